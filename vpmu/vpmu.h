@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The virtual PMU of one vcpu: SBI 3.0 chapter 11 towards the guest, vpmu/port.h towards the
+ * hart. All state is in struct vpmu and belongs to the hart on which the vcpu is resident (or
+ * was last); no locks, no allocation, no globals.
+ *
+ * Unless said otherwise a function is called in HS-mode, by the hart on which the vcpu is
+ * resident, between vpmu_restore() and vpmu_save().
+ */
+#ifndef VPMU_VPMU_H
+#define VPMU_VPMU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "vpmu/port.h"
+#include "vpmu/sbi_pmu.h"
+
+/* A logical counter as the guest numbers it (counter_idx). */
+typedef struct {
+	uint32_t idx;
+} lctr_t;
+
+#define VPMU_HW_COUNTERS 32U /* lctr 0..31: same index and CSR as the hart's counter */
+#define VPMU_FW_COUNTERS 16U /* follow the highest hardware counter of the hart */
+#define VPMU_COUNTERS    64U
+#define VPMU_FW_EVENTS   22U
+
+/* What the VM tree says of a VM's PMU, and what the harts it may run on have. Constant. */
+struct vpmu_policy {
+	uint64_t hctrs;     /* hardware counters granted; bit 1 (time) never set */
+	uint32_t fw_base;   /* counter_idx of the first firmware counter, <= 48 */
+	uint32_t width;     /* bits of every hardware counter, 1..64 */
+	uint32_t fw_events; /* mask of firmware event codes that this machine counts truly */
+	bool overflow;      /* virtual LCOFI works for this VM */
+	bool trap_reads;    /* never open a counter for direct reads */
+};
+
+struct vpmu_ret {
+	long error;
+	unsigned long value;
+};
+
+/* An empty PMU: every counter unconfigured and zero. The vcpu is not resident. */
+void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy);
+
+/* The functions of the extension; arguments as the guest passed them, checked here. */
+struct vpmu_ret vpmu_num_counters(const struct vpmu *v);
+struct vpmu_ret vpmu_counter_get_info(const struct vpmu *v, unsigned long counter_idx);
+struct vpmu_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
+					     unsigned long counter_idx_mask,
+					     unsigned long config_flags, unsigned long event_idx,
+					     uint64_t event_data);
+struct vpmu_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
+				   unsigned long counter_idx_mask, unsigned long start_flags,
+				   uint64_t initial_value);
+struct vpmu_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
+				  unsigned long counter_idx_mask, unsigned long stop_flags);
+struct vpmu_ret vpmu_counter_fw_read(const struct vpmu *v, unsigned long counter_idx);
+struct vpmu_ret vpmu_counter_fw_read_hi(const struct vpmu *v, unsigned long counter_idx);
+
+/*
+ * A trapped read of cycle, instret or hpmcounterN, csr = 0xc00 + n. false: the counter is not
+ * the guest's or not configured, and the guest gets an illegal instruction. The caller has
+ * already dealt with scounteren.
+ */
+bool vpmu_csr_read(const struct vpmu *v, uint32_t csr, uint64_t *value);
+
+/* What the guest reads in scountovf: overflow flags of its own hardware counters. */
+uint32_t vpmu_scountovf(const struct vpmu *v);
+
+/* The hart took an LCOFI, or may have one pending. */
+void vpmu_overflow(struct vpmu *v);
+
+/* Tally served or saw a firmware event of this vcpu. May be called at any time. */
+void vpmu_fw_event(struct vpmu *v, uint32_t code);
+
+/* World switch: save leaves the hart with none of this vcpu's counters running, none direct. */
+void vpmu_save(struct vpmu *v);
+void vpmu_restore(struct vpmu *v);
+
+/* Does a counter of this vcpu count cycles now? Idle time must then be spent outside VS. */
+bool vpmu_counts_cycles(const struct vpmu *v);
+
+/* Back to vpmu_init(); stops what runs. The vcpu is resident. */
+void vpmu_reset(struct vpmu *v);
+
+#endif

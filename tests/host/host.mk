@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# Host unit tests: one cmocka program a name, built natively under ASan and UBSan.
+# To add one: a line in HOST_TESTS and the sources it is made of.
+# HOST_LIBS_name: further libraries. The top-level Makefile includes this file.
+VPMU_SRC := $(sort $(wildcard vpmu/*.c))
+
+HOST_TESTS :=
+
+HOST_TESTS += vpmu
+HOST_SRC_vpmu := tests/host/test_vpmu.c tests/host/fake_hart.c $(VPMU_SRC)
+
+HOST_TESTS += vpmu_model
+HOST_SRC_vpmu_model := tests/host/test_vpmu_model.c tests/host/model.c tests/host/fake_hart.c $(VPMU_SRC)
+
+HOST_TESTS += vm_config
+HOST_SRC_vm_config := tests/host/test_vm_config.c core/vm_config.c
+HOST_LIBS_vm_config := -lfdt
+
+HOST_TESTS += guest_dt
+HOST_SRC_guest_dt := tests/host/test_guest_dt.c core/guest_dt.c
+HOST_LIBS_guest_dt := -lfdt
+
+HOST_TESTS += vuart
+HOST_SRC_vuart := tests/host/test_vuart.c core/vuart.c
+
+HOST_TESTS += vplic
+HOST_SRC_vplic := tests/host/test_vplic.c core/vplic.c
+
+HOST_TESTS += console
+HOST_SRC_console := tests/host/test_console.c core/console.c
+
+HOST_TESTS += insn
+HOST_SRC_insn := tests/host/test_insn.c arch/riscv/insn.c

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A hart in host memory, under vpmu/port.h: counters that move only when a test says that the
+ * guest ran, with the known defects of the emulated hart, each switchable. The port layer above
+ * the defects behaves as a correct port must; what the vPMU may not ask of it is a test failure.
+ */
+#ifndef TESTS_HOST_FAKE_HART_H
+#define TESTS_HOST_FAKE_HART_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "vpmu/port.h"
+
+/* What this hart can count. Fixed counters 0 and 2 exist but are not given out. */
+enum fake_event {
+	FAKE_CYCLES,    /* 0x00001 */
+	FAKE_INSNS,     /* 0x00002 */
+	FAKE_DTLB_LOAD, /* 0x10019, dTLB read miss */
+	FAKE_DTLB_ST,   /* 0x1001b, dTLB write miss */
+	FAKE_ITLB,      /* 0x10021, iTLB read miss */
+	FAKE_RAW,       /* type 2, event_data FAKE_RAW_DATA */
+	FAKE_RAW_V2,    /* type 3, event_data FAKE_RAW_V2_DATA */
+	FAKE_EVENTS,
+};
+#define FAKE_RAW_DATA    0x800000000077ULL   /* 48 bits */
+#define FAKE_RAW_V2_DATA 0x80000000001234ULL /* 56 bits */
+
+#define FAKE_BIT(event) (1U << (event))
+/* What one retired instruction advances. */
+#define FAKE_ON_INSN (FAKE_BIT(FAKE_CYCLES) | FAKE_BIT(FAKE_INSNS))
+
+enum fake_mode {
+	FAKE_VS,
+	FAKE_VU,
+};
+
+/* Programmable counters of the hart by default: 3..18. */
+#define FAKE_PROGRAMMABLE 0x7fff8ULL
+
+struct fake_hart_config {
+	/* Defects of the hardware. */
+	bool one_counter_per_event; /* a second counter of an event never moves */
+	bool sticky_map;            /* a counter keeps its first event until it is reset */
+	bool stale_irq;             /* an armed far start swallows the next overflow */
+	bool boot_of;               /* OF is set at boot and by each new configuration */
+	bool pending_keeps_of;      /* a start under a pending LCOFI does not clear OF */
+
+	/* What a port may do either way. */
+	bool take_without_pending; /* take_overflow() reports OF when no LCOFI pends, too */
+
+	/* Mistakes of a port, to prove that tests notice them. */
+	bool port_keeps_map; /* gives a counter another event without a reset */
+
+	uint32_t width;                   /* bits of a counter, 1..64 */
+	uint64_t hctrs[FAKE_EVENTS];      /* counters that can count each event; 0: none */
+	void (*misuse)(const char *what); /* default: fail the test at once */
+};
+
+/* Counts of what the vPMU asked for; tests may clear it. */
+struct fake_hart_trace {
+	uint64_t prepares;
+	uint64_t start_calls;
+	uint64_t started; /* counters, of all start calls */
+	uint64_t stop_calls;
+	uint64_t stopped;
+	uint64_t reads;
+	uint64_t takes;
+	uint64_t direct_sets;
+	uint64_t raises;    /* virtual LCOFIs */
+	uint64_t overflows; /* physical LCOFIs */
+	uint64_t swallowed; /* by the stale flag */
+};
+
+extern struct fake_hart_trace fake_trace;
+
+/* Events on counters 3, 4, ... in the order of enum fake_event, each on its home alone. */
+struct fake_hart_config fake_hart_homes(void);
+/* Every event on every programmable counter, no defects. */
+struct fake_hart_config fake_hart_free(void);
+
+/* A hart after its boot: nothing runs, nothing is direct, no vcpu is resident. */
+void fake_hart_reset(const struct fake_hart_config *config);
+
+/*
+ * The vcpu (any id but 0) becomes resident: call before vpmu_restore(). Leaves: call after
+ * vpmu_save(); fails the test when a counter still runs, is direct, or an overflow pends.
+ */
+void fake_hart_enter(uint32_t vcpu);
+void fake_hart_leave(void);
+
+/*
+ * The resident guest spends units in one mode; each unit advances every event in the mask by
+ * one. Stops after the unit with which an armed counter wrapped, an LCOFI then pends; 0 while
+ * one pends. Returns the units done.
+ */
+uint64_t fake_hart_step(enum fake_mode mode, uint32_t events, uint64_t units);
+
+/* Instructions in VS, then in VU. Returns those done; see fake_hart_step() for why fewer. */
+uint64_t fake_hart_run_guest(uint64_t vs_insns, uint64_t vu_insns);
+
+/* A physical LCOFI is pending: the guest cannot go on before vpmu_overflow(). */
+bool fake_hart_pending(void);
+
+/* The guest reads cycle, instret or hpmcounterN. false: the read trapped. */
+bool fake_hart_guest_read(uint32_t csr, uint64_t *value);
+
+/* The set given last to vpmu_port_set_direct(), and the counters that run. */
+uint64_t fake_hart_direct(void);
+uint64_t fake_hart_running(void);
+
+/* From now on the n-th prepare fails, the n-th counter to be started is refused; 0: none. */
+void fake_hart_fail_prepare(uint32_t n);
+void fake_hart_refuse_start(uint32_t n);
+
+/* The event of an event_idx and event_data, or FAKE_EVENTS. */
+enum fake_event fake_hart_event(uint32_t event_idx, uint64_t event_data);
+/* The other way; event_data may be NULL. */
+uint32_t fake_hart_event_idx(enum fake_event event, uint64_t *event_data);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One physical console shared by Tally and up to 16 VMs.
+ *
+ * Locking: every function needs the one console lock, held by the caller; any hart may call. Work
+ * per call is bounded: at most two line buffers and two prefixes are emitted per byte that a VM
+ * prints.
+ *
+ * Each line begins with who wrote it, put there by this code alone: "[NAME] text" for a VM,
+ * "tally: text" for Tally. A line longer than CONSOLE_LINE_BYTES goes out in pieces; the second and
+ * further ones begin with "[NAME]+" and continue the VM's line before.
+ *
+ * Batch: only whole lines are printed, ended by LF. Interactive: lines end in CR LF, and the line
+ * that the VM in focus has not finished (prompt, echo) is on the screen as it grows; when somebody
+ * else prints a line it is erased, the line printed, and the unfinished one drawn again.
+ *
+ * What a VM sends is text with UTF-8, tab, backspace, CR, LF and escape sequences. The VM in focus
+ * of an interactive console sends its escape sequences to the terminal and so can move the cursor:
+ * it is the VM that the user chose to talk to. Of all others backspace and erase-to-end are carried
+ * out inside the VM's own line, and every other control byte or sequence is left out, so that none
+ * can touch a line that is not its own. A CR without LF ends the line in the log (nothing that was
+ * printed gets lost) and starts the line over on an interactive screen.
+ */
+#ifndef CORE_CONSOLE_H
+#define CORE_CONSOLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/ansi.h"
+
+#define CONSOLE_MAX_VMS    16u
+#define CONSOLE_LINE_BYTES 512u
+#define CONSOLE_NAME_BYTES 32u   /* longer names are cut */
+#define CONSOLE_KEY        0x14u /* Ctrl-T: introduces a command for Tally */
+
+struct console_line {
+	struct ansi ansi;
+	uint16_t len;   /* bytes in text[], 0..CONSOLE_LINE_BYTES */
+	uint16_t pos;   /* cursor, 0..len, never inside a UTF-8 character */
+	bool cr;        /* a CR was seen; what follows decides what it meant */
+	bool continued; /* the line's beginning went out as a piece of its own */
+	bool drawn;  /* its prefix (and text) is on the screen: focus of an interactive console */
+	bool ended;  /* the VM is no more */
+	bool hinted; /* the user was told so */
+	char text[CONSOLE_LINE_BYTES];
+};
+
+struct console {
+	bool interactive;
+	bool key;           /* CONSOLE_KEY was typed, the command comes next */
+	unsigned int n_vms; /* 0..CONSOLE_MAX_VMS */
+	unsigned int focus; /* VM that gets the input, < n_vms unless that is 0 */
+	const char *names[CONSOLE_MAX_VMS];
+	struct console_line lines[CONSOLE_MAX_VMS];
+};
+
+/* Provided by whoever links this file: writes all n bytes to the physical console, in order and
+ * unchanged. Called with the console lock held. */
+void console_emit(const char *s, size_t n);
+
+/* names: n (at most CONSOLE_MAX_VMS, more are ignored) strings of printable ASCII which must live
+ * as long as the console. n may be 0 (Tally's own lines before the VMs are known); calling again
+ * starts over. VM 0 has the focus. Prints nothing. */
+void console_init(struct console *c, bool interactive, const char *const *names, unsigned int n);
+
+/* One byte printed by VM vm (< n_vms, else ignored). */
+void console_vm_putc(struct console *c, unsigned int vm, uint8_t ch);
+
+/* Ends the line that VM vm has not finished, if any: before it stops or restarts. */
+void console_vm_flush(struct console *c, unsigned int vm);
+
+/* Flushes, and tells whether VM vm exists: input for a VM that ended is dropped, "next" skips it. */
+void console_vm_ended(struct console *c, unsigned int vm, bool ended);
+
+/* Prints one or several complete lines of Tally, separated by LF; a last LF may be left out. Bytes
+ * that are not printable ASCII or tab come out as '?'. */
+void console_tally_puts(struct console *c, const char *lines);
+
+/*
+ * One byte typed by the user. Returns the VM that shall receive *out, or -1 when there is nothing
+ * to deliver (a command for Tally, or nobody to receive it).
+ * Commands after Ctrl-T: 1..9 focus on that VM, n/p next/previous one, ? help, Ctrl-T the byte
+ * itself.
+ */
+int console_input(struct console *c, uint8_t ch, uint8_t *out);
+
+#endif

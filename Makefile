@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tally: build, tests and the first run. `make help` lists the targets.
+# Everything that is made goes to build/; nothing is configured, every tool can be overridden.
+
+CROSS_COMPILE ?= riscv64-linux-gnu-
+HOSTCC        ?= cc
+PYTHON        := /usr/bin/python3
+DTC           ?= dtc
+B             := build
+
+# Compile in parallel when the caller did not say otherwise.
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
+endif
+.DELETE_ON_ERROR:
+.SUFFIXES:
+Q := $(if $(V),,@)
+
+.PHONY: all
+all: $(B)/tally.bin
+
+include tests/host/host.mk
+
+# --- What the build needs -----------------------------------------------------------------
+# tools/setup is quick and silent when nothing is missing, so it simply runs every time.
+.PHONY: setup
+setup:
+	$(Q)tools/setup
+
+# libfdt for the microvisor; kernel, busybox and perf for the guests.
+PARTS_SRC := tools/guest-parts tools/apt-private
+$(B)/guest/fdt.stamp: $(PARTS_SRC) | setup
+	$(Q)tools/guest-parts fdt
+$(B)/guest/linux.stamp: $(PARTS_SRC) | setup $(B)/guest/fdt.stamp
+	$(Q)tools/guest-parts linux
+
+# --- The microvisor -----------------------------------------------------------------------
+WARN := -Wall -Wextra -Werror -Wshadow -Wundef -Wstrict-prototypes -Wmissing-prototypes \
+	-Wold-style-definition -Wwrite-strings -Wpointer-arith -Wcast-qual -Wvla -Wredundant-decls
+
+# medany and static: linked at one address, entered by a RISC-V Image header. No
+# __global_pointer$ is defined, so the linker relaxes calls but never uses gp, which is the guest's.
+TARGET_ARCH_FLAGS := -march=rv64gc -mabi=lp64d -mcmodel=medany
+TARGET_FLAGS := $(TARGET_ARCH_FLAGS) -ffreestanding -fno-pic -fno-pie -fno-common -O2 -g \
+	-fno-strict-aliasing -fno-asynchronous-unwind-tables -I. -I$(B)/gen -isystem $(B)/guest/include
+TARGET_CFLAGS := -std=c11 -fstack-protector-strong $(WARN) $(TARGET_FLAGS)
+# libfdt's headers want the C library's string.h; an -elf toolchain borrows the cross one.
+ifneq ($(findstring -elf-,$(CROSS_COMPILE)),)
+TARGET_FLAGS += -idirafter /usr/riscv64-linux-gnu/include
+endif
+
+TALLY_SRC := $(sort $(wildcard arch/riscv/*.S core/*.S)) \
+	$(filter-out arch/riscv/asm_offsets.c,$(sort $(wildcard arch/riscv/*.c core/*.c vpmu/*.c)))
+TALLY_OBJ := $(TALLY_SRC:%=$(B)/obj/%.o)
+OFFSETS   := $(B)/gen/asm_offsets.h
+
+$(B)/obj/%.c.o: %.c | setup $(B)/guest/fdt.stamp
+	@mkdir -p $(@D)
+	@echo "  CC      $<"
+	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) -MMD -MP -c $< -o $@
+
+$(B)/obj/%.S.o: %.S $(OFFSETS) | setup
+	@mkdir -p $(@D)
+	@echo "  AS      $<"
+	$(Q)$(CROSS_COMPILE)gcc $(TARGET_FLAGS) -MMD -MP -c $< -o $@
+
+# Offsets of C structures for assembly: asm_offsets.c emits lines `->NAME VALUE`.
+$(OFFSETS): arch/riscv/asm_offsets.c | setup $(B)/guest/fdt.stamp
+	@mkdir -p $(@D)
+	@echo "  GEN     $@"
+	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) -MMD -MP -MT $@ -MF $(B)/gen/asm_offsets.d \
+		-S $< -o $(B)/gen/asm_offsets.s
+	$(Q){ echo "/* Generated from $<. */"; \
+		sed -n 's/^.*->\([A-Za-z_][A-Za-z0-9_]*\) [$$#]*\(-\{0,1\}[0-9][0-9]*\).*/#define \1 \2/p' \
+		$(B)/gen/asm_offsets.s; } > $@
+
+$(B)/tally.elf: $(TALLY_OBJ) arch/riscv/link.ld tools/check-elf $(B)/guest/fdt.stamp
+	@echo "  LD      $@"
+	$(Q)$(CROSS_COMPILE)gcc $(TARGET_ARCH_FLAGS) -static -nostdlib -nostartfiles -no-pie \
+		-Wl,--fatal-warnings -Wl,--build-id=none -Wl,--orphan-handling=error \
+		-Wl,-Map=$(B)/tally.map -T arch/riscv/link.ld $(TALLY_OBJ) $(B)/guest/libfdt.a -o $@
+	$(Q)tools/check-elf $(CROSS_COMPILE) $@
+
+$(B)/tally.bin: $(B)/tally.elf
+	@echo "  BIN     $@"
+	$(Q)$(CROSS_COMPILE)objcopy -O binary $< $@
+
+-include $(TALLY_OBJ:.o=.d) $(B)/gen/asm_offsets.d
+-include $(wildcard guests/*/guest.mk)
+-include tools/vm-check.mk
+
+# --- Host unit tests ----------------------------------------------------------------------
+HOST_CFLAGS := -std=c11 -g -O1 $(WARN) -fno-omit-frame-pointer -fsanitize=address,undefined \
+	-fno-sanitize-recover=all -I.
+HOST_BIN := $(HOST_TESTS:%=$(B)/host/%)
+HOST_OBJ := $(sort $(foreach t,$(HOST_TESTS),$(HOST_SRC_$(t):%=$(B)/host/obj/%.o)))
+
+$(B)/host/obj/%.c.o: %.c | setup
+	@mkdir -p $(@D)
+	@echo "  HOSTCC  $<"
+	$(Q)$(HOSTCC) $(HOST_CFLAGS) -MMD -MP -c $< -o $@
+
+define host_program
+$(B)/host/$(1): $(HOST_SRC_$(1):%=$(B)/host/obj/%.o)
+	@echo "  HOSTLD  $$@"
+	$$(Q)$(HOSTCC) $(HOST_CFLAGS) $$^ -lcmocka $(HOST_LIBS_$(1)) -o $$@
+
+.PHONY: host-$(1)
+host-$(1): $(B)/host/$(1)
+	$(B)/host/$(1)
+endef
+$(foreach t,$(HOST_TESTS),$(eval $(call host_program,$(t))))
+-include $(HOST_OBJ:.o=.d)
+
+# --- Tests --------------------------------------------------------------------------------
+GUESTS ?=
+.PHONY: guests test test-host test-qemu check
+guests: $(GUESTS)
+
+test-host: $(HOST_BIN)
+	$(Q)tools/host-tests $(HOST_BIN)
+
+# T selects tests as pytest's -k does: make test-qemu T=two_linux
+test-qemu: all guests
+	$(Q)mkdir -p $(B)/test
+	$(Q)$(PYTHON) -m pytest -p no:cacheprovider -v --durations=5 $(if $(T),-k '$(T)') tests/qemu
+
+check: setup
+	$(Q)tools/check
+
+# Each part runs even if one before it failed; the last line adds up the counts.
+test: setup
+	$(Q)rm -rf $(B)/test; mkdir -p $(B)/test
+	$(Q)failed=; for part in check test-host test-qemu; do \
+		$(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
+	done; tools/test-summary $$failed
+
+# --- The first run ------------------------------------------------------------------------
+# With a terminal: a shell on each guest. Without: both report, and the exit status tells.
+VMS       ?= dts/two-linux.dts
+VMS_SHELL ?= dts/two-linux-shell.dts
+.PHONY: run
+run: all guests
+	$(Q)if [ -t 0 ]; then \
+		tools/run --vms $(VMS_SHELL) --profile interactive; \
+	else \
+		tools/run --vms $(VMS) --profile exact --timeout 600 --expect-reports; \
+	fi
+
+.PHONY: clean help
+clean:
+	rm -rf $(B)
+
+help:
+	@echo "Targets:"
+	@echo "  run         boot two Debian guests that share a hart and run perf stat (VMS=FILE.dts)"
+	@echo "  all         build/tally.bin, the microvisor"
+	@echo "  guests      the guests' kernel, initramfs and test programs"
+	@echo "  test        check, test-host and test-qemu"
+	@echo "  test-host   unit tests on this machine, under ASan and UBSan; host-NAME runs one"
+	@echo "  test-qemu   tests on QEMU (T=EXPRESSION selects)"
+	@echo "  check       format, SPDX, include direction, static analysis"
+	@echo "  setup       install what is missing (as root; the other targets do it too)"
+	@echo "  clean       remove build/, downloads included"
+	@echo "Variables: CROSS_COMPILE, HOSTCC, VMS, VMS_SHELL, T, V=1 (show commands)."
+	@echo "tools/run --help tells how to boot a VM tree of your own."

@@ -36,6 +36,46 @@ struct vpmu_policy {
 	bool trap_reads;    /* never open a counter for direct reads */
 };
 
+/* A logical counter. Private to vpmu/. */
+struct vpmu_counter {
+	/*
+	 * Not running: the counter's value. Running: the value less what it runs on (the count of
+	 * its hctr, the total of its firmware event), so counting writes nothing here.
+	 */
+	uint64_t value;
+	uint64_t event_data;
+	uint32_t event_idx;
+	uint8_t inhibit; /* VPMU_INH_* */
+	uint8_t hctr;    /* hardware events: what backs it */
+};
+
+/* Embedded by value in its vcpu; the fields are private to vpmu/. */
+struct vpmu {
+	struct vpmu_policy policy;
+	uint64_t value_mask; /* the low policy.width bits */
+
+	/* Sets of lctr. running and lost are disjoint parts of configured. */
+	uint64_t configured;
+	uint64_t running;
+	uint64_t lost;     /* the hardware refused it: no value to be had, see counter.c */
+	uint64_t overflow; /* OF, hardware counters only */
+	uint64_t cycles;   /* configured for CPU_CYCLES */
+
+	/* Sets of hctr; all but parked are empty while the vcpu is not resident. */
+	uint64_t active; /* running in hardware: exactly those with a running lctr */
+	uint64_t armed;  /* part of active: will raise LCOFI and has not yet */
+	uint64_t held;   /* idle, and holding the value of the lctr of the same index */
+	uint64_t direct; /* what vpmu_port_set_direct() was told */
+	uint64_t parked; /* active when vpmu_save() stopped them */
+
+	bool lcofi_due; /* a wrap was found and LCOFI not yet raised; false between calls */
+
+	uint64_t count[VPMU_HW_COUNTERS]; /* of each hctr, when last looked at */
+	uint32_t users[VPMU_HW_COUNTERS]; /* configured lctrs that each hctr backs */
+	struct vpmu_counter counter[VPMU_COUNTERS];
+	uint64_t fw_total[VPMU_FW_EVENTS]; /* since vpmu_init(), counted or not */
+};
+
 struct vpmu_ret {
 	long error;
 	unsigned long value;
@@ -48,14 +88,14 @@ void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy);
 struct vpmu_ret vpmu_num_counters(const struct vpmu *v);
 struct vpmu_ret vpmu_counter_get_info(const struct vpmu *v, unsigned long counter_idx);
 struct vpmu_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
-					     unsigned long counter_idx_mask,
-					     unsigned long config_flags, unsigned long event_idx,
-					     uint64_t event_data);
+                                             unsigned long counter_idx_mask,
+                                             unsigned long config_flags, unsigned long event_idx,
+                                             uint64_t event_data);
 struct vpmu_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
-				   unsigned long counter_idx_mask, unsigned long start_flags,
-				   uint64_t initial_value);
+                                   unsigned long counter_idx_mask, unsigned long start_flags,
+                                   uint64_t initial_value);
 struct vpmu_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
-				  unsigned long counter_idx_mask, unsigned long stop_flags);
+                                  unsigned long counter_idx_mask, unsigned long stop_flags);
 struct vpmu_ret vpmu_counter_fw_read(const struct vpmu *v, unsigned long counter_idx);
 struct vpmu_ret vpmu_counter_fw_read_hi(const struct vpmu *v, unsigned long counter_idx);
 

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Configuring a counter: SBI 3.0 section 11.8.
+ *
+ * A counter that is configured anew first forgets what it was, OF included; its value stays
+ * unless CLEAR_VALUE says otherwise. A running counter is never chosen. Only SKIP_MATCH can name
+ * one, and then it must be running for the very event that is asked for.
+ */
+#include "vpmu/internal.h"
+
+static const struct vpmu_ret not_supported = {.error = SBI_ERR_NOT_SUPPORTED};
+
+static void clear_value(struct vpmu *v, lctr_t lctr)
+{
+	v->counter[lctr.idx].value = 0;
+	/* What the hardware may still hold is no longer the value. */
+	v->held &= ~bit64(lctr.idx);
+}
+
+/* Sets a running counter to zero where it is. OF stays: only a start clears it. */
+static void clear_running(struct vpmu *v, lctr_t lctr)
+{
+	struct vpmu_counter *c = &v->counter[lctr.idx];
+	hctr_t hctr = {c->hctr};
+	uint64_t hctrs;
+
+	if ((vpmu_fw_lctrs(v) & bit64(lctr.idx)) != 0) {
+		c->value = -v->fw_total[SBI_PMU_EVENT_CODE(c->event_idx)];
+		return;
+	}
+	hctrs = vpmu_take_overflows(v);
+	vpmu_hctr_sync(v, hctr);
+	c->value = -v->count[hctr.idx] & v->value_mask;
+	vpmu_apply(v, hctrs | bit64(hctr.idx));
+}
+
+static struct vpmu_ret config_running(struct vpmu *v, lctr_t lctr,
+                                      const struct vpmu_hw_config *event,
+                                      unsigned long config_flags)
+{
+	struct vpmu_hw_config current = vpmu_event_of(v, lctr);
+
+	if (!vpmu_event_equal(&current, event))
+		return not_supported;
+	if ((config_flags & SBI_PMU_CFG_FLAG_CLEAR_VALUE) != 0)
+		clear_running(v, lctr);
+	return vpmu_result(SBI_SUCCESS, lctr.idx);
+}
+
+static void configure(struct vpmu *v, struct vpmu_place place, const struct vpmu_hw_config *event)
+{
+	struct vpmu_counter *c = &v->counter[place.lctr.idx];
+	uint64_t bit = bit64(place.lctr.idx);
+
+	vpmu_forget(v, place.lctr);
+	c->event_idx = event->event_idx;
+	c->event_data = event->event_data;
+	c->inhibit = (uint8_t)event->inhibit;
+	c->hctr = 0;
+	if (!vpmu_event_is_fw(event)) {
+		c->hctr = (uint8_t)place.hctr.idx;
+		v->users[place.hctr.idx] |= (uint32_t)bit;
+	}
+	if (event->event_idx == SBI_PMU_HW_CPU_CYCLES)
+		v->cycles |= bit;
+	v->configured |= bit;
+}
+
+/* false: the hardware does not take the event. The counters are as before. */
+static bool prepare(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
+{
+	if (vpmu_hctr_holds(v, hctr, event))
+		return true;
+	v->held &= ~bit64(hctr.idx);
+	return vpmu_port_prepare(hctr, event);
+}
+
+static struct vpmu_ret config_stopped(struct vpmu *v, uint64_t set,
+                                      const struct vpmu_hw_config *event,
+                                      unsigned long config_flags)
+{
+	struct vpmu_place place;
+	uint64_t hctrs = 0;
+
+	if (!vpmu_assign(v, set, event, &place))
+		return not_supported;
+
+	if (!vpmu_event_is_fw(event)) {
+		hctrs = vpmu_take_overflows(v);
+		if (!prepare(v, place.hctr, event)) {
+			vpmu_apply(v, hctrs);
+			return not_supported;
+		}
+	}
+	configure(v, place, event);
+	if ((config_flags & SBI_PMU_CFG_FLAG_CLEAR_VALUE) != 0)
+		clear_value(v, place.lctr);
+	if ((config_flags & SBI_PMU_CFG_FLAG_AUTO_START) != 0)
+		hctrs |= vpmu_join(v, place.lctr);
+	vpmu_apply(v, hctrs);
+
+	if ((v->lost & bit64(place.lctr.idx)) != 0) {
+		/* The guest will not learn which counter it was: it must not stay taken. */
+		vpmu_forget(v, place.lctr);
+		return not_supported;
+	}
+	return vpmu_result(SBI_SUCCESS, place.lctr.idx);
+}
+
+struct vpmu_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
+                                             unsigned long counter_idx_mask,
+                                             unsigned long config_flags, unsigned long event_idx,
+                                             uint64_t event_data)
+{
+	struct vpmu_hw_config event;
+	uint64_t set;
+
+	if (!vpmu_counter_set(v, counter_idx_base, counter_idx_mask, &set) ||
+	    (config_flags & ~SBI_PMU_CFG_FLAG_ALL) != 0)
+		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
+	if (set == 0 || !vpmu_event_parse(v, event_idx, event_data, config_flags, &event))
+		return not_supported;
+
+	if ((config_flags & SBI_PMU_CFG_FLAG_SKIP_MATCH) != 0) {
+		lctr_t first = {lowest_bit(set)};
+
+		set = bit64(first.idx);
+		if ((v->running & set) != 0)
+			return config_running(v, first, &event, config_flags);
+	}
+	return config_stopped(v, set, &event, config_flags);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * event_idx, event_data and the filters of config_flags: SBI 3.0 sections 11.1 to 11.5 and table
+ * 37. Table 38 has one answer to whatever is wrong with an event: no counter can monitor it.
+ */
+#include "vpmu/internal.h"
+
+#define RAW_DATA_BITS    48
+#define RAW_V2_DATA_BITS 56
+
+static bool hw_event_exists(uint32_t code)
+{
+	return code != SBI_PMU_HW_NO_EVENT && code <= SBI_PMU_HW_EVENT_LAST;
+}
+
+static bool cache_event_exists(uint32_t code)
+{
+	return code >> 3 <= SBI_PMU_CACHE_ID_LAST && (code >> 1 & 3U) <= SBI_PMU_CACHE_OP_LAST;
+}
+
+static bool fw_event_exists(const struct vpmu *v, uint32_t code)
+{
+	return code < VPMU_FW_EVENTS && (v->policy.fw_events & 1U << code) != 0;
+}
+
+/* Does the event exist, whether or not a counter counts it? */
+static bool event_exists(const struct vpmu *v, uint32_t event_idx, uint64_t event_data)
+{
+	uint32_t code = SBI_PMU_EVENT_CODE(event_idx);
+
+	switch (SBI_PMU_EVENT_TYPE(event_idx)) {
+	case SBI_PMU_TYPE_HW:
+		return hw_event_exists(code) && event_data == 0;
+	case SBI_PMU_TYPE_CACHE:
+		return cache_event_exists(code) && event_data == 0;
+	case SBI_PMU_TYPE_RAW:
+		return code == 0 && event_data >> RAW_DATA_BITS == 0;
+	case SBI_PMU_TYPE_RAW_V2:
+		return code == 0 && event_data >> RAW_V2_DATA_BITS == 0;
+	case SBI_PMU_TYPE_FW:
+		return fw_event_exists(v, code) && event_data == 0;
+	default:
+		return false;
+	}
+}
+
+/*
+ * The guest's S and U are VS and VU. It has no modes of its own below them, so VUINH, VSINH and
+ * MINH filter nothing (Linux sets the first two for every exclude_guest event).
+ */
+static uint32_t reduced_filter(unsigned long config_flags)
+{
+	uint32_t inhibit = 0;
+
+	if ((config_flags & SBI_PMU_CFG_FLAG_SET_UINH) != 0)
+		inhibit |= VPMU_INH_VU;
+	if ((config_flags & SBI_PMU_CFG_FLAG_SET_SINH) != 0)
+		inhibit |= VPMU_INH_VS;
+	return inhibit;
+}
+
+bool vpmu_event_is_fw(const struct vpmu_hw_config *event)
+{
+	return SBI_PMU_EVENT_TYPE(event->event_idx) == SBI_PMU_TYPE_FW;
+}
+
+bool vpmu_event_parse(const struct vpmu *v, unsigned long event_idx, uint64_t event_data,
+                      unsigned long config_flags, struct vpmu_hw_config *event)
+{
+	if ((event_idx & ~SBI_PMU_EVENT_IDX_MASK) != 0 ||
+	    !event_exists(v, (uint32_t)event_idx, event_data))
+		return false;
+
+	event->event_idx = (uint32_t)event_idx;
+	event->event_data = event_data;
+	/* Firmware events happen outside the guest's modes: filters do nothing to them. */
+	event->inhibit = vpmu_event_is_fw(event) ? 0 : reduced_filter(config_flags);
+	return true;
+}
+
+bool vpmu_event_equal(const struct vpmu_hw_config *a, const struct vpmu_hw_config *b)
+{
+	return a->event_idx == b->event_idx && a->event_data == b->event_data &&
+	       a->inhibit == b->inhibit;
+}
+
+struct vpmu_hw_config vpmu_event_of(const struct vpmu *v, lctr_t lctr)
+{
+	const struct vpmu_counter *c = &v->counter[lctr.idx];
+
+	return (struct vpmu_hw_config){
+	    .event_idx = c->event_idx,
+	    .inhibit = c->inhibit,
+	    .event_data = c->event_data,
+	};
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From the hardware's overflow flag to OF of logical counters and one virtual LCOFI.
+ *
+ * A wrap is known in two ways: the flag of an armed hctr, which speaks for the counters with
+ * offset 0, and the count itself, looked at whenever an hctr is started, stopped, moved or
+ * saved. The second finds what the first cannot: the wrap of a counter that shares, or one
+ * whose flag comes late. Whichever is first sets OF, and OF is what keeps the other from
+ * telling it again; it is cleared by a start only.
+ */
+#include "vpmu/internal.h"
+
+/* Notes the wrap of running counters of one hctr. */
+static void wrapped(struct vpmu *v, hctr_t hctr, uint64_t lctrs)
+{
+	uint32_t i;
+
+	v->overflow |= lctrs;
+	v->lcofi_due = true;
+	/* The flag of this wrap, should it still come, has nothing to add. */
+	for_each_bit (i, lctrs)
+		if (v->counter[i].value == 0)
+			v->armed &= ~bit64(hctr.idx);
+}
+
+void vpmu_hctr_sync(struct vpmu *v, hctr_t hctr)
+{
+	uint64_t before = v->count[hctr.idx];
+	uint64_t now = vpmu_port_read(hctr) & v->value_mask;
+	uint64_t progress = (now - before) & v->value_mask;
+	uint64_t found = 0;
+	uint32_t i;
+
+	v->count[hctr.idx] = now;
+	if (!v->policy.overflow || progress == 0)
+		return;
+	for_each_bit (i, v->users[hctr.idx] & v->running & ~v->overflow) {
+		uint64_t value = (before + v->counter[i].value) & v->value_mask;
+
+		if (progress > v->value_mask - value)
+			found |= bit64(i);
+	}
+	if (found != 0)
+		wrapped(v, hctr, found);
+}
+
+uint64_t vpmu_take_overflows(struct vpmu *v)
+{
+	uint64_t flagged = vpmu_port_take_overflow(v->armed) & v->armed;
+	uint32_t i;
+
+	for_each_bit (i, flagged) {
+		hctr_t hctr = {i};
+		uint64_t anchors = 0;
+		uint32_t k;
+
+		vpmu_hctr_sync(v, hctr);
+		for_each_bit (k, v->users[i] & v->running & ~v->overflow)
+			if (v->counter[k].value == 0)
+				anchors |= bit64(k);
+		if (anchors != 0)
+			wrapped(v, hctr, anchors);
+	}
+	return flagged;
+}
+
+void vpmu_raise_due(struct vpmu *v)
+{
+	if (!v->lcofi_due)
+		return;
+	v->lcofi_due = false;
+	vpmu_port_raise_lcofi();
+}
+
+void vpmu_overflow(struct vpmu *v)
+{
+	vpmu_apply(v, vpmu_take_overflows(v));
+}

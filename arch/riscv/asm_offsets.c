@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compiled to assembly only; the build turns each "->NAME VALUE" line into a #define. */
+#include "arch/riscv/context.h"
+
+#define DEFINE(name, value) __asm__ volatile("\n.ascii \"->" #name " %0\"" ::"i"(value))
+
+void asm_offsets(void);
+void asm_offsets(void)
+{
+	DEFINE(CTX_X, offsetof(struct guest_context, x));
+	DEFINE(CTX_HS_SP, offsetof(struct guest_context, hs_sp));
+	DEFINE(CTX_ENTERED_HS, offsetof(struct guest_context, entered_hs));
+	DEFINE(CTX_HS_INSNS, offsetof(struct guest_context, hs_insns));
+	DEFINE(CTX_HS_LONGEST, offsetof(struct guest_context, hs_longest));
+	DEFINE(CTX_ECALLS, offsetof(struct guest_context, ecalls));
+	DEFINE(ASM_HART_STACK_SIZE, HART_STACK_SIZE);
+}

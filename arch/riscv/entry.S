@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The RISC-V Image header and the first instructions of each hart. */
+#include "arch/riscv/csr.h"
+#include "asm_offsets.h"
+
+	.section .head, "ax"
+	.globl _start
+_start:
+	/* Header, Linux Documentation/arch/riscv/boot-image-header: two instructions, then the
+	 * load offset from the start of RAM, the size in memory, flags, version, magics. */
+	.option push
+	.option norvc
+	j	boot_hart
+	nop
+	.option pop
+	.balign	8
+	.dword	0x200000
+	.dword	_image_end - _start
+	.dword	0
+	.word	2
+	.word	0
+	.dword	0
+	.ascii	"RISCV\0\0\0"
+	.ascii	"RSC\x05"
+	.word	0
+
+	.text
+/* a0 = hartid, a1 = host device tree, as the firmware leaves them; satp is bare. */
+boot_hart:
+	csrw	sie, zero
+	csrw	sip, zero
+	csrw	CSR_SSCRATCH, zero
+	la	t0, _bss_start
+	la	t1, _bss_end
+1:	sd	zero, (t0)
+	addi	t0, t0, 8
+	bltu	t0, t1, 1b
+	la	t0, trap_vector
+	csrw	CSR_STVEC, t0
+	la	sp, hart_stacks
+	li	t0, ASM_HART_STACK_SIZE
+	add	sp, sp, t0
+	mv	tp, zero
+	call	main
+1:	wfi
+	j	1b
+
+/* Started by SBI HSM: a0 = hartid, a1 = this hart's index among hart_stacks. */
+	.globl secondary_hart
+secondary_hart:
+	csrw	sie, zero
+	csrw	sip, zero
+	csrw	CSR_SSCRATCH, zero
+	la	t0, trap_vector
+	csrw	CSR_STVEC, t0
+	la	sp, hart_stacks
+	li	t0, ASM_HART_STACK_SIZE
+	addi	t1, a1, 1
+	mul	t0, t0, t1
+	add	sp, sp, t0
+	mv	tp, zero
+	call	secondary_main
+1:	wfi
+	j	1b

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/fence.h"
+#include "arch/riscv/gstage.h"
+#include "core/panic.h"
+
+#define PTE_V    BIT(0)
+#define PTE_R    BIT(1)
+#define PTE_W    BIT(2)
+#define PTE_X    BIT(3)
+#define PTE_U    BIT(4) /* G-stage treats every access as one from U-mode */
+#define PTE_A    BIT(6)
+#define PTE_D    BIT(7)
+#define PTE_LEAF (PTE_V | PTE_R | PTE_W | PTE_X | PTE_U | PTE_A | PTE_D)
+
+#define PTE_PPN_SHIFT 10
+#define LEVEL2_SHIFT  30 /* the root: 2048 entries of 1 GiB */
+#define LEVEL1_SHIFT  21
+
+void gstage_init(struct gstage *gs, uint32_t vmid, gstage_alloc_fn *alloc)
+{
+	gs->root = alloc(GSTAGE_ROOT_SIZE);
+	gs->hgatp = HGATP_MODE_SV39X4 | (uint64_t)vmid << HGATP_VMID_SHIFT |
+		    (uint64_t)gs->root / PAGE_SIZE;
+}
+
+static uint64_t pte(uint64_t hpa, uint64_t flags)
+{
+	return hpa / PAGE_SIZE << PTE_PPN_SHIFT | flags;
+}
+
+void gstage_map(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, gstage_alloc_fn *alloc)
+{
+	uint64_t g = gpa.a, h = hpa.a, end = gpa.a + size;
+
+	while (g < end) {
+		uint64_t *root_pte = &gs->root[g >> LEVEL2_SHIFT & 2047];
+
+		if (!((g | h) & (GIB(1) - 1)) && end - g >= GIB(1)) {
+			*root_pte = pte(h, PTE_LEAF);
+			g += GIB(1);
+			h += GIB(1);
+			continue;
+		}
+		if (!(*root_pte & PTE_V))
+			*root_pte = pte((uint64_t)alloc(PAGE_SIZE), PTE_V);
+		uint64_t *table = (uint64_t *)(*root_pte >> PTE_PPN_SHIFT << 12);
+		uint64_t *leaf = &table[g >> LEVEL1_SHIFT & 511];
+
+		if (*leaf & PTE_V)
+			panic("gstage: %lx is mapped twice", g);
+		*leaf = pte(h, PTE_LEAF);
+		g += GSTAGE_BLOCK;
+		h += GSTAGE_BLOCK;
+	}
+}
+
+uint32_t gstage_vmid_count(void)
+{
+	csr_write(CSR_HGATP, HGATP_VMID_MASK << HGATP_VMID_SHIFT);
+	uint64_t vmid = csr_read(CSR_HGATP) >> HGATP_VMID_SHIFT & HGATP_VMID_MASK;
+
+	csr_write(CSR_HGATP, 0);
+	hfence_gvma_all();
+	return (uint32_t)vmid + 1;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The hardware counters of one hart. Owned by that hart; every call is made there, in HS-mode.
+ * Counters started here never count M, HS or U: only VS and VU, as `inhibit` says.
+ */
+#ifndef ARCH_HPM_H
+#define ARCH_HPM_H
+
+#include "core/types.h"
+
+#define HPM_MAX_EVENTS 16U
+#define HPM_INH_VS     1U
+#define HPM_INH_VU     2U
+
+struct hpm_config {
+	uint32_t event_idx; /* SBI type 0, 1, 2 or 3 */
+	uint32_t inhibit;   /* HPM_INH_* */
+	uint64_t event_data;
+};
+
+/* An event that the hart can count. */
+struct hpm_event {
+	uint32_t event_idx;
+	uint64_t hctrs;    /* counters to be used for it: one bit where it needs a home counter */
+	uint64_t selector; /* what the firmware writes to mhpmevent for it, ssccfg back end only */
+};
+
+/* What a stopped counter holds. */
+struct hpm_slot {
+	struct hpm_config config;
+	bool programmed;
+	bool armed;     /* as last started: OF was 0 */
+	uint64_t value; /* when it was stopped */
+};
+
+struct hpm_backend;
+
+struct hpm {
+	const struct hpm_backend *backend;
+	uint64_t hctrs;    /* counters 3..31 that count with filters */
+	uint32_t width;    /* bits of each */
+	uint32_t n_events;
+	bool lcofi;        /* an overflow can be delivered to a guest */
+	bool ssccfg;       /* counters can be driven without the firmware */
+	uint64_t running;
+	struct hpm_event events[HPM_MAX_EVENTS];
+	struct hpm_slot slots[32];
+};
+
+/* The two ways to drive counters. All counters named are this hart's. */
+struct hpm_backend {
+	const char *name;
+	/* A stopped counter takes up event and filter. false: refused, it holds nothing. */
+	bool (*program)(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
+	/* Starts a stopped, programmed counter at a value. armed: OF = 0, else OF = 1. */
+	void (*start)(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed);
+	/* Starts stopped counters where they were stopped; `armed` as they were started. */
+	void (*resume)(uint64_t hctr_mask, bool armed);
+	void (*stop)(uint64_t hctr_mask);
+};
+
+extern const struct hpm_backend hpm_sbi, hpm_ssccfg;
+
+enum hpm_choice { HPM_AUTO, HPM_SBI, HPM_SSCCFG };
+
+/* Finds counters and events, clears stale overflow flags, chooses the back end. At boot. */
+void hpm_init(struct hpm *hpm, enum hpm_choice choice);
+
+/* The counters to be used for an event on this hart, 0: it cannot be counted. */
+uint64_t hpm_event_hctrs(const struct hpm *hpm, uint32_t event_idx, uint64_t event_data);
+const struct hpm_event *hpm_event_find(const struct hpm *hpm, uint32_t event_idx);
+
+bool hpm_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
+
+/* Would a start at this value find everything in place? Then hpm_resume() will do. */
+bool hpm_holds(const struct hpm *hpm, uint32_t hctr, const struct hpm_config *config,
+	       uint64_t value, bool armed);
+bool hpm_start(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config, uint64_t value,
+	       bool armed);
+void hpm_resume(struct hpm *hpm, uint64_t hctr_mask, bool armed);
+void hpm_stop(struct hpm *hpm, uint64_t hctr_mask);
+
+/* cycle, instret or hpmcounterN, running or stopped. */
+uint64_t hpm_read(uint32_t hctr);
+
+/* Takes a pending LCOFI off the hart and returns the flags of the armed counters. */
+uint64_t hpm_take_overflow(uint64_t armed_hctrs);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What counters and events this hart has, asked of the firmware once at boot. */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/hpm.h"
+#include "arch/riscv/quirks.h"
+#include "arch/riscv/sbi.h"
+#include "arch/riscv/ssccfg.h"
+#include "arch/riscv/trap.h"
+
+static void firmware_reset(uint32_t hctr)
+{
+	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
+}
+
+/* Counters 3..31 with their own CSR, and the width of the narrowest. */
+static void find_counters(struct hpm *hpm)
+{
+	uint64_t n = sbi_call(SBI_EXT_PMU, SBI_PMU_NUM_COUNTERS, 0, 0, 0, 0, 0).value;
+
+	hpm->width = 64;
+	for (uint32_t i = 3; i < 32 && i < n; i++) {
+		struct sbi_ret ret =
+			sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_GET_INFO, i, 0, 0, 0, 0);
+		uint32_t width = (uint32_t)((ret.value >> SBI_PMU_INFO_WIDTH_SHIFT) & 63) + 1;
+
+		if (ret.error != SBI_SUCCESS || (ret.value & SBI_PMU_INFO_TYPE_FW) ||
+		    (ret.value & 0xfff) != CSR_CYCLE + i)
+			continue;
+		hpm->hctrs |= BIT(i);
+		if (width < hpm->width)
+			hpm->width = width;
+	}
+}
+
+static bool try_event(uint32_t event_idx, uint32_t hctr)
+{
+	struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1,
+				      SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH |
+					      SBI_PMU_CFG_FLAG_SET_UINH,
+				      event_idx, 0);
+
+	return ret.error == SBI_SUCCESS && ret.value == hctr;
+}
+
+/* Learns which counters can count the event, and its selector; leaves all of them reset. */
+static void learn_event(struct hpm *hpm, uint32_t event_idx)
+{
+	struct hpm_event *event = &hpm->events[hpm->n_events];
+
+	*event = (struct hpm_event){.event_idx = event_idx};
+	for (uint64_t left = hpm->hctrs; left; left &= left - 1) {
+		uint32_t hctr = (uint32_t)__builtin_ctzl(left);
+
+		if (!try_event(event_idx, hctr))
+			continue;
+		event->hctrs |= BIT(hctr);
+		if (hpm->ssccfg) {
+			csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
+			event->selector = csr_read(CSR_SIREG2) & MHPMEVENT_SELECTOR;
+		}
+		firmware_reset(hctr);
+	}
+	if (event->hctrs)
+		hpm->n_events++;
+}
+
+static void find_events(struct hpm *hpm)
+{
+	for (uint32_t code = 1; code <= SBI_PMU_HW_EVENT_LAST; code++) {
+		if (hpm->n_events < HPM_MAX_EVENTS)
+			learn_event(hpm, code);
+	}
+	for (uint32_t id = 0; id <= SBI_PMU_CACHE_ID_LAST; id++) {
+		for (uint32_t op_result = 0; op_result < 2 * (SBI_PMU_CACHE_OP_LAST + 1);
+		     op_result++) {
+			if (hpm->n_events < HPM_MAX_EVENTS)
+				learn_event(hpm, SBI_PMU_TYPE_CACHE << 16 | id << 3 | op_result);
+		}
+	}
+}
+
+/* Gives each event the lowest counter that can count it and is nobody's home yet. */
+static void assign_homes(struct hpm *hpm)
+{
+	uint64_t taken = 0;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < hpm->n_events; i++) {
+		uint64_t free = hpm->events[i].hctrs & ~taken;
+
+		if (!free)
+			continue; /* more events than counters: this one cannot be counted */
+		hpm->events[i].hctrs = free & -free;
+		taken |= hpm->events[i].hctrs;
+		hpm->events[kept++] = hpm->events[i];
+	}
+	hpm->n_events = kept;
+}
+
+static bool wants_home_counters(const struct hpm *hpm)
+{
+	for (uint32_t i = 0; i < hpm->n_events; i++) {
+		uint64_t first = hpm->events[i].hctrs;
+		uint64_t rest = first & (first - 1);
+
+		if (rest)
+			return quirk_one_counter_per_event(hpm->events[i].event_idx,
+							   (uint32_t)__builtin_ctzl(first),
+							   (uint32_t)__builtin_ctzl(rest));
+	}
+	return false;
+}
+
+/* Is menvcfg.CDE set? Only then siselect 0x40 + n reaches a counter. */
+static bool probe_ssccfg(uint32_t hctr)
+{
+	struct trap_guard guard;
+
+	trap_guard_begin(&guard);
+	__asm__ volatile(".option push\n.option norvc\n"
+			 "csrw %0, %2\n"
+			 "csrr zero, %1\n"
+			 "csrr zero, %3\n"
+			 ".option pop" ::"i"(CSR_SISELECT),
+			 "i"(CSR_SIREG2), "r"(SISELECT_COUNTER0 + hctr), "i"(CSR_SCOUNTINHIBIT)
+			 : "memory");
+	return trap_guard_end(&guard) == ~0UL;
+}
+
+/* LCOFI can be given to a guest where hvien.13 can be set (Ssaia) and sie.13 too. */
+static bool probe_lcofi(void)
+{
+	struct trap_guard guard;
+	uint64_t sie = csr_read(CSR_SIE);
+	bool works;
+
+	csr_set(CSR_SIE, BIT(IRQ_LCOFI));
+	works = csr_read(CSR_SIE) & BIT(IRQ_LCOFI);
+	csr_write(CSR_SIE, sie);
+	trap_guard_begin(&guard);
+	uint64_t hvien = csr_read_guarded(CSR_HVIEN);
+	if (trap_guard_end(&guard) != ~0UL)
+		return false;
+	/* Left set for ever: while it is 0, a write to hvip can destroy a physical LCOFI. */
+	csr_set(CSR_HVIEN, BIT(IRQ_LCOFI));
+	if (!(csr_read(CSR_HVIEN) & BIT(IRQ_LCOFI))) {
+		csr_write(CSR_HVIEN, hvien);
+		works = false;
+	}
+	quirks.no_lcofi = !works;
+	return works;
+}
+
+void hpm_init(struct hpm *hpm, enum hpm_choice choice)
+{
+	*hpm = (struct hpm){.backend = &hpm_sbi, .width = 64};
+	if (!sbi_probe(SBI_EXT_PMU))
+		return;
+	find_counters(hpm);
+	if (!hpm->hctrs)
+		return;
+	hpm->ssccfg = probe_ssccfg((uint32_t)__builtin_ctzl(hpm->hctrs));
+	quirks.scountovf_leaks = !hpm->ssccfg;
+	hpm->lcofi = probe_lcofi() && hpm->ssccfg;
+	/* Each counter is configured and reset on the way, which also scrubs boot's stale OF. */
+	find_events(hpm);
+	quirks.home_counters = wants_home_counters(hpm);
+	if (quirks.home_counters)
+		assign_homes(hpm);
+	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
+	if (hpm->ssccfg && choice == HPM_SSCCFG)
+		hpm->backend = &hpm_ssccfg;
+}

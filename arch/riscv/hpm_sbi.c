@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counters driven through the firmware's SBI PMU. One-bit masks: the counter is our choice, and
+ * the firmware answers for a set with its last member's error only. Never mixed on one hart with
+ * hpm_ssccfg.c after boot: the firmware does not see delegated writes.
+ */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/hpm.h"
+#include "arch/riscv/sbi.h"
+
+static bool sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
+{
+	uint64_t flags = SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH |
+			 SBI_PMU_CFG_FLAG_SET_UINH;
+	struct sbi_ret ret;
+
+	if (config->inhibit & HPM_INH_VS)
+		flags |= SBI_PMU_CFG_FLAG_SET_VSINH;
+	if (config->inhibit & HPM_INH_VU)
+		flags |= SBI_PMU_CFG_FLAG_SET_VUINH;
+	/* Only RESET frees a counter for another event or filter, and only RESET makes QEMU
+	 * forget which counter an event was on. */
+	if (hpm->slots[hctr].programmed)
+		sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
+	ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1, flags,
+		       config->event_idx, config->event_data);
+	/* OpenSBI may answer with a fixed counter outside the set. */
+	return ret.error == SBI_SUCCESS && ret.value == hctr;
+}
+
+/*
+ * OpenSBI clears OF in start, unless an LCOFI pends: a pending bit of our own making keeps OF at
+ * 1, where config put it. HS has interrupts off, so nobody takes it meanwhile; no true one can
+ * be lost, because the caller has taken what pended and no counter runs in HS.
+ */
+static void sbi_start_call(uint64_t mask, uint64_t flags, uint64_t value, bool armed)
+{
+	if (!armed)
+		csr_set(CSR_SIP, BIT(IRQ_LCOFI));
+	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, 0, mask, flags, value, 0);
+	if (!armed)
+		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
+}
+
+static void sbi_start(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
+{
+	(void)hpm;
+	sbi_start_call(BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, armed);
+}
+
+static void sbi_resume(uint64_t hctr_mask, bool armed)
+{
+	sbi_start_call(hctr_mask, 0, 0, armed);
+}
+
+static void sbi_stop(uint64_t hctr_mask)
+{
+	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, 0, hctr_mask, 0, 0, 0);
+}
+
+const struct hpm_backend hpm_sbi = {
+	.name = "sbi",
+	.program = sbi_program,
+	.start = sbi_start,
+	.resume = sbi_resume,
+	.stop = sbi_stop,
+};

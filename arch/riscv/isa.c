@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/isa.h"
+
+static const char *const ext_names[ISA_EXTENSIONS] = {
+	[ISA_H] = "h",
+	[ISA_SSCOFPMF] = "sscofpmf",
+	[ISA_SSAIA] = "ssaia",
+	[ISA_SSTC] = "sstc",
+	[ISA_SMCNTRPMF] = "smcntrpmf",
+	[ISA_SSCCFG] = "ssccfg",
+	[ISA_SVADU] = "svadu",
+	[ISA_SVPBMT] = "svpbmt",
+	[ISA_ZICBOM] = "zicbom",
+	[ISA_ZICBOZ] = "zicboz",
+	[ISA_ZICNTR] = "zicntr",
+	[ISA_ZIFENCEI] = "zifencei",
+	[ISA_ZIHINTPAUSE] = "zihintpause",
+	[ISA_ZIHPM] = "zihpm",
+	[ISA_ZAWRS] = "zawrs",
+	[ISA_ZFA] = "zfa",
+	[ISA_ZFH] = "zfh",
+	[ISA_ZFHMIN] = "zfhmin",
+	[ISA_ZBA] = "zba",
+	[ISA_ZBB] = "zbb",
+	[ISA_ZBC] = "zbc",
+	[ISA_ZBS] = "zbs",
+	[ISA_SVINVAL] = "svinval",
+};
+
+static const char *const base_names[] = {"i", "m", "a", "f", "d", "c"};
+
+const char *isa_name(enum isa_ext ext)
+{
+	return ext_names[ext];
+}
+
+uint64_t isa_bit(const char *name, size_t len)
+{
+	for (size_t e = 0; e < ISA_EXTENSIONS; e++) {
+		size_t i = 0;
+
+		while (i < len && ext_names[e][i] && (name[i] | 0x20) == (ext_names[e][i] | 0x20))
+			i++;
+		if (i == len && !ext_names[e][i])
+			return BIT(e);
+	}
+	return 0;
+}
+
+uint64_t isa_parse(const char *isa, size_t len)
+{
+	uint64_t bits = 0;
+	size_t i = 4; /* "rv64" */
+
+	for (; i < len && isa[i] && isa[i] != '_'; i++)
+		bits |= isa_bit(&isa[i], 1);
+	while (i < len && isa[i]) {
+		size_t start = ++i;
+
+		while (i < len && isa[i] && isa[i] != '_')
+			i++;
+		bits |= isa_bit(&isa[start], i - start);
+	}
+	return bits;
+}
+
+static void append(char *buf, size_t size, size_t *used, const char *s)
+{
+	while (*s && *used + 1 < size)
+		buf[(*used)++] = *s++;
+	buf[*used] = 0;
+}
+
+size_t isa_guest(uint64_t host, bool sscofpmf, char *buf, size_t size, const char **names)
+{
+	uint64_t guest = host & (~0UL << ISA_GUEST_FIRST);
+	size_t used = 0, n = 0;
+
+	/* henvcfg passes these on. */
+	guest |= host & (BIT(ISA_SSTC) | BIT(ISA_SVADU) | BIT(ISA_SVPBMT));
+	if (sscofpmf)
+		guest |= BIT(ISA_SSCOFPMF);
+	append(buf, size, &used, "rv64");
+	for (size_t i = 0; i < ARRAY_SIZE(base_names); i++) {
+		append(buf, size, &used, base_names[i]);
+		names[n++] = base_names[i];
+	}
+	/* Linux wants it named in the list, and every hart has it. */
+	append(buf, size, &used, "_zicsr");
+	names[n++] = "zicsr";
+	for (size_t e = 0; e < ISA_EXTENSIONS; e++) {
+		if (!(guest & BIT(e)))
+			continue;
+		append(buf, size, &used, "_");
+		append(buf, size, &used, ext_names[e]);
+		names[n++] = ext_names[e];
+	}
+	return n;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/hpm.h"
+#include "arch/riscv/quirks.h"
+#include "arch/riscv/sbi.h"
+
+struct quirks quirks;
+
+bool quirk_may_arm(uint32_t event_idx)
+{
+	return !(quirks.no_armed_cache_events && SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_CACHE);
+}
+
+/* The probe counts HS itself, which no guest's counter ever does: all modes but M. */
+static bool probe_start(uint32_t event_idx, uint32_t hctr)
+{
+	struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1,
+				      SBI_PMU_CFG_FLAG_SET_MINH, event_idx, 0);
+
+	if (ret.error != SBI_SUCCESS || ret.value != hctr)
+		return false;
+	ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, hctr, 1, SBI_PMU_START_SET_INIT_VALUE, 0,
+		       0);
+	return ret.error == SBI_SUCCESS;
+}
+
+bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t hctr_b)
+{
+	bool started = probe_start(event_idx, hctr_a) && probe_start(event_idx, hctr_b);
+	uint64_t before = hpm_read(hctr_b);
+
+	for (volatile int i = 0; i < 100; i++)
+		;
+	bool moved = hpm_read(hctr_b) != before;
+
+	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr_a, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
+	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr_b, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
+	/* A counter that could not even be started had better not be relied upon. */
+	return !started || !moved;
+}
+
+void quirks_text(char *buf, size_t size)
+{
+	static const struct {
+		const bool *found;
+		const char *name;
+	} names[] = {
+		{&quirks.home_counters, "home-counters"},
+		{&quirks.no_armed_cache_events, "no-armed-cache-events"},
+		{&quirks.scountovf_leaks, "scountovf-leaks"},
+		{&quirks.no_lcofi, "no-lcofi"},
+	};
+	size_t used = 0;
+
+	for (size_t i = 0; i <= ARRAY_SIZE(names); i++) {
+		const char *name = "none";
+
+		if (i < ARRAY_SIZE(names)) {
+			if (!*names[i].found)
+				continue;
+			name = names[i].name;
+		} else if (used) {
+			break;
+		}
+		if (used && used + 1 < size)
+			buf[used++] = ' ';
+		while (*name && used + 1 < size)
+			buf[used++] = *name++;
+	}
+	buf[used] = 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What platforms do that no manual says: all of it is here, by name, and probed at boot where
+ * that is possible. The rest of the code does not know which machine it runs on.
+ * docs/platform.md tells how each was found.
+ */
+#ifndef ARCH_QUIRKS_H
+#define ARCH_QUIRKS_H
+
+#include "core/types.h"
+
+struct hpm;
+
+struct quirks {
+	/* QEMU: an event is counted on one programmable counter only, and a counter that changed
+	 * its event by a delegated write goes on counting the old one. Each event then has one
+	 * home counter for ever. Probed. */
+	bool home_counters;
+	/* QEMU before 11 under -icount: a TLB-miss counter that wraps with OF = 0 ends the
+	 * emulator. No guest may do that: such counters are never armed. Not probed (the probe
+	 * would be the end); assumed where the host tree says "riscv-virtio". */
+	bool no_armed_cache_events;
+	/* QEMU without Ssccfg: the guest reads the hart's own scountovf. Known by CDE. */
+	bool scountovf_leaks;
+	/* Debian's QEMU 10.0.13: bit 13 of sie and hvien cannot be set, no LCOFI. Probed. */
+	bool no_lcofi;
+};
+
+extern struct quirks quirks;
+
+/* May an event's counter be started with OF = 0? */
+bool quirk_may_arm(uint32_t event_idx);
+
+/*
+ * Does the second of two counters stand still when both count one event? Both are programmable,
+ * can count it and hold nothing; they hold nothing afterwards.
+ */
+bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t hctr_b);
+
+/* Writes names of those that were found to buf, blank-separated; "none" if there are none. */
+void quirks_text(char *buf, size_t size);
+
+#endif

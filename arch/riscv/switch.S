@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From VS/VU into HS and back: the only code that holds a guest's registers.
+ *
+ * sscratch is the struct guest_context of the resident vcpu while a guest runs, and 0 in HS:
+ * that is how the vector tells a trap out of HS from an exit.
+ *
+ * An SBI call saves only what C may clobber; s0..s11 and gp (which no C code of ours uses) stay
+ * in their registers until ecall_fast() is back. Everything else takes the long way, which saves
+ * all and may return into another vcpu.
+ */
+#include "arch/riscv/csr.h"
+#include "asm_offsets.h"
+
+#define X(n) (CTX_X + 8 * (n))(tp)
+
+	.text
+	.balign	4
+	.globl	trap_vector
+trap_vector:
+	csrrw	tp, CSR_SSCRATCH, tp
+	beqz	tp, hs_trap
+	sd	ra, X(1)
+	sd	sp, X(2)
+	sd	t0, X(5)
+	sd	t1, X(6)
+	sd	t2, X(7)
+	sd	a0, X(10)
+	sd	a1, X(11)
+	sd	a2, X(12)
+	sd	a3, X(13)
+	sd	a4, X(14)
+	sd	a5, X(15)
+	sd	a6, X(16)
+	sd	a7, X(17)
+	sd	t3, X(28)
+	sd	t4, X(29)
+	sd	t5, X(30)
+	sd	t6, X(31)
+	csrrw	t0, CSR_SSCRATCH, zero
+	sd	t0, X(4)
+	csrr	t1, CSR_INSTRET
+	sd	t1, CTX_ENTERED_HS(tp)
+	ld	sp, CTX_HS_SP(tp)
+	csrr	a1, CSR_SCAUSE
+	li	t0, CAUSE_ECALL_VS
+	bne	a1, t0, long_way
+
+	ld	t0, CTX_ECALLS(tp)
+	addi	t0, t0, 1
+	sd	t0, CTX_ECALLS(tp)
+	mv	a0, tp
+	call	ecall_fast
+	bnez	a0, after_ecall
+
+	/* How long was this stay? */
+	csrr	t0, CSR_INSTRET
+	ld	t1, CTX_ENTERED_HS(tp)
+	ld	t2, CTX_HS_INSNS(tp)
+	ld	t3, CTX_HS_LONGEST(tp)
+	sub	t0, t0, t1
+	add	t2, t2, t0
+	sd	t2, CTX_HS_INSNS(tp)
+	bgeu	t3, t0, leave_fast
+	sd	t0, CTX_HS_LONGEST(tp)
+leave_fast:
+	csrw	CSR_SSCRATCH, tp
+	ld	ra, X(1)
+	ld	sp, X(2)
+	ld	t0, X(5)
+	ld	t1, X(6)
+	ld	t2, X(7)
+	ld	a0, X(10)
+	ld	a1, X(11)
+	ld	a2, X(12)
+	ld	a3, X(13)
+	ld	a4, X(14)
+	ld	a5, X(15)
+	ld	a6, X(16)
+	ld	a7, X(17)
+	ld	t3, X(28)
+	ld	t4, X(29)
+	ld	t5, X(30)
+	ld	t6, X(31)
+	ld	tp, X(4)
+	sret
+
+/* The call is served, but the hart has other work: C kept s0..s11 and gp for us. */
+after_ecall:
+	li	a1, -1
+long_way:
+	sd	gp, X(3)
+	sd	s0, X(8)
+	sd	s1, X(9)
+	sd	s2, X(18)
+	sd	s3, X(19)
+	sd	s4, X(20)
+	sd	s5, X(21)
+	sd	s6, X(22)
+	sd	s7, X(23)
+	sd	s8, X(24)
+	sd	s9, X(25)
+	sd	s10, X(26)
+	sd	s11, X(27)
+	mv	a0, tp
+	mv	s0, zero
+	mv	ra, zero
+	call	exit_long
+	/* fall through: a0 is the vcpu to run now, already loaded on this hart */
+
+/* _Noreturn void enter_guest(struct guest_context *) */
+	.globl	enter_guest
+enter_guest:
+	mv	tp, a0
+	csrw	CSR_SSCRATCH, tp
+	ld	ra, X(1)
+	ld	sp, X(2)
+	ld	gp, X(3)
+	ld	t0, X(5)
+	ld	t1, X(6)
+	ld	t2, X(7)
+	ld	s0, X(8)
+	ld	s1, X(9)
+	ld	a0, X(10)
+	ld	a1, X(11)
+	ld	a2, X(12)
+	ld	a3, X(13)
+	ld	a4, X(14)
+	ld	a5, X(15)
+	ld	a6, X(16)
+	ld	a7, X(17)
+	ld	s2, X(18)
+	ld	s3, X(19)
+	ld	s4, X(20)
+	ld	s5, X(21)
+	ld	s6, X(22)
+	ld	s7, X(23)
+	ld	s8, X(24)
+	ld	s9, X(25)
+	ld	s10, X(26)
+	ld	s11, X(27)
+	ld	t3, X(28)
+	ld	t4, X(29)
+	ld	t5, X(30)
+	ld	t6, X(31)
+	ld	tp, X(4)
+	sret
+
+/*
+ * A trap out of HS: either an access that trap_guard foresaw (step over it, remember the cause
+ * in the two words at the foot of this hart's stack), or a defect of Tally.
+ */
+hs_trap:
+	csrrw	tp, CSR_SSCRATCH, tp
+	addi	sp, sp, -16
+	sd	t0, 0(sp)
+	sd	t1, 8(sp)
+	li	t0, -ASM_HART_STACK_SIZE
+	and	t0, sp, t0
+	ld	t1, 0(t0)
+	beqz	t1, 1f
+	csrr	t1, CSR_SCAUSE
+	sd	t1, 8(t0)
+	csrr	t1, CSR_SEPC
+	addi	t1, t1, 4
+	csrw	CSR_SEPC, t1
+	ld	t0, 0(sp)
+	ld	t1, 8(sp)
+	addi	sp, sp, 16
+	sret
+1:	csrr	a0, CSR_SCAUSE
+	csrr	a1, CSR_SEPC
+	csrr	a2, CSR_STVAL
+	mv	a3, sp
+	call	trap_in_hs
+
+/* void fp_save(uint64_t fp[33]); void fp_restore(const uint64_t fp[33]): f0..f31, then fcsr. */
+	.globl	fp_save
+fp_save:
+	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	fsd	f\n, (8 * \n)(a0)
+	.endr
+	frcsr	t0
+	sd	t0, 256(a0)
+	ret
+	.globl	fp_restore
+fp_restore:
+	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	fld	f\n, (8 * \n)(a0)
+	.endr
+	ld	t0, 256(a0)
+	fscsr	t0
+	ret

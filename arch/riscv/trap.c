@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/trap.h"
+
+/* The words that switch.S looks at sit at the foot of the hart's stack; struct pcpu leaves them
+ * free (core/pcpu.h). */
+static volatile uint64_t *guard_words(void)
+{
+	uint64_t sp;
+
+	__asm__ volatile("mv %0, sp" : "=r"(sp));
+	return (volatile uint64_t *)ALIGN_DOWN(sp, HART_STACK_SIZE);
+}
+
+void trap_guard_begin(struct trap_guard *guard)
+{
+	volatile uint64_t *words = guard_words();
+
+	guard->sepc = csr_read(CSR_SEPC);
+	guard->sstatus = csr_read(CSR_SSTATUS);
+	guard->hstatus = csr_read(CSR_HSTATUS);
+	guard->scause = csr_read(CSR_SCAUSE);
+	words[1] = ~0UL;
+	words[0] = 1;
+}
+
+uint64_t trap_guard_end(const struct trap_guard *guard)
+{
+	volatile uint64_t *words = guard_words();
+
+	words[0] = 0;
+	csr_write(CSR_SEPC, guard->sepc);
+	csr_write(CSR_SSTATUS, guard->sstatus);
+	csr_write(CSR_HSTATUS, guard->hstatus);
+	csr_write(CSR_SCAUSE, guard->scause);
+	return words[1];
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Between switch.S and the rest. The handlers are defined in core/; they run in HS-mode on the
+ * hart's own stack with interrupts off, and nothing interrupts them.
+ */
+#ifndef ARCH_TRAP_H
+#define ARCH_TRAP_H
+
+#include "arch/riscv/context.h"
+
+/* Serves an SBI call of the resident vcpu. true: there is other work before the guest goes on. */
+bool ecall_fast(struct guest_context *ctx);
+
+/* Any other exit (scause), or what is left after an SBI call (scause = -1). Returns the vcpu to
+ * enter, resident. */
+struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause);
+
+/* A trap out of HS that nobody foresaw: panics. */
+_Noreturn void trap_in_hs(uint64_t scause, uint64_t sepc, uint64_t stval, uint64_t sp);
+
+_Noreturn void enter_guest(struct guest_context *ctx);
+
+void fp_save(uint64_t fp[33]);
+void fp_restore(const uint64_t fp[33]);
+
+/*
+ * Foreseen traps: between begin and end a trap out of HS steps over its (four-byte) instruction.
+ * end returns the cause of the last one, or -1. sepc, scause and the modes in sstatus and
+ * hstatus of the exit being handled are kept. Not nested.
+ */
+struct trap_guard {
+	uint64_t sepc, sstatus, hstatus, scause;
+};
+
+void trap_guard_begin(struct trap_guard *guard);
+uint64_t trap_guard_end(const struct trap_guard *guard);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/vs_state.h"
+
+void vs_state_reset(struct vs_state *vs, uint64_t pc)
+{
+	*vs = (struct vs_state){
+		.sepc = pc,
+		.sstatus = SSTATUS_SPP | SSTATUS_SPIE,
+		.hstatus = HSTATUS_VSXL_64 | HSTATUS_SPV | HSTATUS_SPVP | HSTATUS_VTW,
+		.vsstatus = 2UL << 32, /* UXL = 64 */
+		.vstimecmp = ~0UL,
+	};
+}
+
+void vs_state_load(const struct vs_state *vs, bool sstc)
+{
+	csr_write(CSR_SEPC, vs->sepc);
+	csr_write(CSR_SSTATUS, vs->sstatus);
+	csr_write(CSR_HSTATUS, vs->hstatus);
+	csr_write(CSR_VSSTATUS, vs->vsstatus);
+	csr_write(CSR_VSIE, vs->vsie);
+	csr_write(CSR_VSTVEC, vs->vstvec);
+	csr_write(CSR_VSSCRATCH, vs->vsscratch);
+	csr_write(CSR_VSEPC, vs->vsepc);
+	csr_write(CSR_VSCAUSE, vs->vscause);
+	csr_write(CSR_VSTVAL, vs->vstval);
+	csr_write(CSR_VSATP, vs->vsatp);
+	csr_write(CSR_SCOUNTEREN, vs->scounteren);
+	csr_write(CSR_SENVCFG, vs->senvcfg);
+	csr_write(CSR_HVIP, vs->hvip);
+	if (sstc)
+		csr_write(CSR_VSTIMECMP, vs->vstimecmp);
+}
+
+void vs_state_put(struct vs_state *vs, bool sstc)
+{
+	vs->sepc = csr_read(CSR_SEPC);
+	vs->sstatus = csr_read(CSR_SSTATUS);
+	vs->hstatus = csr_read(CSR_HSTATUS);
+	vs->vsstatus = csr_read(CSR_VSSTATUS);
+	vs->vsie = csr_read(CSR_VSIE);
+	vs->vstvec = csr_read(CSR_VSTVEC);
+	vs->vsscratch = csr_read(CSR_VSSCRATCH);
+	vs->vsepc = csr_read(CSR_VSEPC);
+	vs->vscause = csr_read(CSR_VSCAUSE);
+	vs->vstval = csr_read(CSR_VSTVAL);
+	vs->vsatp = csr_read(CSR_VSATP);
+	vs->scounteren = csr_read(CSR_SCOUNTEREN);
+	vs->senvcfg = csr_read(CSR_SENVCFG);
+	vs->hvip = csr_read(CSR_HVIP);
+	if (sstc)
+		vs->vstimecmp = csr_read(CSR_VSTIMECMP);
+}
+
+void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt, bool cbo)
+{
+	uint64_t henvcfg = 0;
+
+	/*
+	 * The guest's own exceptions: everything that its S-mode would get on bare metal. Not
+	 * ECALL_VS, the guest page faults and virtual instructions, which are ours.
+	 */
+	csr_write(CSR_HEDELEG, 0xb1ff);
+	csr_write(CSR_HIDELEG, VS_INTERRUPTS);
+	csr_write(CSR_HIE, 0);
+	csr_write(CSR_HVIP, 0);
+	csr_write(CSR_HCOUNTEREN, 0);
+	csr_write(CSR_HGATP, 0);
+	if (sstc)
+		henvcfg |= HENVCFG_STCE;
+	if (svadu)
+		henvcfg |= HENVCFG_ADUE;
+	if (svpbmt)
+		henvcfg |= HENVCFG_PBMTE;
+	if (cbo)
+		henvcfg |= HENVCFG_CBZE | HENVCFG_CBCFE | HENVCFG_CBIE;
+	csr_write(CSR_HENVCFG, henvcfg);
+	if (sstc)
+		csr_write(CSR_VSTIMECMP, ~0UL);
+}
+
+void vs_inject(uint64_t cause, uint64_t tval)
+{
+	uint64_t sstatus = csr_read(CSR_SSTATUS);
+	uint64_t vsstatus = csr_read(CSR_VSSTATUS);
+	uint64_t sie = vsstatus & SSTATUS_SIE;
+
+	vsstatus &= ~(SSTATUS_SIE | SSTATUS_SPIE | SSTATUS_SPP);
+	if (sie)
+		vsstatus |= SSTATUS_SPIE;
+	if (sstatus & SSTATUS_SPP)
+		vsstatus |= SSTATUS_SPP;
+	csr_write(CSR_VSSTATUS, vsstatus);
+	csr_write(CSR_VSEPC, csr_read(CSR_SEPC));
+	csr_write(CSR_VSCAUSE, cause);
+	csr_write(CSR_VSTVAL, tval);
+	csr_write(CSR_SEPC, csr_read(CSR_VSTVEC) & ~3UL);
+	csr_write(CSR_SSTATUS, sstatus | SSTATUS_SPP);
+	csr_set(CSR_HSTATUS, HSTATUS_SPVP | HSTATUS_SPV);
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CSRs that belong to a vcpu, parked while it is not resident. No policy. */
+#ifndef ARCH_VS_STATE_H
+#define ARCH_VS_STATE_H
+
+#include "core/types.h"
+#include "arch/riscv/csr.h"
+
+struct vs_state {
+	/* Where the guest goes on, live in CSRs while resident. */
+	uint64_t sepc, sstatus, hstatus;
+	/* The VS bank. */
+	uint64_t vsstatus, vsie, vstvec, vsscratch, vsepc, vscause, vstval, vsatp;
+	/* Shared with HS, but the guest's own while it runs. */
+	uint64_t scounteren, senvcfg;
+	/* Virtual interrupts: VSSIP, VSTIP, VSEIP and LCOFIP, as in hvip. */
+	uint64_t hvip;
+	/* Timer compare, in the guest's time. With Sstc only, else see struct vcpu. */
+	uint64_t vstimecmp;
+};
+
+#define VS_INTERRUPTS (BIT(IRQ_VSSI) | BIT(IRQ_VSTI) | BIT(IRQ_VSEI))
+
+/* As after power-on: S-mode at pc, all else off. */
+void vs_state_reset(struct vs_state *vs, uint64_t pc);
+
+void vs_state_load(const struct vs_state *vs, bool sstc);
+void vs_state_put(struct vs_state *vs, bool sstc);
+
+/* Per hart, once: what goes to guests without us, and nothing else. */
+void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt, bool cbo);
+
+/* Makes the resident guest take an exception at its current pc. */
+void vs_inject(uint64_t cause, uint64_t tval);
+
+#endif

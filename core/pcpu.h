@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The state of one hart. It lies at the foot of the hart's stack, so sp leads to it. */
+#ifndef CORE_PCPU_H
+#define CORE_PCPU_H
+
+#include <stdatomic.h>
+
+#include "arch/riscv/context.h"
+#include "arch/riscv/hpm.h"
+#include "core/types.h"
+
+#define MAX_HARTS      8U
+#define MAX_HART_VCPUS 64U
+
+struct vcpu;
+
+struct pcpu {
+	/* Used by arch/riscv/trap.c and switch.S; must come first. */
+	uint64_t guard[2];
+
+	/* Private to this hart, except at boot. */
+	uint64_t hartid;
+	uint32_t index;
+	uint64_t isa; /* BIT(enum isa_ext) */
+	bool sstc;
+	struct hpm hpm;
+	uint32_t n_vcpus;
+	struct vcpu *vcpus[MAX_HART_VCPUS]; /* those pinned here, fixed at boot */
+	uint64_t ready;        /* of vcpus[]: wants to run */
+	uint64_t waiting;      /* of vcpus[]: in WFI until an interrupt */
+	struct vcpu *current;  /* resident; NULL: none */
+	struct vcpu *fp_owner; /* whose FP registers are in the hart */
+	bool resched;          /* choose again before the next entry */
+	uint64_t slice_end;    /* in host time */
+
+	/* Other harts set it, then send an IPI: some vcpu of this hart has requests. */
+	atomic_bool mail;
+	/* Set by this hart when its probes are done. */
+	atomic_bool online;
+};
+
+union hart_stack {
+	struct pcpu pcpu;
+	uint8_t bytes[HART_STACK_SIZE];
+};
+
+extern union hart_stack hart_stacks[MAX_HARTS];
+extern uint32_t n_pcpus;
+
+static inline struct pcpu *this_pcpu(void)
+{
+	uint64_t sp;
+
+	__asm__("mv %0, sp" : "=r"(sp));
+	return (struct pcpu *)ALIGN_DOWN(sp, HART_STACK_SIZE);
+}
+
+/* The hart with this id, NULL if there is none or it is not used. */
+struct pcpu *pcpu_of_hart(uint64_t hartid);
+
+/* Makes a hart look at its vcpus' requests before long. Any hart. */
+void pcpu_notify(struct pcpu *pcpu);
+
+/* Sets up the calling hart, whose pcpu is zeroed: CSRs, counters, interrupts. */
+void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa);
+
+#endif

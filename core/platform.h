@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The machine, as the host device tree tells it. Constant after boot. */
+#ifndef CORE_PLATFORM_H
+#define CORE_PLATFORM_H
+
+#include "arch/riscv/hpm.h"
+#include "core/pcpu.h"
+#include "core/types.h"
+
+struct platform {
+	uint64_t ram_base, ram_size;   /* the bank that Tally is in */
+	uint64_t tree_base, tree_size; /* the VM tree, /chosen linux,initrd-* */
+	uint32_t timebase;             /* Hz */
+	uint32_t n_harts;
+	struct {
+		uint64_t hartid;
+		uint64_t isa;
+		uint32_t intc_phandle;
+	} harts[MAX_HARTS];
+	const char *mmu_type;
+	uint64_t uart_base; /* 0: none that Tally can drive */
+	uint32_t uart_shift, uart_irq;
+	uint64_t plic_base; /* 0: none */
+	uint32_t plic_context; /* S-mode of the boot hart */
+	bool virt;             /* QEMU's "riscv-virtio" machine */
+	/* /chosen bootargs: tally.backend=, tally.console= */
+	enum hpm_choice backend;
+	bool interactive;
+};
+
+extern struct platform platform;
+
+/* Reads the tree; panics with a clear line when the machine cannot do. At boot, boot hart. */
+void platform_init(const void *dtb, uint64_t boot_hartid);
+
+#endif

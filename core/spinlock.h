@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Lock order, outermost first: vm->devices, console. Neither is held across an entry to a guest
+ * or a call into vpmu/. All other state belongs to one hart (see core/vcpu.h).
+ */
+#ifndef CORE_SPINLOCK_H
+#define CORE_SPINLOCK_H
+
+#include <stdatomic.h>
+
+struct spinlock {
+	atomic_uint next, serving;
+};
+
+static inline void spin_lock(struct spinlock *lock)
+{
+	unsigned int mine = atomic_fetch_add_explicit(&lock->next, 1, memory_order_relaxed);
+
+	while (atomic_load_explicit(&lock->serving, memory_order_acquire) != mine)
+		;
+}
+
+static inline void spin_unlock(struct spinlock *lock)
+{
+	atomic_store_explicit(&lock->serving,
+			      atomic_load_explicit(&lock->serving, memory_order_relaxed) + 1,
+			      memory_order_release);
+}
+
+#endif

@@ -28,24 +28,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/ansi.h"
+#include "core/console_line.h"
 
 #define CONSOLE_MAX_VMS    16u
-#define CONSOLE_LINE_BYTES 512u
 #define CONSOLE_NAME_BYTES 32u   /* longer names are cut */
 #define CONSOLE_KEY        0x14u /* Ctrl-T: introduces a command for Tally */
-
-struct console_line {
-	struct ansi ansi;
-	uint16_t len;   /* bytes in text[], 0..CONSOLE_LINE_BYTES */
-	uint16_t pos;   /* cursor, 0..len, never inside a UTF-8 character */
-	bool cr;        /* a CR was seen; what follows decides what it meant */
-	bool continued; /* the line's beginning went out as a piece of its own */
-	bool drawn;  /* its prefix (and text) is on the screen: focus of an interactive console */
-	bool ended;  /* the VM is no more */
-	bool hinted; /* the user was told so */
-	char text[CONSOLE_LINE_BYTES];
-};
 
 struct console {
 	bool interactive;
@@ -73,6 +60,9 @@ void console_vm_flush(struct console *c, unsigned int vm);
 
 /* Flushes, and tells whether VM vm exists: input for a VM that ended is dropped, "next" skips it. */
 void console_vm_ended(struct console *c, unsigned int vm, bool ended);
+
+/* Gives the input to VM vm (< n_vms, else ignored) and says so in a line. */
+void console_set_focus(struct console *c, unsigned int vm);
 
 /* Prints one or several complete lines of Tally, separated by LF; a last LF may be left out. Bytes
  * that are not printable ASCII or tab come out as '?'. */

@@ -4,8 +4,8 @@
  *
  * %c %s %d %i %u %x %p %%; l, ll and z before d, i, u, x; a minimum width (number or *); flags 0
  * and -; for %s a maximum length (.number or .*), with which the string need not end in NUL. %p
- * prints 0x and 16 digits. A null string prints as (null). Anything else is copied as it stands
- * and takes no argument.
+ * prints 0x and 16 digits. A null string prints as (null). From anything else on, the format is
+ * copied as it stands and no argument is used.
  */
 #ifndef CORE_PRINTF_H
 #define CORE_PRINTF_H

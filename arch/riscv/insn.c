@@ -4,7 +4,7 @@
 #define OPCODE_LOAD   0x03u
 #define OPCODE_STORE  0x23u
 #define OPCODE_SYSTEM 0x73u
-#define WFI	      0x10500073u
+#define WFI           0x10500073u
 
 /* Bits hi..lo of v, at the bottom. */
 static uint32_t bits(uint32_t v, unsigned int hi, unsigned int lo)
@@ -20,18 +20,18 @@ static struct insn other(uint8_t length)
 static struct insn load(uint8_t length, uint32_t rd, unsigned int log_width, bool sign_extend)
 {
 	return (struct insn){.kind = INSN_LOAD,
-			     .length = length,
-			     .reg = (uint8_t)rd,
-			     .width = (uint8_t)(1u << log_width),
-			     .sign_extend = sign_extend};
+	                     .length = length,
+	                     .reg = (uint8_t)rd,
+	                     .width = (uint8_t)(1u << log_width),
+	                     .sign_extend = sign_extend};
 }
 
 static struct insn store(uint8_t length, uint32_t rs2, unsigned int log_width)
 {
 	return (struct insn){.kind = INSN_STORE,
-			     .length = length,
-			     .reg = (uint8_t)rs2,
-			     .width = (uint8_t)(1u << log_width)};
+	                     .length = length,
+	                     .reg = (uint8_t)rs2,
+	                     .width = (uint8_t)(1u << log_width)};
 }
 
 static struct insn decode_system(uint32_t raw)

@@ -116,51 +116,140 @@ static const char *list(uint64_t mask, bool ranges)
 	return text;
 }
 
+/* Good for two calls in one statement. */
 static const char *mib(uint64_t bytes)
 {
-	static char text[2][32];
+	static char texts[2][32];
 	static unsigned int turn;
-	char *t = text[turn ^= 1];
+	char *text = texts[turn ^= 1];
 
-	snprintf(t, sizeof(text[0]), "%.4g MiB", (double)bytes / (1 << 20));
-	return t;
+	snprintf(text, sizeof(texts[0]), "%.6g MiB", (double)bytes / (1 << 20));
+	return text;
 }
 
-static void print_table(const struct vm_tree *tree, const struct options *o, uint64_t available)
+static void print_vm(const struct vm_config *vm)
+{
+	printf("%s\n  memory    %s\n", vm->name, mib(vm->memory));
+	for (uint32_t i = 0; i < vm->n_vcpus; i++)
+		printf("  vcpu%" PRIu32 "     hart %s\n", i, list(vm->vcpus[i].harts, true));
+	printf("  kernel    %s at 0x%" PRIx64 ": %s, %s once running\n",
+	       vm->kernel_is_image ? "Image" : "raw", VM_RAM_BASE + vm->kernel_offset,
+	       mib(vm->kernel.size), mib(vm->kernel_span));
+	if (vm->initrd.data)
+		printf("  initrd    at 0x%" PRIx64 ": %s\n", VM_RAM_BASE + vm->initrd_offset,
+		       mib(vm->initrd.size));
+	printf("  dtb       at 0x%" PRIx64 "\n", VM_RAM_BASE + vm->dtb_offset);
+	if (vm->bootargs)
+		printf("  bootargs  %s\n", vm->bootargs);
+	printf("  console   %s\n", vm->console ? "on" : "off");
+	if (!vm->pmu)
+		printf("  pmu       off\n");
+	else
+		printf("  pmu       counters %s; reads %s\n",
+		       vm->pmu_counters ? list(vm->pmu_counters, true) : "none",
+		       vm->pmu_trap_reads ? "trap" : "direct");
+}
+
+static void print_json_string(const char *s)
+{
+	putchar('"');
+	for (; *s; s++) {
+		unsigned char c = (unsigned char)*s;
+
+		if (c == '"' || c == '\\')
+			printf("\\%c", c);
+		else if (c < ' ' || c > '~')
+			printf("\\u%04x", c);
+		else
+			putchar(c);
+	}
+	putchar('"');
+}
+
+static void print_json_vm(const struct vm_config *vm)
+{
+	printf("{\"name\":\"%s\",\"memory\":%" PRIu64 ",\"vcpus\":[", vm->name, vm->memory);
+	for (uint32_t i = 0; i < vm->n_vcpus; i++)
+		printf("%s{\"harts\":[%s]}", i ? "," : "", list(vm->vcpus[i].harts, false));
+	printf("],\"kernel\":{\"image\":%s,\"offset\":%" PRIu64 ",\"size\":%" PRIu64
+	       ",\"span\":%" PRIu64 "},\"initrd\":",
+	       vm->kernel_is_image ? "true" : "false", vm->kernel_offset, vm->kernel.size,
+	       vm->kernel_span);
+	if (vm->initrd.data)
+		printf("{\"offset\":%" PRIu64 ",\"size\":%" PRIu64 "}", vm->initrd_offset,
+		       vm->initrd.size);
+	else
+		printf("null");
+	printf(",\"dtb_offset\":%" PRIu64 ",\"bootargs\":", vm->dtb_offset);
+	if (vm->bootargs)
+		print_json_string(vm->bootargs);
+	else
+		printf("null");
+	printf(",\"console\":%s,\"pmu\":", vm->console ? "true" : "false");
+	if (vm->pmu)
+		printf("{\"counters\":[%s],\"reads\":\"%s\"}}", list(vm->pmu_counters, false),
+		       vm->pmu_trap_reads ? "trap" : "direct");
+	else
+		printf("null}");
+}
+
+static void print_accepted(const struct vm_tree *tree, const struct options *o, uint64_t available)
 {
 	uint64_t sum = 0;
 
+	if (o->json)
+		printf("{\"vms\":[");
 	for (uint32_t i = 0; i < tree->n_vms; i++) {
-		const struct vm_config *vm = &tree->vms[i];
-
-		sum += vm->memory;
-		printf("%-15s  memory   %s\n", vm->name, mib(vm->memory));
-		for (uint32_t v = 0; v < vm->n_vcpus; v++)
-			printf("%17svcpu%" PRIu32 "    hart %s\n", "", v,
-			       list(vm->vcpus[v].harts, true));
-		printf("%17skernel   %s at 0x%" PRIx64 ", %s, %s in memory\n", "",
-		       vm->kernel_is_image ? "Image" : "raw", VM_RAM_BASE + vm->kernel_offset,
-		       mib(vm->kernel.size), mib(vm->kernel_span));
-		if (vm->initrd.data)
-			printf("%17sinitrd   at 0x%" PRIx64 ", %s\n", "",
-			       VM_RAM_BASE + vm->initrd_offset, mib(vm->initrd.size));
-		printf("%17sdtb      at 0x%" PRIx64 "\n", "", VM_RAM_BASE + vm->dtb_offset);
-		if (vm->bootargs)
-			printf("%17sbootargs %s\n", "", vm->bootargs);
-		printf("%17sconsole  %s\n", "", vm->console ? "on" : "off");
-		if (vm->pmu)
-			printf("%17spmu      counters %s, reads %s\n", "",
-			       vm->pmu_counters ? list(vm->pmu_counters, true) : "none",
-			       vm->pmu_trap_reads ? "trap" : "direct");
-		else
-			printf("%17spmu      off\n", "");
+		sum += tree->vms[i].memory;
+		if (o->json) {
+			printf("%s", i ? "," : "");
+			print_json_vm(&tree->vms[i]);
+		} else {
+			print_vm(&tree->vms[i]);
+		}
 	}
-	printf("%" PRIu32 " VM%s, %s of the %s that a machine with %s has for them\n", tree->n_vms,
-	       tree->n_vms == 1 ? "" : "s", mib(sum), mib(available), "" /* below */);
-	(void)o;
+	if (o->json)
+		printf("],\"guest_memory\":%" PRIu64 "}\n", available);
+	else
+		printf("%" PRIu32 " VM%s, %s of the %s there are for VMs\n", tree->n_vms,
+		       tree->n_vms == 1 ? "" : "s", mib(sum), mib(available));
+}
+
+static void print_refused(const struct vm_refusal *why, const struct options *o)
+{
+	char text[VM_REFUSAL_TEXT];
+
+	vm_refusal_text(why, text, sizeof(text));
+	fprintf(stderr, "%s\n", text);
+	if (!o->json)
+		return;
+	printf("{\"refusal\":{\"node\":");
+	print_json_string(why->node);
+	printf(",\"property\":");
+	print_json_string(why->property);
+	printf(",\"reason\":");
+	print_json_string(why->reason);
+	printf("}}\n");
 }
 
 int main(int argc, char **argv)
 {
-	return 0;
+	static struct vm_tree tree;
+	struct options o = {.harts = 1, .memory = 1ULL << 30, .counters = 0x7fffd};
+	struct vm_limits limits;
+	struct vm_refusal why;
+	size_t size;
+	void *blob;
+	bool accepted;
+
+	parse_options(argc, argv, &o);
+	blob = read_file(o.file, &size);
+	limits = (struct vm_limits){o.harts, vm_guest_memory(o.memory, size), o.counters};
+	accepted = vm_config_parse(blob, size, &limits, &tree, &why);
+	if (accepted)
+		print_accepted(&tree, &o, limits.guest_memory);
+	else
+		print_refused(&why, &o);
+	free(blob);
+	return accepted ? 0 : 1;
 }

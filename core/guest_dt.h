@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The device tree that a guest boots with. Pure: libfdt and standard C only. */
+#ifndef CORE_GUEST_DT_H
+#define CORE_GUEST_DT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/vm_config.h"
+
+/* Where a guest finds its devices, and the interrupt source of its UART. */
+#define GUEST_PLIC_BASE UINT64_C(0x0c000000)
+#define GUEST_UART_BASE UINT64_C(0x10000000)
+#define GUEST_UART_IRQ  10U
+
+/* What is the same for all VMs of a machine. */
+struct guest_machine {
+	uint64_t ram_base;           /* VM_RAM_BASE */
+	uint32_t timebase_frequency; /* Hz */
+	/* The ISA in both forms: one complete string, and one name for each extension. */
+	const char *isa;                   /* "rv64imafdc_zicntr..." */
+	const char *const *isa_extensions; /* "i", "m", ... */
+	uint32_t n_ext;
+	const char *mmu_type; /* "riscv,sv39", "riscv,sv48" or "riscv,sv57" */
+};
+
+/*
+ * Writes the tree of a VM that vm_config_parse() accepted into buf, 8-byte aligned; VM_DTB_SIZE
+ * bytes are always enough. Bytes that are not said by vm and machine are not needed and not
+ * written: the same input gives the same tree. Returns 0 or a negative error of libfdt
+ * (-FDT_ERR_NOSPACE: size is too small).
+ */
+int guest_dt_build(void *buf, size_t size, const struct vm_config *vm,
+                   const struct guest_machine *machine);
+
+#endif

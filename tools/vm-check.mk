@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+# The VM tree's parser on this machine: build/host/vm-check and what its unit test needs.
+# Included by the top-level Makefile after tests/host/host.mk.
+VM_TREE_SRC := core/vm_config.c core/vm_layout.c core/vm_props.c core/vm_refusal.c
+HOST_SRC_vm_config := tests/host/test_vm_config.c $(VM_TREE_SRC)
+
+VM_CHECK_OBJ := $(patsubst %,$(B)/host/vm-check.obj/%.o,tools/vm_check.c $(VM_TREE_SRC))
+
+# Without the sanitizers, which would make a check of large images slow to start.
+$(B)/host/vm-check.obj/%.c.o: %.c | setup
+	@mkdir -p $(@D)
+	@echo "  HOSTCC  $<"
+	$(Q)$(HOSTCC) -std=c11 -g -O2 $(WARN) -I. -MMD -MP -c $< -o $@
+
+$(B)/host/vm-check: $(VM_CHECK_OBJ)
+	@echo "  HOSTLD  $@"
+	$(Q)$(HOSTCC) $^ -lfdt -o $@
+
+.PHONY: vm-check
+vm-check: $(B)/host/vm-check
+
+-include $(VM_CHECK_OBJ:.o=.d)

@@ -366,7 +366,8 @@ static void start_one(uint32_t idx, const struct vpmu_hw_start *start)
 		c->of = true;
 	else if (!hart.lcofip || !hart.config.pending_keeps_of)
 		c->of = false;
-	if (hart.config.stale_irq && !c->of && c->value > 1ULL << 62 &&
+	/* Its arithmetic is that of 64 bits; harts with narrower counters are not known to do it. */
+	if (hart.config.stale_irq && hart.config.width == 64 && !c->of && c->value > 1ULL << 62 &&
 	    c->value <= (1ULL << 63) + (hart.now & ((1ULL << 40) - 1)))
 		c->stale = true;
 }

@@ -22,15 +22,12 @@ static struct anchor choose_anchor(const struct vpmu *v, hctr_t hctr)
 {
 	struct anchor anchor = {.offset = 0, .armed = false};
 	uint64_t users = v->users[hctr.idx] & v->running;
-	uint64_t nearest = VPMU_NEAR;
+	uint64_t nearest = UINT64_MAX;
 	uint32_t i;
 
 	if ((users & bit64(hctr.idx)) != 0)
 		anchor.offset = v->counter[hctr.idx].value;
-	if (!v->policy.overflow)
-		return anchor;
-
-	for_each_bit (i, users & ~v->overflow) {
+	for_each_bit (i, users & v->near) {
 		uint64_t offset = v->counter[i].value;
 		/* One less than what remains to the wrap, which from zero may be 2^64. */
 		uint64_t left = v->value_mask - ((v->count[hctr.idx] + offset) & v->value_mask);
@@ -89,6 +86,7 @@ static void lose(struct vpmu *v, hctr_t hctr)
 	for_each_bit (i, users)
 		v->counter[i].value = (v->count[hctr.idx] + v->counter[i].value) & v->value_mask;
 	v->running &= ~users;
+	v->near &= ~users;
 	v->lost |= users;
 }
 

@@ -31,6 +31,8 @@ static void clear_running(struct vpmu *v, lctr_t lctr)
 	hctrs = vpmu_take_overflows(v);
 	vpmu_hctr_sync(v, hctr);
 	c->value = -v->count[hctr.idx] & v->value_mask;
+	if (!vpmu_near(v, 0))
+		v->near &= ~bit64(lctr.idx);
 	vpmu_apply(v, hctrs | bit64(hctr.idx));
 }
 

@@ -75,6 +75,8 @@ uint64_t vpmu_join(struct vpmu *v, lctr_t lctr)
 		else if ((v->users[c->hctr] & v->running) == 0)
 			/* The first one: the hardware counts in the guest's own numbers. */
 			v->count[c->hctr] = c->value;
+		if (vpmu_near(v, c->value))
+			v->near |= bit;
 		c->value = (c->value - v->count[c->hctr]) & v->value_mask;
 		/* From here on the value leaves what the hctr of this index may hold of it. */
 		v->held &= ~bit;
@@ -99,6 +101,7 @@ uint64_t vpmu_leave(struct vpmu *v, lctr_t lctr)
 		c->value = (v->count[c->hctr] + c->value) & v->value_mask;
 	}
 	v->running &= ~bit;
+	v->near &= ~bit;
 	return hctr_bit;
 }
 

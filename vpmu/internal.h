@@ -14,9 +14,6 @@
 #include "vpmu/bits.h"
 #include "vpmu/vpmu.h"
 
-/* A counter whose wrap is at most this many counts away is armed; it is centuries away else. */
-#define VPMU_NEAR (UINT64_C(1) << 62)
-
 static inline uint64_t vpmu_hw_lctrs(const struct vpmu *v)
 {
 	return v->policy.hctrs;
@@ -90,6 +87,12 @@ uint64_t vpmu_join(struct vpmu *v, lctr_t lctr);
 uint64_t vpmu_leave(struct vpmu *v, lctr_t lctr);
 
 /* overflow.c */
+
+/*
+ * Will a hardware counter that starts at this value wrap within 2^62 counts, so that its wrap
+ * must be told? Pure.
+ */
+bool vpmu_near(const struct vpmu *v, uint64_t value);
 
 /*
  * Takes what pends off the hart and gives it to the counters it belongs to. Returns the hctrs

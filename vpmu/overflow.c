@@ -5,10 +5,15 @@
  * A wrap is known in two ways: the flag of an armed hctr, which speaks for the counters with
  * offset 0, and the count itself, looked at whenever an hctr is started, stopped, moved or
  * saved. The second finds what the first cannot: the wrap of a counter that shares, or one
- * whose flag comes late. Whichever is first sets OF, and OF is what keeps the other from
- * telling it again; it is cleared by a start only.
+ * whose flag comes late. Whichever is first sets OF and takes the counter out of the near ones,
+ * so that nothing tells the wrap again before the next start.
+ *
+ * A counter that starts further than 2^62 from its wrap is not near and never armed: at a count
+ * a nanosecond the wrap is 146 years away.
  */
 #include "vpmu/internal.h"
+
+#define NEAR (UINT64_C(1) << 62)
 
 /* Notes the wrap of running counters of one hctr. */
 static void wrapped(struct vpmu *v, hctr_t hctr, uint64_t lctrs)
@@ -16,11 +21,17 @@ static void wrapped(struct vpmu *v, hctr_t hctr, uint64_t lctrs)
 	uint32_t i;
 
 	v->overflow |= lctrs;
+	v->near &= ~lctrs;
 	v->lcofi_due = true;
 	/* The flag of this wrap, should it still come, has nothing to add. */
 	for_each_bit (i, lctrs)
 		if (v->counter[i].value == 0)
 			v->armed &= ~bit64(hctr.idx);
+}
+
+bool vpmu_near(const struct vpmu *v, uint64_t value)
+{
+	return v->policy.overflow && v->value_mask - value < NEAR;
 }
 
 void vpmu_hctr_sync(struct vpmu *v, hctr_t hctr)
@@ -32,9 +43,7 @@ void vpmu_hctr_sync(struct vpmu *v, hctr_t hctr)
 	uint32_t i;
 
 	v->count[hctr.idx] = now;
-	if (!v->policy.overflow || progress == 0)
-		return;
-	for_each_bit (i, v->users[hctr.idx] & v->running & ~v->overflow) {
+	for_each_bit (i, v->users[hctr.idx] & v->near) {
 		uint64_t value = (before + v->counter[i].value) & v->value_mask;
 
 		if (progress > v->value_mask - value)
@@ -55,7 +64,7 @@ uint64_t vpmu_take_overflows(struct vpmu *v)
 		uint32_t k;
 
 		vpmu_hctr_sync(v, hctr);
-		for_each_bit (k, v->users[i] & v->running & ~v->overflow)
+		for_each_bit (k, v->users[i] & v->near)
 			if (v->counter[k].value == 0)
 				anchors |= bit64(k);
 		if (anchors != 0)

@@ -59,6 +59,7 @@ struct vpmu {
 	uint64_t running;
 	uint64_t lost;     /* the hardware refused it: no value to be had, see counter.c */
 	uint64_t overflow; /* OF, hardware counters only */
+	uint64_t near;     /* part of running: its next wrap must be told, see overflow.c */
 	uint64_t cycles;   /* configured for CPU_CYCLES */
 
 	/* Sets of hctr; all but parked are empty while the vcpu is not resident. */

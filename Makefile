@@ -77,7 +77,7 @@ $(OFFSETS): arch/riscv/asm_offsets.c | setup $(B)/guest/fdt.stamp
 $(B)/tally.elf: $(TALLY_OBJ) arch/riscv/link.ld tools/check-elf $(B)/guest/fdt.stamp
 	@echo "  LD      $@"
 	$(Q)$(CROSS_COMPILE)gcc $(TARGET_ARCH_FLAGS) -static -nostdlib -nostartfiles -no-pie \
-		-Wl,--fatal-warnings -Wl,--build-id=none -Wl,--orphan-handling=error \
+		-Wl,--fatal-warnings -Wl,--build-id=none \
 		-Wl,-Map=$(B)/tally.map -T arch/riscv/link.ld $(TALLY_OBJ) $(B)/guest/libfdt.a -o $@
 	$(Q)tools/check-elf $(CROSS_COMPILE) $@
 
@@ -125,7 +125,7 @@ test-qemu: all guests
 	$(Q)mkdir -p $(B)/test
 	$(Q)$(PYTHON) -m pytest -p no:cacheprovider -v --durations=5 $(if $(T),-k '$(T)') tests/qemu
 
-check: setup
+check: setup $(B)/guest/fdt.stamp
 	$(Q)tools/check
 
 # Each part runs even if one before it failed; the last line adds up the counts.

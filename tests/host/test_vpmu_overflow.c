@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Overflow: who is armed, OF, one virtual LCOFI each; none lost, none twice. */
+#include "tests/host/vpmu_stub.h"
+
+#define A (1UL << 3)
+#define B (1UL << 18)
+#define C (1UL << 17)
+
+static int setup(void **state)
+{
+	stub_setup(state);
+	assert_int_equal(config(HW, 0, CYCLES), 3);
+	assert_int_equal(config(HW, 0, CYCLES), 18);
+	assert_int_equal(config(HW, 0, CYCLES), 17);
+	return 0;
+}
+
+static void test_armed_when_near(void **state)
+{
+	static const struct {
+		uint64_t value;
+		bool armed;
+	} cases[] = {
+	    {0, false},
+	    {1, false},
+	    {0x4000000000000000, false},
+	    {0x8000000000000001, false}, /* what Linux starts every counting event at */
+	    {0xbfffffffffffffff, false},
+	    {0xc000000000000000, true}, /* 2^62 to go */
+	    {0xffff000000000000, true},
+	    {UINT64_MAX, true},
+	};
+	unsigned long i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(start(A, INIT, cases[i].value), 0);
+		assert_int_equal(stub.hctr[3].armed, cases[i].armed);
+		assert_int_equal(stop(A, 0), 0);
+	}
+}
+
+static void test_armed_when_narrow(void **state)
+{
+	struct vpmu_policy policy = stub_policy;
+
+	(void)state;
+	policy.width = 62;
+	stub_setup_policy(&policy);
+	assert_int_equal(config(HW, 0, CYCLES), 3);
+	/* 2^62 to go, from zero. */
+	assert_int_equal(start(A, INIT, 0), 0);
+	assert_true(stub.hctr[3].armed);
+	policy.width = 63;
+	stub_setup_policy(&policy);
+	assert_int_equal(config(HW, 0, CYCLES), 3);
+	assert_int_equal(start(A, INIT, 0), 0);
+	assert_false(stub.hctr[3].armed);
+}
+
+static void test_no_overflow_for_this_vm(void **state)
+{
+	struct vpmu_policy policy = stub_policy;
+
+	(void)state;
+	policy.overflow = false;
+	stub_setup_policy(&policy);
+	assert_int_equal(config(HW, 0, CYCLES), 3);
+	assert_int_equal(start(A, INIT, -2UL), 0);
+	assert_false(stub.hctr[3].armed);
+	stub_run(CYCLES, 5);
+	vpmu_overflow(&vpmu);
+	assert_int_equal(stop(A, 0), 0);
+	assert_int_equal(guest_read(3), 3);
+	assert_int_equal(vpmu_scountovf(&vpmu), 0);
+	assert_int_equal(stub.lcofis, 0);
+}
+
+static void test_plain_overflow(void **state)
+{
+	(void)state;
+	assert_int_equal(start(A, INIT, -10UL), 0);
+	stub_run(CYCLES, 9);
+	assert_int_equal(stub.lcofis, 0);
+	assert_int_equal(vpmu_scountovf(&vpmu), 0);
+	stub_run(CYCLES, 1);
+	assert_int_equal(stub.lcofis, 1);
+	assert_int_equal(vpmu_scountovf(&vpmu), A);
+	/* It runs on past zero, direct, undisturbed. */
+	stub_run(CYCLES, 25);
+	assert_int_equal(guest_read(3), 25);
+	assert_true(guest_reads_direct(3));
+	assert_int_equal(stub.starts, 1);
+	/* What comes without a cause says nothing. */
+	vpmu_overflow(&vpmu);
+	assert_int_equal(stub.lcofis, 1);
+	/* Stop and start re-arm it. */
+	assert_int_equal(stop(A, 0), 0);
+	assert_int_equal(vpmu_scountovf(&vpmu), A);
+	assert_int_equal(start(A, INIT, -3UL), 0);
+	assert_int_equal(vpmu_scountovf(&vpmu), 0);
+	stub_run(CYCLES, 3);
+	assert_int_equal(stub.lcofis, 2);
+	assert_int_equal(vpmu_scountovf(&vpmu), A);
+}
+
+static void test_two_counters_at_once(void **state)
+{
+	(void)state;
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	assert_int_equal(start(A | 0x10, INIT, -10UL), 0);
+	stub_count(CYCLES, 10);
+	stub_count(INSTRS, 10);
+	vpmu_overflow(&vpmu);
+	assert_int_equal(vpmu_scountovf(&vpmu), A | 0x10);
+	assert_int_equal(stub.lcofis, 1);
+}
+
+/* The overflow pends when the guest's call comes: it belongs to the counter as it was before. */
+static void test_pending_at_each_call(void **state)
+{
+	unsigned int call;
+
+	(void)state;
+	for (call = 0; call < 7; call++) {
+		uint32_t of = A;
+
+		setup(NULL);
+		assert_int_equal(config(HW, 0, INSTRS), 4);
+		assert_int_equal(start(A, INIT, -10UL), 0);
+		stub_count(CYCLES, 12);
+		assert_true(stub.pending);
+		switch (call) {
+		case 0:
+			assert_int_equal(stop(A, 0), 0);
+			break;
+		case 1:
+			assert_int_equal(stop(A, RESET), 0);
+			of = 0;
+			break;
+		case 2:
+			assert_int_equal(start(0x10, INIT, 0), 0);
+			break;
+		case 3:
+			assert_int_equal(start(B, INIT, -5UL), 0);
+			break;
+		case 4:
+			assert_int_equal(config(HW, 0, DTLB), 5);
+			break;
+		case 5:
+			assert_int_equal(config(A, SKIP | CLEAR, CYCLES), 3);
+			break;
+		default:
+			vpmu_save(&vpmu);
+			break;
+		}
+		assert_false(stub.pending);
+		assert_int_equal(stub.lcofis, 1);
+		assert_int_equal(vpmu_scountovf(&vpmu), of);
+		vpmu_overflow(&vpmu);
+		assert_int_equal(stub.lcofis, 1);
+	}
+}
+
+/* A refused call changes nothing, and takes nothing. */
+static void test_pending_at_a_refused_call(void **state)
+{
+	(void)state;
+	assert_int_equal(start(A, INIT, -1UL), 0);
+	stub_count(CYCLES, 1);
+	assert_int_equal(start(A | 2, INIT, 5), SBI_ERR_INVALID_PARAM);
+	assert_int_equal(start(A, INIT, 5), SBI_ERR_ALREADY_STARTED);
+	assert_true(stub.pending);
+	vpmu_overflow(&vpmu);
+	assert_int_equal(stub.lcofis, 1);
+	assert_int_equal(vpmu_scountovf(&vpmu), A);
+}
+
+static void test_sharers_each_at_their_period(void **state)
+{
+	(void)state;
+	assert_int_equal(start(A, INIT, -30UL), 0);
+	assert_int_equal(start(B, INIT, -10UL), 0);
+	assert_int_equal(start(C, INIT, -20UL), 0);
+	stub_run(CYCLES, 9);
+	assert_int_equal(stub.lcofis, 0);
+	stub_run(CYCLES, 1);
+	assert_int_equal(vpmu_scountovf(&vpmu), B);
+	assert_int_equal(stub.lcofis, 1);
+	stub_run(CYCLES, 9);
+	assert_int_equal(stub.lcofis, 1);
+	stub_run(CYCLES, 1);
+	assert_int_equal(vpmu_scountovf(&vpmu), B | C);
+	assert_int_equal(stub.lcofis, 2);
+	/* The one that is done starts again with a longer period than what A has left. */
+	assert_int_equal(stop(B, 0), 0);
+	assert_int_equal(start(B, INIT, -15UL), 0);
+	assert_int_equal(vpmu_scountovf(&vpmu), C);
+	stub_run(CYCLES, 9);
+	assert_int_equal(stub.lcofis, 2);
+	stub_run(CYCLES, 1);
+	assert_int_equal(vpmu_scountovf(&vpmu), A | C);
+	assert_int_equal(stub.lcofis, 3);
+	stub_run(CYCLES, 5);
+	assert_int_equal(vpmu_scountovf(&vpmu), A | B | C);
+	assert_int_equal(stub.lcofis, 4);
+	assert_int_equal(guest_read(3), 5);
+	assert_int_equal(guest_read(18), 0);
+	assert_int_equal(guest_read(17), 15);
+	/* Nothing left to tell: the home counter has its hardware again. */
+	assert_true(guest_reads_direct(3));
+	stub_run(CYCLES, 100);
+	assert_int_equal(stub.lcofis, 4);
+}
+
+static void test_sharers_wrap_together(void **state)
+{
+	(void)state;
+	assert_int_equal(start(A | B, INIT, -10UL), 0);
+	stub_run(CYCLES, 5);
+	/* By another way to the same moment. */
+	assert_int_equal(start(C, INIT, -5UL), 0);
+	stub_run(CYCLES, 5);
+	assert_int_equal(vpmu_scountovf(&vpmu), A | B | C);
+	assert_int_equal(stub.lcofis, 1);
+	assert_int_equal(guest_read(17), 0);
+}
+
+/* The anchor is stopped: the next nearest is armed in its place. */
+static void test_next_nearest_is_armed(void **state)
+{
+	(void)state;
+	assert_int_equal(start(A, INIT, -30UL), 0);
+	assert_int_equal(start(B, INIT, -10UL), 0);
+	stub_run(CYCLES, 5);
+	assert_int_equal(stop(B, RESET), 0);
+	stub_run(CYCLES, 24);
+	assert_int_equal(stub.lcofis, 0);
+	stub_run(CYCLES, 1);
+	assert_int_equal(vpmu_scountovf(&vpmu), A);
+	assert_int_equal(stub.lcofis, 1);
+}
+
+static void test_cleared_counter_is_disarmed(void **state)
+{
+	(void)state;
+	assert_int_equal(start(A, INIT, -10UL), 0);
+	assert_int_equal(config(A, SKIP | CLEAR, CYCLES), 3);
+	assert_false(stub.hctr[3].armed);
+	stub_run(CYCLES, 20);
+	assert_int_equal(guest_read(3), 20);
+	assert_int_equal(stub.lcofis, 0);
+}
+
+/* What an event is does not matter here: a port knows what its hardware cannot arm. */
+static void test_every_event_is_armed(void **state)
+{
+	(void)state;
+	assert_int_equal(config(HW, 0, DTLB), 5);
+	assert_int_equal(start(0x20, INIT, -5UL), 0);
+	assert_true(stub.hctr[5].armed);
+	/* AUTO_START starts as near as the value is. */
+	assert_int_equal(stop(0x20, 0), 0);
+	assert_int_equal(config(0x20, AUTO, DTLB), 5);
+	assert_true(stub.hctr[5].armed);
+	stub_run(DTLB, 5);
+	assert_int_equal(vpmu_scountovf(&vpmu), 0x20);
+}
+
+int test_vpmu_overflow(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(test_armed_when_near, setup),
+	    cmocka_unit_test_setup(test_armed_when_narrow, setup),
+	    cmocka_unit_test_setup(test_no_overflow_for_this_vm, setup),
+	    cmocka_unit_test_setup(test_plain_overflow, setup),
+	    cmocka_unit_test_setup(test_two_counters_at_once, setup),
+	    cmocka_unit_test_setup(test_pending_at_each_call, setup),
+	    cmocka_unit_test_setup(test_pending_at_a_refused_call, setup),
+	    cmocka_unit_test_setup(test_sharers_each_at_their_period, setup),
+	    cmocka_unit_test_setup(test_sharers_wrap_together, setup),
+	    cmocka_unit_test_setup(test_next_nearest_is_armed, setup),
+	    cmocka_unit_test_setup(test_cleared_counter_is_disarmed, setup),
+	    cmocka_unit_test_setup(test_every_event_is_armed, setup),
+	};
+
+	return cmocka_run_group_tests_name("vpmu: overflow", tests, NULL, NULL);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* World switch: nothing of this vcpu stays on the hart, nothing of another comes into its counts. */
+#include "tests/host/vpmu_stub.h"
+
+#define A (1UL << 3)
+#define B (1UL << 18)
+
+static void away(void)
+{
+	vpmu_save(&vpmu);
+	stub_neighbour();
+	vpmu_restore(&vpmu);
+}
+
+static void test_nothing_running(void **state)
+{
+	(void)state;
+	away();
+	assert_int_equal(config(HW, 0, CYCLES), 3);
+	away();
+	assert_int_equal(stub.takes, 1);
+	assert_int_equal(stub.starts + stub.stops + stub.directs, 0);
+}
+
+static void test_counts_go_on(void **state)
+{
+	unsigned int i;
+
+	(void)state;
+	assert_int_equal(config(HW, 0, CYCLES), 3);
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	assert_int_equal(config(HW, 0, CYCLES), 18);
+	assert_int_equal(start(A | 0x10, INIT, 0x8000000000000001), 0);
+	assert_int_equal(start(B, INIT, 17), 0);
+	for (i = 1; i <= 1000; i++) {
+		stub_count(CYCLES, 3);
+		stub_count(INSTRS, 2);
+		away();
+		assert_int_equal(guest_read(3), 0x8000000000000001 + 3 * i);
+		assert_int_equal(guest_read(4), 0x8000000000000001 + 2 * i);
+		assert_int_equal(guest_read(18), 17 + 3 * i);
+		/* One call each way, whatever runs. */
+		assert_int_equal(stub.starts, 1 + i);
+		assert_int_equal(stub.last_n, 2);
+		assert_int_equal(stub.stops, i);
+		assert_int_equal(stub.last_stop, 0x18);
+		assert_int_equal(stub.direct, 0x18);
+	}
+	assert_int_equal(stub.directs, 1 + 2 * 1000);
+}
+
+static void test_nothing_left_behind(void **state)
+{
+	(void)state;
+	assert_int_equal(config(HW, 0, CYCLES), 3);
+	assert_int_equal(config(HW, AUTO, INSTRS), 4);
+	assert_int_equal(stop(0x10, 0), 0);
+	assert_int_equal(start(A, INIT, -5UL), 0);
+	assert_int_equal(stub.direct, 0x18);
+	vpmu_save(&vpmu);
+	assert_int_equal(stub.direct, 0);
+	assert_false(stub.hctr[3].running);
+	/* Saved twice is saved. */
+	vpmu_save(&vpmu);
+	assert_int_equal(stub.stops, 2);
+	stub_neighbour();
+	vpmu_restore(&vpmu);
+	/* The running one is direct again, the stopped one's value is in memory only. */
+	assert_int_equal(stub.direct, 8);
+	assert_int_equal(guest_read(4), 0);
+	assert_int_equal(guest_read(3), -5UL);
+	vpmu_restore(&vpmu);
+	assert_int_equal(stub.starts, 3);
+}
+
+/* Only stopped counters, yet one is open: the neighbour must not inherit that. */
+static void test_held_value_is_closed(void **state)
+{
+	(void)state;
+	assert_int_equal(config(HW, AUTO, CYCLES), 3);
+	stub_count(CYCLES, 9);
+	assert_int_equal(stop(A, 0), 0);
+	assert_int_equal(stub.direct, 8);
+	vpmu_save(&vpmu);
+	assert_int_equal(stub.direct, 0);
+	stub_neighbour();
+	vpmu_restore(&vpmu);
+	assert_int_equal(guest_read(3), 9);
+	assert_false(guest_reads_direct(3));
+	assert_int_equal(start(A, 0, 0), 0);
+	stub_count(CYCLES, 1);
+	assert_int_equal(guest_read(3), 10);
+}
+
+static void test_overflow_across(void **state)
+{
+	(void)state;
+	assert_int_equal(config(HW, 0, CYCLES), 3);
+	assert_int_equal(config(HW, 0, CYCLES), 18);
+	assert_int_equal(start(A, INIT, -10UL), 0);
+	assert_int_equal(start(B, INIT, -20UL), 0);
+	stub_run(CYCLES, 4);
+	away();
+	assert_true(stub.hctr[3].armed);
+	stub_run(CYCLES, 5);
+	assert_int_equal(stub.lcofis, 0);
+	away();
+	/* It wraps and pends, and before anyone looks the vcpu must go. */
+	stub_count(CYCLES, 1);
+	assert_true(stub.pending);
+	vpmu_save(&vpmu);
+	assert_false(stub.pending);
+	assert_int_equal(stub.lcofis, 1);
+	assert_int_equal(vpmu_scountovf(&vpmu), A);
+	stub_neighbour();
+	vpmu_restore(&vpmu);
+	/* Not again for A; armed for B now. */
+	assert_true(stub.hctr[3].armed);
+	assert_int_equal(stub.hctr[3].value, -10UL);
+	stub_run(CYCLES, 9);
+	assert_int_equal(stub.lcofis, 1);
+	stub_run(CYCLES, 1);
+	assert_int_equal(stub.lcofis, 2);
+	assert_int_equal(vpmu_scountovf(&vpmu), A | B);
+	assert_int_equal(guest_read(3), 10);
+	away();
+	assert_false(stub.hctr[3].armed);
+	assert_int_equal(stub.lcofis, 2);
+	assert_int_equal(guest_read(3), 10);
+	assert_int_equal(guest_read(18), 0);
+	assert_true(guest_reads_direct(3));
+}
+
+/* A wrap that only the count tells is told before the vcpu goes. */
+static void test_late_flag_at_save(void **state)
+{
+	(void)state;
+	stub.quiet_flags = true;
+	assert_int_equal(config(HW, 0, CYCLES), 3);
+	assert_int_equal(start(A, INIT, -3UL), 0);
+	stub_count(CYCLES, 5);
+	vpmu_save(&vpmu);
+	assert_int_equal(stub.lcofis, 1);
+	stub_neighbour();
+	vpmu_restore(&vpmu);
+	assert_false(stub.hctr[3].armed);
+	assert_int_equal(guest_read(3), 2);
+}
+
+static void test_restore_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(config(HW, 0, CYCLES), 3);
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	assert_int_equal(config(HW, 0, CYCLES), 18);
+	assert_int_equal(start(A | B | 0x10, INIT, 40), 0);
+	stub_count(CYCLES, 2);
+	stub.refuse_start = 8;
+	away();
+	/* No number is better than a wrong one. */
+	assert_true(guest_read_is_illegal(3));
+	assert_true(guest_read_is_illegal(18));
+	assert_int_equal(guest_read(4), 40);
+	assert_false(vpmu_counts_cycles(&vpmu));
+	/* It is not tried again behind the guest's back. */
+	stub.refuse_start = 0;
+	away();
+	assert_true(guest_read_is_illegal(3));
+	assert_int_equal(start(A, 0, 0), 0);
+	assert_int_equal(guest_read(3), 42);
+}
+
+static void test_reset_after_restore(void **state)
+{
+	(void)state;
+	assert_int_equal(config(HW, AUTO, CYCLES), 3);
+	away();
+	vpmu_reset(&vpmu);
+	assert_false(stub.hctr[3].running);
+	away();
+	assert_int_equal(config(HW, SINH, CYCLES), 3);
+}
+
+static void test_counts_cycles(void **state)
+{
+	(void)state;
+	assert_false(vpmu_counts_cycles(&vpmu));
+	assert_int_equal(config(HW, AUTO, INSTRS), 4);
+	assert_int_equal(config(HW, 0, CYCLES), 3);
+	assert_int_equal(config(FWS, AUTO, FW(5)), 19);
+	assert_false(vpmu_counts_cycles(&vpmu));
+	assert_int_equal(start(A, 0, 0), 0);
+	assert_true(vpmu_counts_cycles(&vpmu));
+	away();
+	assert_true(vpmu_counts_cycles(&vpmu));
+	assert_int_equal(config(HW, AUTO, CYCLES), 18);
+	assert_int_equal(stop(A, RESET), 0);
+	assert_true(vpmu_counts_cycles(&vpmu));
+	assert_int_equal(stop(B, 0), 0);
+	assert_false(vpmu_counts_cycles(&vpmu));
+	/* The same counter for something else. */
+	assert_int_equal(config(B, SKIP | AUTO, INSTRS), 18);
+	assert_false(vpmu_counts_cycles(&vpmu));
+}
+
+int test_vpmu_switch(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(test_nothing_running, stub_setup),
+	    cmocka_unit_test_setup(test_counts_go_on, stub_setup),
+	    cmocka_unit_test_setup(test_nothing_left_behind, stub_setup),
+	    cmocka_unit_test_setup(test_held_value_is_closed, stub_setup),
+	    cmocka_unit_test_setup(test_overflow_across, stub_setup),
+	    cmocka_unit_test_setup(test_late_flag_at_save, stub_setup),
+	    cmocka_unit_test_setup(test_restore_refused, stub_setup),
+	    cmocka_unit_test_setup(test_reset_after_restore, stub_setup),
+	    cmocka_unit_test_setup(test_counts_cycles, stub_setup),
+	};
+
+	return cmocka_run_group_tests_name("vpmu: world switch", tests, NULL, NULL);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Wraps that the hardware's flag tells late, early, or only for one of several. */
+#include "tests/host/vpmu_stub.h"
+
+#define A (1UL << 3)
+#define B (1UL << 18)
+#define C (1UL << 17)
+
+static int setup(void **state)
+{
+	stub_setup(state);
+	assert_int_equal(config(HW, 0, CYCLES), 3);
+	assert_int_equal(config(HW, 0, CYCLES), 18);
+	assert_int_equal(config(HW, 0, CYCLES), 17);
+	return 0;
+}
+
+/* Both wrapped before anyone looked; the hardware's one flag spoke for one of them. */
+static void test_wrap_found_by_the_count(void **state)
+{
+	(void)state;
+	assert_int_equal(start(A, INIT, -30UL), 0);
+	assert_int_equal(start(B, INIT, -10UL), 0);
+	stub_count(CYCLES, 35);
+	vpmu_overflow(&vpmu);
+	assert_int_equal(vpmu_scountovf(&vpmu), A | B);
+	assert_int_equal(stub.lcofis, 1);
+	assert_int_equal(guest_read(3), 5);
+	assert_int_equal(guest_read(18), 25);
+}
+
+/* The flag comes late: the count told it first, and it is not told again. */
+static void test_late_flag(void **state)
+{
+	(void)state;
+	stub.quiet_flags = true;
+	assert_int_equal(start(A, INIT, -30UL), 0);
+	assert_int_equal(start(B, INIT, -10UL), 0);
+	stub_count(CYCLES, 12);
+	assert_int_equal(stop(C, 0), SBI_ERR_ALREADY_STOPPED);
+	assert_int_equal(start(C, INIT, 0), 0);
+	assert_int_equal(vpmu_scountovf(&vpmu), B);
+	assert_int_equal(stub.lcofis, 1);
+	/* A is armed now. Its flag is late too, and after the count's word comes to nothing. */
+	stub_count(CYCLES, 18);
+	assert_int_equal(stop(C, 0), 0);
+	assert_int_equal(vpmu_scountovf(&vpmu), A | B);
+	assert_int_equal(stub.lcofis, 2);
+	stub.hctr[3].flag = true;
+	stub.pending = true;
+	vpmu_overflow(&vpmu);
+	assert_int_equal(stub.lcofis, 2);
+	assert_int_equal(vpmu_scountovf(&vpmu), A | B);
+}
+
+static void test_late_flag_at_stop(void **state)
+{
+	(void)state;
+	stub.quiet_flags = true;
+	assert_int_equal(start(A, INIT, -10UL), 0);
+	stub_count(CYCLES, 10);
+	assert_int_equal(stop(A, 0), 0);
+	assert_int_equal(vpmu_scountovf(&vpmu), A);
+	assert_int_equal(stub.lcofis, 1);
+}
+
+/* Early by the count, the flag is believed: it says that the hardware overflowed. */
+static void test_flag_is_believed(void **state)
+{
+	(void)state;
+	assert_int_equal(start(A, INIT, -10UL), 0);
+	stub.hctr[3].flag = true;
+	stub.pending = true;
+	vpmu_overflow(&vpmu);
+	assert_int_equal(vpmu_scountovf(&vpmu), A);
+	assert_int_equal(stub.lcofis, 1);
+	stub_run(CYCLES, 20);
+	assert_int_equal(stop(A, 0), 0);
+	assert_int_equal(stub.lcofis, 1);
+}
+
+/* A flag that comes after the counter was stopped and started again is not the new run's. */
+static void test_late_flag_of_an_earlier_run(void **state)
+{
+	(void)state;
+	stub.quiet_flags = true;
+	assert_int_equal(start(A, INIT, -10UL), 0);
+	stub_count(CYCLES, 12);
+	assert_int_equal(stop(A, 0), 0);
+	stub.pending = true;
+	assert_int_equal(start(A, INIT, -10UL), 0);
+	assert_int_equal(vpmu_scountovf(&vpmu), 0);
+	assert_int_equal(stub.lcofis, 1);
+	stub.quiet_flags = false;
+	stub_run(CYCLES, 10);
+	assert_int_equal(vpmu_scountovf(&vpmu), A);
+	assert_int_equal(stub.lcofis, 2);
+}
+
+int test_vpmu_wrap(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(test_wrap_found_by_the_count, setup),
+	    cmocka_unit_test_setup(test_late_flag, setup),
+	    cmocka_unit_test_setup(test_late_flag_at_stop, setup),
+	    cmocka_unit_test_setup(test_flag_is_believed, setup),
+	    cmocka_unit_test_setup(test_late_flag_of_an_earlier_run, setup),
+	};
+
+	return cmocka_run_group_tests_name("vpmu: wraps and flags", tests, NULL, NULL);
+}

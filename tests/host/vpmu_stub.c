@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/host/vpmu_stub.h"
+
+#include <string.h>
+
+struct stub stub;
+struct vpmu vpmu;
+
+const struct vpmu_policy stub_policy = {
+    .hctrs = HW,
+    .fw_base = 19,
+    .width = 64,
+    .fw_events = 0x3ff0, /* codes 4 to 13 */
+    .overflow = true,
+};
+
+void stub_setup_policy(const struct vpmu_policy *policy)
+{
+	stub = (struct stub){0};
+	stub.width_mask = policy->width == 64 ? UINT64_MAX : (UINT64_C(1) << policy->width) - 1;
+	stub_neighbour();
+	memset(&vpmu, 0xa5, sizeof(vpmu));
+	vpmu_init(&vpmu, policy);
+	vpmu_restore(&vpmu);
+}
+
+int stub_setup(void **state)
+{
+	(void)state;
+	stub_setup_policy(&stub_policy);
+	return 0;
+}
+
+void stub_neighbour(void)
+{
+	uint32_t i;
+
+	assert_int_equal(stub.direct, 0);
+	for (i = 0; i < 32; i++) {
+		assert_false(stub.hctr[i].running);
+		stub.hctr[i] = (struct stub_hctr){
+		    .value = (0x5eed000000000000 + i) & stub.width_mask,
+		    .flag = true,
+		    .config = {.event_idx = 0xdead},
+		};
+	}
+}
+
+static void count(unsigned long event_idx, uint64_t n, uint32_t inhibited_by)
+{
+	uint32_t i;
+
+	for (i = 0; i < 32; i++) {
+		struct stub_hctr *h = &stub.hctr[i];
+		uint64_t to_wrap = stub.width_mask - h->value;
+
+		if (!h->running || h->config.event_idx != event_idx ||
+		    (h->config.inhibit & inhibited_by) != 0)
+			continue;
+		h->value = (h->value + n) & stub.width_mask;
+		if (n > to_wrap && h->armed && !h->flag && !stub.quiet_flags) {
+			h->flag = true;
+			stub.pending = true;
+		}
+	}
+}
+
+void stub_count(unsigned long event_idx, uint64_t n)
+{
+	count(event_idx, n, VPMU_INH_VS);
+}
+
+void stub_count_vu(unsigned long event_idx, uint64_t n)
+{
+	count(event_idx, n, VPMU_INH_VU);
+}
+
+void stub_run(unsigned long event_idx, uint64_t n)
+{
+	while (n-- != 0) {
+		stub_count(event_idx, 1);
+		if (stub.pending)
+			vpmu_overflow(&vpmu);
+	}
+}
+
+uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
+{
+	if (stub.any_hctr && (event_idx == CYCLES || event_idx == INSTRS))
+		return 0x7fff8;
+	switch (event_idx) {
+	case CYCLES:
+		return 1U << 3;
+	case INSTRS:
+		return 1U << 4;
+	case DTLB:
+		return 1U << 5;
+	case RAW:
+	case RAW2:
+		return event_data == 0 ? 0 : 0xf00;
+	default:
+		return 0;
+	}
+}
+
+bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
+{
+	struct stub_hctr *h = &stub.hctr[hctr.idx];
+
+	stub.prepares++;
+	assert_false(h->running);
+	assert_false(stub.pending);
+	if ((stub.refuse_prepare >> hctr.idx & 1) != 0)
+		return false;
+	h->config = *config;
+	h->value = 0xbad;
+	h->ours = false;
+	return true;
+}
+
+uint64_t vpmu_port_start(const struct vpmu_hw_start *starts, uint32_t n)
+{
+	uint64_t refused = 0;
+	uint32_t i;
+
+	stub.starts++;
+	stub.last_n = n;
+	assert_int_not_equal(n, 0);
+	assert_false(stub.pending);
+	for (i = 0; i < n; i++) {
+		struct stub_hctr *h = &stub.hctr[starts[i].hctr.idx];
+
+		assert_true(vpmu_port_event_hctrs(starts[i].config.event_idx,
+		                                  starts[i].config.event_data) >>
+		                starts[i].hctr.idx &
+		            1);
+		assert_false(h->running);
+		assert_int_equal(starts[i].value & ~stub.width_mask, 0);
+		if ((stub.refuse_start >> starts[i].hctr.idx & 1) != 0) {
+			refused |= UINT64_C(1) << starts[i].hctr.idx;
+			h->ours = false;
+			continue;
+		}
+		*h = (struct stub_hctr){
+		    .running = true,
+		    .ours = true,
+		    .armed = starts[i].armed,
+		    .flag = !starts[i].armed,
+		    .value = starts[i].value,
+		    .config = starts[i].config,
+		};
+	}
+	return refused;
+}
+
+void vpmu_port_stop(uint64_t hctr_mask)
+{
+	uint32_t i;
+
+	stub.stops++;
+	stub.last_stop = hctr_mask;
+	assert_int_not_equal(hctr_mask, 0);
+	assert_false(stub.pending);
+	for (i = 0; i < 32; i++) {
+		if ((hctr_mask >> i & 1) == 0)
+			continue;
+		assert_true(stub.hctr[i].running);
+		stub.hctr[i].running = false;
+	}
+}
+
+uint64_t vpmu_port_read(hctr_t hctr)
+{
+	assert_true(stub.hctr[hctr.idx].ours);
+	return stub.hctr[hctr.idx].value;
+}
+
+uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
+{
+	uint64_t flags = 0;
+	uint32_t i;
+
+	stub.takes++;
+	stub.pending = false;
+	for (i = 0; i < 32; i++) {
+		if ((armed_hctrs >> i & 1) == 0)
+			continue;
+		assert_true(stub.hctr[i].running && stub.hctr[i].armed);
+		if (stub.hctr[i].flag)
+			flags |= UINT64_C(1) << i;
+	}
+	return flags;
+}
+
+void vpmu_port_set_direct(uint64_t hctr_mask)
+{
+	stub.directs++;
+	assert_int_not_equal(hctr_mask, stub.direct);
+	stub.direct = hctr_mask;
+}
+
+void vpmu_port_raise_lcofi(void)
+{
+	stub.lcofis++;
+}
+
+bool guest_reads_direct(uint32_t idx)
+{
+	return (stub.direct >> idx & 1) != 0;
+}
+
+uint64_t guest_read(uint32_t idx)
+{
+	uint64_t value = 0;
+
+	assert_true(vpmu_csr_read(&vpmu, 0xc00 + idx, &value));
+	/* The trap must know it as well as the hardware. */
+	if (guest_reads_direct(idx))
+		assert_int_equal(stub.hctr[idx].value, value);
+	return value;
+}
+
+bool guest_read_is_illegal(uint32_t idx)
+{
+	uint64_t value;
+
+	return !guest_reads_direct(idx) && !vpmu_csr_read(&vpmu, 0xc00 + idx, &value);
+}
+
+unsigned long config(unsigned long mask, unsigned long flags, unsigned long event_idx)
+{
+	struct vpmu_ret ret = vpmu_counter_config_matching(&vpmu, 0, mask, flags, event_idx, 0);
+
+	assert_int_equal(ret.error, 0);
+	return ret.value;
+}
+
+long config_error(unsigned long mask, unsigned long flags, unsigned long event_idx)
+{
+	return vpmu_counter_config_matching(&vpmu, 0, mask, flags, event_idx, 0).error;
+}
+
+long start(unsigned long mask, unsigned long flags, uint64_t value)
+{
+	return vpmu_counter_start(&vpmu, 0, mask, flags, value).error;
+}
+
+long stop(unsigned long mask, unsigned long flags)
+{
+	return vpmu_counter_stop(&vpmu, 0, mask, flags).error;
+}
+
+uint64_t fw_read(unsigned long idx)
+{
+	struct vpmu_ret ret = vpmu_counter_fw_read(&vpmu, idx);
+
+	assert_int_equal(ret.error, 0);
+	return ret.value;
+}

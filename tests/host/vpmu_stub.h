@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A hart without defects under vpmu/port.h, for the unit tests of vpmu/. It records what it is
+ * asked, and fails the test when a rule of port.h is broken. Homes: cycles 3, instructions 4,
+ * dTLB read misses 5; raw events 8 to 11.
+ */
+#ifndef TESTS_HOST_VPMU_STUB_H
+#define TESTS_HOST_VPMU_STUB_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "vpmu/vpmu.h"
+
+#define CYCLES 0x00001UL
+#define INSTRS 0x00002UL
+#define DTLB   0x10019UL
+#define RAW    0x20000UL
+#define RAW2   0x30000UL
+#define FW(n)  (0xf0000UL | (n))
+
+#define ALL 0x7ffffffffUL /* every index of the standard policy, the hole at 1 included */
+#define HW  0x7fffdUL
+#define FWS 0x7fff80000UL
+
+#define SKIP  0x01UL
+#define CLEAR 0x02UL
+#define AUTO  0x04UL
+#define UINH  0x20UL
+#define SINH  0x40UL
+#define INIT  0x1UL
+#define RESET 0x1UL
+
+struct stub_hctr {
+	bool running;
+	bool armed;
+	bool flag;
+	bool ours; /* started since the vcpu became resident */
+	uint64_t value;
+	struct vpmu_hw_config config;
+};
+
+struct stub {
+	struct stub_hctr hctr[32];
+	uint64_t width_mask;
+	uint64_t refuse_start;
+	uint64_t refuse_prepare;
+	bool any_hctr; /* cycles and instructions count on all of 3 to 18 */
+	bool pending;
+	bool quiet_flags; /* a wrap sets no flag: it is late for ever */
+	uint64_t direct;
+	/* Calls of the port so far. */
+	unsigned int starts, stops, prepares, takes, directs, lcofis;
+	uint32_t last_n;    /* entries of the last start */
+	uint64_t last_stop; /* mask of the last stop */
+};
+
+extern struct stub stub;
+extern struct vpmu vpmu;
+extern const struct vpmu_policy stub_policy; /* 0, 2..18 and firmware from 19, 64 bits wide */
+
+/* A new hart and a new resident vcpu. The first is a cmocka setup function. */
+int stub_setup(void **state);
+void stub_setup_policy(const struct vpmu_policy *policy);
+
+/* The guest makes n events happen in VS, or in VU. No interrupt is taken. */
+void stub_count(unsigned long event_idx, uint64_t n);
+void stub_count_vu(unsigned long event_idx, uint64_t n);
+/* The same in VS with LCOFI taken at the very event. */
+void stub_run(unsigned long event_idx, uint64_t n);
+
+/* Another vcpu uses every counter of the hart, between a save and a restore. */
+void stub_neighbour(void);
+
+/* The guest reads a counter: directly, or by a trap that must be answered. */
+uint64_t guest_read(uint32_t idx);
+bool guest_reads_direct(uint32_t idx);
+bool guest_read_is_illegal(uint32_t idx);
+
+/* Short forms of the calls. config returns the index and fails the test on an error. */
+unsigned long config(unsigned long mask, unsigned long flags, unsigned long event_idx);
+long config_error(unsigned long mask, unsigned long flags, unsigned long event_idx);
+long start(unsigned long mask, unsigned long flags, uint64_t value);
+long stop(unsigned long mask, unsigned long flags);
+uint64_t fw_read(unsigned long idx);
+
+/* The groups, one a file: each returns the number of failed tests. */
+int test_vpmu_config(void);
+int test_vpmu_choice(void);
+int test_vpmu_start_stop(void);
+int test_vpmu_direct(void);
+int test_vpmu_share(void);
+int test_vpmu_overflow(void);
+int test_vpmu_wrap(void);
+int test_vpmu_fw(void);
+int test_vpmu_switch(void);
+
+#endif

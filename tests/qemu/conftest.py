@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fixtures for tests on QEMU. README.md shows how to use them."""
+
+import pexpect
+import pytest
+
+import harness
+
+
+@pytest.fixture
+def tally(tmp_path):
+    """boot(VMS, ...) -> harness.Result: boots a VM tree and waits for its end. VMS is the path of
+    a .dts or its text; other arguments as for harness.command()."""
+
+    def boot(vms, **arguments):
+        if isinstance(vms, str) and "/dts-v1/" in vms:
+            tree = tmp_path / "text.dts"
+            tree.write_text(vms, encoding="utf-8")
+            vms = tree
+        options = [*arguments.pop("options", ()), "--include", harness.ROOT / "dts"]
+        return harness.run(vms, options=options, **arguments)
+
+    return boot
+
+
+@pytest.fixture
+def linux(tmp_path):
+    """boot({NAME: SCRIPT}, ...) -> harness.Result: a Debian guest for each shell script, all on
+    hart 0. tree={...}: arguments for harness.linux_tree()."""
+
+    def boot(scripts, tree=None, **arguments):
+        return harness.run(harness.linux_tree(tmp_path, scripts, **(tree or {})), **arguments)
+
+    return boot
+
+
+@pytest.fixture
+def bare(tmp_path):
+    """run(SCRIPT) -> lines: the same Debian guest without Tally, as the reference."""
+    return lambda script, **arguments: harness.bare_linux(tmp_path, script, **arguments)
+
+
+@pytest.fixture
+def console():
+    """open(VMS, ...) -> pexpect child: Tally in the interactive profile, on a terminal. It is
+    ended after the test."""
+    children = []
+    with harness.one_at_a_time():
+
+        def start(vms, timeout=300, **arguments):
+            words = harness.command(vms, profile="interactive", timeout=timeout, **arguments)
+            child = pexpect.spawn(words[0], words[1:], timeout=timeout, encoding="utf-8",
+                                  codec_errors="replace", dimensions=(24, 200), echo=False)
+            children.append(child)
+            return child
+
+        yield start
+        for child in children:
+            child.terminate(force=False)
+            child.close(force=True)
+
+
+def pytest_sessionfinish(session):
+    """Leaves the counts for the last line of `make test`."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    folder = harness.BUILD / "test"
+    if reporter and folder.is_dir():
+        count = {kind: len(reporter.stats.get(kind, [])) for kind in ("passed", "failed", "error")}
+        (folder / "qemu.count").write_text(
+            f"{count['passed']} {count['failed'] + count['error']}\n", encoding="ascii")

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boots for tests: Tally with some VMs, or a Debian kernel on OpenSBI alone as the reference."""
+
+import contextlib
+import fcntl
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+GUEST = BUILD / "guest"
+
+# Exit statuses of tools/run.
+OK, VM_FAILED, USAGE, REFUSED, DEPENDENCY, TIMEOUT, NO_VERDICT = range(7)
+
+VM_NODE = """
+		{name} {{
+			memory = /bits/ 64 <({memory} << 20)>;
+			kernel = <&debian>;
+			initrd = <&initramfs>;
+			bootargs = "console=ttyS0 panic=-1 quiet {bootargs}";
+{properties}
+			vcpu0 {{
+				harts = <0>;
+			}};
+		}};
+"""
+
+LINUX_TREE = """/dts-v1/;
+/ {{
+	compatible = "tally,vm-tree-1";
+	images {{
+		debian: kernel {{ data = /incbin/("Image"); }};
+		initramfs: initramfs {{ data = /incbin/("{initrd}"); }};
+	}};
+	vms {{{nodes}
+	}};
+}};
+"""
+
+
+class Result:
+    """What one run printed, and how it ended."""
+
+    def __init__(self, status, console, messages=""):
+        self.status = status
+        self.console = console.replace("\r", "")
+        self.messages = messages
+        self.lines = self.console.split("\n")
+
+    @property
+    def own(self):
+        """Tally's lines, without their prefix."""
+        return [line[len("tally: ") :] for line in self.lines if line.startswith("tally: ")]
+
+    def vm(self, name):
+        """Lines that one VM printed, without their prefix, long ones put together again."""
+        lines = []
+        for line in self.lines:
+            if line.startswith(f"[{name}] "):
+                lines.append(line[len(name) + 3 :])
+            elif line == f"[{name}]":
+                lines.append("")
+            elif line.startswith(f"[{name}]+") and lines:
+                lines[-1] += line[len(name) + 3 :].removeprefix(" ")
+        return lines
+
+    def guest_output(self, name, test):
+        """The lines between "TEST begin" and "TEST end N" of a Linux guest; N must be 0."""
+        return framed(self.vm(name), test)
+
+    def __str__(self):
+        return f"status {self.status}\n{self.messages}\n{self.console}"
+
+
+def framed(lines, test):
+    """The lines that guests/linux/init framed; fails if the test did not end with status 0."""
+    assert f"{test} begin" in lines, f"{test} did not begin:\n" + "\n".join(lines[-40:])
+    start = lines.index(f"{test} begin") + 1
+    ends = [n for n in range(start, len(lines)) if re.fullmatch(rf"{test} end \d+", lines[n])]
+    assert ends, f"{test} did not end:\n" + "\n".join(lines[-40:])
+    assert lines[ends[0]] == f"{test} end 0", "\n".join(lines[start : ends[0] + 1])
+    return lines[start : ends[0]]
+
+
+def perf_counts(lines):
+    """{event: count} of the lines of `perf stat -x,`; a count that perf has not is a word."""
+    counts = {}
+    for line in lines:
+        found = re.fullmatch(r"(\d+|<not [a-z]+>),[^,]*,([^,]+),\d+,[\d.]+,.*", line)
+        if found:
+            value = found.group(1)
+            counts[found.group(2)] = int(value) if value.isdigit() else value
+    return counts
+
+
+@contextlib.contextmanager
+def one_at_a_time():
+    """Two emulators at once would make each other miss their timeouts."""
+    BUILD.mkdir(exist_ok=True)
+    with open(BUILD / "qemu.lock", "w", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def command(vms, profile="exact", backend="auto", timeout=300, options=()):
+    """The command that boots a VM tree."""
+    return [str(ROOT / "tools/run"), "--vms", str(vms), "--profile", profile, "--backend", backend,
+            "--timeout", str(timeout), *map(str, options)]
+
+
+def run(vms, **arguments):
+    """Boots a VM tree and waits for its end. Arguments as for command()."""
+    with one_at_a_time():
+        done = subprocess.run(command(vms, **arguments), stdin=subprocess.DEVNULL,
+                              capture_output=True, check=False)
+    return Result(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode())
+
+
+def initramfs(folder, scripts):
+    """The guests' initramfs and /test/NAME for each shell script of {NAME: text}."""
+    tests = folder / "test"
+    tests.mkdir(exist_ok=True)
+    for name, text in scripts.items():
+        (tests / name).write_text(text, encoding="utf-8")
+    packed = folder / "initramfs-tests.cpio"
+    subprocess.run([ROOT / "tools/initramfs", "-b", GUEST / "initramfs.cpio", "-o", packed,
+                    f"{tests}=test"], check=True)
+    return packed
+
+
+def linux_tree(folder, scripts, memory=256, properties="", bootargs=""):
+    """A VM tree with a Debian guest for each {NAME: shell script}; on hart 0, memory in MiB.
+    properties: further lines for each VM's node."""
+    initrd = initramfs(folder, scripts)
+    nodes = "".join(VM_NODE.format(name=name, memory=memory, properties=properties,
+                                   bootargs=f"tally.name={name} tally.test={name} {bootargs}")
+                    for name in scripts)
+    tree = folder / "vms.dts"
+    tree.write_text(LINUX_TREE.format(initrd=initrd, nodes=nodes), encoding="utf-8")
+    return tree
+
+
+def bare_linux(folder, script, name="bare", timeout=120):
+    """Lines of a shell script in the same Debian guest on OpenSBI alone: what a count ought to
+    be."""
+    with one_at_a_time():
+        done = subprocess.run(
+            ["qemu-system-riscv64", "-machine", "virt",
+             "-cpu", "rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on", "-smp", "1", "-m", "512M",
+             "-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot",
+             "-icount", "shift=0,sleep=off", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm",
+             "-bios", "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin",
+             "-kernel", GUEST / "Image", "-initrd", initramfs(folder, {name: script}),
+             "-append", f"console=ttyS0 panic=-1 quiet tally.name={name} tally.test={name}"],
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=True)
+    lines = done.stdout.decode(errors="replace").replace("\r", "").split("\n")
+    return framed(lines, name)

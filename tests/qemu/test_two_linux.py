@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `make run` shows: two Debian guests share one hart, and each count is exact."""
+
+import pytest
+
+import harness
+
+KNOWN = 50000000
+
+
+@pytest.fixture(scope="module", params=["sbi", "ssccfg"])
+def run(request):
+    return harness.run(harness.ROOT / "dts/two-linux.dts", backend=request.param,
+                       options=["--expect", "report end 0"])
+
+
+def test_both_end_well(run):
+    assert run.status == harness.OK, str(run)
+    assert run.own[-1] == "all VMs ended"
+    assert "vm alpha: ended" in run.own and "vm beta: ended" in run.own
+
+
+@pytest.mark.parametrize("name", ["alpha", "beta"])
+def test_instructions_are_exact(run, name):
+    report = run.guest_output(name, "report")
+    assert f"work executes {KNOWN} instructions; perf counted {KNOWN}" in report
+
+
+@pytest.mark.parametrize("name", ["alpha", "beta"])
+def test_all_three_events_count(run, name):
+    report = run.guest_output(name, "report")
+    for event in ("cycles", "instructions", "dTLB-load-misses"):
+        counted = [line.split()[0] for line in report if line.split()[1:2] == [event]]
+        assert len(counted) == 1 and counted[0].isdigit(), report
+    assert not [line for line in report if "<not" in line]

@@ -7,7 +7,7 @@
 
 /* How much of an unfinished line is drawn again after somebody else's line. What was before it has
  * wrapped and still stands above. */
-#define REDRAW_BYTES 128u
+#define REDRAW_BYTES 256u
 
 static void emit_text(const char *s)
 {

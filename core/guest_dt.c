@@ -60,7 +60,7 @@ static void put_u64(struct writer *w, const char *name, uint64_t value)
 static void put_flag(struct writer *w, const char *name)
 {
 	if (!w->error)
-		w->error = fdt_property(w->fdt, name, NULL, 0);
+		w->error = fdt_property(w->fdt, name, "", 0);
 }
 
 static void put_address_cells(struct writer *w, uint32_t address, uint32_t size)

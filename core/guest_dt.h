@@ -26,9 +26,8 @@ struct guest_machine {
 
 /*
  * Writes the tree of a VM that vm_config_parse() accepted into buf, 8-byte aligned; VM_DTB_SIZE
- * bytes are always enough. Bytes that are not said by vm and machine are not needed and not
- * written: the same input gives the same tree. Returns 0 or a negative error of libfdt
- * (-FDT_ERR_NOSPACE: size is too small).
+ * bytes are always enough. The same input gives the same bytes. Returns 0 or a negative error of
+ * libfdt (-FDT_ERR_NOSPACE: size is too small), after which buf holds nothing of use.
  */
 int guest_dt_build(void *buf, size_t size, const struct vm_config *vm,
                    const struct guest_machine *machine);

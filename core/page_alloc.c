@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/page_alloc.h"
 #include "core/panic.h"
-#include "core/string.h"
+#include <string.h>
 
 static struct {
 	uint64_t next, end;
 } tables, guests;
 
 void page_alloc_init(uint64_t tables_start, uint64_t tables_end, uint64_t guests_start,
-		     uint64_t guests_end)
+                     uint64_t guests_end)
 {
 	tables.next = tables_start;
 	tables.end = tables_end;

@@ -10,7 +10,7 @@
 #include "core/types.h"
 
 void page_alloc_init(uint64_t tables_start, uint64_t tables_end, uint64_t guests_start,
-		     uint64_t guests_end);
+                     uint64_t guests_end);
 
 /* Zeroed, aligned to size (a power of two, at least PAGE_SIZE). Panics when there is none: the
  * room is far larger than the most that 16 VMs can need. */

@@ -25,18 +25,23 @@ struct pcpu {
 	bool sstc;
 	struct hpm hpm;
 	uint32_t n_vcpus;
-	struct vcpu *vcpus[MAX_HART_VCPUS]; /* those pinned here, fixed at boot */
-	uint64_t ready;        /* of vcpus[]: wants to run */
-	uint64_t waiting;      /* of vcpus[]: in WFI until an interrupt */
-	struct vcpu *current;  /* resident; NULL: none */
-	struct vcpu *fp_owner; /* whose FP registers are in the hart */
-	bool resched;          /* choose again before the next entry */
-	uint64_t slice_end;    /* in host time */
+	struct vcpu *vcpus[MAX_HART_VCPUS];  /* those pinned here, fixed at boot */
+	uint64_t ready;                      /* of vcpus[]: wants to run */
+	uint64_t waiting;                    /* of vcpus[]: in WFI until an interrupt */
+	struct vcpu *current;                /* resident; NULL: none */
+	struct vcpu *fp_owner;               /* whose FP registers are in the hart */
+	uint32_t last;                       /* index of the vcpu that was resident before */
+	bool resched;                        /* choose again before the next entry */
+	uint64_t slice_end;                  /* in host time */
+	const struct vcpu *last_of_vmid[17]; /* who ran last under each VMID */
+	/* The stay in HS that is going on, as instret when it began, and on whose behalf. */
+	uint64_t stay_start;
+	struct vcpu *stay_of;
 
 	/* Other harts set it, then send an IPI: some vcpu of this hart has requests. */
-	atomic_bool mail;
+	atomic_uint mail;
 	/* Set by this hart when its probes are done. */
-	atomic_bool online;
+	atomic_uint online;
 };
 
 union hart_stack {
@@ -60,6 +65,12 @@ struct pcpu *pcpu_of_hart(uint64_t hartid);
 
 /* Makes a hart look at its vcpus' requests before long. Any hart. */
 void pcpu_notify(struct pcpu *pcpu);
+
+/* Ends the stay in HS that is going on, for the books. This hart. */
+void pcpu_account_stay(struct pcpu *pcpu);
+
+/* Serves interrupts of HS, given as in sip. This hart. */
+void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending);
 
 /* Sets up the calling hart, whose pcpu is zeroed: CSRs, counters, interrupts. */
 void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa);

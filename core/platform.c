@@ -4,7 +4,7 @@
 #include "arch/riscv/isa.h"
 #include "core/panic.h"
 #include "core/platform.h"
-#include "core/string.h"
+#include <string.h>
 
 struct platform platform;
 
@@ -51,7 +51,8 @@ static void read_memory(const void *dtb)
 	uint64_t here = (uint64_t)(uintptr_t)&platform;
 	int node;
 
-	fdt_for_each_subnode(node, dtb, 0) {
+	fdt_for_each_subnode(node, dtb, 0)
+	{
 		int len;
 		const char *type = fdt_getprop(dtb, node, "device_type", &len);
 		uint64_t base, size;
@@ -76,10 +77,12 @@ static uint64_t read_isa(const void *dtb, int cpu)
 
 	if (list) {
 		for (int at = 0; at < len;) {
-			size_t n = strnlen(list + at, (size_t)(len - at));
+			const char *end = memchr(list + at, 0, (size_t)(len - at));
 
-			isa |= isa_bit(list + at, n);
-			at += (int)n + 1;
+			if (!end)
+				break;
+			isa |= isa_bit(list + at, (size_t)(end - (list + at)));
+			at = (int)(end - list) + 1;
 		}
 		return isa;
 	}
@@ -96,7 +99,8 @@ static void read_cpus(const void *dtb, uint64_t boot_hartid)
 	platform.timebase = read_u32(dtb, cpus, "timebase-frequency", 0);
 	if (!platform.timebase)
 		panic("host tree: /cpus: no timebase-frequency");
-	fdt_for_each_subnode(cpu, dtb, cpus) {
+	fdt_for_each_subnode(cpu, dtb, cpus)
+	{
 		uint64_t hartid, size;
 		int intc, len;
 
@@ -111,7 +115,8 @@ static void read_cpus(const void *dtb, uint64_t boot_hartid)
 		platform.harts[i].isa = read_isa(dtb, cpu);
 		if (hartid == boot_hartid)
 			platform.mmu_type = fdt_getprop(dtb, cpu, "mmu-type", &len);
-		fdt_for_each_subnode(intc, dtb, cpu) {
+		fdt_for_each_subnode(intc, dtb, cpu)
+		{
 			if (fdt_getprop(dtb, intc, "interrupt-controller", NULL))
 				platform.harts[i].intc_phandle = fdt_get_phandle(dtb, intc);
 		}
@@ -156,7 +161,7 @@ static void read_uart(const void *dtb, int chosen)
 		const char *colon = memchr(path, ':', (size_t)len);
 
 		node = colon ? fdt_path_offset_namelen(dtb, path, (int)(colon - path))
-			     : fdt_path_offset(dtb, path);
+		             : fdt_path_offset(dtb, path);
 	}
 	if (node < 0 || fdt_node_check_compatible(dtb, node, "ns16550a"))
 		node = fdt_node_offset_by_compatible(dtb, -1, "ns16550a");

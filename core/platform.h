@@ -20,7 +20,7 @@ struct platform {
 	const char *mmu_type;
 	uint64_t uart_base; /* 0: none that Tally can drive */
 	uint32_t uart_shift, uart_irq;
-	uint64_t plic_base; /* 0: none */
+	uint64_t plic_base;    /* 0: none */
 	uint32_t plic_context; /* S-mode of the boot hart */
 	bool virt;             /* QEMU's "riscv-virtio" machine */
 	/* /chosen bootargs: tally.backend=, tally.console= */

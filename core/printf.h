@@ -4,8 +4,9 @@
  *
  * %c %s %d %i %u %x %p %%; l, ll and z before d, i, u, x; a minimum width (number or *); flags 0
  * and -; for %s a maximum length (.number or .*, a negative one is 0), with which the string need
- * not end in NUL. Widths and lengths above 256 count as 256. %p prints 0x and 16 digits. A null string prints as (null). From anything else on, the format is
- * copied as it stands and no argument is used.
+ * not end in NUL. Widths and lengths above 256 count as 256. %p prints 0x and 16 digits. A null
+ * string prints as (null). From anything else on, the format is copied as it stands and no argument
+ * is used.
  */
 #ifndef CORE_PRINTF_H
 #define CORE_PRINTF_H

@@ -23,8 +23,8 @@ static inline void spin_lock(struct spinlock *lock)
 static inline void spin_unlock(struct spinlock *lock)
 {
 	atomic_store_explicit(&lock->serving,
-			      atomic_load_explicit(&lock->serving, memory_order_relaxed) + 1,
-			      memory_order_release);
+	                      atomic_load_explicit(&lock->serving, memory_order_relaxed) + 1,
+	                      memory_order_release);
 }
 
 #endif

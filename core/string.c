@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdint.h>
-
-#include "core/string.h"
+#include <string.h>
 
 /* Eight words a turn: guests' images of tens of megabytes are copied with it at boot. */
 void *memcpy(void *restrict to, const void *restrict from, size_t n)
@@ -97,6 +96,9 @@ size_t strlen(const char *s)
 		n++;
 	return n;
 }
+
+/* Not in C11's string.h, but libfdt wants it. */
+size_t strnlen(const char *s, size_t max);
 
 size_t strnlen(const char *s, size_t max)
 {

@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BIT(n)          (1UL << (n))
-#define ARRAY_SIZE(a)   (sizeof(a) / sizeof((a)[0]))
+#define BIT(n)           (1UL << (n))
+#define ARRAY_SIZE(a)    (sizeof(a) / sizeof((a)[0]))
 #define ALIGN_DOWN(x, a) ((x) & ~((a)-1UL))
-#define ALIGN_UP(x, a)  ALIGN_DOWN((x) + (a)-1UL, a)
+#define ALIGN_UP(x, a)   ALIGN_DOWN((x) + (a)-1UL, a)
 
 #define KIB(n) ((uint64_t)(n) << 10)
 #define MIB(n) ((uint64_t)(n) << 20)

@@ -11,18 +11,29 @@
 
 #define HART_STACK_SIZE 16384UL
 
-enum gpr { REG_RA = 1, REG_SP = 2, REG_TP = 4, REG_A0 = 10, REG_A1, REG_A2, REG_A3, REG_A4, REG_A5,
-	   REG_A6, REG_A7 };
+enum gpr {
+	REG_RA = 1,
+	REG_SP = 2,
+	REG_TP = 4,
+	REG_A0 = 10,
+	REG_A1,
+	REG_A2,
+	REG_A3,
+	REG_A4,
+	REG_A5,
+	REG_A6,
+	REG_A7
+};
 
 struct guest_context {
 	/* x[0] is always 0. s0..s11 and gp are stale here while an SBI call is served: the C code
 	 * keeps them in the registers themselves (see switch.S). */
 	uint64_t x[32];
-	uint64_t hs_sp;         /* top of the stack of the hart on which the vcpu is resident */
-	uint64_t entered_hs;    /* instret at the last exit */
-	uint64_t hs_insns;      /* instructions spent in HS and M for this vcpu, and ... */
-	uint64_t hs_longest;    /* ... the longest stay, world switches included */
-	uint64_t ecalls;        /* exits that the short path served */
+	uint64_t hs_sp;      /* top of the stack of the hart on which the vcpu is resident */
+	uint64_t entered_hs; /* instret at the last exit */
+	uint64_t hs_insns;   /* instructions spent in HS and M for this vcpu, and ... */
+	uint64_t hs_longest; /* ... the longest stay, world switches included */
+	uint64_t ecalls;     /* exits that the short path served */
 };
 
 #endif

@@ -51,18 +51,18 @@
 #define CSR_HPMCOUNTER31  0xc1f
 #define CSR_SCOUNTOVF     0xda0
 
-#define SSTATUS_SIE   (1UL << 1)
-#define SSTATUS_SPIE  (1UL << 5)
-#define SSTATUS_SPP   (1UL << 8)
-#define SSTATUS_VS    (3UL << 9)
-#define SSTATUS_FS    (3UL << 13)
+#define SSTATUS_SIE      (1UL << 1)
+#define SSTATUS_SPIE     (1UL << 5)
+#define SSTATUS_SPP      (1UL << 8)
+#define SSTATUS_VS       (3UL << 9)
+#define SSTATUS_FS       (3UL << 13)
 #define SSTATUS_FS_CLEAN (2UL << 13)
 #define SSTATUS_FS_DIRTY (3UL << 13)
 
-#define HSTATUS_GVA   (1UL << 6)
-#define HSTATUS_SPV   (1UL << 7)
-#define HSTATUS_SPVP  (1UL << 8)
-#define HSTATUS_VTW   (1UL << 21)
+#define HSTATUS_GVA     (1UL << 6)
+#define HSTATUS_SPV     (1UL << 7)
+#define HSTATUS_SPVP    (1UL << 8)
+#define HSTATUS_VTW     (1UL << 21)
 #define HSTATUS_VSXL_64 (2UL << 32)
 
 #define HENVCFG_STCE  (1UL << 63)
@@ -72,32 +72,32 @@
 #define HENVCFG_CBCFE (1UL << 6)
 #define HENVCFG_CBIE  (3UL << 4)
 
-#define HVICTL_VTI    (1UL << 30)
+#define HVICTL_VTI (1UL << 30)
 
 #define HGATP_MODE_SV39X4 (8UL << 60)
 #define HGATP_VMID_SHIFT  44
 #define HGATP_VMID_MASK   0x3fffUL
 
 /* Interrupt numbers, and exception causes with the names of the H extension. */
-#define IRQ_SSI   1
-#define IRQ_VSSI  2
-#define IRQ_STI   5
-#define IRQ_VSTI  6
-#define IRQ_SEI   9
-#define IRQ_VSEI  10
-#define IRQ_LCOFI 13
+#define IRQ_SSI         1
+#define IRQ_VSSI        2
+#define IRQ_STI         5
+#define IRQ_VSTI        6
+#define IRQ_SEI         9
+#define IRQ_VSEI        10
+#define IRQ_LCOFI       13
 #define CAUSE_INTERRUPT (1UL << 63)
 
-#define CAUSE_INSN_ACCESS        1
-#define CAUSE_ILLEGAL_INSN       2
-#define CAUSE_LOAD_ACCESS        5
-#define CAUSE_STORE_ACCESS       7
-#define CAUSE_ECALL_U            8
-#define CAUSE_ECALL_VS           10
-#define CAUSE_INSN_GUEST_PAGE    20
-#define CAUSE_LOAD_GUEST_PAGE    21
-#define CAUSE_VIRTUAL_INSN       22
-#define CAUSE_STORE_GUEST_PAGE   23
+#define CAUSE_INSN_ACCESS      1
+#define CAUSE_ILLEGAL_INSN     2
+#define CAUSE_LOAD_ACCESS      5
+#define CAUSE_STORE_ACCESS     7
+#define CAUSE_ECALL_U          8
+#define CAUSE_ECALL_VS         10
+#define CAUSE_INSN_GUEST_PAGE  20
+#define CAUSE_LOAD_GUEST_PAGE  21
+#define CAUSE_VIRTUAL_INSN     22
+#define CAUSE_STORE_GUEST_PAGE 23
 
 #ifndef __ASSEMBLER__
 #include <stdint.h>
@@ -121,9 +121,9 @@
 	({                                                                                         \
 		uint64_t csr_v_;                                                                   \
 		__asm__ volatile("csrrw %0, " CSR_STR(csr) ", %1"                                  \
-				 : "=r"(csr_v_)                                                    \
-				 : "rK"((uint64_t)(v))                                             \
-				 : "memory");                                                      \
+		                 : "=r"(csr_v_)                                                    \
+		                 : "rK"((uint64_t)(v))                                             \
+		                 : "memory");                                                      \
 		csr_v_;                                                                            \
 	})
 
@@ -134,9 +134,9 @@
 #define csr_read_guarded(csr)                                                                      \
 	({                                                                                         \
 		uint64_t csr_v_ = 0;                                                               \
-		__asm__ volatile(".option push\n.option norvc\ncsrr %0, " CSR_STR(                 \
-					 csr) "\n.option pop"                                      \
-				 : "+r"(csr_v_)::"memory");                                        \
+		__asm__ volatile(                                                                  \
+		    ".option push\n.option norvc\ncsrr %0, " CSR_STR(csr) "\n.option pop"          \
+		    : "+r"(csr_v_)::"memory");                                                     \
 		csr_v_;                                                                            \
 	})
 

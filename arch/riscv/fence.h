@@ -7,14 +7,14 @@
 static inline void hfence_gvma_all(void)
 {
 	__asm__ volatile(".option push\n.option arch, +h\nhfence.gvma zero, zero\n.option pop" ::
-				 : "memory");
+	                     : "memory");
 }
 
 /* All VS-stage translations of the VMID in hgatp, this hart only. */
 static inline void hfence_vvma_all(void)
 {
 	__asm__ volatile(".option push\n.option arch, +h\nhfence.vvma zero, zero\n.option pop" ::
-				 : "memory");
+	                     : "memory");
 }
 
 static inline void fence_i(void)

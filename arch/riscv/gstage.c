@@ -20,8 +20,8 @@
 void gstage_init(struct gstage *gs, uint32_t vmid, gstage_alloc_fn *alloc)
 {
 	gs->root = alloc(GSTAGE_ROOT_SIZE);
-	gs->hgatp = HGATP_MODE_SV39X4 | (uint64_t)vmid << HGATP_VMID_SHIFT |
-		    (uint64_t)gs->root / PAGE_SIZE;
+	gs->hgatp =
+	    HGATP_MODE_SV39X4 | (uint64_t)vmid << HGATP_VMID_SHIFT | (uint64_t)gs->root / PAGE_SIZE;
 }
 
 static uint64_t pte(uint64_t hpa, uint64_t flags)

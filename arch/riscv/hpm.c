@@ -4,6 +4,7 @@
 #include "arch/riscv/hpm.h"
 #include "arch/riscv/quirks.h"
 #include "vpmu/sbi_pmu.h"
+#include "vpmu/bits.h"
 
 static bool same_config(const struct hpm_config *a, const struct hpm_config *b)
 {
@@ -42,7 +43,7 @@ bool hpm_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config
 }
 
 bool hpm_holds(const struct hpm *hpm, uint32_t hctr, const struct hpm_config *config,
-	       uint64_t value, bool armed)
+               uint64_t value, bool armed)
 {
 	const struct hpm_slot *slot = &hpm->slots[hctr];
 
@@ -51,7 +52,7 @@ bool hpm_holds(const struct hpm *hpm, uint32_t hctr, const struct hpm_config *co
 }
 
 bool hpm_start(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config, uint64_t value,
-	       bool armed)
+               bool armed)
 {
 	if (!hpm_program(hpm, hctr, config))
 		return false;
@@ -72,7 +73,7 @@ void hpm_stop(struct hpm *hpm, uint64_t hctr_mask)
 	hpm->backend->stop(hctr_mask);
 	hpm->running &= ~hctr_mask;
 	for (uint64_t left = hctr_mask; left; left &= left - 1) {
-		uint32_t hctr = (uint32_t)__builtin_ctzl(left);
+		uint32_t hctr = lowest_bit(left);
 
 		hpm->slots[hctr].value = hpm_read(hctr);
 	}
@@ -93,21 +94,21 @@ uint64_t hpm_read(uint32_t hctr)
 	uint64_t value, target;
 
 	__asm__ volatile(".option push\n"
-			 ".option norvc\n"
-			 "	la	%1, 1f\n"
-			 "	slli	%0, %2, 3\n"
-			 "	add	%1, %1, %0\n"
-			 "	jr	%1\n"
-			 "1:\n"
-			 ".set i, 0\n"
-			 ".rept 32\n"
-			 "	csrr	%0, 0xc00 + i\n"
-			 "	j	2f\n"
-			 ".set i, i + 1\n"
-			 ".endr\n"
-			 "2:\n"
-			 ".option pop\n"
-			 : "=&r"(value), "=&r"(target)
-			 : "r"((uint64_t)hctr & 31UL));
+	                 ".option norvc\n"
+	                 "	la	%1, 1f\n"
+	                 "	slli	%0, %2, 3\n"
+	                 "	add	%1, %1, %0\n"
+	                 "	jr	%1\n"
+	                 "1:\n"
+	                 ".set i, 0\n"
+	                 ".rept 32\n"
+	                 "	csrr	%0, 0xc00 + i\n"
+	                 "	j	2f\n"
+	                 ".set i, i + 1\n"
+	                 ".endr\n"
+	                 "2:\n"
+	                 ".option pop\n"
+	                 : "=&r"(value), "=&r"(target)
+	                 : "r"((uint64_t)hctr & 31UL));
 	return value;
 }

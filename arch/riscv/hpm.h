@@ -37,11 +37,11 @@ struct hpm_backend;
 
 struct hpm {
 	const struct hpm_backend *backend;
-	uint64_t hctrs;    /* counters 3..31 that count with filters */
-	uint32_t width;    /* bits of each */
+	uint64_t hctrs; /* counters 3..31 that count with filters */
+	uint32_t width; /* bits of each */
 	uint32_t n_events;
-	bool lcofi;        /* an overflow can be delivered to a guest */
-	bool ssccfg;       /* counters can be driven without the firmware */
+	bool lcofi;  /* an overflow can be delivered to a guest */
+	bool ssccfg; /* counters can be driven without the firmware */
 	uint64_t running;
 	struct hpm_event events[HPM_MAX_EVENTS];
 	struct hpm_slot slots[32];
@@ -64,7 +64,7 @@ extern const struct hpm_backend hpm_sbi, hpm_ssccfg;
 enum hpm_choice { HPM_AUTO, HPM_SBI, HPM_SSCCFG };
 
 /* Finds counters and events, clears stale overflow flags, chooses the back end. At boot. */
-void hpm_init(struct hpm *hpm, enum hpm_choice choice);
+void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice);
 
 /* The counters to be used for an event on this hart, 0: it cannot be counted. */
 uint64_t hpm_event_hctrs(const struct hpm *hpm, uint32_t event_idx, uint64_t event_data);
@@ -74,9 +74,9 @@ bool hpm_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config
 
 /* Would a start at this value find everything in place? Then hpm_resume() will do. */
 bool hpm_holds(const struct hpm *hpm, uint32_t hctr, const struct hpm_config *config,
-	       uint64_t value, bool armed);
+               uint64_t value, bool armed);
 bool hpm_start(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config, uint64_t value,
-	       bool armed);
+               bool armed);
 void hpm_resume(struct hpm *hpm, uint64_t hctr_mask, bool armed);
 void hpm_stop(struct hpm *hpm, uint64_t hctr_mask);
 

@@ -6,6 +6,7 @@
 #include "arch/riscv/sbi.h"
 #include "arch/riscv/ssccfg.h"
 #include "arch/riscv/trap.h"
+#include "vpmu/bits.h"
 
 static void firmware_reset(uint32_t hctr)
 {
@@ -19,8 +20,7 @@ static void find_counters(struct hpm *hpm)
 
 	hpm->width = 64;
 	for (uint32_t i = 3; i < 32 && i < n; i++) {
-		struct sbi_ret ret =
-			sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_GET_INFO, i, 0, 0, 0, 0);
+		struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_GET_INFO, i, 0, 0, 0, 0);
 		uint32_t width = (uint32_t)((ret.value >> SBI_PMU_INFO_WIDTH_SHIFT) & 63) + 1;
 
 		if (ret.error != SBI_SUCCESS || (ret.value & SBI_PMU_INFO_TYPE_FW) ||
@@ -35,9 +35,9 @@ static void find_counters(struct hpm *hpm)
 static bool try_event(uint32_t event_idx, uint32_t hctr)
 {
 	struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1,
-				      SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH |
-					      SBI_PMU_CFG_FLAG_SET_UINH,
-				      event_idx, 0);
+	                              SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH |
+	                                  SBI_PMU_CFG_FLAG_SET_UINH,
+	                              event_idx, 0);
 
 	return ret.error == SBI_SUCCESS && ret.value == hctr;
 }
@@ -49,7 +49,7 @@ static void learn_event(struct hpm *hpm, uint32_t event_idx)
 
 	*event = (struct hpm_event){.event_idx = event_idx};
 	for (uint64_t left = hpm->hctrs; left; left &= left - 1) {
-		uint32_t hctr = (uint32_t)__builtin_ctzl(left);
+		uint32_t hctr = lowest_bit(left);
 
 		if (!try_event(event_idx, hctr))
 			continue;
@@ -105,8 +105,7 @@ static bool wants_home_counters(const struct hpm *hpm)
 
 		if (rest)
 			return quirk_one_counter_per_event(hpm->events[i].event_idx,
-							   (uint32_t)__builtin_ctzl(first),
-							   (uint32_t)__builtin_ctzl(rest));
+			                                   lowest_bit(first), lowest_bit(rest));
 	}
 	return false;
 }
@@ -118,12 +117,12 @@ static bool probe_ssccfg(uint32_t hctr)
 
 	trap_guard_begin(&guard);
 	__asm__ volatile(".option push\n.option norvc\n"
-			 "csrw %0, %2\n"
-			 "csrr zero, %1\n"
-			 "csrr zero, %3\n"
-			 ".option pop" ::"i"(CSR_SISELECT),
-			 "i"(CSR_SIREG2), "r"(SISELECT_COUNTER0 + hctr), "i"(CSR_SCOUNTINHIBIT)
-			 : "memory");
+	                 "csrw %0, %2\n"
+	                 "csrr zero, %1\n"
+	                 "csrr zero, %3\n"
+	                 ".option pop" ::"i"(CSR_SISELECT),
+	                 "i"(CSR_SIREG2), "r"(SISELECT_COUNTER0 + hctr), "i"(CSR_SCOUNTINHIBIT)
+	                 : "memory");
 	return trap_guard_end(&guard) == ~0UL;
 }
 
@@ -151,15 +150,34 @@ static bool probe_lcofi(void)
 	return works;
 }
 
-void hpm_init(struct hpm *hpm, enum hpm_choice choice)
+/*
+ * MINH can be neither read nor written through sireg2, and the firmware's RESET clears it: the
+ * last thing that the firmware does to a counter must be to configure it, or the counter would
+ * count M-mode under the delegated back end.
+ */
+static void set_minh(const struct hpm *hpm)
+{
+	uint64_t done = 0;
+
+	for (uint32_t i = 0; i < hpm->n_events; i++) {
+		uint64_t left;
+
+		for (left = hpm->events[i].hctrs & ~done; left; left &= left - 1)
+			try_event(hpm->events[i].event_idx, lowest_bit(left));
+		done |= hpm->events[i].hctrs;
+	}
+}
+
+void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice)
 {
 	*hpm = (struct hpm){.backend = &hpm_sbi, .width = 64};
-	if (!sbi_probe(SBI_EXT_PMU))
+	/* Without Sscofpmf a programmable counter has no filters and would count HS and others. */
+	if (!sscofpmf || !sbi_probe(SBI_EXT_PMU))
 		return;
 	find_counters(hpm);
 	if (!hpm->hctrs)
 		return;
-	hpm->ssccfg = probe_ssccfg((uint32_t)__builtin_ctzl(hpm->hctrs));
+	hpm->ssccfg = probe_ssccfg(lowest_bit(hpm->hctrs));
 	quirks.scountovf_leaks = !hpm->ssccfg;
 	hpm->lcofi = probe_lcofi() && hpm->ssccfg;
 	/* Each counter is configured and reset on the way, which also scrubs boot's stale OF. */
@@ -168,6 +186,8 @@ void hpm_init(struct hpm *hpm, enum hpm_choice choice)
 	if (quirks.home_counters)
 		assign_homes(hpm);
 	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
-	if (hpm->ssccfg && choice == HPM_SSCCFG)
+	if (hpm->ssccfg && choice == HPM_SSCCFG) {
+		set_minh(hpm);
 		hpm->backend = &hpm_ssccfg;
+	}
 }

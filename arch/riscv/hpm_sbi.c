@@ -10,8 +10,8 @@
 
 static bool sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
 {
-	uint64_t flags = SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH |
-			 SBI_PMU_CFG_FLAG_SET_UINH;
+	uint64_t flags =
+	    SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_UINH;
 	struct sbi_ret ret;
 
 	if (config->inhibit & HPM_INH_VS)
@@ -23,15 +23,15 @@ static bool sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config 
 	if (hpm->slots[hctr].programmed)
 		sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
 	ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1, flags,
-		       config->event_idx, config->event_data);
+	               config->event_idx, config->event_data);
 	/* OpenSBI may answer with a fixed counter outside the set. */
 	return ret.error == SBI_SUCCESS && ret.value == hctr;
 }
 
 /*
- * OpenSBI clears OF in start, unless an LCOFI pends: a pending bit of our own making keeps OF at
- * 1, where config put it. HS has interrupts off, so nobody takes it meanwhile; no true one can
- * be lost, because the caller has taken what pended and no counter runs in HS.
+ * OpenSBI clears OF in start, unless an LCOFI pends: a pending bit of our own making keeps OF as
+ * it is. HS has interrupts off, so nobody takes it meanwhile; no true one can be lost, because
+ * the caller has taken what pended and no counter runs in HS.
  */
 static void sbi_start_call(uint64_t mask, uint64_t flags, uint64_t value, bool armed)
 {
@@ -44,7 +44,9 @@ static void sbi_start_call(uint64_t mask, uint64_t flags, uint64_t value, bool a
 
 static void sbi_start(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 {
-	(void)hpm;
+	/* Only config sets OF: a counter that was armed and did not overflow has it at 0. */
+	if (!armed && !(csr_read(CSR_SCOUNTOVF) & BIT(hctr)))
+		sbi_program(hpm, hctr, &hpm->slots[hctr].config);
 	sbi_start_call(BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, armed);
 }
 
@@ -59,9 +61,9 @@ static void sbi_stop(uint64_t hctr_mask)
 }
 
 const struct hpm_backend hpm_sbi = {
-	.name = "sbi",
-	.program = sbi_program,
-	.start = sbi_start,
-	.resume = sbi_resume,
-	.stop = sbi_stop,
+    .name = "sbi",
+    .program = sbi_program,
+    .start = sbi_start,
+    .resume = sbi_resume,
+    .stop = sbi_stop,
 };

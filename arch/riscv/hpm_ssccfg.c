@@ -36,8 +36,8 @@ static bool ssccfg_program(struct hpm *hpm, uint32_t hctr, const struct hpm_conf
 static void ssccfg_start(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 {
 	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
-	csr_write(CSR_SIREG2, event_bits(hpm, &hpm->slots[hctr].config) |
-				      (armed ? 0 : MHPMEVENT_OF));
+	csr_write(CSR_SIREG2,
+	          event_bits(hpm, &hpm->slots[hctr].config) | (armed ? 0 : MHPMEVENT_OF));
 	csr_write(CSR_SIREG, value);
 	csr_clear(CSR_SCOUNTINHIBIT, BIT(hctr));
 }
@@ -55,9 +55,9 @@ static void ssccfg_stop(uint64_t hctr_mask)
 }
 
 const struct hpm_backend hpm_ssccfg = {
-	.name = "ssccfg",
-	.program = ssccfg_program,
-	.start = ssccfg_start,
-	.resume = ssccfg_resume,
-	.stop = ssccfg_stop,
+    .name = "ssccfg",
+    .program = ssccfg_program,
+    .start = ssccfg_start,
+    .resume = ssccfg_resume,
+    .stop = ssccfg_stop,
 };

@@ -8,19 +8,20 @@ struct quirks quirks;
 
 bool quirk_may_arm(uint32_t event_idx)
 {
-	return !(quirks.no_armed_cache_events && SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_CACHE);
+	return !(quirks.no_armed_cache_events &&
+	         SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_CACHE);
 }
 
 /* The probe counts HS itself, which no guest's counter ever does: all modes but M. */
 static bool probe_start(uint32_t event_idx, uint32_t hctr)
 {
 	struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1,
-				      SBI_PMU_CFG_FLAG_SET_MINH, event_idx, 0);
+	                              SBI_PMU_CFG_FLAG_SET_MINH, event_idx, 0);
 
 	if (ret.error != SBI_SUCCESS || ret.value != hctr)
 		return false;
 	ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, hctr, 1, SBI_PMU_START_SET_INIT_VALUE, 0,
-		       0);
+	               0);
 	return ret.error == SBI_SUCCESS;
 }
 
@@ -45,10 +46,10 @@ void quirks_text(char *buf, size_t size)
 		const bool *found;
 		const char *name;
 	} names[] = {
-		{&quirks.home_counters, "home-counters"},
-		{&quirks.no_armed_cache_events, "no-armed-cache-events"},
-		{&quirks.scountovf_leaks, "scountovf-leaks"},
-		{&quirks.no_lcofi, "no-lcofi"},
+	    {&quirks.home_counters, "home-counters"},
+	    {&quirks.no_armed_cache_events, "no-armed-cache-events"},
+	    {&quirks.scountovf_leaks, "scountovf-leaks"},
+	    {&quirks.no_lcofi, "no-lcofi"},
 	};
 	size_t used = 0;
 

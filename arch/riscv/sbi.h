@@ -13,7 +13,7 @@ struct sbi_ret {
 };
 
 static inline struct sbi_ret sbi_call(uint64_t eid, uint64_t fid, uint64_t arg0, uint64_t arg1,
-				      uint64_t arg2, uint64_t arg3, uint64_t arg4)
+                                      uint64_t arg2, uint64_t arg3, uint64_t arg4)
 {
 	register uint64_t a0 __asm__("a0") = arg0;
 	register uint64_t a1 __asm__("a1") = arg1;
@@ -24,9 +24,9 @@ static inline struct sbi_ret sbi_call(uint64_t eid, uint64_t fid, uint64_t arg0,
 	register uint64_t a7 __asm__("a7") = eid;
 
 	__asm__ volatile("ecall"
-			 : "+r"(a0), "+r"(a1)
-			 : "r"(a2), "r"(a3), "r"(a4), "r"(a6), "r"(a7)
-			 : "memory");
+	                 : "+r"(a0), "+r"(a1)
+	                 : "r"(a2), "r"(a3), "r"(a4), "r"(a6), "r"(a7)
+	                 : "memory");
 	return (struct sbi_ret){.error = (long)a0, .value = a1};
 }
 

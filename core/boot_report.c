@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/isa.h"
+#include "arch/riscv/quirks.h"
+#include "arch/riscv/sbi.h"
+#include "core/boot_report.h"
+#include "core/log.h"
+#include "core/panic.h"
+#include "core/platform.h"
+
+void boot_report_require(uint64_t isa)
+{
+	if (!(isa & BIT(ISA_H)))
+		panic("this hart has no H extension; Tally cannot run guests on it");
+}
+
+static void isa_text(uint64_t isa, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t e = 0; e < ISA_GUEST_FIRST; e++) {
+		if (!(isa & BIT(e)))
+			continue;
+		if (used && used + 1 < size)
+			buf[used++] = ' ';
+		for (const char *s = isa_name((enum isa_ext)e); *s && used + 1 < size; s++)
+			buf[used++] = *s;
+	}
+	buf[used] = 0;
+}
+
+static void report_hart(const struct pcpu *pcpu)
+{
+	const struct hpm *hpm = &pcpu->hpm;
+	char text[128];
+
+	isa_text(pcpu->isa, text, sizeof(text));
+	log_line("hart %lu: %s", pcpu->hartid, text);
+	log_line("hart %lu: counters %lx of %u bits, back end %s, overflow %s", pcpu->hartid,
+	         hpm->hctrs, hpm->width, hpm->backend->name,
+	         hpm->lcofi ? "to guests" : "not available to guests");
+	for (uint32_t i = 0; i < hpm->n_events; i++)
+		log_line("hart %lu: event 0x%x on counters %lx", pcpu->hartid,
+		         hpm->events[i].event_idx, hpm->events[i].hctrs);
+}
+
+void boot_report_machine(void)
+{
+	uint64_t spec = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_SPEC_VERSION, 0, 0, 0, 0, 0).value;
+	uint64_t impl = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_IMP_ID, 0, 0, 0, 0, 0).value;
+	uint64_t version = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_IMP_VERSION, 0, 0, 0, 0, 0).value;
+	char text[160];
+
+	log_line("firmware %lu version %lx, SBI %lu.%lu; %lu MiB of RAM", impl, version, spec >> 24,
+	         spec & 0xffffff, platform.ram_size >> 20);
+	for (uint32_t i = 0; i < n_pcpus; i++)
+		report_hart(&hart_stacks[i].pcpu);
+	quirks_text(text, sizeof(text));
+	log_line("quirks: %s", text);
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What Tally found on this machine, in a few lines. */
+#ifndef CORE_BOOT_REPORT_H
+#define CORE_BOOT_REPORT_H
+
+#include "core/types.h"
+
+/* Panics, saying what is missing, where the hart cannot run guests at all. */
+void boot_report_require(uint64_t isa);
+
+void boot_report_machine(void);
+
+#endif

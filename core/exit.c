@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why a guest left VS/VU, and who deals with it. */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/trap.h"
+#include "core/mmio.h"
+#include "core/sched.h"
+#include "core/vcpu.h"
+#include "core/virtual_insn.h"
+#include "core/vm.h"
+
+static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
+{
+	pcpu_interrupts(pcpu, BIT(irq));
+	switch (irq) {
+	case IRQ_STI:
+		return EXIT_TIMER;
+	case IRQ_LCOFI:
+		return EXIT_LCOFI;
+	default:
+		return EXIT_IRQ;
+	}
+}
+
+static enum vcpu_exit exception(struct vcpu *vcpu, uint64_t cause)
+{
+	switch (cause) {
+	case CAUSE_VIRTUAL_INSN:
+		return virtual_insn(vcpu);
+	case CAUSE_LOAD_GUEST_PAGE:
+	case CAUSE_STORE_GUEST_PAGE:
+		mmio_access(vcpu, cause == CAUSE_STORE_GUEST_PAGE);
+		return EXIT_MMIO;
+	case CAUSE_INSN_GUEST_PAGE:
+		vs_inject(CAUSE_INSN_ACCESS, csr_read(CSR_STVAL));
+		return EXIT_OTHER;
+	default:
+		/* An exception that should have gone to the guest: the firmware may redirect those
+		 * that M-mode sees first to us. */
+		vs_inject(cause, csr_read(CSR_STVAL));
+		return EXIT_OTHER;
+	}
+}
+
+struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
+{
+	struct vcpu *vcpu = vcpu_of(ctx);
+	struct pcpu *pcpu = vcpu->home;
+	enum vcpu_exit why = EXIT_ECALL;
+
+	pcpu->stay_start = ctx->entered_hs;
+	pcpu->stay_of = vcpu;
+	if (scause == ~0UL)
+		ctx->ecalls--; /* the short way gave it up: count it once, below */
+	else if (scause & CAUSE_INTERRUPT)
+		why = interrupt(pcpu, scause & ~CAUSE_INTERRUPT);
+	else
+		why = exception(vcpu, scause);
+	vcpu->exits[why]++;
+
+	sched_check_mail();
+	if (pcpu->resched)
+		vcpu = sched_next();
+	pcpu_account_stay(pcpu);
+	return &vcpu->ctx;
+}

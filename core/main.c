@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The order of boot, on one screen. Each step may rely on those above it. */
+#include <libfdt.h>
+
+#include "arch/riscv/csr.h"
+#include "arch/riscv/quirks.h"
+#include "arch/riscv/sbi.h"
+#include "arch/riscv/trap.h"
+#include "core/boot_report.h"
+#include "core/log.h"
+#include "core/page_alloc.h"
+#include "core/panic.h"
+#include "core/platform.h"
+#include "core/sched.h"
+#include <string.h>
+#include "core/vm.h"
+#include "core/vsbi.h"
+
+extern char _image_end[];
+void main(uint64_t hartid, const void *dtb);
+void secondary_main(uint64_t hartid, uint64_t index);
+void secondary_hart(void);
+
+static struct vm_tree tree;
+
+/* RAM from below: firmware, Tally, tables | guests | VM tree. The tree goes to the end of RAM, so
+ * that the room for guests is in one piece and as large as vm_guest_memory() says. */
+static void lay_out_memory(void)
+{
+	uint64_t ram_end = ALIGN_DOWN(platform.ram_base + platform.ram_size, GSTAGE_BLOCK);
+	uint64_t guests = ALIGN_UP(platform.ram_base, GSTAGE_BLOCK) + VM_RESERVED_MEMORY;
+	uint64_t tree_at = ALIGN_DOWN(ram_end - platform.tree_size, GSTAGE_BLOCK);
+
+	if (platform.tree_size > platform.ram_size || tree_at < guests ||
+	    platform.tree_base < (uint64_t)_image_end)
+		panic("a VM tree of %lu bytes does not fit into RAM", platform.tree_size);
+	memmove((void *)tree_at, (const void *)platform.tree_base, platform.tree_size);
+	platform.tree_base = tree_at;
+	page_alloc_init((uint64_t)_image_end, guests, guests, tree_at);
+}
+
+static void read_vm_tree(void)
+{
+	struct vm_limits limits = {
+	    .guest_memory = vm_guest_memory(platform.ram_size, platform.tree_size),
+	    .hctrs = this_pcpu()->hpm.hctrs ? this_pcpu()->hpm.hctrs | BIT(0) | BIT(2) : 0,
+	};
+	struct vm_refusal refusal;
+
+	for (uint32_t i = 0; i < n_pcpus; i++)
+		limits.harts |= BIT(hart_stacks[i].pcpu.hartid);
+	if (vm_config_parse((const void *)platform.tree_base, platform.tree_size, &limits, &tree,
+	                    &refusal))
+		return;
+	char text[VM_REFUSAL_TEXT];
+
+	vm_refusal_text(&refusal, text, sizeof(text));
+	log_line("refused: %s", text);
+	sbi_call(SBI_EXT_SRST, SBI_SRST_RESET, SBI_SRST_SHUTDOWN, SBI_SRST_REASON_SYSFAIL, 0, 0, 0);
+	for (;;)
+		wfi();
+}
+
+/* One after the other: each probes its own counters through the firmware. */
+static void start_other_harts(uint64_t boot_hartid)
+{
+	n_pcpus = 1;
+	for (uint32_t i = 0; i < platform.n_harts && n_pcpus < MAX_HARTS; i++) {
+		struct pcpu *pcpu = &hart_stacks[n_pcpus].pcpu;
+
+		if (platform.harts[i].hartid == boot_hartid)
+			continue;
+		pcpu->isa = platform.harts[i].isa;
+		if (sbi_call(SBI_EXT_HSM, SBI_HSM_HART_START, platform.harts[i].hartid,
+		             (uint64_t)secondary_hart, n_pcpus, 0, 0)
+		        .error)
+			continue;
+		while (!atomic_load(&pcpu->online))
+			;
+		n_pcpus++;
+	}
+}
+
+/* Runs this hart's vcpus for ever. */
+static _Noreturn void run(struct pcpu *pcpu)
+{
+	sched_check_mail();
+	struct vcpu *vcpu = sched_next();
+
+	pcpu->stay_start = csr_read(CSR_INSTRET);
+	enter_guest(&vcpu->ctx);
+}
+
+void secondary_main(uint64_t hartid, uint64_t index)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	pcpu_init(hartid, (uint32_t)index, pcpu->isa);
+	atomic_store(&pcpu->online, true);
+	run(pcpu);
+}
+
+void main(uint64_t hartid, const void *dtb)
+{
+	platform_init(dtb, hartid);
+	log_init();
+	quirks.no_armed_cache_events = platform.virt;
+	for (uint32_t i = 0; i < platform.n_harts; i++) {
+		if (platform.harts[i].hartid == hartid)
+			this_pcpu()->isa = platform.harts[i].isa;
+	}
+	boot_report_require(this_pcpu()->isa);
+	pcpu_init(hartid, 0, this_pcpu()->isa);
+	start_other_harts(hartid);
+	boot_report_machine();
+	lay_out_memory();
+	read_vm_tree();
+	log_set_vms(&tree, platform.interactive);
+	vsbi_base_init();
+	vms_create(&tree);
+	log_enable_input();
+	log_line("%lu instructions from entry to the first guest", csr_read(CSR_INSTRET));
+	run(this_pcpu());
+}

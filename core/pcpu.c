@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/isa.h"
+#include "arch/riscv/sbi.h"
+#include "arch/riscv/vs_state.h"
+#include "core/log.h"
+#include "core/panic.h"
+#include "core/pcpu.h"
+#include "core/platform.h"
+#include "core/sched.h"
+
+union hart_stack hart_stacks[MAX_HARTS]
+    __attribute__((aligned(HART_STACK_SIZE), section(".bss.stacks")));
+uint32_t n_pcpus;
+
+struct pcpu *pcpu_of_hart(uint64_t hartid)
+{
+	for (uint32_t i = 0; i < n_pcpus; i++) {
+		if (hart_stacks[i].pcpu.hartid == hartid)
+			return &hart_stacks[i].pcpu;
+	}
+	return NULL;
+}
+
+void pcpu_notify(struct pcpu *pcpu)
+{
+	atomic_store(&pcpu->mail, true);
+	if (pcpu == this_pcpu())
+		pcpu->resched = true; /* so that an SBI call takes the long way out */
+	else
+		sbi_call(SBI_EXT_IPI, SBI_IPI_SEND_IPI, 1, pcpu->hartid, 0, 0, 0);
+}
+
+void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	pcpu->hartid = hartid;
+	pcpu->index = index;
+	pcpu->isa = isa;
+	pcpu->sstc = isa & BIT(ISA_SSTC);
+	vs_state_init_hart(pcpu->sstc, isa & BIT(ISA_SVADU), isa & BIT(ISA_SVPBMT),
+	                   isa & BIT(ISA_ZICBOM));
+	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend);
+	/* LCOFI stays enabled while a guest runs: a masked physical one would steal the guest's
+	 * virtual one (docs/platform.md). */
+	csr_set(CSR_SIE, BIT(IRQ_SSI) | BIT(IRQ_STI));
+	if (pcpu->hpm.lcofi)
+		csr_set(CSR_SIE, BIT(IRQ_LCOFI));
+}
+
+void pcpu_account_stay(struct pcpu *pcpu)
+{
+	struct vcpu *vcpu = pcpu->stay_of;
+	uint64_t now = csr_read(CSR_INSTRET);
+
+	if (!vcpu)
+		return;
+	uint64_t stay = now - pcpu->stay_start;
+
+	vcpu->ctx.hs_insns += stay;
+	if (stay > vcpu->ctx.hs_longest)
+		vcpu->ctx.hs_longest = stay;
+	pcpu->stay_start = now;
+}
+
+void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending)
+{
+	if (pending & BIT(IRQ_LCOFI)) {
+		if (pcpu->current)
+			vpmu_overflow(&pcpu->current->pmu);
+		else
+			csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
+	}
+	if (pending & BIT(IRQ_SSI)) {
+		csr_clear(CSR_SIP, BIT(IRQ_SSI));
+		pcpu->resched = true;
+	}
+	if (pending & BIT(IRQ_SEI))
+		log_input();
+	if (pending & BIT(IRQ_STI))
+		sched_timer();
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/sbi.h"
+#include "core/platform.h"
+#include "core/sched.h"
+#include "core/vm.h"
+#include "vpmu/bits.h"
+
+static uint64_t slice_ticks(void)
+{
+	return (uint64_t)platform.timebase / 1000 * SLICE_MS;
+}
+
+static void set_host_timer(const struct pcpu *pcpu, uint64_t deadline)
+{
+	if (pcpu->sstc)
+		csr_write(CSR_STIMECMP, deadline);
+	else
+		sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, deadline, 0, 0, 0, 0);
+}
+
+/* The earliest moment at which some vcpu that is not resident needs the hart. */
+static uint64_t next_wakeup(const struct pcpu *pcpu)
+{
+	uint64_t earliest = ~0UL;
+
+	for (uint64_t left = pcpu->waiting; left; left &= left - 1) {
+		uint64_t at = vcpu_timer_deadline(pcpu->vcpus[lowest_bit(left)]);
+
+		if (at < earliest)
+			earliest = at;
+	}
+	return earliest;
+}
+
+static void program_timer(struct pcpu *pcpu)
+{
+	uint64_t deadline = next_wakeup(pcpu);
+	const struct vcpu *current = pcpu->current;
+	uint64_t others = pcpu->ready & ~(current ? BIT(current->index) : 0);
+
+	if (others && pcpu->slice_end < deadline)
+		deadline = pcpu->slice_end;
+	/* Without Sstc the resident guest's own timer is ours to watch, too. */
+	if (current && !pcpu->sstc && current->timer < deadline)
+		deadline = current->timer;
+	set_host_timer(pcpu, deadline);
+}
+
+void sched_set_ready(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = vcpu->home;
+
+	pcpu->waiting &= ~BIT(vcpu->index);
+	pcpu->ready |= BIT(vcpu->index);
+	pcpu->resched = true;
+}
+
+void sched_wait(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = vcpu->home;
+
+	pcpu->ready &= ~BIT(vcpu->index);
+	pcpu->waiting |= BIT(vcpu->index);
+	pcpu->resched = true;
+}
+
+void sched_wake_if_interrupted(struct vcpu *vcpu)
+{
+	if ((vcpu->home->waiting & BIT(vcpu->index)) && vcpu_has_interrupt(vcpu))
+		sched_set_ready(vcpu);
+}
+
+void sched_off(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = vcpu->home;
+
+	pcpu->ready &= ~BIT(vcpu->index);
+	pcpu->waiting &= ~BIT(vcpu->index);
+	pcpu->resched = true;
+}
+
+void sched_remove(struct vcpu *vcpu)
+{
+	sched_off(vcpu);
+	if (vcpu_is_current(vcpu)) {
+		vpmu_reset(&vcpu->pmu);
+		vcpu_put(vcpu);
+	}
+	vm_vcpu_gone(vcpu->vm);
+}
+
+void sched_timer(void)
+{
+	struct pcpu *pcpu = this_pcpu();
+	uint64_t now = csr_read(CSR_TIME);
+
+	for (uint64_t left = pcpu->waiting | pcpu->ready; left; left &= left - 1) {
+		struct vcpu *vcpu = pcpu->vcpus[lowest_bit(left)];
+
+		if (vcpu->timer <= now) {
+			vcpu->timer = ~0UL;
+			vcpu_set_virq(vcpu, IRQ_VSTI, true);
+		}
+		if (vcpu != pcpu->current)
+			sched_wake_if_interrupted(vcpu);
+	}
+	/* Also when nothing changed: the timer has to be set anew. */
+	pcpu->resched = true;
+}
+
+void sched_check_mail(void)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	if (!atomic_load_explicit(&pcpu->mail, memory_order_relaxed))
+		return;
+	/* First the flag, then the requests: what comes in between is seen next time. */
+	atomic_store(&pcpu->mail, false);
+	for (uint32_t i = 0; i < pcpu->n_vcpus; i++)
+		vcpu_serve_requests(pcpu->vcpus[i]);
+}
+
+/* The ready vcpu whose turn is next after `last`, round robin. */
+static struct vcpu *choose(const struct pcpu *pcpu, uint32_t last)
+{
+	uint64_t after = pcpu->ready & ~((BIT(last) << 1) - 1);
+
+	return pcpu->vcpus[lowest_bit(after ? after : pcpu->ready)];
+}
+
+/* Waits for an interrupt with no vcpu resident. Idle time is nobody's stay in HS. */
+static void idle(struct pcpu *pcpu)
+{
+	program_timer(pcpu);
+	pcpu_account_stay(pcpu);
+	wfi();
+	pcpu->stay_start = csr_read(CSR_INSTRET);
+	pcpu_interrupts(pcpu, csr_read(CSR_SIP) & csr_read(CSR_SIE));
+	sched_check_mail();
+}
+
+struct vcpu *sched_next(void)
+{
+	struct pcpu *pcpu = this_pcpu();
+	struct vcpu *current = pcpu->current;
+	uint64_t now = csr_read(CSR_TIME);
+
+	if (current && pcpu->ready & BIT(current->index) &&
+	    (now < pcpu->slice_end || pcpu->ready == BIT(current->index))) {
+		if (now >= pcpu->slice_end)
+			pcpu->slice_end = now + slice_ticks();
+	} else {
+		if (current) {
+			vcpu_put(current);
+			pcpu->last = current->index;
+			sched_wake_if_interrupted(current);
+		}
+		while (!pcpu->ready)
+			idle(pcpu);
+		vcpu_load(choose(pcpu, pcpu->last));
+		pcpu->slice_end = csr_read(CSR_TIME) + slice_ticks();
+	}
+	pcpu->resched = false;
+	program_timer(pcpu);
+	return pcpu->current;
+}

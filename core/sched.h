@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which vcpu runs on this hart: those that want to take turns of SLICE_MS, and WFI gives the hart
+ * away. Every call concerns the calling hart, which is the home of the vcpu named.
+ */
+#ifndef CORE_SCHED_H
+#define CORE_SCHED_H
+
+#include "core/vcpu.h"
+
+#define SLICE_MS 2U
+
+/* Puts the current vcpu away if another's turn has come or it cannot run; idles while nobody can.
+ * Returns the vcpu to enter, resident. */
+struct vcpu *sched_next(void);
+
+/* It wants to run. */
+void sched_set_ready(struct vcpu *vcpu);
+
+/* The current one waits for an interrupt (WFI). */
+void sched_wait(struct vcpu *vcpu);
+
+/* It waits: has its interrupt come? Not resident. */
+void sched_wake_if_interrupted(struct vcpu *vcpu);
+
+/* It will not run until sched_set_ready(). */
+void sched_off(struct vcpu *vcpu);
+
+/* It will never run again, its VM has ended. */
+void sched_remove(struct vcpu *vcpu);
+
+/* The hart's timer interrupt. */
+void sched_timer(void);
+
+/* Serves the requests of all vcpus of this hart if somebody left some. */
+void sched_check_mail(void);
+
+#endif

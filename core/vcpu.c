@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/fence.h"
+#include "arch/riscv/trap.h"
+#include <string.h>
+#include "core/sched.h"
+#include "core/vcpu.h"
+#include "core/vm.h"
+
+void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
+{
+	memset(vcpu->ctx.x, 0, sizeof(vcpu->ctx.x));
+	vcpu->ctx.x[REG_A0] = vcpu->id;
+	vcpu->ctx.x[REG_A1] = a1;
+	vs_state_reset(&vcpu->vs, pc);
+	vcpu->timer = ~0UL;
+	vcpu->fp_used = false;
+	if (vcpu->home->fp_owner == vcpu)
+		vcpu->home->fp_owner = NULL;
+}
+
+/*
+ * FP registers are saved only when the guest wrote them since they were loaded, and loaded only
+ * when another vcpu's are in the hart. (A trap at first use would cost more than the 66
+ * instructions it saves: an illegal instruction goes through M-mode.)
+ */
+static void fp_put(struct vcpu *vcpu)
+{
+	if ((vcpu->vs.sstatus & SSTATUS_FS) != SSTATUS_FS_DIRTY)
+		return;
+	fp_save(vcpu->fp);
+	vcpu->fp_used = true;
+	vcpu->vs.sstatus = (vcpu->vs.sstatus & ~SSTATUS_FS) | SSTATUS_FS_CLEAN;
+}
+
+static void fp_load(struct vcpu *vcpu)
+{
+	static const uint64_t zeroes[33];
+
+	vcpu->vs.sstatus = (vcpu->vs.sstatus & ~SSTATUS_FS) | SSTATUS_FS_CLEAN;
+	if (vcpu->home->fp_owner == vcpu)
+		return;
+	csr_set(CSR_SSTATUS, SSTATUS_FS_CLEAN);
+	fp_restore(vcpu->fp_used ? vcpu->fp : zeroes);
+	vcpu->home->fp_owner = vcpu;
+}
+
+/*
+ * Two vcpus of one VM may give one ASID to two address spaces; without VMIDs (all have number 0)
+ * that is so for any two. Then the last one's translations must go.
+ */
+static void fence_if_strange(const struct vcpu *vcpu)
+{
+	const struct vcpu **last = &vcpu->home->last_of_vmid[vcpu->vm->vmid];
+
+	if (*last && *last != vcpu) {
+		if (!vcpu->vm->vmid)
+			hfence_gvma_all();
+		hfence_vvma_all();
+	}
+	*last = vcpu;
+}
+
+void vcpu_load(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = vcpu->home;
+	struct vm *vm = vcpu->vm;
+
+	pcpu->current = vcpu;
+	vcpu->ctx.hs_sp = (uint64_t)pcpu + HART_STACK_SIZE;
+	fp_load(vcpu);
+	vs_state_load(&vcpu->vs, pcpu->sstc);
+	csr_write(CSR_HTIMEDELTA, vm->htimedelta);
+	csr_write(CSR_HGATP, vm->gstage.hgatp);
+	fence_if_strange(vcpu);
+	vcpu_update_wfi(vcpu);
+	vpmu_restore(&vcpu->pmu);
+}
+
+void vcpu_put(struct vcpu *vcpu)
+{
+	/* Counters first: their overflow must be found while they are this vcpu's. */
+	vpmu_save(&vcpu->pmu);
+	vs_state_put(&vcpu->vs, vcpu->home->sstc);
+	fp_put(vcpu);
+	vcpu->home->current = NULL;
+}
+
+void vcpu_set_virq(struct vcpu *vcpu, uint64_t irq, bool level)
+{
+	if (vcpu_is_current(vcpu)) {
+		if (level)
+			csr_set(CSR_HVIP, BIT(irq));
+		else
+			csr_clear(CSR_HVIP, BIT(irq));
+	} else if (level) {
+		vcpu->vs.hvip |= BIT(irq);
+	} else {
+		vcpu->vs.hvip &= ~BIT(irq);
+	}
+}
+
+uint64_t vcpu_timer_deadline(const struct vcpu *vcpu)
+{
+	if (!vcpu->home->sstc)
+		return vcpu->timer;
+	if (!(vcpu->vs.vsie & BIT(IRQ_STI)) || vcpu->vs.vstimecmp == ~0UL)
+		return ~0UL;
+	uint64_t host = vcpu->vs.vstimecmp - vcpu->vm->htimedelta;
+
+	/* A compare value in the far past or future may wrap in host time. */
+	if (vcpu->vs.vstimecmp <= csr_read(CSR_TIME) + vcpu->vm->htimedelta)
+		return 0;
+	return host < csr_read(CSR_TIME) ? ~0UL : host;
+}
+
+bool vcpu_has_interrupt(const struct vcpu *vcpu)
+{
+	uint64_t pending = (vcpu->vs.hvip & VS_INTERRUPTS) >> 1;
+
+	pending |= vcpu->vs.hvip & BIT(IRQ_LCOFI);
+	if (vcpu->home->sstc && vcpu->vs.vstimecmp <= csr_read(CSR_TIME) + vcpu->vm->htimedelta)
+		pending |= BIT(IRQ_STI);
+	return pending & vcpu->vs.vsie;
+}
+
+void vcpu_update_wfi(struct vcpu *vcpu)
+{
+	/* Idle time inside VS would be counted as cycles. */
+	if (vcpu->home->n_vcpus == 1 && !vpmu_counts_cycles(&vcpu->pmu))
+		csr_clear(CSR_HSTATUS, HSTATUS_VTW);
+	else
+		csr_set(CSR_HSTATUS, HSTATUS_VTW);
+}
+
+void vcpu_request(struct vcpu *vcpu, uint64_t requests)
+{
+	atomic_fetch_or(&vcpu->requests, requests);
+	pcpu_notify(vcpu->home);
+}
+
+static void serve_start(struct vcpu *vcpu)
+{
+	/* It may have stopped itself a moment ago and still be on the hart. */
+	if (vcpu_is_current(vcpu))
+		vcpu_put(vcpu);
+	vcpu_reset(vcpu, vcpu->start_pc, vcpu->start_opaque);
+	atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STARTED);
+	sched_set_ready(vcpu);
+}
+
+void vcpu_serve_requests(struct vcpu *vcpu)
+{
+	uint64_t requests;
+
+	/* Nearly always there are none; the atomic swap is left out then. */
+	if (!atomic_load_explicit(&vcpu->requests, memory_order_relaxed))
+		return;
+	requests = atomic_exchange(&vcpu->requests, 0);
+	if (requests & VCPU_REQ_STOP) {
+		sched_remove(vcpu);
+		return;
+	}
+	if (requests & VCPU_REQ_START)
+		serve_start(vcpu);
+	if (requests & VCPU_REQ_IPI) {
+		vcpu_set_virq(vcpu, IRQ_VSSI, true);
+		vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_IPI_RECEIVED);
+	}
+	if (requests & VCPU_REQ_DEVICES) {
+		spin_lock(&vcpu->vm->devices);
+		bool level = vplic_output(&vcpu->vm->plic, vcpu->id);
+		spin_unlock(&vcpu->vm->devices);
+		vcpu_set_virq(vcpu, IRQ_VSEI, level);
+	}
+	if (requests & VCPU_REQ_FENCE_I)
+		fence_i();
+	if (requests & VCPU_REQ_VVMA) {
+		uint64_t hgatp = csr_swap(CSR_HGATP, vcpu->vm->gstage.hgatp);
+
+		hfence_vvma_all();
+		csr_write(CSR_HGATP, hgatp);
+	}
+	if (requests & VCPU_REQ_FW_FENCE_I)
+		vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_FENCE_I_RECEIVED);
+	if (requests & VCPU_REQ_FW_VVMA)
+		vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_SFENCE_VMA_RECEIVED);
+	if (requests & VCPU_REQ_FW_VVMA_ASID)
+		vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_SFENCE_VMA_ASID_RECEIVED);
+	if (!vcpu_is_current(vcpu))
+		sched_wake_if_interrupted(vcpu);
+}

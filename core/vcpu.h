@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A virtual hart. It is pinned to one hart, its home, and its state belongs to that hart alone;
+ * other harts talk to it through `requests` and `start_*`, then pcpu_notify(home).
+ */
+#ifndef CORE_VCPU_H
+#define CORE_VCPU_H
+
+#include <stdatomic.h>
+
+#include "arch/riscv/context.h"
+#include "arch/riscv/sbi_spec.h"
+#include "arch/riscv/vs_state.h"
+#include "core/pcpu.h"
+#include "vpmu/vpmu.h"
+
+struct vm;
+
+/* What other vcpus, devices and the VM's end ask of a vcpu's home hart. */
+#define VCPU_REQ_IPI     BIT(0) /* set VSSIP */
+#define VCPU_REQ_DEVICES BIT(1) /* VSEIP as the VM's PLIC says */
+#define VCPU_REQ_FENCE_I BIT(2)
+#define VCPU_REQ_VVMA    BIT(3)
+#define VCPU_REQ_START   BIT(4) /* HSM start: start_pc, start_opaque */
+#define VCPU_REQ_STOP    BIT(5) /* the VM ends */
+/* Remote fences are counted where they arrive. */
+#define VCPU_REQ_FW_FENCE_I   BIT(6)
+#define VCPU_REQ_FW_VVMA      BIT(7)
+#define VCPU_REQ_FW_VVMA_ASID BIT(8)
+
+/* Why a vcpu left the guest, for the statistics. */
+enum vcpu_exit {
+	EXIT_ECALL,
+	EXIT_TIMER,
+	EXIT_IRQ,
+	EXIT_LCOFI,
+	EXIT_MMIO,
+	EXIT_CSR,
+	EXIT_WFI,
+	EXIT_OTHER,
+	VCPU_EXITS
+};
+
+struct vcpu {
+	struct guest_context ctx; /* first: switch.S holds a pointer to it */
+
+	/* Private to the home hart. */
+	struct vs_state vs;
+	struct vpmu pmu;
+	uint64_t exits[VCPU_EXITS]; /* EXIT_ECALL: the long ones; the others are in ctx */
+	uint64_t timer;             /* without Sstc: host time of the guest's timer, ~0: off */
+	uint64_t fp[33];
+	bool fp_used; /* fp[] holds something */
+
+	/* Constant after boot. */
+	struct vm *vm;
+	struct pcpu *home;
+	uint32_t id;    /* vhartid: index in the VM */
+	uint32_t index; /* in home->vcpus[] */
+
+	/* Any hart. */
+	atomic_ulong requests;
+	atomic_ulong hsm_state;          /* SBI_HSM_STATE_* */
+	uint64_t start_pc, start_opaque; /* written by the one that moved hsm_state to pending */
+};
+
+static inline struct vcpu *vcpu_of(struct guest_context *ctx)
+{
+	return (struct vcpu *)ctx;
+}
+
+/* Is the vcpu resident on the hart that asks? */
+static inline bool vcpu_is_current(const struct vcpu *vcpu)
+{
+	return this_pcpu()->current == vcpu;
+}
+
+/* Makes it resident on / takes it off its home hart. Home hart only. */
+void vcpu_load(struct vcpu *vcpu);
+void vcpu_put(struct vcpu *vcpu);
+
+/* Sets or clears a bit of hvip. Home hart only. */
+void vcpu_set_virq(struct vcpu *vcpu, uint64_t irq, bool level);
+
+/* Would WFI end at once? Of a vcpu that is not resident; home hart only. */
+bool vcpu_has_interrupt(const struct vcpu *vcpu);
+
+/* Host time of the guest's next timer interrupt, ~0: none. Not resident; home hart only. */
+uint64_t vcpu_timer_deadline(const struct vcpu *vcpu);
+
+/* Asks something of a vcpu and makes sure that its home looks at it. Any hart. */
+void vcpu_request(struct vcpu *vcpu, uint64_t requests);
+
+/* Does what was asked. Resident or not; home hart only. */
+void vcpu_serve_requests(struct vcpu *vcpu);
+
+/* Guest sleeps in WFI without an exit where nobody is disturbed. Resident. */
+void vcpu_update_wfi(struct vcpu *vcpu);
+
+/* Power-on state at pc, with a0 and a1. Not resident, home hart or boot. */
+void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/insn.h"
+#include "core/guest_mem.h"
+#include "core/sched.h"
+#include "core/virtual_insn.h"
+#include "core/vm.h"
+
+static bool from_user(void)
+{
+	return !(csr_read(CSR_SSTATUS) & SSTATUS_SPP);
+}
+
+/* Reads of the counters and of scountovf; nothing else of the PMU is a guest's. */
+static bool read_pmu_csr(const struct vcpu *vcpu, const struct insn *insn, uint64_t *value)
+{
+	if (!vcpu->vm->config->pmu || insn->csr_writes)
+		return false;
+	if (insn->csr == CSR_SCOUNTOVF) {
+		if (from_user() || !vcpu->vm->pmu_policy.overflow)
+			return false;
+		*value = vpmu_scountovf(&vcpu->pmu);
+		return true;
+	}
+	if (insn->csr < CSR_CYCLE || insn->csr > CSR_HPMCOUNTER31)
+		return false;
+	/* A read from VU whose kernel closed the counter comes here too, though it may be open in
+	 * hcounteren: answering it would give a process what its kernel keeps from it. */
+	if (from_user() && !(csr_read(CSR_SCOUNTEREN) & BIT(insn->csr - CSR_CYCLE)))
+		return false;
+	return vpmu_csr_read(&vcpu->pmu, insn->csr, value);
+}
+
+static void wait_for_interrupt(struct vcpu *vcpu)
+{
+	if (csr_read(CSR_VSIP) & csr_read(CSR_VSIE))
+		return;
+	sched_wait(vcpu);
+}
+
+enum vcpu_exit virtual_insn(struct vcpu *vcpu)
+{
+	uint32_t raw = (uint32_t)csr_read(CSR_STVAL);
+	uint64_t value;
+
+	/* A hart may leave stval at 0. */
+	if (!raw && !guest_fetch(&raw))
+		return EXIT_CSR;
+	struct insn insn = insn_decode(raw);
+
+	if (insn.kind == INSN_WFI && !from_user()) {
+		csr_write(CSR_SEPC, csr_read(CSR_SEPC) + insn.length);
+		wait_for_interrupt(vcpu);
+		return EXIT_WFI;
+	}
+	if (insn.kind == INSN_CSR && read_pmu_csr(vcpu, &insn, &value)) {
+		if (insn.reg)
+			vcpu->ctx.x[insn.reg] = value;
+		csr_write(CSR_SEPC, csr_read(CSR_SEPC) + insn.length);
+		return EXIT_CSR;
+	}
+	vs_inject(CAUSE_ILLEGAL_INSN, raw);
+	return EXIT_CSR;
+}

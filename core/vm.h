@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A guest: its memory, vcpus and devices, from the VM tree to its end. */
+#ifndef CORE_VM_H
+#define CORE_VM_H
+
+#include "arch/riscv/gstage.h"
+#include "core/guest_dt.h"
+#include "core/spinlock.h"
+#include "core/vcpu.h"
+#include "core/vm_config.h"
+#include "core/vplic.h"
+#include "core/vuart.h"
+
+struct vm {
+	/* Constant after boot. */
+	const struct vm_config *config;
+	uint32_t index;
+	uint32_t vmid; /* 0 for all VMs on harts without VMIDs, else index + 1 */
+	struct gstage gstage;
+	hpa_t memory;
+	uint64_t htimedelta; /* guest time = host time + this: starts at 0 */
+	struct vpmu_policy pmu_policy;
+	struct vcpu *vcpus[VM_MAX_VCPUS];
+
+	struct spinlock devices; /* guards plic and uart */
+	struct vplic plic;
+	struct vuart uart;
+
+	atomic_uint vcpus_alive; /* not yet taken off their harts after the VM's end */
+	atomic_uint ending;
+	/* Why it failed, NULL: it ended well. Written by the one that set `ending`. */
+	const char *failure;
+	uint64_t failure_value;
+};
+
+extern struct vm vms[VM_MAX_VMS];
+extern uint32_t n_vms;
+
+/* The number of VMs that have to end before the machine is switched off. Boot hart. */
+void vms_start_counting(uint32_t n);
+
+/* Makes every VM of the tree, boot vcpus ready to start. Boot hart. */
+void vms_create(const struct vm_tree *tree);
+
+/*
+ * Ends a VM: all its vcpus stop, on whatever hart. failure: NULL when the guest wished so,
+ * else one phrase with the value that explains it. Any hart; the first reason given counts.
+ */
+void vm_end(struct vm *vm, const char *failure, uint64_t value);
+
+/* One vcpu of an ending VM is off its hart. The last one reports, and the last VM's powers off. */
+void vm_vcpu_gone(struct vm *vm);
+
+/* Levels of the device interrupts after a change. vm->devices held. */
+void vm_update_interrupts(struct vm *vm);
+
+/* A byte typed for this VM. */
+void vm_input(struct vm *vm, uint8_t byte);
+
+#endif

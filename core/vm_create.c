@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* VMs out of the VM tree: memory, images, device tree, vcpus. At boot, boot hart. */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/isa.h"
+#include "core/log.h"
+#include "core/page_alloc.h"
+#include "core/panic.h"
+#include "core/platform.h"
+#include "core/printf.h"
+#include <string.h>
+#include "core/vm.h"
+#include "vpmu/bits.h"
+
+/* Firmware events that Tally itself serves, and so counts truly (SBI 3.0 section 11.5). */
+#define FW_EVENTS_SERVED                                                                           \
+	(BIT(SBI_PMU_FW_SET_TIMER) | BIT(SBI_PMU_FW_IPI_SENT) | BIT(SBI_PMU_FW_IPI_RECEIVED) |     \
+	 BIT(SBI_PMU_FW_FENCE_I_SENT) | BIT(SBI_PMU_FW_FENCE_I_RECEIVED) |                         \
+	 BIT(SBI_PMU_FW_SFENCE_VMA_SENT) | BIT(SBI_PMU_FW_SFENCE_VMA_RECEIVED) |                   \
+	 BIT(SBI_PMU_FW_SFENCE_VMA_ASID_SENT) | BIT(SBI_PMU_FW_SFENCE_VMA_ASID_RECEIVED))
+
+/* The hart of the mask with the fewest vcpus so far. */
+static struct pcpu *place(uint64_t harts)
+{
+	struct pcpu *best = NULL;
+
+	for (uint32_t i = 0; i < n_pcpus; i++) {
+		struct pcpu *pcpu = &hart_stacks[i].pcpu;
+
+		if (harts & BIT(pcpu->hartid) && (!best || pcpu->n_vcpus < best->n_vcpus))
+			best = pcpu;
+	}
+	if (!best)
+		panic("place: no hart of %lx is online", harts);
+	return best;
+}
+
+/* The PMU that every hart the VM runs on can give: its vcpus all see the same. */
+static void make_pmu_policy(struct vm *vm)
+{
+	struct vpmu_policy *policy = &vm->pmu_policy;
+	uint64_t hctrs = ~0UL;
+
+	*policy = (struct vpmu_policy){
+	    .width = 64,
+	    .overflow = true,
+	    .trap_reads = vm->config->pmu_trap_reads,
+	    .fw_events = FW_EVENTS_SERVED,
+	};
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
+		const struct hpm *hpm = &vm->vcpus[i]->home->hpm;
+
+		hctrs &= hpm->hctrs;
+		policy->overflow &= hpm->lcofi;
+		if (hpm->width < policy->width)
+			policy->width = hpm->width;
+	}
+	/* cycle and instret can be asked for by index; a programmable counter backs them. */
+	if (hctrs)
+		hctrs |= BIT(0) | BIT(2);
+	policy->fw_base = hctrs ? highest_bit(hctrs) + 1 : 3;
+	policy->hctrs = vm->config->pmu ? hctrs & vm->config->pmu_counters : 0;
+}
+
+static void make_vcpu(struct vm *vm, uint32_t id)
+{
+	struct pcpu *home = place(vm->config->vcpus[id].harts);
+	struct vcpu *vcpu = page_alloc(
+	    ALIGN_UP(sizeof(struct vcpu), PAGE_SIZE) <= PAGE_SIZE ? PAGE_SIZE : 2 * PAGE_SIZE);
+
+	_Static_assert(sizeof(struct vcpu) <= 2 * PAGE_SIZE, "allocated just above");
+	vcpu->vm = vm;
+	vcpu->id = id;
+	vcpu->home = home;
+	if (home->n_vcpus == MAX_HART_VCPUS)
+		panic("hart %lu has more than %u vcpus", home->hartid, MAX_HART_VCPUS);
+	vcpu->index = home->n_vcpus;
+	home->vcpus[home->n_vcpus++] = vcpu;
+	vm->vcpus[id] = vcpu;
+	atomic_init(&vcpu->hsm_state, SBI_HSM_STATE_STOPPED);
+}
+
+static void load_images(const struct vm *vm)
+{
+	const struct vm_config *config = vm->config;
+	uint8_t *ram = (uint8_t *)vm->memory.a;
+
+	memcpy(ram + config->kernel_offset, config->kernel.data, config->kernel.size);
+	if (config->initrd.data)
+		memcpy(ram + config->initrd_offset, config->initrd.data, config->initrd.size);
+}
+
+static void make_device_tree(const struct vm *vm)
+{
+	char isa[256];
+	const char *extensions[ISA_EXTENSIONS + 8];
+	uint64_t common = ~0UL;
+
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
+		common &= vm->vcpus[i]->home->isa;
+	struct guest_machine machine = {
+	    .ram_base = VM_RAM_BASE,
+	    .timebase_frequency = platform.timebase,
+	    .isa = isa,
+	    .isa_extensions = extensions,
+	    .mmu_type = platform.mmu_type,
+	};
+
+	machine.n_ext = (uint32_t)isa_guest(common, vm->config->pmu && vm->pmu_policy.overflow, isa,
+	                                    sizeof(isa), extensions);
+	int error = guest_dt_build((void *)(vm->memory.a + vm->config->dtb_offset), VM_DTB_SIZE,
+	                           vm->config, &machine);
+
+	if (error)
+		panic("vm %s: device tree: libfdt error %d", vm->config->name, error);
+}
+
+static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
+{
+	vm->config = config;
+	vm->vmid = vmids ? vm->index + 1 : 0;
+	vm->memory = guest_memory_alloc(config->memory);
+	gstage_init(&vm->gstage, vm->vmid, page_alloc);
+	gstage_map(&vm->gstage, (gpa_t){VM_RAM_BASE}, vm->memory, config->memory, page_alloc);
+	vplic_init(&vm->plic, config->n_vcpus);
+	vuart_init(&vm->uart);
+	for (uint32_t i = 0; i < config->n_vcpus; i++)
+		make_vcpu(vm, i);
+	make_pmu_policy(vm);
+	for (uint32_t i = 0; i < config->n_vcpus; i++)
+		vpmu_init(&vm->vcpus[i]->pmu, &vm->pmu_policy);
+	load_images(vm);
+	make_device_tree(vm);
+	atomic_init(&vm->vcpus_alive, config->n_vcpus);
+	log_line("vm %s: %lu MiB, %u vcpu%s on hart %lu%s, counters %lx%s", config->name,
+	         config->memory >> 20, config->n_vcpus, config->n_vcpus == 1 ? "" : "s",
+	         vm->vcpus[0]->home->hartid, config->n_vcpus == 1 ? "" : " and further",
+	         vm->pmu_policy.hctrs, config->pmu ? "" : " (no PMU)");
+	if (config->pmu && !vm->pmu_policy.overflow)
+		log_line("vm %s: no sscofpmf: this machine cannot give it overflow interrupts",
+		         config->name);
+}
+
+void vms_create(const struct vm_tree *tree)
+{
+	bool vmids = gstage_vmid_count() > tree->n_vms;
+
+	n_vms = tree->n_vms;
+	vms_start_counting(n_vms);
+	for (uint32_t i = 0; i < n_vms; i++) {
+		struct vm *vm = &vms[i];
+
+		vm->index = i;
+		make_vm(vm, &tree->vms[i], vmids);
+		struct vcpu *first = vm->vcpus[0];
+
+		first->start_pc = VM_RAM_BASE + vm->config->kernel_offset;
+		first->start_opaque = VM_RAM_BASE + vm->config->dtb_offset;
+		atomic_store(&first->hsm_state, SBI_HSM_STATE_START_PENDING);
+		vcpu_request(first, VCPU_REQ_START);
+	}
+	/* All guests' clocks start at 0 together. */
+	uint64_t now = csr_read(CSR_TIME);
+
+	for (uint32_t i = 0; i < n_vms; i++)
+		vms[i].htimedelta = -now;
+}

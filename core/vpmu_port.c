@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vpmu/port.h on this hart's counters (arch/riscv/hpm.h) and interrupts. */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/hpm.h"
+#include "core/pcpu.h"
+#include "core/vcpu.h"
+#include "vpmu/port.h"
+
+_Static_assert(VPMU_INH_VS == HPM_INH_VS && VPMU_INH_VU == HPM_INH_VU, "filters are passed as is");
+
+static struct hpm_config to_hpm(const struct vpmu_hw_config *config)
+{
+	return (struct hpm_config){.event_idx = config->event_idx,
+	                           .inhibit = config->inhibit,
+	                           .event_data = config->event_data};
+}
+
+uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
+{
+	return hpm_event_hctrs(&this_pcpu()->hpm, event_idx, event_data);
+}
+
+bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
+{
+	struct hpm_config hpm_config = to_hpm(config);
+
+	return hpm_program(&this_pcpu()->hpm, hctr.idx, &hpm_config);
+}
+
+uint64_t vpmu_port_start(const struct vpmu_hw_start *starts, uint32_t n)
+{
+	struct hpm *hpm = &this_pcpu()->hpm;
+	uint64_t refused = 0, resume[2] = {0, 0};
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct vpmu_hw_start *s = &starts[i];
+		struct hpm_config config = to_hpm(&s->config);
+
+		/* Those that nobody touched since they were stopped go on with one call. */
+		if (hpm_holds(hpm, s->hctr.idx, &config, s->value, s->armed))
+			resume[s->armed] |= BIT(s->hctr.idx);
+		else if (!hpm_start(hpm, s->hctr.idx, &config, s->value, s->armed))
+			refused |= BIT(s->hctr.idx);
+	}
+	for (int armed = 0; armed < 2; armed++) {
+		if (resume[armed])
+			hpm_resume(hpm, resume[armed], armed);
+	}
+	return refused;
+}
+
+void vpmu_port_stop(uint64_t hctr_mask)
+{
+	hpm_stop(&this_pcpu()->hpm, hctr_mask);
+}
+
+uint64_t vpmu_port_read(hctr_t hctr)
+{
+	return hpm_read(hctr.idx);
+}
+
+uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
+{
+	return hpm_take_overflow(armed_hctrs);
+}
+
+void vpmu_port_set_direct(uint64_t hctr_mask)
+{
+	csr_write(CSR_HCOUNTEREN, BIT(CSR_TIME - CSR_CYCLE) | hctr_mask);
+}
+
+void vpmu_port_raise_lcofi(void)
+{
+	vcpu_set_virq(this_pcpu()->current, IRQ_LCOFI, true);
+}

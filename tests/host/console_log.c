@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/host/console_log.h"
+
+const char *const names[3] = {"linux-a", "linux-b", "c"};
+struct console con;
+
+/* Everything emitted since the last look. */
+static char out[1 << 23];
+static size_t out_len;
+size_t call_bytes, max_call_bytes;
+
+void console_emit(const char *s, size_t n)
+{
+	assert_true(out_len + n < sizeof(out));
+	memcpy(out + out_len, s, n);
+	out_len += n;
+	call_bytes += n;
+	if (call_bytes > max_call_bytes)
+		max_call_bytes = call_bytes;
+}
+
+size_t emitted_bytes(void)
+{
+	return out_len;
+}
+
+const char *emitted(void)
+{
+	out[out_len] = '\0';
+	out_len = 0;
+	return out;
+}
+
+void start(bool interactive)
+{
+	memset(&con, 0xa5, sizeof(con));
+	console_init(&con, interactive, names, 3);
+	out_len = 0;
+	max_call_bytes = 0;
+}
+
+void put_bytes(unsigned int vm, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		call_bytes = 0;
+		console_vm_putc(&con, vm, (uint8_t)s[i]);
+	}
+}
+
+void put(unsigned int vm, const char *s)
+{
+	put_bytes(vm, s, strlen(s));
+}
+
+int type(uint8_t ch)
+{
+	uint8_t byte = 0xee;
+	int vm = console_input(&con, ch, &byte);
+
+	assert_int_equal(byte, vm < 0 ? 0xee : ch);
+	return vm;
+}

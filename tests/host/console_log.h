@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A console with three VMs whose output is recorded. Shared by the console's test programs. */
+#ifndef TESTS_HOST_CONSOLE_LOG_H
+#define TESTS_HOST_CONSOLE_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/console.h"
+
+extern const char *const names[3]; /* linux-a, linux-b, c */
+extern struct console con;
+
+extern size_t call_bytes;     /* emitted since somebody set it to 0 */
+extern size_t max_call_bytes; /* the most that call_bytes was since start() */
+
+/* A console as new, over memory full of rubbish. */
+void start(bool interactive);
+
+/* Bytes recorded so far, and all of them as a string, which empties the record. */
+size_t emitted_bytes(void);
+const char *emitted(void);
+
+/* VM vm prints; call_bytes is set to 0 before each byte. */
+void put_bytes(unsigned int vm, const char *s, size_t n);
+void put(unsigned int vm, const char *s);
+
+/* The user types; asserts that the byte arrives unchanged or not at all. */
+int type(uint8_t ch);
+
+#endif

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The shared console: exact bytes in batch mode, and what a terminal shows in interactive mode. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/host/console_log.h"
+
+static int batch(void **state)
+{
+	(void)state;
+	start(false);
+	return 0;
+}
+
+static int interactive(void **state)
+{
+	(void)state;
+	start(true);
+	return 0;
+}
+
+#define PUT(vm, s) put_bytes(vm, s, sizeof(s) - 1)
+#define EMITTED(s) assert_string_equal(emitted(), s)
+#define PRINTS(vm, s, w)                                                                           \
+	do {                                                                                       \
+		PUT(vm, s);                                                                        \
+		EMITTED(w);                                                                        \
+	} while (0)
+
+/* ---- batch ---- */
+
+static void whole_lines_with_prefix(void **state)
+{
+	(void)state;
+	PRINTS(0, "hello", "");
+	PRINTS(1, "other\n", "[linux-b] other\n");
+	PRINTS(0, " world\r\n", "[linux-a] hello world\n");
+	PRINTS(2, "\n", "[c] \n");
+	PRINTS(2, "\r\n\r\n", "[c] \n[c] \n");
+	PRINTS(2, "a\r\r\nb\n\rc\n\r", "[c] a\n[c] b\n[c] c\n");
+	PRINTS(0, "tab\there\n", "[linux-a] tab\there\n");
+	console_vm_putc(&con, 3, 'x');
+	console_vm_putc(&con, 0xffffffffu, '\n');
+	console_vm_flush(&con, 3);
+	console_vm_ended(&con, 3, true);
+	console_set_focus(&con, 3);
+	EMITTED("");
+}
+
+static void lone_cr_keeps_the_text(void **state)
+{
+	(void)state;
+	PRINTS(0, "10 %\r20 %\r30 %\r\n", "[linux-a] 10 %\n[linux-a] 20 %\n[linux-a] 30 %\n");
+	/* Redrawn prompt: what was there is not erased from the log. */
+	PRINTS(0, "~ # ab\r\033[J~ # abc\r\n", "[linux-a] ~ # ab\n[linux-a] ~ # abc\n");
+	PRINTS(0, "\r\033[K\r\033[Kx\n", "[linux-a] x\n");
+}
+
+static void backspace_and_erase(void **state)
+{
+	(void)state;
+	PRINTS(0, "ls -x\b \bl\n", "[linux-a] ls -l\n");
+	PRINTS(0, "abc\b\b\033[K\n", "[linux-a] a\n");
+	PRINTS(0, "abcdef\033[4DX\033[2CY\033[99CZ\n", "[linux-a] abXdeYZ\n");
+	PRINTS(0, "ab\033[DX\033[0DY\033[CZ\n", "[linux-a] aYZ\n");
+	PRINTS(0, "abc\033[1K\033[2J\033[1;2K\033K\n", "[linux-a] abc\n");
+	PRINTS(0, "a\b\b\b\b\bxyz\n", "[linux-a] xyz\n");
+	/* A character of several bytes is one step, replaced as a whole. */
+	PRINTS(0,
+	       "a\xe2\x82\xac"
+	       "b\b\bX\n",
+	       "[linux-a] aXb\n");
+	PRINTS(0, "abc\b\b\xe2\x82\xac\n",
+	       "[linux-a] a\xe2\x82\xac"
+	       "c\n");
+}
+
+static void control_bytes_are_left_out(void **state)
+{
+	(void)state;
+	PRINTS(0, "a\033[A\033[1;1H\033[31mb\033]0;t\ac\a\0\x0e\x0f\v\fd\x7f\n",
+	       "[linux-a] abcd\n");
+	PRINTS(0,
+	       "\x9b"
+	       "1A\xc2\x9b"
+	       "1A\xff\n",
+	       "[linux-a] ?1A?1A?\n");
+	PRINTS(0, "caf\xc3\xa9\n", "[linux-a] caf\xc3\xa9\n");
+}
+
+static void nobody_fakes_a_prefix(void **state)
+{
+	(void)state;
+	PRINTS(0, "x\r[linux-b] fake\n", "[linux-a] x\n[linux-a] [linux-b] fake\n");
+	PRINTS(0, "\033[2K\b\b\b\b\btally: fake\n", "[linux-a] tally: fake\n");
+	PRINTS(0, "\xe2\n[linux-b] fake\n", "[linux-a] \n[linux-a] [linux-b] fake\n");
+}
+
+static void long_lines_in_pieces(void **state)
+{
+	char line[2000], want[2200];
+
+	(void)state;
+	memset(line, 'x', 512);
+	strcpy(line + 512, "\n");
+	snprintf(want, sizeof(want), "[linux-a] %s", line);
+	put(0, line);
+	EMITTED(want); /* just fits: one piece */
+
+	memset(line, 'x', 1100);
+	strcpy(line + 1100, "\n");
+	snprintf(want, sizeof(want), "[linux-a] %.512s\n[linux-a]+%.512s\n[linux-a]+%.76s\n", line,
+	         line, line);
+	put(0, line);
+	EMITTED(want);
+	PRINTS(0, "next\n", "[linux-a] next\n");
+
+	/* No character is cut in two. */
+	memset(line, 'x', 511);
+	strcpy(line + 511, "\xe2\x82\xacy\n");
+	snprintf(want, sizeof(want), "[linux-a] %.511s\n[linux-a]+\xe2\x82\xacy\n", line);
+	put(0, line);
+	EMITTED(want);
+
+	/* Nor lost when a long one replaces a short one in a full line. */
+	memset(line, 'x', 512);
+	strcpy(line + 512, "\b\xe2\x82\xac\n");
+	snprintf(want, sizeof(want), "[linux-a] %.512s\n[linux-a]+\xe2\x82\xac\n", line);
+	put(0, line);
+	EMITTED(want);
+}
+
+static void flush_at_the_end(void **state)
+{
+	(void)state;
+	console_vm_flush(&con, 0);
+	EMITTED("");
+	PUT(0, "last words");
+	console_vm_flush(&con, 0);
+	EMITTED("[linux-a] last words\n");
+	console_vm_flush(&con, 0);
+	EMITTED("");
+	PUT(1, "x\r");
+	console_vm_flush(&con, 1);
+	EMITTED("[linux-b] x\n");
+	/* Nothing of the old life reaches the new one. */
+	PUT(1, "\033[");
+	console_vm_flush(&con, 1);
+	PRINTS(1, "Hello\n", "[linux-b] Hello\n");
+}
+
+static void tally_lines(void **state)
+{
+	(void)state;
+	console_tally_puts(&con, "one line");
+	EMITTED("tally: one line\n");
+	console_tally_puts(&con, "one\ntwo\n\nfour\n");
+	EMITTED("tally: one\ntally: two\ntally: \ntally: four\n");
+	console_tally_puts(&con, "");
+	EMITTED("");
+	console_tally_puts(&con, "a\033[2Jb\r\tc\xff\n");
+	EMITTED("tally: a?[2Jb?\tc?\n");
+	PUT(0, "half a ");
+	console_tally_puts(&con, "in between");
+	EMITTED("tally: in between\n");
+	PRINTS(0, "line\n", "[linux-a] half a line\n");
+	console_init(&con, true, NULL, 0);
+	console_tally_puts(&con, "early");
+	EMITTED("tally: early\r\n");
+}
+
+/* ---- input ---- */
+
+static void command(uint8_t ch)
+{
+	assert_int_equal(type(0x14), -1);
+	EMITTED("");
+	assert_int_equal(type(ch), -1);
+}
+
+static void input_follows_the_focus(void **state)
+{
+	(void)state;
+	for (unsigned int ch = 0; ch < 256; ch++)
+		if (ch != 0x14)
+			assert_int_equal(type((uint8_t)ch), 0);
+	command('n');
+	EMITTED("tally: input goes to linux-b (Ctrl-T ? for help)\n");
+	assert_int_equal(type('n'), 1);
+	command('n');
+	EMITTED("tally: input goes to c (Ctrl-T ? for help)\n");
+	assert_int_equal(type('x'), 2);
+	command('n');
+	EMITTED("tally: input goes to linux-a (Ctrl-T ? for help)\n");
+	command('p');
+	EMITTED("tally: input goes to c (Ctrl-T ? for help)\n");
+	command('2');
+	EMITTED("tally: input goes to linux-b (Ctrl-T ? for help)\n");
+	assert_int_equal(type('x'), 1);
+	assert_int_equal(type(0x14), -1);
+	assert_int_equal(type(0x14), 1);
+	assert_int_equal(type('n'), 1);
+	EMITTED("");
+}
+
+static void help_and_what_is_no_command(void **state)
+{
+	static const char help[] =
+	    "tally: Ctrl-T, then 1..9: that VM gets the input; n, p: the next, the one before; "
+	    "Ctrl-T: sends Ctrl-T; ?: this help\n"
+	    "tally: * 1 linux-a\n"
+	    "tally:   2 linux-b (ended)\n"
+	    "tally:   3 c\n";
+
+	(void)state;
+	console_vm_ended(&con, 1, true);
+	command('?');
+	EMITTED(help);
+	command('4'); /* there are three */
+	EMITTED(help);
+	command('0');
+	EMITTED(help);
+	command('\r');
+	EMITTED(help);
+	assert_int_equal(type('x'), 0);
+}
+
+static void ended_vm_gets_nothing(void **state)
+{
+	(void)state;
+	PUT(0, "bye");
+	console_vm_ended(&con, 0, true);
+	EMITTED("[linux-a] bye\n");
+	assert_int_equal(type('x'), -1);
+	EMITTED("tally: VM 1 linux-a has ended and reads nothing; Ctrl-T n goes to the next\n");
+	assert_int_equal(type('y'), -1);
+	EMITTED("");
+	console_vm_ended(&con, 1, true);
+	command('n');
+	EMITTED("tally: input goes to c (Ctrl-T ? for help)\n");
+	command('n');
+	EMITTED("tally: input goes to c (Ctrl-T ? for help)\n");
+	console_vm_ended(&con, 0, false); /* restarted */
+	command('n');
+	EMITTED("tally: input goes to linux-a (Ctrl-T ? for help)\n");
+	assert_int_equal(type('x'), 0);
+}
+
+static void no_vm_at_all(void **state)
+{
+	(void)state;
+	console_init(&con, false, NULL, 0);
+	assert_int_equal(type('x'), -1);
+	assert_int_equal(type(0x14), -1);
+	assert_int_equal(type(0x14), -1);
+	command('n');
+	EMITTED("");
+}
+
+/* ---- interactive ---- */
+
+#define ERASE "\033[m\r\033[K"
+
+static void focus_is_shown_as_it_grows(void **state)
+{
+	(void)state;
+	PRINTS(0, "~", "[linux-a] ~");
+	PRINTS(0, " # ", " # ");
+	PRINTS(0, "l\b \b", "l\b \b");
+	PRINTS(0, "ls\r\n", "ls\r\n");
+	PRINTS(0, "\r\n", "[linux-a] \r\n");
+	PRINTS(1, "boot", "");
+	PRINTS(1, "ing\r\n", "[linux-b] booting\r\n");
+	PRINTS(0, "\033[31mred\a", "[linux-a] \033[31mred\a");
+	PRINTS(1, "\033[31mred\a\n", ERASE "[linux-b] red\r\n[linux-a] red");
+	PRINTS(0, "\b\b\b\b\b", "\b\b\b"); /* not into the prefix */
+	PRINTS(1, "x\n", ERASE "[linux-b] x\r\n[linux-a] red\b\b\b");
+	PRINTS(0, "\x0e\0\v\x7f", "");
+}
+
+static void sequences_are_not_cut(void **state)
+{
+	(void)state;
+	PRINTS(0, "a", "[linux-a] a");
+	PRINTS(0, "\033[3", "");
+	PRINTS(1, "x\n", ERASE "[linux-b] x\r\n[linux-a] a");
+	PRINTS(0, "1m", "\033[31m");
+	PRINTS(0, "\xe2\x82", "");
+	console_tally_puts(&con, "y");
+	EMITTED(ERASE "tally: y\r\n[linux-a] a");
+	PRINTS(0, "\xac", "\xe2\x82\xac");
+}
+
+static void lone_cr_spares_the_prefix(void **state)
+{
+	(void)state;
+	PRINTS(0, "10 %", "[linux-a] 10 %");
+	PRINTS(0, "\r", "");
+	PRINTS(0, "2", "\r[linux-a] 2");
+	PRINTS(1, "x\n", ERASE "[linux-b] x\r\n[linux-a] 20 %\b\b\b");
+	PRINTS(0, "\r\033[Knew", "\r[linux-a] \033[Knew");
+	PRINTS(1, "x\n", ERASE "[linux-b] x\r\n[linux-a] new");
+	PRINTS(0, "\r\n", "\r\n");
+	PRINTS(0, "\rnew", "[linux-a] new");
+}
+
+static void focus_change_redraws(void **state)
+{
+	(void)state;
+	PUT(0, "a # ");
+	PUT(1, "b # ");
+	(void)emitted();
+	command('2');
+	EMITTED(ERASE "tally: input goes to linux-b (Ctrl-T ? for help)\r\n[linux-b] b # ");
+	PRINTS(1, "ls", "ls");
+	PRINTS(0, "late", "");
+	command('1');
+	EMITTED(ERASE "tally: input goes to linux-a (Ctrl-T ? for help)\r\n[linux-a] a # late");
+	command('1');
+	EMITTED(ERASE "tally: input goes to linux-a (Ctrl-T ? for help)\r\n[linux-a] a # late");
+	command('3');
+	EMITTED(ERASE "tally: input goes to c (Ctrl-T ? for help)\r\n");
+	PRINTS(0, "\n", "[linux-a] a # late\r\n");
+	console_vm_flush(&con, 1);
+	EMITTED("[linux-b] b # ls\r\n");
+	PUT(2, "c");
+	console_vm_ended(&con, 2, true);
+	EMITTED("[c] c\r\n");
+}
+
+static void long_line_in_focus(void **state)
+{
+	char line[600], want[900];
+
+	(void)state;
+	memset(line, 'x', 512);
+	line[512] = '\0';
+	put(0, line);
+	snprintf(want, sizeof(want), "[linux-a] %s", line);
+	EMITTED(want);
+	PRINTS(0, "y", "\r\n[linux-a]+y");
+	PRINTS(1, "z\n", ERASE "[linux-b] z\r\n[linux-a]+y");
+	line[300] = '\0';
+	put(0, line);
+	(void)emitted();
+	/* Only the tail comes back: what has wrapped still stands above. */
+	PUT(1, "z\n");
+	snprintf(want, sizeof(want), ERASE "[linux-b] z\r\n[linux-a]+%.256s", line);
+	EMITTED(want);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(whole_lines_with_prefix, batch),
+	    cmocka_unit_test_setup(lone_cr_keeps_the_text, batch),
+	    cmocka_unit_test_setup(backspace_and_erase, batch),
+	    cmocka_unit_test_setup(control_bytes_are_left_out, batch),
+	    cmocka_unit_test_setup(nobody_fakes_a_prefix, batch),
+	    cmocka_unit_test_setup(long_lines_in_pieces, batch),
+	    cmocka_unit_test_setup(flush_at_the_end, batch),
+	    cmocka_unit_test_setup(tally_lines, batch),
+	    cmocka_unit_test_setup(input_follows_the_focus, batch),
+	    cmocka_unit_test_setup(help_and_what_is_no_command, batch),
+	    cmocka_unit_test_setup(ended_vm_gets_nothing, batch),
+	    cmocka_unit_test_setup(no_vm_at_all, batch),
+	    cmocka_unit_test_setup(focus_is_shown_as_it_grows, interactive),
+	    cmocka_unit_test_setup(sequences_are_not_cut, interactive),
+	    cmocka_unit_test_setup(lone_cr_spares_the_prefix, interactive),
+	    cmocka_unit_test_setup(focus_change_redraws, interactive),
+	    cmocka_unit_test_setup(long_line_in_focus, interactive),
+	};
+
+	return cmocka_run_group_tests_name("console", tests, NULL, NULL);
+}

@@ -26,8 +26,19 @@ HOST_SRC_vuart := tests/host/test_vuart.c core/vuart.c
 HOST_TESTS += vplic
 HOST_SRC_vplic := tests/host/test_vplic.c core/vplic.c
 
+CONSOLE_SRC := core/console.c core/console_keys.c core/console_line.c core/ansi.c core/printf.c
+
 HOST_TESTS += console
-HOST_SRC_console := tests/host/test_console.c core/console.c
+HOST_SRC_console := tests/host/test_console.c tests/host/console_log.c $(CONSOLE_SRC)
+
+HOST_TESTS += console_random
+HOST_SRC_console_random := tests/host/test_console_random.c tests/host/console_log.c $(CONSOLE_SRC)
+
+HOST_TESTS += ansi
+HOST_SRC_ansi := tests/host/test_ansi.c core/ansi.c
+
+HOST_TESTS += printf
+HOST_SRC_printf := tests/host/test_printf.c core/printf.c
 
 HOST_TESTS += insn
 HOST_SRC_insn := tests/host/test_insn.c arch/riscv/insn.c

@@ -2,7 +2,16 @@
 # The VM tree's parser on this machine: build/host/vm-check and what its unit test needs.
 # Included by the top-level Makefile after tests/host/host.mk.
 VM_TREE_SRC := core/vm_config.c core/vm_layout.c core/vm_props.c core/vm_refusal.c
-HOST_SRC_vm_config := tests/host/test_vm_config.c $(VM_TREE_SRC)
+VM_TREE_TEST := tests/host/vm_tree.c $(VM_TREE_SRC)
+HOST_SRC_vm_config := tests/host/test_vm_config.c $(VM_TREE_TEST)
+
+HOST_TESTS += vm_refusals
+HOST_SRC_vm_refusals := tests/host/test_vm_refusals.c $(VM_TREE_TEST)
+HOST_LIBS_vm_refusals := -lfdt
+
+HOST_TESTS += vm_fuzz
+HOST_SRC_vm_fuzz := tests/host/test_vm_fuzz.c tests/fuzz/fuzz_vm_config.c $(VM_TREE_TEST)
+HOST_LIBS_vm_fuzz := -lfdt
 
 VM_CHECK_OBJ := $(patsubst %,$(B)/host/vm-check.obj/%.o,tools/vm_check.c $(VM_TREE_SRC))
 

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/host/vm_tree.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <libfdt.h>
+
+const struct vm_limits test_limits = {
+    .harts = 1ULL << 0 | 1ULL << 2 | 1ULL << 63,
+    .guest_memory = 128ULL << 20,
+    .hctrs = 0x3d,
+};
+
+static _Alignas(8) uint8_t buffer[TREE_BUFFER];
+static bool seen[VM_REFUSAL_CODES];
+
+static void ok(int error)
+{
+	assert_int_equal(error, 0);
+}
+
+static void write_image(void *t, const char *name, const void *data, uint32_t size,
+                        uint32_t phandle)
+{
+	ok(fdt_begin_node(t, name));
+	ok(fdt_property(t, "data", data, (int)size));
+	ok(fdt_property_u32(t, "phandle", phandle));
+	ok(fdt_end_node(t));
+}
+
+static void write_vcpu(void *t, const char *name, const uint32_t *harts, unsigned int n)
+{
+	fdt32_t cells[8];
+
+	for (unsigned int i = 0; i < n; i++)
+		cells[i] = cpu_to_fdt32(harts[i]);
+	ok(fdt_begin_node(t, name));
+	ok(fdt_property(t, "harts", cells, (int)(n * sizeof(cells[0]))));
+	ok(fdt_end_node(t));
+}
+
+static void write_images(void *t)
+{
+	static const uint8_t zero[8192];
+	uint8_t linux_image[LINUX_SIZE] = {0};
+
+	/* Little-endian, by hand: text_offset, image_size, flags, magic2. */
+	linux_image[10] = LINUX_TEXT_OFFSET >> 16;
+	linux_image[18] = LINUX_SPAN >> 16;
+	memcpy(&linux_image[56], "RSC\x05", 4);
+	ok(fdt_begin_node(t, "images"));
+	write_image(t, "raw", zero, RAW_SIZE, RAW_PHANDLE);
+	write_image(t, "linux", linux_image, LINUX_SIZE, LINUX_HANDLE);
+	write_image(t, "cpio", zero, CPIO_SIZE, CPIO_PHANDLE);
+	ok(fdt_end_node(t));
+}
+
+static void write_vms(void *t)
+{
+	ok(fdt_begin_node(t, "vms"));
+	ok(fdt_begin_node(t, "alpha"));
+	ok(fdt_property_u64(t, "memory", 64 << 20));
+	ok(fdt_property_u32(t, "kernel", LINUX_HANDLE));
+	ok(fdt_property_u32(t, "initrd", CPIO_PHANDLE));
+	ok(fdt_property_string(t, "bootargs", "console=ttyS0 quiet"));
+	write_vcpu(t, "vcpu0", (const uint32_t[]){0, 63}, 2);
+	write_vcpu(t, "vcpu1", (const uint32_t[]){2}, 1);
+	ok(fdt_end_node(t));
+	ok(fdt_begin_node(t, "beta"));
+	ok(fdt_property_u64(t, "memory", 2 << 20));
+	ok(fdt_property_u32(t, "kernel", RAW_PHANDLE));
+	write_vcpu(t, "vcpu0", (const uint32_t[]){0}, 1);
+	ok(fdt_end_node(t));
+	ok(fdt_end_node(t));
+}
+
+void *good_tree(void)
+{
+	void *t = buffer;
+
+	ok(fdt_create(t, sizeof(buffer)));
+	ok(fdt_finish_reservemap(t));
+	ok(fdt_begin_node(t, ""));
+	ok(fdt_property_string(t, "compatible", "tally,vm-tree-1"));
+	write_images(t);
+	write_vms(t);
+	ok(fdt_end_node(t));
+	ok(fdt_finish(t));
+	ok(fdt_open_into(t, t, sizeof(buffer)));
+	return t;
+}
+
+int node(void *tree, const char *path)
+{
+	int offset = fdt_path_offset(tree, path);
+
+	if (offset == -FDT_ERR_NOTFOUND) {
+		const char *name = strrchr(path, '/') + 1;
+		int parent = name - path == 1
+		                 ? 0
+		                 : fdt_path_offset_namelen(tree, path, (int)(name - path) - 1);
+
+		assert_true(parent >= 0);
+		offset = fdt_add_subnode(tree, parent, name);
+	}
+	assert_true(offset >= 0);
+	return offset;
+}
+
+void set_u32(void *tree, const char *path, const char *name, uint32_t value)
+{
+	ok(fdt_setprop_u32(tree, node(tree, path), name, value));
+}
+
+void set_u64(void *tree, const char *path, const char *name, uint64_t value)
+{
+	ok(fdt_setprop_u64(tree, node(tree, path), name, value));
+}
+
+void set_bytes(void *tree, const char *path, const char *name, const void *data, int size)
+{
+	ok(fdt_setprop(tree, node(tree, path), name, data, size));
+}
+
+void set_string(void *tree, const char *path, const char *name, const char *value)
+{
+	ok(fdt_setprop_string(tree, node(tree, path), name, value));
+}
+
+void delete_prop(void *tree, const char *path, const char *name)
+{
+	ok(fdt_delprop(tree, fdt_path_offset(tree, path), name));
+}
+
+void delete_node(void *tree, const char *path)
+{
+	ok(fdt_del_node(tree, fdt_path_offset(tree, path)));
+}
+
+void set_image_field(void *tree, const char *field, uint64_t value)
+{
+	uint8_t *header = fdt_getprop_w(tree, node(tree, "/images/linux"), "data", NULL);
+	size_t at = field[0] == 't' ? 8 : field[0] == 'i' ? 16 : 24;
+
+	for (unsigned int i = 0; i < 8; i++)
+		header[at + i] = (uint8_t)(value >> 8 * i);
+}
+
+const struct vm_tree *accepted(const void *tree)
+{
+	static struct vm_tree out;
+	struct vm_refusal why;
+	char text[VM_REFUSAL_TEXT] = "";
+	bool good = vm_config_parse(tree, fdt_totalsize(tree), &test_limits, &out, &why);
+
+	check_promises(good, &test_limits, &out, &why, tree, fdt_totalsize(tree));
+	if (!good)
+		vm_refusal_text(&why, text, sizeof(text));
+	assert_string_equal(text, "");
+	return &out;
+}
+
+void refused(const void *tree, enum vm_refusal_code code, const char *text)
+{
+	static struct vm_tree out;
+	struct vm_refusal why;
+	char got[VM_REFUSAL_TEXT] = "accepted";
+	bool good = vm_config_parse(tree, fdt_totalsize(tree), &test_limits, &out, &why);
+
+	check_promises(good, &test_limits, &out, &why, tree, fdt_totalsize(tree));
+	if (!good)
+		vm_refusal_text(&why, got, sizeof(got));
+	assert_string_equal(got, text);
+	assert_int_equal(why.code, code);
+	seen[code] = true;
+}
+
+bool was_refused(enum vm_refusal_code code)
+{
+	return seen[code];
+}
+
+/* Nothing but printable ASCII, and the NUL inside. */
+static void check_text(const char *s, size_t size)
+{
+	size_t length = 0;
+
+	while (length < size && s[length]) {
+		assert_in_range((unsigned char)s[length], ' ', '~');
+		length++;
+	}
+	assert_true(length < size);
+}
+
+static void check_inside(const void *data, uint64_t size, const void *blob, uint64_t blob_size)
+{
+	uintptr_t from = (uintptr_t)data - (uintptr_t)blob;
+
+	assert_true(from <= blob_size && size <= blob_size - from);
+}
+
+static void check_vm(const struct vm_limits *limits, const struct vm_config *vm, const void *blob,
+                     uint64_t size)
+{
+	uint64_t end = vm->kernel_offset + vm->kernel_span;
+
+	check_text(vm->name, sizeof(vm->name));
+	assert_in_range(strlen(vm->name), 1, 15);
+	assert_true(vm->memory > 0 && vm->memory % (2 << 20) == 0);
+	assert_in_range(vm->n_vcpus, 1, 8);
+	for (uint32_t i = 0; i < vm->n_vcpus; i++) {
+		assert_true(vm->vcpus[i].harts != 0);
+		assert_true((vm->vcpus[i].harts & ~limits->harts) == 0);
+	}
+	assert_true(vm->kernel.data && vm->kernel.size > 0);
+	check_inside(vm->kernel.data, vm->kernel.size, blob, size);
+	assert_true(vm->kernel_offset % 4096 == 0);
+	assert_true(vm->kernel_span >= vm->kernel.size && end >= vm->kernel_span);
+	assert_true(vm->dtb_offset == vm->memory - 65536);
+	assert_true(end <= vm->dtb_offset);
+	if (vm->initrd.data) {
+		check_inside(vm->initrd.data, vm->initrd.size, blob, size);
+		assert_true(vm->initrd.size > 0 && vm->initrd_offset % 4096 == 0);
+		assert_true(vm->initrd_offset >= end);
+		assert_true(vm->initrd_offset + vm->initrd.size <= vm->dtb_offset);
+	}
+	if (vm->bootargs) {
+		check_inside(vm->bootargs, 1, blob, size);
+		assert_true(strlen(vm->bootargs) <= 1023);
+		check_inside(vm->bootargs, strlen(vm->bootargs) + 1, blob, size);
+	}
+	assert_true((vm->pmu_counters & ~0xfffffffdULL) == 0);
+	assert_true(!limits->hctrs || (vm->pmu_counters & ~limits->hctrs) == 0);
+	assert_true(vm->pmu || vm->pmu_counters == 0);
+}
+
+void check_promises(bool good, const struct vm_limits *limits, const struct vm_tree *tree,
+                    const struct vm_refusal *why, const void *blob, uint64_t size)
+{
+	uint64_t sum = 0;
+	char text[VM_REFUSAL_TEXT];
+
+	if (!good) {
+		assert_in_range(why->code, VM_ACCEPTED + 1, VM_REFUSAL_CODES - 1);
+		check_text(why->node, sizeof(why->node));
+		check_text(why->property, sizeof(why->property));
+		check_text(why->reason, sizeof(why->reason));
+		assert_true(why->node[0] && why->reason[0]);
+		vm_refusal_text(why, text, sizeof(text));
+		assert_true(strlen(text) >= strlen(why->node) + strlen(why->reason) + 2);
+		return;
+	}
+	assert_in_range(tree->n_vms, 1, 16);
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		check_vm(limits, &tree->vms[i], blob, size);
+		assert_true(tree->vms[i].memory <= limits->guest_memory - sum);
+		sum += tree->vms[i].memory;
+		for (uint32_t j = 0; j < i; j++)
+			assert_string_not_equal(tree->vms[i].name, tree->vms[j].name);
+	}
+}

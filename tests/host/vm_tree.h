@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * VM trees for tests. A test takes the good tree, spoils one thing with libfdt's own editing
+ * functions and looks at what the parser says.
+ */
+#ifndef TESTS_HOST_VM_TREE_H
+#define TESTS_HOST_VM_TREE_H
+
+#include "core/vm_config.h"
+
+/* The machine of the tests: harts 0, 2 and 63, counters 0, 2 to 5, room for 128 MiB of guests. */
+extern const struct vm_limits test_limits;
+
+/* Images of the good tree and their phandles. */
+#define RAW_SIZE     100U
+#define RAW_PHANDLE  1U
+#define LINUX_SIZE   4096U
+#define LINUX_HANDLE 2U
+#define CPIO_SIZE    5000U
+#define CPIO_PHANDLE 3U
+/* What the Image header of "linux" says. */
+#define LINUX_TEXT_OFFSET 0x200000U
+#define LINUX_SPAN        0x800000U
+
+#define TREE_BUFFER 65536U
+
+/*
+ * The good tree: VM "alpha" with 64 MiB, "linux", the initrd and two vcpus; VM "beta" with 2 MiB,
+ * "raw" and one vcpu. In a static buffer of TREE_BUFFER bytes, so with room to add things; valid
+ * until the next call.
+ */
+void *good_tree(void);
+
+/* Editing; all fail the test if libfdt refuses. A path that does not exist is made, by its last
+ * part, for node(). */
+int node(void *tree, const char *path);
+void set_u32(void *tree, const char *path, const char *name, uint32_t value);
+void set_u64(void *tree, const char *path, const char *name, uint64_t value);
+void set_bytes(void *tree, const char *path, const char *name, const void *data, int size);
+void set_string(void *tree, const char *path, const char *name, const char *value);
+void delete_prop(void *tree, const char *path, const char *name);
+void delete_node(void *tree, const char *path);
+
+/* "text_offset", "image_size" or "flags" in the Image header of "linux". */
+void set_image_field(void *tree, const char *field, uint64_t value);
+
+/* Parses, and fails the test unless the tree is accepted. */
+const struct vm_tree *accepted(const void *tree);
+
+/* Parses, and fails the test unless the tree is refused with this code and this text. */
+void refused(const void *tree, enum vm_refusal_code code, const char *text);
+
+/* Whether refused() was seen to hold with that code. */
+bool was_refused(enum vm_refusal_code code);
+
+/* Fails the test if the result breaks a promise of core/vm_config.h, whatever the blob was. */
+void check_promises(bool ok, const struct vm_limits *limits, const struct vm_tree *tree,
+                    const struct vm_refusal *why, const void *blob, uint64_t size);
+
+#endif

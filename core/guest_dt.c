@@ -162,6 +162,7 @@ static void write_cpu(struct writer *w, uint32_t vhartid, const struct guest_mac
 	begin(w, "interrupt-controller");
 	put_string(w, "compatible", "riscv,cpu-intc");
 	put_flag(w, "interrupt-controller");
+	put_u32(w, "#address-cells", 0);
 	put_u32(w, "#interrupt-cells", 1);
 	put_u32(w, "phandle", PHANDLE_INTC(vhartid));
 	end(w);

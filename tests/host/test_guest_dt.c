@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The device tree of a guest: every node and property, read back with libfdt and by dtc. */
+#define _POSIX_C_SOURCE 200809L
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <libfdt.h>
+
+#include "core/guest_dt.h"
+
+#define MIB(n) ((uint64_t)(n) << 20)
+
+static const char *const extensions[] = {"i", "m", "a", "f", "d", "c", "sscofpmf", "sstc"};
+static const struct guest_machine machine = {
+    .ram_base = 0x80000000,
+    .timebase_frequency = 10000000,
+    .isa = "rv64imafdc_sscofpmf_sstc",
+    .isa_extensions = extensions,
+    .n_ext = 8,
+    .mmu_type = "riscv,sv57",
+};
+
+static _Alignas(8) uint8_t dt[65536];
+
+static struct vm_config a_vm(uint32_t n_vcpus)
+{
+	struct vm_config vm = {
+	    .name = "alpha",
+	    .memory = MIB(256),
+	    .n_vcpus = n_vcpus,
+	    .initrd = {"cpio", 5000},
+	    .initrd_offset = 0xffee000,
+	    .bootargs = "console=ttyS0 quiet",
+	    .console = true,
+	};
+
+	return vm;
+}
+
+static void build(const struct vm_config *vm)
+{
+	memset(dt, 0xa5, sizeof(dt));
+	assert_int_equal(guest_dt_build(dt, sizeof(dt), vm, &machine), 0);
+	assert_int_equal(fdt_check_full(dt, sizeof(dt)), 0);
+	assert_true(fdt_totalsize(dt) < 8192);
+}
+
+static int at(const char *path)
+{
+	int offset = fdt_path_offset(dt, path);
+
+	assert_true(offset >= 0);
+	return offset;
+}
+
+/* The property has exactly these bytes. */
+static void is_bytes(const char *path, const char *name, const void *data, int size)
+{
+	int got;
+	const void *value = fdt_getprop(dt, at(path), name, &got);
+
+	assert_non_null(value);
+	assert_int_equal(got, size);
+	assert_memory_equal(value, data, (size_t)size);
+}
+
+static void is_string(const char *path, const char *name, const char *string)
+{
+	is_bytes(path, name, string, (int)strlen(string) + 1);
+}
+
+static void is_cells(const char *path, const char *name, const uint32_t *cells, int n)
+{
+	fdt32_t raw[16];
+
+	for (int i = 0; i < n; i++)
+		raw[i] = cpu_to_fdt32(cells[i]);
+	is_bytes(path, name, raw, n * 4);
+}
+
+static void is_u32(const char *path, const char *name, uint32_t value)
+{
+	is_cells(path, name, &value, 1);
+}
+
+static void is_flag(const char *path, const char *name)
+{
+	is_bytes(path, name, "", 0);
+}
+
+static void is_absent(const char *path, const char *name)
+{
+	assert_null(fdt_getprop(dt, at(path), name, NULL));
+}
+
+static int count(const char *path, bool nodes)
+{
+	int offset;
+	int n = 0;
+
+	if (nodes)
+		fdt_for_each_subnode(offset, dt, at(path)) n++;
+	else
+		fdt_for_each_property_offset(offset, dt, at(path)) n++;
+	return n;
+}
+
+/* Nothing more is there than what the tests look at. */
+static void has(const char *path, int properties, int nodes)
+{
+	assert_int_equal(count(path, false), properties);
+	assert_int_equal(count(path, true), nodes);
+}
+
+static void root_chosen_memory(void **state)
+{
+	const struct vm_config vm = a_vm(1);
+
+	(void)state;
+	build(&vm);
+	has("/", 4, 4);
+	is_u32("/", "#address-cells", 2);
+	is_u32("/", "#size-cells", 2);
+	is_string("/", "compatible", "tally,vm");
+	is_string("/", "model", "Tally VM");
+
+	has("/chosen", 4, 0);
+	is_string("/chosen", "bootargs", "console=ttyS0 quiet");
+	is_string("/chosen", "stdout-path", "/soc/serial@10000000");
+	is_cells("/chosen", "linux,initrd-start", (const uint32_t[]){0, 0x8ffee000}, 2);
+	is_cells("/chosen", "linux,initrd-end", (const uint32_t[]){0, 0x8ffef388}, 2);
+
+	has("/memory@80000000", 2, 0);
+	is_string("/memory@80000000", "device_type", "memory");
+	is_cells("/memory@80000000", "reg", (const uint32_t[]){0, 0x80000000, 0, 0x10000000}, 4);
+}
+
+static void cpus(void **state)
+{
+	static const char list[] = "i\0m\0a\0f\0d\0c\0sscofpmf\0sstc";
+	const uint32_t sizes[] = {1, 2, 8};
+	char path[64];
+
+	(void)state;
+	for (size_t s = 0; s < 3; s++) {
+		const struct vm_config vm = a_vm(sizes[s]);
+
+		build(&vm);
+		has("/cpus", 3, (int)sizes[s]);
+		is_u32("/cpus", "#address-cells", 1);
+		is_u32("/cpus", "#size-cells", 0);
+		is_u32("/cpus", "timebase-frequency", 10000000);
+		for (uint32_t i = 0; i < sizes[s]; i++) {
+			snprintf(path, sizeof(path), "/cpus/cpu@%u", i);
+			has(path, 8, 1);
+			is_string(path, "device_type", "cpu");
+			is_u32(path, "reg", i);
+			is_string(path, "status", "okay");
+			is_string(path, "compatible", "riscv");
+			is_string(path, "riscv,isa", "rv64imafdc_sscofpmf_sstc");
+			is_string(path, "riscv,isa-base", "rv64i");
+			is_bytes(path, "riscv,isa-extensions", list, sizeof(list));
+			is_string(path, "mmu-type", "riscv,sv57");
+			snprintf(path, sizeof(path), "/cpus/cpu@%u/interrupt-controller", i);
+			has(path, 5, 0);
+			is_string(path, "compatible", "riscv,cpu-intc");
+			is_flag(path, "interrupt-controller");
+			is_u32(path, "#interrupt-cells", 1);
+			is_u32(path, "#address-cells", 0);
+			assert_int_not_equal(fdt_get_phandle(dt, at(path)), 0);
+		}
+	}
+}
+
+/* Context n is the external interrupt of S-mode on vcpu n. */
+static void plic(void **state)
+{
+	const uint32_t sizes[] = {1, 8};
+	const char *path = "/soc/plic@c000000";
+
+	(void)state;
+	for (size_t s = 0; s < 2; s++) {
+		const struct vm_config vm = a_vm(sizes[s]);
+		uint32_t contexts[16];
+		char intc[64];
+
+		build(&vm);
+		for (uint32_t i = 0; i < sizes[s]; i++) {
+			snprintf(intc, sizeof(intc), "/cpus/cpu@%u/interrupt-controller", i);
+			contexts[2 * i] = fdt_get_phandle(dt, at(intc));
+			contexts[2 * i + 1] = 9;
+		}
+		has(path, 8, 0);
+		is_bytes(path, "compatible", "sifive,plic-1.0.0\0riscv,plic0", 30);
+		is_cells(path, "reg", (const uint32_t[]){0, 0x0c000000, 0, 0x400000}, 4);
+		is_flag(path, "interrupt-controller");
+		is_u32(path, "#interrupt-cells", 1);
+		is_u32(path, "#address-cells", 0);
+		is_u32(path, "riscv,ndev", 31);
+		is_cells(path, "interrupts-extended", contexts, (int)(2 * sizes[s]));
+	}
+}
+
+static void soc_and_uart(void **state)
+{
+	const struct vm_config vm = a_vm(1);
+	const char *path = "/soc/serial@10000000";
+
+	(void)state;
+	build(&vm);
+	has("/soc", 4, 2);
+	is_string("/soc", "compatible", "simple-bus");
+	is_u32("/soc", "#address-cells", 2);
+	is_u32("/soc", "#size-cells", 2);
+	is_flag("/soc", "ranges");
+	has(path, 7, 0);
+	is_string(path, "compatible", "ns16550a");
+	is_cells(path, "reg", (const uint32_t[]){0, 0x10000000, 0, 0x100}, 4);
+	is_u32(path, "clock-frequency", 3686400);
+	is_u32(path, "reg-shift", 0);
+	is_u32(path, "reg-io-width", 1);
+	is_u32(path, "interrupts", 10);
+	is_u32(path, "interrupt-parent", fdt_get_phandle(dt, at("/soc/plic@c000000")));
+}
+
+static void without_console_initrd_bootargs(void **state)
+{
+	struct vm_config vm = a_vm(1);
+
+	(void)state;
+	vm.console = false;
+	build(&vm);
+	has("/soc", 4, 1);
+	at("/soc/plic@c000000");
+	is_absent("/chosen", "stdout-path");
+	has("/chosen", 3, 0);
+
+	vm.initrd.data = NULL;
+	vm.initrd.size = 0;
+	build(&vm);
+	has("/chosen", 1, 0);
+	is_string("/chosen", "bootargs", "console=ttyS0 quiet");
+
+	vm.bootargs = NULL;
+	build(&vm);
+	has("/chosen", 0, 0);
+}
+
+/* More than 4 GiB, and a base whose hexadecimal has zeros in it. */
+static void large_memory(void **state)
+{
+	struct vm_config vm = a_vm(1);
+	struct guest_machine high = machine;
+
+	(void)state;
+	vm.memory = MIB(0x300000);
+	high.ram_base = 0x10020000000;
+	assert_int_equal(guest_dt_build(dt, sizeof(dt), &vm, &high), 0);
+	is_cells("/memory@10020000000", "reg", (const uint32_t[]){0x100, 0x20000000, 0x300, 0}, 4);
+	is_cells("/chosen", "linux,initrd-start", (const uint32_t[]){0x100, 0x2ffee000}, 2);
+	high.ram_base = 0;
+	assert_int_equal(guest_dt_build(dt, sizeof(dt), &vm, &high), 0);
+	at("/memory@0");
+}
+
+/* No size makes it write behind the buffer; from some size on it works. */
+static void buffer_of_any_size(void **state)
+{
+	const struct vm_config vm = a_vm(8);
+	size_t needed = 0;
+
+	(void)state;
+	for (size_t size = 0; size < 8192; size += 20) {
+		int error;
+
+		memset(dt, 0xa5, sizeof(dt));
+		error = guest_dt_build(dt, size, &vm, &machine);
+		for (size_t i = size; i < sizeof(dt); i++)
+			assert_true(dt[i] == 0xa5);
+		if (error)
+			assert_int_equal(error, -FDT_ERR_NOSPACE);
+		if (error)
+			assert_int_equal(needed, 0);
+		else if (!needed)
+			needed = size;
+	}
+	assert_in_range(needed, 1000, 8180);
+}
+
+/* The largest VM there can be, with an ISA string that names everything. */
+static void largest_tree_fits(void **state)
+{
+	static char bootargs[VM_BOOTARGS_MAX + 1];
+	static char isa[1024];
+	const char *names[64];
+	struct guest_machine all = machine;
+	struct vm_config vm = a_vm(VM_MAX_VCPUS);
+
+	(void)state;
+	memset(bootargs, 'x', VM_BOOTARGS_MAX);
+	memset(isa, 'y', sizeof(isa) - 1);
+	for (size_t i = 0; i < 64; i++)
+		names[i] = "zalongextensio";
+	vm.bootargs = bootargs;
+	all.isa = isa;
+	all.isa_extensions = names;
+	all.n_ext = 64;
+	assert_int_equal(guest_dt_build(dt, VM_DTB_SIZE, &vm, &all), 0);
+	assert_true(fdt_totalsize(dt) < VM_DTB_SIZE / 2);
+	assert_string_equal(fdt_getprop(dt, at("/chosen"), "bootargs", NULL), bootargs);
+}
+
+static void same_input_same_bytes(void **state)
+{
+	static uint8_t first[65536];
+	const struct vm_config vm = a_vm(8);
+
+	(void)state;
+	build(&vm);
+	memcpy(first, dt, fdt_totalsize(dt));
+	memset(dt, 0, sizeof(dt));
+	assert_int_equal(guest_dt_build(dt, sizeof(dt), &vm, &machine), 0);
+	assert_memory_equal(dt, first, fdt_totalsize(dt));
+}
+
+/* dtc knows the rules for units, cells, interrupts and PLICs, and warns of what breaks them. */
+static void dtc_has_no_objection(void **state)
+{
+	const uint32_t sizes[] = {1, 8};
+
+	(void)state;
+	for (size_t s = 0; s < 2; s++) {
+		struct vm_config vm = a_vm(sizes[s]);
+		char file[] = "/tmp/guest-dt-XXXXXX";
+		char command[128];
+		char said[512];
+		size_t length;
+		int fd = mkstemp(file);
+		FILE *dtc;
+
+		vm.console = s == 1;
+		build(&vm);
+		assert_true(fd >= 0);
+		assert_int_equal(write(fd, dt, fdt_totalsize(dt)), fdt_totalsize(dt));
+		close(fd);
+		snprintf(command, sizeof(command), "dtc -I dtb -O dts -o /dev/null %s 2>&1", file);
+		dtc = popen(command, "r");
+		assert_non_null(dtc);
+		length = fread(said, 1, sizeof(said) - 1, dtc);
+		said[length] = '\0';
+		assert_string_equal(said, "");
+		assert_int_equal(pclose(dtc), 0);
+		unlink(file);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(root_chosen_memory),
+	    cmocka_unit_test(cpus),
+	    cmocka_unit_test(plic),
+	    cmocka_unit_test(soc_and_uart),
+	    cmocka_unit_test(without_console_initrd_bootargs),
+	    cmocka_unit_test(large_memory),
+	    cmocka_unit_test(buffer_of_any_size),
+	    cmocka_unit_test(largest_tree_fits),
+	    cmocka_unit_test(same_input_same_bytes),
+	    cmocka_unit_test(dtc_has_no_objection),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

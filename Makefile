@@ -43,11 +43,11 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wundef -Wstrict-prototypes -Wmissing-pro
 TARGET_ARCH_FLAGS := -march=rv64gc -mabi=lp64d -mcmodel=medany -msmall-data-limit=0
 TARGET_FLAGS := $(TARGET_ARCH_FLAGS) -ffreestanding -fno-pic -fno-pie -fno-common -O2 -g \
 	-fno-strict-aliasing -fno-asynchronous-unwind-tables -I. -I$(B)/gen -isystem $(B)/guest/include
-TARGET_CFLAGS := -std=c11 -fstack-protector-strong $(WARN) $(TARGET_FLAGS)
 # libfdt's headers want the C library's string.h; an -elf toolchain borrows the cross one.
 ifneq ($(findstring -elf-,$(CROSS_COMPILE)),)
 TARGET_FLAGS += -idirafter /usr/riscv64-linux-gnu/include
 endif
+TARGET_CFLAGS := -std=c11 -fstack-protector-strong $(WARN) $(TARGET_FLAGS)
 
 TALLY_SRC := $(sort $(wildcard arch/riscv/*.S core/*.S)) \
 	$(filter-out arch/riscv/asm_offsets.c,$(sort $(wildcard arch/riscv/*.c core/*.c vpmu/*.c)))

@@ -23,6 +23,7 @@ struct parser {
 	struct vm_blob b;
 	const struct vm_limits *limits;
 	uint64_t memory_left;
+	uint32_t n_vcpus; /* of all VMs so far */
 	uint32_t n_images;
 	struct image_ref images[VM_MAX_IMAGES];
 };
@@ -145,9 +146,14 @@ static bool parse_vcpus(struct parser *p, int node, struct vm_config *vm)
 		if (vm->n_vcpus == VM_MAX_VCPUS)
 			return vm_refuse_numbers(&p->b, VM_REFUSED_TOO_MANY, child, "",
 			                         "is one vcpu more than #", VM_MAX_VCPUS, 0);
+		if (p->n_vcpus == VM_MAX_ALL_VCPUS)
+			return vm_refuse_numbers(&p->b, VM_REFUSED_TOO_MANY, child, "",
+			                         "is one vcpu more than # in all VMs together",
+			                         VM_MAX_ALL_VCPUS, 0);
 		if (!parse_vcpu(p, child, vm->n_vcpus, &vm->vcpus[vm->n_vcpus].harts))
 			return false;
 		vm->n_vcpus++;
+		p->n_vcpus++;
 	}
 	if (!vm->n_vcpus)
 		return vm_refuse(&p->b, VM_REFUSED_NO_VCPU, node, "", "has no vcpu");
@@ -314,14 +320,11 @@ static bool parse_root(struct parser *p, struct vm_tree *tree)
 bool vm_config_parse(const void *blob, uint64_t blob_size, const struct vm_limits *limits,
                      struct vm_tree *out, struct vm_refusal *why)
 {
-	struct parser p = {
-	    .b = {blob, why},
-	    .limits = limits,
-	    .memory_left = limits->guest_memory,
-	};
+	struct parser p = {.limits = limits, .memory_left = limits->guest_memory};
 
 	memset(out, 0, sizeof(*out));
 	memset(why, 0, sizeof(*why));
+	p.b = (struct vm_blob){blob, why};
 	return vm_blob_check(&p.b, blob_size) && parse_root(&p, out);
 }
 

@@ -16,13 +16,14 @@
 
 #define VM_TREE_COMPATIBLE "tally,vm-tree-1"
 
-#define VM_MAX_VMS      16U
-#define VM_MAX_VCPUS    8U
-#define VM_MAX_HARTS    64U /* hart ids 0..63 can be named */
-#define VM_MAX_IMAGES   32U
-#define VM_MAX_COUNTERS 32U
-#define VM_NAME_MAX     15U   /* characters */
-#define VM_BOOTARGS_MAX 1023U /* bytes without the NUL */
+#define VM_MAX_VMS       16U
+#define VM_MAX_VCPUS     8U
+#define VM_MAX_ALL_VCPUS 64U /* of all VMs together: they may all be on one hart */
+#define VM_MAX_HARTS     64U /* hart ids 0..63 can be named */
+#define VM_MAX_IMAGES    32U
+#define VM_MAX_COUNTERS  32U
+#define VM_NAME_MAX      15U   /* characters */
+#define VM_BOOTARGS_MAX  1023U /* bytes without the NUL */
 
 #define VM_RAM_BASE        UINT64_C(0x80000000)
 #define VM_MEMORY_STEP     UINT64_C(0x200000) /* a VM's memory is a multiple of this, in bytes */

@@ -339,7 +339,7 @@ static void nothing_to_run(void **state)
 static void too_many(void **state)
 {
 	void *t = good_tree();
-	char path[32];
+	char path[48];
 
 	(void)state;
 	for (int i = 8; i >= 1; i--) {
@@ -359,6 +359,23 @@ static void too_many(void **state)
 		set_u32(t, path, "harts", 0);
 	}
 	refused(t, VM_REFUSED_TOO_MANY, BETA ": is one VM more than 16");
+
+	/* alpha has 2, these have 8 each; the last of all is beta's only one. */
+	t = good_tree();
+	for (int i = 0; i < 8; i++) {
+		int vcpus = i == 0 ? 6 : 8;
+
+		snprintf(path, sizeof(path), "/vms/vm%d", i);
+		set_u64(t, path, "memory", MIB(2));
+		set_u32(t, path, "kernel", RAW_PHANDLE);
+		for (int vcpu = vcpus - 1; vcpu >= 0; vcpu--) {
+			snprintf(path, sizeof(path), "/vms/vm%d/vcpu%d", i, vcpu);
+			set_u32(t, path, "harts", 0);
+		}
+	}
+	refused(t, VM_REFUSED_TOO_MANY, VCPU0 ": is one vcpu more than 64 in all VMs together");
+	delete_node(t, ALPHA "/vcpu1");
+	assert_int_equal(accepted(t)->n_vms, 10);
 
 	t = good_tree();
 	for (int i = 0; i < 29; i++) {

@@ -242,6 +242,7 @@ void check_promises(bool good, const struct vm_limits *limits, const struct vm_t
                     const struct vm_refusal *why, const void *blob, uint64_t size)
 {
 	uint64_t sum = 0;
+	uint32_t vcpus = 0;
 	char text[VM_REFUSAL_TEXT];
 
 	if (!good) {
@@ -259,7 +260,9 @@ void check_promises(bool good, const struct vm_limits *limits, const struct vm_t
 		check_vm(limits, &tree->vms[i], blob, size);
 		assert_true(tree->vms[i].memory <= limits->guest_memory - sum);
 		sum += tree->vms[i].memory;
+		vcpus += tree->vms[i].n_vcpus;
 		for (uint32_t j = 0; j < i; j++)
 			assert_string_not_equal(tree->vms[i].name, tree->vms[j].name);
 	}
+	assert_true(vcpus <= 64);
 }

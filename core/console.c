@@ -9,29 +9,38 @@
  * wrapped and still stands above. */
 #define REDRAW_BYTES 256u
 
-static void emit_text(const char *s)
+/* console_vm_write() stops before the byte after so many emitted ones. */
+#define WORK_BYTES 256u
+
+static void emit(struct console *c, const char *s, size_t n)
+{
+	c->work += n;
+	console_emit(s, n);
+}
+
+static void emit_text(struct console *c, const char *s)
 {
 	size_t n = 0;
 
 	while (s[n] != '\0')
 		n++;
-	console_emit(s, n);
+	emit(c, s, n);
 }
 
-static void emit_newline(const struct console *c)
+static void emit_newline(struct console *c)
 {
-	emit_text(c->interactive ? "\r\n" : "\n");
+	emit_text(c, c->interactive ? "\r\n" : "\n");
 }
 
-static void emit_prefix(const struct console *c, unsigned int vm)
+static void emit_prefix(struct console *c, unsigned int vm)
 {
 	size_t n = 0;
 
 	while (n < CONSOLE_NAME_BYTES && c->names[vm][n] != '\0')
 		n++;
-	console_emit("[", 1);
-	console_emit(c->names[vm], n);
-	emit_text(c->lines[vm].continued ? "]+" : "] ");
+	emit(c, "[", 1);
+	emit(c, c->names[vm], n);
+	emit_text(c, c->lines[vm].continued ? "]+" : "] ");
 }
 
 /* Is vm's unfinished line to be seen as it grows? */
@@ -45,36 +54,41 @@ static void draw(struct console *c, unsigned int vm, unsigned int max)
 {
 	struct console_line *l = &c->lines[vm];
 	unsigned int from = l->len > max ? l->len - max : 0;
-	uint16_t pos = l->pos;
+	unsigned int left = 0;
+	char move[16];
 
 	while (from < l->len && !console_is_char_start(l->text[from]))
 		from++;
 	emit_prefix(c, vm);
-	console_emit(l->text + from, l->len - from);
-	for (l->pos = l->len; l->pos > pos && l->pos > from; console_line_left(l))
-		console_emit("\b", 1);
-	l->pos = pos;
+	emit(c, l->text + from, l->len - from);
+	for (unsigned int i = l->pos > from ? l->pos : from; i < l->len; i++)
+		left += console_is_char_start(l->text[i]);
+	if (left > 0) {
+		(void)tally_snprintf(move, sizeof(move), "\033[%uD", left);
+		emit_text(c, move);
+	}
 	l->drawn = true;
 }
 
-/* Clears the screen's last line for a complete one. Returns whether it must be drawn again. The
- * colour goes too: what comes now is not the VM's. */
-static bool erase(struct console *c)
+/* Clears the screen's last line for a complete one; restore() undoes it. The colour goes too: what
+ * comes now is not the VM's. */
+static void erase(struct console *c)
 {
-	if (!c->interactive || c->n_vms == 0 || !c->lines[c->focus].drawn)
-		return false;
-	emit_text("\033[m\r\033[K");
+	if (c->n_vms == 0 || !c->lines[c->focus].drawn)
+		return;
+	emit_text(c, "\033[m\r\033[K");
 	c->lines[c->focus].drawn = false;
-	return true;
+	c->erased = true;
 }
 
-static void restore(struct console *c, bool drawn)
+static void restore(struct console *c)
 {
-	if (drawn)
+	if (c->erased)
 		draw(c, c->focus, REDRAW_BYTES);
+	c->erased = false;
 }
 
-/* Ends vm's line. */
+/* Ends vm's line. What it erases stays erased: the caller restores it, once. */
 static void line_end(struct console *c, unsigned int vm)
 {
 	struct console_line *l = &c->lines[vm];
@@ -82,12 +96,10 @@ static void line_end(struct console *c, unsigned int vm)
 	if (l->drawn) {
 		emit_newline(c);
 	} else {
-		bool drawn = erase(c);
-
+		erase(c);
 		emit_prefix(c, vm);
-		console_emit(l->text, l->len);
+		emit(c, l->text, l->len);
 		emit_newline(c);
-		restore(c, drawn);
 	}
 	console_line_reset(l);
 }
@@ -106,7 +118,7 @@ static void lone_cr(struct console *c, unsigned int vm)
 	l->pos = 0;
 	/* Never column 0: that is where the prefix stands. */
 	if (l->drawn) {
-		console_emit("\r", 1);
+		emit(c, "\r", 1);
 		emit_prefix(c, vm);
 	}
 }
@@ -125,7 +137,7 @@ static void put_char(struct console *c, unsigned int vm, const char *bytes, unsi
 		(void)console_line_put(l, bytes, n); /* the line is empty: it fits */
 	}
 	if (l->drawn)
-		console_emit(bytes, n);
+		emit(c, bytes, n);
 }
 
 static void put_control(struct console *c, unsigned int vm, char ch)
@@ -138,9 +150,9 @@ static void put_control(struct console *c, unsigned int vm, char ch)
 		/* At the beginning it would step into the prefix. */
 		console_line_left(l);
 		if (l->drawn)
-			console_emit(&ch, 1);
+			emit(c, &ch, 1);
 	} else if (ch == '\a' && is_live(c, vm)) {
-		console_emit(&ch, 1);
+		emit(c, &ch, 1);
 	}
 }
 
@@ -151,20 +163,16 @@ static void put_escape(struct console *c, unsigned int vm)
 	if (is_live(c, vm)) {
 		if (!l->drawn)
 			draw(c, vm, CONSOLE_LINE_BYTES);
-		console_emit(l->ansi.bytes, l->ansi.len);
+		emit(c, l->ansi.bytes, l->ansi.len);
 	}
 	console_line_escape(l);
 }
 
-void console_vm_putc(struct console *c, unsigned int vm, uint8_t ch)
+static void put_byte(struct console *c, unsigned int vm, uint8_t ch)
 {
-	struct console_line *l;
-	enum ansi_token token;
+	struct console_line *l = &c->lines[vm];
+	enum ansi_token token = ansi_feed(&l->ansi, ch);
 
-	if (vm >= c->n_vms)
-		return;
-	l = &c->lines[vm];
-	token = ansi_feed(&l->ansi, ch);
 	if (token == ANSI_NONE)
 		return;
 	if (token == ANSI_CONTROL && ch == '\n') {
@@ -185,12 +193,33 @@ void console_vm_putc(struct console *c, unsigned int vm, uint8_t ch)
 		put_escape(c, vm);
 }
 
+size_t console_vm_write(struct console *c, unsigned int vm, const char *bytes, size_t n)
+{
+	size_t done = 0;
+
+	if (vm >= c->n_vms)
+		return n;
+	c->work = 0;
+	while (done < n && c->work < WORK_BYTES)
+		put_byte(c, vm, (uint8_t)bytes[done++]);
+	restore(c);
+	return done;
+}
+
+void console_vm_putc(struct console *c, unsigned int vm, uint8_t ch)
+{
+	char byte = (char)ch;
+
+	(void)console_vm_write(c, vm, &byte, 1);
+}
+
 void console_vm_flush(struct console *c, unsigned int vm)
 {
 	if (vm >= c->n_vms)
 		return;
 	if (!console_line_is_blank(&c->lines[vm]) || c->lines[vm].drawn)
 		line_end(c, vm);
+	restore(c);
 	console_line_reset(&c->lines[vm]);
 	ansi_init(&c->lines[vm].ansi);
 }
@@ -205,36 +234,35 @@ void console_vm_ended(struct console *c, unsigned int vm, bool ended)
 }
 
 /* One line of Tally, up to LF or NUL; returns what follows. */
-static const char *tally_line(const struct console *c, const char *s)
+static const char *tally_line(struct console *c, const char *s)
 {
 	size_t n = 0;
 
-	emit_text(TALLY_PREFIX);
+	emit_text(c, TALLY_PREFIX);
 	while (s[n] != '\0' && s[n] != '\n') {
 		if ((s[n] >= ' ' && s[n] <= '~') || s[n] == '\t') {
 			n++;
 			continue;
 		}
-		console_emit(s, n);
-		console_emit("?", 1);
+		emit(c, s, n);
+		emit(c, "?", 1);
 		s += n + 1;
 		n = 0;
 	}
-	console_emit(s, n);
+	emit(c, s, n);
 	emit_newline(c);
 	return s + n;
 }
 
 void console_tally_puts(struct console *c, const char *lines)
 {
-	bool drawn = erase(c);
-
+	erase(c);
 	while (*lines != '\0') {
 		lines = tally_line(c, lines);
 		if (*lines == '\n')
 			lines++;
 	}
-	restore(c, drawn);
+	restore(c);
 }
 
 void console_set_focus(struct console *c, unsigned int vm)
@@ -243,7 +271,8 @@ void console_set_focus(struct console *c, unsigned int vm)
 
 	if (vm >= c->n_vms)
 		return;
-	(void)erase(c);
+	erase(c);
+	c->erased = false; /* what was erased is the former focus's, and stays in its line */
 	c->focus = vm;
 	c->lines[vm].hinted = false;
 	(void)tally_snprintf(text, sizeof(text), "input goes to %.*s (Ctrl-T ? for help)",
@@ -257,6 +286,8 @@ void console_init(struct console *c, bool interactive, const char *const *names,
 {
 	c->interactive = interactive;
 	c->key = false;
+	c->erased = false;
+	c->work = 0;
 	c->n_vms = n < CONSOLE_MAX_VMS ? n : CONSOLE_MAX_VMS;
 	c->focus = 0;
 	for (unsigned int i = 0; i < c->n_vms; i++) {

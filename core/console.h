@@ -3,8 +3,7 @@
  * One physical console shared by Tally and up to 16 VMs.
  *
  * Locking: every function needs the one console lock, held by the caller; any hart may call. Work
- * per call is bounded: at most two line buffers and two prefixes are emitted per byte that a VM
- * prints.
+ * per call is bounded: no call on behalf of a VM emits more than 1200 bytes.
  *
  * Each line begins with who wrote it, put there by this code alone: "[NAME] text" for a VM,
  * "tally: text" for Tally. A line longer than CONSOLE_LINE_BYTES goes out in pieces; the second and
@@ -36,6 +35,8 @@
 
 struct console {
 	bool interactive;
+	bool erased;        /* the focus's unfinished line was, and must be drawn again */
+	size_t work;        /* bytes emitted by this call */
 	bool key;           /* CONSOLE_KEY was typed, the command comes next */
 	unsigned int n_vms; /* 0..CONSOLE_MAX_VMS */
 	unsigned int focus; /* VM that gets the input, < n_vms unless that is 0 */
@@ -52,7 +53,14 @@ void console_emit(const char *s, size_t n);
  * starts over. VM 0 has the focus. Prints nothing. */
 void console_init(struct console *c, bool interactive, const char *const *names, unsigned int n);
 
-/* One byte printed by VM vm (< n_vms, else ignored). */
+/*
+ * Bytes printed by VM vm (< n_vms, else dropped). Returns how many it took: at least one, if n > 0,
+ * but not all if they make much to emit (many short lines). The caller comes again with the others,
+ * in another stay in HS. Without output a byte costs some 100 instructions, so n must be bounded.
+ */
+size_t console_vm_write(struct console *c, unsigned int vm, const char *bytes, size_t n);
+
+/* The same with one byte, which is always taken. */
 void console_vm_putc(struct console *c, unsigned int vm, uint8_t ch);
 
 /* Ends the line that VM vm has not finished, if any: before it stops or restarts. */

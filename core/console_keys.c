@@ -3,22 +3,21 @@
 #include "core/console.h"
 #include "core/printf.h"
 
-/* A line of Tally about one VM: its number as the user counts, from 1 on, and its name. */
-static void say(struct console *c, const char *before, unsigned int vm, const char *after)
-{
-	char text[CONSOLE_NAME_BYTES + 96];
-
-	(void)tally_snprintf(text, sizeof(text), "%s%u %.*s%s", before, vm + 1,
-	                     (int)CONSOLE_NAME_BYTES, c->names[vm], after);
-	console_tally_puts(c, text);
-}
-
+/* One text for all lines: each call would draw the unfinished line again. */
 static void help(struct console *c)
 {
-	console_tally_puts(c, "Ctrl-T, then 1..9: that VM gets the input; n, p: the next, the one "
-	                      "before; Ctrl-T: sends Ctrl-T; ?: this help");
-	for (unsigned int i = 0; i < c->n_vms; i++)
-		say(c, i == c->focus ? "* " : "  ", i, c->lines[i].ended ? " (ended)" : "");
+	char text[192 + CONSOLE_MAX_VMS * (CONSOLE_NAME_BYTES + 16)];
+	size_t at;
+
+	at = (size_t)tally_snprintf(text, sizeof(text), "%s",
+	                            "Ctrl-T, then 1..9: that VM gets the input; n, p: the next, "
+	                            "the one before; Ctrl-T: sends Ctrl-T; ?: this help\n");
+	for (unsigned int i = 0; i < c->n_vms && at < sizeof(text); i++)
+		at += (size_t)tally_snprintf(text + at, sizeof(text) - at, "%c %u %.*s%s\n",
+		                             i == c->focus ? '*' : ' ', i + 1,
+		                             (int)CONSOLE_NAME_BYTES, c->names[i],
+		                             c->lines[i].ended ? " (ended)" : "");
+	console_tally_puts(c, text);
 }
 
 /* Moves the focus in steps of step to the next VM that has not ended; if there is no other, the
@@ -53,13 +52,18 @@ static void command(struct console *c, uint8_t ch)
 static int receiver(struct console *c)
 {
 	struct console_line *l = &c->lines[c->focus];
+	char text[CONSOLE_NAME_BYTES + 64];
 
 	if (c->n_vms == 0)
 		return -1;
 	if (!l->ended)
 		return (int)c->focus;
-	if (!l->hinted)
-		say(c, "VM ", c->focus, " has ended and reads nothing; Ctrl-T n goes to the next");
+	if (!l->hinted) {
+		(void)tally_snprintf(text, sizeof(text),
+		                     "%.*s has ended and reads nothing; Ctrl-T n goes to the next",
+		                     (int)CONSOLE_NAME_BYTES, c->names[c->focus]);
+		console_tally_puts(c, text);
+	}
 	l->hinted = true;
 	return -1;
 }

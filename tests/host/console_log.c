@@ -67,3 +67,10 @@ int type(uint8_t ch)
 	assert_int_equal(byte, vm < 0 ? 0xee : ch);
 	return vm;
 }
+
+void command(uint8_t ch)
+{
+	assert_int_equal(type(0x14), -1);
+	EMITTED("");
+	assert_int_equal(type(ch), -1);
+}

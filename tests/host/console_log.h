@@ -26,7 +26,19 @@ const char *emitted(void);
 void put_bytes(unsigned int vm, const char *s, size_t n);
 void put(unsigned int vm, const char *s);
 
+/* A string with NULs in it; what the record must be; both in turn. */
+#define PUT(vm, s) put_bytes(vm, s, sizeof(s) - 1)
+#define EMITTED(s) assert_string_equal(emitted(), s)
+#define PRINTS(vm, s, w)                                                                           \
+	do {                                                                                       \
+		PUT(vm, s);                                                                        \
+		EMITTED(w);                                                                        \
+	} while (0)
+
 /* The user types; asserts that the byte arrives unchanged or not at all. */
 int type(uint8_t ch);
+
+/* Ctrl-T and ch, which must be a command. */
+void command(uint8_t ch);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The shared console: exact bytes in batch mode, and what a terminal shows in interactive mode. */
+/* The shared console: the exact bytes of batch mode, and where input goes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,23 +16,6 @@ static int batch(void **state)
 	start(false);
 	return 0;
 }
-
-static int interactive(void **state)
-{
-	(void)state;
-	start(true);
-	return 0;
-}
-
-#define PUT(vm, s) put_bytes(vm, s, sizeof(s) - 1)
-#define EMITTED(s) assert_string_equal(emitted(), s)
-#define PRINTS(vm, s, w)                                                                           \
-	do {                                                                                       \
-		PUT(vm, s);                                                                        \
-		EMITTED(w);                                                                        \
-	} while (0)
-
-/* ---- batch ---- */
 
 static void whole_lines_with_prefix(void **state)
 {
@@ -174,15 +157,6 @@ static void tally_lines(void **state)
 	EMITTED("tally: early\r\n");
 }
 
-/* ---- input ---- */
-
-static void command(uint8_t ch)
-{
-	assert_int_equal(type(0x14), -1);
-	EMITTED("");
-	assert_int_equal(type(ch), -1);
-}
-
 static void input_follows_the_focus(void **state)
 {
 	(void)state;
@@ -237,7 +211,7 @@ static void ended_vm_gets_nothing(void **state)
 	console_vm_ended(&con, 0, true);
 	EMITTED("[linux-a] bye\n");
 	assert_int_equal(type('x'), -1);
-	EMITTED("tally: VM 1 linux-a has ended and reads nothing; Ctrl-T n goes to the next\n");
+	EMITTED("tally: linux-a has ended and reads nothing; Ctrl-T n goes to the next\n");
 	assert_int_equal(type('y'), -1);
 	EMITTED("");
 	console_vm_ended(&con, 1, true);
@@ -262,98 +236,6 @@ static void no_vm_at_all(void **state)
 	EMITTED("");
 }
 
-/* ---- interactive ---- */
-
-#define ERASE "\033[m\r\033[K"
-
-static void focus_is_shown_as_it_grows(void **state)
-{
-	(void)state;
-	PRINTS(0, "~", "[linux-a] ~");
-	PRINTS(0, " # ", " # ");
-	PRINTS(0, "l\b \b", "l\b \b");
-	PRINTS(0, "ls\r\n", "ls\r\n");
-	PRINTS(0, "\r\n", "[linux-a] \r\n");
-	PRINTS(1, "boot", "");
-	PRINTS(1, "ing\r\n", "[linux-b] booting\r\n");
-	PRINTS(0, "\033[31mred\a", "[linux-a] \033[31mred\a");
-	PRINTS(1, "\033[31mred\a\n", ERASE "[linux-b] red\r\n[linux-a] red");
-	PRINTS(0, "\b\b\b\b\b", "\b\b\b"); /* not into the prefix */
-	PRINTS(1, "x\n", ERASE "[linux-b] x\r\n[linux-a] red\b\b\b");
-	PRINTS(0, "\x0e\0\v\x7f", "");
-}
-
-static void sequences_are_not_cut(void **state)
-{
-	(void)state;
-	PRINTS(0, "a", "[linux-a] a");
-	PRINTS(0, "\033[3", "");
-	PRINTS(1, "x\n", ERASE "[linux-b] x\r\n[linux-a] a");
-	PRINTS(0, "1m", "\033[31m");
-	PRINTS(0, "\xe2\x82", "");
-	console_tally_puts(&con, "y");
-	EMITTED(ERASE "tally: y\r\n[linux-a] a");
-	PRINTS(0, "\xac", "\xe2\x82\xac");
-}
-
-static void lone_cr_spares_the_prefix(void **state)
-{
-	(void)state;
-	PRINTS(0, "10 %", "[linux-a] 10 %");
-	PRINTS(0, "\r", "");
-	PRINTS(0, "2", "\r[linux-a] 2");
-	PRINTS(1, "x\n", ERASE "[linux-b] x\r\n[linux-a] 20 %\b\b\b");
-	PRINTS(0, "\r\033[Knew", "\r[linux-a] \033[Knew");
-	PRINTS(1, "x\n", ERASE "[linux-b] x\r\n[linux-a] new");
-	PRINTS(0, "\r\n", "\r\n");
-	PRINTS(0, "\rnew", "[linux-a] new");
-}
-
-static void focus_change_redraws(void **state)
-{
-	(void)state;
-	PUT(0, "a # ");
-	PUT(1, "b # ");
-	(void)emitted();
-	command('2');
-	EMITTED(ERASE "tally: input goes to linux-b (Ctrl-T ? for help)\r\n[linux-b] b # ");
-	PRINTS(1, "ls", "ls");
-	PRINTS(0, "late", "");
-	command('1');
-	EMITTED(ERASE "tally: input goes to linux-a (Ctrl-T ? for help)\r\n[linux-a] a # late");
-	command('1');
-	EMITTED(ERASE "tally: input goes to linux-a (Ctrl-T ? for help)\r\n[linux-a] a # late");
-	command('3');
-	EMITTED(ERASE "tally: input goes to c (Ctrl-T ? for help)\r\n");
-	PRINTS(0, "\n", "[linux-a] a # late\r\n");
-	console_vm_flush(&con, 1);
-	EMITTED("[linux-b] b # ls\r\n");
-	PUT(2, "c");
-	console_vm_ended(&con, 2, true);
-	EMITTED("[c] c\r\n");
-}
-
-static void long_line_in_focus(void **state)
-{
-	char line[600], want[900];
-
-	(void)state;
-	memset(line, 'x', 512);
-	line[512] = '\0';
-	put(0, line);
-	snprintf(want, sizeof(want), "[linux-a] %s", line);
-	EMITTED(want);
-	PRINTS(0, "y", "\r\n[linux-a]+y");
-	PRINTS(1, "z\n", ERASE "[linux-b] z\r\n[linux-a]+y");
-	line[300] = '\0';
-	put(0, line);
-	(void)emitted();
-	/* Only the tail comes back: what has wrapped still stands above. */
-	PUT(1, "z\n");
-	snprintf(want, sizeof(want), ERASE "[linux-b] z\r\n[linux-a]+%.256s", line);
-	EMITTED(want);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -369,11 +251,6 @@ int main(void)
 	    cmocka_unit_test_setup(help_and_what_is_no_command, batch),
 	    cmocka_unit_test_setup(ended_vm_gets_nothing, batch),
 	    cmocka_unit_test_setup(no_vm_at_all, batch),
-	    cmocka_unit_test_setup(focus_is_shown_as_it_grows, interactive),
-	    cmocka_unit_test_setup(sequences_are_not_cut, interactive),
-	    cmocka_unit_test_setup(lone_cr_spares_the_prefix, interactive),
-	    cmocka_unit_test_setup(focus_change_redraws, interactive),
-	    cmocka_unit_test_setup(long_line_in_focus, interactive),
 	};
 
 	return cmocka_run_group_tests_name("console", tests, NULL, NULL);

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The interactive console: the exact bytes that the terminal gets while the focus has a line
+ * unfinished. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "tests/host/console_log.h"
+
+static int interactive(void **state)
+{
+	(void)state;
+	start(true);
+	return 0;
+}
+
+#define ERASE "\033[m\r\033[K"
+
+static void focus_is_shown_as_it_grows(void **state)
+{
+	(void)state;
+	PRINTS(0, "~", "[linux-a] ~");
+	PRINTS(0, " # ", " # ");
+	PRINTS(0, "l\b \b", "l\b \b");
+	PRINTS(0, "ls\r\n", "ls\r\n");
+	PRINTS(0, "\r\n", "[linux-a] \r\n");
+	PRINTS(1, "boot", "");
+	PRINTS(1, "ing\r\n", "[linux-b] booting\r\n");
+	PRINTS(0, "\033[31mred\a", "[linux-a] \033[31mred\a");
+	PRINTS(1, "\033[31mred\a\n", ERASE "[linux-b] red\r\n[linux-a] red");
+	PRINTS(0, "\b\b\b\b\b", "\b\b\b"); /* not into the prefix */
+	PRINTS(1, "x\n", ERASE "[linux-b] x\r\n[linux-a] red\033[3D");
+	PRINTS(0, "\x0e\0\v\x7f", "");
+}
+
+static void sequences_are_not_cut(void **state)
+{
+	(void)state;
+	PRINTS(0, "a", "[linux-a] a");
+	PRINTS(0, "\033[3", "");
+	PRINTS(1, "x\n", ERASE "[linux-b] x\r\n[linux-a] a");
+	PRINTS(0, "1m", "\033[31m");
+	PRINTS(0, "\xe2\x82", "");
+	console_tally_puts(&con, "y");
+	EMITTED(ERASE "tally: y\r\n[linux-a] a");
+	PRINTS(0, "\xac", "\xe2\x82\xac");
+}
+
+static void lone_cr_spares_the_prefix(void **state)
+{
+	(void)state;
+	PRINTS(0, "10 %", "[linux-a] 10 %");
+	PRINTS(0, "\r", "");
+	PRINTS(0, "2", "\r[linux-a] 2");
+	PRINTS(1, "x\n", ERASE "[linux-b] x\r\n[linux-a] 20 %\033[3D");
+	PRINTS(0, "\r\033[Knew", "\r[linux-a] \033[Knew");
+	PRINTS(1, "x\n", ERASE "[linux-b] x\r\n[linux-a] new");
+	PRINTS(0, "\r\n", "\r\n");
+	PRINTS(0, "\rnew", "[linux-a] new");
+}
+
+static void focus_change_redraws(void **state)
+{
+	(void)state;
+	PUT(0, "a # ");
+	PUT(1, "b # ");
+	(void)emitted();
+	command('2');
+	EMITTED(ERASE "tally: input goes to linux-b (Ctrl-T ? for help)\r\n[linux-b] b # ");
+	PRINTS(1, "ls", "ls");
+	PRINTS(0, "late", "");
+	command('1');
+	EMITTED(ERASE "tally: input goes to linux-a (Ctrl-T ? for help)\r\n[linux-a] a # late");
+	command('1');
+	EMITTED(ERASE "tally: input goes to linux-a (Ctrl-T ? for help)\r\n[linux-a] a # late");
+	command('3');
+	EMITTED(ERASE "tally: input goes to c (Ctrl-T ? for help)\r\n");
+	PRINTS(0, "\n", "[linux-a] a # late\r\n");
+	console_vm_flush(&con, 1);
+	EMITTED("[linux-b] b # ls\r\n");
+	PUT(2, "c");
+	console_vm_ended(&con, 2, true);
+	EMITTED("[c] c\r\n");
+}
+
+/* Many short lines by one VM: one redraw, and not more of them than fit into the work of a call. */
+static void bounded_write(void **state)
+{
+	char lines[200], want[1000] = ERASE;
+	size_t n;
+
+	(void)state;
+	memset(lines, '\n', sizeof(lines));
+	PUT(0, "~ # ");
+	(void)emitted();
+	n = console_vm_write(&con, 2, lines, sizeof(lines));
+	assert_int_equal(n, 42); /* 6 bytes each after the 7 of the erasure: 42 reach 256 */
+	for (size_t i = 0; i < n; i++)
+		strcat(want, "[c] \r\n");
+	strcat(want, "[linux-a] ~ # ");
+	EMITTED(want);
+	assert_int_equal(console_vm_write(&con, 2, lines, 2), 2);
+	EMITTED(ERASE "[c] \r\n[c] \r\n[linux-a] ~ # ");
+	/* No line ends: nothing to draw. */
+	assert_int_equal(console_vm_write(&con, 2, "abc", 3), 3);
+	EMITTED("");
+	assert_int_equal(console_vm_write(&con, 2, "", 0), 0);
+	assert_int_equal(console_vm_write(&con, 3, "abc", 3), 3);
+	EMITTED("");
+}
+
+/* A call stops after what the last byte made, and that is a full line and a redraw at most. */
+static void most_work_of_a_call(void **state)
+{
+	char partial[512], lines[1000];
+
+	(void)state;
+	memset(partial, 'y', sizeof(partial));
+	put_bytes(0, partial, sizeof(partial));
+	memset(lines, '\n', 41);
+	memset(lines + 41, 'x', sizeof(lines) - 41);
+	call_bytes = 0;
+	assert_int_equal(console_vm_write(&con, 2, lines, sizeof(lines)), 41 + 513);
+	/* erase; 41 empty lines; a full one; the focus's tail again */
+	assert_int_equal(call_bytes, 7 + 41 * 6 + (4 + 512 + 2) + (10 + 256));
+}
+
+static void long_line_in_focus(void **state)
+{
+	char line[600], want[900];
+
+	(void)state;
+	memset(line, 'x', 512);
+	line[512] = '\0';
+	put(0, line);
+	snprintf(want, sizeof(want), "[linux-a] %s", line);
+	EMITTED(want);
+	PRINTS(0, "y", "\r\n[linux-a]+y");
+	PRINTS(1, "z\n", ERASE "[linux-b] z\r\n[linux-a]+y");
+	line[300] = '\0';
+	put(0, line);
+	(void)emitted();
+	/* Only the tail comes back: what has wrapped still stands above. */
+	PUT(1, "z\n");
+	snprintf(want, sizeof(want), ERASE "[linux-b] z\r\n[linux-a]+%.256s", line);
+	EMITTED(want);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(focus_is_shown_as_it_grows, interactive),
+	    cmocka_unit_test_setup(sequences_are_not_cut, interactive),
+	    cmocka_unit_test_setup(lone_cr_spares_the_prefix, interactive),
+	    cmocka_unit_test_setup(focus_change_redraws, interactive),
+	    cmocka_unit_test_setup(bounded_write, interactive),
+	    cmocka_unit_test_setup(most_work_of_a_call, interactive),
+	    cmocka_unit_test_setup(long_line_in_focus, interactive),
+	};
+
+	return cmocka_run_group_tests_name("console_live", tests, NULL, NULL);
+}

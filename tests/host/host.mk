@@ -31,6 +31,9 @@ CONSOLE_SRC := core/console.c core/console_keys.c core/console_line.c core/ansi.
 HOST_TESTS += console
 HOST_SRC_console := tests/host/test_console.c tests/host/console_log.c $(CONSOLE_SRC)
 
+HOST_TESTS += console_live
+HOST_SRC_console_live := tests/host/test_console_live.c tests/host/console_log.c $(CONSOLE_SRC)
+
 HOST_TESTS += console_random
 HOST_SRC_console_random := tests/host/test_console_random.c tests/host/console_log.c $(CONSOLE_SRC)
 

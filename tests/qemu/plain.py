@@ -3,9 +3,9 @@
 
 import os
 import subprocess
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from harness import ROOT, one_at_a_time
+
 QEMU = os.environ.get("QEMU", "qemu-system-riscv64")
 BIOS = os.environ.get("BIOS", "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin")
 
@@ -30,9 +30,9 @@ def run(kernel, bootargs="", cpu="rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=
     ]
     if bootargs:
         command += ["-append", bootargs]
-    done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=False
-    )
+    with one_at_a_time():
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=timeout, check=False)
     text = done.stdout.decode(errors="replace").replace("\r", "")
     assert done.returncode == 0, f"QEMU ended with {done.returncode}: {done.stderr.decode()}{text}"
     return text

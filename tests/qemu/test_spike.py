@@ -18,7 +18,8 @@ def test_nothing_fails(console):
     assert sum(line.startswith("PASS") for line in console) == 231
 
 
-@pytest.mark.parametrize("way, resumes, entries", [("sbi", 140, "576 + 566"), ("ssccfg", 143, "559 + 586")])
+@pytest.mark.parametrize("way, resumes, entries",
+                         [("sbi", 140, "576 + 566"), ("ssccfg", 143, "559 + 586")])
 def test_a_thousand_switches_are_exact(console, way, resumes, entries):
     assert f"{way}: 1000 world switches, {resumes} resumes, entries {entries}" in console
     for vcpu in (0, 1):

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * First instruction of a bare guest, behind the RISC-V Image header. a0 = hartid, a1 = device
+ * tree. Linked at one address; both the firmware and Tally load it there.
+ */
+#include "guests/lib/frame.h"
+
+	.section .text.boot, "ax"
+	.option	push
+	.option	norvc
+	.globl	_start
+_start:
+	j	begin
+	nop
+	.quad	0x200000		/* text_offset: from the base of RAM */
+	.quad	image_end - _start	/* with bss */
+	.quad	0			/* flags: little endian */
+	.word	2, 0			/* header version 0.2 */
+	.quad	0
+	.ascii	"RISCV\0\0\0"
+	.ascii	"RSC\005"
+	.word	0
+	.option	pop
+
+begin:
+	csrw	sie, zero
+	csrci	sstatus, 2
+	la	sp, stack_top
+	la	t0, bss_start
+	la	t1, image_end
+1:	bgeu	t0, t1, 2f
+	sd	zero, 0(t0)
+	addi	t0, t0, 8
+	j	1b
+2:	csrw	sscratch, zero
+	la	t0, trap_entry
+	csrw	stvec, t0
+	call	guest_start
+3:	wfi
+	j	3b
+
+	.section .bss.stack, "aw", @nobits
+	.balign	16
+	.skip	32768
+stack_top:

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Start and end of a bare guest, and what it finds in its device tree. */
+#include "guests/lib/guest.h"
+
+#include <stddef.h>
+
+#include "guests/lib/csr.h"
+#include "guests/lib/print.h"
+#include "guests/lib/sbi.h"
+
+#define FDT_MAGIC      0xd00dfeedU
+#define FDT_BEGIN_NODE 1U
+#define FDT_END_NODE   2U
+#define FDT_PROP       3U
+#define FDT_NOP        4U
+
+static const char *bootargs = "";
+
+/* The compiler calls these for large copies and initialisers. */
+void *memset(void *dst, int c, size_t n);
+void *memset(void *dst, int c, size_t n)
+{
+	for (volatile unsigned char *p = dst; n; n--)
+		*p++ = (unsigned char)c;
+	return dst;
+}
+
+void *memcpy(void *restrict dst, const void *restrict src, size_t n);
+void *memcpy(void *restrict dst, const void *restrict src, size_t n)
+{
+	const unsigned char *from = src;
+
+	for (volatile unsigned char *p = dst; n; n--)
+		*p++ = *from++;
+	return dst;
+}
+
+static uint32_t be32(const void *p)
+{
+	const uint8_t *b = p;
+
+	return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
+static bool str_eq(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+/* The device tree comes from the firmware or Tally: it is well-formed, or there is none. */
+static const char *find_bootargs(const uint8_t *dtb)
+{
+	const uint8_t *p = dtb + be32(dtb + 8), *end = dtb + be32(dtb + 4);
+	const char *strings = (const char *)dtb + be32(dtb + 12);
+	unsigned depth = 0;
+	bool chosen = false;
+
+	while (p < end) {
+		uint32_t token = be32(p);
+
+		p += 4;
+		if (token == FDT_BEGIN_NODE) {
+			depth++;
+			if (depth == 2)
+				chosen = str_eq((const char *)p, "chosen");
+			p += (str_len((const char *)p) + 4) & ~3UL;
+		} else if (token == FDT_END_NODE) {
+			depth--;
+		} else if (token == FDT_PROP) {
+			uint32_t len = be32(p);
+
+			if (depth == 2 && chosen && len &&
+			    str_eq(strings + be32(p + 4), "bootargs"))
+				return (const char *)p + 8;
+			p += 8 + ((len + 3) & ~3U);
+		} else if (token != FDT_NOP) {
+			break;
+		}
+	}
+	return "";
+}
+
+const char *bootarg(const char *name)
+{
+	size_t n = str_len(name);
+
+	for (const char *p = bootargs; *p;) {
+		size_t i = 0;
+
+		while (i < n && p[i] == name[i])
+			i++;
+		if (i == n && p[i] == '=')
+			return p + n + 1;
+		while (*p && *p != ' ')
+			p++;
+		while (*p == ' ')
+			p++;
+	}
+	return NULL;
+}
+
+bool bootarg_is(const char *name, const char *value)
+{
+	const char *p = bootarg(name);
+
+	if (!p)
+		return false;
+	while (*value && *p == *value) {
+		p++;
+		value++;
+	}
+	return !*value && (!*p || *p == ' ');
+}
+
+uint64_t bootarg_num(const char *name, uint64_t otherwise)
+{
+	const char *p = bootarg(name);
+	uint64_t n = 0;
+
+	if (!p || *p < '0' || *p > '9')
+		return otherwise;
+	for (; *p >= '0' && *p <= '9'; p++)
+		n = n * 10 + (uint64_t)(*p - '0');
+	return n;
+}
+
+uint64_t insn_run(uint32_t insn, uint64_t arg)
+{
+	static uint32_t code[2] __attribute__((aligned(8)));
+	register uint64_t a0 __asm__("a0") = arg;
+
+	code[0] = insn;
+	code[1] = 0x00008067; /* ret */
+	__asm__ volatile("fence.i\n\tjalr ra, %1" : "+r"(a0) : "r"(code) : "ra", "memory");
+	return a0;
+}
+
+void sbi_shutdown(unsigned long reason)
+{
+	sbi_call(SBI_EXT_SRST, SBI_SRST_RESET, SBI_SRST_SHUTDOWN, reason, 0, 0, 0, 0);
+	csr_write(sie, 0);
+	for (;;)
+		__asm__ volatile("wfi");
+}
+
+void guest_start(uint64_t hartid, const void *dtb)
+{
+	print_init();
+	if (dtb && be32(dtb) == FDT_MAGIC)
+		bootargs = find_bootargs(dtb);
+	sbi_shutdown(guest_main(hartid) ? SBI_SRST_REASON_SYSFAIL : SBI_SRST_REASON_NONE);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Output, a line at a time: by DBCN where there is one, else to a 16550 at 0x10000000.
+ * %s string, %d signed, %u unsigned, %x hexadecimal: every number is 64 bits.
+ */
+#ifndef GUESTS_LIB_PRINT_H
+#define GUESTS_LIB_PRINT_H
+
+#include <stddef.h>
+
+void print_init(void);
+void print(const char *fmt, ...);
+size_t str_len(const char *s);
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Code of known length around counter reads. A CSR number is part of the instruction, so each
+ * counter has its own copy; a table at the end finds it. Runs in S and in U alike.
+ */
+	.text
+	.option	norvc
+	.balign	64
+	.set	n, 3
+	.rept	29
+	/* segment: a0 rounds; between the reads 2 * a0 instructions, and one read counts. */
+	.balign	128
+	csrr	t0, 0xc00 + n
+1:	addi	a0, a0, -1
+	bnez	a0, 1b
+	csrr	t1, 0xc00 + n
+	sub	a0, t1, t0
+	ret
+	/* read */
+	.balign	32
+	csrr	a0, 0xc00 + n
+	ret
+	/* reads: a0 array, a1 length; five instructions from read to read. */
+	.balign	32
+1:	csrr	t0, 0xc00 + n
+	sd	t0, 0(a0)
+	addi	a0, a0, 8
+	addi	a1, a1, -1
+	bnez	a1, 1b
+	ret
+	.set	n, n + 1
+	.endr
+	.balign	128
+	.globl	count_code_end
+count_code_end:
+
+	/* Each copy takes 128 bytes: segment at 0, read at 32, reads at 64. */
+	.globl	segment_of
+segment_of:
+	li	t0, 0
+	j	1f
+	.globl	read_of
+read_of:
+	li	t0, 32
+	j	1f
+	.globl	reads_of
+reads_of:
+	li	t0, 64
+1:	la	t1, count_code_end - 29 * 128
+	addi	a0, a0, -3
+	slli	a0, a0, 7
+	add	a0, a0, t1
+	add	a0, a0, t0
+	ret
+
+	/* U: 1 jalr, then the function, then ecall. */
+	.globl	user_call
+user_call:
+	jalr	a1
+	ecall
+
+	/*
+	 * ovf_run(mask, value, limit, result[3]): starts the counters and runs a loop until an
+	 * interrupt or the limit. After the ecall: 1 csrsi, then rounds of two.
+	 */
+	.globl	ovf_run
+	.globl	ovf_loop
+	.globl	ovf_end
+ovf_run:
+	mv	t4, a2
+	li	t3, 0
+	mv	a3, a1
+	mv	a1, a0
+	li	a0, 0
+	li	a2, 1
+	li	a6, 3
+	li	a7, 0x504d55
+	ecall
+	csrsi	sstatus, 2
+ovf_loop:
+	addi	t3, t3, 1
+	bne	t3, t4, ovf_loop
+ovf_end:
+	csrci	sstatus, 2
+	ret

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds out what there is, runs the parts in order, sums up. */
+#include "guests/selftest/selftest.h"
+
+#include "guests/lib/csr.h"
+#include "guests/lib/guest.h"
+#include "guests/lib/print.h"
+
+struct firmware fw;
+
+static uint32_t lowest(uint64_t mask)
+{
+	uint32_t i = 0;
+
+	while (!(mask >> i & 1))
+		i++;
+	return i;
+}
+
+static uint32_t highest(uint64_t mask)
+{
+	uint32_t i = 63;
+
+	while (!(mask >> i & 1))
+		i--;
+	return i;
+}
+
+static unsigned long base(unsigned long fid)
+{
+	return sbi_call(SBI_EXT_BASE, fid, 0, 0, 0, 0, 0, 0).value;
+}
+
+void reset_all(void)
+{
+	pmu_reset(fw.hw | fw.fw);
+}
+
+int config_any(uint64_t event, uint64_t flags, const char *section, const char *name)
+{
+	struct sbiret r = pmu_config(fw.hw, flags, event);
+
+	if (r.error || r.value >= 32 || !(fw.hw >> r.value & 1)) {
+		report(false, section, name);
+		return -1;
+	}
+	return (int)r.value;
+}
+
+static void find_counters(void)
+{
+	fw.counters = sbi_pmu(SBI_PMU_NUM_COUNTERS, 0, 0, 0, 0, 0).value;
+	for (uint32_t i = 0; i < fw.counters && i < 64; i++) {
+		struct sbiret r = sbi_pmu(SBI_PMU_COUNTER_GET_INFO, i, 0, 0, 0, 0);
+
+		if (r.error)
+			continue;
+		if (r.value & SBI_PMU_INFO_TYPE_FW)
+			fw.fw |= BIT(i);
+		else if (i < 3)
+			fw.fixed |= BIT(i);
+		else
+			fw.hw |= BIT(i);
+	}
+}
+
+void find_firmware(uint64_t hartid)
+{
+	fw.hartid = hartid;
+	fw.spec_version = base(SBI_BASE_GET_SPEC_VERSION);
+	fw.impl_id = base(SBI_BASE_GET_IMP_ID);
+	fw.impl_version = base(SBI_BASE_GET_IMP_VERSION);
+	print("selftest: SBI %u.%u", fw.spec_version >> 24, fw.spec_version & 0xffffff);
+	print(", implementation 0x%x version 0x%x\n", fw.impl_id, fw.impl_version);
+	find_counters();
+	print("counters %u: fixed 0x%x, programmable 0x%x", fw.counters, fw.fixed, fw.hw);
+	print(", firmware 0x%x\n", fw.fw);
+	if (fw.fw)
+		fw.fw0 = lowest(fw.fw);
+}
+
+/* A and B are where the firmware itself puts the events; C is none of them. */
+static bool choose_counters(void)
+{
+	int a = config_any(EVENT_INSTRUCTIONS, 0, "11.8", "config_matching: instructions");
+	int b = config_any(EVENT_CYCLES, 0, "11.8", "config_matching: cycles");
+	uint64_t rest;
+
+	reset_all();
+	if (a < 0 || b < 0 || a == b)
+		return false;
+	fw.a = (uint32_t)a;
+	fw.b = (uint32_t)b;
+	rest = fw.hw & ~BIT(a) & ~BIT(b);
+	if (!rest || !fw.fw)
+		return false;
+	fw.c = highest(rest);
+	print("instructions on %u, cycles on %u, other counter %u\n", (uint64_t)fw.a,
+	      (uint64_t)fw.b, (uint64_t)fw.c);
+	return true;
+}
+
+static void run_all(void)
+{
+	test_calls_info();
+	test_calls_config();
+	test_calls_run();
+	test_values();
+	test_count();
+	test_user();
+	test_firmware();
+	test_overflow();
+	list_corrupt();
+}
+
+int guest_main(uint64_t hartid)
+{
+	const char *one = bootarg("case");
+
+	find_firmware(hartid);
+	if (!sbi_call(SBI_EXT_BASE, SBI_BASE_PROBE_EXTENSION, SBI_EXT_PMU, 0, 0, 0, 0, 0).value)
+		report(false, "11", "the PMU extension is there");
+	else if (!choose_counters())
+		report(false, "11", "counters for cycles, instructions and one more");
+	else if (one)
+		report(test_corrupt(one), "11", "the case on bootargs exists");
+	else
+		run_all();
+	return report_end() ? 0 : 1;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the parts of the self test share. */
+#ifndef SELFTEST_H
+#define SELFTEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "guests/lib/sbi.h"
+
+#define BIT(n) (1UL << (n))
+
+#define EVENT_CYCLES         0x1UL
+#define EVENT_INSTRUCTIONS   0x2UL
+#define EVENT_DTLB_LOAD_MISS 0x10019UL
+#define EVENT_FW(code)       (0xf0000UL | (code))
+
+/* What the firmware has, found out first. Masks are by counter_idx. */
+struct firmware {
+	unsigned long impl_id, impl_version, spec_version;
+	unsigned long counters; /* what num_counters says */
+	uint64_t hw;            /* programmable hardware counters, 3..31 */
+	uint64_t fixed;         /* counters 0..2 that exist */
+	uint64_t fw;
+	uint32_t fw0;     /* the first firmware counter */
+	uint32_t a, b, c; /* given for instructions, for cycles, and some other one */
+	uint64_t hartid;
+};
+extern struct firmware fw;
+
+/* report.c: each prints one line and counts it. A failure prints what came instead, too. */
+void report(bool ok, const char *section, const char *name);
+void report_eq(uint64_t got, uint64_t want, const char *section, const char *name);
+void report_skip(const char *section, const char *name, const char *why);
+/* Prints the summary; true: nothing failed. */
+bool report_end(void);
+
+/* known.c: why this firmware deviates in this case, or NULL. */
+const char *known_deviation(const char *section, const char *name);
+
+/* Stops and unconfigures every counter the tests use. */
+void reset_all(void);
+/* Configures an event on any hardware counter; the index, or -1 with the case reported failed. */
+int config_any(uint64_t event, uint64_t flags, const char *section, const char *name);
+
+/* count.S, by counter_idx 3..31. Instructions between the two reads: 2 * rounds + 1. */
+typedef uint64_t (*segment_t)(uint64_t rounds);
+typedef uint64_t (*read_t)(void);
+typedef void (*reads_t)(uint64_t *values, uint64_t n); /* five instructions a read */
+segment_t segment_of(uint32_t ctr);
+read_t read_of(uint32_t ctr);
+reads_t reads_of(uint32_t ctr);
+static inline uint64_t counter_read(uint32_t ctr)
+{
+	return read_of(ctr)();
+}
+/* U code: calls the function at a1 with a0, then ecall with what it returned. */
+void user_call(void);
+/* Instructions that user_call spends on a segment, ecall included. */
+#define USER_SEGMENT(rounds) (2 * (rounds) + 6)
+
+/* The parts, in the order in which they run. */
+void find_firmware(uint64_t hartid);
+void test_calls_info(void);
+void test_calls_config(void);
+void test_calls_run(void);
+void test_values(void);
+void test_count(void);
+void test_user(void);
+void test_firmware(void);
+void test_overflow(void);
+/* Runs the corrupting case of this name; false: no such case. */
+bool test_corrupt(const char *name);
+void list_corrupt(void);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What U may read is what scounteren says, however the counter is backed: A is the index the
+ * firmware chose (on Tally read without an exit), C shares its event (read by a trap).
+ */
+#include "guests/selftest/selftest.h"
+
+#include "guests/lib/csr.h"
+#include "guests/lib/trap.h"
+
+/* A read in U; what it trapped with, or all ones. */
+static struct trap_seen user_read(uint32_t ctr, uint64_t *value)
+{
+	trap_guard();
+	*value = user_run(user_call, 0x5a5a, (uint64_t)read_of(ctr));
+	return trap_unguard();
+}
+
+static void closed(uint32_t ctr, const char *name)
+{
+	uint64_t value;
+	struct trap_seen seen = user_read(ctr, &value);
+
+	report(seen.cause == CAUSE_ILLEGAL && seen.count == 1 && value == 0x5a5a, "11", name);
+}
+
+static void opened(uint32_t ctr, const char *name)
+{
+	uint64_t value;
+	struct trap_seen seen;
+
+	csr_set(scounteren, BIT(ctr));
+	seen = user_read(ctr, &value);
+	csr_clear(scounteren, BIT(ctr));
+	report(seen.cause == ~0UL && value == 77, "11", name);
+}
+
+void test_user(void)
+{
+	uint64_t value;
+
+	csr_write(scounteren, 2);
+	pmu_config(BIT(fw.a), SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_UINH,
+	           EVENT_INSTRUCTIONS);
+	pmu_config(BIT(fw.c), SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_UINH,
+	           EVENT_INSTRUCTIONS);
+	closed(fw.a, "U, stopped counter, scounteren closed -> illegal instruction");
+	pmu_start(BIT(fw.a) | BIT(fw.c), 77);
+	closed(fw.a, "U, direct counter, scounteren closed -> illegal instruction");
+	closed(fw.c, "U, trapped counter, scounteren closed -> illegal instruction");
+	opened(fw.a, "U, direct counter, scounteren open: reads the value");
+	opened(fw.c, "U, trapped counter, scounteren open: reads the value");
+	/* The others' bits must not open this one's. */
+	csr_write(scounteren, ~BIT(fw.a) & 0xffffffff);
+	closed(fw.a, "U, all of scounteren open but this bit -> illegal instruction");
+	csr_write(scounteren, ~BIT(fw.c) & 0xffffffff);
+	closed(fw.c, "U, trapped, all of scounteren open but this bit -> illegal instruction");
+	csr_write(scounteren, 2);
+	reset_all();
+
+	csr_set(scounteren, BIT(fw.c));
+	report_eq(user_read(fw.c, &value).cause, CAUSE_ILLEGAL, "11",
+	          "U, unconfigured counter, scounteren open -> illegal instruction");
+	csr_clear(scounteren, BIT(fw.c));
+}

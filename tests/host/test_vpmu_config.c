@@ -63,6 +63,26 @@ static void test_no_such_event(void **state)
 	assert_int_equal(stub.prepares, 0);
 }
 
+/* The ends of the tables, on a hart that would count anything. */
+static void test_ends_of_tables(void **state)
+{
+	static const unsigned long last[] = {10, 0x10000, 0x10035, 0x1003d & ~8UL, 0x10034};
+	static const unsigned long beyond[] = {
+	    0,       11,      0x8001,  0xffff,  0x10006, 0x10007, 0x1002e, 0x10036, 0x10037,
+	    0x10038, 0x1003d, 0x18000, 0x20001, 0x28000, 0x30001, 0x40001, 0x80000, 0xe0001};
+	unsigned long i;
+
+	(void)state;
+	stub.any_event = true;
+	for (i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++)
+		assert_int_equal(event_error(beyond[i], 0), SBI_ERR_NOT_SUPPORTED);
+	for (i = 0; i < sizeof(last) / sizeof(last[0]); i++) {
+		assert_int_equal(event_error(last[i], 0), SBI_SUCCESS);
+		assert_int_equal(stub.hctr[3].config.event_idx, last[i]);
+		assert_int_equal(stop(HW, RESET), SBI_ERR_ALREADY_STOPPED);
+	}
+}
+
 static void test_event_data(void **state)
 {
 	(void)state;
@@ -253,6 +273,7 @@ int test_vpmu_config(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(test_reserved_flags, stub_setup),
 	    cmocka_unit_test_setup(test_no_such_event, stub_setup),
+	    cmocka_unit_test_setup(test_ends_of_tables, stub_setup),
 	    cmocka_unit_test_setup(test_event_data, stub_setup),
 	    cmocka_unit_test_setup(test_filters, stub_setup),
 	    cmocka_unit_test_setup(test_skip_match, stub_setup),

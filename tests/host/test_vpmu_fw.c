@@ -125,9 +125,26 @@ static void test_only_the_allowed(void **state)
 
 		assert_int_equal(error, code < 22 ? SBI_SUCCESS : SBI_ERR_NOT_SUPPORTED);
 	}
-	/* A code that does not exist is nobody's event. */
-	vpmu_fw_event(&vpmu, 22);
-	vpmu_fw_event(&vpmu, 0xffffffff);
+}
+
+/* A code that does not exist is nobody's event, and nobody's memory. */
+static void test_no_such_code(void **state)
+{
+	struct {
+		struct vpmu vpmu;
+		uint64_t after[2];
+	} box = {.after = {1, 2}};
+	struct vpmu before;
+
+	(void)state;
+	vpmu_init(&box.vpmu, &stub_policy);
+	before = box.vpmu;
+	vpmu_fw_event(&box.vpmu, 22);
+	vpmu_fw_event(&box.vpmu, 23);
+	vpmu_fw_event(&box.vpmu, 0xffffffff);
+	assert_int_equal(box.after[0], 1);
+	assert_int_equal(box.after[1], 2);
+	assert_memory_equal(&before, &box.vpmu, sizeof(before));
 }
 
 static void test_all_sixteen(void **state)
@@ -166,6 +183,7 @@ int test_vpmu_fw(void)
 	    cmocka_unit_test_setup(test_read_hi, stub_setup),
 	    cmocka_unit_test_setup(test_configuring, stub_setup),
 	    cmocka_unit_test_setup(test_only_the_allowed, stub_setup),
+	    cmocka_unit_test_setup(test_no_such_code, stub_setup),
 	    cmocka_unit_test_setup(test_all_sixteen, stub_setup),
 	    cmocka_unit_test_setup(test_not_resident, stub_setup),
 	};

@@ -116,66 +116,6 @@ static void test_two_counters_at_once(void **state)
 	assert_int_equal(stub.lcofis, 1);
 }
 
-/* The overflow pends when the guest's call comes: it belongs to the counter as it was before. */
-static void test_pending_at_each_call(void **state)
-{
-	unsigned int call;
-
-	(void)state;
-	for (call = 0; call < 7; call++) {
-		uint32_t of = A;
-
-		setup(NULL);
-		assert_int_equal(config(HW, 0, INSTRS), 4);
-		assert_int_equal(start(A, INIT, -10UL), 0);
-		stub_count(CYCLES, 12);
-		assert_true(stub.pending);
-		switch (call) {
-		case 0:
-			assert_int_equal(stop(A, 0), 0);
-			break;
-		case 1:
-			assert_int_equal(stop(A, RESET), 0);
-			of = 0;
-			break;
-		case 2:
-			assert_int_equal(start(0x10, INIT, 0), 0);
-			break;
-		case 3:
-			assert_int_equal(start(B, INIT, -5UL), 0);
-			break;
-		case 4:
-			assert_int_equal(config(HW, 0, DTLB), 5);
-			break;
-		case 5:
-			assert_int_equal(config(A, SKIP | CLEAR, CYCLES), 3);
-			break;
-		default:
-			vpmu_save(&vpmu);
-			break;
-		}
-		assert_false(stub.pending);
-		assert_int_equal(stub.lcofis, 1);
-		assert_int_equal(vpmu_scountovf(&vpmu), of);
-		vpmu_overflow(&vpmu);
-		assert_int_equal(stub.lcofis, 1);
-	}
-}
-
-/* A refused call changes nothing, and takes nothing. */
-static void test_pending_at_a_refused_call(void **state)
-{
-	(void)state;
-	assert_int_equal(start(A, INIT, -1UL), 0);
-	stub_count(CYCLES, 1);
-	assert_int_equal(start(A | 2, INIT, 5), SBI_ERR_INVALID_PARAM);
-	assert_int_equal(start(A, INIT, 5), SBI_ERR_ALREADY_STARTED);
-	assert_true(stub.pending);
-	vpmu_overflow(&vpmu);
-	assert_int_equal(stub.lcofis, 1);
-	assert_int_equal(vpmu_scountovf(&vpmu), A);
-}
-
 static void test_sharers_each_at_their_period(void **state)
 {
 	(void)state;
@@ -241,6 +181,22 @@ static void test_next_nearest_is_armed(void **state)
 	assert_int_equal(stub.lcofis, 1);
 }
 
+/* What is stopped does not wrap, whatever its value was about to do. */
+static void test_stopped_does_not_wrap(void **state)
+{
+	(void)state;
+	assert_int_equal(start(A, INIT, -10UL), 0);
+	assert_int_equal(start(B, INIT, 5), 0);
+	stub_run(CYCLES, 5);
+	assert_int_equal(stop(A, 0), 0);
+	stub_run(CYCLES, 20);
+	assert_int_equal(stop(B, 0), 0);
+	assert_int_equal(vpmu_scountovf(&vpmu), 0);
+	assert_int_equal(stub.lcofis, 0);
+	assert_int_equal(guest_read(3), -5UL);
+	assert_int_equal(guest_read(18), 30);
+}
+
 static void test_cleared_counter_is_disarmed(void **state)
 {
 	(void)state;
@@ -250,6 +206,22 @@ static void test_cleared_counter_is_disarmed(void **state)
 	stub_run(CYCLES, 20);
 	assert_int_equal(guest_read(3), 20);
 	assert_int_equal(stub.lcofis, 0);
+}
+
+/* Zero is far from the wrap of a counter of 63 bits, near that of one of 62. */
+static void test_cleared_narrow_counter(void **state)
+{
+	struct vpmu_policy policy = stub_policy;
+
+	(void)state;
+	for (policy.width = 62; policy.width <= 63; policy.width++) {
+		stub_setup_policy(&policy);
+		assert_int_equal(config(HW, 0, CYCLES), 3);
+		assert_int_equal(start(A, INIT, -10UL), 0);
+		assert_int_equal(config(A, SKIP | CLEAR, CYCLES), 3);
+		assert_int_equal(stub.hctr[3].armed, policy.width == 62);
+		assert_int_equal(stub.hctr[3].value, 0);
+	}
 }
 
 /* What an event is does not matter here: a port knows what its hardware cannot arm. */
@@ -275,11 +247,11 @@ int test_vpmu_overflow(void)
 	    cmocka_unit_test_setup(test_no_overflow_for_this_vm, setup),
 	    cmocka_unit_test_setup(test_plain_overflow, setup),
 	    cmocka_unit_test_setup(test_two_counters_at_once, setup),
-	    cmocka_unit_test_setup(test_pending_at_each_call, setup),
-	    cmocka_unit_test_setup(test_pending_at_a_refused_call, setup),
 	    cmocka_unit_test_setup(test_sharers_each_at_their_period, setup),
 	    cmocka_unit_test_setup(test_sharers_wrap_together, setup),
 	    cmocka_unit_test_setup(test_next_nearest_is_armed, setup),
+	    cmocka_unit_test_setup(test_stopped_does_not_wrap, setup),
+	    cmocka_unit_test_setup(test_cleared_narrow_counter, setup),
 	    cmocka_unit_test_setup(test_cleared_counter_is_disarmed, setup),
 	    cmocka_unit_test_setup(test_every_event_is_armed, setup),
 	};

@@ -75,6 +75,8 @@ static void test_sharer_outlives_home(void **state)
 	assert_int_equal(guest_read(3), 10);
 	assert_int_equal(guest_read(18), 53);
 	assert_true(guest_reads_direct(3));
+	assert_int_equal(stop(B, 0), 0);
+	assert_int_equal(guest_read(18), 53);
 	assert_int_equal(stop(B | C, RESET), SBI_ERR_ALREADY_STOPPED);
 	assert_int_equal(stop(A, 0), 0);
 	assert_int_equal(stub.hctr[3].running, false);
@@ -148,6 +150,13 @@ static void test_restart_refused(void **state)
 	stub.refuse_start = 8;
 	/* Arming B must move the hardware, which then refuses: both are lost, and say so. */
 	assert_int_equal(start(B, INIT, -3UL), SBI_ERR_FAILED);
+	/* What is lost does not wrap either. */
+	stub.refuse_start = 0;
+	assert_int_equal(start(C, INIT, 0), 0);
+	stub_run(CYCLES, 20);
+	assert_int_equal(stop(C, RESET), 0);
+	assert_int_equal(config(C, CLEAR, CYCLES), 17);
+	assert_int_equal(stub.lcofis, 0);
 	assert_true(guest_read_is_illegal(3));
 	assert_true(guest_read_is_illegal(18));
 	assert_int_equal(guest_read(17), 0);

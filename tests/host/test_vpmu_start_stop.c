@@ -55,6 +55,33 @@ static void test_one_value_for_all(void **state)
 	assert_int_equal(fw_read(19), 1001);
 }
 
+static void test_several_at_once(void **state)
+{
+	(void)state;
+	assert_int_equal(config(HW, 0, CYCLES), 3);
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	assert_int_equal(config(HW, 0, DTLB), 5);
+	assert_int_equal(start(0x38, INIT, 9), 0);
+	stub_count(INSTRS, 1);
+	assert_int_equal(stop(0x38, 0), 0);
+	assert_int_equal(stub.stops, 1);
+	assert_int_equal(stub.last_stop, 0x38);
+	/* All three are still to be had without an exit. */
+	assert_int_equal(stub.direct, 0x38);
+	assert_int_equal(guest_read(3), 9);
+	assert_int_equal(guest_read(4), 10);
+	/* Stopping one leaves the others' values where they are. */
+	assert_int_equal(start(8, 0, 0), 0);
+	assert_int_equal(stop(8, 0), 0);
+	assert_int_equal(stub.direct, 0x38);
+	/* Refused one after the other, both are lost. */
+	stub.refuse_start = 0x18;
+	assert_int_equal(start(8, 0, 0), SBI_ERR_FAILED);
+	assert_int_equal(start(0x10, 0, 0), SBI_ERR_FAILED);
+	assert_true(guest_read_is_illegal(3));
+	assert_true(guest_read_is_illegal(4));
+}
+
 static void test_start_goes_on(void **state)
 {
 	(void)state;
@@ -251,6 +278,7 @@ int test_vpmu_start_stop(void)
 	    cmocka_unit_test_setup(test_start_refuses, stub_setup),
 	    cmocka_unit_test_setup(test_already_started, stub_setup),
 	    cmocka_unit_test_setup(test_one_value_for_all, stub_setup),
+	    cmocka_unit_test_setup(test_several_at_once, stub_setup),
 	    cmocka_unit_test_setup(test_start_goes_on, stub_setup),
 	    cmocka_unit_test_setup(test_start_refused_by_hart, stub_setup),
 	    cmocka_unit_test_setup(test_lost_then_configured, stub_setup),

@@ -154,6 +154,8 @@ static void test_restore_refused(void **state)
 	assert_int_equal(config(HW, 0, INSTRS), 4);
 	assert_int_equal(config(HW, 0, CYCLES), 18);
 	assert_int_equal(start(A | B | 0x10, INIT, 40), 0);
+	assert_int_equal(config(HW, 0, CYCLES), 17);
+	assert_int_equal(start(1UL << 17, INIT, -9UL), 0);
 	stub_count(CYCLES, 2);
 	stub.refuse_start = 8;
 	away();
@@ -168,6 +170,9 @@ static void test_restore_refused(void **state)
 	assert_true(guest_read_is_illegal(3));
 	assert_int_equal(start(A, 0, 0), 0);
 	assert_int_equal(guest_read(3), 42);
+	stub_run(CYCLES, 20);
+	assert_int_equal(stop(A, 0), 0);
+	assert_int_equal(stub.lcofis, 0);
 }
 
 static void test_reset_after_restore(void **state)
@@ -194,6 +199,9 @@ static void test_counts_cycles(void **state)
 	away();
 	assert_true(vpmu_counts_cycles(&vpmu));
 	assert_int_equal(config(HW, AUTO, CYCLES), 18);
+	assert_int_equal(stop(B, 0), 0);
+	assert_true(vpmu_counts_cycles(&vpmu));
+	assert_int_equal(start(B, 0, 0), 0);
 	assert_int_equal(stop(A, RESET), 0);
 	assert_true(vpmu_counts_cycles(&vpmu));
 	assert_int_equal(stop(B, 0), 0);

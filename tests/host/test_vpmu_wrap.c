@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Wraps that the hardware's flag tells late, early, or only for one of several. */
+/*
+ * Wraps that the hardware's flag tells late, early, or only for one of several; and flags that
+ * pend when a call comes.
+ */
 #include "tests/host/vpmu_stub.h"
 
 #define A (1UL << 3)
@@ -68,11 +71,11 @@ static void test_late_flag_at_stop(void **state)
 static void test_flag_is_believed(void **state)
 {
 	(void)state;
-	assert_int_equal(start(A, INIT, -10UL), 0);
+	assert_int_equal(start(A | B, INIT, -10UL), 0);
 	stub.hctr[3].flag = true;
 	stub.pending = true;
 	vpmu_overflow(&vpmu);
-	assert_int_equal(vpmu_scountovf(&vpmu), A);
+	assert_int_equal(vpmu_scountovf(&vpmu), A | B);
 	assert_int_equal(stub.lcofis, 1);
 	stub_run(CYCLES, 20);
 	assert_int_equal(stop(A, 0), 0);
@@ -97,6 +100,89 @@ static void test_late_flag_of_an_earlier_run(void **state)
 	assert_int_equal(stub.lcofis, 2);
 }
 
+/* The overflow pends when the guest's call comes: it belongs to the counter as it was before. */
+static void test_pending_at_each_call(void **state)
+{
+	unsigned int call;
+
+	(void)state;
+	for (call = 0; call < 9; call++) {
+		uint32_t of = A;
+
+		setup(NULL);
+		assert_int_equal(config(HW, 0, INSTRS), 4);
+		assert_int_equal(start(A, INIT, -10UL), 0);
+		stub_count(CYCLES, 12);
+		assert_true(stub.pending);
+		switch (call) {
+		case 0:
+			assert_int_equal(stop(A, 0), 0);
+			break;
+		case 1:
+			assert_int_equal(stop(A, RESET), 0);
+			of = 0;
+			break;
+		case 2:
+			assert_int_equal(start(0x10, INIT, 0), 0);
+			break;
+		case 3:
+			assert_int_equal(start(B, INIT, -5UL), 0);
+			break;
+		case 4:
+			assert_int_equal(config(HW, 0, DTLB), 5);
+			break;
+		case 5:
+			assert_int_equal(config(A, SKIP | CLEAR, CYCLES), 3);
+			break;
+		case 6:
+			stub.refuse_prepare = 0x20;
+			assert_int_equal(config_error(HW, 0, DTLB), SBI_ERR_NOT_SUPPORTED);
+			break;
+		case 7:
+			assert_int_equal(stop(0x10, RESET), SBI_ERR_ALREADY_STOPPED);
+			assert_int_equal(config(HW, AUTO, INSTRS), 4);
+			break;
+		default:
+			vpmu_save(&vpmu);
+			break;
+		}
+		assert_false(stub.pending);
+		assert_int_equal(stub.lcofis, 1);
+		assert_int_equal(vpmu_scountovf(&vpmu), of);
+		vpmu_overflow(&vpmu);
+		assert_int_equal(stub.lcofis, 1);
+	}
+}
+
+/* A refused call changes nothing, and takes nothing. */
+static void test_pending_at_a_refused_call(void **state)
+{
+	(void)state;
+	assert_int_equal(start(A, INIT, -1UL), 0);
+	stub_count(CYCLES, 1);
+	assert_int_equal(start(A | 2, INIT, 5), SBI_ERR_INVALID_PARAM);
+	assert_int_equal(start(A, INIT, 5), SBI_ERR_ALREADY_STARTED);
+	assert_true(stub.pending);
+	vpmu_overflow(&vpmu);
+	assert_int_equal(stub.lcofis, 1);
+	assert_int_equal(vpmu_scountovf(&vpmu), A);
+}
+
+/* The start of one counter comes when the flag of another asks for a new anchor. */
+static void test_pending_for_another_anchor(void **state)
+{
+	(void)state;
+	assert_int_equal(start(A, INIT, -30UL), 0);
+	assert_int_equal(start(B, INIT, -10UL), 0);
+	stub_count(CYCLES, 10);
+	assert_int_equal(config(HW, AUTO, INSTRS), 4);
+	assert_int_equal(vpmu_scountovf(&vpmu), B);
+	assert_int_equal(stub.hctr[3].value, -20UL);
+	stub_run(CYCLES, 20);
+	assert_int_equal(vpmu_scountovf(&vpmu), A | B);
+	assert_int_equal(stub.lcofis, 2);
+}
+
 int test_vpmu_wrap(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -105,6 +191,9 @@ int test_vpmu_wrap(void)
 	    cmocka_unit_test_setup(test_late_flag_at_stop, setup),
 	    cmocka_unit_test_setup(test_flag_is_believed, setup),
 	    cmocka_unit_test_setup(test_late_flag_of_an_earlier_run, setup),
+	    cmocka_unit_test_setup(test_pending_at_each_call, setup),
+	    cmocka_unit_test_setup(test_pending_at_a_refused_call, setup),
+	    cmocka_unit_test_setup(test_pending_for_another_anchor, setup),
 	};
 
 	return cmocka_run_group_tests_name("vpmu: wraps and flags", tests, NULL, NULL);

@@ -86,6 +86,8 @@ void stub_run(unsigned long event_idx, uint64_t n)
 
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
 {
+	if (stub.any_event)
+		return 1U << 3;
 	if (stub.any_hctr && (event_idx == CYCLES || event_idx == INSTRS))
 		return 0x7fff8;
 	switch (event_idx) {

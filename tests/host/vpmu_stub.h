@@ -49,7 +49,8 @@ struct stub {
 	uint64_t width_mask;
 	uint64_t refuse_start;
 	uint64_t refuse_prepare;
-	bool any_hctr; /* cycles and instructions count on all of 3 to 18 */
+	bool any_hctr;  /* cycles and instructions count on all of 3 to 18 */
+	bool any_event; /* everything counts on 3, whether it exists or not */
 	bool pending;
 	bool quiet_flags; /* a wrap sets no flag: it is late for ever */
 	uint64_t direct;

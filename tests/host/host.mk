@@ -7,7 +7,9 @@ VPMU_SRC := $(sort $(wildcard vpmu/*.c))
 HOST_TESTS :=
 
 HOST_TESTS += vpmu
-HOST_SRC_vpmu := tests/host/test_vpmu.c tests/host/fake_hart.c $(VPMU_SRC)
+HOST_SRC_vpmu := $(addprefix tests/host/,test_vpmu.c test_vpmu_config.c test_vpmu_choice.c \
+	test_vpmu_start_stop.c test_vpmu_direct.c test_vpmu_share.c test_vpmu_overflow.c \
+	test_vpmu_wrap.c test_vpmu_fw.c test_vpmu_switch.c vpmu_stub.c) $(VPMU_SRC)
 
 HOST_TESTS += vpmu_model
 HOST_SRC_vpmu_model := tests/host/test_vpmu_model.c tests/host/model.c tests/host/fake_hart.c $(VPMU_SRC)

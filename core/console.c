@@ -220,7 +220,6 @@ void console_vm_flush(struct console *c, unsigned int vm)
 	if (!console_line_is_blank(&c->lines[vm]) || c->lines[vm].drawn)
 		line_end(c, vm);
 	restore(c);
-	console_line_reset(&c->lines[vm]);
 	ansi_init(&c->lines[vm].ansi);
 }
 

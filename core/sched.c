@@ -65,6 +65,12 @@ void sched_wait(struct vcpu *vcpu)
 	pcpu->resched = true;
 }
 
+void sched_yield(void)
+{
+	this_pcpu()->slice_end = 0;
+	this_pcpu()->resched = true;
+}
+
 void sched_wake_if_interrupted(struct vcpu *vcpu)
 {
 	if ((vcpu->home->waiting & BIT(vcpu->index)) && vcpu_has_interrupt(vcpu))

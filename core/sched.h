@@ -20,6 +20,9 @@ void sched_set_ready(struct vcpu *vcpu);
 /* The current one waits for an interrupt (WFI). */
 void sched_wait(struct vcpu *vcpu);
 
+/* The current one has nothing better to do: its turn is over if another wants to run. */
+void sched_yield(void);
+
 /* It waits: has its interrupt come? Not resident. */
 void sched_wake_if_interrupted(struct vcpu *vcpu);
 

@@ -6,6 +6,8 @@
 #include "core/virtual_insn.h"
 #include "core/vm.h"
 
+#define WRS_NTO 0x00d00073U /* traps with hstatus.VTW, like WFI */
+
 static bool from_user(void)
 {
 	return !(csr_read(CSR_SSTATUS) & SSTATUS_SPP);
@@ -51,6 +53,12 @@ enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 	if (insn.kind == INSN_WFI && !from_user()) {
 		csr_write(CSR_SEPC, csr_read(CSR_SEPC) + insn.length);
 		wait_for_interrupt(vcpu);
+		return EXIT_WFI;
+	}
+	if (raw == WRS_NTO) {
+		/* Zawrs: it waits for another vcpu, which may need this hart. It may end early. */
+		csr_write(CSR_SEPC, csr_read(CSR_SEPC) + 4);
+		sched_yield();
 		return EXIT_WFI;
 	}
 	if (insn.kind == INSN_CSR && read_pmu_csr(vcpu, &insn, &value)) {

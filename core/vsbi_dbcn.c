@@ -7,7 +7,7 @@
 #include "core/vsbi.h"
 
 /* A call may write or read less than it was asked; so the stay in HS is bounded. */
-#define DBCN_MAX_BYTES 64UL
+#define DBCN_MAX_BYTES 32UL
 
 static struct sbi_ret console_write(struct vm *vm, uint64_t n, gpa_t gpa)
 {

@@ -6,7 +6,7 @@ void vs_state_reset(struct vs_state *vs, uint64_t pc)
 {
 	*vs = (struct vs_state){
 	    .sepc = pc,
-	    .sstatus = SSTATUS_SPP | SSTATUS_SPIE,
+	    .sstatus = 2UL << 32 | SSTATUS_SPP | SSTATUS_SPIE, /* UXL = 64 */
 	    .hstatus = HSTATUS_VSXL_64 | HSTATUS_SPV | HSTATUS_SPVP | HSTATUS_VTW,
 	    .vsstatus = 2UL << 32, /* UXL = 64 */
 	    .vstimecmp = ~0UL,

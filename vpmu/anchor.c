@@ -143,10 +143,10 @@ void vpmu_apply(struct vpmu *v, uint64_t hctrs)
 	for_each_bit (i, hctrs) {
 		uint64_t users = v->users[i] & v->running;
 		hctr_t hctr = {i};
-		struct anchor anchor;
 
 		if (users != 0) {
-			anchor = choose_anchor(v, hctr);
+			struct anchor anchor = choose_anchor(v, hctr);
+
 			if (in_place(v, hctr, anchor))
 				continue;
 			move_anchor(v, hctr, anchor.offset);

@@ -68,6 +68,41 @@ static void configure(struct vpmu *v, struct vpmu_place place, const struct vpmu
 	v->configured |= bit;
 }
 
+/* What configuring a counter that is not running changes of it. */
+struct former {
+	struct vpmu_counter counter;
+	uint64_t configured;
+	uint64_t lost;
+	uint64_t overflow;
+	uint64_t cycles;
+};
+
+static struct former remember(const struct vpmu *v, lctr_t lctr)
+{
+	uint64_t bit = bit64(lctr.idx);
+
+	return (struct former){
+	    .counter = v->counter[lctr.idx],
+	    .configured = v->configured & bit,
+	    .lost = v->lost & bit,
+	    .overflow = v->overflow & bit,
+	    .cycles = v->cycles & bit,
+	};
+}
+
+/* Undoes configure(): a call that fails has changed nothing. */
+static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
+{
+	vpmu_forget(v, lctr);
+	v->counter[lctr.idx] = former->counter;
+	if ((former->configured & vpmu_hw_lctrs(v)) != 0)
+		v->users[former->counter.hctr] |= (uint32_t)former->configured;
+	v->configured |= former->configured;
+	v->lost |= former->lost;
+	v->overflow |= former->overflow;
+	v->cycles |= former->cycles;
+}
+
 /* false: the hardware does not take the event. The counters are as before. */
 static bool prepare(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
 {
@@ -82,6 +117,7 @@ static struct vpmu_ret config_stopped(struct vpmu *v, uint64_t set,
                                       unsigned long config_flags)
 {
 	struct vpmu_place place;
+	struct former former;
 	uint64_t hctrs = 0;
 
 	if (!vpmu_assign(v, set, event, &place))
@@ -94,6 +130,7 @@ static struct vpmu_ret config_stopped(struct vpmu *v, uint64_t set,
 			return not_supported;
 		}
 	}
+	former = remember(v, place.lctr);
 	configure(v, place, event);
 	if ((config_flags & SBI_PMU_CFG_FLAG_CLEAR_VALUE) != 0)
 		clear_value(v, place.lctr);
@@ -102,8 +139,7 @@ static struct vpmu_ret config_stopped(struct vpmu *v, uint64_t set,
 	vpmu_apply(v, hctrs);
 
 	if ((v->lost & bit64(place.lctr.idx)) != 0) {
-		/* The guest will not learn which counter it was: it must not stay taken. */
-		vpmu_forget(v, place.lctr);
+		take_back(v, place.lctr, &former);
 		return not_supported;
 	}
 	return vpmu_result(SBI_SUCCESS, place.lctr.idx);

@@ -190,6 +190,66 @@ static void test_classes_do_not_mix(void **state)
 	assert_int_equal(config(0x7fffffffd, 0, FW(5)), 20);
 }
 
+static void test_auto_start_refused(void **state)
+{
+	(void)state;
+	stub.refuse_start = 8;
+	assert_int_equal(config_error(HW, AUTO, CYCLES), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(vpmu.configured | vpmu.lost | vpmu.running, 0);
+	assert_true(guest_read_is_illegal(3));
+	stub.refuse_start = 0;
+	assert_int_equal(config(HW, AUTO | SINH, CYCLES), 3);
+}
+
+/* A counter that would have been taken over is as it was. */
+static void test_take_over_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(config(8, 0, CYCLES), 3);
+	assert_int_equal(start(8, INIT, -5UL), 0);
+	stub_run(CYCLES, 7);
+	assert_int_equal(stop(8, 0), 0);
+	stub.refuse_start = 0x18;
+	/* By another event, by another filter, by the same. */
+	assert_int_equal(config_error(8, AUTO | CLEAR, INSTRS), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config_error(8, AUTO | CLEAR | SINH, CYCLES), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config_error(8, AUTO | SKIP, CYCLES), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(guest_read(3), 2);
+	assert_int_equal(vpmu_scountovf(&vpmu), 8);
+	stub.refuse_start = 0;
+	assert_int_equal(start(8, 0, 0), 0);
+	assert_true(vpmu_counts_cycles(&vpmu));
+	stub_count(CYCLES, 1);
+	assert_int_equal(guest_read(3), 3);
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	/* One that was lost is lost. */
+	assert_int_equal(stop(8, 0), 0);
+	stub.refuse_start = 0x18;
+	assert_int_equal(start(8, 0, 0), SBI_ERR_FAILED);
+	assert_int_equal(config_error(8, AUTO, INSTRS), SBI_ERR_NOT_SUPPORTED);
+	assert_true(guest_read_is_illegal(3));
+	/* One that was not configured is not. */
+	assert_int_equal(config_error(0x10, AUTO | SKIP, INSTRS), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(vpmu.configured, 0x18);
+	assert_int_equal(config_error(0x20, AUTO, INSTRS), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(vpmu.configured, 0x18);
+}
+
+static void test_prepare_refused(void **state)
+{
+	struct vpmu before;
+
+	(void)state;
+	stub.refuse_prepare = 1UL << 4;
+	assert_int_equal(config_error(HW, 0, INSTRS), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(vpmu.configured, 0);
+	/* Also where a configured counter would have been taken over. */
+	assert_int_equal(config(8, 0, CYCLES), 3);
+	before = vpmu;
+	assert_int_equal(config_error(8, 0, INSTRS), SBI_ERR_NOT_SUPPORTED);
+	assert_memory_equal(&before, &vpmu, sizeof(vpmu));
+}
+
 int test_vpmu_choice(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -205,6 +265,9 @@ int test_vpmu_choice(void)
 	    cmocka_unit_test_setup(test_stopped_chosen_last, stub_setup),
 	    cmocka_unit_test_setup(test_drop_makes_room, stub_setup),
 	    cmocka_unit_test_setup(test_classes_do_not_mix, stub_setup),
+	    cmocka_unit_test_setup(test_prepare_refused, stub_setup),
+	    cmocka_unit_test_setup(test_take_over_refused, stub_setup),
+	    cmocka_unit_test_setup(test_auto_start_refused, stub_setup),
 	};
 
 	return cmocka_run_group_tests_name("vpmu: choice", tests, NULL, NULL);

@@ -229,32 +229,6 @@ static void test_auto_start(void **state)
 	assert_int_equal(guest_read(3), 4);
 }
 
-static void test_auto_start_refused(void **state)
-{
-	(void)state;
-	stub.refuse_start = 8;
-	assert_int_equal(config_error(HW, AUTO, CYCLES), SBI_ERR_NOT_SUPPORTED);
-	assert_int_equal(vpmu.configured | vpmu.lost | vpmu.running, 0);
-	assert_true(guest_read_is_illegal(3));
-	stub.refuse_start = 0;
-	assert_int_equal(config(HW, AUTO | SINH, CYCLES), 3);
-}
-
-static void test_prepare_refused(void **state)
-{
-	struct vpmu before;
-
-	(void)state;
-	stub.refuse_prepare = 1UL << 4;
-	assert_int_equal(config_error(HW, 0, INSTRS), SBI_ERR_NOT_SUPPORTED);
-	assert_int_equal(vpmu.configured, 0);
-	/* Also where a configured counter would have been taken over. */
-	assert_int_equal(config(8, 0, CYCLES), 3);
-	before = vpmu;
-	assert_int_equal(config_error(8, 0, INSTRS), SBI_ERR_NOT_SUPPORTED);
-	assert_memory_equal(&before, &vpmu, sizeof(vpmu));
-}
-
 /* OF goes with the configuration it came from. */
 static void test_config_clears_overflow(void **state)
 {
@@ -280,8 +254,6 @@ int test_vpmu_config(void)
 	    cmocka_unit_test_setup(test_skip_match_running, stub_setup),
 	    cmocka_unit_test_setup(test_clear_value, stub_setup),
 	    cmocka_unit_test_setup(test_auto_start, stub_setup),
-	    cmocka_unit_test_setup(test_auto_start_refused, stub_setup),
-	    cmocka_unit_test_setup(test_prepare_refused, stub_setup),
 	    cmocka_unit_test_setup(test_config_clears_overflow, stub_setup),
 	};
 

@@ -164,10 +164,27 @@ static void advance(uint32_t counting, uint64_t units)
 	}
 }
 
+/* Moves all of them together, as far as the next armed wrap; returns the units done. */
+static uint64_t run_to_wrap(uint32_t counting, uint64_t units)
+{
+	for (uint32_t i = 0; i < COUNTERS; i++) {
+		uint64_t left = (0 - hart.counters[i].value) & value_mask();
+
+		/* left 0: a whole round to go, too long for one step at 64 bits. */
+		if (!left && hart.config.width < 64)
+			left = 1ULL << hart.config.width;
+		if ((counting & 1U << i) && !hart.counters[i].of && left && left < units)
+			units = left;
+	}
+	advance(counting, units);
+	return units;
+}
+
 uint64_t fake_hart_step(enum fake_mode mode, uint32_t events, uint64_t units)
 {
 	uint64_t done = 0;
 	uint32_t counting = 0;
+	uint32_t skid = hart.lcofip ? 0 : hart.config.skid;
 
 	require(hart.resident != NOBODY, "guest runs while no vcpu is resident");
 	for (uint32_t i = 0; i < COUNTERS; i++) {
@@ -177,20 +194,14 @@ uint64_t fake_hart_step(enum fake_mode mode, uint32_t events, uint64_t units)
 			require(hart.counters[i].owner == hart.resident,
 			        "guest entered with another's counter direct");
 	}
-	while (done < units && !hart.lcofip) {
-		uint64_t part = units - done;
+	while (done < units && !hart.lcofip)
+		done += run_to_wrap(counting, units - done);
+	while (hart.lcofip && done < units && skid) {
+		uint64_t part = units - done < skid ? units - done : skid;
 
-		for (uint32_t i = 0; i < COUNTERS; i++) {
-			uint64_t left = (0 - hart.counters[i].value) & value_mask();
-
-			/* left 0: a whole round to go, too long for one step at 64 bits. */
-			if (!left && hart.config.width < 64)
-				left = 1ULL << hart.config.width;
-			if ((counting & 1U << i) && !hart.counters[i].of && left && left < part)
-				part = left;
-		}
-		advance(counting, part);
+		part = run_to_wrap(counting, part);
 		done += part;
+		skid -= (uint32_t)part;
 	}
 	hart.now += done;
 	return done;
@@ -338,7 +349,15 @@ uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
 {
 	enum fake_event event = fake_hart_event(event_idx, event_data);
 
+	if (event == FAKE_EVENTS && hart.config.knows_all_events)
+		event = FAKE_CYCLES;
 	return event < FAKE_EVENTS ? hart.config.hctrs[event] : 0;
+}
+
+static void note_fault(uint32_t idx)
+{
+	fake_trace.faults++;
+	fake_trace.refused |= 1ULL << idx;
 }
 
 bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
@@ -347,8 +366,10 @@ bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
 
 	fake_trace.prepares++;
 	require(!hart.counters[idx].running, "prepare of a running counter");
-	if (hart.fail_prepare && !--hart.fail_prepare)
+	if (hart.fail_prepare && !--hart.fail_prepare) {
+		note_fault(idx);
 		return false;
+	}
 	program(idx, config);
 	return true;
 }
@@ -384,10 +405,12 @@ uint64_t vpmu_port_start(const struct vpmu_hw_start *starts, uint32_t n)
 
 		require(!hart.counters[idx].running, "start of a running counter");
 		fake_trace.started++;
-		if (hart.refuse_start && !--hart.refuse_start)
+		if (hart.refuse_start && !--hart.refuse_start) {
+			note_fault(idx);
 			refused |= 1ULL << idx;
-		else
+		} else {
 			start_one(idx, &starts[i]);
+		}
 	}
 	return refused;
 }

@@ -46,7 +46,11 @@ struct fake_hart_config {
 	bool boot_of;               /* OF is set at boot and by each new configuration */
 	bool pending_keeps_of;      /* a start under a pending LCOFI does not clear OF */
 
+	/* An LCOFI comes so many units of the step after the wrap, as it does without icount. */
+	uint32_t skid;
+
 	/* What a port may do either way. */
+	bool knows_all_events;     /* has counters for any event_idx and event_data; they stand */
 	bool take_without_pending; /* take_overflow() reports OF when no LCOFI pends, too */
 
 	/* Mistakes of a port, to prove that tests notice them. */
@@ -70,6 +74,8 @@ struct fake_hart_trace {
 	uint64_t raises;    /* virtual LCOFIs */
 	uint64_t overflows; /* physical LCOFIs */
 	uint64_t swallowed; /* by the stale flag */
+	uint64_t faults;    /* injected ones that happened */
+	uint64_t refused;   /* mask of the counters that they hit */
 };
 
 extern struct fake_hart_trace fake_trace;
@@ -91,8 +97,8 @@ void fake_hart_leave(void);
 
 /*
  * The resident guest spends units in one mode; each unit advances every event in the mask by
- * one. Stops after the unit with which an armed counter wrapped, an LCOFI then pends; 0 while
- * one pends. Returns the units done.
+ * one. Stops after the unit with which an armed counter wrapped (and the skid), an LCOFI then
+ * pends; 0 while one pends. Returns the units done.
  */
 uint64_t fake_hart_step(enum fake_mode mode, uint32_t events, uint64_t units);
 

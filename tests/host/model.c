@@ -223,11 +223,12 @@ static void start_one(struct model *m, uint32_t idx)
 
 	if (c->of)
 		seen(start_clears_of);
+	if (c->lost)
+		seen(fault_start_again);
 	c->running = true;
+	c->lost = false;
 	c->of = false;
-	c->lax = false;
 	c->near = is_near(m, idx);
-	c->far = m->policy.overflow && !c->near;
 	if (c->near)
 		seen(start_near);
 	else
@@ -267,9 +268,9 @@ static void adopt(struct model *m, const struct model_lctr *use, uint32_t idx, u
 	c->event_idx = use->event_idx;
 	c->event_data = use->event_data;
 	c->inhibit = use->inhibit;
+	c->lost = false;
 	/* The flag told of the counter's last event. */
 	c->of = false;
-	c->lax = false;
 	if (flags & 2)
 		c->value = 0;
 	if (flags & 4) {
@@ -277,6 +278,15 @@ static void adopt(struct model *m, const struct model_lctr *use, uint32_t idx, u
 		if (c->near)
 			seen(config_auto_start_near);
 	}
+}
+
+/* A refusal that the hardware explains changes nothing. */
+static bool refused_by_hart(const struct model *m, struct vpmu_ret got)
+{
+	if (!m->fault || got.error != -2)
+		return false;
+	seen(fault_config);
+	return true;
 }
 
 /* The named counter, whatever its state. */
@@ -294,6 +304,8 @@ static const char *skip_match(struct model *m, const struct model_lctr *use, uin
 		seen(skip_running_other);
 		return expect(got, -2);
 	}
+	if (refused_by_hart(m, got))
+		return NULL;
 	if (!c->running && (can == NO || (can == MAYBE && got.error))) {
 		seen(skip_infeasible);
 		return expect(got, -2);
@@ -305,10 +317,7 @@ static const char *skip_match(struct model *m, const struct model_lctr *use, uin
 		if (flags & 2) {
 			seen(skip_running_same_clear);
 			c->value = 0;
-			if (c->near && !is_near(m, idx)) {
-				c->near = false;
-				c->far = true;
-			}
+			c->near = c->near && is_near(m, idx);
 		}
 		return NULL;
 	}
@@ -394,6 +403,8 @@ const char *model_config(struct model *m, unsigned long base, unsigned long mask
 	if (flags & 1)
 		return skip_match(m, &use, (uint32_t)__builtin_ctzll(set), flags, got);
 
+	if (refused_by_hart(m, got))
+		return NULL;
 	can = choices(m, &use, set, &fresh, &stopped);
 	if (can == NO || (can == MAYBE && got.error)) {
 		if (fresh)
@@ -406,7 +417,7 @@ const char *model_config(struct model *m, unsigned long base, unsigned long mask
 		return "refused an event that can be counted";
 	if (got.value >= VPMU_COUNTERS || !((fresh ? fresh : stopped) >> got.value & 1))
 		return "returned a counter that it must not choose";
-	if (avoids_identity(m, &use, fresh, (uint32_t)got.value))
+	if (!m->fault && avoids_identity(m, &use, fresh, (uint32_t)got.value))
 		return "returned another counter than the free home counter";
 	adopt(m, &use, (uint32_t)got.value, flags);
 	return NULL;
@@ -464,6 +475,10 @@ const char *model_start(struct model *m, unsigned long base, unsigned long mask,
 		seen(start_already);
 	else if (started)
 		seen(start_ok);
+	if (m->fault && started && got.error == -1) {
+		seen(fault_start);
+		return NULL;
+	}
 	return expect(got, already ? -7 : 0);
 }
 
@@ -501,8 +516,8 @@ const char *model_stop(struct model *m, unsigned long base, unsigned long mask, 
 				seen(stop_unconfigured_reset);
 			seen(stop_reset);
 			c->configured = false;
+			c->lost = false;
 			c->of = false;
-			c->lax = false;
 		} else if (c->of) {
 			seen(stop_keeps_of);
 		}
@@ -518,6 +533,19 @@ const char *model_stop(struct model *m, unsigned long base, unsigned long mask, 
 	else if (stopped)
 		seen(stop_ok);
 	return expect(got, already ? -8 : 0);
+}
+
+bool model_lose(struct model *m, uint32_t idx, uint64_t refused)
+{
+	struct model_lctr *c = &m->c[idx];
+
+	if (!c->running || !(hctrs_of(m, c->event_idx, c->event_data) & refused))
+		return false;
+	seen(fault_lost);
+	c->running = false;
+	c->near = false;
+	c->lost = true;
+	return true;
 }
 
 /* --- what happens -------------------------------------------------------------------- */
@@ -537,12 +565,8 @@ void model_step(struct model *m, enum fake_mode mode, uint32_t events, uint64_t 
 		c->value = (c->value + units) & value_mask(m, i);
 		if (!left || units < left)
 			continue;
-		/* The interrupt of a far start is the implementation's choice: platforms differ. */
 		if (!c->near) {
 			seen(wrap_far);
-			c->lax = c->lax || c->far;
-			m->lax_wraps += c->far;
-			c->far = false;
 			continue;
 		}
 		seen(wrap_near);
@@ -576,22 +600,13 @@ uint32_t model_scountovf(const struct model *m)
 	return of;
 }
 
-uint32_t model_lax_scountovf(const struct model *m)
-{
-	uint32_t lax = 0;
-
-	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
-		if (m->c[i].lax)
-			lax |= 1U << i;
-	return lax;
-}
-
 uint64_t model_may_be_direct(const struct model *m)
 {
 	uint64_t direct = 0;
 
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
-		if (m->c[i].configured && !model_is_fw(m, i) && !m->policy.trap_reads)
+		if (m->c[i].configured && !m->c[i].lost && !model_is_fw(m, i) &&
+		    !m->policy.trap_reads)
 			direct |= 1ULL << i;
 	return direct;
 }

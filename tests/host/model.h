@@ -18,10 +18,9 @@
 struct model_lctr {
 	bool configured;
 	bool running;
+	bool lost; /* the hardware refused it: stopped, and not readable until started again */
 	bool of;   /* its overflow flag */
 	bool near; /* started within 2^62 of its wrap, and has not wrapped since */
-	bool far;  /* started farther away, and has not wrapped since */
-	bool lax;  /* wrapped after a far start: its flag may be set or not */
 	uint32_t event_idx;
 	uint32_t inhibit;
 	uint64_t event_data;
@@ -30,9 +29,9 @@ struct model_lctr {
 
 struct model {
 	struct vpmu_policy policy;
+	bool fault; /* the hardware refused something in the call that is checked next */
 	struct model_lctr c[VPMU_COUNTERS];
-	uint64_t wraps;     /* overflow flags set so far */
-	uint64_t lax_wraps; /* those that may have been */
+	uint64_t wraps; /* overflow flags set so far */
 };
 
 /* Things that a long run must have met. */
@@ -87,7 +86,11 @@ struct model {
 	X(wrap_near)                                                                               \
 	X(wrap_far)                                                                                \
 	X(wrap_shared)                                                                             \
-	X(wrap_together)
+	X(wrap_together)                                                                           \
+	X(fault_config)                                                                            \
+	X(fault_start)                                                                             \
+	X(fault_lost)                                                                              \
+	X(fault_start_again)
 
 enum model_seen {
 #define X(name) SEEN_##name,
@@ -119,12 +122,13 @@ const char *model_stop(struct model *m, unsigned long base, unsigned long mask, 
 void model_step(struct model *m, enum fake_mode mode, uint32_t events, uint64_t units);
 void model_fw_event(struct model *m, uint32_t code);
 
+/* The hardware refused to run what backs a running counter. false: it cannot have hit it. */
+bool model_lose(struct model *m, uint32_t idx, uint64_t refused);
+
 /* Units of its event until the counter wraps; 0: a whole round of 2^64. */
 uint64_t model_left(const struct model *m, uint32_t idx);
 
 uint32_t model_scountovf(const struct model *m);
-/* The flags that may be either. */
-uint32_t model_lax_scountovf(const struct model *m);
 /* Counters that must be readable without an exit, and those that may be. */
 uint64_t model_must_be_direct(const struct model *m);
 uint64_t model_may_be_direct(const struct model *m);

@@ -117,27 +117,32 @@ static const char *list(uint64_t mask, bool ranges)
 }
 
 /* Good for two calls in one statement. */
-static const char *mib(uint64_t bytes)
+static const char *human(uint64_t bytes)
 {
 	static char texts[2][32];
 	static unsigned int turn;
 	char *text = texts[turn ^= 1];
 
-	snprintf(text, sizeof(texts[0]), "%.6g MiB", (double)bytes / (1 << 20));
+	if (bytes < 1024)
+		snprintf(text, sizeof(texts[0]), "%" PRIu64 " bytes", bytes);
+	else if (bytes < 1 << 20)
+		snprintf(text, sizeof(texts[0]), "%.4g KiB", (double)bytes / 1024);
+	else
+		snprintf(text, sizeof(texts[0]), "%.6g MiB", (double)bytes / (1 << 20));
 	return text;
 }
 
 static void print_vm(const struct vm_config *vm)
 {
-	printf("%s\n  memory    %s\n", vm->name, mib(vm->memory));
+	printf("%s\n  memory    %s\n", vm->name, human(vm->memory));
 	for (uint32_t i = 0; i < vm->n_vcpus; i++)
 		printf("  vcpu%" PRIu32 "     hart %s\n", i, list(vm->vcpus[i].harts, true));
 	printf("  kernel    %s at 0x%" PRIx64 ": %s, %s once running\n",
 	       vm->kernel_is_image ? "Image" : "raw", VM_RAM_BASE + vm->kernel_offset,
-	       mib(vm->kernel.size), mib(vm->kernel_span));
+	       human(vm->kernel.size), human(vm->kernel_span));
 	if (vm->initrd.data)
 		printf("  initrd    at 0x%" PRIx64 ": %s\n", VM_RAM_BASE + vm->initrd_offset,
-		       mib(vm->initrd.size));
+		       human(vm->initrd.size));
 	printf("  dtb       at 0x%" PRIx64 "\n", VM_RAM_BASE + vm->dtb_offset);
 	if (vm->bootargs)
 		printf("  bootargs  %s\n", vm->bootargs);
@@ -212,7 +217,7 @@ static void print_accepted(const struct vm_tree *tree, const struct options *o, 
 		printf("],\"guest_memory\":%" PRIu64 "}\n", available);
 	else
 		printf("%" PRIu32 " VM%s, %s of the %s there are for VMs\n", tree->n_vms,
-		       tree->n_vms == 1 ? "" : "s", mib(sum), mib(available));
+		       tree->n_vms == 1 ? "" : "s", human(sum), human(available));
 }
 
 static void print_refused(const struct vm_refusal *why, const struct options *o)

@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/vm-check, and that the microvisor refuses what it refuses, in the same words."""
+
+import json
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import harness
+
+ROOT = Path(__file__).resolve().parents[2]
+VM_CHECK = ROOT / "tools/vm-check"
+
+TREE = """/dts-v1/;
+/ {
+	compatible = "tally,vm-tree-1";
+	images { bare: bare { data = /incbin/("bare.bin"); }; };
+	vms {
+		one {
+			memory = /bits/ 64 <0x200000>;
+			kernel = <&bare>;
+			vcpu0 { harts = <0>; };
+		};
+	};
+};
+"""
+
+# (what to replace, by what, the refusal). One for each kind that dtc lets through.
+REFUSALS = [
+    ('"tally,vm-tree-1"', '"tally,vm-tree-0"', '/: compatible: is not "tally,vm-tree-1"'),
+    ("vms {", "chosen {}; vms {", "/chosen: no node of this name belongs here"),
+    ("harts", "hart", "/vms/one/vcpu0: hart: is not a property of this node"),
+    ("memory = /bits/ 64 <0x200000>;", "", "/vms/one: memory: is missing"),
+    ("/bits/ 64 <0x200000>", "<0x200000>",
+     "/vms/one: memory: is 4 bytes long, not 8: one 64-bit number, two cells"),
+    ("/bits/ 64 <0x200000>", "/bits/ 64 <0x100000>",
+     "/vms/one: memory: 1048576 bytes is not a positive multiple of 2 MiB"),
+    ("/bits/ 64 <0x200000>", "/bits/ 64 <0x40000000>",
+     "/vms/one: memory: the VMs up to this one need 1024 MiB, this machine has 990 MiB"),
+    ("harts = <0>", "harts = <1>", "/vms/one/vcpu0: harts: this machine has no hart 1"),
+    ("harts = <0>", "harts = <0 0>", "/vms/one/vcpu0: harts: names 0 twice"),
+    ("vcpu0 { harts = <0>; };", "", "/vms/one: has no vcpu"),
+    ("vcpu0", "vcpu1", "/vms/one/vcpu1: vcpus are vcpu0, vcpu1 and so on: vcpu0 belongs here"),
+    ("one {", "One {",
+     "/vms/One: the name of a VM is 1 to 15 characters of a-z, 0-9 and -"),
+    ("<&bare>", "<99>", "/vms/one: kernel: does not refer to a child of /images"),
+    ('data = /incbin/("bare.bin");', "data;", "/images/bare: data: is empty"),
+    ("kernel = <&bare>;", 'kernel = <&bare>; bootargs = "a", "b";',
+     "/vms/one: bootargs: is not one string"),
+    ("kernel = <&bare>;", 'kernel = <&bare>; console = "of";',
+     '/vms/one: console: is not "on" or "off"'),
+    ("kernel = <&bare>;", "kernel = <&bare>; pmu-counters = <0 19>;",
+     "/vms/one: pmu-counters: this machine has no counter 19"),
+    ("kernel = <&bare>;", "kernel = <&bare>; load-offset = /bits/ 64 <1>;",
+     "/vms/one: load-offset: 1 is not a multiple of 4096"),
+    ("kernel = <&bare>;", "kernel = <&bare>; load-offset = /bits/ 64 <0x1f0000>;",
+     "/vms/one: kernel: 100 bytes at offset 2031616 do not fit into the VM's memory"),
+    ("kernel = <&bare>;",
+     "kernel = <&bare>; initrd = <&bare>; load-offset = /bits/ 64 <0x1ef000>;",
+     "/vms/one: initrd: 100 bytes do not fit behind the kernel, which ends at offset 2027620"),
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built():
+    """The program that vm-check runs."""
+    subprocess.run(["make", "-s", "-C", ROOT, "vm-check"], check=True)
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """write(TEXT) -> path of a tree, beside an image of 100 bytes."""
+    (tmp_path / "bare.bin").write_bytes(bytes(100))
+
+    def write(text):
+        path = tmp_path / "vms.dts"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
+
+
+def check(*arguments, **environment):
+    """Runs tools/vm-check from another folder than the repository's."""
+    return subprocess.run([VM_CHECK, *map(str, arguments)], capture_output=True, text=True,
+                          check=False, cwd="/", env={**os.environ, **environment})
+
+
+def spoilt(old, new):
+    """The good tree with a mistake."""
+    assert TREE.count(old) == 1
+    return TREE.replace(old, new)
+
+
+def test_summary(tree):
+    done = check(tree(TREE))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "one",
+        "  memory    2 MiB",
+        "  vcpu0     hart 0",
+        "  kernel    raw at 0x80000000: 100 bytes, 100 bytes once running",
+        "  dtb       at 0x801f0000",
+        "  console   on",
+        "  pmu       counters 0,2-18; reads direct",
+        "1 VM, 2 MiB of the 990 MiB there are for VMs",
+    ]
+
+
+def test_json(tree):
+    text = TREE.replace("kernel =", 'bootargs = "say \\"hi\\"\\\\"; initrd = <&bare>; pmu-reads = '
+                        '"trap"; console = "off"; pmu-counters = <3 0>; kernel =')
+    done = check(tree(text), "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout) == {
+        "vms": [{
+            "name": "one", "memory": 2097152, "vcpus": [{"harts": [0]}],
+            "kernel": {"image": False, "offset": 0, "size": 100, "span": 100},
+            "initrd": {"offset": 0x1ef000, "size": 100}, "dtb_offset": 0x1f0000,
+            "bootargs": 'say "hi"\\', "console": False,
+            "pmu": {"counters": [0, 3], "reads": "trap"},
+        }],
+        "guest_memory": 990 << 20,
+    }
+
+
+@pytest.mark.parametrize("old,new,words", REFUSALS, ids=[case[2][:40] for case in REFUSALS])
+def test_refusal(tree, old, new, words):
+    done = check(tree(spoilt(old, new)))
+    assert (done.returncode, done.stdout, done.stderr.splitlines()[-1]) == (1, "", words)
+
+
+def test_refusal_as_json(tree):
+    done = check(tree(spoilt("harts = <0>", "harts = <1>")), "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout) == {"refusal": {
+        "node": "/vms/one/vcpu0", "property": "harts", "reason": "this machine has no hart 1"}}
+
+
+def test_machine_of_another_size(tree):
+    two_harts = tree(spoilt("harts = <0>", "harts = <1>"))
+    assert check(two_harts, "--harts", 2).returncode == 0
+    counter = tree(spoilt("kernel =", "pmu-counters = <31>; kernel ="))
+    assert check(counter, "--counters", "0x80000000").returncode == 0
+    assert check(counter, "--counters", "0").returncode == 0
+    assert check(counter).returncode == 1
+    small = tree(TREE)
+    assert check(small, "--memory", "36M").returncode == 0
+    assert check(small, "--memory", "35M").returncode == 1
+    assert check(small, "--memory", 36 << 10 << 10).returncode == 0
+
+
+def test_cannot_be_checked(tree, tmp_path):
+    done = check(tmp_path / "none.dts")
+    assert (done.returncode, done.stderr) == (2, f"vm-check: {tmp_path}/none.dts: no such file\n")
+    done = check(tree(TREE + "nonsense"))
+    assert done.returncode == 2
+    assert "syntax error" in done.stderr
+    assert done.stderr.endswith(f"vm-check: dtc cannot compile {tmp_path}/vms.dts\n")
+    done = check(tree(TREE), DTC="/nowhere/dtc")
+    assert (done.returncode, done.stderr) == (
+        2, "vm-check: dtc is missing; install it with: apt-get install device-tree-compiler\n")
+    assert check(tree(TREE), "--harts", "0").returncode == 2
+    assert check(tree(TREE), "--memory", "1T").returncode == 2
+    assert check(tree(TREE), "--memory", "-1").returncode == 2
+    assert check(tree(TREE), "--memory", "17179869184G").returncode == 2
+    assert check(tree(TREE), "--nonsense").returncode == 2
+    assert check().returncode == 2
+
+
+def test_blob_that_is_cut(tree, tmp_path):
+    blob = tmp_path / "vms.dtb"
+    assert check(tree(TREE), "-o", blob).returncode == 0
+    assert check(blob).returncode == 0
+    blob.write_bytes(blob.read_bytes()[:-1])
+    done = check(blob)
+    assert (done.returncode, done.stderr) == (1, "/: is cut short\n")
+    blob.write_bytes(b"")
+    assert check(blob).stderr == "/: is cut short\n"
+
+
+def test_images_elsewhere(tree, tmp_path):
+    path = tree(TREE)
+    other = tmp_path / "images"
+    other.mkdir()
+    (tmp_path / "bare.bin").rename(other / "bare.bin")
+    assert check(path).returncode == 2
+    assert check(path, "-i", other).returncode == 0
+    assert check(path, "--include", other).returncode == 0
+
+
+def test_example_in_the_documentation(tmp_path):
+    text = (ROOT / "dts/README.md").read_text(encoding="utf-8")
+    example = re.search(r"```dts\n(.*?)```", text, re.S).group(1)
+    for name in re.findall(r'/incbin/\("([^"]+)"\)', example):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(bytes(5000))
+    (tmp_path / "vms.dts").write_text(example, encoding="utf-8")
+    done = check(tmp_path / "vms.dts", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [vm["name"] for vm in json.loads(done.stdout)["vms"]] == ["linux", "bare"]
+
+
+def test_every_property_is_documented():
+    source = (ROOT / "core/vm_config.c").read_text(encoding="utf-8")
+    text = (ROOT / "dts/README.md").read_text(encoding="utf-8")
+    properties = re.findall(r'\[[A-Z_]+\] = "([a-z-]+)"', source)
+    assert len(properties) == 9
+    for name in properties + ["compatible", "data", "phandle", "harts"]:
+        assert f"\n| `{name}` |" in text, name
+
+
+@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "dts").glob("*.dts")))
+def test_trees_of_the_repository(name):
+    done = check(ROOT / "dts" / name)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# At boot: one of each place where a refusal comes from.
+@pytest.mark.parametrize("old,new,words", [case for case in REFUSALS if case[0] in (
+    '"tally,vm-tree-1"', "/bits/ 64 <0x200000>", "harts = <0>", "<&bare>", "one {")
+    or "pmu-counters" in case[1]], ids=lambda value: value[:40])
+def test_same_words_at_boot(tree, old, new, words):
+    run = harness.run(tree(spoilt(old, new)), timeout=60)
+    assert run.status == harness.REFUSED, str(run)
+    assert run.own[-1] == "refused: " + words
+
+
+def test_cut_blob_at_boot(tree, tmp_path):
+    blob = tmp_path / "vms.dtb"
+    assert check(tree(TREE), "-o", blob).returncode == 0
+    blob.write_bytes(blob.read_bytes()[:-1])
+    run = harness.run(blob, timeout=60)
+    assert run.status == harness.REFUSED, str(run)
+    assert run.own[-1] == "refused: /: is cut short"

@@ -456,8 +456,6 @@ static void step_config(void)
 			data = m->c[idx].event_data;
 		}
 	}
-	if (flags & SBI_PMU_CFG_FLAG_AUTO_START)
-		fake_hart_refuse_start(0);
 	ret = vpmu_counter_config_matching(&now()->vpmu, base, mask, flags, event_idx, data);
 	snprintf(
 	    line, LINE, "vcpu %u config(%#lx, %#lx, flags %#lx, event %#lx, data %#llx): %ld, %#lx",

@@ -21,25 +21,25 @@
 #define SBI_PMU_EVENT_GET_INFO          8UL
 
 /* Errors, SBI 3.0 chapter 3. */
-#define SBI_SUCCESS                 0L
-#define SBI_ERR_FAILED              (-1L)
-#define SBI_ERR_NOT_SUPPORTED       (-2L)
-#define SBI_ERR_INVALID_PARAM       (-3L)
-#define SBI_ERR_DENIED              (-4L)
-#define SBI_ERR_INVALID_ADDRESS     (-5L)
-#define SBI_ERR_ALREADY_AVAILABLE   (-6L)
-#define SBI_ERR_ALREADY_STARTED     (-7L)
-#define SBI_ERR_ALREADY_STOPPED     (-8L)
-#define SBI_ERR_NO_SHMEM            (-9L)
-#define SBI_ERR_INVALID_STATE       (-10L)
-#define SBI_ERR_BAD_RANGE           (-11L)
-#define SBI_ERR_TIMEOUT             (-12L)
-#define SBI_ERR_IO                  (-13L)
-#define SBI_ERR_DENIED_LOCKED       (-14L)
+#define SBI_SUCCESS               0L
+#define SBI_ERR_FAILED            (-1L)
+#define SBI_ERR_NOT_SUPPORTED     (-2L)
+#define SBI_ERR_INVALID_PARAM     (-3L)
+#define SBI_ERR_DENIED            (-4L)
+#define SBI_ERR_INVALID_ADDRESS   (-5L)
+#define SBI_ERR_ALREADY_AVAILABLE (-6L)
+#define SBI_ERR_ALREADY_STARTED   (-7L)
+#define SBI_ERR_ALREADY_STOPPED   (-8L)
+#define SBI_ERR_NO_SHMEM          (-9L)
+#define SBI_ERR_INVALID_STATE     (-10L)
+#define SBI_ERR_BAD_RANGE         (-11L)
+#define SBI_ERR_TIMEOUT           (-12L)
+#define SBI_ERR_IO                (-13L)
+#define SBI_ERR_DENIED_LOCKED     (-14L)
 
 /* event_idx[19:16], table 30. */
 #define SBI_PMU_EVENT_TYPE(event_idx) (((event_idx) >> 16) & 0xfU)
-#define SBI_PMU_EVENT_CODE(event_idx) ((event_idx) & 0xffffU)
+#define SBI_PMU_EVENT_CODE(event_idx) ((event_idx)&0xffffU)
 #define SBI_PMU_EVENT_IDX_MASK        0xfffffUL
 #define SBI_PMU_TYPE_HW               0x0U
 #define SBI_PMU_TYPE_CACHE            0x1U

@@ -250,6 +250,29 @@ static void test_prepare_refused(void **state)
 	assert_memory_equal(&before, &vpmu, sizeof(vpmu));
 }
 
+/* And so is every other counter. */
+static void test_take_over_refused_beside_others(void **state)
+{
+	(void)state;
+	assert_int_equal(config(HW, 0, CYCLES), 3);
+	assert_int_equal(config(HW, 0, CYCLES), 18);
+	assert_int_equal(config(HW, 0, DTLB), 5);
+	assert_int_equal(config(HW, 0, DTLB), 17);
+	assert_int_equal(start(1UL << 18, INIT, -3UL), 0);
+	stub_run(CYCLES, 3);
+	stub.refuse_start = 0x30;
+	assert_int_equal(start(0x20, 0, 0), SBI_ERR_FAILED);
+	assert_int_equal(config_error(8, AUTO, INSTRS), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(vpmu_scountovf(&vpmu), 1UL << 18);
+	assert_true(guest_read_is_illegal(5));
+	assert_true(vpmu_counts_cycles(&vpmu));
+	/* 18 still holds the cycles when 3 is gone. */
+	assert_int_equal(stop(8, RESET), SBI_ERR_ALREADY_STOPPED);
+	assert_int_equal(config_error(HW, SINH, CYCLES), SBI_ERR_NOT_SUPPORTED);
+	stub_count(CYCLES, 1);
+	assert_int_equal(guest_read(18), 1);
+}
+
 int test_vpmu_choice(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -267,6 +290,7 @@ int test_vpmu_choice(void)
 	    cmocka_unit_test_setup(test_classes_do_not_mix, stub_setup),
 	    cmocka_unit_test_setup(test_prepare_refused, stub_setup),
 	    cmocka_unit_test_setup(test_take_over_refused, stub_setup),
+	    cmocka_unit_test_setup(test_take_over_refused_beside_others, stub_setup),
 	    cmocka_unit_test_setup(test_auto_start_refused, stub_setup),
 	};
 

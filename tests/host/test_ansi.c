@@ -78,6 +78,7 @@ static void sequences(void **state)
 	assert_string_equal(CUT("\033[m\033[1;31mred\033[0m"), "{[m}{[1;31m}red{[0m}");
 	assert_string_equal(CUT("\033[?25h\033[2 q\0337\0338\033c"), "{[?25h}{[2 q}{7}{8}{c}");
 	assert_string_equal(CUT("\033(0x\033#8"), "{(0}x{#8}");
+	assert_string_equal(CUT("\033 Fx\033\a\0\177[mx"), "{ F}x{[m}x");
 	/* The next line is never swallowed. */
 	assert_string_equal(CUT("\033\nx\033[3\nx\033[1;\rx"), "<0a>x<0a>x<0d>x");
 	assert_string_equal(CUT("\033[1\033[2Kx"), "{[2K}x");
@@ -95,6 +96,7 @@ static void strings_are_left_out(void **state)
 	assert_string_equal(CUT("\033]0;title\033\\x"), "{\\}x");
 	assert_string_equal(CUT("\033Pq#0\033\\\033Xs\033\\\033^p\033\\\033_a\033\\x"),
 	                    "{\\}{\\}{\\}{\\}x");
+	assert_string_equal(CUT("\033]0;\x80\xff\ax"), "x");
 	assert_string_equal(CUT("\033]0;never ended\nx"), "<0a>x");
 	assert_string_equal(CUT("\033]0;never ended\030x"), "x");
 }

@@ -27,7 +27,8 @@ static void whole_lines_with_prefix(void **state)
 	PRINTS(2, "\r\n\r\n", "[c] \n[c] \n");
 	PRINTS(2, "a\r\r\nb\n\rc\n\r", "[c] a\n[c] b\n[c] c\n");
 	PRINTS(0, "tab\there\n", "[linux-a] tab\there\n");
-	console_vm_putc(&con, 3, 'x');
+	assert_int_equal(console_vm_write(&con, 3, "x\n", 2), 2);
+	console_vm_putc(&con, 3, '\n');
 	console_vm_putc(&con, 0xffffffffu, '\n');
 	console_vm_flush(&con, 3);
 	console_vm_ended(&con, 3, true);
@@ -52,6 +53,8 @@ static void backspace_and_erase(void **state)
 	PRINTS(0, "abcdef\033[4DX\033[2CY\033[99CZ\n", "[linux-a] abXdeYZ\n");
 	PRINTS(0, "ab\033[DX\033[0DY\033[CZ\n", "[linux-a] aYZ\n");
 	PRINTS(0, "abc\033[1K\033[2J\033[1;2K\033K\n", "[linux-a] abc\n");
+	PRINTS(0, "abc\b\033(K\n", "[linux-a] abc\n");
+	PRINTS(0, "abc\033[?1DX\033[1;1DY\n", "[linux-a] abcXY\n");
 	PRINTS(0, "a\b\b\b\b\bxyz\n", "[linux-a] xyz\n");
 	/* A character of several bytes is one step, replaced as a whole. */
 	PRINTS(0,
@@ -218,6 +221,12 @@ static void ended_vm_gets_nothing(void **state)
 	command('n');
 	EMITTED("tally: input goes to c (Ctrl-T ? for help)\n");
 	command('n');
+	EMITTED("tally: input goes to c (Ctrl-T ? for help)\n");
+	command('1');
+	EMITTED("tally: input goes to linux-a (Ctrl-T ? for help)\n");
+	assert_int_equal(type('x'), -1);
+	EMITTED("tally: linux-a has ended and reads nothing; Ctrl-T n goes to the next\n");
+	command('3');
 	EMITTED("tally: input goes to c (Ctrl-T ? for help)\n");
 	console_vm_ended(&con, 0, false); /* restarted */
 	command('n');

@@ -77,6 +77,11 @@ static void focus_change_redraws(void **state)
 	EMITTED(ERASE "tally: input goes to linux-a (Ctrl-T ? for help)\r\n[linux-a] a # late");
 	command('1');
 	EMITTED(ERASE "tally: input goes to linux-a (Ctrl-T ? for help)\r\n[linux-a] a # late");
+	console_vm_flush(&con, 2);
+	EMITTED("");
+	PUT(2, "x");
+	console_vm_flush(&con, 2);
+	EMITTED(ERASE "[c] x\r\n[linux-a] a # late");
 	command('3');
 	EMITTED(ERASE "tally: input goes to c (Ctrl-T ? for help)\r\n");
 	PRINTS(0, "\n", "[linux-a] a # late\r\n");
@@ -85,6 +90,25 @@ static void focus_change_redraws(void **state)
 	PUT(2, "c");
 	console_vm_ended(&con, 2, true);
 	EMITTED("[c] c\r\n");
+}
+
+static void redraw_begins_with_a_whole_character(void **state)
+{
+	char line[302], want[400];
+
+	(void)state;
+	memset(line, 'x', sizeof(line));
+	memcpy(line + 44, "\xe2\x82\xac", 3); /* the last 256 bytes begin inside it */
+	put_bytes(0, line, 301);
+	(void)emitted();
+	line[301] = '\0';
+	PUT(1, "z\n");
+	(void)snprintf(want, sizeof(want), ERASE "[linux-b] z\r\n[linux-a] %s", line + 47);
+	EMITTED(want);
+	PUT(0, "\b\b");
+	(void)emitted();
+	(void)snprintf(want, sizeof(want), ERASE "[linux-b] \r\n[linux-a] %s\033[2D", line + 47);
+	PRINTS(1, "\n", want);
 }
 
 /* Many short lines by one VM: one redraw, and not more of them than fit into the work of a call. */
@@ -105,6 +129,13 @@ static void bounded_write(void **state)
 	EMITTED(want);
 	assert_int_equal(console_vm_write(&con, 2, lines, 2), 2);
 	EMITTED(ERASE "[c] \r\n[c] \r\n[linux-a] ~ # ");
+	console_vm_flush(&con, 0);
+	EMITTED("\r\n");
+	/* 8 bytes each: 32 are 256, which is enough. */
+	for (size_t i = 0; i + 2 < sizeof(lines); i += 3)
+		memcpy(lines + i, "xx\n", 3);
+	assert_int_equal(console_vm_write(&con, 2, lines, sizeof(lines)), 32 * 3);
+	(void)emitted();
 	/* No line ends: nothing to draw. */
 	assert_int_equal(console_vm_write(&con, 2, "abc", 3), 3);
 	EMITTED("");
@@ -157,6 +188,7 @@ int main(void)
 	    cmocka_unit_test_setup(sequences_are_not_cut, interactive),
 	    cmocka_unit_test_setup(lone_cr_spares_the_prefix, interactive),
 	    cmocka_unit_test_setup(focus_change_redraws, interactive),
+	    cmocka_unit_test_setup(redraw_begins_with_a_whole_character, interactive),
 	    cmocka_unit_test_setup(bounded_write, interactive),
 	    cmocka_unit_test_setup(most_work_of_a_call, interactive),
 	    cmocka_unit_test_setup(long_line_in_focus, interactive),

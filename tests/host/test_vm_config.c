@@ -262,6 +262,10 @@ static void guest_memory_formula(void **state)
 	assert_int_equal(vm_guest_memory(MIB(32), 0), 0);
 	assert_int_equal(vm_guest_memory(MIB(31), 0), 0);
 	assert_int_equal(vm_guest_memory(0, 0), 0);
+	assert_int_equal(vm_guest_memory(MIB(64), MIB(30)), MIB(2));
+	assert_int_equal(vm_guest_memory(MIB(64), MIB(32)), 0);
+	assert_int_equal(vm_guest_memory(MIB(64), MIB(32) + 1), 0);
+	assert_int_equal(vm_guest_memory(MIB(64), MIB(63)), 0);
 	assert_int_equal(vm_guest_memory(MIB(64), UINT64_MAX), 0);
 	assert_int_equal(vm_guest_memory(UINT64_MAX, 0), UINT64_MAX - MIB(34) + 1);
 }

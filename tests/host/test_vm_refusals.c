@@ -383,6 +383,8 @@ static void too_many(void **state)
 		set_bytes(t, path, "data", "x", 1);
 	}
 	assert_int_equal(accepted(t)->n_vms, 2);
+	set_u32(t, BETA, "kernel", 99);
+	refused(t, VM_REFUSED_PHANDLE, BETA ": kernel: does not refer to a child of /images");
 	set_bytes(t, "/images/i29", "data", "x", 1);
 	refused(t, VM_REFUSED_TOO_MANY, "/images/cpio: is one image more than 32");
 }

@@ -122,6 +122,44 @@ static void shared(void)
 	reset_all();
 }
 
+/*
+ * What is done for the guest below it is not the guest's. The numbers of the second part are the
+ * compiler's; they must be the same wherever this binary runs.
+ */
+static void below(uint64_t event, const char *name)
+{
+	int idx = config_any(event, SINH | UINH, "11.8", "config_matching: for work below");
+	uint32_t ctr = (uint32_t)idx;
+	uint64_t call, illegal, none;
+
+	if (idx < 0)
+		return;
+	pmu_start(BIT(ctr), 4712);
+	print("this line is printed by the firmware\n");
+	sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, ~0UL, 0, 0, 0, 0, 0);
+	trap_guard();
+	insn_run(INSN_CSRW_A0(CSR_CYCLE), 0);
+	trap_unguard();
+	report_eq(counter_read(ctr), 4712, "11.8", name);
+	reset_all();
+
+	pmu_config(BIT(ctr), 0, event);
+	pmu_start(BIT(ctr), 0);
+	none = counter_read(ctr);
+	none = counter_read(ctr) - none;
+	call = counter_read(ctr);
+	sbi_call(SBI_EXT_BASE, SBI_BASE_GET_SPEC_VERSION, 0, 0, 0, 0, 0, 0);
+	call = counter_read(ctr) - call;
+	trap_guard();
+	illegal = counter_read(ctr);
+	insn_run(INSN_CSRW_A0(CSR_CYCLE), 0);
+	illegal = counter_read(ctr) - illegal;
+	trap_unguard();
+	reset_all();
+	print("count event 0x%x: two reads %u, with an SBI call between %u", event, none, call);
+	print(", with an illegal instruction between %u\n", illegal);
+}
+
 /* Section 11.1: cycles are not counted while the clock is halted. */
 static void idle(void)
 {
@@ -170,6 +208,8 @@ void test_count(void)
 	filters(EVENT_INSTRUCTIONS, instructions);
 	filters(EVENT_CYCLES, cycles);
 	hints();
+	below(EVENT_INSTRUCTIONS, "instructions: work below the guest is not counted");
+	below(EVENT_CYCLES, "cycles: work below the guest is not counted");
 	reads_in_a_row();
 	shared();
 	idle();

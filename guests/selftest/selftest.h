@@ -6,12 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "guests/lib/count.h"
 #include "guests/lib/sbi.h"
 
-#define BIT(n) (1UL << (n))
-
-#define EVENT_CYCLES         0x1UL
-#define EVENT_INSTRUCTIONS   0x2UL
 #define EVENT_DTLB_LOAD_MISS 0x10019UL
 #define EVENT_FW(code)       (0xf0000UL | (code))
 
@@ -42,22 +39,6 @@ const char *known_deviation(const char *section, const char *name);
 void reset_all(void);
 /* Configures an event on any hardware counter; the index, or -1 with the case reported failed. */
 int config_any(uint64_t event, uint64_t flags, const char *section, const char *name);
-
-/* count.S, by counter_idx 3..31. Instructions between the two reads: 2 * rounds + 1. */
-typedef uint64_t (*segment_t)(uint64_t rounds);
-typedef uint64_t (*read_t)(void);
-typedef void (*reads_t)(uint64_t *values, uint64_t n); /* five instructions a read */
-segment_t segment_of(uint32_t ctr);
-read_t read_of(uint32_t ctr);
-reads_t reads_of(uint32_t ctr);
-static inline uint64_t counter_read(uint32_t ctr)
-{
-	return read_of(ctr)();
-}
-/* U code: calls the function at a1 with a0, then ecall with what it returned. */
-void user_call(void);
-/* Instructions that user_call spends on a segment, ecall included. */
-#define USER_SEGMENT(rounds) (2 * (rounds) + 6)
 
 /* The parts, in the order in which they run. */
 void find_firmware(uint64_t hartid);

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kinds, and what they share. */
+#ifndef GUESTS_BARE_H
+#define GUESTS_BARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "guests/lib/count.h"
+#include "guests/lib/csr.h"
+#include "guests/lib/guest.h"
+#include "guests/lib/print.h"
+#include "guests/lib/sbi.h"
+#include "guests/lib/trap.h"
+
+/* The guest's `time` at which it has to end. */
+extern uint64_t end_time;
+static inline bool time_is_up(void)
+{
+	return csr_read(time) >= end_time;
+}
+
+/* Programmable hardware counters, and firmware counters, by counter_idx. */
+struct counters {
+	uint64_t hw, fw;
+};
+struct counters find_counters(void);
+
+int idle(uint64_t hartid);
+int busy(uint64_t hartid);
+int pmuloop(uint64_t hartid);
+int measure(uint64_t hartid);
+int hostile(uint64_t hartid);
+int wildjump(uint64_t hartid);
+int wildsatp(uint64_t hartid);
+
+/* The parts of hostile; each returns how many of its attempts were let through. */
+uint64_t hostile_csrs(void);
+uint64_t hostile_memory(void);
+uint64_t hostile_instructions(void);
+uint64_t hostile_calls(uint64_t hartid);
+
+/* Runs an instruction under a guard, in S or in U; true: it did not trap. */
+bool insn_passes(uint32_t insn, uint64_t a0);
+bool insn_passes_in_user(uint32_t insn, uint64_t a0);
+
+#endif

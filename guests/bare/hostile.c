@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A guest that tries everything it must not do. What comes back to it is its own affair and is
+ * not judged here; it ends, and its neighbours' counts are right, or they are not.
+ */
+#include "guests/bare/bare.h"
+
+bool insn_passes(uint32_t insn, uint64_t a0)
+{
+	trap_guard();
+	insn_run(insn, a0);
+	return trap_unguard().cause == ~0UL;
+}
+
+static uint32_t user_code[2] __attribute__((aligned(8)));
+
+bool insn_passes_in_user(uint32_t insn, uint64_t a0)
+{
+	user_code[0] = insn;
+	user_code[1] = 0x00008067; /* ret */
+	__asm__ volatile("fence.i" ::: "memory");
+	trap_guard();
+	user_run(user_call, a0, (uint64_t)user_code);
+	return trap_unguard().cause == ~0UL;
+}
+
+/* A line on the console says how far it came. */
+static void part(const char *name, uint64_t passed)
+{
+	print("hostile: %s done, %u let through\n", name, passed);
+}
+
+int hostile(uint64_t hartid)
+{
+	print("hostile: begins\n");
+	part("CSRs", hostile_csrs());
+	part("memory", hostile_memory());
+	part("instructions", hostile_instructions());
+	part("calls", hostile_calls(hartid));
+	csr_write(sie, 0);
+	while (!time_is_up())
+		;
+	print("hostile: ends\n");
+	return 0;
+}
+
+/* Both end this guest at best; nothing is printed after the first line. */
+int wildjump(uint64_t hartid)
+{
+	(void)hartid;
+	print("wildjump: begins\n");
+	csr_write(stvec, 0xffff0000);
+	__asm__ volatile("jr %0" ::"r"(0x40000000UL));
+	return 1;
+}
+
+int wildsatp(uint64_t hartid)
+{
+	(void)hartid;
+	print("wildsatp: begins\n");
+	csr_write(satp, 8UL << 60 | 0xffff0);
+	__asm__ volatile("sfence.vma");
+	return 1;
+}

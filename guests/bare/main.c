@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Chooses the kind. */
+#include "guests/bare/bare.h"
+
+static const struct {
+	const char *name;
+	int (*run)(uint64_t hartid);
+} kinds[] = {
+    {"idle", idle},       {"busy", busy},         {"pmuloop", pmuloop},   {"measure", measure},
+    {"hostile", hostile}, {"wildjump", wildjump}, {"wildsatp", wildsatp},
+};
+
+uint64_t end_time;
+
+struct counters find_counters(void)
+{
+	struct counters c = {0, 0};
+	uint64_t n = sbi_pmu(SBI_PMU_NUM_COUNTERS, 0, 0, 0, 0, 0).value;
+
+	for (uint64_t i = 3; i < n && i < 64; i++) {
+		struct sbiret r = sbi_pmu(SBI_PMU_COUNTER_GET_INFO, i, 0, 0, 0, 0);
+
+		if (r.error)
+			continue;
+		if (r.value & SBI_PMU_INFO_TYPE_FW)
+			c.fw |= BIT(i);
+		else
+			c.hw |= BIT(i);
+	}
+	return c;
+}
+
+int guest_main(uint64_t hartid)
+{
+	end_time = csr_read(time) + bootarg_num("ticks", 1000000);
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (bootarg_is("kind", kinds[i].name))
+			return kinds[i].run(hartid);
+	print("bare: kind= is not on bootargs, or is none of them\n");
+	return 1;
+}

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bare guests that share a hart: whatever one does, the others' counts are exact."""
+
+import pytest
+
+import bare_guests
+import harness
+import plain
+
+ROUNDS = 2
+LENGTH = 1000000
+ONE = 2 * LENGTH + 1
+# What each filter leaves of S and U, by the flags of config_matching.
+FILTERS = {"0x0": (ONE, ONE), "0x20": (ONE, 0), "0x40": (0, ONE), "0x60": (0, 0)}
+MEASURE = f"kind=measure rounds={ROUNDS} length={LENGTH}"
+EXPECTED = [
+    f"measure: round {n} event {event} flags {flags}: S {s}, U {u}, odd reads 0"
+    for n in range(ROUNDS)
+    for event in ("0x2", "0x1")
+    for flags, (s, u) in FILTERS.items()
+] + [f"measure: ends, 0 wrong of {8 * ROUNDS}"]
+
+BACKENDS = ("sbi", "ssccfg")
+LAST_WORDS = {
+    "idle": "idle: ends after ",
+    "busy": "busy: ends",
+    "pmuloop": "pmuloop: ends after ",
+    "hostile": "hostile: ends",
+}
+
+
+def test_measure_on_the_firmware_alone():
+    text = plain.run(plain.make("build/guests/bare.bin"), MEASURE)
+    assert [line for line in text.splitlines() if line.startswith("measure: ")] == EXPECTED
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_alone(tmp_path, backend):
+    result = bare_guests.boot(tmp_path, {"alpha": MEASURE}, backend=backend)
+    assert result.vm("alpha") == EXPECTED
+    # 32 million counted instructions, 32,000 reads in S and U, and not one exit for a read.
+    assert bare_guests.exits(result, "alpha")["csr"] == 0
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("kind", LAST_WORDS)
+def test_beside(tmp_path, backend, kind):
+    result = bare_guests.boot(
+        tmp_path, {"alpha": MEASURE, "beta": f"kind={kind} ticks=1000000"}, backend=backend)
+    assert result.vm("alpha") == EXPECTED
+    assert result.vm("beta")[-1].startswith(LAST_WORDS[kind])
+    alpha, beta = (bare_guests.exits(result, name) for name in ("alpha", "beta"))
+    assert alpha["csr"] == 0
+    assert max(alpha["longest-stay"], beta["longest-stay"]) <= 20000
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_all_at_once(tmp_path, backend):
+    guests = {"alpha": MEASURE, "beta": MEASURE}
+    guests.update({kind: f"kind={kind} ticks=1000000" for kind in LAST_WORDS})
+    result = bare_guests.boot(tmp_path, guests, backend=backend)
+    assert result.vm("alpha") == EXPECTED
+    assert result.vm("beta") == EXPECTED
+    for kind, words in LAST_WORDS.items():
+        assert result.vm(kind)[-1].startswith(words)
+
+
+def test_hostile_gets_nothing(tmp_path):
+    lines = bare_guests.boot(tmp_path, {"beta": "kind=hostile ticks=0"}).vm("beta")
+    assert lines == [
+        "hostile: begins",
+        "hostile: CSRs done, 137 let through",
+        "hostile: memory done, 0 let through",
+        "hostile: instructions done, 11 let through",
+        "hostile: calls done, 956 let through",
+        "hostile: ends",
+    ]
+
+
+def test_lost_guests(tmp_path):
+    """They trap for ever, as they would on a machine of their own, and nobody else suffers."""
+    guests = {"alpha": MEASURE, "jump": "kind=wildjump", "satp": "kind=wildsatp"}
+    result = bare_guests.boot(tmp_path, guests, status=harness.TIMEOUT, timeout=20)
+    assert result.vm("alpha") == EXPECTED
+    assert result.vm("jump") == ["wildjump: begins"]
+    assert result.vm("satp") == ["wildsatp: begins"]
+
+
+def test_two_runs_are_identical(tmp_path):
+    guests = {"alpha": MEASURE, "beta": "kind=pmuloop ticks=500000"}
+    first, second = (bare_guests.boot(tmp_path, guests).console for _ in range(2))
+    assert first == second

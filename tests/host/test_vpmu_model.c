@@ -653,7 +653,7 @@ static void step_run(void)
 static void step_fw_event(void)
 {
 	uint32_t which = below(VCPUS);
-	uint32_t code = percent(95) ? below(22) : (uint32_t)chance();
+	uint32_t code = percent(95) ? below(VPMU_FW_EVENTS + 2) : (uint32_t)chance();
 	char *line = new_line();
 
 	/* Mostly one that is counted. */

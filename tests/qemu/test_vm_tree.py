@@ -17,7 +17,7 @@ VM_CHECK = ROOT / "tools/vm-check"
 TREE = """/dts-v1/;
 / {
 	compatible = "tally,vm-tree-1";
-	images { bare: bare { data = /incbin/("bare.bin"); }; };
+	images { bare: bare { data = /incbin/("hundred-zeros.bin"); }; };
 	vms {
 		one {
 			memory = /bits/ 64 <0x200000>;
@@ -47,7 +47,7 @@ REFUSALS = [
     ("one {", "One {",
      "/vms/One: the name of a VM is 1 to 15 characters of a-z, 0-9 and -"),
     ("<&bare>", "<99>", "/vms/one: kernel: does not refer to a child of /images"),
-    ('data = /incbin/("bare.bin");', "data;", "/images/bare: data: is empty"),
+    ('data = /incbin/("hundred-zeros.bin");', "data;", "/images/bare: data: is empty"),
     ("kernel = <&bare>;", 'kernel = <&bare>; bootargs = "a", "b";',
      "/vms/one: bootargs: is not one string"),
     ("kernel = <&bare>;", 'kernel = <&bare>; console = "of";',
@@ -73,7 +73,7 @@ def built():
 @pytest.fixture
 def tree(tmp_path):
     """write(TEXT) -> path of a tree, beside an image of 100 bytes."""
-    (tmp_path / "bare.bin").write_bytes(bytes(100))
+    (tmp_path / "hundred-zeros.bin").write_bytes(bytes(100))
 
     def write(text):
         path = tmp_path / "vms.dts"
@@ -186,7 +186,7 @@ def test_images_elsewhere(tree, tmp_path):
     path = tree(TREE)
     other = tmp_path / "images"
     other.mkdir()
-    (tmp_path / "bare.bin").rename(other / "bare.bin")
+    (tmp_path / "hundred-zeros.bin").rename(other / "hundred-zeros.bin")
     assert check(path).returncode == 2
     assert check(path, "-i", other).returncode == 0
     assert check(path, "--include", other).returncode == 0

@@ -23,17 +23,26 @@ void secondary_hart(void);
 
 static struct vm_tree tree;
 
+/* The machine stays off: what the user gave cannot be run. */
+static _Noreturn void refuse(const char *text)
+{
+	log_line("refused: %s", text);
+	sbi_call(SBI_EXT_SRST, SBI_SRST_RESET, SBI_SRST_SHUTDOWN, SBI_SRST_REASON_SYSFAIL, 0, 0, 0);
+	for (;;)
+		wfi();
+}
+
 /* RAM from below: firmware, Tally, tables | guests | VM tree. The tree goes to the end of RAM, so
- * that the room for guests is in one piece and as large as vm_guest_memory() says. */
-static void lay_out_memory(void)
+ * that the room for guests is in one piece and as large as vm_guest_memory() says. A tree that
+ * leaves no room stays where it is, to be refused in the words of vm_config.c. */
+static void lay_out_memory(uint64_t guest_memory)
 {
 	uint64_t ram_end = ALIGN_DOWN(platform.ram_base + platform.ram_size, GSTAGE_BLOCK);
 	uint64_t guests = ALIGN_UP(platform.ram_base, GSTAGE_BLOCK) + VM_RESERVED_MEMORY;
 	uint64_t tree_at = ALIGN_DOWN(ram_end - platform.tree_size, GSTAGE_BLOCK);
 
-	if (platform.tree_size > platform.ram_size || tree_at < guests ||
-	    platform.tree_base < (uint64_t)_image_end)
-		panic("a VM tree of %lu bytes does not fit into RAM", platform.tree_size);
+	if (!guest_memory)
+		return;
 	memmove((void *)tree_at, (const void *)platform.tree_base, platform.tree_size);
 	platform.tree_base = tree_at;
 	page_alloc_init((uint64_t)_image_end, guests, guests, tree_at);
@@ -46,19 +55,18 @@ static void read_vm_tree(void)
 	    .hctrs = this_pcpu()->hpm.hctrs ? this_pcpu()->hpm.hctrs | BIT(0) | BIT(2) : 0,
 	};
 	struct vm_refusal refusal;
+	char text[VM_REFUSAL_TEXT];
 
+	if (!platform.tree_size || platform.tree_base < (uint64_t)_image_end)
+		refuse("/chosen: linux,initrd-start: no VM tree was given as the initrd");
+	lay_out_memory(limits.guest_memory);
 	for (uint32_t i = 0; i < n_pcpus; i++)
 		limits.harts |= BIT(hart_stacks[i].pcpu.hartid);
 	if (vm_config_parse((const void *)platform.tree_base, platform.tree_size, &limits, &tree,
 	                    &refusal))
 		return;
-	char text[VM_REFUSAL_TEXT];
-
 	vm_refusal_text(&refusal, text, sizeof(text));
-	log_line("refused: %s", text);
-	sbi_call(SBI_EXT_SRST, SBI_SRST_RESET, SBI_SRST_SHUTDOWN, SBI_SRST_REASON_SYSFAIL, 0, 0, 0);
-	for (;;)
-		wfi();
+	refuse(text);
 }
 
 /* One after the other: each probes its own counters through the firmware. */
@@ -113,7 +121,6 @@ void main(uint64_t hartid, const void *dtb)
 	pcpu_init(hartid, 0, this_pcpu()->isa);
 	start_other_harts(hartid);
 	boot_report_machine();
-	lay_out_memory();
 	read_vm_tree();
 	log_set_vms(&tree, platform.interactive);
 	vsbi_base_init();

@@ -84,4 +84,8 @@ void console_tally_puts(struct console *c, const char *lines);
  */
 int console_input(struct console *c, uint8_t ch, uint8_t *out);
 
+/* The VM that console_input() would name for an ordinary byte, or -1. While that VM has no room for
+ * input, the caller had better leave what is typed in the UART: pasted text is then not lost. */
+int console_target(const struct console *c);
+
 #endif

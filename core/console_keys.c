@@ -48,24 +48,26 @@ static void command(struct console *c, uint8_t ch)
 		help(c);
 }
 
-/* The VM in focus if it can take input. */
-static int receiver(struct console *c)
+int console_target(const struct console *c)
+{
+	if (c->n_vms == 0 || c->lines[c->focus].ended)
+		return -1;
+	return (int)c->focus;
+}
+
+/* Tells the user, once, why nothing happens. */
+static void hint(struct console *c)
 {
 	struct console_line *l = &c->lines[c->focus];
 	char text[CONSOLE_NAME_BYTES + 64];
 
-	if (c->n_vms == 0)
-		return -1;
-	if (!l->ended)
-		return (int)c->focus;
-	if (!l->hinted) {
-		(void)tally_snprintf(text, sizeof(text),
-		                     "%.*s has ended and reads nothing; Ctrl-T n goes to the next",
-		                     (int)CONSOLE_NAME_BYTES, c->names[c->focus]);
-		console_tally_puts(c, text);
-	}
+	if (c->n_vms == 0 || l->hinted)
+		return;
 	l->hinted = true;
-	return -1;
+	(void)tally_snprintf(text, sizeof(text),
+	                     "%.*s has ended and reads nothing; Ctrl-T n goes to the next",
+	                     (int)CONSOLE_NAME_BYTES, c->names[c->focus]);
+	console_tally_puts(c, text);
 }
 
 int console_input(struct console *c, uint8_t ch, uint8_t *out)
@@ -83,8 +85,10 @@ int console_input(struct console *c, uint8_t ch, uint8_t *out)
 			return -1;
 		}
 	}
-	vm = receiver(c);
+	vm = console_target(c);
 	if (vm >= 0)
 		*out = ch;
+	else
+		hint(c);
 	return vm;
 }

@@ -62,7 +62,10 @@ void put(unsigned int vm, const char *s)
 int type(uint8_t ch)
 {
 	uint8_t byte = 0xee;
+	int target = console_target(&con);
 	int vm = console_input(&con, ch, &byte);
+
+	assert_true(vm == -1 || vm == target);
 
 	assert_int_equal(byte, vm < 0 ? 0xee : ch);
 	return vm;

@@ -213,6 +213,7 @@ static void ended_vm_gets_nothing(void **state)
 	PUT(0, "bye");
 	console_vm_ended(&con, 0, true);
 	EMITTED("[linux-a] bye\n");
+	assert_int_equal(console_target(&con), -1);
 	assert_int_equal(type('x'), -1);
 	EMITTED("tally: linux-a has ended and reads nothing; Ctrl-T n goes to the next\n");
 	assert_int_equal(type('y'), -1);
@@ -238,6 +239,7 @@ static void no_vm_at_all(void **state)
 {
 	(void)state;
 	console_init(&con, false, NULL, 0);
+	assert_int_equal(console_target(&con), -1);
 	assert_int_equal(type('x'), -1);
 	assert_int_equal(type(0x14), -1);
 	assert_int_equal(type(0x14), -1);

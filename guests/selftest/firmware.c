@@ -35,6 +35,30 @@ static void sfence_vma_asid(void)
 	         0);
 }
 
+/* Refused in M already, or handled there and sent back: the guest's handler skips it. */
+static void illegal(void)
+{
+	trap_guard();
+	insn_run(0xffffffff, 0);
+	trap_unguard();
+}
+
+#define NOT_OURS 0x2000000UL /* the firmware's own device, or nothing at all */
+
+static void bad_load(void)
+{
+	trap_guard();
+	insn_run(0x00053503, NOT_OURS); /* ld a0, 0(a0) */
+	trap_unguard();
+}
+
+static void bad_store(void)
+{
+	trap_guard();
+	insn_run(0x00a53023, NOT_OURS); /* sd a0, 0(a0) */
+	trap_unguard();
+}
+
 static void nothing(void)
 {
 }
@@ -62,6 +86,10 @@ static const struct fw_case {
      sfence_vma_asid, 1},
     {"SFENCE_VMA_ASID_RECEIVED: five to oneself count 5", SBI_PMU_FW_SFENCE_VMA_ASID_RECEIVED,
      sfence_vma_asid, 1},
+    {"ILLEGAL_INSN: five count 5", SBI_PMU_FW_ILLEGAL_INSN, illegal, 1},
+    {"ACCESS_LOAD: five count 5", SBI_PMU_FW_ACCESS_LOAD, bad_load, 1},
+    {"ACCESS_LOAD: stores do not count", SBI_PMU_FW_ACCESS_LOAD, bad_store, 0},
+    {"ACCESS_STORE: five count 5", SBI_PMU_FW_ACCESS_STORE, bad_store, 1},
     {"HFENCE_GVMA_SENT: stays 0", FW_HFENCE_GVMA_SENT, nothing, 0},
 };
 

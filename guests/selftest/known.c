@@ -28,7 +28,9 @@ static const struct known opensbi[] = {
            "11.9 start: a configured and an unconfigured one -> INVALID_PARAM",
            "11.10 stop: a running counter and a hole -> INVALID_PARAM")},
     {"a counter outside the set is taken",
-     NAMES("11.8 config_matching: empty set -> NOT_SUPPORTED",
+     NAMES("11.8 config_matching: instructions on counter 0 -> NOT_SUPPORTED",
+           "11.8 config_matching: cycles on counter 2 -> NOT_SUPPORTED",
+           "11.8 config_matching: empty set -> NOT_SUPPORTED",
            "11.8 config_matching: hardware event, firmware set -> NOT_SUPPORTED",
            "11.8 config_matching: configured, not started: with another event",
            "11.8 config_matching: running: not chosen -> NOT_SUPPORTED",
@@ -106,6 +108,9 @@ static const struct known opensbi[] = {
            "Sscofpmf cycles: after a far start, exact",
            "Sscofpmf instructions: after a far start, one interrupt",
            "Sscofpmf instructions: after a far start, exact")},
+    {"counters 0 and 2 run from boot and do not take a value then",
+     NAMES("11.9 start: counter 0", "11.9 start: cycle reads what counter 0 holds",
+           "11.9 start: counter 2", "11.9 start: instret reads what counter 2 holds")},
     /* The corrupting ones. */
     {"base is forgotten for firmware events: state of other counters is overwritten",
      NAMES("11.8 config_matching: firmware event, base at the first firmware counter",
@@ -117,6 +122,13 @@ static const struct known opensbi[] = {
            "11.9 start: base 2^64 - 1, mask 2 -> INVALID_PARAM",
            "11.10 stop: base 2^64 - 1, mask 2 -> INVALID_PARAM",
            "11.8 config_matching: base 2^64 - 32, mask 2^40 -> INVALID_PARAM")},
+};
+
+static const struct known tally[] = {
+    {"counters 0 and 2 take any event",
+     NAMES("11.8 config_matching: instructions on counter 0 -> NOT_SUPPORTED",
+           "11.8 config_matching: a cache event on counter 0 -> NOT_SUPPORTED",
+           "11.8 config_matching: cycles on counter 2 -> NOT_SUPPORTED")},
 };
 
 /* Does it read "section name"? */
@@ -134,13 +146,20 @@ static bool is_case(const char *s, const char *section, const char *name)
 	return *s == *name;
 }
 
+static const char *find(const struct known *list, size_t n, const char *section, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		for (const char *const *c = list[i].names; *c; c++)
+			if (is_case(*c, section, name))
+				return list[i].why;
+	return NULL;
+}
+
 const char *known_deviation(const char *section, const char *name)
 {
-	if (fw.impl_id != OPENSBI)
-		return NULL;
-	for (size_t i = 0; i < sizeof(opensbi) / sizeof(opensbi[0]); i++)
-		for (const char *const *n = opensbi[i].names; *n; n++)
-			if (is_case(*n, section, name))
-				return opensbi[i].why;
+	if (fw.impl_id == OPENSBI)
+		return find(opensbi, sizeof(opensbi) / sizeof(opensbi[0]), section, name);
+	if (fw.impl_id == TALLY_SBI_IMP_ID)
+		return find(tally, sizeof(tally) / sizeof(tally[0]), section, name);
 	return NULL;
 }

@@ -105,6 +105,7 @@ static void run_all(void)
 	test_calls_info();
 	test_calls_config();
 	test_calls_run();
+	test_fixed();
 	test_values();
 	test_count();
 	test_user();

@@ -45,6 +45,7 @@ void find_firmware(uint64_t hartid);
 void test_calls_info(void);
 void test_calls_config(void);
 void test_calls_run(void);
+void test_fixed(void);
 void test_values(void);
 void test_count(void);
 void test_user(void);

@@ -88,7 +88,7 @@ static void run_case(const struct pmu_case *c)
 	}
 }
 
-void run_table(const struct pmu_case *cases, size_t n)
+void run_rows(const struct pmu_case *cases, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (cases[i].name)
@@ -96,5 +96,10 @@ void run_table(const struct pmu_case *cases, size_t n)
 		else
 			reset_all();
 	}
+}
+
+void run_table(const struct pmu_case *cases, size_t n)
+{
+	run_rows(cases, n);
 	reset_all();
 }

@@ -57,6 +57,8 @@ struct pmu_case {
 #define STOP(name, base, mask, flags, error)                                                       \
 	CALL("11.10", "stop: " name, SBI_PMU_COUNTER_STOP, base, mask, flags, 0, 0, error, V_ANY)
 
+/* The rows in order; run_table() resets all counters in the end. */
+void run_rows(const struct pmu_case *cases, size_t n);
 void run_table(const struct pmu_case *cases, size_t n);
 #define RUN_TABLE(cases) run_table(cases, sizeof(cases) / sizeof((cases)[0]))
 

@@ -4,8 +4,8 @@
  * tests/host/fake_hart.c in host tests.
  *
  * Every call concerns the hart that makes it and the vcpu resident there. The hart is in
- * HS-mode with interrupts off, and each counter started here is inhibited in M, HS and U: it
- * stands still during all of these calls.
+ * HS-mode with interrupts off, and each counter started here is inhibited in M and U, and in HS
+ * unless its filter has VPMU_COUNT_HS: it stands still during all of these calls.
  */
 #ifndef VPMU_PORT_H
 #define VPMU_PORT_H
@@ -21,11 +21,13 @@ typedef struct {
 /* Modes in which a counter stands still; the four reduced filters are its four values. */
 #define VPMU_INH_VS 1U
 #define VPMU_INH_VU 2U
+/* With VS counted, count HS as well. Such a counter moves while vpmu/ works on it. */
+#define VPMU_COUNT_HS 4U
 
 /* What a hardware counter counts. */
 struct vpmu_hw_config {
 	uint32_t event_idx; /* type 0, 1, 2 or 3 */
-	uint32_t inhibit;   /* VPMU_INH_* */
+	uint32_t inhibit;   /* VPMU_INH_*, VPMU_COUNT_HS */
 	uint64_t event_data;
 };
 
@@ -70,6 +72,29 @@ uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs);
 
 /* The set of hardware counters that VS (and VU, as scounteren says) reads without an exit. */
 void vpmu_port_set_direct(uint64_t hctr_mask);
+
+/*
+ * The firmware events that running counters of this vcpu count now, of those that
+ * vpmu_policy.fw_port_events names, as a mask of codes. Told when it changes, for the port to
+ * keep with the vcpu: a world switch does not change it.
+ */
+void vpmu_port_fw_watch(uint32_t codes);
+
+/*
+ * How often a firmware event (of fw_port_events while it is watched, or 256 and up) has happened
+ * to this vcpu; only differences matter. Never goes back, nor jumps when it is watched or not.
+ */
+uint64_t vpmu_port_fw_total(uint32_t code);
+
+/*
+ * n bytes from or to the VM's RAM at gpa. false: not all of it is RAM of this VM, and nothing
+ * was read or written. The guest may write there at any time: read once, then check, then use.
+ */
+bool vpmu_port_guest_read(uint64_t gpa, void *to, uint32_t n);
+bool vpmu_port_guest_write(uint64_t gpa, const void *from, uint32_t n);
+
+/* Is all of it RAM of this VM, which it stays as long as the VM lives? */
+bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n);
 
 /* Makes a virtual LCOFI pending in the resident vcpu (sip.LCOFIP). */
 void vpmu_port_raise_lcofi(void);

@@ -73,6 +73,8 @@
 #define SBI_PMU_FW_SFENCE_VMA_ASID_SENT     12U
 #define SBI_PMU_FW_SFENCE_VMA_ASID_RECEIVED 13U
 #define SBI_PMU_FW_EVENT_LAST               21U
+#define SBI_PMU_FW_IMPL_FIRST               256U /* implementation specific */
+#define SBI_PMU_FW_PLATFORM                 65535U
 
 /* counter_info, section 11.7. */
 #define SBI_PMU_INFO_WIDTH_SHIFT 12

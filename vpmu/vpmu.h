@@ -25,15 +25,35 @@ typedef struct {
 #define VPMU_FW_COUNTERS 16U /* follow the highest hardware counter of the hart */
 #define VPMU_COUNTERS    64U
 #define VPMU_FW_EVENTS   22U
+#define VPMU_INFO_SLICE  32U /* entries that one vpmu_event_get_info() answers at most */
 
 /* What the VM tree says of a VM's PMU, and what the harts it may run on have. Constant. */
 struct vpmu_policy {
-	uint64_t hctrs;     /* hardware counters granted; bit 1 (time) never set */
-	uint32_t fw_base;   /* counter_idx of the first firmware counter, <= 48 */
-	uint32_t width;     /* bits of every hardware counter, 1..64 */
-	uint32_t fw_events; /* mask of firmware event codes that this machine counts truly */
-	bool overflow;      /* virtual LCOFI works for this VM */
-	bool trap_reads;    /* never open a counter for direct reads */
+	uint64_t hctrs;   /* hardware counters granted; bit 1 (time) never set */
+	uint32_t fw_base; /* counter_idx of the first firmware counter, <= 48 */
+	uint32_t width;   /* bits of every hardware counter, 1..64 */
+
+	/*
+	 * Firmware events that this machine counts truly, as masks of codes 0..21, disjoint: those
+	 * that vpmu_fw_event() reports, and those of which vpmu_port_fw_total() keeps the total.
+	 * The latter also keeps those of the codes 256 .. 256 + n_tally_events - 1.
+	 */
+	uint32_t fw_events;
+	uint32_t fw_port_events;
+	uint32_t n_tally_events;
+
+	/*
+	 * The event_idx that this VM may count; NULL: all. Types 0, 1 and 15 each by its exact
+	 * event_idx; 0x20000 and 0x30000 stand for all raw events of their type.
+	 */
+	const uint32_t *events;
+	uint32_t n_events;
+
+	bool overflow;    /* virtual LCOFI works for this VM */
+	bool trap_reads;  /* never open a counter for direct reads */
+	bool snapshot;    /* FID 7 is offered */
+	bool count_hs;    /* what HS does for the vcpu counts as its VS: see VPMU_COUNT_HS */
+	bool cheap_moves; /* to stop and start a counter costs the port a few instructions */
 };
 
 /* A logical counter. Private to vpmu/. */
@@ -45,7 +65,7 @@ struct vpmu_counter {
 	uint64_t value;
 	uint64_t event_data;
 	uint32_t event_idx;
-	uint8_t inhibit; /* VPMU_INH_* */
+	uint8_t inhibit; /* VPMU_INH_*, VPMU_COUNT_HS */
 	uint8_t hctr;    /* hardware events: what backs it */
 };
 
@@ -61,6 +81,7 @@ struct vpmu {
 	uint64_t overflow; /* OF, hardware counters only */
 	uint64_t near;     /* part of running: its next wrap must be told, see overflow.c */
 	uint64_t cycles;   /* configured for CPU_CYCLES */
+	uint64_t insns;    /* configured for INSTRUCTIONS */
 
 	/* Sets of hctr; all but parked are empty while the vcpu is not resident. */
 	uint64_t active; /* running in hardware: exactly those with a running lctr */
@@ -75,6 +96,15 @@ struct vpmu {
 	uint32_t users[VPMU_HW_COUNTERS]; /* configured lctrs that each hctr backs */
 	struct vpmu_counter counter[VPMU_COUNTERS];
 	uint64_t fw_total[VPMU_FW_EVENTS]; /* since vpmu_init(), counted or not */
+	uint32_t fw_watched;               /* what vpmu_port_fw_watch() was told */
+
+	bool snapshot_set; /* snapshot_gpa is a page of this VM's RAM */
+	uint64_t snapshot_gpa;
+
+	/* An event_get_info that has to be executed again: its arguments and the next entry. */
+	unsigned long info_lo;
+	unsigned long info_entries;
+	unsigned long info_next; /* 0: there is none */
 };
 
 struct vpmu_ret {
@@ -99,6 +129,26 @@ struct vpmu_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base
                                   unsigned long counter_idx_mask, unsigned long stop_flags);
 struct vpmu_ret vpmu_counter_fw_read(const struct vpmu *v, unsigned long counter_idx);
 struct vpmu_ret vpmu_counter_fw_read_hi(const struct vpmu *v, unsigned long counter_idx);
+
+struct vpmu_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_lo,
+                                        unsigned long shmem_phys_hi, unsigned long flags);
+
+/*
+ * Answers at most VPMU_INFO_SLICE entries. *again: there is more to do, the result means nothing
+ * yet, and the guest has to execute the same call again (its pc stays). A call with other
+ * arguments starts anew.
+ */
+struct vpmu_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
+                                    unsigned long shmem_phys_hi, unsigned long num_entries,
+                                    unsigned long flags, bool *again);
+
+/*
+ * The guest executed one instruction in VS, or in VU (user), that the hart did not count because
+ * it trapped and was emulated: CPU_CYCLES and INSTRUCTIONS that count that mode go on by one.
+ * To be called before the value that a trapped counter read gives is taken: a read that does not
+ * trap counts itself, too.
+ */
+void vpmu_retired(struct vpmu *v, bool user);
 
 /*
  * A trapped read of cycle, instret or hpmcounterN, csr = 0xc00 + n. false: the counter is not

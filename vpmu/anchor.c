@@ -68,6 +68,9 @@ static void stop(struct vpmu *v, uint64_t hctrs)
 	vpmu_port_stop(hctrs);
 	v->active &= ~hctrs;
 	v->armed &= ~hctrs;
+	/* It went on after its counters' values were taken. */
+	if (v->policy.count_hs)
+		return;
 
 	/* Linux reads after it stops: where the value is still there, that read needs no exit. */
 	for_each_bit (i, hctrs & v->configured & ~v->running & ~v->lost) {
@@ -133,10 +136,12 @@ void vpmu_update_direct(struct vpmu *v)
 	}
 }
 
-void vpmu_apply(struct vpmu *v, uint64_t hctrs)
+/* Returns the hctrs that have to be applied because of what happened meanwhile. */
+static uint64_t apply_once(struct vpmu *v, uint64_t hctrs)
 {
 	struct vpmu_hw_start starts[VPMU_HW_COUNTERS];
 	uint64_t stops = 0;
+	uint64_t taken = 0;
 	uint32_t n = 0;
 	uint32_t i;
 
@@ -160,7 +165,20 @@ void vpmu_apply(struct vpmu *v, uint64_t hctrs)
 		stops |= bit64(i) & v->active;
 	}
 	stop(v, stops);
+	if (v->policy.count_hs && n != 0)
+		taken = vpmu_take_overflows(v);
 	start(v, starts, n);
+	if (v->policy.count_hs && n != 0)
+		taken |= vpmu_take_overflows(v);
+	return taken;
+}
+
+void vpmu_apply(struct vpmu *v, uint64_t hctrs)
+{
+	/* Again only for counters that move in HS; each turn needs one more near one to wrap. */
+	while (hctrs != 0)
+		hctrs = apply_once(v, hctrs);
 	vpmu_update_direct(v);
+	vpmu_fw_update_watch(v);
 	vpmu_raise_due(v);
 }

@@ -25,7 +25,7 @@ static void clear_running(struct vpmu *v, lctr_t lctr)
 	uint64_t hctrs;
 
 	if ((vpmu_fw_lctrs(v) & bit64(lctr.idx)) != 0) {
-		c->value = -v->fw_total[SBI_PMU_EVENT_CODE(c->event_idx)];
+		c->value = -vpmu_fw_total(v, lctr);
 		return;
 	}
 	hctrs = vpmu_take_overflows(v);
@@ -65,6 +65,8 @@ static void configure(struct vpmu *v, struct vpmu_place place, const struct vpmu
 	}
 	if (event->event_idx == SBI_PMU_HW_CPU_CYCLES)
 		v->cycles |= bit;
+	if (event->event_idx == SBI_PMU_HW_INSTRUCTIONS)
+		v->insns |= bit;
 	v->configured |= bit;
 }
 
@@ -75,6 +77,7 @@ struct former {
 	uint64_t lost;
 	uint64_t overflow;
 	uint64_t cycles;
+	uint64_t insns;
 };
 
 static struct former remember(const struct vpmu *v, lctr_t lctr)
@@ -87,6 +90,7 @@ static struct former remember(const struct vpmu *v, lctr_t lctr)
 	    .lost = v->lost & bit,
 	    .overflow = v->overflow & bit,
 	    .cycles = v->cycles & bit,
+	    .insns = v->insns & bit,
 	};
 }
 
@@ -101,6 +105,7 @@ static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 	v->lost |= former->lost;
 	v->overflow |= former->overflow;
 	v->cycles |= former->cycles;
+	v->insns |= former->insns;
 }
 
 /* false: the hardware does not take the event. The counters are as before. */

@@ -42,9 +42,12 @@ void vpmu_reset(struct vpmu *v)
 	if (v->active != 0) {
 		(void)vpmu_port_take_overflow(v->armed);
 		vpmu_port_stop(v->active);
+		vpmu_drop_pending(v);
 	}
 	if (v->direct != 0)
 		vpmu_port_set_direct(0);
+	if (v->fw_watched != 0)
+		vpmu_port_fw_watch(0);
 	vpmu_init(v, &policy);
 }
 
@@ -58,6 +61,7 @@ void vpmu_forget(struct vpmu *v, lctr_t lctr)
 	v->lost &= ~bit;
 	v->overflow &= ~bit;
 	v->cycles &= ~bit;
+	v->insns &= ~bit;
 }
 
 uint64_t vpmu_join(struct vpmu *v, lctr_t lctr)
@@ -67,7 +71,7 @@ uint64_t vpmu_join(struct vpmu *v, lctr_t lctr)
 	uint64_t hctr_bit = 0;
 
 	if ((vpmu_fw_lctrs(v) & bit) != 0) {
-		c->value -= v->fw_total[SBI_PMU_EVENT_CODE(c->event_idx)];
+		c->value -= vpmu_fw_total(v, lctr);
 	} else {
 		hctr_bit = bit64(c->hctr);
 		if ((v->active & hctr_bit) != 0)
@@ -94,7 +98,7 @@ uint64_t vpmu_leave(struct vpmu *v, lctr_t lctr)
 	uint64_t hctr_bit = 0;
 
 	if ((vpmu_fw_lctrs(v) & bit) != 0) {
-		c->value += v->fw_total[SBI_PMU_EVENT_CODE(c->event_idx)];
+		c->value += vpmu_fw_total(v, lctr);
 	} else {
 		hctr_bit = bit64(c->hctr);
 		vpmu_hctr_sync(v, (hctr_t){c->hctr});
@@ -105,7 +109,27 @@ uint64_t vpmu_leave(struct vpmu *v, lctr_t lctr)
 	return hctr_bit;
 }
 
-static void start_set(struct vpmu *v, uint64_t set, bool set_value, uint64_t value)
+/* Where a counter that is started takes its value from. */
+struct start_value {
+	enum { VALUE_KEPT, VALUE_GIVEN, VALUE_IN_SNAPSHOT } from;
+	uint64_t given;
+	uint32_t base; /* VALUE_IN_SNAPSHOT: the counter of slot 0 */
+};
+
+static void set_value(struct vpmu *v, lctr_t lctr, const struct start_value *start)
+{
+	uint64_t value = start->given;
+
+	if (start->from == VALUE_KEPT)
+		return;
+	if (start->from == VALUE_IN_SNAPSHOT)
+		value = vpmu_snapshot_value(v, lctr.idx - start->base);
+	if ((vpmu_hw_lctrs(v) & bit64(lctr.idx)) != 0)
+		value &= v->value_mask;
+	v->counter[lctr.idx].value = value;
+}
+
+static void start_set(struct vpmu *v, uint64_t set, const struct start_value *start)
 {
 	uint64_t hctrs = 0;
 	uint32_t i;
@@ -113,9 +137,7 @@ static void start_set(struct vpmu *v, uint64_t set, bool set_value, uint64_t val
 	if ((set & vpmu_hw_lctrs(v)) != 0)
 		hctrs = vpmu_take_overflows(v);
 	for_each_bit (i, set) {
-		if (set_value)
-			v->counter[i].value =
-			    (vpmu_hw_lctrs(v) & bit64(i)) != 0 ? value & v->value_mask : value;
+		set_value(v, (lctr_t){i}, start);
 		hctrs |= vpmu_join(v, (lctr_t){i});
 	}
 	vpmu_apply(v, hctrs);
@@ -125,22 +147,29 @@ struct vpmu_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_bas
                                    unsigned long counter_idx_mask, unsigned long start_flags,
                                    uint64_t initial_value)
 {
-	bool set_value = (start_flags & SBI_PMU_START_SET_INIT_VALUE) != 0;
+	bool given = (start_flags & SBI_PMU_START_SET_INIT_VALUE) != 0;
 	bool from_snapshot = (start_flags & SBI_PMU_START_FLAG_INIT_SNAPSHOT) != 0;
+	struct start_value start = {
+	    .from = given           ? VALUE_GIVEN
+	            : from_snapshot ? VALUE_IN_SNAPSHOT
+	                            : VALUE_KEPT,
+	    .given = initial_value,
+	    .base = (uint32_t)counter_idx_base,
+	};
 	uint64_t set;
 	uint64_t already;
 
 	if (!vpmu_counter_set(v, counter_idx_base, counter_idx_mask, &set) ||
 	    (set & ~v->configured) != 0 || (start_flags & ~SBI_PMU_START_FLAG_ALL) != 0 ||
-	    (set_value && from_snapshot))
+	    (given && from_snapshot))
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
-	if (from_snapshot)
+	if (from_snapshot && !v->snapshot_set)
 		return vpmu_result(SBI_ERR_NO_SHMEM, 0);
 
 	already = set & v->running;
 	set &= ~already;
 	if (set != 0)
-		start_set(v, set, set_value, initial_value);
+		start_set(v, set, &start);
 
 	/* Not in table 40, but a success here would be a counter that stands still unnoticed. */
 	if ((set & v->lost) != 0)
@@ -148,36 +177,34 @@ struct vpmu_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_bas
 	return vpmu_result(already != 0 ? SBI_ERR_ALREADY_STARTED : SBI_SUCCESS, 0);
 }
 
-static void stop_set(struct vpmu *v, uint64_t running, uint64_t reset)
-{
-	uint64_t hctrs = 0;
-	uint32_t i;
-
-	/* An overflow that pends belongs to a counter as it was before this call. */
-	if ((running & vpmu_hw_lctrs(v)) != 0)
-		hctrs = vpmu_take_overflows(v);
-	for_each_bit (i, running)
-		hctrs |= vpmu_leave(v, (lctr_t){i});
-	for_each_bit (i, reset)
-		vpmu_forget(v, (lctr_t){i});
-	vpmu_apply(v, hctrs);
-}
-
 struct vpmu_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
                                   unsigned long counter_idx_mask, unsigned long stop_flags)
 {
+	bool take = (stop_flags & SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT) != 0;
+	uint64_t hctrs = 0;
 	uint64_t running;
 	uint64_t set;
+	uint32_t i;
 
 	if (!vpmu_counter_set(v, counter_idx_base, counter_idx_mask, &set) ||
 	    (stop_flags & ~SBI_PMU_STOP_FLAG_ALL) != 0)
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
-	if ((stop_flags & SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT) != 0)
+	if (take && !v->snapshot_set)
 		return vpmu_result(SBI_ERR_NO_SHMEM, 0);
 
 	running = set & v->running;
-	if (set != 0)
-		stop_set(v, running, (stop_flags & SBI_PMU_STOP_FLAG_RESET) != 0 ? set : 0);
+	/* An overflow that pends belongs to a counter as it was before this call. */
+	if ((running & vpmu_hw_lctrs(v)) != 0 || (take && v->armed != 0))
+		hctrs = vpmu_take_overflows(v);
+	for_each_bit (i, running)
+		hctrs |= vpmu_leave(v, (lctr_t){i});
+	/* Values and OF as RESET finds them. */
+	if (take)
+		vpmu_snapshot_take(v, set, counter_idx_base);
+	if ((stop_flags & SBI_PMU_STOP_FLAG_RESET) != 0)
+		for_each_bit (i, set)
+			vpmu_forget(v, (lctr_t){i});
+	vpmu_apply(v, hctrs);
 
 	return vpmu_result(running != set ? SBI_ERR_ALREADY_STOPPED : SBI_SUCCESS, 0);
 }

@@ -3,6 +3,8 @@
  * event_idx, event_data and the filters of config_flags: SBI 3.0 sections 11.1 to 11.5 and table
  * 37. Table 38 has one answer to whatever is wrong with an event: no counter can monitor it.
  */
+#include <stddef.h>
+
 #include "vpmu/internal.h"
 
 #define RAW_DATA_BITS    48
@@ -20,7 +22,22 @@ static bool cache_event_exists(uint32_t code)
 
 static bool fw_event_exists(const struct vpmu *v, uint32_t code)
 {
-	return code < VPMU_FW_EVENTS && (v->policy.fw_events & 1U << code) != 0;
+	if (code < VPMU_FW_EVENTS)
+		return ((v->policy.fw_events | v->policy.fw_port_events) & 1U << code) != 0;
+	return code >= SBI_PMU_FW_IMPL_FIRST && code < SBI_PMU_FW_PLATFORM &&
+	       code - SBI_PMU_FW_IMPL_FIRST < v->policy.n_tally_events;
+}
+
+static bool event_allowed(const struct vpmu *v, uint32_t event_idx)
+{
+	uint32_t i;
+
+	if (v->policy.events == NULL)
+		return true;
+	for (i = 0; i < v->policy.n_events; i++)
+		if (v->policy.events[i] == event_idx)
+			return true;
+	return false;
 }
 
 /* Does the event exist, whether or not a counter counts it? */
@@ -48,7 +65,7 @@ static bool event_exists(const struct vpmu *v, uint32_t event_idx, uint64_t even
  * The guest's S and U are VS and VU. It has no modes of its own below them, so VUINH, VSINH and
  * MINH filter nothing (Linux sets the first two for every exclude_guest event).
  */
-static uint32_t reduced_filter(unsigned long config_flags)
+static uint32_t reduced_filter(const struct vpmu *v, unsigned long config_flags)
 {
 	uint32_t inhibit = 0;
 
@@ -56,6 +73,8 @@ static uint32_t reduced_filter(unsigned long config_flags)
 		inhibit |= VPMU_INH_VU;
 	if ((config_flags & SBI_PMU_CFG_FLAG_SET_SINH) != 0)
 		inhibit |= VPMU_INH_VS;
+	else if (v->policy.count_hs)
+		inhibit |= VPMU_COUNT_HS;
 	return inhibit;
 }
 
@@ -68,13 +87,14 @@ bool vpmu_event_parse(const struct vpmu *v, unsigned long event_idx, uint64_t ev
                       unsigned long config_flags, struct vpmu_hw_config *event)
 {
 	if ((event_idx & ~SBI_PMU_EVENT_IDX_MASK) != 0 ||
-	    !event_exists(v, (uint32_t)event_idx, event_data))
+	    !event_exists(v, (uint32_t)event_idx, event_data) ||
+	    !event_allowed(v, (uint32_t)event_idx))
 		return false;
 
 	event->event_idx = (uint32_t)event_idx;
 	event->event_data = event_data;
 	/* Firmware events happen outside the guest's modes: filters do nothing to them. */
-	event->inhibit = vpmu_event_is_fw(event) ? 0 : reduced_filter(config_flags);
+	event->inhibit = vpmu_event_is_fw(event) ? 0 : reduced_filter(v, config_flags);
 	return true;
 }
 

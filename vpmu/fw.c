@@ -3,7 +3,8 @@
  * Firmware events: SBI 3.0 section 11.5. To its guests Tally is the firmware, and counts what it
  * does for them. Each event is counted once, in its total, whoever listens; a running counter
  * reads that total and its own offset. So any number of counters may count one event, and
- * counting costs one addition.
+ * counting costs one addition. Of some events the port keeps the total: of those that only the
+ * firmware below sees, and of those that are Tally's own.
  */
 #include "vpmu/internal.h"
 
@@ -11,4 +12,32 @@ void vpmu_fw_event(struct vpmu *v, uint32_t code)
 {
 	if (code < VPMU_FW_EVENTS)
 		v->fw_total[code]++;
+}
+
+uint64_t vpmu_fw_total(const struct vpmu *v, lctr_t lctr)
+{
+	uint32_t code = SBI_PMU_EVENT_CODE(v->counter[lctr.idx].event_idx);
+
+	if (code < VPMU_FW_EVENTS && (v->policy.fw_events & 1U << code) != 0)
+		return v->fw_total[code];
+	return vpmu_port_fw_total(code);
+}
+
+void vpmu_fw_update_watch(struct vpmu *v)
+{
+	uint32_t watched = 0;
+	uint32_t i;
+
+	if (v->policy.fw_port_events == 0)
+		return;
+	for_each_bit (i, v->running & vpmu_fw_lctrs(v)) {
+		uint32_t code = SBI_PMU_EVENT_CODE(v->counter[i].event_idx);
+
+		if (code < VPMU_FW_EVENTS)
+			watched |= v->policy.fw_port_events & 1U << code;
+	}
+	if (watched != v->fw_watched) {
+		v->fw_watched = watched;
+		vpmu_port_fw_watch(watched);
+	}
 }

@@ -36,7 +36,7 @@ uint64_t vpmu_value(const struct vpmu *v, lctr_t lctr)
 	if ((v->running & bit) == 0)
 		return c->value;
 	if ((vpmu_fw_lctrs(v) & bit) != 0)
-		return v->fw_total[SBI_PMU_EVENT_CODE(c->event_idx)] + c->value;
+		return vpmu_fw_total(v, lctr) + c->value;
 	return (vpmu_port_read((hctr_t){c->hctr}) + c->value) & v->value_mask;
 }
 

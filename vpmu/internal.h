@@ -54,6 +54,21 @@ bool vpmu_event_equal(const struct vpmu_hw_config *a, const struct vpmu_hw_confi
 /* What a configured counter counts. Pure. */
 struct vpmu_hw_config vpmu_event_of(const struct vpmu *v, lctr_t lctr);
 
+/* fw.c */
+
+/* What has been counted of the firmware event that a counter is configured for; goes up only. */
+uint64_t vpmu_fw_total(const struct vpmu *v, lctr_t lctr);
+
+/* Tells the port which of its firmware events are counted, where that changed. */
+void vpmu_fw_update_watch(struct vpmu *v);
+
+/* snapshot.c: for those who have seen snapshot_set. slot: counter less base, 0..63. */
+
+uint64_t vpmu_snapshot_value(const struct vpmu *v, uint32_t slot);
+
+/* Writes the values of the set, a checked one with this base, and the overflow bitmap. */
+void vpmu_snapshot_take(const struct vpmu *v, uint64_t set, unsigned long base);
+
 /* assign.c */
 
 /* Where config_matching puts an event. hctr: hardware events only. */
@@ -101,10 +116,22 @@ bool vpmu_near(const struct vpmu *v, uint64_t value);
 uint64_t vpmu_take_overflows(struct vpmu *v);
 
 /*
+ * After the last counter was stopped: one that moves in HS may have made an LCOFI pend since
+ * overflows were taken, and whoever starts counters next must not find it.
+ */
+void vpmu_drop_pending(const struct vpmu *v);
+
+/*
  * Reads an hctr that this vcpu started and sets OF in each of its running counters that passed
  * zero since the last look.
  */
 void vpmu_hctr_sync(struct vpmu *v, hctr_t hctr);
+
+/*
+ * Adds one to each running counter of an hctr, as an event would, and nothing to the hardware:
+ * the hctr has to be applied if it is armed, and must have been synced then.
+ */
+void vpmu_hctr_step(struct vpmu *v, hctr_t hctr);
 
 /* Raises LCOFI if a wrap was found since the last time. */
 void vpmu_raise_due(struct vpmu *v);

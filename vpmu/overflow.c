@@ -53,6 +53,21 @@ void vpmu_hctr_sync(struct vpmu *v, hctr_t hctr)
 		wrapped(v, hctr, found);
 }
 
+void vpmu_hctr_step(struct vpmu *v, hctr_t hctr)
+{
+	uint64_t users = v->users[hctr.idx] & v->running;
+	uint64_t found = 0;
+	uint32_t i;
+
+	for_each_bit (i, users & v->near)
+		if (((v->count[hctr.idx] + v->counter[i].value) & v->value_mask) == v->value_mask)
+			found |= bit64(i);
+	if (found != 0)
+		wrapped(v, hctr, found);
+	for_each_bit (i, users)
+		v->counter[i].value = (v->counter[i].value + 1) & v->value_mask;
+}
+
 uint64_t vpmu_take_overflows(struct vpmu *v)
 {
 	uint64_t flagged = vpmu_port_take_overflow(v->armed) & v->armed;
@@ -71,6 +86,12 @@ uint64_t vpmu_take_overflows(struct vpmu *v)
 			wrapped(v, hctr, anchors);
 	}
 	return flagged;
+}
+
+void vpmu_drop_pending(const struct vpmu *v)
+{
+	if (v->policy.count_hs)
+		(void)vpmu_port_take_overflow(0);
 }
 
 void vpmu_raise_due(struct vpmu *v)

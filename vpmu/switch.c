@@ -15,6 +15,7 @@ static void park(struct vpmu *v)
 	vpmu_port_stop(active);
 	for_each_bit (i, active)
 		vpmu_hctr_sync(v, (hctr_t){i});
+	vpmu_drop_pending(v);
 	v->parked = active;
 	v->active = 0;
 	v->armed = 0;

@@ -84,6 +84,30 @@ void stub_run(unsigned long event_idx, uint64_t n)
 	}
 }
 
+void stub_emulate(bool user)
+{
+	vpmu_retired(&vpmu, user);
+}
+
+/* HS works on: what counts it goes on. */
+static void hs_works(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < 32; i++) {
+		struct stub_hctr *h = &stub.hctr[i];
+		uint64_t to_wrap = stub.width_mask - h->value;
+
+		if (!h->running || (h->config.inhibit & VPMU_COUNT_HS) == 0)
+			continue;
+		h->value = (h->value + stub.hs_step) & stub.width_mask;
+		if (stub.hs_step > to_wrap && h->armed && !h->flag) {
+			h->flag = true;
+			stub.pending = true;
+		}
+	}
+}
+
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
 {
 	if (stub.any_event)
@@ -151,6 +175,7 @@ uint64_t vpmu_port_start(const struct vpmu_hw_start *starts, uint32_t n)
 		    .value = starts[i].value,
 		    .config = starts[i].config,
 		};
+		hs_works();
 	}
 	return refused;
 }
@@ -163,6 +188,7 @@ void vpmu_port_stop(uint64_t hctr_mask)
 	stub.last_stop = hctr_mask;
 	assert_int_not_equal(hctr_mask, 0);
 	assert_false(stub.pending);
+	hs_works();
 	for (i = 0; i < 32; i++) {
 		if ((hctr_mask >> i & 1) == 0)
 			continue;
@@ -174,6 +200,7 @@ void vpmu_port_stop(uint64_t hctr_mask)
 uint64_t vpmu_port_read(hctr_t hctr)
 {
 	assert_true(stub.hctr[hctr.idx].ours);
+	hs_works();
 	return stub.hctr[hctr.idx].value;
 }
 
@@ -192,6 +219,106 @@ uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
 			flags |= UINT64_C(1) << i;
 	}
 	return flags;
+}
+
+void vpmu_port_fw_watch(uint32_t codes)
+{
+	stub.watches++;
+	assert_int_not_equal(codes, stub.watched);
+	stub.watched = codes;
+}
+
+uint64_t vpmu_port_fw_total(uint32_t code)
+{
+	assert_true(code < STUB_FW_CODES);
+	return stub.fw_total[code];
+}
+
+bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n)
+{
+	stub.ram_checks++;
+	assert_int_not_equal(n, 0);
+	return gpa >= RAM_BASE && gpa - RAM_BASE <= RAM_SIZE && n <= RAM_SIZE - (gpa - RAM_BASE);
+}
+
+static bool touch(uint64_t gpa, uint32_t n, uint8_t *touched)
+{
+	uint32_t i;
+
+	if (gpa < RAM_BASE || gpa - RAM_BASE > RAM_SIZE || n > RAM_SIZE - (gpa - RAM_BASE))
+		return false;
+	for (i = 0; i < n; i++)
+		touched[gpa - RAM_BASE + i]++;
+	return true;
+}
+
+bool vpmu_port_guest_read(uint64_t gpa, void *to, uint32_t n)
+{
+	if (!touch(gpa, n, stub.ram_reads))
+		return false;
+	memcpy(to, &stub.ram[gpa - RAM_BASE], n);
+	return true;
+}
+
+bool vpmu_port_guest_write(uint64_t gpa, const void *from, uint32_t n)
+{
+	if (!touch(gpa, n, stub.ram_writes))
+		return false;
+	memcpy(&stub.ram[gpa - RAM_BASE], from, n);
+	return true;
+}
+
+void poke64(uint64_t gpa, uint64_t value)
+{
+	memcpy(&stub.ram[gpa - RAM_BASE], &value, sizeof(value));
+}
+
+void poke32(uint64_t gpa, uint32_t value)
+{
+	memcpy(&stub.ram[gpa - RAM_BASE], &value, sizeof(value));
+}
+
+uint64_t peek64(uint64_t gpa)
+{
+	uint64_t value;
+
+	memcpy(&value, &stub.ram[gpa - RAM_BASE], sizeof(value));
+	return value;
+}
+
+uint32_t peek32(uint64_t gpa)
+{
+	uint32_t value;
+
+	memcpy(&value, &stub.ram[gpa - RAM_BASE], sizeof(value));
+	return value;
+}
+
+void ram_forget(void)
+{
+	memset(stub.ram_reads, 0, sizeof(stub.ram_reads));
+	memset(stub.ram_writes, 0, sizeof(stub.ram_writes));
+	stub.ram_checks = 0;
+}
+
+static unsigned int sum(const uint8_t *touched)
+{
+	unsigned int n = 0;
+	uint32_t i;
+
+	for (i = 0; i < RAM_SIZE; i++)
+		n += touched[i];
+	return n;
+}
+
+unsigned int ram_bytes_read(void)
+{
+	return sum(stub.ram_reads);
+}
+
+unsigned int ram_bytes_written(void)
+{
+	return sum(stub.ram_writes);
 }
 
 void vpmu_port_set_direct(uint64_t hctr_mask)

@@ -2,7 +2,7 @@
 /*
  * A hart without defects under vpmu/port.h, for the unit tests of vpmu/. It records what it is
  * asked, and fails the test when a rule of port.h is broken. Homes: cycles 3, instructions 4,
- * dTLB read misses 5; raw events 8 to 11.
+ * dTLB read misses 5; raw events 8 to 11. The VM's RAM is five pages.
  */
 #ifndef TESTS_HOST_VPMU_STUB_H
 #define TESTS_HOST_VPMU_STUB_H
@@ -33,7 +33,15 @@
 #define UINH  0x20UL
 #define SINH  0x40UL
 #define INIT  0x1UL
+#define SEED  0x2UL /* INIT_SNAPSHOT */
 #define RESET 0x1UL
+#define TAKE  0x2UL /* TAKE_SNAPSHOT */
+
+#define RAM_BASE 0x80000000UL
+#define RAM_SIZE 0x5000UL
+
+/* Counted by the stub: firmware events of the port, Tally's own among them. */
+#define STUB_FW_CODES 300U
 
 struct stub_hctr {
 	bool running;
@@ -58,6 +66,19 @@ struct stub {
 	unsigned int starts, stops, prepares, takes, directs, lcofis;
 	uint32_t last_n;    /* entries of the last start */
 	uint64_t last_stop; /* mask of the last stop */
+
+	uint8_t ram[RAM_SIZE];
+	/* How often each byte was touched. */
+	uint8_t ram_reads[RAM_SIZE];
+	uint8_t ram_writes[RAM_SIZE];
+	unsigned int ram_checks;
+
+	uint64_t fw_total[STUB_FW_CODES];
+	uint32_t watched;
+	unsigned int watches;
+
+	/* Counters that count HS move by this in each call of the port. */
+	uint64_t hs_step;
 };
 
 extern struct stub stub;
@@ -73,6 +94,19 @@ void stub_count(unsigned long event_idx, uint64_t n);
 void stub_count_vu(unsigned long event_idx, uint64_t n);
 /* The same in VS with LCOFI taken at the very event. */
 void stub_run(unsigned long event_idx, uint64_t n);
+
+/* The guest executes one instruction in VS, or VU, that traps and is emulated. */
+void stub_emulate(bool user);
+
+/* The guest's own view of its memory. */
+void poke64(uint64_t gpa, uint64_t value);
+void poke32(uint64_t gpa, uint32_t value);
+uint64_t peek64(uint64_t gpa);
+uint32_t peek32(uint64_t gpa);
+/* Forgets what was touched so far; how many bytes were since. */
+void ram_forget(void);
+unsigned int ram_bytes_read(void);
+unsigned int ram_bytes_written(void);
 
 /* Another vcpu uses every counter of the hart, between a save and a restore. */
 void stub_neighbour(void);
@@ -99,5 +133,10 @@ int test_vpmu_overflow(void);
 int test_vpmu_wrap(void);
 int test_vpmu_fw(void);
 int test_vpmu_switch(void);
+int test_vpmu_snapshot(void);
+int test_vpmu_event_info(void);
+int test_vpmu_policy(void);
+int test_vpmu_retired(void);
+int test_vpmu_count_hs(void);
 
 #endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which events can be counted: SBI 3.0 section 11.14. The guest puts one entry for each event
+ * into memory, table 47:
+ *
+ *      offset   0           4           8                       16
+ *               +-----------+-----------+-----------------------+
+ *               | event_idx | output    | event_data            |
+ *               +-----------+-----------+-----------------------+
+ *               read        written     read
+ *
+ * The answer is what config_matching would say if this vcpu had no counter configured: it
+ * depends on the VM's policy and the hart, on nothing else.
+ *
+ * A guest may ask for more entries than a hart may be kept busy with. So one execution of the
+ * call answers a slice, and the guest executes the same call again, arguments checked anew, until
+ * it is through. How far it came is remembered with the arguments: whoever calls with others in
+ * between loses it, and only itself time by it.
+ */
+#include "vpmu/internal.h"
+
+#define ENTRY_SIZE    16U
+#define OUTPUT_OFFSET 4U
+
+struct entry {
+	uint32_t event_idx;
+	uint32_t output;
+	uint64_t event_data;
+};
+
+_Static_assert(sizeof(struct entry) == ENTRY_SIZE, "the format of table 47");
+
+static bool can_be_counted(const struct vpmu *v, const struct entry *entry)
+{
+	struct vpmu_hw_config event;
+
+	if (!vpmu_event_parse(v, entry->event_idx, entry->event_data, 0, &event))
+		return false;
+	return vpmu_event_is_fw(&event) ||
+	       (vpmu_port_event_hctrs(event.event_idx, event.event_data) & v->policy.hctrs) != 0;
+}
+
+static long answer(const struct vpmu *v, uint64_t gpa)
+{
+	struct entry entry;
+	uint32_t output;
+
+	if (!vpmu_port_guest_read(gpa, &entry, sizeof(entry)))
+		return SBI_ERR_INVALID_ADDRESS;
+	if ((entry.event_idx & ~(uint32_t)SBI_PMU_EVENT_IDX_MASK) != 0)
+		return SBI_ERR_INVALID_PARAM;
+	output = can_be_counted(v, &entry) ? 1 : 0;
+	if (!vpmu_port_guest_write(gpa + OUTPUT_OFFSET, &output, sizeof(output)))
+		return SBI_ERR_INVALID_ADDRESS;
+	return SBI_SUCCESS;
+}
+
+static bool is_ram(unsigned long lo, unsigned long hi, unsigned long n)
+{
+	if (hi != 0)
+		return false;
+	/* Division, so that no product can wrap; nothing is asked of an empty range. */
+	return n == 0 || (n <= (UINT64_MAX - lo) / ENTRY_SIZE &&
+	                  vpmu_port_guest_ram(lo, (uint64_t)n * ENTRY_SIZE));
+}
+
+struct vpmu_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
+                                    unsigned long shmem_phys_hi, unsigned long num_entries,
+                                    unsigned long flags, bool *again)
+{
+	unsigned long first = 0;
+	unsigned long i;
+	long error = SBI_SUCCESS;
+
+	if (v->info_next != 0 && v->info_lo == shmem_phys_lo && v->info_entries == num_entries &&
+	    shmem_phys_hi == 0 && flags == 0)
+		first = v->info_next;
+	v->info_next = 0;
+	*again = false;
+	if (flags != 0 || shmem_phys_lo % ENTRY_SIZE != 0)
+		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
+	if (!is_ram(shmem_phys_lo, shmem_phys_hi, num_entries))
+		return vpmu_result(SBI_ERR_INVALID_ADDRESS, 0);
+
+	for (i = first; i < num_entries && i - first < VPMU_INFO_SLICE; i++) {
+		error = answer(v, shmem_phys_lo + i * ENTRY_SIZE);
+		if (error != SBI_SUCCESS)
+			return vpmu_result(error, 0);
+	}
+	if (i < num_entries) {
+		v->info_lo = shmem_phys_lo;
+		v->info_entries = num_entries;
+		v->info_next = i;
+		*again = true;
+	}
+	return vpmu_result(SBI_SUCCESS, 0);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Instructions that the guest executed and the hart did not count.
+ *
+ * An instruction that traps does not retire: where Tally does its work, a guest on a hart of its
+ * own would have counted one more. Since all running counters of an hctr count the same, one more
+ * is one more for each of them, and is added to their offsets. An armed hctr would then wrap one
+ * too late, so it is moved at once; another is moved only where that is cheap, since all that it
+ * loses by it is that it is read directly.
+ */
+#include "vpmu/internal.h"
+
+void vpmu_retired(struct vpmu *v, bool user)
+{
+	uint32_t inhibit = user ? VPMU_INH_VU : VPMU_INH_VS;
+	uint64_t hctrs = 0;
+	uint64_t moves;
+	uint64_t taken = 0;
+	uint32_t i;
+
+	for_each_bit (i, v->running & (v->cycles | v->insns))
+		if ((v->counter[i].inhibit & inhibit) == 0)
+			hctrs |= bit64(v->counter[i].hctr);
+	if (hctrs == 0)
+		return;
+
+	moves = hctrs & (v->armed | (v->policy.cheap_moves ? v->direct : 0));
+	if (moves != 0)
+		taken = vpmu_take_overflows(v);
+	for_each_bit (i, moves)
+		vpmu_hctr_sync(v, (hctr_t){i});
+	for_each_bit (i, hctrs)
+		vpmu_hctr_step(v, (hctr_t){i});
+	vpmu_apply(v, moves | taken);
+}

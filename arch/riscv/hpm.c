@@ -2,6 +2,7 @@
 /* What both back ends share: which counter holds what, reads, and overflow flags. */
 #include "arch/riscv/csr.h"
 #include "arch/riscv/hpm.h"
+#include "arch/riscv/hpm_raw.h"
 #include "arch/riscv/quirks.h"
 #include "vpmu/sbi_pmu.h"
 #include "vpmu/bits.h"
@@ -21,9 +22,13 @@ const struct hpm_event *hpm_event_find(const struct hpm *hpm, uint32_t event_idx
 	return NULL;
 }
 
-uint64_t hpm_event_hctrs(const struct hpm *hpm, uint32_t event_idx, uint64_t event_data)
+uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data)
 {
 	const struct hpm_event *event = hpm_event_find(hpm, event_idx);
+
+	if (SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW ||
+	    SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW_V2)
+		return hpm_raw_hctrs(hpm, event_idx, event_data);
 
 	return event && event_data == 0 ? event->hctrs : 0;
 }

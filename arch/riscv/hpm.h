@@ -66,8 +66,13 @@ enum hpm_choice { HPM_AUTO, HPM_SBI, HPM_SSCCFG };
 /* Finds counters and events, clears stale overflow flags, chooses the back end. At boot. */
 void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice);
 
-/* The counters to be used for an event on this hart, 0: it cannot be counted. */
-uint64_t hpm_event_hctrs(const struct hpm *hpm, uint32_t event_idx, uint64_t event_data);
+/* The counters to be used for an event on this hart, 0: it cannot be counted. Raw events are asked
+ * of the firmware each time, with all counters that do not run: what they held is gone then. */
+uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data);
+
+/* How a raw event is said to this firmware: as v2 where it knows that, as v1 where the value fits
+ * in 48 bits. false: neither (SBI 3.0 sections 11.3 and 11.4). Other events stay as they are. */
+bool hpm_firmware_event(const struct hpm_config *config, uint32_t *event_idx);
 const struct hpm_event *hpm_event_find(const struct hpm *hpm, uint32_t event_idx);
 
 bool hpm_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);

@@ -12,8 +12,11 @@ static bool sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config 
 {
 	uint64_t flags =
 	    SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_UINH;
+	uint32_t event_idx;
 	struct sbi_ret ret;
 
+	if (!hpm_firmware_event(config, &event_idx))
+		return false;
 	if (config->inhibit & HPM_INH_VS)
 		flags |= SBI_PMU_CFG_FLAG_SET_VSINH;
 	if (config->inhibit & HPM_INH_VU)
@@ -22,8 +25,8 @@ static bool sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config 
 	 * forget which counter an event was on. */
 	if (hpm->slots[hctr].programmed)
 		sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
-	ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1, flags,
-	               config->event_idx, config->event_data);
+	ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1, flags, event_idx,
+	               config->event_data);
 	/* OpenSBI may answer with a fixed counter outside the set. */
 	return ret.error == SBI_SUCCESS && ret.value == hctr;
 }

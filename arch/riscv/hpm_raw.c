@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/hpm_raw.h"
+#include "arch/riscv/sbi.h"
+#include "vpmu/bits.h"
+
+#define RAW_V1_BITS 48
+#define SBI_3_0     (3UL << 24)
+
+bool hpm_firmware_event(const struct hpm_config *config, uint32_t *event_idx)
+{
+	uint32_t type = SBI_PMU_EVENT_TYPE(config->event_idx);
+
+	*event_idx = config->event_idx;
+	if (type != SBI_PMU_TYPE_RAW && type != SBI_PMU_TYPE_RAW_V2)
+		return true;
+	if (sbi_call(SBI_EXT_BASE, SBI_BASE_GET_SPEC_VERSION, 0, 0, 0, 0, 0).value >= SBI_3_0)
+		*event_idx = SBI_PMU_TYPE_RAW_V2 << 16;
+	else if (config->event_data >> RAW_V1_BITS == 0)
+		*event_idx = SBI_PMU_TYPE_RAW << 16;
+	else
+		return false;
+	return true;
+}
+
+/* Asks for one of the counters, which all hold nothing; leaves it so. 0: none can. */
+static uint64_t ask(uint32_t event_idx, uint64_t event_data, uint64_t hctrs)
+{
+	struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, 0, hctrs,
+	                              SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH |
+	                                  SBI_PMU_CFG_FLAG_SET_UINH,
+	                              event_idx, event_data);
+
+	if (ret.error != SBI_SUCCESS || ret.value >= 32)
+		return 0;
+	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, ret.value, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
+	return BIT(ret.value) & hctrs;
+}
+
+static uint64_t running_it(const struct hpm *hpm, const struct hpm_config *config)
+{
+	uint64_t hctrs = 0;
+	uint32_t i;
+
+	for_each_bit (i, hpm->running) {
+		if (hpm->slots[i].config.event_idx == config->event_idx &&
+		    hpm->slots[i].config.event_data == config->event_data)
+			hctrs |= BIT(i);
+	}
+	return hctrs;
+}
+
+uint64_t hpm_raw_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data)
+{
+	struct hpm_config config = {.event_idx = event_idx, .event_data = event_data};
+	uint64_t able = running_it(hpm, &config);
+	uint64_t idle = hpm->hctrs & ~hpm->running;
+	uint32_t firmware_event, i;
+
+	if (!hpm_firmware_event(&config, &firmware_event))
+		return 0;
+	for_each_bit (i, idle) {
+		if (hpm->slots[i].programmed)
+			sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, i, 1, SBI_PMU_STOP_FLAG_RESET,
+			         0, 0);
+		hpm->slots[i].programmed = false;
+	}
+	/* The first that can tells that one can at all: most raw values mean nothing. */
+	if (!ask(firmware_event, event_data, idle))
+		return able;
+	for_each_bit (i, idle)
+		able |= ask(firmware_event, event_data, BIT(i));
+	return able;
+}

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+# A small VMM, so that bare guests run under Linux's KVM as well. It is a Linux process, so it
+# wants a C library, which CROSS_COMPILE need not have.
+LINUX_CROSS ?= riscv64-linux-gnu-
+KVM_GUEST_DIR := $(B)/guests/kvm
+KVM_GUEST_SRC := guests/kvm/vmm.c guests/kvm/tree.c
+
+$(KVM_GUEST_DIR)/vmm: $(KVM_GUEST_SRC) guests/kvm/tree.h $(B)/guest/fdt.stamp | setup
+	@mkdir -p $(@D)
+	@echo "  GUEST   $@"
+	$(Q)$(LINUX_CROSS)gcc -std=gnu11 -O2 -g $(WARN) -static -I. -isystem $(B)/guest/include \
+		$(KVM_GUEST_SRC) $(B)/guest/libfdt.a -o $@
+
+GUESTS += $(KVM_GUEST_DIR)/vmm

@@ -95,6 +95,11 @@ static uint64_t check_all(uint64_t mark)
 	return wrong;
 }
 
+static bool passed(uint64_t until)
+{
+	return csr_read(time) >= until;
+}
+
 int marks_kind(uint64_t hartid)
 {
 	uint64_t mark = bootarg_num("mark", 1), wrong = 0, looks = 0;
@@ -106,7 +111,7 @@ int marks_kind(uint64_t hartid)
 		uint64_t until = csr_read(time) + 20000;
 
 		put_all(mark + looks % 7 * 1000);
-		while (csr_read(time) < until)
+		while (!passed(until))
 			;
 		wrong += check_all(mark + looks++ % 7 * 1000);
 	}

@@ -38,8 +38,9 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	pcpu->hartid = hartid;
 	pcpu->index = index;
 	pcpu->isa = isa;
-	pcpu->sstc = isa & BIT(ISA_SSTC);
-	vs_state_init_hart(pcpu->sstc, isa & BIT(ISA_SVADU), isa & BIT(ISA_SVPBMT),
+	pcpu->vs_has.sstc = isa & BIT(ISA_SSTC);
+	pcpu->vs_has.vsiselect = vs_state_probe_vsiselect();
+	vs_state_init_hart(pcpu->vs_has.sstc, isa & BIT(ISA_SVADU), isa & BIT(ISA_SVPBMT),
 	                   isa & BIT(ISA_ZICBOM));
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend);
 	/* LCOFI stays enabled while a guest runs: a masked physical one would steal the guest's

@@ -69,7 +69,7 @@ void vcpu_load(struct vcpu *vcpu)
 	pcpu->current = vcpu;
 	vcpu->ctx.hs_sp = (uint64_t)pcpu + HART_STACK_SIZE;
 	fp_load(vcpu);
-	vs_state_load(&vcpu->vs, pcpu->sstc);
+	vs_state_load(&vcpu->vs, pcpu->vs_has);
 	csr_write(CSR_HTIMEDELTA, vm->htimedelta);
 	csr_write(CSR_HGATP, vm->gstage.hgatp);
 	fence_if_strange(vcpu);
@@ -81,7 +81,7 @@ void vcpu_put(struct vcpu *vcpu)
 {
 	/* Counters first: their overflow must be found while they are this vcpu's. */
 	vpmu_save(&vcpu->pmu);
-	vs_state_put(&vcpu->vs, vcpu->home->sstc);
+	vs_state_put(&vcpu->vs, vcpu->home->vs_has);
 	fp_put(vcpu);
 	vcpu->home->current = NULL;
 }
@@ -102,7 +102,7 @@ void vcpu_set_virq(struct vcpu *vcpu, uint64_t irq, bool level)
 
 uint64_t vcpu_timer_deadline(const struct vcpu *vcpu)
 {
-	if (!vcpu->home->sstc)
+	if (!vcpu->home->vs_has.sstc)
 		return vcpu->timer;
 	if (!(vcpu->vs.vsie & BIT(IRQ_STI)) || vcpu->vs.vstimecmp == ~0UL)
 		return ~0UL;
@@ -119,7 +119,8 @@ bool vcpu_has_interrupt(const struct vcpu *vcpu)
 	uint64_t pending = (vcpu->vs.hvip & VS_INTERRUPTS) >> 1;
 
 	pending |= vcpu->vs.hvip & BIT(IRQ_LCOFI);
-	if (vcpu->home->sstc && vcpu->vs.vstimecmp <= csr_read(CSR_TIME) + vcpu->vm->htimedelta)
+	if (vcpu->home->vs_has.sstc &&
+	    vcpu->vs.vstimecmp <= csr_read(CSR_TIME) + vcpu->vm->htimedelta)
 		pending |= BIT(IRQ_STI);
 	return pending & vcpu->vs.vsie;
 }

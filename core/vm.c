@@ -77,6 +77,15 @@ void vm_update_interrupts(struct vm *vm)
 	}
 }
 
+bool vm_input_space(struct vm *vm)
+{
+	spin_lock(&vm->devices);
+	size_t space = vuart_rx_space(&vm->uart);
+
+	spin_unlock(&vm->devices);
+	return space;
+}
+
 void vm_input(struct vm *vm, uint8_t byte)
 {
 	spin_lock(&vm->devices);

@@ -54,7 +54,10 @@ void vm_vcpu_gone(struct vm *vm);
 /* Levels of the device interrupts after a change. vm->devices held. */
 void vm_update_interrupts(struct vm *vm);
 
-/* A byte typed for this VM. */
+/* Room in the VM's UART for typed bytes. */
+bool vm_input_space(struct vm *vm);
+
+/* A byte typed for this VM; dropped where there is no room. */
 void vm_input(struct vm *vm, uint8_t byte);
 
 #endif

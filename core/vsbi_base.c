@@ -43,7 +43,7 @@ struct sbi_ret vsbi_time(struct vcpu *vcpu, uint64_t fid, const uint64_t *args)
 	if (fid != SBI_TIME_SET_TIMER)
 		return (struct sbi_ret){SBI_ERR_NOT_SUPPORTED, 0};
 	vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_SET_TIMER);
-	if (vcpu->home->sstc) {
+	if (vcpu->home->vs_has.sstc) {
 		csr_write(CSR_VSTIMECMP, args[0]);
 	} else {
 		uint64_t now = csr_read(CSR_TIME);

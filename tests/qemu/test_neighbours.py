@@ -83,7 +83,6 @@ def test_hostile_gets_nothing(tmp_path):
     assert lines[7:] == ["hostile: ends"]
 
 
-@pytest.mark.xfail(strict=True, reason="vsiselect is not switched: one guest reads another's")
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_world_switch_keeps_all_state(tmp_path, backend):
     """Floating point, the CSRs of S: two guests write different marks into all of it."""

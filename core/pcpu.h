@@ -67,6 +67,9 @@ struct pcpu *pcpu_of_hart(uint64_t hartid);
 /* Makes a hart look at its vcpus' requests before long. Any hart. */
 void pcpu_notify(struct pcpu *pcpu);
 
+/* Leaves mail for the next stay in HS, which begins at once. This hart. */
+void pcpu_mail_again(struct pcpu *pcpu);
+
 /* Ends the stay in HS that is going on, for the books. This hart. */
 void pcpu_account_stay(struct pcpu *pcpu);
 

@@ -96,7 +96,7 @@ void sched_remove(struct vcpu *vcpu)
 		vpmu_reset(&vcpu->pmu);
 		vcpu_put(vcpu);
 	}
-	vm_vcpu_gone(vcpu->vm);
+	vm_vcpu_gone(vcpu);
 }
 
 void sched_timer(void)
@@ -128,8 +128,13 @@ void sched_check_mail(void)
 		return;
 	/* First the flag, then the requests: what comes in between is seen next time. */
 	atomic_store(&pcpu->mail, false);
-	for (uint32_t i = 0; i < pcpu->n_vcpus; i++)
-		vcpu_serve_requests(pcpu->vcpus[i]);
+	for (uint32_t i = 0; i < pcpu->n_vcpus; i++) {
+		/* A vcpu that ends prints a line: one a stay, the others come with the next. */
+		if (vcpu_serve_requests(pcpu->vcpus[i])) {
+			pcpu_mail_again(pcpu);
+			break;
+		}
+	}
 }
 
 /* The ready vcpu whose turn is next after `last`, round robin. */
@@ -145,7 +150,8 @@ static void idle(struct pcpu *pcpu)
 {
 	program_timer(pcpu);
 	pcpu_account_stay(pcpu);
-	wfi();
+	if (!atomic_load(&pcpu->mail))
+		wfi();
 	pcpu->stay_start = csr_read(CSR_INSTRET);
 	pcpu_interrupts(pcpu, csr_read(CSR_SIP) & csr_read(CSR_SIE));
 	sched_check_mail();

@@ -67,11 +67,15 @@ void vcpu_load(struct vcpu *vcpu)
 	struct vm *vm = vcpu->vm;
 
 	pcpu->current = vcpu;
+	if (atomic_load_explicit(&vcpu->hsm_state, memory_order_relaxed) == SBI_HSM_STATE_SUSPENDED)
+		atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STARTED);
 	vcpu->ctx.hs_sp = (uint64_t)pcpu + HART_STACK_SIZE;
 	fp_load(vcpu);
+	/* A hart may walk vsatp's tables at any time, in HS too: never under another VM's VMID. */
+	csr_write(CSR_VSATP, 0);
+	csr_write(CSR_HGATP, vm->gstage.hgatp);
 	vs_state_load(&vcpu->vs, pcpu->vs_has);
 	csr_write(CSR_HTIMEDELTA, vm->htimedelta);
-	csr_write(CSR_HGATP, vm->gstage.hgatp);
 	fence_if_strange(vcpu);
 	vcpu_update_wfi(vcpu);
 	vpmu_restore(&vcpu->pmu);
@@ -150,20 +154,26 @@ static void serve_start(struct vcpu *vcpu)
 	sched_set_ready(vcpu);
 }
 
-void vcpu_serve_requests(struct vcpu *vcpu)
+bool vcpu_serve_requests(struct vcpu *vcpu)
 {
 	uint64_t requests;
 
 	/* Nearly always there are none; the atomic swap is left out then. */
 	if (!atomic_load_explicit(&vcpu->requests, memory_order_relaxed))
-		return;
+		return false;
 	requests = atomic_exchange(&vcpu->requests, 0);
 	if (requests & VCPU_REQ_STOP) {
 		sched_remove(vcpu);
-		return;
+		return true;
 	}
-	if (requests & VCPU_REQ_START)
+	if (requests & VCPU_REQ_START) {
+		/* A vcpu of an ending VM may be off for good already, though its state says stopped. */
+		if (atomic_load(&vcpu->vm->ending))
+			return false;
 		serve_start(vcpu);
+		/* What was sent to its former life is not for the new one, but levels are. */
+		requests = VCPU_REQ_DEVICES;
+	}
 	if (requests & VCPU_REQ_IPI) {
 		vcpu_set_virq(vcpu, IRQ_VSSI, true);
 		vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_IPI_RECEIVED);
@@ -190,4 +200,5 @@ void vcpu_serve_requests(struct vcpu *vcpu)
 		vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_SFENCE_VMA_ASID_RECEIVED);
 	if (!vcpu_is_current(vcpu))
 		sched_wake_if_interrupted(vcpu);
+	return false;
 }

@@ -66,7 +66,7 @@ static void send_ipi(struct vcpu *self, struct vcpu *target, uint64_t arg)
 	if (target == self) {
 		vcpu_set_virq(self, IRQ_VSSI, true);
 		vpmu_fw_event(&self->pmu, SBI_PMU_FW_IPI_RECEIVED);
-	} else if (atomic_load(&target->hsm_state) == SBI_HSM_STATE_STARTED) {
+	} else if (vcpu_is_on(target)) {
 		vcpu_request(target, VCPU_REQ_IPI);
 	}
 }

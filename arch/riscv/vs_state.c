@@ -67,7 +67,7 @@ bool vs_state_probe_vsiselect(void)
 	return trap_guard_end(&guard) == ~0UL;
 }
 
-void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt, bool cbo)
+void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt)
 {
 	uint64_t henvcfg = 0;
 
@@ -87,8 +87,6 @@ void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt, bool cbo)
 		henvcfg |= HENVCFG_ADUE;
 	if (svpbmt)
 		henvcfg |= HENVCFG_PBMTE;
-	if (cbo)
-		henvcfg |= HENVCFG_CBZE | HENVCFG_CBCFE | HENVCFG_CBIE;
 	csr_write(CSR_HENVCFG, henvcfg);
 	if (sstc)
 		csr_write(CSR_VSTIMECMP, ~0UL);

@@ -38,7 +38,7 @@ void vs_state_put(struct vs_state *vs, struct vs_has has);
 bool vs_state_probe_vsiselect(void);
 
 /* Per hart, once: what goes to guests without us, and nothing else. */
-void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt, bool cbo);
+void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt);
 
 /* Makes the resident guest take an exception at its current pc. */
 void vs_inject(uint64_t cause, uint64_t tval);

@@ -8,6 +8,8 @@ static const struct {
 } kinds[] = {
     {"idle", idle},        {"busy", busy},       {"pmuloop", pmuloop},   {"measure", measure},
     {"marks", marks_kind}, {"hostile", hostile}, {"wildjump", wildjump}, {"wildsatp", wildsatp},
+    {"reads", reads_kind}, {"chatter", chatter}, {"storm", storm},
+    {"cachewrap", cachewrap}, {"falseflag", falseflag}, {"clock", clockcheck},
 };
 
 uint64_t end_time;

@@ -6,7 +6,7 @@
 #define AUTO  SBI_PMU_CFG_FLAG_AUTO_START
 #define SKIP  SBI_PMU_CFG_FLAG_SKIP_MATCH
 
-static uint64_t overflows;
+static volatile uint64_t overflows;
 
 static void start_all(uint64_t mask, uint64_t value)
 {

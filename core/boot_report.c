@@ -6,11 +6,33 @@
 #include "core/log.h"
 #include "core/panic.h"
 #include "core/platform.h"
+#include "core/vm_config.h"
 
-void boot_report_require(uint64_t isa)
+/* Why a hart cannot run guests, NULL: it can. */
+static const char *unusable(uint64_t hartid, uint64_t isa)
 {
 	if (!(isa & BIT(ISA_H)))
-		panic("this hart has no H extension; Tally cannot run guests on it");
+		return "it has no H extension";
+	if (hartid >= VM_MAX_HARTS)
+		return "a VM tree can name harts 0 to 63 only";
+	return NULL;
+}
+
+void boot_report_require(uint64_t hartid, uint64_t isa)
+{
+	const char *why = unusable(hartid, isa);
+
+	if (why)
+		panic("Tally cannot run guests on boot hart %lu: %s", hartid, why);
+}
+
+bool boot_report_usable(uint32_t i)
+{
+	const char *why = unusable(platform.harts[i].hartid, platform.harts[i].isa);
+
+	if (why)
+		log_line("hart %lu: not used: %s", platform.harts[i].hartid, why);
+	return !why;
 }
 
 static void isa_text(uint64_t isa, char *buf, size_t size)

@@ -6,7 +6,10 @@
 #include "core/types.h"
 
 /* Panics, saying what is missing, where the hart cannot run guests at all. */
-void boot_report_require(uint64_t isa);
+void boot_report_require(uint64_t hartid, uint64_t isa);
+
+/* Can platform.harts[i] run guests? If not, one line says why, and it is left alone. */
+bool boot_report_usable(uint32_t i);
 
 void boot_report_machine(void);
 

@@ -200,7 +200,8 @@ size_t console_vm_write(struct console *c, unsigned int vm, const char *bytes, s
 	if (vm >= c->n_vms)
 		return n;
 	c->work = 0;
-	while (done < n && c->work < WORK_BYTES)
+	c->lines[vm].steps = 0;
+	while (done < n && c->work + c->lines[vm].steps < WORK_BYTES)
 		put_byte(c, vm, (uint8_t)bytes[done++]);
 	restore(c);
 	return done;

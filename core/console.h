@@ -55,8 +55,8 @@ void console_init(struct console *c, bool interactive, const char *const *names,
 
 /*
  * Bytes printed by VM vm (< n_vms, else dropped). Returns how many it took: at least one, if n > 0,
- * but not all if they make much to emit (many short lines). The caller comes again with the others,
- * in another stay in HS. Without output a byte costs some 100 instructions, so n must be bounded.
+ * but not all if they make much to emit (many short lines) or to move. The caller comes again with
+ * the others, in another stay in HS. Without output a byte costs some 100 instructions, so n must be bounded.
  */
 size_t console_vm_write(struct console *c, unsigned int vm, const char *bytes, size_t n);
 

@@ -32,6 +32,7 @@ static unsigned int char_bytes(const struct console_line *l)
 
 void console_line_left(struct console_line *l)
 {
+	l->steps++;
 	while (l->pos > 0) {
 		l->pos--;
 		if (console_is_char_start(l->text[l->pos]))
@@ -41,6 +42,7 @@ void console_line_left(struct console_line *l)
 
 static void right(struct console_line *l)
 {
+	l->steps++;
 	if (l->pos < l->len)
 		l->pos = (uint16_t)(l->pos + char_bytes(l));
 }
@@ -53,6 +55,8 @@ bool console_line_put(struct console_line *l, const char *bytes, unsigned int n)
 
 	if (l->len - old + n > CONSOLE_LINE_BYTES)
 		return false;
+	if (n != old)
+		l->steps = (uint16_t)(l->steps + tail);
 	if (n > old) {
 		for (unsigned int i = tail; i-- > 0;)
 			at[n + i] = at[old + i];

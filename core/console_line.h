@@ -22,6 +22,7 @@ struct console_line {
 	bool drawn;     /* it is on the screen, unfinished */
 	bool ended;     /* the VM is no more */
 	bool hinted;    /* the user was told so */
+	uint16_t steps; /* bytes moved and characters passed since somebody set it to 0 */
 	char text[CONSOLE_LINE_BYTES];
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
+#include <stdatomic.h>
 
 #include "arch/riscv/csr.h"
 #include "arch/riscv/plic.h"
@@ -14,10 +15,14 @@
 /* At most so many typed bytes are passed on in one stay in HS. */
 #define INPUT_BURST 32
 
+/* So long a VM with a full UART may keep what is typed waiting. */
+#define INPUT_PATIENCE_S 2UL
+
 static struct spinlock lock;
 static struct console console;
 static struct uart uart;
 static struct plic plic;
+static atomic_ulong input_deadline = ~0UL;
 
 void console_emit(const char *s, size_t n)
 {
@@ -56,12 +61,12 @@ void log_panic(const char *line)
 	console_tally_puts(&console, line);
 }
 
-void log_vm(uint32_t vm, const char *bytes, size_t n)
+size_t log_vm(uint32_t vm, const char *bytes, size_t n)
 {
 	spin_lock(&lock);
-	for (size_t i = 0; i < n; i++)
-		console_vm_putc(&console, vm, (uint8_t)bytes[i]);
+	n = console_vm_write(&console, vm, bytes, n);
 	spin_unlock(&lock);
+	return n;
 }
 
 void log_vm_ended(uint32_t vm)
@@ -80,26 +85,75 @@ void log_enable_input(void)
 	csr_set(CSR_SIE, BIT(IRQ_SEI));
 }
 
+/* The VM in focus, if its UART is full. It alone reads there, so more room is the worst surprise. */
+static bool target_is_full(void)
+{
+	spin_lock(&lock);
+	int vm = console_target(&console);
+
+	spin_unlock(&lock);
+	return vm >= 0 && !vm_input_space(&vms[vm]);
+}
+
+/* Passes one typed byte on. false: nothing was typed. */
+static bool pass_byte(void)
+{
+	uint8_t byte;
+	int vm = -1;
+
+	spin_lock(&lock);
+	int typed = uart_read(&uart);
+
+	if (typed >= 0)
+		vm = console_input(&console, (uint8_t)typed, &byte);
+	spin_unlock(&lock);
+	if (vm >= 0)
+		vm_input(&vms[vm], byte);
+	return typed >= 0;
+}
+
+/* Lets typed bytes wait in the host's UART. */
+static void hold_input(void)
+{
+	uart_listen(&uart, false);
+	atomic_store(&input_deadline, csr_read(CSR_TIME) + platform.timebase * INPUT_PATIENCE_S);
+}
+
+void log_input_room(size_t space)
+{
+	/* Half empty, so that an interrupt brings many bytes. */
+	if (log_input_deadline() == ~0UL || space < VUART_RX_BYTES / 2)
+		return;
+	atomic_store(&input_deadline, ~0UL);
+	uart_listen(&uart, true);
+}
+
 void log_input(void)
 {
+	uint64_t deadline = log_input_deadline();
+	bool overdue = csr_read(CSR_TIME) >= deadline;
 	uint32_t source = plic_claim(&plic);
 
-	for (int i = 0; i < INPUT_BURST; i++) {
-		uint8_t byte;
-		int vm = -1;
-
-		spin_lock(&lock);
-		int typed = uart_read(&uart);
-
-		if (typed >= 0)
-			vm = console_input(&console, (uint8_t)typed, &byte);
-		spin_unlock(&lock);
-		if (typed < 0)
-			break;
-		if (vm >= 0)
-			vm_input(&vms[vm], byte);
+	/* An interrupt from before the hold may still come. To listen again now would make another
+	 * one at once, without end. */
+	if (deadline == ~0UL || overdue) {
+		for (int i = 0; i < INPUT_BURST; i++) {
+			if (!overdue && target_is_full()) {
+				hold_input();
+				break;
+			}
+			if (!pass_byte())
+				break;
+		}
+		if (overdue)
+			log_input_room(VUART_RX_BYTES);
 	}
 	/* The level is still high if more has come: the next interrupt takes that. */
 	if (source)
 		plic_complete(&plic, source);
+}
+
+uint64_t log_input_deadline(void)
+{
+	return atomic_load_explicit(&input_deadline, memory_order_relaxed);
 }

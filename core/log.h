@@ -18,12 +18,21 @@ void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* As above, from panic: takes no lock. */
 void log_panic(const char *line);
 
-/* What VM prints, n bytes; the caller keeps n small (bounded stay in HS). */
-void log_vm(uint32_t vm, const char *bytes, size_t n);
+/* What a VM prints, n > 0 bytes, few (bounded stay in HS). Returns how many were taken, at least
+ * one; the others have to wait for another stay. */
+size_t log_vm(uint32_t vm, const char *bytes, size_t n);
 void log_vm_ended(uint32_t vm);
 
-/* The host's external interrupt: passes typed bytes on. */
+/* The host's external interrupt: passes typed bytes on. What the VM in focus has no room for stays
+ * in the host's UART, so that pasted text is not lost. */
 void log_input(void);
+
+/* A VM has read from its UART, which now has room for so many bytes. No lock held. */
+void log_input_room(size_t space);
+
+/* Host time at which input must be read whatever becomes of it, ~0: none waits. A VM that never
+ * reads must not keep the keys for Tally from being heard. log_input() does it. */
+uint64_t log_input_deadline(void);
 
 /* Interrupts of the console go to this hart. */
 void log_enable_input(void);

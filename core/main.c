@@ -76,7 +76,7 @@ static void start_other_harts(uint64_t boot_hartid)
 	for (uint32_t i = 0; i < platform.n_harts && n_pcpus < MAX_HARTS; i++) {
 		struct pcpu *pcpu = &hart_stacks[n_pcpus].pcpu;
 
-		if (platform.harts[i].hartid == boot_hartid)
+		if (platform.harts[i].hartid == boot_hartid || !boot_report_usable(i))
 			continue;
 		pcpu->isa = platform.harts[i].isa;
 		if (sbi_call(SBI_EXT_HSM, SBI_HSM_HART_START, platform.harts[i].hartid,
@@ -117,7 +117,7 @@ void main(uint64_t hartid, const void *dtb)
 		if (platform.harts[i].hartid == hartid)
 			this_pcpu()->isa = platform.harts[i].isa;
 	}
-	boot_report_require(this_pcpu()->isa);
+	boot_report_require(hartid, this_pcpu()->isa);
 	pcpu_init(hartid, 0, this_pcpu()->isa);
 	start_other_harts(hartid);
 	boot_report_machine();
@@ -127,5 +127,6 @@ void main(uint64_t hartid, const void *dtb)
 	vms_create(&tree);
 	log_enable_input();
 	log_line("%lu instructions from entry to the first guest", csr_read(CSR_INSTRET));
+	vms_start();
 	run(this_pcpu());
 }

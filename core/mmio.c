@@ -10,16 +10,20 @@ static uint64_t uart_access(struct vm *vm, uint64_t offset, bool store, uint64_t
 {
 	uint8_t tx;
 	bool send = false;
+	size_t space;
 
 	spin_lock(&vm->devices);
 	if (store)
 		send = vuart_write(&vm->uart, (uint32_t)offset, (uint8_t)value, &tx);
 	else
 		value = vuart_read(&vm->uart, (uint32_t)offset);
+	space = vuart_rx_space(&vm->uart);
 	vm_update_interrupts(vm);
 	spin_unlock(&vm->devices);
 	if (send)
 		log_vm(vm->index, (const char *)&tx, 1);
+	if (!store)
+		log_input_room(space);
 	return value;
 }
 
@@ -64,7 +68,8 @@ void mmio_access(struct vcpu *vcpu, bool store)
 			return;
 		insn = insn_decode(raw);
 	}
-	if ((!is_uart && !is_plic) || insn.kind != (store ? INSN_STORE : INSN_LOAD)) {
+	if ((!is_uart && !is_plic) || insn.addr_offset ||
+	    insn.kind != (store ? INSN_STORE : INSN_LOAD)) {
 		vs_inject(cause, csr_read(CSR_STVAL));
 		return;
 	}

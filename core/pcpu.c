@@ -31,6 +31,12 @@ void pcpu_notify(struct pcpu *pcpu)
 		sbi_call(SBI_EXT_IPI, SBI_IPI_SEND_IPI, 1, pcpu->hartid, 0, 0, 0);
 }
 
+void pcpu_mail_again(struct pcpu *pcpu)
+{
+	atomic_store(&pcpu->mail, true);
+	csr_set(CSR_SIP, BIT(IRQ_SSI));
+}
+
 void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 {
 	struct pcpu *pcpu = this_pcpu();
@@ -38,9 +44,9 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	pcpu->hartid = hartid;
 	pcpu->index = index;
 	pcpu->isa = isa;
-	pcpu->sstc = isa & BIT(ISA_SSTC);
-	vs_state_init_hart(pcpu->sstc, isa & BIT(ISA_SVADU), isa & BIT(ISA_SVPBMT),
-	                   isa & BIT(ISA_ZICBOM));
+	pcpu->vs_has.sstc = isa & BIT(ISA_SSTC);
+	pcpu->vs_has.vsiselect = vs_state_probe_vsiselect();
+	vs_state_init_hart(pcpu->vs_has.sstc, isa & BIT(ISA_SVADU), isa & BIT(ISA_SVPBMT));
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend);
 	/* LCOFI stays enabled while a guest runs: a masked physical one would steal the guest's
 	 * virtual one (docs/platform.md). */

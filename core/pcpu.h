@@ -7,6 +7,7 @@
 
 #include "arch/riscv/context.h"
 #include "arch/riscv/hpm.h"
+#include "arch/riscv/vs_state.h"
 #include "core/types.h"
 
 #define MAX_HARTS      8U
@@ -22,7 +23,7 @@ struct pcpu {
 	uint64_t hartid;
 	uint32_t index;
 	uint64_t isa; /* BIT(enum isa_ext) */
-	bool sstc;
+	struct vs_has vs_has;
 	struct hpm hpm;
 	uint32_t n_vcpus;
 	struct vcpu *vcpus[MAX_HART_VCPUS];  /* those pinned here, fixed at boot */
@@ -65,6 +66,9 @@ struct pcpu *pcpu_of_hart(uint64_t hartid);
 
 /* Makes a hart look at its vcpus' requests before long. Any hart. */
 void pcpu_notify(struct pcpu *pcpu);
+
+/* Leaves mail for the next stay in HS, which begins at once. This hart. */
+void pcpu_mail_again(struct pcpu *pcpu);
 
 /* Ends the stay in HS that is going on, for the books. This hart. */
 void pcpu_account_stay(struct pcpu *pcpu);

@@ -90,6 +90,17 @@ static uint64_t read_isa(const void *dtb, int cpu)
 	return list ? isa_parse(list, (size_t)len) : 0;
 }
 
+static const char *known_mmu_type(const char *name)
+{
+	static const char *const types[] = {"riscv,sv57", "riscv,sv48"};
+
+	for (size_t i = 0; name && i < ARRAY_SIZE(types); i++) {
+		if (!strcmp(name, types[i]))
+			return types[i];
+	}
+	return "riscv,sv39";
+}
+
 static void read_cpus(const void *dtb, uint64_t boot_hartid)
 {
 	int cpus = fdt_path_offset(dtb, "/cpus"), cpu;
@@ -114,15 +125,13 @@ static void read_cpus(const void *dtb, uint64_t boot_hartid)
 		platform.harts[i].hartid = hartid;
 		platform.harts[i].isa = read_isa(dtb, cpu);
 		if (hartid == boot_hartid)
-			platform.mmu_type = fdt_getprop(dtb, cpu, "mmu-type", &len);
+			platform.mmu_type = known_mmu_type(fdt_getprop(dtb, cpu, "mmu-type", &len));
 		fdt_for_each_subnode(intc, dtb, cpu)
 		{
 			if (fdt_getprop(dtb, intc, "interrupt-controller", NULL))
 				platform.harts[i].intc_phandle = fdt_get_phandle(dtb, intc);
 		}
 	}
-	if (!platform.mmu_type)
-		platform.mmu_type = "riscv,sv39";
 }
 
 /* The S-mode context (interrupt 9) of the boot hart is its index in interrupts-extended. */

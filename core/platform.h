@@ -17,8 +17,8 @@ struct platform {
 		uint64_t isa;
 		uint32_t intc_phandle;
 	} harts[MAX_HARTS];
-	const char *mmu_type;
-	uint64_t uart_base; /* 0: none that Tally can drive */
+	const char *mmu_type; /* not in the host tree: its memory is used again */
+	uint64_t uart_base;   /* 0: none that Tally can drive */
 	uint32_t uart_shift, uart_irq;
 	uint64_t plic_base;    /* 0: none */
 	uint32_t plic_context; /* S-mode of the boot hart */

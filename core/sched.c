@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/csr.h"
 #include "arch/riscv/sbi.h"
+#include "core/log.h"
 #include "core/platform.h"
 #include "core/sched.h"
 #include "core/vm.h"
@@ -13,7 +14,7 @@ static uint64_t slice_ticks(void)
 
 static void set_host_timer(const struct pcpu *pcpu, uint64_t deadline)
 {
-	if (pcpu->sstc)
+	if (pcpu->vs_has.sstc)
 		csr_write(CSR_STIMECMP, deadline);
 	else
 		sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, deadline, 0, 0, 0, 0);
@@ -39,10 +40,12 @@ static void program_timer(struct pcpu *pcpu)
 	const struct vcpu *current = pcpu->current;
 	uint64_t others = pcpu->ready & ~(current ? BIT(current->index) : 0);
 
+	if (!pcpu->index && log_input_deadline() < deadline)
+		deadline = log_input_deadline();
 	if (others && pcpu->slice_end < deadline)
 		deadline = pcpu->slice_end;
 	/* Without Sstc the resident guest's own timer is ours to watch, too. */
-	if (current && !pcpu->sstc && current->timer < deadline)
+	if (current && !pcpu->vs_has.sstc && current->timer < deadline)
 		deadline = current->timer;
 	set_host_timer(pcpu, deadline);
 }
@@ -93,7 +96,7 @@ void sched_remove(struct vcpu *vcpu)
 		vpmu_reset(&vcpu->pmu);
 		vcpu_put(vcpu);
 	}
-	vm_vcpu_gone(vcpu->vm);
+	vm_vcpu_gone(vcpu);
 }
 
 void sched_timer(void)
@@ -111,6 +114,8 @@ void sched_timer(void)
 		if (vcpu != pcpu->current)
 			sched_wake_if_interrupted(vcpu);
 	}
+	if (!pcpu->index && log_input_deadline() <= now)
+		log_input();
 	/* Also when nothing changed: the timer has to be set anew. */
 	pcpu->resched = true;
 }
@@ -123,8 +128,13 @@ void sched_check_mail(void)
 		return;
 	/* First the flag, then the requests: what comes in between is seen next time. */
 	atomic_store(&pcpu->mail, false);
-	for (uint32_t i = 0; i < pcpu->n_vcpus; i++)
-		vcpu_serve_requests(pcpu->vcpus[i]);
+	for (uint32_t i = 0; i < pcpu->n_vcpus; i++) {
+		/* A vcpu that ends prints a line: one a stay, the others come with the next. */
+		if (vcpu_serve_requests(pcpu->vcpus[i])) {
+			pcpu_mail_again(pcpu);
+			break;
+		}
+	}
 }
 
 /* The ready vcpu whose turn is next after `last`, round robin. */
@@ -140,7 +150,8 @@ static void idle(struct pcpu *pcpu)
 {
 	program_timer(pcpu);
 	pcpu_account_stay(pcpu);
-	wfi();
+	if (!atomic_load(&pcpu->mail))
+		wfi();
 	pcpu->stay_start = csr_read(CSR_INSTRET);
 	pcpu_interrupts(pcpu, csr_read(CSR_SIP) & csr_read(CSR_SIE));
 	sched_check_mail();

@@ -67,11 +67,15 @@ void vcpu_load(struct vcpu *vcpu)
 	struct vm *vm = vcpu->vm;
 
 	pcpu->current = vcpu;
+	if (atomic_load_explicit(&vcpu->hsm_state, memory_order_relaxed) == SBI_HSM_STATE_SUSPENDED)
+		atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STARTED);
 	vcpu->ctx.hs_sp = (uint64_t)pcpu + HART_STACK_SIZE;
 	fp_load(vcpu);
-	vs_state_load(&vcpu->vs, pcpu->sstc);
-	csr_write(CSR_HTIMEDELTA, vm->htimedelta);
+	/* A hart may walk vsatp's tables at any time, in HS too: never under another VM's VMID. */
+	csr_write(CSR_VSATP, 0);
 	csr_write(CSR_HGATP, vm->gstage.hgatp);
+	vs_state_load(&vcpu->vs, pcpu->vs_has);
+	csr_write(CSR_HTIMEDELTA, vm->htimedelta);
 	fence_if_strange(vcpu);
 	vcpu_update_wfi(vcpu);
 	vpmu_restore(&vcpu->pmu);
@@ -81,7 +85,7 @@ void vcpu_put(struct vcpu *vcpu)
 {
 	/* Counters first: their overflow must be found while they are this vcpu's. */
 	vpmu_save(&vcpu->pmu);
-	vs_state_put(&vcpu->vs, vcpu->home->sstc);
+	vs_state_put(&vcpu->vs, vcpu->home->vs_has);
 	fp_put(vcpu);
 	vcpu->home->current = NULL;
 }
@@ -102,7 +106,7 @@ void vcpu_set_virq(struct vcpu *vcpu, uint64_t irq, bool level)
 
 uint64_t vcpu_timer_deadline(const struct vcpu *vcpu)
 {
-	if (!vcpu->home->sstc)
+	if (!vcpu->home->vs_has.sstc)
 		return vcpu->timer;
 	if (!(vcpu->vs.vsie & BIT(IRQ_STI)) || vcpu->vs.vstimecmp == ~0UL)
 		return ~0UL;
@@ -119,7 +123,8 @@ bool vcpu_has_interrupt(const struct vcpu *vcpu)
 	uint64_t pending = (vcpu->vs.hvip & VS_INTERRUPTS) >> 1;
 
 	pending |= vcpu->vs.hvip & BIT(IRQ_LCOFI);
-	if (vcpu->home->sstc && vcpu->vs.vstimecmp <= csr_read(CSR_TIME) + vcpu->vm->htimedelta)
+	if (vcpu->home->vs_has.sstc &&
+	    vcpu->vs.vstimecmp <= csr_read(CSR_TIME) + vcpu->vm->htimedelta)
 		pending |= BIT(IRQ_STI);
 	return pending & vcpu->vs.vsie;
 }
@@ -149,20 +154,26 @@ static void serve_start(struct vcpu *vcpu)
 	sched_set_ready(vcpu);
 }
 
-void vcpu_serve_requests(struct vcpu *vcpu)
+bool vcpu_serve_requests(struct vcpu *vcpu)
 {
 	uint64_t requests;
 
 	/* Nearly always there are none; the atomic swap is left out then. */
 	if (!atomic_load_explicit(&vcpu->requests, memory_order_relaxed))
-		return;
+		return false;
 	requests = atomic_exchange(&vcpu->requests, 0);
 	if (requests & VCPU_REQ_STOP) {
 		sched_remove(vcpu);
-		return;
+		return true;
 	}
-	if (requests & VCPU_REQ_START)
+	if (requests & VCPU_REQ_START) {
+		/* A vcpu of an ending VM may be off for good already, though its state says stopped. */
+		if (atomic_load(&vcpu->vm->ending))
+			return false;
 		serve_start(vcpu);
+		/* What was sent to its former life is not for the new one, but levels are. */
+		requests = VCPU_REQ_DEVICES;
+	}
 	if (requests & VCPU_REQ_IPI) {
 		vcpu_set_virq(vcpu, IRQ_VSSI, true);
 		vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_IPI_RECEIVED);
@@ -189,4 +200,5 @@ void vcpu_serve_requests(struct vcpu *vcpu)
 		vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_SFENCE_VMA_ASID_RECEIVED);
 	if (!vcpu_is_current(vcpu))
 		sched_wake_if_interrupted(vcpu);
+	return false;
 }

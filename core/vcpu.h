@@ -91,8 +91,16 @@ uint64_t vcpu_timer_deadline(const struct vcpu *vcpu);
 /* Asks something of a vcpu and makes sure that its home looks at it. Any hart. */
 void vcpu_request(struct vcpu *vcpu, uint64_t requests);
 
-/* Does what was asked. Resident or not; home hart only. */
-void vcpu_serve_requests(struct vcpu *vcpu);
+/* Does what was asked. Resident or not; home hart only. true: the vcpu is no more. */
+bool vcpu_serve_requests(struct vcpu *vcpu);
+
+/* Is it running or suspended, so that interrupts and fences concern it? Any hart. */
+static inline bool vcpu_is_on(struct vcpu *vcpu)
+{
+	unsigned long state = atomic_load(&vcpu->hsm_state);
+
+	return state == SBI_HSM_STATE_STARTED || state == SBI_HSM_STATE_SUSPENDED;
+}
 
 /* Guest sleeps in WFI without an exit where nobody is disturbed. Resident. */
 void vcpu_update_wfi(struct vcpu *vcpu);

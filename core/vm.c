@@ -20,19 +20,15 @@ void vm_end(struct vm *vm, const char *failure, uint64_t value)
 		vcpu_request(vm->vcpus[i], VCPU_REQ_STOP);
 }
 
-static void report_exits(const struct vm *vm)
+static void report_exits(const struct vcpu *vcpu)
 {
-	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
-		const struct vcpu *vcpu = vm->vcpus[i];
-		const uint64_t *e = vcpu->exits;
+	const uint64_t *e = vcpu->exits;
 
-		log_line(
-		    "vm %s: vcpu %u: exits ecall=%lu timer=%lu irq=%lu lcofi=%lu mmio=%lu csr=%lu "
-		    "wfi=%lu other=%lu hs-instructions=%lu longest-stay=%lu",
-		    vm->config->name, i, vcpu->ctx.ecalls + e[EXIT_ECALL], e[EXIT_TIMER],
-		    e[EXIT_IRQ], e[EXIT_LCOFI], e[EXIT_MMIO], e[EXIT_CSR], e[EXIT_WFI],
-		    e[EXIT_OTHER], vcpu->ctx.hs_insns, vcpu->ctx.hs_longest);
-	}
+	log_line("vm %s: vcpu %u: exits ecall=%lu timer=%lu irq=%lu lcofi=%lu mmio=%lu csr=%lu "
+	         "wfi=%lu other=%lu hs-instructions=%lu longest-stay=%lu",
+	         vcpu->vm->config->name, vcpu->id, vcpu->ctx.ecalls + e[EXIT_ECALL], e[EXIT_TIMER],
+	         e[EXIT_IRQ], e[EXIT_LCOFI], e[EXIT_MMIO], e[EXIT_CSR], e[EXIT_WFI], e[EXIT_OTHER],
+	         vcpu->ctx.hs_insns, vcpu->ctx.hs_longest);
 }
 
 static _Noreturn void power_off(void)
@@ -45,12 +41,16 @@ static _Noreturn void power_off(void)
 		wfi();
 }
 
-void vm_vcpu_gone(struct vm *vm)
+void vm_vcpu_gone(struct vcpu *vcpu)
 {
-	if (atomic_fetch_sub(&vm->vcpus_alive, 1) != 1)
+	struct vm *vm = vcpu->vm;
+	bool last = atomic_fetch_sub(&vm->vcpus_alive, 1) == 1;
+
+	if (last)
+		log_vm_ended(vm->index);
+	report_exits(vcpu);
+	if (!last)
 		return;
-	log_vm_ended(vm->index);
-	report_exits(vm);
 	if (vm->failure) {
 		atomic_fetch_add(&vms_failed, 1);
 		log_line("vm %s: failed: %s %lx", vm->config->name, vm->failure, vm->failure_value);
@@ -66,15 +66,29 @@ void vm_update_interrupts(struct vm *vm)
 	vplic_set_level(&vm->plic, GUEST_UART_IRQ, vuart_irq(&vm->uart));
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
 		struct vcpu *vcpu = vm->vcpus[i];
+		bool level = vplic_output(&vm->plic, i);
 
+		/* Most accesses change nothing, and a request interrupts the other hart. */
+		if (level == !!(vm->plic_outputs & BIT(i)))
+			continue;
+		vm->plic_outputs ^= BIT(i);
 		if (vcpu->home != this_pcpu()) {
 			vcpu_request(vcpu, VCPU_REQ_DEVICES);
 			continue;
 		}
-		vcpu_set_virq(vcpu, IRQ_VSEI, vplic_output(&vm->plic, i));
+		vcpu_set_virq(vcpu, IRQ_VSEI, level);
 		if (!vcpu_is_current(vcpu))
 			sched_wake_if_interrupted(vcpu);
 	}
+}
+
+bool vm_input_space(struct vm *vm)
+{
+	spin_lock(&vm->devices);
+	size_t space = vuart_rx_space(&vm->uart);
+
+	spin_unlock(&vm->devices);
+	return space;
 }
 
 void vm_input(struct vm *vm, uint8_t byte)

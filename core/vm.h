@@ -22,8 +22,9 @@ struct vm {
 	struct vpmu_policy pmu_policy;
 	struct vcpu *vcpus[VM_MAX_VCPUS];
 
-	struct spinlock devices; /* guards plic and uart */
+	struct spinlock devices; /* guards the three below */
 	struct vplic plic;
+	uint64_t plic_outputs; /* bit n: what vcpu n was told last */
 	struct vuart uart;
 
 	atomic_uint vcpus_alive; /* not yet taken off their harts after the VM's end */
@@ -39,8 +40,11 @@ extern uint32_t n_vms;
 /* The number of VMs that have to end before the machine is switched off. Boot hart. */
 void vms_start_counting(uint32_t n);
 
-/* Makes every VM of the tree, boot vcpus ready to start. Boot hart. */
+/* Makes every VM of the tree. Boot hart. */
 void vms_create(const struct vm_tree *tree);
+
+/* Starts the first vcpu of each. Boot hart, last step of boot. */
+void vms_start(void);
 
 /*
  * Ends a VM: all its vcpus stop, on whatever hart. failure: NULL when the guest wished so,
@@ -49,12 +53,15 @@ void vms_create(const struct vm_tree *tree);
 void vm_end(struct vm *vm, const char *failure, uint64_t value);
 
 /* One vcpu of an ending VM is off its hart. The last one reports, and the last VM's powers off. */
-void vm_vcpu_gone(struct vm *vm);
+void vm_vcpu_gone(struct vcpu *vcpu);
 
 /* Levels of the device interrupts after a change. vm->devices held. */
 void vm_update_interrupts(struct vm *vm);
 
-/* A byte typed for this VM. */
+/* Room in the VM's UART for typed bytes. */
+bool vm_input_space(struct vm *vm);
+
+/* A byte typed for this VM; dropped where there is no room. */
 void vm_input(struct vm *vm, uint8_t byte);
 
 #endif

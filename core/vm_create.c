@@ -140,6 +140,16 @@ static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
 		         config->name);
 }
 
+static void start_vm(const struct vm *vm)
+{
+	struct vcpu *first = vm->vcpus[0];
+
+	first->start_pc = VM_RAM_BASE + vm->config->kernel_offset;
+	first->start_opaque = VM_RAM_BASE + vm->config->dtb_offset;
+	atomic_store(&first->hsm_state, SBI_HSM_STATE_START_PENDING);
+	vcpu_request(first, VCPU_REQ_START);
+}
+
 void vms_create(const struct vm_tree *tree)
 {
 	bool vmids = gstage_vmid_count() > tree->n_vms;
@@ -147,20 +157,19 @@ void vms_create(const struct vm_tree *tree)
 	n_vms = tree->n_vms;
 	vms_start_counting(n_vms);
 	for (uint32_t i = 0; i < n_vms; i++) {
-		struct vm *vm = &vms[i];
-
-		vm->index = i;
-		make_vm(vm, &tree->vms[i], vmids);
-		struct vcpu *first = vm->vcpus[0];
-
-		first->start_pc = VM_RAM_BASE + vm->config->kernel_offset;
-		first->start_opaque = VM_RAM_BASE + vm->config->dtb_offset;
-		atomic_store(&first->hsm_state, SBI_HSM_STATE_START_PENDING);
-		vcpu_request(first, VCPU_REQ_START);
+		vms[i].index = i;
+		make_vm(&vms[i], &tree->vms[i], vmids);
 	}
+}
+
+void vms_start(void)
+{
 	/* All guests' clocks start at 0 together. */
 	uint64_t now = csr_read(CSR_TIME);
 
 	for (uint32_t i = 0; i < n_vms; i++)
 		vms[i].htimedelta = -now;
+	/* Only now: another hart runs a vcpu as soon as it is told to. */
+	for (uint32_t i = 0; i < n_vms; i++)
+		start_vm(&vms[i]);
 }

@@ -30,7 +30,7 @@ bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
 uint64_t vpmu_port_start(const struct vpmu_hw_start *starts, uint32_t n)
 {
 	struct hpm *hpm = &this_pcpu()->hpm;
-	uint64_t refused = 0, resume[2] = {0, 0};
+	uint64_t refused = 0, resume = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct vpmu_hw_start *s = &starts[i];
@@ -38,14 +38,12 @@ uint64_t vpmu_port_start(const struct vpmu_hw_start *starts, uint32_t n)
 
 		/* Those that nobody touched since they were stopped go on with one call. */
 		if (hpm_holds(hpm, s->hctr.idx, &config, s->value, s->armed))
-			resume[s->armed] |= BIT(s->hctr.idx);
+			resume |= BIT(s->hctr.idx);
 		else if (!hpm_start(hpm, s->hctr.idx, &config, s->value, s->armed))
 			refused |= BIT(s->hctr.idx);
 	}
-	for (int armed = 0; armed < 2; armed++) {
-		if (resume[armed])
-			hpm_resume(hpm, resume[armed], armed);
-	}
+	if (resume)
+		hpm_resume(hpm, resume);
 	return refused;
 }
 
@@ -61,7 +59,7 @@ uint64_t vpmu_port_read(hctr_t hctr)
 
 uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
 {
-	return hpm_take_overflow(armed_hctrs);
+	return hpm_take_overflow(&this_pcpu()->hpm) & armed_hctrs;
 }
 
 void vpmu_port_set_direct(uint64_t hctr_mask)

@@ -43,7 +43,7 @@ struct sbi_ret vsbi_time(struct vcpu *vcpu, uint64_t fid, const uint64_t *args)
 	if (fid != SBI_TIME_SET_TIMER)
 		return (struct sbi_ret){SBI_ERR_NOT_SUPPORTED, 0};
 	vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_SET_TIMER);
-	if (vcpu->home->sstc) {
+	if (vcpu->home->vs_has.sstc) {
 		csr_write(CSR_VSTIMECMP, args[0]);
 	} else {
 		uint64_t now = csr_read(CSR_TIME);
@@ -66,7 +66,7 @@ static void send_ipi(struct vcpu *self, struct vcpu *target, uint64_t arg)
 	if (target == self) {
 		vcpu_set_virq(self, IRQ_VSSI, true);
 		vpmu_fw_event(&self->pmu, SBI_PMU_FW_IPI_RECEIVED);
-	} else if (atomic_load(&target->hsm_state) == SBI_HSM_STATE_STARTED) {
+	} else if (vcpu_is_on(target)) {
 		vcpu_request(target, VCPU_REQ_IPI);
 	}
 }

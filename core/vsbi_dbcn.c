@@ -19,7 +19,8 @@ static struct sbi_ret console_write(struct vm *vm, uint64_t n, gpa_t gpa)
 	if (n > DBCN_MAX_BYTES)
 		n = DBCN_MAX_BYTES;
 	memcpy(bytes, memory, n);
-	log_vm(vm->index, bytes, n);
+	if (n)
+		n = log_vm(vm->index, bytes, n);
 	return (struct sbi_ret){SBI_SUCCESS, n};
 }
 
@@ -27,6 +28,7 @@ static struct sbi_ret console_read(struct vm *vm, uint64_t n, gpa_t gpa)
 {
 	char *memory = guest_mem(vm, gpa, n);
 	uint64_t done = 0;
+	size_t space;
 
 	if (!memory)
 		return (struct sbi_ret){SBI_ERR_INVALID_PARAM, 0};
@@ -36,8 +38,10 @@ static struct sbi_ret console_read(struct vm *vm, uint64_t n, gpa_t gpa)
 	spin_lock(&vm->devices);
 	while (done < n && (vuart_read(&vm->uart, 5) & 1))
 		memory[done++] = (char)vuart_read(&vm->uart, 0);
+	space = vuart_rx_space(&vm->uart);
 	vm_update_interrupts(vm);
 	spin_unlock(&vm->devices);
+	log_input_room(space);
 	return (struct sbi_ret){SBI_SUCCESS, done};
 }
 

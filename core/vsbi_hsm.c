@@ -16,6 +16,8 @@ static struct sbi_ret hart_start(struct vcpu *vcpu, uint64_t hartid, uint64_t pc
 		return (struct sbi_ret){SBI_ERR_INVALID_ADDRESS, 0};
 	struct vcpu *target = vcpu->vm->vcpus[hartid];
 
+	if (atomic_load(&vcpu->vm->ending))
+		return (struct sbi_ret){SBI_ERR_FAILED, 0};
 	if (!atomic_compare_exchange_strong(&target->hsm_state, &stopped,
 	                                    SBI_HSM_STATE_START_PENDING))
 		return (struct sbi_ret){SBI_ERR_ALREADY_AVAILABLE, 0};
@@ -43,8 +45,10 @@ static struct sbi_ret hart_suspend(struct vcpu *vcpu, uint64_t type)
 		return (struct sbi_ret){SBI_ERR_INVALID_PARAM, 0};
 	if (type != SBI_HSM_SUSPEND_RETENTIVE)
 		return (struct sbi_ret){SBI_ERR_NOT_SUPPORTED, 0};
-	if (!(csr_read(CSR_VSIP) & csr_read(CSR_VSIE)))
+	if (!(csr_read(CSR_VSIP) & csr_read(CSR_VSIE))) {
+		atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_SUSPENDED);
 		sched_wait(vcpu);
+	}
 	return (struct sbi_ret){SBI_SUCCESS, 0};
 }
 

@@ -30,7 +30,7 @@ static void fence_one(struct vcpu *self, struct vcpu *target, uint64_t fid)
 
 	vpmu_fw_event(&self->pmu, fence->sent);
 	if (target != self) {
-		if (atomic_load(&target->hsm_state) == SBI_HSM_STATE_STARTED)
+		if (vcpu_is_on(target))
 			vcpu_request(target, fence->request);
 		return;
 	}

@@ -29,6 +29,7 @@
 #define CSR_VSTVAL        0x243
 #define CSR_VSIP          0x244
 #define CSR_VSTIMECMP     0x24d
+#define CSR_VSISELECT     0x250
 #define CSR_VSATP         0x280
 #define CSR_HSTATUS       0x600
 #define CSR_HEDELEG       0x602

@@ -53,24 +53,36 @@ bool hpm_holds(const struct hpm *hpm, uint32_t hctr, const struct hpm_config *co
 	const struct hpm_slot *slot = &hpm->slots[hctr];
 
 	return slot->programmed && same_config(&slot->config, config) && slot->value == value &&
-	       slot->armed == armed && value != ~0UL;
+	       slot->armed == (armed && quirk_may_arm(config->event_idx)) && value != ~0UL;
 }
 
 bool hpm_start(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config, uint64_t value,
                bool armed)
 {
+	armed = armed && quirk_may_arm(config->event_idx);
 	if (!hpm_program(hpm, hctr, config))
 		return false;
 	hpm->slots[hctr].armed = armed;
+	hpm->armed = armed ? hpm->armed | BIT(hctr) : hpm->armed & ~BIT(hctr);
 	hpm->running |= BIT(hctr);
-	hpm->backend->start(hpm, hctr, value, armed && quirk_may_arm(config->event_idx));
+	hpm->backend->start(hpm, hctr, value, armed);
 	return true;
 }
 
-void hpm_resume(struct hpm *hpm, uint64_t hctr_mask, bool armed)
+void hpm_resume(struct hpm *hpm, uint64_t hctr_mask)
 {
+	uint64_t armed = 0;
+
+	for (uint64_t left = hctr_mask; left; left &= left - 1) {
+		if (hpm->slots[lowest_bit(left)].armed)
+			armed |= left & -left;
+	}
 	hpm->running |= hctr_mask;
-	hpm->backend->resume(hctr_mask, armed);
+	hpm->armed = (hpm->armed & ~hctr_mask) | armed;
+	if (armed)
+		hpm->backend->resume(armed, true);
+	if (hctr_mask & ~armed)
+		hpm->backend->resume(hctr_mask & ~armed, false);
 }
 
 void hpm_stop(struct hpm *hpm, uint64_t hctr_mask)
@@ -84,13 +96,13 @@ void hpm_stop(struct hpm *hpm, uint64_t hctr_mask)
 	}
 }
 
-uint64_t hpm_take_overflow(uint64_t armed_hctrs)
+uint64_t hpm_take_overflow(const struct hpm *hpm)
 {
 	if (!(csr_read(CSR_SIP) & BIT(IRQ_LCOFI)))
 		return 0;
 	/* First the pending bit, then the flags: this order loses no overflow. */
 	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
-	return csr_read(CSR_SCOUNTOVF) & armed_hctrs;
+	return csr_read(CSR_SCOUNTOVF) & hpm->armed & hpm->running;
 }
 
 /* A CSR number is part of the instruction, so each counter has its own: 8 bytes a counter. */

@@ -43,6 +43,7 @@ struct hpm {
 	bool lcofi;  /* an overflow can be delivered to a guest */
 	bool ssccfg; /* counters can be driven without the firmware */
 	uint64_t running;
+	uint64_t armed; /* started with OF = 0: only their flags mean an overflow */
 	struct hpm_event events[HPM_MAX_EVENTS];
 	struct hpm_slot slots[32];
 };
@@ -77,18 +78,21 @@ const struct hpm_event *hpm_event_find(const struct hpm *hpm, uint32_t event_idx
 
 bool hpm_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
 
-/* Would a start at this value find everything in place? Then hpm_resume() will do. */
+/* Would a start at this value find everything in place? Then hpm_resume() will do. A counter that
+ * this platform cannot arm is started quietly though `armed` is asked for (quirks.h). */
 bool hpm_holds(const struct hpm *hpm, uint32_t hctr, const struct hpm_config *config,
                uint64_t value, bool armed);
 bool hpm_start(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config, uint64_t value,
                bool armed);
-void hpm_resume(struct hpm *hpm, uint64_t hctr_mask, bool armed);
+/* Starts stopped counters where and as they were. */
+void hpm_resume(struct hpm *hpm, uint64_t hctr_mask);
 void hpm_stop(struct hpm *hpm, uint64_t hctr_mask);
 
 /* cycle, instret or hpmcounterN, running or stopped. */
 uint64_t hpm_read(uint32_t hctr);
 
-/* Takes a pending LCOFI off the hart and returns the flags of the armed counters. */
-uint64_t hpm_take_overflow(uint64_t armed_hctrs);
+/* Takes a pending LCOFI off the hart. Returns which of the counters that were really armed have
+ * their flag set. */
+uint64_t hpm_take_overflow(const struct hpm *hpm);
 
 #endif

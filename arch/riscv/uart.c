@@ -24,7 +24,13 @@ void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift)
 		return;
 	/* The firmware has set line and speed. */
 	*reg(uart, FCR) = FCR_FIFO;
-	*reg(uart, IER) = IER_RX;
+	uart_listen(uart, true);
+}
+
+void uart_listen(const struct uart *uart, bool on)
+{
+	if (uart->base)
+		*reg(uart, IER) = on ? IER_RX : 0;
 }
 
 void uart_write(const struct uart *uart, const char *s, size_t n)

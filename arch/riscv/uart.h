@@ -13,6 +13,9 @@ struct uart {
 void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift);
 void uart_write(const struct uart *uart, const char *s, size_t n);
 
+/* Interrupt when a byte is received, or not. */
+void uart_listen(const struct uart *uart, bool on);
+
 /* The next received byte, or -1. */
 int uart_read(const struct uart *uart);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/csr.h"
+#include "arch/riscv/trap.h"
 #include "arch/riscv/vs_state.h"
 
 void vs_state_reset(struct vs_state *vs, uint64_t pc)
@@ -13,7 +14,7 @@ void vs_state_reset(struct vs_state *vs, uint64_t pc)
 	};
 }
 
-void vs_state_load(const struct vs_state *vs, bool sstc)
+void vs_state_load(const struct vs_state *vs, struct vs_has has)
 {
 	csr_write(CSR_SEPC, vs->sepc);
 	csr_write(CSR_SSTATUS, vs->sstatus);
@@ -29,11 +30,13 @@ void vs_state_load(const struct vs_state *vs, bool sstc)
 	csr_write(CSR_SCOUNTEREN, vs->scounteren);
 	csr_write(CSR_SENVCFG, vs->senvcfg);
 	csr_write(CSR_HVIP, vs->hvip);
-	if (sstc)
+	if (has.sstc)
 		csr_write(CSR_VSTIMECMP, vs->vstimecmp);
+	if (has.vsiselect)
+		csr_write(CSR_VSISELECT, vs->vsiselect);
 }
 
-void vs_state_put(struct vs_state *vs, bool sstc)
+void vs_state_put(struct vs_state *vs, struct vs_has has)
 {
 	vs->sepc = csr_read(CSR_SEPC);
 	vs->sstatus = csr_read(CSR_SSTATUS);
@@ -49,11 +52,22 @@ void vs_state_put(struct vs_state *vs, bool sstc)
 	vs->scounteren = csr_read(CSR_SCOUNTEREN);
 	vs->senvcfg = csr_read(CSR_SENVCFG);
 	vs->hvip = csr_read(CSR_HVIP);
-	if (sstc)
+	if (has.sstc)
 		vs->vstimecmp = csr_read(CSR_VSTIMECMP);
+	if (has.vsiselect)
+		vs->vsiselect = csr_read(CSR_VSISELECT);
 }
 
-void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt, bool cbo)
+bool vs_state_probe_vsiselect(void)
+{
+	struct trap_guard guard;
+
+	trap_guard_begin(&guard);
+	(void)csr_read_guarded(CSR_VSISELECT);
+	return trap_guard_end(&guard) == ~0UL;
+}
+
+void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt)
 {
 	uint64_t henvcfg = 0;
 
@@ -73,8 +87,6 @@ void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt, bool cbo)
 		henvcfg |= HENVCFG_ADUE;
 	if (svpbmt)
 		henvcfg |= HENVCFG_PBMTE;
-	if (cbo)
-		henvcfg |= HENVCFG_CBZE | HENVCFG_CBCFE | HENVCFG_CBIE;
 	csr_write(CSR_HENVCFG, henvcfg);
 	if (sstc)
 		csr_write(CSR_VSTIMECMP, ~0UL);

@@ -11,6 +11,8 @@ struct vs_state {
 	uint64_t sepc, sstatus, hstatus;
 	/* The VS bank. */
 	uint64_t vsstatus, vsie, vstvec, vsscratch, vsepc, vscause, vstval, vsatp;
+	/* Guests have no indirect CSRs, but where the hart does the selector itself does not trap. */
+	uint64_t vsiselect;
 	/* Shared with HS, but the guest's own while it runs. */
 	uint64_t scounteren, senvcfg;
 	/* Virtual interrupts: VSSIP, VSTIP, VSEIP and LCOFIP, as in hvip. */
@@ -24,11 +26,19 @@ struct vs_state {
 /* As after power-on: S-mode at pc, all else off. */
 void vs_state_reset(struct vs_state *vs, uint64_t pc);
 
-void vs_state_load(const struct vs_state *vs, bool sstc);
-void vs_state_put(struct vs_state *vs, bool sstc);
+/* What of the VS bank this hart has. */
+struct vs_has {
+	bool sstc, vsiselect;
+};
+
+void vs_state_load(const struct vs_state *vs, struct vs_has has);
+void vs_state_put(struct vs_state *vs, struct vs_has has);
+
+/* Is there a vsiselect? At boot. */
+bool vs_state_probe_vsiselect(void);
 
 /* Per hart, once: what goes to guests without us, and nothing else. */
-void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt, bool cbo);
+void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt);
 
 /* Makes the resident guest take an exception at its current pc. */
 void vs_inject(uint64_t cause, uint64_t tval);

@@ -30,15 +30,25 @@ int idle(uint64_t hartid);
 int busy(uint64_t hartid);
 int pmuloop(uint64_t hartid);
 int measure(uint64_t hartid);
+int marks_kind(uint64_t hartid);
 int hostile(uint64_t hartid);
 int wildjump(uint64_t hartid);
 int wildsatp(uint64_t hartid);
+int reads_kind(uint64_t hartid);
+int chatter(uint64_t hartid);
+int storm(uint64_t hartid);
+int cachewrap(uint64_t hartid);
+int falseflag(uint64_t hartid);
+int clockcheck(uint64_t hartid);
 
 /* The parts of hostile; each returns how many of its attempts were let through. */
 uint64_t hostile_csrs(void);
 uint64_t hostile_memory(void);
 uint64_t hostile_instructions(void);
 uint64_t hostile_calls(uint64_t hartid);
+
+/* The part of storm that calls the PMU. */
+void storm_pmu(void);
 
 /* Runs an instruction under a guard, in S or in U; true: it did not trap. */
 bool insn_passes(uint32_t insn, uint64_t a0);

@@ -6,8 +6,10 @@ static const struct {
 	const char *name;
 	int (*run)(uint64_t hartid);
 } kinds[] = {
-    {"idle", idle},       {"busy", busy},         {"pmuloop", pmuloop},   {"measure", measure},
-    {"hostile", hostile}, {"wildjump", wildjump}, {"wildsatp", wildsatp},
+    {"idle", idle},        {"busy", busy},       {"pmuloop", pmuloop},   {"measure", measure},
+    {"marks", marks_kind}, {"hostile", hostile}, {"wildjump", wildjump}, {"wildsatp", wildsatp},
+    {"reads", reads_kind}, {"chatter", chatter}, {"storm", storm},
+    {"cachewrap", cachewrap}, {"falseflag", falseflag}, {"clock", clockcheck},
 };
 
 uint64_t end_time;

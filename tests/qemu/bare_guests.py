@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """VM trees of bare guests (guests/selftest, guests/bare) that share hart 0, and what they print."""
 
-import re
-
 import harness
 import plain
 
@@ -11,12 +9,11 @@ VM = """
 			memory = /bits/ 64 <(16 << 20)>;
 			kernel = <&{image}>;
 			bootargs = "{bootargs}";
-
-			vcpu0 {{
-				harts = <0>;
-			}};
+{properties}
+{vcpus}
 		}};
 """
+VCPU = "\t\t\tvcpu{n} {{ harts = <{harts}>; }};"
 
 TREE = """/dts-v1/;
 / {{
@@ -31,31 +28,34 @@ TREE = """/dts-v1/;
 """
 
 
-def tree(guests):
-    """The text of a tree. guests: {NAME: bootargs}; those with kind= are guests/bare."""
-    nodes = "".join(VM.format(name=name, bootargs=bootargs,
+def tree(guests, vcpus=("0",), properties=""):
+    """The text of a tree. guests: {NAME: bootargs}; those with kind= are guests/bare.
+    vcpus: the harts of each vcpu of every VM; properties: further lines for each VM's node."""
+    lines = "\n".join(VCPU.format(n=n, harts=harts) for n, harts in enumerate(vcpus))
+    nodes = "".join(VM.format(name=name, bootargs=bootargs, properties=properties, vcpus=lines,
                               image="bare" if "kind=" in bootargs else "selftest")
                     for name, bootargs in guests.items())
     return TREE.format(nodes=nodes)
 
 
-def boot(folder, guests, status=harness.OK, **arguments):
+def boot(folder, guests, status=harness.OK, vcpus=("0",), properties="", **arguments):
     """Boots the guests on Tally; the result, whose status must be as told."""
     for image in ("selftest", "bare"):
         plain.make(f"build/guests/{image}.bin")
     file = folder / "bare.dts"
-    file.write_text(tree(guests), encoding="utf-8")
+    file.write_text(tree(guests, vcpus, properties), encoding="utf-8")
     arguments.setdefault("timeout", 120)
-    result = harness.run(file, options=["--include", harness.BUILD / "guests"], **arguments)
+    options = ["--include", harness.BUILD / "guests", *arguments.pop("options", ())]
+    result = harness.run(file, options=options, **arguments)
     assert result.status == status, str(result)
     return result
 
 
 def exits(result, name):
-    """{cause: count} of a VM's only vcpu, with "hs-instructions" and "longest-stay"."""
+    """{cause: count} of a VM's first vcpu, with "hs-instructions" and "longest-stay"."""
     for line in result.own:
         if line.startswith(f"vm {name}: vcpu 0: exits "):
-            return {key: int(value) for key, value in re.findall(r"([a-z-]+)=(\d+)", line)}
+            return harness.exit_counts(line)
     raise AssertionError(f"no exits of {name} in\n{result}")
 
 

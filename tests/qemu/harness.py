@@ -3,8 +3,10 @@
 
 import contextlib
 import fcntl
+import os
 import re
 import subprocess
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -13,6 +15,10 @@ GUEST = BUILD / "guest"
 
 # Exit statuses of tools/run.
 OK, VM_FAILED, USAGE, REFUSED, DEPENDENCY, TIMEOUT, NO_VERDICT = range(7)
+INTERRUPTED = 130
+
+# No request of a guest may keep a hart longer, in instructions.
+LONGEST_STAY = 20000
 
 VM_NODE = """
 		{name} {{
@@ -110,12 +116,43 @@ def command(vms, profile="exact", backend="auto", timeout=300, options=()):
             "--timeout", str(timeout), *map(str, options)]
 
 
-def run(vms, **arguments):
-    """Boots a VM tree and waits for its end. Arguments as for command()."""
-    with one_at_a_time():
-        done = subprocess.run(command(vms, **arguments), stdin=subprocess.DEVNULL,
-                              capture_output=True, check=False)
-    return Result(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode())
+def exit_counts(line):
+    """{cause: count} of Tally's line about a vcpu's exits, with "hs-instructions" and
+    "longest-stay"."""
+    return {key: int(value) for key, value in re.findall(r"([a-z-]+)=(\d+)", line)}
+
+
+# (instructions, test, vcpu) of each vcpu's longest stay in HS, of every run in the exact profile.
+stays = []
+
+
+def note_stays(result):
+    """Adds a run's vcpus to `stays`."""
+    test = os.environ.get("PYTEST_CURRENT_TEST", "").rsplit(" ", 1)[0]
+    for line in result.own:
+        found = re.match(r"vm (\S+: vcpu \d+): exits ", line)
+        if found:
+            stays.append((exit_counts(line)["longest-stay"], test, found.group(1)))
+
+
+def run(vms, until=None, **arguments):
+    """Boots a VM tree and waits for its end, or for a line that contains `until`: then the status
+    is INTERRUPTED. Other arguments as for command()."""
+    # The messages go to a file, so that they cannot fill a pipe that nobody reads.
+    with one_at_a_time(), tempfile.TemporaryFile() as messages:
+        with subprocess.Popen(command(vms, **arguments), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=messages) as process:
+            console = bytearray()
+            for line in process.stdout:
+                console += line
+                if until and until in line.decode(errors="replace"):
+                    process.terminate()
+        messages.seek(0)
+        result = Result(process.returncode, console.decode(errors="replace"),
+                        messages.read().decode())
+    if arguments.get("profile", "exact") == "exact":
+        note_stays(result)
+    return result
 
 
 def initramfs(folder, scripts):

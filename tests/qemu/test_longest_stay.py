@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No request of a guest keeps a hart in HS for more than 20,000 instructions."""
+
+import pytest
+
+import bare_guests
+import harness
+
+MEASURE = "kind=measure rounds=1 length=100000"
+PARTS = ["PLIC", "RFENCE", "interrupts", "PMU", "DBCN", "UART"]
+
+
+def parts_done(result, name):
+    """Which parts of storm ended, in order."""
+    return [line.split()[1] for line in result.vm(name)
+            if line.startswith("storm: ") and line.endswith(" done")]
+
+
+def stays(result, name):
+    """{vcpu: longest stay} of a VM."""
+    return {line.split(": ")[1]: harness.exit_counts(line)["longest-stay"]
+            for line in result.own if line.startswith(f"vm {name}: vcpu ")}
+
+
+@pytest.mark.parametrize("backend", ["sbi", "ssccfg"])
+def test_storm(tmp_path, backend):
+    """The dearest requests there are, in a row, and what they do to who runs beside them."""
+    guests = {"alpha": MEASURE, "storm": "kind=storm"}
+    result = bare_guests.boot(tmp_path, guests, backend=backend)
+    assert result.vm("alpha")[-1] == "measure: ends, 0 wrong of 8"
+    assert parts_done(result, "storm") == PARTS
+    assert "storm: 1000 overflows" in result.vm("storm")
+    for name in guests:
+        assert 0 < stays(result, name)["vcpu 0"] <= harness.LONGEST_STAY
+
+
+@pytest.mark.parametrize("backend", ["sbi", "ssccfg"])
+def test_storm_on_eight_vcpus(tmp_path, backend):
+    """IPIs and fences to eight vcpus of one hart, and their timers; two such VMs."""
+    guests = {"alpha": "kind=storm quiet=yes", "beta": "kind=storm quiet=yes"}
+    result = bare_guests.boot(tmp_path, guests, vcpus=["0"] * 8, backend=backend)
+    for name in guests:
+        assert "storm: 7 other vcpus" in result.vm(name)
+        assert parts_done(result, name) == PARTS[:4]
+        found = stays(result, name)
+        assert list(found) == [f"vcpu {n}" for n in range(8)]
+        assert max(found.values()) <= harness.LONGEST_STAY
+
+
+def test_longest_stay_of_all_tests():
+    """conftest.py puts this last. The figure is in the summary of the session."""
+    assert harness.stays, "no run in the exact profile before this one"
+    assert [stay for stay in harness.stays if stay[0] > harness.LONGEST_STAY] == []

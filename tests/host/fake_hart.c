@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two layers. The hardware: counters, the map from event to the one counter that counts it, OF
- * and LCOFIP, with their defects. The port: the functions of vpmu/port.h.
+ * The hardware: counters, the map from event to the one counter that counts it, OF and LCOFIP,
+ * with their defects; and what a test makes of it. The port above it is fake_port.c.
  */
 #include "tests/host/fake_hart.h"
 
@@ -11,32 +11,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#define COUNTERS 32U
-#define NOBODY   0U
-#define UNMAPPED COUNTERS
+#include "tests/host/fake_mem.h"
+#include "tests/host/fake_state.h"
 
-struct counter {
-	struct vpmu_hw_config config;
-	uint64_t value;
-	uint32_t owner; /* the vcpu that started it since it became resident */
-	bool programmed;
-	bool running;
-	bool of;
-	bool stale;
-};
-
-static struct {
-	struct fake_hart_config config;
-	struct counter counters[COUNTERS];
-	uint32_t map[FAKE_EVENTS];
-	uint64_t direct;
-	uint64_t now;
-	uint32_t resident;
-	uint32_t fail_prepare;
-	uint32_t refuse_start;
-	bool lcofip;
-} hart;
-
+struct fake_hart fake;
 struct fake_hart_trace fake_trace;
 
 static const struct {
@@ -54,13 +32,13 @@ static const struct {
 
 static void misuse(const char *what)
 {
-	if (hart.config.misuse)
-		hart.config.misuse(what);
+	if (fake.config.misuse)
+		fake.config.misuse(what);
 	else
 		fail_msg("misuse of the port: %s", what);
 }
 
-static void require(bool claim, const char *what)
+void fake_require(bool claim, const char *what)
 {
 	if (!claim)
 		misuse(what);
@@ -83,60 +61,60 @@ uint32_t fake_hart_event_idx(enum fake_event event, uint64_t *event_data)
 	return event_codes[event].idx;
 }
 
-static uint64_t value_mask(void)
+uint64_t fake_value_mask(void)
 {
-	return hart.config.width == 64 ? ~0ULL : (1ULL << hart.config.width) - 1;
+	return fake.config.width == 64 ? ~0ULL : (1ULL << fake.config.width) - 1;
 }
 
 /* --- hardware ------------------------------------------------------------------------ */
 
-static void unmap(uint32_t idx)
+void fake_unmap(uint32_t idx)
 {
 	for (uint32_t e = 0; e < FAKE_EVENTS; e++)
-		if (hart.map[e] == idx)
-			hart.map[e] = UNMAPPED;
+		if (fake.map[e] == idx)
+			fake.map[e] = UNMAPPED;
 }
 
 /* A write of the event selector: the map takes the first counter of an event and keeps it. */
-static void write_event(uint32_t idx, const struct vpmu_hw_config *config)
+void fake_write_event(uint32_t idx, const struct vpmu_hw_config *config)
 {
 	enum fake_event event = fake_hart_event(config->event_idx, config->event_data);
-	struct counter *c = &hart.counters[idx];
+	struct fake_counter *c = &fake.counters[idx];
 
-	if (!hart.config.sticky_map)
-		unmap(idx);
-	if (event < FAKE_EVENTS && hart.map[event] == UNMAPPED)
-		hart.map[event] = idx;
+	if (!fake.config.sticky_map)
+		fake_unmap(idx);
+	if (event < FAKE_EVENTS && fake.map[event] == UNMAPPED)
+		fake.map[event] = idx;
 	c->config = *config;
 	c->programmed = true;
-	if (hart.config.boot_of)
+	if (fake.config.boot_of)
 		c->of = true;
 	/* Nobody may rely on what a new configuration leaves in the counter. */
-	c->value = 0xdeadULL << 40 & value_mask();
+	c->value = 0xdeadULL << 40 & fake_value_mask();
 	c->owner = NOBODY;
 }
 
 /* What really moves the counter, by the map. */
 static uint32_t counted_events(uint32_t idx)
 {
-	const struct counter *c = &hart.counters[idx];
+	const struct fake_counter *c = &fake.counters[idx];
 	uint32_t events = 0;
 
-	if (!hart.config.one_counter_per_event && !hart.config.sticky_map)
+	if (!fake.config.one_counter_per_event && !fake.config.sticky_map)
 		return FAKE_BIT(fake_hart_event(c->config.event_idx, c->config.event_data));
-	if (hart.map[FAKE_CYCLES] == idx)
+	if (fake.map[FAKE_CYCLES] == idx)
 		return FAKE_BIT(FAKE_CYCLES);
-	if (hart.map[FAKE_INSNS] == idx)
+	if (fake.map[FAKE_INSNS] == idx)
 		return FAKE_BIT(FAKE_INSNS);
 	for (uint32_t e = 0; e < FAKE_EVENTS; e++)
-		if (hart.map[e] == idx)
+		if (fake.map[e] == idx)
 			events |= FAKE_BIT(e);
 	return events;
 }
 
 static bool counts(uint32_t idx, enum fake_mode mode, uint32_t events)
 {
-	const struct counter *c = &hart.counters[idx];
+	const struct fake_counter *c = &fake.counters[idx];
 	uint32_t inhibit = mode == FAKE_VS ? VPMU_INH_VS : VPMU_INH_VU;
 
 	return c->running && !(c->config.inhibit & inhibit) && (counted_events(idx) & events);
@@ -146,11 +124,11 @@ static bool counts(uint32_t idx, enum fake_mode mode, uint32_t events)
 static void advance(uint32_t counting, uint64_t units)
 {
 	for (uint32_t i = 0; i < COUNTERS; i++) {
-		struct counter *c = &hart.counters[i];
+		struct fake_counter *c = &fake.counters[i];
 
 		if (!(counting & 1U << i))
 			continue;
-		c->value = (c->value + units) & value_mask();
+		c->value = (c->value + units) & fake_value_mask();
 		if (c->of || c->value || !units)
 			continue;
 		if (c->stale) {
@@ -159,7 +137,7 @@ static void advance(uint32_t counting, uint64_t units)
 			continue;
 		}
 		c->of = true;
-		hart.lcofip = true;
+		fake.lcofip = true;
 		fake_trace.overflows++;
 	}
 }
@@ -168,12 +146,12 @@ static void advance(uint32_t counting, uint64_t units)
 static uint64_t run_to_wrap(uint32_t counting, uint64_t units)
 {
 	for (uint32_t i = 0; i < COUNTERS; i++) {
-		uint64_t left = (0 - hart.counters[i].value) & value_mask();
+		uint64_t left = (0 - fake.counters[i].value) & fake_value_mask();
 
 		/* left 0: a whole round to go, too long for one step at 64 bits. */
-		if (!left && hart.config.width < 64)
-			left = 1ULL << hart.config.width;
-		if ((counting & 1U << i) && !hart.counters[i].of && left && left < units)
+		if (!left && fake.config.width < 64)
+			left = 1ULL << fake.config.width;
+		if ((counting & 1U << i) && !fake.counters[i].of && left && left < units)
 			units = left;
 	}
 	advance(counting, units);
@@ -184,27 +162,51 @@ uint64_t fake_hart_step(enum fake_mode mode, uint32_t events, uint64_t units)
 {
 	uint64_t done = 0;
 	uint32_t counting = 0;
-	uint32_t skid = hart.lcofip ? 0 : hart.config.skid;
+	uint32_t skid = fake.lcofip ? 0 : fake.config.skid;
 
-	require(hart.resident != NOBODY, "guest runs while no vcpu is resident");
+	fake_require(fake.resident != NOBODY, "guest runs while no vcpu is resident");
 	for (uint32_t i = 0; i < COUNTERS; i++) {
 		if (counts(i, mode, events))
 			counting |= 1U << i;
-		if (hart.direct & 1ULL << i)
-			require(hart.counters[i].owner == hart.resident,
-			        "guest entered with another's counter direct");
+		if (fake.direct & 1ULL << i)
+			fake_require(fake.counters[i].owner == fake.resident,
+			             "guest entered with another's counter direct");
 	}
-	while (done < units && !hart.lcofip)
+	while (done < units && !fake.lcofip)
 		done += run_to_wrap(counting, units - done);
-	while (hart.lcofip && done < units && skid) {
+	while (fake.lcofip && done < units && skid) {
 		uint64_t part = units - done < skid ? units - done : skid;
 
 		part = run_to_wrap(counting, part);
 		done += part;
 		skid -= (uint32_t)part;
 	}
-	hart.now += done;
+	fake.now += done;
 	return done;
+}
+
+void fake_work_in_hs(void)
+{
+	uint32_t counting = 0;
+	uint64_t units, done = 0;
+	bool pended = fake.lcofip;
+
+	if (!fake.config.hs_work)
+		return;
+	for (uint32_t i = 0; i < COUNTERS; i++)
+		if (fake.counters[i].running && (fake.counters[i].config.inhibit & VPMU_COUNT_HS))
+			counting |= 1U << i;
+	if (!counting)
+		return;
+	fake.chance = fake.chance * 6364136223846793005ULL + 1442695040888963407ULL;
+	units = 1 + (fake.chance >> 33) % fake.config.hs_work;
+	while (done < units)
+		done += run_to_wrap(counting, units - done);
+	fake_trace.hs_units += units;
+	if (fake.lcofip && !pended) {
+		fake.lcofip_by_hs = true;
+		fake_trace.hs_wraps++;
+	}
 }
 
 /* --- control by tests ---------------------------------------------------------------- */
@@ -245,52 +247,87 @@ struct fake_hart_config fake_hart_free(void)
 
 void fake_hart_reset(const struct fake_hart_config *config)
 {
-	memset(&hart, 0, sizeof(hart));
+	memset(&fake, 0, sizeof(fake));
 	memset(&fake_trace, 0, sizeof(fake_trace));
-	hart.config = *config;
+	fake.config = *config;
 	for (uint32_t e = 0; e < FAKE_EVENTS; e++)
-		hart.map[e] = UNMAPPED;
+		fake.map[e] = UNMAPPED;
 	for (uint32_t i = 0; i < COUNTERS; i++)
-		hart.counters[i].of = config->boot_of;
+		fake.counters[i].of = config->boot_of;
+	fake_mem_reset();
+}
+
+void fake_hart_policy(uint32_t vcpu, const struct vpmu_policy *policy)
+{
+	struct fake_world *world = &fake.world[vcpu];
+
+	world->known = true;
+	world->count_hs = policy->count_hs;
+	world->fw_port_events = policy->fw_port_events;
+	world->n_tally_events = policy->n_tally_events;
+	/* Only differences mean something; some of these soon wrap. */
+	for (uint32_t i = 0; i < 22; i++)
+		world->total[i] = 0 - (uint64_t)(vcpu * i);
+	for (uint32_t i = 0; i < FAKE_TALLY_EVENTS; i++)
+		world->tally_total[i] = 1000 * vcpu - 77 * i;
+}
+
+void fake_hart_fw_event(uint32_t vcpu, uint32_t code, uint64_t n)
+{
+	struct fake_world *world = &fake.world[vcpu];
+
+	if (code >= 256 && code - 256 < world->n_tally_events)
+		world->tally_total[code - 256] += n;
+	else if (code < 22 && vcpu == fake.resident && (world->watched >> code & 1))
+		world->total[code] += n;
+}
+
+uint32_t fake_hart_watched(uint32_t vcpu)
+{
+	return fake.world[vcpu].watched;
 }
 
 void fake_hart_enter(uint32_t vcpu)
 {
-	require(hart.resident == NOBODY, "two vcpus resident at once");
-	require(!fake_hart_running(), "counters run before their vcpu is resident");
-	hart.resident = vcpu;
+	fake_require(fake.resident == NOBODY, "two vcpus resident at once");
+	fake_require(!fake_hart_running(), "counters run before their vcpu is resident");
+	fake.resident = vcpu;
 }
 
 void fake_hart_leave(void)
 {
-	require(hart.resident != NOBODY, "no vcpu to leave");
-	require(!fake_hart_running(), "vcpu left with a counter running");
-	require(!hart.direct, "vcpu left with a counter direct");
-	require(!hart.lcofip, "vcpu left with an overflow pending");
+	fake_require(fake.resident != NOBODY, "no vcpu to leave");
+	fake_require(!fake_hart_running(), "vcpu left with a counter running");
+	fake_require(!fake.direct, "vcpu left with a counter direct");
+	fake_require(!fake.lcofip || fake.lcofip_by_hs, "vcpu left with an overflow pending");
+	/* For now the next vcpu does not meet it. */
+	if (fake.lcofip_by_hs)
+		fake.lcofip = false;
+	fake.lcofip_by_hs = false;
 	for (uint32_t i = 0; i < COUNTERS; i++)
-		hart.counters[i].owner = NOBODY;
-	hart.resident = NOBODY;
+		fake.counters[i].owner = NOBODY;
+	fake.resident = NOBODY;
 }
 
 bool fake_hart_pending(void)
 {
-	return hart.lcofip;
+	return fake.lcofip;
 }
 
 bool fake_hart_guest_read(uint32_t csr, uint64_t *value)
 {
 	uint32_t idx = csr - 0xc00;
 
-	if (idx >= COUNTERS || !(hart.direct & 1ULL << idx))
+	if (idx >= COUNTERS || !(fake.direct & 1ULL << idx))
 		return false;
-	require(hart.counters[idx].owner == hart.resident, "guest reads another's counter");
-	*value = hart.counters[idx].value;
+	fake_require(fake.counters[idx].owner == fake.resident, "guest reads another's counter");
+	*value = fake.counters[idx].value;
 	return true;
 }
 
 uint64_t fake_hart_direct(void)
 {
-	return hart.direct;
+	return fake.direct;
 }
 
 uint64_t fake_hart_running(void)
@@ -298,172 +335,17 @@ uint64_t fake_hart_running(void)
 	uint64_t running = 0;
 
 	for (uint32_t i = 0; i < COUNTERS; i++)
-		if (hart.counters[i].running)
+		if (fake.counters[i].running)
 			running |= 1ULL << i;
 	return running;
 }
 
 void fake_hart_fail_prepare(uint32_t n)
 {
-	hart.fail_prepare = n;
+	fake.fail_prepare = n;
 }
 
 void fake_hart_refuse_start(uint32_t n)
 {
-	hart.refuse_start = n;
-}
-
-/* --- port ---------------------------------------------------------------------------- */
-
-static bool same_config(const struct vpmu_hw_config *a, const struct vpmu_hw_config *b)
-{
-	return a->event_idx == b->event_idx && a->inhibit == b->inhibit &&
-	       a->event_data == b->event_data;
-}
-
-/* An index that is safe to use, whatever was passed. */
-static uint32_t checked(hctr_t hctr)
-{
-	require(hart.resident != NOBODY, "port called with no vcpu resident");
-	require(hctr.idx < COUNTERS, "no such hardware counter");
-	return hctr.idx % COUNTERS;
-}
-
-static void program(uint32_t idx, const struct vpmu_hw_config *config)
-{
-	struct counter *c = &hart.counters[idx];
-
-	require(vpmu_port_event_hctrs(config->event_idx, config->event_data) & 1ULL << idx,
-	        "counter cannot count the event");
-	require(!(config->inhibit & ~(VPMU_INH_VS | VPMU_INH_VU)), "unknown inhibit bits");
-	if (c->programmed && same_config(&c->config, config))
-		return;
-	if (!hart.config.port_keeps_map && c->programmed &&
-	    (c->config.event_idx != config->event_idx ||
-	     c->config.event_data != config->event_data))
-		unmap(idx);
-	write_event(idx, config);
-}
-
-uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
-{
-	enum fake_event event = fake_hart_event(event_idx, event_data);
-
-	if (event == FAKE_EVENTS && hart.config.knows_all_events)
-		event = FAKE_CYCLES;
-	return event < FAKE_EVENTS ? hart.config.hctrs[event] : 0;
-}
-
-static void note_fault(uint32_t idx)
-{
-	fake_trace.faults++;
-	fake_trace.refused |= 1ULL << idx;
-}
-
-bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
-{
-	uint32_t idx = checked(hctr);
-
-	fake_trace.prepares++;
-	require(!hart.counters[idx].running, "prepare of a running counter");
-	if (hart.fail_prepare && !--hart.fail_prepare) {
-		note_fault(idx);
-		return false;
-	}
-	program(idx, config);
-	return true;
-}
-
-static void start_one(uint32_t idx, const struct vpmu_hw_start *start)
-{
-	struct counter *c = &hart.counters[idx];
-
-	program(idx, &start->config);
-	require(start->value == (start->value & value_mask()), "value wider than the counter");
-	c->value = start->value & value_mask();
-	c->owner = hart.resident;
-	c->running = true;
-	if (!start->armed)
-		c->of = true;
-	else if (!hart.lcofip || !hart.config.pending_keeps_of)
-		c->of = false;
-	/* Its arithmetic is that of 64 bits; harts with narrower counters are not known to do it. */
-	if (hart.config.stale_irq && hart.config.width == 64 && !c->of && c->value > 1ULL << 62 &&
-	    c->value <= (1ULL << 63) + (hart.now & ((1ULL << 40) - 1)))
-		c->stale = true;
-}
-
-uint64_t vpmu_port_start(const struct vpmu_hw_start *starts, uint32_t n)
-{
-	uint64_t refused = 0;
-
-	fake_trace.start_calls++;
-	require(n <= COUNTERS, "more starts than counters");
-	require(!hart.lcofip, "start while an overflow pends");
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t idx = checked(starts[i].hctr);
-
-		require(!hart.counters[idx].running, "start of a running counter");
-		fake_trace.started++;
-		if (hart.refuse_start && !--hart.refuse_start) {
-			note_fault(idx);
-			refused |= 1ULL << idx;
-		} else {
-			start_one(idx, &starts[i]);
-		}
-	}
-	return refused;
-}
-
-void vpmu_port_stop(uint64_t hctr_mask)
-{
-	fake_trace.stop_calls++;
-	require(hart.resident != NOBODY, "port called with no vcpu resident");
-	require(!hart.lcofip, "stop while an overflow pends");
-	require(!(hctr_mask & ~fake_hart_running()), "stop of a counter that does not run");
-	for (uint32_t i = 0; i < COUNTERS; i++) {
-		if (!(hctr_mask & 1ULL << i))
-			continue;
-		fake_trace.stopped++;
-		hart.counters[i].running = false;
-	}
-}
-
-uint64_t vpmu_port_read(hctr_t hctr)
-{
-	uint32_t idx = checked(hctr);
-
-	fake_trace.reads++;
-	require(hart.counters[idx].owner == hart.resident,
-	        "read of a counter not started since its vcpu is resident");
-	return hart.counters[idx].value;
-}
-
-uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
-{
-	uint64_t of = 0;
-
-	fake_trace.takes++;
-	require(hart.resident != NOBODY, "port called with no vcpu resident");
-	if (!hart.lcofip && !hart.config.take_without_pending)
-		return 0;
-	hart.lcofip = false;
-	for (uint32_t i = 0; i < COUNTERS; i++)
-		if (hart.counters[i].of)
-			of |= 1ULL << i;
-	return of & armed_hctrs;
-}
-
-void vpmu_port_set_direct(uint64_t hctr_mask)
-{
-	fake_trace.direct_sets++;
-	require(hart.resident != NOBODY, "port called with no vcpu resident");
-	require(!(hctr_mask >> COUNTERS), "direct counters that do not exist");
-	hart.direct = hctr_mask;
-}
-
-void vpmu_port_raise_lcofi(void)
-{
-	require(hart.resident != NOBODY, "port called with no vcpu resident");
-	fake_trace.raises++;
+	fake.refuse_start = n;
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "vpmu/port.h"
+#include "vpmu/vpmu.h"
 
 /* What this hart can count. Fixed counters 0 and 2 exist but are not given out. */
 enum fake_event {
@@ -38,6 +38,9 @@ enum fake_mode {
 /* Programmable counters of the hart by default: 3..18. */
 #define FAKE_PROGRAMMABLE 0x7fff8ULL
 
+#define FAKE_VCPUS        3U  /* ids 1..3 */
+#define FAKE_TALLY_EVENTS 40U /* firmware events 256.. that the world can count */
+
 struct fake_hart_config {
 	/* Defects of the hardware. */
 	bool one_counter_per_event; /* a second counter of an event never moves */
@@ -49,12 +52,18 @@ struct fake_hart_config {
 	/* An LCOFI comes so many units of the step after the wrap, as it does without icount. */
 	uint32_t skid;
 
+	/* Counters that count HS go on by up to so many units in each call of the port. */
+	uint32_t hs_work;
+
 	/* What a port may do either way. */
 	bool knows_all_events;     /* has counters for any event_idx and event_data; they stand */
 	bool take_without_pending; /* take_overflow() reports OF when no LCOFI pends, too */
+	bool nothing_is_ram;       /* no bytes, wherever they are, are RAM of the VM */
 
 	/* Mistakes of a port, to prove that tests notice them. */
-	bool port_keeps_map; /* gives a counter another event without a reset */
+	bool port_keeps_map;   /* gives a counter another event without a reset */
+	bool port_loses_watch; /* counts no firmware event for the vPMU */
+	bool port_short_write; /* leaves out the last byte of what it writes to the guest */
 
 	uint32_t width;                   /* bits of a counter, 1..64 */
 	uint64_t hctrs[FAKE_EVENTS];      /* counters that can count each event; 0: none */
@@ -71,9 +80,13 @@ struct fake_hart_trace {
 	uint64_t reads;
 	uint64_t takes;
 	uint64_t direct_sets;
+	uint64_t watches;
+	uint64_t totals;
 	uint64_t raises;    /* virtual LCOFIs */
 	uint64_t overflows; /* physical LCOFIs */
 	uint64_t swallowed; /* by the stale flag */
+	uint64_t hs_units;  /* that counters which count HS went on by in calls of the port */
+	uint64_t hs_wraps;  /* physical LCOFIs from these */
 	uint64_t faults;    /* injected ones that happened */
 	uint64_t refused;   /* mask of the counters that they hit */
 };
@@ -87,6 +100,9 @@ struct fake_hart_config fake_hart_free(void);
 
 /* A hart after its boot: nothing runs, nothing is direct, no vcpu is resident. */
 void fake_hart_reset(const struct fake_hart_config *config);
+
+/* What the world knows of a vcpu (1..FAKE_VCPUS): which firmware events it counts, and HS. */
+void fake_hart_policy(uint32_t vcpu, const struct vpmu_policy *policy);
 
 /*
  * The vcpu (any id but 0) becomes resident: call before vpmu_restore(). Leaves: call after
@@ -104,6 +120,14 @@ uint64_t fake_hart_step(enum fake_mode mode, uint32_t events, uint64_t units);
 
 /* Instructions in VS, then in VU. Returns those done; see fake_hart_step() for why fewer. */
 uint64_t fake_hart_run_guest(uint64_t vs_insns, uint64_t vu_insns);
+
+/*
+ * A firmware event happens n times: of codes 0..21 only those are counted that the resident
+ * vcpu watches, of 256.. any vcpu's.
+ */
+void fake_hart_fw_event(uint32_t vcpu, uint32_t code, uint64_t n);
+/* The set given last to vpmu_port_fw_watch() by the vcpu. */
+uint32_t fake_hart_watched(uint32_t vcpu);
 
 /* A physical LCOFI is pending: the guest cannot go on before vpmu_overflow(). */
 bool fake_hart_pending(void);

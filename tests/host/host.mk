@@ -12,7 +12,10 @@ HOST_SRC_vpmu := $(addprefix tests/host/,test_vpmu.c test_vpmu_config.c test_vpm
 	test_vpmu_wrap.c test_vpmu_fw.c test_vpmu_switch.c vpmu_stub.c) $(VPMU_SRC)
 
 HOST_TESTS += vpmu_model
-HOST_SRC_vpmu_model := tests/host/test_vpmu_model.c tests/host/model.c tests/host/fake_hart.c $(VPMU_SRC)
+WORLD_SRC := $(addprefix tests/host/,fake_hart.c fake_port.c fake_mem.c model.c model_event.c \
+	model_run.c model_shmem.c world.c world_check.c world_text.c)
+HOST_SRC_vpmu_model := $(addprefix tests/host/,test_vpmu_model.c test_fake_hart.c epoch.c \
+	random_guest.c random_call.c) $(WORLD_SRC) $(VPMU_SRC)
 
 HOST_TESTS += vm_config
 HOST_SRC_vm_config := tests/host/test_vm_config.c core/vm_config.c

@@ -4,7 +4,8 @@
  * logical counter is an ideal counter of its own, which moves when the guest spends events.
  *
  * The model takes each call together with the library's answer, says what is wrong with the
- * answer (NULL: nothing), and adopts it where the choice is the implementation's.
+ * answer (NULL: nothing), and adopts it where the choice is the implementation's. What a call
+ * may touch of the guest's memory it compares with what the fake memory noted.
  */
 #ifndef TESTS_HOST_MODEL_H
 #define TESTS_HOST_MODEL_H
@@ -13,6 +14,8 @@
 #include <stdint.h>
 
 #include "tests/host/fake_hart.h"
+#include "tests/host/fake_mem.h"
+#include "tests/host/model_seen.h"
 #include "vpmu/vpmu.h"
 
 struct model_lctr {
@@ -21,87 +24,46 @@ struct model_lctr {
 	bool lost; /* the hardware refused it: stopped, and not readable until started again */
 	bool of;   /* its overflow flag */
 	bool near; /* started within 2^62 of its wrap, and has not wrapped since */
+	/*
+	 * It runs and counts HS, so that work of the vPMU has moved it by nobody knows how much
+	 * since a value of it was last seen: by no more than fake_trace.hs_units less hs_seen,
+	 * and by `owed`, from before its last stop.
+	 */
+	bool loose;
+	/* Its value at the start was not known so well: the library says whether it wrapped. */
+	bool vague;
+	bool displaced; /* moved by an emulated instruction: reads may need an exit for a while */
 	uint32_t event_idx;
-	uint32_t inhibit;
+	uint32_t inhibit; /* VPMU_INH_VS, VPMU_INH_VU */
 	uint64_t event_data;
 	uint64_t value;
+	uint64_t hs_seen;
+	uint64_t owed;
+};
+
+/* An event_get_info that is not done yet. */
+struct model_info {
+	unsigned long lo;
+	unsigned long num;
+	unsigned long next; /* 0: there is none */
+	bool doubtful;      /* a refused call came between: the library may start anew */
 };
 
 struct model {
 	struct vpmu_policy policy;
-	bool fault; /* the hardware refused something in the call that is checked next */
+	uint32_t vcpu; /* whose memory */
+	bool fault;    /* the hardware refused something in the call that is checked next */
 	struct model_lctr c[VPMU_COUNTERS];
 	uint64_t wraps; /* overflow flags set so far */
+	/* Those that work of the vPMU may have set unseen, before their counter was reset. */
+	uint64_t unseen_wraps;
+	uint64_t hs_before; /* fake_trace.hs_units when the call that is checked next began */
+	bool shmem_set;
+	uint64_t shmem;
+	struct model_info info;
 };
 
-/* Things that a long run must have met. */
-#define MODEL_SEEN(X)                                                                              \
-	X(config_new)                                                                              \
-	X(config_home)                                                                             \
-	X(config_not_home)                                                                         \
-	X(config_shared)                                                                           \
-	X(config_replaces_stopped)                                                                 \
-	X(config_fw)                                                                               \
-	X(config_clear)                                                                            \
-	X(config_auto_start)                                                                       \
-	X(config_auto_start_near)                                                                  \
-	X(config_invalid_flags)                                                                    \
-	X(config_invalid_set)                                                                      \
-	X(config_empty_set)                                                                        \
-	X(config_bad_event)                                                                        \
-	X(config_second_filter)                                                                    \
-	X(config_no_counter)                                                                       \
-	X(skip_new)                                                                                \
-	X(skip_stopped)                                                                            \
-	X(skip_running_same)                                                                       \
-	X(skip_running_same_clear)                                                                 \
-	X(skip_running_other)                                                                      \
-	X(skip_wrong_kind)                                                                         \
-	X(skip_infeasible)                                                                         \
-	X(start_ok)                                                                                \
-	X(start_several)                                                                           \
-	X(start_keeps_value)                                                                       \
-	X(start_near)                                                                              \
-	X(start_far)                                                                               \
-	X(start_clears_of)                                                                         \
-	X(start_empty_set)                                                                         \
-	X(start_invalid_flags)                                                                     \
-	X(start_both_init_flags)                                                                   \
-	X(start_invalid_set)                                                                       \
-	X(start_unconfigured)                                                                      \
-	X(start_already)                                                                           \
-	X(start_already_and_others)                                                                \
-	X(start_no_shmem)                                                                          \
-	X(stop_ok)                                                                                 \
-	X(stop_several)                                                                            \
-	X(stop_reset)                                                                              \
-	X(stop_keeps_of)                                                                           \
-	X(stop_empty_set)                                                                          \
-	X(stop_invalid_flags)                                                                      \
-	X(stop_invalid_set)                                                                        \
-	X(stop_already)                                                                            \
-	X(stop_already_and_others)                                                                 \
-	X(stop_unconfigured_reset)                                                                 \
-	X(stop_no_shmem)                                                                           \
-	X(wrap_near)                                                                               \
-	X(wrap_far)                                                                                \
-	X(wrap_shared)                                                                             \
-	X(wrap_together)                                                                           \
-	X(fault_config)                                                                            \
-	X(fault_start)                                                                             \
-	X(fault_lost)                                                                              \
-	X(fault_start_again)
-
-enum model_seen {
-#define X(name) SEEN_##name,
-	MODEL_SEEN(X)
-#undef X
-	    SEEN_COUNT,
-};
-
-extern uint64_t model_seen[SEEN_COUNT];
-
-void model_init(struct model *m, const struct vpmu_policy *policy);
+void model_init(struct model *m, uint32_t vcpu, const struct vpmu_policy *policy);
 
 bool model_is_hw(const struct model *m, uint32_t idx);
 bool model_is_fw(const struct model *m, uint32_t idx);
@@ -117,18 +79,35 @@ const char *model_start(struct model *m, unsigned long base, unsigned long mask,
                         unsigned long flags, uint64_t value, struct vpmu_ret got);
 const char *model_stop(struct model *m, unsigned long base, unsigned long mask, unsigned long flags,
                        struct vpmu_ret got);
+const char *model_set_shmem(struct model *m, unsigned long lo, unsigned long hi,
+                            unsigned long flags, struct vpmu_ret got);
+/* One call; the guest executes it again as long as again. */
+const char *model_event_info(struct model *m, unsigned long lo, unsigned long hi, unsigned long num,
+                             unsigned long flags, struct vpmu_ret got, bool again);
 
 /* The resident guest spent units of the events (FAKE_BIT) in a mode. */
 void model_step(struct model *m, enum fake_mode mode, uint32_t events, uint64_t units);
-void model_fw_event(struct model *m, uint32_t code);
+/* It executed an instruction that was emulated. Returns whether a counter saw it. */
+bool model_retired(struct model *m, bool user);
+void model_fw_event(struct model *m, uint32_t code, uint64_t n);
+/* The vcpu became resident. */
+void model_restored(struct model *m);
 
 /* The hardware refused to run what backs a running counter. false: it cannot have hit it. */
 bool model_lose(struct model *m, uint32_t idx, uint64_t refused);
+
+/* A value of a counter was seen. false: it cannot be. */
+bool model_value(struct model *m, uint32_t idx, uint64_t value);
+
+/* The library told, or did not tell, of an overflow of a counter that is vague. */
+void model_adopt_of(struct model *m, uint32_t idx, bool of);
 
 /* Units of its event until the counter wraps; 0: a whole round of 2^64. */
 uint64_t model_left(const struct model *m, uint32_t idx);
 
 uint32_t model_scountovf(const struct model *m);
+/* The events of fw_port_events that running counters count. */
+uint32_t model_watched(const struct model *m);
 /* Counters that must be readable without an exit, and those that may be. */
 uint64_t model_must_be_direct(const struct model *m);
 uint64_t model_may_be_direct(const struct model *m);

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vpmu/port.h on the fake hart: what a correct port does, and what must not be asked of it. */
+#include "tests/host/fake_state.h"
+
+static bool same_config(const struct vpmu_hw_config *a, const struct vpmu_hw_config *b)
+{
+	return a->event_idx == b->event_idx && a->inhibit == b->inhibit &&
+	       a->event_data == b->event_data;
+}
+
+/* Each function but vpmu_port_event_hctrs(), which boot calls as well, begins with this. */
+static void called(void)
+{
+	fake_require(fake.resident != NOBODY, "port called with no vcpu resident");
+	fake_work_in_hs();
+}
+
+/* No work of HS can have made this overflow since the vPMU looked. */
+static bool pending_in_vain(void)
+{
+	return fake.lcofip && !fake.lcofip_by_hs;
+}
+
+/* An index that is safe to use, whatever was passed. */
+static uint32_t checked(hctr_t hctr)
+{
+	called();
+	fake_require(hctr.idx < COUNTERS, "no such hardware counter");
+	return hctr.idx % COUNTERS;
+}
+
+static struct fake_world *resident_world(void)
+{
+	return &fake.world[fake.resident <= FAKE_VCPUS ? fake.resident : NOBODY];
+}
+
+static void program(uint32_t idx, const struct vpmu_hw_config *config)
+{
+	struct fake_counter *c = &fake.counters[idx];
+
+	fake_require(vpmu_port_event_hctrs(config->event_idx, config->event_data) & 1ULL << idx,
+	             "counter cannot count the event");
+	fake_require(!(config->inhibit & ~(VPMU_INH_VS | VPMU_INH_VU | VPMU_COUNT_HS)),
+	             "unknown inhibit bits");
+	fake_require(!(config->inhibit & VPMU_COUNT_HS) ==
+	                 (!resident_world()->count_hs || (config->inhibit & VPMU_INH_VS)),
+	             "HS is counted where VS is and the policy says so, and only there");
+	if (c->programmed && same_config(&c->config, config))
+		return;
+	if (!fake.config.port_keeps_map && c->programmed &&
+	    (c->config.event_idx != config->event_idx ||
+	     c->config.event_data != config->event_data))
+		fake_unmap(idx);
+	fake_write_event(idx, config);
+}
+
+uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
+{
+	enum fake_event event = fake_hart_event(event_idx, event_data);
+
+	if (event == FAKE_EVENTS && fake.config.knows_all_events)
+		event = FAKE_CYCLES;
+	return event < FAKE_EVENTS ? fake.config.hctrs[event] : 0;
+}
+
+static void note_fault(uint32_t idx)
+{
+	fake_trace.faults++;
+	fake_trace.refused |= 1ULL << idx;
+}
+
+bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
+{
+	uint32_t idx = checked(hctr);
+
+	fake_trace.prepares++;
+	fake_require(!fake.counters[idx].running, "prepare of a running counter");
+	if (fake.fail_prepare && !--fake.fail_prepare) {
+		note_fault(idx);
+		return false;
+	}
+	program(idx, config);
+	return true;
+}
+
+static void start_one(uint32_t idx, const struct vpmu_hw_start *start)
+{
+	struct fake_counter *c = &fake.counters[idx];
+
+	program(idx, &start->config);
+	fake_require(start->value == (start->value & fake_value_mask()),
+	             "value wider than the counter");
+	c->value = start->value & fake_value_mask();
+	c->owner = fake.resident;
+	c->running = true;
+	if (!start->armed)
+		c->of = true;
+	else if (!pending_in_vain() || !fake.config.pending_keeps_of)
+		c->of = false;
+	/* Its arithmetic is that of 64 bits; harts with narrower counters are not known to do it. */
+	if (fake.config.stale_irq && fake.config.width == 64 && !c->of && c->value > 1ULL << 62 &&
+	    c->value <= (1ULL << 63) + (fake.now & ((1ULL << 40) - 1)))
+		c->stale = true;
+}
+
+uint64_t vpmu_port_start(const struct vpmu_hw_start *starts, uint32_t n)
+{
+	uint64_t refused = 0;
+
+	fake_trace.start_calls++;
+	called();
+	fake_require(n <= COUNTERS, "more starts than counters");
+	fake_require(!pending_in_vain(), "start while an overflow pends");
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t idx = checked(starts[i].hctr);
+
+		fake_require(!fake.counters[idx].running, "start of a running counter");
+		fake_trace.started++;
+		if (fake.refuse_start && !--fake.refuse_start) {
+			note_fault(idx);
+			refused |= 1ULL << idx;
+		} else {
+			start_one(idx, &starts[i]);
+		}
+	}
+	return refused;
+}
+
+void vpmu_port_stop(uint64_t hctr_mask)
+{
+	fake_trace.stop_calls++;
+	called();
+	fake_require(!pending_in_vain(), "stop while an overflow pends");
+	fake_require(!(hctr_mask & ~fake_hart_running()), "stop of a counter that does not run");
+	for (uint32_t i = 0; i < COUNTERS; i++) {
+		if (!(hctr_mask & 1ULL << i))
+			continue;
+		fake_trace.stopped++;
+		fake.counters[i].running = false;
+	}
+}
+
+uint64_t vpmu_port_read(hctr_t hctr)
+{
+	uint32_t idx = checked(hctr);
+
+	fake_trace.reads++;
+	fake_require(fake.counters[idx].owner == fake.resident,
+	             "read of a counter not started since its vcpu is resident");
+	return fake.counters[idx].value;
+}
+
+uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
+{
+	uint64_t of = 0;
+
+	fake_trace.takes++;
+	called();
+	if (!fake.lcofip && !fake.config.take_without_pending)
+		return 0;
+	fake.lcofip = false;
+	fake.lcofip_by_hs = false;
+	for (uint32_t i = 0; i < COUNTERS; i++)
+		if (fake.counters[i].of)
+			of |= 1ULL << i;
+	return of & armed_hctrs;
+}
+
+void vpmu_port_set_direct(uint64_t hctr_mask)
+{
+	fake_trace.direct_sets++;
+	called();
+	fake_require(!(hctr_mask >> COUNTERS), "direct counters that do not exist");
+	fake.direct = hctr_mask;
+}
+
+void vpmu_port_raise_lcofi(void)
+{
+	called();
+	fake_trace.raises++;
+}
+
+void vpmu_port_fw_watch(uint32_t codes)
+{
+	struct fake_world *world = resident_world();
+
+	fake_trace.watches++;
+	called();
+	fake_require(!(codes & ~world->fw_port_events), "watch of what the port does not count");
+	fake_require(codes != world->watched, "watch of what is watched already");
+	world->watched = fake.config.port_loses_watch ? 0 : codes;
+}
+
+uint64_t vpmu_port_fw_total(uint32_t code)
+{
+	const struct fake_world *world = resident_world();
+
+	fake_trace.totals++;
+	called();
+	if (code >= 256 && code - 256 < world->n_tally_events)
+		return world->tally_total[code - 256];
+	fake_require(code < 22 && (world->fw_port_events >> code & 1),
+	             "total of an event that the port does not count");
+	return world->total[code % 22];
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the hardware half and the port half of the fake hart share; for them alone. */
+#ifndef TESTS_HOST_FAKE_STATE_H
+#define TESTS_HOST_FAKE_STATE_H
+
+#include "tests/host/fake_hart.h"
+
+#define COUNTERS 32U
+#define NOBODY   0U
+#define UNMAPPED COUNTERS
+
+struct fake_counter {
+	struct vpmu_hw_config config;
+	uint64_t value;
+	uint32_t owner; /* the vcpu that started it since it became resident */
+	bool programmed;
+	bool running;
+	bool of;
+	bool stale;
+};
+
+/* What the world keeps for each vcpu. */
+struct fake_world {
+	bool known; /* fake_hart_policy() was called */
+	bool count_hs;
+	uint32_t fw_port_events;
+	uint32_t n_tally_events;
+	uint32_t watched;
+	uint64_t total[22];
+	uint64_t tally_total[FAKE_TALLY_EVENTS];
+};
+
+struct fake_hart {
+	struct fake_hart_config config;
+	struct fake_counter counters[COUNTERS];
+	struct fake_world world[FAKE_VCPUS + 1];
+	uint32_t map[FAKE_EVENTS];
+	uint64_t direct;
+	uint64_t now;
+	uint64_t chance;
+	uint32_t resident;
+	uint32_t fail_prepare;
+	uint32_t refuse_start;
+	bool lcofip;
+	bool lcofip_by_hs; /* it came while the vPMU worked, which could not know */
+};
+
+extern struct fake_hart fake;
+
+void fake_require(bool claim, const char *what);
+uint64_t fake_value_mask(void);
+void fake_unmap(uint32_t idx);
+void fake_write_event(uint32_t idx, const struct vpmu_hw_config *config);
+/* What HS does in one call of the port moves the counters that count HS. */
+void fake_work_in_hs(void);
+
+#endif

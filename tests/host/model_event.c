@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which events there are, and which counter may count one: sections 11.1 to 11.5 and 11.8. */
+#include <stddef.h>
+
+#include "tests/host/model_parts.h"
+
+/* Can the event be counted with what the vcpu has already configured? */
+enum feasible {
+	NO,
+	MAYBE, /* depends on how the implementation spread the counters */
+	YES,
+};
+
+uint64_t model_hctrs(const struct model *m, uint32_t event_idx, uint64_t event_data)
+{
+	return vpmu_port_event_hctrs(event_idx, event_data) & m->policy.hctrs;
+}
+
+bool model_is_fw_event(unsigned long event_idx)
+{
+	return event_idx >> 16 == 0xf;
+}
+
+bool model_is_allowed(const struct model *m, unsigned long event_idx)
+{
+	if (!m->policy.events)
+		return true;
+	for (uint32_t i = 0; i < m->policy.n_events; i++)
+		if (m->policy.events[i] == event_idx)
+			return true;
+	return false;
+}
+
+/* A guest has no H extension, so nothing ever sends or receives an HFENCE for it. */
+static bool fw_event_is_good(const struct model *m, uint32_t code)
+{
+	if (code >= 256)
+		return code - 256 < m->policy.n_tally_events;
+	if (code >= 14)
+		return false;
+	return (m->policy.fw_events | m->policy.fw_port_events) >> code & 1;
+}
+
+bool model_event_is_good(const struct model *m, unsigned long event_idx, uint64_t event_data)
+{
+	uint32_t code = event_idx & 0xffff;
+
+	if (event_idx >> 20 || !model_is_allowed(m, event_idx))
+		return false;
+	switch (event_idx >> 16) {
+	case 0:
+		if (code == 0 || code > 10 || event_data)
+			return false;
+		break;
+	case 1:
+		if (code >> 3 > 6 || (code >> 1 & 3) > 2 || event_data)
+			return false;
+		break;
+	case 2:
+		if (code || event_data >> 48)
+			return false;
+		break;
+	case 3:
+		if (code || event_data >> 56)
+			return false;
+		break;
+	case 15:
+		return !event_data && fw_event_is_good(m, code);
+	default:
+		return false;
+	}
+	return model_hctrs(m, (uint32_t)event_idx, event_data) != 0;
+}
+
+/* The reduced filter: the guest's S-mode is VS, its U-mode VU; it has no other. */
+static uint32_t reduce(unsigned long flags, bool fw)
+{
+	uint32_t inhibit = 0;
+
+	if (flags & 1UL << 5)
+		inhibit |= VPMU_INH_VU;
+	if (flags & 1UL << 6)
+		inhibit |= VPMU_INH_VS;
+	return fw ? 0 : inhibit;
+}
+
+bool model_same_use(const struct model_lctr *a, const struct model_lctr *b)
+{
+	return a->event_idx == b->event_idx && a->event_data == b->event_data &&
+	       a->inhibit == b->inhibit;
+}
+
+bool model_competes(const struct model *m, uint32_t idx, uint64_t hctrs)
+{
+	const struct model_lctr *c = &m->c[idx];
+
+	return c->configured && !model_is_fw(m, idx) &&
+	       (model_hctrs(m, c->event_idx, c->event_data) & hctrs);
+}
+
+/* Can the use be configured, when counter `without` gives up its own? */
+static enum feasible feasible(const struct model *m, const struct model_lctr *use, uint32_t without)
+{
+	uint64_t hctrs = model_hctrs(m, use->event_idx, use->event_data);
+	uint32_t room = (uint32_t)__builtin_popcountll(hctrs);
+	uint32_t lctrs = 0;
+	uint32_t uses = 0;
+
+	if (model_is_fw_event(use->event_idx))
+		return YES;
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++) {
+		bool first = true;
+
+		if (i == without || !model_competes(m, i, hctrs))
+			continue;
+		if (model_same_use(&m->c[i], use))
+			return YES;
+		for (uint32_t j = 0; j < i; j++)
+			if (j != without && model_competes(m, j, hctrs) &&
+			    model_same_use(&m->c[i], &m->c[j]))
+				first = false;
+		lctrs++;
+		uses += first;
+	}
+	if (uses >= room)
+		return NO;
+	return lctrs < room ? YES : MAYBE;
+}
+
+static void see_use(const struct model *m, const struct model_lctr *use)
+{
+	uint32_t code = use->event_idx & 0xffff;
+
+	switch (use->event_idx >> 16) {
+	case 1:
+		seen(config_cache);
+		break;
+	case 2:
+		seen(config_raw);
+		break;
+	case 3:
+		seen(config_raw_v2);
+		break;
+	case 15:
+		seen(config_fw);
+		if (code >= 256)
+			seen(config_fw_tally);
+		else if (m->policy.fw_port_events >> code & 1)
+			seen(config_fw_port);
+		break;
+	default:
+		break;
+	}
+}
+
+static void see_config(const struct model *m, const struct model_lctr *use, uint32_t idx,
+                       unsigned long flags)
+{
+	uint64_t hctrs = model_hctrs(m, use->event_idx, use->event_data);
+
+	see_use(m, use);
+	if (m->c[idx].configured)
+		seen(config_replaces_stopped);
+	else
+		seen(config_new);
+	if (hctrs == 1ULL << idx)
+		seen(config_home);
+	else if (!model_is_fw_event(use->event_idx) && !(hctrs >> idx & 1))
+		seen(config_not_home);
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
+		if (i != idx && model_competes(m, i, hctrs) && model_same_use(&m->c[i], use))
+			seen(config_shared);
+	if (flags & 2)
+		seen(config_clear);
+	if (flags & 4)
+		seen(config_auto_start);
+}
+
+static void see_bad_event(const struct model *m, unsigned long event_idx)
+{
+	seen(config_bad_event);
+	if (!model_is_allowed(m, event_idx))
+		seen(config_not_allowed);
+	if (event_idx >= 0xf000e && event_idx <= 0xf0015)
+		seen(config_hfence);
+	if (event_idx == 0xfffff)
+		seen(config_platform);
+	if (event_idx == 0xf0100 + m->policy.n_tally_events)
+		seen(config_tally_beyond);
+}
+
+static void adopt(struct model *m, const struct model_lctr *use, uint32_t idx, unsigned long flags)
+{
+	struct model_lctr *c = &m->c[idx];
+
+	see_config(m, use, idx, flags);
+	c->configured = true;
+	c->event_idx = use->event_idx;
+	c->event_data = use->event_data;
+	c->inhibit = use->inhibit;
+	c->lost = false;
+	/* The flag told of the counter's last event. */
+	c->of = false;
+	if (flags & 2)
+		model_set(m, idx, 0);
+	if (flags & 4) {
+		model_run(m, idx);
+		if (c->near)
+			seen(config_auto_start_near);
+	}
+}
+
+/* A refusal that the hardware explains changes nothing. */
+static bool refused_by_hart(const struct model *m, struct vpmu_ret got)
+{
+	if (!m->fault || got.error != -2)
+		return false;
+	seen(fault_config);
+	return true;
+}
+
+static void clear_running(struct model *m, uint32_t idx)
+{
+	struct model_lctr *c = &m->c[idx];
+
+	/* It may have wrapped before, and nobody knows. */
+	c->vague = c->vague || (c->loose && c->near);
+	model_set(m, idx, 0);
+	c->near = c->near && model_is_near(m, idx);
+}
+
+/* The named counter, whatever its state. */
+static const char *skip_match(struct model *m, const struct model_lctr *use, uint32_t idx,
+                              unsigned long flags, struct vpmu_ret got)
+{
+	struct model_lctr *c = &m->c[idx];
+	enum feasible can = feasible(m, use, idx);
+
+	if (model_is_fw(m, idx) != model_is_fw_event(use->event_idx)) {
+		seen(skip_wrong_kind);
+		return model_expect(got, -2);
+	}
+	if (c->running && !model_same_use(c, use)) {
+		seen(skip_running_other);
+		return model_expect(got, -2);
+	}
+	if (refused_by_hart(m, got))
+		return NULL;
+	if (!c->running && (can == NO || (can == MAYBE && got.error))) {
+		seen(skip_infeasible);
+		return model_expect(got, -2);
+	}
+	if (got.error || got.value != idx)
+		return "SKIP_MATCH must select the first counter of the set";
+	if (c->running) {
+		seen(skip_running_same);
+		if (flags & 2) {
+			seen(skip_running_same_clear);
+			clear_running(m, idx);
+		}
+		return NULL;
+	}
+	if (c->configured)
+		seen(skip_stopped);
+	else
+		seen(skip_new);
+	adopt(m, use, idx, flags);
+	return NULL;
+}
+
+/* The members that may be returned, and whether one must be. */
+static enum feasible choices(const struct model *m, const struct model_lctr *use, uint64_t set,
+                             uint64_t *fresh, uint64_t *stopped)
+{
+	enum feasible best = NO;
+
+	*fresh = 0;
+	*stopped = 0;
+	for (uint32_t i = 0; i < VPMU_COUNTERS; i++) {
+		if (!(set >> i & 1) || model_is_fw(m, i) != model_is_fw_event(use->event_idx))
+			continue;
+		if (!m->c[i].configured)
+			*fresh |= 1ULL << i;
+		else if (!m->c[i].running)
+			*stopped |= 1ULL << i;
+	}
+	if (*fresh)
+		return feasible(m, use, VPMU_COUNTERS);
+	for (uint32_t i = 0; i < VPMU_COUNTERS; i++) {
+		enum feasible can;
+
+		if (!(*stopped >> i & 1))
+			continue;
+		can = feasible(m, use, i);
+		if (can == NO)
+			*stopped &= ~(1ULL << i);
+		else if (can > best)
+			best = can;
+	}
+	return best;
+}
+
+/* Where the counter of the same index is the hardware's own, reads need no exit: take that. */
+static bool avoids_identity(const struct model *m, const struct model_lctr *use, uint64_t fresh,
+                            uint32_t idx)
+{
+	uint64_t hctrs = model_hctrs(m, use->event_idx, use->event_data);
+	bool taken = false;
+
+	if (model_is_fw_event(use->event_idx) || !(hctrs & fresh) || (hctrs >> idx & 1))
+		return false;
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
+		taken = taken || model_competes(m, i, hctrs);
+	return !taken;
+}
+
+/* The error that there is without looking at the counters' states, or 0. */
+static long config_error(const struct model *m, unsigned long base, unsigned long mask,
+                         unsigned long flags, unsigned long event_idx, uint64_t event_data,
+                         uint64_t *set)
+{
+	if (flags >> 8) {
+		seen(config_invalid_flags);
+		return -3;
+	}
+	if (!model_members(m, base, mask, set)) {
+		seen(config_invalid_set);
+		return -3;
+	}
+	if (!*set) {
+		seen(config_empty_set);
+		return -2;
+	}
+	if (!model_event_is_good(m, event_idx, event_data)) {
+		see_bad_event(m, event_idx);
+		return -2;
+	}
+	return 0;
+}
+
+const char *model_config(struct model *m, unsigned long base, unsigned long mask,
+                         unsigned long flags, unsigned long event_idx, uint64_t event_data,
+                         struct vpmu_ret got)
+{
+	struct model_lctr use = {.event_idx = (uint32_t)event_idx, .event_data = event_data};
+	uint64_t set, fresh, stopped;
+	enum feasible can;
+	long error = config_error(m, base, mask, flags, event_idx, event_data, &set);
+
+	model_info_other_call(m);
+	if (error)
+		return model_expect(got, error);
+	use.inhibit = reduce(flags, model_is_fw_event(event_idx));
+	if (flags & 1)
+		return skip_match(m, &use, (uint32_t)__builtin_ctzll(set), flags, got);
+
+	if (refused_by_hart(m, got))
+		return NULL;
+	can = choices(m, &use, set, &fresh, &stopped);
+	if (can == NO || (can == MAYBE && got.error)) {
+		if (fresh)
+			seen(config_second_filter);
+		else
+			seen(config_no_counter);
+		return model_expect(got, -2);
+	}
+	if (got.error)
+		return "refused an event that can be counted";
+	if (got.value >= VPMU_COUNTERS || !((fresh ? fresh : stopped) >> got.value & 1))
+		return "returned a counter that it must not choose";
+	if (!m->fault && avoids_identity(m, &use, fresh, (uint32_t)got.value))
+		return "returned another counter than the free home counter";
+	adopt(m, &use, (uint32_t)got.value, flags);
+	return NULL;
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/host/random_guest.h"
+
+#include <string.h>
+
+/* As long as a guest may run without an exit; a wrap of the nearest far start is in reach. */
+#define FAR ((1ULL << 62) + 1)
+/* No machine counts an HFENCE of a guest that has no H extension: codes 14..21. */
+#define FW_EVENTS 0x3fffU
+
+struct random_count random_count;
+
+static const struct model *model(void)
+{
+	return &world_vcpus[world_resident].model;
+}
+
+/* --- operations ---------------------------------------------------------------------- */
+
+/* A time to run that often ends at, just before or just after a wrap. */
+static uint64_t pick_units(struct chance *c)
+{
+	uint32_t idx = any_of(c, random_in_use(true));
+
+	if (percent(c, 2))
+		return chance(c) >> (2 + below(c, 3));
+	if (percent(c, 20))
+		return below(c, 6);
+	if (idx < VPMU_COUNTERS && percent(c, 50)) {
+		uint64_t left = model_left(model(), idx);
+
+		if (left && (left <= 1ULL << 20 || (left <= FAR && percent(c, 10))))
+			return left + below(c, 3) - 1;
+	}
+	return 1 + below(c, 3000);
+}
+
+static void pick_run(struct chance *c, struct op *op)
+{
+	op->kind = OP_RUN;
+	op->a[0] = percent(c, 60) ? FAKE_VS : FAKE_VU;
+	op->a[1] = percent(c, 75) ? FAKE_ON_INSN : FAKE_BIT(below(c, FAKE_EVENTS));
+	op->a[2] = pick_units(c);
+	op->a[3] = percent(c, 20) ? below(c, 4) : ~0ULL;
+}
+
+/* Mostly one that is counted. */
+static uint32_t pick_code(struct chance *c, uint32_t which)
+{
+	const struct model *m = &world_vcpus[which].model;
+	uint64_t running = 0;
+
+	for (uint32_t i = m->policy.fw_base; i < VPMU_COUNTERS && model_is_fw(m, i); i++)
+		if (m->c[i].running)
+			running |= 1ULL << i;
+	if (running && percent(c, 80))
+		return m->c[any_of(c, running)].event_idx & 0xffff;
+	if (percent(c, 50))
+		return 256 + below(c, FAKE_TALLY_EVENTS);
+	return percent(c, 95) ? below(c, VPMU_FW_EVENTS + 2) : (uint32_t)chance(c);
+}
+
+static void pick_fw_event(struct chance *c, struct op *op)
+{
+	uint32_t code;
+
+	op->a[0] = percent(c, 50) ? world_resident : below(c, VCPUS);
+	code = pick_code(c, (uint32_t)op->a[0]);
+	op->a[1] = code;
+	op->kind = OP_FW_EVENT;
+	if ((code >= 256 && code < 256 + FAKE_TALLY_EVENTS) ||
+	    (code < 32 && (world_vcpus[op->a[0]].model.policy.fw_port_events >> code & 1))) {
+		op->kind = OP_PORT_EVENT;
+		op->a[2] = percent(c, 90) ? 1 + below(c, 100) : chance(c);
+	}
+}
+
+/* Slots of the snapshot page, and entries where event info is asked for. */
+static void pick_write(struct chance *c, struct op *op)
+{
+	const struct model *m = model();
+
+	if (m->shmem_set && percent(c, 50)) {
+		op->kind = OP_POKE;
+		op->a[0] = m->shmem + 8 * (percent(c, 90) ? below(c, 65) : below(c, 512));
+		op->a[1] = percent(c, 70) ? 0 - (uint64_t)(1 + below(c, 3000)) : chance(c);
+		return;
+	}
+	op->kind = OP_ENTRIES;
+	op->a[0] = FAKE_RAM + 16 * below(c, percent(c, 50) ? 64 : FAKE_RAM_SIZE / 16);
+	op->a[1] = 1 + below(c, 100);
+	op->a[2] = chance(c) & ~1ULL;
+	if (percent(c, 30))
+		op->a[2] |= 1;
+}
+
+void random_op(struct chance *c, bool refusals, struct op *op)
+{
+	bool pending = fake_hart_pending();
+	uint32_t which = below(c, 1000);
+
+	memset(op, 0, sizeof(*op));
+	if (which < 1 || (pending && percent(c, 3))) {
+		op->kind = OP_RESET;
+	} else if (which < 620) {
+		random_call(c, op);
+	} else if (which < 780) {
+		pick_run(c, op);
+	} else if (which < 850) {
+		pick_fw_event(c, op);
+	} else if (which < 890) {
+		op->kind = OP_RETIRED;
+		op->a[0] = below(c, 2);
+	} else if (which < 930) {
+		pick_write(c, op);
+	} else if (which < 980) {
+		op->kind = OP_SWITCH;
+		op->a[0] = below(c, VCPUS);
+	} else if (which < 990) {
+		op->kind = OP_OVERFLOW;
+	} else {
+		/* Not one of cycle .. hpmcounter31. */
+		op->kind = OP_CSR_READ;
+		op->a[0] = percent(c, 50) ? 0xc20 + below(c, 0x3e0) : chance(c) & 0xbffUL;
+	}
+	if (refusals && percent(c, 3)) {
+		op->fail_prepare = (uint8_t)below(c, 3);
+		op->refuse_start = (uint8_t)below(c, 4);
+	}
+}
+
+/* --- machines ------------------------------------------------------------------------ */
+
+static void pick_hctrs(struct chance *c, struct fake_hart_config *config, bool homes)
+{
+	uint32_t order = below(c, 16);
+	uint32_t kind = below(c, homes ? 2 : 4);
+
+	for (uint32_t e = 0; e < FAKE_EVENTS; e++) {
+		switch (kind) {
+		case 0:
+			config->hctrs[e] = 1ULL << (3 + (order + e * 5) % 16);
+			break;
+		case 1:
+			/* Fewer counters than events: some share a home. */
+			config->hctrs[e] = 1ULL << (3 + (order + e) % 4);
+			break;
+		case 2:
+			config->hctrs[e] = 3ULL << (3 + 2 * e);
+			break;
+		default:
+			config->hctrs[e] = FAKE_PROGRAMMABLE;
+		}
+	}
+	random_count.epochs_homes += kind == 0;
+	random_count.epochs_homes_collide += kind == 1;
+	random_count.epochs_pairs += kind == 2;
+	random_count.epochs_free += kind == 3;
+}
+
+static void pick_hart(struct chance *c, uint32_t switches, struct fake_hart_config *config)
+{
+	static const uint32_t widths[] = {63, 62, 48, 40};
+
+	*config = (struct fake_hart_config){
+	    .one_counter_per_event = switches & 1,
+	    .sticky_map = switches & 2,
+	    .stale_irq = switches & 4,
+	    .boot_of = switches & 8,
+	    .pending_keeps_of = switches & 16,
+	    .take_without_pending = switches & 32,
+	    .skid = percent(c, 25) ? 1 + below(c, 40) : 0,
+	    .hs_work = 1 + below(c, percent(c, 50) ? 3 : 60),
+	    .knows_all_events = percent(c, 25),
+	    .nothing_is_ram = percent(c, 50),
+	    .width = percent(c, 85) ? 64 : widths[below(c, 4)],
+	    .misuse = world_misused,
+	};
+	/* A whole round with no exit and then a late one: more than a value can tell. */
+	if (config->width < 64)
+		config->skid = 0;
+	pick_hctrs(c, config, config->one_counter_per_event || config->sticky_map);
+	random_count.epochs_narrow += config->width < 64;
+	random_count.epochs_late += config->skid != 0;
+	random_count.epochs_all_events += config->knows_all_events;
+}
+
+/* Of each event one in two; of those that make the extension interesting most. */
+static uint32_t pick_allowed(struct chance *c, uint32_t *allowed)
+{
+	uint32_t n = 0;
+
+	for (uint32_t e = 0; e < FAKE_EVENTS; e++)
+		if (percent(c, 70))
+			allowed[n++] = fake_hart_event_idx((enum fake_event)e, NULL);
+	for (uint32_t code = 0; code < 22; code++)
+		if (percent(c, 50))
+			allowed[n++] = 0xf0000 | code;
+	while (n < WORLD_ALLOWED && percent(c, 90))
+		allowed[n++] = 0xf0100 | below(c, FAKE_TALLY_EVENTS);
+	return n;
+}
+
+static void pick_policy(struct chance *c, const struct fake_hart_config *hart,
+                        struct vpmu_policy *policy, uint32_t *allowed)
+{
+	static const uint32_t fw_bases[] = {19, 19, 32, 48};
+
+	*policy = (struct vpmu_policy){
+	    .hctrs = FAKE_PROGRAMMABLE,
+	    .fw_base = fw_bases[below(c, 4)],
+	    .width = hart->width,
+	    .n_tally_events = percent(c, 70) ? 1 + below(c, FAKE_TALLY_EVENTS) : 0,
+	    .overflow = percent(c, 90),
+	    .trap_reads = percent(c, 10),
+	    .snapshot = percent(c, 75),
+	    /* Wraps of narrow counters are too near to each other to be told apart then. */
+	    .count_hs = hart->width == 64 && percent(c, 15),
+	    .cheap_moves = percent(c, 50),
+	};
+	policy->fw_events = (percent(c, 50) ? ~0U : (uint32_t)chance(c)) & FW_EVENTS;
+	policy->fw_port_events = percent(c, 70) ? (uint32_t)chance(c) & FW_EVENTS : 0;
+	policy->fw_events &= ~policy->fw_port_events;
+	if (percent(c, 30))
+		policy->hctrs &= chance(c) | chance(c);
+	if (percent(c, 50))
+		policy->hctrs |= 5;
+	if (percent(c, 30)) {
+		policy->events = allowed;
+		policy->n_events = pick_allowed(c, allowed);
+	}
+	random_count.vcpus_no_overflow += !policy->overflow;
+	random_count.vcpus_trap_reads += policy->trap_reads;
+	random_count.vcpus_snapshot += policy->snapshot;
+	random_count.vcpus_allowlist += policy->events != NULL;
+	random_count.vcpus_count_hs += policy->count_hs;
+	random_count.vcpus_cheap_moves += policy->cheap_moves;
+}
+
+void random_machine(struct chance *c, uint32_t switches, struct machine *machine)
+{
+	memset(machine, 0, sizeof(*machine));
+	pick_hart(c, switches, &machine->hart);
+	for (uint32_t i = 0; i < VCPUS; i++)
+		pick_policy(c, &machine->hart, &machine->policy[i], machine->allowed[i]);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What random guests do next, and on what machine. They look at the models, to meet edges. */
+#ifndef TESTS_HOST_RANDOM_GUEST_H
+#define TESTS_HOST_RANDOM_GUEST_H
+
+#include "tests/host/chance.h"
+#include "tests/host/world.h"
+
+/* Defects and liberties of a hart that an epoch's number switches, each on its own. */
+#define RANDOM_SWITCHES 6U
+
+#define RANDOM_COUNTS(X)                                                                           \
+	X(epochs_homes)                                                                            \
+	X(epochs_homes_collide)                                                                    \
+	X(epochs_pairs)                                                                            \
+	X(epochs_free)                                                                             \
+	X(epochs_late)                                                                             \
+	X(epochs_all_events)                                                                       \
+	X(epochs_narrow)                                                                           \
+	X(epochs_refusals)                                                                         \
+	X(vcpus_no_overflow)                                                                       \
+	X(vcpus_trap_reads)                                                                        \
+	X(vcpus_snapshot)                                                                          \
+	X(vcpus_allowlist)                                                                         \
+	X(vcpus_count_hs)                                                                          \
+	X(vcpus_cheap_moves)
+
+struct random_count {
+#define X(name) uint64_t name;
+	RANDOM_COUNTS(X)
+#undef X
+};
+extern struct random_count random_count;
+
+void random_machine(struct chance *c, uint32_t switches, struct machine *machine);
+
+/* refusals: the hart refuses a counter now and then. */
+void random_op(struct chance *c, bool refusals, struct op *op);
+
+/* random_call.c, for random_op(). */
+void random_call(struct chance *c, struct op *op);
+/* The valid counters of the resident vcpu, and its configured or running ones. */
+uint64_t random_in_use(bool running);
+
+#endif

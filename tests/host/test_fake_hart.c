@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The fake hart does what its defects say, and the comparison notices what it is there for. */
+#include "tests/host/test_vpmu_model.h"
+
+#include <string.h>
+
+#include "tests/host/epoch.h"
+
+/* --- can the comparison fail? --------------------------------------------------------- */
+
+static bool notices(const struct fake_hart_config *mistaken)
+{
+	static struct epoch epoch;
+
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		struct chance c = {chance_mix(seed)};
+
+		random_machine(&c, 0, &epoch.machine);
+		epoch.machine.hart = *mistaken;
+		epoch.machine.hart.misuse = world_misused;
+		for (uint32_t i = 0; i < VCPUS; i++)
+			epoch.machine.policy[i].width = mistaken->width;
+		epoch_run(&epoch, &c, EPOCH_STEPS);
+		if (world_difference()[0])
+			return true;
+	}
+	return false;
+}
+
+/* A port that hands out two counters for an event that only one counts. */
+static void test_notices_dead_counters(void **state)
+{
+	struct fake_hart_config config = fake_hart_free();
+
+	(void)state;
+	config.misuse = world_misused;
+	config.one_counter_per_event = true;
+	assert_true(notices(&config));
+}
+
+/* A port that reprograms a counter without the reset that cleans the map. */
+static void test_notices_sticky_map(void **state)
+{
+	struct fake_hart_config config = fake_hart_homes();
+
+	(void)state;
+	config.misuse = world_misused;
+	config.hctrs[FAKE_DTLB_LOAD] = config.hctrs[FAKE_CYCLES];
+	assert_false(notices(&config));
+	config.port_keeps_map = true;
+	assert_true(notices(&config));
+}
+
+/* --- the fake hart -------------------------------------------------------------------- */
+
+static const char *misused = ""; /* the first thing asked of the port that must not be */
+
+static void note_misuse(const char *what)
+{
+	if (!misused[0])
+		misused = what;
+}
+
+static struct vpmu_hw_start start_of(uint32_t idx, enum fake_event event, bool armed,
+                                     uint64_t value)
+{
+	struct vpmu_hw_start start = {.hctr = {idx}, .armed = armed, .value = value};
+
+	start.config.event_idx = fake_hart_event_idx(event, &start.config.event_data);
+	return start;
+}
+
+static void enter_hart(const struct fake_hart_config *config)
+{
+	fake_hart_reset(config);
+	misused = "";
+	fake_hart_enter(1);
+}
+
+static void test_fake_second_counter_is_dead(void **state)
+{
+	struct fake_hart_config config = fake_hart_free();
+	struct vpmu_hw_start starts[] = {start_of(5, FAKE_CYCLES, false, 0),
+	                                 start_of(6, FAKE_CYCLES, false, 0)};
+
+	(void)state;
+	config.one_counter_per_event = true;
+	enter_hart(&config);
+	assert_int_equal(vpmu_port_start(starts, 2), 0);
+	assert_int_equal(fake_hart_run_guest(1000, 2003), 3003);
+	assert_int_equal(vpmu_port_read((hctr_t){5}), 3003);
+	assert_int_equal(vpmu_port_read((hctr_t){6}), 0);
+}
+
+/* Cycles first, then dTLB write misses without a reset: cycles are what it goes on counting. */
+static void test_fake_map_is_sticky(void **state)
+{
+	struct fake_hart_config config = fake_hart_free();
+	struct vpmu_hw_start first = start_of(3, FAKE_CYCLES, false, 0);
+	struct vpmu_hw_start second = start_of(3, FAKE_DTLB_ST, false, 0);
+
+	(void)state;
+	config.sticky_map = true;
+	config.port_keeps_map = true;
+	enter_hart(&config);
+	vpmu_port_start(&first, 1);
+	vpmu_port_stop(1 << 3);
+	vpmu_port_start(&second, 1);
+	assert_int_equal(fake_hart_run_guest(2003, 0), 2003);
+	assert_int_equal(vpmu_port_read((hctr_t){3}), 2003);
+}
+
+static void test_fake_far_start_swallows_next_overflow(void **state)
+{
+	static const struct {
+		uint64_t value;
+		bool armed;
+		uint64_t swallowed;
+	} cases[] = {
+	    {0x6000000000000000, true, 1},  {0x7fff000000000000, true, 1},
+	    {0x8000000000000001, true, 1},  {0, true, 0},
+	    {0x4000000000000000, true, 0},  {0xc000000000000000, true, 0},
+	    {0xffff000000000000, true, 0},  {0x8000000000000001, false, 0},
+	    {0x6000000000000000, false, 0},
+	};
+	struct fake_hart_config config = fake_hart_homes();
+	struct vpmu_hw_start near = start_of(3, FAKE_CYCLES, true, 0 - 1000ULL);
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct vpmu_hw_start far = near;
+
+		far.value = cases[i].value;
+		far.armed = cases[i].armed;
+		enter_hart(&config);
+		fake_hart_run_guest(100, 0);
+		vpmu_port_start(&far, 1);
+		vpmu_port_stop(1 << 3);
+		vpmu_port_start(&near, 1);
+		assert_int_equal(fake_hart_run_guest(2000, 0), cases[i].swallowed ? 2000 : 1000);
+		assert_int_equal(fake_hart_pending(), !cases[i].swallowed);
+		assert_int_equal(fake_trace.swallowed, cases[i].swallowed);
+	}
+}
+
+static void test_fake_overflow_flags(void **state)
+{
+	struct fake_hart_config config = fake_hart_homes();
+	struct vpmu_hw_start armed = start_of(3, FAKE_CYCLES, true, 0 - 10ULL);
+	struct vpmu_hw_start quiet = start_of(4, FAKE_INSNS, false, 0 - 5ULL);
+
+	(void)state;
+	config.misuse = note_misuse;
+	config.take_without_pending = true;
+	enter_hart(&config);
+	/* Set at boot, and by a start that arms nothing. */
+	assert_int_equal(vpmu_port_take_overflow(0xff), 0xff);
+	vpmu_port_start(&armed, 1);
+	vpmu_port_start(&quiet, 1);
+	assert_int_equal(vpmu_port_take_overflow(0x18), 0x10);
+	assert_int_equal(fake_hart_run_guest(4, 100), 10);
+	assert_true(fake_hart_pending());
+	assert_int_equal(fake_hart_run_guest(1, 0), 0);
+	/* A start while it pends is a mistake, and raises nothing later. */
+	armed.hctr.idx = 3;
+	assert_string_equal(misused, "");
+	vpmu_port_stop(1 << 3);
+	assert_string_equal(misused, "stop while an overflow pends");
+	vpmu_port_start(&armed, 1);
+	assert_int_equal(vpmu_port_take_overflow(0x08), 0x08);
+	assert_int_equal(fake_hart_run_guest(20, 0), 20);
+	assert_int_equal(vpmu_port_read((hctr_t){3}), 10);
+	assert_int_equal(vpmu_port_read((hctr_t){4}), 25);
+}
+
+static void expect_misuse(const char *what)
+{
+	assert_string_equal(misused, what);
+	misused = "";
+}
+
+static void test_fake_notices_misuse(void **state)
+{
+	struct fake_hart_config config = fake_hart_homes();
+	struct vpmu_hw_start start = start_of(3, FAKE_CYCLES, false, 0);
+	struct vpmu_hw_start wrong = start_of(4, FAKE_CYCLES, false, 0);
+
+	(void)state;
+	config.misuse = note_misuse;
+	enter_hart(&config);
+	vpmu_port_read((hctr_t){3});
+	expect_misuse("read of a counter not started since its vcpu is "
+	              "resident");
+	vpmu_port_stop(1 << 3);
+	expect_misuse("stop of a counter that does not run");
+	vpmu_port_start(&wrong, 1);
+	expect_misuse("counter cannot count the event");
+	vpmu_port_stop(1 << 4);
+	vpmu_port_start(&start, 1);
+	vpmu_port_start(&start, 1);
+	expect_misuse("start of a running counter");
+	vpmu_port_prepare(start.hctr, &start.config);
+	expect_misuse("prepare of a running counter");
+	vpmu_port_set_direct(1 << 3);
+	fake_hart_leave();
+	expect_misuse("vcpu left with a counter running");
+	fake_hart_enter(2);
+	expect_misuse("counters run before their vcpu is resident");
+	fake_hart_run_guest(1, 0);
+	expect_misuse("guest entered with another's counter direct");
+	fake_hart_enter(3);
+	expect_misuse("two vcpus resident at once");
+}
+
+int fake_hart_test_group(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_fake_second_counter_is_dead),
+	    cmocka_unit_test(test_fake_map_is_sticky),
+	    cmocka_unit_test(test_fake_far_start_swallows_next_overflow),
+	    cmocka_unit_test(test_fake_overflow_flags),
+	    cmocka_unit_test(test_fake_notices_misuse),
+	    cmocka_unit_test(test_notices_dead_counters),
+	    cmocka_unit_test(test_notices_sticky_map),
+	};
+
+	return cmocka_run_group_tests_name("fake hart", tests, NULL, NULL);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of the program vpmu_model. */
+#ifndef TESTS_HOST_TEST_VPMU_MODEL_H
+#define TESTS_HOST_TEST_VPMU_MODEL_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+/* test_fake_hart.c: the fake hart itself, and that mistakes of a port are noticed. */
+int fake_hart_test_group(void);
+
+#endif

@@ -1,0 +1,415 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/host/world.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/host/chance.h"
+
+#define STORM 300U /* overflows that one run of a guest may meet */
+
+struct world_count world_count;
+struct vcpu world_vcpus[VCPUS];
+uint32_t world_resident;
+
+static struct machine now;
+static char difference[WORLD_TEXT];
+
+const char *world_difference(void)
+{
+	return difference;
+}
+
+void world_differ(const char *format, ...)
+{
+	va_list args;
+
+	if (difference[0])
+		return;
+	va_start(args, format);
+	vsnprintf(difference, sizeof(difference), format, args);
+	va_end(args);
+}
+
+void world_misused(const char *what)
+{
+	world_differ("misuse of the port: %s", what);
+}
+
+static struct vcpu *resident(void)
+{
+	return &world_vcpus[world_resident];
+}
+
+void world_reset(const struct machine *machine)
+{
+	now = *machine;
+	difference[0] = '\0';
+	fake_hart_reset(&now.hart);
+	memset(world_vcpus, 0, sizeof(world_vcpus));
+	for (uint32_t i = 0; i < VCPUS; i++) {
+		if (now.policy[i].events)
+			now.policy[i].events = now.allowed[i];
+		fake_hart_policy(i + 1, &now.policy[i]);
+		vpmu_init(&world_vcpus[i].vpmu, &now.policy[i]);
+		model_init(&world_vcpus[i].model, i + 1, &now.policy[i]);
+	}
+	world_resident = 0;
+	fake_hart_enter(1);
+	vpmu_restore(&world_vcpus[0].vpmu);
+}
+
+/* --- calls --------------------------------------------------------------------------- */
+
+static const char *config(struct vcpu *vc, const uint64_t *a, struct answer *answer)
+{
+	answer->ret = vpmu_counter_config_matching(&vc->vpmu, a[0], a[1], a[2], a[3], a[4]);
+	vc->model.fault = fake_trace.faults != 0;
+	return model_config(&vc->model, a[0], a[1], a[2], a[3], a[4], answer->ret);
+}
+
+static const char *start(struct vcpu *vc, const uint64_t *a, struct answer *answer)
+{
+	answer->ret = vpmu_counter_start(&vc->vpmu, a[0], a[1], a[2], a[3]);
+	vc->model.fault = fake_trace.faults != 0;
+	return model_start(&vc->model, a[0], a[1], a[2], a[3], answer->ret);
+}
+
+static const char *event_info(struct vcpu *vc, const uint64_t *a, struct answer *answer)
+{
+	/* Whatever was there, the call has to say. */
+	answer->again = a[0] & 1 ? false : true;
+	answer->ret = vpmu_event_get_info(&vc->vpmu, a[0], a[1], a[2], a[3], &answer->again);
+	return model_event_info(&vc->model, a[0], a[1], a[2], a[3], answer->ret, answer->again);
+}
+
+static const char *call(struct vcpu *vc, const struct op *op, struct answer *answer)
+{
+	const struct vpmu *v = &vc->vpmu;
+	const struct model *m = &vc->model;
+	const uint64_t *a = op->a;
+
+	switch (op->kind) {
+	case OP_NUM_COUNTERS:
+		answer->ret = vpmu_num_counters(v);
+		return model_num_counters(m, answer->ret);
+	case OP_GET_INFO:
+		answer->ret = vpmu_counter_get_info(v, a[0]);
+		world_count.infos += !answer->ret.error;
+		world_count.infos_refused += answer->ret.error != 0;
+		return model_get_info(m, a[0], answer->ret);
+	case OP_CONFIG:
+		return config(vc, a, answer);
+	case OP_START:
+		return start(vc, a, answer);
+	case OP_STOP:
+		answer->ret = vpmu_counter_stop(&vc->vpmu, a[0], a[1], a[2]);
+		return model_stop(&vc->model, a[0], a[1], a[2], answer->ret);
+	case OP_FW_READ:
+		answer->ret = vpmu_counter_fw_read(v, a[0]);
+		world_count.fw_reads += !answer->ret.error;
+		world_count.fw_reads_refused += answer->ret.error != 0;
+		return model_fw_read(m, a[0], answer->ret);
+	case OP_FW_READ_HI:
+		answer->ret = vpmu_counter_fw_read_hi(v, a[0]);
+		return model_fw_read_hi(m, a[0], answer->ret);
+	case OP_SET_SHMEM:
+		answer->ret = vpmu_snapshot_set_shmem(&vc->vpmu, a[0], a[1], a[2]);
+		return model_set_shmem(&vc->model, a[0], a[1], a[2], answer->ret);
+	default:
+		return event_info(vc, a, answer);
+	}
+}
+
+static const char *const call_names[OP_CALLS] = {
+    "num_counters", "get_info",   "config",    "start",      "stop",
+    "fw_read",      "fw_read_hi", "set_shmem", "event_info",
+};
+
+static bool may_touch_memory(const struct op *op)
+{
+	return op->kind == OP_EVENT_INFO ||
+	       ((op->kind == OP_START || op->kind == OP_STOP) && (op->a[2] & 2));
+}
+
+static void do_call(const struct op *op, struct answer *answer)
+{
+	struct vcpu *vc = resident();
+	const char *what;
+
+	world_count.calls++;
+	world_count.lcofi_pending_at_call += fake_hart_pending();
+	what = call(vc, op, answer);
+	if (what)
+		world_differ("%s: %s", call_names[op->kind], what);
+	if (fake_mem_touches() && !may_touch_memory(op))
+		world_differ("%s: touched the guest's memory", call_names[op->kind]);
+	world_note_lost(vc);
+}
+
+/* --- everything else ----------------------------------------------------------------- */
+
+static void csr_read(uint64_t csr, struct answer *answer)
+{
+	uint64_t value;
+
+	if (csr >= 0xc00 && csr < 0xc20)
+		return;
+	world_count.bad_csr_reads++;
+	answer->ret.error = vpmu_csr_read(&resident()->vpmu, (uint32_t)csr, &value) ? 0 : -2;
+	if (!answer->ret.error)
+		world_differ("read of a foreign CSR");
+}
+
+static void run(const uint64_t *a)
+{
+	enum fake_mode mode = a[0] & 1 ? FAKE_VU : FAKE_VS;
+	uint32_t events = a[1] & (FAKE_BIT(FAKE_EVENTS) - 1);
+	struct vcpu *vc = resident();
+	uint64_t done = 0;
+
+	if (fake_hart_pending())
+		world_take_overflow(vc);
+	for (uint32_t stops = 0; done < a[2] && !difference[0]; stops++) {
+		uint64_t part = fake_hart_step(mode, events, a[2] - done);
+
+		if (stops > STORM) {
+			world_differ("a storm of overflows");
+			break;
+		}
+		model_step(&vc->model, mode, events, part);
+		done += part;
+		world_count.runs++;
+		if (!fake_hart_pending())
+			continue;
+		world_count.overflows++;
+		/* An ecall or a timer comes first. */
+		if (stops >= a[3])
+			break;
+		world_take_overflow(vc);
+		world_check(vc);
+	}
+}
+
+static void fw_event(uint32_t which, uint32_t code)
+{
+	struct vcpu *vc = &world_vcpus[which];
+
+	/* What the port counts nobody tells. */
+	if (code < 32 && (vc->model.policy.fw_port_events >> code & 1))
+		return;
+	vpmu_fw_event(&vc->vpmu, code);
+	if (code < 22)
+		model_fw_event(&vc->model, code, 1);
+	if (which == world_resident)
+		world_count.fw_events_resident++;
+	else
+		world_count.fw_events_elsewhere++;
+}
+
+static void port_event(uint32_t which, uint32_t code, uint64_t n)
+{
+	struct model *m = &world_vcpus[which].model;
+	bool here = which == world_resident;
+
+	if (code >= 256) {
+		fake_hart_fw_event(which + 1, code, n);
+		model_fw_event(m, code, n);
+		world_count.tally_events_resident += here;
+		world_count.tally_events_elsewhere += !here;
+	} else if (code < 22 && here && (m->policy.fw_port_events >> code & 1)) {
+		fake_hart_fw_event(which + 1, code, n);
+		model_fw_event(m, code, n);
+		if (model_watched(m) >> code & 1)
+			world_count.port_events_watched++;
+		else
+			world_count.port_events_unwatched++;
+	}
+}
+
+static uint64_t port_work(void)
+{
+	return fake_trace.prepares + fake_trace.start_calls + fake_trace.stop_calls +
+	       fake_trace.reads + fake_trace.direct_sets + fake_trace.watches;
+}
+
+static void retired(bool user)
+{
+	struct vcpu *vc = resident();
+	uint64_t work = port_work();
+
+	world_count.lcofi_pending_at_emulation += fake_hart_pending();
+	vpmu_retired(&vc->vpmu, user);
+	if (!model_retired(&vc->model, user) && port_work() != work)
+		world_differ("an emulated instruction that nobody counts was not cheap");
+	world_note_lost(vc);
+	world_count.emulated_in_vu += user;
+	world_count.emulated_in_vs += !user;
+}
+
+/* Mostly events that are known; ill-formed ones, and now and then one with reserved bits. */
+static void entries(uint64_t gpa, uint64_t n, uint64_t seed)
+{
+	for (uint64_t i = 0; i < n; i++) {
+		struct {
+			uint32_t event_idx;
+			uint32_t output;
+			uint64_t event_data;
+		} entry = {.event_data = 0};
+		uint64_t r = chance_mix(seed + i);
+		uint32_t event = (uint32_t)(r >> 8) % FAKE_EVENTS;
+
+		entry.output = (uint32_t)(r >> 32);
+		switch (r % 8) {
+		case 0:
+		case 1:
+		case 2:
+			entry.event_idx =
+			    fake_hart_event_idx((enum fake_event)event, &entry.event_data);
+			break;
+		case 3:
+			entry.event_idx = 0xf0000 | ((r >> 8) % 24);
+			break;
+		case 4:
+			entry.event_idx = 0xf0100 | ((r >> 8) % 40);
+			break;
+		case 5:
+			entry.event_idx = 0x10000 | ((r >> 8) % 64);
+			break;
+		case 6:
+			entry.event_idx = (uint32_t)(r >> 8) % 16;
+			break;
+		default:
+			entry.event_idx = (uint32_t)chance_mix(r) & 0xfffff;
+			entry.event_data = r >> 8 & 1 ? chance_mix(r + 1) >> (r >> 9 & 31) : 0;
+		}
+		if ((r >> 40) % 64 == 0 && seed & 1)
+			entry.event_idx |= 1U << (20 + (r >> 50) % 12);
+		fake_mem_poke(world_resident + 1, gpa + 16 * i, &entry, sizeof(entry));
+	}
+}
+
+/* The guest writes its own memory; elsewhere it cannot. */
+static void write_memory(const struct op *op)
+{
+	uint64_t bytes = op->kind == OP_POKE ? 8 : 16 * (op->a[1] & 0xfff);
+
+	if (!bytes || !fake_mem_is_ram(op->a[0], bytes))
+		return;
+	if (op->kind == OP_POKE)
+		fake_mem_poke(world_resident + 1, op->a[0], &op->a[1], 8);
+	else
+		entries(op->a[0], op->a[1] & 0xfff, op->a[2]);
+}
+
+static void leave(void)
+{
+	struct vcpu *vc = resident();
+
+	world_count.lcofi_pending_at_switch += fake_hart_pending();
+	fake_trace.stop_calls = 0;
+	vpmu_save(&vc->vpmu);
+	if (fake_trace.stop_calls > 1 && !vc->model.policy.count_hs)
+		world_differ("a switch out took %llu stops",
+		             (unsigned long long)fake_trace.stop_calls);
+	world_take_raises(vc);
+	fake_hart_leave();
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
+		vc->model.c[i].hs_seen -= fake_trace.hs_units;
+}
+
+static void enter(uint32_t next)
+{
+	struct vcpu *vc = &world_vcpus[next];
+
+	world_resident = next;
+	/* What HS did for others moved nothing of this one. */
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
+		vc->model.c[i].hs_seen += fake_trace.hs_units;
+	fake_hart_enter(next + 1);
+	fake_trace.start_calls = 0;
+	vpmu_restore(&vc->vpmu);
+	model_restored(&vc->model);
+	world_note_lost(vc);
+	if (fake_trace.start_calls > 1 && !vc->model.policy.count_hs)
+		world_differ("a switch in took %llu starts",
+		             (unsigned long long)fake_trace.start_calls);
+	world_count.switches++;
+}
+
+static void reset(void)
+{
+	struct vcpu *vc = resident();
+	struct vpmu_policy policy = vc->model.policy;
+
+	world_count.lcofi_pending_at_reset += fake_hart_pending();
+	world_count.resets_with_shmem += vc->model.shmem_set;
+	world_count.resets_in_info += vc->model.info.next != 0;
+	vpmu_reset(&vc->vpmu);
+	fake_trace.raises = 0;
+	model_init(&vc->model, world_resident + 1, &policy);
+	vc->raises = vc->raises_seen = 0;
+	vc->wraps_seen = 0;
+	vc->of_model = vc->of_library = 0;
+	if (fake_hart_running() || fake_hart_direct())
+		world_differ("vpmu_reset() left a counter running or direct");
+	if (fake_hart_pending())
+		world_take_overflow(vc);
+	world_count.resets++;
+}
+
+struct answer world_do(const struct op *op)
+{
+	struct answer answer = {{0, 0}, false};
+	uint32_t which = (uint32_t)(op->a[0] % VCPUS);
+	uint64_t watches = fake_trace.watches;
+	uint64_t hs_wraps = fake_trace.hs_wraps;
+
+	fake_mem_forget();
+	fake_hart_fail_prepare(op->fail_prepare);
+	fake_hart_refuse_start(op->refuse_start);
+	resident()->model.hs_before = fake_trace.hs_units;
+	world_count.steps++;
+	switch (op->kind) {
+	case OP_CSR_READ:
+		csr_read(op->a[0], &answer);
+		break;
+	case OP_RUN:
+		run(op->a);
+		break;
+	case OP_FW_EVENT:
+		fw_event(which, (uint32_t)op->a[1]);
+		break;
+	case OP_PORT_EVENT:
+		port_event(which, (uint32_t)op->a[1], op->a[2]);
+		break;
+	case OP_RETIRED:
+		retired(op->a[0] & 1);
+		break;
+	case OP_POKE:
+	case OP_ENTRIES:
+		write_memory(op);
+		break;
+	case OP_OVERFLOW:
+		world_count.overflow_for_nothing += !fake_hart_pending();
+		world_take_overflow(resident());
+		break;
+	case OP_SWITCH:
+		leave();
+		enter(which);
+		break;
+	case OP_RESET:
+		reset();
+		break;
+	default:
+		do_call(op, &answer);
+	}
+	fake_hart_fail_prepare(0);
+	fake_hart_refuse_start(0);
+	world_count.watch_changes += fake_trace.watches - watches;
+	world_count.lcofi_from_hs += fake_trace.hs_wraps - hs_wraps;
+	if (!difference[0])
+		world_check(resident());
+	return answer;
+}

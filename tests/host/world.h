@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A machine with some vcpus, each with the library's PMU and the model's, side by side. Whatever
+ * happens there is an operation with all its arguments, so that a list of them can be run again,
+ * cut down, decoded from bytes or written to a file. After each one all that the resident vcpu
+ * can see of its PMU is compared with the model.
+ */
+#ifndef TESTS_HOST_WORLD_H
+#define TESTS_HOST_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tests/host/model.h"
+
+#define VCPUS         FAKE_VCPUS
+#define WORLD_ALLOWED 48U  /* events in an allowlist */
+#define WORLD_TEXT    240U /* bytes of a line */
+
+struct machine {
+	struct fake_hart_config hart;
+	struct vpmu_policy policy[VCPUS]; /* .events: any address stands for allowed[] */
+	uint32_t allowed[VCPUS][WORLD_ALLOWED];
+};
+
+enum op_kind {
+	/* Calls of the guest, by function id; a[] as it passes them. */
+	OP_NUM_COUNTERS,
+	OP_GET_INFO,
+	OP_CONFIG,
+	OP_START,
+	OP_STOP,
+	OP_FW_READ,
+	OP_FW_READ_HI,
+	OP_SET_SHMEM,
+	OP_EVENT_INFO,
+	OP_CSR_READ,   /* a trapped read of a CSR that is no counter: a[0] */
+	OP_RUN,        /* enum fake_mode, events, units, overflows to serve at once */
+	OP_FW_EVENT,   /* vcpu, code: what vpmu_fw_event() tells */
+	OP_PORT_EVENT, /* vcpu, code, n: what the world counts by itself */
+	OP_RETIRED,    /* user: the guest executed an emulated instruction */
+	OP_POKE,       /* gpa, value: the guest writes 64 bits of its memory */
+	OP_ENTRIES,    /* gpa, n, seed: the guest writes n entries for event info */
+	OP_OVERFLOW,   /* vpmu_overflow(), due or not */
+	OP_SWITCH,     /* to which vcpu */
+	OP_RESET,      /* HSM stop of the resident one */
+	OP_KINDS,
+};
+#define OP_CALLS (OP_EVENT_INFO + 1U)
+
+struct op {
+	uint8_t kind;
+	/* The n-th counter to be prepared or started in this step is refused; 0: none. */
+	uint8_t fail_prepare;
+	uint8_t refuse_start;
+	uint64_t a[5];
+};
+
+/* What the guest is answered; value: of an OP_CSR_READ or a call. */
+struct answer {
+	struct vpmu_ret ret;
+	bool again; /* OP_EVENT_INFO: the guest executes the call again */
+};
+
+struct vcpu {
+	struct vpmu vpmu;
+	struct model model;
+	uint64_t raises; /* LCOFIs of this vcpu */
+	/* When last compared: those, the model's wraps, and the overflow flags of both. */
+	uint64_t raises_seen;
+	uint64_t wraps_seen;
+	uint32_t of_model;
+	uint32_t of_library;
+};
+
+#define WORLD_COUNTS(X)                                                                            \
+	X(steps)                                                                                   \
+	X(calls)                                                                                   \
+	X(switches)                                                                                \
+	X(overflows)                                                                               \
+	X(runs)                                                                                    \
+	X(direct_reads)                                                                            \
+	X(trapped_reads)                                                                           \
+	X(illegal_reads)                                                                           \
+	X(must_be_direct)                                                                          \
+	X(displaced)                                                                               \
+	X(bad_csr_reads)                                                                           \
+	X(fw_reads)                                                                                \
+	X(fw_reads_refused)                                                                        \
+	X(infos)                                                                                   \
+	X(infos_refused)                                                                           \
+	X(fw_events_resident)                                                                      \
+	X(fw_events_elsewhere)                                                                     \
+	X(port_events_watched)                                                                     \
+	X(port_events_unwatched)                                                                   \
+	X(tally_events_resident)                                                                   \
+	X(tally_events_elsewhere)                                                                  \
+	X(watch_changes)                                                                           \
+	X(emulated_in_vs)                                                                          \
+	X(emulated_in_vu)                                                                          \
+	X(lcofi_pending_at_call)                                                                   \
+	X(lcofi_pending_at_emulation)                                                              \
+	X(lcofi_pending_at_reset)                                                                  \
+	X(lcofi_pending_at_switch)                                                                 \
+	X(lcofi_from_hs)                                                                           \
+	X(overflow_for_nothing)                                                                    \
+	X(faults)                                                                                  \
+	X(resets)                                                                                  \
+	X(resets_with_shmem)                                                                       \
+	X(resets_in_info)                                                                          \
+	X(counts_cycles)
+
+struct world_count {
+#define X(name) uint64_t name;
+	WORLD_COUNTS(X)
+#undef X
+};
+extern struct world_count world_count;
+
+/* The vcpus of the machine, and which of them is resident. For reading. */
+extern struct vcpu world_vcpus[VCPUS];
+extern uint32_t world_resident;
+
+/* A fresh machine; vcpu 0 is resident. */
+void world_reset(const struct machine *machine);
+
+/* Does one operation and compares. */
+struct answer world_do(const struct op *op);
+
+/* The first thing that differed since world_reset(), or "". */
+const char *world_difference(void);
+void world_differ(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* For a machine's hart: a misuse of the port is a difference. */
+void world_misused(const char *what);
+
+/* An operation as a line, with its answer if there is one. */
+void world_describe(const struct op *op, const struct answer *answer, char *text);
+void world_describe_machine(const struct machine *machine, char *text, size_t size);
+
+/* world_check.c, for world.c: see there. */
+void world_check(struct vcpu *vc);
+void world_note_lost(struct vcpu *vc);
+void world_take_overflow(struct vcpu *vc);
+void world_take_raises(struct vcpu *vc);
+
+#endif

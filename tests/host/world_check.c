@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All that a vcpu can see of its PMU, against the model. */
+#include "tests/host/world.h"
+
+static void check_value(struct vcpu *vc, uint32_t idx, uint64_t value, const char *how)
+{
+	if (!model_value(&vc->model, idx, value))
+		world_differ("%s read of counter %u: %#llx, not %#llx", how, idx,
+		             (unsigned long long)value, (unsigned long long)vc->model.c[idx].value);
+}
+
+static void check_counter(struct vcpu *vc, uint32_t idx)
+{
+	const struct model *m = &vc->model;
+	bool mine = model_is_hw(m, idx) && m->c[idx].configured && !m->c[idx].lost;
+	uint64_t value = 0;
+
+	if (vpmu_csr_read(&vc->vpmu, 0xc00 + idx, &value) != mine) {
+		world_differ("trapped read of counter %u: %s", idx, mine ? "refused" : "answered");
+		return;
+	}
+	if (!mine) {
+		world_count.illegal_reads++;
+		return;
+	}
+	world_count.trapped_reads++;
+	check_value(vc, idx, value, "trapped");
+	if (!fake_hart_guest_read(0xc00 + idx, &value))
+		return;
+	world_count.direct_reads++;
+	check_value(vc, idx, value, "direct");
+}
+
+/* Each wrap makes one LCOFI; those of one instruction may come as one. */
+static void check_lcofi(struct vcpu *vc)
+{
+	uint64_t raised = vc->raises - vc->raises_seen;
+	uint64_t wraps = vc->model.wraps - vc->wraps_seen;
+
+	if (raised > wraps || (wraps && !raised))
+		world_differ("%llu LCOFIs for %llu overflows", (unsigned long long)raised,
+		             (unsigned long long)wraps);
+	if (vc->of_library != vc->of_model)
+		world_differ("scountovf %#x, not %#x", vc->of_library, vc->of_model);
+}
+
+/*
+ * Where HS is counted, looking at a counter may make it wrap, so the library is told of it a
+ * step later, or was before the model was. No flag may be missing a step later, none may come
+ * of nothing, and no LCOFI may be too many.
+ */
+static void check_loose_lcofi(struct vcpu *vc, uint32_t model_before, uint32_t library_before)
+{
+	const struct model *m = &vc->model;
+
+	if (vc->of_library & ~vc->of_model)
+		world_differ("scountovf %#x, not part of %#x", vc->of_library, vc->of_model);
+	if (model_before & vc->of_model & ~vc->of_library)
+		world_differ("scountovf %#x, without one of %#x", vc->of_library,
+		             model_before & vc->of_model);
+	if ((vc->of_library & ~library_before) && vc->raises == vc->raises_seen)
+		world_differ("scountovf %#x, and no LCOFI for it", vc->of_library);
+	if (vc->raises > m->wraps + m->unseen_wraps)
+		world_differ("%llu LCOFIs for at most %llu overflows",
+		             (unsigned long long)vc->raises,
+		             (unsigned long long)(m->wraps + m->unseen_wraps));
+}
+
+static void check_overflows(struct vcpu *vc)
+{
+	uint32_t model_before = vc->of_model, library_before = vc->of_library;
+
+	/* Flags and interrupts of a wrap are due when the vPMU has had a chance to see it. */
+	if (fake_hart_pending())
+		return;
+	vc->of_library = vpmu_scountovf(&vc->vpmu);
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
+		if (vc->model.c[i].vague)
+			model_adopt_of(&vc->model, i, vc->of_library >> i & 1);
+	vc->of_model = model_scountovf(&vc->model);
+	if (vc->model.policy.count_hs)
+		check_loose_lcofi(vc, model_before, library_before);
+	else
+		check_lcofi(vc);
+	vc->raises_seen = vc->raises;
+	vc->wraps_seen = vc->model.wraps;
+}
+
+static void check_direct(struct vcpu *vc)
+{
+	uint64_t direct = fake_hart_direct();
+	uint64_t must = model_must_be_direct(&vc->model);
+	uint64_t may = model_may_be_direct(&vc->model);
+
+	if (direct & ~may)
+		world_differ("direct %#llx: open, but not a configured counter",
+		             (unsigned long long)(direct & ~may));
+	if (must & ~direct)
+		world_differ("direct %#llx: counters alone at home need an exit",
+		             (unsigned long long)(must & ~direct));
+	world_count.must_be_direct += must != 0;
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
+		world_count.displaced += vc->model.c[i].displaced;
+}
+
+static void check_firmware(struct vcpu *vc, uint32_t vcpu)
+{
+	const struct model *m = &vc->model;
+
+	for (uint32_t i = m->policy.fw_base; i < m->policy.fw_base + VPMU_FW_COUNTERS; i++) {
+		struct vpmu_ret ret = vpmu_counter_fw_read(&vc->vpmu, i);
+		const char *what = model_fw_read(m, i, ret);
+
+		if (what)
+			world_differ("counter %u: %s: %ld, %#lx, not %#llx", i, what, ret.error,
+			             ret.value, (unsigned long long)m->c[i].value);
+	}
+	if (fake_hart_watched(vcpu) != model_watched(m))
+		world_differ("watched events %#x, not %#x", fake_hart_watched(vcpu),
+		             model_watched(m));
+}
+
+void world_take_raises(struct vcpu *vc)
+{
+	vc->raises += fake_trace.raises;
+	fake_trace.raises = 0;
+}
+
+void world_check(struct vcpu *vc)
+{
+	int cycles = model_counts_cycles(&vc->model);
+
+	world_take_raises(vc);
+	fake_mem_forget();
+	check_direct(vc);
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
+		check_counter(vc, i);
+	check_firmware(vc, vc->model.vcpu);
+	if (cycles >= 0 && vpmu_counts_cycles(&vc->vpmu) != (cycles == 1))
+		world_differ("vpmu_counts_cycles() is %d", !cycles);
+	world_count.counts_cycles += cycles == 1;
+	check_overflows(vc);
+	if (fake_mem_touches() || fake_trace.raises)
+		world_differ("a question touched memory or raised an interrupt");
+}
+
+/*
+ * A counter that the hardware refused is lost: its reads are illegal, so that no guest takes a
+ * frozen value for a count. All that is not lost must still be exact.
+ */
+void world_note_lost(struct vcpu *vc)
+{
+	uint64_t value;
+
+	if (!fake_trace.faults)
+		return;
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++) {
+		const struct model_lctr *c = &vc->model.c[i];
+
+		if (!model_is_hw(&vc->model, i) || !c->configured || c->lost)
+			continue;
+		if (!vpmu_csr_read(&vc->vpmu, 0xc00 + i, &value) &&
+		    !model_lose(&vc->model, i, fake_trace.refused))
+			world_differ("counter %u is lost without a reason", i);
+	}
+	world_count.faults += fake_trace.faults;
+	fake_trace.faults = 0;
+	fake_trace.refused = 0;
+}
+
+void world_take_overflow(struct vcpu *vc)
+{
+	uint64_t from_hs = fake_trace.hs_wraps;
+
+	vpmu_overflow(&vc->vpmu);
+	if (fake_hart_pending() && fake_trace.hs_wraps == from_hs)
+		world_differ("vpmu_overflow() left an LCOFI pending");
+	world_note_lost(vc);
+}

@@ -165,11 +165,10 @@ static uint64_t apply_once(struct vpmu *v, uint64_t hctrs)
 		stops |= bit64(i) & v->active;
 	}
 	stop(v, stops);
+	/* The values above were looked at, and another may have wrapped while they were. */
 	if (v->policy.count_hs && n != 0)
 		taken = vpmu_take_overflows(v);
 	start(v, starts, n);
-	if (v->policy.count_hs && n != 0)
-		taken |= vpmu_take_overflows(v);
 	return taken;
 }
 

@@ -67,6 +67,9 @@ uint64_t vpmu_port_read(hctr_t hctr);
 /*
  * Takes a pending LCOFI off the hart. Returns those of the armed counters whose overflow flag is
  * set. To be called before any start or stop, and on the interrupt. Cheap when nothing pends.
+ *
+ * A counter that moves in HS may wrap right after this. For a stop that does no harm; that none
+ * pends in the moment of a start is then for the port to see to.
  */
 uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs);
 

@@ -9,7 +9,9 @@ HOST_TESTS :=
 HOST_TESTS += vpmu
 HOST_SRC_vpmu := $(addprefix tests/host/,test_vpmu.c test_vpmu_config.c test_vpmu_choice.c \
 	test_vpmu_start_stop.c test_vpmu_direct.c test_vpmu_share.c test_vpmu_overflow.c \
-	test_vpmu_wrap.c test_vpmu_fw.c test_vpmu_switch.c vpmu_stub.c) $(VPMU_SRC)
+	test_vpmu_wrap.c test_vpmu_fw.c test_vpmu_switch.c test_vpmu_snapshot.c \
+	test_vpmu_event_info.c test_vpmu_policy.c test_vpmu_retired.c test_vpmu_count_hs.c \
+	vpmu_stub.c) $(VPMU_SRC)
 
 HOST_TESTS += vpmu_model
 WORLD_SRC := $(addprefix tests/host/,fake_hart.c fake_port.c fake_mem.c model.c model_event.c \

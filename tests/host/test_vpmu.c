@@ -179,5 +179,10 @@ int main(void)
 	failed += test_vpmu_wrap();
 	failed += test_vpmu_fw();
 	failed += test_vpmu_switch();
+	failed += test_vpmu_snapshot();
+	failed += test_vpmu_event_info();
+	failed += test_vpmu_policy();
+	failed += test_vpmu_retired();
+	failed += test_vpmu_count_hs();
 	return failed;
 }

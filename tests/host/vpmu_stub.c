@@ -187,7 +187,8 @@ void vpmu_port_stop(uint64_t hctr_mask)
 	stub.stops++;
 	stub.last_stop = hctr_mask;
 	assert_int_not_equal(hctr_mask, 0);
-	assert_false(stub.pending);
+	/* A counter that moves in HS may wrap after overflows were taken. */
+	assert_true(stub.hs_step != 0 || !stub.pending);
 	hs_works();
 	for (i = 0; i < 32; i++) {
 		if ((hctr_mask >> i & 1) == 0)

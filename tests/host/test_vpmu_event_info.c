@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Event info: SBI 3.0 section 11.14. */
+#include "tests/host/vpmu_stub.h"
+
+#include <string.h>
+
+#define TABLE    (RAM_BASE + 0x20)
+#define ENTRY(n) (TABLE + 16UL * (n))
+#define BEFORE   0xa5a5a5a5U
+
+static long info(unsigned long lo, unsigned long hi, unsigned long n, unsigned long flags)
+{
+	bool again = true;
+	struct vpmu_ret ret = vpmu_event_get_info(&vpmu, lo, hi, n, flags, &again);
+
+	assert_false(again);
+	assert_int_equal(ret.value, 0);
+	return ret.error;
+}
+
+static bool info_again(unsigned long lo, unsigned long n)
+{
+	bool again = false;
+	struct vpmu_ret ret = vpmu_event_get_info(&vpmu, lo, 0, n, 0, &again);
+
+	assert_int_equal(ret.error, SBI_SUCCESS);
+	return again;
+}
+
+static void put(uint64_t gpa, uint32_t event_idx, uint64_t event_data)
+{
+	poke32(gpa, event_idx);
+	poke32(gpa + 4, BEFORE);
+	poke64(gpa + 8, event_data);
+}
+
+static void put_all(uint32_t n, uint32_t event_idx)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		put(ENTRY(i), event_idx, 0);
+	ram_forget();
+}
+
+static uint32_t output(uint32_t n)
+{
+	return peek32(ENTRY(n) + 4);
+}
+
+static uint32_t ask(uint32_t event_idx, uint64_t event_data)
+{
+	put(TABLE, event_idx, event_data);
+	assert_int_equal(info(TABLE, 0, 1, 0), SBI_SUCCESS);
+	/* Nothing but the answer has changed. */
+	assert_int_equal(peek32(TABLE), event_idx);
+	assert_int_equal(peek64(TABLE + 8), event_data);
+	return output(0);
+}
+
+static void test_errors(void **state)
+{
+	static const struct {
+		unsigned long lo, hi, n, flags;
+		long error;
+	} cases[] = {
+	    {TABLE, 0, 1, 1, SBI_ERR_INVALID_PARAM},
+	    {TABLE, 0, 1, 1UL << 63, SBI_ERR_INVALID_PARAM},
+	    {TABLE, 0, 0, 1, SBI_ERR_INVALID_PARAM},
+	    {TABLE + 1, 0, 1, 0, SBI_ERR_INVALID_PARAM},
+	    {TABLE + 8, 0, 1, 0, SBI_ERR_INVALID_PARAM},
+	    {TABLE + 15, 0, 0, 0, SBI_ERR_INVALID_PARAM},
+	    {~0UL, ~0UL, 1, 0, SBI_ERR_INVALID_PARAM},
+	    {TABLE, 1, 1, 0, SBI_ERR_INVALID_ADDRESS},
+	    {TABLE, ~0UL, 1, 0, SBI_ERR_INVALID_ADDRESS},
+	    {TABLE, 1, 0, 0, SBI_ERR_INVALID_ADDRESS},
+	    {0, 0, 1, 0, SBI_ERR_INVALID_ADDRESS},
+	    {RAM_BASE - 16, 0, 2, 0, SBI_ERR_INVALID_ADDRESS},
+	    {RAM_BASE + RAM_SIZE, 0, 1, 0, SBI_ERR_INVALID_ADDRESS},
+	    {RAM_BASE + RAM_SIZE - 16, 0, 2, 0, SBI_ERR_INVALID_ADDRESS},
+	    {RAM_BASE, 0, RAM_SIZE / 16 + 1, 0, SBI_ERR_INVALID_ADDRESS},
+	    /* 16 times the number, or the end of the range, does not fit into 64 bits. */
+	    {RAM_BASE, 0, ~0UL, 0, SBI_ERR_INVALID_ADDRESS},
+	    {RAM_BASE, 0, 1UL << 60, 0, SBI_ERR_INVALID_ADDRESS},
+	    {RAM_BASE, 0, (1UL << 60) + 1, 0, SBI_ERR_INVALID_ADDRESS},
+	    {RAM_BASE, 0, (1UL << 63) + 1, 0, SBI_ERR_INVALID_ADDRESS},
+	    {RAM_BASE, 0, (0UL - RAM_BASE) / 16 + 1, 0, SBI_ERR_INVALID_ADDRESS},
+	    {-16UL, 0, 1, 0, SBI_ERR_INVALID_ADDRESS},
+	    {-16UL, 0, 2, 0, SBI_ERR_INVALID_ADDRESS},
+	    {TABLE, 0, 0, 0, SBI_SUCCESS},
+	    {0, 0, 0, 0, SBI_SUCCESS},
+	    {-16UL, 0, 0, 0, SBI_SUCCESS},
+	};
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(info(cases[i].lo, cases[i].hi, cases[i].n, cases[i].flags),
+		                 cases[i].error);
+	assert_int_equal(ram_bytes_read() + ram_bytes_written(), 0);
+}
+
+static void test_answers(void **state)
+{
+	static const struct {
+		uint32_t event_idx;
+		uint64_t event_data;
+		uint32_t answer;
+	} cases[] = {
+	    {CYCLES, 0, 1},
+	    {INSTRS, 0, 1},
+	    {DTLB, 0, 1},
+	    {FW(4), 0, 1},
+	    {FW(13), 0, 1},
+	    {RAW, 5, 1},
+	    {RAW, 0xffffffffffff, 1},
+	    {RAW2, 5, 1},
+	    {RAW2, 0xffffffffffffff, 1},
+	    /* Well formed, but nothing counts it. */
+	    {0x00003, 0, 0},
+	    {0x0000a, 0, 0},
+	    {0x10001, 0, 0},
+	    {RAW, 0, 0},
+	    {RAW2, 0, 0},
+	    {FW(0), 0, 0},
+	    {FW(3), 0, 0},
+	    {FW(14), 0, 0},
+	    {FW(21), 0, 0},
+	    {FW(256), 0, 0},
+	    {FW(0xffff), 0, 0},
+	    {FW(0xffff), 7, 0},
+	    /* Ill formed. */
+	    {0, 0, 0},
+	    {CYCLES, 1, 0},
+	    {DTLB, 1UL << 63, 0},
+	    {0x1001e, 0, 0},
+	    {RAW | 1, 5, 0},
+	    {RAW, 1UL << 48, 0},
+	    {RAW2 | 1, 5, 0},
+	    {RAW2, 1UL << 56, 0},
+	    {FW(5), 1, 0},
+	    {FW(22), 0, 0},
+	    {FW(255), 0, 0},
+	    {0x40000, 0, 0},
+	    {0xe0001, 0, 0},
+	};
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(ask(cases[i].event_idx, cases[i].event_data), cases[i].answer);
+		/* And it is the truth. */
+		assert_int_equal(vpmu_counter_config_matching(&vpmu, 0, ALL & ~2UL, 0,
+		                                              cases[i].event_idx,
+		                                              cases[i].event_data)
+		                     .error,
+		                 cases[i].answer ? SBI_SUCCESS : SBI_ERR_NOT_SUPPORTED);
+		vpmu_reset(&vpmu);
+	}
+}
+
+/* What is counted already does not change the answer. */
+static void test_answer_of_an_empty_pmu(void **state)
+{
+	(void)state;
+	assert_int_equal(config(HW, AUTO, CYCLES), 3);
+	assert_int_equal(config_error(HW, UINH, CYCLES), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(ask(CYCLES, 0), 1);
+	while (config_error(FWS, AUTO, FW(5)) == SBI_SUCCESS)
+		;
+	stub.takes = stub.prepares = 0;
+	assert_int_equal(ask(FW(5), 0), 1);
+	assert_int_equal(stub.takes + stub.stops + stub.prepares, 0);
+	assert_true(guest_reads_direct(3));
+}
+
+static void test_answers_obey_policy(void **state)
+{
+	static const uint32_t events[] = {INSTRS, RAW2, FW(5), FW(257)};
+	struct vpmu_policy policy = stub_policy;
+
+	(void)state;
+	policy.hctrs = 0x1fd & ~8UL; /* cycles have no counter */
+	policy.fw_port_events = 1U << 2;
+	policy.n_tally_events = 3;
+	stub_setup_policy(&policy);
+	assert_int_equal(ask(CYCLES, 0), 0);
+	assert_int_equal(ask(INSTRS, 0), 1);
+	assert_int_equal(ask(RAW, 5), 1);
+	assert_int_equal(ask(FW(2), 0), 1);
+	assert_int_equal(ask(FW(3), 0), 0);
+	assert_int_equal(ask(FW(256), 0), 1);
+	assert_int_equal(ask(FW(258), 0), 1);
+	assert_int_equal(ask(FW(259), 0), 0);
+	policy.events = events;
+	policy.n_events = 4;
+	stub_setup_policy(&policy);
+	assert_int_equal(ask(CYCLES, 0), 0);
+	assert_int_equal(ask(INSTRS, 0), 1);
+	assert_int_equal(ask(DTLB, 0), 0);
+	assert_int_equal(ask(RAW, 5), 0);
+	assert_int_equal(ask(RAW2, 5), 1);
+	assert_int_equal(ask(FW(5), 0), 1);
+	assert_int_equal(ask(FW(6), 0), 0);
+	assert_int_equal(ask(FW(2), 0), 0);
+	assert_int_equal(ask(FW(256), 0), 0);
+	assert_int_equal(ask(FW(257), 0), 1);
+}
+
+static void test_reserved_bits(void **state)
+{
+	uint32_t bit;
+
+	(void)state;
+	for (bit = 20; bit < 32; bit++) {
+		put_all(4, CYCLES);
+		put(ENTRY(2), CYCLES | 1U << bit, 0);
+		assert_int_equal(info(TABLE, 0, 4, 0), SBI_ERR_INVALID_PARAM);
+		/* Those before it have their answer, it and those behind do not. */
+		assert_int_equal(output(0), 1);
+		assert_int_equal(output(1), 1);
+		assert_int_equal(output(2), BEFORE);
+		assert_int_equal(output(3), BEFORE);
+	}
+}
+
+static void test_touches_no_more_than_it_must(void **state)
+{
+	uint32_t i;
+
+	(void)state;
+	put_all(3, CYCLES);
+	assert_int_equal(info(TABLE, 0, 3, 0), SBI_SUCCESS);
+	assert_int_equal(ram_bytes_written(), 12);
+	for (i = 0; i < RAM_SIZE; i++) {
+		bool inside = i >= 0x20 && i < 0x20 + 48;
+
+		/* Each byte at most once: the guest may change it between two reads. */
+		assert_true(stub.ram_reads[i] <= (inside ? 1 : 0));
+		assert_int_equal(stub.ram_writes[i], inside && i % 16 >= 4 && i % 16 < 8);
+	}
+}
+
+/* To the last byte of RAM, over pages. */
+static void test_whole_ram(void **state)
+{
+	unsigned int calls = 1;
+	uint32_t n = RAM_SIZE / 16;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < n; i++)
+		put(RAM_BASE + 16UL * i, i % 3 == 0 ? CYCLES : 3, 0);
+	while (info_again(RAM_BASE, n))
+		calls++;
+	assert_int_equal(calls, n / 32);
+	for (i = 0; i < n; i++)
+		assert_int_equal(peek32(RAM_BASE + 16UL * i + 4), i % 3 == 0);
+}
+
+static void test_slices(void **state)
+{
+	static const struct {
+		uint32_t n, calls;
+	} cases[] = {{1, 1}, {31, 1}, {32, 1}, {33, 2}, {64, 2}, {65, 3}, {100, 4}};
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint32_t n = cases[i].n;
+		uint32_t call;
+
+		put_all(n + 1, CYCLES);
+		for (call = 1; call < cases[i].calls; call++) {
+			assert_true(info_again(TABLE, n));
+			assert_int_equal(output(32 * call - 1), 1);
+			assert_int_equal(output(32 * call), BEFORE);
+		}
+		assert_false(info_again(TABLE, n));
+		assert_int_equal(output(n - 1), 1);
+		assert_int_equal(output(n), BEFORE);
+		assert_int_equal(ram_bytes_written(), 4 * n);
+	}
+}
+
+/* What the guest does in between: slices not yet answered are read when their turn comes. */
+static void test_changed_between_slices(void **state)
+{
+	(void)state;
+	put_all(40, CYCLES);
+	assert_true(info_again(TABLE, 40));
+	put(ENTRY(3), 3, 0);
+	put(ENTRY(35), 3, 0);
+	put(ENTRY(36), 1U << 20, 0);
+	assert_int_equal(info(TABLE, 0, 40, 0), SBI_ERR_INVALID_PARAM);
+	assert_int_equal(output(3), BEFORE);
+	assert_int_equal(output(34), 1);
+	assert_int_equal(output(35), 0);
+	assert_int_equal(output(36), BEFORE);
+	/* It ended with the error: the same call is a new one. */
+	put(ENTRY(36), CYCLES, 0);
+	assert_true(info_again(TABLE, 40));
+	assert_int_equal(output(3), 0);
+	assert_false(info_again(TABLE, 40));
+	assert_int_equal(output(36), 1);
+	assert_int_equal(output(39), 1);
+}
+
+/* Other arguments are another call, which drops the one that was not finished. */
+static void test_another_call_between(void **state)
+{
+	static const struct {
+		unsigned long lo, hi, n, flags;
+	} others[] = {
+	    {TABLE + 16, 0, 40, 0}, {TABLE, 0, 41, 0}, {TABLE, 0, 1, 0},      {TABLE, 0, 0, 0},
+	    {TABLE, 1, 40, 0},      {TABLE, 0, 40, 1}, {TABLE + 8, 0, 40, 0},
+	};
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		bool again;
+
+		put_all(41, CYCLES);
+		vpmu_reset(&vpmu);
+		assert_true(info_again(TABLE, 40));
+		vpmu_event_get_info(&vpmu, others[i].lo, others[i].hi, others[i].n, others[i].flags,
+		                    &again);
+		put_all(41, CYCLES);
+		assert_true(info_again(TABLE, 40));
+		assert_int_equal(output(0), 1);
+		assert_int_equal(output(32), BEFORE);
+		assert_false(info_again(TABLE, 40));
+		assert_int_equal(output(39), 1);
+	}
+}
+
+/* Calls of other functions and world switches do not. */
+static void test_other_things_between(void **state)
+{
+	(void)state;
+	put_all(40, CYCLES);
+	assert_true(info_again(TABLE, 40));
+	assert_int_equal(config(HW, AUTO, CYCLES), 3);
+	vpmu_save(&vpmu);
+	stub_neighbour();
+	vpmu_restore(&vpmu);
+	assert_false(info_again(TABLE, 40));
+	assert_int_equal(ram_bytes_written(), 160);
+	assert_int_equal(output(39), 1);
+}
+
+static void test_reset_forgets_it(void **state)
+{
+	(void)state;
+	put_all(40, CYCLES);
+	assert_true(info_again(TABLE, 40));
+	vpmu_reset(&vpmu);
+	ram_forget();
+	assert_true(info_again(TABLE, 40));
+	assert_int_equal(ram_bytes_written(), 128);
+}
+
+int test_vpmu_event_info(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(test_errors, stub_setup),
+	    cmocka_unit_test_setup(test_answers, stub_setup),
+	    cmocka_unit_test_setup(test_answer_of_an_empty_pmu, stub_setup),
+	    cmocka_unit_test_setup(test_answers_obey_policy, stub_setup),
+	    cmocka_unit_test_setup(test_reserved_bits, stub_setup),
+	    cmocka_unit_test_setup(test_touches_no_more_than_it_must, stub_setup),
+	    cmocka_unit_test_setup(test_whole_ram, stub_setup),
+	    cmocka_unit_test_setup(test_slices, stub_setup),
+	    cmocka_unit_test_setup(test_changed_between_slices, stub_setup),
+	    cmocka_unit_test_setup(test_another_call_between, stub_setup),
+	    cmocka_unit_test_setup(test_other_things_between, stub_setup),
+	    cmocka_unit_test_setup(test_reset_forgets_it, stub_setup),
+	};
+
+	return cmocka_run_group_tests_name("vpmu: event info", tests, NULL, NULL);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a VM's policy allows: the list of events, and firmware events that the port counts. */
+#include "tests/host/vpmu_stub.h"
+
+static void setup_events(const uint32_t *events, uint32_t n)
+{
+	struct vpmu_policy policy = stub_policy;
+
+	policy.events = events;
+	policy.n_events = n;
+	stub_setup_policy(&policy);
+}
+
+static long raw_error(unsigned long event_idx, uint64_t event_data)
+{
+	return vpmu_counter_config_matching(&vpmu, 0, 0x400, 0, event_idx, event_data).error;
+}
+
+static void test_allowlist(void **state)
+{
+	static const uint32_t events[] = {CYCLES, DTLB, FW(5), RAW};
+
+	(void)state;
+	setup_events(events, 4);
+	assert_int_equal(config(HW, 0, CYCLES), 3);
+	assert_int_equal(config(HW, 0, DTLB), 5);
+	assert_int_equal(config(FWS, 0, FW(5)), 19);
+	assert_int_equal(raw_error(RAW, 1), SBI_SUCCESS);
+	assert_int_equal(raw_error(RAW, 0xffffffffffff), SBI_SUCCESS);
+	assert_int_equal(raw_error(RAW2, 1), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config_error(HW, 0, INSTRS), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config_error(0x80, SKIP, INSTRS), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config_error(FWS, 0, FW(6)), SBI_ERR_NOT_SUPPORTED);
+	/* Being on the list does not make an event well formed. */
+	assert_int_equal(raw_error(CYCLES, 1), SBI_ERR_NOT_SUPPORTED);
+	/* What is wrong with the other arguments comes first. */
+	assert_int_equal(config_error(HW, 0x100, INSTRS), SBI_ERR_INVALID_PARAM);
+	assert_int_equal(config_error(2, 0, INSTRS), SBI_ERR_INVALID_PARAM);
+}
+
+static void test_filters_do_not_matter(void **state)
+{
+	static const uint32_t events[] = {CYCLES};
+
+	(void)state;
+	setup_events(events, 1);
+	assert_int_equal(config(HW, UINH, CYCLES), 3);
+	assert_int_equal(config_error(HW, UINH, INSTRS), SBI_ERR_NOT_SUPPORTED);
+}
+
+static void test_last_of_the_list(void **state)
+{
+	static const uint32_t events[] = {INSTRS, RAW2, CYCLES};
+
+	(void)state;
+	/* What lies behind its end is not on it. */
+	setup_events(events, 2);
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	assert_int_equal(raw_error(RAW2, 1), SBI_SUCCESS);
+	assert_int_equal(raw_error(RAW, 1), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config_error(HW, 0, CYCLES), SBI_ERR_NOT_SUPPORTED);
+}
+
+static void test_empty_list(void **state)
+{
+	static const uint32_t events[] = {CYCLES};
+
+	(void)state;
+	setup_events(events, 0);
+	assert_int_equal(config_error(HW, 0, CYCLES), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config_error(FWS, 0, FW(5)), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(vpmu_num_counters(&vpmu).value, 35);
+}
+
+/* Codes 0 and 2 are the port's, 256 to 258 Tally's own. */
+static int setup_port_events(void **state)
+{
+	struct vpmu_policy policy = stub_policy;
+
+	(void)state;
+	policy.fw_port_events = 0x5;
+	policy.n_tally_events = 3;
+	stub_setup_policy(&policy);
+	stub.fw_total[0] = 1000;
+	stub.fw_total[2] = -2UL;
+	stub.fw_total[258] = 77;
+	return 0;
+}
+
+static void test_port_events_exist(void **state)
+{
+	static const uint32_t refused[] = {1, 3, 14, 21, 22, 255, 259, 260, 1000, 65534, 65535};
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		assert_int_equal(config_error(FWS, 0, FW(refused[i])), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config(FWS, 0, FW(0)), 19);
+	assert_int_equal(config(FWS, 0, FW(256)), 20);
+	assert_int_equal(config(FWS, 0, FW(258)), 21);
+	assert_int_equal(vpmu_counter_config_matching(&vpmu, 0, FWS, 0, FW(256), 1).error,
+	                 SBI_ERR_NOT_SUPPORTED);
+}
+
+/* However many there are, the last code is the platform's. */
+static void test_platform_event(void **state)
+{
+	struct vpmu_policy policy = stub_policy;
+
+	(void)state;
+	policy.n_tally_events = 0xffffffff;
+	stub_setup_policy(&policy);
+	assert_int_equal(config(FWS, 0, FW(65534)), 19);
+	assert_int_equal(config_error(FWS, 0, FW(65535)), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config_error(FWS, 0, FW(255)), SBI_ERR_NOT_SUPPORTED);
+}
+
+static void test_port_events_count(void **state)
+{
+	(void)state;
+	assert_int_equal(config(FWS, AUTO, FW(2)), 19);
+	assert_int_equal(config(FWS, AUTO, FW(2)), 20);
+	assert_int_equal(config(FWS, 0, FW(258)), 21);
+	stub.fw_total[2] += 5; /* wraps */
+	stub.fw_total[258] += 9;
+	assert_int_equal(fw_read(19), 5);
+	assert_int_equal(fw_read(20), 5);
+	assert_int_equal(fw_read(21), 0);
+	assert_int_equal(start(1UL << 21, INIT, 100), SBI_SUCCESS);
+	stub.fw_total[258] += 1;
+	assert_int_equal(fw_read(21), 101);
+	assert_int_equal(stop(3UL << 20, 0), SBI_SUCCESS);
+	stub.fw_total[2] += 1;
+	stub.fw_total[258] += 1;
+	assert_int_equal(fw_read(19), 6);
+	assert_int_equal(fw_read(20), 5);
+	assert_int_equal(fw_read(21), 101);
+	assert_int_equal(config(1UL << 19, SKIP | CLEAR, FW(2)), 19);
+	stub.fw_total[2] += 3;
+	assert_int_equal(fw_read(19), 3);
+	/* What Tally reports by itself is another event. */
+	vpmu_fw_event(&vpmu, 2);
+	assert_int_equal(fw_read(19), 3);
+	vpmu_save(&vpmu);
+	stub_neighbour();
+	stub.fw_total[2] += 1;
+	vpmu_restore(&vpmu);
+	assert_int_equal(fw_read(19), 4);
+	assert_int_equal(stub.starts + stub.stops + stub.takes, 0);
+}
+
+/* The port is told which of its events are counted, when that changes. */
+static void test_watch(void **state)
+{
+	(void)state;
+	assert_int_equal(config(FWS, 0, FW(2)), 19);
+	assert_int_equal(config(FWS, 0, FW(0)), 20);
+	assert_int_equal(config(FWS, 0, FW(256)), 21);
+	assert_int_equal(config(FWS, 0, FW(5)), 22);
+	assert_int_equal(config(FWS, 0, FW(2)), 23);
+	assert_int_equal(stub.watches, 0);
+	assert_int_equal(start(3UL << 21, 0, 0), SBI_SUCCESS);
+	assert_int_equal(stub.watches, 0);
+	assert_int_equal(start(1UL << 19, 0, 0), SBI_SUCCESS);
+	assert_int_equal(stub.watched, 0x4);
+	assert_int_equal(start(3UL << 19, 0, 0), SBI_ERR_ALREADY_STARTED);
+	assert_int_equal(stub.watched, 0x5);
+	assert_int_equal(start(1UL << 23, 0, 0), SBI_SUCCESS);
+	assert_int_equal(stub.watches, 2);
+	/* 23 counts the event still. */
+	assert_int_equal(stop(1UL << 19, RESET), SBI_SUCCESS);
+	assert_int_equal(stub.watches, 2);
+	assert_int_equal(stop(1UL << 23, 0), SBI_SUCCESS);
+	assert_int_equal(stub.watched, 0x1);
+	/* It is state of the vcpu: a world switch does not change it. */
+	vpmu_save(&vpmu);
+	vpmu_restore(&vpmu);
+	assert_int_equal(stub.watches, 3);
+	assert_int_equal(config(1UL << 23, AUTO, FW(2)), 23);
+	assert_int_equal(stub.watched, 0x5);
+	vpmu_reset(&vpmu);
+	assert_int_equal(stub.watched, 0);
+	assert_int_equal(stub.watches, 5);
+	vpmu_reset(&vpmu);
+	assert_int_equal(stub.watches, 5);
+}
+
+int test_vpmu_policy(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(test_allowlist, stub_setup),
+	    cmocka_unit_test_setup(test_filters_do_not_matter, stub_setup),
+	    cmocka_unit_test_setup(test_last_of_the_list, stub_setup),
+	    cmocka_unit_test_setup(test_empty_list, stub_setup),
+	    cmocka_unit_test_setup(test_port_events_exist, setup_port_events),
+	    cmocka_unit_test_setup(test_platform_event, stub_setup),
+	    cmocka_unit_test_setup(test_port_events_count, setup_port_events),
+	    cmocka_unit_test_setup(test_watch, setup_port_events),
+	};
+
+	return cmocka_run_group_tests_name("vpmu: policy", tests, NULL, NULL);
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Instructions that trapped and were emulated: the guest executed them, the hart did not count. */
+#include "tests/host/vpmu_stub.h"
+
+static int setup_cheap(void **state)
+{
+	struct vpmu_policy policy = stub_policy;
+
+	(void)state;
+	policy.cheap_moves = true;
+	stub_setup_policy(&policy);
+	return 0;
+}
+
+/* Where starting a counter is dear the hardware is left alone, and the read traps. */
+static void test_dear(void **state)
+{
+	(void)state;
+	assert_int_equal(config(HW, AUTO, CYCLES), 3);
+	assert_int_equal(config(HW, AUTO, INSTRS), 4);
+	assert_int_equal(config(HW, AUTO, DTLB), 5);
+	stub_count(INSTRS, 10);
+	stub.starts = stub.stops = stub.takes = 0;
+	stub_emulate(false);
+	assert_int_equal(guest_read(3), 1);
+	assert_int_equal(guest_read(4), 11);
+	assert_int_equal(guest_read(5), 0);
+	stub_emulate(true);
+	stub_count(INSTRS, 1);
+	assert_int_equal(guest_read(4), 13);
+	assert_int_equal(stub.starts + stub.stops + stub.takes, 0);
+	assert_int_equal(stub.direct, 1U << 5);
+	/* Direct again after the next start, ... */
+	assert_int_equal(stop(0x10, 0), SBI_SUCCESS);
+	assert_int_equal(guest_read(4), 13);
+	assert_int_equal(start(0x10, 0, 0), SBI_SUCCESS);
+	assert_true(guest_reads_direct(4));
+	assert_int_equal(guest_read(4), 13);
+	/* ... and the next world switch. */
+	vpmu_save(&vpmu);
+	stub_neighbour();
+	vpmu_restore(&vpmu);
+	assert_true(guest_reads_direct(3));
+	assert_int_equal(guest_read(3), 2);
+}
+
+/* Where it is cheap the counter is moved at once. */
+static void test_cheap(void **state)
+{
+	(void)state;
+	assert_int_equal(config(HW, AUTO, CYCLES), 3);
+	assert_int_equal(config(HW, AUTO, INSTRS), 4);
+	assert_int_equal(config(HW, AUTO, DTLB), 5);
+	stub_count(INSTRS, 10);
+	stub.starts = stub.stops = stub.directs = 0;
+	stub_emulate(false);
+	assert_int_equal(stub.direct, 0x38);
+	assert_int_equal(stub.directs, 0);
+	assert_int_equal(stub.starts, 1);
+	assert_int_equal(stub.stops, 1);
+	assert_int_equal(stub.last_stop, 0x18);
+	assert_int_equal(guest_read(3), 1);
+	assert_int_equal(guest_read(4), 11);
+	assert_int_equal(stub.hctr[4].value, 11);
+	assert_int_equal(guest_read(5), 0);
+	stub_emulate(true);
+	assert_int_equal(stub.hctr[3].value, 2);
+}
+
+/* No counter that is read directly: there is nothing to move for. */
+static void test_cheap_trapped(void **state)
+{
+	struct vpmu_policy policy = stub_policy;
+
+	(void)state;
+	policy.cheap_moves = true;
+	policy.trap_reads = true;
+	stub_setup_policy(&policy);
+	assert_int_equal(config(HW, AUTO, CYCLES), 3);
+	stub.starts = stub.stops = 0;
+	stub_emulate(false);
+	assert_int_equal(guest_read(3), 1);
+	assert_int_equal(stub.starts + stub.stops, 0);
+}
+
+static void filters(void)
+{
+	assert_int_equal(config(HW, AUTO | UINH, CYCLES), 3);
+	assert_int_equal(config(HW, AUTO | SINH, INSTRS), 4);
+	stub_emulate(false);
+	assert_int_equal(guest_read(3), 1);
+	assert_int_equal(guest_read(4), 0);
+	stub_emulate(true);
+	stub_emulate(true);
+	assert_int_equal(guest_read(3), 1);
+	assert_int_equal(guest_read(4), 2);
+	assert_int_equal(stop(0x18, RESET), SBI_SUCCESS);
+	assert_int_equal(config(HW, AUTO | CLEAR | UINH | SINH, INSTRS), 4);
+	stub_emulate(false);
+	stub_emulate(true);
+	assert_int_equal(guest_read(4), 0);
+}
+
+static void test_filters(void **state)
+{
+	filters();
+	setup_cheap(state);
+	filters();
+}
+
+static void test_not_running(void **state)
+{
+	(void)state;
+	stub_emulate(false);
+	assert_int_equal(config(HW, AUTO, CYCLES), 3);
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	stub_count(CYCLES, 5);
+	assert_int_equal(stop(8, 0), SBI_SUCCESS);
+	stub_emulate(false);
+	stub_emulate(true);
+	assert_int_equal(guest_read(3), 5);
+	assert_int_equal(guest_read(4), 0);
+	assert_int_equal(stop(8, RESET), SBI_ERR_ALREADY_STOPPED);
+	stub_emulate(false);
+	assert_int_equal(config(8, 0, CYCLES), 3);
+	assert_int_equal(guest_read(3), 5);
+}
+
+/* What a counter counted before is not what it counts now. */
+static void test_reconfigured(void **state)
+{
+	(void)state;
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	assert_int_equal(config(0x10, SKIP | AUTO, DTLB), 4);
+	stub_emulate(false);
+	assert_int_equal(guest_read(4), 0);
+	assert_int_equal(stop(0x10, 0), SBI_SUCCESS);
+	/* A refused AUTO_START leaves it what it was. */
+	stub.refuse_start = 0x10;
+	assert_int_equal(config_error(0x10, SKIP | AUTO, INSTRS), SBI_ERR_NOT_SUPPORTED);
+	stub.refuse_start = 0;
+	assert_int_equal(start(0x10, 0, 0), SBI_SUCCESS);
+	stub_emulate(false);
+	assert_int_equal(guest_read(4), 0);
+	assert_int_equal(stop(0x10, RESET), SBI_SUCCESS);
+	assert_int_equal(config(0x10, 0, INSTRS), 4);
+	stub.refuse_start = 0x20;
+	assert_int_equal(config_error(0x10, SKIP | AUTO, DTLB), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(start(0x10, 0, 0), SBI_SUCCESS);
+	stub_emulate(false);
+	assert_int_equal(guest_read(4), 1);
+}
+
+static void shared(void)
+{
+	assert_int_equal(config(HW, AUTO, INSTRS), 4);
+	stub_count(INSTRS, 10);
+	assert_int_equal(config(HW, AUTO, INSTRS), 18);
+	assert_int_equal(config(HW, 0, INSTRS), 17);
+	stub_emulate(false);
+	assert_int_equal(guest_read(4), 11);
+	assert_int_equal(guest_read(18), 1);
+	assert_int_equal(guest_read(17), 0);
+	assert_int_equal(stop(0x10, 0), SBI_SUCCESS);
+	stub_emulate(true);
+	stub_count(INSTRS, 1);
+	assert_int_equal(guest_read(4), 11);
+	assert_int_equal(guest_read(18), 3);
+	assert_int_equal(stop(1UL << 18, RESET), SBI_SUCCESS);
+	assert_int_equal(start(0x10, 0, 0), SBI_SUCCESS);
+	stub_count(INSTRS, 1);
+	assert_int_equal(guest_read(4), 12);
+}
+
+static void test_shared(void **state)
+{
+	shared();
+	setup_cheap(state);
+	shared();
+}
+
+/* An armed counter wraps where it should, one instruction sooner than the hart knew. */
+static void armed(void)
+{
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	assert_int_equal(start(0x10, INIT, -5UL), SBI_SUCCESS);
+	stub_run(INSTRS, 2);
+	stub_emulate(false);
+	assert_true(guest_reads_direct(4));
+	assert_int_equal(guest_read(4), -2UL);
+	stub_run(INSTRS, 1);
+	assert_int_equal(stub.lcofis, 0);
+	stub_run(INSTRS, 1);
+	assert_int_equal(stub.lcofis, 1);
+	assert_int_equal(vpmu_scountovf(&vpmu), 0x10);
+	assert_int_equal(guest_read(4), 0);
+	/* Past it, nothing more is told. */
+	stub_emulate(false);
+	stub_run(INSTRS, 3);
+	assert_int_equal(guest_read(4), 4);
+	assert_int_equal(stub.lcofis, 1);
+}
+
+static void test_armed(void **state)
+{
+	armed();
+	setup_cheap(state);
+	armed();
+}
+
+/* The emulated instruction itself is the one that wraps. */
+static void wraps_by_it(void)
+{
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	assert_int_equal(start(0x10, INIT, -3UL), SBI_SUCCESS);
+	stub_run(INSTRS, 1);
+	stub_emulate(false);
+	assert_int_equal(stub.lcofis, 0);
+	stub_emulate(true);
+	assert_int_equal(stub.lcofis, 1);
+	assert_int_equal(vpmu_scountovf(&vpmu), 0x10);
+	assert_int_equal(guest_read(4), 0);
+	stub_run(INSTRS, 10);
+	stub_emulate(true);
+	assert_int_equal(stub.lcofis, 1);
+	assert_int_equal(guest_read(4), 11);
+	/* A new start tells of the next wrap. */
+	assert_int_equal(stop(0x10, 0), SBI_SUCCESS);
+	assert_int_equal(start(0x10, INIT, -1UL), SBI_SUCCESS);
+	assert_int_equal(vpmu_scountovf(&vpmu), 0);
+	stub_emulate(false);
+	assert_int_equal(stub.lcofis, 2);
+}
+
+static void test_wraps_by_it(void **state)
+{
+	wraps_by_it();
+	setup_cheap(state);
+	wraps_by_it();
+}
+
+/* The hart's own flag pends, or is late, when the instruction comes. */
+static void test_wrap_just_before(void **state)
+{
+	(void)state;
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	assert_int_equal(start(0x10, INIT, -3UL), SBI_SUCCESS);
+	stub_count(INSTRS, 3);
+	assert_true(stub.pending);
+	stub_emulate(false);
+	assert_false(stub.pending);
+	assert_int_equal(stub.lcofis, 1);
+	assert_int_equal(guest_read(4), 1);
+	vpmu_overflow(&vpmu);
+	assert_int_equal(stub.lcofis, 1);
+
+	stub_setup(state);
+	stub.quiet_flags = true;
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	assert_int_equal(start(0x10, INIT, -3UL), SBI_SUCCESS);
+	stub_count(INSTRS, 3);
+	stub_emulate(false);
+	assert_int_equal(stub.lcofis, 1);
+	assert_int_equal(guest_read(4), 1);
+	stub_emulate(false);
+	assert_int_equal(stub.lcofis, 1);
+	assert_int_equal(guest_read(4), 2);
+}
+
+/* Two that share, one behind the other: each is told once, in its turn. */
+static void sharers_wrap(void)
+{
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	assert_int_equal(config(HW, 0, INSTRS), 18);
+	assert_int_equal(start(0x10, INIT, -2UL), SBI_SUCCESS);
+	assert_int_equal(start(1UL << 18, INIT, -3UL), SBI_SUCCESS);
+	stub_emulate(false);
+	assert_int_equal(vpmu_scountovf(&vpmu), 0);
+	stub_emulate(false);
+	assert_int_equal(vpmu_scountovf(&vpmu), 0x10);
+	assert_int_equal(stub.lcofis, 1);
+	stub_run(INSTRS, 1);
+	assert_int_equal(vpmu_scountovf(&vpmu), 0x40010);
+	assert_int_equal(stub.lcofis, 2);
+	assert_int_equal(guest_read(4), 1);
+	assert_int_equal(guest_read(18), 0);
+	stub_run(INSTRS, 5);
+	stub_emulate(false);
+	assert_int_equal(stub.lcofis, 2);
+	assert_int_equal(guest_read(4), 7);
+	assert_int_equal(guest_read(18), 6);
+}
+
+static void test_sharers_wrap(void **state)
+{
+	sharers_wrap();
+	setup_cheap(state);
+	sharers_wrap();
+}
+
+/* Two that wrap together by one instruction are one interrupt. */
+static void test_two_events_wrap(void **state)
+{
+	(void)state;
+	assert_int_equal(config(HW, 0, CYCLES), 3);
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	assert_int_equal(start(0x18, INIT, -1UL), SBI_SUCCESS);
+	stub_emulate(false);
+	assert_int_equal(vpmu_scountovf(&vpmu), 0x18);
+	assert_int_equal(stub.lcofis, 1);
+	assert_int_equal(guest_read(3), 0);
+	assert_int_equal(guest_read(4), 0);
+}
+
+static void test_narrow(void **state)
+{
+	struct vpmu_policy policy = stub_policy;
+
+	(void)state;
+	policy.width = 8;
+	stub_setup_policy(&policy);
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	assert_int_equal(start(0x10, INIT, 0xfe), SBI_SUCCESS);
+	stub_emulate(false);
+	assert_int_equal(guest_read(4), 0xff);
+	assert_int_equal(stub.lcofis, 0);
+	stub_emulate(false);
+	assert_int_equal(guest_read(4), 0);
+	assert_int_equal(stub.lcofis, 1);
+}
+
+/* A far counter of a VM without overflow goes round in silence. */
+static void test_silent_wrap(void **state)
+{
+	struct vpmu_policy policy = stub_policy;
+
+	(void)state;
+	policy.overflow = false;
+	stub_setup_policy(&policy);
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	assert_int_equal(start(0x10, INIT, -1UL), SBI_SUCCESS);
+	stub_emulate(false);
+	assert_int_equal(guest_read(4), 0);
+	assert_int_equal(stub.lcofis, 0);
+	assert_int_equal(vpmu_scountovf(&vpmu), 0);
+}
+
+/* The hart refuses the start that the move needs: the counter is lost, not wrong. */
+static void test_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	assert_int_equal(start(0x10, INIT, -5UL), SBI_SUCCESS);
+	stub.refuse_start = 0x10;
+	stub_emulate(false);
+	assert_true(guest_read_is_illegal(4));
+	assert_int_equal(stop(0x10, 0), SBI_ERR_ALREADY_STOPPED);
+	stub.refuse_start = 0;
+	assert_int_equal(start(0x10, 0, 0), SBI_SUCCESS);
+	assert_int_equal(guest_read(4), -4UL);
+}
+
+int test_vpmu_retired(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(test_dear, stub_setup),
+	    cmocka_unit_test_setup(test_cheap, setup_cheap),
+	    cmocka_unit_test_setup(test_cheap_trapped, stub_setup),
+	    cmocka_unit_test_setup(test_filters, stub_setup),
+	    cmocka_unit_test_setup(test_not_running, stub_setup),
+	    cmocka_unit_test_setup(test_reconfigured, stub_setup),
+	    cmocka_unit_test_setup(test_shared, stub_setup),
+	    cmocka_unit_test_setup(test_armed, stub_setup),
+	    cmocka_unit_test_setup(test_wraps_by_it, stub_setup),
+	    cmocka_unit_test_setup(test_wrap_just_before, stub_setup),
+	    cmocka_unit_test_setup(test_sharers_wrap, stub_setup),
+	    cmocka_unit_test_setup(test_two_events_wrap, stub_setup),
+	    cmocka_unit_test_setup(test_narrow, stub_setup),
+	    cmocka_unit_test_setup(test_silent_wrap, stub_setup),
+	    cmocka_unit_test_setup(test_refused, stub_setup),
+	};
+
+	return cmocka_run_group_tests_name("vpmu: emulated instructions", tests, NULL, NULL);
+}

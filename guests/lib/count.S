@@ -6,8 +6,8 @@
 	.text
 	.option	norvc
 	.balign	64
-	.set	n, 3
-	.rept	29
+	.set	n, 0
+	.rept	32
 	/* segment: a0 rounds; between the reads 2 * a0 instructions, and one read counts. */
 	.balign	128
 	csrr	t0, 0xc00 + n
@@ -34,7 +34,10 @@
 	.globl	count_code_end
 count_code_end:
 
-	/* Each copy takes 128 bytes: segment at 0, read at 32, reads at 64. */
+	/*
+	 * Each copy takes 128 bytes: segment at 0, read at 32, reads at 64. Reckoned from counter 3
+	 * on; copies 0 to 2 lie before it.
+	 */
 	.globl	segment_of
 segment_of:
 	li	t0, 0

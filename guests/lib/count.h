@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code of known length around reads of a counter, by counter_idx 3..31; runs in S and in U. */
+/* Code of known length around reads of a counter, by counter_idx 0..31; runs in S and in U. */
 #ifndef GUESTS_LIB_COUNT_H
 #define GUESTS_LIB_COUNT_H
 

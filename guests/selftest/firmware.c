@@ -45,18 +45,20 @@ static void illegal(void)
 
 #define NOT_OURS 0x2000000UL /* the firmware's own device, or nothing at all */
 
+static bool faulted;
+
 static void bad_load(void)
 {
 	trap_guard();
 	insn_run(0x00053503, NOT_OURS); /* ld a0, 0(a0) */
-	trap_unguard();
+	faulted = trap_unguard().count;
 }
 
 static void bad_store(void)
 {
 	trap_guard();
 	insn_run(0x00a53023, NOT_OURS); /* sd a0, 0(a0) */
-	trap_unguard();
+	faulted = trap_unguard().count;
 }
 
 static void nothing(void)
@@ -110,7 +112,14 @@ static void run_case(const struct fw_case *c)
 	for (int i = 0; i < 5; i++)
 		c->action();
 	pmu_stop(BIT(r.value));
+	faulted = false;
 	c->action(); /* stopped: not counted */
+	if ((c->action == bad_load || c->action == bad_store) && !faulted) {
+		/* A VMM may have no way to let an access to nothing fault. */
+		report_skip("11.5", c->name, "an access to nothing does not fault here");
+		reset_all();
+		return;
+	}
 	report_eq(fw_read(r.value) - 10, 5 * c->each, "11.5", c->name);
 	reset_all();
 }

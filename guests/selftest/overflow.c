@@ -14,10 +14,18 @@ void ovf_run(uint64_t mask, uint64_t value, uint64_t limit);
 void ovf_loop(void);
 void ovf_end(void);
 
+static bool have_scountovf;
+
 static struct {
 	unsigned count;
 	uint64_t cause, executed, scountovf, sip, sip_after;
 } irq;
+
+/* Flags of the counters; none where they cannot be read, which is a case of its own. */
+static uint64_t scountovf(void)
+{
+	return have_scountovf ? csr_read(CSR_SCOUNTOVF) : 0;
+}
 
 /* t3 (x28) is the loop's round; one instruction comes before the loop. */
 static void on_irq(struct trap_frame *f)
@@ -27,7 +35,7 @@ static void on_irq(struct trap_frame *f)
 	irq.executed = f->pc == (uint64_t)ovf_loop ? 1 + 2 * f->x[28] : 2 * f->x[28];
 	if (f->pc < (uint64_t)ovf_loop || f->pc >= (uint64_t)ovf_end)
 		irq.executed = 0;
-	irq.scountovf = csr_read(CSR_SCOUNTOVF);
+	irq.scountovf = scountovf();
 	irq.sip = csr_read(sip);
 	csr_clear(sip, IRQ_LCOFI);
 	irq.sip_after = csr_read(sip);
@@ -48,6 +56,32 @@ static void run(uint32_t ctr, uint64_t period)
 	print(", after %u instructions\n", irq.executed);
 }
 
+/*
+ * The machine swallows an overflow after certain start values, and what came before this part
+ * made such starts. What it owes is paid here: until an interrupt has come, and one more, because
+ * a firmware may make such a start on its own account when it handles one.
+ */
+static void settle(uint32_t ctr)
+{
+	for (int i = 0; i < 3; i++) {
+		run(ctr, 500);
+		pmu_stop(BIT(ctr));
+		if (irq.count)
+			break;
+	}
+	run(ctr, 500);
+	pmu_stop(BIT(ctr));
+}
+
+/* A case about scountovf. */
+static void report_flags(bool ok, const char *name)
+{
+	if (have_scountovf)
+		report(ok, "Sscofpmf", name);
+	else
+		report_skip("Sscofpmf", name, "scountovf cannot be read");
+}
+
 static void check(uint32_t ctr, uint64_t period, const char *once, const char *exact)
 {
 	run(ctr, period);
@@ -62,17 +96,18 @@ static void one_event(uint64_t event, const char *const names[11])
 
 	if (idx < 0)
 		return;
+	settle(ctr);
 	check(ctr, 1000, names[0], names[1]);
-	report(irq.scountovf & BIT(ctr), "Sscofpmf", names[2]);
-	report_eq(irq.scountovf & ~BIT(ctr), 0, "Sscofpmf", names[3]);
+	report_flags(irq.scountovf & BIT(ctr), names[2]);
+	report_flags(!(irq.scountovf & ~BIT(ctr)), names[3]);
 	report((irq.sip & IRQ_LCOFI) && !(irq.sip_after & IRQ_LCOFI), "Sscofpmf", names[4]);
-	report(csr_read(CSR_SCOUNTOVF) & BIT(ctr), "Sscofpmf", names[5]);
+	report_flags(scountovf() & BIT(ctr), names[5]);
 	pmu_stop(BIT(ctr));
 	check(ctr, 777, names[6], names[7]);
 	pmu_stop(BIT(ctr));
 	/* From the value of a generic "longest period" no overflow comes, and the next is right. */
 	pmu_start(BIT(ctr), 0x8000000000000001UL);
-	report(!(csr_read(CSR_SCOUNTOVF) & BIT(ctr)), "Sscofpmf", names[8]);
+	report_flags(!(scountovf() & BIT(ctr)), names[8]);
 	pmu_stop(BIT(ctr));
 	check(ctr, 1234, names[9], names[10]);
 	pmu_stop(BIT(ctr));
@@ -144,6 +179,10 @@ void test_overflow(void)
 		return;
 	}
 	csr_clear(sip, IRQ_LCOFI);
+	trap_guard();
+	csr_read(CSR_SCOUNTOVF);
+	have_scountovf = trap_unguard().count == 0;
+	report(have_scountovf, "Sscofpmf", "scountovf is readable");
 	one_event(EVENT_CYCLES, cycles);
 	one_event(EVENT_INSTRUCTIONS, instructions);
 	masked();

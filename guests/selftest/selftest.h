@@ -9,6 +9,9 @@
 #include "guests/lib/count.h"
 #include "guests/lib/sbi.h"
 
+#define IMP_OPENSBI 1UL
+#define IMP_KVM     3UL
+
 #define EVENT_DTLB_LOAD_MISS 0x10019UL
 #define EVENT_FW(code)       (0xf0000UL | (code))
 
@@ -18,12 +21,20 @@ struct firmware {
 	unsigned long counters; /* what num_counters says */
 	uint64_t hw;            /* programmable hardware counters, 3..31 */
 	uint64_t fixed;         /* counters 0..2 that exist */
+	uint64_t any;           /* where events are asked for: hw, unless it takes others, too */
 	uint64_t fw;
 	uint32_t fw0;     /* the first firmware counter */
 	uint32_t a, b, c; /* given for instructions, for cycles, and some other one */
+	uint32_t p;       /* C, or a programmable one while C is not */
 	uint64_t hartid;
 };
 extern struct firmware fw;
+
+/* Does it take a counter of the set that it was given, so that C can be had? */
+static inline bool fw_obeys(void)
+{
+	return fw.any == fw.hw;
+}
 
 /* report.c: each prints one line and counts it. A failure prints what came instead, too. */
 void report(bool ok, const char *section, const char *name);
@@ -37,13 +48,14 @@ const char *known_deviation(const char *section, const char *name);
 
 /* Stops and unconfigures every counter the tests use. */
 void reset_all(void);
-/* Configures an event on any hardware counter; the index, or -1 with the case reported failed. */
+/* Configures an event on one of fw.any; the index, or -1 with the case reported failed. */
 int config_any(uint64_t event, uint64_t flags, const char *section, const char *name);
 
 /* The parts, in the order in which they run. */
 void find_firmware(uint64_t hartid);
 void test_calls_info(void);
 void test_calls_config(void);
+void test_calls_states(void);
 void test_calls_run(void);
 void test_fixed(void);
 void test_values(void);

@@ -52,6 +52,10 @@ static unsigned long resolve(unsigned long word)
 		return BIT(fw.c) | BIT(fw.fw0);
 	case M_C_HOLE:
 		return BIT(fw.c) | BIT(1);
+	case W_P:
+		return fw.p;
+	case M_P:
+		return BIT(fw.p);
 	default:
 		return word;
 	}

@@ -28,6 +28,8 @@
 #define M_FW0      WORD(15)
 #define M_C_FW0    WORD(16)
 #define M_C_HOLE   WORD(17)
+#define W_P        WORD(40) /* a programmable counter; C, wherever C is programmable */
+#define M_P        WORD(41)
 #define V_ANY      WORD(18) /* values: whatever, */
 #define V_IN_SET   WORD(19) /* and a counter of the set that the call named */
 

@@ -48,6 +48,7 @@ struct fake_hart_config {
 	bool stale_irq;             /* an armed far start swallows the next overflow */
 	bool boot_of;               /* OF is set at boot and by each new configuration */
 	bool pending_keeps_of;      /* a start under a pending LCOFI does not clear OF */
+	bool no_armed_cache_events; /* the port must not arm these, so their wraps are silent */
 
 	/* An LCOFI comes so many units of the step after the wrap, as it does without icount. */
 	uint32_t skid;

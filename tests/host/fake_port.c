@@ -93,7 +93,9 @@ static void start_one(uint32_t idx, const struct vpmu_hw_start *start)
 	c->value = start->value & fake_value_mask();
 	c->owner = fake.resident;
 	c->running = true;
-	if (!start->armed)
+	c->left_out = start->armed && fake.config.no_armed_cache_events &&
+	              start->config.event_idx >> 16 == SBI_PMU_TYPE_CACHE;
+	if (!start->armed || c->left_out)
 		c->of = true;
 	else if (!pending_in_vain() || !fake.config.pending_keeps_of)
 		c->of = false;
@@ -161,7 +163,7 @@ uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
 	fake.lcofip = false;
 	fake.lcofip_by_hs = false;
 	for (uint32_t i = 0; i < COUNTERS; i++)
-		if (fake.counters[i].of)
+		if (fake.counters[i].of && !fake.counters[i].left_out)
 			of |= 1ULL << i;
 	return of & armed_hctrs;
 }

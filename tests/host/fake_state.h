@@ -15,6 +15,7 @@ struct fake_counter {
 	uint32_t owner; /* the vcpu that started it since it became resident */
 	bool programmed;
 	bool running;
+	bool left_out; /* was to be armed, and the port did not */
 	bool of;
 	bool stale;
 };

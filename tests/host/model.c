@@ -297,6 +297,16 @@ uint32_t model_scountovf(const struct model *m)
 	return of;
 }
 
+uint32_t model_silent(const struct model *m)
+{
+	uint32_t silent = 0;
+
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS && m->silent_cache_events; i++)
+		if (m->c[i].running && m->c[i].event_idx >> 16 == 1)
+			silent |= 1U << i;
+	return silent & model_scountovf(m);
+}
+
 uint32_t model_watched(const struct model *m)
 {
 	uint32_t codes = 0;

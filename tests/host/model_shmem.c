@@ -130,7 +130,7 @@ static const char *check_slot(struct model *m, unsigned long base, uint32_t idx)
 	return model_value(m, idx, model_slot(m, base, idx)) ? NULL : "value in the snapshot";
 }
 
-/* Flags that work of the vPMU may have set in this very call. */
+/* Flags that work of the vPMU may have set in this very call, or not found yet. */
 static uint64_t unknown_flags(const struct model *m)
 {
 	uint64_t set = 0;
@@ -138,7 +138,7 @@ static uint64_t unknown_flags(const struct model *m)
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
 		if (m->c[i].vague || (m->c[i].loose && m->c[i].near))
 			set |= 1ULL << i;
-	return set;
+	return set | model_silent(m);
 }
 
 const char *model_wrote_slots(struct model *m, unsigned long base, uint64_t set)

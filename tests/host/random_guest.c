@@ -169,6 +169,7 @@ static void pick_hart(struct chance *c, uint32_t switches, struct fake_hart_conf
 	    .boot_of = switches & 8,
 	    .pending_keeps_of = switches & 16,
 	    .take_without_pending = switches & 32,
+	    .no_armed_cache_events = switches & 64,
 	    .skid = percent(c, 25) ? 1 + below(c, 40) : 0,
 	    .hs_work = 1 + below(c, percent(c, 50) ? 3 : 60),
 	    .knows_all_events = percent(c, 25),
@@ -177,8 +178,10 @@ static void pick_hart(struct chance *c, uint32_t switches, struct fake_hart_conf
 	    .misuse = world_misused,
 	};
 	/* A whole round with no exit and then a late one: more than a value can tell. */
-	if (config->width < 64)
+	if (config->width < 64) {
 		config->skid = 0;
+		config->no_armed_cache_events = false;
+	}
 	pick_hctrs(c, config, config->one_counter_per_event || config->sticky_map);
 	random_count.epochs_narrow += config->width < 64;
 	random_count.epochs_late += config->skid != 0;

@@ -7,7 +7,7 @@
 #include "tests/host/world.h"
 
 /* Defects and liberties of a hart that an epoch's number switches, each on its own. */
-#define RANDOM_SWITCHES 6U
+#define RANDOM_SWITCHES 7U
 
 #define RANDOM_COUNTS(X)                                                                           \
 	X(epochs_homes)                                                                            \

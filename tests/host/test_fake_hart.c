@@ -51,6 +51,25 @@ static void test_notices_sticky_map(void **state)
 	assert_true(notices(&config));
 }
 
+/* A port that counts no firmware event for the vPMU. */
+static void test_notices_lost_watch(void **state)
+{
+	struct fake_hart_config config = fake_hart_homes();
+
+	(void)state;
+	config.port_loses_watch = true;
+	assert_true(notices(&config));
+}
+
+static void test_notices_short_write(void **state)
+{
+	struct fake_hart_config config = fake_hart_homes();
+
+	(void)state;
+	config.port_short_write = true;
+	assert_true(notices(&config));
+}
+
 /* --- the fake hart -------------------------------------------------------------------- */
 
 static const char *misused = ""; /* the first thing asked of the port that must not be */
@@ -212,6 +231,113 @@ static void test_fake_notices_misuse(void **state)
 	expect_misuse("two vcpus resident at once");
 }
 
+/* The wrap of a cache event that is not armed: no LCOFI, and no flag that comes of the start. */
+static void test_fake_unarmed_cache_events(void **state)
+{
+	struct fake_hart_config config = fake_hart_homes();
+	struct vpmu_hw_start starts[] = {start_of(3, FAKE_CYCLES, true, 0 - 9ULL),
+	                                 start_of(5, FAKE_DTLB_LOAD, true, 0 - 5ULL)};
+
+	(void)state;
+	config.no_armed_cache_events = true;
+	enter_hart(&config);
+	vpmu_port_start(starts, 2);
+	assert_int_equal(fake_hart_step(FAKE_VS, FAKE_BIT(FAKE_DTLB_LOAD), 7), 7);
+	assert_false(fake_hart_pending());
+	assert_int_equal(fake_hart_step(FAKE_VS, FAKE_BIT(FAKE_CYCLES), 99), 9);
+	assert_int_equal(vpmu_port_take_overflow(0x28), 0x08);
+	assert_int_equal(vpmu_port_read((hctr_t){5}), 2);
+}
+
+/* A counter that counts HS moves in each call of the port, and may wrap there. */
+static void test_fake_counts_hs(void **state)
+{
+	const struct vpmu_policy policy = {.count_hs = true};
+	struct fake_hart_config config = fake_hart_homes();
+	struct vpmu_hw_start start = start_of(3, FAKE_CYCLES, true, 0 - 3ULL);
+
+	(void)state;
+	config.hs_work = 1;
+	enter_hart(&config);
+	fake_hart_policy(1, &policy);
+	start.config.inhibit = VPMU_COUNT_HS;
+	vpmu_port_start(&start, 1);
+	assert_int_equal(vpmu_port_read((hctr_t){3}), ~0ULL - 1);
+	assert_int_equal(vpmu_port_read((hctr_t){3}), ~0ULL);
+	assert_false(fake_hart_pending());
+	assert_int_equal(vpmu_port_read((hctr_t){3}), 0);
+	assert_true(fake_hart_pending());
+	assert_int_equal(fake_trace.hs_units, 3);
+	assert_int_equal(vpmu_port_take_overflow(0x08), 0x08);
+	assert_int_equal(fake_hart_run_guest(10, 5), 15);
+	assert_int_equal(vpmu_port_read((hctr_t){3}), 17);
+}
+
+static void test_fake_firmware_totals(void **state)
+{
+	const struct vpmu_policy policy = {.fw_port_events = 0x11, .n_tally_events = 2};
+	struct fake_hart_config config = fake_hart_homes();
+	uint64_t misaligned, illegal, tally;
+
+	(void)state;
+	config.misuse = note_misuse;
+	enter_hart(&config);
+	fake_hart_policy(1, &policy);
+	misaligned = vpmu_port_fw_total(0);
+	illegal = vpmu_port_fw_total(4);
+	tally = vpmu_port_fw_total(257);
+	vpmu_port_fw_watch(0x10);
+	fake_hart_fw_event(1, 0, 3);
+	fake_hart_fw_event(1, 4, 5);
+	fake_hart_fw_event(1, 257, 7);
+	assert_int_equal(vpmu_port_fw_total(0), misaligned);
+	assert_int_equal(vpmu_port_fw_total(4), illegal + 5);
+	assert_int_equal(vpmu_port_fw_total(257), tally + 7);
+	assert_int_equal(fake_hart_watched(1), 0x10);
+	vpmu_port_fw_watch(0x10);
+	expect_misuse("watch of what is watched already");
+	vpmu_port_fw_watch(0x20);
+	expect_misuse("watch of what the port does not count");
+	vpmu_port_fw_total(1);
+	expect_misuse("total of an event that the port does not count");
+	vpmu_port_fw_total(258);
+	expect_misuse("total of an event that the port does not count");
+	fake_hart_leave();
+	fake_hart_fw_event(1, 257, 1);
+	fake_hart_enter(1);
+	assert_int_equal(vpmu_port_fw_total(257), tally + 8);
+}
+
+static void test_fake_memory(void **state)
+{
+	struct fake_hart_config config = fake_hart_homes();
+	const uint64_t value = 0x1122334455667788;
+	uint64_t got = 0;
+	uint8_t reads[4], writes[4];
+
+	(void)state;
+	enter_hart(&config);
+	assert_true(vpmu_port_guest_ram(FAKE_RAM, FAKE_RAM_SIZE));
+	assert_false(vpmu_port_guest_ram(FAKE_RAM, FAKE_RAM_SIZE + 1));
+	assert_false(vpmu_port_guest_ram(FAKE_RAM - 1, 2));
+	assert_false(vpmu_port_guest_ram(FAKE_RAM_END, 1));
+	assert_false(vpmu_port_guest_ram(FAKE_RAM + 16, ~0ULL - 8));
+	assert_int_equal(fake_mem_touches(), 0);
+	assert_false(vpmu_port_guest_write(FAKE_RAM_END - 4, &value, 8));
+	assert_int_equal(fake_mem_peek64(1, FAKE_RAM_END - 8), 0);
+	assert_true(vpmu_port_guest_write(FAKE_RAM + 8, &value, 8));
+	assert_true(vpmu_port_guest_read(FAKE_RAM + 12, &got, 4));
+	assert_int_equal(got, 0x11223344);
+	assert_true(fake_mem_touched(FAKE_RAM + 4, 4, reads, writes));
+	assert_memory_equal(reads, "\0\0\1\0", 4);
+	assert_memory_equal(writes, "\0\1\1\0", 4);
+	assert_false(fake_mem_touched(FAKE_RAM + 12, 1, reads, writes));
+	assert_false(fake_mem_touched(FAKE_RAM + 8, 1, reads, writes));
+	assert_int_equal(fake_mem_peek64(2, FAKE_RAM + 8), 0);
+	fake_mem_reset();
+	assert_int_equal(fake_mem_peek64(1, FAKE_RAM + 8), 0);
+}
+
 int fake_hart_test_group(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,8 +346,14 @@ int fake_hart_test_group(void)
 	    cmocka_unit_test(test_fake_far_start_swallows_next_overflow),
 	    cmocka_unit_test(test_fake_overflow_flags),
 	    cmocka_unit_test(test_fake_notices_misuse),
+	    cmocka_unit_test(test_fake_unarmed_cache_events),
+	    cmocka_unit_test(test_fake_counts_hs),
+	    cmocka_unit_test(test_fake_firmware_totals),
+	    cmocka_unit_test(test_fake_memory),
 	    cmocka_unit_test(test_notices_dead_counters),
 	    cmocka_unit_test(test_notices_sticky_map),
+	    cmocka_unit_test(test_notices_lost_watch),
+	    cmocka_unit_test(test_notices_short_write),
 	};
 
 	return cmocka_run_group_tests_name("fake hart", tests, NULL, NULL);

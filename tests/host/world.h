@@ -67,7 +67,7 @@ struct vcpu {
 	struct vpmu vpmu;
 	struct model model;
 	uint64_t raises; /* LCOFIs of this vcpu */
-	/* When last compared: those, the model's wraps, and the overflow flags of both. */
+	/* When last compared: those, the wraps they are for, and the overflow flags of both. */
 	uint64_t raises_seen;
 	uint64_t wraps_seen;
 	uint32_t of_model;
@@ -109,6 +109,7 @@ struct vcpu {
 	X(resets)                                                                                  \
 	X(resets_with_shmem)                                                                       \
 	X(resets_in_info)                                                                          \
+	X(untold)                                                                                  \
 	X(counts_cycles)
 
 struct world_count {

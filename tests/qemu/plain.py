@@ -20,16 +20,19 @@ def make(target, makefile=None):
     return ROOT / target
 
 
-def run(kernel, bootargs="", cpu="rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on", timeout=120):
+def run(kernel, bootargs="", cpu="rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on", timeout=120,
+        initrd=None, memory="256M"):
     """The console of one run from power-on to power-off, without carriage returns."""
     command = [
         QEMU,
-        *("-machine", "virt", "-cpu", cpu, "-smp", "1", "-m", "256M", "-nographic"),
+        *("-machine", "virt", "-cpu", cpu, "-smp", "1", "-m", memory, "-nographic"),
         *("-icount", "shift=0,sleep=off", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm"),
         *("-bios", BIOS, "-kernel", str(kernel)),
     ]
     if bootargs:
         command += ["-append", bootargs]
+    if initrd:
+        command += ["-initrd", str(initrd)]
     with one_at_a_time():
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True,
                               timeout=timeout, check=False)

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bare guests under Linux's KVM: Debian's kernel on OpenSBI, and the VMM of guests/kvm."""
+
+import subprocess
+
+import harness
+import plain
+
+SCRIPT = """\
+insmod /test/kvm.ko || exit 1
+{runs}
+# What a guest did to its host.
+dmesg | grep -E 'BUG|WARNING|Oops|Unable to handle' && exit 1
+exit 0
+"""
+RUN = """\
+echo 'run{n} begin'
+/test/vmm /test/guest.bin '{bootargs}'
+echo "run{n} end $?"
+"""
+
+
+def run(folder, guest, *bootargs):
+    """Runs a guest of build/guests under KVM, once with each of the bootargs, all in one boot of
+    the host. A list of its lines for each; fails if one does not end well, or hurts the host."""
+    vmm = plain.make("build/guests/kvm/vmm")
+    image = plain.make(f"build/guests/{guest}.bin")
+    base = plain.make("build/guest/initramfs.cpio")
+    script = folder / "kvm"
+    runs = "".join(RUN.format(n=n, bootargs=text) for n, text in enumerate(bootargs))
+    script.write_text(SCRIPT.format(runs=runs), encoding="utf-8")
+    packed = folder / "initramfs-kvm.cpio"
+    subprocess.run([harness.ROOT / "tools/initramfs", "-b", base, "-o", packed,
+                    f"{harness.GUEST}/modules/kvm.ko=test/kvm.ko", f"{vmm}=test/vmm",
+                    f"{image}=test/guest.bin", f"{script}=test/kvm"], check=True)
+    text = plain.run(harness.GUEST / "Image",
+                     "console=ttyS0 panic=-1 quiet tally.name=kvm tally.test=kvm",
+                     initrd=packed, memory="512M")
+    lines = harness.framed(text.split("\n"), "kvm")
+    return [harness.framed(lines, f"run{n}") for n in range(len(bootargs))]

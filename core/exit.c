@@ -45,20 +45,19 @@ struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
 {
 	struct vcpu *vcpu = vcpu_of(ctx);
 	struct pcpu *pcpu = vcpu->home;
-	enum vcpu_exit why = EXIT_ECALL;
 
 	pcpu->stay_start = ctx->entered_hs;
 	pcpu->stay_of = vcpu;
+	/* What is left of an SBI call has been counted, in switch.S. */
 	if (scause == ~0UL)
-		ctx->ecalls--; /* the short way gave it up: count it once, below */
+		;
 	else if (scause & CAUSE_INTERRUPT)
-		why = interrupt(pcpu, scause & ~CAUSE_INTERRUPT);
+		vcpu->exits[interrupt(pcpu, scause & ~CAUSE_INTERRUPT)]++;
 	else
-		why = exception(vcpu, scause);
-	vcpu->exits[why]++;
+		vcpu->exits[exception(vcpu, scause)]++;
 
 	sched_check_mail();
-	if (pcpu->resched)
+	if (*pcpu_pending(pcpu))
 		vcpu = sched_next();
 	pcpu_account_stay(pcpu);
 	return &vcpu->ctx;

@@ -70,6 +70,7 @@ void mmio_access(struct vcpu *vcpu, bool store)
 	}
 	if ((!is_uart && !is_plic) || insn.addr_offset ||
 	    insn.kind != (store ? INSN_STORE : INSN_LOAD)) {
+		vcpu_fw_seen(vcpu, store ? SBI_PMU_FW_ACCESS_STORE : SBI_PMU_FW_ACCESS_LOAD);
 		vs_inject(cause, csr_read(CSR_STVAL));
 		return;
 	}
@@ -82,4 +83,5 @@ void mmio_access(struct vcpu *vcpu, bool store)
 	if (!store && insn.reg)
 		vcpu->ctx.x[insn.reg] = extend(value, &insn);
 	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + insn.length);
+	vpmu_retired(&vcpu->pmu, !(csr_read(CSR_SSTATUS) & SSTATUS_SPP));
 }

@@ -26,7 +26,7 @@ void pcpu_notify(struct pcpu *pcpu)
 {
 	atomic_store(&pcpu->mail, true);
 	if (pcpu == this_pcpu())
-		pcpu->resched = true; /* so that an SBI call takes the long way out */
+		pcpu_resched(pcpu); /* so that an SBI call takes the long way out */
 	else
 		sbi_call(SBI_EXT_IPI, SBI_IPI_SEND_IPI, 1, pcpu->hartid, 0, 0, 0);
 }
@@ -48,6 +48,7 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	pcpu->vs_has.vsiselect = vs_state_probe_vsiselect();
 	vs_state_init_hart(pcpu->vs_has.sstc, isa & BIT(ISA_SVADU), isa & BIT(ISA_SVPBMT));
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend);
+	fw_events_init(&pcpu->fw_events);
 	/* LCOFI stays enabled while a guest runs: a masked physical one would steal the guest's
 	 * virtual one (docs/platform.md). */
 	csr_set(CSR_SIE, BIT(IRQ_SSI) | BIT(IRQ_STI));
@@ -80,7 +81,7 @@ void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending)
 	}
 	if (pending & BIT(IRQ_SSI)) {
 		csr_clear(CSR_SIP, BIT(IRQ_SSI));
-		pcpu->resched = true;
+		pcpu_resched(pcpu);
 	}
 	if (pending & BIT(IRQ_SEI))
 		log_input();

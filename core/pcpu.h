@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "arch/riscv/context.h"
+#include "arch/riscv/fw_events.h"
 #include "arch/riscv/hpm.h"
 #include "arch/riscv/vs_state.h"
 #include "core/types.h"
@@ -25,6 +26,7 @@ struct pcpu {
 	uint64_t isa; /* BIT(enum isa_ext) */
 	struct vs_has vs_has;
 	struct hpm hpm;
+	struct fw_events fw_events;
 	uint32_t n_vcpus;
 	struct vcpu *vcpus[MAX_HART_VCPUS];  /* those pinned here, fixed at boot */
 	uint64_t ready;                      /* of vcpus[]: wants to run */
@@ -32,7 +34,6 @@ struct pcpu {
 	struct vcpu *current;                /* resident; NULL: none */
 	struct vcpu *fp_owner;               /* whose FP registers are in the hart */
 	uint32_t last;                       /* index of the vcpu that was resident before */
-	bool resched;                        /* choose again before the next entry */
 	uint64_t slice_end;                  /* in host time */
 	const struct vcpu *last_of_vmid[17]; /* who ran last under each VMID */
 	/* The stay in HS that is going on, as instret when it began, and on whose behalf. */
@@ -47,8 +48,14 @@ struct pcpu {
 
 union hart_stack {
 	struct pcpu pcpu;
-	uint8_t bytes[HART_STACK_SIZE];
+	struct {
+		uint8_t bytes[HART_STACK_TOP];
+		/* Not 0: there is more to do before the guest goes on, choose again who that is.
+		 * switch.S looks at it on the way out of each SBI call. */
+		uint64_t pending, unused;
+	} top;
 };
+_Static_assert(sizeof(union hart_stack) == HART_STACK_SIZE, "pcpu leads to its top and back");
 
 extern union hart_stack hart_stacks[MAX_HARTS];
 extern uint32_t n_pcpus;
@@ -59,6 +66,16 @@ static inline struct pcpu *this_pcpu(void)
 
 	__asm__("mv %0, sp" : "=r"(sp));
 	return (struct pcpu *)ALIGN_DOWN(sp, HART_STACK_SIZE);
+}
+
+static inline uint64_t *pcpu_pending(struct pcpu *pcpu)
+{
+	return &((union hart_stack *)pcpu)->top.pending;
+}
+
+static inline void pcpu_resched(struct pcpu *pcpu)
+{
+	*pcpu_pending(pcpu) = 1;
 }
 
 /* The hart with this id, NULL if there is none or it is not used. */

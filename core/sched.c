@@ -56,7 +56,9 @@ void sched_set_ready(struct vcpu *vcpu)
 
 	pcpu->waiting &= ~BIT(vcpu->index);
 	pcpu->ready |= BIT(vcpu->index);
-	pcpu->resched = true;
+	if (vcpu != pcpu->current)
+		vcpu->fw.ready_since = csr_read(CSR_TIME);
+	pcpu_resched(pcpu);
 }
 
 void sched_wait(struct vcpu *vcpu)
@@ -65,13 +67,13 @@ void sched_wait(struct vcpu *vcpu)
 
 	pcpu->ready &= ~BIT(vcpu->index);
 	pcpu->waiting |= BIT(vcpu->index);
-	pcpu->resched = true;
+	pcpu_resched(pcpu);
 }
 
 void sched_yield(void)
 {
 	this_pcpu()->slice_end = 0;
-	this_pcpu()->resched = true;
+	pcpu_resched(this_pcpu());
 }
 
 void sched_wake_if_interrupted(struct vcpu *vcpu)
@@ -86,7 +88,7 @@ void sched_off(struct vcpu *vcpu)
 
 	pcpu->ready &= ~BIT(vcpu->index);
 	pcpu->waiting &= ~BIT(vcpu->index);
-	pcpu->resched = true;
+	pcpu_resched(pcpu);
 }
 
 void sched_remove(struct vcpu *vcpu)
@@ -117,7 +119,7 @@ void sched_timer(void)
 	if (!pcpu->index && log_input_deadline() <= now)
 		log_input();
 	/* Also when nothing changed: the timer has to be set anew. */
-	pcpu->resched = true;
+	pcpu_resched(pcpu);
 }
 
 void sched_check_mail(void)
@@ -171,6 +173,8 @@ struct vcpu *sched_next(void)
 		if (current) {
 			vcpu_put(current);
 			pcpu->last = current->index;
+			if (pcpu->ready & BIT(current->index))
+				current->fw.ready_since = now;
 			sched_wake_if_interrupted(current);
 		}
 		while (!pcpu->ready)
@@ -178,7 +182,7 @@ struct vcpu *sched_next(void)
 		vcpu_load(choose(pcpu, pcpu->last));
 		pcpu->slice_end = csr_read(CSR_TIME) + slice_ticks();
 	}
-	pcpu->resched = false;
+	*pcpu_pending(pcpu) = 0;
 	program_timer(pcpu);
 	return pcpu->current;
 }

@@ -69,7 +69,7 @@ void vcpu_load(struct vcpu *vcpu)
 	pcpu->current = vcpu;
 	if (atomic_load_explicit(&vcpu->hsm_state, memory_order_relaxed) == SBI_HSM_STATE_SUSPENDED)
 		atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STARTED);
-	vcpu->ctx.hs_sp = (uint64_t)pcpu + HART_STACK_SIZE;
+	vcpu->ctx.hs_sp = (uint64_t)pcpu + HART_STACK_TOP;
 	fp_load(vcpu);
 	/* A hart may walk vsatp's tables at any time, in HS too: never under another VM's VMID. */
 	csr_write(CSR_VSATP, 0);
@@ -78,6 +78,7 @@ void vcpu_load(struct vcpu *vcpu)
 	csr_write(CSR_HTIMEDELTA, vm->htimedelta);
 	fence_if_strange(vcpu);
 	vcpu_update_wfi(vcpu);
+	vcpu_fw_load(vcpu);
 	vpmu_restore(&vcpu->pmu);
 }
 
@@ -85,6 +86,7 @@ void vcpu_put(struct vcpu *vcpu)
 {
 	/* Counters first: their overflow must be found while they are this vcpu's. */
 	vpmu_save(&vcpu->pmu);
+	vcpu_fw_put(vcpu);
 	vs_state_put(&vcpu->vs, vcpu->home->vs_has);
 	fp_put(vcpu);
 	vcpu->home->current = NULL;
@@ -129,10 +131,17 @@ bool vcpu_has_interrupt(const struct vcpu *vcpu)
 	return pending & vcpu->vs.vsie;
 }
 
+void vcpu_emulated(struct vcpu *vcpu, uint32_t length)
+{
+	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + length);
+	vpmu_retired(&vcpu->pmu, vcpu_from_user());
+}
+
 void vcpu_update_wfi(struct vcpu *vcpu)
 {
 	/* Idle time inside VS would be counted as cycles. */
-	if (vcpu->home->n_vcpus == 1 && !vpmu_counts_cycles(&vcpu->pmu))
+	if (vcpu->home->n_vcpus == 1 &&
+	    (vcpu->vm->config->pmu_idle_cycles || !vpmu_counts_cycles(&vcpu->pmu)))
 		csr_clear(CSR_HSTATUS, HSTATUS_VTW);
 	else
 		csr_set(CSR_HSTATUS, HSTATUS_VTW);

@@ -9,9 +9,11 @@
 #include <stdatomic.h>
 
 #include "arch/riscv/context.h"
+#include "arch/riscv/csr.h"
 #include "arch/riscv/sbi_spec.h"
 #include "arch/riscv/vs_state.h"
 #include "core/pcpu.h"
+#include "core/vcpu_fw.h"
 #include "vpmu/vpmu.h"
 
 struct vm;
@@ -47,10 +49,19 @@ struct vcpu {
 	/* Private to the home hart. */
 	struct vs_state vs;
 	struct vpmu pmu;
+	struct vcpu_fw fw;
 	uint64_t exits[VCPU_EXITS]; /* EXIT_ECALL: the long ones; the others are in ctx */
 	uint64_t timer;             /* without Sstc: host time of the guest's timer, ~0: off */
 	uint64_t fp[33];
 	bool fp_used; /* fp[] holds something */
+
+	/* Statistics; private to the home hart. */
+	uint64_t stolen;       /* ticks in which it wanted to run and another vcpu was resident */
+	uint64_t stolen_since; /* valid while `robbed` */
+	bool robbed;           /* it wants to run and another vcpu is resident */
+	uint64_t lcofis;       /* virtual LCOFIs made pending */
+	uint64_t pmu_refusals; /* config_matching answered with NOT_SUPPORTED */
+	uint32_t fw_watched;   /* see vpmu_port_fw_watch() */
 
 	/* Constant after boot. */
 	struct vm *vm;
@@ -101,6 +112,18 @@ static inline bool vcpu_is_on(struct vcpu *vcpu)
 
 	return state == SBI_HSM_STATE_STARTED || state == SBI_HSM_STATE_SUSPENDED;
 }
+
+/* Was the guest in VU when it left? Resident, in the exit that is being handled. */
+static inline bool vcpu_from_user(void)
+{
+	return !(csr_read(CSR_SSTATUS) & SSTATUS_SPP);
+}
+
+/*
+ * The instruction at pc, of this length in bytes, has been or is being executed for the resident
+ * guest: pc goes behind it, and it is counted as an instruction of the guest's.
+ */
+void vcpu_emulated(struct vcpu *vcpu, uint32_t length);
 
 /* Guest sleeps in WFI without an exit where nobody is disturbed. Resident. */
 void vcpu_update_wfi(struct vcpu *vcpu);

@@ -13,6 +13,13 @@ static bool from_user(void)
 	return !(csr_read(CSR_SSTATUS) & SSTATUS_SPP);
 }
 
+/* The guest goes on behind an instruction that we executed for it. The hart has not counted it. */
+static void retire(struct vcpu *vcpu, uint32_t length)
+{
+	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + length);
+	vpmu_retired(&vcpu->pmu, from_user());
+}
+
 /* Reads of the counters and of scountovf; nothing else of the PMU is a guest's. */
 static bool read_pmu_csr(const struct vcpu *vcpu, const struct insn *insn, uint64_t *value)
 {
@@ -51,22 +58,25 @@ enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 	struct insn insn = insn_decode(raw);
 
 	if (insn.kind == INSN_WFI && !from_user()) {
-		csr_write(CSR_SEPC, csr_read(CSR_SEPC) + insn.length);
+		retire(vcpu, insn.length);
 		wait_for_interrupt(vcpu);
 		return EXIT_WFI;
 	}
 	if (raw == WRS_NTO) {
 		/* Zawrs: it waits for another vcpu, which may need this hart. It may end early. */
-		csr_write(CSR_SEPC, csr_read(CSR_SEPC) + 4);
+		retire(vcpu, 4);
 		sched_yield();
 		return EXIT_WFI;
 	}
 	if (insn.kind == INSN_CSR && read_pmu_csr(vcpu, &insn, &value)) {
+		retire(vcpu, insn.length);
+		/* A counter read counts itself, so the value is taken after that. */
+		(void)read_pmu_csr(vcpu, &insn, &value);
 		if (insn.reg)
 			vcpu->ctx.x[insn.reg] = value;
-		csr_write(CSR_SEPC, csr_read(CSR_SEPC) + insn.length);
 		return EXIT_CSR;
 	}
+	vcpu_fw_seen(vcpu, SBI_PMU_FW_ILLEGAL_INSN);
 	vs_inject(CAUSE_ILLEGAL_INSN, raw);
 	return EXIT_CSR;
 }

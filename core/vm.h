@@ -9,6 +9,7 @@
 #include "core/vcpu.h"
 #include "core/vm_config.h"
 #include "core/vplic.h"
+#include "core/vsbi.h"
 #include "core/vuart.h"
 
 struct vm {
@@ -20,6 +21,7 @@ struct vm {
 	hpa_t memory;
 	uint64_t htimedelta; /* guest time = host time + this: starts at 0 */
 	struct vpmu_policy pmu_policy;
+	struct vsbi_slot sbi[VSBI_SLOTS];
 	struct vcpu *vcpus[VM_MAX_VCPUS];
 
 	struct spinlock devices; /* guards the three below */

@@ -9,6 +9,7 @@
 #include "core/printf.h"
 #include <string.h>
 #include "core/vm.h"
+#include "vpmu/tally_events.h"
 #include "vpmu/bits.h"
 
 /* Firmware events that Tally itself serves, and so counts truly (SBI 3.0 section 11.5). */
@@ -51,6 +52,8 @@ static void make_pmu_policy(struct vm *vm)
 
 		hctrs &= hpm->hctrs;
 		policy->overflow &= hpm->lcofi;
+		policy->cheap_moves &= hpm->backend == &hpm_ssccfg;
+		policy->fw_port_events &= vm->vcpus[i]->home->fw_events.codes;
 		if (hpm->width < policy->width)
 			policy->width = hpm->width;
 	}
@@ -121,6 +124,7 @@ static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
 	vm->memory = guest_memory_alloc(config->memory);
 	gstage_init(&vm->gstage, vm->vmid, page_alloc);
 	gstage_map(&vm->gstage, (gpa_t){VM_RAM_BASE}, vm->memory, config->memory, page_alloc);
+	vsbi_init(vm);
 	vplic_init(&vm->plic, config->n_vcpus);
 	vuart_init(&vm->uart);
 	for (uint32_t i = 0; i < config->n_vcpus; i++)

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vpmu/port.h on this hart's counters (arch/riscv/hpm.h) and interrupts. */
+#include <string.h>
+
 #include "arch/riscv/csr.h"
 #include "arch/riscv/hpm.h"
+#include "core/guest_mem.h"
 #include "core/pcpu.h"
 #include "core/vcpu.h"
 #include "vpmu/port.h"
@@ -69,5 +72,41 @@ void vpmu_port_set_direct(uint64_t hctr_mask)
 
 void vpmu_port_raise_lcofi(void)
 {
-	vcpu_set_virq(this_pcpu()->current, IRQ_LCOFI, true);
+	struct vcpu *vcpu = this_pcpu()->current;
+
+	vcpu->fw.lcofis++;
+	vcpu_set_virq(vcpu, IRQ_LCOFI, true);
+}
+
+void vpmu_port_fw_watch(uint32_t codes)
+{
+	vcpu_fw_watch(this_pcpu()->current, codes);
+}
+
+uint64_t vpmu_port_fw_total(uint32_t code)
+{
+	return vcpu_fw_total(this_pcpu()->current, code);
+}
+
+bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n)
+{
+	return guest_mem(this_pcpu()->current->vm, (gpa_t){gpa}, n);
+}
+
+bool vpmu_port_guest_read(uint64_t gpa, void *to, uint32_t n)
+{
+	const void *from = guest_mem(this_pcpu()->current->vm, (gpa_t){gpa}, n);
+
+	if (from)
+		memcpy(to, from, n);
+	return from;
+}
+
+bool vpmu_port_guest_write(uint64_t gpa, const void *from, uint32_t n)
+{
+	void *to = guest_mem(this_pcpu()->current->vm, (gpa_t){gpa}, n);
+
+	if (to)
+		memcpy(to, from, n);
+	return to;
 }

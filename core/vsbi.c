@@ -1,52 +1,61 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/csr.h"
-#include "arch/riscv/trap.h"
+#include "core/panic.h"
 #include "core/vm.h"
 #include "core/vsbi.h"
 #include "vpmu/bits.h"
 
+static VSBI_FN(not_supported)
+{
+	return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
+}
+
+static void offer(struct vm *vm, uint64_t eid, vsbi_fn *fn)
+{
+	struct vsbi_slot *slot = &vm->sbi[vsbi_hash(eid)];
+
+	if (slot->fn)
+		panic("vsbi: extensions %lx and %lx have one hash", slot->eid, eid);
+	*slot = (struct vsbi_slot){.eid = eid, .fn = fn};
+}
+
+void vsbi_init(struct vm *vm)
+{
+	offer(vm, SBI_EXT_BASE, vsbi_base);
+	offer(vm, SBI_EXT_TIME, vsbi_time);
+	offer(vm, SBI_EXT_IPI, vsbi_ipi);
+	offer(vm, SBI_EXT_RFENCE, vsbi_rfence);
+	offer(vm, SBI_EXT_HSM, vsbi_hsm);
+	offer(vm, SBI_EXT_SRST, vsbi_srst);
+	if (vm->config->console)
+		offer(vm, SBI_EXT_DBCN, vsbi_dbcn);
+	if (vm->config->pmu)
+		offer(vm, SBI_EXT_PMU, vsbi_pmu);
+}
+
 static vsbi_fn *find(const struct vm *vm, uint64_t eid)
 {
-	switch (eid) {
-	case SBI_EXT_BASE:
-		return vsbi_base;
-	case SBI_EXT_PMU:
-		return vm->config->pmu ? vsbi_pmu : NULL;
-	case SBI_EXT_TIME:
-		return vsbi_time;
-	case SBI_EXT_IPI:
-		return vsbi_ipi;
-	case SBI_EXT_RFENCE:
-		return vsbi_rfence;
-	case SBI_EXT_HSM:
-		return vsbi_hsm;
-	case SBI_EXT_SRST:
-		return vsbi_srst;
-	case SBI_EXT_DBCN:
-		return vm->config->console ? vsbi_dbcn : NULL;
-	default:
-		return NULL;
-	}
+	const struct vsbi_slot *slot = &vm->sbi[vsbi_hash(eid)];
+
+	/* An empty slot's eid is 0, which is the hash of itself: an id of the legacy SBI. */
+	return slot->eid == eid && slot->fn ? slot->fn : not_supported;
 }
 
 bool vsbi_has(const struct vm *vm, uint64_t eid)
 {
-	return find(vm, eid);
+	return find(vm, eid) != not_supported;
 }
 
-bool ecall_fast(struct guest_context *ctx)
+struct sbi_ret ecall_fast(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+                          uint64_t a5, uint64_t fid, uint64_t eid)
 {
-	struct vcpu *vcpu = vcpu_of(ctx);
-	vsbi_fn *fn = find(vcpu->vm, ctx->x[REG_A7]);
-	struct sbi_ret ret = {.error = SBI_ERR_NOT_SUPPORTED, .value = 0};
+	return find(this_vcpu()->vm, eid)(a0, a1, a2, a3, a4, a5, fid, eid);
+}
 
-	/* The guest goes on behind the call, wherever the call itself sends it. */
-	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + 4);
-	if (fn)
-		ret = fn(vcpu, ctx->x[REG_A6], &ctx->x[REG_A0]);
-	ctx->x[REG_A0] = (uint64_t)ret.error;
-	ctx->x[REG_A1] = ret.value;
-	return vcpu->home->resched;
+struct sbi_ret vsbi_again(uint64_t a0, uint64_t a1)
+{
+	csr_write(CSR_SEPC, csr_read(CSR_SEPC) - 4);
+	return vsbi_result((long)a0, a1);
 }
 
 bool vsbi_for_each_hart(struct vcpu *vcpu, uint64_t hart_mask, uint64_t hart_mask_base,

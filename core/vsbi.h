@@ -1,17 +1,66 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SBI 3.0 served to guests. Each extension is one function: it gets the resident vcpu, the
- * function id and a0..a5, and returns error and value for a0 and a1.
+ * SBI 3.0 served to guests. Each extension is one function with the registers of the call as its
+ * arguments: a0 to a5, the function id in a6, the extension in a7. What it returns goes into the
+ * guest's a0 and a1. The caller is this_vcpu().
  */
 #ifndef CORE_VSBI_H
 #define CORE_VSBI_H
 
 #include "arch/riscv/sbi.h"
+#include "arch/riscv/trap.h"
 #include "core/vcpu.h"
 
-typedef struct sbi_ret vsbi_fn(struct vcpu *vcpu, uint64_t fid, const uint64_t *args);
+#define VSBI_UNUSED __attribute__((unused))
+#define VSBI_FN(name)                                                                              \
+	struct sbi_ret name(VSBI_UNUSED uint64_t a0, VSBI_UNUSED uint64_t a1,                      \
+	                    VSBI_UNUSED uint64_t a2, VSBI_UNUSED uint64_t a3,                      \
+	                    VSBI_UNUSED uint64_t a4, VSBI_UNUSED uint64_t a5,                      \
+	                    VSBI_UNUSED uint64_t fid, VSBI_UNUSED uint64_t eid)
 
-vsbi_fn vsbi_base, vsbi_time, vsbi_ipi, vsbi_rfence, vsbi_hsm, vsbi_srst, vsbi_dbcn, vsbi_pmu;
+typedef VSBI_FN(vsbi_fn);
+
+VSBI_FN(vsbi_base);
+VSBI_FN(vsbi_time);
+VSBI_FN(vsbi_ipi);
+VSBI_FN(vsbi_rfence);
+VSBI_FN(vsbi_hsm);
+VSBI_FN(vsbi_srst);
+VSBI_FN(vsbi_dbcn);
+VSBI_FN(vsbi_pmu);
+
+/* The extensions of a VM, by a perfect hash of their ids; an entry without function: none. */
+#define VSBI_SLOTS 16U
+
+struct vsbi_slot {
+	uint64_t eid;
+	vsbi_fn *fn;
+};
+
+static inline uint32_t vsbi_hash(uint64_t eid)
+{
+	return (uint32_t)(eid ^ eid >> 1) % VSBI_SLOTS;
+}
+
+/* The vcpu that made the call. */
+static inline struct vcpu *this_vcpu(void)
+{
+	return vcpu_of(this_context());
+}
+
+static inline struct sbi_ret vsbi_result(long error, uint64_t value)
+{
+	return (struct sbi_ret){.error = error, .value = value};
+}
+
+/*
+ * Long work in slices: the guest executes its call again, with the same registers, and takes its
+ * interrupts and its neighbours' turns before it does. To be returned from an extension.
+ */
+struct sbi_ret vsbi_again(uint64_t a0, uint64_t a1);
+
+/* Fills vm->sbi. At boot, once the VM's configuration is known. */
+void vsbi_init(struct vm *vm);
 
 /* Is the extension there for this VM? */
 bool vsbi_has(const struct vm *vm, uint64_t eid);

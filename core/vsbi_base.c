@@ -15,48 +15,51 @@ void vsbi_base_init(void)
 	ids.mimpid = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_MIMPID, 0, 0, 0, 0, 0).value;
 }
 
-struct sbi_ret vsbi_base(struct vcpu *vcpu, uint64_t fid, const uint64_t *args)
+VSBI_FN(vsbi_base)
 {
+	struct vcpu *vcpu = this_vcpu();
+
 	switch (fid) {
 	case SBI_BASE_GET_SPEC_VERSION:
-		return (struct sbi_ret){SBI_SUCCESS, TALLY_SBI_SPEC};
+		return vsbi_result(SBI_SUCCESS, TALLY_SBI_SPEC);
 	case SBI_BASE_GET_IMP_ID:
-		return (struct sbi_ret){SBI_SUCCESS, TALLY_SBI_IMP_ID};
+		return vsbi_result(SBI_SUCCESS, TALLY_SBI_IMP_ID);
 	case SBI_BASE_GET_IMP_VERSION:
-		return (struct sbi_ret){SBI_SUCCESS, TALLY_SBI_IMP_VERSION};
+		return vsbi_result(SBI_SUCCESS, TALLY_SBI_IMP_VERSION);
 	case SBI_BASE_PROBE_EXTENSION:
-		return (struct sbi_ret){SBI_SUCCESS, vsbi_has(vcpu->vm, args[0])};
+		return vsbi_result(SBI_SUCCESS, vsbi_has(vcpu->vm, a0));
 	case SBI_BASE_GET_MVENDORID:
-		return (struct sbi_ret){SBI_SUCCESS, ids.mvendorid};
+		return vsbi_result(SBI_SUCCESS, ids.mvendorid);
 	case SBI_BASE_GET_MARCHID:
-		return (struct sbi_ret){SBI_SUCCESS, ids.marchid};
+		return vsbi_result(SBI_SUCCESS, ids.marchid);
 	case SBI_BASE_GET_MIMPID:
-		return (struct sbi_ret){SBI_SUCCESS, ids.mimpid};
+		return vsbi_result(SBI_SUCCESS, ids.mimpid);
 	default:
-		return (struct sbi_ret){SBI_ERR_NOT_SUPPORTED, 0};
+		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
 	}
 }
 
 /* Section 6.1: sets the timer and clears the pending interrupt. */
-struct sbi_ret vsbi_time(struct vcpu *vcpu, uint64_t fid, const uint64_t *args)
+VSBI_FN(vsbi_time)
 {
+	struct vcpu *vcpu = this_vcpu();
+
 	if (fid != SBI_TIME_SET_TIMER)
-		return (struct sbi_ret){SBI_ERR_NOT_SUPPORTED, 0};
+		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
 	vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_SET_TIMER);
 	if (vcpu->home->vs_has.sstc) {
-		csr_write(CSR_VSTIMECMP, args[0]);
+		csr_write(CSR_VSTIMECMP, a0);
 	} else {
 		uint64_t now = csr_read(CSR_TIME);
 		uint64_t guest_now = now + vcpu->vm->htimedelta;
 
-		vcpu_set_virq(vcpu, IRQ_VSTI, args[0] <= guest_now);
+		vcpu_set_virq(vcpu, IRQ_VSTI, a0 <= guest_now);
 		/* A value that no host time reaches before the counter wraps means never. */
-		vcpu->timer = args[0] <= guest_now || args[0] - guest_now > ~0UL - now
-		                  ? ~0UL
-		                  : now + (args[0] - guest_now);
-		vcpu->home->resched = true;
+		vcpu->timer =
+		    a0 <= guest_now || a0 - guest_now > ~0UL - now ? ~0UL : now + (a0 - guest_now);
+		pcpu_resched(vcpu->home);
 	}
-	return (struct sbi_ret){SBI_SUCCESS, 0};
+	return vsbi_result(SBI_SUCCESS, 0);
 }
 
 static void send_ipi(struct vcpu *self, struct vcpu *target, uint64_t arg)
@@ -71,11 +74,13 @@ static void send_ipi(struct vcpu *self, struct vcpu *target, uint64_t arg)
 	}
 }
 
-struct sbi_ret vsbi_ipi(struct vcpu *vcpu, uint64_t fid, const uint64_t *args)
+VSBI_FN(vsbi_ipi)
 {
+	struct vcpu *vcpu = this_vcpu();
+
 	if (fid != SBI_IPI_SEND_IPI)
-		return (struct sbi_ret){SBI_ERR_NOT_SUPPORTED, 0};
-	if (!vsbi_for_each_hart(vcpu, args[0], args[1], send_ipi, 0))
-		return (struct sbi_ret){SBI_ERR_INVALID_PARAM, 0};
-	return (struct sbi_ret){SBI_SUCCESS, 0};
+		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
+	if (!vsbi_for_each_hart(vcpu, a0, a1, send_ipi, 0))
+		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
+	return vsbi_result(SBI_SUCCESS, 0);
 }

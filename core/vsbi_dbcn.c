@@ -15,13 +15,13 @@ static struct sbi_ret console_write(struct vm *vm, uint64_t n, gpa_t gpa)
 	const char *memory = guest_mem(vm, gpa, n);
 
 	if (!memory)
-		return (struct sbi_ret){SBI_ERR_INVALID_PARAM, 0};
+		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
 	if (n > DBCN_MAX_BYTES)
 		n = DBCN_MAX_BYTES;
 	memcpy(bytes, memory, n);
 	if (n)
 		n = log_vm(vm->index, bytes, n);
-	return (struct sbi_ret){SBI_SUCCESS, n};
+	return vsbi_result(SBI_SUCCESS, n);
 }
 
 static struct sbi_ret console_read(struct vm *vm, uint64_t n, gpa_t gpa)
@@ -31,7 +31,7 @@ static struct sbi_ret console_read(struct vm *vm, uint64_t n, gpa_t gpa)
 	size_t space;
 
 	if (!memory)
-		return (struct sbi_ret){SBI_ERR_INVALID_PARAM, 0};
+		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
 	if (n > DBCN_MAX_BYTES)
 		n = DBCN_MAX_BYTES;
 	/* What was typed waits in the UART's FIFO, register 0, while LSR (5) says so. */
@@ -42,27 +42,27 @@ static struct sbi_ret console_read(struct vm *vm, uint64_t n, gpa_t gpa)
 	vm_update_interrupts(vm);
 	spin_unlock(&vm->devices);
 	log_input_room(space);
-	return (struct sbi_ret){SBI_SUCCESS, done};
+	return vsbi_result(SBI_SUCCESS, done);
 }
 
-struct sbi_ret vsbi_dbcn(struct vcpu *vcpu, uint64_t fid, const uint64_t *args)
+VSBI_FN(vsbi_dbcn)
 {
-	struct vm *vm = vcpu->vm;
-	char byte = (char)args[0];
+	struct vm *vm = this_vcpu()->vm;
+	char byte = (char)a0;
 
 	switch (fid) {
 	case SBI_DBCN_CONSOLE_WRITE:
 	case SBI_DBCN_CONSOLE_READ:
-		/* args[2]: the upper half of an address of more than 64 bits */
-		if (args[2])
-			return (struct sbi_ret){SBI_ERR_INVALID_PARAM, 0};
+		/* a2: the upper half of an address of more than 64 bits */
+		if (a2)
+			return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
 		if (fid == SBI_DBCN_CONSOLE_WRITE)
-			return console_write(vm, args[0], (gpa_t){args[1]});
-		return console_read(vm, args[0], (gpa_t){args[1]});
+			return console_write(vm, a0, (gpa_t){a1});
+		return console_read(vm, a0, (gpa_t){a1});
 	case SBI_DBCN_WRITE_BYTE:
 		log_vm(vm->index, &byte, 1);
-		return (struct sbi_ret){SBI_SUCCESS, 0};
+		return vsbi_result(SBI_SUCCESS, 0);
 	default:
-		return (struct sbi_ret){SBI_ERR_NOT_SUPPORTED, 0};
+		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
 	}
 }

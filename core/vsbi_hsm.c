@@ -11,20 +11,20 @@ static struct sbi_ret hart_start(struct vcpu *vcpu, uint64_t hartid, uint64_t pc
 	unsigned long stopped = SBI_HSM_STATE_STOPPED;
 
 	if (hartid >= vcpu->vm->config->n_vcpus)
-		return (struct sbi_ret){SBI_ERR_INVALID_PARAM, 0};
+		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
 	if (!guest_mem(vcpu->vm, (gpa_t){pc}, 2) || (pc & 1))
-		return (struct sbi_ret){SBI_ERR_INVALID_ADDRESS, 0};
+		return vsbi_result(SBI_ERR_INVALID_ADDRESS, 0);
 	struct vcpu *target = vcpu->vm->vcpus[hartid];
 
 	if (atomic_load(&vcpu->vm->ending))
-		return (struct sbi_ret){SBI_ERR_FAILED, 0};
+		return vsbi_result(SBI_ERR_FAILED, 0);
 	if (!atomic_compare_exchange_strong(&target->hsm_state, &stopped,
 	                                    SBI_HSM_STATE_START_PENDING))
-		return (struct sbi_ret){SBI_ERR_ALREADY_AVAILABLE, 0};
+		return vsbi_result(SBI_ERR_ALREADY_AVAILABLE, 0);
 	target->start_pc = pc;
 	target->start_opaque = opaque;
 	vcpu_request(target, VCPU_REQ_START);
-	return (struct sbi_ret){SBI_SUCCESS, 0};
+	return vsbi_result(SBI_SUCCESS, 0);
 }
 
 /* Section 9.2. Everything of the vcpu is forgotten, its PMU included. */
@@ -34,7 +34,7 @@ static struct sbi_ret hart_stop(struct vcpu *vcpu)
 	vcpu_update_wfi(vcpu);
 	atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STOPPED);
 	sched_off(vcpu);
-	return (struct sbi_ret){SBI_SUCCESS, 0};
+	return vsbi_result(SBI_SUCCESS, 0);
 }
 
 /* Section 9.4. Retentive suspend is WFI; resuming elsewhere is not offered. */
@@ -42,54 +42,56 @@ static struct sbi_ret hart_suspend(struct vcpu *vcpu, uint64_t type)
 {
 	if (type > 0xffffffffUL || (type > SBI_HSM_SUSPEND_RETENTIVE && type < 0x10000000UL) ||
 	    (type > SBI_HSM_SUSPEND_NON_RETENTIVE && type < 0x90000000UL))
-		return (struct sbi_ret){SBI_ERR_INVALID_PARAM, 0};
+		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
 	if (type != SBI_HSM_SUSPEND_RETENTIVE)
-		return (struct sbi_ret){SBI_ERR_NOT_SUPPORTED, 0};
+		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
 	if (!(csr_read(CSR_VSIP) & csr_read(CSR_VSIE))) {
 		atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_SUSPENDED);
 		sched_wait(vcpu);
 	}
-	return (struct sbi_ret){SBI_SUCCESS, 0};
+	return vsbi_result(SBI_SUCCESS, 0);
 }
 
-struct sbi_ret vsbi_hsm(struct vcpu *vcpu, uint64_t fid, const uint64_t *args)
+VSBI_FN(vsbi_hsm)
 {
+	struct vcpu *vcpu = this_vcpu();
+
 	switch (fid) {
 	case SBI_HSM_HART_START:
-		return hart_start(vcpu, args[0], args[1], args[2]);
+		return hart_start(vcpu, a0, a1, a2);
 	case SBI_HSM_HART_STOP:
 		return hart_stop(vcpu);
 	case SBI_HSM_HART_GET_STATUS:
-		if (args[0] >= vcpu->vm->config->n_vcpus)
-			return (struct sbi_ret){SBI_ERR_INVALID_PARAM, 0};
-		return (struct sbi_ret){SBI_SUCCESS,
-		                        atomic_load(&vcpu->vm->vcpus[args[0]]->hsm_state)};
+		if (a0 >= vcpu->vm->config->n_vcpus)
+			return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
+		return vsbi_result(SBI_SUCCESS, atomic_load(&vcpu->vm->vcpus[a0]->hsm_state));
 	case SBI_HSM_HART_SUSPEND:
-		return hart_suspend(vcpu, args[0]);
+		return hart_suspend(vcpu, a0);
 	default:
-		return (struct sbi_ret){SBI_ERR_NOT_SUPPORTED, 0};
+		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
 	}
 }
 
 /* Section 10.1: concerns this guest alone. A restart is not offered yet: it ends the VM, which is
  * then said to have failed, so that a guest that panics does not hang. */
-struct sbi_ret vsbi_srst(struct vcpu *vcpu, uint64_t fid, const uint64_t *args)
+VSBI_FN(vsbi_srst)
 {
-	uint64_t type = args[0], reason = args[1];
+	struct vm *vm = this_vcpu()->vm;
+	uint64_t type = a0, reason = a1;
 
 	if (fid != SBI_SRST_RESET)
-		return (struct sbi_ret){SBI_ERR_NOT_SUPPORTED, 0};
+		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
 	if (type > 0xffffffffUL || reason > 0xffffffffUL ||
 	    (type > SBI_SRST_WARM_REBOOT && type < 0xf0000000UL) ||
 	    (reason > SBI_SRST_REASON_SYSFAIL && reason < 0xe0000000UL))
-		return (struct sbi_ret){SBI_ERR_INVALID_PARAM, 0};
+		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
 	if (type > SBI_SRST_WARM_REBOOT)
-		return (struct sbi_ret){SBI_ERR_NOT_SUPPORTED, 0};
+		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
 	if (type != SBI_SRST_SHUTDOWN)
-		vm_end(vcpu->vm, "asked to be restarted, which is not offered; reset type", type);
+		vm_end(vm, "asked to be restarted, which is not offered; reset type", type);
 	else if (reason != SBI_SRST_REASON_NONE)
-		vm_end(vcpu->vm, "shut down with reset reason", reason);
+		vm_end(vm, "shut down with reset reason", reason);
 	else
-		vm_end(vcpu->vm, NULL, 0);
-	return (struct sbi_ret){SBI_SUCCESS, 0};
+		vm_end(vm, NULL, 0);
+	return vsbi_result(SBI_SUCCESS, 0);
 }

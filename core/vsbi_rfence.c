@@ -50,13 +50,15 @@ static void wait_for_one(struct vcpu *self, struct vcpu *target, uint64_t fid)
 		sched_check_mail();
 }
 
-struct sbi_ret vsbi_rfence(struct vcpu *vcpu, uint64_t fid, const uint64_t *args)
+VSBI_FN(vsbi_rfence)
 {
+	struct vcpu *vcpu = this_vcpu();
+
 	/* The HFENCE functions are for hypervisors; guests have no H extension. */
 	if (fid > SBI_RFENCE_SFENCE_VMA_ASID)
-		return (struct sbi_ret){SBI_ERR_NOT_SUPPORTED, 0};
-	if (!vsbi_for_each_hart(vcpu, args[0], args[1], fence_one, fid))
-		return (struct sbi_ret){SBI_ERR_INVALID_PARAM, 0};
-	vsbi_for_each_hart(vcpu, args[0], args[1], wait_for_one, fid);
-	return (struct sbi_ret){SBI_SUCCESS, 0};
+		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
+	if (!vsbi_for_each_hart(vcpu, a0, a1, fence_one, fid))
+		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
+	vsbi_for_each_hart(vcpu, a0, a1, wait_for_one, fid);
+	return vsbi_result(SBI_SUCCESS, 0);
 }

@@ -10,6 +10,7 @@
 #include "core/types.h"
 
 #define HART_STACK_SIZE 16384UL
+#define HART_STACK_TOP  (HART_STACK_SIZE - 16UL) /* where sp starts: the hart's pending word */
 
 enum gpr {
 	REG_RA = 1,
@@ -26,8 +27,8 @@ enum gpr {
 };
 
 struct guest_context {
-	/* x[0] is always 0. s0..s11 and gp are stale here while an SBI call is served: the C code
-	 * keeps them in the registers themselves (see switch.S). */
+	/* x[0] is always 0. While an SBI call is served, a0, a1, s0..s11 and gp are stale here
+	 * (see switch.S). */
 	uint64_t x[32];
 	uint64_t hs_sp;      /* top of the stack of the hart on which the vcpu is resident */
 	uint64_t entered_hs; /* instret at the last exit */

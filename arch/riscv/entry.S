@@ -38,7 +38,7 @@ boot_hart:
 	la	t0, trap_vector
 	csrw	CSR_STVEC, t0
 	la	sp, hart_stacks
-	li	t0, ASM_HART_STACK_SIZE
+	li	t0, ASM_HART_STACK_TOP
 	add	sp, sp, t0
 	mv	tp, zero
 	call	main
@@ -55,8 +55,9 @@ secondary_hart:
 	csrw	CSR_STVEC, t0
 	la	sp, hart_stacks
 	li	t0, ASM_HART_STACK_SIZE
-	addi	t1, a1, 1
-	mul	t0, t0, t1
+	mul	t0, t0, a1
+	add	sp, sp, t0
+	li	t0, ASM_HART_STACK_TOP
 	add	sp, sp, t0
 	mv	tp, zero
 	call	secondary_main

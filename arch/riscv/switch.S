@@ -5,9 +5,10 @@
  * sscratch is the struct guest_context of the resident vcpu while a guest runs, and 0 in HS:
  * that is how the vector tells a trap out of HS from an exit.
  *
- * An SBI call saves only what C may clobber; s0..s11 and gp (which no C code of ours uses) stay
- * in their registers until ecall_fast() is back. Everything else takes the long way, which saves
- * all and may return into another vcpu.
+ * An SBI call saves only what C may clobber and the guest must find unchanged; s0..s11 and gp
+ * (which no C code of ours uses) stay in their registers, and a0 and a1 are the call's results.
+ * Everything else takes the long way, which saves all and may return into another vcpu.
+ * tp is the vcpu's context all the time that one is served.
  */
 #include "arch/riscv/csr.h"
 #include "asm_offsets.h"
@@ -20,13 +21,13 @@
 trap_vector:
 	csrrw	tp, CSR_SSCRATCH, tp
 	beqz	tp, hs_trap
+	sd	t0, X(5)
+	csrr	t0, CSR_SCAUSE
+	addi	t0, t0, -CAUSE_ECALL_VS
 	sd	ra, X(1)
 	sd	sp, X(2)
-	sd	t0, X(5)
 	sd	t1, X(6)
 	sd	t2, X(7)
-	sd	a0, X(10)
-	sd	a1, X(11)
 	sd	a2, X(12)
 	sd	a3, X(13)
 	sd	a4, X(14)
@@ -37,21 +38,26 @@ trap_vector:
 	sd	t4, X(29)
 	sd	t5, X(30)
 	sd	t6, X(31)
-	csrrw	t0, CSR_SSCRATCH, zero
-	sd	t0, X(4)
+	csrrw	t1, CSR_SSCRATCH, zero
+	sd	t1, X(4)
 	csrr	t1, CSR_INSTRET
 	sd	t1, CTX_ENTERED_HS(tp)
 	ld	sp, CTX_HS_SP(tp)
-	csrr	a1, CSR_SCAUSE
-	li	t0, CAUSE_ECALL_VS
-	bne	a1, t0, long_way
+	bnez	t0, long_way
 
-	ld	t0, CTX_ECALLS(tp)
-	addi	t0, t0, 1
-	sd	t0, CTX_ECALLS(tp)
-	mv	a0, tp
+	/* An SBI call: its arguments a0..a7 are those of the C function, its results a0 and a1
+	 * those of the guest, who goes on behind the call. */
+	csrr	t0, CSR_SEPC
+	addi	t0, t0, 4
+	csrw	CSR_SEPC, t0
 	call	ecall_fast
-	bnez	a0, after_ecall
+
+	/* At the top of the stack lies the hart's pending word. */
+	ld	t0, 0(sp)
+	ld	t1, CTX_ECALLS(tp)
+	addi	t1, t1, 1
+	sd	t1, CTX_ECALLS(tp)
+	bnez	t0, after_ecall
 
 	/* How long was this stay? */
 	csrr	t0, CSR_INSTRET
@@ -70,8 +76,6 @@ leave_fast:
 	ld	t0, X(5)
 	ld	t1, X(6)
 	ld	t2, X(7)
-	ld	a0, X(10)
-	ld	a1, X(11)
 	ld	a2, X(12)
 	ld	a3, X(13)
 	ld	a4, X(14)
@@ -87,8 +91,15 @@ leave_fast:
 
 /* The call is served, but the hart has other work: C kept s0..s11 and gp for us. */
 after_ecall:
+	sd	a0, X(10)
+	sd	a1, X(11)
 	li	a1, -1
+	j	save_the_rest
 long_way:
+	sd	a0, X(10)
+	sd	a1, X(11)
+	csrr	a1, CSR_SCAUSE
+save_the_rest:
 	sd	gp, X(3)
 	sd	s0, X(8)
 	sd	s1, X(9)

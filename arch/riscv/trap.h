@@ -7,9 +7,22 @@
 #define ARCH_TRAP_H
 
 #include "arch/riscv/context.h"
+#include "arch/riscv/sbi.h"
 
-/* Serves an SBI call of the resident vcpu. true: there is other work before the guest goes on. */
-bool ecall_fast(struct guest_context *ctx);
+/* Serves an SBI call of the resident vcpu, whose context is in tp. a0 to a5 are the call's
+ * arguments, a6 the function and a7 the extension; what it returns, the guest finds in a0 and a1.
+ * If ctx->pending is set then, exit_long(ctx, -1) comes next. */
+struct sbi_ret ecall_fast(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+                          uint64_t a5, uint64_t fid, uint64_t eid);
+
+/* The context of the resident vcpu; in ecall_fast() and what it calls only. */
+static inline struct guest_context *this_context(void)
+{
+	struct guest_context *ctx;
+
+	__asm__("mv %0, tp" : "=r"(ctx));
+	return ctx;
+}
 
 /* Any other exit (scause), or what is left after an SBI call (scause = -1). Returns the vcpu to
  * enter, resident. */

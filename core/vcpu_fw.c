@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/csr.h"
+#include "core/vcpu.h"
+#include "vpmu/bits.h"
+#include "vpmu/tally_events.h"
+
+static uint64_t since_base(const struct vcpu *vcpu, uint32_t code)
+{
+	return fw_events_read(&vcpu->home->fw_events, code) - vcpu->fw.base[code];
+}
+
+static void take_bases(struct vcpu *vcpu, uint32_t codes)
+{
+	uint32_t code;
+
+	for_each_bit (code, codes)
+		vcpu->fw.base[code] = fw_events_read(&vcpu->home->fw_events, code);
+}
+
+static void add_up(struct vcpu *vcpu, uint32_t codes)
+{
+	uint32_t code;
+
+	for_each_bit (code, codes)
+		vcpu->fw.total[code] += since_base(vcpu, code);
+}
+
+void vcpu_fw_watch(struct vcpu *vcpu, uint32_t codes)
+{
+	add_up(vcpu, vcpu->fw.watched & ~codes);
+	take_bases(vcpu, codes & ~vcpu->fw.watched);
+	vcpu->fw.watched = codes;
+}
+
+void vcpu_fw_load(struct vcpu *vcpu)
+{
+	if (vcpu->fw.watched)
+		take_bases(vcpu, vcpu->fw.watched);
+	if (vcpu->fw.ready_since) {
+		vcpu->fw.steal_ticks += csr_read(CSR_TIME) - vcpu->fw.ready_since;
+		vcpu->fw.ready_since = 0;
+	}
+}
+
+void vcpu_fw_put(struct vcpu *vcpu)
+{
+	if (vcpu->fw.watched)
+		add_up(vcpu, vcpu->fw.watched);
+}
+
+void vcpu_fw_seen(struct vcpu *vcpu, uint32_t code)
+{
+	vcpu->fw.total[code]++;
+}
+
+static uint64_t all_exits(const struct vcpu *vcpu)
+{
+	uint64_t sum = vcpu->ctx.ecalls;
+
+	for (uint32_t i = 0; i < VCPU_EXITS; i++)
+		sum += vcpu->exits[i];
+	return sum;
+}
+
+uint64_t vcpu_fw_total(const struct vcpu *vcpu, uint32_t code)
+{
+	if (code < FW_EVENTS_M)
+		return vcpu->fw.total[code] +
+		       (vcpu->fw.watched & 1U << code ? since_base(vcpu, code) : 0);
+	switch (code) {
+	case TALLY_EVENT_EXITS:
+		return all_exits(vcpu);
+	case TALLY_EVENT_EXITS_ECALL:
+		return vcpu->ctx.ecalls;
+	case TALLY_EVENT_HS_INSTRUCTIONS:
+		return vcpu->ctx.hs_insns;
+	case TALLY_EVENT_STEAL_TICKS:
+		return vcpu->fw.steal_ticks;
+	case TALLY_EVENT_LCOFI_INJECTED:
+		return vcpu->fw.lcofis;
+	case TALLY_EVENT_REFUSALS:
+		return vcpu->fw.refusals;
+	case TALLY_EVENT_LONGEST_STAY:
+		return vcpu->ctx.hs_longest;
+	default:
+		return vcpu->exits[code - TALLY_EVENT_EXITS_ECALL + EXIT_ECALL];
+	}
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the wrap of a counter to the guest's trap, and the price of one sample. */
+#include "guests/bench/bench.h"
+
+#define INSTRUCTIONS 2UL
+#define PERIOD       1000UL
+
+static uint64_t mask;
+static volatile bool taken;
+
+static void overflow(struct trap_frame *frame)
+{
+	(void)frame;
+	pmu_stop(mask);
+	csr_clear(sip, IRQ_LCOFI);
+	taken = true;
+}
+
+static void before(void)
+{
+	taken = false;
+}
+
+/* One sample: start, PERIOD instructions, the trap, which stops. */
+static void sample(void)
+{
+	pmu_start(mask, -PERIOD);
+	while (!taken)
+		;
+}
+
+/* The same without PMU: so many instructions pass in sample() before the trap. */
+static void span(void)
+{
+	for (uint64_t i = 0; i < PERIOD / 2; i++)
+		__asm__ volatile("");
+}
+
+void bench_overflow(void)
+{
+	static const struct row sample_row = {.name = "sample-1000", .op = sample,
+	                                      .before = before, .rounds = 2000};
+	static const struct row span_row = {.name = "span-1000", .op = span, .rounds = 2000};
+	struct sbiret r = pmu_config(0x7fff8, SBI_PMU_CFG_FLAG_SET_UINH, INSTRUCTIONS);
+
+	if (r.error)
+		return;
+	mask = BIT(r.value);
+	irq_handle_by(overflow);
+	csr_set(sie, IRQ_LCOFI);
+	csr_set(sstatus, SSTATUS_SIE);
+	bench(&sample_row);
+	bench(&span_row);
+	csr_clear(sstatus, SSTATUS_SIE);
+	csr_clear(sie, IRQ_LCOFI);
+	irq_handle_by(0);
+	pmu_reset(mask);
+}

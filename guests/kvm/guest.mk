@@ -8,7 +8,7 @@ KVM_GUEST_SRC := guests/kvm/vmm.c guests/kvm/tree.c
 $(KVM_GUEST_DIR)/vmm: $(KVM_GUEST_SRC) guests/kvm/tree.h $(B)/guest/fdt.stamp | setup
 	@mkdir -p $(@D)
 	@echo "  GUEST   $@"
-	$(Q)$(LINUX_CROSS)gcc -std=gnu11 -O2 -g $(WARN) -static -I. -isystem $(B)/guest/include \
+	$(Q)$(LINUX_CROSS)gcc -std=c11 -O2 -g $(WARN) -static -I. -isystem $(B)/guest/include \
 		$(KVM_GUEST_SRC) $(B)/guest/libfdt.a -o $@
 
 GUESTS += $(KVM_GUEST_DIR)/vmm

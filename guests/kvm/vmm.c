@@ -12,6 +12,7 @@
  * Exit status: 0 the guest shut down well, 1 it shut down because something failed, 2 it could
  * not be run, or did what nobody answers.
  */
+#define _GNU_SOURCE 1
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>

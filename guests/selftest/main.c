@@ -88,8 +88,7 @@ static int choose(uint64_t event, const char *name)
 {
 	struct sbiret r = pmu_config(fw.hw, 0, event);
 
-	if (r.error || r.value >= 32 || !(fw.hw >> r.value & 1))
-		report(false, "11.8", name);
+	report(!r.error && r.value < 32 && (fw.hw >> r.value & 1), "11.8", name);
 	if (r.error || r.value >= 32 || !((fw.hw | fw.fixed) >> r.value & 1))
 		return -1;
 	fw.any |= BIT(r.value);

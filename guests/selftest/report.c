@@ -15,7 +15,7 @@ void report(bool ok, const char *section, const char *name)
 		print("PASS %s %s\n", section, name);
 	} else if (why) {
 		known++;
-		print("KNOWN %s %s: %s\n", section, name, why);
+		print("KNOWN %s %s | %s\n", section, name, why);
 	} else {
 		failed++;
 		print("FAIL %s %s\n", section, name);
@@ -32,7 +32,7 @@ void report_eq(uint64_t got, uint64_t want, const char *section, const char *nam
 void report_skip(const char *section, const char *name, const char *why)
 {
 	skipped++;
-	print("SKIP %s %s: %s\n", section, name, why);
+	print("SKIP %s %s | %s\n", section, name, why);
 }
 
 bool report_end(void)

@@ -82,6 +82,5 @@ void mmio_access(struct vcpu *vcpu, bool store)
 		value = plic_access(vm, gpa - GUEST_PLIC_BASE, store, value, insn.width);
 	if (!store && insn.reg)
 		vcpu->ctx.x[insn.reg] = extend(value, &insn);
-	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + insn.length);
-	vpmu_retired(&vcpu->pmu, !(csr_read(CSR_SSTATUS) & SSTATUS_SPP));
+	vcpu_emulated(vcpu, insn.length);
 }

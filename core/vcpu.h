@@ -55,14 +55,6 @@ struct vcpu {
 	uint64_t fp[33];
 	bool fp_used; /* fp[] holds something */
 
-	/* Statistics; private to the home hart. */
-	uint64_t stolen;       /* ticks in which it wanted to run and another vcpu was resident */
-	uint64_t stolen_since; /* valid while `robbed` */
-	bool robbed;           /* it wants to run and another vcpu is resident */
-	uint64_t lcofis;       /* virtual LCOFIs made pending */
-	uint64_t pmu_refusals; /* config_matching answered with NOT_SUPPORTED */
-	uint32_t fw_watched;   /* see vpmu_port_fw_watch() */
-
 	/* Constant after boot. */
 	struct vm *vm;
 	struct pcpu *home;

@@ -8,25 +8,13 @@
 
 #define WRS_NTO 0x00d00073U /* traps with hstatus.VTW, like WFI */
 
-static bool from_user(void)
-{
-	return !(csr_read(CSR_SSTATUS) & SSTATUS_SPP);
-}
-
-/* The guest goes on behind an instruction that we executed for it. The hart has not counted it. */
-static void retire(struct vcpu *vcpu, uint32_t length)
-{
-	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + length);
-	vpmu_retired(&vcpu->pmu, from_user());
-}
-
 /* Reads of the counters and of scountovf; nothing else of the PMU is a guest's. */
 static bool read_pmu_csr(const struct vcpu *vcpu, const struct insn *insn, uint64_t *value)
 {
 	if (!vcpu->vm->config->pmu || insn->csr_writes)
 		return false;
 	if (insn->csr == CSR_SCOUNTOVF) {
-		if (from_user() || !vcpu->vm->pmu_policy.overflow)
+		if (vcpu_from_user() || !vcpu->vm->pmu_policy.overflow)
 			return false;
 		*value = vpmu_scountovf(&vcpu->pmu);
 		return true;
@@ -35,7 +23,7 @@ static bool read_pmu_csr(const struct vcpu *vcpu, const struct insn *insn, uint6
 		return false;
 	/* A read from VU whose kernel closed the counter comes here too, though it may be open in
 	 * hcounteren: answering it would give a process what its kernel keeps from it. */
-	if (from_user() && !(csr_read(CSR_SCOUNTEREN) & BIT(insn->csr - CSR_CYCLE)))
+	if (vcpu_from_user() && !(csr_read(CSR_SCOUNTEREN) & BIT(insn->csr - CSR_CYCLE)))
 		return false;
 	return vpmu_csr_read(&vcpu->pmu, insn->csr, value);
 }
@@ -57,19 +45,19 @@ enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 		return EXIT_CSR;
 	struct insn insn = insn_decode(raw);
 
-	if (insn.kind == INSN_WFI && !from_user()) {
-		retire(vcpu, insn.length);
+	if (insn.kind == INSN_WFI && !vcpu_from_user()) {
+		vcpu_emulated(vcpu, insn.length);
 		wait_for_interrupt(vcpu);
 		return EXIT_WFI;
 	}
 	if (raw == WRS_NTO) {
 		/* Zawrs: it waits for another vcpu, which may need this hart. It may end early. */
-		retire(vcpu, 4);
+		vcpu_emulated(vcpu, 4);
 		sched_yield();
 		return EXIT_WFI;
 	}
 	if (insn.kind == INSN_CSR && read_pmu_csr(vcpu, &insn, &value)) {
-		retire(vcpu, insn.length);
+		vcpu_emulated(vcpu, insn.length);
 		/* A counter read counts itself, so the value is taken after that. */
 		(void)read_pmu_csr(vcpu, &insn, &value);
 		if (insn.reg)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/vm_layout.h"
+#include "core/vm_pmu_config.h"
 #include "core/vm_props.h"
 #include "core/vm_refusal.h"
 
@@ -41,21 +42,12 @@ enum {
 	VM_INITRD,
 	VM_BOOTARGS,
 	VM_CONSOLE,
-	VM_PMU,
-	VM_PMU_COUNTERS,
-	VM_PMU_READS,
-	VM_PROPS
+	VM_PMU, /* and the others of VM_PMU_PROP_NAMES */
+	VM_PROPS = VM_PMU + VM_PMU_PROPS
 };
+/* In the order above. */
 static const char *const vm_props[VM_PROPS] = {
-    [VM_MEMORY] = "memory",
-    [VM_KERNEL] = "kernel",
-    [VM_LOAD_OFFSET] = "load-offset",
-    [VM_INITRD] = "initrd",
-    [VM_BOOTARGS] = "bootargs",
-    [VM_CONSOLE] = "console",
-    [VM_PMU] = "pmu",
-    [VM_PMU_COUNTERS] = "pmu-counters",
-    [VM_PMU_READS] = "pmu-reads",
+    "memory", "kernel", "load-offset", "initrd", "bootargs", "console", VM_PMU_PROP_NAMES,
 };
 
 static bool parse_image(struct parser *p, int node, struct image_ref *ref)
@@ -199,28 +191,6 @@ static bool parse_images_of_vm(struct parser *p, int node, const struct vm_prop 
 	return true;
 }
 
-static bool parse_pmu(struct parser *p, int node, const struct vm_prop *props, struct vm_config *vm)
-{
-	uint64_t valid = VM_ALL_COUNTERS;
-
-	if (p->limits->hctrs)
-		valid &= p->limits->hctrs;
-	vm->pmu = true;
-	vm->pmu_counters = valid;
-	if (!vm_read_choice(&p->b, node, &props[VM_PMU], "on", "off", "is not \"on\" or \"off\"",
-	                    &vm->pmu) ||
-	    !vm_read_choice(&p->b, node, &props[VM_PMU_READS], "trap", "direct",
-	                    "is not \"direct\" or \"trap\"", &vm->pmu_trap_reads))
-		return false;
-	if (props[VM_PMU_COUNTERS].data &&
-	    !vm_read_list(&p->b, node, &props[VM_PMU_COUNTERS], valid, VM_REFUSED_COUNTER,
-	                  "this machine has no counter #", &vm->pmu_counters))
-		return false;
-	if (!vm->pmu)
-		vm->pmu_counters = 0;
-	return true;
-}
-
 static bool parse_name(struct parser *p, int node, const struct vm_tree *tree, struct vm_config *vm)
 {
 	int length;
@@ -252,7 +222,8 @@ static bool parse_vm(struct parser *p, int node, const struct vm_tree *tree, str
 	if (!parse_name(p, node, tree, vm) ||
 	    !vm_read_props(&p->b, node, vm_props, VM_PROPS, props) || !parse_vcpus(p, node, vm) ||
 	    !parse_memory(p, node, &props[VM_MEMORY], vm) ||
-	    !parse_images_of_vm(p, node, props, vm) || !parse_pmu(p, node, props, vm) ||
+	    !parse_images_of_vm(p, node, props, vm) ||
+	    !vm_parse_pmu(&p->b, node, &props[VM_PMU], p->limits, vm) ||
 	    !vm_read_choice(&p->b, node, &props[VM_CONSOLE], "on", "off",
 	                    "is not \"on\" or \"off\"", &vm->console))
 		return false;
@@ -277,7 +248,7 @@ static bool parse_vms(struct parser *p, int node, struct vm_tree *tree)
 	}
 	if (!tree->n_vms)
 		return vm_refuse(&p->b, VM_REFUSED_NO_VM, node, "", "there is no VM to run");
-	return true;
+	return vm_check_alone(&p->b, node, tree);
 }
 
 /* The images come first in time, wherever they stand in the tree: VMs refer to them. */

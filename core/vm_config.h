@@ -22,6 +22,7 @@
 #define VM_MAX_HARTS     64U /* hart ids 0..63 can be named */
 #define VM_MAX_IMAGES    32U
 #define VM_MAX_COUNTERS  32U
+#define VM_MAX_EVENTS    64U
 #define VM_NAME_MAX      15U   /* characters */
 #define VM_BOOTARGS_MAX  1023U /* bytes without the NUL */
 
@@ -57,6 +58,12 @@ struct vm_config {
 	bool pmu;
 	uint64_t pmu_counters; /* bit n: counter n is granted; 0 without a PMU */
 	bool pmu_trap_reads;
+	bool pmu_snapshot;     /* the snapshot page is offered */
+	bool pmu_freeze_vcpu;  /* HS counts as VS; no other VM runs on its harts */
+	bool pmu_idle_cycles;  /* idle time is cycles; no other vcpu runs on its vcpus' harts */
+	bool pmu_events_given; /* only pmu_events may be counted; false: all may */
+	uint32_t n_pmu_events;
+	uint32_t pmu_events[VM_MAX_EVENTS]; /* event_idx */
 };
 
 struct vm_tree {
@@ -92,6 +99,8 @@ enum vm_refusal_code {
 	VM_REFUSED_MEMORY_SUM,
 	VM_REFUSED_HART,    /* not on this machine */
 	VM_REFUSED_COUNTER, /* not on this machine, or no counter at all */
+	VM_REFUSED_EVENT,   /* an event_idx that SBI 3.0 does not know */
+	VM_REFUSED_SHARED,  /* what is for those alone on their harts, and others may run there */
 	VM_REFUSED_PHANDLE, /* does not lead to a child of /images */
 	VM_REFUSED_EMPTY_IMAGE,
 	VM_REFUSED_IMAGE_HEADER, /* a RISC-V Image that contradicts itself */

@@ -45,7 +45,14 @@ static void make_pmu_policy(struct vm *vm)
 	    .width = 64,
 	    .overflow = true,
 	    .trap_reads = vm->config->pmu_trap_reads,
+	    .snapshot = vm->config->pmu_snapshot,
+	    .count_hs = vm->config->pmu_freeze_vcpu,
+	    .cheap_moves = true,
 	    .fw_events = FW_EVENTS_SERVED,
+	    .fw_port_events = (1U << FW_EVENTS_M) - 1,
+	    .n_tally_events = TALLY_EVENTS,
+	    .events = vm->config->pmu_events_given ? vm->config->pmu_events : NULL,
+	    .n_events = vm->config->n_pmu_events,
 	};
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
 		const struct hpm *hpm = &vm->vcpus[i]->home->hpm;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The VM tree's parser on this machine: build/host/vm-check and what its unit test needs.
 # Included by the top-level Makefile after tests/host/host.mk.
-VM_TREE_SRC := core/vm_config.c core/vm_layout.c core/vm_props.c core/vm_refusal.c
+VM_TREE_SRC := core/vm_config.c core/vm_layout.c core/vm_pmu_config.c core/vm_props.c core/vm_refusal.c
 VM_TREE_TEST := tests/host/vm_tree.c $(VM_TREE_SRC)
 HOST_SRC_vm_config := tests/host/test_vm_config.c $(VM_TREE_TEST)
 

@@ -109,7 +109,7 @@ const struct known known_kvm[] = {
     {"the event is taken and never counted", NAMES("11.5 ILLEGAL_INSN: five count 5")},
     {"the counters of one event share one value",
      NAMES("11.5 one firmware event twice: the second counts")},
-    {"it traps on a hart with Smcdeleg, and the trap becomes an illegal instruction",
+    {"never the guest's flags: it traps on a hart with Smcdeleg and is the hart's own elsewhere",
      NAMES("Sscofpmf scountovf is readable")},
     {"machine: the overflow after a far start is swallowed; KVM makes one after each overflow",
      NAMES("Sscofpmf cycles: stop and start arm it again",

@@ -139,6 +139,8 @@ static void run_all(void)
 	test_calls_info();
 	test_calls_config();
 	test_states();
+	test_snapshot();
+	test_event_info();
 	test_fixed();
 	test_values();
 	test_count();

@@ -57,6 +57,8 @@ void test_calls_info(void);
 void test_calls_config(void);
 void test_calls_states(void);
 void test_calls_run(void);
+void test_snapshot(void);
+void test_event_info(void);
 void test_fixed(void);
 void test_values(void);
 void test_count(void);

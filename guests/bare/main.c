@@ -6,10 +6,11 @@ static const struct {
 	const char *name;
 	int (*run)(uint64_t hartid);
 } kinds[] = {
-    {"idle", idle},        {"busy", busy},       {"pmuloop", pmuloop},   {"measure", measure},
-    {"marks", marks_kind}, {"hostile", hostile}, {"wildjump", wildjump}, {"wildsatp", wildsatp},
-    {"reads", reads_kind}, {"chatter", chatter}, {"storm", storm},
-    {"cachewrap", cachewrap}, {"falseflag", falseflag}, {"clock", clockcheck},
+    {"idle", idle},           {"busy", busy},         {"pmuloop", pmuloop},
+    {"measure", measure},     {"marks", marks_kind},  {"hostile", hostile},
+    {"wildjump", wildjump},   {"wildsatp", wildsatp}, {"reads", reads_kind},
+    {"chatter", chatter},     {"storm", storm},       {"cachewrap", cachewrap},
+    {"falseflag", falseflag}, {"clock", clockcheck},
 };
 
 uint64_t end_time;

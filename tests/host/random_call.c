@@ -280,6 +280,9 @@ static void pick_event_info(struct chance *c, struct op *op)
 {
 	static const uint64_t numbers[] = {0,
 	                                   1,
+	                                   VPMU_INFO_SLICE - 1,
+	                                   VPMU_INFO_SLICE,
+	                                   VPMU_INFO_SLICE + 1,
 	                                   31,
 	                                   32,
 	                                   33,

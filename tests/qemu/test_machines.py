@@ -15,7 +15,7 @@ EXPECTED = [
     for event in ("0x2", "0x1")
     for flags, s, u in (("0x0", ONE, ONE), ("0x20", ONE, 0), ("0x40", 0, ONE), ("0x60", 0, 0))
 ] + ["measure: ends, 0 wrong of 8"]
-NO_OVERFLOW = "no sscofpmf: this machine cannot give it overflow interrupts"
+NO_OVERFLOW = "no overflow interrupts: they want Sscofpmf, Ssaia and Ssccfg on its harts"
 
 
 def cpu(without=(), more=""):

@@ -9,7 +9,9 @@
 #include "core/vcpu.h"
 #include "vpmu/port.h"
 
-_Static_assert(VPMU_INH_VS == HPM_INH_VS && VPMU_INH_VU == HPM_INH_VU, "filters are passed as is");
+_Static_assert(VPMU_INH_VS == HPM_INH_VS && VPMU_INH_VU == HPM_INH_VU &&
+                   VPMU_COUNT_HS == HPM_COUNT_HS,
+               "filters are passed as is");
 
 static struct hpm_config to_hpm(const struct vpmu_hw_config *config)
 {

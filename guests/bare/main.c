@@ -38,7 +38,7 @@ static void sleep_until(uint64_t time)
 {
 	sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, time, 0, 0, 0, 0, 0);
 	csr_set(sie, IRQ_TIMER);
-	while (csr_read(time) < time)
+	for (bool early = true; early; early = csr_read(time) < time)
 		__asm__ volatile("wfi");
 	csr_clear(sie, IRQ_TIMER);
 	sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, ~0UL, 0, 0, 0, 0, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads a running counter `reads=` times, 1,000 in a row at a time, and judges that each is
- * `step=` after the one before: 5 if reads do not trap, 4 if they do, since then they do not
- * retire. How many exits that took is in Tally's last line of this guest.
+ * `step=` after the one before: 5, whether reads trap or not. How many exits that took is in
+ * Tally's last line of this guest.
  *   mode=s, u       where it reads; mode=closed: in U, where scounteren forbids it
  *   which=own       the index that the firmware chose
  *   which=shared    another index, that counts the same event

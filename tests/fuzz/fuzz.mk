@@ -12,6 +12,7 @@ CLANG        ?= clang
 FUZZ_SRC_vpmu      := tests/fuzz/fuzz_vpmu.c $(WORLD_SRC) $(VPMU_SRC)
 FUZZ_SRC_vm_config := tests/fuzz/fuzz_vm_config.c $(VM_TREE_TEST)
 FUZZ_SRC_insn      := tests/fuzz/fuzz_insn.c arch/riscv/insn.c
+FUZZ_MUTATOR_vm_config := tests/fuzz/mutate_fdt.c
 FUZZ_LIBS_vm_config := -lfdt -lcmocka
 FUZZ_LIBS_vpmu      := -lcmocka
 FUZZ_OPTIONS_vpmu      := -max_len=600
@@ -34,7 +35,7 @@ fuzz-tools:
 		echo "fuzz: libFuzzer is missing: install clang and libclang-rt-14-dev." >&2; exit 1; }
 
 define fuzzer
-$(B)/fuzz/$(1): $(FUZZ_SRC_$(1):%=$(B)/fuzz/obj/%.o)
+$(B)/fuzz/$(1): $(patsubst %,$(B)/fuzz/obj/%.o,$(FUZZ_SRC_$(1)) $(FUZZ_MUTATOR_$(1)))
 	@echo "  FUZZLD  $$@"
 	$$(Q)$$(CLANG) $$(FUZZ_CFLAGS) $$^ $(FUZZ_LIBS_$(1)) -o $$@
 

@@ -200,7 +200,7 @@ uint64_t vpmu_port_fw_total(uint32_t code)
 	fake_trace.totals++;
 	called();
 	if (code >= 256 && code - 256 < world->n_tally_events)
-		return world->tally_total[code - 256];
+		return code - 256 < FAKE_TALLY_EVENTS ? world->tally_total[code - 256] : 0;
 	fake_require(code < 22 && (world->fw_port_events >> code & 1),
 	             "total of an event that the port does not count");
 	return world->total[code % 22];

@@ -151,7 +151,7 @@ static void pick_event(struct chance *c, uint64_t *event_idx, uint64_t *data)
 	} else if (which < 25) {
 		*event_idx = 0xf0000 | below(c, 22);
 	} else if (which < 35) {
-		*event_idx = 0xf0100 | below(c, model()->policy.n_tally_events + 1);
+		*event_idx = 0xf0100 | (below(c, model()->policy.n_tally_events + 1) & 0xff);
 	} else if (which < 70) {
 		*event_idx = fake_hart_event_idx(percent(c, 50) ? FAKE_CYCLES : FAKE_INSNS, data);
 	} else {

@@ -223,7 +223,7 @@ static void port_event(uint32_t which, uint32_t code, uint64_t n)
 	struct model *m = &world_vcpus[which].model;
 	bool here = which == world_resident;
 
-	if (code >= 256) {
+	if (code >= 256 && code - 256 < FAKE_TALLY_EVENTS) {
 		fake_hart_fw_event(which + 1, code, n);
 		model_fw_event(m, code, n);
 		world_count.tally_events_resident += here;

@@ -62,13 +62,13 @@ def with_neighbour(folder, script, kind):
 
 @pytest.fixture(scope="module")
 def user_reads(tmp_path_factory):
-    """The program of user_reads.c."""
+    """A process that reads its own counter."""
     program = tmp_path_factory.mktemp("program") / "user_reads"
     subprocess.run(
         [os.environ.get("CROSS_COMPILE", "riscv64-linux-gnu-") + "gcc", "-march=rv64gc",
          "-mabi=lp64d", "-mcmodel=medany", "-O2", "-Wall", "-Wextra", "-Werror", "-ffreestanding",
          "-fno-pic", "-fno-stack-protector", "-static", "-no-pie", "-nostdlib",
-         "-Wl,--build-id=none", f"-I{harness.ROOT}", harness.ROOT / "tests/qemu/user_reads.c",
+         "-Wl,--build-id=none", f"-I{harness.ROOT}", harness.ROOT / "guests/linux/user_reads.c",
          harness.ROOT / "guests/lib/count.S", "-o", program], check=True)
     return program
 

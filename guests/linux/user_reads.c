@@ -90,20 +90,26 @@ static uint64_t odd_reads(uint32_t ctr, uint64_t n)
 	return odd;
 }
 
+/* The counter that the event is on; 0: it may not be read here. The page counts from 1. */
+static uint32_t counter_of(const volatile struct page *page)
+{
+	if (!(page->capabilities & USER_READS) || page->index < 4)
+		return 0;
+	return page->index - 1;
+}
+
 static void run(const char *arg)
 {
 	uint64_t attr[8] = {64UL << 32, INSTRUCTIONS, 0, 0, 0, NO_KERNEL, 0, 0}, n = 0;
 	long fd = syscall(SYS_perf_event_open, (unsigned long)attr, 0, ~0UL, ~0UL, 0);
 	/* PROT_READ, MAP_SHARED */
 	long at = syscall(SYS_mmap, 0, 4096, 1, 1, (unsigned long)fd);
-	const volatile struct page *page = (const volatile struct page *)at;
-	uint32_t ctr;
+	uint32_t ctr = fd < 0 || at <= 0 ? 0 : counter_of((const volatile struct page *)at);
 
-	if (fd < 0 || at < 0 || !(page->capabilities & USER_READS) || page->index < 4) {
+	if (!ctr) {
 		say("user_reads: the kernel offers no read from user space\n");
 		leave(1);
 	}
-	ctr = page->index - 1;
 	if (*arg == 'c') {
 		syscall(SYS_munmap, (unsigned long)at, 4096, 0, 0, 0);
 		syscall(SYS_close, (unsigned long)fd, 0, 0, 0, 0);

@@ -82,7 +82,7 @@ static void truth(const char *name, uint32_t first, uint32_t last, uint64_t even
 		yes += can;
 	}
 	print("event info: %u of %u from 0x%x on can be counted\n", (uint64_t)yes,
-	      (uint64_t)(last - first + 1), (uint64_t)first);
+	      (uint64_t)last - first + 1, (uint64_t)first);
 	report(wrong == 0, "11.14", name);
 }
 

@@ -145,7 +145,7 @@ static void see_use(const struct model *m, const struct model_lctr *use)
 		seen(config_fw);
 		if (code >= 256)
 			seen(config_fw_tally);
-		else if (m->policy.fw_port_events >> code & 1)
+		else if (code < 32 && m->policy.fw_port_events >> code & 1)
 			seen(config_fw_port);
 		break;
 	default:

@@ -90,7 +90,7 @@ static void change_property(struct chance *c, void *tree, int node, int prop)
 	int size;
 
 	data = prop < 0 ? NULL : fdt_getprop_by_offset(tree, prop, &name, &size);
-	if (!data || size > (int)sizeof(value) - 64)
+	if (!data || size < 0 || size > (int)sizeof(value) - 64)
 		return;
 	memcpy(value, data, (size_t)size);
 	size = (int)LLVMFuzzerMutate(value, (size_t)size, sizeof(value));
@@ -130,13 +130,21 @@ static void mutate(struct chance *c, void *tree)
 	}
 }
 
+/* libfdt's check trips over trees of old versions itself. */
+static bool is_tree(const uint8_t *data, size_t size)
+{
+	return size >= sizeof(struct fdt_header) && !fdt_check_header(data) &&
+	       fdt_version(data) >= 17 && fdt_totalsize(data) <= size &&
+	       fdt_off_dt_struct(data) % 4 == 0 && !fdt_check_full(data, size);
+}
+
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
 {
 	static uint64_t room[ROOM / 8];
 	struct chance c = {chance_mix(seed)};
 	uint32_t packed;
 
-	if (percent(&c, 20) || size > ROOM / 2 || fdt_check_full(data, size) ||
+	if (percent(&c, 20) || size > ROOM / 2 || !is_tree(data, size) ||
 	    fdt_open_into(data, room, ROOM))
 		return LLVMFuzzerMutate(data, size, max_size);
 	for (uint32_t n = 1 + below(&c, 3); n; n--)

@@ -146,6 +146,7 @@ static void run_all(void)
 	test_count();
 	test_user();
 	test_firmware();
+	test_tally_events();
 	test_overflow();
 	list_corrupt();
 }

@@ -64,6 +64,7 @@ void test_values(void);
 void test_count(void);
 void test_user(void);
 void test_firmware(void);
+void test_tally_events(void);
 void test_overflow(void);
 /* Runs the corrupting case of this name; false: no such case. */
 bool test_corrupt(const char *name);

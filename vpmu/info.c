@@ -22,7 +22,7 @@ bool vpmu_counter_set(const struct vpmu *v, unsigned long base, unsigned long ma
 	/* Bits shifted out are counters that nobody has. */
 	if (wanted >> base != mask)
 		return false;
-	if ((wanted & ~(vpmu_hw_lctrs(v) | vpmu_fw_lctrs(v))) != 0)
+	if ((wanted & ~v->all_lctrs) != 0)
 		return false;
 	*set = wanted;
 	return true;

@@ -5,7 +5,7 @@
  *
  * The order in each call that may start or stop something:
  *   vpmu_take_overflows()   nothing may pend when the port starts or stops
- *   vpmu_join(), vpmu_leave(), vpmu_hctr_sync()   say what should be, touching no hardware
+ *   sets of counters, counts and offsets    say what should be, touching no hardware
  *   vpmu_apply()            makes the hardware so, and raises what was found on the way
  */
 #ifndef VPMU_INTERNAL_H
@@ -21,7 +21,7 @@ static inline uint64_t vpmu_hw_lctrs(const struct vpmu *v)
 
 static inline uint64_t vpmu_fw_lctrs(const struct vpmu *v)
 {
-	return ((UINT64_C(1) << VPMU_FW_COUNTERS) - 1) << v->policy.fw_base;
+	return v->fw_lctrs;
 }
 
 static inline struct vpmu_ret vpmu_result(long error, unsigned long value)
@@ -48,11 +48,17 @@ uint64_t vpmu_value(const struct vpmu *v, lctr_t lctr);
  */
 bool vpmu_event_parse(const struct vpmu *v, unsigned long event_idx, uint64_t event_data,
                       unsigned long config_flags, struct vpmu_hw_config *event);
-bool vpmu_event_is_fw(const struct vpmu_hw_config *event);
-bool vpmu_event_equal(const struct vpmu_hw_config *a, const struct vpmu_hw_config *b);
 
-/* What a configured counter counts. Pure. */
-struct vpmu_hw_config vpmu_event_of(const struct vpmu *v, lctr_t lctr);
+static inline bool vpmu_event_is_fw(const struct vpmu_hw_config *event)
+{
+	return SBI_PMU_EVENT_TYPE(event->event_idx) == SBI_PMU_TYPE_FW;
+}
+
+static inline bool vpmu_event_equal(const struct vpmu_hw_config *a, const struct vpmu_hw_config *b)
+{
+	return a->event_idx == b->event_idx && a->inhibit == b->inhibit &&
+	       a->event_data == b->event_data;
+}
 
 /* fw.c */
 
@@ -89,17 +95,21 @@ bool vpmu_hctr_holds(const struct vpmu *v, hctr_t hctr, const struct vpmu_hw_con
 
 /* counter.c */
 
-/* Unconfigures a counter that is not running; its value stays. Pure. */
-void vpmu_forget(struct vpmu *v, lctr_t lctr);
+/* Unconfigures counters that are not running; their values stay. Pure. */
+void vpmu_forget(struct vpmu *v, uint64_t set);
+
+enum vpmu_start_from {
+	VPMU_FROM_KEPT,     /* the counter's own value */
+	VPMU_FROM_GIVEN,    /* arg */
+	VPMU_FROM_SNAPSHOT, /* its slot; arg: the counter of slot 0 */
+};
 
 /*
- * Marks a configured counter that is not running as running from its value; clears its OF.
- * Returns the hctr to apply, as a mask; 0 for a firmware counter.
+ * Starts configured counters that are not running, and clears their OF. Those that the hardware
+ * refuses are lost then. hctrs: to be applied besides.
  */
-uint64_t vpmu_join(struct vpmu *v, lctr_t lctr);
-
-/* Marks a running counter as stopped at its value. Returns as vpmu_join(). */
-uint64_t vpmu_leave(struct vpmu *v, lctr_t lctr);
+void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg,
+                    uint64_t hctrs);
 
 /* overflow.c */
 
@@ -107,13 +117,26 @@ uint64_t vpmu_leave(struct vpmu *v, lctr_t lctr);
  * Will a hardware counter that starts at this value wrap within 2^62 counts, so that its wrap
  * must be told? Pure.
  */
-bool vpmu_near(const struct vpmu *v, uint64_t value);
+static inline bool vpmu_near(const struct vpmu *v, uint64_t value)
+{
+	return v->value_mask - value < v->near_span;
+}
+
+/* Gives the flags of armed hctrs to the counters they belong to. */
+void vpmu_give_overflows(struct vpmu *v, uint64_t flagged);
 
 /*
  * Takes what pends off the hart and gives it to the counters it belongs to. Returns the hctrs
- * that must be applied because of it.
+ * that must be applied because of it. Nearly always that is none.
  */
-uint64_t vpmu_take_overflows(struct vpmu *v);
+static inline uint64_t vpmu_take_overflows(struct vpmu *v)
+{
+	uint64_t flagged = vpmu_port_take_overflow(v->armed) & v->armed;
+
+	if (flagged != 0)
+		vpmu_give_overflows(v, flagged);
+	return flagged;
+}
 
 /*
  * After the last counter was stopped: one that moves in HS may have made an LCOFI pend since
@@ -134,7 +157,13 @@ void vpmu_hctr_sync(struct vpmu *v, hctr_t hctr);
 void vpmu_hctr_step(struct vpmu *v, hctr_t hctr);
 
 /* Raises LCOFI if a wrap was found since the last time. */
-void vpmu_raise_due(struct vpmu *v);
+static inline void vpmu_raise_due(struct vpmu *v)
+{
+	if (v->lcofi_due) {
+		v->lcofi_due = false;
+		vpmu_port_raise_lcofi();
+	}
+}
 
 /* anchor.c */
 
@@ -142,10 +171,20 @@ void vpmu_raise_due(struct vpmu *v);
  * Starts, moves and stops the given hctrs as their running counters need it, with at most one
  * stop and one start of the port; updates the direct set; raises LCOFI if due. Each that is
  * active must have been synced. Counters of an hctr that the hardware refuses become lost.
+ * What needs no thought is in stops (active, no running counter is left) and starts (idle, all
+ * counters have offset 0).
  */
-void vpmu_apply(struct vpmu *v, uint64_t hctrs);
+void vpmu_apply(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t starts);
 
 /* Tells the port which counters are direct, where that changed. */
-void vpmu_update_direct(struct vpmu *v);
+static inline void vpmu_update_direct(struct vpmu *v)
+{
+	uint64_t direct = (v->in_step | v->held) & v->openable;
+
+	if (direct != v->direct) {
+		v->direct = direct;
+		vpmu_port_set_direct(direct);
+	}
+}
 
 #endif

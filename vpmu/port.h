@@ -57,6 +57,13 @@ bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config);
  */
 uint64_t vpmu_port_start(const struct vpmu_hw_start *starts, uint32_t n);
 
+/*
+ * Adds one to a running counter that stands still, and takes nothing off its flag: as if one more
+ * event had happened. false, and nothing is changed: its value is `last`, or that is not to be
+ * had cheaply. Only asked where vpmu_policy.cheap_moves says so.
+ */
+bool vpmu_port_step(hctr_t hctr, uint64_t last);
+
 /* Stops running counters; they keep event, filter and value. hctr_mask: running ones only. */
 void vpmu_port_stop(uint64_t hctr_mask);
 

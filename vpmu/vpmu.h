@@ -63,16 +63,20 @@ struct vpmu_counter {
 	 * its hctr, the total of its firmware event), so counting writes nothing here.
 	 */
 	uint64_t value;
-	uint64_t event_data;
-	uint32_t event_idx;
-	uint8_t inhibit; /* VPMU_INH_*, VPMU_COUNT_HS */
-	uint8_t hctr;    /* hardware events: what backs it */
+	struct vpmu_hw_config event; /* what it counts */
+	uint32_t hctr;               /* hardware events: what backs it */
 };
 
 /* Embedded by value in its vcpu; the fields are private to vpmu/. */
 struct vpmu {
 	struct vpmu_policy policy;
+
+	/* What follows from the policy; constant. */
 	uint64_t value_mask; /* the low policy.width bits */
+	uint64_t near_span;  /* a counter so close to its wrap is near; 0: none ever is */
+	uint64_t fw_lctrs;   /* sets of lctr: the firmware counters, ... */
+	uint64_t all_lctrs;  /* ... and all that there are */
+	uint64_t openable;   /* set of hctr: those that may be direct */
 
 	/* Sets of lctr. running and lost are disjoint parts of configured. */
 	uint64_t configured;
@@ -80,13 +84,16 @@ struct vpmu {
 	uint64_t lost;     /* the hardware refused it: no value to be had, see counter.c */
 	uint64_t overflow; /* OF, hardware counters only */
 	uint64_t near;     /* part of running: its next wrap must be told, see overflow.c */
+	uint64_t home;     /* part of configured: backed by the hctr of the same index */
 	uint64_t cycles;   /* configured for CPU_CYCLES */
-	uint64_t insns;    /* configured for INSTRUCTIONS */
+	/* Configured for CPU_CYCLES or INSTRUCTIONS, and counting VS [0], VU [1]. */
+	uint64_t retires[2];
 
 	/* Sets of hctr; all but parked are empty while the vcpu is not resident. */
 	uint64_t active; /* running in hardware: exactly those with a running lctr */
 	uint64_t armed;  /* part of active: will raise LCOFI and has not yet */
 	uint64_t held;   /* idle, and holding the value of the lctr of the same index */
+	uint64_t in_step; /* part of active: the lctr of the same index runs there at offset 0 */
 	uint64_t direct; /* what vpmu_port_set_direct() was told */
 	uint64_t parked; /* active when vpmu_save() stopped them */
 

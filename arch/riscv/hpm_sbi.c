@@ -45,28 +45,47 @@ static void sbi_start_call(uint64_t mask, uint64_t flags, uint64_t value, bool a
 		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 }
 
-static void sbi_start(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
+/* Those that nobody touched since they were stopped go on with one call for all of them. */
+static uint64_t sbi_set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 {
+	struct hpm_slot *slot = &hpm->slots[hctr];
+
+	if (slot->armed == armed && hpm_read(hctr) == value)
+		return BIT(hctr);
+	slot->armed = armed;
 	/* Only config sets OF: a counter that was armed and did not overflow has it at 0. */
 	if (!armed && !(csr_read(CSR_SCOUNTOVF) & BIT(hctr)))
-		sbi_program(hpm, hctr, &hpm->slots[hctr].config);
+		sbi_program(hpm, hctr, &slot->config);
 	sbi_start_call(BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, armed);
+	return 0;
 }
 
-static void sbi_resume(uint64_t hctr_mask, bool armed)
+static void sbi_run(const struct hpm *hpm, uint64_t hctrs)
 {
-	sbi_start_call(hctr_mask, 0, 0, armed);
+	if (hctrs & hpm->armed)
+		sbi_start_call(hctrs & hpm->armed, 0, 0, true);
+	if (hctrs & ~hpm->armed)
+		sbi_start_call(hctrs & ~hpm->armed, 0, 0, false);
 }
 
-static void sbi_stop(uint64_t hctr_mask)
+static void sbi_stop(uint64_t hctrs)
 {
-	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, 0, hctr_mask, 0, 0, 0);
+	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, 0, hctrs, 0, 0, 0);
+}
+
+/* A call to the firmware is never cheap. */
+static bool sbi_step(uint32_t hctr, uint64_t last)
+{
+	(void)hctr;
+	(void)last;
+	return false;
 }
 
 const struct hpm_backend hpm_sbi = {
     .name = "sbi",
     .program = sbi_program,
-    .start = sbi_start,
-    .resume = sbi_resume,
+    .set = sbi_set,
+    .run = sbi_run,
     .stop = sbi_stop,
+    .step = sbi_step,
 };

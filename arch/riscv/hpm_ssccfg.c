@@ -31,36 +31,54 @@ static bool ssccfg_program(struct hpm *hpm, uint32_t hctr, const struct hpm_conf
 
 	if (!bits)
 		return false;
+	hpm->slots[hctr].selector = bits;
 	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
 	csr_write(CSR_SIREG2, bits | MHPMEVENT_OF);
 	return true;
 }
 
-static void ssccfg_start(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
+/* To write the value again costs less than to find out whether it is still there. */
+static uint64_t ssccfg_set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 {
+	struct hpm_slot *slot = &hpm->slots[hctr];
+
 	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
-	csr_write(CSR_SIREG2,
-	          event_bits(hpm, &hpm->slots[hctr].config) | (armed ? 0 : MHPMEVENT_OF));
+	/* Only the hart changes OF behind our back, from 0 to 1, when an armed one wraps. */
+	if (armed || slot->armed)
+		csr_write(CSR_SIREG2, slot->selector | (armed ? 0 : MHPMEVENT_OF));
+	slot->armed = armed;
 	csr_write(CSR_SIREG, value);
-	csr_clear(CSR_SCOUNTINHIBIT, BIT(hctr));
+	return BIT(hctr);
 }
 
-/* OF is as the last start left it: a counter that overflowed since is not armed any more. */
-static void ssccfg_resume(uint64_t hctr_mask, bool armed)
+static void ssccfg_run(const struct hpm *hpm, uint64_t hctrs)
 {
-	(void)armed;
-	csr_clear(CSR_SCOUNTINHIBIT, hctr_mask);
+	(void)hpm;
+	csr_clear(CSR_SCOUNTINHIBIT, hctrs);
 }
 
-static void ssccfg_stop(uint64_t hctr_mask)
+static void ssccfg_stop(uint64_t hctrs)
 {
-	csr_set(CSR_SCOUNTINHIBIT, hctr_mask);
+	csr_set(CSR_SCOUNTINHIBIT, hctrs);
+}
+
+static bool ssccfg_step(uint32_t hctr, uint64_t last)
+{
+	uint64_t value;
+
+	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
+	value = csr_read(CSR_SIREG);
+	if (value == last)
+		return false;
+	csr_write(CSR_SIREG, value + 1);
+	return true;
 }
 
 const struct hpm_backend hpm_ssccfg = {
     .name = "ssccfg",
     .program = ssccfg_program,
-    .start = ssccfg_start,
-    .resume = ssccfg_resume,
+    .set = ssccfg_set,
+    .run = ssccfg_run,
     .stop = ssccfg_stop,
+    .step = ssccfg_step,
 };

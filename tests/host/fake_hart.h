@@ -79,6 +79,7 @@ struct fake_hart_trace {
 	uint64_t stop_calls;
 	uint64_t stopped;
 	uint64_t reads;
+	uint64_t steps;
 	uint64_t takes;
 	uint64_t direct_sets;
 	uint64_t watches;

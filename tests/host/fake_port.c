@@ -128,6 +128,18 @@ uint64_t vpmu_port_start(const struct vpmu_hw_start *starts, uint32_t n)
 	return refused;
 }
 
+bool vpmu_port_step(hctr_t hctr, uint64_t last)
+{
+	struct fake_counter *c = &fake.counters[checked(hctr)];
+
+	fake_trace.steps++;
+	fake_require(c->running && c->owner == fake.resident, "step of a counter that does not run");
+	if (c->value == last)
+		return false;
+	c->value = (c->value + 1) & fake_value_mask();
+	return true;
+}
+
 void vpmu_port_stop(uint64_t hctr_mask)
 {
 	fake_trace.stop_calls++;

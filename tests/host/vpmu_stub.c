@@ -180,6 +180,19 @@ uint64_t vpmu_port_start(const struct vpmu_hw_start *starts, uint32_t n)
 	return refused;
 }
 
+bool vpmu_port_step(hctr_t hctr, uint64_t last)
+{
+	struct stub_hctr *h = &stub.hctr[hctr.idx];
+
+	stub.steps++;
+	assert_true(h->running && h->ours);
+	hs_works();
+	if (h->value == last)
+		return false;
+	h->value = (h->value + 1) & stub.width_mask;
+	return true;
+}
+
 void vpmu_port_stop(uint64_t hctr_mask)
 {
 	uint32_t i;

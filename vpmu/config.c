@@ -8,7 +8,7 @@
  */
 #include "vpmu/internal.h"
 
-static const struct vpmu_ret not_supported = {.error = SBI_ERR_NOT_SUPPORTED};
+static const struct sbi_ret not_supported = {.error = SBI_ERR_NOT_SUPPORTED};
 
 static void clear_value(struct vpmu *v, lctr_t lctr)
 {
@@ -36,7 +36,7 @@ static void clear_running(struct vpmu *v, lctr_t lctr)
 	vpmu_apply(v, hctrs | bit64(hctr.idx), 0, 0);
 }
 
-static struct vpmu_ret config_running(struct vpmu *v, lctr_t lctr,
+static struct sbi_ret config_running(struct vpmu *v, lctr_t lctr,
                                       const struct vpmu_hw_config *event,
                                       unsigned long config_flags)
 {
@@ -115,7 +115,7 @@ static bool prepare(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *ev
 	return vpmu_port_prepare(hctr, event);
 }
 
-static struct vpmu_ret configure_and_start(struct vpmu *v, struct vpmu_place place,
+static struct sbi_ret configure_and_start(struct vpmu *v, struct vpmu_place place,
                                            const struct vpmu_hw_config *event,
                                            unsigned long config_flags, uint64_t hctrs)
 {
@@ -132,7 +132,7 @@ static struct vpmu_ret configure_and_start(struct vpmu *v, struct vpmu_place pla
 	return not_supported;
 }
 
-static struct vpmu_ret config_stopped(struct vpmu *v, uint64_t set,
+static struct sbi_ret config_stopped(struct vpmu *v, uint64_t set,
                                       const struct vpmu_hw_config *event,
                                       unsigned long config_flags)
 {
@@ -158,7 +158,7 @@ static struct vpmu_ret config_stopped(struct vpmu *v, uint64_t set,
 	return vpmu_result(SBI_SUCCESS, place.lctr.idx);
 }
 
-struct vpmu_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
+struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
                                              unsigned long counter_idx_mask,
                                              unsigned long config_flags, unsigned long event_idx,
                                              uint64_t event_data)

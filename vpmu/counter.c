@@ -140,7 +140,7 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 	vpmu_apply(v, hctrs, 0, starts);
 }
 
-struct vpmu_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
+struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
                                    unsigned long counter_idx_mask, unsigned long start_flags,
                                    uint64_t initial_value)
 {
@@ -182,7 +182,7 @@ static void leave(struct vpmu *v, lctr_t lctr)
 	v->near &= ~bit64(lctr.idx);
 }
 
-struct vpmu_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
+struct sbi_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
                                   unsigned long counter_idx_mask, unsigned long stop_flags)
 {
 	bool take = (stop_flags & SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT) != 0;

@@ -24,9 +24,9 @@ static inline uint64_t vpmu_fw_lctrs(const struct vpmu *v)
 	return v->fw_lctrs;
 }
 
-static inline struct vpmu_ret vpmu_result(long error, unsigned long value)
+static inline struct sbi_ret vpmu_result(long error, unsigned long value)
 {
-	return (struct vpmu_ret){.error = error, .value = value};
+	return (struct sbi_ret){.error = error, .value = value};
 }
 
 /* info.c */

@@ -114,30 +114,25 @@ struct vpmu {
 	unsigned long info_next; /* 0: there is none */
 };
 
-struct vpmu_ret {
-	long error;
-	unsigned long value;
-};
-
 /* An empty PMU: every counter unconfigured and zero. The vcpu is not resident. */
 void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy);
 
 /* The functions of the extension; arguments as the guest passed them, checked here. */
-struct vpmu_ret vpmu_num_counters(const struct vpmu *v);
-struct vpmu_ret vpmu_counter_get_info(const struct vpmu *v, unsigned long counter_idx);
-struct vpmu_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
+struct sbi_ret vpmu_num_counters(const struct vpmu *v);
+struct sbi_ret vpmu_counter_get_info(const struct vpmu *v, unsigned long counter_idx);
+struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
                                              unsigned long counter_idx_mask,
                                              unsigned long config_flags, unsigned long event_idx,
                                              uint64_t event_data);
-struct vpmu_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
+struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
                                    unsigned long counter_idx_mask, unsigned long start_flags,
                                    uint64_t initial_value);
-struct vpmu_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
+struct sbi_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
                                   unsigned long counter_idx_mask, unsigned long stop_flags);
-struct vpmu_ret vpmu_counter_fw_read(const struct vpmu *v, unsigned long counter_idx);
-struct vpmu_ret vpmu_counter_fw_read_hi(const struct vpmu *v, unsigned long counter_idx);
+struct sbi_ret vpmu_counter_fw_read(const struct vpmu *v, unsigned long counter_idx);
+struct sbi_ret vpmu_counter_fw_read_hi(const struct vpmu *v, unsigned long counter_idx);
 
-struct vpmu_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_lo,
+struct sbi_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_lo,
                                         unsigned long shmem_phys_hi, unsigned long flags);
 
 /*
@@ -145,7 +140,7 @@ struct vpmu_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys
  * yet, and the guest has to execute the same call again (its pc stays). A call with other
  * arguments starts anew.
  */
-struct vpmu_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
+struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
                                     unsigned long shmem_phys_hi, unsigned long num_entries,
                                     unsigned long flags, bool *again);
 
@@ -164,8 +159,17 @@ void vpmu_retired(struct vpmu *v, bool user);
  */
 bool vpmu_csr_read(const struct vpmu *v, uint32_t csr, uint64_t *value);
 
+/* The counters that a guest may read by their CSRs, as a mask. */
+static inline uint64_t vpmu_readable(const struct vpmu *v)
+{
+	return v->policy.hctrs & v->configured & ~v->lost;
+}
+
 /* What the guest reads in scountovf: overflow flags of its own hardware counters. */
-uint32_t vpmu_scountovf(const struct vpmu *v);
+static inline uint32_t vpmu_scountovf(const struct vpmu *v)
+{
+	return (uint32_t)v->overflow;
+}
 
 /* The hart took an LCOFI, or may have one pending. */
 void vpmu_overflow(struct vpmu *v);
@@ -178,7 +182,10 @@ void vpmu_save(struct vpmu *v);
 void vpmu_restore(struct vpmu *v);
 
 /* Does a counter of this vcpu count cycles now? Idle time must then be spent outside VS. */
-bool vpmu_counts_cycles(const struct vpmu *v);
+static inline bool vpmu_counts_cycles(const struct vpmu *v)
+{
+	return (v->running & v->cycles) != 0;
+}
 
 /* Back to vpmu_init(); stops what runs. The vcpu is resident. */
 void vpmu_reset(struct vpmu *v);

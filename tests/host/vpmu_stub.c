@@ -372,7 +372,7 @@ bool guest_read_is_illegal(uint32_t idx)
 
 unsigned long config(unsigned long mask, unsigned long flags, unsigned long event_idx)
 {
-	struct vpmu_ret ret = vpmu_counter_config_matching(&vpmu, 0, mask, flags, event_idx, 0);
+	struct sbi_ret ret = vpmu_counter_config_matching(&vpmu, 0, mask, flags, event_idx, 0);
 
 	assert_int_equal(ret.error, 0);
 	return ret.value;
@@ -395,7 +395,7 @@ long stop(unsigned long mask, unsigned long flags)
 
 uint64_t fw_read(unsigned long idx)
 {
-	struct vpmu_ret ret = vpmu_counter_fw_read(&vpmu, idx);
+	struct sbi_ret ret = vpmu_counter_fw_read(&vpmu, idx);
 
 	assert_int_equal(ret.error, 0);
 	return ret.value;

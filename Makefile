@@ -51,6 +51,9 @@ endif
 TARGET_CFLAGS := -std=c11 -fstack-protector-strong $(WARN) $(TARGET_FLAGS) \
 	-ffixed-t3 -ffixed-t4 -ffixed-t5 -ffixed-t6
 
+# vpmu/ has no array on any stack, and its structures' addresses are passed in every call.
+$(B)/obj/vpmu/%.c.o: TARGET_CFLAGS += -fstack-protector
+
 TALLY_SRC := $(sort $(wildcard arch/riscv/*.S core/*.S)) \
 	$(filter-out arch/riscv/asm_offsets.c,$(sort $(wildcard arch/riscv/*.c core/*.c vpmu/*.c)))
 TALLY_OBJ := $(TALLY_SRC:%=$(B)/obj/%.o)

@@ -35,32 +35,36 @@ uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
 
 bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
 {
-	return hpm_program(&this_pcpu()->hpm, hctr.idx, to_hpm(config));
+	struct hpm *hpm = &this_pcpu()->hpm;
+
+	return hpm_holds(hpm, hctr.idx, to_hpm(config)) ||
+	       hpm_reprogram(hpm, hctr.idx, to_hpm(config));
 }
 
-uint64_t vpmu_port_start(const struct vpmu_hw_start *starts, uint32_t n)
+/* Not inlined: the usual way through vpmu_port_set() then needs no stack. */
+static __attribute__((noinline)) bool reprogram_and_set(struct hpm *hpm, uint32_t hctr,
+                                                        const struct hpm_config *config,
+                                                        uint64_t value, bool armed)
+{
+	return hpm_reprogram(hpm, hctr, config) && hpm->backend->set(hpm, hctr, value, armed);
+}
+
+bool vpmu_port_set(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t value, bool armed)
 {
 	struct hpm *hpm = &this_pcpu()->hpm;
-	uint64_t refused = 0, set = 0, run = 0, armed = 0;
 
-	for (const struct vpmu_hw_start *s = starts; s < starts + n; s++) {
-		uint64_t bit = BIT(s->hctr.idx);
-		bool arm = s->armed && quirk_may_arm(s->config.event_idx);
+	armed = armed && quirk_may_arm(config->event_idx);
+	if (!hpm_holds(hpm, hctr.idx, to_hpm(config)))
+		return reprogram_and_set(hpm, hctr.idx, to_hpm(config), value, armed);
+	return hpm->backend->set(hpm, hctr.idx, value, armed);
+}
 
-		if (!hpm_program(hpm, s->hctr.idx, to_hpm(&s->config))) {
-			refused |= bit;
-			continue;
-		}
-		set |= bit;
-		if (arm)
-			armed |= bit;
-		run |= hpm->backend->set(hpm, s->hctr.idx, s->value, arm);
-	}
-	hpm->running |= set;
-	hpm->armed = (hpm->armed & ~set) | armed;
-	if (run)
-		hpm->backend->run(hpm, run);
-	return refused;
+void vpmu_port_run(uint64_t hctr_mask)
+{
+	struct hpm *hpm = &this_pcpu()->hpm;
+
+	hpm->running |= hctr_mask;
+	hpm->backend->run(hpm, hctr_mask);
 }
 
 void vpmu_port_stop(uint64_t hctr_mask)

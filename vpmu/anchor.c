@@ -52,45 +52,26 @@ static void move_anchor(struct vpmu *v, hctr_t hctr, uint64_t offset)
 }
 
 /*
- * Finds out what an hctr needs, and brings its counters to the anchor that it will have.
- * Adds it to those to be stopped and to be started.
+ * Finds out what an hctr needs, and brings its counters to the anchor that it will have: is it to
+ * be started, after a stop if it is active?
  */
-static void plan(struct vpmu *v, hctr_t hctr, uint64_t *stops, uint64_t *starts)
+static bool must_start(struct vpmu *v, hctr_t hctr, uint64_t users)
 {
 	uint64_t bit = bit64(hctr.idx);
-	uint64_t users = v->users[hctr.idx] & v->running;
-	struct anchor anchor;
+	struct anchor anchor = choose_anchor(v, hctr);
+	bool start = (v->active & bit) == 0 || anchor.offset != 0 ||
+	             anchor.armed != ((v->armed & bit) != 0);
 
-	if (users == 0) {
-		*stops |= v->active & bit;
-		return;
-	}
-	anchor = choose_anchor(v, hctr);
-	if ((v->active & bit) == 0 || anchor.offset != 0 ||
-	    anchor.armed != ((v->armed & bit) != 0)) {
+	if (start)
 		move_anchor(v, hctr, anchor.offset);
-		*stops |= v->active & bit;
-		*starts |= bit;
-	}
 	if ((users & bit) != 0 && v->counter[hctr.idx].value == 0)
 		v->in_step |= bit;
 	else
 		v->in_step &= ~bit;
+	return start;
 }
 
-static void stop(struct vpmu *v, uint64_t hctrs)
-{
-	vpmu_port_stop(hctrs);
-	v->active &= ~hctrs;
-	v->armed &= ~hctrs;
-	/* Linux reads after it stops: where the value is still there, that read needs no exit. It is
-	 * not, where the counter went on after its value was taken. */
-	if (!v->policy.count_hs)
-		v->held |= v->in_step & hctrs & ~v->running;
-	v->in_step &= ~(hctrs & ~v->running);
-}
-
-static void lose(struct vpmu *v, hctr_t hctr)
+void vpmu_lose(struct vpmu *v, hctr_t hctr)
 {
 	uint64_t users = v->users[hctr.idx] & v->running;
 	uint32_t i;
@@ -99,60 +80,42 @@ static void lose(struct vpmu *v, hctr_t hctr)
 		v->counter[i].value = (v->count[hctr.idx] + v->counter[i].value) & v->value_mask;
 	v->running &= ~users;
 	v->near &= ~users;
+	v->held &= ~bit64(hctr.idx);
 	v->in_step &= ~bit64(hctr.idx);
 	v->lost |= users;
 }
 
-static void start(struct vpmu *v, uint64_t hctrs)
-{
-	struct vpmu_hw_start starts[VPMU_HW_COUNTERS];
-	uint64_t armed = 0;
-	uint64_t refused;
-	uint32_t n = 0;
-	uint32_t i;
-
-	for_each_bit (i, hctrs) {
-		uint64_t users = v->users[i] & v->running;
-		uint32_t any = (users >> i & 1) != 0 ? i : lowest_bit(users);
-
-		starts[n].hctr.idx = i;
-		starts[n].armed = (users & v->near) != 0;
-		starts[n].value = v->count[i];
-		starts[n].config = v->counter[any].event;
-		if (starts[n].armed)
-			armed |= bit64(i);
-		n++;
-	}
-	refused = vpmu_port_start(starts, n);
-	v->held &= ~hctrs;
-	v->active |= hctrs & ~refused;
-	v->armed |= armed & ~refused;
-	for_each_bit (i, refused)
-		lose(v, (hctr_t){i});
-}
-
-void vpmu_apply(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t starts)
+void vpmu_apply_all(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t ready)
 {
 	uint32_t i;
 
-	/* A counter that is alone is the one of its hctr's own index, if that is at home there. */
-	v->in_step |= starts & v->home;
-	for (;;) {
-		for_each_bit (i, hctrs)
-			plan(v, (hctr_t){i}, &stops, &starts);
-		hctrs = 0;
+	while ((hctrs | stops | ready) != 0) {
+		uint64_t starts = 0;
+
+		for_each_bit (i, hctrs) {
+			uint64_t users = v->users[i] & v->running;
+
+			if (users != 0 && !must_start(v, (hctr_t){i}, users))
+				continue;
+			stops |= v->active & bit64(i);
+			if (users != 0)
+				starts |= bit64(i);
+		}
 		if (stops != 0)
-			stop(v, stops);
-		/* The values above were looked at, and another may have wrapped while they were. */
-		if (v->policy.count_hs && starts != 0)
-			hctrs = vpmu_take_overflows(v);
-		if (starts != 0)
-			start(v, starts);
-		if (hctrs == 0)
-			break;
-		/* Only for counters that move in HS; each turn needs one more near one to wrap. */
+			vpmu_stop(v, stops);
+		/* The values above were looked at, and another may have wrapped while they were. Only
+		 * with counters that move in HS; each turn needs one more near one to wrap. */
+		hctrs = v->policy.count_hs && starts != 0 ? vpmu_take_overflows(v) : 0;
+		for_each_bit (i, starts) {
+			uint64_t users = v->users[i] & v->running;
+
+			ready |= vpmu_set(v, (hctr_t){i}, users,
+			                  &v->counter[lowest_bit(users)].event);
+		}
+		if (ready != 0)
+			vpmu_run(v, ready);
 		stops = 0;
-		starts = 0;
+		ready = 0;
 	}
 	vpmu_update_direct(v);
 	vpmu_raise_due(v);

@@ -78,13 +78,13 @@ static bool is_fw(const struct vpmu *v, lctr_t lctr)
 	return (v->fw_lctrs >> lctr.idx & 1) != 0;
 }
 
-/* Is a configured hardware counter the only one of its hctr? It has offset 0 then. */
+/* Is a configured hardware counter the only one of its hctr? It is its anchor then. */
 static bool is_alone(const struct vpmu *v, lctr_t lctr)
 {
 	return v->users[v->counter[lctr.idx].hctr] == bit64(lctr.idx);
 }
 
-static uint64_t start_value(const struct vpmu *v, lctr_t lctr, enum vpmu_start_from from,
+static inline uint64_t start_value(const struct vpmu *v, lctr_t lctr, enum vpmu_start_from from,
                             uint64_t arg)
 {
 	uint64_t value = arg;
@@ -96,25 +96,30 @@ static uint64_t start_value(const struct vpmu *v, lctr_t lctr, enum vpmu_start_f
 	return is_fw(v, lctr) ? value : value & v->value_mask;
 }
 
-/* A hardware counter begins to run at this value, as far as it and its hctr's count know. */
+/* Not before its hctr was synced: the sync would take its old value for an offset. */
+static inline void note_near(struct vpmu *v, lctr_t lctr, uint64_t value)
+{
+	if (vpmu_near(v, value))
+		v->near |= bit64(lctr.idx);
+}
+
+/* A running hardware counter, new among others of its hctr, gets its offset for this value. */
 static void join(struct vpmu *v, lctr_t lctr, uint64_t value)
 {
 	struct vpmu_counter *c = &v->counter[lctr.idx];
 
 	if ((v->active >> c->hctr & 1) != 0)
 		vpmu_hctr_sync(v, (hctr_t){c->hctr});
-	else if ((v->users[c->hctr] & v->running) == 0)
-		/* The first one: the hardware counts in the guest's own numbers. */
+	else if ((v->users[c->hctr] & v->running) == bit64(lctr.idx))
 		v->count[c->hctr] = value;
-	if (vpmu_near(v, value))
-		v->near |= bit64(lctr.idx);
+	note_near(v, lctr, value);
 	c->value = (value - v->count[c->hctr]) & v->value_mask;
 }
 
 void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg,
                     uint64_t hctrs)
 {
-	uint64_t starts = 0;
+	uint64_t ready = 0;
 	uint32_t i;
 
 	if ((set & vpmu_hw_lctrs(v)) != 0)
@@ -124,20 +129,31 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 	/* From here on the value leaves what the hctr of the same index may hold of it. */
 	v->held &= ~set;
 	for_each_bit (i, set) {
+		struct vpmu_counter *c = &v->counter[i];
 		lctr_t lctr = {i};
 		uint64_t value = start_value(v, lctr, from, arg);
 
+		v->running |= bit64(i);
 		if (is_fw(v, lctr)) {
-			v->counter[i].value = value - vpmu_fw_total(v, lctr);
+			c->value = value - vpmu_fw_total(v, lctr);
+			continue;
+		}
+		/* While one counts HS others may wrap until it is set: see vpmu_apply_all(). */
+		if (is_alone(v, lctr) && !v->policy.count_hs) {
+			/* The hardware counts in the guest's own numbers. */
+			v->count[c->hctr] = value;
+			c->value = 0;
+			v->in_step |= v->home & bit64(i);
+			note_near(v, lctr, value);
+			ready |= vpmu_set(v, (hctr_t){c->hctr}, bit64(i), &c->event);
 		} else {
 			join(v, lctr, value);
-			*(is_alone(v, lctr) ? &starts : &hctrs) |= bit64(v->counter[i].hctr);
+			hctrs |= bit64(c->hctr);
 		}
-		v->running |= bit64(i);
 	}
 	if ((set & v->fw_lctrs) != 0)
 		vpmu_fw_update_watch(v);
-	vpmu_apply(v, hctrs, 0, starts);
+	vpmu_apply(v, hctrs, 0, ready);
 }
 
 struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,

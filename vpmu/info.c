@@ -9,25 +9,6 @@ static bool in_set(uint64_t set, unsigned long counter_idx)
 	return counter_idx < VPMU_COUNTERS && (set & bit64((uint32_t)counter_idx)) != 0;
 }
 
-bool vpmu_counter_set(const struct vpmu *v, unsigned long base, unsigned long mask, uint64_t *set)
-{
-	uint64_t wanted;
-
-	*set = 0;
-	if (mask == 0)
-		return true;
-	if (base >= VPMU_COUNTERS)
-		return false;
-	wanted = (uint64_t)mask << base;
-	/* Bits shifted out are counters that nobody has. */
-	if (wanted >> base != mask)
-		return false;
-	if ((wanted & ~v->all_lctrs) != 0)
-		return false;
-	*set = wanted;
-	return true;
-}
-
 uint64_t vpmu_value(const struct vpmu *v, lctr_t lctr)
 {
 	const struct vpmu_counter *c = &v->counter[lctr.idx];

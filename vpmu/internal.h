@@ -35,7 +35,18 @@ static inline struct sbi_ret vpmu_result(long error, unsigned long value)
  * The set that a base and mask name, as a mask of lctr. false: it has an invalid counter. An
  * empty mask names the empty set whatever the base: no counter in it is invalid. Pure.
  */
-bool vpmu_counter_set(const struct vpmu *v, unsigned long base, unsigned long mask, uint64_t *set);
+static inline bool vpmu_counter_set(const struct vpmu *v, unsigned long base, unsigned long mask,
+                                    uint64_t *set)
+{
+	uint64_t wanted = (uint64_t)mask << base % VPMU_COUNTERS;
+
+	*set = wanted;
+	/* Bits shifted out are counters that nobody has. */
+	if (base < VPMU_COUNTERS && wanted >> base == mask && (wanted & ~v->all_lctrs) == 0)
+		return true;
+	*set = 0;
+	return mask == 0;
+}
 
 /* The value of a counter, in whatever state. */
 uint64_t vpmu_value(const struct vpmu *v, lctr_t lctr);
@@ -171,10 +182,51 @@ static inline void vpmu_raise_due(struct vpmu *v)
  * Starts, moves and stops the given hctrs as their running counters need it, with at most one
  * stop and one start of the port; updates the direct set; raises LCOFI if due. Each that is
  * active must have been synced. Counters of an hctr that the hardware refuses become lost.
- * What needs no thought is in stops (active, no running counter is left) and starts (idle, all
- * counters have offset 0).
+ * What needs no thought is in stops (active, no running counter is left) and ready (set by
+ * vpmu_set(), to be run).
  */
-void vpmu_apply(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t starts);
+void vpmu_apply_all(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t ready);
+
+/* The hardware refused an hctr: its running counters stop, and are lost. */
+void vpmu_lose(struct vpmu *v, hctr_t hctr);
+
+/*
+ * Sets a stopped hctr to its count, armed if one of these running counters, which are all that use
+ * it, is near. Returns the hctr as a mask; 0: refused, and they are lost.
+ */
+static inline uint64_t vpmu_set(struct vpmu *v, hctr_t hctr, uint64_t users,
+                                const struct vpmu_hw_config *event)
+{
+	uint64_t bit = bit64(hctr.idx);
+	bool armed = (users & v->near) != 0;
+
+	if (!vpmu_port_set(hctr, event, v->count[hctr.idx], armed)) {
+		vpmu_lose(v, hctr);
+		return 0;
+	}
+	if (armed)
+		v->armed |= bit;
+	return bit;
+}
+
+static inline void vpmu_stop(struct vpmu *v, uint64_t hctrs)
+{
+	vpmu_port_stop(hctrs);
+	v->active &= ~hctrs;
+	v->armed &= ~hctrs;
+	/* Linux reads after it stops: where the value is still there, that read needs no exit. It is
+	 * not, where the counter went on after its value was taken. */
+	if (!v->policy.count_hs)
+		v->held |= v->in_step & hctrs & ~v->running;
+	v->in_step &= ~(hctrs & ~v->running);
+}
+
+static inline void vpmu_run(struct vpmu *v, uint64_t hctrs)
+{
+	vpmu_port_run(hctrs);
+	v->active |= hctrs;
+	v->held &= ~hctrs;
+}
 
 /* Tells the port which counters are direct, where that changed. */
 static inline void vpmu_update_direct(struct vpmu *v)
@@ -185,6 +237,20 @@ static inline void vpmu_update_direct(struct vpmu *v)
 		v->direct = direct;
 		vpmu_port_set_direct(direct);
 	}
+}
+
+static inline void vpmu_apply(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t ready)
+{
+	if (hctrs != 0) {
+		vpmu_apply_all(v, hctrs, stops, ready);
+		return;
+	}
+	if (stops != 0)
+		vpmu_stop(v, stops);
+	if (ready != 0)
+		vpmu_run(v, ready);
+	vpmu_update_direct(v);
+	vpmu_raise_due(v);
 }
 
 #endif

@@ -33,7 +33,7 @@ bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hpm_config *conf
 
 	slot->programmed = hpm->backend->program(hpm, hctr, config);
 	slot->config = *config;
-	slot->armed = false;
+	hpm->armed &= ~BIT(hctr);
 	return slot->programmed;
 }
 

@@ -29,8 +29,8 @@ struct hpm_event {
 struct hpm_slot {
 	struct hpm_config config;
 	bool programmed;
-	bool armed;        /* as last started: OF was 0 */
 	uint64_t selector; /* ssccfg back end: its mhpmevent without OF */
+	uint64_t value;    /* sbi back end: what a fresh one is to start from */
 };
 
 struct hpm_backend;
@@ -43,7 +43,8 @@ struct hpm {
 	bool lcofi;  /* an overflow can be delivered to a guest */
 	bool ssccfg; /* counters can be driven without the firmware */
 	uint64_t running;
-	uint64_t armed; /* started with OF = 0: only their flags mean an overflow */
+	uint64_t armed; /* last set with OF = 0: only their flags mean an overflow */
+	uint64_t fresh; /* sbi back end: set, and their values yet to be written by run() */
 	struct hpm_event events[HPM_MAX_EVENTS];
 	struct hpm_slot slots[32];
 };
@@ -53,11 +54,10 @@ struct hpm_backend {
 	const char *name;
 	/* A stopped counter takes up event and filter. false: refused, it holds nothing. */
 	bool (*program)(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
-	/* A stopped, programmed counter gets its value. armed: OF = 0, else OF = 1. Returns the
-	 * counter as a mask if it still has to be run, 0 if it runs already. */
-	uint64_t (*set)(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed);
-	/* Runs what set() left to be done. */
-	void (*run)(const struct hpm *hpm, uint64_t hctrs);
+	/* A stopped, programmed counter gets its value. armed: OF = 0, else OF = 1. It runs after
+	 * run(), which is to follow at once. Always true, so that it can be the tail of a call. */
+	bool (*set)(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed);
+	void (*run)(struct hpm *hpm, uint64_t hctrs);
 	void (*stop)(uint64_t hctrs);
 	/* See vpmu_port_step(). */
 	bool (*step)(uint32_t hctr, uint64_t last);
@@ -85,17 +85,16 @@ static inline bool hpm_same_config(const struct hpm_config *a, const struct hpm_
 	       a->event_data == b->event_data;
 }
 
-/* A stopped counter takes up another event or filter than it holds. false: refused. */
-bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
-
-static inline bool hpm_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
+/* Is this what it has been programmed for? */
+static inline bool hpm_holds(const struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
 {
 	const struct hpm_slot *slot = &hpm->slots[hctr];
 
-	if (slot->programmed && hpm_same_config(&slot->config, config))
-		return true;
-	return hpm_reprogram(hpm, hctr, config);
+	return slot->programmed && hpm_same_config(&slot->config, config);
 }
+
+/* A stopped counter takes up another event or filter than it holds. false: refused. */
+bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
 
 /* cycle, instret or hpmcounterN, running or stopped. */
 uint64_t hpm_read(uint32_t hctr);

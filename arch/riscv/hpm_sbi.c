@@ -7,6 +7,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/hpm.h"
 #include "arch/riscv/sbi.h"
+#include "vpmu/bits.h"
 
 static bool sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
 {
@@ -45,27 +46,36 @@ static void sbi_start_call(uint64_t mask, uint64_t flags, uint64_t value, bool a
 		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 }
 
-/* Those that nobody touched since they were stopped go on with one call for all of them. */
-static uint64_t sbi_set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
+/* Those that nobody touched since they were stopped will go on with one call for all of them. */
+static bool sbi_set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 {
-	struct hpm_slot *slot = &hpm->slots[hctr];
+	uint64_t bit = BIT(hctr);
 
-	if (slot->armed == armed && hpm_read(hctr) == value)
-		return BIT(hctr);
-	slot->armed = armed;
+	if (armed == ((hpm->armed & bit) != 0) && hpm_read(hctr) == value) {
+		hpm->fresh &= ~bit;
+		return true;
+	}
+	hpm->slots[hctr].value = value;
+	hpm->fresh |= bit;
+	hpm->armed = armed ? hpm->armed | bit : hpm->armed & ~bit;
 	/* Only config sets OF: a counter that was armed and did not overflow has it at 0. */
-	if (!armed && !(csr_read(CSR_SCOUNTOVF) & BIT(hctr)))
-		sbi_program(hpm, hctr, &slot->config);
-	sbi_start_call(BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, armed);
-	return 0;
+	if (!armed && !(csr_read(CSR_SCOUNTOVF) & bit))
+		sbi_program(hpm, hctr, &hpm->slots[hctr].config);
+	return true;
 }
 
-static void sbi_run(const struct hpm *hpm, uint64_t hctrs)
+static void sbi_run(struct hpm *hpm, uint64_t hctrs)
 {
-	if (hctrs & hpm->armed)
-		sbi_start_call(hctrs & hpm->armed, 0, 0, true);
-	if (hctrs & ~hpm->armed)
-		sbi_start_call(hctrs & ~hpm->armed, 0, 0, false);
+	uint64_t again = hctrs & ~hpm->fresh;
+	uint32_t i;
+
+	if (again & hpm->armed)
+		sbi_start_call(again & hpm->armed, 0, 0, true);
+	if (again & ~hpm->armed)
+		sbi_start_call(again & ~hpm->armed, 0, 0, false);
+	for_each_bit (i, hctrs & hpm->fresh)
+		sbi_start_call(BIT(i), SBI_PMU_START_SET_INIT_VALUE, hpm->slots[i].value,
+		               hpm->armed & BIT(i));
 }
 
 static void sbi_stop(uint64_t hctrs)

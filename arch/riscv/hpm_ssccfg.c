@@ -38,20 +38,24 @@ static bool ssccfg_program(struct hpm *hpm, uint32_t hctr, const struct hpm_conf
 }
 
 /* To write the value again costs less than to find out whether it is still there. */
-static uint64_t ssccfg_set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
+static bool ssccfg_set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 {
-	struct hpm_slot *slot = &hpm->slots[hctr];
+	uint64_t was_armed = hpm->armed & BIT(hctr);
 
 	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
 	/* Only the hart changes OF behind our back, from 0 to 1, when an armed one wraps. */
-	if (armed || slot->armed)
-		csr_write(CSR_SIREG2, slot->selector | (armed ? 0 : MHPMEVENT_OF));
-	slot->armed = armed;
+	if (armed) {
+		csr_write(CSR_SIREG2, hpm->slots[hctr].selector);
+		hpm->armed |= BIT(hctr);
+	} else if (was_armed) {
+		csr_write(CSR_SIREG2, hpm->slots[hctr].selector | MHPMEVENT_OF);
+		hpm->armed &= ~BIT(hctr);
+	}
 	csr_write(CSR_SIREG, value);
-	return BIT(hctr);
+	return true;
 }
 
-static void ssccfg_run(const struct hpm *hpm, uint64_t hctrs)
+static void ssccfg_run(struct hpm *hpm, uint64_t hctrs)
 {
 	(void)hpm;
 	csr_clear(CSR_SCOUNTINHIBIT, hctrs);

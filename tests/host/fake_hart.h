@@ -145,6 +145,17 @@ uint64_t fake_hart_running(void);
 void fake_hart_fail_prepare(uint32_t n);
 void fake_hart_refuse_start(uint32_t n);
 
+/* A start of one counter, as tests of the fake hart itself write it. */
+struct fake_start {
+	hctr_t hctr;
+	bool armed;
+	uint64_t value;
+	struct vpmu_hw_config config;
+};
+
+/* vpmu_port_set() for each, then vpmu_port_run(). Returns those refused. */
+uint64_t fake_hart_start(const struct fake_start *starts, uint32_t n);
+
 /* The event of an event_idx and event_data, or FAKE_EVENTS. */
 enum fake_event fake_hart_event(uint32_t event_idx, uint64_t event_data);
 /* The other way; event_data may be NULL. */

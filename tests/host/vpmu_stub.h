@@ -62,6 +62,7 @@ struct stub {
 	bool pending;
 	bool quiet_flags; /* a wrap sets no flag: it is late for ever */
 	uint64_t direct;
+	uint64_t ready; /* set, and to be run by the next run */
 	/* Calls of the port so far. */
 	unsigned int starts, stops, steps, prepares, takes, directs, lcofis;
 	uint32_t last_n;    /* entries of the last start */

@@ -10,6 +10,7 @@
 void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 {
 	memset(vcpu->ctx.x, 0, sizeof(vcpu->ctx.x));
+	vcpu->ctx.calls = vcpu->vm->sbi;
 	vcpu->ctx.x[REG_A0] = vcpu->id;
 	vcpu->ctx.x[REG_A1] = a1;
 	vs_state_reset(&vcpu->vs, pc);
@@ -139,9 +140,10 @@ void vcpu_emulated(struct vcpu *vcpu, uint32_t length)
 
 void vcpu_update_wfi(struct vcpu *vcpu)
 {
-	/* Idle time inside VS would be counted as cycles. */
+	vcpu->counts_cycles = vpmu_counts_cycles(&vcpu->pmu);
+	/* Idle time inside VS would be counted as cycles. A hart with several vcpus needs it. */
 	if (vcpu->home->n_vcpus == 1 &&
-	    (vcpu->vm->config->pmu_idle_cycles || !vpmu_counts_cycles(&vcpu->pmu)))
+	    (vcpu->vm->config->pmu_idle_cycles || !vcpu->counts_cycles))
 		csr_clear(CSR_HSTATUS, HSTATUS_VTW);
 	else
 		csr_set(CSR_HSTATUS, HSTATUS_VTW);

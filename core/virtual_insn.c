@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/csr.h"
 #include "arch/riscv/insn.h"
+#include "arch/riscv/trap.h"
 #include "core/guest_mem.h"
 #include "core/sched.h"
 #include "core/virtual_insn.h"
@@ -8,24 +9,44 @@
 
 #define WRS_NTO 0x00d00073U /* traps with hstatus.VTW, like WFI */
 
-/* Reads of the counters and of scountovf; nothing else of the PMU is a guest's. */
-static bool read_pmu_csr(const struct vcpu *vcpu, const struct insn *insn, uint64_t *value)
+/* csrrs, csrrc and their immediate forms with operand 0: they read, and write nothing. */
+#define CSR_READ_MASK 0xfa07fU
+#define CSR_READ      0x02073U
+
+/* Is a CSR one of the PMU that the guest may read? Nothing else of the PMU is a guest's. */
+static bool may_read(const struct vcpu *vcpu, uint32_t csr)
 {
-	if (!vcpu->vm->config->pmu || insn->csr_writes)
-		return false;
-	if (insn->csr == CSR_SCOUNTOVF) {
-		if (vcpu_from_user() || !vcpu->vm->pmu_policy.overflow)
-			return false;
-		*value = vpmu_scountovf(&vcpu->pmu);
-		return true;
-	}
-	if (insn->csr < CSR_CYCLE || insn->csr > CSR_HPMCOUNTER31)
+	if (csr == CSR_SCOUNTOVF)
+		return !vcpu_from_user() && vcpu->vm->config->pmu &&
+		       vcpu->vm->pmu_policy.overflow;
+	if (csr < CSR_CYCLE || csr > CSR_HPMCOUNTER31 ||
+	    !(vpmu_readable(&vcpu->pmu) & BIT(csr - CSR_CYCLE)))
 		return false;
 	/* A read from VU whose kernel closed the counter comes here too, though it may be open in
 	 * hcounteren: answering it would give a process what its kernel keeps from it. */
-	if (vcpu_from_user() && !(csr_read(CSR_SCOUNTEREN) & BIT(insn->csr - CSR_CYCLE)))
-		return false;
-	return vpmu_csr_read(&vcpu->pmu, insn->csr, value);
+	return !vcpu_from_user() || csr_read(CSR_SCOUNTEREN) & BIT(csr - CSR_CYCLE);
+}
+
+struct csr_answer csr_read_fast(uint64_t raw)
+{
+	struct vcpu *vcpu = vcpu_of(this_context());
+	uint32_t csr = (uint32_t)raw >> 20;
+	struct csr_answer answer = {.reg = (long)(raw >> 7 & 31)};
+
+	if ((raw & CSR_READ_MASK) != CSR_READ || !may_read(vcpu, csr)) {
+		answer.reg = -1;
+		return answer;
+	}
+	/* A counter read counts itself, so the value is taken after that. */
+	vcpu_emulated(vcpu, 4);
+	vcpu->exits[EXIT_CSR]++;
+	if (csr == CSR_SCOUNTOVF)
+		answer.value = vpmu_scountovf(&vcpu->pmu);
+	else
+		vpmu_csr_read(&vcpu->pmu, csr, &answer.value);
+	if (!answer.reg)
+		answer.value = 0;
+	return answer;
 }
 
 static void wait_for_interrupt(struct vcpu *vcpu)
@@ -38,11 +59,21 @@ static void wait_for_interrupt(struct vcpu *vcpu)
 enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 {
 	uint32_t raw = (uint32_t)csr_read(CSR_STVAL);
-	uint64_t value;
 
-	/* A hart may leave stval at 0. */
-	if (!raw && !guest_fetch(&raw))
-		return EXIT_CSR;
+	/* A hart may leave stval at 0: what csr_read_fast() refused then may be a read after all. */
+	if (!raw) {
+		struct csr_answer answer;
+
+		if (!guest_fetch(&raw))
+			return EXIT_CSR;
+		answer = csr_read_fast(raw);
+		if (answer.reg >= 0) {
+			vcpu->ctx.x[answer.reg] = answer.value;
+			/* It has been counted. */
+			vcpu->exits[EXIT_CSR]--;
+			return EXIT_CSR;
+		}
+	}
 	struct insn insn = insn_decode(raw);
 
 	if (insn.kind == INSN_WFI && !vcpu_from_user()) {
@@ -55,14 +86,6 @@ enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 		vcpu_emulated(vcpu, 4);
 		sched_yield();
 		return EXIT_WFI;
-	}
-	if (insn.kind == INSN_CSR && read_pmu_csr(vcpu, &insn, &value)) {
-		vcpu_emulated(vcpu, insn.length);
-		/* A counter read counts itself, so the value is taken after that. */
-		(void)read_pmu_csr(vcpu, &insn, &value);
-		if (insn.reg)
-			vcpu->ctx.x[insn.reg] = value;
-		return EXIT_CSR;
 	}
 	vcpu_fw_seen(vcpu, SBI_PMU_FW_ILLEGAL_INSN);
 	vs_inject(CAUSE_ILLEGAL_INSN, raw);

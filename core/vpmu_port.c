@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vpmu/port.h on this hart's counters (arch/riscv/hpm.h) and interrupts. */
+#include <stddef.h>
 #include <string.h>
 
 #include "arch/riscv/csr.h"
 #include "arch/riscv/hpm.h"
+#include "arch/riscv/quirks.h"
 #include "core/guest_mem.h"
 #include "core/pcpu.h"
 #include "core/vcpu.h"
@@ -13,11 +15,19 @@ _Static_assert(VPMU_INH_VS == HPM_INH_VS && VPMU_INH_VU == HPM_INH_VU &&
                    VPMU_COUNT_HS == HPM_COUNT_HS,
                "filters are passed as is");
 
-static struct hpm_config to_hpm(const struct vpmu_hw_config *config)
+/* One thing seen from two folders that do not know each other. */
+_Static_assert(sizeof(struct vpmu_hw_config) == sizeof(struct hpm_config) &&
+                   offsetof(struct vpmu_hw_config, event_idx) ==
+                       offsetof(struct hpm_config, event_idx) &&
+                   offsetof(struct vpmu_hw_config, inhibit) ==
+                       offsetof(struct hpm_config, inhibit) &&
+                   offsetof(struct vpmu_hw_config, event_data) ==
+                       offsetof(struct hpm_config, event_data),
+               "configurations are passed as they are");
+
+static const struct hpm_config *to_hpm(const struct vpmu_hw_config *config)
 {
-	return (struct hpm_config){.event_idx = config->event_idx,
-	                           .inhibit = config->inhibit,
-	                           .event_data = config->event_data};
+	return (const struct hpm_config *)config;
 }
 
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
@@ -27,34 +37,49 @@ uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
 
 bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
 {
-	struct hpm_config hpm_config = to_hpm(config);
+	struct hpm *hpm = &this_pcpu()->hpm;
 
-	return hpm_program(&this_pcpu()->hpm, hctr.idx, &hpm_config);
+	return hpm_holds(hpm, hctr.idx, to_hpm(config)) ||
+	       hpm_reprogram(hpm, hctr.idx, to_hpm(config));
 }
 
-uint64_t vpmu_port_start(const struct vpmu_hw_start *starts, uint32_t n)
+/* Not inlined: the usual way through vpmu_port_set() then needs no stack. */
+static __attribute__((noinline)) bool reprogram_and_set(struct hpm *hpm, uint32_t hctr,
+                                                        const struct hpm_config *config,
+                                                        uint64_t value, bool armed)
+{
+	return hpm_reprogram(hpm, hctr, config) && hpm->backend->set(hpm, hctr, value, armed);
+}
+
+bool vpmu_port_set(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t value, bool armed)
 {
 	struct hpm *hpm = &this_pcpu()->hpm;
-	uint64_t refused = 0, resume = 0;
 
-	for (uint32_t i = 0; i < n; i++) {
-		const struct vpmu_hw_start *s = &starts[i];
-		struct hpm_config config = to_hpm(&s->config);
+	armed = armed && quirk_may_arm(config->event_idx);
+	if (!hpm_holds(hpm, hctr.idx, to_hpm(config)))
+		return reprogram_and_set(hpm, hctr.idx, to_hpm(config), value, armed);
+	return hpm->backend->set(hpm, hctr.idx, value, armed);
+}
 
-		/* Those that nobody touched since they were stopped go on with one call. */
-		if (hpm_holds(hpm, s->hctr.idx, &config, s->value, s->armed))
-			resume |= BIT(s->hctr.idx);
-		else if (!hpm_start(hpm, s->hctr.idx, &config, s->value, s->armed))
-			refused |= BIT(s->hctr.idx);
-	}
-	if (resume)
-		hpm_resume(hpm, resume);
-	return refused;
+void vpmu_port_run(uint64_t hctr_mask)
+{
+	struct hpm *hpm = &this_pcpu()->hpm;
+
+	hpm->running |= hctr_mask;
+	hpm->backend->run(hpm, hctr_mask);
 }
 
 void vpmu_port_stop(uint64_t hctr_mask)
 {
-	hpm_stop(&this_pcpu()->hpm, hctr_mask);
+	struct hpm *hpm = &this_pcpu()->hpm;
+
+	hpm->running &= ~hctr_mask;
+	hpm->backend->stop(hctr_mask);
+}
+
+bool vpmu_port_step(hctr_t hctr, uint64_t last)
+{
+	return this_pcpu()->hpm.backend->step(hctr.idx, last);
 }
 
 uint64_t vpmu_port_read(hctr_t hctr)
@@ -64,6 +89,8 @@ uint64_t vpmu_port_read(hctr_t hctr)
 
 uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
 {
+	if (!(csr_read(CSR_SIP) & BIT(IRQ_LCOFI)))
+		return 0;
 	return hpm_take_overflow(&this_pcpu()->hpm) & armed_hctrs;
 }
 

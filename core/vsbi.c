@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stddef.h>
+
 #include "arch/riscv/csr.h"
 #include "core/panic.h"
 #include "core/vm.h"
 #include "core/vsbi.h"
 #include "vpmu/bits.h"
 
-static VSBI_FN(not_supported)
+VSBI_FN(vsbi_not_supported)
 {
 	return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
 }
@@ -19,6 +21,11 @@ static void offer(struct vm *vm, uint64_t eid, vsbi_fn *fn)
 	*slot = (struct vsbi_slot){.eid = eid, .fn = fn};
 }
 
+/* switch.S looks an extension up in vcpu->ctx.calls by itself. */
+_Static_assert(offsetof(struct vsbi_slot, eid) == 0 && offsetof(struct vsbi_slot, fn) == 8 &&
+                   sizeof(struct vsbi_slot) == 16 && VSBI_SLOTS == 16,
+               "what switch.S knows of the slots");
+
 void vsbi_init(struct vm *vm)
 {
 	offer(vm, SBI_EXT_BASE, vsbi_base);
@@ -31,25 +38,16 @@ void vsbi_init(struct vm *vm)
 		offer(vm, SBI_EXT_DBCN, vsbi_dbcn);
 	if (vm->config->pmu)
 		offer(vm, SBI_EXT_PMU, vsbi_pmu);
-}
-
-static vsbi_fn *find(const struct vm *vm, uint64_t eid)
-{
-	const struct vsbi_slot *slot = &vm->sbi[vsbi_hash(eid)];
-
-	/* An empty slot's eid is 0, which is the hash of itself: an id of the legacy SBI. */
-	return slot->eid == eid && slot->fn ? slot->fn : not_supported;
+	/* The id of an empty slot is 0, which is the hash of itself: an id of the legacy SBI. */
+	if (!vm->sbi[0].fn)
+		vm->sbi[0].fn = vsbi_not_supported;
 }
 
 bool vsbi_has(const struct vm *vm, uint64_t eid)
 {
-	return find(vm, eid) != not_supported;
-}
+	const struct vsbi_slot *slot = &vm->sbi[vsbi_hash(eid)];
 
-struct sbi_ret ecall_fast(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
-                          uint64_t a5, uint64_t fid, uint64_t eid)
-{
-	return find(this_vcpu()->vm, eid)(a0, a1, a2, a3, a4, a5, fid, eid);
+	return slot->eid == eid && slot->fn != vsbi_not_supported;
 }
 
 struct sbi_ret vsbi_again(uint64_t a0, uint64_t a1)

@@ -39,7 +39,7 @@ struct vsbi_slot {
 
 static inline uint32_t vsbi_hash(uint64_t eid)
 {
-	return (uint32_t)(eid ^ eid >> 1) % VSBI_SLOTS;
+	return (uint32_t)(eid ^ eid >> 1) % VSBI_SLOTS; /* as in switch.S */
 }
 
 /* The vcpu that made the call. */

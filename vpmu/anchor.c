@@ -51,37 +51,27 @@ static void move_anchor(struct vpmu *v, hctr_t hctr, uint64_t offset)
 	v->count[hctr.idx] = (v->count[hctr.idx] + offset) & v->value_mask;
 }
 
-static bool in_place(const struct vpmu *v, hctr_t hctr, struct anchor anchor)
+/*
+ * Finds out what an hctr needs, and brings its counters to the anchor that it will have: is it to
+ * be started, after a stop if it is active?
+ */
+static bool must_start(struct vpmu *v, hctr_t hctr, uint64_t users)
 {
 	uint64_t bit = bit64(hctr.idx);
+	struct anchor anchor = choose_anchor(v, hctr);
+	bool start = (v->active & bit) == 0 || anchor.offset != 0 ||
+	             anchor.armed != ((v->armed & bit) != 0);
 
-	return (v->active & bit) != 0 && anchor.offset == 0 &&
-	       anchor.armed == ((v->armed & bit) != 0);
+	if (start)
+		move_anchor(v, hctr, anchor.offset);
+	if ((users & bit) != 0 && v->counter[hctr.idx].value == 0)
+		v->in_step |= bit;
+	else
+		v->in_step &= ~bit;
+	return start;
 }
 
-static void stop(struct vpmu *v, uint64_t hctrs)
-{
-	uint32_t i;
-
-	if (hctrs == 0)
-		return;
-	vpmu_port_stop(hctrs);
-	v->active &= ~hctrs;
-	v->armed &= ~hctrs;
-	/* It went on after its counters' values were taken. */
-	if (v->policy.count_hs)
-		return;
-
-	/* Linux reads after it stops: where the value is still there, that read needs no exit. */
-	for_each_bit (i, hctrs & v->configured & ~v->running & ~v->lost) {
-		const struct vpmu_counter *c = &v->counter[i];
-
-		if (c->hctr == i && c->value == v->count[i])
-			v->held |= bit64(i);
-	}
-}
-
-static void lose(struct vpmu *v, hctr_t hctr)
+void vpmu_lose(struct vpmu *v, hctr_t hctr)
 {
 	uint64_t users = v->users[hctr.idx] & v->running;
 	uint32_t i;
@@ -90,94 +80,43 @@ static void lose(struct vpmu *v, hctr_t hctr)
 		v->counter[i].value = (v->count[hctr.idx] + v->counter[i].value) & v->value_mask;
 	v->running &= ~users;
 	v->near &= ~users;
+	v->held &= ~bit64(hctr.idx);
+	v->in_step &= ~bit64(hctr.idx);
 	v->lost |= users;
 }
 
-static void start(struct vpmu *v, const struct vpmu_hw_start *starts, uint32_t n)
+void vpmu_apply_all(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t ready)
 {
-	uint64_t refused;
-	uint32_t k;
-
-	if (n == 0)
-		return;
-	refused = vpmu_port_start(starts, n);
-	for (k = 0; k < n; k++) {
-		uint64_t bit = bit64(starts[k].hctr.idx);
-
-		v->held &= ~bit;
-		if ((refused & bit) != 0) {
-			lose(v, starts[k].hctr);
-			continue;
-		}
-		v->active |= bit;
-		if (starts[k].armed)
-			v->armed |= bit;
-	}
-}
-
-void vpmu_update_direct(struct vpmu *v)
-{
-	uint64_t direct = 0;
 	uint32_t i;
 
-	for_each_bit (i, (v->active | v->held) & v->configured & ~v->lost) {
-		const struct vpmu_counter *c = &v->counter[i];
+	while ((hctrs | stops | ready) != 0) {
+		uint64_t starts = 0;
 
-		if (c->hctr != i)
-			continue;
-		if ((v->running & bit64(i)) != 0 ? c->value == 0 : (v->held & bit64(i)) != 0)
-			direct |= bit64(i);
-	}
-	if (v->policy.trap_reads)
-		direct = 0;
-	if (direct != v->direct) {
-		v->direct = direct;
-		vpmu_port_set_direct(direct);
-	}
-}
+		for_each_bit (i, hctrs) {
+			uint64_t users = v->users[i] & v->running;
 
-/* Returns the hctrs that have to be applied because of what happened meanwhile. */
-static uint64_t apply_once(struct vpmu *v, uint64_t hctrs)
-{
-	struct vpmu_hw_start starts[VPMU_HW_COUNTERS];
-	uint64_t stops = 0;
-	uint64_t taken = 0;
-	uint32_t n = 0;
-	uint32_t i;
-
-	for_each_bit (i, hctrs) {
-		uint64_t users = v->users[i] & v->running;
-		hctr_t hctr = {i};
-
-		if (users != 0) {
-			struct anchor anchor = choose_anchor(v, hctr);
-
-			if (in_place(v, hctr, anchor))
+			if (users != 0 && !must_start(v, (hctr_t){i}, users))
 				continue;
-			move_anchor(v, hctr, anchor.offset);
-			starts[n++] = (struct vpmu_hw_start){
-			    .hctr = hctr,
-			    .armed = anchor.armed,
-			    .value = v->count[i],
-			    .config = vpmu_event_of(v, (lctr_t){lowest_bit(users)}),
-			};
+			stops |= v->active & bit64(i);
+			if (users != 0)
+				starts |= bit64(i);
 		}
-		stops |= bit64(i) & v->active;
-	}
-	stop(v, stops);
-	/* The values above were looked at, and another may have wrapped while they were. */
-	if (v->policy.count_hs && n != 0)
-		taken = vpmu_take_overflows(v);
-	start(v, starts, n);
-	return taken;
-}
+		if (stops != 0)
+			vpmu_stop(v, stops);
+		/* The values above were looked at, and another may have wrapped while they were. Only
+		 * with counters that move in HS; each turn needs one more near one to wrap. */
+		hctrs = v->policy.count_hs && starts != 0 ? vpmu_take_overflows(v) : 0;
+		for_each_bit (i, starts) {
+			uint64_t users = v->users[i] & v->running;
 
-void vpmu_apply(struct vpmu *v, uint64_t hctrs)
-{
-	/* Again only for counters that move in HS; each turn needs one more near one to wrap. */
-	while (hctrs != 0)
-		hctrs = apply_once(v, hctrs);
+			ready |= vpmu_set(v, (hctr_t){i}, users,
+			                  &v->counter[lowest_bit(users)].event);
+		}
+		if (ready != 0)
+			vpmu_run(v, ready);
+		stops = 0;
+		ready = 0;
+	}
 	vpmu_update_direct(v);
-	vpmu_fw_update_watch(v);
 	vpmu_raise_due(v);
 }

@@ -14,12 +14,9 @@
 
 bool vpmu_hctr_holds(const struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
 {
-	struct vpmu_hw_config held;
+	uint32_t users = v->users[hctr.idx];
 
-	if (v->users[hctr.idx] == 0)
-		return false;
-	held = vpmu_event_of(v, (lctr_t){lowest_bit(v->users[hctr.idx])});
-	return vpmu_event_equal(&held, event);
+	return users != 0 && vpmu_event_equal(&v->counter[lowest_bit(users)].event, event);
 }
 
 /*

@@ -8,7 +8,7 @@
  */
 #include "vpmu/internal.h"
 
-static const struct vpmu_ret not_supported = {.error = SBI_ERR_NOT_SUPPORTED};
+static const struct sbi_ret not_supported = {.error = SBI_ERR_NOT_SUPPORTED};
 
 static void clear_value(struct vpmu *v, lctr_t lctr)
 {
@@ -33,16 +33,14 @@ static void clear_running(struct vpmu *v, lctr_t lctr)
 	c->value = -v->count[hctr.idx] & v->value_mask;
 	if (!vpmu_near(v, 0))
 		v->near &= ~bit64(lctr.idx);
-	vpmu_apply(v, hctrs | bit64(hctr.idx));
+	vpmu_apply(v, hctrs | bit64(hctr.idx), 0, 0);
 }
 
-static struct vpmu_ret config_running(struct vpmu *v, lctr_t lctr,
+static struct sbi_ret config_running(struct vpmu *v, lctr_t lctr,
                                       const struct vpmu_hw_config *event,
                                       unsigned long config_flags)
 {
-	struct vpmu_hw_config current = vpmu_event_of(v, lctr);
-
-	if (!vpmu_event_equal(&current, event))
+	if (!vpmu_event_equal(&v->counter[lctr.idx].event, event))
 		return not_supported;
 	if ((config_flags & SBI_PMU_CFG_FLAG_CLEAR_VALUE) != 0)
 		clear_running(v, lctr);
@@ -54,30 +52,30 @@ static void configure(struct vpmu *v, struct vpmu_place place, const struct vpmu
 	struct vpmu_counter *c = &v->counter[place.lctr.idx];
 	uint64_t bit = bit64(place.lctr.idx);
 
-	vpmu_forget(v, place.lctr);
-	c->event_idx = event->event_idx;
-	c->event_data = event->event_data;
-	c->inhibit = (uint8_t)event->inhibit;
-	c->hctr = 0;
-	if (!vpmu_event_is_fw(event)) {
-		c->hctr = (uint8_t)place.hctr.idx;
-		v->users[place.hctr.idx] |= (uint32_t)bit;
-	}
+	if ((v->configured & bit) != 0)
+		vpmu_forget(v, bit);
+	v->configured |= bit;
+	c->event = *event;
+	if (vpmu_event_is_fw(event))
+		return;
+	c->hctr = place.hctr.idx;
+	v->users[place.hctr.idx] |= (uint32_t)bit;
+	if (place.hctr.idx == place.lctr.idx)
+		v->home |= bit;
 	if (event->event_idx == SBI_PMU_HW_CPU_CYCLES)
 		v->cycles |= bit;
-	if (event->event_idx == SBI_PMU_HW_INSTRUCTIONS)
-		v->insns |= bit;
-	v->configured |= bit;
+	if (event->event_idx <= SBI_PMU_HW_INSTRUCTIONS) {
+		if ((event->inhibit & VPMU_INH_VS) == 0)
+			v->retires[0] |= bit;
+		if ((event->inhibit & VPMU_INH_VU) == 0)
+			v->retires[1] |= bit;
+	}
 }
 
 /* What configuring a counter that is not running changes of it. */
 struct former {
 	struct vpmu_counter counter;
-	uint64_t configured;
-	uint64_t lost;
-	uint64_t overflow;
-	uint64_t cycles;
-	uint64_t insns;
+	bool configured, lost, overflow;
 };
 
 static struct former remember(const struct vpmu *v, lctr_t lctr)
@@ -86,26 +84,26 @@ static struct former remember(const struct vpmu *v, lctr_t lctr)
 
 	return (struct former){
 	    .counter = v->counter[lctr.idx],
-	    .configured = v->configured & bit,
-	    .lost = v->lost & bit,
-	    .overflow = v->overflow & bit,
-	    .cycles = v->cycles & bit,
-	    .insns = v->insns & bit,
+	    .configured = (v->configured & bit) != 0,
+	    .lost = (v->lost & bit) != 0,
+	    .overflow = (v->overflow & bit) != 0,
 	};
 }
 
 /* Undoes configure(): a call that fails has changed nothing. */
 static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 {
-	vpmu_forget(v, lctr);
+	uint64_t bit = bit64(lctr.idx);
+
+	vpmu_forget(v, bit);
+	if (former->configured)
+		configure(v, (struct vpmu_place){lctr, {former->counter.hctr}},
+		          &former->counter.event);
 	v->counter[lctr.idx] = former->counter;
-	if ((former->configured & vpmu_hw_lctrs(v)) != 0)
-		v->users[former->counter.hctr] |= (uint32_t)former->configured;
-	v->configured |= former->configured;
-	v->lost |= former->lost;
-	v->overflow |= former->overflow;
-	v->cycles |= former->cycles;
-	v->insns |= former->insns;
+	if (former->lost)
+		v->lost |= bit;
+	if (former->overflow)
+		v->overflow |= bit;
 }
 
 /* false: the hardware does not take the event. The counters are as before. */
@@ -117,12 +115,28 @@ static bool prepare(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *ev
 	return vpmu_port_prepare(hctr, event);
 }
 
-static struct vpmu_ret config_stopped(struct vpmu *v, uint64_t set,
+static struct sbi_ret configure_and_start(struct vpmu *v, struct vpmu_place place,
+                                           const struct vpmu_hw_config *event,
+                                           unsigned long config_flags, uint64_t hctrs)
+{
+	struct former former = remember(v, place.lctr);
+	uint64_t bit = bit64(place.lctr.idx);
+
+	configure(v, place, event);
+	if ((config_flags & SBI_PMU_CFG_FLAG_CLEAR_VALUE) != 0)
+		clear_value(v, place.lctr);
+	vpmu_start_set(v, bit, VPMU_FROM_KEPT, 0, hctrs);
+	if ((v->lost & bit) == 0)
+		return vpmu_result(SBI_SUCCESS, place.lctr.idx);
+	take_back(v, place.lctr, &former);
+	return not_supported;
+}
+
+static struct sbi_ret config_stopped(struct vpmu *v, uint64_t set,
                                       const struct vpmu_hw_config *event,
                                       unsigned long config_flags)
 {
 	struct vpmu_place place;
-	struct former former;
 	uint64_t hctrs = 0;
 
 	if (!vpmu_assign(v, set, event, &place))
@@ -131,26 +145,20 @@ static struct vpmu_ret config_stopped(struct vpmu *v, uint64_t set,
 	if (!vpmu_event_is_fw(event)) {
 		hctrs = vpmu_take_overflows(v);
 		if (!prepare(v, place.hctr, event)) {
-			vpmu_apply(v, hctrs);
+			vpmu_apply(v, hctrs, 0, 0);
 			return not_supported;
 		}
 	}
-	former = remember(v, place.lctr);
+	if ((config_flags & SBI_PMU_CFG_FLAG_AUTO_START) != 0)
+		return configure_and_start(v, place, event, config_flags, hctrs);
 	configure(v, place, event);
 	if ((config_flags & SBI_PMU_CFG_FLAG_CLEAR_VALUE) != 0)
 		clear_value(v, place.lctr);
-	if ((config_flags & SBI_PMU_CFG_FLAG_AUTO_START) != 0)
-		hctrs |= vpmu_join(v, place.lctr);
-	vpmu_apply(v, hctrs);
-
-	if ((v->lost & bit64(place.lctr.idx)) != 0) {
-		take_back(v, place.lctr, &former);
-		return not_supported;
-	}
+	vpmu_apply(v, hctrs, 0, 0);
 	return vpmu_result(SBI_SUCCESS, place.lctr.idx);
 }
 
-struct vpmu_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
+struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
                                              unsigned long counter_idx_mask,
                                              unsigned long config_flags, unsigned long event_idx,
                                              uint64_t event_data)

@@ -28,10 +28,16 @@
  */
 #include "vpmu/internal.h"
 
+#define NEAR (UINT64_C(1) << 62)
+
 void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy)
 {
 	*v = (struct vpmu){.policy = *policy};
 	v->value_mask = policy->width >= 64 ? UINT64_MAX : bit64(policy->width) - 1;
+	v->near_span = policy->overflow ? NEAR : 0;
+	v->fw_lctrs = (bit64(VPMU_FW_COUNTERS) - 1) << policy->fw_base;
+	v->all_lctrs = v->fw_lctrs | policy->hctrs;
+	v->openable = policy->trap_reads ? 0 : UINT64_MAX;
 }
 
 void vpmu_reset(struct vpmu *v)
@@ -51,125 +57,130 @@ void vpmu_reset(struct vpmu *v)
 	vpmu_init(v, &policy);
 }
 
-void vpmu_forget(struct vpmu *v, lctr_t lctr)
+void vpmu_forget(struct vpmu *v, uint64_t set)
 {
-	uint64_t bit = bit64(lctr.idx);
+	uint32_t i;
 
-	if ((v->configured & bit & vpmu_hw_lctrs(v)) != 0)
-		v->users[v->counter[lctr.idx].hctr] &= ~(uint32_t)bit;
-	v->configured &= ~bit;
-	v->lost &= ~bit;
-	v->overflow &= ~bit;
-	v->cycles &= ~bit;
-	v->insns &= ~bit;
+	for_each_bit (i, set & v->configured & vpmu_hw_lctrs(v))
+		v->users[v->counter[i].hctr] &= ~(uint32_t)bit64(i);
+	v->configured &= ~set;
+	v->lost &= ~set;
+	v->overflow &= ~set;
+	v->home &= ~set;
+	v->cycles &= ~set;
+	v->retires[0] &= ~set;
+	v->retires[1] &= ~set;
+	v->held &= ~set;
 }
 
-uint64_t vpmu_join(struct vpmu *v, lctr_t lctr)
+static bool is_fw(const struct vpmu *v, lctr_t lctr)
 {
-	struct vpmu_counter *c = &v->counter[lctr.idx];
-	uint64_t bit = bit64(lctr.idx);
-	uint64_t hctr_bit = 0;
-
-	if ((vpmu_fw_lctrs(v) & bit) != 0) {
-		c->value -= vpmu_fw_total(v, lctr);
-	} else {
-		hctr_bit = bit64(c->hctr);
-		if ((v->active & hctr_bit) != 0)
-			vpmu_hctr_sync(v, (hctr_t){c->hctr});
-		else if ((v->users[c->hctr] & v->running) == 0)
-			/* The first one: the hardware counts in the guest's own numbers. */
-			v->count[c->hctr] = c->value;
-		if (vpmu_near(v, c->value))
-			v->near |= bit;
-		c->value = (c->value - v->count[c->hctr]) & v->value_mask;
-		/* From here on the value leaves what the hctr of this index may hold of it. */
-		v->held &= ~bit;
-	}
-	v->running |= bit;
-	v->lost &= ~bit;
-	v->overflow &= ~bit;
-	return hctr_bit;
+	return (v->fw_lctrs >> lctr.idx & 1) != 0;
 }
 
-uint64_t vpmu_leave(struct vpmu *v, lctr_t lctr)
+/* Is a configured hardware counter the only one of its hctr? It is its anchor then. */
+static bool is_alone(const struct vpmu *v, lctr_t lctr)
+{
+	return v->users[v->counter[lctr.idx].hctr] == bit64(lctr.idx);
+}
+
+static inline uint64_t start_value(const struct vpmu *v, lctr_t lctr, enum vpmu_start_from from,
+                            uint64_t arg)
+{
+	uint64_t value = arg;
+
+	if (from == VPMU_FROM_KEPT)
+		return v->counter[lctr.idx].value;
+	if (from == VPMU_FROM_SNAPSHOT)
+		value = vpmu_snapshot_value(v, lctr.idx - (uint32_t)arg);
+	return is_fw(v, lctr) ? value : value & v->value_mask;
+}
+
+/* Not before its hctr was synced: the sync would take its old value for an offset. */
+static inline void note_near(struct vpmu *v, lctr_t lctr, uint64_t value)
+{
+	if (vpmu_near(v, value))
+		v->near |= bit64(lctr.idx);
+}
+
+/* A running hardware counter, new among others of its hctr, gets its offset for this value. */
+static void join(struct vpmu *v, lctr_t lctr, uint64_t value)
 {
 	struct vpmu_counter *c = &v->counter[lctr.idx];
-	uint64_t bit = bit64(lctr.idx);
-	uint64_t hctr_bit = 0;
 
-	if ((vpmu_fw_lctrs(v) & bit) != 0) {
-		c->value += vpmu_fw_total(v, lctr);
-	} else {
-		hctr_bit = bit64(c->hctr);
+	if ((v->active >> c->hctr & 1) != 0)
 		vpmu_hctr_sync(v, (hctr_t){c->hctr});
-		c->value = (v->count[c->hctr] + c->value) & v->value_mask;
-	}
-	v->running &= ~bit;
-	v->near &= ~bit;
-	return hctr_bit;
+	else if ((v->users[c->hctr] & v->running) == bit64(lctr.idx))
+		v->count[c->hctr] = value;
+	note_near(v, lctr, value);
+	c->value = (value - v->count[c->hctr]) & v->value_mask;
 }
 
-/* Where a counter that is started takes its value from. */
-struct start_value {
-	enum { VALUE_KEPT, VALUE_GIVEN, VALUE_IN_SNAPSHOT } from;
-	uint64_t given;
-	uint32_t base; /* VALUE_IN_SNAPSHOT: the counter of slot 0 */
-};
-
-static void set_value(struct vpmu *v, lctr_t lctr, const struct start_value *start)
+void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg,
+                    uint64_t hctrs)
 {
-	uint64_t value = start->given;
-
-	if (start->from == VALUE_KEPT)
-		return;
-	if (start->from == VALUE_IN_SNAPSHOT)
-		value = vpmu_snapshot_value(v, lctr.idx - start->base);
-	if ((vpmu_hw_lctrs(v) & bit64(lctr.idx)) != 0)
-		value &= v->value_mask;
-	v->counter[lctr.idx].value = value;
-}
-
-static void start_set(struct vpmu *v, uint64_t set, const struct start_value *start)
-{
-	uint64_t hctrs = 0;
+	uint64_t ready = 0;
 	uint32_t i;
 
 	if ((set & vpmu_hw_lctrs(v)) != 0)
-		hctrs = vpmu_take_overflows(v);
+		hctrs |= vpmu_take_overflows(v);
+	v->lost &= ~set;
+	v->overflow &= ~set;
+	/* From here on the value leaves what the hctr of the same index may hold of it. */
+	v->held &= ~set;
 	for_each_bit (i, set) {
-		set_value(v, (lctr_t){i}, start);
-		hctrs |= vpmu_join(v, (lctr_t){i});
+		struct vpmu_counter *c = &v->counter[i];
+		lctr_t lctr = {i};
+		uint64_t value = start_value(v, lctr, from, arg);
+
+		v->running |= bit64(i);
+		if (is_fw(v, lctr)) {
+			c->value = value - vpmu_fw_total(v, lctr);
+			continue;
+		}
+		/* While one counts HS others may wrap until it is set: see vpmu_apply_all(). */
+		if (is_alone(v, lctr) && !v->policy.count_hs) {
+			/* The hardware counts in the guest's own numbers. */
+			v->count[c->hctr] = value;
+			c->value = 0;
+			v->in_step |= v->home & bit64(i);
+			note_near(v, lctr, value);
+			ready |= vpmu_set(v, (hctr_t){c->hctr}, bit64(i), &c->event);
+		} else {
+			join(v, lctr, value);
+			hctrs |= bit64(c->hctr);
+		}
 	}
-	vpmu_apply(v, hctrs);
+	if ((set & v->fw_lctrs) != 0)
+		vpmu_fw_update_watch(v);
+	vpmu_apply(v, hctrs, 0, ready);
 }
 
-struct vpmu_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
+struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
                                    unsigned long counter_idx_mask, unsigned long start_flags,
                                    uint64_t initial_value)
 {
-	bool given = (start_flags & SBI_PMU_START_SET_INIT_VALUE) != 0;
-	bool from_snapshot = (start_flags & SBI_PMU_START_FLAG_INIT_SNAPSHOT) != 0;
-	struct start_value start = {
-	    .from = given           ? VALUE_GIVEN
-	            : from_snapshot ? VALUE_IN_SNAPSHOT
-	                            : VALUE_KEPT,
-	    .given = initial_value,
-	    .base = (uint32_t)counter_idx_base,
-	};
+	enum vpmu_start_from from = VPMU_FROM_KEPT;
+	uint64_t arg = initial_value;
 	uint64_t set;
 	uint64_t already;
 
 	if (!vpmu_counter_set(v, counter_idx_base, counter_idx_mask, &set) ||
-	    (set & ~v->configured) != 0 || (start_flags & ~SBI_PMU_START_FLAG_ALL) != 0 ||
-	    (given && from_snapshot))
+	    (set & ~v->configured) != 0 || start_flags >= SBI_PMU_START_FLAG_ALL)
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
-	if (from_snapshot && !v->snapshot_set)
-		return vpmu_result(SBI_ERR_NO_SHMEM, 0);
+	if (start_flags == SBI_PMU_START_SET_INIT_VALUE) {
+		from = VPMU_FROM_GIVEN;
+	} else if (start_flags == SBI_PMU_START_FLAG_INIT_SNAPSHOT) {
+		if (!v->snapshot_set)
+			return vpmu_result(SBI_ERR_NO_SHMEM, 0);
+		from = VPMU_FROM_SNAPSHOT;
+		arg = counter_idx_base;
+	}
 
 	already = set & v->running;
 	set &= ~already;
 	if (set != 0)
-		start_set(v, set, &start);
+		vpmu_start_set(v, set, from, arg, 0);
 
 	/* Not in table 40, but a success here would be a counter that stands still unnoticed. */
 	if ((set & v->lost) != 0)
@@ -177,11 +188,22 @@ struct vpmu_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_bas
 	return vpmu_result(already != 0 ? SBI_ERR_ALREADY_STARTED : SBI_SUCCESS, 0);
 }
 
-struct vpmu_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
+/* A running hardware counter stops at its value, as far as it knows. */
+static void leave(struct vpmu *v, lctr_t lctr)
+{
+	struct vpmu_counter *c = &v->counter[lctr.idx];
+
+	vpmu_hctr_sync(v, (hctr_t){c->hctr});
+	c->value = (v->count[c->hctr] + c->value) & v->value_mask;
+	v->near &= ~bit64(lctr.idx);
+}
+
+struct sbi_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
                                   unsigned long counter_idx_mask, unsigned long stop_flags)
 {
 	bool take = (stop_flags & SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT) != 0;
 	uint64_t hctrs = 0;
+	uint64_t stops = 0;
 	uint64_t running;
 	uint64_t set;
 	uint32_t i;
@@ -196,15 +218,26 @@ struct vpmu_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base
 	/* An overflow that pends belongs to a counter as it was before this call. */
 	if ((running & vpmu_hw_lctrs(v)) != 0 || (take && v->armed != 0))
 		hctrs = vpmu_take_overflows(v);
-	for_each_bit (i, running)
-		hctrs |= vpmu_leave(v, (lctr_t){i});
+	for_each_bit (i, running) {
+		lctr_t lctr = {i};
+
+		if (is_fw(v, lctr)) {
+			v->counter[i].value += vpmu_fw_total(v, lctr);
+		} else {
+			leave(v, lctr);
+			*(is_alone(v, lctr) ? &stops : &hctrs) |= bit64(v->counter[i].hctr);
+		}
+	}
+	v->running &= ~running;
+	if ((running & v->fw_lctrs) != 0)
+		vpmu_fw_update_watch(v);
 	/* Values and OF as RESET finds them. */
 	if (take)
 		vpmu_snapshot_take(v, set, counter_idx_base);
-	if ((stop_flags & SBI_PMU_STOP_FLAG_RESET) != 0)
-		for_each_bit (i, set)
-			vpmu_forget(v, (lctr_t){i});
-	vpmu_apply(v, hctrs);
-
+	vpmu_apply(v, hctrs, stops, 0);
+	if ((stop_flags & SBI_PMU_STOP_FLAG_RESET) != 0) {
+		vpmu_forget(v, set);
+		vpmu_update_direct(v);
+	}
 	return vpmu_result(running != set ? SBI_ERR_ALREADY_STOPPED : SBI_SUCCESS, 0);
 }

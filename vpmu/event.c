@@ -78,11 +78,6 @@ static uint32_t reduced_filter(const struct vpmu *v, unsigned long config_flags)
 	return inhibit;
 }
 
-bool vpmu_event_is_fw(const struct vpmu_hw_config *event)
-{
-	return SBI_PMU_EVENT_TYPE(event->event_idx) == SBI_PMU_TYPE_FW;
-}
-
 bool vpmu_event_parse(const struct vpmu *v, unsigned long event_idx, uint64_t event_data,
                       unsigned long config_flags, struct vpmu_hw_config *event)
 {
@@ -96,21 +91,4 @@ bool vpmu_event_parse(const struct vpmu *v, unsigned long event_idx, uint64_t ev
 	/* Firmware events happen outside the guest's modes: filters do nothing to them. */
 	event->inhibit = vpmu_event_is_fw(event) ? 0 : reduced_filter(v, config_flags);
 	return true;
-}
-
-bool vpmu_event_equal(const struct vpmu_hw_config *a, const struct vpmu_hw_config *b)
-{
-	return a->event_idx == b->event_idx && a->event_data == b->event_data &&
-	       a->inhibit == b->inhibit;
-}
-
-struct vpmu_hw_config vpmu_event_of(const struct vpmu *v, lctr_t lctr)
-{
-	const struct vpmu_counter *c = &v->counter[lctr.idx];
-
-	return (struct vpmu_hw_config){
-	    .event_idx = c->event_idx,
-	    .inhibit = c->inhibit,
-	    .event_data = c->event_data,
-	};
 }

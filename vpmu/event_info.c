@@ -64,7 +64,7 @@ static bool is_ram(unsigned long lo, unsigned long hi, unsigned long n)
 	                  vpmu_port_guest_ram(lo, (uint64_t)n * ENTRY_SIZE));
 }
 
-struct vpmu_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
+struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
                                     unsigned long shmem_phys_hi, unsigned long num_entries,
                                     unsigned long flags, bool *again)
 {

@@ -9,25 +9,6 @@ static bool in_set(uint64_t set, unsigned long counter_idx)
 	return counter_idx < VPMU_COUNTERS && (set & bit64((uint32_t)counter_idx)) != 0;
 }
 
-bool vpmu_counter_set(const struct vpmu *v, unsigned long base, unsigned long mask, uint64_t *set)
-{
-	uint64_t wanted;
-
-	*set = 0;
-	if (mask == 0)
-		return true;
-	if (base >= VPMU_COUNTERS)
-		return false;
-	wanted = (uint64_t)mask << base;
-	/* Bits shifted out are counters that nobody has. */
-	if (wanted >> base != mask)
-		return false;
-	if ((wanted & ~(vpmu_hw_lctrs(v) | vpmu_fw_lctrs(v))) != 0)
-		return false;
-	*set = wanted;
-	return true;
-}
-
 uint64_t vpmu_value(const struct vpmu *v, lctr_t lctr)
 {
 	const struct vpmu_counter *c = &v->counter[lctr.idx];
@@ -40,12 +21,12 @@ uint64_t vpmu_value(const struct vpmu *v, lctr_t lctr)
 	return (vpmu_port_read((hctr_t){c->hctr}) + c->value) & v->value_mask;
 }
 
-struct vpmu_ret vpmu_num_counters(const struct vpmu *v)
+struct sbi_ret vpmu_num_counters(const struct vpmu *v)
 {
 	return vpmu_result(SBI_SUCCESS, v->policy.fw_base + VPMU_FW_COUNTERS);
 }
 
-struct vpmu_ret vpmu_counter_get_info(const struct vpmu *v, unsigned long counter_idx)
+struct sbi_ret vpmu_counter_get_info(const struct vpmu *v, unsigned long counter_idx)
 {
 	if (in_set(vpmu_hw_lctrs(v), counter_idx))
 		return vpmu_result(SBI_SUCCESS, (unsigned long)(v->policy.width - 1)
@@ -58,7 +39,7 @@ struct vpmu_ret vpmu_counter_get_info(const struct vpmu *v, unsigned long counte
 }
 
 /* Table 43 refuses only hardware and invalid counters: an unconfigured one reads its value. */
-struct vpmu_ret vpmu_counter_fw_read(const struct vpmu *v, unsigned long counter_idx)
+struct sbi_ret vpmu_counter_fw_read(const struct vpmu *v, unsigned long counter_idx)
 {
 	if (!in_set(vpmu_fw_lctrs(v), counter_idx))
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
@@ -66,7 +47,7 @@ struct vpmu_ret vpmu_counter_fw_read(const struct vpmu *v, unsigned long counter
 }
 
 /* Section 11.12: always zero on RV64. */
-struct vpmu_ret vpmu_counter_fw_read_hi(const struct vpmu *v, unsigned long counter_idx)
+struct sbi_ret vpmu_counter_fw_read_hi(const struct vpmu *v, unsigned long counter_idx)
 {
 	if (!in_set(vpmu_fw_lctrs(v), counter_idx))
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
@@ -75,22 +56,11 @@ struct vpmu_ret vpmu_counter_fw_read_hi(const struct vpmu *v, unsigned long coun
 
 bool vpmu_csr_read(const struct vpmu *v, uint32_t csr, uint64_t *value)
 {
-	uint64_t readable = vpmu_hw_lctrs(v) & v->configured & ~v->lost;
 	lctr_t lctr = {csr - CSR_CYCLE};
 
 	/* A firmware counter may have the index of a CSR that the guest does not have. */
-	if (csr < CSR_CYCLE || !in_set(readable, lctr.idx))
+	if (csr < CSR_CYCLE || !in_set(vpmu_readable(v), lctr.idx))
 		return false;
 	*value = vpmu_value(v, lctr);
 	return true;
-}
-
-uint32_t vpmu_scountovf(const struct vpmu *v)
-{
-	return (uint32_t)v->overflow;
-}
-
-bool vpmu_counts_cycles(const struct vpmu *v)
-{
-	return (v->running & v->cycles) != 0;
 }

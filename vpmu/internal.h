@@ -5,7 +5,7 @@
  *
  * The order in each call that may start or stop something:
  *   vpmu_take_overflows()   nothing may pend when the port starts or stops
- *   vpmu_join(), vpmu_leave(), vpmu_hctr_sync()   say what should be, touching no hardware
+ *   sets of counters, counts and offsets    say what should be, touching no hardware
  *   vpmu_apply()            makes the hardware so, and raises what was found on the way
  */
 #ifndef VPMU_INTERNAL_H
@@ -21,12 +21,12 @@ static inline uint64_t vpmu_hw_lctrs(const struct vpmu *v)
 
 static inline uint64_t vpmu_fw_lctrs(const struct vpmu *v)
 {
-	return ((UINT64_C(1) << VPMU_FW_COUNTERS) - 1) << v->policy.fw_base;
+	return v->fw_lctrs;
 }
 
-static inline struct vpmu_ret vpmu_result(long error, unsigned long value)
+static inline struct sbi_ret vpmu_result(long error, unsigned long value)
 {
-	return (struct vpmu_ret){.error = error, .value = value};
+	return (struct sbi_ret){.error = error, .value = value};
 }
 
 /* info.c */
@@ -35,7 +35,18 @@ static inline struct vpmu_ret vpmu_result(long error, unsigned long value)
  * The set that a base and mask name, as a mask of lctr. false: it has an invalid counter. An
  * empty mask names the empty set whatever the base: no counter in it is invalid. Pure.
  */
-bool vpmu_counter_set(const struct vpmu *v, unsigned long base, unsigned long mask, uint64_t *set);
+static inline bool vpmu_counter_set(const struct vpmu *v, unsigned long base, unsigned long mask,
+                                    uint64_t *set)
+{
+	uint64_t wanted = (uint64_t)mask << base % VPMU_COUNTERS;
+
+	*set = wanted;
+	/* Bits shifted out are counters that nobody has. */
+	if (base < VPMU_COUNTERS && wanted >> base == mask && (wanted & ~v->all_lctrs) == 0)
+		return true;
+	*set = 0;
+	return mask == 0;
+}
 
 /* The value of a counter, in whatever state. */
 uint64_t vpmu_value(const struct vpmu *v, lctr_t lctr);
@@ -48,11 +59,17 @@ uint64_t vpmu_value(const struct vpmu *v, lctr_t lctr);
  */
 bool vpmu_event_parse(const struct vpmu *v, unsigned long event_idx, uint64_t event_data,
                       unsigned long config_flags, struct vpmu_hw_config *event);
-bool vpmu_event_is_fw(const struct vpmu_hw_config *event);
-bool vpmu_event_equal(const struct vpmu_hw_config *a, const struct vpmu_hw_config *b);
 
-/* What a configured counter counts. Pure. */
-struct vpmu_hw_config vpmu_event_of(const struct vpmu *v, lctr_t lctr);
+static inline bool vpmu_event_is_fw(const struct vpmu_hw_config *event)
+{
+	return SBI_PMU_EVENT_TYPE(event->event_idx) == SBI_PMU_TYPE_FW;
+}
+
+static inline bool vpmu_event_equal(const struct vpmu_hw_config *a, const struct vpmu_hw_config *b)
+{
+	return a->event_idx == b->event_idx && a->inhibit == b->inhibit &&
+	       a->event_data == b->event_data;
+}
 
 /* fw.c */
 
@@ -89,17 +106,21 @@ bool vpmu_hctr_holds(const struct vpmu *v, hctr_t hctr, const struct vpmu_hw_con
 
 /* counter.c */
 
-/* Unconfigures a counter that is not running; its value stays. Pure. */
-void vpmu_forget(struct vpmu *v, lctr_t lctr);
+/* Unconfigures counters that are not running; their values stay. Pure. */
+void vpmu_forget(struct vpmu *v, uint64_t set);
+
+enum vpmu_start_from {
+	VPMU_FROM_KEPT,     /* the counter's own value */
+	VPMU_FROM_GIVEN,    /* arg */
+	VPMU_FROM_SNAPSHOT, /* its slot; arg: the counter of slot 0 */
+};
 
 /*
- * Marks a configured counter that is not running as running from its value; clears its OF.
- * Returns the hctr to apply, as a mask; 0 for a firmware counter.
+ * Starts configured counters that are not running, and clears their OF. Those that the hardware
+ * refuses are lost then. hctrs: to be applied besides.
  */
-uint64_t vpmu_join(struct vpmu *v, lctr_t lctr);
-
-/* Marks a running counter as stopped at its value. Returns as vpmu_join(). */
-uint64_t vpmu_leave(struct vpmu *v, lctr_t lctr);
+void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg,
+                    uint64_t hctrs);
 
 /* overflow.c */
 
@@ -107,13 +128,26 @@ uint64_t vpmu_leave(struct vpmu *v, lctr_t lctr);
  * Will a hardware counter that starts at this value wrap within 2^62 counts, so that its wrap
  * must be told? Pure.
  */
-bool vpmu_near(const struct vpmu *v, uint64_t value);
+static inline bool vpmu_near(const struct vpmu *v, uint64_t value)
+{
+	return v->value_mask - value < v->near_span;
+}
+
+/* Gives the flags of armed hctrs to the counters they belong to. */
+void vpmu_give_overflows(struct vpmu *v, uint64_t flagged);
 
 /*
  * Takes what pends off the hart and gives it to the counters it belongs to. Returns the hctrs
- * that must be applied because of it.
+ * that must be applied because of it. Nearly always that is none.
  */
-uint64_t vpmu_take_overflows(struct vpmu *v);
+static inline uint64_t vpmu_take_overflows(struct vpmu *v)
+{
+	uint64_t flagged = vpmu_port_take_overflow(v->armed) & v->armed;
+
+	if (flagged != 0)
+		vpmu_give_overflows(v, flagged);
+	return flagged;
+}
 
 /*
  * After the last counter was stopped: one that moves in HS may have made an LCOFI pend since
@@ -134,7 +168,13 @@ void vpmu_hctr_sync(struct vpmu *v, hctr_t hctr);
 void vpmu_hctr_step(struct vpmu *v, hctr_t hctr);
 
 /* Raises LCOFI if a wrap was found since the last time. */
-void vpmu_raise_due(struct vpmu *v);
+static inline void vpmu_raise_due(struct vpmu *v)
+{
+	if (v->lcofi_due) {
+		v->lcofi_due = false;
+		vpmu_port_raise_lcofi();
+	}
+}
 
 /* anchor.c */
 
@@ -142,10 +182,75 @@ void vpmu_raise_due(struct vpmu *v);
  * Starts, moves and stops the given hctrs as their running counters need it, with at most one
  * stop and one start of the port; updates the direct set; raises LCOFI if due. Each that is
  * active must have been synced. Counters of an hctr that the hardware refuses become lost.
+ * What needs no thought is in stops (active, no running counter is left) and ready (set by
+ * vpmu_set(), to be run).
  */
-void vpmu_apply(struct vpmu *v, uint64_t hctrs);
+void vpmu_apply_all(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t ready);
+
+/* The hardware refused an hctr: its running counters stop, and are lost. */
+void vpmu_lose(struct vpmu *v, hctr_t hctr);
+
+/*
+ * Sets a stopped hctr to its count, armed if one of these running counters, which are all that use
+ * it, is near. Returns the hctr as a mask; 0: refused, and they are lost.
+ */
+static inline uint64_t vpmu_set(struct vpmu *v, hctr_t hctr, uint64_t users,
+                                const struct vpmu_hw_config *event)
+{
+	uint64_t bit = bit64(hctr.idx);
+	bool armed = (users & v->near) != 0;
+
+	if (!vpmu_port_set(hctr, event, v->count[hctr.idx], armed)) {
+		vpmu_lose(v, hctr);
+		return 0;
+	}
+	if (armed)
+		v->armed |= bit;
+	return bit;
+}
+
+static inline void vpmu_stop(struct vpmu *v, uint64_t hctrs)
+{
+	vpmu_port_stop(hctrs);
+	v->active &= ~hctrs;
+	v->armed &= ~hctrs;
+	/* Linux reads after it stops: where the value is still there, that read needs no exit. It is
+	 * not, where the counter went on after its value was taken. */
+	if (!v->policy.count_hs)
+		v->held |= v->in_step & hctrs & ~v->running;
+	v->in_step &= ~(hctrs & ~v->running);
+}
+
+static inline void vpmu_run(struct vpmu *v, uint64_t hctrs)
+{
+	vpmu_port_run(hctrs);
+	v->active |= hctrs;
+	v->held &= ~hctrs;
+}
 
 /* Tells the port which counters are direct, where that changed. */
-void vpmu_update_direct(struct vpmu *v);
+static inline void vpmu_update_direct(struct vpmu *v)
+{
+	uint64_t direct = (v->in_step | v->held) & v->openable;
+
+	if (direct != v->direct) {
+		v->direct = direct;
+		vpmu_port_set_direct(direct);
+	}
+}
+
+static inline void vpmu_apply(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t ready)
+{
+	if (hctrs != 0) {
+		vpmu_apply_all(v, hctrs, stops, ready);
+		return;
+	}
+	if (stops != 0)
+		vpmu_stop(v, stops);
+	if (ready != 0)
+		vpmu_run(v, ready);
+	vpmu_update_direct(v);
+	vpmu_raise_due(v);
+}
 
 #endif

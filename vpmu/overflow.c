@@ -13,8 +13,6 @@
  */
 #include "vpmu/internal.h"
 
-#define NEAR (UINT64_C(1) << 62)
-
 /* Notes the wrap of running counters of one hctr. */
 static void wrapped(struct vpmu *v, hctr_t hctr, uint64_t lctrs)
 {
@@ -27,11 +25,6 @@ static void wrapped(struct vpmu *v, hctr_t hctr, uint64_t lctrs)
 	for_each_bit (i, lctrs)
 		if (v->counter[i].value == 0)
 			v->armed &= ~bit64(hctr.idx);
-}
-
-bool vpmu_near(const struct vpmu *v, uint64_t value)
-{
-	return v->policy.overflow && v->value_mask - value < NEAR;
 }
 
 void vpmu_hctr_sync(struct vpmu *v, hctr_t hctr)
@@ -66,11 +59,12 @@ void vpmu_hctr_step(struct vpmu *v, hctr_t hctr)
 		wrapped(v, hctr, found);
 	for_each_bit (i, users)
 		v->counter[i].value = (v->counter[i].value + 1) & v->value_mask;
+	/* The one that was in step is not any more; which one is now, if any, apply sees. */
+	v->in_step &= ~bit64(hctr.idx);
 }
 
-uint64_t vpmu_take_overflows(struct vpmu *v)
+void vpmu_give_overflows(struct vpmu *v, uint64_t flagged)
 {
-	uint64_t flagged = vpmu_port_take_overflow(v->armed) & v->armed;
 	uint32_t i;
 
 	for_each_bit (i, flagged) {
@@ -85,7 +79,6 @@ uint64_t vpmu_take_overflows(struct vpmu *v)
 		if (anchors != 0)
 			wrapped(v, hctr, anchors);
 	}
-	return flagged;
 }
 
 void vpmu_drop_pending(const struct vpmu *v)
@@ -94,15 +87,7 @@ void vpmu_drop_pending(const struct vpmu *v)
 		(void)vpmu_port_take_overflow(0);
 }
 
-void vpmu_raise_due(struct vpmu *v)
-{
-	if (!v->lcofi_due)
-		return;
-	v->lcofi_due = false;
-	vpmu_port_raise_lcofi();
-}
-
 void vpmu_overflow(struct vpmu *v)
 {
-	vpmu_apply(v, vpmu_take_overflows(v));
+	vpmu_apply(v, vpmu_take_overflows(v), 0, 0);
 }

@@ -31,13 +31,6 @@ struct vpmu_hw_config {
 	uint64_t event_data;
 };
 
-struct vpmu_hw_start {
-	hctr_t hctr;
-	bool armed; /* raise LCOFI when the counter wraps; false: wrap in silence */
-	uint64_t value;
-	struct vpmu_hw_config config;
-};
-
 /*
  * The hardware counters that can count the event, as a mask of hctr; 0: none. Fixed for a
  * hart's life. One bit only where the platform wants a home counter for each event.
@@ -51,11 +44,24 @@ uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data);
 bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config);
 
 /*
- * Starts stopped counters, each at its value, programming what differs from what they hold.
- * Returns the mask of hctr that the hardware refused (they stay stopped).
+ * Gives a stopped counter its event, filter and value, programming what differs from what it
+ * holds. armed: it will raise LCOFI when it wraps; else it wraps in silence. false: the hardware
+ * refused. It does not run before vpmu_port_run(), which must follow in the same call of vpmu/.
+ */
+bool vpmu_port_set(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t value, bool armed);
+
+/*
+ * Starts counters that vpmu_port_set() has set.
  * No overflow may be pending (see vpmu_port_take_overflow) when this is called.
  */
-uint64_t vpmu_port_start(const struct vpmu_hw_start *starts, uint32_t n);
+void vpmu_port_run(uint64_t hctr_mask);
+
+/*
+ * Adds one to a running counter that stands still, and takes nothing off its flag: as if one more
+ * event had happened. false, and nothing is changed: its value is `last`, or that is not to be
+ * had cheaply. Only asked where vpmu_policy.cheap_moves says so.
+ */
+bool vpmu_port_step(hctr_t hctr, uint64_t last);
 
 /* Stops running counters; they keep event, filter and value. hctr_mask: running ones only. */
 void vpmu_port_stop(uint64_t hctr_mask);

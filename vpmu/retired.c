@@ -4,32 +4,44 @@
  *
  * An instruction that traps does not retire: where Tally does its work, a guest on a hart of its
  * own would have counted one more. Since all running counters of an hctr count the same, one more
- * is one more for each of them, and is added to their offsets. An armed hctr would then wrap one
+ * in the hardware is one more for each of them, and no offset changes. Where that is dear, or the
+ * hctr would wrap by it, one is added to their offsets instead. An armed hctr would then wrap one
  * too late, so it is moved at once; another is moved only where that is cheap, since all that it
  * loses by it is that it is read directly.
  */
 #include "vpmu/internal.h"
 
-void vpmu_retired(struct vpmu *v, bool user)
+static void add_to_offsets(struct vpmu *v, uint64_t hctrs)
 {
-	uint32_t inhibit = user ? VPMU_INH_VU : VPMU_INH_VS;
-	uint64_t hctrs = 0;
-	uint64_t moves;
+	uint64_t moves = hctrs & (v->armed | (v->policy.cheap_moves ? v->in_step : 0));
 	uint64_t taken = 0;
 	uint32_t i;
 
-	for_each_bit (i, v->running & (v->cycles | v->insns))
-		if ((v->counter[i].inhibit & inhibit) == 0)
-			hctrs |= bit64(v->counter[i].hctr);
-	if (hctrs == 0)
-		return;
-
-	moves = hctrs & (v->armed | (v->policy.cheap_moves ? v->direct : 0));
 	if (moves != 0)
 		taken = vpmu_take_overflows(v);
 	for_each_bit (i, moves)
 		vpmu_hctr_sync(v, (hctr_t){i});
 	for_each_bit (i, hctrs)
 		vpmu_hctr_step(v, (hctr_t){i});
-	vpmu_apply(v, moves | taken);
+	vpmu_apply(v, moves | taken, 0, 0);
+}
+
+void vpmu_retired(struct vpmu *v, bool user)
+{
+	uint64_t done = 0;
+	uint64_t dear = 0;
+	uint32_t i;
+
+	for_each_bit (i, v->running & v->retires[user]) {
+		hctr_t hctr = {v->counter[i].hctr};
+		uint64_t bit = bit64(hctr.idx);
+
+		if ((done & bit) != 0)
+			continue;
+		done |= bit;
+		if (!v->policy.cheap_moves || !vpmu_port_step(hctr, v->value_mask))
+			dear |= bit;
+	}
+	if (dear != 0)
+		add_to_offsets(v, dear);
 }

@@ -9,6 +9,12 @@
 
 #define SBI_EXT_PMU 0x504D55UL
 
+/* What every SBI call returns: a0 and a1. */
+struct sbi_ret {
+	long error;
+	unsigned long value;
+};
+
 /* Function ids, table 49. */
 #define SBI_PMU_NUM_COUNTERS            0UL
 #define SBI_PMU_COUNTER_GET_INFO        1UL

@@ -32,7 +32,7 @@
 #define VALUES_OFFSET 0x8U
 #define ALL_ONES      (~0UL)
 
-struct vpmu_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_lo,
+struct sbi_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_lo,
                                         unsigned long shmem_phys_hi, unsigned long flags)
 {
 	if (!v->policy.snapshot)

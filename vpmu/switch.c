@@ -19,6 +19,7 @@ static void park(struct vpmu *v)
 	v->parked = active;
 	v->active = 0;
 	v->armed = 0;
+	v->in_step = 0;
 }
 
 void vpmu_save(struct vpmu *v)
@@ -38,5 +39,5 @@ void vpmu_restore(struct vpmu *v)
 	if (parked == 0)
 		return;
 	v->parked = 0;
-	vpmu_apply(v, parked);
+	vpmu_apply(v, parked, 0, 0);
 }

@@ -67,16 +67,20 @@ struct vpmu_counter {
 	 * its hctr, the total of its firmware event), so counting writes nothing here.
 	 */
 	uint64_t value;
-	uint64_t event_data;
-	uint32_t event_idx;
-	uint8_t inhibit; /* VPMU_INH_*, VPMU_COUNT_HS */
-	uint8_t hctr;    /* hardware events: what backs it */
+	struct vpmu_hw_config event; /* what it counts */
+	uint32_t hctr;               /* hardware events: what backs it */
 };
 
 /* Embedded by value in its vcpu; the fields are private to vpmu/. */
 struct vpmu {
 	struct vpmu_policy policy;
+
+	/* What follows from the policy; constant. */
 	uint64_t value_mask; /* the low policy.width bits */
+	uint64_t near_span;  /* a counter so close to its wrap is near; 0: none ever is */
+	uint64_t fw_lctrs;   /* sets of lctr: the firmware counters, ... */
+	uint64_t all_lctrs;  /* ... and all that there are */
+	uint64_t openable;   /* set of hctr: those that may be direct */
 
 	/* Sets of lctr. running and lost are disjoint parts of configured. */
 	uint64_t configured;
@@ -84,13 +88,16 @@ struct vpmu {
 	uint64_t lost;     /* the hardware refused it: no value to be had, see counter.c */
 	uint64_t overflow; /* OF, hardware counters only */
 	uint64_t near;     /* part of running: its next wrap must be told, see overflow.c */
+	uint64_t home;     /* part of configured: backed by the hctr of the same index */
 	uint64_t cycles;   /* configured for CPU_CYCLES */
-	uint64_t insns;    /* configured for INSTRUCTIONS */
+	/* Configured for CPU_CYCLES or INSTRUCTIONS, and counting VS [0], VU [1]. */
+	uint64_t retires[2];
 
 	/* Sets of hctr; all but parked are empty while the vcpu is not resident. */
 	uint64_t active; /* running in hardware: exactly those with a running lctr */
 	uint64_t armed;  /* part of active: will raise LCOFI and has not yet */
 	uint64_t held;   /* idle, and holding the value of the lctr of the same index */
+	uint64_t in_step; /* part of active: the lctr of the same index runs there at offset 0 */
 	uint64_t direct; /* what vpmu_port_set_direct() was told */
 	uint64_t parked; /* active when vpmu_save() stopped them */
 
@@ -111,30 +118,25 @@ struct vpmu {
 	unsigned long info_next; /* 0: there is none */
 };
 
-struct vpmu_ret {
-	long error;
-	unsigned long value;
-};
-
 /* An empty PMU: every counter unconfigured and zero. The vcpu is not resident. */
 void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy);
 
 /* The functions of the extension; arguments as the guest passed them, checked here. */
-struct vpmu_ret vpmu_num_counters(const struct vpmu *v);
-struct vpmu_ret vpmu_counter_get_info(const struct vpmu *v, unsigned long counter_idx);
-struct vpmu_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
+struct sbi_ret vpmu_num_counters(const struct vpmu *v);
+struct sbi_ret vpmu_counter_get_info(const struct vpmu *v, unsigned long counter_idx);
+struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
                                              unsigned long counter_idx_mask,
                                              unsigned long config_flags, unsigned long event_idx,
                                              uint64_t event_data);
-struct vpmu_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
+struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
                                    unsigned long counter_idx_mask, unsigned long start_flags,
                                    uint64_t initial_value);
-struct vpmu_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
+struct sbi_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
                                   unsigned long counter_idx_mask, unsigned long stop_flags);
-struct vpmu_ret vpmu_counter_fw_read(const struct vpmu *v, unsigned long counter_idx);
-struct vpmu_ret vpmu_counter_fw_read_hi(const struct vpmu *v, unsigned long counter_idx);
+struct sbi_ret vpmu_counter_fw_read(const struct vpmu *v, unsigned long counter_idx);
+struct sbi_ret vpmu_counter_fw_read_hi(const struct vpmu *v, unsigned long counter_idx);
 
-struct vpmu_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_lo,
+struct sbi_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_lo,
                                         unsigned long shmem_phys_hi, unsigned long flags);
 
 /*
@@ -142,7 +144,7 @@ struct vpmu_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys
  * yet, and the guest has to execute the same call again (its pc stays). A call with other
  * arguments starts anew.
  */
-struct vpmu_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
+struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
                                     unsigned long shmem_phys_hi, unsigned long num_entries,
                                     unsigned long flags, bool *again);
 
@@ -161,8 +163,17 @@ void vpmu_retired(struct vpmu *v, bool user);
  */
 bool vpmu_csr_read(const struct vpmu *v, uint32_t csr, uint64_t *value);
 
+/* The counters that a guest may read by their CSRs, as a mask. */
+static inline uint64_t vpmu_readable(const struct vpmu *v)
+{
+	return v->policy.hctrs & v->configured & ~v->lost;
+}
+
 /* What the guest reads in scountovf: overflow flags of its own hardware counters. */
-uint32_t vpmu_scountovf(const struct vpmu *v);
+static inline uint32_t vpmu_scountovf(const struct vpmu *v)
+{
+	return (uint32_t)v->overflow;
+}
 
 /* The hart took an LCOFI, or may have one pending. */
 void vpmu_overflow(struct vpmu *v);
@@ -175,7 +186,10 @@ void vpmu_save(struct vpmu *v);
 void vpmu_restore(struct vpmu *v);
 
 /* Does a counter of this vcpu count cycles now? Idle time must then be spent outside VS. */
-bool vpmu_counts_cycles(const struct vpmu *v);
+static inline bool vpmu_counts_cycles(const struct vpmu *v)
+{
+	return (v->running & v->cycles) != 0;
+}
 
 /* Back to vpmu_init(); stops what runs. The vcpu is resident. */
 void vpmu_reset(struct vpmu *v);

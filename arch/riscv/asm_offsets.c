@@ -13,6 +13,7 @@ void asm_offsets(void)
 	DEFINE(CTX_HS_INSNS, offsetof(struct guest_context, hs_insns));
 	DEFINE(CTX_HS_LONGEST, offsetof(struct guest_context, hs_longest));
 	DEFINE(CTX_ECALLS, offsetof(struct guest_context, ecalls));
+	DEFINE(CTX_CALLS, offsetof(struct guest_context, calls));
 	DEFINE(ASM_HART_STACK_TOP, HART_STACK_TOP);
 	DEFINE(ASM_HART_STACK_SIZE, HART_STACK_SIZE);
 }

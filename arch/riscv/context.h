@@ -27,7 +27,7 @@ enum gpr {
 };
 
 struct guest_context {
-	/* x[0] is always 0. While an SBI call is served, a0, a1, s0..s11 and gp are stale here
+	/* x[0] is always 0. While an SBI call is served, a0, a1, s0..s11, t3..t6 and gp are stale
 	 * (see switch.S). */
 	uint64_t x[32];
 	uint64_t hs_sp;      /* top of the stack of the hart on which the vcpu is resident */
@@ -35,6 +35,7 @@ struct guest_context {
 	uint64_t hs_insns;   /* instructions spent in HS and M for this vcpu, and ... */
 	uint64_t hs_longest; /* ... the longest stay, world switches included */
 	uint64_t ecalls;     /* exits that the short path served */
+	const void *calls;   /* struct vsbi_slot[]: who serves which SBI extension */
 };
 
 #endif

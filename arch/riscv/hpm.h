@@ -27,12 +27,12 @@ struct hpm_event {
 	uint64_t selector; /* what the firmware writes to mhpmevent for it, ssccfg back end only */
 };
 
-/* What a stopped counter holds. */
+/* What a counter holds. */
 struct hpm_slot {
 	struct hpm_config config;
 	bool programmed;
-	bool armed;     /* as last started: OF was 0 */
-	uint64_t value; /* when it was stopped */
+	uint64_t selector; /* ssccfg back end: its mhpmevent without OF */
+	uint64_t value;    /* sbi back end: what a fresh one is to start from */
 };
 
 struct hpm_backend;
@@ -45,7 +45,8 @@ struct hpm {
 	bool lcofi;  /* an overflow can be delivered to a guest */
 	bool ssccfg; /* counters can be driven without the firmware */
 	uint64_t running;
-	uint64_t armed; /* started with OF = 0: only their flags mean an overflow */
+	uint64_t armed; /* last set with OF = 0: only their flags mean an overflow */
+	uint64_t fresh; /* sbi back end: set, and their values yet to be written by run() */
 	struct hpm_event events[HPM_MAX_EVENTS];
 	struct hpm_slot slots[32];
 };
@@ -55,11 +56,13 @@ struct hpm_backend {
 	const char *name;
 	/* A stopped counter takes up event and filter. false: refused, it holds nothing. */
 	bool (*program)(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
-	/* Starts a stopped, programmed counter at a value. armed: OF = 0, else OF = 1. */
-	void (*start)(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed);
-	/* Starts stopped counters where they were stopped; `armed` as they were started. */
-	void (*resume)(uint64_t hctr_mask, bool armed);
-	void (*stop)(uint64_t hctr_mask);
+	/* A stopped, programmed counter gets its value. armed: OF = 0, else OF = 1. It runs after
+	 * run(), which is to follow at once. Always true, so that it can be the tail of a call. */
+	bool (*set)(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed);
+	void (*run)(struct hpm *hpm, uint64_t hctrs);
+	void (*stop)(uint64_t hctrs);
+	/* See vpmu_port_step(). */
+	bool (*step)(uint32_t hctr, uint64_t last);
 };
 
 extern const struct hpm_backend hpm_sbi, hpm_ssccfg;
@@ -78,22 +81,27 @@ uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_dat
 bool hpm_firmware_event(const struct hpm_config *config, uint32_t *event_idx);
 const struct hpm_event *hpm_event_find(const struct hpm *hpm, uint32_t event_idx);
 
-bool hpm_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
+static inline bool hpm_same_config(const struct hpm_config *a, const struct hpm_config *b)
+{
+	return a->event_idx == b->event_idx && a->inhibit == b->inhibit &&
+	       a->event_data == b->event_data;
+}
 
-/* Would a start at this value find everything in place? Then hpm_resume() will do. A counter that
- * this platform cannot arm is started quietly though `armed` is asked for (quirks.h). */
-bool hpm_holds(const struct hpm *hpm, uint32_t hctr, const struct hpm_config *config,
-               uint64_t value, bool armed);
-bool hpm_start(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config, uint64_t value,
-               bool armed);
-/* Starts stopped counters where and as they were. */
-void hpm_resume(struct hpm *hpm, uint64_t hctr_mask);
-void hpm_stop(struct hpm *hpm, uint64_t hctr_mask);
+/* Is this what it has been programmed for? */
+static inline bool hpm_holds(const struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
+{
+	const struct hpm_slot *slot = &hpm->slots[hctr];
+
+	return slot->programmed && hpm_same_config(&slot->config, config);
+}
+
+/* A stopped counter takes up another event or filter than it holds. false: refused. */
+bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
 
 /* cycle, instret or hpmcounterN, running or stopped. */
 uint64_t hpm_read(uint32_t hctr);
 
-/* Takes a pending LCOFI off the hart. Returns which of the counters that were really armed have
+/* Takes the pending LCOFI off the hart. Returns which of the counters that were really armed have
  * their flag set. */
 uint64_t hpm_take_overflow(const struct hpm *hpm);
 

@@ -7,6 +7,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/hpm.h"
 #include "arch/riscv/sbi.h"
+#include "vpmu/bits.h"
 
 static bool sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
 {
@@ -64,11 +65,8 @@ static bool started_stale(uint32_t hctr, uint64_t value)
 	return (csr_read(CSR_SCOUNTOVF) & BIT(hctr)) && hpm_read(hctr) >= value;
 }
 
-static void sbi_start(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
+static void sbi_start(uint32_t hctr, uint64_t value, bool armed)
 {
-	/* Only config sets OF: a counter that was armed and did not overflow has it at 0. */
-	if (!armed && !(csr_read(CSR_SCOUNTOVF) & BIT(hctr)))
-		sbi_program(hpm, hctr, &hpm->slots[hctr].config);
 	sbi_start_call(BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, armed);
 	/* Only where other counters move in HS; once more is enough for all but the unluckiest. */
 	for (int i = 0; i < 3 && armed && started_stale(hctr, value); i++) {
@@ -77,15 +75,50 @@ static void sbi_start(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed
 	}
 }
 
-static void sbi_resume(uint64_t hctr_mask, bool armed)
+/* Those that nobody touched since they were stopped will go on with one call for all of them. */
+static bool sbi_set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 {
-	sbi_start_call(hctr_mask, 0, 0, armed);
+	uint64_t bit = BIT(hctr);
+
+	if (armed == ((hpm->armed & bit) != 0) && hpm_read(hctr) == value) {
+		hpm->fresh &= ~bit;
+		return true;
+	}
+	hpm->slots[hctr].value = value;
+	hpm->fresh |= bit;
+	hpm->armed = armed ? hpm->armed | bit : hpm->armed & ~bit;
+	/* Only config sets OF: a counter that was armed and did not overflow has it at 0. */
+	if (!armed && !(csr_read(CSR_SCOUNTOVF) & bit))
+		sbi_program(hpm, hctr, &hpm->slots[hctr].config);
+	return true;
+}
+
+static void sbi_run(struct hpm *hpm, uint64_t hctrs)
+{
+	uint64_t again = hctrs & ~hpm->fresh;
+	uint32_t i;
+
+	if (again & hpm->armed)
+		sbi_start_call(again & hpm->armed, 0, 0, true);
+	if (again & ~hpm->armed)
+		sbi_start_call(again & ~hpm->armed, 0, 0, false);
+	for_each_bit (i, hctrs & hpm->fresh)
+		sbi_start(i, hpm->slots[i].value, hpm->armed & BIT(i));
+}
+
+/* A call to the firmware is never cheap. */
+static bool sbi_step(uint32_t hctr, uint64_t last)
+{
+	(void)hctr;
+	(void)last;
+	return false;
 }
 
 const struct hpm_backend hpm_sbi = {
     .name = "sbi",
     .program = sbi_program,
-    .start = sbi_start,
-    .resume = sbi_resume,
+    .set = sbi_set,
+    .run = sbi_run,
     .stop = sbi_stop,
+    .step = sbi_step,
 };

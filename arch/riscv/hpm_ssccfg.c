@@ -33,36 +33,58 @@ static bool ssccfg_program(struct hpm *hpm, uint32_t hctr, const struct hpm_conf
 
 	if (!bits)
 		return false;
+	hpm->slots[hctr].selector = bits;
 	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
 	csr_write(CSR_SIREG2, bits | MHPMEVENT_OF);
 	return true;
 }
 
-static void ssccfg_start(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
+/* To write the value again costs less than to find out whether it is still there. */
+static bool ssccfg_set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 {
+	uint64_t was_armed = hpm->armed & BIT(hctr);
+
 	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
-	csr_write(CSR_SIREG2,
-	          event_bits(hpm, &hpm->slots[hctr].config) | (armed ? 0 : MHPMEVENT_OF));
+	/* Only the hart changes OF behind our back, from 0 to 1, when an armed one wraps. */
+	if (armed) {
+		csr_write(CSR_SIREG2, hpm->slots[hctr].selector);
+		hpm->armed |= BIT(hctr);
+	} else if (was_armed) {
+		csr_write(CSR_SIREG2, hpm->slots[hctr].selector | MHPMEVENT_OF);
+		hpm->armed &= ~BIT(hctr);
+	}
 	csr_write(CSR_SIREG, value);
-	csr_clear(CSR_SCOUNTINHIBIT, BIT(hctr));
+	return true;
 }
 
-/* OF is as the last start left it: a counter that overflowed since is not armed any more. */
-static void ssccfg_resume(uint64_t hctr_mask, bool armed)
+static void ssccfg_run(struct hpm *hpm, uint64_t hctrs)
 {
-	(void)armed;
-	csr_clear(CSR_SCOUNTINHIBIT, hctr_mask);
+	(void)hpm;
+	csr_clear(CSR_SCOUNTINHIBIT, hctrs);
 }
 
-static void ssccfg_stop(uint64_t hctr_mask)
+static void ssccfg_stop(uint64_t hctrs)
 {
-	csr_set(CSR_SCOUNTINHIBIT, hctr_mask);
+	csr_set(CSR_SCOUNTINHIBIT, hctrs);
+}
+
+static bool ssccfg_step(uint32_t hctr, uint64_t last)
+{
+	uint64_t value;
+
+	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
+	value = csr_read(CSR_SIREG);
+	if (value == last)
+		return false;
+	csr_write(CSR_SIREG, value + 1);
+	return true;
 }
 
 const struct hpm_backend hpm_ssccfg = {
     .name = "ssccfg",
     .program = ssccfg_program,
-    .start = ssccfg_start,
-    .resume = ssccfg_resume,
+    .set = ssccfg_set,
+    .run = ssccfg_run,
     .stop = ssccfg_stop,
+    .step = ssccfg_step,
 };

@@ -6,12 +6,6 @@
 
 struct quirks quirks;
 
-bool quirk_may_arm(uint32_t event_idx)
-{
-	return !(quirks.no_armed_cache_events &&
-	         SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_CACHE);
-}
-
 /* The probe counts HS itself, which no guest's counter ever does: all modes but M. */
 static bool probe_start(uint32_t event_idx, uint32_t hctr)
 {

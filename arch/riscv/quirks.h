@@ -8,6 +8,7 @@
 #define ARCH_QUIRKS_H
 
 #include "core/types.h"
+#include "vpmu/sbi_pmu.h"
 
 struct hpm;
 
@@ -29,7 +30,11 @@ struct quirks {
 extern struct quirks quirks;
 
 /* May an event's counter be started with OF = 0? */
-bool quirk_may_arm(uint32_t event_idx);
+static inline bool quirk_may_arm(uint32_t event_idx)
+{
+	return !(quirks.no_armed_cache_events &&
+	         SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_CACHE);
+}
 
 /*
  * Does the second of two counters stand still when both count one event? Both are programmable,

@@ -7,11 +7,6 @@
 #include "arch/riscv/sbi_spec.h"
 #include "vpmu/sbi_pmu.h"
 
-struct sbi_ret {
-	long error;
-	uint64_t value;
-};
-
 static inline struct sbi_ret sbi_call(uint64_t eid, uint64_t fid, uint64_t arg0, uint64_t arg1,
                                       uint64_t arg2, uint64_t arg3, uint64_t arg4)
 {

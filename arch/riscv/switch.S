@@ -5,15 +5,30 @@
  * sscratch is the struct guest_context of the resident vcpu while a guest runs, and 0 in HS:
  * that is how the vector tells a trap out of HS from an exit.
  *
- * An SBI call saves only what C may clobber and the guest must find unchanged; s0..s11 and gp
- * (which no C code of ours uses) stay in their registers, and a0 and a1 are the call's results.
- * Everything else takes the long way, which saves all and may return into another vcpu.
+ * An SBI call saves only what C may clobber and the guest must find unchanged; s0..s11, and gp and
+ * t3..t6 (which no C code of ours uses) stay in their registers, and a0 and a1 are the call's
+ * results. A CSR read that traps does the same, and writes its value into whatever register it
+ * names. Everything else takes the long way, which saves all and may return into another vcpu.
  * tp is the vcpu's context all the time that one is served.
  */
 #include "arch/riscv/csr.h"
 #include "asm_offsets.h"
 
 #define X(n) (CTX_X + 8 * (n))(tp)
+
+/* How long was this stay? Clobbers t0..t2 and a2. */
+	.macro	account_stay
+	csrr	t0, CSR_INSTRET
+	ld	t1, CTX_ENTERED_HS(tp)
+	ld	t2, CTX_HS_INSNS(tp)
+	ld	a2, CTX_HS_LONGEST(tp)
+	sub	t0, t0, t1
+	add	t2, t2, t0
+	sd	t2, CTX_HS_INSNS(tp)
+	bgeu	a2, t0, 1f
+	sd	t0, CTX_HS_LONGEST(tp)
+1:
+	.endm
 
 	.text
 	.balign	4
@@ -34,24 +49,30 @@ trap_vector:
 	sd	a5, X(15)
 	sd	a6, X(16)
 	sd	a7, X(17)
-	sd	t3, X(28)
-	sd	t4, X(29)
-	sd	t5, X(30)
-	sd	t6, X(31)
 	csrrw	t1, CSR_SSCRATCH, zero
 	sd	t1, X(4)
 	csrr	t1, CSR_INSTRET
 	sd	t1, CTX_ENTERED_HS(tp)
 	ld	sp, CTX_HS_SP(tp)
-	bnez	t0, long_way
+	bnez	t0, no_ecall
 
 	/* An SBI call: its arguments a0..a7 are those of the C function, its results a0 and a1
 	 * those of the guest, who goes on behind the call. */
 	csrr	t0, CSR_SEPC
 	addi	t0, t0, 4
 	csrw	CSR_SEPC, t0
-	call	ecall_fast
-
+	/* The extension's slot, by vsbi_hash(): its id and its function. */
+	ld	t1, CTX_CALLS(tp)
+	srli	t0, a7, 1
+	xor	t0, t0, a7
+	andi	t0, t0, 15
+	slli	t0, t0, 4
+	add	t0, t0, t1
+	ld	t1, 0(t0)
+	ld	t0, 8(t0)
+	bne	t1, a7, nobody
+	jalr	t0
+served:
 	/* At the top of the stack lies the hart's pending word. */
 	ld	t0, 0(sp)
 	ld	t1, CTX_ECALLS(tp)
@@ -59,16 +80,7 @@ trap_vector:
 	sd	t1, CTX_ECALLS(tp)
 	bnez	t0, after_ecall
 
-	/* How long was this stay? */
-	csrr	t0, CSR_INSTRET
-	ld	t1, CTX_ENTERED_HS(tp)
-	ld	t2, CTX_HS_INSNS(tp)
-	ld	t3, CTX_HS_LONGEST(tp)
-	sub	t0, t0, t1
-	add	t2, t2, t0
-	sd	t2, CTX_HS_INSNS(tp)
-	bgeu	t3, t0, leave_fast
-	sd	t0, CTX_HS_LONGEST(tp)
+	account_stay
 leave_fast:
 	csrw	CSR_SSCRATCH, tp
 	ld	ra, X(1)
@@ -82,12 +94,59 @@ leave_fast:
 	ld	a5, X(15)
 	ld	a6, X(16)
 	ld	a7, X(17)
-	ld	t3, X(28)
-	ld	t4, X(29)
-	ld	t5, X(30)
-	ld	t6, X(31)
 	ld	tp, X(4)
 	sret
+
+nobody:
+	call	vsbi_not_supported
+	j	served
+
+no_ecall:
+	sd	a0, X(10)
+	sd	a1, X(11)
+	addi	t0, t0, CAUSE_ECALL_VS - CAUSE_VIRTUAL_INSN
+	bnez	t0, long_way
+	csrr	a0, CSR_STVAL
+	call	csr_read_fast
+	bltz	a0, long_way
+
+	/* The value, a1, goes to register a0: into the context, from where leave_fast takes it, or an
+	 * entry of the table below if the register is not saved on this way. */
+	slli	t0, a0, 3
+	add	t1, tp, t0
+	sd	a1, CTX_X(t1)
+	lla	t1, into_register
+	add	a3, t1, t0
+	account_stay
+	ld	a0, X(10)
+	ld	a1, X(11)
+	jr	a3
+	.option	push
+	.option	norvc
+into_register:
+	.irp	n, 0,1,2
+	j	leave_fast
+	nop
+	.endr
+	ld	gp, X(3)
+	j	leave_fast
+	.irp	n, 4,5,6,7
+	j	leave_fast
+	nop
+	.endr
+	.irp	n, 8,9
+	ld	x\n, X(\n)
+	j	leave_fast
+	.endr
+	.irp	n, 10,11,12,13,14,15,16,17
+	j	leave_fast
+	nop
+	.endr
+	.irp	n, 18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	ld	x\n, X(\n)
+	j	leave_fast
+	.endr
+	.option	pop
 
 /* The call is served, but the hart has other work: C kept s0..s11 and gp for us. */
 after_ecall:
@@ -96,10 +155,12 @@ after_ecall:
 	li	a1, -1
 	j	save_the_rest
 long_way:
-	sd	a0, X(10)
-	sd	a1, X(11)
 	csrr	a1, CSR_SCAUSE
 save_the_rest:
+	sd	t3, X(28)
+	sd	t4, X(29)
+	sd	t5, X(30)
+	sd	t6, X(31)
 	sd	gp, X(3)
 	sd	s0, X(8)
 	sd	s1, X(9)

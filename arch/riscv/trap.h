@@ -9,13 +9,25 @@
 #include "arch/riscv/context.h"
 #include "arch/riscv/sbi.h"
 
-/* Serves an SBI call of the resident vcpu, whose context is in tp. a0 to a5 are the call's
- * arguments, a6 the function and a7 the extension; what it returns, the guest finds in a0 and a1.
- * If ctx->pending is set then, exit_long(ctx, -1) comes next. */
-struct sbi_ret ecall_fast(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
-                          uint64_t a5, uint64_t fid, uint64_t eid);
+/*
+ * SBI calls of the resident vcpu go to the functions in ctx->calls, chosen by extension; those that
+ * nobody serves come here. a0 to a5 are the call's arguments, a6 the function and a7 the
+ * extension; what is returned, the guest finds in a0 and a1. If the hart has work pending then,
+ * exit_long(ctx, -1) comes next.
+ */
+struct sbi_ret vsbi_not_supported(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+                                  uint64_t a5, uint64_t fid, uint64_t eid);
 
-/* The context of the resident vcpu; in ecall_fast() and what it calls only. */
+/* The answer to a CSR read that trapped. */
+struct csr_answer {
+	long reg;       /* x0..x31 to be written; -1: there is none, exit_long() comes next */
+	uint64_t value; /* 0 for x0 */
+};
+
+/* Executes a trapped instruction, if it is a read that is a guest's right. raw: as in stval. */
+struct csr_answer csr_read_fast(uint64_t raw);
+
+/* The context of the resident vcpu; in the functions above and what they call only. */
 static inline struct guest_context *this_context(void)
 {
 	struct guest_context *ctx;

@@ -79,6 +79,7 @@ struct fake_hart_trace {
 	uint64_t stop_calls;
 	uint64_t stopped;
 	uint64_t reads;
+	uint64_t steps;
 	uint64_t takes;
 	uint64_t direct_sets;
 	uint64_t watches;
@@ -143,6 +144,17 @@ uint64_t fake_hart_running(void);
 /* From now on the n-th prepare fails, the n-th counter to be started is refused; 0: none. */
 void fake_hart_fail_prepare(uint32_t n);
 void fake_hart_refuse_start(uint32_t n);
+
+/* A start of one counter, as tests of the fake hart itself write it. */
+struct fake_start {
+	hctr_t hctr;
+	bool armed;
+	uint64_t value;
+	struct vpmu_hw_config config;
+};
+
+/* vpmu_port_set() for each, then vpmu_port_run(). Returns those refused. */
+uint64_t fake_hart_start(const struct fake_start *starts, uint32_t n);
 
 /* The event of an event_idx and event_data, or FAKE_EVENTS. */
 enum fake_event fake_hart_event(uint32_t event_idx, uint64_t event_data);

@@ -37,6 +37,7 @@ struct fake_hart {
 	struct fake_world world[FAKE_VCPUS + 1];
 	uint32_t map[FAKE_EVENTS];
 	uint64_t direct;
+	uint64_t ready; /* set by the port, and to be run by its next run */
 	uint64_t now;
 	uint64_t chance;
 	uint32_t resident;

@@ -58,26 +58,26 @@ bool model_members(const struct model *m, unsigned long base, unsigned long mask
 	return true;
 }
 
-const char *model_expect(struct vpmu_ret got, long error)
+const char *model_expect(struct sbi_ret got, long error)
 {
 	return got.error == error ? NULL : "error differs from the specification's";
 }
 
-const char *model_refused(struct vpmu_ret got, long error)
+const char *model_refused(struct sbi_ret got, long error)
 {
 	return fake_mem_touches() ? "a refused call touched memory" : model_expect(got, error);
 }
 
 /* --- questions ----------------------------------------------------------------------- */
 
-const char *model_num_counters(const struct model *m, struct vpmu_ret got)
+const char *model_num_counters(const struct model *m, struct sbi_ret got)
 {
 	if (got.value != m->policy.fw_base + 16)
 		return "number of counters";
 	return model_expect(got, 0);
 }
 
-const char *model_get_info(const struct model *m, unsigned long idx, struct vpmu_ret got)
+const char *model_get_info(const struct model *m, unsigned long idx, struct sbi_ret got)
 {
 	if (idx >= VPMU_COUNTERS)
 		return model_expect(got, -3);
@@ -91,7 +91,7 @@ const char *model_get_info(const struct model *m, unsigned long idx, struct vpmu
 	return model_expect(got, 0);
 }
 
-const char *model_fw_read(const struct model *m, unsigned long idx, struct vpmu_ret got)
+const char *model_fw_read(const struct model *m, unsigned long idx, struct sbi_ret got)
 {
 	if (idx >= VPMU_COUNTERS || !model_is_fw(m, (uint32_t)idx))
 		return model_expect(got, -3);
@@ -100,7 +100,7 @@ const char *model_fw_read(const struct model *m, unsigned long idx, struct vpmu_
 	return model_expect(got, 0);
 }
 
-const char *model_fw_read_hi(const struct model *m, unsigned long idx, struct vpmu_ret got)
+const char *model_fw_read_hi(const struct model *m, unsigned long idx, struct sbi_ret got)
 {
 	if (idx >= VPMU_COUNTERS || !model_is_fw(m, (uint32_t)idx))
 		return model_expect(got, -3);

@@ -69,22 +69,22 @@ void model_init(struct model *m, uint32_t vcpu, const struct vpmu_policy *policy
 bool model_is_hw(const struct model *m, uint32_t idx);
 bool model_is_fw(const struct model *m, uint32_t idx);
 
-const char *model_num_counters(const struct model *m, struct vpmu_ret got);
-const char *model_get_info(const struct model *m, unsigned long idx, struct vpmu_ret got);
-const char *model_fw_read(const struct model *m, unsigned long idx, struct vpmu_ret got);
-const char *model_fw_read_hi(const struct model *m, unsigned long idx, struct vpmu_ret got);
+const char *model_num_counters(const struct model *m, struct sbi_ret got);
+const char *model_get_info(const struct model *m, unsigned long idx, struct sbi_ret got);
+const char *model_fw_read(const struct model *m, unsigned long idx, struct sbi_ret got);
+const char *model_fw_read_hi(const struct model *m, unsigned long idx, struct sbi_ret got);
 const char *model_config(struct model *m, unsigned long base, unsigned long mask,
                          unsigned long flags, unsigned long event_idx, uint64_t event_data,
-                         struct vpmu_ret got);
+                         struct sbi_ret got);
 const char *model_start(struct model *m, unsigned long base, unsigned long mask,
-                        unsigned long flags, uint64_t value, struct vpmu_ret got);
+                        unsigned long flags, uint64_t value, struct sbi_ret got);
 const char *model_stop(struct model *m, unsigned long base, unsigned long mask, unsigned long flags,
-                       struct vpmu_ret got);
+                       struct sbi_ret got);
 const char *model_set_shmem(struct model *m, unsigned long lo, unsigned long hi,
-                            unsigned long flags, struct vpmu_ret got);
+                            unsigned long flags, struct sbi_ret got);
 /* One call; the guest executes it again as long as again. */
 const char *model_event_info(struct model *m, unsigned long lo, unsigned long hi, unsigned long num,
-                             unsigned long flags, struct vpmu_ret got, bool again);
+                             unsigned long flags, struct sbi_ret got, bool again);
 
 /* The resident guest spent units of the events (FAKE_BIT) in a mode. */
 void model_step(struct model *m, enum fake_mode mode, uint32_t events, uint64_t units);

@@ -211,7 +211,7 @@ static void adopt(struct model *m, const struct model_lctr *use, uint32_t idx, u
 }
 
 /* A refusal that the hardware explains changes nothing. */
-static bool refused_by_hart(const struct model *m, struct vpmu_ret got)
+static bool refused_by_hart(const struct model *m, struct sbi_ret got)
 {
 	if (!m->fault || got.error != -2)
 		return false;
@@ -237,7 +237,7 @@ static bool fits(const struct model_lctr *use, uint32_t idx)
 
 /* The named counter, whatever its state. */
 static const char *skip_match(struct model *m, const struct model_lctr *use, uint32_t idx,
-                              unsigned long flags, struct vpmu_ret got)
+                              unsigned long flags, struct sbi_ret got)
 {
 	struct model_lctr *c = &m->c[idx];
 	enum feasible can = feasible(m, use, idx);
@@ -354,7 +354,7 @@ static long config_error(const struct model *m, unsigned long base, unsigned lon
 
 const char *model_config(struct model *m, unsigned long base, unsigned long mask,
                          unsigned long flags, unsigned long event_idx, uint64_t event_data,
-                         struct vpmu_ret got)
+                         struct sbi_ret got)
 {
 	struct model_lctr use = {.event_idx = (uint32_t)event_idx, .event_data = event_data};
 	uint64_t set, fresh, stopped;

@@ -10,9 +10,9 @@ uint64_t model_value_mask(const struct model *m, uint32_t idx);
 /* The set as a list of members; false: a member is not a counter. */
 bool model_members(const struct model *m, unsigned long base, unsigned long mask, uint64_t *set);
 
-const char *model_expect(struct vpmu_ret got, long error);
+const char *model_expect(struct sbi_ret got, long error);
 /* An error that comes before anything is done, touching memory included. */
-const char *model_refused(struct vpmu_ret got, long error);
+const char *model_refused(struct sbi_ret got, long error);
 
 /* Is its overflow, at the value that it has, to be told when it comes? */
 bool model_is_near(const struct model *m, uint32_t idx);

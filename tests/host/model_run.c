@@ -92,7 +92,7 @@ static void set_value(struct model *m, unsigned long base, unsigned long flags, 
 }
 
 const char *model_start(struct model *m, unsigned long base, unsigned long mask,
-                        unsigned long flags, uint64_t value, struct vpmu_ret got)
+                        unsigned long flags, uint64_t value, struct sbi_ret got)
 {
 	uint64_t set, started;
 	long error = start_error(m, base, mask, flags, &set);
@@ -170,7 +170,7 @@ static void reset(struct model *m, uint32_t idx)
 }
 
 const char *model_stop(struct model *m, unsigned long base, unsigned long mask, unsigned long flags,
-                       struct vpmu_ret got)
+                       struct sbi_ret got)
 {
 	uint64_t set, already;
 	long error = stop_error(m, base, mask, flags, &set);

@@ -18,7 +18,7 @@
 /* --- the snapshot page --------------------------------------------------------------- */
 
 const char *model_set_shmem(struct model *m, unsigned long lo, unsigned long hi,
-                            unsigned long flags, struct vpmu_ret got)
+                            unsigned long flags, struct sbi_ret got)
 {
 	model_info_other_call(m);
 	if (!m->policy.snapshot) {
@@ -291,7 +291,7 @@ static unsigned long first_bad(const struct model *m, unsigned long lo, unsigned
 }
 
 const char *model_event_info(struct model *m, unsigned long lo, unsigned long hi, unsigned long num,
-                             unsigned long flags, struct vpmu_ret got, bool again)
+                             unsigned long flags, struct sbi_ret got, bool again)
 {
 	long error = info_error(lo, hi, num, flags);
 	bool same = m->info.next && m->info.lo == lo && m->info.num == num;

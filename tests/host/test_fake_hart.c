@@ -80,10 +80,10 @@ static void note_misuse(const char *what)
 		misused = what;
 }
 
-static struct vpmu_hw_start start_of(uint32_t idx, enum fake_event event, bool armed,
+static struct fake_start start_of(uint32_t idx, enum fake_event event, bool armed,
                                      uint64_t value)
 {
-	struct vpmu_hw_start start = {.hctr = {idx}, .armed = armed, .value = value};
+	struct fake_start start = {.hctr = {idx}, .armed = armed, .value = value};
 
 	start.config.event_idx = fake_hart_event_idx(event, &start.config.event_data);
 	return start;
@@ -99,13 +99,13 @@ static void enter_hart(const struct fake_hart_config *config)
 static void test_fake_second_counter_is_dead(void **state)
 {
 	struct fake_hart_config config = fake_hart_free();
-	struct vpmu_hw_start starts[] = {start_of(5, FAKE_CYCLES, false, 0),
+	struct fake_start starts[] = {start_of(5, FAKE_CYCLES, false, 0),
 	                                 start_of(6, FAKE_CYCLES, false, 0)};
 
 	(void)state;
 	config.one_counter_per_event = true;
 	enter_hart(&config);
-	assert_int_equal(vpmu_port_start(starts, 2), 0);
+	assert_int_equal(fake_hart_start(starts, 2), 0);
 	assert_int_equal(fake_hart_run_guest(1000, 2003), 3003);
 	assert_int_equal(vpmu_port_read((hctr_t){5}), 3003);
 	assert_int_equal(vpmu_port_read((hctr_t){6}), 0);
@@ -115,16 +115,16 @@ static void test_fake_second_counter_is_dead(void **state)
 static void test_fake_map_is_sticky(void **state)
 {
 	struct fake_hart_config config = fake_hart_free();
-	struct vpmu_hw_start first = start_of(3, FAKE_CYCLES, false, 0);
-	struct vpmu_hw_start second = start_of(3, FAKE_DTLB_ST, false, 0);
+	struct fake_start first = start_of(3, FAKE_CYCLES, false, 0);
+	struct fake_start second = start_of(3, FAKE_DTLB_ST, false, 0);
 
 	(void)state;
 	config.sticky_map = true;
 	config.port_keeps_map = true;
 	enter_hart(&config);
-	vpmu_port_start(&first, 1);
+	fake_hart_start(&first, 1);
 	vpmu_port_stop(1 << 3);
-	vpmu_port_start(&second, 1);
+	fake_hart_start(&second, 1);
 	assert_int_equal(fake_hart_run_guest(2003, 0), 2003);
 	assert_int_equal(vpmu_port_read((hctr_t){3}), 2003);
 }
@@ -143,19 +143,19 @@ static void test_fake_far_start_swallows_next_overflow(void **state)
 	    {0x6000000000000000, false, 0},
 	};
 	struct fake_hart_config config = fake_hart_homes();
-	struct vpmu_hw_start near = start_of(3, FAKE_CYCLES, true, 0 - 1000ULL);
+	struct fake_start near = start_of(3, FAKE_CYCLES, true, 0 - 1000ULL);
 
 	(void)state;
 	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct vpmu_hw_start far = near;
+		struct fake_start far = near;
 
 		far.value = cases[i].value;
 		far.armed = cases[i].armed;
 		enter_hart(&config);
 		fake_hart_run_guest(100, 0);
-		vpmu_port_start(&far, 1);
+		fake_hart_start(&far, 1);
 		vpmu_port_stop(1 << 3);
-		vpmu_port_start(&near, 1);
+		fake_hart_start(&near, 1);
 		assert_int_equal(fake_hart_run_guest(2000, 0), cases[i].swallowed ? 2000 : 1000);
 		assert_int_equal(fake_hart_pending(), !cases[i].swallowed);
 		assert_int_equal(fake_trace.swallowed, cases[i].swallowed);
@@ -165,8 +165,8 @@ static void test_fake_far_start_swallows_next_overflow(void **state)
 static void test_fake_overflow_flags(void **state)
 {
 	struct fake_hart_config config = fake_hart_homes();
-	struct vpmu_hw_start armed = start_of(3, FAKE_CYCLES, true, 0 - 10ULL);
-	struct vpmu_hw_start quiet = start_of(4, FAKE_INSNS, false, 0 - 5ULL);
+	struct fake_start armed = start_of(3, FAKE_CYCLES, true, 0 - 10ULL);
+	struct fake_start quiet = start_of(4, FAKE_INSNS, false, 0 - 5ULL);
 
 	(void)state;
 	config.misuse = note_misuse;
@@ -174,8 +174,8 @@ static void test_fake_overflow_flags(void **state)
 	enter_hart(&config);
 	/* Set at boot, and by a start that arms nothing. */
 	assert_int_equal(vpmu_port_take_overflow(0xff), 0xff);
-	vpmu_port_start(&armed, 1);
-	vpmu_port_start(&quiet, 1);
+	fake_hart_start(&armed, 1);
+	fake_hart_start(&quiet, 1);
 	assert_int_equal(vpmu_port_take_overflow(0x18), 0x10);
 	assert_int_equal(fake_hart_run_guest(4, 100), 10);
 	assert_true(fake_hart_pending());
@@ -185,7 +185,7 @@ static void test_fake_overflow_flags(void **state)
 	assert_string_equal(misused, "");
 	vpmu_port_stop(1 << 3);
 	assert_string_equal(misused, "stop while an overflow pends");
-	vpmu_port_start(&armed, 1);
+	fake_hart_start(&armed, 1);
 	assert_int_equal(vpmu_port_take_overflow(0x08), 0x08);
 	assert_int_equal(fake_hart_run_guest(20, 0), 20);
 	assert_int_equal(vpmu_port_read((hctr_t){3}), 10);
@@ -201,8 +201,8 @@ static void expect_misuse(const char *what)
 static void test_fake_notices_misuse(void **state)
 {
 	struct fake_hart_config config = fake_hart_homes();
-	struct vpmu_hw_start start = start_of(3, FAKE_CYCLES, false, 0);
-	struct vpmu_hw_start wrong = start_of(4, FAKE_CYCLES, false, 0);
+	struct fake_start start = start_of(3, FAKE_CYCLES, false, 0);
+	struct fake_start wrong = start_of(4, FAKE_CYCLES, false, 0);
 
 	(void)state;
 	config.misuse = note_misuse;
@@ -212,11 +212,11 @@ static void test_fake_notices_misuse(void **state)
 	              "resident");
 	vpmu_port_stop(1 << 3);
 	expect_misuse("stop of a counter that does not run");
-	vpmu_port_start(&wrong, 1);
+	fake_hart_start(&wrong, 1);
 	expect_misuse("counter cannot count the event");
 	vpmu_port_stop(1 << 4);
-	vpmu_port_start(&start, 1);
-	vpmu_port_start(&start, 1);
+	fake_hart_start(&start, 1);
+	fake_hart_start(&start, 1);
 	expect_misuse("start of a running counter");
 	vpmu_port_prepare(start.hctr, &start.config);
 	expect_misuse("prepare of a running counter");
@@ -235,13 +235,13 @@ static void test_fake_notices_misuse(void **state)
 static void test_fake_unarmed_cache_events(void **state)
 {
 	struct fake_hart_config config = fake_hart_homes();
-	struct vpmu_hw_start starts[] = {start_of(3, FAKE_CYCLES, true, 0 - 9ULL),
+	struct fake_start starts[] = {start_of(3, FAKE_CYCLES, true, 0 - 9ULL),
 	                                 start_of(5, FAKE_DTLB_LOAD, true, 0 - 5ULL)};
 
 	(void)state;
 	config.no_armed_cache_events = true;
 	enter_hart(&config);
-	vpmu_port_start(starts, 2);
+	fake_hart_start(starts, 2);
 	assert_int_equal(fake_hart_step(FAKE_VS, FAKE_BIT(FAKE_DTLB_LOAD), 7), 7);
 	assert_false(fake_hart_pending());
 	assert_int_equal(fake_hart_step(FAKE_VS, FAKE_BIT(FAKE_CYCLES), 99), 9);
@@ -254,14 +254,14 @@ static void test_fake_counts_hs(void **state)
 {
 	const struct vpmu_policy policy = {.count_hs = true};
 	struct fake_hart_config config = fake_hart_homes();
-	struct vpmu_hw_start start = start_of(3, FAKE_CYCLES, true, 0 - 3ULL);
+	struct fake_start start = start_of(3, FAKE_CYCLES, true, 0 - 3ULL);
 
 	(void)state;
 	config.hs_work = 1;
 	enter_hart(&config);
 	fake_hart_policy(1, &policy);
 	start.config.inhibit = VPMU_COUNT_HS;
-	vpmu_port_start(&start, 1);
+	fake_hart_start(&start, 1);
 	assert_int_equal(vpmu_port_read((hctr_t){3}), ~0ULL - 1);
 	assert_int_equal(vpmu_port_read((hctr_t){3}), ~0ULL);
 	assert_false(fake_hart_pending());

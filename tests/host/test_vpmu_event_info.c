@@ -11,7 +11,7 @@
 static long info(unsigned long lo, unsigned long hi, unsigned long n, unsigned long flags)
 {
 	bool again = true;
-	struct vpmu_ret ret = vpmu_event_get_info(&vpmu, lo, hi, n, flags, &again);
+	struct sbi_ret ret = vpmu_event_get_info(&vpmu, lo, hi, n, flags, &again);
 
 	assert_false(again);
 	assert_int_equal(ret.value, 0);
@@ -21,7 +21,7 @@ static long info(unsigned long lo, unsigned long hi, unsigned long n, unsigned l
 static bool info_again(unsigned long lo, unsigned long n)
 {
 	bool again = false;
-	struct vpmu_ret ret = vpmu_event_get_info(&vpmu, lo, 0, n, 0, &again);
+	struct sbi_ret ret = vpmu_event_get_info(&vpmu, lo, 0, n, 0, &again);
 
 	assert_int_equal(ret.error, SBI_SUCCESS);
 	return again;

@@ -90,7 +90,7 @@ static void test_errors_of_set(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct vpmu_ret ret =
+		struct sbi_ret ret =
 		    vpmu_snapshot_set_shmem(&vpmu, cases[i].lo, cases[i].hi, cases[i].flags);
 
 		assert_int_equal(ret.error, cases[i].error);

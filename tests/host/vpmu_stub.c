@@ -144,40 +144,58 @@ bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
 	return true;
 }
 
-uint64_t vpmu_port_start(const struct vpmu_hw_start *starts, uint32_t n)
+bool vpmu_port_set(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t value, bool armed)
 {
-	uint64_t refused = 0;
+	struct stub_hctr *h = &stub.hctr[hctr.idx];
+
+	assert_true(vpmu_port_event_hctrs(config->event_idx, config->event_data) >> hctr.idx & 1);
+	assert_false(h->running);
+	assert_int_equal(value & ~stub.width_mask, 0);
+	if ((stub.refuse_start >> hctr.idx & 1) != 0) {
+		h->ours = false;
+		return false;
+	}
+	*h = (struct stub_hctr){
+	    .ours = true,
+	    .armed = armed,
+	    .flag = !armed,
+	    .value = value,
+	    .config = *config,
+	};
+	stub.ready |= UINT64_C(1) << hctr.idx;
+	return true;
+}
+
+void vpmu_port_run(uint64_t hctr_mask)
+{
 	uint32_t i;
 
 	stub.starts++;
-	stub.last_n = n;
-	assert_int_not_equal(n, 0);
+	stub.last_n = 0;
+	assert_int_not_equal(hctr_mask, 0);
+	assert_int_equal(hctr_mask, stub.ready);
 	assert_false(stub.pending);
-	for (i = 0; i < n; i++) {
-		struct stub_hctr *h = &stub.hctr[starts[i].hctr.idx];
-
-		assert_true(vpmu_port_event_hctrs(starts[i].config.event_idx,
-		                                  starts[i].config.event_data) >>
-		                starts[i].hctr.idx &
-		            1);
-		assert_false(h->running);
-		assert_int_equal(starts[i].value & ~stub.width_mask, 0);
-		if ((stub.refuse_start >> starts[i].hctr.idx & 1) != 0) {
-			refused |= UINT64_C(1) << starts[i].hctr.idx;
-			h->ours = false;
+	stub.ready = 0;
+	for (i = 0; i < 32; i++) {
+		if ((hctr_mask >> i & 1) == 0)
 			continue;
-		}
-		*h = (struct stub_hctr){
-		    .running = true,
-		    .ours = true,
-		    .armed = starts[i].armed,
-		    .flag = !starts[i].armed,
-		    .value = starts[i].value,
-		    .config = starts[i].config,
-		};
+		stub.last_n++;
+		stub.hctr[i].running = true;
 		hs_works();
 	}
-	return refused;
+}
+
+bool vpmu_port_step(hctr_t hctr, uint64_t last)
+{
+	struct stub_hctr *h = &stub.hctr[hctr.idx];
+
+	stub.steps++;
+	assert_true(h->running && h->ours);
+	hs_works();
+	if (h->value == last)
+		return false;
+	h->value = (h->value + 1) & stub.width_mask;
+	return true;
 }
 
 void vpmu_port_stop(uint64_t hctr_mask)
@@ -359,7 +377,7 @@ bool guest_read_is_illegal(uint32_t idx)
 
 unsigned long config(unsigned long mask, unsigned long flags, unsigned long event_idx)
 {
-	struct vpmu_ret ret = vpmu_counter_config_matching(&vpmu, 0, mask, flags, event_idx, 0);
+	struct sbi_ret ret = vpmu_counter_config_matching(&vpmu, 0, mask, flags, event_idx, 0);
 
 	assert_int_equal(ret.error, 0);
 	return ret.value;
@@ -382,7 +400,7 @@ long stop(unsigned long mask, unsigned long flags)
 
 uint64_t fw_read(unsigned long idx)
 {
-	struct vpmu_ret ret = vpmu_counter_fw_read(&vpmu, idx);
+	struct sbi_ret ret = vpmu_counter_fw_read(&vpmu, idx);
 
 	assert_int_equal(ret.error, 0);
 	return ret.value;

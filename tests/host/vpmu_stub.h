@@ -62,8 +62,9 @@ struct stub {
 	bool pending;
 	bool quiet_flags; /* a wrap sets no flag: it is late for ever */
 	uint64_t direct;
+	uint64_t ready; /* set, and to be run by the next run */
 	/* Calls of the port so far. */
-	unsigned int starts, stops, prepares, takes, directs, lcofis;
+	unsigned int starts, stops, steps, prepares, takes, directs, lcofis;
 	uint32_t last_n;    /* entries of the last start */
 	uint64_t last_stop; /* mask of the last stop */
 

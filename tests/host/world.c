@@ -241,7 +241,7 @@ static void port_event(uint32_t which, uint32_t code, uint64_t n)
 static uint64_t port_work(void)
 {
 	return fake_trace.prepares + fake_trace.start_calls + fake_trace.stop_calls +
-	       fake_trace.reads + fake_trace.direct_sets + fake_trace.watches;
+	       fake_trace.reads + fake_trace.steps + fake_trace.direct_sets + fake_trace.watches;
 }
 
 static void retired(bool user)

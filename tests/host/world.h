@@ -59,7 +59,7 @@ struct op {
 
 /* What the guest is answered; value: of an OP_CSR_READ or a call. */
 struct answer {
-	struct vpmu_ret ret;
+	struct sbi_ret ret;
 	bool again; /* OP_EVENT_INFO: the guest executes the call again */
 };
 

@@ -126,7 +126,7 @@ static void check_firmware(struct vcpu *vc, uint32_t vcpu)
 	const struct model *m = &vc->model;
 
 	for (uint32_t i = m->policy.fw_base; i < m->policy.fw_base + VPMU_FW_COUNTERS; i++) {
-		struct vpmu_ret ret = vpmu_counter_fw_read(&vc->vpmu, i);
+		struct sbi_ret ret = vpmu_counter_fw_read(&vc->vpmu, i);
 		const char *what = model_fw_read(m, i, ret);
 
 		if (what)

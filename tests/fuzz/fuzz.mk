@@ -48,7 +48,11 @@ $(B)/fuzz/replay-$(1): $(patsubst %,$(B)/host/obj/%.o,$(FUZZ_SRC_$(1)) tests/fuz
 fuzz-$(1): $(B)/fuzz/$(1) fuzz-replay-$(1)
 	$$(Q)mkdir -p $(B)/fuzz/corpus/$(1)
 	$$(Q)$(B)/fuzz/$(1) $(FUZZ_OPTIONS_$(1)) -max_total_time=$$(FUZZ_SECONDS) -print_final_stats=1 \
-		-verbosity=0 -artifact_prefix=$(B)/fuzz/$(1)- $(B)/fuzz/corpus/$(1) tests/fuzz/corpus/$(1)
+		-verbosity=0 -artifact_prefix=$(B)/fuzz/$(1)- $(B)/fuzz/corpus/$(1) \
+		tests/fuzz/corpus/$(1) >$(B)/fuzz/$(1).log 2>&1 || { \
+		tail -n 60 $(B)/fuzz/$(1).log; exit 1; }
+	$$(Q)sed -n 's/^stat::number_of_executed_units: */$(1): inputs tried: /p; \
+		s/^stat::new_units_added: */$(1): of them kept: /p' $(B)/fuzz/$(1).log
 
 fuzz-replay-$(1): $(B)/fuzz/replay-$(1)
 	$$(Q)$(B)/fuzz/replay-$(1) tests/fuzz/corpus/$(1)/* 2>$(B)/fuzz/replay-$(1).log || { \
@@ -56,7 +60,7 @@ fuzz-replay-$(1): $(B)/fuzz/replay-$(1)
 
 fuzz-merge-$(1): $(B)/fuzz/$(1)
 	$$(Q)rm -rf $(B)/fuzz/merged/$(1); mkdir -p $(B)/fuzz/merged/$(1) $(B)/fuzz/corpus/$(1)
-	$$(Q)$(B)/fuzz/$(1) $(FUZZ_OPTIONS_$(1)) -merge=1 $(B)/fuzz/merged/$(1) \
+	$$(Q)$(B)/fuzz/$(1) $(FUZZ_OPTIONS_$(1)) -merge=1 -use_counters=0 $(B)/fuzz/merged/$(1) \
 		tests/fuzz/corpus/$(1) $(B)/fuzz/corpus/$(1)
 	$$(Q)rm -f tests/fuzz/corpus/$(1)/*; cp $(B)/fuzz/merged/$(1)/* tests/fuzz/corpus/$(1)/
 endef

@@ -118,6 +118,7 @@ host-$(1): $(B)/host/$(1)
 endef
 $(foreach t,$(HOST_TESTS),$(eval $(call host_program,$(t))))
 -include $(HOST_OBJ:.o=.d)
+-include tests/fuzz/fuzz.mk tests/host/coverage.mk
 
 # --- Tests --------------------------------------------------------------------------------
 GUESTS ?=
@@ -138,7 +139,7 @@ check: setup $(B)/guest/fdt.stamp
 # Each part runs even if one before it failed; the last line adds up the counts.
 test: setup
 	$(Q)rm -rf $(B)/test; mkdir -p $(B)/test
-	$(Q)failed=; for part in check test-host test-qemu; do \
+	$(Q)failed=; for part in check test-host fuzz-replay coverage test-qemu; do \
 		$(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
 	done; tools/test-summary $$failed
 
@@ -166,6 +167,8 @@ help:
 	@echo "  test        check, test-host and test-qemu"
 	@echo "  test-host   unit tests on this machine, under ASan and UBSan; host-NAME runs one"
 	@echo "  test-qemu   tests on QEMU (T=EXPRESSION selects)"
+	@echo "  fuzz        coverage-guided fuzzers, FUZZ_SECONDS=60 each; fuzz-replay: their corpus only"
+	@echo "  coverage    lines and branches of vpmu/ that the host tests reach"
 	@echo "  check       format, SPDX, include direction, static analysis"
 	@echo "  setup       install what is missing (as root; the other targets do it too)"
 	@echo "  clean       remove build/, downloads included"

@@ -132,6 +132,11 @@ test-qemu: all guests
 	$(Q)mkdir -p $(B)/test
 	$(Q)$(PYTHON) -m pytest -p no:cacheprovider -v --durations=5 $(if $(T),-k '$(T)') tests/qemu
 
+# What SBI PMU calls cost. BENCH='--against tests/bench/calls.json' tells what has grown.
+.PHONY: bench-calls
+bench-calls: all $(B)/guests/bench.bin
+	$(Q)tools/bench-calls $(BENCH)
+
 check: setup $(B)/guest/fdt.stamp
 	$(Q)tools/check
 
@@ -166,6 +171,7 @@ help:
 	@echo "  test        check, test-host and test-qemu"
 	@echo "  test-host   unit tests on this machine, under ASan and UBSan; host-NAME runs one"
 	@echo "  test-qemu   tests on QEMU (T=EXPRESSION selects)"
+	@echo "  bench-calls what SBI PMU calls cost, on OpenSBI and on Tally (BENCH=OPTIONS)"
 	@echo "  check       format, SPDX, include direction, static analysis"
 	@echo "  setup       install what is missing (as root; the other targets do it too)"
 	@echo "  clean       remove build/, downloads included"

@@ -142,8 +142,7 @@ void vcpu_update_wfi(struct vcpu *vcpu)
 {
 	vcpu->counts_cycles = vpmu_counts_cycles(&vcpu->pmu);
 	/* Idle time inside VS would be counted as cycles. A hart with several vcpus needs it. */
-	if (vcpu->home->n_vcpus == 1 &&
-	    (vcpu->vm->config->pmu_idle_cycles || !vcpu->counts_cycles))
+	if (vcpu->home->n_vcpus == 1 && (vcpu->vm->config->pmu_idle_cycles || !vcpu->counts_cycles))
 		csr_clear(CSR_HSTATUS, HSTATUS_VTW);
 	else
 		csr_set(CSR_HSTATUS, HSTATUS_VTW);

@@ -17,8 +17,7 @@
 static bool may_read(const struct vcpu *vcpu, uint32_t csr)
 {
 	if (csr == CSR_SCOUNTOVF)
-		return !vcpu_from_user() && vcpu->vm->config->pmu &&
-		       vcpu->vm->pmu_policy.overflow;
+		return !vcpu_from_user() && vcpu->vm->config->pmu && vcpu->vm->pmu_policy.overflow;
 	if (csr < CSR_CYCLE || csr > CSR_HPMCOUNTER31 ||
 	    !(vpmu_readable(&vcpu->pmu) & BIT(csr - CSR_CYCLE)))
 		return false;

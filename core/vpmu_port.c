@@ -14,14 +14,12 @@
 _Static_assert(VPMU_INH_VS == HPM_INH_VS && VPMU_INH_VU == HPM_INH_VU, "filters are passed as is");
 
 /* One thing seen from two folders that do not know each other. */
-_Static_assert(sizeof(struct vpmu_hw_config) == sizeof(struct hpm_config) &&
-                   offsetof(struct vpmu_hw_config, event_idx) ==
-                       offsetof(struct hpm_config, event_idx) &&
-                   offsetof(struct vpmu_hw_config, inhibit) ==
-                       offsetof(struct hpm_config, inhibit) &&
-                   offsetof(struct vpmu_hw_config, event_data) ==
-                       offsetof(struct hpm_config, event_data),
-               "configurations are passed as they are");
+_Static_assert(
+    sizeof(struct vpmu_hw_config) == sizeof(struct hpm_config) &&
+        offsetof(struct vpmu_hw_config, event_idx) == offsetof(struct hpm_config, event_idx) &&
+        offsetof(struct vpmu_hw_config, inhibit) == offsetof(struct hpm_config, inhibit) &&
+        offsetof(struct vpmu_hw_config, event_data) == offsetof(struct hpm_config, event_data),
+    "configurations are passed as they are");
 
 static const struct hpm_config *to_hpm(const struct vpmu_hw_config *config)
 {

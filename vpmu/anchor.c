@@ -59,8 +59,8 @@ static bool must_start(struct vpmu *v, hctr_t hctr, uint64_t users)
 {
 	uint64_t bit = bit64(hctr.idx);
 	struct anchor anchor = choose_anchor(v, hctr);
-	bool start = (v->active & bit) == 0 || anchor.offset != 0 ||
-	             anchor.armed != ((v->armed & bit) != 0);
+	bool start =
+	    (v->active & bit) == 0 || anchor.offset != 0 || anchor.armed != ((v->armed & bit) != 0);
 
 	if (start)
 		move_anchor(v, hctr, anchor.offset);
@@ -109,8 +109,8 @@ void vpmu_apply_all(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t rea
 		for_each_bit (i, starts) {
 			uint64_t users = v->users[i] & v->running;
 
-			ready |= vpmu_set(v, (hctr_t){i}, users,
-			                  &v->counter[lowest_bit(users)].event);
+			ready |=
+			    vpmu_set(v, (hctr_t){i}, users, &v->counter[lowest_bit(users)].event);
 		}
 		if (ready != 0)
 			vpmu_run(v, ready);

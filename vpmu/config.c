@@ -37,8 +37,7 @@ static void clear_running(struct vpmu *v, lctr_t lctr)
 }
 
 static struct sbi_ret config_running(struct vpmu *v, lctr_t lctr,
-                                      const struct vpmu_hw_config *event,
-                                      unsigned long config_flags)
+                                     const struct vpmu_hw_config *event, unsigned long config_flags)
 {
 	if (!vpmu_event_equal(&v->counter[lctr.idx].event, event))
 		return not_supported;
@@ -116,8 +115,8 @@ static bool prepare(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *ev
 }
 
 static struct sbi_ret configure_and_start(struct vpmu *v, struct vpmu_place place,
-                                           const struct vpmu_hw_config *event,
-                                           unsigned long config_flags, uint64_t hctrs)
+                                          const struct vpmu_hw_config *event,
+                                          unsigned long config_flags, uint64_t hctrs)
 {
 	struct former former = remember(v, place.lctr);
 	uint64_t bit = bit64(place.lctr.idx);
@@ -133,8 +132,7 @@ static struct sbi_ret configure_and_start(struct vpmu *v, struct vpmu_place plac
 }
 
 static struct sbi_ret config_stopped(struct vpmu *v, uint64_t set,
-                                      const struct vpmu_hw_config *event,
-                                      unsigned long config_flags)
+                                     const struct vpmu_hw_config *event, unsigned long config_flags)
 {
 	struct vpmu_place place;
 	uint64_t hctrs = 0;
@@ -159,9 +157,9 @@ static struct sbi_ret config_stopped(struct vpmu *v, uint64_t set,
 }
 
 struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
-                                             unsigned long counter_idx_mask,
-                                             unsigned long config_flags, unsigned long event_idx,
-                                             uint64_t event_data)
+                                            unsigned long counter_idx_mask,
+                                            unsigned long config_flags, unsigned long event_idx,
+                                            uint64_t event_data)
 {
 	struct vpmu_hw_config event;
 	uint64_t set;

@@ -85,7 +85,7 @@ static bool is_alone(const struct vpmu *v, lctr_t lctr)
 }
 
 static inline uint64_t start_value(const struct vpmu *v, lctr_t lctr, enum vpmu_start_from from,
-                            uint64_t arg)
+                                   uint64_t arg)
 {
 	uint64_t value = arg;
 
@@ -157,8 +157,8 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 }
 
 struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
-                                   unsigned long counter_idx_mask, unsigned long start_flags,
-                                   uint64_t initial_value)
+                                  unsigned long counter_idx_mask, unsigned long start_flags,
+                                  uint64_t initial_value)
 {
 	enum vpmu_start_from from = VPMU_FROM_KEPT;
 	uint64_t arg = initial_value;
@@ -199,7 +199,7 @@ static void leave(struct vpmu *v, lctr_t lctr)
 }
 
 struct sbi_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
-                                  unsigned long counter_idx_mask, unsigned long stop_flags)
+                                 unsigned long counter_idx_mask, unsigned long stop_flags)
 {
 	bool take = (stop_flags & SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT) != 0;
 	uint64_t hctrs = 0;

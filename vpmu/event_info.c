@@ -65,8 +65,8 @@ static bool is_ram(unsigned long lo, unsigned long hi, unsigned long n)
 }
 
 struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
-                                    unsigned long shmem_phys_hi, unsigned long num_entries,
-                                    unsigned long flags, bool *again)
+                                   unsigned long shmem_phys_hi, unsigned long num_entries,
+                                   unsigned long flags, bool *again)
 {
 	unsigned long first = 0;
 	unsigned long i;

@@ -33,7 +33,7 @@
 #define ALL_ONES      (~0UL)
 
 struct sbi_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_lo,
-                                        unsigned long shmem_phys_hi, unsigned long flags)
+                                       unsigned long shmem_phys_hi, unsigned long flags)
 {
 	if (!v->policy.snapshot)
 		return vpmu_result(SBI_ERR_NOT_SUPPORTED, 0);

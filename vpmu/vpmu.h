@@ -90,12 +90,12 @@ struct vpmu {
 	uint64_t retires[2];
 
 	/* Sets of hctr; all but parked are empty while the vcpu is not resident. */
-	uint64_t active; /* running in hardware: exactly those with a running lctr */
-	uint64_t armed;  /* part of active: will raise LCOFI and has not yet */
-	uint64_t held;   /* idle, and holding the value of the lctr of the same index */
+	uint64_t active;  /* running in hardware: exactly those with a running lctr */
+	uint64_t armed;   /* part of active: will raise LCOFI and has not yet */
+	uint64_t held;    /* idle, and holding the value of the lctr of the same index */
 	uint64_t in_step; /* part of active: the lctr of the same index runs there at offset 0 */
-	uint64_t direct; /* what vpmu_port_set_direct() was told */
-	uint64_t parked; /* active when vpmu_save() stopped them */
+	uint64_t direct;  /* what vpmu_port_set_direct() was told */
+	uint64_t parked;  /* active when vpmu_save() stopped them */
 
 	bool lcofi_due; /* a wrap was found and LCOFI not yet raised; false between calls */
 
@@ -121,19 +121,19 @@ void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy);
 struct sbi_ret vpmu_num_counters(const struct vpmu *v);
 struct sbi_ret vpmu_counter_get_info(const struct vpmu *v, unsigned long counter_idx);
 struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
-                                             unsigned long counter_idx_mask,
-                                             unsigned long config_flags, unsigned long event_idx,
-                                             uint64_t event_data);
+                                            unsigned long counter_idx_mask,
+                                            unsigned long config_flags, unsigned long event_idx,
+                                            uint64_t event_data);
 struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
-                                   unsigned long counter_idx_mask, unsigned long start_flags,
-                                   uint64_t initial_value);
+                                  unsigned long counter_idx_mask, unsigned long start_flags,
+                                  uint64_t initial_value);
 struct sbi_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
-                                  unsigned long counter_idx_mask, unsigned long stop_flags);
+                                 unsigned long counter_idx_mask, unsigned long stop_flags);
 struct sbi_ret vpmu_counter_fw_read(const struct vpmu *v, unsigned long counter_idx);
 struct sbi_ret vpmu_counter_fw_read_hi(const struct vpmu *v, unsigned long counter_idx);
 
 struct sbi_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_lo,
-                                        unsigned long shmem_phys_hi, unsigned long flags);
+                                       unsigned long shmem_phys_hi, unsigned long flags);
 
 /*
  * Answers at most VPMU_INFO_SLICE entries. *again: there is more to do, the result means nothing
@@ -141,8 +141,8 @@ struct sbi_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_
  * arguments starts anew.
  */
 struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
-                                    unsigned long shmem_phys_hi, unsigned long num_entries,
-                                    unsigned long flags, bool *again);
+                                   unsigned long shmem_phys_hi, unsigned long num_entries,
+                                   unsigned long flags, bool *again);
 
 /*
  * The guest executed one instruction in VS, or in VU (user), that the hart did not count because

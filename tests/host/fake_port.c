@@ -147,7 +147,8 @@ bool vpmu_port_step(hctr_t hctr, uint64_t last)
 	struct fake_counter *c = &fake.counters[checked(hctr)];
 
 	fake_trace.steps++;
-	fake_require(c->running && c->owner == fake.resident, "step of a counter that does not run");
+	fake_require(c->running && c->owner == fake.resident,
+	             "step of a counter that does not run");
 	if (c->value == last)
 		return false;
 	c->value = (c->value + 1) & fake_value_mask();

@@ -80,8 +80,7 @@ static void note_misuse(const char *what)
 		misused = what;
 }
 
-static struct fake_start start_of(uint32_t idx, enum fake_event event, bool armed,
-                                     uint64_t value)
+static struct fake_start start_of(uint32_t idx, enum fake_event event, bool armed, uint64_t value)
 {
 	struct fake_start start = {.hctr = {idx}, .armed = armed, .value = value};
 
@@ -100,7 +99,7 @@ static void test_fake_second_counter_is_dead(void **state)
 {
 	struct fake_hart_config config = fake_hart_free();
 	struct fake_start starts[] = {start_of(5, FAKE_CYCLES, false, 0),
-	                                 start_of(6, FAKE_CYCLES, false, 0)};
+	                              start_of(6, FAKE_CYCLES, false, 0)};
 
 	(void)state;
 	config.one_counter_per_event = true;
@@ -236,7 +235,7 @@ static void test_fake_unarmed_cache_events(void **state)
 {
 	struct fake_hart_config config = fake_hart_homes();
 	struct fake_start starts[] = {start_of(3, FAKE_CYCLES, true, 0 - 9ULL),
-	                                 start_of(5, FAKE_DTLB_LOAD, true, 0 - 5ULL)};
+	                              start_of(5, FAKE_DTLB_LOAD, true, 0 - 5ULL)};
 
 	(void)state;
 	config.no_armed_cache_events = true;

@@ -133,6 +133,11 @@ test-qemu: all guests
 	$(Q)mkdir -p $(B)/test
 	$(Q)$(PYTHON) -m pytest -p no:cacheprovider -v --durations=5 $(if $(T),-k '$(T)') tests/qemu
 
+# What SBI PMU calls cost. BENCH='--against tests/bench/calls.json' tells what has grown.
+.PHONY: bench-calls
+bench-calls: all $(B)/guests/bench.bin
+	$(Q)tools/bench-calls $(BENCH)
+
 check: setup $(B)/guest/fdt.stamp
 	$(Q)tools/check
 
@@ -169,6 +174,7 @@ help:
 	@echo "  test-qemu   tests on QEMU (T=EXPRESSION selects)"
 	@echo "  fuzz        coverage-guided fuzzers, FUZZ_SECONDS=60 each; fuzz-replay: their corpus only"
 	@echo "  coverage    lines and branches of vpmu/ that the host tests reach"
+	@echo "  bench-calls what SBI PMU calls cost, on OpenSBI and on Tally (BENCH=OPTIONS)"
 	@echo "  check       format, SPDX, include direction, static analysis"
 	@echo "  setup       install what is missing (as root; the other targets do it too)"
 	@echo "  clean       remove build/, downloads included"

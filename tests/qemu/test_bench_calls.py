@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No path of an SBI PMU call grows unnoticed: figures are exact, so 2 % are no noise."""
+
+import json
+import subprocess
+
+import pytest
+
+import harness
+import plain
+
+TOOL = harness.ROOT / "tools" / "bench-calls"
+ACCEPTED = harness.ROOT / "tests" / "bench" / "calls.json"
+
+
+def bench(*arguments):
+    """A run of the tool."""
+    plain.make("build/guests/bench.bin")
+    return subprocess.run([TOOL, *arguments], text=True, check=False, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE)
+
+
+@pytest.mark.parametrize("where", ["sbi", "ssccfg"])
+def test_no_call_has_grown(where):
+    done = bench("--on", where, "--against", ACCEPTED)
+    assert done.returncode == 0, done.stderr
+
+
+def test_growth_is_noticed(tmp_path):
+    accepted = json.loads(ACCEPTED.read_text(encoding="ascii"))
+    accepted["base"]["ssccfg"] *= 0.97
+    del accepted["start"]["ssccfg"]
+    file = tmp_path / "calls.json"
+    file.write_text(json.dumps(accepted), encoding="ascii")
+    done = bench("--on", "ssccfg", "--against", file)
+    assert done.returncode == 1
+    named = [line.split(" ")[1:3] for line in done.stderr.splitlines()]
+    assert named == [["base", "(ssccfg):"], ["start", "(ssccfg):"]]

@@ -83,19 +83,17 @@ bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
 	return true;
 }
 
-static void start_one(uint32_t idx, const struct vpmu_hw_start *start)
+static void set(uint32_t idx, const struct vpmu_hw_config *config, uint64_t value, bool armed)
 {
 	struct fake_counter *c = &fake.counters[idx];
 
-	program(idx, &start->config);
-	fake_require(start->value == (start->value & fake_value_mask()),
-	             "value wider than the counter");
-	c->value = start->value & fake_value_mask();
+	program(idx, config);
+	fake_require(value == (value & fake_value_mask()), "value wider than the counter");
+	c->value = value & fake_value_mask();
 	c->owner = fake.resident;
-	c->running = true;
-	c->left_out = start->armed && fake.config.no_armed_cache_events &&
-	              start->config.event_idx >> 16 == SBI_PMU_TYPE_CACHE;
-	if (!start->armed || c->left_out)
+	c->left_out = armed && fake.config.no_armed_cache_events &&
+	              config->event_idx >> 16 == SBI_PMU_TYPE_CACHE;
+	if (!armed || c->left_out)
 		c->of = true;
 	else if (!pending_in_vain() || !fake.config.pending_keeps_of)
 		c->of = false;
@@ -105,28 +103,59 @@ static void start_one(uint32_t idx, const struct vpmu_hw_start *start)
 		c->stale = true;
 }
 
-uint64_t vpmu_port_start(const struct vpmu_hw_start *starts, uint32_t n)
+bool vpmu_port_set(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t value, bool armed)
+{
+	uint32_t idx;
+
+	/* Also not one that the vPMU's own work made: but for what this start itself does. */
+	fake_require(fake.ready || !fake.lcofip, "start while an overflow pends");
+	idx = checked(hctr);
+	fake_require(!fake.counters[idx].running, "start of a running counter");
+	fake_trace.started++;
+	if (fake.refuse_start && !--fake.refuse_start) {
+		note_fault(idx);
+		return false;
+	}
+	set(idx, config, value, armed);
+	fake.ready |= 1ULL << idx;
+	return true;
+}
+
+void vpmu_port_run(uint64_t hctr_mask)
+{
+	fake_trace.start_calls++;
+	called();
+	fake_require(!pending_in_vain(), "start while an overflow pends");
+	fake_require(hctr_mask == fake.ready, "run of others than those that were set");
+	fake.ready = 0;
+	for (uint32_t i = 0; i < COUNTERS; i++)
+		if (hctr_mask & 1ULL << i)
+			fake.counters[i].running = true;
+}
+
+uint64_t fake_hart_start(const struct fake_start *starts, uint32_t n)
 {
 	uint64_t refused = 0;
 
-	fake_trace.start_calls++;
-	/* Also not one that the vPMU's own work made: but for what this call itself does. */
-	fake_require(!fake.lcofip, "start while an overflow pends");
-	called();
-	fake_require(n <= COUNTERS, "more starts than counters");
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t idx = checked(starts[i].hctr);
-
-		fake_require(!fake.counters[idx].running, "start of a running counter");
-		fake_trace.started++;
-		if (fake.refuse_start && !--fake.refuse_start) {
-			note_fault(idx);
-			refused |= 1ULL << idx;
-		} else {
-			start_one(idx, &starts[i]);
-		}
-	}
+	for (uint32_t i = 0; i < n; i++)
+		if (!vpmu_port_set(starts[i].hctr, &starts[i].config, starts[i].value,
+		                   starts[i].armed))
+			refused |= 1ULL << starts[i].hctr.idx;
+	vpmu_port_run(fake.ready);
 	return refused;
+}
+
+bool vpmu_port_step(hctr_t hctr, uint64_t last)
+{
+	struct fake_counter *c = &fake.counters[checked(hctr)];
+
+	fake_trace.steps++;
+	fake_require(c->running && c->owner == fake.resident,
+	             "step of a counter that does not run");
+	if (c->value == last)
+		return false;
+	c->value = (c->value + 1) & fake_value_mask();
+	return true;
 }
 
 void vpmu_port_stop(uint64_t hctr_mask)

@@ -131,7 +131,8 @@ void log_input_room(size_t space)
 void log_input(void)
 {
 	uint64_t deadline = log_input_deadline();
-	bool overdue = csr_read(CSR_TIME) >= deadline;
+	uint64_t now = csr_read(CSR_TIME);
+	bool overdue = now >= deadline;
 	uint32_t source = plic_claim(&plic);
 
 	/* An interrupt from before the hold may still come. To listen again now would make another

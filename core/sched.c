@@ -50,14 +50,22 @@ static void program_timer(struct pcpu *pcpu)
 	set_host_timer(pcpu, deadline);
 }
 
+/* Steal time begins where a vcpu wants to run and another one is resident; vcpu_load() ends it. A
+ * hart that idles, or is on its way to the one vcpu that wants it, steals from nobody. */
+static void waits_its_turn(struct vcpu *vcpu, uint64_t now)
+{
+	if (!vcpu->fw.ready_since)
+		vcpu->fw.ready_since = now;
+}
+
 void sched_set_ready(struct vcpu *vcpu)
 {
 	struct pcpu *pcpu = vcpu->home;
 
 	pcpu->waiting &= ~BIT(vcpu->index);
 	pcpu->ready |= BIT(vcpu->index);
-	if (vcpu != pcpu->current)
-		vcpu->fw.ready_since = csr_read(CSR_TIME);
+	if (pcpu->current && vcpu != pcpu->current)
+		waits_its_turn(vcpu, csr_read(CSR_TIME));
 	pcpu_resched(pcpu);
 }
 
@@ -159,6 +167,15 @@ static void idle(struct pcpu *pcpu)
 	sched_check_mail();
 }
 
+static void load(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	uint64_t now = csr_read(CSR_TIME);
+
+	for (uint64_t left = pcpu->ready & ~BIT(vcpu->index); left; left &= left - 1)
+		waits_its_turn(pcpu->vcpus[lowest_bit(left)], now);
+	vcpu_load(vcpu);
+}
+
 struct vcpu *sched_next(void)
 {
 	struct pcpu *pcpu = this_pcpu();
@@ -173,13 +190,11 @@ struct vcpu *sched_next(void)
 		if (current) {
 			vcpu_put(current);
 			pcpu->last = current->index;
-			if (pcpu->ready & BIT(current->index))
-				current->fw.ready_since = now;
 			sched_wake_if_interrupted(current);
 		}
 		while (!pcpu->ready)
 			idle(pcpu);
-		vcpu_load(choose(pcpu, pcpu->last));
+		load(pcpu, choose(pcpu, pcpu->last));
 		pcpu->slice_end = csr_read(CSR_TIME) + slice_ticks();
 	}
 	*pcpu_pending(pcpu) = 0;

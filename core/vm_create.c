@@ -124,6 +124,33 @@ static void make_device_tree(const struct vm *vm)
 		panic("vm %s: device tree: libfdt error %d", vm->config->name, error);
 }
 
+/* Harts of its vcpus in order, as "0" or "0 1 1". */
+static const char *harts_text(const struct vm *vm, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	buf[0] = 0;
+	for (uint32_t i = 0; i < vm->config->n_vcpus && used < size; i++)
+		used += (size_t)tally_snprintf(buf + used, size - used, i ? " %lu" : "%lu",
+		                               vm->vcpus[i]->home->hartid);
+	return buf;
+}
+
+static void report_vm(const struct vm *vm)
+{
+	const struct vm_config *config = vm->config;
+	char harts[4 * VM_MAX_VCPUS];
+
+	log_line("vm %s: %lu MiB, %u vcpu%s on hart%s %s, counters %lx%s", config->name,
+	         config->memory >> 20, config->n_vcpus, config->n_vcpus == 1 ? "" : "s",
+	         config->n_vcpus == 1 ? "" : "s", harts_text(vm, harts, sizeof(harts)),
+	         vm->pmu_policy.hctrs, config->pmu ? "" : " (no PMU)");
+	if (config->pmu && !vm->pmu_policy.overflow)
+		log_line("vm %s: no overflow interrupts: they want Sscofpmf, Ssaia and Ssccfg on "
+		         "its harts",
+		         config->name);
+}
+
 static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
 {
 	vm->config = config;
@@ -142,13 +169,7 @@ static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
 	load_images(vm);
 	make_device_tree(vm);
 	atomic_init(&vm->vcpus_alive, config->n_vcpus);
-	log_line("vm %s: %lu MiB, %u vcpu%s on hart %lu%s, counters %lx%s", config->name,
-	         config->memory >> 20, config->n_vcpus, config->n_vcpus == 1 ? "" : "s",
-	         vm->vcpus[0]->home->hartid, config->n_vcpus == 1 ? "" : " and further",
-	         vm->pmu_policy.hctrs, config->pmu ? "" : " (no PMU)");
-	if (config->pmu && !vm->pmu_policy.overflow)
-		log_line("vm %s: no sscofpmf: this machine cannot give it overflow interrupts",
-		         config->name);
+	report_vm(vm);
 }
 
 static void start_vm(const struct vm *vm)

@@ -11,7 +11,9 @@
 #include "core/vcpu.h"
 #include "vpmu/port.h"
 
-_Static_assert(VPMU_INH_VS == HPM_INH_VS && VPMU_INH_VU == HPM_INH_VU, "filters are passed as is");
+_Static_assert(VPMU_INH_VS == HPM_INH_VS && VPMU_INH_VU == HPM_INH_VU &&
+                   VPMU_COUNT_HS == HPM_COUNT_HS,
+               "filters are passed as is");
 
 /* One thing seen from two folders that do not know each other. */
 _Static_assert(

@@ -6,7 +6,7 @@ VM_TREE_TEST := tests/host/vm_tree.c $(VM_TREE_SRC)
 HOST_SRC_vm_config := tests/host/test_vm_config.c $(VM_TREE_TEST)
 
 HOST_TESTS += vm_refusals
-HOST_SRC_vm_refusals := tests/host/test_vm_refusals.c $(VM_TREE_TEST)
+HOST_SRC_vm_refusals := tests/host/test_vm_refusals.c tests/host/test_vm_pmu.c $(VM_TREE_TEST)
 HOST_LIBS_vm_refusals := -lfdt
 
 HOST_TESTS += vm_fuzz

@@ -132,6 +132,26 @@ static const char *human(uint64_t bytes)
 	return text;
 }
 
+static void print_pmu(const struct vm_config *vm)
+{
+	printf("  pmu       counters %s; reads %s",
+	       vm->pmu_counters ? list(vm->pmu_counters, true) : "none",
+	       vm->pmu_trap_reads ? "trap" : "direct");
+	if (vm->pmu_snapshot)
+		printf("; snapshot");
+	if (vm->pmu_freeze_vcpu)
+		printf("; freeze vcpu");
+	if (vm->pmu_idle_cycles)
+		printf("; idle cycles");
+	printf("\n");
+	if (!vm->pmu_events_given)
+		return;
+	printf("  events   ");
+	for (uint32_t i = 0; i < vm->n_pmu_events; i++)
+		printf(" 0x%" PRIx32, vm->pmu_events[i]);
+	printf("%s\n", vm->n_pmu_events ? "" : " none");
+}
+
 static void print_vm(const struct vm_config *vm)
 {
 	printf("%s\n  memory    %s\n", vm->name, human(vm->memory));
@@ -150,9 +170,7 @@ static void print_vm(const struct vm_config *vm)
 	if (!vm->pmu)
 		printf("  pmu       off\n");
 	else
-		printf("  pmu       counters %s; reads %s\n",
-		       vm->pmu_counters ? list(vm->pmu_counters, true) : "none",
-		       vm->pmu_trap_reads ? "trap" : "direct");
+		print_pmu(vm);
 }
 
 static void print_json_string(const char *s)
@@ -169,6 +187,22 @@ static void print_json_string(const char *s)
 			putchar(c);
 	}
 	putchar('"');
+}
+
+static void print_json_pmu(const struct vm_config *vm)
+{
+	printf("{\"counters\":[%s],\"reads\":\"%s\",\"snapshot\":%s,\"freeze\":\"%s\","
+	       "\"idle_cycles\":%s,\"events\":",
+	       list(vm->pmu_counters, false), vm->pmu_trap_reads ? "trap" : "direct",
+	       vm->pmu_snapshot ? "true" : "false", vm->pmu_freeze_vcpu ? "vcpu" : "guest",
+	       vm->pmu_idle_cycles ? "true" : "false");
+	if (!vm->pmu_events_given) {
+		printf("null}");
+		return;
+	}
+	for (uint32_t i = 0; i < vm->n_pmu_events; i++)
+		printf("%c%" PRIu32, i ? ',' : '[', vm->pmu_events[i]);
+	printf("%s]}", vm->n_pmu_events ? "" : "[");
 }
 
 static void print_json_vm(const struct vm_config *vm)
@@ -192,10 +226,10 @@ static void print_json_vm(const struct vm_config *vm)
 		printf("null");
 	printf(",\"console\":%s,\"pmu\":", vm->console ? "true" : "false");
 	if (vm->pmu)
-		printf("{\"counters\":[%s],\"reads\":\"%s\"}}", list(vm->pmu_counters, false),
-		       vm->pmu_trap_reads ? "trap" : "direct");
+		print_json_pmu(vm);
 	else
-		printf("null}");
+		printf("null");
+	printf("}");
 }
 
 static void print_accepted(const struct vm_tree *tree, const struct options *o, uint64_t available)

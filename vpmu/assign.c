@@ -8,7 +8,9 @@
  */
 #include "vpmu/internal.h"
 
-#define NO_HCTR VPMU_HW_COUNTERS
+#define NO_HCTR      VPMU_HW_COUNTERS
+#define LCTR_CYCLE   0
+#define LCTR_INSTRET 2
 
 bool vpmu_hctr_holds(const struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
 {
@@ -73,6 +75,21 @@ static bool assign_stopped(const struct vpmu *v, uint64_t stopped, uint64_t allo
 	return false;
 }
 
+/*
+ * Counter 0 is read as cycle and counter 2 as instret: that is what they count, or nothing. Behind
+ * them is a programmable counter like any other.
+ */
+static uint64_t takers(const struct vpmu_hw_config *event)
+{
+	uint64_t takers = ~(bit64(LCTR_CYCLE) | bit64(LCTR_INSTRET));
+
+	if (event->event_idx == SBI_PMU_HW_CPU_CYCLES)
+		takers |= bit64(LCTR_CYCLE);
+	if (event->event_idx == SBI_PMU_HW_INSTRUCTIONS)
+		takers |= bit64(LCTR_INSTRET);
+	return takers;
+}
+
 static bool assign_hw(const struct vpmu *v, uint64_t set, const struct vpmu_hw_config *event,
                       struct vpmu_place *place)
 {
@@ -103,5 +120,5 @@ bool vpmu_assign(const struct vpmu *v, uint64_t set, const struct vpmu_hw_config
 {
 	if (vpmu_event_is_fw(event))
 		return assign_fw(v, set & vpmu_fw_lctrs(v), place);
-	return assign_hw(v, set & vpmu_hw_lctrs(v), event, place);
+	return assign_hw(v, set & vpmu_hw_lctrs(v) & takers(event), event, place);
 }

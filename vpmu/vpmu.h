@@ -25,7 +25,11 @@ typedef struct {
 #define VPMU_FW_COUNTERS 16U /* follow the highest hardware counter of the hart */
 #define VPMU_COUNTERS    64U
 #define VPMU_FW_EVENTS   22U
-#define VPMU_INFO_SLICE  32U /* entries that one vpmu_event_get_info() answers at most */
+/*
+ * Entries that one vpmu_event_get_info() answers at most. A raw event may cost the port a question
+ * to the firmware, more than 1,000 instructions; a stay in HS must not be longer than 20,000.
+ */
+#define VPMU_INFO_SLICE 8U
 
 /* What the VM tree says of a VM's PMU, and what the harts it may run on have. Constant. */
 struct vpmu_policy {

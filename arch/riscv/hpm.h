@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The hardware counters of one hart. Owned by that hart; every call is made there, in HS-mode.
- * Counters started here never count M, HS or U: only VS and VU, as `inhibit` says.
+ * Counters started here never count M or U: only VS and VU, as `inhibit` says, and HS if it says
+ * so. A counter of HS moves during these calls.
  */
 #ifndef ARCH_HPM_H
 #define ARCH_HPM_H
@@ -11,10 +12,11 @@
 #define HPM_MAX_EVENTS 16U
 #define HPM_INH_VS     1U
 #define HPM_INH_VU     2U
+#define HPM_COUNT_HS   4U
 
 struct hpm_config {
 	uint32_t event_idx; /* SBI type 0, 1, 2 or 3 */
-	uint32_t inhibit;   /* HPM_INH_* */
+	uint32_t inhibit;   /* HPM_INH_*, HPM_COUNT_HS */
 	uint64_t event_data;
 };
 

@@ -56,7 +56,9 @@ uint64_t hpm_raw_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data)
 	uint64_t idle = hpm->hctrs & ~hpm->running;
 	uint32_t firmware_event, i;
 
-	if (!hpm_firmware_event(&config, &firmware_event))
+	/* To ask means to configure and reset, and a reset clears MINH, which the delegated back end
+	 * cannot set again: the counter would count M-mode. So raw events are refused there. */
+	if (hpm->backend == &hpm_ssccfg || !hpm_firmware_event(&config, &firmware_event))
 		return 0;
 	for_each_bit (i, idle) {
 		if (hpm->slots[i].programmed)

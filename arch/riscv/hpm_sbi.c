@@ -11,13 +11,14 @@
 
 static bool sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
 {
-	uint64_t flags =
-	    SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_UINH;
+	uint64_t flags = SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_UINH;
 	uint32_t event_idx;
 	struct sbi_ret ret;
 
 	if (!hpm_firmware_event(config, &event_idx))
 		return false;
+	if (!(config->inhibit & HPM_COUNT_HS))
+		flags |= SBI_PMU_CFG_FLAG_SET_SINH;
 	if (config->inhibit & HPM_INH_VS)
 		flags |= SBI_PMU_CFG_FLAG_SET_VSINH;
 	if (config->inhibit & HPM_INH_VU)
@@ -34,16 +35,44 @@ static bool sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config 
 
 /*
  * OpenSBI clears OF in start, unless an LCOFI pends: a pending bit of our own making keeps OF as
- * it is. HS has interrupts off, so nobody takes it meanwhile; no true one can be lost, because
- * the caller has taken what pended and no counter runs in HS.
+ * it is. HS has interrupts off, so nobody takes it meanwhile. The caller has taken what pended;
+ * only a counter that counts HS may have made another pend since, which stays for the guest's
+ * entry. M-mode counts nowhere.
  */
 static void sbi_start_call(uint64_t mask, uint64_t flags, uint64_t value, bool armed)
 {
+	uint64_t pending = csr_read(CSR_SIP) & BIT(IRQ_LCOFI);
+
 	if (!armed)
 		csr_set(CSR_SIP, BIT(IRQ_LCOFI));
+	else if (pending)
+		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, 0, mask, flags, value, 0);
 	if (!armed)
 		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
+	if (pending)
+		csr_set(CSR_SIP, BIT(IRQ_LCOFI));
+}
+
+static void sbi_stop(uint64_t hctrs)
+{
+	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, 0, hctrs, 0, 0, 0);
+}
+
+/* OF without a wrap: an LCOFI came to pend just before the call, which then left OF as it was. */
+static bool started_stale(uint32_t hctr, uint64_t value)
+{
+	return (csr_read(CSR_SCOUNTOVF) & BIT(hctr)) && hpm_read(hctr) >= value;
+}
+
+static void start_at(uint32_t hctr, uint64_t value, bool armed)
+{
+	sbi_start_call(BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, armed);
+	/* Only where other counters move in HS; once more is enough for all but the unluckiest. */
+	for (int i = 0; i < 3 && armed && started_stale(hctr, value); i++) {
+		sbi_stop(BIT(hctr));
+		sbi_start_call(BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, armed);
+	}
 }
 
 /* Those that nobody touched since they were stopped will go on with one call for all of them. */
@@ -74,13 +103,7 @@ static void sbi_run(struct hpm *hpm, uint64_t hctrs)
 	if (again & ~hpm->armed)
 		sbi_start_call(again & ~hpm->armed, 0, 0, false);
 	for_each_bit (i, hctrs & hpm->fresh)
-		sbi_start_call(BIT(i), SBI_PMU_START_SET_INIT_VALUE, hpm->slots[i].value,
-		               hpm->armed & BIT(i));
-}
-
-static void sbi_stop(uint64_t hctrs)
-{
-	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, 0, hctrs, 0, 0, 0);
+		start_at(i, hpm->slots[i].value, hpm->armed & BIT(i));
 }
 
 /* A call to the firmware is never cheap. */

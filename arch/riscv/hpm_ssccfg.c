@@ -13,10 +13,12 @@ static uint64_t event_bits(const struct hpm *hpm, const struct hpm_config *confi
 {
 	const struct hpm_event *event = hpm_event_find(hpm, config->event_idx);
 	uint32_t type = SBI_PMU_EVENT_TYPE(config->event_idx);
-	uint64_t bits = MHPMEVENT_SINH | MHPMEVENT_UINH;
+	uint64_t bits = MHPMEVENT_UINH;
 
 	if (!event && type != SBI_PMU_TYPE_RAW && type != SBI_PMU_TYPE_RAW_V2)
 		return 0;
+	if (!(config->inhibit & HPM_COUNT_HS))
+		bits |= MHPMEVENT_SINH;
 	if (config->inhibit & HPM_INH_VS)
 		bits |= MHPMEVENT_VSINH;
 	if (config->inhibit & HPM_INH_VU)

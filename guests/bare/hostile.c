@@ -32,12 +32,16 @@ static void part(const char *name, uint64_t passed)
 
 int hostile(uint64_t hartid)
 {
+	bool again = bootarg_is("again", "yes");
+
 	print("hostile: begins\n");
-	part("CSRs", hostile_csrs());
-	part("memory", hostile_memory());
-	part("instructions", hostile_instructions());
-	part("calls", hostile_calls(hartid));
-	csr_write(sie, 0);
+	do {
+		part("CSRs", hostile_csrs());
+		part("memory", hostile_memory());
+		part("instructions", hostile_instructions());
+		part("calls", hostile_calls(hartid));
+		csr_write(sie, 0);
+	} while (again && !time_is_up());
 	while (!time_is_up())
 		;
 	print("hostile: ends\n");

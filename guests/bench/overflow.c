@@ -38,8 +38,8 @@ static void span(void)
 
 void bench_overflow(void)
 {
-	static const struct row sample_row = {.name = "sample-1000", .op = sample,
-	                                      .before = before, .rounds = 2000};
+	static const struct row sample_row = {
+	    .name = "sample-1000", .op = sample, .before = before, .rounds = 2000};
 	static const struct row span_row = {.name = "span-1000", .op = span, .rounds = 2000};
 	struct sbiret r = pmu_config(0x7fff8, SBI_PMU_CFG_FLAG_SET_UINH, INSTRUCTIONS);
 

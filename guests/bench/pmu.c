@@ -153,9 +153,14 @@ void bench_pmu(void)
 	    {.name = "config-other", .op = config, .before = config_other_reset, .after = reset},
 	    {.name = "start", .op = start, .before = config, .after = stop_reset},
 	    {.name = "stop", .op = stop, .before = config_start, .after = reset},
-	    {.name = "stop-read-start-four", .op = four, .before = four_config,
-	     .after = four_reset, .rounds = 2000},
-	    {.name = "context-switch", .op = context_switch, .before = config_start,
+	    {.name = "stop-read-start-four",
+	     .op = four,
+	     .before = four_config,
+	     .after = four_reset,
+	     .rounds = 2000},
+	    {.name = "context-switch",
+	     .op = context_switch,
+	     .before = config_start,
 	     .after = stop_reset},
 	};
 

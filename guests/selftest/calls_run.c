@@ -123,11 +123,6 @@ static const struct pmu_case others[] = {
     FW_HI("a hole -> INVALID_PARAM", 1, BAD),
     FW_HI("one past the last -> INVALID_PARAM", W_COUNTERS, BAD),
     FW_HI("counter 2^64 - 1 -> INVALID_PARAM", ~0UL, BAD),
-    /* Optional functions: not there. */
-    CALL("11.13", "snapshot_set_shmem -> NOT_SUPPORTED", SBI_PMU_SNAPSHOT_SET_SHMEM, 0x80400000UL,
-         0, 0, 0, 0, NONE, 0),
-    CALL("11.14", "event_get_info -> NOT_SUPPORTED", SBI_PMU_EVENT_GET_INFO, 0x80400000UL, 0, 1, 0,
-         0, NONE, 0),
     CALL("11.15", "function 9 -> NOT_SUPPORTED", 9, 0, 0, 0, 0, 0, NONE, 0),
     CALL("11.15", "function 2^32 -> NOT_SUPPORTED", 1UL << 32, 0, 0, 0, 0, 0, NONE, 0),
     CALL("11.15", "function 2^64 - 1 -> NOT_SUPPORTED", ~0UL, 0, 0, 0, 0, 0, NONE, 0),

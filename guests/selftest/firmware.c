@@ -61,6 +61,16 @@ static void bad_store(void)
 	faulted = trap_unguard().count;
 }
 
+static uint64_t words[2];
+
+/* Plain accesses may be misaligned on many harts; atomic ones may not. */
+static void misaligned_load(void)
+{
+	trap_guard();
+	insn_run(0x1005352f, (uint64_t)words + 1); /* lr.d a0, (a0) */
+	faulted = trap_unguard().count;
+}
+
 static void nothing(void)
 {
 }
@@ -92,6 +102,9 @@ static const struct fw_case {
     {"ACCESS_LOAD: five count 5", SBI_PMU_FW_ACCESS_LOAD, bad_load, 1},
     {"ACCESS_LOAD: stores do not count", SBI_PMU_FW_ACCESS_LOAD, bad_store, 0},
     {"ACCESS_STORE: five count 5", SBI_PMU_FW_ACCESS_STORE, bad_store, 1},
+    {"MISALIGNED_LOAD: five count 5", SBI_PMU_FW_MISALIGNED_LOAD, misaligned_load, 1},
+    /* This machine raises no other: a misaligned AMO comes as a load, too. */
+    {"MISALIGNED_STORE: stays 0", SBI_PMU_FW_MISALIGNED_STORE, misaligned_load, 0},
     {"HFENCE_GVMA_SENT: stays 0", FW_HFENCE_GVMA_SENT, nothing, 0},
 };
 

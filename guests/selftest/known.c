@@ -117,14 +117,6 @@ static const struct known opensbi[] = {
     {NULL, NULL},
 };
 
-static const struct known tally[] = {
-    {"silent: counters 0 and 2 take any event",
-     NAMES("11.8 config_matching: instructions on counter 0 -> NOT_SUPPORTED",
-           "11.8 config_matching: a cache event on counter 0 -> NOT_SUPPORTED",
-           "11.8 config_matching: cycles on counter 2 -> NOT_SUPPORTED")},
-    {NULL, NULL},
-};
-
 /* Does it read "section name"? */
 static bool is_case(const char *s, const char *section, const char *name)
 {
@@ -155,7 +147,5 @@ const char *known_deviation(const char *section, const char *name)
 		return find(opensbi, section, name);
 	if (fw.impl_id == IMP_KVM)
 		return find(known_kvm, section, name);
-	if (fw.impl_id == TALLY_SBI_IMP_ID)
-		return find(tally, section, name);
 	return NULL;
 }

@@ -130,6 +130,7 @@ static void test_states(void)
 	}
 	test_calls_states();
 	test_calls_run();
+	test_snapshot();
 	fw.a = a;
 	fw.c = c;
 }
@@ -139,11 +140,13 @@ static void run_all(void)
 	test_calls_info();
 	test_calls_config();
 	test_states();
+	test_event_info();
 	test_fixed();
 	test_values();
 	test_count();
 	test_user();
 	test_firmware();
+	test_tally_events();
 	test_overflow();
 	list_corrupt();
 }

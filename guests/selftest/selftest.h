@@ -57,11 +57,14 @@ void test_calls_info(void);
 void test_calls_config(void);
 void test_calls_states(void);
 void test_calls_run(void);
+void test_snapshot(void);
+void test_event_info(void);
 void test_fixed(void);
 void test_values(void);
 void test_count(void);
 void test_user(void);
 void test_firmware(void);
+void test_tally_events(void);
 void test_overflow(void);
 /* Runs the corrupting case of this name; false: no such case. */
 bool test_corrupt(const char *name);

@@ -276,7 +276,7 @@ void fake_hart_fw_event(uint32_t vcpu, uint32_t code, uint64_t n)
 {
 	struct fake_world *world = &fake.world[vcpu];
 
-	if (code >= 256 && code - 256 < world->n_tally_events)
+	if (code >= 256 && code - 256 < world->n_tally_events && code - 256 < FAKE_TALLY_EVENTS)
 		world->tally_total[code - 256] += n;
 	else if (code < 22 && vcpu == fake.resident && (world->watched >> code & 1))
 		world->total[code] += n;

@@ -39,7 +39,7 @@ enum fake_mode {
 #define FAKE_PROGRAMMABLE 0x7fff8ULL
 
 #define FAKE_VCPUS        3U  /* ids 1..3 */
-#define FAKE_TALLY_EVENTS 40U /* firmware events 256.. that the world can count */
+#define FAKE_TALLY_EVENTS 40U /* firmware events 256.. that ever happen */
 
 struct fake_hart_config {
 	/* Defects of the hardware. */

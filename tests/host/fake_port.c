@@ -105,8 +105,11 @@ static void set(uint32_t idx, const struct vpmu_hw_config *config, uint64_t valu
 
 bool vpmu_port_set(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t value, bool armed)
 {
-	uint32_t idx = checked(hctr);
+	uint32_t idx;
 
+	/* Also not one that the vPMU's own work made: but for what this start itself does. */
+	fake_require(fake.ready || !fake.lcofip, "start while an overflow pends");
+	idx = checked(hctr);
 	fake_require(!fake.counters[idx].running, "start of a running counter");
 	fake_trace.started++;
 	if (fake.refuse_start && !--fake.refuse_start) {
@@ -227,7 +230,7 @@ uint64_t vpmu_port_fw_total(uint32_t code)
 	fake_trace.totals++;
 	called();
 	if (code >= 256 && code - 256 < world->n_tally_events)
-		return world->tally_total[code - 256];
+		return code - 256 < FAKE_TALLY_EVENTS ? world->tally_total[code - 256] : 0;
 	fake_require(code < 22 && (world->fw_port_events >> code & 1),
 	             "total of an event that the port does not count");
 	return world->total[code % 22];

@@ -17,7 +17,7 @@ HOST_TESTS += vpmu_model
 WORLD_SRC := $(addprefix tests/host/,fake_hart.c fake_port.c fake_mem.c model.c model_event.c \
 	model_run.c model_shmem.c world.c world_check.c world_text.c)
 HOST_SRC_vpmu_model := $(addprefix tests/host/,test_vpmu_model.c test_fake_hart.c epoch.c \
-	random_guest.c random_call.c) $(WORLD_SRC) $(VPMU_SRC)
+	random_guest.c random_call.c record.c) $(WORLD_SRC) $(VPMU_SRC)
 
 HOST_TESTS += vm_config
 HOST_SRC_vm_config := tests/host/test_vm_config.c core/vm_config.c

@@ -35,7 +35,7 @@ bool model_is_allowed(const struct model *m, unsigned long event_idx)
 static bool fw_event_is_good(const struct model *m, uint32_t code)
 {
 	if (code >= 256)
-		return code - 256 < m->policy.n_tally_events;
+		return code != 65535 && code - 256 < m->policy.n_tally_events;
 	if (code >= 14)
 		return false;
 	return (m->policy.fw_events | m->policy.fw_port_events) >> code & 1;
@@ -145,7 +145,7 @@ static void see_use(const struct model *m, const struct model_lctr *use)
 		seen(config_fw);
 		if (code >= 256)
 			seen(config_fw_tally);
-		else if (m->policy.fw_port_events >> code & 1)
+		else if (code < 32 && m->policy.fw_port_events >> code & 1)
 			seen(config_fw_port);
 		break;
 	default:
@@ -229,6 +229,12 @@ static void clear_running(struct model *m, uint32_t idx)
 	c->near = c->near && model_is_near(m, idx);
 }
 
+/* Counters 0 and 2 are read by the CSRs cycle and instret, which count nothing else. */
+static bool fits(const struct model_lctr *use, uint32_t idx)
+{
+	return (idx != 0 || use->event_idx == 1) && (idx != 2 || use->event_idx == 2);
+}
+
 /* The named counter, whatever its state. */
 static const char *skip_match(struct model *m, const struct model_lctr *use, uint32_t idx,
                               unsigned long flags, struct sbi_ret got)
@@ -238,6 +244,10 @@ static const char *skip_match(struct model *m, const struct model_lctr *use, uin
 
 	if (model_is_fw(m, idx) != model_is_fw_event(use->event_idx)) {
 		seen(skip_wrong_kind);
+		return model_expect(got, -2);
+	}
+	if (!fits(use, idx)) {
+		seen(skip_fixed_other);
 		return model_expect(got, -2);
 	}
 	if (c->running && !model_same_use(c, use)) {
@@ -279,6 +289,10 @@ static enum feasible choices(const struct model *m, const struct model_lctr *use
 	for (uint32_t i = 0; i < VPMU_COUNTERS; i++) {
 		if (!(set >> i & 1) || model_is_fw(m, i) != model_is_fw_event(use->event_idx))
 			continue;
+		if (!fits(use, i)) {
+			seen(config_fixed_other);
+			continue;
+		}
 		if (!m->c[i].configured)
 			*fresh |= 1ULL << i;
 		else if (!m->c[i].running)

@@ -28,6 +28,7 @@
 	X(config_hfence)                                                                           \
 	X(config_platform)                                                                         \
 	X(config_tally_beyond)                                                                     \
+	X(config_fixed_other)                                                                      \
 	X(config_second_filter)                                                                    \
 	X(config_no_counter)                                                                       \
 	X(skip_new)                                                                                \
@@ -36,6 +37,7 @@
 	X(skip_running_same_clear)                                                                 \
 	X(skip_running_other)                                                                      \
 	X(skip_wrong_kind)                                                                         \
+	X(skip_fixed_other)                                                                        \
 	X(skip_infeasible)                                                                         \
 	X(start_ok)                                                                                \
 	X(start_several)                                                                           \

@@ -151,7 +151,7 @@ static void pick_event(struct chance *c, uint64_t *event_idx, uint64_t *data)
 	} else if (which < 25) {
 		*event_idx = 0xf0000 | below(c, 22);
 	} else if (which < 35) {
-		*event_idx = 0xf0100 | below(c, model()->policy.n_tally_events + 1);
+		*event_idx = 0xf0100 | (below(c, model()->policy.n_tally_events + 1) & 0xff);
 	} else if (which < 70) {
 		*event_idx = fake_hart_event_idx(percent(c, 50) ? FAKE_CYCLES : FAKE_INSNS, data);
 	} else {
@@ -280,6 +280,9 @@ static void pick_event_info(struct chance *c, struct op *op)
 {
 	static const uint64_t numbers[] = {0,
 	                                   1,
+	                                   VPMU_INFO_SLICE - 1,
+	                                   VPMU_INFO_SLICE,
+	                                   VPMU_INFO_SLICE + 1,
 	                                   31,
 	                                   32,
 	                                   33,

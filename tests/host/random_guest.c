@@ -123,7 +123,7 @@ void random_op(struct chance *c, bool refusals, struct op *op)
 		op->kind = OP_CSR_READ;
 		op->a[0] = percent(c, 50) ? 0xc20 + below(c, 0x3e0) : chance(c) & 0xbffUL;
 	}
-	if (refusals && percent(c, 3)) {
+	if (refusals && percent(c, op->kind == OP_CONFIG || op->kind == OP_START ? 15 : 3)) {
 		op->fail_prepare = (uint8_t)below(c, 3);
 		op->refuse_start = (uint8_t)below(c, 4);
 	}
@@ -221,6 +221,9 @@ static void pick_policy(struct chance *c, const struct fake_hart_config *hart,
 	    .count_hs = hart->width == 64 && percent(c, 15),
 	    .cheap_moves = percent(c, 50),
 	};
+	/* So many that the last would have the code that the specification gives to others. */
+	if (percent(c, 5))
+		policy->n_tally_events = 0x10000;
 	policy->fw_events = (percent(c, 50) ? ~0U : (uint32_t)chance(c)) & FW_EVENTS;
 	policy->fw_port_events = percent(c, 70) ? (uint32_t)chance(c) & FW_EVENTS : 0;
 	policy->fw_events &= ~policy->fw_port_events;

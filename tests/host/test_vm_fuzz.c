@@ -36,6 +36,7 @@ static int map_room(void **state)
 static uint8_t *small_tree(uint32_t *size)
 {
 	static const uint8_t counters[] = {0, 0, 0, 2, 0, 0, 0, 3};
+	static const uint8_t events[] = {0, 0, 0, 2, 0, 1, 0, 0x19, 0, 0xf, 1, 0};
 	uint8_t image[64] = {0};
 	void *t = good_tree();
 	uint8_t *copy;
@@ -50,6 +51,11 @@ static uint8_t *small_tree(uint32_t *size)
 	set_string(t, "/vms/beta", "pmu-reads", "trap");
 	set_u64(t, "/vms/beta", "load-offset", 4096);
 	set_bytes(t, "/vms/beta", "pmu-counters", counters, sizeof(counters));
+	set_bytes(t, "/vms/beta", "pmu-events", events, sizeof(events));
+	set_string(t, "/vms/beta", "pmu-snapshot", "on");
+	set_u32(t, "/vms/alpha/vcpu0", "harts", 63);
+	set_string(t, "/vms/beta", "pmu-freeze", "vcpu");
+	set_string(t, "/vms/beta", "pmu-idle-cycles", "on");
 	assert_int_equal(fdt_pack(t), 0);
 	accepted(t);
 	/* The parser wants 8-byte alignment, so the tree is lengthened to a multiple of 8. */

@@ -258,13 +258,15 @@ static void wrong_sizes(void **state)
 
 static void bad_strings(void **state)
 {
-	static const char *const names[] = {"bootargs", "console", "pmu", "pmu-reads"};
+	static const char *const names[] = {"bootargs",       "console",      "pmu",
+	                                    "pmu-reads",      "pmu-snapshot", "pmu-freeze",
+	                                    "pmu-idle-cycles"};
 	static char longest[1025];
 	void *t;
 	char text[VM_REFUSAL_TEXT];
 
 	(void)state;
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		snprintf(text, sizeof(text), "/vms/beta: %s: is not one string", names[i]);
 		t = good_tree();
 		set_bytes(t, BETA, names[i], "on", 2);
@@ -604,5 +606,8 @@ int main(void)
 	    cmocka_unit_test(every_code_was_seen),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	/* First: the last test of these here asks for codes that those see. */
+	int failed = test_vm_pmu();
+
+	return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

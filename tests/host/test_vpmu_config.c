@@ -144,13 +144,49 @@ static void test_skip_match(void **state)
 	assert_int_equal(config_error(0x40, SKIP, CYCLES | 2), SBI_ERR_NOT_SUPPORTED);
 	assert_int_equal(config(FWS, SKIP, FW(5)), 19);
 	/* A stopped one is given another event; its value stays. */
-	assert_int_equal(stop(1, 0), 0);
-	assert_int_equal(config(1, SKIP, DTLB), 0);
-	assert_int_equal(guest_read(0), 7);
-	assert_int_equal(start(1, 0, 0), 0);
+	assert_int_equal(config(0x40, SKIP | AUTO, CYCLES), 6);
+	stub_count(CYCLES, 7);
+	assert_int_equal(stop(0x40, 0), 0);
+	assert_int_equal(config(0x40, SKIP, DTLB), 6);
+	assert_int_equal(guest_read(6), 7);
+	assert_int_equal(start(0x40, 0, 0), 0);
 	stub_count(CYCLES, 100);
 	stub_count(DTLB, 1);
-	assert_int_equal(guest_read(0), 8);
+	assert_int_equal(guest_read(6), 8);
+}
+
+/* They are read as cycle and instret. */
+static void test_counters_0_and_2(void **state)
+{
+	static const unsigned long others[] = {DTLB, RAW, RAW2, 0x3};
+	uint32_t i;
+
+	(void)state;
+	stub.any_event = true;
+	assert_int_equal(config_error(1, 0, INSTRS), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config_error(4, 0, CYCLES), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config_error(5, SKIP, INSTRS), SBI_ERR_NOT_SUPPORTED);
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		assert_int_equal(config_error(5, 0, others[i]), SBI_ERR_NOT_SUPPORTED);
+		assert_int_equal(config_error(1, SKIP, others[i]), SBI_ERR_NOT_SUPPORTED);
+		assert_int_equal(config_error(4, SKIP, others[i]), SBI_ERR_NOT_SUPPORTED);
+	}
+	/* The highest that is left, and these two are not. */
+	assert_int_equal(config(5, AUTO, CYCLES), 0);
+	stub.any_event = false;
+	assert_int_equal(config(5, AUTO, INSTRS), 2);
+	assert_int_equal(config_error(5, 0, INSTRS), SBI_ERR_NOT_SUPPORTED);
+	stub_count(CYCLES, 3);
+	stub_count(INSTRS, 4);
+	assert_int_equal(guest_read(0), 3);
+	assert_int_equal(guest_read(2), 4);
+	/* Stopped, they are passed over all the same. */
+	assert_int_equal(stop(5, 0), 0);
+	assert_int_equal(config_error(5, 0, DTLB), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config_error(1, 0, INSTRS), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config(0x25, 0, DTLB), 5);
+	assert_int_equal(config(5, UINH, INSTRS), 2);
+	assert_int_equal(guest_read(0), 3);
 }
 
 static void test_skip_match_running(void **state)
@@ -251,6 +287,7 @@ int test_vpmu_config(void)
 	    cmocka_unit_test_setup(test_event_data, stub_setup),
 	    cmocka_unit_test_setup(test_filters, stub_setup),
 	    cmocka_unit_test_setup(test_skip_match, stub_setup),
+	    cmocka_unit_test_setup(test_counters_0_and_2, stub_setup),
 	    cmocka_unit_test_setup(test_skip_match_running, stub_setup),
 	    cmocka_unit_test_setup(test_clear_value, stub_setup),
 	    cmocka_unit_test_setup(test_auto_start, stub_setup),

@@ -253,7 +253,7 @@ static void test_whole_ram(void **state)
 		put(RAM_BASE + 16UL * i, i % 3 == 0 ? CYCLES : 3, 0);
 	while (info_again(RAM_BASE, n))
 		calls++;
-	assert_int_equal(calls, n / 32);
+	assert_int_equal(calls, n / 8);
 	for (i = 0; i < n; i++)
 		assert_int_equal(peek32(RAM_BASE + 16UL * i + 4), i % 3 == 0);
 }
@@ -262,7 +262,7 @@ static void test_slices(void **state)
 {
 	static const struct {
 		uint32_t n, calls;
-	} cases[] = {{1, 1}, {31, 1}, {32, 1}, {33, 2}, {64, 2}, {65, 3}, {100, 4}};
+	} cases[] = {{1, 1}, {7, 1}, {8, 1}, {9, 2}, {16, 2}, {17, 3}, {100, 13}};
 	unsigned int i;
 
 	(void)state;
@@ -273,8 +273,8 @@ static void test_slices(void **state)
 		put_all(n + 1, CYCLES);
 		for (call = 1; call < cases[i].calls; call++) {
 			assert_true(info_again(TABLE, n));
-			assert_int_equal(output(32 * call - 1), 1);
-			assert_int_equal(output(32 * call), BEFORE);
+			assert_int_equal(output(8 * call - 1), 1);
+			assert_int_equal(output(8 * call), BEFORE);
 		}
 		assert_false(info_again(TABLE, n));
 		assert_int_equal(output(n - 1), 1);
@@ -287,23 +287,22 @@ static void test_slices(void **state)
 static void test_changed_between_slices(void **state)
 {
 	(void)state;
-	put_all(40, CYCLES);
-	assert_true(info_again(TABLE, 40));
+	put_all(10, CYCLES);
+	assert_true(info_again(TABLE, 10));
 	put(ENTRY(3), 3, 0);
-	put(ENTRY(35), 3, 0);
-	put(ENTRY(36), 1U << 20, 0);
-	assert_int_equal(info(TABLE, 0, 40, 0), SBI_ERR_INVALID_PARAM);
+	put(ENTRY(8), 3, 0);
+	put(ENTRY(9), 1U << 20, 0);
+	assert_int_equal(info(TABLE, 0, 10, 0), SBI_ERR_INVALID_PARAM);
 	assert_int_equal(output(3), BEFORE);
-	assert_int_equal(output(34), 1);
-	assert_int_equal(output(35), 0);
-	assert_int_equal(output(36), BEFORE);
+	assert_int_equal(output(7), 1);
+	assert_int_equal(output(8), 0);
+	assert_int_equal(output(9), BEFORE);
 	/* It ended with the error: the same call is a new one. */
-	put(ENTRY(36), CYCLES, 0);
-	assert_true(info_again(TABLE, 40));
+	put(ENTRY(9), CYCLES, 0);
+	assert_true(info_again(TABLE, 10));
 	assert_int_equal(output(3), 0);
-	assert_false(info_again(TABLE, 40));
-	assert_int_equal(output(36), 1);
-	assert_int_equal(output(39), 1);
+	assert_false(info_again(TABLE, 10));
+	assert_int_equal(output(9), 1);
 }
 
 /* Other arguments are another call, which drops the one that was not finished. */
@@ -312,8 +311,8 @@ static void test_another_call_between(void **state)
 	static const struct {
 		unsigned long lo, hi, n, flags;
 	} others[] = {
-	    {TABLE + 16, 0, 40, 0}, {TABLE, 0, 41, 0}, {TABLE, 0, 1, 0},      {TABLE, 0, 0, 0},
-	    {TABLE, 1, 40, 0},      {TABLE, 0, 40, 1}, {TABLE + 8, 0, 40, 0},
+	    {TABLE + 16, 0, 10, 0}, {TABLE, 0, 11, 0}, {TABLE, 0, 1, 0},      {TABLE, 0, 0, 0},
+	    {TABLE, 1, 10, 0},      {TABLE, 0, 10, 1}, {TABLE + 8, 0, 10, 0},
 	};
 	unsigned int i;
 
@@ -321,17 +320,17 @@ static void test_another_call_between(void **state)
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		bool again;
 
-		put_all(41, CYCLES);
+		put_all(11, CYCLES);
 		vpmu_reset(&vpmu);
-		assert_true(info_again(TABLE, 40));
+		assert_true(info_again(TABLE, 10));
 		vpmu_event_get_info(&vpmu, others[i].lo, others[i].hi, others[i].n, others[i].flags,
 		                    &again);
-		put_all(41, CYCLES);
-		assert_true(info_again(TABLE, 40));
+		put_all(11, CYCLES);
+		assert_true(info_again(TABLE, 10));
 		assert_int_equal(output(0), 1);
-		assert_int_equal(output(32), BEFORE);
-		assert_false(info_again(TABLE, 40));
-		assert_int_equal(output(39), 1);
+		assert_int_equal(output(8), BEFORE);
+		assert_false(info_again(TABLE, 10));
+		assert_int_equal(output(9), 1);
 	}
 }
 
@@ -339,26 +338,26 @@ static void test_another_call_between(void **state)
 static void test_other_things_between(void **state)
 {
 	(void)state;
-	put_all(40, CYCLES);
-	assert_true(info_again(TABLE, 40));
+	put_all(10, CYCLES);
+	assert_true(info_again(TABLE, 10));
 	assert_int_equal(config(HW, AUTO, CYCLES), 3);
 	vpmu_save(&vpmu);
 	stub_neighbour();
 	vpmu_restore(&vpmu);
-	assert_false(info_again(TABLE, 40));
-	assert_int_equal(ram_bytes_written(), 160);
-	assert_int_equal(output(39), 1);
+	assert_false(info_again(TABLE, 10));
+	assert_int_equal(ram_bytes_written(), 40);
+	assert_int_equal(output(9), 1);
 }
 
 static void test_reset_forgets_it(void **state)
 {
 	(void)state;
-	put_all(40, CYCLES);
-	assert_true(info_again(TABLE, 40));
+	put_all(10, CYCLES);
+	assert_true(info_again(TABLE, 10));
 	vpmu_reset(&vpmu);
 	ram_forget();
-	assert_true(info_again(TABLE, 40));
-	assert_int_equal(ram_bytes_written(), 128);
+	assert_true(info_again(TABLE, 10));
+	assert_int_equal(ram_bytes_written(), 32);
 }
 
 int test_vpmu_event_info(void)

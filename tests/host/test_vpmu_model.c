@@ -2,7 +2,8 @@
 /*
  * Random guests on the fake hart: after every step all that each vcpu can see of its PMU must be
  * what the model says. Usage:
- *   vpmu_model [STEPS [SEED]]    or VPMU_MODEL_STEPS, VPMU_MODEL_SEED and VPMU_MODEL_JOBS
+ *   vpmu_model [STEPS [SEED]]          or VPMU_MODEL_STEPS, VPMU_MODEL_SEED and VPMU_MODEL_JOBS
+ *   vpmu_model --record N SEED FILE    writes about N steps for guests/replay
  */
 #define _DEFAULT_SOURCE
 #include "tests/host/test_vpmu_model.h"
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "tests/host/epoch.h"
+#include "tests/host/record.h"
 
 #define DEFAULT_STEPS 2000000UL
 #define MAX_JOBS      64UL
@@ -156,6 +158,8 @@ int main(int argc, char **argv)
 	};
 	int failed;
 
+	if (argc == 5 && !strcmp(argv[1], "--record"))
+		return record(strtoul(argv[2], NULL, 0), strtoul(argv[3], NULL, 0), argv[4]);
 	wanted_steps = number(argc > 1 ? argv[1] : NULL, "VPMU_MODEL_STEPS", wanted_steps);
 	first_seed = number(argc > 2 ? argv[2] : NULL, "VPMU_MODEL_SEED", first_seed);
 	jobs = number(NULL, "VPMU_MODEL_JOBS", processors());

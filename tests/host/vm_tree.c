@@ -236,6 +236,11 @@ static void check_vm(const struct vm_limits *limits, const struct vm_config *vm,
 	assert_true((vm->pmu_counters & ~0xfffffffdULL) == 0);
 	assert_true(!limits->hctrs || (vm->pmu_counters & ~limits->hctrs) == 0);
 	assert_true(vm->pmu || vm->pmu_counters == 0);
+	assert_true(vm->pmu || (!vm->pmu_freeze_vcpu && !vm->pmu_idle_cycles));
+	assert_true(vm->pmu_events_given || vm->n_pmu_events == 0);
+	assert_in_range(vm->n_pmu_events, 0, 64);
+	for (uint32_t i = 0; i < vm->n_pmu_events; i++)
+		assert_true(vm->pmu_events[i] != 0 && vm->pmu_events[i] <= 0xfffff);
 }
 
 void check_promises(bool good, const struct vm_limits *limits, const struct vm_tree *tree,

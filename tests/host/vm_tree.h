@@ -50,6 +50,9 @@ const struct vm_tree *accepted(const void *tree);
 /* Parses, and fails the test unless the tree is refused with this code and this text. */
 void refused(const void *tree, enum vm_refusal_code code, const char *text);
 
+/* test_vm_pmu.c: the number of failed tests. */
+int test_vm_pmu(void);
+
 /* Whether refused() was seen to hold with that code. */
 bool was_refused(enum vm_refusal_code code);
 

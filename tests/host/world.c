@@ -134,6 +134,13 @@ static bool may_touch_memory(const struct op *op)
 	       ((op->kind == OP_START || op->kind == OP_STOP) && (op->a[2] & 2));
 }
 
+/* What a guest is not promised must not be what happened to be in a register. */
+static bool has_value(const struct op *op, const struct answer *answer)
+{
+	return !answer->ret.error && op->kind != OP_START && op->kind != OP_STOP &&
+	       op->kind != OP_SET_SHMEM && op->kind != OP_EVENT_INFO;
+}
+
 static void do_call(const struct op *op, struct answer *answer)
 {
 	struct vcpu *vc = resident();
@@ -144,6 +151,8 @@ static void do_call(const struct op *op, struct answer *answer)
 	what = call(vc, op, answer);
 	if (what)
 		world_differ("%s: %s", call_names[op->kind], what);
+	if (answer->ret.value && !answer->again && !has_value(op, answer))
+		world_differ("%s: a value where there is none", call_names[op->kind]);
 	if (fake_mem_touches() && !may_touch_memory(op))
 		world_differ("%s: touched the guest's memory", call_names[op->kind]);
 	world_note_lost(vc);
@@ -214,7 +223,7 @@ static void port_event(uint32_t which, uint32_t code, uint64_t n)
 	struct model *m = &world_vcpus[which].model;
 	bool here = which == world_resident;
 
-	if (code >= 256) {
+	if (code >= 256 && code - 256 < FAKE_TALLY_EVENTS) {
 		fake_hart_fw_event(which + 1, code, n);
 		model_fw_event(m, code, n);
 		world_count.tally_events_resident += here;
@@ -314,7 +323,8 @@ static void leave(void)
 	if (fake_trace.stop_calls > 1 && !vc->model.policy.count_hs)
 		world_differ("a switch out took %llu stops",
 		             (unsigned long long)fake_trace.stop_calls);
-	world_take_raises(vc);
+	/* What it has not been told of by now, nobody would tell it while it waits. */
+	world_check_saved(vc);
 	fake_hart_leave();
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
 		vc->model.c[i].hs_seen -= fake_trace.hs_units;

@@ -143,6 +143,6 @@ void world_describe_machine(const struct machine *machine, char *text, size_t si
 void world_check(struct vcpu *vc);
 void world_note_lost(struct vcpu *vc);
 void world_take_overflow(struct vcpu *vc);
-void world_take_raises(struct vcpu *vc);
+void world_check_saved(struct vcpu *vc);
 
 #endif

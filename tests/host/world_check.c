@@ -31,6 +31,12 @@ static void check_counter(struct vcpu *vc, uint32_t idx)
 	check_value(vc, idx, value, "direct");
 }
 
+static void take_raises(struct vcpu *vc)
+{
+	vc->raises += fake_trace.raises;
+	fake_trace.raises = 0;
+}
+
 /* Each wrap makes one LCOFI, those of one instruction may come as one. */
 static void check_lcofi(struct vcpu *vc)
 {
@@ -73,6 +79,7 @@ static void check_overflows(struct vcpu *vc)
 {
 	uint32_t model_before = vc->of_model, library_before = vc->of_library;
 
+	take_raises(vc);
 	/* Flags and interrupts of a wrap are due when the vPMU has had a chance to see it. */
 	if (fake_hart_pending())
 		return;
@@ -86,6 +93,15 @@ static void check_overflows(struct vcpu *vc)
 	else
 		check_lcofi(vc);
 	vc->raises_seen = vc->raises;
+}
+
+void world_check_saved(struct vcpu *vc)
+{
+	/* Where HS is counted nobody knows yet what wrapped. */
+	if (vc->model.policy.count_hs)
+		take_raises(vc);
+	else
+		check_overflows(vc);
 }
 
 static void check_direct(struct vcpu *vc)
@@ -122,17 +138,10 @@ static void check_firmware(struct vcpu *vc, uint32_t vcpu)
 		             model_watched(m));
 }
 
-void world_take_raises(struct vcpu *vc)
-{
-	vc->raises += fake_trace.raises;
-	fake_trace.raises = 0;
-}
-
 void world_check(struct vcpu *vc)
 {
 	int cycles = model_counts_cycles(&vc->model);
 
-	world_take_raises(vc);
 	fake_mem_forget();
 	check_direct(vc);
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)

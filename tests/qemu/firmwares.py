@@ -38,9 +38,10 @@ def kvm_corrupting():
 
 @functools.lru_cache(None)
 def on_tally(bootargs=""):
-    """On Tally, alone on the hart."""
+    """On Tally, alone on the hart, with all that it can offer."""
     with tempfile.TemporaryDirectory() as folder:
-        return bare_guests.boot(Path(folder), {"alpha": bootargs}).vm("alpha")
+        return bare_guests.boot(Path(folder), {"alpha": bootargs},
+                                properties='pmu-snapshot = "on";').vm("alpha")
 
 
 FIRMWARES = {"opensbi": on_opensbi, "kvm": on_kvm, "tally": on_tally}

@@ -6,7 +6,9 @@ import subprocess
 import pexpect
 import pytest
 
+import bare_guests
 import harness
+import plain
 
 BAD_TREE = """/dts-v1/;
 / { compatible = "tally,vm-tree-1"; images { }; vms { alpha { colour = "red"; }; }; };
@@ -30,6 +32,15 @@ def fake_qemu(folder, version):
     return path
 
 
+def bare_tree(folder, guests):
+    """A tree of bare guests, their images built."""
+    for image in ("selftest", "bare"):
+        plain.make(f"build/guests/{image}.bin")
+    tree = folder / "bare.dts"
+    tree.write_text(bare_guests.tree(guests), encoding="utf-8")
+    return tree
+
+
 @pytest.fixture
 def bad_tree(tmp_path):
     path = tmp_path / "bad.dts"
@@ -42,6 +53,67 @@ def test_wrong_use():
         harness.USAGE, "tools/run: no such file: no-such-file.dts\n")
     assert start()[0] == harness.USAGE
     assert start("--vms", "dts/two-linux.dts", "--harts", 2)[0] == harness.USAGE
+
+
+# (options, the last line of the messages)
+WRONG = [
+    (["--profile", "fast"], "argument --profile: invalid choice: 'fast' "
+     "(choose from 'exact', 'interactive', 'smp')"),
+    (["--backend", "none"], "argument --backend: invalid choice: 'none' "
+     "(choose from 'auto', 'sbi', 'ssccfg')"),
+    (["--profile", "smp", "--harts", "two"], "argument --harts: invalid int value: 'two'"),
+    (["--profile", "smp", "--harts", "0"], "--harts 0: a machine has at least one"),
+    (["--harts", "2"], "--harts needs --profile smp: with several harts no count is exact"),
+    (["--timeout", "0"], "--timeout 0: is not a positive number of seconds"),
+    (["--timeout", "soon"], "argument --timeout: invalid float value: 'soon'"),
+    (["--expect", "("], "--expect (: missing ), unterminated subpattern at position 0"),
+    (["--expect", "a", "--profile", "interactive"],
+     "--expect does not go with --profile interactive"),
+    (["--log", "/no/such/folder/log"], "--log /no/such/folder/log: No such file or directory"),
+    (["--nonsense"], "unrecognized arguments: --nonsense"),
+]
+
+
+@pytest.mark.parametrize("options, words", WRONG, ids=[" ".join(case[0]) for case in WRONG])
+def test_wrong_options(bad_tree, options, words):
+    status, messages = start("--vms", bad_tree, *options)
+    assert status == harness.USAGE
+    assert messages.splitlines()[-1] == "tools/run: error: " + words
+
+
+def test_a_tree_that_is_missing(tmp_path):
+    for vms in ("none.dts", "none.dtb", tmp_path):
+        status, messages = start("--vms", vms, cwd=tmp_path)
+        assert (status, messages) == (harness.USAGE, f"tools/run: no such file: {vms}\n")
+
+
+@pytest.mark.parametrize("option, words", [
+    (["--cpu", "nonsense"], "unable to find CPU model 'nonsense'"),
+    (["--memory", "lots"], "Parameter 'size' expects a non-negative number below 2^64"),
+])
+def test_what_qemu_refuses(bad_tree, option, words):
+    """QEMU's own words, and that there is no verdict."""
+    status, messages = start("--vms", bad_tree, "--timeout", 60, *option)
+    assert status == harness.NO_VERDICT
+    assert words in messages
+    assert messages.splitlines()[-1] == "tools/run: the machine stopped before all VMs had ended"
+
+
+def test_an_image_that_is_missing(tmp_path):
+    """Of a tree that is right but for that; then of the same tree, with a folder to look in."""
+    tree = tmp_path / "vms.dts"
+    text = bare_guests.tree({"alpha": "kind=busy ticks=1000"})
+    tree.write_text(text.replace("bare.bin", "mine.bin"), encoding="utf-8")
+    status, messages = start("--vms", "vms.dts", cwd=tmp_path)
+    assert status == harness.REFUSED
+    assert "mine.bin" in messages and "Traceback" not in messages
+    images = tmp_path / "images"
+    images.mkdir()
+    (images / "mine.bin").write_bytes(plain.make("build/guests/bare.bin").read_bytes())
+    plain.make("build/guests/selftest.bin")
+    status, messages = start("--vms", "vms.dts", "-i", "images", "--timeout", 60, "--expect",
+                             "busy: ends", cwd=tmp_path)
+    assert (status, messages) == (harness.OK, "")
 
 
 def test_tree_that_dtc_refuses(tmp_path):
@@ -65,6 +137,25 @@ def test_qemu_that_cannot_work(bad_tree, tmp_path, version):
     assert "10.0.2" in messages and "11.1.3" in messages
 
 
+def test_qemu_that_tells_no_version(bad_tree, tmp_path):
+    status, messages = start("--vms", bad_tree, "--qemu", fake_qemu(tmp_path, "of mine"))
+    assert status == harness.DEPENDENCY
+    assert messages.startswith(f"tools/run: {tmp_path}/qemu does not tell its version. QEMU vers")
+    assert len(messages.splitlines()) == 1
+
+
+def test_qemu_that_is_untried_or_not_looked_at(bad_tree, tmp_path):
+    """It is run, with a warning or without; this one does nothing, so there is no verdict."""
+    no_verdict = "tools/run: the machine stopped before all VMs had ended"
+    other = fake_qemu(tmp_path, "10.2.0")
+    status, messages = start("--vms", bad_tree, "--qemu", other)
+    assert status == harness.NO_VERDICT
+    assert messages.splitlines()[0].startswith("tools/run: QEMU 10.2.0 is untried. QEMU versions")
+    broken = fake_qemu(tmp_path, "10.0.13")
+    assert start("--vms", bad_tree, "--qemu", broken, "--any-qemu") == (
+        harness.NO_VERDICT, no_verdict + "\n")
+
+
 @pytest.mark.parametrize("option", ["--qemu", "--bios", "--kernel"])
 def test_missing_part(bad_tree, option):
     status, messages = start("--vms", bad_tree, option, "/no/such/file")
@@ -73,9 +164,9 @@ def test_missing_part(bad_tree, option):
 
 
 def test_time_is_up(tmp_path):
-    tree = harness.linux_tree(tmp_path, {"alpha": "sleep 1000000"})
-    status, messages = start("--vms", tree, "--timeout", 8)
-    assert (status, messages) == (harness.TIMEOUT, "tools/run: stopped after 8 s\n")
+    tree = bare_tree(tmp_path, {"alpha": "kind=busy ticks=100000000000"})
+    status, messages = start("--vms", tree, "--timeout", 2)
+    assert (status, messages) == (harness.TIMEOUT, "tools/run: stopped after 2 s\n")
 
 
 def test_vm_that_fails_and_another_directory(tmp_path):
@@ -90,10 +181,12 @@ def test_vm_that_fails_and_another_directory(tmp_path):
 
 
 def test_expected_line_is_missing(tmp_path):
-    tree = harness.linux_tree(tmp_path, {"alpha": "echo one", "beta": "echo two"})
-    status, messages = start("--vms", tree, "--timeout", 60, "--expect", "one")
+    tree = bare_tree(tmp_path, {"alpha": "kind=busy ticks=1000", "beta": "kind=idle ticks=1000"})
+    expected = ("--expect", "^.(alpha|beta). (idle|busy): begins")
+    assert start("--vms", tree, "--timeout", 60, *expected) == (harness.OK, "")
+    status, messages = start("--vms", tree, "--timeout", 60, *expected, "--expect", "busy: ends")
     assert status == harness.VM_FAILED
-    assert messages == "tools/run: vm beta printed no line that matches 'one'\n"
+    assert messages == "tools/run: vm beta printed no line that matches 'busy: ends'\n"
 
 
 def test_two_runs_are_identical(tmp_path):

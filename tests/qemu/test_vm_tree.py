@@ -54,6 +54,14 @@ REFUSALS = [
      '/vms/one: console: is not "on" or "off"'),
     ("kernel = <&bare>;", "kernel = <&bare>; pmu-counters = <0 19>;",
      "/vms/one: pmu-counters: this machine has no counter 19"),
+    ("kernel = <&bare>;", "kernel = <&bare>; pmu-events = <1 0x100001>;",
+     "/vms/one: pmu-events: SBI 3.0 has no event_idx 1048577"),
+    ("kernel = <&bare>;", 'kernel = <&bare>; pmu-freeze = "none";',
+     '/vms/one: pmu-freeze: is not "guest" or "vcpu"'),
+    ("vcpu0 { harts = <0>; };", 'pmu-idle-cycles = "on"; vcpu0 { harts = <0>; }; '
+     "vcpu1 { harts = <0>; };",
+     '/vms/one: pmu-idle-cycles: "on" is for vcpus alone on their harts, and two may run on '
+     "hart 0"),
     ("kernel = <&bare>;", "kernel = <&bare>; load-offset = /bits/ 64 <1>;",
      "/vms/one: load-offset: 1 is not a multiple of 4096"),
     ("kernel = <&bare>;", "kernel = <&bare>; load-offset = /bits/ 64 <0x1f0000>;",
@@ -110,6 +118,22 @@ def test_summary(tree):
     ]
 
 
+def test_summary_of_pmu_policy(tree):
+    policy = ('pmu-snapshot = "on"; pmu-freeze = "vcpu"; pmu-idle-cycles = "on"; '
+              "pmu-events = <2 0x10019 0xf0100>; kernel =")
+    text = spoilt("kernel =", policy)
+    assert check(tree(text)).stdout.splitlines()[6:8] == [
+        "  pmu       counters 0,2-18; reads direct; snapshot; freeze vcpu; idle cycles",
+        "  events    0x2 0x10019 0xf0100",
+    ]
+    pmu = json.loads(check(tree(text), "--json").stdout)["vms"][0]["pmu"]
+    assert pmu["events"] == [2, 0x10019, 0xf0100]
+    assert (pmu["snapshot"], pmu["freeze"], pmu["idle_cycles"]) == (True, "vcpu", True)
+    text = spoilt("kernel =", "pmu-events; kernel =")
+    assert check(tree(text)).stdout.splitlines()[7] == "  events    none"
+    assert json.loads(check(tree(text), "--json").stdout)["vms"][0]["pmu"]["events"] == []
+
+
 def test_json(tree):
     text = TREE.replace("kernel =", 'bootargs = "say \\"hi\\"\\\\"; initrd = <&bare>; pmu-reads = '
                         '"trap"; console = "off"; pmu-counters = <3 0>; kernel =')
@@ -121,7 +145,8 @@ def test_json(tree):
             "kernel": {"image": False, "offset": 0, "size": 100, "span": 100},
             "initrd": {"offset": 0x1ef000, "size": 100}, "dtb_offset": 0x1f0000,
             "bootargs": 'say "hi"\\', "console": False,
-            "pmu": {"counters": [0, 3], "reads": "trap"},
+            "pmu": {"counters": [0, 3], "reads": "trap", "snapshot": False,
+                    "freeze": "guest", "idle_cycles": False, "events": None},
         }],
         "guest_memory": 990 << 20,
     }
@@ -205,10 +230,12 @@ def test_example_in_the_documentation(tmp_path):
 
 
 def test_every_property_is_documented():
-    source = (ROOT / "core/vm_config.c").read_text(encoding="utf-8")
+    source = ((ROOT / "core/vm_config.c").read_text(encoding="utf-8").split("vm_props[VM_PROPS]")[1]
+              .split(";")[0] + (ROOT / "core/vm_pmu_config.h").read_text(encoding="utf-8")
+              .split("VM_PMU_PROP_NAMES")[1])
     text = (ROOT / "dts/README.md").read_text(encoding="utf-8")
-    properties = re.findall(r'\[[A-Z_]+\] = "([a-z-]+)"', source)
-    assert len(properties) == 9
+    properties = re.findall(r'"([a-z-]+)"', source)
+    assert len(properties) == 13
     for name in properties + ["compatible", "data", "phandle", "harts"]:
         assert f"\n| `{name}` |" in text, name
 

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# Coverage-guided fuzzers (clang's libFuzzer) of what takes hostile input, and their kept corpus.
+#   make fuzz            each for FUZZ_SECONDS, from the corpus on; then the corpus once more
+#   make fuzz-NAME       one of them
+#   make fuzz-replay     only the corpus, with any compiler; part of make test
+#   make fuzz-merge      keeps of what was found since what reaches more code, in the corpus
+# Findings go to build/fuzz/NAME-*, new inputs to build/fuzz/corpus/NAME.
+FUZZERS      := vpmu vm_config insn
+FUZZ_SECONDS ?= 60
+CLANG        ?= clang
+
+FUZZ_SRC_vpmu      := tests/fuzz/fuzz_vpmu.c $(WORLD_SRC) $(VPMU_SRC)
+FUZZ_SRC_vm_config := tests/fuzz/fuzz_vm_config.c $(VM_TREE_TEST)
+FUZZ_SRC_insn      := tests/fuzz/fuzz_insn.c arch/riscv/insn.c
+FUZZ_MUTATOR_vm_config := tests/fuzz/mutate_fdt.c
+FUZZ_LIBS_vm_config := -lfdt -lcmocka
+FUZZ_LIBS_vpmu      := -lcmocka
+FUZZ_OPTIONS_vpmu      := -max_len=600
+FUZZ_OPTIONS_vm_config := -max_len=4096 -dict=tests/fuzz/vm_config.dict
+FUZZ_OPTIONS_insn      := -max_len=48
+
+FUZZ_CFLAGS = $(HOST_CFLAGS) -O2 -fsanitize=fuzzer
+FUZZ_BIN    := $(FUZZERS:%=$(B)/fuzz/%)
+REPLAY_BIN  := $(FUZZERS:%=$(B)/fuzz/replay-%)
+
+$(B)/fuzz/obj/%.c.o: %.c | fuzz-tools
+	@mkdir -p $(@D)
+	@echo "  FUZZCC  $<"
+	$(Q)$(CLANG) $(FUZZ_CFLAGS) -Wno-unknown-warning-option -MMD -MP -c $< -o $@
+
+# Debian splits libFuzzer off: say so instead of a linker's hundred lines.
+.PHONY: fuzz-tools
+fuzz-tools:
+	$(Q)command -v $(CLANG) >/dev/null && [ -e "$$($(CLANG) -print-file-name=libclang_rt.fuzzer-$$(uname -m).a)" ] || { \
+		echo "fuzz: libFuzzer is missing: install clang and libclang-rt-14-dev." >&2; exit 1; }
+
+define fuzzer
+$(B)/fuzz/$(1): $(patsubst %,$(B)/fuzz/obj/%.o,$(FUZZ_SRC_$(1)) $(FUZZ_MUTATOR_$(1)))
+	@echo "  FUZZLD  $$@"
+	$$(Q)$$(CLANG) $$(FUZZ_CFLAGS) $$^ $(FUZZ_LIBS_$(1)) -o $$@
+
+$(B)/fuzz/replay-$(1): $(patsubst %,$(B)/host/obj/%.o,$(FUZZ_SRC_$(1)) tests/fuzz/replay_main.c)
+	@mkdir -p $$(@D)
+	@echo "  HOSTLD  $$@"
+	$$(Q)$$(HOSTCC) $$(HOST_CFLAGS) $$^ $(FUZZ_LIBS_$(1)) -o $$@
+
+.PHONY: fuzz-$(1) fuzz-replay-$(1) fuzz-merge-$(1)
+fuzz-$(1): $(B)/fuzz/$(1) fuzz-replay-$(1)
+	$$(Q)mkdir -p $(B)/fuzz/corpus/$(1)
+	$$(Q)$(B)/fuzz/$(1) $(FUZZ_OPTIONS_$(1)) -max_total_time=$$(FUZZ_SECONDS) -print_final_stats=1 \
+		-verbosity=0 -artifact_prefix=$(B)/fuzz/$(1)- $(B)/fuzz/corpus/$(1) \
+		tests/fuzz/corpus/$(1) >$(B)/fuzz/$(1).log 2>&1 || { \
+		tail -n 60 $(B)/fuzz/$(1).log; exit 1; }
+	$$(Q)sed -n 's/^stat::number_of_executed_units: */$(1): inputs tried: /p; \
+		s/^stat::new_units_added: */$(1): of them kept: /p' $(B)/fuzz/$(1).log
+
+fuzz-replay-$(1): $(B)/fuzz/replay-$(1)
+	$$(Q)$(B)/fuzz/replay-$(1) tests/fuzz/corpus/$(1)/* 2>$(B)/fuzz/replay-$(1).log || { \
+		tail -n 60 $(B)/fuzz/replay-$(1).log; exit 1; }
+
+fuzz-merge-$(1): $(B)/fuzz/$(1)
+	$$(Q)rm -rf $(B)/fuzz/merged/$(1); mkdir -p $(B)/fuzz/merged/$(1) $(B)/fuzz/corpus/$(1)
+	$$(Q)$(B)/fuzz/$(1) $(FUZZ_OPTIONS_$(1)) -merge=1 -use_counters=0 $(B)/fuzz/merged/$(1) \
+		tests/fuzz/corpus/$(1) $(B)/fuzz/corpus/$(1)
+	$$(Q)rm -f tests/fuzz/corpus/$(1)/*; cp $(B)/fuzz/merged/$(1)/* tests/fuzz/corpus/$(1)/
+endef
+$(foreach f,$(FUZZERS),$(eval $(call fuzzer,$(f))))
+-include $(wildcard $(B)/fuzz/obj/*/*.d $(B)/fuzz/obj/*/*/*.d) $(B)/host/obj/tests/fuzz/replay_main.c.d
+
+.PHONY: fuzz fuzz-replay fuzz-merge
+fuzz: $(FUZZERS:%=fuzz-%)
+fuzz-replay: $(FUZZERS:%=fuzz-replay-%)
+fuzz-merge: $(FUZZERS:%=fuzz-merge-%)

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+# make coverage: lines and branches of vpmu/ that the host tests of the vPMU reach. Fails under
+# COVERAGE_LINES percent of the lines, and for each line that is neither reached nor explained in
+# tests/host/uncovered.md.
+COVERAGE_TESTS := vpmu vpmu_model
+COVERAGE_LINES ?= 95
+# The random test meets what it can meet within so many steps, or fails.
+COVERAGE_STEPS ?= 600000
+
+COV := $(B)/cov
+# cmocka's longjmp() out of a failed test loses no counts: the programs end with exit().
+COV_CFLAGS = -std=c11 -g -O0 --coverage $(WARN) -I.
+COV_OBJ    := $(sort $(foreach t,$(COVERAGE_TESTS),$(HOST_SRC_$(t):%=$(COV)/%.o)))
+COV_BIN    := $(COVERAGE_TESTS:%=$(COV)/bin/%)
+
+$(COV)/%.c.o: %.c | setup
+	@mkdir -p $(@D)
+	@echo "  COVCC   $<"
+	$(Q)rm -f $(@:.o=.gcda)
+	$(Q)$(HOSTCC) $(COV_CFLAGS) -MMD -MP -c $< -o $@
+
+define coverage_program
+$(COV)/bin/$(1): $(HOST_SRC_$(1):%=$(COV)/%.o)
+	@mkdir -p $$(@D)
+	$$(Q)$$(HOSTCC) $$(COV_CFLAGS) $$^ -lcmocka $(HOST_LIBS_$(1)) -o $$@
+endef
+$(foreach t,$(COVERAGE_TESTS),$(eval $(call coverage_program,$(t))))
+-include $(COV_OBJ:.o=.d)
+
+.PHONY: coverage
+coverage: $(COV_BIN)
+	$(Q)find $(COV) -name '*.gcda' -delete
+	$(Q)for program in $(COV_BIN); do \
+		VPMU_MODEL_STEPS=$(COVERAGE_STEPS) $$program >$$program.log 2>&1 || { \
+			tail -n 40 $$program.log; exit 1; }; done
+	$(Q)$(PYTHON) tests/host/coverage.py --lines $(COVERAGE_LINES) \
+		--explained tests/host/uncovered.md $(COV) vpmu

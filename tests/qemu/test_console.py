@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The console that all guests share: nothing typed or printed is lost or torn."""
+
+import hashlib
+import random
+import re
+import string
+
+import pexpect
+import pytest
+
+import bare_guests
+import harness
+
+LINES = 600
+
+
+def letters(n):
+    """Line n of the bare guest `chatter`."""
+    return f"line {n} " + (string.ascii_lowercase * 4)[: n % 97]
+
+
+@pytest.mark.parametrize("beta", ["dbcn", "uart"])
+def test_two_that_flood(tmp_path, beta):
+    """Each line is there once, whole, behind its guest's name, and in order."""
+    guests = {"alpha": f"kind=chatter lines={LINES} by=dbcn",
+              "beta": f"kind=chatter lines={LINES} by={beta}"}
+    result = bare_guests.boot(tmp_path, guests)
+    expected = [letters(n) for n in range(LINES)]
+    for name in guests:
+        assert [line for line in result.lines if line.startswith(f"[{name}]")] == [
+            f"[{name}] {line}" for line in expected]
+    # They print in turns: so whole lines are not whole by chance.
+    names = re.findall(r"^\[(alpha|beta)\]", result.console, re.M)
+    assert sum(a != b for a, b in zip(names, names[1:])) > 4
+
+
+def test_two_linux_guests_that_flood(linux):
+    """The driver's interrupts at work in both guests at once."""
+    script = "seq 2000 | sed 's/.*/line & of a text that is long enough to be torn/'"
+    result = linux({"alpha": script, "beta": script})
+    assert result.status == harness.OK, str(result)
+    expected = [f"line {n} of a text that is long enough to be torn" for n in range(1, 2001)]
+    assert result.guest_output("alpha", "alpha") == expected
+    assert result.guest_output("beta", "beta") == expected
+
+
+def paste(screen, text, piece=512):
+    """Sends a long text and reads meanwhile: else the guest's echo fills the terminal, and both
+    wait for each other."""
+    shown = []
+    for at in range(0, len(text), piece):
+        screen.send(text[at : at + piece])
+        try:
+            while True:
+                shown.append(screen.read_nonblocking(65536, timeout=0))
+        except pexpect.TIMEOUT:
+            pass
+    return "".join(shown)
+
+
+def test_a_long_paste(console):
+    """20,000 bytes for one guest; then to the other with Ctrl-T n, and back."""
+    screen = console(harness.ROOT / "dts/two-linux-shell.dts", timeout=200)
+    for _ in range(2):
+        screen.expect("A shell on (alpha|beta)")
+    screen.expect(r"\[alpha\] / # ")
+    chance = random.Random(1)
+    lines = ["".join(chance.choices(string.ascii_letters + string.digits + " ./:", k=79))
+             for _ in range(250)]
+    text = "\n".join(lines) + "\n"
+    assert len(text) == 20000
+    screen.send("cat > /x\r")
+    screen.expect(r"cat > /x\r+\n")
+    paste(screen, text)
+    screen.send("\x04")
+    screen.expect(r"\[alpha\] / # ")
+    screen.send("md5sum < /x; wc -c < /x\r")
+    screen.expect(r"\[alpha\] ([0-9a-f]{32})  -\r+\n")
+    found = screen.match.group(1)
+    screen.expect(r"\[alpha\] (\d+)\r+\n")
+    assert (found, screen.match.group(1)) == (hashlib.md5(text.encode()).hexdigest(), "20000")
+    for name, key in (("beta", "n"), ("alpha", "n"), ("beta", "p"), ("alpha", "1"), ("beta", "2")):
+        screen.send("\x14" + key)
+        screen.expect(f"input goes to {name}")
+        screen.send("echo $((6 * 7)) $(hostname)\r")
+        screen.expect(rf"\[{name}\] 42 {name}\r+\n")

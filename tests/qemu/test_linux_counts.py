@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""perf in a Debian guest, alone, beside each kind of bare neighbour, and two at once: the program
+whose length is known has the same number everywhere."""
+
+import os
+import subprocess
+
+import pytest
+
+import bare_guests
+import harness
+import plain
+
+KNOWN = 20000000
+EXACT = {"instructions:u": KNOWN, "cycles:u": KNOWN}
+STAT = f"""
+perf stat -x, -e instructions:u,cycles:u work {KNOWN} 2>&1
+perf stat -x, -e instructions:k,cycles:k work 1000 2>&1
+"""
+# A neighbour begins after 3.95 s, when Linux has booted: one that traps without end makes the
+# emulator slow. It is there all the time that counts are taken. perf's first start is a long one.
+AFTER = "after=39500000 ticks=1000000000"
+WAIT = "perf stat -e cycles:u work 1000 2>/dev/null >&2\nwhile [ $(cut -d. -f1 /proc/uptime) -lt 4 ]; do sleep 0.1; done\n"
+# What the kernel executes to start and end a program: about 190,000. Time slices add ticks.
+KERNEL = range(100000, 1000000)
+
+BARE_NODE = """
+		beta {{
+			memory = /bits/ 64 <(16 << 20)>;
+			kernel = <&bare>;
+			bootargs = "kind={kind}";
+
+			vcpu0 {{
+				harts = <0>;
+			}};
+		}};
+	}};
+}};
+"""
+
+
+def check(lines):
+    """Judges the two measurements of STAT; returns how many nanoseconds the first one took. When
+    it has the hart to itself, an instruction takes one."""
+    counts = harness.perf_counts(lines)
+    assert {name: counts.pop(name) for name in EXACT} == EXACT
+    assert sorted(counts) == ["cycles:k", "instructions:k"]
+    assert all(count in KERNEL for count in counts.values()), counts
+    return int(next(line for line in lines if ",instructions:u," in line).split(",")[3])
+
+
+def with_neighbour(folder, script, kind):
+    """A tree of one Debian guest, alpha, and a bare one, beta."""
+    bare = plain.make("build/guests/bare.bin")
+    tree = harness.linux_tree(folder, {"alpha": script})
+    text = tree.read_text(encoding="utf-8")
+    text = text.replace("images {", f'images {{\n\t\tbare: bare {{ data = /incbin/("{bare}"); }};')
+    end = text.rindex("\t};\n};")
+    tree.write_text(text[:end] + BARE_NODE.format(kind=kind), encoding="utf-8")
+    return tree
+
+
+@pytest.fixture(scope="module")
+def user_reads(tmp_path_factory):
+    """A process that reads its own counter."""
+    program = tmp_path_factory.mktemp("program") / "user_reads"
+    subprocess.run(
+        [os.environ.get("CROSS_COMPILE", "riscv64-linux-gnu-") + "gcc", "-march=rv64gc",
+         "-mabi=lp64d", "-mcmodel=medany", "-O2", "-Wall", "-Wextra", "-Werror", "-ffreestanding",
+         "-fno-pic", "-fno-stack-protector", "-static", "-no-pie", "-nostdlib",
+         "-Wl,--build-id=none", f"-I{harness.ROOT}", harness.ROOT / "guests/linux/user_reads.c",
+         harness.ROOT / "guests/lib/count.S", "-o", program], check=True)
+    return program
+
+
+def test_alone_and_reads_of_a_process(tmp_path, user_reads):
+    """A process reads its counter by perf's mmap page, 101,000 times, without one exit; when the
+    kernel has closed scounteren, SIGILL (status 128 + 4)."""
+    folder = tmp_path / "test"
+    folder.mkdir()
+    (folder / "user_reads").write_bytes(user_reads.read_bytes())
+    (folder / "user_reads").chmod(0o755)
+    script = STAT + ("/test/user_reads 1000 && /test/user_reads 100000\n"
+                     "/test/user_reads closed 2>&1; echo closed: $?\n")
+    result = harness.run(harness.linux_tree(tmp_path, {"alpha": script}))
+    assert result.status == harness.OK, str(result)
+    lines = result.guest_output("alpha", "alpha")
+    assert KNOWN < check(lines) < 1.02 * KNOWN
+    reads = [line for line in lines if line.startswith("user_reads: ")]
+    assert len(set(reads)) == 1 and len(reads) == 2, lines
+    assert reads[0].endswith(", odd 0")
+    assert lines[-1] == "closed: 132"
+    # The one that was closed left the guest, so that Tally could tell whose fault it is.
+    assert bare_guests.exits(result, "alpha")["csr"] == 1
+
+
+@pytest.mark.parametrize("kind", ["busy", "pmuloop", "hostile again=yes", "wildjump"])
+def test_beside(tmp_path, kind):
+    """The neighbour goes on for longer than the guest: its share of the measurement shows."""
+    result = harness.run(with_neighbour(tmp_path, WAIT + STAT, f"{kind} {AFTER}"),
+                         until="alpha end ")
+    assert result.status == harness.INTERRUPTED, str(result)
+    assert check(result.guest_output("alpha", "alpha")) > 1.8 * KNOWN
+    assert "vm beta: ended" not in result.own
+    name = kind.split()[0]
+    assert result.vm("beta")[0] == name + ": begins"
+    if name == "hostile":
+        lines = result.lines
+        during = lines[lines.index("[alpha] alpha begin") : lines.index("[alpha] alpha end 0")]
+        assert any(line.startswith("[beta] hostile: ") for line in during), str(result)
+
+
+def test_beside_idle(tmp_path):
+    """The neighbour wakes a thousand times a second."""
+    result = harness.run(with_neighbour(tmp_path, STAT, "idle ticks=60000000"))
+    assert result.status == harness.OK, str(result)
+    assert check(result.guest_output("alpha", "alpha")) > KNOWN
+    assert result.own.index("vm alpha: ended") < result.own.index("vm beta: ended")
+    assert int(result.vm("beta")[-1].split()[3]) > 4000, result.vm("beta")
+
+
+@pytest.mark.parametrize("backend", ["sbi", "ssccfg"])
+def test_two_at_once(linux, backend):
+    """Both measurements take as long as two, so they overlap nearly all of the time; neither
+    guest does anything else meanwhile."""
+    result = linux({"alpha": STAT, "beta": STAT}, backend=backend)
+    assert result.status == harness.OK, str(result)
+    for name in ("alpha", "beta"):
+        assert check(result.guest_output(name, name)) > 1.7 * KNOWN
+        assert bare_guests.exits(result, name)["timer"] > 10
+    order = [line for line in result.lines
+             if line.split("] ")[-1] in ("alpha begin", "beta begin", "alpha end 0", "beta end 0")]
+    assert ["begin" in line for line in order] == [True, True, False, False]

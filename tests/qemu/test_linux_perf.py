@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Debian's perf makes of the SBI PMU's corners: sharing, the snapshot, firmware events,
+Tally's own, user access, more events than counters."""
+
+import os
+import shutil
+import subprocess
+
+import pytest
+
+import harness
+
+KNOWN = 20000000
+
+# Each line of perf's output carries the name that it was asked for.
+SCRIPT = f"""
+echo "dmesg: $(dmesg | grep -c 'SBI PMU snapshot detected')"
+perf stat -x, -e instructions:u,instructions:u work {KNOWN} 2>&1
+for access in 0 1 2; do
+  echo $access > /proc/sys/kernel/perf_user_access
+  echo "access $access"
+  perf stat -x, -e instructions:u work {KNOWN} 2>&1
+done
+echo 1 > /proc/sys/kernel/perf_user_access
+echo "both filters"
+perf stat -x, -e instructions:u,instructions:k work {KNOWN} 2>&1
+echo "firmware"
+perf stat -x, -e r8000000000000005,r800000000000000a,r8000000000000004,r800000000000010a /test/illegal 123 2>&1
+echo "refused"
+perf stat -x, -e r8000000000000010,cache-misses work 1000 2>&1
+echo "end"
+"""
+
+
+def part(lines, name):
+    """What stands between a marker and the next one, as lists of perf's fields."""
+    start = lines.index(name) + 1
+    rows = [line.split(",") for line in lines[start:]]
+    end = next((i for i, row in enumerate(rows) if len(row) < 4), len(rows))
+    return rows[:end]
+
+
+@pytest.fixture(scope="module")
+def illegal(tmp_path_factory):
+    """The program of illegal.c."""
+    program = tmp_path_factory.mktemp("program") / "illegal"
+    subprocess.run([os.environ.get("CROSS_COMPILE", "riscv64-linux-gnu-") + "gcc", "-static", "-O2",
+                    "-Wall", "-Wextra", "-Werror", harness.ROOT / "tests/qemu/illegal.c", "-o",
+                    program], check=True)
+    return program
+
+
+@pytest.mark.parametrize("snapshot", ["off", "on"])
+def test_corners(tmp_path, illegal, snapshot):
+    folder = tmp_path / "test"
+    folder.mkdir()
+    shutil.copy(illegal, folder)
+    tree = harness.linux_tree(tmp_path, {"alpha": SCRIPT},
+                              properties=f'\t\t\tpmu-snapshot = "{snapshot}";')
+    result = harness.run(tree)
+    assert result.status == harness.OK, str(result)
+    lines = result.vm("alpha")
+    assert f"dmesg: {int(snapshot == 'on')}" in lines
+
+    # The same event twice: two counters, one hardware counter, one number.
+    twice = part(lines, f"dmesg: {int(snapshot == 'on')}")
+    assert [(row[0], row[2]) for row in twice] == [(str(KNOWN), "instructions:u")] * 2
+
+    # Legacy access asks for the fixed counters by SKIP_MATCH.
+    for access in range(3):
+        assert [row[0] for row in part(lines, f"access {access}")] == [str(KNOWN)]
+
+    # The second filter is refused while the first counts, so perf lets them take turns, and says
+    # for which part of the time (field 5, in per cent) each was counted.
+    for row in part(lines, "both filters"):
+        assert row[0] == "<not counted>" or float(row[4]) <= 100.0, row
+
+    # SET_TIMER: Linux with Sstc makes none. Fences: none on one vcpu. Illegal instructions, which
+    # M-mode sees first: as many as were executed. Steal time, Tally's own: nobody to wait for.
+    assert [row[0] for row in part(lines, "firmware")] == ["0", "0", "123", "0"]
+
+    # Linux asks for the standard events at boot, for a firmware event only when it is added.
+    assert [row[0] for row in part(lines, "refused")] == ["<not counted>", "<not supported>"]
+    assert "end" in lines

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines that offer less than the default one, or more; several vcpus on one hart and on two."""
+
+import pytest
+
+import bare_guests
+import harness
+
+BASE = ("sscofpmf", "smcntrpmf", "ssaia", "ssccfg")
+LENGTH = 100000
+ONE = 2 * LENGTH + 1
+MEASURE = f"kind=measure rounds=1 length={LENGTH}"
+EXPECTED = [
+    f"measure: round 0 event {event} flags {flags}: S {s}, U {u}, odd reads 0"
+    for event in ("0x2", "0x1")
+    for flags, s, u in (("0x0", ONE, ONE), ("0x20", ONE, 0), ("0x40", 0, ONE), ("0x60", 0, 0))
+] + ["measure: ends, 0 wrong of 8"]
+NO_OVERFLOW = "no overflow interrupts: they want Sscofpmf, Ssaia and Ssccfg on its harts"
+
+
+def cpu(without=(), more=""):
+    """QEMU's -cpu without some of the extensions that Tally uses."""
+    return "rv64" + "".join(f",{name}=on" for name in BASE if name not in without) + more
+
+
+def boot(folder, text, **arguments):
+    """Two guests that measure, on such a hart."""
+    return bare_guests.boot(folder, {"alpha": MEASURE, "beta": MEASURE}, timeout=30,
+                            options=["--cpu", text], **arguments)
+
+
+def hart(result):
+    """What the boot report says of hart 0: its extensions, and its counters."""
+    found = [line.split(": ", 1)[1] for line in result.own if line.startswith("hart 0: ")]
+    return found[0].split(), found[1]
+
+
+@pytest.mark.parametrize("text, missing, overflow", [
+    (cpu(), [], True),
+    (cpu(["ssaia"]), ["ssaia"], False),
+    (cpu(["ssccfg"]), ["ssccfg"], False),
+    (cpu(["smcntrpmf"]), ["smcntrpmf"], True),
+    (cpu(more=",sstc=off"), ["sstc"], True),
+    (cpu(["ssaia", "ssccfg", "smcntrpmf"], ",sstc=off"),
+     ["ssaia", "ssccfg", "smcntrpmf", "sstc"], False),
+    ("max,ssaia=on,ssccfg=on", [], True),
+], ids=["all", "no-ssaia", "no-ssccfg", "no-smcntrpmf", "no-sstc", "sscofpmf-only", "max"])
+def test_counts_are_exact(tmp_path, text, missing, overflow):
+    result = boot(tmp_path, text)
+    extensions, counters = hart(result)
+    for name in BASE + ("sstc",):
+        assert (name in extensions) == (name not in missing), extensions
+    offered = "to guests" if overflow else "not available to guests"
+    assert counters == f"counters 7fff8 of 64 bits, back end sbi, overflow {offered}"
+    for name in ("alpha", "beta"):
+        assert result.vm(name) == EXPECTED
+        assert f"vm {name}: 16 MiB, 1 vcpu on hart 0, counters 7fffd" in result.own
+        assert (f"vm {name}: {NO_OVERFLOW}" in result.own) == (not overflow)
+
+
+@pytest.mark.parametrize("text", [cpu(["sscofpmf"]), "rv64", "rv64,sstc=off"],
+                         ids=["no-sscofpmf", "plain", "plain-no-sstc"])
+def test_without_filters_nothing_is_offered(tmp_path, text):
+    """A hardware counter that cannot be kept from counting M and HS is given to nobody."""
+    result = boot(tmp_path, text, status=harness.VM_FAILED)
+    assert hart(result)[1] == "counters 0 of 64 bits, back end sbi, overflow not available to guests"
+    for name in ("alpha", "beta"):
+        assert f"vm {name}: 16 MiB, 1 vcpu on hart 0, counters 0" in result.own
+        assert f"vm {name}: {NO_OVERFLOW}" in result.own
+        assert result.vm(name)[-1] == "measure: ends, 8 wrong of 8"
+        # Refused, not counted wrongly.
+        assert all(": S 0, U 0, odd reads 0" in line for line in result.vm(name)[:-1])
+
+
+def test_debian_without_sstc_and_overflow(linux):
+    """Its timer is a call, and its driver asks for no filter: the total is what it can have."""
+    script = ("perf stat -x, -e instructions work 3000000 2>&1\n"
+              "perf stat -x, -e instructions:u work 3000000 2>&1\n")
+    result = linux({"alpha": script}, options=["--cpu", cpu(["ssaia"], ",sstc=off")])
+    assert result.status == harness.OK, str(result)
+    counts = harness.perf_counts(result.guest_output("alpha", "alpha"))
+    assert counts.pop("instructions:u") == "<not supported>"
+    assert 3000000 < counts.pop("instructions") < 4000000
+    assert bare_guests.exits(result, "alpha")["ecall"] > 300
+
+
+def smp_tree(folder, scripts, vcpus):
+    """A Debian guest for each script, with several vcpus: the harts of each."""
+    tree = harness.linux_tree(folder, scripts)
+    text = tree.read_text(encoding="utf-8")
+    one = "\t\t\tvcpu0 {\n\t\t\t\tharts = <0>;\n\t\t\t};"
+    assert text.count(one) == len(scripts)
+    nodes = "\n".join(bare_guests.VCPU.format(n=n, harts=harts) for n, harts in enumerate(vcpus))
+    tree.write_text(text.replace(one, nodes), encoding="utf-8")
+    return tree
+
+
+PINNED = """
+nproc
+for cpu in 1 2; do
+	taskset $cpu perf stat -x, -e instructions:u,cycles:u work 10000000 2>&1
+done
+taskset 1 work 10000000 & taskset 2 perf stat -x, -e instructions:u work 20000000 2>&1
+wait
+"""
+
+
+def test_four_vcpus_on_one_hart(tmp_path):
+    """Two Debian guests of two vcpus each; a measurement on either vcpu is exact."""
+    tree = smp_tree(tmp_path, {"alpha": PINNED, "beta": PINNED}, ["0", "0"])
+    result = harness.run(tree, timeout=120)
+    assert result.status == harness.OK, str(result)
+    for name in ("alpha", "beta"):
+        lines = result.guest_output(name, name)
+        assert lines[0] == "2"
+        assert [int(line.split(",")[0]) for line in lines[1:]] == [10000000] * 4 + [20000000]
+        assert any(line.startswith(f"vm {name}: 256 MiB, 2 vcpus on ") for line in result.own)
+        for n in (0, 1):
+            assert any(line.startswith(f"vm {name}: vcpu {n}: exits ") for line in result.own)
+
+
+def test_two_harts(tmp_path):
+    """Profile smp: numbers mean nothing, all else works."""
+    script = "nproc\ntaskset 1 work 1000000 & taskset 2 work 1000000; wait; echo done\n"
+    tree = smp_tree(tmp_path, {"alpha": script, "beta": script}, ["0", "1"])
+    result = harness.run(tree, profile="smp", timeout=120, options=["--harts", 2])
+    assert result.status == harness.OK, str(result)
+    for name in ("alpha", "beta"):
+        assert result.guest_output(name, name) == ["2", "done"]
+        for n in (0, 1):
+            assert any(line.startswith(f"vm {name}: vcpu {n}: exits ") for line in result.own)
+    assert result.own[-1] == "all VMs ended"

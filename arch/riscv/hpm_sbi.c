@@ -54,9 +54,9 @@ static void sbi_start_call(uint64_t mask, uint64_t flags, uint64_t value, bool a
 		csr_set(CSR_SIP, BIT(IRQ_LCOFI));
 }
 
-static void sbi_stop(uint64_t hctr_mask)
+static void sbi_stop(uint64_t hctrs)
 {
-	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, 0, hctr_mask, 0, 0, 0);
+	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, 0, hctrs, 0, 0, 0);
 }
 
 /* OF without a wrap: an LCOFI came to pend just before the call, which then left OF as it was. */
@@ -65,7 +65,7 @@ static bool started_stale(uint32_t hctr, uint64_t value)
 	return (csr_read(CSR_SCOUNTOVF) & BIT(hctr)) && hpm_read(hctr) >= value;
 }
 
-static void sbi_start(uint32_t hctr, uint64_t value, bool armed)
+static void start_at(uint32_t hctr, uint64_t value, bool armed)
 {
 	sbi_start_call(BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, armed);
 	/* Only where other counters move in HS; once more is enough for all but the unluckiest. */
@@ -103,7 +103,7 @@ static void sbi_run(struct hpm *hpm, uint64_t hctrs)
 	if (again & ~hpm->armed)
 		sbi_start_call(again & ~hpm->armed, 0, 0, false);
 	for_each_bit (i, hctrs & hpm->fresh)
-		sbi_start(i, hpm->slots[i].value, hpm->armed & BIT(i));
+		start_at(i, hpm->slots[i].value, hpm->armed & BIT(i));
 }
 
 /* A call to the firmware is never cheap. */

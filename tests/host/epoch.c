@@ -6,7 +6,7 @@
 
 #define SHOWN 20U /* last steps printed on a difference */
 
-static bool refusals;
+static uint32_t refusals; /* percent */
 
 void epoch_run(struct epoch *e, struct chance *c, uint32_t steps)
 {
@@ -24,8 +24,8 @@ void epoch_random(struct epoch *e, uint64_t seed, uint32_t switches, uint32_t st
 	struct chance c = {chance_mix(seed)};
 
 	random_machine(&c, switches, &e->machine);
-	refusals = percent(&c, 25);
-	random_count.epochs_refusals += refusals;
+	refusals = percent(&c, 25) ? 1 + below(&c, 50) : 0;
+	random_count.epochs_refusals += refusals != 0;
 	epoch_run(e, &c, steps);
 }
 

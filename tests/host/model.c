@@ -251,6 +251,9 @@ void model_adopt_of(struct model *m, uint32_t idx, bool of)
 {
 	struct model_lctr *c = &m->c[idx];
 
+	/* A wrap that no LCOFI tells of may still be found. */
+	if (!of && c->running && m->silent_cache_events && c->event_idx >> 16 == 1)
+		return;
 	c->vague = false;
 	c->near = c->running && !of && model_is_near(m, idx);
 	c->of = of;

@@ -216,6 +216,9 @@ static bool refused_by_hart(const struct model *m, struct sbi_ret got)
 	if (!m->fault || got.error != -2)
 		return false;
 	seen(fault_config);
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
+		if (m->c[i].lost)
+			seen(fault_config_others_lost);
 	return true;
 }
 

@@ -126,6 +126,7 @@
 	X(retired_unseen)                                                                          \
 	X(loose_value)                                                                             \
 	X(fault_config)                                                                            \
+	X(fault_config_others_lost)                                                                \
 	X(fault_start)                                                                             \
 	X(fault_lost)                                                                              \
 	X(fault_start_again)

@@ -248,7 +248,7 @@ static void pick_start(struct chance *c, struct op *op)
 static void pick_stop(struct chance *c, struct op *op)
 {
 	pick_set(c, percent(c, 85), op->a);
-	op->a[2] = percent(c, 30) ? SBI_PMU_STOP_FLAG_RESET : 0;
+	op->a[2] = percent(c, 12) ? SBI_PMU_STOP_FLAG_RESET : 0;
 	if (percent(c, model()->shmem_set ? 50 : 4))
 		op->a[2] |= SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT;
 	if (percent(c, 2))
@@ -321,8 +321,8 @@ static void pick_event_info(struct chance *c, struct op *op)
 
 /* Of 64. */
 static const uint8_t call_weights[OP_CALLS] = {
-    [OP_NUM_COUNTERS] = 1, [OP_GET_INFO] = 2,  [OP_CONFIG] = 20,
-    [OP_START] = 17,       [OP_STOP] = 12,     [OP_FW_READ] = 2,
+    [OP_NUM_COUNTERS] = 1, [OP_GET_INFO] = 2,  [OP_CONFIG] = 22,
+    [OP_START] = 17,       [OP_STOP] = 10,     [OP_FW_READ] = 2,
     [OP_FW_READ_HI] = 1,   [OP_SET_SHMEM] = 2, [OP_EVENT_INFO] = 7,
 };
 

@@ -17,22 +17,33 @@ static const struct model *model(void)
 
 /* --- operations ---------------------------------------------------------------------- */
 
+/* Running counters whose overflow is to be told. */
+static uint64_t near_counters(void)
+{
+	uint64_t set = 0;
+
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
+		if (model()->c[i].running && model()->c[i].near)
+			set |= 1ULL << i;
+	return set;
+}
+
 /* A time to run that often ends at, just before or just after a wrap. */
 static uint64_t pick_units(struct chance *c)
 {
-	uint32_t idx = any_of(c, random_in_use(true));
+	uint32_t idx = any_of(c, percent(c, 80) ? near_counters() : random_in_use(true));
 
 	if (percent(c, 2))
 		return chance(c) >> (2 + below(c, 3));
 	if (percent(c, 20))
 		return below(c, 6);
-	if (idx < VPMU_COUNTERS && percent(c, 50)) {
+	if (idx < VPMU_COUNTERS && percent(c, 70)) {
 		uint64_t left = model_left(model(), idx);
 
 		if (left && (left <= 1ULL << 20 || (left <= FAR && percent(c, 10))))
 			return left + below(c, 3) - 1;
 	}
-	return 1 + below(c, 3000);
+	return 1 + below(c, percent(c, 50) ? 100 : 3000);
 }
 
 static void pick_run(struct chance *c, struct op *op)
@@ -94,7 +105,7 @@ static void pick_write(struct chance *c, struct op *op)
 		op->a[2] |= 1;
 }
 
-void random_op(struct chance *c, bool refusals, struct op *op)
+void random_op(struct chance *c, uint32_t refusals, struct op *op)
 {
 	bool pending = fake_hart_pending();
 	uint32_t which = below(c, 1000);
@@ -102,7 +113,7 @@ void random_op(struct chance *c, bool refusals, struct op *op)
 	memset(op, 0, sizeof(*op));
 	if (which < 1 || (pending && percent(c, 3))) {
 		op->kind = OP_RESET;
-	} else if (which < 620) {
+	} else if (which < 570) {
 		random_call(c, op);
 	} else if (which < 780) {
 		pick_run(c, op);
@@ -123,7 +134,7 @@ void random_op(struct chance *c, bool refusals, struct op *op)
 		op->kind = OP_CSR_READ;
 		op->a[0] = percent(c, 50) ? 0xc20 + below(c, 0x3e0) : chance(c) & 0xbffUL;
 	}
-	if (refusals && percent(c, op->kind == OP_CONFIG || op->kind == OP_START ? 15 : 3)) {
+	if (percent(c, refusals)) {
 		op->fail_prepare = (uint8_t)below(c, 3);
 		op->refuse_start = (uint8_t)below(c, 4);
 	}

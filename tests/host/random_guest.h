@@ -34,8 +34,8 @@ extern struct random_count random_count;
 
 void random_machine(struct chance *c, uint32_t switches, struct machine *machine);
 
-/* refusals: the hart refuses a counter now and then. */
-void random_op(struct chance *c, bool refusals, struct op *op);
+/* refusals: percent of the steps in which the hart refuses a counter, if it is asked for one. */
+void random_op(struct chance *c, uint32_t refusals, struct op *op);
 
 /* random_call.c, for random_op(). */
 void random_call(struct chance *c, struct op *op);

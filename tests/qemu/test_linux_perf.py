@@ -82,3 +82,16 @@ def test_corners(tmp_path, illegal, snapshot):
     # Linux asks for the standard events at boot, for a firmware event only when it is added.
     assert [row[0] for row in part(lines, "refused")] == ["<not counted>", "<not supported>"]
     assert "end" in lines
+
+
+def test_plain_sampling(linux):
+    """One guest, one counter: as many samples as periods, and as many overflow exits."""
+    script = f"""
+perf record -q -e instructions:u -c 100000 -o /tmp/data work {KNOWN} 2>&1
+perf report -i /tmp/data -D 2>/dev/null | grep -c PERF_RECORD_SAMPLE
+"""
+    result = linux({"alpha": script})
+    assert result.status == harness.OK, str(result)
+    assert str(KNOWN // 100000) in result.vm("alpha")
+    exits = next(line for line in result.own if line.startswith("vm alpha: vcpu 0: exits "))
+    assert harness.exit_counts(exits)["lcofi"] == KNOWN // 100000

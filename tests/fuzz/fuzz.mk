@@ -50,7 +50,8 @@ fuzz-$(1): $(B)/fuzz/$(1) fuzz-replay-$(1)
 	$$(Q)$(B)/fuzz/$(1) $(FUZZ_OPTIONS_$(1)) -max_total_time=$$(FUZZ_SECONDS) -print_final_stats=1 \
 		-verbosity=0 -artifact_prefix=$(B)/fuzz/$(1)- $(B)/fuzz/corpus/$(1) \
 		tests/fuzz/corpus/$(1) >$(B)/fuzz/$(1).log 2>&1 || { \
-		tail -n 60 $(B)/fuzz/$(1).log; exit 1; }
+		grep -m 1 -A 40 -e '^differs' -e 'ERROR: ' $(B)/fuzz/$(1).log; tail -n 3 $(B)/fuzz/$(1).log; \
+		exit 1; }
 	$$(Q)sed -n 's/^stat::number_of_executed_units: */$(1): inputs tried: /p; \
 		s/^stat::new_units_added: */$(1): of them kept: /p' $(B)/fuzz/$(1).log
 

@@ -135,6 +135,7 @@ void model_run(struct model *m, uint32_t idx)
 	c->displaced = false;
 	c->loose = model_counts_hs(m, idx);
 	c->hs_seen = m->hs_before;
+	m->unseen_wraps += c->vague;
 	c->vague = c->owed != 0;
 	c->near = model_is_near(m, idx);
 	if (c->near)

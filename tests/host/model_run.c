@@ -162,7 +162,8 @@ static void reset(struct model *m, uint32_t idx)
 	if (!c->configured)
 		seen(stop_unconfigured_reset);
 	seen(stop_reset);
-	m->unseen_wraps += c->owed && c->near;
+	m->unseen_wraps += c->vague || (c->owed && c->near);
+	c->vague = false;
 	c->configured = false;
 	c->lost = false;
 	c->near = false;

@@ -58,7 +58,7 @@ static void report_hart(const struct pcpu *pcpu)
 	isa_text(pcpu->isa, text, sizeof(text));
 	log_line("hart %lu: %s", pcpu->hartid, text);
 	log_line("hart %lu: counters %lx of %u bits, back end %s, overflow %s", pcpu->hartid,
-	         hpm->hctrs, hpm->width, hpm->backend->name,
+	         hpm->hctrs, hpm->width, hpm->delegated ? "ssccfg" : "sbi",
 	         hpm->lcofi ? "to guests" : "not available to guests");
 	for (uint32_t i = 0; i < hpm->n_events; i++)
 		log_line("hart %lu: event 0x%x on counters %lx", pcpu->hartid,

@@ -27,6 +27,7 @@ struct pcpu {
 	struct vs_has vs_has;
 	struct hpm hpm;
 	struct fw_events fw_events;
+	struct vcpu *hctr_owner[32]; /* whose counts each hardware counter holds, NULL: nobody's */
 	uint32_t n_vcpus;
 	struct vcpu *vcpus[MAX_HART_VCPUS];  /* those pinned here, fixed at boot */
 	uint64_t ready;                      /* of vcpus[]: wants to run */

@@ -59,7 +59,7 @@ static void make_pmu_policy(struct vm *vm)
 
 		hctrs &= hpm->hctrs;
 		policy->overflow &= hpm->lcofi;
-		policy->cheap_moves &= hpm->backend == &hpm_ssccfg;
+		policy->cheap_moves &= hpm->delegated;
 		policy->fw_port_events &= vm->vcpus[i]->home->fw_events.codes;
 		if (hpm->width < policy->width)
 			policy->width = hpm->width;

@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "arch/riscv/csr.h"
-#include "arch/riscv/hpm.h"
-#include "arch/riscv/quirks.h"
+#include "arch/riscv/hpm_backend.h"
 #include "core/guest_mem.h"
 #include "core/pcpu.h"
 #include "core/vcpu.h"
@@ -28,61 +27,63 @@ static const struct hpm_config *to_hpm(const struct vpmu_hw_config *config)
 	return (const struct hpm_config *)config;
 }
 
+/* Whose counter it was learns that it is not any more. NULL: it will be nobody's. */
+static void change_owner(struct pcpu *pcpu, hctr_t hctr, struct vcpu *vcpu)
+{
+	struct vcpu **owner = &pcpu->hctr_owner[hctr.idx];
+
+	if (*owner && *owner != vcpu)
+		vpmu_evict(&(*owner)->pmu, hctr);
+	*owner = vcpu;
+}
+
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
 {
-	return hpm_event_hctrs(&this_pcpu()->hpm, event_idx, event_data);
+	struct pcpu *pcpu = this_pcpu();
+	uint64_t running = pcpu->current ? pcpu->current->pmu.active : 0;
+	uint32_t type = SBI_PMU_EVENT_TYPE(event_idx);
+	uint32_t i;
+
+	if (type == SBI_PMU_TYPE_RAW || type == SBI_PMU_TYPE_RAW_V2) {
+		for_each_bit (i, pcpu->hpm.hctrs & ~running)
+			change_owner(pcpu, (hctr_t){i}, NULL);
+	}
+	return hpm_event_hctrs(&pcpu->hpm, event_idx, event_data, running);
 }
 
 bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
 {
-	struct hpm *hpm = &this_pcpu()->hpm;
+	struct pcpu *pcpu = this_pcpu();
 
-	return hpm_holds(hpm, hctr.idx, to_hpm(config)) ||
-	       hpm_reprogram(hpm, hctr.idx, to_hpm(config));
+	change_owner(pcpu, hctr, pcpu->current);
+	return hpm_holds(&pcpu->hpm, hctr.idx, to_hpm(config)) ||
+	       hpm_reprogram(&pcpu->hpm, hctr.idx, to_hpm(config));
 }
 
-/* Not inlined: the usual way through vpmu_port_set() then needs no stack. */
-static __attribute__((noinline)) bool reprogram_and_set(struct hpm *hpm, uint32_t hctr,
-                                                        const struct hpm_config *config,
-                                                        uint64_t value, bool armed)
+uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
 {
-	return hpm_reprogram(hpm, hctr, config) && hpm->backend->set(hpm, hctr, value, armed);
-}
-
-bool vpmu_port_set(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t value, bool armed)
-{
-	struct hpm *hpm = &this_pcpu()->hpm;
-
-	armed = armed && quirk_may_arm(config->event_idx);
-	if (!hpm_holds(hpm, hctr.idx, to_hpm(config)))
-		return reprogram_and_set(hpm, hctr.idx, to_hpm(config), value, armed);
-	return hpm->backend->set(hpm, hctr.idx, value, armed);
+	hpm_set(&this_pcpu()->hpm, hctr_mask, value, armed);
+	return 0;
 }
 
 void vpmu_port_run(uint64_t hctr_mask)
 {
-	struct hpm *hpm = &this_pcpu()->hpm;
-
-	hpm->running |= hctr_mask;
-	hpm->backend->run(hpm, hctr_mask);
+	hpm_run(&this_pcpu()->hpm, hctr_mask);
 }
 
 void vpmu_port_stop(uint64_t hctr_mask)
 {
-	struct hpm *hpm = &this_pcpu()->hpm;
-
-	hpm->running &= ~hctr_mask;
-	hpm->backend->stop(hctr_mask);
+	hpm_stop(&this_pcpu()->hpm, hctr_mask);
 }
 
 bool vpmu_port_step(hctr_t hctr, uint64_t last)
 {
-	return this_pcpu()->hpm.backend->step(hctr.idx, last);
+	return hpm_step(&this_pcpu()->hpm, hctr.idx, last);
 }
 
 uint64_t vpmu_port_read(hctr_t hctr)
 {
-	return hpm_read(hctr.idx);
+	return hpm_value(&this_pcpu()->hpm, hctr.idx);
 }
 
 uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)

@@ -21,16 +21,16 @@ struct anchor {
 static struct anchor choose_anchor(const struct vpmu *v, hctr_t hctr)
 {
 	struct anchor anchor = {.offset = 0, .armed = false};
-	uint64_t users = v->users[hctr.idx] & v->running;
+	uint64_t users = v->hctr[hctr.idx].users & v->running;
 	uint64_t nearest = UINT64_MAX;
 	uint32_t i;
 
 	if ((users & bit64(hctr.idx)) != 0)
-		anchor.offset = v->counter[hctr.idx].value;
+		anchor.offset = v->counter[hctr.idx].offset;
 	for_each_bit (i, users & v->near) {
-		uint64_t offset = v->counter[i].value;
+		uint64_t offset = v->counter[i].offset;
 		/* One less than what remains to the wrap, which from zero may be 2^64. */
-		uint64_t left = v->value_mask - ((v->count[hctr.idx] + offset) & v->value_mask);
+		uint64_t left = v->value_mask - ((v->hctr[hctr.idx].count + offset) & v->value_mask);
 
 		if (left < nearest) {
 			nearest = left;
@@ -46,9 +46,9 @@ static void move_anchor(struct vpmu *v, hctr_t hctr, uint64_t offset)
 
 	if (offset == 0)
 		return;
-	for_each_bit (i, v->users[hctr.idx] & v->running)
-		v->counter[i].value = (v->counter[i].value - offset) & v->value_mask;
-	v->count[hctr.idx] = (v->count[hctr.idx] + offset) & v->value_mask;
+	for_each_bit (i, v->hctr[hctr.idx].users & v->running)
+		v->counter[i].offset = (v->counter[i].offset - offset) & v->value_mask;
+	v->hctr[hctr.idx].count = (v->hctr[hctr.idx].count + offset) & v->value_mask;
 }
 
 /*
@@ -64,25 +64,27 @@ static bool must_start(struct vpmu *v, hctr_t hctr, uint64_t users)
 
 	if (start)
 		move_anchor(v, hctr, anchor.offset);
-	if ((users & bit) != 0 && v->counter[hctr.idx].value == 0)
-		v->in_step |= bit;
+	if ((users & bit) != 0 && v->counter[hctr.idx].offset == 0)
+		v->shown |= bit;
 	else
-		v->in_step &= ~bit;
+		v->shown &= ~bit;
+	vpmu_note_solo(v, hctr);
 	return start;
 }
 
 void vpmu_lose(struct vpmu *v, hctr_t hctr)
 {
-	uint64_t users = v->users[hctr.idx] & v->running;
+	uint64_t users = v->hctr[hctr.idx].users & v->running;
 	uint32_t i;
 
 	for_each_bit (i, users)
-		v->counter[i].value = (v->count[hctr.idx] + v->counter[i].value) & v->value_mask;
+		v->counter[i].value =
+		    (v->hctr[hctr.idx].count + v->counter[i].offset) & v->value_mask;
 	v->running &= ~users;
 	v->near &= ~users;
-	v->held &= ~bit64(hctr.idx);
-	v->in_step &= ~bit64(hctr.idx);
+	v->shown &= ~bit64(hctr.idx);
 	v->lost |= users;
+	vpmu_note_solo(v, hctr);
 }
 
 void vpmu_apply_all(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t ready)
@@ -93,7 +95,7 @@ void vpmu_apply_all(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t rea
 		uint64_t starts = 0;
 
 		for_each_bit (i, hctrs) {
-			uint64_t users = v->users[i] & v->running;
+			uint64_t users = v->hctr[i].users & v->running;
 
 			if (users != 0 && !must_start(v, (hctr_t){i}, users))
 				continue;
@@ -107,10 +109,9 @@ void vpmu_apply_all(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t rea
 		 * with counters that move in HS; each turn needs one more near one to wrap. */
 		hctrs = v->policy.count_hs && starts != 0 ? vpmu_take_overflows(v) : 0;
 		for_each_bit (i, starts) {
-			uint64_t users = v->users[i] & v->running;
+			uint64_t users = v->hctr[i].users & v->running;
 
-			ready |=
-			    vpmu_set(v, (hctr_t){i}, users, &v->counter[lowest_bit(users)].event);
+			ready |= vpmu_set(v, (hctr_t){i}, users);
 		}
 		if (ready != 0)
 			vpmu_run(v, ready);

@@ -12,13 +12,6 @@
 #define LCTR_CYCLE   0
 #define LCTR_INSTRET 2
 
-bool vpmu_hctr_holds(const struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
-{
-	uint32_t users = v->users[hctr.idx];
-
-	return users != 0 && vpmu_event_equal(&v->counter[lowest_bit(users)].event, event);
-}
-
 /*
  * The hctr for an event, as if the counters in dropped were not configured: one that holds the
  * event already, else a free one, of preferred if there is one (the counter of the same index
@@ -33,9 +26,9 @@ static hctr_t find_hctr(const struct vpmu *v, const struct vpmu_hw_config *event
 	for_each_bit (i, allowed) {
 		hctr_t hctr = {i};
 
-		if ((v->users[i] & ~dropped) == 0)
+		if ((v->hctr[i].users & ~dropped) == 0)
 			free |= bit64(i);
-		else if (vpmu_hctr_holds(v, hctr, event))
+		else if (vpmu_event_equal(&v->hctr[i].event, event))
 			return hctr;
 	}
 	if ((free & preferred) != 0)
@@ -91,14 +84,11 @@ static uint64_t takers(const struct vpmu_hw_config *event)
 }
 
 static bool assign_hw(const struct vpmu *v, uint64_t set, const struct vpmu_hw_config *event,
-                      struct vpmu_place *place)
+                      uint64_t hctrs, struct vpmu_place *place)
 {
-	uint64_t allowed =
-	    vpmu_port_event_hctrs(event->event_idx, event->event_data) & v->policy.hctrs;
-
 	if ((set & ~v->configured) != 0)
-		return assign_unconfigured(v, set & ~v->configured, allowed, event, place);
-	return assign_stopped(v, set & ~v->running, allowed, event, place);
+		return assign_unconfigured(v, set & ~v->configured, hctrs, event, place);
+	return assign_stopped(v, set & ~v->running, hctrs, event, place);
 }
 
 /* Any number of firmware counters may count one event: the first that is free will do. */
@@ -116,9 +106,9 @@ static bool assign_fw(const struct vpmu *v, uint64_t set, struct vpmu_place *pla
 }
 
 bool vpmu_assign(const struct vpmu *v, uint64_t set, const struct vpmu_hw_config *event,
-                 struct vpmu_place *place)
+                 uint64_t hctrs, struct vpmu_place *place)
 {
 	if (vpmu_event_is_fw(event))
 		return assign_fw(v, set & vpmu_fw_lctrs(v), place);
-	return assign_hw(v, set & vpmu_hw_lctrs(v) & takers(event), event, place);
+	return assign_hw(v, set & vpmu_hw_lctrs(v) & takers(event), event, hctrs, place);
 }

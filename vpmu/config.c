@@ -14,7 +14,7 @@ static void clear_value(struct vpmu *v, lctr_t lctr)
 {
 	v->counter[lctr.idx].value = 0;
 	/* What the hardware may still hold is no longer the value. */
-	v->held &= ~bit64(lctr.idx);
+	v->shown &= ~bit64(lctr.idx);
 }
 
 /* Sets a running counter to zero where it is. OF stays: only a start clears it. */
@@ -25,21 +25,31 @@ static void clear_running(struct vpmu *v, lctr_t lctr)
 	uint64_t hctrs;
 
 	if ((vpmu_fw_lctrs(v) & bit64(lctr.idx)) != 0) {
-		c->value = -vpmu_fw_total(v, lctr);
+		c->offset = -vpmu_fw_total(v, lctr);
 		return;
 	}
 	hctrs = vpmu_take_overflows(v);
 	vpmu_hctr_sync(v, hctr);
-	c->value = -v->count[hctr.idx] & v->value_mask;
+	c->offset = -v->hctr[hctr.idx].count & v->value_mask;
 	if (!vpmu_near(v, 0))
 		v->near &= ~bit64(lctr.idx);
 	vpmu_apply(v, hctrs | bit64(hctr.idx), 0, 0);
 }
 
+static bool counts(const struct vpmu *v, lctr_t lctr, const struct vpmu_hw_config *event)
+{
+	const struct vpmu_counter *c = &v->counter[lctr.idx];
+
+	if (vpmu_event_is_fw(event))
+		return c->event_idx == event->event_idx;
+	return c->event_idx == event->event_idx &&
+	       vpmu_event_equal(&v->hctr[c->hctr].event, event);
+}
+
 static struct sbi_ret config_running(struct vpmu *v, lctr_t lctr,
                                      const struct vpmu_hw_config *event, unsigned long config_flags)
 {
-	if (!vpmu_event_equal(&v->counter[lctr.idx].event, event))
+	if (!counts(v, lctr, event))
 		return not_supported;
 	if ((config_flags & SBI_PMU_CFG_FLAG_CLEAR_VALUE) != 0)
 		clear_running(v, lctr);
@@ -54,106 +64,152 @@ static void configure(struct vpmu *v, struct vpmu_place place, const struct vpmu
 	if ((v->configured & bit) != 0)
 		vpmu_forget(v, bit);
 	v->configured |= bit;
-	c->event = *event;
+	c->event_idx = event->event_idx;
 	if (vpmu_event_is_fw(event))
 		return;
 	c->hctr = place.hctr.idx;
-	v->users[place.hctr.idx] |= (uint32_t)bit;
-	if (place.hctr.idx == place.lctr.idx)
-		v->home |= bit;
-	if (event->event_idx == SBI_PMU_HW_CPU_CYCLES)
-		v->cycles |= bit;
-	if (event->event_idx <= SBI_PMU_HW_INSTRUCTIONS) {
-		if ((event->inhibit & VPMU_INH_VS) == 0)
-			v->retires[0] |= bit;
-		if ((event->inhibit & VPMU_INH_VU) == 0)
-			v->retires[1] |= bit;
-	}
+	v->hctr[place.hctr.idx].users |= (uint32_t)bit;
+	vpmu_note_solo(v, place.hctr);
 }
 
 /* What configuring a counter that is not running changes of it. */
 struct former {
 	struct vpmu_counter counter;
+	struct vpmu_hw_config event;
 	bool configured, lost, overflow;
 };
 
 static struct former remember(const struct vpmu *v, lctr_t lctr)
 {
+	const struct vpmu_counter *c = &v->counter[lctr.idx];
 	uint64_t bit = bit64(lctr.idx);
 
 	return (struct former){
-	    .counter = v->counter[lctr.idx],
+	    .counter = *c,
+	    .event = (v->fw_lctrs & bit) != 0 ? (struct vpmu_hw_config){.event_idx = c->event_idx}
+	                                      : v->hctr[c->hctr].event,
 	    .configured = (v->configured & bit) != 0,
 	    .lost = (v->lost & bit) != 0,
 	    .overflow = (v->overflow & bit) != 0,
 	};
 }
 
+static void note_event(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
+{
+	uint64_t bit = bit64(hctr.idx);
+
+	v->hctr[hctr.idx].event = *event;
+	v->cycles &= ~bit;
+	v->retires[0] &= ~bit;
+	v->retires[1] &= ~bit;
+	if (event->event_idx > SBI_PMU_HW_INSTRUCTIONS)
+		return;
+	if (event->event_idx == SBI_PMU_HW_CPU_CYCLES)
+		v->cycles |= bit;
+	if ((event->inhibit & VPMU_INH_VS) == 0)
+		v->retires[0] |= bit;
+	if ((event->inhibit & VPMU_INH_VU) == 0)
+		v->retires[1] |= bit;
+}
+
 /* Undoes configure(): a call that fails has changed nothing. */
 static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 {
 	uint64_t bit = bit64(lctr.idx);
+	hctr_t hctr = {former->counter.hctr};
 
 	vpmu_forget(v, bit);
-	if (former->configured)
-		configure(v, (struct vpmu_place){lctr, {former->counter.hctr}},
-		          &former->counter.event);
+	if (former->configured) {
+		/* What the hardware may hold meanwhile is not what this one counts. */
+		if ((vpmu_hw_lctrs(v) & bit) != 0 && v->hctr[hctr.idx].users == 0) {
+			v->owned &= ~bit64(hctr.idx);
+			note_event(v, hctr, &former->event);
+		}
+		configure(v, (struct vpmu_place){lctr, hctr}, &former->event);
+	}
 	v->counter[lctr.idx] = former->counter;
 	if (former->lost)
 		v->lost |= bit;
 	if (former->overflow)
 		v->overflow |= bit;
+	if ((vpmu_hw_lctrs(v) & bit) != 0)
+		vpmu_note_solo(v, hctr);
 }
 
-/* false: the hardware does not take the event. The counters are as before. */
+bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
+{
+	uint64_t bit = bit64(hctr.idx);
+
+	if ((v->owned & bit) != 0 && vpmu_event_equal(&v->hctr[hctr.idx].event, event))
+		return true;
+	v->owned &= ~bit;
+	if (!vpmu_port_prepare(hctr, event))
+		return false;
+	v->owned |= bit;
+	note_event(v, hctr, event);
+	return true;
+}
+
+/*
+ * false: the hardware does not take the event. The counters are as before, but for what is shown. Those that use the hctr
+ * already count this very event, and it may be running for them.
+ */
 static bool prepare(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
 {
-	if (vpmu_hctr_holds(v, hctr, event))
+	uint64_t bit = bit64(hctr.idx);
+
+	if (((v->owned & bit) != 0 || v->hctr[hctr.idx].users != 0) &&
+	    vpmu_event_equal(&v->hctr[hctr.idx].event, event))
 		return true;
-	v->held &= ~bit64(hctr.idx);
-	return vpmu_port_prepare(hctr, event);
+	v->shown &= ~bit;
+	/* Nothing may pend while the port works. */
+	vpmu_apply(v, vpmu_take_overflows(v), 0, 0);
+	return vpmu_hold(v, hctr, event);
 }
 
-static struct sbi_ret configure_and_start(struct vpmu *v, struct vpmu_place place,
-                                          const struct vpmu_hw_config *event,
-                                          unsigned long config_flags, uint64_t hctrs)
+static void configure_anew(struct vpmu *v, struct vpmu_place place,
+                           const struct vpmu_hw_config *event, unsigned long config_flags)
+{
+	configure(v, place, event);
+	if ((config_flags & SBI_PMU_CFG_FLAG_CLEAR_VALUE) != 0)
+		clear_value(v, place.lctr);
+}
+
+static struct sbi_ret config_and_start(struct vpmu *v, struct vpmu_place place,
+                                       const struct vpmu_hw_config *event,
+                                       unsigned long config_flags)
 {
 	struct former former = remember(v, place.lctr);
 	uint64_t bit = bit64(place.lctr.idx);
 
-	configure(v, place, event);
-	if ((config_flags & SBI_PMU_CFG_FLAG_CLEAR_VALUE) != 0)
-		clear_value(v, place.lctr);
-	vpmu_start_set(v, bit, VPMU_FROM_KEPT, 0, hctrs);
-	if ((v->lost & bit) == 0)
-		return vpmu_result(SBI_SUCCESS, place.lctr.idx);
-	take_back(v, place.lctr, &former);
+	if (vpmu_event_is_fw(event) || prepare(v, place.hctr, event)) {
+		configure_anew(v, place, event, config_flags);
+		vpmu_start_set(v, bit, VPMU_FROM_KEPT, 0, 0);
+		if ((v->lost & bit) == 0)
+			return vpmu_result(SBI_SUCCESS, place.lctr.idx);
+		take_back(v, place.lctr, &former);
+	}
+	vpmu_update_direct(v);
 	return not_supported;
 }
 
 static struct sbi_ret config_stopped(struct vpmu *v, uint64_t set,
-                                     const struct vpmu_hw_config *event, unsigned long config_flags)
+                                     const struct vpmu_hw_config *event, uint64_t allowed,
+                                     unsigned long config_flags)
 {
 	struct vpmu_place place;
-	uint64_t hctrs = 0;
+	bool taken = true;
 
-	if (!vpmu_assign(v, set, event, &place))
+	if (!vpmu_assign(v, set, event, allowed, &place))
 		return not_supported;
-
-	if (!vpmu_event_is_fw(event)) {
-		hctrs = vpmu_take_overflows(v);
-		if (!prepare(v, place.hctr, event)) {
-			vpmu_apply(v, hctrs, 0, 0);
-			return not_supported;
-		}
-	}
 	if ((config_flags & SBI_PMU_CFG_FLAG_AUTO_START) != 0)
-		return configure_and_start(v, place, event, config_flags, hctrs);
-	configure(v, place, event);
-	if ((config_flags & SBI_PMU_CFG_FLAG_CLEAR_VALUE) != 0)
-		clear_value(v, place.lctr);
-	vpmu_apply(v, hctrs, 0, 0);
-	return vpmu_result(SBI_SUCCESS, place.lctr.idx);
+		return config_and_start(v, place, event, config_flags);
+	if (!vpmu_event_is_fw(event))
+		taken = prepare(v, place.hctr, event);
+	if (taken)
+		configure_anew(v, place, event, config_flags);
+	vpmu_update_direct(v);
+	return taken ? vpmu_result(SBI_SUCCESS, place.lctr.idx) : not_supported;
 }
 
 struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
@@ -162,12 +218,13 @@ struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counte
                                             uint64_t event_data)
 {
 	struct vpmu_hw_config event;
+	uint64_t hctrs;
 	uint64_t set;
 
 	if (!vpmu_counter_set(v, counter_idx_base, counter_idx_mask, &set) ||
 	    (config_flags & ~SBI_PMU_CFG_FLAG_ALL) != 0)
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
-	if (set == 0 || !vpmu_event_parse(v, event_idx, event_data, config_flags, &event))
+	if (set == 0 || !vpmu_event_parse(v, event_idx, event_data, config_flags, &event, &hctrs))
 		return not_supported;
 
 	if ((config_flags & SBI_PMU_CFG_FLAG_SKIP_MATCH) != 0) {
@@ -177,5 +234,5 @@ struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counte
 		if ((v->running & set) != 0)
 			return config_running(v, first, &event, config_flags);
 	}
-	return config_stopped(v, set, &event, config_flags);
+	return config_stopped(v, set, &event, hctrs, config_flags);
 }

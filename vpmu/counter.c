@@ -61,16 +61,17 @@ void vpmu_forget(struct vpmu *v, uint64_t set)
 {
 	uint32_t i;
 
-	for_each_bit (i, set & v->configured & vpmu_hw_lctrs(v))
-		v->users[v->counter[i].hctr] &= ~(uint32_t)bit64(i);
+	set &= v->configured;
 	v->configured &= ~set;
 	v->lost &= ~set;
 	v->overflow &= ~set;
-	v->home &= ~set;
-	v->cycles &= ~set;
-	v->retires[0] &= ~set;
-	v->retires[1] &= ~set;
-	v->held &= ~set;
+	v->shown &= ~set;
+	for_each_bit (i, set & vpmu_hw_lctrs(v)) {
+		hctr_t hctr = {v->counter[i].hctr};
+
+		v->hctr[hctr.idx].users &= ~(uint32_t)bit64(i);
+		vpmu_note_solo(v, hctr);
+	}
 }
 
 static bool is_fw(const struct vpmu *v, lctr_t lctr)
@@ -81,7 +82,7 @@ static bool is_fw(const struct vpmu *v, lctr_t lctr)
 /* Is a configured hardware counter the only one of its hctr? It is its anchor then. */
 static bool is_alone(const struct vpmu *v, lctr_t lctr)
 {
-	return v->users[v->counter[lctr.idx].hctr] == bit64(lctr.idx);
+	return v->hctr[v->counter[lctr.idx].hctr].users == bit64(lctr.idx);
 }
 
 static inline uint64_t start_value(const struct vpmu *v, lctr_t lctr, enum vpmu_start_from from,
@@ -107,13 +108,14 @@ static inline void note_near(struct vpmu *v, lctr_t lctr, uint64_t value)
 static void join(struct vpmu *v, lctr_t lctr, uint64_t value)
 {
 	struct vpmu_counter *c = &v->counter[lctr.idx];
+	struct vpmu_hctr *h = &v->hctr[c->hctr];
 
 	if ((v->active >> c->hctr & 1) != 0)
 		vpmu_hctr_sync(v, (hctr_t){c->hctr});
-	else if ((v->users[c->hctr] & v->running) == bit64(lctr.idx))
-		v->count[c->hctr] = value;
+	else if ((h->users & v->running) == bit64(lctr.idx))
+		h->count = value;
 	note_near(v, lctr, value);
-	c->value = (value - v->count[c->hctr]) & v->value_mask;
+	c->offset = (value - h->count) & v->value_mask;
 }
 
 void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg,
@@ -127,7 +129,7 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 	v->lost &= ~set;
 	v->overflow &= ~set;
 	/* From here on the value leaves what the hctr of the same index may hold of it. */
-	v->held &= ~set;
+	v->shown &= ~set;
 	for_each_bit (i, set) {
 		struct vpmu_counter *c = &v->counter[i];
 		lctr_t lctr = {i};
@@ -135,17 +137,19 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 
 		v->running |= bit64(i);
 		if (is_fw(v, lctr)) {
-			c->value = value - vpmu_fw_total(v, lctr);
+			c->offset = value - vpmu_fw_total(v, lctr);
 			continue;
 		}
 		/* While one counts HS others may wrap until it is set: see vpmu_apply_all(). */
 		if (is_alone(v, lctr) && !v->policy.count_hs) {
 			/* The hardware counts in the guest's own numbers. */
-			v->count[c->hctr] = value;
-			c->value = 0;
-			v->in_step |= v->home & bit64(i);
+			v->hctr[c->hctr].count = value;
+			c->offset = 0;
+			if (c->hctr == i)
+				v->shown |= bit64(i);
 			note_near(v, lctr, value);
-			ready |= vpmu_set(v, (hctr_t){c->hctr}, bit64(i), &c->event);
+			ready |= vpmu_set(v, (hctr_t){c->hctr}, bit64(i));
+			vpmu_note_solo(v, (hctr_t){c->hctr});
 		} else {
 			join(v, lctr, value);
 			hctrs |= bit64(c->hctr);
@@ -154,6 +158,37 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 	if ((set & v->fw_lctrs) != 0)
 		vpmu_fw_update_watch(v);
 	vpmu_apply(v, hctrs, 0, ready);
+}
+
+/*
+ * The same, in fewer instructions, for counters of which nothing need be asked: solo ones whose
+ * hctrs hold their events, all started at one value. See solo in struct vpmu.
+ */
+static inline void start_solo(struct vpmu *v, uint64_t set, uint64_t value)
+{
+	bool near = vpmu_near(v, value);
+	uint64_t hctrs = vpmu_take_overflows(v);
+	uint64_t refused;
+	uint32_t i;
+
+	v->overflow &= ~set;
+	v->running |= set;
+	v->shown |= set;
+	if (near) {
+		v->near |= set;
+		v->armed |= set;
+		for_each_bit (i, set)
+			v->hctr[i].count = value;
+	}
+	refused = vpmu_port_set(set, value, near);
+	if (refused != 0) {
+		for_each_bit (i, refused) {
+			v->hctr[i].count = value;
+			vpmu_lose(v, (hctr_t){i});
+		}
+		v->armed &= ~refused;
+	}
+	vpmu_apply(v, hctrs, 0, set & ~refused);
 }
 
 struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
@@ -179,8 +214,12 @@ struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base
 
 	already = set & v->running;
 	set &= ~already;
-	if (set != 0)
+	if (from == VPMU_FROM_GIVEN && (set & ~(v->solo & v->owned)) == 0) {
+		if (set != 0)
+			start_solo(v, set, initial_value & v->value_mask);
+	} else {
 		vpmu_start_set(v, set, from, arg, 0);
+	}
 
 	/* Not in table 40, but a success here would be a counter that stands still unnoticed. */
 	if ((set & v->lost) != 0)
@@ -194,19 +233,67 @@ static void leave(struct vpmu *v, lctr_t lctr)
 	struct vpmu_counter *c = &v->counter[lctr.idx];
 
 	vpmu_hctr_sync(v, (hctr_t){c->hctr});
-	c->value = (v->count[c->hctr] + c->value) & v->value_mask;
+	c->value = (v->hctr[c->hctr].count + c->offset) & v->value_mask;
 	v->near &= ~bit64(lctr.idx);
+}
+
+/* Running counters stop; TAKE_SNAPSHOT of the set, which they are part of, if take. */
+static void stop_set(struct vpmu *v, uint64_t running, uint64_t set, unsigned long base, bool take)
+{
+	uint64_t hctrs = 0;
+	uint64_t stops = 0;
+	uint32_t i;
+
+	/* An overflow that pends belongs to a counter as it was before this call. */
+	if ((running & vpmu_hw_lctrs(v)) != 0 || take)
+		hctrs = vpmu_take_overflows(v);
+	for_each_bit (i, running) {
+		lctr_t lctr = {i};
+
+		if (is_fw(v, lctr)) {
+			v->counter[i].value = vpmu_fw_total(v, lctr) + v->counter[i].offset;
+		} else {
+			leave(v, lctr);
+			*(is_alone(v, lctr) ? &stops : &hctrs) |= bit64(v->counter[i].hctr);
+		}
+	}
+	v->running &= ~running;
+	for_each_bit (i, stops)
+		vpmu_note_solo(v, (hctr_t){i});
+	if ((running & v->fw_lctrs) != 0)
+		vpmu_fw_update_watch(v);
+	/* Values and OF as RESET finds them. */
+	if (take)
+		vpmu_snapshot_take(v, set, base);
+	vpmu_apply(v, hctrs, stops, 0);
+}
+
+/* The same, in fewer instructions, for solo counters. */
+static inline void stop_solo(struct vpmu *v, uint64_t set)
+{
+	uint64_t hctrs = vpmu_take_overflows(v);
+	uint32_t i;
+
+	if ((v->near & set) != 0) {
+		for_each_bit (i, set & v->near)
+			vpmu_hctr_sync(v, (hctr_t){i});
+		v->near &= ~set;
+		v->armed &= ~set;
+	}
+	vpmu_port_stop(set);
+	v->active &= ~set;
+	v->running &= ~set;
+	for_each_bit (i, set)
+		v->counter[i].value = vpmu_port_read((hctr_t){i}) & v->value_mask;
+	vpmu_apply(v, hctrs & ~set, 0, 0);
 }
 
 struct sbi_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
                                  unsigned long counter_idx_mask, unsigned long stop_flags)
 {
 	bool take = (stop_flags & SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT) != 0;
-	uint64_t hctrs = 0;
-	uint64_t stops = 0;
 	uint64_t running;
 	uint64_t set;
-	uint32_t i;
 
 	if (!vpmu_counter_set(v, counter_idx_base, counter_idx_mask, &set) ||
 	    (stop_flags & ~SBI_PMU_STOP_FLAG_ALL) != 0)
@@ -215,26 +302,10 @@ struct sbi_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
 		return vpmu_result(SBI_ERR_NO_SHMEM, 0);
 
 	running = set & v->running;
-	/* An overflow that pends belongs to a counter as it was before this call. */
-	if ((running & vpmu_hw_lctrs(v)) != 0 || (take && v->armed != 0))
-		hctrs = vpmu_take_overflows(v);
-	for_each_bit (i, running) {
-		lctr_t lctr = {i};
-
-		if (is_fw(v, lctr)) {
-			v->counter[i].value += vpmu_fw_total(v, lctr);
-		} else {
-			leave(v, lctr);
-			*(is_alone(v, lctr) ? &stops : &hctrs) |= bit64(v->counter[i].hctr);
-		}
-	}
-	v->running &= ~running;
-	if ((running & v->fw_lctrs) != 0)
-		vpmu_fw_update_watch(v);
-	/* Values and OF as RESET finds them. */
-	if (take)
-		vpmu_snapshot_take(v, set, counter_idx_base);
-	vpmu_apply(v, hctrs, stops, 0);
+	if (take || (running & ~v->solo) != 0)
+		stop_set(v, running, set, counter_idx_base, take);
+	else if (running != 0)
+		stop_solo(v, running);
 	if ((stop_flags & SBI_PMU_STOP_FLAG_RESET) != 0) {
 		vpmu_forget(v, set);
 		vpmu_update_direct(v);

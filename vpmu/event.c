@@ -61,11 +61,36 @@ static bool event_exists(const struct vpmu *v, uint32_t event_idx, uint64_t even
 	}
 }
 
+/* Where an event is remembered: the standard ones of types 0 and 1 have places of their own. */
+static struct vpmu_known *place_of(struct vpmu *v, unsigned long event_idx)
+{
+	return &v->known[(event_idx ^ event_idx >> 16) % VPMU_KNOWN];
+}
+
+/* Policy and hart never change, so what was found once holds. */
+static bool look_up(struct vpmu *v, unsigned long event_idx, uint64_t event_data, uint64_t *hctrs)
+{
+	uint32_t type = SBI_PMU_EVENT_TYPE((uint32_t)event_idx);
+
+	if ((event_idx & ~SBI_PMU_EVENT_IDX_MASK) != 0 ||
+	    !event_exists(v, (uint32_t)event_idx, event_data) ||
+	    !event_allowed(v, (uint32_t)event_idx))
+		return false;
+	*hctrs = 0;
+	if (type == SBI_PMU_TYPE_FW)
+		return true;
+	*hctrs = vpmu_port_event_hctrs((uint32_t)event_idx, event_data) & v->policy.hctrs;
+	/* Raw events differ by their data, too. */
+	if (*hctrs != 0 && (type == SBI_PMU_TYPE_HW || type == SBI_PMU_TYPE_CACHE))
+		*place_of(v, event_idx) = (struct vpmu_known){(uint32_t)event_idx, (uint32_t)*hctrs};
+	return *hctrs != 0;
+}
+
 /*
  * The guest's S and U are VS and VU. It has no modes of its own below them, so VUINH, VSINH and
  * MINH filter nothing (Linux sets the first two for every exclude_guest event).
  */
-static uint32_t reduced_filter(const struct vpmu *v, unsigned long config_flags)
+static inline uint32_t reduced_filter(const struct vpmu *v, unsigned long config_flags)
 {
 	uint32_t inhibit = 0;
 
@@ -78,17 +103,18 @@ static uint32_t reduced_filter(const struct vpmu *v, unsigned long config_flags)
 	return inhibit;
 }
 
-bool vpmu_event_parse(const struct vpmu *v, unsigned long event_idx, uint64_t event_data,
-                      unsigned long config_flags, struct vpmu_hw_config *event)
+bool vpmu_event_parse(struct vpmu *v, unsigned long event_idx, uint64_t event_data,
+                      unsigned long config_flags, struct vpmu_hw_config *event, uint64_t *hctrs)
 {
-	if ((event_idx & ~SBI_PMU_EVENT_IDX_MASK) != 0 ||
-	    !event_exists(v, (uint32_t)event_idx, event_data) ||
-	    !event_allowed(v, (uint32_t)event_idx))
-		return false;
+	const struct vpmu_known *known = place_of(v, event_idx);
 
+	if (known->event_idx == event_idx && event_idx != 0 && event_data == 0)
+		*hctrs = known->hctrs;
+	else if (!look_up(v, event_idx, event_data, hctrs))
+		return false;
 	event->event_idx = (uint32_t)event_idx;
 	event->event_data = event_data;
 	/* Firmware events happen outside the guest's modes: filters do nothing to them. */
-	event->inhibit = vpmu_event_is_fw(event) ? 0 : reduced_filter(v, config_flags);
+	event->inhibit = *hctrs != 0 ? reduced_filter(v, config_flags) : 0;
 	return true;
 }

@@ -30,17 +30,15 @@ struct entry {
 
 _Static_assert(sizeof(struct entry) == ENTRY_SIZE, "the format of table 47");
 
-static bool can_be_counted(const struct vpmu *v, const struct entry *entry)
+static bool can_be_counted(struct vpmu *v, const struct entry *entry)
 {
 	struct vpmu_hw_config event;
+	uint64_t hctrs;
 
-	if (!vpmu_event_parse(v, entry->event_idx, entry->event_data, 0, &event))
-		return false;
-	return vpmu_event_is_fw(&event) ||
-	       (vpmu_port_event_hctrs(event.event_idx, event.event_data) & v->policy.hctrs) != 0;
+	return vpmu_event_parse(v, entry->event_idx, entry->event_data, 0, &event, &hctrs);
 }
 
-static long answer(const struct vpmu *v, uint64_t gpa)
+static long answer(struct vpmu *v, uint64_t gpa)
 {
 	struct entry entry;
 	uint32_t output;
@@ -85,8 +83,12 @@ struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
 	for (i = first; i < num_entries && i - first < VPMU_INFO_SLICE; i++) {
 		error = answer(v, shmem_phys_lo + i * ENTRY_SIZE);
 		if (error != SBI_SUCCESS)
-			return vpmu_result(error, 0);
+			break;
 	}
+	/* The port may have had to evict counters in order to ask about a raw event. */
+	vpmu_update_direct(v);
+	if (error != SBI_SUCCESS)
+		return vpmu_result(error, 0);
 	if (i < num_entries) {
 		v->info_lo = shmem_phys_lo;
 		v->info_entries = num_entries;

@@ -16,7 +16,7 @@ void vpmu_fw_event(struct vpmu *v, uint32_t code)
 
 uint64_t vpmu_fw_total(const struct vpmu *v, lctr_t lctr)
 {
-	uint32_t code = SBI_PMU_EVENT_CODE(v->counter[lctr.idx].event.event_idx);
+	uint32_t code = SBI_PMU_EVENT_CODE(v->counter[lctr.idx].event_idx);
 
 	if (code < VPMU_FW_EVENTS && (v->policy.fw_events & 1U << code) != 0)
 		return v->fw_total[code];
@@ -31,7 +31,7 @@ void vpmu_fw_update_watch(struct vpmu *v)
 	if (v->policy.fw_port_events == 0)
 		return;
 	for_each_bit (i, v->running & vpmu_fw_lctrs(v)) {
-		uint32_t code = SBI_PMU_EVENT_CODE(v->counter[i].event.event_idx);
+		uint32_t code = SBI_PMU_EVENT_CODE(v->counter[i].event_idx);
 
 		if (code < VPMU_FW_EVENTS)
 			watched |= v->policy.fw_port_events & 1U << code;

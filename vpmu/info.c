@@ -17,8 +17,8 @@ uint64_t vpmu_value(const struct vpmu *v, lctr_t lctr)
 	if ((v->running & bit) == 0)
 		return c->value;
 	if ((vpmu_fw_lctrs(v) & bit) != 0)
-		return vpmu_fw_total(v, lctr) + c->value;
-	return (vpmu_port_read((hctr_t){c->hctr}) + c->value) & v->value_mask;
+		return vpmu_fw_total(v, lctr) + c->offset;
+	return (vpmu_port_read((hctr_t){c->hctr}) + c->offset) & v->value_mask;
 }
 
 struct sbi_ret vpmu_num_counters(const struct vpmu *v)

@@ -54,11 +54,12 @@ uint64_t vpmu_value(const struct vpmu *v, lctr_t lctr);
 /* event.c */
 
 /*
- * Checks an event and brings it into the form in which events are compared. false: no counter
- * of this VM can count it. config_flags: only the filters matter. Pure.
+ * Checks an event and brings it into the form in which events are compared. *hctrs: those granted
+ * that can count it, 0 for a firmware event. false: no counter of this VM can count it.
+ * config_flags: only the filters matter.
  */
-bool vpmu_event_parse(const struct vpmu *v, unsigned long event_idx, uint64_t event_data,
-                      unsigned long config_flags, struct vpmu_hw_config *event);
+bool vpmu_event_parse(struct vpmu *v, unsigned long event_idx, uint64_t event_data,
+                      unsigned long config_flags, struct vpmu_hw_config *event, uint64_t *hctrs);
 
 static inline bool vpmu_event_is_fw(const struct vpmu_hw_config *event)
 {
@@ -95,19 +96,40 @@ struct vpmu_place {
 };
 
 /*
- * A counter of the set, not running, that can take the event, and what backs it. false: none.
- * Depends on nothing but this vcpu's own counters, its policy and the harts' fixed abilities.
+ * A counter of the set, not running, that can take the event, and which of hctrs backs it. false:
+ * none. Depends on nothing but this vcpu's own counters, its policy and the harts' fixed
+ * abilities. Pure.
  */
 bool vpmu_assign(const struct vpmu *v, uint64_t set, const struct vpmu_hw_config *event,
-                 struct vpmu_place *place);
+                 uint64_t hctrs, struct vpmu_place *place);
 
-/* Do configured counters of this vcpu use hctr for exactly this event and filter? Pure. */
-bool vpmu_hctr_holds(const struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event);
+/* config.c */
+
+/*
+ * Makes an idle hctr hold an event and filter, whatever it held. Cheap where it does already.
+ * false: the hardware refused, and it holds nothing of this vcpu's.
+ */
+bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event);
 
 /* counter.c */
 
 /* Unconfigures counters that are not running; their values stay. Pure. */
 void vpmu_forget(struct vpmu *v, uint64_t set);
+
+/* Is the lctr of this index alone on the hctr? To be asked when that may have changed. Pure. */
+static inline void vpmu_note_solo(struct vpmu *v, hctr_t hctr)
+{
+	uint64_t bit = bit64(hctr.idx);
+
+	if ((v->running & bit) == 0)
+		v->counter[hctr.idx].offset = 0;
+	/* One that counts HS moves while vpmu/ works on it, and takes the long way always. */
+	if (v->hctr[hctr.idx].users == bit && (v->lost & bit) == 0 && !v->policy.count_hs &&
+	    v->counter[hctr.idx].offset == 0)
+		v->solo |= bit;
+	else
+		v->solo &= ~bit;
+}
 
 enum vpmu_start_from {
 	VPMU_FROM_KEPT,     /* the counter's own value */
@@ -157,9 +179,9 @@ void vpmu_drop_pending(const struct vpmu *v);
 
 /*
  * Reads an hctr that this vcpu started and sets OF in each of its running counters that passed
- * zero since the last look.
+ * zero since the last look. Were there any?
  */
-void vpmu_hctr_sync(struct vpmu *v, hctr_t hctr);
+bool vpmu_hctr_sync(struct vpmu *v, hctr_t hctr);
 
 /*
  * Adds one to each running counter of an hctr, as an event would, and nothing to the hardware:
@@ -194,13 +216,13 @@ void vpmu_lose(struct vpmu *v, hctr_t hctr);
  * Sets a stopped hctr to its count, armed if one of these running counters, which are all that use
  * it, is near. Returns the hctr as a mask; 0: refused, and they are lost.
  */
-static inline uint64_t vpmu_set(struct vpmu *v, hctr_t hctr, uint64_t users,
-                                const struct vpmu_hw_config *event)
+static inline uint64_t vpmu_set(struct vpmu *v, hctr_t hctr, uint64_t users)
 {
+	struct vpmu_hctr *h = &v->hctr[hctr.idx];
 	uint64_t bit = bit64(hctr.idx);
 	bool armed = (users & v->near) != 0;
 
-	if (!vpmu_port_set(hctr, event, v->count[hctr.idx], armed)) {
+	if (!vpmu_hold(v, hctr, &h->event) || vpmu_port_set(bit, h->count, armed) != 0) {
 		vpmu_lose(v, hctr);
 		return 0;
 	}
@@ -216,22 +238,20 @@ static inline void vpmu_stop(struct vpmu *v, uint64_t hctrs)
 	v->armed &= ~hctrs;
 	/* Linux reads after it stops: where the value is still there, that read needs no exit. It is
 	 * not, where the counter went on after its value was taken. */
-	if (!v->policy.count_hs)
-		v->held |= v->in_step & hctrs & ~v->running;
-	v->in_step &= ~(hctrs & ~v->running);
+	if (v->policy.count_hs)
+		v->shown &= ~(hctrs & ~v->running);
 }
 
 static inline void vpmu_run(struct vpmu *v, uint64_t hctrs)
 {
 	vpmu_port_run(hctrs);
 	v->active |= hctrs;
-	v->held &= ~hctrs;
 }
 
 /* Tells the port which counters are direct, where that changed. */
 static inline void vpmu_update_direct(struct vpmu *v)
 {
-	uint64_t direct = (v->in_step | v->held) & v->openable;
+	uint64_t direct = v->shown & v->openable;
 
 	if (direct != v->direct) {
 		v->direct = direct;

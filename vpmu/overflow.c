@@ -23,44 +23,49 @@ static void wrapped(struct vpmu *v, hctr_t hctr, uint64_t lctrs)
 	v->lcofi_due = true;
 	/* The flag of this wrap, should it still come, has nothing to add. */
 	for_each_bit (i, lctrs)
-		if (v->counter[i].value == 0)
+		if (v->counter[i].offset == 0)
 			v->armed &= ~bit64(hctr.idx);
 }
 
-void vpmu_hctr_sync(struct vpmu *v, hctr_t hctr)
+bool vpmu_hctr_sync(struct vpmu *v, hctr_t hctr)
 {
-	uint64_t before = v->count[hctr.idx];
+	struct vpmu_hctr *h = &v->hctr[hctr.idx];
+	uint64_t before = h->count;
 	uint64_t now = vpmu_port_read(hctr) & v->value_mask;
 	uint64_t progress = (now - before) & v->value_mask;
 	uint64_t found = 0;
 	uint32_t i;
 
-	v->count[hctr.idx] = now;
-	for_each_bit (i, v->users[hctr.idx] & v->near) {
-		uint64_t value = (before + v->counter[i].value) & v->value_mask;
+	h->count = now;
+	for_each_bit (i, h->users & v->near) {
+		uint64_t value = (before + v->counter[i].offset) & v->value_mask;
 
 		if (progress > v->value_mask - value)
 			found |= bit64(i);
 	}
-	if (found != 0)
-		wrapped(v, hctr, found);
+	if (found == 0)
+		return false;
+	wrapped(v, hctr, found);
+	return true;
 }
 
 void vpmu_hctr_step(struct vpmu *v, hctr_t hctr)
 {
-	uint64_t users = v->users[hctr.idx] & v->running;
+	const struct vpmu_hctr *h = &v->hctr[hctr.idx];
+	uint64_t users = h->users & v->running;
 	uint64_t found = 0;
 	uint32_t i;
 
 	for_each_bit (i, users & v->near)
-		if (((v->count[hctr.idx] + v->counter[i].value) & v->value_mask) == v->value_mask)
+		if (((h->count + v->counter[i].offset) & v->value_mask) == v->value_mask)
 			found |= bit64(i);
 	if (found != 0)
 		wrapped(v, hctr, found);
 	for_each_bit (i, users)
-		v->counter[i].value = (v->counter[i].value + 1) & v->value_mask;
-	/* The one that was in step is not any more; which one is now, if any, apply sees. */
-	v->in_step &= ~bit64(hctr.idx);
+		v->counter[i].offset = (v->counter[i].offset + 1) & v->value_mask;
+	/* The one that was shown is not any more; which one is now, if any, apply sees. */
+	v->shown &= ~bit64(hctr.idx);
+	vpmu_note_solo(v, hctr);
 }
 
 void vpmu_give_overflows(struct vpmu *v, uint64_t flagged)
@@ -73,8 +78,8 @@ void vpmu_give_overflows(struct vpmu *v, uint64_t flagged)
 		uint32_t k;
 
 		vpmu_hctr_sync(v, hctr);
-		for_each_bit (k, v->users[i] & v->near)
-			if (v->counter[k].value == 0)
+		for_each_bit (k, v->hctr[i].users & v->near)
+			if (v->counter[k].offset == 0)
 				anchors |= bit64(k);
 		if (anchors != 0)
 			wrapped(v, hctr, anchors);

@@ -38,20 +38,22 @@ struct vpmu_hw_config {
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data);
 
 /*
- * Makes a stopped counter hold an event and filter, so that a later start is cheap; its value is
- * lost where that changes what it holds. false: the hardware refused.
+ * Makes a stopped counter hold an event and filter for the resident vcpu; its value is lost where
+ * that changes what it holds. If it was another vcpu's, vpmu_evict() tells that one first. false:
+ * the hardware refused.
  */
 bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config);
 
 /*
- * Gives a stopped counter its event, filter and value, programming what differs from what it
- * holds. armed: it will raise LCOFI when it wraps; else it wraps in silence. false: the hardware
- * refused. It does not run before vpmu_port_run(), which must follow in the same call of vpmu/.
+ * Gives stopped counters, prepared by this vcpu and not evicted since, one value. armed: they will
+ * raise LCOFI when they wrap; else they wrap in silence. Returns those that the hardware refused.
+ * None runs before vpmu_port_run(), which must follow in the same call of vpmu/.
  */
-bool vpmu_port_set(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t value, bool armed);
+uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed);
 
 /*
- * Starts counters that vpmu_port_set() has set.
+ * Starts counters that vpmu_port_set() has set, or that this vcpu stopped and nobody has touched
+ * since: these go on from where they are, armed if they were.
  * No overflow may be pending (see vpmu_port_take_overflow) when this is called.
  */
 void vpmu_port_run(uint64_t hctr_mask);
@@ -66,8 +68,8 @@ bool vpmu_port_step(hctr_t hctr, uint64_t last);
 /* Stops running counters; they keep event, filter and value. hctr_mask: running ones only. */
 void vpmu_port_stop(uint64_t hctr_mask);
 
-/* The 64-bit value of a counter, running or stopped, that this vcpu started since it became
- * resident. */
+/* The 64-bit value of a counter, running or stopped, that this vcpu started and nobody has touched
+ * since. */
 uint64_t vpmu_port_read(hctr_t hctr);
 
 /*

@@ -13,7 +13,7 @@
 
 static void add_to_offsets(struct vpmu *v, uint64_t hctrs)
 {
-	uint64_t moves = hctrs & (v->armed | (v->policy.cheap_moves ? v->in_step : 0));
+	uint64_t moves = hctrs & (v->armed | (v->policy.cheap_moves ? v->shown : 0));
 	uint64_t taken = 0;
 	uint32_t i;
 
@@ -28,20 +28,16 @@ static void add_to_offsets(struct vpmu *v, uint64_t hctrs)
 
 void vpmu_retired(struct vpmu *v, bool user)
 {
-	uint64_t done = 0;
+	uint64_t hctrs = v->active & v->retires[user];
 	uint64_t dear = 0;
 	uint32_t i;
 
-	for_each_bit (i, v->running & v->retires[user]) {
-		hctr_t hctr = {v->counter[i].hctr};
-		uint64_t bit = bit64(hctr.idx);
-
-		if ((done & bit) != 0)
-			continue;
-		done |= bit;
-		if (!v->policy.cheap_moves || !vpmu_port_step(hctr, v->value_mask))
-			dear |= bit;
-	}
+	if (!v->policy.cheap_moves)
+		dear = hctrs;
+	else
+		for_each_bit (i, hctrs)
+			if (!vpmu_port_step((hctr_t){i}, v->value_mask))
+				dear |= bit64(i);
 	if (dear != 0)
 		add_to_offsets(v, dear);
 }

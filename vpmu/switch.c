@@ -1,43 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * World switch. Between save and restore the hart's counters belong to somebody else; this
- * vcpu's running counters keep their offsets, each hctr its count, and go on from there.
+ * World switch. What a vcpu stops when it leaves stays in the hart's counters, and if nobody takes
+ * one of them before it comes back, one call of the port lets all of them go on. Whoever does take
+ * one has it evicted first: its count is read then, by the one that needs it.
  */
 #include "vpmu/internal.h"
+
+/* Looks at hctrs that were just stopped. Returns those in which a wrap was found. */
+static uint64_t look_at(struct vpmu *v, uint64_t hctrs)
+{
+	uint64_t wrapped = 0;
+	uint32_t i;
+
+	for_each_bit (i, hctrs)
+		if (vpmu_hctr_sync(v, (hctr_t){i}))
+			wrapped |= bit64(i);
+	return wrapped;
+}
 
 static void park(struct vpmu *v)
 {
 	uint64_t active = v->active;
-	uint32_t i;
-
 	/* Before the stop: what pends must be given to this vcpu, not to the next one. */
-	(void)vpmu_take_overflows(v);
+	uint64_t changed = vpmu_take_overflows(v);
+
+	/* Where an emulated instruction cost the direct reads, setting the hctr again gives them back. */
+	changed |= active & v->running & ~v->shown;
 	vpmu_port_stop(active);
-	for_each_bit (i, active)
-		vpmu_hctr_sync(v, (hctr_t){i});
+	/* A wrap must be told now, even if the hart has not. */
+	if (v->near != 0 || v->policy.count_hs || changed != 0)
+		changed |= look_at(v, active);
+	/* What counts HS went on after its value was taken. */
+	if (v->policy.count_hs)
+		changed = active;
 	vpmu_drop_pending(v);
 	v->parked = active;
 	v->active = 0;
-	v->armed = 0;
-	v->in_step = 0;
+	/* Their anchors have to be chosen again. */
+	v->owned &= ~changed;
+	v->shown &= ~changed;
+	v->armed &= ~changed;
 }
 
 void vpmu_save(struct vpmu *v)
 {
 	if (v->active != 0)
 		park(v);
-	/* The values of stopped counters will not survive in the hardware. */
-	v->held = 0;
-	vpmu_update_direct(v);
+	if (v->direct != 0) {
+		v->direct = 0;
+		vpmu_port_set_direct(0);
+	}
 	vpmu_raise_due(v);
+}
+
+void vpmu_evict(struct vpmu *v, hctr_t hctr)
+{
+	uint64_t bit = bit64(hctr.idx);
+
+	if ((v->owned & bit) == 0)
+		return;
+	if ((v->parked & bit) != 0)
+		vpmu_hctr_sync(v, hctr);
+	v->owned &= ~bit;
+	v->shown &= ~bit;
+	v->armed &= ~bit;
 }
 
 void vpmu_restore(struct vpmu *v)
 {
 	uint64_t parked = v->parked;
+	uint64_t untouched = parked & v->owned;
 
-	if (parked == 0)
-		return;
 	v->parked = 0;
-	vpmu_apply(v, parked, 0, 0);
+	vpmu_apply(v, parked & ~untouched, 0, untouched);
 }

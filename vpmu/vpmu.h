@@ -62,14 +62,28 @@ struct vpmu_policy {
 
 /* A logical counter. Private to vpmu/. */
 struct vpmu_counter {
-	/*
-	 * Not running: the counter's value. Running: the value less what it runs on (the count of
-	 * its hctr, the total of its firmware event), so counting writes nothing here.
-	 */
-	uint64_t value;
-	struct vpmu_hw_config event; /* what it counts */
-	uint32_t hctr;               /* hardware events: what backs it */
+	uint64_t value; /* of a counter that does not run */
+	/* Of one that runs: its value less what it runs on (the count of its hctr, the total of its
+	 * firmware event), so that counting writes nothing here. */
+	uint64_t offset;
+	uint32_t event_idx; /* what it counts; of a hardware counter its hctr knows the rest */
+	uint32_t hctr;      /* hardware events: what backs it */
 };
+
+/* What this vcpu knows of a hardware counter. Private to vpmu/. */
+struct vpmu_hctr {
+	uint64_t count; /* when last looked at */
+	/* What it was last made to hold for this vcpu: what all its users count. */
+	struct vpmu_hw_config event;
+	uint32_t users; /* configured lctrs that it backs */
+};
+
+/* An event that may be counted, as it was found when first asked for. Private to vpmu/. */
+struct vpmu_known {
+	uint32_t event_idx; /* type 0 or 1; 0: none */
+	uint32_t hctrs;     /* those that can count it, of those granted; never 0 */
+};
+#define VPMU_KNOWN 16U
 
 /* Embedded by value in its vcpu; the fields are private to vpmu/. */
 struct vpmu {
@@ -88,23 +102,30 @@ struct vpmu {
 	uint64_t lost;     /* the hardware refused it: no value to be had, see counter.c */
 	uint64_t overflow; /* OF, hardware counters only */
 	uint64_t near;     /* part of running: its next wrap must be told, see overflow.c */
-	uint64_t home;     /* part of configured: backed by the hctr of the same index */
-	uint64_t cycles;   /* configured for CPU_CYCLES */
-	/* Configured for CPU_CYCLES or INSTRUCTIONS, and counting VS [0], VU [1]. */
-	uint64_t retires[2];
+	/* Part of configured: alone on the hctr of its index, and at offset 0 whenever it runs. */
+	uint64_t solo;
 
-	/* Sets of hctr; all but parked are empty while the vcpu is not resident. */
-	uint64_t active;  /* running in hardware: exactly those with a running lctr */
-	uint64_t armed;   /* part of active: will raise LCOFI and has not yet */
-	uint64_t held;    /* idle, and holding the value of the lctr of the same index */
-	uint64_t in_step; /* part of active: the lctr of the same index runs there at offset 0 */
-	uint64_t direct;  /* what vpmu_port_set_direct() was told */
-	uint64_t parked;  /* active when vpmu_save() stopped them */
+	/*
+	 * Sets of hctr. While the vcpu is not resident nothing is active, and what it owns is as it
+	 * left it: another vcpu that wants such an hctr has it evicted first, see switch.c.
+	 */
+	uint64_t active; /* running in hardware: exactly those with a running lctr */
+	uint64_t parked; /* active when vpmu_save() stopped them */
+	uint64_t armed;  /* part of active or parked: will raise LCOFI and has not yet */
+	uint64_t owned;  /* the hardware holds its event for this vcpu, and nobody touched it since */
+	/* Part of owned: it reads what the lctr of its index reads, which runs if and only if it
+	 * does. */
+	uint64_t shown;
+	uint64_t direct; /* what vpmu_port_set_direct() was told */
+	/* By what they were last made to hold: CPU_CYCLES; CPU_CYCLES or INSTRUCTIONS that count VS
+	 * [0], VU [1]. */
+	uint64_t cycles;
+	uint64_t retires[2];
 
 	bool lcofi_due; /* a wrap was found and LCOFI not yet raised; false between calls */
 
-	uint64_t count[VPMU_HW_COUNTERS]; /* of each hctr, when last looked at */
-	uint32_t users[VPMU_HW_COUNTERS]; /* configured lctrs that each hctr backs */
+	struct vpmu_known known[VPMU_KNOWN];
+	struct vpmu_hctr hctr[VPMU_HW_COUNTERS];
 	struct vpmu_counter counter[VPMU_COUNTERS];
 	uint64_t fw_total[VPMU_FW_EVENTS]; /* since vpmu_init(), counted or not */
 	uint32_t fw_watched;               /* what vpmu_port_fw_watch() was told */
@@ -185,10 +206,17 @@ void vpmu_fw_event(struct vpmu *v, uint32_t code);
 void vpmu_save(struct vpmu *v);
 void vpmu_restore(struct vpmu *v);
 
+/*
+ * Somebody else is about to use an hctr of this vcpu's, which is not resident: from here on the
+ * hart's counter is as the vcpu left it no more. Called by the port, before it touches it; it may
+ * read it meanwhile. Any hctr, any number of times.
+ */
+void vpmu_evict(struct vpmu *v, hctr_t hctr);
+
 /* Does a counter of this vcpu count cycles now? Idle time must then be spent outside VS. */
 static inline bool vpmu_counts_cycles(const struct vpmu *v)
 {
-	return (v->running & v->cycles) != 0;
+	return (v->active & v->cycles) != 0;
 }
 
 /* Back to vpmu_init(); stops what runs. The vcpu is resident. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What both back ends share: which counter holds what, reads, and overflow flags. */
 #include "arch/riscv/csr.h"
-#include "arch/riscv/hpm.h"
+#include "arch/riscv/hpm_backend.h"
 #include "arch/riscv/hpm_raw.h"
 #include "arch/riscv/quirks.h"
 #include "vpmu/sbi_pmu.h"
@@ -16,13 +16,13 @@ const struct hpm_event *hpm_event_find(const struct hpm *hpm, uint32_t event_idx
 	return NULL;
 }
 
-uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data)
+uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data, uint64_t running)
 {
 	const struct hpm_event *event = hpm_event_find(hpm, event_idx);
 
 	if (SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW ||
 	    SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW_V2)
-		return hpm_raw_hctrs(hpm, event_idx, event_data);
+		return hpm_raw_hctrs(hpm, event_idx, event_data, running);
 
 	return event && event_data == 0 ? event->hctrs : 0;
 }
@@ -31,9 +31,13 @@ bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hpm_config *conf
 {
 	struct hpm_slot *slot = &hpm->slots[hctr];
 
-	slot->programmed = hpm->backend->program(hpm, hctr, config);
+	slot->programmed = hpm->delegated ? hpm_ssccfg_program(hpm, hctr, config)
+	                                  : hpm_sbi_program(hpm, hctr, config);
 	slot->config = *config;
 	hpm->armed &= ~BIT(hctr);
+	hpm->may_arm &= ~BIT(hctr);
+	if (quirk_may_arm(config->event_idx))
+		hpm->may_arm |= BIT(hctr);
 	return slot->programmed;
 }
 
@@ -41,7 +45,7 @@ uint64_t hpm_take_overflow(const struct hpm *hpm)
 {
 	/* First the pending bit, then the flags: this order loses no overflow. */
 	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
-	return csr_read(CSR_SCOUNTOVF) & hpm->armed & hpm->running;
+	return csr_read(CSR_SCOUNTOVF) & hpm->armed;
 }
 
 /* A CSR number is part of the instruction, so each counter has its own: 8 bytes a counter. */

@@ -35,37 +35,19 @@ struct hpm_slot {
 	uint64_t value;    /* sbi back end: what a fresh one is to start from */
 };
 
-struct hpm_backend;
-
 struct hpm {
-	const struct hpm_backend *backend;
 	uint64_t hctrs; /* counters 3..31 that count with filters */
 	uint32_t width; /* bits of each */
 	uint32_t n_events;
-	bool lcofi;  /* an overflow can be delivered to a guest */
-	bool ssccfg; /* counters can be driven without the firmware */
-	uint64_t running;
-	uint64_t armed; /* last set with OF = 0: only their flags mean an overflow */
-	uint64_t fresh; /* sbi back end: set, and their values yet to be written by run() */
+	bool lcofi;       /* an overflow can be delivered to a guest */
+	bool ssccfg;      /* counters can be driven without the firmware, ... */
+	bool delegated;   /* ... and are: the ssccfg back end, else sbi */
+	uint64_t may_arm; /* those that hold an event whose counter may be armed */
+	uint64_t armed;   /* last set with OF = 0: only their flags mean an overflow */
+	uint64_t fresh;   /* sbi back end: set, and their values yet to be written by run() */
 	struct hpm_event events[HPM_MAX_EVENTS];
 	struct hpm_slot slots[32];
 };
-
-/* The two ways to drive counters. All counters named are this hart's. */
-struct hpm_backend {
-	const char *name;
-	/* A stopped counter takes up event and filter. false: refused, it holds nothing. */
-	bool (*program)(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
-	/* A stopped, programmed counter gets its value. armed: OF = 0, else OF = 1. It runs after
-	 * run(), which is to follow at once. Always true, so that it can be the tail of a call. */
-	bool (*set)(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed);
-	void (*run)(struct hpm *hpm, uint64_t hctrs);
-	void (*stop)(uint64_t hctrs);
-	/* See vpmu_port_step(). */
-	bool (*step)(uint32_t hctr, uint64_t last);
-};
-
-extern const struct hpm_backend hpm_sbi, hpm_ssccfg;
 
 enum hpm_choice { HPM_AUTO, HPM_SBI, HPM_SSCCFG };
 
@@ -73,8 +55,9 @@ enum hpm_choice { HPM_AUTO, HPM_SBI, HPM_SSCCFG };
 void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice);
 
 /* The counters to be used for an event on this hart, 0: it cannot be counted. Raw events are asked
- * of the firmware each time, with all counters that do not run: what they held is gone then. */
-uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data);
+ * of the firmware each time, with all counters that are not running: what they held is gone then. */
+uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data,
+                         uint64_t running);
 
 /* How a raw event is said to this firmware: as v2 where it knows that, as v1 where the value fits
  * in 48 bits. false: neither (SBI 3.0 sections 11.3 and 11.4). Other events stay as they are. */
@@ -101,8 +84,8 @@ bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hpm_config *conf
 /* cycle, instret or hpmcounterN, running or stopped. */
 uint64_t hpm_read(uint32_t hctr);
 
-/* Takes the pending LCOFI off the hart. Returns which of the counters that were really armed have
- * their flag set. */
+/* Takes the pending LCOFI off the hart. Returns which of the counters that were last set armed have
+ * their flag set, running or not. */
 uint64_t hpm_take_overflow(const struct hpm *hpm);
 
 #endif

@@ -170,7 +170,7 @@ static void set_minh(const struct hpm *hpm)
 
 void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice)
 {
-	*hpm = (struct hpm){.backend = &hpm_sbi, .width = 64};
+	*hpm = (struct hpm){.width = 64};
 	/* Without Sscofpmf a programmable counter has no filters and would count HS and others. */
 	if (!sscofpmf || !sbi_probe(SBI_EXT_PMU))
 		return;
@@ -188,6 +188,6 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice)
 	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 	if (hpm->ssccfg && choice == HPM_SSCCFG) {
 		set_minh(hpm);
-		hpm->backend = &hpm_ssccfg;
+		hpm->delegated = true;
 	}
 }

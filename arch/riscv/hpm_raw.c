@@ -36,12 +36,13 @@ static uint64_t ask(uint32_t event_idx, uint64_t event_data, uint64_t hctrs)
 	return BIT(ret.value) & hctrs;
 }
 
-static uint64_t running_it(const struct hpm *hpm, const struct hpm_config *config)
+static uint64_t running_it(const struct hpm *hpm, uint64_t running,
+                           const struct hpm_config *config)
 {
 	uint64_t hctrs = 0;
 	uint32_t i;
 
-	for_each_bit (i, hpm->running) {
+	for_each_bit (i, running) {
 		if (hpm->slots[i].config.event_idx == config->event_idx &&
 		    hpm->slots[i].config.event_data == config->event_data)
 			hctrs |= BIT(i);
@@ -49,16 +50,16 @@ static uint64_t running_it(const struct hpm *hpm, const struct hpm_config *confi
 	return hctrs;
 }
 
-uint64_t hpm_raw_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data)
+uint64_t hpm_raw_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data, uint64_t running)
 {
 	struct hpm_config config = {.event_idx = event_idx, .event_data = event_data};
-	uint64_t able = running_it(hpm, &config);
-	uint64_t idle = hpm->hctrs & ~hpm->running;
+	uint64_t able = running_it(hpm, running, &config);
+	uint64_t idle = hpm->hctrs & ~running;
 	uint32_t firmware_event, i;
 
 	/* To ask means to configure and reset, and a reset clears MINH, which the delegated back end
 	 * cannot set again: the counter would count M-mode. So raw events are refused there. */
-	if (hpm->backend == &hpm_ssccfg || !hpm_firmware_event(&config, &firmware_event))
+	if (hpm->delegated || !hpm_firmware_event(&config, &firmware_event))
 		return 0;
 	for_each_bit (i, idle) {
 		if (hpm->slots[i].programmed)

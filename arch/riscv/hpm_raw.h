@@ -9,6 +9,6 @@
 
 #include "arch/riscv/hpm.h"
 
-uint64_t hpm_raw_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data);
+uint64_t hpm_raw_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data, uint64_t running);
 
 #endif

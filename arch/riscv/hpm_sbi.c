@@ -4,12 +4,10 @@
  * the firmware answers for a set with its last member's error only. Never mixed on one hart with
  * hpm_ssccfg.c after boot: the firmware does not see delegated writes.
  */
-#include "arch/riscv/csr.h"
-#include "arch/riscv/hpm.h"
+#include "arch/riscv/hpm_backend.h"
 #include "arch/riscv/sbi.h"
-#include "vpmu/bits.h"
 
-static bool sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
+bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
 {
 	uint64_t flags = SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_UINH;
 	uint32_t event_idx;
@@ -54,7 +52,7 @@ static void sbi_start_call(uint64_t mask, uint64_t flags, uint64_t value, bool a
 		csr_set(CSR_SIP, BIT(IRQ_LCOFI));
 }
 
-static void sbi_stop(uint64_t hctrs)
+void hpm_sbi_stop(uint64_t hctrs)
 {
 	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, 0, hctrs, 0, 0, 0);
 }
@@ -65,60 +63,69 @@ static bool started_stale(uint32_t hctr, uint64_t value)
 	return (csr_read(CSR_SCOUNTOVF) & BIT(hctr)) && hpm_read(hctr) >= value;
 }
 
-static void start_at(uint32_t hctr, uint64_t value, bool armed)
+static void start_armed(uint32_t hctr, uint64_t value)
 {
-	sbi_start_call(BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, armed);
+	sbi_start_call(BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, true);
 	/* Only where other counters move in HS; once more is enough for all but the unluckiest. */
-	for (int i = 0; i < 3 && armed && started_stale(hctr, value); i++) {
-		sbi_stop(BIT(hctr));
-		sbi_start_call(BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, armed);
+	for (int i = 0; i < 3 && started_stale(hctr, value); i++) {
+		hpm_sbi_stop(BIT(hctr));
+		sbi_start_call(BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, true);
 	}
 }
 
-/* Those that nobody touched since they were stopped will go on with one call for all of them. */
-static bool sbi_set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
+/* Those that are where they should be will go on with one call for all of them. */
+static void set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 {
 	uint64_t bit = BIT(hctr);
 
 	if (armed == ((hpm->armed & bit) != 0) && hpm_read(hctr) == value) {
 		hpm->fresh &= ~bit;
-		return true;
+		return;
 	}
 	hpm->slots[hctr].value = value;
 	hpm->fresh |= bit;
 	hpm->armed = armed ? hpm->armed | bit : hpm->armed & ~bit;
 	/* Only config sets OF: a counter that was armed and did not overflow has it at 0. */
 	if (!armed && !(csr_read(CSR_SCOUNTOVF) & bit))
-		sbi_program(hpm, hctr, &hpm->slots[hctr].config);
-	return true;
+		hpm_sbi_program(hpm, hctr, &hpm->slots[hctr].config);
 }
 
-static void sbi_run(struct hpm *hpm, uint64_t hctrs)
+void hpm_sbi_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed)
 {
-	uint64_t again = hctrs & ~hpm->fresh;
 	uint32_t i;
 
+	for_each_bit (i, hctrs)
+		set(hpm, i, value, armed && (hpm->may_arm & BIT(i)));
+}
+
+/* Counters that are not armed start at one value with one call for all of them. */
+static uint64_t start_together(const struct hpm *hpm, uint64_t hctrs)
+{
+	uint64_t value = hpm->slots[lowest_bit(hctrs)].value;
+	uint64_t together = 0;
+	uint32_t i;
+
+	for_each_bit (i, hctrs) {
+		if (hpm->slots[i].value == value)
+			together |= BIT(i);
+	}
+	sbi_start_call(together, SBI_PMU_START_SET_INIT_VALUE, value, false);
+	return together;
+}
+
+void hpm_sbi_run(struct hpm *hpm, uint64_t hctrs)
+{
+	uint64_t again = hctrs & ~hpm->fresh;
+	uint64_t silent = hctrs & hpm->fresh & ~hpm->armed;
+	uint32_t i;
+
+	hpm->fresh &= ~hctrs;
 	if (again & hpm->armed)
 		sbi_start_call(again & hpm->armed, 0, 0, true);
 	if (again & ~hpm->armed)
 		sbi_start_call(again & ~hpm->armed, 0, 0, false);
-	for_each_bit (i, hctrs & hpm->fresh)
-		start_at(i, hpm->slots[i].value, hpm->armed & BIT(i));
+	while (silent)
+		silent &= ~start_together(hpm, silent);
+	for_each_bit (i, hctrs & ~again & hpm->armed)
+		start_armed(i, hpm->slots[i].value);
 }
-
-/* A call to the firmware is never cheap. */
-static bool sbi_step(uint32_t hctr, uint64_t last)
-{
-	(void)hctr;
-	(void)last;
-	return false;
-}
-
-const struct hpm_backend hpm_sbi = {
-    .name = "sbi",
-    .program = sbi_program,
-    .set = sbi_set,
-    .run = sbi_run,
-    .stop = sbi_stop,
-    .step = sbi_step,
-};

@@ -4,9 +4,7 @@
  * makes sireg the counter and sireg2 its mhpmevent; scountinhibit stops and starts. QEMU takes
  * whole writes to sireg and sireg2 only (no set, clear or useful swap).
  */
-#include "arch/riscv/csr.h"
-#include "arch/riscv/hpm.h"
-#include "arch/riscv/ssccfg.h"
+#include "arch/riscv/hpm_backend.h"
 #include "vpmu/sbi_pmu.h"
 
 static uint64_t event_bits(const struct hpm *hpm, const struct hpm_config *config)
@@ -27,7 +25,7 @@ static uint64_t event_bits(const struct hpm *hpm, const struct hpm_config *confi
 	return bits | (event ? event->selector : config->event_data);
 }
 
-static bool ssccfg_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
+bool hpm_ssccfg_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
 {
 	uint64_t bits = event_bits(hpm, config);
 
@@ -38,53 +36,3 @@ static bool ssccfg_program(struct hpm *hpm, uint32_t hctr, const struct hpm_conf
 	csr_write(CSR_SIREG2, bits | MHPMEVENT_OF);
 	return true;
 }
-
-/* To write the value again costs less than to find out whether it is still there. */
-static bool ssccfg_set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
-{
-	uint64_t was_armed = hpm->armed & BIT(hctr);
-
-	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
-	/* Only the hart changes OF behind our back, from 0 to 1, when an armed one wraps. */
-	if (armed) {
-		csr_write(CSR_SIREG2, hpm->slots[hctr].selector);
-		hpm->armed |= BIT(hctr);
-	} else if (was_armed) {
-		csr_write(CSR_SIREG2, hpm->slots[hctr].selector | MHPMEVENT_OF);
-		hpm->armed &= ~BIT(hctr);
-	}
-	csr_write(CSR_SIREG, value);
-	return true;
-}
-
-static void ssccfg_run(struct hpm *hpm, uint64_t hctrs)
-{
-	(void)hpm;
-	csr_clear(CSR_SCOUNTINHIBIT, hctrs);
-}
-
-static void ssccfg_stop(uint64_t hctrs)
-{
-	csr_set(CSR_SCOUNTINHIBIT, hctrs);
-}
-
-static bool ssccfg_step(uint32_t hctr, uint64_t last)
-{
-	uint64_t value;
-
-	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
-	value = csr_read(CSR_SIREG);
-	if (value == last)
-		return false;
-	csr_write(CSR_SIREG, value + 1);
-	return true;
-}
-
-const struct hpm_backend hpm_ssccfg = {
-    .name = "ssccfg",
-    .program = ssccfg_program,
-    .set = ssccfg_set,
-    .run = ssccfg_run,
-    .stop = ssccfg_stop,
-    .step = ssccfg_step,
-};

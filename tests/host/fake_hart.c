@@ -91,7 +91,6 @@ void fake_write_event(uint32_t idx, const struct vpmu_hw_config *config)
 		c->of = true;
 	/* Nobody may rely on what a new configuration leaves in the counter. */
 	c->value = 0xdeadULL << 40 & fake_value_mask();
-	c->owner = NOBODY;
 }
 
 /* What really moves the counter, by the map. */
@@ -282,6 +281,11 @@ void fake_hart_fw_event(uint32_t vcpu, uint32_t code, uint64_t n)
 		world->total[code] += n;
 }
 
+void fake_hart_vpmu(uint32_t vcpu, struct vpmu *vpmu)
+{
+	fake.world[vcpu].vpmu = vpmu;
+}
+
 uint32_t fake_hart_watched(uint32_t vcpu)
 {
 	return fake.world[vcpu].watched;
@@ -304,8 +308,6 @@ void fake_hart_leave(void)
 	if (fake.lcofip_by_hs)
 		fake.lcofip = false;
 	fake.lcofip_by_hs = false;
-	for (uint32_t i = 0; i < COUNTERS; i++)
-		fake.counters[i].owner = NOBODY;
 	fake.resident = NOBODY;
 }
 

@@ -106,6 +106,9 @@ void fake_hart_reset(const struct fake_hart_config *config);
 /* What the world knows of a vcpu (1..FAKE_VCPUS): which firmware events it counts, and HS. */
 void fake_hart_policy(uint32_t vcpu, const struct vpmu_policy *policy);
 
+/* Whom to tell that another vcpu takes a counter of this one (1..FAKE_VCPUS); default: nobody. */
+void fake_hart_vpmu(uint32_t vcpu, struct vpmu *vpmu);
+
 /*
  * The vcpu (any id but 0) becomes resident: call before vpmu_restore(). Leaves: call after
  * vpmu_save(); fails the test when a counter still runs, is direct, or an overflow pends.
@@ -153,7 +156,7 @@ struct fake_start {
 	struct vpmu_hw_config config;
 };
 
-/* vpmu_port_set() for each, then vpmu_port_run(). Returns those refused. */
+/* vpmu_port_prepare() and vpmu_port_set() for each, then vpmu_port_run(). Returns those refused. */
 uint64_t fake_hart_start(const struct fake_start *starts, uint32_t n);
 
 /* The event of an event_idx and event_data, or FAKE_EVENTS. */

@@ -69,30 +69,44 @@ static void note_fault(uint32_t idx)
 	fake_trace.refused |= 1ULL << idx;
 }
 
+/* The counter's last owner learns that it is not any more. */
+static void evict(uint32_t idx)
+{
+	uint32_t owner = fake.counters[idx].owner;
+
+	if (owner == NOBODY || owner == fake.resident)
+		return;
+	if (owner <= FAKE_VCPUS && fake.world[owner].vpmu)
+		vpmu_evict(fake.world[owner].vpmu, (hctr_t){idx});
+	fake.counters[idx].owner = NOBODY;
+}
+
 bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
 {
 	uint32_t idx = checked(hctr);
 
 	fake_trace.prepares++;
 	fake_require(!fake.counters[idx].running, "prepare of a running counter");
+	evict(idx);
 	if (fake.fail_prepare && !--fake.fail_prepare) {
 		note_fault(idx);
 		return false;
 	}
 	program(idx, config);
+	fake.counters[idx].owner = fake.resident;
 	return true;
 }
 
-static void set(uint32_t idx, const struct vpmu_hw_config *config, uint64_t value, bool armed)
+static void set(uint32_t idx, uint64_t value, bool armed)
 {
 	struct fake_counter *c = &fake.counters[idx];
 
-	program(idx, config);
+	fake_require(!c->running, "set of a running counter");
+	fake_require(c->owner == fake.resident, "set of a counter that its vcpu did not prepare");
 	fake_require(value == (value & fake_value_mask()), "value wider than the counter");
 	c->value = value & fake_value_mask();
-	c->owner = fake.resident;
 	c->left_out = armed && fake.config.no_armed_cache_events &&
-	              config->event_idx >> 16 == SBI_PMU_TYPE_CACHE;
+	              c->config.event_idx >> 16 == SBI_PMU_TYPE_CACHE;
 	if (!armed || c->left_out)
 		c->of = true;
 	else if (!pending_in_vain() || !fake.config.pending_keeps_of)
@@ -103,20 +117,25 @@ static void set(uint32_t idx, const struct vpmu_hw_config *config, uint64_t valu
 		c->stale = true;
 }
 
-bool vpmu_port_set(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t value, bool armed)
+uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
 {
-	uint32_t idx;
+	uint64_t refused = 0;
 
-	idx = checked(hctr);
-	fake_require(!fake.counters[idx].running, "start of a running counter");
-	fake_trace.started++;
-	if (fake.refuse_start && !--fake.refuse_start) {
-		note_fault(idx);
-		return false;
+	called();
+	fake_require(hctr_mask && !(hctr_mask >> COUNTERS), "set of counters that do not exist");
+	for (uint32_t i = 0; i < COUNTERS; i++) {
+		if (!(hctr_mask & 1ULL << i))
+			continue;
+		fake_trace.started++;
+		if (fake.refuse_start && !--fake.refuse_start) {
+			note_fault(i);
+			refused |= 1ULL << i;
+			continue;
+		}
+		set(i, value, armed);
+		fake.ready |= 1ULL << i;
 	}
-	set(idx, config, value, armed);
-	fake.ready |= 1ULL << idx;
-	return true;
+	return refused;
 }
 
 void vpmu_port_run(uint64_t hctr_mask)
@@ -124,22 +143,32 @@ void vpmu_port_run(uint64_t hctr_mask)
 	fake_trace.start_calls++;
 	called();
 	fake_require(!pending_in_vain(), "start while an overflow pends");
-	fake_require(hctr_mask == fake.ready, "run of others than those that were set");
+	fake_require(hctr_mask && !(fake.ready & ~hctr_mask), "those that were set are not run");
 	fake.ready = 0;
-	for (uint32_t i = 0; i < COUNTERS; i++)
-		if (hctr_mask & 1ULL << i)
-			fake.counters[i].running = true;
+	for (uint32_t i = 0; i < COUNTERS; i++) {
+		if (!(hctr_mask & 1ULL << i))
+			continue;
+		fake_require(!fake.counters[i].running, "run of a running counter");
+		fake_require(fake.counters[i].owner == fake.resident,
+		             "run of a counter that its vcpu did not leave so");
+		fake.counters[i].running = true;
+	}
 }
 
 uint64_t fake_hart_start(const struct fake_start *starts, uint32_t n)
 {
 	uint64_t refused = 0;
 
-	for (uint32_t i = 0; i < n; i++)
-		if (!vpmu_port_set(starts[i].hctr, &starts[i].config, starts[i].value,
-		                   starts[i].armed))
-			refused |= 1ULL << starts[i].hctr.idx;
-	vpmu_port_run(fake.ready);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t bit = 1ULL << starts[i].hctr.idx;
+
+		if (!vpmu_port_prepare(starts[i].hctr, &starts[i].config))
+			refused |= bit;
+		else
+			refused |= vpmu_port_set(bit, starts[i].value, starts[i].armed);
+	}
+	if (fake.ready)
+		vpmu_port_run(fake.ready);
 	return refused;
 }
 
@@ -173,10 +202,12 @@ void vpmu_port_stop(uint64_t hctr_mask)
 uint64_t vpmu_port_read(hctr_t hctr)
 {
 	uint32_t idx = checked(hctr);
+	uint32_t owner = fake.counters[idx].owner;
 
 	fake_trace.reads++;
-	fake_require(fake.counters[idx].owner == fake.resident,
-	             "read of a counter not started since its vcpu is resident");
+	/* Another one's while it is evicted. */
+	fake_require(owner == fake.resident || (owner != NOBODY && !fake.counters[idx].running),
+	             "read of a counter that somebody has touched");
 	return fake.counters[idx].value;
 }
 

@@ -12,7 +12,7 @@
 struct fake_counter {
 	struct vpmu_hw_config config;
 	uint64_t value;
-	uint32_t owner; /* the vcpu that started it since it became resident */
+	uint32_t owner; /* the vcpu that prepared it last */
 	bool programmed;
 	bool running;
 	bool left_out; /* was to be armed, and the port did not */
@@ -23,6 +23,7 @@ struct fake_counter {
 /* What the world keeps for each vcpu. */
 struct fake_world {
 	bool known; /* fake_hart_policy() was called */
+	struct vpmu *vpmu; /* who is told of evictions */
 	bool count_hs;
 	uint32_t fw_port_events;
 	uint32_t n_tally_events;

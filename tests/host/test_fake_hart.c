@@ -207,8 +207,7 @@ static void test_fake_notices_misuse(void **state)
 	config.misuse = note_misuse;
 	enter_hart(&config);
 	vpmu_port_read((hctr_t){3});
-	expect_misuse("read of a counter not started since its vcpu is "
-	              "resident");
+	expect_misuse("read of a counter that somebody has touched");
 	vpmu_port_stop(1 << 3);
 	expect_misuse("stop of a counter that does not run");
 	fake_hart_start(&wrong, 1);
@@ -216,7 +215,9 @@ static void test_fake_notices_misuse(void **state)
 	vpmu_port_stop(1 << 4);
 	fake_hart_start(&start, 1);
 	fake_hart_start(&start, 1);
-	expect_misuse("start of a running counter");
+	expect_misuse("prepare of a running counter");
+	vpmu_port_set(1 << 3, 0, false);
+	expect_misuse("set of a running counter");
 	vpmu_port_prepare(start.hctr, &start.config);
 	expect_misuse("prepare of a running counter");
 	vpmu_port_set_direct(1 << 3);

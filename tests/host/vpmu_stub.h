@@ -47,7 +47,7 @@ struct stub_hctr {
 	bool running;
 	bool armed;
 	bool flag;
-	bool ours; /* started since the vcpu became resident */
+	bool ours; /* prepared by the vcpu, and not touched by a neighbour since */
 	uint64_t value;
 	struct vpmu_hw_config config;
 };

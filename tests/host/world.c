@@ -52,6 +52,7 @@ void world_reset(const struct machine *machine)
 		if (now.policy[i].events)
 			now.policy[i].events = now.allowed[i];
 		fake_hart_policy(i + 1, &now.policy[i]);
+		fake_hart_vpmu(i + 1, &world_vcpus[i].vpmu);
 		vpmu_init(&world_vcpus[i].vpmu, &now.policy[i]);
 		model_init(&world_vcpus[i].model, i + 1, &now.policy[i]);
 		world_vcpus[i].model.silent_cache_events = now.hart.no_armed_cache_events;

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The two ways to drive a hart's counters, and the choice between them: for arch/riscv/hpm*.c and
+ * the port of the vPMU. What is delegated takes so few instructions that it is inline; a call to
+ * the firmware is never cheap. All counters named are this hart's.
+ */
+#ifndef ARCH_HPM_BACKEND_H
+#define ARCH_HPM_BACKEND_H
+
+#include "arch/riscv/csr.h"
+#include "arch/riscv/hpm.h"
+#include "arch/riscv/ssccfg.h"
+#include "vpmu/bits.h"
+
+/* A stopped counter takes up event and filter. false: refused, it holds nothing. */
+bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
+bool hpm_ssccfg_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
+
+void hpm_sbi_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed);
+void hpm_sbi_run(struct hpm *hpm, uint64_t hctrs);
+void hpm_sbi_stop(uint64_t hctrs);
+
+static inline void hpm_ssccfg_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed)
+{
+	uint64_t arm = armed ? hctrs & hpm->may_arm : 0;
+	uint64_t change = arm | (hctrs & hpm->armed);
+	uint32_t i;
+
+	if (change) {
+		for_each_bit (i, change) {
+			uint64_t of = arm & BIT(i) ? 0 : MHPMEVENT_OF;
+
+			csr_write(CSR_SISELECT, SISELECT_COUNTER0 + i);
+			/* Only the hart changes OF behind our back, from 0 to 1, when an armed one
+			 * wraps. */
+			csr_write(CSR_SIREG2, hpm->slots[i].selector | of);
+		}
+		hpm->armed = (hpm->armed & ~hctrs) | arm;
+	}
+	/* To write a value again costs less than to find out whether it is still there. */
+	for_each_bit (i, hctrs) {
+		csr_write(CSR_SISELECT, SISELECT_COUNTER0 + i);
+		csr_write(CSR_SIREG, value);
+	}
+}
+
+/*
+ * Stopped, programmed counters get a value. armed: OF = 0 where the platform bears it, else
+ * OF = 1. They run after hpm_run(), which is to follow at once.
+ */
+static inline void hpm_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed)
+{
+	if (hpm->delegated)
+		hpm_ssccfg_set(hpm, hctrs, value, armed);
+	else
+		hpm_sbi_set(hpm, hctrs, value, armed);
+}
+
+static inline void hpm_run(struct hpm *hpm, uint64_t hctrs)
+{
+	if (hpm->delegated)
+		csr_clear(CSR_SCOUNTINHIBIT, hctrs);
+	else
+		hpm_sbi_run(hpm, hctrs);
+}
+
+static inline void hpm_stop(const struct hpm *hpm, uint64_t hctrs)
+{
+	if (hpm->delegated)
+		csr_set(CSR_SCOUNTINHIBIT, hctrs);
+	else
+		hpm_sbi_stop(hctrs);
+}
+
+/* A counter of hpm_reprogram(), running or stopped. */
+static inline uint64_t hpm_value(const struct hpm *hpm, uint32_t hctr)
+{
+	if (!hpm->delegated)
+		return hpm_read(hctr);
+	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
+	return csr_read(CSR_SIREG);
+}
+
+/* See vpmu_port_step(). */
+static inline bool hpm_step(const struct hpm *hpm, uint32_t hctr, uint64_t last)
+{
+	uint64_t value;
+
+	if (!hpm->delegated)
+		return false;
+	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
+	value = csr_read(CSR_SIREG);
+	if (value == last)
+		return false;
+	csr_write(CSR_SIREG, value + 1);
+	return true;
+}
+
+#endif

@@ -67,6 +67,7 @@ struct hpm_backend {
 
 extern const struct hpm_backend hpm_sbi, hpm_ssccfg;
 
+/* HPM_AUTO, HPM_SSCCFG: the delegated one where the hart has it, else the firmware. */
 enum hpm_choice { HPM_AUTO, HPM_SBI, HPM_SSCCFG };
 
 /* Finds counters and events, clears stale overflow flags, chooses the back end. At boot. */

@@ -47,9 +47,9 @@ TARGET_FLAGS := $(TARGET_ARCH_FLAGS) -ffreestanding -fno-pic -fno-pie -fno-commo
 ifneq ($(findstring -elf-,$(CROSS_COMPILE)),)
 TARGET_FLAGS += -idirafter /usr/riscv64-linux-gnu/include
 endif
-# No C code of ours uses t3 to t6: a short exit need not save what it cannot lose (switch.S).
+# No C code of ours uses t2 to t6: a short exit need not save what it cannot lose (switch.S).
 TARGET_CFLAGS := -std=c11 -fstack-protector-strong $(WARN) $(TARGET_FLAGS) \
-	-ffixed-t3 -ffixed-t4 -ffixed-t5 -ffixed-t6
+	-ffixed-t2 -ffixed-t3 -ffixed-t4 -ffixed-t5 -ffixed-t6
 
 # vpmu/ has no array on any stack, and its structures' addresses are passed in every call.
 $(B)/obj/vpmu/%.c.o: TARGET_CFLAGS += -fstack-protector

@@ -27,7 +27,7 @@ enum gpr {
 };
 
 struct guest_context {
-	/* x[0] is always 0. While an SBI call is served, a0, a1, s0..s11, t3..t6 and gp are stale
+	/* x[0] is always 0. While an SBI call is served, a0, a1, s0..s11, t2..t6 and gp are stale
 	 * (see switch.S). */
 	uint64_t x[32];
 	uint64_t hs_sp;      /* top of the stack of the hart on which the vcpu is resident */

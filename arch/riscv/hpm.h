@@ -49,6 +49,7 @@ struct hpm {
 	struct hpm_slot slots[32];
 };
 
+/* HPM_AUTO, HPM_SSCCFG: the delegated one where the hart has it, else the firmware. */
 enum hpm_choice { HPM_AUTO, HPM_SBI, HPM_SSCCFG };
 
 /* Finds counters and events, clears stale overflow flags, chooses the back end. At boot. */

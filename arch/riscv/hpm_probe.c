@@ -186,7 +186,7 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice)
 	if (quirks.home_counters)
 		assign_homes(hpm);
 	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
-	if (hpm->ssccfg && choice == HPM_SSCCFG) {
+	if (hpm->ssccfg && choice != HPM_SBI) {
 		set_minh(hpm);
 		hpm->delegated = true;
 	}

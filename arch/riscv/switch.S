@@ -6,7 +6,7 @@
  * that is how the vector tells a trap out of HS from an exit.
  *
  * An SBI call saves only what C may clobber and the guest must find unchanged; s0..s11, and gp and
- * t3..t6 (which no C code of ours uses) stay in their registers, and a0 and a1 are the call's
+ * t2..t6 (which no C code of ours uses) stay in their registers, and a0 and a1 are the call's
  * results. A CSR read that traps does the same, and writes its value into whatever register it
  * names. Everything else takes the long way, which saves all and may return into another vcpu.
  * tp is the vcpu's context all the time that one is served.
@@ -16,15 +16,15 @@
 
 #define X(n) (CTX_X + 8 * (n))(tp)
 
-/* How long was this stay? Clobbers t0..t2 and a2. */
+/* How long was this stay? Clobbers t0, t1, a2 and a4. */
 	.macro	account_stay
 	csrr	t0, CSR_INSTRET
 	ld	t1, CTX_ENTERED_HS(tp)
-	ld	t2, CTX_HS_INSNS(tp)
+	ld	a4, CTX_HS_INSNS(tp)
 	ld	a2, CTX_HS_LONGEST(tp)
 	sub	t0, t0, t1
-	add	t2, t2, t0
-	sd	t2, CTX_HS_INSNS(tp)
+	add	a4, a4, t0
+	sd	a4, CTX_HS_INSNS(tp)
 	bgeu	a2, t0, 1f
 	sd	t0, CTX_HS_LONGEST(tp)
 1:
@@ -42,7 +42,6 @@ trap_vector:
 	sd	ra, X(1)
 	sd	sp, X(2)
 	sd	t1, X(6)
-	sd	t2, X(7)
 	sd	a2, X(12)
 	sd	a3, X(13)
 	sd	a4, X(14)
@@ -87,7 +86,6 @@ leave_fast:
 	ld	sp, X(2)
 	ld	t0, X(5)
 	ld	t1, X(6)
-	ld	t2, X(7)
 	ld	a2, X(12)
 	ld	a3, X(13)
 	ld	a4, X(14)
@@ -130,11 +128,11 @@ into_register:
 	.endr
 	ld	gp, X(3)
 	j	leave_fast
-	.irp	n, 4,5,6,7
+	.irp	n, 4,5,6
 	j	leave_fast
 	nop
 	.endr
-	.irp	n, 8,9
+	.irp	n, 7,8,9
 	ld	x\n, X(\n)
 	j	leave_fast
 	.endr
@@ -157,6 +155,7 @@ after_ecall:
 long_way:
 	csrr	a1, CSR_SCAUSE
 save_the_rest:
+	sd	t2, X(7)
 	sd	t3, X(28)
 	sd	t4, X(29)
 	sd	t5, X(30)

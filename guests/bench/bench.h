@@ -2,31 +2,23 @@
 #ifndef GUESTS_BENCH_H
 #define GUESTS_BENCH_H
 
+#include "guests/lib/count.h"
 #include "guests/lib/csr.h"
 #include "guests/lib/guest.h"
 #include "guests/lib/print.h"
 #include "guests/lib/sbi.h"
 #include "guests/lib/trap.h"
 
-#define BIT(n) (1UL << (n))
-
-/* Index of the lowest bit; mask is not 0. */
-static inline uint64_t first(uint64_t mask)
-{
-	uint64_t i = 0;
-
-	while (!(mask & BIT(i)))
-		i++;
-	return i;
-}
 #define ROUNDS 10000UL
+
+typedef void (*operation_t)(void);
 
 /* before and after are not timed; NULL: nothing to do. rounds: 0 means ROUNDS. */
 struct row {
 	const char *name;
-	void (*op)(void);
-	void (*before)(void);
-	void (*after)(void);
+	operation_t op;
+	operation_t before;
+	operation_t after;
 	uint64_t rounds;
 };
 
@@ -34,7 +26,14 @@ struct row {
 void bench(const struct row *row);
 
 void bench_calls(uint64_t hartid);
-void bench_pmu(void);
+void bench_pmu(uint64_t hw, uint64_t fw); /* masks of counters */
+void bench_reads(uint64_t hw);
 void bench_overflow(void);
+
+/* In a VM whose counter reads all trap. */
+void bench_read_by_policy(uint64_t hw);
+
+/* The operation that reads a counter, 3..31: two instructions, `csrr` and `ret`. */
+operation_t read_op(uint64_t ctr);
 
 #endif

@@ -6,21 +6,9 @@
 #define FAR    0x8000000000000001UL /* where Linux starts what it only counts */
 
 static uint64_t hw, fw; /* masks */
-static uint64_t cycles_mask, four_mask, fw_mask;
-static uint32_t read_insn;
+static uint64_t cycles_mask, four_mask, fw_counter;
+static operation_t four_reads[4];
 static const uint64_t four_events[] = {1, 2, 0x10019, 0x10021};
-
-static void find(void)
-{
-	uint64_t n = sbi_pmu(SBI_PMU_NUM_COUNTERS, 0, 0, 0, 0, 0).value;
-
-	for (uint64_t i = 3; i < n && i < 64; i++) {
-		struct sbiret r = sbi_pmu(SBI_PMU_COUNTER_GET_INFO, i, 0, 0, 0, 0);
-
-		if (!r.error)
-			*(r.value & SBI_PMU_INFO_TYPE_FW ? &fw : &hw) |= BIT(i);
-	}
-}
 
 static void config(void)
 {
@@ -66,16 +54,15 @@ static void config_start(void)
 	start();
 }
 
-static void read_counter(void)
-{
-	insn_run(read_insn, 0);
-}
-
 static void four_config(void)
 {
 	four_mask = 0;
-	for (unsigned i = 0; i < 4; i++)
-		four_mask |= BIT(pmu_config(hw, 0, four_events[i]).value);
+	for (unsigned i = 0; i < 4; i++) {
+		uint64_t ctr = pmu_config(hw, 0, four_events[i]).value;
+
+		four_mask |= BIT(ctr);
+		four_reads[i] = read_op(ctr);
+	}
 	pmu_start(four_mask, FAR);
 }
 
@@ -88,8 +75,8 @@ static void four_reset(void)
 static void four(void)
 {
 	pmu_stop(four_mask);
-	for (uint64_t left = four_mask; left; left &= left - 1)
-		insn_run(INSN_CSRR_A0(CSR_CYCLE + first(left)), 0);
+	for (unsigned i = 0; i < 4; i++)
+		four_reads[i]();
 	pmu_start(four_mask, FAR);
 }
 
@@ -104,33 +91,7 @@ static void context_switch(void)
 
 static void fw_read(void)
 {
-	sbi_pmu(SBI_PMU_COUNTER_FW_READ, first(fw_mask), 0, 0, 0, 0);
-}
-
-static void bench_reads(void)
-{
-	static const struct row direct = {.name = "read-direct", .op = read_counter};
-	static const struct row trapped = {.name = "read-trapped", .op = read_counter};
-	static const struct row scountovf = {.name = "scountovf", .op = read_counter};
-	struct sbiret second;
-
-	config_start();
-	read_insn = INSN_CSRR_A0(CSR_CYCLE + first(cycles_mask));
-	bench(&direct);
-	/* The same again shares the counter, and reads of the second one trap (Tally only). */
-	second = pmu_config(hw, SBI_PMU_CFG_FLAG_SET_UINH, CYCLES);
-	if (!second.error && (BIT(second.value) & hw)) {
-		pmu_start(BIT(second.value), 0);
-		read_insn = INSN_CSRR_A0(CSR_CYCLE + second.value);
-		trap_guard();
-		bench(&trapped);
-		trap_unguard();
-		pmu_stop(BIT(second.value));
-		pmu_reset(BIT(second.value));
-	}
-	read_insn = INSN_CSRR_A0(CSR_SCOUNTOVF);
-	bench(&scountovf);
-	stop_reset();
+	sbi_pmu(SBI_PMU_COUNTER_FW_READ, fw_counter, 0, 0, 0, 0);
 }
 
 static void bench_fw(void)
@@ -140,13 +101,13 @@ static void bench_fw(void)
 
 	if (r.error)
 		return;
-	fw_mask = BIT(r.value);
-	pmu_start(fw_mask, 0);
+	fw_counter = r.value;
+	pmu_start(BIT(fw_counter), 0);
 	bench(&row);
-	pmu_reset(fw_mask);
+	pmu_reset(BIT(fw_counter));
 }
 
-void bench_pmu(void)
+void bench_pmu(uint64_t hw_mask, uint64_t fw_mask)
 {
 	static const struct row rows[] = {
 	    {.name = "config-same", .op = config, .after = reset},
@@ -164,8 +125,8 @@ void bench_pmu(void)
 	     .after = stop_reset},
 	};
 
-	find();
-	bench_reads();
+	hw = hw_mask;
+	fw = fw_mask;
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		bench(&rows[i]);
 	bench_fw();

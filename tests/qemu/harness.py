@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 GUEST = BUILD / "guest"
@@ -16,6 +18,10 @@ GUEST = BUILD / "guest"
 # Exit statuses of tools/run.
 OK, VM_FAILED, USAGE, REFUSED, DEPENDENCY, TIMEOUT, NO_VERDICT = range(7)
 INTERRUPTED = 130
+
+# Every test of a count runs on both; so do those of all that a guest sees.
+BACKENDS = ("sbi", "ssccfg")
+both_backends = pytest.mark.parametrize("backend", BACKENDS)
 
 # No request of a guest may keep a hart longer, in instructions.
 LONGEST_STAY = 20000

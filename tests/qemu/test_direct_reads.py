@@ -5,8 +5,8 @@ at all is in guests/selftest/user.c as well.)"""
 import pytest
 
 import bare_guests
+import harness
 
-BACKENDS = ("sbi", "ssccfg")
 TRAP = 'pmu-reads = "trap";'
 FEW, MANY = 1000, 100000
 
@@ -18,7 +18,7 @@ def read(folder, bootargs, words, **arguments):
     return bare_guests.exits(result, "alpha")
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@harness.both_backends
 @pytest.mark.parametrize("mode", ["s", "u"])
 def test_direct_reads_take_no_exit(tmp_path, backend, mode):
     few, many = (read(tmp_path, f"mode={mode} reads={n}", "0 odd", backend=backend)
@@ -27,16 +27,18 @@ def test_direct_reads_take_no_exit(tmp_path, backend, mode):
     assert many["csr"] == many["other"] == 0
 
 
+@harness.both_backends
 @pytest.mark.parametrize("mode", ["s", "u"])
-def test_a_stopped_counter_is_read_without_an_exit(tmp_path, mode):
-    few, many = (read(tmp_path, f"mode={mode} which=stopped step=0 reads={n}", "0 odd")
+def test_a_stopped_counter_is_read_without_an_exit(tmp_path, backend, mode):
+    few, many = (read(tmp_path, f"mode={mode} which=stopped step=0 reads={n}", "0 odd",
+                      backend=backend)
                  for n in (FEW, MANY))
     assert many == few
     assert many["csr"] == 0
 
 
 # A read counts itself, trapped or not: what Tally executes for a guest is in the guest's count.
-@pytest.mark.parametrize("backend", BACKENDS)
+@harness.both_backends
 @pytest.mark.parametrize("mode, which, properties",
                          [("s", "own", TRAP), ("u", "own", TRAP), ("s", "shared", ""),
                           ("u", "shared", "")])
@@ -49,14 +51,16 @@ def test_a_trapped_read_takes_one_exit(tmp_path, backend, mode, which, propertie
     assert many == few
 
 
+@harness.both_backends
 @pytest.mark.parametrize("which", ["own", "shared", "stopped"])
 @pytest.mark.parametrize("properties", ["", TRAP])
-def test_scounteren_closes_a_counter(tmp_path, which, properties):
+def test_scounteren_closes_a_counter(tmp_path, backend, which, properties):
     """However it is backed, with the other bits of scounteren open or not."""
-    read(tmp_path, f"mode=closed which={which} reads=100", "100 illegal", properties=properties)
+    read(tmp_path, f"mode=closed which={which} reads=100", "100 illegal",
+         properties=properties, backend=backend)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@harness.both_backends
 def test_direct_reads_beside_a_neighbour(tmp_path, backend):
     """Two that read and one that overflows: only time slices are left as exits."""
     guests = {"alpha": f"kind=reads mode=u reads={50 * MANY}",

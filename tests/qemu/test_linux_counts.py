@@ -73,7 +73,8 @@ def user_reads(tmp_path_factory):
     return program
 
 
-def test_alone_and_reads_of_a_process(tmp_path, user_reads):
+@harness.both_backends
+def test_alone_and_reads_of_a_process(tmp_path, user_reads, backend):
     """A process reads its counter by perf's mmap page, 101,000 times, without one exit; when the
     kernel has closed scounteren, SIGILL (status 128 + 4)."""
     folder = tmp_path / "test"
@@ -82,7 +83,7 @@ def test_alone_and_reads_of_a_process(tmp_path, user_reads):
     (folder / "user_reads").chmod(0o755)
     script = STAT + ("/test/user_reads 1000 && /test/user_reads 100000\n"
                      "/test/user_reads closed 2>&1; echo closed: $?\n")
-    result = harness.run(harness.linux_tree(tmp_path, {"alpha": script}))
+    result = harness.run(harness.linux_tree(tmp_path, {"alpha": script}), backend=backend)
     assert result.status == harness.OK, str(result)
     lines = result.guest_output("alpha", "alpha")
     assert KNOWN < check(lines) < 1.02 * KNOWN
@@ -94,11 +95,12 @@ def test_alone_and_reads_of_a_process(tmp_path, user_reads):
     assert bare_guests.exits(result, "alpha")["csr"] == 1
 
 
+@harness.both_backends
 @pytest.mark.parametrize("kind", ["busy", "pmuloop", "hostile again=yes", "wildjump"])
-def test_beside(tmp_path, kind):
+def test_beside(tmp_path, kind, backend):
     """The neighbour goes on for longer than the guest: its share of the measurement shows."""
     result = harness.run(with_neighbour(tmp_path, WAIT + STAT, f"{kind} {AFTER}"),
-                         until="alpha end ")
+                         until="alpha end ", backend=backend)
     assert result.status == harness.INTERRUPTED, str(result)
     assert check(result.guest_output("alpha", "alpha")) > 1.8 * KNOWN
     assert "vm beta: ended" not in result.own
@@ -110,16 +112,17 @@ def test_beside(tmp_path, kind):
         assert any(line.startswith("[beta] hostile: ") for line in during), str(result)
 
 
-def test_beside_idle(tmp_path):
+@harness.both_backends
+def test_beside_idle(tmp_path, backend):
     """The neighbour wakes a thousand times a second."""
-    result = harness.run(with_neighbour(tmp_path, STAT, "idle ticks=60000000"))
+    result = harness.run(with_neighbour(tmp_path, STAT, "idle ticks=60000000"), backend=backend)
     assert result.status == harness.OK, str(result)
     assert check(result.guest_output("alpha", "alpha")) > KNOWN
     assert result.own.index("vm alpha: ended") < result.own.index("vm beta: ended")
     assert int(result.vm("beta")[-1].split()[3]) > 4000, result.vm("beta")
 
 
-@pytest.mark.parametrize("backend", ["sbi", "ssccfg"])
+@harness.both_backends
 def test_two_at_once(linux, backend):
     """Both measurements take as long as two, so they overlap nearly all of the time; neither
     guest does anything else meanwhile."""

@@ -50,14 +50,15 @@ def illegal(tmp_path_factory):
     return program
 
 
+@harness.both_backends
 @pytest.mark.parametrize("snapshot", ["off", "on"])
-def test_corners(tmp_path, illegal, snapshot):
+def test_corners(tmp_path, illegal, snapshot, backend):
     folder = tmp_path / "test"
     folder.mkdir()
     shutil.copy(illegal, folder)
     tree = harness.linux_tree(tmp_path, {"alpha": SCRIPT},
                               properties=f'\t\t\tpmu-snapshot = "{snapshot}";')
-    result = harness.run(tree)
+    result = harness.run(tree, backend=backend)
     assert result.status == harness.OK, str(result)
     lines = result.vm("alpha")
     assert f"dmesg: {int(snapshot == 'on')}" in lines
@@ -84,13 +85,14 @@ def test_corners(tmp_path, illegal, snapshot):
     assert "end" in lines
 
 
-def test_plain_sampling(linux):
+@harness.both_backends
+def test_plain_sampling(linux, backend):
     """One guest, one counter: as many samples as periods, and as many overflow exits."""
     script = f"""
 perf record -q -e instructions:u -c 100000 -o /tmp/data work {KNOWN} 2>&1
 perf report -i /tmp/data -D 2>/dev/null | grep -c PERF_RECORD_SAMPLE
 """
-    result = linux({"alpha": script})
+    result = linux({"alpha": script}, backend=backend)
     assert result.status == harness.OK, str(result)
     assert str(KNOWN // 100000) in result.vm("alpha")
     exits = next(line for line in result.own if line.startswith("vm alpha: vcpu 0: exits "))

@@ -24,7 +24,8 @@ def stays(result, name):
 
 # A terminal's console draws unfinished lines again, so it has its own cost.
 @pytest.mark.parametrize("backend, append", [("sbi", ""), ("ssccfg", ""),
-                                             ("sbi", "tally.console=interactive")])
+                                             ("sbi", "tally.console=interactive"),
+                                             ("ssccfg", "tally.console=interactive")])
 def test_storm(tmp_path, backend, append):
     """The dearest requests there are, in a row, and what they do to who runs beside them."""
     guests = {"alpha": MEASURE, "storm": "kind=storm"}
@@ -36,7 +37,7 @@ def test_storm(tmp_path, backend, append):
         assert 0 < stays(result, name)["vcpu 0"] <= harness.LONGEST_STAY
 
 
-@pytest.mark.parametrize("backend", ["sbi", "ssccfg"])
+@harness.both_backends
 def test_storm_on_eight_vcpus(tmp_path, backend):
     """IPIs and fences to eight vcpus of one hart, and their timers; two such VMs."""
     guests = {"alpha": "kind=storm quiet=yes", "beta": "kind=storm quiet=yes"}

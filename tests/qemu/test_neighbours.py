@@ -20,7 +20,6 @@ EXPECTED = [
     for flags, (s, u) in FILTERS.items()
 ] + [f"measure: ends, 0 wrong of {8 * ROUNDS}"]
 
-BACKENDS = ("sbi", "ssccfg")
 LAST_WORDS = {
     "idle": "idle: ends after ",
     "busy": "busy: ends",
@@ -34,7 +33,7 @@ def test_measure_on_the_firmware_alone():
     assert [line for line in text.splitlines() if line.startswith("measure: ")] == EXPECTED
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@harness.both_backends
 def test_alone(tmp_path, backend):
     result = bare_guests.boot(tmp_path, {"alpha": MEASURE}, backend=backend)
     assert result.vm("alpha") == EXPECTED
@@ -42,7 +41,7 @@ def test_alone(tmp_path, backend):
     assert bare_guests.exits(result, "alpha")["csr"] == 0
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@harness.both_backends
 @pytest.mark.parametrize("kind", LAST_WORDS)
 def test_beside(tmp_path, backend, kind):
     result = bare_guests.boot(
@@ -54,7 +53,7 @@ def test_beside(tmp_path, backend, kind):
     assert max(alpha["longest-stay"], beta["longest-stay"]) <= 20000
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@harness.both_backends
 def test_all_at_once(tmp_path, backend):
     guests = {"alpha": MEASURE, "beta": MEASURE}
     guests.update({kind: f"kind={kind} ticks=1000000" for kind in LAST_WORDS})
@@ -69,8 +68,10 @@ def test_all_at_once(tmp_path, backend):
 S_READS = "100 104 105 106 10a 140 141 142 143 144 14d 150 180 c01 da0 db0"
 
 
-def test_hostile_gets_nothing(tmp_path):
-    lines = bare_guests.boot(tmp_path, {"beta": "kind=hostile ticks=0"}).vm("beta")
+@harness.both_backends
+def test_hostile_gets_nothing(tmp_path, backend):
+    lines = bare_guests.boot(tmp_path, {"beta": "kind=hostile ticks=0"},
+                             backend=backend).vm("beta")
     assert lines[:3] == [
         "hostile: begins",
         f"hostile: CSRs that S reads: {S_READS}",
@@ -83,7 +84,7 @@ def test_hostile_gets_nothing(tmp_path):
     assert lines[7:] == ["hostile: ends"]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@harness.both_backends
 def test_a_world_switch_keeps_all_state(tmp_path, backend):
     """Floating point, the CSRs of S: two guests write different marks into all of it."""
     guests = {"alpha": "kind=marks mark=1 ticks=2000000",
@@ -93,17 +94,19 @@ def test_a_world_switch_keeps_all_state(tmp_path, backend):
     assert result.vm("beta") == ["marks: ends, 0 wrong"]
 
 
-def test_lost_guests(tmp_path):
+@harness.both_backends
+def test_lost_guests(tmp_path, backend):
     """They trap for ever, as they would on a machine of their own, and nobody else suffers."""
     guests = {"alpha": MEASURE, "jump": "kind=wildjump", "satp": "kind=wildsatp"}
     result = bare_guests.boot(tmp_path, guests, status=harness.INTERRUPTED,
-                              until="vm alpha: ended")
+                              until="vm alpha: ended", backend=backend)
     assert result.vm("alpha") == EXPECTED
     assert result.vm("jump") == ["wildjump: begins"]
     assert result.vm("satp") == ["wildsatp: begins"]
 
 
-def test_two_runs_are_identical(tmp_path):
+@harness.both_backends
+def test_two_runs_are_identical(tmp_path, backend):
     guests = {"alpha": MEASURE, "beta": "kind=pmuloop ticks=500000"}
-    first, second = (bare_guests.boot(tmp_path, guests).console for _ in range(2))
+    first, second = (bare_guests.boot(tmp_path, guests, backend=backend).console for _ in range(2))
     assert first == second

@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Defects that were found and mended, each by the smallest guest that shows it."""
 
-import pytest
-
 import bare_guests
+import harness
 
-BACKENDS = ("sbi", "ssccfg")
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@harness.both_backends
 def test_no_guest_ends_the_emulator(tmp_path, backend):
     """A TLB counter that goes on after a stop was armed, and its wrap ended QEMU."""
     result = bare_guests.boot(tmp_path, {"alpha": "kind=cachewrap"}, backend=backend)
     assert result.vm("alpha") == ["cachewrap: ends"]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@harness.both_backends
 def test_cache_counter_shows_no_flag_of_another(tmp_path, backend):
     """A TLB counter started near its wrap has its hardware flag set from the start."""
     result = bare_guests.boot(tmp_path, {"alpha": "kind=falseflag"}, backend=backend)

@@ -79,18 +79,18 @@ def check(lines):
     assert int(found.group(1)) > 900, "\n".join(lines)
 
 
-@pytest.mark.parametrize("backend", ["sbi", "ssccfg"])
+@harness.both_backends
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_fake_hart_is_the_real_one(tmp_path, seed, backend):
     check(replay(tmp_path, seed, backend))
 
 
-@pytest.mark.parametrize("backend", ["sbi", "ssccfg"])
+@harness.both_backends
 def test_trapped_reads_give_the_same_values(tmp_path, backend):
     check(replay(tmp_path, 1, backend, reads="trap"))
 
 
-@pytest.mark.parametrize("backend", ["sbi", "ssccfg"])
+@harness.both_backends
 @pytest.mark.parametrize("neighbour", NEIGHBOURS)
 def test_neighbours_do_not_show(tmp_path, neighbour, backend):
     check(replay(tmp_path, 2, backend, neighbour=neighbour))

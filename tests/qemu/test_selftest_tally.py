@@ -4,9 +4,9 @@
 import pytest
 
 import bare_guests
+import harness
 import plain
 
-BACKENDS = ("sbi", "ssccfg")
 NEIGHBOURS = ("idle", "busy", "pmuloop", "hostile")
 VERDICTS = {"PASS": 340, "FAIL": 0, "KNOWN": 0, "SKIP": 2}
 WITH_SNAPSHOT = {"PASS": 378, "FAIL": 0, "KNOWN": 0, "SKIP": 1}
@@ -21,14 +21,14 @@ def numbers(lines):
 def alone(tmp_path_factory):
     """{back end: (guest's lines, exits)} of the self test alone on the hart."""
     runs = {}
-    for backend in BACKENDS:
+    for backend in harness.BACKENDS:
         folder = tmp_path_factory.mktemp(backend)
         result = bare_guests.boot(folder, {"alpha": ""}, backend=backend)
         runs[backend] = (result.vm("alpha"), bare_guests.exits(result, "alpha"))
     return runs
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@harness.both_backends
 def test_every_case_passes(alone, backend):
     lines, _ = alone[backend]
     assert bare_guests.kinds(lines) == VERDICTS
@@ -36,7 +36,7 @@ def test_every_case_passes(alone, backend):
     assert lines[0] == "selftest: SBI 3.0, implementation 0x54414c version 0x100"
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@harness.both_backends
 def test_every_case_with_the_snapshot(tmp_path, backend):
     result = bare_guests.boot(tmp_path, {"alpha": ""}, backend=backend,
                               properties='pmu-snapshot = "on";')
@@ -45,22 +45,23 @@ def test_every_case_with_the_snapshot(tmp_path, backend):
     assert bare_guests.exits(result, "alpha")["longest-stay"] <= 20000
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@harness.both_backends
 def test_counts_as_on_the_firmware_alone(alone, backend):
     reference = plain.run(plain.make("build/guests/selftest.bin")).splitlines()
     assert len(numbers(reference)) == 11
     assert numbers(alone[backend][0]) == numbers(reference)
 
 
-def test_idle_time_is_no_cycle(alone):
-    assert "count over WFI: instructions 10, cycles 10" in alone["sbi"][0]
+@harness.both_backends
+def test_idle_time_is_no_cycle(alone, backend):
+    assert "count over WFI: instructions 10, cycles 10" in alone[backend][0]
 
 
 def test_both_backends_look_the_same(alone):
     assert alone["sbi"][0] == alone["ssccfg"][0]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@harness.both_backends
 def test_trapped_reads_give_the_same(alone, tmp_path, backend):
     """An instruction that is emulated counts like one that is not."""
     result = bare_guests.boot(tmp_path, {"alpha": ""}, backend=backend,
@@ -69,12 +70,12 @@ def test_trapped_reads_give_the_same(alone, tmp_path, backend):
     assert bare_guests.exits(result, "alpha")["csr"] > alone[backend][1]["csr"] + 1000
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@harness.both_backends
 def test_no_exit_keeps_the_hart_long(alone, backend):
     assert 0 < alone[backend][1]["longest-stay"] <= 20000
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@harness.both_backends
 @pytest.mark.parametrize("neighbour", NEIGHBOURS)
 def test_a_neighbour_does_not_show(alone, tmp_path, backend, neighbour):
     result = bare_guests.boot(tmp_path, {"alpha": "", "beta": f"kind={neighbour} ticks=300000"},
@@ -83,8 +84,9 @@ def test_a_neighbour_does_not_show(alone, tmp_path, backend, neighbour):
 
 
 # They damage OpenSBI; here they are cases like others.
+@harness.both_backends
 @pytest.mark.parametrize("case, passed", [("fw-base", 5), ("fw-base-start", 5), ("wrap", 9)])
-def test_corrupting_cases(tmp_path, case, passed):
-    lines = bare_guests.boot(tmp_path, {"alpha": f"case={case}"}).vm("alpha")
+def test_corrupting_cases(tmp_path, backend, case, passed):
+    lines = bare_guests.boot(tmp_path, {"alpha": f"case={case}"}, backend=backend).vm("alpha")
     assert f"case {case}" in lines
     assert lines[-1] == f"{passed} passed, 0 failed"

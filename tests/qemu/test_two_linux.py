@@ -8,7 +8,7 @@ import harness
 KNOWN = 50000000
 
 
-@pytest.fixture(scope="module", params=["sbi", "ssccfg"])
+@pytest.fixture(scope="module", params=harness.BACKENDS)
 def run(request):
     return harness.run(harness.ROOT / "dts/two-linux.dts", backend=request.param,
                        options=["--expect", "report end 0"])

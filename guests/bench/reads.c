@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reads of counters and of scountovf. Each is a function of two instructions, `csrr` and `ret`, and
+ * the empty operation that is taken off is `ret`: so a row is the price of the read itself, 1 where
+ * it does not trap.
+ */
+#include "guests/bench/bench.h"
+
+#define CYCLES 1UL
+#define FAR    0x8000000000000001UL
+
+/* Generic, though it returns a value: nobody looks at it. */
+operation_t read_op(uint64_t ctr)
+{
+	return (operation_t)read_of((uint32_t)ctr);
+}
+
+static void read_scountovf(void)
+{
+	__asm__ volatile("csrr a0, 0xda0" ::: "a0");
+}
+
+/* Counts cycles on one more counter; its index, 0: it cannot be had. */
+static uint64_t count_cycles(uint64_t hw)
+{
+	struct sbiret r = pmu_config(hw, SBI_PMU_CFG_FLAG_SET_UINH, CYCLES);
+
+	if (r.error || !(BIT(r.value) & hw) || pmu_start(BIT(r.value), FAR))
+		return 0;
+	return r.value;
+}
+
+static void stop(uint64_t ctr)
+{
+	pmu_stop(BIT(ctr));
+	pmu_reset(BIT(ctr));
+}
+
+static void bench_one(const char *name, operation_t read)
+{
+	bench(&(struct row){.name = name, .op = read});
+}
+
+void bench_reads(uint64_t hw)
+{
+	uint64_t first = count_cycles(hw), second;
+
+	if (!first)
+		return;
+	bench_one("read-direct", read_op(first));
+	/* The same again shares the counter, and reads of the second one trap (Tally only). */
+	second = count_cycles(hw);
+	if (second) {
+		trap_guard();
+		bench_one("read-trapped", read_op(second));
+		trap_unguard();
+		stop(second);
+	}
+	bench_one("scountovf", read_scountovf);
+	stop(first);
+}
+
+void bench_read_by_policy(uint64_t hw)
+{
+	uint64_t ctr = count_cycles(hw);
+
+	if (!ctr)
+		return;
+	bench_one("read-by-policy", read_op(ctr));
+	stop(ctr);
+}

@@ -51,6 +51,10 @@ endif
 TARGET_CFLAGS := -std=c11 -fstack-protector-strong $(WARN) $(TARGET_FLAGS) \
 	-ffixed-t2 -ffixed-t3 -ffixed-t4 -ffixed-t5 -ffixed-t6
 
+# The whole program at once: calls from core/ into vpmu/ and back through its port, and from there to
+# the hart's registers, are inlined. Only switch.S knows symbols that nobody in C calls.
+LTO := -flto -flto-partition=none
+
 # vpmu/ has no array on any stack, and its structures' addresses are passed in every call.
 $(B)/obj/vpmu/%.c.o: TARGET_CFLAGS += -fstack-protector
 
@@ -63,7 +67,7 @@ OFFSETS   := $(B)/gen/asm_offsets.h
 $(B)/obj/%.c.o: %.c Makefile | setup $(B)/guest/fdt.stamp
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
-	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) -MMD -MP -c $< -o $@
+	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) $(LTO) -MMD -MP -c $< -o $@
 
 $(B)/obj/%.S.o: %.S $(OFFSETS) | setup
 	@mkdir -p $(@D)
@@ -82,7 +86,7 @@ $(OFFSETS): arch/riscv/asm_offsets.c | setup $(B)/guest/fdt.stamp
 
 $(B)/tally.elf: $(TALLY_OBJ) arch/riscv/link.ld tools/check-elf $(B)/guest/fdt.stamp
 	@echo "  LD      $@"
-	$(Q)$(CROSS_COMPILE)gcc $(TARGET_ARCH_FLAGS) -static -nostdlib -nostartfiles -no-pie \
+	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) $(LTO) -static -nostdlib -nostartfiles -no-pie \
 		-Wl,--fatal-warnings -Wl,--build-id=none \
 		-Wl,-Map=$(B)/tally.map -T arch/riscv/link.ld $(TALLY_OBJ) $(B)/guest/libfdt.a -o $@
 	$(Q)tools/check-elf $(CROSS_COMPILE) $@

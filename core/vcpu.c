@@ -140,9 +140,9 @@ void vcpu_emulated(struct vcpu *vcpu, uint32_t length)
 
 void vcpu_update_wfi(struct vcpu *vcpu)
 {
-	vcpu->counts_cycles = vpmu_counts_cycles(&vcpu->pmu);
-	/* Idle time inside VS would be counted as cycles. A hart with several vcpus needs it. */
-	if (vcpu->home->n_vcpus == 1 && (vcpu->vm->config->pmu_idle_cycles || !vcpu->counts_cycles))
+	vcpu->wfi_must_trap = vpmu_wfi_must_trap(&vcpu->pmu);
+	/* A hart with several vcpus needs the time in which one of them is idle. */
+	if (vcpu->home->n_vcpus == 1 && !vcpu->wfi_must_trap)
 		csr_clear(CSR_HSTATUS, HSTATUS_VTW);
 	else
 		csr_set(CSR_HSTATUS, HSTATUS_VTW);

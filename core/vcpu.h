@@ -50,7 +50,7 @@ struct vcpu {
 	struct vs_state vs;
 	struct vpmu pmu;
 	struct vcpu_fw fw;
-	bool counts_cycles;         /* as vcpu_update_wfi() found it */
+	bool wfi_must_trap;         /* as vcpu_update_wfi() found it */
 	uint64_t exits[VCPU_EXITS]; /* EXIT_ECALL: the long ones; the others are in ctx */
 	uint64_t timer;             /* without Sstc: host time of the guest's timer, ~0: off */
 	uint64_t fp[33];

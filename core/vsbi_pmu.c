@@ -9,12 +9,12 @@ static inline struct vpmu *pmu(void)
 	return &this_vcpu()->pmu;
 }
 
-/* After a call that may have started or stopped a counter of cycles. */
+/* After a call that may have started or stopped a counter that WFI matters to. */
 static inline struct sbi_ret settled(struct sbi_ret ret)
 {
 	struct vcpu *vcpu = this_vcpu();
 
-	if (vcpu->counts_cycles != vpmu_counts_cycles(&vcpu->pmu))
+	if (vcpu->wfi_must_trap != vpmu_wfi_must_trap(&vcpu->pmu))
 		vcpu_update_wfi(vcpu);
 	return ret;
 }

@@ -61,8 +61,9 @@ static void configure(struct vpmu *v, struct vpmu_place place, const struct vpmu
 	v->users[place.hctr.idx] |= (uint32_t)bit;
 	if (place.hctr.idx == place.lctr.idx)
 		v->home |= bit;
-	if (event->event_idx == SBI_PMU_HW_CPU_CYCLES)
-		v->cycles |= bit;
+	if (!v->policy.idle_cycles &&
+	    (v->policy.wfi_recounts || event->event_idx == SBI_PMU_HW_CPU_CYCLES))
+		v->wfi |= bit;
 	if (event->event_idx <= SBI_PMU_HW_INSTRUCTIONS) {
 		if ((event->inhibit & VPMU_INH_VS) == 0)
 			v->retires[0] |= bit;

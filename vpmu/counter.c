@@ -67,7 +67,7 @@ void vpmu_forget(struct vpmu *v, uint64_t set)
 	v->lost &= ~set;
 	v->overflow &= ~set;
 	v->home &= ~set;
-	v->cycles &= ~set;
+	v->wfi &= ~set;
 	v->retires[0] &= ~set;
 	v->retires[1] &= ~set;
 	v->held &= ~set;

@@ -32,6 +32,8 @@ static bool event_allowed(const struct vpmu *v, uint32_t event_idx)
 {
 	uint32_t i;
 
+	if (event_idx == SBI_PMU_HW_INSTRUCTIONS && v->policy.wfi_recounts && v->policy.idle_cycles)
+		return false;
 	if (v->policy.events == NULL)
 		return true;
 	for (i = 0; i < v->policy.n_events; i++)

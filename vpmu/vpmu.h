@@ -58,6 +58,11 @@ struct vpmu_policy {
 	bool snapshot;    /* FID 7 is offered */
 	bool count_hs;    /* what HS does for the vcpu counts as its VS: see VPMU_COUNT_HS */
 	bool cheap_moves; /* to stop and start a counter costs the port a few instructions */
+
+	/* A WFI in VS that does not trap: other counts than cycles are wrong after it. */
+	bool wfi_recounts;
+	/* It never traps, and is cycles as long as it lasts. What it makes wrong is refused. */
+	bool idle_cycles;
 };
 
 /* A logical counter. Private to vpmu/. */
@@ -89,7 +94,7 @@ struct vpmu {
 	uint64_t overflow; /* OF, hardware counters only */
 	uint64_t near;     /* part of running: its next wrap must be told, see overflow.c */
 	uint64_t home;     /* part of configured: backed by the hctr of the same index */
-	uint64_t cycles;   /* configured for CPU_CYCLES */
+	uint64_t wfi;      /* configured for what a WFI in VS would count for other than itself */
 	/* Configured for CPU_CYCLES or INSTRUCTIONS, and counting VS [0], VU [1]. */
 	uint64_t retires[2];
 
@@ -185,10 +190,10 @@ void vpmu_fw_event(struct vpmu *v, uint32_t code);
 void vpmu_save(struct vpmu *v);
 void vpmu_restore(struct vpmu *v);
 
-/* Does a counter of this vcpu count cycles now? Idle time must then be spent outside VS. */
-static inline bool vpmu_counts_cycles(const struct vpmu *v)
+/* Would a counter be wrong after a WFI in VS now? It must then trap, and idle time be spent in HS. */
+static inline bool vpmu_wfi_must_trap(const struct vpmu *v)
 {
-	return (v->running & v->cycles) != 0;
+	return (v->running & v->wfi) != 0;
 }
 
 /* Back to vpmu_init(); stops what runs. The vcpu is resident. */

@@ -15,6 +15,7 @@ void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 	vcpu->ctx.x[REG_A1] = a1;
 	vs_state_reset(&vcpu->vs, pc);
 	vcpu->timer = ~0UL;
+	vcpu->wfi_traps = true;
 	vcpu->fp_used = false;
 	if (vcpu->home->fp_owner == vcpu)
 		vcpu->home->fp_owner = NULL;
@@ -78,7 +79,6 @@ void vcpu_load(struct vcpu *vcpu)
 	vs_state_load(&vcpu->vs, pcpu->vs_has);
 	csr_write(CSR_HTIMEDELTA, vm->htimedelta);
 	fence_if_strange(vcpu);
-	vcpu_update_wfi(vcpu);
 	vcpu_fw_load(vcpu);
 	vpmu_restore(&vcpu->pmu);
 }
@@ -138,14 +138,19 @@ void vcpu_emulated(struct vcpu *vcpu, uint32_t length)
 	vpmu_retired(&vcpu->pmu, vcpu_from_user());
 }
 
-void vcpu_update_wfi(struct vcpu *vcpu)
+void vcpu_trap_wfi(struct vcpu *vcpu, bool trap)
 {
-	vcpu->counts_cycles = vpmu_counts_cycles(&vcpu->pmu);
-	/* Idle time inside VS would be counted as cycles. A hart with several vcpus needs it. */
-	if (vcpu->home->n_vcpus == 1 && (vcpu->vm->config->pmu_idle_cycles || !vcpu->counts_cycles))
-		csr_clear(CSR_HSTATUS, HSTATUS_VTW);
-	else
+	vcpu->wfi_traps = trap;
+	if (trap)
 		csr_set(CSR_HSTATUS, HSTATUS_VTW);
+	else
+		csr_clear(CSR_HSTATUS, HSTATUS_VTW);
+}
+
+bool vcpu_may_sleep(const struct vcpu *vcpu)
+{
+	/* A hart with several vcpus needs the time in which one of them is idle. */
+	return vcpu->home->n_vcpus == 1 && !vpmu_wfi_must_trap(&vcpu->pmu);
 }
 
 void vcpu_request(struct vcpu *vcpu, uint64_t requests)

@@ -46,21 +46,24 @@ enum vcpu_exit {
 struct vcpu {
 	struct guest_context ctx; /* first: switch.S holds a pointer to it */
 
-	/* Private to the home hart. */
-	struct vs_state vs;
-	struct vpmu pmu;
-	struct vcpu_fw fw;
-	bool counts_cycles;         /* as vcpu_update_wfi() found it */
-	uint64_t exits[VCPU_EXITS]; /* EXIT_ECALL: the long ones; the others are in ctx */
-	uint64_t timer;             /* without Sstc: host time of the guest's timer, ~0: off */
-	uint64_t fp[33];
-	bool fp_used; /* fp[] holds something */
-
-	/* Constant after boot. */
+	/*
+	 * Constant after boot. These and what short exits need come first: an instruction of RISC-V
+	 * reaches 2 KiB from the pointer.
+	 */
 	struct vm *vm;
 	struct pcpu *home;
 	uint32_t id;    /* vhartid: index in the VM */
 	uint32_t index; /* in home->vcpus[] */
+
+	/* Private to the home hart. */
+	bool wfi_traps;             /* hstatus.VTW */
+	uint64_t exits[VCPU_EXITS]; /* EXIT_ECALL: the long ones; the others are in ctx */
+	struct vcpu_fw fw;
+	struct vpmu pmu;
+	struct vs_state vs;
+	uint64_t timer; /* without Sstc: host time of the guest's timer, ~0: off */
+	uint64_t fp[33];
+	bool fp_used; /* fp[] holds something */
 
 	/* Any hart. */
 	atomic_ulong requests;
@@ -118,8 +121,11 @@ static inline bool vcpu_from_user(void)
  */
 void vcpu_emulated(struct vcpu *vcpu, uint32_t length);
 
-/* Guest sleeps in WFI without an exit where nobody is disturbed. Resident. */
-void vcpu_update_wfi(struct vcpu *vcpu);
+/* May the guest sleep in WFI without an exit? Nobody else needs its hart, and no count suffers. */
+bool vcpu_may_sleep(const struct vcpu *vcpu);
+
+/* Makes WFI trap, or not; not only where vcpu_may_sleep(). Resident. */
+void vcpu_trap_wfi(struct vcpu *vcpu, bool trap);
 
 /* Power-on state at pc, with a0 and a1. Not resident, home hart or boot. */
 void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1);

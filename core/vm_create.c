@@ -2,6 +2,7 @@
 /* VMs out of the VM tree: memory, images, device tree, vcpus. At boot, boot hart. */
 #include "arch/riscv/csr.h"
 #include "arch/riscv/isa.h"
+#include "arch/riscv/quirks.h"
 #include "core/log.h"
 #include "core/page_alloc.h"
 #include "core/panic.h"
@@ -48,6 +49,8 @@ static void make_pmu_policy(struct vm *vm)
 	    .snapshot = vm->config->pmu_snapshot,
 	    .count_hs = vm->config->pmu_freeze_vcpu,
 	    .cheap_moves = true,
+	    .wfi_recounts = quirks.wfi_recounts,
+	    .idle_cycles = vm->config->pmu_idle_cycles,
 	    .fw_events = FW_EVENTS_SERVED,
 	    .fw_port_events = (1U << FW_EVENTS_M) - 1,
 	    .n_tally_events = TALLY_EVENTS,

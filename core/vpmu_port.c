@@ -66,9 +66,36 @@ uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
 	return 0;
 }
 
+/* What counts now decides whether the guest may sleep in VS. That it may again is found out at its
+ * next WFI: most stops come just before a start. */
+static inline void trap_wfi(struct pcpu *pcpu)
+{
+	struct vcpu *vcpu = pcpu->current;
+
+	if (!vcpu->wfi_traps && vpmu_wfi_must_trap(&vcpu->pmu))
+		vcpu_trap_wfi(vcpu, true);
+}
+
 void vpmu_port_run(uint64_t hctr_mask)
 {
-	hpm_run(&this_pcpu()->hpm, hctr_mask);
+	struct pcpu *pcpu = this_pcpu();
+
+	trap_wfi(pcpu);
+	hpm_run(&pcpu->hpm, hctr_mask);
+}
+
+bool vpmu_port_is_quiet(void)
+{
+	return !(csr_read(CSR_SIP) & BIT(IRQ_LCOFI));
+}
+
+void vpmu_port_start(uint64_t hctr_mask, uint64_t value, bool armed)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	trap_wfi(pcpu);
+	hpm_set(&pcpu->hpm, hctr_mask, value, armed);
+	hpm_run(&pcpu->hpm, hctr_mask);
 }
 
 void vpmu_port_stop(uint64_t hctr_mask)

@@ -31,7 +31,6 @@ static struct sbi_ret hart_start(struct vcpu *vcpu, uint64_t hartid, uint64_t pc
 static struct sbi_ret hart_stop(struct vcpu *vcpu)
 {
 	vpmu_reset(&vcpu->pmu);
-	vcpu_update_wfi(vcpu);
 	atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STOPPED);
 	sched_off(vcpu);
 	return vsbi_result(SBI_SUCCESS, 0);

@@ -9,16 +9,6 @@ static inline struct vpmu *pmu(void)
 	return &this_vcpu()->pmu;
 }
 
-/* After a call that may have started or stopped a counter of cycles. */
-static inline struct sbi_ret settled(struct sbi_ret ret)
-{
-	struct vcpu *vcpu = this_vcpu();
-
-	if (vcpu->counts_cycles != vpmu_counts_cycles(&vcpu->pmu))
-		vcpu_update_wfi(vcpu);
-	return ret;
-}
-
 static VSBI_FN(num_counters)
 {
 	return vpmu_num_counters(pmu());
@@ -35,17 +25,17 @@ static VSBI_FN(config_matching)
 
 	if (ret.error == SBI_ERR_NOT_SUPPORTED)
 		this_vcpu()->fw.refusals++;
-	return settled(ret);
+	return ret;
 }
 
 static VSBI_FN(start)
 {
-	return settled(vpmu_counter_start(pmu(), a0, a1, a2, a3));
+	return vpmu_counter_start(pmu(), a0, a1, a2, a3);
 }
 
 static VSBI_FN(stop)
 {
-	return settled(vpmu_counter_stop(pmu(), a0, a1, a2));
+	return vpmu_counter_stop(pmu(), a0, a1, a2);
 }
 
 static VSBI_FN(fw_read)

@@ -99,13 +99,14 @@ static void note_event(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config 
 	uint64_t bit = bit64(hctr.idx);
 
 	v->hctr[hctr.idx].event = *event;
-	v->cycles &= ~bit;
+	v->wfi &= ~bit;
 	v->retires[0] &= ~bit;
 	v->retires[1] &= ~bit;
+	if (!v->policy.idle_cycles &&
+	    (v->policy.wfi_recounts || event->event_idx == SBI_PMU_HW_CPU_CYCLES))
+		v->wfi |= bit;
 	if (event->event_idx > SBI_PMU_HW_INSTRUCTIONS)
 		return;
-	if (event->event_idx == SBI_PMU_HW_CPU_CYCLES)
-		v->cycles |= bit;
 	if ((event->inhibit & VPMU_INH_VS) == 0)
 		v->retires[0] |= bit;
 	if ((event->inhibit & VPMU_INH_VU) == 0)
@@ -212,17 +213,14 @@ static struct sbi_ret config_stopped(struct vpmu *v, uint64_t set,
 	return taken ? vpmu_result(SBI_SUCCESS, place.lctr.idx) : not_supported;
 }
 
-struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
-                                            unsigned long counter_idx_mask,
-                                            unsigned long config_flags, unsigned long event_idx,
-                                            uint64_t event_data)
+static __attribute__((noinline)) struct sbi_ret
+config_any(struct vpmu *v, uint64_t set, unsigned long config_flags, unsigned long event_idx,
+           uint64_t event_data)
 {
 	struct vpmu_hw_config event;
 	uint64_t hctrs;
-	uint64_t set;
 
-	if (!vpmu_counter_set(v, counter_idx_base, counter_idx_mask, &set) ||
-	    (config_flags & ~SBI_PMU_CFG_FLAG_ALL) != 0)
+	if ((config_flags & ~SBI_PMU_CFG_FLAG_ALL) != 0)
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
 	if (set == 0 || !vpmu_event_parse(v, event_idx, event_data, config_flags, &event, &hctrs))
 		return not_supported;
@@ -235,4 +233,47 @@ struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counte
 			return config_running(v, first, &event, config_flags);
 	}
 	return config_stopped(v, set, &event, hctrs, config_flags);
+}
+
+/*
+ * The same, in fewer instructions, for what is asked most: the home counter of an event, which is
+ * nobody's and still holds it. false: it is not that.
+ */
+static inline bool config_home(struct vpmu *v, uint64_t set, unsigned long config_flags,
+                               unsigned long event_idx, uint64_t event_data, uint32_t *home)
+{
+	const struct vpmu_known *known = vpmu_known_place(v, event_idx);
+	uint32_t idx = known->home;
+	struct vpmu_hctr *h = &v->hctr[idx];
+	uint64_t bit = bit64(idx);
+
+	*home = idx;
+	if (known->event_idx != event_idx || event_data != 0 || idx == 0 ||
+	    (set & v->owned & ~v->configured & bit) == 0 || h->users != 0 ||
+	    (config_flags & ~(SBI_PMU_CFG_FILTERS | SBI_PMU_CFG_FLAG_CLEAR_VALUE)) != 0 || h->event.event_idx != event_idx ||
+	    h->event.inhibit != vpmu_reduced_filter(v, config_flags))
+		return false;
+	v->configured |= bit;
+	v->counter[idx].event_idx = (uint32_t)event_idx;
+	v->counter[idx].hctr = idx;
+	h->users = (uint32_t)bit;
+	vpmu_note_solo(v, (hctr_t){idx});
+	if ((config_flags & SBI_PMU_CFG_FLAG_CLEAR_VALUE) != 0)
+		v->counter[idx].value = 0;
+	return true;
+}
+
+struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
+                                            unsigned long counter_idx_mask,
+                                            unsigned long config_flags, unsigned long event_idx,
+                                            uint64_t event_data)
+{
+	uint32_t home;
+	uint64_t set;
+
+	if (!vpmu_counter_set(v, counter_idx_base, counter_idx_mask, &set))
+		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
+	if (config_home(v, set, config_flags, event_idx, event_data, &home))
+		return vpmu_result(SBI_SUCCESS, home);
+	return config_any(v, set, config_flags, event_idx, event_data);
 }

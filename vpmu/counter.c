@@ -160,71 +160,73 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 	vpmu_apply(v, hctrs, 0, ready);
 }
 
-/*
- * The same, in fewer instructions, for counters of which nothing need be asked: solo ones whose
- * hctrs hold their events, all started at one value. See solo in struct vpmu.
- */
-static inline void start_solo(struct vpmu *v, uint64_t set, uint64_t value)
-{
-	bool near = vpmu_near(v, value);
-	uint64_t hctrs = vpmu_take_overflows(v);
-	uint64_t refused;
-	uint32_t i;
-
-	v->overflow &= ~set;
-	v->running |= set;
-	v->shown |= set;
-	if (near) {
-		v->near |= set;
-		v->armed |= set;
-		for_each_bit (i, set)
-			v->hctr[i].count = value;
-	}
-	refused = vpmu_port_set(set, value, near);
-	if (refused != 0) {
-		for_each_bit (i, refused) {
-			v->hctr[i].count = value;
-			vpmu_lose(v, (hctr_t){i});
-		}
-		v->armed &= ~refused;
-	}
-	vpmu_apply(v, hctrs, 0, set & ~refused);
-}
-
-struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
-                                  unsigned long counter_idx_mask, unsigned long start_flags,
-                                  uint64_t initial_value)
+static __attribute__((noinline)) struct sbi_ret start_any(struct vpmu *v, unsigned long base,
+                                                          unsigned long mask, unsigned long flags,
+                                                          uint64_t initial_value)
 {
 	enum vpmu_start_from from = VPMU_FROM_KEPT;
 	uint64_t arg = initial_value;
 	uint64_t set;
 	uint64_t already;
 
-	if (!vpmu_counter_set(v, counter_idx_base, counter_idx_mask, &set) ||
-	    (set & ~v->configured) != 0 || start_flags >= SBI_PMU_START_FLAG_ALL)
+	if (!vpmu_counter_set(v, base, mask, &set) || (set & ~v->configured) != 0 ||
+	    flags >= SBI_PMU_START_FLAG_ALL)
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
-	if (start_flags == SBI_PMU_START_SET_INIT_VALUE) {
+	if (flags == SBI_PMU_START_SET_INIT_VALUE) {
 		from = VPMU_FROM_GIVEN;
-	} else if (start_flags == SBI_PMU_START_FLAG_INIT_SNAPSHOT) {
+	} else if (flags == SBI_PMU_START_FLAG_INIT_SNAPSHOT) {
 		if (!v->snapshot_set)
 			return vpmu_result(SBI_ERR_NO_SHMEM, 0);
 		from = VPMU_FROM_SNAPSHOT;
-		arg = counter_idx_base;
+		arg = base;
 	}
 
 	already = set & v->running;
 	set &= ~already;
-	if (from == VPMU_FROM_GIVEN && (set & ~(v->solo & v->owned)) == 0) {
-		if (set != 0)
-			start_solo(v, set, initial_value & v->value_mask);
-	} else {
+	if (set != 0)
 		vpmu_start_set(v, set, from, arg, 0);
-	}
 
 	/* Not in table 40, but a success here would be a counter that stands still unnoticed. */
 	if ((set & v->lost) != 0)
 		return vpmu_result(SBI_ERR_FAILED, 0);
 	return vpmu_result(already != 0 ? SBI_ERR_ALREADY_STARTED : SBI_SUCCESS, 0);
+}
+
+/* The set that a base and mask name, if all of it is in those; else 0. */
+static inline uint64_t named_among(uint64_t those, unsigned long base, unsigned long mask)
+{
+	uint64_t set = (uint64_t)mask << base % VPMU_COUNTERS;
+
+	return base < VPMU_COUNTERS && set >> base == mask && (set & ~those) == 0 ? set : 0;
+}
+
+struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
+                                  unsigned long counter_idx_mask, unsigned long start_flags,
+                                  uint64_t initial_value)
+{
+	uint64_t set = named_among(v->solo & v->owned & ~v->running, counter_idx_base,
+	                           counter_idx_mask);
+	uint64_t value = initial_value & v->value_mask;
+	bool near = vpmu_near(v, value);
+	uint32_t i;
+
+	if (set == 0 || start_flags != SBI_PMU_START_SET_INIT_VALUE || !vpmu_port_is_quiet())
+		return start_any(v, counter_idx_base, counter_idx_mask, start_flags, initial_value);
+
+	/* The same, in fewer instructions, where nothing need be asked: see solo in struct vpmu. */
+	v->overflow &= ~set;
+	v->running |= set;
+	v->active |= set;
+	v->shown |= set;
+	vpmu_update_direct(v);
+	if (near) {
+		v->near |= set;
+		v->armed |= set;
+		for_each_bit (i, set)
+			v->hctr[i].count = value;
+	}
+	vpmu_port_start(set, value, near);
+	return vpmu_result(SBI_SUCCESS, 0);
 }
 
 /* A running hardware counter stops at its value, as far as it knows. */
@@ -268,47 +270,61 @@ static void stop_set(struct vpmu *v, uint64_t running, uint64_t set, unsigned lo
 	vpmu_apply(v, hctrs, stops, 0);
 }
 
-/* The same, in fewer instructions, for solo counters. */
-static inline void stop_solo(struct vpmu *v, uint64_t set)
+static __attribute__((noinline)) struct sbi_ret stop_any(struct vpmu *v, unsigned long base,
+                                                         unsigned long mask, unsigned long flags)
 {
-	uint64_t hctrs = vpmu_take_overflows(v);
-	uint32_t i;
-
-	if ((v->near & set) != 0) {
-		for_each_bit (i, set & v->near)
-			vpmu_hctr_sync(v, (hctr_t){i});
-		v->near &= ~set;
-		v->armed &= ~set;
-	}
-	vpmu_port_stop(set);
-	v->active &= ~set;
-	v->running &= ~set;
-	for_each_bit (i, set)
-		v->counter[i].value = vpmu_port_read((hctr_t){i}) & v->value_mask;
-	vpmu_apply(v, hctrs & ~set, 0, 0);
-}
-
-struct sbi_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
-                                 unsigned long counter_idx_mask, unsigned long stop_flags)
-{
-	bool take = (stop_flags & SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT) != 0;
+	bool take = (flags & SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT) != 0;
 	uint64_t running;
 	uint64_t set;
 
-	if (!vpmu_counter_set(v, counter_idx_base, counter_idx_mask, &set) ||
-	    (stop_flags & ~SBI_PMU_STOP_FLAG_ALL) != 0)
+	if (!vpmu_counter_set(v, base, mask, &set) || (flags & ~SBI_PMU_STOP_FLAG_ALL) != 0)
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
 	if (take && !v->snapshot_set)
 		return vpmu_result(SBI_ERR_NO_SHMEM, 0);
 
 	running = set & v->running;
-	if (take || (running & ~v->solo) != 0)
-		stop_set(v, running, set, counter_idx_base, take);
-	else if (running != 0)
-		stop_solo(v, running);
-	if ((stop_flags & SBI_PMU_STOP_FLAG_RESET) != 0) {
+	if (running != 0 || take)
+		stop_set(v, running, set, base, take);
+	if ((flags & SBI_PMU_STOP_FLAG_RESET) != 0) {
 		vpmu_forget(v, set);
 		vpmu_update_direct(v);
 	}
 	return vpmu_result(running != set ? SBI_ERR_ALREADY_STOPPED : SBI_SUCCESS, 0);
+}
+
+/* RESET of solo counters that do not run. */
+static inline void forget_solo(struct vpmu *v, uint64_t set)
+{
+	uint32_t i;
+
+	v->configured &= ~set;
+	v->solo &= ~set;
+	v->overflow &= ~set;
+	v->shown &= ~set;
+	for_each_bit (i, set)
+		v->hctr[i].users = 0;
+	vpmu_update_direct(v);
+}
+
+struct sbi_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
+                                 unsigned long counter_idx_mask, unsigned long stop_flags)
+{
+	uint64_t set = named_among(v->solo, counter_idx_base, counter_idx_mask);
+	uint32_t i;
+
+	/* In fewer instructions, where nothing need be asked: see solo in struct vpmu. */
+	if (stop_flags == 0 && set != 0 && (set & (~v->running | v->near)) == 0 &&
+	    vpmu_port_is_quiet()) {
+		for_each_bit (i, set)
+			v->counter[i].value = vpmu_port_read((hctr_t){i}) & v->value_mask;
+		v->running &= ~set;
+		v->active &= ~set;
+		vpmu_port_stop(set);
+		return vpmu_result(SBI_SUCCESS, 0);
+	}
+	if (stop_flags == SBI_PMU_STOP_FLAG_RESET && set != 0 && (set & v->running) == 0) {
+		forget_solo(v, set);
+		return vpmu_result(SBI_ERR_ALREADY_STOPPED, 0);
+	}
+	return stop_any(v, counter_idx_base, counter_idx_mask, stop_flags);
 }

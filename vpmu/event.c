@@ -32,6 +32,8 @@ static bool event_allowed(const struct vpmu *v, uint32_t event_idx)
 {
 	uint32_t i;
 
+	if (event_idx == SBI_PMU_HW_INSTRUCTIONS && v->policy.wfi_recounts && v->policy.idle_cycles)
+		return false;
 	if (v->policy.events == NULL)
 		return true;
 	for (i = 0; i < v->policy.n_events; i++)
@@ -61,10 +63,10 @@ static bool event_exists(const struct vpmu *v, uint32_t event_idx, uint64_t even
 	}
 }
 
-/* Where an event is remembered: the standard ones of types 0 and 1 have places of their own. */
-static struct vpmu_known *place_of(struct vpmu *v, unsigned long event_idx)
+/* Counters 0 and 2 have rules of their own, see assign.c. */
+static uint32_t only_home(uint64_t hctrs)
 {
-	return &v->known[(event_idx ^ event_idx >> 16) % VPMU_KNOWN];
+	return (hctrs & (hctrs - 1)) == 0 && hctrs > 4 ? lowest_bit(hctrs) : 0;
 }
 
 /* Policy and hart never change, so what was found once holds. */
@@ -82,31 +84,18 @@ static bool look_up(struct vpmu *v, unsigned long event_idx, uint64_t event_data
 	*hctrs = vpmu_port_event_hctrs((uint32_t)event_idx, event_data) & v->policy.hctrs;
 	/* Raw events differ by their data, too. */
 	if (*hctrs != 0 && (type == SBI_PMU_TYPE_HW || type == SBI_PMU_TYPE_CACHE))
-		*place_of(v, event_idx) = (struct vpmu_known){(uint32_t)event_idx, (uint32_t)*hctrs};
+		*vpmu_known_place(v, event_idx) = (struct vpmu_known){
+		    .event_idx = (uint32_t)event_idx,
+		    .hctrs = (uint32_t)*hctrs,
+		    .home = only_home(*hctrs),
+		};
 	return *hctrs != 0;
-}
-
-/*
- * The guest's S and U are VS and VU. It has no modes of its own below them, so VUINH, VSINH and
- * MINH filter nothing (Linux sets the first two for every exclude_guest event).
- */
-static inline uint32_t reduced_filter(const struct vpmu *v, unsigned long config_flags)
-{
-	uint32_t inhibit = 0;
-
-	if ((config_flags & SBI_PMU_CFG_FLAG_SET_UINH) != 0)
-		inhibit |= VPMU_INH_VU;
-	if ((config_flags & SBI_PMU_CFG_FLAG_SET_SINH) != 0)
-		inhibit |= VPMU_INH_VS;
-	else if (v->policy.count_hs)
-		inhibit |= VPMU_COUNT_HS;
-	return inhibit;
 }
 
 bool vpmu_event_parse(struct vpmu *v, unsigned long event_idx, uint64_t event_data,
                       unsigned long config_flags, struct vpmu_hw_config *event, uint64_t *hctrs)
 {
-	const struct vpmu_known *known = place_of(v, event_idx);
+	const struct vpmu_known *known = vpmu_known_place(v, event_idx);
 
 	if (known->event_idx == event_idx && event_idx != 0 && event_data == 0)
 		*hctrs = known->hctrs;
@@ -115,6 +104,6 @@ bool vpmu_event_parse(struct vpmu *v, unsigned long event_idx, uint64_t event_da
 	event->event_idx = (uint32_t)event_idx;
 	event->event_data = event_data;
 	/* Firmware events happen outside the guest's modes: filters do nothing to them. */
-	event->inhibit = *hctrs != 0 ? reduced_filter(v, config_flags) : 0;
+	event->inhibit = *hctrs != 0 ? vpmu_reduced_filter(v, config_flags) : 0;
 	return true;
 }

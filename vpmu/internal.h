@@ -61,6 +61,29 @@ uint64_t vpmu_value(const struct vpmu *v, lctr_t lctr);
 bool vpmu_event_parse(struct vpmu *v, unsigned long event_idx, uint64_t event_data,
                       unsigned long config_flags, struct vpmu_hw_config *event, uint64_t *hctrs);
 
+/* Where an event is remembered: the standard ones of types 0 and 1 have places of their own. */
+static inline struct vpmu_known *vpmu_known_place(struct vpmu *v, unsigned long event_idx)
+{
+	return &v->known[(event_idx ^ event_idx >> 16) % VPMU_KNOWN];
+}
+
+/*
+ * The guest's S and U are VS and VU. It has no modes of its own below them, so VUINH, VSINH and
+ * MINH filter nothing (Linux sets the first two for every exclude_guest event).
+ */
+static inline uint32_t vpmu_reduced_filter(const struct vpmu *v, unsigned long config_flags)
+{
+	uint32_t inhibit = 0;
+
+	if ((config_flags & SBI_PMU_CFG_FLAG_SET_UINH) != 0)
+		inhibit |= VPMU_INH_VU;
+	if ((config_flags & SBI_PMU_CFG_FLAG_SET_SINH) != 0)
+		inhibit |= VPMU_INH_VS;
+	else if (v->policy.count_hs)
+		inhibit |= VPMU_COUNT_HS;
+	return inhibit;
+}
+
 static inline bool vpmu_event_is_fw(const struct vpmu_hw_config *event)
 {
 	return SBI_PMU_EVENT_TYPE(event->event_idx) == SBI_PMU_TYPE_FW;
@@ -244,8 +267,8 @@ static inline void vpmu_stop(struct vpmu *v, uint64_t hctrs)
 
 static inline void vpmu_run(struct vpmu *v, uint64_t hctrs)
 {
-	vpmu_port_run(hctrs);
 	v->active |= hctrs;
+	vpmu_port_run(hctrs);
 }
 
 /* Tells the port which counters are direct, where that changed. */

@@ -59,6 +59,18 @@ uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed);
 void vpmu_port_run(uint64_t hctr_mask);
 
 /*
+ * Does nothing pend (see vpmu_port_take_overflow), and can vpmu_port_start() not be refused? Asked
+ * before the short ways of a start and a stop.
+ */
+bool vpmu_port_is_quiet(void);
+
+/*
+ * vpmu_port_set() and vpmu_port_run() in one, of counters that this vcpu prepared and nobody has
+ * touched since.
+ */
+void vpmu_port_start(uint64_t hctr_mask, uint64_t value, bool armed);
+
+/*
  * Adds one to a running counter that stands still, and takes nothing off its flag: as if one more
  * event had happened. false, and nothing is changed: its value is `last`, or that is not to be
  * had cheaply. Only asked where vpmu_policy.cheap_moves says so.

@@ -96,6 +96,7 @@ struct sbi_ret {
 #define SBI_PMU_CFG_FLAG_SET_SINH    (1UL << 6)
 #define SBI_PMU_CFG_FLAG_SET_MINH    (1UL << 7)
 #define SBI_PMU_CFG_FLAG_ALL         0xffUL
+#define SBI_PMU_CFG_FILTERS          0xf8UL /* those that name modes */
 
 /* start_flags, table 39. */
 #define SBI_PMU_START_SET_INIT_VALUE     (1UL << 0)

@@ -58,6 +58,11 @@ struct vpmu_policy {
 	bool snapshot;    /* FID 7 is offered */
 	bool count_hs;    /* what HS does for the vcpu counts as its VS: see VPMU_COUNT_HS */
 	bool cheap_moves; /* to stop and start a counter costs the port a few instructions */
+
+	/* A WFI in VS that does not trap: other counts than cycles are wrong after it. */
+	bool wfi_recounts;
+	/* It never traps, and is cycles as long as it lasts. What it makes wrong is refused. */
+	bool idle_cycles;
 };
 
 /* A logical counter. Private to vpmu/. */
@@ -82,6 +87,7 @@ struct vpmu_hctr {
 struct vpmu_known {
 	uint32_t event_idx; /* type 0 or 1; 0: none */
 	uint32_t hctrs;     /* those that can count it, of those granted; never 0 */
+	uint32_t home;      /* index of the only one, for lctr and hctr; 0: there is none such */
 };
 #define VPMU_KNOWN 16U
 
@@ -117,9 +123,9 @@ struct vpmu {
 	 * does. */
 	uint64_t shown;
 	uint64_t direct; /* what vpmu_port_set_direct() was told */
-	/* By what they were last made to hold: CPU_CYCLES; CPU_CYCLES or INSTRUCTIONS that count VS
-	 * [0], VU [1]. */
-	uint64_t cycles;
+	/* By what they were last made to hold: what a WFI in VS would count for other than itself;
+	 * CPU_CYCLES or INSTRUCTIONS that count VS [0], VU [1]. */
+	uint64_t wfi;
 	uint64_t retires[2];
 
 	bool lcofi_due; /* a wrap was found and LCOFI not yet raised; false between calls */
@@ -213,10 +219,10 @@ void vpmu_restore(struct vpmu *v);
  */
 void vpmu_evict(struct vpmu *v, hctr_t hctr);
 
-/* Does a counter of this vcpu count cycles now? Idle time must then be spent outside VS. */
-static inline bool vpmu_counts_cycles(const struct vpmu *v)
+/* Would a counter be wrong after a WFI in VS now? It must then trap, and idle time be spent in HS. */
+static inline bool vpmu_wfi_must_trap(const struct vpmu *v)
 {
-	return (v->active & v->cycles) != 0;
+	return (v->active & v->wfi) != 0;
 }
 
 /* Back to vpmu_init(); stops what runs. The vcpu is resident. */

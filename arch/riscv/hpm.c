@@ -50,8 +50,8 @@ uint64_t hpm_take_overflow(const struct hpm *hpm)
 
 /* A CSR number is part of the instruction, so each counter has its own: 8 bytes a counter. */
 __asm__("	.text\n"
-        "	.globl	hpm_read\n"
-        "hpm_read:\n"
+        "	.globl	hpm_read_a0\n"
+        "hpm_read_a0:\n"
         "	.option push\n"
         "	.option norvc\n"
         "	la	t0, 1f\n"
@@ -62,7 +62,7 @@ __asm__("	.text\n"
         "	.set	i, 0\n"
         "	.rept	32\n"
         "	csrr	a0, 0xc00 + i\n"
-        "	ret\n"
+        "	jr	t1\n"
         "	.set	i, i + 1\n"
         "	.endr\n"
         "	.option pop\n");

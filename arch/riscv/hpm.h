@@ -82,8 +82,15 @@ static inline bool hpm_holds(const struct hpm *hpm, uint32_t hctr, const struct 
 /* A stopped counter takes up another event or filter than it holds. false: refused. */
 bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
 
-/* cycle, instret or hpmcounterN, running or stopped. */
-uint64_t hpm_read(uint32_t hctr);
+/* cycle, instret or hpmcounterN, running or stopped. Clobbers no more than it says, so that who asks
+ * for it need not save what a call would cost. */
+static inline uint64_t hpm_read(uint32_t hctr)
+{
+	register uint64_t a0 __asm__("a0") = hctr;
+
+	__asm__ volatile("jal	t1, hpm_read_a0" : "+r"(a0)::"t0", "t1");
+	return a0;
+}
 
 /* Takes the pending LCOFI off the hart. Returns which of the counters that were last set armed have
  * their flag set, running or not. */

@@ -179,6 +179,7 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice)
 		return;
 	hpm->ssccfg = probe_ssccfg(lowest_bit(hpm->hctrs));
 	quirks.scountovf_leaks = !hpm->ssccfg;
+	quirks.wfi_recounts = quirk_wfi_recounts();
 	hpm->lcofi = probe_lcofi() && hpm->ssccfg;
 	/* Each counter is configured and reset on the way, which also scrubs boot's stale OF. */
 	find_events(hpm);

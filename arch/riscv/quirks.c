@@ -34,6 +34,34 @@ bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t h
 	return !started || !moved;
 }
 
+/* Instructions from one read of instret to the next; the same code but for the one in front. */
+#define COUNT_BEFORE_NOPS(insn)                                                                    \
+	({                                                                                         \
+		uint64_t first_, last_;                                                            \
+		__asm__ volatile(".option push\n.option norvc\n"                                   \
+		                 ".balign 64\n" /* one block, as no page ends in it */             \
+		                 "csrr %0, instret\n" insn "\n"                                    \
+		                 ".rept 8\nnop\n.endr\n"                                           \
+		                 "csrr %1, instret\n"                                              \
+		                 ".option pop"                                                     \
+		                 : "=&r"(first_), "=r"(last_)::"memory");                          \
+		last_ - first_;                                                                    \
+	})
+
+bool quirk_wfi_recounts(void)
+{
+	uint64_t sie = csr_read(CSR_SIE);
+
+	/* Interrupts are off at boot: one that pends ends WFI and is not taken. */
+	csr_write(CSR_SIE, BIT(IRQ_SSI));
+	csr_set(CSR_SIP, BIT(IRQ_SSI));
+	bool recounts = COUNT_BEFORE_NOPS("wfi") > COUNT_BEFORE_NOPS("nop");
+
+	csr_clear(CSR_SIP, BIT(IRQ_SSI));
+	csr_write(CSR_SIE, sie);
+	return recounts;
+}
+
 void quirks_text(char *buf, size_t size)
 {
 	static const struct {
@@ -43,6 +71,7 @@ void quirks_text(char *buf, size_t size)
 	    {&quirks.home_counters, "home-counters"},
 	    {&quirks.no_armed_cache_events, "no-armed-cache-events"},
 	    {&quirks.scountovf_leaks, "scountovf-leaks"},
+	    {&quirks.wfi_recounts, "wfi-recounts"},
 	    {&quirks.no_lcofi, "no-lcofi"},
 	};
 	size_t used = 0;

@@ -23,6 +23,8 @@ struct quirks {
 	bool no_armed_cache_events;
 	/* QEMU without Ssccfg: the guest reads the hart's own scountovf. Known by CDE. */
 	bool scountovf_leaks;
+	/* QEMU under -icount: what follows WFI in its block is counted twice. Probed. */
+	bool wfi_recounts;
 	/* Debian's QEMU 10.0.13: bit 13 of sie and hvien cannot be set, no LCOFI. Probed. */
 	bool no_lcofi;
 };
@@ -41,6 +43,9 @@ static inline bool quirk_may_arm(uint32_t event_idx)
  * can count it and hold nothing; they hold nothing afterwards.
  */
 bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t hctr_b);
+
+/* Does instret go on by more than one over a WFI that has nothing to wait for? */
+bool quirk_wfi_recounts(void);
 
 /* Writes names of those that were found to buf, blank-separated; "none" if there are none. */
 void quirks_text(char *buf, size_t size);

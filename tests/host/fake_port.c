@@ -155,6 +155,18 @@ void vpmu_port_run(uint64_t hctr_mask)
 	}
 }
 
+bool vpmu_port_is_quiet(void)
+{
+	called();
+	return !fake.lcofip && !fake.refuse_start;
+}
+
+void vpmu_port_start(uint64_t hctr_mask, uint64_t value, bool armed)
+{
+	fake_require(!vpmu_port_set(hctr_mask, value, armed), "a start refused that must not be");
+	vpmu_port_run(hctr_mask);
+}
+
 uint64_t fake_hart_start(const struct fake_start *starts, uint32_t n)
 {
 	uint64_t refused = 0;

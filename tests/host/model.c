@@ -354,14 +354,20 @@ uint64_t model_must_be_direct(const struct model *m)
 	return direct;
 }
 
-int model_counts_cycles(const struct model *m)
+int model_wfi_must_trap(const struct model *m)
 {
 	int answer = 0;
 
+	if (m->policy.idle_cycles)
+		return 0;
+
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++) {
-		if (!m->c[i].running || model_is_fw(m, i) || m->c[i].event_idx != 1)
+		uint32_t event_idx = m->c[i].event_idx;
+
+		if (!m->c[i].running || model_is_fw(m, i) ||
+		    (event_idx != 1 && !m->policy.wfi_recounts))
 			continue;
-		if (!(m->c[i].inhibit & VPMU_INH_VS))
+		if (event_idx <= 2 && !(m->c[i].inhibit & VPMU_INH_VS))
 			return 1;
 		answer = -1;
 	}

@@ -118,6 +118,6 @@ uint32_t model_watched(const struct model *m);
 uint64_t model_must_be_direct(const struct model *m);
 uint64_t model_may_be_direct(const struct model *m);
 /* 1, 0, or -1 where either answer is right. */
-int model_counts_cycles(const struct model *m);
+int model_wfi_must_trap(const struct model *m);
 
 #endif

@@ -23,6 +23,9 @@ bool model_is_fw_event(unsigned long event_idx)
 
 bool model_is_allowed(const struct model *m, unsigned long event_idx)
 {
+	/* WFI would spoil it, and must not trap. */
+	if (event_idx == 2 && m->policy.wfi_recounts && m->policy.idle_cycles)
+		return false;
 	if (!m->policy.events)
 		return true;
 	for (uint32_t i = 0; i < m->policy.n_events; i++)

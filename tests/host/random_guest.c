@@ -246,6 +246,8 @@ static void pick_policy(struct chance *c, const struct fake_hart_config *hart,
 		policy->events = allowed;
 		policy->n_events = pick_allowed(c, allowed);
 	}
+	policy->wfi_recounts = percent(c, 50);
+	policy->idle_cycles = percent(c, 10);
 	random_count.vcpus_no_overflow += !policy->overflow;
 	random_count.vcpus_trap_reads += policy->trap_reads;
 	random_count.vcpus_snapshot += policy->snapshot;

@@ -218,7 +218,7 @@ static void test_take_over_refused(void **state)
 	assert_int_equal(vpmu_scountovf(&vpmu), 8);
 	stub.refuse_start = 0;
 	assert_int_equal(start(8, 0, 0), 0);
-	assert_true(vpmu_counts_cycles(&vpmu));
+	assert_true(vpmu_wfi_must_trap(&vpmu));
 	stub_count(CYCLES, 1);
 	assert_int_equal(guest_read(3), 3);
 	assert_int_equal(config(HW, 0, INSTRS), 4);
@@ -265,7 +265,7 @@ static void test_take_over_refused_beside_others(void **state)
 	assert_int_equal(config_error(8, AUTO, INSTRS), SBI_ERR_NOT_SUPPORTED);
 	assert_int_equal(vpmu_scountovf(&vpmu), 1UL << 18);
 	assert_true(guest_read_is_illegal(5));
-	assert_true(vpmu_counts_cycles(&vpmu));
+	assert_true(vpmu_wfi_must_trap(&vpmu));
 	/* 18 still holds the cycles when 3 is gone. */
 	assert_int_equal(stop(8, RESET), SBI_ERR_ALREADY_STOPPED);
 	assert_int_equal(config_error(HW, SINH, CYCLES), SBI_ERR_NOT_SUPPORTED);

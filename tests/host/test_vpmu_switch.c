@@ -163,7 +163,7 @@ static void test_restore_refused(void **state)
 	assert_true(guest_read_is_illegal(3));
 	assert_true(guest_read_is_illegal(18));
 	assert_int_equal(guest_read(4), 40);
-	assert_false(vpmu_counts_cycles(&vpmu));
+	assert_false(vpmu_wfi_must_trap(&vpmu));
 	/* It is not tried again behind the guest's back. */
 	stub.refuse_start = 0;
 	away();
@@ -186,29 +186,65 @@ static void test_reset_after_restore(void **state)
 	assert_int_equal(config(HW, SINH, CYCLES), 3);
 }
 
-static void test_counts_cycles(void **state)
+static void test_cycles_make_wfi_trap(void **state)
 {
 	(void)state;
-	assert_false(vpmu_counts_cycles(&vpmu));
+	assert_false(vpmu_wfi_must_trap(&vpmu));
 	assert_int_equal(config(HW, AUTO, INSTRS), 4);
 	assert_int_equal(config(HW, 0, CYCLES), 3);
 	assert_int_equal(config(FWS, AUTO, FW(5)), 19);
-	assert_false(vpmu_counts_cycles(&vpmu));
+	assert_false(vpmu_wfi_must_trap(&vpmu));
 	assert_int_equal(start(A, 0, 0), 0);
-	assert_true(vpmu_counts_cycles(&vpmu));
+	assert_true(vpmu_wfi_must_trap(&vpmu));
 	away();
-	assert_true(vpmu_counts_cycles(&vpmu));
+	assert_true(vpmu_wfi_must_trap(&vpmu));
 	assert_int_equal(config(HW, AUTO, CYCLES), 18);
 	assert_int_equal(stop(B, 0), 0);
-	assert_true(vpmu_counts_cycles(&vpmu));
+	assert_true(vpmu_wfi_must_trap(&vpmu));
 	assert_int_equal(start(B, 0, 0), 0);
 	assert_int_equal(stop(A, RESET), 0);
-	assert_true(vpmu_counts_cycles(&vpmu));
+	assert_true(vpmu_wfi_must_trap(&vpmu));
 	assert_int_equal(stop(B, 0), 0);
-	assert_false(vpmu_counts_cycles(&vpmu));
+	assert_false(vpmu_wfi_must_trap(&vpmu));
 	/* The same counter for something else. */
 	assert_int_equal(config(B, SKIP | AUTO, INSTRS), 18);
-	assert_false(vpmu_counts_cycles(&vpmu));
+	assert_false(vpmu_wfi_must_trap(&vpmu));
+}
+
+static void test_all_make_wfi_trap(void **state)
+{
+	struct vpmu_policy policy = stub_policy;
+
+	(void)state;
+	policy.wfi_recounts = true;
+	stub_setup_policy(&policy);
+	assert_int_equal(config(FWS, AUTO, FW(5)), 19);
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	assert_false(vpmu_wfi_must_trap(&vpmu));
+	assert_int_equal(start(0x10, 0, 0), 0);
+	assert_true(vpmu_wfi_must_trap(&vpmu));
+	assert_int_equal(config(HW, AUTO, DTLB), 5);
+	assert_int_equal(stop(0x10, RESET), 0);
+	assert_true(vpmu_wfi_must_trap(&vpmu));
+	assert_int_equal(stop(0x20, 0), 0);
+	assert_false(vpmu_wfi_must_trap(&vpmu));
+}
+
+static void test_idle_cycles_make_nothing_trap(void **state)
+{
+	struct vpmu_policy policy = stub_policy;
+
+	(void)state;
+	policy.idle_cycles = true;
+	stub_setup_policy(&policy);
+	assert_int_equal(config(HW, AUTO, CYCLES), 3);
+	assert_int_equal(config(HW, AUTO, INSTRS), 4);
+	assert_false(vpmu_wfi_must_trap(&vpmu));
+	policy.wfi_recounts = true;
+	stub_setup_policy(&policy);
+	assert_int_equal(config(HW, AUTO, CYCLES), 3);
+	assert_int_equal(config_error(HW, AUTO, INSTRS), SBI_ERR_NOT_SUPPORTED);
+	assert_false(vpmu_wfi_must_trap(&vpmu));
 }
 
 int test_vpmu_switch(void)
@@ -222,7 +258,9 @@ int test_vpmu_switch(void)
 	    cmocka_unit_test_setup(test_late_flag_at_save, stub_setup),
 	    cmocka_unit_test_setup(test_restore_refused, stub_setup),
 	    cmocka_unit_test_setup(test_reset_after_restore, stub_setup),
-	    cmocka_unit_test_setup(test_counts_cycles, stub_setup),
+	    cmocka_unit_test_setup(test_cycles_make_wfi_trap, stub_setup),
+	    cmocka_unit_test(test_all_make_wfi_trap),
+	    cmocka_unit_test(test_idle_cycles_make_nothing_trap),
 	};
 
 	return cmocka_run_group_tests_name("vpmu: world switch", tests, NULL, NULL);

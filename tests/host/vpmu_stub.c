@@ -193,6 +193,17 @@ void vpmu_port_run(uint64_t hctr_mask)
 	}
 }
 
+bool vpmu_port_is_quiet(void)
+{
+	return !stub.pending && stub.refuse_start == 0;
+}
+
+void vpmu_port_start(uint64_t hctr_mask, uint64_t value, bool armed)
+{
+	assert_int_equal(vpmu_port_set(hctr_mask, value, armed), 0);
+	vpmu_port_run(hctr_mask);
+}
+
 bool vpmu_port_step(hctr_t hctr, uint64_t last)
 {
 	struct stub_hctr *h = &stub.hctr[hctr.idx];

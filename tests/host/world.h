@@ -110,7 +110,7 @@ struct vcpu {
 	X(resets_with_shmem)                                                                       \
 	X(resets_in_info)                                                                          \
 	X(untold)                                                                                  \
-	X(counts_cycles)
+	X(wfi_must_trap)
 
 struct world_count {
 #define X(name) uint64_t name;

@@ -140,16 +140,16 @@ static void check_firmware(struct vcpu *vc, uint32_t vcpu)
 
 void world_check(struct vcpu *vc)
 {
-	int cycles = model_counts_cycles(&vc->model);
+	int trap = model_wfi_must_trap(&vc->model);
 
 	fake_mem_forget();
 	check_direct(vc);
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
 		check_counter(vc, i);
 	check_firmware(vc, vc->model.vcpu);
-	if (cycles >= 0 && vpmu_counts_cycles(&vc->vpmu) != (cycles == 1))
-		world_differ("vpmu_counts_cycles() is %d", !cycles);
-	world_count.counts_cycles += cycles == 1;
+	if (trap >= 0 && vpmu_wfi_must_trap(&vc->vpmu) != (trap == 1))
+		world_differ("vpmu_wfi_must_trap() is %d", !trap);
+	world_count.wfi_must_trap += trap == 1;
 	check_overflows(vc);
 	if (fake_mem_touches() || fake_trace.raises)
 		world_differ("a question touched memory or raised an interrupt");

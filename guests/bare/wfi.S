@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Code of known length around an instruction that waits. */
+	.text
+	.option	norvc
+
+	/*
+	 * count_around(read, body): what the counter that read() reads went on by, over body().
+	 * Between the two csrr: ret, mv, jalr, the body, jalr; and one csrr counts itself.
+	 */
+	.globl	count_around
+count_around:
+	addi	sp, sp, -32
+	sd	ra, 0(sp)
+	sd	s0, 8(sp)
+	sd	s1, 16(sp)
+	mv	s0, a0
+	mv	s1, a1
+	jalr	s0
+	mv	a1, a0
+	jalr	s1
+	jalr	s0
+	sub	a0, a0, a1
+	ld	ra, 0(sp)
+	ld	s0, 8(sp)
+	ld	s1, 16(sp)
+	addi	sp, sp, 32
+	ret
+
+	/*
+	 * Bodies of ten instructions, each in one block for an emulator: no branch, no CSR, no page's
+	 * end.
+	 */
+	.macro	body	name, insn:vararg
+	.balign	64
+	.globl	\name
+\name:
+	\insn
+	.rept	8
+	nop
+	.endr
+	ret
+	.endm
+	body	body_nop, nop
+	body	body_wfi, wfi
+	body	body_wrs, .word 0x00d00073

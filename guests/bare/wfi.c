@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Does an instruction that waits count as one, and nothing else with it? Prints what code that
+ * is the same but for one instruction counts: with a nop there; with WFI that finds an interrupt
+ * pending; with WFI that sleeps for a millisecond; with WRS.NTO. idle=yes: does not count, sleeps.
+ */
+#include "guests/bare/bare.h"
+
+#define ROUNDS      100
+#define MILLISECOND 10000UL
+#define AT_ONCE     0UL
+
+uint64_t count_around(read_t read, void (*body)(void));
+void body_nop(void);
+void body_wfi(void);
+void body_wrs(void);
+
+/* Interrupts stay off: WFI ends, and nothing is taken. */
+static void set_timer(uint64_t delay)
+{
+	sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, delay ? csr_read(time) + delay : 0, 0, 0, 0, 0,
+	         0);
+}
+
+static void count(uint32_t ctr, const char *name, void (*body)(void), uint64_t delay)
+{
+	uint64_t least = ~0UL, most = 0;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		uint64_t n;
+
+		set_timer(delay);
+		n = count_around(read_of(ctr), body);
+		least = n < least ? n : least;
+		most = n > most ? n : most;
+	}
+	print(" %s %u", name, least);
+	if (most != least)
+		print("..%u", most);
+}
+
+int wfi_kind(uint64_t hartid)
+{
+	static const uint64_t filters[] = {0, SBI_PMU_CFG_FLAG_SET_UINH, SBI_PMU_CFG_FLAG_SET_SINH};
+	uint64_t hw = find_counters().hw;
+
+	(void)hartid;
+	csr_set(sie, IRQ_TIMER);
+	for (int i = 0; bootarg_is("idle", "yes") && i < ROUNDS; i++) {
+		set_timer(MILLISECOND);
+		body_wfi();
+	}
+	for (unsigned i = 0; i < 6 && !bootarg("idle"); i++) {
+		uint64_t event = i < 3 ? EVENT_INSTRUCTIONS : EVENT_CYCLES;
+		struct sbiret r = pmu_config(hw, filters[i % 3], event);
+		uint32_t ctr = (uint32_t)r.value;
+
+		print("wfi: event 0x%x flags 0x%x:", event, filters[i % 3]);
+		if (r.error || pmu_start(BIT(ctr), 0)) {
+			print(" refused\n");
+			continue;
+		}
+		count(ctr, "nop", body_nop, AT_ONCE);
+		count(ctr, "wrs", body_wrs, AT_ONCE);
+		count(ctr, "wfi", body_wfi, AT_ONCE);
+		count(ctr, "asleep", body_wfi, MILLISECOND);
+		print("\n");
+		pmu_reset(BIT(ctr));
+	}
+	print("wfi: ends\n");
+	return 0;
+}

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An instruction that waits counts as one, whether the vcpu is alone on its hart or not; WFI takes
+an exit only where a count needs it."""
+
+import pytest
+
+import bare_guests
+import harness
+import plain
+
+BACKENDS = ("sbi", "ssccfg")
+# Each body has ten instructions, guests/bare/wfi.S five more between its reads.
+ONE = "nop 15 wrs 15 wfi 15 asleep 15"
+NONE = "nop 0 wrs 0 wfi 0 asleep 0"
+FILTERS = (("0x0", ONE), ("0x20", ONE), ("0x40", NONE))
+EXPECTED = [f"wfi: event {event} flags {flags}: {counts}"
+            for event in ("0x2", "0x1") for flags, counts in FILTERS] + ["wfi: ends"]
+# 100 rounds for each event and filter, of two kinds of WFI and of WRS.NTO, which traps with it.
+WAITS = 100 * 3 * 6
+
+
+def test_the_firmware_alone_counts_more():
+    """What Tally has to make good: the rest of the block counts twice, and sleep as cycles. When
+    this fails, an emulator without the defect has come."""
+    text = plain.run(plain.make("build/guests/bare.bin"), "kind=wfi")
+    lines = [line for line in text.splitlines() if line.startswith("wfi: ")]
+    assert lines[0] == "wfi: event 0x2 flags 0x0: nop 15 wrs 15 wfi 24 asleep 24"
+    assert lines[3].startswith("wfi: event 0x1 flags 0x0: nop 15 wrs 15 wfi 24 asleep 9")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_alone(tmp_path, backend):
+    result = bare_guests.boot(tmp_path, {"alpha": "kind=wfi"}, backend=backend)
+    assert result.vm("alpha") == EXPECTED
+    assert bare_guests.exits(result, "alpha")["wfi"] == WAITS
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("kind", ["busy", "wfi"])
+def test_beside(tmp_path, backend, kind):
+    guests = {"alpha": "kind=wfi", "beta": f"kind={kind} ticks=10000000"}
+    result = bare_guests.boot(tmp_path, guests, backend=backend)
+    assert result.vm("alpha") == EXPECTED
+    if kind == "wfi":
+        assert result.vm("beta") == EXPECTED
+
+
+def test_no_exit_where_nothing_counts(tmp_path):
+    result = bare_guests.boot(tmp_path, {"alpha": "kind=wfi idle=yes"})
+    assert bare_guests.exits(result, "alpha")["wfi"] == 0
+
+
+def test_idle_cycles(tmp_path):
+    """Time asleep is cycles, without an exit. Instructions, which QEMU then counts wrong, are
+    refused."""
+    result = bare_guests.boot(tmp_path, {"alpha": "kind=wfi"},
+                              properties='\t\t\tpmu-idle-cycles = "on";')
+    lines = result.vm("alpha")
+    assert lines[:3] == [f"wfi: event 0x2 flags {flags}: refused" for flags, _ in FILTERS]
+    asleep = int(lines[3].split()[-1].split("..")[0])
+    assert 900000 < asleep < 1000000, lines
+    assert lines[5] == EXPECTED[5]
+    assert bare_guests.exits(result, "alpha")["wfi"] == 0
+    assert "wfi-recounts" in next(line for line in result.own if line.startswith("quirks: "))

@@ -13,39 +13,53 @@
 #define CSR_READ_MASK 0xfa07fU
 #define CSR_READ      0x02073U
 
-/* Is a CSR one of the PMU that the guest may read? Nothing else of the PMU is a guest's. */
-static bool may_read(const struct vcpu *vcpu, uint32_t csr)
+/*
+ * Is a CSR one of the PMU that the guest may read? Nothing else of the PMU is a guest's. A read from
+ * VU whose kernel closed the counter comes here too, though it may be open in hcounteren: answering
+ * it would give a process what its kernel keeps from it.
+ */
+static inline bool may_read(const struct vcpu *vcpu, uint32_t csr, bool user)
 {
 	if (csr == CSR_SCOUNTOVF)
-		return !vcpu_from_user() && vcpu->vm->config->pmu && vcpu->vm->pmu_policy.overflow;
-	if (csr < CSR_CYCLE || csr > CSR_HPMCOUNTER31 ||
-	    !(vpmu_readable(&vcpu->pmu) & BIT(csr - CSR_CYCLE)))
-		return false;
-	/* A read from VU whose kernel closed the counter comes here too, though it may be open in
-	 * hcounteren: answering it would give a process what its kernel keeps from it. */
-	return !vcpu_from_user() || csr_read(CSR_SCOUNTEREN) & BIT(csr - CSR_CYCLE);
+		return !user && vpmu_has_overflow(&vcpu->pmu);
+	return vpmu_may_read(&vcpu->pmu, csr) &&
+	       (!user || csr_read(CSR_SCOUNTEREN) & BIT(csr - CSR_CYCLE));
+}
+
+static inline struct csr_answer answer(const struct vcpu *vcpu, uint64_t raw)
+{
+	uint32_t csr = (uint32_t)raw >> 20;
+
+	return (struct csr_answer){
+	    .reg = (long)(raw >> 7 & 31),
+	    .value = csr == CSR_SCOUNTOVF ? vpmu_scountovf(&vcpu->pmu)
+	                                  : vpmu_csr_value(&vcpu->pmu, csr),
+	};
+}
+
+/* Not inlined: csr_read_fast() itself then needs no stack. */
+static __attribute__((noinline)) struct csr_answer retire_and_answer(struct vcpu *vcpu,
+                                                                     uint64_t raw, uint64_t dear)
+{
+	vpmu_retired_dear(&vcpu->pmu, dear);
+	return answer(vcpu, raw);
 }
 
 struct csr_answer csr_read_fast(uint64_t raw)
 {
 	struct vcpu *vcpu = vcpu_of(this_context());
-	uint32_t csr = (uint32_t)raw >> 20;
-	struct csr_answer answer = {.reg = (long)(raw >> 7 & 31)};
+	bool user = vcpu_from_user();
+	uint64_t dear;
 
-	if ((raw & CSR_READ_MASK) != CSR_READ || !may_read(vcpu, csr)) {
-		answer.reg = -1;
-		return answer;
-	}
-	/* A counter read counts itself, so the value is taken after that. */
-	vcpu_emulated(vcpu, 4);
+	if ((raw & CSR_READ_MASK) != CSR_READ || !may_read(vcpu, (uint32_t)raw >> 20, user))
+		return (struct csr_answer){.reg = -1};
+	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + 4);
 	vcpu->exits[EXIT_CSR]++;
-	if (csr == CSR_SCOUNTOVF)
-		answer.value = vpmu_scountovf(&vcpu->pmu);
-	else
-		vpmu_csr_read(&vcpu->pmu, csr, &answer.value);
-	if (!answer.reg)
-		answer.value = 0;
-	return answer;
+	/* A counter read counts itself, so the value is taken after that. */
+	dear = vpmu_retired_cheap(&vcpu->pmu, user);
+	if (dear)
+		return retire_and_answer(vcpu, raw, dear);
+	return answer(vcpu, raw);
 }
 
 static void wait_for_interrupt(struct vcpu *vcpu)
@@ -61,13 +75,14 @@ enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 
 	/* A hart may leave stval at 0: what csr_read_fast() refused then may be a read after all. */
 	if (!raw) {
-		struct csr_answer answer;
+		struct csr_answer answered;
 
 		if (!guest_fetch(&raw))
 			return EXIT_CSR;
-		answer = csr_read_fast(raw);
-		if (answer.reg >= 0) {
-			vcpu->ctx.x[answer.reg] = answer.value;
+		answered = csr_read_fast(raw);
+		if (answered.reg >= 0) {
+			if (answered.reg)
+				vcpu->ctx.x[answered.reg] = answered.value;
 			/* It has been counted. */
 			vcpu->exits[EXIT_CSR]--;
 			return EXIT_CSR;

@@ -44,7 +44,7 @@ static void make_pmu_policy(struct vm *vm)
 
 	*policy = (struct vpmu_policy){
 	    .width = 64,
-	    .overflow = true,
+	    .overflow = vm->config->pmu,
 	    .trap_reads = vm->config->pmu_trap_reads,
 	    .snapshot = vm->config->pmu_snapshot,
 	    .count_hs = vm->config->pmu_freeze_vcpu,
@@ -118,7 +118,7 @@ static void make_device_tree(const struct vm *vm)
 	    .mmu_type = platform.mmu_type,
 	};
 
-	machine.n_ext = (uint32_t)isa_guest(common, vm->config->pmu && vm->pmu_policy.overflow, isa,
+	machine.n_ext = (uint32_t)isa_guest(common, vm->pmu_policy.overflow, isa,
 	                                    sizeof(isa), extensions);
 	int error = guest_dt_build((void *)(vm->memory.a + vm->config->dtb_offset), VM_DTB_SIZE,
 	                           vm->config, &machine);

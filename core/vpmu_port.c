@@ -89,13 +89,12 @@ bool vpmu_port_is_quiet(void)
 	return !(csr_read(CSR_SIP) & BIT(IRQ_LCOFI));
 }
 
-void vpmu_port_start(uint64_t hctr_mask, uint64_t value, bool armed)
+void vpmu_port_start(uint64_t hctr_mask, uint64_t value)
 {
 	struct pcpu *pcpu = this_pcpu();
 
 	trap_wfi(pcpu);
-	hpm_set(&pcpu->hpm, hctr_mask, value, armed);
-	hpm_run(&pcpu->hpm, hctr_mask);
+	hpm_start(&pcpu->hpm, hctr_mask, value);
 }
 
 void vpmu_port_stop(uint64_t hctr_mask)
@@ -103,9 +102,9 @@ void vpmu_port_stop(uint64_t hctr_mask)
 	hpm_stop(&this_pcpu()->hpm, hctr_mask);
 }
 
-bool vpmu_port_step(hctr_t hctr, uint64_t last)
+uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
 {
-	return hpm_step(&this_pcpu()->hpm, hctr.idx, last);
+	return hpm_step(&this_pcpu()->hpm, hctr_mask, last);
 }
 
 uint64_t vpmu_port_read(hctr_t hctr)

@@ -76,7 +76,9 @@ VSBI_FN(vsbi_pmu)
 	    [SBI_PMU_EVENT_GET_INFO] = event_get_info,
 	};
 
-	if (fid >= ARRAY_SIZE(functions))
-		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
-	return functions[fid](a0, a1, a2, a3, a4, a5, fid, eid);
+	vsbi_fn *fn = vsbi_not_supported;
+
+	if (fid < ARRAY_SIZE(functions))
+		fn = functions[fid];
+	return fn(a0, a1, a2, a3, a4, a5, fid, eid);
 }

@@ -160,9 +160,9 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 	vpmu_apply(v, hctrs, 0, ready);
 }
 
-static __attribute__((noinline)) struct sbi_ret start_any(struct vpmu *v, unsigned long base,
-                                                          unsigned long mask, unsigned long flags,
-                                                          uint64_t initial_value)
+static __attribute__((noinline)) long start_any(struct vpmu *v, unsigned long base,
+                                                unsigned long mask, unsigned long flags,
+                                                uint64_t initial_value)
 {
 	enum vpmu_start_from from = VPMU_FROM_KEPT;
 	uint64_t arg = initial_value;
@@ -171,12 +171,12 @@ static __attribute__((noinline)) struct sbi_ret start_any(struct vpmu *v, unsign
 
 	if (!vpmu_counter_set(v, base, mask, &set) || (set & ~v->configured) != 0 ||
 	    flags >= SBI_PMU_START_FLAG_ALL)
-		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
+		return SBI_ERR_INVALID_PARAM;
 	if (flags == SBI_PMU_START_SET_INIT_VALUE) {
 		from = VPMU_FROM_GIVEN;
 	} else if (flags == SBI_PMU_START_FLAG_INIT_SNAPSHOT) {
 		if (!v->snapshot_set)
-			return vpmu_result(SBI_ERR_NO_SHMEM, 0);
+			return SBI_ERR_NO_SHMEM;
 		from = VPMU_FROM_SNAPSHOT;
 		arg = base;
 	}
@@ -188,8 +188,8 @@ static __attribute__((noinline)) struct sbi_ret start_any(struct vpmu *v, unsign
 
 	/* Not in table 40, but a success here would be a counter that stands still unnoticed. */
 	if ((set & v->lost) != 0)
-		return vpmu_result(SBI_ERR_FAILED, 0);
-	return vpmu_result(already != 0 ? SBI_ERR_ALREADY_STARTED : SBI_SUCCESS, 0);
+		return SBI_ERR_FAILED;
+	return already != 0 ? SBI_ERR_ALREADY_STARTED : SBI_SUCCESS;
 }
 
 /* The set that a base and mask name, if all of it is in those; else 0. */
@@ -200,32 +200,47 @@ static inline uint64_t named_among(uint64_t those, unsigned long base, unsigned 
 	return base < VPMU_COUNTERS && set >> base == mask && (set & ~those) == 0 ? set : 0;
 }
 
+/* What becomes of solo counters that start: nothing need be asked, see solo in struct vpmu. */
+static inline void note_started(struct vpmu *v, uint64_t set)
+{
+	v->overflow &= ~set;
+	v->running |= set;
+	v->active |= set;
+	v->shown |= set;
+	vpmu_update_direct(v);
+}
+
+/* Not inlined: the usual start, which is far, then needs no stack. */
+static __attribute__((noinline)) long start_near(struct vpmu *v, uint64_t set, uint64_t value)
+{
+	uint32_t i;
+
+	note_started(v, set);
+	v->near |= set;
+	v->armed |= set;
+	for_each_bit (i, set)
+		v->hctr[i].count = value;
+	(void)vpmu_port_set(set, value, true);
+	vpmu_port_run(set);
+	return SBI_SUCCESS;
+}
+
 struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
                                   unsigned long counter_idx_mask, unsigned long start_flags,
                                   uint64_t initial_value)
 {
 	uint64_t set = named_among(v->solo & v->owned & ~v->running, counter_idx_base,
 	                           counter_idx_mask);
-	uint64_t value = initial_value & v->value_mask;
-	bool near = vpmu_near(v, value);
-	uint32_t i;
 
 	if (set == 0 || start_flags != SBI_PMU_START_SET_INIT_VALUE || !vpmu_port_is_quiet())
-		return start_any(v, counter_idx_base, counter_idx_mask, start_flags, initial_value);
-
-	/* The same, in fewer instructions, where nothing need be asked: see solo in struct vpmu. */
-	v->overflow &= ~set;
-	v->running |= set;
-	v->active |= set;
-	v->shown |= set;
-	vpmu_update_direct(v);
-	if (near) {
-		v->near |= set;
-		v->armed |= set;
-		for_each_bit (i, set)
-			v->hctr[i].count = value;
-	}
-	vpmu_port_start(set, value, near);
+		return vpmu_result(start_any(v, counter_idx_base, counter_idx_mask, start_flags,
+		                             initial_value),
+		                   0);
+	initial_value &= v->value_mask;
+	if (vpmu_near(v, initial_value))
+		return vpmu_result(start_near(v, set, initial_value), 0);
+	note_started(v, set);
+	vpmu_port_start(set, initial_value);
 	return vpmu_result(SBI_SUCCESS, 0);
 }
 
@@ -270,17 +285,17 @@ static void stop_set(struct vpmu *v, uint64_t running, uint64_t set, unsigned lo
 	vpmu_apply(v, hctrs, stops, 0);
 }
 
-static __attribute__((noinline)) struct sbi_ret stop_any(struct vpmu *v, unsigned long base,
-                                                         unsigned long mask, unsigned long flags)
+static __attribute__((noinline)) long stop_any(struct vpmu *v, unsigned long base,
+                                               unsigned long mask, unsigned long flags)
 {
 	bool take = (flags & SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT) != 0;
 	uint64_t running;
 	uint64_t set;
 
 	if (!vpmu_counter_set(v, base, mask, &set) || (flags & ~SBI_PMU_STOP_FLAG_ALL) != 0)
-		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
+		return SBI_ERR_INVALID_PARAM;
 	if (take && !v->snapshot_set)
-		return vpmu_result(SBI_ERR_NO_SHMEM, 0);
+		return SBI_ERR_NO_SHMEM;
 
 	running = set & v->running;
 	if (running != 0 || take)
@@ -289,7 +304,7 @@ static __attribute__((noinline)) struct sbi_ret stop_any(struct vpmu *v, unsigne
 		vpmu_forget(v, set);
 		vpmu_update_direct(v);
 	}
-	return vpmu_result(running != set ? SBI_ERR_ALREADY_STOPPED : SBI_SUCCESS, 0);
+	return running != set ? SBI_ERR_ALREADY_STOPPED : SBI_SUCCESS;
 }
 
 /* RESET of solo counters that do not run. */
@@ -326,5 +341,5 @@ struct sbi_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
 		forget_solo(v, set);
 		return vpmu_result(SBI_ERR_ALREADY_STOPPED, 0);
 	}
-	return stop_any(v, counter_idx_base, counter_idx_mask, stop_flags);
+	return vpmu_result(stop_any(v, counter_idx_base, counter_idx_mask, stop_flags), 0);
 }

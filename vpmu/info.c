@@ -2,8 +2,6 @@
 /* What there is, and what it reads: nothing here changes a counter. */
 #include "vpmu/internal.h"
 
-#define CSR_CYCLE 0xc00U
-
 static bool in_set(uint64_t set, unsigned long counter_idx)
 {
 	return counter_idx < VPMU_COUNTERS && (set & bit64((uint32_t)counter_idx)) != 0;
@@ -14,11 +12,9 @@ uint64_t vpmu_value(const struct vpmu *v, lctr_t lctr)
 	const struct vpmu_counter *c = &v->counter[lctr.idx];
 	uint64_t bit = bit64(lctr.idx);
 
-	if ((v->running & bit) == 0)
-		return c->value;
-	if ((vpmu_fw_lctrs(v) & bit) != 0)
-		return vpmu_fw_total(v, lctr) + c->offset;
-	return (vpmu_port_read((hctr_t){c->hctr}) + c->offset) & v->value_mask;
+	if ((vpmu_fw_lctrs(v) & bit) == 0)
+		return vpmu_csr_value(v, VPMU_CSR_CYCLE + lctr.idx);
+	return (v->running & bit) != 0 ? vpmu_fw_total(v, lctr) + c->offset : c->value;
 }
 
 struct sbi_ret vpmu_num_counters(const struct vpmu *v)
@@ -31,7 +27,7 @@ struct sbi_ret vpmu_counter_get_info(const struct vpmu *v, unsigned long counter
 	if (in_set(vpmu_hw_lctrs(v), counter_idx))
 		return vpmu_result(SBI_SUCCESS, (unsigned long)(v->policy.width - 1)
 		                                        << SBI_PMU_INFO_WIDTH_SHIFT |
-		                                    (CSR_CYCLE + counter_idx));
+		                                    (VPMU_CSR_CYCLE + counter_idx));
 	if (in_set(vpmu_fw_lctrs(v), counter_idx))
 		return vpmu_result(SBI_SUCCESS,
 		                   SBI_PMU_INFO_TYPE_FW | 63UL << SBI_PMU_INFO_WIDTH_SHIFT);
@@ -52,15 +48,4 @@ struct sbi_ret vpmu_counter_fw_read_hi(const struct vpmu *v, unsigned long count
 	if (!in_set(vpmu_fw_lctrs(v), counter_idx))
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
 	return vpmu_result(SBI_SUCCESS, 0);
-}
-
-bool vpmu_csr_read(const struct vpmu *v, uint32_t csr, uint64_t *value)
-{
-	lctr_t lctr = {csr - CSR_CYCLE};
-
-	/* A firmware counter may have the index of a CSR that the guest does not have. */
-	if (csr < CSR_CYCLE || !in_set(vpmu_readable(v), lctr.idx))
-		return false;
-	*value = vpmu_value(v, lctr);
-	return true;
 }

@@ -59,23 +59,20 @@ uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed);
 void vpmu_port_run(uint64_t hctr_mask);
 
 /*
- * Does nothing pend (see vpmu_port_take_overflow), and can vpmu_port_start() not be refused? Asked
- * before the short ways of a start and a stop.
+ * Does nothing pend (see vpmu_port_take_overflow), and will the hardware refuse no value? Asked before
+ * the short ways of a start and a stop.
  */
 bool vpmu_port_is_quiet(void);
 
-/*
- * vpmu_port_set() and vpmu_port_run() in one, of counters that this vcpu prepared and nobody has
- * touched since.
- */
-void vpmu_port_start(uint64_t hctr_mask, uint64_t value, bool armed);
+/* vpmu_port_set(), not armed, and vpmu_port_run() in one. */
+void vpmu_port_start(uint64_t hctr_mask, uint64_t value);
 
 /*
- * Adds one to a running counter that stands still, and takes nothing off its flag: as if one more
- * event had happened. false, and nothing is changed: its value is `last`, or that is not to be
- * had cheaply. Only asked where vpmu_policy.cheap_moves says so.
+ * Adds one to running counters that stand still, and takes nothing off their flags: as if one more
+ * event had happened. Returns those to which it did nothing: their value is `last`, or that is not
+ * to be had cheaply (vpmu_policy.cheap_moves).
  */
-bool vpmu_port_step(hctr_t hctr, uint64_t last);
+uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last);
 
 /* Stops running counters; they keep event, filter and value. hctr_mask: running ones only. */
 void vpmu_port_stop(uint64_t hctr_mask);

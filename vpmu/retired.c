@@ -11,7 +11,7 @@
  */
 #include "vpmu/internal.h"
 
-static void add_to_offsets(struct vpmu *v, uint64_t hctrs)
+void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
 {
 	uint64_t moves = hctrs & (v->armed | (v->policy.cheap_moves ? v->shown : 0));
 	uint64_t taken = 0;
@@ -24,20 +24,4 @@ static void add_to_offsets(struct vpmu *v, uint64_t hctrs)
 	for_each_bit (i, hctrs)
 		vpmu_hctr_step(v, (hctr_t){i});
 	vpmu_apply(v, moves | taken, 0, 0);
-}
-
-void vpmu_retired(struct vpmu *v, bool user)
-{
-	uint64_t hctrs = v->active & v->retires[user];
-	uint64_t dear = 0;
-	uint32_t i;
-
-	if (!v->policy.cheap_moves)
-		dear = hctrs;
-	else
-		for_each_bit (i, hctrs)
-			if (!vpmu_port_step((hctr_t){i}, v->value_mask))
-				dear |= bit64(i);
-	if (dear != 0)
-		add_to_offsets(v, dear);
 }

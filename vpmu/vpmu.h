@@ -21,6 +21,8 @@ typedef struct {
 	uint32_t idx;
 } lctr_t;
 
+#define VPMU_CSR_CYCLE 0xc00U /* of lctr 0; the others follow */
+
 #define VPMU_HW_COUNTERS 32U /* lctr 0..31: same index and CSR as the hart's counter */
 #define VPMU_FW_COUNTERS 16U /* follow the highest hardware counter of the hart */
 #define VPMU_COUNTERS    64U
@@ -180,20 +182,54 @@ struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
  * it trapped and was emulated: CPU_CYCLES and INSTRUCTIONS that count that mode go on by one.
  * To be called before the value that a trapped counter read gives is taken: a read that does not
  * trap counts itself, too.
+ *
+ * In two halves, for who is in a hurry: the first returns hctrs that are left to the second, 0
+ * where it was a matter of a few instructions.
  */
-void vpmu_retired(struct vpmu *v, bool user);
+static inline uint64_t vpmu_retired_cheap(struct vpmu *v, bool user)
+{
+	uint64_t hctrs = v->active & v->retires[user];
+
+	return hctrs != 0 ? vpmu_port_step(hctrs, v->value_mask) : 0;
+}
+
+void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs);
+
+static inline void vpmu_retired(struct vpmu *v, bool user)
+{
+	uint64_t dear = vpmu_retired_cheap(v, user);
+
+	if (dear != 0)
+		vpmu_retired_dear(v, dear);
+}
 
 /*
- * A trapped read of cycle, instret or hpmcounterN, csr = 0xc00 + n. false: the counter is not
- * the guest's or not configured, and the guest gets an illegal instruction. The caller has
- * already dealt with scounteren.
+ * A trapped read of cycle, instret or hpmcounterN, csr = 0xc00 + n: is that counter configured,
+ * and the guest's? If not it gets an illegal instruction. The caller deals with scounteren.
  */
-bool vpmu_csr_read(const struct vpmu *v, uint32_t csr, uint64_t *value);
-
-/* The counters that a guest may read by their CSRs, as a mask. */
-static inline uint64_t vpmu_readable(const struct vpmu *v)
+static inline bool vpmu_may_read(const struct vpmu *v, uint32_t csr)
 {
-	return v->policy.hctrs & v->configured & ~v->lost;
+	uint32_t n = csr - VPMU_CSR_CYCLE;
+
+	/* A firmware counter may have the index of a CSR that the guest does not have. */
+	return n < VPMU_HW_COUNTERS &&
+	       (v->policy.hctrs & v->configured & ~v->lost & UINT64_C(1) << n) != 0;
+}
+
+/* Its value, where it may be read. */
+static inline uint64_t vpmu_csr_value(const struct vpmu *v, uint32_t csr)
+{
+	const struct vpmu_counter *c = &v->counter[csr - VPMU_CSR_CYCLE];
+
+	if ((v->running >> (csr - VPMU_CSR_CYCLE) & 1) == 0)
+		return c->value;
+	return (vpmu_port_read((hctr_t){c->hctr}) + c->offset) & v->value_mask;
+}
+
+/* Does the guest have scountovf and LCOFI? */
+static inline bool vpmu_has_overflow(const struct vpmu *v)
+{
+	return v->policy.overflow;
 }
 
 /* What the guest reads in scountovf: overflow flags of its own hardware counters. */

@@ -41,6 +41,16 @@ bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hpm_config *conf
 	return slot->programmed;
 }
 
+__attribute__((noinline)) void hpm_start_any(struct hpm *hpm, uint64_t hctrs, uint64_t value)
+{
+	if (!hpm->delegated && !(hpm->armed & hctrs)) {
+		hpm_sbi_start(hpm, hctrs, value);
+	} else {
+		hpm_set(hpm, hctrs, value, false);
+		hpm_run(hpm, hctrs);
+	}
+}
+
 uint64_t hpm_take_overflow(const struct hpm *hpm)
 {
 	/* First the pending bit, then the flags: this order loses no overflow. */

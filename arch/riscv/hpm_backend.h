@@ -16,6 +16,11 @@
 bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
 bool hpm_ssccfg_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
 
+/* hpm_start() where it is not a matter of a few instructions. */
+void hpm_start_any(struct hpm *hpm, uint64_t hctrs, uint64_t value);
+
+/* Counters that were not armed, either. */
+void hpm_sbi_start(struct hpm *hpm, uint64_t hctrs, uint64_t value);
 void hpm_sbi_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed);
 void hpm_sbi_run(struct hpm *hpm, uint64_t hctrs);
 void hpm_sbi_stop(uint64_t hctrs);
@@ -64,6 +69,22 @@ static inline void hpm_run(struct hpm *hpm, uint64_t hctrs)
 		hpm_sbi_run(hpm, hctrs);
 }
 
+/* hpm_set(), not armed, and hpm_run() in one. */
+static inline void hpm_start(struct hpm *hpm, uint64_t hctrs, uint64_t value)
+{
+	uint32_t i;
+
+	if (!hpm->delegated || hpm->armed & hctrs) {
+		hpm_start_any(hpm, hctrs, value);
+		return;
+	}
+	for_each_bit (i, hctrs) {
+		csr_write(CSR_SISELECT, SISELECT_COUNTER0 + i);
+		csr_write(CSR_SIREG, value);
+	}
+	csr_clear(CSR_SCOUNTINHIBIT, hctrs);
+}
+
 static inline void hpm_stop(const struct hpm *hpm, uint64_t hctrs)
 {
 	if (hpm->delegated)
@@ -82,18 +103,24 @@ static inline uint64_t hpm_value(const struct hpm *hpm, uint32_t hctr)
 }
 
 /* See vpmu_port_step(). */
-static inline bool hpm_step(const struct hpm *hpm, uint32_t hctr, uint64_t last)
+static inline uint64_t hpm_step(const struct hpm *hpm, uint64_t hctrs, uint64_t last)
 {
-	uint64_t value;
+	uint64_t left = 0;
+	uint32_t i;
 
 	if (!hpm->delegated)
-		return false;
-	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
-	value = csr_read(CSR_SIREG);
-	if (value == last)
-		return false;
-	csr_write(CSR_SIREG, value + 1);
-	return true;
+		return hctrs;
+	for_each_bit (i, hctrs) {
+		uint64_t value;
+
+		csr_write(CSR_SISELECT, SISELECT_COUNTER0 + i);
+		value = csr_read(CSR_SIREG);
+		if (value == last)
+			left |= BIT(i);
+		else
+			csr_write(CSR_SIREG, value + 1);
+	}
+	return left;
 }
 
 #endif

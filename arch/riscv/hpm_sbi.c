@@ -113,6 +113,13 @@ static uint64_t start_together(const struct hpm *hpm, uint64_t hctrs)
 	return together;
 }
 
+void hpm_sbi_start(struct hpm *hpm, uint64_t hctrs, uint64_t value)
+{
+	/* What was not armed has OF = 1, and what it held before does not matter. */
+	hpm->fresh &= ~hctrs;
+	sbi_start_call(hctrs, SBI_PMU_START_SET_INIT_VALUE, value, false);
+}
+
 void hpm_sbi_run(struct hpm *hpm, uint64_t hctrs)
 {
 	uint64_t again = hctrs & ~hpm->fresh;

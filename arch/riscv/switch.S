@@ -113,6 +113,7 @@ no_ecall:
 	slli	t0, a0, 3
 	add	t1, tp, t0
 	sd	a1, CTX_X(t1)
+	sd	zero, X(0)
 	lla	t1, into_register
 	add	a3, t1, t0
 	account_stay

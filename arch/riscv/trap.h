@@ -21,7 +21,7 @@ struct sbi_ret vsbi_not_supported(uint64_t a0, uint64_t a1, uint64_t a2, uint64_
 /* The answer to a CSR read that trapped. */
 struct csr_answer {
 	long reg;       /* x0..x31 to be written; -1: there is none, exit_long() comes next */
-	uint64_t value; /* 0 for x0 */
+	uint64_t value;
 };
 
 /* Executes a trapped instruction, if it is a read that is a guest's right. raw: as in stval. */

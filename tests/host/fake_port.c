@@ -161,9 +161,9 @@ bool vpmu_port_is_quiet(void)
 	return !fake.lcofip && !fake.refuse_start;
 }
 
-void vpmu_port_start(uint64_t hctr_mask, uint64_t value, bool armed)
+void vpmu_port_start(uint64_t hctr_mask, uint64_t value)
 {
-	fake_require(!vpmu_port_set(hctr_mask, value, armed), "a start refused that must not be");
+	fake_require(!vpmu_port_set(hctr_mask, value, false), "a start refused that must not be");
 	vpmu_port_run(hctr_mask);
 }
 
@@ -184,17 +184,28 @@ uint64_t fake_hart_start(const struct fake_start *starts, uint32_t n)
 	return refused;
 }
 
-bool vpmu_port_step(hctr_t hctr, uint64_t last)
+uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
 {
-	struct fake_counter *c = &fake.counters[checked(hctr)];
+	uint64_t left = 0;
 
+	called();
 	fake_trace.steps++;
-	fake_require(c->running && c->owner == fake.resident,
-	             "step of a counter that does not run");
-	if (c->value == last)
-		return false;
-	c->value = (c->value + 1) & fake_value_mask();
-	return true;
+	fake_require(hctr_mask && !(hctr_mask >> COUNTERS), "step of counters that do not exist");
+	if (!resident_world()->cheap_moves)
+		return hctr_mask;
+	for (uint32_t i = 0; i < COUNTERS; i++) {
+		struct fake_counter *c = &fake.counters[i];
+
+		if (!(hctr_mask & 1ULL << i))
+			continue;
+		fake_require(c->running && c->owner == fake.resident,
+		             "step of a counter that does not run");
+		if (c->value == last)
+			left |= 1ULL << i;
+		else
+			c->value = (c->value + 1) & fake_value_mask();
+	}
+	return left;
 }
 
 void vpmu_port_stop(uint64_t hctr_mask)

@@ -4,6 +4,7 @@
  * grants the VM there. Left out is what cannot be the same: counts of TLB events, which are the
  * emulator's own; memory beyond the window that the fake hart has.
  */
+#include "tests/host/csr_read.h"
 #include "tests/host/record.h"
 
 #include <errno.h>

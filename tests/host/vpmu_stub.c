@@ -198,23 +198,33 @@ bool vpmu_port_is_quiet(void)
 	return !stub.pending && stub.refuse_start == 0;
 }
 
-void vpmu_port_start(uint64_t hctr_mask, uint64_t value, bool armed)
+void vpmu_port_start(uint64_t hctr_mask, uint64_t value)
 {
-	assert_int_equal(vpmu_port_set(hctr_mask, value, armed), 0);
+	assert_int_equal(vpmu_port_set(hctr_mask, value, false), 0);
 	vpmu_port_run(hctr_mask);
 }
 
-bool vpmu_port_step(hctr_t hctr, uint64_t last)
+uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
 {
-	struct stub_hctr *h = &stub.hctr[hctr.idx];
+	uint64_t left = 0;
+	uint32_t i;
 
-	stub.steps++;
-	assert_true(h->running && h->ours);
-	hs_works();
-	if (h->value == last)
-		return false;
-	h->value = (h->value + 1) & stub.width_mask;
-	return true;
+	if (!vpmu.policy.cheap_moves)
+		return hctr_mask;
+	for (i = 0; i < 32; i++) {
+		struct stub_hctr *h = &stub.hctr[i];
+
+		if ((hctr_mask >> i & 1) == 0)
+			continue;
+		stub.steps++;
+		assert_true(h->running && h->ours);
+		hs_works();
+		if (h->value == last)
+			left |= UINT64_C(1) << i;
+		else
+			h->value = (h->value + 1) & stub.width_mask;
+	}
+	return left;
 }
 
 void vpmu_port_stop(uint64_t hctr_mask)

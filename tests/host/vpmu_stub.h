@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "tests/host/csr_read.h"
 #include "vpmu/vpmu.h"
 
 #define CYCLES 0x00001UL

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/host/csr_read.h"
 #include "tests/host/world.h"
 
 #include <stdarg.h>

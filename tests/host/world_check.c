@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* All that a vcpu can see of its PMU, against the model. */
+#include "tests/host/csr_read.h"
 #include "tests/host/world.h"
 
 static void check_value(struct vcpu *vc, uint32_t idx, uint64_t value, const char *how)

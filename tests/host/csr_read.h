@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A trapped counter read as whoever serves it asks: may it, and what is the value? */
+#ifndef TESTS_HOST_CSR_READ_H
+#define TESTS_HOST_CSR_READ_H
+
+#include "vpmu/vpmu.h"
+
+static inline bool vpmu_csr_read(const struct vpmu *v, uint32_t csr, uint64_t *value)
+{
+	if (!vpmu_may_read(v, csr))
+		return false;
+	*value = vpmu_csr_value(v, csr);
+	return true;
+}
+
+#endif

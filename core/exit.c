@@ -41,6 +41,14 @@ static enum vcpu_exit exception(struct vcpu *vcpu, uint64_t cause)
 	}
 }
 
+__attribute__((flatten)) void lcofi_fast(void)
+{
+	struct vcpu *vcpu = vcpu_of(this_context());
+
+	vcpu->exits[EXIT_LCOFI]++;
+	vpmu_overflow(&vcpu->pmu);
+}
+
 struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
 {
 	struct vcpu *vcpu = vcpu_of(ctx);
@@ -48,7 +56,7 @@ struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
 
 	pcpu->stay_start = ctx->entered_hs;
 	pcpu->stay_of = vcpu;
-	/* What is left of an SBI call has been counted, in switch.S. */
+	/* What is left of a short exit has been counted. */
 	if (scause == ~0UL)
 		;
 	else if (scause & CAUSE_INTERRUPT)

@@ -18,48 +18,47 @@
  * VU whose kernel closed the counter comes here too, though it may be open in hcounteren: answering
  * it would give a process what its kernel keeps from it.
  */
-static inline bool may_read(const struct vcpu *vcpu, uint32_t csr, bool user)
+static inline bool may_read(const struct vcpu *vcpu, uint64_t csr, bool user)
 {
 	if (csr == CSR_SCOUNTOVF)
 		return !user && vpmu_has_overflow(&vcpu->pmu);
-	return vpmu_may_read(&vcpu->pmu, csr) &&
-	       (!user || csr_read(CSR_SCOUNTEREN) & BIT(csr - CSR_CYCLE));
+	return vpmu_may_read(&vcpu->pmu, csr - CSR_CYCLE) &&
+	       (!user || csr_read(CSR_SCOUNTEREN) >> (csr - CSR_CYCLE) & 1);
 }
 
-static inline struct csr_answer answer(const struct vcpu *vcpu, uint64_t raw)
+static inline long answer(struct vcpu *vcpu, uint64_t csr, uint64_t reg)
 {
-	uint32_t csr = (uint32_t)raw >> 20;
-
-	return (struct csr_answer){
-	    .reg = (long)(raw >> 7 & 31),
-	    .value = csr == CSR_SCOUNTOVF ? vpmu_scountovf(&vcpu->pmu)
-	                                  : vpmu_csr_value(&vcpu->pmu, csr),
-	};
+	vcpu->ctx.x[reg] = csr == CSR_SCOUNTOVF
+	                       ? vpmu_scountovf(&vcpu->pmu)
+	                       : vpmu_csr_value(&vcpu->pmu, csr - CSR_CYCLE);
+	return (long)reg;
 }
 
 /* Not inlined: csr_read_fast() itself then needs no stack. */
-static __attribute__((noinline)) struct csr_answer retire_and_answer(struct vcpu *vcpu,
-                                                                     uint64_t raw, uint64_t dear)
+static __attribute__((noinline)) long retire_and_answer(struct vcpu *vcpu, uint64_t csr,
+                                                        uint64_t reg, uint64_t dear)
 {
 	vpmu_retired_dear(&vcpu->pmu, dear);
-	return answer(vcpu, raw);
+	return answer(vcpu, csr, reg);
 }
 
-struct csr_answer csr_read_fast(uint64_t raw)
+__attribute__((flatten)) long csr_read_fast(uint64_t raw)
 {
 	struct vcpu *vcpu = vcpu_of(this_context());
+	uint64_t csr = raw >> 20 & 0xfff;
+	uint64_t reg = raw >> 7 & 31;
 	bool user = vcpu_from_user();
 	uint64_t dear;
 
-	if ((raw & CSR_READ_MASK) != CSR_READ || !may_read(vcpu, (uint32_t)raw >> 20, user))
-		return (struct csr_answer){.reg = -1};
+	if ((raw & CSR_READ_MASK) != CSR_READ || !may_read(vcpu, csr, user))
+		return -1;
 	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + 4);
 	vcpu->exits[EXIT_CSR]++;
 	/* A counter read counts itself, so the value is taken after that. */
 	dear = vpmu_retired_cheap(&vcpu->pmu, user);
 	if (dear)
-		return retire_and_answer(vcpu, raw, dear);
-	return answer(vcpu, raw);
+		return retire_and_answer(vcpu, csr, reg, dear);
+	return answer(vcpu, csr, reg);
 }
 
 static void wait_for_interrupt(struct vcpu *vcpu)
@@ -75,14 +74,10 @@ enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 
 	/* A hart may leave stval at 0: what csr_read_fast() refused then may be a read after all. */
 	if (!raw) {
-		struct csr_answer answered;
-
 		if (!guest_fetch(&raw))
 			return EXIT_CSR;
-		answered = csr_read_fast(raw);
-		if (answered.reg >= 0) {
-			if (answered.reg)
-				vcpu->ctx.x[answered.reg] = answered.value;
+		if (csr_read_fast(raw) >= 0) {
+			vcpu->ctx.x[0] = 0;
 			/* It has been counted. */
 			vcpu->exits[EXIT_CSR]--;
 			return EXIT_CSR;

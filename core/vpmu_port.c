@@ -129,7 +129,7 @@ void vpmu_port_raise_lcofi(void)
 	struct vcpu *vcpu = this_pcpu()->current;
 
 	vcpu->fw.lcofis++;
-	vcpu_set_virq(vcpu, IRQ_LCOFI, true);
+	csr_set(CSR_HVIP, BIT(IRQ_LCOFI));
 }
 
 void vpmu_port_fw_watch(uint32_t codes)

@@ -74,13 +74,26 @@ static void send_ipi(struct vcpu *self, struct vcpu *target, uint64_t arg)
 	}
 }
 
+/* Not inlined: an IPI to oneself then needs no stack. */
+static __attribute__((noinline)) struct sbi_ret send_ipis(struct vcpu *vcpu, uint64_t hart_mask,
+                                                          uint64_t hart_mask_base)
+{
+	if (!vsbi_for_each_hart(vcpu, hart_mask, hart_mask_base, send_ipi, 0))
+		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
+	return vsbi_result(SBI_SUCCESS, 0);
+}
+
 VSBI_FN(vsbi_ipi)
 {
 	struct vcpu *vcpu = this_vcpu();
 
 	if (fid != SBI_IPI_SEND_IPI)
 		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
-	if (!vsbi_for_each_hart(vcpu, a0, a1, send_ipi, 0))
-		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
+	if (a1 > vcpu->id || a0 << a1 != BIT(vcpu->id))
+		return send_ipis(vcpu, a0, a1);
+	/* send_ipi() to oneself: what guests with one vcpu do. */
+	vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_IPI_SENT);
+	vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_IPI_RECEIVED);
+	csr_set(CSR_HVIP, BIT(IRQ_VSSI));
 	return vsbi_result(SBI_SUCCESS, 0);
 }

@@ -141,8 +141,6 @@ bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
 {
 	uint64_t bit = bit64(hctr.idx);
 
-	if ((v->owned & bit) != 0 && vpmu_event_equal(&v->hctr[hctr.idx].event, event))
-		return true;
 	v->owned &= ~bit;
 	if (!vpmu_port_prepare(hctr, event))
 		return false;
@@ -159,8 +157,8 @@ static bool prepare(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *ev
 {
 	uint64_t bit = bit64(hctr.idx);
 
-	if (((v->owned & bit) != 0 || v->hctr[hctr.idx].users != 0) &&
-	    vpmu_event_equal(&v->hctr[hctr.idx].event, event))
+	if (vpmu_holds(v, hctr, event) ||
+	    (v->hctr[hctr.idx].users != 0 && vpmu_event_equal(&v->hctr[hctr.idx].event, event)))
 		return true;
 	v->shown &= ~bit;
 	/* Nothing may pend while the port works. */
@@ -235,32 +233,35 @@ config_any(struct vpmu *v, uint64_t set, unsigned long config_flags, unsigned lo
 	return config_stopped(v, set, &event, hctrs, config_flags);
 }
 
-/*
- * The same, in fewer instructions, for what is asked most: the home counter of an event, which is
- * nobody's and still holds it. false: it is not that.
- */
-static inline bool config_home(struct vpmu *v, uint64_t set, unsigned long config_flags,
-                               unsigned long event_idx, uint64_t event_data, uint32_t *home)
+/* A counter becomes its hctr's first user, which has the same index and holds the event. */
+static inline struct sbi_ret take_home(struct vpmu *v, uint32_t idx, unsigned long config_flags,
+                                       uint32_t event_idx)
 {
-	const struct vpmu_known *known = vpmu_known_place(v, event_idx);
-	uint32_t idx = known->home;
-	struct vpmu_hctr *h = &v->hctr[idx];
-	uint64_t bit = bit64(idx);
+	struct vpmu_counter *c = &v->counter[idx];
 
-	*home = idx;
-	if (known->event_idx != event_idx || event_data != 0 || idx == 0 ||
-	    (set & v->owned & ~v->configured & bit) == 0 || h->users != 0 ||
-	    (config_flags & ~(SBI_PMU_CFG_FILTERS | SBI_PMU_CFG_FLAG_CLEAR_VALUE)) != 0 || h->event.event_idx != event_idx ||
-	    h->event.inhibit != vpmu_reduced_filter(v, config_flags))
-		return false;
-	v->configured |= bit;
-	v->counter[idx].event_idx = (uint32_t)event_idx;
-	v->counter[idx].hctr = idx;
-	h->users = (uint32_t)bit;
+	v->configured |= bit64(idx);
+	c->event_idx = event_idx;
+	c->hctr = idx;
+	v->hctr[idx].users = (uint32_t)bit64(idx);
 	vpmu_note_solo(v, (hctr_t){idx});
 	if ((config_flags & SBI_PMU_CFG_FLAG_CLEAR_VALUE) != 0)
-		v->counter[idx].value = 0;
-	return true;
+		c->value = 0;
+	return vpmu_result(SBI_SUCCESS, idx);
+}
+
+/* Not inlined: where the hctr holds the event nothing need be saved. */
+static __attribute__((noinline)) struct sbi_ret config_home(struct vpmu *v, uint32_t idx,
+                                                            unsigned long config_flags,
+                                                            uint32_t event_idx)
+{
+	struct vpmu_hw_config event = {
+	    .event_idx = event_idx,
+	    .inhibit = vpmu_reduced_filter(v, config_flags),
+	};
+
+	if (!vpmu_hold(v, (hctr_t){idx}, &event))
+		return not_supported;
+	return take_home(v, idx, config_flags, event_idx);
 }
 
 struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
@@ -268,12 +269,23 @@ struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counte
                                             unsigned long config_flags, unsigned long event_idx,
                                             uint64_t event_data)
 {
-	uint32_t home;
+	const struct vpmu_known *known = vpmu_known_place(v, event_idx);
+	uint32_t home = known->home;
+	const struct vpmu_hctr *h = &v->hctr[home];
 	uint64_t set;
 
 	if (!vpmu_counter_set(v, counter_idx_base, counter_idx_mask, &set))
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
-	if (config_home(v, set, config_flags, event_idx, event_data, &home))
-		return vpmu_result(SBI_SUCCESS, home);
-	return config_any(v, set, config_flags, event_idx, event_data);
+	if (known->event_idx != event_idx || event_data != 0 || home == 0 ||
+	    ((set & ~v->configured) >> home & 1) == 0 || h->users != 0 ||
+	    (config_flags & ~(SBI_PMU_CFG_FILTERS | SBI_PMU_CFG_FLAG_CLEAR_VALUE)) != 0 ||
+	    !vpmu_port_is_quiet())
+		return config_any(v, set, config_flags, event_idx, event_data);
+
+	/* What is asked most, in fewer instructions: the home counter of an event, while nothing is
+	 * configured on it. */
+	if ((v->owned >> home & 1) == 0 || h->event.event_idx != event_idx ||
+	    h->event.inhibit != vpmu_reduced_filter(v, config_flags))
+		return config_home(v, home, config_flags, (uint32_t)event_idx);
+	return take_home(v, home, config_flags, (uint32_t)event_idx);
 }

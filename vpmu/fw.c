@@ -8,21 +8,6 @@
  */
 #include "vpmu/internal.h"
 
-void vpmu_fw_event(struct vpmu *v, uint32_t code)
-{
-	if (code < VPMU_FW_EVENTS)
-		v->fw_total[code]++;
-}
-
-uint64_t vpmu_fw_total(const struct vpmu *v, lctr_t lctr)
-{
-	uint32_t code = SBI_PMU_EVENT_CODE(v->counter[lctr.idx].event_idx);
-
-	if (code < VPMU_FW_EVENTS && (v->policy.fw_events & 1U << code) != 0)
-		return v->fw_total[code];
-	return vpmu_port_fw_total(code);
-}
-
 void vpmu_fw_update_watch(struct vpmu *v)
 {
 	uint32_t watched = 0;

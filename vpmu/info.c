@@ -2,19 +2,24 @@
 /* What there is, and what it reads: nothing here changes a counter. */
 #include "vpmu/internal.h"
 
+#define CSR_CYCLE 0xc00U
+
 static bool in_set(uint64_t set, unsigned long counter_idx)
 {
 	return counter_idx < VPMU_COUNTERS && (set & bit64((uint32_t)counter_idx)) != 0;
 }
 
-uint64_t vpmu_value(const struct vpmu *v, lctr_t lctr)
+/* Not inlined: most firmware events need no stack. */
+static __attribute__((noinline)) uint64_t fw_value(const struct vpmu *v, lctr_t lctr)
 {
 	const struct vpmu_counter *c = &v->counter[lctr.idx];
-	uint64_t bit = bit64(lctr.idx);
 
-	if ((vpmu_fw_lctrs(v) & bit) == 0)
-		return vpmu_csr_value(v, VPMU_CSR_CYCLE + lctr.idx);
-	return (v->running & bit) != 0 ? vpmu_fw_total(v, lctr) + c->offset : c->value;
+	return (v->running >> lctr.idx & 1) != 0 ? vpmu_fw_total(v, lctr) + c->offset : c->value;
+}
+
+uint64_t vpmu_value(const struct vpmu *v, lctr_t lctr)
+{
+	return (v->fw_lctrs >> lctr.idx & 1) != 0 ? fw_value(v, lctr) : vpmu_csr_value(v, lctr.idx);
 }
 
 struct sbi_ret vpmu_num_counters(const struct vpmu *v)
@@ -27,7 +32,7 @@ struct sbi_ret vpmu_counter_get_info(const struct vpmu *v, unsigned long counter
 	if (in_set(vpmu_hw_lctrs(v), counter_idx))
 		return vpmu_result(SBI_SUCCESS, (unsigned long)(v->policy.width - 1)
 		                                        << SBI_PMU_INFO_WIDTH_SHIFT |
-		                                    (VPMU_CSR_CYCLE + counter_idx));
+		                                    (CSR_CYCLE + counter_idx));
 	if (in_set(vpmu_fw_lctrs(v), counter_idx))
 		return vpmu_result(SBI_SUCCESS,
 		                   SBI_PMU_INFO_TYPE_FW | 63UL << SBI_PMU_INFO_WIDTH_SHIFT);
@@ -37,9 +42,16 @@ struct sbi_ret vpmu_counter_get_info(const struct vpmu *v, unsigned long counter
 /* Table 43 refuses only hardware and invalid counters: an unconfigured one reads its value. */
 struct sbi_ret vpmu_counter_fw_read(const struct vpmu *v, unsigned long counter_idx)
 {
-	if (!in_set(vpmu_fw_lctrs(v), counter_idx))
+	const struct vpmu_counter *c = &v->counter[counter_idx % VPMU_COUNTERS];
+	uint32_t code = SBI_PMU_EVENT_CODE(c->event_idx);
+
+	if (!in_set(v->fw_lctrs, counter_idx))
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
-	return vpmu_result(SBI_SUCCESS, vpmu_value(v, (lctr_t){(uint32_t)counter_idx}));
+	/* The same as fw_value(), in fewer instructions. */
+	if ((v->running >> counter_idx & 1) != 0 && code < VPMU_FW_EVENTS &&
+	    (v->policy.fw_events >> code & 1) != 0)
+		return vpmu_result(SBI_SUCCESS, v->fw_total[code] + c->offset);
+	return vpmu_result(SBI_SUCCESS, fw_value(v, (lctr_t){(uint32_t)counter_idx}));
 }
 
 /* Section 11.12: always zero on RV64. */

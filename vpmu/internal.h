@@ -98,7 +98,14 @@ static inline bool vpmu_event_equal(const struct vpmu_hw_config *a, const struct
 /* fw.c */
 
 /* What has been counted of the firmware event that a counter is configured for; goes up only. */
-uint64_t vpmu_fw_total(const struct vpmu *v, lctr_t lctr);
+static inline uint64_t vpmu_fw_total(const struct vpmu *v, lctr_t lctr)
+{
+	uint32_t code = SBI_PMU_EVENT_CODE(v->counter[lctr.idx].event_idx);
+
+	if (code < VPMU_FW_EVENTS && (v->policy.fw_events >> code & 1) != 0)
+		return v->fw_total[code];
+	return vpmu_port_fw_total(code);
+}
 
 /* Tells the port which of its firmware events are counted, where that changed. */
 void vpmu_fw_update_watch(struct vpmu *v);
@@ -128,9 +135,16 @@ bool vpmu_assign(const struct vpmu *v, uint64_t set, const struct vpmu_hw_config
 
 /* config.c */
 
+/* Does the hart's counter hold an event and filter for this vcpu? Pure. */
+static inline bool vpmu_holds(const struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
+{
+	return (v->owned >> hctr.idx & 1) != 0 &&
+	       vpmu_event_equal(&v->hctr[hctr.idx].event, event);
+}
+
 /*
- * Makes an idle hctr hold an event and filter, whatever it held. Cheap where it does already.
- * false: the hardware refused, and it holds nothing of this vcpu's.
+ * Makes an idle hctr hold an event and filter, whatever it held. false: the hardware refused, and it
+ * holds nothing of this vcpu's.
  */
 bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event);
 
@@ -245,7 +259,8 @@ static inline uint64_t vpmu_set(struct vpmu *v, hctr_t hctr, uint64_t users)
 	uint64_t bit = bit64(hctr.idx);
 	bool armed = (users & v->near) != 0;
 
-	if (!vpmu_hold(v, hctr, &h->event) || vpmu_port_set(bit, h->count, armed) != 0) {
+	if (((v->owned & bit) == 0 && !vpmu_hold(v, hctr, &h->event)) ||
+	    vpmu_port_set(bit, h->count, armed) != 0) {
 		vpmu_lose(v, hctr);
 		return 0;
 	}

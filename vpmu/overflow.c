@@ -92,7 +92,26 @@ void vpmu_drop_pending(const struct vpmu *v)
 		(void)vpmu_port_take_overflow(0);
 }
 
+/* Not inlined: the overflow of solo counters then needs no stack. */
+static __attribute__((noinline)) void overflow_any(struct vpmu *v, uint64_t flagged)
+{
+	vpmu_give_overflows(v, flagged);
+	vpmu_apply(v, flagged, 0, 0);
+}
+
 void vpmu_overflow(struct vpmu *v)
 {
-	vpmu_apply(v, vpmu_take_overflows(v), 0, 0);
+	uint64_t flagged = vpmu_port_take_overflow(v->armed) & v->armed;
+
+	if ((flagged & ~v->solo) != 0) {
+		overflow_any(v, flagged);
+		return;
+	}
+	if (flagged == 0)
+		return;
+	/* The same, in fewer instructions: solo counters go on, and have nobody to share with. */
+	v->overflow |= flagged;
+	v->near &= ~flagged;
+	v->armed &= ~flagged;
+	vpmu_port_raise_lcofi();
 }

@@ -21,8 +21,6 @@ typedef struct {
 	uint32_t idx;
 } lctr_t;
 
-#define VPMU_CSR_CYCLE 0xc00U /* of lctr 0; the others follow */
-
 #define VPMU_HW_COUNTERS 32U /* lctr 0..31: same index and CSR as the hart's counter */
 #define VPMU_FW_COUNTERS 16U /* follow the highest hardware counter of the hart */
 #define VPMU_COUNTERS    64U
@@ -75,7 +73,7 @@ struct vpmu_counter {
 	uint64_t offset;
 	uint32_t event_idx; /* what it counts; of a hardware counter its hctr knows the rest */
 	uint32_t hctr;      /* hardware events: what backs it */
-};
+} __attribute__((aligned(32))); /* found by a shift */
 
 /* What this vcpu knows of a hardware counter. Private to vpmu/. */
 struct vpmu_hctr {
@@ -204,24 +202,21 @@ static inline void vpmu_retired(struct vpmu *v, bool user)
 }
 
 /*
- * A trapped read of cycle, instret or hpmcounterN, csr = 0xc00 + n: is that counter configured,
- * and the guest's? If not it gets an illegal instruction. The caller deals with scounteren.
+ * A trapped read of the CSR of counter n: cycle, instret or hpmcounterN. Is that counter configured,
+ * and the guest's? If not it gets an illegal instruction. n: any; the caller deals with scounteren.
  */
-static inline bool vpmu_may_read(const struct vpmu *v, uint32_t csr)
+static inline bool vpmu_may_read(const struct vpmu *v, uint64_t n)
 {
-	uint32_t n = csr - VPMU_CSR_CYCLE;
-
 	/* A firmware counter may have the index of a CSR that the guest does not have. */
-	return n < VPMU_HW_COUNTERS &&
-	       (v->policy.hctrs & v->configured & ~v->lost & UINT64_C(1) << n) != 0;
+	return n < VPMU_HW_COUNTERS && (v->policy.hctrs & v->configured & ~v->lost) >> n & 1;
 }
 
 /* Its value, where it may be read. */
-static inline uint64_t vpmu_csr_value(const struct vpmu *v, uint32_t csr)
+static inline uint64_t vpmu_csr_value(const struct vpmu *v, uint64_t n)
 {
-	const struct vpmu_counter *c = &v->counter[csr - VPMU_CSR_CYCLE];
+	const struct vpmu_counter *c = &v->counter[n];
 
-	if ((v->running >> (csr - VPMU_CSR_CYCLE) & 1) == 0)
+	if ((v->running >> n & 1) == 0)
 		return c->value;
 	return (vpmu_port_read((hctr_t){c->hctr}) + c->offset) & v->value_mask;
 }
@@ -242,7 +237,11 @@ static inline uint32_t vpmu_scountovf(const struct vpmu *v)
 void vpmu_overflow(struct vpmu *v);
 
 /* Tally served or saw a firmware event of this vcpu. May be called at any time. */
-void vpmu_fw_event(struct vpmu *v, uint32_t code);
+static inline void vpmu_fw_event(struct vpmu *v, uint32_t code)
+{
+	if (code < VPMU_FW_EVENTS)
+		v->fw_total[code]++;
+}
 
 /* World switch: save leaves the hart with none of this vcpu's counters running, none direct. */
 void vpmu_save(struct vpmu *v);

@@ -8,7 +8,7 @@
  * An SBI call saves only what C may clobber and the guest must find unchanged; s0..s11, and gp and
  * t2..t6 (which no C code of ours uses) stay in their registers, and a0 and a1 are the call's
  * results. A CSR read that traps does the same, and writes its value into whatever register it
- * names. Everything else takes the long way, which saves all and may return into another vcpu.
+ * names; so does the overflow of a counter. Everything else takes the long way, which saves all and may return into another vcpu.
  * tp is the vcpu's context all the time that one is served.
  */
 #include "arch/riscv/csr.h"
@@ -103,16 +103,14 @@ no_ecall:
 	sd	a0, X(10)
 	sd	a1, X(11)
 	addi	t0, t0, CAUSE_ECALL_VS - CAUSE_VIRTUAL_INSN
-	bnez	t0, long_way
+	bnez	t0, no_csr
 	csrr	a0, CSR_STVAL
 	call	csr_read_fast
 	bltz	a0, long_way
 
-	/* The value, a1, goes to register a0: into the context, from where leave_fast takes it, or an
-	 * entry of the table below if the register is not saved on this way. */
+	/* Register a0 has a new value, in the context. leave_fast takes it from there, or an entry of
+	 * the table below if the register is not saved on this way. */
 	slli	t0, a0, 3
-	add	t1, tp, t0
-	sd	a1, CTX_X(t1)
 	sd	zero, X(0)
 	lla	t1, into_register
 	add	a3, t1, t0
@@ -147,10 +145,26 @@ into_register:
 	.endr
 	.option	pop
 
+no_csr:
+	/* An overflow: shifted left, the cause has lost the bit that says interrupt. */
+	bgez	t0, long_way
+	addi	t0, t0, CAUSE_VIRTUAL_INSN
+	slli	t0, t0, 1
+	addi	t0, t0, -2 * IRQ_LCOFI
+	bnez	t0, long_way
+	call	lcofi_fast
+	ld	t0, 0(sp)
+	bnez	t0, after_lcofi
+	account_stay
+	ld	a0, X(10)
+	ld	a1, X(11)
+	j	leave_fast
+
 /* The call is served, but the hart has other work: C kept s0..s11 and gp for us. */
 after_ecall:
 	sd	a0, X(10)
 	sd	a1, X(11)
+after_lcofi:
 	li	a1, -1
 	j	save_the_rest
 long_way:

@@ -18,14 +18,15 @@
 struct sbi_ret vsbi_not_supported(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
                                   uint64_t a5, uint64_t fid, uint64_t eid);
 
-/* The answer to a CSR read that trapped. */
-struct csr_answer {
-	long reg;       /* x0..x31 to be written; -1: there is none, exit_long() comes next */
-	uint64_t value;
-};
+/*
+ * Executes a trapped instruction, if it is a CSR read that is a guest's right. raw: as in stval.
+ * Returns the register, x0..x31, whose value is in ctx->x[] now, x[0] perhaps not 0 any more; -1: it
+ * is nothing of the kind, and exit_long() comes next.
+ */
+long csr_read_fast(uint64_t raw);
 
-/* Executes a trapped instruction, if it is a read that is a guest's right. raw: as in stval. */
-struct csr_answer csr_read_fast(uint64_t raw);
+/* Serves the hart's LCOFI. If the hart has work pending then, exit_long(ctx, -1) comes next. */
+void lcofi_fast(void);
 
 /* The context of the resident vcpu; in the functions above and what they call only. */
 static inline struct guest_context *this_context(void)

@@ -7,9 +7,9 @@
 
 static inline bool vpmu_csr_read(const struct vpmu *v, uint32_t csr, uint64_t *value)
 {
-	if (!vpmu_may_read(v, csr))
+	if (csr < 0xc00 || !vpmu_may_read(v, csr - 0xc00))
 		return false;
-	*value = vpmu_csr_value(v, csr);
+	*value = vpmu_csr_value(v, csr - 0xc00);
 	return true;
 }
 

@@ -5,6 +5,7 @@
 
 #include "arch/riscv/csr.h"
 #include "arch/riscv/hpm.h"
+#include "arch/riscv/hpm_raw.h"
 #include "arch/riscv/quirks.h"
 #include "core/guest_mem.h"
 #include "core/pcpu.h"
@@ -26,6 +27,16 @@ _Static_assert(
 static const struct hpm_config *to_hpm(const struct vpmu_hw_config *config)
 {
 	return (const struct hpm_config *)config;
+}
+
+void vpmu_port_raw_event(uint32_t *event_idx, uint64_t *event_data)
+{
+	const struct hpm_event *event = hpm_raw_find(&this_pcpu()->hpm, *event_data);
+
+	if (!event)
+		return;
+	*event_idx = event->event_idx;
+	*event_data = 0;
 }
 
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)

@@ -88,6 +88,9 @@ bool vpmu_event_parse(const struct vpmu *v, unsigned long event_idx, uint64_t ev
 
 	event->event_idx = (uint32_t)event_idx;
 	event->event_data = event_data;
+	/* One event under two names is shared, and is what it is to emulated instructions. */
+	if (vpmu_event_is_raw((uint32_t)event_idx))
+		vpmu_port_raw_event(&event->event_idx, &event->event_data);
 	/* Firmware events happen outside the guest's modes: filters do nothing to them. */
 	event->inhibit = vpmu_event_is_fw(event) ? 0 : reduced_filter(v, config_flags);
 	return true;

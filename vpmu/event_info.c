@@ -40,7 +40,8 @@ static bool can_be_counted(const struct vpmu *v, const struct entry *entry)
 	       (vpmu_port_event_hctrs(event.event_idx, event.event_data) & v->policy.hctrs) != 0;
 }
 
-static long answer(const struct vpmu *v, uint64_t gpa)
+/* *raw: it was a raw event. */
+static long answer(const struct vpmu *v, uint64_t gpa, bool *raw)
 {
 	struct entry entry;
 	uint32_t output;
@@ -49,6 +50,7 @@ static long answer(const struct vpmu *v, uint64_t gpa)
 		return SBI_ERR_INVALID_ADDRESS;
 	if ((entry.event_idx & ~(uint32_t)SBI_PMU_EVENT_IDX_MASK) != 0)
 		return SBI_ERR_INVALID_PARAM;
+	*raw = vpmu_event_is_raw(entry.event_idx);
 	output = can_be_counted(v, &entry) ? 1 : 0;
 	if (!vpmu_port_guest_write(gpa + OUTPUT_OFFSET, &output, sizeof(output)))
 		return SBI_ERR_INVALID_ADDRESS;
@@ -70,6 +72,7 @@ struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
 {
 	unsigned long first = 0;
 	unsigned long i;
+	bool raw = false;
 	long error = SBI_SUCCESS;
 
 	if (v->info_next != 0 && v->info_lo == shmem_phys_lo && v->info_entries == num_entries &&
@@ -82,8 +85,8 @@ struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
 	if (!is_ram(shmem_phys_lo, shmem_phys_hi, num_entries))
 		return vpmu_result(SBI_ERR_INVALID_ADDRESS, 0);
 
-	for (i = first; i < num_entries && i - first < VPMU_INFO_SLICE; i++) {
-		error = answer(v, shmem_phys_lo + i * ENTRY_SIZE);
+	for (i = first; i < num_entries && i - first < VPMU_INFO_SLICE && !raw; i++) {
+		error = answer(v, shmem_phys_lo + i * ENTRY_SIZE, &raw);
 		if (error != SBI_SUCCESS)
 			return vpmu_result(error, 0);
 	}

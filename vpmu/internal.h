@@ -60,6 +60,12 @@ uint64_t vpmu_value(const struct vpmu *v, lctr_t lctr);
 bool vpmu_event_parse(const struct vpmu *v, unsigned long event_idx, uint64_t event_data,
                       unsigned long config_flags, struct vpmu_hw_config *event);
 
+static inline bool vpmu_event_is_raw(uint32_t event_idx)
+{
+	return SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW ||
+	       SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW_V2;
+}
+
 static inline bool vpmu_event_is_fw(const struct vpmu_hw_config *event)
 {
 	return SBI_PMU_EVENT_TYPE(event->event_idx) == SBI_PMU_TYPE_FW;

@@ -26,8 +26,8 @@ typedef struct {
 #define VPMU_COUNTERS    64U
 #define VPMU_FW_EVENTS   22U
 /*
- * Entries that one vpmu_event_get_info() answers at most. A raw event may cost the port a question
- * to the firmware, more than 1,000 instructions; a stay in HS must not be longer than 20,000.
+ * Entries that one vpmu_event_get_info() answers at most. A raw event ends the slice: it may cost the
+ * port questions to the firmware, and a stay in HS must not be longer than 20,000 instructions.
  */
 #define VPMU_INFO_SLICE 8U
 
@@ -140,7 +140,7 @@ struct sbi_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_
                                        unsigned long shmem_phys_hi, unsigned long flags);
 
 /*
- * Answers at most VPMU_INFO_SLICE entries. *again: there is more to do, the result means nothing
+ * Answers at most VPMU_INFO_SLICE entries, fewer with raw events. *again: there is more to do, the result means nothing
  * yet, and the guest has to execute the same call again (its pc stays). A call with other
  * arguments starts anew.
  */

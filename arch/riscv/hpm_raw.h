@@ -7,8 +7,8 @@
  *
  * Of any other the firmware is asked, each time: to ask means to configure and to reset. Nothing
  * is remembered: what one guest asked for must not decide what another one gets. They are refused
- * - where events want home counters: such a hart looks at a part of the selector, and nobody can
- *   say whether it is a part that some home counter holds already, or one that it counts at all;
+ * - where events want home counters: the hart that is like that (QEMU) takes any selector and
+ *   counts only those that it knows, so the others would read 0 for ever;
  * - with delegated counters: a reset clears MINH, which only the firmware could set again.
  */
 #ifndef ARCH_HPM_RAW_H

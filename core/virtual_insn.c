@@ -28,9 +28,8 @@ static inline bool may_read(const struct vcpu *vcpu, uint64_t csr, bool user)
 
 static inline long answer(struct vcpu *vcpu, uint64_t csr, uint64_t reg)
 {
-	vcpu->ctx.x[reg] = csr == CSR_SCOUNTOVF
-	                       ? vpmu_scountovf(&vcpu->pmu)
-	                       : vpmu_csr_value(&vcpu->pmu, csr - CSR_CYCLE);
+	vcpu->ctx.x[reg] = csr == CSR_SCOUNTOVF ? vpmu_scountovf(&vcpu->pmu)
+	                                        : vpmu_csr_value(&vcpu->pmu, csr - CSR_CYCLE);
 	return (long)reg;
 }
 

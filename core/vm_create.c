@@ -118,8 +118,8 @@ static void make_device_tree(const struct vm *vm)
 	    .mmu_type = platform.mmu_type,
 	};
 
-	machine.n_ext = (uint32_t)isa_guest(common, vm->pmu_policy.overflow, isa,
-	                                    sizeof(isa), extensions);
+	machine.n_ext =
+	    (uint32_t)isa_guest(common, vm->pmu_policy.overflow, isa, sizeof(isa), extensions);
 	int error = guest_dt_build((void *)(vm->memory.a + vm->config->dtb_offset), VM_DTB_SIZE,
 	                           vm->config, &machine);
 

@@ -5,6 +5,7 @@
 
 #include "arch/riscv/csr.h"
 #include "arch/riscv/hpm_backend.h"
+#include "arch/riscv/hpm_raw.h"
 #include "core/guest_mem.h"
 #include "core/pcpu.h"
 #include "core/vcpu.h"
@@ -35,6 +36,16 @@ static void change_owner(struct pcpu *pcpu, hctr_t hctr, struct vcpu *vcpu)
 	if (*owner && *owner != vcpu)
 		vpmu_evict(&(*owner)->pmu, hctr);
 	*owner = vcpu;
+}
+
+void vpmu_port_raw_event(uint32_t *event_idx, uint64_t *event_data)
+{
+	const struct hpm_event *event = hpm_raw_find(&this_pcpu()->hpm, *event_data);
+
+	if (!event)
+		return;
+	*event_idx = event->event_idx;
+	*event_data = 0;
 }
 
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)

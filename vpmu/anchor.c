@@ -30,7 +30,8 @@ static struct anchor choose_anchor(const struct vpmu *v, hctr_t hctr)
 	for_each_bit (i, users & v->near) {
 		uint64_t offset = v->counter[i].offset;
 		/* One less than what remains to the wrap, which from zero may be 2^64. */
-		uint64_t left = v->value_mask - ((v->hctr[hctr.idx].count + offset) & v->value_mask);
+		uint64_t left =
+		    v->value_mask - ((v->hctr[hctr.idx].count + offset) & v->value_mask);
 
 		if (left < nearest) {
 			nearest = left;

@@ -42,8 +42,7 @@ static bool counts(const struct vpmu *v, lctr_t lctr, const struct vpmu_hw_confi
 
 	if (vpmu_event_is_fw(event))
 		return c->event_idx == event->event_idx;
-	return c->event_idx == event->event_idx &&
-	       vpmu_event_equal(&v->hctr[c->hctr].event, event);
+	return c->event_idx == event->event_idx && vpmu_event_equal(&v->hctr[c->hctr].event, event);
 }
 
 static struct sbi_ret config_running(struct vpmu *v, lctr_t lctr,
@@ -211,9 +210,10 @@ static struct sbi_ret config_stopped(struct vpmu *v, uint64_t set,
 	return taken ? vpmu_result(SBI_SUCCESS, place.lctr.idx) : not_supported;
 }
 
-static __attribute__((noinline)) struct sbi_ret
-config_any(struct vpmu *v, uint64_t set, unsigned long config_flags, unsigned long event_idx,
-           uint64_t event_data)
+static __attribute__((noinline)) struct sbi_ret config_any(struct vpmu *v, uint64_t set,
+                                                           unsigned long config_flags,
+                                                           unsigned long event_idx,
+                                                           uint64_t event_data)
 {
 	struct vpmu_hw_config event;
 	uint64_t hctrs;
@@ -250,9 +250,8 @@ static inline struct sbi_ret take_home(struct vpmu *v, uint32_t idx, unsigned lo
 }
 
 /* Not inlined: where the hctr holds the event nothing need be saved. */
-static __attribute__((noinline)) struct sbi_ret config_home(struct vpmu *v, uint32_t idx,
-                                                            unsigned long config_flags,
-                                                            uint32_t event_idx)
+static __attribute__((noinline)) struct sbi_ret
+config_home(struct vpmu *v, uint32_t idx, unsigned long config_flags, uint32_t event_idx)
 {
 	struct vpmu_hw_config event = {
 	    .event_idx = event_idx,

@@ -229,13 +229,13 @@ struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base
                                   unsigned long counter_idx_mask, unsigned long start_flags,
                                   uint64_t initial_value)
 {
-	uint64_t set = named_among(v->solo & v->owned & ~v->running, counter_idx_base,
-	                           counter_idx_mask);
+	uint64_t set =
+	    named_among(v->solo & v->owned & ~v->running, counter_idx_base, counter_idx_mask);
 
 	if (set == 0 || start_flags != SBI_PMU_START_SET_INIT_VALUE || !vpmu_port_is_quiet())
-		return vpmu_result(start_any(v, counter_idx_base, counter_idx_mask, start_flags,
-		                             initial_value),
-		                   0);
+		return vpmu_result(
+		    start_any(v, counter_idx_base, counter_idx_mask, start_flags, initial_value),
+		    0);
 	initial_value &= v->value_mask;
 	if (vpmu_near(v, initial_value))
 		return vpmu_result(start_near(v, set, initial_value), 0);

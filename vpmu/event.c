@@ -70,20 +70,24 @@ static uint32_t only_home(uint64_t hctrs)
 }
 
 /* Policy and hart never change, so what was found once holds. */
-static bool look_up(struct vpmu *v, unsigned long event_idx, uint64_t event_data, uint64_t *hctrs)
+static bool look_up(struct vpmu *v, unsigned long event_idx, uint64_t event_data,
+                    struct vpmu_hw_config *event, uint64_t *hctrs)
 {
-	uint32_t type = SBI_PMU_EVENT_TYPE((uint32_t)event_idx);
-
 	if ((event_idx & ~SBI_PMU_EVENT_IDX_MASK) != 0 ||
 	    !event_exists(v, (uint32_t)event_idx, event_data) ||
 	    !event_allowed(v, (uint32_t)event_idx))
 		return false;
+	event->event_idx = (uint32_t)event_idx;
+	event->event_data = event_data;
 	*hctrs = 0;
-	if (type == SBI_PMU_TYPE_FW)
+	if (vpmu_event_is_fw(event))
 		return true;
-	*hctrs = vpmu_port_event_hctrs((uint32_t)event_idx, event_data) & v->policy.hctrs;
-	/* Raw events differ by their data, too. */
-	if (*hctrs != 0 && (type == SBI_PMU_TYPE_HW || type == SBI_PMU_TYPE_CACHE))
+	/* One event under two names is shared, and is what it is to emulated instructions. */
+	if (vpmu_event_is_raw(event->event_idx))
+		vpmu_port_raw_event(&event->event_idx, &event->event_data);
+	*hctrs = vpmu_port_event_hctrs(event->event_idx, event->event_data) & v->policy.hctrs;
+	/* By this name; raw events differ by their data, too. */
+	if (*hctrs != 0 && !vpmu_event_is_raw((uint32_t)event_idx))
 		*vpmu_known_place(v, event_idx) = (struct vpmu_known){
 		    .event_idx = (uint32_t)event_idx,
 		    .hctrs = (uint32_t)*hctrs,
@@ -97,12 +101,13 @@ bool vpmu_event_parse(struct vpmu *v, unsigned long event_idx, uint64_t event_da
 {
 	const struct vpmu_known *known = vpmu_known_place(v, event_idx);
 
-	if (known->event_idx == event_idx && event_idx != 0 && event_data == 0)
+	if (known->event_idx == event_idx && event_idx != 0 && event_data == 0) {
+		event->event_idx = (uint32_t)event_idx;
+		event->event_data = 0;
 		*hctrs = known->hctrs;
-	else if (!look_up(v, event_idx, event_data, hctrs))
+	} else if (!look_up(v, event_idx, event_data, event, hctrs)) {
 		return false;
-	event->event_idx = (uint32_t)event_idx;
-	event->event_data = event_data;
+	}
 	/* Firmware events happen outside the guest's modes: filters do nothing to them. */
 	event->inhibit = *hctrs != 0 ? vpmu_reduced_filter(v, config_flags) : 0;
 	return true;

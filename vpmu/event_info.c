@@ -38,7 +38,8 @@ static bool can_be_counted(struct vpmu *v, const struct entry *entry)
 	return vpmu_event_parse(v, entry->event_idx, entry->event_data, 0, &event, &hctrs);
 }
 
-static long answer(struct vpmu *v, uint64_t gpa)
+/* *raw: it was a raw event. */
+static long answer(struct vpmu *v, uint64_t gpa, bool *raw)
 {
 	struct entry entry;
 	uint32_t output;
@@ -47,6 +48,7 @@ static long answer(struct vpmu *v, uint64_t gpa)
 		return SBI_ERR_INVALID_ADDRESS;
 	if ((entry.event_idx & ~(uint32_t)SBI_PMU_EVENT_IDX_MASK) != 0)
 		return SBI_ERR_INVALID_PARAM;
+	*raw = vpmu_event_is_raw(entry.event_idx);
 	output = can_be_counted(v, &entry) ? 1 : 0;
 	if (!vpmu_port_guest_write(gpa + OUTPUT_OFFSET, &output, sizeof(output)))
 		return SBI_ERR_INVALID_ADDRESS;
@@ -68,6 +70,7 @@ struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
 {
 	unsigned long first = 0;
 	unsigned long i;
+	bool raw = false;
 	long error = SBI_SUCCESS;
 
 	if (v->info_next != 0 && v->info_lo == shmem_phys_lo && v->info_entries == num_entries &&
@@ -80,8 +83,8 @@ struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
 	if (!is_ram(shmem_phys_lo, shmem_phys_hi, num_entries))
 		return vpmu_result(SBI_ERR_INVALID_ADDRESS, 0);
 
-	for (i = first; i < num_entries && i - first < VPMU_INFO_SLICE; i++) {
-		error = answer(v, shmem_phys_lo + i * ENTRY_SIZE);
+	for (i = first; i < num_entries && i - first < VPMU_INFO_SLICE && !raw; i++) {
+		error = answer(v, shmem_phys_lo + i * ENTRY_SIZE, &raw);
 		if (error != SBI_SUCCESS)
 			break;
 	}

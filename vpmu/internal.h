@@ -84,6 +84,12 @@ static inline uint32_t vpmu_reduced_filter(const struct vpmu *v, unsigned long c
 	return inhibit;
 }
 
+static inline bool vpmu_event_is_raw(uint32_t event_idx)
+{
+	return SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW ||
+	       SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW_V2;
+}
+
 static inline bool vpmu_event_is_fw(const struct vpmu_hw_config *event)
 {
 	return SBI_PMU_EVENT_TYPE(event->event_idx) == SBI_PMU_TYPE_FW;
@@ -138,8 +144,7 @@ bool vpmu_assign(const struct vpmu *v, uint64_t set, const struct vpmu_hw_config
 /* Does the hart's counter hold an event and filter for this vcpu? Pure. */
 static inline bool vpmu_holds(const struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
 {
-	return (v->owned >> hctr.idx & 1) != 0 &&
-	       vpmu_event_equal(&v->hctr[hctr.idx].event, event);
+	return (v->owned >> hctr.idx & 1) != 0 && vpmu_event_equal(&v->hctr[hctr.idx].event, event);
 }
 
 /*

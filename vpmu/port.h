@@ -32,6 +32,12 @@ struct vpmu_hw_config {
 };
 
 /*
+ * A raw event that is another event of this hart under the number that its counters know it by
+ * becomes that event; all others stay as they are. Fixed for a hart's life.
+ */
+void vpmu_port_raw_event(uint32_t *event_idx, uint64_t *event_data);
+
+/*
  * The hardware counters that can count the event, as a mask of hctr; 0: none. Fixed for a
  * hart's life. One bit only where the platform wants a home counter for each event.
  */

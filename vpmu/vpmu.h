@@ -26,8 +26,8 @@ typedef struct {
 #define VPMU_COUNTERS    64U
 #define VPMU_FW_EVENTS   22U
 /*
- * Entries that one vpmu_event_get_info() answers at most. A raw event may cost the port a question
- * to the firmware, more than 1,000 instructions; a stay in HS must not be longer than 20,000.
+ * Entries that one vpmu_event_get_info() answers at most. A raw event ends the slice: it may cost the
+ * port questions to the firmware, and a stay in HS must not be longer than 20,000 instructions.
  */
 #define VPMU_INFO_SLICE 8U
 
@@ -71,8 +71,8 @@ struct vpmu_counter {
 	/* Of one that runs: its value less what it runs on (the count of its hctr, the total of its
 	 * firmware event), so that counting writes nothing here. */
 	uint64_t offset;
-	uint32_t event_idx; /* what it counts; of a hardware counter its hctr knows the rest */
-	uint32_t hctr;      /* hardware events: what backs it */
+	uint32_t event_idx;     /* what it counts; of a hardware counter its hctr knows the rest */
+	uint32_t hctr;          /* hardware events: what backs it */
 } __attribute__((aligned(32))); /* found by a shift */
 
 /* What this vcpu knows of a hardware counter. Private to vpmu/. */
@@ -118,7 +118,8 @@ struct vpmu {
 	uint64_t active; /* running in hardware: exactly those with a running lctr */
 	uint64_t parked; /* active when vpmu_save() stopped them */
 	uint64_t armed;  /* part of active or parked: will raise LCOFI and has not yet */
-	uint64_t owned;  /* the hardware holds its event for this vcpu, and nobody touched it since */
+	uint64_t
+	    owned; /* the hardware holds its event for this vcpu, and nobody touched it since */
 	/* Part of owned: it reads what the lctr of its index reads, which runs if and only if it
 	 * does. */
 	uint64_t shown;
@@ -167,7 +168,7 @@ struct sbi_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_
                                        unsigned long shmem_phys_hi, unsigned long flags);
 
 /*
- * Answers at most VPMU_INFO_SLICE entries. *again: there is more to do, the result means nothing
+ * Answers at most VPMU_INFO_SLICE entries, fewer with raw events. *again: there is more to do, the result means nothing
  * yet, and the guest has to execute the same call again (its pc stays). A call with other
  * arguments starts anew.
  */

@@ -4,7 +4,6 @@
 #include "arch/riscv/hpm_backend.h"
 #include "arch/riscv/hpm_raw.h"
 #include "arch/riscv/quirks.h"
-#include "vpmu/sbi_pmu.h"
 #include "vpmu/bits.h"
 
 const struct hpm_event *hpm_event_find(const struct hpm *hpm, uint32_t event_idx)
@@ -18,12 +17,11 @@ const struct hpm_event *hpm_event_find(const struct hpm *hpm, uint32_t event_idx
 
 uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data, uint64_t running)
 {
-	const struct hpm_event *event = hpm_event_find(hpm, event_idx);
+	const struct hpm_event *event;
 
-	if (SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW ||
-	    SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW_V2)
+	if (hpm_is_raw(event_idx))
 		return hpm_raw_hctrs(hpm, event_idx, event_data, running);
-
+	event = hpm_event_find(hpm, event_idx);
 	return event && event_data == 0 ? event->hctrs : 0;
 }
 

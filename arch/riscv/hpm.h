@@ -24,7 +24,8 @@ struct hpm_config {
 struct hpm_event {
 	uint32_t event_idx;
 	uint64_t hctrs;    /* counters to be used for it: one bit where it needs a home counter */
-	uint64_t selector; /* what the firmware writes to mhpmevent for it, ssccfg back end only */
+	uint64_t selector; /* what the firmware writes to mhpmevent for it, with hpm.ssccfg only */
+	bool raw;          /* the firmware also takes this selector as a raw event */
 };
 
 /* What a counter holds. */
@@ -55,8 +56,8 @@ enum hpm_choice { HPM_AUTO, HPM_SBI, HPM_SSCCFG };
 /* Finds counters and events, clears stale overflow flags, chooses the back end. At boot. */
 void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice);
 
-/* The counters to be used for an event on this hart, 0: it cannot be counted. Raw events are asked
- * of the firmware each time, with all counters that are not running: what they held is gone then. */
+/* The counters to be used for an event on this hart, 0: it cannot be counted. A raw event may cost
+ * all counters but the running ones what they held, see hpm_raw.h. */
 uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data,
                          uint64_t running);
 

@@ -2,6 +2,7 @@
 /* What counters and events this hart has, asked of the firmware once at boot. */
 #include "arch/riscv/csr.h"
 #include "arch/riscv/hpm.h"
+#include "arch/riscv/hpm_raw.h"
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/sbi.h"
 #include "arch/riscv/ssccfg.h"
@@ -60,8 +61,10 @@ static void learn_event(struct hpm *hpm, uint32_t event_idx)
 		}
 		firmware_reset(hctr);
 	}
-	if (event->hctrs)
-		hpm->n_events++;
+	if (!event->hctrs)
+		return;
+	event->raw = hpm->ssccfg && hpm_raw_is_taken(event->selector, event->hctrs);
+	hpm->n_events++;
 }
 
 static void find_events(struct hpm *hpm)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/hpm_raw.h"
+#include "arch/riscv/quirks.h"
 #include "arch/riscv/sbi.h"
 #include "vpmu/bits.h"
 
 #define RAW_V1_BITS 48
 #define SBI_3_0     (3UL << 24)
+/* Counters that are looked for: each costs up to 2,600 instructions, and all of it one stay. */
+#define MAX_ASKED 3U
 
 bool hpm_firmware_event(const struct hpm_config *config, uint32_t *event_idx)
 {
-	uint32_t type = SBI_PMU_EVENT_TYPE(config->event_idx);
-
 	*event_idx = config->event_idx;
-	if (type != SBI_PMU_TYPE_RAW && type != SBI_PMU_TYPE_RAW_V2)
+	if (!hpm_is_raw(config->event_idx))
 		return true;
 	if (sbi_call(SBI_EXT_BASE, SBI_BASE_GET_SPEC_VERSION, 0, 0, 0, 0, 0).value >= SBI_3_0)
 		*event_idx = SBI_PMU_TYPE_RAW_V2 << 16;
@@ -36,8 +37,7 @@ static uint64_t ask(uint32_t event_idx, uint64_t event_data, uint64_t hctrs)
 	return BIT(ret.value) & hctrs;
 }
 
-static uint64_t running_it(const struct hpm *hpm, uint64_t running,
-                           const struct hpm_config *config)
+static uint64_t running_it(const struct hpm *hpm, uint64_t running, const struct hpm_config *config)
 {
 	uint64_t hctrs = 0;
 	uint32_t i;
@@ -50,6 +50,25 @@ static uint64_t running_it(const struct hpm *hpm, uint64_t running,
 	return hctrs;
 }
 
+const struct hpm_event *hpm_raw_find(const struct hpm *hpm, uint64_t event_data)
+{
+	for (uint32_t i = 0; i < hpm->n_events; i++) {
+		if (hpm->events[i].raw && hpm->events[i].selector == event_data)
+			return &hpm->events[i];
+	}
+	return NULL;
+}
+
+bool hpm_raw_is_taken(uint64_t event_data, uint64_t hctrs)
+{
+	struct hpm_config config = {.event_idx = SBI_PMU_TYPE_RAW_V2 << 16,
+	                            .event_data = event_data};
+	uint32_t firmware_event;
+
+	return hpm_firmware_event(&config, &firmware_event) &&
+	       ask(firmware_event, event_data, hctrs);
+}
+
 uint64_t hpm_raw_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data, uint64_t running)
 {
 	struct hpm_config config = {.event_idx = event_idx, .event_data = event_data};
@@ -57,9 +76,7 @@ uint64_t hpm_raw_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data,
 	uint64_t idle = hpm->hctrs & ~running;
 	uint32_t firmware_event, i;
 
-	/* To ask means to configure and reset, and a reset clears MINH, which the delegated back end
-	 * cannot set again: the counter would count M-mode. So raw events are refused there. */
-	if (hpm->delegated || !hpm_firmware_event(&config, &firmware_event))
+	if (quirks.home_counters || hpm->delegated || !hpm_firmware_event(&config, &firmware_event))
 		return 0;
 	for_each_bit (i, idle) {
 		if (hpm->slots[i].programmed)
@@ -67,10 +84,12 @@ uint64_t hpm_raw_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data,
 			         0, 0);
 		hpm->slots[i].programmed = false;
 	}
-	/* The first that can tells that one can at all: most raw values mean nothing. */
-	if (!ask(firmware_event, event_data, idle))
-		return able;
-	for_each_bit (i, idle)
-		able |= ask(firmware_event, event_data, BIT(i));
+	for (i = 0; i < MAX_ASKED; i++) {
+		uint64_t found = ask(firmware_event, event_data, idle & ~able);
+
+		if (!found)
+			break;
+		able |= found;
+	}
 	return able;
 }

@@ -1,14 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Raw events: their values mean something to the firmware and the hart alone, so the firmware is
- * asked, each time. Nothing is remembered: what one guest asked for must not decide what another
- * one gets.
+ * Raw events: their values mean something to the firmware and the hart alone. Two kinds:
+ *
+ * Those that are a selector which boot has learnt (struct hpm_event) are that event. They cost
+ * nothing, share its home counter, and both back ends have them.
+ *
+ * Of any other the firmware is asked, each time: to ask means to configure and to reset. Nothing
+ * is remembered: what one guest asked for must not decide what another one gets. They are refused
+ * - where events want home counters: the hart that is like that (QEMU) takes any selector and
+ *   counts only those that it knows, so the others would read 0 for ever;
+ * - with delegated counters: a reset clears MINH, which only the firmware could set again.
  */
 #ifndef ARCH_HPM_RAW_H
 #define ARCH_HPM_RAW_H
 
 #include "arch/riscv/hpm.h"
+#include "vpmu/sbi_pmu.h"
 
+static inline bool hpm_is_raw(uint32_t event_idx)
+{
+	return SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW ||
+	       SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW_V2;
+}
+
+/* The event whose selector the raw event is; NULL: none. */
+const struct hpm_event *hpm_raw_find(const struct hpm *hpm, uint64_t event_data);
+
+/* The counters for a raw event of the second kind. */
 uint64_t hpm_raw_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data, uint64_t running);
+
+/* Does the firmware take the value as a raw event on one of these counters? At boot, while none
+ * of them is configured. */
+bool hpm_raw_is_taken(uint64_t event_data, uint64_t hctrs);
 
 #endif

@@ -5,15 +5,13 @@
  * whole writes to sireg and sireg2 only (no set, clear or useful swap).
  */
 #include "arch/riscv/hpm_backend.h"
-#include "vpmu/sbi_pmu.h"
 
 static uint64_t event_bits(const struct hpm *hpm, const struct hpm_config *config)
 {
 	const struct hpm_event *event = hpm_event_find(hpm, config->event_idx);
-	uint32_t type = SBI_PMU_EVENT_TYPE(config->event_idx);
 	uint64_t bits = MHPMEVENT_UINH;
 
-	if (!event && type != SBI_PMU_TYPE_RAW && type != SBI_PMU_TYPE_RAW_V2)
+	if (!event)
 		return 0;
 	if (!(config->inhibit & HPM_COUNT_HS))
 		bits |= MHPMEVENT_SINH;
@@ -21,8 +19,7 @@ static uint64_t event_bits(const struct hpm *hpm, const struct hpm_config *confi
 		bits |= MHPMEVENT_VSINH;
 	if (config->inhibit & HPM_INH_VU)
 		bits |= MHPMEVENT_VUINH;
-	/* A raw value is the selector itself; vpmu/ has checked its width. */
-	return bits | (event ? event->selector : config->event_data);
+	return bits | event->selector;
 }
 
 bool hpm_ssccfg_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)

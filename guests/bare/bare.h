@@ -41,6 +41,9 @@ int wfi_kind(uint64_t hartid);
 int cachewrap(uint64_t hartid);
 int falseflag(uint64_t hartid);
 int clockcheck(uint64_t hartid);
+int raw_kind(uint64_t hartid);
+int million(uint64_t hartid);
+int gaps(uint64_t hartid);
 
 /* The parts of hostile; each returns how many of its attempts were let through. */
 uint64_t hostile_csrs(void);

@@ -11,6 +11,7 @@ static const struct {
     {"wildjump", wildjump},   {"wildsatp", wildsatp}, {"reads", reads_kind},
     {"chatter", chatter},     {"storm", storm},       {"cachewrap", cachewrap},
     {"falseflag", falseflag}, {"clock", clockcheck},  {"wfi", wfi_kind},
+    {"raw", raw_kind},        {"million", million},   {"gaps", gaps},
 };
 
 uint64_t end_time;

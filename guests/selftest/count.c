@@ -199,7 +199,7 @@ static void idle(void)
 	sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, csr_read(time) + 100000, 0, 0, 0, 0, 0);
 	csr_set(sie, IRQ_TIMER);
 	pmu_start(BIT(fw.a) | BIT(fw.b), 0);
-	__asm__ volatile("wfi");
+	wfi();
 	pmu_stop(BIT(fw.a) | BIT(fw.b));
 	csr_clear(sie, IRQ_TIMER);
 	sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, ~0UL, 0, 0, 0, 0, 0);

@@ -127,11 +127,11 @@ static void masked(void)
 	csr_set(sie, IRQ_LCOFI);
 	pmu_start(BIT(ctr), -1000UL);
 	for (int i = 0; i < 10000; i++)
-		__asm__ volatile("nop");
+		nop();
 	report(irq.count == 0 && (csr_read(sip) & IRQ_LCOFI), "Sscofpmf",
 	       "interrupts off: it pends");
 	csr_set(sstatus, SSTATUS_SIE);
-	__asm__ volatile("nop");
+	nop();
 	csr_clear(sstatus, SSTATUS_SIE);
 	report(irq.count == 1 && irq.cause == CAUSE_LCOFI, "Sscofpmf",
 	       "interrupts on: it comes, once");

@@ -32,7 +32,7 @@ static void load_from_nothing(void)
 /* With something pending it ends at once, and while cycles are counted it leaves the guest. */
 static void wait_for_interrupt(void)
 {
-	__asm__ volatile("wfi");
+	wfi();
 }
 
 static void refused_event(void)

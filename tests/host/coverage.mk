@@ -2,7 +2,7 @@
 # make coverage: lines and branches of vpmu/ that the host tests of the vPMU reach. Fails under
 # COVERAGE_LINES percent of the lines, and for each line that is neither reached nor explained in
 # tests/host/uncovered.md.
-COVERAGE_TESTS := vpmu vpmu_model
+COVERAGE_TESTS := vpmu vpmu_model selftest
 COVERAGE_LINES ?= 95
 # The random test meets what it can meet within so many steps, or fails.
 COVERAGE_STEPS ?= 600000

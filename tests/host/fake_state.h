@@ -22,7 +22,7 @@ struct fake_counter {
 
 /* What the world keeps for each vcpu. */
 struct fake_world {
-	bool known; /* fake_hart_policy() was called */
+	bool known;        /* fake_hart_policy() was called */
 	struct vpmu *vpmu; /* who is told of evictions */
 	bool count_hs;
 	bool cheap_moves;

@@ -276,17 +276,35 @@ static const char *check_answers(const struct model *m, unsigned long lo, unsign
 	return NULL;
 }
 
+static uint32_t event_at(const struct model *m, unsigned long lo, unsigned long entry)
+{
+	uint32_t event_idx;
+
+	fake_mem_peek(m->vcpu, lo + 16 * entry, &event_idx, sizeof(event_idx));
+	return event_idx;
+}
+
+/* So many entries, or up to the first raw event. */
+static unsigned long slice_end(const struct model *m, unsigned long lo, unsigned long from,
+                               unsigned long num)
+{
+	unsigned long end = from;
+
+	while (end < num && end - from < VPMU_INFO_SLICE) {
+		uint32_t type = event_at(m, lo, end++) >> 16 & 0xf;
+
+		if (type == 2 || type == 3)
+			break;
+	}
+	return end;
+}
+
 /* The first entry of the slice from `from` on with a reserved bit set, or its end. */
 static unsigned long first_bad(const struct model *m, unsigned long lo, unsigned long from,
                                unsigned long end)
 {
-	for (; from < end; from++) {
-		uint32_t event_idx;
-
-		fake_mem_peek(m->vcpu, lo + 16 * from, &event_idx, sizeof(event_idx));
-		if (event_idx >> 20)
-			break;
-	}
+	while (from < end && !(event_at(m, lo, from) >> 20))
+		from++;
 	return from;
 }
 
@@ -309,7 +327,7 @@ const char *model_event_info(struct model *m, unsigned long lo, unsigned long hi
 	if (same && m->info.doubtful && fake_mem_first_touch() == lo)
 		from = 0;
 	m->info = (struct model_info){0};
-	end = num - from > VPMU_INFO_SLICE ? from + VPMU_INFO_SLICE : num;
+	end = slice_end(m, lo, from, num);
 	bad = first_bad(m, lo, from, end);
 	what = check_answers(m, lo, from, bad, end);
 	if (what)

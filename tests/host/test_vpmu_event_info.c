@@ -283,6 +283,31 @@ static void test_slices(void **state)
 	}
 }
 
+/* A raw event may cost much, so it is the last of its slice. */
+static void test_raw_events_end_a_slice(void **state)
+{
+	static const struct {
+		uint32_t at, event_idx, answered;
+	} cases[] = {{0, RAW, 1}, {3, RAW2, 4}, {7, RAW, 8}, {8, RAW, 8}};
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		put_all(20, CYCLES);
+		put(ENTRY(cases[i].at), cases[i].event_idx, 5);
+		assert_true(info_again(TABLE, 20));
+		assert_int_equal(output(cases[i].answered - 1), 1);
+		assert_int_equal(output(cases[i].answered), BEFORE);
+		vpmu_reset(&vpmu);
+	}
+	put_all(2, RAW);
+	put(ENTRY(0), RAW, RAW_INSTRS);
+	assert_true(info_again(TABLE, 2));
+	assert_int_equal(output(0), 1);
+	assert_false(info_again(TABLE, 2));
+	assert_int_equal(output(1), 0);
+}
+
 /* What the guest does in between: slices not yet answered are read when their turn comes. */
 static void test_changed_between_slices(void **state)
 {
@@ -371,6 +396,7 @@ int test_vpmu_event_info(void)
 	    cmocka_unit_test_setup(test_touches_no_more_than_it_must, stub_setup),
 	    cmocka_unit_test_setup(test_whole_ram, stub_setup),
 	    cmocka_unit_test_setup(test_slices, stub_setup),
+	    cmocka_unit_test_setup(test_raw_events_end_a_slice, stub_setup),
 	    cmocka_unit_test_setup(test_changed_between_slices, stub_setup),
 	    cmocka_unit_test_setup(test_another_call_between, stub_setup),
 	    cmocka_unit_test_setup(test_other_things_between, stub_setup),

@@ -199,10 +199,38 @@ static void test_filters_apply_to_sharers(void **state)
 	assert_int_equal(guest_read(18), 3);
 }
 
+/* A raw event that the hart knows by another name, too: one hardware counter, each its value. */
+static void test_one_event_under_two_names(void **state)
+{
+	static const unsigned long names[] = {RAW, RAW2};
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct sbi_ret r =
+		    vpmu_counter_config_matching(&vpmu, 0, HW, 0, names[i], RAW_INSTRS);
+
+		assert_int_equal(r.error, SBI_SUCCESS);
+		assert_int_equal(r.value, 4);
+		assert_int_equal(config(HW & ~(1UL << 4), 0, INSTRS), 16);
+		assert_int_equal(start(1UL << 4, INIT, 10), 0);
+		assert_int_equal(start(1UL << 16, INIT, 0), 0);
+		stub_count(INSTRS, 100);
+		/* What is emulated is an instruction by either name. */
+		vpmu_retired(&vpmu, false);
+		assert_int_equal(guest_read(4), 111);
+		assert_int_equal(guest_read(16), 101);
+		/* It is running for the very event that is asked for. */
+		assert_int_equal(config(1UL << 4, SBI_PMU_CFG_FLAG_SKIP_MATCH, INSTRS), 4);
+		assert_int_equal(stop(1UL << 4 | 1UL << 16, RESET), 0);
+	}
+}
+
 int test_vpmu_share(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(test_each_its_own_value, setup),
+	    cmocka_unit_test_setup(test_one_event_under_two_names, setup),
 	    cmocka_unit_test_setup(test_each_stops_and_restarts, setup),
 	    cmocka_unit_test_setup(test_sharer_outlives_home, setup),
 	    cmocka_unit_test_setup(test_home_takes_over, setup),

@@ -110,6 +110,15 @@ static void hs_works(void)
 	}
 }
 
+void vpmu_port_raw_event(uint32_t *event_idx, uint64_t *event_data)
+{
+	assert_true(*event_idx == RAW || *event_idx == RAW2);
+	if (*event_data != RAW_INSTRS)
+		return;
+	*event_idx = INSTRS;
+	*event_data = 0;
+}
+
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
 {
 	if (stub.any_event)

@@ -17,12 +17,13 @@
 #include "tests/host/csr_read.h"
 #include "vpmu/vpmu.h"
 
-#define CYCLES 0x00001UL
-#define INSTRS 0x00002UL
-#define DTLB   0x10019UL
-#define RAW    0x20000UL
-#define RAW2   0x30000UL
-#define FW(n)  (0xf0000UL | (n))
+#define CYCLES     0x00001UL
+#define INSTRS     0x00002UL
+#define DTLB       0x10019UL
+#define RAW        0x20000UL
+#define RAW2       0x30000UL
+#define RAW_INSTRS 0x77002UL /* the raw event_data by which this hart knows instructions */
+#define FW(n)      (0xf0000UL | (n))
 
 #define ALL 0x7ffffffffUL /* every index of the standard policy, the hole at 1 included */
 #define HW  0x7fffdUL

@@ -6,7 +6,7 @@ import plain
 
 VM = """
 		{name} {{
-			memory = /bits/ 64 <(16 << 20)>;
+			memory = /bits/ 64 <({memory} << 20)>;
 			kernel = <&{image}>;
 			bootargs = "{bootargs}";
 {properties}
@@ -28,22 +28,24 @@ TREE = """/dts-v1/;
 """
 
 
-def tree(guests, vcpus=("0",), properties=""):
+def tree(guests, vcpus=("0",), properties="", memory=16):
     """The text of a tree. guests: {NAME: bootargs}; those with kind= are guests/bare.
-    vcpus: the harts of each vcpu of every VM; properties: further lines for each VM's node."""
+    vcpus: the harts of each vcpu of every VM; properties: further lines for each VM's node;
+    memory: of each, in MiB."""
     lines = "\n".join(VCPU.format(n=n, harts=harts) for n, harts in enumerate(vcpus))
     nodes = "".join(VM.format(name=name, bootargs=bootargs, properties=properties, vcpus=lines,
+                              memory=memory,
                               image="bare" if "kind=" in bootargs else "selftest")
                     for name, bootargs in guests.items())
     return TREE.format(nodes=nodes)
 
 
-def boot(folder, guests, status=harness.OK, vcpus=("0",), properties="", **arguments):
+def boot(folder, guests, status=harness.OK, vcpus=("0",), properties="", memory=16, **arguments):
     """Boots the guests on Tally; the result, whose status must be as told."""
     for image in ("selftest", "bare"):
         plain.make(f"build/guests/{image}.bin")
     file = folder / "bare.dts"
-    file.write_text(tree(guests, vcpus, properties), encoding="utf-8")
+    file.write_text(tree(guests, vcpus, properties, memory), encoding="utf-8")
     arguments.setdefault("timeout", 120)
     options = ["--include", harness.BUILD / "guests", *arguments.pop("options", ())]
     result = harness.run(file, options=options, **arguments)

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The same numbers; the CSRs themselves are an array. */
+#ifndef HOST_CSR_H
+#define HOST_CSR_H
+
+#include_next "arch/riscv/csr.h"
+
+extern uint64_t host_csrs[4096];
+
+#undef csr_read
+#undef csr_write
+#undef csr_set
+#undef csr_clear
+#define csr_read(csr)     (host_csrs[csr])
+#define csr_write(csr, v) ((void)(host_csrs[csr] = (v)))
+#define csr_set(csr, v)   ((void)(host_csrs[csr] |= (v)))
+#define csr_clear(csr, v) ((void)(host_csrs[csr] &= ~(v)))
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The self test of guests/selftest as a part of a host program. */
+#ifndef TESTS_HOST_SELFTEST_H
+#define TESTS_HOST_SELFTEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* selftest_guest.c: the guest before its first instruction; name: its `case=`, or NULL. */
+void guest_boot(const char *name);
+
+/* selftest_report.c */
+struct tally_of_cases {
+	unsigned run, failed, skipped;
+};
+extern struct tally_of_cases cases;
+
+/* Forgets what was reported. one_filter: the hart counts an event under one filter at a time.
+ * aloud: each case is printed at once; else only what was printed around a failure. */
+void report_begin(bool one_filter, bool aloud);
+/* What the guest prints. */
+void guest_output(const char *bytes, size_t n);
+/* Prints what was kept, if a case failed. */
+void report_failures(const char *where);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The table of guests/selftest, the same that runs on OpenSBI, under KVM and on Tally, on the
+ * decoders of core/ and on vpmu/, on harts with each choice of QEMU's defects.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "guests/lib/guest.h"
+#include "guests/lib/print.h"
+#include "guests/selftest/selftest.h"
+#include "tests/host/selftest.h"
+#include "tests/host/selftest_hart.h"
+
+#define DEFECTS 6U
+
+static const char *const defects[DEFECTS] = {
+    "one counter per event",    "sticky map",
+    "stale interrupt",          "OF at boot and config",
+    "a pending LCOFI keeps OF", "no armed cache events",
+};
+
+/* With the first two defects each event must have a home counter, hence one filter at a time. */
+static bool wants_homes(uint32_t set)
+{
+	return set & 3;
+}
+
+/* A hart with these defects. */
+static struct fake_hart_config hart_with(uint32_t set)
+{
+	struct fake_hart_config hart = wants_homes(set) ? fake_hart_homes() : fake_hart_free();
+
+	hart.one_counter_per_event = set & 1;
+	hart.sticky_map = set & 2;
+	hart.stale_irq = set & 4;
+	hart.boot_of = set & 8;
+	hart.pending_keeps_of = set & 16;
+	hart.no_armed_cache_events = set & 32;
+	return hart;
+}
+
+static void run(const struct hart_config *config, const char *name, bool aloud)
+{
+	bool homes = config->hart.one_counter_per_event || config->hart.sticky_map;
+
+	fw = (struct firmware){0};
+	hart_reset(config);
+	guest_boot(name);
+	report_begin(homes, aloud);
+	print_init();
+	(void)guest_main(0);
+}
+
+/* Every case, on every hart, with reads direct and trapped, moves cheap and not, switches and
+ * none. */
+static void test_all_harts(void **state)
+{
+	unsigned harts = 0, failed = 0;
+	char where[256];
+
+	(void)state;
+	for (uint32_t i = 0; i < 8U << DEFECTS; i++) {
+		uint32_t set = i >> 3;
+		struct hart_config config = {
+		    .hart = hart_with(set),
+		    .trap_reads = i & 1,
+		    .cheap_moves = i & 2,
+		    .switches = i & 4,
+		    .snapshot = true,
+		};
+
+		run(&config, NULL, false);
+		snprintf(where, sizeof(where), "defects 0x%x, reads %s, moves %s, switches %s", set,
+		         i & 1 ? "trapped" : "direct", i & 2 ? "cheap" : "dear",
+		         i & 4 ? "in each exit" : "none");
+		report_failures(where);
+		failed += cases.failed;
+		assert_int_equal(cases.run + cases.skipped, 379);
+		assert_int_equal(cases.skipped, wants_homes(set) ? 3 : 4);
+		harts++;
+	}
+	printf(
+	    "self test: on each of %u machines 375 cases, or 376 where events have home counters: "
+	    "%u failed\n",
+	    harts, failed);
+	assert_int_equal(failed, 0);
+}
+
+/* On the hart that QEMU is, aloud. */
+static void test_qemu(void **state)
+{
+	struct hart_config config = {.hart = hart_with((1U << DEFECTS) - 1), .snapshot = true};
+
+	(void)state;
+	for (uint32_t i = 0; i < DEFECTS; i++)
+		printf("defect 0x%x: %s\n", 1U << i, defects[i]);
+	run(&config, NULL, true);
+	printf("self test: %u cases run, %u failed, %u skipped\n", cases.run, cases.failed,
+	       cases.skipped);
+	assert_int_equal(cases.failed, 0);
+}
+
+static void test_without_snapshot(void **state)
+{
+	struct hart_config config = {.hart = hart_with((1U << DEFECTS) - 1)};
+
+	(void)state;
+	run(&config, NULL, false);
+	report_failures("no snapshot");
+	assert_int_equal(cases.failed, 0);
+	assert_int_equal(cases.skipped, 4);
+	assert_int_equal(cases.run, 338);
+}
+
+static void test_corrupting(void **state)
+{
+	static const struct {
+		const char *name;
+		unsigned n;
+	} boots[] = {{"fw-base", 5}, {"fw-base-start", 5}, {"wrap", 9}};
+	struct hart_config config = {.hart = hart_with((1U << DEFECTS) - 1)};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(boots) / sizeof(boots[0]); i++) {
+		run(&config, boots[i].name, false);
+		report_failures(boots[i].name);
+		assert_int_equal(cases.failed, 0);
+		assert_int_equal(cases.run, boots[i].n);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_qemu),
+	    cmocka_unit_test(test_all_harts),
+	    cmocka_unit_test(test_without_snapshot),
+	    cmocka_unit_test(test_corrupting),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -82,15 +82,17 @@ static struct former remember(const struct vpmu *v, lctr_t lctr)
 {
 	const struct vpmu_counter *c = &v->counter[lctr.idx];
 	uint64_t bit = bit64(lctr.idx);
-
-	return (struct former){
+	struct former former = {
 	    .counter = *c,
-	    .event = (v->fw_lctrs & bit) != 0 ? (struct vpmu_hw_config){.event_idx = c->event_idx}
-	                                      : v->hctr[c->hctr].event,
+	    .event = {.event_idx = c->event_idx},
 	    .configured = (v->configured & bit) != 0,
 	    .lost = (v->lost & bit) != 0,
 	    .overflow = (v->overflow & bit) != 0,
 	};
+
+	if ((v->fw_lctrs & bit) == 0)
+		former.event = v->hctr[c->hctr].event;
+	return former;
 }
 
 static void note_event(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)

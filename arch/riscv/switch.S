@@ -146,9 +146,9 @@ into_register:
 	.option	pop
 
 no_csr:
-	/* An overflow: shifted left, the cause has lost the bit that says interrupt. */
-	bgez	t0, long_way
+	/* An overflow? Shifted left, the cause has lost the bit that says interrupt. */
 	addi	t0, t0, CAUSE_VIRTUAL_INSN
+	bgez	t0, long_way
 	slli	t0, t0, 1
 	addi	t0, t0, -2 * IRQ_LCOFI
 	bnez	t0, long_way

@@ -18,46 +18,45 @@
  * VU whose kernel closed the counter comes here too, though it may be open in hcounteren: answering
  * it would give a process what its kernel keeps from it.
  */
-static inline bool may_read(const struct vcpu *vcpu, uint64_t csr, bool user)
+static inline bool may_read(const struct vcpu *vcpu, uint64_t n, bool user)
 {
-	if (csr == CSR_SCOUNTOVF)
+	if (n == CSR_SCOUNTOVF - CSR_CYCLE)
 		return !user && vpmu_has_overflow(&vcpu->pmu);
-	return vpmu_may_read(&vcpu->pmu, csr - CSR_CYCLE) &&
-	       (!user || csr_read(CSR_SCOUNTEREN) >> (csr - CSR_CYCLE) & 1);
+	return vpmu_may_read(&vcpu->pmu, n) && (!user || csr_read(CSR_SCOUNTEREN) >> n & 1);
 }
 
-static inline long answer(struct vcpu *vcpu, uint64_t csr, uint64_t reg)
+static inline long answer(struct vcpu *vcpu, uint64_t n, uint64_t reg)
 {
-	vcpu->ctx.x[reg] = csr == CSR_SCOUNTOVF ? vpmu_scountovf(&vcpu->pmu)
-	                                        : vpmu_csr_value(&vcpu->pmu, csr - CSR_CYCLE);
+	vcpu->ctx.x[reg] = n < VPMU_HW_COUNTERS ? vpmu_csr_value(&vcpu->pmu, n)
+	                                        : vpmu_scountovf(&vcpu->pmu);
 	return (long)reg;
 }
 
 /* Not inlined: csr_read_fast() itself then needs no stack. */
-static __attribute__((noinline)) long retire_and_answer(struct vcpu *vcpu, uint64_t csr,
+static __attribute__((noinline)) long retire_and_answer(struct vcpu *vcpu, uint64_t n,
                                                         uint64_t reg, uint64_t dear)
 {
 	vpmu_retired_dear(&vcpu->pmu, dear);
-	return answer(vcpu, csr, reg);
+	return answer(vcpu, n, reg);
 }
 
 __attribute__((flatten)) long csr_read_fast(uint64_t raw)
 {
 	struct vcpu *vcpu = vcpu_of(this_context());
-	uint64_t csr = raw >> 20 & 0xfff;
+	uint64_t n = (raw >> 20 & 0xfff) - CSR_CYCLE; /* of a counter; others are beyond */
 	uint64_t reg = raw >> 7 & 31;
 	bool user = vcpu_from_user();
 	uint64_t dear;
 
-	if ((raw & CSR_READ_MASK) != CSR_READ || !may_read(vcpu, csr, user))
+	if ((raw & CSR_READ_MASK) != CSR_READ || !may_read(vcpu, n, user))
 		return -1;
 	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + 4);
 	vcpu->exits[EXIT_CSR]++;
 	/* A counter read counts itself, so the value is taken after that. */
 	dear = vpmu_retired_cheap(&vcpu->pmu, user);
 	if (dear)
-		return retire_and_answer(vcpu, csr, reg, dear);
-	return answer(vcpu, csr, reg);
+		return retire_and_answer(vcpu, n, reg, dear);
+	return answer(vcpu, n, reg);
 }
 
 static void wait_for_interrupt(struct vcpu *vcpu)

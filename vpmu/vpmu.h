@@ -187,7 +187,7 @@ struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
  */
 static inline uint64_t vpmu_retired_cheap(struct vpmu *v, bool user)
 {
-	uint64_t hctrs = v->active & v->retires[user];
+	uint64_t hctrs = v->active & (user ? v->retires[1] : v->retires[0]);
 
 	return hctrs != 0 ? vpmu_port_step(hctrs, v->value_mask) : 0;
 }

@@ -13,6 +13,9 @@
 #define CSR_READ_MASK 0xfa07fU
 #define CSR_READ      0x02073U
 
+/* Counters are told by their number, 0..31; scountovf is number */
+#define SCOUNTOVF (CSR_SCOUNTOVF - CSR_CYCLE)
+
 /*
  * Is a CSR one of the PMU that the guest may read? Nothing else of the PMU is a guest's. A read from
  * VU whose kernel closed the counter comes here too, though it may be open in hcounteren: answering
@@ -20,23 +23,44 @@
  */
 static inline bool may_read(const struct vcpu *vcpu, uint64_t n, bool user)
 {
-	if (n == CSR_SCOUNTOVF - CSR_CYCLE)
+	if (n == SCOUNTOVF)
 		return !user && vpmu_has_overflow(&vcpu->pmu);
 	return vpmu_may_read(&vcpu->pmu, n) && (!user || csr_read(CSR_SCOUNTEREN) >> n & 1);
 }
 
 static inline long answer(struct vcpu *vcpu, uint64_t n, uint64_t reg)
 {
-	vcpu->ctx.x[reg] = n < VPMU_HW_COUNTERS ? vpmu_csr_value(&vcpu->pmu, n)
-	                                        : vpmu_scountovf(&vcpu->pmu);
+	vcpu->ctx.x[reg] =
+	    n < VPMU_HW_COUNTERS ? vpmu_csr_value(&vcpu->pmu, n) : vpmu_scountovf(&vcpu->pmu);
 	return (long)reg;
 }
 
+/* The trapped instruction is executed, and counts as one. Returns what vpmu_retired_cheap() does. */
+static inline uint64_t execute(struct vcpu *vcpu, bool user)
+{
+	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + 4);
+	vcpu->exits[EXIT_CSR]++;
+	return vpmu_retired_cheap(&vcpu->pmu, user);
+}
+
 /* Not inlined: csr_read_fast() itself then needs no stack. */
-static __attribute__((noinline)) long retire_and_answer(struct vcpu *vcpu, uint64_t n,
-                                                        uint64_t reg, uint64_t dear)
+static __attribute__((noinline)) long retire_and_answer(struct vcpu *vcpu, uint64_t n, uint64_t reg,
+                                                        uint64_t dear)
 {
 	vpmu_retired_dear(&vcpu->pmu, dear);
+	return answer(vcpu, n, reg);
+}
+
+static __attribute__((noinline)) long read_any(struct vcpu *vcpu, uint64_t n, uint64_t reg,
+                                               bool user)
+{
+	uint64_t dear;
+
+	if (!may_read(vcpu, n, user))
+		return -1;
+	dear = execute(vcpu, user);
+	if (dear)
+		vpmu_retired_dear(&vcpu->pmu, dear);
 	return answer(vcpu, n, reg);
 }
 
@@ -48,15 +72,20 @@ __attribute__((flatten)) long csr_read_fast(uint64_t raw)
 	bool user = vcpu_from_user();
 	uint64_t dear;
 
-	if ((raw & CSR_READ_MASK) != CSR_READ || !may_read(vcpu, n, user))
+	if ((raw & CSR_READ_MASK) != CSR_READ)
 		return -1;
-	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + 4);
-	vcpu->exits[EXIT_CSR]++;
-	/* A counter read counts itself, so the value is taken after that. */
-	dear = vpmu_retired_cheap(&vcpu->pmu, user);
+	/* What is read most, in fewer instructions: by the kernel, scountovf or a counter that runs. */
+	if (user || !(vpmu_runs(&vcpu->pmu, n) || n == SCOUNTOVF))
+		return read_any(vcpu, n, reg, user);
+	if (n == SCOUNTOVF && !vpmu_has_overflow(&vcpu->pmu))
+		return -1;
+	/* A counter counts its own read, so the value is taken after that. */
+	dear = execute(vcpu, false);
 	if (dear)
 		return retire_and_answer(vcpu, n, reg, dear);
-	return answer(vcpu, n, reg);
+	vcpu->ctx.x[reg] =
+	    n == SCOUNTOVF ? vpmu_scountovf(&vcpu->pmu) : vpmu_running_value(&vcpu->pmu, n);
+	return (long)reg;
 }
 
 static void wait_for_interrupt(struct vcpu *vcpu)

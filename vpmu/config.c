@@ -64,8 +64,10 @@ static void configure(struct vpmu *v, struct vpmu_place place, const struct vpmu
 		vpmu_forget(v, bit);
 	v->configured |= bit;
 	c->event_idx = event->event_idx;
-	if (vpmu_event_is_fw(event))
+	if (vpmu_event_is_fw(event)) {
+		c->hctr = vpmu_fw_place(v, event->event_idx);
 		return;
+	}
 	c->hctr = place.hctr.idx;
 	v->hctr[place.hctr.idx].users |= (uint32_t)bit;
 	vpmu_note_solo(v, place.hctr);

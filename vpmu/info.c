@@ -6,7 +6,7 @@
 
 static bool in_set(uint64_t set, unsigned long counter_idx)
 {
-	return counter_idx < VPMU_COUNTERS && (set & bit64((uint32_t)counter_idx)) != 0;
+	return counter_idx < VPMU_COUNTERS && (set >> counter_idx & 1) != 0;
 }
 
 /* Not inlined: most firmware events need no stack. */
@@ -43,14 +43,12 @@ struct sbi_ret vpmu_counter_get_info(const struct vpmu *v, unsigned long counter
 struct sbi_ret vpmu_counter_fw_read(const struct vpmu *v, unsigned long counter_idx)
 {
 	const struct vpmu_counter *c = &v->counter[counter_idx % VPMU_COUNTERS];
-	uint32_t code = SBI_PMU_EVENT_CODE(c->event_idx);
 
 	if (!in_set(v->fw_lctrs, counter_idx))
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
 	/* The same as fw_value(), in fewer instructions. */
-	if ((v->running >> counter_idx & 1) != 0 && code < VPMU_FW_EVENTS &&
-	    (v->policy.fw_events >> code & 1) != 0)
-		return vpmu_result(SBI_SUCCESS, v->fw_total[code] + c->offset);
+	if ((v->running >> counter_idx & 1) != 0 && c->hctr < VPMU_FW_EVENTS)
+		return vpmu_result(SBI_SUCCESS, v->fw_total[c->hctr] + c->offset);
 	return vpmu_result(SBI_SUCCESS, fw_value(v, (lctr_t){(uint32_t)counter_idx}));
 }
 

@@ -106,11 +106,20 @@ static inline bool vpmu_event_equal(const struct vpmu_hw_config *a, const struct
 /* What has been counted of the firmware event that a counter is configured for; goes up only. */
 static inline uint64_t vpmu_fw_total(const struct vpmu *v, lctr_t lctr)
 {
-	uint32_t code = SBI_PMU_EVENT_CODE(v->counter[lctr.idx].event_idx);
+	const struct vpmu_counter *c = &v->counter[lctr.idx];
 
-	if (code < VPMU_FW_EVENTS && (v->policy.fw_events >> code & 1) != 0)
-		return v->fw_total[code];
-	return vpmu_port_fw_total(code);
+	if (c->hctr < VPMU_FW_EVENTS)
+		return v->fw_total[c->hctr];
+	return vpmu_port_fw_total(SBI_PMU_EVENT_CODE(c->event_idx));
+}
+
+/* Where the total of a firmware event is, see struct vpmu_counter. */
+static inline uint32_t vpmu_fw_place(const struct vpmu *v, uint32_t event_idx)
+{
+	uint32_t code = SBI_PMU_EVENT_CODE(event_idx);
+
+	return code < VPMU_FW_EVENTS && (v->policy.fw_events >> code & 1) != 0 ? code
+	                                                                       : VPMU_FW_EVENTS;
 }
 
 /* Tells the port which of its firmware events are counted, where that changed. */

@@ -11,7 +11,22 @@
  */
 #include "vpmu/internal.h"
 
-void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
+/* Nothing of them is near its wrap, and none is to be moved. */
+static inline void add_one(struct vpmu *v, uint64_t hctrs)
+{
+	uint32_t i;
+	uint32_t k;
+
+	for_each_bit (i, hctrs)
+		for_each_bit (k, v->hctr[i].users & v->running)
+			v->counter[k].offset = (v->counter[k].offset + 1) & v->value_mask;
+	/* Those that were in step are so no more. */
+	v->shown &= ~hctrs;
+	v->solo &= ~hctrs;
+	vpmu_update_direct(v);
+}
+
+static __attribute__((noinline)) void add_to_offsets(struct vpmu *v, uint64_t hctrs)
 {
 	uint64_t moves = hctrs & (v->armed | (v->policy.cheap_moves ? v->shown : 0));
 	uint64_t taken = 0;
@@ -24,4 +39,12 @@ void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
 	for_each_bit (i, hctrs)
 		vpmu_hctr_step(v, (hctr_t){i});
 	vpmu_apply(v, moves | taken, 0, 0);
+}
+
+void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
+{
+	if (v->near == 0 && !v->policy.cheap_moves)
+		add_one(v, hctrs);
+	else
+		add_to_offsets(v, hctrs);
 }

@@ -212,14 +212,23 @@ static inline bool vpmu_may_read(const struct vpmu *v, uint64_t n)
 	return n < VPMU_HW_COUNTERS && (v->policy.hctrs & v->configured & ~v->lost) >> n & 1;
 }
 
-/* Its value, where it may be read. */
-static inline uint64_t vpmu_csr_value(const struct vpmu *v, uint64_t n)
+/* A counter that may be read, which can be told by less where it runs. */
+static inline bool vpmu_runs(const struct vpmu *v, uint64_t n)
+{
+	return n < VPMU_HW_COUNTERS && (v->policy.hctrs & v->running) >> n & 1;
+}
+
+/* Its value, where it may be read; the first is for those that run. */
+static inline uint64_t vpmu_running_value(const struct vpmu *v, uint64_t n)
 {
 	const struct vpmu_counter *c = &v->counter[n];
 
-	if ((v->running >> n & 1) == 0)
-		return c->value;
 	return (vpmu_port_read((hctr_t){c->hctr}) + c->offset) & v->value_mask;
+}
+
+static inline uint64_t vpmu_csr_value(const struct vpmu *v, uint64_t n)
+{
+	return (v->running >> n & 1) != 0 ? vpmu_running_value(v, n) : v->counter[n].value;
 }
 
 /* Does the guest have scountovf and LCOFI? */

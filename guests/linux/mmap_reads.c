@@ -102,11 +102,11 @@ static void running_pair(const struct event *event, struct tally *t)
 	uint64_t expected;
 	bool away;
 
-	/* Indices count from 1, and counter 1 is time. */
-	if (!event->page->cap_user_rdpmc || index < 4) {
+	if (!event->page->cap_user_rdpmc || index == 0) {
 		fprintf(stderr, "the kernel offers no read from user space\n");
 		exit(1);
 	}
+	/* Indices count from 1. */
 	p.csrr = read_of(index - 1);
 	away = pair_across_a_switch(&p);
 	if (p.lock != p.lock_after || p.index != index) {

@@ -49,10 +49,10 @@ def check(lines):
     return int(next(line for line in lines if ",instructions:u," in line).split(",")[3])
 
 
-def with_neighbour(folder, script, kind):
-    """A tree of one Debian guest, alpha, and a bare one, beta."""
+def with_neighbour(folder, script, kind, properties=""):
+    """A tree of one Debian guest, alpha, with further properties, and a bare one, beta."""
     bare = plain.make("build/guests/bare.bin")
-    tree = harness.linux_tree(folder, {"alpha": script})
+    tree = harness.linux_tree(folder, {"alpha": script}, properties=properties)
     text = tree.read_text(encoding="utf-8")
     text = text.replace("images {", f'images {{\n\t\tbare: bare {{ data = /incbin/("{bare}"); }};')
     end = text.rindex("\t};\n};")

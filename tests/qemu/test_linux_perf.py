@@ -9,6 +9,8 @@ import subprocess
 import pytest
 
 import harness
+import plain
+from perf_scaling import check_scaled, show, turns
 
 KNOWN = 20000000
 
@@ -19,11 +21,13 @@ perf stat -x, -e instructions:u,instructions:u work {KNOWN} 2>&1
 for access in 0 1 2; do
   echo $access > /proc/sys/kernel/perf_user_access
   echo "access $access"
-  perf stat -x, -e instructions:u work {KNOWN} 2>&1
+  perf stat -x, -e instructions:u,cycles:u work {KNOWN} 2>&1
+  echo "reads $access"
+  /test/mmap_reads 20 1 2>&1
 done
 echo 1 > /proc/sys/kernel/perf_user_access
 echo "both filters"
-perf stat -x, -e instructions:u,instructions:k work {KNOWN} 2>&1
+perf stat -v -x, -e instructions:u,instructions:k work {KNOWN} 2>&1
 echo "firmware"
 perf stat -x, -e r8000000000000005,r800000000000000a,r8000000000000004,r800000000000010a /test/illegal 123 2>&1
 echo "refused"
@@ -56,25 +60,38 @@ def test_corners(tmp_path, illegal, snapshot, backend):
     folder = tmp_path / "test"
     folder.mkdir()
     shutil.copy(illegal, folder)
+    shutil.copy(plain.make("build/guests/linux/mmap_reads"), folder)
     tree = harness.linux_tree(tmp_path, {"alpha": SCRIPT},
                               properties=f'\t\t\tpmu-snapshot = "{snapshot}";')
     result = harness.run(tree, backend=backend)
     assert result.status == harness.OK, str(result)
-    lines = result.vm("alpha")
+    lines = result.guest_output("alpha", "alpha")
     assert f"dmesg: {int(snapshot == 'on')}" in lines
 
     # The same event twice: two counters, one hardware counter, one number.
     twice = part(lines, f"dmesg: {int(snapshot == 'on')}")
     assert [(row[0], row[2]) for row in twice] == [(str(KNOWN), "instructions:u")] * 2
 
-    # Legacy access asks for the fixed counters by SKIP_MATCH.
+    # Legacy access, 2, asks for counters 0 and 2 by SKIP_MATCH. Another counter is behind them, so
+    # that their reads take an exit, one in the process and one in the kernel.
     for access in range(3):
-        assert [row[0] for row in part(lines, f"access {access}")] == [str(KNOWN)]
+        assert [row[0] for row in part(lines, f"access {access}")] == [str(KNOWN)] * 2
+    reads = lines.index("reads 0") + 1
+    assert lines[reads] == "the kernel offers no read from user space"
+    for access, exits in (1, 0), (2, 40):
+        reads = lines.index(f"reads {access}") + 1
+        assert lines[reads : reads + 2] == [
+            f"mmap_reads: {event} 1 of 1: 20 pairs, 0 wrong, 0 away; disabled 2, 0 wrong, 0 away; "
+            f"exits for reads {exits}, again 0" for event in ("instructions", "cycles")]
 
-    # The second filter is refused while the first counts, so perf lets them take turns, and says
-    # for which part of the time (field 5, in per cent) each was counted.
-    for row in part(lines, "both filters"):
-        assert row[0] == "<not counted>" or float(row[4]) <= 100.0, row
+    # The second filter is refused while the first counts, so perf lets them take turns: one of them
+    # is counted at any time.
+    user, kernel = turns(lines[lines.index("both filters") :])
+    show([user, kernel])
+    assert (user.event, kernel.event) == ("instructions:u", "instructions:k")
+    assert user.running + kernel.running == user.enabled == kernel.enabled
+    assert 0 < kernel.raw < kernel.running
+    check_scaled(user, KNOWN)
 
     # SET_TIMER: Linux with Sstc makes none. Fences: none on one vcpu. Illegal instructions, which
     # M-mode sees first: as many as were executed. Steal time, Tally's own: nobody to wait for.
@@ -82,7 +99,7 @@ def test_corners(tmp_path, illegal, snapshot, backend):
 
     # Linux asks for the standard events at boot, for a firmware event only when it is added.
     assert [row[0] for row in part(lines, "refused")] == ["<not counted>", "<not supported>"]
-    assert "end" in lines
+    assert lines[-1] == "end"
 
 
 @harness.both_backends
@@ -94,6 +111,6 @@ perf report -i /tmp/data -D 2>/dev/null | grep -c PERF_RECORD_SAMPLE
 """
     result = linux({"alpha": script}, backend=backend)
     assert result.status == harness.OK, str(result)
-    assert str(KNOWN // 100000) in result.vm("alpha")
+    assert result.guest_output("alpha", "alpha")[-1] == str(KNOWN // 100000)
     exits = next(line for line in result.own if line.startswith("vm alpha: vcpu 0: exits "))
     assert harness.exit_counts(exits)["lcofi"] == KNOWN // 100000

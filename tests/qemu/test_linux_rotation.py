@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""More groups than counters in a Debian guest: perf lets them take turns. Whatever is counted is
+exact, so that the turns add up to the whole; scaled figures are as right as scaling can be."""
+
+import pytest
+
+import harness
+from perf_scaling import check_scaled, show, turns
+from test_linux_counts import AFTER, WAIT, with_neighbour
+
+KNOWN = 100000000
+GROUPS = {
+    # One counter, three who want it.
+    "4": ("instructions:u,instructions:u,instructions:u", 1),
+    # Two counters, three groups of two.
+    "3 4": ("'{instructions:u,cycles:u},{instructions:u,cycles:u},{instructions:u,cycles:u}'", 2),
+}
+
+
+def check(lines, events):
+    """Exactly one group is counted at any time, as perf changes over in the kernel."""
+    found = turns(lines)
+    show(found)
+    assert len(found) == 3 * events, lines
+    for event in {turn.event for turn in found}:
+        mine = [turn for turn in found if turn.event == event]
+        assert sum(turn.raw for turn in mine) == KNOWN
+        assert [turn.enabled for turn in mine] == [sum(turn.running for turn in mine)] * 3
+        for turn in mine:
+            # A third of the time, but for the first and the last turn of 4 ms.
+            assert abs(turn.running - turn.enabled / 3) < 8e6, turn
+            check_scaled(turn, KNOWN)
+            # perf's output has time_running beside the scaled figure.
+            assert any(line.startswith(f"{turn.scaled},,{event},{turn.running},") for line in lines)
+    return found
+
+
+@pytest.mark.parametrize("backend", ["sbi", "ssccfg"])
+@pytest.mark.parametrize("counters", GROUPS)
+def test_turns(tmp_path, backend, counters):
+    """Alone, and beside a busy neighbour, when most of what is not the program's is the
+    neighbour's."""
+    groups, events = GROUPS[counters]
+    stat = f"perf stat -v -x, -e {groups} work {KNOWN} 2>&1\n"
+    tree = with_neighbour(tmp_path, f"{stat}echo beside\n{WAIT}{stat}", f"busy {AFTER}",
+                          properties=f"\t\t\tpmu-counters = <{counters}>;")
+    result = harness.run(tree, backend=backend, until="alpha end ")
+    assert result.status == harness.INTERRUPTED, str(result)
+    lines = result.guest_output("alpha", "alpha")
+    split = lines.index("beside")
+    for turn in check(lines[:split], events):
+        assert turn.enabled < 1.02 * KNOWN
+    for turn in check(lines[split:], events):
+        assert turn.enabled > 1.8 * KNOWN

@@ -61,8 +61,9 @@ static void report_hart(const struct pcpu *pcpu)
 	         hpm->hctrs, hpm->width, hpm->backend->name,
 	         hpm->lcofi ? "to guests" : "not available to guests");
 	if (platform.backend == HPM_SSCCFG && !hpm->ssccfg)
-		log_line("hart %lu: back end ssccfg was asked for, but its counters are not delegated",
-		         pcpu->hartid);
+		log_line(
+		    "hart %lu: back end ssccfg was asked for, but its counters are not delegated",
+		    pcpu->hartid);
 	for (uint32_t i = 0; i < hpm->n_events; i++)
 		log_line("hart %lu: event 0x%x on counters %lx", pcpu->hartid,
 		         hpm->events[i].event_idx, hpm->events[i].hctrs);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A virtual hart. It is pinned to one hart, its home, and its state belongs to that hart alone;
- * other harts talk to it through `requests` and `start_*`, then pcpu_notify(home).
+ * other harts talk to it through `requests` and `start_*`, then pcpu_notify().
  */
 #ifndef CORE_VCPU_H
 #define CORE_VCPU_H
@@ -43,18 +43,9 @@ enum vcpu_exit {
 	VCPU_EXITS
 };
 
+/* The large parts come last: what lies within 2 KiB of the start takes one instruction to reach. */
 struct vcpu {
 	struct guest_context ctx; /* first: switch.S holds a pointer to it */
-
-	/* Private to the home hart. */
-	struct vs_state vs;
-	struct vpmu pmu;
-	struct vcpu_fw fw;
-	bool counts_cycles;         /* as vcpu_update_wfi() found it */
-	uint64_t exits[VCPU_EXITS]; /* EXIT_ECALL: the long ones; the others are in ctx */
-	uint64_t timer;             /* without Sstc: host time of the guest's timer, ~0: off */
-	uint64_t fp[33];
-	bool fp_used; /* fp[] holds something */
 
 	/* Constant after boot. */
 	struct vm *vm;
@@ -66,6 +57,16 @@ struct vcpu {
 	atomic_ulong requests;
 	atomic_ulong hsm_state;          /* SBI_HSM_STATE_* */
 	uint64_t start_pc, start_opaque; /* written by the one that moved hsm_state to pending */
+
+	/* Private to the home hart. */
+	bool counts_cycles;         /* as vcpu_update_wfi() found it */
+	bool fp_used;               /* fp[] holds something */
+	uint64_t timer;             /* without Sstc: host time of the guest's timer, ~0: off */
+	uint64_t exits[VCPU_EXITS]; /* EXIT_ECALL: the long ones; the others are in ctx */
+	struct vs_state vs;
+	struct vcpu_fw fw;
+	struct vpmu pmu;
+	uint64_t fp[33];
 };
 
 static inline struct vcpu *vcpu_of(struct guest_context *ctx)

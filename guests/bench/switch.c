@@ -157,7 +157,8 @@ static void bench_wake(uint64_t rounds)
 		sleep(100);
 	at[2] = fw_read(insns);
 	csr_clear(sie, IRQ_TIMER);
-	say("wake", ((at[2] - at[1]) - (at[1] - at[0])) * 10 / rounds);
+	if (rounds)
+		say("wake", ((at[2] - at[1]) - (at[1] - at[0])) * 10 / rounds);
 	pmu_reset(BIT(insns));
 }
 

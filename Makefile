@@ -142,6 +142,11 @@ test-qemu: all guests
 bench-calls: all $(B)/guests/bench.bin
 	$(Q)tools/bench-calls $(BENCH)
 
+# What world switches cost, likewise with tests/bench/switch.json.
+.PHONY: bench-switch
+bench-switch: all $(B)/guests/bench.bin
+	$(Q)tools/bench-switch $(BENCH)
+
 check: setup $(B)/guest/fdt.stamp
 	$(Q)tools/check
 
@@ -179,6 +184,7 @@ help:
 	@echo "  fuzz        coverage-guided fuzzers, FUZZ_SECONDS=60 each; fuzz-replay: their corpus only"
 	@echo "  coverage    lines and branches of vpmu/ that the host tests reach"
 	@echo "  bench-calls what SBI PMU calls cost, on OpenSBI and on Tally (BENCH=OPTIONS)"
+	@echo "  bench-switch what a world switch costs, against live counters and against VMs (BENCH=OPTIONS)"
 	@echo "  check       format, SPDX, include direction, static analysis"
 	@echo "  setup       install what is missing (as root; the other targets do it too)"
 	@echo "  clean       remove build/, downloads included"

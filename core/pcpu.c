@@ -22,18 +22,18 @@ struct pcpu *pcpu_of_hart(uint64_t hartid)
 	return NULL;
 }
 
-void pcpu_notify(struct pcpu *pcpu)
+void pcpu_notify(struct pcpu *pcpu, uint64_t vcpus)
 {
-	atomic_store(&pcpu->mail, true);
+	atomic_fetch_or(&pcpu->mail, vcpus);
 	if (pcpu == this_pcpu())
 		pcpu_resched(pcpu); /* so that an SBI call takes the long way out */
 	else
 		sbi_call(SBI_EXT_IPI, SBI_IPI_SEND_IPI, 1, pcpu->hartid, 0, 0, 0);
 }
 
-void pcpu_mail_again(struct pcpu *pcpu)
+void pcpu_mail_again(struct pcpu *pcpu, uint64_t vcpus)
 {
-	atomic_store(&pcpu->mail, true);
+	atomic_fetch_or(&pcpu->mail, vcpus);
 	csr_set(CSR_SIP, BIT(IRQ_SSI));
 }
 
@@ -44,6 +44,8 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	pcpu->hartid = hartid;
 	pcpu->index = index;
 	pcpu->isa = isa;
+	pcpu->slice = (uint64_t)platform.timebase / 1000 * PCPU_SLICE_MS;
+	wake_times_init(&pcpu->wake);
 	pcpu->vs_has.sstc = isa & BIT(ISA_SSTC);
 	pcpu->vs_has.vsiselect = vs_state_probe_vsiselect();
 	vs_state_init_hart(pcpu->vs_has.sstc, isa & BIT(ISA_SVADU), isa & BIT(ISA_SVPBMT));

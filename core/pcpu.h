@@ -10,12 +10,15 @@
 #include "arch/riscv/hpm.h"
 #include "arch/riscv/vs_state.h"
 #include "core/types.h"
+#include "core/wake_times.h"
 
 #define MAX_HARTS      8U
-#define MAX_HART_VCPUS 64U
+#define MAX_HART_VCPUS WAKE_LEAVES
+#define PCPU_SLICE_MS  2U
 
 struct vcpu;
 
+/* The large parts come last, as in struct vcpu. */
 struct pcpu {
 	/* Used by arch/riscv/trap.c and switch.S; must come first. */
 	uint64_t guard[2];
@@ -23,28 +26,31 @@ struct pcpu {
 	/* Private to this hart, except at boot. */
 	uint64_t hartid;
 	uint32_t index;
+	uint32_t n_vcpus;
 	uint64_t isa; /* BIT(enum isa_ext) */
 	struct vs_has vs_has;
-	struct hpm hpm;
-	struct fw_events fw_events;
-	struct vcpu *hctr_owner[32]; /* whose counts each hardware counter holds, NULL: nobody's */
-	uint32_t n_vcpus;
-	struct vcpu *vcpus[MAX_HART_VCPUS];  /* those pinned here, fixed at boot */
-	uint64_t ready;                      /* of vcpus[]: wants to run */
-	uint64_t waiting;                    /* of vcpus[]: in WFI until an interrupt */
-	struct vcpu *current;                /* resident; NULL: none */
-	struct vcpu *fp_owner;               /* whose FP registers are in the hart */
-	uint32_t last;                       /* index of the vcpu that was resident before */
-	uint64_t slice_end;                  /* in host time */
-	const struct vcpu *last_of_vmid[17]; /* who ran last under each VMID */
+	uint32_t last;             /* index of the vcpu that was resident before */
+	struct vcpu *current;      /* resident; NULL: none */
+	uint64_t ready;            /* of vcpus[]: wants to run */
+	uint64_t waiting;          /* of vcpus[]: in WFI until an interrupt */
+	uint64_t unrobbed;         /* of ready: no steal time has begun, see sched.c */
+	uint64_t slice, slice_end; /* how long a turn is, when this one ends; host time */
+	const uint64_t *fp_image;  /* what the FP registers are a copy of; NULL: of nothing */
 	/* The stay in HS that is going on, as instret when it began, and on whose behalf. */
 	uint64_t stay_start;
 	struct vcpu *stay_of;
 
-	/* Other harts set it, then send an IPI: some vcpu of this hart has requests. */
-	atomic_uint mail;
+	/* Of vcpus[]: they have requests. Other harts set bits, then send an IPI. */
+	atomic_ulong mail;
 	/* Set by this hart when its probes are done. */
 	atomic_uint online;
+
+	struct vcpu *vcpus[MAX_HART_VCPUS];  /* those pinned here, fixed at boot */
+	const struct vcpu *last_of_vmid[17]; /* who ran last under each VMID */
+	struct hpm hpm;
+	struct vcpu *hctr_owner[32]; /* whose counts each hardware counter holds, NULL: nobody's */
+	struct fw_events fw_events;
+	struct wake_times wake; /* of those waiting, in host time */
 };
 
 union hart_stack {
@@ -82,11 +88,11 @@ static inline void pcpu_resched(struct pcpu *pcpu)
 /* The hart with this id, NULL if there is none or it is not used. */
 struct pcpu *pcpu_of_hart(uint64_t hartid);
 
-/* Makes a hart look at its vcpus' requests before long. Any hart. */
-void pcpu_notify(struct pcpu *pcpu);
+/* Makes a hart look at the requests of these of its vcpus before long. Any hart. */
+void pcpu_notify(struct pcpu *pcpu, uint64_t vcpus);
 
 /* Leaves mail for the next stay in HS, which begins at once. This hart. */
-void pcpu_mail_again(struct pcpu *pcpu);
+void pcpu_mail_again(struct pcpu *pcpu, uint64_t vcpus);
 
 /* Ends the stay in HS that is going on, for the books. This hart. */
 void pcpu_account_stay(struct pcpu *pcpu);

@@ -2,15 +2,9 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/sbi.h"
 #include "core/log.h"
-#include "core/platform.h"
 #include "core/sched.h"
 #include "core/vm.h"
 #include "vpmu/bits.h"
-
-static uint64_t slice_ticks(void)
-{
-	return (uint64_t)platform.timebase / 1000 * SLICE_MS;
-}
 
 static void set_host_timer(const struct pcpu *pcpu, uint64_t deadline)
 {
@@ -20,23 +14,9 @@ static void set_host_timer(const struct pcpu *pcpu, uint64_t deadline)
 		sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, deadline, 0, 0, 0, 0);
 }
 
-/* The earliest moment at which some vcpu that is not resident needs the hart. */
-static uint64_t next_wakeup(const struct pcpu *pcpu)
-{
-	uint64_t earliest = ~0UL;
-
-	for (uint64_t left = pcpu->waiting; left; left &= left - 1) {
-		uint64_t at = vcpu_timer_deadline(pcpu->vcpus[lowest_bit(left)]);
-
-		if (at < earliest)
-			earliest = at;
-	}
-	return earliest;
-}
-
 static void program_timer(struct pcpu *pcpu)
 {
-	uint64_t deadline = next_wakeup(pcpu);
+	uint64_t deadline = wake_times_earliest(&pcpu->wake);
 	const struct vcpu *current = pcpu->current;
 	uint64_t others = pcpu->ready & ~(current ? BIT(current->index) : 0);
 
@@ -50,8 +30,11 @@ static void program_timer(struct pcpu *pcpu)
 	set_host_timer(pcpu, deadline);
 }
 
-/* Steal time begins where a vcpu wants to run and another one is resident; vcpu_load() ends it. A
- * hart that idles, or is on its way to the one vcpu that wants it, steals from nobody. */
+/*
+ * Steal time begins where a vcpu wants to run and another one is resident; load() ends it. A hart
+ * that idles, or is on its way to the one vcpu that wants it, steals from nobody: those that became
+ * ready then are `unrobbed` until somebody is loaded.
+ */
 static void waits_its_turn(struct vcpu *vcpu, uint64_t now)
 {
 	if (!vcpu->fw.ready_since)
@@ -62,9 +45,13 @@ void sched_set_ready(struct vcpu *vcpu)
 {
 	struct pcpu *pcpu = vcpu->home;
 
+	if (pcpu->waiting & BIT(vcpu->index))
+		wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
 	pcpu->waiting &= ~BIT(vcpu->index);
 	pcpu->ready |= BIT(vcpu->index);
-	if (pcpu->current && vcpu != pcpu->current)
+	if (!pcpu->current)
+		pcpu->unrobbed |= BIT(vcpu->index);
+	else if (vcpu != pcpu->current)
 		waits_its_turn(vcpu, csr_read(CSR_TIME));
 	pcpu_resched(pcpu);
 }
@@ -94,8 +81,10 @@ void sched_off(struct vcpu *vcpu)
 {
 	struct pcpu *pcpu = vcpu->home;
 
+	wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
 	pcpu->ready &= ~BIT(vcpu->index);
 	pcpu->waiting &= ~BIT(vcpu->index);
+	pcpu->unrobbed &= ~BIT(vcpu->index);
 	pcpu_resched(pcpu);
 }
 
@@ -109,39 +98,47 @@ void sched_remove(struct vcpu *vcpu)
 	vm_vcpu_gone(vcpu);
 }
 
+/* Without Sstc: the moment that the guest asked for has come. */
+static void timer_came(struct vcpu *vcpu)
+{
+	vcpu->timer = ~0UL;
+	vcpu_set_virq(vcpu, IRQ_VSTI, true);
+}
+
 void sched_timer(void)
 {
 	struct pcpu *pcpu = this_pcpu();
 	uint64_t now = csr_read(CSR_TIME);
 
-	for (uint64_t left = pcpu->waiting | pcpu->ready; left; left &= left - 1) {
-		struct vcpu *vcpu = pcpu->vcpus[lowest_bit(left)];
+	while (wake_times_earliest(&pcpu->wake) <= now) {
+		struct vcpu *vcpu = pcpu->vcpus[wake_times_who(&pcpu->wake)];
 
-		if (vcpu->timer <= now) {
-			vcpu->timer = ~0UL;
-			vcpu_set_virq(vcpu, IRQ_VSTI, true);
-		}
-		if (vcpu != pcpu->current)
-			sched_wake_if_interrupted(vcpu);
+		wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
+		if (!pcpu->vs_has.sstc)
+			timer_came(vcpu);
+		sched_wake_if_interrupted(vcpu);
 	}
+	if (pcpu->current && pcpu->current->timer <= now)
+		timer_came(pcpu->current);
 	if (!pcpu->index && log_input_deadline() <= now)
 		log_input();
 	/* Also when nothing changed: the timer has to be set anew. */
 	pcpu_resched(pcpu);
 }
 
-void sched_check_mail(void)
+void sched_serve_mail(void)
 {
 	struct pcpu *pcpu = this_pcpu();
+	/* First the mail, then the requests: what comes in between is seen next time. */
+	uint64_t left = atomic_exchange(&pcpu->mail, 0);
 
-	if (!atomic_load_explicit(&pcpu->mail, memory_order_relaxed))
-		return;
-	/* First the flag, then the requests: what comes in between is seen next time. */
-	atomic_store(&pcpu->mail, false);
-	for (uint32_t i = 0; i < pcpu->n_vcpus; i++) {
+	while (left) {
+		struct vcpu *vcpu = pcpu->vcpus[lowest_bit(left)];
+
+		left &= left - 1;
 		/* A vcpu that ends prints a line: one a stay, the others come with the next. */
-		if (vcpu_serve_requests(pcpu->vcpus[i])) {
-			pcpu_mail_again(pcpu);
+		if (vcpu_serve_requests(vcpu) && left) {
+			pcpu_mail_again(pcpu, left);
 			break;
 		}
 	}
@@ -155,25 +152,52 @@ static struct vcpu *choose(const struct pcpu *pcpu, uint32_t last)
 	return pcpu->vcpus[lowest_bit(after ? after : pcpu->ready)];
 }
 
-/* Waits for an interrupt with no vcpu resident. Idle time is nobody's stay in HS. */
-static void idle(struct pcpu *pcpu)
+/* Waits, with no vcpu resident, until one is ready; the time then. Idle time is nobody's stay in
+ * HS. Not inlined: sched_next() would save more registers. */
+static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 {
-	program_timer(pcpu);
-	pcpu_account_stay(pcpu);
-	if (!atomic_load(&pcpu->mail))
-		wfi();
-	pcpu->stay_start = csr_read(CSR_INSTRET);
-	pcpu_interrupts(pcpu, csr_read(CSR_SIP) & csr_read(CSR_SIE));
-	sched_check_mail();
+	do {
+		program_timer(pcpu);
+		pcpu_account_stay(pcpu);
+		if (!atomic_load(&pcpu->mail))
+			wfi();
+		pcpu->stay_start = csr_read(CSR_INSTRET);
+		pcpu_interrupts(pcpu, csr_read(CSR_SIP) & csr_read(CSR_SIE));
+		sched_check_mail();
+	} while (!pcpu->ready);
+	return csr_read(CSR_TIME);
 }
 
-static void load(struct pcpu *pcpu, struct vcpu *vcpu)
+static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
-	uint64_t now = csr_read(CSR_TIME);
+	uint32_t i;
 
-	for (uint64_t left = pcpu->ready & ~BIT(vcpu->index); left; left &= left - 1)
-		waits_its_turn(pcpu->vcpus[lowest_bit(left)], now);
+	if (vcpu->fw.ready_since) {
+		vcpu->fw.steal_ticks += now - vcpu->fw.ready_since;
+		vcpu->fw.ready_since = 0;
+	}
+	for_each_bit (i, pcpu->unrobbed & ~BIT(vcpu->index))
+		waits_its_turn(pcpu->vcpus[i], now);
+	pcpu->unrobbed = 0;
 	vcpu_load(vcpu);
+	pcpu->slice_end = now + pcpu->slice;
+}
+
+/* Takes the current vcpu off the hart. */
+static void put(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	uint64_t self = BIT(vcpu->index);
+
+	vcpu_put(vcpu);
+	pcpu->last = vcpu->index;
+	if (pcpu->ready & self) {
+		pcpu->unrobbed |= self;
+	} else if (pcpu->waiting & self) {
+		if (vcpu_has_interrupt(vcpu))
+			sched_set_ready(vcpu);
+		else
+			wake_times_set(&pcpu->wake, vcpu->index, vcpu_timer_deadline(vcpu));
+	}
 }
 
 struct vcpu *sched_next(void)
@@ -185,17 +209,13 @@ struct vcpu *sched_next(void)
 	if (current && pcpu->ready & BIT(current->index) &&
 	    (now < pcpu->slice_end || pcpu->ready == BIT(current->index))) {
 		if (now >= pcpu->slice_end)
-			pcpu->slice_end = now + slice_ticks();
+			pcpu->slice_end = now + pcpu->slice;
 	} else {
-		if (current) {
-			vcpu_put(current);
-			pcpu->last = current->index;
-			sched_wake_if_interrupted(current);
-		}
-		while (!pcpu->ready)
-			idle(pcpu);
-		load(pcpu, choose(pcpu, pcpu->last));
-		pcpu->slice_end = csr_read(CSR_TIME) + slice_ticks();
+		if (current)
+			put(pcpu, current);
+		if (!pcpu->ready)
+			now = idle(pcpu);
+		load(pcpu, choose(pcpu, pcpu->last), now);
 	}
 	*pcpu_pending(pcpu) = 0;
 	program_timer(pcpu);

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which vcpu runs on this hart: those that want to take turns of SLICE_MS, and WFI gives the hart
+ * Which vcpu runs on this hart: those that want to take turns of PCPU_SLICE_MS, and WFI gives the hart
  * away. Every call concerns the calling hart, which is the home of the vcpu named.
  */
 #ifndef CORE_SCHED_H
 #define CORE_SCHED_H
 
 #include "core/vcpu.h"
-
-#define SLICE_MS 2U
 
 /* Puts the current vcpu away if another's turn has come or it cannot run; idles while nobody can.
  * Returns the vcpu to enter, resident. */
@@ -35,7 +33,12 @@ void sched_remove(struct vcpu *vcpu);
 /* The hart's timer interrupt. */
 void sched_timer(void);
 
-/* Serves the requests of all vcpus of this hart if somebody left some. */
-void sched_check_mail(void);
+/* Serves the requests of those vcpus of this hart for whom there is mail. */
+void sched_serve_mail(void);
+static inline void sched_check_mail(void)
+{
+	if (atomic_load_explicit(&this_pcpu()->mail, memory_order_relaxed))
+		sched_serve_mail();
+}
 
 #endif

@@ -17,13 +17,13 @@ void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 	vcpu->timer = ~0UL;
 	vcpu->wfi_traps = true;
 	vcpu->fp_used = false;
-	if (vcpu->home->fp_owner == vcpu)
-		vcpu->home->fp_owner = NULL;
+	if (vcpu->home->fp_image == vcpu->fp)
+		vcpu->home->fp_image = NULL;
 }
 
 /*
  * FP registers are saved only when the guest wrote them since they were loaded, and loaded only
- * when another vcpu's are in the hart. (A trap at first use would cost more than the 66
+ * when others are in the hart; vcpus that never wrote any share one image, zeroes. (A trap at first use would cost more than the 66
  * instructions it saves: an illegal instruction goes through M-mode.)
  */
 static void fp_put(struct vcpu *vcpu)
@@ -32,19 +32,20 @@ static void fp_put(struct vcpu *vcpu)
 		return;
 	fp_save(vcpu->fp);
 	vcpu->fp_used = true;
+	vcpu->home->fp_image = vcpu->fp;
 	vcpu->vs.sstatus = (vcpu->vs.sstatus & ~SSTATUS_FS) | SSTATUS_FS_CLEAN;
 }
 
 static void fp_load(struct vcpu *vcpu)
 {
 	static const uint64_t zeroes[33];
+	const uint64_t *image = vcpu->fp_used ? vcpu->fp : zeroes;
 
-	vcpu->vs.sstatus = (vcpu->vs.sstatus & ~SSTATUS_FS) | SSTATUS_FS_CLEAN;
-	if (vcpu->home->fp_owner == vcpu)
+	if (vcpu->home->fp_image == image)
 		return;
 	csr_set(CSR_SSTATUS, SSTATUS_FS_CLEAN);
-	fp_restore(vcpu->fp_used ? vcpu->fp : zeroes);
-	vcpu->home->fp_owner = vcpu;
+	fp_restore(image);
+	vcpu->home->fp_image = image;
 }
 
 /*
@@ -76,19 +77,23 @@ void vcpu_load(struct vcpu *vcpu)
 	/* A hart may walk vsatp's tables at any time, in HS too: never under another VM's VMID. */
 	csr_write(CSR_VSATP, 0);
 	csr_write(CSR_HGATP, vm->gstage.hgatp);
-	vs_state_load(&vcpu->vs, pcpu->vs_has);
+	vs_state_load(&vcpu->vs, &pcpu->vs_has);
 	csr_write(CSR_HTIMEDELTA, vm->htimedelta);
 	fence_if_strange(vcpu);
-	vcpu_fw_load(vcpu);
+	if (vcpu->fw.watched)
+		vcpu_fw_load(vcpu);
 	vpmu_restore(&vcpu->pmu);
+	if (pcpu->n_vcpus == 1)
+		vcpu_trap_wfi(vcpu, !vcpu_may_sleep(vcpu));
 }
 
 void vcpu_put(struct vcpu *vcpu)
 {
 	/* Counters first: their overflow must be found while they are this vcpu's. */
 	vpmu_save(&vcpu->pmu);
-	vcpu_fw_put(vcpu);
-	vs_state_put(&vcpu->vs, vcpu->home->vs_has);
+	if (vcpu->fw.watched)
+		vcpu_fw_put(vcpu);
+	vs_state_put(&vcpu->vs, &vcpu->home->vs_has);
 	fp_put(vcpu);
 	vcpu->home->current = NULL;
 }
@@ -156,7 +161,7 @@ bool vcpu_may_sleep(const struct vcpu *vcpu)
 void vcpu_request(struct vcpu *vcpu, uint64_t requests)
 {
 	atomic_fetch_or(&vcpu->requests, requests);
-	pcpu_notify(vcpu->home);
+	pcpu_notify(vcpu->home, BIT(vcpu->index));
 }
 
 static void serve_start(struct vcpu *vcpu)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A virtual hart. It is pinned to one hart, its home, and its state belongs to that hart alone;
- * other harts talk to it through `requests` and `start_*`, then pcpu_notify(home).
+ * other harts talk to it through `requests` and `start_*`, then pcpu_notify().
  */
 #ifndef CORE_VCPU_H
 #define CORE_VCPU_H
@@ -43,32 +43,30 @@ enum vcpu_exit {
 	VCPU_EXITS
 };
 
+/* The large parts come last: what lies within 2 KiB of the start takes one instruction to reach. */
 struct vcpu {
 	struct guest_context ctx; /* first: switch.S holds a pointer to it */
 
-	/*
-	 * Constant after boot. These and what short exits need come first: an instruction of RISC-V
-	 * reaches 2 KiB from the pointer.
-	 */
+	/* Constant after boot. */
 	struct vm *vm;
 	struct pcpu *home;
 	uint32_t id;    /* vhartid: index in the VM */
 	uint32_t index; /* in home->vcpus[] */
 
-	/* Private to the home hart. */
-	bool wfi_traps;             /* hstatus.VTW */
-	uint64_t exits[VCPU_EXITS]; /* EXIT_ECALL: the long ones; the others are in ctx */
-	struct vcpu_fw fw;
-	struct vpmu pmu;
-	struct vs_state vs;
-	uint64_t timer; /* without Sstc: host time of the guest's timer, ~0: off */
-	uint64_t fp[33];
-	bool fp_used; /* fp[] holds something */
-
 	/* Any hart. */
 	atomic_ulong requests;
 	atomic_ulong hsm_state;          /* SBI_HSM_STATE_* */
 	uint64_t start_pc, start_opaque; /* written by the one that moved hsm_state to pending */
+
+	/* Private to the home hart. */
+	bool wfi_traps;             /* hstatus.VTW */
+	bool fp_used;               /* fp[] holds something */
+	uint64_t timer;             /* without Sstc: host time of the guest's timer, ~0: off */
+	uint64_t exits[VCPU_EXITS]; /* EXIT_ECALL: the long ones; the others are in ctx */
+	struct vcpu_fw fw;
+	struct vpmu pmu;
+	struct vs_state vs;
+	uint64_t fp[33];
 };
 
 static inline struct vcpu *vcpu_of(struct guest_context *ctx)

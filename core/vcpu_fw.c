@@ -34,18 +34,12 @@ void vcpu_fw_watch(struct vcpu *vcpu, uint32_t codes)
 
 void vcpu_fw_load(struct vcpu *vcpu)
 {
-	if (vcpu->fw.watched)
-		take_bases(vcpu, vcpu->fw.watched);
-	if (vcpu->fw.ready_since) {
-		vcpu->fw.steal_ticks += csr_read(CSR_TIME) - vcpu->fw.ready_since;
-		vcpu->fw.ready_since = 0;
-	}
+	take_bases(vcpu, vcpu->fw.watched);
 }
 
 void vcpu_fw_put(struct vcpu *vcpu)
 {
-	if (vcpu->fw.watched)
-		add_up(vcpu, vcpu->fw.watched);
+	add_up(vcpu, vcpu->fw.watched);
 }
 
 void vcpu_fw_seen(struct vcpu *vcpu, uint32_t code)

@@ -22,7 +22,7 @@ struct vcpu_fw {
 /* The codes that the guest counts now. Resident. */
 void vcpu_fw_watch(struct vcpu *vcpu, uint32_t codes);
 
-/* Around residence: nothing is asked of the firmware for events that nobody watches. */
+/* Around residence, where something is watched: else nothing is asked of the firmware. */
 void vcpu_fw_load(struct vcpu *vcpu);
 void vcpu_fw_put(struct vcpu *vcpu);
 

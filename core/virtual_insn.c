@@ -112,12 +112,14 @@ enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 	}
 	struct insn insn = insn_decode(raw);
 
-	if (insn.kind == INSN_WFI && !vcpu_from_user()) {
-		/* Nothing counts that would suffer any more: it is executed again, and sleeps in VS. */
-		if (vcpu_may_sleep(vcpu)) {
-			vcpu_trap_wfi(vcpu, false);
-			return EXIT_WFI;
-		}
+	bool waits = insn.kind == INSN_WFI && !vcpu_from_user();
+
+	/* Nothing counts any more that would suffer: it is executed again, in VS. */
+	if ((waits || raw == WRS_NTO) && vcpu_may_sleep(vcpu)) {
+		vcpu_trap_wfi(vcpu, false);
+		return EXIT_WFI;
+	}
+	if (waits) {
 		vcpu_emulated(vcpu, insn.length);
 		wait_for_interrupt(vcpu);
 		return EXIT_WFI;

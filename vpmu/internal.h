@@ -273,11 +273,14 @@ static inline uint64_t vpmu_set(struct vpmu *v, hctr_t hctr, uint64_t users)
 	uint64_t bit = bit64(hctr.idx);
 	bool armed = (users & v->near) != 0;
 
-	if (((v->owned & bit) == 0 && !vpmu_hold(v, hctr, &h->event)) ||
+	/* What it is to hold it has held before: nothing need be noted. */
+	if (((v->owned & bit) == 0 && !vpmu_port_prepare(hctr, &h->event)) ||
 	    vpmu_port_set(bit, h->count, armed) != 0) {
+		v->owned &= ~bit;
 		vpmu_lose(v, hctr);
 		return 0;
 	}
+	v->owned |= bit;
 	if (armed)
 		v->armed |= bit;
 	return bit;

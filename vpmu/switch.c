@@ -66,11 +66,26 @@ void vpmu_evict(struct vpmu *v, hctr_t hctr)
 	v->armed &= ~bit;
 }
 
+/* Those that have one user each, which go on from where they were. Returns what can be run. */
+static uint64_t set_again(struct vpmu *v, uint64_t hctrs)
+{
+	uint64_t ready = 0;
+	uint32_t i;
+
+	for_each_bit (i, hctrs)
+		ready |= vpmu_set(v, (hctr_t){i}, bit64(i));
+	v->shown |= ready;
+	return ready;
+}
+
 void vpmu_restore(struct vpmu *v)
 {
-	uint64_t parked = v->parked;
-	uint64_t untouched = parked & v->owned;
+	uint64_t untouched = v->parked & v->owned;
+	uint64_t touched = v->parked & ~untouched;
+	uint64_t solo = touched & v->solo;
 
 	v->parked = 0;
-	vpmu_apply(v, parked & ~untouched, 0, untouched);
+	if (solo != 0)
+		untouched |= set_again(v, solo);
+	vpmu_apply(v, touched & ~solo, 0, untouched);
 }

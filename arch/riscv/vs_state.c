@@ -7,14 +7,14 @@ void vs_state_reset(struct vs_state *vs, uint64_t pc)
 {
 	*vs = (struct vs_state){
 	    .sepc = pc,
-	    .sstatus = 2UL << 32 | SSTATUS_SPP | SSTATUS_SPIE, /* UXL = 64 */
+	    .sstatus = 2UL << 32 | SSTATUS_FS_CLEAN | SSTATUS_SPP | SSTATUS_SPIE, /* UXL = 64 */
 	    .hstatus = HSTATUS_VSXL_64 | HSTATUS_SPV | HSTATUS_SPVP | HSTATUS_VTW,
 	    .vsstatus = 2UL << 32, /* UXL = 64 */
 	    .vstimecmp = ~0UL,
 	};
 }
 
-void vs_state_load(const struct vs_state *vs, struct vs_has has)
+void vs_state_load(const struct vs_state *vs, const struct vs_has *has)
 {
 	csr_write(CSR_SEPC, vs->sepc);
 	csr_write(CSR_SSTATUS, vs->sstatus);
@@ -30,13 +30,13 @@ void vs_state_load(const struct vs_state *vs, struct vs_has has)
 	csr_write(CSR_SCOUNTEREN, vs->scounteren);
 	csr_write(CSR_SENVCFG, vs->senvcfg);
 	csr_write(CSR_HVIP, vs->hvip);
-	if (has.sstc)
+	if (has->sstc)
 		csr_write(CSR_VSTIMECMP, vs->vstimecmp);
-	if (has.vsiselect)
+	if (has->vsiselect)
 		csr_write(CSR_VSISELECT, vs->vsiselect);
 }
 
-void vs_state_put(struct vs_state *vs, struct vs_has has)
+void vs_state_put(struct vs_state *vs, const struct vs_has *has)
 {
 	vs->sepc = csr_read(CSR_SEPC);
 	vs->sstatus = csr_read(CSR_SSTATUS);
@@ -52,9 +52,9 @@ void vs_state_put(struct vs_state *vs, struct vs_has has)
 	vs->scounteren = csr_read(CSR_SCOUNTEREN);
 	vs->senvcfg = csr_read(CSR_SENVCFG);
 	vs->hvip = csr_read(CSR_HVIP);
-	if (has.sstc)
+	if (has->sstc)
 		vs->vstimecmp = csr_read(CSR_VSTIMECMP);
-	if (has.vsiselect)
+	if (has->vsiselect)
 		vs->vsiselect = csr_read(CSR_VSISELECT);
 }
 

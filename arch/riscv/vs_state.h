@@ -31,8 +31,8 @@ struct vs_has {
 	bool sstc, vsiselect;
 };
 
-void vs_state_load(const struct vs_state *vs, struct vs_has has);
-void vs_state_put(struct vs_state *vs, struct vs_has has);
+void vs_state_load(const struct vs_state *vs, const struct vs_has *has);
+void vs_state_put(struct vs_state *vs, const struct vs_has *has);
 
 /* Is there a vsiselect? At boot. */
 bool vs_state_probe_vsiselect(void);

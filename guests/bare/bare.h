@@ -44,6 +44,8 @@ int clockcheck(uint64_t hartid);
 int raw_kind(uint64_t hartid);
 int million(uint64_t hartid);
 int gaps(uint64_t hartid);
+int mix(uint64_t hartid);
+int steal(uint64_t hartid);
 
 /* The parts of hostile; each returns how many of its attempts were let through. */
 uint64_t hostile_csrs(void);

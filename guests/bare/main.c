@@ -12,6 +12,7 @@ static const struct {
     {"chatter", chatter},     {"storm", storm},       {"cachewrap", cachewrap},
     {"falseflag", falseflag}, {"clock", clockcheck},  {"wfi", wfi_kind},
     {"raw", raw_kind},        {"million", million},   {"gaps", gaps},
+    {"mix", mix},             {"steal", steal},
 };
 
 uint64_t end_time;

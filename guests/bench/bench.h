@@ -30,6 +30,9 @@ void bench_pmu(uint64_t hw, uint64_t fw); /* masks of counters */
 void bench_reads(uint64_t hw);
 void bench_overflow(void);
 
+/* In several VMs at once. */
+void bench_switch(uint64_t hw, uint64_t fw);
+
 /* In a VM whose counter reads all trap. */
 void bench_read_by_policy(uint64_t hw);
 

@@ -6,8 +6,8 @@
  * is timed by itself some thousand times. A round is made so long that each begins one instruction
  * later in the tick than the one before: 100 rounds see every phase of the tick once, and their mean
  * is the exact number of instructions. What an empty operation costs is taken off.
- * A line a row: "bench NAME TENTHS", the cost in tenths of an instruction. rows=reads on bootargs:
- * the one for VMs whose counter reads trap.
+ * A line a row: "bench NAME TENTHS", the cost in tenths of an instruction. On bootargs
+ * rows=reads is for a VM whose counter reads trap, rows=switch for world switches.
  */
 #include "guests/bench/bench.h"
 
@@ -99,6 +99,8 @@ int guest_main(uint64_t hartid)
 	find_counters();
 	if (bootarg_is("rows", "reads")) {
 		bench_read_by_policy(hw);
+	} else if (bootarg_is("rows", "switch")) {
+		bench_switch(hw, fw);
 	} else {
 		bench_calls(hartid);
 		bench_reads(hw);

@@ -33,6 +33,9 @@ HOST_SRC_vuart := tests/host/test_vuart.c core/vuart.c
 HOST_TESTS += vplic
 HOST_SRC_vplic := tests/host/test_vplic.c core/vplic.c
 
+HOST_TESTS += wake_times
+HOST_SRC_wake_times := tests/host/test_wake_times.c core/wake_times.c
+
 CONSOLE_SRC := core/console.c core/console_keys.c core/console_line.c core/ansi.c core/printf.c
 
 HOST_TESTS += console

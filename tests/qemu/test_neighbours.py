@@ -94,6 +94,24 @@ def test_a_world_switch_keeps_all_state(tmp_path, backend):
     assert result.vm("beta") == ["marks: ends, 0 wrong"]
 
 
+STEAL = "kind=steal ticks=1000000"
+
+
+@harness.both_backends
+@pytest.mark.parametrize("beside, share", [([], 0), (["idle"], 0.02), (["busy"], 0.5),
+                                           (["busy"] * 3, 0.75), (["busy"] * 15, 0.9375)])
+def test_steal_time(tmp_path, backend, beside, share):
+    """What others take of the hart, to a time slice of 20,000 ticks each; nothing where nobody
+    does."""
+    guests = {"alpha": STEAL}
+    guests.update({f"n{n}": f"kind={kind} ticks=2000000" for n, kind in enumerate(beside)})
+    result = bare_guests.boot(tmp_path, guests, backend=backend)
+    words = result.vm("alpha")[0].split()
+    stolen, of = int(words[1]), int(words[3])
+    slack = 20000 * len(beside) if "busy" in beside else 0.02 * of * len(beside)
+    assert of * share - slack <= stolen <= of * share + slack, result.vm("alpha")
+
+
 @harness.both_backends
 def test_lost_guests(tmp_path, backend):
     """They trap for ever, as they would on a machine of their own, and nobody else suffers."""

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a world switch costs does not grow unnoticed, and does not depend on how many VMs there are."""
+
+import json
+import subprocess
+
+import pytest
+
+import harness
+import plain
+
+TOOL = harness.ROOT / "tools" / "bench-switch"
+ACCEPTED = harness.ROOT / "tests" / "bench" / "switch.json"
+
+
+def bench(*arguments):
+    """A run of the tool."""
+    plain.make("build/guests/bench.bin")
+    return subprocess.run([TOOL, *arguments], text=True, check=False, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE)
+
+
+@pytest.fixture(scope="module", params=harness.BACKENDS)
+def run(request):
+    """(back end, the finished run, {row: instructions})"""
+    done = bench("--on", request.param, "--json", "--against", ACCEPTED)
+    rows = {row: costs[request.param] for row, costs in json.loads(done.stdout).items()}
+    return request.param, done, rows
+
+
+def test_no_switch_has_grown(run):
+    _, done, _ = run
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_number_of_vms_does_not_show(run):
+    """Up to 16 on the hart, awake or asleep. One instruction is left: the turn that comes back to
+    the first VM of the hart takes one more, once in a circle."""
+    _, _, rows = run
+    for live in ("live-0", "live-2"):
+        for row in ("vms-4", "vms-8", "vms-16", "asleep-2", "asleep-6", "asleep-14"):
+            assert abs(rows[f"{row}/{live}"] - rows[f"switch/{live}"]) <= 1, row
+        assert rows[f"stay-15/{live}"] == rows[f"stay/{live}"]
+    assert rows["vms-16/slice"] == rows["asleep-14/slice"] == rows["switch/slice"]
+    assert abs(rows["stay-15/wake"] - rows["stay/wake"]) <= 1
+    assert abs(rows["vms-slope"]) <= 0.1 and abs(rows["asleep-slope"]) <= 0.1
+
+
+def test_counters_cost_a_straight_line(run):
+    """Each counter more costs what the one before did; OpenSBI's calls differ a little."""
+    backend, _, rows = run
+    net = [rows[f"switch/live-{n}"] - rows[f"stay/live-{n}"] for n in range(1, 6)]
+    steps = [after - before for before, after in zip(net, net[1:])]
+    assert max(steps) - min(steps) <= (0.03 * max(steps) if backend == "sbi" else 0), net
+
+
+def test_growth_is_noticed(run, tmp_path):
+    """The same comparison, with accepted figures of the two lines 3 % too low."""
+    backend, done, _ = run
+    accepted = json.loads(ACCEPTED.read_text(encoding="ascii"))
+    for row in ("net-slope", "net-intercept"):
+        accepted[row][backend] = json.loads(done.stdout)[row][backend] * 0.97
+    file = tmp_path / "measured.json"
+    file.write_text(done.stdout, encoding="ascii")
+    lower = tmp_path / "accepted.json"
+    lower.write_text(json.dumps(accepted), encoding="ascii")
+    again = bench("--table", file, "--against", lower)
+    assert again.returncode == 1
+    named = [line.split(" ")[1:3] for line in again.stderr.splitlines()]
+    assert named == [["net-slope", f"({backend}):"], ["net-intercept", f"({backend}):"]]

@@ -6,13 +6,26 @@ static const struct {
 	const char *name;
 	int (*run)(uint64_t hartid);
 } kinds[] = {
-    {"idle", idle},           {"busy", busy},         {"pmuloop", pmuloop},
-    {"measure", measure},     {"marks", marks_kind},  {"hostile", hostile},
-    {"wildjump", wildjump},   {"wildsatp", wildsatp}, {"reads", reads_kind},
-    {"chatter", chatter},     {"storm", storm},       {"cachewrap", cachewrap},
-    {"falseflag", falseflag}, {"clock", clockcheck},  {"wfi", wfi_kind},
-    {"raw", raw_kind},        {"million", million},   {"gaps", gaps},
-    {"mix", mix},             {"steal", steal},
+    {"idle", idle},
+    {"busy", busy},
+    {"pmuloop", pmuloop},
+    {"measure", measure},
+    {"marks", marks_kind},
+    {"hostile", hostile},
+    {"wildjump", wildjump},
+    {"wildsatp", wildsatp},
+    {"reads", reads_kind},
+    {"chatter", chatter},
+    {"storm", storm},
+    {"cachewrap", cachewrap},
+    {"falseflag", falseflag},
+    {"clock", clockcheck},
+    {"wfi", wfi_kind},
+    {"raw", raw_kind},
+    {"million", million},
+    {"gaps", gaps},
+    {"mix", mix},
+    {"steal", steal},
 };
 
 uint64_t end_time;

@@ -36,6 +36,7 @@ struct pcpu {
 	uint32_t last;                       /* index of the vcpu that was resident before */
 	uint64_t slice_end;                  /* in host time */
 	const struct vcpu *last_of_vmid[17]; /* who ran last under each VMID */
+	bool unmask_traps;                   /* hvictl.VTI: see core/vs_interrupts.h */
 	/* The stay in HS that is going on, as instret when it began, and on whose behalf. */
 	uint64_t stay_start;
 	struct vcpu *stay_of;

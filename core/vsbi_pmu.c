@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SBI 3.0 chapter 11: registers into calls of vpmu/, no PMU logic. */
 #include "core/vm.h"
+#include "core/vs_interrupts.h"
 #include "core/vsbi.h"
 
 /* The vPMU of the caller. */
@@ -16,6 +17,7 @@ static inline struct sbi_ret settled(struct sbi_ret ret)
 
 	if (vcpu->counts_cycles != vpmu_counts_cycles(&vcpu->pmu))
 		vcpu_update_wfi(vcpu);
+	vs_interrupts_settle();
 	return ret;
 }
 

@@ -180,6 +180,8 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice)
 	hpm->ssccfg = probe_ssccfg(lowest_bit(hpm->hctrs));
 	quirks.scountovf_leaks = !hpm->ssccfg;
 	hpm->lcofi = probe_lcofi() && hpm->ssccfg;
+	if (hpm->lcofi)
+		quirk_probe_unmask();
 	/* Each counter is configured and reset on the way, which also scrubs boot's stale OF. */
 	find_events(hpm);
 	quirks.home_counters = wants_home_counters(hpm);

@@ -34,6 +34,15 @@ bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t h
 	return !started || !moved;
 }
 
+void quirk_probe_unmask(void)
+{
+	bool at_once = vs_probe(0, BIT(IRQ_LCOFI), 0, BIT(IRQ_LCOFI));
+	/* The AIA has VTI keep other interrupts from the guest: then it is no way out. */
+	bool others = vs_probe(BIT(IRQ_SSI), BIT(IRQ_VSSI), HVICTL_VTI, 0);
+
+	quirks.late_unmask = !at_once && others;
+}
+
 void quirks_text(char *buf, size_t size)
 {
 	static const struct {
@@ -43,6 +52,7 @@ void quirks_text(char *buf, size_t size)
 	    {&quirks.home_counters, "home-counters"},
 	    {&quirks.no_armed_cache_events, "no-armed-cache-events"},
 	    {&quirks.scountovf_leaks, "scountovf-leaks"},
+	    {&quirks.late_unmask, "late-unmask"},
 	    {&quirks.no_lcofi, "no-lcofi"},
 	};
 	size_t used = 0;

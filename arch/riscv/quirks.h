@@ -23,6 +23,10 @@ struct quirks {
 	bool no_armed_cache_events;
 	/* QEMU without Ssccfg: the guest reads the hart's own scountovf. Known by CDE. */
 	bool scountovf_leaks;
+	/* QEMU before 11: a guest's write to sie does not deliver the LCOFI that it unmasks; the
+	 * next entry does. Where hvictl.VTI makes such writes trap, and changes nothing else as it
+	 * would on a hart that keeps to the AIA, Tally makes the write. Probed, both of it. */
+	bool late_unmask;
 	/* Debian's QEMU 10.0.13: bit 13 of sie and hvien cannot be set, no LCOFI. Probed. */
 	bool no_lcofi;
 };
@@ -41,6 +45,15 @@ static inline bool quirk_may_arm(uint32_t event_idx)
  * can count it and hold nothing; they hold nothing afterwards.
  */
 bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t hctr_b);
+
+/* Finds out about late_unmask, on a hart whose hvien.13 is set. At boot, sie is 0. */
+void quirk_probe_unmask(void);
+
+/*
+ * Sets bits of sie in VS-mode, with interrupts on and vsie, hvip and hvictl as given: is an
+ * interrupt taken, before or within two instructions? At boot, sie is 0.
+ */
+bool vs_probe(uint64_t vsie, uint64_t hvip, uint64_t hvictl, uint64_t set);
 
 /* Writes names of those that were found to buf, blank-separated; "none" if there are none. */
 void quirks_text(char *buf, size_t size);

@@ -16,9 +16,9 @@ int armed(void)
 {
 	uint32_t a = configure(hw_counters(), 0, EVENT_CYCLES);
 	uint32_t b = configure(hw_counters() & ~BIT(a), SINH, EVENT_INSTRUCTIONS);
-	uint64_t until = csr_read(time) + bootarg_num("ticks", 1000);
+	uint64_t ticks = bootarg_num("ticks", 1000), since = csr_read(time);
 
-	while (csr_read(time) < until)
+	for (uint64_t now = since; now - since < ticks; now = csr_read(time))
 		for (volatile int i = 0; i < 1000; i++)
 			;
 	pmu_start(BIT(b), -2UL);
@@ -41,12 +41,12 @@ int watch(void)
 {
 	uint32_t a = configure(hw_counters(), 0, EVENT_CYCLES);
 	uint32_t b = configure(hw_counters() & ~BIT(a), SINH, EVENT_INSTRUCTIONS);
-	uint64_t until = csr_read(time) + bootarg_num("ticks", 100000), odd = 0, looks = 0;
+	uint64_t ticks = bootarg_num("ticks", 100000), since = csr_read(time), odd = 0, looks = 0;
 
 	irq_handle_by(on_overflow);
 	csr_set(sie, IRQ_LCOFI);
 	csr_set(sstatus, SSTATUS_SIE);
-	while (csr_read(time) < until) {
+	for (uint64_t now = since; now - since < ticks; now = csr_read(time)) {
 		bool runs = looks++ & 1;
 
 		if (runs)

@@ -124,6 +124,40 @@ def test_pending_bit_and_flags_at_each_step(tmp_path, where):
     assert lines == (expected + "steps: ends").splitlines()
 
 
+# How an access to sie or sip reads while sie is 2 and LCOFIP pends, masked; what it leaves of both;
+# which interrupts it brings, after which of the code's bytes.
+NOT_YET = "interrupts 0x0 at 0, 29 instructions"
+LCOFI = "interrupts 0xd at 4, 137 instructions"
+SOFT = "interrupts 0x1 at 4, 137 instructions"
+UNMASK = [
+    ("csrr sie", 2, 2, 0x2000, NOT_YET),
+    ("csrr sip", 0x2000, 2, 0x2000, NOT_YET),
+    ("csrs sie, LCOFIE", 2, 0x2002, 0, LCOFI),
+    ("csrw sie, LCOFIE", 2, 0x2000, 0, LCOFI),
+    ("csrw sie, all", 2, 0x2222, 0, LCOFI),
+    ("csrw sie, x0", 2, 0, 0x2000, NOT_YET),
+    ("csrc sie, SSIE", 2, 0, 0x2000, NOT_YET),
+    ("csrwi sie, 0", 2, 0, 0x2000, NOT_YET),
+    ("csrsi sie, SSIE", 2, 2, 0x2000, NOT_YET),
+    ("csrci sie, SSIE", 2, 0, 0x2000, NOT_YET),
+    ("csrc sip, LCOFIP", 0x2000, 2, 0, NOT_YET),
+    ("csrw sip, x0", 0x2000, 2, 0, NOT_YET),
+    ("csrs sip, SSIP", 0x2000, 2, 0x2000, SOFT),
+    ("csrwi sip, SSIP", 0x2000, 2, 0, SOFT),
+    ("csrsi sip, SSIP", 0x2000, 2, 0x2000, SOFT),
+    ("csrci sip, SSIP", 0x2000, 2, 0x2000, NOT_YET),
+]
+
+
+@pytest.mark.parametrize("where", PLACES)
+def test_unmasking_delivers_at_once(tmp_path, where):
+    """QEMU 10 does not see that a guest unmasks a virtual LCOFI: Tally makes the access."""
+    expected = [f"{name}: reads 0x{read:x}, leaves sie 0x{sie:x} sip 0x{sip:x}, {interrupts}"
+                for name, read, sie, sip, interrupts in UNMASK]
+    assert sampling(tmp_path, where, "unmask") == expected + 2 * ["in U: cause 2"] + [
+        "unmask: ends"]
+
+
 # Instructions of U that the samples of `exits` are taken from, the last one an ecall.
 RUN = 10001
 

@@ -6,8 +6,9 @@ static const struct {
 	const char *name;
 	int (*run)(void);
 } kinds[] = {
-    {"table", table}, {"steps", steps},   {"unmask", unmask}, {"exits", exits},
-    {"rate", rate},   {"chance", chance}, {"watch", watch},   {"armed", armed},
+    {"table", table},       {"steps", steps},   {"unmask", unmask}, {"exits", exits},
+    {"rate", rate},         {"chance", chance}, {"watch", watch},   {"armed", armed},
+    {"snapshot", snapshot}, {"tlb", tlb},
 };
 
 static uint64_t counters(bool fw)

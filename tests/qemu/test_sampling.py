@@ -245,3 +245,26 @@ def test_what_ends_leaves_nothing(tmp_path, backend):
                        for line in result.own)
         assert result.vm(name)[:1] == (["armed: LCOFIP 1"] if "pending=yes" in bootargs else
                                        result.vm(name)[:1] if name == "watch" else [])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_snapshot(tmp_path, backend):
+    """Samples by the snapshot page, none of 1,000 lost; and the start that Linux makes instead of
+    the right one is refused, for base 4096 names no counter: it takes one sample and no more."""
+    lines = sampling(tmp_path, backend, "snapshot", properties='\t\t\tpmu-snapshot = "on";')
+    assert lines == ["snapshot: 1000 samples, 0 wrong",
+                     "snapshot: base 4096: error -3, 1 samples, counter 0"]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("neighbour", ["none", "busy"])
+def test_tlb_counters_overflow(tmp_path, backend, neighbour):
+    """No start ends the emulator, and each wrap is told once, when it is seen."""
+    guests = {"alpha": "sampling=tlb"}
+    if neighbour == "busy":
+        guests["beta"] = "kind=busy ticks=100000"
+    lines = bare_guests.boot(tmp_path, guests, backend=backend).vm("alpha")
+    ways = [f"{way}: flags right, 1 interrupts"
+            for way in ("start", "go on", "AUTO_START", "world switch")]
+    assert lines == [line for event in ("0x10019", "0x1001b", "0x10021")
+                     for line in [f"event {event}", *ways]] + ["tlb: ends"]

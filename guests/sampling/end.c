@@ -33,6 +33,24 @@ int armed(void)
 	sbi_shutdown(SBI_SRST_REASON_NONE);
 }
 
+/* Does scountovf, where it can be read, ever change by what others do? */
+int leaks(void)
+{
+	uint64_t ticks = bootarg_num("ticks", 100000), since = csr_read(time), first, changes = 0;
+
+	trap_guard();
+	first = csr_read(CSR_SCOUNTOVF);
+	if (trap_unguard().count) {
+		print("leaks: illegal instruction\n");
+		return 0;
+	}
+	for (uint64_t now = since; now - since < ticks; now = csr_read(time))
+		for (int i = 0; i < 100; i++)
+			changes += csr_read(CSR_SCOUNTOVF) != first;
+	print("leaks: 0x%x, %u changes\n", first, changes);
+	return changes != 0;
+}
+
 /*
  * Stands by with interrupts on and counters that do not run, then with one that runs far from
  * its wrap, then takes samples of its own.

@@ -8,7 +8,7 @@ static const struct {
 } kinds[] = {
     {"table", table},       {"steps", steps},   {"unmask", unmask}, {"exits", exits},
     {"rate", rate},         {"chance", chance}, {"watch", watch},   {"armed", armed},
-    {"snapshot", snapshot}, {"tlb", tlb},
+    {"snapshot", snapshot}, {"tlb", tlb},       {"leaks", leaks},
 };
 
 static uint64_t counters(bool fw)

@@ -81,6 +81,7 @@ int rate(void);
 int chance(void);
 int watch(void);
 int armed(void);
+int leaks(void);
 int snapshot(void);
 int tlb(void);
 

@@ -8,7 +8,8 @@ static const struct {
 } kinds[] = {
     {"table", table},       {"steps", steps},   {"unmask", unmask}, {"exits", exits},
     {"rate", rate},         {"chance", chance}, {"watch", watch},   {"armed", armed},
-    {"snapshot", snapshot}, {"tlb", tlb},       {"leaks", leaks},
+    {"snapshot", snapshot}, {"tlb", tlb},       {"leaks", leaks},   {"storm", storm},
+    {"pace", pace},
 };
 
 static uint64_t counters(bool fw)

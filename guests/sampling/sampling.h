@@ -83,6 +83,8 @@ int watch(void);
 int armed(void);
 int leaks(void);
 int snapshot(void);
+int storm(void);
+int pace(void);
 int tlb(void);
 
 #endif

@@ -64,7 +64,10 @@ def test_profile_on_the_firmware_alone(tmp_path, two_functions, bare):
     (tmp_path / "test").mkdir()
     shutil.copy(two_functions, tmp_path / "test")
     heavy = (HEAVY - 1) // PERIOD
-    assert symbols(bare(PROFILE)) == {"heavy": heavy, "light": ALL // PERIOD - heavy}
+    seen = symbols(bare(PROFILE))
+    # QEMU and OpenSBI lose a few (docs/platform.md, Counters 3 and Overflow 1), and add none.
+    assert 0.95 * heavy < seen["heavy"] <= heavy
+    assert 0.95 * (ALL // PERIOD - heavy) < seen["light"] <= ALL // PERIOD - heavy
 
 
 def test_linux_loses_samples_with_the_snapshot(tmp_path, two_functions):
@@ -92,7 +95,7 @@ perf report -i /tmp/f --stdio 2>/dev/null | sed -n 's/^# Event count (approx.): 
 work 3000000000 &
 sleep 5 | timeout -s INT 3 perf top --stdio -d 1 -e instructions:u -c 1000000 >/tmp/top 2>&1
 wait
-grep '% ' /tmp/top | sed 's/^/top: /'
+grep '^ *[0-9.]*% ' /tmp/top | sed 's/^/top: /'
 perf record -q -e instructions:u -e instructions:k -c 100000 -o /tmp/uk work {KNOWN} 2>&1
 perf script -i /tmp/uk -F event,ip 2>/dev/null | sed 's/^/filters: /'
 perf record -q -c 100000 -o /tmp/m -e cycles:u,instructions:u,cycles,instructions,dTLB-load-misses:u \\

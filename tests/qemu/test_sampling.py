@@ -268,3 +268,23 @@ def test_tlb_counters_overflow(tmp_path, backend, neighbour):
             for way in ("start", "go on", "AUTO_START", "world switch")]
     assert lines == [line for event in ("0x10019", "0x1001b", "0x10021")
                      for line in [f"event {event}", *ways]] + ["tlb: ends"]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_storm_harms_nobody_else(tmp_path, backend):
+    """A guest with a period of 1 goes on by an instruction a sample, and the one beside it by what
+    it does beside one that samples nothing: Tally's work is done in the stormer's own turns."""
+    pace = {}
+    for period in (0, 1, 10):
+        guests = {"alpha": "sampling=pace ticks=200000",
+                  "beta": f"sampling=storm period={period} ticks=210000"}
+        result = bare_guests.boot(tmp_path, guests, backend=backend)
+        pace[period] = int(result.vm("alpha")[0].split()[1])
+        samples, instructions = (int(result.vm("beta")[0].split()[n]) for n in (1, 3))
+        if period:
+            # The ecall that ends a run is an instruction of U, too; the last one is not taken.
+            assert instructions // period - 1 <= samples <= instructions // period
+            assert samples > 1000
+    assert pace[0] > 5000
+    for period in (1, 10):
+        assert abs(pace[period] - pace[0]) <= 0.02 * pace[0], pace

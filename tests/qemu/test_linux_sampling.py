@@ -117,7 +117,8 @@ def test_every_way_of_perf(tmp_path, backend):
     # 1,000 a second for 0.2 s, in periods that perf finds by trying; all but the last began ones.
     assert 190 <= int(words["rate"][0]) <= 230
     assert 0.99 * 200000000 < int(words["count"][0]) <= 200000000
-    assert re.fullmatch(r"(100|99)\.\d\d% +work +\[\.\] loop", words["top"][0]), lines
+    top = re.match(r"([\d.]+)% +work +\[\.\] loop", words["top"][0])
+    assert top and float(top.group(1)) > 90, words["top"]
     # The two filters take turns: no more samples than periods, and those of user space are there.
     user = [row for row in words["filters"] if row.startswith("instructions:u")]
     assert 0 < len(user) <= KNOWN // 100000

@@ -7,6 +7,7 @@
 #include "core/vcpu.h"
 #include "core/virtual_insn.h"
 #include "core/vm.h"
+#include "core/vs_interrupts.h"
 
 static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
 {
@@ -67,6 +68,7 @@ struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
 	sched_check_mail();
 	if (*pcpu_pending(pcpu))
 		vcpu = sched_next();
+	vs_interrupts_settle();
 	pcpu_account_stay(pcpu);
 	return &vcpu->ctx;
 }

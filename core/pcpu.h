@@ -36,6 +36,7 @@ struct pcpu {
 	uint64_t unrobbed;         /* of ready: no steal time has begun, see sched.c */
 	uint64_t slice, slice_end; /* how long a turn is, when this one ends; host time */
 	const uint64_t *fp_image;  /* what the FP registers are a copy of; NULL: of nothing */
+	bool unmask_traps;         /* hvictl.VTI: see core/vs_interrupts.h */
 	/* The stay in HS that is going on, as instret when it began, and on whose behalf. */
 	uint64_t stay_start;
 	struct vcpu *stay_of;

@@ -6,6 +6,7 @@
 #include "core/sched.h"
 #include "core/vcpu.h"
 #include "core/vm.h"
+#include "core/vs_interrupts.h"
 
 void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 {
@@ -79,6 +80,7 @@ void vcpu_load(struct vcpu *vcpu)
 	csr_write(CSR_HGATP, vm->gstage.hgatp);
 	vs_state_load(&vcpu->vs, &pcpu->vs_has);
 	csr_write(CSR_HTIMEDELTA, vm->htimedelta);
+	vs_interrupts_loaded(pcpu, &vcpu->vs);
 	fence_if_strange(vcpu);
 	if (vcpu->fw.watched)
 		vcpu_fw_load(vcpu);

@@ -6,6 +6,7 @@
 #include "core/sched.h"
 #include "core/virtual_insn.h"
 #include "core/vm.h"
+#include "core/vs_interrupts.h"
 
 #define WRS_NTO 0x00d00073U /* traps with hstatus.VTW, like WFI */
 
@@ -124,6 +125,8 @@ enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 		wait_for_interrupt(vcpu);
 		return EXIT_WFI;
 	}
+	if (vs_interrupts_access(vcpu, &insn))
+		return EXIT_CSR;
 	if (raw == WRS_NTO) {
 		/* Zawrs: it waits for another vcpu, which may need this hart. It may end early. */
 		vcpu_emulated(vcpu, 4);

@@ -9,6 +9,7 @@
 #include "core/guest_mem.h"
 #include "core/pcpu.h"
 #include "core/vcpu.h"
+#include "core/vs_interrupts.h"
 #include "vpmu/port.h"
 
 _Static_assert(VPMU_INH_VS == HPM_INH_VS && VPMU_INH_VU == HPM_INH_VU &&
@@ -141,6 +142,7 @@ void vpmu_port_raise_lcofi(void)
 
 	vcpu->fw.lcofis++;
 	csr_set(CSR_HVIP, BIT(IRQ_LCOFI));
+	vs_interrupts_settle();
 }
 
 void vpmu_port_fw_watch(uint32_t codes)

@@ -158,15 +158,18 @@ static bool probe_lcofi(void)
  * last thing that the firmware does to a counter must be to configure it, or the counter would
  * count M-mode under the delegated back end.
  */
-static void set_minh(const struct hpm *hpm)
+static void configure_all(struct hpm *hpm)
 {
 	uint64_t done = 0;
 
 	for (uint32_t i = 0; i < hpm->n_events; i++) {
-		uint64_t left;
+		uint32_t hctr;
 
-		for (left = hpm->events[i].hctrs & ~done; left; left &= left - 1)
-			try_event(hpm->events[i].event_idx, lowest_bit(left));
+		for_each_bit (hctr, hpm->events[i].hctrs & ~done) {
+			try_event(hpm->events[i].event_idx, hctr);
+			/* For no filter that is ever asked for: it is to be reset first. */
+			hpm->slots[hctr].programmed = true;
+		}
 		done |= hpm->events[i].hctrs;
 	}
 }
@@ -184,14 +187,17 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice)
 	quirks.scountovf_leaks = !hpm->ssccfg;
 	quirks.wfi_recounts = quirk_wfi_recounts();
 	hpm->lcofi = probe_lcofi() && hpm->ssccfg;
+	if (hpm->lcofi)
+		quirk_probe_unmask();
 	/* Each counter is configured and reset on the way, which also scrubs boot's stale OF. */
 	find_events(hpm);
 	quirks.home_counters = wants_home_counters(hpm);
 	if (quirks.home_counters)
 		assign_homes(hpm);
 	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
-	if (hpm->ssccfg && choice != HPM_SBI) {
-		set_minh(hpm);
-		hpm->delegated = true;
-	}
+	hpm->delegated = hpm->ssccfg && choice != HPM_SBI;
+	/* Where guests see the hart's own flags, those of all counters are 1 from here on, whoever
+	 * uses them: configuring sets OF, and no counter is ever armed. They tell nothing then. */
+	if (hpm->delegated || quirks.scountovf_leaks)
+		configure_all(hpm);
 }

@@ -62,6 +62,15 @@ bool quirk_wfi_recounts(void)
 	return recounts;
 }
 
+void quirk_probe_unmask(void)
+{
+	bool at_once = vs_probe(0, BIT(IRQ_LCOFI), 0, BIT(IRQ_LCOFI));
+	/* The AIA has VTI keep other interrupts from the guest: then it is no way out. */
+	bool others = vs_probe(BIT(IRQ_SSI), BIT(IRQ_VSSI), HVICTL_VTI, 0);
+
+	quirks.late_unmask = !at_once && others;
+}
+
 void quirks_text(char *buf, size_t size)
 {
 	static const struct {
@@ -72,6 +81,7 @@ void quirks_text(char *buf, size_t size)
 	    {&quirks.no_armed_cache_events, "no-armed-cache-events"},
 	    {&quirks.scountovf_leaks, "scountovf-leaks"},
 	    {&quirks.wfi_recounts, "wfi-recounts"},
+	    {&quirks.late_unmask, "late-unmask"},
 	    {&quirks.no_lcofi, "no-lcofi"},
 	};
 	size_t used = 0;

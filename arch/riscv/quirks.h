@@ -25,6 +25,10 @@ struct quirks {
 	bool scountovf_leaks;
 	/* QEMU under -icount: what follows WFI in its block is counted twice. Probed. */
 	bool wfi_recounts;
+	/* QEMU before 11: a guest's write to sie does not deliver the LCOFI that it unmasks; the
+	 * next entry does. Where hvictl.VTI makes such writes trap, and changes nothing else as it
+	 * would on a hart that keeps to the AIA, Tally makes the write. Probed, both of it. */
+	bool late_unmask;
 	/* Debian's QEMU 10.0.13: bit 13 of sie and hvien cannot be set, no LCOFI. Probed. */
 	bool no_lcofi;
 };
@@ -46,6 +50,14 @@ bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t h
 
 /* Does instret go on by more than one over a WFI that has nothing to wait for? */
 bool quirk_wfi_recounts(void);
+/* Finds out about late_unmask, on a hart whose hvien.13 is set. At boot, sie is 0. */
+void quirk_probe_unmask(void);
+
+/*
+ * Sets bits of sie in VS-mode, with interrupts on and vsie, hvip and hvictl as given: is an
+ * interrupt taken, before or within two instructions? At boot, sie is 0.
+ */
+bool vs_probe(uint64_t vsie, uint64_t hvip, uint64_t hvictl, uint64_t set);
 
 /* Writes names of those that were found to buf, blank-separated; "none" if there are none. */
 void quirks_text(char *buf, size_t size);

@@ -21,6 +21,7 @@ TREE = """/dts-v1/;
 	images {{
 		selftest: selftest {{ data = /incbin/("selftest.bin"); }};
 		bare: bare {{ data = /incbin/("bare.bin"); }};
+		sampling: sampling {{ data = /incbin/("sampling.bin"); }};
 	}};
 	vms {{{nodes}
 	}};
@@ -28,22 +29,30 @@ TREE = """/dts-v1/;
 """
 
 
+def image(bootargs):
+    """Which program the bootargs are for."""
+    for word, name in (("kind=", "bare"), ("sampling=", "sampling")):
+        if word in bootargs:
+            return name
+    return "selftest"
+
+
 def tree(guests, vcpus=("0",), properties="", memory=16):
-    """The text of a tree. guests: {NAME: bootargs}; those with kind= are guests/bare.
+    """The text of a tree. guests: {NAME: bootargs}; those with kind= are guests/bare,
+    those with sampling= guests/sampling.
     vcpus: the harts of each vcpu of every VM; properties: further lines for each VM's node;
     memory: of each, in MiB."""
     lines = "\n".join(VCPU.format(n=n, harts=harts) for n, harts in enumerate(vcpus))
     nodes = "".join(VM.format(name=name, bootargs=bootargs, properties=properties, vcpus=lines,
-                              memory=memory,
-                              image="bare" if "kind=" in bootargs else "selftest")
+                              memory=memory, image=image(bootargs))
                     for name, bootargs in guests.items())
     return TREE.format(nodes=nodes)
 
 
 def boot(folder, guests, status=harness.OK, vcpus=("0",), properties="", memory=16, **arguments):
     """Boots the guests on Tally; the result, whose status must be as told."""
-    for image in ("selftest", "bare"):
-        plain.make(f"build/guests/{image}.bin")
+    for name in ("selftest", "bare", "sampling"):
+        plain.make(f"build/guests/{name}.bin")
     file = folder / "bare.dts"
     file.write_text(tree(guests, vcpus, properties, memory), encoding="utf-8")
     arguments.setdefault("timeout", 120)

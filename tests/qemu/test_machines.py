@@ -77,6 +77,43 @@ def test_without_filters_nothing_is_offered(tmp_path, text):
         assert all(": S 0, U 0, odd reads 0" in line for line in result.vm(name)[:-1])
 
 
+@pytest.mark.parametrize("text, flags", [
+    (cpu(["ssccfg"]), "leaks: 0xf8, 0 changes"),
+    (cpu(["ssaia", "ssccfg"]), "leaks: 0xf8, 0 changes"),
+    (cpu(["ssaia"]), "leaks: illegal instruction"),
+    (cpu(), "leaks: 0x0, 0 changes"),
+], ids=["no-ssccfg", "neither", "no-ssaia", "all"])
+def test_flags_tell_nothing_of_a_neighbour(tmp_path, text, flags):
+    """Without Ssccfg QEMU shows every guest the hart's own scountovf: it is the same whoever uses
+    counters, or nobody."""
+    alone = {"alpha": "sampling=leaks ticks=100000"}
+    beside = {**alone, "beta": "kind=pmuloop ticks=90000 after=10000", "gamma": MEASURE}
+    for guests in (alone, beside):
+        result = bare_guests.boot(tmp_path, guests, timeout=60, options=["--cpu", text])
+        assert result.vm("alpha") == [flags]
+    assert result.vm("gamma")[-1] == "measure: ends, 0 wrong of 8"
+
+
+@pytest.mark.parametrize("text, offered", [(cpu(), True), (cpu(["ssaia"]), False),
+                                           (cpu(["ssccfg"]), False)],
+                         ids=["all", "no-ssaia", "no-ssccfg"])
+def test_debian_is_told_what_works(linux, text, offered):
+    """Its ISA strings have sscofpmf where sampling works, and never what a guest has not."""
+    script = ("tr '\\0' ' ' </proc/device-tree/cpus/cpu@0/riscv,isa-extensions; echo\n"
+              "tr '\\0' '\\n' </proc/device-tree/cpus/cpu@0/riscv,isa\n"
+              "perf record -q -e instructions -c 100000 -o /tmp/data work 3000000 >/dev/null 2>&1\n"
+              "echo status $?\n")
+    result = linux({"alpha": script, "beta": script}, options=["--cpu", text])
+    assert result.status == harness.OK, str(result)
+    for name in ("alpha", "beta"):
+        lines = result.guest_output(name, name)
+        for extensions in (lines[0].split(), lines[1].replace("rv64imafdc", "").split("_")):
+            assert ("sscofpmf" in extensions) == offered
+            assert not {"h", "smcdeleg", "ssccfg", "smcsrind", "sscsrind", "smcntrpmf", "smaia",
+                        "ssaia"} & set(extensions)
+        assert (lines[2] == "status 0") == offered, lines
+
+
 @harness.both_backends
 def test_debian_without_sstc_and_overflow(linux, backend):
     """Its timer is a call, and its driver asks for no filter: the total is what it can have."""

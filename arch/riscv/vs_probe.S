@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/csr.h"
+
+	.text
+	.option	norvc
+	/*
+	 * bool vs_probe(uint64_t vsie, uint64_t hvip, uint64_t hvictl, uint64_t set): see quirks.h.
+	 * One CSR access in VS-mode, without translation, with interrupts on. At boot: nothing of a
+	 * guest's is in the VS bank, and sie is 0.
+	 */
+	.globl	vs_probe
+vs_probe:
+	csrr	t0, CSR_STVEC
+	csrr	a4, CSR_HSTATUS
+	csrr	a5, CSR_SSTATUS
+	la	t1, back_in_hs
+	csrw	CSR_STVEC, t1
+	la	t1, taken
+	csrw	CSR_VSTVEC, t1
+	la	t1, in_vs
+	csrw	CSR_SEPC, t1
+	li	t1, HSTATUS_SPV | HSTATUS_SPVP
+	csrs	CSR_HSTATUS, t1
+	li	t1, SSTATUS_SPP
+	csrs	CSR_SSTATUS, t1
+	li	t1, (2 << 32) | SSTATUS_SIE
+	csrw	CSR_VSSTATUS, t1
+	csrw	CSR_VSATP, zero
+	csrw	CSR_VSIE, a0
+	csrw	CSR_HVIP, a1
+	csrw	CSR_HVICTL, a2
+	li	a0, 0
+	sret
+	.balign	4
+in_vs:
+	csrs	CSR_SIE, a3
+	nop
+	nop
+	ecall
+	.balign	4
+taken:
+	li	a0, 1
+	ecall
+	.balign	4
+back_in_hs:
+	csrw	CSR_HVICTL, zero
+	csrw	CSR_HVIP, zero
+	csrw	CSR_VSIE, zero
+	csrw	CSR_STVEC, t0
+	csrw	CSR_HSTATUS, a4
+	csrw	CSR_SSTATUS, a5
+	ret

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a sample costs, in exits by cause, from Tally's own firmware events: samples of a period,
+ * taken in U, whose handler stops the counter, looks at scountovf, and starts it again.
+ */
+#include "guests/sampling/sampling.h"
+
+#define ALL    256U
+#define ECALL  257U
+#define LCOFI  260U
+#define CSR    262U
+#define CODES  4U
+#define ROUNDS 5000UL
+
+static uint32_t ctr;
+static uint64_t period, samples;
+static bool look;
+
+static void on_overflow(struct trap_frame *f)
+{
+	(void)f;
+	samples++;
+	pmu_stop(BIT(ctr));
+	if (look)
+		csr_read(CSR_SCOUNTOVF);
+	csr_clear(sip, IRQ_LCOFI);
+	pmu_start(BIT(ctr), -period);
+}
+
+static uint64_t value(uint32_t fw)
+{
+	return sbi_pmu(SBI_PMU_COUNTER_FW_READ, fw, 0, 0, 0, 0).value;
+}
+
+static void take(const uint32_t *fw)
+{
+	uint64_t before[CODES];
+
+	pmu_start(BIT(ctr), -period);
+	samples = 0;
+	for (uint32_t i = 0; i < CODES; i++)
+		before[i] = value(fw[i]);
+	user_run(user_code, ROUNDS, 0);
+	/* The reads are calls, too: each sees those that came between its first and its second
+	 * reading, which are CODES. */
+	for (uint32_t i = 0; i < CODES; i++)
+		before[i] = value(fw[i]) - before[i];
+	print("period %u, scountovf %s: %u samples", period, look ? "read" : "not read", samples);
+	print(", exits %u, by calls %u, by overflow %u, by CSR reads %u\n", before[0] - CODES,
+	      before[1] - CODES, before[2], before[3]);
+	pmu_stop(BIT(ctr));
+	/* One may have come at the last instruction, the ecall. */
+	csr_clear(sip, IRQ_LCOFI);
+}
+
+int exits(void)
+{
+	static const uint32_t codes[CODES] = {ALL, ECALL, LCOFI, CSR};
+	static const uint64_t periods[] = {1, 10, 1000, 5000};
+	uint32_t fw[CODES];
+	uint64_t left = fw_counters();
+
+	for (uint32_t i = 0; i < CODES; i++) {
+		fw[i] = configure(left, 0, 0xf0000 | codes[i]);
+		if (!fw[i])
+			return 1;
+		left &= ~BIT(fw[i]);
+		pmu_start(BIT(fw[i]), 0);
+	}
+	ctr = configure(hw_counters(), SINH, EVENT_INSTRUCTIONS);
+	irq_handle_by(on_overflow);
+	csr_set(sie, IRQ_LCOFI);
+	for (unsigned i = 0; i < 8; i++) {
+		period = periods[i % 4];
+		look = i / 4;
+		take(fw);
+	}
+	print("exits: ends\n");
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Takes `samples=` samples, one every `period=` instructions of U, and looks at each: that it is
+ * its own counter's, the period after the one before, and that nothing else pends.
+ */
+#include "guests/sampling/sampling.h"
+
+#define ROUNDS 1000000UL
+
+static uint32_t ctr;
+static uint64_t period, wanted, taken, wrong;
+static uint64_t since; /* instructions of U at which the period began, in this run; may be < 0 */
+
+static void on_overflow(struct trap_frame *f)
+{
+	uint64_t now = user_position(f, ROUNDS);
+
+	taken++;
+	/* With the page, the kernel would not read scountovf. */
+	wrong += f->cause != CAUSE_LCOFI || now - since != period ||
+	         own_flags(csr_read(CSR_SCOUNTOVF), BIT(ctr)) != BIT(ctr) || counter_read(ctr);
+	since = now;
+	pmu_stop(BIT(ctr));
+	csr_clear(sip, IRQ_LCOFI);
+	if (taken < wanted)
+		pmu_start(BIT(ctr), -period);
+	wrong += !!(csr_read(sip) & IRQ_LCOFI);
+}
+
+int rate(void)
+{
+	wanted = bootarg_num("samples", 1000);
+	period = bootarg_num("period", 1000);
+	ctr = configure(hw_counters(), SINH,
+	                bootarg_is("event", "cycles") ? EVENT_CYCLES : EVENT_INSTRUCTIONS);
+	irq_handle_by(on_overflow);
+	csr_set(sie, IRQ_LCOFI);
+	pmu_start(BIT(ctr), -period);
+	while (taken < wanted) {
+		user_run(user_code, ROUNDS, 0);
+		/* Those of a run and its ecall. */
+		since -= 2 * ROUNDS + 1;
+	}
+	/* As long again: nothing more comes. */
+	user_run(user_code, ROUNDS, 0);
+	print("rate: ends, %u samples, %u wrong\n", taken, wrong);
+	return wrong || taken != wanted;
+}

@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Overflow interrupts in the bare guest guests/sampling: on OpenSBI alone and on Tally the same
+table, with what OpenSBI on QEMU is known to get wrong named here."""
+
+import pytest
+
+import bare_guests
+import harness
+import plain
+
+BACKENDS = ("sbi", "ssccfg")
+PLACES = ("opensbi",) + BACKENDS
+PERIODS = (1, 2, 10, 1000, 100000, 10000000)
+UINH, SINH = 0x20, 0x40
+ARMINGS = 3
+# The handler reads the counter with its third instruction: all three have been counted by then, if
+# S counts. The interrupt itself comes at the instruction before which the counter reads 0.
+HANDLER = 3
+# QEMU swallows the overflow after a start from half range; Tally never makes such a start.
+SWALLOWED = 1 << 63
+
+
+def sampling(folder, where, bootargs, **arguments):
+    """What the guest prints, alone on OpenSBI or on Tally with a back end."""
+    bootargs = "sampling=" + bootargs
+    if where == "opensbi":
+        lines = plain.run(plain.make("build/guests/sampling.bin"), bootargs).splitlines()
+        # The firmware's banner is the last thing before it.
+        start = max(n for n, line in enumerate(lines) if line.startswith("Boot HART "))
+        return lines[start + 1:]
+    result = bare_guests.boot(folder, {"alpha": bootargs}, backend=where, **arguments)
+    return result.vm("alpha")
+
+
+def table(where):
+    """The lines of kind `table`."""
+    lines = []
+    for flags in (0, UINH, SINH, UINH | SINH):
+        for event in (1, 2):
+            lines.append(f"event 0x{event:x}")
+            for start in (0, 1 << 61, 1 << 63):
+                for mode, inhibit in (("S", SINH), ("U", UINH)):
+                    for period in PERIODS:
+                        counts = not flags & inhibit
+                        if not counts and period != 1000:
+                            continue
+                        comes = counts and (where != "opensbi" or start != SWALLOWED)
+                        value = 0 if flags & SINH else HANDLER
+                        lines.append(
+                            f"flags 0x{flags:x} {mode} period {period} from 0x{start:x}: "
+                            f"{ARMINGS if comes else 0} interrupts after {period if comes else 0}, "
+                            f"counter {value if comes else 0}, odd 0")
+    return lines + ["table: ends"]
+
+
+@pytest.mark.parametrize("where", PLACES)
+def test_every_arming_brings_one_interrupt_at_its_instruction(tmp_path, where):
+    assert sampling(tmp_path, where, "table") == table(where)
+
+
+MASKED = """\
+masked in sie
+armed: LCOFIP 0, flags 0x0
+before the wrap: LCOFIP 0, flags 0x0
+after it: LCOFIP 1, flags 0x1
+long after it: LCOFIP 1, flags 0x1
+cleared: LCOFIP 0, flags 0x1
+once more: LCOFIP 0, flags 0x1
+stopped: LCOFIP 0, flags 0x1
+armed again: LCOFIP 0, flags 0x0
+interrupt after 1000: LCOFIP 1, flags 0x1
+unmasked meanwhile: LCOFIP 0, flags 0x1
+far from the wrap: LCOFIP 0, flags 0x0
+"""
+LATE = """\
+interrupts off
+wrapped while masked: LCOFIP 1, flags 0x1
+unmasked, off for long: LCOFIP 1, flags 0x1
+interrupt after 0: LCOFIP 1, flags 0x1
+on for a moment: LCOFIP 0, flags 0x1
+two wraps before a look
+one: LCOFIP 1, flags 0x1
+two: LCOFIP 1, flags 0x1
+interrupt after 0: LCOFIP 1, flags 0x1
+taken: LCOFIP 0, flags 0x1
+two counters
+interrupt after 1000: LCOFIP 1, flags 0x3
+both at once: LCOFIP 0, flags 0x3
+interrupt after 501: LCOFIP 1, flags 0x2
+interrupt after 1000: LCOFIP 1, flags 0x3
+one after the other: LCOFIP 0, flags 0x3
+first one: LCOFIP 1, flags 0x1
+then both: LCOFIP 1, flags 0x3
+interrupt after 0: LCOFIP 1, flags 0x3
+"""
+# Three counters of one event, which only Tally has: at 1000, 700 and 1; all at 333; and with one
+# stopped before its wrap and others started between.
+SHARED = """\
+shared
+interrupt after 1: LCOFIP 1, flags 0x4
+interrupt after 700: LCOFIP 1, flags 0x6
+interrupt after 1000: LCOFIP 1, flags 0x7
+each at its own: LCOFIP 0, flags 0x7
+interrupt after 333: LCOFIP 1, flags 0x7
+all at once: LCOFIP 0, flags 0x7
+interrupt after 5: LCOFIP 1, flags 0x4
+interrupt after 599: LCOFIP 1, flags 0x5
+one stopped, one started: LCOFIP 0, flags 0x5
+interrupt after 2: LCOFIP 1, flags 0x7
+and it again: LCOFIP 0, flags 0x7
+"""
+
+
+@pytest.mark.parametrize("where", PLACES)
+def test_pending_bit_and_flags_at_each_step(tmp_path, where):
+    """Before the wrap and after it, masked, cleared, stopped, started again; taken late, wrapped
+    twice; several counters at once."""
+    expected = 2 * MASKED + LATE
+    if where == "opensbi":
+        lines = sampling(tmp_path, where, "steps")
+    else:
+        lines = sampling(tmp_path, where, "steps shared=yes")
+        expected += 2 * SHARED
+    assert lines == (expected + "steps: ends").splitlines()
+
+
+# How an access to sie or sip reads while sie is 2 and LCOFIP pends, masked; what it leaves of both;
+# which interrupts it brings, after which of the code's bytes.
+NOT_YET = "interrupts 0x0 at 0, 29 instructions"
+LCOFI = "interrupts 0xd at 4, 137 instructions"
+SOFT = "interrupts 0x1 at 4, 137 instructions"
+UNMASK = [
+    ("csrr sie", 2, 2, 0x2000, NOT_YET),
+    ("csrr sip", 0x2000, 2, 0x2000, NOT_YET),
+    ("csrs sie, LCOFIE", 2, 0x2002, 0, LCOFI),
+    ("csrw sie, LCOFIE", 2, 0x2000, 0, LCOFI),
+    ("csrw sie, all", 2, 0x2222, 0, LCOFI),
+    ("csrw sie, x0", 2, 0, 0x2000, NOT_YET),
+    ("csrc sie, SSIE", 2, 0, 0x2000, NOT_YET),
+    ("csrwi sie, 0", 2, 0, 0x2000, NOT_YET),
+    ("csrsi sie, SSIE", 2, 2, 0x2000, NOT_YET),
+    ("csrci sie, SSIE", 2, 0, 0x2000, NOT_YET),
+    ("csrc sip, LCOFIP", 0x2000, 2, 0, NOT_YET),
+    ("csrw sip, x0", 0x2000, 2, 0, NOT_YET),
+    ("csrs sip, SSIP", 0x2000, 2, 0x2000, SOFT),
+    ("csrwi sip, SSIP", 0x2000, 2, 0, SOFT),
+    ("csrsi sip, SSIP", 0x2000, 2, 0x2000, SOFT),
+    ("csrci sip, SSIP", 0x2000, 2, 0x2000, NOT_YET),
+]
+
+
+@pytest.mark.parametrize("where", PLACES)
+def test_unmasking_delivers_at_once(tmp_path, where):
+    """QEMU 10 does not see that a guest unmasks a virtual LCOFI: Tally makes the access."""
+    expected = [f"{name}: reads 0x{read:x}, leaves sie 0x{sie:x} sip 0x{sip:x}, {interrupts}"
+                for name, read, sie, sip, interrupts in UNMASK]
+    assert sampling(tmp_path, where, "unmask") == expected + 2 * ["in U: cause 2"] + [
+        "unmask: ends"]
+
+
+# Instructions of U that the samples of `exits` are taken from, the last one an ecall.
+RUN = 10001
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_exits_of_a_sample(tmp_path, backend):
+    """One for the overflow, one for each of its two calls, one for scountovf, if it is read. With a
+    period of 1 the last overflow comes with the ecall and is not taken any more."""
+    expected = []
+    for look in (False, True):
+        for period in (1, 10, 1000, 5000):
+            overflows, samples = RUN // period, (RUN - 1) // period
+            calls, reads = 2 * samples, samples if look else 0
+            expected.append(
+                f"period {period}, scountovf {'read' if look else 'not read'}: {samples} samples, "
+                f"exits {overflows + calls + reads}, by calls {calls}, "
+                f"by overflow {overflows}, by CSR reads {reads}")
+    assert sampling(tmp_path, backend, "exits") == expected + ["exits: ends"]
+
+
+def rates(folder, backend, guests):
+    """Guests that take samples beside each other."""
+    bootargs = {name: f"sampling=rate period={period} samples={samples} event={event}"
+                for name, (period, samples, event) in guests.items()}
+    result = bare_guests.boot(folder, bootargs, backend=backend, timeout=300)
+    for name, (period, samples, event) in guests.items():
+        assert result.vm(name) == [f"rate: ends, {samples} samples, 0 wrong"]
+        assert bare_guests.exits(result, name)["timer"] > 10
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_two_guests_at_different_rates(tmp_path, backend):
+    """Each looks at the place and the flags of each of its samples, of 160,000 in all."""
+    rates(tmp_path, backend, {"alpha": (1000, 60000, "instructions"),
+                              "beta": (777, 100000, "instructions")})
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_two_events_beside_each_other(tmp_path, backend):
+    rates(tmp_path, backend, {"alpha": (1000, 10000, "instructions"),
+                              "beta": (4999, 3000, "cycles")})
+
+
+def test_a_model_agrees_on_the_firmware_alone(tmp_path):
+    """What the model of guests/sampling/chance.c says is what this machine does."""
+    assert sampling(tmp_path, "opensbi", "chance clean=yes sharers=1 sequences=2000") == [
+        "chance: ends after 2000 sequences, 708 interrupts, 0 wrong"]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_model_agrees_in_the_same_sequences(tmp_path, backend):
+    assert sampling(tmp_path, backend, "chance clean=yes sharers=1 sequences=2000") == [
+        "chance: ends after 2000 sequences, 708 interrupts, 0 wrong"]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_random_sequences_of_two_guests(tmp_path, backend):
+    """10,000 of switch, arm, mask, stop, reset; the guests' counters share theirs."""
+    guests = {"alpha": "sampling=chance seed=1 sequences=5000",
+              "beta": "sampling=chance seed=2 sequences=5000 sharers=3"}
+    result = bare_guests.boot(tmp_path, guests, backend=backend, timeout=300)
+    for name in guests:
+        assert result.vm(name)[-1].startswith("chance: ends after 5000 sequences, ")
+        assert result.vm(name)[-1].endswith(" interrupts, 0 wrong")
+        assert int(result.vm(name)[-1].split()[5]) > 1000
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_ends_leaves_nothing(tmp_path, backend):
+    """VMs that end, or ask for a restart, a few instructions before a wrap, or with an interrupt
+    pending, in the middle of their neighbours' time."""
+    guests = {"watch": "sampling=watch ticks=300000"}
+    for n, (how, pending) in enumerate(((how, pending) for how in ("shutdown", "restart")
+                                        for pending in ("no", "yes"))):
+        for left in (1, 20, 500):
+            guests[f"e{n}-{left}"] = (f"sampling=armed how={how} pending={pending} left={left} "
+                                      f"ticks={20000 * (n + 1) + left * 100}")
+    result = bare_guests.boot(tmp_path, guests, backend=backend, status=harness.VM_FAILED)
+    assert result.vm("watch") == ["watch: ends, 0 odd"]
+    for name, bootargs in guests.items():
+        if "how=shutdown" in bootargs:
+            assert f"vm {name}: ended" in result.own
+        elif "how=restart" in bootargs:
+            assert any(line.startswith(f"vm {name}: failed: asked to be restarted")
+                       for line in result.own)
+        assert result.vm(name)[:1] == (["armed: LCOFIP 1"] if "pending=yes" in bootargs else
+                                       result.vm(name)[:1] if name == "watch" else [])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_snapshot(tmp_path, backend):
+    """Samples by the snapshot page, none of 1,000 lost; and the start that Linux makes instead of
+    the right one is refused, for base 4096 names no counter: it takes one sample and no more."""
+    lines = sampling(tmp_path, backend, "snapshot", properties='\t\t\tpmu-snapshot = "on";')
+    assert lines == ["snapshot: 1000 samples, 0 wrong",
+                     "snapshot: base 4096: error -3, 1 samples, counter 0"]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("neighbour", ["none", "busy"])
+def test_tlb_counters_overflow(tmp_path, backend, neighbour):
+    """No start ends the emulator, and each wrap is told once, when it is seen."""
+    guests = {"alpha": "sampling=tlb"}
+    if neighbour == "busy":
+        guests["beta"] = "kind=busy ticks=100000"
+    lines = bare_guests.boot(tmp_path, guests, backend=backend).vm("alpha")
+    ways = [f"{way}: flags right, 1 interrupts"
+            for way in ("start", "go on", "AUTO_START", "world switch")]
+    assert lines == [line for event in ("0x10019", "0x1001b", "0x10021")
+                     for line in [f"event {event}", *ways]] + ["tlb: ends"]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_storm_harms_nobody_else(tmp_path, backend):
+    """A guest with a period of 1 goes on by an instruction a sample, and the one beside it by what
+    it does beside one that samples nothing: Tally's work is done in the stormer's own turns."""
+    pace = {}
+    for period in (0, 1, 10):
+        guests = {"alpha": "sampling=pace ticks=200000",
+                  "beta": f"sampling=storm period={period} ticks=210000"}
+        result = bare_guests.boot(tmp_path, guests, backend=backend)
+        pace[period] = int(result.vm("alpha")[0].split()[1])
+        samples, instructions = (int(result.vm("beta")[0].split()[n]) for n in (1, 3))
+        if period:
+            # The ecall that ends a run is an instruction of U, too; the last one is not taken.
+            assert instructions // period - 1 <= samples <= instructions // period
+            assert samples > 1000
+    assert pace[0] > 5000
+    for period in (1, 10):
+        assert abs(pace[period] - pace[0]) <= 0.02 * pace[0], pace

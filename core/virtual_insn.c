@@ -41,6 +41,7 @@ static inline uint64_t execute(struct vcpu *vcpu, bool user)
 {
 	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + 4);
 	vcpu->exits[EXIT_CSR]++;
+	vs_interrupts_settle();
 	return vpmu_retired_cheap(&vcpu->pmu, user);
 }
 

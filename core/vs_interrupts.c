@@ -2,26 +2,6 @@
 #include "arch/riscv/quirks.h"
 #include "core/vs_interrupts.h"
 
-static void set_traps(struct pcpu *pcpu, bool traps)
-{
-	if (pcpu->unmask_traps == traps)
-		return;
-	pcpu->unmask_traps = traps;
-	csr_write(CSR_HVICTL, traps ? HVICTL_VTI : 0);
-}
-
-void vs_interrupts_watch(void)
-{
-	if (quirks.late_unmask)
-		set_traps(this_pcpu(), csr_read(CSR_HVIP) & ~csr_read(CSR_VSIE) & BIT(IRQ_LCOFI));
-}
-
-void vs_interrupts_loaded(struct pcpu *pcpu, const struct vs_state *vs)
-{
-	if (quirks.late_unmask)
-		set_traps(pcpu, vs->hvip & ~vs->vsie & BIT(IRQ_LCOFI));
-}
-
 /* Set and clear as they are, not as a write of the whole: an interrupt may come in between. */
 static void access_sie(const struct insn *insn, uint64_t operand)
 {

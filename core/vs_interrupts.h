@@ -11,19 +11,39 @@
 
 #include "arch/riscv/csr.h"
 #include "arch/riscv/insn.h"
+#include "arch/riscv/quirks.h"
 #include "core/vcpu.h"
 
-/* Do accesses have to trap? Asked where the resident vcpu's LCOFI may have come to pend. */
-void vs_interrupts_watch(void);
+/* Inline, so that short exits need not save what a call would cost. */
+static inline void vs_interrupts_trap(struct pcpu *pcpu, bool traps)
+{
+	if (pcpu->unmask_traps == traps)
+		return;
+	pcpu->unmask_traps = traps;
+	csr_write(CSR_HVICTL, traps ? HVICTL_VTI : 0);
+}
 
+/* Do accesses have to trap? Asked in exits, where the resident vcpu's LCOFI may have come to pend. */
+static inline void vs_interrupts_watch(void)
+{
+	if (quirks.late_unmask)
+		vs_interrupts_trap(this_pcpu(),
+		                   csr_read(CSR_HVIP) & ~csr_read(CSR_VSIE) & BIT(IRQ_LCOFI));
+}
+
+/* The same where no LCOFI pends nearly always. */
 static inline void vs_interrupts_settle(void)
 {
-	if (csr_read(CSR_HVIP) & BIT(IRQ_LCOFI) && !(csr_read(CSR_VSIE) & BIT(IRQ_LCOFI)))
+	if (csr_read(CSR_HVIP) >> IRQ_LCOFI & 1)
 		vs_interrupts_watch();
 }
 
 /* The VS bank has been loaded. */
-void vs_interrupts_loaded(struct pcpu *pcpu, const struct vs_state *vs);
+static inline void vs_interrupts_loaded(struct pcpu *pcpu, const struct vs_state *vs)
+{
+	if (quirks.late_unmask)
+		vs_interrupts_trap(pcpu, vs->hvip & ~vs->vsie & BIT(IRQ_LCOFI));
+}
 
 /* A trapped instruction: true if it was an access to sie or sip, which has been made. */
 bool vs_interrupts_access(struct vcpu *vcpu, const struct insn *insn);

@@ -50,7 +50,7 @@ bool vsbi_has(const struct vm *vm, uint64_t eid)
 	return slot->eid == eid && slot->fn != vsbi_not_supported;
 }
 
-struct sbi_ret vsbi_again(uint64_t a0, uint64_t a1)
+vsbi_ret vsbi_again(uint64_t a0, uint64_t a1)
 {
 	csr_write(CSR_SEPC, csr_read(CSR_SEPC) - 4);
 	return vsbi_result((long)a0, a1);

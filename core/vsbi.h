@@ -13,10 +13,9 @@
 
 #define VSBI_UNUSED __attribute__((unused))
 #define VSBI_FN(name)                                                                              \
-	struct sbi_ret name(VSBI_UNUSED uint64_t a0, VSBI_UNUSED uint64_t a1,                      \
-	                    VSBI_UNUSED uint64_t a2, VSBI_UNUSED uint64_t a3,                      \
-	                    VSBI_UNUSED uint64_t a4, VSBI_UNUSED uint64_t a5,                      \
-	                    VSBI_UNUSED uint64_t fid, VSBI_UNUSED uint64_t eid)
+	vsbi_ret name(VSBI_UNUSED uint64_t a0, VSBI_UNUSED uint64_t a1, VSBI_UNUSED uint64_t a2,   \
+	              VSBI_UNUSED uint64_t a3, VSBI_UNUSED uint64_t a4, VSBI_UNUSED uint64_t a5,   \
+	              VSBI_UNUSED uint64_t fid, VSBI_UNUSED uint64_t eid)
 
 typedef VSBI_FN(vsbi_fn);
 
@@ -48,16 +47,16 @@ static inline struct vcpu *this_vcpu(void)
 	return vcpu_of(this_context());
 }
 
-static inline struct sbi_ret vsbi_result(long error, uint64_t value)
+static inline vsbi_ret vsbi_result(long error, uint64_t value)
 {
-	return (struct sbi_ret){.error = error, .value = value};
+	return (vsbi_ret)value << 64 | (uint64_t)error;
 }
 
 /*
  * Long work in slices: the guest executes its call again, with the same registers, and takes its
  * interrupts and its neighbours' turns before it does. To be returned from an extension.
  */
-struct sbi_ret vsbi_again(uint64_t a0, uint64_t a1);
+vsbi_ret vsbi_again(uint64_t a0, uint64_t a1);
 
 /* Fills vm->sbi. At boot, once the VM's configuration is known. */
 void vsbi_init(struct vm *vm);

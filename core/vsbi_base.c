@@ -75,8 +75,8 @@ static void send_ipi(struct vcpu *self, struct vcpu *target, uint64_t arg)
 }
 
 /* Not inlined: an IPI to oneself then needs no stack. */
-static __attribute__((noinline)) struct sbi_ret send_ipis(struct vcpu *vcpu, uint64_t hart_mask,
-                                                          uint64_t hart_mask_base)
+static __attribute__((noinline)) vsbi_ret send_ipis(struct vcpu *vcpu, uint64_t hart_mask,
+                                                    uint64_t hart_mask_base)
 {
 	if (!vsbi_for_each_hart(vcpu, hart_mask, hart_mask_base, send_ipi, 0))
 		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);

@@ -9,7 +9,7 @@
 /* A call may write or read less than it was asked; so the stay in HS is bounded. */
 #define DBCN_MAX_BYTES 32UL
 
-static struct sbi_ret console_write(struct vm *vm, uint64_t n, gpa_t gpa)
+static vsbi_ret console_write(struct vm *vm, uint64_t n, gpa_t gpa)
 {
 	char bytes[DBCN_MAX_BYTES];
 	const char *memory = guest_mem(vm, gpa, n);
@@ -24,7 +24,7 @@ static struct sbi_ret console_write(struct vm *vm, uint64_t n, gpa_t gpa)
 	return vsbi_result(SBI_SUCCESS, n);
 }
 
-static struct sbi_ret console_read(struct vm *vm, uint64_t n, gpa_t gpa)
+static vsbi_ret console_read(struct vm *vm, uint64_t n, gpa_t gpa)
 {
 	char *memory = guest_mem(vm, gpa, n);
 	uint64_t done = 0;

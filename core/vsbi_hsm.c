@@ -6,7 +6,7 @@
 #include "core/vm.h"
 #include "core/vsbi.h"
 
-static struct sbi_ret hart_start(struct vcpu *vcpu, uint64_t hartid, uint64_t pc, uint64_t opaque)
+static vsbi_ret hart_start(struct vcpu *vcpu, uint64_t hartid, uint64_t pc, uint64_t opaque)
 {
 	unsigned long stopped = SBI_HSM_STATE_STOPPED;
 
@@ -28,7 +28,7 @@ static struct sbi_ret hart_start(struct vcpu *vcpu, uint64_t hartid, uint64_t pc
 }
 
 /* Section 9.2. Everything of the vcpu is forgotten, its PMU included. */
-static struct sbi_ret hart_stop(struct vcpu *vcpu)
+static vsbi_ret hart_stop(struct vcpu *vcpu)
 {
 	vpmu_reset(&vcpu->pmu);
 	atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STOPPED);
@@ -37,7 +37,7 @@ static struct sbi_ret hart_stop(struct vcpu *vcpu)
 }
 
 /* Section 9.4. Retentive suspend is WFI; resuming elsewhere is not offered. */
-static struct sbi_ret hart_suspend(struct vcpu *vcpu, uint64_t type)
+static vsbi_ret hart_suspend(struct vcpu *vcpu, uint64_t type)
 {
 	if (type > 0xffffffffUL || (type > SBI_HSM_SUSPEND_RETENTIVE && type < 0x10000000UL) ||
 	    (type > SBI_HSM_SUSPEND_NON_RETENTIVE && type < 0x90000000UL))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SBI 3.0 chapter 11: registers into calls of vpmu/, no PMU logic. */
 #include "core/vm.h"
+#include "core/vs_interrupts.h"
 #include "core/vsbi.h"
 
 /* The vPMU of the caller. */
@@ -9,48 +10,58 @@ static inline struct vpmu *pmu(void)
 	return &this_vcpu()->pmu;
 }
 
+static inline vsbi_ret pair(struct sbi_ret ret)
+{
+	return vsbi_result(ret.error, ret.value);
+}
+
 static VSBI_FN(num_counters)
 {
-	return vpmu_num_counters(pmu());
+	return pair(vpmu_num_counters(pmu()));
 }
 
 static VSBI_FN(get_info)
 {
-	return vpmu_counter_get_info(pmu(), a0);
+	return pair(vpmu_counter_get_info(pmu(), a0));
 }
 
 static VSBI_FN(config_matching)
 {
-	struct sbi_ret ret = vpmu_counter_config_matching(pmu(), a0, a1, a2, a3, a4);
+	struct sbi_ret ret;
+
+	vs_interrupts_settle();
+	ret = vpmu_counter_config_matching(pmu(), a0, a1, a2, a3, a4);
 
 	if (ret.error == SBI_ERR_NOT_SUPPORTED)
 		this_vcpu()->fw.refusals++;
-	return ret;
+	return pair(ret);
 }
 
 static VSBI_FN(start)
 {
-	return vpmu_counter_start(pmu(), a0, a1, a2, a3);
+	vs_interrupts_settle();
+	return pair(vpmu_counter_start(pmu(), a0, a1, a2, a3));
 }
 
 static VSBI_FN(stop)
 {
-	return vpmu_counter_stop(pmu(), a0, a1, a2);
+	vs_interrupts_settle();
+	return pair(vpmu_counter_stop(pmu(), a0, a1, a2));
 }
 
 static VSBI_FN(fw_read)
 {
-	return vpmu_counter_fw_read(pmu(), a0);
+	return pair(vpmu_counter_fw_read(pmu(), a0));
 }
 
 static VSBI_FN(fw_read_hi)
 {
-	return vpmu_counter_fw_read_hi(pmu(), a0);
+	return pair(vpmu_counter_fw_read_hi(pmu(), a0));
 }
 
 static VSBI_FN(snapshot)
 {
-	return vpmu_snapshot_set_shmem(pmu(), a0, a1, a2);
+	return pair(vpmu_snapshot_set_shmem(pmu(), a0, a1, a2));
 }
 
 static VSBI_FN(event_get_info)
@@ -58,7 +69,7 @@ static VSBI_FN(event_get_info)
 	bool again = false;
 	struct sbi_ret ret = vpmu_event_get_info(pmu(), a0, a1, a2, a3, &again);
 
-	return again ? vsbi_again(a0, a1) : ret;
+	return again ? vsbi_again(a0, a1) : pair(ret);
 }
 
 /* Tail calls, so that nothing is saved on the way. */

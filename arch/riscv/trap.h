@@ -9,13 +9,16 @@
 #include "arch/riscv/context.h"
 #include "arch/riscv/sbi.h"
 
+/* a0, the low half, and a1. Of a structure of two longs gcc makes a place on the stack as well. */
+typedef unsigned __int128 vsbi_ret;
+
 /*
  * SBI calls of the resident vcpu go to the functions in ctx->calls, chosen by extension; those that
  * nobody serves come here. a0 to a5 are the call's arguments, a6 the function and a7 the
  * extension; what is returned, the guest finds in a0 and a1. If the hart has work pending then,
  * exit_long(ctx, -1) comes next.
  */
-struct sbi_ret vsbi_not_supported(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+vsbi_ret vsbi_not_supported(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
                                   uint64_t a5, uint64_t fid, uint64_t eid);
 
 /*

@@ -8,12 +8,14 @@
 #include <cmocka.h>
 
 #include "arch/riscv/csr.h"
+#include "arch/riscv/quirks.h"
 #include "arch/riscv/trap.h"
 #include "core/guest_mem.h"
 #include "core/panic.h"
 #include "core/sched.h"
 #include "core/virtual_insn.h"
 #include "core/vm.h"
+#include "core/vs_interrupts.h"
 #include "core/vsbi.h"
 #include "tests/host/fake_mem.h"
 #include "vpmu/tally_events.h"
@@ -28,6 +30,7 @@ static struct vcpu vcpu;
 static struct vm vm;
 static struct vm_config vm_config;
 static struct pcpu home;
+struct quirks quirks; /* none */
 
 static uint64_t now; /* instructions' time */
 static uint64_t raises_seen, refusals_seen;
@@ -100,12 +103,12 @@ bool hart_ecall(uint64_t a[8])
 {
 	const struct vsbi_slot *slot = &vm.sbi[vsbi_hash(a[7])];
 	vsbi_fn *fn = slot->eid == a[7] ? slot->fn : vsbi_not_supported;
-	struct sbi_ret ret;
+	vsbi_ret ret;
 
 	from(false, PC + 4);
 	ret = fn(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]);
-	a[0] = (uint64_t)ret.error;
-	a[1] = ret.value;
+	a[0] = (uint64_t)ret;
+	a[1] = (uint64_t)(ret >> 64);
 	back(TALLY_EVENT_EXITS_ECALL);
 	return host_csrs[CSR_SEPC] == PC;
 }
@@ -239,9 +242,20 @@ void sched_yield(void)
 	never("sched_yield");
 }
 
-void sched_check_mail(void)
+struct pcpu *this_pcpu(void)
 {
-	never("sched_check_mail");
+	return &home;
+}
+
+void sched_serve_mail(void)
+{
+	never("sched_serve_mail");
+}
+
+bool vs_interrupts_access(struct vcpu *self, const struct insn *insn)
+{
+	(void)self, (void)insn;
+	return false;
 }
 
 void vcpu_request(struct vcpu *target, uint64_t requests)

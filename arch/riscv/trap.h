@@ -19,7 +19,7 @@ typedef unsigned __int128 vsbi_ret;
  * exit_long(ctx, -1) comes next.
  */
 vsbi_ret vsbi_not_supported(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
-                                  uint64_t a5, uint64_t fid, uint64_t eid);
+                            uint64_t a5, uint64_t fid, uint64_t eid);
 
 /*
  * Executes a trapped instruction, if it is a CSR read that is a guest's right. raw: as in stval.

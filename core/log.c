@@ -69,10 +69,10 @@ size_t log_vm(uint32_t vm, const char *bytes, size_t n)
 	return n;
 }
 
-void log_vm_ended(uint32_t vm)
+void log_vm_ended(uint32_t vm, bool ended)
 {
 	spin_lock(&lock);
-	console_vm_ended(&console, vm, true);
+	console_vm_ended(&console, vm, ended);
 	spin_unlock(&lock);
 }
 

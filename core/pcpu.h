@@ -31,8 +31,10 @@ struct pcpu {
 	struct vcpu *vcpus[MAX_HART_VCPUS];  /* those pinned here, fixed at boot */
 	uint64_t ready;                      /* of vcpus[]: wants to run */
 	uint64_t waiting;                    /* of vcpus[]: in WFI until an interrupt */
+	uint64_t working;                    /* of ready: its VM's next life is being prepared */
 	struct vcpu *current;                /* resident; NULL: none */
 	struct vcpu *fp_owner;               /* whose FP registers are in the hart */
+	bool suspect;                        /* exceptions of the guest come to HS */
 	uint32_t last;                       /* index of the vcpu that was resident before */
 	uint64_t slice_end;                  /* in host time */
 	const struct vcpu *last_of_vmid[17]; /* who ran last under each VMID */

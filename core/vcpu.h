@@ -29,6 +29,8 @@ struct vm;
 #define VCPU_REQ_FW_FENCE_I   BIT(6)
 #define VCPU_REQ_FW_VVMA      BIT(7)
 #define VCPU_REQ_FW_VVMA_ASID BIT(8)
+/* Of vcpu 0: its VM has something to decide (core/vm_life.h). */
+#define VCPU_REQ_LIFE BIT(9)
 
 /* Why a vcpu left the guest, for the statistics. */
 enum vcpu_exit {
@@ -55,6 +57,9 @@ struct vcpu {
 	uint64_t timer;             /* without Sstc: host time of the guest's timer, ~0: off */
 	uint64_t fp[33];
 	bool fp_used; /* fp[] holds something */
+	/* See core/trap_loop.h. */
+	bool suspect;
+	uint32_t traps_in_row;
 
 	/* Constant after boot. */
 	struct vm *vm;

@@ -40,6 +40,10 @@ int storm(uint64_t hartid);
 int cachewrap(uint64_t hartid);
 int falseflag(uint64_t hartid);
 int clockcheck(uint64_t hartid);
+int life(uint64_t hartid);
+int crash(uint64_t hartid);
+int smp(uint64_t hartid);
+int hsm_kind(uint64_t hartid);
 
 /* The parts of hostile; each returns how many of its attempts were let through. */
 uint64_t hostile_csrs(void);

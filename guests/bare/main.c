@@ -10,7 +10,8 @@ static const struct {
     {"measure", measure},     {"marks", marks_kind},  {"hostile", hostile},
     {"wildjump", wildjump},   {"wildsatp", wildsatp}, {"reads", reads_kind},
     {"chatter", chatter},     {"storm", storm},       {"cachewrap", cachewrap},
-    {"falseflag", falseflag}, {"clock", clockcheck},
+    {"falseflag", falseflag}, {"clock", clockcheck},  {"life", life},
+    {"crash", crash},         {"smp", smp},           {"hsm", hsm_kind},
 };
 
 uint64_t end_time;

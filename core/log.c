@@ -29,6 +29,16 @@ void console_emit(const char *s, size_t n)
 	uart_write(&uart, s, n);
 }
 
+void console_life(unsigned int vm, char command)
+{
+	if (command == 'g')
+		(void)vm_start(&vms[vm]);
+	else if (command == 's')
+		(void)vm_stop(&vms[vm]);
+	else
+		(void)vm_restart(&vms[vm]);
+}
+
 void log_init(void)
 {
 	uart_init(&uart, (hpa_t){platform.uart_base}, platform.uart_shift);

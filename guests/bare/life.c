@@ -158,6 +158,10 @@ int crash(uint64_t hartid)
 	} else if (bootarg_is("how", "satp")) {
 		csr_write(satp, 8UL << 60 | 0xffff0);
 		__asm__ volatile("sfence.vma");
+	} else if (bootarg_is("how", "paging")) {
+		/* Nothing is mapped: the handler neither. */
+		csr_write(satp, 8UL << 60 | SNAPSHOT >> 12);
+		__asm__ volatile("sfence.vma");
 	} else if (bootarg_is("how", "load")) {
 		(void)*nothing;
 	} else if (bootarg_is("how", "store")) {

@@ -64,7 +64,7 @@ def smp_tree(folder, scripts, vcpus):
     return tree
 
 
-def boot(folder, placement, rounds=100, timeout=300):
+def boot(folder, placement, rounds=10, timeout=600):
     """One boot. Returns what is wrong with it, an empty list if nothing."""
     harts, *vcpus = placement
     build_stress(folder)

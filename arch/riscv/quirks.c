@@ -44,6 +44,7 @@ void quirks_text(char *buf, size_t size)
 	    {&quirks.no_armed_cache_events, "no-armed-cache-events"},
 	    {&quirks.scountovf_leaks, "scountovf-leaks"},
 	    {&quirks.no_lcofi, "no-lcofi"},
+	    {&quirks.fetch_faults_stop_time, "fetch-faults-stop-time"},
 	};
 	size_t used = 0;
 

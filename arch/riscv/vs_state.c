@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/csr.h"
+#include "arch/riscv/quirks.h"
 #include "arch/riscv/trap.h"
 #include "arch/riscv/vs_state.h"
 
@@ -90,7 +91,11 @@ void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt)
 
 void vs_delegate(bool exceptions)
 {
-	csr_write(CSR_HEDELEG, exceptions ? 0xb1ff : 0);
+	uint64_t delegated = exceptions ? 0xb1ff : 0;
+
+	if (quirks.fetch_faults_stop_time)
+		delegated &= ~BIT(CAUSE_INSN_PAGE);
+	csr_write(CSR_HEDELEG, delegated);
 }
 
 void vs_inject(uint64_t cause, uint64_t tval)

@@ -76,8 +76,8 @@ def test_placements(tmp_path, harts, vcpus):
         assert line.startswith(f"smp: vcpu {n}: ")
         assert line.endswith(f", fp {logistic(n)}, errors 0, ipi 2")
     assert result.vm("beta") == ["hsm: ends, 72 checks, 0 failed"]
-    assert [line.split(", counted")[0] for line in result.vm("gamma")] == [
-        "life: fresh 1, dirty words 0, pmu 0, early 1"] * 3
+    assert [line.split(", early")[0] for line in result.vm("gamma")] == [
+        "life: fresh 1, dirty words 0, pmu 0"] * 3
 
 
 def test_vector_instructions_are_not_offered(tmp_path):
@@ -111,7 +111,7 @@ def test_hotplug(tmp_path, backend):
     result = harness.run(tree, backend=backend, timeout=120)
     assert result.status == harness.OK, str(result)
     lines = result.guest_output("alpha", "alpha")
-    assert lines.pop(0).replace("\t", " ") == "isa : rv64imafdc"
+    assert lines.pop(0).split() == ["isa", ":", "rv64imafdc"]
     assert [line for line in lines if line.startswith("online")] == ["online 0", "online 0-1"] * 3
     counts = [int(line.split(",")[0]) for line in lines if "instructions:u" in line]
     assert counts == [1000000] * 3 + [20000000]

@@ -62,6 +62,14 @@ def test_restart_limit_of_none(tmp_path):
     assert told(result, "alpha")[0].startswith("failed: asked for a restart")
 
 
+def test_a_long_life_is_none_of_a_row(tmp_path):
+    """Each life sleeps for 61 seconds of its clock: its restarts never come to two in a row."""
+    guests = {"alpha": "kind=life after=610000000", "beta": "kind=busy after=2500000000 ticks=1"}
+    result = bare_guests.boot(tmp_path, guests, status=harness.INTERRUPTED, until="vm beta: ended",
+                              properties="restart-limit = <1>;")
+    assert told(result, "alpha") == ["asked for a restart", "starts again"] * 4
+
+
 # How it ends: (bootargs, the line, is it a failure).
 ENDS = {
     "shutdown": ("kind=life type=0", "ended", False),

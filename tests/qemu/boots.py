@@ -35,7 +35,7 @@ test $(nproc) = {vcpus} || echo wrong nproc
 /test/stress {rounds} & first=$!
 perf stat -x, -e instructions:u work 1000000 2>&1
 last=$(({vcpus} - 1))
-taskset $((1 << last)) perf record -q -e cycles:u -c 100000 -o /tmp/data work 3000000 2>&1
+taskset $((1 << last)) perf record -q -e cycles:u -c 1000000 -o /tmp/data work 100000000 2>&1
 perf report -i /tmp/data -D 2>/dev/null | grep -c PERF_RECORD_SAMPLE | sed 's/^/samples /'
 wait $first || echo stress failed
 echo all done

@@ -48,6 +48,9 @@ struct console {
  * unchanged. Called with the console lock held. */
 void console_emit(const char *s, size_t n);
 
+/* Likewise: starts ('g'), stops ('s') or restarts ('r') a VM. Prints nothing before it returns. */
+void console_life(unsigned int vm, char command);
+
 /* names: n (at most CONSOLE_MAX_VMS, more are ignored) strings of printable ASCII which must live
  * as long as the console. n may be 0 (Tally's own lines before the VMs are known); calling again
  * starts over. VM 0 has the focus. Prints nothing. */
@@ -79,8 +82,8 @@ void console_tally_puts(struct console *c, const char *lines);
 /*
  * One byte typed by the user. Returns the VM that shall receive *out, or -1 when there is nothing
  * to deliver (a command for Tally, or nobody to receive it).
- * Commands after Ctrl-T: 1..9 focus on that VM, n/p next/previous one, ? help, Ctrl-T the byte
- * itself.
+ * Commands after Ctrl-T: 1..9 focus on that VM, n/p next/previous one, g/s/r start, stop, restart
+ * the one in focus, ? help, Ctrl-T the byte itself.
  */
 int console_input(struct console *c, uint8_t ch, uint8_t *out);
 

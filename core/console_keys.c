@@ -6,12 +6,13 @@
 /* One text for all lines: each call would draw the unfinished line again. */
 static void help(struct console *c)
 {
-	char text[192 + CONSOLE_MAX_VMS * (CONSOLE_NAME_BYTES + 16)];
+	char text[256 + CONSOLE_MAX_VMS * (CONSOLE_NAME_BYTES + 16)];
 	size_t at;
 
 	at = (size_t)tally_snprintf(text, sizeof(text), "%s",
 	                            "Ctrl-T, then 1..9: that VM gets the input; n, p: the next, "
-	                            "the one before; Ctrl-T: sends Ctrl-T; ?: this help\n");
+	                            "the one before; g, s, r: starts, stops, restarts it; "
+	                            "Ctrl-T: sends Ctrl-T; ?: this help\n");
 	for (unsigned int i = 0; i < c->n_vms && at < sizeof(text); i++)
 		at += (size_t)tally_snprintf(text + at, sizeof(text) - at, "%c %u %.*s%s\n",
 		                             i == c->focus ? '*' : ' ', i + 1,
@@ -44,6 +45,8 @@ static void command(struct console *c, uint8_t ch)
 		turn(c, c->n_vms - 1);
 	else if (ch >= '1' && ch <= '9' && (unsigned int)(ch - '1') < c->n_vms)
 		console_set_focus(c, ch - '1');
+	else if (ch == 'g' || ch == 's' || ch == 'r')
+		console_life(c->focus, (char)ch);
 	else
 		help(c);
 }

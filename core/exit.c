@@ -4,6 +4,7 @@
 #include "arch/riscv/trap.h"
 #include "core/mmio.h"
 #include "core/sched.h"
+#include "core/trap_loop.h"
 #include "core/vcpu.h"
 #include "core/virtual_insn.h"
 #include "core/vm.h"
@@ -32,12 +33,15 @@ static enum vcpu_exit exception(struct vcpu *vcpu, uint64_t cause)
 		mmio_access(vcpu, cause == CAUSE_STORE_GUEST_PAGE);
 		return EXIT_MMIO;
 	case CAUSE_INSN_GUEST_PAGE:
-		vs_inject(CAUSE_INSN_ACCESS, csr_read(CSR_STVAL));
+		if (vcpu->vm->config->bad_access_stops)
+			vm_failed(vcpu, "jump outside its memory, to", csr_read(CSR_HTVAL) << 2);
+		else
+			trap_inject(vcpu, CAUSE_INSN_ACCESS, csr_read(CSR_STVAL));
 		return EXIT_OTHER;
 	default:
-		/* An exception that should have gone to the guest: the firmware may redirect those
-		 * that M-mode sees first to us. */
-		vs_inject(cause, csr_read(CSR_STVAL));
+		/* An exception that should have gone to the guest: a suspect's, or the firmware
+		 * redirected to us one that M-mode sees first. */
+		trap_inject(vcpu, cause, csr_read(CSR_STVAL));
 		return EXIT_OTHER;
 	}
 }

@@ -29,6 +29,16 @@ void console_emit(const char *s, size_t n)
 	uart_write(&uart, s, n);
 }
 
+void console_life(unsigned int vm, char command)
+{
+	if (command == 'g')
+		(void)vm_start(&vms[vm]);
+	else if (command == 's')
+		(void)vm_stop(&vms[vm]);
+	else
+		(void)vm_restart(&vms[vm]);
+}
+
 void log_init(void)
 {
 	uart_init(&uart, (hpa_t){platform.uart_base}, platform.uart_shift);
@@ -69,10 +79,10 @@ size_t log_vm(uint32_t vm, const char *bytes, size_t n)
 	return n;
 }
 
-void log_vm_ended(uint32_t vm)
+void log_vm_ended(uint32_t vm, bool ended)
 {
 	spin_lock(&lock);
-	console_vm_ended(&console, vm, true);
+	console_vm_ended(&console, vm, ended);
 	spin_unlock(&lock);
 }
 

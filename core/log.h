@@ -21,7 +21,9 @@ void log_panic(const char *line);
 /* What a VM prints, n > 0 bytes, few (bounded stay in HS). Returns how many were taken, at least
  * one; the others have to wait for another stay. */
 size_t log_vm(uint32_t vm, const char *bytes, size_t n);
-void log_vm_ended(uint32_t vm);
+
+/* It prints nothing more, and what is typed is not for it; or it is there again. */
+void log_vm_ended(uint32_t vm, bool ended);
 
 /* The host's external interrupt: passes typed bytes on. What the VM in focus has no room for stays
  * in the host's UART, so that pasted text is not lost. */

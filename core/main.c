@@ -113,6 +113,7 @@ void main(uint64_t hartid, const void *dtb)
 	platform_init(dtb, hartid);
 	log_init();
 	quirks.no_armed_cache_events = platform.virt;
+	quirks.fetch_faults_stop_time = platform.virt;
 	for (uint32_t i = 0; i < platform.n_harts; i++) {
 		if (platform.harts[i].hartid == hartid)
 			this_pcpu()->isa = platform.harts[i].isa;

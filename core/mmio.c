@@ -4,6 +4,7 @@
 #include "core/guest_mem.h"
 #include "core/log.h"
 #include "core/mmio.h"
+#include "core/trap_loop.h"
 #include "core/vm.h"
 
 static uint64_t uart_access(struct vm *vm, uint64_t offset, bool store, uint64_t value)
@@ -68,10 +69,16 @@ void mmio_access(struct vcpu *vcpu, bool store)
 			return;
 		insn = insn_decode(raw);
 	}
+	if (!is_uart && !is_plic && vm->config->bad_access_stops) {
+		vm_failed(vcpu,
+		          store ? "store outside its memory, to" : "load outside its memory, from",
+		          gpa);
+		return;
+	}
 	if ((!is_uart && !is_plic) || insn.addr_offset ||
 	    insn.kind != (store ? INSN_STORE : INSN_LOAD)) {
 		vcpu_fw_seen(vcpu, store ? SBI_PMU_FW_ACCESS_STORE : SBI_PMU_FW_ACCESS_LOAD);
-		vs_inject(cause, csr_read(CSR_STVAL));
+		trap_inject(vcpu, cause, csr_read(CSR_STVAL));
 		return;
 	}
 	uint64_t value = vcpu->ctx.x[insn.reg];

@@ -33,9 +33,11 @@ struct pcpu {
 	struct vcpu *current;      /* resident; NULL: none */
 	uint64_t ready;            /* of vcpus[]: wants to run */
 	uint64_t waiting;          /* of vcpus[]: in WFI until an interrupt */
+	uint64_t working;          /* of ready: its VM's next life is being prepared */
 	uint64_t unrobbed;         /* of ready: no steal time has begun, see sched.c */
 	uint64_t slice, slice_end; /* how long a turn is, when this one ends; host time */
 	const uint64_t *fp_image;  /* what the FP registers are a copy of; NULL: of nothing */
+	bool suspect;              /* exceptions of the guest come to HS */
 	bool unmask_traps;         /* hvictl.VTI: see core/vs_interrupts.h */
 	/* The stay in HS that is going on, as instret when it began, and on whose behalf. */
 	uint64_t stay_start;

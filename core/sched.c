@@ -3,6 +3,7 @@
 #include "arch/riscv/sbi.h"
 #include "core/log.h"
 #include "core/sched.h"
+#include "core/trap_loop.h"
 #include "core/vm.h"
 #include "vpmu/bits.h"
 
@@ -19,11 +20,17 @@ static void program_timer(struct pcpu *pcpu)
 	uint64_t deadline = wake_times_earliest(&pcpu->wake);
 	const struct vcpu *current = pcpu->current;
 	uint64_t others = pcpu->ready & ~(current ? BIT(current->index) : 0);
+	uint64_t turn_end = ~0UL;
 
 	if (!pcpu->index && log_input_deadline() < deadline)
 		deadline = log_input_deadline();
-	if (others && pcpu->slice_end < deadline)
-		deadline = pcpu->slice_end;
+	if (others || (current && current->suspect))
+		turn_end = pcpu->slice_end;
+	else if (current)
+		turn_end =
+		    pcpu->slice_end + pcpu->slice * (1000 / PCPU_SLICE_MS / TRAP_LOOP_LOOKS_HZ);
+	if (turn_end < deadline)
+		deadline = turn_end;
 	/* Without Sstc the resident guest's own timer is ours to watch, too. */
 	if (current && !pcpu->vs_has.sstc && current->timer < deadline)
 		deadline = current->timer;
@@ -94,8 +101,24 @@ void sched_remove(struct vcpu *vcpu)
 	if (vcpu_is_current(vcpu)) {
 		vpmu_reset(&vcpu->pmu);
 		vcpu_put(vcpu);
+	} else {
+		vpmu_init(&vcpu->pmu, &vcpu->vm->pmu_policy);
 	}
+	vcpu->fw.watched = 0;
+	vcpu->fw.ready_since = 0;
+	vcpu->timer = ~0UL;
 	vm_vcpu_gone(vcpu);
+}
+
+void sched_work(struct vcpu *vcpu)
+{
+	vcpu->home->working |= BIT(vcpu->index);
+	sched_set_ready(vcpu);
+}
+
+bool sched_works(const struct vcpu *vcpu)
+{
+	return vcpu->home->working & BIT(vcpu->index);
 }
 
 /* Without Sstc: the moment that the guest asked for has come. */
@@ -168,6 +191,53 @@ static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 	return csr_read(CSR_TIME);
 }
 
+/* All others with a guest to run wait meanwhile. */
+static void others_wait(const struct pcpu *pcpu, const struct vcpu *vcpu)
+{
+	uint64_t now = csr_read(CSR_TIME);
+	uint32_t i;
+
+	for_each_bit (i, pcpu->ready & ~pcpu->working & ~BIT(vcpu->index))
+		waits_its_turn(pcpu->vcpus[i], now);
+}
+
+/* A turn spent on the next life of the vcpu's VM, interrupts served after each step. */
+static void work(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	uint64_t bit = BIT(vcpu->index);
+
+	pcpu->last = vcpu->index;
+	pcpu->slice_end = csr_read(CSR_TIME) + pcpu->slice;
+	pcpu_account_stay(pcpu);
+	pcpu->stay_of = vcpu;
+	while (pcpu->working & bit && csr_read(CSR_TIME) < pcpu->slice_end) {
+		if (!vm_life_work(vcpu->vm)) {
+			pcpu->working &= ~bit;
+			sched_off(vcpu);
+		}
+		program_timer(pcpu);
+		pcpu_account_stay(pcpu);
+		pcpu_interrupts(pcpu, csr_read(CSR_SIP) & csr_read(CSR_SIE));
+		sched_check_mail();
+		others_wait(pcpu, vcpu);
+	}
+}
+
+/* The next vcpu with a guest to run; *now: the time, changed if it took some. */
+static struct vcpu *next_to_run(struct pcpu *pcpu, uint64_t *now)
+{
+	for (;;) {
+		if (!pcpu->ready)
+			*now = idle(pcpu);
+		struct vcpu *vcpu = choose(pcpu, pcpu->last);
+
+		if (!(pcpu->working & BIT(vcpu->index)))
+			return vcpu;
+		work(pcpu, vcpu);
+		*now = csr_read(CSR_TIME);
+	}
+}
+
 static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
 	uint32_t i;
@@ -206,6 +276,8 @@ struct vcpu *sched_next(void)
 	struct vcpu *current = pcpu->current;
 	uint64_t now = csr_read(CSR_TIME);
 
+	if (current && now >= pcpu->slice_end)
+		trap_loop_look(current);
 	if (current && pcpu->ready & BIT(current->index) &&
 	    (now < pcpu->slice_end || pcpu->ready == BIT(current->index))) {
 		if (now >= pcpu->slice_end)
@@ -213,11 +285,14 @@ struct vcpu *sched_next(void)
 	} else {
 		if (current)
 			put(pcpu, current);
-		if (!pcpu->ready)
-			now = idle(pcpu);
-		load(pcpu, choose(pcpu, pcpu->last), now);
+		current = next_to_run(pcpu, &now);
+		load(pcpu, current, now);
+	}
+	if (pcpu->suspect != current->suspect) {
+		pcpu->suspect = current->suspect;
+		vs_delegate(!pcpu->suspect);
 	}
 	*pcpu_pending(pcpu) = 0;
 	program_timer(pcpu);
-	return pcpu->current;
+	return current;
 }

@@ -27,8 +27,12 @@ void sched_wake_if_interrupted(struct vcpu *vcpu);
 /* It will not run until sched_set_ready(). */
 void sched_off(struct vcpu *vcpu);
 
-/* It will never run again, its VM has ended. */
+/* Its VM has ended: takes it off the hart for this life, all of its PMU forgotten. */
 void sched_remove(struct vcpu *vcpu);
+
+/* It is off, and its turns are for vm_life_work() until there is no more of it. */
+void sched_work(struct vcpu *vcpu);
+bool sched_works(const struct vcpu *vcpu);
 
 /* The hart's timer interrupt. */
 void sched_timer(void);

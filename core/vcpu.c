@@ -20,6 +20,8 @@ void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 	vcpu->fp_used = false;
 	if (vcpu->home->fp_image == vcpu->fp)
 		vcpu->home->fp_image = NULL;
+	vcpu->suspect = false;
+	vcpu->traps_in_row = 0;
 }
 
 /*
@@ -166,13 +168,23 @@ void vcpu_request(struct vcpu *vcpu, uint64_t requests)
 	pcpu_notify(vcpu->home, BIT(vcpu->index));
 }
 
+static void fence_vm(const struct vcpu *vcpu)
+{
+	uint64_t hgatp = csr_swap(CSR_HGATP, vcpu->vm->gstage.hgatp);
+
+	hfence_vvma_all();
+	csr_write(CSR_HGATP, hgatp);
+}
+
 static void serve_start(struct vcpu *vcpu)
 {
 	/* It may have stopped itself a moment ago and still be on the hart. */
 	if (vcpu_is_current(vcpu))
 		vcpu_put(vcpu);
 	vcpu_reset(vcpu, vcpu->start_pc, vcpu->start_opaque);
-	atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STARTED);
+	/* As on a hart just reset: nothing cached of what this one, or its VM's last life, ran. */
+	fence_i();
+	fence_vm(vcpu);
 	sched_set_ready(vcpu);
 }
 
@@ -184,13 +196,19 @@ bool vcpu_serve_requests(struct vcpu *vcpu)
 	if (!atomic_load_explicit(&vcpu->requests, memory_order_relaxed))
 		return false;
 	requests = atomic_exchange(&vcpu->requests, 0);
+	if (requests & VCPU_REQ_LIFE)
+		vm_life_serve(vcpu->vm);
 	if (requests & VCPU_REQ_STOP) {
 		sched_remove(vcpu);
 		return true;
 	}
 	if (requests & VCPU_REQ_START) {
-		/* A vcpu of an ending VM may be off for good already, though its state says stopped. */
-		if (atomic_load(&vcpu->vm->ending))
+		unsigned long pending = SBI_HSM_STATE_START_PENDING;
+
+		/* Of an ending VM, or from its last life. */
+		if (atomic_load(&vcpu->vm->state) != VM_RUNNING ||
+		    !atomic_compare_exchange_strong(&vcpu->hsm_state, &pending,
+		                                    SBI_HSM_STATE_STARTED))
 			return false;
 		serve_start(vcpu);
 		/* What was sent to its former life is not for the new one, but levels are. */
@@ -208,12 +226,8 @@ bool vcpu_serve_requests(struct vcpu *vcpu)
 	}
 	if (requests & VCPU_REQ_FENCE_I)
 		fence_i();
-	if (requests & VCPU_REQ_VVMA) {
-		uint64_t hgatp = csr_swap(CSR_HGATP, vcpu->vm->gstage.hgatp);
-
-		hfence_vvma_all();
-		csr_write(CSR_HGATP, hgatp);
-	}
+	if (requests & VCPU_REQ_VVMA)
+		fence_vm(vcpu);
 	if (requests & VCPU_REQ_FW_FENCE_I)
 		vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_FENCE_I_RECEIVED);
 	if (requests & VCPU_REQ_FW_VVMA)

@@ -29,6 +29,8 @@ struct vm;
 #define VCPU_REQ_FW_FENCE_I   BIT(6)
 #define VCPU_REQ_FW_VVMA      BIT(7)
 #define VCPU_REQ_FW_VVMA_ASID BIT(8)
+/* Of vcpu 0: its VM has something to decide (core/vm_life.h). */
+#define VCPU_REQ_LIFE BIT(9)
 
 /* Why a vcpu left the guest, for the statistics. */
 enum vcpu_exit {
@@ -59,8 +61,11 @@ struct vcpu {
 	uint64_t start_pc, start_opaque; /* written by the one that moved hsm_state to pending */
 
 	/* Private to the home hart. */
-	bool wfi_traps;             /* hstatus.VTW */
-	bool fp_used;               /* fp[] holds something */
+	bool wfi_traps; /* hstatus.VTW */
+	bool fp_used;   /* fp[] holds something */
+	/* See core/trap_loop.h. */
+	bool suspect;
+	uint32_t traps_in_row;
 	uint64_t timer;             /* without Sstc: host time of the guest's timer, ~0: off */
 	uint64_t exits[VCPU_EXITS]; /* EXIT_ECALL: the long ones; the others are in ctx */
 	struct vcpu_fw fw;

@@ -4,6 +4,7 @@
 #include "arch/riscv/trap.h"
 #include "core/guest_mem.h"
 #include "core/sched.h"
+#include "core/trap_loop.h"
 #include "core/virtual_insn.h"
 #include "core/vm.h"
 #include "core/vs_interrupts.h"
@@ -135,6 +136,6 @@ enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 		return EXIT_WFI;
 	}
 	vcpu_fw_seen(vcpu, SBI_PMU_FW_ILLEGAL_INSN);
-	vs_inject(CAUSE_ILLEGAL_INSN, raw);
+	trap_inject(vcpu, CAUSE_ILLEGAL_INSN, raw);
 	return EXIT_CSR;
 }

@@ -8,6 +8,7 @@
 #include "core/spinlock.h"
 #include "core/vcpu.h"
 #include "core/vm_config.h"
+#include "core/vm_life.h"
 #include "core/vplic.h"
 #include "core/vsbi.h"
 #include "core/vuart.h"
@@ -19,43 +20,40 @@ struct vm {
 	uint32_t vmid; /* 0 for all VMs on harts without VMIDs, else index + 1 */
 	struct gstage gstage;
 	hpa_t memory;
-	uint64_t htimedelta; /* guest time = host time + this: starts at 0 */
 	struct vpmu_policy pmu_policy;
 	struct vsbi_slot sbi[VSBI_SLOTS];
 	struct vcpu *vcpus[VM_MAX_VCPUS];
+	struct vm_image dtb; /* the device tree that the guest finds */
 
 	struct spinlock devices; /* guards the three below */
 	struct vplic plic;
 	uint64_t plic_outputs; /* bit n: what vcpu n was told last */
 	struct vuart uart;
 
+	/* See core/vm_life.h. */
+	atomic_uint state;       /* enum vm_state */
+	atomic_uint command;     /* the user's, not yet taken up */
 	atomic_uint vcpus_alive; /* not yet taken off their harts after the VM's end */
-	atomic_uint ending;
-	/* Why it failed, NULL: it ended well. Written by the one that set `ending`. */
-	const char *failure;
-	uint64_t failure_value;
+	/* Written by the one that made the state ENDING. */
+	struct {
+		enum vm_end why;
+		const struct vcpu *by;
+		const char *failure;
+		uint64_t value;
+	} end;
+	struct vm_life life;
+	struct vm_crash crash;
+	uint64_t htimedelta; /* guest time = host time + this: starts at 0 in each life */
 };
 
 extern struct vm vms[VM_MAX_VMS];
 extern uint32_t n_vms;
-
-/* The number of VMs that have to end before the machine is switched off. Boot hart. */
-void vms_start_counting(uint32_t n);
 
 /* Makes every VM of the tree. Boot hart. */
 void vms_create(const struct vm_tree *tree);
 
 /* Starts the first vcpu of each. Boot hart, last step of boot. */
 void vms_start(void);
-
-/*
- * Ends a VM: all its vcpus stop, on whatever hart. failure: NULL when the guest wished so,
- * else one phrase with the value that explains it. Any hart; the first reason given counts.
- */
-void vm_end(struct vm *vm, const char *failure, uint64_t value);
-
-/* One vcpu of an ending VM is off its hart. The last one reports, and the last VM's powers off. */
-void vm_vcpu_gone(struct vcpu *vcpu);
 
 /* Levels of the device interrupts after a change. vm->devices held. */
 void vm_update_interrupts(struct vm *vm);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/vm_layout.h"
+#include "core/vm_life_config.h"
 #include "core/vm_pmu_config.h"
 #include "core/vm_props.h"
 #include "core/vm_refusal.h"
@@ -42,12 +43,14 @@ enum {
 	VM_INITRD,
 	VM_BOOTARGS,
 	VM_CONSOLE,
-	VM_PMU, /* and the others of VM_PMU_PROP_NAMES */
+	VM_LIFE,                          /* and the others of VM_LIFE_PROP_NAMES */
+	VM_PMU = VM_LIFE + VM_LIFE_PROPS, /* and of VM_PMU_PROP_NAMES */
 	VM_PROPS = VM_PMU + VM_PMU_PROPS
 };
 /* In the order above. */
 static const char *const vm_props[VM_PROPS] = {
-    "memory", "kernel", "load-offset", "initrd", "bootargs", "console", VM_PMU_PROP_NAMES,
+    "memory",   "kernel",  "load-offset",      "initrd",
+    "bootargs", "console", VM_LIFE_PROP_NAMES, VM_PMU_PROP_NAMES,
 };
 
 static bool parse_image(struct parser *p, int node, struct image_ref *ref)
@@ -223,6 +226,7 @@ static bool parse_vm(struct parser *p, int node, const struct vm_tree *tree, str
 	    !vm_read_props(&p->b, node, vm_props, VM_PROPS, props) || !parse_vcpus(p, node, vm) ||
 	    !parse_memory(p, node, &props[VM_MEMORY], vm) ||
 	    !parse_images_of_vm(p, node, props, vm) ||
+	    !vm_parse_life(&p->b, node, &props[VM_LIFE], vm) ||
 	    !vm_parse_pmu(&p->b, node, &props[VM_PMU], p->limits, vm) ||
 	    !vm_read_choice(&p->b, node, &props[VM_CONSOLE], "on", "off",
 	                    "is not \"on\" or \"off\"", &vm->console))

@@ -25,6 +25,7 @@
 #define VM_MAX_EVENTS    64U
 #define VM_NAME_MAX      15U   /* characters */
 #define VM_BOOTARGS_MAX  1023U /* bytes without the NUL */
+#define VM_RESTARTS_MAX  1000U /* the highest restart-limit */
 
 #define VM_RAM_BASE        UINT64_C(0x80000000)
 #define VM_MEMORY_STEP     UINT64_C(0x200000) /* a VM's memory is a multiple of this, in bytes */
@@ -36,6 +37,14 @@
 struct vm_image {
 	const void *data; /* NULL: none */
 	uint64_t size;    /* bytes */
+};
+
+/* Ends after which a VM starts again by itself. A guest's own reboot is none of them: it always
+ * restarts. */
+enum vm_restart {
+	VM_RESTART_NEVER,
+	VM_RESTART_ON_FAILURE,
+	VM_RESTART_ALWAYS,
 };
 
 /* The offsets count bytes from VM_RAM_BASE. Kernel, initrd and dtb do not overlap. */
@@ -55,6 +64,9 @@ struct vm_config {
 	uint64_t dtb_offset;    /* 64 KiB aligned, VM_DTB_SIZE bytes */
 	const char *bootargs;   /* NULL: none; inside the blob */
 	bool console;
+	enum vm_restart restart;
+	uint32_t restart_limit; /* restarts in a row, not counting the user's */
+	bool bad_access_stops;  /* an access outside its memory and devices ends it */
 	bool pmu;
 	uint64_t pmu_counters; /* bit n: counter n is granted; 0 without a PMU */
 	bool pmu_trap_reads;
@@ -104,6 +116,7 @@ enum vm_refusal_code {
 	VM_REFUSED_PHANDLE, /* does not lead to a child of /images */
 	VM_REFUSED_EMPTY_IMAGE,
 	VM_REFUSED_IMAGE_HEADER, /* a RISC-V Image that contradicts itself */
+	VM_REFUSED_RESTARTS,     /* more than VM_RESTARTS_MAX */
 	VM_REFUSED_LOAD_OFFSET,  /* misaligned, or given for an Image */
 	VM_REFUSED_KERNEL_FIT,   /* kernel and dtb do not fit into the VM's memory */
 	VM_REFUSED_INITRD_FIT,   /* nor does the initrd between them */

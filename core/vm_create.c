@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* VMs out of the VM tree: memory, images, device tree, vcpus. At boot, boot hart. */
+#include <libfdt.h>
+
 #include "arch/riscv/csr.h"
 #include "arch/riscv/isa.h"
 #include "arch/riscv/quirks.h"
@@ -10,6 +12,7 @@
 #include "core/printf.h"
 #include <string.h>
 #include "core/vm.h"
+#include "core/vm_load.h"
 #include "vpmu/tally_events.h"
 #include "vpmu/bits.h"
 
@@ -92,18 +95,21 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 	atomic_init(&vcpu->hsm_state, SBI_HSM_STATE_STOPPED);
 }
 
-static void load_images(const struct vm *vm)
+/* Keeps it for all lives of the VM: to make it takes longer than a stay in HS may. */
+static void keep_device_tree(struct vm *vm, const void *dtb)
 {
-	const struct vm_config *config = vm->config;
-	uint8_t *ram = (uint8_t *)vm->memory.a;
+	uint64_t room = PAGE_SIZE;
 
-	memcpy(ram + config->kernel_offset, config->kernel.data, config->kernel.size);
-	if (config->initrd.data)
-		memcpy(ram + config->initrd_offset, config->initrd.data, config->initrd.size);
+	vm->dtb.size = fdt_totalsize(dtb);
+	while (room < vm->dtb.size)
+		room *= 2;
+	vm->dtb.data = memcpy(page_alloc(room), dtb, vm->dtb.size);
 }
 
-static void make_device_tree(const struct vm *vm)
+static void make_device_tree(struct vm *vm)
 {
+	/* Its place in the guest's memory has room for the making. */
+	void *dtb = (void *)(vm->memory.a + vm->config->dtb_offset);
 	char isa[256];
 	const char *extensions[ISA_EXTENSIONS + 8];
 	uint64_t common = ~0UL;
@@ -120,11 +126,13 @@ static void make_device_tree(const struct vm *vm)
 
 	machine.n_ext =
 	    (uint32_t)isa_guest(common, vm->pmu_policy.overflow, isa, sizeof(isa), extensions);
-	int error = guest_dt_build((void *)(vm->memory.a + vm->config->dtb_offset), VM_DTB_SIZE,
-	                           vm->config, &machine);
+	int error = guest_dt_build(dtb, VM_DTB_SIZE, vm->config, &machine);
 
+	if (!error)
+		error = fdt_pack(dtb);
 	if (error)
 		panic("vm %s: device tree: libfdt error %d", vm->config->name, error);
+	keep_device_tree(vm, dtb);
 }
 
 /* Harts of its vcpus in order, as "0" or "0 1 1". */
@@ -162,27 +170,16 @@ static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
 	gstage_init(&vm->gstage, vm->vmid, page_alloc);
 	gstage_map(&vm->gstage, (gpa_t){VM_RAM_BASE}, vm->memory, config->memory, page_alloc);
 	vsbi_init(vm);
-	vplic_init(&vm->plic, config->n_vcpus);
-	vuart_init(&vm->uart);
 	for (uint32_t i = 0; i < config->n_vcpus; i++)
 		make_vcpu(vm, i);
 	make_pmu_policy(vm);
 	for (uint32_t i = 0; i < config->n_vcpus; i++)
 		vpmu_init(&vm->vcpus[i]->pmu, &vm->pmu_policy);
-	load_images(vm);
 	make_device_tree(vm);
-	atomic_init(&vm->vcpus_alive, config->n_vcpus);
+	vm_load_begin(vm);
+	while (vm_load_slice(vm))
+		;
 	report_vm(vm);
-}
-
-static void start_vm(const struct vm *vm)
-{
-	struct vcpu *first = vm->vcpus[0];
-
-	first->start_pc = VM_RAM_BASE + vm->config->kernel_offset;
-	first->start_opaque = VM_RAM_BASE + vm->config->dtb_offset;
-	atomic_store(&first->hsm_state, SBI_HSM_STATE_START_PENDING);
-	vcpu_request(first, VCPU_REQ_START);
 }
 
 void vms_create(const struct vm_tree *tree)
@@ -203,8 +200,5 @@ void vms_start(void)
 	uint64_t now = csr_read(CSR_TIME);
 
 	for (uint32_t i = 0; i < n_vms; i++)
-		vms[i].htimedelta = -now;
-	/* Only now: another hart runs a vcpu as soon as it is told to. */
-	for (uint32_t i = 0; i < n_vms; i++)
-		start_vm(&vms[i]);
+		vm_begin(&vms[i], now);
 }

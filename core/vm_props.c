@@ -194,17 +194,32 @@ bool vm_read_string(const struct vm_blob *b, int node, const struct vm_prop *pro
 	return true;
 }
 
-bool vm_read_choice(const struct vm_blob *b, int node, const struct vm_prop *prop, const char *yes,
-                    const char *no, const char *reason, bool *is_yes)
+bool vm_read_word(const struct vm_blob *b, int node, const struct vm_prop *prop,
+                  const char *const *words, uint32_t n, const char *reason, uint32_t *which)
 {
 	const char *s;
+	uint32_t i = 0;
 
 	if (!prop->data)
 		return true;
 	if (!vm_read_string(b, node, prop, UINT32_MAX, &s))
 		return false;
-	*is_yes = strcmp(s, yes) == 0;
-	if (!*is_yes && strcmp(s, no) != 0)
+	while (i < n && strcmp(s, words[i]) != 0)
+		i++;
+	if (i == n)
 		return vm_refuse(b, VM_REFUSED_VALUE, node, prop->name, reason);
+	*which = i;
+	return true;
+}
+
+bool vm_read_choice(const struct vm_blob *b, int node, const struct vm_prop *prop, const char *yes,
+                    const char *no, const char *reason, bool *is_yes)
+{
+	const char *const words[] = {no, yes};
+	uint32_t which = *is_yes;
+
+	if (!vm_read_word(b, node, prop, words, 2, reason, &which))
+		return false;
+	*is_yes = which;
 	return true;
 }

@@ -55,6 +55,10 @@ bool vm_read_list(const struct vm_blob *b, int node, const struct vm_prop *prop,
 bool vm_read_string(const struct vm_blob *b, int node, const struct vm_prop *prop, uint32_t max,
                     const char **string);
 
+/* One of n words; *which is its index. Leaves *which alone where the property is not given. */
+bool vm_read_word(const struct vm_blob *b, int node, const struct vm_prop *prop,
+                  const char *const *words, uint32_t n, const char *reason, uint32_t *which);
+
 /* One of two words. Leaves *is_yes alone where the property is not given. */
 bool vm_read_choice(const struct vm_blob *b, int node, const struct vm_prop *prop, const char *yes,
                     const char *no, const char *reason, bool *is_yes);

@@ -6,17 +6,23 @@
 #include "core/vm.h"
 #include "core/vsbi.h"
 
+/* Can a vcpu begin there? */
+static bool is_entry(const struct vm *vm, uint64_t pc)
+{
+	return guest_mem(vm, (gpa_t){pc}, 2) && !(pc & 1);
+}
+
 static vsbi_ret hart_start(struct vcpu *vcpu, uint64_t hartid, uint64_t pc, uint64_t opaque)
 {
 	unsigned long stopped = SBI_HSM_STATE_STOPPED;
 
 	if (hartid >= vcpu->vm->config->n_vcpus)
 		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
-	if (!guest_mem(vcpu->vm, (gpa_t){pc}, 2) || (pc & 1))
+	if (!is_entry(vcpu->vm, pc))
 		return vsbi_result(SBI_ERR_INVALID_ADDRESS, 0);
 	struct vcpu *target = vcpu->vm->vcpus[hartid];
 
-	if (atomic_load(&vcpu->vm->ending))
+	if (atomic_load(&vcpu->vm->state) != VM_RUNNING)
 		return vsbi_result(SBI_ERR_FAILED, 0);
 	if (!atomic_compare_exchange_strong(&target->hsm_state, &stopped,
 	                                    SBI_HSM_STATE_START_PENDING))
@@ -27,28 +33,58 @@ static vsbi_ret hart_start(struct vcpu *vcpu, uint64_t hartid, uint64_t pc, uint
 	return vsbi_result(SBI_SUCCESS, 0);
 }
 
+static bool all_stopped(const struct vm *vm)
+{
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
+		if (atomic_load(&vm->vcpus[i]->hsm_state) != SBI_HSM_STATE_STOPPED)
+			return false;
+	}
+	return true;
+}
+
 /* Section 9.2. Everything of the vcpu is forgotten, its PMU included. */
 static vsbi_ret hart_stop(struct vcpu *vcpu)
 {
 	vpmu_reset(&vcpu->pmu);
 	atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STOPPED);
 	sched_off(vcpu);
+	/* Nobody is left to start one. Of two that stop at once, the later finds the other stopped. */
+	if (all_stopped(vcpu->vm))
+		vm_end(vcpu->vm, vcpu, VM_END_ALL_STOPPED, NULL, 0);
 	return vsbi_result(SBI_SUCCESS, 0);
 }
 
-/* Section 9.4. Retentive suspend is WFI; resuming elsewhere is not offered. */
-static vsbi_ret hart_suspend(struct vcpu *vcpu, uint64_t type)
+static void sleep(struct vcpu *vcpu)
+{
+	if (csr_read(CSR_VSIP) & csr_read(CSR_VSIE))
+		return;
+	atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_SUSPENDED);
+	sched_wait(vcpu);
+}
+
+/*
+ * Section 9.4. Retentive suspend is WFI. The non-retentive one may leave all registers undefined
+ * but those of table 10: they are set before the vcpu sleeps, and nothing else is lost.
+ */
+static vsbi_ret hart_suspend(struct vcpu *vcpu, uint64_t type, uint64_t pc, uint64_t opaque)
 {
 	if (type > 0xffffffffUL || (type > SBI_HSM_SUSPEND_RETENTIVE && type < 0x10000000UL) ||
 	    (type > SBI_HSM_SUSPEND_NON_RETENTIVE && type < 0x90000000UL))
 		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
-	if (type != SBI_HSM_SUSPEND_RETENTIVE)
-		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
-	if (!(csr_read(CSR_VSIP) & csr_read(CSR_VSIE))) {
-		atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_SUSPENDED);
-		sched_wait(vcpu);
+	if (type == SBI_HSM_SUSPEND_RETENTIVE) {
+		sleep(vcpu);
+		return vsbi_result(SBI_SUCCESS, 0);
 	}
-	return vsbi_result(SBI_SUCCESS, 0);
+	if (type != SBI_HSM_SUSPEND_NON_RETENTIVE)
+		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
+	if (!is_entry(vcpu->vm, pc))
+		return vsbi_result(SBI_ERR_INVALID_ADDRESS, 0);
+	sleep(vcpu);
+	csr_clear(CSR_VSSTATUS, SSTATUS_SIE);
+	csr_write(CSR_VSATP, 0);
+	csr_write(CSR_SEPC, pc);
+	/* What the call returns is in a0 and a1. */
+	return vsbi_result((long)vcpu->id, opaque);
 }
 
 VSBI_FN(vsbi_hsm)
@@ -65,17 +101,16 @@ VSBI_FN(vsbi_hsm)
 			return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
 		return vsbi_result(SBI_SUCCESS, atomic_load(&vcpu->vm->vcpus[a0]->hsm_state));
 	case SBI_HSM_HART_SUSPEND:
-		return hart_suspend(vcpu, a0);
+		return hart_suspend(vcpu, a0, a1, a2);
 	default:
 		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
 	}
 }
 
-/* Section 10.1: concerns this guest alone. A restart is not offered yet: it ends the VM, which is
- * then said to have failed, so that a guest that panics does not hang. */
+/* Section 10.1: concerns this guest alone. A reason given makes it a failure, whatever the type. */
 VSBI_FN(vsbi_srst)
 {
-	struct vm *vm = this_vcpu()->vm;
+	struct vcpu *vcpu = this_vcpu();
 	uint64_t type = a0, reason = a1;
 
 	if (fid != SBI_SRST_RESET)
@@ -86,11 +121,13 @@ VSBI_FN(vsbi_srst)
 		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
 	if (type > SBI_SRST_WARM_REBOOT)
 		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
-	if (type != SBI_SRST_SHUTDOWN)
-		vm_end(vm, "asked to be restarted, which is not offered; reset type", type);
-	else if (reason != SBI_SRST_REASON_NONE)
-		vm_end(vm, "shut down with reset reason", reason);
+	if (reason != SBI_SRST_REASON_NONE)
+		vm_failed(vcpu,
+		          type == SBI_SRST_SHUTDOWN ? "shut down with reset reason"
+		                                    : "asked for a restart with reset reason",
+		          reason);
 	else
-		vm_end(vm, NULL, 0);
+		vm_end(vcpu->vm, vcpu, type == SBI_SRST_SHUTDOWN ? VM_END_SHUTDOWN : VM_END_REBOOT,
+		       NULL, type);
 	return vsbi_result(SBI_SUCCESS, 0);
 }

@@ -152,6 +152,22 @@ static void print_pmu(const struct vm_config *vm)
 	printf("%s\n", vm->n_pmu_events ? "" : " none");
 }
 
+static const char *restart_name(const struct vm_config *vm)
+{
+	static const char *const names[] = {
+	    [VM_RESTART_NEVER] = "never",
+	    [VM_RESTART_ON_FAILURE] = "on-failure",
+	    [VM_RESTART_ALWAYS] = "always",
+	};
+
+	return names[vm->restart];
+}
+
+static const char *bad_access_name(const struct vm_config *vm)
+{
+	return vm->bad_access_stops ? "stop" : "fault";
+}
+
 static void print_vm(const struct vm_config *vm)
 {
 	printf("%s\n  memory    %s\n", vm->name, human(vm->memory));
@@ -167,6 +183,8 @@ static void print_vm(const struct vm_config *vm)
 	if (vm->bootargs)
 		printf("  bootargs  %s\n", vm->bootargs);
 	printf("  console   %s\n", vm->console ? "on" : "off");
+	printf("  restart   %s; limit %" PRIu32 "; bad access: %s\n", restart_name(vm),
+	       vm->restart_limit, bad_access_name(vm));
 	if (!vm->pmu)
 		printf("  pmu       off\n");
 	else
@@ -224,7 +242,10 @@ static void print_json_vm(const struct vm_config *vm)
 		print_json_string(vm->bootargs);
 	else
 		printf("null");
-	printf(",\"console\":%s,\"pmu\":", vm->console ? "true" : "false");
+	printf(",\"console\":%s,\"restart\":\"%s\",\"restart_limit\":%" PRIu32
+	       ",\"bad_access\":\"%s\",\"pmu\":",
+	       vm->console ? "true" : "false", restart_name(vm), vm->restart_limit,
+	       bad_access_name(vm));
 	if (vm->pmu)
 		print_json_pmu(vm);
 	else

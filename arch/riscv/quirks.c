@@ -83,6 +83,7 @@ void quirks_text(char *buf, size_t size)
 	    {&quirks.wfi_recounts, "wfi-recounts"},
 	    {&quirks.late_unmask, "late-unmask"},
 	    {&quirks.no_lcofi, "no-lcofi"},
+	    {&quirks.fetch_faults_stop_time, "fetch-faults-stop-time"},
 	};
 	size_t used = 0;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/csr.h"
+#include "arch/riscv/quirks.h"
 #include "arch/riscv/trap.h"
 #include "arch/riscv/vs_state.h"
 
@@ -71,11 +72,7 @@ void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt)
 {
 	uint64_t henvcfg = 0;
 
-	/*
-	 * The guest's own exceptions: everything that its S-mode would get on bare metal. Not
-	 * ECALL_VS, the guest page faults and virtual instructions, which are ours.
-	 */
-	csr_write(CSR_HEDELEG, 0xb1ff);
+	vs_delegate(true);
 	csr_write(CSR_HIDELEG, VS_INTERRUPTS);
 	csr_write(CSR_HIE, 0);
 	csr_write(CSR_HVIP, 0);
@@ -90,6 +87,15 @@ void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt)
 	csr_write(CSR_HENVCFG, henvcfg);
 	if (sstc)
 		csr_write(CSR_VSTIMECMP, ~0UL);
+}
+
+void vs_delegate(bool exceptions)
+{
+	uint64_t delegated = exceptions ? 0xb1ff : 0;
+
+	if (quirks.fetch_faults_stop_time)
+		delegated &= ~BIT(CAUSE_INSN_PAGE);
+	csr_write(CSR_HEDELEG, delegated);
 }
 
 void vs_inject(uint64_t cause, uint64_t tval)

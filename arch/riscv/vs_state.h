@@ -40,6 +40,12 @@ bool vs_state_probe_vsiselect(void);
 /* Per hart, once: what goes to guests without us, and nothing else. */
 void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt);
 
+/*
+ * Whether the guest's own exceptions go to it without an exit: everything that its S-mode would get
+ * on bare metal. Not ECALL_VS, the guest page faults and virtual instructions, which are ours.
+ */
+void vs_delegate(bool exceptions);
+
 /* Makes the resident guest take an exception at its current pc. */
 void vs_inject(uint64_t cause, uint64_t tval);
 

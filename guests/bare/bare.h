@@ -46,6 +46,10 @@ int million(uint64_t hartid);
 int gaps(uint64_t hartid);
 int mix(uint64_t hartid);
 int steal(uint64_t hartid);
+int life(uint64_t hartid);
+int crash(uint64_t hartid);
+int smp(uint64_t hartid);
+int hsm_kind(uint64_t hartid);
 
 /* The parts of hostile; each returns how many of its attempts were let through. */
 uint64_t hostile_csrs(void);

@@ -26,6 +26,10 @@ static const struct {
     {"gaps", gaps},
     {"mix", mix},
     {"steal", steal},
+    {"life", life},
+    {"crash", crash},
+    {"smp", smp},
+    {"hsm", hsm_kind},
 };
 
 uint64_t end_time;

@@ -26,6 +26,15 @@ void console_emit(const char *s, size_t n)
 		max_call_bytes = call_bytes;
 }
 
+unsigned int life_vm;
+char life_command;
+
+void console_life(unsigned int vm, char command)
+{
+	life_vm = vm;
+	life_command = command;
+}
+
 size_t emitted_bytes(void)
 {
 	return out_len;

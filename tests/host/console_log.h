@@ -15,6 +15,10 @@ extern struct console con;
 extern size_t call_bytes;     /* emitted since somebody set it to 0 */
 extern size_t max_call_bytes; /* the most that call_bytes was since start() */
 
+/* What console_life() was told last. */
+extern unsigned int life_vm;
+extern char life_command;
+
 /* A console as new, over memory full of rubbish. */
 void start(bool interactive);
 

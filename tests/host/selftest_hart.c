@@ -15,6 +15,7 @@
 #include "core/sched.h"
 #include "core/virtual_insn.h"
 #include "core/vm.h"
+#include "core/trap_loop.h"
 #include "core/vs_interrupts.h"
 #include "core/vsbi.h"
 #include "tests/host/fake_mem.h"
@@ -225,9 +226,9 @@ void vcpu_fw_seen(struct vcpu *self, uint32_t code)
 	fake_hart_fw_event(VCPU_ID, code, 1);
 }
 
-void vs_inject(uint64_t cause, uint64_t tval)
+void trap_inject(struct vcpu *self, uint64_t cause, uint64_t tval)
 {
-	(void)tval;
+	(void)self, (void)tval;
 	injected = cause;
 }
 

@@ -189,7 +189,7 @@ static void help_and_what_is_no_command(void **state)
 {
 	static const char help[] =
 	    "tally: Ctrl-T, then 1..9: that VM gets the input; n, p: the next, the one before; "
-	    "Ctrl-T: sends Ctrl-T; ?: this help\n"
+	    "g, s, r: starts, stops, restarts it; Ctrl-T: sends Ctrl-T; ?: this help\n"
 	    "tally: * 1 linux-a\n"
 	    "tally:   2 linux-b (ended)\n"
 	    "tally:   3 c\n";
@@ -205,6 +205,24 @@ static void help_and_what_is_no_command(void **state)
 	command('\r');
 	EMITTED(help);
 	assert_int_equal(type('x'), 0);
+}
+
+/* For the VM in focus, ended or not. */
+static void life_commands(void **state)
+{
+	(void)state;
+	command('s');
+	assert_int_equal(life_vm, 0);
+	assert_int_equal(life_command, 's');
+	console_vm_ended(&con, 2, true);
+	command('3');
+	(void)emitted();
+	command('g');
+	assert_int_equal(life_vm, 2);
+	assert_int_equal(life_command, 'g');
+	command('r');
+	assert_int_equal(life_command, 'r');
+	EMITTED("");
 }
 
 static void ended_vm_gets_nothing(void **state)
@@ -260,6 +278,7 @@ int main(void)
 	    cmocka_unit_test_setup(tally_lines, batch),
 	    cmocka_unit_test_setup(input_follows_the_focus, batch),
 	    cmocka_unit_test_setup(help_and_what_is_no_command, batch),
+	    cmocka_unit_test_setup(life_commands, batch),
 	    cmocka_unit_test_setup(ended_vm_gets_nothing, batch),
 	    cmocka_unit_test_setup(no_vm_at_all, batch),
 	};

@@ -233,6 +233,8 @@ static void check_vm(const struct vm_limits *limits, const struct vm_config *vm,
 		assert_true(strlen(vm->bootargs) <= 1023);
 		check_inside(vm->bootargs, strlen(vm->bootargs) + 1, blob, size);
 	}
+	assert_in_range(vm->restart, VM_RESTART_NEVER, VM_RESTART_ALWAYS);
+	assert_in_range(vm->restart_limit, 0, 1000);
 	assert_true((vm->pmu_counters & ~0xfffffffdULL) == 0);
 	assert_true(!limits->hctrs || (vm->pmu_counters & ~limits->hctrs) == 0);
 	assert_true(vm->pmu || vm->pmu_counters == 0);

@@ -52,6 +52,8 @@ void refused(const void *tree, enum vm_refusal_code code, const char *text);
 
 /* test_vm_pmu.c: the number of failed tests. */
 int test_vm_pmu(void);
+/* test_vm_life.c: the same. */
+int test_vm_life(void);
 
 /* Whether refused() was seen to hold with that code. */
 bool was_refused(enum vm_refusal_code code);

@@ -32,6 +32,7 @@ VM_NODE = """
 			kernel = <&debian>;
 			initrd = <&initramfs>;
 			bootargs = "console=ttyS0 panic=-1 quiet {bootargs}";
+			restart-limit = <{restarts}>;
 {properties}
 			vcpu0 {{
 				harts = <0>;
@@ -173,11 +174,11 @@ def initramfs(folder, scripts):
     return packed
 
 
-def linux_tree(folder, scripts, memory=256, properties="", bootargs=""):
+def linux_tree(folder, scripts, memory=256, properties="", bootargs="", restarts=0):
     """A VM tree with a Debian guest for each {NAME: shell script}; on hart 0, memory in MiB.
-    properties: further lines for each VM's node."""
+    properties: further lines for each VM's node. restarts: without them a panic is a failure."""
     initrd = initramfs(folder, scripts)
-    nodes = "".join(VM_NODE.format(name=name, memory=memory, properties=properties,
+    nodes = "".join(VM_NODE.format(name=name, memory=memory, properties=properties, restarts=restarts,
                                    bootargs=f"tally.name={name} tally.test={name} {bootargs}")
                     for name in scripts)
     tree = folder / "vms.dts"

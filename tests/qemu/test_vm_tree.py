@@ -62,6 +62,12 @@ REFUSALS = [
      "vcpu1 { harts = <0>; };",
      '/vms/one: pmu-idle-cycles: "on" is for vcpus alone on their harts, and two may run on '
      "hart 0"),
+    ("kernel = <&bare>;", 'kernel = <&bare>; restart = "sometimes";',
+     '/vms/one: restart: is not "never", "on-failure" or "always"'),
+    ("kernel = <&bare>;", "kernel = <&bare>; restart-limit = <1001>;",
+     "/vms/one: restart-limit: 1001 is more than 1000"),
+    ("kernel = <&bare>;", 'kernel = <&bare>; bad-access = "ignore";',
+     '/vms/one: bad-access: is not "fault" or "stop"'),
     ("kernel = <&bare>;", "kernel = <&bare>; load-offset = /bits/ 64 <1>;",
      "/vms/one: load-offset: 1 is not a multiple of 4096"),
     ("kernel = <&bare>;", "kernel = <&bare>; load-offset = /bits/ 64 <0x1f0000>;",
@@ -113,6 +119,7 @@ def test_summary(tree):
         "  kernel    raw at 0x80000000: 100 bytes, 100 bytes once running",
         "  dtb       at 0x801f0000",
         "  console   on",
+        "  restart   never; limit 5; bad access: fault",
         "  pmu       counters 0,2-18; reads direct",
         "1 VM, 2 MiB of the 990 MiB there are for VMs",
     ]
@@ -122,7 +129,7 @@ def test_summary_of_pmu_policy(tree):
     policy = ('pmu-snapshot = "on"; pmu-freeze = "vcpu"; pmu-idle-cycles = "on"; '
               "pmu-events = <2 0x10019 0xf0100>; kernel =")
     text = spoilt("kernel =", policy)
-    assert check(tree(text)).stdout.splitlines()[6:8] == [
+    assert check(tree(text)).stdout.splitlines()[7:9] == [
         "  pmu       counters 0,2-18; reads direct; snapshot; freeze vcpu; idle cycles",
         "  events    0x2 0x10019 0xf0100",
     ]
@@ -130,13 +137,14 @@ def test_summary_of_pmu_policy(tree):
     assert pmu["events"] == [2, 0x10019, 0xf0100]
     assert (pmu["snapshot"], pmu["freeze"], pmu["idle_cycles"]) == (True, "vcpu", True)
     text = spoilt("kernel =", "pmu-events; kernel =")
-    assert check(tree(text)).stdout.splitlines()[7] == "  events    none"
+    assert check(tree(text)).stdout.splitlines()[8] == "  events    none"
     assert json.loads(check(tree(text), "--json").stdout)["vms"][0]["pmu"]["events"] == []
 
 
 def test_json(tree):
     text = TREE.replace("kernel =", 'bootargs = "say \\"hi\\"\\\\"; initrd = <&bare>; pmu-reads = '
-                        '"trap"; console = "off"; pmu-counters = <3 0>; kernel =')
+                        '"trap"; console = "off"; pmu-counters = <3 0>; restart = "on-failure"; restart-limit = <7>; '
+                        'bad-access = "stop"; kernel =')
     done = check(tree(text), "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout) == {
@@ -145,6 +153,7 @@ def test_json(tree):
             "kernel": {"image": False, "offset": 0, "size": 100, "span": 100},
             "initrd": {"offset": 0x1ef000, "size": 100}, "dtb_offset": 0x1f0000,
             "bootargs": 'say "hi"\\', "console": False,
+            "restart": "on-failure", "restart_limit": 7, "bad_access": "stop",
             "pmu": {"counters": [0, 3], "reads": "trap", "snapshot": False,
                     "freeze": "guest", "idle_cycles": False, "events": None},
         }],
@@ -230,12 +239,15 @@ def test_example_in_the_documentation(tmp_path):
 
 
 def test_every_property_is_documented():
-    source = ((ROOT / "core/vm_config.c").read_text(encoding="utf-8").split("vm_props[VM_PROPS]")[1]
-              .split(";")[0] + (ROOT / "core/vm_pmu_config.h").read_text(encoding="utf-8")
-              .split("VM_PMU_PROP_NAMES")[1])
+    def names(file, after):
+        return (ROOT / "core" / file).read_text(encoding="utf-8").split(after)[1]
+
+    source = (names("vm_config.c", "vm_props[VM_PROPS]").split(";")[0] +
+              names("vm_pmu_config.h", "VM_PMU_PROP_NAMES") +
+              names("vm_life_config.h", "VM_LIFE_PROP_NAMES").split("\n")[0])
     text = (ROOT / "dts/README.md").read_text(encoding="utf-8")
     properties = re.findall(r'"([a-z-]+)"', source)
-    assert len(properties) == 13
+    assert len(properties) == 16
     for name in properties + ["compatible", "data", "phandle", "harts"]:
         assert f"\n| `{name}` |" in text, name
 
@@ -249,7 +261,7 @@ def test_trees_of_the_repository(name):
 # At boot: one of each place where a refusal comes from.
 @pytest.mark.parametrize("old,new,words", [case for case in REFUSALS if case[0] in (
     '"tally,vm-tree-1"', "/bits/ 64 <0x200000>", "harts = <0>", "<&bare>", "one {")
-    or "pmu-counters" in case[1]], ids=lambda value: value[:40])
+    or "pmu-counters" in case[1] or "restart" in case[1]], ids=lambda value: value[:40])
 def test_same_words_at_boot(tree, old, new, words):
     run = harness.run(tree(spoilt(old, new)), timeout=60)
     assert run.status == harness.REFUSED, str(run)

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A guest whose trap handler traps where it begins, and so for ever: a triple fault, were it a PC.
+ *
+ * Most exceptions of a guest go to it without an exit, so this is noticed in two steps. At the end of
+ * a turn, is the guest where such a loop would be (trap_loop_look)? Then it is a *suspect*, and all
+ * its exceptions come to HS, to be passed on as if nothing had been. If they come from the same
+ * place with the same cause TRAP_LOOP_MANY times, its handler never having returned (that would
+ * clear SPP), that is proof enough.
+ */
+#ifndef CORE_TRAP_LOOP_H
+#define CORE_TRAP_LOOP_H
+
+#include "arch/riscv/csr.h"
+#include "core/vcpu.h"
+
+/* A vcpu alone on its hart is looked at so often, if nothing else makes it exit. */
+#define TRAP_LOOP_LOOKS_HZ 1U
+
+/* Passes an exception on to the resident guest, or ends its VM. */
+void trap_inject(struct vcpu *vcpu, uint64_t cause, uint64_t tval);
+
+/* Makes the resident vcpu a suspect, or not any longer. */
+void trap_loop_judge(struct vcpu *vcpu);
+
+/* At the end of a turn. Nearly every guest is in VU or outside of handlers for traps from VS. */
+static inline void trap_loop_look(struct vcpu *vcpu)
+{
+	if (vcpu->suspect || csr_read(CSR_VSSTATUS) & SSTATUS_SPP)
+		trap_loop_judge(vcpu);
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Trap vectors that are no good, and one that only looks so. */
+	.text
+	.option	norvc
+	.balign	64
+	.globl	illegal_vector
+illegal_vector:
+	.word	0
+
+	.balign	64
+	.globl	storing_vector
+storing_vector:
+	csrrw	t0, sscratch, t0
+	li	t0, 0x40000000
+	addi	sp, sp, -288
+	sd	t1, 0(t0)
+	j	storing_vector
+
+	/*
+	 * Traps once inside itself, then spins before the place that trapped, a0 rounds, and shuts
+	 * down: at every look it is where a loop of traps would be, and it is none. s0 is 0.
+	 */
+	.balign	64
+	.globl	patient_vector
+patient_vector:
+	bnez	s0, 1f
+	j	2f
+1:	addi	a0, a0, -1
+	bnez	a0, 1b
+	li	a1, 0
+	li	a6, 0
+	li	a7, 0x53525354		/* SRST */
+	ecall
+2:	li	s0, 1
+	.word	0

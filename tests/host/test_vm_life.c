@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The VM tree's parser: the properties that concern a VM's end and its next life. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/host/vm_tree.h"
+
+#define ALPHA "/vms/alpha"
+#define BETA  "/vms/beta"
+
+static void defaults(void **state)
+{
+	const struct vm_config *b = &accepted(good_tree())->vms[1];
+
+	(void)state;
+	assert_int_equal(b->restart, VM_RESTART_NEVER);
+	assert_int_equal(b->restart_limit, 5);
+	assert_false(b->bad_access_stops);
+}
+
+static void values_are_read(void **state)
+{
+	void *t = good_tree();
+	const struct vm_tree *tree;
+
+	(void)state;
+	set_string(t, ALPHA, "restart", "on-failure");
+	set_u32(t, ALPHA, "restart-limit", 0);
+	set_string(t, ALPHA, "bad-access", "stop");
+	set_string(t, BETA, "restart", "always");
+	set_u32(t, BETA, "restart-limit", 1000);
+	set_string(t, BETA, "bad-access", "fault");
+	tree = accepted(t);
+	assert_int_equal(tree->vms[0].restart, VM_RESTART_ON_FAILURE);
+	assert_int_equal(tree->vms[0].restart_limit, 0);
+	assert_true(tree->vms[0].bad_access_stops);
+	assert_int_equal(tree->vms[1].restart, VM_RESTART_ALWAYS);
+	assert_int_equal(tree->vms[1].restart_limit, 1000);
+	assert_false(tree->vms[1].bad_access_stops);
+	set_string(t, BETA, "restart", "never");
+	assert_int_equal(accepted(t)->vms[1].restart, VM_RESTART_NEVER);
+}
+
+static void bad_values(void **state)
+{
+	static const char *const words[] = {"", "Never", "on", "on-failures", "alway"};
+	void *t = good_tree();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		set_string(t, BETA, "restart", words[i]);
+		refused(t, VM_REFUSED_VALUE,
+		        "/vms/beta: restart: is not \"never\", \"on-failure\" or \"always\"");
+	}
+	set_bytes(t, BETA, "restart", "never\0always", 13);
+	refused(t, VM_REFUSED_STRING, "/vms/beta: restart: is not one string");
+
+	t = good_tree();
+	set_string(t, BETA, "bad-access", "ignore");
+	refused(t, VM_REFUSED_VALUE, "/vms/beta: bad-access: is not \"fault\" or \"stop\"");
+
+	t = good_tree();
+	set_u32(t, BETA, "restart-limit", 1001);
+	refused(t, VM_REFUSED_RESTARTS, "/vms/beta: restart-limit: 1001 is more than 1000");
+	set_u32(t, BETA, "restart-limit", 0xffffffff);
+	refused(t, VM_REFUSED_RESTARTS, "/vms/beta: restart-limit: 4294967295 is more than 1000");
+	set_u64(t, BETA, "restart-limit", 1);
+	refused(t, VM_REFUSED_SIZE, "/vms/beta: restart-limit: is 8 bytes long, not 4: one cell");
+}
+
+int test_vm_life(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(defaults),
+	    cmocka_unit_test(values_are_read),
+	    cmocka_unit_test(bad_values),
+	};
+
+	return cmocka_run_group_tests_name("vm tree: life", tests, NULL, NULL);
+}

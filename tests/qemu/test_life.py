@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Life and death of VMs: restarts from the images, crashes, and what neighbours see of them."""
+
+import re
+
+import pytest
+
+import bare_guests
+import harness
+
+BACKENDS = ("sbi", "ssccfg")
+NEW_LIFE = "life: fresh 1, dirty words 0, pmu 0, early 1, counted 2001"
+
+ROUNDS = 2
+LENGTH = 1000000
+ONE = 2 * LENGTH + 1
+MEASURE = f"kind=measure rounds={ROUNDS} length={LENGTH}"
+FILTERS = {"0x0": (ONE, ONE), "0x20": (ONE, 0), "0x40": (0, ONE), "0x60": (0, 0)}
+EXPECTED = [
+    f"measure: round {n} event {event} flags {flags}: S {s}, U {u}, odd reads 0"
+    for n in range(ROUNDS)
+    for event in ("0x2", "0x1")
+    for flags, (s, u) in FILTERS.items()
+] + [f"measure: ends, 0 wrong of {8 * ROUNDS}"]
+
+
+def told(result, name):
+    """Tally's lines about a VM from its start on, but for registers and exits."""
+    lines = [line.removeprefix(f"vm {name}: ") for line in result.own
+             if line.startswith(f"vm {name}: ")]
+    return [line for line in lines[1:] if not line.startswith("vcpu ")]
+
+
+def registers(result, name):
+    """{register: value} of the lines behind a failure, which are no more than ten."""
+    lines = [line for line in result.own
+             if re.match(rf"vm {name}: vcpu \d+: ", line) and ": exits " not in line]
+    assert len(lines) == 10, str(result)
+    return {name: int(value, 16) for line in lines
+            for name, value in re.findall(r" ([a-z]+[0-9]*) ([0-9a-f]+)(?= |$)",
+                                          line.split(": ", 2)[2].join("  "))}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("reset", [1, 2], ids=["cold", "warm"])
+def test_a_reboot_is_a_new_life(tmp_path, backend, reset):
+    """Memory, images, clock and PMU, with counters armed and a snapshot set in the life before."""
+    result = bare_guests.boot(
+        tmp_path, {"alpha": f"kind=life type={reset}"}, backend=backend, status=harness.VM_FAILED,
+        properties='restart-limit = <3>; pmu-snapshot = "on";')
+    assert result.vm("alpha") == [NEW_LIFE] * 4
+    assert told(result, "alpha") == ["asked for a restart", "starts again"] * 3 + [
+        f"failed: asked for a restart once too often; reset type {reset}",
+        "stays off: restart-limit is 3"]
+    assert bare_guests.exits(result, "alpha")["lcofi"] > 0
+
+
+def test_restart_limit_of_none(tmp_path):
+    result = bare_guests.boot(tmp_path, {"alpha": "kind=life"}, status=harness.VM_FAILED,
+                              properties="restart-limit = <0>;")
+    assert result.vm("alpha") == [NEW_LIFE]
+    assert told(result, "alpha")[0].startswith("failed: asked for a restart")
+
+
+def test_a_long_life_is_none_of_a_row(tmp_path):
+    """Each life sleeps for 61 seconds of its clock: its restarts never come to two in a row."""
+    guests = {"alpha": "kind=life after=610000000", "beta": "kind=busy after=2500000000 ticks=1"}
+    result = bare_guests.boot(tmp_path, guests, status=harness.INTERRUPTED, until="vm beta: ended",
+                              properties="restart-limit = <1>;")
+    assert told(result, "alpha") == ["asked for a restart", "starts again"] * 4
+
+
+# How it ends: (bootargs, the line, is it a failure).
+ENDS = {
+    "shutdown": ("kind=life type=0", "ended", False),
+    "stopped": ("kind=crash how=stop", "ended: all its vcpus have stopped", False),
+    "own failure": ("kind=life type=0 reason=1", "failed: shut down with reset reason 1", True),
+    "own panic": ("kind=life type=1 reason=1", "failed: asked for a restart with reset reason 1",
+                  True),
+    "crash": ("kind=crash how=jump", "failed: its trap handler traps for ever at ffff0000", True),
+}
+
+
+@pytest.mark.parametrize("restart", ["never", "on-failure", "always"])
+@pytest.mark.parametrize("end", ENDS)
+def test_restart_policy(tmp_path, end, restart):
+    bootargs, line, failure = ENDS[end]
+    again = restart == "always" or (failure and restart == "on-failure")
+    result = bare_guests.boot(
+        tmp_path, {"alpha": bootargs}, status=harness.VM_FAILED if failure else harness.OK,
+        properties=f'restart = "{restart}"; restart-limit = <2>;')
+    if again:
+        assert told(result, "alpha") == [line, "starts again"] * 2 + [
+            line, "stays off: restart-limit is 2"]
+    else:
+        assert told(result, "alpha") == [line]
+    assert result.own[-1] == "all VMs ended"
+
+
+@pytest.mark.parametrize("neighbour", [False, True], ids=["alone", "beside"])
+@pytest.mark.parametrize("how", ["jump", "vector", "prologue", "satp", "paging"])
+def test_trap_loops(tmp_path, how, neighbour):
+    """With exits or without: one line, and the registers of the loop."""
+    guests = {"alpha": f"kind=crash how={how}"}
+    if neighbour:
+        guests["beta"] = "kind=busy ticks=3000000"
+    result = bare_guests.boot(tmp_path, guests, status=harness.VM_FAILED)
+    assert result.vm("alpha") == ["crash: begins"]
+    (line,) = told(result, "alpha")
+    pc = int(re.fullmatch("failed: its trap handler traps for ever at ([0-9a-f]+)", line)[1], 16)
+    state = registers(result, "alpha")
+    assert state["pc"] == state["sepc"] == pc
+    assert 0 <= pc - state["stvec"] <= (20 if how == "prologue" else 0)
+    assert state["scause"] == {"jump": 1, "vector": 2, "prologue": 7, "satp": 1, "paging": 12}[how]
+    roots = {"satp": 0xffff0, "paging": 0x80e00}
+    assert state["satp"] == (8 << 60 | roots[how] if how in roots else 0)
+    if neighbour:
+        assert result.vm("beta")[-1].startswith("busy: ends")
+
+
+def test_no_trap_loop(tmp_path):
+    """Where such a loop would be at each look, for 100 turns: but it traps no more."""
+    guests = {"alpha": "kind=crash how=patient", "beta": "kind=busy ticks=3000000"}
+    result = bare_guests.boot(tmp_path, guests)
+    assert told(result, "alpha") == ["ended"]
+    assert bare_guests.exits(result, "alpha")["timer"] > 50
+
+
+@pytest.mark.parametrize("how, what", [("load", "load outside its memory, from"),
+                                       ("store", "store outside its memory, to"),
+                                       ("fetch", "jump outside its memory, to")])
+def test_bad_access(tmp_path, how, what):
+    guests = {"alpha": f"kind=crash how={how}"}
+    stopped = bare_guests.boot(tmp_path, guests, status=harness.VM_FAILED,
+                               properties='bad-access = "stop";')
+    assert stopped.vm("alpha") == ["crash: begins"]
+    assert told(stopped, "alpha") == [f"failed: {what} 40000000"]
+    state = registers(stopped, "alpha")
+    assert (state["pc"] == 0x40000000) == (how == "fetch")
+    # As on a machine of its own: its handler hears of it.
+    fault = bare_guests.boot(tmp_path, guests, status=harness.VM_FAILED)
+    cause = {"load": 5, "store": 7, "fetch": 1}[how]
+    assert fault.vm("alpha")[1].startswith(f"guest: unexpected trap: cause 0x{cause}, ")
+    assert told(fault, "alpha") == ["failed: shut down with reset reason 1"]
+
+
+LOOPS = {
+    "reboots": "kind=life",
+    "shuts down": "kind=life type=0",
+    "crashes": "kind=crash how=vector",
+    "runs wild": "kind=crash how=jump",
+}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("loop", LOOPS)
+def test_neighbours_of_restarts(tmp_path, backend, loop):
+    """One that ends and starts without end: the other's counts are as alone."""
+    result = bare_guests.boot(
+        tmp_path, {"alpha": MEASURE, "beta": LOOPS[loop]}, backend=backend, properties=
+        'restart = "always"; restart-limit = <1000>;', until="vm alpha: ended",
+        status=harness.INTERRUPTED)
+    assert result.vm("alpha")[:len(EXPECTED)] == EXPECTED
+    assert told(result, "beta").count("starts again") >= 3
+    assert bare_guests.exits(result, "alpha")["csr"] == 0
+
+
+def rounds(result, name):
+    """How often a busy guest went round in its time."""
+    return int(re.fullmatch(r"busy: ends after (\d+) rounds", result.vm(name)[-1])[1])
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_throughput_beside_restarts(tmp_path, loop):
+    """No less than beside one that only computes: half of the hart, or more."""
+    busy = "kind=busy ticks=2000000"
+    beside = bare_guests.boot(tmp_path, {"alpha": busy, "beta": "kind=busy ticks=4000000"})
+    loops = bare_guests.boot(
+        tmp_path, {"alpha": busy, "beta": LOOPS[loop]}, properties=
+        'restart = "always"; restart-limit = <1000>;', until="busy: ends",
+        status=harness.INTERRUPTED)
+    assert rounds(loops, "alpha") >= 0.99 * rounds(beside, "alpha")
+
+
+def test_restarts_are_deterministic(tmp_path):
+    guests = {"alpha": "kind=life", "beta": "kind=measure rounds=1 length=100000",
+              "gamma": "kind=crash how=prologue"}
+    first, second = (
+        bare_guests.boot(tmp_path, guests, status=harness.VM_FAILED, properties=
+                         'restart = "on-failure"; restart-limit = <2>;').console
+        for _ in range(2))
+    assert first == second
+
+
+def test_debian_reboots(linux):
+    """From its images: what it wrote in the life before is not there. It lives twice."""
+    script = ("ls /tmp/left 2>/dev/null\ntouch /tmp/left\n"
+              "perf stat -x, -e instructions:u work 1000000 2>&1\nreboot -f\n")
+    result = linux({"alpha": script}, tree={"restarts": 1})
+    assert result.status == harness.VM_FAILED, str(result)
+    assert result.vm("alpha").count("alpha begin") == 2
+    assert "/tmp/left" not in result.vm("alpha")
+    counts = [line.split(",")[0] for line in result.vm("alpha") if "instructions:u" in line]
+    assert counts == ["1000000"] * 2
+    assert told(result, "alpha")[:2] == ["asked for a restart", "starts again"]
+
+
+def test_debian_panics(linux):
+    """panic=-1 asks for a restart: a VM that may not have one has failed."""
+    result = linux({"alpha": "echo 1 >/proc/sys/kernel/sysrq; echo c >/proc/sysrq-trigger\n"})
+    assert result.status == harness.VM_FAILED, str(result)
+    assert told(result, "alpha")[0] == (
+        "failed: asked for a restart once too often; reset type 1")
+    assert registers(result, "alpha")["a7"] == 0x53525354
+
+
+def test_commands_of_the_user(console, tmp_path):
+    """Stopped, started, restarted; the machine stays on while one that was stopped is off."""
+    tree = tmp_path / "bare.dts"
+    tree.write_text(bare_guests.tree({"alpha": "kind=life spin=1000000000000", "beta": "kind=idle ticks=10000000"}),
+                    encoding="utf-8")
+    screen = console(tree, options=["--include", harness.BUILD / "guests"], timeout=60)
+    screen.expect(NEW_LIFE)
+    screen.send("\x14r")
+    screen.expect("vm alpha: stopped")
+    screen.expect("vm alpha: starts again")
+    screen.expect(NEW_LIFE)
+    screen.send("\x14s")
+    screen.expect("vm alpha: stopped")
+    screen.expect("vm beta: ended")
+    screen.send("x")
+    screen.expect("alpha has ended and reads nothing")
+    screen.send("\x14g")
+    screen.expect("vm alpha: starts again")
+    screen.expect(NEW_LIFE)
+    screen.send("\x142\x14g")
+    screen.expect("vm beta: starts again")
+    screen.expect("idle: begins")

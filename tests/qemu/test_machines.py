@@ -98,20 +98,20 @@ def test_flags_tell_nothing_of_a_neighbour(tmp_path, text, flags):
                                            (cpu(["ssccfg"]), False)],
                          ids=["all", "no-ssaia", "no-ssccfg"])
 def test_debian_is_told_what_works(linux, text, offered):
-    """Its ISA strings have sscofpmf where sampling works, and never what a guest has not."""
+    """Its ISA strings have sscofpmf where sampling works, and never what a guest has not. Without
+    it perf record asks again and again, on the firmware alone too; hence the kill."""
     script = ("tr '\\0' ' ' </proc/device-tree/cpus/cpu@0/riscv,isa-extensions; echo\n"
               "tr '\\0' '\\n' </proc/device-tree/cpus/cpu@0/riscv,isa\n"
-              "perf record -q -e instructions -c 100000 -o /tmp/data work 3000000 >/dev/null 2>&1\n"
-              "echo status $?\n")
-    result = linux({"alpha": script, "beta": script}, options=["--cpu", text])
+              "perf record -q -e instructions:u -c 100000 -o /tmp/data work 3000000 >&- 2>&- &\n"
+              "sleep 4; kill -9 $! 2>/dev/null; wait $!; echo status $?\n")
+    result = linux({"alpha": script}, options=["--cpu", text])
     assert result.status == harness.OK, str(result)
-    for name in ("alpha", "beta"):
-        lines = result.guest_output(name, name)
-        for extensions in (lines[0].split(), lines[1].replace("rv64imafdc", "").split("_")):
-            assert ("sscofpmf" in extensions) == offered
-            assert not {"h", "smcdeleg", "ssccfg", "smcsrind", "sscsrind", "smcntrpmf", "smaia",
-                        "ssaia"} & set(extensions)
-        assert (lines[2] == "status 0") == offered, lines
+    lines = result.guest_output("alpha", "alpha")
+    for extensions in (lines[0].split(), lines[1].replace("rv64imafdc", "").split("_")):
+        assert ("sscofpmf" in extensions) == offered
+        assert not {"h", "smcdeleg", "ssccfg", "smcsrind", "sscsrind", "smcntrpmf", "smaia",
+                    "ssaia"} & set(extensions)
+    assert (lines[-1] == "status 0") == offered, lines
 
 
 @harness.both_backends

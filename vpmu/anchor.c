@@ -11,7 +11,7 @@
  * Moving the anchor is a stop, a start at another count, and every offset changed by the
  * difference: no counter's value changes.
  */
-#include "vpmu/internal.h"
+#include "vpmu/hctr.h"
 
 struct anchor {
 	uint64_t offset;

@@ -6,7 +6,7 @@
  * unless CLEAR_VALUE says otherwise. A running counter is never chosen. Only SKIP_MATCH can name
  * one, and then it must be running for the very event that is asked for.
  */
-#include "vpmu/internal.h"
+#include "vpmu/hctr.h"
 
 static const struct sbi_ret not_supported = {.error = SBI_ERR_NOT_SUPPORTED};
 

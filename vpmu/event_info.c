@@ -17,7 +17,7 @@
  * it is through. How far it came is remembered with the arguments: whoever calls with others in
  * between loses it, and only itself time by it.
  */
-#include "vpmu/internal.h"
+#include "vpmu/hctr.h"
 
 #define ENTRY_SIZE    16U
 #define OUTPUT_OFFSET 4U

@@ -11,7 +11,7 @@
  * A counter that starts further than 2^62 from its wrap is not near and never armed: at a count
  * a nanosecond the wrap is 146 years away.
  */
-#include "vpmu/internal.h"
+#include "vpmu/hctr.h"
 
 /* Notes the wrap of running counters of one hctr. */
 static void wrapped(struct vpmu *v, hctr_t hctr, uint64_t lctrs)

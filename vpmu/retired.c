@@ -9,7 +9,7 @@
  * too late, so it is moved at once; another is moved only where that is cheap, since all that it
  * loses by it is that it is read directly.
  */
-#include "vpmu/internal.h"
+#include "vpmu/hctr.h"
 
 /* Nothing of them is near its wrap, and none is to be moved. */
 static inline void add_one(struct vpmu *v, uint64_t hctrs)

@@ -4,7 +4,7 @@
  * one of them before it comes back, one call of the port lets all of them go on. Whoever does take
  * one has it evicted first: its count is read then, by the one that needs it.
  */
-#include "vpmu/internal.h"
+#include "vpmu/hctr.h"
 
 /* Looks at hctrs that were just stopped. Returns those in which a wrap was found. */
 static uint64_t look_at(struct vpmu *v, uint64_t hctrs)

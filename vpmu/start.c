@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Starting counters: SBI 3.0 section 11.9. Nearly all that are asked for take the short way at the
+ * end of this file; what it cannot do takes the long one.
+ */
+#include "vpmu/hctr.h"
+
+static inline uint64_t start_value(const struct vpmu *v, lctr_t lctr, enum vpmu_start_from from,
+                                   uint64_t arg)
+{
+	uint64_t value = arg;
+
+	if (from == VPMU_FROM_KEPT)
+		return v->counter[lctr.idx].value;
+	if (from == VPMU_FROM_SNAPSHOT)
+		value = vpmu_snapshot_value(v, lctr.idx - (uint32_t)arg);
+	return vpmu_is_fw(v, lctr) ? value : value & v->value_mask;
+}
+
+/* Not before its hctr was synced: the sync would take its old value for an offset. */
+static inline void note_near(struct vpmu *v, lctr_t lctr, uint64_t value)
+{
+	if (vpmu_near(v, value))
+		v->near |= bit64(lctr.idx);
+}
+
+/* A running hardware counter, new among others of its hctr, gets its offset for this value. */
+static void join(struct vpmu *v, lctr_t lctr, uint64_t value)
+{
+	struct vpmu_counter *c = &v->counter[lctr.idx];
+	struct vpmu_hctr *h = &v->hctr[c->hctr];
+
+	if ((v->active >> c->hctr & 1) != 0)
+		vpmu_hctr_sync(v, (hctr_t){c->hctr});
+	else if ((h->users & v->running) == bit64(lctr.idx))
+		h->count = value;
+	note_near(v, lctr, value);
+	c->offset = (value - h->count) & v->value_mask;
+}
+
+void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg,
+                    uint64_t hctrs)
+{
+	uint64_t ready = 0;
+	uint32_t i;
+
+	if ((set & vpmu_hw_lctrs(v)) != 0)
+		hctrs |= vpmu_take_overflows(v);
+	v->lost &= ~set;
+	v->overflow &= ~set;
+	/* From here on the value leaves what the hctr of the same index may hold of it. */
+	v->shown &= ~set;
+	for_each_bit (i, set) {
+		struct vpmu_counter *c = &v->counter[i];
+		lctr_t lctr = {i};
+		uint64_t value = start_value(v, lctr, from, arg);
+
+		v->running |= bit64(i);
+		if (vpmu_is_fw(v, lctr)) {
+			c->offset = value - vpmu_fw_total(v, lctr);
+			continue;
+		}
+		/* While one counts HS others may wrap until it is set: see vpmu_apply_all(). */
+		if (vpmu_is_alone(v, lctr) && !v->policy.count_hs) {
+			/* The hardware counts in the guest's own numbers. */
+			v->hctr[c->hctr].count = value;
+			c->offset = 0;
+			if (c->hctr == i)
+				v->shown |= bit64(i);
+			note_near(v, lctr, value);
+			ready |= vpmu_set(v, (hctr_t){c->hctr}, bit64(i));
+			vpmu_note_solo(v, (hctr_t){c->hctr});
+		} else {
+			join(v, lctr, value);
+			hctrs |= bit64(c->hctr);
+		}
+	}
+	if ((set & v->fw_lctrs) != 0)
+		vpmu_fw_update_watch(v);
+	vpmu_apply(v, hctrs, 0, ready);
+}
+
+static __attribute__((noinline)) long start_any(struct vpmu *v, unsigned long base,
+                                                unsigned long mask, unsigned long flags,
+                                                uint64_t initial_value)
+{
+	enum vpmu_start_from from = VPMU_FROM_KEPT;
+	uint64_t arg = initial_value;
+	uint64_t set;
+	uint64_t already;
+
+	if (!vpmu_counter_set(v, base, mask, &set) || (set & ~v->configured) != 0 ||
+	    flags >= SBI_PMU_START_FLAG_ALL)
+		return SBI_ERR_INVALID_PARAM;
+	if (flags == SBI_PMU_START_SET_INIT_VALUE) {
+		from = VPMU_FROM_GIVEN;
+	} else if (flags == SBI_PMU_START_FLAG_INIT_SNAPSHOT) {
+		if (!v->snapshot_set)
+			return SBI_ERR_NO_SHMEM;
+		from = VPMU_FROM_SNAPSHOT;
+		arg = base;
+	}
+
+	already = set & v->running;
+	set &= ~already;
+	if (set != 0)
+		vpmu_start_set(v, set, from, arg, 0);
+
+	/* Not in table 40, but a success here would be a counter that stands still unnoticed. */
+	if ((set & v->lost) != 0)
+		return SBI_ERR_FAILED;
+	return already != 0 ? SBI_ERR_ALREADY_STARTED : SBI_SUCCESS;
+}
+
+/* What becomes of solo counters that start: nothing need be asked, see solo in struct vpmu. */
+static inline void note_started(struct vpmu *v, uint64_t set)
+{
+	v->overflow &= ~set;
+	v->running |= set;
+	v->active |= set;
+	v->shown |= set;
+	vpmu_update_direct(v);
+}
+
+/* Not inlined: the usual start, which is far, then needs no stack. */
+static __attribute__((noinline)) long start_near(struct vpmu *v, uint64_t set, uint64_t value)
+{
+	uint32_t i;
+
+	note_started(v, set);
+	v->near |= set;
+	v->armed |= set;
+	for_each_bit (i, set)
+		v->hctr[i].count = value;
+	(void)vpmu_port_set(set, value, true);
+	vpmu_port_run(set);
+	return SBI_SUCCESS;
+}
+
+struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
+                                  unsigned long counter_idx_mask, unsigned long start_flags,
+                                  uint64_t initial_value)
+{
+	uint64_t set =
+	    vpmu_named_among(v->solo & v->owned & ~v->running, counter_idx_base, counter_idx_mask);
+
+	if (set == 0 || start_flags != SBI_PMU_START_SET_INIT_VALUE || !vpmu_port_is_quiet())
+		return vpmu_result(
+		    start_any(v, counter_idx_base, counter_idx_mask, start_flags, initial_value),
+		    0);
+	initial_value &= v->value_mask;
+	if (vpmu_near(v, initial_value))
+		return vpmu_result(start_near(v, set, initial_value), 0);
+	note_started(v, set);
+	vpmu_port_start(set, initial_value);
+	return vpmu_result(SBI_SUCCESS, 0);
+}

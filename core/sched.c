@@ -160,11 +160,12 @@ void sched_serve_mail(void)
 
 		left &= left - 1;
 		/* A vcpu that ends prints a line: one a stay, the others come with the next. */
-		if (vcpu_serve_requests(vcpu) && left) {
-			pcpu_mail_again(pcpu, left);
+		if (vcpu_serve_requests(vcpu))
 			break;
-		}
 	}
+	/* Those that are left, and what serving asked of this hart's vcpus, comes at once, too. */
+	if (left | atomic_load(&pcpu->mail))
+		pcpu_mail_again(pcpu, left);
 }
 
 /* The ready vcpu whose turn is next after `last`, round robin. */

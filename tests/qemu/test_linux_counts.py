@@ -96,7 +96,7 @@ def test_alone_and_reads_of_a_process(tmp_path, user_reads, backend):
 
 
 @harness.both_backends
-@pytest.mark.parametrize("kind", ["busy", "pmuloop", "hostile again=yes", "wildjump"])
+@pytest.mark.parametrize("kind", ["busy", "pmuloop", "hostile again=yes"])
 def test_beside(tmp_path, kind, backend):
     """The neighbour goes on for longer than the guest: its share of the measurement shows."""
     result = harness.run(with_neighbour(tmp_path, WAIT + STAT, f"{kind} {AFTER}"),

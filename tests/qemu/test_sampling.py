@@ -235,13 +235,14 @@ def test_what_ends_leaves_nothing(tmp_path, backend):
         for left in (1, 20, 500):
             guests[f"e{n}-{left}"] = (f"sampling=armed how={how} pending={pending} left={left} "
                                       f"ticks={20000 * (n + 1) + left * 100}")
-    result = bare_guests.boot(tmp_path, guests, backend=backend, status=harness.VM_FAILED)
+    result = bare_guests.boot(tmp_path, guests, backend=backend, status=harness.VM_FAILED,
+                              properties="\t\t\trestart-limit = <0>;")
     assert result.vm("watch") == ["watch: ends, 0 odd"]
     for name, bootargs in guests.items():
         if "how=shutdown" in bootargs:
             assert f"vm {name}: ended" in result.own
         elif "how=restart" in bootargs:
-            assert any(line.startswith(f"vm {name}: failed: asked to be restarted")
+            assert any(line.startswith(f"vm {name}: failed: asked for a restart")
                        for line in result.own)
         assert result.vm(name)[:1] == (["armed: LCOFIP 1"] if "pending=yes" in bootargs else
                                        result.vm(name)[:1] if name == "watch" else [])

@@ -197,8 +197,8 @@ def test_two_guests_at_different_rates(tmp_path, backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_two_events_beside_each_other(tmp_path, backend):
-    rates(tmp_path, backend, {"alpha": (1000, 10000, "instructions"),
-                              "beta": (4999, 3000, "cycles")})
+    rates(tmp_path, backend, {"alpha": (1000, 20000, "instructions"),
+                              "beta": (4999, 6000, "cycles")})
 
 
 def test_a_model_agrees_on_the_firmware_alone(tmp_path):

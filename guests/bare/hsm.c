@@ -135,7 +135,6 @@ static void sleeper(uint64_t hartid, struct smp_vcpu *self)
 	/* The IPI still pends: a second one returns at once. */
 	self->values[1] = (uint64_t)hsm(SBI_HSM_HART_SUSPEND, 0, 0, 0).error;
 	csr_clear(sip, IRQ_SOFT);
-	self->done = 1;
 	smp_prepare(1, resumed);
 	csr_set(sstatus, SSTATUS_SIE);
 	self->done = 1;
@@ -145,11 +144,13 @@ static void sleeper(uint64_t hartid, struct smp_vcpu *self)
 
 static void await(const struct smp_vcpu *v, uint64_t done)
 {
-	uint64_t until = csr_read(time) + 5000000;
+	uint64_t until = csr_read(time) + 5000000, is;
 
-	while (v->done != done && csr_read(time) < until)
-		;
-	check("it came so far", v->done, done);
+	/* Looked at once a turn: it may be prepared for its next life right after. */
+	do
+		is = v->done;
+	while (is != done && csr_read(time) < until);
+	check("it came so far", is, done);
 }
 
 static void lives(struct smp_vcpu *one)

@@ -3,7 +3,8 @@
 
 #include "core/printf.h"
 
-#define TALLY_PREFIX "tally: "
+#define TALLY_PREFIX  "tally: "
+#define PROMPT_PREFIX "tally> "
 
 /* How much of an unfinished line is drawn again after somebody else's line. What was before it has
  * wrapped and still stands above. */
@@ -36,11 +37,20 @@ static void emit_prefix(struct console *c, unsigned int vm)
 {
 	size_t n = 0;
 
+	if (vm == CONSOLE_PROMPT) {
+		emit_text(c, PROMPT_PREFIX);
+		return;
+	}
 	while (n < CONSOLE_NAME_BYTES && c->names[vm][n] != '\0')
 		n++;
 	emit(c, "[", 1);
 	emit(c, c->names[vm], n);
 	emit_text(c, c->lines[vm].continued ? "]+" : "] ");
+}
+
+static bool has_line(const struct console *c, unsigned int vm)
+{
+	return vm < c->n_vms || vm == CONSOLE_PROMPT;
 }
 
 /* Is vm's unfinished line to be seen as it grows? */
@@ -197,7 +207,7 @@ size_t console_vm_write(struct console *c, unsigned int vm, const char *bytes, s
 {
 	size_t done = 0;
 
-	if (vm >= c->n_vms)
+	if (!has_line(c, vm))
 		return n;
 	c->work = 0;
 	c->lines[vm].steps = 0;
@@ -269,7 +279,7 @@ void console_set_focus(struct console *c, unsigned int vm)
 {
 	char text[CONSOLE_NAME_BYTES + 64];
 
-	if (vm >= c->n_vms)
+	if (!has_line(c, vm))
 		return;
 	erase(c);
 	c->erased = false; /* what was erased is the former focus's, and stays in its line */
@@ -290,6 +300,11 @@ void console_init(struct console *c, bool interactive, const char *const *names,
 	c->work = 0;
 	c->n_vms = n < CONSOLE_MAX_VMS ? n : CONSOLE_MAX_VMS;
 	c->focus = 0;
+	c->back = 0;
+	c->names[CONSOLE_PROMPT] = "the prompt";
+	console_line_reset(&c->lines[CONSOLE_PROMPT]);
+	ansi_init(&c->lines[CONSOLE_PROMPT].ansi);
+	c->lines[CONSOLE_PROMPT].ended = false;
 	for (unsigned int i = 0; i < c->n_vms; i++) {
 		c->names[i] = names[i];
 		console_line_reset(&c->lines[i]);

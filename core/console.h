@@ -33,15 +33,20 @@
 #define CONSOLE_NAME_BYTES 32u   /* longer names are cut */
 #define CONSOLE_KEY        0x14u /* Ctrl-T: introduces a command for Tally */
 
+/* The prompt has a line of its own and can have the focus, as if it were one more VM. */
+#define CONSOLE_PROMPT        CONSOLE_MAX_VMS
+#define CONSOLE_COMMAND_BYTES 64u
+
 struct console {
 	bool interactive;
 	bool erased;        /* the focus's unfinished line was, and must be drawn again */
 	size_t work;        /* bytes emitted by this call */
 	bool key;           /* CONSOLE_KEY was typed, the command comes next */
 	unsigned int n_vms; /* 0..CONSOLE_MAX_VMS */
-	unsigned int focus; /* VM that gets the input, < n_vms unless that is 0 */
-	const char *names[CONSOLE_MAX_VMS];
-	struct console_line lines[CONSOLE_MAX_VMS];
+	unsigned int focus; /* who gets the input: a VM, < n_vms unless that is 0, or the prompt */
+	unsigned int back;  /* the VM that had it before the prompt */
+	const char *names[CONSOLE_MAX_VMS + 1];
+	struct console_line lines[CONSOLE_MAX_VMS + 1];
 };
 
 /* Provided by whoever links this file: writes all n bytes to the physical console, in order and
@@ -50,6 +55,10 @@ void console_emit(const char *s, size_t n);
 
 /* Likewise: starts ('g'), stops ('s') or restarts ('r') a VM. Prints nothing before it returns. */
 void console_life(unsigned int vm, char command);
+
+/* Likewise: carries out what was typed at the prompt, later: prints nothing before it returns. When
+ * all is printed, console_prompt_ready() is called. */
+void console_command(const char *text);
 
 /* names: n (at most CONSOLE_MAX_VMS, more are ignored) strings of printable ASCII which must live
  * as long as the console. n may be 0 (Tally's own lines before the VMs are known); calling again
@@ -72,7 +81,7 @@ void console_vm_flush(struct console *c, unsigned int vm);
 /* Flushes, and tells whether VM vm exists: input for a VM that ended is dropped, "next" skips it. */
 void console_vm_ended(struct console *c, unsigned int vm, bool ended);
 
-/* Gives the input to VM vm (< n_vms, else ignored) and says so in a line. */
+/* Gives the input to VM vm (< n_vms, else ignored), or to CONSOLE_PROMPT, and says so in a line. */
 void console_set_focus(struct console *c, unsigned int vm);
 
 /* Prints one or several complete lines of Tally, separated by LF; a last LF may be left out. Bytes
@@ -83,9 +92,19 @@ void console_tally_puts(struct console *c, const char *lines);
  * One byte typed by the user. Returns the VM that shall receive *out, or -1 when there is nothing
  * to deliver (a command for Tally, or nobody to receive it).
  * Commands after Ctrl-T: 1..9 focus on that VM, n/p next/previous one, g/s/r start, stop, restart
- * the one in focus, ? help, Ctrl-T the byte itself.
+ * the one in focus, : the prompt, ? help, Ctrl-T the byte itself; that leaves the prompt.
  */
 int console_input(struct console *c, uint8_t ch, uint8_t *out);
+
+/* A byte typed at the prompt, which has the focus. */
+void console_prompt_key(struct console *c, uint8_t ch);
+
+/* Moves the focus to the prompt, and back. */
+void console_prompt_open(struct console *c);
+void console_prompt_leave(struct console *c);
+
+/* The prompt reads on: shows it, if it has the focus. */
+void console_prompt_ready(struct console *c);
 
 /* The VM that console_input() would name for an ordinary byte, or -1. While that VM has no room for
  * input, the caller had better leave what is typed in the UART: pasted text is then not lost. */

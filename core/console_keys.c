@@ -12,7 +12,7 @@ static void help(struct console *c)
 	at = (size_t)tally_snprintf(text, sizeof(text), "%s",
 	                            "Ctrl-T, then 1..9: that VM gets the input; n, p: the next, "
 	                            "the one before; g, s, r: starts, stops, restarts it; "
-	                            "Ctrl-T: sends Ctrl-T; ?: this help\n");
+	                            ":: the prompt; Ctrl-T: sends Ctrl-T; ?: this help\n");
 	for (unsigned int i = 0; i < c->n_vms && at < sizeof(text); i++)
 		at += (size_t)tally_snprintf(text + at, sizeof(text) - at, "%c %u %.*s%s\n",
 		                             i == c->focus ? '*' : ' ', i + 1,
@@ -21,11 +21,17 @@ static void help(struct console *c)
 	console_tally_puts(c, text);
 }
 
+/* The prompt is about the VM that had the focus before it. */
+static unsigned int vm_in_focus(const struct console *c)
+{
+	return c->focus == CONSOLE_PROMPT ? c->back : c->focus;
+}
+
 /* Moves the focus in steps of step to the next VM that has not ended; if there is no other, the
  * announcement says that it stays. */
 static void turn(struct console *c, unsigned int step)
 {
-	unsigned int vm = c->focus;
+	unsigned int vm = vm_in_focus(c);
 
 	for (unsigned int i = 0; i < c->n_vms; i++) {
 		vm = (vm + step) % c->n_vms;
@@ -46,14 +52,16 @@ static void command(struct console *c, uint8_t ch)
 	else if (ch >= '1' && ch <= '9' && (unsigned int)(ch - '1') < c->n_vms)
 		console_set_focus(c, ch - '1');
 	else if (ch == 'g' || ch == 's' || ch == 'r')
-		console_life(c->focus, (char)ch);
+		console_life(vm_in_focus(c), (char)ch);
+	else if (ch == ':')
+		console_prompt_open(c);
 	else
 		help(c);
 }
 
 int console_target(const struct console *c)
 {
-	if (c->n_vms == 0 || c->lines[c->focus].ended)
+	if (c->n_vms == 0 || c->focus == CONSOLE_PROMPT || c->lines[c->focus].ended)
 		return -1;
 	return (int)c->focus;
 }
@@ -87,6 +95,14 @@ int console_input(struct console *c, uint8_t ch, uint8_t *out)
 			command(c, ch);
 			return -1;
 		}
+		if (c->focus == CONSOLE_PROMPT) {
+			console_prompt_leave(c);
+			return -1;
+		}
+	}
+	if (c->focus == CONSOLE_PROMPT) {
+		console_prompt_key(c, ch);
+		return -1;
 	}
 	vm = console_target(c);
 	if (vm >= 0)

@@ -7,8 +7,10 @@
 #include "arch/riscv/uart.h"
 #include "core/console.h"
 #include "core/log.h"
+#include "core/pcpu.h"
 #include "core/platform.h"
 #include "core/printf.h"
+#include "core/prompt.h"
 #include "core/spinlock.h"
 #include "core/vm.h"
 
@@ -18,11 +20,18 @@
 /* So long a VM with a full UART may keep what is typed waiting. */
 #define INPUT_PATIENCE_S 2UL
 
+/* Between two lines of a command's output guests run: one line a stay in HS. */
+#define PROMPT_LINES_HZ 10000UL
+
 static struct spinlock lock;
 static struct console console;
 static struct uart uart;
 static struct plic plic;
-static atomic_ulong input_deadline = ~0UL;
+static atomic_ulong hold_deadline = ~0UL; /* so long typed bytes wait */
+/* Boot hart only: when the prompt's next line is printed; what log_input_deadline() says, which may be
+ * too early when another hart has ended a hold. */
+static uint64_t prompt_due = ~0UL;
+static uint64_t input_deadline = ~0UL;
 
 void console_emit(const char *s, size_t n)
 {
@@ -37,6 +46,31 @@ void console_life(unsigned int vm, char command)
 		(void)vm_stop(&vms[vm]);
 	else
 		(void)vm_restart(&vms[vm]);
+}
+
+/* The boot hart reads what is typed. */
+void console_command(const char *text)
+{
+	prompt_begin(text);
+	prompt_due = 0;
+	pcpu_resched(this_pcpu());
+}
+
+/* One line of a command's output, or the prompt behind the last one. */
+static void prompt_go_on(uint64_t now)
+{
+	char line[PROMPT_LINE_BYTES];
+	bool more = prompt_line(line);
+
+	prompt_due = more ? now + platform.timebase / PROMPT_LINES_HZ : ~0UL;
+	spin_lock(&lock);
+	if (more)
+		console_tally_puts(&console, line);
+	else
+		console_prompt_ready(&console);
+	spin_unlock(&lock);
+	if (!more)
+		log_input_room(VUART_RX_BYTES);
 }
 
 void log_init(void)
@@ -95,13 +129,17 @@ void log_enable_input(void)
 	csr_set(CSR_SIE, BIT(IRQ_SEI));
 }
 
-/* The VM in focus, if its UART is full. It alone reads there, so more room is the worst surprise. */
+/* The VM in focus, if its UART is full. It alone reads there, so more room is the worst surprise.
+ * Or the prompt, while it prints. */
 static bool target_is_full(void)
 {
 	spin_lock(&lock);
 	int vm = console_target(&console);
+	bool prompt = console.focus == CONSOLE_PROMPT;
 
 	spin_unlock(&lock);
+	if (prompt)
+		return prompt_due != ~0UL;
 	return vm >= 0 && !vm_input_space(&vms[vm]);
 }
 
@@ -126,25 +164,27 @@ static bool pass_byte(void)
 static void hold_input(void)
 {
 	uart_listen(&uart, false);
-	atomic_store(&input_deadline, csr_read(CSR_TIME) + platform.timebase * INPUT_PATIENCE_S);
+	atomic_store(&hold_deadline, csr_read(CSR_TIME) + platform.timebase * INPUT_PATIENCE_S);
 }
 
 void log_input_room(size_t space)
 {
 	/* Half empty, so that an interrupt brings many bytes. */
-	if (log_input_deadline() == ~0UL || space < VUART_RX_BYTES / 2)
+	if (atomic_load(&hold_deadline) == ~0UL || space < VUART_RX_BYTES / 2)
 		return;
-	atomic_store(&input_deadline, ~0UL);
+	atomic_store(&hold_deadline, ~0UL);
 	uart_listen(&uart, true);
 }
 
 void log_input(void)
 {
-	uint64_t deadline = log_input_deadline();
+	uint64_t deadline = atomic_load(&hold_deadline);
 	uint64_t now = csr_read(CSR_TIME);
 	bool overdue = now >= deadline;
 	uint32_t source = plic_claim(&plic);
 
+	if (now >= prompt_due)
+		prompt_go_on(now);
 	/* An interrupt from before the hold may still come. To listen again now would make another
 	 * one at once, without end. */
 	if (deadline == ~0UL || overdue) {
@@ -162,9 +202,12 @@ void log_input(void)
 	/* The level is still high if more has come: the next interrupt takes that. */
 	if (source)
 		plic_complete(&plic, source);
+	input_deadline = atomic_load(&hold_deadline);
+	if (prompt_due < input_deadline)
+		input_deadline = prompt_due;
 }
 
 uint64_t log_input_deadline(void)
 {
-	return atomic_load_explicit(&input_deadline, memory_order_relaxed);
+	return input_deadline;
 }

@@ -32,8 +32,9 @@ void log_input(void);
 /* A VM has read from its UART, which now has room for so many bytes. No lock held. */
 void log_input_room(size_t space);
 
-/* Host time at which input must be read whatever becomes of it, ~0: none waits. A VM that never
- * reads must not keep the keys for Tally from being heard. log_input() does it. */
+/* Host time at which input must be read whatever becomes of it, or the prompt goes on printing; ~0:
+ * nothing waits. A VM that never reads must not keep the keys for Tally from being heard.
+ * log_input() does both. Boot hart. */
 uint64_t log_input_deadline(void);
 
 /* Interrupts of the console go to this hart. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/log.h"
+#include "core/printf.h"
 
 /* x0 is 0 in every guest, so pc takes its place. */
 static const char *const names[32] = {"pc", "ra", "sp",  "gp",  "tp", "t0", "t1", "t2",
@@ -40,15 +41,25 @@ void vm_tell_registers(const struct vm *vm, uint32_t n)
 		         vs->vsscratch);
 }
 
-void vm_tell_exits(const struct vcpu *vcpu)
+void vm_exits_text(const struct vcpu *vcpu, char *text, size_t size)
 {
 	const uint64_t *e = vcpu->exits;
 
-	log_line("vm %s: vcpu %u: exits ecall=%lu timer=%lu irq=%lu lcofi=%lu mmio=%lu csr=%lu "
-	         "wfi=%lu other=%lu hs-instructions=%lu longest-stay=%lu",
-	         vcpu->vm->config->name, vcpu->id, vcpu->ctx.ecalls + e[EXIT_ECALL], e[EXIT_TIMER],
-	         e[EXIT_IRQ], e[EXIT_LCOFI], e[EXIT_MMIO], e[EXIT_CSR], e[EXIT_WFI], e[EXIT_OTHER],
-	         vcpu->ctx.hs_insns, vcpu->ctx.hs_longest);
+	(void)tally_snprintf(
+	    text, size,
+	    "vm %s: vcpu %u: exits ecall=%lu timer=%lu irq=%lu lcofi=%lu mmio=%lu csr=%lu "
+	    "wfi=%lu other=%lu hs-instructions=%lu longest-stay=%lu",
+	    vcpu->vm->config->name, vcpu->id, vcpu->ctx.ecalls + e[EXIT_ECALL], e[EXIT_TIMER],
+	    e[EXIT_IRQ], e[EXIT_LCOFI], e[EXIT_MMIO], e[EXIT_CSR], e[EXIT_WFI], e[EXIT_OTHER],
+	    vcpu->ctx.hs_insns, vcpu->ctx.hs_longest);
+}
+
+void vm_tell_exits(const struct vcpu *vcpu)
+{
+	char text[256];
+
+	vm_exits_text(vcpu, text, sizeof(text));
+	log_line("%s", text);
 }
 
 static void told(const struct vm *vm, const char *what)

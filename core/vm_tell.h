@@ -11,6 +11,9 @@
 /* Notes the registers of a vcpu that is off its hart, for vm_tell_registers() and for later. */
 void vm_crash_note(struct vm_crash *crash, const struct vcpu *vcpu);
 
+/* The line that vm_tell_exits() logs. */
+void vm_exits_text(const struct vcpu *vcpu, char *text, size_t size);
+
 /* Each logs one line, or two: enough for a stay in HS. */
 void vm_tell_exits(const struct vcpu *vcpu);
 void vm_tell_end(const struct vm *vm);

@@ -35,6 +35,14 @@ void console_life(unsigned int vm, char command)
 	life_command = command;
 }
 
+char typed_command[CONSOLE_COMMAND_BYTES + 1];
+
+void console_command(const char *text)
+{
+	assert_true(strlen(text) < sizeof(typed_command));
+	strcpy(typed_command, text);
+}
+
 size_t emitted_bytes(void)
 {
 	return out_len;

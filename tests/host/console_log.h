@@ -19,6 +19,9 @@ extern size_t max_call_bytes; /* the most that call_bytes was since start() */
 extern unsigned int life_vm;
 extern char life_command;
 
+/* What console_command() was told last. */
+extern char typed_command[CONSOLE_COMMAND_BYTES + 1];
+
 /* A console as new, over memory full of rubbish. */
 void start(bool interactive);
 

@@ -181,6 +181,93 @@ static void long_line_in_focus(void **state)
 	EMITTED(want);
 }
 
+#define SHOW "\033[K"
+
+static void typed(const char *text)
+{
+	for (; *text != '\0'; text++)
+		assert_int_equal(type((uint8_t)*text), -1);
+}
+
+static void prompt_edits_and_tells(void **state)
+{
+	char longest[CONSOLE_COMMAND_BYTES + 11];
+
+	(void)state;
+	PUT(0, "~ # ");
+	(void)emitted();
+	command(':');
+	EMITTED(ERASE "tally: input goes to the prompt (Ctrl-T ? for help)\r\ntally> " SHOW);
+	assert_int_equal(console_target(&con), -1);
+	typed("\bvmx\x7fs");
+	EMITTED("vmx\b" SHOW "s");
+	/* Others' lines leave it whole, that of the former focus too. */
+	PRINTS(1, "x\n", ERASE "[linux-b] x\r\ntally> vms");
+	PRINTS(0, "more", "");
+	typed("\r");
+	EMITTED("\r\n");
+	assert_string_equal(typed_command, "vms");
+	console_tally_puts(&con, "a line");
+	EMITTED("tally: a line\r\n");
+	console_prompt_ready(&con);
+	EMITTED("tally> " SHOW);
+	typed("x\x03");
+	EMITTED("x\r\ntally> " SHOW);
+	assert_string_equal(typed_command, "vms");
+	memset(longest, 'y', sizeof(longest));
+	longest[sizeof(longest) - 1] = '\0';
+	typed(longest);
+	typed("\r");
+	longest[CONSOLE_COMMAND_BYTES] = '\0';
+	assert_string_equal(typed_command, longest);
+}
+
+#define BACK "tally: input goes to linux-b (Ctrl-T ? for help)\r\n[linux-b] # "
+
+static void prompt_is_left(void **state)
+{
+	static const char *const ways[] = {"exit\r", "\x04", "\x14\x14", "vm\x14\x14",
+	                                   "\x14"
+	                                   "2"};
+
+	(void)state;
+	command('2');
+	PUT(1, "# ");
+	(void)emitted();
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		command(':');
+		typed_command[0] = '\0';
+		(void)emitted();
+		typed(ways[i]);
+		assert_non_null(strstr(emitted(), BACK));
+		assert_string_equal(typed_command, "");
+		assert_int_equal(type('x'), 1);
+		console_prompt_ready(&con);
+		EMITTED("");
+	}
+}
+
+/* About the VM from which the user came. */
+static void keys_at_the_prompt(void **state)
+{
+	(void)state;
+	command('2');
+	(void)emitted();
+	command(':');
+	(void)emitted();
+	command('s');
+	assert_int_equal(life_vm, 1);
+	command(':');
+	EMITTED("");
+	typed("\x04"); /* it did not become its own way back */
+	EMITTED(ERASE "tally: input goes to linux-b (Ctrl-T ? for help)\r\n");
+	command(':');
+	(void)emitted();
+	command('n');
+	EMITTED(ERASE "tally: input goes to c (Ctrl-T ? for help)\r\n");
+	assert_int_equal(type('x'), 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -192,6 +279,9 @@ int main(void)
 	    cmocka_unit_test_setup(bounded_write, interactive),
 	    cmocka_unit_test_setup(most_work_of_a_call, interactive),
 	    cmocka_unit_test_setup(long_line_in_focus, interactive),
+	    cmocka_unit_test_setup(prompt_edits_and_tells, interactive),
+	    cmocka_unit_test_setup(prompt_is_left, interactive),
+	    cmocka_unit_test_setup(keys_at_the_prompt, interactive),
 	};
 
 	return cmocka_run_group_tests_name("console_live", tests, NULL, NULL);

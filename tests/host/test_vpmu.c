@@ -184,5 +184,6 @@ int main(void)
 	failed += test_vpmu_policy();
 	failed += test_vpmu_retired();
 	failed += test_vpmu_count_hs();
+	failed += test_vpmu_show();
 	return failed;
 }

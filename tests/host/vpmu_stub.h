@@ -141,5 +141,6 @@ int test_vpmu_event_info(void);
 int test_vpmu_policy(void);
 int test_vpmu_retired(void);
 int test_vpmu_count_hs(void);
+int test_vpmu_show(void);
 
 #endif

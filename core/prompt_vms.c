@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The prompt's `vms` and `exits`. */
+#include "arch/riscv/csr.h"
+#include "core/platform.h"
+#include "core/printf.h"
+#include "core/prompt.h"
+#include "core/vm_tell.h"
+
+#define ROOM_FOR_HARTS (3 * VM_MAX_VCPUS)
+
+/* Each vcpu's hart, in order. */
+static void harts_text(const struct vm *vm, char *text)
+{
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < vm->config->n_vcpus && at < ROOM_FOR_HARTS; i++)
+		at += (size_t)tally_snprintf(text + at, ROOM_FOR_HARTS - at, "%s%lu", i ? "," : "",
+		                             vm->vcpus[i]->home->hartid);
+}
+
+/* Of this life, in ms; 0 while it has none. */
+static uint64_t uptime(const struct vm *vm)
+{
+	if (atomic_load(&vm->state) != VM_RUNNING)
+		return 0;
+	return (csr_read(CSR_TIME) - vm->life.begun) / (platform.timebase / 1000);
+}
+
+void prompt_vms(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES])
+{
+	const struct vm *vm = &vms[walk->vm];
+	const struct vm_config *config = vm->config;
+	uint64_t up = uptime(vm);
+	char harts[ROOM_FOR_HARTS];
+
+	harts_text(vm, harts);
+	if (walk->json)
+		(void)tally_snprintf(
+		    line, PROMPT_LINE_BYTES,
+		    "{\"vm\":\"%s\",\"state\":\"%s\",\"uptime_ms\":%lu,\"vcpus\":%u,"
+		    "\"harts\":[%s],\"memory\":%lu}",
+		    config->name, vm_state_name(vm), up, config->n_vcpus, harts, config->memory);
+	else
+		(void)tally_snprintf(
+		    line, PROMPT_LINE_BYTES,
+		    "%-15s %-8s up %lu.%03lu s, vcpus %u, harts %s, memory %lu MiB", config->name,
+		    vm_state_name(vm), up / 1000, up % 1000, config->n_vcpus, harts,
+		    config->memory >> 20);
+	prompt_next_vm(walk);
+}
+
+static void exits_json(const struct vcpu *vcpu, char *line)
+{
+	const uint64_t *e = vcpu->exits;
+
+	(void)tally_snprintf(
+	    line, PROMPT_LINE_BYTES,
+	    "{\"vm\":\"%s\",\"vcpu\":%u,\"ecall\":%lu,\"timer\":%lu,\"irq\":%lu,\"lcofi\":%lu,"
+	    "\"mmio\":%lu,\"csr\":%lu,\"wfi\":%lu,\"other\":%lu,\"hs_instructions\":%lu,"
+	    "\"longest_stay\":%lu}",
+	    vcpu->vm->config->name, vcpu->id, vcpu->ctx.ecalls + e[EXIT_ECALL], e[EXIT_TIMER],
+	    e[EXIT_IRQ], e[EXIT_LCOFI], e[EXIT_MMIO], e[EXIT_CSR], e[EXIT_WFI], e[EXIT_OTHER],
+	    vcpu->ctx.hs_insns, vcpu->ctx.hs_longest);
+}
+
+void prompt_exits(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES])
+{
+	const struct vcpu *vcpu = prompt_vcpu(walk);
+
+	if (walk->json)
+		exits_json(vcpu, line);
+	else
+		vm_exits_text(vcpu, line, PROMPT_LINE_BYTES);
+	prompt_next_vcpu(walk);
+}

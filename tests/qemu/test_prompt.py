@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operator's prompt (Ctrl-T :) while two guests run on one hart."""
+
+import io
+import json
+import re
+
+import pexpect
+import pytest
+
+import bare_guests
+import harness
+import plain
+
+LENGTH = 50000000
+ONE = 2 * LENGTH + 1
+START = 1 << 63  # guests/bare's measure starts its counters one above it
+GUESTS = {"alpha": f"kind=measure rounds=1 length={LENGTH}", "beta": "kind=busy ticks=40000000"}
+EXPECTED = [f"measure: round 0 event {event} flags {flags}: S {s}, U {u}, odd reads 0"
+            for event in ("0x2", "0x1")
+            for flags, s, u in (("0x0", ONE, ONE), ("0x20", ONE, 0), ("0x40", 0, ONE),
+                                ("0x60", 0, 0))]
+EXITS = ["ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other"]
+
+
+def as_seen(text):
+    """What stays on the screen: no erased lines, escape sequences or CR."""
+    text = re.sub(r"[^\n]*\x1b\[m\r\x1b\[K", "", text)
+    return re.sub(r"\x1b\[[0-9]*[A-Za-z]|\r", "", text)
+
+
+class Prompt:
+    """A prompt that reads commands."""
+
+    def __init__(self, screen):
+        self.screen = screen
+        screen.send("\x14:")
+        screen.expect("tally: input goes to the prompt .*\n")
+        self.wait()
+
+    def wait(self):
+        """Until it reads on; what was printed meanwhile."""
+        self.screen.expect(r"tally> \x1b\[K")
+        return as_seen(self.screen.before)
+
+    def ask(self, command):
+        """Tally's lines in answer, without their prefix."""
+        self.screen.send(command + "\r")
+        self.screen.expect(re.escape(command) + r"\r+\n")
+        return [line.removeprefix("tally: ") for line in self.wait().split("\n")
+                if line.startswith("tally: ")]
+
+    def objects(self, command):
+        return [json.loads(line) for line in self.ask(command + " --json")]
+
+
+@pytest.fixture
+def boot(console, tmp_path):
+    """(backend) -> the terminal of GUESTS, when both have begun."""
+
+    def start(backend, guests=None):
+        plain.make("build/guests/bare.bin")
+        tree = tmp_path / "bare.dts"
+        tree.write_text(bare_guests.tree(guests or GUESTS), encoding="utf-8")
+        screen = console(tree, timeout=120, backend=backend,
+                         options=["--include", harness.BUILD / "guests"])
+        screen.logfile_read = io.StringIO()
+        screen.expect("busy: begins")
+        return screen
+
+    return start
+
+
+def to_the_end(screen):
+    """All that was seen."""
+    screen.expect("tally: all VMs ended")
+    screen.expect(pexpect.EOF)
+    screen.close()
+    assert screen.exitstatus == harness.OK
+    return as_seen(screen.logfile_read.getvalue())
+
+
+@harness.both_backends
+def test_every_command_and_the_counts(boot, backend):
+    """Each table, plain and as objects, with alpha counting meanwhile: its counts are those of a run
+    without a prompt, which are exact."""
+    screen = boot(backend)
+    prompt = Prompt(screen)
+    # First: alpha is at its first filter for some 0.4 s.
+    lines = prompt.ask("pmu")
+    assert lines[0] == "vm alpha: vcpu 0: hart 0, counters 1, overflows 0, refusals 0"
+    assert len(lines) == 3, lines
+    first = re.fullmatch(r"  counter  4: event 0x2:uk, running, hctr 4, direct, (\d+)", lines[1])
+    assert lines[2:] == ["vm beta: vcpu 0: hart 0, counters 0, overflows 0, refusals 0"]
+    alpha, counter, beta = prompt.objects("pmu")
+    assert (alpha["vm"], alpha["counters"], beta["vm"], beta["counters"]) == ("alpha", 1, "beta", 0)
+    value = counter.pop("value")
+    assert counter == {"vm": "alpha", "vcpu": 0, "counter": 4, "event": "0x2", "data": "0x0",
+                       "filter": "uk", "state": "running", "read": "direct", "shared": False,
+                       "hctr": 4, "of": False}
+    assert START < int(first.group(1)) < value < START + 2 * ONE + 10000
+
+    assert "vms: " in prompt.ask("help")[0]
+    plain_lines = prompt.ask("vms")
+    assert [re.sub(r"\d+\.\d{3}", "T", line) for line in plain_lines] == [
+        f"{name:15} running  up T s, vcpus 1, harts 0, memory 16 MiB" for name in GUESTS]
+    found = prompt.objects("vms")
+    assert all(0 < vm.pop("uptime_ms") < 10000 for vm in found)
+    assert found == [{"vm": name, "state": "running", "vcpus": 1, "harts": [0],
+                      "memory": 16 << 20} for name in GUESTS]
+
+    before = prompt.ask("exits")
+    for name, line in zip(GUESTS, before):
+        assert line.startswith(f"vm {name}: vcpu 0: exits ")
+        assert list(harness.exit_counts(line)) == [*EXITS, "hs-instructions", "longest-stay"]
+    after = prompt.objects("exits")
+    assert [(vcpu["vm"], vcpu["vcpu"]) for vcpu in after] == [(name, 0) for name in GUESTS]
+    for line, vcpu in zip(before, after):
+        earlier = harness.exit_counts(line)
+        assert 0 < earlier["hs-instructions"] <= vcpu["hs_instructions"]
+        assert all(earlier[cause] <= vcpu[cause] for cause in EXITS)
+        assert 0 < vcpu["longest_stay"] <= harness.LONGEST_STAY
+
+    screen.send("exit\r")
+    screen.expect("input goes to alpha")
+    text = to_the_end(screen)
+    assert re.findall(r"\[alpha\] (measure: .*)\n", text) == [*EXPECTED,
+                                                             "measure: ends, 0 wrong of 8"]
+    stays = [int(stay) for stay in re.findall(r"longest-stay=(\d+)", text)]
+    assert len(stays) >= 2 and max(stays) <= harness.LONGEST_STAY
+
+
+def test_counts_without_the_prompt(tmp_path):
+    """What the test above compares with."""
+    result = bare_guests.boot(tmp_path, GUESTS)
+    assert result.vm("alpha") == [*EXPECTED, "measure: ends, 0 wrong of 8"]
+
+
+def test_stop_start_restart(boot):
+    """And what is no command, or of no VM."""
+    screen = boot("ssccfg", {"alpha": GUESTS["alpha"], "beta": "kind=busy ticks=2000000000"})
+    prompt = Prompt(screen)
+    assert prompt.ask("") == []
+    for wrong in ("nonsense", "vms all", "vms --json x", "help me", "VMS"):
+        assert len(prompt.ask(wrong)) == 1, wrong
+    assert prompt.ask("stop gamma") == ['stop: no VM is called "gamma"']
+    assert prompt.ask("stop") == ['stop: no VM is called ""']
+    assert prompt.ask("start beta") == ["beta runs already"]
+
+    screen.send("stop beta\r")
+    screen.expect("tally: beta is being stopped\r+\n")
+    screen.expect("tally: vm beta: stopped\r+\n")
+    states = {}
+    while states.get("beta") != "off":
+        states = {vm["vm"]: vm["state"] for vm in prompt.objects("vms")}
+    assert states == {"alpha": "running", "beta": "off"}
+    assert "beta is off already" in prompt.ask("stop beta")
+    for command, words in (("start", "is being started"), ("restart", "is being restarted")):
+        screen.send(f"{command} beta\r")
+        screen.expect(f"tally: beta {words}\r+\n")
+        screen.expect("tally: vm beta: starts again\r+\n")
+        screen.expect(r"\[beta\] busy: begins")
+    screen.send("\x14\x14")
+    screen.expect("input goes to alpha")
+
+
+def test_editing_and_a_burst(boot):
+    """Backspace; and commands that come faster than their answers are all carried out."""
+    screen = boot("ssccfg")
+    prompt = Prompt(screen)
+    screen.send("vmx\x7fs --jsom\bn\r")
+    assert "uptime_ms" in prompt.wait()
+    screen.send("".join(f"stop no{n}\r" for n in range(40)))
+    for n in range(40):
+        screen.expect(f'stop: no VM is called "no{n}"')

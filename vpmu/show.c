@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A vcpu's counters as somebody beside the guest sees them. Nothing here changes anything. */
+#include "vpmu/internal.h"
+
+static enum vpmu_state state_of(const struct vpmu *v, uint64_t bit)
+{
+	if ((v->lost & bit) != 0)
+		return VPMU_LOST;
+	return (v->running & bit) != 0 ? VPMU_RUNNING : VPMU_STOPPED;
+}
+
+/* Will the guest read it without an exit, or did it when it was resident? One whose hctr was taken
+ * meanwhile is set again as it was, if it is solo. */
+static bool is_direct(const struct vpmu *v, uint64_t bit)
+{
+	uint64_t shown = v->shown | (v->parked & ~v->owned & v->solo);
+
+	return (v->openable & shown & bit) != 0;
+}
+
+static void describe_fw(const struct vpmu *v, const struct vpmu_counter *c, struct vpmu_view *view)
+{
+	view->is_fw = true;
+	if (view->state != VPMU_RUNNING)
+		return;
+	view->value = c->offset;
+	if (c->hctr < VPMU_FW_EVENTS)
+		view->value += v->fw_total[c->hctr];
+	else
+		view->holds = VPMU_VALUE_LESS_TOTAL;
+}
+
+static void describe_hw(const struct vpmu *v, uint32_t counter_idx, bool same_hart,
+                        struct vpmu_view *view)
+{
+	const struct vpmu_counter *c = &v->counter[counter_idx];
+	hctr_t hctr = {c->hctr % VPMU_HW_COUNTERS};
+	const struct vpmu_hctr *h = &v->hctr[hctr.idx];
+	uint64_t bit = bit64(hctr.idx);
+	uint64_t count = h->count;
+
+	view->hctr = hctr.idx;
+	view->inhibit = h->event.inhibit;
+	view->event_data = h->event.event_data;
+	view->shared = (h->users & (h->users - 1)) != 0;
+	view->direct = is_direct(v, bit64(counter_idx));
+	if (view->state != VPMU_RUNNING)
+		return;
+	/* Of one that nobody has looked at since it was started, count says nothing yet. One that
+	 * was taken by another vcpu was read then, and count is all there is. */
+	if (((v->active | (v->parked & v->owned)) & bit) != 0) {
+		if (!same_hart) {
+			view->holds = VPMU_VALUE_AWAY;
+			return;
+		}
+		count = vpmu_port_read(hctr);
+	}
+	view->value = (count + c->offset) & v->value_mask;
+}
+
+bool vpmu_describe(const struct vpmu *v, uint32_t counter_idx, bool same_hart,
+                   struct vpmu_view *view)
+{
+	lctr_t lctr = {counter_idx};
+	uint64_t bit = counter_idx < VPMU_COUNTERS ? bit64(counter_idx) : 0;
+
+	if ((v->configured & bit) == 0)
+		return false;
+	*view = (struct vpmu_view){
+	    .event_idx = v->counter[counter_idx].event_idx,
+	    .state = state_of(v, bit),
+	    .holds = VPMU_VALUE_NOW,
+	    .value = (v->running & bit) != 0 ? 0 : v->counter[counter_idx].value,
+	    .overflow = (v->overflow & bit) != 0,
+	};
+	if (vpmu_is_fw(v, lctr))
+		describe_fw(v, &v->counter[counter_idx], view);
+	else
+		describe_hw(v, counter_idx, same_hart, view);
+	if (view->state == VPMU_LOST)
+		view->holds = VPMU_VALUE_NONE;
+	return true;
+}

@@ -47,11 +47,12 @@ def test_the_number_of_vms_does_not_show(run):
 
 
 def test_counters_cost_a_straight_line(run):
-    """Each counter more costs what the one before did; OpenSBI's calls differ a little."""
+    """Each counter more costs what the one before did; OpenSBI's calls differ a little. Once a second
+    the host's timer has Tally look for trap loops: one look may fall into a stretch or not."""
     backend, _, rows = run
     net = [rows[f"switch/live-{n}"] - rows[f"stay/live-{n}"] for n in range(1, 6)]
     steps = [after - before for before, after in zip(net, net[1:])]
-    assert max(steps) - min(steps) <= (0.03 * max(steps) if backend == "sbi" else 0), net
+    assert max(steps) - min(steps) <= (0.03 * max(steps) if backend == "sbi" else 1), net
 
 
 def test_growth_is_noticed(run, tmp_path):

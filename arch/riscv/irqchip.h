@@ -15,7 +15,8 @@ enum irqchip_kind {
 struct irqchip {
 	enum irqchip_kind kind;
 	uint64_t base; /* of the PLIC or APLIC */
-	uint32_t hart; /* the boot hart there: PLIC context, index in the APLIC's or IMSIC's domain */
+	uint32_t
+	    hart; /* the boot hart there: PLIC context, index in the APLIC's or IMSIC's domain */
 };
 
 /* A source that is high while it wants something. Boot hart, which has SEI enabled afterwards. */

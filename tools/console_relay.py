@@ -19,7 +19,7 @@ import time
 
 KEY = b"\x14"        # Ctrl-T, for Tally (core/console.h)
 QEMU_KEY = b"\x01"   # Ctrl-A, for QEMU
-FRAME = re.compile(rb"\x1etally@([0-9A-Za-z]+) ([^\r\n]*)\r?\n")
+FRAME = re.compile(rb"\x1etally@([0-9A-Za-z]+|[!-]) ([^\r\n]*)\r?\n")
 FRAME_START = 0x1e
 FRAME_BYTES = 1024   # no frame is longer
 COMMAND = re.compile(rb"[ -~]{1,64}")
@@ -63,7 +63,8 @@ class Client:
 
 class Relay:
     """to_machine: the write end of the pipe that the machine reads, from_us: the read end;
-    from_machine: what it prints; sink(bytes): takes what is for people; keyboard: the descriptor of
+    from_machine: what it prints; sink: feed(bytes) takes what is for people, aside(line) a line that
+    comes while a guest has the whole screen, set_full(bool) tells when that is; keyboard: the descriptor of
     what a person types, None: nobody does; qemu_key: QEMU listens to Ctrl-A; path: of the socket for
     programs, None: there is none."""
 
@@ -122,7 +123,7 @@ class Relay:
         if not data:
             self.wait.unregister(self.from_machine)
             self.from_machine = None
-            self.sink(self.printed)
+            self.sink.feed(self.printed)
             return
         rest, plain = self.printed + data, bytearray()
         while rest:
@@ -132,6 +133,15 @@ class Relay:
                 n = len(rest) if n < 0 else n
             elif found and found.group(1) in self.asked:
                 self.answer(*found.groups())
+                rest = rest[found.end():]
+                continue
+            elif found and found.group(1) in (b"!", b"-"):
+                self.sink.feed(bytes(plain))
+                plain.clear()
+                if found.group(1) == b"-":
+                    self.sink.aside(found.group(2))
+                else:
+                    self.sink.set_full(found.group(2) == b"on")
                 rest = rest[found.end():]
                 continue
             elif found or len(rest) > FRAME_BYTES:
@@ -145,7 +155,7 @@ class Relay:
             self.boot += plain
             if READY.search(self.boot):
                 self.boot = None
-        self.sink(bytes(plain))
+        self.sink.feed(bytes(plain))
 
     def answer(self, number, text):
         """One line of the answer to a request, or its end."""

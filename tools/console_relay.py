@@ -19,6 +19,7 @@ import time
 
 KEY = b"\x14"        # Ctrl-T, for Tally (core/console.h)
 QEMU_KEY = b"\x01"   # Ctrl-A, for QEMU
+SIZE_KEY = KEY + b"w"  # the one key that is served here: no serial line knows the size of a window
 FRAME = re.compile(rb"\x1etally@([0-9A-Za-z]+|[!-]) ([^\r\n]*)\r?\n")
 FRAME_START = 0x1e
 FRAME_BYTES = 1024   # no frame is longer
@@ -194,6 +195,14 @@ class Relay:
         fcntl.ioctl(self.from_us, termios.FIONREAD, unread)
         return AHEAD_BYTES - unread[0]
 
+    def size_command(self):
+        """What a person would type to tell a guest how large the terminal is."""
+        try:
+            size = os.get_terminal_size(self.keyboard)
+        except OSError:
+            return b""
+        return b"stty rows %d cols %d\r" % (size.lines, size.columns)
+
     def feed(self):
         """Sends what waits, requests first. True: there is more, when the machine has read."""
         if self.boot is None:
@@ -206,6 +215,9 @@ class Relay:
             prefix = self.typed[end] in self.prefixes
             if prefix and end + 1 == len(self.typed):
                 break  # half a key: a request must not come between the halves
+            if self.typed[end:end + 2] == SIZE_KEY:
+                self.typed = self.typed[:end] + self.size_command() + self.typed[end + 2:]
+                continue
             if prefix and self.typed[end:end + 2] == QEMU_KEY + b"c":
                 self.in_monitor = not self.in_monitor
             end += 2 if prefix else 1

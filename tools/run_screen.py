@@ -131,7 +131,10 @@ class View:
         self.missed = 0
 
     def line(self, owner, text):
-        """A line of a guest has ended."""
+        """A line has ended."""
+        vm = re.match(r"vm (\S+): \d+ MiB, ", text) if owner == "" else None
+        if vm:
+            self.colour(vm[1].encode())  # in the order of the VM tree
         if owner:
             self.last.setdefault(owner, collections.deque(maxlen=self.SCROLL_BACK)).append(text)
 
@@ -144,7 +147,7 @@ class View:
         begun = self.BEGUN.search(data)
         end = begun.start() if begun and self.person else len(data)
         self.rest = data[max(0, end - 1):]
-        self.write(self.paint(data[:end])[1:])
+        self.write(self.paint(data[:end])[1:])  # no first byte
 
     def paint(self, data):
         """With colours and last lines."""
@@ -152,11 +155,13 @@ class View:
             data = self.FOCUS.sub(self.again, data)
         return self.PREFIX.sub(self.prefix, data) if self.colours else data
 
+    def colour(self, name):
+        """Each guest has its own, as far as there are enough."""
+        return self.names.setdefault(name, self.COLOURS[len(self.names) % len(self.COLOURS)])
+
     def prefix(self, found):
         """A name at the beginning of a line."""
-        code = 1
-        if found[1]:
-            code = self.names.setdefault(found[1], self.COLOURS[len(self.names) % len(self.COLOURS)])
+        code = self.colour(found[1]) if found[1] else 1
         return b"\x1b[%dm%s\x1b[m" % (code, found[0])
 
     def again(self, found):

@@ -54,7 +54,8 @@ def console():
             words = harness.command(vms, timeout=timeout, **arguments)
             child = pexpect.spawn(words[0], words[1:], timeout=timeout, encoding="utf-8",
                                   codec_errors="replace", dimensions=(24, 200), echo=False,
-                                  env={**os.environ, "NO_COLOR": colours and "" or "1"})
+                                  env={**os.environ, "TERM": "xterm",
+                                       "NO_COLOR": "" if colours else "1"})
             children.append(child)
             return child
 

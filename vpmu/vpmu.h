@@ -24,7 +24,10 @@ typedef struct {
 #define VPMU_HW_COUNTERS 32U /* lctr 0..31: same index and CSR as the hart's counter */
 #define VPMU_FW_COUNTERS 16U /* follow the highest hardware counter of the hart */
 #define VPMU_COUNTERS    64U
+#define VPMU_OBSERVERS   8U /* counters of who is not the guest: observe.h */
 #define VPMU_FW_EVENTS   22U
+/* The lctr of each observer: above all that a guest can name. */
+#define VPMU_OBSERVER(n) (VPMU_COUNTERS - VPMU_OBSERVERS + (n))
 /*
  * Entries that one vpmu_event_get_info() answers at most. A raw event ends the slice: it may cost the
  * port questions to the firmware, and a stay in HS must not be longer than 20,000 instructions.
@@ -34,7 +37,7 @@ typedef struct {
 /* What the VM tree says of a VM's PMU, and what the harts it may run on have. Constant. */
 struct vpmu_policy {
 	uint64_t hctrs;   /* hardware counters granted; bit 1 (time) never set */
-	uint32_t fw_base; /* counter_idx of the first firmware counter, <= 48 */
+	uint32_t fw_base; /* counter_idx of the first firmware counter, <= 40 */
 	uint32_t width;   /* bits of every hardware counter, 1..64 */
 
 	/*
@@ -80,7 +83,7 @@ struct vpmu_hctr {
 	uint64_t count; /* when last looked at */
 	/* What it was last made to hold for this vcpu: what all its users count. */
 	struct vpmu_hw_config event;
-	uint32_t users; /* configured lctrs that it backs */
+	uint64_t users; /* configured lctrs that it backs, observers among them */
 };
 
 /* An event that may be counted, as it was found when first asked for. Private to vpmu/. */
@@ -304,10 +307,10 @@ struct vpmu_view {
 bool vpmu_describe(const struct vpmu *v, uint32_t counter_idx, bool same_hart,
                    struct vpmu_view *view);
 
-/* Set of lctr: those configured. */
+/* Set of lctr: those that the guest has configured. */
 static inline uint64_t vpmu_configured(const struct vpmu *v)
 {
-	return v->configured;
+	return v->configured & v->all_lctrs;
 }
 
 /* Back to vpmu_init(); stops what runs. The vcpu is resident. */

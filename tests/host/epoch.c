@@ -7,6 +7,7 @@
 #define SHOWN 20U /* last steps printed on a difference */
 
 static uint32_t refusals; /* percent */
+static bool observers;
 
 void epoch_run(struct epoch *e, struct chance *c, uint32_t steps)
 {
@@ -14,7 +15,7 @@ void epoch_run(struct epoch *e, struct chance *c, uint32_t steps)
 	for (e->n = 0; e->n < steps && !world_difference()[0];) {
 		struct op *op = &e->ops[e->n++];
 
-		random_op(c, refusals, op);
+		random_op(c, refusals, observers, op);
 		world_do(op);
 	}
 }
@@ -26,6 +27,8 @@ void epoch_random(struct epoch *e, uint64_t seed, uint32_t switches, uint32_t st
 	random_machine(&c, switches, &e->machine);
 	refusals = percent(&c, 25) ? 1 + below(&c, 50) : 0;
 	random_count.epochs_refusals += refusals != 0;
+	observers = percent(&c, 50);
+	random_count.epochs_observers += observers;
 	epoch_run(e, &c, steps);
 }
 

@@ -67,6 +67,9 @@ struct stub {
 	uint64_t ready; /* set, and to be run by the next run */
 	/* Calls of the port so far. */
 	unsigned int starts, stops, steps, prepares, takes, directs, lcofis;
+	/* Observers that ended, and the last one's value. */
+	uint32_t unobserved;
+	uint64_t unobserved_value;
 	uint32_t last_n;    /* entries of the last start */
 	uint64_t last_stop; /* mask of the last stop */
 

@@ -89,7 +89,6 @@ void vpmu_unobserve(struct vpmu *v, uint32_t n)
 
 	if ((v->configured & bit64(idx)) == 0)
 		return;
-	vpmu_evict(v, hctr);
 	end(v, idx);
 	if ((v->hctr[hctr.idx].users & v->running) == 0)
 		v->parked &= ~bit64(hctr.idx);

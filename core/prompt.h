@@ -17,24 +17,31 @@
 /* Takes up a command. Prints nothing; one that is still at work is dropped. */
 void prompt_begin(const char *text);
 
-/* The next line of the output. false: there is no more. */
+/* The next line of the output, "": it is not there yet. false: there is no more. */
 bool prompt_line(char line[PROMPT_LINE_BYTES]);
 
 /* How far a command's output has come. */
 struct prompt_walk {
 	bool json;
+	bool only_vm;   /* and no other than ... */
+	uint32_t asker; /* in whose name */
 	uint32_t vm;
 	uint32_t vcpu;
 	uint32_t line; /* of this vcpu */
 };
 
-/* A line for the place where the walk is, which then moves on. The place exists. */
+/* A line, or "", for the place where the walk is, which then moves on. The place exists. */
 typedef void prompt_line_fn(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES]);
 
 /* core/prompt_vms.c */
 prompt_line_fn prompt_vms, prompt_exits;
 /* core/prompt_pmu.c */
 prompt_line_fn prompt_pmu;
+/* core/prompt_observe.c: a walk of prompt_observed() that begins an observation, or looks at one, and
+ * ends it; "": at all. NULL, or what is wrong. */
+prompt_line_fn prompt_observed;
+const char *prompt_observe(struct prompt_walk *walk, const struct vm *vm, const char *event);
+const char *prompt_look(struct prompt_walk *walk, bool end, const char *number);
 
 static inline const struct vcpu *prompt_vcpu(const struct prompt_walk *walk)
 {
@@ -43,7 +50,7 @@ static inline const struct vcpu *prompt_vcpu(const struct prompt_walk *walk)
 
 static inline void prompt_next_vm(struct prompt_walk *walk)
 {
-	walk->vm++;
+	walk->vm = walk->only_vm ? n_vms : walk->vm + 1;
 	walk->vcpu = 0;
 	walk->line = 0;
 }

@@ -256,6 +256,18 @@ static inline void vpmu_fw_event(struct vpmu *v, uint32_t code)
 		v->fw_total[code]++;
 }
 
+/* For who is not the guest: how often that was since vpmu_init(), and what vpmu_port_fw_watch() was
+ * told last. code: below VPMU_FW_EVENTS. */
+static inline uint64_t vpmu_fw_seen(const struct vpmu *v, uint32_t code)
+{
+	return v->fw_total[code];
+}
+
+static inline uint32_t vpmu_fw_watched(const struct vpmu *v)
+{
+	return v->fw_watched;
+}
+
 /* World switch: save leaves the hart with none of this vcpu's counters running, none direct. */
 void vpmu_save(struct vpmu *v);
 void vpmu_restore(struct vpmu *v);

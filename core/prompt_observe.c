@@ -70,7 +70,7 @@ const char *prompt_observe(struct prompt_walk *walk, const struct vm *vm, const 
 	struct plan *plan = &plans[walk->asker];
 
 	if (!parse_event(event, &plan->event))
-		return "observe takes a VM and an event, as 0x2:u or 0x20000/0x1234:k";
+		return "it takes a VM and an event, as 0x2:u or 0x20000/0x1234:k";
 	plan->what = OBSERVE_BEGIN;
 	plan->number = ++last_number;
 	walk->vm = vm->index;

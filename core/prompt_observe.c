@@ -30,9 +30,11 @@ static bool cut_number(const char **at, uint64_t *value)
 	const char *begin = s;
 
 	for (*value = 0; s - begin < 16; s++) {
-		unsigned int digit = (unsigned int)(*s - '0');
+		unsigned int digit = base;
 
-		if (*s >= 'a' && *s <= 'f')
+		if (*s >= '0' && *s <= '9')
+			digit = (unsigned int)(*s - '0');
+		else if (*s >= 'a' && *s <= 'f')
 			digit = (unsigned int)(*s - 'a') + 10;
 		if (digit >= base)
 			break;

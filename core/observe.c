@@ -102,15 +102,8 @@ static void look(struct vcpu *vcpu, uint32_t n)
 
 static const char *begin_hw(struct vcpu *vcpu, uint32_t n, const struct observed_event *event)
 {
-	bool resident = vcpu_is_current(vcpu);
-	enum vpmu_observe result;
-
-	if (resident)
-		vpmu_save(&vcpu->pmu);
-	result = vpmu_observe(&vcpu->pmu, n, event->event_idx, event->data, event->flags);
-	if (resident)
-		vpmu_restore(&vcpu->pmu);
-	return refusals[result];
+	return refusals[vpmu_observe(&vcpu->pmu, vcpu_is_current(vcpu), n, event->event_idx,
+	                             event->data, event->flags)];
 }
 
 static void begin(struct vcpu *vcpu, const struct observe_request *request)
@@ -144,18 +137,12 @@ static void begin(struct vcpu *vcpu, const struct observe_request *request)
 static void end(struct vcpu *vcpu, uint32_t n)
 {
 	struct observer *o = &vcpu->observers.observer[n];
-	bool resident = vcpu_is_current(vcpu);
 
 	o->number = 0;
-	if (is_fw(o)) {
+	if (is_fw(o))
 		fw_watch(vcpu);
-		return;
-	}
-	if (resident)
-		vpmu_save(&vcpu->pmu);
-	vpmu_unobserve(&vcpu->pmu, n);
-	if (resident)
-		vpmu_restore(&vcpu->pmu);
+	else
+		vpmu_unobserve(&vcpu->pmu, vcpu_is_current(vcpu), n);
 }
 
 static void serve(struct vcpu *vcpu, struct observe_request *request)

@@ -33,13 +33,45 @@ static bool find(const struct vpmu *v, const struct vpmu_hw_config *event, uint6
 	return true;
 }
 
-enum vpmu_observe vpmu_observe(struct vpmu *v, uint32_t n, uint32_t event_idx, uint64_t event_data,
-                               unsigned long config_flags)
+/*
+ * Around a change of who uses an hctr: its count is looked at, and it is set anew for all that run,
+ * now or when the vcpu comes back.
+ */
+static uint64_t before(struct vpmu *v, bool resident, hctr_t hctr)
+{
+	uint64_t flagged;
+
+	if (!resident) {
+		vpmu_evict(v, hctr);
+		return 0;
+	}
+	flagged = vpmu_take_overflows(v);
+	if ((v->active & bit64(hctr.idx)) != 0)
+		vpmu_hctr_sync(v, hctr);
+	return flagged;
+}
+
+static void after(struct vpmu *v, bool resident, hctr_t hctr, uint64_t flagged)
+{
+	uint64_t bit = bit64(hctr.idx);
+
+	vpmu_note_solo(v, hctr);
+	if (resident)
+		vpmu_apply(v, flagged | bit, 0, 0);
+	else if ((v->hctr[hctr.idx].users & v->running) != 0)
+		v->parked |= bit;
+	else
+		v->parked &= ~bit;
+}
+
+enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32_t event_idx,
+                               uint64_t event_data, unsigned long config_flags)
 {
 	struct vpmu_counter *c = &v->counter[VPMU_OBSERVER(n)];
 	uint64_t bit = bit64(VPMU_OBSERVER(n));
 	struct vpmu_hw_config event;
 	struct vpmu_hctr *h;
+	uint64_t flagged;
 	hctr_t hctr;
 	bool guests;
 	uint64_t hctrs = vpmu_event_hctrs(v, event_idx, event_data, config_flags, &event);
@@ -49,10 +81,10 @@ enum vpmu_observe vpmu_observe(struct vpmu *v, uint32_t n, uint32_t event_idx, u
 	if (!find(v, &event, hctrs, &hctr, &guests))
 		return guests ? VPMU_OBSERVE_GUESTS : VPMU_OBSERVE_OTHERS;
 
-	/* Its count is looked at now, and vpmu_restore() sets it anew for all its users. */
-	vpmu_evict(v, hctr);
+	flagged = before(v, resident, hctr);
 	h = &v->hctr[hctr.idx];
 	if (h->users == 0) {
+		v->owned &= ~bit64(hctr.idx);
 		vpmu_note_event(v, hctr, &event);
 		h->count = 0;
 	}
@@ -64,34 +96,32 @@ enum vpmu_observe vpmu_observe(struct vpmu *v, uint32_t n, uint32_t event_idx, u
 	};
 	v->configured |= bit;
 	v->running |= bit;
-	v->parked |= bit64(hctr.idx);
-	vpmu_note_solo(v, hctr);
+	after(v, resident, hctr, flagged);
 	return VPMU_OBSERVES;
 }
 
-/* What is left of it is that its hctr may still be running. */
-static void end(struct vpmu *v, uint32_t idx)
+/* It was running on this hctr, or the hardware refused it. */
+static void end(struct vpmu *v, uint32_t idx, hctr_t hctr)
 {
 	uint64_t bit = bit64(idx);
-	hctr_t hctr = {v->counter[idx].hctr};
 
 	v->configured &= ~bit;
 	v->running &= ~bit;
 	v->lost &= ~bit;
 	v->hctr[hctr.idx].users &= ~bit;
-	vpmu_note_solo(v, hctr);
 }
 
-void vpmu_unobserve(struct vpmu *v, uint32_t n)
+void vpmu_unobserve(struct vpmu *v, bool resident, uint32_t n)
 {
 	uint32_t idx = VPMU_OBSERVER(n);
 	hctr_t hctr = {v->counter[idx].hctr};
+	uint64_t flagged;
 
 	if ((v->configured & bit64(idx)) == 0)
 		return;
-	end(v, idx);
-	if ((v->hctr[hctr.idx].users & v->running) == 0)
-		v->parked &= ~bit64(hctr.idx);
+	flagged = before(v, resident, hctr);
+	end(v, idx, hctr);
+	after(v, resident, hctr, flagged);
 }
 
 uint64_t vpmu_end_observers(struct vpmu *v, hctr_t hctr)
@@ -108,8 +138,9 @@ uint64_t vpmu_end_observers(struct vpmu *v, hctr_t hctr)
 
 		if ((v->running & bit64(i)) != 0)
 			value = (v->hctr[hctr.idx].count + v->counter[i].offset) & v->value_mask;
-		end(v, i);
+		end(v, i, hctr);
 		vpmu_port_unobserved(i - VPMU_OBSERVER(0), value);
 	}
+	vpmu_note_solo(v, hctr);
 	return v->active & bit64(hctr.idx);
 }

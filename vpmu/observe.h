@@ -6,8 +6,7 @@
  * without observers, and one that is in its way ends. Only what reads cost may differ: a counter
  * of the guest's that is shared, or was while it stopped, may need an exit to be read.
  *
- * The functions are called by the hart where the vcpu is or was last, while it is not resident:
- * between vpmu_save() and vpmu_restore(), if it has to be.
+ * The functions are called by the hart where the vcpu is resident, or was last.
  */
 #ifndef VPMU_OBSERVE_H
 #define VPMU_OBSERVE_H
@@ -25,11 +24,11 @@ enum vpmu_observe {
  * Observer n, which is free, counts a hardware event from zero. config_flags: only the filters
  * matter. What the VM may count itself does not.
  */
-enum vpmu_observe vpmu_observe(struct vpmu *v, uint32_t n, uint32_t event_idx, uint64_t event_data,
-                               unsigned long config_flags);
+enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32_t event_idx,
+                               uint64_t event_data, unsigned long config_flags);
 
 /* Observer n ends, if it has not. */
-void vpmu_unobserve(struct vpmu *v, uint32_t n);
+void vpmu_unobserve(struct vpmu *v, bool resident, uint32_t n);
 
 /*
  * What it counts, and how many so far, modulo 2^width of the hart's counters; false: it has ended.

@@ -11,19 +11,12 @@
 static enum vpmu_observe observe(uint32_t n, unsigned long event_idx, uint64_t data,
                                  unsigned long flags)
 {
-	enum vpmu_observe result;
-
-	vpmu_save(&vpmu);
-	result = vpmu_observe(&vpmu, n, (uint32_t)event_idx, data, flags);
-	vpmu_restore(&vpmu);
-	return result;
+	return vpmu_observe(&vpmu, true, n, (uint32_t)event_idx, data, flags);
 }
 
 static void unobserve(uint32_t n)
 {
-	vpmu_save(&vpmu);
-	vpmu_unobserve(&vpmu, n);
-	vpmu_restore(&vpmu);
+	vpmu_unobserve(&vpmu, true, n);
 }
 
 static uint64_t observed(uint32_t n)
@@ -138,7 +131,7 @@ static void test_world_switch(void **state)
 	vpmu_evict(&vpmu, (hctr_t){3});
 	stub_neighbour();
 	assert_int_equal(observed(0), 7);
-	assert_int_equal(vpmu_observe(&vpmu, 1, INSTRS, 0, 0), VPMU_OBSERVES);
+	assert_int_equal(vpmu_observe(&vpmu, false, 1, INSTRS, 0, 0), VPMU_OBSERVES);
 	vpmu_restore(&vpmu);
 	stub_count_vu(CYCLES, 3);
 	stub_count(CYCLES, 3);

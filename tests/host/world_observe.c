@@ -97,6 +97,11 @@ static void check_refusal(const struct vcpu *vc, const struct op *op, enum vpmu_
 		world_differ("observed on a counter that counts something else");
 }
 
+static bool is_resident(const struct vcpu *vc)
+{
+	return vc == &world_vcpus[world_resident];
+}
+
 static void observe(struct vcpu *vc, const struct op *op)
 {
 	uint32_t n = (uint32_t)op->a[1] % VPMU_OBSERVERS;
@@ -112,13 +117,14 @@ static void observe(struct vcpu *vc, const struct op *op)
 
 	if (o->on)
 		return;
-	got = vpmu_observe(&vc->vpmu, n, wanted.event_idx, wanted.event_data, op->a[4]);
+	got = vpmu_observe(&vc->vpmu, is_resident(vc), n, wanted.event_idx, wanted.event_data,
+	                   op->a[4]);
 	check_refusal(vc, op, got, &wanted);
 	if (got != VPMU_OBSERVES)
 		return;
 	*o = wanted;
 	world_count.observed++;
-	world_count.observed_elsewhere += vc != &world_vcpus[world_resident];
+	world_count.observed_elsewhere += !is_resident(vc);
 }
 
 static void unobserve(struct vcpu *vc, const struct op *op)
@@ -127,7 +133,7 @@ static void unobserve(struct vcpu *vc, const struct op *op)
 	struct vpmu_view view;
 
 	world_count.unobserved += vc->observers[n].on;
-	vpmu_unobserve(&vc->vpmu, n);
+	vpmu_unobserve(&vc->vpmu, is_resident(vc), n);
 	vc->observers[n].on = false;
 	if (vpmu_observed(&vc->vpmu, n, true, &view))
 		world_differ("observer %u has not ended", n);
@@ -136,19 +142,13 @@ static void unobserve(struct vcpu *vc, const struct op *op)
 void world_observe(uint32_t which, const struct op *op)
 {
 	struct vcpu *vc = &world_vcpus[which];
-	bool resident = which == world_resident;
 
-	if (resident)
-		vpmu_save(&vc->vpmu);
 	if (op->kind == OP_OBSERVE)
 		observe(vc, op);
 	else
 		unobserve(vc, op);
-	if (!resident)
-		return;
-	vpmu_restore(&vc->vpmu);
-	model_restored(&vc->model);
-	world_note_lost(vc);
+	if (is_resident(vc))
+		world_note_lost(vc);
 }
 
 static void note_ended(struct vcpu *vc, const struct op *op)
@@ -190,7 +190,7 @@ void world_observers_check(struct vcpu *vc, const struct op *op)
 			world_count.observers_lost++;
 			if (!op->fail_prepare && !op->refuse_start)
 				world_differ("observer %u is lost without a reason", n);
-			vpmu_unobserve(&vc->vpmu, n);
+			vpmu_unobserve(&vc->vpmu, is_resident(vc), n);
 			o->on = false;
 			continue;
 		}

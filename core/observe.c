@@ -122,9 +122,7 @@ static void begin(struct vcpu *vcpu, const struct observe_request *request)
 	    .since = csr_read(CSR_TIME),
 	};
 	o->until = o->since;
-	if (!vcpu_is_on(vcpu))
-		o->ended = "the vcpu is off";
-	else if (!is_fw(o))
+	if (!is_fw(o))
 		o->ended = begin_hw(vcpu, (uint32_t)(o - all->observer), &o->event);
 	else if (!fw_exists(&vcpu->vm->pmu_policy, code) || o->event.data)
 		o->ended = refusals[VPMU_OBSERVE_NO_EVENT];

@@ -19,6 +19,7 @@
 #define CSR_SISELECT      0x150
 #define CSR_SIREG         0x151
 #define CSR_SIREG2        0x152
+#define CSR_STOPEI        0x15c
 #define CSR_SATP          0x180
 #define CSR_VSSTATUS      0x200
 #define CSR_VSIE          0x204

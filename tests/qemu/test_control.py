@@ -17,7 +17,7 @@ import tally_ctl
 import test_console
 import test_prompt
 
-FLOOD = 2000
+FLOOD = 1000
 FOREVER = "kind=busy ticks=100000000000"
 
 
@@ -74,14 +74,15 @@ def test_two_programs_while_guests_count_and_flood(running, backend):
     run = running({"alpha": test_prompt.GUESTS["alpha"],
                    "beta": f"kind=chatter lines={FLOOD} by=dbcn"}, backend=backend)
     end, answers = threading.Event(), ([], [])
-    programs = [threading.Thread(target=programs.ask_until, args=(run.path, end, mine)) for mine in answers]
-    for program in programs:
-        program.start()
+    threads = [threading.Thread(target=programs.ask_until, args=(run.path, end, mine))
+               for mine in answers]
+    for thread in threads:
+        thread.start()
     run.read_until("measure: ends")
     end.set()
     run.read_until(None)
-    for program in programs:
-        program.join()
+    for thread in threads:
+        thread.join()
     assert run.process.wait() == harness.OK
     result = harness.Result(harness.OK, run.console)
     assert result.vm("alpha") == [*test_prompt.EXPECTED, "measure: ends, 0 wrong of 8"]
@@ -115,16 +116,17 @@ def test_each_exit_status(running, tmp_path):
     # Rubbish on the socket: a complaint for each line, and the next program is served.
     with socket.socket(socket.AF_UNIX) as rubbish:
         rubbish.connect(str(run.path))
-        rubbish.sendall(b"\x14n\n" + b"x" * 100000 + b"\nvms\n" + bytes(range(256)))
+        rubbish.sendall(b"\x14n\n" + b"x" * 100000 + b"\n" + bytes(range(256)) + b"\nvms\n")
         got = b""
         while b"\n. 0\n" not in got:
             got += rubbish.recv(4096)
-        assert got.count(b"! a command is") == 2 and got.count(b"= alpha") == 1
+        assert got.count(b"! a command is") == 4 and got.count(b"= alpha") == 1
     assert run.ctl("restart", "alpha") == (0, ["alpha is being restarted"], [])
     run.read_until("vm alpha: starts again")
     assert run.ctl("stop", "alpha") == (0, ["alpha is being stopped"], [])
-    run.read_until(None)
-    assert run.process.wait() == harness.OK
+    run.read_until("vm alpha: stopped")
+    run.process.terminate()
+    assert run.process.wait() == harness.INTERRUPTED
     assert run.ctl("vms")[0] == 4
 
 

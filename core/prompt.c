@@ -128,14 +128,15 @@ static bool take_observation(struct job *job, const char *name, const char *word
 	n -= job->walk.json;
 	job->status = PROMPT_WRONG;
 	*line = '\0';
+	vm = n == 2 ? vm_named(words[0]) : NULL;
 	if (!begin) {
 		wrong = n > 1 ? "it takes one number, or none"
 		              : prompt_look(&job->walk, end, n ? words[0] : "");
+	} else if (n == 2 && !vm) {
+		job->status = PROMPT_FAILED;
+		wrong = "no VM is called that";
 	} else {
-		vm = vm_named(words[0]);
-		job->status = vm ? PROMPT_WRONG : PROMPT_FAILED;
-		wrong = !vm ? "no VM is called that"
-		            : prompt_observe(&job->walk, vm, n == 2 ? words[1] : "");
+		wrong = prompt_observe(&job->walk, vm, vm ? words[1] : "");
 	}
 	if (wrong) {
 		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s: %s", name, wrong);

@@ -10,6 +10,7 @@ static const struct {
     {"busy", busy},
     {"pmuloop", pmuloop},
     {"measure", measure},
+    {"waits", waits},
     {"marks", marks_kind},
     {"hostile", hostile},
     {"wildjump", wildjump},

@@ -262,7 +262,7 @@ def test_another_hart(tmp_path):
 
 
 WORK = 50_000_000
-SPANS = 3
+SPANS = 2
 
 
 def build_spans(folder):

@@ -307,8 +307,9 @@ struct vpmu_view {
 	/* Of hardware counters. */
 	uint32_t hctr;
 	uint32_t inhibit; /* VPMU_INH_*, VPMU_COUNT_HS */
-	bool shared;      /* other counters of this vcpu run on the same hctr, or may */
-	bool direct;      /* read without an exit */
+	/* Other counters of this vcpu run on the same hctr, or may. An observer: counters of its guest. */
+	bool shared;
+	bool direct; /* read without an exit */
 };
 
 /*

@@ -82,12 +82,15 @@ static void test_shared_with_the_guest(void **state)
 
 static void test_joins_the_guest(void **state)
 {
+	struct vpmu_view view;
+
 	(void)state;
 	assert_int_equal(config(HW, AUTO, CYCLES), 3);
 	stub_count(CYCLES, 7);
 	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVES);
 	assert_int_equal(observe(1, CYCLES, 0, 0), VPMU_OBSERVES);
 	stub_count(CYCLES, 3);
+	assert_true(vpmu_observed(&vpmu, 0, true, &view) && view.shared);
 	unobserve(1);
 	stub_count(CYCLES, 3);
 	assert_int_equal(guest_read(3), 13);
@@ -160,10 +163,14 @@ static void test_filters(void **state)
 /* The guest wants the counter for something else: it is answered as if nobody had been there. */
 static void test_the_guest_wins(void **state)
 {
+	struct vpmu_view view;
+
 	(void)state;
 	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVES);
 	assert_int_equal(observe(1, CYCLES, 0, 0), VPMU_OBSERVES);
 	assert_int_equal(observe(2, INSTRS, 0, 0), VPMU_OBSERVES);
+	/* Not with its guest. */
+	assert_true(vpmu_observed(&vpmu, 0, true, &view) && !view.shared);
 	stub_count(CYCLES, 7);
 	assert_int_equal(config(HW, SINH, CYCLES), 3);
 	assert_int_equal(stub.unobserved, 3);

@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 
 #include "arch/riscv/csr.h"
-#include "arch/riscv/plic.h"
+#include "arch/riscv/irqchip.h"
 #include "arch/riscv/uart.h"
 #include "core/console.h"
 #include "core/log.h"
@@ -26,7 +26,6 @@
 static struct spinlock lock;
 static struct console console;
 static struct uart uart;
-static struct plic plic;
 static atomic_ulong hold_deadline = ~0UL; /* so long typed bytes wait */
 /* Boot hart only: when the prompt's next line is printed; what log_input_deadline() says, which may be
  * too early when another hart has ended a hold. */
@@ -122,10 +121,9 @@ void log_vm_ended(uint32_t vm, bool ended)
 
 void log_enable_input(void)
 {
-	plic = (struct plic){.base = platform.plic_base, .context = platform.plic_context};
-	if (!plic.base || !platform.uart_irq)
+	if (platform.irqchip.kind == IRQCHIP_NONE || !platform.uart_irq)
 		return;
-	plic_enable(&plic, platform.uart_irq);
+	irqchip_enable(&platform.irqchip, platform.uart_irq);
 	csr_set(CSR_SIE, BIT(IRQ_SEI));
 }
 
@@ -181,7 +179,7 @@ void log_input(void)
 	uint64_t deadline = atomic_load(&hold_deadline);
 	uint64_t now = csr_read(CSR_TIME);
 	bool overdue = now >= deadline;
-	uint32_t source = plic_claim(&plic);
+	uint32_t claimed = irqchip_claim(&platform.irqchip);
 
 	if (now >= prompt_due)
 		prompt_go_on(now);
@@ -200,8 +198,8 @@ void log_input(void)
 			log_input_room(VUART_RX_BYTES);
 	}
 	/* The level is still high if more has come: the next interrupt takes that. */
-	if (source)
-		plic_complete(&plic, source);
+	if (claimed)
+		irqchip_complete(&platform.irqchip, platform.uart_irq);
 	input_deadline = atomic_load(&hold_deadline);
 	if (prompt_due < input_deadline)
 		input_deadline = prompt_due;

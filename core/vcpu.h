@@ -63,6 +63,7 @@ struct vcpu {
 	/* Private to the home hart. */
 	bool wfi_traps; /* hstatus.VTW */
 	bool fp_used;   /* fp[] holds something */
+	bool vec_used;  /* *vec holds something */
 	/* See core/trap_loop.h. */
 	bool suspect;
 	uint32_t traps_in_row;
@@ -71,6 +72,7 @@ struct vcpu {
 	struct vcpu_fw fw;
 	struct vpmu pmu;
 	struct vs_state vs;
+	struct vec_image *vec; /* NULL: the VM has no V. Constant after boot */
 	uint64_t fp[33];
 };
 

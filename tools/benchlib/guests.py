@@ -44,7 +44,7 @@ CONDITIONS
 cat /tmp/rows
 echo "rows end"
 # A console that is polled may be slow.
-sleep 2
+sleep 10
 """
 
 

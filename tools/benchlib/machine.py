@@ -6,6 +6,7 @@ import importlib.machinery
 import importlib.util
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -54,15 +55,23 @@ def make(*targets):
 
 def console(command, timeout):
     """What a command printed, without carriage returns; it must end well."""
-    try:
-        done = subprocess.run(command, check=False, timeout=timeout, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    except subprocess.TimeoutExpired as error:
-        said = (error.stdout or b"").decode(errors="replace")
-        raise Failure("no end after %d s: %s\n%s" % (timeout, " ".join(command), said[-2000:])) from error
-    text = done.stdout.decode(errors="replace").replace("\r", "")
-    if done.returncode:
-        raise Failure("status %d: %s\n%s" % (done.returncode, " ".join(command), text[-4000:]))
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT) as process:
+        try:
+            said, _ = process.communicate(timeout=timeout)
+            ended = True
+        except subprocess.TimeoutExpired:
+            ended = False
+        finally:
+            # tools/run takes its emulator with it when it is asked to end, and only then.
+            if process.poll() is None:
+                process.terminate()
+        if not ended:
+            said, _ = process.communicate()
+    text = said.decode(errors="replace").replace("\r", "")
+    if not ended or process.returncode:
+        raise Failure("%s: %s\n%s" % ("status %d" % process.returncode if ended else
+                                      "no end after %d s" % timeout, shlex.join(command), text[-4000:]))
     return text
 
 

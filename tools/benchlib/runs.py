@@ -21,7 +21,14 @@ SOME = ("alone", "stat-2", "record-1000")
 ALL = tuple(guests.CONDITIONS)
 SHORT = ("compute", "pipe")
 GUEST_MEMORY = 256  # MiB; with perf in an initramfs a guest wants as much
-SLOT = 200  # ms, for each guest on the hart
+SLOT = 200  # ms
+TICKS_OF_MS = 10000
+
+BARE = ("all", "build/guests/bench.bin")
+LINUX = ("all", "build/guest/initramfs.cpio", "build/guests/workloads/workload")
+# What the runs of a part want of `make`.
+TARGETS = {"calls": BARE, "switch": BARE, "linux": LINUX, "scale": LINUX,
+           "kvm": (*BARE, *LINUX, "build/guests/kvm/vmm")}
 
 
 class Log:
@@ -129,14 +136,20 @@ def together(each):
 
 
 def scaling(log, folder, scale, backend, n):
-    """n guests at once on the hart, all doing the same: instructions of a part and guest."""
-    scripts = {"bench": guests.script(*scale, SLOT * 5 * n)}
+    """n guests at once on the hart, all doing the same: what the hart executed from the moment for
+    which all waited until the last had ended, for each part and guest."""
+    slot = SLOT * 5 * n
+    scripts = {"bench": guests.script(*scale, slot)}
     each = [linux_rows(lines, scale)
             for lines in boot_tally(log, folder, backend, [("bench", "")] * n, scripts)]
     together(each)
-    figures = {row: statistics.mean(one["figures"][row] for one in each) / n
-               for row in each[0]["figures"]}
-    return result(figures, each=[one["figures"] for one in each])
+    figures = {}
+    for row in each[0]["figures"]:
+        times = [one["ticks"][row] for one in each]
+        begin = times[0]["begin"] // (slot * TICKS_OF_MS) * slot * TICKS_OF_MS
+        end = max(one["begin"] + sum(one["ticks"]) for one in times)
+        figures[row] = 100 * (end - begin) / n / len(times[0]["ticks"])
+    return result(figures, ticks=[one["ticks"] for one in each])
 
 
 def beside(log, folder, scale, backend):
@@ -162,7 +175,7 @@ def tally_runs():
     runs.append(Run("linux/pmu-off", "linux", linux_tally, 10, None,
                     [(guests.WORKLOADS, ("alone",)), "ssccfg", 'pmu = "off";']))
     for backend in ("ssccfg", "sbi"):
-        for n in (2, 4, 8):
+        for n in (1, 2, 4, 8):
             runs.append(Run(f"scale/{backend}-{n}", "scale", scaling, 15 * n, None,
                             [(SHORT, SOME), backend, n]))
         runs.append(Run(f"beside/{backend}", "scale", beside, 30, None, [(SHORT, SOME), backend]))
@@ -206,8 +219,13 @@ def carry_out(name, which, timeout, keep=None):
 
 
 def print_one(name, which, timeout):
-    """The same as a line of JSON, for whoever started this process."""
+    """The same as a line of JSON, for whoever started this process, and in a file, so that what a
+    longer set has found is not lost if it is interrupted."""
     found = carry_out(name, which, timeout)
+    folder = os.path.join(machine.BUILD, "bench", which)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name.replace("/", "-") + ".json"), "w", encoding="utf-8") as file:
+        json.dump(found, file)
     print(json.dumps(found), flush=True)
     return 1 if "failure" in found else 0
 

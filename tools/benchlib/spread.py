@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from benchlib import machine, runs
+from benchlib import kvm, machine, runs
 
 AGAIN = "again:"  # before the name of a run that is done for the second time
 
@@ -58,10 +58,10 @@ def all_of(todo, args):
     # The longest first, so that no core is idle at the end.
     labels.sort(key=lambda pair: -runs.cost(pair[1], args.set))
     jobs = args.jobs or os.cpu_count() or 1
-    # What several runs make is made before.
-    machine.make("guests")
+    # What several runs want is made before, by one.
+    machine.make(*sorted({target for run in todo for target in runs.TARGETS[run.part]}))
     if any(run.name.endswith("kvm-new") for run in todo):
-        subprocess.run([os.path.join(machine.TOP, "tools/peer-kernel")], check=False)
+        kvm.prepare("kvm-new")
     progress = Progress({label: runs.cost(run, args.set) for label, run in labels}, jobs)
     first, second = {}, {}
     command = ["parallel", "--will-cite", "--jobs", str(jobs), "--line-buffer", "--workdir", machine.TOP]
@@ -73,12 +73,18 @@ def all_of(todo, args):
     try:
         with subprocess.Popen(command + names, text=True, cwd=machine.TOP, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE) as process:
-            for line in process.stdout:
-                result = json.loads(line)
-                name = result["name"]
-                where, label = (second, AGAIN + name) if name in first else (first, name)
-                where[name] = result
-                progress.ended(label, result)
+            try:
+                for line in process.stdout:
+                    result = json.loads(line)
+                    name = result["name"]
+                    where, label = (second, AGAIN + name) if name in first else (first, name)
+                    where[name] = result
+                    progress.ended(label, result)
+            except BaseException:
+                # Once: start no more; twice: end those that run.
+                process.terminate()
+                process.terminate()
+                raise
     except FileNotFoundError as error:
         raise machine.Failure("no GNU parallel; `make setup` installs it") from error
     lost = {run.name for run in todo} - first.keys()

@@ -53,7 +53,7 @@ void sched_set_ready(struct vcpu *vcpu)
 	struct pcpu *pcpu = vcpu->home;
 
 	if (pcpu->waiting & BIT(vcpu->index))
-		wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
+		wake_times_set(&pcpu->wake, vcpu->index, vcpu_lcofi_deadline(vcpu));
 	pcpu->waiting &= ~BIT(vcpu->index);
 	pcpu->ready |= BIT(vcpu->index);
 	if (!pcpu->current)
@@ -137,8 +137,10 @@ void sched_timer(void)
 		struct vcpu *vcpu = pcpu->vcpus[wake_times_who(&pcpu->wake)];
 
 		wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
-		if (!pcpu->vs_has.sstc)
+		if (vcpu->timer <= now)
 			timer_came(vcpu);
+		if (vcpu->few_lcofis)
+			vcpu_lcofi_release(vcpu, now);
 		sched_wake_if_interrupted(vcpu);
 	}
 	if (pcpu->current && pcpu->current->timer <= now)
@@ -254,6 +256,15 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 	pcpu->slice_end = now + pcpu->slice;
 }
 
+/* When to look at a vcpu that waits. */
+static uint64_t next_wake(const struct vcpu *vcpu)
+{
+	uint64_t timer = vcpu_timer_deadline(vcpu);
+	uint64_t lcofi = vcpu_lcofi_deadline(vcpu);
+
+	return timer < lcofi ? timer : lcofi;
+}
+
 /* Takes the current vcpu off the hart. */
 static void put(struct pcpu *pcpu, struct vcpu *vcpu)
 {
@@ -267,7 +278,7 @@ static void put(struct pcpu *pcpu, struct vcpu *vcpu)
 		if (vcpu_has_interrupt(vcpu))
 			sched_set_ready(vcpu);
 		else
-			wake_times_set(&pcpu->wake, vcpu->index, vcpu_timer_deadline(vcpu));
+			wake_times_set(&pcpu->wake, vcpu->index, next_wake(vcpu));
 	}
 }
 

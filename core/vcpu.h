@@ -14,6 +14,7 @@
 #include "arch/riscv/vs_state.h"
 #include "core/pcpu.h"
 #include "core/vcpu_fw.h"
+#include "core/vcpu_lcofi.h"
 #include "vpmu/vpmu.h"
 
 struct vm;
@@ -61,9 +62,10 @@ struct vcpu {
 	uint64_t start_pc, start_opaque; /* written by the one that moved hsm_state to pending */
 
 	/* Private to the home hart. */
-	bool wfi_traps; /* hstatus.VTW */
-	bool fp_used;   /* fp[] holds something */
-	bool vec_used;  /* *vec holds something */
+	bool wfi_traps;  /* hstatus.VTW */
+	bool fp_used;    /* fp[] holds something */
+	bool vec_used;   /* *vec holds something */
+	bool few_lcofis; /* lcofi.limit is not 0 */
 	/* See core/trap_loop.h. */
 	bool suspect;
 	uint32_t traps_in_row;
@@ -72,6 +74,7 @@ struct vcpu {
 	struct vcpu_fw fw;
 	struct vpmu pmu;
 	struct vs_state vs;
+	struct vcpu_lcofi lcofi;
 	struct vec_image *vec; /* NULL: the VM has no V. Constant after boot */
 	uint64_t fp[33];
 };
@@ -112,6 +115,12 @@ static inline bool vcpu_is_on(struct vcpu *vcpu)
 	unsigned long state = atomic_load(&vcpu->hsm_state);
 
 	return state == SBI_HSM_STATE_STARTED || state == SBI_HSM_STATE_SUSPENDED;
+}
+
+/* Host time at which an LCOFI that is held back comes, ~0: there is none. Home hart only. */
+static inline uint64_t vcpu_lcofi_deadline(const struct vcpu *vcpu)
+{
+	return vcpu->few_lcofis && vcpu->lcofi.held ? vcpu->lcofi.window_end : ~0UL;
 }
 
 /* Was the guest in VU when it left? Resident, in the exit that is being handled. */

@@ -13,7 +13,7 @@
 #include "core/types.h"
 #include "core/vm.h"
 
-#define PROMPT_LINE_BYTES 320U
+#define PROMPT_LINE_BYTES 640U
 
 /* Who asks: each has one command at a time. */
 enum prompt_asker { PROMPT_PERSON, PROMPT_PROGRAM, PROMPT_ASKERS };
@@ -35,8 +35,18 @@ bool prompt_line(enum prompt_asker asker, char line[PROMPT_LINE_BYTES]);
 /* When there is no more. */
 enum prompt_status prompt_status(enum prompt_asker asker);
 
+/* Host time between the line that came last and the next one. */
+uint64_t prompt_pause(enum prompt_asker asker);
+
+/* Does the command go on until it is stopped? Then how many lines it wrote that the next ones replace;
+ * 0: no, or none yet. */
+bool prompt_repeats(enum prompt_asker asker);
+uint32_t prompt_replaces(enum prompt_asker asker);
+void prompt_stop(enum prompt_asker asker);
+
 /* How far a command's output has come. */
 struct prompt_walk {
+	enum prompt_asker asker;
 	bool json;
 	uint32_t vm;
 	uint32_t vcpu;
@@ -47,9 +57,24 @@ struct prompt_walk {
 typedef void prompt_line_fn(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES]);
 
 /* core/prompt_vms.c */
-prompt_line_fn prompt_vms, prompt_exits;
+prompt_line_fn prompt_vms;
+/* core/prompt_exits.c */
+prompt_line_fn prompt_exits;
+/* core/prompt_top.c */
+prompt_line_fn prompt_top;
+/* core/prompt_trace.c */
+prompt_line_fn prompt_trace;
 /* core/prompt_pmu.c */
 prompt_line_fn prompt_pmu;
+
+/* Exits of a vcpu each second since this asker was told last, or power-on. */
+struct prompt_rates {
+	uint64_t ms; /* so long ago was that, at least 1 */
+	uint64_t exits[VCPU_EXITS];
+	uint64_t all; /* of them */
+	uint64_t hs_insns;
+};
+void prompt_rates(enum prompt_asker asker, const struct vcpu *vcpu, struct prompt_rates *rates);
 
 static inline const struct vcpu *prompt_vcpu(const struct prompt_walk *walk)
 {

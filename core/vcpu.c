@@ -3,6 +3,7 @@
 #include "arch/riscv/fence.h"
 #include <string.h>
 #include "core/sched.h"
+#include "core/trace.h"
 #include "core/vcpu.h"
 #include "core/vcpu_registers.h"
 #include "core/vm.h"
@@ -11,7 +12,7 @@
 void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 {
 	memset(vcpu->ctx.x, 0, sizeof(vcpu->ctx.x));
-	vcpu->ctx.calls = vcpu->vm->sbi;
+	vcpu->ctx.calls = trace_calls(vcpu);
 	vcpu->ctx.x[REG_A0] = vcpu->id;
 	vcpu->ctx.x[REG_A1] = a1;
 	vs_state_reset(&vcpu->vs, pc);

@@ -61,6 +61,8 @@ struct vcpu {
 	atomic_ulong hsm_state;          /* SBI_HSM_STATE_* */
 	uint64_t start_pc, start_opaque; /* written by the one that moved hsm_state to pending */
 
+	bool traced; /* its exits are noted; written by the boot hart */
+
 	/* Private to the home hart. */
 	bool wfi_traps;  /* hstatus.VTW */
 	bool fp_used;    /* fp[] holds something */

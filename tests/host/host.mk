@@ -37,7 +37,7 @@ HOST_SRC_vplic := tests/host/test_vplic.c core/vplic.c
 HOST_TESTS += wake_times
 HOST_SRC_wake_times := tests/host/test_wake_times.c core/wake_times.c
 
-CONSOLE_SRC := core/console.c core/console_keys.c core/console_prompt.c core/console_request.c \
+CONSOLE_SRC := core/console.c core/console_draw.c core/console_keys.c core/console_prompt.c core/console_request.c \
 	core/console_line.c core/ansi.c core/printf.c
 
 HOST_TESTS += console

@@ -170,6 +170,9 @@ bool vcpu_serve_requests(struct vcpu *vcpu)
 	if (!atomic_load_explicit(&vcpu->requests, memory_order_relaxed))
 		return false;
 	requests = atomic_exchange(&vcpu->requests, 0);
+	/* First: whatever else becomes of the vcpu, somebody waits for an answer. */
+	if (requests & VCPU_REQ_OBSERVE)
+		vcpu_serve_observers(vcpu);
 	if (requests & VCPU_REQ_LIFE)
 		vm_life_serve(vcpu->vm);
 	if (requests & VCPU_REQ_STOP) {

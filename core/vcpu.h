@@ -12,6 +12,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/sbi_spec.h"
 #include "arch/riscv/vs_state.h"
+#include "core/observe.h"
 #include "core/pcpu.h"
 #include "core/vcpu_fw.h"
 #include "core/vcpu_lcofi.h"
@@ -31,7 +32,8 @@ struct vm;
 #define VCPU_REQ_FW_VVMA      BIT(7)
 #define VCPU_REQ_FW_VVMA_ASID BIT(8)
 /* Of vcpu 0: its VM has something to decide (core/vm_life.h). */
-#define VCPU_REQ_LIFE BIT(9)
+#define VCPU_REQ_LIFE    BIT(9)
+#define VCPU_REQ_OBSERVE BIT(10) /* something was posted for it, see core/observe.h */
 
 /* Why a vcpu left the guest, for the statistics. */
 enum vcpu_exit {
@@ -79,6 +81,7 @@ struct vcpu {
 	struct vcpu_lcofi lcofi;
 	struct vec_image *vec; /* NULL: the VM has no V. Constant after boot */
 	uint64_t fp[33];
+	struct vcpu_observers observers;
 };
 
 static inline struct vcpu *vcpu_of(struct guest_context *ctx)

@@ -26,8 +26,8 @@ struct pcpu {
 	/* Private to this hart, except at boot. */
 	uint64_t hartid;
 	uint32_t index;
-	uint32_t n_vcpus;
-	uint64_t isa; /* BIT(enum isa_ext) */
+	uint32_t n_vcpus; /* whose home it is */
+	uint64_t isa;     /* BIT(enum isa_ext) */
 	struct vs_has vs_has;
 	uint32_t last;             /* index of the vcpu that was resident before */
 	struct vcpu *current;      /* resident; NULL: none */
@@ -50,7 +50,7 @@ struct pcpu {
 	/* Set by this hart when its probes are done. */
 	atomic_uint online;
 
-	struct vcpu *vcpus[MAX_HART_VCPUS];  /* those pinned here, fixed at boot */
+	struct vcpu *vcpus[MAX_HART_VCPUS];  /* all of the machine, fixed at boot */
 	const struct vcpu *last_of_vmid[17]; /* who ran last under each VMID */
 	struct hpm hpm;
 	struct vcpu *hctr_owner[32]; /* whose counts each hardware counter holds, NULL: nobody's */

@@ -2,8 +2,10 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/sbi.h"
 #include "core/log.h"
+#include "core/platform.h"
 #include "core/sched.h"
 #include "core/trap_loop.h"
+#include "core/vcpu_move.h"
 #include "core/vm.h"
 #include "vpmu/bits.h"
 
@@ -24,7 +26,7 @@ static void program_timer(struct pcpu *pcpu)
 
 	if (!pcpu->index && log_input_deadline() < deadline)
 		deadline = log_input_deadline();
-	if (others || (current && current->suspect))
+	if (others || (current && (current->suspect || platform.roam)))
 		turn_end = pcpu->slice_end;
 	else if (current)
 		turn_end =
@@ -93,6 +95,47 @@ void sched_off(struct vcpu *vcpu)
 	pcpu->waiting &= ~BIT(vcpu->index);
 	pcpu->unrobbed &= ~BIT(vcpu->index);
 	pcpu_resched(pcpu);
+}
+
+enum { CARRIED_READY = 1, CARRIED_WAITING = 2, CARRIED_WORKING = 4 };
+
+uint32_t sched_leave(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = vcpu->home;
+	uint64_t bit = BIT(vcpu->index);
+	uint32_t carried = (pcpu->ready & bit ? CARRIED_READY : 0) |
+	                   (pcpu->waiting & bit ? CARRIED_WAITING : 0) |
+	                   (pcpu->working & bit ? CARRIED_WORKING : 0);
+
+	sched_off(vcpu);
+	pcpu->working &= ~bit;
+	pcpu->n_vcpus--;
+	return carried;
+}
+
+/* It waits, and is not resident: wakes at once, or when its timer comes. */
+static void wait_for_interrupt(struct vcpu *vcpu)
+{
+	if (vcpu_has_interrupt(vcpu))
+		sched_set_ready(vcpu);
+	else
+		wake_times_set(&vcpu->home->wake, vcpu->index, vcpu_timer_deadline(vcpu));
+}
+
+void sched_arrive(struct vcpu *vcpu, uint32_t carried)
+{
+	struct pcpu *pcpu = vcpu->home;
+
+	pcpu->n_vcpus++;
+	if (carried & CARRIED_WORKING) {
+		sched_work(vcpu);
+	} else if (carried & CARRIED_READY) {
+		sched_set_ready(vcpu);
+	} else if (carried & CARRIED_WAITING) {
+		pcpu->waiting |= BIT(vcpu->index);
+		wait_for_interrupt(vcpu);
+		pcpu_resched(pcpu);
+	}
 }
 
 void sched_remove(struct vcpu *vcpu)
@@ -180,6 +223,8 @@ static struct vcpu *choose(const struct pcpu *pcpu, uint32_t last)
  * HS. Not inlined: sched_next() would save more registers. */
 static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 {
+	/* What the last vcpu left in the hart must not end WFI: its timer, as long as it is away. */
+	csr_write(CSR_VSIE, 0);
 	do {
 		program_timer(pcpu);
 		pcpu_account_stay(pcpu);
@@ -261,14 +306,14 @@ static void put(struct pcpu *pcpu, struct vcpu *vcpu)
 
 	vcpu_put(vcpu);
 	pcpu->last = vcpu->index;
-	if (pcpu->ready & self) {
+	if (pcpu->ready & self)
 		pcpu->unrobbed |= self;
-	} else if (pcpu->waiting & self) {
-		if (vcpu_has_interrupt(vcpu))
-			sched_set_ready(vcpu);
-		else
-			wake_times_set(&pcpu->wake, vcpu->index, vcpu_timer_deadline(vcpu));
-	}
+	else if (pcpu->waiting & self)
+		wait_for_interrupt(vcpu);
+	if (platform.roam)
+		vcpu_roam(vcpu);
+	if (vcpu_wants_away(vcpu))
+		vcpu_hand_over(vcpu);
 }
 
 struct vcpu *sched_next(void)
@@ -277,9 +322,12 @@ struct vcpu *sched_next(void)
 	struct vcpu *current = pcpu->current;
 	uint64_t now = csr_read(CSR_TIME);
 
-	if (current && now >= pcpu->slice_end)
+	if (current && now >= pcpu->slice_end) {
 		trap_loop_look(current);
-	if (current && pcpu->ready & BIT(current->index) &&
+		if (platform.roam)
+			vcpu_roam(current);
+	}
+	if (current && pcpu->ready & BIT(current->index) && !vcpu_wants_away(current) &&
 	    (now < pcpu->slice_end || pcpu->ready == BIT(current->index))) {
 		if (now >= pcpu->slice_end)
 			pcpu->slice_end = now + pcpu->slice;

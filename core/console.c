@@ -297,6 +297,7 @@ void console_init(struct console *c, bool interactive, const char *const *names,
 	c->interactive = interactive;
 	c->key = false;
 	c->erased = false;
+	c->request.open = false;
 	c->work = 0;
 	c->n_vms = n < CONSOLE_MAX_VMS ? n : CONSOLE_MAX_VMS;
 	c->focus = 0;

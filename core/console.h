@@ -37,6 +37,18 @@
 #define CONSOLE_PROMPT        CONSOLE_MAX_VMS
 #define CONSOLE_COMMAND_BYTES 64u
 
+/* What a program asks, not a person: Ctrl-T = ID COMMAND CR. Its answer goes out in frames, see
+ * console_answer(), and leaves the focus and the lines alone. */
+#define CONSOLE_ID_BYTES 8u
+#define CONSOLE_FRAME    "\036tally@" /* no VM's output holds an RS */
+
+struct console_request {
+	bool open;     /* it is being typed */
+	uint8_t len;   /* of text[]; */
+	bool too_long; /* there was more */
+	char text[CONSOLE_ID_BYTES + 1 + CONSOLE_COMMAND_BYTES + 1];
+};
+
 struct console {
 	bool interactive;
 	bool erased;        /* the focus's unfinished line was, and must be drawn again */
@@ -47,6 +59,7 @@ struct console {
 	unsigned int back;  /* the VM that had it before the prompt */
 	const char *names[CONSOLE_MAX_VMS + 1];
 	struct console_line lines[CONSOLE_MAX_VMS + 1];
+	struct console_request request;
 };
 
 /* Provided by whoever links this file: writes all n bytes to the physical console, in order and
@@ -59,6 +72,10 @@ void console_life(unsigned int vm, char command);
 /* Likewise: carries out what was typed at the prompt, later: prints nothing before it returns. When
  * all is printed, console_prompt_ready() is called. */
 void console_command(const char *text);
+
+/* Likewise: carries out what a program asked, later. text NULL: it was no request. Both end with
+ * console_answer_end(). */
+void console_request(const char *id, const char *text);
 
 /* names: n (at most CONSOLE_MAX_VMS, more are ignored) strings of printable ASCII which must live
  * as long as the console. n may be 0 (Tally's own lines before the VMs are known); calling again
@@ -92,7 +109,7 @@ void console_tally_puts(struct console *c, const char *lines);
  * One byte typed by the user. Returns the VM that shall receive *out, or -1 when there is nothing
  * to deliver (a command for Tally, or nobody to receive it).
  * Commands after Ctrl-T: 1..9 focus on that VM, n/p next/previous one, g/s/r start, stop, restart
- * the one in focus, : the prompt, ? help, Ctrl-T the byte itself; that leaves the prompt.
+ * the one in focus, : the prompt, ? help, Ctrl-T the byte itself; that leaves the prompt. = begins a request.
  */
 int console_input(struct console *c, uint8_t ch, uint8_t *out);
 
@@ -105,6 +122,14 @@ void console_prompt_leave(struct console *c);
 
 /* The prompt reads on: shows it, if it has the focus. */
 void console_prompt_ready(struct console *c);
+
+/* A byte of a request. */
+void console_request_key(struct console *c, uint8_t ch);
+
+/* A line of the answer to request id: CONSOLE_FRAME, ID, space, text, newline, in the middle of
+ * whatever is on the screen; who reads the serial line takes it out. Then its end, with a status. */
+void console_answer(struct console *c, const char *id, const char *text);
+void console_answer_end(struct console *c, const char *id, unsigned int status);
 
 /* The VM that console_input() would name for an ordinary byte, or -1. While that VM has no room for
  * input, the caller had better leave what is typed in the UART: pasted text is then not lost. */

@@ -35,21 +35,23 @@ static const struct {
     {"restart", vm_restart, "is being restarted", ""},
 };
 
-/* What is left of the command. Only the parts that belong to it mean anything. */
-static struct {
+/* What is left of a command. Only the parts that belong to it mean anything. */
+static struct job {
 	char text[CONSOLE_COMMAND_BYTES + 1];
-	bool typed;               /* text is still to be understood */
+	bool typed; /* text is still to be understood */
+	enum prompt_status status;
 	prompt_line_fn *table;    /* NULL: none; ... */
 	struct prompt_walk walk;  /* ... and how far it is */
 	const char *const *lines; /* NULL: none */
-} job;
+} jobs[PROMPT_ASKERS];
 
-void prompt_begin(const char *text)
+void prompt_begin(enum prompt_asker asker, const char *text)
 {
-	(void)tally_snprintf(job.text, sizeof(job.text), "%s", text);
-	job.typed = true;
-	job.table = NULL;
-	job.lines = NULL;
+	struct job *job = &jobs[asker];
+
+	*job = (struct job){.typed = true, .status = text ? PROMPT_OK : PROMPT_WRONG};
+	if (text)
+		(void)tally_snprintf(job->text, sizeof(job->text), "%s", text);
 }
 
 /* Cuts the next word off *at; "" at the end. */
@@ -77,74 +79,85 @@ static struct vm *vm_named(const char *name)
 }
 
 /* true: there is a line, and it is the only one. */
-static bool take_table(uint32_t i, const char *option, char *line)
+static bool take_table(struct job *job, uint32_t i, const char *option, char *line)
 {
 	bool json = strcmp(option, "--json") == 0;
 
 	if (*option != '\0' && !json) {
+		job->status = PROMPT_WRONG;
 		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s takes --json or nothing",
 		                     tables[i].name);
 		return true;
 	}
-	job.table = tables[i].line;
-	job.walk = (struct prompt_walk){.json = json};
+	job->table = tables[i].line;
+	job->walk = (struct prompt_walk){.json = json};
 	return false;
 }
 
-static void act(uint32_t i, const char *name, char *line)
+static void act(struct job *job, uint32_t i, const char *name, char *line)
 {
 	struct vm *vm = vm_named(name);
 
-	if (vm)
+	if (vm) {
 		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s %s", name,
 		                     acts[i].act(vm) ? acts[i].done : acts[i].idle);
-	else
-		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s: no VM is called \"%s\"",
-		                     acts[i].name, name);
+		return;
+	}
+	job->status = PROMPT_FAILED;
+	(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s: no VM is called \"%s\"", acts[i].name,
+	                     name);
 }
 
 /* As above. */
-static bool understand(char *line)
+static bool understand(struct job *job, char *line)
 {
-	char *at = job.text;
+	char *at = job->text;
 	const char *name = word(&at);
 	const char *argument = word(&at);
 	bool more = *word(&at) != '\0';
 
 	for (uint32_t i = 0; !more && i < sizeof(tables) / sizeof(tables[0]); i++) {
 		if (strcmp(tables[i].name, name) == 0)
-			return take_table(i, argument, line);
+			return take_table(job, i, argument, line);
 	}
 	for (uint32_t i = 0; !more && i < sizeof(acts) / sizeof(acts[0]); i++) {
 		if (strcmp(acts[i].name, name) == 0) {
-			act(i, argument, line);
+			act(job, i, argument, line);
 			return true;
 		}
 	}
-	if (*name == '\0')
+	if (*name == '\0' && job->status == PROMPT_OK)
 		return false;
 	if (strcmp(name, "help") == 0 && *argument == '\0') {
-		job.lines = help;
+		job->lines = help;
 		return false;
 	}
+	job->status = PROMPT_WRONG;
 	(void)tally_snprintf(line, PROMPT_LINE_BYTES,
 	                     "no such command; help lists those that there are");
 	return true;
 }
 
-bool prompt_line(char line[PROMPT_LINE_BYTES])
+bool prompt_line(enum prompt_asker asker, char line[PROMPT_LINE_BYTES])
 {
-	if (job.typed) {
-		job.typed = false;
-		if (understand(line))
+	struct job *job = &jobs[asker];
+
+	if (job->typed) {
+		job->typed = false;
+		if (understand(job, line))
 			return true;
 	}
-	if (job.lines && *job.lines) {
-		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s", *job.lines++);
+	if (job->lines && *job->lines) {
+		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s", *job->lines++);
 		return true;
 	}
-	if (!job.table || job.walk.vm >= n_vms)
+	if (!job->table || job->walk.vm >= n_vms)
 		return false;
-	job.table(&job.walk, line);
+	job->table(&job->walk, line);
 	return true;
+}
+
+enum prompt_status prompt_status(enum prompt_asker asker)
+{
+	return jobs[asker].status;
 }

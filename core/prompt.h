@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the operator asks of Tally at the prompt. A command's output is made line by line, each in a
- * stay in HS of its own, with the guests running in between; one command at a time.
+ * stay in HS of its own, with the guests running in between. It is asked by a person, who types, and
+ * by a program (core/console_request.c), each of whom has one command at a time.
  *
  * Vcpus of other harts are looked at without a lock and without asking them: their numbers may be
  * those of a moment ago, and two of one line may be of two moments. Boot hart only.
@@ -14,11 +15,25 @@
 
 #define PROMPT_LINE_BYTES 320U
 
-/* Takes up a command. Prints nothing; one that is still at work is dropped. */
-void prompt_begin(const char *text);
+/* Who asks: each has one command at a time. */
+enum prompt_asker { PROMPT_PERSON, PROMPT_PROGRAM, PROMPT_ASKERS };
+
+/* What became of a command. Programs are told, people can read. */
+enum prompt_status {
+	PROMPT_OK,
+	PROMPT_FAILED, /* understood, but it cannot be done */
+	PROMPT_WRONG,  /* no such command */
+};
+
+/* Takes up a command. Prints nothing; one that is still at work is dropped. NULL: something that
+ * cannot be a command. */
+void prompt_begin(enum prompt_asker asker, const char *text);
 
 /* The next line of the output. false: there is no more. */
-bool prompt_line(char line[PROMPT_LINE_BYTES]);
+bool prompt_line(enum prompt_asker asker, char line[PROMPT_LINE_BYTES]);
+
+/* When there is no more. */
+enum prompt_status prompt_status(enum prompt_asker asker);
 
 /* How far a command's output has come. */
 struct prompt_walk {

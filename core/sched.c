@@ -55,7 +55,7 @@ void sched_set_ready(struct vcpu *vcpu)
 	struct pcpu *pcpu = vcpu->home;
 
 	if (pcpu->waiting & BIT(vcpu->index))
-		wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
+		wake_times_set(&pcpu->wake, vcpu->index, vcpu_lcofi_deadline(vcpu));
 	pcpu->waiting &= ~BIT(vcpu->index);
 	pcpu->ready |= BIT(vcpu->index);
 	if (!pcpu->current)
@@ -97,45 +97,34 @@ void sched_off(struct vcpu *vcpu)
 	pcpu_resched(pcpu);
 }
 
-enum { CARRIED_READY = 1, CARRIED_WAITING = 2, CARRIED_WORKING = 4 };
-
-uint32_t sched_leave(struct vcpu *vcpu)
+/* When to look at a vcpu that waits. */
+static uint64_t next_wake(const struct vcpu *vcpu)
 {
-	struct pcpu *pcpu = vcpu->home;
-	uint64_t bit = BIT(vcpu->index);
-	uint32_t carried = (pcpu->ready & bit ? CARRIED_READY : 0) |
-	                   (pcpu->waiting & bit ? CARRIED_WAITING : 0) |
-	                   (pcpu->working & bit ? CARRIED_WORKING : 0);
+	uint64_t timer = vcpu_timer_deadline(vcpu);
+	uint64_t lcofi = vcpu_lcofi_deadline(vcpu);
 
-	sched_off(vcpu);
-	pcpu->working &= ~bit;
-	pcpu->n_vcpus--;
-	return carried;
+	return timer < lcofi ? timer : lcofi;
 }
 
-/* It waits, and is not resident: wakes at once, or when its timer comes. */
-static void wait_for_interrupt(struct vcpu *vcpu)
+void sched_wake_in_time(struct vcpu *vcpu)
 {
 	if (vcpu_has_interrupt(vcpu))
 		sched_set_ready(vcpu);
 	else
-		wake_times_set(&vcpu->home->wake, vcpu->index, vcpu_timer_deadline(vcpu));
+		wake_times_set(&vcpu->home->wake, vcpu->index, next_wake(vcpu));
 }
 
-void sched_arrive(struct vcpu *vcpu, uint32_t carried)
+void sched_nap(uint64_t ticks)
 {
-	struct pcpu *pcpu = vcpu->home;
+	uint64_t end = csr_read(CSR_TIME) + ticks;
 
-	pcpu->n_vcpus++;
-	if (carried & CARRIED_WORKING) {
-		sched_work(vcpu);
-	} else if (carried & CARRIED_READY) {
-		sched_set_ready(vcpu);
-	} else if (carried & CARRIED_WAITING) {
-		pcpu->waiting |= BIT(vcpu->index);
-		wait_for_interrupt(vcpu);
-		pcpu_resched(pcpu);
+	while (csr_read(CSR_TIME) < end) {
+		set_host_timer(this_pcpu(), end);
+		wfi();
+		/* Mail is looked for after each. */
+		csr_clear(CSR_SIP, BIT(IRQ_SSI));
 	}
+	pcpu_resched(this_pcpu());
 }
 
 void sched_remove(struct vcpu *vcpu)
@@ -180,8 +169,10 @@ void sched_timer(void)
 		struct vcpu *vcpu = pcpu->vcpus[wake_times_who(&pcpu->wake)];
 
 		wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
-		if (!pcpu->vs_has.sstc)
+		if (vcpu->timer <= now)
 			timer_came(vcpu);
+		if (vcpu->few_lcofis)
+			vcpu_lcofi_release(vcpu, now);
 		sched_wake_if_interrupted(vcpu);
 	}
 	if (pcpu->current && pcpu->current->timer <= now)
@@ -309,7 +300,7 @@ static void put(struct pcpu *pcpu, struct vcpu *vcpu)
 	if (pcpu->ready & self)
 		pcpu->unrobbed |= self;
 	else if (pcpu->waiting & self)
-		wait_for_interrupt(vcpu);
+		sched_wake_in_time(vcpu);
 	if (platform.roam)
 		vcpu_roam(vcpu);
 	if (vcpu_wants_away(vcpu))

@@ -15,6 +15,7 @@
 #include "arch/riscv/vs_state.h"
 #include "core/pcpu.h"
 #include "core/vcpu_fw.h"
+#include "core/vcpu_lcofi.h"
 #include "vpmu/vpmu.h"
 
 struct vm;
@@ -60,7 +61,7 @@ struct vcpu {
 	/* Written by the home that it leaves; other harts read it with vcpu_home(). */
 	struct pcpu *home;
 	struct pcpu *goal; /* where it is to move, NULL: it stays. Atomic */
-	uint32_t carried;  /* on its way: what sched_leave() said */
+	uint32_t carried;  /* on its way: what it wanted of the hart that it left */
 
 	/* Any hart. */
 	atomic_ulong requests;
@@ -68,9 +69,10 @@ struct vcpu {
 	uint64_t start_pc, start_opaque; /* written by the one that moved hsm_state to pending */
 
 	/* Private to the home hart. */
-	bool wfi_traps; /* hstatus.VTW */
-	bool fp_used;   /* fp[] holds something */
-	bool vec_used;  /* *vec holds something */
+	bool wfi_traps;  /* hstatus.VTW */
+	bool fp_used;    /* fp[] holds something */
+	bool vec_used;   /* *vec holds something */
+	bool few_lcofis; /* lcofi.limit is not 0 */
 	/* See core/trap_loop.h. */
 	bool suspect;
 	uint32_t traps_in_row;
@@ -80,6 +82,7 @@ struct vcpu {
 	struct vcpu_fw fw;
 	struct vpmu pmu;
 	struct vs_state vs;
+	struct vcpu_lcofi lcofi;
 	struct vec_image *vec; /* NULL: the VM has no V. Constant after boot */
 	uint64_t fp[33];
 };
@@ -129,6 +132,12 @@ static inline bool vcpu_is_on(struct vcpu *vcpu)
 	unsigned long state = atomic_load(&vcpu->hsm_state);
 
 	return state == SBI_HSM_STATE_STARTED || state == SBI_HSM_STATE_SUSPENDED;
+}
+
+/* Host time at which an LCOFI that is held back comes, ~0: there is none. Home hart only. */
+static inline uint64_t vcpu_lcofi_deadline(const struct vcpu *vcpu)
+{
+	return vcpu->few_lcofis && vcpu->lcofi.held ? vcpu->lcofi.window_end : ~0UL;
 }
 
 /* Was the guest in VU when it left? Resident, in the exit that is being handled. */

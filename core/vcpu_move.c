@@ -3,10 +3,17 @@
 
 #include "arch/riscv/csr.h"
 #include "arch/riscv/fence.h"
+#include "core/platform.h"
 #include "core/sched.h"
 #include "core/vcpu_registers.h"
 #include "core/vm.h"
 #include "vpmu/bits.h"
+
+/* Longer than a hart needs to fall asleep, in host time. */
+#define ROAM_NAP_TICKS 100
+
+/* What it wanted of the hart that it leaves. */
+enum { CARRIED_READY = 1, CARRIED_WAITING = 2, CARRIED_WORKING = 4 };
 
 static uint64_t allowed(const struct vcpu *vcpu)
 {
@@ -46,6 +53,19 @@ static void leave_counters(struct pcpu *pcpu, struct vcpu *vcpu)
 	}
 }
 
+static uint32_t leave_lists(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	uint64_t bit = BIT(vcpu->index);
+	uint32_t carried = (pcpu->ready & bit ? CARRIED_READY : 0) |
+	                   (pcpu->waiting & bit ? CARRIED_WAITING : 0) |
+	                   (pcpu->working & bit ? CARRIED_WORKING : 0);
+
+	sched_off(vcpu);
+	pcpu->working &= ~bit;
+	pcpu->n_vcpus--;
+	return carried;
+}
+
 void vcpu_hand_over(struct vcpu *vcpu)
 {
 	struct pcpu *from = vcpu->home;
@@ -60,7 +80,7 @@ void vcpu_hand_over(struct vcpu *vcpu)
 		pcpu_account_stay(from);
 		from->stay_of = NULL;
 	}
-	vcpu->carried = sched_leave(vcpu);
+	vcpu->carried = leave_lists(from, vcpu);
 	vcpu->moves++;
 	atomic_fetch_or(&vcpu->requests, VCPU_REQ_ARRIVE);
 	/* From here on it is not ours. */
@@ -85,12 +105,30 @@ static void share_the_hart(const struct pcpu *pcpu)
 	}
 }
 
+static void join_lists(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	pcpu->n_vcpus++;
+	if (vcpu->carried & CARRIED_WORKING) {
+		sched_work(vcpu);
+	} else if (vcpu->carried & CARRIED_READY) {
+		sched_set_ready(vcpu);
+	} else if (vcpu->carried & CARRIED_WAITING) {
+		pcpu->waiting |= BIT(vcpu->index);
+		sched_wake_in_time(vcpu);
+		pcpu_resched(pcpu);
+	}
+}
+
 void vcpu_arrive(struct vcpu *vcpu)
 {
+	/* Its old hart has a few instructions left. It is asleep before the vcpu runs here: where the
+	 * counters of all harts see each one's instructions (QEMU's), they see none. */
+	if (platform.roam)
+		sched_nap(ROAM_NAP_TICKS);
 	/* What this hart has cached of it is from before it left, or never was. */
 	fence_i();
 	vcpu_fence_vm(vcpu);
-	sched_arrive(vcpu, vcpu->carried);
+	join_lists(vcpu->home, vcpu);
 	if (vcpu->home->n_vcpus > 1)
 		share_the_hart(vcpu->home);
 }

@@ -74,6 +74,8 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 	vcpu->vm = vm;
 	vcpu->id = id;
 	vcpu->home = home;
+	vcpu->lcofi.limit = vm->config->pmu_overflow_limit;
+	vcpu->few_lcofis = vcpu->lcofi.limit;
 	home->n_vcpus++;
 	vcpu->index = n_all++;
 	for (uint32_t i = 0; i < n_pcpus; i++)
@@ -159,6 +161,10 @@ static void report_vm(const struct vm *vm)
 	         config->memory >> 20, config->n_vcpus, config->n_vcpus == 1 ? "" : "s",
 	         config->n_vcpus == 1 ? "" : "s", harts_text(vm, harts, sizeof(harts)),
 	         vm->pmu_policy.hctrs, config->pmu ? "" : " (no PMU)");
+	if (vm->pmu_policy.overflow && config->pmu_overflow_limit)
+		log_line(
+		    "vm %s: at most %u overflow interrupts a vcpu in %u ms, the rest held back",
+		    config->name, config->pmu_overflow_limit, LCOFI_WINDOW_MS);
 	if (config->pmu && !vm->pmu_policy.overflow)
 		log_line("vm %s: no overflow interrupts: they want Sscofpmf, Ssaia and Ssccfg on "
 		         "its harts",

@@ -140,6 +140,10 @@ void vpmu_port_raise_lcofi(void)
 {
 	struct vcpu *vcpu = this_pcpu()->current;
 
+	if (vcpu->few_lcofis) {
+		vcpu_lcofi_limited(vcpu);
+		return;
+	}
 	vcpu->fw.lcofis++;
 	csr_set(CSR_HVIP, BIT(IRQ_LCOFI));
 	vs_interrupts_settle();

@@ -37,13 +37,17 @@ HOST_SRC_vplic := tests/host/test_vplic.c core/vplic.c
 HOST_TESTS += wake_times
 HOST_SRC_wake_times := tests/host/test_wake_times.c core/wake_times.c
 
-CONSOLE_SRC := core/console.c core/console_keys.c core/console_prompt.c core/console_line.c core/ansi.c core/printf.c
+CONSOLE_SRC := core/console.c core/console_keys.c core/console_prompt.c core/console_request.c \
+	core/console_line.c core/ansi.c core/printf.c
 
 HOST_TESTS += console
 HOST_SRC_console := tests/host/test_console.c tests/host/console_log.c $(CONSOLE_SRC)
 
 HOST_TESTS += console_live
 HOST_SRC_console_live := tests/host/test_console_live.c tests/host/console_log.c $(CONSOLE_SRC)
+
+HOST_TESTS += console_request
+HOST_SRC_console_request := tests/host/test_console_request.c tests/host/console_log.c $(CONSOLE_SRC)
 
 HOST_TESTS += console_random
 HOST_SRC_console_random := tests/host/test_console_random.c tests/host/console_log.c $(CONSOLE_SRC)

@@ -463,12 +463,14 @@ static void time_is_no_counter(void **state)
 /* A vcpu may move, and what it counts has to be there where it comes to. */
 static void harts_that_differ(void **state)
 {
+	const uint32_t alike[] = {cpu_to_fdt32(63), cpu_to_fdt32(0)};
+	const uint32_t other[] = {cpu_to_fdt32(63), cpu_to_fdt32(2)};
 	void *t = good_tree();
 
 	(void)state;
-	set_cells(t, VCPU0, "harts", 63, 0);
+	set_bytes(t, VCPU0, "harts", alike, sizeof(alike));
 	accepted(t);
-	set_cells(t, VCPU0, "harts", 63, 2);
+	set_bytes(t, VCPU0, "harts", other, sizeof(other));
 	refused(t, VM_REFUSED_HARTS,
 	        "/vms/beta/vcpu0: harts: harts 63 and 2 have different counters");
 	/* Those of different vcpus may. */

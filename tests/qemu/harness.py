@@ -6,6 +6,7 @@ import fcntl
 import os
 import re
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 GUEST = BUILD / "guest"
+sys.path.append(str(ROOT / "tools"))  # tally_ctl
 
 # Exit statuses of tools/run.
 OK, VM_FAILED, USAGE, REFUSED, DEPENDENCY, TIMEOUT, NO_VERDICT = range(7)

@@ -88,10 +88,10 @@ def test_every_command_and_the_counts(boot, backend):
     prompt = Prompt(screen)
     # First: alpha is at its first filter for some 0.4 s.
     lines = prompt.ask("pmu")
-    assert lines[0] == "vm alpha: vcpu 0: hart 0, counters 1, overflows 0, refusals 0"
+    assert lines[0] == "vm alpha: vcpu 0: hart 0, counters 1, overflows 0, held back 0, refusals 0"
     assert len(lines) == 3, lines
     first = re.fullmatch(r"  counter  4: event 0x2:uk, running, hctr 4, direct, (\d+)", lines[1])
-    assert lines[2:] == ["vm beta: vcpu 0: hart 0, counters 0, overflows 0, refusals 0"]
+    assert lines[2:] == ["vm beta: vcpu 0: hart 0, counters 0, overflows 0, held back 0, refusals 0"]
     alpha, counter, beta = prompt.objects("pmu")
     assert (alpha["vm"], alpha["counters"], beta["vm"], beta["counters"]) == ("alpha", 1, "beta", 0)
     value = counter.pop("value")

@@ -12,6 +12,7 @@ static const char *const help[] = {
     "pmu: of each vcpu, the counters that its guest has configured",
     "  each of them with --json: one object a line",
     "start VM, stop VM, restart VM",
+    "move VM VCPU HART: to another of the harts that it may run on",
     "exit, or Ctrl-T twice: back to the guest",
     NULL,
 };
@@ -94,18 +95,33 @@ static bool take_table(struct job *job, uint32_t i, const char *option, char *li
 	return false;
 }
 
-static void act(struct job *job, uint32_t i, const char *name, char *line)
+/* NULL, with a line that says so: no VM is called that. */
+static struct vm *vm_of(struct job *job, const char *command, const char *name, char *line)
 {
 	struct vm *vm = vm_named(name);
 
-	if (vm) {
+	if (vm)
+		return vm;
+	job->status = PROMPT_FAILED;
+	(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s: no VM is called \"%s\"", command, name);
+	return NULL;
+}
+
+static void act(struct job *job, uint32_t i, const char *name, char *line)
+{
+	struct vm *vm = vm_of(job, acts[i].name, name, line);
+
+	if (vm)
 		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s %s", name,
 		                     acts[i].act(vm) ? acts[i].done : acts[i].idle);
-		return;
-	}
-	job->status = PROMPT_FAILED;
-	(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s: no VM is called \"%s\"", acts[i].name,
-	                     name);
+}
+
+static void move(struct job *job, const char *name, const char *vcpu, const char *hart, char *line)
+{
+	struct vm *vm = vm_of(job, "move", name, line);
+
+	if (vm)
+		job->status = prompt_move(vm, vcpu, hart, line);
 }
 
 /* As above. */
@@ -114,8 +130,13 @@ static bool understand(struct job *job, char *line)
 	char *at = job->text;
 	const char *name = word(&at);
 	const char *argument = word(&at);
-	bool more = *word(&at) != '\0';
+	const char *third = word(&at), *fourth = word(&at);
+	bool more = *third != '\0';
 
+	if (strcmp(name, "move") == 0 && *word(&at) == '\0') {
+		move(job, argument, third, fourth, line);
+		return true;
+	}
 	for (uint32_t i = 0; !more && i < sizeof(tables) / sizeof(tables[0]); i++) {
 		if (strcmp(tables[i].name, name) == 0)
 			return take_table(job, i, argument, line);

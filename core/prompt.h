@@ -51,6 +51,10 @@ prompt_line_fn prompt_vms, prompt_exits;
 /* core/prompt_pmu.c */
 prompt_line_fn prompt_pmu;
 
+/* core/prompt_move.c: what it answers, a line in any case. */
+enum prompt_status prompt_move(struct vm *vm, const char *vcpu, const char *hart,
+                               char line[PROMPT_LINE_BYTES]);
+
 static inline const struct vcpu *prompt_vcpu(const struct prompt_walk *walk)
 {
 	return vms[walk->vm].vcpus[walk->vcpu];

@@ -116,9 +116,9 @@ void sched_wake_in_time(struct vcpu *vcpu)
 
 void sched_nap(uint64_t ticks)
 {
-	uint64_t end = csr_read(CSR_TIME) + ticks;
+	uint64_t now = csr_read(CSR_TIME), end = now + ticks;
 
-	while (csr_read(CSR_TIME) < end) {
+	for (; now < end; now = csr_read(CSR_TIME)) {
 		set_host_timer(this_pcpu(), end);
 		wfi();
 		/* Mail is looked for after each. */

@@ -108,6 +108,7 @@ static void share_the_hart(const struct pcpu *pcpu)
 static void join_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	pcpu->n_vcpus++;
+	wake_times_set(&pcpu->wake, vcpu->index, vcpu_lcofi_deadline(vcpu));
 	if (vcpu->carried & CARRIED_WORKING) {
 		sched_work(vcpu);
 	} else if (vcpu->carried & CARRIED_READY) {

@@ -36,6 +36,7 @@ struct pcpu {
 	uint64_t working;          /* of ready: its VM's next life is being prepared */
 	uint64_t unrobbed;         /* of ready: no steal time has begun, see sched.c */
 	uint64_t slice, slice_end; /* how long a turn is, when this one ends; host time */
+	uint64_t alone;            /* so much later one ends whose vcpu nobody else waits for */
 	const uint64_t *fp_image;  /* what the FP registers are a copy of; NULL: of nothing */
 	const struct vec_image *vec_image; /* the same of the vector registers */
 	uint64_t vec_bytes;                /* in one of those; 0: guests have none */

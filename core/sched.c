@@ -26,11 +26,10 @@ static void program_timer(struct pcpu *pcpu)
 
 	if (!pcpu->index && log_input_deadline() < deadline)
 		deadline = log_input_deadline();
-	if (others || (current && (current->suspect || platform.roam)))
+	if (others || (current && current->suspect))
 		turn_end = pcpu->slice_end;
 	else if (current)
-		turn_end =
-		    pcpu->slice_end + pcpu->slice * (1000 / PCPU_SLICE_MS / TRAP_LOOP_LOOKS_HZ);
+		turn_end = pcpu->slice_end + pcpu->alone;
 	if (turn_end < deadline)
 		deadline = turn_end;
 	/* Without Sstc the resident guest's own timer is ours to watch, too. */
@@ -106,12 +105,17 @@ static uint64_t next_wake(const struct vcpu *vcpu)
 	return timer < lcofi ? timer : lcofi;
 }
 
-void sched_wake_in_time(struct vcpu *vcpu)
+static inline void wake_in_time(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	if (vcpu_has_interrupt(vcpu))
 		sched_set_ready(vcpu);
 	else
-		wake_times_set(&vcpu->home->wake, vcpu->index, next_wake(vcpu));
+		wake_times_set(&pcpu->wake, vcpu->index, next_wake(vcpu));
+}
+
+void sched_wake_in_time(struct vcpu *vcpu)
+{
+	wake_in_time(vcpu->home, vcpu);
 }
 
 void sched_nap(uint64_t ticks)
@@ -287,6 +291,8 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 		waits_its_turn(pcpu->vcpus[i], now);
 	pcpu->unrobbed = 0;
 	vcpu_load(vcpu);
+	if (platform.roam)
+		vcpu_roam(vcpu);
 	pcpu->slice_end = now + pcpu->slice;
 }
 
@@ -300,9 +306,7 @@ static void put(struct pcpu *pcpu, struct vcpu *vcpu)
 	if (pcpu->ready & self)
 		pcpu->unrobbed |= self;
 	else if (pcpu->waiting & self)
-		sched_wake_in_time(vcpu);
-	if (platform.roam)
-		vcpu_roam(vcpu);
+		wake_in_time(pcpu, vcpu);
 	if (vcpu_wants_away(vcpu))
 		vcpu_hand_over(vcpu);
 }
@@ -313,11 +317,8 @@ struct vcpu *sched_next(void)
 	struct vcpu *current = pcpu->current;
 	uint64_t now = csr_read(CSR_TIME);
 
-	if (current && now >= pcpu->slice_end) {
+	if (current && now >= pcpu->slice_end)
 		trap_loop_look(current);
-		if (platform.roam)
-			vcpu_roam(current);
-	}
 	if (current && pcpu->ready & BIT(current->index) && !vcpu_wants_away(current) &&
 	    (now < pcpu->slice_end || pcpu->ready == BIT(current->index))) {
 		if (now >= pcpu->slice_end)

@@ -25,12 +25,12 @@ static inline bool vcpu_wants_away(const struct vcpu *vcpu)
 }
 
 /* Wants away, and is not resident. Home hart only. */
-void vcpu_hand_over(struct vcpu *vcpu);
+void vcpu_hand_over(struct vcpu *vcpu) __attribute__((noinline, cold));
 
 /* VCPU_REQ_ARRIVE. New home only. */
 void vcpu_arrive(struct vcpu *vcpu);
 
-/* To the next of its harts, round and round: how tests move vcpus often. Resident. */
-void vcpu_roam(struct vcpu *vcpu);
+/* It is to leave for the next of its harts as soon as it can: how tests move vcpus often. Resident. */
+void vcpu_roam(struct vcpu *vcpu) __attribute__((noinline, cold));
 
 #endif

@@ -150,6 +150,11 @@ bench-calls: all $(B)/guests/bench.bin
 bench-switch: all $(B)/guests/bench.bin
 	$(Q)tools/bench-switch $(BENCH)
 
+# What the virtual PMU costs, all in all: tools/bench --help. BENCH='--set full' is the long one.
+.PHONY: bench
+bench: all guests
+	$(Q)tools/bench $(BENCH)
+
 check: setup $(B)/guest/fdt.stamp
 	$(Q)tools/check
 
@@ -186,6 +191,8 @@ help:
 	@echo "  test-qemu   tests on QEMU (T=EXPRESSION selects, TEST_JOBS=2 at once)"
 	@echo "  fuzz        coverage-guided fuzzers, FUZZ_SECONDS=60 each; fuzz-replay: their corpus only"
 	@echo "  coverage    lines and branches of vpmu/ that the host tests reach"
+	@echo "  bench       what the virtual PMU costs, on OpenSBI, Tally and KVM: table and report"
+	@echo "              (BENCH='--set full' for all of it, an hour)"
 	@echo "  bench-calls what SBI PMU calls cost, on OpenSBI and on Tally (BENCH=OPTIONS)"
 	@echo "  bench-switch what a world switch costs, against live counters and against VMs (BENCH=OPTIONS)"
 	@echo "  check       format, SPDX, include direction, static analysis"

@@ -53,6 +53,7 @@ struct console {
 	bool interactive;
 	bool erased;        /* the focus's unfinished line was, and must be drawn again */
 	size_t work;        /* bytes emitted by this call */
+	unsigned int own;   /* lines of Tally's at the bottom of the screen, nothing below them */
 	bool key;           /* CONSOLE_KEY was typed, the command comes next */
 	unsigned int n_vms; /* 0..CONSOLE_MAX_VMS */
 	unsigned int focus; /* who gets the input: a VM, < n_vms unless that is 0, or the prompt */
@@ -72,6 +73,10 @@ void console_life(unsigned int vm, char command);
 /* Likewise: carries out what was typed at the prompt, later: prints nothing before it returns. When
  * all is printed, console_prompt_ready() is called. */
 void console_command(const char *text);
+
+/* Likewise: a key at the prompt while a command goes on. true: that was to end it, and means nothing
+ * else. */
+bool console_break(void);
 
 /* Likewise: carries out what a program asked, later. text NULL: it was no request. Both end with
  * console_answer_end(). */
@@ -104,6 +109,10 @@ void console_set_focus(struct console *c, unsigned int vm);
 /* Prints one or several complete lines of Tally, separated by LF; a last LF may be left out. Bytes
  * that are not printable ASCII or tab come out as '?'. */
 void console_tally_puts(struct console *c, const char *lines);
+
+/* Takes Tally's last n lines off the screen, if nothing came after them and it is one. They must be too
+ * short to wrap. */
+void console_take_back(struct console *c, unsigned int n);
 
 /*
  * One byte typed by the user. Returns the VM that shall receive *out, or -1 when there is nothing

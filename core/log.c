@@ -20,9 +20,6 @@
 /* So long a VM with a full UART may keep what is typed waiting. */
 #define INPUT_PATIENCE_S 2UL
 
-/* Between two lines of a command's output guests run: one line a stay in HS. */
-#define PROMPT_LINES_HZ 10000UL
-
 static struct spinlock lock;
 static struct console console;
 static struct uart uart;
@@ -70,15 +67,34 @@ void console_request(const char *id, const char *text)
 	take_command(PROMPT_PROGRAM, text);
 }
 
+/* Boot hart, too. */
+bool console_break(void)
+{
+	if (!prompt_repeats(PROMPT_PERSON))
+		return false;
+	prompt_stop(PROMPT_PERSON);
+	due[PROMPT_PERSON] = 0;
+	pcpu_resched(this_pcpu());
+	return true;
+}
+
 /* One line of a command's output, or what comes behind the last one. */
 static void prompt_go_on(enum prompt_asker asker, uint64_t now)
 {
 	char line[PROMPT_LINE_BYTES];
-	bool more = prompt_line(asker, line);
+	bool more;
 
-	due[asker] = more ? now + platform.timebase / PROMPT_LINES_HZ : ~0UL;
+	/* Who goes to a guest looks no longer. */
+	if (asker == PROMPT_PERSON && console.focus != CONSOLE_PROMPT && prompt_repeats(asker))
+		prompt_stop(asker);
+	more = prompt_line(asker, line);
+	due[asker] = more ? now + prompt_pause(asker) : ~0UL;
 	spin_lock(&lock);
-	if (asker == PROMPT_PROGRAM && more)
+	if (asker == PROMPT_PERSON && prompt_replaces(asker))
+		console_take_back(&console, prompt_replaces(asker));
+	if (more && !*line)
+		; /* not there yet */
+	else if (asker == PROMPT_PROGRAM && more)
 		console_answer(&console, request_id, line);
 	else if (asker == PROMPT_PROGRAM)
 		console_answer_end(&console, request_id, prompt_status(asker));
@@ -161,7 +177,7 @@ static bool must_wait(bool overdue)
 
 	spin_unlock(&lock);
 	if (prompt)
-		return due[PROMPT_PERSON] != ~0UL && !overdue;
+		return due[PROMPT_PERSON] != ~0UL && !prompt_repeats(PROMPT_PERSON) && !overdue;
 	if (vm < 0)
 		return false;
 	if (vm_input_space(&vms[vm])) {

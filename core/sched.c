@@ -134,6 +134,7 @@ void sched_nap(uint64_t ticks)
 void sched_remove(struct vcpu *vcpu)
 {
 	sched_off(vcpu);
+	vcpu_end_observers(vcpu);
 	if (vcpu_is_current(vcpu)) {
 		vpmu_reset(&vcpu->pmu);
 		vcpu_put(vcpu);

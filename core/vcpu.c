@@ -3,6 +3,7 @@
 #include "arch/riscv/fence.h"
 #include <string.h>
 #include "core/sched.h"
+#include "core/trace.h"
 #include "core/vcpu.h"
 #include "core/vcpu_move.h"
 #include "core/vcpu_registers.h"
@@ -12,7 +13,7 @@
 void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 {
 	memset(vcpu->ctx.x, 0, sizeof(vcpu->ctx.x));
-	vcpu->ctx.calls = vcpu->vm->sbi;
+	vcpu->ctx.calls = trace_calls(vcpu);
 	vcpu->ctx.x[REG_A0] = vcpu->id;
 	vcpu->ctx.x[REG_A1] = a1;
 	vs_state_reset(&vcpu->vs, pc);
@@ -172,6 +173,9 @@ static bool serve(struct vcpu *vcpu)
 	requests = atomic_exchange(&vcpu->requests, 0);
 	if (requests & VCPU_REQ_ARRIVE)
 		vcpu_arrive(vcpu);
+	/* First: whatever else becomes of the vcpu, somebody waits for an answer. */
+	if (requests & VCPU_REQ_OBSERVE)
+		vcpu_serve_observers(vcpu);
 	if (requests & VCPU_REQ_LIFE)
 		vm_life_serve(vcpu->vm);
 	if (requests & VCPU_REQ_STOP) {

@@ -13,6 +13,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/sbi_spec.h"
 #include "arch/riscv/vs_state.h"
+#include "core/observe.h"
 #include "core/pcpu.h"
 #include "core/vcpu_fw.h"
 #include "core/vcpu_lcofi.h"
@@ -32,9 +33,9 @@ struct vm;
 #define VCPU_REQ_FW_VVMA      BIT(7)
 #define VCPU_REQ_FW_VVMA_ASID BIT(8)
 /* Of vcpu 0: its VM has something to decide (core/vm_life.h). */
-#define VCPU_REQ_LIFE BIT(9)
-/* From its old home: it is yours now. */
-#define VCPU_REQ_ARRIVE BIT(10)
+#define VCPU_REQ_LIFE    BIT(9)
+#define VCPU_REQ_OBSERVE BIT(10) /* something was posted for it, see core/observe.h */
+#define VCPU_REQ_ARRIVE  BIT(11) /* from its old home: it is yours now */
 
 /* Why a vcpu left the guest, for the statistics. */
 enum vcpu_exit {
@@ -68,6 +69,8 @@ struct vcpu {
 	atomic_ulong hsm_state;          /* SBI_HSM_STATE_* */
 	uint64_t start_pc, start_opaque; /* written by the one that moved hsm_state to pending */
 
+	bool traced; /* its exits are noted; written by the boot hart */
+
 	/* Private to the home hart. */
 	bool wfi_traps;  /* hstatus.VTW */
 	bool fp_used;    /* fp[] holds something */
@@ -85,6 +88,7 @@ struct vcpu {
 	struct vcpu_lcofi lcofi;
 	struct vec_image *vec; /* NULL: the VM has no V. Constant after boot */
 	uint64_t fp[33];
+	struct vcpu_observers observers;
 };
 
 static inline struct vcpu *vcpu_of(struct guest_context *ctx)

@@ -136,6 +136,11 @@ void vpmu_port_set_direct(uint64_t hctr_mask)
 	csr_write(CSR_HCOUNTEREN, BIT(CSR_TIME - CSR_CYCLE) | hctr_mask);
 }
 
+void vpmu_port_unobserved(uint32_t n, uint64_t value)
+{
+	vcpu_observer_taken(this_pcpu()->current, n, value);
+}
+
 void vpmu_port_raise_lcofi(void)
 {
 	struct vcpu *vcpu = this_pcpu()->current;
@@ -151,7 +156,9 @@ void vpmu_port_raise_lcofi(void)
 
 void vpmu_port_fw_watch(uint32_t codes)
 {
-	vcpu_fw_watch(this_pcpu()->current, codes);
+	struct vcpu *vcpu = this_pcpu()->current;
+
+	vcpu_fw_watch(vcpu, codes | vcpu->fw.observed);
 }
 
 uint64_t vpmu_port_fw_total(uint32_t code)

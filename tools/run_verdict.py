@@ -54,7 +54,7 @@ class Verdict:
         if failed:
             raise Stop(VM_FAILED, failed[0])
         if "all VMs ended" not in self.own:
-            if args.profile == "interactive":
+            if args.keyboard:
                 return OK
             raise Stop(NO_VERDICT, "the machine stopped before all VMs had ended")
         names = [m.group(1) for m in (re.match(r"vm (\S+): ended", line) for line in self.own) if m]

@@ -43,6 +43,16 @@ void console_command(const char *text)
 	strcpy(typed_command, text);
 }
 
+bool watching;
+
+bool console_break(void)
+{
+	bool was = watching;
+
+	watching = false;
+	return was;
+}
+
 char request_id[CONSOLE_ID_BYTES + 1];
 bool request_wrong;
 

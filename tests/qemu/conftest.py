@@ -48,7 +48,8 @@ def console():
     with harness.one_at_a_time():
 
         def start(vms, timeout=300, **arguments):
-            words = harness.command(vms, profile="interactive", timeout=timeout, **arguments)
+            arguments.setdefault("profile", "interactive")
+            words = harness.command(vms, timeout=timeout, **arguments)
             child = pexpect.spawn(words[0], words[1:], timeout=timeout, encoding="utf-8",
                                   codec_errors="replace", dimensions=(24, 200), echo=False)
             children.append(child)

@@ -15,11 +15,13 @@ void fake_harts_begin(void)
 	at_work = 0;
 }
 
-void fake_harts_select(uint32_t hart)
+/* HS itself, on a hart without a resident vcpu. */
+#define SOMEBODY (FAKE_VCPUS + 1)
+
+static void swap(uint32_t hart)
 {
 	struct fake_hart last = fake;
 
-	fake_require(last.resident == NOBODY, "another hart at work with a vcpu resident here");
 	if (hart == at_work)
 		return;
 	idle[at_work] = fake;
@@ -33,11 +35,33 @@ void fake_harts_select(uint32_t hart)
 	fake.refuse_start = last.refuse_start;
 }
 
+void fake_harts_select(uint32_t hart)
+{
+	fake_require(fake.resident == NOBODY, "another hart at work with a vcpu resident here");
+	swap(hart);
+}
+
+uint32_t fake_harts_visit(uint32_t hart)
+{
+	uint32_t before = at_work;
+
+	swap(hart);
+	if (hart != before)
+		fake.resident = SOMEBODY;
+	return before;
+}
+
+void fake_harts_return(uint32_t before)
+{
+	if (before != at_work)
+		fake.resident = NOBODY;
+	swap(before);
+}
+
 void fake_harts_abandon(uint32_t vcpu)
 {
 	fake_require(fake.resident == NOBODY, "a vcpu left its hart between two world switches");
-	/* Somebody does it. */
-	fake.resident = FAKE_VCPUS + 1;
+	fake.resident = SOMEBODY;
 	for (uint32_t i = 0; i < COUNTERS; i++) {
 		if (fake.counters[i].owner != vcpu)
 			continue;

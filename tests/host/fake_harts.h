@@ -13,6 +13,10 @@ void fake_harts_begin(void);
 /* This one is at work from now on. No vcpu is resident. */
 void fake_harts_select(uint32_t hart);
 
+/* Does something with the other hart meanwhile, where nobody is resident. Returns what to return to. */
+uint32_t fake_harts_visit(uint32_t hart);
+void fake_harts_return(uint32_t before);
+
 /* The vcpu leaves the hart at work for another one, which it does not come to yet. Not resident. */
 void fake_harts_abandon(uint32_t vcpu);
 

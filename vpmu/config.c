@@ -136,8 +136,10 @@ static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 		v->lost |= bit;
 	if (former->overflow)
 		v->overflow |= bit;
-	if ((vpmu_hw_lctrs(v) & bit) != 0)
+	if ((vpmu_hw_lctrs(v) & bit) != 0) {
+		v->careful |= (bit64(hctr.idx) & VPMU_FIXED) != 0;
 		vpmu_note_solo(v, hctr);
+	}
 }
 
 bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
@@ -166,7 +168,12 @@ static bool prepare(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *ev
 	v->shown &= ~bit;
 	/* Nothing may pend while the port works. */
 	vpmu_apply(v, vpmu_take_overflows(v), 0, 0);
-	return vpmu_hold(v, hctr, event);
+	if ((bit & VPMU_FIXED) == 0)
+		return vpmu_hold(v, hctr, event);
+	/* It is taken by who starts it. */
+	v->careful = true;
+	note_event(v, hctr, event);
+	return true;
 }
 
 static void configure_anew(struct vpmu *v, struct vpmu_place place,

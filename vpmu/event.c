@@ -63,10 +63,11 @@ static bool event_exists(const struct vpmu *v, uint32_t event_idx, uint64_t even
 	}
 }
 
-/* Counters 0 and 2 have rules of their own, see assign.c. */
+/* The fixed counters come second, see assign.c. */
 static uint32_t only_home(uint64_t hctrs)
 {
-	return (hctrs & (hctrs - 1)) == 0 && hctrs > 4 ? lowest_bit(hctrs) : 0;
+	hctrs &= ~VPMU_FIXED;
+	return (hctrs & (hctrs - 1)) == 0 && hctrs != 0 ? lowest_bit(hctrs) : 0;
 }
 
 /* Policy and hart never change, so what was found once holds. */
@@ -86,6 +87,9 @@ static bool look_up(struct vpmu *v, unsigned long event_idx, uint64_t event_data
 	if (vpmu_event_is_raw(event->event_idx))
 		vpmu_port_raw_event(&event->event_idx, &event->event_data);
 	*hctrs = vpmu_port_event_hctrs(event->event_idx, event->event_data) & v->policy.hctrs;
+	/* HS may be counting itself with one of them. */
+	if (v->policy.count_hs)
+		*hctrs &= ~VPMU_FIXED;
 	/* By this name; raw events differ by their data, too. */
 	if (*hctrs != 0 && !vpmu_event_is_raw((uint32_t)event_idx))
 		*vpmu_known_place(v, event_idx) = (struct vpmu_known){

@@ -12,6 +12,7 @@
 #define VPMU_INTERNAL_H
 
 #include "vpmu/bits.h"
+#include "vpmu/tally_events.h"
 #include "vpmu/vpmu.h"
 
 static inline uint64_t vpmu_hw_lctrs(const struct vpmu *v)
@@ -156,6 +157,21 @@ struct vpmu_place {
 bool vpmu_assign(const struct vpmu *v, uint64_t set, const struct vpmu_hw_config *event,
                  uint64_t hctrs, struct vpmu_place *place);
 
+/* fixed.c */
+
+#define VPMU_HS_CLOCK UINT64_C(4) /* instret */
+
+/* Are these firmware events counted by it? */
+static inline bool vpmu_is_by_hs_clock(uint32_t event_idx)
+{
+	uint32_t code = SBI_PMU_EVENT_CODE(event_idx);
+
+	return code == TALLY_EVENT_HS_INSTRUCTIONS || code == TALLY_EVENT_LONGEST_STAY;
+}
+
+/* Is a counter configured for one of them? It has to stay HS's, then. Pure. */
+bool vpmu_hs_clock_wanted(const struct vpmu *v);
+
 /* counter.c */
 
 /* Unconfigures counters that are not running; their values stay. Pure. */
@@ -168,8 +184,9 @@ static inline void vpmu_note_solo(struct vpmu *v, hctr_t hctr)
 
 	if ((v->running & bit) == 0)
 		v->counter[hctr.idx].offset = 0;
-	/* One that counts HS moves while vpmu/ works on it, and takes the long way always. */
-	if (v->hctr[hctr.idx].users == bit && (v->lost & bit) == 0 && !v->policy.count_hs &&
+	/* One that counts HS moves while vpmu/ works on it, and takes the long way always. So does
+	 * one that is fixed, and to be given back. */
+	if (v->hctr[hctr.idx].users == bit && ((v->lost | v->never_solo) & bit) == 0 &&
 	    v->counter[hctr.idx].offset == 0)
 		v->solo |= bit;
 	else

@@ -101,6 +101,7 @@ struct vpmu {
 	uint64_t fw_lctrs;   /* sets of lctr: the firmware counters, ... */
 	uint64_t all_lctrs;  /* ... and all that there are */
 	uint64_t openable;   /* set of hctr: those that may be direct */
+	uint64_t never_solo; /* set of hctr: whose lctr never is, see solo */
 
 	/* Sets of lctr. running and lost are disjoint parts of configured. */
 	uint64_t configured;
@@ -128,6 +129,10 @@ struct vpmu {
 	 * CPU_CYCLES or INSTRUCTIONS that count VS [0], VU [1]. */
 	uint64_t wfi;
 	uint64_t retires[2];
+
+	/* It counts HS, or has a counter on a fixed one: what does not concern most. */
+	bool careful;
+	bool looks; /* what vpmu_port_look_after() was told has yet to come */
 
 	bool lcofi_due; /* a wrap was found and LCOFI not yet raised; false between calls */
 
@@ -245,6 +250,9 @@ static inline uint32_t vpmu_scountovf(const struct vpmu *v)
 
 /* The hart took an LCOFI, or may have one pending. */
 void vpmu_overflow(struct vpmu *v);
+
+/* It is time for what vpmu_port_look_after() was told. */
+void vpmu_look(struct vpmu *v);
 
 /* Tally served or saw a firmware event of this vcpu. May be called at any time. */
 static inline void vpmu_fw_event(struct vpmu *v, uint32_t code)

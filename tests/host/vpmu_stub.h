@@ -60,6 +60,7 @@ struct stub {
 	uint64_t refuse_start;
 	uint64_t refuse_prepare;
 	bool any_hctr;  /* cycles and instructions count on all of 3 to 18 */
+	bool filters;   /* the fixed counters have filters, and are second places */
 	bool any_event; /* everything counts on 3, whether it exists or not */
 	bool pending;
 	bool quiet_flags; /* a wrap sets no flag: it is late for ever */
@@ -79,6 +80,10 @@ struct stub {
 	uint64_t fw_total[STUB_FW_CODES];
 	uint32_t watched;
 	unsigned int watches;
+
+	uint64_t looks_after; /* counts until the vPMU wants to look, ~0: never */
+	unsigned int looks;   /* asked for so far */
+	unsigned int released;
 
 	/* Counters that count HS move by this in each call of the port. */
 	uint64_t hs_step;

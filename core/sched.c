@@ -137,6 +137,11 @@ void sched_timer(void)
 		struct vcpu *vcpu = pcpu->vcpus[wake_times_who(&pcpu->wake)];
 
 		wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
+		/* The resident one does not wait: its PMU wants to look at a counter. */
+		if (vcpu == pcpu->current) {
+			vpmu_look(&vcpu->pmu);
+			continue;
+		}
 		if (!pcpu->vs_has.sstc)
 			timer_came(vcpu);
 		sched_wake_if_interrupted(vcpu);

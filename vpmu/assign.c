@@ -26,7 +26,7 @@ static hctr_t find_hctr(const struct vpmu *v, const struct vpmu_hw_config *event
 	for_each_bit (i, allowed) {
 		hctr_t hctr = {i};
 
-		if ((v->hctr[i].users & ~dropped) == 0)
+		if ((v->hctr[i].users & ~(dropped | VPMU_HS_USES)) == 0)
 			free |= bit64(i);
 		else if (vpmu_event_equal(&v->hctr[i].event, event))
 			return hctr;
@@ -112,7 +112,7 @@ static bool assign_fw(const struct vpmu *v, uint64_t set, const struct vpmu_hw_c
 {
 	uint64_t usable = set & ~v->configured;
 
-	if (v->hctr[2].users != 0 && vpmu_is_by_hs_clock(event->event_idx))
+	if (vpmu_is_used(v, (hctr_t){LCTR_INSTRET}) && vpmu_is_by_hs_clock(event->event_idx))
 		return false;
 
 	if (usable == 0)

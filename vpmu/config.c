@@ -125,7 +125,7 @@ static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 	vpmu_forget(v, bit);
 	if (former->configured) {
 		/* What the hardware may hold meanwhile is not what this one counts. */
-		if ((vpmu_hw_lctrs(v) & bit) != 0 && v->hctr[hctr.idx].users == 0) {
+		if ((vpmu_hw_lctrs(v) & bit) != 0 && !vpmu_is_used(v, hctr)) {
 			v->owned &= ~bit64(hctr.idx);
 			note_event(v, hctr, &former->event);
 		}
@@ -162,18 +162,19 @@ static bool prepare(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *ev
 {
 	uint64_t bit = bit64(hctr.idx);
 
+	if ((bit & VPMU_FIXED) != 0) {
+		/* Who starts it will take it. */
+		v->careful = true;
+		note_event(v, hctr, event);
+		return true;
+	}
 	if (vpmu_holds(v, hctr, event) ||
 	    (v->hctr[hctr.idx].users != 0 && vpmu_event_equal(&v->hctr[hctr.idx].event, event)))
 		return true;
 	v->shown &= ~bit;
 	/* Nothing may pend while the port works. */
 	vpmu_apply(v, vpmu_take_overflows(v), 0, 0);
-	if ((bit & VPMU_FIXED) == 0)
-		return vpmu_hold(v, hctr, event);
-	/* It is taken by who starts it. */
-	v->careful = true;
-	note_event(v, hctr, event);
-	return true;
+	return vpmu_hold(v, hctr, event);
 }
 
 static void configure_anew(struct vpmu *v, struct vpmu_place place,

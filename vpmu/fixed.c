@@ -73,7 +73,8 @@ void vpmu_careful_stopped(struct vpmu *v, uint64_t hctrs)
 	if (v->policy.count_hs)
 		v->shown &= ~(hctrs & ~v->running);
 	vpmu_fixed_release(v, hctrs);
-	v->careful = v->policy.count_hs || (v->hctr[0].users | v->hctr[2].users) != 0;
+	v->careful = v->policy.count_hs || vpmu_is_used(v, (hctr_t){0}) ||
+	             vpmu_is_used(v, (hctr_t){2});
 }
 
 uint64_t vpmu_careful_starts(struct vpmu *v, uint64_t hctrs)

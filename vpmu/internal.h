@@ -184,9 +184,8 @@ static inline void vpmu_note_solo(struct vpmu *v, hctr_t hctr)
 
 	if ((v->running & bit) == 0)
 		v->counter[hctr.idx].offset = 0;
-	/* One that counts HS moves while vpmu/ works on it, and takes the long way always. So does
-	 * one that is fixed, and to be given back. */
-	if (v->hctr[hctr.idx].users == bit && ((v->lost | v->never_solo) & bit) == 0 &&
+	/* One that counts HS moves while vpmu/ works on it, and takes the long way always. */
+	if (v->hctr[hctr.idx].users == bit && (v->lost & bit) == 0 && !v->policy.count_hs &&
 	    v->counter[hctr.idx].offset == 0)
 		v->solo |= bit;
 	else
@@ -196,6 +195,12 @@ static inline void vpmu_note_solo(struct vpmu *v, hctr_t hctr)
 static inline bool vpmu_is_fw(const struct vpmu *v, lctr_t lctr)
 {
 	return (v->fw_lctrs >> lctr.idx & 1) != 0;
+}
+
+/* Does a counter of this vcpu's use it? */
+static inline bool vpmu_is_used(const struct vpmu *v, hctr_t hctr)
+{
+	return (v->hctr[hctr.idx].users & ~VPMU_HS_USES) != 0;
 }
 
 /* Is a configured hardware counter the only one of its hctr? It is its anchor then. */

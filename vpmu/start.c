@@ -61,7 +61,7 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 			continue;
 		}
 		/* While one counts HS others may wrap until it is set: see vpmu_apply_all(). */
-		if (vpmu_is_alone(v, lctr) && !v->careful) {
+		if (vpmu_is_alone(v, lctr) && !v->policy.count_hs) {
 			/* The hardware counts in the guest's own numbers. */
 			v->hctr[c->hctr].count = value;
 			c->offset = 0;

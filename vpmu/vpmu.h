@@ -80,8 +80,12 @@ struct vpmu_hctr {
 	uint64_t count; /* when last looked at */
 	/* What it was last made to hold for this vcpu: what all its users count. */
 	struct vpmu_hw_config event;
-	uint32_t users; /* configured lctrs that it backs */
+	uint32_t users; /* configured lctrs that it backs, and VPMU_HS_USES */
 };
+
+/* HS is a user of the fixed counters for ever, in place of lctr 1, which nobody has: no other is
+ * ever alone there. */
+#define VPMU_HS_USES 2U
 
 /* An event that may be counted, as it was found when first asked for. Private to vpmu/. */
 struct vpmu_known {
@@ -101,7 +105,6 @@ struct vpmu {
 	uint64_t fw_lctrs;   /* sets of lctr: the firmware counters, ... */
 	uint64_t all_lctrs;  /* ... and all that there are */
 	uint64_t openable;   /* set of hctr: those that may be direct */
-	uint64_t never_solo; /* set of hctr: whose lctr never is, see solo */
 
 	/* Sets of lctr. running and lost are disjoint parts of configured. */
 	uint64_t configured;

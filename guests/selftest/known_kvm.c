@@ -22,8 +22,6 @@ const struct known known_kvm[] = {
            "11.8 config_matching: hardware event, both kinds in the set",
            "11.8 config_matching: configured, not started: with another event",
            "11.8 config_matching: one event twice, one filter: the first",
-           "11.8 config_matching: one event, two filters: the first",
-           "11.8 config_matching: one event, two filters -> NOT_SUPPORTED",
            "11.8 config_matching: instructions on counter 0 -> NOT_SUPPORTED",
            "11.8 config_matching: cycles on counter 2 -> NOT_SUPPORTED")},
     {"silent: an empty set is refused",

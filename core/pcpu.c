@@ -40,15 +40,18 @@ void pcpu_mail_again(struct pcpu *pcpu, uint64_t vcpus)
 /* How fast do the fixed counters go? No event is counted more often than once a cycle here. */
 static uint64_t counts_a_tick(void)
 {
-	uint64_t ticks = 100;
+	const uint64_t ticks = 100;
 	uint64_t start = csr_read(CSR_TIME);
-	uint64_t from, counts;
+	uint64_t now, from, counts;
 
-	while (csr_read(CSR_TIME) == start)
-		;
+	do
+		now = csr_read(CSR_TIME);
+	while (now == start);
 	from = csr_read(CSR_CYCLE);
-	while (csr_read(CSR_TIME) <= start + ticks)
-		;
+	start = now;
+	do
+		now = csr_read(CSR_TIME);
+	while (now < start + ticks);
 	counts = csr_read(CSR_CYCLE) - from;
 	return counts < ticks ? 1 : (counts + ticks / 2) / ticks;
 }

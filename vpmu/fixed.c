@@ -24,8 +24,7 @@ static uint64_t counts_left(const struct vpmu *v, hctr_t hctr)
 	uint32_t i;
 
 	for_each_bit (i, h->users & v->near) {
-		uint64_t left =
-		    v->value_mask - ((h->count + v->counter[i].offset) & v->value_mask);
+		uint64_t left = v->value_mask - ((h->count + v->counter[i].offset) & v->value_mask);
 
 		if (left > v->value_mask / 2)
 			left = v->value_mask / 2;
@@ -73,8 +72,8 @@ void vpmu_careful_stopped(struct vpmu *v, uint64_t hctrs)
 	if (v->policy.count_hs)
 		v->shown &= ~(hctrs & ~v->running);
 	vpmu_fixed_release(v, hctrs);
-	v->careful = v->policy.count_hs || vpmu_is_used(v, (hctr_t){0}) ||
-	             vpmu_is_used(v, (hctr_t){2});
+	v->careful =
+	    v->policy.count_hs || vpmu_is_used(v, (hctr_t){0}) || vpmu_is_used(v, (hctr_t){2});
 }
 
 uint64_t vpmu_careful_starts(struct vpmu *v, uint64_t hctrs)

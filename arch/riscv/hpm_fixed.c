@@ -11,7 +11,8 @@
 #define INSTRET 2U
 
 /* UINH and SINH are HS's own, as in hpm_sbi_program(). */
-#define FLAGS_GUEST (SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_UINH)
+#define FLAGS_GUEST                                                                                \
+	(SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_UINH)
 
 static uint32_t event_of(uint32_t hctr)
 {

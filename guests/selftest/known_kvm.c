@@ -24,6 +24,8 @@ const struct known known_kvm[] = {
            "11.8 config_matching: one event twice, one filter: the first",
            "11.8 config_matching: instructions on counter 0 -> NOT_SUPPORTED",
            "11.8 config_matching: cycles on counter 2 -> NOT_SUPPORTED")},
+    {"machine: the event is taken, but counted on one counter only",
+     NAMES("11.8 config_matching: one event, two filters -> NOT_SUPPORTED")},
     {"silent: an empty set is refused",
      NAMES("11.8 config_matching: empty set -> NOT_SUPPORTED",
            "11.8 config_matching: empty set, base 2^64 - 1 -> NOT_SUPPORTED",

@@ -83,8 +83,8 @@ struct fake_hart_trace {
 	uint64_t takes;
 	uint64_t direct_sets;
 	uint64_t watches;
-	uint64_t lent;     /* fixed counters taken */
-	uint64_t looks;    /* of the vPMU, asked for */
+	uint64_t lent;  /* fixed counters taken */
+	uint64_t looks; /* of the vPMU, asked for */
 	uint64_t totals;
 	uint64_t raises;    /* virtual LCOFIs */
 	uint64_t overflows; /* physical LCOFIs */

@@ -113,9 +113,9 @@ static void set(uint32_t idx, uint64_t value, bool armed)
 	fake_require(c->owner == fake.resident, "set of a counter that its vcpu did not prepare");
 	fake_require(value == (value & fake_value_mask()), "value wider than the counter");
 	c->value = value & fake_value_mask();
-	c->left_out = armed && ((VPMU_FIXED >> idx & 1) ||
-	                        (fake.config.no_armed_cache_events &&
-	                         c->config.event_idx >> 16 == SBI_PMU_TYPE_CACHE));
+	c->left_out =
+	    armed && ((VPMU_FIXED >> idx & 1) || (fake.config.no_armed_cache_events &&
+	                                          c->config.event_idx >> 16 == SBI_PMU_TYPE_CACHE));
 	if (!armed || c->left_out)
 		c->of = true;
 	else if (!pending_in_vain() || !fake.config.pending_keeps_of)

@@ -349,7 +349,8 @@ uint64_t model_must_be_direct(const struct model *m)
 		for (uint32_t j = 0; j < VPMU_HW_COUNTERS; j++)
 			alone = alone && (j == i || !model_competes(m, j, hctrs));
 		/* With a fixed counter for the event, that may be behind it. */
-		if (alone && (hctrs == 1ULL << i || (c->first && (hctrs & ~VPMU_FIXED) == 1ULL << i)))
+		if (alone &&
+		    (hctrs == 1ULL << i || (c->first && (hctrs & ~VPMU_FIXED) == 1ULL << i)))
 			direct |= 1ULL << i;
 	}
 	return direct;

@@ -185,5 +185,6 @@ int main(void)
 	failed += test_vpmu_retired();
 	failed += test_vpmu_count_hs();
 	failed += test_vpmu_show();
+	failed += test_vpmu_fixed();
 	return failed;
 }

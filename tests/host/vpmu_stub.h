@@ -147,5 +147,6 @@ int test_vpmu_policy(void);
 int test_vpmu_retired(void);
 int test_vpmu_count_hs(void);
 int test_vpmu_show(void);
+int test_vpmu_fixed(void);
 
 #endif

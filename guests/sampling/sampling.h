@@ -86,5 +86,6 @@ int snapshot(void);
 int storm(void);
 int pace(void);
 int tlb(void);
+int two(void);
 
 #endif

@@ -122,7 +122,8 @@ def test_every_way_of_perf(tmp_path, backend):
     # Two filters at once, test_linux_filters.py has more of them.
     user = [row for row in words["filters"] if row.startswith("instructions:u")]
     assert len(user) == KNOWN // 100000
-    assert all(int(row.split()[1], 16) < 1 << 63 for row in user)
+    # The last period ends with the ecall by which work does.
+    assert sum(int(row.split()[1], 16) >= 1 << 63 for row in user) == 1
     many = {row.split()[1].rstrip(":"): int(row.split()[0]) for row in words["many"]}
     assert {"cycles:u", "instructions:u", "cycles", "instructions"} <= set(many), many
     assert max(many.values()) <= KNOWN * 5 // 100000 * 1.02

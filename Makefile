@@ -132,10 +132,13 @@ guests: $(GUESTS)
 test-host: $(HOST_BIN)
 	$(Q)tools/host-tests $(HOST_BIN)
 
-# T selects tests as pytest's -k does: make test-qemu T=two_linux
+# T selects tests as pytest's -k does: make test-qemu T=two_linux. Tests of one file stay together:
+# they share boots.
+TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n : 4)))
 test-qemu: all guests
 	$(Q)mkdir -p $(B)/test
-	$(Q)$(PYTHON) -m pytest -p no:cacheprovider -v --durations=5 $(if $(T),-k '$(T)') tests/qemu
+	$(Q)$(PYTHON) -m pytest -p no:cacheprovider -v --durations=5 \
+		-n $(TEST_JOBS) --dist loadscope $(if $(T),-k '$(T)') tests/qemu
 
 # What SBI PMU calls cost. BENCH='--against tests/bench/calls.json' tells what has grown.
 .PHONY: bench-calls
@@ -146,6 +149,11 @@ bench-calls: all $(B)/guests/bench.bin
 .PHONY: bench-switch
 bench-switch: all $(B)/guests/bench.bin
 	$(Q)tools/bench-switch $(BENCH)
+
+# What the virtual PMU costs, all in all: tools/bench --help. BENCH='--set full' is the long one.
+.PHONY: bench
+bench: all guests
+	$(Q)tools/bench $(BENCH)
 
 check: setup $(B)/guest/fdt.stamp
 	$(Q)tools/check
@@ -180,9 +188,11 @@ help:
 	@echo "  guests      the guests' kernel, initramfs and test programs"
 	@echo "  test        check, test-host and test-qemu"
 	@echo "  test-host   unit tests on this machine, under ASan and UBSan; host-NAME runs one"
-	@echo "  test-qemu   tests on QEMU (T=EXPRESSION selects)"
+	@echo "  test-qemu   tests on QEMU (T=EXPRESSION selects, TEST_JOBS=2 at once)"
 	@echo "  fuzz        coverage-guided fuzzers, FUZZ_SECONDS=60 each; fuzz-replay: their corpus only"
 	@echo "  coverage    lines and branches of vpmu/ that the host tests reach"
+	@echo "  bench       what the virtual PMU costs, on OpenSBI, Tally and KVM: table and report"
+	@echo "              (BENCH='--set full' for all of it, an hour)"
 	@echo "  bench-calls what SBI PMU calls cost, on OpenSBI and on Tally (BENCH=OPTIONS)"
 	@echo "  bench-switch what a world switch costs, against live counters and against VMs (BENCH=OPTIONS)"
 	@echo "  check       format, SPDX, include direction, static analysis"

@@ -69,6 +69,18 @@ static void report_hart(const struct pcpu *pcpu)
 		         hpm->events[i].event_idx, hpm->events[i].hctrs);
 }
 
+static const char *console_input(void)
+{
+	static const char *const by[] = {
+	    [IRQCHIP_NONE] = "nothing: no interrupt controller that Tally knows",
+	    [IRQCHIP_PLIC] = "PLIC",
+	    [IRQCHIP_APLIC] = "APLIC",
+	    [IRQCHIP_IMSIC] = "APLIC and IMSIC",
+	};
+
+	return by[platform.irqchip.kind];
+}
+
 void boot_report_machine(void)
 {
 	uint64_t spec = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_SPEC_VERSION, 0, 0, 0, 0, 0).value;
@@ -78,6 +90,7 @@ void boot_report_machine(void)
 
 	log_line("firmware %lu version %lx, SBI %lu.%lu; %lu MiB of RAM", impl, version, spec >> 24,
 	         spec & 0xffffff, platform.ram_size >> 20);
+	log_line("console input by %s", console_input());
 	for (uint32_t i = 0; i < n_pcpus; i++)
 		report_hart(&hart_stacks[i].pcpu);
 	quirks_text(text, sizeof(text));

@@ -1,102 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/console.h"
 
+#include "core/console_draw.h"
 #include "core/printf.h"
 
-#define TALLY_PREFIX  "tally: "
-#define PROMPT_PREFIX "tally> "
-
-/* How much of an unfinished line is drawn again after somebody else's line. What was before it has
- * wrapped and still stands above. */
-#define REDRAW_BYTES 256u
+#define TALLY_PREFIX "tally: "
 
 /* console_vm_write() stops before the byte after so many emitted ones. */
 #define WORK_BYTES 256u
-
-static void emit(struct console *c, const char *s, size_t n)
-{
-	c->work += n;
-	console_emit(s, n);
-}
-
-static void emit_text(struct console *c, const char *s)
-{
-	size_t n = 0;
-
-	while (s[n] != '\0')
-		n++;
-	emit(c, s, n);
-}
-
-static void emit_newline(struct console *c)
-{
-	emit_text(c, c->interactive ? "\r\n" : "\n");
-}
-
-static void emit_prefix(struct console *c, unsigned int vm)
-{
-	size_t n = 0;
-
-	if (vm == CONSOLE_PROMPT) {
-		emit_text(c, PROMPT_PREFIX);
-		return;
-	}
-	while (n < CONSOLE_NAME_BYTES && c->names[vm][n] != '\0')
-		n++;
-	emit(c, "[", 1);
-	emit(c, c->names[vm], n);
-	emit_text(c, c->lines[vm].continued ? "]+" : "] ");
-}
-
-static bool has_line(const struct console *c, unsigned int vm)
-{
-	return vm < c->n_vms || vm == CONSOLE_PROMPT;
-}
-
-/* Is vm's unfinished line to be seen as it grows? */
-static bool is_live(const struct console *c, unsigned int vm)
-{
-	return c->interactive && vm == c->focus;
-}
-
-/* Puts vm's unfinished line on the screen, at most its last max bytes, cursor included. */
-static void draw(struct console *c, unsigned int vm, unsigned int max)
-{
-	struct console_line *l = &c->lines[vm];
-	unsigned int from = l->len > max ? l->len - max : 0;
-	unsigned int left = 0;
-	char move[16];
-
-	while (from < l->len && !console_is_char_start(l->text[from]))
-		from++;
-	emit_prefix(c, vm);
-	emit(c, l->text + from, l->len - from);
-	for (unsigned int i = l->pos > from ? l->pos : from; i < l->len; i++)
-		left += console_is_char_start(l->text[i]);
-	if (left > 0) {
-		(void)tally_snprintf(move, sizeof(move), "\033[%uD", left);
-		emit_text(c, move);
-	}
-	l->drawn = true;
-}
-
-/* Clears the screen's last line for a complete one; restore() undoes it. The colour goes too: what
- * comes now is not the VM's. */
-static void erase(struct console *c)
-{
-	if (c->n_vms == 0 || !c->lines[c->focus].drawn)
-		return;
-	emit_text(c, "\033[m\r\033[K");
-	c->lines[c->focus].drawn = false;
-	c->erased = true;
-}
-
-static void restore(struct console *c)
-{
-	if (c->erased)
-		draw(c, c->focus, REDRAW_BYTES);
-	c->erased = false;
-}
 
 /* Ends vm's line. What it erases stays erased: the caller restores it, once. */
 static void line_end(struct console *c, unsigned int vm)
@@ -104,12 +15,12 @@ static void line_end(struct console *c, unsigned int vm)
 	struct console_line *l = &c->lines[vm];
 
 	if (l->drawn) {
-		emit_newline(c);
+		console_newline(c);
 	} else {
-		erase(c);
-		emit_prefix(c, vm);
-		emit(c, l->text, l->len);
-		emit_newline(c);
+		console_erase(c);
+		console_prefix(c, vm);
+		console_put(c, l->text, l->len);
+		console_newline(c);
 	}
 	console_line_reset(l);
 }
@@ -120,7 +31,7 @@ static void lone_cr(struct console *c, unsigned int vm)
 	struct console_line *l = &c->lines[vm];
 
 	l->cr = false;
-	if (!is_live(c, vm)) {
+	if (!console_is_live(c, vm)) {
 		if (!console_line_is_blank(l))
 			line_end(c, vm);
 		return;
@@ -128,8 +39,8 @@ static void lone_cr(struct console *c, unsigned int vm)
 	l->pos = 0;
 	/* Never column 0: that is where the prefix stands. */
 	if (l->drawn) {
-		emit(c, "\r", 1);
-		emit_prefix(c, vm);
+		console_put(c, "\r", 1);
+		console_prefix(c, vm);
 	}
 }
 
@@ -137,17 +48,17 @@ static void put_char(struct console *c, unsigned int vm, const char *bytes, unsi
 {
 	struct console_line *l = &c->lines[vm];
 
-	if (is_live(c, vm) && !l->drawn)
-		draw(c, vm, CONSOLE_LINE_BYTES);
+	if (console_is_live(c, vm) && !l->drawn)
+		console_draw(c, vm, CONSOLE_LINE_BYTES);
 	if (!console_line_put(l, bytes, n)) {
 		line_end(c, vm);
 		l->continued = true;
-		if (is_live(c, vm))
-			draw(c, vm, CONSOLE_LINE_BYTES);
+		if (console_is_live(c, vm))
+			console_draw(c, vm, CONSOLE_LINE_BYTES);
 		(void)console_line_put(l, bytes, n); /* the line is empty: it fits */
 	}
 	if (l->drawn)
-		emit(c, bytes, n);
+		console_put(c, bytes, n);
 }
 
 static void put_control(struct console *c, unsigned int vm, char ch)
@@ -160,9 +71,9 @@ static void put_control(struct console *c, unsigned int vm, char ch)
 		/* At the beginning it would step into the prefix. */
 		console_line_left(l);
 		if (l->drawn)
-			emit(c, &ch, 1);
-	} else if (ch == '\a' && is_live(c, vm)) {
-		emit(c, &ch, 1);
+			console_put(c, &ch, 1);
+	} else if (ch == '\a' && console_is_live(c, vm)) {
+		console_put(c, &ch, 1);
 	}
 }
 
@@ -170,10 +81,10 @@ static void put_escape(struct console *c, unsigned int vm)
 {
 	struct console_line *l = &c->lines[vm];
 
-	if (is_live(c, vm)) {
+	if (console_is_live(c, vm)) {
 		if (!l->drawn)
-			draw(c, vm, CONSOLE_LINE_BYTES);
-		emit(c, l->ansi.bytes, l->ansi.len);
+			console_draw(c, vm, CONSOLE_LINE_BYTES);
+		console_put(c, l->ansi.bytes, l->ansi.len);
 	}
 	console_line_escape(l);
 }
@@ -207,13 +118,13 @@ size_t console_vm_write(struct console *c, unsigned int vm, const char *bytes, s
 {
 	size_t done = 0;
 
-	if (!has_line(c, vm))
+	if (!console_has_line(c, vm))
 		return n;
 	c->work = 0;
 	c->lines[vm].steps = 0;
 	while (done < n && c->work + c->lines[vm].steps < WORK_BYTES)
 		put_byte(c, vm, (uint8_t)bytes[done++]);
-	restore(c);
+	console_restore(c);
 	return done;
 }
 
@@ -230,7 +141,7 @@ void console_vm_flush(struct console *c, unsigned int vm)
 		return;
 	if (!console_line_is_blank(&c->lines[vm]) || c->lines[vm].drawn)
 		line_end(c, vm);
-	restore(c);
+	console_restore(c);
 	ansi_init(&c->lines[vm].ansi);
 }
 
@@ -248,40 +159,55 @@ static const char *tally_line(struct console *c, const char *s)
 {
 	size_t n = 0;
 
-	emit_text(c, TALLY_PREFIX);
+	console_emit_text(c, TALLY_PREFIX);
 	while (s[n] != '\0' && s[n] != '\n') {
 		if ((s[n] >= ' ' && s[n] <= '~') || s[n] == '\t') {
 			n++;
 			continue;
 		}
-		emit(c, s, n);
-		emit(c, "?", 1);
+		console_put(c, s, n);
+		console_put(c, "?", 1);
 		s += n + 1;
 		n = 0;
 	}
-	emit(c, s, n);
-	emit_newline(c);
+	console_put(c, s, n);
+	console_newline(c);
 	return s + n;
 }
 
 void console_tally_puts(struct console *c, const char *lines)
 {
-	erase(c);
+	unsigned int own;
+
+	console_erase(c);
+	own = c->own;
 	while (*lines != '\0') {
 		lines = tally_line(c, lines);
+		own++;
 		if (*lines == '\n')
 			lines++;
 	}
-	restore(c);
+	c->own = own;
+	console_restore(c);
+}
+
+void console_take_back(struct console *c, unsigned int n)
+{
+	char move[16];
+
+	if (!c->interactive || c->own < n)
+		return;
+	(void)tally_snprintf(move, sizeof(move), "\033[%uA\033[J", n);
+	console_emit_text(c, move);
 }
 
 void console_set_focus(struct console *c, unsigned int vm)
 {
 	char text[CONSOLE_NAME_BYTES + 64];
 
-	if (!has_line(c, vm))
+	if (!console_has_line(c, vm))
 		return;
-	erase(c);
+	console_erase(c);
 	c->erased = false; /* what was erased is the former focus's, and stays in its line */
 	c->focus = vm;
 	c->lines[vm].hinted = false;
@@ -289,7 +215,7 @@ void console_set_focus(struct console *c, unsigned int vm)
 	                     (int)CONSOLE_NAME_BYTES, c->names[vm]);
 	console_tally_puts(c, text);
 	if (c->interactive && !console_line_is_blank(&c->lines[vm]))
-		draw(c, vm, CONSOLE_LINE_BYTES);
+		console_draw(c, vm, CONSOLE_LINE_BYTES);
 }
 
 void console_init(struct console *c, bool interactive, const char *const *names, unsigned int n)
@@ -297,7 +223,9 @@ void console_init(struct console *c, bool interactive, const char *const *names,
 	c->interactive = interactive;
 	c->key = false;
 	c->erased = false;
+	c->request.open = false;
 	c->work = 0;
+	c->own = 0;
 	c->n_vms = n < CONSOLE_MAX_VMS ? n : CONSOLE_MAX_VMS;
 	c->focus = 0;
 	c->back = 0;

@@ -37,16 +37,30 @@
 #define CONSOLE_PROMPT        CONSOLE_MAX_VMS
 #define CONSOLE_COMMAND_BYTES 64u
 
+/* What a program asks, not a person: Ctrl-T = ID COMMAND CR. Its answer goes out in frames, see
+ * console_answer(), and leaves the focus and the lines alone. */
+#define CONSOLE_ID_BYTES 8u
+#define CONSOLE_FRAME    "\036tally@" /* no VM's output holds an RS */
+
+struct console_request {
+	bool open;     /* it is being typed */
+	uint8_t len;   /* of text[]; */
+	bool too_long; /* there was more */
+	char text[CONSOLE_ID_BYTES + 1 + CONSOLE_COMMAND_BYTES + 1];
+};
+
 struct console {
 	bool interactive;
 	bool erased;        /* the focus's unfinished line was, and must be drawn again */
 	size_t work;        /* bytes emitted by this call */
+	unsigned int own;   /* lines of Tally's at the bottom of the screen, nothing below them */
 	bool key;           /* CONSOLE_KEY was typed, the command comes next */
 	unsigned int n_vms; /* 0..CONSOLE_MAX_VMS */
 	unsigned int focus; /* who gets the input: a VM, < n_vms unless that is 0, or the prompt */
 	unsigned int back;  /* the VM that had it before the prompt */
 	const char *names[CONSOLE_MAX_VMS + 1];
 	struct console_line lines[CONSOLE_MAX_VMS + 1];
+	struct console_request request;
 };
 
 /* Provided by whoever links this file: writes all n bytes to the physical console, in order and
@@ -59,6 +73,14 @@ void console_life(unsigned int vm, char command);
 /* Likewise: carries out what was typed at the prompt, later: prints nothing before it returns. When
  * all is printed, console_prompt_ready() is called. */
 void console_command(const char *text);
+
+/* Likewise: a key at the prompt while a command goes on. true: that was to end it, and means nothing
+ * else. */
+bool console_break(void);
+
+/* Likewise: carries out what a program asked, later. text NULL: it was no request. Both end with
+ * console_answer_end(). */
+void console_request(const char *id, const char *text);
 
 /* names: n (at most CONSOLE_MAX_VMS, more are ignored) strings of printable ASCII which must live
  * as long as the console. n may be 0 (Tally's own lines before the VMs are known); calling again
@@ -88,11 +110,15 @@ void console_set_focus(struct console *c, unsigned int vm);
  * that are not printable ASCII or tab come out as '?'. */
 void console_tally_puts(struct console *c, const char *lines);
 
+/* Takes Tally's last n lines off the screen, if nothing came after them and it is one. They must be too
+ * short to wrap. */
+void console_take_back(struct console *c, unsigned int n);
+
 /*
  * One byte typed by the user. Returns the VM that shall receive *out, or -1 when there is nothing
  * to deliver (a command for Tally, or nobody to receive it).
  * Commands after Ctrl-T: 1..9 focus on that VM, n/p next/previous one, g/s/r start, stop, restart
- * the one in focus, : the prompt, ? help, Ctrl-T the byte itself; that leaves the prompt.
+ * the one in focus, : the prompt, ? help, Ctrl-T the byte itself; that leaves the prompt. = begins a request.
  */
 int console_input(struct console *c, uint8_t ch, uint8_t *out);
 
@@ -105,6 +131,14 @@ void console_prompt_leave(struct console *c);
 
 /* The prompt reads on: shows it, if it has the focus. */
 void console_prompt_ready(struct console *c);
+
+/* A byte of a request. */
+void console_request_key(struct console *c, uint8_t ch);
+
+/* A line of the answer to request id: CONSOLE_FRAME, ID, space, text, newline, in the middle of
+ * whatever is on the screen; who reads the serial line takes it out. Then its end, with a status. */
+void console_answer(struct console *c, const char *id, const char *text);
+void console_answer_end(struct console *c, const char *id, unsigned int status);
 
 /* The VM that console_input() would name for an ordinary byte, or -1. While that VM has no room for
  * input, the caller had better leave what is typed in the UART: pasted text is then not lost. */

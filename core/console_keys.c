@@ -55,6 +55,8 @@ static void command(struct console *c, uint8_t ch)
 		console_life(vm_in_focus(c), (char)ch);
 	else if (ch == ':')
 		console_prompt_open(c);
+	else if (ch == '=')
+		c->request = (struct console_request){.open = true};
 	else
 		help(c);
 }
@@ -91,6 +93,7 @@ int console_input(struct console *c, uint8_t ch, uint8_t *out)
 	}
 	if (c->key) {
 		c->key = false;
+		c->request.open = false;
 		if (ch != CONSOLE_KEY) {
 			command(c, ch);
 			return -1;
@@ -99,6 +102,10 @@ int console_input(struct console *c, uint8_t ch, uint8_t *out)
 			console_prompt_leave(c);
 			return -1;
 		}
+	}
+	if (c->request.open) {
+		console_request_key(c, ch);
+		return -1;
 	}
 	if (c->focus == CONSOLE_PROMPT) {
 		console_prompt_key(c, ch);

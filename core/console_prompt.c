@@ -63,6 +63,8 @@ void console_prompt_key(struct console *c, uint8_t ch)
 	const struct console_line *l = &c->lines[CONSOLE_PROMPT];
 	char byte = (char)ch;
 
+	if (console_break())
+		return;
 	if (ch == '\r' || ch == '\n') {
 		enter(c);
 	} else if (ch == BACKSPACE || ch == DEL) {

@@ -4,6 +4,7 @@
 #include "arch/riscv/trap.h"
 #include "core/mmio.h"
 #include "core/sched.h"
+#include "core/trace.h"
 #include "core/trap_loop.h"
 #include "core/vcpu.h"
 #include "core/virtual_insn.h"
@@ -62,6 +63,8 @@ struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
 	pcpu->stay_start = ctx->entered_hs;
 	pcpu->stay_of = vcpu;
 	/* What is left of a short exit has been counted. */
+	if (vcpu->traced && scause != ~0UL)
+		trace_exit(vcpu, scause);
 	if (scause == ~0UL)
 		;
 	else if (scause & CAUSE_INTERRUPT)

@@ -3,7 +3,7 @@
 #include <stdatomic.h>
 
 #include "arch/riscv/csr.h"
-#include "arch/riscv/plic.h"
+#include "arch/riscv/irqchip.h"
 #include "arch/riscv/uart.h"
 #include "core/console.h"
 #include "core/log.h"
@@ -20,18 +20,18 @@
 /* So long a VM with a full UART may keep what is typed waiting. */
 #define INPUT_PATIENCE_S 2UL
 
-/* Between two lines of a command's output guests run: one line a stay in HS. */
-#define PROMPT_LINES_HZ 10000UL
-
 static struct spinlock lock;
 static struct console console;
 static struct uart uart;
-static struct plic plic;
 static atomic_ulong hold_deadline = ~0UL; /* so long typed bytes wait */
-/* Boot hart only: when the prompt's next line is printed; what log_input_deadline() says, which may be
- * too early when another hart has ended a hold. */
-static uint64_t prompt_due = ~0UL;
+/* Boot hart only: when the next line of a command's output is due; whom the program is that asked; what
+ * log_input_deadline() says, which may be too early when another hart has ended a hold. */
+static uint64_t due[PROMPT_ASKERS] = {~0UL, ~0UL};
+static char request_id[CONSOLE_ID_BYTES + 1];
 static uint64_t input_deadline = ~0UL;
+/* The VM that has let typed bytes wait too long: what is typed for it is lost until it reads. Else a
+ * key for Tally would wait as long again for each few bytes before it. Boot hart only. */
+static int given_up = -1;
 
 void console_emit(const char *s, size_t n)
 {
@@ -49,22 +49,56 @@ void console_life(unsigned int vm, char command)
 }
 
 /* The boot hart reads what is typed. */
-void console_command(const char *text)
+static void take_command(enum prompt_asker asker, const char *text)
 {
-	prompt_begin(text);
-	prompt_due = 0;
+	prompt_begin(asker, text);
+	due[asker] = 0;
 	pcpu_resched(this_pcpu());
 }
 
-/* One line of a command's output, or the prompt behind the last one. */
-static void prompt_go_on(uint64_t now)
+void console_command(const char *text)
+{
+	take_command(PROMPT_PERSON, text);
+}
+
+void console_request(const char *id, const char *text)
+{
+	(void)tally_snprintf(request_id, sizeof(request_id), "%s", id);
+	take_command(PROMPT_PROGRAM, text);
+}
+
+/* Boot hart, too. */
+bool console_break(void)
+{
+	if (!prompt_repeats(PROMPT_PERSON))
+		return false;
+	prompt_stop(PROMPT_PERSON);
+	due[PROMPT_PERSON] = 0;
+	pcpu_resched(this_pcpu());
+	return true;
+}
+
+/* One line of a command's output, or what comes behind the last one. */
+static void prompt_go_on(enum prompt_asker asker, uint64_t now)
 {
 	char line[PROMPT_LINE_BYTES];
-	bool more = prompt_line(line);
+	bool more;
 
-	prompt_due = more ? now + platform.timebase / PROMPT_LINES_HZ : ~0UL;
+	/* Who goes to a guest looks no longer. */
+	if (asker == PROMPT_PERSON && console.focus != CONSOLE_PROMPT && prompt_repeats(asker))
+		prompt_stop(asker);
+	more = prompt_line(asker, line);
+	due[asker] = more ? now + prompt_pause(asker) : ~0UL;
 	spin_lock(&lock);
-	if (more)
+	if (asker == PROMPT_PERSON && prompt_replaces(asker))
+		console_take_back(&console, prompt_replaces(asker));
+	if (more && !*line)
+		; /* not there yet */
+	else if (asker == PROMPT_PROGRAM && more)
+		console_answer(&console, request_id, line);
+	else if (asker == PROMPT_PROGRAM)
+		console_answer_end(&console, request_id, prompt_status(asker));
+	else if (more)
 		console_tally_puts(&console, line);
 	else
 		console_prompt_ready(&console);
@@ -122,25 +156,37 @@ void log_vm_ended(uint32_t vm, bool ended)
 
 void log_enable_input(void)
 {
-	plic = (struct plic){.base = platform.plic_base, .context = platform.plic_context};
-	if (!plic.base || !platform.uart_irq)
+	if (platform.irqchip.kind == IRQCHIP_NONE || !platform.uart_irq)
 		return;
-	plic_enable(&plic, platform.uart_irq);
+	irqchip_enable(&platform.irqchip, platform.uart_irq);
 	csr_set(CSR_SIE, BIT(IRQ_SEI));
 }
 
-/* The VM in focus, if its UART is full. It alone reads there, so more room is the worst surprise.
- * Or the prompt, while it prints. */
-static bool target_is_full(void)
+/*
+ * Must what is typed wait? For the VM in focus, if its UART is full: it alone reads there, so more room
+ * is the worst surprise. For the prompt, while it prints. And while a program's request is answered,
+ * whoever it is for: so there is one at a time.
+ */
+static bool must_wait(bool overdue)
 {
+	if (due[PROMPT_PROGRAM] != ~0UL)
+		return true;
 	spin_lock(&lock);
 	int vm = console_target(&console);
 	bool prompt = console.focus == CONSOLE_PROMPT;
 
 	spin_unlock(&lock);
 	if (prompt)
-		return prompt_due != ~0UL;
-	return vm >= 0 && !vm_input_space(&vms[vm]);
+		return due[PROMPT_PERSON] != ~0UL && !prompt_repeats(PROMPT_PERSON) && !overdue;
+	if (vm < 0)
+		return false;
+	if (vm_input_space(&vms[vm])) {
+		given_up = vm == given_up ? -1 : given_up;
+		return false;
+	}
+	if (overdue)
+		given_up = vm;
+	return vm != given_up;
 }
 
 /* Passes one typed byte on. false: nothing was typed. */
@@ -176,35 +222,45 @@ void log_input_room(size_t space)
 	uart_listen(&uart, true);
 }
 
+static void read_typed(bool overdue)
+{
+	for (int i = 0; i < INPUT_BURST; i++) {
+		if (must_wait(overdue)) {
+			hold_input();
+			return;
+		}
+		if (!pass_byte())
+			break;
+	}
+	if (overdue)
+		log_input_room(VUART_RX_BYTES);
+}
+
 void log_input(void)
 {
 	uint64_t deadline = atomic_load(&hold_deadline);
 	uint64_t now = csr_read(CSR_TIME);
 	bool overdue = now >= deadline;
-	uint32_t source = plic_claim(&plic);
+	uint32_t claimed = irqchip_claim(&platform.irqchip);
 
-	if (now >= prompt_due)
-		prompt_go_on(now);
+	for (int i = 0; i < PROMPT_ASKERS; i++) {
+		if (now < due[i])
+			continue;
+		prompt_go_on(i, now);
+		break;
+	}
 	/* An interrupt from before the hold may still come. To listen again now would make another
 	 * one at once, without end. */
-	if (deadline == ~0UL || overdue) {
-		for (int i = 0; i < INPUT_BURST; i++) {
-			if (!overdue && target_is_full()) {
-				hold_input();
-				break;
-			}
-			if (!pass_byte())
-				break;
-		}
-		if (overdue)
-			log_input_room(VUART_RX_BYTES);
-	}
+	if (deadline == ~0UL || overdue)
+		read_typed(overdue);
 	/* The level is still high if more has come: the next interrupt takes that. */
-	if (source)
-		plic_complete(&plic, source);
+	if (claimed)
+		irqchip_complete(&platform.irqchip, platform.uart_irq);
 	input_deadline = atomic_load(&hold_deadline);
-	if (prompt_due < input_deadline)
-		input_deadline = prompt_due;
+	for (int i = 0; i < PROMPT_ASKERS; i++) {
+		if (due[i] < input_deadline)
+			input_deadline = due[i];
+	}
 }
 
 uint64_t log_input_deadline(void)

@@ -110,6 +110,8 @@ void secondary_main(uint64_t hartid, uint64_t index)
 
 void main(uint64_t hartid, const void *dtb)
 {
+	uint64_t entry = csr_read(CSR_INSTRET);
+
 	platform_init(dtb, hartid);
 	log_init();
 	quirks.no_armed_cache_events = platform.virt;
@@ -127,7 +129,7 @@ void main(uint64_t hartid, const void *dtb)
 	vsbi_base_init();
 	vms_create(&tree);
 	log_enable_input();
-	log_line("%lu instructions from entry to the first guest", csr_read(CSR_INSTRET));
+	log_line("%lu instructions from entry to the first guest", csr_read(CSR_INSTRET) - entry);
 	vms_start();
 	run(this_pcpu());
 }

@@ -8,6 +8,7 @@
 #include "core/pcpu.h"
 #include "core/platform.h"
 #include "core/sched.h"
+#include "core/vcpu_registers.h"
 
 union hart_stack hart_stacks[MAX_HARTS]
     __attribute__((aligned(HART_STACK_SIZE), section(".bss.stacks")));
@@ -71,6 +72,7 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend);
 	if (pcpu->hpm.fixed)
 		pcpu->counts_a_tick = counts_a_tick();
+	pcpu->vec_bytes = isa & BIT(ISA_V) ? vec_probe() : 0;
 	fw_events_init(&pcpu->fw_events);
 	/* LCOFI stays enabled while a guest runs: a masked physical one would steal the guest's
 	 * virtual one (docs/platform.md). */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <libfdt.h>
 
+#include "arch/riscv/csr.h"
 #include "arch/riscv/isa.h"
 #include "core/panic.h"
 #include "core/platform.h"
@@ -134,18 +135,12 @@ static void read_cpus(const void *dtb, uint64_t boot_hartid)
 	}
 }
 
-/* The S-mode context (interrupt 9) of the boot hart is its index in interrupts-extended. */
-static void read_plic(const void *dtb, uint64_t boot_hartid)
+/* Where the boot hart's S-mode (interrupt 9) is among those that a controller interrupts; -1: nowhere. */
+static int boot_hart_at(const void *dtb, int node, uint64_t boot_hartid)
 {
-	int node = fdt_node_offset_by_compatible(dtb, -1, "riscv,plic0");
 	uint32_t intc = 0;
-	uint64_t base, size;
 	int len;
 
-	if (node < 0)
-		node = fdt_node_offset_by_compatible(dtb, -1, "sifive,plic-1.0.0");
-	if (node < 0 || !read_reg(dtb, node, fdt_parent_offset(dtb, node), &base, &size))
-		return;
 	for (uint32_t i = 0; i < platform.n_harts; i++) {
 		if (platform.harts[i].hartid == boot_hartid)
 			intc = platform.harts[i].intc_phandle;
@@ -153,9 +148,50 @@ static void read_plic(const void *dtb, uint64_t boot_hartid)
 	const fdt32_t *ext = fdt_getprop(dtb, node, "interrupts-extended", &len);
 
 	for (int i = 0; ext && i + 1 < len / 4; i += 2) {
-		if (fdt32_to_cpu(ext[i]) == intc && fdt32_to_cpu(ext[i + 1]) == 9) {
-			platform.plic_base = base;
-			platform.plic_context = (uint32_t)i / 2;
+		if (fdt32_to_cpu(ext[i]) == intc && fdt32_to_cpu(ext[i + 1]) == IRQ_SEI)
+			return i / 2;
+	}
+	return -1;
+}
+
+static bool read_irqchip(const void *dtb, int node, enum irqchip_kind kind, uint64_t boot_hartid)
+{
+	uint32_t imsic = read_u32(dtb, node, "msi-parent", 0);
+	uint64_t base, size;
+	int hart;
+
+	if (kind == IRQCHIP_APLIC && imsic) {
+		kind = IRQCHIP_IMSIC;
+		hart = boot_hart_at(dtb, fdt_node_offset_by_phandle(dtb, imsic), boot_hartid);
+	} else {
+		hart = boot_hart_at(dtb, node, boot_hartid);
+	}
+	if (hart < 0 || !read_reg(dtb, node, fdt_parent_offset(dtb, node), &base, &size))
+		return false;
+	platform.irqchip = (struct irqchip){.kind = kind, .base = base, .hart = (uint32_t)hart};
+	return true;
+}
+
+/* There may be an APLIC for M-mode beside the one for S-mode. */
+static void find_irqchip(const void *dtb, uint64_t boot_hartid)
+{
+	static const struct {
+		const char *compatible;
+		enum irqchip_kind kind;
+	} known[] = {
+	    {"riscv,plic0", IRQCHIP_PLIC},
+	    {"sifive,plic-1.0.0", IRQCHIP_PLIC},
+	    {"riscv,aplic", IRQCHIP_APLIC},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
+		int node = -1;
+
+		while ((node = fdt_node_offset_by_compatible(dtb, node, known[i].compatible)) >=
+		       0) {
+			if (!is_disabled(dtb, node) &&
+			    read_irqchip(dtb, node, known[i].kind, boot_hartid))
+				return;
 		}
 	}
 }
@@ -178,7 +214,10 @@ static void read_uart(const void *dtb, int chosen)
 		return;
 	platform.uart_base = base;
 	platform.uart_shift = read_u32(dtb, node, "reg-shift", 0);
-	platform.uart_irq = read_u32(dtb, node, "interrupts", 0);
+	/* One cell with a PLIC; with an APLIC, another one says which level it is. */
+	const fdt32_t *irq = fdt_getprop(dtb, node, "interrupts", &len);
+
+	platform.uart_irq = irq && len >= 4 ? fdt32_to_cpu(*irq) : 0;
 }
 
 static bool has_word(const char *args, const char *word)
@@ -226,7 +265,7 @@ void platform_init(const void *dtb, uint64_t boot_hartid)
 	platform.virt = !fdt_node_check_compatible(dtb, 0, "riscv-virtio");
 	read_memory(dtb);
 	read_cpus(dtb, boot_hartid);
-	read_plic(dtb, boot_hartid);
+	find_irqchip(dtb, boot_hartid);
 	read_uart(dtb, chosen);
 	read_chosen(dtb, chosen);
 }

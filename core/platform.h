@@ -4,6 +4,7 @@
 #define CORE_PLATFORM_H
 
 #include "arch/riscv/hpm.h"
+#include "arch/riscv/irqchip.h"
 #include "core/pcpu.h"
 #include "core/types.h"
 
@@ -20,9 +21,8 @@ struct platform {
 	const char *mmu_type; /* not in the host tree: its memory is used again */
 	uint64_t uart_base;   /* 0: none that Tally can drive */
 	uint32_t uart_shift, uart_irq;
-	uint64_t plic_base;    /* 0: none */
-	uint32_t plic_context; /* S-mode of the boot hart */
-	bool virt;             /* QEMU's "riscv-virtio" machine */
+	struct irqchip irqchip;
+	bool virt; /* QEMU's "riscv-virtio" machine */
 	/* /chosen bootargs: tally.backend=, tally.console= */
 	enum hpm_choice backend;
 	bool interactive;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the operator asks of Tally at the prompt. A command's output is made line by line, each in a
- * stay in HS of its own, with the guests running in between; one command at a time.
+ * stay in HS of its own, with the guests running in between. It is asked by a person, who types, and
+ * by a program (core/console_request.c), each of whom has one command at a time.
  *
  * Vcpus of other harts are looked at without a lock and without asking them: their numbers may be
  * those of a moment ago, and two of one line may be of two moments. Boot hart only.
@@ -12,29 +13,74 @@
 #include "core/types.h"
 #include "core/vm.h"
 
-#define PROMPT_LINE_BYTES 320U
+#define PROMPT_LINE_BYTES 640U
 
-/* Takes up a command. Prints nothing; one that is still at work is dropped. */
-void prompt_begin(const char *text);
+/* Who asks: each has one command at a time. */
+enum prompt_asker { PROMPT_PERSON, PROMPT_PROGRAM, PROMPT_ASKERS };
 
-/* The next line of the output. false: there is no more. */
-bool prompt_line(char line[PROMPT_LINE_BYTES]);
+/* What became of a command. Programs are told, people can read. */
+enum prompt_status {
+	PROMPT_OK,
+	PROMPT_FAILED, /* understood, but it cannot be done */
+	PROMPT_WRONG,  /* no such command */
+};
+
+/* Takes up a command. Prints nothing; one that is still at work is dropped. NULL: something that
+ * cannot be a command. */
+void prompt_begin(enum prompt_asker asker, const char *text);
+
+/* The next line of the output, "": it is not there yet. false: there is no more. */
+bool prompt_line(enum prompt_asker asker, char line[PROMPT_LINE_BYTES]);
+
+/* When there is no more. */
+enum prompt_status prompt_status(enum prompt_asker asker);
+
+/* Host time between the line that came last and the next one. */
+uint64_t prompt_pause(enum prompt_asker asker);
+
+/* Does the command go on until it is stopped? Then how many lines it wrote that the next ones replace;
+ * 0: no, or none yet. */
+bool prompt_repeats(enum prompt_asker asker);
+uint32_t prompt_replaces(enum prompt_asker asker);
+void prompt_stop(enum prompt_asker asker);
 
 /* How far a command's output has come. */
 struct prompt_walk {
+	enum prompt_asker asker;
 	bool json;
+	bool only_vm; /* it does not go on to others */
 	uint32_t vm;
 	uint32_t vcpu;
 	uint32_t line; /* of this vcpu */
 };
 
-/* A line for the place where the walk is, which then moves on. The place exists. */
+/* A line, or "", for the place where the walk is, which then moves on. The place exists. */
 typedef void prompt_line_fn(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES]);
 
 /* core/prompt_vms.c */
-prompt_line_fn prompt_vms, prompt_exits;
+prompt_line_fn prompt_vms;
+/* core/prompt_exits.c */
+prompt_line_fn prompt_exits;
+/* core/prompt_top.c */
+prompt_line_fn prompt_top;
+/* core/prompt_trace.c */
+prompt_line_fn prompt_trace;
 /* core/prompt_pmu.c */
 prompt_line_fn prompt_pmu;
+/* core/prompt_observe.c: a walk of prompt_observed() that begins an observation, or looks at one, and
+ * ends it; "": at all. NULL, or what is wrong. */
+prompt_line_fn prompt_observed;
+const char *prompt_observe(struct prompt_walk *walk, const struct vm *vm, const char *event);
+const char *prompt_look(struct prompt_walk *walk, bool end, const char *number);
+
+/* Exits of a vcpu each second since this asker was told last, or power-on. */
+struct prompt_rates {
+	uint64_t ms; /* so long ago was that, at least 1 */
+	uint64_t exits[VCPU_EXITS];
+	uint64_t all; /* of them */
+	uint64_t hs_insns;
+};
+void prompt_rates(enum prompt_asker asker, const struct vcpu *vcpu, struct prompt_rates *rates);
 
 static inline const struct vcpu *prompt_vcpu(const struct prompt_walk *walk)
 {
@@ -43,7 +89,7 @@ static inline const struct vcpu *prompt_vcpu(const struct prompt_walk *walk)
 
 static inline void prompt_next_vm(struct prompt_walk *walk)
 {
-	walk->vm++;
+	walk->vm = walk->only_vm ? n_vms : walk->vm + 1;
 	walk->vcpu = 0;
 	walk->line = 0;
 }

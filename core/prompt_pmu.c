@@ -46,11 +46,12 @@ static void vcpu_line(const struct prompt_walk *walk, const struct vcpu *vcpu, c
 		n++;
 	(void)tally_snprintf(line, PROMPT_LINE_BYTES,
 	                     walk->json ? "{\"vm\":\"%s\",\"vcpu\":%u,\"hart\":%lu,"
-	                                  "\"counters\":%u,\"overflows\":%lu,\"refusals\":%lu}"
+	                                  "\"counters\":%u,\"overflows\":%lu,\"held_back\":%lu,"
+	                                  "\"refusals\":%lu}"
 	                                : "vm %s: vcpu %u: hart %lu, counters %u, overflows %lu, "
-	                                  "refusals %lu",
+	                                  "held back %lu, refusals %lu",
 	                     vcpu->vm->config->name, vcpu->id, vcpu->home->hartid, n,
-	                     vcpu->fw.lcofis, vcpu->fw.refusals);
+	                     vcpu->fw.lcofis, vcpu->lcofi.held_back, vcpu->fw.refusals);
 }
 
 static void counter_json(const struct vcpu *vcpu, uint32_t idx, const struct vpmu_view *view,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prompt's `vms` and `exits`. */
+/* The prompt's `vms`. */
 #include "arch/riscv/csr.h"
 #include "core/platform.h"
 #include "core/printf.h"
@@ -47,29 +47,4 @@ void prompt_vms(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES])
 		    vm_state_name(vm), up / 1000, up % 1000, config->n_vcpus, harts,
 		    config->memory >> 20);
 	prompt_next_vm(walk);
-}
-
-static void exits_json(const struct vcpu *vcpu, char *line)
-{
-	const uint64_t *e = vcpu->exits;
-
-	(void)tally_snprintf(
-	    line, PROMPT_LINE_BYTES,
-	    "{\"vm\":\"%s\",\"vcpu\":%u,\"ecall\":%lu,\"timer\":%lu,\"irq\":%lu,\"lcofi\":%lu,"
-	    "\"mmio\":%lu,\"csr\":%lu,\"wfi\":%lu,\"other\":%lu,\"hs_instructions\":%lu,"
-	    "\"longest_stay\":%lu}",
-	    vcpu->vm->config->name, vcpu->id, vcpu->ctx.ecalls + e[EXIT_ECALL], e[EXIT_TIMER],
-	    e[EXIT_IRQ], e[EXIT_LCOFI], e[EXIT_MMIO], e[EXIT_CSR], e[EXIT_WFI], e[EXIT_OTHER],
-	    vcpu->ctx.hs_insns, vcpu->ctx.hs_longest);
-}
-
-void prompt_exits(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES])
-{
-	const struct vcpu *vcpu = prompt_vcpu(walk);
-
-	if (walk->json)
-		exits_json(vcpu, line);
-	else
-		vm_exits_text(vcpu, line, PROMPT_LINE_BYTES);
-	prompt_next_vcpu(walk);
 }

@@ -53,7 +53,7 @@ void sched_set_ready(struct vcpu *vcpu)
 	struct pcpu *pcpu = vcpu->home;
 
 	if (pcpu->waiting & BIT(vcpu->index))
-		wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
+		wake_times_set(&pcpu->wake, vcpu->index, vcpu_lcofi_deadline(vcpu));
 	pcpu->waiting &= ~BIT(vcpu->index);
 	pcpu->ready |= BIT(vcpu->index);
 	if (!pcpu->current)
@@ -98,6 +98,7 @@ void sched_off(struct vcpu *vcpu)
 void sched_remove(struct vcpu *vcpu)
 {
 	sched_off(vcpu);
+	vcpu_end_observers(vcpu);
 	if (vcpu_is_current(vcpu)) {
 		vpmu_reset(&vcpu->pmu);
 		vcpu_put(vcpu);
@@ -128,6 +129,17 @@ static void timer_came(struct vcpu *vcpu)
 	vcpu_set_virq(vcpu, IRQ_VSTI, true);
 }
 
+/* Its PMU wants to look at a counter, now or later. */
+static void look(struct vcpu *vcpu, uint64_t now)
+{
+	if (now < vcpu->look_at) {
+		vcpu_set_wake(vcpu);
+		return;
+	}
+	vcpu->look_at = ~0UL;
+	vpmu_look(&vcpu->pmu);
+}
+
 void sched_timer(void)
 {
 	struct pcpu *pcpu = this_pcpu();
@@ -137,13 +149,12 @@ void sched_timer(void)
 		struct vcpu *vcpu = pcpu->vcpus[wake_times_who(&pcpu->wake)];
 
 		wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
-		/* The resident one does not wait: its PMU wants to look at a counter. */
-		if (vcpu == pcpu->current) {
-			vpmu_look(&vcpu->pmu);
-			continue;
-		}
-		if (!pcpu->vs_has.sstc)
+		if (vcpu->timer <= now)
 			timer_came(vcpu);
+		if (vcpu->few_lcofis)
+			vcpu_lcofi_release(vcpu, now);
+		if (vcpu->look_at != ~0UL)
+			look(vcpu, now);
 		sched_wake_if_interrupted(vcpu);
 	}
 	if (pcpu->current && pcpu->current->timer <= now)
@@ -259,6 +270,15 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 	pcpu->slice_end = now + pcpu->slice;
 }
 
+/* When to look at a vcpu that waits. */
+static uint64_t next_wake(const struct vcpu *vcpu)
+{
+	uint64_t timer = vcpu_timer_deadline(vcpu);
+	uint64_t lcofi = vcpu_lcofi_deadline(vcpu);
+
+	return timer < lcofi ? timer : lcofi;
+}
+
 /* Takes the current vcpu off the hart. */
 static void put(struct pcpu *pcpu, struct vcpu *vcpu)
 {
@@ -272,7 +292,7 @@ static void put(struct pcpu *pcpu, struct vcpu *vcpu)
 		if (vcpu_has_interrupt(vcpu))
 			sched_set_ready(vcpu);
 		else
-			wake_times_set(&pcpu->wake, vcpu->index, vcpu_timer_deadline(vcpu));
+			wake_times_set(&pcpu->wake, vcpu->index, next_wake(vcpu));
 	}
 }
 

@@ -1,54 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/csr.h"
 #include "arch/riscv/fence.h"
-#include "arch/riscv/trap.h"
 #include <string.h>
 #include "core/sched.h"
+#include "core/trace.h"
 #include "core/vcpu.h"
+#include "core/vcpu_registers.h"
 #include "core/vm.h"
 #include "core/vs_interrupts.h"
 
 void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 {
 	memset(vcpu->ctx.x, 0, sizeof(vcpu->ctx.x));
-	vcpu->ctx.calls = vcpu->vm->sbi;
+	vcpu->ctx.calls = trace_calls(vcpu);
 	vcpu->ctx.x[REG_A0] = vcpu->id;
 	vcpu->ctx.x[REG_A1] = a1;
 	vs_state_reset(&vcpu->vs, pc);
 	vcpu->timer = ~0UL;
+	vcpu->look_at = ~0UL;
+	vcpu->lcofi.held = false;
+	vcpu->lcofi.window_end = 0;
 	vcpu->wfi_traps = true;
-	vcpu->fp_used = false;
-	if (vcpu->home->fp_image == vcpu->fp)
-		vcpu->home->fp_image = NULL;
+	vcpu_registers_reset(vcpu);
 	vcpu->suspect = false;
 	vcpu->traps_in_row = 0;
-}
-
-/*
- * FP registers are saved only when the guest wrote them since they were loaded, and loaded only
- * when others are in the hart; vcpus that never wrote any share one image, zeroes. (A trap at first use would cost more than the 66
- * instructions it saves: an illegal instruction goes through M-mode.)
- */
-static void fp_put(struct vcpu *vcpu)
-{
-	if ((vcpu->vs.sstatus & SSTATUS_FS) != SSTATUS_FS_DIRTY)
-		return;
-	fp_save(vcpu->fp);
-	vcpu->fp_used = true;
-	vcpu->home->fp_image = vcpu->fp;
-	vcpu->vs.sstatus = (vcpu->vs.sstatus & ~SSTATUS_FS) | SSTATUS_FS_CLEAN;
-}
-
-static void fp_load(struct vcpu *vcpu)
-{
-	static const uint64_t zeroes[33];
-	const uint64_t *image = vcpu->fp_used ? vcpu->fp : zeroes;
-
-	if (vcpu->home->fp_image == image)
-		return;
-	csr_set(CSR_SSTATUS, SSTATUS_FS_CLEAN);
-	fp_restore(image);
-	vcpu->home->fp_image = image;
 }
 
 /*
@@ -76,7 +51,7 @@ void vcpu_load(struct vcpu *vcpu)
 	if (atomic_load_explicit(&vcpu->hsm_state, memory_order_relaxed) == SBI_HSM_STATE_SUSPENDED)
 		atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STARTED);
 	vcpu->ctx.hs_sp = (uint64_t)pcpu + HART_STACK_TOP;
-	fp_load(vcpu);
+	vcpu_registers_load(vcpu);
 	/* A hart may walk vsatp's tables at any time, in HS too: never under another VM's VMID. */
 	csr_write(CSR_VSATP, 0);
 	csr_write(CSR_HGATP, vm->gstage.hgatp);
@@ -98,7 +73,7 @@ void vcpu_put(struct vcpu *vcpu)
 	if (vcpu->fw.watched)
 		vcpu_fw_put(vcpu);
 	vs_state_put(&vcpu->vs, &vcpu->home->vs_has);
-	fp_put(vcpu);
+	vcpu_registers_put(vcpu);
 	vcpu->home->current = NULL;
 }
 
@@ -196,6 +171,9 @@ bool vcpu_serve_requests(struct vcpu *vcpu)
 	if (!atomic_load_explicit(&vcpu->requests, memory_order_relaxed))
 		return false;
 	requests = atomic_exchange(&vcpu->requests, 0);
+	/* First: whatever else becomes of the vcpu, somebody waits for an answer. */
+	if (requests & VCPU_REQ_OBSERVE)
+		vcpu_serve_observers(vcpu);
 	if (requests & VCPU_REQ_LIFE)
 		vm_life_serve(vcpu->vm);
 	if (requests & VCPU_REQ_STOP) {

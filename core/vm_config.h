@@ -70,10 +70,11 @@ struct vm_config {
 	bool pmu;
 	uint64_t pmu_counters; /* bit n: counter n is granted; 0 without a PMU */
 	bool pmu_trap_reads;
-	bool pmu_snapshot;     /* the snapshot page is offered */
-	bool pmu_freeze_vcpu;  /* HS counts as VS; no other VM runs on its harts */
-	bool pmu_idle_cycles;  /* idle time is cycles; no other vcpu runs on its vcpus' harts */
-	bool pmu_events_given; /* only pmu_events may be counted; false: all may */
+	bool pmu_snapshot;    /* the snapshot page is offered */
+	bool pmu_freeze_vcpu; /* HS counts as VS; no other VM runs on its harts */
+	bool pmu_idle_cycles; /* idle time is cycles; no other vcpu runs on its vcpus' harts */
+	uint32_t pmu_overflow_limit; /* overflow interrupts a vcpu in 10 ms; 0: no limit */
+	bool pmu_events_given;       /* only pmu_events may be counted; false: all may */
 	uint32_t n_pmu_events;
 	uint32_t pmu_events[VM_MAX_EVENTS]; /* event_idx */
 };
@@ -102,7 +103,7 @@ enum vm_refusal_code {
 	VM_REFUSED_MISSING_PROPERTY,
 	VM_REFUSED_SIZE,     /* the property has the wrong number of bytes */
 	VM_REFUSED_STRING,   /* not one NUL-terminated string, or too long */
-	VM_REFUSED_VALUE,    /* a word that is not one of those possible */
+	VM_REFUSED_VALUE,    /* a word or number that is not one of those possible */
 	VM_REFUSED_NAME,     /* of a VM or a vcpu */
 	VM_REFUSED_NO_VM,    /* no VM in the tree */
 	VM_REFUSED_NO_VCPU,  /* no vcpu in a VM */

@@ -11,6 +11,7 @@
 #include "core/platform.h"
 #include "core/printf.h"
 #include <string.h>
+#include "core/vcpu_registers.h"
 #include "core/vm.h"
 #include "core/vm_load.h"
 #include "vpmu/tally_events.h"
@@ -87,6 +88,8 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 	vcpu->vm = vm;
 	vcpu->id = id;
 	vcpu->home = home;
+	vcpu->lcofi.limit = vm->config->pmu_overflow_limit;
+	vcpu->few_lcofis = vcpu->lcofi.limit;
 	if (home->n_vcpus == MAX_HART_VCPUS)
 		panic("hart %lu has more than %u vcpus", home->hartid, MAX_HART_VCPUS);
 	vcpu->index = home->n_vcpus;
@@ -106,6 +109,20 @@ static void keep_device_tree(struct vm *vm, const void *dtb)
 	vm->dtb.data = memcpy(page_alloc(room), dtb, vm->dtb.size);
 }
 
+/* Vectors are for a VM all of whose vcpus find registers of one length. */
+static void make_vectors(struct vm *vm)
+{
+	uint64_t bytes = vm->vcpus[0]->home->vec_bytes;
+	uint64_t image = sizeof(struct vec_image) - 32 * VEC_MAX_BYTES + 32 * bytes;
+
+	for (uint32_t i = 1; i < vm->config->n_vcpus; i++) {
+		if (vm->vcpus[i]->home->vec_bytes != bytes)
+			return;
+	}
+	for (uint32_t i = 0; i < vm->config->n_vcpus && bytes; i++)
+		vm->vcpus[i]->vec = page_alloc(image <= PAGE_SIZE ? PAGE_SIZE : 2 * PAGE_SIZE);
+}
+
 static void make_device_tree(struct vm *vm)
 {
 	/* Its place in the guest's memory has room for the making. */
@@ -116,6 +133,8 @@ static void make_device_tree(struct vm *vm)
 
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
 		common &= vm->vcpus[i]->home->isa;
+	if (!vm->vcpus[0]->vec)
+		common &= ~BIT(ISA_V);
 	struct guest_machine machine = {
 	    .ram_base = VM_RAM_BASE,
 	    .timebase_frequency = platform.timebase,
@@ -156,6 +175,10 @@ static void report_vm(const struct vm *vm)
 	         config->memory >> 20, config->n_vcpus, config->n_vcpus == 1 ? "" : "s",
 	         config->n_vcpus == 1 ? "" : "s", harts_text(vm, harts, sizeof(harts)),
 	         vm->pmu_policy.hctrs, config->pmu ? "" : " (no PMU)");
+	if (vm->pmu_policy.overflow && config->pmu_overflow_limit)
+		log_line(
+		    "vm %s: at most %u overflow interrupts a vcpu in %u ms, the rest held back",
+		    config->name, config->pmu_overflow_limit, LCOFI_WINDOW_MS);
 	if (config->pmu && !vm->pmu_policy.overflow)
 		log_line("vm %s: no overflow interrupts: they want Sscofpmf, Ssaia and Ssccfg on "
 		         "its harts",
@@ -172,6 +195,7 @@ static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
 	vsbi_init(vm);
 	for (uint32_t i = 0; i < config->n_vcpus; i++)
 		make_vcpu(vm, i);
+	make_vectors(vm);
 	make_pmu_policy(vm);
 	for (uint32_t i = 0; i < config->n_vcpus; i++)
 		vpmu_init(&vm->vcpus[i]->pmu, &vm->pmu_policy);

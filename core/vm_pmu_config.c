@@ -57,6 +57,18 @@ static bool parse_events(const struct vm_blob *b, int node, const struct vm_prop
 	return true;
 }
 
+static bool parse_overflow_limit(const struct vm_blob *b, int node, const struct vm_prop *prop,
+                                 struct vm_config *vm)
+{
+	if (!prop->data)
+		return true;
+	if (!vm_read_u32(b, node, prop, &vm->pmu_overflow_limit))
+		return false;
+	return vm->pmu_overflow_limit ||
+	       vm_refuse(b, VM_REFUSED_VALUE, node, prop->name,
+	                 "is 0, with which none would ever come; leave it out for no limit");
+}
+
 bool vm_parse_pmu(const struct vm_blob *b, int node, const struct vm_prop *props,
                   const struct vm_limits *limits, struct vm_config *vm)
 {
@@ -80,6 +92,8 @@ bool vm_parse_pmu(const struct vm_blob *b, int node, const struct vm_prop *props
 	if (props[PMU_COUNTERS].data &&
 	    !vm_read_list(b, node, &props[PMU_COUNTERS], valid, VM_REFUSED_COUNTER,
 	                  "this machine has no counter #", &vm->pmu_counters))
+		return false;
+	if (!parse_overflow_limit(b, node, &props[PMU_OVERFLOW_LIMIT], vm))
 		return false;
 	if (props[PMU_EVENTS].data && !parse_events(b, node, &props[PMU_EVENTS], vm))
 		return false;

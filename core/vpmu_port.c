@@ -104,17 +104,17 @@ void vpmu_port_release(uint64_t hctr_mask)
 /*
  * Never earlier than LOOK_DELAY later, so that many looks at a counter that hardly moves cost the guest
  * little; and so much later than it can have wrapped, so that one look is enough for one that never
- * stands still. The place of a waiting vcpu's wake-up is free while it is resident.
+ * stands still.
  */
 void vpmu_port_look_after(uint64_t counts)
 {
 	struct pcpu *pcpu = this_pcpu();
-	uint64_t at = ~0UL;
+	struct vcpu *vcpu = pcpu->current;
 
-	if (counts != ~0UL)
-		at = csr_read(CSR_TIME) + counts / pcpu->counts_a_tick +
-		     platform.timebase / LOOKS_HZ;
-	wake_times_set(&pcpu->wake, pcpu->current->index, at);
+	vcpu->look_at = counts == ~0UL ? ~0UL
+	                               : csr_read(CSR_TIME) + counts / pcpu->counts_a_tick +
+	                                     platform.timebase / LOOKS_HZ;
+	vcpu_set_wake(vcpu);
 	pcpu_resched(pcpu);
 }
 
@@ -176,10 +176,19 @@ void vpmu_port_set_direct(uint64_t hctr_mask)
 	csr_write(CSR_HCOUNTEREN, BIT(CSR_TIME - CSR_CYCLE) | hctr_mask);
 }
 
+void vpmu_port_unobserved(uint32_t n, uint64_t value)
+{
+	vcpu_observer_taken(this_pcpu()->current, n, value);
+}
+
 void vpmu_port_raise_lcofi(void)
 {
 	struct vcpu *vcpu = this_pcpu()->current;
 
+	if (vcpu->few_lcofis) {
+		vcpu_lcofi_limited(vcpu);
+		return;
+	}
 	vcpu->fw.lcofis++;
 	csr_set(CSR_HVIP, BIT(IRQ_LCOFI));
 	vs_interrupts_settle();
@@ -187,7 +196,9 @@ void vpmu_port_raise_lcofi(void)
 
 void vpmu_port_fw_watch(uint32_t codes)
 {
-	vcpu_fw_watch(this_pcpu()->current, codes);
+	struct vcpu *vcpu = this_pcpu()->current;
+
+	vcpu_fw_watch(vcpu, codes | vcpu->fw.observed);
 }
 
 uint64_t vpmu_port_fw_total(uint32_t code)

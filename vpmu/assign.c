@@ -15,7 +15,7 @@
 /*
  * The hctr for an event, as if the counters in dropped were not configured: one that holds the
  * event already, else a free one, of preferred if there is one (the counter of the same index
- * is then direct). NO_HCTR: all that could count it are taken.
+ * is then direct). NO_HCTR: all that could count it are taken. As if there were no observers.
  */
 static hctr_t find_hctr(const struct vpmu *v, const struct vpmu_hw_config *event, uint64_t allowed,
                         uint64_t dropped, uint64_t preferred)
@@ -26,7 +26,7 @@ static hctr_t find_hctr(const struct vpmu *v, const struct vpmu_hw_config *event
 	for_each_bit (i, allowed) {
 		hctr_t hctr = {i};
 
-		if ((v->hctr[i].users & ~(dropped | VPMU_HS_USES)) == 0)
+		if ((v->hctr[i].users & ~(dropped | VPMU_NOT_THE_GUESTS)) == 0)
 			free |= bit64(i);
 		else if (vpmu_event_equal(&v->hctr[i].event, event))
 			return hctr;

@@ -73,7 +73,7 @@ void vpmu_forget(struct vpmu *v, uint64_t set)
 	for_each_bit (i, set & vpmu_hw_lctrs(v)) {
 		hctr_t hctr = {v->counter[i].hctr};
 
-		v->hctr[hctr.idx].users &= ~(uint32_t)bit64(i);
+		v->hctr[hctr.idx].users &= ~bit64(i);
 		vpmu_note_solo(v, hctr);
 	}
 }

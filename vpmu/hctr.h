@@ -22,6 +22,17 @@ static inline bool vpmu_holds(const struct vpmu *v, hctr_t hctr, const struct vp
  */
 bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event);
 
+/* What an hctr holds from now on, or will when it is set. Pure. */
+void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event);
+
+/* observe.c */
+
+/*
+ * The guest needs an hctr that no running counter of its own uses: its observers end, and somebody
+ * is told. Returns it if it runs, to be stopped. To be called when overflows have been taken.
+ */
+uint64_t vpmu_end_observers(struct vpmu *v, hctr_t hctr);
+
 /* overflow.c */
 
 /*

@@ -20,6 +20,12 @@ static inline uint64_t vpmu_hw_lctrs(const struct vpmu *v)
 	return v->policy.hctrs;
 }
 
+/* Sets of lctr. */
+#define VPMU_OBSERVER_LCTRS ((bit64(VPMU_OBSERVERS) - 1) << VPMU_OBSERVER(0))
+
+/* Users of an hctr that the guest does not know of. */
+#define VPMU_NOT_THE_GUESTS (VPMU_OBSERVER_LCTRS | VPMU_HS_USES)
+
 static inline uint64_t vpmu_fw_lctrs(const struct vpmu *v)
 {
 	return v->fw_lctrs;
@@ -69,6 +75,13 @@ uint64_t vpmu_value(const struct vpmu *v, lctr_t lctr);
  */
 bool vpmu_event_parse(struct vpmu *v, unsigned long event_idx, uint64_t event_data,
                       unsigned long config_flags, struct vpmu_hw_config *event, uint64_t *hctrs);
+
+/*
+ * The programmable hctrs that can count a hardware event, whatever of this is the guest's; the event in the form
+ * in which events are compared. 0: none, or the event does not exist.
+ */
+uint64_t vpmu_event_hctrs(const struct vpmu *v, unsigned long event_idx, uint64_t event_data,
+                          unsigned long config_flags, struct vpmu_hw_config *event);
 
 /* Where an event is remembered: the standard ones of types 0 and 1 have places of their own. */
 static inline struct vpmu_known *vpmu_known_place(struct vpmu *v, unsigned long event_idx)

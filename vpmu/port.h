@@ -141,6 +141,9 @@ bool vpmu_port_guest_write(uint64_t gpa, const void *from, uint32_t n);
 /* Is all of it RAM of this VM, which it stays as long as the VM lives? */
 bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n);
 
+/* Observer n (observe.h) of the resident vcpu ended with this value: its guest needs the counter. */
+void vpmu_port_unobserved(uint32_t n, uint64_t value);
+
 /* Makes a virtual LCOFI pending in the resident vcpu (sip.LCOFIP). */
 void vpmu_port_raise_lcofi(void);
 

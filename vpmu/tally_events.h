@@ -35,7 +35,10 @@
 /* The longest stay in HS and M for this vcpu so far, in instructions: a record, not a sum. */
 #define TALLY_EVENT_LONGEST_STAY 269U
 
+/* Virtual LCOFIs held back because as many had come as the VM may have in 10 ms. */
+#define TALLY_EVENT_LCOFI_HELD 270U
+
 #define TALLY_EVENT_FIRST 256U
-#define TALLY_EVENTS      14U
+#define TALLY_EVENTS      15U
 
 #endif

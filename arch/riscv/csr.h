@@ -19,6 +19,7 @@
 #define CSR_SISELECT      0x150
 #define CSR_SIREG         0x151
 #define CSR_SIREG2        0x152
+#define CSR_STOPEI        0x15c
 #define CSR_SATP          0x180
 #define CSR_VSSTATUS      0x200
 #define CSR_VSIE          0x204
@@ -56,6 +57,9 @@
 #define SSTATUS_SPIE     (1UL << 5)
 #define SSTATUS_SPP      (1UL << 8)
 #define SSTATUS_VS       (3UL << 9)
+#define SSTATUS_VS       (3UL << 9)
+#define SSTATUS_VS_CLEAN (2UL << 9)
+#define SSTATUS_VS_DIRTY (3UL << 9)
 #define SSTATUS_FS       (3UL << 13)
 #define SSTATUS_FS_CLEAN (2UL << 13)
 #define SSTATUS_FS_DIRTY (3UL << 13)

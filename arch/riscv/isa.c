@@ -3,6 +3,7 @@
 
 static const char *const ext_names[ISA_EXTENSIONS] = {
     [ISA_H] = "h",
+    [ISA_V] = "v",
     [ISA_SSCOFPMF] = "sscofpmf",
     [ISA_SSAIA] = "ssaia",
     [ISA_SSTC] = "sstc",
@@ -84,6 +85,10 @@ size_t isa_guest(uint64_t host, bool sscofpmf, char *buf, size_t size, const cha
 	for (size_t i = 0; i < ARRAY_SIZE(base_names); i++) {
 		append(buf, size, &used, base_names[i]);
 		names[n++] = base_names[i];
+	}
+	if (host & BIT(ISA_V)) {
+		append(buf, size, &used, ext_names[ISA_V]);
+		names[n++] = ext_names[ISA_V];
 	}
 	/* Linux wants it named in the list, and every hart has it. */
 	append(buf, size, &used, "_zicsr");

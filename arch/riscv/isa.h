@@ -7,6 +7,7 @@
 
 enum isa_ext {
 	ISA_H,
+	ISA_V,
 	ISA_SSCOFPMF,
 	ISA_SSAIA,
 	ISA_SSTC,
@@ -43,7 +44,8 @@ uint64_t isa_parse(const char *isa, size_t len);
 
 /*
  * The riscv,isa string of a guest, and its list of extension names (pointers into buf's memory
- * or constants). Extensions of the host that guests have to do without are not in it.
+ * or constants). Extensions of the host that guests have to do without are not in it; V is, if it is
+ * in host.
  * names has room for ISA_EXTENSIONS + 8; returns how many.
  */
 size_t isa_guest(uint64_t host, bool sscofpmf, char *buf, size_t size, const char **names);

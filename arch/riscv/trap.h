@@ -52,6 +52,12 @@ _Noreturn void enter_guest(struct guest_context *ctx);
 void fp_save(uint64_t fp[33]);
 void fp_restore(const uint64_t fp[33]);
 
+/* vector.S. Where the hart has V, with sstatus.VS on: bytes in a register; v0 to v31, one behind the
+ * other, with vstart, vtype, vl and vcsr. */
+uint64_t vec_bytes(void);
+void vec_save(void *v, uint64_t csrs[4]);
+void vec_restore(const void *v, const uint64_t csrs[4]);
+
 /*
  * Foreseen traps: between begin and end a trap out of HS steps over its (four-byte) instruction.
  * end returns the cause of the last one, or -1. sepc, scause and the modes in sstatus and

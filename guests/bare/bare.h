@@ -26,10 +26,23 @@ struct counters {
 };
 struct counters find_counters(void);
 
+/* vector.S: what each does is said there. */
+#define SSTATUS_VS (3UL << 9)
+uint64_t vec_put(const void *v);
+uint64_t vec_get(void *v);
+uint64_t vec_compute(uint64_t seed, uint64_t steps);
+
+/* vector=yes: the hart has vectors, and the guest uses them. */
+static inline bool with_vectors(void)
+{
+	return bootarg_num("vector", 0) != 0;
+}
+
 int idle(uint64_t hartid);
 int busy(uint64_t hartid);
 int pmuloop(uint64_t hartid);
 int measure(uint64_t hartid);
+int waits(uint64_t hartid);
 int marks_kind(uint64_t hartid);
 int hostile(uint64_t hartid);
 int wildjump(uint64_t hartid);

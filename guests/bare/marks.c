@@ -27,8 +27,9 @@ static const struct mark marks[] = {
 };
 #define MARKS (sizeof(marks) / sizeof(marks[0]))
 
-static uint64_t held[MARKS];
+static uint64_t held[MARKS], vec_bytes;
 static uint64_t fregs[32];
+static uint64_t vregs[32 * 128 / 8] __attribute__((aligned(16)));
 
 /* A different pattern for each place, from the guest's own number. */
 static uint64_t pattern(uint64_t mark, unsigned place)
@@ -66,6 +67,11 @@ static void put_all(uint64_t mark)
 	for (unsigned i = 0; i < 32; i++)
 		fregs[i] = pattern(mark, 100 + i);
 	ALL_FREGS(FREG_PUT)
+	if (with_vectors()) {
+		for (unsigned i = 0; i < sizeof(vregs) / 8; i++)
+			vregs[i] = pattern(mark, 200 + i);
+		vec_bytes = vec_put(vregs);
+	}
 	/* Trap state last of all: csr_put() itself may trap and write it. */
 	for (unsigned n = MARKS; n--;) {
 		uint64_t old = csr_get(marks[n].csr);
@@ -89,9 +95,27 @@ static uint64_t check_all(uint64_t mark)
 		held[n] = now;
 		wrong++;
 	}
+	if (with_vectors()) {
+		wrong += !vec_get(vregs);
+		for (unsigned i = 0; i < 4 * vec_bytes; i++)
+			wrong += vregs[i] != pattern(mark, 200 + i);
+	}
 	ALL_FREGS(FREG_GET)
 	for (unsigned i = 0; i < 32; i++)
 		wrong += fregs[i] != pattern(mark, 100 + i);
+	return wrong;
+}
+
+/* Vector registers that are not 0 before the first write to them. */
+static uint64_t left_by_others(void)
+{
+	uint64_t wrong = 0;
+
+	if (!with_vectors())
+		return 0;
+	vec_get(vregs);
+	for (unsigned i = 0; i < sizeof(vregs) / 8; i++)
+		wrong += vregs[i] != 0;
 	return wrong;
 }
 
@@ -106,7 +130,8 @@ int marks_kind(uint64_t hartid)
 
 	(void)hartid;
 	/* On from the start: in the others' time, too. */
-	csr_set(sstatus, SSTATUS_FS);
+	csr_set(sstatus, SSTATUS_FS | (with_vectors() ? SSTATUS_VS : 0));
+	wrong += left_by_others();
 	while (!time_is_up()) {
 		uint64_t until = csr_read(time) + 20000;
 
@@ -116,6 +141,8 @@ int marks_kind(uint64_t hartid)
 		wrong += check_all(mark + looks++ % 7 * 1000);
 	}
 	csr_write(sie, 0);
+	if (vec_bytes)
+		print("marks: vector registers of %u bytes\n", vec_bytes);
 	print("marks: ends, %u wrong\n", wrong);
 	return wrong ? 1 : 0;
 }

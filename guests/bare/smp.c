@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every vcpu counts code of known length, computes with floating-point numbers, sends IPIs and fences
+ * Every vcpu counts code of known length, computes with floating-point numbers and vectors, sends IPIs and fences
  * to all others, and all of that again, rounds= times.
  */
 #include "guests/bare/smp.h"
 
-#define FAR   0x8000000000000001UL
-#define STEPS 300000
+#define FAR          0x8000000000000001UL
+#define STEPS        300000
+#define VECTOR_STEPS 20000
 
 struct smp_vcpu smp_vcpus[SMP_MAX];
 static uint8_t stacks[SMP_MAX][4096] __attribute__((aligned(16)));
@@ -40,7 +41,7 @@ uint64_t smp_count(void)
 	return n;
 }
 
-enum { COUNTED, CYCLES, WRONG, FP, ERRORS };
+enum { COUNTED, CYCLES, WRONG, FP, ERRORS, VECTOR };
 
 /* Steps in double precision, whose every bit a test can foretell. Not inlined: FS is off before. */
 static __attribute__((noinline)) uint64_t compute(uint64_t hartid)
@@ -74,6 +75,8 @@ static void one_round(uint64_t hartid, struct smp_vcpu *self, uint64_t hw)
 	self->values[CYCLES] = count(hw, EVENT_CYCLES, length);
 	self->values[WRONG] += self->values[COUNTED] != 2 * length + 1;
 	self->values[WRONG] += self->values[CYCLES] != 2 * length + 1;
+	if (with_vectors())
+		self->values[VECTOR] = vec_compute(hartid, VECTOR_STEPS);
 	self->values[FP] = compute(hartid);
 	for (unsigned long i = 0; i < 50; i++) {
 		self->values[ERRORS] +=
@@ -87,7 +90,7 @@ static void work(uint64_t hartid, struct smp_vcpu *self)
 {
 	uint64_t hw = find_counters().hw, rounds = bootarg_num("rounds", 3);
 
-	csr_set(sstatus, 3UL << 13); /* FS */
+	csr_set(sstatus, 3UL << 13 | (with_vectors() ? SSTATUS_VS : 0)); /* FS */
 	for (unsigned i = 0; i < 8; i++)
 		self->values[i] = 0;
 	for (uint64_t i = 0; i < rounds; i++)
@@ -117,7 +120,10 @@ int smp(uint64_t hartid)
 		bad += i != hartid && !smp_await_state(i, SBI_HSM_STATE_STOPPED);
 		print("smp: vcpu %u: instructions %u, cycles %u, wrong %u", i, v->values[COUNTED],
 		      v->values[CYCLES], v->values[WRONG]);
-		print(", fp %x, errors %u, ipi %u\n", v->values[FP], v->values[ERRORS], v->done);
+		print(", fp %x, errors %u, ipi %u", v->values[FP], v->values[ERRORS], v->done);
+		if (with_vectors())
+			print(", vector %x", v->values[VECTOR]);
+		print("\n");
 	}
 	print("smp: ends, %u vcpus, %u bad\n", n, bad);
 	return bad ? 1 : 0;

@@ -36,7 +36,7 @@ void bench_switch(uint64_t hw, uint64_t fw);
 /* In a VM whose counter reads all trap. */
 void bench_read_by_policy(uint64_t hw);
 
-/* The operation that reads a counter, 3..31: two instructions, `csrr` and `ret`. */
+/* The operation that reads a counter, 0 or 2..31: two instructions, `csrr` and `ret`. */
 operation_t read_op(uint64_t ctr);
 
 #endif

@@ -3,9 +3,9 @@
 # wants a C library, which CROSS_COMPILE need not have.
 LINUX_CROSS ?= riscv64-linux-gnu-
 KVM_GUEST_DIR := $(B)/guests/kvm
-KVM_GUEST_SRC := guests/kvm/vmm.c guests/kvm/tree.c
+KVM_GUEST_SRC := $(sort $(wildcard guests/kvm/*.c))
 
-$(KVM_GUEST_DIR)/vmm: $(KVM_GUEST_SRC) guests/kvm/tree.h $(B)/guest/fdt.stamp | setup
+$(KVM_GUEST_DIR)/vmm: $(KVM_GUEST_SRC) $(wildcard guests/kvm/*.h) $(B)/guest/fdt.stamp | setup
 	@mkdir -p $(@D)
 	@echo "  GUEST   $@"
 	$(Q)$(LINUX_CROSS)gcc -std=c11 -O2 -g $(WARN) -static -I. -isystem $(B)/guest/include \

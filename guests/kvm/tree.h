@@ -8,8 +8,15 @@
 
 #define TREE_SPACE 65536 /* bytes; all that make_tree() writes */
 
-/* Writes the tree to `at`. RAM in bytes, timebase in Hz. False: it does not fit. */
-bool make_tree(void *at, uint64_t ram_base, uint64_t ram_size, uint64_t timebase,
-               const char *bootargs);
+struct tree {
+	uint64_t ram_base, ram_size; /* bytes */
+	uint64_t initrd, initrd_end; /* addresses; equal: none */
+	uint64_t timebase;           /* Hz */
+	const char *isa;             /* the host's riscv,isa; what is not for guests is left out */
+	const char *bootargs;
+};
+
+/* Writes the tree to `at`. False: it does not fit. */
+bool make_tree(void *at, const struct tree *tree);
 
 #endif

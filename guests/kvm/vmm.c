@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The least that runs a bare guest under Linux's KVM: one VM, one piece of RAM, one vcpu. A
- * process of a Debian system; what the guest prints is its standard output.
+ * The least that runs a guest under Linux's KVM: one VM, one piece of RAM, one vcpu. A process of a
+ * Debian system; what the guest prints is its standard output.
  *
  * Linux programs the hart's counters anew whenever the process gets the CPU back. So that a run
  * finds out about KVM and not about the other processes, it does not let go of the CPU: it has a
  * real-time priority, and writes in one go at the end, since it would have to wait for the console.
  *
- *   vmm KERNEL [BOOTARGS]
+ *   vmm [-i INITRD] [-m MIB] [-t SECONDS] KERNEL [BOOTARGS]
  *
+ * MIB of RAM, 64 if not said. After SECONDS of the host's clock, 30 if not said, what was printed is
+ * shown, and the guest has failed.
  * Exit status: 0 the guest shut down well, 1 it shut down because something failed, 2 it could
  * not be run, or did what nobody answers.
  */
@@ -31,11 +33,14 @@
 #include <linux/kvm.h>
 
 #include "guests/kvm/tree.h"
+#include "guests/kvm/uart.h"
 
 #define RAM_BASE   0x80000000UL
-#define RAM_SIZE   (64UL << 20)
-#define KERNEL_OFF 0x200000UL              /* as Tally and OpenSBI load it */
-#define TREE_OFF   (RAM_SIZE - TREE_SPACE) /* far behind any bare guest's image */
+#define HUGE_PAGE  0x200000UL
+#define KERNEL_OFF 0x200000UL   /* as Tally and OpenSBI load it */
+#define INITRD_OFF (64UL << 20) /* behind any kernel */
+
+#define ISA_FILE "/proc/device-tree/cpus/cpu@0/riscv,isa"
 
 /* What headers older than the kernel lack. */
 #define REG_SBI_EXT  (8UL << KVM_REG_RISCV_TYPE_SHIFT)
@@ -50,13 +55,13 @@
 #define SBI_NOT_SUPPORTED (-2UL)
 #define SBI_BAD_PARAM     (-3UL)
 
-#define UART_BASE 0x10000000UL
-#define UART_LSR  5UL
-#define LSR_IDLE  0x60 /* room to send, nothing received */
-
-#define TIME_LIMIT 30 /* seconds of the host's clock; then what was printed is shown */
+struct options {
+	const char *kernel, *initrd, *bootargs;
+	unsigned int seconds;
+};
 
 static uint8_t *ram;
+static size_t ram_size = 64UL << 20;
 
 static void __attribute__((format(printf, 1, 2), noreturn)) die(const char *format, ...)
 {
@@ -107,51 +112,86 @@ static void set_core(int vcpu, size_t offset, uint64_t value, const char *what)
 	set_reg(vcpu, reg_id(KVM_REG_RISCV_CORE, offset / sizeof(long)), value, what);
 }
 
-static void load(const char *path)
+/* The device tree lies at the end of RAM, everything else below. */
+static size_t tree_off(void)
 {
-	size_t room = TREE_OFF - KERNEL_OFF;
+	return ram_size - TREE_SPACE;
+}
+
+/* The size of a file that is read to an offset of RAM. */
+static size_t load(const char *path, size_t offset)
+{
+	size_t room = offset < tree_off() ? tree_off() - offset : 0, size;
 	FILE *file = fopen(path, "rb");
 
 	if (!file)
 		die("%s: %s", path, strerror(errno));
-	if (!fread(ram + KERNEL_OFF, 1, room, file) || ferror(file) || fgetc(file) != EOF)
+	size = fread(ram + offset, 1, room, file);
+	if (!size || ferror(file) || fgetc(file) != EOF)
 		die("%s: empty, unreadable, or more than %zu bytes", path, room);
 	fclose(file);
+	return size;
 }
 
+/* In huge pages where the host has them, as any VMM would. */
 static int make_vm(int kvm)
 {
 	int vm = must(kvm, KVM_CREATE_VM, NULL, "making a VM");
 	struct kvm_userspace_memory_region slot = {
 	    .guest_phys_addr = RAM_BASE,
-	    .memory_size = RAM_SIZE,
+	    .memory_size = ram_size,
 	};
 
-	ram = mmap(NULL, RAM_SIZE, PROT_READ | PROT_WRITE,
+	ram = mmap(NULL, ram_size + HUGE_PAGE, PROT_READ | PROT_WRITE,
 	           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (ram == MAP_FAILED)
 		die("no memory for the guest");
+	ram += -(uintptr_t)ram % HUGE_PAGE;
+	(void)madvise(ram, ram_size, MADV_HUGEPAGE);
 	slot.userspace_addr = (uintptr_t)ram;
 	must(vm, KVM_SET_USER_MEMORY_REGION, &slot, "giving the VM memory");
 	return vm;
 }
 
+static void read_isa(char *isa, size_t size)
+{
+	FILE *file = fopen(ISA_FILE, "rb");
+	size_t n = file ? fread(isa, 1, size - 1, file) : 0;
+
+	if (!n)
+		die("%s: %s", ISA_FILE, strerror(errno));
+	fclose(file);
+	isa[n] = 0;
+}
+
 /* Entered as the SBI says: S-mode, a0 = hartid, a1 = device tree. */
-static int make_vcpu(int vm, const char *bootargs)
+static int make_vcpu(int vm, const struct options *options)
 {
 	int vcpu = must(vm, KVM_CREATE_VCPU, NULL, "making a vcpu");
-	uint64_t timebase = get_reg(vcpu, reg_id(KVM_REG_RISCV_TIMER, 0), "timebase");
+	char isa[1024];
+	struct tree tree = {
+	    .ram_base = RAM_BASE,
+	    .ram_size = ram_size,
+	    .timebase = get_reg(vcpu, reg_id(KVM_REG_RISCV_TIMER, 0), "timebase"),
+	    .isa = isa,
+	    .bootargs = options->bootargs,
+	};
 
+	if (options->initrd) {
+		tree.initrd = RAM_BASE + INITRD_OFF;
+		tree.initrd_end = tree.initrd + load(options->initrd, INITRD_OFF);
+	}
+	read_isa(isa, sizeof(isa));
 	/* ISA extensions that the host has are on unless switched off; DBCN is off, because it is
 	 * answered here. */
 	set_reg(vcpu, reg_id(REG_SBI_EXT, SBI_EXT_DBCN), 1, "the SBI's console");
 	if (!get_reg(vcpu, reg_id(REG_SBI_EXT, SBI_EXT_PMU), "the SBI's PMU"))
 		die("KVM offers no PMU: the host lacks sscofpmf");
-	if (!make_tree(ram + TREE_OFF, RAM_BASE, RAM_SIZE, timebase, bootargs))
+	if (!make_tree(ram + tree_off(), &tree))
 		die("bootargs too long");
 	set_core(vcpu, offsetof(struct kvm_riscv_core, regs.pc), RAM_BASE + KERNEL_OFF, "pc");
 	set_core(vcpu, offsetof(struct kvm_riscv_core, regs.a0), 0, "a0");
-	set_core(vcpu, offsetof(struct kvm_riscv_core, regs.a1), RAM_BASE + TREE_OFF, "a1");
+	set_core(vcpu, offsetof(struct kvm_riscv_core, regs.a1), RAM_BASE + tree_off(), "a1");
 	set_core(vcpu, offsetof(struct kvm_riscv_core, mode), KVM_RISCV_MODE_S, "mode");
 	return vcpu;
 }
@@ -175,8 +215,8 @@ static void serve_sbi(struct kvm_run *run)
 	switch (run->riscv_sbi.function_id) {
 	case DBCN_WRITE:
 		ret[0] = SBI_BAD_PARAM;
-		if (args[2] || args[1] < RAM_BASE || args[1] - RAM_BASE > RAM_SIZE ||
-		    args[0] > RAM_SIZE - (args[1] - RAM_BASE))
+		if (args[2] || args[1] < RAM_BASE || args[1] - RAM_BASE > ram_size ||
+		    args[0] > ram_size - (args[1] - RAM_BASE))
 			return;
 		put(ram + (args[1] - RAM_BASE), args[0]);
 		ret[0] = 0;
@@ -197,12 +237,16 @@ static void serve_sbi(struct kvm_run *run)
 /* KVM on RISC-V has no way to answer with an access fault: holes read 0 and swallow writes. */
 static void serve_mmio(struct kvm_run *run)
 {
+	uint64_t reg = run->mmio.phys_addr - UART_BASE;
+
 	if (!run->mmio.is_write)
 		memset(run->mmio.data, 0, sizeof(run->mmio.data));
-	if (run->mmio.is_write && run->mmio.phys_addr == UART_BASE)
-		put(run->mmio.data, 1);
-	else if (!run->mmio.is_write && run->mmio.phys_addr == UART_BASE + UART_LSR)
-		run->mmio.data[0] = LSR_IDLE;
+	if (reg >= UART_SIZE)
+		return;
+	if (run->mmio.is_write)
+		uart_write(reg, run->mmio.data[0]);
+	else
+		run->mmio.data[0] = uart_read(reg);
 }
 
 static void time_is_up(int number)
@@ -236,25 +280,47 @@ static int serve(int vcpu, struct kvm_run *run)
 	}
 }
 
+static struct options parse(int argc, char **argv)
+{
+	struct options options = {.bootargs = "", .seconds = 30};
+	int option;
+
+	while ((option = getopt(argc, argv, "i:m:t:")) != -1) {
+		if (option == 'i')
+			options.initrd = optarg;
+		else if (option == 'm')
+			ram_size = strtoul(optarg, NULL, 10) << 20;
+		else if (option == 't')
+			options.seconds = (unsigned int)strtoul(optarg, NULL, 10);
+		else
+			die("usage: vmm [-i INITRD] [-m MIB] [-t SECONDS] KERNEL [BOOTARGS]");
+	}
+	if (argc - optind < 1 || argc - optind > 2)
+		die("usage: vmm [-i INITRD] [-m MIB] [-t SECONDS] KERNEL [BOOTARGS]");
+	options.kernel = argv[optind];
+	if (optind + 1 < argc)
+		options.bootargs = argv[optind + 1];
+	return options;
+}
+
 int main(int argc, char **argv)
 {
+	struct options options = parse(argc, argv);
 	int kvm, vm, vcpu;
 	size_t size;
 	struct kvm_run *run;
 
-	if (argc < 2 || argc > 3)
-		die("usage: vmm KERNEL [BOOTARGS]");
 	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
 	sigaction(SIGALRM, &(struct sigaction){.sa_handler = time_is_up}, NULL);
-	alarm(TIME_LIMIT);
+	alarm(options.seconds);
 	if (sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1}) < 0)
 		die("real-time priority: %s", strerror(errno));
 	kvm = open("/dev/kvm", O_RDWR | O_CLOEXEC);
 	if (kvm < 0)
 		die("/dev/kvm: %s", strerror(errno));
 	vm = make_vm(kvm);
-	load(argv[1]);
-	vcpu = make_vcpu(vm, argc > 2 ? argv[2] : "");
+	load(options.kernel, KERNEL_OFF);
+	vcpu = make_vcpu(vm, &options);
 	size = (size_t)must(kvm, KVM_GET_VCPU_MMAP_SIZE, NULL, "the size of kvm_run");
 	run = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, vcpu, 0);
 	if (run == MAP_FAILED)

@@ -87,5 +87,6 @@ int storm(void);
 int pace(void);
 int tlb(void);
 int two(void);
+int limited(void);
 
 #endif

@@ -147,7 +147,10 @@ static void decode_op(struct input *in, struct op *op)
 	uint32_t b = byte(in);
 
 	memset(op, 0, sizeof(*op));
-	op->kind = (uint8_t)(b % OP_KINDS);
+	op->kind = (uint8_t)(b % (OP_RESET + 1));
+	/* And observers come and go. */
+	if (b >= 228 && b < 240)
+		op->kind = b < 236 ? OP_OBSERVE : OP_UNOBSERVE;
 	/* Now and then the hart refuses. */
 	if (b >= 240) {
 		op->fail_prepare = 1;
@@ -183,6 +186,15 @@ static void decode_op(struct input *in, struct op *op)
 		break;
 	case OP_OVERFLOW:
 	case OP_RESET:
+		break;
+	case OP_OBSERVE:
+	case OP_UNOBSERVE:
+		b = byte(in);
+		op->a[0] = b & 3;
+		op->a[1] = b >> 5;
+		op->a[2] =
+		    fake_hart_event_idx((enum fake_event)(byte(in) % FAKE_EVENTS), &op->a[3]);
+		op->a[4] = (uint64_t)(b >> 2 & 3) << 5;
 		break;
 	default:
 		decode_call(in, op);

@@ -43,6 +43,28 @@ void console_command(const char *text)
 	strcpy(typed_command, text);
 }
 
+bool watching;
+
+bool console_break(void)
+{
+	bool was = watching;
+
+	watching = false;
+	return was;
+}
+
+char request_id[CONSOLE_ID_BYTES + 1];
+bool request_wrong;
+
+void console_request(const char *id, const char *text)
+{
+	assert_true(strlen(id) < sizeof(request_id));
+	strcpy(request_id, id);
+	request_wrong = !text;
+	if (text)
+		console_command(text);
+}
+
 size_t emitted_bytes(void)
 {
 	return out_len;

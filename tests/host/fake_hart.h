@@ -93,6 +93,9 @@ struct fake_hart_trace {
 	uint64_t hs_wraps;  /* physical LCOFIs from these */
 	uint64_t faults;    /* injected ones that happened */
 	uint64_t refused;   /* mask of the counters that they hit */
+	/* Observers of the resident vcpu that ended, and their values. */
+	uint32_t unobserved;
+	uint64_t unobserved_value[VPMU_OBSERVERS];
 };
 
 extern struct fake_hart_trace fake_trace;

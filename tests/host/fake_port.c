@@ -312,6 +312,14 @@ void vpmu_port_set_direct(uint64_t hctr_mask)
 	fake.direct = hctr_mask;
 }
 
+void vpmu_port_unobserved(uint32_t n, uint64_t value)
+{
+	called();
+	fake_require(n < VPMU_OBSERVERS, "no such observer ended");
+	fake_trace.unobserved |= 1U << n;
+	fake_trace.unobserved_value[n % VPMU_OBSERVERS] = value;
+}
+
 void vpmu_port_raise_lcofi(void)
 {
 	called();

@@ -117,6 +117,31 @@ static void as_many_events_as_possible(void **state)
 	refused(t, VM_REFUSED_TOO_MANY, "/vms/beta: pmu-events: names 65 events, more than 64");
 }
 
+static void overflow_limits(void **state)
+{
+	static const uint32_t two[] = {1, 2};
+	void *t = good_tree();
+
+	(void)state;
+	assert_int_equal(accepted(t)->vms[1].pmu_overflow_limit, 0);
+	set_u32(t, BETA, "pmu-overflow-limit", 1);
+	assert_int_equal(accepted(t)->vms[1].pmu_overflow_limit, 1);
+	set_u32(t, BETA, "pmu-overflow-limit", UINT32_MAX);
+	assert_int_equal(accepted(t)->vms[1].pmu_overflow_limit, UINT32_MAX);
+	set_u32(t, BETA, "pmu-overflow-limit", 0);
+	refused(t, VM_REFUSED_VALUE,
+	        "/vms/beta: pmu-overflow-limit: is 0, with which none would ever come; leave it "
+	        "out for no limit");
+	/* It is a mistake even where it has no effect. */
+	set_string(t, BETA, "pmu", "off");
+	refused(t, VM_REFUSED_VALUE,
+	        "/vms/beta: pmu-overflow-limit: is 0, with which none would ever come; leave it "
+	        "out for no limit");
+	set_bytes(t, BETA, "pmu-overflow-limit", two, sizeof(two));
+	refused(t, VM_REFUSED_SIZE,
+	        "/vms/beta: pmu-overflow-limit: is 8 bytes long, not 4: one cell");
+}
+
 static void events_that_do_not_exist(void **state)
 {
 	static const uint32_t events[] = {0x0,     0xb,      0xffff,    0x10006, 0x10038,
@@ -235,6 +260,7 @@ int test_vm_pmu(void)
 	    cmocka_unit_test(choices_are_read),
 	    cmocka_unit_test(events_are_read),
 	    cmocka_unit_test(as_many_events_as_possible),
+	    cmocka_unit_test(overflow_limits),
 	    cmocka_unit_test(events_that_do_not_exist),
 	    cmocka_unit_test(bad_lists_of_events),
 	    cmocka_unit_test(bad_words),

@@ -422,6 +422,12 @@ void vpmu_port_set_direct(uint64_t hctr_mask)
 	stub.direct = hctr_mask;
 }
 
+void vpmu_port_unobserved(uint32_t n, uint64_t value)
+{
+	stub.unobserved |= 1U << n;
+	stub.unobserved_value = value;
+}
+
 void vpmu_port_raise_lcofi(void)
 {
 	stub.lcofis++;

@@ -68,6 +68,9 @@ struct stub {
 	uint64_t ready; /* set, and to be run by the next run */
 	/* Calls of the port so far. */
 	unsigned int starts, stops, steps, prepares, takes, directs, lcofis;
+	/* Observers that ended, and the last one's value. */
+	uint32_t unobserved;
+	uint64_t unobserved_value;
 	uint32_t last_n;    /* entries of the last start */
 	uint64_t last_stop; /* mask of the last stop */
 
@@ -148,5 +151,6 @@ int test_vpmu_retired(void);
 int test_vpmu_count_hs(void);
 int test_vpmu_show(void);
 int test_vpmu_fixed(void);
+int test_vpmu_observe(void);
 
 #endif

@@ -48,7 +48,8 @@ def console():
     with harness.one_at_a_time():
 
         def start(vms, timeout=300, **arguments):
-            words = harness.command(vms, profile="interactive", timeout=timeout, **arguments)
+            arguments.setdefault("profile", "interactive")
+            words = harness.command(vms, timeout=timeout, **arguments)
             child = pexpect.spawn(words[0], words[1:], timeout=timeout, encoding="utf-8",
                                   codec_errors="replace", dimensions=(24, 200), echo=False)
             children.append(child)
@@ -60,9 +61,10 @@ def console():
             child.close(force=True)
 
 
-def pytest_collection_modifyitems(items):
-    """What looks at all runs of the session comes last."""
-    items.sort(key=lambda item: item.name == "test_longest_stay_of_all_tests")
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Takes what a worker process of pytest-xdist noted."""
+    harness.stays += getattr(node, "workeroutput", {}).get("stays", [])
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -74,7 +76,10 @@ def pytest_terminal_summary(terminalreporter):
 
 
 def pytest_sessionfinish(session):
-    """Leaves the counts for the last line of `make test`."""
+    """Leaves the counts for the last line of `make test`; a worker hands over what it noted."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["stays"] = harness.stays
+        return
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     folder = harness.BUILD / "test"
     if reporter and folder.is_dir():

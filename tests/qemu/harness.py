@@ -6,6 +6,7 @@ import fcntl
 import os
 import re
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build"
 GUEST = BUILD / "guest"
+sys.path.append(str(ROOT / "tools"))  # tally_ctl
 
 # Exit statuses of tools/run.
 OK, VM_FAILED, USAGE, REFUSED, DEPENDENCY, TIMEOUT, NO_VERDICT = range(7)
@@ -109,12 +111,22 @@ def perf_counts(lines):
 
 
 @contextlib.contextmanager
-def one_at_a_time():
-    """Two emulators at once would make each other miss their timeouts."""
+def _emulator(kind):
     BUILD.mkdir(exist_ok=True)
     with open(BUILD / "qemu.lock", "w", encoding="ascii") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        fcntl.flock(file, kind)
         yield
+
+
+def one_at_a_time():
+    """For what runs by the host's clock, or needs several of its cores: no other emulator runs
+    meanwhile."""
+    return _emulator(fcntl.LOCK_EX)
+
+
+def side_by_side():
+    """For the exact profile: one core and no clock of the host's, so as many at once as tests do."""
+    return _emulator(fcntl.LOCK_SH)
 
 
 def command(vms, profile="exact", backend="auto", timeout=300, options=()):
@@ -129,24 +141,29 @@ def exit_counts(line):
     return {key: int(value) for key, value in re.findall(r"([a-z-]+)=(\d+)", line)}
 
 
-# (instructions, test, vcpu) of each vcpu's longest stay in HS, of every run in the exact profile.
+# (instructions, test, vcpu) of each vcpu's longest stay in HS, of every run in the exact profile of
+# this process; conftest.py gathers them.
 stays = []
 
 
 def note_stays(result):
-    """Adds a run's vcpus to `stays`."""
+    """Adds a run's vcpus to `stays`, and fails if one of them stayed too long."""
     test = os.environ.get("PYTEST_CURRENT_TEST", "").rsplit(" ", 1)[0]
     for line in result.own:
         found = re.match(r"vm (\S+: vcpu \d+): exits ", line)
         if found:
-            stays.append((exit_counts(line)["longest-stay"], test, found.group(1)))
+            stay = exit_counts(line)["longest-stay"]
+            stays.append((stay, test, found.group(1)))
+            assert stay <= LONGEST_STAY, line
 
 
 def run(vms, until=None, **arguments):
     """Boots a VM tree and waits for its end, or for a line that contains `until`: then the status
     is INTERRUPTED. Other arguments as for command()."""
+    exact = arguments.get("profile", "exact") == "exact"
+    lock = side_by_side() if exact else one_at_a_time()
     # The messages go to a file, so that they cannot fill a pipe that nobody reads.
-    with one_at_a_time(), tempfile.TemporaryFile() as messages:
+    with lock, tempfile.TemporaryFile() as messages:
         with subprocess.Popen(command(vms, **arguments), stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=messages) as process:
             console = bytearray()
@@ -157,7 +174,7 @@ def run(vms, until=None, **arguments):
         messages.seek(0)
         result = Result(process.returncode, console.decode(errors="replace"),
                         messages.read().decode())
-    if arguments.get("profile", "exact") == "exact":
+    if exact:
         note_stays(result)
     return result
 
@@ -189,7 +206,7 @@ def linux_tree(folder, scripts, memory=256, properties="", bootargs="", restarts
 def bare_linux(folder, script, name="bare", timeout=120):
     """Lines of a shell script in the same Debian guest on OpenSBI alone: what a count ought to
     be."""
-    with one_at_a_time():
+    with side_by_side():
         done = subprocess.run(
             ["qemu-system-riscv64", "-machine", "virt",
              "-cpu", "rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on", "-smp", "1", "-m", "512M",

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a program on QEMU and OpenSBI alone, without Tally, in the exact profile."""
 
+import fcntl
 import os
 import subprocess
 
-from harness import ROOT, one_at_a_time
+from harness import BUILD, ROOT, side_by_side
 
 QEMU = os.environ.get("QEMU", "qemu-system-riscv64")
 BIOS = os.environ.get("BIOS", "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin")
@@ -15,7 +16,10 @@ def make(target, makefile=None):
     command = ["make", "-s", "-C", str(ROOT)]
     if makefile:
         command += ["-f", makefile]
-    done = subprocess.run(command + [target], capture_output=True, text=True, check=False)
+    # Tests that run at once must not build one file twice.
+    with open(BUILD / "make.lock", "w", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        done = subprocess.run(command + [target], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return ROOT / target
 
@@ -33,7 +37,7 @@ def run(kernel, bootargs="", cpu="rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=
         command += ["-append", bootargs]
     if initrd:
         command += ["-initrd", str(initrd)]
-    with one_at_a_time():
+    with side_by_side():
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True,
                               timeout=timeout, check=False)
     text = done.stdout.decode(errors="replace").replace("\r", "")

@@ -5,12 +5,14 @@ import hashlib
 import random
 import re
 import string
+import threading
 
 import pexpect
 import pytest
 
 import bare_guests
 import harness
+import programs
 
 LINES = 600
 
@@ -59,9 +61,11 @@ def paste(screen, text, piece=512):
     return "".join(shown)
 
 
-def test_a_long_paste(console):
-    """20,000 bytes for one guest; then to the other with Ctrl-T n, and back."""
-    screen = console(harness.ROOT / "dts/two-linux-shell.dts", timeout=200)
+def test_a_long_paste(console, tmp_path):
+    """20,000 bytes for one guest while a program asks Tally; then to the other with Ctrl-T n, and back."""
+    path = tmp_path / "control"
+    screen = console(harness.ROOT / "dts/two-linux-shell.dts", timeout=200,
+                     options=["--control", path])
     for _ in range(2):
         screen.expect("A shell on (alpha|beta)")
     screen.expect(r"\[alpha\] / # ")
@@ -72,12 +76,18 @@ def test_a_long_paste(console):
     assert len(text) == 20000
     screen.send("cat > /x\r")
     screen.expect(r"cat > /x\r+\n")
+    end, answers = threading.Event(), []
+    program = threading.Thread(target=programs.ask_until, args=(path, end, answers))
+    program.start()
     paste(screen, text)
     screen.send("\x04")
     screen.expect(r"\[alpha\] / # ")
     screen.send("md5sum < /x; wc -c < /x\r")
     screen.expect(r"\[alpha\] ([0-9a-f]{32})  -\r+\n")
     found = screen.match.group(1)
+    end.set()
+    program.join()
+    assert len(answers) > 6
     screen.expect(r"\[alpha\] (\d+)\r+\n")
     assert (found, screen.match.group(1)) == (hashlib.md5(text.encode()).hexdigest(), "20000")
     for name, key in (("beta", "n"), ("alpha", "n"), ("beta", "p"), ("alpha", "1"), ("beta", "2")):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No request of a guest keeps a hart in HS for more than 20,000 instructions."""
+"""No request of a guest keeps a hart in HS for more than 20,000 instructions: here the dearest there
+are. harness.run() checks every other run in the exact profile too, and the session prints the longest."""
 
 import pytest
 
@@ -51,9 +52,3 @@ def test_storm_on_eight_vcpus(tmp_path, backend):
         found = stays(result, name)
         assert list(found) == [f"vcpu {n}" for n in range(8)]
         assert max(found.values()) <= harness.LONGEST_STAY
-
-
-def test_longest_stay_of_all_tests():
-    """conftest.py puts this last. The figure is in the summary of the session."""
-    assert harness.stays, "no run in the exact profile before this one"
-    assert [stay for stay in harness.stays if stay[0] > harness.LONGEST_STAY] == []

@@ -58,12 +58,12 @@ class Prompt:
 def boot(console, tmp_path):
     """(backend) -> the terminal of GUESTS, when both have begun."""
 
-    def start(backend, guests=None):
+    def start(backend, guests=None, text=None, options=(), **arguments):
         plain.make("build/guests/bare.bin")
         tree = tmp_path / "bare.dts"
-        tree.write_text(bare_guests.tree(guests or GUESTS), encoding="utf-8")
-        screen = console(tree, timeout=120, backend=backend,
-                         options=["--include", harness.BUILD / "guests"])
+        tree.write_text(text or bare_guests.tree(guests or GUESTS), encoding="utf-8")
+        screen = console(tree, timeout=120, backend=backend, **arguments,
+                         options=["--include", harness.BUILD / "guests", *options])
         screen.logfile_read = io.StringIO()
         screen.expect("busy: begins")
         return screen
@@ -80,6 +80,31 @@ def to_the_end(screen):
     return as_seen(screen.logfile_read.getvalue())
 
 
+def check_trace(prompt):
+    """Off, there is nothing; on, what the guests do and when, the oldest first, and no more than fits."""
+    assert prompt.ask("trace") == ["no exit was noted"]
+    assert prompt.ask("trace on beta") == ["trace is on"]
+    while len(noted := prompt.objects("trace")) < 8:
+        pass
+    assert {entry["vm"] for entry in noted} == {"beta"}
+    times = [entry["time_us"] for entry in noted]
+    assert times == sorted(times) and times[0] < times[-1]
+    assert "timer" in {entry["cause"] for entry in noted}
+    assert prompt.ask("trace on") == ["trace is on"]
+    while not (calls := [entry for entry in prompt.objects("trace") if entry["cause"] == "ecall"]):
+        pass
+    assert set(calls[0]) == {"vm", "vcpu", "time_us", "cause", "pc", "extension", "function"}
+    assert {entry["vm"] for entry in calls} == {"alpha"}
+    assert prompt.ask("trace off") == ["trace is off"]
+    last = prompt.ask("trace")
+    assert last == prompt.ask("trace") and len(last) <= 64
+    assert re.fullmatch(r"\d+\.\d{6} vm (alpha|beta): vcpu 0: \S+ at [0-9a-f]+, \S+ [0-9a-f]+, "
+                        r"\S+ [0-9a-f]+", last[-1])
+    assert prompt.ask("trace on gamma") == ['trace: no VM is called "gamma"']
+    for wrong in ("trace x", "trace off alpha", "trace on alpha x", "trace --json alpha"):
+        assert "trace takes" in prompt.ask(wrong)[0] or "no such" in prompt.ask(wrong)[0]
+
+
 @harness.both_backends
 def test_every_command_and_the_counts(boot, backend):
     """Each table, plain and as objects, with alpha counting meanwhile: its counts are those of a run
@@ -88,10 +113,10 @@ def test_every_command_and_the_counts(boot, backend):
     prompt = Prompt(screen)
     # First: alpha is at its first filter for some 0.4 s.
     lines = prompt.ask("pmu")
-    assert lines[0] == "vm alpha: vcpu 0: hart 0, counters 1, overflows 0, refusals 0"
+    assert lines[0] == "vm alpha: vcpu 0: hart 0, counters 1, overflows 0, held back 0, refusals 0"
     assert len(lines) == 3, lines
     first = re.fullmatch(r"  counter  4: event 0x2:uk, running, hctr 4, direct, (\d+)", lines[1])
-    assert lines[2:] == ["vm beta: vcpu 0: hart 0, counters 0, overflows 0, refusals 0"]
+    assert lines[2:] == ["vm beta: vcpu 0: hart 0, counters 0, overflows 0, held back 0, refusals 0"]
     alpha, counter, beta = prompt.objects("pmu")
     assert (alpha["vm"], alpha["counters"], beta["vm"], beta["counters"]) == ("alpha", 1, "beta", 0)
     value = counter.pop("value")
@@ -109,8 +134,11 @@ def test_every_command_and_the_counts(boot, backend):
     assert found == [{"vm": name, "state": "running", "vcpus": 1, "harts": [0],
                       "memory": 16 << 20} for name in GUESTS]
 
-    before = prompt.ask("exits")
-    for name, line in zip(GUESTS, before):
+    lines = prompt.ask("exits")
+    before = lines[::2]
+    assert len(lines) == 4
+    for name, line, rates in zip(GUESTS, before, lines[1::2]):
+        assert re.match(r"  per second, for \d+\.\d{3} s: ecall=\d+ timer=\d+ ", rates), rates
         assert line.startswith(f"vm {name}: vcpu 0: exits ")
         assert list(harness.exit_counts(line)) == [*EXITS, "hs-instructions", "longest-stay"]
     after = prompt.objects("exits")
@@ -119,8 +147,12 @@ def test_every_command_and_the_counts(boot, backend):
         earlier = harness.exit_counts(line)
         assert 0 < earlier["hs-instructions"] <= vcpu["hs_instructions"]
         assert all(earlier[cause] <= vcpu[cause] for cause in EXITS)
+        assert vcpu["per_second"] == {
+            cause: (vcpu[cause] - earlier[cause.replace("_", "-")]) * 1000 // vcpu["interval_ms"]
+            for cause in (*EXITS, "hs_instructions")}
         assert 0 < vcpu["longest_stay"] <= harness.LONGEST_STAY
 
+    check_trace(prompt)
     screen.send("exit\r")
     screen.expect("input goes to alpha")
     text = to_the_end(screen)
@@ -162,6 +194,60 @@ def test_stop_start_restart(boot):
         screen.expect(r"\[beta\] busy: begins")
     screen.send("\x14\x14")
     screen.expect("input goes to alpha")
+
+
+def test_top(boot):
+    """Drawn anew in its own place each second until a key is pressed, and that key is no command."""
+    screen = boot("ssccfg", {name: "kind=busy ticks=100000000000" for name in GUESTS})
+    screen.expect("busy: begins")
+    prompt = Prompt(screen)
+    for wrong in ("top 0", "top 61", "top 1x", "top 1 1", "top 99999999999999999999"):
+        assert len(prompt.ask(wrong)) == 1, wrong
+    screen.send("top 1\r")
+    vcpu = r"tally: {:12}  0 running  +\d+ +\d+ +\d+ +\d+ +0 +0\r\n"
+    block = (r"tally: vm +vcpu state +exits/s ecall/s +mmio/s hs-insn/s pmu ovf/s\r\n" +
+             "".join(vcpu.format(name) for name in GUESTS))
+    screen.expect(r"top 1\r\n" + block)
+    for _ in range(2):
+        screen.expect(r"\x1b\[3A\x1b\[J" + block)
+        assert screen.before == ""
+        assert all(len(line) < 80 for line in as_seen(screen.after).splitlines())
+    screen.send("x")
+    assert prompt.wait() == ""
+    # Who goes to a guest looks no longer.
+    screen.send("top 1\r")
+    screen.expect(block)
+    screen.send("\x14n")
+    screen.expect("input goes to beta")
+    assert len(Prompt(screen).ask("vms")) == 2
+
+
+def test_several_harts(boot):
+    """Keys and prompt where the console's hart is one of two: a guest of the other one is looked at,
+    stopped and started from here, too."""
+    guests = {"alpha": "kind=busy ticks=100000000000",
+              "beta": "kind=measure rounds=1000000 length=50000000"}
+    text = bare_guests.tree(guests)
+    last = text.rindex("harts = <0>")
+    text = text[:last] + text[last:].replace("harts = <0>", "harts = <1>")
+    screen = boot("auto", text=text, profile="smp", options=["--harts", "2"])
+    prompt = Prompt(screen)
+    assert [(vm["vm"], vm["state"], vm["harts"]) for vm in prompt.objects("vms")] == [
+        ("alpha", "running", [0]), ("beta", "running", [1])]
+    assert prompt.ask("trace on") == ["trace is on"]
+    while {entry["vm"] for entry in prompt.objects("trace")} != {"alpha", "beta"}:
+        pass
+    for name in guests:
+        screen.send(f"stop {name}\r")
+        screen.expect(f"tally: vm {name}: stopped")
+        screen.send(f"start {name}\r")
+        screen.expect(f"tally: vm {name}: starts again")
+    while not all(vcpu["timer"] for vcpu in prompt.objects("exits")):
+        pass
+    screen.send("\x142")
+    screen.expect("input goes to beta")
+    screen.send("\x01x")
+    screen.expect(pexpect.EOF)
 
 
 def test_editing_and_a_burst(boot):

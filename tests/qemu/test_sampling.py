@@ -273,6 +273,69 @@ def test_tlb_counters_overflow(tmp_path, backend, neighbour):
                      for line in [f"event {event}", *ways]] + ["tlb: ends"]
 
 
+def limit(folder, backend, bootargs, most, beside=()):
+    """The lines of kind `limit` in a VM that may have so many LCOFIs in 10 ms, and the result."""
+    guests = {"alpha": f"sampling=limit limit={most} {bootargs}", **dict(beside)}
+    result = bare_guests.boot(folder, guests, backend=backend,
+                              properties=f"\t\t\tpmu-overflow-limit = <{most}>;")
+    said = f"vm alpha: at most {most} overflow interrupts a vcpu in 10 ms, the rest held back"
+    assert said in result.own
+    return result.vm("alpha"), result
+
+
+def by_hand(most):
+    """What comes of LCOFIs that are held while the guest has them masked: its flag seen to, left
+    alone, and with a WFI that it is to end."""
+    return [f"{most} come, 0 of 3 more; later LCOFIP {later}, made pending {most + later}, "
+            "held back 1" for later in (0, 1, 1)]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("period, most", [(1, 1), (1, 100), (10, 7), (1000, 20)])
+def test_a_limit(tmp_path, backend, period, most):
+    """Alone on the hart: as many as may come do, each in its place, and the next one when the 10 ms
+    are over; the counter counts on meanwhile, its flag set. Event 270 has each that was held."""
+    lines, _ = limit(tmp_path, backend, f"period={period} windows=10", most)
+    first, last = (int(word) for word in lines[0].split(" of ")[1].split()[0:3:2])
+    # From one that Tally holds to the next; in ticks of 100 instructions.
+    assert 99990 <= first <= last <= 100010, lines[0]
+    assert lines[0].startswith(f"limit: {10 * most + 1} samples, 11 windows of ")
+    assert lines[1:] == [f"limit: made pending {10 * most + 1}, held back 10", *by_hand(most),
+                         "limit: ends, 0 wrong"]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_limit_that_is_not_reached(tmp_path, backend):
+    """Some ten a window come; the guest gives up after 6 windows."""
+    lines, _ = limit(tmp_path, backend, "period=50000 windows=3", 1000)
+    assert lines[0].startswith("limit: ") and lines[0].endswith(" 1 windows of 18446744073709551615 "
+                                                               "to 0 ticks")
+    samples = int(lines[0].split()[1])
+    assert samples > 30
+    assert lines[1:] == [f"limit: made pending {samples}, held back 0", "limit: ends, 0 wrong"]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_limit_beside_others(tmp_path, backend):
+    """What is held comes with the vcpu's turn; the neighbour goes on as beside one that samples nothing."""
+    pace = {}
+    for period in (0, 1):
+        stormer = (f"sampling=limit limit=50 period={period} windows=12" if period else
+                   "sampling=storm period=0 ticks=1000000")
+        guests = {"alpha": stormer, "beta": "sampling=pace ticks=500000"}
+        result = bare_guests.boot(tmp_path, guests, backend=backend,
+                                  properties="\t\t\tpmu-overflow-limit = <50>;")
+        pace[period] = int(result.vm("beta")[0].split()[1])
+    lines = result.vm("alpha")
+    first, last = (int(word) for word in lines[0].split(" of ")[1].split()[0:3:2])
+    # Each end is late by a time slice at most.
+    assert 79900 <= first <= last <= 120100, lines[0]
+    assert lines[0].startswith("limit: 601 samples, 13 windows of ")
+    assert lines[1:] == ["limit: made pending 601, held back 12", *by_hand(50),
+                         "limit: ends, 0 wrong"]
+    assert abs(pace[1] - pace[0]) <= 0.02 * pace[0], pace
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_storm_harms_nobody_else(tmp_path, backend):
     """A guest with a period of 1 goes on by an instruction a sample, and the one beside it by what

@@ -21,6 +21,19 @@ def logistic(vcpu):
     return struct.pack(">d", x).hex().lstrip("0")
 
 
+def lanes(vcpu):
+    """What guests/bare/vector.S computes, in 16 elements of 64 bits."""
+    lane = [vcpu + n for n in range(16)]
+    for _ in range(20000):
+        lane = [(x * 6364136223846793005 + 1442695040888963407) % 2**64 for x in lane]
+    return sum(lane) % 2**64
+
+
+def vector_cpu(bits):
+    """The machine of the other tests, with vector registers of so many bits."""
+    return f"rv64,v=on,vlen={bits},sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on"
+
+
 def smp_lines(vcpus):
     """What a guest prints where counts are exact: of one vcpu, two, and so on."""
     lines = []
@@ -80,12 +93,44 @@ def test_placements(tmp_path, harts, vcpus):
         "life: fresh 1, dirty words 0, pmu 0"] * 3
 
 
-def test_vector_instructions_are_not_offered(tmp_path):
-    """A hart that has them: its guests have not, so there is no state to keep apart."""
-    result = bare_guests.boot(tmp_path, {"alpha": "kind=hostile ticks=0"}, options=[
-        "--cpu", "rv64,v=on,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on"])
-    without = bare_guests.boot(tmp_path, {"alpha": "kind=hostile ticks=0"})
-    assert result.vm("alpha") == without.vm("alpha")
+@pytest.mark.parametrize("bits", [128, 256, 1024])
+@pytest.mark.parametrize("vcpus", [1, 2])
+def test_vectors_on_every_vcpu(tmp_path, bits, vcpus):
+    """Vectors and floating point of two guests on one hart: each vcpu's are its own, and 0
+    before it wrote any."""
+    guests = {"alpha": "kind=smp vector=1", "beta": "kind=smp vector=1",
+              "gamma": "kind=marks mark=2 ticks=1000000 vector=1",
+              "delta": "kind=marks mark=3 ticks=1000000 vector=1"}
+    result = bare_guests.boot(tmp_path, guests, vcpus=["0"] * vcpus, options=["--cpu", vector_cpu(bits)])
+    for name in ("alpha", "beta"):
+        lines = result.vm(name)
+        for n in range(vcpus):
+            assert lines[n] == f"{smp_lines(vcpus)[n]}, vector {lanes(n):x}"
+        assert lines[vcpus:] == smp_lines(vcpus)[vcpus:]
+    for name in ("gamma", "delta"):
+        assert result.vm(name) == [f"marks: vector registers of {bits // 8} bytes",
+                                   "marks: ends, 0 wrong"]
+
+
+def test_vectors_on_several_harts(tmp_path):
+    """Profile smp: the same with each vcpu on a hart of its own."""
+    result = bare_guests.boot(
+        tmp_path, {"alpha": "kind=smp rounds=1 vector=1", "beta": "kind=smp rounds=1 vector=1"},
+        profile="smp", vcpus=["0", "1"], options=["--harts", 2, "--cpu", vector_cpu(128)])
+    for name in ("alpha", "beta"):
+        for n, line in enumerate(result.vm(name)[:-1]):
+            assert line.endswith(f", fp {logistic(n)}, errors 0, ipi 2, vector {lanes(n):x}")
+
+
+def test_debian_uses_vectors(linux):
+    """Its kernel finds the extension, and counts are as ever."""
+    script = ("grep -o 'rv64[a-z]*' /proc/cpuinfo\n"
+              "perf stat -x, -e instructions:u work 3000000 2>&1\n")
+    result = linux({"alpha": script, "beta": script}, options=["--cpu", vector_cpu(256)])
+    for name in ("alpha", "beta"):
+        lines = result.guest_output(name, name)
+        assert lines[0] == "rv64imafdcv"
+        assert harness.perf_counts(lines) == {"instructions:u": 3000000}
 
 
 HOTPLUG = """

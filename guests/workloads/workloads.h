@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Programs of fixed length for a Linux guest. Each part of one does the same as the one before. */
+#ifndef GUESTS_WORKLOADS_WORKLOADS_H
+#define GUESTS_WORKLOADS_WORKLOADS_H
+
+struct workload {
+	const char *name;
+	void (*prepare)(void); /* once, not timed; NULL: nothing to do */
+	void (*part)(unsigned long n);
+	unsigned long n; /* in a part */
+};
+
+extern const struct workload workloads[]; /* ends with a NULL name */
+
+/* Says what failed, and ends the process. */
+void __attribute__((noreturn)) die(const char *what);
+
+#endif

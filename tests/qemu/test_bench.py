@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/bench: what it compares and prints, a small part of it from boot to report, and whether one
+more call to the firmware in the world switch is found, by name."""
+
+import copy
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import harness
+import plain
+
+sys.path.insert(0, str(harness.ROOT / "tools"))
+from benchlib import answers, compare, derive, guests, machine, runs, table  # noqa: E402
+
+ACCEPTED = harness.ROOT / "tests" / "bench" / "switch.json"
+
+
+def bench(*arguments, root=harness.ROOT):
+    """A run of the tool."""
+    return subprocess.run([root / "tools/bench", *map(str, arguments)], text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def data(**figures):
+    """What tools/bench writes, with figures {run: {row: number}}."""
+    names = {name.replace("__", "/"): rows for name, rows in figures.items()}
+    return {"format": "tally-bench-1", "set": "quick", "versions": {}, "determinism": {},
+            "runs": {name: {"name": name, "figures": rows, "commands": [], "seconds": 1}
+                     for name, rows in names.items()}}
+
+
+@pytest.fixture
+def files(tmp_path):
+    """write(DATA, ...) -> paths."""
+
+    def write(*all_data):
+        paths = []
+        for n, one in enumerate(all_data):
+            paths.append(tmp_path / f"{n}.json")
+            paths[-1].write_text(json.dumps(one), encoding="utf-8")
+        return paths
+
+    return write
+
+
+def test_what_has_grown_is_named(files):
+    before = data(calls__sbi={"start": 100.0, "stop": 100.0, "gone": 1.0}, linux__bare={"a/alone": 50.0})
+    after = data(calls__sbi={"start": 102.0, "stop": 102.1, "new": 5.0}, linux__bare={"a/alone": 10.0})
+    done = bench("--compare", *files(before, after))
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == ["calls/sbi: stop: 102.1 instructions, 100 before (+2.1 %)",
+                                        "calls/sbi: gone: is not measured any more"]
+    assert bench("--compare", *files(before, after), "--percent", "3").returncode == 1
+    del before["runs"]["calls/sbi"]["figures"]["gone"]
+    done = bench("--compare", *files(before, after), "--percent", "3")
+    assert done.returncode == 0 and done.stdout == "nothing has grown by more than 3 %\n"
+
+
+def test_a_run_that_fails_has_grown():
+    before = data(calls__sbi={"start": 100.0})
+    after = copy.deepcopy(before)
+    after["runs"]["calls/sbi"] = {"failure": "no end"}
+    assert compare.regressions(before, after, 2) == ["calls/sbi: does not come to its end any more"]
+    assert compare.regressions(after, before, 2) == []
+
+
+def test_what_cannot_be_compared(files, tmp_path):
+    other = data(calls__sbi={"start": 1.0})
+    for bad in ({**other, "set": "full"}, data(calls__x={"start": 1.0}), {**other, "format": "2"}, []):
+        done = bench("--compare", *files(other, bad))
+        assert done.returncode == 4 and done.stderr.startswith("tools/bench: "), done
+    assert bench("--compare", tmp_path / "0.json", tmp_path / "none.json").returncode == 4
+
+
+def test_determinism():
+    one = data(a={"x": 1.0, "y": 2.0})["runs"]
+    assert compare.determinism(one, one) == {"a": {"identical": True, "rows": 2, "differ": {}}}
+    two = data(a={"x": 1.0, "y": 3.0})["runs"]
+    found = compare.determinism(one, two)
+    assert found == {"a": {"identical": False, "rows": 2, "differ": {"y": [2.0, 3.0]}}}
+    assert "a: y: 2.0 and 3.0" in table.determinism({"determinism": found})
+    # A run that gave nothing twice is no success.
+    failed = {"a": {"failure": "x"}}
+    assert not compare.determinism(failed, failed)["a"]["identical"]
+
+
+def test_the_table():
+    text = table.text(data(calls__sbi={"start": 1234.0, "stop": 0.5}, calls__opensbi={"start": 7.0}))
+    lines = [line.split() for line in text.splitlines()]
+    assert ["sbi", "opensbi"] in lines and ["start", "1,234", "7"] in lines and ["stop", "0.5", "-"] in lines
+
+
+def test_rows_of_a_guest():
+    lines = ["alone work pipe 100: 10 12 11", "stat-2 work pipe 200: 20 20 20", "stat-2 counted 5",
+             "stat-2 counted <not counted>", "record-100 samples 7", "rows end"]
+    timed, seen = guests.rows(lines + ["record-100 work pipe 300: 1 1 1"], ("pipe",),
+                              ("alone", "stat-2", "record-100"))
+    assert runs.from_rows(timed) == ({"pipe/alone": 1100, "pipe/stat-2": 2000, "pipe/record-100": 100},
+                                     {"pipe/alone": 200, "pipe/stat-2": 0, "pipe/record-100": 0})
+    assert seen["stat-2"]["counted"] == [5, "<not counted>"] and seen["record-100"]["samples"] == 7
+    for broken in (lines, lines[:-1]):
+        with pytest.raises(machine.Failure):
+            guests.rows(broken, ("pipe",), ("alone", "stat-2", "record-100"))
+
+
+def test_overheads():
+    one = data(linux__bare={"pipe/alone": 100.0, "pipe/record-1000": 110.0},
+               linux__ssccfg={"pipe/alone": 200.0, "pipe/record-1000": 210.0})
+    assert derive.overhead(one, "linux/ssccfg", "pipe", "record-1000") == 5
+    assert derive.recording(one) == [("ssccfg", "pipe", 1000, 5, 10, True)]
+    assert answers.trapped_read(one) is None
+
+
+def test_every_run_is_in_the_full_set():
+    found = runs.all_runs()
+    assert all(run.full is not None for run in found.values())
+    assert {run.part for run in found.values()} == {"calls", "switch", "linux", "scale", "kvm"}
+    assert set(done.split()[0] for done in bench("--list", "--set", "full").stdout.splitlines()) == set(found)
+
+
+def test_a_small_part_from_boot_to_report(tmp_path):
+    """One boot of a Debian guest, twice: identical figures, JSON, and a report that needs nothing else."""
+    plain.make("build/guests/workloads/workload")
+    with harness.side_by_side():
+        done = bench("--run", "linux/ssccfg", "--run", "calls/ssccfg", "--repeat", "all", "--jobs", "2",
+                     "--output", tmp_path / "out")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "about" in done.stderr and "100 % " in done.stderr
+    found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    rows = [f"{w}/{c}" for w in runs.SHORT for c in runs.SOME]
+    assert found["determinism"]["linux/ssccfg"] == {"identical": True, "rows": len(rows), "differ": {}}
+    assert found["determinism"]["calls/ssccfg"]["identical"]
+    run = found["runs"]["linux/ssccfg"]
+    assert sorted(run["figures"]) == sorted(rows)
+    # Six instructions a round, and what the kernel does beside.
+    assert 1 < run["figures"]["compute/alone"] / (6 * 30000000) < 1.01
+    assert run["figures"]["compute/alone"] < run["figures"]["compute/record-1000"]
+    assert run["perf"]["record-1000"]["samples"] > 500
+    assert run["commands"] and "--backend ssccfg" in run["commands"][0]
+    assert {"qemu", "opensbi", "kernel", "linux-perf", "compiler", "tally"} <= found["versions"].keys()
+    html = (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert html.count("data:image/svg+xml") == 1 and "http" not in html
+
+
+@pytest.fixture(scope="module")
+def dearer(tmp_path_factory):
+    """The repository with one call to the firmware more in each world switch, built."""
+    root = tmp_path_factory.mktemp("dearer")
+    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+                           cwd=harness.ROOT, check=True, text=True, stdout=subprocess.PIPE).stdout
+    for name in names.strip("\0").split("\0"):
+        if name.split("/")[0] in ("Makefile", "arch", "core", "vpmu", "guests", "tools", "tests"):
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(harness.ROOT / name, root / name)
+    (root / "build").mkdir()
+    (root / "build/guest").symlink_to(os.path.realpath(harness.GUEST))
+    file = root / "core/vcpu.c"
+    text = file.read_text(encoding="utf-8")
+    begin = "void vcpu_put(struct vcpu *vcpu)\n{\n"
+    assert text.count(begin) == 1
+    more = "\t(void)sbi_probe(SBI_EXT_PMU);\n"
+    file.write_text('#include "arch/riscv/sbi.h"\n' + text.replace(begin, begin + more), encoding="utf-8")
+    subprocess.run(["make", "-s", "-C", root, "all", "build/guests/bench.bin"], check=True,
+                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return root
+
+
+def test_one_call_more_in_the_switch_is_found(dearer, tmp_path, files):
+    """By --compare, and by what guards the accepted figures in CI, under the row's name."""
+    accepted = json.loads(ACCEPTED.read_text(encoding="ascii"))
+    before = data(switch__ssccfg={row: costs["ssccfg"] for row, costs in accepted.items()})
+    with harness.side_by_side():
+        done = bench("--run", "switch/ssccfg", "--repeat", "no", "--no-html", "--output",
+                     tmp_path / "after", root=dearer)
+    assert done.returncode == 0, done.stdout + done.stderr
+    again = bench("--compare", *files(before), tmp_path / "after.json")
+    assert again.returncode == 1
+    named = {line.split(": ")[1] for line in again.stdout.splitlines()}
+    assert {"net-none", "net-intercept", "switch/live-0"} <= named
+    # The call is in the switch alone (a vcpu that goes to sleep leaves the hart, too): not in an exit.
+    assert not [row for row in named if row.startswith("stay") and not row.endswith("/wake")], named
+    figures = json.loads((tmp_path / "after.json").read_text(encoding="utf-8"))
+    measured = tmp_path / "table.json"
+    measured.write_text(json.dumps({row: {"ssccfg": cost} for row, cost in
+                                    figures["runs"]["switch/ssccfg"]["figures"].items()}),
+                        encoding="ascii")
+    guard = subprocess.run([harness.ROOT / "tools/bench-switch", "--table", measured, "--against", ACCEPTED],
+                           text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert guard.returncode == 1
+    assert {"net-none", "net-intercept"} <= {line.split()[1] for line in guard.stderr.splitlines()}

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/tally-ctl: programs ask the microvisor over the console's line while guests run."""
+
+import contextlib
+import re
+import socket
+import subprocess
+import threading
+
+import pytest
+
+import bare_guests
+import harness
+import plain
+import programs
+import tally_ctl
+import test_console
+import test_prompt
+
+FLOOD = 1000
+FOREVER = "kind=busy ticks=100000000000"
+
+
+class Run:
+    """tools/run in the exact profile, without a terminal."""
+
+    def __init__(self, process, path):
+        self.process = process
+        self.path = path
+        self.console = ""
+
+    def read_until(self, text):
+        """Until a line contains text; everything, if there is none."""
+        for line in self.process.stdout:
+            self.console += line.decode(errors="replace")
+            if text and text in self.console:
+                return
+        assert not text, self.console
+
+    def ctl(self, *words):
+        """Status, lines of the answer and lines of complaint of tools/tally-ctl."""
+        done = subprocess.run([harness.ROOT / "tools/tally-ctl", "--socket", self.path, *words],
+                              capture_output=True, text=True, check=False, timeout=60)
+        return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
+
+
+@pytest.fixture
+def running(tmp_path):
+    """(guests) -> Run, when its guests are about to start."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(harness.one_at_a_time())
+
+        def start(guests, **arguments):
+            plain.make("build/guests/bare.bin")
+            tree = tmp_path / "bare.dts"
+            tree.write_text(bare_guests.tree(guests), encoding="utf-8")
+            path = tmp_path / "control"
+            process = stack.enter_context(subprocess.Popen(
+                harness.command(tree, timeout=120, options=[
+                    "--include", harness.BUILD / "guests", "--control", path], **arguments),
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE))
+            stack.callback(process.terminate)
+            run = Run(process, path)
+            run.read_until("OpenSBI")
+            return run
+
+        yield start
+
+
+@harness.both_backends
+def test_two_programs_while_guests_count_and_flood(running, backend):
+    """Each answer is whole and its asker's; alpha's counts are those that test_prompt.py has without
+    anybody who asks; of beta's flood no byte is lost, and nobody sees the frames."""
+    run = running({"alpha": test_prompt.GUESTS["alpha"],
+                   "beta": f"kind=chatter lines={FLOOD} by=dbcn"}, backend=backend)
+    end, answers = threading.Event(), ([], [])
+    threads = [threading.Thread(target=programs.ask_until, args=(run.path, end, mine))
+               for mine in answers]
+    for thread in threads:
+        thread.start()
+    run.read_until("measure: ends")
+    end.set()
+    run.read_until(None)
+    for thread in threads:
+        thread.join()
+    assert run.process.wait() == harness.OK
+    result = harness.Result(harness.OK, run.console)
+    assert result.vm("alpha") == [*test_prompt.EXPECTED, "measure: ends, 0 wrong of 8"]
+    assert result.vm("beta") == [test_console.letters(n) for n in range(FLOOD)]
+    assert "tally@" not in run.console and "\x1e" not in run.console
+    for mine in answers:
+        assert len(mine) > 6
+        for command, objects in mine:
+            assert [line["vm"] for line in objects if "counter" not in line] == ["alpha", "beta"]
+            assert all({"vms": "state", "exits": "ecall", "pmu": "vcpu"}[command] in line
+                       for line in objects)
+
+
+def test_each_exit_status(running, tmp_path):
+    """And what Tally is told by something that is no program of ours."""
+    run = running({"alpha": FOREVER})
+    status, lines, complaints = run.ctl("vms")
+    assert (status, complaints) == (0, [])
+    assert re.fullmatch(r"alpha {10} running  up \d+\.\d{3} s, vcpus 1, harts 0, memory 16 MiB",
+                        lines[0])
+    status, lines, _ = run.ctl("exits", "--json")
+    assert status == 0 and lines[0].startswith('{"vm":"alpha","vcpu":0,')
+    assert run.ctl("stop", "gamma") == (
+        1, [], ['tools/tally-ctl: stop: no VM is called "gamma"'])
+    for wrong in (["nonsense"], ["vms", "all"], ["exit"], ["vms\x14n"], ["v" * 65], [" "]):
+        status, lines, complaints = run.ctl(*wrong)
+        assert (status, lines, len(complaints)) == (2, [], 1), wrong
+    nobody = str(tmp_path / "nobody")
+    assert run.ctl("--socket", nobody, "vms") == (
+        4, [], [f"tools/tally-ctl: nobody listens at {nobody}"])
+    # Rubbish on the socket: a complaint for each line, and the next program is served.
+    with socket.socket(socket.AF_UNIX) as rubbish:
+        rubbish.connect(str(run.path))
+        rubbish.sendall(b"\x14n\n" + b"x" * 100000 + b"\n" + bytes(range(256)) + b"\nvms\n")
+        got = b""
+        while b"\n. 0\n" not in got:
+            got += rubbish.recv(4096)
+        assert got.count(b"! a command is") == 4 and got.count(b"= alpha") == 1
+    assert run.ctl("restart", "alpha") == (0, ["alpha is being restarted"], [])
+    run.read_until("vm alpha: starts again")
+    assert run.ctl("stop", "alpha") == (0, ["alpha is being stopped"], [])
+    run.read_until("vm alpha: stopped")
+    run.process.terminate()
+    assert run.process.wait() == harness.INTERRUPTED
+    assert run.ctl("vms")[0] == 4
+
+
+def test_nobody_reads_the_screen(running):
+    """A terminal that takes nothing more, while a guest floods it: programs are answered."""
+    run = running({"alpha": "kind=chatter lines=100000 by=uart", "beta": FOREVER})
+    for _ in range(20):
+        assert run.ctl("vms")[0] == 0
+
+
+def test_a_half_typed_line_and_the_focus(console, tmp_path):
+    """A person at the prompt sees nothing of programs, and loses nothing of what was typed."""
+    plain.make("build/guests/bare.bin")
+    tree = tmp_path / "bare.dts"
+    tree.write_text(bare_guests.tree({"alpha": FOREVER, "beta": FOREVER}), encoding="utf-8")
+    path = tmp_path / "control"
+    screen = console(tree, timeout=120, options=["--include", harness.BUILD / "guests",
+                                                 "--control", path])
+    screen.expect(r"\[beta\] busy: begins\r\n")
+    with tally_ctl.Machine(str(path), timeout=60) as machine:
+        assert machine.objects("vms")[0]["vm"] == "alpha"
+        prompt = test_prompt.Prompt(screen)
+        screen.send("vm")
+        screen.expect("vm")
+        assert len(machine.objects("exits")) == 2
+        screen.send("s --json\r")
+        # Nothing but the echo since "vm".
+        screen.expect(r"s --json\r\ntally: \{")
+        assert screen.before == ""
+        assert "uptime_ms" in prompt.wait()
+        # Half a key, which nobody may come into.
+        screen.send("\x14")
+        assert len(machine.objects("vms")) == 2
+        screen.send("2")
+        screen.expect("input goes to beta")
+        assert screen.before.count("\n") == 0
+        # QEMU's monitor has the line: nobody can ask, and later they can again.
+        screen.send("\x01c")
+        screen.expect(r"\(qemu\) ")
+        with pytest.raises(tally_ctl.NoAnswer, match="monitor"):
+            machine.ask("vms")
+        screen.send("\x01c")
+        while True:
+            with contextlib.suppress(tally_ctl.NoAnswer):
+                assert len(machine.objects("vms")) == 2
+                break

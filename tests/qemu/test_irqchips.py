@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The host's interrupt controllers: a PLIC; an APLIC, alone and with the harts' IMSICs."""
+
+import io
+import re
+
+import pexpect
+import pytest
+
+import bare_guests
+import harness
+import plain
+from test_prompt import Prompt, as_seen
+
+LENGTH = 10000000
+ONE = 2 * LENGTH + 1
+MEASURE = f"kind=measure rounds=1 length={LENGTH}"
+EXPECTED = [
+    f"measure: round 0 event {event} flags {flags}: S {s}, U {u}, odd reads 0"
+    for event in ("0x2", "0x1")
+    for flags, s, u in (("0x0", ONE, ONE), ("0x20", ONE, 0), ("0x40", 0, ONE), ("0x60", 0, 0))
+] + ["measure: ends, 0 wrong of 8"]
+NAMES = {"none": "PLIC", "aplic": "APLIC", "aplic-imsic": "APLIC and IMSIC"}
+
+
+@harness.both_backends
+@pytest.mark.parametrize("aia", NAMES)
+def test_counts_and_typing(console, tmp_path, aia, backend):
+    """Two guests count while commands are typed, faster than they are answered: each is carried out,
+    which takes interrupts that come again as long as there is more; and the counts are exact."""
+    plain.make("build/guests/bare.bin")
+    tree = tmp_path / "bare.dts"
+    tree.write_text(bare_guests.tree({"alpha": MEASURE, "beta": MEASURE}), encoding="utf-8")
+    screen = console(tree, timeout=120, backend=backend,
+                     options=["--include", harness.BUILD / "guests", "--aia", aia])
+    screen.logfile_read = io.StringIO()
+    screen.expect(f"tally: console input by {NAMES[aia]}\r")
+    screen.expect("from entry to the first guest")
+    Prompt(screen)
+    screen.send("".join(f"stop no{n}\r" for n in range(40)))
+    for n in range(40):
+        screen.expect(f'stop: no VM is called "no{n}"')
+    screen.expect("tally: all VMs ended")
+    screen.expect(pexpect.EOF)
+    text = as_seen(screen.logfile_read.getvalue())
+    for name in ("alpha", "beta"):
+        assert re.findall(rf"\[{name}\] (measure: .*)\n", text) == EXPECTED
+    # The commands came while they counted.
+    assert text.index('"no39"') < text.index("[alpha] measure: ends")

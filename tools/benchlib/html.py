@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report: one file that needs nothing else."""
+
+from html import escape
+
+from benchlib import answers, derive, plots, table
+from benchlib.compare import number
+
+STYLE = """
+body { font: 16px/1.5 sans-serif; max-width: 66em; margin: 2em auto; padding: 0 1em; color: #222 }
+h1 { font-size: 1.6em } h2 { font-size: 1.25em; margin-top: 2em; border-top: 1px solid #ccc;
+padding-top: .8em } img { max-width: 100% } dt { font-weight: bold; margin-top: .8em }
+dd { margin: .2em 0 0 0 } p.how { color: #555 } table { border-collapse: collapse; font-size: 13px }
+td, th { padding: 1px 8px; text-align: right; border-bottom: 1px solid #e4e4e4; white-space: nowrap }
+td:first-child, th:first-child { text-align: left } details { margin: 1em 0 }
+.wide { overflow-x: auto } summary { cursor: pointer; font-weight: bold } .off { color: #a33 }
+pre { font-size: 12px; overflow-x: auto; background: #f4f4f4; padding: .6em }
+"""
+
+INTRODUCTION = """
+<p>Tally is a hypervisor whose guests get a performance monitoring unit that counts exactly. This is what
+that costs. Every figure is a number of <b>instructions of all privilege levels</b>, guest, hypervisor and
+firmware together, from the start of something to its end: in this machine (QEMU, <code>-icount
+shift=0</code>) an instruction takes a nanosecond, so a guest that reads the time sees everything that is
+done for it. It says how much is executed, and nothing about caches or pipelines of a real
+processor.</p>
+<p><b>Bare metal</b> is Debian's kernel on OpenSBI alone, <b>Tally</b> the same kernel in a guest, with
+one of two ways to drive the hart's counters (<b>ssccfg</b>: delegated to the hypervisor; <b>sbi</b>: by
+calls to the firmware), and <b>KVM</b> the same kernel in a guest of Linux on the same machine.</p>
+"""
+
+# Title, picture, how to read it, and a further text from the data.
+PICTURES = (
+    ("What single operations cost", plots.calls,
+     "Shorter is better; the scale is logarithmic, each step to the right is ten times as much. "
+     "All of KVM's reads trap. It has no row for samples: half of its overflows are swallowed by QEMU, and "
+     "the guest would wait for ever."),
+    ("What sampling costs, against its rate", plots.rates,
+     "Each line is one machine; lower is better. A workload under perf record takes so many percent "
+     "longer than without, on the same machine. Where a line lies on bare metal's, virtualization adds "
+     "nothing to it. KVM's lines are low because QEMU keeps most samples from it (the table of samples "
+     "is below), and not because its samples are cheap."),
+    ("What a world switch costs, against live counters", plots.switch,
+     "Two VMs give the hart to each other. Left: none of them counts. Full lines: both count the same "
+     "events, so each switch takes the counters from the other. Dotted: the neighbour counts nothing, "
+     "and the counters wait untouched."),
+    ("What company costs", plots.scaling,
+     "1, 2, 4 and 8 guests do the same at once on one hart. A flat line says that a guest's work costs "
+     "the same, however many there are."),
+    ("Bare metal, Tally and KVM", plots.three_way,
+     "How much more is executed for the same work than on bare metal under the same condition; bars to "
+     "the left are cheaper than bare metal. Under perf record KVM is flattered: on this QEMU it gets "
+     "only a few of its samples, see the table of samples."),
+)
+
+
+def html_table(head, rows):
+    """A table; cells are text already."""
+    lines = ["<div class=wide><table><tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>"]
+    lines += ["<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows]
+    return "\n".join(lines + ["</table></div>"])
+
+
+def questions(data):
+    """Answers first."""
+    lines = []
+    for question, answer in answers.QUESTIONS:
+        text = answer(data)
+        if text:
+            lines.append(f"<dt>{question}</dt><dd>{text}</dd>")
+    return "<dl>" + "\n".join(lines) + "</dl>" if lines else ""
+
+
+def pictures(data):
+    """Each picture with its sentence."""
+    lines = []
+    for title, draw, how in PICTURES:
+        figure = draw(data)
+        if figure is not None:
+            lines.append(f'<h2>{title}</h2><p class=how>{how}</p><img alt="{title}" '
+                         f'src="{plots.image(figure)}">')
+    return "\n".join(lines)
+
+
+def sampling(data):
+    """Overhead in guests beside bare metal's, and how many samples were taken."""
+    rows = []
+    for column, workload, rate, here, bare, certain in derive.recording(data):
+        apart = f"{here / bare:.2f}" if certain else "<span class=off>in the noise</span>"
+        rows.append((f"{derive.NAMES[column]}: {workload}, {rate} Hz", f"{here:.3f} %", f"{bare:.3f} %",
+                     apart))
+    if not rows:
+        return ""
+    text = ("<h2>perf record in a guest beside bare metal</h2><p class=how>How much longer a workload takes "
+            "under perf record than without, each compared with its own machine. The last column is the "
+            "guest's overhead divided by bare metal's: below 1, sampling in the guest is cheaper than on "
+            "bare metal. <i>In the noise</i>: the overhead is less than three times what parts of one run lie "
+            "apart.</p><details><summary>All rates and workloads</summary>" +
+            html_table(("where", "overhead", "on bare metal", "ratio"), rows) + "</details>")
+    counted = [c for c in derive.present(data, "linux", tuple(derive.NAMES))
+               if derive.samples(data, f"linux/{c}", "record-1000") is not None]
+    rates = [r for r in (100, 1000, 10000)
+             if any(derive.samples(data, f"linux/{c}", f"record-{r}") is not None for c in counted)]
+    cells = [[derive.NAMES[c]] + [str(derive.samples(data, f"linux/{c}", f"record-{r}") or "-")
+                                 for r in rates] for c in counted]
+    return text + ("<p>Samples that perf took in all workloads together. Few in KVM's rows are QEMU's "
+                   "doing, few in those with the snapshot the Linux driver's (docs/platform.md).</p>" +
+                   html_table(["where"] + [f"{r} Hz" for r in rates], cells))
+
+
+def tables(data):
+    """All figures."""
+    lines = ["<h2>All figures</h2>"]
+    for family, rows, columns, cells in table.groups(data):
+        body = [[escape(row)] + [number(cells[row, c]) if (row, c) in cells else "-" for c in columns]
+                for row in rows]
+        lines.append(f"<details><summary>{escape(table.TITLES.get(family, family))}</summary>" +
+                     html_table([""] + columns, body) + "</details>")
+    return "\n".join(lines)
+
+
+def how_made(data):
+    """Versions, commands, and whether two runs gave the same."""
+    commands = "\n".join(f"# {name} ({run['seconds']} s)\n" + "\n".join(run["commands"])
+                         for name, run in data["runs"].items())
+    failed = [f"<p class=off>{escape(name)} did not come to its end.</p>"
+              for name, run in data["runs"].items() if "failure" in run]
+    return ("<h2>How this was made</h2>" + "".join(failed) +
+            f"<p>{escape(table.determinism(data))}</p>" +
+            html_table(("what", "version"),
+                       [(escape(what), escape(version)) for what, version in data["versions"].items()]) +
+            f"<p>tools/bench --set {data['set']}; the method is in docs/evaluation.md.</p>"
+            f"<details><summary>Commands</summary><pre>{escape(commands)}</pre></details>")
+
+
+def report(data):
+    """The whole file."""
+    return ("<!DOCTYPE html>\n<html lang=en><meta charset=utf-8><title>What a virtual PMU costs</title>"
+            f"<style>{STYLE}</style>\n<h1>What a virtual PMU costs</h1>" + INTRODUCTION +
+            questions(data) + pictures(data) + sampling(data) + tables(data) + how_made(data) + "</html>\n")

@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report's pictures. Each function gives a figure, or None if what it shows was not measured."""
+
+import base64
+import io
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt  # noqa: E402
+
+from benchlib import derive, guests  # noqa: E402
+
+# Told apart by people who do not see colours alike, and by their marks.
+COLOURS = {"bare": "#444444", "opensbi": "#444444", "ssccfg": "#0072b2", "sbi": "#e69f00",
+           "kvm-6.12": "#cc79a7", "kvm-new": "#882255"}
+MARKS = {"bare": "s", "ssccfg": "o", "sbi": "D", "kvm-6.12": "^", "kvm-new": "v"}
+plt.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
+                     "axes.grid": True, "grid.alpha": 0.3, "svg.hashsalt": "tally",
+                     "figure.constrained_layout.use": True})
+
+
+def image(figure):
+    """A figure as an address that holds it."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None})
+    plt.close(figure)
+    return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
+
+
+def bars(axes, rows, columns, value, log=False, label="{:,.0f}"):
+    """Groups of horizontal bars, the first row on top. value(row, column): a number or None."""
+    height = 0.8 / len(columns)
+    for i, column in enumerate(columns):
+        for j, row in enumerate(rows):
+            number = value(row, column)
+            if number is None:
+                continue
+            y = j + (i - (len(columns) - 1) / 2) * height
+            axes.barh(y, number, height * 0.92, color=COLOURS[column],
+                      label=derive.NAMES[column] if j == 0 else None)
+            axes.annotate(label.format(number), (max(number, 0), y), xytext=(3, 0),
+                          textcoords="offset points", va="center", fontsize=7)
+    axes.set_yticks(range(len(rows)), rows)
+    axes.invert_yaxis()
+    axes.grid(axis="y", visible=False)
+    if log:
+        axes.set_xscale("log")
+    handles = [plt.Rectangle((0, 0), 1, 1, color=COLOURS[column]) for column in columns]
+    axes.legend(handles, [derive.NAMES[column] for column in columns], fontsize=8, loc="lower right")
+
+
+CALLS = ("base", "read-direct", "read-trapped", "config-same", "config-other", "start", "stop",
+         "stop-read-start-four", "context-switch", "sample-1000")
+
+
+def calls(data):
+    """Cost per operation."""
+    columns = derive.present(data, "calls", ("opensbi", "ssccfg", "sbi", "kvm-6.12", "kvm-new"))
+    if not columns:
+        return None
+    names = {"base": "empty SBI call", "read-direct": "read a counter", "read-trapped":
+             "read one that traps\n(elsewhere: does not)", "config-same": "configure, as before",
+             "config-other": "configure anew", "start": "start one", "stop": "stop one",
+             "stop-read-start-four": "stop, read, start four", "context-switch":
+             "perf's context switch", "sample-1000": "1,000 instructions\nand a sample"}
+    shown = {names[row]: row for row in CALLS
+             if any(derive.figure(data, f"calls/{c}", row) for c in columns)}
+    figure, axes = plt.subplots(figsize=(9, 0.8 + 0.85 * len(shown)))
+    bars(axes, list(shown), columns, lambda row, c: derive.figure(data, f"calls/{c}", shown[row]), True)
+    axes.set_xlabel("instructions of all privilege levels, to the next instruction of the guest")
+    return figure
+
+
+def rates(data):
+    """Overhead of sampling against its rate."""
+    columns = [c for c in derive.present(data, "linux", derive.THREE_WAY)
+               if derive.overhead(data, f"linux/{c}", "compute", "record-100") is not None]
+    if not columns:
+        return None
+    shown = ("compute", "syscalls", "pipe")
+    figure, all_axes = plt.subplots(1, len(shown), figsize=(10, 3.8), sharey=True)
+    for axes, workload in zip(all_axes, shown):
+        for column in columns:
+            points = [(rate, derive.overhead(data, f"linux/{column}", workload, f"record-{rate}"))
+                      for rate in guests.RATES]
+            points = [(x, y) for x, y in points if y is not None and y > 0]
+            axes.plot(*zip(*points) if points else ([], []), marker=MARKS[column],
+                      color=COLOURS[column], label=derive.NAMES[column])
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_title(workload)
+        axes.set_xticks(guests.RATES, ["100 Hz", "1 kHz", "10 kHz"])
+        axes.minorticks_off()
+    all_axes[0].set_ylabel("percent longer than without perf")
+    all_axes[0].yaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda y, _: f"{y:g}"))
+    all_axes[0].legend(fontsize=8)
+    return figure
+
+
+def switch(data):
+    """What a world switch costs against the counters that are live."""
+    columns = derive.present(data, "switch", ("ssccfg", "sbi"))
+    if not columns:
+        return None
+    figure, axes = plt.subplots(figsize=(7, 3.8))
+    for column in columns:
+        for row, style, what in (("switch", "-", "neighbour counts, too"),
+                                 ("free", ":", "neighbour does not count")):
+            points = []
+            for n in range(6):
+                value = derive.figure(data, f"switch/{column}", f"{row}/live-{n}")
+                stay = derive.figure(data, f"switch/{column}", f"stay/live-{n}")
+                if value is not None and stay is not None:
+                    points.append((n, value - stay))
+            axes.plot(*zip(*points), style, marker=MARKS[column], color=COLOURS[column],
+                      label=f"{derive.NAMES[column]}, {what}")
+    axes.set_xlabel("live counters of each VM")
+    axes.set_ylabel("instructions of a world switch")
+    axes.set_ylim(bottom=0)
+    axes.legend(fontsize=8)
+    return figure
+
+
+def scaling(data):
+    """The price of company."""
+    columns = [c for c in ("ssccfg", "sbi") if len(derive.per_guest(data, c, "compute/alone")) > 1]
+    if not columns:
+        return None
+    figure, all_axes = plt.subplots(1, 2, figsize=(10, 3.8))
+    for axes, workload in zip(all_axes, ("compute", "pipe")):
+        base = derive.per_guest(data, columns[0], f"{workload}/alone")[1]
+        for column in columns:
+            for condition, style in (("alone", ":"), ("stat-2", "--"), ("record-1000", "-")):
+                points = derive.per_guest(data, column, f"{workload}/{condition}")
+                axes.plot(list(points), [100 * (y - base) / base for y in points.values()], style,
+                          marker=MARKS[column], color=COLOURS[column],
+                          label=f"{derive.NAMES[column]}, {condition}")
+        axes.set_xscale("log", base=2)
+        axes.set_xticks((1, 2, 4, 8), ("1", "2", "4", "8"))
+        axes.set_title(workload)
+        axes.set_xlabel("guests on the hart, all doing the same")
+    all_axes[0].set_ylabel("percent dearer for each guest\nthan one guest without perf")
+    all_axes[0].legend(fontsize=8)
+    return figure
+
+
+def three_way(data):
+    """Bare metal, Tally and KVM, as how much longer each workload takes."""
+    columns = derive.present(data, "linux", derive.THREE_WAY[1:])
+    if not columns or not derive.present(data, "linux", ("bare",)):
+        return None
+    conditions = [c for c in ("alone", "stat-2", "record-1000")
+                  if derive.figure(data, "linux/bare", f"compute/{c}") is not None]
+    rows = [w for w in guests.WORKLOADS if derive.figure(data, "linux/bare", f"{w}/alone") is not None]
+    figure, all_axes = plt.subplots(1, len(conditions), figsize=(11, 1 + 0.75 * len(rows)), sharey=True)
+    for axes, condition in zip(all_axes, conditions):
+        bars(axes, rows, columns,
+             lambda row, c, condition=condition: derive.percent_more(
+                 data, f"linux/{c}", f"{row}/{condition}", "linux/bare", f"{row}/{condition}"),
+             label="{:+.1f} %")
+        axes.set_title({"alone": "alone", "stat-2": "under perf stat",
+                        "record-1000": "under perf record, 1 kHz"}[condition])
+        axes.margins(x=0.25)
+        if axes is not all_axes[0]:
+            axes.get_legend().remove()
+            axes.invert_yaxis()
+    figure.supxlabel("percent more instructions than on bare metal under the same condition", fontsize=10)
+    return figure

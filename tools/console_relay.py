@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The serial line of a running machine, shared by a person and by programs (tools/tally-ctl).
+
+What the machine prints goes to a sink, without the frames that answer programs. What a person types
+goes to the machine byte by byte; a program's request goes in between, never inside of a key of Tally's
+or QEMU's. A program connects to a UNIX socket and sends lines, one command each:
+
+  COMMAND         -> "= LINE" for each line of the answer, then ". STATUS" as core/prompt.h has it,
+                     or "! WORDS" where the machine was not even asked
+"""
+import array
+import fcntl
+import os
+import re
+import selectors
+import socket
+import termios
+import time
+
+KEY = b"\x14"        # Ctrl-T, for Tally (core/console.h)
+QEMU_KEY = b"\x01"   # Ctrl-A, for QEMU
+FRAME = re.compile(rb"\x1etally@([0-9A-Za-z]+) ([^\r\n]*)\r?\n")
+FRAME_START = 0x1e
+FRAME_BYTES = 1024   # no frame is longer
+COMMAND = re.compile(rb"[ -~]{1,64}")
+READY = re.compile(rb"tally: \d+ instructions from entry to the first guest")
+# So much may lie unread between here and the machine, where nothing can overtake it; and so long it
+# takes to look whether it was read.
+AHEAD_BYTES = 256
+LOOK_S = 0.005
+TYPED_BYTES = 65536  # more stays in the terminal
+
+
+class Client:
+    """A program that asks."""
+
+    def __init__(self, connection):
+        self.connection = connection
+        self.received = b""
+
+    def send(self, kind, text):
+        """One line. A client that has gone, or never reads, loses the rest."""
+        data = kind + b" " + text + b"\n"
+        try:
+            if self.connection.send(data) < len(data):
+                self.connection.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+
+    def lines(self):
+        """What it has sent since, by line; None at the end."""
+        try:
+            data = self.connection.recv(4096)
+        except OSError:
+            data = b""
+        if not data:
+            return None
+        *whole, self.received = (self.received + data).split(b"\n")
+        if len(self.received) > 4096:
+            self.received = self.received[:4096]
+        return whole
+
+
+class Relay:
+    """to_machine: the write end of the pipe that the machine reads, from_us: the read end;
+    from_machine: what it prints; sink(bytes): takes what is for people; keyboard: the descriptor of
+    what a person types, None: nobody does; qemu_key: QEMU listens to Ctrl-A; path: of the socket for
+    programs, None: there is none."""
+
+    def __init__(self, to_machine, from_us, from_machine, sink, keyboard=None, qemu_key=False,
+                 path=None):
+        self.to_machine, self.from_us, self.from_machine = to_machine, from_us, from_machine
+        self.sink = sink
+        self.keyboard = keyboard
+        self.prefixes = KEY + QEMU_KEY if qemu_key else KEY
+        self.typed = b""      # not yet sent
+        self.requests = []    # likewise
+        self.asked = {}       # id -> client that waits for the answer
+        self.number = 0       # of the last request
+        self.boot = b""       # what was printed so far; None: Tally reads what is sent
+        self.in_monitor = False
+        self.printed = b""    # the beginning of a frame, perhaps
+        self.clients = set()
+        self.wait = selectors.DefaultSelector()
+        self.wait.register(from_machine, selectors.EVENT_READ, self.output)
+        self.listener = None
+        if path:
+            self.listener = socket.socket(socket.AF_UNIX)
+            self.listener.bind(path)
+            self.listener.listen(16)
+            self.wait.register(self.listener, selectors.EVENT_READ, self.accept)
+        self.listen_to_keyboard()
+
+    def run(self, deadline=None):
+        """Until the machine ends. True: the deadline, in time.monotonic(), came first."""
+        look = False
+        while self.from_machine is not None:
+            left = LOOK_S if look else None
+            if deadline is not None:
+                left = min(max(0, deadline - time.monotonic()), left or 1e6)
+            for key, _ in self.wait.select(left):
+                key.data()
+            if deadline is not None and time.monotonic() >= deadline:
+                return True
+            look = self.feed()
+        return False
+
+    def close(self):
+        """Ends all connections; whoever waits for an answer is told why there is none."""
+        for client in self.clients:
+            client.send(b"!", b"the machine has ended")
+            client.connection.close()
+        if self.listener:
+            self.listener.close()
+        self.wait.close()
+
+    # --- From the machine ---------------------------------------------------------------------
+
+    def output(self):
+        """Takes the frames out."""
+        data = os.read(self.from_machine, 65536)
+        if not data:
+            self.wait.unregister(self.from_machine)
+            self.from_machine = None
+            self.sink(self.printed)
+            return
+        rest, plain = self.printed + data, bytearray()
+        while rest:
+            found = FRAME.match(rest)
+            if rest[0] != FRAME_START:
+                n = rest.find(FRAME_START)
+                n = len(rest) if n < 0 else n
+            elif found and found.group(1) in self.asked:
+                self.answer(*found.groups())
+                rest = rest[found.end():]
+                continue
+            elif found or len(rest) > FRAME_BYTES:
+                n = 1  # somebody else's
+            else:
+                break
+            plain += rest[:n]
+            rest = rest[n:]
+        self.printed = rest
+        if self.boot is not None:
+            self.boot += plain
+            if READY.search(self.boot):
+                self.boot = None
+        self.sink(bytes(plain))
+
+    def answer(self, number, text):
+        """One line of the answer to a request, or its end."""
+        end = re.fullmatch(rb"end (\d+)", text)
+        if end:
+            self.asked.pop(number).send(b".", end.group(1))
+        else:
+            self.asked[number].send(b"=", text)
+
+    # --- To the machine -----------------------------------------------------------------------
+
+    def listen_to_keyboard(self):
+        """Or no longer, so that a long paste waits in the terminal."""
+        if self.keyboard is None:
+            return
+        listens = self.keyboard in self.wait.get_map()
+        if not listens and len(self.typed) < TYPED_BYTES:
+            try:
+                self.wait.register(self.keyboard, selectors.EVENT_READ, self.type)
+            except PermissionError:  # a file: nobody types
+                self.keyboard = None
+        elif listens and len(self.typed) >= TYPED_BYTES:
+            self.wait.unregister(self.keyboard)
+
+    def type(self):
+        """Takes what was typed."""
+        data = os.read(self.keyboard, 4096)
+        self.typed += data
+        if not data:
+            self.wait.unregister(self.keyboard)
+            self.keyboard = None
+
+    def room(self):
+        """So many bytes may be sent now."""
+        unread = array.array("i", [0])
+        fcntl.ioctl(self.from_us, termios.FIONREAD, unread)
+        return AHEAD_BYTES - unread[0]
+
+    def feed(self):
+        """Sends what waits, requests first. True: there is more, when the machine has read."""
+        if self.boot is None:
+            while self.requests and self.room() > 0:
+                os.write(self.to_machine, self.requests.pop(0))
+            if self.requests:
+                return True
+        end, room = 0, self.room() if self.typed else 0
+        while end < len(self.typed) and end < room:
+            prefix = self.typed[end] in self.prefixes
+            if prefix and end + 1 == len(self.typed):
+                break  # half a key: a request must not come between the halves
+            if prefix and self.typed[end:end + 2] == QEMU_KEY + b"c":
+                self.in_monitor = not self.in_monitor
+            end += 2 if prefix else 1
+        os.write(self.to_machine, self.typed[:end])
+        self.typed = self.typed[end:]
+        self.listen_to_keyboard()
+        return bool(self.typed) and end >= room
+
+    # --- Programs -----------------------------------------------------------------------------
+
+    def accept(self):
+        """A program comes."""
+        client = Client(self.listener.accept()[0])
+        client.connection.setblocking(False)
+        self.clients.add(client)
+        self.wait.register(client.connection, selectors.EVENT_READ, lambda: self.serve(client))
+
+    def serve(self, client):
+        """A program has sent something, or goes."""
+        lines = client.lines()
+        if lines is None:
+            self.wait.unregister(client.connection)
+            client.connection.close()
+            self.clients.remove(client)
+            return
+        for line in lines:
+            if not COMMAND.fullmatch(line):
+                client.send(b"!", b"a command is 1 to 64 characters of printable ASCII")
+            elif self.in_monitor:
+                client.send(b"!", b"the console is QEMU's monitor now (Ctrl-A c)")
+            else:
+                self.number = self.number % 999999 + 1
+                name = b"r%d" % self.number
+                self.asked[name] = client
+                self.requests.append(KEY + b"=" + name + b" " + line + b"\r")

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asks the microvisor of a machine that tools/run has started, while its guests run.
+
+  with Machine(timeout=10) as machine:
+      for vm in machine.objects("vms"):
+          print(vm["vm"], vm["state"])
+      status, lines = machine.ask("stop beta")
+
+tools/tally-ctl is this for the shell. The commands are those of the prompt; README.md has them.
+"""
+import json
+import os
+import socket
+import time
+
+TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+# Where tools/run puts its sockets: PID.sock.
+FOLDER = os.path.join(TOP, "build", "control")
+
+# What became of a command (core/prompt.h).
+DONE, FAILED, WRONG = range(3)
+
+
+class Unreachable(Exception):
+    """There is no machine that could be asked, or not one alone."""
+
+
+class NoAnswer(Exception):
+    """The machine ended before it answered, or cannot answer now."""
+
+
+class BadCommand(Exception):
+    """Nothing that could be a command: it was not sent."""
+
+
+def connect(path):
+    """A connection to the socket at path; None if nobody listens there."""
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        connection.connect(path)
+    except OSError:
+        connection.close()
+        return None
+    return connection
+
+
+def find():
+    """The connection to the only machine that runs."""
+    found = {}
+    for name in sorted(os.listdir(FOLDER)) if os.path.isdir(FOLDER) else ():
+        if name.endswith(".sock"):
+            path = os.path.join(FOLDER, name)
+            found[path] = connect(path)
+    alive = [path for path, connection in found.items() if connection]
+    if len(alive) == 1:
+        return found[alive[0]]
+    for path in alive:
+        found[path].close()
+    if alive:
+        raise Unreachable("several machines run; --socket says which: " + ", ".join(alive))
+    raise Unreachable("no machine runs (no socket in %s that answers)" % FOLDER)
+
+
+class Machine:
+    """A running machine. path: of its socket; None: the only one that runs. timeout: for each
+    answer, in seconds; None: for ever."""
+
+    def __init__(self, path=None, timeout=10):
+        self.connection = connect(path) if path else find()
+        if not self.connection:
+            raise Unreachable("nobody listens at " + path)
+        self.timeout = timeout
+        self.received = b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        self.connection.close()
+
+    def line(self, deadline):
+        """The next line that comes."""
+        while b"\n" not in self.received:
+            if deadline is not None:
+                self.connection.settimeout(max(0.001, deadline - time.monotonic()))
+            try:
+                data = self.connection.recv(65536)
+            except ConnectionError:
+                data = b""
+            if not data:
+                raise NoAnswer("the machine has ended")
+            self.received += data
+        line, self.received = self.received.split(b"\n", 1)
+        return line.decode(errors="replace")
+
+    def ask(self, command):
+        """What became of a command, and the lines of the answer. TimeoutError: there was none in
+        time; the machine must not be asked again then."""
+        if not (command.strip() and len(command) <= 64 and command.isascii() and command.isprintable()):
+            raise BadCommand("a command is 1 to 64 characters of printable ASCII")
+        deadline = None if self.timeout is None else time.monotonic() + self.timeout
+        try:
+            self.connection.sendall(command.encode() + b"\n")
+        except ConnectionError as error:
+            raise NoAnswer("the machine has ended") from error
+        lines = []
+        while True:
+            kind, _, text = self.line(deadline).partition(" ")
+            if kind == "!":
+                raise NoAnswer(text)
+            if kind == ".":
+                return int(text), lines
+            lines.append(text)
+
+    def objects(self, command):
+        """The answer to a command that tells something, as a list of dictionaries."""
+        status, lines = self.ask(command + " --json")
+        if status != DONE:
+            raise BadCommand("; ".join(lines))
+        return [json.loads(line) for line in lines]

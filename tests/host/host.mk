@@ -38,7 +38,8 @@ HOST_SRC_vplic := tests/host/test_vplic.c core/vplic.c
 HOST_TESTS += wake_times
 HOST_SRC_wake_times := tests/host/test_wake_times.c core/wake_times.c
 
-CONSOLE_SRC := core/console.c core/console_draw.c core/console_keys.c core/console_prompt.c core/console_request.c \
+CONSOLE_SRC := core/console.c core/console_draw.c core/console_full.c \
+	core/console_keys.c core/console_prompt.c core/console_request.c \
 	core/console_line.c core/ansi.c core/printf.c
 
 HOST_TESTS += console
@@ -46,6 +47,9 @@ HOST_SRC_console := tests/host/test_console.c tests/host/console_log.c $(CONSOLE
 
 HOST_TESTS += console_live
 HOST_SRC_console_live := tests/host/test_console_live.c tests/host/console_log.c $(CONSOLE_SRC)
+
+HOST_TESTS += console_full
+HOST_SRC_console_full := tests/host/test_console_full.c tests/host/console_log.c $(CONSOLE_SRC)
 
 HOST_TESTS += console_request
 HOST_SRC_console_request := tests/host/test_console_request.c tests/host/console_log.c $(CONSOLE_SRC)

@@ -141,7 +141,7 @@ void random_op(struct chance *c, uint32_t refusals, bool observers, struct op *o
 	} else if (which < 930) {
 		pick_write(c, op);
 	} else if (which < 980) {
-		op->kind = OP_SWITCH;
+		op->kind = which < 970 ? OP_SWITCH : OP_MOVE;
 		op->a[0] = below(c, VCPUS);
 	} else if (which < 990) {
 		op->kind = OP_OVERFLOW;
@@ -178,6 +178,11 @@ static void pick_hctrs(struct chance *c, struct fake_hart_config *config, bool h
 		default:
 			config->hctrs[e] = FAKE_PROGRAMMABLE;
 		}
+	}
+	if (kind != 1 && percent(c, 60)) {
+		config->hctrs[FAKE_CYCLES] |= 1;
+		config->hctrs[FAKE_INSNS] |= 4;
+		random_count.epochs_fixed++;
 	}
 	random_count.epochs_homes += kind == 0;
 	random_count.epochs_homes_collide += kind == 1;

@@ -13,6 +13,7 @@ import pytest
 
 import bare_guests
 import harness
+import perf_events
 import plain
 import tally_ctl
 import test_control
@@ -185,6 +186,21 @@ def test_output(running):
         ["exits", "alpha"], ["exits", "beta"]]
     # Nothing of all that goes on.
     assert run.ctl("observed") == (0, [], [])
+
+
+def test_names_of_events():
+    """Tally's own are those of vpmu/tally_events.h, perf's have the numbers of the SBI."""
+    header = (harness.ROOT / "vpmu/tally_events.h").read_text(encoding="utf-8")
+    defined = re.findall(r"define TALLY_EVENT_(\w+) +(\d+)U", header)
+    assert dict(perf_events.groups())["Tally's own events"] == {
+        name.lower().replace("_", "-"): 0xF0000 + int(code) for name, code in defined
+        if name != "FIRST"}
+    for name, event in (("instructions:u", "0x2:u"), ("dTLB-load-misses", "0x10019:uk"),
+                        ("iTLB-load-misses:k", "0x10021:k"), ("dTLB-store-misses:ku", "0x1001b:uk"),
+                        ("exits", "0xf0100:uk"), ("fw-set-timer", "0xf0005:uk"),
+                        ("r8000000000000100", "0xf0100:uk"), ("r1234:u", "0x20000/0x1234:u"),
+                        ("r1000000000000", "0x30000/0x1000000000000:uk")):
+        assert perf_events.parse(name) == event
 
 
 def test_wrong_use(running, tmp_path):

@@ -254,6 +254,28 @@ def test_as_many_as_there_are_and_a_restart(running):
             pass
 
 
+@harness.both_backends
+def test_the_clock_of_hs(running, backend):
+    """A guest that counts two filters of instructions has the second on instret, by which Tally counts
+    its own work: what is observed of that ends then."""
+    run = running({"alpha": "kind=waits filter=u own=both", "beta": FOREVER}, backend=backend)
+    run.read_until("waits: begins")
+    with tally_ctl.Machine(str(run.path), timeout=60) as machine:
+        assert machine.objects("observe alpha 0xf0109")[0]["ended"] == (
+            "the guest counts something else on that counter")
+        machine.ask("stop alpha")
+        run.read_until("vm alpha: stopped")
+        numbers = [begin(machine, vm, event)["observation"]
+                   for vm, event in (("alpha", "0xf0109"), ("alpha", "0xf0100"), ("beta", "0xf0109"))]
+        machine.ask("start alpha")
+        run.console = ""
+        run.read_until("waits: begins")
+        clock, exits, other = [machine.objects(f"observed {number}")[0] for number in numbers]
+    assert clock["ended"] == "the guest needed that counter"
+    assert exits["ended"] is other["ended"] is None
+    assert min(clock["value"], exits["value"], other["value"]) > 0
+
+
 def test_the_machine_ends(running):
     """What was known last is told."""
     run = running({"alpha": "kind=busy ticks=8000000"})

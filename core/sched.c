@@ -165,6 +165,17 @@ static void timer_came(struct vcpu *vcpu)
 	vcpu_set_virq(vcpu, IRQ_VSTI, true);
 }
 
+/* Its PMU wants to look at a counter, now or later. */
+static void look(struct vcpu *vcpu, uint64_t now)
+{
+	if (now < vcpu->look_at) {
+		vcpu_set_wake(vcpu);
+		return;
+	}
+	vcpu->look_at = ~0UL;
+	vpmu_look(&vcpu->pmu);
+}
+
 void sched_timer(void)
 {
 	struct pcpu *pcpu = this_pcpu();
@@ -178,6 +189,8 @@ void sched_timer(void)
 			timer_came(vcpu);
 		if (vcpu->few_lcofis)
 			vcpu_lcofi_release(vcpu, now);
+		if (vcpu->look_at != ~0UL)
+			look(vcpu, now);
 		sched_wake_if_interrupted(vcpu);
 	}
 	if (pcpu->current && pcpu->current->timer <= now)

@@ -69,6 +69,9 @@ struct vcpu {
 	atomic_ulong hsm_state;          /* SBI_HSM_STATE_* */
 	uint64_t start_pc, start_opaque; /* written by the one that moved hsm_state to pending */
 
+	/* Host time at which its PMU wants to look at a counter, ~0: never. Not when not resident. */
+	uint64_t look_at;
+
 	bool traced; /* its exits are noted; written by the boot hart */
 
 	/* Private to the home hart. */
@@ -142,6 +145,14 @@ static inline bool vcpu_is_on(struct vcpu *vcpu)
 static inline uint64_t vcpu_lcofi_deadline(const struct vcpu *vcpu)
 {
 	return vcpu->few_lcofis && vcpu->lcofi.held ? vcpu->lcofi.window_end : ~0UL;
+}
+
+/* Makes the hart's timer see to what a vcpu has to be looked at for, while it does not wait. */
+static inline void vcpu_set_wake(struct vcpu *vcpu)
+{
+	uint64_t at = vcpu_lcofi_deadline(vcpu);
+
+	wake_times_set(&vcpu->home->wake, vcpu->index, vcpu->look_at < at ? vcpu->look_at : at);
 }
 
 /* Was the guest in VU when it left? Resident, in the exit that is being handled. */

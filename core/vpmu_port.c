@@ -8,9 +8,13 @@
 #include "arch/riscv/hpm_raw.h"
 #include "core/guest_mem.h"
 #include "core/pcpu.h"
+#include "core/platform.h"
 #include "core/vcpu.h"
 #include "core/vs_interrupts.h"
 #include "vpmu/port.h"
+
+/* A look at a counter that may have wrapped comes so late, 10 us, and the next no sooner. */
+#define LOOKS_HZ 100000U
 
 _Static_assert(VPMU_INH_VS == HPM_INH_VS && VPMU_INH_VU == HPM_INH_VU &&
                    VPMU_COUNT_HS == HPM_COUNT_HS,
@@ -76,6 +80,42 @@ uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
 {
 	hpm_set(&this_pcpu()->hpm, hctr_mask, value, armed);
 	return 0;
+}
+
+/* A stay that is going on is measured by instret: it began as much later as the counter is ahead. */
+void vpmu_port_take(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t value)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	hpm_fixed_take(&pcpu->hpm, hctr.idx, to_hpm(config));
+	if (hctr.idx == 2) {
+		uint64_t ahead = value - csr_read(CSR_INSTRET);
+
+		pcpu->current->ctx.entered_hs += ahead;
+		pcpu->stay_start += ahead;
+	}
+}
+
+void vpmu_port_release(uint64_t hctr_mask)
+{
+	hpm_fixed_release(&this_pcpu()->hpm, hctr_mask);
+}
+
+/*
+ * Never earlier than LOOK_DELAY later, so that many looks at a counter that hardly moves cost the guest
+ * little; and so much later than it can have wrapped, so that one look is enough for one that never
+ * stands still.
+ */
+void vpmu_port_look_after(uint64_t counts)
+{
+	struct pcpu *pcpu = this_pcpu();
+	struct vcpu *vcpu = pcpu->current;
+
+	vcpu->look_at = counts == ~0UL ? ~0UL
+	                               : csr_read(CSR_TIME) + counts / pcpu->counts_a_tick +
+	                                     platform.timebase / LOOKS_HZ;
+	vcpu_set_wake(vcpu);
+	pcpu_resched(pcpu);
 }
 
 /* What counts now decides whether the guest may sleep in VS. That it may again is found out at its

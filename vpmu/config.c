@@ -125,7 +125,7 @@ static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 	vpmu_forget(v, bit);
 	if (former->configured) {
 		/* What the hardware may hold meanwhile is not what this one counts. */
-		if ((vpmu_hw_lctrs(v) & bit) != 0 && v->hctr[hctr.idx].users == 0) {
+		if ((vpmu_hw_lctrs(v) & bit) != 0 && !vpmu_is_used(v, hctr)) {
 			v->owned &= ~bit64(hctr.idx);
 			vpmu_note_event(v, hctr, &former->event);
 		}
@@ -136,8 +136,10 @@ static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 		v->lost |= bit;
 	if (former->overflow)
 		v->overflow |= bit;
-	if ((vpmu_hw_lctrs(v) & bit) != 0)
+	if ((vpmu_hw_lctrs(v) & bit) != 0) {
+		v->careful |= (bit64(hctr.idx) & VPMU_FIXED) != 0;
 		vpmu_note_solo(v, hctr);
+	}
 }
 
 bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
@@ -161,6 +163,12 @@ static bool prepare(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *ev
 	uint64_t bit = bit64(hctr.idx);
 	uint64_t flagged;
 
+	if ((bit & VPMU_FIXED) != 0) {
+		/* Who starts it will take it. */
+		v->careful = true;
+		vpmu_note_event(v, hctr, event);
+		return true;
+	}
 	if (vpmu_holds(v, hctr, event) ||
 	    (v->hctr[hctr.idx].users != 0 && vpmu_event_equal(&v->hctr[hctr.idx].event, event)))
 		return true;

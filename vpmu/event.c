@@ -68,10 +68,11 @@ static bool event_exists(const struct vpmu *v, uint32_t event_idx, uint64_t even
 	}
 }
 
-/* Counters 0 and 2 have rules of their own, see assign.c. */
+/* The fixed counters come second, see assign.c. */
 static uint32_t only_home(uint64_t hctrs)
 {
-	return (hctrs & (hctrs - 1)) == 0 && hctrs > 4 ? lowest_bit(hctrs) : 0;
+	hctrs &= ~VPMU_FIXED;
+	return (hctrs & (hctrs - 1)) == 0 && hctrs != 0 ? lowest_bit(hctrs) : 0;
 }
 
 /* Those that count rightly an event that exists, which is brought into the form for comparing. */
@@ -99,6 +100,9 @@ static bool look_up(struct vpmu *v, unsigned long event_idx, uint64_t event_data
 	if (vpmu_event_is_fw(event))
 		return true;
 	*hctrs = hart_hctrs(v, event) & v->policy.hctrs;
+	/* HS may be counting itself with one of them. */
+	if (v->policy.count_hs)
+		*hctrs &= ~VPMU_FIXED;
 	/* By this name; raw events differ by their data, too. */
 	if (*hctrs != 0 && !vpmu_event_is_raw((uint32_t)event_idx))
 		*vpmu_known_place(v, event_idx) = (struct vpmu_known){
@@ -138,5 +142,6 @@ uint64_t vpmu_event_hctrs(const struct vpmu *v, unsigned long event_idx, uint64_
 	    .event_data = event_data,
 	    .inhibit = vpmu_reduced_filter(v, config_flags),
 	};
-	return hart_hctrs(v, event);
+	/* The fixed counters are for guests, who ask for two filters of an event. */
+	return hart_hctrs(v, event) & ~VPMU_FIXED;
 }

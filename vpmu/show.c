@@ -43,7 +43,7 @@ static void describe_hw(const struct vpmu *v, uint32_t counter_idx, bool same_ha
 	view->hctr = hctr.idx;
 	view->inhibit = h->event.inhibit;
 	view->event_data = h->event.event_data;
-	others = h->users & ~bit64(counter_idx);
+	others = h->users & ~(bit64(counter_idx) | VPMU_HS_USES);
 	if (counter_idx >= VPMU_OBSERVER(0))
 		others &= v->all_lctrs;
 	view->shared = others != 0;

@@ -83,8 +83,12 @@ struct vpmu_hctr {
 	uint64_t count; /* when last looked at */
 	/* What it was last made to hold for this vcpu: what all its users count. */
 	struct vpmu_hw_config event;
-	uint64_t users; /* configured lctrs that it backs, observers among them */
+	uint64_t users; /* configured lctrs that it backs, observers among them, and VPMU_HS_USES */
 };
+
+/* HS is a user of the fixed counters for ever, in place of lctr 1, which nobody has: no other is
+ * ever alone there. */
+#define VPMU_HS_USES UINT64_C(2)
 
 /* An event that may be counted, as it was found when first asked for. Private to vpmu/. */
 struct vpmu_known {
@@ -131,6 +135,10 @@ struct vpmu {
 	 * CPU_CYCLES or INSTRUCTIONS that count VS [0], VU [1]. */
 	uint64_t wfi;
 	uint64_t retires[2];
+
+	/* It counts HS, or has a counter on a fixed one: what does not concern most. */
+	bool careful;
+	bool looks; /* what vpmu_port_look_after() was told has yet to come */
 
 	bool lcofi_due; /* a wrap was found and LCOFI not yet raised; false between calls */
 
@@ -248,6 +256,9 @@ static inline uint32_t vpmu_scountovf(const struct vpmu *v)
 
 /* The hart took an LCOFI, or may have one pending. */
 void vpmu_overflow(struct vpmu *v);
+
+/* It is time for what vpmu_port_look_after() was told. */
+void vpmu_look(struct vpmu *v);
 
 /* Tally served or saw a firmware event of this vcpu. May be called at any time. */
 static inline void vpmu_fw_event(struct vpmu *v, uint32_t code)

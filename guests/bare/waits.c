@@ -5,13 +5,15 @@
  *   filter=u    it waits in S, and instructions in U are counted; filter=k: the other way round
  *   own=yes     it counts them, too, reads its counter at each wait, and prints by how much that has
  *               grown since the wait before; own=restarts: and stops it, with a new value, in between
- * length= rounds of two instructions are the work in each of the modes.
+ * length= rounds of two instructions are the work in each of the modes, and calls= illegal instructions
+ * and calls of SET_TIMER.
  */
 #include "guests/bare/bare.h"
 
 #define UART_RBR ((volatile uint8_t *)0x10000000)
 #define UART_LSR ((volatile uint8_t *)0x10000005)
 #define LSR_DR   0x01
+#define ILLEGAL  0xffffffffU
 
 static uint64_t no_counter(void)
 {
@@ -32,6 +34,17 @@ static uint64_t wait(uint64_t read)
 static void spin(uint64_t rounds)
 {
 	__asm__ volatile("1: addi %0, %0, -1; bnez %0, 1b" : "+r"(rounds));
+}
+
+/* What firmware counts. */
+static void call(uint64_t n)
+{
+	for (; n; n--) {
+		trap_guard();
+		insn_run(ILLEGAL, 0);
+		trap_unguard();
+		sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, ~0UL, 0, 0, 0, 0, 0);
+	}
 }
 
 struct own {
@@ -78,6 +91,7 @@ int waits(uint64_t hartid)
 		last = value;
 		skipped = 0;
 		spin(length);
+		call(bootarg_num("calls", 0));
 		user_run(user_call, length, (uint64_t)spin);
 		if (restarts) {
 			/* What it misses while it is stopped is not to be much: in U there is nothing. */

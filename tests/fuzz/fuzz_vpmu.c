@@ -230,9 +230,13 @@ static void decode_hart(struct input *in, struct fake_hart_config *hart)
 	hart->misuse = world_misused;
 	if ((liberties & 64) && !hart->skid && !hart->no_armed_cache_events)
 		hart->width = 48;
-	/* Two events that share a home. */
-	if ((liberties & 128) && !(liberties & 1))
+	/* Two events that share a home, or fixed counters with filters. */
+	if ((liberties & 128) && !(liberties & 1)) {
 		hart->hctrs[FAKE_DTLB_LOAD] = hart->hctrs[FAKE_INSNS];
+	} else {
+		hart->hctrs[FAKE_CYCLES] |= 1;
+		hart->hctrs[FAKE_INSNS] |= 4;
+	}
 }
 
 static void decode_policy(struct input *in, uint32_t width, struct vpmu_policy *policy,

@@ -179,6 +179,11 @@ static void pick_hctrs(struct chance *c, struct fake_hart_config *config, bool h
 			config->hctrs[e] = FAKE_PROGRAMMABLE;
 		}
 	}
+	if (kind != 1 && percent(c, 60)) {
+		config->hctrs[FAKE_CYCLES] |= 1;
+		config->hctrs[FAKE_INSNS] |= 4;
+		random_count.epochs_fixed++;
+	}
 	random_count.epochs_homes += kind == 0;
 	random_count.epochs_homes_collide += kind == 1;
 	random_count.epochs_pairs += kind == 2;

@@ -185,6 +185,7 @@ int main(void)
 	failed += test_vpmu_retired();
 	failed += test_vpmu_count_hs();
 	failed += test_vpmu_show();
+	failed += test_vpmu_fixed();
 	failed += test_vpmu_observe();
 	return failed;
 }

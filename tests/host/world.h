@@ -122,6 +122,7 @@ struct vcpu {
 	X(lcofi_pending_at_switch)                                                                 \
 	X(lcofi_from_hs)                                                                           \
 	X(overflow_for_nothing)                                                                    \
+	X(looks)                                                                                   \
 	X(faults)                                                                                  \
 	X(resets)                                                                                  \
 	X(resets_with_shmem)                                                                       \

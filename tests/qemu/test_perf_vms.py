@@ -23,6 +23,7 @@ TOOL = harness.ROOT / "tools/perf-vms"
 FOREVER = "kind=busy ticks=100000000000"
 LENGTH = 1000000
 ROUNDS = 4
+CALLS = 7
 # The jump to the work, two instructions a round and the return, and the ecall.
 USER_WORK = 2 * LENGTH + 3
 QUIET_NS = 30_000_000  # longer than the guest's work in the other mode, in turns with its neighbour
@@ -55,7 +56,8 @@ def test_equals_what_the_guest_counts(console, tmp_path, backend, mode, own):
     plain.make("build/guests/bare.bin")
     tree = tmp_path / "bare.dts"
     tree.write_text(bare_guests.tree({
-        "alpha": f"kind=waits filter={mode} rounds={ROUNDS + 1} length={LENGTH} {own}",
+        "alpha": f"kind=waits filter={mode} rounds={ROUNDS + 1} length={LENGTH} "
+                 f"calls={CALLS} {own}",
         "beta": FOREVER}), encoding="utf-8")
     path = tmp_path / "control"
     screen = console(tree, timeout=60, backend=backend,
@@ -66,6 +68,8 @@ def test_equals_what_the_guest_counts(console, tmp_path, backend, mode, own):
     with tally_ctl.Machine(str(path), timeout=30) as machine:
         number = begin(machine, "alpha", f"0x2:{mode}")["observation"]
         other = begin(machine, "beta", "0x2:u")["observation"]
+        # What M-mode sees first, and what only Tally does.
+        firmware = [begin(machine, "alpha", event)["observation"] for event in ("0xf0004", "0xf0005")]
         line = quiet(machine, number)
         assert line["shared"] == (own != "")
         values = [line["value"]]
@@ -76,6 +80,8 @@ def test_equals_what_the_guest_counts(console, tmp_path, backend, mode, own):
         (line,) = machine.objects(f"unobserve {number}")
         assert line["value"] == values[-1]
         assert machine.objects(f"unobserve {other}")[0]["value"] == 0
+        assert [machine.objects(f"unobserve {n}")[0]["value"] for n in firmware] == [
+            CALLS * ROUNDS] * 2
         assert machine.objects("observed") == []
     screen.send("x")
     screen.expect(rf"waits: {ROUNDS}: \d+\r+\n")
@@ -169,6 +175,14 @@ def test_output(running):
     lines, _ = perf_vms(run, "-e", "exits", "-x;", "-I", "100", "--vm", "beta", "--duration", "0.25")
     assert all(re.fullmatch(r"\d+\.\d{9};\d+;;exits;beta;\d+;100\.00", line) for line in lines)
     assert "longest-stay" in "".join(perf_vms(run, "--list")[0])
+    tool = subprocess.Popen([TOOL, "--socket", run.path, "-e", "exits", "-x,"], text=True,
+                            stdout=subprocess.PIPE)
+    while not run.ctl("observed")[1]:
+        pass
+    tool.terminate()
+    lines = tool.communicate(timeout=30)[0].splitlines()
+    assert tool.returncode == 0 and [line.split(",")[2:4] for line in lines] == [
+        ["exits", "alpha"], ["exits", "beta"]]
     # Nothing of all that goes on.
     assert run.ctl("observed") == (0, [], [])
 

@@ -43,9 +43,8 @@ def trapped_read(data):
              for b in ("ssccfg", "sbi") for row in ("pipe/stat-2",)]
     worst = [pair for pair in worst if pair[0] is not None]
     if worst:
-        text += ("A process switch under perf stat reads each counter: with all reads trapped the pipe "
-                 "workload, which does nothing but switch, takes " +
-                 " and ".join("%.1f %% longer (%s)" % pair for pair in worst) + ".")
+        text += ("Linux seldom reads: with all reads trapped, the pipe between two processes under perf "
+                 "stat takes " + " and ".join("%+.2f %% (%s)" % pair for pair in worst) + " longer.")
     return text
 
 

@@ -121,7 +121,7 @@ def tables(data):
 
 def how_made(data):
     """Versions, commands, and whether two runs gave the same."""
-    commands = "\n".join(f"# {name} ({run['seconds']} s)\n" + "\n".join(run["commands"])
+    commands = "\n".join(f"# {name} ({run['seconds']} s)\n" + "\n".join(run["commands"] + run.get("trees", []))
                          for name, run in data["runs"].items())
     failed = [f"<p class=off>{escape(name)} did not come to its end.</p>"
               for name, run in data["runs"].items() if "failure" in run]

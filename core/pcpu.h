@@ -35,6 +35,7 @@ struct pcpu {
 	uint64_t waiting;          /* of vcpus[]: in WFI until an interrupt */
 	uint64_t working;          /* of ready: its VM's next life is being prepared */
 	uint64_t unrobbed;         /* of ready: no steal time has begun, see sched.c */
+	uint64_t counts_a_tick;    /* of host time, at most */
 	uint64_t slice, slice_end; /* how long a turn is, when this one ends; host time */
 	const uint64_t *fp_image;  /* what the FP registers are a copy of; NULL: of nothing */
 	const struct vec_image *vec_image; /* the same of the vector registers */

@@ -98,6 +98,7 @@ void sched_off(struct vcpu *vcpu)
 void sched_remove(struct vcpu *vcpu)
 {
 	sched_off(vcpu);
+	vcpu_end_observers(vcpu);
 	if (vcpu_is_current(vcpu)) {
 		vpmu_reset(&vcpu->pmu);
 		vcpu_put(vcpu);
@@ -128,6 +129,17 @@ static void timer_came(struct vcpu *vcpu)
 	vcpu_set_virq(vcpu, IRQ_VSTI, true);
 }
 
+/* Its PMU wants to look at a counter, now or later. */
+static void look(struct vcpu *vcpu, uint64_t now)
+{
+	if (now < vcpu->look_at) {
+		vcpu_set_wake(vcpu);
+		return;
+	}
+	vcpu->look_at = ~0UL;
+	vpmu_look(&vcpu->pmu);
+}
+
 void sched_timer(void)
 {
 	struct pcpu *pcpu = this_pcpu();
@@ -141,6 +153,8 @@ void sched_timer(void)
 			timer_came(vcpu);
 		if (vcpu->few_lcofis)
 			vcpu_lcofi_release(vcpu, now);
+		if (vcpu->look_at != ~0UL)
+			look(vcpu, now);
 		sched_wake_if_interrupted(vcpu);
 	}
 	if (pcpu->current && pcpu->current->timer <= now)

@@ -17,6 +17,7 @@ void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 	vcpu->ctx.x[REG_A1] = a1;
 	vs_state_reset(&vcpu->vs, pc);
 	vcpu->timer = ~0UL;
+	vcpu->look_at = ~0UL;
 	vcpu->lcofi.held = false;
 	vcpu->lcofi.window_end = 0;
 	vcpu->wfi_traps = true;
@@ -170,6 +171,9 @@ bool vcpu_serve_requests(struct vcpu *vcpu)
 	if (!atomic_load_explicit(&vcpu->requests, memory_order_relaxed))
 		return false;
 	requests = atomic_exchange(&vcpu->requests, 0);
+	/* First: whatever else becomes of the vcpu, somebody waits for an answer. */
+	if (requests & VCPU_REQ_OBSERVE)
+		vcpu_serve_observers(vcpu);
 	if (requests & VCPU_REQ_LIFE)
 		vm_life_serve(vcpu->vm);
 	if (requests & VCPU_REQ_STOP) {

@@ -12,6 +12,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/sbi_spec.h"
 #include "arch/riscv/vs_state.h"
+#include "core/observe.h"
 #include "core/pcpu.h"
 #include "core/vcpu_fw.h"
 #include "core/vcpu_lcofi.h"
@@ -31,7 +32,8 @@ struct vm;
 #define VCPU_REQ_FW_VVMA      BIT(7)
 #define VCPU_REQ_FW_VVMA_ASID BIT(8)
 /* Of vcpu 0: its VM has something to decide (core/vm_life.h). */
-#define VCPU_REQ_LIFE BIT(9)
+#define VCPU_REQ_LIFE    BIT(9)
+#define VCPU_REQ_OBSERVE BIT(10) /* something was posted for it, see core/observe.h */
 
 /* Why a vcpu left the guest, for the statistics. */
 enum vcpu_exit {
@@ -61,6 +63,9 @@ struct vcpu {
 	atomic_ulong hsm_state;          /* SBI_HSM_STATE_* */
 	uint64_t start_pc, start_opaque; /* written by the one that moved hsm_state to pending */
 
+	/* Host time at which its PMU wants to look at a counter, ~0: never. Not when not resident. */
+	uint64_t look_at;
+
 	bool traced; /* its exits are noted; written by the boot hart */
 
 	/* Private to the home hart. */
@@ -79,6 +84,7 @@ struct vcpu {
 	struct vcpu_lcofi lcofi;
 	struct vec_image *vec; /* NULL: the VM has no V. Constant after boot */
 	uint64_t fp[33];
+	struct vcpu_observers observers;
 };
 
 static inline struct vcpu *vcpu_of(struct guest_context *ctx)
@@ -123,6 +129,14 @@ static inline bool vcpu_is_on(struct vcpu *vcpu)
 static inline uint64_t vcpu_lcofi_deadline(const struct vcpu *vcpu)
 {
 	return vcpu->few_lcofis && vcpu->lcofi.held ? vcpu->lcofi.window_end : ~0UL;
+}
+
+/* Makes the hart's timer see to what a vcpu has to be looked at for, while it does not wait. */
+static inline void vcpu_set_wake(struct vcpu *vcpu)
+{
+	uint64_t at = vcpu_lcofi_deadline(vcpu);
+
+	wake_times_set(&vcpu->home->wake, vcpu->index, vcpu->look_at < at ? vcpu->look_at : at);
 }
 
 /* Was the guest in VU when it left? Resident, in the exit that is being handled. */

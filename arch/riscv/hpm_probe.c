@@ -200,4 +200,5 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice)
 	 * uses them: configuring sets OF, and no counter is ever armed. They tell nothing then. */
 	if (hpm->delegated || quirks.scountovf_leaks)
 		configure_all(hpm);
+	hpm->fixed = hpm_fixed_probe(hpm);
 }

@@ -180,6 +180,7 @@ static void run(const uint64_t *a)
 	uint32_t events = a[1] & (FAKE_BIT(FAKE_EVENTS) - 1);
 	struct vcpu *vc = resident();
 	uint64_t done = 0;
+	uint32_t looks = 0;
 
 	if (fake_hart_pending())
 		world_take_overflow(vc);
@@ -191,8 +192,19 @@ static void run(const uint64_t *a)
 			break;
 		}
 		model_step(&vc->model, mode, events, part);
+		world_observers_step(vc, mode, events, part);
 		done += part;
 		world_count.runs++;
+		/* Nothing is late on this hart, and that comes right at the wrap. */
+		if (fake_hart_take_look()) {
+			world_count.looks++;
+			vpmu_look(&vc->vpmu);
+			world_check(vc);
+			/* Of a counter that stands still there can be any number: an interval. */
+			stops--;
+			if (++looks > STORM)
+				break;
+		}
 		if (!fake_hart_pending())
 			continue;
 		world_count.overflows++;
@@ -253,7 +265,8 @@ static void retired(bool user)
 
 	world_count.lcofi_pending_at_emulation += fake_hart_pending();
 	vpmu_retired(&vc->vpmu, user);
-	if (!model_retired(&vc->model, user) && port_work() != work)
+	world_observers_step(vc, user ? FAKE_VU : FAKE_VS, FAKE_ON_INSN, 1);
+	if (!model_retired(&vc->model, user) && !world_observers(vc) && port_work() != work)
 		world_differ("an emulated instruction that nobody counts was not cheap");
 	world_note_lost(vc);
 	world_count.emulated_in_vu += user;
@@ -366,6 +379,7 @@ static void reset(void)
 	vc->raises = vc->raises_seen = 0;
 	vc->wraps_seen = 0;
 	vc->of_model = vc->of_library = 0;
+	memset(vc->observers, 0, sizeof(vc->observers));
 	if (fake_hart_running() || fake_hart_direct())
 		world_differ("vpmu_reset() left a counter running or direct");
 	if (fake_hart_pending())
@@ -416,11 +430,16 @@ struct answer world_do(const struct op *op)
 	case OP_RESET:
 		reset();
 		break;
+	case OP_OBSERVE:
+	case OP_UNOBSERVE:
+		world_observe(which, op);
+		break;
 	default:
 		do_call(op, &answer);
 	}
 	fake_hart_fail_prepare(0);
 	fake_hart_refuse_start(0);
+	world_observers_check(resident(), op);
 	world_count.watch_changes += fake_trace.watches - watches;
 	world_count.lcofi_from_hs += fake_trace.hs_wraps - hs_wraps;
 	if (!difference[0])

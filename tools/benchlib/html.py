@@ -50,9 +50,9 @@ PICTURES = (
     ("Bare metal, Tally and KVM", plots.three_way,
      "How much more is executed for the same work than on bare metal under the same condition; bars to "
      "the left are cheaper than bare metal. Under perf record KVM is flattered: on this QEMU it gets "
-     "only a few of its samples, see the table of samples. In forks, 15,000 instructions of each fork in "
-     "a guest are Linux's own: it has no entropy there, which bare metal gets from QEMU's device tree "
-     "(docs/evaluation.md)."),
+     "only a few of its samples, see the table of samples. In forks, about half of what guests pay more "
+     "is Linux's own search for random numbers: bare metal gets a seed from QEMU's device tree, guests "
+     "get none (docs/evaluation.md)."),
 )
 
 

@@ -176,6 +176,7 @@ static void decode_op(struct input *in, struct op *op)
 		break;
 	case OP_RETIRED:
 	case OP_SWITCH:
+	case OP_MOVE:
 		op->a[0] = byte(in);
 		break;
 	case OP_POKE:

@@ -114,9 +114,10 @@ class View:
 
     SCROLL_BACK = 20
     HELD = 10000
+    CONTEXT = 3
     COLOURS = (32, 33, 36, 35, 34, 31)
     PREFIX = re.compile(rb"(?:(?<=[\n\r])|(?<=\x1b\[K))(?:\[([\w-]+)\](?=[ +])|tally(?=[:>]))")
-    FOCUS = re.compile(rb"tally: input goes to (.*) \(Ctrl-T \? for help\)\r?\n")
+    FOCUS = re.compile(rb"tally(?:\x1b\[m)?: input goes to (.*) \(Ctrl-T \? for help\)\r?\n")
     # The beginning of one of these, which will come to its end at once.
     BEGUN = re.compile(rb"(?:(?<=[\n\r])|(?<=\x1b\[K))(\[[\w-]*\]?|t|ta|tal|tall|tally|tally:[^\n]*)\Z")
 
@@ -125,7 +126,8 @@ class View:
         self.names = {}         # name -> colour
         self.last = {}          # name -> its last lines
         self.focus = None       # the guest that has or had it last
-        self.rest = b"\n"       # not yet written, but for the first byte, which is its context
+        self.rest = b"\n"       # not yet written, but for
+        self.written = 1        # so many bytes of context: ESC [ K may come in pieces
         self.full = False
         self.held = collections.deque(maxlen=self.HELD)
         self.missed = 0
@@ -146,15 +148,21 @@ class View:
             return
         data = self.rest + data
         begun = self.BEGUN.search(data)
-        end = begun.start() if begun and self.person else len(data)
-        self.rest = data[max(0, end - 1):]
-        self.write(self.paint(data[:end])[1:])  # no first byte
+        end = begun.start() if begun and (self.person or self.colours) else len(data)
+        # Painted from where it was written to: what is before it is only looked at.
+        self.write(self.paint(data, self.written, end))
+        self.written = min(end, self.CONTEXT)
+        self.rest = data[end - self.written:]
 
-    def paint(self, data):
-        """With colours and last lines."""
-        if self.person:
-            data = self.FOCUS.sub(self.again, data)
-        return self.PREFIX.sub(self.prefix, data) if self.colours else data
+    def paint(self, data, begin, end):
+        """That part, with colours and last lines."""
+        done = []
+        for piece in self.PREFIX.finditer(data, begin, end):
+            done += [data[begin:piece.start()],
+                     self.prefix(piece) if self.colours else piece[0]]
+            begin = piece.end()
+        painted = b"".join(done) + data[begin:end]
+        return self.FOCUS.sub(self.again, painted) if self.person else painted
 
     def colour(self, name):
         """Each guest has its own, as far as there are enough."""
@@ -190,10 +198,11 @@ class View:
             self.missed = 0
             lines = b"".join(line + b"\r\n" for line in self.held)
             self.held.clear()
-            self.rest = b"\n"
+            self.rest, self.written = b"\n", 1
             self.feed(lines)
 
     def flush(self):
         """What was held back for the rest of it."""
-        self.write(self.rest[1:])
-        self.rest = self.rest[-1:]
+        self.write(self.rest[self.written:])
+        self.rest = self.rest[-self.CONTEXT:]
+        self.written = len(self.rest)

@@ -8,6 +8,7 @@
 #include "core/pcpu.h"
 #include "core/platform.h"
 #include "core/sched.h"
+#include "core/trap_loop.h"
 #include "core/vcpu_registers.h"
 
 union hart_stack hart_stacks[MAX_HARTS]
@@ -65,6 +66,7 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	pcpu->index = index;
 	pcpu->isa = isa;
 	pcpu->slice = (uint64_t)platform.timebase / 1000 * PCPU_SLICE_MS;
+	pcpu->alone = platform.roam ? 0 : platform.timebase / TRAP_LOOP_LOOKS_HZ;
 	wake_times_init(&pcpu->wake);
 	pcpu->vs_has.sstc = isa & BIT(ISA_SSTC);
 	pcpu->vs_has.vsiselect = vs_state_probe_vsiselect();

@@ -24,6 +24,7 @@ static const char *const help[] = {
     "  vms, exits, pmu, trace and these with --json: one object a line",
     "top [SECONDS]: what goes on, each 2 seconds, until a key is pressed",
     "start VM, stop VM, restart VM",
+    "move VM VCPU HART: to another of the harts that it may run on",
     "exit, or Ctrl-T twice: back to the guest",
     NULL,
 };
@@ -172,6 +173,18 @@ static void act(struct job *job, uint32_t i, const char *name, char *line)
 	                     name);
 }
 
+static void take_move(struct job *job, const char *name, const char *vcpu, const char *hart,
+                      char *line)
+{
+	struct vm *vm = vm_named(name);
+
+	job->status = PROMPT_FAILED;
+	if (vm)
+		job->status = prompt_move(vm, vcpu, hart, line);
+	else
+		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "move: no VM is called \"%s\"", name);
+}
+
 /* false: it is none of these commands. A line: what is wrong with it. */
 static bool take_observation(struct job *job, const char *name, const char *words[3], char *line)
 {
@@ -221,6 +234,10 @@ static bool understand(struct job *job, char *line)
 
 	if (strcmp(name, "trace") == 0 && *fourth == '\0')
 		return take_trace(job, argument, third, line);
+	if (strcmp(name, "move") == 0 && *word(&at) == '\0') {
+		take_move(job, argument, third, fourth, line);
+		return true;
+	}
 	if (strcmp(name, "top") == 0 && !more)
 		return take_top(job, argument, line);
 

@@ -82,6 +82,10 @@ struct prompt_rates {
 };
 void prompt_rates(enum prompt_asker asker, const struct vcpu *vcpu, struct prompt_rates *rates);
 
+/* core/prompt_move.c: what it answers, a line in any case. */
+enum prompt_status prompt_move(struct vm *vm, const char *vcpu, const char *hart,
+                               char line[PROMPT_LINE_BYTES]);
+
 static inline const struct vcpu *prompt_vcpu(const struct prompt_walk *walk)
 {
 	return vms[walk->vm].vcpus[walk->vcpu];

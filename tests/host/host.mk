@@ -15,8 +15,8 @@ HOST_SRC_vpmu := $(addprefix tests/host/,test_vpmu.c test_vpmu_config.c test_vpm
 	vpmu_stub.c) $(VPMU_SRC)
 
 HOST_TESTS += vpmu_model
-WORLD_SRC := $(addprefix tests/host/,fake_hart.c fake_port.c fake_mem.c model.c model_event.c \
-	model_run.c model_shmem.c world.c world_check.c world_observe.c \
+WORLD_SRC := $(addprefix tests/host/,fake_hart.c fake_port.c fake_harts.c fake_mem.c model.c \
+	model_event.c model_run.c model_shmem.c world.c world_check.c world_observe.c \
 	world_text.c)
 HOST_SRC_vpmu_model := $(addprefix tests/host/,test_vpmu_model.c test_fake_hart.c epoch.c \
 	random_guest.c random_call.c record.c) $(WORLD_SRC) $(VPMU_SRC)

@@ -141,7 +141,7 @@ void random_op(struct chance *c, uint32_t refusals, bool observers, struct op *o
 	} else if (which < 930) {
 		pick_write(c, op);
 	} else if (which < 980) {
-		op->kind = OP_SWITCH;
+		op->kind = which < 970 ? OP_SWITCH : OP_MOVE;
 		op->a[0] = below(c, VCPUS);
 	} else if (which < 990) {
 		op->kind = OP_OVERFLOW;

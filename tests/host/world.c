@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/host/chance.h"
+#include "tests/host/fake_harts.h"
 
 #define STORM 300U /* overflows that one run of a guest may meet */
 
@@ -48,6 +49,7 @@ void world_reset(const struct machine *machine)
 	now = *machine;
 	difference[0] = '\0';
 	fake_hart_reset(&now.hart);
+	fake_harts_begin();
 	memset(world_vcpus, 0, sizeof(world_vcpus));
 	for (uint32_t i = 0; i < VCPUS; i++) {
 		if (now.policy[i].events)
@@ -356,6 +358,7 @@ static void enter(uint32_t next)
 	/* What HS did for others moved nothing of this one. */
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
 		vc->model.c[i].hs_seen += fake_trace.hs_units;
+	fake_harts_select(vc->hart);
 	fake_hart_enter(next + 1);
 	fake_trace.start_calls = 0;
 	vpmu_restore(&vc->vpmu);
@@ -365,6 +368,21 @@ static void enter(uint32_t next)
 		world_differ("a switch in took %llu starts",
 		             (unsigned long long)fake_trace.start_calls);
 	world_count.switches++;
+}
+
+/* At a world switch; the one that was resident goes on, on whatever hart. */
+static void move(uint32_t which)
+{
+	struct vcpu *vc = &world_vcpus[which];
+
+	world_count.moves_resident += which == world_resident;
+	world_count.moves_away += which != world_resident;
+	world_count.moves_counting += vc->vpmu.parked != 0 || vc->vpmu.active != 0;
+	leave();
+	fake_harts_select(vc->hart);
+	fake_harts_abandon(which + 1);
+	vc->hart ^= 1;
+	enter(world_resident);
 }
 
 static void reset(void)
@@ -432,6 +450,9 @@ struct answer world_do(const struct op *op)
 		break;
 	case OP_RESET:
 		reset();
+		break;
+	case OP_MOVE:
+		move(which);
 		break;
 	case OP_OBSERVE:
 	case OP_UNOBSERVE:

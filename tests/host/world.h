@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A machine with some vcpus, each with the library's PMU and the model's, side by side. Whatever
+ * A machine of two harts, of which one runs at a time, with some vcpus, each with the library's PMU and the model's, side by side. Whatever
  * happens there is an operation with all its arguments, so that a list of them can be run again,
  * cut down, decoded from bytes or written to a file. After each one all that the resident vcpu
  * can see of its PMU is compared with the model.
@@ -45,6 +45,7 @@ enum op_kind {
 	OP_OVERFLOW,   /* vpmu_overflow(), due or not */
 	OP_SWITCH,     /* to which vcpu */
 	OP_RESET,      /* HSM stop of the resident one */
+	OP_MOVE,       /* which vcpu: to the other hart, its counters live */
 	OP_OBSERVE,    /* vcpu, observer, event_idx, event_data, flags */
 	OP_UNOBSERVE,  /* vcpu, observer */
 	OP_KINDS,
@@ -77,6 +78,7 @@ struct world_observer {
 struct vcpu {
 	struct vpmu vpmu;
 	struct model model;
+	uint32_t hart;
 	uint64_t raises; /* LCOFIs of this vcpu */
 	/* When last compared: those, the wraps they are for, and the overflow flags of both. */
 	uint64_t raises_seen;
@@ -90,6 +92,9 @@ struct vcpu {
 	X(steps)                                                                                   \
 	X(calls)                                                                                   \
 	X(switches)                                                                                \
+	X(moves_resident)                                                                          \
+	X(moves_away)                                                                              \
+	X(moves_counting)                                                                          \
 	X(overflows)                                                                               \
 	X(runs)                                                                                    \
 	X(direct_reads)                                                                            \

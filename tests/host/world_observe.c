@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "tests/host/fake_harts.h"
 #include "vpmu/observe.h"
 
 uint32_t world_observers(const struct vcpu *vc)
@@ -142,11 +143,14 @@ static void unobserve(struct vcpu *vc, const struct op *op)
 void world_observe(uint32_t which, const struct op *op)
 {
 	struct vcpu *vc = &world_vcpus[which];
+	/* It is done on the vcpu's own hart. */
+	uint32_t before = fake_harts_visit(vc->hart);
 
 	if (op->kind == OP_OBSERVE)
 		observe(vc, op);
 	else
 		unobserve(vc, op);
+	fake_harts_return(before);
 	if (is_resident(vc))
 		world_note_lost(vc);
 }

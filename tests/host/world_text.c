@@ -68,6 +68,8 @@ static int describe_other(const struct op *op, char *text)
 		return snprintf(text, WORLD_TEXT, "LCOFI, or none");
 	case OP_SWITCH:
 		return snprintf(text, WORLD_TEXT, "switch to vcpu %llu", a0 % VCPUS);
+	case OP_MOVE:
+		return snprintf(text, WORLD_TEXT, "vcpu %llu moves", a0 % VCPUS);
 	case OP_OBSERVE:
 		return snprintf(text, WORLD_TEXT,
 		                "observer %llu of vcpu %llu: event %#llx, data %#llx, flags %#llx",

@@ -143,6 +143,7 @@ static void begin(struct vcpu *vcpu, const struct observe_request *request)
 	else {
 		fw_watch(vcpu);
 		o->base = fw_total(vcpu, code);
+		vcpu->fw.clock_observed |= is_by_hs_clock(o);
 	}
 }
 
@@ -208,6 +209,7 @@ void vcpu_observers_lose_clock(struct vcpu *vcpu)
 		look(vcpu, n);
 		o->ended = taken;
 	}
+	vcpu->fw.clock_observed = false;
 }
 
 void vcpu_observer_taken(struct vcpu *vcpu, uint32_t n, uint64_t value)

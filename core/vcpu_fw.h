@@ -14,6 +14,7 @@ struct vcpu;
 struct vcpu_fw {
 	uint32_t watched;            /* codes that somebody counts now ... */
 	uint32_t observed;           /* ... and those of them that are observed */
+	bool clock_observed;         /* so is what HS counts by instret; for who lends that */
 	uint64_t total[FW_EVENTS_M]; /* without what happened since base was taken */
 	uint64_t base[FW_EVENTS_M];  /* the firmware's count when the vcpu became resident */
 	uint64_t lcofis, refusals;

@@ -20,7 +20,7 @@ def bench(*arguments):
                           stderr=subprocess.PIPE)
 
 
-@pytest.mark.parametrize("where", ["sbi", "ssccfg"])
+@pytest.mark.parametrize("where", ["opensbi", "sbi", "ssccfg"])
 def test_no_call_has_grown(where):
     done = bench("--on", where, "--against", ACCEPTED)
     assert done.returncode == 0, done.stderr

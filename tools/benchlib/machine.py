@@ -10,6 +10,8 @@ import shlex
 import subprocess
 import sys
 
+import run_qemu
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 BUILD = os.path.join(TOP, "build")
 GUEST = os.path.join(BUILD, "guest")
@@ -39,7 +41,7 @@ def tool(name):
 @functools.lru_cache(None)
 def bios():
     """The path of OpenSBI."""
-    for path in tool("run").BIOS_PLACES:
+    for path in run_qemu.BIOS_PLACES:
         if os.path.isfile(path):
             return path
     raise Failure("no OpenSBI; `make setup` installs it")
@@ -77,9 +79,8 @@ def console(command, timeout):
 
 def bare_command(kernel, initrd=None, append="", memory="256M"):
     """QEMU with a kernel on OpenSBI alone, in the exact profile."""
-    run = tool("run")
-    command = ["qemu-system-riscv64", "-machine", "virt", "-cpu", run.CPU + NOT_IN_GUESTS, "-smp", "1", "-m", memory,
-               "-display", "none", "-no-reboot", "-serial", "stdio", "-monitor", "none", *run.EXACT,
+    command = ["qemu-system-riscv64", "-machine", "virt", "-cpu", run_qemu.CPU + NOT_IN_GUESTS, "-smp", "1", "-m", memory,
+               "-display", "none", "-no-reboot", "-serial", "stdio", "-monitor", "none", *run_qemu.EXACT,
                "-bios", bios(), "-kernel", kernel]
     if initrd:
         command += ["-initrd", initrd]
@@ -89,7 +90,7 @@ def bare_command(kernel, initrd=None, append="", memory="256M"):
 def tally_command(tree, backend, memory="1G"):
     """tools/run with a VM tree, in the exact profile."""
     return [os.path.join(TOP, "tools", "run"), "--vms", tree, "-i", os.path.join(BUILD, "guests"),
-            "--backend", backend, "--memory", memory, "--cpu", tool("run").CPU + NOT_IN_GUESTS]
+            "--backend", backend, "--memory", memory, "--cpu", run_qemu.CPU + NOT_IN_GUESTS]
 
 
 def first_line(*command):

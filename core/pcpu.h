@@ -38,11 +38,12 @@ struct pcpu {
 	uint64_t counts_a_tick;    /* of host time, at most */
 	uint64_t slice, slice_end; /* how long a turn is, when this one ends; host time */
 	uint64_t alone;            /* so much later one ends whose vcpu nobody else waits for */
-	const uint64_t *fp_image;  /* what the FP registers are a copy of; NULL: of nothing */
-	const struct vec_image *vec_image; /* the same of the vector registers */
-	uint64_t vec_bytes;                /* in one of those; 0: guests have none */
-	bool suspect;                      /* exceptions of the guest come to HS */
-	bool unmask_traps;                 /* hvictl.VTI: see core/vs_interrupts.h */
+	const void
+	    *registers_of;  /* whose FP and vector registers it holds: a vcpu's, nobody's (NULL:
+	                           * zeroes), or who knows (itself). See core/vcpu_registers.h */
+	uint64_t vec_bytes; /* in a vector register; 0: guests have none */
+	bool suspect;       /* exceptions of the guest come to HS */
+	bool unmask_traps;  /* hvictl.VTI: see core/vs_interrupts.h */
 	/* The stay in HS that is going on, as instret when it began, and on whose behalf. */
 	uint64_t stay_start;
 	struct vcpu *stay_of;

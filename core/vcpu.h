@@ -76,8 +76,6 @@ struct vcpu {
 
 	/* Private to the home hart. */
 	bool wfi_traps;  /* hstatus.VTW */
-	bool fp_used;    /* fp[] holds something */
-	bool vec_used;   /* *vec holds something */
 	bool few_lcofis; /* lcofi.limit is not 0 */
 	/* See core/trap_loop.h. */
 	bool suspect;
@@ -88,6 +86,7 @@ struct vcpu {
 	struct vcpu_fw fw;
 	struct vpmu pmu;
 	struct vs_state vs;
+	const void *registers; /* itself: fp[] and *vec hold something; NULL: zeroes are as good */
 	struct vcpu_lcofi lcofi;
 	struct vec_image *vec; /* NULL: the VM has no V. Constant after boot */
 	uint64_t fp[33];

@@ -16,75 +16,41 @@ uint64_t vec_probe(void)
 
 void vcpu_registers_leave(struct vcpu *vcpu)
 {
-	if (vcpu->home->fp_image == vcpu->fp)
-		vcpu->home->fp_image = NULL;
-	if (vcpu->vec && vcpu->home->vec_image == vcpu->vec)
-		vcpu->home->vec_image = NULL;
+	if (vcpu->home->registers_of == vcpu)
+		vcpu->home->registers_of = vcpu->home;
 }
 
 void vcpu_registers_reset(struct vcpu *vcpu)
 {
 	vcpu_registers_leave(vcpu);
-	vcpu->fp_used = false;
-	if (!vcpu->vec)
-		return;
-	vcpu->vs.sstatus |= SSTATUS_VS_CLEAN;
-	vcpu->vec_used = false;
+	vcpu->registers = NULL;
+	if (vcpu->vec)
+		vcpu->vs.sstatus |= SSTATUS_VS_CLEAN;
 }
 
-static void fp_put(struct vcpu *vcpu)
+void vcpu_registers_save(struct vcpu *vcpu)
 {
-	if ((vcpu->vs.sstatus & SSTATUS_FS) != SSTATUS_FS_DIRTY)
-		return;
 	fp_save(vcpu->fp);
-	vcpu->fp_used = true;
-	vcpu->home->fp_image = vcpu->fp;
-	vcpu->vs.sstatus = (vcpu->vs.sstatus & ~SSTATUS_FS) | SSTATUS_FS_CLEAN;
+	if (vcpu->vec)
+		vec_save(vcpu->vec->v, vcpu->vec->csrs);
+	vcpu->registers = vcpu;
+	vcpu->home->registers_of = vcpu;
+	vcpu->vs.sstatus &= ~(SSTATUS_SD | SSTATUS_FS | SSTATUS_VS);
+	vcpu->vs.sstatus |= SSTATUS_FS_CLEAN | (vcpu->vec ? SSTATUS_VS_CLEAN : 0);
 }
 
-static void fp_load(struct vcpu *vcpu)
+/* Vector registers are loaded for a VM without V, too: so they are never older than the others. */
+void vcpu_registers_restore(struct vcpu *vcpu)
 {
-	static const uint64_t zeroes[33];
-	const uint64_t *image = vcpu->fp_used ? vcpu->fp : zeroes;
+	static const uint64_t no_fp[33];
+	static const struct vec_image no_vec;
+	const struct vec_image *vec = vcpu->registers && vcpu->vec ? vcpu->vec : &no_vec;
 
-	if (vcpu->home->fp_image == image)
-		return;
 	csr_set(CSR_SSTATUS, SSTATUS_FS_CLEAN);
-	fp_restore(image);
-	vcpu->home->fp_image = image;
-}
-
-static void vec_put(struct vcpu *vcpu)
-{
-	if ((vcpu->vs.sstatus & SSTATUS_VS) != SSTATUS_VS_DIRTY)
-		return;
-	vec_save(vcpu->vec->v, vcpu->vec->csrs);
-	vcpu->vec_used = true;
-	vcpu->home->vec_image = vcpu->vec;
-	vcpu->vs.sstatus = (vcpu->vs.sstatus & ~SSTATUS_VS) | SSTATUS_VS_CLEAN;
-}
-
-/* A vcpu whose VM has no V runs with VS off: what the hart holds is out of its reach. */
-static void vec_load(struct vcpu *vcpu)
-{
-	static const struct vec_image zeroes;
-	const struct vec_image *image = vcpu->vec_used ? vcpu->vec : &zeroes;
-
-	if (!vcpu->vec || vcpu->home->vec_image == image)
-		return;
-	csr_set(CSR_SSTATUS, SSTATUS_VS_CLEAN);
-	vec_restore(image->v, image->csrs);
-	vcpu->home->vec_image = image;
-}
-
-void vcpu_registers_put(struct vcpu *vcpu)
-{
-	fp_put(vcpu);
-	vec_put(vcpu);
-}
-
-void vcpu_registers_load(struct vcpu *vcpu)
-{
-	fp_load(vcpu);
-	vec_load(vcpu);
+	fp_restore(vcpu->registers ? vcpu->fp : no_fp);
+	if (vcpu->home->vec_bytes) {
+		csr_set(CSR_SSTATUS, SSTATUS_VS_CLEAN);
+		vec_restore(vec->v, vec->csrs);
+	}
+	vcpu->home->registers_of = vcpu->registers;
 }

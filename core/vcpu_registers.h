@@ -8,12 +8,13 @@
 #ifndef CORE_VCPU_REGISTERS_H
 #define CORE_VCPU_REGISTERS_H
 
+#include "arch/riscv/csr.h"
+#include "core/pcpu.h"
 #include "core/types.h"
+#include "core/vcpu.h"
 
 /* A vector register may have as many bits; a hart with more has none for its guests. */
 #define VEC_MAX_BYTES 128
-
-struct vcpu;
 
 /* What vec_save() leaves. A vtype of 0 is as good as any for who never wrote one. */
 struct vec_image {
@@ -31,8 +32,21 @@ void vcpu_registers_reset(struct vcpu *vcpu);
 /* The hart will not find its own again in what it holds. Not resident, home hart. */
 void vcpu_registers_leave(struct vcpu *vcpu);
 
+/* What the next two do when there is something to do. */
+void vcpu_registers_save(struct vcpu *vcpu) __attribute__((noinline));
+void vcpu_registers_restore(struct vcpu *vcpu) __attribute__((noinline));
+
 /* At a world switch, with sstatus in vcpu->vs. Home hart only. */
-void vcpu_registers_put(struct vcpu *vcpu);
-void vcpu_registers_load(struct vcpu *vcpu);
+static inline void vcpu_registers_put(struct vcpu *vcpu)
+{
+	if ((vcpu->vs.sstatus & SSTATUS_SD) != 0)
+		vcpu_registers_save(vcpu);
+}
+
+static inline void vcpu_registers_load(struct vcpu *vcpu)
+{
+	if (vcpu->home->registers_of != vcpu->registers)
+		vcpu_registers_restore(vcpu);
+}
 
 #endif

@@ -57,12 +57,10 @@
 #define SSTATUS_SPIE     (1UL << 5)
 #define SSTATUS_SPP      (1UL << 8)
 #define SSTATUS_VS       (3UL << 9)
-#define SSTATUS_VS       (3UL << 9)
 #define SSTATUS_VS_CLEAN (2UL << 9)
-#define SSTATUS_VS_DIRTY (3UL << 9)
 #define SSTATUS_FS       (3UL << 13)
 #define SSTATUS_FS_CLEAN (2UL << 13)
-#define SSTATUS_FS_DIRTY (3UL << 13)
+#define SSTATUS_SD       (1UL << 63) /* FS or VS is dirty */
 
 #define HSTATUS_GVA     (1UL << 6)
 #define HSTATUS_SPV     (1UL << 7)

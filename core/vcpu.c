@@ -7,6 +7,7 @@
 #include "core/vcpu.h"
 #include "core/vcpu_registers.h"
 #include "core/vm.h"
+#include "core/vm_overflow.h"
 #include "core/vs_interrupts.h"
 
 void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
@@ -159,6 +160,8 @@ static void serve_start(struct vcpu *vcpu)
 	/* As on a hart just reset: nothing cached of what this one, or its VM's last life, ran. */
 	fence_i();
 	fence_vm(vcpu);
+	if (vcpu->hart_flags)
+		vm_overflow_begin(vcpu);
 	sched_set_ready(vcpu);
 }
 

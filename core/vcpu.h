@@ -68,6 +68,7 @@ struct vcpu {
 	bool fp_used;    /* fp[] holds something */
 	bool vec_used;   /* *vec holds something */
 	bool few_lcofis; /* lcofi.limit is not 0 */
+	bool hart_flags; /* it reads the hart's scountovf: pmu.policy.hart_flags */
 	/* See core/trap_loop.h. */
 	bool suspect;
 	uint32_t traps_in_row;

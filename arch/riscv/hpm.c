@@ -22,6 +22,9 @@ uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_dat
 	if (hpm_is_raw(event_idx))
 		return hpm_raw_hctrs(hpm, event_idx, event_data, running);
 	event = hpm_event_find(hpm, event_idx);
+	/* A flag that is always 1 is not to be seen. */
+	if (hpm->hart_flags && !quirk_may_arm(event_idx))
+		return 0;
 	return event && event_data == 0 ? event->hctrs : 0;
 }
 
@@ -41,7 +44,7 @@ bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hpm_config *conf
 
 __attribute__((noinline)) void hpm_start_any(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 {
-	if (!hpm->delegated && !(hpm->armed & hctrs)) {
+	if (!hpm->delegated && !hpm->hart_flags && !(hpm->armed & hctrs)) {
 		hpm_sbi_start(hpm, hctrs, value);
 	} else {
 		hpm_set(hpm, hctrs, value, false);

@@ -150,6 +150,10 @@ static bool probe_lcofi(void)
 		works = false;
 	}
 	quirks.no_lcofi = !works;
+	/* While HS is busy with an overflow the guest's timer may come to pend, which has the higher
+	 * priority by default: a sample would be of its handler then. On a machine of its own
+	 * the guest would have taken LCOFI before. */
+	csr_write(CSR_HVIPRIO1, HVIPRIO1_LCOFI_FIRST);
 	return works;
 }
 

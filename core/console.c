@@ -81,6 +81,8 @@ static void put_escape(struct console *c, unsigned int vm)
 {
 	struct console_line *l = &c->lines[vm];
 
+	if (console_full_escape(c, vm))
+		return;
 	if (console_is_live(c, vm)) {
 		if (!l->drawn)
 			console_draw(c, vm, CONSOLE_LINE_BYTES);
@@ -96,6 +98,10 @@ static void put_byte(struct console *c, unsigned int vm, uint8_t ch)
 
 	if (token == ANSI_NONE)
 		return;
+	if (c->full && vm == c->focus) {
+		console_full_put(c, token, ch);
+		return;
+	}
 	if (token == ANSI_CONTROL && ch == '\n') {
 		line_end(c, vm);
 		return;
@@ -149,6 +155,7 @@ void console_vm_ended(struct console *c, unsigned int vm, bool ended)
 {
 	if (vm >= c->n_vms)
 		return;
+	console_full_end(c, vm);
 	console_vm_flush(c, vm);
 	c->lines[vm].ended = ended;
 	c->lines[vm].hinted = false;
@@ -159,6 +166,8 @@ static const char *tally_line(struct console *c, const char *s)
 {
 	size_t n = 0;
 
+	if (c->full)
+		console_emit_text(c, CONSOLE_ASIDE);
 	console_emit_text(c, TALLY_PREFIX);
 	while (s[n] != '\0' && s[n] != '\n') {
 		if ((s[n] >= ' ' && s[n] <= '~') || s[n] == '\t') {
@@ -207,6 +216,7 @@ void console_set_focus(struct console *c, unsigned int vm)
 
 	if (!console_has_line(c, vm))
 		return;
+	console_full_pause(c);
 	console_erase(c);
 	c->erased = false; /* what was erased is the former focus's, and stays in its line */
 	c->focus = vm;
@@ -216,11 +226,23 @@ void console_set_focus(struct console *c, unsigned int vm)
 	console_tally_puts(c, text);
 	if (c->interactive && !console_line_is_blank(&c->lines[vm]))
 		console_draw(c, vm, CONSOLE_LINE_BYTES);
+	console_full_resume(c);
+}
+
+static void init_line(struct console_line *l)
+{
+	console_line_reset(l);
+	ansi_init(&l->ansi);
+	l->ended = false;
+	l->hinted = false;
+	l->full = false;
+	l->other_screen = false;
 }
 
 void console_init(struct console *c, bool interactive, const char *const *names, unsigned int n)
 {
 	c->interactive = interactive;
+	c->full = false;
 	c->key = false;
 	c->erased = false;
 	c->request.open = false;
@@ -230,14 +252,9 @@ void console_init(struct console *c, bool interactive, const char *const *names,
 	c->focus = 0;
 	c->back = 0;
 	c->names[CONSOLE_PROMPT] = "the prompt";
-	console_line_reset(&c->lines[CONSOLE_PROMPT]);
-	ansi_init(&c->lines[CONSOLE_PROMPT].ansi);
-	c->lines[CONSOLE_PROMPT].ended = false;
+	init_line(&c->lines[CONSOLE_PROMPT]);
 	for (unsigned int i = 0; i < c->n_vms; i++) {
 		c->names[i] = names[i];
-		console_line_reset(&c->lines[i]);
-		ansi_init(&c->lines[i].ansi);
-		c->lines[i].ended = false;
-		c->lines[i].hinted = false;
+		init_line(&c->lines[i]);
 	}
 }

@@ -42,6 +42,9 @@
 #define CONSOLE_ID_BYTES 8u
 #define CONSOLE_FRAME    "\036tally@" /* no VM's output holds an RS */
 
+/* Before a line that comes while a VM has the whole screen. */
+#define CONSOLE_ASIDE CONSOLE_FRAME "- "
+
 struct console_request {
 	bool open;     /* it is being typed */
 	uint8_t len;   /* of text[]; */
@@ -54,6 +57,7 @@ struct console {
 	bool erased;        /* the focus's unfinished line was, and must be drawn again */
 	size_t work;        /* bytes emitted by this call */
 	unsigned int own;   /* lines of Tally's at the bottom of the screen, nothing below them */
+	bool full;          /* the VM in focus has the whole screen */
 	bool key;           /* CONSOLE_KEY was typed, the command comes next */
 	unsigned int n_vms; /* 0..CONSOLE_MAX_VMS */
 	unsigned int focus; /* who gets the input: a VM, < n_vms unless that is 0, or the prompt */
@@ -118,7 +122,7 @@ void console_take_back(struct console *c, unsigned int n);
  * One byte typed by the user. Returns the VM that shall receive *out, or -1 when there is nothing
  * to deliver (a command for Tally, or nobody to receive it).
  * Commands after Ctrl-T: 1..9 focus on that VM, n/p next/previous one, g/s/r start, stop, restart
- * the one in focus, : the prompt, ? help, Ctrl-T the byte itself; that leaves the prompt. = begins a request.
+ * the one in focus, : the prompt, f full screen, ? help, Ctrl-T the byte itself; that leaves the prompt. = begins a request.
  */
 int console_input(struct console *c, uint8_t ch, uint8_t *out);
 

@@ -34,6 +34,8 @@ void console_prefix(struct console *c, unsigned int vm)
 		console_emit_text(c, PROMPT_PREFIX);
 		return;
 	}
+	if (c->full)
+		console_emit_text(c, CONSOLE_ASIDE);
 	while (n < CONSOLE_NAME_BYTES && c->names[vm][n] != '\0')
 		n++;
 	console_put(c, "[", 1);

@@ -19,4 +19,21 @@ void console_draw(struct console *c, unsigned int vm, unsigned int max);
 void console_erase(struct console *c);
 void console_restore(struct console *c);
 
+/* core/console_full.c. The escape sequence that vm's ansi holds: was it one that shows or leaves the other
+ * screen, and all that it asks is done? */
+bool console_full_escape(struct console *c, unsigned int vm);
+
+/* A unit of the VM in focus, which has the whole screen. */
+void console_full_put(struct console *c, enum ansi_token token, uint8_t ch);
+
+/* The focus moves: away from the VM that has the screen, and to a VM that may have had it. */
+void console_full_pause(struct console *c);
+void console_full_resume(struct console *c);
+
+/* vm's program is no more. */
+void console_full_end(struct console *c, unsigned int vm);
+
+/* What the user asked for. */
+void console_full_toggle(struct console *c, unsigned int vm);
+
 #endif

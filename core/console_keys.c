@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the user types: bytes for the VM in focus, and the commands after Ctrl-T. */
-#include "core/console.h"
+#include "core/console_draw.h"
 #include "core/printf.h"
 
 /* One text for all lines: each call would draw the unfinished line again. */
@@ -9,10 +9,11 @@ static void help(struct console *c)
 	char text[256 + CONSOLE_MAX_VMS * (CONSOLE_NAME_BYTES + 16)];
 	size_t at;
 
-	at = (size_t)tally_snprintf(text, sizeof(text), "%s",
-	                            "Ctrl-T, then 1..9: that VM gets the input; n, p: the next, "
-	                            "the one before; g, s, r: starts, stops, restarts it; "
-	                            ":: the prompt; Ctrl-T: sends Ctrl-T; ?: this help\n");
+	at = (size_t)tally_snprintf(
+	    text, sizeof(text), "%s",
+	    "Ctrl-T, then 1..9: that VM gets the input; n, p: the next, "
+	    "the one before; g, s, r: starts, stops, restarts it; "
+	    ":: the prompt; f: whole screen; Ctrl-T: sends Ctrl-T; ?: this help\n");
 	for (unsigned int i = 0; i < c->n_vms && at < sizeof(text); i++)
 		at += (size_t)tally_snprintf(text + at, sizeof(text) - at, "%c %u %.*s%s\n",
 		                             i == c->focus ? '*' : ' ', i + 1,
@@ -55,6 +56,8 @@ static void command(struct console *c, uint8_t ch)
 		console_life(vm_in_focus(c), (char)ch);
 	else if (ch == ':')
 		console_prompt_open(c);
+	else if (ch == 'f')
+		console_full_toggle(c, vm_in_focus(c));
 	else if (ch == '=')
 		c->request = (struct console_request){.open = true};
 	else

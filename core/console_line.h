@@ -15,14 +15,16 @@
 
 struct console_line {
 	struct ansi ansi;
-	uint16_t len;   /* bytes in text[], 0..CONSOLE_LINE_BYTES */
-	uint16_t pos;   /* cursor, 0..len, never inside a UTF-8 character */
-	bool cr;        /* a CR was seen; what follows decides what it meant */
-	bool continued; /* the line's beginning went out as a piece of its own */
-	bool drawn;     /* it is on the screen, unfinished */
-	bool ended;     /* the VM is no more */
-	bool hinted;    /* the user was told so */
-	uint16_t steps; /* bytes moved and characters passed since somebody set it to 0 */
+	uint16_t len;      /* bytes in text[], 0..CONSOLE_LINE_BYTES */
+	uint16_t pos;      /* cursor, 0..len, never inside a UTF-8 character */
+	bool cr;           /* a CR was seen; what follows decides what it meant */
+	bool continued;    /* the line's beginning went out as a piece of its own */
+	bool drawn;        /* it is on the screen, unfinished */
+	bool ended;        /* the VM is no more */
+	bool hinted;       /* the user was told so */
+	bool full;         /* a full-screen program prints: core/console_full.c */
+	bool other_screen; /* on the terminal's other screen */
+	uint16_t steps;    /* bytes moved and characters passed since somebody set it to 0 */
 	char text[CONSOLE_LINE_BYTES];
 };
 

@@ -92,7 +92,9 @@ static void prompt_go_on(enum prompt_asker asker, uint64_t now)
 	spin_lock(&lock);
 	if (asker == PROMPT_PERSON && prompt_replaces(asker))
 		console_take_back(&console, prompt_replaces(asker));
-	if (asker == PROMPT_PROGRAM && more)
+	if (more && !*line)
+		; /* not there yet */
+	else if (asker == PROMPT_PROGRAM && more)
 		console_answer(&console, request_id, line);
 	else if (asker == PROMPT_PROGRAM)
 		console_answer_end(&console, request_id, prompt_status(asker));

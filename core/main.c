@@ -7,6 +7,7 @@
 #include "arch/riscv/sbi.h"
 #include "arch/riscv/trap.h"
 #include "core/boot_report.h"
+#include "core/hart_kind.h"
 #include "core/log.h"
 #include "core/page_alloc.h"
 #include "core/panic.h"
@@ -52,6 +53,7 @@ static void read_vm_tree(void)
 {
 	struct vm_limits limits = {
 	    .guest_memory = vm_guest_memory(platform.ram_size, platform.tree_size),
+	    .differ = harts_differ,
 	    .hctrs = this_pcpu()->hpm.hctrs ? this_pcpu()->hpm.hctrs | BIT(0) | BIT(2) : 0,
 	};
 	struct vm_refusal refusal;

@@ -8,6 +8,7 @@
 #include "core/pcpu.h"
 #include "core/platform.h"
 #include "core/sched.h"
+#include "core/trap_loop.h"
 #include "core/vcpu_registers.h"
 
 union hart_stack hart_stacks[MAX_HARTS]
@@ -38,6 +39,25 @@ void pcpu_mail_again(struct pcpu *pcpu, uint64_t vcpus)
 	csr_set(CSR_SIP, BIT(IRQ_SSI));
 }
 
+/* How fast do the fixed counters go? No event is counted more often than once a cycle here. */
+static uint64_t counts_a_tick(void)
+{
+	const uint64_t ticks = 100;
+	uint64_t start = csr_read(CSR_TIME);
+	uint64_t now, from, counts;
+
+	do
+		now = csr_read(CSR_TIME);
+	while (now == start);
+	from = csr_read(CSR_CYCLE);
+	start = now;
+	do
+		now = csr_read(CSR_TIME);
+	while (now < start + ticks);
+	counts = csr_read(CSR_CYCLE) - from;
+	return counts < ticks ? 1 : (counts + ticks / 2) / ticks;
+}
+
 void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 {
 	struct pcpu *pcpu = this_pcpu();
@@ -46,11 +66,14 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	pcpu->index = index;
 	pcpu->isa = isa;
 	pcpu->slice = (uint64_t)platform.timebase / 1000 * PCPU_SLICE_MS;
+	pcpu->alone = platform.roam ? 0 : platform.timebase / TRAP_LOOP_LOOKS_HZ;
 	wake_times_init(&pcpu->wake);
 	pcpu->vs_has.sstc = isa & BIT(ISA_SSTC);
 	pcpu->vs_has.vsiselect = vs_state_probe_vsiselect();
 	vs_state_init_hart(pcpu->vs_has.sstc, isa & BIT(ISA_SVADU), isa & BIT(ISA_SVPBMT));
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend);
+	if (pcpu->hpm.fixed)
+		pcpu->counts_a_tick = counts_a_tick();
 	pcpu->vec_bytes = isa & BIT(ISA_V) ? vec_probe() : 0;
 	fw_events_init(&pcpu->fw_events);
 	/* LCOFI stays enabled while a guest runs: a masked physical one would steal the guest's

@@ -26,8 +26,8 @@ struct pcpu {
 	/* Private to this hart, except at boot. */
 	uint64_t hartid;
 	uint32_t index;
-	uint32_t n_vcpus;
-	uint64_t isa; /* BIT(enum isa_ext) */
+	uint32_t n_vcpus; /* whose home it is */
+	uint64_t isa;     /* BIT(enum isa_ext) */
 	struct vs_has vs_has;
 	uint32_t last;             /* index of the vcpu that was resident before */
 	struct vcpu *current;      /* resident; NULL: none */
@@ -35,7 +35,9 @@ struct pcpu {
 	uint64_t waiting;          /* of vcpus[]: in WFI until an interrupt */
 	uint64_t working;          /* of ready: its VM's next life is being prepared */
 	uint64_t unrobbed;         /* of ready: no steal time has begun, see sched.c */
+	uint64_t counts_a_tick;    /* of host time, at most */
 	uint64_t slice, slice_end; /* how long a turn is, when this one ends; host time */
+	uint64_t alone;            /* so much later one ends whose vcpu nobody else waits for */
 	const uint64_t *fp_image;  /* what the FP registers are a copy of; NULL: of nothing */
 	const struct vec_image *vec_image; /* the same of the vector registers */
 	uint64_t vec_bytes;                /* in one of those; 0: guests have none */
@@ -50,7 +52,7 @@ struct pcpu {
 	/* Set by this hart when its probes are done. */
 	atomic_uint online;
 
-	struct vcpu *vcpus[MAX_HART_VCPUS];  /* those pinned here, fixed at boot */
+	struct vcpu *vcpus[MAX_HART_VCPUS];  /* all of the machine, fixed at boot */
 	const struct vcpu *last_of_vmid[17]; /* who ran last under each VMID */
 	struct hpm hpm;
 	struct vcpu *hctr_owner[32]; /* whose counts each hardware counter holds, NULL: nobody's */

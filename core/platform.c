@@ -253,6 +253,7 @@ static void read_chosen(const void *dtb, int chosen)
 	if (has_word(args, "tally.backend=ssccfg"))
 		platform.backend = HPM_SSCCFG;
 	platform.interactive = has_word(args, "tally.console=interactive");
+	platform.roam = has_word(args, "tally.roam");
 }
 
 void platform_init(const void *dtb, uint64_t boot_hartid)

@@ -19,9 +19,12 @@ static const char *const help[] = {
     "exits: of each vcpu, by cause, with what they cost, and how many a second",
     "pmu: of each vcpu, the counters that its guest has configured",
     "trace on [VM], trace off; trace: the exits that came last",
-    "  vms, exits, pmu and trace with --json: one object a line",
+    "observe VM EVENT: counts an event, as 0x2:u, of all vcpus of a VM from now on",
+    "observed [NUMBER]: what has been counted; unobserve [NUMBER]: the last of it",
+    "  vms, exits, pmu, trace and these with --json: one object a line",
     "top [SECONDS]: what goes on, each 2 seconds, until a key is pressed",
     "start VM, stop VM, restart VM",
+    "move VM VCPU HART: to another of the harts that it may run on",
     "exit, or Ctrl-T twice: back to the guest",
     NULL,
 };
@@ -170,6 +173,55 @@ static void act(struct job *job, uint32_t i, const char *name, char *line)
 	                     name);
 }
 
+static void take_move(struct job *job, const char *name, const char *vcpu, const char *hart,
+                      char *line)
+{
+	struct vm *vm = vm_named(name);
+
+	job->status = PROMPT_FAILED;
+	if (vm)
+		job->status = prompt_move(vm, vcpu, hart, line);
+	else
+		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "move: no VM is called \"%s\"", name);
+}
+
+/* false: it is none of these commands. A line: what is wrong with it. */
+static bool take_observation(struct job *job, const char *name, const char *words[3], char *line)
+{
+	bool begin = strcmp(name, "observe") == 0;
+	bool end = strcmp(name, "unobserve") == 0;
+	uint32_t n = 3;
+	const char *wrong = NULL;
+	struct vm *vm;
+
+	if (!begin && !end && strcmp(name, "observed") != 0)
+		return false;
+	while (n > 0 && *words[n - 1] == '\0')
+		n--;
+	job->walk = (struct prompt_walk){.asker = (enum prompt_asker)(job - jobs)};
+	job->walk.json = n > 0 && strcmp(words[n - 1], "--json") == 0;
+	n -= job->walk.json;
+	job->status = PROMPT_WRONG;
+	*line = '\0';
+	vm = n == 2 ? vm_named(words[0]) : NULL;
+	if (!begin) {
+		wrong = n > 1 ? "it takes one number, or none"
+		              : prompt_look(&job->walk, end, n ? words[0] : "");
+	} else if (n == 2 && !vm) {
+		job->status = PROMPT_FAILED;
+		wrong = "no VM is called that";
+	} else {
+		wrong = prompt_observe(&job->walk, vm, vm ? words[1] : "");
+	}
+	if (wrong) {
+		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s: %s", name, wrong);
+		return true;
+	}
+	job->status = PROMPT_OK;
+	job->table = prompt_observed;
+	return true;
+}
+
 /* As above. */
 static bool understand(struct job *job, char *line)
 {
@@ -177,13 +229,21 @@ static bool understand(struct job *job, char *line)
 	const char *name = word(&at);
 	const char *argument = word(&at);
 	const char *third = word(&at);
+	const char *fourth = word(&at);
 	bool more = *third != '\0';
 
-	if (strcmp(name, "trace") == 0 && *word(&at) == '\0')
+	if (strcmp(name, "trace") == 0 && *fourth == '\0')
 		return take_trace(job, argument, third, line);
+	if (strcmp(name, "move") == 0 && *word(&at) == '\0') {
+		take_move(job, argument, third, fourth, line);
+		return true;
+	}
 	if (strcmp(name, "top") == 0 && !more)
 		return take_top(job, argument, line);
 
+	if (*word(&at) == '\0' &&
+	    take_observation(job, name, (const char *[]){argument, third, fourth}, line))
+		return *line != '\0';
 	for (uint32_t i = 0; !more && i < sizeof(tables) / sizeof(tables[0]); i++) {
 		if (strcmp(tables[i].name, name) == 0)
 			return take_table(job, i, argument, line);

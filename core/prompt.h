@@ -29,7 +29,7 @@ enum prompt_status {
  * cannot be a command. */
 void prompt_begin(enum prompt_asker asker, const char *text);
 
-/* The next line of the output. false: there is no more. */
+/* The next line of the output, "": it is not there yet. false: there is no more. */
 bool prompt_line(enum prompt_asker asker, char line[PROMPT_LINE_BYTES]);
 
 /* When there is no more. */
@@ -48,12 +48,13 @@ void prompt_stop(enum prompt_asker asker);
 struct prompt_walk {
 	enum prompt_asker asker;
 	bool json;
+	bool only_vm; /* it does not go on to others */
 	uint32_t vm;
 	uint32_t vcpu;
 	uint32_t line; /* of this vcpu */
 };
 
-/* A line for the place where the walk is, which then moves on. The place exists. */
+/* A line, or "", for the place where the walk is, which then moves on. The place exists. */
 typedef void prompt_line_fn(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES]);
 
 /* core/prompt_vms.c */
@@ -66,6 +67,11 @@ prompt_line_fn prompt_top;
 prompt_line_fn prompt_trace;
 /* core/prompt_pmu.c */
 prompt_line_fn prompt_pmu;
+/* core/prompt_observe.c: a walk of prompt_observed() that begins an observation, or looks at one, and
+ * ends it; "": at all. NULL, or what is wrong. */
+prompt_line_fn prompt_observed;
+const char *prompt_observe(struct prompt_walk *walk, const struct vm *vm, const char *event);
+const char *prompt_look(struct prompt_walk *walk, bool end, const char *number);
 
 /* Exits of a vcpu each second since this asker was told last, or power-on. */
 struct prompt_rates {
@@ -76,6 +82,10 @@ struct prompt_rates {
 };
 void prompt_rates(enum prompt_asker asker, const struct vcpu *vcpu, struct prompt_rates *rates);
 
+/* core/prompt_move.c: what it answers, a line in any case. */
+enum prompt_status prompt_move(struct vm *vm, const char *vcpu, const char *hart,
+                               char line[PROMPT_LINE_BYTES]);
+
 static inline const struct vcpu *prompt_vcpu(const struct prompt_walk *walk)
 {
 	return vms[walk->vm].vcpus[walk->vcpu];
@@ -83,7 +93,7 @@ static inline const struct vcpu *prompt_vcpu(const struct prompt_walk *walk)
 
 static inline void prompt_next_vm(struct prompt_walk *walk)
 {
-	walk->vm++;
+	walk->vm = walk->only_vm ? n_vms : walk->vm + 1;
 	walk->vcpu = 0;
 	walk->line = 0;
 }

@@ -2,8 +2,10 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/sbi.h"
 #include "core/log.h"
+#include "core/platform.h"
 #include "core/sched.h"
 #include "core/trap_loop.h"
+#include "core/vcpu_move.h"
 #include "core/vm.h"
 #include "vpmu/bits.h"
 
@@ -27,8 +29,7 @@ static void program_timer(struct pcpu *pcpu)
 	if (others || (current && current->suspect))
 		turn_end = pcpu->slice_end;
 	else if (current)
-		turn_end =
-		    pcpu->slice_end + pcpu->slice * (1000 / PCPU_SLICE_MS / TRAP_LOOP_LOOKS_HZ);
+		turn_end = pcpu->slice_end + pcpu->alone;
 	if (turn_end < deadline)
 		deadline = turn_end;
 	/* Without Sstc the resident guest's own timer is ours to watch, too. */
@@ -95,9 +96,45 @@ void sched_off(struct vcpu *vcpu)
 	pcpu_resched(pcpu);
 }
 
+/* When to look at a vcpu that waits. */
+static uint64_t next_wake(const struct vcpu *vcpu)
+{
+	uint64_t timer = vcpu_timer_deadline(vcpu);
+	uint64_t lcofi = vcpu_lcofi_deadline(vcpu);
+
+	return timer < lcofi ? timer : lcofi;
+}
+
+static inline void wake_in_time(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	if (vcpu_has_interrupt(vcpu))
+		sched_set_ready(vcpu);
+	else
+		wake_times_set(&pcpu->wake, vcpu->index, next_wake(vcpu));
+}
+
+void sched_wake_in_time(struct vcpu *vcpu)
+{
+	wake_in_time(vcpu->home, vcpu);
+}
+
+void sched_nap(uint64_t ticks)
+{
+	uint64_t now = csr_read(CSR_TIME), end = now + ticks;
+
+	for (; now < end; now = csr_read(CSR_TIME)) {
+		set_host_timer(this_pcpu(), end);
+		wfi();
+		/* Mail is looked for after each. */
+		csr_clear(CSR_SIP, BIT(IRQ_SSI));
+	}
+	pcpu_resched(this_pcpu());
+}
+
 void sched_remove(struct vcpu *vcpu)
 {
 	sched_off(vcpu);
+	vcpu_end_observers(vcpu);
 	if (vcpu_is_current(vcpu)) {
 		vpmu_reset(&vcpu->pmu);
 		vcpu_put(vcpu);
@@ -128,6 +165,17 @@ static void timer_came(struct vcpu *vcpu)
 	vcpu_set_virq(vcpu, IRQ_VSTI, true);
 }
 
+/* Its PMU wants to look at a counter, now or later. */
+static void look(struct vcpu *vcpu, uint64_t now)
+{
+	if (now < vcpu->look_at) {
+		vcpu_set_wake(vcpu);
+		return;
+	}
+	vcpu->look_at = ~0UL;
+	vpmu_look(&vcpu->pmu);
+}
+
 void sched_timer(void)
 {
 	struct pcpu *pcpu = this_pcpu();
@@ -141,6 +189,8 @@ void sched_timer(void)
 			timer_came(vcpu);
 		if (vcpu->few_lcofis)
 			vcpu_lcofi_release(vcpu, now);
+		if (vcpu->look_at != ~0UL)
+			look(vcpu, now);
 		sched_wake_if_interrupted(vcpu);
 	}
 	if (pcpu->current && pcpu->current->timer <= now)
@@ -182,6 +232,8 @@ static struct vcpu *choose(const struct pcpu *pcpu, uint32_t last)
  * HS. Not inlined: sched_next() would save more registers. */
 static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 {
+	/* What the last vcpu left in the hart must not end WFI: its timer, as long as it is away. */
+	csr_write(CSR_VSIE, 0);
 	do {
 		program_timer(pcpu);
 		pcpu_account_stay(pcpu);
@@ -253,16 +305,9 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 		waits_its_turn(pcpu->vcpus[i], now);
 	pcpu->unrobbed = 0;
 	vcpu_load(vcpu);
+	if (platform.roam)
+		vcpu_roam(vcpu);
 	pcpu->slice_end = now + pcpu->slice;
-}
-
-/* When to look at a vcpu that waits. */
-static uint64_t next_wake(const struct vcpu *vcpu)
-{
-	uint64_t timer = vcpu_timer_deadline(vcpu);
-	uint64_t lcofi = vcpu_lcofi_deadline(vcpu);
-
-	return timer < lcofi ? timer : lcofi;
 }
 
 /* Takes the current vcpu off the hart. */
@@ -272,14 +317,12 @@ static void put(struct pcpu *pcpu, struct vcpu *vcpu)
 
 	vcpu_put(vcpu);
 	pcpu->last = vcpu->index;
-	if (pcpu->ready & self) {
+	if (pcpu->ready & self)
 		pcpu->unrobbed |= self;
-	} else if (pcpu->waiting & self) {
-		if (vcpu_has_interrupt(vcpu))
-			sched_set_ready(vcpu);
-		else
-			wake_times_set(&pcpu->wake, vcpu->index, next_wake(vcpu));
-	}
+	else if (pcpu->waiting & self)
+		wake_in_time(pcpu, vcpu);
+	if (vcpu_wants_away(vcpu))
+		vcpu_hand_over(vcpu);
 }
 
 struct vcpu *sched_next(void)
@@ -290,7 +333,7 @@ struct vcpu *sched_next(void)
 
 	if (current && now >= pcpu->slice_end)
 		trap_loop_look(current);
-	if (current && pcpu->ready & BIT(current->index) &&
+	if (current && pcpu->ready & BIT(current->index) && !vcpu_wants_away(current) &&
 	    (now < pcpu->slice_end || pcpu->ready == BIT(current->index))) {
 		if (now >= pcpu->slice_end)
 			pcpu->slice_end = now + pcpu->slice;

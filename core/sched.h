@@ -30,6 +30,12 @@ void sched_off(struct vcpu *vcpu);
 /* Its VM has ended: takes it off the hart for this life, all of its PMU forgotten. */
 void sched_remove(struct vcpu *vcpu);
 
+/* It waits: it is woken at once, or when its timer comes. Not resident. */
+void sched_wake_in_time(struct vcpu *vcpu);
+
+/* The hart sleeps so long, whoever wants it. To be called where mail is served. */
+void sched_nap(uint64_t ticks);
+
 /* It is off, and its turns are for vm_life_work() until there is no more of it. */
 void sched_work(struct vcpu *vcpu);
 bool sched_works(const struct vcpu *vcpu);

@@ -5,6 +5,7 @@
 #include "core/sched.h"
 #include "core/trace.h"
 #include "core/vcpu.h"
+#include "core/vcpu_move.h"
 #include "core/vcpu_registers.h"
 #include "core/vm.h"
 #include "core/vm_overflow.h"
@@ -18,6 +19,7 @@ void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 	vcpu->ctx.x[REG_A1] = a1;
 	vs_state_reset(&vcpu->vs, pc);
 	vcpu->timer = ~0UL;
+	vcpu->look_at = ~0UL;
 	vcpu->lcofi.held = false;
 	vcpu->lcofi.window_end = 0;
 	vcpu->wfi_traps = true;
@@ -140,10 +142,10 @@ bool vcpu_may_sleep(const struct vcpu *vcpu)
 void vcpu_request(struct vcpu *vcpu, uint64_t requests)
 {
 	atomic_fetch_or(&vcpu->requests, requests);
-	pcpu_notify(vcpu->home, BIT(vcpu->index));
+	pcpu_notify(vcpu_home(vcpu), BIT(vcpu->index));
 }
 
-static void fence_vm(const struct vcpu *vcpu)
+void vcpu_fence_vm(const struct vcpu *vcpu)
 {
 	uint64_t hgatp = csr_swap(CSR_HGATP, vcpu->vm->gstage.hgatp);
 
@@ -159,13 +161,13 @@ static void serve_start(struct vcpu *vcpu)
 	vcpu_reset(vcpu, vcpu->start_pc, vcpu->start_opaque);
 	/* As on a hart just reset: nothing cached of what this one, or its VM's last life, ran. */
 	fence_i();
-	fence_vm(vcpu);
+	vcpu_fence_vm(vcpu);
 	if (vcpu->hart_flags)
 		vm_overflow_begin(vcpu);
 	sched_set_ready(vcpu);
 }
 
-bool vcpu_serve_requests(struct vcpu *vcpu)
+static bool serve(struct vcpu *vcpu)
 {
 	uint64_t requests;
 
@@ -173,6 +175,11 @@ bool vcpu_serve_requests(struct vcpu *vcpu)
 	if (!atomic_load_explicit(&vcpu->requests, memory_order_relaxed))
 		return false;
 	requests = atomic_exchange(&vcpu->requests, 0);
+	if (requests & VCPU_REQ_ARRIVE)
+		vcpu_arrive(vcpu);
+	/* First: whatever else becomes of the vcpu, somebody waits for an answer. */
+	if (requests & VCPU_REQ_OBSERVE)
+		vcpu_serve_observers(vcpu);
 	if (requests & VCPU_REQ_LIFE)
 		vm_life_serve(vcpu->vm);
 	if (requests & VCPU_REQ_STOP) {
@@ -204,7 +211,7 @@ bool vcpu_serve_requests(struct vcpu *vcpu)
 	if (requests & VCPU_REQ_FENCE_I)
 		fence_i();
 	if (requests & VCPU_REQ_VVMA)
-		fence_vm(vcpu);
+		vcpu_fence_vm(vcpu);
 	if (requests & VCPU_REQ_FW_FENCE_I)
 		vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_FENCE_I_RECEIVED);
 	if (requests & VCPU_REQ_FW_VVMA)
@@ -214,4 +221,24 @@ bool vcpu_serve_requests(struct vcpu *vcpu)
 	if (!vcpu_is_current(vcpu))
 		sched_wake_if_interrupted(vcpu);
 	return false;
+}
+
+bool vcpu_serve_requests(struct vcpu *vcpu)
+{
+	struct pcpu *home = vcpu_home(vcpu);
+	bool gone;
+
+	if (home != this_pcpu()) {
+		pcpu_notify(home, BIT(vcpu->index));
+		return false;
+	}
+	gone = serve(vcpu);
+	if (!vcpu_wants_away(vcpu))
+		return gone;
+	/* One that is resident leaves at the world switch. */
+	if (vcpu_is_current(vcpu))
+		pcpu_resched(home);
+	else
+		vcpu_hand_over(vcpu);
+	return true;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A virtual hart. It is pinned to one hart, its home, and its state belongs to that hart alone;
- * other harts talk to it through `requests` and `start_*`, then pcpu_notify().
+ * A virtual hart. It runs on one hart, its home, and its state belongs to that hart alone; other
+ * harts talk to it through `requests` and `start_*`, then pcpu_notify(). It may move to another home
+ * (core/vcpu_move.h).
  */
 #ifndef CORE_VCPU_H
 #define CORE_VCPU_H
@@ -12,6 +13,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/sbi_spec.h"
 #include "arch/riscv/vs_state.h"
+#include "core/observe.h"
 #include "core/pcpu.h"
 #include "core/vcpu_fw.h"
 #include "core/vcpu_lcofi.h"
@@ -31,7 +33,9 @@ struct vm;
 #define VCPU_REQ_FW_VVMA      BIT(7)
 #define VCPU_REQ_FW_VVMA_ASID BIT(8)
 /* Of vcpu 0: its VM has something to decide (core/vm_life.h). */
-#define VCPU_REQ_LIFE BIT(9)
+#define VCPU_REQ_LIFE    BIT(9)
+#define VCPU_REQ_OBSERVE BIT(10) /* something was posted for it, see core/observe.h */
+#define VCPU_REQ_ARRIVE  BIT(11) /* from its old home: it is yours now */
 
 /* Why a vcpu left the guest, for the statistics. */
 enum vcpu_exit {
@@ -52,14 +56,21 @@ struct vcpu {
 
 	/* Constant after boot. */
 	struct vm *vm;
-	struct pcpu *home;
 	uint32_t id;    /* vhartid: index in the VM */
-	uint32_t index; /* in home->vcpus[] */
+	uint32_t index; /* among all vcpus: in every hart's vcpus[] and masks */
+
+	/* Written by the home that it leaves; other harts read it with vcpu_home(). */
+	struct pcpu *home;
+	struct pcpu *goal; /* where it is to move, NULL: it stays. Atomic */
+	uint32_t carried;  /* on its way: what it wanted of the hart that it left */
 
 	/* Any hart. */
 	atomic_ulong requests;
 	atomic_ulong hsm_state;          /* SBI_HSM_STATE_* */
 	uint64_t start_pc, start_opaque; /* written by the one that moved hsm_state to pending */
+
+	/* Host time at which its PMU wants to look at a counter, ~0: never. Not when not resident. */
+	uint64_t look_at;
 
 	bool traced; /* its exits are noted; written by the boot hart */
 
@@ -73,6 +84,7 @@ struct vcpu {
 	bool suspect;
 	uint32_t traps_in_row;
 	uint64_t timer;             /* without Sstc: host time of the guest's timer, ~0: off */
+	uint64_t moves;             /* to another hart, so far */
 	uint64_t exits[VCPU_EXITS]; /* EXIT_ECALL: the long ones; the others are in ctx */
 	struct vcpu_fw fw;
 	struct vpmu pmu;
@@ -80,11 +92,18 @@ struct vcpu {
 	struct vcpu_lcofi lcofi;
 	struct vec_image *vec; /* NULL: the VM has no V. Constant after boot */
 	uint64_t fp[33];
+	struct vcpu_observers observers;
 };
 
 static inline struct vcpu *vcpu_of(struct guest_context *ctx)
 {
 	return (struct vcpu *)ctx;
+}
+
+/* Its home, for other harts: it may have another one a moment later, and who finds himself owns it. */
+static inline struct pcpu *vcpu_home(const struct vcpu *vcpu)
+{
+	return __atomic_load_n(&vcpu->home, __ATOMIC_ACQUIRE);
 }
 
 /* Is the vcpu resident on the hart that asks? */
@@ -109,7 +128,10 @@ uint64_t vcpu_timer_deadline(const struct vcpu *vcpu);
 /* Asks something of a vcpu and makes sure that its home looks at it. Any hart. */
 void vcpu_request(struct vcpu *vcpu, uint64_t requests);
 
-/* Does what was asked. Resident or not; home hart only. true: the vcpu is no more. */
+/*
+ * Does what was asked; resident or not. Home hart, or the one that it has just left, which passes it
+ * on. true: the vcpu is no more here.
+ */
 bool vcpu_serve_requests(struct vcpu *vcpu);
 
 /* Is it running or suspended, so that interrupts and fences concern it? Any hart. */
@@ -124,6 +146,14 @@ static inline bool vcpu_is_on(struct vcpu *vcpu)
 static inline uint64_t vcpu_lcofi_deadline(const struct vcpu *vcpu)
 {
 	return vcpu->few_lcofis && vcpu->lcofi.held ? vcpu->lcofi.window_end : ~0UL;
+}
+
+/* Makes the hart's timer see to what a vcpu has to be looked at for, while it does not wait. */
+static inline void vcpu_set_wake(struct vcpu *vcpu)
+{
+	uint64_t at = vcpu_lcofi_deadline(vcpu);
+
+	wake_times_set(&vcpu->home->wake, vcpu->index, vcpu->look_at < at ? vcpu->look_at : at);
 }
 
 /* Was the guest in VU when it left? Resident, in the exit that is being handled. */
@@ -143,6 +173,9 @@ bool vcpu_may_sleep(const struct vcpu *vcpu);
 
 /* Makes WFI trap, or not; not only where vcpu_may_sleep(). Resident. */
 void vcpu_trap_wfi(struct vcpu *vcpu, bool trap);
+
+/* Forgets what the hart has cached of the VM's translations. */
+void vcpu_fence_vm(const struct vcpu *vcpu);
 
 /* Power-on state at pc, with a0 and a1. Not resident, home hart or boot. */
 void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1);

@@ -12,14 +12,15 @@
 struct vcpu;
 
 struct vcpu_fw {
-	uint32_t watched;            /* codes that the guest counts now */
+	uint32_t watched;            /* codes that somebody counts now ... */
+	uint32_t observed;           /* ... and those of them that are observed */
 	uint64_t total[FW_EVENTS_M]; /* without what happened since base was taken */
 	uint64_t base[FW_EVENTS_M];  /* the firmware's count when the vcpu became resident */
 	uint64_t lcofis, refusals;
 	uint64_t steal_ticks, ready_since; /* 0: it does not wait for its turn */
 };
 
-/* The codes that the guest counts now. Resident. */
+/* The codes that somebody counts now. Resident. */
 void vcpu_fw_watch(struct vcpu *vcpu, uint32_t codes);
 
 /* Around residence, where something is watched: else nothing is asked of the firmware. */

@@ -34,7 +34,7 @@ void vcpu_lcofi_limited(struct vcpu *vcpu)
 	} else if (!l->held) {
 		l->held = true;
 		l->held_back++;
-		wake_times_set(&vcpu->home->wake, vcpu->index, l->window_end);
+		vcpu_set_wake(vcpu);
 		/* The hart's timer is to be set. */
 		pcpu_resched(vcpu->home);
 	}
@@ -47,7 +47,7 @@ void vcpu_lcofi_release(struct vcpu *vcpu, uint64_t now)
 	if (!l->held)
 		return;
 	if (now < l->window_end) {
-		wake_times_set(&vcpu->home->wake, vcpu->index, l->window_end);
+		vcpu_set_wake(vcpu);
 		return;
 	}
 	l->held = false;

@@ -14,17 +14,22 @@ uint64_t vec_probe(void)
 	return bytes <= VEC_MAX_BYTES ? bytes : 0;
 }
 
-void vcpu_registers_reset(struct vcpu *vcpu)
+void vcpu_registers_leave(struct vcpu *vcpu)
 {
-	vcpu->fp_used = false;
 	if (vcpu->home->fp_image == vcpu->fp)
 		vcpu->home->fp_image = NULL;
+	if (vcpu->vec && vcpu->home->vec_image == vcpu->vec)
+		vcpu->home->vec_image = NULL;
+}
+
+void vcpu_registers_reset(struct vcpu *vcpu)
+{
+	vcpu_registers_leave(vcpu);
+	vcpu->fp_used = false;
 	if (!vcpu->vec)
 		return;
 	vcpu->vs.sstatus |= SSTATUS_VS_CLEAN;
 	vcpu->vec_used = false;
-	if (vcpu->home->vec_image == vcpu->vec)
-		vcpu->home->vec_image = NULL;
 }
 
 static void fp_put(struct vcpu *vcpu)

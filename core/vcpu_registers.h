@@ -28,6 +28,9 @@ uint64_t vec_probe(void);
 /* All zeroes. Not resident, home hart or boot. */
 void vcpu_registers_reset(struct vcpu *vcpu);
 
+/* The hart will not find its own again in what it holds. Not resident, home hart. */
+void vcpu_registers_leave(struct vcpu *vcpu);
+
 /* At a world switch, with sstatus in vcpu->vs. Home hart only. */
 void vcpu_registers_put(struct vcpu *vcpu);
 void vcpu_registers_load(struct vcpu *vcpu);

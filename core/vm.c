@@ -16,7 +16,7 @@ void vm_update_interrupts(struct vm *vm)
 		if (level == !!(vm->plic_outputs & BIT(i)))
 			continue;
 		vm->plic_outputs ^= BIT(i);
-		if (vcpu->home != this_pcpu()) {
+		if (vcpu_home(vcpu) != this_pcpu()) {
 			vcpu_request(vcpu, VCPU_REQ_DEVICES);
 			continue;
 		}

@@ -112,7 +112,20 @@ static bool find_image(struct parser *p, int node, const struct vm_prop *prop,
 	                 "does not refer to a child of /images");
 }
 
-static bool parse_vcpu(struct parser *p, int node, uint32_t index, uint64_t *harts)
+/* A vcpu takes its counts, timer and registers to another hart: that has to have the same. */
+static bool check_alike(struct parser *p, int node, uint64_t harts, uint32_t first)
+{
+	for (uint32_t i = 0; i < VM_MAX_HARTS && p->limits->differ; i++) {
+		const char *why = harts >> i & 1 ? p->limits->differ(first, i) : NULL;
+
+		if (why)
+			return vm_refuse_numbers(&p->b, VM_REFUSED_HARTS, node, "harts", why, first,
+			                         i);
+	}
+	return true;
+}
+
+static bool parse_vcpu(struct parser *p, int node, uint32_t index, uint64_t *harts, uint32_t *first)
 {
 	char name[] = "vcpu0";
 	struct vm_prop props[VCPU_PROPS];
@@ -129,7 +142,8 @@ static bool parse_vcpu(struct parser *p, int node, uint32_t index, uint64_t *har
 		return false;
 	if (!*harts)
 		return vm_refuse(&p->b, VM_REFUSED_SIZE, node, "harts", "names no hart");
-	return true;
+	*first = fdt32_ld(props[VCPU_HARTS].data);
+	return check_alike(p, node, *harts, *first);
 }
 
 static bool parse_vcpus(struct parser *p, int node, struct vm_config *vm)
@@ -145,7 +159,8 @@ static bool parse_vcpus(struct parser *p, int node, struct vm_config *vm)
 			return vm_refuse_numbers(&p->b, VM_REFUSED_TOO_MANY, child, "",
 			                         "is one vcpu more than # in all VMs together",
 			                         VM_MAX_ALL_VCPUS, 0);
-		if (!parse_vcpu(p, child, vm->n_vcpus, &vm->vcpus[vm->n_vcpus].harts))
+		if (!parse_vcpu(p, child, vm->n_vcpus, &vm->vcpus[vm->n_vcpus].harts,
+		                &vm->vcpus[vm->n_vcpus].first_hart))
 			return false;
 		vm->n_vcpus++;
 		p->n_vcpus++;

@@ -53,7 +53,8 @@ struct vm_config {
 	uint64_t memory; /* bytes */
 	uint32_t n_vcpus;
 	struct {
-		uint64_t harts; /* bit n: may run on the hart with id n; never 0 */
+		uint64_t harts;      /* bit n: may run on the hart with id n; never 0 */
+		uint32_t first_hart; /* of these; where it begins */
 	} vcpus[VM_MAX_VCPUS];
 	struct vm_image kernel;
 	struct vm_image initrd;
@@ -89,6 +90,11 @@ struct vm_limits {
 	uint64_t harts;        /* bit n: a hart with id n exists */
 	uint64_t guest_memory; /* bytes for all VMs together, see vm_guest_memory() */
 	uint64_t hctrs;        /* bit n: the harts have counter n; 0: unknown, do not check */
+	/*
+	 * Why a vcpu cannot move between two harts, as the reason of a refusal ('#' for each hart in
+	 * turn); NULL: it can. The function itself may be NULL: all harts are alike.
+	 */
+	const char *(*differ)(uint32_t hart, uint32_t other);
 };
 
 /* One code per kind of refusal. Values are not stable; names are. */
@@ -111,6 +117,7 @@ enum vm_refusal_code {
 	VM_REFUSED_MEMORY,   /* zero, or not a multiple of VM_MEMORY_STEP */
 	VM_REFUSED_MEMORY_SUM,
 	VM_REFUSED_HART,    /* not on this machine */
+	VM_REFUSED_HARTS,   /* of one vcpu, too different to move between them */
 	VM_REFUSED_COUNTER, /* not on this machine, or no counter at all */
 	VM_REFUSED_EVENT,   /* an event_idx that SBI 3.0 does not know */
 	VM_REFUSED_SHARED,  /* what is for those alone on their harts, and others may run there */

@@ -25,22 +25,6 @@
 	 BIT(SBI_PMU_FW_SFENCE_VMA_SENT) | BIT(SBI_PMU_FW_SFENCE_VMA_RECEIVED) |                   \
 	 BIT(SBI_PMU_FW_SFENCE_VMA_ASID_SENT) | BIT(SBI_PMU_FW_SFENCE_VMA_ASID_RECEIVED))
 
-/* The hart of the mask with the fewest vcpus so far. */
-static struct pcpu *place(uint64_t harts)
-{
-	struct pcpu *best = NULL;
-
-	for (uint32_t i = 0; i < n_pcpus; i++) {
-		struct pcpu *pcpu = &hart_stacks[i].pcpu;
-
-		if (harts & BIT(pcpu->hartid) && (!best || pcpu->n_vcpus < best->n_vcpus))
-			best = pcpu;
-	}
-	if (!best)
-		panic("place: no hart of %lx is online", harts);
-	return best;
-}
-
 /* The PMU that every hart the VM runs on can give: its vcpus all see the same. */
 static void make_pmu_policy(struct vm *vm)
 {
@@ -81,20 +65,22 @@ static void make_pmu_policy(struct vm *vm)
 
 static void make_vcpu(struct vm *vm, uint32_t id)
 {
-	struct pcpu *home = place(vm->config->vcpus[id].harts);
+	static uint32_t n_all;
+	struct pcpu *home = pcpu_of_hart(vm->config->vcpus[id].first_hart);
 	struct vcpu *vcpu = page_alloc(
 	    ALIGN_UP(sizeof(struct vcpu), PAGE_SIZE) <= PAGE_SIZE ? PAGE_SIZE : 2 * PAGE_SIZE);
 
 	_Static_assert(sizeof(struct vcpu) <= 2 * PAGE_SIZE, "allocated just above");
+	_Static_assert(VM_MAX_ALL_VCPUS <= MAX_HART_VCPUS, "all may come to one hart");
 	vcpu->vm = vm;
 	vcpu->id = id;
 	vcpu->home = home;
 	vcpu->lcofi.limit = vm->config->pmu_overflow_limit;
 	vcpu->few_lcofis = vcpu->lcofi.limit;
-	if (home->n_vcpus == MAX_HART_VCPUS)
-		panic("hart %lu has more than %u vcpus", home->hartid, MAX_HART_VCPUS);
-	vcpu->index = home->n_vcpus;
-	home->vcpus[home->n_vcpus++] = vcpu;
+	home->n_vcpus++;
+	vcpu->index = n_all++;
+	for (uint32_t i = 0; i < n_pcpus; i++)
+		hart_stacks[i].pcpu.vcpus[vcpu->index] = vcpu;
 	vm->vcpus[id] = vcpu;
 	atomic_init(&vcpu->hsm_state, SBI_HSM_STATE_STOPPED);
 }

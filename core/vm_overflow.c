@@ -33,11 +33,26 @@ const char *hart_lacks(const struct pcpu *pcpu, char *buf, size_t size)
 	return buf;
 }
 
-/* Why a VM cannot have the flags of a hart without Ssccfg for itself, NULL: it can. */
-static const char *not_alone(const struct vm *vm, const struct pcpu *home)
+/* May another vcpu than this one run on one of these harts? */
+static bool shared(const struct vcpu *vcpu, uint64_t harts)
 {
-	if (home->n_vcpus > 1)
+	for (uint32_t i = 0; i < n_vms; i++) {
+		for (uint32_t k = 0; k < vms[i].config->n_vcpus; k++)
+			if (vms[i].vcpus[k] != vcpu && vms[i].config->vcpus[k].harts & harts)
+				return true;
+	}
+	return false;
+}
+
+/* Why a vcpu cannot have the flags of a hart without Ssccfg for itself, NULL: it can. */
+static const char *not_alone(const struct vm *vm, const struct vcpu *vcpu)
+{
+	uint64_t harts = vm->config->vcpus[vcpu->id].harts;
+
+	if (shared(vcpu, harts))
 		return "other vcpus";
+	if (harts & (harts - 1))
+		return "the vcpu may move";
 	/* A hart may show the flags of direct counters only. */
 	if (vm->config->pmu_trap_reads)
 		return "pmu-reads is \"trap\"";
@@ -47,14 +62,15 @@ static const char *not_alone(const struct vm *vm, const struct pcpu *home)
 	return NULL;
 }
 
-/* The first hart on which nothing can be offered, NULL: there is none. */
-static const struct pcpu *obstacle(const struct vm *vm)
+/* The first vcpu to which nothing can be offered, NULL: there is none. */
+static const struct vcpu *obstacle(const struct vm *vm)
 {
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
-		const struct pcpu *home = vm->vcpus[i]->home;
+		const struct vcpu *vcpu = vm->vcpus[i];
+		const struct hpm *hpm = &vcpu->home->hpm;
 
-		if (!home->hpm.lcofi || (!home->hpm.ssccfg && not_alone(vm, home)))
-			return home;
+		if (!hpm->lcofi || (!hpm->ssccfg && not_alone(vm, vcpu)))
+			return vcpu;
 	}
 	return NULL;
 }
@@ -74,13 +90,14 @@ void vm_overflow_policy(struct vm *vm)
 
 void vm_overflow_report(const struct vm *vm)
 {
-	const struct pcpu *home = obstacle(vm);
+	const struct vcpu *vcpu = obstacle(vm);
 	char lacks[128];
 
 	if (!vm->config->pmu)
 		return;
-	if (home) {
-		const char *why = home->hpm.lcofi ? not_alone(vm, home) : NULL;
+	if (vcpu) {
+		const struct pcpu *home = vcpu->home;
+		const char *why = home->hpm.lcofi ? not_alone(vm, vcpu) : NULL;
 
 		log_line("vm %s: no overflow interrupts: hart %lu has %s%s%s", vm->config->name,
 		         home->hartid, hart_lacks(home, lacks, sizeof(lacks)), why ? ", and " : "",

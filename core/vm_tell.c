@@ -59,7 +59,7 @@ void vm_tell_exits(const struct vcpu *vcpu)
 	char text[256];
 
 	vm_exits_text(vcpu, text, sizeof(text));
-	log_line("%s", text);
+	log_line(vcpu->moves ? "%s moves=%lu" : "%s", text, vcpu->moves);
 }
 
 static void told(const struct vm *vm, const char *what)

@@ -8,9 +8,13 @@
 #include "arch/riscv/hpm_raw.h"
 #include "core/guest_mem.h"
 #include "core/pcpu.h"
+#include "core/platform.h"
 #include "core/vcpu.h"
 #include "core/vs_interrupts.h"
 #include "vpmu/port.h"
+
+/* A look at a counter that may have wrapped comes so late, 10 us, and the next no sooner. */
+#define LOOKS_HZ 100000U
 
 _Static_assert(VPMU_INH_VS == HPM_INH_VS && VPMU_INH_VU == HPM_INH_VU &&
                    VPMU_COUNT_HS == HPM_COUNT_HS,
@@ -78,6 +82,42 @@ uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
 	return 0;
 }
 
+/* A stay that is going on is measured by instret: it began as much later as the counter is ahead. */
+void vpmu_port_take(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t value)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	hpm_fixed_take(&pcpu->hpm, hctr.idx, to_hpm(config));
+	if (hctr.idx == 2) {
+		uint64_t ahead = value - csr_read(CSR_INSTRET);
+
+		pcpu->current->ctx.entered_hs += ahead;
+		pcpu->stay_start += ahead;
+	}
+}
+
+void vpmu_port_release(uint64_t hctr_mask)
+{
+	hpm_fixed_release(&this_pcpu()->hpm, hctr_mask);
+}
+
+/*
+ * Never earlier than LOOK_DELAY later, so that many looks at a counter that hardly moves cost the guest
+ * little; and so much later than it can have wrapped, so that one look is enough for one that never
+ * stands still.
+ */
+void vpmu_port_look_after(uint64_t counts)
+{
+	struct pcpu *pcpu = this_pcpu();
+	struct vcpu *vcpu = pcpu->current;
+
+	vcpu->look_at = counts == ~0UL ? ~0UL
+	                               : csr_read(CSR_TIME) + counts / pcpu->counts_a_tick +
+	                                     platform.timebase / LOOKS_HZ;
+	vcpu_set_wake(vcpu);
+	pcpu_resched(pcpu);
+}
+
 /* What counts now decides whether the guest may sleep in VS. That it may again is found out at its
  * next WFI: most stops come just before a start. */
 static inline void trap_wfi(struct pcpu *pcpu)
@@ -136,6 +176,11 @@ void vpmu_port_set_direct(uint64_t hctr_mask)
 	csr_write(CSR_HCOUNTEREN, BIT(CSR_TIME - CSR_CYCLE) | hctr_mask);
 }
 
+void vpmu_port_unobserved(uint32_t n, uint64_t value)
+{
+	vcpu_observer_taken(this_pcpu()->current, n, value);
+}
+
 void vpmu_port_raise_lcofi(void)
 {
 	struct vcpu *vcpu = this_pcpu()->current;
@@ -151,7 +196,9 @@ void vpmu_port_raise_lcofi(void)
 
 void vpmu_port_fw_watch(uint32_t codes)
 {
-	vcpu_fw_watch(this_pcpu()->current, codes);
+	struct vcpu *vcpu = this_pcpu()->current;
+
+	vcpu_fw_watch(vcpu, codes | vcpu->fw.observed);
 }
 
 uint64_t vpmu_port_fw_total(uint32_t code)

@@ -45,6 +45,7 @@ static bool all_stopped(const struct vm *vm)
 /* Section 9.2. Everything of the vcpu is forgotten, its PMU included. */
 static vsbi_ret hart_stop(struct vcpu *vcpu)
 {
+	vcpu_end_observers(vcpu);
 	vpmu_reset(&vcpu->pmu);
 	atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STOPPED);
 	sched_off(vcpu);

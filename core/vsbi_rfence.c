@@ -44,7 +44,8 @@ static void fence_one(struct vcpu *self, struct vcpu *target, uint64_t fid)
 /* Until the other harts have taken it. They may be waiting for us: serve our own mail meanwhile. */
 static void wait_for_one(struct vcpu *self, struct vcpu *target, uint64_t fid)
 {
-	if (target->home == self->home)
+	/* It cannot run before this hart, or the one it moves to, has served it. */
+	if (vcpu_home(target) == self->home)
 		return;
 	while (atomic_load(&target->requests) & fences[fid].request)
 		sched_check_mail();

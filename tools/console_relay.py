@@ -19,7 +19,8 @@ import time
 
 KEY = b"\x14"        # Ctrl-T, for Tally (core/console.h)
 QEMU_KEY = b"\x01"   # Ctrl-A, for QEMU
-FRAME = re.compile(rb"\x1etally@([0-9A-Za-z]+) ([^\r\n]*)\r?\n")
+SIZE_KEY = KEY + b"w"  # the one key that is served here: no serial line knows the size of a window
+FRAME = re.compile(rb"\x1etally@([0-9A-Za-z]+|[!-]) ([^\r\n]*)\r?\n")
 FRAME_START = 0x1e
 FRAME_BYTES = 1024   # no frame is longer
 COMMAND = re.compile(rb"[ -~]{1,64}")
@@ -63,7 +64,8 @@ class Client:
 
 class Relay:
     """to_machine: the write end of the pipe that the machine reads, from_us: the read end;
-    from_machine: what it prints; sink(bytes): takes what is for people; keyboard: the descriptor of
+    from_machine: what it prints; sink: feed(bytes) takes what is for people, aside(line) a line that
+    comes while a guest has the whole screen, set_full(bool) tells when that is; keyboard: the descriptor of
     what a person types, None: nobody does; qemu_key: QEMU listens to Ctrl-A; path: of the socket for
     programs, None: there is none."""
 
@@ -122,7 +124,7 @@ class Relay:
         if not data:
             self.wait.unregister(self.from_machine)
             self.from_machine = None
-            self.sink(self.printed)
+            self.sink.feed(self.printed)
             return
         rest, plain = self.printed + data, bytearray()
         while rest:
@@ -132,6 +134,15 @@ class Relay:
                 n = len(rest) if n < 0 else n
             elif found and found.group(1) in self.asked:
                 self.answer(*found.groups())
+                rest = rest[found.end():]
+                continue
+            elif found and found.group(1) in (b"!", b"-"):
+                self.sink.feed(bytes(plain))
+                plain.clear()
+                if found.group(1) == b"-":
+                    self.sink.aside(found.group(2))
+                else:
+                    self.sink.set_full(found.group(2) == b"on")
                 rest = rest[found.end():]
                 continue
             elif found or len(rest) > FRAME_BYTES:
@@ -145,7 +156,7 @@ class Relay:
             self.boot += plain
             if READY.search(self.boot):
                 self.boot = None
-        self.sink(bytes(plain))
+        self.sink.feed(bytes(plain))
 
     def answer(self, number, text):
         """One line of the answer to a request, or its end."""
@@ -184,6 +195,14 @@ class Relay:
         fcntl.ioctl(self.from_us, termios.FIONREAD, unread)
         return AHEAD_BYTES - unread[0]
 
+    def size_command(self):
+        """What a person would type to tell a guest how large the terminal is."""
+        try:
+            size = os.get_terminal_size(self.keyboard)
+        except OSError:
+            return b""
+        return b"stty rows %d cols %d\r" % (size.lines, size.columns)
+
     def feed(self):
         """Sends what waits, requests first. True: there is more, when the machine has read."""
         if self.boot is None:
@@ -196,6 +215,9 @@ class Relay:
             prefix = self.typed[end] in self.prefixes
             if prefix and end + 1 == len(self.typed):
                 break  # half a key: a request must not come between the halves
+            if self.typed[end:end + 2] == SIZE_KEY:
+                self.typed = self.typed[:end] + self.size_command() + self.typed[end + 2:]
+                continue
             if prefix and self.typed[end:end + 2] == QEMU_KEY + b"c":
                 self.in_monitor = not self.in_monitor
             end += 2 if prefix else 1

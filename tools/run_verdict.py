@@ -20,29 +20,17 @@ class Verdict:
         self.expect = [re.compile(pattern) for pattern in expect]
         self.seen = {}       # VM -> those of expect that a line of its has matched
         self.own = []        # Tally's lines that matter
-        self.rest = b""
 
-    def feed(self, data):
-        """What was printed."""
-        *lines, self.rest = (self.rest + data).split(b"\n")
-        for line in lines:
-            self.line(line.decode(errors="replace"))
-
-    def line(self, text):
-        # An unfinished line that was taken off the screen stands before the one that took its place.
-        text = text.split("\033[m\r\033[K")[-1].replace("\r", "")
-        if text.startswith("tally: "):
-            text = text[len("tally: "):]
-            if re.match(r"panic|refused: |all VMs ended$|vm \S+: (failed|ended)", text):
-                self.own.append(text)
-        found = re.match(r"\[(\S+)\] ", text)
-        if found:
-            seen = self.seen.setdefault(found.group(1), set())
-            seen.update(pattern for pattern in self.expect if pattern.search(text))
+    def line(self, owner, text, whole):
+        """A line of the console: a VM's, "" for Tally's."""
+        if owner == "" and re.match(r"panic|refused: |all VMs ended$|vm \S+: (failed|ended)", text):
+            self.own.append(text)
+        if owner:
+            seen = self.seen.setdefault(owner, set())
+            seen.update(pattern for pattern in self.expect if pattern.search(whole))
 
     def give(self, late, args):
         """The status; `late`: time was up."""
-        self.line(self.rest.decode(errors="replace"))
         if any(line.startswith("panic") for line in self.own):
             raise Stop(NO_VERDICT, "Tally stopped on a broken invariant, see above")
         for line in self.own:

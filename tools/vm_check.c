@@ -171,8 +171,12 @@ static const char *bad_access_name(const struct vm_config *vm)
 static void print_vm(const struct vm_config *vm)
 {
 	printf("%s\n  memory    %s\n", vm->name, human(vm->memory));
-	for (uint32_t i = 0; i < vm->n_vcpus; i++)
-		printf("  vcpu%" PRIu32 "     hart %s\n", i, list(vm->vcpus[i].harts, true));
+	for (uint32_t i = 0; i < vm->n_vcpus; i++) {
+		printf("  vcpu%" PRIu32 "     hart %s", i, list(vm->vcpus[i].harts, true));
+		if (vm->vcpus[i].harts & (vm->vcpus[i].harts - 1))
+			printf(", begins on %" PRIu32, vm->vcpus[i].first_hart);
+		putchar('\n');
+	}
 	printf("  kernel    %s at 0x%" PRIx64 ": %s, %s once running\n",
 	       vm->kernel_is_image ? "Image" : "raw", VM_RAM_BASE + vm->kernel_offset,
 	       human(vm->kernel.size), human(vm->kernel_span));
@@ -227,7 +231,8 @@ static void print_json_vm(const struct vm_config *vm)
 {
 	printf("{\"name\":\"%s\",\"memory\":%" PRIu64 ",\"vcpus\":[", vm->name, vm->memory);
 	for (uint32_t i = 0; i < vm->n_vcpus; i++)
-		printf("%s{\"harts\":[%s]}", i ? "," : "", list(vm->vcpus[i].harts, false));
+		printf("%s{\"harts\":[%s],\"first\":%" PRIu32 "}", i ? "," : "",
+		       list(vm->vcpus[i].harts, false), vm->vcpus[i].first_hart);
 	printf("],\"kernel\":{\"image\":%s,\"offset\":%" PRIu64 ",\"size\":%" PRIu64
 	       ",\"span\":%" PRIu64 "},\"initrd\":",
 	       vm->kernel_is_image ? "true" : "false", vm->kernel_offset, vm->kernel.size,

@@ -86,6 +86,7 @@ void vpmu_lose(struct vpmu *v, hctr_t hctr)
 	v->shown &= ~bit64(hctr.idx);
 	v->lost |= users;
 	vpmu_note_solo(v, hctr);
+	vpmu_fixed_release(v, bit64(hctr.idx));
 }
 
 void vpmu_apply_all(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t ready)
@@ -108,7 +109,7 @@ void vpmu_apply_all(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t rea
 			vpmu_stop(v, stops);
 		/* The values above were looked at, and another may have wrapped while they were. Only
 		 * with counters that move in HS; each turn needs one more near one to wrap. */
-		hctrs = v->policy.count_hs && starts != 0 ? vpmu_take_overflows(v) : 0;
+		hctrs = v->careful && starts != 0 ? vpmu_careful_starts(v, starts) : 0;
 		for_each_bit (i, starts) {
 			uint64_t users = v->hctr[i].users & v->running;
 

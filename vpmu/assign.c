@@ -15,7 +15,7 @@
 /*
  * The hctr for an event, as if the counters in dropped were not configured: one that holds the
  * event already, else a free one, of preferred if there is one (the counter of the same index
- * is then direct). NO_HCTR: all that could count it are taken.
+ * is then direct). NO_HCTR: all that could count it are taken. As if there were no observers.
  */
 static hctr_t find_hctr(const struct vpmu *v, const struct vpmu_hw_config *event, uint64_t allowed,
                         uint64_t dropped, uint64_t preferred)
@@ -26,7 +26,7 @@ static hctr_t find_hctr(const struct vpmu *v, const struct vpmu_hw_config *event
 	for_each_bit (i, allowed) {
 		hctr_t hctr = {i};
 
-		if ((v->hctr[i].users & ~dropped) == 0)
+		if ((v->hctr[i].users & ~(dropped | VPMU_NOT_THE_GUESTS)) == 0)
 			free |= bit64(i);
 		else if (vpmu_event_equal(&v->hctr[i].event, event))
 			return hctr;
@@ -83,18 +83,37 @@ static uint64_t takers(const struct vpmu_hw_config *event)
 	return takers;
 }
 
-static bool assign_hw(const struct vpmu *v, uint64_t set, const struct vpmu_hw_config *event,
-                      uint64_t hctrs, struct vpmu_place *place)
+static bool assign_among(const struct vpmu *v, uint64_t set, const struct vpmu_hw_config *event,
+                         uint64_t hctrs, struct vpmu_place *place)
 {
 	if ((set & ~v->configured) != 0)
 		return assign_unconfigured(v, set & ~v->configured, hctrs, event, place);
 	return assign_stopped(v, set & ~v->running, hctrs, event, place);
 }
 
+/*
+ * The fixed counter is for what has no other place: it tells nobody when it wraps. Instret is HS's
+ * clock, and cannot be had by a vcpu that counts by this clock.
+ */
+static bool assign_hw(const struct vpmu *v, uint64_t set, const struct vpmu_hw_config *event,
+                      uint64_t hctrs, struct vpmu_place *place)
+{
+	if (assign_among(v, set, event, hctrs & ~VPMU_FIXED, place))
+		return true;
+	hctrs &= VPMU_FIXED;
+	if ((hctrs & VPMU_HS_CLOCK) != 0 && vpmu_hs_clock_wanted(v))
+		hctrs = 0;
+	return hctrs != 0 && assign_among(v, set, event, hctrs, place);
+}
+
 /* Any number of firmware counters may count one event: the first that is free will do. */
-static bool assign_fw(const struct vpmu *v, uint64_t set, struct vpmu_place *place)
+static bool assign_fw(const struct vpmu *v, uint64_t set, const struct vpmu_hw_config *event,
+                      struct vpmu_place *place)
 {
 	uint64_t usable = set & ~v->configured;
+
+	if (vpmu_is_used(v, (hctr_t){LCTR_INSTRET}) && vpmu_is_by_hs_clock(event->event_idx))
+		return false;
 
 	if (usable == 0)
 		usable = set & ~v->running;
@@ -109,7 +128,7 @@ bool vpmu_assign(const struct vpmu *v, uint64_t set, const struct vpmu_hw_config
                  uint64_t hctrs, struct vpmu_place *place)
 {
 	if (vpmu_event_is_fw(event))
-		return assign_fw(v, set & vpmu_fw_lctrs(v), place);
+		return assign_fw(v, set & vpmu_fw_lctrs(v), event, place);
 	return assign_hw(v, set & vpmu_hw_lctrs(v) & takers(event), event, hctrs, place) &&
 	       (!v->policy.hart_flags || place->lctr.idx == place->hctr.idx);
 }

@@ -69,7 +69,7 @@ static void configure(struct vpmu *v, struct vpmu_place place, const struct vpmu
 		return;
 	}
 	c->hctr = place.hctr.idx;
-	v->hctr[place.hctr.idx].users |= (uint32_t)bit;
+	v->hctr[place.hctr.idx].users |= bit;
 	vpmu_note_solo(v, place.hctr);
 }
 
@@ -97,7 +97,7 @@ static struct former remember(const struct vpmu *v, lctr_t lctr)
 	return former;
 }
 
-static void note_event(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
+void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
 {
 	uint64_t bit = bit64(hctr.idx);
 
@@ -125,9 +125,9 @@ static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 	vpmu_forget(v, bit);
 	if (former->configured) {
 		/* What the hardware may hold meanwhile is not what this one counts. */
-		if ((vpmu_hw_lctrs(v) & bit) != 0 && v->hctr[hctr.idx].users == 0) {
+		if ((vpmu_hw_lctrs(v) & bit) != 0 && !vpmu_is_used(v, hctr)) {
 			v->owned &= ~bit64(hctr.idx);
-			note_event(v, hctr, &former->event);
+			vpmu_note_event(v, hctr, &former->event);
 		}
 		configure(v, (struct vpmu_place){lctr, hctr}, &former->event);
 	}
@@ -136,8 +136,10 @@ static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 		v->lost |= bit;
 	if (former->overflow)
 		v->overflow |= bit;
-	if ((vpmu_hw_lctrs(v) & bit) != 0)
+	if ((vpmu_hw_lctrs(v) & bit) != 0) {
+		v->careful |= (bit64(hctr.idx) & VPMU_FIXED) != 0;
 		vpmu_note_solo(v, hctr);
+	}
 }
 
 bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
@@ -148,7 +150,7 @@ bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
 	if (!vpmu_port_prepare(hctr, event))
 		return false;
 	v->owned |= bit;
-	note_event(v, hctr, event);
+	vpmu_note_event(v, hctr, event);
 	return true;
 }
 
@@ -159,13 +161,21 @@ bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
 static bool prepare(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
 {
 	uint64_t bit = bit64(hctr.idx);
+	uint64_t flagged;
 
+	if ((bit & VPMU_FIXED) != 0) {
+		/* Who starts it will take it. */
+		v->careful = true;
+		vpmu_note_event(v, hctr, event);
+		return true;
+	}
 	if (vpmu_holds(v, hctr, event) ||
 	    (v->hctr[hctr.idx].users != 0 && vpmu_event_equal(&v->hctr[hctr.idx].event, event)))
 		return true;
 	v->shown &= ~bit;
 	/* Nothing may pend while the port works. */
-	vpmu_apply(v, vpmu_take_overflows(v), 0, 0);
+	flagged = vpmu_take_overflows(v);
+	vpmu_apply(v, flagged, vpmu_end_observers(v, hctr), 0);
 	return vpmu_hold(v, hctr, event);
 }
 
@@ -246,7 +256,7 @@ static inline struct sbi_ret take_home(struct vpmu *v, uint32_t idx, unsigned lo
 	v->configured |= bit64(idx);
 	c->event_idx = event_idx;
 	c->hctr = idx;
-	v->hctr[idx].users = (uint32_t)bit64(idx);
+	v->hctr[idx].users = bit64(idx);
 	vpmu_note_solo(v, (hctr_t){idx});
 	if ((config_flags & SBI_PMU_CFG_FLAG_CLEAR_VALUE) != 0)
 		c->value = 0;

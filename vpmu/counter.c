@@ -38,6 +38,9 @@ void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy)
 	v->fw_lctrs = (bit64(VPMU_FW_COUNTERS) - 1) << policy->fw_base;
 	v->all_lctrs = v->fw_lctrs | policy->hctrs;
 	v->openable = policy->trap_reads ? 0 : UINT64_MAX;
+	v->hctr[0].users = VPMU_HS_USES;
+	v->hctr[2].users = VPMU_HS_USES;
+	v->careful = policy->count_hs;
 }
 
 void vpmu_reset(struct vpmu *v)
@@ -48,6 +51,7 @@ void vpmu_reset(struct vpmu *v)
 	if (v->active != 0) {
 		(void)vpmu_port_take_overflow(v->armed);
 		vpmu_port_stop(v->active);
+		vpmu_fixed_release(v, v->active);
 		vpmu_drop_pending(v);
 	}
 	if (v->direct != 0)
@@ -69,7 +73,7 @@ void vpmu_forget(struct vpmu *v, uint64_t set)
 	for_each_bit (i, set & vpmu_hw_lctrs(v)) {
 		hctr_t hctr = {v->counter[i].hctr};
 
-		v->hctr[hctr.idx].users &= ~(uint32_t)bit64(i);
+		v->hctr[hctr.idx].users &= ~bit64(i);
 		vpmu_note_solo(v, hctr);
 	}
 }

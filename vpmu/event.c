@@ -28,12 +28,17 @@ static bool fw_event_exists(const struct vpmu *v, uint32_t code)
 	       code - SBI_PMU_FW_IMPL_FIRST < v->policy.n_tally_events;
 }
 
+/* Would a WFI, which never traps, make the count wrong? */
+static bool idle_spoils(const struct vpmu *v, uint32_t event_idx)
+{
+	return event_idx == SBI_PMU_HW_INSTRUCTIONS && v->policy.wfi_recounts &&
+	       v->policy.idle_cycles;
+}
+
 static bool event_allowed(const struct vpmu *v, uint32_t event_idx)
 {
 	uint32_t i;
 
-	if (event_idx == SBI_PMU_HW_INSTRUCTIONS && v->policy.wfi_recounts && v->policy.idle_cycles)
-		return false;
 	if (v->policy.events == NULL)
 		return true;
 	for (i = 0; i < v->policy.n_events; i++)
@@ -63,10 +68,22 @@ static bool event_exists(const struct vpmu *v, uint32_t event_idx, uint64_t even
 	}
 }
 
-/* Counters 0 and 2 have rules of their own, see assign.c. */
+/* The fixed counters come second, see assign.c. */
 static uint32_t only_home(uint64_t hctrs)
 {
-	return (hctrs & (hctrs - 1)) == 0 && hctrs > 4 ? lowest_bit(hctrs) : 0;
+	hctrs &= ~VPMU_FIXED;
+	return (hctrs & (hctrs - 1)) == 0 && hctrs != 0 ? lowest_bit(hctrs) : 0;
+}
+
+/* Those that count rightly an event that exists, which is brought into the form for comparing. */
+static uint64_t hart_hctrs(const struct vpmu *v, struct vpmu_hw_config *event)
+{
+	/* One event under two names is shared, and is what it is to emulated instructions. */
+	if (vpmu_event_is_raw(event->event_idx))
+		vpmu_port_raw_event(&event->event_idx, &event->event_data);
+	if (idle_spoils(v, event->event_idx))
+		return 0;
+	return vpmu_port_event_hctrs(event->event_idx, event->event_data);
 }
 
 /* Policy and hart never change, so what was found once holds. */
@@ -82,10 +99,10 @@ static bool look_up(struct vpmu *v, unsigned long event_idx, uint64_t event_data
 	*hctrs = 0;
 	if (vpmu_event_is_fw(event))
 		return true;
-	/* One event under two names is shared, and is what it is to emulated instructions. */
-	if (vpmu_event_is_raw(event->event_idx))
-		vpmu_port_raw_event(&event->event_idx, &event->event_data);
-	*hctrs = vpmu_port_event_hctrs(event->event_idx, event->event_data) & v->policy.hctrs;
+	*hctrs = hart_hctrs(v, event) & v->policy.hctrs;
+	/* HS may be counting itself with one of them. */
+	if (v->policy.count_hs)
+		*hctrs &= ~VPMU_FIXED;
 	/* By this name; raw events differ by their data, too. */
 	if (*hctrs != 0 && !vpmu_event_is_raw((uint32_t)event_idx))
 		*vpmu_known_place(v, event_idx) = (struct vpmu_known){
@@ -111,4 +128,20 @@ bool vpmu_event_parse(struct vpmu *v, unsigned long event_idx, uint64_t event_da
 	/* Firmware events happen outside the guest's modes: filters do nothing to them. */
 	event->inhibit = *hctrs != 0 ? vpmu_reduced_filter(v, config_flags) : 0;
 	return true;
+}
+
+uint64_t vpmu_event_hctrs(const struct vpmu *v, unsigned long event_idx, uint64_t event_data,
+                          unsigned long config_flags, struct vpmu_hw_config *event)
+{
+	if ((event_idx & ~SBI_PMU_EVENT_IDX_MASK) != 0 ||
+	    SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_FW ||
+	    !event_exists(v, (uint32_t)event_idx, event_data))
+		return 0;
+	*event = (struct vpmu_hw_config){
+	    .event_idx = (uint32_t)event_idx,
+	    .event_data = event_data,
+	    .inhibit = vpmu_reduced_filter(v, config_flags),
+	};
+	/* The fixed counters are for guests, who ask for two filters of an event. */
+	return hart_hctrs(v, event) & ~VPMU_FIXED;
 }

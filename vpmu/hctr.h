@@ -22,6 +22,17 @@ static inline bool vpmu_holds(const struct vpmu *v, hctr_t hctr, const struct vp
  */
 bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event);
 
+/* What an hctr holds from now on, or will when it is set. Pure. */
+void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event);
+
+/* observe.c */
+
+/*
+ * The guest needs an hctr that no running counter of its own uses: its observers end, and somebody
+ * is told. Returns it if it runs, to be stopped. To be called when overflows have been taken.
+ */
+uint64_t vpmu_end_observers(struct vpmu *v, hctr_t hctr);
+
 /* overflow.c */
 
 /*
@@ -90,6 +101,16 @@ void vpmu_apply_all(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t rea
 /* The hardware refused an hctr: its running counters stop, and are lost. */
 void vpmu_lose(struct vpmu *v, hctr_t hctr);
 
+/* fixed.c */
+
+/* For a careful one: these hctrs were just stopped, or are to be started. The latter returns hctrs
+ * that must be applied as well. */
+void vpmu_careful_stopped(struct vpmu *v, uint64_t hctrs);
+uint64_t vpmu_careful_starts(struct vpmu *v, uint64_t hctrs);
+
+/* Gives back those of these stopped hctrs that are fixed. */
+void vpmu_fixed_release(struct vpmu *v, uint64_t hctrs);
+
 /*
  * Sets a stopped hctr to its count, armed if one of these running counters, which are all that use
  * it, is near. Returns the hctr as a mask; 0: refused, and they are lost.
@@ -119,9 +140,9 @@ static inline void vpmu_stop(struct vpmu *v, uint64_t hctrs)
 	v->active &= ~hctrs;
 	v->armed &= ~hctrs;
 	/* Linux reads after it stops: where the value is still there, that read needs no exit. It is
-	 * not, where the counter went on after its value was taken. */
-	if (v->policy.count_hs)
-		v->shown &= ~(hctrs & ~v->running);
+	 * not, where the counter went on after its value was taken, or is HS's again. */
+	if (v->careful)
+		vpmu_careful_stopped(v, hctrs);
 }
 
 static inline void vpmu_run(struct vpmu *v, uint64_t hctrs)

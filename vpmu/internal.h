@@ -12,12 +12,19 @@
 #define VPMU_INTERNAL_H
 
 #include "vpmu/bits.h"
+#include "vpmu/tally_events.h"
 #include "vpmu/vpmu.h"
 
 static inline uint64_t vpmu_hw_lctrs(const struct vpmu *v)
 {
 	return v->policy.hctrs;
 }
+
+/* Sets of lctr. */
+#define VPMU_OBSERVER_LCTRS ((bit64(VPMU_OBSERVERS) - 1) << VPMU_OBSERVER(0))
+
+/* Users of an hctr that the guest does not know of. */
+#define VPMU_NOT_THE_GUESTS (VPMU_OBSERVER_LCTRS | VPMU_HS_USES)
 
 static inline uint64_t vpmu_fw_lctrs(const struct vpmu *v)
 {
@@ -68,6 +75,13 @@ uint64_t vpmu_value(const struct vpmu *v, lctr_t lctr);
  */
 bool vpmu_event_parse(struct vpmu *v, unsigned long event_idx, uint64_t event_data,
                       unsigned long config_flags, struct vpmu_hw_config *event, uint64_t *hctrs);
+
+/*
+ * The programmable hctrs that can count a hardware event, whatever of this is the guest's; the event in the form
+ * in which events are compared. 0: none, or the event does not exist.
+ */
+uint64_t vpmu_event_hctrs(const struct vpmu *v, unsigned long event_idx, uint64_t event_data,
+                          unsigned long config_flags, struct vpmu_hw_config *event);
 
 /* Where an event is remembered: the standard ones of types 0 and 1 have places of their own. */
 static inline struct vpmu_known *vpmu_known_place(struct vpmu *v, unsigned long event_idx)
@@ -156,6 +170,21 @@ struct vpmu_place {
 bool vpmu_assign(const struct vpmu *v, uint64_t set, const struct vpmu_hw_config *event,
                  uint64_t hctrs, struct vpmu_place *place);
 
+/* fixed.c */
+
+#define VPMU_HS_CLOCK UINT64_C(4) /* instret */
+
+/* Are these firmware events counted by it? */
+static inline bool vpmu_is_by_hs_clock(uint32_t event_idx)
+{
+	uint32_t code = SBI_PMU_EVENT_CODE(event_idx);
+
+	return code == TALLY_EVENT_HS_INSTRUCTIONS || code == TALLY_EVENT_LONGEST_STAY;
+}
+
+/* Is a counter configured for one of them? It has to stay HS's, then. Pure. */
+bool vpmu_hs_clock_wanted(const struct vpmu *v);
+
 /* counter.c */
 
 /* Unconfigures counters that are not running; their values stay. Pure. */
@@ -179,6 +208,12 @@ static inline void vpmu_note_solo(struct vpmu *v, hctr_t hctr)
 static inline bool vpmu_is_fw(const struct vpmu *v, lctr_t lctr)
 {
 	return (v->fw_lctrs >> lctr.idx & 1) != 0;
+}
+
+/* Does a counter of this vcpu's use it? */
+static inline bool vpmu_is_used(const struct vpmu *v, hctr_t hctr)
+{
+	return (v->hctr[hctr.idx].users & ~VPMU_HS_USES) != 0;
 }
 
 /* Is a configured hardware counter the only one of its hctr? It is its anchor then. */

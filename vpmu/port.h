@@ -18,6 +18,9 @@ typedef struct {
 	uint32_t idx;
 } hctr_t;
 
+/* cycle and instret, which tell nobody when they wrap. */
+#define VPMU_FIXED UINT64_C(5)
+
 /* Modes in which a counter stands still; the four reduced filters are its four values. */
 #define VPMU_INH_VS 1U
 #define VPMU_INH_VU 2U
@@ -39,7 +42,8 @@ void vpmu_port_raw_event(uint32_t *event_idx, uint64_t *event_data);
 
 /*
  * The hardware counters that can count the event, as a mask of hctr; 0: none. Fixed for a
- * hart's life. One bit only where the platform wants a home counter for each event.
+ * hart's life. One bit only where the platform wants a home counter for each event, and besides
+ * it the event's fixed counter, where filters work on that.
  */
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data);
 
@@ -83,6 +87,21 @@ uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last);
 /* Stops running counters; they keep event, filter and value. hctr_mask: running ones only. */
 void vpmu_port_stop(uint64_t hctr_mask);
 
+/*
+ * The fixed counters are lent. From vpmu_port_take(), which sets filter and value, to
+ * vpmu_port_release() one is this vcpu's, to be set, run, stopped, read and stepped as others are
+ * but never prepared. It is taken right before it is set and run, and released right after it was
+ * stopped and read: HS itself may have use for it at any other time.
+ */
+void vpmu_port_take(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t value);
+void vpmu_port_release(uint64_t hctr_mask);
+
+/*
+ * The resident vcpu wants vpmu_look() called when a counter can have gone on by so many, and not
+ * much later; 2^64 - 1: no more. Takes the place of what it wanted before.
+ */
+void vpmu_port_look_after(uint64_t counts);
+
 /* The 64-bit value of a counter, running or stopped, that this vcpu started and nobody has touched
  * since. */
 uint64_t vpmu_port_read(hctr_t hctr);
@@ -121,6 +140,9 @@ bool vpmu_port_guest_write(uint64_t gpa, const void *from, uint32_t n);
 
 /* Is all of it RAM of this VM, which it stays as long as the VM lives? */
 bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n);
+
+/* Observer n (observe.h) of the resident vcpu ended with this value: its guest needs the counter. */
+void vpmu_port_unobserved(uint32_t n, uint64_t value);
 
 /* Makes a virtual LCOFI pending in the resident vcpu (sip.LCOFIP). */
 void vpmu_port_raise_lcofi(void);

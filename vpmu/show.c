@@ -38,11 +38,15 @@ static void describe_hw(const struct vpmu *v, uint32_t counter_idx, bool same_ha
 	const struct vpmu_hctr *h = &v->hctr[hctr.idx];
 	uint64_t bit = bit64(hctr.idx);
 	uint64_t count = h->count;
+	uint64_t others;
 
 	view->hctr = hctr.idx;
 	view->inhibit = h->event.inhibit;
 	view->event_data = h->event.event_data;
-	view->shared = (h->users & (h->users - 1)) != 0;
+	others = h->users & ~(bit64(counter_idx) | VPMU_HS_USES);
+	if (counter_idx >= VPMU_OBSERVER(0))
+		others &= v->all_lctrs;
+	view->shared = others != 0;
 	view->direct = is_direct(v, bit64(counter_idx));
 	if (view->state != VPMU_RUNNING)
 		return;

@@ -18,6 +18,14 @@ static uint64_t look_at(struct vpmu *v, uint64_t hctrs)
 	return wrapped;
 }
 
+/* Returns the hctrs that will not be as they were left. */
+static uint64_t leave_careful(struct vpmu *v, uint64_t active)
+{
+	vpmu_fixed_release(v, active);
+	/* What counts HS went on after its value was taken. */
+	return v->policy.count_hs ? active : active & VPMU_FIXED;
+}
+
 static void park(struct vpmu *v)
 {
 	uint64_t active = v->active;
@@ -28,11 +36,10 @@ static void park(struct vpmu *v)
 	changed |= active & v->running & ~v->shown;
 	vpmu_port_stop(active);
 	/* A wrap must be told now, even if the hart has not. */
-	if (v->near != 0 || v->policy.count_hs || changed != 0)
+	if (v->near != 0 || v->careful || changed != 0)
 		changed |= look_at(v, active);
-	/* What counts HS went on after its value was taken. */
-	if (v->policy.count_hs)
-		changed = active;
+	if (v->careful)
+		changed |= leave_careful(v, active);
 	vpmu_drop_pending(v);
 	v->parked = active;
 	v->active = 0;

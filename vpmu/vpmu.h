@@ -24,7 +24,10 @@ typedef struct {
 #define VPMU_HW_COUNTERS 32U /* lctr 0..31: same index and CSR as the hart's counter */
 #define VPMU_FW_COUNTERS 16U /* follow the highest hardware counter of the hart */
 #define VPMU_COUNTERS    64U
+#define VPMU_OBSERVERS   8U /* counters of who is not the guest: observe.h */
 #define VPMU_FW_EVENTS   22U
+/* The lctr of each observer: above all that a guest can name. */
+#define VPMU_OBSERVER(n) (VPMU_COUNTERS - VPMU_OBSERVERS + (n))
 /*
  * Entries that one vpmu_event_get_info() answers at most. A raw event ends the slice: it may cost the
  * port questions to the firmware, and a stay in HS must not be longer than 20,000 instructions.
@@ -34,7 +37,7 @@ typedef struct {
 /* What the VM tree says of a VM's PMU, and what the harts it may run on have. Constant. */
 struct vpmu_policy {
 	uint64_t hctrs;   /* hardware counters granted; bit 1 (time) never set */
-	uint32_t fw_base; /* counter_idx of the first firmware counter, <= 48 */
+	uint32_t fw_base; /* counter_idx of the first firmware counter, <= 40 */
 	uint32_t width;   /* bits of every hardware counter, 1..64 */
 
 	/*
@@ -86,8 +89,12 @@ struct vpmu_hctr {
 	uint64_t count; /* when last looked at */
 	/* What it was last made to hold for this vcpu: what all its users count. */
 	struct vpmu_hw_config event;
-	uint32_t users; /* configured lctrs that it backs */
+	uint64_t users; /* configured lctrs that it backs, observers among them, and VPMU_HS_USES */
 };
+
+/* HS is a user of the fixed counters for ever, in place of lctr 1, which nobody has: no other is
+ * ever alone there. */
+#define VPMU_HS_USES UINT64_C(2)
 
 /* An event that may be counted, as it was found when first asked for. Private to vpmu/. */
 struct vpmu_known {
@@ -134,6 +141,10 @@ struct vpmu {
 	 * CPU_CYCLES or INSTRUCTIONS that count VS [0], VU [1]. */
 	uint64_t wfi;
 	uint64_t retires[2];
+
+	/* It counts HS, or has a counter on a fixed one: what does not concern most. */
+	bool careful;
+	bool looks; /* what vpmu_port_look_after() was told has yet to come */
 
 	bool lcofi_due; /* a wrap was found and LCOFI not yet raised; false between calls */
 
@@ -252,11 +263,26 @@ static inline uint32_t vpmu_scountovf(const struct vpmu *v)
 /* The hart took an LCOFI, or may have one pending. */
 void vpmu_overflow(struct vpmu *v);
 
+/* It is time for what vpmu_port_look_after() was told. */
+void vpmu_look(struct vpmu *v);
+
 /* Tally served or saw a firmware event of this vcpu. May be called at any time. */
 static inline void vpmu_fw_event(struct vpmu *v, uint32_t code)
 {
 	if (code < VPMU_FW_EVENTS)
 		v->fw_total[code]++;
+}
+
+/* For who is not the guest: how often that was since vpmu_init(), and what vpmu_port_fw_watch() was
+ * told last. code: below VPMU_FW_EVENTS. */
+static inline uint64_t vpmu_fw_seen(const struct vpmu *v, uint32_t code)
+{
+	return v->fw_total[code];
+}
+
+static inline uint32_t vpmu_fw_watched(const struct vpmu *v)
+{
+	return v->fw_watched;
 }
 
 /* World switch: save leaves the hart with none of this vcpu's counters running, none direct. */
@@ -298,8 +324,9 @@ struct vpmu_view {
 	/* Of hardware counters. */
 	uint32_t hctr;
 	uint32_t inhibit; /* VPMU_INH_*, VPMU_COUNT_HS */
-	bool shared;      /* other counters of this vcpu run on the same hctr, or may */
-	bool direct;      /* read without an exit */
+	/* Other counters of this vcpu run on the same hctr, or may. An observer: counters of its guest. */
+	bool shared;
+	bool direct; /* read without an exit */
 };
 
 /*
@@ -310,10 +337,10 @@ struct vpmu_view {
 bool vpmu_describe(const struct vpmu *v, uint32_t counter_idx, bool same_hart,
                    struct vpmu_view *view);
 
-/* Set of lctr: those configured. */
+/* Set of lctr: those that the guest has configured. */
 static inline uint64_t vpmu_configured(const struct vpmu *v)
 {
-	return v->configured;
+	return v->configured & v->all_lctrs;
 }
 
 /* Back to vpmu_init(); stops what runs. The vcpu is resident. */

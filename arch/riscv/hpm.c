@@ -22,10 +22,16 @@ uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_dat
 	if (hpm_is_raw(event_idx))
 		return hpm_raw_hctrs(hpm, event_idx, event_data, running);
 	event = hpm_event_find(hpm, event_idx);
-	/* A flag that is always 1 is not to be seen. */
-	if (hpm->hart_flags && !quirk_may_arm(event_idx))
+	if (!event || event_data != 0)
 		return 0;
-	return event && event_data == 0 ? event->hctrs : 0;
+	/* A flag that is always 1 is not to be seen, and the fixed counters have none. */
+	if (hpm->hart_flags)
+		return quirk_may_arm(event_idx) ? event->hctrs : 0;
+	if (event_idx == SBI_PMU_HW_CPU_CYCLES)
+		return event->hctrs | (hpm->fixed & BIT(0));
+	if (event_idx == SBI_PMU_HW_INSTRUCTIONS)
+		return event->hctrs | (hpm->fixed & BIT(2));
+	return event->hctrs;
 }
 
 bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)

@@ -38,6 +38,7 @@ struct hpm_slot {
 
 struct hpm {
 	uint64_t hctrs; /* counters 3..31 that count with filters */
+	uint64_t fixed; /* those of 0 and 2 that do, and may be lent to guests */
 	uint32_t width; /* bits of each */
 	uint32_t n_events;
 	bool lcofi;       /* an overflow can be delivered to a guest */
@@ -62,6 +63,9 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice);
  * all counters but the running ones what they held, see hpm_raw.h. */
 uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data,
                          uint64_t running);
+
+/* Which fixed counters have filters, at boot: see hpm_fixed.c. */
+uint64_t hpm_fixed_probe(const struct hpm *hpm);
 
 /* How a raw event is said to this firmware: as v2 where it knows that, as v1 where the value fits
  * in 48 bits. false: neither (SBI 3.0 sections 11.3 and 11.4). Other events stay as they are. */

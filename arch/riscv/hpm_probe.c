@@ -205,4 +205,5 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice)
 	 * until hpm_show_flags(). */
 	if (hpm->delegated || quirks.scountovf_leaks)
 		configure_all(hpm);
+	hpm->fixed = hpm_fixed_probe(hpm);
 }

@@ -116,7 +116,7 @@ static void set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 	hpm->fresh |= bit;
 	hpm->armed = armed ? hpm->armed | bit : hpm->armed & ~bit;
 	/* Only config sets OF: a counter that was armed and did not overflow has it at 0. */
-	if (!armed && !(csr_read(CSR_SCOUNTOVF) & bit))
+	if (!armed && !(csr_read(CSR_SCOUNTOVF) & bit) && !(hpm->fixed & bit))
 		hpm_sbi_program(hpm, hctr, &hpm->slots[hctr].config);
 }
 

@@ -42,6 +42,7 @@ int idle(uint64_t hartid);
 int busy(uint64_t hartid);
 int pmuloop(uint64_t hartid);
 int measure(uint64_t hartid);
+int waits(uint64_t hartid);
 int marks_kind(uint64_t hartid);
 int hostile(uint64_t hartid);
 int wildjump(uint64_t hartid);

@@ -86,6 +86,7 @@ int snapshot(void);
 int storm(void);
 int pace(void);
 int tlb(void);
+int two(void);
 int limited(void);
 
 #endif

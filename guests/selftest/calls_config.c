@@ -91,11 +91,14 @@ static const struct pmu_case states[] = {
     CONFIG("one event twice, one filter: the first", 0, M_A, 0, INSTR, 0, 0, W_A),
     CONFIG("one event twice, one filter: the second", 0, M_C, 0, INSTR, 0, 0, W_C),
     RESET_ALL,
-    /* Refused, because the platform can count it under one filter at a time. */
-    CONFIG("one event, two filters: the first", 0, M_A, 0, INSTR, 0, 0, W_A),
-    CONFIG("one event, two filters -> NOT_SUPPORTED", 0, M_C, SINH, INSTR, 0, NONE, 0),
+    /* Refused, because the platform can count it under one filter at a time. Of instructions and
+     * cycles it may have a fixed counter, too. */
+    CONFIG("one event, two filters: the first", 0, M_P, 0, EVENT_DTLB_LOAD_MISS, 0, 0, W_P),
+    CONFIG("one event, two filters -> NOT_SUPPORTED", 0, M_HW, SINH, EVENT_DTLB_LOAD_MISS, 0, NONE,
+           0),
     RESET_ALL,
-    CONFIG("the first filter away: the second is taken", 0, M_C, SINH, INSTR, 0, 0, W_C),
+    CONFIG("the first filter away: the second is taken", 0, M_P, SINH, EVENT_DTLB_LOAD_MISS, 0, 0,
+           W_P),
     RESET_ALL,
     CONFIG("SKIP_MATCH: the first of the set, unconfigured", 0, M_C_FW0, SKIP, INSTR, 0, 0, W_C),
     RESET_ALL,

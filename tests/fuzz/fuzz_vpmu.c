@@ -147,7 +147,10 @@ static void decode_op(struct input *in, struct op *op)
 	uint32_t b = byte(in);
 
 	memset(op, 0, sizeof(*op));
-	op->kind = (uint8_t)(b % OP_KINDS);
+	op->kind = (uint8_t)(b % (OP_RESET + 1));
+	/* And observers come and go. */
+	if (b >= 228 && b < 240)
+		op->kind = b < 236 ? OP_OBSERVE : OP_UNOBSERVE;
 	/* Now and then the hart refuses. */
 	if (b >= 240) {
 		op->fail_prepare = 1;
@@ -173,6 +176,7 @@ static void decode_op(struct input *in, struct op *op)
 		break;
 	case OP_RETIRED:
 	case OP_SWITCH:
+	case OP_MOVE:
 		op->a[0] = byte(in);
 		break;
 	case OP_POKE:
@@ -183,6 +187,15 @@ static void decode_op(struct input *in, struct op *op)
 		break;
 	case OP_OVERFLOW:
 	case OP_RESET:
+		break;
+	case OP_OBSERVE:
+	case OP_UNOBSERVE:
+		b = byte(in);
+		op->a[0] = b & 3;
+		op->a[1] = b >> 5;
+		op->a[2] =
+		    fake_hart_event_idx((enum fake_event)(byte(in) % FAKE_EVENTS), &op->a[3]);
+		op->a[4] = (uint64_t)(b >> 2 & 3) << 5;
 		break;
 	default:
 		decode_call(in, op);
@@ -217,9 +230,13 @@ static void decode_hart(struct input *in, struct fake_hart_config *hart)
 	hart->misuse = world_misused;
 	if ((liberties & 64) && !hart->skid && !hart->no_armed_cache_events)
 		hart->width = 48;
-	/* Two events that share a home. */
-	if ((liberties & 128) && !(liberties & 1))
+	/* Two events that share a home, or fixed counters with filters. */
+	if ((liberties & 128) && !(liberties & 1)) {
 		hart->hctrs[FAKE_DTLB_LOAD] = hart->hctrs[FAKE_INSNS];
+	} else {
+		hart->hctrs[FAKE_CYCLES] |= 1;
+		hart->hctrs[FAKE_INSNS] |= 4;
+	}
 }
 
 static void decode_policy(struct input *in, uint32_t width, struct vpmu_policy *policy,

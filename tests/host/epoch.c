@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/host/csr_read.h"
+
 #define SHOWN 20U /* last steps printed on a difference */
 
 static uint32_t refusals; /* percent */
+static bool observers;
 
 void epoch_run(struct epoch *e, struct chance *c, uint32_t steps)
 {
@@ -14,7 +17,7 @@ void epoch_run(struct epoch *e, struct chance *c, uint32_t steps)
 	for (e->n = 0; e->n < steps && !world_difference()[0];) {
 		struct op *op = &e->ops[e->n++];
 
-		random_op(c, refusals, op);
+		random_op(c, refusals, observers, op);
 		world_do(op);
 	}
 }
@@ -26,7 +29,73 @@ void epoch_random(struct epoch *e, uint64_t seed, uint32_t switches, uint32_t st
 	random_machine(&c, switches, &e->machine);
 	refusals = percent(&c, 25) ? 1 + below(&c, 50) : 0;
 	random_count.epochs_refusals += refusals != 0;
+	observers = percent(&c, 50);
+	random_count.epochs_observers += observers;
 	epoch_run(e, &c, steps);
+}
+
+static uint64_t mixed(uint64_t seen, uint64_t value)
+{
+	return chance_mix(seen ^ value);
+}
+
+/* All that the resident guest can see, in one number. */
+static uint64_t seen_by_guest(const struct answer *answer)
+{
+	const struct vcpu *vc = &world_vcpus[world_resident];
+	uint64_t seen = mixed((uint64_t)answer->ret.error, answer->ret.value);
+
+	seen = mixed(seen, vpmu_scountovf(&vc->vpmu));
+	seen = mixed(seen, vc->raises + answer->again);
+	for (uint32_t i = 0; i < VPMU_COUNTERS; i++) {
+		uint64_t value = 0;
+
+		if (vpmu_csr_read(&vc->vpmu, 0xc00 + i, &value))
+			seen = mixed(seen, value + i);
+		seen = mixed(seen, vpmu_counter_fw_read(&vc->vpmu, i).value);
+	}
+	return seen;
+}
+
+static bool is_observer(const struct op *op)
+{
+	return op->kind == OP_OBSERVE || op->kind == OP_UNOBSERVE;
+}
+
+void epoch_twins(struct epoch *e, uint64_t seed, uint32_t switches)
+{
+	static uint64_t seen[EPOCH_STEPS];
+	struct chance c = {chance_mix(seed)};
+
+	random_machine(&c, switches, &e->machine);
+	e->machine.hart.skid = 0;
+	e->machine.hart.no_armed_cache_events = false;
+	for (uint32_t i = 0; i < VCPUS; i++)
+		e->machine.policy[i].count_hs = false;
+	world_reset(&e->machine);
+	for (e->n = 0; e->n < EPOCH_STEPS && !world_difference()[0]; e->n++) {
+		struct op *op = &e->ops[e->n];
+		struct answer answer;
+
+		random_op(&c, 0, true, op);
+		/* Who takes it first, a call or the interrupt, may depend on whose the counters are. */
+		if (fake_hart_pending())
+			op->kind = OP_OVERFLOW;
+		answer = world_do(op);
+		seen[e->n] = seen_by_guest(&answer);
+	}
+	if (world_difference()[0])
+		return;
+	world_reset(&e->machine);
+	for (uint32_t i = 0; i < e->n && !world_difference()[0]; i++) {
+		struct answer answer;
+
+		if (is_observer(&e->ops[i]))
+			continue;
+		answer = world_do(&e->ops[i]);
+		if (seen_by_guest(&answer) != seen[i])
+			world_differ("step %u looks otherwise without observers", i);
+	}
 }
 
 /* Runs the operations again, without [from, to); returns how many were done. */

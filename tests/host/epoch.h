@@ -21,6 +21,12 @@ void epoch_run(struct epoch *e, struct chance *c, uint32_t steps);
 /* Random machine and steps, with refusals in some epochs. */
 void epoch_random(struct epoch *e, uint64_t seed, uint32_t switches, uint32_t steps);
 
+/*
+ * Random steps with observers, then the same without: the guests must see the same. On a hart that
+ * tells every wrap at once and counts no HS: else looking at a counter may tell a guest earlier.
+ */
+void epoch_twins(struct epoch *e, uint64_t seed, uint32_t switches);
+
 /* Prints the difference, the last steps, and the shortest list of steps that still differs. */
 void epoch_report(struct epoch *e);
 

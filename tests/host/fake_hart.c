@@ -99,7 +99,8 @@ static uint32_t counted_events(uint32_t idx)
 	const struct fake_counter *c = &fake.counters[idx];
 	uint32_t events = 0;
 
-	if (!fake.config.one_counter_per_event && !fake.config.sticky_map)
+	if ((VPMU_FIXED >> idx & 1) ||
+	    (!fake.config.one_counter_per_event && !fake.config.sticky_map))
 		return FAKE_BIT(fake_hart_event(c->config.event_idx, c->config.event_data));
 	if (fake.map[FAKE_CYCLES] == idx)
 		return FAKE_BIT(FAKE_CYCLES);
@@ -128,7 +129,7 @@ static void advance(uint32_t counting, uint64_t units)
 		if (!(counting & 1U << i))
 			continue;
 		c->value = (c->value + units) & fake_value_mask();
-		if (c->of || c->value || !units)
+		if (c->of || c->value || !units || (VPMU_FIXED >> i & 1))
 			continue;
 		if (c->stale) {
 			c->stale = false;
@@ -153,6 +154,11 @@ static uint64_t run_to_wrap(uint32_t counting, uint64_t units)
 		if ((counting & 1U << i) && !fake.counters[i].of && left && left < units)
 			units = left;
 	}
+	if (fake.looks && (counting & VPMU_FIXED)) {
+		if (fake.look_left < units)
+			units = fake.look_left;
+		fake.look_left -= units;
+	}
 	advance(counting, units);
 	return units;
 }
@@ -171,9 +177,9 @@ uint64_t fake_hart_step(enum fake_mode mode, uint32_t events, uint64_t units)
 			fake_require(fake.counters[i].owner == fake.resident,
 			             "guest entered with another's counter direct");
 	}
-	while (done < units && !fake.lcofip)
+	while (done < units && !fake.lcofip && !fake_hart_look_is_due())
 		done += run_to_wrap(counting, units - done);
-	while (fake.lcofip && done < units && skid) {
+	while (fake.lcofip && done < units && skid && !fake_hart_look_is_due()) {
 		uint64_t part = units - done < skid ? units - done : skid;
 
 		part = run_to_wrap(counting, part);
@@ -304,12 +310,27 @@ void fake_hart_leave(void)
 	fake_require(fake.resident != NOBODY, "no vcpu to leave");
 	fake_require(!fake_hart_running(), "vcpu left with a counter running");
 	fake_require(!fake.direct, "vcpu left with a counter direct");
+	fake_require(!fake.lent, "vcpu left with a counter lent");
+	fake_require(!fake.looks, "vcpu left with a look asked for");
 	fake_require(!fake.lcofip || fake.lcofip_by_hs, "vcpu left with an overflow pending");
 	/* For now the next vcpu does not meet it. */
 	if (fake.lcofip_by_hs)
 		fake.lcofip = false;
 	fake.lcofip_by_hs = false;
 	fake.resident = NOBODY;
+}
+
+bool fake_hart_look_is_due(void)
+{
+	return fake.looks && !fake.look_left;
+}
+
+bool fake_hart_take_look(void)
+{
+	bool due = fake_hart_look_is_due();
+
+	fake.looks = fake.looks && !due;
+	return due;
 }
 
 bool fake_hart_pending(void)

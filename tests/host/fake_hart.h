@@ -12,7 +12,7 @@
 
 #include "vpmu/vpmu.h"
 
-/* What this hart can count. Fixed counters 0 and 2 exist but are not given out. */
+/* What this hart can count. Fixed counters 0 and 2 are given out where hctrs[] has them. */
 enum fake_event {
 	FAKE_CYCLES,    /* 0x00001 */
 	FAKE_INSNS,     /* 0x00002 */
@@ -83,6 +83,8 @@ struct fake_hart_trace {
 	uint64_t takes;
 	uint64_t direct_sets;
 	uint64_t watches;
+	uint64_t lent;  /* fixed counters taken */
+	uint64_t looks; /* of the vPMU, asked for */
 	uint64_t totals;
 	uint64_t raises;    /* virtual LCOFIs */
 	uint64_t overflows; /* physical LCOFIs */
@@ -91,6 +93,9 @@ struct fake_hart_trace {
 	uint64_t hs_wraps;  /* physical LCOFIs from these */
 	uint64_t faults;    /* injected ones that happened */
 	uint64_t refused;   /* mask of the counters that they hit */
+	/* Observers of the resident vcpu that ended, and their values. */
+	uint32_t unobserved;
+	uint64_t unobserved_value[VPMU_OBSERVERS];
 };
 
 extern struct fake_hart_trace fake_trace;
@@ -119,7 +124,7 @@ void fake_hart_leave(void);
 /*
  * The resident guest spends units in one mode; each unit advances every event in the mask by
  * one. Stops after the unit with which an armed counter wrapped (and the skid), an LCOFI then
- * pends; 0 while one pends. Returns the units done.
+ * pends, and when a look is due; 0 while one pends or is. Returns the units done.
  */
 uint64_t fake_hart_step(enum fake_mode mode, uint32_t events, uint64_t units);
 
@@ -133,6 +138,10 @@ uint64_t fake_hart_run_guest(uint64_t vs_insns, uint64_t vu_insns);
 void fake_hart_fw_event(uint32_t vcpu, uint32_t code, uint64_t n);
 /* The set given last to vpmu_port_fw_watch() by the vcpu. */
 uint32_t fake_hart_watched(uint32_t vcpu);
+
+/* It is time for vpmu_look(): the guest cannot go on before the look is taken, and made. */
+bool fake_hart_look_is_due(void);
+bool fake_hart_take_look(void);
 
 /* A physical LCOFI is pending: the guest cannot go on before vpmu_overflow(). */
 bool fake_hart_pending(void);

@@ -93,6 +93,7 @@ bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
 	uint32_t idx = checked(hctr);
 
 	fake_trace.prepares++;
+	fake_require(!(VPMU_FIXED >> idx & 1), "prepare of a fixed counter");
 	fake_require(!fake.counters[idx].running, "prepare of a running counter");
 	evict(idx);
 	if (fake.fail_prepare && !--fake.fail_prepare) {
@@ -112,8 +113,9 @@ static void set(uint32_t idx, uint64_t value, bool armed)
 	fake_require(c->owner == fake.resident, "set of a counter that its vcpu did not prepare");
 	fake_require(value == (value & fake_value_mask()), "value wider than the counter");
 	c->value = value & fake_value_mask();
-	c->left_out = armed && fake.config.no_armed_cache_events &&
-	              c->config.event_idx >> 16 == SBI_PMU_TYPE_CACHE;
+	c->left_out =
+	    armed && ((VPMU_FIXED >> idx & 1) || (fake.config.no_armed_cache_events &&
+	                                          c->config.event_idx >> 16 == SBI_PMU_TYPE_CACHE));
 	if (!armed || c->left_out)
 		c->of = true;
 	else if (!pending_in_vain() || !fake.config.pending_keeps_of)
@@ -162,6 +164,48 @@ void vpmu_port_run(uint64_t hctr_mask)
 	}
 }
 
+void vpmu_port_take(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t value)
+{
+	uint32_t idx = checked(hctr);
+	struct fake_counter *c = &fake.counters[idx];
+
+	fake_require(VPMU_FIXED >> idx & 1, "take of a programmable counter");
+	fake_require(!(fake.lent >> idx & 1), "take of what is taken");
+	fake_require(vpmu_port_event_hctrs(config->event_idx, config->event_data) & 1ULL << idx,
+	             "counter cannot count the event");
+	fake_require(!(config->inhibit & ~(VPMU_INH_VS | VPMU_INH_VU)), "unknown inhibit bits");
+	fake_trace.lent++;
+	fake.lent |= 1ULL << idx;
+	c->config = *config;
+	c->programmed = true;
+	/* It need not be there before it is set. */
+	c->value = ~value & fake_value_mask();
+	c->owner = fake.resident;
+}
+
+/* HS counts itself with it, or somebody else does. */
+void vpmu_port_release(uint64_t hctr_mask)
+{
+	called();
+	fake_require(hctr_mask && !(hctr_mask & ~fake.lent), "release of what was not taken");
+	fake.lent &= ~hctr_mask;
+	for (uint32_t i = 0; i < COUNTERS; i++) {
+		if (!(hctr_mask & 1ULL << i))
+			continue;
+		fake_require(!fake.counters[i].running, "release of a running counter");
+		fake.counters[i] = (struct fake_counter){.value = 0x5eed};
+	}
+}
+
+void vpmu_port_look_after(uint64_t counts)
+{
+	called();
+	fake_trace.looks++;
+	fake_require(counts, "a look at once");
+	fake.looks = counts != ~0ULL;
+	fake.look_left = counts;
+}
+
 bool vpmu_port_is_quiet(void)
 {
 	called();
@@ -198,6 +242,9 @@ uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
 	called();
 	fake_trace.steps++;
 	fake_require(hctr_mask && !(hctr_mask >> COUNTERS), "step of counters that do not exist");
+	/* It took the guest as long as any other, and more. */
+	if ((hctr_mask & VPMU_FIXED) && fake.look_left)
+		fake.look_left--;
 	if (!resident_world()->cheap_moves)
 		return hctr_mask;
 	for (uint32_t i = 0; i < COUNTERS; i++) {
@@ -263,6 +310,14 @@ void vpmu_port_set_direct(uint64_t hctr_mask)
 	called();
 	fake_require(!(hctr_mask >> COUNTERS), "direct counters that do not exist");
 	fake.direct = hctr_mask;
+}
+
+void vpmu_port_unobserved(uint32_t n, uint64_t value)
+{
+	called();
+	fake_require(n < VPMU_OBSERVERS, "no such observer ended");
+	fake_trace.unobserved |= 1U << n;
+	fake_trace.unobserved_value[n % VPMU_OBSERVERS] = value;
 }
 
 void vpmu_port_raise_lcofi(void)

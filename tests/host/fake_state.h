@@ -41,6 +41,9 @@ struct fake_hart {
 	uint64_t direct;
 	uint64_t ready; /* set by the port, and to be run by its next run */
 	uint64_t now;
+	bool looks;         /* a look is asked for, ... */
+	uint64_t look_left; /* ... after so many units in which a fixed counter counts */
+	uint64_t lent;      /* the resident vcpu has taken them */
 	uint64_t chance;
 	uint32_t resident;
 	uint32_t fail_prepare;

@@ -11,12 +11,13 @@ HOST_SRC_vpmu := $(addprefix tests/host/,test_vpmu.c test_vpmu_config.c test_vpm
 	test_vpmu_start_stop.c test_vpmu_direct.c test_vpmu_share.c test_vpmu_overflow.c \
 	test_vpmu_wrap.c test_vpmu_fw.c test_vpmu_switch.c test_vpmu_snapshot.c \
 	test_vpmu_event_info.c test_vpmu_policy.c test_vpmu_retired.c test_vpmu_count_hs.c \
-	test_vpmu_show.c \
+	test_vpmu_show.c test_vpmu_observe.c test_vpmu_fixed.c \
 	vpmu_stub.c) $(VPMU_SRC)
 
 HOST_TESTS += vpmu_model
-WORLD_SRC := $(addprefix tests/host/,fake_hart.c fake_port.c fake_mem.c model.c model_event.c \
-	model_run.c model_shmem.c world.c world_check.c world_text.c)
+WORLD_SRC := $(addprefix tests/host/,fake_hart.c fake_port.c fake_harts.c fake_mem.c model.c \
+	model_event.c model_run.c model_shmem.c world.c world_check.c world_observe.c \
+	world_text.c)
 HOST_SRC_vpmu_model := $(addprefix tests/host/,test_vpmu_model.c test_fake_hart.c epoch.c \
 	random_guest.c random_call.c record.c) $(WORLD_SRC) $(VPMU_SRC)
 
@@ -37,7 +38,8 @@ HOST_SRC_vplic := tests/host/test_vplic.c core/vplic.c
 HOST_TESTS += wake_times
 HOST_SRC_wake_times := tests/host/test_wake_times.c core/wake_times.c
 
-CONSOLE_SRC := core/console.c core/console_draw.c core/console_keys.c core/console_prompt.c core/console_request.c \
+CONSOLE_SRC := core/console.c core/console_draw.c core/console_full.c \
+	core/console_keys.c core/console_prompt.c core/console_request.c \
 	core/console_line.c core/ansi.c core/printf.c
 
 HOST_TESTS += console
@@ -45,6 +47,9 @@ HOST_SRC_console := tests/host/test_console.c tests/host/console_log.c $(CONSOLE
 
 HOST_TESTS += console_live
 HOST_SRC_console_live := tests/host/test_console_live.c tests/host/console_log.c $(CONSOLE_SRC)
+
+HOST_TESTS += console_full
+HOST_SRC_console_full := tests/host/test_console_full.c tests/host/console_log.c $(CONSOLE_SRC)
 
 HOST_TESTS += console_request
 HOST_SRC_console_request := tests/host/test_console_request.c tests/host/console_log.c $(CONSOLE_SRC)

@@ -348,7 +348,9 @@ uint64_t model_must_be_direct(const struct model *m)
 		hctrs = model_hctrs(m, c->event_idx, c->event_data);
 		for (uint32_t j = 0; j < VPMU_HW_COUNTERS; j++)
 			alone = alone && (j == i || !model_competes(m, j, hctrs));
-		if (alone && hctrs == 1ULL << i)
+		/* With a fixed counter for the event, that may be behind it. */
+		if (alone &&
+		    (hctrs == 1ULL << i || (c->first && (hctrs & ~VPMU_FIXED) == 1ULL << i)))
 			direct |= 1ULL << i;
 	}
 	return direct;

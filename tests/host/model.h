@@ -32,6 +32,7 @@ struct model_lctr {
 	bool loose;
 	/* Its value at the start was not known so well: the library says whether it wrapped. */
 	bool vague;
+	bool first;     /* no other counter was configured for its event then */
 	bool displaced; /* moved by an emulated instruction: reads may need an exit for a while */
 	uint32_t event_idx;
 	uint32_t inhibit; /* VPMU_INH_VS, VPMU_INH_VU */

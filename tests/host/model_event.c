@@ -13,7 +13,9 @@ enum feasible {
 
 uint64_t model_hctrs(const struct model *m, uint32_t event_idx, uint64_t event_data)
 {
-	return vpmu_port_event_hctrs(event_idx, event_data) & m->policy.hctrs;
+	uint64_t hctrs = vpmu_port_event_hctrs(event_idx, event_data) & m->policy.hctrs;
+
+	return m->policy.count_hs ? hctrs & ~VPMU_FIXED : hctrs;
 }
 
 bool model_is_fw_event(unsigned long event_idx)
@@ -101,29 +103,73 @@ bool model_competes(const struct model *m, uint32_t idx, uint64_t hctrs)
 	       (model_hctrs(m, c->event_idx, c->event_data) & hctrs);
 }
 
-/* Can the use be configured, when counter `without` gives up its own? */
-static enum feasible feasible(const struct model *m, const struct model_lctr *use, uint32_t without)
+/* Tally's events that it counts by instret, which it must keep for itself then. */
+static bool is_by_instret(uint32_t event_idx)
 {
-	uint64_t hctrs = model_hctrs(m, use->event_idx, use->event_data);
-	uint32_t room = (uint32_t)__builtin_popcountll(hctrs);
-	uint32_t lctrs = 0;
+	return event_idx == 0xf0109 || event_idx == 0xf010d;
+}
+
+static bool counts_by_instret(const struct model *m, uint32_t without)
+{
+	for (uint32_t i = m->policy.fw_base; i < VPMU_COUNTERS && model_is_fw(m, i); i++)
+		if (i != without && m->c[i].configured && is_by_instret(m->c[i].event_idx))
+			return true;
+	return false;
+}
+
+/* How many filters of an event are configured. */
+static uint32_t uses_of(const struct model *m, uint64_t hctrs, uint32_t without)
+{
 	uint32_t uses = 0;
 
-	if (model_is_fw_event(use->event_idx))
-		return YES;
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++) {
-		bool first = true;
+		bool first = i != without && model_competes(m, i, hctrs);
 
-		if (i == without || !model_competes(m, i, hctrs))
-			continue;
-		if (model_same_use(&m->c[i], use))
-			return YES;
 		for (uint32_t j = 0; j < i; j++)
 			if (j != without && model_competes(m, j, hctrs) &&
 			    model_same_use(&m->c[i], &m->c[j]))
 				first = false;
-		lctrs++;
 		uses += first;
+	}
+	return uses;
+}
+
+/* Whether instret is still Tally's depends on where the filters went. */
+static enum feasible fw_feasible(const struct model *m, uint32_t event_idx)
+{
+	uint64_t hctrs = model_hctrs(m, 2, 0);
+	uint32_t uses;
+
+	if (!is_by_instret(event_idx) || !(hctrs & 4))
+		return YES;
+	uses = uses_of(m, hctrs, VPMU_COUNTERS);
+	if (uses >= (uint32_t)__builtin_popcountll(hctrs)) {
+		seen(config_instret_taken);
+		return NO;
+	}
+	return uses ? MAYBE : YES;
+}
+
+/* Can the use be configured, when counter `without` gives up its own? */
+static enum feasible feasible(const struct model *m, const struct model_lctr *use, uint32_t without)
+{
+	uint64_t hctrs = model_hctrs(m, use->event_idx, use->event_data);
+	uint32_t room;
+	uint32_t lctrs = 0;
+	uint32_t uses;
+
+	if (model_is_fw_event(use->event_idx))
+		return fw_feasible(m, use->event_idx);
+	uses = uses_of(m, hctrs, without);
+	if (use->event_idx == 2 && counts_by_instret(m, without))
+		hctrs &= ~4ULL;
+	room = (uint32_t)__builtin_popcountll(hctrs);
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++) {
+		if (i == without || !model_competes(m, i, hctrs))
+			continue;
+		if (model_same_use(&m->c[i], use))
+			return YES;
+		lctrs++;
 	}
 	if (uses >= room)
 		return NO;
@@ -173,6 +219,9 @@ static void see_config(const struct model *m, const struct model_lctr *use, uint
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
 		if (i != idx && model_competes(m, i, hctrs) && model_same_use(&m->c[i], use))
 			seen(config_shared);
+	if ((hctrs & VPMU_FIXED) && uses_of(m, hctrs, idx) &&
+	    uses_of(m, hctrs, idx) >= (uint32_t)__builtin_popcountll(hctrs & ~VPMU_FIXED))
+		seen(config_on_fixed);
 	if (flags & 2)
 		seen(config_clear);
 	if (flags & 4)
@@ -197,6 +246,7 @@ static void adopt(struct model *m, const struct model_lctr *use, uint32_t idx, u
 	struct model_lctr *c = &m->c[idx];
 
 	see_config(m, use, idx, flags);
+	c->first = uses_of(m, model_hctrs(m, use->event_idx, use->event_data), idx) == 0;
 	c->configured = true;
 	c->event_idx = use->event_idx;
 	c->event_data = use->event_data;
@@ -327,6 +377,8 @@ static bool avoids_identity(const struct model *m, const struct model_lctr *use,
 	uint64_t hctrs = model_hctrs(m, use->event_idx, use->event_data);
 	bool taken = false;
 
+	if (hctrs & ~VPMU_FIXED)
+		hctrs &= ~VPMU_FIXED;
 	if (model_is_fw_event(use->event_idx) || !(hctrs & fresh) || (hctrs >> idx & 1))
 		return false;
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)

@@ -29,6 +29,8 @@
 	X(config_platform)                                                                         \
 	X(config_tally_beyond)                                                                     \
 	X(config_fixed_other)                                                                      \
+	X(config_on_fixed)                                                                         \
+	X(config_instret_taken)                                                                    \
 	X(config_second_filter)                                                                    \
 	X(config_no_counter)                                                                       \
 	X(skip_new)                                                                                \

@@ -105,13 +105,29 @@ static void pick_write(struct chance *c, struct op *op)
 		op->a[2] |= 1;
 }
 
-void random_op(struct chance *c, uint32_t refusals, struct op *op)
+/* Events that exist, and now and then one that does not. */
+static void pick_observer(struct chance *c, struct op *op)
+{
+	op->kind = percent(c, 65) ? OP_OBSERVE : OP_UNOBSERVE;
+	op->a[0] = percent(c, 80) ? world_resident : below(c, VCPUS);
+	op->a[1] = below(c, VPMU_OBSERVERS);
+	op->a[2] = fake_hart_event_idx((enum fake_event)below(c, FAKE_EVENTS), &op->a[3]);
+	if (percent(c, 3))
+		op->a[2] = chance(c) & (percent(c, 50) ? 0xfffffU : ~0U);
+	op->a[4] = chance(c) & (SBI_PMU_CFG_FLAG_SET_UINH | SBI_PMU_CFG_FLAG_SET_SINH);
+	if (percent(c, 50))
+		op->a[4] &= chance(c);
+}
+
+void random_op(struct chance *c, uint32_t refusals, bool observers, struct op *op)
 {
 	bool pending = fake_hart_pending();
 	uint32_t which = below(c, 1000);
 
 	memset(op, 0, sizeof(*op));
-	if (which < 1 || (pending && percent(c, 3))) {
+	if (observers && percent(c, 6)) {
+		pick_observer(c, op);
+	} else if (which < 1 || (pending && percent(c, 3))) {
 		op->kind = OP_RESET;
 	} else if (which < 570) {
 		random_call(c, op);
@@ -125,7 +141,7 @@ void random_op(struct chance *c, uint32_t refusals, struct op *op)
 	} else if (which < 930) {
 		pick_write(c, op);
 	} else if (which < 980) {
-		op->kind = OP_SWITCH;
+		op->kind = which < 970 ? OP_SWITCH : OP_MOVE;
 		op->a[0] = below(c, VCPUS);
 	} else if (which < 990) {
 		op->kind = OP_OVERFLOW;
@@ -162,6 +178,11 @@ static void pick_hctrs(struct chance *c, struct fake_hart_config *config, bool h
 		default:
 			config->hctrs[e] = FAKE_PROGRAMMABLE;
 		}
+	}
+	if (kind != 1 && percent(c, 60)) {
+		config->hctrs[FAKE_CYCLES] |= 1;
+		config->hctrs[FAKE_INSNS] |= 4;
+		random_count.epochs_fixed++;
 	}
 	random_count.epochs_homes += kind == 0;
 	random_count.epochs_homes_collide += kind == 1;
@@ -218,7 +239,7 @@ static uint32_t pick_allowed(struct chance *c, uint32_t *allowed)
 static void pick_policy(struct chance *c, const struct fake_hart_config *hart,
                         struct vpmu_policy *policy, uint32_t *allowed)
 {
-	static const uint32_t fw_bases[] = {19, 19, 32, 48};
+	static const uint32_t fw_bases[] = {19, 19, 32, 40};
 
 	*policy = (struct vpmu_policy){
 	    .hctrs = FAKE_PROGRAMMABLE,

@@ -14,10 +14,12 @@
 	X(epochs_homes_collide)                                                                    \
 	X(epochs_pairs)                                                                            \
 	X(epochs_free)                                                                             \
+	X(epochs_fixed)                                                                            \
 	X(epochs_late)                                                                             \
 	X(epochs_all_events)                                                                       \
 	X(epochs_narrow)                                                                           \
 	X(epochs_refusals)                                                                         \
+	X(epochs_observers)                                                                        \
 	X(vcpus_no_overflow)                                                                       \
 	X(vcpus_trap_reads)                                                                        \
 	X(vcpus_snapshot)                                                                          \
@@ -35,7 +37,7 @@ extern struct random_count random_count;
 void random_machine(struct chance *c, uint32_t switches, struct machine *machine);
 
 /* refusals: percent of the steps in which the hart refuses a counter, if it is asked for one. */
-void random_op(struct chance *c, uint32_t refusals, struct op *op);
+void random_op(struct chance *c, uint32_t refusals, bool observers, struct op *op);
 
 /* random_call.c, for random_op(). */
 void random_call(struct chance *c, struct op *op);

@@ -189,7 +189,8 @@ static void help_and_what_is_no_command(void **state)
 {
 	static const char help[] =
 	    "tally: Ctrl-T, then 1..9: that VM gets the input; n, p: the next, the one before; "
-	    "g, s, r: starts, stops, restarts it; :: the prompt; Ctrl-T: sends Ctrl-T; ?: this "
+	    "g, s, r: starts, stops, restarts it; :: the prompt; f: whole screen; Ctrl-T: sends "
+	    "Ctrl-T; ?: this "
 	    "help\n"
 	    "tally: * 1 linux-a\n"
 	    "tally:   2 linux-b (ended)\n"

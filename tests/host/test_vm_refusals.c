@@ -460,6 +460,24 @@ static void time_is_no_counter(void **state)
 	assert_int_equal(why.code, VM_REFUSED_COUNTER);
 }
 
+/* A vcpu may move, and what it counts has to be there where it comes to. */
+static void harts_that_differ(void **state)
+{
+	const uint32_t alike[] = {cpu_to_fdt32(63), cpu_to_fdt32(0)};
+	const uint32_t other[] = {cpu_to_fdt32(63), cpu_to_fdt32(2)};
+	void *t = good_tree();
+
+	(void)state;
+	set_bytes(t, VCPU0, "harts", alike, sizeof(alike));
+	accepted(t);
+	set_bytes(t, VCPU0, "harts", other, sizeof(other));
+	refused(t, VM_REFUSED_HARTS,
+	        "/vms/beta/vcpu0: harts: harts 63 and 2 have different counters");
+	/* Those of different vcpus may. */
+	set_u32(t, VCPU0, "harts", 63);
+	accepted(t);
+}
+
 static void bad_references(void **state)
 {
 	void *t = good_tree();
@@ -597,6 +615,7 @@ int main(void)
 	    cmocka_unit_test(bad_memory),
 	    cmocka_unit_test(not_on_this_machine),
 	    cmocka_unit_test(time_is_no_counter),
+	    cmocka_unit_test(harts_that_differ),
 	    cmocka_unit_test(bad_references),
 	    cmocka_unit_test(bad_images),
 	    cmocka_unit_test(bad_load_offset),

@@ -11,9 +11,9 @@ static void test_num_counters(void **state)
 	(void)state;
 	assert_int_equal(vpmu_num_counters(&vpmu).error, SBI_SUCCESS);
 	assert_int_equal(vpmu_num_counters(&vpmu).value, 35);
-	policy.fw_base = 48;
+	policy.fw_base = 40;
 	stub_setup_policy(&policy);
-	assert_int_equal(vpmu_num_counters(&vpmu).value, 64);
+	assert_int_equal(vpmu_num_counters(&vpmu).value, 56);
 }
 
 static void test_get_info(void **state)
@@ -185,5 +185,7 @@ int main(void)
 	failed += test_vpmu_retired();
 	failed += test_vpmu_count_hs();
 	failed += test_vpmu_show();
+	failed += test_vpmu_fixed();
+	failed += test_vpmu_observe();
 	return failed;
 }

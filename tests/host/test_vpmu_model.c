@@ -20,6 +20,7 @@
 
 #define DEFAULT_STEPS 2000000UL
 #define MAX_JOBS      64UL
+#define TWINS         64U /* epochs that run with observers and without */
 /* Fewer steps than this need not meet everything. */
 #define FULL_COVERAGE_STEPS 400000UL
 
@@ -108,6 +109,19 @@ static void test_library_equals_model(void **state)
 	              (unsigned long long)total.world.overflows);
 }
 
+/* Answers, values, flags and interrupts of guests are the same whoever looks on. */
+static void test_observers_change_nothing(void **state)
+{
+	static struct epoch epoch;
+
+	(void)state;
+	for (uint32_t i = 0; i < TWINS; i++) {
+		epoch_twins(&epoch, chance_mix(first_seed + 1) + i, i % (1U << RANDOM_SWITCHES));
+		if (world_difference()[0])
+			fail_msg("seed %lu, twins %u: %s", first_seed, i, world_difference());
+	}
+}
+
 static void need(const char *name, uint64_t times, uint32_t *never)
 {
 	print_message("  %-28s %llu\n", name, (unsigned long long)times);
@@ -155,6 +169,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_library_equals_model),
 	    cmocka_unit_test(test_everything_happened),
+	    cmocka_unit_test(test_observers_change_nothing),
 	};
 	int failed;
 

@@ -9,10 +9,17 @@
 #include <cmocka.h>
 #include <libfdt.h>
 
+/* Harts 2 and 63 are of two kinds. */
+static const char *differ(uint32_t hart, uint32_t other)
+{
+	return hart + other == 65 ? "harts # and # have different counters" : NULL;
+}
+
 const struct vm_limits test_limits = {
     .harts = 1ULL << 0 | 1ULL << 2 | 1ULL << 63,
     .guest_memory = 128ULL << 20,
     .hctrs = 0x3d,
+    .differ = differ,
 };
 
 static _Alignas(8) uint8_t buffer[TREE_BUFFER];
@@ -215,6 +222,7 @@ static void check_vm(const struct vm_limits *limits, const struct vm_config *vm,
 	for (uint32_t i = 0; i < vm->n_vcpus; i++) {
 		assert_true(vm->vcpus[i].harts != 0);
 		assert_true((vm->vcpus[i].harts & ~limits->harts) == 0);
+		assert_true(vm->vcpus[i].harts >> vm->vcpus[i].first_hart & 1);
 	}
 	assert_true(vm->kernel.data && vm->kernel.size > 0);
 	check_inside(vm->kernel.data, vm->kernel.size, blob, size);

@@ -16,7 +16,7 @@ const struct vpmu_policy stub_policy = {
 
 void stub_setup_policy(const struct vpmu_policy *policy)
 {
-	stub = (struct stub){0};
+	stub = (struct stub){.looks_after = UINT64_MAX};
 	stub.width_mask = policy->width == 64 ? UINT64_MAX : (UINT64_C(1) << policy->width) - 1;
 	stub_neighbour();
 	memset(&vpmu, 0xa5, sizeof(vpmu));
@@ -60,7 +60,8 @@ static void count(unsigned long event_idx, uint64_t n, uint32_t inhibited_by)
 		    (h->config.inhibit & inhibited_by) != 0)
 			continue;
 		h->value = (h->value + n) & stub.width_mask;
-		if (n > to_wrap && h->armed && !h->flag && !stub.quiet_flags) {
+		if (n > to_wrap && h->armed && !h->flag && !stub.quiet_flags &&
+		    (VPMU_FIXED >> i & 1) == 0) {
 			h->flag = true;
 			stub.pending = true;
 		}
@@ -127,9 +128,9 @@ uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
 		return 0x7fff8;
 	switch (event_idx) {
 	case CYCLES:
-		return 1U << 3;
+		return 1U << 3 | (stub.filters ? 1U : 0);
 	case INSTRS:
-		return 1U << 4;
+		return 1U << 4 | (stub.filters ? 4U : 0);
 	case DTLB:
 		return 1U << 5;
 	case RAW:
@@ -147,6 +148,7 @@ bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
 	stub.prepares++;
 	assert_false(h->running);
 	assert_false(stub.pending);
+	assert_int_equal(VPMU_FIXED >> hctr.idx & 1, 0);
 	if ((stub.refuse_prepare >> hctr.idx & 1) != 0)
 		return false;
 	assert_true(vpmu_port_event_hctrs(config->event_idx, config->event_data) >> hctr.idx & 1);
@@ -200,6 +202,41 @@ void vpmu_port_run(uint64_t hctr_mask)
 		stub.hctr[i].running = true;
 		hs_works();
 	}
+}
+
+void vpmu_port_take(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t value)
+{
+	struct stub_hctr *h = &stub.hctr[hctr.idx];
+
+	assert_true(VPMU_FIXED >> hctr.idx & 1);
+	assert_true(vpmu_port_event_hctrs(config->event_idx, config->event_data) >> hctr.idx & 1);
+	assert_false(h->running || h->ours);
+	h->config = *config;
+	h->value = value;
+	h->ours = true;
+}
+
+/* HS goes on counting with it. */
+void vpmu_port_release(uint64_t hctr_mask)
+{
+	uint32_t i;
+
+	assert_int_equal(hctr_mask & ~VPMU_FIXED, 0);
+	for (i = 0; i < 3; i++) {
+		if ((hctr_mask >> i & 1) == 0)
+			continue;
+		assert_true(stub.hctr[i].ours);
+		assert_false(stub.hctr[i].running);
+		stub.released++;
+		stub.hctr[i] = (struct stub_hctr){.value = 0x5eed};
+	}
+}
+
+void vpmu_port_look_after(uint64_t counts)
+{
+	assert_true(counts != UINT64_MAX || stub.looks_after != UINT64_MAX);
+	stub.looks++;
+	stub.looks_after = counts;
 }
 
 bool vpmu_port_is_quiet(void)
@@ -383,6 +420,12 @@ void vpmu_port_set_direct(uint64_t hctr_mask)
 	stub.directs++;
 	assert_int_not_equal(hctr_mask, stub.direct);
 	stub.direct = hctr_mask;
+}
+
+void vpmu_port_unobserved(uint32_t n, uint64_t value)
+{
+	stub.unobserved |= 1U << n;
+	stub.unobserved_value = value;
 }
 
 void vpmu_port_raise_lcofi(void)

@@ -60,6 +60,7 @@ struct stub {
 	uint64_t refuse_start;
 	uint64_t refuse_prepare;
 	bool any_hctr;  /* cycles and instructions count on all of 3 to 18 */
+	bool filters;   /* the fixed counters have filters, and are second places */
 	bool any_event; /* everything counts on 3, whether it exists or not */
 	bool pending;
 	bool quiet_flags; /* a wrap sets no flag: it is late for ever */
@@ -67,6 +68,9 @@ struct stub {
 	uint64_t ready; /* set, and to be run by the next run */
 	/* Calls of the port so far. */
 	unsigned int starts, stops, steps, prepares, takes, directs, lcofis;
+	/* Observers that ended, and the last one's value. */
+	uint32_t unobserved;
+	uint64_t unobserved_value;
 	uint32_t last_n;    /* entries of the last start */
 	uint64_t last_stop; /* mask of the last stop */
 
@@ -79,6 +83,10 @@ struct stub {
 	uint64_t fw_total[STUB_FW_CODES];
 	uint32_t watched;
 	unsigned int watches;
+
+	uint64_t looks_after; /* counts until the vPMU wants to look, ~0: never */
+	unsigned int looks;   /* asked for so far */
+	unsigned int released;
 
 	/* Counters that count HS move by this in each call of the port. */
 	uint64_t hs_step;
@@ -142,5 +150,7 @@ int test_vpmu_policy(void);
 int test_vpmu_retired(void);
 int test_vpmu_count_hs(void);
 int test_vpmu_show(void);
+int test_vpmu_fixed(void);
+int test_vpmu_observe(void);
 
 #endif

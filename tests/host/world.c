@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/host/chance.h"
+#include "tests/host/fake_harts.h"
 
 #define STORM 300U /* overflows that one run of a guest may meet */
 
@@ -48,6 +49,7 @@ void world_reset(const struct machine *machine)
 	now = *machine;
 	difference[0] = '\0';
 	fake_hart_reset(&now.hart);
+	fake_harts_begin();
 	memset(world_vcpus, 0, sizeof(world_vcpus));
 	for (uint32_t i = 0; i < VCPUS; i++) {
 		if (now.policy[i].events)
@@ -180,6 +182,7 @@ static void run(const uint64_t *a)
 	uint32_t events = a[1] & (FAKE_BIT(FAKE_EVENTS) - 1);
 	struct vcpu *vc = resident();
 	uint64_t done = 0;
+	uint32_t looks = 0;
 
 	if (fake_hart_pending())
 		world_take_overflow(vc);
@@ -191,8 +194,19 @@ static void run(const uint64_t *a)
 			break;
 		}
 		model_step(&vc->model, mode, events, part);
+		world_observers_step(vc, mode, events, part);
 		done += part;
 		world_count.runs++;
+		/* Nothing is late on this hart, and that comes right at the wrap. */
+		if (fake_hart_take_look()) {
+			world_count.looks++;
+			vpmu_look(&vc->vpmu);
+			world_check(vc);
+			/* Of a counter that stands still there can be any number: an interval. */
+			stops--;
+			if (++looks > STORM)
+				break;
+		}
 		if (!fake_hart_pending())
 			continue;
 		world_count.overflows++;
@@ -253,7 +267,8 @@ static void retired(bool user)
 
 	world_count.lcofi_pending_at_emulation += fake_hart_pending();
 	vpmu_retired(&vc->vpmu, user);
-	if (!model_retired(&vc->model, user) && port_work() != work)
+	world_observers_step(vc, user ? FAKE_VU : FAKE_VS, FAKE_ON_INSN, 1);
+	if (!model_retired(&vc->model, user) && !world_observers(vc) && port_work() != work)
 		world_differ("an emulated instruction that nobody counts was not cheap");
 	world_note_lost(vc);
 	world_count.emulated_in_vu += user;
@@ -340,6 +355,7 @@ static void enter(uint32_t next)
 	/* What HS did for others moved nothing of this one. */
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
 		vc->model.c[i].hs_seen += fake_trace.hs_units;
+	fake_harts_select(vc->hart);
 	fake_hart_enter(next + 1);
 	fake_trace.start_calls = 0;
 	vpmu_restore(&vc->vpmu);
@@ -349,6 +365,21 @@ static void enter(uint32_t next)
 		world_differ("a switch in took %llu starts",
 		             (unsigned long long)fake_trace.start_calls);
 	world_count.switches++;
+}
+
+/* At a world switch; the one that was resident goes on, on whatever hart. */
+static void move(uint32_t which)
+{
+	struct vcpu *vc = &world_vcpus[which];
+
+	world_count.moves_resident += which == world_resident;
+	world_count.moves_away += which != world_resident;
+	world_count.moves_counting += vc->vpmu.parked != 0 || vc->vpmu.active != 0;
+	leave();
+	fake_harts_select(vc->hart);
+	fake_harts_abandon(which + 1);
+	vc->hart ^= 1;
+	enter(world_resident);
 }
 
 static void reset(void)
@@ -366,6 +397,7 @@ static void reset(void)
 	vc->raises = vc->raises_seen = 0;
 	vc->wraps_seen = 0;
 	vc->of_model = vc->of_library = 0;
+	memset(vc->observers, 0, sizeof(vc->observers));
 	if (fake_hart_running() || fake_hart_direct())
 		world_differ("vpmu_reset() left a counter running or direct");
 	if (fake_hart_pending())
@@ -416,11 +448,19 @@ struct answer world_do(const struct op *op)
 	case OP_RESET:
 		reset();
 		break;
+	case OP_MOVE:
+		move(which);
+		break;
+	case OP_OBSERVE:
+	case OP_UNOBSERVE:
+		world_observe(which, op);
+		break;
 	default:
 		do_call(op, &answer);
 	}
 	fake_hart_fail_prepare(0);
 	fake_hart_refuse_start(0);
+	world_observers_check(resident(), op);
 	world_count.watch_changes += fake_trace.watches - watches;
 	world_count.lcofi_from_hs += fake_trace.hs_wraps - hs_wraps;
 	if (!difference[0])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A machine with some vcpus, each with the library's PMU and the model's, side by side. Whatever
+ * A machine of two harts, of which one runs at a time, with some vcpus, each with the library's PMU and the model's, side by side. Whatever
  * happens there is an operation with all its arguments, so that a list of them can be run again,
  * cut down, decoded from bytes or written to a file. After each one all that the resident vcpu
  * can see of its PMU is compared with the model.
@@ -45,6 +45,9 @@ enum op_kind {
 	OP_OVERFLOW,   /* vpmu_overflow(), due or not */
 	OP_SWITCH,     /* to which vcpu */
 	OP_RESET,      /* HSM stop of the resident one */
+	OP_MOVE,       /* which vcpu: to the other hart, its counters live */
+	OP_OBSERVE,    /* vcpu, observer, event_idx, event_data, flags */
+	OP_UNOBSERVE,  /* vcpu, observer */
 	OP_KINDS,
 };
 #define OP_CALLS (OP_EVENT_INFO + 1U)
@@ -63,21 +66,35 @@ struct answer {
 	bool again; /* OP_EVENT_INFO: the guest executes the call again */
 };
 
+/* An observer as it should be: an ideal counter. */
+struct world_observer {
+	bool on;
+	uint32_t event_idx;
+	uint32_t inhibit; /* VPMU_INH_* */
+	uint64_t event_data;
+	uint64_t value;
+};
+
 struct vcpu {
 	struct vpmu vpmu;
 	struct model model;
+	uint32_t hart;
 	uint64_t raises; /* LCOFIs of this vcpu */
 	/* When last compared: those, the wraps they are for, and the overflow flags of both. */
 	uint64_t raises_seen;
 	uint64_t wraps_seen;
 	uint32_t of_model;
 	uint32_t of_library;
+	struct world_observer observers[VPMU_OBSERVERS];
 };
 
 #define WORLD_COUNTS(X)                                                                            \
 	X(steps)                                                                                   \
 	X(calls)                                                                                   \
 	X(switches)                                                                                \
+	X(moves_resident)                                                                          \
+	X(moves_away)                                                                              \
+	X(moves_counting)                                                                          \
 	X(overflows)                                                                               \
 	X(runs)                                                                                    \
 	X(direct_reads)                                                                            \
@@ -105,12 +122,23 @@ struct vcpu {
 	X(lcofi_pending_at_switch)                                                                 \
 	X(lcofi_from_hs)                                                                           \
 	X(overflow_for_nothing)                                                                    \
+	X(looks)                                                                                   \
 	X(faults)                                                                                  \
 	X(resets)                                                                                  \
 	X(resets_with_shmem)                                                                       \
 	X(resets_in_info)                                                                          \
 	X(untold)                                                                                  \
-	X(wfi_must_trap)
+	X(wfi_must_trap)                                                                           \
+	X(observed)                                                                                \
+	X(observed_shared)                                                                         \
+	X(observed_elsewhere)                                                                      \
+	X(observe_no_event)                                                                        \
+	X(observe_guests)                                                                          \
+	X(observe_others)                                                                          \
+	X(observer_reads)                                                                          \
+	X(observers_in_the_way)                                                                    \
+	X(observers_lost)                                                                          \
+	X(unobserved)
 
 struct world_count {
 #define X(name) uint64_t name;
@@ -144,5 +172,13 @@ void world_check(struct vcpu *vc);
 void world_note_lost(struct vcpu *vc);
 void world_take_overflow(struct vcpu *vc);
 void world_check_saved(struct vcpu *vc);
+
+/* world_observe.c, for world.c. */
+void world_observe(uint32_t which, const struct op *op);
+void world_observers_step(struct vcpu *vc, enum fake_mode mode, uint32_t events, uint64_t units);
+/* After each operation. */
+void world_observers_check(struct vcpu *vc, const struct op *op);
+/* Those that are on, as a mask. */
+uint32_t world_observers(const struct vcpu *vc);
 
 #endif

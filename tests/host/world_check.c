@@ -148,6 +148,9 @@ void world_check(struct vcpu *vc)
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
 		check_counter(vc, i);
 	check_firmware(vc, vc->model.vcpu);
+	/* For an observer's sake it may. */
+	if (trap == 0 && world_observers(vc))
+		trap = -1;
 	if (trap >= 0 && vpmu_wfi_must_trap(&vc->vpmu) != (trap == 1))
 		world_differ("vpmu_wfi_must_trap() is %d", !trap);
 	world_count.wfi_must_trap += trap == 1;

@@ -68,6 +68,15 @@ static int describe_other(const struct op *op, char *text)
 		return snprintf(text, WORLD_TEXT, "LCOFI, or none");
 	case OP_SWITCH:
 		return snprintf(text, WORLD_TEXT, "switch to vcpu %llu", a0 % VCPUS);
+	case OP_MOVE:
+		return snprintf(text, WORLD_TEXT, "vcpu %llu moves", a0 % VCPUS);
+	case OP_OBSERVE:
+		return snprintf(text, WORLD_TEXT,
+		                "observer %llu of vcpu %llu: event %#llx, data %#llx, flags %#llx",
+		                a1 % VPMU_OBSERVERS, a0 % VCPUS, a2, a3, (ull)op->a[4]);
+	case OP_UNOBSERVE:
+		return snprintf(text, WORLD_TEXT, "observer %llu of vcpu %llu ends",
+		                a1 % VPMU_OBSERVERS, a0 % VCPUS);
 	default:
 		return snprintf(text, WORLD_TEXT, "reset");
 	}

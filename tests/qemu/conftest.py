@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures for tests on QEMU. README.md shows how to use them."""
 
+import os
+
 import pexpect
 import pytest
 
@@ -47,11 +49,13 @@ def console():
     children = []
     with harness.one_at_a_time():
 
-        def start(vms, timeout=300, **arguments):
+        def start(vms, timeout=300, colours=False, **arguments):
             arguments.setdefault("profile", "interactive")
             words = harness.command(vms, timeout=timeout, **arguments)
             child = pexpect.spawn(words[0], words[1:], timeout=timeout, encoding="utf-8",
-                                  codec_errors="replace", dimensions=(24, 200), echo=False)
+                                  codec_errors="replace", dimensions=(24, 200), echo=False,
+                                  env={**os.environ, "TERM": "xterm",
+                                       "NO_COLOR": "" if colours else "1"})
             children.append(child)
             return child
 

@@ -157,9 +157,10 @@ def note_stays(result):
             assert stay <= LONGEST_STAY, line
 
 
-def run(vms, until=None, **arguments):
+def run(vms, until=None, meanwhile=None, **arguments):
     """Boots a VM tree and waits for its end, or for a line that contains `until`: then the status
-    is INTERRUPTED. Other arguments as for command()."""
+    is INTERRUPTED. meanwhile: a thread that is started when guests are about to. Other arguments as
+    for command()."""
     exact = arguments.get("profile", "exact") == "exact"
     lock = side_by_side() if exact else one_at_a_time()
     # The messages go to a file, so that they cannot fill a pipe that nobody reads.
@@ -169,6 +170,9 @@ def run(vms, until=None, **arguments):
             console = bytearray()
             for line in process.stdout:
                 console += line
+                if meanwhile and b"to the first guest" in line:
+                    meanwhile.start()
+                    meanwhile = None
                 if until and until in line.decode(errors="replace"):
                     process.terminate()
         messages.seek(0)

@@ -14,7 +14,7 @@ def turns(lines):
     count is the only whole number that gives the scaled one."""
     found = []
     for line in lines:
-        match = re.fullmatch(r"(\S+:[uk]): (\d+) (\d+) (\d+)", line)
+        match = re.fullmatch(r"(\S+:[uk]+): (\d+) (\d+) (\d+)", line)
         if match:
             scaled, enabled, running = (int(number) for number in match.groups()[1:])
             raw = (2 * scaled * running + enabled) // (2 * enabled)

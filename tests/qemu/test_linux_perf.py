@@ -26,8 +26,8 @@ for access in 0 1 2; do
   /test/mmap_reads 20 1 2>&1
 done
 echo 1 > /proc/sys/kernel/perf_user_access
-echo "both filters"
-perf stat -v -x, -e instructions:u,instructions:k work {KNOWN} 2>&1
+echo "three filters"
+perf stat -v -x, -e instructions:u,instructions:k,instructions:uk work {KNOWN} 2>&1
 echo "firmware"
 perf stat -x, -e r8000000000000005,r800000000000000a,r8000000000000004,r800000000000010a /test/illegal 123 2>&1
 echo "refused"
@@ -84,13 +84,14 @@ def test_corners(tmp_path, illegal, snapshot, backend):
             f"mmap_reads: {event} 1 of 1: 20 pairs, 0 wrong, 0 away; disabled 2, 0 wrong, 0 away; "
             f"exits for reads {exits}, again 0" for event in ("instructions", "cycles")]
 
-    # The second filter is refused while the first counts, so perf lets them take turns: one of them
-    # is counted at any time.
-    user, kernel = turns(lines[lines.index("both filters") :])
-    show([user, kernel])
-    assert (user.event, kernel.event) == ("instructions:u", "instructions:k")
-    assert user.running + kernel.running == user.enabled == kernel.enabled
-    assert 0 < kernel.raw < kernel.running
+    # The third filter is refused while two count, so perf lets them take turns: two of them are
+    # counted at any time.
+    user, kernel, both = turns(lines[lines.index("three filters") :])
+    show([user, kernel, both])
+    assert [turn.event for turn in (user, kernel, both)] == [
+        "instructions:u", "instructions:k", "instructions:uk"]
+    assert user.running + kernel.running + both.running == 2 * user.enabled
+    assert 0 < kernel.raw < kernel.running and user.raw < both.raw
     check_scaled(user, KNOWN)
 
     # SET_TIMER: Linux with Sstc makes none. Fences: none on one vcpu. Illegal instructions, which

@@ -64,6 +64,34 @@ def test_all_at_once(tmp_path, backend):
         assert result.vm(kind)[-1].startswith(words)
 
 
+FLOODS = {way: f"kind=chatter lines=100000000 by={way}" for way in ("dbcn", "uart")}
+
+
+@harness.both_backends
+@pytest.mark.parametrize("way", FLOODS)
+def test_beside_a_flood(tmp_path, backend, way):
+    """One that prints without end, through calls or its UART: the other's counts are as alone."""
+    result = bare_guests.boot(tmp_path, {"alpha": MEASURE, "beta": FLOODS[way]}, backend=backend,
+                              until="vm alpha: ended", status=harness.INTERRUPTED)
+    assert result.vm("alpha") == EXPECTED
+    assert bare_guests.exits(result, "alpha")["csr"] == 0
+    assert len(result.vm("beta")) > 100
+
+
+@pytest.mark.parametrize("way", FLOODS)
+def test_throughput_beside_a_flood(tmp_path, way):
+    """No less than beside one that only computes, which is half of the hart."""
+    busy = "kind=busy ticks=2000000"
+
+    def rounds(neighbour):
+        result = bare_guests.boot(tmp_path, {"alpha": busy, "beta": neighbour},
+                                  until="busy: ends", status=harness.INTERRUPTED)
+        (line,) = [line for line in result.vm("alpha") if line.startswith("busy: ends after ")]
+        return int(line.split()[3])
+
+    assert rounds(FLOODS[way]) >= 0.99 * rounds("kind=busy ticks=4000000")
+
+
 # sstatus to sip, stimecmp, siselect, satp; time, scountovf, stopi. fcsr is off with FS.
 S_READS = "100 104 105 106 10a 140 141 142 143 144 14d 150 180 c01 da0 db0"
 

@@ -149,7 +149,7 @@ def test_json(tree):
     assert done.returncode == 0
     assert json.loads(done.stdout) == {
         "vms": [{
-            "name": "one", "memory": 2097152, "vcpus": [{"harts": [0]}],
+            "name": "one", "memory": 2097152, "vcpus": [{"harts": [0], "first": 0}],
             "kernel": {"image": False, "offset": 0, "size": 100, "span": 100},
             "initrd": {"offset": 0x1ef000, "size": 100}, "dtb_offset": 0x1f0000,
             "bootargs": 'say "hi"\\', "console": False,

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/observe.h"
+
+#include "arch/riscv/csr.h"
+#include "core/vm.h"
+#include "vpmu/bits.h"
+#include "vpmu/tally_events.h"
+
+struct observe_request observe_requests[OBSERVE_ASKERS];
+
+static const char *const refusals[] = {
+    [VPMU_OBSERVES] = NULL,
+    [VPMU_OBSERVE_NO_EVENT] = "not supported",
+    [VPMU_OBSERVE_GUESTS] = "the guest counts something else on that counter",
+    [VPMU_OBSERVE_OTHERS] = "another observer counts something else on that counter",
+};
+
+void observe_post(struct observe_request *request)
+{
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++)
+		request->found[n].number = 0;
+	atomic_store(&request->posted, true);
+	vcpu_request(request->vcpu, VCPU_REQ_OBSERVE);
+}
+
+bool vcpu_is_observed(const struct vcpu *vcpu)
+{
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
+		if (vcpu->observers.observer[n].number)
+			return true;
+	}
+	return false;
+}
+
+static bool is_fw(const struct observer *o)
+{
+	return SBI_PMU_EVENT_TYPE(o->event.event_idx) == SBI_PMU_TYPE_FW;
+}
+
+/* --- firmware events ----------------------------------------------------------------- */
+
+static bool fw_exists(const struct vpmu_policy *policy, uint32_t code)
+{
+	if (code < VPMU_FW_EVENTS)
+		return (policy->fw_events | policy->fw_port_events) >> code & 1;
+	return code >= TALLY_EVENT_FIRST && code - TALLY_EVENT_FIRST < policy->n_tally_events;
+}
+
+static uint64_t fw_total(const struct vcpu *vcpu, uint32_t code)
+{
+	if (code < VPMU_FW_EVENTS && vcpu->vm->pmu_policy.fw_events >> code & 1)
+		return vpmu_fw_seen(&vcpu->pmu, code);
+	/* Of what M-mode counts a part is the hart's while the vcpu is resident. */
+	if (code < FW_EVENTS_M && !vcpu_is_current(vcpu))
+		return vcpu->fw.total[code];
+	return vcpu_fw_total(vcpu, code);
+}
+
+/* M-mode is asked for what the guest counts and for what is observed. */
+static void fw_watch(struct vcpu *vcpu)
+{
+	uint32_t codes = 0;
+
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
+		const struct observer *o = &vcpu->observers.observer[n];
+
+		if (o->number && !o->ended && is_fw(o) &&
+		    SBI_PMU_EVENT_CODE(o->event.event_idx) < FW_EVENTS_M)
+			codes |= 1U << SBI_PMU_EVENT_CODE(o->event.event_idx);
+	}
+	vcpu->fw.observed = codes & vcpu->vm->pmu_policy.fw_port_events;
+	codes = vpmu_fw_watched(&vcpu->pmu) | vcpu->fw.observed;
+	if (vcpu_is_current(vcpu))
+		vcpu_fw_watch(vcpu, codes);
+	else
+		vcpu->fw.watched = codes;
+}
+
+/* --- all events ---------------------------------------------------------------------- */
+
+/* Its value now. */
+static void look(struct vcpu *vcpu, uint32_t n)
+{
+	struct observer *o = &vcpu->observers.observer[n];
+	struct vpmu_view view;
+
+	if (!o->number || o->ended)
+		return;
+	o->until = csr_read(CSR_TIME);
+	if (is_fw(o)) {
+		o->value = fw_total(vcpu, SBI_PMU_EVENT_CODE(o->event.event_idx)) - o->base;
+		return;
+	}
+	if (!vpmu_observed(&vcpu->pmu, n, true, &view))
+		return;
+	o->shared = view.shared;
+	if (view.holds == VPMU_VALUE_NOW)
+		o->value = view.value;
+	else
+		o->ended = "the hart refuses that counter";
+}
+
+static const char *begin_hw(struct vcpu *vcpu, uint32_t n, const struct observed_event *event)
+{
+	return refusals[vpmu_observe(&vcpu->pmu, vcpu_is_current(vcpu), n, event->event_idx,
+	                             event->data, event->flags)];
+}
+
+static void begin(struct vcpu *vcpu, const struct observe_request *request)
+{
+	struct vcpu_observers *all = &vcpu->observers;
+	struct observer *o = all->observer;
+	uint32_t code = SBI_PMU_EVENT_CODE(request->event.event_idx);
+
+	while (o < all->observer + VPMU_OBSERVERS && o->number)
+		o++;
+	if (o == all->observer + VPMU_OBSERVERS)
+		return;
+	*o = (struct observer){
+	    .number = request->number,
+	    .event = request->event,
+	    .since = csr_read(CSR_TIME),
+	};
+	o->until = o->since;
+	if (!is_fw(o))
+		o->ended = begin_hw(vcpu, (uint32_t)(o - all->observer), &o->event);
+	else if (!fw_exists(&vcpu->vm->pmu_policy, code) || o->event.data)
+		o->ended = refusals[VPMU_OBSERVE_NO_EVENT];
+	else {
+		fw_watch(vcpu);
+		o->base = fw_total(vcpu, code);
+	}
+}
+
+static void end(struct vcpu *vcpu, uint32_t n)
+{
+	struct observer *o = &vcpu->observers.observer[n];
+
+	o->number = 0;
+	if (is_fw(o))
+		fw_watch(vcpu);
+	else
+		vpmu_unobserve(&vcpu->pmu, vcpu_is_current(vcpu), n);
+}
+
+static void serve(struct vcpu *vcpu, struct observe_request *request)
+{
+	if (request->what == OBSERVE_BEGIN)
+		begin(vcpu, request);
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
+		const struct observer *o = &vcpu->observers.observer[n];
+
+		if (!o->number || (request->number && o->number != request->number))
+			continue;
+		look(vcpu, n);
+		request->found[n] = *o;
+		if (request->what == OBSERVE_END)
+			end(vcpu, n);
+	}
+}
+
+void vcpu_serve_observers(struct vcpu *vcpu)
+{
+	for (uint32_t i = 0; i < OBSERVE_ASKERS; i++) {
+		struct observe_request *request = &observe_requests[i];
+
+		if (!atomic_load(&request->posted) || request->vcpu != vcpu)
+			continue;
+		serve(vcpu, request);
+		atomic_store(&request->posted, false);
+	}
+}
+
+void vcpu_end_observers(struct vcpu *vcpu)
+{
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
+		struct observer *o = &vcpu->observers.observer[n];
+
+		look(vcpu, n);
+		if (o->number && !o->ended)
+			o->ended = "the vcpu stopped";
+	}
+	if (vcpu->fw.observed)
+		fw_watch(vcpu);
+}
+
+void vcpu_observer_taken(struct vcpu *vcpu, uint32_t n, uint64_t value)
+{
+	struct observer *o = &vcpu->observers.observer[n];
+
+	o->value = value;
+	o->until = csr_read(CSR_TIME);
+	o->ended = "the guest needed that counter";
+}

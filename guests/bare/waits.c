@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Waits for a typed byte, works in S and in U, and so on `rounds=` times, for who counts from outside:
+ * while it waits nothing of what is counted happens.
+ *   filter=u    it waits in S, and instructions in U are counted; filter=k: the other way round
+ *   own=yes     it counts them, too, reads its counter at each wait, and prints by how much that has
+ *               grown since the wait before; own=restarts: and stops it, with a new value, in between
+ * length= rounds of two instructions are the work in each of the modes, and calls= illegal instructions
+ * and calls of SET_TIMER.
+ */
+#include "guests/bare/bare.h"
+
+#define UART_RBR ((volatile uint8_t *)0x10000000)
+#define UART_LSR ((volatile uint8_t *)0x10000005)
+#define LSR_DR   0x01
+#define ILLEGAL  0xffffffffU
+
+static uint64_t no_counter(void)
+{
+	return 0;
+}
+
+/* In S and in U. The bytes that come are forgotten. */
+static uint64_t wait(uint64_t read)
+{
+	uint64_t value = ((read_t)read)();
+
+	while (!(*UART_LSR & LSR_DR))
+		;
+	(void)*UART_RBR;
+	return value;
+}
+
+static void spin(uint64_t rounds)
+{
+	__asm__ volatile("1: addi %0, %0, -1; bnez %0, 1b" : "+r"(rounds));
+}
+
+/* What firmware counts. */
+static void call(uint64_t n)
+{
+	for (; n; n--) {
+		trap_guard();
+		insn_run(ILLEGAL, 0);
+		trap_unguard();
+		sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, ~0UL, 0, 0, 0, 0, 0);
+	}
+}
+
+struct own {
+	uint32_t ctr;
+	bool counts;
+	read_t read;
+};
+
+static bool begin(struct own *own, uint64_t flags)
+{
+	struct sbiret r;
+
+	*own = (struct own){.read = no_counter};
+	if (!bootarg("own"))
+		return true;
+	r = pmu_config(find_counters().hw, flags, EVENT_INSTRUCTIONS);
+	if (r.error)
+		return false;
+	own->ctr = (uint32_t)r.value;
+	own->counts = true;
+	own->read = read_of(own->ctr);
+	csr_write(scounteren, BIT(own->ctr) | 2);
+	return !pmu_start(BIT(own->ctr), 1000);
+}
+
+int waits(uint64_t hartid)
+{
+	bool user = bootarg_is("filter", "u"), restarts = bootarg_is("own", "restarts");
+	uint64_t rounds = bootarg_num("rounds", 3), length = bootarg_num("length", 1000000);
+	uint64_t last = 0, skipped = 0;
+	struct own own;
+
+	(void)hartid;
+	if (!begin(&own, user ? SBI_PMU_CFG_FLAG_SET_SINH : SBI_PMU_CFG_FLAG_SET_UINH)) {
+		print("waits: no counter\n");
+		return 1;
+	}
+	print("waits: begins\n");
+	for (uint64_t i = 0; i < rounds; i++) {
+		uint64_t value = user ? wait((uint64_t)own.read)
+		                      : user_run(user_call, (uint64_t)own.read, (uint64_t)wait);
+
+		print("waits: %u: %u\n", i, i ? value - last + skipped : 0);
+		last = value;
+		skipped = 0;
+		spin(length);
+		call(bootarg_num("calls", 0));
+		user_run(user_call, length, (uint64_t)spin);
+		if (restarts) {
+			/* What it misses while it is stopped is not to be much: in U there is nothing. */
+			pmu_stop(BIT(own.ctr));
+			skipped = counter_read(own.ctr) - 77777;
+			pmu_start(BIT(own.ctr), 77777);
+		}
+	}
+	print("waits: ends\n");
+	return 0;
+}

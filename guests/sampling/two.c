@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two filters of an event at once, U's on one counter and S's on another: first counting, where
+ * both must be what each is alone; then `samples=` samples of each, U's every `period=` instructions.
+ * How late those of S come is told.
+ */
+#include "guests/sampling/sampling.h"
+
+#define ROUNDS   10000UL
+#define S_PERIOD 20000UL
+/* All hardware counters, cycle and instret too. */
+#define ALL (hw_counters() | BIT(0) | BIT(2))
+
+static uint32_t user, super; /* counters */
+static uint64_t period, wanted, user_taken, super_taken, latest, wrong;
+static uint64_t since; /* see rate.c */
+
+/* The same calls and the same code, whatever counts; returns the value of S's. */
+static uint64_t count(uint64_t set, uint64_t rounds)
+{
+	pmu_start(set, 5);
+	user_run(user_code, rounds, 0);
+	pmu_stop(set);
+	return counter_read(super);
+}
+
+static void counting(uint64_t event)
+{
+	uint64_t alone;
+
+	super = configure(ALL, UINH, event);
+	alone = count(BIT(super), ROUNDS);
+	pmu_reset(BIT(super));
+	user = configure(ALL, SINH, event);
+	super = configure(ALL, UINH, event);
+	for (uint64_t rounds = 1; rounds <= ROUNDS; rounds *= 10) {
+		uint64_t s = count(BIT(user) | BIT(super), rounds);
+
+		wrong += s != alone || counter_read(user) != 5 + 2 * rounds + 1;
+	}
+	print("event 0x%x: counters %u and %u, %u wrong\n", event, user, super, wrong);
+}
+
+static void take_user(struct trap_frame *f)
+{
+	uint64_t now = user_position(f, ROUNDS);
+
+	wrong += now - since != period || counter_read(user);
+	since = now;
+	pmu_stop(BIT(user));
+	if (++user_taken < wanted)
+		pmu_start(BIT(user), -period);
+}
+
+static void take_super(void)
+{
+	uint64_t late;
+
+	pmu_stop(BIT(super));
+	late = counter_read(super);
+	latest = late > latest ? late : latest;
+	if (++super_taken < wanted)
+		pmu_start(BIT(super), -S_PERIOD);
+}
+
+static void on_overflow(struct trap_frame *f)
+{
+	uint64_t flags;
+
+	/* In this order none is lost, and one may be found that has been taken. */
+	csr_clear(sip, IRQ_LCOFI);
+	flags = own_flags(csr_read(CSR_SCOUNTOVF), BIT(user) | BIT(super));
+	wrong += f->cause != CAUSE_LCOFI || flags & ~(BIT(user) | BIT(super));
+	if (flags & BIT(user) && user_taken < wanted)
+		take_user(f);
+	if (flags & BIT(super) && super_taken < wanted)
+		take_super();
+}
+
+/* Half of it in U, where only its counter moves, half in S. */
+static void work(void)
+{
+	user_run(user_code, ROUNDS, 0);
+	since -= 2 * ROUNDS + 1;
+	csr_set(sstatus, 2);
+	segment_of(super)(ROUNDS);
+	csr_clear(sstatus, 2);
+}
+
+static void sampling(void)
+{
+	user_taken = super_taken = latest = since = 0;
+	irq_handle_by(on_overflow);
+	csr_set(sie, IRQ_LCOFI);
+	pmu_start(BIT(super), -S_PERIOD);
+	pmu_start(BIT(user), -period);
+	while (user_taken < wanted || super_taken < wanted)
+		work();
+	/* Nothing more comes. */
+	for (unsigned i = 0; i < 10; i++)
+		work();
+	pmu_reset(BIT(user) | BIT(super));
+	print("%u samples of U, %u of S, up to %u late, %u wrong\n", user_taken, super_taken,
+	      latest, wrong);
+}
+
+int two(void)
+{
+	wanted = bootarg_num("samples", 300);
+	period = bootarg_num("period", 1000);
+	for (uint64_t event = EVENT_CYCLES; event <= EVENT_INSTRUCTIONS; event++) {
+		counting(event);
+		sampling();
+	}
+	print("two: ends\n");
+	return wrong != 0;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Observers of the vcpus: each against an ideal counter, and what they may be refused for. That
+ * they change nothing for the guest is what the rest of the world says, which knows nothing of them.
+ */
+#include "tests/host/world.h"
+
+#include <string.h>
+
+#include "tests/host/fake_harts.h"
+#include "vpmu/observe.h"
+
+uint32_t world_observers(const struct vcpu *vc)
+{
+	uint32_t on = 0;
+
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++)
+		on |= vc->observers[n].on ? 1U << n : 0;
+	return on;
+}
+
+void world_observers_step(struct vcpu *vc, enum fake_mode mode, uint32_t events, uint64_t units)
+{
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
+		struct world_observer *o = &vc->observers[n];
+		enum fake_event event = fake_hart_event(o->event_idx, o->event_data);
+
+		if (!o->on || event == FAKE_EVENTS || !(events & FAKE_BIT(event)) ||
+		    (o->inhibit & (mode == FAKE_VU ? VPMU_INH_VU : VPMU_INH_VS)))
+			continue;
+		o->value += units;
+	}
+}
+
+static bool same(const struct world_observer *o, uint32_t event_idx, uint64_t event_data,
+                 uint32_t inhibit)
+{
+	return o->event_idx == event_idx && o->event_data == event_data && o->inhibit == inhibit;
+}
+
+/* Who has the only counter of an event on the hart, and counts something else there. */
+static void who_is_in_the_way(const struct vcpu *vc, const struct world_observer *wanted,
+                              bool *guest, bool *other)
+{
+	uint64_t home = vpmu_port_event_hctrs(wanted->event_idx, wanted->event_data);
+
+	*guest = *other = false;
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++) {
+		const struct model_lctr *c = &vc->model.c[i];
+
+		if (model_is_hw(&vc->model, i) && c->configured &&
+		    (vpmu_port_event_hctrs(c->event_idx, c->event_data) & home) &&
+		    !same(wanted, c->event_idx, c->event_data, c->inhibit))
+			*guest = true;
+	}
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
+		const struct world_observer *o = &vc->observers[n];
+
+		if (o->on && (vpmu_port_event_hctrs(o->event_idx, o->event_data) & home) &&
+		    !same(wanted, o->event_idx, o->event_data, o->inhibit))
+			*other = true;
+	}
+}
+
+static bool exists(const struct vcpu *vc, const struct op *op)
+{
+	const struct vpmu_policy *policy = &vc->model.policy;
+	uint32_t event_idx = (uint32_t)op->a[2];
+
+	/* Others than the hart's own: only one that knows them all has a counter for them. */
+	if (fake_hart_event(event_idx, op->a[3]) == FAKE_EVENTS)
+		return false;
+	return vpmu_port_event_hctrs(event_idx, op->a[3]) != 0 &&
+	       !(event_idx == 2 && policy->wfi_recounts && policy->idle_cycles);
+}
+
+static void check_refusal(const struct vcpu *vc, const struct op *op, enum vpmu_observe got,
+                          const struct world_observer *wanted)
+{
+	uint64_t hctrs = vpmu_port_event_hctrs(wanted->event_idx, wanted->event_data);
+	bool guest, other;
+
+	world_count.observe_no_event += got == VPMU_OBSERVE_NO_EVENT;
+	world_count.observe_guests += got == VPMU_OBSERVE_GUESTS;
+	world_count.observe_others += got == VPMU_OBSERVE_OTHERS;
+	if (got == VPMU_OBSERVE_NO_EVENT) {
+		if (exists(vc, op))
+			world_differ("an event that exists cannot be observed");
+		return;
+	}
+	who_is_in_the_way(vc, wanted, &guest, &other);
+	if (got == VPMU_OBSERVE_GUESTS && !guest)
+		world_differ("not observed because of the guest, who is not in the way");
+	if (got == VPMU_OBSERVE_OTHERS && !other)
+		world_differ("not observed because of others, who are not in the way");
+	/* With a home of its own there is no choice. */
+	if (got == VPMU_OBSERVES && (hctrs & (hctrs - 1)) == 0 && (guest || other))
+		world_differ("observed on a counter that counts something else");
+}
+
+static bool is_resident(const struct vcpu *vc)
+{
+	return vc == &world_vcpus[world_resident];
+}
+
+static void observe(struct vcpu *vc, const struct op *op)
+{
+	uint32_t n = (uint32_t)op->a[1] % VPMU_OBSERVERS;
+	struct world_observer *o = &vc->observers[n];
+	struct world_observer wanted = {
+	    .on = true,
+	    .event_idx = (uint32_t)op->a[2],
+	    .event_data = op->a[3],
+	    .inhibit = (op->a[4] & SBI_PMU_CFG_FLAG_SET_UINH ? VPMU_INH_VU : 0) |
+	               (op->a[4] & SBI_PMU_CFG_FLAG_SET_SINH ? VPMU_INH_VS : 0),
+	};
+	enum vpmu_observe got;
+
+	if (o->on)
+		return;
+	got = vpmu_observe(&vc->vpmu, is_resident(vc), n, wanted.event_idx, wanted.event_data,
+	                   op->a[4]);
+	check_refusal(vc, op, got, &wanted);
+	if (got != VPMU_OBSERVES)
+		return;
+	*o = wanted;
+	world_count.observed++;
+	world_count.observed_elsewhere += !is_resident(vc);
+}
+
+static void unobserve(struct vcpu *vc, const struct op *op)
+{
+	uint32_t n = (uint32_t)op->a[1] % VPMU_OBSERVERS;
+	struct vpmu_view view;
+
+	world_count.unobserved += vc->observers[n].on;
+	vpmu_unobserve(&vc->vpmu, is_resident(vc), n);
+	vc->observers[n].on = false;
+	if (vpmu_observed(&vc->vpmu, n, true, &view))
+		world_differ("observer %u has not ended", n);
+}
+
+void world_observe(uint32_t which, const struct op *op)
+{
+	struct vcpu *vc = &world_vcpus[which];
+	/* It is done on the vcpu's own hart. */
+	uint32_t before = fake_harts_visit(vc->hart);
+
+	if (op->kind == OP_OBSERVE)
+		observe(vc, op);
+	else
+		unobserve(vc, op);
+	fake_harts_return(before);
+	if (is_resident(vc))
+		world_note_lost(vc);
+}
+
+static void note_ended(struct vcpu *vc, const struct op *op)
+{
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
+		struct world_observer *o = &vc->observers[n];
+
+		if (!(fake_trace.unobserved >> n & 1))
+			continue;
+		if (op->kind != OP_CONFIG)
+			world_differ("observer %u ended, and not by a configuration", n);
+		if (!o->on)
+			world_differ("observer %u ended, which was off", n);
+		if (fake_trace.unobserved_value[n] != (o->value & vc->vpmu.value_mask) &&
+		    !(vc->model.policy.count_hs && !(o->inhibit & VPMU_INH_VS)))
+			world_differ("observer %u ended with %#llx, not %#llx", n,
+			             (unsigned long long)fake_trace.unobserved_value[n],
+			             (unsigned long long)o->value);
+		o->on = false;
+		world_count.observers_in_the_way++;
+	}
+	fake_trace.unobserved = 0;
+}
+
+void world_observers_check(struct vcpu *vc, const struct op *op)
+{
+	note_ended(vc, op);
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
+		struct world_observer *o = &vc->observers[n];
+		struct vpmu_view view;
+
+		if (vpmu_observed(&vc->vpmu, n, true, &view) != o->on) {
+			world_differ("observer %u is %s", n, o->on ? "off" : "on");
+			return;
+		}
+		if (!o->on)
+			continue;
+		if (view.state == VPMU_LOST) {
+			world_count.observers_lost++;
+			if (!op->fail_prepare && !op->refuse_start)
+				world_differ("observer %u is lost without a reason", n);
+			vpmu_unobserve(&vc->vpmu, is_resident(vc), n);
+			o->on = false;
+			continue;
+		}
+		world_count.observer_reads++;
+		world_count.observed_shared += view.shared;
+		if (view.value != (o->value & vc->vpmu.value_mask) &&
+		    !(vc->model.policy.count_hs && !(o->inhibit & VPMU_INH_VS)))
+			world_differ("observer %u: %#llx, not %#llx", n,
+			             (unsigned long long)view.value, (unsigned long long)o->value);
+	}
+}

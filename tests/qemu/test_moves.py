@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Vcpus that move between harts with their counters live.
+
+With tally.roam each goes to the next of its harts after every turn and whenever it waits. QEMU's
+counters under -icount see the instructions of all harts, so counts are exact with one vcpu: the hart
+that it left is asleep.
+"""
+
+import contextlib
+import subprocess
+import threading
+
+import pytest
+
+import bare_guests
+import boots
+import harness
+import plain
+import tally_ctl
+from test_neighbours import EXPECTED, MEASURE
+from test_sampling import table
+from test_smp import logistic
+
+ROAM = ("--append", "tally.roam")
+
+
+@pytest.fixture(scope="module")
+def two_harts(tmp_path_factory):
+    """The options for a machine of two harts where counts are exact."""
+    script = tmp_path_factory.mktemp("machine") / "qemu"
+    script.write_text(f'#!/bin/sh\nexec {plain.QEMU} "$@" -smp 2\n', encoding="ascii")
+    script.chmod(0o755)
+    return ("--qemu", script)
+
+
+def moves(result, name, vcpu=0):
+    """How often a vcpu moved."""
+    for line in result.own:
+        if line.startswith(f"vm {name}: vcpu {vcpu}: exits "):
+            return harness.exit_counts(line).get("moves", 0)
+    raise AssertionError(f"no exits of {name} in\n{result}")
+
+
+@harness.both_backends
+@pytest.mark.parametrize("harts", ["0 1", "1 0"])
+def test_counts_are_exact(tmp_path, two_harts, backend, harts):
+    """Known counts of every filter over some thirty moves, without an exit for a read."""
+    result = bare_guests.boot(tmp_path, {"alpha": MEASURE}, backend=backend, vcpus=(harts,),
+                              options=[*two_harts, *ROAM])
+    assert result.vm("alpha") == EXPECTED
+    assert moves(result, "alpha") > 30
+    assert bare_guests.exits(result, "alpha")["csr"] == 0
+    assert f"vm alpha: 16 MiB, 1 vcpu on hart {harts[0]}, counters 7fffd" in result.own
+
+
+DEBIAN = """
+perf stat -x, -e instructions:u,cycles:u work 20000000 2>&1
+perf stat -x, -e instructions:u,instructions:u work 10000000 2>&1
+perf record -q -e instructions:u -c 100000 -o /tmp/data work 20000000 2>&1
+perf report -i /tmp/data -D 2>/dev/null | grep -c PERF_RECORD_SAMPLE
+for time in 1 2 3 4 5; do sleep 0.01; perf stat -x, -e instructions:u work 1000000 2>&1; done
+"""
+
+
+@harness.both_backends
+def test_debian_counts_exactly(tmp_path, two_harts, backend):
+    """perf stat and perf record over two thousand moves, awake and asleep: no count is wrong, no
+    sample lost or found twice."""
+    tree = boots.smp_tree(tmp_path, {"alpha": DEBIAN}, {"alpha": ("0 1",)})
+    result = harness.run(tree, backend=backend, timeout=120, options=[*two_harts, *ROAM])
+    assert result.status == harness.OK, str(result)
+    lines = result.guest_output("alpha", "alpha")
+    assert [int(line.split(",")[0]) for line in lines if ":u," in line] == (
+        [20000000] * 2 + [10000000] * 2 + [1000000] * 5)
+    assert lines[4] == "200"
+    assert moves(result, "alpha") > 1000
+
+
+@harness.both_backends
+def test_overflows(tmp_path, two_harts, backend):
+    """Each at its instruction, whatever hart it was on when it was armed."""
+    result = bare_guests.boot(tmp_path, {"alpha": "sampling=table"}, backend=backend,
+                              vcpus=("0 1",), options=[*two_harts, *ROAM])
+    assert result.vm("alpha") == table(backend)
+    assert moves(result, "alpha") > 300
+
+
+def test_floating_point_and_life_go_along(tmp_path):
+    """Profile smp: several vcpus that roam, start and stop each other, and end."""
+    guests = {"alpha": "kind=smp rounds=1", "beta": "kind=hsm", "gamma": "kind=life"}
+    result = bare_guests.boot(
+        tmp_path, guests, status=harness.VM_FAILED, profile="smp", vcpus=("0 1", "1 0", "0 1"),
+        options=["--harts", 2, *ROAM], properties="restart-limit = <2>;")
+    lines = result.vm("alpha")
+    assert lines[-1] == "smp: ends, 3 vcpus, 0 bad"
+    for n, line in enumerate(lines[:-1]):
+        assert f", fp {logistic(n)}, " in line
+    assert result.vm("beta") == ["hsm: ends, 72 checks, 0 failed"]
+    assert [line.split(", early")[0] for line in result.vm("gamma")] == [
+        "life: fresh 1, dirty words 0, pmu 0"] * 3
+    assert moves(result, "alpha") + moves(result, "beta") > 10
+
+
+def to_and_fro(path, end, answers):
+    """An operator who moves alpha's only vcpu between harts 0 and 1."""
+    with tally_ctl.Machine(str(path), timeout=60) as machine:
+        try:
+            while not end.wait(0.02):
+                hart = len(answers) % 2
+                answers.append(machine.ask(f"move alpha 0 {hart}"))
+        except tally_ctl.NoAnswer as error:
+            assert str(error) == "the machine has ended"
+
+
+def test_debian_is_moved_by_an_operator(tmp_path):
+    """Profile smp: two guests that count and sample, one of them carried to and fro."""
+    script = ("for time in 1 2 3; do perf stat -x, -e instructions:u work 30000000 2>&1; done\n"
+              "perf record -q -e cycles:u -c 1000000 -o /tmp/data work 100000000 2>&1\n"
+              "perf report -i /tmp/data -D 2>/dev/null | grep -c PERF_RECORD_SAMPLE\n")
+    tree = boots.smp_tree(tmp_path, {"alpha": script, "beta": script},
+                          {"alpha": ("0 1",), "beta": ("1",)})
+    path, end, answers = tmp_path / "control", threading.Event(), []
+    operator = threading.Thread(target=to_and_fro, args=(path, end, answers))
+    result = harness.run(tree, profile="smp", timeout=120, meanwhile=operator,
+                         options=["--harts", 2, "--control", path])
+    end.set()
+    operator.join()
+    assert result.status == harness.OK, str(result)
+    assert len(answers) > 10
+    assert answers[:2] == [(0, ["alpha vcpu 0 moves to hart 0"]), (0, ["alpha vcpu 0 moves to hart 1"])]
+    # What is asked for before the last move is done counts as one.
+    assert len(answers) / 2 < moves(result, "alpha") <= len(answers)
+    assert moves(result, "beta") == 0
+    for name in ("alpha", "beta"):
+        lines = result.guest_output(name, name)
+        assert all(int(line.split(",")[0]) for line in lines[:3])
+        assert int(lines[3]) > 0
+
+
+def test_what_the_prompt_refuses(tmp_path, two_harts):
+    """Harts that the VM tree does not name for the vcpu, and what is none."""
+    path, answers = tmp_path / "control", {}
+    asked = {
+        "move alpha 0 1": (1, 'move: hart "1" is not among the harts of alpha vcpu 0'),
+        "move alpha 0 7": (1, 'move: hart "7" is not among the harts of alpha vcpu 0'),
+        "move alpha 0 64": (1, 'move: hart "64" is not among the harts of alpha vcpu 0'),
+        "move alpha 0 -1": (1, 'move: hart "-1" is not among the harts of alpha vcpu 0'),
+        "move alpha 0": (1, 'move: hart "" is not among the harts of alpha vcpu 0'),
+        "move alpha 1 0": (1, 'move: alpha has no vcpu "1"'),
+        "move alpha": (1, 'move: alpha has no vcpu ""'),
+        "move gamma 0 0": (1, 'move: no VM is called "gamma"'),
+        "move alpha 0 0 0": (2, "no such command; help lists those that there are"),
+        "move alpha 0 0": (0, "alpha vcpu 0 moves to hart 0"),
+    }
+
+    def ask():
+        with tally_ctl.Machine(str(path), timeout=60) as machine:
+            for command in asked:
+                answers[command] = machine.ask(command)
+            with contextlib.suppress(tally_ctl.NoAnswer):
+                machine.ask("stop alpha")
+
+    bare_guests.boot(tmp_path, {"alpha": "kind=busy ticks=10000000000"}, until="vm alpha: stopped",
+                     status=harness.INTERRUPTED, meanwhile=threading.Thread(target=ask),
+                     options=[*two_harts, "--control", path])
+    assert answers == {command: (status, [line]) for command, (status, line) in asked.items()}
+
+
+def test_harts_that_differ_are_refused(tmp_path):
+    """A machine whose hart 1 has no Sscofpmf, and so no counters for guests."""
+    subprocess.run([plain.QEMU, "-machine", f"virt,dumpdtb={tmp_path}/virt.dtb", "-cpu",
+                    "rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on", "-smp", "2", "-m", "1G",
+                    "-nographic", "-bios", "none"], check=True, capture_output=True)
+    text = subprocess.run(["dtc", "-q", "-O", "dts", tmp_path / "virt.dtb"], check=True,
+                          capture_output=True, text=True).stdout
+    begin = text.index("cpu@1 {")
+    text = text[:begin] + text[begin:].replace('\\0sscofpmf', "", 1).replace("_sscofpmf", "", 1)
+    subprocess.run(["dtc", "-q", "-O", "dtb", "-o", tmp_path / "differ.dtb"], check=True, text=True,
+                   input=text)
+    script = tmp_path / "qemu"
+    script.write_text(f'#!/bin/sh\nexec {plain.QEMU} "$@" -smp 2 -dtb {tmp_path}/differ.dtb\n',
+                      encoding="ascii")
+    script.chmod(0o755)
+    options = ["--qemu", script]
+    refused = bare_guests.boot(tmp_path, {"alpha": MEASURE}, vcpus=("0 1",), options=options,
+                               status=harness.REFUSED)
+    assert refused.own[-1] == ("refused: /vms/alpha/vcpu0: harts: harts 0 and 1 have different "
+                               "counters")
+    accepted = bare_guests.boot(tmp_path, {"alpha": MEASURE}, vcpus=("0",), options=options)
+    assert accepted.vm("alpha") == EXPECTED

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machine of tools/run: QEMU, its firmware, the VM tree."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+from run_verdict import DEPENDENCY, REFUSED, USAGE, Stop
+
+TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+BUILD = os.path.join(TOP, "build")
+
+# Both back ends of the vPMU run on this hart; see docs for what each extension is for.
+CPU = "rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on"
+EXACT = ["-icount", "shift=0,sleep=off", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm"]
+INTERACTIVE = ["-icount", "shift=0,sleep=on", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm"]
+
+BIOS_PLACES = ("/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin",
+               "/usr/share/opensbi/lp64/generic/firmware/fw_dynamic.bin",
+               "/usr/share/qemu/opensbi-riscv64-generic-fw_dynamic.bin")
+U_BOOT = "/usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin"
+
+GOOD_QEMU = "QEMU versions known to work: 10.0.2 (Debian 12 backports) and 11.1.3."
+
+
+def say(text):
+    print("tools/run: " + text, file=sys.stderr, flush=True)
+
+
+def find_qemu(args):
+    """QEMU's path, its version checked."""
+    path = shutil.which(args.qemu or "qemu-system-riscv64")
+    if not path:
+        raise Stop(DEPENDENCY, "no %s; `make setup` installs it" % (args.qemu or "qemu-system-riscv64"))
+    try:
+        text = subprocess.run([path, "--version"], text=True, check=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT).stdout
+    except (OSError, subprocess.SubprocessError) as error:
+        raise Stop(DEPENDENCY, "cannot run %s: %s" % (path, error)) from error
+    found = re.search(r"version (\d+)\.(\d+)\.(\d+)", text)
+    if args.any_qemu:
+        return path
+    if not found:
+        raise Stop(DEPENDENCY, "%s does not tell its version. %s" % (path, GOOD_QEMU))
+    version = tuple(int(n) for n in found.groups())
+    name = "QEMU %d.%d.%d" % version
+    if version < (10, 0, 0):
+        raise Stop(DEPENDENCY, name + " has no counter delegation (Ssccfg). " + GOOD_QEMU)
+    if (10, 0, 13) <= version < (10, 1, 0):
+        raise Stop(DEPENDENCY, name + " delivers no counter overflow interrupt (bit 13 of sie is not "
+                   "writable), so no guest could sample. " + GOOD_QEMU)
+    if version not in ((10, 0, 2), (11, 1, 3)):
+        say(name + " is untried. " + GOOD_QEMU)
+    return path
+
+
+def find_bios(args):
+    """The path of OpenSBI."""
+    for path in [args.bios] if args.bios else BIOS_PLACES:
+        if os.path.isfile(path):
+            return path
+    raise Stop(DEPENDENCY, "no OpenSBI at %s; `make setup` installs it"
+               % (args.bios or BIOS_PLACES[0]))
+
+
+def compile_tree(args, folder):
+    """The VM tree as a blob."""
+    if not os.path.isfile(args.vms):
+        raise Stop(USAGE, "no such file: " + args.vms)
+    if args.vms.endswith(".dtb"):
+        return args.vms
+    if not shutil.which("dtc"):
+        raise Stop(DEPENDENCY, "no dtc; `make setup` installs it")
+    guests = os.path.join(BUILD, "guests")
+    places = [os.path.dirname(os.path.abspath(args.vms))] + args.include
+    places += [os.path.join(BUILD, "guest"), guests]
+    if os.path.isdir(guests):
+        places += sorted(entry.path for entry in os.scandir(guests) if entry.is_dir())
+    blob = os.path.join(folder, "vms.dtb")
+    command = ["dtc", "-q", "-I", "dts", "-O", "dtb", "-o", blob]
+    for place in places:
+        command += ["-i", place]
+    done = subprocess.run(command + [args.vms], text=True, check=False, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode:
+        raise Stop(REFUSED, "dtc refuses the VM tree:\n" + done.stdout.rstrip())
+    return blob
+
+
+def u_boot(kernel, blob, append, folder):
+    """QEMU's arguments: U-Boot, and a disk that holds what it boots."""
+    disk = os.path.join(folder, "disk")
+    if not os.path.isfile(U_BOOT):
+        raise Stop(DEPENDENCY, "no %s; `make setup` installs it" % U_BOOT)
+    done = subprocess.run([os.path.join(TOP, "tools/u-boot-disk"), disk, blob, append], text=True,
+                          check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, env={**os.environ, "KERNEL": kernel})
+    if done.returncode:
+        raise Stop(DEPENDENCY, done.stdout.rstrip())
+    return ["-kernel", U_BOOT, "-device", "virtio-blk-device,drive=disk", "-drive",
+            "file=fat:%s,format=raw,if=none,id=disk,readonly=on" % disk.replace(",", ",,")]
+
+
+def command_line(args, blob, folder):
+    """QEMU and its arguments."""
+    kernel = args.kernel or os.path.join(BUILD, "tally.bin")
+    if not os.path.isfile(kernel):
+        raise Stop(DEPENDENCY, "no %s; `make` builds it" % kernel)
+    append = args.append.split()
+    if args.backend != "auto":
+        append.append("tally.backend=" + args.backend)
+    if args.keyboard:
+        append.append("tally.console=interactive")
+    command = [find_qemu(args), "-machine", "virt,aia=" + args.aia, "-cpu", args.cpu,
+               "-smp", str((args.harts or 2) if args.profile == "smp" else 1), "-m", args.memory,
+               "-display", "none", "-no-reboot", "-bios", find_bios(args)]
+    if args.u_boot:
+        command += u_boot(kernel, blob, " ".join(append), folder)
+    else:
+        command += ["-kernel", kernel, "-initrd", blob, "-append", " ".join(append)]
+    command += {"exact": EXACT, "interactive": INTERACTIVE, "smp": []}[args.profile]
+    if args.keyboard:
+        command += ["-chardev", "stdio,id=console,mux=on,signal=off", "-serial", "chardev:console",
+                    "-mon", "chardev=console"]
+    else:
+        command += ["-serial", "stdio", "-monitor", "none"]
+    if args.gdb:
+        command += ["-s", "-S"]
+        say("waiting for a debugger: gdb-multiarch %s -ex 'target remote :1234'"
+            % os.path.join(BUILD, "tally.elf"))
+    return command

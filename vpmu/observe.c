@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An observer is a logical counter with an index that no guest can name, never near its wrap: so it
+ * takes part in whatever several counters on one hardware counter do (anchor.c), and raises
+ * nothing. Where a guest's request is decided it is left out of the account: assign.c. What it
+ * stands in the way of ends it, in prepare() of config.c.
+ */
+#include "vpmu/observe.h"
+#include "vpmu/hctr.h"
+
+/* Where an event can be observed. false: nowhere, and *guests: because of a counter of the guest's. */
+static bool find(const struct vpmu *v, const struct vpmu_hw_config *event, uint64_t hctrs,
+                 hctr_t *hctr, bool *guests)
+{
+	uint64_t free = 0;
+	uint32_t i;
+
+	*guests = false;
+	for_each_bit (i, hctrs) {
+		uint64_t users = v->hctr[i].users;
+
+		hctr->idx = i;
+		if (users == 0)
+			free |= bit64(i);
+		else if (vpmu_event_equal(&v->hctr[i].event, event))
+			return true;
+		*guests |= (users & ~VPMU_OBSERVER_LCTRS) != 0;
+	}
+	if (free == 0)
+		return false;
+	/* Guests are given the lowest. */
+	hctr->idx = highest_bit(free);
+	return true;
+}
+
+/*
+ * Around a change of who uses an hctr: its count is looked at, and it is set anew for all that run,
+ * now or when the vcpu comes back.
+ */
+static uint64_t before(struct vpmu *v, bool resident, hctr_t hctr)
+{
+	uint64_t flagged;
+
+	if (!resident) {
+		vpmu_evict(v, hctr);
+		return 0;
+	}
+	flagged = vpmu_take_overflows(v);
+	if ((v->active & bit64(hctr.idx)) != 0)
+		vpmu_hctr_sync(v, hctr);
+	return flagged;
+}
+
+static void after(struct vpmu *v, bool resident, hctr_t hctr, uint64_t flagged)
+{
+	uint64_t bit = bit64(hctr.idx);
+
+	vpmu_note_solo(v, hctr);
+	if (resident)
+		vpmu_apply(v, flagged | bit, 0, 0);
+	else if ((v->hctr[hctr.idx].users & v->running) != 0)
+		v->parked |= bit;
+	else
+		v->parked &= ~bit;
+}
+
+enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32_t event_idx,
+                               uint64_t event_data, unsigned long config_flags)
+{
+	struct vpmu_counter *c = &v->counter[VPMU_OBSERVER(n)];
+	uint64_t bit = bit64(VPMU_OBSERVER(n));
+	struct vpmu_hw_config event;
+	struct vpmu_hctr *h;
+	uint64_t flagged;
+	hctr_t hctr;
+	bool guests;
+	uint64_t hctrs = vpmu_event_hctrs(v, event_idx, event_data, config_flags, &event);
+
+	if (hctrs == 0)
+		return VPMU_OBSERVE_NO_EVENT;
+	if (!find(v, &event, hctrs, &hctr, &guests))
+		return guests ? VPMU_OBSERVE_GUESTS : VPMU_OBSERVE_OTHERS;
+
+	flagged = before(v, resident, hctr);
+	h = &v->hctr[hctr.idx];
+	if (h->users == 0) {
+		v->owned &= ~bit64(hctr.idx);
+		vpmu_note_event(v, hctr, &event);
+		h->count = 0;
+	}
+	h->users |= bit;
+	*c = (struct vpmu_counter){
+	    .event_idx = event.event_idx,
+	    .hctr = hctr.idx,
+	    .offset = -h->count & v->value_mask,
+	};
+	v->configured |= bit;
+	v->running |= bit;
+	after(v, resident, hctr, flagged);
+	return VPMU_OBSERVES;
+}
+
+/* It was running on this hctr, or the hardware refused it. */
+static void end(struct vpmu *v, uint32_t idx, hctr_t hctr)
+{
+	uint64_t bit = bit64(idx);
+
+	v->configured &= ~bit;
+	v->running &= ~bit;
+	v->lost &= ~bit;
+	v->hctr[hctr.idx].users &= ~bit;
+}
+
+void vpmu_unobserve(struct vpmu *v, bool resident, uint32_t n)
+{
+	uint32_t idx = VPMU_OBSERVER(n);
+	hctr_t hctr = {v->counter[idx].hctr};
+	uint64_t flagged;
+
+	if ((v->configured & bit64(idx)) == 0)
+		return;
+	flagged = before(v, resident, hctr);
+	end(v, idx, hctr);
+	after(v, resident, hctr, flagged);
+}
+
+uint64_t vpmu_end_observers(struct vpmu *v, hctr_t hctr)
+{
+	uint64_t observers = v->hctr[hctr.idx].users & VPMU_OBSERVER_LCTRS;
+	uint32_t i;
+
+	if (observers == 0)
+		return 0;
+	if ((v->active & bit64(hctr.idx)) != 0)
+		vpmu_hctr_sync(v, hctr);
+	for_each_bit (i, observers) {
+		uint64_t value = v->counter[i].value;
+
+		if ((v->running & bit64(i)) != 0)
+			value = (v->hctr[hctr.idx].count + v->counter[i].offset) & v->value_mask;
+		end(v, i, hctr);
+		vpmu_port_unobserved(i - VPMU_OBSERVER(0), value);
+	}
+	vpmu_note_solo(v, hctr);
+	return v->active & bit64(hctr.idx);
+}

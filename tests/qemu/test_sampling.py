@@ -367,7 +367,7 @@ def test_a_storm_harms_nobody_else(tmp_path, backend):
 
 # A look at a fixed counter comes 10 us after it can have wrapped: 10,000 counts, a tick of 100, and
 # what the guest's handler does until it stops the counter.
-LATE = 10000 + 100 + 200
+LATEST = 10000 + 100 + 200
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -384,4 +384,4 @@ def test_two_filters_at_once(tmp_path, backend):
             "two: ends"]
         late = [int(found) for found in re.findall(r"up to (\d+) late", "\n".join(result.vm(name)))]
         print(late, bare_guests.exits(result, name))
-        assert len(late) == 2 and all(0 < most <= LATE for most in late)
+        assert len(late) == 2 and all(0 < most <= LATEST for most in late)

@@ -18,7 +18,8 @@
  * it is the VM that the user chose to talk to. Of all others backspace and erase-to-end are carried
  * out inside the VM's own line, and every other control byte or sequence is left out, so that none
  * can touch a line that is not its own. A CR without LF ends the line in the log (nothing that was
- * printed gets lost) and starts the line over on an interactive screen.
+ * printed gets lost) and starts the line over on an interactive screen. A full-screen program of the VM in
+ * focus has the screen for itself: core/console_full.c.
  */
 #ifndef CORE_CONSOLE_H
 #define CORE_CONSOLE_H

@@ -23,7 +23,7 @@ const char *harts_differ(uint32_t hart, uint32_t other)
 	const struct pcpu *a = pcpu_of_hart(hart), *b = pcpu_of_hart(other);
 	const struct hpm *x = &a->hpm, *y = &b->hpm;
 
-	if (x->hctrs != y->hctrs || x->width != y->width)
+	if (x->hctrs != y->hctrs || x->fixed != y->fixed || x->width != y->width)
 		return "harts # and # have different counters";
 	if (!same_events(x, y) || a->fw_events.codes != b->fw_events.codes)
 		return "harts # and # count different events";

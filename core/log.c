@@ -110,6 +110,7 @@ static void prompt_go_on(enum prompt_asker asker, uint64_t now)
 void log_init(void)
 {
 	uart_init(&uart, (hpa_t){platform.uart_base}, platform.uart_shift);
+	console_init(&console, platform.interactive, NULL, 0);
 }
 
 void log_set_vms(const struct vm_tree *tree, bool interactive)

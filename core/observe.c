@@ -15,6 +15,8 @@ static const char *const refusals[] = {
     [VPMU_OBSERVE_OTHERS] = "another observer counts something else on that counter",
 };
 
+static const char *const taken = "the guest needed that counter";
+
 void observe_post(struct observe_request *request)
 {
 	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++)
@@ -106,6 +108,16 @@ static const char *begin_hw(struct vcpu *vcpu, uint32_t n, const struct observed
 	                             event->data, event->flags)];
 }
 
+#define HS_CLOCK BIT(2)
+
+static bool is_by_hs_clock(const struct observer *o)
+{
+	uint32_t code = SBI_PMU_EVENT_CODE(o->event.event_idx);
+
+	return is_fw(o) &&
+	       (code == TALLY_EVENT_HS_INSTRUCTIONS || code == TALLY_EVENT_LONGEST_STAY);
+}
+
 static void begin(struct vcpu *vcpu, const struct observe_request *request)
 {
 	struct vcpu_observers *all = &vcpu->observers;
@@ -126,6 +138,8 @@ static void begin(struct vcpu *vcpu, const struct observe_request *request)
 		o->ended = begin_hw(vcpu, (uint32_t)(o - all->observer), &o->event);
 	else if (!fw_exists(&vcpu->vm->pmu_policy, code) || o->event.data)
 		o->ended = refusals[VPMU_OBSERVE_NO_EVENT];
+	else if (is_by_hs_clock(o) && (vcpu->pmu.active | vcpu->pmu.parked) & HS_CLOCK)
+		o->ended = refusals[VPMU_OBSERVE_GUESTS];
 	else {
 		fw_watch(vcpu);
 		o->base = fw_total(vcpu, code);
@@ -184,11 +198,23 @@ void vcpu_end_observers(struct vcpu *vcpu)
 		fw_watch(vcpu);
 }
 
+void vcpu_observers_lose_clock(struct vcpu *vcpu)
+{
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
+		struct observer *o = &vcpu->observers.observer[n];
+
+		if (!o->number || o->ended || !is_by_hs_clock(o))
+			continue;
+		look(vcpu, n);
+		o->ended = taken;
+	}
+}
+
 void vcpu_observer_taken(struct vcpu *vcpu, uint32_t n, uint64_t value)
 {
 	struct observer *o = &vcpu->observers.observer[n];
 
 	o->value = value;
 	o->until = csr_read(CSR_TIME);
-	o->ended = "the guest needed that counter";
+	o->ended = taken;
 }

@@ -70,6 +70,9 @@ void vcpu_serve_observers(struct vcpu *vcpu);
 /* Its vPMU is about to be reset: nothing is counted from here on. Home hart. */
 void vcpu_end_observers(struct vcpu *vcpu);
 
+/* The resident vcpu's guest counts with instret from here on, which is HS's clock. */
+void vcpu_observers_lose_clock(struct vcpu *vcpu);
+
 /* Observer n of the resident vcpu made way for its guest. */
 void vcpu_observer_taken(struct vcpu *vcpu, uint32_t n, uint64_t value);
 

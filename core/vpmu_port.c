@@ -91,6 +91,7 @@ void vpmu_port_take(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t v
 	if (hctr.idx == 2) {
 		uint64_t ahead = value - csr_read(CSR_INSTRET);
 
+		vcpu_observers_lose_clock(pcpu->current);
 		pcpu->current->ctx.entered_hs += ahead;
 		pcpu->stay_start += ahead;
 	}

@@ -20,7 +20,7 @@ FIRMWARE = (
 TALLY = (
     "exits", "exits-ecall", "exits-timer", "exits-irq", "exits-lcofi", "exits-mmio", "exits-csr",
     "exits-wfi", "exits-other", "hs-instructions", "steal-ticks", "lcofi-injected", "refusals",
-    "longest-stay",
+    "longest-stay", "lcofi-held",
 )
 FW = 0xF0000
 

@@ -124,7 +124,7 @@ class View:
         self.write, self.colours, self.person = write, colours, person
         self.names = {}         # name -> colour
         self.last = {}          # name -> its last lines
-        self.focus = None       # the guest that had it last
+        self.focus = None       # the guest that has or had it last
         self.rest = b"\n"       # not yet written, but for the first byte, which is its context
         self.full = False
         self.held = collections.deque(maxlen=self.HELD)
@@ -134,7 +134,8 @@ class View:
         """A line has ended."""
         vm = re.match(r"vm (\S+): \d+ MiB, ", text) if owner == "" else None
         if vm:
-            self.colour(vm[1].encode())  # in the order of the VM tree
+            self.colour(vm[1].encode())  # in the order of the VM tree; the first has the focus
+            self.focus = self.focus or vm[1]
         if owner:
             self.last.setdefault(owner, collections.deque(maxlen=self.SCROLL_BACK)).append(text)
 

@@ -4,7 +4,8 @@
  * while it waits nothing of what is counted happens.
  *   filter=u    it waits in S, and instructions in U are counted; filter=k: the other way round
  *   own=yes     it counts them, too, reads its counter at each wait, and prints by how much that has
- *               grown since the wait before; own=restarts: and stops it, with a new value, in between
+ *               grown since the wait before; own=restarts: and stops it, with a new value, in between;
+ *               own=both: and counts the other mode, too, which is not looked at
  * length= rounds of two instructions are the work in each of the modes, and calls= illegal instructions
  * and calls of SET_TIMER.
  */
@@ -67,7 +68,13 @@ static bool begin(struct own *own, uint64_t flags)
 	own->counts = true;
 	own->read = read_of(own->ctr);
 	csr_write(scounteren, BIT(own->ctr) | 2);
-	return !pmu_start(BIT(own->ctr), 1000);
+	if (pmu_start(BIT(own->ctr), 1000))
+		return false;
+	if (!bootarg_is("own", "both"))
+		return true;
+	flags ^= SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_UINH;
+	r = pmu_config(find_counters().hw, flags, EVENT_INSTRUCTIONS);
+	return !r.error && !pmu_start(BIT(r.value), 0);
 }
 
 int waits(uint64_t hartid)

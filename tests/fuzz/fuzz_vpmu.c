@@ -142,6 +142,9 @@ static void decode_call(struct input *in, struct op *op)
 	}
 }
 
+/* Units, as a mask, of what the guest runs in one go on the hart of this input. */
+static uint64_t longest_run;
+
 static void decode_op(struct input *in, struct op *op)
 {
 	uint32_t b = byte(in);
@@ -164,7 +167,7 @@ static void decode_op(struct input *in, struct op *op)
 		b = byte(in);
 		op->a[0] = b & 1;
 		op->a[1] = b & 2 ? FAKE_ON_INSN : (b >> 4) * 8 + (b >> 2 & 3);
-		op->a[2] = number(in) & (~0ULL >> 1);
+		op->a[2] = number(in) & longest_run;
 		op->a[3] = b & 8 ? 0 : ~0ULL;
 		break;
 	case OP_FW_EVENT:
@@ -230,6 +233,8 @@ static void decode_hart(struct input *in, struct fake_hart_config *hart)
 	hart->misuse = world_misused;
 	if ((liberties & 64) && !hart->skid && !hart->no_armed_cache_events)
 		hart->width = 48;
+	/* A whole round with no exit is more than a value can tell. */
+	longest_run = ~0ULL >> (65 - hart->width);
 	/* Two events that share a home, or fixed counters with filters. */
 	if ((liberties & 128) && !(liberties & 1)) {
 		hart->hctrs[FAKE_DTLB_LOAD] = hart->hctrs[FAKE_INSNS];

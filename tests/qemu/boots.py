@@ -17,7 +17,8 @@ from pathlib import Path
 import bare_guests
 import harness
 
-# For each vcpu of each of two guests, the harts it may run on; on machines of up to 4 harts.
+# For each vcpu of each of two guests, the harts it may run on; on machines of up to 4 harts. The tests
+# take some of these.
 PLACEMENTS = (
     (1, ("0",), ("0",)),
     (1, ("0", "0"), ("0", "0", "0", "0")),
@@ -29,6 +30,10 @@ PLACEMENTS = (
     (4, ("3", "3"), ("0 1 2 3", "1 2 3 0", "2 3 0 1", "3 0 1 2")),
     (4, ("0", "1"), ("2", "3")),
 )
+# 1 to 4 vcpus on 1 to 4 harts, the second guest's from the other end.
+MATRIX = tuple((harts, tuple(str(n % harts) for n in range(vcpus)),
+                tuple(str(-n % harts) for n in range(1, vcpus + 1)))
+               for harts in range(1, 5) for vcpus in range(1, 5))
 
 SCRIPT = """
 test $(nproc) = {vcpus} || echo wrong nproc
@@ -97,7 +102,8 @@ def main():
     args = parser.parse_args()
     failed = 0
     for n in range(args.boots):
-        placement = PLACEMENTS[n % len(PLACEMENTS)]
+        every = PLACEMENTS + MATRIX
+        placement = every[n % len(every)]
         with tempfile.TemporaryDirectory() as folder:
             wrong = boot(Path(folder), placement)
         print(f"boot {n + 1} of {args.boots}: {placement}: " + ("FAILED" if wrong else "ok"),

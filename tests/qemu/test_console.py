@@ -95,3 +95,22 @@ def test_a_long_paste(console, tmp_path):
         screen.expect(f"input goes to {name}")
         screen.send("echo $((6 * 7)) $(hostname)\r")
         screen.expect(rf"\[{name}\] 42 {name}\r+\n")
+
+
+def rounds_of(result):
+    """How far alpha came in its time."""
+    return int(re.search(r"busy: ends after (\d+) rounds", "\n".join(result.vm("alpha")))[1])
+
+
+def test_a_flood_delays_nobody(tmp_path):
+    """Beside a guest that prints all the time, alpha comes as far as beside one that computes."""
+    ticks = 2000000
+    alpha = f"kind=busy ticks={ticks}"
+    quiet = rounds_of(bare_guests.boot(tmp_path, {"alpha": alpha, "beta": alpha}))
+    result = bare_guests.boot(tmp_path, {"alpha": alpha, "beta": "kind=chatter lines=40000 by=dbcn"})
+    flooded = rounds_of(result)
+    # It prints until alpha has ended.
+    ends = [n for n, line in enumerate(result.lines) if "busy: ends" in line]
+    assert len([line for line in result.lines[ends[0]:] if line.startswith("[beta] line")]) > 10
+    assert len(result.vm("beta")) == 40000
+    assert abs(flooded - quiet) < quiet // 50, (flooded, quiet)

@@ -34,8 +34,8 @@ def two_harts(tmp_path_factory):
 
 
 def moves(result, name, vcpu=0):
-    """How often a vcpu moved."""
-    for line in result.own:
+    """How often a vcpu moved, by the last that is told of it."""
+    for line in reversed(result.own):
         if line.startswith(f"vm {name}: vcpu {vcpu}: exits "):
             return harness.exit_counts(line).get("moves", 0)
     raise AssertionError(f"no exits of {name} in\n{result}")
@@ -101,11 +101,11 @@ def test_floating_point_and_life_go_along(tmp_path):
     assert moves(result, "alpha") + moves(result, "beta") > 10
 
 
-def to_and_fro(path, end, answers):
-    """An operator who moves alpha's only vcpu between harts 0 and 1."""
+def to_and_fro(path, end, answers, pause=0.02):
+    """An operator who moves alpha's first vcpu between harts 0 and 1."""
     with tally_ctl.Machine(str(path), timeout=60) as machine:
         try:
-            while not end.wait(0.02):
+            while not end.wait(pause):
                 hart = len(answers) % 2
                 answers.append(machine.ask(f"move alpha 0 {hart}"))
         except tally_ctl.NoAnswer as error:
@@ -135,6 +135,22 @@ def test_debian_is_moved_by_an_operator(tmp_path):
         lines = result.guest_output(name, name)
         assert all(int(line.split(",")[0]) for line in lines[:3])
         assert int(lines[3]) > 0
+
+
+def test_a_vm_is_moved_while_it_starts_again(tmp_path):
+    """Profile smp: twenty lives, and moves at any moment of them: memory being cleared, images being
+    loaded, the VM's end being told."""
+    path, end, answers = tmp_path / "control", threading.Event(), []
+    operator = threading.Thread(target=to_and_fro, args=(path, end, answers, 0.001))
+    result = bare_guests.boot(tmp_path, {"alpha": "kind=life"}, vcpus=("0 1", "1 0"), profile="smp",
+                              status=harness.VM_FAILED, meanwhile=operator, memory=64,
+                              options=["--harts", 2, "--control", path],
+                              properties="restart-limit = <20>;")
+    end.set()
+    operator.join()
+    assert [line.split(", early")[0] for line in result.vm("alpha")] == [
+        "life: fresh 1, dirty words 0, pmu 0"] * 21
+    assert moves(result, "alpha") > 20
 
 
 def test_what_the_prompt_refuses(tmp_path, two_harts):

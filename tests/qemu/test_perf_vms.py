@@ -13,6 +13,7 @@ import pytest
 
 import bare_guests
 import harness
+import perf_events
 import plain
 import tally_ctl
 import test_control
@@ -187,6 +188,21 @@ def test_output(running):
     assert run.ctl("observed") == (0, [], [])
 
 
+def test_names_of_events():
+    """Tally's own are those of vpmu/tally_events.h, perf's have the numbers of the SBI."""
+    header = (harness.ROOT / "vpmu/tally_events.h").read_text(encoding="utf-8")
+    defined = re.findall(r"define TALLY_EVENT_(\w+) +(\d+)U", header)
+    assert dict(perf_events.groups())["Tally's own events"] == {
+        name.lower().replace("_", "-"): 0xF0000 + int(code) for name, code in defined
+        if name != "FIRST"}
+    for name, event in (("instructions:u", "0x2:u"), ("dTLB-load-misses", "0x10019:uk"),
+                        ("iTLB-load-misses:k", "0x10021:k"), ("dTLB-store-misses:ku", "0x1001b:uk"),
+                        ("exits", "0xf0100:uk"), ("fw-set-timer", "0xf0005:uk"),
+                        ("r8000000000000100", "0xf0100:uk"), ("r1234:u", "0x20000/0x1234:u"),
+                        ("r1000000000000", "0x30000/0x1000000000000:uk")):
+        assert perf_events.parse(name) == event
+
+
 def test_wrong_use(running, tmp_path):
     run = running({"alpha": FOREVER})
     for words, complaint in (
@@ -236,6 +252,28 @@ def test_as_many_as_there_are_and_a_restart(running):
         machine.ask("start alpha")
         while machine.objects(f"observed {number}")[0]["value"] == 0:
             pass
+
+
+@harness.both_backends
+def test_the_clock_of_hs(running, backend):
+    """A guest that counts two filters of instructions has the second on instret, by which Tally counts
+    its own work: what is observed of that ends then."""
+    run = running({"alpha": "kind=waits filter=u own=both", "beta": FOREVER}, backend=backend)
+    run.read_until("waits: begins")
+    with tally_ctl.Machine(str(run.path), timeout=60) as machine:
+        assert machine.objects("observe alpha 0xf0109")[0]["ended"] == (
+            "the guest counts something else on that counter")
+        machine.ask("stop alpha")
+        run.read_until("vm alpha: stopped")
+        numbers = [begin(machine, vm, event)["observation"]
+                   for vm, event in (("alpha", "0xf0109"), ("alpha", "0xf0100"), ("beta", "0xf0109"))]
+        machine.ask("start alpha")
+        run.console = ""
+        run.read_until("waits: begins")
+        clock, exits, other = [machine.objects(f"observed {number}")[0] for number in numbers]
+    assert clock["ended"] == "the guest needed that counter"
+    assert exits["ended"] is other["ended"] is None
+    assert min(clock["value"], exits["value"], other["value"]) > 0
 
 
 def test_the_machine_ends(running):

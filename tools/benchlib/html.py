@@ -50,7 +50,9 @@ PICTURES = (
     ("Bare metal, Tally and KVM", plots.three_way,
      "How much more is executed for the same work than on bare metal under the same condition; bars to "
      "the left are cheaper than bare metal. Under perf record KVM is flattered: on this QEMU it gets "
-     "only a few of its samples, see the table of samples."),
+     "only a few of its samples, see the table of samples. In forks, about half of what guests pay more "
+     "is Linux's own search for random numbers: bare metal gets a seed from QEMU's device tree, guests "
+     "get none (docs/evaluation.md)."),
 )
 
 
@@ -121,7 +123,7 @@ def tables(data):
 
 def how_made(data):
     """Versions, commands, and whether two runs gave the same."""
-    commands = "\n".join(f"# {name} ({run['seconds']} s)\n" + "\n".join(run["commands"])
+    commands = "\n".join(f"# {name} ({run['seconds']} s)\n" + "\n".join(run["commands"] + run.get("trees", []))
                          for name, run in data["runs"].items())
     failed = [f"<p class=off>{escape(name)} did not come to its end.</p>"
               for name, run in data["runs"].items() if "failure" in run]

@@ -39,7 +39,7 @@ def bars(axes, rows, columns, value, log=False, label="{:,.0f}"):
             y = j + (i - (len(columns) - 1) / 2) * height
             axes.barh(y, number, height * 0.92, color=COLOURS[column],
                       label=derive.NAMES[column] if j == 0 else None)
-            axes.annotate(label.format(number), (max(number, 0), y), xytext=(3, 0),
+            axes.annotate(label.format(number + 0.0 if abs(number) >= 0.05 else 0), (max(number, 0), y), xytext=(3, 0),
                           textcoords="offset points", va="center", fontsize=7)
     axes.set_yticks(range(len(rows)), rows)
     axes.invert_yaxis()
@@ -78,7 +78,7 @@ def rates(data):
                if derive.overhead(data, f"linux/{c}", "compute", "record-100") is not None]
     if not columns:
         return None
-    shown = ("compute", "syscalls", "pipe")
+    shown = ("compute", "pipe", "gzip")
     figure, all_axes = plt.subplots(1, len(shown), figsize=(10, 3.8), sharey=True)
     for axes, workload in zip(all_axes, shown):
         for column in columns:
@@ -125,7 +125,7 @@ def switch(data):
 def scaling(data):
     """The price of company."""
     columns = [c for c in ("ssccfg", "sbi") if len(derive.per_guest(data, c, "compute/alone")) > 1]
-    if not columns:
+    if not columns or 1 not in derive.per_guest(data, columns[0], "compute/alone"):
         return None
     figure, all_axes = plt.subplots(1, 2, figsize=(10, 3.8))
     for axes, workload in zip(all_axes, ("compute", "pipe")):

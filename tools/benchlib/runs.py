@@ -32,11 +32,12 @@ TARGETS = {"calls": BARE, "switch": BARE, "linux": LINUX, "scale": LINUX,
 
 
 class Log:
-    """The commands of a run, as they can be typed, with the time that they took."""
+    """The commands of a run, as they can be typed, and the VM trees that they name."""
 
     def __init__(self, timeout):
         self.timeout = timeout
         self.commands = []
+        self.trees = []
 
     def console(self, command):
         """What a command printed."""
@@ -115,6 +116,8 @@ def boot_tally(log, folder, backend, vms, scripts):
     """The consoles of VMs on Tally, all on one hart. vms: [(script, properties)]."""
     guests.initramfs(folder, scripts)
     tree = guests.tree(folder, vms, GUEST_MEMORY)
+    with open(tree, encoding="ascii") as file:
+        log.trees.append(file.read())
     memory = f"{(len(vms) + 2) * GUEST_MEMORY}M"
     text = log.console(machine.tally_command(tree, backend, memory))
     return [guests.said_by(text, f"vm{n}") for n in range(len(vms))]
@@ -214,7 +217,7 @@ def carry_out(name, which, timeout, keep=None):
         except (machine.Failure, machine.tool("bench-calls").Failure, OSError,
                 subprocess.SubprocessError) as failure:
             found = {"failure": str(failure)}
-    return {"name": name, "part": run.part, **found, "commands": log.commands,
+    return {"name": name, "part": run.part, **found, "commands": log.commands, "trees": log.trees,
             "seconds": round(time.monotonic() - start, 1)}
 
 

@@ -30,7 +30,8 @@ class Progress:
         self.total = sum(costs.values())
         self.done = 0
         self.start = time.monotonic()
-        self.say("%d runs, about %s" % (len(costs), minutes(self.total / jobs)))
+        self.say("%d runs, about %s on idle cores" %
+                 (len(costs), minutes(max(self.total / jobs, *costs.values()))))
 
     def ended(self, label, result):
         """One more. How long the rest takes is judged by how long what was done took."""

@@ -43,6 +43,31 @@ def text(data):
     return "\n".join(lines)
 
 
+def markdown(data):
+    """For docs/evaluation.md."""
+    lines = ["| what | version |", "| --- | --- |"]
+    lines += ["| %s | %s |" % pair for pair in data["versions"].items()]
+    for run in data["runs"].values():
+        if "host" in run and run["name"].startswith("linux/"):
+            lines.append("| host of %s | Linux %s |" % (run["name"], run["host"]))
+    lines += ["", determinism(data)]
+    for family, rows, columns, cells in groups(data):
+        lines += ["", "### " + TITLES.get(family, family), "",
+                  "| | " + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]
+        for row in rows:
+            lines.append("| %s | " % row + " | ".join(
+                compare.number(cells[row, c]) if (row, c) in cells else "-" for c in columns) + " |")
+    taken = {name: {c: seen["samples"] for c, seen in run.get("perf", {}).items() if "samples" in seen}
+             for name, run in data["runs"].items()}
+    conditions = list(dict.fromkeys(c for seen in taken.values() for c in seen))
+    if conditions:
+        lines += ["", "### Samples that perf took, in all workloads of a run together", "",
+                  "| | " + " | ".join(conditions) + " |", "| --- |" + " --- |" * len(conditions)]
+        lines += ["| %s | " % name + " | ".join(str(seen.get(c, "-")) for c in conditions) + " |"
+                  for name, seen in taken.items() if seen]
+    return "\n".join(lines)
+
+
 def determinism(data):
     """What repeated runs said, in words."""
     repeated = data["determinism"]

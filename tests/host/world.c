@@ -270,6 +270,9 @@ static void retired(bool user)
 	world_observers_step(vc, user ? FAKE_VU : FAKE_VS, FAKE_ON_INSN, 1);
 	if (!model_retired(&vc->model, user) && !world_observers(vc) && port_work() != work)
 		world_differ("an emulated instruction that nobody counts was not cheap");
+	/* One that shares a fixed counter may have wrapped by it: only a look tells. */
+	if (fake_hart_take_look())
+		vpmu_look(&vc->vpmu);
 	world_note_lost(vc);
 	world_count.emulated_in_vu += user;
 	world_count.emulated_in_vs += !user;

@@ -385,3 +385,12 @@ def test_two_filters_at_once(tmp_path, backend):
         late = [int(found) for found in re.findall(r"up to (\d+) late", "\n".join(result.vm(name)))]
         print(late, bare_guests.exits(result, name))
         assert len(late) == 2 and all(0 < most <= LATEST for most in late)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_no_second_filter_without_smcntrpmf(tmp_path, backend):
+    """The firmware takes filters for the fixed counters there, too, and they do nothing."""
+    lines = sampling(tmp_path, backend, "two",
+                     options=["--cpu", "rv64,sscofpmf=on,ssaia=on,ssccfg=on"])
+    assert lines == [f"event 0x{event}: the second filter: error -2" for event in (1, 2)] + [
+        "two: ends"]

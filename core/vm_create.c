@@ -178,6 +178,8 @@ static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
 	make_vectors(vm);
 	make_pmu_policy(vm);
 	vsbi_init(vm);
+	if (vm->pmu_policy.hart_flags)
+		vm->sbi[vsbi_hash(SBI_EXT_PMU)].fn = vsbi_pmu_hart_flags;
 	for (uint32_t i = 0; i < config->n_vcpus; i++)
 		vpmu_init(&vm->vcpus[i]->pmu, &vm->pmu_policy);
 	make_device_tree(vm);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SBI 3.0 chapter 11: registers into calls of vpmu/, no PMU logic. */
 #include "core/vm.h"
-#include "core/vm_overflow.h"
 #include "core/vs_interrupts.h"
 #include "core/vsbi.h"
 
@@ -93,13 +92,4 @@ VSBI_FN(vsbi_pmu)
 	if (fid < ARRAY_SIZE(functions))
 		fn = functions[fid];
 	return fn(a0, a1, a2, a3, a4, a5, fid, eid);
-}
-
-/* For a guest that reads the hart's scountovf. */
-VSBI_FN(vsbi_pmu_hart_flags)
-{
-	vsbi_ret ret = vsbi_pmu(a0, a1, a2, a3, a4, a5, fid, eid);
-
-	vm_overflow_show(this_vcpu());
-	return ret;
 }

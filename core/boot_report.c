@@ -6,6 +6,7 @@
 #include "core/log.h"
 #include "core/panic.h"
 #include "core/platform.h"
+#include "core/vm_overflow.h"
 #include "core/vm_config.h"
 
 /* Why a hart cannot run guests, NULL: it can. */
@@ -54,12 +55,17 @@ static void report_hart(const struct pcpu *pcpu)
 {
 	const struct hpm *hpm = &pcpu->hpm;
 	char text[128];
+	char lacks[128];
 
 	isa_text(pcpu->isa, text, sizeof(text));
 	log_line("hart %lu: %s", pcpu->hartid, text);
-	log_line("hart %lu: counters %lx of %u bits, back end %s, overflow %s", pcpu->hartid,
+	hart_lacks(pcpu, lacks, sizeof(lacks));
+	log_line("hart %lu: counters %lx of %u bits, back end %s, overflow %s%s%s", pcpu->hartid,
 	         hpm->hctrs, hpm->width, hpm->delegated ? "ssccfg" : "sbi",
-	         hpm->lcofi ? "to guests" : "not available to guests");
+	         !hpm->lcofi    ? "not available to guests"
+	         : !hpm->ssccfg ? "to a vcpu alone on it"
+	                        : "to guests",
+	         lacks[0] ? ": " : "", lacks);
 	if (platform.backend == HPM_SSCCFG && !hpm->ssccfg)
 		log_line(
 		    "hart %lu: back end ssccfg was asked for, but its counters are not delegated",

@@ -9,6 +9,7 @@
 #include "core/vcpu.h"
 #include "core/virtual_insn.h"
 #include "core/vm.h"
+#include "core/vm_overflow.h"
 #include "core/vs_interrupts.h"
 
 static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
@@ -76,6 +77,8 @@ struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
 	if (*pcpu_pending(pcpu))
 		vcpu = sched_next();
 	vs_interrupts_settle();
+	if (vcpu->hart_flags)
+		vm_overflow_show(vcpu);
 	pcpu_account_stay(pcpu);
 	return &vcpu->ctx;
 }

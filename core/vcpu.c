@@ -8,6 +8,7 @@
 #include "core/vcpu_move.h"
 #include "core/vcpu_registers.h"
 #include "core/vm.h"
+#include "core/vm_overflow.h"
 #include "core/vs_interrupts.h"
 
 void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
@@ -161,6 +162,8 @@ static void serve_start(struct vcpu *vcpu)
 	/* As on a hart just reset: nothing cached of what this one, or its VM's last life, ran. */
 	fence_i();
 	vcpu_fence_vm(vcpu);
+	if (vcpu->hart_flags)
+		vm_overflow_begin(vcpu);
 	sched_set_ready(vcpu);
 }
 

@@ -14,6 +14,7 @@
 #include "core/vcpu_registers.h"
 #include "core/vm.h"
 #include "core/vm_load.h"
+#include "core/vm_overflow.h"
 #include "vpmu/tally_events.h"
 #include "vpmu/bits.h"
 
@@ -32,7 +33,6 @@ static void make_pmu_policy(struct vm *vm)
 
 	*policy = (struct vpmu_policy){
 	    .width = 64,
-	    .overflow = vm->config->pmu,
 	    .trap_reads = vm->config->pmu_trap_reads,
 	    .snapshot = vm->config->pmu_snapshot,
 	    .count_hs = vm->config->pmu_freeze_vcpu,
@@ -49,14 +49,15 @@ static void make_pmu_policy(struct vm *vm)
 		const struct hpm *hpm = &vm->vcpus[i]->home->hpm;
 
 		hctrs &= hpm->hctrs;
-		policy->overflow &= hpm->lcofi;
 		policy->cheap_moves &= hpm->delegated;
 		policy->fw_port_events &= vm->vcpus[i]->home->fw_events.codes;
 		if (hpm->width < policy->width)
 			policy->width = hpm->width;
 	}
-	/* cycle and instret can be asked for by index; a programmable counter backs them. */
-	if (hctrs)
+	vm_overflow_policy(vm);
+	/* cycle and instret can be asked for by index; a programmable counter backs them, whose flag
+	 * is not theirs. */
+	if (hctrs && !policy->hart_flags)
 		hctrs |= BIT(0) | BIT(2);
 	policy->fw_base = hctrs ? highest_bit(hctrs) + 1 : 3;
 	policy->hctrs = vm->config->pmu ? hctrs & vm->config->pmu_counters : 0;
@@ -165,24 +166,20 @@ static void report_vm(const struct vm *vm)
 		log_line(
 		    "vm %s: at most %u overflow interrupts a vcpu in %u ms, the rest held back",
 		    config->name, config->pmu_overflow_limit, LCOFI_WINDOW_MS);
-	if (config->pmu && !vm->pmu_policy.overflow)
-		log_line("vm %s: no overflow interrupts: they want Sscofpmf, Ssaia and Ssccfg on "
-		         "its harts",
-		         config->name);
+	vm_overflow_report(vm);
 }
 
 static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
 {
-	vm->config = config;
 	vm->vmid = vmids ? vm->index + 1 : 0;
 	vm->memory = guest_memory_alloc(config->memory);
 	gstage_init(&vm->gstage, vm->vmid, page_alloc);
 	gstage_map(&vm->gstage, (gpa_t){VM_RAM_BASE}, vm->memory, config->memory, page_alloc);
-	vsbi_init(vm);
-	for (uint32_t i = 0; i < config->n_vcpus; i++)
-		make_vcpu(vm, i);
 	make_vectors(vm);
 	make_pmu_policy(vm);
+	vsbi_init(vm);
+	if (vm->pmu_policy.hart_flags)
+		vm->sbi[vsbi_hash(SBI_EXT_PMU)].fn = vsbi_pmu_hart_flags;
 	for (uint32_t i = 0; i < config->n_vcpus; i++)
 		vpmu_init(&vm->vcpus[i]->pmu, &vm->pmu_policy);
 	make_device_tree(vm);
@@ -198,8 +195,14 @@ void vms_create(const struct vm_tree *tree)
 
 	n_vms = tree->n_vms;
 	vms_start_counting(n_vms);
+	/* First all vcpus: what a VM is offered may depend on who is alone on its hart. */
 	for (uint32_t i = 0; i < n_vms; i++) {
 		vms[i].index = i;
+		vms[i].config = &tree->vms[i];
+		for (uint32_t k = 0; k < tree->vms[i].n_vcpus; k++)
+			make_vcpu(&vms[i], k);
+	}
+	for (uint32_t i = 0; i < n_vms; i++) {
 		make_vm(&vms[i], &tree->vms[i], vmids);
 	}
 }

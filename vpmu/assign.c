@@ -129,5 +129,6 @@ bool vpmu_assign(const struct vpmu *v, uint64_t set, const struct vpmu_hw_config
 {
 	if (vpmu_event_is_fw(event))
 		return assign_fw(v, set & vpmu_fw_lctrs(v), event, place);
-	return assign_hw(v, set & vpmu_hw_lctrs(v) & takers(event), event, hctrs, place);
+	return assign_hw(v, set & vpmu_hw_lctrs(v) & takers(event), event, hctrs, place) &&
+	       (!v->policy.hart_flags || place->lctr.idx == place->hctr.idx);
 }

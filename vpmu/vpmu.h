@@ -62,6 +62,12 @@ struct vpmu_policy {
 	bool count_hs;    /* what HS does for the vcpu counts as its VS: see VPMU_COUNT_HS */
 	bool cheap_moves; /* to stop and start a counter costs the port a few instructions */
 
+	/*
+	 * The guest reads the hart's overflow flags by itself, so each counter wants the hctr of its
+	 * own index for itself.
+	 */
+	bool hart_flags;
+
 	/* A WFI in VS that does not trap: other counts than cycles are wrong after it. */
 	bool wfi_recounts;
 	/* It never traps, and is cycles as long as it lasts. What it makes wrong is refused. */

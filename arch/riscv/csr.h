@@ -40,6 +40,7 @@
 #define CSR_HCOUNTEREN    0x606
 #define CSR_HVIEN         0x608
 #define CSR_HVICTL        0x609
+#define CSR_HVIPRIO1      0x646
 #define CSR_HENVCFG       0x60a
 #define CSR_HSTATEEN0     0x60c
 #define CSR_HTVAL         0x643
@@ -75,7 +76,8 @@
 #define HENVCFG_CBCFE (1UL << 6)
 #define HENVCFG_CBIE  (3UL << 4)
 
-#define HVICTL_VTI (1UL << 30)
+#define HVICTL_VTI           (1UL << 30)
+#define HVIPRIO1_LCOFI_FIRST (1UL << 40) /* priority number of interrupt 13 */
 
 #define HGATP_MODE_SV39X4 (8UL << 60)
 #define HGATP_VMID_SHIFT  44

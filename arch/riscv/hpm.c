@@ -24,6 +24,9 @@ uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_dat
 	event = hpm_event_find(hpm, event_idx);
 	if (!event || event_data != 0)
 		return 0;
+	/* A flag that is always 1 is not to be seen, and the fixed counters have none. */
+	if (hpm->hart_flags)
+		return quirk_may_arm(event_idx) ? event->hctrs : 0;
 	if (event_idx == SBI_PMU_HW_CPU_CYCLES)
 		return event->hctrs | (hpm->fixed & BIT(0));
 	if (event_idx == SBI_PMU_HW_INSTRUCTIONS)
@@ -47,7 +50,7 @@ bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hpm_config *conf
 
 __attribute__((noinline)) void hpm_start_any(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 {
-	if (!hpm->delegated && !(hpm->armed & hctrs)) {
+	if (!hpm->delegated && !hpm->hart_flags && !(hpm->armed & hctrs)) {
 		hpm_sbi_start(hpm, hctrs, value);
 	} else {
 		hpm_set(hpm, hctrs, value, false);

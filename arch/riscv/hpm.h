@@ -42,10 +42,12 @@ struct hpm {
 	uint32_t width; /* bits of each */
 	uint32_t n_events;
 	bool lcofi;       /* an overflow can be delivered to a guest */
+	bool hart_flags;  /* the guest reads the hart's own scountovf, see hpm_flags.c */
 	bool ssccfg;      /* counters can be driven without the firmware, ... */
 	bool delegated;   /* ... and are: the ssccfg back end, else sbi */
 	uint64_t may_arm; /* those that hold an event whose counter may be armed */
 	uint64_t armed;   /* last set with OF = 0: only their flags mean an overflow */
+	uint64_t far;     /* with hart_flags: last started far from the wrap, with OF = 0 */
 	uint64_t fresh;   /* sbi back end: set, and their values yet to be written by run() */
 	struct hpm_event events[HPM_MAX_EVENTS];
 	struct hpm_slot slots[32];
@@ -100,5 +102,15 @@ static inline uint64_t hpm_read(uint32_t hctr)
 /* Takes the pending LCOFI off the hart. Returns which of the counters that were last set armed have
  * their flag set, running or not. */
 uint64_t hpm_take_overflow(const struct hpm *hpm);
+
+/*
+ * From here on the hart's vcpu, the only one, reads the hart's scountovf: no flag is set. Any number
+ * of times; no counter runs.
+ */
+void hpm_show_flags(struct hpm *hpm);
+
+/* With hart_flags: gives these counters the flags of a set; values stay. running: those that run.
+ * No LCOFI pends that belongs to any of them. */
+void hpm_set_flags(struct hpm *hpm, uint64_t hctrs, uint64_t flags, uint64_t running);
 
 #endif

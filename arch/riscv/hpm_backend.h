@@ -29,6 +29,13 @@ void hpm_sbi_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed);
 void hpm_sbi_run(struct hpm *hpm, uint64_t hctrs);
 void hpm_sbi_stop(uint64_t hctrs);
 
+/* A counter that is started above this interrupts; one that is started below may, on QEMU, cost the
+ * interrupt of its next start unless OF = 1, see hpm_sbi.c. */
+#define HPM_NEAR (3UL << 62)
+
+/* Starts counters with OF = 0, whatever follows from that. */
+void hpm_sbi_clear_flags(uint64_t hctrs, uint64_t value);
+
 static inline void hpm_ssccfg_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed)
 {
 	uint64_t arm = armed ? hctrs & hpm->may_arm : 0;

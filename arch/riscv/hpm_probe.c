@@ -150,6 +150,10 @@ static bool probe_lcofi(void)
 		works = false;
 	}
 	quirks.no_lcofi = !works;
+	/* While HS is busy with an overflow the guest's timer may come to pend, which has the higher
+	 * priority by default: a sample would be of its handler then. On a machine of its own
+	 * the guest would have taken LCOFI before. */
+	csr_write(CSR_HVIPRIO1, HVIPRIO1_LCOFI_FIRST);
 	return works;
 }
 
@@ -186,7 +190,7 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice)
 	hpm->ssccfg = probe_ssccfg(lowest_bit(hpm->hctrs));
 	quirks.scountovf_leaks = !hpm->ssccfg;
 	quirks.wfi_recounts = quirk_wfi_recounts();
-	hpm->lcofi = probe_lcofi() && hpm->ssccfg;
+	hpm->lcofi = probe_lcofi();
 	if (hpm->lcofi)
 		quirk_probe_unmask();
 	/* Each counter is configured and reset on the way, which also scrubs boot's stale OF. */
@@ -197,7 +201,8 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice)
 	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 	hpm->delegated = hpm->ssccfg && choice != HPM_SBI;
 	/* Where guests see the hart's own flags, those of all counters are 1 from here on, whoever
-	 * uses them: configuring sets OF, and no counter is ever armed. They tell nothing then. */
+	 * uses them: configuring sets OF, and no counter is ever armed. They tell nothing then,
+	 * until hpm_show_flags(). */
 	if (hpm->delegated || quirks.scountovf_leaks)
 		configure_all(hpm);
 	hpm->fixed = hpm_fixed_probe(hpm);

@@ -63,6 +63,34 @@ static bool started_stale(uint32_t hctr, uint64_t value)
 	return (csr_read(CSR_SCOUNTOVF) & BIT(hctr)) && hpm_read(hctr) >= value;
 }
 
+void hpm_sbi_clear_flags(uint64_t hctrs, uint64_t value)
+{
+	sbi_start_call(hctrs, SBI_PMU_START_SET_INIT_VALUE, value, true);
+}
+
+/*
+ * QEMU: after a start far from the wrap with OF = 0 the first time that the counter's alarm goes off
+ * may count for nothing. So it goes off here once, for a counter that stands one count before its
+ * wrap and does not count HS: the alarm knows nothing of filters.
+ */
+static void spend_alarm(struct hpm *hpm, uint32_t hctr)
+{
+	if (!(hpm->far & BIT(hctr)))
+		return;
+	hpm->far &= ~BIT(hctr);
+	hpm_sbi_clear_flags(BIT(hctr), ~0UL);
+	hpm_sbi_stop(BIT(hctr));
+}
+
+/* Where guests read the hart's flags, far starts have OF = 0, too. */
+static void start_shown(struct hpm *hpm, uint32_t hctr, uint64_t value)
+{
+	if (value < HPM_NEAR)
+		hpm->far |= BIT(hctr);
+	else
+		spend_alarm(hpm, hctr);
+}
+
 static void start_armed(uint32_t hctr, uint64_t value)
 {
 	sbi_start_call(BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, true);
@@ -77,8 +105,10 @@ static void start_armed(uint32_t hctr, uint64_t value)
 static void set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 {
 	uint64_t bit = BIT(hctr);
+	/* Shown to the guest, and so not what it should be. */
+	bool flagged = hpm->hart_flags && csr_read(CSR_SCOUNTOVF) & bit;
 
-	if (armed == ((hpm->armed & bit) != 0) && hpm_read(hctr) == value) {
+	if (armed == ((hpm->armed & bit) != 0) && hpm_read(hctr) == value && !flagged) {
 		hpm->fresh &= ~bit;
 		return;
 	}
@@ -95,7 +125,7 @@ void hpm_sbi_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed)
 	uint32_t i;
 
 	for_each_bit (i, hctrs)
-		set(hpm, i, value, armed && (hpm->may_arm & BIT(i)));
+		set(hpm, i, value, (armed || hpm->hart_flags) && (hpm->may_arm & BIT(i)));
 }
 
 /* Counters that are not armed start at one value with one call for all of them. */
@@ -123,16 +153,21 @@ void hpm_sbi_start(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 void hpm_sbi_run(struct hpm *hpm, uint64_t hctrs)
 {
 	uint64_t again = hctrs & ~hpm->fresh;
+	/* What the guest sees of those that wrapped since they were set is to stay. */
+	uint64_t cleared = hpm->hart_flags ? 0 : again & hpm->armed;
 	uint64_t silent = hctrs & hpm->fresh & ~hpm->armed;
 	uint32_t i;
 
 	hpm->fresh &= ~hctrs;
-	if (again & hpm->armed)
-		sbi_start_call(again & hpm->armed, 0, 0, true);
-	if (again & ~hpm->armed)
-		sbi_start_call(again & ~hpm->armed, 0, 0, false);
+	if (cleared)
+		sbi_start_call(cleared, 0, 0, true);
+	if (again & ~cleared)
+		sbi_start_call(again & ~cleared, 0, 0, false);
 	while (silent)
 		silent &= ~start_together(hpm, silent);
-	for_each_bit (i, hctrs & ~again & hpm->armed)
+	for_each_bit (i, hctrs & ~again & hpm->armed) {
+		if (hpm->hart_flags)
+			start_shown(hpm, i, hpm->slots[i].value);
 		start_armed(i, hpm->slots[i].value);
+	}
 }

@@ -38,13 +38,14 @@ bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t h
 #define COUNT_BEFORE_NOPS(insn)                                                                    \
 	({                                                                                         \
 		uint64_t first_, last_;                                                            \
-		__asm__ volatile(".option push\n.option norvc\n"                                   \
-		                 ".balign 64\n" /* one block, as no page ends in it */             \
-		                 "csrr %0, instret\n" insn "\n"                                    \
-		                 ".rept 8\nnop\n.endr\n"                                           \
-		                 "csrr %1, instret\n"                                              \
-		                 ".option pop"                                                     \
-		                 : "=&r"(first_), "=r"(last_)::"memory");                          \
+		__asm__ volatile(                                                                  \
+		    ".balign 64\n" /* one block, as no page ends in it; while rvc is on */         \
+		    ".option push\n.option norvc\n"                                                \
+		    "csrr %0, instret\n" insn "\n"                                                 \
+		    ".rept 8\nnop\n.endr\n"                                                        \
+		    "csrr %1, instret\n"                                                           \
+		    ".option pop"                                                                  \
+		    : "=&r"(first_), "=r"(last_)::"memory");                                       \
 		last_ - first_;                                                                    \
 	})
 

@@ -11,13 +11,16 @@ static void on_overflow(struct trap_frame *f)
 	csr_clear(sip, IRQ_LCOFI);
 }
 
-/* how=shutdown, restart: with a counter a few instructions from its wrap; pending: and an LCOFI. */
+/* how=shutdown, restart: with a counter a few instructions from its wrap; pending: and an LCOFI.
+ * flags=yes: tells what scountovf reads before anything is done. */
 int armed(void)
 {
 	uint32_t a = configure(hw_counters(), 0, EVENT_CYCLES);
 	uint32_t b = configure(hw_counters() & ~BIT(a), SINH, EVENT_INSTRUCTIONS);
 	uint64_t ticks = bootarg_num("ticks", 1000), since = csr_read(time);
 
+	if (bootarg_is("flags", "yes"))
+		print("armed: flags 0x%x\n", csr_read(CSR_SCOUNTOVF));
 	for (uint64_t now = since; now - since < ticks; now = csr_read(time))
 		for (volatile int i = 0; i < 1000; i++)
 			;

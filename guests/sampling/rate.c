@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Takes `samples=` samples, one every `period=` instructions of U, and looks at each: that it is
- * its own counter's, the period after the one before, and that nothing else pends.
+ * its own counter's, the period after the one before, and that nothing else pends. ticks=: and a timer
+ * interrupt so often, none of which may come before a sample that is due.
  */
 #include "guests/sampling/sampling.h"
 
 #define ROUNDS 1000000UL
 
 static uint32_t ctr;
-static uint64_t period, wanted, taken, wrong;
+static uint64_t period, wanted, taken, wrong, ticks, timers;
 static uint64_t since; /* instructions of U at which the period began, in this run; may be < 0 */
 
 static void on_overflow(struct trap_frame *f)
 {
 	uint64_t now = user_position(f, ROUNDS);
 
+	if (f->cause == CAUSE_TIMER) {
+		wrong += !!(csr_read(sip) & IRQ_LCOFI);
+		timers++;
+		/* Not in step with the samples. */
+		csr_write(CSR_STIMECMP, csr_read(time) + ticks + timers % 61);
+		return;
+	}
 	taken++;
 	/* With the page, the kernel would not read scountovf. */
 	wrong += f->cause != CAUSE_LCOFI || now - since != period ||
@@ -35,6 +43,11 @@ int rate(void)
 	                bootarg_is("event", "cycles") ? EVENT_CYCLES : EVENT_INSTRUCTIONS);
 	irq_handle_by(on_overflow);
 	csr_set(sie, IRQ_LCOFI);
+	ticks = bootarg_num("ticks", 0);
+	if (ticks) {
+		csr_write(CSR_STIMECMP, csr_read(time) + ticks);
+		csr_set(sie, IRQ_TIMER);
+	}
 	pmu_start(BIT(ctr), -period);
 	while (taken < wanted) {
 		user_run(user_code, ROUNDS, 0);
@@ -43,6 +56,9 @@ int rate(void)
 	}
 	/* As long again: nothing more comes. */
 	user_run(user_code, ROUNDS, 0);
+	csr_clear(sie, IRQ_TIMER);
 	print("rate: ends, %u samples, %u wrong\n", taken, wrong);
+	if (ticks)
+		print("rate: %u timer interrupts\n", timers);
 	return wrong || taken != wanted;
 }

@@ -2,6 +2,25 @@
 /* What a VM's policy allows: the list of events, and firmware events that the port counts. */
 #include "tests/host/vpmu_stub.h"
 
+/* The guest reads the hart's own flags: a counter that is not its hctr's only one has none. */
+static void test_hart_flags(void **state)
+{
+	struct vpmu_policy policy = stub_policy;
+
+	(void)state;
+	policy.hart_flags = true;
+	stub_setup_policy(&policy);
+	assert_int_equal(config_error(HW & ~8UL, 0, CYCLES), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config_error(1, 0, CYCLES), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config(HW, 0, CYCLES), 3);
+	assert_int_equal(config_error(HW, 0, CYCLES), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config_error(HW, UINH, CYCLES), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	assert_int_equal(config(FWS, 0, FW(5)), 19);
+	assert_int_equal(stop(8, RESET), SBI_ERR_ALREADY_STOPPED);
+	assert_int_equal(config(HW, UINH, CYCLES), 3);
+}
+
 static void setup_events(const uint32_t *events, uint32_t n)
 {
 	struct vpmu_policy policy = stub_policy;
@@ -188,6 +207,7 @@ static void test_watch(void **state)
 int test_vpmu_policy(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(test_hart_flags, stub_setup),
 	    cmocka_unit_test_setup(test_allowlist, stub_setup),
 	    cmocka_unit_test_setup(test_filters_do_not_matter, stub_setup),
 	    cmocka_unit_test_setup(test_last_of_the_list, stub_setup),

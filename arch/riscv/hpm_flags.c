@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Overflow flags that the guest reads by itself: without Ssccfg a read of scountovf cannot be made to
+ * trap, and a guest sees the flags of the hart. A vcpu alone on its hart is shown what it should see:
+ * each counter's OF is that of the guest's counter, 1 after a wrap and else 0, in far starts too.
+ *
+ * The firmware sets OF when it configures a counter, and clears it when it starts one while no LCOFI
+ * pends: there is no other way.
+ */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/hpm_backend.h"
+#include "vpmu/bits.h"
+
+void hpm_show_flags(struct hpm *hpm)
+{
+	uint64_t set = csr_read(CSR_SCOUNTOVF) & hpm->hctrs;
+
+	hpm->hart_flags = true;
+	if (!set)
+		return;
+	hpm_sbi_clear_flags(set, HPM_NEAR);
+	hpm_sbi_stop(set);
+}
+
+static void set_flag(struct hpm *hpm, uint32_t hctr, uint64_t value)
+{
+	hpm_sbi_program(hpm, hctr, &hpm->slots[hctr].config);
+	hpm_sbi_start(hpm, BIT(hctr), value);
+	hpm->armed &= ~BIT(hctr);
+}
+
+void hpm_set_flags(struct hpm *hpm, uint64_t hctrs, uint64_t flags, uint64_t running)
+{
+	uint32_t i;
+
+	if (hctrs & running)
+		hpm_sbi_stop(hctrs & running);
+	for_each_bit (i, hctrs) {
+		uint64_t value = hpm_read(i);
+
+		if (flags & BIT(i)) {
+			set_flag(hpm, i, value);
+		} else {
+			hpm_sbi_clear_flags(BIT(i), value);
+			hpm->armed |= BIT(i);
+			if (value < HPM_NEAR)
+				hpm->far |= BIT(i);
+		}
+	}
+	if (hctrs & ~running)
+		hpm_sbi_stop(hctrs & ~running);
+}

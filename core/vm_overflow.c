@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/isa.h"
+#include "arch/riscv/quirks.h"
+#include "core/log.h"
+#include "core/printf.h"
+#include "core/vm_overflow.h"
+#include "core/vsbi.h"
+
+const char *hart_lacks(const struct pcpu *pcpu, char *buf, size_t size)
+{
+	const struct hpm *hpm = &pcpu->hpm;
+	uint64_t isa = pcpu->isa;
+	const struct {
+		bool lacks;
+		const char *what;
+	} parts[] = {
+	    {!(isa & BIT(ISA_SSCOFPMF)), "sscofpmf"},
+	    {isa & BIT(ISA_SSCOFPMF) && !hpm->hctrs, "counters"},
+	    {!(isa & BIT(ISA_SSAIA)), "ssaia"},
+	    {quirks.no_lcofi, "bit 13 of sie and hvien that can be set"},
+	    {!(isa & BIT(ISA_SSCCFG)) && !hpm->ssccfg, "ssccfg"},
+	    {isa & BIT(ISA_SSCCFG) && hpm->hctrs && !hpm->ssccfg,
+	     "ssccfg that the firmware has set up"},
+	};
+	size_t used = 0;
+
+	buf[0] = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(parts) && used < size; i++) {
+		if (parts[i].lacks)
+			used += (size_t)tally_snprintf(buf + used, size - used, "%sno %s",
+			                               used ? ", " : "", parts[i].what);
+	}
+	return buf;
+}
+
+/* May another vcpu than this one run on one of these harts? */
+static bool shared(const struct vcpu *vcpu, uint64_t harts)
+{
+	for (uint32_t i = 0; i < n_vms; i++) {
+		for (uint32_t k = 0; k < vms[i].config->n_vcpus; k++)
+			if (vms[i].vcpus[k] != vcpu && vms[i].config->vcpus[k].harts & harts)
+				return true;
+	}
+	return false;
+}
+
+/* Why a vcpu cannot have the flags of a hart without Ssccfg for itself, NULL: it can. */
+static const char *not_alone(const struct vm *vm, const struct vcpu *vcpu)
+{
+	uint64_t harts = vm->config->vcpus[vcpu->id].harts;
+
+	if (shared(vcpu, harts))
+		return "other vcpus";
+	if (harts & (harts - 1))
+		return "the vcpu may move";
+	/* A hart may show the flags of direct counters only. */
+	if (vm->config->pmu_trap_reads)
+		return "pmu-reads is \"trap\"";
+	/* Its counters would go on while their flags are seen to. */
+	if (vm->config->pmu_freeze_vcpu)
+		return "pmu-freeze is \"vcpu\"";
+	return NULL;
+}
+
+/* The first vcpu to which nothing can be offered, NULL: there is none. */
+static const struct vcpu *obstacle(const struct vm *vm)
+{
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
+		const struct vcpu *vcpu = vm->vcpus[i];
+		const struct hpm *hpm = &vcpu->home->hpm;
+
+		if (!hpm->lcofi || (!hpm->ssccfg && not_alone(vm, vcpu)))
+			return vcpu;
+	}
+	return NULL;
+}
+
+void vm_overflow_policy(struct vm *vm)
+{
+	struct vpmu_policy *policy = &vm->pmu_policy;
+
+	policy->overflow = vm->config->pmu && !obstacle(vm);
+	for (uint32_t i = 0; i < vm->config->n_vcpus && policy->overflow; i++)
+		policy->hart_flags |= !vm->vcpus[i]->home->hpm.ssccfg;
+	/* A flag may be seen only while its counter is direct: it is kept so at any price. */
+	policy->cheap_moves |= policy->hart_flags;
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
+		vm->vcpus[i]->hart_flags = policy->hart_flags;
+}
+
+void vm_overflow_report(const struct vm *vm)
+{
+	const struct vcpu *vcpu = obstacle(vm);
+	char lacks[128];
+
+	if (!vm->config->pmu)
+		return;
+	if (vcpu) {
+		const struct pcpu *home = vcpu->home;
+		const char *why = home->hpm.lcofi ? not_alone(vm, vcpu) : NULL;
+
+		log_line("vm %s: no overflow interrupts: hart %lu has %s%s%s", vm->config->name,
+		         home->hartid, hart_lacks(home, lacks, sizeof(lacks)), why ? ", and " : "",
+		         why ? why : "");
+	} else if (vm->pmu_policy.hart_flags) {
+		log_line("vm %s: overflow interrupts without ssccfg: one counter for each event%s",
+		         vm->config->name,
+		         quirks.no_armed_cache_events ? ", and no cache events" : "");
+	}
+}
+
+void vm_overflow_begin(struct vcpu *vcpu)
+{
+	hpm_show_flags(&vcpu->home->hpm);
+}
+
+void vm_overflow_show(struct vcpu *vcpu)
+{
+	struct hpm *hpm = &vcpu->home->hpm;
+	uint64_t flags = vpmu_scountovf(&vcpu->pmu);
+	uint64_t wrong = (csr_read(CSR_SCOUNTOVF) ^ flags) & hpm->hctrs;
+
+	/* An armed counter that has wrapped is told when its LCOFI is taken. */
+	wrong &= flags | ~vcpu->pmu.armed;
+	if (wrong)
+		hpm_set_flags(hpm, wrong, flags, vcpu->pmu.active);
+}
+
+/* For a guest that reads the hart's scountovf. */
+VSBI_FN(vsbi_pmu_hart_flags)
+{
+	vsbi_ret ret = vsbi_pmu(a0, a1, a2, a3, a4, a5, fid, eid);
+
+	vm_overflow_show(this_vcpu());
+	return ret;
+}

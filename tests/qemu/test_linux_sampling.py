@@ -98,8 +98,8 @@ wait
 grep '^ *[0-9.]*% ' /tmp/top | sed 's/^/top: /'
 perf record -q -e instructions:u -e instructions:k -c 100000 -o /tmp/uk work {KNOWN} 2>&1
 perf script -i /tmp/uk -F event,ip 2>/dev/null | sed 's/^/filters: /'
-perf record -q -c 100000 -o /tmp/m -e cycles:u,instructions:u,cycles,instructions,dTLB-load-misses:u \\
-	-e dTLB-store-misses:u,iTLB-load-misses:u work {KNOWN * 5} 2>&1
+perf record -q -c 100000 -o /tmp/m -e cycles:u,instructions:u,cycles,instructions,cycles:k \\
+	-e instructions:k,dTLB-load-misses:u,dTLB-store-misses:u,iTLB-load-misses:u work {KNOWN * 5} 2>&1
 perf script -i /tmp/m -F event 2>/dev/null | sort | uniq -c | sed 's/^/many: /'
 """
 
@@ -125,8 +125,10 @@ def test_every_way_of_perf(tmp_path, backend):
     # The last period ends with the ecall by which work does.
     assert sum(int(row.split()[1], 16) >= 1 << 63 for row in user) == 1
     many = {row.split()[1].rstrip(":"): int(row.split()[0]) for row in words["many"]}
-    assert {"cycles:u", "instructions:u", "cycles", "instructions"} <= set(many), many
-    assert max(many.values()) <= KNOWN * 5 // 100000 * 1.02
+    # Three filters of an event, where two can be had: they take turns, and none comes off empty.
+    for event in ("cycles", "instructions"):
+        for taken in (many[event], many[f"{event}:u"], many[f"{event}:k"]):
+            assert 0 < taken < KNOWN * 5 // 100000, many
 
 
 # Not 22, "Number of exit events": it looks whether a process that it just started has ended, and

@@ -143,6 +143,8 @@ static void print_pmu(const struct vm_config *vm)
 		printf("; freeze vcpu");
 	if (vm->pmu_idle_cycles)
 		printf("; idle cycles");
+	if (vm->pmu_overflow_limit)
+		printf("; at most %u overflow interrupts in 10 ms", vm->pmu_overflow_limit);
 	printf("\n");
 	if (!vm->pmu_events_given)
 		return;
@@ -214,10 +216,10 @@ static void print_json_string(const char *s)
 static void print_json_pmu(const struct vm_config *vm)
 {
 	printf("{\"counters\":[%s],\"reads\":\"%s\",\"snapshot\":%s,\"freeze\":\"%s\","
-	       "\"idle_cycles\":%s,\"events\":",
+	       "\"idle_cycles\":%s,\"overflow_limit\":%u,\"events\":",
 	       list(vm->pmu_counters, false), vm->pmu_trap_reads ? "trap" : "direct",
 	       vm->pmu_snapshot ? "true" : "false", vm->pmu_freeze_vcpu ? "vcpu" : "guest",
-	       vm->pmu_idle_cycles ? "true" : "false");
+	       vm->pmu_idle_cycles ? "true" : "false", vm->pmu_overflow_limit);
 	if (!vm->pmu_events_given) {
 		printf("null}");
 		return;
@@ -309,7 +311,11 @@ int main(int argc, char **argv)
 
 	parse_options(argc, argv, &o);
 	blob = read_file(o.file, &size);
-	limits = (struct vm_limits){o.harts, vm_guest_memory(o.memory, size), o.counters};
+	limits = (struct vm_limits){
+	    .harts = o.harts,
+	    .guest_memory = vm_guest_memory(o.memory, size),
+	    .hctrs = o.counters,
+	};
 	accepted = vm_config_parse(blob, size, &limits, &tree, &why);
 	if (accepted)
 		print_accepted(&tree, &o, limits.guest_memory);

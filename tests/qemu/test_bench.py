@@ -147,6 +147,18 @@ def test_a_small_part_from_boot_to_report(tmp_path):
     assert html.count("data:image/svg+xml") == 1 and "http" not in html
 
 
+def test_a_fork_is_the_same_in_a_guest(tmp_path):
+    """What differs between bare metal and a guest but is no PMU's doing is in no figure: a seed for
+    random numbers, which guests have not got, and extensions that they are not given."""
+    plain.make("build/guests/workloads/workload")
+    scale = (("forks",), ("alone",))
+    with harness.side_by_side():
+        bare = runs.linux_bare(runs.Log(900), str(tmp_path), scale)
+        guest = runs.linux_tally(runs.Log(900), str(tmp_path), scale, "ssccfg")
+    one, two = (run["figures"]["forks/alone"] for run in (bare, guest))
+    assert abs(two / one - 1) < 0.01, (one, two)
+
+
 @pytest.fixture(scope="module")
 def dearer(tmp_path_factory):
     """The repository with one call to the firmware more in each world switch, built."""

@@ -15,7 +15,7 @@ import harness
 import plain
 
 sys.path.insert(0, str(harness.ROOT / "tools"))
-from benchlib import answers, compare, derive, guests, machine, runs, table  # noqa: E402
+from benchlib import answers, compare, derive, guests, machine, runs, spread, table  # noqa: E402
 
 ACCEPTED = harness.ROOT / "tests" / "bench" / "switch.json"
 
@@ -114,6 +114,18 @@ def test_overheads():
     assert derive.overhead(one, "linux/ssccfg", "pipe", "record-1000") == 5
     assert derive.recording(one) == [("ssccfg", "pipe", 1000, 5, 10, True)]
     assert answers.trapped_read(one) is None
+
+
+def test_figures_of_another_machine():
+    """They are taken where all that had a part in them is the same there as here, and else refused."""
+    ours = {"qemu": "10", "matplotlib": "1"}
+    result = {"name": "linux/bare", "figures": {"a": 1.0}}
+    same = {**ours, "matplotlib": "2", machine.NEWER: "7.2"}
+    assert spread.judged({**result, "versions": same}, ours) == result
+    for other in ({**ours, "qemu": "11"}, {"matplotlib": "1"}, {**ours, "opensbi": "1"}):
+        assert " there and " in spread.judged({**result, "versions": other}, ours)["failure"]
+    newest = {"name": "linux/kvm-new", "versions": same}
+    assert machine.NEWER in spread.judged(newest, ours)["failure"]
 
 
 def test_every_run_is_in_the_full_set():

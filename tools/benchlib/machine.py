@@ -24,6 +24,9 @@ PEER = os.path.join(GUEST, "peer")
 NOT_IN_GUESTS = ",zicboz=off,zicbom=off,svvptc=off"
 
 
+NEWER = "newer kernel of the KVM host"
+
+
 class Failure(Exception):
     """A run that cannot be used, in words."""
 
@@ -131,5 +134,5 @@ def versions():
     for line in lines_of(os.path.join(PEER, "VERSIONS")):
         suite, name, version, _ = line.split()
         if name.startswith(("linux-binary", "linux-image")):
-            found["newer kernel of the KVM host"] = "%s (%s)" % (version, suite)
+            found[NEWER] = "%s (%s)" % (version, suite)
     return found

@@ -32,7 +32,7 @@ void die(const char *what)
 
 /*
  * Gives the kernel a seed, everywhere the same. Bare metal has one from its firmware, guests have
- * none, and until a kernel has a seed it works out a key for each random number: some 16,000
+ * none, and until a kernel has a seed it works out a key for each random number: 17,500
  * instructions in each fork, which say nothing about a PMU.
  */
 static void seed(void)

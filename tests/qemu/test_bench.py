@@ -113,6 +113,9 @@ def test_overheads():
                linux__ssccfg={"pipe/alone": 200.0, "pipe/record-1000": 210.0})
     assert derive.overhead(one, "linux/ssccfg", "pipe", "record-1000") == 5
     assert derive.recording(one) == [("ssccfg", "pipe", 1000, 5, 10, True)]
+    apart, part = derive.beside_bare(5, 10)
+    assert round(apart, 3) == -4.545 and part == 0.5
+    assert "<b>4.55 %</b> lower" in answers.sampling_in_a_guest(one)
     assert answers.trapped_read(one) is None
 
 

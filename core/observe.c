@@ -136,7 +136,7 @@ static void begin(struct vcpu *vcpu, const struct observe_request *request)
 	o->until = o->since;
 	if (!is_fw(o))
 		o->ended = begin_hw(vcpu, (uint32_t)(o - all->observer), &o->event);
-	else if (!fw_exists(&vcpu->vm->pmu_policy, code) || o->event.data)
+	else if (!fw_exists(&vcpu->vm->pmu_policy, code) || o->event.data || o->event.flags)
 		o->ended = refusals[VPMU_OBSERVE_NO_EVENT];
 	else if (is_by_hs_clock(o) && (vcpu->pmu.active | vcpu->pmu.parked) & HS_CLOCK)
 		o->ended = refusals[VPMU_OBSERVE_GUESTS];

@@ -9,6 +9,7 @@ or QEMU's. A program connects to a UNIX socket and sends lines, one command each
                      or "! WORDS" where the machine was not even asked
 """
 import array
+import contextlib
 import fcntl
 import os
 import re
@@ -30,6 +31,7 @@ READY = re.compile(rb"tally: \d+ instructions from entry to the first guest")
 AHEAD_BYTES = 256
 LOOK_S = 0.005
 TYPED_BYTES = 65536  # more stays in the terminal
+UNREAD_BYTES = 1 << 18  # of a program that does not read its answers
 
 
 class Client:
@@ -38,15 +40,31 @@ class Client:
     def __init__(self, connection):
         self.connection = connection
         self.received = b""
+        self.unread = b""
 
     def send(self, kind, text):
-        """One line. A client that has gone, or never reads, loses the rest."""
-        data = kind + b" " + text + b"\n"
+        """One line. A client that never reads is left: an answer has no gaps."""
+        self.unread += kind + b" " + text + b"\n"
+        self.flush()
+        if len(self.unread) > UNREAD_BYTES:
+            self.leave()
+
+    def flush(self):
+        """As much as it takes now. True: something is left."""
         try:
-            if self.connection.send(data) < len(data):
-                self.connection.shutdown(socket.SHUT_RDWR)
-        except OSError:
+            while self.unread:
+                self.unread = self.unread[self.connection.send(self.unread):]
+        except BlockingIOError:
             pass
+        except OSError:
+            self.unread = b""  # it has gone
+        return bool(self.unread)
+
+    def leave(self):
+        """No more for it; it finds the end."""
+        self.unread = b""
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
 
     def lines(self):
         """What it has sent since, by line; None at the end."""
@@ -104,7 +122,8 @@ class Relay:
                 key.data()
             if deadline is not None and time.monotonic() >= deadline:
                 return True
-            look = self.feed()
+            unread = [client.flush() for client in self.clients]
+            look = self.feed() or any(unread)
         return False
 
     def close(self):

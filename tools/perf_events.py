@@ -63,12 +63,21 @@ def parse(text):
     if modifier not in ("", "u", "k", "uk", "ku"):
         raise BadEvent(f"event '{text}': a modifier is :u, :k or :uk")
     modes = "".join(sorted(modifier, reverse=True)) or "uk"
+    event = number(name, text)
+    # Whose doing one of the firmware's or Tally's own is, nobody noted.
+    if modes != "uk" and int(event.split("/")[0], 16) >= FW:
+        raise BadEvent(f"event '{text}': it has no modes")
+    return f"{event}:{modes}"
+
+
+def number(name, text):
+    """The event of that name, without modes."""
     if re.fullmatch("r[0-9a-fA-F]{1,16}", name):
         event = raw(int(name[1:], 16))
         if event is None:
             raise BadEvent(f"event '{text}': such a number is no raw event of the SBI")
-        return f"{event}:{modes}"
+        return event
     for _, names in groups():
         if name in names:
-            return f"{names[name]:#x}:{modes}"
+            return f"{names[name]:#x}"
     raise BadEvent(f"event '{text}': there is none of that name; --list has those that there are")

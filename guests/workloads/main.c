@@ -31,9 +31,9 @@ void die(const char *what)
 }
 
 /*
- * Gives the kernel a seed, everywhere the same. Bare metal has one from its firmware, guests have
- * none, and until a kernel has a seed it works out a key for each random number: 17,500
- * instructions in each fork, which say nothing about a PMU.
+ * Gives the kernel a seed, everywhere the same. Guests of KVM have no other, and until a kernel has
+ * one it works out a key for each random number: 17,500 instructions in each fork, which say nothing
+ * about a PMU.
  */
 static void seed(void)
 {

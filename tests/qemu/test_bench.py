@@ -164,7 +164,7 @@ def test_a_small_part_from_boot_to_report(tmp_path):
 
 def test_a_fork_is_the_same_in_a_guest(tmp_path):
     """What differs between bare metal and a guest but is no PMU's doing is in no figure: a seed for
-    random numbers, which guests have not got, and extensions that they are not given."""
+    random numbers, which not all have from their firmware, and extensions that guests are not given."""
     plain.make("build/guests/workloads/workload")
     scale = (("forks",), ("alone",))
     with harness.side_by_side():

@@ -173,3 +173,38 @@ def test_a_half_typed_line_and_the_focus(console, tmp_path):
             with contextlib.suppress(tally_ctl.NoAnswer):
                 assert len(machine.objects("vms")) == 2
                 break
+
+
+def test_who_reads_late(running):
+    """A program that asks much and reads nothing for a while gets all of it; one that never reads is
+    left, and harms nobody."""
+    run = running({"alpha": FOREVER})
+    with socket.socket(socket.AF_UNIX) as late, socket.socket(socket.AF_UNIX) as never:
+        for program, commands in ((late, 100), (never, 1000)):
+            program.connect(str(run.path))
+            program.sendall(b"help\n" * commands)
+        # They are answered in turn.
+        assert run.ctl("--timeout", "60", "vms")[0] == 0
+        late.settimeout(30)
+        got = b""
+        while got.count(b"\n. 0\n") < 100:
+            got += late.recv(65536)
+        answer = got[:got.index(b". 0\n") + 4]
+        assert answer.count(b"\n= ") > 8 and got == answer * 100
+        never.settimeout(30)
+        got = b""
+        while data := never.recv(65536):
+            got += data
+        assert got == (answer * 1000)[:len(got)] and got.count(b". 0\n") < 1000
+
+
+def test_two_machines_and_one_socket(running, tmp_path):
+    """The second is refused, and the first goes on being asked."""
+    run = running({"alpha": FOREVER})
+    second = subprocess.run(
+        harness.command(tmp_path / "bare.dts", timeout=30, options=[
+            "--include", harness.BUILD / "guests", "--control", run.path]),
+        capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    assert second.returncode == harness.USAGE
+    assert second.stderr.endswith(f"--control {run.path}: another machine listens there\n")
+    assert run.ctl("vms")[0] == 0

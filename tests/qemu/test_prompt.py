@@ -259,3 +259,12 @@ def test_editing_and_a_burst(boot):
     screen.send("".join(f"stop no{n}\r" for n in range(40)))
     for n in range(40):
         screen.expect(f'stop: no VM is called "no{n}"')
+    prompt.wait()
+    # Keys that print much, all at once: each in a stay in HS of its own.
+    screen.send("\x14?" * 16 + "\x14n\x14p" * 8 + "\x14:")
+    for _ in range(16):
+        screen.expect("Ctrl-T, then 1..9")
+    screen.expect("input goes to the prompt")
+    prompt.wait()
+    stays = [vcpu["longest_stay"] for vcpu in prompt.objects("exits")]
+    assert max(stays) <= harness.LONGEST_STAY, stays

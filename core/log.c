@@ -41,12 +41,10 @@ void console_emit(const char *s, size_t n)
 
 void console_life(unsigned int vm, char command)
 {
-	if (command == 'g')
-		(void)vm_start(&vms[vm]);
-	else if (command == 's')
-		(void)vm_stop(&vms[vm]);
-	else
-		(void)vm_restart(&vms[vm]);
+	char line[PROMPT_LINE_BYTES] = "";
+
+	prompt_life_key(&vms[vm], command, line);
+	console_tally_puts(&console, line);
 }
 
 /* The boot hart reads what is typed. */

@@ -29,8 +29,7 @@ void prompt_top(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES])
 		return;
 	}
 	prompt_rates(walk->asker, vcpu, &rates);
-	(void)tally_snprintf(line, PROMPT_LINE_BYTES,
-	                     "%-15s %2u %-8s %7lu %7lu %7lu %9lu %3u %5lu",
+	(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%-15s %2u %-8s %7lu %7lu %7lu %9lu %3u %5lu",
 	                     vcpu->vm->config->name, vcpu->id, vm_state_name(vcpu->vm), rates.all,
 	                     rates.exits[EXIT_ECALL], rates.exits[EXIT_MMIO], rates.hs_insns,
 	                     counters_of(vcpu), rates.exits[EXIT_LCOFI]);

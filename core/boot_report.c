@@ -6,6 +6,7 @@
 #include "core/log.h"
 #include "core/panic.h"
 #include "core/platform.h"
+#include "core/seed.h"
 #include "core/vm_overflow.h"
 #include "core/vm_config.h"
 
@@ -97,6 +98,10 @@ void boot_report_machine(void)
 	log_line("firmware %lu version %lx, SBI %lu.%lu; %lu MiB of RAM", impl, version, spec >> 24,
 	         spec & 0xffffff, platform.ram_size >> 20);
 	log_line("console input by %s", console_input());
+	if (!seed_is_there())
+		log_line("guests get no seed for random numbers: the host tree has no "
+		         "/chosen/rng-seed of %u bytes",
+		         SEED_BYTES);
 	for (uint32_t i = 0; i < n_pcpus; i++)
 		report_hart(&hart_stacks[i].pcpu);
 	quirks_text(text, sizeof(text));

@@ -52,7 +52,7 @@ __attribute__((flatten)) void lcofi_fast(void)
 {
 	struct vcpu *vcpu = vcpu_of(this_context());
 
-	vcpu->exits[EXIT_LCOFI]++;
+	vcpu->ctx.exits[EXIT_LCOFI]++;
 	vpmu_overflow(&vcpu->pmu);
 }
 
@@ -63,15 +63,17 @@ struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
 
 	pcpu->stay_start = ctx->entered_hs;
 	pcpu->stay_of = vcpu;
-	/* What is left of a short exit has been counted. */
-	if (vcpu->traced && scause != ~0UL)
-		trace_exit(vcpu, scause);
-	if (scause == ~0UL)
-		;
-	else if (scause & CAUSE_INTERRUPT)
-		vcpu->exits[interrupt(pcpu, scause & ~CAUSE_INTERRUPT)]++;
-	else
-		vcpu->exits[exception(vcpu, scause)]++;
+	if (~scause < VCPU_EXITS) {
+		/* What is left of a short exit has been counted. */
+		pcpu->stay_why = (enum vcpu_exit) ~scause;
+	} else {
+		if (vcpu->traced)
+			trace_exit(vcpu, scause);
+		pcpu->stay_why = scause & CAUSE_INTERRUPT
+		                     ? interrupt(pcpu, scause & ~CAUSE_INTERRUPT)
+		                     : exception(vcpu, scause);
+		vcpu->ctx.exits[pcpu->stay_why]++;
+	}
 
 	sched_check_mail();
 	if (*pcpu_pending(pcpu))

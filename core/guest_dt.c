@@ -88,6 +88,14 @@ static void *put_room(struct writer *w, const char *name, size_t size)
 	return w->error ? NULL : room;
 }
 
+static void put_zeros(struct writer *w, const char *name, size_t size)
+{
+	void *room = put_room(w, name, size);
+
+	if (room)
+		memset(room, 0, size);
+}
+
 static void put_strings(struct writer *w, const char *name, const char *const *strings, uint32_t n)
 {
 	size_t size = 0;
@@ -114,6 +122,8 @@ static void write_chosen(struct writer *w, const struct vm_config *vm,
 		put_string(w, "bootargs", vm->bootargs);
 	if (vm->console)
 		put_string(w, "stdout-path", STDOUT);
+	if (machine->seed)
+		put_zeros(w, "rng-seed", SEED_BYTES);
 	if (vm->initrd.data) {
 		put_u64(w, "linux,initrd-start", initrd);
 		put_u64(w, "linux,initrd-end", initrd + vm->initrd.size);
@@ -248,4 +258,11 @@ int guest_dt_build(void *buf, size_t size, const struct vm_config *vm,
 	if (!w.error)
 		w.error = fdt_finish(buf);
 	return w.error;
+}
+
+size_t guest_dt_seed_at(const void *dtb)
+{
+	const char *seed = fdt_getprop(dtb, fdt_path_offset(dtb, "/chosen"), "rng-seed", NULL);
+
+	return seed ? (size_t)(seed - (const char *)dtb) : 0;
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/seed.h"
 #include "core/vm_config.h"
 
 /* Where a guest finds its devices, and the interrupt source of its UART. */
@@ -22,6 +23,7 @@ struct guest_machine {
 	const char *const *isa_extensions; /* "i", "m", ... */
 	uint32_t n_ext;
 	const char *mmu_type; /* "riscv,sv39", "riscv,sv48" or "riscv,sv57" */
+	bool seed;            /* /chosen has an rng-seed of SEED_BYTES zeros, to be filled in */
 };
 
 /*
@@ -31,5 +33,8 @@ struct guest_machine {
  */
 int guest_dt_build(void *buf, size_t size, const struct vm_config *vm,
                    const struct guest_machine *machine);
+
+/* Where the seed is in a tree that was built, in bytes from its beginning; 0: it has none. */
+size_t guest_dt_seed_at(const void *dtb);
 
 #endif

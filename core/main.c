@@ -18,7 +18,7 @@
 #include "core/vsbi.h"
 
 extern char _image_end[];
-void main(uint64_t hartid, const void *dtb);
+void main(uint64_t hartid, void *dtb);
 void secondary_main(uint64_t hartid, uint64_t index);
 void secondary_hart(void);
 
@@ -110,7 +110,7 @@ void secondary_main(uint64_t hartid, uint64_t index)
 	run(pcpu);
 }
 
-void main(uint64_t hartid, const void *dtb)
+void main(uint64_t hartid, void *dtb)
 {
 	uint64_t entry = csr_read(CSR_INSTRET);
 

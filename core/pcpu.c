@@ -93,7 +93,7 @@ void pcpu_account_stay(struct pcpu *pcpu)
 		return;
 	uint64_t stay = now - pcpu->stay_start;
 
-	vcpu->ctx.hs_insns += stay;
+	vcpu->ctx.hs_insns[pcpu->stay_why] += stay;
 	if (stay > vcpu->ctx.hs_longest)
 		vcpu->ctx.hs_longest = stay;
 	pcpu->stay_start = now;

@@ -44,9 +44,10 @@ struct pcpu {
 	uint64_t vec_bytes; /* in a vector register; 0: guests have none */
 	bool suspect;       /* exceptions of the guest come to HS */
 	bool unmask_traps;  /* hvictl.VTI: see core/vs_interrupts.h */
-	/* The stay in HS that is going on, as instret when it began, and on whose behalf. */
+	/* The stay in HS that is going on: instret when it began, on whose behalf, after what exit. */
 	uint64_t stay_start;
 	struct vcpu *stay_of;
+	enum vcpu_exit stay_why;
 
 	/* Of vcpus[]: they have requests. Other harts set bits, then send an IPI. */
 	atomic_ulong mail;

@@ -5,6 +5,7 @@
 #include "arch/riscv/isa.h"
 #include "core/panic.h"
 #include "core/platform.h"
+#include "core/seed.h"
 #include <string.h>
 
 struct platform platform;
@@ -256,7 +257,20 @@ static void read_chosen(const void *dtb, int chosen)
 	platform.roam = has_word(args, "tally.roam");
 }
 
-void platform_init(const void *dtb, uint64_t boot_hartid)
+/* Nothing but the key of all guests' seeds is left of it, wherever the tree's memory goes. In another
+ * bank, or in ROM, no guest gets it. */
+static void take_seed(void *dtb, int chosen)
+{
+	int len = 0;
+	void *seed = chosen < 0 ? NULL : fdt_getprop_w(dtb, chosen, "rng-seed", &len);
+
+	if (!seed || !seed_take(seed, (size_t)len))
+		return;
+	if ((uint64_t)(uintptr_t)seed - platform.ram_base < platform.ram_size)
+		memset(seed, 0, (size_t)len);
+}
+
+void platform_init(void *dtb, uint64_t boot_hartid)
 {
 	/* The firmware made this tree; libfdt's own header gives its size. */
 	if (!dtb || fdt_check_header(dtb) || fdt_check_full(dtb, fdt_totalsize(dtb)))
@@ -269,4 +283,5 @@ void platform_init(const void *dtb, uint64_t boot_hartid)
 	find_irqchip(dtb, boot_hartid);
 	read_uart(dtb, chosen);
 	read_chosen(dtb, chosen);
+	take_seed(dtb, chosen);
 }

@@ -31,7 +31,8 @@ struct platform {
 
 extern struct platform platform;
 
-/* Reads the tree; panics with a clear line when the machine cannot do. At boot, boot hart. */
-void platform_init(const void *dtb, uint64_t boot_hartid);
+/* Reads the tree, and takes the seed out of it; panics with a clear line when the machine cannot do.
+ * At boot, boot hart. */
+void platform_init(void *dtb, uint64_t boot_hartid);
 
 #endif

@@ -77,8 +77,7 @@ const char *prompt_look(struct prompt_walk *walk, bool end, const char *number);
 struct prompt_rates {
 	uint64_t ms; /* so long ago was that, at least 1 */
 	uint64_t exits[VCPU_EXITS];
-	uint64_t all; /* of them */
-	uint64_t hs_insns;
+	uint64_t hs_insns[VCPU_EXITS];
 };
 void prompt_rates(enum prompt_asker asker, const struct vcpu *vcpu, struct prompt_rates *rates);
 

@@ -30,8 +30,9 @@ void prompt_top(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES])
 	}
 	prompt_rates(walk->asker, vcpu, &rates);
 	(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%-15s %2u %-8s %7lu %7lu %7lu %9lu %3u %5lu",
-	                     vcpu->vm->config->name, vcpu->id, vm_state_name(vcpu->vm), rates.all,
-	                     rates.exits[EXIT_ECALL], rates.exits[EXIT_MMIO], rates.hs_insns,
-	                     counters_of(vcpu), rates.exits[EXIT_LCOFI]);
+	                     vcpu->vm->config->name, vcpu->id, vm_state_name(vcpu->vm),
+	                     all_causes(rates.exits), rates.exits[EXIT_ECALL],
+	                     rates.exits[EXIT_MMIO], all_causes(rates.hs_insns), counters_of(vcpu),
+	                     rates.exits[EXIT_LCOFI]);
 	prompt_next_vcpu(walk);
 }

@@ -265,6 +265,7 @@ static void work(struct pcpu *pcpu, struct vcpu *vcpu)
 	pcpu->slice_end = csr_read(CSR_TIME) + pcpu->slice;
 	pcpu_account_stay(pcpu);
 	pcpu->stay_of = vcpu;
+	pcpu->stay_why = EXIT_OTHER;
 	while (pcpu->working & bit && csr_read(CSR_TIME) < pcpu->slice_end) {
 		if (!vm_life_work(vcpu->vm)) {
 			pcpu->working &= ~bit;

@@ -37,19 +37,6 @@ struct vm;
 #define VCPU_REQ_OBSERVE BIT(10) /* something was posted for it, see core/observe.h */
 #define VCPU_REQ_ARRIVE  BIT(11) /* from its old home: it is yours now */
 
-/* Why a vcpu left the guest, for the statistics. */
-enum vcpu_exit {
-	EXIT_ECALL,
-	EXIT_TIMER,
-	EXIT_IRQ,
-	EXIT_LCOFI,
-	EXIT_MMIO,
-	EXIT_CSR,
-	EXIT_WFI,
-	EXIT_OTHER,
-	VCPU_EXITS
-};
-
 /* The large parts come last: what lies within 2 KiB of the start takes one instruction to reach. */
 struct vcpu {
 	struct guest_context ctx; /* first: switch.S holds a pointer to it */
@@ -81,9 +68,8 @@ struct vcpu {
 	/* See core/trap_loop.h. */
 	bool suspect;
 	uint32_t traps_in_row;
-	uint64_t timer;             /* without Sstc: host time of the guest's timer, ~0: off */
-	uint64_t moves;             /* to another hart, so far */
-	uint64_t exits[VCPU_EXITS]; /* EXIT_ECALL: the long ones; the others are in ctx */
+	uint64_t timer; /* without Sstc: host time of the guest's timer, ~0: off */
+	uint64_t moves; /* to another hart, so far */
 	struct vcpu_fw fw;
 	struct vpmu pmu;
 	struct vs_state vs;
@@ -97,6 +83,16 @@ struct vcpu {
 static inline struct vcpu *vcpu_of(struct guest_context *ctx)
 {
 	return (struct vcpu *)ctx;
+}
+
+/* The sum of ctx.exits or ctx.hs_insns. */
+static inline uint64_t all_causes(const uint64_t by_cause[VCPU_EXITS])
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < VCPU_EXITS; i++)
+		sum += by_cause[i];
+	return sum;
 }
 
 /* Its home, for other harts: it may have another one a moment later, and who finds himself owns it. */

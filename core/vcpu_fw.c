@@ -47,15 +47,6 @@ void vcpu_fw_seen(struct vcpu *vcpu, uint32_t code)
 	vcpu->fw.total[code]++;
 }
 
-static uint64_t all_exits(const struct vcpu *vcpu)
-{
-	uint64_t sum = vcpu->ctx.ecalls;
-
-	for (uint32_t i = 0; i < VCPU_EXITS; i++)
-		sum += vcpu->exits[i];
-	return sum;
-}
-
 uint64_t vcpu_fw_total(const struct vcpu *vcpu, uint32_t code)
 {
 	if (code < FW_EVENTS_M)
@@ -63,11 +54,9 @@ uint64_t vcpu_fw_total(const struct vcpu *vcpu, uint32_t code)
 		       (vcpu->fw.watched & 1U << code ? since_base(vcpu, code) : 0);
 	switch (code) {
 	case TALLY_EVENT_EXITS:
-		return all_exits(vcpu);
-	case TALLY_EVENT_EXITS_ECALL:
-		return vcpu->ctx.ecalls;
+		return all_causes(vcpu->ctx.exits);
 	case TALLY_EVENT_HS_INSTRUCTIONS:
-		return vcpu->ctx.hs_insns;
+		return all_causes(vcpu->ctx.hs_insns);
 	case TALLY_EVENT_STEAL_TICKS:
 		return vcpu->fw.steal_ticks;
 	case TALLY_EVENT_LCOFI_INJECTED:
@@ -79,6 +68,6 @@ uint64_t vcpu_fw_total(const struct vcpu *vcpu, uint32_t code)
 	case TALLY_EVENT_LONGEST_STAY:
 		return vcpu->ctx.hs_longest;
 	default:
-		return vcpu->exits[code - TALLY_EVENT_EXITS_ECALL + EXIT_ECALL];
+		return vcpu->ctx.exits[code - TALLY_EVENT_EXITS_ECALL + EXIT_ECALL];
 	}
 }

@@ -41,7 +41,7 @@ static inline long answer(struct vcpu *vcpu, uint64_t n, uint64_t reg)
 static inline uint64_t execute(struct vcpu *vcpu, bool user)
 {
 	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + 4);
-	vcpu->exits[EXIT_CSR]++;
+	vcpu->ctx.exits[EXIT_CSR]++;
 	vs_interrupts_settle();
 	return vpmu_retired_cheap(&vcpu->pmu, user);
 }
@@ -109,7 +109,7 @@ enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 		if (csr_read_fast(raw) >= 0) {
 			vcpu->ctx.x[0] = 0;
 			/* It has been counted. */
-			vcpu->exits[EXIT_CSR]--;
+			vcpu->ctx.exits[EXIT_CSR]--;
 			return EXIT_CSR;
 		}
 	}

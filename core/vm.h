@@ -23,7 +23,8 @@ struct vm {
 	struct vpmu_policy pmu_policy;
 	struct vsbi_slot sbi[VSBI_SLOTS];
 	struct vcpu *vcpus[VM_MAX_VCPUS];
-	struct vm_image dtb; /* the device tree that the guest finds */
+	struct vm_image dtb; /* the device tree that the guest finds, ... */
+	size_t seed_at;      /* ... and where the seed of each life goes in it; 0: nowhere */
 
 	struct spinlock devices; /* guards the three below */
 	struct vplic plic;

@@ -94,6 +94,7 @@ static void keep_device_tree(struct vm *vm, const void *dtb)
 	while (room < vm->dtb.size)
 		room *= 2;
 	vm->dtb.data = memcpy(page_alloc(room), dtb, vm->dtb.size);
+	vm->seed_at = guest_dt_seed_at(dtb);
 }
 
 /* Vectors are for a VM all of whose vcpus find registers of one length. */
@@ -128,6 +129,7 @@ static void make_device_tree(struct vm *vm)
 	    .isa = isa,
 	    .isa_extensions = extensions,
 	    .mmu_type = platform.mmu_type,
+	    .seed = seed_is_there(),
 	};
 
 	machine.n_ext =

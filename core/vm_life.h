@@ -55,6 +55,7 @@ struct vm_life {
 	bool off_for_good; /* not among those that keep the machine on */
 	uint32_t restarts; /* in a row, since it ran for a minute or the user started it */
 	uint64_t begun;    /* host time of its last start */
+	uint64_t loaded;   /* lives that all images were there for: each has its seed */
 	uint32_t step;     /* of what is told or loaded, */
 	uint64_t done;     /* and bytes done of it */
 };

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "core/seed.h"
+
 /* About 7,000 instructions each, and 10,000 where an image is aligned to 4 bytes only. */
 #define CLEAR_SLICE KIB(32)
 #define LOAD_SLICE  KIB(16)
@@ -16,6 +18,15 @@ void vm_load_begin(struct vm *vm)
 {
 	vm->life.step = 0;
 	vm->life.done = 0;
+}
+
+/* Into the guest's own copy of its device tree and nowhere else: it ends with the life. */
+static void put_seed(struct vm *vm)
+{
+	uint8_t *dtb = (uint8_t *)vm->memory.a + vm->config->dtb_offset;
+
+	if (vm->seed_at)
+		seed_of_life(vm->index, vm->life.loaded++, dtb + vm->seed_at);
 }
 
 bool vm_load_slice(struct vm *vm)
@@ -37,7 +48,10 @@ bool vm_load_slice(struct vm *vm)
 	if (life->done < image->size)
 		return true;
 	life->done = 0;
-	return ++life->step < ARRAY_SIZE(pieces);
+	if (++life->step < ARRAY_SIZE(pieces))
+		return true;
+	put_seed(vm);
+	return false;
 }
 
 bool vm_clear_slice(struct vm *vm)

@@ -43,15 +43,15 @@ void vm_tell_registers(const struct vm *vm, uint32_t n)
 
 void vm_exits_text(const struct vcpu *vcpu, char *text, size_t size)
 {
-	const uint64_t *e = vcpu->exits;
+	const uint64_t *e = vcpu->ctx.exits;
 
 	(void)tally_snprintf(
 	    text, size,
 	    "vm %s: vcpu %u: exits ecall=%lu timer=%lu irq=%lu lcofi=%lu mmio=%lu csr=%lu "
 	    "wfi=%lu other=%lu hs-instructions=%lu longest-stay=%lu",
-	    vcpu->vm->config->name, vcpu->id, vcpu->ctx.ecalls + e[EXIT_ECALL], e[EXIT_TIMER],
-	    e[EXIT_IRQ], e[EXIT_LCOFI], e[EXIT_MMIO], e[EXIT_CSR], e[EXIT_WFI], e[EXIT_OTHER],
-	    vcpu->ctx.hs_insns, vcpu->ctx.hs_longest);
+	    vcpu->vm->config->name, vcpu->id, e[EXIT_ECALL], e[EXIT_TIMER], e[EXIT_IRQ],
+	    e[EXIT_LCOFI], e[EXIT_MMIO], e[EXIT_CSR], e[EXIT_WFI], e[EXIT_OTHER],
+	    all_causes(vcpu->ctx.hs_insns), vcpu->ctx.hs_longest);
 }
 
 void vm_tell_exits(const struct vcpu *vcpu)

@@ -10,9 +10,12 @@ void asm_offsets(void)
 	DEFINE(CTX_X, offsetof(struct guest_context, x));
 	DEFINE(CTX_HS_SP, offsetof(struct guest_context, hs_sp));
 	DEFINE(CTX_ENTERED_HS, offsetof(struct guest_context, entered_hs));
-	DEFINE(CTX_HS_INSNS, offsetof(struct guest_context, hs_insns));
 	DEFINE(CTX_HS_LONGEST, offsetof(struct guest_context, hs_longest));
-	DEFINE(CTX_ECALLS, offsetof(struct guest_context, ecalls));
+	DEFINE(CTX_ECALLS, offsetof(struct guest_context, exits[EXIT_ECALL]));
+	DEFINE(CTX_HS_INSNS, offsetof(struct guest_context, hs_insns));
+	DEFINE(ASM_EXIT_ECALL, EXIT_ECALL);
+	DEFINE(ASM_EXIT_LCOFI, EXIT_LCOFI);
+	DEFINE(ASM_EXIT_CSR, EXIT_CSR);
 	DEFINE(CTX_CALLS, offsetof(struct guest_context, calls));
 	DEFINE(ASM_HART_STACK_TOP, HART_STACK_TOP);
 	DEFINE(ASM_HART_STACK_SIZE, HART_STACK_SIZE);

@@ -26,16 +26,30 @@ enum gpr {
 	REG_A7
 };
 
+/* Why a vcpu left the guest, for the statistics. */
+enum vcpu_exit {
+	EXIT_ECALL,
+	EXIT_TIMER,
+	EXIT_IRQ,
+	EXIT_LCOFI,
+	EXIT_MMIO,
+	EXIT_CSR,
+	EXIT_WFI,
+	EXIT_OTHER,
+	VCPU_EXITS
+};
+
 struct guest_context {
 	/* x[0] is always 0. While an SBI call is served, a0, a1, s0..s11, t2..t6 and gp are stale
 	 * (see switch.S). */
 	uint64_t x[32];
 	uint64_t hs_sp;      /* top of the stack of the hart on which the vcpu is resident */
 	uint64_t entered_hs; /* instret at the last exit */
-	uint64_t hs_insns;   /* instructions spent in HS and M for this vcpu, and ... */
-	uint64_t hs_longest; /* ... the longest stay, world switches included */
-	uint64_t ecalls;     /* exits that the short path served */
-	const void *calls;   /* struct vsbi_slot[]: who serves which SBI extension */
+	uint64_t hs_longest; /* instructions of the longest stay in HS, world switches included */
+	uint64_t exits[VCPU_EXITS];
+	uint64_t
+	    hs_insns[VCPU_EXITS]; /* spent in HS and M for this vcpu, by what the stay began with */
+	const void *calls;        /* struct vsbi_slot[]: who serves which SBI extension */
 };
 
 #endif

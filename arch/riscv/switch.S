@@ -16,15 +16,15 @@
 
 #define X(n) (CTX_X + 8 * (n))(tp)
 
-/* How long was this stay? Clobbers t0, t1, a2 and a4. */
-	.macro	account_stay
+/* How long was this stay, after an exit of that kind? Clobbers t0, t1, a2 and a4. */
+	.macro	account_stay exit
 	csrr	t0, CSR_INSTRET
 	ld	t1, CTX_ENTERED_HS(tp)
-	ld	a4, CTX_HS_INSNS(tp)
+	ld	a4, (CTX_HS_INSNS + 8 * \exit)(tp)
 	ld	a2, CTX_HS_LONGEST(tp)
 	sub	t0, t0, t1
 	add	a4, a4, t0
-	sd	a4, CTX_HS_INSNS(tp)
+	sd	a4, (CTX_HS_INSNS + 8 * \exit)(tp)
 	bgeu	a2, t0, 1f
 	sd	t0, CTX_HS_LONGEST(tp)
 1:
@@ -79,7 +79,7 @@ served:
 	sd	t1, CTX_ECALLS(tp)
 	bnez	t0, after_ecall
 
-	account_stay
+	account_stay ASM_EXIT_ECALL
 leave_fast:
 	csrw	CSR_SSCRATCH, tp
 	ld	ra, X(1)
@@ -114,7 +114,7 @@ no_ecall:
 	sd	zero, X(0)
 	lla	t1, into_register
 	add	a3, t1, t0
-	account_stay
+	account_stay ASM_EXIT_CSR
 	ld	a0, X(10)
 	ld	a1, X(11)
 	jr	a3
@@ -155,7 +155,7 @@ no_csr:
 	call	lcofi_fast
 	ld	t0, 0(sp)
 	bnez	t0, after_lcofi
-	account_stay
+	account_stay ASM_EXIT_LCOFI
 	ld	a0, X(10)
 	ld	a1, X(11)
 	j	leave_fast
@@ -164,8 +164,10 @@ no_csr:
 after_ecall:
 	sd	a0, X(10)
 	sd	a1, X(11)
+	li	a1, ~ASM_EXIT_ECALL
+	j	save_the_rest
 after_lcofi:
-	li	a1, -1
+	li	a1, ~ASM_EXIT_LCOFI
 	j	save_the_rest
 long_way:
 	csrr	a1, CSR_SCAUSE

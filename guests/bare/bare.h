@@ -60,6 +60,7 @@ int gaps(uint64_t hartid);
 int mix(uint64_t hartid);
 int steal(uint64_t hartid);
 int life(uint64_t hartid);
+int seed(uint64_t hartid);
 int crash(uint64_t hartid);
 int smp(uint64_t hartid);
 int hsm_kind(uint64_t hartid);

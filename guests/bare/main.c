@@ -18,7 +18,7 @@ static const struct {
     {"gaps", gaps},           {"mix", mix},
     {"steal", steal},         {"life", life},
     {"crash", crash},         {"smp", smp},
-    {"hsm", hsm_kind},
+    {"hsm", hsm_kind},        {"seed", seed},
 };
 
 uint64_t end_time;

@@ -14,7 +14,8 @@
 #define FDT_PROP       3U
 #define FDT_NOP        4U
 
-static const char *bootargs = "";
+static const char *bootargs;
+static const uint8_t *tree; /* NULL: there is none */
 
 /* The compiler calls these for large copies and initialisers. */
 void *memset(void *dst, int c, size_t n);
@@ -52,10 +53,13 @@ static bool str_eq(const char *a, const char *b)
 }
 
 /* The device tree comes from the firmware or Tally: it is well-formed, or there is none. */
-static const char *find_bootargs(const uint8_t *dtb)
+const void *chosen_property(const char *name, uint32_t *size)
 {
-	const uint8_t *p = dtb + be32(dtb + 8), *end = dtb + be32(dtb + 4);
-	const char *strings = (const char *)dtb + be32(dtb + 12);
+	if (!tree)
+		return NULL;
+
+	const uint8_t *p = tree + be32(tree + 8), *end = tree + be32(tree + 4);
+	const char *strings = (const char *)tree + be32(tree + 12);
 	unsigned depth = 0;
 	bool chosen = false;
 
@@ -73,15 +77,16 @@ static const char *find_bootargs(const uint8_t *dtb)
 		} else if (token == FDT_PROP) {
 			uint32_t len = be32(p);
 
-			if (depth == 2 && chosen && len &&
-			    str_eq(strings + be32(p + 4), "bootargs"))
-				return (const char *)p + 8;
+			if (depth == 2 && chosen && len && str_eq(strings + be32(p + 4), name)) {
+				*size = len;
+				return p + 8;
+			}
 			p += 8 + ((len + 3) & ~3U);
 		} else if (token != FDT_NOP) {
 			break;
 		}
 	}
-	return "";
+	return NULL;
 }
 
 const char *bootarg(const char *name)
@@ -149,8 +154,13 @@ void sbi_shutdown(unsigned long reason)
 
 void guest_start(uint64_t hartid, const void *dtb)
 {
+	uint32_t size;
+
 	print_init();
 	if (dtb && be32(dtb) == FDT_MAGIC)
-		bootargs = find_bootargs(dtb);
+		tree = dtb;
+	bootargs = chosen_property("bootargs", &size);
+	if (!bootargs)
+		bootargs = "";
 	sbi_shutdown(guest_main(hartid) ? SBI_SRST_REASON_SYSFAIL : SBI_SRST_REASON_NONE);
 }

@@ -15,6 +15,9 @@ bool bootarg_is(const char *name, const char *value);
 /* A decimal number; otherwise as given. */
 uint64_t bootarg_num(const char *name, uint64_t otherwise);
 
+/* A property of the device tree's /chosen, and its size; NULL: not there, or empty. */
+const void *chosen_property(const char *name, uint32_t *size);
+
 /* Called by entry.S. */
 void guest_start(uint64_t hartid, const void *dtb);
 

@@ -29,6 +29,9 @@ HOST_TESTS += guest_dt
 HOST_SRC_guest_dt := tests/host/test_guest_dt.c core/guest_dt.c
 HOST_LIBS_guest_dt := -lfdt
 
+HOST_TESTS += seed
+HOST_SRC_seed := tests/host/test_seed.c core/seed.c
+
 HOST_TESTS += vuart
 HOST_SRC_vuart := tests/host/test_vuart.c core/vuart.c
 

@@ -251,6 +251,31 @@ static void without_console_initrd_bootargs(void **state)
 	has("/chosen", 0, 0);
 }
 
+/* Zeros where each life's own is put, and nothing where the host has none. */
+static void seed(void **state)
+{
+	static const uint8_t zeros[SEED_BYTES];
+	struct vm_config vm = a_vm(1);
+	struct guest_machine seeded = machine;
+
+	(void)state;
+	build(&vm);
+	is_absent("/chosen", "rng-seed");
+	assert_int_equal(guest_dt_seed_at(dt), 0);
+
+	seeded.seed = true;
+	memset(dt, 0xa5, sizeof(dt));
+	assert_int_equal(guest_dt_build(dt, sizeof(dt), &vm, &seeded), 0);
+	has("/chosen", 5, 0);
+	is_bytes("/chosen", "rng-seed", zeros, SEED_BYTES);
+	assert_int_equal(fdt_pack(dt), 0);
+	dt[guest_dt_seed_at(dt)] = 1;
+	dt[guest_dt_seed_at(dt) + SEED_BYTES - 1] = 2;
+	const uint8_t *got = fdt_getprop(dt, at("/chosen"), "rng-seed", NULL);
+	assert_int_equal(got[0], 1);
+	assert_int_equal(got[SEED_BYTES - 1], 2);
+}
+
 /* More than 4 GiB, and a base whose hexadecimal has zeros in it. */
 static void large_memory(void **state)
 {
@@ -310,6 +335,7 @@ static void largest_tree_fits(void **state)
 	all.isa = isa;
 	all.isa_extensions = names;
 	all.n_ext = 64;
+	all.seed = true;
 	assert_int_equal(guest_dt_build(dt, VM_DTB_SIZE, &vm, &all), 0);
 	assert_true(fdt_totalsize(dt) < VM_DTB_SIZE / 2);
 	assert_string_equal(fdt_getprop(dt, at("/chosen"), "bootargs", NULL), bootargs);
@@ -367,6 +393,7 @@ int main(void)
 	    cmocka_unit_test(plic),
 	    cmocka_unit_test(soc_and_uart),
 	    cmocka_unit_test(without_console_initrd_bootargs),
+	    cmocka_unit_test(seed),
 	    cmocka_unit_test(large_memory),
 	    cmocka_unit_test(buffer_of_any_size),
 	    cmocka_unit_test(largest_tree_fits),

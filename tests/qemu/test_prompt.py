@@ -136,21 +136,32 @@ def test_every_command_and_the_counts(boot, backend):
                       "memory": 16 << 20} for name in GUESTS]
 
     lines = prompt.ask("exits")
-    before = lines[::2]
-    assert len(lines) == 4
-    for name, line, rates in zip(GUESTS, before, lines[1::2]):
+    before = lines[::3]
+    assert len(lines) == 6
+    for name, line, by_cause, rates in zip(GUESTS, before, lines[1::3], lines[2::3]):
         assert re.match(r"  per second, for \d+\.\d{3} s: ecall=\d+ timer=\d+ ", rates), rates
         assert line.startswith(f"vm {name}: vcpu 0: exits ")
-        assert list(harness.exit_counts(line)) == [*EXITS, "hs-instructions", "longest-stay"]
+        counts = harness.exit_counts(line)
+        assert list(counts) == [*EXITS, "hs-instructions", "longest-stay"]
+        assert by_cause.startswith("  hs-instructions: ")
+        insns = harness.exit_counts(by_cause)
+        assert list(insns) == list(EXITS) and sum(insns.values()) == counts["hs-instructions"]
+        # No exit without instructions, and none without an exit but for the work on a VM's life.
+        assert all(bool(counts[cause]) == bool(insns[cause]) for cause in EXITS if cause != "other")
     after = prompt.objects("exits")
     assert [(vcpu["vm"], vcpu["vcpu"]) for vcpu in after] == [(name, 0) for name in GUESTS]
     for line, vcpu in zip(before, after):
         earlier = harness.exit_counts(line)
         assert 0 < earlier["hs-instructions"] <= vcpu["hs_instructions"]
         assert all(earlier[cause] <= vcpu[cause] for cause in EXITS)
-        assert vcpu["per_second"] == {
-            cause: (vcpu[cause] - earlier[cause.replace("_", "-")]) * 1000 // vcpu["interval_ms"]
-            for cause in (*EXITS, "hs_instructions")}
+        insns = vcpu["hs_instructions_by"]
+        assert list(insns) == list(EXITS) and sum(insns.values()) == vcpu["hs_instructions"]
+        # By cause, each rounded down.
+        rates = vcpu["per_second"]
+        assert rates["exits"] == sum((vcpu[cause] - earlier[cause]) * 1000 // vcpu["interval_ms"]
+                                     for cause in EXITS)
+        now = (vcpu["hs_instructions"] - earlier["hs-instructions"]) * 1000 // vcpu["interval_ms"]
+        assert now - len(EXITS) < rates["hs_instructions"] <= now
         assert 0 < vcpu["longest_stay"] <= harness.LONGEST_STAY
 
     check_trace(prompt)

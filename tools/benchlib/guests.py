@@ -71,8 +71,8 @@ def initramfs(folder, scripts):
     return packed
 
 
-# Without entropy, which only bare metal gets here from its firmware, a random stack offset would cost
-# each system call some 15,000 instructions.
+# Without entropy, which guests of KVM get from nobody here, a random stack offset would cost each system
+# call some 15,000 instructions.
 BOOTARGS = ("console=ttyS0 panic=-1 quiet randomize_kstack_offset=off tally.name={0} "
             "tally.test={0}")
 

@@ -50,9 +50,9 @@ PICTURES = (
     ("Bare metal, Tally and KVM", plots.three_way,
      "How much more is executed for the same work than on bare metal under the same condition; bars to "
      "the left are cheaper than bare metal. Under perf record KVM is flattered: on this QEMU it gets "
-     "only a few of its samples, see the table of samples. In forks, about half of what guests pay more "
-     "is Linux's own search for random numbers: bare metal gets a seed from QEMU's device tree, guests "
-     "get none (docs/evaluation.md)."),
+     "only a few of its samples, see the table of samples. In forks, about half of what KVM's guests pay "
+     "more is Linux's own search for random numbers: bare metal and Tally's guests get a seed from QEMU's "
+     "device tree, they get none (docs/evaluation.md)."),
 )
 
 

@@ -14,8 +14,9 @@
 #include "core/spinlock.h"
 #include "core/vm.h"
 
-/* At most so many typed bytes are passed on in one stay in HS. */
-#define INPUT_BURST 32
+/* At most so many typed bytes are passed on in one stay in HS, and none after so many printed ones. */
+#define INPUT_BURST  32
+#define INPUT_PRINTS 64
 
 /* So long a VM with a full UART may keep what is typed waiting. */
 #define INPUT_PATIENCE_S 2UL
@@ -40,12 +41,10 @@ void console_emit(const char *s, size_t n)
 
 void console_life(unsigned int vm, char command)
 {
-	if (command == 'g')
-		(void)vm_start(&vms[vm]);
-	else if (command == 's')
-		(void)vm_stop(&vms[vm]);
-	else
-		(void)vm_restart(&vms[vm]);
+	char line[PROMPT_LINE_BYTES] = "";
+
+	prompt_life_key(&vms[vm], command, line);
+	console_tally_puts(&console, line);
 }
 
 /* The boot hart reads what is typed. */
@@ -190,21 +189,24 @@ static bool must_wait(bool overdue)
 	return vm != given_up;
 }
 
-/* Passes one typed byte on. false: nothing was typed. */
-static bool pass_byte(void)
+/* Passes one typed byte on; how many that made the console print. -1: nothing was typed. */
+static int pass_byte(void)
 {
 	uint8_t byte;
-	int vm = -1;
+	int vm = -1, printed = -1;
 
 	spin_lock(&lock);
 	int typed = uart_read(&uart);
 
-	if (typed >= 0)
+	if (typed >= 0) {
+		console.work = 0;
 		vm = console_input(&console, (uint8_t)typed, &byte);
+		printed = (int)console.work;
+	}
 	spin_unlock(&lock);
 	if (vm >= 0)
 		vm_input(&vms[vm], byte);
-	return typed >= 0;
+	return printed;
 }
 
 /* Lets typed bytes wait in the host's UART. */
@@ -225,13 +227,18 @@ void log_input_room(size_t space)
 
 static void read_typed(bool overdue)
 {
-	for (int i = 0; i < INPUT_BURST; i++) {
+	int printed = 0;
+
+	for (int i = 0; i < INPUT_BURST && printed < INPUT_PRINTS; i++) {
 		if (must_wait(overdue)) {
 			hold_input();
 			return;
 		}
-		if (!pass_byte())
+		int n = pass_byte();
+
+		if (n < 0)
 			break;
+		printed += n;
 	}
 	if (overdue)
 		log_input_room(VUART_RX_BYTES);

@@ -40,12 +40,13 @@ static const struct {
 
 static const struct {
 	const char *name;
+	char key; /* behind Ctrl-T, for the VM in focus */
 	bool (*act)(struct vm *vm);
 	const char *done, *idle;
 } acts[] = {
-    {"start", vm_start, "is being started", "runs already"},
-    {"stop", vm_stop, "is being stopped", "is off already"},
-    {"restart", vm_restart, "is being restarted", ""},
+    {"start", 'g', vm_start, "is being started", "runs already"},
+    {"stop", 's', vm_stop, "is being stopped", "is off already"},
+    {"restart", 'r', vm_restart, "is being restarted", ""},
 };
 
 /* What is left of a command. Only the parts that belong to it mean anything. */
@@ -159,13 +160,26 @@ static bool take_trace(struct job *job, const char *option, const char *name, ch
 	return true;
 }
 
+static void act_on(struct vm *vm, uint32_t i, char *line)
+{
+	(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s %s", vm->config->name,
+	                     acts[i].act(vm) ? acts[i].done : acts[i].idle);
+}
+
+void prompt_life_key(struct vm *vm, char key, char line[PROMPT_LINE_BYTES])
+{
+	for (uint32_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
+		if (acts[i].key == key)
+			act_on(vm, i, line);
+	}
+}
+
 static void act(struct job *job, uint32_t i, const char *name, char *line)
 {
 	struct vm *vm = vm_named(name);
 
 	if (vm) {
-		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s %s", name,
-		                     acts[i].act(vm) ? acts[i].done : acts[i].idle);
+		act_on(vm, i, line);
 		return;
 	}
 	job->status = PROMPT_FAILED;

@@ -85,6 +85,9 @@ void prompt_rates(enum prompt_asker asker, const struct vcpu *vcpu, struct promp
 enum prompt_status prompt_move(struct vm *vm, const char *vcpu, const char *hart,
                                char line[PROMPT_LINE_BYTES]);
 
+/* What `start`, `stop` and `restart` do, by their keys 'g', 's', 'r'; and their line. */
+void prompt_life_key(struct vm *vm, char key, char line[PROMPT_LINE_BYTES]);
+
 static inline const struct vcpu *prompt_vcpu(const struct prompt_walk *walk)
 {
 	return vms[walk->vm].vcpus[walk->vcpu];

@@ -24,15 +24,15 @@ void prompt_top(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES])
 	if (!walk->vm && !walk->vcpu && !walk->line) {
 		(void)tally_snprintf(
 		    line, PROMPT_LINE_BYTES,
-		    "vm         vcpu state    exits/s ecall/s  mmio/s hs-insn/s pmu ovf/s");
+		    "vm            vcpu state    exits/s ecall/s  mmio/s hs-insn/s pmu ovf/s");
 		walk->line++;
 		return;
 	}
 	prompt_rates(walk->asker, vcpu, &rates);
-	(void)tally_snprintf(
-	    line, PROMPT_LINE_BYTES, "%-12.12s %2u %-8s %7lu %7lu %7lu %9lu %3u %5lu",
-	    vcpu->vm->config->name, vcpu->id, vm_state_name(vcpu->vm), all_causes(rates.exits),
-	    rates.exits[EXIT_ECALL], rates.exits[EXIT_MMIO], all_causes(rates.hs_insns),
-	    counters_of(vcpu), rates.exits[EXIT_LCOFI]);
+	(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%-15s %2u %-8s %7lu %7lu %7lu %9lu %3u %5lu",
+	                     vcpu->vm->config->name, vcpu->id, vm_state_name(vcpu->vm),
+	                     all_causes(rates.exits), rates.exits[EXIT_ECALL],
+	                     rates.exits[EXIT_MMIO], all_causes(rates.hs_insns), counters_of(vcpu),
+	                     rates.exits[EXIT_LCOFI]);
 	prompt_next_vcpu(walk);
 }

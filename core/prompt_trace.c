@@ -84,7 +84,7 @@ void prompt_trace(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES])
 		entry_text(&shown[asker][n[asker] - 1 - walk->line], walk->json, line);
 	else
 		(void)tally_snprintf(line, PROMPT_LINE_BYTES,
-		                     walk->json ? "{}" : "no exit was noted");
+		                     walk->json ? "" : "no exit was noted");
 	if (++walk->line >= n[asker])
 		walk->vm = n_vms;
 }

@@ -83,6 +83,7 @@ def to_the_end(screen):
 def check_trace(prompt):
     """Off, there is nothing; on, what the guests do and when, the oldest first, and no more than fits."""
     assert prompt.ask("trace") == ["no exit was noted"]
+    assert prompt.objects("trace") == []
     assert prompt.ask("trace on beta") == ["trace is on"]
     while len(noted := prompt.objects("trace")) < 8:
         pass
@@ -205,19 +206,30 @@ def test_stop_start_restart(boot):
         screen.expect(r"\[beta\] busy: begins")
     screen.send("\x14\x14")
     screen.expect("input goes to alpha")
+    # The keys say the same.
+    screen.send("\x142\x14g\x14s")
+    screen.expect("tally: beta runs already\r+\n")
+    screen.expect("tally: beta is being stopped\r+\n")
+    screen.expect("tally: vm beta: stopped\r+\n")
+    screen.send("\x14:")
+    while Prompt.ask(prompt, "vms")[1].split()[1] != "off":
+        pass
+    screen.send("\x14s")
+    screen.expect("tally: beta is off already\r+\n")
 
 
 def test_top(boot):
     """Drawn anew in its own place each second until a key is pressed, and that key is no command."""
-    screen = boot("ssccfg", {name: "kind=busy ticks=100000000000" for name in GUESTS})
+    names = ("alpha-345678901", "alpha-345678902")  # as long as they may be
+    screen = boot("ssccfg", {name: "kind=busy ticks=100000000000" for name in names})
     screen.expect("busy: begins")
     prompt = Prompt(screen)
     for wrong in ("top 0", "top 61", "top 1x", "top 1 1", "top 99999999999999999999"):
         assert len(prompt.ask(wrong)) == 1, wrong
     screen.send("top 1\r")
-    vcpu = r"tally: {:12}  0 running  +\d+ +\d+ +\d+ +\d+ +0 +0\r\n"
+    vcpu = r"tally: {:15}  0 running  +\d+ +\d+ +\d+ +\d+ +0 +0\r\n"
     block = (r"tally: vm +vcpu state +exits/s ecall/s +mmio/s hs-insn/s pmu ovf/s\r\n" +
-             "".join(vcpu.format(name) for name in GUESTS))
+             "".join(vcpu.format(name) for name in names))
     screen.expect(r"top 1\r\n" + block)
     for _ in range(2):
         screen.expect(r"\x1b\[3A\x1b\[J" + block)
@@ -229,7 +241,7 @@ def test_top(boot):
     screen.send("top 1\r")
     screen.expect(block)
     screen.send("\x14n")
-    screen.expect("input goes to beta")
+    screen.expect("input goes to alpha-345678902")
     assert len(Prompt(screen).ask("vms")) == 2
 
 
@@ -270,3 +282,12 @@ def test_editing_and_a_burst(boot):
     screen.send("".join(f"stop no{n}\r" for n in range(40)))
     for n in range(40):
         screen.expect(f'stop: no VM is called "no{n}"')
+    prompt.wait()
+    # Keys that print much, all at once: each in a stay in HS of its own.
+    screen.send("\x14?" * 16 + "\x14n\x14p" * 8 + "\x14:")
+    for _ in range(16):
+        screen.expect("Ctrl-T, then 1..9")
+    screen.expect("input goes to the prompt")
+    prompt.wait()
+    stays = [vcpu["longest_stay"] for vcpu in prompt.objects("exits")]
+    assert max(stays) <= harness.LONGEST_STAY, stays

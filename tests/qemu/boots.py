@@ -29,11 +29,14 @@ PLACEMENTS = (
     (4, ("0", "1", "2", "3"), ("3", "2", "1", "0")),
     (4, ("3", "3"), ("0 1 2 3", "1 2 3 0", "2 3 0 1", "3 0 1 2")),
     (4, ("0", "1"), ("2", "3")),
+    (4, ("0 1 2 3", "1 2 3 0", "2 3 0 1", "3 0 1 2"), ("3 2 1 0", "2 1 0 3", "1 0 3 2", "0 3 2 1")),
 )
 # 1 to 4 vcpus on 1 to 4 harts, the second guest's from the other end.
 MATRIX = tuple((harts, tuple(str(n % harts) for n in range(vcpus)),
                 tuple(str(-n % harts) for n in range(1, vcpus + 1)))
                for harts in range(1, 5) for vcpus in range(1, 5))
+# With tally.roam a vcpu goes to another one of its harts after every turn and whenever it waits.
+ROAMING = tuple(p for p in PLACEMENTS if any(" " in harts for v in p[1:] for harts in v))
 
 SCRIPT = """
 test $(nproc) = {vcpus} || echo wrong nproc
@@ -69,14 +72,15 @@ def smp_tree(folder, scripts, vcpus):
     return tree
 
 
-def boot(folder, placement, rounds=10, timeout=600):
+def boot(folder, placement, rounds=10, timeout=600, options=()):
     """One boot. Returns what is wrong with it, an empty list if nothing."""
     harts, *vcpus = placement
     build_stress(folder)
     names = ("alpha", "beta")
     scripts = {name: SCRIPT.format(vcpus=len(v), rounds=rounds) for name, v in zip(names, vcpus)}
     tree = smp_tree(folder, scripts, dict(zip(names, vcpus)))
-    result = harness.run(tree, profile="smp", timeout=timeout, options=["--harts", harts])
+    result = harness.run(tree, profile="smp", timeout=timeout,
+                         options=["--harts", harts, *options])
     if result.status != harness.OK:
         return [str(result)]
     wrong = []
@@ -102,12 +106,13 @@ def main():
     args = parser.parse_args()
     failed = 0
     for n in range(args.boots):
-        every = PLACEMENTS + MATRIX
-        placement = every[n % len(every)]
+        every = [(placement, ()) for placement in PLACEMENTS + MATRIX] + [
+            (placement, ("--append", "tally.roam")) for placement in ROAMING]
+        placement, options = every[n % len(every)]
         with tempfile.TemporaryDirectory() as folder:
-            wrong = boot(Path(folder), placement)
-        print(f"boot {n + 1} of {args.boots}: {placement}: " + ("FAILED" if wrong else "ok"),
-              flush=True)
+            wrong = boot(Path(folder), placement, options=options)
+        print(f"boot {n + 1} of {args.boots}: {placement}" + " roaming" * bool(options) +
+              (": FAILED" if wrong else ": ok"), flush=True)
         for text in wrong:
             print(text)
         failed += bool(wrong)

@@ -15,7 +15,7 @@ import harness
 import plain
 
 sys.path.insert(0, str(harness.ROOT / "tools"))
-from benchlib import answers, compare, derive, guests, machine, runs, table  # noqa: E402
+from benchlib import answers, compare, derive, guests, machine, runs, spread, table  # noqa: E402
 
 ACCEPTED = harness.ROOT / "tests" / "bench" / "switch.json"
 
@@ -113,7 +113,22 @@ def test_overheads():
                linux__ssccfg={"pipe/alone": 200.0, "pipe/record-1000": 210.0})
     assert derive.overhead(one, "linux/ssccfg", "pipe", "record-1000") == 5
     assert derive.recording(one) == [("ssccfg", "pipe", 1000, 5, 10, True)]
+    apart, part = derive.beside_bare(5, 10)
+    assert round(apart, 3) == -4.545 and part == 0.5
+    assert "<b>4.55 %</b> lower" in answers.sampling_in_a_guest(one)
     assert answers.trapped_read(one) is None
+
+
+def test_figures_of_another_machine():
+    """They are taken where all that had a part in them is the same there as here, and else refused."""
+    ours = {"qemu": "10", "matplotlib": "1"}
+    result = {"name": "linux/bare", "figures": {"a": 1.0}}
+    same = {**ours, "matplotlib": "2", machine.NEWER: "7.2"}
+    assert spread.judged({**result, "versions": same}, ours) == result
+    for other in ({**ours, "qemu": "11"}, {"matplotlib": "1"}, {**ours, "opensbi": "1"}):
+        assert " there and " in spread.judged({**result, "versions": other}, ours)["failure"]
+    newest = {"name": "linux/kvm-new", "versions": same}
+    assert machine.NEWER in spread.judged(newest, ours)["failure"]
 
 
 def test_every_run_is_in_the_full_set():
@@ -145,6 +160,18 @@ def test_a_small_part_from_boot_to_report(tmp_path):
     assert {"qemu", "opensbi", "kernel", "linux-perf", "compiler", "tally"} <= found["versions"].keys()
     html = (tmp_path / "out.html").read_text(encoding="utf-8")
     assert html.count("data:image/svg+xml") == 1 and "http" not in html
+
+
+def test_a_fork_is_the_same_in_a_guest(tmp_path):
+    """What differs between bare metal and a guest but is no PMU's doing is in no figure: a seed for
+    random numbers, which not all have from their firmware, and extensions that guests are not given."""
+    plain.make("build/guests/workloads/workload")
+    scale = (("forks",), ("alone",))
+    with harness.side_by_side():
+        bare = runs.linux_bare(runs.Log(900), str(tmp_path), scale)
+        guest = runs.linux_tally(runs.Log(900), str(tmp_path), scale, "ssccfg")
+    one, two = (run["figures"]["forks/alone"] for run in (bare, guest))
+    assert abs(two / one - 1) < 0.01, (one, two)
 
 
 @pytest.fixture(scope="module")

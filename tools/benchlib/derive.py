@@ -41,7 +41,7 @@ def overhead(data, run, workload, condition):
 
 def recording(data):
     """[(column, workload, rate, overhead there, overhead on bare metal, in percent, samples in both,
-    certain)] of the recorded runs. certain: the overhead is greater than the parts' spread."""
+    certain)] of the recorded runs. certain: the overhead is greater than three times the parts' spread."""
     found = []
     for column in present(data, "linux", THREE_WAY[1:]):
         for workload in guests.WORKLOADS:
@@ -56,6 +56,12 @@ def recording(data):
                             for c in (column, "bare") for r in (row, f"{workload}/alone"))
                 found.append((column, workload, rate, here, bare, min(here, bare) > 3 * noise))
     return found
+
+
+def beside_bare(here, bare):
+    """Two ways to set an overhead in a guest beside bare metal's, in percent: how far (work with perf /
+    work without) is from the same ratio on bare metal, and what part of bare metal's overhead it is."""
+    return 100 * ((100 + here) / (100 + bare) - 1), here / bare if bare else None
 
 
 def samples(data, run, condition):

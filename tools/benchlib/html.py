@@ -8,7 +8,7 @@ from benchlib.compare import number
 
 STYLE = """
 body { font: 16px/1.5 sans-serif; max-width: 66em; margin: 2em auto; padding: 0 1em; color: #222 }
-h1 { font-size: 1.6em } h2 { font-size: 1.25em; margin-top: 2em; border-top: 1px solid #ccc;
+dl dl { margin: 0 } h1 { font-size: 1.6em } h2 { font-size: 1.25em; margin-top: 2em; border-top: 1px solid #ccc;
 padding-top: .8em } img { max-width: 100% } dt { font-weight: bold; margin-top: .8em }
 dd { margin: .2em 0 0 0 } p.how { color: #555 } table { border-collapse: collapse; font-size: 13px }
 td, th { padding: 1px 8px; text-align: right; border-bottom: 1px solid #e4e4e4; white-space: nowrap }
@@ -29,6 +29,23 @@ one of two ways to drive the hart's counters (<b>ssccfg</b>: delegated to the hy
 calls to the firmware), and <b>KVM</b> the same kernel in a guest of Linux on the same machine.</p>
 """
 
+WORDS = """
+<details><summary>Words and workloads</summary><dl>
+<dt>hart</dt><dd>a processor core of RISC-V; all here is on one</dd>
+<dt>exit</dt><dd>the hypervisor interrupts the guest to do something for it; a <i>world switch</i> gives
+the hart to another guest</dd>
+<dt>reads direct, trapped</dt><dd>the guest reads a hardware counter by one instruction, or the
+hypervisor reads it for the guest, at the price of an exit</dd>
+<dt>snapshot</dt><dd>counts are passed on in a page of memory (a function of SBI 2.0), when a counter stops</dd>
+<dt>live counter</dt><dd>one that runs when the guest loses the hart</dd>
+<dt>SBI call</dt><dd>a call to the firmware, or to the hypervisor, which is the guest's firmware</dd>
+<dt>alone, stat-N, record-N</dt><dd>the workload without perf; under perf stat with N events; under perf
+record with N samples a second</dd>
+<dt>compute, syscalls, memory</dt><dd>a loop of arithmetic; getppid again and again; steps through a list</dd>
+<dt>pipe, forks, gzip</dt><dd>a byte there and back between two processes; fork, exit and wait; busybox's
+gzip of 64 KiB</dd></dl></details>
+"""
+
 # Title, picture, how to read it, and a further text from the data.
 PICTURES = (
     ("What single operations cost", plots.calls,
@@ -46,13 +63,12 @@ PICTURES = (
      "and the counters wait untouched."),
     ("What company costs", plots.scaling,
      "1, 2, 4 and 8 guests do the same at once on one hart. A flat line says that a guest's work costs "
-     "the same, however many there are."),
+     "the same, however many there are. Dotted: without perf; dashed: under perf stat with two events; "
+     "full: under perf record at 1 kHz. The two scales differ."),
     ("Bare metal, Tally and KVM", plots.three_way,
      "How much more is executed for the same work than on bare metal under the same condition; bars to "
      "the left are cheaper than bare metal. Under perf record KVM is flattered: on this QEMU it gets "
-     "only a few of its samples, see the table of samples. In forks, about half of what KVM's guests pay "
-     "more is Linux's own search for random numbers: bare metal and Tally's guests get a seed from QEMU's "
-     "device tree, they get none (docs/evaluation.md)."),
+     "only a few of its samples, see the table of samples."),
 )
 
 
@@ -86,19 +102,24 @@ def pictures(data):
 
 def sampling(data):
     """Overhead in guests beside bare metal's, and how many samples were taken."""
-    rows = []
+    head = ("workload, rate", "more work with perf: guest", "bare metal", "with / without: guest to bare metal",
+            "overhead: guest / bare metal")
+    rows = {}
     for column, workload, rate, here, bare, certain in derive.recording(data):
-        apart = f"{here / bare:.2f}" if certain else "<span class=off>in the noise</span>"
-        rows.append((f"{derive.NAMES[column]}: {workload}, {rate} Hz", f"{here:.3f} %", f"{bare:.3f} %",
-                     apart))
+        apart, part = derive.beside_bare(here, bare)
+        rows.setdefault(column, []).append(
+            (f"{workload}, {rate} Hz", f"{here:.3f} %", f"{bare:.3f} %", f"{apart:+.2f} %",
+             f"{part:.2f}" if certain else "<span class=off>in the noise</span>"))
     if not rows:
         return ""
-    text = ("<h2>perf record in a guest beside bare metal</h2><p class=how>How much longer a workload takes "
-            "under perf record than without, each compared with its own machine. The last column is the "
-            "guest's overhead divided by bare metal's: below 1, sampling in the guest is cheaper than on "
-            "bare metal. <i>In the noise</i>: the overhead is less than three times what parts of one run lie "
-            "apart.</p><details><summary>All rates and workloads</summary>" +
-            html_table(("where", "overhead", "on bare metal", "ratio"), rows) + "</details>")
+    text = ("<h2>perf record in a guest beside bare metal</h2><p class=how>How much more is executed for a "
+            "workload under perf record than without it, each compared with its own machine, and two ways to "
+            "set the guest beside bare metal: how far its ratio of work with perf to work without is from bare "
+            "metal's ratio, and what part of bare metal's overhead its overhead is (below 1: cheaper). <i>In the "
+            "noise</i>: the overhead is less than three times what parts of one run lie apart.</p>")
+    for column, lines in rows.items():
+        text += (f"<details{' open' if column == 'ssccfg' else ''}><summary>{derive.NAMES[column]}</summary>" +
+                 html_table(head, lines) + "</details>")
     counted = [c for c in derive.present(data, "linux", tuple(derive.NAMES))
                if derive.samples(data, f"linux/{c}", "record-1000") is not None]
     rates = [r for r in (100, 1000, 10000)
@@ -139,4 +160,4 @@ def report(data):
     """The whole file."""
     return ("<!DOCTYPE html>\n<html lang=en><meta charset=utf-8><title>What a virtual PMU costs</title>"
             f"<style>{STYLE}</style>\n<h1>What a virtual PMU costs</h1>" + INTRODUCTION +
-            questions(data) + pictures(data) + sampling(data) + tables(data) + how_made(data) + "</html>\n")
+            questions(data) + WORDS + pictures(data) + sampling(data) + tables(data) + how_made(data) + "</html>\n")

@@ -14,6 +14,7 @@ from benchlib import derive, guests  # noqa: E402
 # Told apart by people who do not see colours alike, and by their marks.
 COLOURS = {"bare": "#444444", "opensbi": "#444444", "ssccfg": "#0072b2", "sbi": "#e69f00",
            "kvm-6.12": "#cc79a7", "kvm-new": "#882255"}
+CONDITIONS = {"alone": "without perf", "stat-2": "under perf stat", "record-1000": "under perf record, 1 kHz"}
 MARKS = {"bare": "s", "ssccfg": "o", "sbi": "D", "kvm-6.12": "^", "kvm-new": "v"}
 plt.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
                      "axes.grid": True, "grid.alpha": 0.3, "svg.hashsalt": "tally",
@@ -28,7 +29,13 @@ def image(figure):
     return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 
-def bars(axes, rows, columns, value, log=False, label="{:,.0f}"):
+def legend_above(figure, handles, labels, columns):
+    """A legend that lies on no line, in so many columns; the empty title keeps the place for it."""
+    figure.suptitle("\n" * -(-len(labels) // columns), fontsize=8)
+    figure.legend(handles, labels, fontsize=8, loc="upper center", ncols=columns, frameon=False)
+
+
+def bars(axes, rows, columns, value, log=False, label="{:,.0f}", legend=True):
     """Groups of horizontal bars, the first row on top. value(row, column): a number or None."""
     height = 0.8 / len(columns)
     for i, column in enumerate(columns):
@@ -46,8 +53,11 @@ def bars(axes, rows, columns, value, log=False, label="{:,.0f}"):
     axes.grid(axis="y", visible=False)
     if log:
         axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(matplotlib.ticker.StrMethodFormatter("{x:,.0f}"))
+    if not legend:
+        return
     handles = [plt.Rectangle((0, 0), 1, 1, color=COLOURS[column]) for column in columns]
-    axes.legend(handles, [derive.NAMES[column] for column in columns], fontsize=8, loc="lower right")
+    legend_above(axes.figure, handles, [derive.NAMES[column] for column in columns], len(columns))
 
 
 CALLS = ("base", "read-direct", "read-trapped", "config-same", "config-other", "start", "stop",
@@ -92,7 +102,9 @@ def rates(data):
         axes.set_title(workload)
         axes.set_xticks(guests.RATES, ["100 Hz", "1 kHz", "10 kHz"])
         axes.minorticks_off()
-    all_axes[0].set_ylabel("percent longer than without perf")
+        axes.margins(x=0.12)
+        axes.set_xlabel("samples a second")
+    all_axes[0].set_ylabel("percent more work than without perf")
     all_axes[0].yaxis.set_major_formatter(matplotlib.ticker.FuncFormatter(lambda y, _: f"{y:g}"))
     all_axes[0].legend(fontsize=8)
     return figure
@@ -127,7 +139,7 @@ def scaling(data):
     columns = [c for c in ("ssccfg", "sbi") if len(derive.per_guest(data, c, "compute/alone")) > 1]
     if not columns or 1 not in derive.per_guest(data, columns[0], "compute/alone"):
         return None
-    figure, all_axes = plt.subplots(1, 2, figsize=(10, 3.8))
+    figure, all_axes = plt.subplots(1, 2, figsize=(10, 4.4))
     for axes, workload in zip(all_axes, ("compute", "pipe")):
         base = derive.per_guest(data, columns[0], f"{workload}/alone")[1]
         for column in columns:
@@ -135,13 +147,13 @@ def scaling(data):
                 points = derive.per_guest(data, column, f"{workload}/{condition}")
                 axes.plot(list(points), [100 * (y - base) / base for y in points.values()], style,
                           marker=MARKS[column], color=COLOURS[column],
-                          label=f"{derive.NAMES[column]}, {condition}")
+                          label=f"{derive.NAMES[column]}, {CONDITIONS[condition]}")
         axes.set_xscale("log", base=2)
         axes.set_xticks((1, 2, 4, 8), ("1", "2", "4", "8"))
         axes.set_title(workload)
         axes.set_xlabel("guests on the hart, all doing the same")
-    all_axes[0].set_ylabel("percent dearer for each guest\nthan one guest without perf")
-    all_axes[0].legend(fontsize=8)
+    all_axes[0].set_ylabel("percent more instructions for each guest\nthan for one guest without perf")
+    legend_above(figure, *all_axes[0].get_legend_handles_labels(), len(columns))
     return figure
 
 
@@ -158,12 +170,10 @@ def three_way(data):
         bars(axes, rows, columns,
              lambda row, c, condition=condition: derive.percent_more(
                  data, f"linux/{c}", f"{row}/{condition}", "linux/bare", f"{row}/{condition}"),
-             label="{:+.1f} %")
-        axes.set_title({"alone": "alone", "stat-2": "under perf stat",
-                        "record-1000": "under perf record, 1 kHz"}[condition])
+             label="{:+.1f} %", legend=axes is all_axes[0])
+        axes.set_title(CONDITIONS[condition])
         axes.margins(x=0.25)
         if axes is not all_axes[0]:
-            axes.get_legend().remove()
             axes.invert_yaxis()
     figure.supxlabel("percent more instructions than on bare metal under the same condition", fontsize=10)
     return figure

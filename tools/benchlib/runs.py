@@ -222,14 +222,10 @@ def carry_out(name, which, timeout, keep=None):
 
 
 def print_one(name, which, timeout):
-    """The same as a line of JSON, for whoever started this process, and in a file, so that what a
-    longer set has found is not lost if it is interrupted."""
+    """The same as a line of JSON, for whoever started this process, with the versions of all that had
+    a part in it, since this may be another machine."""
     found = carry_out(name, which, timeout)
-    folder = os.path.join(machine.BUILD, "bench", which)
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, name.replace("/", "-") + ".json"), "w", encoding="utf-8") as file:
-        json.dump(found, file)
-    print(json.dumps(found), flush=True)
+    print(json.dumps({**found, "versions": machine.versions()}), flush=True)
     return 1 if "failure" in found else 0
 
 

@@ -3,6 +3,8 @@
 
 import json
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -52,6 +54,45 @@ def minutes(seconds):
     return "%d s" % seconds if seconds < 90 else "%d min" % round(seconds / 60)
 
 
+def judged(result, ours):
+    """A run's result without its versions; a failure if they are not the same as here. What differs
+    between two machines is in the figures, too, and nobody could tell."""
+    result = dict(result)
+    theirs = result.pop("versions", {})
+    # The first draws the report only, the second is in the figures of one host.
+    no_matter = {"matplotlib"} | (set() if result["name"].endswith("kvm-new") else {machine.NEWER})
+    for what in sorted((ours.keys() | theirs.keys()) - no_matter):
+        if ours.get(what) != theirs.get(what) and "failure" not in result:
+            result["failure"] = "%s is %s there and %s here" % (what, theirs.get(what), ours.get(what))
+    return result
+
+
+def keep(result, which):
+    """Writes a result by itself, so that what a longer set has found is not lost if it is interrupted."""
+    folder = os.path.join(machine.BUILD, "bench", which)
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, result["name"].replace("/", "-") + ".json")
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(result, file)
+
+
+def prepare(todo, sshlogin):
+    """Makes what several runs want, by one, here and on each of the other machines."""
+    targets = sorted({target for run in todo for target in runs.TARGETS[run.part]})
+    newest = any(run.name.endswith("kvm-new") for run in todo)
+    machine.make(*targets)
+    if newest:
+        kvm.prepare("kvm-new")
+    if not sshlogin:
+        return
+    command = shlex.join(["make", "-s", *targets]) + (" && tools/peer-kernel" if newest else "")
+    done = subprocess.run(["parallel", "--will-cite", "--nonall", "--tag", "--workdir", machine.TOP,
+                           "--sshlogin", sshlogin, command], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise machine.Failure("a machine of --sshlogin is not ready: it needs this repository in %s, and "
+                              "`make setup`\n%s" % (machine.TOP, done.stdout + done.stderr))
+
+
 def all_of(todo, args):
     """({name: result}, {name: result of the second time})"""
     again = twice(todo, args.repeat)
@@ -59,11 +100,12 @@ def all_of(todo, args):
     # The longest first, so that no core is idle at the end.
     labels.sort(key=lambda pair: -runs.cost(pair[1], args.set))
     jobs = args.jobs or os.cpu_count() or 1
-    # What several runs want is made before, by one.
-    machine.make(*sorted({target for run in todo for target in runs.TARGETS[run.part]}))
-    if any(run.name.endswith("kvm-new") for run in todo):
-        kvm.prepare("kvm-new")
-    progress = Progress({label: runs.cost(run, args.set) for label, run in labels}, jobs)
+    machines = args.sshlogin.count(",") + 1 if args.sshlogin else 1
+    if not shutil.which("parallel"):
+        raise machine.Failure("no GNU parallel; `make setup` installs it")
+    prepare(todo, args.sshlogin)
+    ours = machine.versions()
+    progress = Progress({label: runs.cost(run, args.set) for label, run in labels}, jobs * machines)
     first, second = {}, {}
     command = ["parallel", "--will-cite", "--jobs", str(jobs), "--line-buffer", "--workdir", machine.TOP]
     if args.sshlogin:
@@ -71,23 +113,21 @@ def all_of(todo, args):
     command += ["tools/bench", "--set", args.set, "--timeout", str(args.timeout), "--one", "{}", ":::"]
     # GNU parallel prints each process's line when it is whole; the same name twice is no matter.
     names = [run.name for _, run in labels]
-    try:
-        with subprocess.Popen(command + names, text=True, cwd=machine.TOP, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE) as process:
-            try:
-                for line in process.stdout:
-                    result = json.loads(line)
-                    name = result["name"]
-                    where, label = (second, AGAIN + name) if name in first else (first, name)
-                    where[name] = result
-                    progress.ended(label, result)
-            except BaseException:
-                # Once: start no more; twice: end those that run.
-                process.terminate()
-                process.terminate()
-                raise
-    except FileNotFoundError as error:
-        raise machine.Failure("no GNU parallel; `make setup` installs it") from error
+    with subprocess.Popen(command + names, text=True, cwd=machine.TOP, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE) as process:
+        try:
+            for line in process.stdout:
+                result = judged(json.loads(line), ours)
+                keep(result, args.set)
+                name = result["name"]
+                where, label = (second, AGAIN + name) if name in first else (first, name)
+                where[name] = result
+                progress.ended(label, result)
+        except BaseException:
+            # Once: start no more; twice: end those that run.
+            process.terminate()
+            process.terminate()
+            raise
     lost = {run.name for run in todo} - first.keys()
     if lost:
         raise machine.Failure("no result of " + ", ".join(sorted(lost)))

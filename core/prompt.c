@@ -23,7 +23,7 @@ static const char *const help[] = {
     "observed [NUMBER]: what has been counted; unobserve [NUMBER]: the last of it",
     "  vms, exits, pmu, trace and these with --json: one object a line",
     "top [SECONDS]: what goes on, each 2 seconds, until a key is pressed",
-    "start VM, stop VM, restart VM",
+    "start VM, stop VM, restart VM; poweroff: stops all, then the machine",
     "move VM VCPU HART: to another of the harts that it may run on",
     "exit, or Ctrl-T twice: back to the guest",
     NULL,
@@ -38,17 +38,6 @@ static const struct {
     {"pmu", prompt_pmu},
 };
 
-static const struct {
-	const char *name;
-	char key; /* behind Ctrl-T, for the VM in focus */
-	bool (*act)(struct vm *vm);
-	const char *done, *idle;
-} acts[] = {
-    {"start", 'g', vm_start, "is being started", "runs already"},
-    {"stop", 's', vm_stop, "is being stopped", "is off already"},
-    {"restart", 'r', vm_restart, "is being restarted", ""},
-};
-
 /* What is left of a command. Only the parts that belong to it mean anything. */
 static struct job {
 	char text[CONSOLE_COMMAND_BYTES + 1];
@@ -57,6 +46,7 @@ static struct job {
 	prompt_line_fn *table;    /* NULL: none; ... */
 	struct prompt_walk walk;  /* ... and how far it is */
 	const char *const *lines; /* NULL: none */
+	bool power_off;           /* to do when the answer has been given */
 	uint32_t top_seconds;     /* 0: this is no `top` */
 	uint32_t top_lines;       /* written so far */
 	uint32_t top_again;       /* that is a whole screen of it: so many lines are replaced */
@@ -160,30 +150,16 @@ static bool take_trace(struct job *job, const char *option, const char *name, ch
 	return true;
 }
 
-static void act_on(struct vm *vm, uint32_t i, char *line)
-{
-	(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s %s", vm->config->name,
-	                     acts[i].act(vm) ? acts[i].done : acts[i].idle);
-}
-
-void prompt_life_key(struct vm *vm, char key, char line[PROMPT_LINE_BYTES])
-{
-	for (uint32_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
-		if (acts[i].key == key)
-			act_on(vm, i, line);
-	}
-}
-
-static void act(struct job *job, uint32_t i, const char *name, char *line)
+static void take_life(struct job *job, const struct life_act *act, const char *name, char *line)
 {
 	struct vm *vm = vm_named(name);
 
 	if (vm) {
-		act_on(vm, i, line);
+		prompt_life(act, vm, line);
 		return;
 	}
 	job->status = PROMPT_FAILED;
-	(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s: no VM is called \"%s\"", acts[i].name,
+	(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s: no VM is called \"%s\"", job->text,
 	                     name);
 }
 
@@ -244,6 +220,7 @@ static bool understand(struct job *job, char *line)
 	const char *argument = word(&at);
 	const char *third = word(&at);
 	const char *fourth = word(&at);
+	const struct life_act *act = prompt_life_named(name);
 	bool more = *third != '\0';
 
 	if (strcmp(name, "trace") == 0 && *fourth == '\0')
@@ -262,11 +239,15 @@ static bool understand(struct job *job, char *line)
 		if (strcmp(tables[i].name, name) == 0)
 			return take_table(job, i, argument, line);
 	}
-	for (uint32_t i = 0; !more && i < sizeof(acts) / sizeof(acts[0]); i++) {
-		if (strcmp(acts[i].name, name) == 0) {
-			act(job, i, argument, line);
-			return true;
-		}
+	if (act && !more) {
+		take_life(job, act, argument, line);
+		return true;
+	}
+	if (strcmp(name, "poweroff") == 0 && *argument == '\0') {
+		job->power_off = true;
+		(void)tally_snprintf(line, PROMPT_LINE_BYTES,
+		                     "all VMs are being stopped, then the machine goes off");
+		return true;
 	}
 	if (*name == '\0' && job->status == PROMPT_OK)
 		return false;
@@ -293,6 +274,8 @@ bool prompt_line(enum prompt_asker asker, char line[PROMPT_LINE_BYTES])
 		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s", *job->lines++);
 		return true;
 	}
+	if (job->power_off)
+		prompt_power_off();
 	if (!job->table)
 		return false;
 	if (job->walk.vm >= n_vms) {

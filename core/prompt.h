@@ -85,8 +85,14 @@ void prompt_rates(enum prompt_asker asker, const struct vcpu *vcpu, struct promp
 enum prompt_status prompt_move(struct vm *vm, const char *vcpu, const char *hart,
                                char line[PROMPT_LINE_BYTES]);
 
-/* What `start`, `stop` and `restart` do, by their keys 'g', 's', 'r'; and their line. */
+/* core/prompt_life.c: `start`, `stop` and `restart`; NULL: the command is none of them. What one does to
+ * a VM, and its line; by its key 'g', 's' or 'r', too. */
+struct life_act;
+const struct life_act *prompt_life_named(const char *command);
+void prompt_life(const struct life_act *act, struct vm *vm, char line[PROMPT_LINE_BYTES]);
 void prompt_life_key(struct vm *vm, char key, char line[PROMPT_LINE_BYTES]);
+/* `poweroff`: all VMs end for good, then the machine. */
+void prompt_power_off(void);
 
 static inline const struct vcpu *prompt_vcpu(const struct prompt_walk *walk)
 {

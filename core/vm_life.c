@@ -13,7 +13,7 @@
 /* Who has run for so long is no member of a row of restarts. */
 #define GOOD_LIFE_S 60UL
 
-enum command { COMMAND_NONE, COMMAND_START, COMMAND_STOP, COMMAND_RESTART };
+enum command { COMMAND_NONE, COMMAND_START, COMMAND_STOP, COMMAND_RESTART, COMMAND_POWER_OFF };
 
 static atomic_uint vms_on, vms_failed;
 
@@ -61,6 +61,11 @@ bool vm_restart(struct vm *vm)
 	return true;
 }
 
+void vm_power_off(struct vm *vm)
+{
+	command(vm, COMMAND_POWER_OFF);
+}
+
 void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *failure,
             uint64_t value)
 {
@@ -103,6 +108,7 @@ static bool wants_another(const struct vm *vm)
 	case VM_END_FAILED:
 		return vm->config->restart != VM_RESTART_NEVER;
 	case VM_END_STOP:
+	case VM_END_POWER_OFF:
 		return false;
 	default:
 		return vm->config->restart == VM_RESTART_ALWAYS;
@@ -114,7 +120,8 @@ static void judge(struct vm *vm)
 {
 	struct vm_life *life = &vm->life;
 	uint64_t age = csr_read(CSR_TIME) - life->begun;
-	bool by_user = vm->end.why == VM_END_STOP || vm->end.why == VM_END_RESTART;
+	bool by_user = vm->end.why == VM_END_STOP || vm->end.why == VM_END_RESTART ||
+	               vm->end.why == VM_END_POWER_OFF;
 
 	if (by_user || age >= platform.timebase * GOOD_LIFE_S)
 		life->restarts = 0;
@@ -157,6 +164,11 @@ static void leave_for_good(struct vm *vm)
 		power_off();
 }
 
+static enum vm_end end_of_stop(enum command c)
+{
+	return c == COMMAND_STOP ? VM_END_STOP : VM_END_POWER_OFF;
+}
+
 /* A command that came while the VM was not running. */
 static enum command take_command(struct vm *vm)
 {
@@ -164,10 +176,10 @@ static enum command take_command(struct vm *vm)
 
 	if (c == COMMAND_NONE)
 		return c;
-	vm->life.again = c != COMMAND_STOP;
+	vm->life.again = c == COMMAND_START || c == COMMAND_RESTART;
 	vm->life.restarts = 0;
-	if (c == COMMAND_STOP)
-		vm->end.why = VM_END_STOP;
+	if (!vm->life.again)
+		vm->end.why = end_of_stop(c);
 	return c;
 }
 
@@ -213,6 +225,7 @@ bool vm_life_work(struct vm *vm)
 			return true;
 		}
 		atomic_store(&vm->state, VM_OFF);
+		leave_for_good(vm);
 		return false;
 	case VM_LOADING:
 		if (vm_load_slice(vm))
@@ -254,13 +267,14 @@ static void end_by_command(struct vm *vm)
 
 	if (c == COMMAND_NONE || c == COMMAND_START)
 		return;
-	vm_end(vm, NULL, c == COMMAND_STOP ? VM_END_STOP : VM_END_RESTART, NULL, 0);
+	vm_end(vm, NULL, c == COMMAND_RESTART ? VM_END_RESTART : end_of_stop(c), NULL, 0);
 	pcpu_mail_again(this_pcpu(), 0);
 }
 
 void vm_life_serve(struct vm *vm)
 {
 	struct vcpu *lead = vm->vcpus[0];
+	enum command c;
 
 	switch (state_of(vm)) {
 	case VM_RUNNING:
@@ -278,18 +292,21 @@ void vm_life_serve(struct vm *vm)
 		(void)take_command(vm);
 		break;
 	case VM_LOADING:
+		c = take_command(vm);
 		/* Half of it may be there. */
-		if (take_command(vm) == COMMAND_STOP) {
+		if (c == COMMAND_STOP || c == COMMAND_POWER_OFF) {
 			vm_load_begin(vm);
 			atomic_store(&vm->state, VM_CLEARING);
 		}
 		break;
 	case VM_OFF:
 		(void)take_command(vm);
-		if (!vm->life.again)
-			break;
-		start_loading(vm);
-		sched_work(lead);
+		if (vm->life.again) {
+			start_loading(vm);
+			sched_work(lead);
+		} else {
+			leave_for_good(vm);
+		}
 		break;
 	}
 }

@@ -37,6 +37,7 @@ enum vm_end {
 	VM_END_FAILED,
 	VM_END_STOP, /* the user's */
 	VM_END_RESTART,
+	VM_END_POWER_OFF, /* the user's, who does not want the machine either */
 };
 
 /* What a vcpu was when its VM failed last. */
@@ -67,6 +68,8 @@ struct vm_life {
 bool vm_start(struct vm *vm);
 bool vm_stop(struct vm *vm);
 bool vm_restart(struct vm *vm);
+/* Stops it for good: as if it had ended by itself, it does not keep the machine on. */
+void vm_power_off(struct vm *vm);
 
 const char *vm_state_name(const struct vm *vm);
 

@@ -139,6 +139,15 @@ def test_each_exit_status(running, tmp_path):
     assert run.ctl("vms")[0] == 4
 
 
+def test_power_off(running):
+    """The answer comes before the end."""
+    run = running({"alpha": FOREVER, "beta": FOREVER})
+    assert run.ctl("poweroff") == (
+        0, ["all VMs are being stopped, then the machine goes off"], [])
+    run.read_until(None)
+    assert run.process.wait() == harness.OK and "all VMs ended" in run.console
+
+
 def test_nobody_reads_the_screen(running):
     """A terminal that takes nothing more, while a guest floods it: programs are answered."""
     run = running({"alpha": "kind=chatter lines=100000 by=uart", "beta": FOREVER})

@@ -218,6 +218,23 @@ def test_stop_start_restart(boot):
     screen.expect("tally: beta is off already\r+\n")
 
 
+def test_power_off(boot):
+    """Who runs is stopped first, whatever its policy, and who is off already does not keep the machine
+    on."""
+    guests = {"alpha": "kind=busy ticks=100000000000", "beta": "kind=busy ticks=100000000000"}
+    screen = boot("ssccfg", text=bare_guests.tree(guests, properties='restart = "always";'))
+    prompt = Prompt(screen)
+    assert prompt.ask("poweroff now") == ["no such command; help lists those that there are"]
+    screen.send("stop beta\r")
+    screen.expect("tally: vm beta: stopped")
+    while prompt.objects("vms")[1]["state"] != "off":
+        pass
+    screen.send("poweroff\r")
+    screen.expect("tally: all VMs are being stopped, then the machine goes off")
+    text = to_the_end(screen)
+    assert text.count("tally: vm alpha: stopped") == text.count("tally: vm beta: stopped") == 1
+
+
 def test_top(boot):
     """Drawn anew in its own place each second until a key is pressed, and that key is no command."""
     names = ("alpha-345678901", "alpha-345678902")  # as long as they may be
@@ -269,8 +286,9 @@ def test_several_harts(boot):
         pass
     screen.send("\x142")
     screen.expect("input goes to beta")
-    screen.send("\x01x")
-    screen.expect(pexpect.EOF)
+    screen.send("\x14:poweroff\r")
+    text = to_the_end(screen)
+    assert all(text.count(f"tally: vm {name}: stopped") == 2 for name in guests)
 
 
 def test_editing_and_a_burst(boot):

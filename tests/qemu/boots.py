@@ -40,12 +40,13 @@ ROAMING = tuple(p for p in PLACEMENTS if any(" " in harts for v in p[1:] for har
 
 SCRIPT = """
 test $(nproc) = {vcpus} || echo wrong nproc
-/test/stress {rounds} & first=$!
+/test/stress {rounds} > /tmp/stress & first=$!
 perf stat -x, -e instructions:u work 1000000 2>&1
 last=$(({vcpus} - 1))
 taskset $((1 << last)) perf record -q -e cycles:u -c 1000000 -o /tmp/data work 100000000 2>&1
 perf report -i /tmp/data -D 2>/dev/null | grep -c PERF_RECORD_SAMPLE | sed 's/^/samples /'
 wait $first || echo stress failed
+cat /tmp/stress
 echo all done
 """
 

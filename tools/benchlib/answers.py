@@ -31,7 +31,7 @@ def profiling_two(data):
     more = derive.percent_more(data, "linux/ssccfg-trap", "pipe/record-1000",
                                "linux/ssccfg", "pipe/record-1000")
     if more is not None:
-        text += " Trapped reads would add %.2f %% to the pipe." % more
+        text += " With trapped reads the pipe executes %+.2f %%." % more
     return text
 
 

@@ -42,7 +42,7 @@ def test_counts(lines):
 def test_nothing_below_the_guest_is_counted(lines):
     for event in ("0x1", "0x2"):
         assert (f"count event {event}: two reads 16, with an SBI call between 26, "
-                "with an illegal instruction between 156") in lines
+                "with an illegal instruction between 158") in lines
 
 
 def test_overflow_is_exact(lines):

@@ -150,7 +150,8 @@ static bool take_trace(struct job *job, const char *option, const char *name, ch
 	return true;
 }
 
-static void take_life(struct job *job, const struct life_act *act, const char *name, char *line)
+static void take_life(struct job *job, const struct life_act *act, const char *command,
+                      const char *name, char *line)
 {
 	struct vm *vm = vm_named(name);
 
@@ -159,8 +160,7 @@ static void take_life(struct job *job, const struct life_act *act, const char *n
 		return;
 	}
 	job->status = PROMPT_FAILED;
-	(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s: no VM is called \"%s\"", job->text,
-	                     name);
+	(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s: no VM is called \"%s\"", command, name);
 }
 
 static void take_move(struct job *job, const char *name, const char *vcpu, const char *hart,
@@ -240,7 +240,7 @@ static bool understand(struct job *job, char *line)
 			return take_table(job, i, argument, line);
 	}
 	if (act && !more) {
-		take_life(job, act, argument, line);
+		take_life(job, act, name, argument, line);
 		return true;
 	}
 	if (strcmp(name, "poweroff") == 0 && *argument == '\0') {

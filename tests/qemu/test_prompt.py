@@ -189,6 +189,7 @@ def test_stop_start_restart(boot):
         assert len(prompt.ask(wrong)) == 1, wrong
     assert prompt.ask("stop gamma") == ['stop: no VM is called "gamma"']
     assert prompt.ask("stop") == ['stop: no VM is called ""']
+    assert prompt.ask("  stop  gamma") == ['stop: no VM is called "gamma"']
     assert prompt.ask("start beta") == ["beta runs already"]
 
     screen.send("stop beta\r")

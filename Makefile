@@ -126,7 +126,7 @@ $(foreach t,$(HOST_TESTS),$(eval $(call host_program,$(t))))
 
 # --- Tests --------------------------------------------------------------------------------
 GUESTS ?=
-.PHONY: guests test test-host test-qemu check
+.PHONY: guests test test-host test-qemu test-long check
 guests: $(GUESTS)
 
 test-host: $(HOST_BIN)
@@ -138,7 +138,12 @@ TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n : 4)))
 test-qemu: all guests
 	$(Q)mkdir -p $(B)/test
 	$(Q)$(PYTHON) -m pytest -p no:cacheprovider -v --durations=5 \
-		-n $(TEST_JOBS) --dist loadscope $(if $(T),-k '$(T)') tests/qemu
+		-n $(TEST_JOBS) --dist loadscope -m '$(MARKS)' $(if $(T),-k '$(T)') tests/qemu
+
+# Tests that are marked `long`: the same claims with more seeds, boots or time.
+MARKS ?= not long
+test-long: MARKS := long
+test-long: test-qemu
 
 # What SBI PMU calls cost. BENCH='--against tests/bench/calls.json' tells what has grown.
 .PHONY: bench-calls
@@ -189,6 +194,7 @@ help:
 	@echo "  test        check, test-host and test-qemu"
 	@echo "  test-host   unit tests on this machine, under ASan and UBSan; host-NAME runs one"
 	@echo "  test-qemu   tests on QEMU (T=EXPRESSION selects, TEST_JOBS=2 at once)"
+	@echo "  test-long   the longer forms of these tests (T=EXPRESSION selects)"
 	@echo "  fuzz        coverage-guided fuzzers, FUZZ_SECONDS=60 each; fuzz-replay: their corpus only"
 	@echo "  coverage    lines and branches of vpmu/ that the host tests reach"
 	@echo "  bench       what the virtual PMU costs, on OpenSBI, Tally and KVM: table and report"

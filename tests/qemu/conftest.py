@@ -9,6 +9,10 @@ import pytest
 import harness
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: left to `make test-long`")
+
+
 @pytest.fixture
 def tally(tmp_path):
     """boot(VMS, ...) -> harness.Result: boots a VM tree and waits for its end. VMS is the path of

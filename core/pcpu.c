@@ -74,7 +74,6 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend);
 	if (pcpu->hpm.fixed)
 		pcpu->counts_a_tick = counts_a_tick();
-	pcpu->registers_of = pcpu;
 	pcpu->vec_bytes = isa & BIT(ISA_V) ? vec_probe() : 0;
 	fw_events_init(&pcpu->fw_events);
 	/* LCOFI stays enabled while a guest runs: a masked physical one would steal the guest's

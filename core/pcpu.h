@@ -38,9 +38,8 @@ struct pcpu {
 	uint64_t counts_a_tick;    /* of host time, at most */
 	uint64_t slice, slice_end; /* how long a turn is, when this one ends; host time */
 	uint64_t alone;            /* so much later one ends whose vcpu nobody else waits for */
-	const void
-	    *registers_of;  /* whose FP and vector registers it holds: a vcpu's, nobody's (NULL:
-	                           * zeroes), or who knows (itself). See core/vcpu_registers.h */
+	/* Whose FP and vector registers it holds, NULL: nobody's. See core/vcpu_registers.h */
+	struct vcpu *registers_of;
 	uint64_t vec_bytes; /* in a vector register; 0: guests have none */
 	bool suspect;       /* exceptions of the guest come to HS */
 	bool unmask_traps;  /* hvictl.VTI: see core/vs_interrupts.h */

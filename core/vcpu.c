@@ -75,7 +75,6 @@ void vcpu_put(struct vcpu *vcpu)
 	if (vcpu->fw.watched)
 		vcpu_fw_put(vcpu);
 	vs_state_put(&vcpu->vs, &vcpu->home->vs_has);
-	vcpu_registers_put(vcpu);
 	vcpu->home->current = NULL;
 }
 

@@ -73,9 +73,9 @@ struct vcpu {
 	struct vcpu_fw fw;
 	struct vpmu pmu;
 	struct vs_state vs;
-	const void *registers; /* itself: fp[] and *vec hold something; NULL: zeroes are as good */
 	struct vcpu_lcofi lcofi;
-	struct vec_image *vec; /* NULL: the VM has no V. Constant after boot */
+	/* Of no meaning while the home hart holds them, see core/vcpu_registers.h. */
+	struct vec_image *vec; /* NULL: the VM has no V. The pointer is constant after boot */
 	uint64_t fp[33];
 	struct vcpu_observers observers;
 };

@@ -2,6 +2,7 @@
 /* Why a guest left VS/VU, and who deals with it. */
 #include "arch/riscv/csr.h"
 #include "arch/riscv/trap.h"
+#include "core/long_call.h"
 #include "core/mmio.h"
 #include "core/sched.h"
 #include "core/trace.h"
@@ -76,8 +77,11 @@ struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
 	}
 
 	sched_check_mail();
-	if (*pcpu_pending(pcpu))
+	if (*pcpu_pending(pcpu)) {
 		vcpu = sched_next();
+		if (vcpu->call.slice)
+			vcpu = long_call_finish(vcpu);
+	}
 	vs_interrupts_settle();
 	if (vcpu->hart_flags)
 		vm_overflow_show(vcpu);

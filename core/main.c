@@ -9,6 +9,7 @@
 #include "core/boot_report.h"
 #include "core/hart_kind.h"
 #include "core/log.h"
+#include "core/long_call.h"
 #include "core/page_alloc.h"
 #include "core/panic.h"
 #include "core/platform.h"
@@ -98,6 +99,8 @@ static _Noreturn void run(struct pcpu *pcpu)
 	sched_check_mail();
 	struct vcpu *vcpu = sched_next();
 
+	if (vcpu->call.slice) /* It has moved here. */
+		vcpu = long_call_finish(vcpu);
 	pcpu->stay_start = csr_read(CSR_INSTRET);
 	enter_guest(&vcpu->ctx);
 }

@@ -13,6 +13,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/sbi_spec.h"
 #include "arch/riscv/vs_state.h"
+#include "core/long_call.h"
 #include "core/observe.h"
 #include "core/pcpu.h"
 #include "core/vcpu_fw.h"
@@ -68,8 +69,9 @@ struct vcpu {
 	/* See core/trap_loop.h. */
 	bool suspect;
 	uint32_t traps_in_row;
-	uint64_t timer; /* without Sstc: host time of the guest's timer, ~0: off */
-	uint64_t moves; /* to another hart, so far */
+	uint64_t timer;        /* without Sstc: host time of the guest's timer, ~0: off */
+	uint64_t moves;        /* to another hart, so far */
+	struct long_call call; /* that goes on; slice NULL: none */
 	struct vcpu_fw fw;
 	struct vpmu pmu;
 	struct vs_state vs;

@@ -70,6 +70,8 @@ static void configure(struct vpmu *v, struct vpmu_place place, const struct vpmu
 	}
 	c->hctr = place.hctr.idx;
 	v->hctr[place.hctr.idx].users |= bit;
+	/* If the counter of its index is not among its users, it may hold what that one has counted. */
+	v->shown &= ~bit64(place.hctr.idx) | v->hctr[place.hctr.idx].users;
 	vpmu_note_solo(v, place.hctr);
 }
 
@@ -127,6 +129,7 @@ static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 		/* What the hardware may hold meanwhile is not what this one counts. */
 		if ((vpmu_hw_lctrs(v) & bit) != 0 && !vpmu_is_used(v, hctr)) {
 			v->owned &= ~bit64(hctr.idx);
+			v->shown &= ~bit64(hctr.idx);
 			vpmu_note_event(v, hctr, &former->event);
 		}
 		configure(v, (struct vpmu_place){lctr, hctr}, &former->event);
@@ -147,6 +150,7 @@ bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
 	uint64_t bit = bit64(hctr.idx);
 
 	v->owned &= ~bit;
+	v->shown &= ~bit;
 	if (!vpmu_port_prepare(hctr, event))
 		return false;
 	v->owned |= bit;
@@ -172,7 +176,6 @@ static bool prepare(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *ev
 	if (vpmu_holds(v, hctr, event) ||
 	    (v->hctr[hctr.idx].users != 0 && vpmu_event_equal(&v->hctr[hctr.idx].event, event)))
 		return true;
-	v->shown &= ~bit;
 	/* Nothing may pend while the port works. */
 	flagged = vpmu_take_overflows(v);
 	vpmu_apply(v, flagged, vpmu_end_observers(v, hctr), 0);
@@ -259,7 +262,7 @@ static inline struct sbi_ret take_home(struct vpmu *v, uint32_t idx, unsigned lo
 	v->hctr[idx].users = bit64(idx);
 	vpmu_note_solo(v, (hctr_t){idx});
 	if ((config_flags & SBI_PMU_CFG_FLAG_CLEAR_VALUE) != 0)
-		c->value = 0;
+		clear_value(v, (lctr_t){idx});
 	return vpmu_result(SBI_SUCCESS, idx);
 }
 

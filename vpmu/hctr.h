@@ -154,7 +154,7 @@ static inline void vpmu_run(struct vpmu *v, uint64_t hctrs)
 /* Tells the port which counters are direct, where that changed. */
 static inline void vpmu_update_direct(struct vpmu *v)
 {
-	uint64_t direct = v->shown & v->openable;
+	uint64_t direct = v->shown & v->configured & v->openable;
 
 	if (direct != v->direct) {
 		v->direct = direct;

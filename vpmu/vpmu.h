@@ -133,8 +133,8 @@ struct vpmu {
 	uint64_t armed;  /* part of active or parked: will raise LCOFI and has not yet */
 	uint64_t
 	    owned; /* the hardware holds its event for this vcpu, and nobody touched it since */
-	/* Part of owned: it reads what the lctr of its index reads, which runs if and only if it
-	 * does. */
+	/* Part of owned: it reads what the lctr of its index reads, configured or not, which runs if and
+	 * only if it does. */
 	uint64_t shown;
 	uint64_t direct; /* what vpmu_port_set_direct() was told */
 	/* By what they were last made to hold: what a WFI in VS would count for other than itself;

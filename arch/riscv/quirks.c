@@ -67,9 +67,14 @@ bool quirk_wfi_recounts(void)
 
 void quirk_probe_unmask(void)
 {
-	bool at_once = vs_probe(0, BIT(IRQ_LCOFI), 0, BIT(IRQ_LCOFI));
+	const uint64_t lcofi = BIT(IRQ_LCOFI);
+	/* While anything pends for anybody QEMU looks at all interrupts at each instruction, which it
+	 * will not do for the guest. */
+	bool quiet = csr_read(CSR_SIP) == 0;
+	bool at_once =
+	    quiet && vs_probe(0, lcofi, 0, lcofi, SSTATUS_SIE) && vs_probe(0, lcofi, 0, lcofi, 0);
 	/* The AIA has VTI keep other interrupts from the guest: then it is no way out. */
-	bool others = vs_probe(BIT(IRQ_SSI), BIT(IRQ_VSSI), HVICTL_VTI, 0);
+	bool others = vs_probe(BIT(IRQ_SSI), BIT(IRQ_VSSI), HVICTL_VTI, 0, SSTATUS_SIE);
 
 	quirks.late_unmask = !at_once && others;
 }

@@ -89,8 +89,11 @@ void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt)
 	if (svpbmt)
 		henvcfg |= HENVCFG_PBMTE;
 	csr_write(CSR_HENVCFG, henvcfg);
-	if (sstc)
+	if (sstc) {
 		csr_write(CSR_VSTIMECMP, ~0UL);
+		/* What the firmware left there may be long over. */
+		csr_write(CSR_STIMECMP, ~0UL);
+	}
 }
 
 void vs_delegate(bool exceptions)

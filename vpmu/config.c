@@ -42,7 +42,7 @@ static bool counts(const struct vpmu *v, lctr_t lctr, const struct vpmu_hw_confi
 
 	if (vpmu_event_is_fw(event))
 		return c->event_idx == event->event_idx;
-	return c->event_idx == event->event_idx && vpmu_event_equal(&v->hctr[c->hctr].event, event);
+	return c->event_idx == event->event_idx && vpmu_event_equal(&v->event[c->hctr], event);
 }
 
 static struct sbi_ret config_running(struct vpmu *v, lctr_t lctr,
@@ -95,7 +95,7 @@ static struct former remember(const struct vpmu *v, lctr_t lctr)
 	};
 
 	if ((v->fw_lctrs & bit) == 0)
-		former.event = v->hctr[c->hctr].event;
+		former.event = v->event[c->hctr];
 	return former;
 }
 
@@ -103,7 +103,7 @@ void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *e
 {
 	uint64_t bit = bit64(hctr.idx);
 
-	v->hctr[hctr.idx].event = *event;
+	v->event[hctr.idx] = *event;
 	v->wfi &= ~bit;
 	v->retires[0] &= ~bit;
 	v->retires[1] &= ~bit;
@@ -174,7 +174,7 @@ static bool prepare(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *ev
 		return true;
 	}
 	if (vpmu_holds(v, hctr, event) ||
-	    (v->hctr[hctr.idx].users != 0 && vpmu_event_equal(&v->hctr[hctr.idx].event, event)))
+	    (v->hctr[hctr.idx].users != 0 && vpmu_event_equal(&v->event[hctr.idx], event)))
 		return true;
 	/* Nothing may pend while the port works. */
 	flagged = vpmu_take_overflows(v);
@@ -260,7 +260,10 @@ static inline struct sbi_ret take_home(struct vpmu *v, uint32_t idx, unsigned lo
 	c->event_idx = event_idx;
 	c->hctr = idx;
 	v->hctr[idx].users = bit64(idx);
-	vpmu_note_solo(v, (hctr_t){idx});
+	v->hctr[idx].ahead = 0;
+	c->offset = 0;
+	if (!v->policy.count_hs)
+		v->solo |= bit64(idx);
 	if ((config_flags & SBI_PMU_CFG_FLAG_CLEAR_VALUE) != 0)
 		clear_value(v, (lctr_t){idx});
 	return vpmu_result(SBI_SUCCESS, idx);
@@ -300,8 +303,8 @@ struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counte
 
 	/* What is asked most, in fewer instructions: the home counter of an event, while nothing is
 	 * configured on it. */
-	if ((v->owned >> home & 1) == 0 || h->event.event_idx != event_idx ||
-	    h->event.inhibit != vpmu_reduced_filter(v, config_flags))
+	if ((v->owned >> home & 1) == 0 || v->event[home].event_idx != event_idx ||
+	    v->event[home].inhibit != vpmu_reduced_filter(v, config_flags))
 		return config_home(v, home, config_flags, (uint32_t)event_idx);
 	return take_home(v, home, config_flags, (uint32_t)event_idx);
 }

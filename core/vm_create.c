@@ -51,6 +51,7 @@ static void make_pmu_policy(struct vm *vm)
 
 		hctrs &= hpm->hctrs;
 		policy->cheap_moves &= hpm->delegated;
+		policy->steps = policy->cheap_moves;
 		policy->fw_port_events &= vm->vcpus[i]->home->fw_events.codes;
 		if (hpm->width < policy->width)
 			policy->width = hpm->width;

@@ -2,6 +2,7 @@
 #include "core/harts.h"
 
 #include "arch/riscv/csr.h"
+#include "arch/riscv/fence.h"
 #include "arch/riscv/sbi.h"
 #include "core/boot_report.h"
 #include "core/log.h"
@@ -36,11 +37,12 @@ static const char *try_ipi(uint64_t hartid)
 	uint64_t end = after(TO_COME);
 	bool came = false;
 
+	fence_memory_then_output();
 	if (sbi_call(SBI_EXT_IPI, SBI_IPI_SEND_IPI, 1, hartid, 0, 0, 0).error)
 		return "the firmware sends no IPIs";
 	while (!came && csr_read(CSR_TIME) < end)
 		came = csr_read(CSR_SIP) & BIT(IRQ_SSI);
-	csr_clear(CSR_SIP, BIT(IRQ_SSI));
+	pcpu_heard();
 	return came ? NULL : "the firmware's IPIs do not come";
 }
 
@@ -65,6 +67,7 @@ static const char *start_hart(uint32_t i)
 
 	pcpu->isa = platform.harts[i].isa;
 	start->index = n_pcpus;
+	fence_memory_then_output();
 	if (sbi_call(SBI_EXT_HSM, SBI_HSM_HART_START, platform.harts[i].hartid,
 	             (uint64_t)secondary_hart, (uint64_t)start, 0, 0)
 	        .error)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/csr.h"
+#include "arch/riscv/gstage.h"
 #include "arch/riscv/isa.h"
 #include "arch/riscv/sbi.h"
 #include "arch/riscv/vs_state.h"
@@ -40,10 +41,13 @@ static void send_ipi(uint64_t hartid)
 void pcpu_notify(struct pcpu *pcpu, uint64_t vcpus)
 {
 	atomic_fetch_or(&pcpu->mail, vcpus);
-	if (pcpu == this_pcpu())
+	if (pcpu == this_pcpu()) {
 		pcpu_resched(pcpu); /* so that an SBI call takes the long way out */
-	else
-		send_ipi(pcpu->hartid);
+		return;
+	}
+	/* The firmware tells it by a device's register. */
+	fence_memory_then_output();
+	send_ipi(pcpu->hartid);
 }
 
 void pcpu_mail_again(struct pcpu *pcpu, uint64_t vcpus)
@@ -87,6 +91,7 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase);
 	if (pcpu->hpm.fixed)
 		pcpu->counts_a_tick = counts_a_tick();
+	pcpu->vmids = gstage_vmid_count();
 	pcpu->vec_bytes = isa & BIT(ISA_V) ? vec_probe() : 0;
 	fw_events_init(&pcpu->fw_events);
 	/* LCOFI stays enabled while a guest runs: a masked physical one would steal the guest's
@@ -120,7 +125,7 @@ void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending)
 			csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 	}
 	if (pending & BIT(IRQ_SSI)) {
-		csr_clear(CSR_SIP, BIT(IRQ_SSI));
+		pcpu_heard();
 		pcpu_resched(pcpu);
 	}
 	if (pending & BIT(IRQ_SEI))

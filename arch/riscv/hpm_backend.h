@@ -114,14 +114,12 @@ static inline uint64_t hpm_value(const struct hpm *hpm, uint32_t hctr)
 	return csr_read(CSR_SIREG);
 }
 
-/* See vpmu_port_step(). */
-static inline uint64_t hpm_step(const struct hpm *hpm, uint64_t hctrs, uint64_t last)
+/* See vpmu_port_step(); with delegated counters. */
+static inline uint64_t hpm_step(uint64_t hctrs, uint64_t last)
 {
 	uint64_t left = 0;
 	uint32_t i;
 
-	if (!hpm->delegated)
-		return hctrs;
 	for_each_bit (i, hctrs) {
 		uint64_t value;
 

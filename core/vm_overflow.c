@@ -2,6 +2,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/isa.h"
 #include "arch/riscv/quirks.h"
+#include "core/hpm_failures.h"
 #include "core/log.h"
 #include "core/printf.h"
 #include "core/vm_overflow.h"
@@ -134,5 +135,5 @@ VSBI_FN(vsbi_pmu_hart_flags)
 	vsbi_ret ret = vsbi_pmu(a0, a1, a2, a3, a4, a5, fid, eid);
 
 	vm_overflow_show(this_vcpu());
-	return ret;
+	return hpm_failures_answer(this_vcpu(), fid, ret);
 }

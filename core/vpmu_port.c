@@ -87,7 +87,8 @@ void vpmu_port_take(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t v
 {
 	struct pcpu *pcpu = this_pcpu();
 
-	hpm_fixed_take(&pcpu->hpm, hctr.idx, to_hpm(config));
+	if (!hpm_fixed_take(&pcpu->hpm, hctr.idx, to_hpm(config)))
+		pcpu->hpm.failed |= BIT(hctr.idx);
 	if (hctr.idx == 2) {
 		uint64_t ahead = value - csr_read(CSR_INSTRET);
 

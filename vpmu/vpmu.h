@@ -320,6 +320,13 @@ static inline bool vpmu_wfi_must_trap(const struct vpmu *v)
 	return (v->active & v->wfi) != 0;
 }
 
+/*
+ * The hart did not do what it was told with these hctrs since the vcpu became resident, or since this was
+ * called last: what should run there is lost. What was stopped there keeps its value. Before the guest
+ * goes on; after vpmu_save(), which leaves what it parked there to be set anew, too.
+ */
+void vpmu_failed(struct vpmu *v, uint64_t hctrs);
+
 enum vpmu_state { VPMU_STOPPED, VPMU_RUNNING, VPMU_LOST };
 
 /* What struct vpmu_view's value is. */

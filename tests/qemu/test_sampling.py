@@ -286,7 +286,7 @@ def test_what_ends_leaves_nothing(tmp_path, backend):
 def test_snapshot(tmp_path, backend):
     """Samples by the snapshot page, none of 1,000 lost; and the start that Linux makes instead of
     the right one is refused, for base 4096 names no counter: it takes one sample and no more."""
-    lines = sampling(tmp_path, backend, "snapshot", properties='\t\t\tpmu-snapshot = "on";')
+    lines = sampling(tmp_path, backend, "snapshot", properties='\t\t\tpmu-snapshot = "on"; pmu-overflow = "on";')
     assert lines == ["snapshot: 1000 samples, 0 wrong",
                      "snapshot: base 4096: error -3, 1 samples, counter 0"]
 

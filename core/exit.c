@@ -71,7 +71,7 @@ struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
 		/* What is left of a short exit has been counted. */
 		pcpu->stay_why = (enum vcpu_exit) ~scause;
 	} else {
-		if (vcpu->traced)
+		if (atomic_load_explicit(&vcpu->traced, memory_order_relaxed))
 			trace_exit(vcpu, scause);
 		pcpu->stay_why = scause & CAUSE_INTERRUPT
 		                     ? interrupt(pcpu, scause & ~CAUSE_INTERRUPT)

@@ -82,6 +82,7 @@ static void start_other_harts(uint64_t boot_hartid)
 		if (platform.harts[i].hartid == boot_hartid || !boot_report_usable(i))
 			continue;
 		pcpu->isa = platform.harts[i].isa;
+		fence_memory_then_output();
 		if (sbi_call(SBI_EXT_HSM, SBI_HSM_HART_START, platform.harts[i].hartid,
 		             (uint64_t)secondary_hart, n_pcpus, 0, 0)
 		        .error)

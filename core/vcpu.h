@@ -60,7 +60,7 @@ struct vcpu {
 	/* Host time at which its PMU wants to look at a counter, ~0: never. Not when not resident. */
 	uint64_t look_at;
 
-	bool traced; /* its exits are noted; written by the boot hart */
+	atomic_bool traced; /* its exits are noted; written by the boot hart, as ctx.calls is */
 
 	/* Private to the home hart. */
 	bool wfi_traps;  /* hstatus.VTW */
@@ -171,7 +171,8 @@ bool vcpu_may_sleep(const struct vcpu *vcpu);
 /* Makes WFI trap, or not; not only where vcpu_may_sleep(). Resident. */
 void vcpu_trap_wfi(struct vcpu *vcpu, bool trap);
 
-/* Forgets what the hart has cached of the VM's translations. */
+/* What the hart has cached of the VM's translations is forgotten before the vcpu's next instruction.
+ * Home hart. */
 void vcpu_fence_vm(const struct vcpu *vcpu);
 
 /* Power-on state at pc, with a0 and a1. Not resident, home hart or boot. */

@@ -119,7 +119,7 @@ static inline void note_started(struct vpmu *v, uint64_t set)
 	v->running |= set;
 	v->active |= set;
 	v->shown |= set;
-	vpmu_update_direct(v);
+	vpmu_set_direct(v, v->direct | (set & v->openable));
 }
 
 /* Not inlined: the usual start, which is far, then needs no stack. */

@@ -261,6 +261,7 @@ static void decode_policy(struct input *in, uint32_t width, struct vpmu_policy *
 	    .snapshot = !(flags & 4),
 	    .count_hs = (flags & 8) && width == 64,
 	    .cheap_moves = flags & 16,
+	    .steps = flags & 16,
 	    .wfi_recounts = !(flags & 128),
 	};
 	if (flags & 32)
@@ -308,6 +309,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (uint32_t n = 0; n < MAX_OPS && in.left; n++) {
 		if (again) {
 			ops[n] = ops[n - 1];
+			ops[n].a[1] = WORLD_AGAIN;
 			decode_again(&in, &ops[n]);
 		} else {
 			decode_op(&in, &ops[n]);

@@ -96,6 +96,16 @@ def test_throughput_beside_a_flood(tmp_path, way):
 S_READS = "100 104 105 106 10a 140 141 142 143 144 14d 150 180 c01 da0 db0"
 
 
+def test_the_snapshot_comes_without_overflow_interrupts(tmp_path):
+    """Linux loses counts with both: a guest is offered both only if its tree insists."""
+    result = bare_guests.boot(tmp_path, {"beta": "kind=hostile ticks=0"},
+                              properties='\t\t\tpmu-snapshot = "on";')
+    assert ("vm beta: no overflow interrupts, so no sampling and in Linux no filters: pmu-snapshot "
+            'is "on", pmu-overflow is not') in result.own
+    # No scountovf.
+    assert f"hostile: CSRs that S reads: {S_READS.replace(' da0', '')}" in result.vm("beta")
+
+
 @harness.both_backends
 def test_hostile_gets_nothing(tmp_path, backend):
     lines = bare_guests.boot(tmp_path, {"beta": "kind=hostile ticks=0"},

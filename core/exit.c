@@ -22,6 +22,9 @@ static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
 		return EXIT_TIMER;
 	case IRQ_LCOFI:
 		return EXIT_LCOFI;
+	case IRQ_SEI:
+		trap_loop_knock(pcpu->current);
+		return EXIT_IRQ;
 	default:
 		return EXIT_IRQ;
 	}

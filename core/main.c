@@ -101,6 +101,7 @@ void main(uint64_t hartid, void *dtb)
 	log_init();
 	quirks.no_armed_cache_events = platform.virt;
 	quirks.fetch_faults_stop_time = platform.virt;
+	quirks.lcofi_delegates = platform.virt;
 	for (uint32_t i = 0; i < platform.n_harts; i++) {
 		if (platform.harts[i].hartid == hartid)
 			this_pcpu()->isa = platform.harts[i].isa;

@@ -25,6 +25,7 @@ void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 	vcpu->wfi_traps = true;
 	vcpu_registers_reset(vcpu);
 	vcpu->suspect = false;
+	vcpu->lcofi_hidden = false;
 	vcpu->traps_in_row = 0;
 	vcpu->call.slice = NULL;
 }

@@ -195,13 +195,16 @@ void vpmu_port_raise_lcofi(void)
 {
 	struct vcpu *vcpu = this_pcpu()->current;
 
-	if (vcpu->few_lcofis) {
-		vcpu_lcofi_limited(vcpu);
-		return;
+	/* One that still pends tells of this overflow, too. */
+	if (!(csr_read(CSR_HVIP) & BIT(IRQ_LCOFI))) {
+		if (vcpu->few_lcofis) {
+			vcpu_lcofi_limited(vcpu);
+			return;
+		}
+		vcpu->fw.lcofis++;
+		csr_set(CSR_HVIP, BIT(IRQ_LCOFI));
 	}
-	vcpu->fw.lcofis++;
-	csr_set(CSR_HVIP, BIT(IRQ_LCOFI));
-	vs_interrupts_settle();
+	vs_interrupts_watch();
 }
 
 void vpmu_port_fw_watch(uint32_t codes)

@@ -66,10 +66,10 @@ static VSBI_FN(snapshot)
 
 static VSBI_FN(event_get_info)
 {
-	bool again = false;
+	unsigned long again;
 	struct sbi_ret ret = vpmu_event_get_info(pmu(), a0, a1, a2, a3, &again);
 
-	return again ? vsbi_again(a0, a1) : pair(ret);
+	return again ? vsbi_again(a0, again) : pair(ret);
 }
 
 /* Tail calls, so that nothing is saved on the way. */

@@ -81,6 +81,9 @@ uint64_t hostile_memory(void);
 uint64_t hostile_instructions(void);
 uint64_t hostile_calls(uint64_t hartid);
 
+/* A way for crash. */
+int handler_faults(void);
+
 /* The part of storm that calls the PMU. */
 void storm_pmu(void);
 

@@ -2,6 +2,7 @@
 #include "core/observe.h"
 
 #include "arch/riscv/csr.h"
+#include "core/vcpu_requests.h"
 #include "core/vm.h"
 #include "vpmu/bits.h"
 #include "vpmu/tally_events.h"
@@ -22,7 +23,7 @@ void observe_post(struct observe_request *request)
 	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++)
 		request->found[n].number = 0;
 	atomic_store(&request->posted, true);
-	vcpu_request(request->vcpu, VCPU_REQ_OBSERVE);
+	vcpu_request(request->vcpu, REQ_OBSERVE);
 }
 
 bool vcpu_is_observed(const struct vcpu *vcpu)

@@ -19,6 +19,7 @@ static const struct {
     {"steal", steal},         {"life", life},
     {"crash", crash},         {"smp", smp},
     {"hsm", hsm_kind},        {"seed", seed},
+    {"flood", flood},
 };
 
 uint64_t end_time;

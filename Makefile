@@ -101,7 +101,7 @@ $(OUT)/tally.bin: $(OUT)/tally.elf
 -include $(TALLY_OBJ:.o=.d) $(OUT)/gen/asm_offsets.d
 -include $(wildcard guests/*/guest.mk)
 -include tools/vm-check.mk
--include tests/spike/spike.mk
+-include tests/spike/spike.mk tests/firmware/firmware.mk
 
 # --- Host unit tests ----------------------------------------------------------------------
 HOST_CFLAGS := -std=c11 -g -O1 $(WARN) -fno-omit-frame-pointer -fsanitize=address,undefined \

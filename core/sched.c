@@ -161,7 +161,7 @@ void sched_nap(uint64_t ticks)
 	for (; now < end; now = csr_read(CSR_TIME)) {
 		set_host_timer(this_pcpu(), end);
 		wfi();
-		csr_clear(CSR_SIP, BIT(IRQ_SSI));
+		pcpu_heard();
 	}
 	/* Mail that came is for the next stay. */
 	if (atomic_load(&this_pcpu()->mail))
@@ -277,8 +277,7 @@ void sched_serve_mail(void)
 
 	/* First the interrupt, then the mail, then the requests: what comes in between is seen next
 	 * time. */
-	csr_clear(CSR_SIP, BIT(IRQ_SSI));
-	atomic_thread_fence(memory_order_seq_cst);
+	pcpu_heard();
 	left = atomic_exchange(&pcpu->mail, 0);
 	for (; left; left &= left - 1) {
 		struct vcpu *vcpu = pcpu->vcpus[lowest_bit(left)];

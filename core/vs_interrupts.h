@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The guest's sie and sip while a virtual LCOFI pends that it has masked: where its unmasking is
- * not seen by the hart (quirks.late_unmask), each access to the two traps, and Tally makes it.
+ * not seen by the hart (quirks.late_unmask), each access to the two traps, and Tally makes it. So
+ * do writes of stimecmp, which the same bit of hvictl makes trap.
  *
  * A guest that masks LCOFI while one pends already is caught at its next exit only, SBI calls
  * other than PMU ones left out.
@@ -45,7 +46,7 @@ static inline void vs_interrupts_loaded(struct pcpu *pcpu, const struct vs_state
 		vs_interrupts_trap(pcpu, vs->hvip & ~vs->vsie & BIT(IRQ_LCOFI));
 }
 
-/* A trapped instruction: true if it was an access to sie or sip, which has been made. */
+/* A trapped instruction: true if it was such an access, which has been made. */
 bool vs_interrupts_access(struct vcpu *vcpu, const struct insn *insn);
 
 #endif

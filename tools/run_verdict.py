@@ -1,8 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the exit status of tools/run is, and why."""
+import contextlib
 import re
+import sys
 
 OK, VM_FAILED, USAGE, REFUSED, DEPENDENCY, TIMEOUT, NO_VERDICT, INTERRUPTED = 0, 1, 2, 3, 4, 5, 6, 130
+
+
+def say(text):
+    """A line to standard error, if that takes it."""
+    with contextlib.suppress(OSError):
+        print("tools/run: " + text, file=sys.stderr, flush=True)
 
 
 class Stop(Exception):
@@ -43,7 +51,7 @@ class Verdict:
             raise Stop(VM_FAILED, failed[0])
         if "all VMs ended" not in self.own:
             if args.keyboard:
-                return OK
+                raise Stop(INTERRUPTED, "the machine was left before all VMs had ended")
             raise Stop(NO_VERDICT, "the machine stopped before all VMs had ended")
         names = [m.group(1) for m in (re.match(r"vm (\S+): ended", line) for line in self.own) if m]
         for name in names:

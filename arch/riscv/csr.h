@@ -54,14 +54,11 @@
 #define CSR_HPMCOUNTER31  0xc1f
 #define CSR_SCOUNTOVF     0xda0
 
-#define SSTATUS_SIE      (1UL << 1)
-#define SSTATUS_SPIE     (1UL << 5)
-#define SSTATUS_SPP      (1UL << 8)
-#define SSTATUS_VS       (3UL << 9)
-#define SSTATUS_VS_CLEAN (2UL << 9)
-#define SSTATUS_FS       (3UL << 13)
-#define SSTATUS_FS_CLEAN (2UL << 13)
-#define SSTATUS_SD       (1UL << 63) /* FS or VS is dirty */
+#define SSTATUS_SIE  (1UL << 1)
+#define SSTATUS_SPIE (1UL << 5)
+#define SSTATUS_SPP  (1UL << 8)
+#define SSTATUS_VS   (3UL << 9)
+#define SSTATUS_FS   (3UL << 13)
 
 #define HSTATUS_GVA     (1UL << 6)
 #define HSTATUS_SPV     (1UL << 7)

@@ -32,10 +32,13 @@ bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *co
 }
 
 /*
- * OpenSBI clears OF in start, unless an LCOFI pends: a pending bit of our own making keeps OF as
- * it is. HS has interrupts off, so nobody takes it meanwhile. The caller has taken what pended;
- * only a counter that counts HS may have made another pend since, which stays for the guest's
- * entry. M-mode counts nowhere.
+ * armed: OF is 0 afterwards. Else it is 1, if it was: only for counters that have it.
+ *
+ * OpenSBI clears OF in start, unless an LCOFI pends. If one does, OF stays as it is up to 1.7, and
+ * becomes 1 from 1.8 on. So a pending bit of our own making keeps an OF of 1, and nothing keeps one of
+ * 0 but to clear it. HS has interrupts off, so nobody takes that bit meanwhile. The caller has taken
+ * what pended; only a counter that counts HS may have made another pend since, which stays for the
+ * guest's entry. M-mode counts nowhere.
  */
 static void sbi_start_call(uint64_t mask, uint64_t flags, uint64_t value, bool armed)
 {
@@ -153,12 +156,14 @@ void hpm_sbi_start(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 void hpm_sbi_run(struct hpm *hpm, uint64_t hctrs)
 {
 	uint64_t again = hctrs & ~hpm->fresh;
-	/* What the guest sees of those that wrapped since they were set is to stay. */
-	uint64_t cleared = hpm->hart_flags ? 0 : again & hpm->armed;
+	uint64_t cleared = again & hpm->armed;
 	uint64_t silent = hctrs & hpm->fresh & ~hpm->armed;
 	uint32_t i;
 
 	hpm->fresh &= ~hctrs;
+	/* What the guest sees of those that wrapped since they were set is to stay. */
+	if (cleared && hpm->hart_flags)
+		cleared &= ~csr_read(CSR_SCOUNTOVF);
 	if (cleared)
 		sbi_start_call(cleared, 0, 0, true);
 	if (again & ~cleared)

@@ -25,7 +25,7 @@ struct quirks {
 	bool scountovf_leaks;
 	/* QEMU under -icount: what follows WFI in its block is counted twice. Probed. */
 	bool wfi_recounts;
-	/* QEMU before 11: a guest's write to sie does not deliver the LCOFI that it unmasks; the
+	/* QEMU: a guest's write to sie does not deliver the LCOFI that it unmasks; the
 	 * next entry does. Where hvictl.VTI makes such writes trap, and changes nothing else as it
 	 * would on a hart that keeps to the AIA, Tally makes the write. Probed, both of it. */
 	bool late_unmask;
@@ -58,10 +58,11 @@ bool quirk_wfi_recounts(void);
 void quirk_probe_unmask(void);
 
 /*
- * Sets bits of sie in VS-mode, with interrupts on and vsie, hvip and hvictl as given: is an
- * interrupt taken, before or within two instructions? At boot, sie is 0.
+ * Sets bits of sie in VS-mode, and then sstatus.SIE for one instruction, with vsie, hvip and hvictl
+ * as given; on: SSTATUS_SIE, if it is set from the beginning, or 0. Is an interrupt taken before
+ * SIE is cleared? At boot, sie is 0.
  */
-bool vs_probe(uint64_t vsie, uint64_t hvip, uint64_t hvictl, uint64_t set);
+bool vs_probe(uint64_t vsie, uint64_t hvip, uint64_t hvictl, uint64_t set, uint64_t on);
 
 /* Writes names of those that were found to buf, blank-separated; "none" if there are none. */
 void quirks_text(char *buf, size_t size);

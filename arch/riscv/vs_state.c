@@ -8,7 +8,7 @@ void vs_state_reset(struct vs_state *vs, uint64_t pc)
 {
 	*vs = (struct vs_state){
 	    .sepc = pc,
-	    .sstatus = 2UL << 32 | SSTATUS_FS_CLEAN | SSTATUS_SPP | SSTATUS_SPIE, /* UXL = 64 */
+	    .sstatus = 2UL << 32 | SSTATUS_SPP | SSTATUS_SPIE, /* UXL = 64 */
 	    .hstatus = HSTATUS_VSXL_64 | HSTATUS_SPV | HSTATUS_SPVP | HSTATUS_VTW,
 	    .vsstatus = 2UL << 32, /* UXL = 64 */
 	    /* As firmware leaves it. Linux opens it only where it finds a PMU, and its processes read
@@ -80,6 +80,7 @@ void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt)
 	csr_write(CSR_HIE, 0);
 	csr_write(CSR_HVIP, 0);
 	csr_write(CSR_HCOUNTEREN, BIT(CSR_TIME - CSR_CYCLE)); /* guests read time directly */
+	csr_write(CSR_VSATP, 0);
 	csr_write(CSR_HGATP, 0);
 	if (sstc)
 		henvcfg |= HENVCFG_STCE;
@@ -88,8 +89,11 @@ void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt)
 	if (svpbmt)
 		henvcfg |= HENVCFG_PBMTE;
 	csr_write(CSR_HENVCFG, henvcfg);
-	if (sstc)
+	if (sstc) {
 		csr_write(CSR_VSTIMECMP, ~0UL);
+		/* What the firmware left there may be long over. */
+		csr_write(CSR_STIMECMP, ~0UL);
+	}
 }
 
 void vs_delegate(bool exceptions)

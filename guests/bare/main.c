@@ -19,6 +19,8 @@ static const struct {
     {"steal", steal},         {"life", life},
     {"crash", crash},         {"smp", smp},
     {"hsm", hsm_kind},        {"seed", seed},
+    {"control", control},     {"rounding", rounding},
+    {"divide", divide},       {"sbi", sbi_calls},
     {"flood", flood},
 };
 

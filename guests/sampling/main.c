@@ -9,7 +9,7 @@ static const struct {
     {"table", table},       {"steps", steps},   {"unmask", unmask}, {"exits", exits},
     {"rate", rate},         {"chance", chance}, {"watch", watch},   {"armed", armed},
     {"snapshot", snapshot}, {"tlb", tlb},       {"leaks", leaks},   {"storm", storm},
-    {"pace", pace},         {"limit", limited}, {"two", two},
+    {"pace", pace},         {"limit", limited}, {"two", two},       {"sweep", sweep},
 };
 
 static uint64_t counters(bool fw)

@@ -76,6 +76,7 @@ uint32_t configure(uint64_t mask, uint64_t flags, uint64_t event);
 int table(void);
 int steps(void);
 int unmask(void);
+int sweep(void);
 int exits(void);
 int rate(void);
 int chance(void);

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every way to access sie and sip while an LCOFI pends that is masked: what it reads, what it
- * leaves, whether the interrupt comes, where, and how many instructions S has counted meanwhile.
+ * Every way to access sie, sip and stimecmp while an LCOFI pends that is masked: what it reads,
+ * what it leaves, whether an interrupt comes, where, and how many instructions S has counted
+ * meanwhile.
  */
 #include "guests/sampling/sampling.h"
 
 #define SIE_ 0x104U
 #define SIP_ 0x144U
+#define STC_ CSR_STIMECMP
+/* Values of stimecmp: a time that does not come, and none at all. */
+#define LATER BIT(62)
+#define NEVER (~0UL)
 /* rd is a1; operand is a0, or an immediate. */
 #define INSN(csr, op, src) ((csr) << 20 | (uint32_t)(src) << 15 | (op) << 12 | 11U << 7 | 0x73U)
 #define A0                 10U
@@ -33,6 +38,17 @@ static const struct form {
     {"csrwi sip, SSIP", INSN(SIP_, RWI, 2), 0},
     {"csrsi sip, SSIP", INSN(SIP_, RSI, 2), 0},
     {"csrci sip, SSIP", INSN(SIP_, RCI, 2), 0},
+    {"csrr stimecmp", INSN(STC_, RS, 0), 0},
+    {"csrw stimecmp, x0", INSN(STC_, RW, 0), 0},
+    {"csrw stimecmp, later", INSN(STC_, RW, A0), LATER},
+    {"csrw stimecmp, never", INSN(STC_, RW, A0), NEVER},
+    {"csrs stimecmp, 1", INSN(STC_, RS, A0), 1},
+    {"csrs stimecmp, 0", INSN(STC_, RS, A0), 0},
+    {"csrc stimecmp, all", INSN(STC_, RC, A0), ~0UL},
+    {"csrwi stimecmp, 31", INSN(STC_, RWI, 31), 0},
+    {"csrsi stimecmp, 1", INSN(STC_, RSI, 1), 0},
+    {"csrci stimecmp, 0", INSN(STC_, RCI, 0), 0},
+    {"csrci stimecmp, 31", INSN(STC_, RCI, 31), 0},
 };
 
 static uint32_t code[8] __attribute__((aligned(8))) = {
@@ -48,7 +64,10 @@ static void on_interrupt(struct trap_frame *f)
 {
 	causes = causes << 4 | (f->cause & 15);
 	place = f->pc - (uint64_t)&code[1];
-	csr_clear(sip, 1UL << (f->cause & 63));
+	if (f->cause == CAUSE_TIMER)
+		csr_write(CSR_STIMECMP, NEVER);
+	else
+		csr_clear(sip, 1UL << (f->cause & 63));
 }
 
 static uint64_t run(uint32_t insn, uint64_t operand)
@@ -70,16 +89,18 @@ static void try(const struct form *form)
 {
 	uint64_t before, after, read;
 
-	csr_write(sie, IRQ_SOFT);
+	csr_write(sie, IRQ_SOFT | IRQ_TIMER);
+	csr_write(CSR_STIMECMP, NEVER);
 	pmu_start(BIT(samples), -100UL);
 	user_run(user_code, 100, 0);
 	causes = place = 0;
 	before = counter_read(instructions);
 	read = run(form->insn, form->operand);
 	after = counter_read(instructions);
-	print("%s: reads 0x%x, leaves sie 0x%x sip 0x%x", form->name, read, csr_read(sie),
-	      csr_read(sip));
+	print("%s: reads 0x%x, leaves sie 0x%x", form->name, read, csr_read(sie));
+	print(" sip 0x%x stimecmp 0x%x", csr_read(sip), csr_read(CSR_STIMECMP));
 	print(", interrupts 0x%x at %u, %u instructions\n", causes, place, after - before);
+	csr_write(CSR_STIMECMP, NEVER);
 	csr_write(sie, 0);
 	csr_write(sip, 0);
 	pmu_stop(BIT(samples));
@@ -114,6 +135,7 @@ int unmask(void)
 		try(&forms[i]);
 	in_user(INSN(SIE_, RS, A0));
 	in_user(INSN(SIP_, RS, 0));
+	in_user(INSN(STC_, RW, 0));
 	print("unmask: ends\n");
 	return 0;
 }

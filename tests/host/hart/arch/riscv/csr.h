@@ -3,7 +3,11 @@
 #ifndef HOST_CSR_H
 #define HOST_CSR_H
 
+#define wfi wfi_of_a_hart
 #include_next "arch/riscv/csr.h"
+#undef wfi
+#define wfi() host_wfi()
+void host_wfi(void);
 
 extern uint64_t host_csrs[4096];
 

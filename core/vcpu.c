@@ -3,6 +3,7 @@
 #include "arch/riscv/fence.h"
 #include <string.h>
 #include "core/check.h"
+#include "core/hpm_failures.h"
 #include "core/trace.h"
 #include "core/vcpu.h"
 #include "core/vcpu_registers.h"
@@ -22,6 +23,7 @@ void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 	vcpu->wfi_traps = true;
 	vcpu_registers_reset(vcpu);
 	vcpu->suspect = false;
+	vcpu->lcofi_hidden = false;
 	vcpu->traps_in_row = 0;
 	vcpu->call.slice = NULL;
 }
@@ -73,6 +75,7 @@ void vcpu_put(struct vcpu *vcpu)
 	CHECK(vcpu->home == this_pcpu() && vcpu_is_current(vcpu));
 	/* Counters first: their overflow must be found while they are this vcpu's. */
 	vpmu_save(&vcpu->pmu);
+	hpm_failures_settle(vcpu);
 	if (vcpu->fw.watched)
 		vcpu_fw_put(vcpu);
 	vs_state_put(&vcpu->vs, &vcpu->home->vs_has);

@@ -4,7 +4,6 @@
 #include <string.h>
 #include "core/check.h"
 #include "core/hpm_failures.h"
-#include "core/sched.h"
 #include "core/trace.h"
 #include "core/vcpu.h"
 #include "core/vcpu_registers.h"

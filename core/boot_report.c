@@ -25,7 +25,7 @@ void boot_report_require(uint64_t hartid, uint64_t isa)
 	const char *why = unusable(hartid, isa);
 
 	if (why)
-		panic("Tally cannot run guests on boot hart %lu: %s", hartid, why);
+		platform_lacks("no guest can run on boot hart %lu: %s", hartid, why);
 }
 
 bool boot_report_usable(uint32_t i)
@@ -52,6 +52,16 @@ static void isa_text(uint64_t isa, char *buf, size_t size)
 	buf[used] = 0;
 }
 
+static void report_event(uint64_t hartid, const struct hpm_event *event)
+{
+	if (event->fault)
+		log_line("hart %lu: event 0x%x is refused: it has %s", hartid, event->event_idx,
+		         event->fault);
+	else
+		log_line("hart %lu: event 0x%x on counters %lx", hartid, event->event_idx,
+		         event->hctrs);
+}
+
 static void report_hart(const struct pcpu *pcpu)
 {
 	const struct hpm *hpm = &pcpu->hpm;
@@ -67,13 +77,17 @@ static void report_hart(const struct pcpu *pcpu)
 	         : !hpm->ssccfg ? "to a vcpu alone on it"
 	                        : "to guests",
 	         lacks[0] ? ": " : "", lacks);
-	if (platform.backend == HPM_SSCCFG && !hpm->ssccfg)
+	if (hpm->undelegated)
+		log_line("hart %lu: no back end ssccfg: it has %s", pcpu->hartid, hpm->undelegated);
+	else if (platform.backend == HPM_SSCCFG && !hpm->ssccfg)
 		log_line(
 		    "hart %lu: back end ssccfg was asked for, but its counters are not delegated",
 		    pcpu->hartid);
+	if (hpm->hctrs && !hpm->n_events)
+		log_line("hart %lu: no hardware events: the firmware maps none to its counters",
+		         pcpu->hartid);
 	for (uint32_t i = 0; i < hpm->n_events; i++)
-		log_line("hart %lu: event 0x%x on counters %lx", pcpu->hartid,
-		         hpm->events[i].event_idx, hpm->events[i].hctrs);
+		report_event(pcpu->hartid, &hpm->events[i]);
 }
 
 static const char *console_input(void)

@@ -13,10 +13,11 @@
 #define FRAME_ON  CONSOLE_FRAME "! on"
 #define FRAME_OFF CONSOLE_FRAME "! off"
 
-/* The other screen, empty; and back, with nothing left of what the program had set. */
+/* The other screen, empty; and back, with nothing left of what the program had set: to set the region
+ * moves the cursor home (DECSTBM), so it is saved around that. */
 #define OTHER_SCREEN "\033[?1049h\033[H\033[J"
 #define OWN_SCREEN   "\033[?1049l"
-#define AS_BEFORE    "\033[r\033[m\033[?25h"
+#define AS_BEFORE    "\0337\033[r\0338\033[m\033[?25h"
 
 static void frame(struct console *c, const char *text)
 {

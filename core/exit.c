@@ -2,6 +2,8 @@
 /* Why a guest left VS/VU, and who deals with it. */
 #include "arch/riscv/csr.h"
 #include "arch/riscv/trap.h"
+#include "core/hpm_failures.h"
+#include "core/long_call.h"
 #include "core/mmio.h"
 #include "core/sched.h"
 #include "core/trace.h"
@@ -20,6 +22,9 @@ static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
 		return EXIT_TIMER;
 	case IRQ_LCOFI:
 		return EXIT_LCOFI;
+	case IRQ_SEI:
+		trap_loop_knock(pcpu->current);
+		return EXIT_IRQ;
 	default:
 		return EXIT_IRQ;
 	}
@@ -54,6 +59,7 @@ __attribute__((flatten)) void lcofi_fast(void)
 
 	vcpu->ctx.exits[EXIT_LCOFI]++;
 	vpmu_overflow(&vcpu->pmu);
+	hpm_failures_settle(vcpu);
 }
 
 struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
@@ -67,7 +73,7 @@ struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
 		/* What is left of a short exit has been counted. */
 		pcpu->stay_why = (enum vcpu_exit) ~scause;
 	} else {
-		if (vcpu->traced)
+		if (atomic_load_explicit(&vcpu->traced, memory_order_relaxed))
 			trace_exit(vcpu, scause);
 		pcpu->stay_why = scause & CAUSE_INTERRUPT
 		                     ? interrupt(pcpu, scause & ~CAUSE_INTERRUPT)
@@ -76,11 +82,15 @@ struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
 	}
 
 	sched_check_mail();
-	if (*pcpu_pending(pcpu))
+	if (*pcpu_pending(pcpu)) {
 		vcpu = sched_next();
+		if (vcpu->call.slice)
+			vcpu = long_call_finish(vcpu);
+	}
 	vs_interrupts_settle();
 	if (vcpu->hart_flags)
 		vm_overflow_show(vcpu);
+	hpm_failures_settle(vcpu);
 	pcpu_account_stay(pcpu);
 	return &vcpu->ctx;
 }

@@ -24,7 +24,7 @@
 static struct spinlock lock;
 static struct console console;
 static struct uart uart;
-static atomic_ulong hold_deadline = ~0UL; /* so long typed bytes wait */
+static atomic_ulong hold_deadline = ~0UL; /* so long typed bytes wait. Written under the lock */
 /* Boot hart only: when the next line of a command's output is due; whom the program is that asked; what
  * log_input_deadline() says, which may be too early when another hart has ended a hold. */
 static uint64_t due[PROMPT_ASKERS] = {~0UL, ~0UL};
@@ -152,6 +152,8 @@ void log_vm_ended(uint32_t vm, bool ended)
 	spin_lock(&lock);
 	console_vm_ended(&console, vm, ended);
 	spin_unlock(&lock);
+	/* Nothing waits for one that is gone. */
+	log_input_room(VUART_RX_BYTES);
 }
 
 void log_enable_input(void)
@@ -209,20 +211,20 @@ static int pass_byte(void)
 	return printed;
 }
 
-/* Lets typed bytes wait in the host's UART. */
-static void hold_input(void)
+/* Lets typed bytes wait in the host's UART until then, ~0: no longer. */
+static void hold_input(uint64_t deadline)
 {
-	uart_listen(&uart, false);
-	atomic_store(&hold_deadline, csr_read(CSR_TIME) + platform.timebase * INPUT_PATIENCE_S);
+	spin_lock(&lock);
+	atomic_store(&hold_deadline, deadline);
+	uart_listen(&uart, deadline == ~0UL);
+	spin_unlock(&lock);
 }
 
 void log_input_room(size_t space)
 {
 	/* Half empty, so that an interrupt brings many bytes. */
-	if (atomic_load(&hold_deadline) == ~0UL || space < VUART_RX_BYTES / 2)
-		return;
-	atomic_store(&hold_deadline, ~0UL);
-	uart_listen(&uart, true);
+	if (atomic_load(&hold_deadline) != ~0UL && space >= VUART_RX_BYTES / 2)
+		hold_input(~0UL);
 }
 
 static void read_typed(bool overdue)
@@ -231,8 +233,11 @@ static void read_typed(bool overdue)
 
 	for (int i = 0; i < INPUT_BURST && printed < INPUT_PRINTS; i++) {
 		if (must_wait(overdue)) {
-			hold_input();
-			return;
+			hold_input(csr_read(CSR_TIME) + platform.timebase * INPUT_PATIENCE_S);
+			/* A guest that read after the look, and saw no hold, told nobody. */
+			if (must_wait(overdue))
+				return;
+			log_input_room(VUART_RX_BYTES);
 		}
 		int n = pass_byte();
 

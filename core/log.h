@@ -29,7 +29,7 @@ void log_vm_ended(uint32_t vm, bool ended);
  * in the host's UART, so that pasted text is not lost. */
 void log_input(void);
 
-/* A VM has read from its UART, which now has room for so many bytes. No lock held. */
+/* A VM's UART has room for so many bytes now, perhaps more than before. No lock held. */
 void log_input_room(size_t space);
 
 /* Host time at which input must be read whatever becomes of it, or the prompt goes on printing; ~0:

@@ -23,8 +23,7 @@ static uint64_t uart_access(struct vm *vm, uint64_t offset, bool store, uint64_t
 	spin_unlock(&vm->devices);
 	if (send)
 		log_vm(vm->index, (const char *)&tx, 1);
-	if (!store)
-		log_input_room(space);
+	log_input_room(space);
 	return value;
 }
 

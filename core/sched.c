@@ -126,7 +126,7 @@ void sched_nap(uint64_t ticks)
 		set_host_timer(this_pcpu(), end);
 		wfi();
 		/* Mail is looked for after each. */
-		csr_clear(CSR_SIP, BIT(IRQ_SSI));
+		pcpu_heard();
 	}
 	pcpu_resched(this_pcpu());
 }
@@ -256,8 +256,9 @@ static void others_wait(const struct pcpu *pcpu, const struct vcpu *vcpu)
 		waits_its_turn(pcpu->vcpus[i], now);
 }
 
-/* A turn spent on the next life of the vcpu's VM, interrupts served after each step. */
-static void work(struct pcpu *pcpu, struct vcpu *vcpu)
+/* A turn spent on the next life of the vcpu's VM, interrupts served after each step. Not inlined, as
+ * idle(). */
+static __attribute__((noinline)) void work(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	uint64_t bit = BIT(vcpu->index);
 

@@ -1,56 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/vcpu_registers.h"
+
+#include <string.h>
+
 #include "arch/riscv/csr.h"
 #include "arch/riscv/trap.h"
-#include "core/pcpu.h"
-#include "core/vcpu.h"
 
 uint64_t vec_probe(void)
 {
 	uint64_t bytes;
 
-	csr_set(CSR_SSTATUS, SSTATUS_VS_CLEAN);
+	csr_set(CSR_SSTATUS, SSTATUS_VS);
 	bytes = vec_bytes();
 	return bytes <= VEC_MAX_BYTES ? bytes : 0;
 }
 
-void vcpu_registers_leave(struct vcpu *vcpu)
+/* sstatus is that of the vcpu that was here last: one without vectors has VS off. */
+static void switch_on(const struct pcpu *pcpu)
 {
-	if (vcpu->home->registers_of == vcpu)
-		vcpu->home->registers_of = vcpu->home;
+	csr_set(CSR_SSTATUS, SSTATUS_FS | (pcpu->vec_bytes ? SSTATUS_VS : 0));
 }
 
 void vcpu_registers_reset(struct vcpu *vcpu)
 {
-	vcpu_registers_leave(vcpu);
-	vcpu->registers = NULL;
-	if (vcpu->vec)
-		vcpu->vs.sstatus |= SSTATUS_VS_CLEAN;
+	struct pcpu *pcpu = vcpu->home;
+
+	if (pcpu->registers_of == vcpu)
+		pcpu->registers_of = NULL;
+	memset(vcpu->fp, 0, sizeof(vcpu->fp));
+	vcpu->vs.sstatus |= SSTATUS_FS;
+	if (!vcpu->vec)
+		return;
+	memset(vcpu->vec->csrs, 0, sizeof(vcpu->vec->csrs));
+	memset(vcpu->vec->v, 0, 32 * pcpu->vec_bytes);
+	vcpu->vs.sstatus |= SSTATUS_VS;
 }
 
-void vcpu_registers_save(struct vcpu *vcpu)
+void vcpu_registers_leave(struct vcpu *vcpu)
 {
+	struct pcpu *pcpu = vcpu->home;
+
+	if (pcpu->registers_of != vcpu)
+		return;
+	switch_on(pcpu);
 	fp_save(vcpu->fp);
 	if (vcpu->vec)
 		vec_save(vcpu->vec->v, vcpu->vec->csrs);
-	vcpu->registers = vcpu;
-	vcpu->home->registers_of = vcpu;
-	vcpu->vs.sstatus &= ~(SSTATUS_SD | SSTATUS_FS | SSTATUS_VS);
-	vcpu->vs.sstatus |= SSTATUS_FS_CLEAN | (vcpu->vec ? SSTATUS_VS_CLEAN : 0);
+	pcpu->registers_of = NULL;
 }
 
-/* Vector registers are loaded for a VM without V, too: so they are never older than the others. */
-void vcpu_registers_restore(struct vcpu *vcpu)
+/* Not inlined: on a hart without V its caller needs no more registers for it. */
+static __attribute__((noinline)) void exchange_vectors(struct vcpu *from, struct vcpu *to)
 {
-	static const uint64_t no_fp[33];
-	static const struct vec_image no_vec;
-	const struct vec_image *vec = vcpu->registers && vcpu->vec ? vcpu->vec : &no_vec;
+	if (from && from->vec)
+		vec_save(from->vec->v, from->vec->csrs);
+	if (to->vec)
+		vec_restore(to->vec->v, to->vec->csrs);
+}
 
-	csr_set(CSR_SSTATUS, SSTATUS_FS_CLEAN);
-	fp_restore(vcpu->registers ? vcpu->fp : no_fp);
-	if (vcpu->home->vec_bytes) {
-		csr_set(CSR_SSTATUS, SSTATUS_VS_CLEAN);
-		vec_restore(vec->v, vec->csrs);
-	}
-	vcpu->home->registers_of = vcpu->registers;
+void vcpu_registers_exchange(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = vcpu->home;
+	struct vcpu *last = pcpu->registers_of;
+
+	pcpu->registers_of = vcpu;
+	switch_on(pcpu);
+	if (pcpu->vec_bytes)
+		exchange_vectors(last, vcpu);
+	if (last)
+		fp_save(last->fp);
+	fp_restore(vcpu->fp);
 }

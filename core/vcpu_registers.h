@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Registers that few guests write: floating point, and vectors where the hart has them. They are
- * saved only if the guest wrote them since they were loaded, and loaded only when the hart holds
- * another vcpu's; vcpus that never wrote any share one image, zeroes. (A trap at first use would
- * cost more than it saves: an illegal instruction goes through M-mode.)
+ * Floating-point registers, and vector registers where the hart has them, with their control state.
+ * HS never uses them. So they stay in the hart when their vcpu leaves it, and are exchanged when
+ * another one is loaded; a vcpu that comes back first, or is alone, pays nothing.
+ *
+ * sstatus.FS and sstatus.VS are no guide to what has changed: the privileged manual (3.1.6.6) lets a
+ * hart report Dirty at any time, and some report Clean after a change: QEMU does, of fcsr and of the
+ * vector CSRs (docs/platform.md). So both are always Dirty, which with Off is what every hart has,
+ * and nobody looks at them. (A trap at first use would cost more than it saves: an illegal
+ * instruction goes through M-mode.)
  */
 #ifndef CORE_VCPU_REGISTERS_H
 #define CORE_VCPU_REGISTERS_H
 
-#include "arch/riscv/csr.h"
 #include "core/pcpu.h"
 #include "core/types.h"
 #include "core/vcpu.h"
@@ -26,27 +30,21 @@ struct vec_image {
  * Only where the hart has V, at boot. */
 uint64_t vec_probe(void);
 
-/* All zeroes. Not resident, home hart or boot. */
+/* All zeroes. Not resident, home hart. */
 void vcpu_registers_reset(struct vcpu *vcpu);
 
-/* The hart will not find its own again in what it holds. Not resident, home hart. */
+/* What the hart holds of them goes to memory. Not resident, home hart. If there is something to do
+ * nobody is resident, for who is resident has them. */
 void vcpu_registers_leave(struct vcpu *vcpu);
 
-/* What the next two do when there is something to do. */
-void vcpu_registers_save(struct vcpu *vcpu) __attribute__((noinline));
-void vcpu_registers_restore(struct vcpu *vcpu) __attribute__((noinline));
+/* What the next one does when there is something to do. */
+void vcpu_registers_exchange(struct vcpu *vcpu) __attribute__((noinline));
 
-/* At a world switch, with sstatus in vcpu->vs. Home hart only. */
-static inline void vcpu_registers_put(struct vcpu *vcpu)
-{
-	if ((vcpu->vs.sstatus & SSTATUS_SD) != 0)
-		vcpu_registers_save(vcpu);
-}
-
+/* The hart holds the vcpu's from now on. Home hart, before sstatus is the vcpu's. */
 static inline void vcpu_registers_load(struct vcpu *vcpu)
 {
-	if (vcpu->home->registers_of != vcpu->registers)
-		vcpu_registers_restore(vcpu);
+	if (vcpu->home->registers_of != vcpu)
+		vcpu_registers_exchange(vcpu);
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include "core/guest_dt.h"
 #include "core/spinlock.h"
 #include "core/vcpu.h"
+#include "core/vm_command.h"
 #include "core/vm_config.h"
 #include "core/vm_life.h"
 #include "core/vplic.h"
@@ -32,9 +33,10 @@ struct vm {
 	struct vuart uart;
 
 	/* See core/vm_life.h. */
-	atomic_uint state;       /* enum vm_state */
-	atomic_uint command;     /* the user's, not yet taken up */
-	atomic_uint vcpus_alive; /* not yet taken off their harts after the VM's end */
+	atomic_uint state;   /* enum vm_state */
+	atomic_uint command; /* enum vm_command, not yet taken up */
+	/* After the VM's end: vcpus not yet taken off their harts, and those of which that is not told. */
+	atomic_uint vcpus_alive, vcpus_untold;
 	/* Written by the one that made the state ENDING. */
 	struct {
 		enum vm_end why;

@@ -11,6 +11,7 @@
 #include "core/platform.h"
 #include "core/printf.h"
 #include <string.h>
+#include "core/trace.h"
 #include "core/vcpu_registers.h"
 #include "core/vm.h"
 #include "core/vm_load.h"
@@ -51,6 +52,7 @@ static void make_pmu_policy(struct vm *vm)
 
 		hctrs &= hpm->hctrs;
 		policy->cheap_moves &= hpm->delegated;
+		policy->steps = policy->cheap_moves;
 		policy->fw_port_events &= vm->vcpus[i]->home->fw_events.codes;
 		if (hpm->width < policy->width)
 			policy->width = hpm->width;
@@ -172,6 +174,16 @@ static void report_vm(const struct vm *vm)
 	vm_overflow_report(vm);
 }
 
+/* Are the counters of all its harts? */
+static bool driven_by_delegation(const struct vm *vm)
+{
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
+		if (!vm->vcpus[i]->home->hpm.delegated)
+			return false;
+	}
+	return true;
+}
+
 static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
 {
 	vm->vmid = vmids ? vm->index + 1 : 0;
@@ -183,6 +195,8 @@ static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
 	vsbi_init(vm);
 	if (vm->pmu_policy.hart_flags)
 		vm->sbi[vsbi_hash(SBI_EXT_PMU)].fn = vsbi_pmu_hart_flags;
+	else if (vsbi_has(vm, SBI_EXT_PMU) && !driven_by_delegation(vm))
+		vm->sbi[vsbi_hash(SBI_EXT_PMU)].fn = vsbi_pmu_by_firmware;
 	for (uint32_t i = 0; i < config->n_vcpus; i++)
 		vpmu_init(&vm->vcpus[i]->pmu, &vm->pmu_policy);
 	make_device_tree(vm);
@@ -192,9 +206,19 @@ static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
 	report_vm(vm);
 }
 
+/* A VM has one VMID on all harts, if each of them tells so many apart. 0 is no VM's then. */
+static bool have_vmids(uint32_t n)
+{
+	for (uint32_t i = 0; i < n_pcpus; i++) {
+		if (hart_stacks[i].pcpu.vmids <= n)
+			return false;
+	}
+	return !platform.no_vmids;
+}
+
 void vms_create(const struct vm_tree *tree)
 {
-	bool vmids = gstage_vmid_count() > tree->n_vms;
+	bool vmids = have_vmids(tree->n_vms);
 
 	n_vms = tree->n_vms;
 	vms_start_counting(n_vms);
@@ -208,6 +232,7 @@ void vms_create(const struct vm_tree *tree)
 	for (uint32_t i = 0; i < n_vms; i++) {
 		make_vm(&vms[i], &tree->vms[i], vmids);
 	}
+	trace_init();
 }
 
 void vms_start(void)

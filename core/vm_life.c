@@ -13,8 +13,6 @@
 /* Who has run for so long is no member of a row of restarts. */
 #define GOOD_LIFE_S 60UL
 
-enum command { COMMAND_NONE, COMMAND_START, COMMAND_STOP, COMMAND_RESTART, COMMAND_POWER_OFF };
-
 static atomic_uint vms_on, vms_failed;
 
 void vms_start_counting(uint32_t n)
@@ -35,35 +33,6 @@ const char *vm_state_name(const struct vm *vm)
 	};
 
 	return names[state_of(vm)];
-}
-
-static void command(struct vm *vm, enum command c)
-{
-	atomic_store(&vm->command, c);
-	vcpu_request(vm->vcpus[0], VCPU_REQ_LIFE);
-}
-
-bool vm_start(struct vm *vm)
-{
-	command(vm, COMMAND_START);
-	return state_of(vm) != VM_RUNNING && state_of(vm) != VM_LOADING;
-}
-
-bool vm_stop(struct vm *vm)
-{
-	command(vm, COMMAND_STOP);
-	return state_of(vm) != VM_OFF;
-}
-
-bool vm_restart(struct vm *vm)
-{
-	command(vm, COMMAND_RESTART);
-	return true;
-}
-
-void vm_power_off(struct vm *vm)
-{
-	command(vm, COMMAND_POWER_OFF);
 }
 
 void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *failure,
@@ -89,12 +58,12 @@ void vm_failed(struct vcpu *vcpu, const char *failure, uint64_t value)
 void vm_vcpu_gone(struct vcpu *vcpu)
 {
 	struct vm *vm = vcpu->vm;
-	bool last = atomic_fetch_sub(&vm->vcpus_alive, 1) == 1;
 
-	if (last)
+	if (atomic_fetch_sub(&vm->vcpus_alive, 1) == 1)
 		log_vm_ended(vm->index, true);
 	vm_tell_exits(vcpu);
-	if (last)
+	/* Behind all that is said of this life: a command may bring the next one at once. */
+	if (atomic_fetch_sub(&vm->vcpus_untold, 1) == 1)
 		vcpu_request(vm->vcpus[0], VCPU_REQ_LIFE);
 }
 
@@ -164,19 +133,19 @@ static void leave_for_good(struct vm *vm)
 		power_off();
 }
 
-static enum vm_end end_of_stop(enum command c)
+static enum vm_end end_of_stop(enum vm_command c)
 {
-	return c == COMMAND_STOP ? VM_END_STOP : VM_END_POWER_OFF;
+	return c == VM_COMMAND_STOP ? VM_END_STOP : VM_END_POWER_OFF;
 }
 
 /* A command that came while the VM was not running. */
-static enum command take_command(struct vm *vm)
+static enum vm_command take_command(struct vm *vm)
 {
-	enum command c = (enum command)atomic_exchange(&vm->command, COMMAND_NONE);
+	enum vm_command c = vm_command_take(vm);
 
-	if (c == COMMAND_NONE)
+	if (c == VM_COMMAND_NONE)
 		return c;
-	vm->life.again = c == COMMAND_START || c == COMMAND_RESTART;
+	vm->life.again = c == VM_COMMAND_START || c == VM_COMMAND_RESTART;
 	vm->life.restarts = 0;
 	if (!vm->life.again)
 		vm->end.why = end_of_stop(c);
@@ -250,6 +219,7 @@ void vm_begin(struct vm *vm, uint64_t now)
 	vm->htimedelta = -now; /* its clock starts at 0 */
 	vm->life.begun = now;
 	atomic_store(&vm->vcpus_alive, vm->config->n_vcpus);
+	atomic_store(&vm->vcpus_untold, vm->config->n_vcpus);
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
 		atomic_store(&vm->vcpus[i]->hsm_state, SBI_HSM_STATE_STOPPED);
 	log_vm_ended(vm->index, false);
@@ -263,18 +233,18 @@ void vm_begin(struct vm *vm, uint64_t now)
 /* Of a VM that runs. It ends in the next stay in HS, before its guest's next instruction. */
 static void end_by_command(struct vm *vm)
 {
-	enum command c = (enum command)atomic_exchange(&vm->command, COMMAND_NONE);
+	enum vm_command c = vm_command_take(vm);
 
-	if (c == COMMAND_NONE || c == COMMAND_START)
+	if (c == VM_COMMAND_NONE || c == VM_COMMAND_START)
 		return;
-	vm_end(vm, NULL, c == COMMAND_RESTART ? VM_END_RESTART : end_of_stop(c), NULL, 0);
+	vm_end(vm, NULL, c == VM_COMMAND_RESTART ? VM_END_RESTART : end_of_stop(c), NULL, 0);
 	pcpu_mail_again(this_pcpu(), 0);
 }
 
 void vm_life_serve(struct vm *vm)
 {
 	struct vcpu *lead = vm->vcpus[0];
-	enum command c;
+	enum vm_command c;
 
 	switch (state_of(vm)) {
 	case VM_RUNNING:
@@ -282,7 +252,7 @@ void vm_life_serve(struct vm *vm)
 		break;
 	case VM_ENDING:
 		/* A command waits until what happened is told. */
-		if (atomic_load(&vm->vcpus_alive) || sched_works(lead))
+		if (atomic_load(&vm->vcpus_untold) || sched_works(lead))
 			break;
 		judge(vm);
 		vm->life.step = 0;
@@ -294,7 +264,7 @@ void vm_life_serve(struct vm *vm)
 	case VM_LOADING:
 		c = take_command(vm);
 		/* Half of it may be there. */
-		if (c == COMMAND_STOP || c == COMMAND_POWER_OFF) {
+		if (c == VM_COMMAND_STOP || c == VM_COMMAND_POWER_OFF) {
 			vm_load_begin(vm);
 			atomic_store(&vm->state, VM_CLEARING);
 		}

@@ -61,16 +61,6 @@ struct vm_life {
 	uint64_t done;     /* and bytes done of it */
 };
 
-/*
- * For the user's commands, on any hart. They return at once; the lead hart acts. The last command
- * counts. false: there is nothing to do, since it is running (start) or off (stop).
- */
-bool vm_start(struct vm *vm);
-bool vm_stop(struct vm *vm);
-bool vm_restart(struct vm *vm);
-/* Stops it for good: as if it had ended by itself, it does not keep the machine on. */
-void vm_power_off(struct vm *vm);
-
 const char *vm_state_name(const struct vm *vm);
 
 /*

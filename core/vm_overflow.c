@@ -2,6 +2,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/isa.h"
 #include "arch/riscv/quirks.h"
+#include "core/hpm_failures.h"
 #include "core/log.h"
 #include "core/printf.h"
 #include "core/vm_overflow.h"
@@ -15,20 +16,21 @@ const char *hart_lacks(const struct pcpu *pcpu, char *buf, size_t size)
 		bool lacks;
 		const char *what;
 	} parts[] = {
-	    {!(isa & BIT(ISA_SSCOFPMF)), "sscofpmf"},
-	    {isa & BIT(ISA_SSCOFPMF) && !hpm->hctrs, "counters"},
-	    {!(isa & BIT(ISA_SSAIA)), "ssaia"},
-	    {quirks.no_lcofi, "bit 13 of sie and hvien that can be set"},
-	    {!(isa & BIT(ISA_SSCCFG)) && !hpm->ssccfg, "ssccfg"},
+	    {!(isa & BIT(ISA_SSCOFPMF)), "no sscofpmf"},
+	    {isa & BIT(ISA_SSCOFPMF) && !hpm->hctrs, "no counters"},
+	    {!(isa & BIT(ISA_SSAIA)), "no ssaia"},
+	    {isa & BIT(ISA_SSAIA) && hpm->no_overflow, hpm->no_overflow},
+	    {quirks.no_lcofi, "no bit 13 of sie and hvien that can be set"},
+	    {!(isa & BIT(ISA_SSCCFG)) && !hpm->ssccfg, "no ssccfg"},
 	    {isa & BIT(ISA_SSCCFG) && hpm->hctrs && !hpm->ssccfg,
-	     "ssccfg that the firmware has set up"},
+	     "no ssccfg that the firmware has set up"},
 	};
 	size_t used = 0;
 
 	buf[0] = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(parts) && used < size; i++) {
 		if (parts[i].lacks)
-			used += (size_t)tally_snprintf(buf + used, size - used, "%sno %s",
+			used += (size_t)tally_snprintf(buf + used, size - used, "%s%s",
 			                               used ? ", " : "", parts[i].what);
 	}
 	return buf;
@@ -145,5 +147,5 @@ VSBI_FN(vsbi_pmu_hart_flags)
 	vsbi_ret ret = vsbi_pmu(a0, a1, a2, a3, a4, a5, fid, eid);
 
 	vm_overflow_show(this_vcpu());
-	return ret;
+	return hpm_failures_answer(this_vcpu(), fid, ret);
 }

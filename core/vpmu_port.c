@@ -87,7 +87,8 @@ void vpmu_port_take(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t v
 {
 	struct pcpu *pcpu = this_pcpu();
 
-	hpm_fixed_take(&pcpu->hpm, hctr.idx, to_hpm(config));
+	if (!hpm_fixed_take(&pcpu->hpm, hctr.idx, to_hpm(config)))
+		pcpu->hpm.failed |= BIT(hctr.idx);
 	if (hctr.idx == 2) {
 		uint64_t ahead = value - csr_read(CSR_INSTRET);
 
@@ -158,7 +159,7 @@ void vpmu_port_stop(uint64_t hctr_mask)
 
 uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
 {
-	return hpm_step(&this_pcpu()->hpm, hctr_mask, last);
+	return hpm_step(hctr_mask, last);
 }
 
 uint64_t vpmu_port_read(hctr_t hctr)

@@ -7,9 +7,11 @@ or QEMU's. A program connects to a UNIX socket and sends lines, one command each
 
   COMMAND         -> "= LINE" for each line of the answer, then ". STATUS" as core/prompt.h has it,
                      or "! WORDS" where the machine was not even asked
+
+Answers come in the order of the commands. Programs are served in turn, each with one command at a
+time; what a program asks ahead waits with it, most of it in its socket, and goes when it goes.
 """
 import array
-import contextlib
 import fcntl
 import os
 import re
@@ -17,6 +19,8 @@ import selectors
 import socket
 import termios
 import time
+
+from console_client import Client
 
 KEY = b"\x14"        # Ctrl-T, for Tally (core/console.h)
 QEMU_KEY = b"\x01"   # Ctrl-A, for QEMU
@@ -31,53 +35,8 @@ READY = re.compile(rb"tally: \d+ instructions from entry to the first guest")
 AHEAD_BYTES = 256
 LOOK_S = 0.005
 TYPED_BYTES = 65536  # more stays in the terminal
-UNREAD_BYTES = 1 << 18  # of a program that does not read its answers
-
-
-class Client:
-    """A program that asks."""
-
-    def __init__(self, connection):
-        self.connection = connection
-        self.received = b""
-        self.unread = b""
-
-    def send(self, kind, text):
-        """One line. A client that never reads is left: an answer has no gaps."""
-        self.unread += kind + b" " + text + b"\n"
-        self.flush()
-        if len(self.unread) > UNREAD_BYTES:
-            self.leave()
-
-    def flush(self):
-        """As much as it takes now. True: something is left."""
-        try:
-            while self.unread:
-                self.unread = self.unread[self.connection.send(self.unread):]
-        except BlockingIOError:
-            pass
-        except OSError:
-            self.unread = b""  # it has gone
-        return bool(self.unread)
-
-    def leave(self):
-        """No more for it; it finds the end."""
-        self.unread = b""
-        with contextlib.suppress(OSError):
-            self.connection.shutdown(socket.SHUT_RDWR)
-
-    def lines(self):
-        """What it has sent since, by line; None at the end."""
-        try:
-            data = self.connection.recv(4096)
-        except OSError:
-            data = b""
-        if not data:
-            return None
-        *whole, self.received = (self.received + data).split(b"\n")
-        if len(self.received) > 4096:
-            self.received = self.received[:4096]
-        return whole
+REQUESTS = 64        # of a program are waited with; then it is not read any further
+CLIENTS = 64         # at once
 
 
 class Relay:
@@ -94,13 +53,13 @@ class Relay:
         self.keyboard = keyboard
         self.prefixes = KEY + QEMU_KEY if qemu_key else KEY
         self.typed = b""      # not yet sent
-        self.requests = []    # likewise
         self.asked = {}       # id -> client that waits for the answer
         self.number = 0       # of the last request
         self.boot = b""       # what was printed so far; None: Tally reads what is sent
         self.in_monitor = False
         self.printed = b""    # the beginning of a frame, perhaps
-        self.clients = set()
+        self.clients = []     # who was served last comes last
+        self.senders = [self.ask, self.feed]
         self.wait = selectors.DefaultSelector()
         self.wait.register(from_machine, selectors.EVENT_READ, self.output)
         self.listener = None
@@ -123,7 +82,9 @@ class Relay:
             if deadline is not None and time.monotonic() >= deadline:
                 return True
             unread = [client.flush() for client in self.clients]
-            look = self.feed() or any(unread)
+            # By turns the first, so that neither programs nor a long paste have the line alone.
+            self.senders.reverse()
+            look = any([send() for send in self.senders]) or any(unread)
         return False
 
     def close(self):
@@ -180,10 +141,11 @@ class Relay:
     def answer(self, number, text):
         """One line of the answer to a request, or its end."""
         end = re.fullmatch(rb"end (\d+)", text)
+        client = self.asked[number]
+        client.send(*(b".", end.group(1)) if end else (b"=", text))
         if end:
-            self.asked.pop(number).send(b".", end.group(1))
-        else:
-            self.asked[number].send(b"=", text)
+            del self.asked[number]
+            client.asked = False
 
     # --- To the machine -----------------------------------------------------------------------
 
@@ -223,12 +185,7 @@ class Relay:
         return b"stty rows %d cols %d\r" % (size.lines, size.columns)
 
     def feed(self):
-        """Sends what waits, requests first. True: there is more, when the machine has read."""
-        if self.boot is None:
-            while self.requests and self.room() > 0:
-                os.write(self.to_machine, self.requests.pop(0))
-            if self.requests:
-                return True
+        """Sends what was typed. True: there is more, when the machine has read."""
         end, room = 0, self.room() if self.typed else 0
         while end < len(self.typed) and end < room:
             prefix = self.typed[end] in self.prefixes
@@ -251,24 +208,65 @@ class Relay:
         """A program comes."""
         client = Client(self.listener.accept()[0])
         client.connection.setblocking(False)
-        self.clients.add(client)
-        self.wait.register(client.connection, selectors.EVENT_READ, lambda: self.serve(client))
+        if len(self.clients) >= CLIENTS:
+            client.send(b"!", b"%d programs are connected, and no more can be" % CLIENTS)
+            client.connection.close()
+            return
+        self.clients.append(client)
+        self.listen_to(client)
+
+    def listen_to(self, client):
+        """As long as it has not asked for much that waits."""
+        listens = client.connection in self.wait.get_map()
+        wanted = len(client.requests) < REQUESTS
+        if wanted and not listens:
+            self.wait.register(client.connection, selectors.EVENT_READ, lambda: self.serve(client))
+        elif listens and not wanted:
+            self.wait.unregister(client.connection)
+
+    def forget(self, client):
+        """It has gone, and all that it has not been answered with it."""
+        if client.connection in self.wait.get_map():
+            self.wait.unregister(client.connection)
+        client.connection.close()
+        self.clients.remove(client)
 
     def serve(self, client):
         """A program has sent something, or goes."""
         lines = client.lines()
         if lines is None:
-            self.wait.unregister(client.connection)
-            client.connection.close()
-            self.clients.remove(client)
+            self.forget(client)
             return
-        for line in lines:
-            if not COMMAND.fullmatch(line):
-                client.send(b"!", b"a command is 1 to 64 characters of printable ASCII")
-            elif self.in_monitor:
-                client.send(b"!", b"the console is QEMU's monitor now (Ctrl-A c)")
-            else:
-                self.number = self.number % 999999 + 1
-                name = b"r%d" % self.number
-                self.asked[name] = client
-                self.requests.append(KEY + b"=" + name + b" " + line + b"\r")
+        client.requests += lines
+        self.listen_to(client)
+
+    def ask(self):
+        """Sends the next request of each program that waits for no answer. True: there is more, when
+        the machine has read."""
+        if self.boot is not None:
+            return False
+        for client in list(self.clients):
+            self.listen_to(client)
+            while client.requests and not client.asked:
+                if client.gone():
+                    self.forget(client)
+                    break
+                if self.room() <= 0:
+                    return True
+                self.clients.remove(client)
+                self.clients.append(client)
+                self.ask_for(client, client.requests.popleft())
+        return False
+
+    def ask_for(self, client, line):
+        """Sends a request, or says why not."""
+        if not COMMAND.fullmatch(line):
+            client.send(b"!", b"a command is 1 to 64 characters of printable ASCII")
+        elif self.in_monitor:
+            client.send(b"!", b"the console is QEMU's monitor now (Ctrl-A c)")
+        else:
+            self.number = self.number % 999999 + 1
+            name = b"r%d" % self.number
+            self.asked[name] = client
+            client.asked = True
+            os.write(self.to_machine, KEY + b"=" + name + b" " + line + b"\r")

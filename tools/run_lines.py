@@ -4,7 +4,6 @@
 On a terminal the line of the guest in focus is drawn as it grows, taken away for others' lines and drawn
 again. What is left when it ends is its text.
 """
-import os
 import re
 
 PIECE = re.compile(r"\x1b\[([0-9;?]*)([@-~])|\x1b[ -/]*[0-~]?|[\x00-\x1f\x7f]|[^\x00-\x1f\x7f]+")
@@ -35,10 +34,12 @@ def settled(text):
 
 class Lines:
     """feed() what is printed; line(owner, text, continued, whole) is called for each line that ends.
-    owner: a VM, "" for Tally, None for what ran before it; whole: with the prefix."""
+    names: of the VMs; owner: one of these, "" for Tally, None for all others: what runs before it, and
+    names that a guest makes up; whole: with the prefix."""
 
-    def __init__(self, line):
+    def __init__(self, line, names):
         self.line = line
+        self.names = names
         self.rest = b""
 
     def feed(self, data):
@@ -55,40 +56,8 @@ class Lines:
         """One line."""
         whole = settled(line.decode(errors="replace"))
         found = OWNER.match(whole)
+        if found and found[1] and found[1] not in self.names:
+            found = None
         owner = found and (found[1] or "")
         self.line(owner, whole[found.end():] if found else whole, bool(found) and found[2] == "+",
                   whole)
-
-
-class LogFolder:
-    """A clean log for each VM, NAME.log, and tally.log: no prefix, no colour, long lines whole."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.files = {}
-        os.makedirs(folder, exist_ok=True)
-        self.line("", None, False)
-
-    def line(self, owner, text, continued):
-        """A line of a VM, or of Tally; text None: none yet."""
-        if owner is None:
-            return
-        if owner not in self.files:
-            name = "vm-tally" if owner == "tally" else owner or "tally"
-            self.files[owner] = open(os.path.join(self.folder, name + ".log"), "w",
-                                     encoding="utf-8")
-        file = self.files[owner]
-        if text is None:
-            return
-        # The end of a line is known when the next one begins.
-        if file.tell() and not continued:
-            file.write("\n")
-        file.write(text)
-        file.flush()
-
-    def close(self):
-        """No more lines."""
-        for file in self.files.values():
-            if file.tell():
-                file.write("\n")
-            file.close()

@@ -4,13 +4,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 
-from run_verdict import DEPENDENCY, REFUSED, USAGE, Stop
+from run_verdict import DEPENDENCY, REFUSED, USAGE, Stop, say
+from vm_tree import BUILD, TOP, compile_tree, unreadable
 
-TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-BUILD = os.path.join(TOP, "build")
-
+MIB = 1 << 20
 # Both back ends of the vPMU run on this hart; see docs for what each extension is for.
 CPU = "rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on"
 EXACT = ["-icount", "shift=0,sleep=off", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm"]
@@ -24,15 +22,13 @@ U_BOOT = "/usr/lib/u-boot/qemu-riscv64_smode/u-boot.bin"
 GOOD_QEMU = "QEMU versions known to work: 10.0.2 (Debian 12 backports) and 11.1.3."
 
 
-def say(text):
-    print("tools/run: " + text, file=sys.stderr, flush=True)
-
-
 def find_qemu(args):
     """QEMU's path, its version checked."""
     path = shutil.which(args.qemu or "qemu-system-riscv64")
+    if not path and args.qemu:
+        raise Stop(DEPENDENCY, "--qemu %s: there is no such program" % args.qemu)
     if not path:
-        raise Stop(DEPENDENCY, "no %s; `make setup` installs it" % (args.qemu or "qemu-system-riscv64"))
+        raise Stop(DEPENDENCY, "no qemu-system-riscv64; `make setup` installs it")
     try:
         text = subprocess.run([path, "--version"], text=True, check=True, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT).stdout
@@ -60,32 +56,43 @@ def find_bios(args):
     for path in [args.bios] if args.bios else BIOS_PLACES:
         if os.path.isfile(path):
             return path
-    raise Stop(DEPENDENCY, "no OpenSBI at %s; `make setup` installs it"
-               % (args.bios or BIOS_PLACES[0]))
+    if args.bios:
+        raise Stop(DEPENDENCY, "--bios %s: there is no such file" % args.bios)
+    raise Stop(DEPENDENCY, "no OpenSBI at %s; `make setup` installs it" % BIOS_PLACES[0])
 
 
-def compile_tree(args, folder):
-    """The VM tree as a blob."""
-    if not os.path.isfile(args.vms):
-        raise Stop(USAGE, "no such file: " + args.vms)
-    if args.vms.endswith(".dtb"):
-        return args.vms
-    if not shutil.which("dtc"):
-        raise Stop(DEPENDENCY, "no dtc; `make setup` installs it")
-    guests = os.path.join(BUILD, "guests")
-    places = [os.path.dirname(os.path.abspath(args.vms))] + args.include
-    places += [os.path.join(BUILD, "guest"), guests]
-    if os.path.isdir(guests):
-        places += sorted(entry.path for entry in os.scandir(guests) if entry.is_dir())
-    blob = os.path.join(folder, "vms.dtb")
-    command = ["dtc", "-q", "-I", "dts", "-O", "dtb", "-o", blob]
-    for place in places:
-        command += ["-i", place]
-    done = subprocess.run(command + [args.vms], text=True, check=False, stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    if done.returncode:
-        raise Stop(REFUSED, "dtc refuses the VM tree:\n" + done.stdout.rstrip())
+def blob_of(args, folder):
+    """The path of the VM tree as a blob, which --memory has room for."""
+    why = unreadable(args.vms)
+    if why:
+        raise Stop(USAGE, "--vms: " + why)
+    blob = args.vms
+    if not args.vms.endswith(".dtb"):
+        blob = os.path.join(folder, "vms.dtb")
+        try:
+            complaint = compile_tree(args.vms, args.include, blob)
+        except FileNotFoundError as error:
+            raise Stop(DEPENDENCY, "no dtc; `make setup` installs it") from error
+        if complaint is not None:
+            raise Stop(REFUSED, "dtc refuses the VM tree:\n" + complaint)
+    if not args.u_boot and not has_room(size(args.memory), os.path.getsize(blob)):
+        raise Stop(USAGE, "--memory %s: is too little to load this VM tree, which takes %d MiB"
+                   % (args.memory, os.path.getsize(blob) + MIB - 1 >> 20))
     return blob
+
+
+def size(text):
+    """Of --memory in bytes, as QEMU reads it: MiB without a suffix. None: that is no size."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([kKmMgGtT]?)", text)
+    if not found or not float(found[1]):
+        return None
+    return int(float(found[1]) * (1 << {"k": 10, "m": 20, "g": 30, "t": 40}[found[2].lower() or "m"]))
+
+
+def has_room(memory, blob):
+    """Can QEMU place a blob of that size? It does so behind half of the RAM, 128 MiB at most, and needs
+    2 MiB before that for the firmware, and behind it for its own device tree."""
+    return 2 * MIB + min(memory // 2, 128 * MIB) + blob <= memory - (MIB >> 4) >> 21 << 21
 
 
 def u_boot(kernel, blob, append, folder):
@@ -106,7 +113,8 @@ def command_line(args, blob, folder):
     """QEMU and its arguments."""
     kernel = args.kernel or os.path.join(BUILD, "tally.bin")
     if not os.path.isfile(kernel):
-        raise Stop(DEPENDENCY, "no %s; `make` builds it" % kernel)
+        raise Stop(DEPENDENCY, "--kernel %s: there is no such file" % kernel if args.kernel else
+                   "no %s; `make` builds it" % kernel)
     append = args.append.split()
     if args.backend != "auto":
         append.append("tally.backend=" + args.backend)
@@ -126,7 +134,8 @@ def command_line(args, blob, folder):
     else:
         command += ["-serial", "stdio", "-monitor", "none"]
     if args.gdb:
-        command += ["-s", "-S"]
+        # Not -s, which listens to the whole network.
+        command += ["-gdb", "tcp:127.0.0.1:1234", "-S"]
         say("waiting for a debugger: gdb-multiarch %s -ex 'target remote :1234'"
             % os.path.join(BUILD, "tally.elf"))
     return command

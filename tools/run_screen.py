@@ -10,6 +10,8 @@ import threading
 import time
 import tty
 
+from run_verdict import say
+
 
 class Clock:
     """While nothing is printed, shows on a terminal how long it has been going on."""
@@ -54,6 +56,8 @@ class Screen:
 
     def __init__(self, clock):
         self.clock = clock
+        self.out = sys.stdout.fileno()
+        self.lost = False
         self.waiting = bytearray()
         self.ended = False
         self.change = threading.Condition()
@@ -76,10 +80,12 @@ class Screen:
                 return
             self.clock.output()
             try:
-                sys.stdout.buffer.write(data)
-                sys.stdout.buffer.flush()
-            except OSError:
-                pass  # nobody looks any more; the verdict is still wanted
+                while data and not self.lost:
+                    data = data[os.write(self.out, data):]
+            except OSError as error:
+                self.lost = True  # the verdict is still wanted
+                if not isinstance(error, BrokenPipeError):  # that is one who looks no longer
+                    say("standard output: %s; the machine goes on" % error.strerror)
 
     def close(self):
         with self.change:
@@ -88,18 +94,38 @@ class Screen:
         self.thread.join()
 
 
+def give_back(terminal, before, end):
+    """In a process of its own: waits until nobody holds the other side of `end`, however that
+    ended, and sets the terminal as it was."""
+    os.setsid()  # no key and no signal to the group reaches it, and it may set a terminal
+    os.read(end, 1)
+    termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
+
 @contextlib.contextmanager
 def raw_terminal(wanted):
-    """Keys come one by one, and what is printed goes out as it is."""
+    """Keys come one by one, and what is printed goes out as it is. The terminal is given back even
+    if this program is killed."""
     if not wanted or not sys.stdin.isatty():
         yield
         return
-    before = termios.tcgetattr(sys.stdin)
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    end, held = os.pipe()
+    keeper = os.fork()
+    if not keeper:
+        try:
+            os.close(held)
+            give_back(terminal, before, end)
+        finally:
+            os._exit(0)
+    os.close(end)
     try:
-        tty.setraw(sys.stdin, termios.TCSANOW)
+        tty.setraw(terminal, termios.TCSANOW)
         yield
     finally:
-        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, before)
+        os.close(held)
+        os.waitpid(keeper, 0)
 
 
 def colours_wanted():
@@ -121,11 +147,13 @@ class View:
     # The beginning of one of these, which will come to its end at once.
     BEGUN = re.compile(rb"(?:(?<=[\n\r])|(?<=\x1b\[K))(\[[\w-]*\]?|t|ta|tal|tall|tally|tally:[^\n]*)\Z")
 
-    def __init__(self, write, colours, person):
+    def __init__(self, write, colours, person, names):
         self.write, self.colours, self.person = write, colours, person
-        self.names = {}         # name -> colour
-        self.last = {}          # name -> its last lines
-        self.focus = None       # the guest that has or had it last
+        # Each guest has a colour of its own, as far as there are enough.
+        self.names = {name.encode(): self.COLOURS[n % len(self.COLOURS)]
+                      for n, name in enumerate(names)}
+        self.last = {name: collections.deque(maxlen=self.SCROLL_BACK) for name in names}
+        self.focus = names[0] if names else None  # the guest that has or had it last
         self.rest = b"\n"       # not yet written, but for
         self.written = 1        # so many bytes of context: ESC [ K may come in pieces
         self.full = False
@@ -134,12 +162,8 @@ class View:
 
     def line(self, owner, text):
         """A line has ended."""
-        vm = re.match(r"vm (\S+): \d+ MiB, ", text) if owner == "" else None
-        if vm:
-            self.colour(vm[1].encode())  # in the order of the VM tree; the first has the focus
-            self.focus = self.focus or vm[1]
         if owner:
-            self.last.setdefault(owner, collections.deque(maxlen=self.SCROLL_BACK)).append(text)
+            self.last[owner].append(text)
 
     def feed(self, data):
         """Bytes of the console."""
@@ -164,23 +188,19 @@ class View:
         painted = b"".join(done) + data[begin:end]
         return self.FOCUS.sub(self.again, painted) if self.person else painted
 
-    def colour(self, name):
-        """Each guest has its own, as far as there are enough."""
-        return self.names.setdefault(name, self.COLOURS[len(self.names) % len(self.COLOURS)])
-
     def prefix(self, found):
         """A name at the beginning of a line."""
-        code = self.colour(found[1]) if found[1] else 1
-        return b"\x1b[%dm%s\x1b[m" % (code, found[0])
+        code = self.names.get(found[1]) if found[1] else 1
+        return b"\x1b[%dm%s\x1b[m" % (code, found[0]) if code else found[0]
 
     def again(self, found):
         """The focus moved."""
         name = found[1].decode(errors="replace")
-        if name == "the prompt" or name == self.focus:
+        if name not in self.last or name == self.focus:
             return found[0]
         self.focus = name
         return found[0] + b"".join(b"%s| %s\r\n" % (found[1], text.encode())
-                                   for text in self.last.get(name, ()))
+                                   for text in self.last[name])
 
     def aside(self, line):
         """A line that came while a guest had the screen."""

@@ -54,14 +54,11 @@
 #define CSR_HPMCOUNTER31  0xc1f
 #define CSR_SCOUNTOVF     0xda0
 
-#define SSTATUS_SIE      (1UL << 1)
-#define SSTATUS_SPIE     (1UL << 5)
-#define SSTATUS_SPP      (1UL << 8)
-#define SSTATUS_VS       (3UL << 9)
-#define SSTATUS_VS_CLEAN (2UL << 9)
-#define SSTATUS_FS       (3UL << 13)
-#define SSTATUS_FS_CLEAN (2UL << 13)
-#define SSTATUS_SD       (1UL << 63) /* FS or VS is dirty */
+#define SSTATUS_SIE  (1UL << 1)
+#define SSTATUS_SPIE (1UL << 5)
+#define SSTATUS_SPP  (1UL << 8)
+#define SSTATUS_VS   (3UL << 9)
+#define SSTATUS_FS   (3UL << 13)
 
 #define HSTATUS_GVA     (1UL << 6)
 #define HSTATUS_SPV     (1UL << 7)
@@ -75,6 +72,8 @@
 #define HENVCFG_CBZE  (1UL << 7)
 #define HENVCFG_CBCFE (1UL << 6)
 #define HENVCFG_CBIE  (3UL << 4)
+
+#define HSTATEEN0_ENVCFG (1UL << 62)
 
 #define HVICTL_VTI           (1UL << 30)
 #define HVIPRIO1_LCOFI_FIRST (1UL << 40) /* priority number of interrupt 13 */

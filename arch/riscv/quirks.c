@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/csr.h"
+#include "arch/riscv/fence.h"
 #include "arch/riscv/hpm.h"
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/sbi.h"
@@ -59,15 +60,21 @@ bool quirk_wfi_recounts(void)
 	bool recounts = COUNT_BEFORE_NOPS("wfi") > COUNT_BEFORE_NOPS("nop");
 
 	csr_clear(CSR_SIP, BIT(IRQ_SSI));
+	fence_output_then_memory();
 	csr_write(CSR_SIE, sie);
 	return recounts;
 }
 
 void quirk_probe_unmask(void)
 {
-	bool at_once = vs_probe(0, BIT(IRQ_LCOFI), 0, BIT(IRQ_LCOFI));
+	const uint64_t lcofi = BIT(IRQ_LCOFI);
+	/* While anything pends for anybody QEMU looks at all interrupts at each instruction, which it
+	 * will not do for the guest. */
+	bool quiet = csr_read(CSR_SIP) == 0;
+	bool at_once =
+	    quiet && vs_probe(0, lcofi, 0, lcofi, SSTATUS_SIE) && vs_probe(0, lcofi, 0, lcofi, 0);
 	/* The AIA has VTI keep other interrupts from the guest: then it is no way out. */
-	bool others = vs_probe(BIT(IRQ_SSI), BIT(IRQ_VSSI), HVICTL_VTI, 0);
+	bool others = vs_probe(BIT(IRQ_SSI), BIT(IRQ_VSSI), HVICTL_VTI, 0, SSTATUS_SIE);
 
 	quirks.late_unmask = !at_once && others;
 }
@@ -85,6 +92,7 @@ void quirks_text(char *buf, size_t size)
 	    {&quirks.late_unmask, "late-unmask"},
 	    {&quirks.no_lcofi, "no-lcofi"},
 	    {&quirks.fetch_faults_stop_time, "fetch-faults-stop-time"},
+	    {&quirks.lcofi_delegates, "lcofi-delegates-load-faults"},
 	};
 	size_t used = 0;
 

@@ -25,7 +25,7 @@ struct quirks {
 	bool scountovf_leaks;
 	/* QEMU under -icount: what follows WFI in its block is counted twice. Probed. */
 	bool wfi_recounts;
-	/* QEMU before 11: a guest's write to sie does not deliver the LCOFI that it unmasks; the
+	/* QEMU: a guest's write to sie does not deliver the LCOFI that it unmasks; the
 	 * next entry does. Where hvictl.VTI makes such writes trap, and changes nothing else as it
 	 * would on a hart that keeps to the AIA, Tally makes the write. Probed, both of it. */
 	bool late_unmask;
@@ -35,6 +35,10 @@ struct quirks {
 	 * mapped would stop the clock, and with it everybody. Its fetch page faults have to come to
 	 * HS. Not probed (as above); assumed where the host tree says "riscv-virtio". */
 	bool fetch_faults_stop_time;
+	/* QEMU: while a virtual LCOFI pends (bit 13 of hvip), the guest's load page faults (cause 13) go to
+	 * it, whatever hedeleg says. A suspect of core/trap_loop.h has none that pends. Not probed,
+	 * assumed as above. */
+	bool lcofi_delegates;
 };
 
 extern struct quirks quirks;
@@ -58,10 +62,11 @@ bool quirk_wfi_recounts(void);
 void quirk_probe_unmask(void);
 
 /*
- * Sets bits of sie in VS-mode, with interrupts on and vsie, hvip and hvictl as given: is an
- * interrupt taken, before or within two instructions? At boot, sie is 0.
+ * Sets bits of sie in VS-mode, and then sstatus.SIE for one instruction, with vsie, hvip and hvictl
+ * as given; on: SSTATUS_SIE, if it is set from the beginning, or 0. Is an interrupt taken before
+ * SIE is cleared? At boot, sie is 0.
  */
-bool vs_probe(uint64_t vsie, uint64_t hvip, uint64_t hvictl, uint64_t set);
+bool vs_probe(uint64_t vsie, uint64_t hvip, uint64_t hvictl, uint64_t set, uint64_t on);
 
 /* Writes names of those that were found to buf, blank-separated; "none" if there are none. */
 void quirks_text(char *buf, size_t size);

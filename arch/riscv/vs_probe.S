@@ -4,15 +4,15 @@
 	.text
 	.option	norvc
 	/*
-	 * bool vs_probe(uint64_t vsie, uint64_t hvip, uint64_t hvictl, uint64_t set): see quirks.h.
-	 * One CSR access in VS-mode, without translation, with interrupts on. At boot: nothing of a
+	 * bool vs_probe(uint64_t vsie, uint64_t hvip, uint64_t hvictl, uint64_t set, uint64_t on):
+	 * see quirks.h. Two CSR accesses in VS-mode, without translation. At boot: nothing of a
 	 * guest's is in the VS bank, and sie is 0.
 	 */
 	.globl	vs_probe
 vs_probe:
 	csrr	t0, CSR_STVEC
-	csrr	a4, CSR_HSTATUS
-	csrr	a5, CSR_SSTATUS
+	csrr	a5, CSR_HSTATUS
+	csrr	a6, CSR_SSTATUS
 	la	t1, back_in_hs
 	csrw	CSR_STVEC, t1
 	la	t1, taken
@@ -23,7 +23,8 @@ vs_probe:
 	csrs	CSR_HSTATUS, t1
 	li	t1, SSTATUS_SPP
 	csrs	CSR_SSTATUS, t1
-	li	t1, (2 << 32) | SSTATUS_SIE
+	li	t1, 2 << 32
+	or	t1, t1, a4
 	csrw	CSR_VSSTATUS, t1
 	csrw	CSR_VSATP, zero
 	csrw	CSR_VSIE, a0
@@ -34,8 +35,8 @@ vs_probe:
 	.balign	4
 in_vs:
 	csrs	CSR_SIE, a3
-	nop
-	nop
+	csrsi	CSR_SSTATUS, SSTATUS_SIE
+	csrci	CSR_SSTATUS, SSTATUS_SIE
 	ecall
 	.balign	4
 taken:
@@ -47,6 +48,6 @@ back_in_hs:
 	csrw	CSR_HVIP, zero
 	csrw	CSR_VSIE, zero
 	csrw	CSR_STVEC, t0
-	csrw	CSR_HSTATUS, a4
-	csrw	CSR_SSTATUS, a5
+	csrw	CSR_HSTATUS, a5
+	csrw	CSR_SSTATUS, a6
 	ret

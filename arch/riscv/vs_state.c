@@ -8,7 +8,7 @@ void vs_state_reset(struct vs_state *vs, uint64_t pc)
 {
 	*vs = (struct vs_state){
 	    .sepc = pc,
-	    .sstatus = 2UL << 32 | SSTATUS_FS_CLEAN | SSTATUS_SPP | SSTATUS_SPIE, /* UXL = 64 */
+	    .sstatus = 2UL << 32 | SSTATUS_SPP | SSTATUS_SPIE, /* UXL = 64 */
 	    .hstatus = HSTATUS_VSXL_64 | HSTATUS_SPV | HSTATUS_SPVP | HSTATUS_VTW,
 	    .vsstatus = 2UL << 32, /* UXL = 64 */
 	    /* As firmware leaves it. Linux opens it only where it finds a PMU, and its processes read
@@ -71,6 +71,20 @@ bool vs_state_probe_vsiselect(void)
 	return trap_guard_end(&guard) == ~0UL;
 }
 
+/*
+ * With Smstateen: of what a guest might change and nobody switches nothing is its own, whatever the
+ * firmware has left open (jvt, sstateen0, scontext, sctrstatus). senvcfg is switched.
+ */
+static void close_other_state(void)
+{
+	struct trap_guard guard;
+
+	trap_guard_begin(&guard);
+	(void)csr_read_guarded(CSR_HSTATEEN0);
+	if (trap_guard_end(&guard) == ~0UL)
+		csr_write(CSR_HSTATEEN0, HSTATEEN0_ENVCFG);
+}
+
 void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt)
 {
 	uint64_t henvcfg = 0;
@@ -80,7 +94,9 @@ void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt)
 	csr_write(CSR_HIE, 0);
 	csr_write(CSR_HVIP, 0);
 	csr_write(CSR_HCOUNTEREN, BIT(CSR_TIME - CSR_CYCLE)); /* guests read time directly */
+	csr_write(CSR_VSATP, 0);
 	csr_write(CSR_HGATP, 0);
+	close_other_state();
 	if (sstc)
 		henvcfg |= HENVCFG_STCE;
 	if (svadu)
@@ -88,8 +104,11 @@ void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt)
 	if (svpbmt)
 		henvcfg |= HENVCFG_PBMTE;
 	csr_write(CSR_HENVCFG, henvcfg);
-	if (sstc)
+	if (sstc) {
 		csr_write(CSR_VSTIMECMP, ~0UL);
+		/* What the firmware left there may be long over. */
+		csr_write(CSR_STIMECMP, ~0UL);
+	}
 }
 
 void vs_delegate(bool exceptions)

@@ -31,6 +31,11 @@ struct counters find_counters(void);
 uint64_t vec_put(const void *v);
 uint64_t vec_get(void *v);
 uint64_t vec_compute(uint64_t seed, uint64_t steps);
+void vec_set(uint64_t x);
+uint64_t vec_first(void);
+void vec_shape_put(uint64_t n);
+uint64_t vec_shape_get(void);
+uint64_t vec_length(void);
 
 /* vector=yes: the hart has vectors, and the guest uses them. */
 static inline bool with_vectors(void)
@@ -42,6 +47,7 @@ int idle(uint64_t hartid);
 int busy(uint64_t hartid);
 int pmuloop(uint64_t hartid);
 int measure(uint64_t hartid);
+int faults(uint64_t hartid);
 int waits(uint64_t hartid);
 int marks_kind(uint64_t hartid);
 int hostile(uint64_t hartid);
@@ -64,12 +70,19 @@ int seed(uint64_t hartid);
 int crash(uint64_t hartid);
 int smp(uint64_t hartid);
 int hsm_kind(uint64_t hartid);
+int control(uint64_t hartid);
+int rounding(uint64_t hartid);
+int divide(uint64_t hartid);
+int sbi_calls(uint64_t hartid);
 
 /* The parts of hostile; each returns how many of its attempts were let through. */
 uint64_t hostile_csrs(void);
 uint64_t hostile_memory(void);
 uint64_t hostile_instructions(void);
 uint64_t hostile_calls(uint64_t hartid);
+
+/* A way for crash. */
+int handler_faults(void);
 
 /* The part of storm that calls the PMU. */
 void storm_pmu(void);

@@ -60,3 +60,53 @@ vec_compute:
 	vredsum.vs v24, v8, v24
 	vmv.x.s	a0, v24
 	ret
+
+/* void vec_set(uint64_t x): v8 is all x, in 64-bit elements. */
+	.globl	vec_set
+vec_set:
+	vsetivli x0, 2, e64, m1, ta, ma
+	vmv.v.x	v8, a0
+	ret
+
+/* uint64_t vec_first(void): the first 64 bits of v8, whatever vl, vtype and vstart are. They are kept. */
+	.globl	vec_first
+vec_first:
+	csrr	t0, vstart
+	csrr	t1, vl
+	csrr	t2, vtype
+	csrwi	vstart, 0
+	vsetivli x0, 1, e64, m1, ta, ma
+	vmv.x.s	a0, v8
+	bltz	t2, 1f
+	vsetvl	x0, t1, t2
+1:	csrw	vstart, t0
+	ret
+
+/* void vec_shape_put(uint64_t n): vl is n, of 16-bit elements, or of 8-bit ones where n is odd. */
+	.globl	vec_shape_put
+vec_shape_put:
+	andi	t0, a0, 1
+	bnez	t0, 1f
+	vsetvli	x0, a0, e16, m1, ta, ma
+	ret
+1:	vsetvli	x0, a0, e8, m1, ta, ma
+	ret
+
+/* uint64_t vec_shape_get(void): n, or -1 if vtype is not what vec_shape_put(n) makes it. */
+	.globl	vec_shape_get
+vec_shape_get:
+	csrr	a0, vl
+	csrr	t0, vtype
+	andi	t1, a0, 1
+	xori	t1, t1, 1
+	slli	t1, t1, 3
+	addi	t1, t1, 0xc0
+	beq	t0, t1, 1f
+	li	a0, -1
+1:	ret
+
+/* uint64_t vec_length(void): vl */
+	.globl	vec_length
+vec_length:
+	csrr	a0, vl
+	ret

@@ -29,6 +29,7 @@ void bench_calls(uint64_t hartid);
 void bench_pmu(uint64_t hw, uint64_t fw); /* masks of counters */
 void bench_reads(uint64_t hw);
 void bench_overflow(void);
+void bench_first(uint64_t hw); /* before any event was asked for */
 
 /* In several VMs at once. */
 void bench_switch(uint64_t hw, uint64_t fw);

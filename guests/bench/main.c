@@ -8,7 +8,7 @@
  * is the exact number of instructions. What an empty operation costs is taken off.
  * A line a row: "bench NAME TENTHS", the cost in tenths of an instruction. On bootargs
  * rows=reads is for a VM whose counter reads trap, rows=switch for world switches, and rows=calls leaves
- * out the rows that wait for overflows. rounds=N, a multiple of 100: where calls take long.
+ * out the rows that wait for overflows. only=NAME is for one row. rounds=N, a multiple of 100: where calls take long.
  */
 #include "guests/bench/bench.h"
 
@@ -69,9 +69,12 @@ static void nothing(void)
 
 void bench(const struct row *row)
 {
+	const char *only = bootarg("only");
 	uint64_t most = bootarg_num("rounds", ROUNDS);
 	uint64_t rounds = row->rounds && row->rounds < most ? row->rounds : most;
 
+	if (only && !bootarg_is("only", row->name))
+		return;
 	if (!empty_cost)
 		empty_cost = measure(&(struct row){.op = nothing}, ROUNDS);
 	(void)ticks(row, 3, 0);
@@ -100,6 +103,7 @@ int guest_main(uint64_t hartid)
 {
 	find_counters();
 	if (bootarg_is("rows", "reads")) {
+		bench_first(hw);
 		bench_read_by_policy(hw);
 	} else if (bootarg_is("rows", "switch")) {
 		bench_switch(hw, fw);

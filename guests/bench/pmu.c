@@ -21,6 +21,12 @@ static void config_other(void)
 	cycles_mask = BIT(pmu_config(hw, SBI_PMU_CFG_FLAG_SET_SINH, CYCLES).value);
 }
 
+/* Not with the lowest counters, among which is the one that Tally counts cycles on. */
+static void config_elsewhere(void)
+{
+	cycles_mask = BIT(pmu_config(hw & ~0xfUL, SBI_PMU_CFG_FLAG_SET_UINH, CYCLES).value);
+}
+
 static void reset(void)
 {
 	pmu_reset(cycles_mask);
@@ -35,6 +41,12 @@ static void config_other_reset(void)
 static void start(void)
 {
 	pmu_start(cycles_mask, FAR);
+}
+
+/* From where the counter is. */
+static void start_kept(void)
+{
+	sbi_pmu(SBI_PMU_COUNTER_START, 0, cycles_mask, 0, 0, 0);
 }
 
 static void stop(void)
@@ -52,6 +64,12 @@ static void config_start(void)
 {
 	config();
 	start();
+}
+
+static void config_start_stop(void)
+{
+	config_start();
+	stop();
 }
 
 static void four_config(void)
@@ -78,6 +96,14 @@ static void four(void)
 	for (unsigned i = 0; i < 4; i++)
 		four_reads[i]();
 	pmu_start(four_mask, FAR);
+}
+
+static void four_kept(void)
+{
+	pmu_stop(four_mask);
+	for (unsigned i = 0; i < 4; i++)
+		four_reads[i]();
+	sbi_pmu(SBI_PMU_COUNTER_START, 0, four_mask, 0, 0, 0);
 }
 
 /* What Linux does when it puts one task's event away and takes up the next one's. */
@@ -112,10 +138,25 @@ void bench_pmu(uint64_t hw_mask, uint64_t fw_mask)
 	static const struct row rows[] = {
 	    {.name = "config-same", .op = config, .after = reset},
 	    {.name = "config-other", .op = config, .before = config_other_reset, .after = reset},
+	    {.name = "config-elsewhere",
+	     .op = config_elsewhere,
+	     .before = config_other_reset,
+	     .after = reset},
 	    {.name = "start", .op = start, .before = config, .after = stop_reset},
+	    {.name = "start-kept", .op = start_kept, .before = config, .after = stop_reset},
+	    {.name = "start-again",
+	     .op = start_kept,
+	     .before = config_start_stop,
+	     .after = stop_reset},
 	    {.name = "stop", .op = stop, .before = config_start, .after = reset},
+	    {.name = "stop-reset", .op = reset, .before = config_start},
 	    {.name = "stop-read-start-four",
 	     .op = four,
+	     .before = four_config,
+	     .after = four_reset,
+	     .rounds = 2000},
+	    {.name = "stop-read-start-four-kept",
+	     .op = four_kept,
 	     .before = four_config,
 	     .after = four_reset,
 	     .rounds = 2000},

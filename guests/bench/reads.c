@@ -54,6 +54,40 @@ static void bench_one(const char *name, operation_t read)
 	bench(&(struct row){.name = name, .op = read});
 }
 
+/*
+ * As many counters as there are, 18 on QEMU: three events of a hardware counter each, and the others
+ * count two of these as well, cycles and instructions in turns.
+ */
+static operation_t many_reads[32];
+static unsigned n_many;
+
+static void read_many(void)
+{
+	for (unsigned i = 0; i < n_many; i++)
+		many_reads[i]();
+}
+
+static void bench_many(uint64_t hw)
+{
+	static const uint64_t events[] = {CYCLES, EVENT_INSTRUCTIONS, 0x10019};
+	uint64_t left = hw | BIT(0) | BIT(2), live = 0;
+
+	/* Counters 0 and 2 are taken by the last of their event. */
+	for (n_many = 0; left; n_many++) {
+		uint64_t event = n_many < 3 ? events[n_many] : events[n_many & 1];
+		struct sbiret r = pmu_config(left, 0, event);
+
+		if (r.error || r.value > 31 || pmu_start(BIT(r.value), FAR))
+			break;
+		live |= BIT(r.value);
+		left &= ~BIT(r.value);
+		many_reads[n_many] = read_op(r.value);
+	}
+	bench(&(struct row){.name = "read-many", .op = read_many, .rounds = 2000});
+	pmu_stop(live);
+	pmu_reset(live);
+}
+
 void bench_reads(uint64_t hw)
 {
 	uint64_t first = count_cycles(hw), second;
@@ -76,6 +110,7 @@ void bench_reads(uint64_t hw)
 	}
 	bench_one("scountovf", read_scountovf);
 	stop(first);
+	bench_many(hw);
 }
 
 void bench_read_by_policy(uint64_t hw)

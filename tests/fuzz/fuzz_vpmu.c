@@ -262,6 +262,7 @@ static void decode_policy(struct input *in, const struct fake_hart_config *hart,
 	    .count_hs = (flags & 8) && hart->width == 64,
 	    .cheap_moves = flags & 16,
 	    .silent_cache = hart->no_armed_cache_events,
+	    .steps = flags & 16,
 	    .wfi_recounts = !(flags & 128),
 	};
 	if (flags & 32)

@@ -79,3 +79,17 @@ HOST_SRC_selftest := $(SELFTEST_SRC) tests/host/fake_hart.c tests/host/fake_port
 	arch/riscv/insn.c $(VPMU_SRC)
 $(SELFTEST_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 $(SELFTEST_SRC:%=$(B)/cov/%.o): COV_CFLAGS += -iquote tests/host/hart
+
+HOST_TESTS += vm_commands
+HOST_SRC_vm_commands := tests/host/test_vm_commands.c core/vm_life.c core/vm_command.c
+$(HOST_SRC_vm_commands:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
+
+HOST_TESTS += log_input
+LOG_SRC := tests/host/test_log_input.c core/log.c
+HOST_SRC_log_input := $(LOG_SRC) $(CONSOLE_SRC)
+$(LOG_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
+
+# Its writes of CSRs are seen.
+HOST_TESTS += vmids
+HOST_SRC_vmids := tests/host/test_vmids.c arch/riscv/gstage.c
+$(HOST_SRC_vmids:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_WRITES

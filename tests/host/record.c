@@ -211,6 +211,7 @@ static void make_machine(struct machine *machine)
 		    .snapshot = true,
 		    .cheap_moves = true,
 		    .silent_cache = true,
+		    .steps = true,
 		};
 		memcpy(machine->allowed[i], allowed, sizeof(allowed));
 	}

@@ -13,6 +13,8 @@
 #define ON    "\036tally@! on\r\n"
 #define OFF   "\036tally@! off\r\n"
 #define ASIDE "\036tally@- "
+/* Without a region, attributes, or a hidden cursor; to set the region moves the cursor, which goes back. */
+#define AS_BEFORE "\0337\033[r\0338\033[m\033[?25h"
 
 static int interactive(void **state)
 {
@@ -59,7 +61,7 @@ static void focus_moves(void **state)
 	PUT(0, "\033[?1049hA");
 	(void)emitted();
 	command('2');
-	EMITTED("\033[r\033[m\033[?25h\033[?1049l" OFF
+	EMITTED(AS_BEFORE "\033[?1049l" OFF
 	        "tally: input goes to linux-b (Ctrl-T ? for help)\r\n");
 	PRINTS(1, "# ", "[linux-b] # ");
 	PRINTS(0, "\033[2;2Hclock\r\n", "\033[m\r\033[K[linux-a] clock\r\n[linux-b] # ");
@@ -77,7 +79,7 @@ static void focus_comes_back(void **state)
 	PUT(1, "\033[?1047h"); /* both have a program now */
 	(void)emitted();
 	command('1');
-	EMITTED("\033[r\033[m\033[?25h\033[?1049l" OFF
+	EMITTED(AS_BEFORE "\033[?1049l" OFF
 	        "tally: input goes to linux-a (Ctrl-T ? for help)\r\n" ON
 	        "\033[?1049h\033[H\033[J");
 	/* Unseen, beta's ends. */
@@ -87,7 +89,7 @@ static void focus_comes_back(void **state)
 	assert_int_equal(type(0x04), -1);
 	assert_non_null(strstr(emitted(), ON "\033[?1049h"));
 	command('2');
-	EMITTED("\033[r\033[m\033[?25h\033[?1049l" OFF
+	EMITTED(AS_BEFORE "\033[?1049l" OFF
 	        "tally: input goes to linux-b (Ctrl-T ? for help)\r\n[linux-b] # ");
 	console_vm_ended(&con, 0, true);
 	command('1');
@@ -101,12 +103,12 @@ static void by_key(void **state)
 	EMITTED("tally: linux-a has the whole screen (Ctrl-T f)\r\n" ON);
 	PRINTS(0, "\033[H\033[JMem:\r\n", "\033[H\033[JMem:\r\n");
 	command('f');
-	EMITTED("\033[r\033[m\033[?25h\r\n" OFF "tally: linux-a prints lines again (Ctrl-T f)\r\n");
+	EMITTED(AS_BEFORE "\r\n" OFF "tally: linux-a prints lines again (Ctrl-T f)\r\n");
 	PRINTS(0, "# ", "[linux-a] # ");
 	command('f');
 	(void)emitted();
 	console_vm_ended(&con, 0, true);
-	EMITTED("\033[r\033[m\033[?25h\r\n" OFF);
+	EMITTED(AS_BEFORE "\r\n" OFF);
 }
 
 /* Not on a console that is a log; and not by anything else. */

@@ -76,7 +76,10 @@ def pytest_testnodedown(node):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """The longest stay in HS, of a session that passed and of one that did not."""
+    """What was left out, and the longest stay in HS, of a session that passed and of one that did
+    not."""
+    for report in terminalreporter.stats.get("skipped", []):
+        terminalreporter.write_line(f"left out: {report.nodeid}: {report.longrepr[2]}")
     if harness.stays:
         stay, test, vcpu = max(harness.stays)
         terminalreporter.write_line(f"longest stay in HS: {stay} instructions, of "

@@ -9,6 +9,7 @@ import pytest
 import bare_guests
 import harness
 import plain
+import vm_tree
 
 BAD_TREE = """/dts-v1/;
 / { compatible = "tally,vm-tree-1"; images { }; vms { alpha { colour = "red"; }; }; };
@@ -16,8 +17,8 @@ BAD_TREE = """/dts-v1/;
 
 
 def start(*arguments, cwd=harness.ROOT):
-    """tools/run with these arguments; status and messages."""
-    with harness.one_at_a_time():
+    """tools/run with these arguments, in the exact profile; status and messages."""
+    with harness.side_by_side():
         done = subprocess.run([harness.ROOT / "tools/run", *map(str, arguments)], cwd=cwd,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               check=False, timeout=120)
@@ -50,7 +51,7 @@ def bad_tree(tmp_path):
 
 def test_wrong_use():
     assert start("--vms", "no-such-file.dts") == (
-        harness.USAGE, "tools/run: no such file: no-such-file.dts\n")
+        harness.USAGE, "tools/run: --vms: no such file: no-such-file.dts\n")
     assert start()[0] == harness.USAGE
     assert start("--vms", "dts/two-linux.dts", "--harts", 2)[0] == harness.USAGE
 
@@ -65,11 +66,14 @@ WRONG = [
     (["--profile", "smp", "--harts", "0"], "--harts 0: a machine has at least one"),
     (["--harts", "2"], "--harts needs --profile smp: with several harts no count is exact"),
     (["--timeout", "0"], "--timeout 0: is not a positive number of seconds"),
+    (["--timeout", "inf"], "--timeout inf: is not a positive number of seconds"),
     (["--timeout", "soon"], "argument --timeout: invalid float value: 'soon'"),
     (["--expect", "("], "--expect (: missing ), unterminated subpattern at position 0"),
     (["--expect", "a", "--profile", "interactive"],
      "--expect does not go with --profile interactive"),
     (["--log", "/no/such/folder/log"], "--log /no/such/folder/log: No such file or directory"),
+    (["--memory", "lots"], "--memory lots: is not a size, as 512M or 2G"),
+    (["--memory", "0"], "--memory 0: is not a size, as 512M or 2G"),
     (["--nonsense"], "unrecognized arguments: --nonsense"),
 ]
 
@@ -82,21 +86,44 @@ def test_wrong_options(bad_tree, options, words):
 
 
 def test_a_tree_that_is_missing(tmp_path):
-    for vms in ("none.dts", "none.dtb", tmp_path):
+    for vms in ("none.dts", "none.dtb"):
         status, messages = start("--vms", vms, cwd=tmp_path)
-        assert (status, messages) == (harness.USAGE, f"tools/run: no such file: {vms}\n")
+        assert (status, messages) == (harness.USAGE, f"tools/run: --vms: no such file: {vms}\n")
+    status, messages = start("--vms", tmp_path)
+    assert (status, messages) == (
+        harness.USAGE,
+        f"tools/run: --vms: {tmp_path} is a folder; a VM tree is a file, .dts or .dtb\n")
 
 
 @pytest.mark.parametrize("option, words", [
     (["--cpu", "nonsense"], "unable to find CPU model 'nonsense'"),
-    (["--memory", "lots"], "Parameter 'size' expects a non-negative number below 2^64"),
+    (["--profile", "smp", "--harts", "100000"], "100000"),
 ])
 def test_what_qemu_refuses(bad_tree, option, words):
-    """QEMU's own words, and that there is no verdict."""
-    status, messages = start("--vms", bad_tree, "--timeout", 60, *option)
-    assert status == harness.NO_VERDICT
+    """QEMU's own words, and that it was wrong use."""
+    status, messages = start("--vms", bad_tree, *option)
+    assert status == harness.USAGE
     assert words in messages
-    assert messages.splitlines()[-1] == "tools/run: the machine stopped before all VMs had ended"
+    assert messages.splitlines()[-1] == (
+        "tools/run: QEMU did not start this machine; what it says is above")
+
+
+def test_memory_that_the_tree_does_not_fit_into(tmp_path):
+    """The same bound as QEMU's: just enough is started."""
+    harness.linux_tree(tmp_path, {"alpha": "true"})
+    tree = tmp_path / "vms.dts"
+    tree.write_text(tree.read_text(encoding="utf-8") +
+                    '/ { vms { alpha { memory = /bits/ 64 <1>; }; }; };', encoding="utf-8")
+    blob = tmp_path / "vms.dtb"
+    assert vm_tree.compile_tree(str(tree), [], str(blob)) is None
+    size = blob.stat().st_size
+    least = next(n for n in range(1, 1000)
+                 if (n << 20) // 2 + size + (2 << 20) <= (n << 20) - (1 << 16) >> 21 << 21)
+    assert start("--vms", blob, "--memory", f"{least - 1}M") == (
+        harness.USAGE, f"tools/run: --memory {least - 1}M: is too little to load this VM tree, "
+        f"which takes {(size + (1 << 20) - 1) >> 20} MiB\n")
+    status, messages = start("--vms", blob, "--memory", f"{least}M")
+    assert status == harness.REFUSED and "memory: 1 bytes is not a positive" in messages
 
 
 def test_an_image_that_is_missing(tmp_path):
@@ -156,11 +183,12 @@ def test_qemu_that_is_untried_or_not_looked_at(bad_tree, tmp_path):
         harness.NO_VERDICT, no_verdict + "\n")
 
 
-@pytest.mark.parametrize("option", ["--qemu", "--bios", "--kernel"])
-def test_missing_part(bad_tree, option):
-    status, messages = start("--vms", bad_tree, option, "/no/such/file")
-    assert status == harness.DEPENDENCY
-    assert "/no/such/file" in messages
+@pytest.mark.parametrize("option, what", [
+    ("--qemu", "program"), ("--bios", "file"), ("--kernel", "file")])
+def test_missing_part(bad_tree, option, what):
+    """What the user named; `make` would not make it."""
+    assert start("--vms", bad_tree, option, "/no/such/file") == (
+        harness.DEPENDENCY, f"tools/run: {option} /no/such/file: there is no such {what}\n")
 
 
 def test_time_is_up(tmp_path):

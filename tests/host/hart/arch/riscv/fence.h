@@ -3,11 +3,35 @@
 #ifndef HOST_FENCE_H
 #define HOST_FENCE_H
 
+void host_fence(void);
+
+static inline void hfence_gvma_all(void)
+{
+	host_fence();
+}
+
 static inline void hfence_vvma_all(void)
 {
 }
 
 static inline void fence_i(void)
+{
+}
+
+/* One thread: the order of the program is the order. */
+static inline void fence_memory_then_output(void)
+{
+}
+
+static inline void fence_output_then_memory(void)
+{
+}
+
+static inline void fence_acquire_all(void)
+{
+}
+
+static inline void fence_release_all(void)
 {
 }
 

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The user's commands to a VM (core/vm_life.h), at any moment of its life and several at once: none
+ * is lost. The lead hart is this program; whatever it would wait for happens when settle() is called.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "core/log.h"
+#include "core/platform.h"
+#include "core/sched.h"
+#include "core/vm.h"
+#include "core/vm_load.h"
+#include "core/vm_tell.h"
+
+#define VCPUS  2U
+#define SLICES 3U /* of clearing and of loading, each */
+
+uint64_t host_csrs[4096];
+struct platform platform = {.timebase = 1000};
+
+static struct vm vm;
+static struct vm_config config;
+static struct vcpu vcpus[VCPUS];
+static bool working;            /* the lead hart's turns are for the VM's next life */
+static unsigned int lives;      /* so far */
+static bool shown_ended;        /* to the user, by the console */
+static void (*meanwhile)(void); /* what other harts do while the end is being logged */
+static unsigned int slices;
+
+/* --- what vm_life.c wants ------------------------------------------------------------------- */
+
+struct pcpu *this_pcpu(void)
+{
+	return NULL;
+}
+
+void host_wfi(void)
+{
+	fail_msg("the machine was switched off");
+	abort();
+}
+
+void pcpu_mail_again(struct pcpu *pcpu, uint64_t vcpus_told)
+{
+	(void)pcpu, (void)vcpus_told;
+}
+
+void vcpu_request(struct vcpu *vcpu, uint64_t requests)
+{
+	atomic_fetch_or(&vcpu->requests, requests);
+}
+
+void sched_work(struct vcpu *vcpu)
+{
+	(void)vcpu;
+	working = true;
+}
+
+bool sched_works(const struct vcpu *vcpu)
+{
+	(void)vcpu;
+	return working;
+}
+
+void log_line(const char *format, ...)
+{
+	(void)format;
+}
+
+static void others(void)
+{
+	void (*once)(void) = meanwhile;
+
+	meanwhile = NULL;
+	if (once)
+		once();
+}
+
+void log_vm_ended(uint32_t index, bool ended)
+{
+	(void)index;
+	if (ended)
+		others();
+	shown_ended = ended;
+}
+
+void vm_tell_exits(const struct vcpu *vcpu)
+{
+	(void)vcpu;
+}
+
+void vm_tell_end(const struct vm *of)
+{
+	(void)of;
+}
+
+void vm_tell_registers(const struct vm *of, uint32_t n)
+{
+	(void)of, (void)n;
+}
+
+void vm_crash_note(struct vm_crash *crash, const struct vcpu *vcpu)
+{
+	(void)crash, (void)vcpu;
+}
+
+void vm_load_begin(struct vm *of)
+{
+	(void)of;
+	slices = 0;
+}
+
+bool vm_load_slice(struct vm *of)
+{
+	(void)of;
+	return ++slices < SLICES;
+}
+
+bool vm_clear_slice(struct vm *of)
+{
+	(void)of;
+	return ++slices < SLICES;
+}
+
+void vplic_init(struct vplic *plic, uint32_t n_vcpus)
+{
+	(void)plic, (void)n_vcpus;
+	lives++;
+}
+
+void vuart_init(struct vuart *uart)
+{
+	(void)uart;
+}
+
+/* --- the harts ------------------------------------------------------------------------------ */
+
+/* One thing that is to be done, as the harts would: requests first. false: there is none. */
+static bool step(void)
+{
+	for (unsigned int i = 0; i < VCPUS; i++) {
+		unsigned long requests = atomic_exchange(&vcpus[i].requests, 0);
+
+		if (requests & VCPU_REQ_LIFE)
+			vm_life_serve(&vm);
+		if (requests & VCPU_REQ_STOP)
+			vm_vcpu_gone(&vcpus[i]);
+		if (requests)
+			return true;
+	}
+	if (working)
+		working = vm_life_work(&vm);
+	return working;
+}
+
+static void settle(void)
+{
+	for (unsigned int i = 0; step(); i++)
+		assert_true(i < 1000);
+	assert_true(atomic_load(&vm.state) == VM_RUNNING || atomic_load(&vm.state) == VM_OFF);
+}
+
+static void boot(void)
+{
+	vms_start_counting(1000);
+	config = (struct vm_config){.n_vcpus = VCPUS, .restart = VM_RESTART_NEVER};
+	vm = (struct vm){.config = &config};
+	for (unsigned int i = 0; i < VCPUS; i++) {
+		vcpus[i] = (struct vcpu){.vm = &vm, .id = i};
+		vm.vcpus[i] = &vcpus[i];
+	}
+	working = false;
+	meanwhile = NULL;
+	vm_begin(&vm, 0);
+	settle();
+}
+
+/* --- commands ------------------------------------------------------------------------------- */
+
+enum { START, STOP, RESTART, POWER_OFF, COMMANDS };
+
+static bool give(unsigned int command)
+{
+	switch (command) {
+	case START:
+		return vm_start(&vm);
+	case STOP:
+		return vm_stop(&vm);
+	case RESTART:
+		return vm_restart(&vm);
+	default:
+		vm_power_off(&vm);
+		return true;
+	}
+}
+
+/* What is true when each command was carried out before the next was given. */
+struct wish {
+	bool on;    /* runs */
+	bool fresh; /* not the life that it was in before */
+};
+
+static struct wish after(struct wish was, unsigned int command)
+{
+	bool on = command == START || command == RESTART;
+	bool ends = was.on && command != START;
+
+	return (struct wish){.on = on, .fresh = was.fresh || ends || (on && !was.on)};
+}
+
+static void check(struct wish wish, unsigned int lives_before, unsigned int last)
+{
+	bool on = atomic_load(&vm.state) == VM_RUNNING;
+
+	assert_int_equal(on, wish.on);
+	assert_int_equal(shown_ended, !on);
+	if (on)
+		assert_int_equal(lives > lives_before, wish.fresh);
+	assert_false(on && vm.life.off_for_good);
+	if (last == POWER_OFF)
+		assert_true(vm.life.off_for_good);
+}
+
+static void stop_then_start(void **state)
+{
+	unsigned int before;
+
+	(void)state;
+	boot();
+	before = lives;
+	assert_true(vm_stop(&vm));
+	/* It still runs, but not for long. */
+	assert_true(vm_start(&vm));
+	settle();
+	assert_int_equal(atomic_load(&vm.state), VM_RUNNING);
+	assert_int_equal(lives, before + 1);
+}
+
+/* All rows of three commands, with none to so many steps of the harts after each. */
+static void rows(bool on)
+{
+	for (unsigned int row = 0; row < COMMANDS * COMMANDS * COMMANDS; row++) {
+		for (unsigned int gaps = 0; gaps < 16 * 16; gaps++) {
+			unsigned int commands[] = {row % COMMANDS, row / COMMANDS % COMMANDS,
+			                           row / COMMANDS / COMMANDS};
+			struct wish wish = {.on = on};
+			unsigned int before;
+
+			boot();
+			if (!on) {
+				give(STOP);
+				settle();
+			}
+			before = lives;
+			for (unsigned int i = 0; i < 3; i++) {
+				unsigned int gap = i == 0 ? gaps % 16 : gaps / 16;
+
+				give(commands[i]);
+				wish = after(wish, commands[i]);
+				for (unsigned int n = 0; n < gap && step(); n++)
+					;
+			}
+			settle();
+			check(wish, before, commands[2]);
+		}
+	}
+}
+
+static void rows_to_one_that_runs(void **state)
+{
+	(void)state;
+	rows(true);
+}
+
+static void rows_to_one_that_is_off(void **state)
+{
+	(void)state;
+	rows(false);
+}
+
+/* The operator's command comes to the lead hart while another logs that the VM has ended. */
+static void start_and_go_on(void)
+{
+	vm_start(&vm);
+	while (step())
+		;
+}
+
+static void a_command_while_the_end_is_logged(void **state)
+{
+	(void)state;
+	boot();
+	vm_end(&vm, &vcpus[0], VM_END_SHUTDOWN, NULL, 0);
+	meanwhile = start_and_go_on;
+	while (step())
+		;
+	assert_null(meanwhile);
+	assert_int_equal(atomic_load(&vm.state), VM_RUNNING);
+	assert_false(shown_ended);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(stop_then_start),
+	    cmocka_unit_test(rows_to_one_that_runs),
+	    cmocka_unit_test(rows_to_one_that_is_off),
+	    cmocka_unit_test(a_command_while_the_end_is_logged),
+	};
+
+	return cmocka_run_group_tests_name("vm commands", tests, NULL, NULL);
+}

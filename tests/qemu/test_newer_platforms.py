@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tally on firmware and emulators of later Debian releases: what tells them apart there."""
+
+import pytest
+
+import bare_guests
+import harness
+import peers
+from test_machines import EXPECTED, MEASURE, cpu
+
+# OpenSBI 1.6 and 1.9.
+FIRMWARES = ("trixie", "forky")
+CHANCE = "sampling=chance clean=yes sharers=1 sequences=400"
+AS_EVER = ["chance: ends after 400 sequences, 131 interrupts, 0 wrong"]
+
+
+def on_firmware(suite, text=None):
+    """Options for OpenSBI of a release, on a hart that QEMU knows as `text`."""
+    return ["--bios", peers.opensbi(suite), *(["--cpu", text] if text else [])]
+
+
+def on_qemu(suite, *options):
+    """The same for QEMU."""
+    return ["--qemu", peers.qemu(suite), "--any-qemu", *options]
+
+
+@pytest.mark.parametrize("suite, text", [
+    ("trixie", cpu(["ssccfg"])), ("forky", cpu(["ssccfg"])), ("forky", "tt-ascalon"),
+])
+def test_firmware_that_sets_flags_in_start(tmp_path, suite, text):
+    """From 1.8 on it sets OF in each start, unless it clears it: a vcpu alone on a hart without
+    Ssccfg loses no interrupt and sees no stray flag all the same."""
+    result = bare_guests.boot(tmp_path, {"alpha": CHANCE}, options=on_firmware(suite, text))
+    assert result.vm("alpha") == AS_EVER
+    assert any("overflow to a vcpu alone on it: no ssccfg" in line for line in result.own)
+
+
+@harness.both_backends
+@pytest.mark.parametrize("suite", FIRMWARES)
+def test_counts_and_samples_are_exact_on_newer_firmware(tmp_path, suite, backend):
+    result = bare_guests.boot(tmp_path, {"alpha": CHANCE, "beta": MEASURE}, backend=backend,
+                              options=on_firmware(suite))
+    assert result.vm("alpha") == AS_EVER
+    assert result.vm("beta") == EXPECTED
+
+
+@harness.both_backends
+def test_newer_qemu(tmp_path, backend):
+    """11.1.3. Here a timer that pends at boot must not hide that unmasking an LCOFI comes late."""
+    result = bare_guests.boot(tmp_path, {"alpha": CHANCE, "beta": MEASURE}, backend=backend,
+                              options=on_qemu("sid"))
+    assert result.vm("alpha") == AS_EVER
+    assert result.vm("beta") == EXPECTED
+
+
+def test_newer_qemu_without_overflow(tmp_path):
+    """11.1.2: counts are exact, and sampling is refused in words."""
+    result = bare_guests.boot(tmp_path, {"alpha": MEASURE}, options=on_qemu("forky"))
+    assert result.vm("alpha") == EXPECTED
+    why = "no bit 13 of sie and hvien that can be set"
+    assert (f"hart 0: counters 7fff8 of 64 bits, back end ssccfg, overflow not available to guests: "
+            f"{why}") in result.own
+    assert f"vm alpha: no overflow interrupts: hart 0 has {why}" in result.own
+
+
+@pytest.mark.long
+@harness.both_backends
+@pytest.mark.parametrize("options", [
+    (None, "trixie"), (None, "forky"), ("sid", None), ("sid", "trixie"), ("sid", "forky"),
+], ids=str)
+def test_the_self_test_passes(tmp_path, options, backend):
+    machine, firmware = options
+    words = on_qemu(machine) if machine else []
+    words += on_firmware(firmware) if firmware else []
+    lines = bare_guests.boot(tmp_path, {"alpha": ""}, backend=backend, options=words).vm("alpha")
+    assert lines[-2:] == ["0 known, 2 skipped", "340 passed, 0 failed"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("suite", FIRMWARES)
+def test_a_long_walk_by_chance(tmp_path, suite):
+    """With far starts and starts while one pends, too."""
+    result = bare_guests.boot(
+        tmp_path, {"alpha": "sampling=chance calls=yes sharers=1 sequences=5000"}, timeout=300,
+        options=on_firmware(suite, cpu(["ssccfg"])))
+    assert result.vm("alpha")[-1].endswith(" interrupts, 0 wrong")

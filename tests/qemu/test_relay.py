@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/console_relay.py beside a machine that is a function here: programs are served in turn."""
+
+import os
+import re
+import socket
+import threading
+
+import pytest
+
+import harness  # finds the tools  # noqa: F401
+import console_relay
+
+READY = b"tally: 1 instructions from entry to the first guest\n"
+
+
+class Sink:
+    """Of what people would see."""
+
+    def feed(self, data):
+        pass
+
+    aside = set_full = feed
+
+
+class Machine:
+    """Answers each request with one line, in the order in which they come, when it is told to."""
+
+    def __init__(self, folder):
+        self.input, self.to_machine = os.pipe()
+        self.from_machine, self.output = os.pipe()
+        self.path = str(folder / "control")
+        self.relay = console_relay.Relay(self.to_machine, self.input, self.from_machine, Sink(),
+                                         path=self.path)
+        self.received = b""
+        self.served = []  # the commands
+        self.thread = threading.Thread(target=self.relay.run)
+        self.thread.start()
+        os.write(self.output, READY)
+
+    def serve(self, n):
+        """Answers the next n requests."""
+        for _ in range(n):
+            while b"\r" not in self.received:
+                self.received += os.read(self.input, 4096)
+            request, self.received = self.received.split(b"\r", 1)
+            name, command = re.fullmatch(rb"\x14=(\w+) (.*)", request).groups()
+            self.served.append(command.decode())
+            os.write(self.output, b"\x1etally@%s %s\n\x1etally@%s end 0\n" % (name, command, name))
+
+    def connect(self, data=b""):
+        """A program that has sent that."""
+        program = socket.socket(socket.AF_UNIX)
+        program.connect(self.path)
+        if data:
+            program.sendall(data)
+        return program
+
+    def end(self):
+        """The machine goes off."""
+        os.close(self.output)
+        self.thread.join()
+        self.relay.close()
+
+
+@pytest.fixture
+def machine(tmp_path):
+    made = Machine(tmp_path)
+    yield made
+    made.end()
+
+
+def answers(program, n):
+    """The next n answers."""
+    got = b""
+    while got.count(b". 0\n") < n:
+        got += program.recv(65536)
+    return got
+
+
+def send_as_much_as_goes(program, command):
+    """Without waiting; returns how many bytes."""
+    program.setblocking(False)
+    sent = 0
+    try:
+        while sent < 10000000:
+            sent += program.send(command * 1000)
+    except BlockingIOError:
+        pass
+    program.setblocking(True)
+    return sent
+
+
+def test_who_asks_much_waits_with_it(machine):
+    """The others are served in turn, and it is read no further."""
+    hog = machine.connect()
+    sent = send_as_much_as_goes(hog, b"vms\n")
+    assert 100000 < sent < 10000000
+    other = machine.connect(b"exits\n")
+    while "exits" not in machine.served:
+        machine.serve(1)
+    assert machine.served.index("exits") < 3
+    assert answers(other, 1) == b"= exits\n. 0\n"
+    # All of its own are answered, if it stays.
+    machine.serve(500)
+    assert answers(hog, 500).startswith(b"= vms\n. 0\n" * 500)
+
+
+def test_what_was_asked_goes_with_who_asked(machine):
+    hog = machine.connect()
+    send_as_much_as_goes(hog, b"vms\n")
+    machine.serve(1)
+    hog.close()
+    other = machine.connect(b"exits\n" * 3)
+    while machine.served.count("exits") < 3:
+        machine.serve(1)
+    # What the machine had got of it already.
+    assert machine.served.count("vms") <= 2
+    assert answers(other, 3) == b"= exits\n. 0\n" * 3
+
+
+def test_complaints_keep_the_order(machine):
+    program = machine.connect(b"vms\n\x01\nexits\n")
+    machine.serve(2)
+    assert answers(program, 2) == (
+        b"= vms\n. 0\n! a command is 1 to 64 characters of printable ASCII\n= exits\n. 0\n")
+
+
+def test_more_programs_than_there_is_room_for(machine):
+    """The one too many is told so, and harms nobody."""
+    programs = [machine.connect(b"vms\n") for _ in range(console_relay.CLIENTS)]
+    machine.serve(console_relay.CLIENTS)
+    for program in programs:
+        assert answers(program, 1) == b"= vms\n. 0\n"
+    assert machine.connect().recv(4096) == b"! 64 programs are connected, and no more can be\n"
+    programs.pop().close()
+    while len(machine.relay.clients) == console_relay.CLIENTS:
+        pass
+    program = machine.connect(b"exits\n")
+    machine.serve(1)
+    assert answers(program, 1) == b"= exits\n. 0\n"

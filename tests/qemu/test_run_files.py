@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/run with a QEMU that only prints: its files, its terminal, and what it leaves behind."""
+
+import os
+import signal
+import subprocess
+import termios
+import time
+
+import pexpect
+import pytest
+
+import harness
+
+TREE = """/dts-v1/;
+/ { compatible = "tally,vm-tree-1"; images { x { data = [00]; }; }; vms { %s }; };
+"""
+WAITS = "while read -r line; do :; done\n"
+QEMU = """#!/bin/sh
+if [ "$1" = --version ]; then echo 'QEMU emulator version 10.0.2'; exit; fi
+printf '%s\\n' "$@" >"$0.arguments"
+cat "$0.console"
+""" + WAITS
+ENDED = "tally: vm alpha: ended\ntally: all VMs ended\n"
+
+
+@pytest.fixture
+def fake(tmp_path):
+    """(console, names, ends) -> the words of a command: tools/run with a machine that prints that, and
+    ends or reads what is typed for ever."""
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+
+    def make(console, names=("alpha",), ends=True):
+        tree = tmp_path / "vms.dts"
+        tree.write_text(TREE % "".join(name + " { }; " for name in names), encoding="ascii")
+        qemu = tmp_path / ("qemu" if ends else "qemu-on")
+        qemu.write_text(QEMU if not ends else QEMU.replace(WAITS, ""),
+                        encoding="ascii")
+        qemu.chmod(0o755)
+        (tmp_path / f"{qemu.name}.console").write_text(console, encoding="utf-8")
+        bios = tmp_path / "bios"
+        bios.touch()
+        return [str(harness.ROOT / "tools/run"), "--vms", str(tree), "--qemu", str(qemu), "--bios",
+                str(bios), "--kernel", str(bios)]
+
+    return make
+
+
+def start(command, folder, **arguments):
+    """Status and messages."""
+    arguments.setdefault("stdout", subprocess.DEVNULL)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                          check=False, env={**os.environ, "TMPDIR": str(folder / "temporary")},
+                          **arguments)
+    return done.returncode, done.stderr
+
+
+def test_a_forged_name_opens_no_file(fake, tmp_path):
+    """A guest in focus may move the cursor to where its prefix was; no name of its making counts."""
+    forged = "".join(f"[alpha] \x1b[8D[forged-{n}] x\n" for n in range(3000))
+    command = fake("[alpha] one\n" + forged + "[alpha] two\n" + ENDED)
+    logs = tmp_path / "logs"
+    assert start([*command, "--log-dir", logs], tmp_path) == (harness.OK, "")
+    assert sorted(path.name for path in logs.iterdir()) == ["alpha.log", "tally.log"]
+    assert (logs / "alpha.log").read_text(encoding="utf-8") == "one\ntwo\n"
+
+
+def test_each_vm_has_a_log_of_its_own(fake, tmp_path):
+    """Whatever it is called; and one that says nothing has one, too."""
+    names = ("tally", "vm-tally", "silent")
+    command = fake("[tally] a\n[vm-tally] b\n[vm-tally]\n[vm-tally] c\n[tally] long\n[tally]+er\n"
+                   "tally: all VMs ended\n", names)
+    logs = tmp_path / "logs"
+    assert start([*command, "--log-dir", logs], tmp_path) == (harness.OK, "")
+    assert {path.name: path.read_text(encoding="utf-8") for path in logs.iterdir()} == {
+        "tally.log": "all VMs ended\n", "tally.vm.log": "a\nlonger\n", "vm-tally.log": "b\n\nc\n",
+        "silent.log": ""}
+
+
+def test_a_disk_that_is_full(fake, tmp_path):
+    """A word about each file, once; and the machine goes on to its end."""
+    command = fake("[alpha] one\n" * 1000 + ENDED)
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    (logs / "alpha.log").symlink_to("/dev/full")
+    full = "No space left on device"
+    status, messages = start([*command, "--log", "/dev/full", "--log-dir", logs], tmp_path)
+    assert status == harness.OK
+    assert sorted(messages.splitlines()) == [
+        f"tools/run: {path}: {full}; it ends here, and the machine goes on"
+        for path in ("/dev/full", f"{logs}/alpha.log")]
+    assert "all VMs ended" in (logs / "tally.log").read_text(encoding="ascii")
+    with open("/dev/full", "wb") as nothing:
+        assert start(command, tmp_path, stdout=nothing) == (
+            harness.OK, f"tools/run: standard output: {full}; the machine goes on\n")
+
+
+def test_a_log_that_cannot_be(fake, tmp_path):
+    command = fake(ENDED)
+    (tmp_path / "logs/alpha.log").mkdir(parents=True)
+    assert start([*command, "--log-dir", tmp_path / "logs"], tmp_path) == (
+        harness.USAGE, f"tools/run: --log-dir {tmp_path}/logs/alpha.log: Is a directory\n")
+
+
+def test_the_debugger_is_on_this_machine(fake, tmp_path):
+    command = fake(ENDED)
+    assert start([*command, "--gdb"], tmp_path)[0] == harness.OK
+    words = (tmp_path / "qemu.arguments").read_text(encoding="utf-8").splitlines()
+    assert words[words.index("-gdb") + 1] == "tcp:127.0.0.1:1234" and "-s" not in words
+
+
+def mode(terminal):
+    """Does it edit lines, echo and make signals?"""
+    return termios.tcgetattr(terminal)[3] & (termios.ICANON | termios.ECHO | termios.ISIG)
+
+
+@pytest.mark.parametrize("number, status", [
+    (signal.SIGQUIT, harness.INTERRUPTED), (signal.SIGTERM, harness.INTERRUPTED),
+    (signal.SIGHUP, harness.INTERRUPTED), (signal.SIGKILL, None)])
+def test_ended_by_a_signal(fake, tmp_path, number, status):
+    """The terminal is as it was. No file stays, or the next run removes it, and no other's."""
+    command = fake("[alpha] one\n", ends=False)
+    temporary = tmp_path / "temporary"
+    (temporary / "tally-notes").mkdir()
+    screen = pexpect.spawn(command[0], [*command[1:], "--profile", "interactive"], timeout=None,
+                           env={**os.environ, "TMPDIR": str(temporary)})
+    terminal = os.open(os.readlink(f"/proc/{screen.pid}/fd/0"), os.O_RDWR | os.O_NOCTTY)
+    before = termios.ICANON | termios.ECHO | termios.ISIG
+    screen.expect("one")
+    assert mode(terminal) == 0
+    assert len(list(temporary.iterdir())) == 2
+    os.kill(screen.pid, number)
+    # Whoever gives the terminal back after SIGKILL does so as soon as it is scheduled.
+    while mode(terminal) != before:
+        time.sleep(0.01)
+    os.close(terminal)
+    screen.expect(pexpect.EOF)
+    screen.close()
+    assert (screen.exitstatus, screen.signalstatus) == (
+        (status, None) if status else (None, signal.SIGKILL))
+    assert len(list(temporary.iterdir())) == (1 if status else 2)
+    assert start(fake(ENDED), tmp_path) == (harness.OK, "")
+    assert [path.name for path in temporary.iterdir()] == ["tally-notes"]
+    assert not [path for path in (harness.BUILD / "control").iterdir()
+                if path.name.endswith(f"-{screen.pid}.sock")]
+
+
+def test_two_runs_leave_each_other_alone(fake, tmp_path):
+    """The folder of one that goes on is no leftover."""
+    command = fake("[alpha] one\n", ends=False)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                          env={**os.environ, "TMPDIR": str(tmp_path / "temporary")}) as first:
+        first.stdout.readline()
+        mine = list((tmp_path / "temporary").iterdir())
+        assert start(fake(ENDED), tmp_path) == (harness.OK, "")
+        assert list((tmp_path / "temporary").iterdir()) == mine and len(mine) == 1
+        first.terminate()
+    assert not list((tmp_path / "temporary").iterdir())
+
+
+def test_leaving_a_machine(fake):
+    """QEMU ends by Ctrl-A x: no VM has ended well, so it is not told."""
+    command = fake("[alpha] one\n")
+    screen = pexpect.spawn(command[0], [*command[1:], "--profile", "interactive"], timeout=None,
+                           encoding="utf-8")
+    screen.expect("the machine was left before all VMs had ended")
+    screen.expect(pexpect.EOF)
+    screen.close()
+    assert screen.exitstatus == harness.INTERRUPTED
+
+

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""VM trees: where their images are looked for, the blob that dtc makes of one, its VMs' names."""
+import os
+import re
+import struct
+import subprocess
+
+TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+BUILD = os.path.join(TOP, "build")
+DTC = os.environ.get("DTC", "dtc")
+
+MAGIC = 0xd00dfeed
+BEGIN_NODE, END_NODE, PROP, NOP = 1, 2, 3, 4
+
+
+def places(source, include):
+    """Where dtc looks for images and includes, in this order."""
+    guests = os.path.join(BUILD, "guests")
+    found = [os.path.dirname(os.path.abspath(source)), *include, os.path.join(BUILD, "guest"), guests]
+    if os.path.isdir(guests):
+        found += sorted(entry.path for entry in os.scandir(guests) if entry.is_dir())
+    return found
+
+
+def unreadable(path):
+    """Why a VM tree cannot be read, None: it can."""
+    if os.path.isdir(path):
+        return path + " is a folder; a VM tree is a file, .dts or .dtb"
+    if not os.path.exists(path):
+        return "no such file: " + path
+    if not os.access(path, os.R_OK):
+        return path + " cannot be read: permission denied"
+    return None
+
+
+def dtc(source, include, *options):
+    """The command that compiles a tree."""
+    command = [DTC, "-I", "dts", *options]
+    for place in places(source, include):
+        command += ["-i", place]
+    return [*command, source]
+
+
+def compile_tree(source, include, output):
+    """Makes the blob `output` of a .dts. Returns dtc's complaint, None: it had none. May raise
+    FileNotFoundError: there is no dtc."""
+    done = subprocess.run(dtc(source, include, "-q", "-O", "dtb", "-o", output), text=True,
+                          check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT)
+    return done.stdout.rstrip() if done.returncode else None
+
+
+def vm_names(path):
+    """The names of the VMs of a blob, in their order. [] for what is none: Tally will refuse it."""
+    with open(path, "rb") as file:
+        blob = file.read()
+    try:
+        return [name for name in children(blob, "vms") if re.fullmatch(r"[a-z0-9-]{1,15}", name)]
+    except (struct.error, ValueError):
+        return []
+
+
+def children(blob, wanted):
+    """Names of the nodes below a node of the root."""
+    magic, _, at = struct.unpack_from(">3I", blob)
+    if magic != MAGIC:
+        return []
+    path, found = [], []
+    while True:
+        token, = struct.unpack_from(">I", blob, at)
+        at += 4
+        if token == BEGIN_NODE:
+            end = blob.index(b"\0", at)
+            path.append(blob[at:end].decode("ascii", "replace"))
+            at = end + 4 & ~3
+            if path[1:-1] == [wanted] and len(path) == 3:
+                found.append(path[-1])
+        elif token == END_NODE and path:
+            path.pop()
+        elif token == PROP:
+            size, _ = struct.unpack_from(">2I", blob, at)
+            at += 8 + (size + 3 & ~3)
+        elif token != NOP:
+            return found

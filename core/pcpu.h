@@ -36,6 +36,7 @@ struct pcpu {
 	uint64_t ready;            /* of vcpus[]: wants to run */
 	uint64_t waiting;          /* of vcpus[]: in WFI until an interrupt */
 	uint64_t working;          /* of ready: its VM's next life is being prepared */
+	uint64_t called;           /* of ready: only for what is asked of it */
 	uint64_t unrobbed;         /* of ready: no steal time has begun, see sched.c */
 	uint64_t counts_a_tick;    /* of host time, at most */
 	uint64_t slice, slice_end; /* how long a turn is, when this one ends; host time */
@@ -52,6 +53,7 @@ struct pcpu {
 	uint64_t stay_start;
 	struct vcpu *stay_of;
 	enum vcpu_exit stay_why;
+	struct vcpu *told; /* whom the last mail was for; NULL: there was none */
 
 	/* Of vcpus[]: they have requests. Other harts set bits, then send an IPI. */
 	atomic_ulong mail;
@@ -112,11 +114,11 @@ static inline void pcpu_heard(void)
 	fence_output_then_memory();
 }
 
-/* Leaves mail for the next stay in HS, which begins at once. This hart. */
-void pcpu_mail_again(struct pcpu *pcpu, uint64_t vcpus);
-
 /* Ends the stay in HS that is going on, for the books. This hart. */
 void pcpu_account_stay(struct pcpu *pcpu);
+
+/* From here on it is another vcpu's. This hart, its home. */
+void pcpu_book(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why);
 
 /* Serves interrupts of HS, given as in sip. This hart. */
 void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending);

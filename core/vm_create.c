@@ -86,6 +86,7 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 		hart_stacks[i].pcpu.vcpus[vcpu->index] = vcpu;
 	vm->vcpus[id] = vcpu;
 	atomic_init(&vcpu->hsm_state, SBI_HSM_STATE_STOPPED);
+	requests_init(&vcpu->requests);
 }
 
 /* Keeps it for all lives of the VM: to make it takes longer than a stay in HS may. */

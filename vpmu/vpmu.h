@@ -284,11 +284,16 @@ void vpmu_overflow(struct vpmu *v);
 /* It is time for what vpmu_port_look_after() was told. */
 void vpmu_look(struct vpmu *v);
 
-/* Tally served or saw a firmware event of this vcpu. May be called at any time. */
-static inline void vpmu_fw_event(struct vpmu *v, uint32_t code)
+/* Tally served or saw n firmware events of this vcpu. May be called at any time. */
+static inline void vpmu_fw_events(struct vpmu *v, uint32_t code, uint64_t n)
 {
 	if (code < VPMU_FW_EVENTS)
-		v->fw_total[code]++;
+		v->fw_total[code] += n;
+}
+
+static inline void vpmu_fw_event(struct vpmu *v, uint32_t code)
+{
+	vpmu_fw_events(v, code, 1);
 }
 
 /* For who is not the guest: how often that was since vpmu_init(), and what vpmu_port_fw_watch() was

@@ -70,6 +70,7 @@ int seed(uint64_t hartid);
 int crash(uint64_t hartid);
 int smp(uint64_t hartid);
 int hsm_kind(uint64_t hartid);
+int flood(uint64_t hartid);
 int control(uint64_t hartid);
 int rounding(uint64_t hartid);
 int divide(uint64_t hartid);

@@ -38,6 +38,9 @@ HOST_SRC_vuart := tests/host/test_vuart.c core/vuart.c
 HOST_TESTS += vplic
 HOST_SRC_vplic := tests/host/test_vplic.c core/vplic.c
 
+HOST_TESTS += requests
+HOST_SRC_requests := tests/host/test_requests.c
+
 HOST_TESTS += wake_times
 HOST_SRC_wake_times := tests/host/test_wake_times.c core/wake_times.c
 

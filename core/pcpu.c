@@ -85,7 +85,8 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	pcpu->vs_has.vsiselect = vs_state_probe_vsiselect();
 	vs_state_init_hart(pcpu->vs_has.sstc, isa & BIT(ISA_SVADU), isa & BIT(ISA_SVPBMT));
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase);
-	if (pcpu->hpm.fixed)
+	/* For looks at counters that tell nobody when they wrap. */
+	if (pcpu->hpm.fixed || pcpu->hpm.lcofi)
 		pcpu->counts_a_tick = counts_a_tick();
 	pcpu->vmids = gstage_vmid_count();
 	pcpu->vec_bytes = isa & BIT(ISA_V) ? vec_probe() : 0;

@@ -39,6 +39,7 @@ static void make_pmu_policy(struct vm *vm)
 	    .count_hs = vm->config->pmu_freeze_vcpu,
 	    .cheap_moves = true,
 	    .wfi_recounts = quirks.wfi_recounts,
+	    .silent_cache = quirks.no_armed_cache_events,
 	    .idle_cycles = vm->config->pmu_idle_cycles,
 	    .fw_events = FW_EVENTS_SERVED,
 	    .fw_port_events = (1U << FW_EVENTS_M) - 1,

@@ -82,6 +82,7 @@ static void start_other_harts(uint64_t boot_hartid)
 		if (platform.harts[i].hartid == boot_hartid || !boot_report_usable(i))
 			continue;
 		pcpu->isa = platform.harts[i].isa;
+		pcpu->blocks = platform.harts[i].blocks;
 		fence_memory_then_output();
 		if (sbi_call(SBI_EXT_HSM, SBI_HSM_HART_START, platform.harts[i].hartid,
 		             (uint64_t)secondary_hart, n_pcpus, 0, 0)
@@ -124,8 +125,10 @@ void main(uint64_t hartid, void *dtb)
 	quirks.fetch_faults_stop_time = platform.virt;
 	quirks.lcofi_delegates = platform.virt;
 	for (uint32_t i = 0; i < platform.n_harts; i++) {
-		if (platform.harts[i].hartid == hartid)
-			this_pcpu()->isa = platform.harts[i].isa;
+		if (platform.harts[i].hartid != hartid)
+			continue;
+		this_pcpu()->isa = platform.harts[i].isa;
+		this_pcpu()->blocks = platform.harts[i].blocks;
 	}
 	boot_report_require(hartid, this_pcpu()->isa);
 	pcpu_init(hartid, 0, this_pcpu()->isa);

@@ -21,6 +21,7 @@ static const struct {
     {"hsm", hsm_kind},        {"seed", seed},
     {"control", control},     {"rounding", rounding},
     {"divide", divide},       {"sbi", sbi_calls},
+    {"blocks", blocks},
 };
 
 uint64_t end_time;

@@ -96,6 +96,15 @@ def test_without_filters_nothing_is_offered(tmp_path, text, missing):
         assert all(": S 0, U 0, odd reads 0" in line for line in result.vm(name)[:-1])
 
 
+def test_cache_blocks(tmp_path):
+    """Where the host has Zicbom and Zicboz guests have, by henvcfg, and count them as any instruction."""
+    assert bare_guests.boot(tmp_path, {"alpha": "kind=blocks"}).vm("alpha") == [
+        "blocks: ends, 35 checks, 0 failed"]
+    without = bare_guests.boot(tmp_path, {"alpha": "kind=blocks has=no"}, options=[
+        "--cpu", cpu(more=",zicbom=off,zicboz=off")])
+    assert without.vm("alpha") == ["blocks: ends, 30 checks, 0 failed"]
+
+
 @pytest.mark.parametrize("text, flags, flags_alone", [
     (cpu(["ssccfg"]), "leaks: 0xf8, 0 changes", "leaks: 0x0, 0 changes"),
     (cpu(["ssaia", "ssccfg"]), "leaks: 0xf8, 0 changes", "leaks: 0xf8, 0 changes"),

@@ -32,7 +32,7 @@ class Verdict:
 
     def line(self, owner, text, whole):
         """A line of the console: a VM's, "" for Tally's."""
-        if owner == "" and re.match(r"panic|refused: |all VMs ended$|vm \S+: (failed|ended)", text):
+        if owner == "" and re.match(r"panic|the platform: |refused: |all VMs ended$|vm \S+: (failed|ended)", text):
             self.own.append(text)
         if owner:
             seen = self.seen.setdefault(owner, set())
@@ -50,6 +50,8 @@ class Verdict:
         for line in self.own:
             if line.startswith("refused: "):
                 raise Stop(REFUSED, line)
+            if line.startswith("the platform: "):
+                raise Stop(DEPENDENCY, line)
         if late:
             raise Stop(TIMEOUT, "stopped after %g s" % args.timeout)
         failed = [line for line in self.own if re.match(r"vm \S+: failed", line)]

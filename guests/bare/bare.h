@@ -47,6 +47,7 @@ int idle(uint64_t hartid);
 int busy(uint64_t hartid);
 int pmuloop(uint64_t hartid);
 int measure(uint64_t hartid);
+int faults(uint64_t hartid);
 int waits(uint64_t hartid);
 int marks_kind(uint64_t hartid);
 int hostile(uint64_t hartid);

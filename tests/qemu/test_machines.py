@@ -76,6 +76,16 @@ def test_counts_are_exact(tmp_path, text, missing, backend):
                         if lacks(missing) else [])
 
 
+def test_without_access_to_hvien(tmp_path):
+    """Smstateen without Smaia: the firmware has no reason to set mstateen0.AIA."""
+    result = boot(tmp_path, cpu(more=",smstateen=on"))
+    why = "no access to hvien (mstateen0.AIA is 0)"
+    assert hart(result)[1].endswith(f"overflow not available to guests: {why}")
+    for name in ("alpha", "beta"):
+        assert f"vm {name}: no overflow interrupts: hart 0 has {why}" in result.own
+        assert result.vm(name) == EXPECTED
+
+
 @pytest.mark.parametrize("text, missing", [
     (cpu(["sscofpmf"]), ["sscofpmf"]),
     (cpu(["sscofpmf", "ssaia"]), ["sscofpmf", "ssaia"]),
@@ -103,6 +113,13 @@ def test_cache_blocks(tmp_path):
     without = bare_guests.boot(tmp_path, {"alpha": "kind=blocks has=no"}, options=[
         "--cpu", cpu(more=",zicbom=off,zicboz=off")])
     assert without.vm("alpha") == ["blocks: ends, 30 checks, 0 failed"]
+
+
+def test_without_h_no_guest_can_run(tmp_path):
+    """A feature is missing, nothing is broken."""
+    result = boot(tmp_path, "rv64,h=off", status=harness.DEPENDENCY)
+    assert result.own == [
+        "the platform: no guest can run on boot hart 0: it has no H extension"]
 
 
 @pytest.mark.parametrize("text, flags, flags_alone", [

@@ -115,24 +115,41 @@ static void make_vectors(struct vm *vm)
 		vm->vcpus[i]->vec = page_alloc(image <= PAGE_SIZE ? PAGE_SIZE : 2 * PAGE_SIZE);
 }
 
+/* The extensions that all harts of a VM's vcpus have, the same way. */
+static uint64_t common_isa(const struct vm *vm)
+{
+	const struct cbo_blocks *blocks = &vm->vcpus[0]->home->blocks;
+	uint64_t common = ~0UL;
+
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
+		const struct pcpu *home = vm->vcpus[i]->home;
+
+		common &= home->isa;
+		if (memcmp(&home->blocks, blocks, sizeof(*blocks)) != 0)
+			common &= ~ISA_CBO;
+	}
+	if (!vm->vcpus[0]->vec)
+		common &= ~BIT(ISA_V);
+	return common;
+}
+
 static void make_device_tree(struct vm *vm)
 {
 	/* Its place in the guest's memory has room for the making. */
 	void *dtb = (void *)(vm->memory.a + vm->config->dtb_offset);
-	char isa[256];
+	char isa[ISA_TEXT_BYTES];
 	const char *extensions[ISA_EXTENSIONS + 8];
-	uint64_t common = ~0UL;
-
-	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
-		common &= vm->vcpus[i]->home->isa;
-	if (!vm->vcpus[0]->vec)
-		common &= ~BIT(ISA_V);
+	uint64_t common = common_isa(vm);
+	const struct cbo_blocks *blocks = &vm->vcpus[0]->home->blocks;
 	struct guest_machine machine = {
 	    .ram_base = VM_RAM_BASE,
 	    .timebase_frequency = platform.timebase,
 	    .isa = isa,
 	    .isa_extensions = extensions,
 	    .mmu_type = platform.mmu_type,
+	    .cbom_block = common & BIT(ISA_ZICBOM) ? blocks->zicbom : 0,
+	    .cboz_block = common & BIT(ISA_ZICBOZ) ? blocks->zicboz : 0,
+	    .cbop_block = common & BIT(ISA_ZICBOP) ? blocks->zicbop : 0,
 	    .seed = seed_is_there(),
 	};
 

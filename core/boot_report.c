@@ -3,12 +3,15 @@
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/sbi.h"
 #include "core/boot_report.h"
+#include "core/event_names.h"
 #include "core/log.h"
 #include "core/panic.h"
 #include "core/platform.h"
+#include "core/printf.h"
 #include "core/seed.h"
 #include "core/vm_overflow.h"
 #include "core/vm_config.h"
+#include "core/words.h"
 
 /* Why a hart cannot run guests, NULL: it can. */
 static const char *unusable(uint64_t hartid, uint64_t isa)
@@ -52,17 +55,40 @@ static void isa_text(uint64_t isa, char *buf, size_t size)
 	buf[used] = 0;
 }
 
+/* What the hart counts besides what every hart does, as many to a line as fit on a screen. */
+#define EVENTS_LINE_BYTES 60U
+static void report_events(const struct pcpu *pcpu)
+{
+	const struct hpm *hpm = &pcpu->hpm;
+	char line[EVENTS_LINE_BYTES + EVENT_NAME_BYTES + SET_TEXT_BYTES];
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < hpm->n_events; i++) {
+		char name[EVENT_NAME_BYTES];
+		char set[SET_TEXT_BYTES];
+
+		event_name(hpm->events[i].event_idx, name);
+		at += (size_t)tally_snprintf(line + at, sizeof(line) - at, "%s%s on %s",
+		                             at ? "; " : "", name,
+		                             set_text(hpm->events[i].hctrs, set));
+		if (at < EVENTS_LINE_BYTES && i + 1 < hpm->n_events)
+			continue;
+		log_line("hart %lu: %s", pcpu->hartid, line);
+		at = 0;
+	}
+}
+
 static void report_hart(const struct pcpu *pcpu)
 {
 	const struct hpm *hpm = &pcpu->hpm;
-	char text[128];
+	char text[SET_TEXT_BYTES];
 	char lacks[128];
 
 	isa_text(pcpu->isa, text, sizeof(text));
 	log_line("hart %lu: %s", pcpu->hartid, text);
 	hart_lacks(pcpu, lacks, sizeof(lacks));
-	log_line("hart %lu: counters %lx of %u bits, back end %s, overflow %s%s%s", pcpu->hartid,
-	         hpm->hctrs, hpm->width, hpm->delegated ? "ssccfg" : "sbi",
+	log_line("hart %lu: %s of %u bits, back end %s, overflow %s%s%s", pcpu->hartid,
+	         counters_text(hpm->hctrs, text), hpm->width, hpm->delegated ? "ssccfg" : "sbi",
 	         !hpm->lcofi    ? "not available to guests"
 	         : !hpm->ssccfg ? "to a vcpu alone on it"
 	                        : "to guests",
@@ -71,9 +97,7 @@ static void report_hart(const struct pcpu *pcpu)
 		log_line(
 		    "hart %lu: back end ssccfg was asked for, but its counters are not delegated",
 		    pcpu->hartid);
-	for (uint32_t i = 0; i < hpm->n_events; i++)
-		log_line("hart %lu: event 0x%x on counters %lx", pcpu->hartid,
-		         hpm->events[i].event_idx, hpm->events[i].hctrs);
+	report_events(pcpu);
 }
 
 static const char *console_input(void)
@@ -95,9 +119,9 @@ void boot_report_machine(void)
 	uint64_t version = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_IMP_VERSION, 0, 0, 0, 0, 0).value;
 	char text[160];
 
-	log_line("firmware %lu version %lx, SBI %lu.%lu; %lu MiB of RAM", impl, version, spec >> 24,
-	         spec & 0xffffff, platform.ram_size >> 20);
-	log_line("console input by %s", console_input());
+	log_line("%s, SBI %lu.%lu; %lu MiB of RAM; console input by %s",
+	         firmware_text(impl, version, text), spec >> 24, spec & 0xffffff,
+	         platform.ram_size >> 20, console_input());
 	if (!seed_is_there())
 		log_line("guests get no seed for random numbers: the host tree has no "
 		         "/chosen/rng-seed of %u bytes",

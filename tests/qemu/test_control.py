@@ -14,6 +14,7 @@ import pytest
 
 import bare_guests
 import harness
+import perf_events
 import plain
 import programs
 import tally_ctl
@@ -131,6 +132,14 @@ def test_each_exit_status(running, tmp_path):
         while b"\n. 0\n" not in got:
             got += rubbish.recv(4096)
         assert got.count(b"! a command is") == 4 and got.count(b"= alpha") == 1
+    # The same names as perf's, for the same events.
+    with tally_ctl.Machine(str(run.path), timeout=60) as machine:
+        names = {name: idx for _, group in perf_events.groups() for name, idx in group.items()}
+        assert len(names) == 12 + 7 * 6 + 14 + 15
+        for name, idx in names.items():
+            (line,) = machine.objects(f"observe alpha {name}")
+            assert line["event"] == hex(idx), line
+            machine.objects("unobserve")
     assert run.ctl("restart", "alpha") == (0, ["alpha is being restarted"], [])
     run.read_until("vm alpha: starts again")
     assert run.ctl("stop", "alpha") == (0, ["alpha is being stopped"], [])

@@ -65,11 +65,11 @@ def test_counts_are_exact(tmp_path, text, missing, backend):
     if lacks(missing):
         who = "not available to guests" if "ssaia" in missing else "to a vcpu alone on it"
         offered = f"{who}: {lacks(missing)}"
-    assert counters == f"counters 7fff8 of 64 bits, back end {chosen}, overflow {offered}"
+    assert counters == f"16 counters (3 to 18) of 64 bits, back end {chosen}, overflow {offered}"
     assert (BEGGED in result.own) == (chosen != backend == "ssccfg")
     for name in ("alpha", "beta"):
         assert result.vm(name) == EXPECTED
-        assert f"vm {name}: 16 MiB, 1 vcpu on hart 0, counters 7fffd" in result.own
+        assert f"vm {name}: 16 MiB, 1 vcpu on hart 0, 18 counters (0, 2 to 18)" in result.own
         said = [line for line in result.own if line.startswith(f"vm {name}: no overflow")]
         shared = "" if "ssaia" in missing else ", and other vcpus"
         assert said == ([f"vm {name}: no overflow interrupts: hart 0 has {lacks(missing)}{shared}"]
@@ -85,10 +85,10 @@ def test_counts_are_exact(tmp_path, text, missing, backend):
 def test_without_filters_nothing_is_offered(tmp_path, text, missing):
     """A hardware counter that cannot be kept from counting M and HS is given to nobody."""
     result = boot(tmp_path, text, status=harness.VM_FAILED)
-    assert hart(result)[1] == ("counters 0 of 64 bits, back end sbi, overflow not available to "
+    assert hart(result)[1] == ("no counters of 64 bits, back end sbi, overflow not available to "
                                f"guests: {lacks(missing)}")
     for name in ("alpha", "beta"):
-        assert f"vm {name}: 16 MiB, 1 vcpu on hart 0, counters 0" in result.own
+        assert f"vm {name}: 16 MiB, 1 vcpu on hart 0, no counters" in result.own
         assert (f"vm {name}: no overflow interrupts: hart 0 has {lacks(missing)}"
                 in result.own)
         assert result.vm(name)[-1] == "measure: ends, 8 wrong of 8"

@@ -98,7 +98,7 @@ $(B)/tally.bin: $(B)/tally.elf
 -include $(TALLY_OBJ:.o=.d) $(B)/gen/asm_offsets.d
 -include $(wildcard guests/*/guest.mk)
 -include tools/vm-check.mk
--include tests/spike/spike.mk
+-include tests/spike/spike.mk tests/firmware/firmware.mk
 
 # --- Host unit tests ----------------------------------------------------------------------
 HOST_CFLAGS := -std=c11 -g -O1 $(WARN) -fno-omit-frame-pointer -fsanitize=address,undefined \

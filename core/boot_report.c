@@ -55,26 +55,32 @@ static void isa_text(uint64_t isa, char *buf, size_t size)
 	buf[used] = 0;
 }
 
-/* What the hart counts besides what every hart does, as many to a line as fit on a screen. */
+/* What the hart counts, and what it cannot be believed to; as many to a line as fit on a screen. */
 #define EVENTS_LINE_BYTES 60U
-static void report_events(const struct pcpu *pcpu)
+static void report_events(uint64_t hartid, const struct hpm *hpm)
 {
-	const struct hpm *hpm = &pcpu->hpm;
 	char line[EVENTS_LINE_BYTES + EVENT_NAME_BYTES + SET_TEXT_BYTES];
+	char set[SET_TEXT_BYTES];
 	size_t at = 0;
 
+	if (hpm->hctrs && !hpm->n_events)
+		log_line("hart %lu: no hardware events: the firmware maps none to its counters",
+		         hartid);
 	for (uint32_t i = 0; i < hpm->n_events; i++) {
+		const struct hpm_event *event = &hpm->events[i];
 		char name[EVENT_NAME_BYTES];
-		char set[SET_TEXT_BYTES];
 
-		event_name(hpm->events[i].event_idx, name);
-		at += (size_t)tally_snprintf(line + at, sizeof(line) - at, "%s%s on %s",
-		                             at ? "; " : "", name,
-		                             set_text(hpm->events[i].hctrs, set));
-		if (at < EVENTS_LINE_BYTES && i + 1 < hpm->n_events)
-			continue;
-		log_line("hart %lu: %s", pcpu->hartid, line);
-		at = 0;
+		event_name(event->event_idx, name);
+		if (event->fault)
+			log_line("hart %lu: %s is refused: it has %s", hartid, name, event->fault);
+		else
+			at += (size_t)tally_snprintf(line + at, sizeof(line) - at, "%s%s on %s",
+			                             at ? "; " : "", name,
+			                             set_text(event->hctrs, set));
+		if (at >= EVENTS_LINE_BYTES || (at && i + 1 == hpm->n_events)) {
+			log_line("hart %lu: %s", hartid, line);
+			at = 0;
+		}
 	}
 }
 
@@ -93,11 +99,13 @@ static void report_hart(const struct pcpu *pcpu)
 	         : !hpm->ssccfg ? "to a vcpu alone on it"
 	                        : "to guests",
 	         lacks[0] ? ": " : "", lacks);
-	if (platform.backend == HPM_SSCCFG && !hpm->ssccfg)
+	if (hpm->undelegated)
+		log_line("hart %lu: no back end ssccfg: it has %s", pcpu->hartid, hpm->undelegated);
+	else if (platform.backend == HPM_SSCCFG && !hpm->ssccfg)
 		log_line(
 		    "hart %lu: back end ssccfg was asked for, but its counters are not delegated",
 		    pcpu->hartid);
-	report_events(pcpu);
+	report_events(pcpu->hartid, hpm);
 }
 
 static const char *console_input(void)

@@ -2,6 +2,7 @@
 /* Why a guest left VS/VU, and who deals with it. */
 #include "arch/riscv/csr.h"
 #include "arch/riscv/trap.h"
+#include "core/long_call.h"
 #include "core/mmio.h"
 #include "core/sched.h"
 #include "core/trace.h"
@@ -67,7 +68,7 @@ struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
 		/* What is left of a short exit has been counted. */
 		pcpu->stay_why = (enum vcpu_exit) ~scause;
 	} else {
-		if (vcpu->traced)
+		if (atomic_load_explicit(&vcpu->traced, memory_order_relaxed))
 			trace_exit(vcpu, scause);
 		pcpu->stay_why = scause & CAUSE_INTERRUPT
 		                     ? interrupt(pcpu, scause & ~CAUSE_INTERRUPT)
@@ -76,8 +77,11 @@ struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
 	}
 
 	sched_check_mail();
-	if (*pcpu_pending(pcpu))
+	if (*pcpu_pending(pcpu)) {
 		vcpu = sched_next();
+		if (vcpu->call.slice)
+			vcpu = long_call_finish(vcpu);
+	}
 	vs_interrupts_settle();
 	if (vcpu->hart_flags)
 		vm_overflow_show(vcpu);

@@ -9,6 +9,7 @@
 #include "core/boot_report.h"
 #include "core/hart_kind.h"
 #include "core/log.h"
+#include "core/long_call.h"
 #include "core/page_alloc.h"
 #include "core/panic.h"
 #include "core/platform.h"
@@ -81,6 +82,7 @@ static void start_other_harts(uint64_t boot_hartid)
 		if (platform.harts[i].hartid == boot_hartid || !boot_report_usable(i))
 			continue;
 		pcpu->isa = platform.harts[i].isa;
+		fence_memory_then_output();
 		if (sbi_call(SBI_EXT_HSM, SBI_HSM_HART_START, platform.harts[i].hartid,
 		             (uint64_t)secondary_hart, n_pcpus, 0, 0)
 		        .error)
@@ -97,6 +99,8 @@ static _Noreturn void run(struct pcpu *pcpu)
 	sched_check_mail();
 	struct vcpu *vcpu = sched_next();
 
+	if (vcpu->call.slice) /* It has moved here. */
+		vcpu = long_call_finish(vcpu);
 	pcpu->stay_start = csr_read(CSR_INSTRET);
 	enter_guest(&vcpu->ctx);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/csr.h"
+#include "arch/riscv/gstage.h"
 #include "arch/riscv/isa.h"
 #include "arch/riscv/sbi.h"
 #include "arch/riscv/vs_state.h"
@@ -27,10 +28,13 @@ struct pcpu *pcpu_of_hart(uint64_t hartid)
 void pcpu_notify(struct pcpu *pcpu, uint64_t vcpus)
 {
 	atomic_fetch_or(&pcpu->mail, vcpus);
-	if (pcpu == this_pcpu())
+	if (pcpu == this_pcpu()) {
 		pcpu_resched(pcpu); /* so that an SBI call takes the long way out */
-	else
-		sbi_call(SBI_EXT_IPI, SBI_IPI_SEND_IPI, 1, pcpu->hartid, 0, 0, 0);
+		return;
+	}
+	/* The firmware tells it by a device's register. */
+	fence_memory_then_output();
+	sbi_call(SBI_EXT_IPI, SBI_IPI_SEND_IPI, 1, pcpu->hartid, 0, 0, 0);
 }
 
 void pcpu_mail_again(struct pcpu *pcpu, uint64_t vcpus)
@@ -71,9 +75,10 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	pcpu->vs_has.sstc = isa & BIT(ISA_SSTC);
 	pcpu->vs_has.vsiselect = vs_state_probe_vsiselect();
 	vs_state_init_hart(pcpu->vs_has.sstc, isa & BIT(ISA_SVADU), isa & BIT(ISA_SVPBMT));
-	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend);
+	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase);
 	if (pcpu->hpm.fixed)
 		pcpu->counts_a_tick = counts_a_tick();
+	pcpu->vmids = gstage_vmid_count();
 	pcpu->vec_bytes = isa & BIT(ISA_V) ? vec_probe() : 0;
 	fw_events_init(&pcpu->fw_events);
 	/* LCOFI stays enabled while a guest runs: a masked physical one would steal the guest's
@@ -107,7 +112,7 @@ void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending)
 			csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 	}
 	if (pending & BIT(IRQ_SSI)) {
-		csr_clear(CSR_SIP, BIT(IRQ_SSI));
+		pcpu_heard();
 		pcpu_resched(pcpu);
 	}
 	if (pending & BIT(IRQ_SEI))

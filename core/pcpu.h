@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 
 #include "arch/riscv/context.h"
+#include "arch/riscv/csr.h"
+#include "arch/riscv/fence.h"
 #include "arch/riscv/fw_events.h"
 #include "arch/riscv/hpm.h"
 #include "arch/riscv/vs_state.h"
@@ -41,6 +43,8 @@ struct pcpu {
 	/* Whose FP and vector registers it holds, NULL: nobody's. See core/vcpu_registers.h */
 	struct vcpu *registers_of;
 	uint64_t vec_bytes; /* in a vector register; 0: guests have none */
+	uint32_t vmids;     /* that it tells apart, 1: none */
+	uint64_t scratch;   /* for reservation_end() */
 	bool suspect;       /* exceptions of the guest come to HS */
 	bool unmask_traps;  /* hvictl.VTI: see core/vs_interrupts.h */
 	/* The stay in HS that is going on: instret when it began, on whose behalf, after what exit. */
@@ -53,8 +57,9 @@ struct pcpu {
 	/* Set by this hart when its probes are done. */
 	atomic_uint online;
 
-	struct vcpu *vcpus[MAX_HART_VCPUS];  /* all of the machine, fixed at boot */
-	const struct vcpu *last_of_vmid[17]; /* who ran last under each VMID */
+	struct vcpu *vcpus[MAX_HART_VCPUS]; /* all of the machine, fixed at boot */
+	/* By VMID: the vcpu that ran last, the pcpu itself: what is cached has to go, NULL: nobody yet. */
+	const void *last_of_vmid[17];
 	struct hpm hpm;
 	struct vcpu *hctr_owner[32]; /* whose counts each hardware counter holds, NULL: nobody's */
 	struct fw_events fw_events;
@@ -98,6 +103,13 @@ struct pcpu *pcpu_of_hart(uint64_t hartid);
 
 /* Makes a hart look at the requests of these of its vcpus before long. Any hart. */
 void pcpu_notify(struct pcpu *pcpu, uint64_t vcpus);
+
+/* The hart has been told of mail. What it reads of it from here on is newer than that. This hart. */
+static inline void pcpu_heard(void)
+{
+	csr_clear(CSR_SIP, BIT(IRQ_SSI));
+	fence_output_then_memory();
+}
 
 /* Leaves mail for the next stay in HS, which begins at once. This hart. */
 void pcpu_mail_again(struct pcpu *pcpu, uint64_t vcpus);

@@ -255,6 +255,7 @@ static void read_chosen(const void *dtb, int chosen)
 		platform.backend = HPM_SSCCFG;
 	platform.interactive = has_word(args, "tally.console=interactive");
 	platform.roam = has_word(args, "tally.roam");
+	platform.no_vmids = has_word(args, "tally.no-vmids");
 }
 
 /* Nothing but the key of all guests' seeds is left of it, wherever the tree's memory goes. In another

@@ -126,7 +126,7 @@ void sched_nap(uint64_t ticks)
 		set_host_timer(this_pcpu(), end);
 		wfi();
 		/* Mail is looked for after each. */
-		csr_clear(CSR_SIP, BIT(IRQ_SSI));
+		pcpu_heard();
 	}
 	pcpu_resched(this_pcpu());
 }

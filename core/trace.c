@@ -12,7 +12,7 @@ static struct ring {
 	struct trace_entry entries[RING];
 } rings[MAX_HARTS];
 
-/* The true extensions of each VM, each served by call() instead. */
+/* The true extensions of each VM, each served by call() instead. Constant after boot. */
 static struct vsbi_slot calls[VM_MAX_VMS][VSBI_SLOTS];
 
 static void note(const struct vcpu *vcpu, uint64_t scause, uint64_t a, uint64_t b)
@@ -41,9 +41,23 @@ static VSBI_FN(call)
 	return vcpu->vm->sbi[vsbi_hash(eid)].fn(a0, a1, a2, a3, a4, a5, fid, eid);
 }
 
-const struct vsbi_slot *trace_calls(const struct vcpu *vcpu)
+void trace_init(void)
 {
-	return vcpu->traced ? calls[vcpu->vm->index] : vcpu->vm->sbi;
+	for (uint32_t i = 0; i < n_vms; i++) {
+		for (uint32_t n = 0; n < VSBI_SLOTS; n++)
+			calls[i][n] = (struct vsbi_slot){.eid = vms[i].sbi[n].eid,
+			                                 .fn = vms[i].sbi[n].fn ? call : NULL};
+	}
+	trace_switch(NULL, false);
+}
+
+/* Other harts find the table by the pointer, in switch.S: whole, for it was made first. */
+static void trace_vcpu(struct vcpu *vcpu, bool on)
+{
+	const void *table = on ? calls[vcpu->vm->index] : vcpu->vm->sbi;
+
+	atomic_store_explicit(&vcpu->traced, on, memory_order_relaxed);
+	__atomic_store_n(&vcpu->ctx.calls, table, __ATOMIC_RELEASE);
 }
 
 void trace_switch(const struct vm *vm, bool on)
@@ -51,15 +65,8 @@ void trace_switch(const struct vm *vm, bool on)
 	for (uint32_t i = 0; i < n_vms; i++) {
 		if (on && vm && vm != &vms[i])
 			continue;
-		for (uint32_t n = 0; n < VSBI_SLOTS; n++)
-			calls[i][n] = (struct vsbi_slot){.eid = vms[i].sbi[n].eid,
-			                                 .fn = vms[i].sbi[n].fn ? call : NULL};
-		for (uint32_t n = 0; n < vms[i].config->n_vcpus; n++) {
-			struct vcpu *vcpu = vms[i].vcpus[n];
-
-			vcpu->traced = on;
-			vcpu->ctx.calls = trace_calls(vcpu);
-		}
+		for (uint32_t n = 0; n < vms[i].config->n_vcpus; n++)
+			trace_vcpu(vms[i].vcpus[n], on);
 	}
 }
 

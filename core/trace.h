@@ -21,14 +21,14 @@ struct trace_entry {
 	uint64_t value[2]; /* ecall: extension and function; others: stval, htval */
 };
 
+/* Off for all. At boot, when their extensions are known. */
+void trace_init(void);
+
 /* For the vcpus of vm, NULL: of all. Off is off for all. Boot hart. */
 void trace_switch(const struct vm *vm, bool on);
 
 /* A long exit. Home hart, resident. */
 void trace_exit(const struct vcpu *vcpu, uint64_t scause);
-
-/* What vcpu->ctx.calls has to be. */
-const struct vsbi_slot *trace_calls(const struct vcpu *vcpu);
 
 /* The newest entries of all harts, the newest first; returns how many there are. Boot hart. */
 uint32_t trace_newest(struct trace_entry entries[TRACE_SHOWN]);

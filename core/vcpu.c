@@ -14,7 +14,6 @@
 void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 {
 	memset(vcpu->ctx.x, 0, sizeof(vcpu->ctx.x));
-	vcpu->ctx.calls = trace_calls(vcpu);
 	vcpu->ctx.x[REG_A0] = vcpu->id;
 	vcpu->ctx.x[REG_A1] = a1;
 	vs_state_reset(&vcpu->vs, pc);
@@ -26,21 +25,23 @@ void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 	vcpu_registers_reset(vcpu);
 	vcpu->suspect = false;
 	vcpu->traps_in_row = 0;
+	vcpu->call.slice = NULL;
 }
 
 /*
  * Two vcpus of one VM may give one ASID to two address spaces; without VMIDs (all have number 0)
- * that is so for any two. Then the last one's translations must go.
+ * that is so for any two, memory included. Then the last one's translations must go. And the first
+ * time under each VMID: the boot hart has made the G-stage table with no fence on this one.
  */
 static void fence_if_strange(const struct vcpu *vcpu)
 {
-	const struct vcpu **last = &vcpu->home->last_of_vmid[vcpu->vm->vmid];
+	const void **last = &vcpu->home->last_of_vmid[vcpu->vm->vmid];
 
-	if (*last && *last != vcpu) {
-		if (!vcpu->vm->vmid)
-			hfence_gvma_all();
-		hfence_vvma_all();
-	}
+	if (*last == vcpu)
+		return;
+	if (!*last || !vcpu->vm->vmid)
+		hfence_gvma_all();
+	hfence_vvma_all();
 	*last = vcpu;
 }
 
@@ -54,13 +55,15 @@ void vcpu_load(struct vcpu *vcpu)
 		atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STARTED);
 	vcpu->ctx.hs_sp = (uint64_t)pcpu + HART_STACK_TOP;
 	vcpu_registers_load(vcpu);
-	/* A hart may walk vsatp's tables at any time, in HS too: never under another VM's VMID. */
-	csr_write(CSR_VSATP, 0);
+	reservation_end(&pcpu->scratch);
+	/* vsatp is 0 and comes behind hgatp and the fences: a hart may walk its tables at any time, in
+	 * HS too, and cache what it finds under hgatp's VMID (privileged manual, "Virtual Supervisor
+	 * Address Translation and Protection Register"). */
 	csr_write(CSR_HGATP, vm->gstage.hgatp);
+	fence_if_strange(vcpu);
 	vs_state_load(&vcpu->vs, &pcpu->vs_has);
 	csr_write(CSR_HTIMEDELTA, vm->htimedelta);
 	vs_interrupts_loaded(pcpu, &vcpu->vs);
-	fence_if_strange(vcpu);
 	if (vcpu->fw.watched)
 		vcpu_fw_load(vcpu);
 	vpmu_restore(&vcpu->pmu);
@@ -75,6 +78,9 @@ void vcpu_put(struct vcpu *vcpu)
 	if (vcpu->fw.watched)
 		vcpu_fw_put(vcpu);
 	vs_state_put(&vcpu->vs, &vcpu->home->vs_has);
+	/* Its tables are not walked from here on: they may be cleared, or another's under its VMID.
+	 * hgatp may stay: what it leads to is constant after boot, and not in a guest's memory. */
+	csr_write(CSR_VSATP, 0);
 	vcpu->home->current = NULL;
 }
 
@@ -146,10 +152,12 @@ void vcpu_request(struct vcpu *vcpu, uint64_t requests)
 
 void vcpu_fence_vm(const struct vcpu *vcpu)
 {
-	uint64_t hgatp = csr_swap(CSR_HGATP, vcpu->vm->gstage.hgatp);
-
-	hfence_vvma_all();
-	csr_write(CSR_HGATP, hgatp);
+	/* The fence is for hgatp's VMID, which must not change under another vcpu's vsatp: who is not
+	 * resident is fenced when it is loaded. */
+	if (vcpu_is_current(vcpu))
+		hfence_vvma_all();
+	else
+		vcpu->home->last_of_vmid[vcpu->vm->vmid] = vcpu->home;
 }
 
 static void serve_start(struct vcpu *vcpu)

@@ -13,6 +13,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/sbi_spec.h"
 #include "arch/riscv/vs_state.h"
+#include "core/long_call.h"
 #include "core/observe.h"
 #include "core/pcpu.h"
 #include "core/vcpu_fw.h"
@@ -59,7 +60,7 @@ struct vcpu {
 	/* Host time at which its PMU wants to look at a counter, ~0: never. Not when not resident. */
 	uint64_t look_at;
 
-	bool traced; /* its exits are noted; written by the boot hart */
+	atomic_bool traced; /* its exits are noted; written by the boot hart, as ctx.calls is */
 
 	/* Private to the home hart. */
 	bool wfi_traps;  /* hstatus.VTW */
@@ -68,8 +69,9 @@ struct vcpu {
 	/* See core/trap_loop.h. */
 	bool suspect;
 	uint32_t traps_in_row;
-	uint64_t timer; /* without Sstc: host time of the guest's timer, ~0: off */
-	uint64_t moves; /* to another hart, so far */
+	uint64_t timer;        /* without Sstc: host time of the guest's timer, ~0: off */
+	uint64_t moves;        /* to another hart, so far */
+	struct long_call call; /* that goes on; slice NULL: none */
 	struct vcpu_fw fw;
 	struct vpmu pmu;
 	struct vs_state vs;
@@ -169,7 +171,8 @@ bool vcpu_may_sleep(const struct vcpu *vcpu);
 /* Makes WFI trap, or not; not only where vcpu_may_sleep(). Resident. */
 void vcpu_trap_wfi(struct vcpu *vcpu, bool trap);
 
-/* Forgets what the hart has cached of the VM's translations. */
+/* What the hart has cached of the VM's translations is forgotten before the vcpu's next instruction.
+ * Home hart. */
 void vcpu_fence_vm(const struct vcpu *vcpu);
 
 /* Power-on state at pc, with a0 and a1. Not resident, home hart or boot. */

@@ -46,12 +46,14 @@ static inline uint64_t execute(struct vcpu *vcpu, bool user)
 	return vpmu_retired_cheap(&vcpu->pmu, user);
 }
 
-/* Not inlined: csr_read_fast() itself then needs no stack. */
+/* Not inlined: csr_read_fast() itself then needs no stack. Only here can work come to pend, by an
+ * overflow that the instruction brings. */
 static __attribute__((noinline)) long retire_and_answer(struct vcpu *vcpu, uint64_t n, uint64_t reg,
                                                         uint64_t dear)
 {
 	vpmu_retired_dear(&vcpu->pmu, dear);
-	return answer(vcpu, n, reg);
+	answer(vcpu, n, reg);
+	return *pcpu_pending(vcpu->home) ? CSR_READ_PENDING - (long)reg : (long)reg;
 }
 
 static __attribute__((noinline)) long read_any(struct vcpu *vcpu, uint64_t n, uint64_t reg,
@@ -60,10 +62,10 @@ static __attribute__((noinline)) long read_any(struct vcpu *vcpu, uint64_t n, ui
 	uint64_t dear;
 
 	if (!may_read(vcpu, n, user))
-		return -1;
+		return CSR_READ_NONE;
 	dear = execute(vcpu, user);
 	if (dear)
-		vpmu_retired_dear(&vcpu->pmu, dear);
+		return retire_and_answer(vcpu, n, reg, dear);
 	return answer(vcpu, n, reg);
 }
 
@@ -76,12 +78,12 @@ __attribute__((flatten)) long csr_read_fast(uint64_t raw)
 	uint64_t dear;
 
 	if ((raw & CSR_READ_MASK) != CSR_READ)
-		return -1;
+		return CSR_READ_NONE;
 	/* What is read most, in fewer instructions: by the kernel, scountovf or a counter that runs. */
 	if (user || !(vpmu_runs(&vcpu->pmu, n) || n == SCOUNTOVF))
 		return read_any(vcpu, n, reg, user);
 	if (n == SCOUNTOVF && !vpmu_has_overflow(&vcpu->pmu))
-		return -1;
+		return CSR_READ_NONE;
 	/* A counter counts its own read, so the value is taken after that. */
 	dear = execute(vcpu, false);
 	if (dear)
@@ -106,7 +108,7 @@ enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 	if (!raw) {
 		if (!guest_fetch(&raw))
 			return EXIT_CSR;
-		if (csr_read_fast(raw) >= 0) {
+		if (csr_read_fast(raw) != CSR_READ_NONE) {
 			vcpu->ctx.x[0] = 0;
 			/* It has been counted. */
 			vcpu->ctx.exits[EXIT_CSR]--;

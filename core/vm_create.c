@@ -11,6 +11,7 @@
 #include "core/platform.h"
 #include "core/printf.h"
 #include <string.h>
+#include "core/trace.h"
 #include "core/vcpu_registers.h"
 #include "core/vm.h"
 #include "core/vm_load.h"
@@ -51,6 +52,7 @@ static void make_pmu_policy(struct vm *vm)
 
 		hctrs &= hpm->hctrs;
 		policy->cheap_moves &= hpm->delegated;
+		policy->steps = policy->cheap_moves;
 		policy->fw_port_events &= vm->vcpus[i]->home->fw_events.codes;
 		if (hpm->width < policy->width)
 			policy->width = hpm->width;
@@ -193,9 +195,19 @@ static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
 	report_vm(vm);
 }
 
+/* A VM has one VMID on all harts, if each of them tells so many apart. 0 is no VM's then. */
+static bool have_vmids(uint32_t n)
+{
+	for (uint32_t i = 0; i < n_pcpus; i++) {
+		if (hart_stacks[i].pcpu.vmids <= n)
+			return false;
+	}
+	return !platform.no_vmids;
+}
+
 void vms_create(const struct vm_tree *tree)
 {
-	bool vmids = gstage_vmid_count() > tree->n_vms;
+	bool vmids = have_vmids(tree->n_vms);
 
 	n_vms = tree->n_vms;
 	vms_start_counting(n_vms);
@@ -209,6 +221,7 @@ void vms_create(const struct vm_tree *tree)
 	for (uint32_t i = 0; i < n_vms; i++) {
 		make_vm(&vms[i], &tree->vms[i], vmids);
 	}
+	trace_init();
 }
 
 void vms_start(void)

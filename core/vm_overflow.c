@@ -15,20 +15,21 @@ const char *hart_lacks(const struct pcpu *pcpu, char *buf, size_t size)
 		bool lacks;
 		const char *what;
 	} parts[] = {
-	    {!(isa & BIT(ISA_SSCOFPMF)), "sscofpmf"},
-	    {isa & BIT(ISA_SSCOFPMF) && !hpm->hctrs, "counters"},
-	    {!(isa & BIT(ISA_SSAIA)), "ssaia"},
-	    {quirks.no_lcofi, "bit 13 of sie and hvien that can be set"},
-	    {!(isa & BIT(ISA_SSCCFG)) && !hpm->ssccfg, "ssccfg"},
+	    {!(isa & BIT(ISA_SSCOFPMF)), "no sscofpmf"},
+	    {isa & BIT(ISA_SSCOFPMF) && !hpm->hctrs, "no counters"},
+	    {!(isa & BIT(ISA_SSAIA)), "no ssaia"},
+	    {isa & BIT(ISA_SSAIA) && hpm->no_overflow, hpm->no_overflow},
+	    {quirks.no_lcofi, "no bit 13 of sie and hvien that can be set"},
+	    {!(isa & BIT(ISA_SSCCFG)) && !hpm->ssccfg, "no ssccfg"},
 	    {isa & BIT(ISA_SSCCFG) && hpm->hctrs && !hpm->ssccfg,
-	     "ssccfg that the firmware has set up"},
+	     "no ssccfg that the firmware has set up"},
 	};
 	size_t used = 0;
 
 	buf[0] = 0;
 	for (size_t i = 0; i < ARRAY_SIZE(parts) && used < size; i++) {
 		if (parts[i].lacks)
-			used += (size_t)tally_snprintf(buf + used, size - used, "%sno %s",
+			used += (size_t)tally_snprintf(buf + used, size - used, "%s%s",
 			                               used ? ", " : "", parts[i].what);
 	}
 	return buf;

@@ -18,7 +18,7 @@ void vm_overflow_policy(struct vm *vm);
 /* A line for a VM that is offered less than all. */
 void vm_overflow_report(const struct vm *vm);
 
-/* What a hart lacks: "no ssaia, no ssccfg", or "" */
+/* What is wrong with a hart, to be read after "hart 0 has": "no ssaia, no ssccfg", or "" */
 const char *hart_lacks(const struct pcpu *pcpu, char *buf, size_t size);
 
 /* A vcpu with hart_flags begins a life. Its home hart. */

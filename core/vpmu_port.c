@@ -158,7 +158,7 @@ void vpmu_port_stop(uint64_t hctr_mask)
 
 uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
 {
-	return hpm_step(&this_pcpu()->hpm, hctr_mask, last);
+	return hpm_step(hctr_mask, last);
 }
 
 uint64_t vpmu_port_read(hctr_t hctr)

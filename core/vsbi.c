@@ -65,11 +65,9 @@ bool vsbi_for_each_hart(struct vcpu *vcpu, uint64_t hart_mask, uint64_t hart_mas
 
 	if (hart_mask_base == ~0UL)
 		hart_mask = all;
-	else if (hart_mask && hart_mask_base >= VM_MAX_VCPUS)
+	else if (hart_mask_base >= vm->config->n_vcpus || hart_mask > all >> hart_mask_base)
 		return false;
-	else if (hart_mask && (hart_mask > all || (hart_mask << hart_mask_base) & ~all))
-		return false;
-	else if (hart_mask)
+	else
 		hart_mask <<= hart_mask_base;
 	for (; hart_mask; hart_mask &= hart_mask - 1)
 		fn(vcpu, vm->vcpus[lowest_bit(hart_mask)], arg);

@@ -2,7 +2,8 @@
 /*
  * SBI 3.0 served to guests. Each extension is one function with the registers of the call as its
  * arguments: a0 to a5, the function id in a6, the extension in a7. What it returns goes into the
- * guest's a0 and a1. The caller is this_vcpu().
+ * guest's a0 and a1. The caller is this_vcpu(). Of a parameter that the specification calls 32 bits wide the
+ * upper half means nothing (section 3): it holds whatever the caller's ABI leaves there.
  */
 #ifndef CORE_VSBI_H
 #define CORE_VSBI_H

@@ -89,7 +89,7 @@ VSBI_FN(vsbi_ipi)
 
 	if (fid != SBI_IPI_SEND_IPI)
 		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
-	if (a1 > vcpu->id || a0 << a1 != BIT(vcpu->id))
+	if (a1 > vcpu->id || BIT(vcpu->id) >> a1 != a0)
 		return send_ipis(vcpu, a0, a1);
 	/* send_ipi() to oneself: what guests with one vcpu do. */
 	vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_IPI_SENT);

@@ -1,26 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SBI 3.0 chapter 12, the debug console. */
 #include "core/guest_mem.h"
-#include "core/log.h"
 #include <string.h>
+#include "core/log.h"
+#include "core/long_call.h"
 #include "core/vm.h"
 #include "core/vsbi.h"
 
-/* A call may write or read less than it was asked; so the stay in HS is bounded. */
+/* So much at a time, that a stay in HS is short: a write goes on in the next, a read returns less. */
 #define DBCN_MAX_BYTES 32UL
 
-static vsbi_ret console_write(struct vm *vm, uint64_t n, gpa_t gpa)
+/* Writes a first part of n > 0 bytes; how much that was. */
+static uint64_t write_some(const struct vm *vm, const char *memory, uint64_t n)
 {
 	char bytes[DBCN_MAX_BYTES];
-	const char *memory = guest_mem(vm, gpa, n);
 
-	if (!memory)
-		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
 	if (n > DBCN_MAX_BYTES)
 		n = DBCN_MAX_BYTES;
 	memcpy(bytes, memory, n);
-	if (n)
-		n = log_vm(vm->index, bytes, n);
+	return log_vm(vm->index, bytes, n);
+}
+
+static bool write_more(struct vcpu *vcpu)
+{
+	struct long_call *call = &vcpu->call;
+	uint64_t n = write_some(vcpu->vm, (const char *)call->at, call->left);
+
+	call->at += n;
+	call->left -= n;
+	return call->left;
+}
+
+/* The console takes all there is, so a write is never partial. */
+static vsbi_ret console_write(struct vcpu *vcpu, uint64_t n, gpa_t gpa)
+{
+	const char *memory = guest_mem(vcpu->vm, gpa, n);
+	uint64_t done;
+
+	if (!memory)
+		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
+	done = write_some(vcpu->vm, memory, n);
+	if (done < n)
+		long_call_begin(vcpu, &(struct long_call){.slice = write_more,
+		                                          .at = (uint64_t)memory + done,
+		                                          .left = n - done});
 	return vsbi_result(SBI_SUCCESS, n);
 }
 
@@ -47,17 +70,21 @@ static vsbi_ret console_read(struct vm *vm, uint64_t n, gpa_t gpa)
 
 VSBI_FN(vsbi_dbcn)
 {
-	struct vm *vm = this_vcpu()->vm;
+	struct vcpu *vcpu = this_vcpu();
+	struct vm *vm = vcpu->vm;
 	char byte = (char)a0;
 
 	switch (fid) {
 	case SBI_DBCN_CONSOLE_WRITE:
 	case SBI_DBCN_CONSOLE_READ:
+		/* No byte lies outside its memory. */
+		if (!a0)
+			return vsbi_result(SBI_SUCCESS, 0);
 		/* a2: the upper half of an address of more than 64 bits */
 		if (a2)
 			return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
 		if (fid == SBI_DBCN_CONSOLE_WRITE)
-			return console_write(vm, a0, (gpa_t){a1});
+			return console_write(vcpu, a0, (gpa_t){a1});
 		return console_read(vm, a0, (gpa_t){a1});
 	case SBI_DBCN_WRITE_BYTE:
 		log_vm(vm->index, &byte, 1);

@@ -65,19 +65,17 @@ static void sleep(struct vcpu *vcpu)
 
 /*
  * Section 9.4. Retentive suspend is WFI. The non-retentive one may leave all registers undefined
- * but those of table 10: they are set before the vcpu sleeps, and nothing else is lost.
+ * but those of table 10: they are set before the vcpu sleeps, and nothing else is lost. Any other type
+ * is reserved, or a platform's and not implemented: INVALID_PARAM either way.
  */
-static vsbi_ret hart_suspend(struct vcpu *vcpu, uint64_t type, uint64_t pc, uint64_t opaque)
+static vsbi_ret hart_suspend(struct vcpu *vcpu, uint32_t type, uint64_t pc, uint64_t opaque)
 {
-	if (type > 0xffffffffUL || (type > SBI_HSM_SUSPEND_RETENTIVE && type < 0x10000000UL) ||
-	    (type > SBI_HSM_SUSPEND_NON_RETENTIVE && type < 0x90000000UL))
-		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
 	if (type == SBI_HSM_SUSPEND_RETENTIVE) {
 		sleep(vcpu);
 		return vsbi_result(SBI_SUCCESS, 0);
 	}
 	if (type != SBI_HSM_SUSPEND_NON_RETENTIVE)
-		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
+		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
 	if (!is_entry(vcpu->vm, pc))
 		return vsbi_result(SBI_ERR_INVALID_ADDRESS, 0);
 	sleep(vcpu);
@@ -102,26 +100,26 @@ VSBI_FN(vsbi_hsm)
 			return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
 		return vsbi_result(SBI_SUCCESS, atomic_load(&vcpu->vm->vcpus[a0]->hsm_state));
 	case SBI_HSM_HART_SUSPEND:
-		return hart_suspend(vcpu, a0, a1, a2);
+		return hart_suspend(vcpu, (uint32_t)a0, a1, a2);
 	default:
 		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
 	}
 }
 
-/* Section 10.1: concerns this guest alone. A reason given makes it a failure, whatever the type. */
+/*
+ * Section 10.1: concerns this guest alone. A reason given makes it a failure, whatever the type; one of
+ * a platform's or of an SBI implementation's is told as it is. A type of a platform's is not implemented.
+ */
 VSBI_FN(vsbi_srst)
 {
 	struct vcpu *vcpu = this_vcpu();
-	uint64_t type = a0, reason = a1;
+	uint32_t type = (uint32_t)a0, reason = (uint32_t)a1;
 
 	if (fid != SBI_SRST_RESET)
 		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
-	if (type > 0xffffffffUL || reason > 0xffffffffUL ||
-	    (type > SBI_SRST_WARM_REBOOT && type < 0xf0000000UL) ||
+	if (type > SBI_SRST_WARM_REBOOT ||
 	    (reason > SBI_SRST_REASON_SYSFAIL && reason < 0xe0000000UL))
 		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
-	if (type > SBI_SRST_WARM_REBOOT)
-		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
 	if (reason != SBI_SRST_REASON_NONE)
 		vm_failed(vcpu,
 		          type == SBI_SRST_SHUTDOWN ? "shut down with reset reason"

@@ -60,8 +60,10 @@ static bool must_start(struct vpmu *v, hctr_t hctr, uint64_t users)
 {
 	uint64_t bit = bit64(hctr.idx);
 	struct anchor anchor = choose_anchor(v, hctr);
-	bool start =
-	    (v->active & bit) == 0 || anchor.offset != 0 || anchor.armed != ((v->armed & bit) != 0);
+	/* Emulated instructions delay the interrupt, and direct reads lack them. */
+	bool ahead = v->hctr[hctr.idx].ahead != 0 && (anchor.armed || (users & bit) != 0);
+	bool start = (v->active & bit) == 0 || anchor.offset != 0 || ahead ||
+	             anchor.armed != ((v->armed & bit) != 0);
 
 	if (start)
 		move_anchor(v, hctr, anchor.offset);

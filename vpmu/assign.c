@@ -28,7 +28,7 @@ static hctr_t find_hctr(const struct vpmu *v, const struct vpmu_hw_config *event
 
 		if ((v->hctr[i].users & ~(dropped | VPMU_NOT_THE_GUESTS)) == 0)
 			free |= bit64(i);
-		else if (vpmu_event_equal(&v->hctr[i].event, event))
+		else if (vpmu_event_equal(&v->event[i], event))
 			return hctr;
 	}
 	if ((free & preferred) != 0)

@@ -42,7 +42,7 @@ static bool counts(const struct vpmu *v, lctr_t lctr, const struct vpmu_hw_confi
 
 	if (vpmu_event_is_fw(event))
 		return c->event_idx == event->event_idx;
-	return c->event_idx == event->event_idx && vpmu_event_equal(&v->hctr[c->hctr].event, event);
+	return c->event_idx == event->event_idx && vpmu_event_equal(&v->event[c->hctr], event);
 }
 
 static struct sbi_ret config_running(struct vpmu *v, lctr_t lctr,
@@ -70,6 +70,8 @@ static void configure(struct vpmu *v, struct vpmu_place place, const struct vpmu
 	}
 	c->hctr = place.hctr.idx;
 	v->hctr[place.hctr.idx].users |= bit;
+	/* If the counter of its index is not among its users, it may hold what that one has counted. */
+	v->shown &= ~bit64(place.hctr.idx) | v->hctr[place.hctr.idx].users;
 	vpmu_note_solo(v, place.hctr);
 }
 
@@ -93,7 +95,7 @@ static struct former remember(const struct vpmu *v, lctr_t lctr)
 	};
 
 	if ((v->fw_lctrs & bit) == 0)
-		former.event = v->hctr[c->hctr].event;
+		former.event = v->event[c->hctr];
 	return former;
 }
 
@@ -101,7 +103,7 @@ void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *e
 {
 	uint64_t bit = bit64(hctr.idx);
 
-	v->hctr[hctr.idx].event = *event;
+	v->event[hctr.idx] = *event;
 	v->wfi &= ~bit;
 	v->retires[0] &= ~bit;
 	v->retires[1] &= ~bit;
@@ -127,6 +129,7 @@ static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 		/* What the hardware may hold meanwhile is not what this one counts. */
 		if ((vpmu_hw_lctrs(v) & bit) != 0 && !vpmu_is_used(v, hctr)) {
 			v->owned &= ~bit64(hctr.idx);
+			v->shown &= ~bit64(hctr.idx);
 			vpmu_note_event(v, hctr, &former->event);
 		}
 		configure(v, (struct vpmu_place){lctr, hctr}, &former->event);
@@ -147,6 +150,7 @@ bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
 	uint64_t bit = bit64(hctr.idx);
 
 	v->owned &= ~bit;
+	v->shown &= ~bit;
 	if (!vpmu_port_prepare(hctr, event))
 		return false;
 	v->owned |= bit;
@@ -170,9 +174,8 @@ static bool prepare(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *ev
 		return true;
 	}
 	if (vpmu_holds(v, hctr, event) ||
-	    (v->hctr[hctr.idx].users != 0 && vpmu_event_equal(&v->hctr[hctr.idx].event, event)))
+	    (v->hctr[hctr.idx].users != 0 && vpmu_event_equal(&v->event[hctr.idx], event)))
 		return true;
-	v->shown &= ~bit;
 	/* Nothing may pend while the port works. */
 	flagged = vpmu_take_overflows(v);
 	vpmu_apply(v, flagged, vpmu_end_observers(v, hctr), 0);
@@ -224,27 +227,19 @@ static struct sbi_ret config_stopped(struct vpmu *v, uint64_t set,
 	return taken ? vpmu_result(SBI_SUCCESS, place.lctr.idx) : not_supported;
 }
 
-static __attribute__((noinline)) struct sbi_ret config_any(struct vpmu *v, uint64_t set,
-                                                           unsigned long config_flags,
-                                                           unsigned long event_idx,
-                                                           uint64_t event_data)
+/*
+ * What is asked most, in fewer instructions: the home counter of an event that is known, while nothing
+ * is configured on it.
+ */
+static inline bool is_home_idle(const struct vpmu *v, const struct vpmu_known *known, uint64_t set,
+                                unsigned long config_flags, unsigned long event_idx,
+                                uint64_t event_data)
 {
-	struct vpmu_hw_config event;
-	uint64_t hctrs;
-
-	if ((config_flags & ~SBI_PMU_CFG_FLAG_ALL) != 0)
-		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
-	if (set == 0 || !vpmu_event_parse(v, event_idx, event_data, config_flags, &event, &hctrs))
-		return not_supported;
-
-	if ((config_flags & SBI_PMU_CFG_FLAG_SKIP_MATCH) != 0) {
-		lctr_t first = {lowest_bit(set)};
-
-		set = bit64(first.idx);
-		if ((v->running & set) != 0)
-			return config_running(v, first, &event, config_flags);
-	}
-	return config_stopped(v, set, &event, hctrs, config_flags);
+	return known->event_idx == event_idx && event_data == 0 && known->home != 0 &&
+	       ((set & ~v->configured) >> known->home & 1) != 0 &&
+	       v->hctr[known->home].users == 0 &&
+	       (config_flags & ~(SBI_PMU_CFG_FILTERS | SBI_PMU_CFG_FLAG_CLEAR_VALUE)) == 0 &&
+	       vpmu_port_is_quiet();
 }
 
 /* A counter becomes its hctr's first user, which has the same index and holds the event. */
@@ -257,9 +252,12 @@ static inline struct sbi_ret take_home(struct vpmu *v, uint32_t idx, unsigned lo
 	c->event_idx = event_idx;
 	c->hctr = idx;
 	v->hctr[idx].users = bit64(idx);
-	vpmu_note_solo(v, (hctr_t){idx});
+	v->hctr[idx].ahead = 0;
+	c->offset = 0;
+	if (!v->policy.count_hs)
+		v->solo |= bit64(idx);
 	if ((config_flags & SBI_PMU_CFG_FLAG_CLEAR_VALUE) != 0)
-		c->value = 0;
+		clear_value(v, (lctr_t){idx});
 	return vpmu_result(SBI_SUCCESS, idx);
 }
 
@@ -277,6 +275,34 @@ config_home(struct vpmu *v, uint32_t idx, unsigned long config_flags, uint32_t e
 	return take_home(v, idx, config_flags, event_idx);
 }
 
+static __attribute__((noinline)) struct sbi_ret config_any(struct vpmu *v, uint64_t set,
+                                                           unsigned long config_flags,
+                                                           unsigned long event_idx,
+                                                           uint64_t event_data)
+{
+	struct vpmu_hw_config event;
+	uint64_t hctrs;
+
+	if ((config_flags & ~SBI_PMU_CFG_FLAG_ALL) != 0)
+		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
+	if (set == 0 || !vpmu_event_parse(v, event_idx, event_data, config_flags, &event, &hctrs))
+		return not_supported;
+	/* It was asked for the first time. */
+	if (is_home_idle(v, vpmu_known_place(v, event_idx), set, config_flags, event_idx,
+	                 event_data))
+		return config_home(v, vpmu_known_place(v, event_idx)->home, config_flags,
+		                   (uint32_t)event_idx);
+
+	if ((config_flags & SBI_PMU_CFG_FLAG_SKIP_MATCH) != 0) {
+		lctr_t first = {lowest_bit(set)};
+
+		set = bit64(first.idx);
+		if ((v->running & set) != 0)
+			return config_running(v, first, &event, config_flags);
+	}
+	return config_stopped(v, set, &event, hctrs, config_flags);
+}
+
 struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
                                             unsigned long counter_idx_mask,
                                             unsigned long config_flags, unsigned long event_idx,
@@ -284,21 +310,14 @@ struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counte
 {
 	const struct vpmu_known *known = vpmu_known_place(v, event_idx);
 	uint32_t home = known->home;
-	const struct vpmu_hctr *h = &v->hctr[home];
 	uint64_t set;
 
 	if (!vpmu_counter_set(v, counter_idx_base, counter_idx_mask, &set))
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
-	if (known->event_idx != event_idx || event_data != 0 || home == 0 ||
-	    ((set & ~v->configured) >> home & 1) == 0 || h->users != 0 ||
-	    (config_flags & ~(SBI_PMU_CFG_FILTERS | SBI_PMU_CFG_FLAG_CLEAR_VALUE)) != 0 ||
-	    !vpmu_port_is_quiet())
+	if (!is_home_idle(v, known, set, config_flags, event_idx, event_data))
 		return config_any(v, set, config_flags, event_idx, event_data);
-
-	/* What is asked most, in fewer instructions: the home counter of an event, while nothing is
-	 * configured on it. */
-	if ((v->owned >> home & 1) == 0 || h->event.event_idx != event_idx ||
-	    h->event.inhibit != vpmu_reduced_filter(v, config_flags))
+	if ((v->owned >> home & 1) == 0 || v->event[home].event_idx != event_idx ||
+	    v->event[home].inhibit != vpmu_reduced_filter(v, config_flags))
 		return config_home(v, home, config_flags, (uint32_t)event_idx);
 	return take_home(v, home, config_flags, (uint32_t)event_idx);
 }

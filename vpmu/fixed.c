@@ -86,7 +86,7 @@ uint64_t vpmu_careful_starts(struct vpmu *v, uint64_t hctrs)
 	for_each_bit (i, fixed) {
 		uint64_t bit = bit64(i);
 
-		vpmu_port_take((hctr_t){i}, &v->hctr[i].event, v->hctr[i].count);
+		vpmu_port_take((hctr_t){i}, &v->event[i], v->hctr[i].count);
 		v->owned |= bit;
 		if ((v->hctr[i].users & v->running & bit) != 0 && v->counter[i].offset == 0)
 			v->shown |= bit;

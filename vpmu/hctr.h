@@ -13,7 +13,7 @@
 /* Does the hart's counter hold an event and filter for this vcpu? Pure. */
 static inline bool vpmu_holds(const struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
 {
-	return (v->owned >> hctr.idx & 1) != 0 && vpmu_event_equal(&v->hctr[hctr.idx].event, event);
+	return (v->owned >> hctr.idx & 1) != 0 && vpmu_event_equal(&v->event[hctr.idx], event);
 }
 
 /*
@@ -73,8 +73,8 @@ void vpmu_drop_pending(const struct vpmu *v);
 bool vpmu_hctr_sync(struct vpmu *v, hctr_t hctr);
 
 /*
- * Adds one to each running counter of an hctr, as an event would, and nothing to the hardware:
- * the hctr has to be applied if it is armed, and must have been synced then.
+ * Adds one to an hctr, as an event would, and nothing to the hardware: it must have been synced if
+ * a counter of it is near, and has to be applied then.
  */
 void vpmu_hctr_step(struct vpmu *v, hctr_t hctr);
 
@@ -122,12 +122,13 @@ static inline uint64_t vpmu_set(struct vpmu *v, hctr_t hctr, uint64_t users)
 	bool armed = (users & v->near) != 0;
 
 	/* What it is to hold it has held before: nothing need be noted. */
-	if (((v->owned & bit) == 0 && !vpmu_port_prepare(hctr, &h->event)) ||
+	if (((v->owned & bit) == 0 && !vpmu_port_prepare(hctr, &v->event[hctr.idx])) ||
 	    vpmu_port_set(bit, h->count, armed) != 0) {
 		v->owned &= ~bit;
 		vpmu_lose(v, hctr);
 		return 0;
 	}
+	h->ahead = 0;
 	v->owned |= bit;
 	if (armed)
 		v->armed |= bit;
@@ -152,14 +153,17 @@ static inline void vpmu_run(struct vpmu *v, uint64_t hctrs)
 }
 
 /* Tells the port which counters are direct, where that changed. */
-static inline void vpmu_update_direct(struct vpmu *v)
+static inline void vpmu_set_direct(struct vpmu *v, uint64_t direct)
 {
-	uint64_t direct = v->shown & v->openable;
-
 	if (direct != v->direct) {
 		v->direct = direct;
 		vpmu_port_set_direct(direct);
 	}
+}
+
+static inline void vpmu_update_direct(struct vpmu *v)
+{
+	vpmu_set_direct(v, v->shown & v->configured & v->openable);
 }
 
 static inline void vpmu_apply(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t ready)

@@ -193,12 +193,16 @@ void vpmu_forget(struct vpmu *v, uint64_t set);
 /* Is the lctr of this index alone on the hctr? To be asked when that may have changed. Pure. */
 static inline void vpmu_note_solo(struct vpmu *v, hctr_t hctr)
 {
+	struct vpmu_hctr *h = &v->hctr[hctr.idx];
 	uint64_t bit = bit64(hctr.idx);
 
 	if ((v->running & bit) == 0)
 		v->counter[hctr.idx].offset = 0;
+	/* It will be set before it runs again. */
+	if ((h->users & v->running) == 0)
+		h->ahead = 0;
 	/* One that counts HS moves while vpmu/ works on it, and takes the long way always. */
-	if (v->hctr[hctr.idx].users == bit && (v->lost & bit) == 0 && !v->policy.count_hs &&
+	if (h->users == bit && (v->lost & bit) == 0 && !v->policy.count_hs && h->ahead == 0 &&
 	    v->counter[hctr.idx].offset == 0)
 		v->solo |= bit;
 	else

@@ -22,7 +22,7 @@ static bool find(const struct vpmu *v, const struct vpmu_hw_config *event, uint6
 		hctr->idx = i;
 		if (users == 0)
 			free |= bit64(i);
-		else if (vpmu_event_equal(&v->hctr[i].event, event))
+		else if (vpmu_event_equal(&v->event[i], event))
 			return true;
 		*guests |= (users & ~VPMU_OBSERVER_LCTRS) != 0;
 	}

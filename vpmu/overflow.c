@@ -31,7 +31,7 @@ bool vpmu_hctr_sync(struct vpmu *v, hctr_t hctr)
 {
 	struct vpmu_hctr *h = &v->hctr[hctr.idx];
 	uint64_t before = h->count;
-	uint64_t now = vpmu_port_read(hctr) & v->value_mask;
+	uint64_t now = vpmu_count(v, hctr);
 	uint64_t progress = (now - before) & v->value_mask;
 	uint64_t found = 0;
 	uint32_t i;
@@ -51,21 +51,20 @@ bool vpmu_hctr_sync(struct vpmu *v, hctr_t hctr)
 
 void vpmu_hctr_step(struct vpmu *v, hctr_t hctr)
 {
-	const struct vpmu_hctr *h = &v->hctr[hctr.idx];
-	uint64_t users = h->users & v->running;
+	struct vpmu_hctr *h = &v->hctr[hctr.idx];
 	uint64_t found = 0;
 	uint32_t i;
 
-	for_each_bit (i, users & v->near)
+	for_each_bit (i, h->users & v->near)
 		if (((h->count + v->counter[i].offset) & v->value_mask) == v->value_mask)
 			found |= bit64(i);
 	if (found != 0)
 		wrapped(v, hctr, found);
-	for_each_bit (i, users)
-		v->counter[i].offset = (v->counter[i].offset + 1) & v->value_mask;
-	/* The one that was shown is not any more; which one is now, if any, apply sees. */
+	h->ahead++;
+	h->count = (h->count + 1) & v->value_mask;
+	/* What the hardware reads is no counter's value any more, until it is set. */
 	v->shown &= ~bit64(hctr.idx);
-	vpmu_note_solo(v, hctr);
+	v->solo &= ~bit64(hctr.idx);
 }
 
 void vpmu_give_overflows(struct vpmu *v, uint64_t flagged)

@@ -78,9 +78,9 @@ bool vpmu_port_is_quiet(void);
 void vpmu_port_start(uint64_t hctr_mask, uint64_t value);
 
 /*
- * Adds one to running counters that stand still, and takes nothing off their flags: as if one more
- * event had happened. Returns those to which it did nothing: their value is `last`, or that is not
- * to be had cheaply (vpmu_policy.cheap_moves).
+ * Only with vpmu_policy.steps: adds one to running counters that stand still, and
+ * takes nothing off their flags: as if one more event had happened. Returns those to which it did
+ * nothing: their value is `last`.
  */
 uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last);
 

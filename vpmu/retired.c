@@ -5,28 +5,28 @@
  * An instruction that traps does not retire: where Tally does its work, a guest on a hart of its
  * own would have counted one more. Since all running counters of an hctr count the same, one more
  * in the hardware is one more for each of them, and no offset changes. Where that is dear, or the
- * hctr would wrap by it, one is added to their offsets instead. An armed hctr would then wrap one
- * too late, so it is moved at once; another is moved only where that is cheap, since all that it
+ * hardware would wrap by it, the hctr goes ahead of the hardware instead. An armed one would then wrap
+ * one too late, so it is set at once; another is set only where that is cheap, since all that it
  * loses by it is that it is read directly.
  */
 #include "vpmu/hctr.h"
 
-/* Nothing of them is near its wrap, and none is to be moved. */
-static inline void add_one(struct vpmu *v, uint64_t hctrs)
+uint64_t vpmu_get_ahead(struct vpmu *v, uint64_t hctrs)
 {
 	uint32_t i;
-	uint32_t k;
 
+	if (v->near != 0 || v->policy.cheap_moves)
+		return hctrs;
 	for_each_bit (i, hctrs)
-		for_each_bit (k, v->hctr[i].users & v->running)
-			v->counter[k].offset = (v->counter[k].offset + 1) & v->value_mask;
+		v->hctr[i].ahead++;
 	/* Those that were in step are so no more. */
 	v->shown &= ~hctrs;
 	v->solo &= ~hctrs;
 	vpmu_update_direct(v);
+	return 0;
 }
 
-static __attribute__((noinline)) void add_to_offsets(struct vpmu *v, uint64_t hctrs)
+void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
 {
 	uint64_t moves = hctrs & (v->armed | (v->policy.cheap_moves ? v->shown : 0));
 	uint64_t taken = 0;
@@ -39,12 +39,4 @@ static __attribute__((noinline)) void add_to_offsets(struct vpmu *v, uint64_t hc
 	for_each_bit (i, hctrs)
 		vpmu_hctr_step(v, (hctr_t){i});
 	vpmu_apply(v, moves | taken, 0, 0);
-}
-
-void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
-{
-	if (v->near == 0 && !v->policy.cheap_moves)
-		add_one(v, hctrs);
-	else
-		add_to_offsets(v, hctrs);
 }

@@ -41,8 +41,8 @@ static void describe_hw(const struct vpmu *v, uint32_t counter_idx, bool same_ha
 	uint64_t others;
 
 	view->hctr = hctr.idx;
-	view->inhibit = h->event.inhibit;
-	view->event_data = h->event.event_data;
+	view->inhibit = v->event[hctr.idx].inhibit;
+	view->event_data = v->event[hctr.idx].event_data;
 	others = h->users & ~(bit64(counter_idx) | VPMU_HS_USES);
 	if (counter_idx >= VPMU_OBSERVER(0))
 		others &= v->all_lctrs;
@@ -57,7 +57,7 @@ static void describe_hw(const struct vpmu *v, uint32_t counter_idx, bool same_ha
 			view->holds = VPMU_VALUE_AWAY;
 			return;
 		}
-		count = vpmu_port_read(hctr);
+		count = vpmu_count(v, hctr);
 	}
 	view->value = (count + c->offset) & v->value_mask;
 }

@@ -119,7 +119,7 @@ static inline void note_started(struct vpmu *v, uint64_t set)
 	v->running |= set;
 	v->active |= set;
 	v->shown |= set;
-	vpmu_update_direct(v);
+	vpmu_set_direct(v, v->direct | (set & v->openable));
 }
 
 /* Not inlined: the usual start, which is far, then needs no stack. */
@@ -137,6 +137,33 @@ static __attribute__((noinline)) long start_near(struct vpmu *v, uint64_t set, u
 	return SBI_SUCCESS;
 }
 
+static __attribute__((noinline)) void set_kept(const struct vpmu *v, uint64_t set)
+{
+	uint32_t i;
+
+	for_each_bit (i, set)
+		(void)vpmu_port_set(bit64(i), v->counter[i].value, false);
+}
+
+/* From their own values, which nearly always are in the hardware yet. */
+static __attribute__((noinline)) long start_kept(struct vpmu *v, uint64_t set)
+{
+	uint64_t elsewhere = set & ~v->shown;
+	uint32_t i;
+
+	for_each_bit (i, set) {
+		if (vpmu_near(v, v->counter[i].value)) {
+			vpmu_start_set(v, set, VPMU_FROM_KEPT, 0, 0);
+			return (set & v->lost) != 0 ? SBI_ERR_FAILED : SBI_SUCCESS;
+		}
+	}
+	note_started(v, set);
+	if (elsewhere != 0)
+		set_kept(v, elsewhere);
+	vpmu_port_run(set);
+	return SBI_SUCCESS;
+}
+
 struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
                                   unsigned long counter_idx_mask, unsigned long start_flags,
                                   uint64_t initial_value)
@@ -144,10 +171,12 @@ struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base
 	uint64_t set =
 	    vpmu_named_among(v->solo & v->owned & ~v->running, counter_idx_base, counter_idx_mask);
 
-	if (set == 0 || start_flags != SBI_PMU_START_SET_INIT_VALUE || !vpmu_port_is_quiet())
+	if (set == 0 || start_flags > SBI_PMU_START_SET_INIT_VALUE || !vpmu_port_is_quiet())
 		return vpmu_result(
 		    start_any(v, counter_idx_base, counter_idx_mask, start_flags, initial_value),
 		    0);
+	if (start_flags == 0)
+		return vpmu_result(start_kept(v, set), 0);
 	initial_value &= v->value_mask;
 	if (vpmu_near(v, initial_value))
 		return vpmu_result(start_near(v, set, initial_value), 0);

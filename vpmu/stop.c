@@ -68,18 +68,19 @@ static __attribute__((noinline)) long stop_any(struct vpmu *v, unsigned long bas
 	return running != set ? SBI_ERR_ALREADY_STOPPED : SBI_SUCCESS;
 }
 
-/* RESET of solo counters that do not run. */
-static inline void forget_solo(struct vpmu *v, uint64_t set)
+/* RESET of solo counters that do not run. What their hctrs hold stays there. */
+static __attribute__((noinline)) struct sbi_ret forget_solo(struct vpmu *v, uint64_t set,
+                                                            long error)
 {
 	uint32_t i;
 
 	v->configured &= ~set;
 	v->solo &= ~set;
 	v->overflow &= ~set;
-	v->shown &= ~set;
 	for_each_bit (i, set)
 		v->hctr[i].users = 0;
 	vpmu_update_direct(v);
+	return vpmu_result(error, 0);
 }
 
 struct sbi_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
@@ -89,18 +90,18 @@ struct sbi_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
 	uint32_t i;
 
 	/* In fewer instructions, where nothing need be asked: see solo in struct vpmu. */
-	if (stop_flags == 0 && set != 0 && (set & (~v->running | v->near)) == 0 &&
-	    vpmu_port_is_quiet()) {
+	if ((stop_flags & ~SBI_PMU_STOP_FLAG_RESET) == 0 && set != 0 &&
+	    (set & (~v->running | v->near)) == 0 && vpmu_port_is_quiet()) {
 		for_each_bit (i, set)
 			v->counter[i].value = vpmu_port_read((hctr_t){i}) & v->value_mask;
 		v->running &= ~set;
 		v->active &= ~set;
 		vpmu_port_stop(set);
+		if (stop_flags != 0)
+			return forget_solo(v, set, SBI_SUCCESS);
 		return vpmu_result(SBI_SUCCESS, 0);
 	}
-	if (stop_flags == SBI_PMU_STOP_FLAG_RESET && set != 0 && (set & v->running) == 0) {
-		forget_solo(v, set);
-		return vpmu_result(SBI_ERR_ALREADY_STOPPED, 0);
-	}
+	if (stop_flags == SBI_PMU_STOP_FLAG_RESET && set != 0 && (set & v->running) == 0)
+		return forget_solo(v, set, SBI_ERR_ALREADY_STOPPED);
 	return vpmu_result(stop_any(v, counter_idx_base, counter_idx_mask, stop_flags), 0);
 }

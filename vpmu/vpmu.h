@@ -56,11 +56,13 @@ struct vpmu_policy {
 	const uint32_t *events;
 	uint32_t n_events;
 
-	bool overflow;    /* virtual LCOFI works for this VM */
-	bool trap_reads;  /* never open a counter for direct reads */
-	bool snapshot;    /* FID 7 is offered */
-	bool count_hs;    /* what HS does for the vcpu counts as its VS: see VPMU_COUNT_HS */
-	bool cheap_moves; /* to stop and start a counter costs the port a few instructions */
+	bool overflow;   /* virtual LCOFI works for this VM */
+	bool trap_reads; /* never open a counter for direct reads */
+	bool snapshot;   /* FID 7 is offered */
+	bool count_hs;   /* what HS does for the vcpu counts as its VS: see VPMU_COUNT_HS */
+	bool
+	    cheap_moves; /* to stop and start a counter costs the port a few instructions, or must */
+	bool steps;      /* vpmu_port_step() is to be had */
 
 	/*
 	 * The guest reads the hart's overflow flags by itself, so each counter wants the hctr of its
@@ -86,11 +88,12 @@ struct vpmu_counter {
 
 /* What this vcpu knows of a hardware counter. Private to vpmu/. */
 struct vpmu_hctr {
-	uint64_t count; /* when last looked at */
-	/* What it was last made to hold for this vcpu: what all its users count. */
-	struct vpmu_hw_config event;
+	/* It counts what the hardware does, and emulated instructions: so many since it was last set, see
+	 * retired.c. */
+	uint64_t ahead;
+	uint64_t count; /* both, when last looked at */
 	uint64_t users; /* configured lctrs that it backs, observers among them, and VPMU_HS_USES */
-};
+} __attribute__((aligned(32))); /* found by a shift */
 
 /* HS is a user of the fixed counters for ever, in place of lctr 1, which nobody has: no other is
  * ever alone there. */
@@ -121,7 +124,8 @@ struct vpmu {
 	uint64_t lost;     /* the hardware refused it: no value to be had, see counter.c */
 	uint64_t overflow; /* OF, hardware counters only */
 	uint64_t near;     /* part of running: its next wrap must be told, see overflow.c */
-	/* Part of configured: alone on the hctr of its index, and at offset 0 whenever it runs. */
+	/* Part of configured: alone on the hctr of its index, which is not ahead of the hardware, and at
+	 * offset 0 whenever it runs. */
 	uint64_t solo;
 
 	/*
@@ -133,8 +137,8 @@ struct vpmu {
 	uint64_t armed;  /* part of active or parked: will raise LCOFI and has not yet */
 	uint64_t
 	    owned; /* the hardware holds its event for this vcpu, and nobody touched it since */
-	/* Part of owned: it reads what the lctr of its index reads, which runs if and only if it
-	 * does. */
+	/* Part of owned: it reads what the lctr of its index reads, configured or not, which runs if and
+	 * only if it does. */
 	uint64_t shown;
 	uint64_t direct; /* what vpmu_port_set_direct() was told */
 	/* By what they were last made to hold: what a WFI in VS would count for other than itself;
@@ -148,9 +152,12 @@ struct vpmu {
 
 	bool lcofi_due; /* a wrap was found and LCOFI not yet raised; false between calls */
 
-	struct vpmu_known known[VPMU_KNOWN];
+	/* The first of these begin within 2 KiB of the start of the vcpu, see there. */
 	struct vpmu_hctr hctr[VPMU_HW_COUNTERS];
 	struct vpmu_counter counter[VPMU_COUNTERS];
+	struct vpmu_known known[VPMU_KNOWN];
+	/* What an hctr was last made to hold for this vcpu: what all its users count. */
+	struct vpmu_hw_config event[VPMU_HW_COUNTERS];
 	uint64_t fw_total[VPMU_FW_EVENTS]; /* since vpmu_init(), counted or not */
 	uint32_t fw_watched;               /* what vpmu_port_fw_watch() was told */
 
@@ -193,6 +200,9 @@ struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
                                    unsigned long shmem_phys_hi, unsigned long num_entries,
                                    unsigned long flags, bool *again);
 
+/* retired.c: one more in each of these hctrs, and nothing to the hardware. Returns those that are left. */
+uint64_t vpmu_get_ahead(struct vpmu *v, uint64_t hctrs);
+
 /*
  * The guest executed one instruction in VS, or in VU (user), that the hart did not count because
  * it trapped and was emulated: CPU_CYCLES and INSTRUCTIONS that count that mode go on by one.
@@ -206,7 +216,9 @@ static inline uint64_t vpmu_retired_cheap(struct vpmu *v, bool user)
 {
 	uint64_t hctrs = v->active & (user ? v->retires[1] : v->retires[0]);
 
-	return hctrs != 0 ? vpmu_port_step(hctrs, v->value_mask) : 0;
+	if (hctrs == 0)
+		return 0;
+	return v->policy.steps ? vpmu_port_step(hctrs, v->value_mask) : vpmu_get_ahead(v, hctrs);
 }
 
 void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs);
@@ -235,12 +247,18 @@ static inline bool vpmu_runs(const struct vpmu *v, uint64_t n)
 	return n < VPMU_HW_COUNTERS && (v->policy.hctrs & v->running) >> n & 1;
 }
 
+/* What an hctr that this vcpu started counts now, running or not. */
+static inline uint64_t vpmu_count(const struct vpmu *v, hctr_t hctr)
+{
+	return (vpmu_port_read(hctr) + v->hctr[hctr.idx].ahead) & v->value_mask;
+}
+
 /* Its value, where it may be read; the first is for those that run. */
 static inline uint64_t vpmu_running_value(const struct vpmu *v, uint64_t n)
 {
 	const struct vpmu_counter *c = &v->counter[n];
 
-	return (vpmu_port_read((hctr_t){c->hctr}) + c->offset) & v->value_mask;
+	return (vpmu_count(v, (hctr_t){c->hctr}) + c->offset) & v->value_mask;
 }
 
 static inline uint64_t vpmu_csr_value(const struct vpmu *v, uint64_t n)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compiled to assembly only; the build turns each "->NAME VALUE" line into a #define. */
 #include "arch/riscv/context.h"
+#include "arch/riscv/trap.h"
 
 #define DEFINE(name, value) __asm__ volatile("\n.ascii \"->" #name " %0\"" ::"i"(value))
 
@@ -16,6 +17,7 @@ void asm_offsets(void)
 	DEFINE(ASM_EXIT_ECALL, EXIT_ECALL);
 	DEFINE(ASM_EXIT_LCOFI, EXIT_LCOFI);
 	DEFINE(ASM_EXIT_CSR, EXIT_CSR);
+	DEFINE(ASM_CSR_READ_PENDING, CSR_READ_PENDING);
 	DEFINE(CTX_CALLS, offsetof(struct guest_context, calls));
 	DEFINE(ASM_HART_STACK_TOP, HART_STACK_TOP);
 	DEFINE(ASM_HART_STACK_SIZE, HART_STACK_SIZE);

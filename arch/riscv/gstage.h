@@ -24,7 +24,8 @@ void gstage_init(struct gstage *gs, uint32_t vmid, gstage_alloc_fn *alloc);
  */
 void gstage_map(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, gstage_alloc_fn *alloc);
 
-/* How many VMIDs this hart tells apart: 1 (none) to 16384. Changes hgatp for a moment: boot only. */
+/* How many VMIDs this hart tells apart: 1 (none) to 16384. Needs hgatp for a moment, and leaves it
+ * Bare: at boot. */
 uint32_t gstage_vmid_count(void);
 
 #endif

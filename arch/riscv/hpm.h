@@ -26,6 +26,7 @@ struct hpm_event {
 	uint64_t hctrs;    /* counters to be used for it: one bit where it needs a home counter */
 	uint64_t selector; /* what the firmware writes to mhpmevent for it, with hpm.ssccfg only */
 	bool raw;          /* the firmware also takes this selector as a raw event */
+	const char *fault; /* why it is not given out, see hpm_selfcheck.h; NULL: it is */
 };
 
 /* What a counter holds. */
@@ -41,10 +42,14 @@ struct hpm {
 	uint64_t fixed; /* those of 0 and 2 that do, and may be lent to guests */
 	uint32_t width; /* bits of each */
 	uint32_t n_events;
-	bool lcofi;       /* an overflow can be delivered to a guest */
-	bool hart_flags;  /* the guest reads the hart's own scountovf, see hpm_flags.c */
-	bool ssccfg;      /* counters can be driven without the firmware, ... */
-	bool delegated;   /* ... and are: the ssccfg back end, else sbi */
+	bool lcofi;      /* an overflow can be delivered to a guest */
+	bool hart_flags; /* the guest reads the hart's own scountovf, see hpm_flags.c */
+	bool ssccfg;     /* menvcfg.CDE is set: a guest's read of scountovf traps */
+	bool
+	    delegated; /* counters are driven without the firmware: the ssccfg back end, else sbi */
+	const char *undelegated; /* with ssccfg: why they cannot be, NULL: they can */
+	const char
+	    *no_overflow; /* what keeps a hart that should have LCOFI from it, NULL: nothing */
 	uint64_t may_arm; /* those that hold an event whose counter may be armed */
 	uint64_t armed;   /* last set with OF = 0: only their flags mean an overflow */
 	uint64_t far;     /* with hart_flags: last started far from the wrap, with OF = 0 */
@@ -56,16 +61,17 @@ struct hpm {
 /* HPM_AUTO, HPM_SSCCFG: the delegated one where the hart has it, else the firmware. */
 enum hpm_choice { HPM_AUTO, HPM_SBI, HPM_SSCCFG };
 
-/* Finds counters and events, clears stale overflow flags, chooses the back end. At boot. */
-void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice);
+/* Finds counters and events, clears stale overflow flags, chooses the back end, and tries what all
+ * else relies on (hpm_selfcheck.h). patience: how long an overflow may take, in ticks of time. At boot. */
+void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t patience);
 
 /* The counters to be used for an event on this hart, 0: it cannot be counted. A raw event may cost
  * all counters but the running ones what they held, see hpm_raw.h. */
 uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data,
                          uint64_t running);
 
-/* Which fixed counters have filters, at boot: see hpm_fixed.c. */
-uint64_t hpm_fixed_probe(const struct hpm *hpm);
+/* Finds out which fixed counters have filters, at boot: see hpm_fixed.c. */
+void hpm_fixed_probe(struct hpm *hpm);
 
 /* How a raw event is said to this firmware: as v2 where it knows that, as v1 where the value fits
  * in 48 bits. false: neither (SBI 3.0 sections 11.3 and 11.4). Other events stay as they are. */

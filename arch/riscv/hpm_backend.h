@@ -16,8 +16,9 @@
 bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
 bool hpm_ssccfg_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
 
-/* A fixed counter of hpm->fixed becomes a guest's, stopped, with this filter; instret is HS's again. */
-void hpm_fixed_take(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
+/* A fixed counter of hpm->fixed becomes a guest's, stopped, with this filter; false: refused. And
+ * instret is HS's again. */
+bool hpm_fixed_take(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
 void hpm_fixed_release(const struct hpm *hpm, uint64_t hctrs);
 
 /* hpm_start() where it is not a matter of a few instructions. */
@@ -113,14 +114,12 @@ static inline uint64_t hpm_value(const struct hpm *hpm, uint32_t hctr)
 	return csr_read(CSR_SIREG);
 }
 
-/* See vpmu_port_step(). */
-static inline uint64_t hpm_step(const struct hpm *hpm, uint64_t hctrs, uint64_t last)
+/* See vpmu_port_step(); with delegated counters. */
+static inline uint64_t hpm_step(uint64_t hctrs, uint64_t last)
 {
 	uint64_t left = 0;
 	uint32_t i;
 
-	if (!hpm->delegated)
-		return hctrs;
 	for_each_bit (i, hctrs) {
 		uint64_t value;
 

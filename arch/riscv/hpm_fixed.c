@@ -5,7 +5,9 @@
  * and stands still in HS. Nobody else needs cycle.
  */
 #include "arch/riscv/hpm_backend.h"
+#include "arch/riscv/hpm_selfcheck.h"
 #include "arch/riscv/sbi.h"
+#include "arch/riscv/trap.h"
 
 #define CYCLE   0U
 #define INSTRET 2U
@@ -35,14 +37,15 @@ static void sbi_run(uint32_t hctr)
 	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, hctr, 1, 0, 0, 0);
 }
 
+/* MINH as in hpm_ssccfg.c. */
 static void ssccfg_take(uint32_t hctr, uint64_t filter)
 {
 	csr_set(CSR_SCOUNTINHIBIT, BIT(hctr));
 	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
-	csr_write(CSR_SIREG2, filter);
+	csr_write(CSR_SIREG2, filter | MHPMEVENT_MINH);
 }
 
-void hpm_fixed_take(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
+bool hpm_fixed_take(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
 {
 	uint64_t flags = FLAGS_GUEST;
 	uint64_t filter = MHPMEVENT_SINH | MHPMEVENT_UINH;
@@ -57,10 +60,10 @@ void hpm_fixed_take(struct hpm *hpm, uint32_t hctr, const struct hpm_config *con
 		flags |= SBI_PMU_CFG_FLAG_SET_VUINH;
 		filter |= MHPMEVENT_VUINH;
 	}
-	if (hpm->delegated)
-		ssccfg_take(hctr, filter);
-	else
-		sbi_take(hctr, flags);
+	if (!hpm->delegated)
+		return sbi_take(hctr, flags);
+	ssccfg_take(hctr, filter);
+	return true;
 }
 
 void hpm_fixed_release(const struct hpm *hpm, uint64_t hctrs)
@@ -85,39 +88,53 @@ static bool moves_in_hs(uint32_t hctr)
 	return hpm_read(hctr) != before;
 }
 
-/* Does it stand still in HS when it is to, and count when it is to? It counts HS afterwards. */
-static bool filters_by_sbi(uint32_t hctr)
+/* As after boot: it counts HS. */
+static bool give_back(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
-	bool still = sbi_take(hctr, FLAGS_GUEST);
-
-	sbi_run(hctr);
-	still = still && !moves_in_hs(hctr);
-	sbi_take(hctr, 0);
-	sbi_run(hctr);
-	return still && moves_in_hs(hctr);
+	hpm_set(hpm, BIT(hctr), value, false);
+	hpm_run(hpm, BIT(hctr));
+	if (hpm->delegated) {
+		ssccfg_take(hctr, 0);
+		csr_clear(CSR_SCOUNTINHIBIT, BIT(hctr));
+	} else {
+		sbi_take(hctr, 0);
+		sbi_run(hctr);
+	}
+	return moves_in_hs(hctr);
 }
 
-static bool filters_delegated(uint32_t hctr)
+/* Without Smcntrpmf they have no sireg2. */
+static bool has_sireg2(uint32_t hctr)
 {
-	bool still;
+	struct trap_guard guard;
 
-	ssccfg_take(hctr, MHPMEVENT_SINH | MHPMEVENT_UINH);
-	csr_clear(CSR_SCOUNTINHIBIT, BIT(hctr));
-	still = !moves_in_hs(hctr);
-	ssccfg_take(hctr, 0);
-	csr_clear(CSR_SCOUNTINHIBIT, BIT(hctr));
-	return still && moves_in_hs(hctr);
+	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
+	trap_guard_begin(&guard);
+	csr_write(CSR_SIREG2, MHPMEVENT_MINH);
+	return trap_guard_end(&guard) == ~0UL;
 }
 
-/* The firmware's part is to set MINH, which it always does and nobody else can. */
-static bool has_filters(const struct hpm *hpm, uint32_t hctr)
+static bool has_filters(struct hpm *hpm, uint32_t hctr)
 {
-	return hpm_event_find(hpm, event_of(hctr)) && filters_by_sbi(hctr) &&
-	       (!hpm->delegated || filters_delegated(hctr));
+	const struct hpm_event *event = hpm_event_find(hpm, event_of(hctr));
+	uint64_t value = hpm_read(hctr);
+	bool works;
+
+	if (!event || event->fault || (hpm->delegated && !has_sireg2(hctr)))
+		return false;
+	/* The firmware's part is to set MINH, which it does whenever it configures one, and which
+	 * nobody else may be able to. */
+	works = sbi_take(hctr, FLAGS_GUEST) && !hpm_selfcheck_event(hpm, event_of(hctr), hctr);
+	return give_back(hpm, hctr, value) && works;
 }
 
-uint64_t hpm_fixed_probe(const struct hpm *hpm)
+void hpm_fixed_probe(struct hpm *hpm)
 {
-	return (has_filters(hpm, CYCLE) ? BIT(CYCLE) : 0) |
-	       (has_filters(hpm, INSTRET) ? BIT(INSTRET) : 0);
+	static const uint32_t hctrs[] = {CYCLE, INSTRET};
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(hctrs); i++) {
+		hpm->fixed |= BIT(hctrs[i]);
+		if (!has_filters(hpm, hctrs[i]))
+			hpm->fixed &= ~BIT(hctrs[i]);
+	}
 }

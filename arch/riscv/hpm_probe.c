@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What counters and events this hart has, asked of the firmware once at boot. */
 #include "arch/riscv/csr.h"
-#include "arch/riscv/hpm.h"
+#include "arch/riscv/hpm_backend.h"
 #include "arch/riscv/hpm_raw.h"
+#include "arch/riscv/hpm_selfcheck.h"
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/sbi.h"
-#include "arch/riscv/ssccfg.h"
 #include "arch/riscv/trap.h"
-#include "vpmu/bits.h"
 
 static void firmware_reset(uint32_t hctr)
 {
@@ -129,8 +128,30 @@ static bool probe_ssccfg(uint32_t hctr)
 	return trap_guard_end(&guard) == ~0UL;
 }
 
+/* Reading tells nothing of writing. The counter is nobody's yet, stopped, and stays so. */
+static bool probe_delegated_writes(uint32_t hctr)
+{
+	struct trap_guard guard;
+	uint64_t value = 0;
+
+	trap_guard_begin(&guard);
+	__asm__ volatile(".option push\n.option norvc\n"
+	                 "csrw %1, %4\n"
+	                 "csrs %2, %5\n"
+	                 "csrw %3, %6\n"
+	                 "csrw %7, %8\n"
+	                 "csrr %0, %7\n"
+	                 ".option pop"
+	                 : "+r"(value)
+	                 : "i"(CSR_SISELECT), "i"(CSR_SCOUNTINHIBIT), "i"(CSR_SIREG2),
+	                   "r"(SISELECT_COUNTER0 + hctr), "r"(BIT(hctr)),
+	                   "r"(MHPMEVENT_OF | MHPMEVENT_MINH), "i"(CSR_SIREG), "r"(HPM_NEAR)
+	                 : "memory");
+	return trap_guard_end(&guard) == ~0UL && value == HPM_NEAR;
+}
+
 /* LCOFI can be given to a guest where hvien.13 can be set (Ssaia) and sie.13 too. */
-static bool probe_lcofi(void)
+static bool probe_lcofi(struct hpm *hpm)
 {
 	struct trap_guard guard;
 	uint64_t sie = csr_read(CSR_SIE);
@@ -141,8 +162,10 @@ static bool probe_lcofi(void)
 	csr_write(CSR_SIE, sie);
 	trap_guard_begin(&guard);
 	uint64_t hvien = csr_read_guarded(CSR_HVIEN);
-	if (trap_guard_end(&guard) != ~0UL)
+	if (trap_guard_end(&guard) != ~0UL) {
+		hpm->no_overflow = "no access to hvien (mstateen0.AIA is 0)";
 		return false;
+	}
 	/* Left set for ever: while it is 0, a write to hvip can destroy a physical LCOFI. */
 	csr_set(CSR_HVIEN, BIT(IRQ_LCOFI));
 	if (!(csr_read(CSR_HVIEN) & BIT(IRQ_LCOFI))) {
@@ -158,9 +181,8 @@ static bool probe_lcofi(void)
 }
 
 /*
- * MINH can be neither read nor written through sireg2, and the firmware's RESET clears it: the
- * last thing that the firmware does to a counter must be to configure it, or the counter would
- * count M-mode under the delegated back end.
+ * The firmware's RESET clears MINH, and config sets it: the last thing that the firmware does to a
+ * counter must be to configure it, or the counter may count M-mode under the delegated back end.
  */
 static void configure_all(struct hpm *hpm)
 {
@@ -178,7 +200,7 @@ static void configure_all(struct hpm *hpm)
 	}
 }
 
-void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice)
+void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t patience)
 {
 	*hpm = (struct hpm){.width = 64};
 	/* Without Sscofpmf a programmable counter has no filters and would count HS and others. */
@@ -188,9 +210,11 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice)
 	if (!hpm->hctrs)
 		return;
 	hpm->ssccfg = probe_ssccfg(lowest_bit(hpm->hctrs));
+	if (hpm->ssccfg && !probe_delegated_writes(lowest_bit(hpm->hctrs)))
+		hpm->undelegated = "delegated counters that cannot be written";
 	quirks.scountovf_leaks = !hpm->ssccfg;
 	quirks.wfi_recounts = quirk_wfi_recounts();
-	hpm->lcofi = probe_lcofi();
+	hpm->lcofi = probe_lcofi(hpm);
 	if (hpm->lcofi)
 		quirk_probe_unmask();
 	/* Each counter is configured and reset on the way, which also scrubs boot's stale OF. */
@@ -199,11 +223,12 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice)
 	if (quirks.home_counters)
 		assign_homes(hpm);
 	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
-	hpm->delegated = hpm->ssccfg && choice != HPM_SBI;
+	hpm->delegated = hpm->ssccfg && !hpm->undelegated && choice != HPM_SBI;
 	/* Where guests see the hart's own flags, those of all counters are 1 from here on, whoever
 	 * uses them: configuring sets OF, and no counter is ever armed. They tell nothing then,
 	 * until hpm_show_flags(). */
 	if (hpm->delegated || quirks.scountovf_leaks)
 		configure_all(hpm);
-	hpm->fixed = hpm_fixed_probe(hpm);
+	hpm_selfcheck(hpm, patience);
+	hpm_fixed_probe(hpm);
 }

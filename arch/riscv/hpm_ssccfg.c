@@ -9,7 +9,9 @@
 static uint64_t event_bits(const struct hpm *hpm, const struct hpm_config *config)
 {
 	const struct hpm_event *event = hpm_event_find(hpm, config->event_idx);
-	uint64_t bits = MHPMEVENT_UINH;
+	/* By the manual MINH is read-only 0 here, and only M-mode can set it. A hart that takes it from
+	 * us has to be told. */
+	uint64_t bits = MHPMEVENT_UINH | MHPMEVENT_MINH;
 
 	if (!event)
 		return 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/csr.h"
+#include "arch/riscv/fence.h"
 #include "arch/riscv/hpm.h"
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/sbi.h"
@@ -59,6 +60,7 @@ bool quirk_wfi_recounts(void)
 	bool recounts = COUNT_BEFORE_NOPS("wfi") > COUNT_BEFORE_NOPS("nop");
 
 	csr_clear(CSR_SIP, BIT(IRQ_SSI));
+	fence_output_then_memory();
 	csr_write(CSR_SIE, sie);
 	return recounts;
 }

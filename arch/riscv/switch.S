@@ -30,6 +30,36 @@
 1:
 	.endm
 
+/* For each register 8 bytes of code: it takes its value from the context, if it is none of those that
+ * are saved on the short ways. */
+	.macro	register_table then
+	.option	push
+	.option	norvc
+	.irp	n, 0,1,2
+	j	\then
+	nop
+	.endr
+	ld	gp, X(3)
+	j	\then
+	.irp	n, 4,5,6
+	j	\then
+	nop
+	.endr
+	.irp	n, 7,8,9
+	ld	x\n, X(\n)
+	j	\then
+	.endr
+	.irp	n, 10,11,12,13,14,15,16,17
+	j	\then
+	nop
+	.endr
+	.irp	n, 18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	ld	x\n, X(\n)
+	j	\then
+	.endr
+	.option	pop
+	.endm
+
 	.text
 	.balign	4
 	.globl	trap_vector
@@ -106,7 +136,7 @@ no_ecall:
 	bnez	t0, no_csr
 	csrr	a0, CSR_STVAL
 	call	csr_read_fast
-	bltz	a0, long_way
+	bltz	a0, no_read
 
 	/* Register a0 has a new value, in the context. leave_fast takes it from there, or an entry of
 	 * the table below if the register is not saved on this way. */
@@ -118,32 +148,20 @@ no_ecall:
 	ld	a0, X(10)
 	ld	a1, X(11)
 	jr	a3
-	.option	push
-	.option	norvc
 into_register:
-	.irp	n, 0,1,2
-	j	leave_fast
-	nop
-	.endr
-	ld	gp, X(3)
-	j	leave_fast
-	.irp	n, 4,5,6
-	j	leave_fast
-	nop
-	.endr
-	.irp	n, 7,8,9
-	ld	x\n, X(\n)
-	j	leave_fast
-	.endr
-	.irp	n, 10,11,12,13,14,15,16,17
-	j	leave_fast
-	nop
-	.endr
-	.irp	n, 18,19,20,21,22,23,24,25,26,27,28,29,30,31
-	ld	x\n, X(\n)
-	j	leave_fast
-	.endr
-	.option	pop
+	register_table leave_fast
+
+no_read:
+	/* ASM_CSR_READ_PENDING less a register: that has its value, but the hart has other work. */
+	addi	t0, a0, -ASM_CSR_READ_PENDING
+	bgtz	t0, long_way
+	slli	t0, t0, 3
+	sd	zero, X(0)
+	lla	a3, into_register_first
+	sub	a3, a3, t0
+	jr	a3
+into_register_first:
+	register_table after_csr
 
 no_csr:
 	/* An overflow? Shifted left, the cause has lost the bit that says interrupt. */
@@ -168,6 +186,9 @@ after_ecall:
 	j	save_the_rest
 after_lcofi:
 	li	a1, ~ASM_EXIT_LCOFI
+	j	save_the_rest
+after_csr:
+	li	a1, ~ASM_EXIT_CSR
 	j	save_the_rest
 long_way:
 	csrr	a1, CSR_SCAUSE

@@ -80,6 +80,7 @@ void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt)
 	csr_write(CSR_HIE, 0);
 	csr_write(CSR_HVIP, 0);
 	csr_write(CSR_HCOUNTEREN, BIT(CSR_TIME - CSR_CYCLE)); /* guests read time directly */
+	csr_write(CSR_VSATP, 0);
 	csr_write(CSR_HGATP, 0);
 	if (sstc)
 		henvcfg |= HENVCFG_STCE;

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints numbered lines of different lengths without a pause; by=dbcn in pieces, by=uart. */
+/*
+ * Prints numbered lines of different lengths without a pause; by=dbcn in pieces, by=call as many as
+ * possible in one call, by=uart.
+ */
 #include "guests/bare/bare.h"
 
 #define UART_THR ((volatile uint8_t *)0x10000000)
 
-static char text[160];
+#define LINE_BYTES 160UL
+#define POOL       ((char *)0x80800000)
+#define POOL_BYTES 0x400000UL
 
-static uint64_t put_num(uint64_t at, uint64_t n)
+static char line[LINE_BYTES];
+
+static uint64_t put_num(char *text, uint64_t at, uint64_t n)
 {
 	char digits[20];
 	uint64_t i = 0;
@@ -21,7 +28,7 @@ static uint64_t put_num(uint64_t at, uint64_t n)
 }
 
 /* "line N " and N % 97 letters. */
-static uint64_t make_line(uint64_t n)
+static uint64_t make_line(char *text, uint64_t n)
 {
 	static const char start[] = "line ";
 	uint64_t at = 0;
@@ -30,7 +37,7 @@ static uint64_t make_line(uint64_t n)
 		text[at] = start[at];
 		at++;
 	}
-	at = put_num(at, n);
+	at = put_num(text, at, n);
 	text[at++] = ' ';
 	for (uint64_t i = 0; i < n % 97; i++)
 		text[at++] = (char)('a' + i % 26);
@@ -43,7 +50,7 @@ static void by_dbcn(uint64_t length)
 	for (uint64_t at = 0; at < length;) {
 		uint64_t n = length - at < 13 ? length - at : 13;
 		struct sbiret r = sbi_call(SBI_EXT_DBCN, SBI_DBCN_CONSOLE_WRITE, n,
-		                           (unsigned long)(text + at), 0, 0, 0, 0);
+		                           (unsigned long)(line + at), 0, 0, 0, 0);
 
 		if (r.error)
 			return;
@@ -51,19 +58,35 @@ static void by_dbcn(uint64_t length)
 	}
 }
 
+/* Lines from n on; the first that was not printed. */
+static uint64_t by_call(uint64_t n, uint64_t lines)
+{
+	uint64_t length = 0;
+
+	while (n < lines && length < POOL_BYTES - LINE_BYTES)
+		length += make_line(POOL + length, n++);
+	return sbi_call(SBI_EXT_DBCN, SBI_DBCN_CONSOLE_WRITE, length, (unsigned long)POOL, 0, 0, 0,
+	                0)
+	                   .value == length
+	           ? n
+	           : lines;
+}
+
 int chatter(uint64_t hartid)
 {
-	bool uart = bootarg_is("by", "uart");
-	uint64_t lines = bootarg_num("lines", 1000);
+	bool uart = bootarg_is("by", "uart"), call = bootarg_is("by", "call");
+	uint64_t lines = bootarg_num("lines", 1000), n = 0;
 
 	(void)hartid;
-	for (uint64_t n = 0; n < lines; n++) {
-		uint64_t length = make_line(n);
+	while (call && n < lines)
+		n = by_call(n, lines);
+	for (; n < lines; n++) {
+		uint64_t length = make_line(line, n);
 
 		if (!uart)
 			by_dbcn(length);
 		for (uint64_t i = 0; uart && i < length; i++)
-			*UART_THR = (uint8_t)text[i];
+			*UART_THR = (uint8_t)line[i];
 	}
 	return 0;
 }

@@ -20,7 +20,7 @@ static const struct {
     {"crash", crash},         {"smp", smp},
     {"hsm", hsm_kind},        {"seed", seed},
     {"control", control},     {"rounding", rounding},
-    {"divide", divide},
+    {"divide", divide},       {"sbi", sbi_calls},
 };
 
 uint64_t end_time;

@@ -25,16 +25,16 @@ static void storm_dbcn(void)
 	static const char *const patterns[] = {
 	    "\n",         "\n\r",   "\r\n\b",   "x",        "\t", "\b",   "\x1b[D",
 	    "\x1b[9999C", "\x1b[K", "\xf0\x9f", "\xc3\xa9", "\r", "ab\r", "\x1b[99999999"};
-	static char text[4096];
+	static char text[1280];
 
 	for (uint64_t p = 0; p < sizeof(patterns) / sizeof(patterns[0]); p++) {
 		uint64_t n = str_len(patterns[p]);
 
 		for (uint64_t i = 0; i < sizeof(text); i++)
 			text[i] = patterns[p][i % n];
-		dbcn(text, sizeof(text), 40);
+		dbcn(text, sizeof(text), 1);
 		dbcn(text, 0, 3);
-		dbcn((const char *)RAM, (uint64_t)sizeof(text) << 10, 2);
+		dbcn((const char *)RAM, 100, 1);
 	}
 	for (int i = 0; i < 600; i++)
 		sbi_call(SBI_EXT_DBCN, SBI_DBCN_WRITE_BYTE, i % 60 ? 'y' : '\n', 0, 0, 0, 0, 0);

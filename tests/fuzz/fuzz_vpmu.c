@@ -261,6 +261,7 @@ static void decode_policy(struct input *in, uint32_t width, struct vpmu_policy *
 	    .snapshot = !(flags & 4),
 	    .count_hs = (flags & 8) && width == 64,
 	    .cheap_moves = flags & 16,
+	    .steps = flags & 16,
 	    .wfi_recounts = !(flags & 128),
 	};
 	if (flags & 32)

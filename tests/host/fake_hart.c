@@ -268,7 +268,7 @@ void fake_hart_policy(uint32_t vcpu, const struct vpmu_policy *policy)
 
 	world->known = true;
 	world->count_hs = policy->count_hs;
-	world->cheap_moves = policy->cheap_moves;
+	world->steps = policy->steps;
 	world->fw_port_events = policy->fw_port_events;
 	world->n_tally_events = policy->n_tally_events;
 	/* Only differences mean something; some of these soon wrap. */

@@ -245,8 +245,7 @@ uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
 	/* It took the guest as long as any other, and more. */
 	if ((hctr_mask & VPMU_FIXED) && fake.look_left)
 		fake.look_left--;
-	if (!resident_world()->cheap_moves)
-		return hctr_mask;
+	fake_require(resident_world()->steps, "step where that is not to be had");
 	for (uint32_t i = 0; i < COUNTERS; i++) {
 		struct fake_counter *c = &fake.counters[i];
 

@@ -25,7 +25,7 @@ struct fake_world {
 	bool known;        /* fake_hart_policy() was called */
 	struct vpmu *vpmu; /* who is told of evictions */
 	bool count_hs;
-	bool cheap_moves;
+	bool steps;
 	uint32_t fw_port_events;
 	uint32_t n_tally_events;
 	uint32_t watched;

@@ -267,6 +267,7 @@ static void pick_policy(struct chance *c, const struct fake_hart_config *hart,
 		policy->events = allowed;
 		policy->n_events = pick_allowed(c, allowed);
 	}
+	policy->steps = policy->cheap_moves && percent(c, 80);
 	policy->wfi_recounts = percent(c, 50);
 	policy->idle_cycles = percent(c, 10);
 	random_count.vcpus_no_overflow += !policy->overflow;
@@ -275,6 +276,7 @@ static void pick_policy(struct chance *c, const struct fake_hart_config *hart,
 	random_count.vcpus_allowlist += policy->events != NULL;
 	random_count.vcpus_count_hs += policy->count_hs;
 	random_count.vcpus_cheap_moves += policy->cheap_moves;
+	random_count.vcpus_steps += policy->steps;
 }
 
 void random_machine(struct chance *c, uint32_t switches, struct machine *machine)

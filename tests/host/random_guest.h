@@ -25,7 +25,8 @@
 	X(vcpus_snapshot)                                                                          \
 	X(vcpus_allowlist)                                                                         \
 	X(vcpus_count_hs)                                                                          \
-	X(vcpus_cheap_moves)
+	X(vcpus_cheap_moves)                                                                       \
+	X(vcpus_steps)
 
 struct random_count {
 #define X(name) uint64_t name;

@@ -207,6 +207,7 @@ static void make_machine(struct machine *machine)
 		    .overflow = true,
 		    .snapshot = true,
 		    .cheap_moves = true,
+		    .steps = true,
 		};
 		memcpy(machine->allowed[i], allowed, sizeof(allowed));
 	}

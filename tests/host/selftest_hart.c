@@ -349,6 +349,7 @@ static void make_policy(const struct hart_config *config)
 	    .trap_reads = config->trap_reads,
 	    .snapshot = config->snapshot,
 	    .cheap_moves = config->cheap_moves,
+	    .steps = config->cheap_moves,
 	};
 }
 

@@ -169,7 +169,7 @@ static void test_drop_makes_room(void **state)
 	/* 3 is lower, but only dropping 4 frees the home of instructions. */
 	assert_int_equal(config(0x10, 0, INSTRS), 4);
 	assert_int_equal(config(0x18, UINH, INSTRS), 4);
-	assert_int_equal(vpmu.hctr[3].event.event_idx, CYCLES);
+	assert_int_equal(vpmu.event[3].event_idx, CYCLES);
 	/* A sharer outside the set still needs it: refused, nothing dropped. */
 	assert_int_equal(config(0x20, SINH, CYCLES), 5);
 	assert_int_equal(config_error(0x8, 0, CYCLES), SBI_ERR_NOT_SUPPORTED);

@@ -8,6 +8,7 @@ static int setup_cheap(void **state)
 
 	(void)state;
 	policy.cheap_moves = true;
+	policy.steps = true;
 	stub_setup_policy(&policy);
 	return 0;
 }
@@ -72,6 +73,7 @@ static void test_cheap_trapped(void **state)
 
 	(void)state;
 	policy.cheap_moves = true;
+	policy.steps = true;
 	policy.trap_reads = true;
 	stub_setup_policy(&policy);
 	assert_int_equal(config(HW, AUTO, CYCLES), 3);

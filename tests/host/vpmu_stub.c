@@ -255,8 +255,7 @@ uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
 	uint64_t left = 0;
 	uint32_t i;
 
-	if (!vpmu.policy.cheap_moves)
-		return hctr_mask;
+	assert_true(vpmu.policy.steps);
 	for (i = 0; i < 32; i++) {
 		struct stub_hctr *h = &stub.hctr[i];
 

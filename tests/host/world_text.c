@@ -123,11 +123,11 @@ void world_describe_machine(const struct machine *machine, char *text, size_t si
 		n += (size_t)snprintf(text + n, size - n,
 		                      "\nvcpu %u: counters %#llx, fw_base %u, fw events %#x, of "
 		                      "the port %#x, tally's %u, allowlist %d, overflow %d, trap "
-		                      "%d, snapshot %d, count HS %d, cheap moves %d, WFI "
+		                      "%d, snapshot %d, count HS %d, cheap moves %d, steps %d, WFI "
 		                      "recounts %d, idle cycles %d",
 		                      i, (ull)p->hctrs, p->fw_base, p->fw_events, p->fw_port_events,
 		                      p->n_tally_events, p->events ? (int)p->n_events : -1,
 		                      p->overflow, p->trap_reads, p->snapshot, p->count_hs,
-		                      p->cheap_moves, p->wfi_recounts, p->idle_cycles);
+		                      p->cheap_moves, p->steps, p->wfi_recounts, p->idle_cycles);
 	}
 }

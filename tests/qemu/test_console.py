@@ -22,7 +22,7 @@ def letters(n):
     return f"line {n} " + (string.ascii_lowercase * 4)[: n % 97]
 
 
-@pytest.mark.parametrize("beta", ["dbcn", "uart"])
+@pytest.mark.parametrize("beta", ["dbcn", "call", "uart"])
 def test_two_that_flood(tmp_path, beta):
     """Each line is there once, whole, behind its guest's name, and in order."""
     guests = {"alpha": f"kind=chatter lines={LINES} by=dbcn",
@@ -35,6 +35,17 @@ def test_two_that_flood(tmp_path, beta):
     # They print in turns: so whole lines are not whole by chance.
     names = re.findall(r"^\[(alpha|beta)\]", result.console, re.M)
     assert sum(a != b for a, b in zip(names, names[1:])) > 4
+
+
+def test_one_call_on_the_move(tmp_path):
+    """Profile smp: what one call writes is whole, on however many harts that is."""
+    guests = {name: f"kind=chatter lines={LINES} by=call" for name in ("alpha", "beta")}
+    result = bare_guests.boot(tmp_path, guests, profile="smp", vcpus=("0 1",),
+                              options=["--harts", 2, "--append", "tally.roam"])
+    for name in guests:
+        assert result.vm(name) == [letters(n) for n in range(LINES)]
+        counts = bare_guests.exits(result, name)
+        assert counts["ecall"] < 10 and counts["moves"] > 10
 
 
 def test_two_linux_guests_that_flood(linux):

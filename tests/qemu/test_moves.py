@@ -95,7 +95,7 @@ def test_floating_point_and_life_go_along(tmp_path):
     assert lines[-1] == "smp: ends, 3 vcpus, 0 bad"
     for n, line in enumerate(lines[:-1]):
         assert f", fp {logistic(n)}, " in line
-    assert result.vm("beta") == ["hsm: ends, 72 checks, 0 failed"]
+    assert result.vm("beta") == ["hsm: ends, 79 checks, 0 failed"]
     assert [line.split(", early")[0] for line in result.vm("gamma")] == [
         "life: fresh 1, dirty words 0, pmu 0"] * 3
     assert moves(result, "alpha") + moves(result, "beta") > 10

@@ -11,4 +11,21 @@ static inline void fence_i(void)
 {
 }
 
+/* One thread: the order of the program is the order. */
+static inline void fence_memory_then_output(void)
+{
+}
+
+static inline void fence_output_then_memory(void)
+{
+}
+
+static inline void fence_acquire_all(void)
+{
+}
+
+static inline void fence_release_all(void)
+{
+}
+
 #endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the design relies on, tried on each hart at boot through the functions that guests' counters are
+ * driven with, by the back end that is going to drive them. Nobody can know every firmware and every
+ * hart: what does not hold here is switched off and named in the boot report.
+ *
+ * About 3,000 instructions an event with the sbi back end, nearly all of them the firmware's.
+ */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/hpm_backend.h"
+#include "arch/riscv/hpm_selfcheck.h"
+#include "arch/riscv/quirks.h"
+#include "arch/riscv/sbi.h"
+
+/* Events until an armed counter wraps. */
+#define PERIOD 500UL
+
+static void hs_work(void)
+{
+	for (volatile int i = 0; i < 50; i++)
+		;
+}
+
+/* 32 instructions in VS-mode, or in VU-mode, and an ecall. */
+void vs_work(bool user);
+
+/* No call is cheaper, and each firmware has it. */
+static void m_work(void)
+{
+	(void)sbi_call(SBI_EXT_BASE, SBI_BASE_GET_SPEC_VERSION, 0, 0, 0, 0, 0);
+}
+
+/* Far from 0, from the wrap, and from what a counter may hold by itself. */
+static uint64_t some_value(const struct hpm *hpm)
+{
+	return BIT(hpm->width / 2) | 0x55;
+}
+
+static bool flag(uint32_t hctr)
+{
+	return csr_read(CSR_SCOUNTOVF) >> hctr & 1;
+}
+
+/* Starts it, not armed, for an event and filter. */
+static const char *begin(struct hpm *hpm, uint32_t hctr, uint32_t event_idx, uint32_t inhibit)
+{
+	struct hpm_config config = {.event_idx = event_idx, .inhibit = inhibit};
+
+	if (hpm->fixed & BIT(hctr) ? !hpm_fixed_take(hpm, hctr, &config)
+	                           : !hpm_reprogram(hpm, hctr, &config))
+		return "a counter that refuses it";
+	hpm_set(hpm, BIT(hctr), some_value(hpm), false);
+	hpm_run(hpm, BIT(hctr));
+	return NULL;
+}
+
+/* Runs a guest for a moment: does the counter move, if and only if it is to? */
+static bool counts_as_told(const struct hpm *hpm, uint32_t hctr, bool user, bool moves)
+{
+	uint64_t before = hpm_value(hpm, hctr);
+
+	vs_work(user);
+	return (hpm_value(hpm, hctr) != before) == moves;
+}
+
+/* One that has been begun with no filter but what all guests' counters have. */
+static const char *inhibited(const struct hpm *hpm, uint32_t hctr)
+{
+	uint64_t value = hpm_value(hpm, hctr);
+
+	hs_work();
+	if (hpm_value(hpm, hctr) != value)
+		return "a counter that counts HS-mode";
+	m_work();
+	/* The start came back from M-mode, too. */
+	if (hpm_value(hpm, hctr) != some_value(hpm))
+		return "a counter that counts M-mode, or takes no value";
+	return NULL;
+}
+
+/* Of those events only of which any instruction is one. */
+static const char *filtered(struct hpm *hpm, uint32_t hctr, uint32_t event_idx)
+{
+	static const uint32_t filters[] = {HPM_INH_VS, HPM_INH_VU};
+	const char *fault;
+
+	if (!counts_as_told(hpm, hctr, false, true) || !counts_as_told(hpm, hctr, true, true))
+		return "a counter that stands still";
+	hpm_stop(hpm, BIT(hctr));
+	if (!counts_as_told(hpm, hctr, false, false))
+		return "a counter that does not stop";
+	for (uint32_t i = 0; i < ARRAY_SIZE(filters); i++) {
+		fault = begin(hpm, hctr, event_idx, filters[i]);
+		if (fault)
+			return fault;
+		if (!counts_as_told(hpm, hctr, false, filters[i] != HPM_INH_VS) ||
+		    !counts_as_told(hpm, hctr, true, filters[i] != HPM_INH_VU))
+			return "a counter that does not filter modes";
+		hpm_stop(hpm, BIT(hctr));
+	}
+	return NULL;
+}
+
+const char *hpm_selfcheck_event(struct hpm *hpm, uint32_t event_idx, uint32_t hctr)
+{
+	const char *fault = begin(hpm, hctr, event_idx, 0);
+
+	if (!fault)
+		fault = inhibited(hpm, hctr);
+	if (!fault && event_idx <= SBI_PMU_HW_INSTRUCTIONS)
+		fault = filtered(hpm, hctr, event_idx);
+	hpm_stop(hpm, BIT(hctr));
+	return fault;
+}
+
+/* Without icount the emulator's alarms come by the host's clock. */
+static bool comes(uint64_t patience)
+{
+	uint64_t end = csr_read(CSR_TIME) + patience;
+
+	do {
+		if (csr_read(CSR_SIP) & BIT(IRQ_LCOFI))
+			return true;
+	} while (csr_read(CSR_TIME) < end);
+	return false;
+}
+
+/* Started once more where it is: what flags guests see are to be as they were. */
+static bool resumes(struct hpm *hpm, uint32_t hctr)
+{
+	bool before = flag(hctr);
+
+	hpm_stop(hpm, BIT(hctr));
+	hpm->hart_flags = true;
+	hpm_run(hpm, BIT(hctr));
+	hpm->hart_flags = false;
+	return flag(hctr) == before;
+}
+
+static const char *overflows(struct hpm *hpm, uint32_t hctr, uint64_t patience)
+{
+	uint64_t start = -PERIOD & (hpm->width < 64 ? BIT(hpm->width) - 1 : ~0UL);
+
+	if (!flag(hctr))
+		return "a start that clears OF where it is to stay";
+	hpm_stop(hpm, BIT(hctr));
+	hpm_set(hpm, BIT(hctr), start, true);
+	hpm_run(hpm, BIT(hctr));
+	if (flag(hctr) && hpm_value(hpm, hctr) >= start)
+		return "a start that leaves OF set";
+	if (!comes(patience))
+		return "an armed counter that does not interrupt";
+	if (hpm_take_overflow(hpm) != BIT(hctr) || csr_read(CSR_SIP) & BIT(IRQ_LCOFI))
+		return "an overflow without OF, or whose LCOFI stays";
+	if (!hpm->ssccfg && !resumes(hpm, hctr))
+		return "a start that changes OF of a counter that goes on";
+	return NULL;
+}
+
+static const char *check_interrupt(struct hpm *hpm, uint32_t event_idx, uint32_t hctr,
+                                   uint64_t patience)
+{
+	const char *fault = begin(hpm, hctr, event_idx, HPM_COUNT_HS | HPM_INH_VS | HPM_INH_VU);
+
+	if (!fault)
+		fault = overflows(hpm, hctr, patience);
+	hpm_stop(hpm, BIT(hctr));
+	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
+	return fault;
+}
+
+/* One of its counters: a new one as long as there are any, so that many are tried. */
+static uint32_t any_counter(const struct hpm_event *event, uint64_t tried)
+{
+	uint64_t fresh = event->hctrs & ~tried;
+
+	return lowest_bit(fresh ? fresh : event->hctrs);
+}
+
+/* A counter is left as it was found: with OF set for nobody's filter, or reset. */
+static void leave(struct hpm *hpm, uint32_t hctr)
+{
+	struct hpm_config config = hpm->slots[hctr].config;
+
+	if (hpm->delegated || quirks.scountovf_leaks) {
+		hpm_reprogram(hpm, hctr, &config);
+	} else {
+		sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
+		hpm->slots[hctr].programmed = false;
+	}
+	hpm->slots[hctr].config = (struct hpm_config){0};
+}
+
+/* Returns the first fault of an event, NULL: there is none. */
+static const char *check_events(struct hpm *hpm)
+{
+	const char *first = NULL;
+	uint64_t tried = 0;
+
+	for (uint32_t i = 0; i < hpm->n_events; i++) {
+		struct hpm_event *event = &hpm->events[i];
+		uint32_t hctr = any_counter(event, tried);
+
+		tried |= BIT(hctr);
+		event->fault = hpm_selfcheck_event(hpm, event->event_idx, hctr);
+		leave(hpm, hctr);
+		if (!first)
+			first = event->fault;
+	}
+	return first;
+}
+
+static void check_overflow(struct hpm *hpm, uint64_t patience)
+{
+	for (uint32_t i = 0; i < hpm->n_events; i++) {
+		const struct hpm_event *event = &hpm->events[i];
+		uint32_t hctr = any_counter(event, 0);
+
+		if (event->event_idx > SBI_PMU_HW_INSTRUCTIONS || event->fault)
+			continue;
+		hpm->no_overflow = check_interrupt(hpm, event->event_idx, hctr, patience);
+		leave(hpm, hctr);
+		hpm->lcofi = !hpm->no_overflow;
+		return;
+	}
+	hpm->no_overflow = hpm->n_events ? "no event to try an overflow with" : "no events";
+	hpm->lcofi = false;
+}
+
+/* What does not hold with delegated counters may with the firmware's help. */
+void hpm_selfcheck(struct hpm *hpm, uint64_t patience)
+{
+	const char *fault = check_events(hpm);
+
+	if (fault && hpm->delegated) {
+		hpm->undelegated = fault;
+		hpm->delegated = false;
+		fault = check_events(hpm);
+	}
+	if (hpm->lcofi)
+		check_overflow(hpm, patience);
+	for (uint32_t i = 0; fault && i < hpm->n_events; i++) {
+		if (hpm->events[i].fault)
+			hpm->events[i].hctrs = 0;
+	}
+}

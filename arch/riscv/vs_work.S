@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/csr.h"
+
+	.text
+	.option	norvc
+	/* void vs_work(bool user): see hpm_selfcheck.c. Without translation; at boot, as vs_probe(). */
+	.globl	vs_work
+vs_work:
+	csrr	t0, CSR_STVEC
+	csrr	a4, CSR_HEDELEG
+	csrr	a5, CSR_HSTATUS
+	csrr	a6, CSR_SSTATUS
+	la	t1, back_in_hs
+	csrw	CSR_STVEC, t1
+	la	t1, work
+	csrw	CSR_SEPC, t1
+	csrw	CSR_HEDELEG, zero
+	csrw	CSR_VSATP, zero
+	li	t1, 2 << 32
+	csrw	CSR_VSSTATUS, t1
+	li	t1, HSTATUS_SPV | HSTATUS_SPVP
+	csrs	CSR_HSTATUS, t1
+	li	t1, SSTATUS_SPP
+	csrs	CSR_SSTATUS, t1
+	beqz	a0, 1f
+	csrc	CSR_SSTATUS, t1
+1:	sret
+work:
+	.rept	32
+	nop
+	.endr
+	ecall
+	.balign	4
+back_in_hs:
+	csrw	CSR_STVEC, t0
+	csrw	CSR_HEDELEG, a4
+	csrw	CSR_HSTATUS, a5
+	csrw	CSR_SSTATUS, a6
+	ret

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/firmware/firmware.h"
+
+#define MAX_HARTS 8U
+#define PAYLOAD   0x80200000UL
+#define MSIP      ((volatile uint32_t *)0x2000000UL)
+#define MTIMECMP  ((volatile uint64_t *)0x2004000UL)
+#define FINISHER  ((volatile uint32_t *)0x100000UL)
+
+#define MENVCFG     "0x30a"
+#define STIMECMP    "0x14d"
+#define MPP_S       (1UL << 11)
+#define MPP         (3UL << 11)
+#define MIE_MSIE    (1UL << 3)
+#define IP_SSIP     (1UL << 1)
+#define IP_LCOFIP   (1UL << 13)
+#define INTERRUPT   (1UL << 63)
+#define CAUSE_SOFT  (INTERRUPT | 3)
+#define CAUSE_ILL   2UL
+#define CAUSE_ECALL 9UL
+
+void hart_main(uint64_t hartid, const char *tree);
+void trapped(struct frame *f);
+
+static const char *words = "";
+static struct start {
+	uint64_t addr, opaque;
+	uint32_t go; /* the hart sees the other fields after this */
+} starts[MAX_HARTS];
+static uint64_t started_late; /* hartid + 1 */
+
+/* --- options ------------------------------------------------------------------------------ */
+
+static bool begins(const char *text, const char *word)
+{
+	while (*word && *text == *word)
+		text++, word++;
+	return !*word;
+}
+
+/* The first of our words on the command line, wherever in the tree that is; the others follow it. */
+static void find_words(const char *tree)
+{
+	const uint8_t *size = (const uint8_t *)tree + 4;
+	uint32_t n =
+	    (uint32_t)size[0] << 24 | (uint32_t)size[1] << 16 | (uint32_t)size[2] << 8 | size[3];
+
+	for (uint32_t i = 0; i + 4 < n && !*words; i++) {
+		if (begins(tree + i, "fw."))
+			words = tree + i;
+	}
+}
+
+const char *option(const char *word)
+{
+	for (const char *at = words; *at; at++) {
+		const char *end = at + 3, *w = word;
+
+		if (!begins(at, "fw.") || !begins(end, word))
+			continue;
+		while (*w)
+			w++, end++;
+		return end;
+	}
+	return 0;
+}
+
+bool option_is(const char *word)
+{
+	const char *end = option(word);
+
+	return end && (*end == ' ' || *end == 0);
+}
+
+/* --- harts -------------------------------------------------------------------------------- */
+
+static _Noreturn void enter(uint64_t hartid, uint64_t addr, uint64_t opaque)
+{
+	uint64_t delegate = 0xf0b5ffUL;
+
+	/* Nothing pends in M-mode: it would make QEMU look at all interrupts, see docs/platform.md. */
+	MTIMECMP[hartid] = ~0UL;
+	/* All of memory for S-mode. */
+	csr_write(pmpaddr0, ~0UL >> 10);
+	csr_write(pmpcfg0, 0x1f);
+	if (option("delegated="))
+		delegate &= ~BIT(CAUSE_ILL);
+	csr_write(medeleg, delegate);
+	csr_write(mideleg, 0x2222UL);
+	csr_write(mcounteren, ~0UL);
+	csr_write(satp, 0);
+	/* STCE, PBMTE, ADUE, CBZE, CBCFE, CBIE, and CDE unless delegated counters are ours to emulate. */
+	__asm__ volatile("csrw " MENVCFG ", %0" ::"r"(BIT(63) | BIT(62) | BIT(61) | 0xf0UL |
+	                                              (option("delegated=") ? 0 : BIT(60))));
+	pmu_init();
+	csr_write(mie, MIE_MSIE);
+	csr_clear(mstatus, MPP | BIT(39) | BIT(7));
+	csr_set(mstatus, MPP_S);
+	csr_write(mepc, addr);
+	/* Calls in between would have taken these registers. */
+	register uint64_t a0 __asm__("a0") = hartid;
+	register uint64_t a1 __asm__("a1") = opaque;
+
+	__asm__ volatile("mret" ::"r"(a0), "r"(a1));
+	__builtin_unreachable();
+}
+
+void hart_main(uint64_t hartid, const char *tree)
+{
+	struct start *s = &starts[hartid % MAX_HARTS];
+
+	if (hartid == 0) {
+		find_words(tree);
+		enter(0, PAYLOAD, (uint64_t)tree);
+	}
+	while (!__atomic_load_n(&s->go, __ATOMIC_ACQUIRE))
+		;
+	enter(hartid, s->addr, s->opaque);
+}
+
+static void start_late(void)
+{
+	if (started_late)
+		__atomic_store_n(&starts[started_late - 1].go, 1, __ATOMIC_RELEASE);
+	started_late = 0;
+}
+
+static struct sbi_ret hart_start(uint64_t hartid, uint64_t addr, uint64_t opaque)
+{
+	struct sbi_ret ok = {0, 0};
+
+	start_late();
+	if (hartid >= MAX_HARTS)
+		return (struct sbi_ret){SBI_ERR_INVALID_PARAM, 0};
+	if (option_is("hsm=lies"))
+		return ok;
+	starts[hartid].addr = addr;
+	starts[hartid].opaque = opaque;
+	if (option_is("hsm=late"))
+		started_late = hartid + 1;
+	else
+		__atomic_store_n(&starts[hartid].go, 1, __ATOMIC_RELEASE);
+	return ok;
+}
+
+static struct sbi_ret send_ipi(uint64_t mask, uint64_t base)
+{
+	if (option_is("ipi=fails"))
+		return (struct sbi_ret){SBI_ERR_FAILED, 0};
+	for (uint64_t i = 0; i < MAX_HARTS && !option_is("ipi=lost"); i++)
+		if (base == ~0UL || (i >= base && mask >> (i - base) & 1))
+			MSIP[i] = 1;
+	return (struct sbi_ret){0, 0};
+}
+
+/* --- calls -------------------------------------------------------------------------------- */
+
+static struct sbi_ret base_call(uint64_t fid, uint64_t a0)
+{
+	struct sbi_ret r = {0, 0};
+
+	if (fid == SBI_BASE_GET_SPEC_VERSION)
+		r.value = 2UL << 24;
+	else if (fid == SBI_BASE_GET_IMP_ID)
+		r.value = 0x7e57;
+	else if (fid == SBI_BASE_PROBE_EXTENSION)
+		r.value = a0 == SBI_EXT_BASE || a0 == SBI_EXT_TIME || a0 == SBI_EXT_IPI ||
+		          a0 == SBI_EXT_HSM || a0 == SBI_EXT_SRST || a0 == SBI_EXT_PMU;
+	return r;
+}
+
+static struct sbi_ret call(const uint64_t *a, uint64_t eid, uint64_t fid)
+{
+	switch (eid) {
+	case SBI_EXT_BASE:
+		return base_call(fid, a[0]);
+	case SBI_EXT_TIME:
+		__asm__ volatile("csrw " STIMECMP ", %0" ::"r"(a[0]));
+		return (struct sbi_ret){0, 0};
+	case SBI_EXT_IPI:
+		return send_ipi(a[0], a[1]);
+	case SBI_EXT_HSM:
+		if (fid == SBI_HSM_HART_START)
+			return hart_start(a[0], a[1], a[2]);
+		return (struct sbi_ret){SBI_ERR_NOT_SUPPORTED, 0};
+	case SBI_EXT_SRST:
+		start_late();
+		/* Time for whoever was started late to do harm. */
+		for (volatile int i = 0; i < 1000000; i++)
+			;
+		*FINISHER = 0x5555;
+		return (struct sbi_ret){0, 0};
+	case SBI_EXT_PMU:
+		return pmu_call(fid, a);
+	default:
+		return (struct sbi_ret){SBI_ERR_NOT_SUPPORTED, 0};
+	}
+}
+
+void trapped(struct frame *f)
+{
+	uint64_t cause = csr_read(mcause);
+
+	if (cause == CAUSE_SOFT) {
+		MSIP[csr_read(mhartid)] = 0;
+		csr_set(mip, IP_SSIP);
+	} else if (cause == CAUSE_ECALL) {
+		struct sbi_ret r = call(&f->x[10], f->x[17], f->x[16]);
+
+		f->x[10] = (uint64_t)r.error;
+		f->x[11] = r.value;
+		csr_write(mepc, csr_read(mepc) + 4);
+	} else if (cause == CAUSE_ILL) {
+		illegal_instruction(f);
+	} else {
+		*FINISHER = 0x3333 | (uint32_t)cause << 16;
+	}
+}

@@ -21,6 +21,11 @@ all: $(B)/tally.bin $(B)/host/vm-check
 
 include tests/host/host.mk
 
+# The same bytes from any folder, or figures would tell where a guest was built. The compiler takes
+# the folder's name from PWD, which may have come by a link.
+REPEATABLE := -ffile-prefix-map=$(CURDIR)=.
+export PWD := $(CURDIR)
+
 # --- What the build needs -----------------------------------------------------------------
 # tools/setup is quick and silent when nothing is missing, so it simply runs every time.
 .PHONY: setup
@@ -42,7 +47,8 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wundef -Wstrict-prototypes -Wmissing-pro
 # __global_pointer$ is defined, so the linker relaxes calls but never uses gp, which is the guest's.
 TARGET_ARCH_FLAGS := -march=rv64gc -mabi=lp64d -mcmodel=medany -msmall-data-limit=0
 TARGET_FLAGS := $(TARGET_ARCH_FLAGS) -ffreestanding -fno-pic -fno-pie -fno-common -O2 -g \
-	-fno-strict-aliasing -fno-asynchronous-unwind-tables -I. -I$(B)/gen -isystem $(B)/guest/include
+	-fno-strict-aliasing -fno-asynchronous-unwind-tables $(REPEATABLE) \
+	-I. -I$(B)/gen -isystem $(B)/guest/include
 # libfdt's headers want the C library's string.h; an -elf toolchain borrows the cross one.
 ifneq ($(findstring -elf-,$(CROSS_COMPILE)),)
 TARGET_FLAGS += -idirafter /usr/riscv64-linux-gnu/include
@@ -69,7 +75,7 @@ $(B)/obj/%.c.o: %.c Makefile | setup $(B)/guest/fdt.stamp
 	@echo "  CC      $<"
 	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) $(LTO) -MMD -MP -c $< -o $@
 
-$(B)/obj/%.S.o: %.S $(OFFSETS) | setup
+$(B)/obj/%.S.o: %.S $(OFFSETS) Makefile | setup
 	@mkdir -p $(@D)
 	@echo "  AS      $<"
 	$(Q)$(CROSS_COMPILE)gcc $(TARGET_FLAGS) -MMD -MP -c $< -o $@

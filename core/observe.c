@@ -6,8 +6,6 @@
 #include "vpmu/bits.h"
 #include "vpmu/tally_events.h"
 
-struct observe_request observe_requests[OBSERVE_ASKERS];
-
 static const char *const refusals[] = {
     [VPMU_OBSERVES] = NULL,
     [VPMU_OBSERVE_NO_EVENT] = "not supported",
@@ -16,14 +14,6 @@ static const char *const refusals[] = {
 };
 
 static const char *const taken = "the guest needed that counter";
-
-void observe_post(struct observe_request *request)
-{
-	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++)
-		request->found[n].number = 0;
-	atomic_store(&request->posted, true);
-	vcpu_request(request->vcpu, VCPU_REQ_OBSERVE);
-}
 
 bool vcpu_is_observed(const struct vcpu *vcpu)
 {
@@ -80,25 +70,18 @@ static void fw_watch(struct vcpu *vcpu)
 
 /* --- all events ---------------------------------------------------------------------- */
 
-/* Its value now. */
-static void look(struct vcpu *vcpu, uint32_t n)
+void observer_look(struct vcpu *vcpu, uint32_t n, uint64_t now)
 {
 	struct observer *o = &vcpu->observers.observer[n];
-	struct vpmu_view view;
 
 	if (!o->number || o->ended)
 		return;
-	o->until = csr_read(CSR_TIME);
+	o->until = now;
 	if (is_fw(o)) {
 		o->value = fw_total(vcpu, SBI_PMU_EVENT_CODE(o->event.event_idx)) - o->base;
 		return;
 	}
-	if (!vpmu_observed(&vcpu->pmu, n, true, &view))
-		return;
-	o->shared = view.shared;
-	if (view.holds == VPMU_VALUE_NOW)
-		o->value = view.value;
-	else
+	if (!vpmu_observed(&vcpu->pmu, n, &o->value, &o->shared))
 		o->ended = "the hart refuses that counter";
 }
 
@@ -118,24 +101,35 @@ static bool is_by_hs_clock(const struct observer *o)
 	       (code == TALLY_EVENT_HS_INSTRUCTIONS || code == TALLY_EVENT_LONGEST_STAY);
 }
 
-static void begin(struct vcpu *vcpu, const struct observe_request *request)
+/* A free place. NULL: there is none, or the hart has as many as it may. */
+static struct observer *place(struct vcpu *vcpu)
 {
-	struct vcpu_observers *all = &vcpu->observers;
-	struct observer *o = all->observer;
-	uint32_t code = SBI_PMU_EVENT_CODE(request->event.event_idx);
+	struct observer *o = vcpu->observers.observer;
 
-	while (o < all->observer + VPMU_OBSERVERS && o->number)
+	if (vcpu->observers.n == VPMU_OBSERVERS || vcpu->home->observers >= OBSERVERS_OF_HART)
+		return NULL;
+	while (o->number)
 		o++;
-	if (o == all->observer + VPMU_OBSERVERS)
+	vcpu->observers.n++;
+	vcpu->home->observers++;
+	return o;
+}
+
+void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_event *event)
+{
+	struct observer *o = place(vcpu);
+	uint32_t code = SBI_PMU_EVENT_CODE(event->event_idx);
+
+	if (!o)
 		return;
 	*o = (struct observer){
-	    .number = request->number,
-	    .event = request->event,
+	    .number = number,
+	    .event = *event,
 	    .since = csr_read(CSR_TIME),
 	};
 	o->until = o->since;
 	if (!is_fw(o))
-		o->ended = begin_hw(vcpu, (uint32_t)(o - all->observer), &o->event);
+		o->ended = begin_hw(vcpu, (uint32_t)(o - vcpu->observers.observer), &o->event);
 	else if (!fw_exists(&vcpu->vm->pmu_policy, code) || o->event.data || o->event.flags)
 		o->ended = refusals[VPMU_OBSERVE_NO_EVENT];
 	else if (is_by_hs_clock(o) && (vcpu->pmu.active | vcpu->pmu.parked) & HS_CLOCK)
@@ -147,43 +141,17 @@ static void begin(struct vcpu *vcpu, const struct observe_request *request)
 	}
 }
 
-static void end(struct vcpu *vcpu, uint32_t n)
+void observer_end(struct vcpu *vcpu, uint32_t n)
 {
 	struct observer *o = &vcpu->observers.observer[n];
 
 	o->number = 0;
+	vcpu->observers.n--;
+	vcpu->home->observers--;
 	if (is_fw(o))
 		fw_watch(vcpu);
 	else
 		vpmu_unobserve(&vcpu->pmu, vcpu_is_current(vcpu), n);
-}
-
-static void serve(struct vcpu *vcpu, struct observe_request *request)
-{
-	if (request->what == OBSERVE_BEGIN)
-		begin(vcpu, request);
-	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
-		const struct observer *o = &vcpu->observers.observer[n];
-
-		if (!o->number || (request->number && o->number != request->number))
-			continue;
-		look(vcpu, n);
-		request->found[n] = *o;
-		if (request->what == OBSERVE_END)
-			end(vcpu, n);
-	}
-}
-
-void vcpu_serve_observers(struct vcpu *vcpu)
-{
-	for (uint32_t i = 0; i < OBSERVE_ASKERS; i++) {
-		struct observe_request *request = &observe_requests[i];
-
-		if (!atomic_load(&request->posted) || request->vcpu != vcpu)
-			continue;
-		serve(vcpu, request);
-		atomic_store(&request->posted, false);
-	}
 }
 
 void vcpu_end_observers(struct vcpu *vcpu)
@@ -191,7 +159,7 @@ void vcpu_end_observers(struct vcpu *vcpu)
 	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
 		struct observer *o = &vcpu->observers.observer[n];
 
-		look(vcpu, n);
+		observer_look(vcpu, n, csr_read(CSR_TIME));
 		if (o->number && !o->ended)
 			o->ended = "the vcpu stopped";
 	}
@@ -199,14 +167,15 @@ void vcpu_end_observers(struct vcpu *vcpu)
 		fw_watch(vcpu);
 }
 
-void vcpu_observers_lose_clock(struct vcpu *vcpu)
+/* Not inlined: vpmu_apply() would save more registers, each time. */
+__attribute__((noinline)) void vcpu_observers_lose_clock(struct vcpu *vcpu)
 {
 	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
 		struct observer *o = &vcpu->observers.observer[n];
 
 		if (!o->number || o->ended || !is_by_hs_clock(o))
 			continue;
-		look(vcpu, n);
+		observer_look(vcpu, n, csr_read(CSR_TIME));
 		o->ended = taken;
 	}
 	vcpu->fw.clock_observed = false;

@@ -6,6 +6,10 @@
  *
  * All of it is done by the vcpu's home hart. The boot hart, which serves the operator, posts what
  * it wants and looks again later whether it is done.
+ *
+ * A look is one moment for all vcpus that it is of: each hart does it in one stay in HS, for all of
+ * its vcpus, so that no guest executes anything in between. Several harts wait for one tick of host
+ * time. A hart that hears of it later is as late as that.
  */
 #ifndef CORE_OBSERVE_H
 #define CORE_OBSERVE_H
@@ -36,36 +40,54 @@ struct observer {
 	uint64_t base;  /* firmware events: their total then */
 };
 
+/* Those who ask, each with one request at a time: 0 .. OBSERVE_ASKERS - 1. */
+#define OBSERVE_ASKERS 2U
+
 /* Embedded in its vcpu; private to the home hart. */
 struct vcpu_observers {
 	struct observer observer[VPMU_OBSERVERS];
+	uint32_t n; /* that are not free */
+	/* For each who asks, until he asks again: those whom his request was of, as they were when it
+	 * was done. Another one: number 0. His, while nothing is posted for the vcpu. */
+	struct observer told[OBSERVE_ASKERS][VPMU_OBSERVERS];
+	uint64_t told_at[OBSERVE_ASKERS]; /* host time of that */
 };
 
-enum observe_what { OBSERVE_BEGIN, OBSERVE_LOOK, OBSERVE_END };
+/* On the vcpus of one hart, so that a look at all of them is a short stay; more after a move only. */
+#define OBSERVERS_OF_HART 96U
 
-/* Something to be done for a vcpu, and what came of it. */
+enum observe_what {
+	OBSERVE_BEGIN, /* each vcpu when its home comes to it */
+	OBSERVE_LOOK,  /* all of them at one moment */
+	OBSERVE_END,   /* as the first. They are not looked at */
+};
+
+/* Something to be done for some vcpus. */
 struct observe_request {
-	atomic_bool posted; /* until it is done, nothing else is touched by the one who asks */
+	/* By their index: for these it is not done. While there are any, nothing else is touched by
+	 * the one who asks. */
+	atomic_ulong vcpus;
 	enum observe_what what;
-	struct vcpu *vcpu;
 	uint32_t number; /* to look at or to end: 0 is all */
 	struct observed_event event;
-	/* Those of that number, as they were in the same moment. A free one: number 0. */
-	struct observer found[VPMU_OBSERVERS];
+	uint64_t at; /* of a look: its moment in host time */
 };
-
-/* A place for requests of one who asks; they have to be made here, 0 .. OBSERVE_ASKERS - 1. */
-#define OBSERVE_ASKERS 2U
 extern struct observe_request observe_requests[OBSERVE_ASKERS];
 
-/* Posts a filled-in request. Boot hart. */
-void observe_post(struct observe_request *request);
+/* Posts a request, filled in but for `vcpus` and `at`, for these vcpus of the machine. Boot hart. */
+void observe_post(struct observe_request *request, uint64_t vcpus);
 
 /* Is a vcpu being observed? Any hart: as it was a moment ago. */
 bool vcpu_is_observed(const struct vcpu *vcpu);
 
-/* Does what was posted for it. Home hart. */
+/* Does what was posted for it, a look for all others of its hart, too. Home hart. */
 void vcpu_serve_observers(struct vcpu *vcpu);
+
+/* What such requests are made of. Home hart. */
+void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_event *event);
+/* The value of observer n now, which is that time. */
+void observer_look(struct vcpu *vcpu, uint32_t n, uint64_t now);
+void observer_end(struct vcpu *vcpu, uint32_t n);
 
 /* Its vPMU is about to be reset: nothing is counted from here on. Home hart. */
 void vcpu_end_observers(struct vcpu *vcpu);

@@ -47,6 +47,7 @@ struct pcpu {
 	uint64_t scratch;   /* for reservation_end() */
 	bool suspect;       /* exceptions of the guest come to HS */
 	bool unmask_traps;  /* hvictl.VTI: see core/vs_interrupts.h */
+	uint32_t observers; /* of its vcpus: see core/observe.h */
 	/* The stay in HS that is going on: instret when it began, on whose behalf, after what exit. */
 	uint64_t stay_start;
 	struct vcpu *stay_of;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The prompt's `observe`, `observed` and `unobserve`: counts of VMs without their guests' help, see
- * core/observe.h. An observation is one event of one VM, on all its vcpus; it has a number. Each
- * vcpu's hart is asked in turn, and the line comes when it has answered.
+ * core/observe.h. An observation is one event of one VM, on all its vcpus; it has a number. All
+ * vcpus are looked at together, at one moment, and told one by one; to begin and to end, each one's
+ * hart is asked in turn.
  */
 #include <string.h>
 
@@ -13,11 +14,13 @@
 
 #define NS_PER_S 1000000000U
 
-/* What a command asks of each vcpu. */
+/* What a command asks. */
 static struct plan {
 	enum observe_what what;
 	uint32_t number;
 	struct observed_event event;
+	bool looked;    /* not to begin: all have been asked; ... */
+	uint64_t vcpus; /* ... these, by their index */
 } plans[PROMPT_ASKERS];
 _Static_assert(PROMPT_ASKERS <= OBSERVE_ASKERS, "a place for each");
 
@@ -106,6 +109,7 @@ const char *prompt_look(struct prompt_walk *walk, bool end, const char *number)
 		return "there is no observation of that number";
 	plan->what = end ? OBSERVE_END : OBSERVE_LOOK;
 	plan->number = (uint32_t)value;
+	plan->looked = false;
 	return NULL;
 }
 
@@ -122,8 +126,10 @@ static const char *filter_name(const struct observed_event *event)
 	return event->flags == SBI_PMU_CFG_FLAG_SET_UINH ? "k" : "uk";
 }
 
-static void json(const struct vcpu *vcpu, const struct observer *o, char *line)
+static void json(const struct prompt_walk *walk, const struct observer *o, char *line)
 {
+	const struct vcpu *vcpu = prompt_vcpu(walk);
+	uint64_t looked = vcpu->observers.told_at[walk->asker];
 	char reason[64] = "null";
 
 	if (o->ended)
@@ -131,14 +137,16 @@ static void json(const struct vcpu *vcpu, const struct observer *o, char *line)
 	(void)tally_snprintf(
 	    line, PROMPT_LINE_BYTES,
 	    "{\"vm\":\"%s\",\"vcpu\":%u,\"observation\":%u,\"event\":\"0x%x\",\"data\":\"0x%lx\","
-	    "\"filter\":\"%s\",\"value\":%lu,\"ns\":%lu,\"at_ns\":%lu,\"shared\":%s,\"ended\":%s}",
+	    "\"filter\":\"%s\",\"value\":%lu,\"ns\":%lu,\"at_ns\":%lu,"
+	    "\"looked_ns\":%lu,\"shared\":%s,\"ended\":%s}",
 	    vcpu->vm->config->name, vcpu->id, o->number, o->event.event_idx, o->event.data,
-	    filter_name(&o->event), o->value, ns(o->until - o->since), ns(o->until),
+	    filter_name(&o->event), o->value, ns(o->until - o->since), ns(o->until), ns(looked),
 	    o->shared ? "true" : "false", reason);
 }
 
-static void text(const struct vcpu *vcpu, const struct observer *o, char *line)
+static void text(const struct prompt_walk *walk, const struct observer *o, char *line)
 {
+	const struct vcpu *vcpu = prompt_vcpu(walk);
 	uint64_t us = ns(o->until - o->since) / 1000;
 	char data[24] = "";
 
@@ -152,53 +160,69 @@ static void text(const struct vcpu *vcpu, const struct observer *o, char *line)
 	    o->shared ? ", shared" : "", o->ended ? ", ended: " : "", o->ended ? o->ended : "");
 }
 
-/* The next vcpu that there is something to ask. */
-static bool find_vcpu(struct prompt_walk *walk, enum observe_what what)
+static uint64_t observed_vcpus(void)
 {
-	while (walk->vm < n_vms) {
-		if (what == OBSERVE_BEGIN || vcpu_is_observed(prompt_vcpu(walk)))
-			return true;
-		prompt_next_vcpu(walk);
+	const struct pcpu *pcpu = this_pcpu();
+	uint64_t found = 0;
+
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++)
+		found |= vcpu_is_observed(pcpu->vcpus[i]) ? BIT(i) : 0;
+	return found;
+}
+
+static void post(const struct prompt_walk *walk, enum observe_what what, uint64_t vcpus)
+{
+	struct observe_request *request = &observe_requests[walk->asker];
+	const struct plan *plan = &plans[walk->asker];
+
+	request->what = what;
+	request->number = plan->number;
+	request->event = plan->event;
+	observe_post(request, vcpus);
+}
+
+/* The walk is at a vcpu that it has not asked yet. true: and need not. */
+static bool ask(struct prompt_walk *walk)
+{
+	struct plan *plan = &plans[walk->asker];
+
+	if (plan->what != OBSERVE_BEGIN && !plan->looked) {
+		plan->looked = true;
+		plan->vcpus = observed_vcpus();
+		post(walk, OBSERVE_LOOK, plan->vcpus);
+		return false;
 	}
+	while (plan->what != OBSERVE_BEGIN && !(plan->vcpus & BIT(prompt_vcpu(walk)->index))) {
+		prompt_next_vcpu(walk);
+		if (walk->vm >= n_vms)
+			return false;
+	}
+	walk->line = 1;
+	if (plan->what == OBSERVE_LOOK)
+		return true;
+	post(walk, plan->what, BIT(prompt_vcpu(walk)->index));
 	return false;
 }
 
-static void post(const struct prompt_walk *walk, struct observe_request *request)
-{
-	const struct plan *plan = &plans[walk->asker];
-
-	request->what = plan->what;
-	request->number = plan->number;
-	request->event = plan->event;
-	request->vcpu = vms[walk->vm].vcpus[walk->vcpu];
-	observe_post(request);
-}
-
-/* walk->line: 0: nothing is posted for this vcpu; n + 1: observers from n on are to be told. */
+/* walk->line: 0: this vcpu has not been asked; n + 1: observers from n on are to be told. */
 void prompt_observed(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES])
 {
-	struct observe_request *request = &observe_requests[walk->asker];
-	const struct vcpu *vcpu = request->vcpu;
-
 	line[0] = '\0';
-	/* It may be that of a command before this one. */
-	if (atomic_load(&request->posted))
+	/* What is not done may be of a command before this one. */
+	if (atomic_load(&observe_requests[walk->asker].vcpus) || (!walk->line && !ask(walk)))
 		return;
-	if (!walk->line) {
-		if (find_vcpu(walk, plans[walk->asker].what)) {
-			post(walk, request);
-			walk->line = 1;
-		}
-		return;
-	}
+
+	const struct vcpu *vcpu = prompt_vcpu(walk);
+	const struct observer *told = vcpu->observers.told[walk->asker];
+
 	for (uint32_t n = walk->line - 1; n < VPMU_OBSERVERS; n++) {
-		if (!request->found[n].number)
+		if (!told[n].number)
 			continue;
 		walk->line = n + 2;
-		(walk->json ? json : text)(vcpu, &request->found[n], line);
+		(walk->json ? json : text)(walk, &told[n], line);
 		return;
 	}
-	if (walk->line == 1 && request->what == OBSERVE_BEGIN)
+	if (walk->line == 1 && plans[walk->asker].what == OBSERVE_BEGIN)
 		(void)tally_snprintf(line, PROMPT_LINE_BYTES,
 		                     walk->json ? "{\"vm\":\"%s\",\"vcpu\":%u,\"observation\":null,"
 		                                  "\"ended\":\"too many observers\"}"

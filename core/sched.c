@@ -256,8 +256,9 @@ static void others_wait(const struct pcpu *pcpu, const struct vcpu *vcpu)
 		waits_its_turn(pcpu->vcpus[i], now);
 }
 
-/* A turn spent on the next life of the vcpu's VM, interrupts served after each step. */
-static void work(struct pcpu *pcpu, struct vcpu *vcpu)
+/* A turn spent on the next life of the vcpu's VM, interrupts served after each step. Not inlined, as
+ * idle(). */
+static __attribute__((noinline)) void work(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	uint64_t bit = BIT(vcpu->index);
 

@@ -23,6 +23,8 @@ TALLY = (
     "longest-stay", "lcofi-held",
 )
 FW = 0xF0000
+# Of a list: a group, or an event. A comma is in a group or between two of them.
+ITEM = r"(?:\{[^{}]*\}(?::\w+)?|[^{},]+)"
 
 
 class BadEvent(Exception):
@@ -55,6 +57,29 @@ def raw(number):
     if number >> 62 or number >> 56:
         return None
     return f"{0x20000 if number >> 48 == 0 else 0x30000:#x}/{number:#x}"
+
+
+class Event:
+    """One of a list: its name as it is shown, as `observe` takes it, and its group, or None."""
+
+    def __init__(self, name, group):
+        self.name, self.group, self.text = name, group, parse(name)
+
+
+def parse_list(text):
+    """[Event] of a list as perf takes it, groups in braces: {cycles,instructions}:u,exits."""
+    if not re.fullmatch(f"{ITEM}(,{ITEM})*", text):
+        raise BadEvent(f"events '{text}': they stand between commas, and a group as "
+                       "{EVENT,EVENT}, with :u or :k behind it or not")
+    events = []
+    for item in re.findall(ITEM, text):
+        if not item.startswith("{"):
+            events.append(Event(item, None))
+            continue
+        group, (names, modifier) = object(), item[1:].split("}")
+        events += [Event(name if ":" in name else name + modifier, group)
+                   for name in names.split(",")]
+    return events
 
 
 def parse(text):

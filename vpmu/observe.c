@@ -124,6 +124,24 @@ void vpmu_unobserve(struct vpmu *v, bool resident, uint32_t n)
 	after(v, resident, hctr, flagged);
 }
 
+bool vpmu_observed(const struct vpmu *v, uint32_t n, uint64_t *value, bool *shared)
+{
+	const struct vpmu_counter *c = &v->counter[VPMU_OBSERVER(n)];
+	hctr_t hctr = {c->hctr};
+	const struct vpmu_hctr *h = &v->hctr[hctr.idx];
+	uint64_t bit = bit64(hctr.idx);
+	uint64_t count = h->count;
+
+	*shared = (h->users & v->all_lctrs) != 0;
+	if ((v->running & ~v->lost & bit64(VPMU_OBSERVER(n))) == 0)
+		return false;
+	/* As in show.c: what a hart's counter holds of it nobody has looked at yet. */
+	if (((v->active | (v->parked & v->owned)) & bit) != 0)
+		count = vpmu_port_read(hctr);
+	*value = (count + c->offset) & v->value_mask;
+	return true;
+}
+
 uint64_t vpmu_end_observers(struct vpmu *v, hctr_t hctr)
 {
 	uint64_t observers = v->hctr[hctr.idx].users & VPMU_OBSERVER_LCTRS;

@@ -31,13 +31,10 @@ enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32
 void vpmu_unobserve(struct vpmu *v, bool resident, uint32_t n);
 
 /*
- * What it counts, and how many so far, modulo 2^width of the hart's counters; false: it has ended.
- * As vpmu_describe(): at any time, of any vcpu.
+ * How many observer n has counted so far, modulo 2^width of the hart's counters, and whether counters
+ * of its guest are configured on the same one. It has begun, and nothing has ended it. false: the hart
+ * refuses its counter. Some 50 instructions; vpmu_describe() with VPMU_OBSERVER(n) says more.
  */
-static inline bool vpmu_observed(const struct vpmu *v, uint32_t n, bool same_hart,
-                                 struct vpmu_view *view)
-{
-	return vpmu_describe(v, VPMU_OBSERVER(n), same_hart, view);
-}
+bool vpmu_observed(const struct vpmu *v, uint32_t n, uint64_t *value, bool *shared);
 
 #endif

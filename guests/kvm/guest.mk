@@ -5,10 +5,12 @@ LINUX_CROSS ?= riscv64-linux-gnu-
 KVM_GUEST_DIR := $(B)/guests/kvm
 KVM_GUEST_SRC := $(sort $(wildcard guests/kvm/*.c))
 
-$(KVM_GUEST_DIR)/vmm: $(KVM_GUEST_SRC) $(wildcard guests/kvm/*.h) $(B)/guest/fdt.stamp | setup
+$(KVM_GUEST_DIR)/vmm: $(KVM_GUEST_SRC) $(wildcard guests/kvm/*.h) $(B)/guest/fdt.stamp \
+		Makefile guests/kvm/guest.mk | setup
 	@mkdir -p $(@D)
 	@echo "  GUEST   $@"
-	$(Q)$(LINUX_CROSS)gcc -std=c11 -O2 -g $(WARN) -static -I. -isystem $(B)/guest/include \
+	$(Q)$(LINUX_CROSS)gcc -std=c11 -O2 -g $(WARN) $(REPEATABLE) -static -I. \
+		-isystem $(B)/guest/include \
 		$(KVM_GUEST_SRC) $(B)/guest/libfdt.a -o $@
 
 GUESTS += $(KVM_GUEST_DIR)/vmm

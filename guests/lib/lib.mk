@@ -5,10 +5,10 @@
 ifndef BARE_GUEST_FLAGS
 BARE_GUEST_FLAGS := -march=rv64gc -mabi=lp64d -mcmodel=medany -ffreestanding -fno-pic -fno-pie \
 	-fno-stack-protector -fno-strict-aliasing -fno-asynchronous-unwind-tables -fno-common \
-	-mno-relax -msmall-data-limit=0 -nostdlib -O2 -g -std=c11 $(WARN) -I.
+	-mno-relax -msmall-data-limit=0 -nostdlib -O2 -g -std=c11 $(WARN) -I. $(REPEATABLE)
 BARE_LIB_SRC := $(sort $(wildcard guests/lib/*.S guests/lib/*.c))
 
-$(B)/guests/obj/%.o: % | setup
+$(B)/guests/obj/%.o: % Makefile guests/lib/lib.mk | setup
 	@mkdir -p $(@D)
 	@echo "  GUEST   $<"
 	$(Q)$(CROSS_COMPILE)gcc $(BARE_GUEST_FLAGS) -MMD -MP -c $< -o $@

@@ -2,19 +2,28 @@
 # The Linux guests' initramfs: busybox, perf, our init and our programs of known length.
 LINUX_GUEST_DIR := $(B)/guests/linux
 
-$(LINUX_GUEST_DIR)/%: guests/linux/%.S | setup
+# Each source has an object with a name of its own: the linker takes over those of temporary files.
+LINUX_GUEST_OBJ := $(LINUX_GUEST_DIR)/obj
+LINUX_GUEST_FLAGS := -march=rv64gc -mabi=lp64d -O2 -std=gnu11 -Wall -Wextra -Werror \
+	-fno-pic -no-pie -static -I. $(REPEATABLE)
+
+$(LINUX_GUEST_OBJ)/%.o: % Makefile guests/linux/guest.mk | setup
 	@mkdir -p $(@D)
+	$(Q)$(CROSS_COMPILE)gcc $(LINUX_GUEST_FLAGS) -MMD -MP -c $< -o $@
+
+$(LINUX_GUEST_DIR)/%: $(LINUX_GUEST_OBJ)/guests/linux/%.S.o
 	@echo "  GUEST   $@"
-	$(Q)$(CROSS_COMPILE)gcc -march=rv64gc -mabi=lp64d -static -nostdlib -no-pie \
-		-Wl,--build-id=none -Wl,-z,noseparate-code $< -o $@
+	$(Q)$(CROSS_COMPILE)gcc $(LINUX_GUEST_FLAGS) -nostdlib \
+		-Wl,--build-id=none -Wl,-z,noseparate-code $^ -o $@
 
 # Programs of tests, which put them into the initramfs themselves.
-$(LINUX_GUEST_DIR)/mmap_reads: guests/linux/pair.S guests/linux/pair.h guests/lib/count.S
-$(LINUX_GUEST_DIR)/%: guests/linux/%.c | setup
-	@mkdir -p $(@D)
+$(LINUX_GUEST_DIR)/mmap_reads: $(addprefix $(LINUX_GUEST_OBJ)/guests/,linux/pair.S.o lib/count.S.o)
+$(LINUX_GUEST_DIR)/%: $(LINUX_GUEST_OBJ)/guests/linux/%.c.o
 	@echo "  GUEST   $@"
-	$(Q)$(CROSS_COMPILE)gcc -march=rv64gc -mabi=lp64d -O2 -std=gnu11 -Wall -Wextra -Werror \
-		-static -fno-pic -no-pie -I. $(filter %.c %.S,$^) -o $@
+	$(Q)$(CROSS_COMPILE)gcc $(LINUX_GUEST_FLAGS) $^ -o $@
+
+.SECONDARY: $(patsubst %,$(LINUX_GUEST_OBJ)/%.o,$(wildcard guests/linux/*.[cS]))
+-include $(wildcard $(LINUX_GUEST_OBJ)/guests/*/*.d)
 
 $(B)/guest/initramfs.cpio: tools/initramfs guests/linux/init guests/linux/profile \
 		$(LINUX_GUEST_DIR)/work $(B)/guest/linux.stamp

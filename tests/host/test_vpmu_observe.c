@@ -22,19 +22,24 @@ static void unobserve(uint32_t n)
 static uint64_t observed(uint32_t n)
 {
 	struct vpmu_view view;
+	uint64_t value;
+	bool shared;
 
-	assert_true(vpmu_observed(&vpmu, n, true, &view));
+	assert_true(vpmu_describe(&vpmu, VPMU_OBSERVER(n), true, &view));
 	assert_int_equal(view.state, VPMU_RUNNING);
 	assert_int_equal(view.holds, VPMU_VALUE_NOW);
 	assert_false(view.direct);
-	return view.value;
+	assert_true(vpmu_observed(&vpmu, n, &value, &shared));
+	assert_int_equal(value, view.value);
+	assert_int_equal(shared, view.shared);
+	return value;
 }
 
 static bool is_off(uint32_t n)
 {
 	struct vpmu_view view;
 
-	return !vpmu_observed(&vpmu, n, true, &view);
+	return !vpmu_describe(&vpmu, VPMU_OBSERVER(n), true, &view);
 }
 
 static void test_alone(void **state)
@@ -90,7 +95,7 @@ static void test_joins_the_guest(void **state)
 	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVES);
 	assert_int_equal(observe(1, CYCLES, 0, 0), VPMU_OBSERVES);
 	stub_count(CYCLES, 3);
-	assert_true(vpmu_observed(&vpmu, 0, true, &view) && view.shared);
+	assert_true(vpmu_describe(&vpmu, VPMU_OBSERVER(0), true, &view) && view.shared);
 	unobserve(1);
 	stub_count(CYCLES, 3);
 	assert_int_equal(guest_read(3), 13);
@@ -170,7 +175,7 @@ static void test_the_guest_wins(void **state)
 	assert_int_equal(observe(1, CYCLES, 0, 0), VPMU_OBSERVES);
 	assert_int_equal(observe(2, INSTRS, 0, 0), VPMU_OBSERVES);
 	/* Not with its guest. */
-	assert_true(vpmu_observed(&vpmu, 0, true, &view) && !view.shared);
+	assert_true(vpmu_describe(&vpmu, VPMU_OBSERVER(0), true, &view) && !view.shared);
 	stub_count(CYCLES, 7);
 	assert_int_equal(config(HW, SINH, CYCLES), 3);
 	assert_int_equal(stub.unobserved, 3);
@@ -262,7 +267,7 @@ static void test_lost(void **state)
 	(void)state;
 	stub.refuse_start = A;
 	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVES);
-	assert_true(vpmu_observed(&vpmu, 0, true, &view));
+	assert_true(vpmu_describe(&vpmu, VPMU_OBSERVER(0), true, &view));
 	assert_int_equal(view.state, VPMU_LOST);
 	stub.refuse_start = 0;
 	unobserve(0);

@@ -136,7 +136,7 @@ static void unobserve(struct vcpu *vc, const struct op *op)
 	world_count.unobserved += vc->observers[n].on;
 	vpmu_unobserve(&vc->vpmu, is_resident(vc), n);
 	vc->observers[n].on = false;
-	if (vpmu_observed(&vc->vpmu, n, true, &view))
+	if (vpmu_describe(&vc->vpmu, VPMU_OBSERVER(n), true, &view))
 		world_differ("observer %u has not ended", n);
 }
 
@@ -177,6 +177,23 @@ static void note_ended(struct vcpu *vc, const struct op *op)
 	fake_trace.unobserved = 0;
 }
 
+/* vpmu_observed() says what vpmu_describe() does. */
+static void check_short(struct vcpu *vc, uint32_t n, const struct vpmu_view *view)
+{
+	uint64_t value = 0;
+	bool shared = !view->shared;
+	bool counts = vpmu_observed(&vc->vpmu, n, &value, &shared);
+
+	if (counts == (view->state == VPMU_LOST))
+		world_differ("observer %u counts or is lost", n);
+	if (shared != view->shared)
+		world_differ("observer %u is shared, or not", n);
+	/* Each read of what counts HS's work finds more. */
+	if (counts && value != view->value && !vc->model.policy.count_hs)
+		world_differ("observer %u: %#llx and %#llx", n, (unsigned long long)value,
+		             (unsigned long long)view->value);
+}
+
 void world_observers_check(struct vcpu *vc, const struct op *op)
 {
 	note_ended(vc, op);
@@ -184,12 +201,13 @@ void world_observers_check(struct vcpu *vc, const struct op *op)
 		struct world_observer *o = &vc->observers[n];
 		struct vpmu_view view;
 
-		if (vpmu_observed(&vc->vpmu, n, true, &view) != o->on) {
+		if (vpmu_describe(&vc->vpmu, VPMU_OBSERVER(n), true, &view) != o->on) {
 			world_differ("observer %u is %s", n, o->on ? "off" : "on");
 			return;
 		}
 		if (!o->on)
 			continue;
+		check_short(vc, n, &view);
 		if (view.state == VPMU_LOST) {
 			world_count.observers_lost++;
 			if (!op->fail_prepare && !op->refuse_start)

@@ -54,14 +54,14 @@ def running(tmp_path):
     with contextlib.ExitStack() as stack:
         stack.enter_context(harness.one_at_a_time())
 
-        def start(guests, **arguments):
+        def start(guests, vcpus=("0",), options=(), **arguments):
             plain.make("build/guests/bare.bin")
             tree = tmp_path / "bare.dts"
-            tree.write_text(bare_guests.tree(guests), encoding="utf-8")
+            tree.write_text(bare_guests.tree(guests, vcpus), encoding="utf-8")
             path = tmp_path / "control"
             process = stack.enter_context(subprocess.Popen(
                 harness.command(tree, timeout=120, options=[
-                    "--include", harness.BUILD / "guests", "--control", path], **arguments),
+                    "--include", harness.BUILD / "guests", "--control", path, *options], **arguments),
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE))
             stack.callback(process.terminate)
             run = Run(process, path)

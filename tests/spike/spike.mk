@@ -7,12 +7,12 @@ SPIKE_SRC     := $(sort $(wildcard tests/spike/*.c)) tests/spike/entry.S
 SPIKE_OBJ     := $(SPIKE_SRC:%=build/%.o)
 SPIKE_FLAGS   := -march=rv64gc -mabi=lp64d -mcmodel=medany -ffreestanding -fno-pic -nostdlib \
 		 -mno-relax -msmall-data-limit=0 -fno-stack-protector -std=c11 -O2 -g \
-		 -Wall -Wextra -Werror -Wshadow -Wundef -Wstrict-prototypes -Wmissing-prototypes -I.
+		 -Wall -Wextra -Werror -Wshadow -Wundef -Wstrict-prototypes -Wmissing-prototypes -I. $(REPEATABLE)
 
 .PHONY: spike
 spike: $(SPIKE_BIN)
 
-$(SPIKE_OBJ): build/tests/spike/%.o: tests/spike/%
+$(SPIKE_OBJ): build/tests/spike/%.o: tests/spike/% Makefile
 	@mkdir -p $(@D)
 	$(Q)$(CROSS_COMPILE)gcc $(SPIKE_FLAGS) -MMD -MP -c -o $@ $<
 

@@ -20,7 +20,7 @@ OFFERED = ("vm alpha: overflow interrupts without ssccfg: one counter for each e
 
 def boot(folder, guests, **arguments):
     """Guests on such a hart; there is one back end for it."""
-    return bare_guests.boot(folder, guests, options=CPU, timeout=200, **arguments)
+    return bare_guests.boot(folder, guests, options=CPU, timeout=harness.GUARD, **arguments)
 
 
 def alone(folder, bootargs, **arguments):

@@ -32,7 +32,7 @@ def cpu(without=(), more=""):
 
 def boot(folder, text, **arguments):
     """Two guests that measure, on such a hart."""
-    return bare_guests.boot(folder, {"alpha": MEASURE, "beta": MEASURE}, timeout=30,
+    return bare_guests.boot(folder, {"alpha": MEASURE, "beta": MEASURE}, timeout=harness.GUARD,
                             options=["--cpu", text], **arguments)
 
 
@@ -126,7 +126,7 @@ def test_flags_tell_nothing_of_a_neighbour(tmp_path, text, flags, flags_alone):
     idle = {**leaks, "beta": "kind=idle ticks=1000"}
     beside = {**leaks, "beta": "kind=pmuloop ticks=90000 after=10000", "gamma": MEASURE}
     for guests, expected in ((leaks, flags_alone), (idle, flags), (beside, flags)):
-        result = bare_guests.boot(tmp_path, guests, timeout=60, options=["--cpu", text])
+        result = bare_guests.boot(tmp_path, guests, timeout=harness.GUARD, options=["--cpu", text])
         assert result.vm("alpha") == [expected]
     assert result.vm("gamma")[-1] == "measure: ends, 0 wrong of 8"
 
@@ -190,7 +190,7 @@ wait
 def test_four_vcpus_on_one_hart(tmp_path, backend):
     """Two Debian guests of two vcpus each; a measurement on either vcpu is exact."""
     tree = smp_tree(tmp_path, {"alpha": PINNED, "beta": PINNED}, ["0", "0"])
-    result = harness.run(tree, timeout=120, backend=backend)
+    result = harness.run(tree, timeout=harness.GUARD, backend=backend)
     assert result.status == harness.OK, str(result)
     for name in ("alpha", "beta"):
         lines = result.guest_output(name, name)
@@ -205,7 +205,7 @@ def test_two_harts(tmp_path):
     """Profile smp: numbers mean nothing, all else works."""
     script = "nproc\ntaskset 1 work 1000000 & taskset 2 work 1000000; wait; echo done\n"
     tree = smp_tree(tmp_path, {"alpha": script, "beta": script}, ["0", "1"])
-    result = harness.run(tree, profile="smp", timeout=120, options=["--harts", 2])
+    result = harness.run(tree, profile="smp", timeout=harness.GUARD, options=["--harts", 2])
     assert result.status == harness.OK, str(result)
     for name in ("alpha", "beta"):
         assert result.guest_output(name, name) == ["2", "done"]

@@ -81,6 +81,6 @@ def test_the_self_test_passes(tmp_path, options, backend):
 def test_a_long_walk_by_chance(tmp_path, suite):
     """With far starts and starts while one pends, too."""
     result = bare_guests.boot(
-        tmp_path, {"alpha": "sampling=chance calls=yes sharers=1 sequences=5000"}, timeout=300,
+        tmp_path, {"alpha": "sampling=chance calls=yes sharers=1 sequences=5000"}, timeout=harness.GUARD,
         options=on_firmware(suite, cpu(["ssccfg"])))
     assert result.vm("alpha")[-1].endswith(" interrupts, 0 wrong")

@@ -62,7 +62,7 @@ def boot(console, tmp_path):
         plain.make("build/guests/bare.bin")
         tree = tmp_path / "bare.dts"
         tree.write_text(text or bare_guests.tree(guests or GUESTS), encoding="utf-8")
-        screen = console(tree, timeout=120, backend=backend, **arguments,
+        screen = console(tree, timeout=harness.GUARD, backend=backend, **arguments,
                          options=["--include", harness.BUILD / "guests", *options])
         screen.logfile_read = io.StringIO()
         screen.expect("busy: begins")

@@ -32,7 +32,7 @@ TREE = """/dts-v1/;
 REFUSALS = [
     ('"tally,vm-tree-1"', '"tally,vm-tree-0"', '/: compatible: is not "tally,vm-tree-1"'),
     ("vms {", "chosen {}; vms {", "/chosen: no node of this name belongs here"),
-    ("harts", "hart", "/vms/one/vcpu0: hart: is not a property of this node"),
+    ("harts", "hart", "/vms/one/vcpu0: hart: is not a property of this node; did you mean harts?"),
     ("memory = /bits/ 64 <0x200000>;", "", "/vms/one: memory: is missing"),
     ("/bits/ 64 <0x200000>", "<0x200000>",
      "/vms/one: memory: is 4 bytes long, not 8: one 64-bit number, two cells"),

@@ -3,6 +3,7 @@
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/sbi.h"
 #include "core/boot_report.h"
+#include "core/event_names.h"
 #include "core/log.h"
 #include "core/panic.h"
 #include "core/platform.h"
@@ -10,6 +11,7 @@
 #include "core/seed.h"
 #include "core/vm_overflow.h"
 #include "core/vm_config.h"
+#include "core/words.h"
 
 #define GUEST_ISA_LINE 90U
 #define GUEST_ISA_NAME 16U /* a blank, the longest name, NUL */
@@ -75,27 +77,46 @@ static void report_guest_isa(const struct pcpu *pcpu)
 	}
 }
 
-static void report_event(uint64_t hartid, const struct hpm_event *event)
+/* What the hart counts, and what it cannot be believed to; as many to a line as fit on a screen. */
+#define EVENTS_LINE_BYTES 60U
+static void report_events(uint64_t hartid, const struct hpm *hpm)
 {
-	if (event->fault)
-		log_line("hart %lu: event 0x%x is refused: it has %s", hartid, event->event_idx,
-		         event->fault);
-	else
-		log_line("hart %lu: event 0x%x on counters %lx", hartid, event->event_idx,
-		         event->hctrs);
+	char line[EVENTS_LINE_BYTES + EVENT_NAME_BYTES + SET_TEXT_BYTES];
+	char set[SET_TEXT_BYTES];
+	size_t at = 0;
+
+	if (hpm->hctrs && !hpm->n_events)
+		log_line("hart %lu: no hardware events: the firmware maps none to its counters",
+		         hartid);
+	for (uint32_t i = 0; i < hpm->n_events; i++) {
+		const struct hpm_event *event = &hpm->events[i];
+		char name[EVENT_NAME_BYTES];
+
+		event_name(event->event_idx, name);
+		if (event->fault)
+			log_line("hart %lu: %s is refused: it has %s", hartid, name, event->fault);
+		else
+			at += (size_t)tally_snprintf(line + at, sizeof(line) - at, "%s%s on %s",
+			                             at ? "; " : "", name,
+			                             set_text(event->hctrs, set));
+		if (at >= EVENTS_LINE_BYTES || (at && i + 1 == hpm->n_events)) {
+			log_line("hart %lu: %s", hartid, line);
+			at = 0;
+		}
+	}
 }
 
 static void report_hart(const struct pcpu *pcpu)
 {
 	const struct hpm *hpm = &pcpu->hpm;
-	char text[128];
+	char text[SET_TEXT_BYTES];
 	char lacks[128];
 
 	isa_text(pcpu->isa, text, sizeof(text));
 	log_line("hart %lu: %s", pcpu->hartid, text);
 	hart_lacks(pcpu, lacks, sizeof(lacks));
-	log_line("hart %lu: counters %lx of %u bits, back end %s, overflow %s%s%s", pcpu->hartid,
-	         hpm->hctrs, hpm->width, hpm->delegated ? "ssccfg" : "sbi",
+	log_line("hart %lu: %s of %u bits, back end %s, overflow %s%s%s", pcpu->hartid,
+	         counters_text(hpm->hctrs, text), hpm->width, hpm->delegated ? "ssccfg" : "sbi",
 	         !hpm->lcofi    ? "not available to guests"
 	         : !hpm->ssccfg ? "to a vcpu alone on it"
 	                        : "to guests",
@@ -106,11 +127,7 @@ static void report_hart(const struct pcpu *pcpu)
 		log_line(
 		    "hart %lu: back end ssccfg was asked for, but its counters are not delegated",
 		    pcpu->hartid);
-	if (hpm->hctrs && !hpm->n_events)
-		log_line("hart %lu: no hardware events: the firmware maps none to its counters",
-		         pcpu->hartid);
-	for (uint32_t i = 0; i < hpm->n_events; i++)
-		report_event(pcpu->hartid, &hpm->events[i]);
+	report_events(pcpu->hartid, hpm);
 	report_guest_isa(pcpu);
 }
 
@@ -133,9 +150,9 @@ void boot_report_machine(void)
 	uint64_t version = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_IMP_VERSION, 0, 0, 0, 0, 0).value;
 	char text[160];
 
-	log_line("firmware %lu version %lx, SBI %lu.%lu; %lu MiB of RAM", impl, version, spec >> 24,
-	         spec & 0xffffff, platform.ram_size >> 20);
-	log_line("console input by %s", console_input());
+	log_line("%s, SBI %lu.%lu; %lu MiB of RAM; console input by %s",
+	         firmware_text(impl, version, text), spec >> 24, spec & 0xffffff,
+	         platform.ram_size >> 20, console_input());
 	if (!seed_is_there())
 		log_line("guests get no seed for random numbers: the host tree has no "
 		         "/chosen/rng-seed of %u bytes",

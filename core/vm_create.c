@@ -16,6 +16,7 @@
 #include "core/vm.h"
 #include "core/vm_load.h"
 #include "core/vm_overflow.h"
+#include "core/words.h"
 #include "vpmu/tally_events.h"
 #include "vpmu/bits.h"
 
@@ -180,11 +181,12 @@ static void report_vm(const struct vm *vm)
 {
 	const struct vm_config *config = vm->config;
 	char harts[4 * VM_MAX_VCPUS];
+	char counters[SET_TEXT_BYTES];
 
-	log_line("vm %s: %lu MiB, %u vcpu%s on hart%s %s, counters %lx%s", config->name,
-	         config->memory >> 20, config->n_vcpus, config->n_vcpus == 1 ? "" : "s",
-	         config->n_vcpus == 1 ? "" : "s", harts_text(vm, harts, sizeof(harts)),
-	         vm->pmu_policy.hctrs, config->pmu ? "" : " (no PMU)");
+	log_line("vm %s: %lu MiB, %u vcpu%s on hart%s %s, %s%s", config->name, config->memory >> 20,
+	         config->n_vcpus, config->n_vcpus == 1 ? "" : "s", config->n_vcpus == 1 ? "" : "s",
+	         harts_text(vm, harts, sizeof(harts)),
+	         counters_text(vm->pmu_policy.hctrs, counters), config->pmu ? "" : ", no PMU");
 	if (vm->pmu_policy.overflow && config->pmu_overflow_limit)
 		log_line(
 		    "vm %s: at most %u overflow interrupts a vcpu in %u ms, the rest held back",

@@ -32,7 +32,7 @@ TREE = """/dts-v1/;
 REFUSALS = [
     ('"tally,vm-tree-1"', '"tally,vm-tree-0"', '/: compatible: is not "tally,vm-tree-1"'),
     ("vms {", "chosen {}; vms {", "/chosen: no node of this name belongs here"),
-    ("harts", "hart", "/vms/one/vcpu0: hart: is not a property of this node"),
+    ("harts", "hart", "/vms/one/vcpu0: hart: is not a property of this node; did you mean harts?"),
     ("memory = /bits/ 64 <0x200000>;", "", "/vms/one: memory: is missing"),
     ("/bits/ 64 <0x200000>", "<0x200000>",
      "/vms/one: memory: is 4 bytes long, not 8: one 64-bit number, two cells"),
@@ -266,7 +266,7 @@ def test_trees_of_the_repository(name):
     '"tally,vm-tree-1"', "/bits/ 64 <0x200000>", "harts = <0>", "<&bare>", "one {")
     or "pmu-counters" in case[1] or "restart" in case[1]], ids=lambda value: value[:40])
 def test_same_words_at_boot(tree, old, new, words):
-    run = harness.run(tree(spoilt(old, new)), timeout=60)
+    run = harness.run(tree(spoilt(old, new)), timeout=harness.GUARD)
     assert run.status == harness.REFUSED, str(run)
     assert run.own[-1] == "refused: " + words
 
@@ -275,6 +275,6 @@ def test_cut_blob_at_boot(tree, tmp_path):
     blob = tmp_path / "vms.dtb"
     assert check(tree(TREE), "-o", blob).returncode == 0
     blob.write_bytes(blob.read_bytes()[:-1])
-    run = harness.run(blob, timeout=60)
+    run = harness.run(blob, timeout=harness.GUARD)
     assert run.status == harness.REFUSED, str(run)
     assert run.own[-1] == "refused: /: is cut short"

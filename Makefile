@@ -7,6 +7,8 @@ HOSTCC        ?= cc
 PYTHON        := /usr/bin/python3
 DTC           ?= dtc
 B             := build
+# Where the microvisor goes. DEBUG=1 makes one that checks its invariants (core/check.h), beside it.
+OUT           := $(B)$(if $(DEBUG),/debug)
 
 # Compile in parallel when the caller did not say otherwise.
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
@@ -17,7 +19,7 @@ endif
 Q := $(if $(V),,@)
 
 .PHONY: all
-all: $(B)/tally.bin $(B)/host/vm-check
+all: $(OUT)/tally.bin $(B)/host/vm-check
 
 include tests/host/host.mk
 
@@ -48,11 +50,12 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wundef -Wstrict-prototypes -Wmissing-pro
 TARGET_ARCH_FLAGS := -march=rv64gc -mabi=lp64d -mcmodel=medany -msmall-data-limit=0
 TARGET_FLAGS := $(TARGET_ARCH_FLAGS) -ffreestanding -fno-pic -fno-pie -fno-common -O2 -g \
 	-fno-strict-aliasing -fno-asynchronous-unwind-tables $(REPEATABLE) \
-	-I. -I$(B)/gen -isystem $(B)/guest/include
+	-I. -I$(OUT)/gen -isystem $(B)/guest/include
 # libfdt's headers want the C library's string.h; an -elf toolchain borrows the cross one.
 ifneq ($(findstring -elf-,$(CROSS_COMPILE)),)
 TARGET_FLAGS += -idirafter /usr/riscv64-linux-gnu/include
 endif
+TARGET_FLAGS += $(if $(DEBUG),-DTALLY_DEBUG)
 # No C code of ours uses t2 to t6: a short exit need not save what it cannot lose (switch.S).
 TARGET_CFLAGS := -std=c11 -fstack-protector-strong $(WARN) $(TARGET_FLAGS) \
 	-ffixed-t2 -ffixed-t3 -ffixed-t4 -ffixed-t5 -ffixed-t6
@@ -62,20 +65,20 @@ TARGET_CFLAGS := -std=c11 -fstack-protector-strong $(WARN) $(TARGET_FLAGS) \
 LTO := -flto -flto-partition=none
 
 # vpmu/ has no array on any stack, and its structures' addresses are passed in every call.
-$(B)/obj/vpmu/%.c.o: TARGET_CFLAGS += -fstack-protector
+$(OUT)/obj/vpmu/%.c.o: TARGET_CFLAGS += -fstack-protector
 
 TALLY_SRC := $(sort $(wildcard arch/riscv/*.S core/*.S)) \
 	$(filter-out arch/riscv/asm_offsets.c,$(sort $(wildcard arch/riscv/*.c core/*.c vpmu/*.c)))
-TALLY_OBJ := $(TALLY_SRC:%=$(B)/obj/%.o)
-OFFSETS   := $(B)/gen/asm_offsets.h
+TALLY_OBJ := $(TALLY_SRC:%=$(OUT)/obj/%.o)
+OFFSETS   := $(OUT)/gen/asm_offsets.h
 
 # All objects must agree on the flags about registers: hence the dependency on this file.
-$(B)/obj/%.c.o: %.c Makefile | setup $(B)/guest/fdt.stamp
+$(OUT)/obj/%.c.o: %.c Makefile | setup $(B)/guest/fdt.stamp
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
 	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) $(LTO) -MMD -MP -c $< -o $@
 
-$(B)/obj/%.S.o: %.S $(OFFSETS) Makefile | setup
+$(OUT)/obj/%.S.o: %.S $(OFFSETS) Makefile | setup
 	@mkdir -p $(@D)
 	@echo "  AS      $<"
 	$(Q)$(CROSS_COMPILE)gcc $(TARGET_FLAGS) -MMD -MP -c $< -o $@
@@ -84,24 +87,24 @@ $(B)/obj/%.S.o: %.S $(OFFSETS) Makefile | setup
 $(OFFSETS): arch/riscv/asm_offsets.c | setup $(B)/guest/fdt.stamp
 	@mkdir -p $(@D)
 	@echo "  GEN     $@"
-	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) -MMD -MP -MT $@ -MF $(B)/gen/asm_offsets.d \
-		-S $< -o $(B)/gen/asm_offsets.s
+	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) -MMD -MP -MT $@ -MF $(OUT)/gen/asm_offsets.d \
+		-S $< -o $(OUT)/gen/asm_offsets.s
 	$(Q){ echo "/* Generated from $<. */"; \
 		sed -n 's/^.*->\([A-Za-z_][A-Za-z0-9_]*\) [$$#]*\(-\{0,1\}[0-9][0-9]*\).*/#define \1 \2/p' \
-		$(B)/gen/asm_offsets.s; } > $@
+		$(OUT)/gen/asm_offsets.s; } > $@
 
-$(B)/tally.elf: $(TALLY_OBJ) arch/riscv/link.ld tools/check-elf $(B)/guest/fdt.stamp
+$(OUT)/tally.elf: $(TALLY_OBJ) arch/riscv/link.ld tools/check-elf $(B)/guest/fdt.stamp
 	@echo "  LD      $@"
 	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) $(LTO) -static -nostdlib -nostartfiles -no-pie \
 		-Wl,--fatal-warnings -Wl,--build-id=none \
-		-Wl,-Map=$(B)/tally.map -T arch/riscv/link.ld $(TALLY_OBJ) $(B)/guest/libfdt.a -o $@
+		-Wl,-Map=$(OUT)/tally.map -T arch/riscv/link.ld $(TALLY_OBJ) $(B)/guest/libfdt.a -o $@
 	$(Q)tools/check-elf $(CROSS_COMPILE) $@
 
-$(B)/tally.bin: $(B)/tally.elf
+$(OUT)/tally.bin: $(OUT)/tally.elf
 	@echo "  BIN     $@"
 	$(Q)$(CROSS_COMPILE)objcopy -O binary $< $@
 
--include $(TALLY_OBJ:.o=.d) $(B)/gen/asm_offsets.d
+-include $(TALLY_OBJ:.o=.d) $(OUT)/gen/asm_offsets.d
 -include $(wildcard guests/*/guest.mk)
 -include tools/vm-check.mk
 -include tests/spike/spike.mk tests/firmware/firmware.mk
@@ -183,7 +186,7 @@ VMS_SHELL ?= dts/two-linux-shell.dts
 # Trees of one's own may name any guest; those above are of two files.
 RUN_OWN := $(filter-out dts/two-linux.dts dts/two-linux-shell.dts,$(VMS) $(VMS_SHELL))
 .PHONY: run run-parts
-run-parts: $(B)/tally.bin $(B)/guest/linux.stamp $(B)/guest/initramfs.cpio $(if $(RUN_OWN),guests)
+run-parts: $(OUT)/tally.bin $(B)/guest/linux.stamp $(B)/guest/initramfs.cpio $(if $(RUN_OWN),guests)
 
 # What it takes, one line a phase; then the guests. Leaving them by Ctrl-A x is no error.
 run: setup

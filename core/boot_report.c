@@ -13,6 +13,9 @@
 #include "core/vm_config.h"
 #include "core/words.h"
 
+#define GUEST_ISA_LINE 90U
+#define GUEST_ISA_NAME 16U /* a blank, the longest name, NUL */
+
 /* Why a hart cannot run guests, NULL: it can. */
 static const char *unusable(uint64_t hartid, uint64_t isa)
 {
@@ -53,6 +56,25 @@ static void isa_text(uint64_t isa, char *buf, size_t size)
 			buf[used++] = *s;
 	}
 	buf[used] = 0;
+}
+
+/* What a VM of this hart alone sees, in lines of a width that can be read. */
+static void report_guest_isa(const struct pcpu *pcpu)
+{
+	uint64_t v = pcpu->vec_bytes ? 0 : BIT(ISA_V);
+	const char *names[ISA_EXTENSIONS + 8];
+	char text[ISA_TEXT_BYTES];
+	char line[GUEST_ISA_LINE];
+	size_t n = isa_guest(pcpu->isa & ~v, pcpu->hpm.lcofi, text, sizeof(text), names);
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		used += (size_t)tally_snprintf(line + used, sizeof(line) - used, " %s", names[i]);
+		if (i + 1 < n && used < sizeof(line) - GUEST_ISA_NAME)
+			continue;
+		log_line("hart %lu: guests see%s", pcpu->hartid, line);
+		used = 0;
+	}
 }
 
 /* What the hart counts, and what it cannot be believed to; as many to a line as fit on a screen. */
@@ -106,6 +128,7 @@ static void report_hart(const struct pcpu *pcpu)
 		    "hart %lu: back end ssccfg was asked for, but its counters are not delegated",
 		    pcpu->hartid);
 	report_events(pcpu->hartid, hpm);
+	report_guest_isa(pcpu);
 }
 
 static const char *console_input(void)

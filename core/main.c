@@ -115,8 +115,10 @@ void main(uint64_t hartid, void *dtb)
 	quirks.fetch_faults_stop_time = platform.virt;
 	quirks.lcofi_delegates = platform.virt;
 	for (uint32_t i = 0; i < platform.n_harts; i++) {
-		if (platform.harts[i].hartid == hartid)
-			this_pcpu()->isa = platform.harts[i].isa;
+		if (platform.harts[i].hartid != hartid)
+			continue;
+		this_pcpu()->isa = platform.harts[i].isa;
+		this_pcpu()->blocks = platform.harts[i].blocks;
 	}
 	boot_report_require(hartid, this_pcpu()->isa);
 	pcpu_init(hartid, 0, this_pcpu()->isa);

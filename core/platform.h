@@ -16,6 +16,7 @@ struct platform {
 	struct {
 		uint64_t hartid;
 		uint64_t isa;
+		struct cbo_blocks blocks;
 		uint32_t intc_phandle;
 	} harts[MAX_HARTS];
 	const char *mmu_type; /* not in the host tree: its memory is used again */

@@ -70,6 +70,9 @@ struct vpmu_policy {
 	 */
 	bool hart_flags;
 
+	/* The hart tells of no wrap of a cache event's counter: it has to be looked for. */
+	bool silent_cache;
+
 	/* A WFI in VS that does not trap: other counts than cycles are wrong after it. */
 	bool wfi_recounts;
 	/* It never traps, and is cycles as long as it lasts. What it makes wrong is refused. */
@@ -145,8 +148,10 @@ struct vpmu {
 	 * CPU_CYCLES or INSTRUCTIONS that count VS [0], VU [1]. */
 	uint64_t wfi;
 	uint64_t retires[2];
+	uint64_t silent; /* and what tells nobody when it wraps: fixed.c */
 
-	/* It counts HS, or has a counter on a fixed one: what does not concern most. */
+	/* It counts HS, or has a counter on a fixed one, or a near one on a silent one: what does not
+	 * concern most. */
 	bool careful;
 	bool looks; /* what vpmu_port_look_after() was told has yet to come */
 
@@ -279,11 +284,16 @@ void vpmu_overflow(struct vpmu *v);
 /* It is time for what vpmu_port_look_after() was told. */
 void vpmu_look(struct vpmu *v);
 
-/* Tally served or saw a firmware event of this vcpu. May be called at any time. */
-static inline void vpmu_fw_event(struct vpmu *v, uint32_t code)
+/* Tally served or saw n firmware events of this vcpu. May be called at any time. */
+static inline void vpmu_fw_events(struct vpmu *v, uint32_t code, uint64_t n)
 {
 	if (code < VPMU_FW_EVENTS)
-		v->fw_total[code]++;
+		v->fw_total[code] += n;
+}
+
+static inline void vpmu_fw_event(struct vpmu *v, uint32_t code)
+{
+	vpmu_fw_events(v, code, 1);
 }
 
 /* For who is not the guest: how often that was since vpmu_init(), and what vpmu_port_fw_watch() was

@@ -30,6 +30,21 @@
 1:
 	.endm
 
+/* make DEBUG=1: a call to a function without arguments, around which nothing is lost that C might
+ * clobber. t0 is the cause, as the code behind it wants to find it. */
+	.macro	check function
+#ifdef TALLY_DEBUG
+	sd	a0, X(10)
+	sd	a1, X(11)
+	call	\function
+	.irp	n, 0,1,2,3,4,5,6,7
+	ld	a\n, (CTX_X + 8 * (10 + \n))(tp)
+	.endr
+	csrr	t0, CSR_SCAUSE
+	addi	t0, t0, -CAUSE_ECALL_VS
+#endif
+	.endm
+
 /* For each register 8 bytes of code: it takes its value from the context, if it is none of those that
  * are saved on the short ways. */
 	.macro	register_table then
@@ -83,6 +98,7 @@ trap_vector:
 	csrr	t1, CSR_INSTRET
 	sd	t1, CTX_ENTERED_HS(tp)
 	ld	sp, CTX_HS_SP(tp)
+	check	check_exit
 	bnez	t0, no_ecall
 
 	/* An SBI call: its arguments a0..a7 are those of the C function, its results a0 and a1
@@ -111,6 +127,7 @@ served:
 
 	account_stay ASM_EXIT_ECALL
 leave_fast:
+	check	check_entry
 	csrw	CSR_SSCRATCH, tp
 	ld	ra, X(1)
 	ld	sp, X(2)
@@ -221,6 +238,9 @@ save_the_rest:
 	.globl	enter_guest
 enter_guest:
 	mv	tp, a0
+#ifdef TALLY_DEBUG
+	call	check_entry
+#endif
 	csrw	CSR_SSCRATCH, tp
 	ld	ra, X(1)
 	ld	sp, X(2)

@@ -47,6 +47,12 @@ static inline struct guest_context *this_context(void)
  * enter, resident. */
 struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause);
 
+#ifdef TALLY_DEBUG
+/* make DEBUG=1: at each exit before anything else, and last before each entry; this_context(). */
+void check_exit(void);
+void check_entry(void);
+#endif
+
 /* A trap out of HS that nobody foresaw: panics. */
 _Noreturn void trap_in_hs(uint64_t scause, uint64_t sepc, uint64_t stval, uint64_t sp);
 

@@ -38,6 +38,9 @@ HOST_SRC_vuart := tests/host/test_vuart.c core/vuart.c
 HOST_TESTS += vplic
 HOST_SRC_vplic := tests/host/test_vplic.c core/vplic.c
 
+HOST_TESTS += requests
+HOST_SRC_requests := tests/host/test_requests.c
+
 HOST_TESTS += wake_times
 HOST_SRC_wake_times := tests/host/test_wake_times.c core/wake_times.c
 
@@ -91,3 +94,8 @@ HOST_TESTS += log_input
 LOG_SRC := tests/host/test_log_input.c core/log.c
 HOST_SRC_log_input := $(LOG_SRC) $(CONSOLE_SRC)
 $(LOG_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
+
+# Its writes of CSRs are seen.
+HOST_TESTS += vmids
+HOST_SRC_vmids := tests/host/test_vmids.c arch/riscv/gstage.c
+$(HOST_SRC_vmids:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_WRITES

@@ -58,7 +58,6 @@ void world_reset(const struct machine *machine)
 		fake_hart_vpmu(i + 1, &world_vcpus[i].vpmu);
 		vpmu_init(&world_vcpus[i].vpmu, &now.policy[i]);
 		model_init(&world_vcpus[i].model, i + 1, &now.policy[i]);
-		world_vcpus[i].model.silent_cache_events = now.hart.no_armed_cache_events;
 	}
 	world_resident = 0;
 	fake_hart_enter(1);
@@ -399,7 +398,6 @@ static void reset(void)
 	vpmu_reset(&vc->vpmu);
 	fake_trace.raises = 0;
 	model_init(&vc->model, world_resident + 1, &policy);
-	vc->model.silent_cache_events = now.hart.no_armed_cache_events;
 	vc->raises = vc->raises_seen = 0;
 	vc->wraps_seen = 0;
 	vc->of_model = vc->of_library = 0;

@@ -130,7 +130,6 @@ struct vcpu {
 	X(resets)                                                                                  \
 	X(resets_with_shmem)                                                                       \
 	X(resets_in_info)                                                                          \
-	X(untold)                                                                                  \
 	X(wfi_must_trap)                                                                           \
 	X(observed)                                                                                \
 	X(observed_shared)                                                                         \

@@ -162,10 +162,10 @@ def note_stays(result):
             assert stay <= LONGEST_STAY, line
 
 
-def run(vms, until=None, meanwhile=None, **arguments):
+def run(vms, until=None, meanwhile=None, stays=True, **arguments):
     """Boots a VM tree and waits for its end, or for a line that contains `until`: then the status
-    is INTERRUPTED. meanwhile: a thread that is started when guests are about to. Other arguments as
-    for command()."""
+    is INTERRUPTED. meanwhile: a thread that is started when guests are about to. stays: False where
+    several harts are awake, whose instructions are in each stay. Other arguments as for command()."""
     exact = arguments.get("profile", "exact") == "exact"
     lock = side_by_side() if exact else one_at_a_time()
     # The messages go to a file, so that they cannot fill a pipe that nobody reads.
@@ -183,7 +183,7 @@ def run(vms, until=None, meanwhile=None, **arguments):
         messages.seek(0)
         result = Result(process.returncode, console.decode(errors="replace"),
                         messages.read().decode())
-    if exact:
+    if exact and stays:
         note_stays(result)
     return result
 

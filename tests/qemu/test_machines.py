@@ -106,6 +106,15 @@ def test_without_filters_nothing_is_offered(tmp_path, text, missing):
         assert all(": S 0, U 0, odd reads 0" in line for line in result.vm(name)[:-1])
 
 
+def test_cache_blocks(tmp_path):
+    """Where the host has Zicbom and Zicboz guests have, by henvcfg, and count them as any instruction."""
+    assert bare_guests.boot(tmp_path, {"alpha": "kind=blocks"}).vm("alpha") == [
+        "blocks: ends, 35 checks, 0 failed"]
+    without = bare_guests.boot(tmp_path, {"alpha": "kind=blocks has=no"}, options=[
+        "--cpu", cpu(more=",zicbom=off,zicboz=off")])
+    assert without.vm("alpha") == ["blocks: ends, 30 checks, 0 failed"]
+
+
 def test_without_h_no_guest_can_run(tmp_path):
     """A feature is missing, nothing is broken."""
     result = boot(tmp_path, "rv64,h=off", status=harness.DEPENDENCY)

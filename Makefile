@@ -190,7 +190,7 @@ VMS_SHELL ?= dts/two-linux-shell.dts
 # Trees of one's own may name any guest; those above are of two files.
 RUN_OWN := $(filter-out dts/two-linux.dts dts/two-linux-shell.dts,$(VMS) $(VMS_SHELL))
 .PHONY: run run-parts
-run-parts: $(B)/tally.bin $(B)/guest/linux.stamp $(B)/guest/initramfs.cpio $(if $(RUN_OWN),guests)
+run-parts: $(OUT)/tally.bin $(B)/guest/linux.stamp $(B)/guest/initramfs.cpio $(if $(RUN_OWN),guests)
 
 # What it takes, one line a phase; then the guests. Leaving them by Ctrl-A x is no error.
 run: setup

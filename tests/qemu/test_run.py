@@ -154,7 +154,9 @@ def test_tree_that_dtc_refuses(tmp_path):
 def test_tree_that_tally_refuses(bad_tree):
     status, messages = start("--vms", bad_tree, "--timeout", harness.GUARD)
     assert status == harness.REFUSED
-    assert "refused: /vms/alpha: colour: " in messages
+    assert messages.splitlines() == [
+        "tools/run: refused: /vms/alpha: colour: is not a property of this node",
+        "tools/run: that is in bad.dts:2"]
 
 
 @pytest.mark.parametrize("version", ["10.0.13 (Debian 1:10.0.13+ds-0+deb13u1)", "7.2.22"])

@@ -25,7 +25,7 @@ void boot_report_require(uint64_t hartid, uint64_t isa)
 	const char *why = unusable(hartid, isa);
 
 	if (why)
-		panic("Tally cannot run guests on boot hart %lu: %s", hartid, why);
+		platform_lacks("no guest can run on boot hart %lu: %s", hartid, why);
 }
 
 bool boot_report_usable(uint32_t i)

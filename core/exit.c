@@ -2,6 +2,7 @@
 /* Why a guest left VS/VU, and who deals with it. */
 #include "arch/riscv/csr.h"
 #include "arch/riscv/trap.h"
+#include "core/hpm_failures.h"
 #include "core/long_call.h"
 #include "core/mmio.h"
 #include "core/sched.h"
@@ -21,6 +22,9 @@ static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
 		return EXIT_TIMER;
 	case IRQ_LCOFI:
 		return EXIT_LCOFI;
+	case IRQ_SEI:
+		trap_loop_knock(pcpu->current);
+		return EXIT_IRQ;
 	default:
 		return EXIT_IRQ;
 	}
@@ -55,6 +59,7 @@ __attribute__((flatten)) void lcofi_fast(void)
 
 	vcpu->ctx.exits[EXIT_LCOFI]++;
 	vpmu_overflow(&vcpu->pmu);
+	hpm_failures_settle(vcpu);
 }
 
 struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
@@ -85,6 +90,7 @@ struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
 	vs_interrupts_settle();
 	if (vcpu->hart_flags)
 		vm_overflow_show(vcpu);
+	hpm_failures_settle(vcpu);
 	pcpu_account_stay(pcpu);
 	return &vcpu->ctx;
 }

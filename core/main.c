@@ -8,6 +8,7 @@
 #include "arch/riscv/trap.h"
 #include "core/boot_report.h"
 #include "core/hart_kind.h"
+#include "core/harts.h"
 #include "core/log.h"
 #include "core/long_call.h"
 #include "core/page_alloc.h"
@@ -21,7 +22,6 @@
 extern char _image_end[];
 void main(uint64_t hartid, void *dtb);
 void secondary_main(uint64_t hartid, uint64_t index);
-void secondary_hart(void);
 
 static struct vm_tree tree;
 
@@ -72,27 +72,6 @@ static void read_vm_tree(void)
 	refuse(text);
 }
 
-/* One after the other: each probes its own counters through the firmware. */
-static void start_other_harts(uint64_t boot_hartid)
-{
-	n_pcpus = 1;
-	for (uint32_t i = 0; i < platform.n_harts && n_pcpus < MAX_HARTS; i++) {
-		struct pcpu *pcpu = &hart_stacks[n_pcpus].pcpu;
-
-		if (platform.harts[i].hartid == boot_hartid || !boot_report_usable(i))
-			continue;
-		pcpu->isa = platform.harts[i].isa;
-		fence_memory_then_output();
-		if (sbi_call(SBI_EXT_HSM, SBI_HSM_HART_START, platform.harts[i].hartid,
-		             (uint64_t)secondary_hart, n_pcpus, 0, 0)
-		        .error)
-			continue;
-		while (!atomic_load(&pcpu->online))
-			;
-		n_pcpus++;
-	}
-}
-
 /* Runs this hart's vcpus for ever. */
 static _Noreturn void run(struct pcpu *pcpu)
 {
@@ -122,13 +101,14 @@ void main(uint64_t hartid, void *dtb)
 	log_init();
 	quirks.no_armed_cache_events = platform.virt;
 	quirks.fetch_faults_stop_time = platform.virt;
+	quirks.lcofi_delegates = platform.virt;
 	for (uint32_t i = 0; i < platform.n_harts; i++) {
 		if (platform.harts[i].hartid == hartid)
 			this_pcpu()->isa = platform.harts[i].isa;
 	}
 	boot_report_require(hartid, this_pcpu()->isa);
 	pcpu_init(hartid, 0, this_pcpu()->isa);
-	start_other_harts(hartid);
+	harts_start(hartid);
 	boot_report_machine();
 	read_vm_tree();
 	log_set_vms(&tree, platform.interactive);

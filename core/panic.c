@@ -16,16 +16,30 @@ static _Noreturn void power_off(void)
 		wfi();
 }
 
+static _Noreturn void end(const char *prefix, const char *format, va_list args)
+{
+	char line[256];
+	size_t used = (size_t)tally_snprintf(line, sizeof(line), "%s", prefix);
+
+	tally_vsnprintf(line + used, sizeof(line) - used, format, args);
+	log_panic(line);
+	power_off();
+}
+
 void panic(const char *format, ...)
 {
-	char line[256] = "panic: ";
 	va_list args;
 
 	va_start(args, format);
-	tally_vsnprintf(line + 7, sizeof(line) - 7, format, args);
-	va_end(args);
-	log_panic(line);
-	power_off();
+	end("panic: ", format, args);
+}
+
+void platform_lacks(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	end("the platform: ", format, args);
 }
 
 void trap_in_hs(uint64_t scause, uint64_t sepc, uint64_t stval, uint64_t sp)

@@ -25,6 +25,19 @@ struct pcpu *pcpu_of_hart(uint64_t hartid)
 	return NULL;
 }
 
+/* Nobody would look at the mail otherwise. */
+static void send_ipi(uint64_t hartid)
+{
+	long error = 0;
+
+	for (int i = 0; i < 8; i++) {
+		error = sbi_call(SBI_EXT_IPI, SBI_IPI_SEND_IPI, 1, hartid, 0, 0, 0).error;
+		if (error == SBI_SUCCESS)
+			return;
+	}
+	platform_lacks("the firmware sends no IPI to hart %lu: error %ld", hartid, error);
+}
+
 void pcpu_notify(struct pcpu *pcpu, uint64_t vcpus)
 {
 	atomic_fetch_or(&pcpu->mail, vcpus);
@@ -34,7 +47,7 @@ void pcpu_notify(struct pcpu *pcpu, uint64_t vcpus)
 	}
 	/* The firmware tells it by a device's register. */
 	fence_memory_then_output();
-	sbi_call(SBI_EXT_IPI, SBI_IPI_SEND_IPI, 1, pcpu->hartid, 0, 0, 0);
+	send_ipi(pcpu->hartid);
 }
 
 void pcpu_mail_again(struct pcpu *pcpu, uint64_t vcpus)

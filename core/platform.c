@@ -68,7 +68,7 @@ static void read_memory(const void *dtb)
 		}
 	}
 	if (!platform.ram_size)
-		panic("host tree: no memory node holds Tally's own address");
+		platform_lacks("host tree: no memory node holds Tally's own address");
 }
 
 static uint64_t read_isa(const void *dtb, int cpu)
@@ -108,10 +108,10 @@ static void read_cpus(const void *dtb, uint64_t boot_hartid)
 	int cpus = fdt_path_offset(dtb, "/cpus"), cpu;
 
 	if (cpus < 0)
-		panic("host tree: no /cpus");
+		platform_lacks("host tree: no /cpus");
 	platform.timebase = read_u32(dtb, cpus, "timebase-frequency", 0);
 	if (!platform.timebase)
-		panic("host tree: /cpus: no timebase-frequency");
+		platform_lacks("host tree: /cpus: no timebase-frequency");
 	fdt_for_each_subnode(cpu, dtb, cpus)
 	{
 		uint64_t hartid, size;
@@ -275,7 +275,7 @@ void platform_init(void *dtb, uint64_t boot_hartid)
 {
 	/* The firmware made this tree; libfdt's own header gives its size. */
 	if (!dtb || fdt_check_header(dtb) || fdt_check_full(dtb, fdt_totalsize(dtb)))
-		panic("the host device tree that the firmware gave is damaged");
+		platform_lacks("the host device tree that the firmware gave is damaged");
 	int chosen = fdt_path_offset(dtb, "/chosen");
 
 	platform.virt = !fdt_node_check_compatible(dtb, 0, "riscv-virtio");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/trap_loop.h"
 
+#include "arch/riscv/quirks.h"
 #include "arch/riscv/vs_state.h"
 #include "core/vm.h"
 
@@ -25,11 +26,38 @@ static bool in_loop(uint64_t pc)
 	       pc - vector <= trapped - vector;
 }
 
+/* A suspect that is none gets its overflow interrupt a turn late; in a loop it could not take it. */
+static void hide_lcofi(struct vcpu *vcpu)
+{
+	if (!quirks.lcofi_delegates || !(csr_read(CSR_HVIP) & BIT(IRQ_LCOFI)))
+		return;
+	vcpu->lcofi_hidden = true;
+	csr_clear(CSR_HVIP, BIT(IRQ_LCOFI));
+}
+
+static void show_lcofi(struct vcpu *vcpu)
+{
+	if (vcpu->lcofi_hidden)
+		csr_set(CSR_HVIP, BIT(IRQ_LCOFI));
+	vcpu->lcofi_hidden = false;
+}
+
 void trap_loop_judge(struct vcpu *vcpu)
 {
 	vcpu->suspect = !vcpu_from_user() && in_loop(csr_read(CSR_SEPC));
-	if (!vcpu->suspect)
+	if (vcpu->suspect) {
+		hide_lcofi(vcpu);
+	} else {
 		vcpu->traps_in_row = 0;
+		show_lcofi(vcpu);
+	}
+}
+
+void trap_loop_knock(struct vcpu *vcpu)
+{
+	trap_loop_look(vcpu);
+	if (vcpu->suspect)
+		pcpu_resched(this_pcpu());
 }
 
 void trap_inject(struct vcpu *vcpu, uint64_t cause, uint64_t tval)

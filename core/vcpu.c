@@ -2,6 +2,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/fence.h"
 #include <string.h>
+#include "core/hpm_failures.h"
 #include "core/sched.h"
 #include "core/trace.h"
 #include "core/vcpu.h"
@@ -24,6 +25,7 @@ void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 	vcpu->wfi_traps = true;
 	vcpu_registers_reset(vcpu);
 	vcpu->suspect = false;
+	vcpu->lcofi_hidden = false;
 	vcpu->traps_in_row = 0;
 	vcpu->call.slice = NULL;
 }
@@ -75,6 +77,7 @@ void vcpu_put(struct vcpu *vcpu)
 {
 	/* Counters first: their overflow must be found while they are this vcpu's. */
 	vpmu_save(&vcpu->pmu);
+	hpm_failures_settle(vcpu);
 	if (vcpu->fw.watched)
 		vcpu_fw_put(vcpu);
 	vs_state_put(&vcpu->vs, &vcpu->home->vs_has);

@@ -67,7 +67,7 @@ struct vcpu {
 	bool few_lcofis; /* lcofi.limit is not 0 */
 	bool hart_flags; /* it reads the hart's scountovf: pmu.policy.hart_flags */
 	/* See core/trap_loop.h. */
-	bool suspect;
+	bool suspect, lcofi_hidden;
 	uint32_t traps_in_row;
 	uint64_t timer;        /* without Sstc: host time of the guest's timer, ~0: off */
 	uint64_t moves;        /* to another hart, so far */

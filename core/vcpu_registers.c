@@ -15,20 +15,6 @@ uint64_t vec_probe(void)
 	return bytes <= VEC_MAX_BYTES ? bytes : 0;
 }
 
-static void save(struct vcpu *vcpu)
-{
-	fp_save(vcpu->fp);
-	if (vcpu->vec)
-		vec_save(vcpu->vec->v, vcpu->vec->csrs);
-}
-
-static void restore(const struct vcpu *vcpu)
-{
-	fp_restore(vcpu->fp);
-	if (vcpu->vec)
-		vec_restore(vcpu->vec->v, vcpu->vec->csrs);
-}
-
 /* sstatus is that of the vcpu that was here last: one without vectors has VS off. */
 static void switch_on(const struct pcpu *pcpu)
 {
@@ -57,17 +43,31 @@ void vcpu_registers_leave(struct vcpu *vcpu)
 	if (pcpu->registers_of != vcpu)
 		return;
 	switch_on(pcpu);
-	save(vcpu);
+	fp_save(vcpu->fp);
+	if (vcpu->vec)
+		vec_save(vcpu->vec->v, vcpu->vec->csrs);
 	pcpu->registers_of = NULL;
+}
+
+/* Not inlined: on a hart without V its caller needs no more registers for it. */
+static __attribute__((noinline)) void exchange_vectors(struct vcpu *from, struct vcpu *to)
+{
+	if (from && from->vec)
+		vec_save(from->vec->v, from->vec->csrs);
+	if (to->vec)
+		vec_restore(to->vec->v, to->vec->csrs);
 }
 
 void vcpu_registers_exchange(struct vcpu *vcpu)
 {
 	struct pcpu *pcpu = vcpu->home;
+	struct vcpu *last = pcpu->registers_of;
 
-	switch_on(pcpu);
-	if (pcpu->registers_of)
-		save(pcpu->registers_of);
-	restore(vcpu);
 	pcpu->registers_of = vcpu;
+	switch_on(pcpu);
+	if (pcpu->vec_bytes)
+		exchange_vectors(last, vcpu);
+	if (last)
+		fp_save(last->fp);
+	fp_restore(vcpu->fp);
 }

@@ -3,6 +3,7 @@
 #include "arch/riscv/insn.h"
 #include "arch/riscv/trap.h"
 #include "core/guest_mem.h"
+#include "core/hpm_failures.h"
 #include "core/sched.h"
 #include "core/trap_loop.h"
 #include "core/virtual_insn.h"
@@ -52,6 +53,8 @@ static __attribute__((noinline)) long retire_and_answer(struct vcpu *vcpu, uint6
                                                         uint64_t dear)
 {
 	vpmu_retired_dear(&vcpu->pmu, dear);
+	/* One that is lost by this has its value all the same, for the last time. */
+	hpm_failures_settle(vcpu);
 	answer(vcpu, n, reg);
 	return *pcpu_pending(vcpu->home) ? CSR_READ_PENDING - (long)reg : (long)reg;
 }

@@ -74,6 +74,7 @@ struct vm_config {
 	bool pmu_snapshot;    /* the snapshot page is offered */
 	bool pmu_freeze_vcpu; /* HS counts as VS; no other VM runs on its harts */
 	bool pmu_idle_cycles; /* idle time is cycles; no other vcpu runs on its vcpus' harts */
+	bool pmu_overflow;    /* overflow interrupts are offered where the harts have them */
 	uint32_t pmu_overflow_limit; /* overflow interrupts a vcpu in 10 ms; 0: no limit */
 	bool pmu_events_given;       /* only pmu_events may be counted; false: all may */
 	uint32_t n_pmu_events;

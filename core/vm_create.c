@@ -173,6 +173,16 @@ static void report_vm(const struct vm *vm)
 	vm_overflow_report(vm);
 }
 
+/* Are the counters of all its harts? */
+static bool driven_by_delegation(const struct vm *vm)
+{
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
+		if (!vm->vcpus[i]->home->hpm.delegated)
+			return false;
+	}
+	return true;
+}
+
 static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
 {
 	vm->vmid = vmids ? vm->index + 1 : 0;
@@ -184,6 +194,8 @@ static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
 	vsbi_init(vm);
 	if (vm->pmu_policy.hart_flags)
 		vm->sbi[vsbi_hash(SBI_EXT_PMU)].fn = vsbi_pmu_hart_flags;
+	else if (vsbi_has(vm, SBI_EXT_PMU) && !driven_by_delegation(vm))
+		vm->sbi[vsbi_hash(SBI_EXT_PMU)].fn = vsbi_pmu_by_firmware;
 	for (uint32_t i = 0; i < config->n_vcpus; i++)
 		vpmu_init(&vm->vcpus[i]->pmu, &vm->pmu_policy);
 	make_device_tree(vm);

@@ -2,6 +2,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/isa.h"
 #include "arch/riscv/quirks.h"
+#include "core/hpm_failures.h"
 #include "core/log.h"
 #include "core/printf.h"
 #include "core/vm_overflow.h"
@@ -81,7 +82,7 @@ void vm_overflow_policy(struct vm *vm)
 {
 	struct vpmu_policy *policy = &vm->pmu_policy;
 
-	policy->overflow = vm->config->pmu && !obstacle(vm);
+	policy->overflow = vm->config->pmu && vm->config->pmu_overflow && !obstacle(vm);
 	for (uint32_t i = 0; i < vm->config->n_vcpus && policy->overflow; i++)
 		policy->hart_flags |= !vm->vcpus[i]->home->hpm.ssccfg;
 	/* A flag may be seen only while its counter is direct: it is kept so at any price. */
@@ -97,6 +98,18 @@ void vm_overflow_report(const struct vm *vm)
 
 	if (!vm->config->pmu)
 		return;
+	if (!vm->config->pmu_overflow) {
+		log_line("vm %s: no overflow interrupts, so no sampling and in Linux no filters: "
+		         "pmu-%s",
+		         vm->config->name,
+		         vm->config->pmu_snapshot ? "snapshot is \"on\", pmu-overflow is not"
+		                                  : "overflow is \"off\"");
+		return;
+	}
+	if (vm->config->pmu_snapshot && !vcpu)
+		log_line("vm %s: the snapshot with overflow interrupts: Linux up to 7.2 at least "
+		         "loses counts after a sample",
+		         vm->config->name);
 	if (vcpu) {
 		const struct pcpu *home = vcpu->home;
 		const char *why = home->hpm.lcofi ? not_alone(vm, vcpu) : NULL;
@@ -134,5 +147,5 @@ VSBI_FN(vsbi_pmu_hart_flags)
 	vsbi_ret ret = vsbi_pmu(a0, a1, a2, a3, a4, a5, fid, eid);
 
 	vm_overflow_show(this_vcpu());
-	return ret;
+	return hpm_failures_answer(this_vcpu(), fid, ret);
 }

@@ -14,12 +14,13 @@ enum {
 	PMU_SNAPSHOT,
 	PMU_FREEZE,
 	PMU_IDLE_CYCLES,
+	PMU_OVERFLOW,
 	PMU_OVERFLOW_LIMIT,
 	VM_PMU_PROPS
 };
 #define VM_PMU_PROP_NAMES                                                                          \
 	"pmu", "pmu-counters", "pmu-reads", "pmu-events", "pmu-snapshot", "pmu-freeze",            \
-	    "pmu-idle-cycles", "pmu-overflow-limit"
+	    "pmu-idle-cycles", "pmu-overflow", "pmu-overflow-limit"
 
 /* Fills the pmu members of a zeroed *vm. props: VM_PMU_PROPS of them. */
 bool vm_parse_pmu(const struct vm_blob *b, int node, const struct vm_prop *props,

@@ -87,7 +87,8 @@ void vpmu_port_take(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t v
 {
 	struct pcpu *pcpu = this_pcpu();
 
-	hpm_fixed_take(&pcpu->hpm, hctr.idx, to_hpm(config));
+	if (!hpm_fixed_take(&pcpu->hpm, hctr.idx, to_hpm(config)))
+		pcpu->hpm.failed |= BIT(hctr.idx);
 	if (hctr.idx == 2) {
 		uint64_t ahead = value - csr_read(CSR_INSTRET);
 
@@ -187,13 +188,16 @@ void vpmu_port_raise_lcofi(void)
 {
 	struct vcpu *vcpu = this_pcpu()->current;
 
-	if (vcpu->few_lcofis) {
-		vcpu_lcofi_limited(vcpu);
-		return;
+	/* One that still pends tells of this overflow, too. */
+	if (!(csr_read(CSR_HVIP) & BIT(IRQ_LCOFI))) {
+		if (vcpu->few_lcofis) {
+			vcpu_lcofi_limited(vcpu);
+			return;
+		}
+		vcpu->fw.lcofis++;
+		csr_set(CSR_HVIP, BIT(IRQ_LCOFI));
 	}
-	vcpu->fw.lcofis++;
-	csr_set(CSR_HVIP, BIT(IRQ_LCOFI));
-	vs_interrupts_settle();
+	vs_interrupts_watch();
 }
 
 void vpmu_port_fw_watch(uint32_t codes)

@@ -28,6 +28,7 @@ VSBI_FN(vsbi_hsm);
 VSBI_FN(vsbi_srst);
 VSBI_FN(vsbi_dbcn);
 VSBI_FN(vsbi_pmu);
+VSBI_FN(vsbi_pmu_by_firmware);
 VSBI_FN(vsbi_pmu_hart_flags);
 
 /* The extensions of a VM, by a perfect hash of their ids; an entry without function: none. */
@@ -55,8 +56,10 @@ static inline vsbi_ret vsbi_result(long error, uint64_t value)
 }
 
 /*
- * Long work in slices: the guest executes its call again, with the same registers, and takes its
- * interrupts and its neighbours' turns before it does. To be returned from an extension.
+ * Long work in slices: the guest executes its call again, with these in a0 and a1 and all other
+ * registers as they were, and takes its interrupts and its neighbours' turns before it does. Whatever
+ * says how far it came has to be in a0 and a1, which are the caller's to lose: a call may be left for
+ * ever, or for another of the same kind. To be returned from an extension.
  */
 vsbi_ret vsbi_again(uint64_t a0, uint64_t a1);
 

@@ -4,7 +4,8 @@ import contextlib
 import re
 import sys
 
-OK, VM_FAILED, USAGE, REFUSED, DEPENDENCY, TIMEOUT, NO_VERDICT, INTERRUPTED = 0, 1, 2, 3, 4, 5, 6, 130
+OK, VM_FAILED, USAGE, REFUSED, DEPENDENCY, TIMEOUT, NO_VERDICT, STANDSTILL = range(8)
+INTERRUPTED = 130
 
 
 def say(text):
@@ -31,11 +32,16 @@ class Verdict:
 
     def line(self, owner, text, whole):
         """A line of the console: a VM's, "" for Tally's."""
-        if owner == "" and re.match(r"panic|refused: |all VMs ended$|vm \S+: (failed|ended)", text):
+        if owner == "" and re.match(r"panic|the platform: |refused: |all VMs ended$|vm \S+: (failed|ended)", text):
             self.own.append(text)
         if owner:
             seen = self.seen.setdefault(owner, set())
             seen.update(pattern for pattern in self.expect if pattern.search(whole))
+
+    def running(self, names):
+        """Those of the VMs that have not ended, as far as is known; all, if all have been told of."""
+        gone = {found[1] for found in (re.match(r"vm (\S+): ", line) for line in self.own) if found}
+        return [name for name in names if name not in gone] or names
 
     def give(self, late, args):
         """The status; `late`: time was up."""
@@ -44,6 +50,8 @@ class Verdict:
         for line in self.own:
             if line.startswith("refused: "):
                 raise Stop(REFUSED, line)
+            if line.startswith("the platform: "):
+                raise Stop(DEPENDENCY, line)
         if late:
             raise Stop(TIMEOUT, "stopped after %g s" % args.timeout)
         failed = [line for line in self.own if re.match(r"vm \S+: failed", line)]

@@ -143,6 +143,9 @@ static void print_pmu(const struct vm_config *vm)
 		printf("; freeze vcpu");
 	if (vm->pmu_idle_cycles)
 		printf("; idle cycles");
+	/* The default depends on the snapshot: what is said is what comes of it. */
+	if (vm->pmu && !vm->pmu_overflow)
+		printf("; no overflow interrupts");
 	if (vm->pmu_overflow_limit)
 		printf("; at most %u overflow interrupts in 10 ms", vm->pmu_overflow_limit);
 	printf("\n");
@@ -216,10 +219,11 @@ static void print_json_string(const char *s)
 static void print_json_pmu(const struct vm_config *vm)
 {
 	printf("{\"counters\":[%s],\"reads\":\"%s\",\"snapshot\":%s,\"freeze\":\"%s\","
-	       "\"idle_cycles\":%s,\"overflow_limit\":%u,\"events\":",
+	       "\"idle_cycles\":%s,\"overflow\":%s,\"overflow_limit\":%u,\"events\":",
 	       list(vm->pmu_counters, false), vm->pmu_trap_reads ? "trap" : "direct",
 	       vm->pmu_snapshot ? "true" : "false", vm->pmu_freeze_vcpu ? "vcpu" : "guest",
-	       vm->pmu_idle_cycles ? "true" : "false", vm->pmu_overflow_limit);
+	       vm->pmu_idle_cycles ? "true" : "false", vm->pmu_overflow ? "true" : "false",
+	       vm->pmu_overflow_limit);
 	if (!vm->pmu_events_given) {
 		printf("null}");
 		return;

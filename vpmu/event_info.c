@@ -14,8 +14,9 @@
  *
  * A guest may ask for more entries than a hart may be kept busy with. So one execution of the
  * call answers a slice, and the guest executes the same call again, arguments checked anew, until
- * it is through. How far it came is remembered with the arguments: whoever calls with others in
- * between loses it, and only itself time by it.
+ * it is through. How far it came is in its own registers, in the place of shmem_phys_hi, which no
+ * call can otherwise have but 0: so it is saved, restored or dropped with the call itself, whatever
+ * handlers, processes or harts come in between, and nothing of it is kept here.
  */
 #include "vpmu/hctr.h"
 
@@ -64,20 +65,42 @@ static bool is_ram(unsigned long lo, unsigned long hi, unsigned long n)
 	                  vpmu_port_guest_ram(lo, (uint64_t)n * ENTRY_SIZE));
 }
 
+#define NEXT_BITS 40 /* more entries than RAM can hold */
+
+/*
+ * In the place of shmem_phys_hi: the next entry, and above it bits that follow from all of the call, so
+ * that no other value passes for one that was given out. Never 0.
+ */
+static unsigned long resume_at(unsigned long lo, unsigned long n, unsigned long next)
+{
+	uint64_t mixed = lo;
+
+	mixed = (mixed ^ n) * UINT64_C(0x9e3779b97f4a7c15);
+	mixed = (mixed ^ mixed >> 32 ^ next) * UINT64_C(0x9e3779b97f4a7c15);
+	return bit64(63) | mixed >> NEXT_BITS << NEXT_BITS | next;
+}
+
+/* The entry to go on with, where hi says so: 0, and hi is an address, where it does not. */
+static unsigned long first_entry(unsigned long lo, unsigned long *hi, unsigned long n)
+{
+	unsigned long next = *hi & (bit64(NEXT_BITS) - 1);
+
+	if (next == 0 || next >= n || *hi != resume_at(lo, n, next))
+		return 0;
+	*hi = 0;
+	return next;
+}
+
 struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
                                    unsigned long shmem_phys_hi, unsigned long num_entries,
-                                   unsigned long flags, bool *again)
+                                   unsigned long flags, unsigned long *again)
 {
-	unsigned long first = 0;
+	unsigned long first = first_entry(shmem_phys_lo, &shmem_phys_hi, num_entries);
 	unsigned long i;
 	bool raw = false;
 	long error = SBI_SUCCESS;
 
-	if (v->info_next != 0 && v->info_lo == shmem_phys_lo && v->info_entries == num_entries &&
-	    shmem_phys_hi == 0 && flags == 0)
-		first = v->info_next;
-	v->info_next = 0;
-	*again = false;
+	*again = 0;
 	if (flags != 0 || shmem_phys_lo % ENTRY_SIZE != 0)
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
 	if (!is_ram(shmem_phys_lo, shmem_phys_hi, num_entries))
@@ -92,11 +115,7 @@ struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
 	vpmu_update_direct(v);
 	if (error != SBI_SUCCESS)
 		return vpmu_result(error, 0);
-	if (i < num_entries) {
-		v->info_lo = shmem_phys_lo;
-		v->info_entries = num_entries;
-		v->info_next = i;
-		*again = true;
-	}
+	if (i < num_entries)
+		*again = resume_at(shmem_phys_lo, num_entries, i);
 	return vpmu_result(SBI_SUCCESS, 0);
 }

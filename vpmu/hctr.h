@@ -66,11 +66,23 @@ static inline uint64_t vpmu_take_overflows(struct vpmu *v)
  */
 void vpmu_drop_pending(const struct vpmu *v);
 
+/* Sets OF in each of these near counters that passed zero since their hctr's count was that. Were
+ * there any? */
+bool vpmu_find_wraps(struct vpmu *v, hctr_t hctr, uint64_t before, uint64_t lctrs);
+
 /*
  * Reads an hctr that this vcpu started and sets OF in each of its running counters that passed
  * zero since the last look. Were there any?
  */
-bool vpmu_hctr_sync(struct vpmu *v, hctr_t hctr);
+static inline bool vpmu_hctr_sync(struct vpmu *v, hctr_t hctr)
+{
+	struct vpmu_hctr *h = &v->hctr[hctr.idx];
+	uint64_t near = h->users & v->near;
+	uint64_t before = h->count;
+
+	h->count = vpmu_count(v, hctr);
+	return near != 0 && vpmu_find_wraps(v, hctr, before, near);
+}
 
 /*
  * Adds one to an hctr, as an event would, and nothing to the hardware: it must have been synced if

@@ -27,17 +27,13 @@ static void wrapped(struct vpmu *v, hctr_t hctr, uint64_t lctrs)
 			v->armed &= ~bit64(hctr.idx);
 }
 
-bool vpmu_hctr_sync(struct vpmu *v, hctr_t hctr)
+bool vpmu_find_wraps(struct vpmu *v, hctr_t hctr, uint64_t before, uint64_t lctrs)
 {
-	struct vpmu_hctr *h = &v->hctr[hctr.idx];
-	uint64_t before = h->count;
-	uint64_t now = vpmu_count(v, hctr);
-	uint64_t progress = (now - before) & v->value_mask;
+	uint64_t progress = (v->hctr[hctr.idx].count - before) & v->value_mask;
 	uint64_t found = 0;
 	uint32_t i;
 
-	h->count = now;
-	for_each_bit (i, h->users & v->near) {
+	for_each_bit (i, lctrs) {
 		uint64_t value = (before + v->counter[i].offset) & v->value_mask;
 
 		if (progress > v->value_mask - value)

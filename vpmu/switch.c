@@ -74,7 +74,7 @@ void vpmu_evict(struct vpmu *v, hctr_t hctr)
 }
 
 /* Those that have one user each, which go on from where they were. Returns what can be run. */
-static uint64_t set_again(struct vpmu *v, uint64_t hctrs)
+static __attribute__((flatten)) uint64_t set_again(struct vpmu *v, uint64_t hctrs)
 {
 	uint64_t ready = 0;
 	uint32_t i;

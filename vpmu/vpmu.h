@@ -163,11 +163,6 @@ struct vpmu {
 
 	bool snapshot_set; /* snapshot_gpa is a page of this VM's RAM */
 	uint64_t snapshot_gpa;
-
-	/* An event_get_info that has to be executed again: its arguments and the next entry. */
-	unsigned long info_lo;
-	unsigned long info_entries;
-	unsigned long info_next; /* 0: there is none */
 };
 
 /* An empty PMU: every counter unconfigured and zero. The vcpu is not resident. */
@@ -192,13 +187,13 @@ struct sbi_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_
                                        unsigned long shmem_phys_hi, unsigned long flags);
 
 /*
- * Answers at most VPMU_INFO_SLICE entries, fewer with raw events. *again: there is more to do, the result means nothing
- * yet, and the guest has to execute the same call again (its pc stays). A call with other
- * arguments starts anew.
+ * Answers at most VPMU_INFO_SLICE entries, fewer with raw events. *again, not 0: there is more to do,
+ * the result means nothing yet, and the guest has to execute the same call again (its pc stays), with
+ * *again for shmem_phys_hi.
  */
 struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
                                    unsigned long shmem_phys_hi, unsigned long num_entries,
-                                   unsigned long flags, bool *again);
+                                   unsigned long flags, unsigned long *again);
 
 /* retired.c: one more in each of these hctrs, and nothing to the hardware. Returns those that are left. */
 uint64_t vpmu_get_ahead(struct vpmu *v, uint64_t hctrs);
@@ -319,6 +314,13 @@ static inline bool vpmu_wfi_must_trap(const struct vpmu *v)
 {
 	return (v->active & v->wfi) != 0;
 }
+
+/*
+ * The hart did not do what it was told with these hctrs since the vcpu became resident, or since this was
+ * called last: what should run there is lost. What was stopped there keeps its value. Before the guest
+ * goes on; after vpmu_save(), which leaves what it parked there to be set anew, too.
+ */
+void vpmu_failed(struct vpmu *v, uint64_t hctrs);
 
 enum vpmu_state { VPMU_STOPPED, VPMU_RUNNING, VPMU_LOST };
 

@@ -73,6 +73,8 @@
 #define HENVCFG_CBCFE (1UL << 6)
 #define HENVCFG_CBIE  (3UL << 4)
 
+#define HSTATEEN0_ENVCFG (1UL << 62)
+
 #define HVICTL_VTI           (1UL << 30)
 #define HVIPRIO1_LCOFI_FIRST (1UL << 40) /* priority number of interrupt 13 */
 

@@ -45,12 +45,17 @@ boot_hart:
 1:	wfi
 	j	1b
 
-/* Started by SBI HSM: a0 = hartid, a1 = this hart's index among hart_stacks. */
+/* Started by SBI HSM: a0 = hartid, a1 = its struct hart_start, see core/harts.c. */
 	.globl secondary_hart
 secondary_hart:
 	csrw	sie, zero
 	csrw	sip, zero
 	csrw	CSR_SSCRATCH, zero
+	/* Too late: its stack may be another hart's by now. */
+	li	t0, 1
+	amoswap.w.aqrl	t0, t0, (a1)
+	bnez	t0, 1f
+	lw	a1, 4(a1)	/* its index among hart_stacks */
 	la	t0, trap_vector
 	csrw	CSR_STVEC, t0
 	la	sp, hart_stacks

@@ -31,10 +31,10 @@ struct hpm_event {
 
 /* What a counter holds. */
 struct hpm_slot {
-	struct hpm_config config;
-	bool programmed;
-	uint64_t selector; /* ssccfg back end: its mhpmevent without OF */
-	uint64_t value;    /* sbi back end: what a fresh one is to start from */
+	struct hpm_config config; /* event_idx 0: nothing that anybody asks for */
+	bool programmed;          /* it holds something, and is to be reset first */
+	uint64_t selector;        /* ssccfg back end: its mhpmevent without OF */
+	uint64_t value;           /* sbi back end: what a fresh one is to start from */
 };
 
 struct hpm {
@@ -54,6 +54,7 @@ struct hpm {
 	uint64_t armed;   /* last set with OF = 0: only their flags mean an overflow */
 	uint64_t far;     /* with hart_flags: last started far from the wrap, with OF = 0 */
 	uint64_t fresh;   /* sbi back end: set, and their values yet to be written by run() */
+	uint64_t failed;  /* sbi back end: see hpm_failures() */
 	struct hpm_event events[HPM_MAX_EVENTS];
 	struct hpm_slot slots[32];
 };
@@ -90,6 +91,19 @@ static inline bool hpm_holds(const struct hpm *hpm, uint32_t hctr, const struct 
 	const struct hpm_slot *slot = &hpm->slots[hctr];
 
 	return slot->programmed && hpm_same_config(&slot->config, config);
+}
+
+/*
+ * Counters that the firmware has refused to start, or to stop, or to give the filter or flag that was
+ * asked for, since this was asked last. One that was to run may stand still or count wrong; one that was
+ * to stand still may run, and has its right value as long as HS is not left.
+ */
+static inline uint64_t hpm_failures(struct hpm *hpm)
+{
+	uint64_t failed = hpm->failed;
+
+	hpm->failed = 0;
+	return failed;
 }
 
 /* A stopped counter takes up another event or filter than it holds. false: refused. */

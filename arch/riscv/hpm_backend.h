@@ -19,23 +19,23 @@ bool hpm_ssccfg_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config 
 /* A fixed counter of hpm->fixed becomes a guest's, stopped, with this filter; false: refused. And
  * instret is HS's again. */
 bool hpm_fixed_take(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
-void hpm_fixed_release(const struct hpm *hpm, uint64_t hctrs);
+void hpm_fixed_release(struct hpm *hpm, uint64_t hctrs);
 
 /* hpm_start() where it is not a matter of a few instructions. */
 void hpm_start_any(struct hpm *hpm, uint64_t hctrs, uint64_t value);
 
-/* Counters that were not armed, either. */
+/* What the firmware refuses of these is told by hpm_failures(). Start: counters that were not armed. */
 void hpm_sbi_start(struct hpm *hpm, uint64_t hctrs, uint64_t value);
 void hpm_sbi_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed);
 void hpm_sbi_run(struct hpm *hpm, uint64_t hctrs);
-void hpm_sbi_stop(uint64_t hctrs);
+void hpm_sbi_stop(struct hpm *hpm, uint64_t hctrs);
 
 /* A counter that is started above this interrupts; one that is started below may, on QEMU, cost the
  * interrupt of its next start unless OF = 1, see hpm_sbi.c. */
 #define HPM_NEAR (3UL << 62)
 
 /* Starts counters with OF = 0, whatever follows from that. */
-void hpm_sbi_clear_flags(uint64_t hctrs, uint64_t value);
+void hpm_sbi_clear_flags(struct hpm *hpm, uint64_t hctrs, uint64_t value);
 
 static inline void hpm_ssccfg_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed)
 {
@@ -97,12 +97,12 @@ static inline void hpm_start(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 	csr_clear(CSR_SCOUNTINHIBIT, hctrs);
 }
 
-static inline void hpm_stop(const struct hpm *hpm, uint64_t hctrs)
+static inline void hpm_stop(struct hpm *hpm, uint64_t hctrs)
 {
 	if (hpm->delegated)
 		csr_set(CSR_SCOUNTINHIBIT, hctrs);
 	else
-		hpm_sbi_stop(hctrs);
+		hpm_sbi_stop(hpm, hctrs);
 }
 
 /* A counter of hpm_reprogram(), running or stopped. */

@@ -8,6 +8,7 @@
 #include "arch/riscv/hpm_selfcheck.h"
 #include "arch/riscv/sbi.h"
 #include "arch/riscv/trap.h"
+#include "core/panic.h"
 
 #define CYCLE   0U
 #define INSTRET 2U
@@ -32,9 +33,9 @@ static bool sbi_take(uint32_t hctr, uint64_t flags)
 	return ret.error == SBI_SUCCESS && ret.value == hctr;
 }
 
-static void sbi_run(uint32_t hctr)
+static bool sbi_run(uint32_t hctr)
 {
-	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, hctr, 1, 0, 0, 0);
+	return sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, hctr, 1, 0, 0, 0).error == SBI_SUCCESS;
 }
 
 /* MINH as in hpm_ssccfg.c. */
@@ -66,7 +67,17 @@ bool hpm_fixed_take(struct hpm *hpm, uint32_t hctr, const struct hpm_config *con
 	return true;
 }
 
-void hpm_fixed_release(const struct hpm *hpm, uint64_t hctrs)
+/* HS has no other clock: it cannot go on without. */
+static void sbi_release(uint32_t hctr)
+{
+	for (int i = 0; i < 8; i++) {
+		if (sbi_take(hctr, 0) && sbi_run(hctr))
+			return;
+	}
+	platform_lacks("the firmware does not give instret back: its SBI PMU calls fail");
+}
+
+void hpm_fixed_release(struct hpm *hpm, uint64_t hctrs)
 {
 	if (!(hctrs & BIT(INSTRET)))
 		return;
@@ -74,8 +85,8 @@ void hpm_fixed_release(const struct hpm *hpm, uint64_t hctrs)
 		ssccfg_take(INSTRET, 0);
 		csr_clear(CSR_SCOUNTINHIBIT, BIT(INSTRET));
 	} else {
-		sbi_take(INSTRET, 0);
-		sbi_run(INSTRET);
+		sbi_release(INSTRET);
+		hpm->failed &= ~BIT(INSTRET);
 	}
 }
 
@@ -99,6 +110,7 @@ static bool give_back(struct hpm *hpm, uint32_t hctr, uint64_t value)
 	} else {
 		sbi_take(hctr, 0);
 		sbi_run(hctr);
+		hpm->failed &= ~BIT(hctr);
 	}
 	return moves_in_hs(hctr);
 }

@@ -18,13 +18,14 @@ void hpm_show_flags(struct hpm *hpm)
 	hpm->hart_flags = true;
 	if (!set)
 		return;
-	hpm_sbi_clear_flags(set, HPM_NEAR);
-	hpm_sbi_stop(set);
+	hpm_sbi_clear_flags(hpm, set, HPM_NEAR);
+	hpm_sbi_stop(hpm, set);
 }
 
 static void set_flag(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
-	hpm_sbi_program(hpm, hctr, &hpm->slots[hctr].config);
+	if (!hpm_sbi_program(hpm, hctr, &hpm->slots[hctr].config))
+		hpm->failed |= BIT(hctr);
 	hpm_sbi_start(hpm, BIT(hctr), value);
 	hpm->armed &= ~BIT(hctr);
 }
@@ -34,19 +35,19 @@ void hpm_set_flags(struct hpm *hpm, uint64_t hctrs, uint64_t flags, uint64_t run
 	uint32_t i;
 
 	if (hctrs & running)
-		hpm_sbi_stop(hctrs & running);
+		hpm_sbi_stop(hpm, hctrs & running);
 	for_each_bit (i, hctrs) {
 		uint64_t value = hpm_read(i);
 
 		if (flags & BIT(i)) {
 			set_flag(hpm, i, value);
 		} else {
-			hpm_sbi_clear_flags(BIT(i), value);
+			hpm_sbi_clear_flags(hpm, BIT(i), value);
 			hpm->armed |= BIT(i);
 			if (value < HPM_NEAR)
 				hpm->far |= BIT(i);
 		}
 	}
 	if (hctrs & ~running)
-		hpm_sbi_stop(hctrs & ~running);
+		hpm_sbi_stop(hpm, hctrs & ~running);
 }

@@ -40,7 +40,7 @@ bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *co
  * what pended; only a counter that counts HS may have made another pend since, which stays for the
  * guest's entry. M-mode counts nowhere.
  */
-static void sbi_start_call(uint64_t mask, uint64_t flags, uint64_t value, bool armed)
+static bool sbi_start_call(uint64_t mask, uint64_t flags, uint64_t value, bool armed)
 {
 	uint64_t pending = csr_read(CSR_SIP) & BIT(IRQ_LCOFI);
 
@@ -48,16 +48,63 @@ static void sbi_start_call(uint64_t mask, uint64_t flags, uint64_t value, bool a
 		csr_set(CSR_SIP, BIT(IRQ_LCOFI));
 	else if (pending)
 		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
-	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, 0, mask, flags, value, 0);
+	long error = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, 0, mask, flags, value, 0).error;
 	if (!armed)
 		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 	if (pending)
 		csr_set(CSR_SIP, BIT(IRQ_LCOFI));
+	return error == SBI_SUCCESS;
 }
 
-void hpm_sbi_stop(uint64_t hctrs)
+static bool sbi_stop_call(uint64_t mask)
 {
-	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, 0, hctrs, 0, 0, 0);
+	long error = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, 0, mask, 0, 0, 0).error;
+
+	return error == SBI_SUCCESS || error == SBI_ERR_ALREADY_STOPPED;
+}
+
+/* What it holds is not to be relied upon: it is reset before it is used again. */
+static void fail(struct hpm *hpm, uint64_t hctrs)
+{
+	uint32_t i;
+
+	hpm->failed |= hctrs;
+	hpm->armed &= ~hctrs;
+	for_each_bit (i, hctrs)
+		hpm->slots[i].config = (struct hpm_config){0};
+}
+
+/* Once more for each, since nobody knows how far a call for several of them came. */
+static __attribute__((noinline)) void start_each(struct hpm *hpm, uint64_t hctrs, uint64_t flags,
+                                                 uint64_t value, bool armed)
+{
+	uint32_t i;
+
+	for_each_bit (i, hctrs) {
+		sbi_stop_call(BIT(i));
+		if (sbi_start_call(BIT(i), flags, value, armed))
+			continue;
+		sbi_stop_call(BIT(i));
+		fail(hpm, BIT(i));
+	}
+}
+
+static void start(struct hpm *hpm, uint64_t hctrs, uint64_t flags, uint64_t value, bool armed)
+{
+	if (!sbi_start_call(hctrs, flags, value, armed))
+		start_each(hpm, hctrs, flags, value, armed);
+}
+
+void hpm_sbi_stop(struct hpm *hpm, uint64_t hctrs)
+{
+	uint32_t i;
+
+	if (sbi_stop_call(hctrs))
+		return;
+	for_each_bit (i, hctrs) {
+		if (!sbi_stop_call(BIT(i)))
+			fail(hpm, BIT(i));
+	}
 }
 
 /* OF without a wrap: an LCOFI came to pend just before the call, which then left OF as it was. */
@@ -66,9 +113,9 @@ static bool started_stale(uint32_t hctr, uint64_t value)
 	return (csr_read(CSR_SCOUNTOVF) & BIT(hctr)) && hpm_read(hctr) >= value;
 }
 
-void hpm_sbi_clear_flags(uint64_t hctrs, uint64_t value)
+void hpm_sbi_clear_flags(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 {
-	sbi_start_call(hctrs, SBI_PMU_START_SET_INIT_VALUE, value, true);
+	start(hpm, hctrs, SBI_PMU_START_SET_INIT_VALUE, value, true);
 }
 
 /*
@@ -81,8 +128,8 @@ static void spend_alarm(struct hpm *hpm, uint32_t hctr)
 	if (!(hpm->far & BIT(hctr)))
 		return;
 	hpm->far &= ~BIT(hctr);
-	hpm_sbi_clear_flags(BIT(hctr), ~0UL);
-	hpm_sbi_stop(BIT(hctr));
+	hpm_sbi_clear_flags(hpm, BIT(hctr), ~0UL);
+	hpm_sbi_stop(hpm, BIT(hctr));
 }
 
 /* Where guests read the hart's flags, far starts have OF = 0, too. */
@@ -94,13 +141,13 @@ static void start_shown(struct hpm *hpm, uint32_t hctr, uint64_t value)
 		spend_alarm(hpm, hctr);
 }
 
-static void start_armed(uint32_t hctr, uint64_t value)
+static void start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
-	sbi_start_call(BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, true);
+	start(hpm, BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, true);
 	/* Only where other counters move in HS; once more is enough for all but the unluckiest. */
 	for (int i = 0; i < 3 && started_stale(hctr, value); i++) {
-		hpm_sbi_stop(BIT(hctr));
-		sbi_start_call(BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, true);
+		hpm_sbi_stop(hpm, BIT(hctr));
+		start(hpm, BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, true);
 	}
 }
 
@@ -119,8 +166,9 @@ static void set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 	hpm->fresh |= bit;
 	hpm->armed = armed ? hpm->armed | bit : hpm->armed & ~bit;
 	/* Only config sets OF: a counter that was armed and did not overflow has it at 0. */
-	if (!armed && !(csr_read(CSR_SCOUNTOVF) & bit) && !(hpm->fixed & bit))
-		hpm_sbi_program(hpm, hctr, &hpm->slots[hctr].config);
+	if (!armed && !(csr_read(CSR_SCOUNTOVF) & bit) && !(hpm->fixed & bit) &&
+	    !hpm_sbi_program(hpm, hctr, &hpm->slots[hctr].config))
+		fail(hpm, bit);
 }
 
 void hpm_sbi_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed)
@@ -132,7 +180,7 @@ void hpm_sbi_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed)
 }
 
 /* Counters that are not armed start at one value with one call for all of them. */
-static uint64_t start_together(const struct hpm *hpm, uint64_t hctrs)
+static uint64_t start_together(struct hpm *hpm, uint64_t hctrs)
 {
 	uint64_t value = hpm->slots[lowest_bit(hctrs)].value;
 	uint64_t together = 0;
@@ -142,7 +190,7 @@ static uint64_t start_together(const struct hpm *hpm, uint64_t hctrs)
 		if (hpm->slots[i].value == value)
 			together |= BIT(i);
 	}
-	sbi_start_call(together, SBI_PMU_START_SET_INIT_VALUE, value, false);
+	start(hpm, together, SBI_PMU_START_SET_INIT_VALUE, value, false);
 	return together;
 }
 
@@ -150,7 +198,7 @@ void hpm_sbi_start(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 {
 	/* What was not armed has OF = 1, and what it held before does not matter. */
 	hpm->fresh &= ~hctrs;
-	sbi_start_call(hctrs, SBI_PMU_START_SET_INIT_VALUE, value, false);
+	start(hpm, hctrs, SBI_PMU_START_SET_INIT_VALUE, value, false);
 }
 
 void hpm_sbi_run(struct hpm *hpm, uint64_t hctrs)
@@ -165,14 +213,14 @@ void hpm_sbi_run(struct hpm *hpm, uint64_t hctrs)
 	if (cleared && hpm->hart_flags)
 		cleared &= ~csr_read(CSR_SCOUNTOVF);
 	if (cleared)
-		sbi_start_call(cleared, 0, 0, true);
+		start(hpm, cleared, 0, 0, true);
 	if (again & ~cleared)
-		sbi_start_call(again & ~cleared, 0, 0, false);
+		start(hpm, again & ~cleared, 0, 0, false);
 	while (silent)
 		silent &= ~start_together(hpm, silent);
 	for_each_bit (i, hctrs & ~again & hpm->armed) {
 		if (hpm->hart_flags)
 			start_shown(hpm, i, hpm->slots[i].value);
-		start_armed(i, hpm->slots[i].value);
+		start_armed(hpm, i, hpm->slots[i].value);
 	}
 }

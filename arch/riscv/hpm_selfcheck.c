@@ -12,6 +12,7 @@
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/sbi.h"
 
+#define REFUSES "a counter that refuses a start or a stop"
 /* Events until an armed counter wraps. */
 #define PERIOD 500UL
 
@@ -110,7 +111,7 @@ const char *hpm_selfcheck_event(struct hpm *hpm, uint32_t event_idx, uint32_t hc
 	if (!fault && event_idx <= SBI_PMU_HW_INSTRUCTIONS)
 		fault = filtered(hpm, hctr, event_idx);
 	hpm_stop(hpm, BIT(hctr));
-	return fault;
+	return hpm_failures(hpm) && !fault ? REFUSES : fault;
 }
 
 /* Without icount the emulator's alarms come by the host's clock. */
@@ -146,6 +147,8 @@ static const char *overflows(struct hpm *hpm, uint32_t hctr, uint64_t patience)
 	hpm_stop(hpm, BIT(hctr));
 	hpm_set(hpm, BIT(hctr), start, true);
 	hpm_run(hpm, BIT(hctr));
+	if (hpm->failed)
+		return REFUSES;
 	if (flag(hctr) && hpm_value(hpm, hctr) >= start)
 		return "a start that leaves OF set";
 	if (!comes(patience))
@@ -166,7 +169,7 @@ static const char *check_interrupt(struct hpm *hpm, uint32_t event_idx, uint32_t
 		fault = overflows(hpm, hctr, patience);
 	hpm_stop(hpm, BIT(hctr));
 	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
-	return fault;
+	return hpm_failures(hpm) && !fault ? REFUSES : fault;
 }
 
 /* One of its counters: a new one as long as there are any, so that many are tried. */

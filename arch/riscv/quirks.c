@@ -92,6 +92,7 @@ void quirks_text(char *buf, size_t size)
 	    {&quirks.late_unmask, "late-unmask"},
 	    {&quirks.no_lcofi, "no-lcofi"},
 	    {&quirks.fetch_faults_stop_time, "fetch-faults-stop-time"},
+	    {&quirks.lcofi_delegates, "lcofi-delegates-load-faults"},
 	};
 	size_t used = 0;
 

@@ -35,6 +35,10 @@ struct quirks {
 	 * mapped would stop the clock, and with it everybody. Its fetch page faults have to come to
 	 * HS. Not probed (as above); assumed where the host tree says "riscv-virtio". */
 	bool fetch_faults_stop_time;
+	/* QEMU: while a virtual LCOFI pends (bit 13 of hvip), the guest's load page faults (cause 13) go to
+	 * it, whatever hedeleg says. A suspect of core/trap_loop.h has none that pends. Not probed,
+	 * assumed as above. */
+	bool lcofi_delegates;
 };
 
 extern struct quirks quirks;

@@ -71,6 +71,20 @@ bool vs_state_probe_vsiselect(void)
 	return trap_guard_end(&guard) == ~0UL;
 }
 
+/*
+ * With Smstateen: of what a guest might change and nobody switches nothing is its own, whatever the
+ * firmware has left open (jvt, sstateen0, scontext, sctrstatus). senvcfg is switched.
+ */
+static void close_other_state(void)
+{
+	struct trap_guard guard;
+
+	trap_guard_begin(&guard);
+	(void)csr_read_guarded(CSR_HSTATEEN0);
+	if (trap_guard_end(&guard) == ~0UL)
+		csr_write(CSR_HSTATEEN0, HSTATEEN0_ENVCFG);
+}
+
 void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt)
 {
 	uint64_t henvcfg = 0;
@@ -82,6 +96,7 @@ void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt)
 	csr_write(CSR_HCOUNTEREN, BIT(CSR_TIME - CSR_CYCLE)); /* guests read time directly */
 	csr_write(CSR_VSATP, 0);
 	csr_write(CSR_HGATP, 0);
+	close_other_state();
 	if (sstc)
 		henvcfg |= HENVCFG_STCE;
 	if (svadu)

@@ -47,6 +47,7 @@ int idle(uint64_t hartid);
 int busy(uint64_t hartid);
 int pmuloop(uint64_t hartid);
 int measure(uint64_t hartid);
+int faults(uint64_t hartid);
 int waits(uint64_t hartid);
 int marks_kind(uint64_t hartid);
 int hostile(uint64_t hartid);
@@ -79,6 +80,9 @@ uint64_t hostile_csrs(void);
 uint64_t hostile_memory(void);
 uint64_t hostile_instructions(void);
 uint64_t hostile_calls(uint64_t hartid);
+
+/* A way for crash. */
+int handler_faults(void);
 
 /* The part of storm that calls the PMU. */
 void storm_pmu(void);

@@ -23,14 +23,17 @@ static const unsigned long extremes[] = {
 };
 #define EXTREMES (sizeof(extremes) / sizeof(extremes[0]))
 
-/* Would the call, done right, end or stop this guest, or print its memory? */
+/* Would the call, done right, end or stop this guest, or print its memory? Of the parameters of a
+ * reset and of a suspend 32 bits count. */
 static bool forbidden(unsigned long ext, unsigned long fid, unsigned long a0, unsigned long a1)
 {
+	uint32_t type = (uint32_t)a0, reason = (uint32_t)a1;
+
 	if (ext == SBI_EXT_SRST && fid == 0)
-		return a0 <= 2 && (a1 <= 1 || a1 >= 0xe0000000UL);
+		return type <= 2 && (reason <= 1 || reason >= 0xe0000000U);
 	if (ext == SBI_EXT_HSM)
 		return fid == SBI_HSM_HART_STOP ||
-		       (fid == SBI_HSM_HART_SUSPEND && (a0 == 0 || a0 == 0x80000000UL));
+		       (fid == SBI_HSM_HART_SUSPEND && (type == 0 || type == 0x80000000U));
 	if (ext == 0x53555350)
 		return fid == 0;
 	if (ext == SBI_EXT_DBCN)

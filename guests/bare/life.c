@@ -162,6 +162,8 @@ int crash(uint64_t hartid)
 		/* Nothing is mapped: the handler neither. */
 		csr_write(satp, 8UL << 60 | SNAPSHOT >> 12);
 		__asm__ volatile("sfence.vma");
+	} else if (bootarg_is("how", "standstill")) {
+		return handler_faults();
 	} else if (bootarg_is("how", "load")) {
 		(void)*nothing;
 	} else if (bootarg_is("how", "store")) {

@@ -6,21 +6,17 @@ static const struct {
 	const char *name;
 	int (*run)(uint64_t hartid);
 } kinds[] = {
-    {"idle", idle},           {"busy", busy},
-    {"pmuloop", pmuloop},     {"measure", measure},
-    {"waits", waits},         {"marks", marks_kind},
-    {"hostile", hostile},     {"wildjump", wildjump},
-    {"wildsatp", wildsatp},   {"reads", reads_kind},
-    {"chatter", chatter},     {"storm", storm},
-    {"cachewrap", cachewrap}, {"falseflag", falseflag},
-    {"clock", clockcheck},    {"wfi", wfi_kind},
-    {"raw", raw_kind},        {"million", million},
-    {"gaps", gaps},           {"mix", mix},
-    {"steal", steal},         {"life", life},
-    {"crash", crash},         {"smp", smp},
-    {"hsm", hsm_kind},        {"seed", seed},
-    {"control", control},     {"rounding", rounding},
-    {"divide", divide},       {"sbi", sbi_calls},
+    {"idle", idle},         {"busy", busy},           {"pmuloop", pmuloop},
+    {"measure", measure},   {"faults", faults},       {"waits", waits},
+    {"marks", marks_kind},  {"hostile", hostile},     {"wildjump", wildjump},
+    {"wildsatp", wildsatp}, {"reads", reads_kind},    {"chatter", chatter},
+    {"storm", storm},       {"cachewrap", cachewrap}, {"falseflag", falseflag},
+    {"clock", clockcheck},  {"wfi", wfi_kind},        {"raw", raw_kind},
+    {"million", million},   {"gaps", gaps},           {"mix", mix},
+    {"steal", steal},       {"life", life},           {"crash", crash},
+    {"smp", smp},           {"hsm", hsm_kind},        {"seed", seed},
+    {"control", control},   {"rounding", rounding},   {"divide", divide},
+    {"sbi", sbi_calls},
 };
 
 uint64_t end_time;

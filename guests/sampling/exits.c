@@ -9,6 +9,7 @@
 #define ECALL  257U
 #define LCOFI  260U
 #define CSR    262U
+#define RAISED 267U
 #define CODES  4U
 #define ROUNDS 5000UL
 
@@ -53,6 +54,28 @@ static void take(const uint32_t *fw)
 	csr_clear(sip, IRQ_LCOFI);
 }
 
+/* Two overflows before the guest takes one interrupt: it was made pending once. */
+static void two_as_one(uint64_t hw, uint32_t fw)
+{
+	uint32_t other = configure(hw & ~BIT(ctr), SINH, EVENT_CYCLES);
+	uint64_t before;
+
+	samples = 0;
+	csr_clear(sie, IRQ_LCOFI);
+	before = value(fw);
+	pmu_start(BIT(ctr), -10UL);
+	pmu_start(BIT(other), -20UL);
+	user_run(user_code, ROUNDS, 0);
+	pmu_stop(BIT(other));
+	print("two overflows, flags 0x%x: ",
+	      csr_read(CSR_SCOUNTOVF) == (BIT(ctr) | BIT(other)) ? 3UL : 0UL);
+	csr_set(sstatus, SSTATUS_SIE);
+	period = 1UL << 40;
+	csr_set(sie, IRQ_LCOFI);
+	csr_clear(sstatus, SSTATUS_SIE);
+	print("%u taken, made pending %u\n", samples, value(fw) - before);
+}
+
 int exits(void)
 {
 	static const uint32_t codes[CODES] = {ALL, ECALL, LCOFI, CSR};
@@ -75,6 +98,9 @@ int exits(void)
 		look = i / 4;
 		take(fw);
 	}
+	fw[0] = configure(left, 0, 0xf0000 | RAISED);
+	pmu_start(BIT(fw[0]), 0);
+	two_as_one(hw_counters(), fw[0]);
 	print("exits: ends\n");
 	return 0;
 }

@@ -141,18 +141,21 @@ static void by_hand(void)
 
 /*
  * An overflow may be found by a read that traps, of a counter that shares with the one that wraps: it
- * is held like others, and comes as soon. The wrap is moved over the read by an instruction at a time.
+ * is held like others, and comes as soon. The wrap is at the read, and up to two instructions beside.
  */
 static void by_read(void)
 {
-	uint64_t hw = hw_counters(), latest = 0;
+	uint64_t hw = hw_counters(), latest = 0, at;
 	uint32_t wraps, shares;
 
 	pmu_reset(BIT(ctr));
 	wraps = configure(hw, UINH, EVENT_INSTRUCTIONS);
 	shares = configure(hw & ~BIT(wraps), UINH, EVENT_INSTRUCTIONS);
 	pmu_start(BIT(shares), 0);
-	for (uint64_t left = 1; left <= 60; left++) {
+	pmu_start(BIT(wraps), 0);
+	at = counter_read(wraps);
+	pmu_stop(BIT(wraps));
+	for (uint64_t left = at - 2; left <= at + 2; left++) {
 		uint64_t from, now;
 
 		wait(2 * WINDOW);

@@ -22,7 +22,7 @@
 void hart_main(uint64_t hartid, const char *tree);
 void trapped(struct frame *f);
 
-static const char *words = "";
+static char words[256];
 static struct start {
 	uint64_t addr, opaque;
 	uint32_t go; /* the hart sees the other fields after this */
@@ -38,7 +38,8 @@ static bool begins(const char *text, const char *word)
 	return !*word;
 }
 
-/* The first of our words on the command line, wherever in the tree that is; the others follow it. */
+/* The first of our words on the command line, wherever in the tree that is, and what follows it. The
+ * tree's memory will be used for something else. */
 static void find_words(const char *tree)
 {
 	const uint8_t *size = (const uint8_t *)tree + 4;
@@ -46,8 +47,8 @@ static void find_words(const char *tree)
 	    (uint32_t)size[0] << 24 | (uint32_t)size[1] << 16 | (uint32_t)size[2] << 8 | size[3];
 
 	for (uint32_t i = 0; i + 4 < n && !*words; i++) {
-		if (begins(tree + i, "fw."))
-			words = tree + i;
+		for (uint32_t k = 0; begins(tree + i, "fw.") && tree[i + k] && k < 255; k++)
+			words[k] = tree[i + k];
 	}
 }
 
@@ -145,7 +146,9 @@ static struct sbi_ret hart_start(uint64_t hartid, uint64_t addr, uint64_t opaque
 
 static struct sbi_ret send_ipi(uint64_t mask, uint64_t base)
 {
-	if (option_is("ipi=fails"))
+	static uint32_t sent;
+
+	if (option_is("ipi=fails") || (option_is("ipi=dies") && sent++))
 		return (struct sbi_ret){SBI_ERR_FAILED, 0};
 	for (uint64_t i = 0; i < MAX_HARTS && !option_is("ipi=lost"); i++)
 		if (base == ~0UL || (i >= base && mask >> (i - base) & 1))

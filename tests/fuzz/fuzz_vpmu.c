@@ -309,6 +309,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (uint32_t n = 0; n < MAX_OPS && in.left; n++) {
 		if (again) {
 			ops[n] = ops[n - 1];
+			ops[n].a[1] = WORLD_AGAIN;
 			decode_again(&in, &ops[n]);
 		} else {
 			decode_op(&in, &ops[n]);

@@ -17,10 +17,10 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
 
 static const char *const props[] = {
-    "compatible",    "data",       "phandle",      "memory",     "kernel",          "initrd",
-    "bootargs",      "console",    "load-offset",  "pmu",        "pmu-counters",    "pmu-reads",
-    "pmu-events",    "harts",      "pmu-snapshot", "pmu-freeze", "pmu-idle-cycles", "restart",
-    "restart-limit", "bad-access", "other",
+    "compatible", "data",          "phandle",      "memory",     "kernel",          "initrd",
+    "bootargs",   "console",       "load-offset",  "pmu",        "pmu-counters",    "pmu-reads",
+    "pmu-events", "harts",         "pmu-snapshot", "pmu-freeze", "pmu-idle-cycles", "pmu-overflow",
+    "restart",    "restart-limit", "bad-access",   "other",
 };
 static const char *const strings[] = {
     "on",    "off",    "trap",       "direct", "guest", "vcpu", "tally,vm-tree-1",

@@ -72,11 +72,6 @@ uint32_t fake_mem_touches(void)
 	return n_touches;
 }
 
-uint64_t fake_mem_first_touch(void)
-{
-	return n_touches ? touches[0].gpa : 0;
-}
-
 bool fake_mem_touched(uint64_t base, uint32_t words, uint8_t *reads, uint8_t *writes)
 {
 	memset(reads, 0, words);

@@ -26,8 +26,6 @@ uint64_t fake_mem_peek64(uint32_t vcpu, uint64_t gpa);
 /* Forgets the touches so far, and their number. */
 void fake_mem_forget(void);
 uint32_t fake_mem_touches(void);
-/* Where the first one began; 0: there was none. */
-uint64_t fake_mem_first_touch(void);
 
 /*
  * How often each 4-byte word from base on was read and written since the last forget. false: a

@@ -88,3 +88,8 @@ HOST_TESTS += log_input
 LOG_SRC := tests/host/test_log_input.c core/log.c
 HOST_SRC_log_input := $(LOG_SRC) $(CONSOLE_SRC)
 $(LOG_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
+
+# Its writes of CSRs are seen.
+HOST_TESTS += vmids
+HOST_SRC_vmids := tests/host/test_vmids.c arch/riscv/gstage.c
+$(HOST_SRC_vmids:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_WRITES

@@ -46,8 +46,8 @@ struct model_lctr {
 struct model_info {
 	unsigned long lo;
 	unsigned long num;
-	unsigned long next; /* 0: there is none */
-	bool doubtful;      /* a refused call came between: the library may start anew */
+	unsigned long next;  /* 0: there is none */
+	unsigned long place; /* what goes for hi when the guest executes it again */
 };
 
 struct model {
@@ -83,9 +83,9 @@ const char *model_stop(struct model *m, unsigned long base, unsigned long mask, 
                        struct sbi_ret got);
 const char *model_set_shmem(struct model *m, unsigned long lo, unsigned long hi,
                             unsigned long flags, struct sbi_ret got);
-/* One call; the guest executes it again as long as again. */
+/* One call; the guest executes it again, with that for hi, as long as again is not 0. */
 const char *model_event_info(struct model *m, unsigned long lo, unsigned long hi, unsigned long num,
-                             unsigned long flags, struct sbi_ret got, bool again);
+                             unsigned long flags, struct sbi_ret got, unsigned long again);
 
 /* The resident guest spent units of the events (FAKE_BIT) in a mode. */
 void model_step(struct model *m, enum fake_mode mode, uint32_t events, uint64_t units);

@@ -110,6 +110,7 @@
 	X(info_reserved_bits)                                                                      \
 	X(info_reserved_bits_later)                                                                \
 	X(info_dropped)                                                                            \
+	X(info_begun_anew)                                                                         \
 	X(info_over_others)                                                                        \
 	X(info_yes_hw)                                                                             \
 	X(info_yes_cache)                                                                          \

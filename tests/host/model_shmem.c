@@ -309,23 +309,20 @@ static unsigned long first_bad(const struct model *m, unsigned long lo, unsigned
 }
 
 const char *model_event_info(struct model *m, unsigned long lo, unsigned long hi, unsigned long num,
-                             unsigned long flags, struct sbi_ret got, bool again)
+                             unsigned long flags, struct sbi_ret got, unsigned long again)
 {
-	long error = info_error(lo, hi, num, flags);
-	bool same = m->info.next && m->info.lo == lo && m->info.num == num;
+	bool same = m->info.next && hi == m->info.place && m->info.lo == lo && m->info.num == num;
+	long error = info_error(lo, same ? 0 : hi, num, flags);
 	unsigned long from = same ? m->info.next : 0;
 	unsigned long end, bad;
 	const char *what;
 
-	if (error) {
-		m->info.doubtful = true;
+	if (error)
 		return again ? "a refused call must not be made again" : model_refused(got, error);
-	}
 	if (m->info.next && !same)
 		seen(info_dropped);
-	/* The library may have forgotten where it was when it refused a call. */
-	if (same && m->info.doubtful && fake_mem_first_touch() == lo)
-		from = 0;
+	if (!same && m->info.next && m->info.lo == lo && m->info.num == num)
+		seen(info_begun_anew);
 	m->info = (struct model_info){0};
 	end = slice_end(m, lo, from, num);
 	bad = first_bad(m, lo, from, end);
@@ -338,13 +335,14 @@ const char *model_event_info(struct model *m, unsigned long lo, unsigned long hi
 			seen(info_reserved_bits_later);
 		return again ? "a failed call must not be made again" : model_expect(got, -3);
 	}
-	if (again != (end < num))
+	if (!again != (end == num))
 		return again ? "nothing is left to do" : "the call is not done";
 	if (again) {
 		seen(info_slices);
 		m->info.lo = lo;
 		m->info.num = num;
 		m->info.next = end;
+		m->info.place = again;
 		return NULL;
 	}
 	if (!num)

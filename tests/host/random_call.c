@@ -300,8 +300,12 @@ static void pick_event_info(struct chance *c, struct op *op)
 	/* The guest executes it again. */
 	if (info->next && percent(c, 85)) {
 		op->a[0] = info->lo;
+		op->a[1] = WORLD_AGAIN;
 		op->a[2] = info->num;
-		if (percent(c, 2))
+		/* Or begins it anew, having left it. */
+		if (percent(c, 10))
+			op->a[1] = 0;
+		else if (percent(c, 2))
 			op->a[1 + 2 * below(c, 2)] = 1;
 		return;
 	}

@@ -75,8 +75,11 @@ static void do_call(const struct op *op)
 	answer = world_do(op);
 	/* A call in slices is executed again, and the hart counts each ecall. */
 	while (answer.again) {
+		struct op again = *op;
+
+		again.a[1] = WORLD_AGAIN;
 		execute(FAKE_VS, 1);
-		answer = world_do(op);
+		answer = world_do(&again);
 	}
 	step.want[0] = (uint64_t)answer.ret.error;
 	step.want[1] = answer.ret.error ? 0 : answer.ret.value;

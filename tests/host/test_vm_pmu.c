@@ -51,6 +51,7 @@ static void defaults(void **state)
 	assert_false(b->pmu_snapshot);
 	assert_false(b->pmu_freeze_vcpu);
 	assert_false(b->pmu_idle_cycles);
+	assert_true(b->pmu_overflow);
 	assert_false(b->pmu_events_given);
 	assert_int_equal(b->n_pmu_events, 0);
 }
@@ -174,6 +175,28 @@ static void bad_lists_of_events(void **state)
 	        "/vms/beta: pmu-events: is 7 bytes long, not a list of cells of 4");
 }
 
+/* With the snapshot only if it is said. */
+static void overflow_or_snapshot(void **state)
+{
+	static const struct {
+		const char *snapshot, *overflow;
+		bool is_on;
+	} cases[] = {
+	    {"off", NULL, true}, {"on", NULL, false},  {"off", "off", false},
+	    {"on", "on", true},  {"on", "off", false}, {"off", "on", true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		void *t = apart();
+
+		set_string(t, BETA, "pmu-snapshot", cases[i].snapshot);
+		if (cases[i].overflow)
+			set_string(t, BETA, "pmu-overflow", cases[i].overflow);
+		assert_int_equal(accepted(t)->vms[1].pmu_overflow, cases[i].is_on);
+	}
+}
+
 static void bad_words(void **state)
 {
 	static const struct {
@@ -183,6 +206,7 @@ static void bad_words(void **state)
 	} cases[] = {
 	    {"pmu-snapshot", "yes", "/vms/beta: pmu-snapshot: is not \"on\" or \"off\""},
 	    {"pmu-freeze", "vm", "/vms/beta: pmu-freeze: is not \"guest\" or \"vcpu\""},
+	    {"pmu-overflow", "yes", "/vms/beta: pmu-overflow: is not \"on\" or \"off\""},
 	    {"pmu-idle-cycles", "", "/vms/beta: pmu-idle-cycles: is not \"on\" or \"off\""},
 	};
 
@@ -263,6 +287,7 @@ int test_vm_pmu(void)
 	    cmocka_unit_test(overflow_limits),
 	    cmocka_unit_test(events_that_do_not_exist),
 	    cmocka_unit_test(bad_lists_of_events),
+	    cmocka_unit_test(overflow_or_snapshot),
 	    cmocka_unit_test(bad_words),
 	    cmocka_unit_test(freeze_mode_wants_no_other_vm),
 	    cmocka_unit_test(idle_cycles_want_no_other_vcpu),

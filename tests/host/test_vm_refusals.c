@@ -258,9 +258,9 @@ static void wrong_sizes(void **state)
 
 static void bad_strings(void **state)
 {
-	static const char *const names[] = {"bootargs",       "console",      "pmu",
-	                                    "pmu-reads",      "pmu-snapshot", "pmu-freeze",
-	                                    "pmu-idle-cycles"};
+	static const char *const names[] = {"bootargs",        "console",      "pmu",
+	                                    "pmu-reads",       "pmu-snapshot", "pmu-freeze",
+	                                    "pmu-idle-cycles", "pmu-overflow"};
 	static char longest[1025];
 	void *t;
 	char text[VM_REFUSAL_TEXT];

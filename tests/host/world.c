@@ -84,9 +84,12 @@ static const char *start(struct vcpu *vc, const uint64_t *a, struct answer *answ
 static const char *event_info(struct vcpu *vc, const uint64_t *a, struct answer *answer)
 {
 	/* Whatever was there, the call has to say. */
-	answer->again = a[0] & 1 ? false : true;
-	answer->ret = vpmu_event_get_info(&vc->vpmu, a[0], a[1], a[2], a[3], &answer->again);
-	return model_event_info(&vc->model, a[0], a[1], a[2], a[3], answer->ret, answer->again);
+	unsigned long again = ~a[0] & 1;
+	uint64_t hi = a[1] == WORLD_AGAIN ? vc->model.info.place : a[1];
+
+	answer->ret = vpmu_event_get_info(&vc->vpmu, a[0], hi, a[2], a[3], &again);
+	answer->again = again;
+	return model_event_info(&vc->model, a[0], hi, a[2], a[3], answer->ret, again);
 }
 
 static const char *call(struct vcpu *vc, const struct op *op, struct answer *answer)

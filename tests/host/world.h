@@ -60,6 +60,9 @@ struct op {
 	uint64_t a[5];
 };
 
+/* a[1] of an OP_EVENT_INFO: what the call that is not done wants there, 0 if there is none. */
+#define WORLD_AGAIN (~7UL)
+
 /* What the guest is answered; value: of an OP_CSR_READ or a call. */
 struct answer {
 	struct sbi_ret ret;

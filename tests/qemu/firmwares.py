@@ -41,7 +41,7 @@ def on_tally(bootargs=""):
     """On Tally, alone on the hart, with all that it can offer."""
     with tempfile.TemporaryDirectory() as folder:
         return bare_guests.boot(Path(folder), {"alpha": bootargs},
-                                properties='pmu-snapshot = "on";').vm("alpha")
+                                properties='pmu-snapshot = "on"; pmu-overflow = "on";').vm("alpha")
 
 
 FIRMWARES = {"opensbi": on_opensbi, "kvm": on_kvm, "tally": on_tally}

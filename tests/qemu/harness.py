@@ -18,7 +18,7 @@ GUEST = BUILD / "guest"
 sys.path.append(str(ROOT / "tools"))  # tally_ctl
 
 # Exit statuses of tools/run.
-OK, VM_FAILED, USAGE, REFUSED, DEPENDENCY, TIMEOUT, NO_VERDICT = range(7)
+OK, VM_FAILED, USAGE, REFUSED, DEPENDENCY, TIMEOUT, NO_VERDICT, STANDSTILL = range(8)
 INTERRUPTED = 130
 
 # Every test of a count runs on both; so do those of all that a guest sees.

@@ -47,7 +47,7 @@ def test_a_reboot_is_a_new_life(tmp_path, backend, reset):
     """Memory, images, clock and PMU, with counters armed and a snapshot set in the life before."""
     result = bare_guests.boot(
         tmp_path, {"alpha": f"kind=life type={reset}"}, backend=backend, status=harness.VM_FAILED,
-        properties='restart-limit = <3>; pmu-snapshot = "on";')
+        properties='restart-limit = <3>; pmu-snapshot = "on"; pmu-overflow = "on";')
     assert result.vm("alpha") == [NEW_LIFE] * 4
     assert told(result, "alpha") == ["asked for a restart", "starts again"] * 3 + [
         f"failed: asked for a restart once too often; reset type {reset}",

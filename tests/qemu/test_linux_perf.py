@@ -62,7 +62,7 @@ def test_corners(tmp_path, illegal, snapshot, backend):
     shutil.copy(illegal, folder)
     shutil.copy(plain.make("build/guests/linux/mmap_reads"), folder)
     tree = harness.linux_tree(tmp_path, {"alpha": SCRIPT},
-                              properties=f'\t\t\tpmu-snapshot = "{snapshot}";')
+                              properties=f'\t\t\tpmu-snapshot = "{snapshot}"; pmu-overflow = "on";')
     result = harness.run(tree, backend=backend)
     assert result.status == harness.OK, str(result)
     lines = result.guest_output("alpha", "alpha")

@@ -34,7 +34,7 @@ def boot(folder, script, program=None, snapshot="off", **arguments):
     if program:
         shutil.copy(program, folder / "test")
     tree = harness.linux_tree(folder, {"alpha": script},
-                              properties=f'\t\t\tpmu-snapshot = "{snapshot}";')
+                              properties=f'\t\t\tpmu-snapshot = "{snapshot}"; pmu-overflow = "on";')
     result = harness.run(tree, **arguments)
     assert result.status == harness.OK, str(result)
     return result.guest_output("alpha", "alpha"), result
@@ -81,6 +81,32 @@ def test_linux_loses_samples_with_the_snapshot(tmp_path, two_functions):
     assert 0 < samples < ALL // PERIOD // 10, lines
     # What came was told once: the loss is not of interrupts, but of armings.
     assert bare_guests.exits(result, "alpha")["lcofi"] == samples
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_linux_counts_with_the_snapshot_alone(tmp_path, backend):
+    """Without overflow interrupts there is no sampler whose handler would stop other counters: perf
+    is refused one, and a filter, in words; what it counts is all there is."""
+    script = f"""
+        dmesg | grep -c 'SBI PMU snapshot detected'
+        perf record -q -e instructions -c {PERIOD} -o /tmp/data work {KNOWN} >/dev/null 2>/tmp/said
+        echo "record $? $(grep -c . /tmp/said)"
+        perf stat -x, -e instructions -e instructions:u -e cycles work {KNOWN} 2>&1
+    """
+    (tmp_path / "test").mkdir()
+    tree = harness.linux_tree(tmp_path, {"alpha": script},
+                              properties='\t\t\tpmu-snapshot = "on";')
+    result = harness.run(tree, backend=backend)
+    assert result.status == harness.OK, str(result)
+    lines = result.guest_output("alpha", "alpha")
+    counts = harness.perf_counts(lines)
+    assert lines[0] == "1"
+    assert re.fullmatch(r"record [1-9]\d* [1-9]\d*", lines[1]), lines
+    assert counts["instructions:u"] == "<not supported>", lines
+    # The kernel's are in it: few beside those of the program.
+    assert KNOWN < counts["instructions"] < 1.2 * KNOWN, lines
+    assert counts["instructions"] <= counts["cycles"], lines
 
 
 # Each way of perf to take samples; lines are told apart by the first word.

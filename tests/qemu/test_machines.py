@@ -76,6 +76,16 @@ def test_counts_are_exact(tmp_path, text, missing, backend):
                         if lacks(missing) else [])
 
 
+def test_without_access_to_hvien(tmp_path):
+    """Smstateen without Smaia: the firmware has no reason to set mstateen0.AIA."""
+    result = boot(tmp_path, cpu(more=",smstateen=on"))
+    why = "no access to hvien (mstateen0.AIA is 0)"
+    assert hart(result)[1].endswith(f"overflow not available to guests: {why}")
+    for name in ("alpha", "beta"):
+        assert f"vm {name}: no overflow interrupts: hart 0 has {why}" in result.own
+        assert result.vm(name) == EXPECTED
+
+
 @pytest.mark.parametrize("text, missing", [
     (cpu(["sscofpmf"]), ["sscofpmf"]),
     (cpu(["sscofpmf", "ssaia"]), ["sscofpmf", "ssaia"]),
@@ -94,6 +104,13 @@ def test_without_filters_nothing_is_offered(tmp_path, text, missing):
         assert result.vm(name)[-1] == "measure: ends, 8 wrong of 8"
         # Refused, not counted wrongly.
         assert all(": S 0, U 0, odd reads 0" in line for line in result.vm(name)[:-1])
+
+
+def test_without_h_no_guest_can_run(tmp_path):
+    """A feature is missing, nothing is broken."""
+    result = boot(tmp_path, "rv64,h=off", status=harness.DEPENDENCY)
+    assert result.own == [
+        "the platform: no guest can run on boot hart 0: it has no H extension"]
 
 
 @pytest.mark.parametrize("text, flags, flags_alone", [

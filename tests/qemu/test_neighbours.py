@@ -96,6 +96,16 @@ def test_throughput_beside_a_flood(tmp_path, way):
 S_READS = "100 104 105 106 10a 140 141 142 143 144 14d 150 180 c01 da0 db0"
 
 
+def test_the_snapshot_comes_without_overflow_interrupts(tmp_path):
+    """Linux loses counts with both: a guest is offered both only if its tree insists."""
+    result = bare_guests.boot(tmp_path, {"beta": "kind=hostile ticks=0"},
+                              properties='\t\t\tpmu-snapshot = "on";')
+    assert ("vm beta: no overflow interrupts, so no sampling and in Linux no filters: pmu-snapshot "
+            'is "on", pmu-overflow is not') in result.own
+    # No scountovf.
+    assert f"hostile: CSRs that S reads: {S_READS.replace(' da0', '')}" in result.vm("beta")
+
+
 @harness.both_backends
 def test_hostile_gets_nothing(tmp_path, backend):
     lines = bare_guests.boot(tmp_path, {"beta": "kind=hostile ticks=0"},
@@ -112,6 +122,17 @@ def test_hostile_gets_nothing(tmp_path, backend):
     assert lines[7:] == ["hostile: ends"]
 
 
+def test_hostile_on_a_hart_with_smstateen(tmp_path):
+    """What nobody switches is closed, and senvcfg, which is switched, is open."""
+    lines = bare_guests.boot(
+        tmp_path, {"beta": "kind=hostile ticks=0"}, options=["--cpu", "max,ssaia=on,ssccfg=on"],
+        until="CSRs that U reads", status=harness.INTERRUPTED).vm("beta")
+    assert lines[1:3] == [
+        "hostile: CSRs that S reads: 100 104 105 106 10a 140 141 142 143 144 14d 180 c01 da0",
+        "hostile: CSRs that U reads: c01",
+    ]
+
+
 @harness.both_backends
 def test_a_world_switch_keeps_all_state(tmp_path, backend):
     """Floating point, the CSRs of S: two guests write different marks into all of it."""
@@ -120,6 +141,16 @@ def test_a_world_switch_keeps_all_state(tmp_path, backend):
     result = bare_guests.boot(tmp_path, guests, backend=backend)
     assert result.vm("alpha") == ["marks: ends, 0 wrong"]
     assert result.vm("beta") == ["marks: ends, 0 wrong"]
+
+
+def test_without_vmids(tmp_path):
+    """As on harts that have none: all VMs share number 0, and each switch fences."""
+    guests = {"alpha": "kind=marks mark=1 ticks=200000", "beta": "kind=marks mark=2 ticks=200000",
+              "gamma": MEASURE, "delta": "kind=life type=0"}
+    result = bare_guests.boot(tmp_path, guests, options=["--append", "tally.no-vmids"])
+    assert result.vm("alpha") == result.vm("beta") == ["marks: ends, 0 wrong"]
+    assert result.vm("gamma") == EXPECTED
+    assert result.vm("delta")[0].startswith("life: fresh 1, dirty words 0, pmu 0, ")
 
 
 STEAL = "kind=steal ticks=1000000"

@@ -21,6 +21,7 @@ VM = """
 			kernel = <&replay>;
 			pmu-reads = "{reads}";
 			pmu-snapshot = "on";
+			pmu-overflow = "on";
 			pmu-events = <0x1 0x2 0x10019 0x1001b 0x10021 0xf0005 0xf0008 0xf0009>;
 
 			vcpu0 {{

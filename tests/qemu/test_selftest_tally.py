@@ -39,7 +39,7 @@ def test_every_case_passes(alone, backend):
 @harness.both_backends
 def test_every_case_with_the_snapshot(tmp_path, backend):
     result = bare_guests.boot(tmp_path, {"alpha": ""}, backend=backend,
-                              properties='pmu-snapshot = "on";')
+                              properties='pmu-snapshot = "on"; pmu-overflow = "on";')
     assert bare_guests.kinds(result.vm("alpha")) == WITH_SNAPSHOT
     assert result.vm("alpha")[-2:] == ["0 known, 1 skipped", "378 passed, 0 failed"]
     assert bare_guests.exits(result, "alpha")["longest-stay"] <= 20000

@@ -59,7 +59,7 @@ def test_hsm(tmp_path, backend):
     """States and errors; a vcpu that stopped itself leaves nothing of its PMU."""
     guests = {"alpha": "kind=hsm", "beta": "kind=busy ticks=500000"}
     result = bare_guests.boot(tmp_path, guests, backend=backend, vcpus=["0", "0"],
-                              properties='pmu-snapshot = "on";')
+                              properties='pmu-snapshot = "on"; pmu-overflow = "on";')
     assert result.vm("alpha") == ["hsm: ends, 79 checks, 0 failed"]
 
 

@@ -131,12 +131,13 @@ def test_summary_of_pmu_policy(tree):
     text = spoilt("kernel =", policy)
     assert check(tree(text)).stdout.splitlines()[7:9] == [
         "  pmu       counters 0,2-18; reads direct; snapshot; freeze vcpu; idle cycles; "
-        "at most 9 overflow interrupts in 10 ms",
+        "no overflow interrupts; at most 9 overflow interrupts in 10 ms",
         "  events    0x2 0x10019 0xf0100",
     ]
     pmu = json.loads(check(tree(text), "--json").stdout)["vms"][0]["pmu"]
     assert pmu["events"] == [2, 0x10019, 0xf0100]
-    assert (pmu["snapshot"], pmu["freeze"], pmu["idle_cycles"]) == (True, "vcpu", True)
+    assert (pmu["snapshot"], pmu["freeze"], pmu["idle_cycles"], pmu["overflow"]) == (
+        True, "vcpu", True, False)
     text = spoilt("kernel =", "pmu-events; kernel =")
     assert check(tree(text)).stdout.splitlines()[8] == "  events    none"
     assert json.loads(check(tree(text), "--json").stdout)["vms"][0]["pmu"]["events"] == []
@@ -156,7 +157,7 @@ def test_json(tree):
             "bootargs": 'say "hi"\\', "console": False,
             "restart": "on-failure", "restart_limit": 7, "bad_access": "stop",
             "pmu": {"counters": [0, 3], "reads": "trap", "snapshot": False,
-                    "freeze": "guest", "idle_cycles": False, "overflow_limit": 0,
+                    "freeze": "guest", "idle_cycles": False, "overflow": True, "overflow_limit": 0,
                     "events": None},
         }],
         "guest_memory": 990 << 20,
@@ -249,7 +250,7 @@ def test_every_property_is_documented():
               names("vm_life_config.h", "VM_LIFE_PROP_NAMES").split("\n")[0])
     text = (ROOT / "dts/README.md").read_text(encoding="utf-8")
     properties = re.findall(r'"([a-z-]+)"', source)
-    assert len(properties) == 17
+    assert len(properties) == 18
     for name in properties + ["compatible", "data", "phandle", "harts"]:
         assert f"\n| `{name}` |" in text, name
 

@@ -172,7 +172,7 @@ def tally_runs():
     for backend in ("ssccfg", "sbi"):
         runs.append(Run(f"linux/{backend}", "linux", linux_tally, 40, [(SHORT, SOME), backend],
                         [(guests.WORKLOADS, ALL), backend]))
-        for name, properties in (("trap", 'pmu-reads = "trap";'), ("snapshot", 'pmu-snapshot = "on";')):
+        for name, properties in (("trap", 'pmu-reads = "trap";'), ("snapshot", 'pmu-snapshot = "on"; pmu-overflow = "on";')):
             runs.append(Run(f"linux/{backend}-{name}", "linux", linux_tally, 25, None,
                             [(guests.WORKLOADS, SOME), backend, properties]))
     runs.append(Run("linux/pmu-off", "linux", linux_tally, 10, None,

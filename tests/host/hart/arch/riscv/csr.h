@@ -11,12 +11,22 @@ void host_wfi(void);
 
 extern uint64_t host_csrs[4096];
 
+#ifdef HOST_CSR_WRITES
+/* A test looks at them. */
+void host_csr_write(uint32_t csr, uint64_t value);
+#else
+static inline void host_csr_write(uint32_t csr, uint64_t value)
+{
+	host_csrs[csr] = value;
+}
+#endif
+
 #undef csr_read
 #undef csr_write
 #undef csr_set
 #undef csr_clear
 #define csr_read(csr)     (host_csrs[csr])
-#define csr_write(csr, v) ((void)(host_csrs[csr] = (v)))
+#define csr_write(csr, v) host_csr_write(csr, v)
 #define csr_set(csr, v)   ((void)(host_csrs[csr] |= (v)))
 #define csr_clear(csr, v) ((void)(host_csrs[csr] &= ~(v)))
 

@@ -3,6 +3,13 @@
 #ifndef HOST_FENCE_H
 #define HOST_FENCE_H
 
+void host_fence(void);
+
+static inline void hfence_gvma_all(void)
+{
+	host_fence();
+}
+
 static inline void hfence_vvma_all(void)
 {
 }

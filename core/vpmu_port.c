@@ -198,7 +198,7 @@ void vpmu_port_raise_lcofi(void)
 	}
 	vcpu->fw.lcofis++;
 	csr_set(CSR_HVIP, BIT(IRQ_LCOFI));
-	vs_interrupts_settle();
+	vs_interrupts_watch();
 }
 
 void vpmu_port_fw_watch(uint32_t codes)

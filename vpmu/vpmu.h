@@ -125,8 +125,7 @@ struct vpmu {
 	uint64_t lost;     /* the hardware refused it: no value to be had, see counter.c */
 	uint64_t overflow; /* OF, hardware counters only */
 	uint64_t near;     /* part of running: its next wrap must be told, see overflow.c */
-	/* Part of configured: alone on the hctr of its index, which is not ahead of the hardware, and at
-	 * offset 0 whenever it runs. */
+	/* Part of configured: alone on the hctr of its index, and at offset 0 whenever it runs. */
 	uint64_t solo;
 
 	/*
@@ -204,7 +203,7 @@ struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
 /* Is it enough to say of these hctrs that they are one more ahead? */
 static inline bool vpmu_goes_ahead(const struct vpmu *v, uint64_t hctrs)
 {
-	return v->near == 0 && ((v->shown | v->solo) & hctrs) == 0;
+	return v->near == 0 && (v->shown & hctrs) == 0;
 }
 
 /*

@@ -169,6 +169,11 @@ uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
 	return hpm_step(hctr_mask, last);
 }
 
+uint64_t vpmu_port_step_read(hctr_t hctr, uint64_t last, uint64_t *value)
+{
+	return hpm_step_read(hctr.idx, last, value);
+}
+
 uint64_t vpmu_port_read(hctr_t hctr)
 {
 	return hpm_value(&this_pcpu()->hpm, hctr.idx);

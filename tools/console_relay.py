@@ -29,7 +29,7 @@ FRAME = re.compile(rb"\x1etally@([0-9A-Za-z]+|[!-]) ([^\r\n]*)\r?\n")
 FRAME_START = 0x1e
 FRAME_BYTES = 1024   # no frame is longer
 COMMAND = re.compile(rb"[ -~]{1,64}")
-READY = re.compile(rb"tally: \d+ instructions from entry to the first guest")
+READY = re.compile(rb"tally: \d+ \w+ from entry to the first guest")
 # So much may lie unread between here and the machine, where nothing can overtake it; and so long it
 # takes to look whether it was read.
 AHEAD_BYTES = 256

@@ -110,22 +110,26 @@ static inline uint64_t hpm_value(const struct hpm *hpm, uint32_t hctr)
 	return csr_read(CSR_SIREG);
 }
 
-/* See vpmu_port_step(); with delegated counters. */
+/* See vpmu_port_step_read() and vpmu_port_step(); with delegated counters. */
+static inline uint64_t hpm_step_read(uint32_t hctr, uint64_t last, uint64_t *value)
+{
+	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + (uint64_t)hctr);
+	*value = csr_read(CSR_SIREG);
+	if (*value == last)
+		return BIT(hctr);
+	*value += 1;
+	csr_write(CSR_SIREG, *value);
+	return 0;
+}
+
 static inline uint64_t hpm_step(uint64_t hctrs, uint64_t last)
 {
 	uint64_t left = 0;
+	uint64_t value;
 	uint32_t i;
 
-	for_each_bit (i, hctrs) {
-		uint64_t value;
-
-		csr_write(CSR_SISELECT, SISELECT_COUNTER0 + i);
-		value = csr_read(CSR_SIREG);
-		if (value == last)
-			left |= BIT(i);
-		else
-			csr_write(CSR_SIREG, value + 1);
-	}
+	for_each_bit (i, hctrs)
+		left |= hpm_step_read(i, last, &value);
 	return left;
 }
 

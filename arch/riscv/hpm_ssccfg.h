@@ -48,25 +48,19 @@ static inline bool hpm_ssccfg_program(struct hpm *hpm, uint32_t hctr,
 static inline void hpm_ssccfg_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed)
 {
 	uint64_t arm = armed ? hctrs & hpm->may_arm : 0;
-	uint64_t change = arm | (hctrs & hpm->armed);
+	uint64_t change = arm | hpm->armed;
 	uint32_t i;
 
-	if (change) {
-		for_each_bit (i, change) {
-			uint64_t of = arm & BIT(i) ? 0 : MHPMEVENT_OF;
-
-			csr_write(CSR_SISELECT, SISELECT_COUNTER0 + i);
-			/* Only the hart changes OF behind our back, from 0 to 1, when an armed one
-			 * wraps. */
-			csr_write(CSR_SIREG2, hpm->slots[i].selector | of);
-		}
-		hpm->armed = (hpm->armed & ~hctrs) | arm;
-	}
-	/* To write a value again costs less than to find out whether it is still there. */
 	for_each_bit (i, hctrs) {
 		csr_write(CSR_SISELECT, SISELECT_COUNTER0 + i);
+		/* Only the hart changes OF behind our back, from 0 to 1, when an armed one wraps. */
+		if (change >> i & 1)
+			csr_write(CSR_SIREG2,
+			          hpm->slots[i].selector | (arm >> i & 1 ? 0 : MHPMEVENT_OF));
+		/* To write a value again costs less than to find out whether it is still there. */
 		csr_write(CSR_SIREG, value);
 	}
+	hpm->armed = (hpm->armed & ~hctrs) | arm;
 }
 
 #endif

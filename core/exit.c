@@ -61,7 +61,6 @@ __attribute__((flatten)) void lcofi_fast(void)
 
 	vcpu->ctx.exits[EXIT_LCOFI]++;
 	vpmu_overflow(&vcpu->pmu);
-	hpm_failures_settle(vcpu);
 }
 
 struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
@@ -83,6 +82,7 @@ struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
 		vcpu->ctx.exits[pcpu->stay_why]++;
 	}
 
+	hpm_failures_settle_exit(vcpu, scause);
 	/* The vcpu may be off, or on its way to another hart, after this. */
 	sched_check_mail();
 	if (*pcpu_pending(pcpu)) {

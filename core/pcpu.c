@@ -77,13 +77,14 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 
 	pcpu->hartid = hartid;
 	pcpu->index = index;
+	isa = (isa & ~ISA_CBO) | cbo_probe(isa, &pcpu->blocks);
 	pcpu->isa = isa;
 	pcpu->slice = (uint64_t)platform.timebase / 1000 * PCPU_SLICE_MS;
 	pcpu->alone = platform.roam ? 0 : platform.timebase / TRAP_LOOP_LOOKS_HZ;
 	wake_times_init(&pcpu->wake);
 	pcpu->vs_has.sstc = isa & BIT(ISA_SSTC);
 	pcpu->vs_has.vsiselect = vs_state_probe_vsiselect();
-	vs_state_init_hart(pcpu->vs_has.sstc, isa & BIT(ISA_SVADU), isa & BIT(ISA_SVPBMT));
+	vs_state_init_hart(isa);
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase);
 	/* For looks at counters that tell nobody when they wrap. */
 	if (pcpu->hpm.fixed || pcpu->hpm.lcofi)

@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "arch/riscv/cbo.h"
 #include "arch/riscv/context.h"
 #include "arch/riscv/csr.h"
 #include "arch/riscv/fence.h"
@@ -29,7 +30,8 @@ struct pcpu {
 	uint64_t hartid;
 	uint32_t index;
 	uint32_t n_vcpus; /* whose home it is */
-	uint64_t isa;     /* BIT(enum isa_ext) */
+	uint64_t isa;     /* BIT(enum isa_ext); of the cache-block operations those that work */
+	struct cbo_blocks blocks;
 	struct vs_has vs_has;
 	uint32_t last;             /* index of the vcpu that was resident before */
 	struct vcpu *current;      /* resident; NULL: none */
@@ -123,7 +125,8 @@ void pcpu_book(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why);
 /* Serves interrupts of HS, given as in sip. This hart. */
 void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending);
 
-/* Sets up the calling hart, whose pcpu is zeroed: CSRs, counters, interrupts. */
+/* Sets up the calling hart: CSRs, counters, interrupts. Its pcpu is zeroed but for `blocks`; isa and
+ * these are what the host tree says. */
 void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa);
 
 #endif

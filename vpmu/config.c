@@ -266,8 +266,8 @@ static inline struct sbi_ret take_home(struct vpmu *v, uint32_t idx, unsigned lo
 	return vpmu_result(SBI_SUCCESS, idx);
 }
 
-/* Not inlined: where the hctr holds the event nothing need be saved. */
-static __attribute__((noinline)) struct sbi_ret
+/* Not inlined: where the hctr holds the event nothing need be saved. Itself it calls nobody. */
+static __attribute__((noinline, flatten)) struct sbi_ret
 config_home(struct vpmu *v, uint32_t idx, unsigned long config_flags, uint32_t event_idx)
 {
 	struct vpmu_hw_config event = {

@@ -50,7 +50,9 @@
 	.macro	register_table then
 	.option	push
 	.option	norvc
-	.irp	n, 0,1,2
+	sd	zero, X(0)
+	j	\then
+	.irp	n, 1,2
 	j	\then
 	nop
 	.endr
@@ -155,25 +157,21 @@ no_ecall:
 	call	csr_read_fast
 	bltz	a0, no_read
 
-	/* Register a0 has a new value, in the context. leave_fast takes it from there, or an entry of
-	 * the table below if the register is not saved on this way. */
-	slli	t0, a0, 3
-	sd	zero, X(0)
-	lla	t1, into_register
-	add	a3, t1, t0
+	/* Register a0 / 8 has a new value, in the context. leave_fast takes it from there, or an entry of
+	 * the table below, which puts x0 right and loads registers that are not saved on this way. */
+2:	auipc	a3, %pcrel_hi(into_register)
+	add	a3, a3, a0
 	account_stay ASM_EXIT_CSR
 	ld	a0, X(10)
 	ld	a1, X(11)
-	jr	a3
+	jr	%pcrel_lo(2b)(a3)
 into_register:
 	register_table leave_fast
 
 no_read:
-	/* ASM_CSR_READ_PENDING less a register: that has its value, but the hart has other work. */
+	/* ASM_CSR_READ_PENDING less 8 times a register: that has its value, but the hart has other work. */
 	addi	t0, a0, -ASM_CSR_READ_PENDING
 	bgtz	t0, long_way
-	slli	t0, t0, 3
-	sd	zero, X(0)
 	lla	a3, into_register_first
 	sub	a3, a3, t0
 	jr	a3

@@ -23,9 +23,9 @@ vsbi_ret vsbi_not_supported(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, 
 
 /*
  * Executes a trapped instruction, if it is a CSR read that is a guest's right. raw: as in stval.
- * Returns the register, x0..x31, whose value is in ctx->x[] now, x[0] perhaps not 0 any more; that
- * taken from CSR_READ_PENDING: the same, but the hart has work pending, and exit_long(ctx, ~EXIT_CSR)
- * comes next; CSR_READ_NONE: it is nothing of the kind, and exit_long() comes next.
+ * Returns 8 times the register, x0..x31, whose value is in ctx->x[] now, x[0] perhaps not 0 any more;
+ * that taken from CSR_READ_PENDING: the same, but the hart has work pending, and exit_long(ctx,
+ * ~EXIT_CSR) comes next; CSR_READ_NONE: it is nothing of the kind, and exit_long() comes next.
  */
 #define CSR_READ_NONE    (-1L)
 #define CSR_READ_PENDING (-2L)

@@ -69,6 +69,9 @@ HOST_SRC_ansi := tests/host/test_ansi.c core/ansi.c
 HOST_TESTS += printf
 HOST_SRC_printf := tests/host/test_printf.c core/printf.c
 
+HOST_TESTS += words
+HOST_SRC_words := tests/host/test_words.c core/words.c core/event_names.c core/sbi_names.c core/printf.c
+
 HOST_TESTS += insn
 HOST_SRC_insn := tests/host/test_insn.c arch/riscv/insn.c
 

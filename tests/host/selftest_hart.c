@@ -141,7 +141,7 @@ bool hart_execute(bool user, uint32_t insn, uint64_t *rd)
 	host_csrs[CSR_STVAL] = insn;
 	reg = csr_read_fast(insn);
 	if (reg >= 0) {
-		assert_int_equal(reg, REG_A0);
+		assert_int_equal(reg, 8 * REG_A0);
 		assert_int_equal(host_csrs[CSR_SEPC], PC + 4);
 		*rd = vcpu.ctx.x[REG_A0];
 		back(TALLY_EVENT_EXITS_CSR);

@@ -181,7 +181,7 @@ def test_perf_test_as_on_the_firmware_alone(tmp_path, bare):
     """All cases, the PMU's among them, have the same verdict; docs/platform.md explains those that
     fail on both."""
     lines, _ = boot(tmp_path, PERF_TEST)
-    reference = bare(PERF_TEST, timeout=280)
+    reference = bare(PERF_TEST, timeout=harness.GUARD)
     assert lines == reference
     verdicts = {re.sub(r" *:.*", "", line).strip(): line.rsplit(":", 1)[-1].strip()
                 for line in lines if ":" in line}

@@ -209,7 +209,7 @@ def rates(folder, backend, guests):
     """Guests that take samples beside each other."""
     bootargs = {name: f"sampling=rate period={period} samples={samples} event={event}"
                 for name, (period, samples, event) in guests.items()}
-    result = bare_guests.boot(folder, bootargs, backend=backend, timeout=300)
+    result = bare_guests.boot(folder, bootargs, backend=backend, timeout=harness.GUARD)
     for name, (period, samples, event) in guests.items():
         assert result.vm(name) == [f"rate: ends, {samples} samples, 0 wrong"]
         assert bare_guests.exits(result, name)["timer"] > 10
@@ -254,7 +254,7 @@ def test_random_sequences_of_two_guests(tmp_path, backend):
     """10,000 of switch, arm, mask, stop, reset; the guests' counters share theirs."""
     guests = {"alpha": "sampling=chance seed=1 sequences=5000",
               "beta": "sampling=chance seed=2 sequences=5000 sharers=3"}
-    result = bare_guests.boot(tmp_path, guests, backend=backend, timeout=300)
+    result = bare_guests.boot(tmp_path, guests, backend=backend, timeout=harness.GUARD)
     for name in guests:
         assert result.vm(name)[-1].startswith("chance: ends after 5000 sequences, ")
         assert result.vm(name)[-1].endswith(" interrupts, 0 wrong")

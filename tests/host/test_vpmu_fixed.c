@@ -310,6 +310,10 @@ static void test_silent_cache_event(void **state)
 	assert_int_equal(start(set, INIT, -100UL), 0);
 	assert_int_equal(stub.looks_after, 100);
 	stub_count(DTLB, 60);
+	/* Another counter's stop changes nothing of that. */
+	assert_int_equal(config(HW, CLEAR, INSTRS), 4);
+	assert_int_equal(start(0x10, INIT, -1000UL), 0);
+	assert_int_equal(stop(0x10, 0), 0);
 	vpmu_save(&vpmu);
 	assert_int_equal(stub.looks_after, NEVER);
 	stub_neighbour();

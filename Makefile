@@ -146,13 +146,17 @@ test-host: $(HOST_BIN)
 TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n : 4)))
 test-qemu: all guests
 	$(Q)mkdir -p $(B)/test
-	$(Q)$(PYTHON) -m pytest -p no:cacheprovider -v --durations=5 \
+	$(Q)$(if $(DEBUG),TALLY_KERNEL=$(abspath $(OUT)/tally.bin)) \
+		$(PYTHON) -m pytest -p no:cacheprovider -v --durations=5 \
 		-n $(TEST_JOBS) --dist loadscope -m '$(MARKS)' $(if $(T),-k '$(T)') tests/qemu
 
 # Tests that are marked `long`: the same claims with more seeds, boots or time.
 MARKS ?= not long
+# Then the others once more, with invariants checked: all that do not measure what Tally costs.
 test-long: MARKS := long
 test-long: test-qemu
+	$(Q)$(MAKE) --no-print-directory DEBUG=1 test-qemu \
+		T='$(if $(T),($(T)) and )not bench and not longest_stay'
 
 # What SBI PMU calls cost. BENCH='--against tests/bench/calls.json' tells what has grown.
 .PHONY: bench-calls
@@ -213,17 +217,18 @@ distclean:
 help:
 	@echo "Targets:"
 	@echo "  run         boot two Debian guests that share a hart and run perf stat (VMS=FILE.dts)"
-	@echo "  all         build/tally.bin, the microvisor, and what tools/vm-check needs"
+	@echo "  all         build/tally.bin, the microvisor, and what tools/vm-check needs; DEBUG=1:"
+	@echo "              build/debug/tally.bin, which checks its invariants (test-qemu runs on that)"
 	@echo "  vm-check    what tools/vm-check needs: would Tally accept a VM tree?"
 	@echo "  guests      the guests' kernel, initramfs and test programs"
 	@echo "  test        check, test-host and test-qemu"
 	@echo "  test-host   unit tests on this machine, under ASan and UBSan; host-NAME runs one"
 	@echo "  test-qemu   tests on QEMU (T=EXPRESSION selects, TEST_JOBS=2 at once)"
-	@echo "  test-long   the longer forms of these tests (T=EXPRESSION selects)"
+	@echo "  test-long   the longer forms of these tests, and all with DEBUG=1 (T=EXPRESSION selects)"
 	@echo "  fuzz        coverage-guided fuzzers, FUZZ_SECONDS=60 each; fuzz-replay: their corpus only"
 	@echo "  coverage    lines and branches of vpmu/ that the host tests reach"
-	@echo "  bench       what the virtual PMU costs, on OpenSBI, Tally and KVM: table and report"
-	@echo "              (BENCH='--set full' for all of it, an hour)"
+	@echo "  bench       what the virtual PMU costs, beside bare metal and KVM: answers and a report"
+	@echo "              (90 seconds on two idle cores; BENCH='--set full' for all of it, 7 minutes)"
 	@echo "  bench-calls what SBI PMU calls cost, on OpenSBI and on Tally (BENCH=OPTIONS)"
 	@echo "  bench-switch what a world switch costs, against live counters and against VMs (BENCH=OPTIONS)"
 	@echo "  check       format, SPDX, include direction, static analysis"

@@ -2,6 +2,7 @@
 #include "core/check.h"
 
 #include "arch/riscv/trap.h"
+#include "core/platform.h"
 #include "core/vcpu.h"
 #include "core/vm.h"
 #include "vpmu/bits.h"
@@ -42,6 +43,7 @@ static void check_resident(const struct pcpu *pcpu, const struct vcpu *vcpu)
 
 void check_exit(void)
 {
+	CHECK(!platform.broken);
 	check_resident(this_pcpu(), vcpu_of(this_context()));
 	check_lists(this_pcpu());
 }

@@ -260,6 +260,7 @@ static void read_chosen(const void *dtb, int chosen)
 		platform.backend = HPM_SSCCFG;
 	platform.interactive = has_word(args, "tally.console=interactive");
 	platform.roam = has_word(args, "tally.roam");
+	platform.broken = has_word(args, "tally.broken");
 	platform.no_vmids = has_word(args, "tally.no-vmids");
 }
 

@@ -387,8 +387,12 @@ static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu 
 	pcpu->called &= ~bit;
 	pcpu->last = vcpu->index;
 	if (vcpu_serve_turn(vcpu)) {
-		if (pcpu->ready & bit)
+		if (pcpu->ready & bit) {
+			/* It may have been woken. What came meanwhile comes as mail. */
+			if (requests_heed(&vcpu->requests, REQ_ALL))
+				pcpu_notify(pcpu, bit);
 			return true;
+		}
 		pcpu->unrobbed &= ~bit;
 		vcpu->fw.ready_since = 0;
 		sched_heed(vcpu);

@@ -72,7 +72,8 @@ static uint64_t send(uint64_t to, uint64_t sends)
 	while (n < sends && !time_is_up()) {
 		/* An emulator whose harts take turns ends one where a timer is due. */
 		if (n % 4 == 0)
-			sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, csr_read(time) + 50, 0, 0, 0, 0, 0);
+			sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, csr_read(time) + 50, 0, 0, 0, 0,
+			         0);
 		refused += send_one(to, n++) != 0;
 	}
 	return n - refused;

@@ -11,9 +11,9 @@ QEMU = os.environ.get("QEMU", "qemu-system-riscv64")
 BIOS = os.environ.get("BIOS", "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin")
 
 
-def make(target, makefile=None):
+def make(target, makefile=None, variables=()):
     """Brings one file of build/ up to date and returns its path."""
-    command = ["make", "-s", "-C", str(ROOT)]
+    command = ["make", "-s", "-C", str(ROOT), *variables]
     if makefile:
         command += ["-f", makefile]
     # Tests that run at once must not build one file twice.

@@ -15,7 +15,8 @@ import harness
 import plain
 
 sys.path.insert(0, str(harness.ROOT / "tools"))
-from benchlib import answers, compare, derive, guests, machine, runs, spread, table  # noqa: E402
+from benchlib import (answers, compare, conclusions, derive, guests, html,  # noqa: E402
+                      machine, runs, spread, table)
 
 ACCEPTED = harness.ROOT / "tests" / "bench" / "switch.json"
 
@@ -117,6 +118,68 @@ def test_overheads():
     assert round(apart, 3) == -4.545 and part == 0.5
     assert "<b>4.55 %</b> lower" in answers.sampling_in_a_guest(one)
     assert answers.trapped_read(one) is None
+
+
+def machines(**samples):
+    """Figures of one workload, and how many samples each machine took at 1 kHz."""
+    found = data(**{f"linux__{name}": {"pipe/alone": 1000.0, "pipe/stat-2": 1050.0,
+                                       "pipe/record-1000": 1100.0} for name in samples})
+    for name, taken in samples.items():
+        found["runs"][f"linux/{name}"]["perf"] = {"record-1000": {"samples": taken}}
+    return found
+
+
+def test_what_it_costs_in_sentences():
+    """Each question in one, with the samples for which was paid; and those who took fewer are named."""
+    one = machines(bare=1000, ssccfg=976, sbi=995)
+    assert [(question, sentence) for question, sentence, _ in conclusions.of(one)] == [
+        ("What does it cost to have a PMU?",
+         "Nothing that can be told from noise. In a guest of Tally a program that does not use it "
+         "executes more than on bare metal by at most 0.00 % with ssccfg and 0.00 % with sbi."),
+        ("What does it cost to count?",
+         "In a guest of Tally perf stat with two events adds to the instructions of a program at "
+         "most 5.00 % with ssccfg and 5.00 % with sbi; on bare metal 5.00 %."),
+        ("What does it cost to sample?",
+         "In a guest of Tally perf record at 1 kHz adds to the instructions of a program at most "
+         "10.00 % (976 samples) with ssccfg and 10.00 % (995 samples) with sbi; on bare metal "
+         "10.00 % (1,000 samples). Fewer samples cost less, so the overhead looks smaller than it "
+         "is where fewer were taken than on bare metal: Tally, ssccfg (2.4 % fewer).")]
+    _, _, (head, rows) = conclusions.of(one)[2]
+    assert head == ["", "bare metal", "Tally, ssccfg", "Tally, sbi"]
+    assert rows == [["pipe"] + ["+10.00 %"] * 3, ["samples, in all", "1,000", "976", "995"]]
+    one["runs"]["linux/ssccfg"]["figures"]["pipe/alone"] = 1002.0
+    assert conclusions.having(one).startswith("In a guest of Tally")
+    assert conclusions.of(data(calls__sbi={"start": 1.0})) == []
+    lines = [line.strip() for line in table.summary(one).splitlines()]
+    assert "What does it cost to sample?" in lines
+    assert not any(line.startswith("%") or line == "linux" for line in lines)
+
+
+def test_kvm_is_named_where_it_was_measured():
+    one = machines(bare=10, ssccfg=10, sbi=10)
+    assert "KVM" not in html.report(one)
+    one["runs"]["linux/kvm-6.12"] = {"name": "linux/kvm-6.12", "commands": [], "seconds": 1,
+                                     "figures": {"pipe/alone": 1010.0}}
+    text = html.report(one)
+    assert "under KVM of Linux 6.12 1.00&nbsp;%" in text and "samples from it" not in text
+    assert "prefers-color-scheme: dark" in text and "<script" not in text
+
+
+def test_nobody_waits_in_silence(monkeypatch, capsys):
+    """While no run ends it says what is under way."""
+    monkeypatch.setattr(spread, "QUIET", 0.01)
+    progress = spread.Progress({"calls/sbi": 20, "linux/bare": 10, "linux/sbi": 10}, 2)
+
+    def stream():
+        while capsys.readouterr().err.count("under way") == 0:
+            pass
+        yield "line"
+
+    said = []
+    assert list(spread.lines_of(iter(["a", "b"]), said.append)) == ["a", "b"] and said == []
+    progress.waits()
+    assert "bench:   0 % after 0 s: calls/sbi, linux/bare under way" in capsys.readouterr().err
+    assert list(spread.lines_of(stream(), progress.waits)) == ["line"]
 
 
 def test_figures_of_another_machine():

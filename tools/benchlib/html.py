@@ -3,18 +3,25 @@
 
 from html import escape
 
-from benchlib import answers, derive, plots, table
+from benchlib import answers, conclusions, derive, plots, table
 from benchlib.compare import number
 
 STYLE = """
-body { font: 16px/1.5 sans-serif; max-width: 66em; margin: 2em auto; padding: 0 1em; color: #222 }
-dl dl { margin: 0 } h1 { font-size: 1.6em } h2 { font-size: 1.25em; margin-top: 2em; border-top: 1px solid #ccc;
-padding-top: .8em } img { max-width: 100% } dt { font-weight: bold; margin-top: .8em }
-dd { margin: .2em 0 0 0 } p.how { color: #555 } table { border-collapse: collapse; font-size: 13px }
-td, th { padding: 1px 8px; text-align: right; border-bottom: 1px solid #e4e4e4; white-space: nowrap }
+:root { color-scheme: light dark; --text: #222; --page: #fff; --faint: #555; --line: #ddd;
+--box: #f4f4f4; --off: #a33 }
+@media (prefers-color-scheme: dark) { :root { --text: #ddd; --page: #161616; --faint: #aaa;
+--line: #3a3a3a; --box: #242424; --off: #f88 } }
+body { font: 16px/1.5 sans-serif; max-width: 66em; margin: 2em auto; padding: 0 1em;
+color: var(--text); background: var(--page) }
+dl dl { margin: 0 } h1 { font-size: 1.6em } h2 { font-size: 1.25em; margin-top: 2em;
+border-top: 1px solid var(--line); padding-top: .8em } dt { font-weight: bold; margin-top: .8em }
+dd { margin: .2em 0 0 0 } p.how { color: var(--faint) }
+table { border-collapse: collapse; font-size: 13px; margin: .5em 0 } td, th { padding: 1px 8px;
+text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap }
 td:first-child, th:first-child { text-align: left } details { margin: 1em 0 }
-.wide { overflow-x: auto } summary { cursor: pointer; font-weight: bold } .off { color: #a33 }
-pre { font-size: 12px; overflow-x: auto; background: #f4f4f4; padding: .6em }
+.wide { overflow-x: auto } .wide img { max-width: 100%; min-width: 620px }
+summary { cursor: pointer; font-weight: bold } .off { color: var(--off) }
+pre { font-size: 12px; overflow-x: auto; background: var(--box); padding: .6em }
 """
 
 INTRODUCTION = """
@@ -26,8 +33,9 @@ done for it. It says how much is executed, and nothing about caches or pipelines
 processor.</p>
 <p><b>Bare metal</b> is Debian's kernel on OpenSBI alone, <b>Tally</b> the same kernel in a guest, with
 one of two ways to drive the hart's counters (<b>ssccfg</b>: delegated to the hypervisor; <b>sbi</b>: by
-calls to the firmware), and <b>KVM</b> the same kernel in a guest of Linux on the same machine.</p>
+calls to the firmware){kvm}.</p>
 """
+KVM = ", and <b>KVM</b> the same kernel in a guest of Linux on the same machine"
 
 WORDS = """
 <details><summary>Words and workloads</summary><dl>
@@ -46,29 +54,31 @@ record with N samples a second</dd>
 gzip of 64 KiB</dd></dl></details>
 """
 
-# Title, picture, how to read it, and a further text from the data.
+# Title, picture, how to read it; what of KVM must have been measured for a further sentence, and that.
 PICTURES = (
     ("What single operations cost", plots.calls,
-     "Shorter is better; the scale is logarithmic, each step to the right is ten times as much. "
-     "All of KVM's reads trap. It has no row for samples: half of its overflows are swallowed by QEMU, and "
-     "the guest would wait for ever."),
+     "Shorter is better; the scale is logarithmic, each step to the right is ten times as much. ",
+     "calls", "All of KVM's reads trap. It has no row for samples: half of its overflows are swallowed by "
+     "QEMU, and the guest would wait for ever."),
     ("What sampling costs, against its rate", plots.rates,
      "Each line is one machine; lower is better. A workload under perf record takes so many percent "
      "longer than without, on the same machine. Where a line lies on bare metal's, virtualization adds "
-     "nothing to it. KVM's lines are low because QEMU keeps most samples from it (the table of samples "
-     "is below), and not because its samples are cheap."),
+     "nothing to it. ",
+     "record", "KVM's lines are low because QEMU keeps most samples from it (the table of samples is "
+     "below), and not because its samples are cheap."),
     ("What a world switch costs, against live counters", plots.switch,
      "Two VMs give the hart to each other. Left: none of them counts. Full lines: both count the same "
      "events, so each switch takes the counters from the other. Dotted: the neighbour counts nothing, "
-     "and the counters wait untouched."),
+     "and the counters wait untouched.", None, ""),
     ("What company costs", plots.scaling,
      "1, 2, 4 and 8 guests do the same at once on one hart. A flat line says that a guest's work costs "
      "the same, however many there are. Dotted: without perf; dashed: under perf stat with two events; "
-     "full: under perf record at 1 kHz. The two scales differ."),
-    ("Bare metal, Tally and KVM", plots.three_way,
+     "full: under perf record at 1 kHz.", None, ""),
+    ("The same work, beside bare metal", plots.three_way,
      "How much more is executed for the same work than on bare metal under the same condition; bars to "
-     "the left are cheaper than bare metal. Under perf record KVM is flattered: on this QEMU it gets "
-     "only a few of its samples, see the table of samples."),
+     "the left are cheaper than bare metal. ",
+     "record", "Under perf record KVM is flattered: on this QEMU it gets only a few of its samples, see "
+     "the table of samples."),
 )
 
 
@@ -79,44 +89,68 @@ def html_table(head, rows):
     return "\n".join(lines + ["</table></div>"])
 
 
+def whole(text):
+    """A number stays with its unit."""
+    return text.replace(" %", "&nbsp;%")
+
+
 def questions(data):
-    """Answers first."""
-    lines = []
-    for question, answer in answers.QUESTIONS:
-        text = answer(data)
-        if text:
-            lines.append(f"<dt>{question}</dt><dd>{text}</dd>")
-    return "<dl>" + "\n".join(lines) + "</dl>" if lines else ""
+    """Answers first: one sentence and its figures each, then what follows from other runs."""
+    lines = [f"<h2>{question}</h2><p><b>{whole(escape(sentence))}</b></p>" + html_table(head, rows)
+             for question, sentence, (head, rows) in conclusions.of(data)]
+    further = [(question, answer(data)) for question, answer in answers.QUESTIONS]
+    lines += [f"<dt>{question}</dt><dd>{text}</dd>" for question, text in further if text]
+    return "\n".join(lines)
+
+
+def kvm_was_measured(data, what):
+    """calls: single operations; record: under perf record; any: at all."""
+    runs = [(name, run) for name, run in data["runs"].items() if "/kvm" in name]
+    if what == "calls":
+        return any(name.startswith("calls/") for name, _ in runs)
+    if what == "record":
+        return any("/record" in row for _, run in runs for row in run.get("figures", {}))
+    return what == "any" and bool(runs)
 
 
 def pictures(data):
     """Each picture with its sentence."""
     lines = []
-    for title, draw, how in PICTURES:
+    for title, draw, how, of_kvm, more in PICTURES:
         figure = draw(data)
         if figure is not None:
-            lines.append(f'<h2>{title}</h2><p class=how>{how}</p><img alt="{title}" '
-                         f'src="{plots.image(figure)}">')
+            how += more if kvm_was_measured(data, of_kvm) else ""
+            lines.append(f'<h2>{title}</h2><p class=how>{how}</p><div class=wide><img alt="{title}" '
+                         f'src="{plots.image(figure)}"></div>')
     return "\n".join(lines)
+
+
+def taken_samples(data, column, rate):
+    """As text."""
+    taken = derive.samples(data, f"linux/{column}", f"record-{rate}")
+    return "-" if taken is None else f"{taken:,}"
 
 
 def sampling(data):
     """Overhead in guests beside bare metal's, and how many samples were taken."""
     head = ("workload, rate", "more work with perf: guest", "bare metal", "with / without: guest to bare metal",
-            "overhead: guest / bare metal")
+            "overhead: guest / bare metal", "samples, in all: guest, bare metal")
     rows = {}
     for column, workload, rate, here, bare, certain in derive.recording(data):
         apart, part = derive.beside_bare(here, bare)
         rows.setdefault(column, []).append(
             (f"{workload}, {rate} Hz", f"{here:.3f} %", f"{bare:.3f} %", f"{apart:+.2f} %",
-             f"{part:.2f}" if certain else "<span class=off>in the noise</span>"))
+             f"{part:.2f}" if certain else "<span class=off>in the noise</span>",
+             ", ".join(taken_samples(data, where, rate) for where in (column, "bare"))))
     if not rows:
         return ""
     text = ("<h2>perf record in a guest beside bare metal</h2><p class=how>How much more is executed for a "
             "workload under perf record than without it, each compared with its own machine, and two ways to "
             "set the guest beside bare metal: how far its ratio of work with perf to work without is from bare "
             "metal's ratio, and what part of bare metal's overhead its overhead is (below 1: cheaper). <i>In the "
-            "noise</i>: the overhead is less than three times what parts of one run lie apart.</p>")
+            "noise</i>: the overhead is less than three times what parts of one run lie apart. An overhead "
+            "is for the samples beside it, those of all workloads together: who took fewer looks cheaper "
+            "than he is.</p>")
     for column, lines in rows.items():
         text += (f"<details{' open' if column == 'ssccfg' else ''}><summary>{derive.NAMES[column]}</summary>" +
                  html_table(head, lines) + "</details>")
@@ -126,8 +160,9 @@ def sampling(data):
              if any(derive.samples(data, f"linux/{c}", f"record-{r}") is not None for c in counted)]
     cells = [[derive.NAMES[c]] + [str(derive.samples(data, f"linux/{c}", f"record-{r}") or "-")
                                  for r in rates] for c in counted]
-    return text + ("<p>Samples that perf took in all workloads together. Few in KVM's rows are QEMU's "
-                   "doing, few in those with the snapshot the Linux driver's (docs/platform.md).</p>" +
+    why = ("Few in KVM's rows are QEMU's doing, few in those with the snapshot the Linux driver's "
+           "(docs/platform.md)." if kvm_was_measured(data, "record") else "")
+    return text + (f"<p>Samples that perf took in all workloads together. {why}</p>" +
                    html_table(["where"] + [f"{r} Hz" for r in rates], cells))
 
 
@@ -158,6 +193,9 @@ def how_made(data):
 
 def report(data):
     """The whole file."""
-    return ("<!DOCTYPE html>\n<html lang=en><meta charset=utf-8><title>What a virtual PMU costs</title>"
-            f"<style>{STYLE}</style>\n<h1>What a virtual PMU costs</h1>" + INTRODUCTION +
-            questions(data) + WORDS + pictures(data) + sampling(data) + tables(data) + how_made(data) + "</html>\n")
+    introduction = INTRODUCTION.format(kvm=KVM if kvm_was_measured(data, "any") else "")
+    return ("<!DOCTYPE html>\n<html lang=en><meta charset=utf-8>"
+            "<meta name=viewport content=\"width=device-width, initial-scale=1\">"
+            f"<title>What a virtual PMU costs</title><style>{STYLE}</style>\n"
+            "<h1>What a virtual PMU costs</h1>" + introduction + questions(data) + WORDS +
+            pictures(data) + sampling(data) + tables(data) + how_made(data) + "</html>\n")

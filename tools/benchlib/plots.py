@@ -9,16 +9,23 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt  # noqa: E402
 
-from benchlib import derive, guests  # noqa: E402
+from benchlib import conclusions, derive, guests  # noqa: E402
 
 # Told apart by people who do not see colours alike, and by their marks.
-COLOURS = {"bare": "#444444", "opensbi": "#444444", "ssccfg": "#0072b2", "sbi": "#e69f00",
-           "kvm-6.12": "#cc79a7", "kvm-new": "#882255"}
+# FRONT becomes what the reader's browser writes with, dark or light.
+FRONT = "#010203"
+COLOURS = {"bare": FRONT, "opensbi": FRONT, "ssccfg": "#1c86c7", "sbi": "#e69f00",
+           "kvm-6.12": "#cc79a7", "kvm-new": "#a8447f"}
 CONDITIONS = {"alone": "without perf", "stat-2": "under perf stat", "record-1000": "under perf record, 1 kHz"}
 MARKS = {"bare": "s", "ssccfg": "o", "sbi": "D", "kvm-6.12": "^", "kvm-new": "v"}
 plt.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
                      "axes.grid": True, "grid.alpha": 0.3, "svg.hashsalt": "tally",
-                     "figure.constrained_layout.use": True})
+                     "figure.constrained_layout.use": True,
+                     **{key: FRONT for key in ("text.color", "axes.edgecolor", "axes.labelcolor",
+                                               "xtick.color", "ytick.color", "axes.titlecolor")},
+                     **{key: "none" for key in ("figure.facecolor", "axes.facecolor",
+                                                "savefig.facecolor", "legend.facecolor")}})
+STYLE = ("<style>:root{color:#222}@media(prefers-color-scheme:dark){:root{color:#ddd}}</style>")
 
 
 def image(figure):
@@ -26,7 +33,8 @@ def image(figure):
     buffer = io.BytesIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
     plt.close(figure)
-    return "data:image/svg+xml;base64," + base64.b64encode(buffer.getvalue()).decode()
+    text = buffer.getvalue().decode().replace(FRONT, "currentColor").replace("<defs>", STYLE + "<defs>", 1)
+    return "data:image/svg+xml;base64," + base64.b64encode(text.encode()).decode()
 
 
 def legend_above(figure, handles, labels, columns):
@@ -35,7 +43,7 @@ def legend_above(figure, handles, labels, columns):
     figure.legend(handles, labels, fontsize=8, loc="upper center", ncols=columns, frameon=False)
 
 
-def bars(axes, rows, columns, value, log=False, label="{:,.0f}", legend=True):
+def bars(axes, rows, columns, value, log=False, label="{:,.0f}".format, legend=True):
     """Groups of horizontal bars, the first row on top. value(row, column): a number or None."""
     height = 0.8 / len(columns)
     for i, column in enumerate(columns):
@@ -46,7 +54,7 @@ def bars(axes, rows, columns, value, log=False, label="{:,.0f}", legend=True):
             y = j + (i - (len(columns) - 1) / 2) * height
             axes.barh(y, number, height * 0.92, color=COLOURS[column],
                       label=derive.NAMES[column] if j == 0 else None)
-            axes.annotate(label.format(number + 0.0 if abs(number) >= 0.05 else 0), (max(number, 0), y), xytext=(3, 0),
+            axes.annotate(label(number), (max(number, 0), y), xytext=(3, 0),
                           textcoords="offset points", va="center", fontsize=7)
     axes.set_yticks(range(len(rows)), rows)
     axes.invert_yaxis()
@@ -139,7 +147,7 @@ def scaling(data):
     columns = [c for c in ("ssccfg", "sbi") if len(derive.per_guest(data, c, "compute/alone")) > 1]
     if not columns or 1 not in derive.per_guest(data, columns[0], "compute/alone"):
         return None
-    figure, all_axes = plt.subplots(1, 2, figsize=(10, 4.4))
+    figure, all_axes = plt.subplots(1, 2, figsize=(10, 4.4), sharey=True)
     for axes, workload in zip(all_axes, ("compute", "pipe")):
         base = derive.per_guest(data, columns[0], f"{workload}/alone")[1]
         for column in columns:
@@ -162,17 +170,21 @@ def three_way(data):
     columns = derive.present(data, "linux", derive.THREE_WAY[1:])
     if not columns or not derive.present(data, "linux", ("bare",)):
         return None
-    conditions = [c for c in ("alone", "stat-2", "record-1000")
-                  if derive.figure(data, "linux/bare", f"compute/{c}") is not None]
     rows = [w for w in guests.WORKLOADS if derive.figure(data, "linux/bare", f"{w}/alone") is not None]
-    figure, all_axes = plt.subplots(1, len(conditions), figsize=(11, 1 + 0.75 * len(rows)), sharey=True)
+    conditions = [c for c in CONDITIONS
+                  if any(derive.figure(data, "linux/bare", f"{w}/{c}") is not None for w in rows)]
+    if not rows:
+        return None
+    figure, all_axes = plt.subplots(1, len(conditions), figsize=(11, 1 + 0.75 * len(rows)),
+                                    sharex=True, sharey=True, squeeze=False)
+    all_axes = all_axes[0]
     for axes, condition in zip(all_axes, conditions):
         bars(axes, rows, columns,
              lambda row, c, condition=condition: derive.percent_more(
                  data, f"linux/{c}", f"{row}/{condition}", "linux/bare", f"{row}/{condition}"),
-             label="{:+.1f} %", legend=axes is all_axes[0])
+             label=conclusions.percent, legend=axes is all_axes[0])
         axes.set_title(CONDITIONS[condition])
-        axes.margins(x=0.25)
+        axes.margins(x=0.3)
         if axes is not all_axes[0]:
             axes.invert_yaxis()
     figure.supxlabel("percent more instructions than on bare metal under the same condition", fontsize=10)

@@ -3,15 +3,18 @@
 
 import json
 import os
+import queue
 import shlex
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 from benchlib import kvm, machine, runs
 
 AGAIN = "again:"  # before the name of a run that is done for the second time
+QUIET = 10  # seconds at most, so that nobody wonders whether anything goes on
 
 
 # Of each part one, with which the others share all that could make a difference.
@@ -24,7 +27,8 @@ def twice(todo, which):
 
 
 class Progress:
-    """A line for each run that has ended, with the time that the rest will take."""
+    """A line for each run that has ended, with the time that the rest will take; in between, what is
+    under way. costs: {label: seconds}, in the order in which they are done."""
 
     def __init__(self, costs, jobs):
         self.costs = dict(costs)
@@ -43,6 +47,12 @@ class Progress:
         self.say("%3d %% %s: %s in %d s; %s" % (
             100 * self.done / self.total, label, "FAILED" if "failure" in result else "done",
             result["seconds"], "about %s left" % minutes(rest) if self.costs else "all done"))
+
+    def waits(self):
+        """None has ended for a while."""
+        elapsed = time.monotonic() - self.start
+        self.say("%3d %% after %s: %s under way" % (
+            100 * self.done / self.total, minutes(elapsed), ", ".join(list(self.costs)[:self.jobs])))
 
     def say(self, text):
         """To the person at the terminal; the table goes to standard output."""
@@ -76,8 +86,30 @@ def keep(result, which):
         json.dump(result, file)
 
 
+def lines_of(stream, waits):
+    """The lines of a stream; waits() is called when none has come for a while."""
+    came = queue.Queue()
+
+    def read():
+        for line in stream:
+            came.put(line)
+        came.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    while True:
+        try:
+            line = came.get(timeout=QUIET)
+        except queue.Empty:
+            waits()
+            continue
+        if line is None:
+            return
+        yield line
+
+
 def prepare(todo, sshlogin):
     """Makes what several runs want, by one, here and on each of the other machines."""
+    print("bench: building what the runs boot", file=sys.stderr, flush=True)
     targets = sorted({target for run in todo for target in runs.TARGETS[run.part]})
     newest = any(run.name.endswith("kvm-new") for run in todo)
     machine.make(*targets)
@@ -116,7 +148,7 @@ def all_of(todo, args):
     with subprocess.Popen(command + names, text=True, cwd=machine.TOP, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE) as process:
         try:
-            for line in process.stdout:
+            for line in lines_of(process.stdout, progress.waits):
                 result = judged(json.loads(line), ours)
                 keep(result, args.set)
                 name = result["name"]

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures as tables: runs that measure the same rows stand side by side."""
 
-from benchlib import compare
+import textwrap
+
+from benchlib import compare, conclusions
 
 
 def groups(data):
@@ -27,8 +29,27 @@ TITLES = {
 }
 
 
+def columns_of(head, rows):
+    """Lines of a small table."""
+    widths = [max(len(row[i]) for row in [head] + rows) for i in range(len(head))]
+    return ["  " + row[0].ljust(widths[0]) +
+            "".join("  " + cell.rjust(w) for cell, w in zip(row[1:], widths[1:]))
+            for row in [head] + rows]
+
+
+def summary(data):
+    """What a person reads in a terminal first: sentences, and what they are drawn from."""
+    lines = []
+    for question, sentence, (head, rows) in conclusions.of(data):
+        # A number stays with its unit.
+        wrapped = textwrap.wrap(sentence.replace(" %", "_%"), 96)
+        lines += ["", question, *(line.replace("_%", " %") for line in wrapped), "",
+                  *columns_of(head, rows)]
+    return "\n".join(lines + ["", determinism(data)])
+
+
 def text(data):
-    """For a terminal."""
+    """All figures, for a terminal."""
     lines = []
     for family, rows, columns, cells in groups(data):
         lines += ["", TITLES.get(family, family)]

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The three questions that a reader comes with, each answered in one sentence and a small table:
+beside bare metal, and beside KVM where that was measured."""
+
+from benchlib import derive, guests
+
+TALLYS = ("ssccfg", "sbi")
+KVMS = ("kvm-6.12", "kvm-new")
+IN_THE_NOISE = 0.1  # percent
+FEWER = 1  # percent of samples that are worth a word
+
+
+def measured(data, condition):
+    """{column: {workload: percent more}} of all machines. alone: than bare metal, which is left
+    out; else than the same machine without perf."""
+    found = {}
+    for column in derive.present(data, "linux", derive.THREE_WAY):
+        run = f"linux/{column}"
+        for workload in guests.WORKLOADS:
+            if condition != "alone":
+                more = derive.overhead(data, run, workload, condition)
+            elif column == "bare":
+                continue
+            else:
+                more = derive.percent_more(data, run, f"{workload}/alone", "linux/bare",
+                                           f"{workload}/alone")
+            if more is not None:
+                found.setdefault(column, {})[workload] = more
+    return found
+
+
+def percent(value):
+    """With as many digits as a small cost needs; no sign before nothing."""
+    return "%+.2f %%" % (value if abs(value) >= 0.005 else 0)
+
+
+def most(costs):
+    """The greatest of a machine's."""
+    return percent(max(costs.values())).lstrip("+")
+
+
+def listed(parts):
+    """Words with commas, and an `and`."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+
+
+def sentence(costs, text, adds):
+    """One sentence of all machines that were measured: Tally, bare metal, KVM. adds: its verb."""
+    tally = [f"{text(c)} with {c}" for c in TALLYS if c in costs]
+    if not tally:
+        return None
+    others = [f"on bare metal {text(c)}" for c in ("bare",) if c in costs]
+    others += [f"under KVM of {derive.NAMES[c].removeprefix('KVM, ')} {text(c)}"
+               for c in KVMS if c in costs]
+    return "; ".join([f"In a guest of Tally {adds} at most {listed(tally)}"] + others) + "."
+
+
+def having(data):
+    """The cost of a PMU that is not used."""
+    costs = measured(data, "alone")
+    tally = [abs(v) for c in TALLYS for v in costs.get(c, {}).values()]
+    word = "Nothing that can be told from noise. " if tally and max(tally) <= IN_THE_NOISE else ""
+    text = sentence(costs, lambda c: most(costs[c]),
+                    "a program that does not use it executes more than on bare metal by")
+    return text and word + text
+
+
+def counting(data):
+    """perf stat."""
+    costs = measured(data, "stat-2")
+    return sentence(costs, lambda c: most(costs[c]),
+                    "perf stat with two events adds to the instructions of a program")
+
+
+def with_samples(data, costs, column, condition):
+    """A cost, and the samples for which it was paid."""
+    taken = derive.samples(data, f"linux/{column}", condition)
+    return most(costs[column]) + (f" ({taken:,} samples)" if taken is not None else "")
+
+
+def fewer(data, condition):
+    """Which machines took fewer samples than bare metal, in words."""
+    bare = derive.samples(data, "linux/bare", condition)
+    found = []
+    for column in derive.THREE_WAY[1:]:
+        taken = derive.samples(data, f"linux/{column}", condition)
+        if bare and taken is not None and 100 * (bare - taken) / bare > FEWER:
+            found.append("%s (%.1f %% fewer)" % (derive.NAMES[column], 100 * (bare - taken) / bare))
+    if not found:
+        return ""
+    return (" Fewer samples cost less, so the overhead looks smaller than it is where fewer were "
+            "taken than on bare metal: %s." % listed(found))
+
+
+def sampling(data):
+    """perf record at 1 kHz."""
+    costs = measured(data, "record-1000")
+    text = sentence(costs, lambda c: with_samples(data, costs, c, "record-1000"),
+                    "perf record at 1 kHz adds to the instructions of a program")
+    return text and text + fewer(data, "record-1000")
+
+
+def table_of(data, condition):
+    """(head, rows) of the costs; the samples below them."""
+    costs = measured(data, condition)
+    columns = list(costs)
+    workloads = [w for w in guests.WORKLOADS if any(w in costs[c] for c in columns)]
+    rows = [[w] + [percent(costs[c][w]) if w in costs[c] else "-" for c in columns]
+            for w in workloads]
+    taken = [derive.samples(data, f"linux/{c}", condition) for c in columns]
+    if any(n is not None for n in taken):
+        rows.append(["samples, in all"] + ["-" if n is None else f"{n:,}" for n in taken])
+    return [""] + [derive.NAMES[c] for c in columns], rows
+
+
+QUESTIONS = (
+    ("What does it cost to have a PMU?", having, "alone"),
+    ("What does it cost to count?", counting, "stat-2"),
+    ("What does it cost to sample?", sampling, "record-1000"),
+)
+
+
+def of(data):
+    """[(question, sentence, (head, rows))] of what was measured."""
+    found = [(question, answer(data), table_of(data, condition))
+             for question, answer, condition in QUESTIONS]
+    return [entry for entry in found if entry[1]]

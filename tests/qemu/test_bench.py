@@ -149,7 +149,8 @@ def test_what_it_costs_in_sentences():
     assert rows == [["pipe"] + ["+10.00 %"] * 3, ["samples, in all", "1,000", "976", "995"]]
     one["runs"]["linux/ssccfg"]["figures"]["pipe/alone"] = 1002.0
     assert conclusions.having(one).startswith("In a guest of Tally")
-    assert conclusions.of(data(calls__sbi={"start": 1.0})) == []
+    other = data(calls__sbi={"start": 1.0})
+    assert conclusions.of(other) == [] and table.summary(other) == table.text(other)
     lines = [line.strip() for line in table.summary(one).splitlines()]
     assert "What does it cost to sample?" in lines
     assert not any(line.startswith("%") or line == "linux" for line in lines)

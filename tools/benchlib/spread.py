@@ -51,8 +51,8 @@ class Progress:
     def waits(self):
         """None has ended for a while."""
         elapsed = time.monotonic() - self.start
-        self.say("%3d %% after %s: %s under way" % (
-            100 * self.done / self.total, minutes(elapsed), ", ".join(list(self.costs)[:self.jobs])))
+        self.say("%3d %% after %d s: %s under way" % (
+            100 * self.done / self.total, elapsed, ", ".join(list(self.costs)[:self.jobs])))
 
     def say(self, text):
         """To the person at the terminal; the table goes to standard output."""

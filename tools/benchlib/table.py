@@ -38,9 +38,12 @@ def columns_of(head, rows):
 
 
 def summary(data):
-    """What a person reads in a terminal first: sentences, and what they are drawn from."""
-    lines = []
-    for question, sentence, (head, rows) in conclusions.of(data):
+    """What a person reads in a terminal first: sentences, and what they are drawn from. All figures,
+    if they answer no question."""
+    lines, found = [], conclusions.of(data)
+    if not found:
+        return text(data)
+    for question, sentence, (head, rows) in found:
         # A number stays with its unit.
         wrapped = textwrap.wrap(sentence.replace(" %", "_%"), 96)
         lines += ["", question, *(line.replace("_%", " %") for line in wrapped), "",

@@ -69,7 +69,8 @@ void sched_set_ready(struct vcpu *vcpu)
 	CHECK(vcpu->home == this_pcpu());
 	if (pcpu->waiting & bit) {
 		wake_times_set(&pcpu->wake, vcpu->index, vcpu_lcofi_deadline(vcpu));
-		if (atomic_load(&vcpu->hsm_state) == SBI_HSM_STATE_SUSPENDED)
+		if (atomic_load_explicit(&vcpu->hsm_state, memory_order_relaxed) ==
+		    SBI_HSM_STATE_SUSPENDED)
 			atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STARTED);
 		/* It is awake: nobody need wake it. */
 		if (vcpu != pcpu->current)
@@ -438,6 +439,16 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 		pay(pcpu, vcpu->vm);
 }
 
+/* One that does not want another turn leaves the hart. Not inlined: sched_next() would save more
+ * registers. */
+static __attribute__((noinline)) void rest(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	if (pcpu->waiting & BIT(vcpu->index))
+		wake_in_time(pcpu, vcpu);
+	if (!(pcpu->ready & BIT(vcpu->index)))
+		sched_heed(vcpu);
+}
+
 /* Takes the current vcpu off the hart. */
 static void put(struct pcpu *pcpu, struct vcpu *vcpu)
 {
@@ -445,13 +456,10 @@ static void put(struct pcpu *pcpu, struct vcpu *vcpu)
 
 	vcpu_put(vcpu);
 	pcpu->last = vcpu->index;
-	if (pcpu->ready & self) {
+	if (pcpu->ready & self)
 		pcpu->unrobbed |= self;
-	} else {
-		if (pcpu->waiting & self)
-			wake_in_time(pcpu, vcpu);
-		sched_heed(vcpu);
-	}
+	else
+		rest(pcpu, vcpu);
 	if (vcpu_wants_away(vcpu))
 		(void)vcpu_hand_over(vcpu);
 }

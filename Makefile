@@ -7,6 +7,8 @@ HOSTCC        ?= cc
 PYTHON        := /usr/bin/python3
 DTC           ?= dtc
 B             := build
+# Where the microvisor goes. DEBUG=1 makes one that checks its invariants (core/check.h), beside it.
+OUT           := $(B)$(if $(DEBUG),/debug)
 
 # Compile in parallel when the caller did not say otherwise.
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
@@ -17,7 +19,7 @@ endif
 Q := $(if $(V),,@)
 
 .PHONY: all
-all: $(B)/tally.bin
+all: $(OUT)/tally.bin $(B)/host/vm-check
 
 include tests/host/host.mk
 
@@ -48,11 +50,12 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wundef -Wstrict-prototypes -Wmissing-pro
 TARGET_ARCH_FLAGS := -march=rv64gc -mabi=lp64d -mcmodel=medany -msmall-data-limit=0
 TARGET_FLAGS := $(TARGET_ARCH_FLAGS) -ffreestanding -fno-pic -fno-pie -fno-common -O2 -g \
 	-fno-strict-aliasing -fno-asynchronous-unwind-tables $(REPEATABLE) \
-	-I. -I$(B)/gen -isystem $(B)/guest/include
+	-I. -I$(OUT)/gen -isystem $(B)/guest/include
 # libfdt's headers want the C library's string.h; an -elf toolchain borrows the cross one.
 ifneq ($(findstring -elf-,$(CROSS_COMPILE)),)
 TARGET_FLAGS += -idirafter /usr/riscv64-linux-gnu/include
 endif
+TARGET_FLAGS += $(if $(DEBUG),-DTALLY_DEBUG)
 # No C code of ours uses t2 to t6: a short exit need not save what it cannot lose (switch.S).
 TARGET_CFLAGS := -std=c11 -fstack-protector-strong $(WARN) $(TARGET_FLAGS) \
 	-ffixed-t2 -ffixed-t3 -ffixed-t4 -ffixed-t5 -ffixed-t6
@@ -62,20 +65,20 @@ TARGET_CFLAGS := -std=c11 -fstack-protector-strong $(WARN) $(TARGET_FLAGS) \
 LTO := -flto -flto-partition=none
 
 # vpmu/ has no array on any stack, and its structures' addresses are passed in every call.
-$(B)/obj/vpmu/%.c.o: TARGET_CFLAGS += -fstack-protector
+$(OUT)/obj/vpmu/%.c.o: TARGET_CFLAGS += -fstack-protector
 
 TALLY_SRC := $(sort $(wildcard arch/riscv/*.S core/*.S)) \
 	$(filter-out arch/riscv/asm_offsets.c,$(sort $(wildcard arch/riscv/*.c core/*.c vpmu/*.c)))
-TALLY_OBJ := $(TALLY_SRC:%=$(B)/obj/%.o)
-OFFSETS   := $(B)/gen/asm_offsets.h
+TALLY_OBJ := $(TALLY_SRC:%=$(OUT)/obj/%.o)
+OFFSETS   := $(OUT)/gen/asm_offsets.h
 
 # All objects must agree on the flags about registers: hence the dependency on this file.
-$(B)/obj/%.c.o: %.c Makefile | setup $(B)/guest/fdt.stamp
+$(OUT)/obj/%.c.o: %.c Makefile | setup $(B)/guest/fdt.stamp
 	@mkdir -p $(@D)
 	@echo "  CC      $<"
 	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) $(LTO) -MMD -MP -c $< -o $@
 
-$(B)/obj/%.S.o: %.S $(OFFSETS) Makefile | setup
+$(OUT)/obj/%.S.o: %.S $(OFFSETS) Makefile | setup
 	@mkdir -p $(@D)
 	@echo "  AS      $<"
 	$(Q)$(CROSS_COMPILE)gcc $(TARGET_FLAGS) -MMD -MP -c $< -o $@
@@ -84,24 +87,24 @@ $(B)/obj/%.S.o: %.S $(OFFSETS) Makefile | setup
 $(OFFSETS): arch/riscv/asm_offsets.c | setup $(B)/guest/fdt.stamp
 	@mkdir -p $(@D)
 	@echo "  GEN     $@"
-	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) -MMD -MP -MT $@ -MF $(B)/gen/asm_offsets.d \
-		-S $< -o $(B)/gen/asm_offsets.s
+	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) -MMD -MP -MT $@ -MF $(OUT)/gen/asm_offsets.d \
+		-S $< -o $(OUT)/gen/asm_offsets.s
 	$(Q){ echo "/* Generated from $<. */"; \
 		sed -n 's/^.*->\([A-Za-z_][A-Za-z0-9_]*\) [$$#]*\(-\{0,1\}[0-9][0-9]*\).*/#define \1 \2/p' \
-		$(B)/gen/asm_offsets.s; } > $@
+		$(OUT)/gen/asm_offsets.s; } > $@
 
-$(B)/tally.elf: $(TALLY_OBJ) arch/riscv/link.ld tools/check-elf $(B)/guest/fdt.stamp
+$(OUT)/tally.elf: $(TALLY_OBJ) arch/riscv/link.ld tools/check-elf $(B)/guest/fdt.stamp
 	@echo "  LD      $@"
 	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) $(LTO) -static -nostdlib -nostartfiles -no-pie \
 		-Wl,--fatal-warnings -Wl,--build-id=none \
-		-Wl,-Map=$(B)/tally.map -T arch/riscv/link.ld $(TALLY_OBJ) $(B)/guest/libfdt.a -o $@
+		-Wl,-Map=$(OUT)/tally.map -T arch/riscv/link.ld $(TALLY_OBJ) $(B)/guest/libfdt.a -o $@
 	$(Q)tools/check-elf $(CROSS_COMPILE) $@
 
-$(B)/tally.bin: $(B)/tally.elf
+$(OUT)/tally.bin: $(OUT)/tally.elf
 	@echo "  BIN     $@"
 	$(Q)$(CROSS_COMPILE)objcopy -O binary $< $@
 
--include $(TALLY_OBJ:.o=.d) $(B)/gen/asm_offsets.d
+-include $(TALLY_OBJ:.o=.d) $(OUT)/gen/asm_offsets.d
 -include $(wildcard guests/*/guest.mk)
 -include tools/vm-check.mk
 -include tests/spike/spike.mk tests/firmware/firmware.mk
@@ -143,13 +146,17 @@ test-host: $(HOST_BIN)
 TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n : 4)))
 test-qemu: all guests
 	$(Q)mkdir -p $(B)/test
-	$(Q)$(PYTHON) -m pytest -p no:cacheprovider -v --durations=5 \
+	$(Q)$(if $(DEBUG),TALLY_KERNEL=$(abspath $(OUT)/tally.bin)) \
+		$(PYTHON) -m pytest -p no:cacheprovider -v --durations=5 \
 		-n $(TEST_JOBS) --dist loadscope -m '$(MARKS)' $(if $(T),-k '$(T)') tests/qemu
 
 # Tests that are marked `long`: the same claims with more seeds, boots or time.
 MARKS ?= not long
+# Then the others once more, with invariants checked: all that do not measure what Tally costs.
 test-long: MARKS := long
 test-long: test-qemu
+	$(Q)$(MAKE) --no-print-directory DEBUG=1 test-qemu \
+		T='$(if $(T),($(T)) and )not bench and not longest_stay'
 
 # What SBI PMU calls cost. BENCH='--against tests/bench/calls.json' tells what has grown.
 .PHONY: bench-calls
@@ -180,27 +187,44 @@ test: setup
 # With a terminal: a shell on each guest. Without: both report, and the exit status tells.
 VMS       ?= dts/two-linux.dts
 VMS_SHELL ?= dts/two-linux-shell.dts
-.PHONY: run
-run: all guests
+# Trees of one's own may name any guest; those above are of two files.
+RUN_OWN := $(filter-out dts/two-linux.dts dts/two-linux-shell.dts,$(VMS) $(VMS_SHELL))
+.PHONY: run run-parts
+run-parts: $(OUT)/tally.bin $(B)/guest/linux.stamp $(B)/guest/initramfs.cpio $(if $(RUN_OWN),guests)
+
+# What it takes, one line a phase; then the guests. Leaving them by Ctrl-A x is no error.
+run: setup
+	$(Q)tools/phases "building Tally and its guests" \
+		$(MAKE) --no-print-directory run-parts $(if $(V),V=1)
 	$(Q)if [ -t 0 ]; then \
-		tools/run --vms $(VMS_SHELL) --profile interactive; \
+		tools/run --vms $(VMS_SHELL) --profile interactive --brief || [ $$? -eq 130 ]; \
 	else \
-		tools/run --vms $(VMS) --profile exact --timeout 600 --expect "report end 0"; \
+		tools/run --vms $(VMS) --profile exact --timeout 600 --brief \
+			--expect "report end 0"; \
 	fi
 
-.PHONY: clean help
+# What was fetched stays, so that all can be built again without a network.
+FETCHED := guest platform
+.PHONY: clean distclean help
 clean:
+	$(Q)[ ! -d $(B) ] || find $(B) -mindepth 1 -maxdepth 1 $(FETCHED:%=! -name %) \
+		-exec rm -rf {} +
+	rm -f $(B)/guest/initramfs.cpio
+
+distclean:
 	rm -rf $(B)
 
 help:
 	@echo "Targets:"
 	@echo "  run         boot two Debian guests that share a hart and run perf stat (VMS=FILE.dts)"
-	@echo "  all         build/tally.bin, the microvisor"
+	@echo "  all         build/tally.bin, the microvisor, and what tools/vm-check needs; DEBUG=1:"
+	@echo "              build/debug/tally.bin, which checks its invariants (test-qemu runs on that)"
+	@echo "  vm-check    what tools/vm-check needs: would Tally accept a VM tree?"
 	@echo "  guests      the guests' kernel, initramfs and test programs"
 	@echo "  test        check, test-host and test-qemu"
 	@echo "  test-host   unit tests on this machine, under ASan and UBSan; host-NAME runs one"
 	@echo "  test-qemu   tests on QEMU (T=EXPRESSION selects, TEST_JOBS=2 at once)"
-	@echo "  test-long   the longer forms of these tests (T=EXPRESSION selects)"
+	@echo "  test-long   the longer forms of these tests, and all with DEBUG=1 (T=EXPRESSION selects)"
 	@echo "  fuzz        coverage-guided fuzzers, FUZZ_SECONDS=60 each; fuzz-replay: their corpus only"
 	@echo "  coverage    lines and branches of vpmu/ that the host tests reach"
 	@echo "  bench       what the virtual PMU costs, beside bare metal and KVM: answers and a report"
@@ -209,6 +233,7 @@ help:
 	@echo "  bench-switch what a world switch costs, against live counters and against VMs (BENCH=OPTIONS)"
 	@echo "  check       format, SPDX, include direction, static analysis"
 	@echo "  setup       install what is missing (as root; the other targets do it too)"
-	@echo "  clean       remove build/, downloads included"
+	@echo "  clean       remove what was built; what was fetched stays (build/guest, build/platform)"
+	@echo "  distclean   remove build/, what was fetched included"
 	@echo "Variables: CROSS_COMPILE, HOSTCC, VMS, VMS_SHELL, T, V=1 (show commands)."
 	@echo "tools/run --help tells how to boot a VM tree of your own."

@@ -3,12 +3,18 @@
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/sbi.h"
 #include "core/boot_report.h"
+#include "core/event_names.h"
 #include "core/log.h"
 #include "core/panic.h"
 #include "core/platform.h"
+#include "core/printf.h"
 #include "core/seed.h"
 #include "core/vm_overflow.h"
 #include "core/vm_config.h"
+#include "core/words.h"
+
+#define GUEST_ISA_LINE 90U
+#define GUEST_ISA_NAME 16U /* a blank, the longest name, NUL */
 
 /* Why a hart cannot run guests, NULL: it can. */
 static const char *unusable(uint64_t hartid, uint64_t isa)
@@ -52,27 +58,65 @@ static void isa_text(uint64_t isa, char *buf, size_t size)
 	buf[used] = 0;
 }
 
-static void report_event(uint64_t hartid, const struct hpm_event *event)
+/* What a VM of this hart alone sees, in lines of a width that can be read. */
+static void report_guest_isa(const struct pcpu *pcpu)
 {
-	if (event->fault)
-		log_line("hart %lu: event 0x%x is refused: it has %s", hartid, event->event_idx,
-		         event->fault);
-	else
-		log_line("hart %lu: event 0x%x on counters %lx", hartid, event->event_idx,
-		         event->hctrs);
+	uint64_t v = pcpu->vec_bytes ? 0 : BIT(ISA_V);
+	const char *names[ISA_EXTENSIONS + 8];
+	char text[ISA_TEXT_BYTES];
+	char line[GUEST_ISA_LINE];
+	size_t n = isa_guest(pcpu->isa & ~v, pcpu->hpm.lcofi, text, sizeof(text), names);
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		used += (size_t)tally_snprintf(line + used, sizeof(line) - used, " %s", names[i]);
+		if (i + 1 < n && used < sizeof(line) - GUEST_ISA_NAME)
+			continue;
+		log_line("hart %lu: guests see%s", pcpu->hartid, line);
+		used = 0;
+	}
+}
+
+/* What the hart counts, and what it cannot be believed to; as many to a line as fit on a screen. */
+#define EVENTS_LINE_BYTES 60U
+static void report_events(uint64_t hartid, const struct hpm *hpm)
+{
+	char line[EVENTS_LINE_BYTES + EVENT_NAME_BYTES + SET_TEXT_BYTES];
+	char set[SET_TEXT_BYTES];
+	size_t at = 0;
+
+	if (hpm->hctrs && !hpm->n_events)
+		log_line("hart %lu: no hardware events: the firmware maps none to its counters",
+		         hartid);
+	for (uint32_t i = 0; i < hpm->n_events; i++) {
+		const struct hpm_event *event = &hpm->events[i];
+		char name[EVENT_NAME_BYTES];
+
+		event_name(event->event_idx, name);
+		if (event->fault)
+			log_line("hart %lu: %s is refused: it has %s", hartid, name, event->fault);
+		else
+			at += (size_t)tally_snprintf(line + at, sizeof(line) - at, "%s%s on %s",
+			                             at ? "; " : "", name,
+			                             set_text(event->hctrs, set));
+		if (at >= EVENTS_LINE_BYTES || (at && i + 1 == hpm->n_events)) {
+			log_line("hart %lu: %s", hartid, line);
+			at = 0;
+		}
+	}
 }
 
 static void report_hart(const struct pcpu *pcpu)
 {
 	const struct hpm *hpm = &pcpu->hpm;
-	char text[128];
+	char text[SET_TEXT_BYTES];
 	char lacks[128];
 
 	isa_text(pcpu->isa, text, sizeof(text));
 	log_line("hart %lu: %s", pcpu->hartid, text);
 	hart_lacks(pcpu, lacks, sizeof(lacks));
-	log_line("hart %lu: counters %lx of %u bits, back end %s, overflow %s%s%s", pcpu->hartid,
-	         hpm->hctrs, hpm->width, hpm->delegated ? "ssccfg" : "sbi",
+	log_line("hart %lu: %s of %u bits, back end %s, overflow %s%s%s", pcpu->hartid,
+	         counters_text(hpm->hctrs, text), hpm->width, hpm->delegated ? "ssccfg" : "sbi",
 	         !hpm->lcofi    ? "not available to guests"
 	         : !hpm->ssccfg ? "to a vcpu alone on it"
 	                        : "to guests",
@@ -83,11 +127,8 @@ static void report_hart(const struct pcpu *pcpu)
 		log_line(
 		    "hart %lu: back end ssccfg was asked for, but its counters are not delegated",
 		    pcpu->hartid);
-	if (hpm->hctrs && !hpm->n_events)
-		log_line("hart %lu: no hardware events: the firmware maps none to its counters",
-		         pcpu->hartid);
-	for (uint32_t i = 0; i < hpm->n_events; i++)
-		report_event(pcpu->hartid, &hpm->events[i]);
+	report_events(pcpu->hartid, hpm);
+	report_guest_isa(pcpu);
 }
 
 static const char *console_input(void)
@@ -109,9 +150,9 @@ void boot_report_machine(void)
 	uint64_t version = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_IMP_VERSION, 0, 0, 0, 0, 0).value;
 	char text[160];
 
-	log_line("firmware %lu version %lx, SBI %lu.%lu; %lu MiB of RAM", impl, version, spec >> 24,
-	         spec & 0xffffff, platform.ram_size >> 20);
-	log_line("console input by %s", console_input());
+	log_line("%s, SBI %lu.%lu; %lu MiB of RAM; console input by %s",
+	         firmware_text(impl, version, text), spec >> 24, spec & 0xffffff,
+	         platform.ram_size >> 20, console_input());
 	if (!seed_is_there())
 		log_line("guests get no seed for random numbers: the host tree has no "
 		         "/chosen/rng-seed of %u bytes",

@@ -11,14 +11,30 @@ static void help(struct console *c)
 
 	at = (size_t)tally_snprintf(
 	    text, sizeof(text), "%s",
-	    "Ctrl-T, then 1..9: that VM gets the input; n, p: the next, "
-	    "the one before; g, s, r: starts, stops, restarts it; "
-	    ":: the prompt; f: whole screen; Ctrl-T: sends Ctrl-T; ?: this help\n");
+	    "Ctrl-T, then 1..9: that VM gets the input; n, p: the next, the one before;\n"
+	    "  g, s, r: starts, stops, restarts it; :: the prompt; f: whole screen;\n"
+	    "  Ctrl-T: sends Ctrl-T; ?: this help\n");
 	for (unsigned int i = 0; i < c->n_vms && at < sizeof(text); i++)
 		at += (size_t)tally_snprintf(text + at, sizeof(text) - at, "%c %u %.*s%s\n",
 		                             i == c->focus ? '*' : ' ', i + 1,
 		                             (int)CONSOLE_NAME_BYTES, c->names[i],
 		                             c->lines[i].ended ? " (ended)" : "");
+	console_tally_puts(c, text);
+}
+
+static void wrong_key(struct console *c, uint8_t ch)
+{
+	char text[96];
+
+	if (ch >= '1' && ch <= '9')
+		(void)tally_snprintf(text, sizeof(text), "there is no VM %c; there are %u", ch,
+		                     c->n_vms);
+	else if (ch > ' ' && ch <= '~')
+		(void)tally_snprintf(text, sizeof(text),
+		                     "Ctrl-T %c means nothing; Ctrl-T ? for help", ch);
+	else
+		(void)tally_snprintf(text, sizeof(text),
+		                     "that key means nothing after Ctrl-T; Ctrl-T ? for help");
 	console_tally_puts(c, text);
 }
 
@@ -60,8 +76,10 @@ static void command(struct console *c, uint8_t ch)
 		console_full_toggle(c, vm_in_focus(c));
 	else if (ch == '=')
 		c->request = (struct console_request){.open = true};
-	else
+	else if (ch == '?')
 		help(c);
+	else
+		wrong_key(c, ch);
 }
 
 int console_target(const struct console *c)

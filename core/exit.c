@@ -16,6 +16,8 @@
 
 static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
 {
+	if (irq == IRQ_SSI)
+		sched_mail_came();
 	pcpu_interrupts(pcpu, BIT(irq));
 	switch (irq) {
 	case IRQ_STI:
@@ -59,13 +61,12 @@ __attribute__((flatten)) void lcofi_fast(void)
 
 	vcpu->ctx.exits[EXIT_LCOFI]++;
 	vpmu_overflow(&vcpu->pmu);
-	hpm_failures_settle(vcpu);
 }
 
 struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
 {
 	struct vcpu *vcpu = vcpu_of(ctx);
-	struct pcpu *pcpu = vcpu->home;
+	struct pcpu *pcpu = this_pcpu();
 
 	pcpu->stay_start = ctx->entered_hs;
 	pcpu->stay_of = vcpu;
@@ -81,6 +82,8 @@ struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
 		vcpu->ctx.exits[pcpu->stay_why]++;
 	}
 
+	hpm_failures_settle_exit(vcpu, scause);
+	/* The vcpu may be off, or on its way to another hart, after this. */
 	sched_check_mail();
 	if (*pcpu_pending(pcpu)) {
 		vcpu = sched_next();

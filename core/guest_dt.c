@@ -168,6 +168,12 @@ static void write_cpu(struct writer *w, uint32_t vhartid, const struct guest_mac
 	put_string(w, "riscv,isa-base", "rv64i");
 	put_strings(w, "riscv,isa-extensions", machine->isa_extensions, machine->n_ext);
 	put_string(w, "mmu-type", machine->mmu_type);
+	if (machine->cbom_block)
+		put_u32(w, "riscv,cbom-block-size", machine->cbom_block);
+	if (machine->cboz_block)
+		put_u32(w, "riscv,cboz-block-size", machine->cboz_block);
+	if (machine->cbop_block)
+		put_u32(w, "riscv,cbop-block-size", machine->cbop_block);
 
 	begin(w, "interrupt-controller");
 	put_string(w, "compatible", "riscv,cpu-intc");

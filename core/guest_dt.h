@@ -23,7 +23,9 @@ struct guest_machine {
 	const char *const *isa_extensions; /* "i", "m", ... */
 	uint32_t n_ext;
 	const char *mmu_type; /* "riscv,sv39", "riscv,sv48" or "riscv,sv57" */
-	bool seed;            /* /chosen has an rng-seed of SEED_BYTES zeros, to be filled in */
+	/* Of cache-block operations, in bytes; 0: the guest has none of that kind. */
+	uint32_t cbom_block, cboz_block, cbop_block;
+	bool seed; /* /chosen has an rng-seed of SEED_BYTES zeros, to be filled in */
 };
 
 /*

@@ -32,6 +32,7 @@ const char *harts_differ(uint32_t hart, uint32_t other)
 	if (x->delegated != y->delegated)
 		return "of harts # and # only one has delegated counters";
 	if (a->isa != b->isa || a->vec_bytes != b->vec_bytes ||
+	    memcmp(&a->blocks, &b->blocks, sizeof(a->blocks)) != 0 ||
 	    memcmp(&a->vs_has, &b->vs_has, sizeof(a->vs_has)) != 0)
 		return "harts # and # have different extensions";
 	return NULL;

@@ -66,6 +66,7 @@ static const char *start_hart(uint32_t i)
 	uint64_t end;
 
 	pcpu->isa = platform.harts[i].isa;
+	pcpu->blocks = platform.harts[i].blocks;
 	start->index = n_pcpus;
 	fence_memory_then_output();
 	if (sbi_call(SBI_EXT_HSM, SBI_HSM_HART_START, platform.harts[i].hartid,

@@ -7,7 +7,6 @@
 #define CORE_HPM_FAILURES_H
 
 #include "core/vcpu.h"
-#include "core/vsbi.h"
 
 /* Resident, or has just been saved. To be called before its guest, or another vcpu, goes on. */
 static inline void hpm_failures_settle(struct vcpu *vcpu)
@@ -18,13 +17,23 @@ static inline void hpm_failures_settle(struct vcpu *vcpu)
 		vpmu_failed(&vcpu->pmu, hpm_failures(hpm));
 }
 
-/* The same in a PMU call of the guest's, which is told that it failed if it was to start something. */
-static inline vsbi_ret hpm_failures_answer(struct vcpu *vcpu, uint64_t fid, vsbi_ret ret)
+/*
+ * The same where a short exit, or any other, becomes a long one; before anything else is done. A PMU call
+ * that was to start something answers that it failed.
+ */
+static inline void hpm_failures_settle_exit(struct vcpu *vcpu, uint64_t scause)
 {
+	uint64_t *x = vcpu->ctx.x;
+
 	if (__builtin_expect(vcpu->home->hpm.failed == 0, 1))
-		return ret;
+		return;
 	hpm_failures_settle(vcpu);
-	return fid == SBI_PMU_COUNTER_STOP || (long)ret < 0 ? ret : vsbi_result(SBI_ERR_FAILED, 0);
+	if (scause == ~(uint64_t)EXIT_ECALL && x[17] == SBI_EXT_PMU &&
+	    (x[16] == SBI_PMU_COUNTER_START || x[16] == SBI_PMU_COUNTER_CONFIG_MATCHING) &&
+	    !x[10]) {
+		x[10] = (uint64_t)SBI_ERR_FAILED;
+		x[11] = 0;
+	}
 }
 
 #endif

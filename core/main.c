@@ -93,9 +93,21 @@ void secondary_main(uint64_t hartid, uint64_t index)
 	run(pcpu);
 }
 
+/* Without -icount QEMU's instret is the host's time. */
+static bool instret_counts(void)
+{
+	uint64_t before, after;
+
+	__asm__ volatile("rdinstret %0\n nop\n nop\n nop\n nop\n rdinstret %1"
+	                 : "=&r"(before), "=r"(after));
+	return after - before == 5;
+}
+
 void main(uint64_t hartid, void *dtb)
 {
-	uint64_t entry = csr_read(CSR_INSTRET);
+	uint64_t instret = csr_read(CSR_INSTRET);
+	uint64_t time = csr_read(CSR_TIME);
+	bool counts = instret_counts();
 
 	platform_init(dtb, hartid);
 	log_init();
@@ -103,8 +115,10 @@ void main(uint64_t hartid, void *dtb)
 	quirks.fetch_faults_stop_time = platform.virt;
 	quirks.lcofi_delegates = platform.virt;
 	for (uint32_t i = 0; i < platform.n_harts; i++) {
-		if (platform.harts[i].hartid == hartid)
-			this_pcpu()->isa = platform.harts[i].isa;
+		if (platform.harts[i].hartid != hartid)
+			continue;
+		this_pcpu()->isa = platform.harts[i].isa;
+		this_pcpu()->blocks = platform.harts[i].blocks;
 	}
 	boot_report_require(hartid, this_pcpu()->isa);
 	pcpu_init(hartid, 0, this_pcpu()->isa);
@@ -115,7 +129,10 @@ void main(uint64_t hartid, void *dtb)
 	vsbi_base_init();
 	vms_create(&tree);
 	log_enable_input();
-	log_line("%lu instructions from entry to the first guest", csr_read(CSR_INSTRET) - entry);
+	log_line("%lu %s from entry to the first guest",
+	         counts ? csr_read(CSR_INSTRET) - instret
+	                : (csr_read(CSR_TIME) - time) / (platform.timebase / 1000),
+	         counts ? "instructions" : "milliseconds");
 	vms_start();
 	run(this_pcpu());
 }

@@ -2,6 +2,7 @@
 #include "core/observe.h"
 
 #include "arch/riscv/csr.h"
+#include "core/vcpu_requests.h"
 #include "core/vm.h"
 #include "vpmu/bits.h"
 #include "vpmu/tally_events.h"

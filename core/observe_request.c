@@ -3,6 +3,7 @@
 #include "arch/riscv/csr.h"
 #include "core/platform.h"
 #include "core/sched.h"
+#include "core/vcpu_requests.h"
 #include "core/vm.h"
 #include "vpmu/bits.h"
 
@@ -31,7 +32,7 @@ void observe_post(struct observe_request *request, uint64_t vcpus)
 	request->at = moment_of(vcpus);
 	atomic_store(&request->vcpus, vcpus);
 	for_each_bit (i, vcpus)
-		vcpu_request(this_pcpu()->vcpus[i], VCPU_REQ_OBSERVE);
+		vcpu_request(this_pcpu()->vcpus[i], REQ_OBSERVE);
 }
 
 static bool is_of(const struct observer *o, const struct observe_request *request)

@@ -4,6 +4,7 @@
 #include "arch/riscv/isa.h"
 #include "arch/riscv/sbi.h"
 #include "arch/riscv/vs_state.h"
+#include "core/check.h"
 #include "core/log.h"
 #include "core/panic.h"
 #include "core/pcpu.h"
@@ -42,18 +43,13 @@ void pcpu_notify(struct pcpu *pcpu, uint64_t vcpus)
 {
 	atomic_fetch_or(&pcpu->mail, vcpus);
 	if (pcpu == this_pcpu()) {
-		pcpu_resched(pcpu); /* so that an SBI call takes the long way out */
+		pcpu_resched(pcpu);             /* so that an SBI call takes the long way out */
+		csr_set(CSR_SIP, BIT(IRQ_SSI)); /* in case that this stay serves no mail any more */
 		return;
 	}
 	/* The firmware tells it by a device's register. */
 	fence_memory_then_output();
 	send_ipi(pcpu->hartid);
-}
-
-void pcpu_mail_again(struct pcpu *pcpu, uint64_t vcpus)
-{
-	atomic_fetch_or(&pcpu->mail, vcpus);
-	csr_set(CSR_SIP, BIT(IRQ_SSI));
 }
 
 /* How fast do the fixed counters go? No event is counted more often than once a cycle here. */
@@ -81,15 +77,17 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 
 	pcpu->hartid = hartid;
 	pcpu->index = index;
+	isa = (isa & ~ISA_CBO) | cbo_probe(isa, &pcpu->blocks);
 	pcpu->isa = isa;
 	pcpu->slice = (uint64_t)platform.timebase / 1000 * PCPU_SLICE_MS;
 	pcpu->alone = platform.roam ? 0 : platform.timebase / TRAP_LOOP_LOOKS_HZ;
 	wake_times_init(&pcpu->wake);
 	pcpu->vs_has.sstc = isa & BIT(ISA_SSTC);
 	pcpu->vs_has.vsiselect = vs_state_probe_vsiselect();
-	vs_state_init_hart(pcpu->vs_has.sstc, isa & BIT(ISA_SVADU), isa & BIT(ISA_SVPBMT));
+	vs_state_init_hart(isa);
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase);
-	if (pcpu->hpm.fixed)
+	/* For looks at counters that tell nobody when they wrap. */
+	if (pcpu->hpm.fixed || pcpu->hpm.lcofi)
 		pcpu->counts_a_tick = counts_a_tick();
 	pcpu->vmids = gstage_vmid_count();
 	pcpu->vec_bytes = isa & BIT(ISA_V) ? vec_probe() : 0;
@@ -105,15 +103,23 @@ void pcpu_account_stay(struct pcpu *pcpu)
 {
 	struct vcpu *vcpu = pcpu->stay_of;
 	uint64_t now = csr_read(CSR_INSTRET);
-
-	if (!vcpu)
-		return;
 	uint64_t stay = now - pcpu->stay_start;
 
+	pcpu->stay_start = now;
+	if (!vcpu)
+		return;
+	CHECK(vcpu_home(vcpu) == pcpu);
 	vcpu->ctx.hs_insns[pcpu->stay_why] += stay;
 	if (stay > vcpu->ctx.hs_longest)
 		vcpu->ctx.hs_longest = stay;
-	pcpu->stay_start = now;
+}
+
+void pcpu_book(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why)
+{
+	if (pcpu->stay_of != vcpu || pcpu->stay_why != why)
+		pcpu_account_stay(pcpu);
+	pcpu->stay_of = vcpu;
+	pcpu->stay_why = why;
 }
 
 void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending)

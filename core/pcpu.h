@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "arch/riscv/cbo.h"
 #include "arch/riscv/context.h"
 #include "arch/riscv/csr.h"
 #include "arch/riscv/fence.h"
@@ -29,13 +30,15 @@ struct pcpu {
 	uint64_t hartid;
 	uint32_t index;
 	uint32_t n_vcpus; /* whose home it is */
-	uint64_t isa;     /* BIT(enum isa_ext) */
+	uint64_t isa;     /* BIT(enum isa_ext); of the cache-block operations those that work */
+	struct cbo_blocks blocks;
 	struct vs_has vs_has;
 	uint32_t last;             /* index of the vcpu that was resident before */
 	struct vcpu *current;      /* resident; NULL: none */
 	uint64_t ready;            /* of vcpus[]: wants to run */
 	uint64_t waiting;          /* of vcpus[]: in WFI until an interrupt */
 	uint64_t working;          /* of ready: its VM's next life is being prepared */
+	uint64_t called;           /* of ready: only for what is asked of it */
 	uint64_t unrobbed;         /* of ready: no steal time has begun, see sched.c */
 	uint64_t counts_a_tick;    /* of host time, at most */
 	uint64_t slice, slice_end; /* how long a turn is, when this one ends; host time */
@@ -52,6 +55,7 @@ struct pcpu {
 	uint64_t stay_start;
 	struct vcpu *stay_of;
 	enum vcpu_exit stay_why;
+	struct vcpu *told; /* whom the last mail was for; NULL: there was none */
 
 	/* Of vcpus[]: they have requests. Other harts set bits, then send an IPI. */
 	atomic_ulong mail;
@@ -112,16 +116,17 @@ static inline void pcpu_heard(void)
 	fence_output_then_memory();
 }
 
-/* Leaves mail for the next stay in HS, which begins at once. This hart. */
-void pcpu_mail_again(struct pcpu *pcpu, uint64_t vcpus);
-
 /* Ends the stay in HS that is going on, for the books. This hart. */
 void pcpu_account_stay(struct pcpu *pcpu);
+
+/* From here on it is another vcpu's. This hart, its home. */
+void pcpu_book(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why);
 
 /* Serves interrupts of HS, given as in sip. This hart. */
 void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending);
 
-/* Sets up the calling hart, whose pcpu is zeroed: CSRs, counters, interrupts. */
+/* Sets up the calling hart: CSRs, counters, interrupts. Its pcpu is zeroed but for `blocks`; isa and
+ * these are what the host tree says. */
 void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa);
 
 #endif

@@ -126,6 +126,11 @@ static void read_cpus(const void *dtb, uint64_t boot_hartid)
 
 		platform.harts[i].hartid = hartid;
 		platform.harts[i].isa = read_isa(dtb, cpu);
+		platform.harts[i].blocks = (struct cbo_blocks){
+		    .zicbom = read_u32(dtb, cpu, "riscv,cbom-block-size", 0),
+		    .zicboz = read_u32(dtb, cpu, "riscv,cboz-block-size", 0),
+		    .zicbop = read_u32(dtb, cpu, "riscv,cbop-block-size", 0),
+		};
 		if (hartid == boot_hartid)
 			platform.mmu_type = known_mmu_type(fdt_getprop(dtb, cpu, "mmu-type", &len));
 		fdt_for_each_subnode(intc, dtb, cpu)
@@ -255,6 +260,7 @@ static void read_chosen(const void *dtb, int chosen)
 		platform.backend = HPM_SSCCFG;
 	platform.interactive = has_word(args, "tally.console=interactive");
 	platform.roam = has_word(args, "tally.roam");
+	platform.broken = has_word(args, "tally.broken");
 	platform.no_vmids = has_word(args, "tally.no-vmids");
 }
 

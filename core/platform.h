@@ -16,6 +16,7 @@ struct platform {
 	struct {
 		uint64_t hartid;
 		uint64_t isa;
+		struct cbo_blocks blocks;
 		uint32_t intc_phandle;
 	} harts[MAX_HARTS];
 	const char *mmu_type; /* not in the host tree: its memory is used again */
@@ -23,10 +24,11 @@ struct platform {
 	uint32_t uart_shift, uart_irq;
 	struct irqchip irqchip;
 	bool virt; /* QEMU's "riscv-virtio" machine */
-	/* /chosen bootargs: tally.backend=, tally.console=, tally.roam, tally.no-vmids */
+	/* /chosen bootargs: tally.backend=, tally.console=, tally.roam, tally.broken, tally.no-vmids */
 	enum hpm_choice backend;
 	bool interactive;
 	bool roam;     /* each vcpu goes to the next of its harts after every turn */
+	bool broken;   /* an invariant that does not hold, for make DEBUG=1 */
 	bool no_vmids; /* as on harts that have none */
 };
 

@@ -19,7 +19,7 @@ static const char *const help[] = {
     "exits: of each vcpu, by cause, with what they cost, and how many a second",
     "pmu: of each vcpu, the counters that its guest has configured",
     "trace on [VM], trace off; trace: the exits that came last",
-    "observe VM EVENT: counts an event, as 0x2:u, of all vcpus of a VM from now on",
+    "observe VM EVENT: counts an event, as instructions:u, of a whole VM from now on",
     "observed [NUMBER]: what has been counted; unobserve [NUMBER]: the last of it",
     "  vms, exits, pmu, trace and these with --json: one object a line",
     "top [SECONDS]: what goes on, each 2 seconds, until a key is pressed",
@@ -157,10 +157,14 @@ static void take_life(struct job *job, const struct life_act *act, const char *c
 
 	if (vm) {
 		prompt_life(act, vm, line);
-		return;
+	} else if (*name == '\0') {
+		job->status = PROMPT_WRONG;
+		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s takes the name of a VM", command);
+	} else {
+		job->status = PROMPT_FAILED;
+		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s: no VM is called \"%s\"", command,
+		                     name);
 	}
-	job->status = PROMPT_FAILED;
-	(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s: no VM is called \"%s\"", command, name);
 }
 
 static void take_move(struct job *job, const char *name, const char *vcpu, const char *hart,
@@ -168,8 +172,11 @@ static void take_move(struct job *job, const char *name, const char *vcpu, const
 {
 	struct vm *vm = vm_named(name);
 
-	job->status = PROMPT_FAILED;
-	if (vm)
+	job->status = *hart ? PROMPT_FAILED : PROMPT_WRONG;
+	if (*hart == '\0')
+		(void)tally_snprintf(line, PROMPT_LINE_BYTES,
+		                     "move takes a VM, the number of its vcpu, and a hart");
+	else if (vm)
 		job->status = prompt_move(vm, vcpu, hart, line);
 	else
 		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "move: no VM is called \"%s\"", name);

@@ -33,14 +33,6 @@ void prompt_rates(enum prompt_asker asker, const struct vcpu *vcpu, struct promp
 }
 
 /* Its length. */
-static size_t causes_text(const uint64_t *e, char *text, size_t size)
-{
-	return (size_t)tally_snprintf(
-	    text, size, "ecall=%lu timer=%lu irq=%lu lcofi=%lu mmio=%lu csr=%lu wfi=%lu other=%lu",
-	    e[EXIT_ECALL], e[EXIT_TIMER], e[EXIT_IRQ], e[EXIT_LCOFI], e[EXIT_MMIO], e[EXIT_CSR],
-	    e[EXIT_WFI], e[EXIT_OTHER]);
-}
-
 static size_t causes_json(const uint64_t *e, char *text, size_t size)
 {
 	return (size_t)tally_snprintf(
@@ -70,21 +62,48 @@ static void exits_json(const struct vcpu *vcpu, const struct told *t,
 	                     all_causes(rates->hs_insns));
 }
 
-static void rates_text(const struct prompt_rates *r, char *line)
+/* Of one cause, or of all. */
+static void row(const char *cause, const uint64_t n[4], char *line)
 {
-	size_t at = (size_t)tally_snprintf(
-	    line, PROMPT_LINE_BYTES, "  per second, for %lu.%03lu s: ", r->ms / 1000, r->ms % 1000);
-
-	at += causes_text(r->exits, line + at, PROMPT_LINE_BYTES - at);
-	(void)tally_snprintf(line + at, PROMPT_LINE_BYTES - at, " hs-instructions=%lu",
-	                     all_causes(r->hs_insns));
+	(void)tally_snprintf(line, PROMPT_LINE_BYTES, "  %-6s %12lu %9lu %16lu %15lu", cause, n[0],
+	                     n[1], n[2], n[3]);
 }
 
-static void insns_text(const struct told *t, char *line)
+/* A line of a vcpu's table. A terminal of 80 columns has room for it, behind Tally's name. */
+static void table_line(struct prompt_walk *walk, const struct vcpu *vcpu, const struct told *t,
+                       const struct prompt_rates *r, char *line)
 {
-	size_t at = (size_t)tally_snprintf(line, PROMPT_LINE_BYTES, "  hs-instructions: ");
+	static const char *const causes[] = {
+	    [EXIT_ECALL] = "ecall", [EXIT_TIMER] = "timer", [EXIT_IRQ] = "irq",
+	    [EXIT_LCOFI] = "lcofi", [EXIT_MMIO] = "mmio",   [EXIT_CSR] = "csr",
+	    [EXIT_WFI] = "wfi",     [EXIT_OTHER] = "other"};
+	uint32_t i = walk->line - 2;
 
-	(void)causes_text(t->hs_insns, line + at, PROMPT_LINE_BYTES - at);
+	if (walk->line == 0) {
+		(void)tally_snprintf(line, PROMPT_LINE_BYTES,
+		                     "vm %s: vcpu %u: longest stay %lu; rates are of %lu.%03lu s",
+		                     vcpu->vm->config->name, vcpu->id, vcpu->ctx.hs_longest,
+		                     r->ms / 1000, r->ms % 1000);
+		return;
+	}
+	if (walk->line == 1) {
+		(void)tally_snprintf(line, PROMPT_LINE_BYTES,
+		                     "  cause         exits   exits/s  HS instructions"
+		                     "  instructions/s");
+		return;
+	}
+	while (i < VCPU_EXITS && !t->exits[i] && !t->hs_insns[i])
+		i++;
+	walk->line = i + 2;
+	if (i < VCPU_EXITS)
+		row(causes[i],
+		    (const uint64_t[]){t->exits[i], r->exits[i], t->hs_insns[i], r->hs_insns[i]},
+		    line);
+	else
+		row("all",
+		    (const uint64_t[]){all_causes(t->exits), all_causes(r->exits),
+		                       all_causes(t->hs_insns), all_causes(r->hs_insns)},
+		    line);
 }
 
 void prompt_exits(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES])
@@ -95,22 +114,14 @@ void prompt_exits(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES])
 	const struct told *t = &told[walk->asker][vcpu->vm->index][vcpu->id];
 	struct prompt_rates *rates = &rates_of[walk->asker];
 
-	if (walk->json) {
+	if (!walk->line)
 		prompt_rates(walk->asker, vcpu, rates);
+	if (walk->json) {
 		exits_json(vcpu, t, rates, line);
 		prompt_next_vcpu(walk);
 		return;
 	}
-	switch (walk->line++) {
-	case 0:
-		prompt_rates(walk->asker, vcpu, rates);
-		vm_exits_text(vcpu, line, PROMPT_LINE_BYTES);
-		break;
-	case 1:
-		insns_text(t, line);
-		break;
-	default:
-		rates_text(rates, line);
+	table_line(walk, vcpu, t, rates, line);
+	if (walk->line++ == VCPU_EXITS + 2)
 		prompt_next_vcpu(walk);
-	}
 }

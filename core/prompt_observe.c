@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "core/event_names.h"
 #include "core/platform.h"
 #include "core/printf.h"
 #include "core/prompt.h"
@@ -47,15 +48,30 @@ static bool cut_number(const char **at, uint64_t *value)
 	return s != begin;
 }
 
+/* A number, or a name: perf's, or one of Tally's own events. */
+static bool cut_event(const char **at, uint32_t *event_idx)
+{
+	uint64_t number;
+	size_t n = 0;
+
+	while ((*at)[n] != '\0' && (*at)[n] != ':' && (*at)[n] != '/')
+		n++;
+	if (event_of_name(*at, n, event_idx)) {
+		*at += n;
+		return true;
+	}
+	if (!cut_number(at, &number) || number > UINT32_MAX)
+		return false;
+	*event_idx = (uint32_t)number;
+	return true;
+}
+
 /* EVENT, EVENT/DATA, and behind each :u, :k or :uk. */
 static bool parse_event(const char *text, struct observed_event *event)
 {
-	uint64_t event_idx;
-
 	*event = (struct observed_event){.flags = 0};
-	if (!cut_number(&text, &event_idx) || event_idx > UINT32_MAX)
+	if (!cut_event(&text, &event->event_idx))
 		return false;
-	event->event_idx = (uint32_t)event_idx;
 	if (*text == '/') {
 		text++;
 		if (!cut_number(&text, &event->data))
@@ -75,7 +91,7 @@ const char *prompt_observe(struct prompt_walk *walk, const struct vm *vm, const 
 	struct plan *plan = &plans[walk->asker];
 
 	if (!parse_event(event, &plan->event))
-		return "it takes a VM and an event, as 0x2:u or 0x20000/0x1234:k";
+		return "it takes a VM and an event, as instructions:u or 0x20000/0x1234:k";
 	plan->what = OBSERVE_BEGIN;
 	plan->number = ++last_number;
 	walk->vm = vm->index;

@@ -49,7 +49,7 @@ static void vcpu_line(const struct prompt_walk *walk, const struct vcpu *vcpu, c
 	                                  "\"counters\":%u,\"overflows\":%lu,\"held_back\":%lu,"
 	                                  "\"refusals\":%lu}"
 	                                : "vm %s: vcpu %u: hart %lu, counters %u, overflows %lu, "
-	                                  "held back %lu, refusals %lu",
+	                                  "held back %lu",
 	                     vcpu->vm->config->name, vcpu->id, vcpu->home->hartid, n,
 	                     vcpu->fw.lcofis, vcpu->lcofi.held_back, vcpu->fw.refusals);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/csr.h"
 #include "arch/riscv/sbi.h"
+#include "core/check.h"
 #include "core/log.h"
 #include "core/platform.h"
 #include "core/sched.h"
 #include "core/trap_loop.h"
 #include "core/vcpu_move.h"
+#include "core/vcpu_requests.h"
 #include "core/vm.h"
 #include "vpmu/bits.h"
 
@@ -49,13 +51,8 @@ static void waits_its_turn(struct vcpu *vcpu, uint64_t now)
 		vcpu->fw.ready_since = now;
 }
 
-void sched_set_ready(struct vcpu *vcpu)
+static void wants_turn(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	struct pcpu *pcpu = vcpu->home;
-
-	if (pcpu->waiting & BIT(vcpu->index))
-		wake_times_set(&pcpu->wake, vcpu->index, vcpu_lcofi_deadline(vcpu));
-	pcpu->waiting &= ~BIT(vcpu->index);
 	pcpu->ready |= BIT(vcpu->index);
 	if (!pcpu->current)
 		pcpu->unrobbed |= BIT(vcpu->index);
@@ -64,10 +61,47 @@ void sched_set_ready(struct vcpu *vcpu)
 	pcpu_resched(pcpu);
 }
 
+void sched_set_ready(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = vcpu->home;
+	uint64_t bit = BIT(vcpu->index);
+
+	CHECK(vcpu->home == this_pcpu());
+	if (pcpu->waiting & bit) {
+		wake_times_set(&pcpu->wake, vcpu->index, vcpu_lcofi_deadline(vcpu));
+		if (atomic_load(&vcpu->hsm_state) == SBI_HSM_STATE_SUSPENDED)
+			atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STARTED);
+		/* It is awake: nobody need wake it. */
+		if (vcpu != pcpu->current)
+			requests_unheed(&vcpu->requests);
+	}
+	pcpu->waiting &= ~bit;
+	pcpu->called &= ~bit;
+	wants_turn(pcpu, vcpu);
+}
+
+void sched_heed(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = vcpu->home;
+	uint64_t bit = BIT(vcpu->index);
+	uint64_t heeded = REQ_AT_ONCE;
+
+	CHECK(vcpu->home == this_pcpu());
+	if (!(pcpu->ready & bit))
+		heeded |= REQ_START | REQ_STOP;
+	if (pcpu->waiting & ~pcpu->ready & bit)
+		heeded |= vcpu_woken_by(vcpu);
+	if (!(requests_heed(&vcpu->requests, heeded) & ~REQ_AT_ONCE))
+		return;
+	pcpu->called |= bit;
+	wants_turn(pcpu, vcpu);
+}
+
 void sched_wait(struct vcpu *vcpu)
 {
 	struct pcpu *pcpu = vcpu->home;
 
+	CHECK(vcpu->home == this_pcpu());
 	pcpu->ready &= ~BIT(vcpu->index);
 	pcpu->waiting |= BIT(vcpu->index);
 	pcpu_resched(pcpu);
@@ -89,9 +123,11 @@ void sched_off(struct vcpu *vcpu)
 {
 	struct pcpu *pcpu = vcpu->home;
 
+	CHECK(vcpu->home == this_pcpu());
 	wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
 	pcpu->ready &= ~BIT(vcpu->index);
 	pcpu->waiting &= ~BIT(vcpu->index);
+	pcpu->called &= ~BIT(vcpu->index);
 	pcpu->unrobbed &= ~BIT(vcpu->index);
 	pcpu_resched(pcpu);
 }
@@ -125,14 +161,17 @@ void sched_nap(uint64_t ticks)
 	for (; now < end; now = csr_read(CSR_TIME)) {
 		set_host_timer(this_pcpu(), end);
 		wfi();
-		/* Mail is looked for after each. */
 		pcpu_heard();
 	}
+	/* Mail that came is for the next stay. */
+	if (atomic_load(&this_pcpu()->mail))
+		csr_set(CSR_SIP, BIT(IRQ_SSI));
 	pcpu_resched(this_pcpu());
 }
 
 void sched_remove(struct vcpu *vcpu)
 {
+	CHECK(vcpu->home == this_pcpu());
 	sched_off(vcpu);
 	vcpu_end_observers(vcpu);
 	if (vcpu_is_current(vcpu)) {
@@ -144,11 +183,13 @@ void sched_remove(struct vcpu *vcpu)
 	vcpu->fw.watched = 0;
 	vcpu->fw.ready_since = 0;
 	vcpu->timer = ~0UL;
+	sched_heed(vcpu);
 	vm_vcpu_gone(vcpu);
 }
 
 void sched_work(struct vcpu *vcpu)
 {
+	CHECK(vcpu->home == this_pcpu());
 	vcpu->home->working |= BIT(vcpu->index);
 	sched_set_ready(vcpu);
 }
@@ -201,23 +242,76 @@ void sched_timer(void)
 	pcpu_resched(pcpu);
 }
 
+/*
+ * The hart works on behalf of a vcpu, in the turn of the resident one. If they are not of one VM, the
+ * resident one is robbed until give_back().
+ */
+static void work_for(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	pcpu_book(pcpu, vcpu, EXIT_IRQ);
+	pcpu->told = vcpu;
+	if (pcpu->current && pcpu->current->vm != vcpu->vm)
+		waits_its_turn(pcpu->current, csr_read(CSR_TIME));
+}
+
+void sched_mail_came(void)
+{
+	struct pcpu *pcpu = this_pcpu();
+	uint64_t mail = atomic_load_explicit(&pcpu->mail, memory_order_relaxed);
+	struct vcpu *vcpu = mail ? pcpu->vcpus[lowest_bit(mail)] : pcpu->told;
+
+	if (vcpu && vcpu_home(vcpu) == pcpu) {
+		/* From its beginning on. */
+		pcpu->stay_of = vcpu;
+		pcpu->stay_why = EXIT_IRQ;
+		work_for(pcpu, vcpu);
+	}
+}
+
 void sched_serve_mail(void)
 {
 	struct pcpu *pcpu = this_pcpu();
-	/* First the mail, then the requests: what comes in between is seen next time. */
-	uint64_t left = atomic_exchange(&pcpu->mail, 0);
+	struct vcpu *whose = pcpu->stay_of;
+	enum vcpu_exit why = pcpu->stay_why;
+	uint64_t left;
 
-	while (left) {
+	/* First the interrupt, then the mail, then the requests: what comes in between is seen next
+	 * time. */
+	pcpu_heard();
+	left = atomic_exchange(&pcpu->mail, 0);
+	for (; left; left &= left - 1) {
 		struct vcpu *vcpu = pcpu->vcpus[lowest_bit(left)];
 
-		left &= left - 1;
-		/* A vcpu that ends prints a line: one a stay, the others come with the next. */
-		if (vcpu_serve_requests(vcpu))
-			break;
+		if (vcpu_home(vcpu) == pcpu)
+			work_for(pcpu, vcpu);
+		vcpu_serve_mail(vcpu);
 	}
-	/* Those that are left, and what serving asked of this hart's vcpus, comes at once, too. */
-	if (left | atomic_load(&pcpu->mail))
-		pcpu_mail_again(pcpu, left);
+	if (pcpu->current && whose && vcpu_home(whose) == pcpu)
+		pcpu_book(pcpu, whose, why);
+	pcpu_resched(pcpu);
+}
+
+/* The resident vcpu has its hart back. What was taken is added to its turn, and its robber's VM owes
+ * it. */
+static __attribute__((noinline)) void give_back(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+{
+	uint64_t taken = now - vcpu->fw.ready_since;
+
+	vcpu->fw.ready_since = 0;
+	vcpu->fw.steal_ticks += taken;
+	pcpu->slice_end += taken;
+	atomic_fetch_add(&pcpu->told->vm->owed_ticks, taken);
+}
+
+/* A turn that begins is so much shorter as its VM owes, but half a turn remains. */
+static __attribute__((noinline)) void pay(struct pcpu *pcpu, struct vm *vm)
+{
+	unsigned long owed = atomic_load(&vm->owed_ticks);
+	uint64_t paid = owed < pcpu->slice / 2 ? owed : pcpu->slice / 2;
+
+	/* If another hart is about to pay, the next turn does. */
+	if (atomic_compare_exchange_strong(&vm->owed_ticks, &owed, owed - paid))
+		pcpu->slice_end -= paid;
 }
 
 /* The ready vcpu whose turn is next after `last`, round robin. */
@@ -262,15 +356,15 @@ static __attribute__((noinline)) void work(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	uint64_t bit = BIT(vcpu->index);
 
+	requests_unheed(&vcpu->requests);
 	pcpu->last = vcpu->index;
 	pcpu->slice_end = csr_read(CSR_TIME) + pcpu->slice;
-	pcpu_account_stay(pcpu);
-	pcpu->stay_of = vcpu;
-	pcpu->stay_why = EXIT_OTHER;
+	pcpu_book(pcpu, vcpu, EXIT_OTHER);
 	while (pcpu->working & bit && csr_read(CSR_TIME) < pcpu->slice_end) {
 		if (!vm_life_work(vcpu->vm)) {
 			pcpu->working &= ~bit;
 			sched_off(vcpu);
+			sched_heed(vcpu);
 		}
 		program_timer(pcpu);
 		pcpu_account_stay(pcpu);
@@ -280,18 +374,48 @@ static __attribute__((noinline)) void work(struct pcpu *pcpu, struct vcpu *vcpu)
 	}
 }
 
+/*
+ * The turn of a vcpu of which something is asked, on its own account. false: it does not run: that was
+ * all that it had the turn for, or it is off or gone.
+ */
+static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	uint64_t bit = BIT(vcpu->index);
+
+	pcpu_book(pcpu, vcpu, EXIT_IRQ);
+	pcpu->ready &= ~(pcpu->called & bit);
+	pcpu->called &= ~bit;
+	pcpu->last = vcpu->index;
+	if (vcpu_serve_turn(vcpu)) {
+		if (pcpu->ready & bit) {
+			/* It may have been woken. What came meanwhile comes as mail. */
+			if (requests_heed(&vcpu->requests, REQ_ALL))
+				pcpu_notify(pcpu, bit);
+			return true;
+		}
+		pcpu->unrobbed &= ~bit;
+		vcpu->fw.ready_since = 0;
+		sched_heed(vcpu);
+	}
+	pcpu_interrupts(pcpu, csr_read(CSR_SIP) & csr_read(CSR_SIE));
+	sched_check_mail();
+	return false;
+}
+
 /* The next vcpu with a guest to run; *now: the time, changed if it took some. */
 static struct vcpu *next_to_run(struct pcpu *pcpu, uint64_t *now)
 {
-	for (;;) {
+	for (;; *now = csr_read(CSR_TIME)) {
 		if (!pcpu->ready)
 			*now = idle(pcpu);
 		struct vcpu *vcpu = choose(pcpu, pcpu->last);
 
+		/* From here on it is told of everything by an interrupt. */
+		if (requests_heed(&vcpu->requests, REQ_ALL) && !serve_turn(pcpu, vcpu))
+			continue;
 		if (!(pcpu->working & BIT(vcpu->index)))
 			return vcpu;
 		work(pcpu, vcpu);
-		*now = csr_read(CSR_TIME);
 	}
 }
 
@@ -310,6 +434,8 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 	if (platform.roam)
 		vcpu_roam(vcpu);
 	pcpu->slice_end = now + pcpu->slice;
+	if (atomic_load_explicit(&vcpu->vm->owed_ticks, memory_order_relaxed))
+		pay(pcpu, vcpu->vm);
 }
 
 /* Takes the current vcpu off the hart. */
@@ -319,12 +445,15 @@ static void put(struct pcpu *pcpu, struct vcpu *vcpu)
 
 	vcpu_put(vcpu);
 	pcpu->last = vcpu->index;
-	if (pcpu->ready & self)
+	if (pcpu->ready & self) {
 		pcpu->unrobbed |= self;
-	else if (pcpu->waiting & self)
-		wake_in_time(pcpu, vcpu);
+	} else {
+		if (pcpu->waiting & self)
+			wake_in_time(pcpu, vcpu);
+		sched_heed(vcpu);
+	}
 	if (vcpu_wants_away(vcpu))
-		vcpu_hand_over(vcpu);
+		(void)vcpu_hand_over(vcpu);
 }
 
 struct vcpu *sched_next(void)
@@ -333,6 +462,8 @@ struct vcpu *sched_next(void)
 	struct vcpu *current = pcpu->current;
 	uint64_t now = csr_read(CSR_TIME);
 
+	if (current && current->fw.ready_since)
+		give_back(pcpu, current, now);
 	if (current && now >= pcpu->slice_end)
 		trap_loop_look(current);
 	if (current && pcpu->ready & BIT(current->index) && !vcpu_wants_away(current) &&

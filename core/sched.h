@@ -15,6 +15,10 @@ struct vcpu *sched_next(void);
 /* It wants to run. */
 void sched_set_ready(struct vcpu *vcpu);
 
+/* Sets what requests interrupt the hart for a vcpu that is not resident: those that it would have a turn
+ * for. It gets one if they are there already. */
+void sched_heed(struct vcpu *vcpu);
+
 /* The current one waits for an interrupt (WFI). */
 void sched_wait(struct vcpu *vcpu);
 
@@ -43,7 +47,11 @@ bool sched_works(const struct vcpu *vcpu);
 /* The hart's timer interrupt. */
 void sched_timer(void);
 
-/* Serves the requests of those vcpus of this hart for whom there is mail. */
+/* Another hart's IPI has interrupted the resident vcpu: whose stay is it that begins? */
+void sched_mail_came(void);
+
+/* Serves the requests of those vcpus of this hart for whom there is mail. Not in the middle of an exit:
+ * the resident vcpu may be off, or gone to another hart, afterwards. */
 void sched_serve_mail(void);
 static inline void sched_check_mail(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A virtual hart. It runs on one hart, its home, and its state belongs to that hart alone; other
- * harts talk to it through `requests` and `start_*`, then pcpu_notify(). It may move to another home
+ * harts talk to it through `requests` and `start_*` (core/vcpu_requests.h). It may move to another home
  * (core/vcpu_move.h).
  */
 #ifndef CORE_VCPU_H
@@ -16,27 +16,12 @@
 #include "core/long_call.h"
 #include "core/observe.h"
 #include "core/pcpu.h"
+#include "core/requests.h"
 #include "core/vcpu_fw.h"
 #include "core/vcpu_lcofi.h"
 #include "vpmu/vpmu.h"
 
 struct vm;
-
-/* What other vcpus, devices and the VM's end ask of a vcpu's home hart. */
-#define VCPU_REQ_IPI     BIT(0) /* set VSSIP */
-#define VCPU_REQ_DEVICES BIT(1) /* VSEIP as the VM's PLIC says */
-#define VCPU_REQ_FENCE_I BIT(2)
-#define VCPU_REQ_VVMA    BIT(3)
-#define VCPU_REQ_START   BIT(4) /* HSM start: start_pc, start_opaque */
-#define VCPU_REQ_STOP    BIT(5) /* the VM ends */
-/* Remote fences are counted where they arrive. */
-#define VCPU_REQ_FW_FENCE_I   BIT(6)
-#define VCPU_REQ_FW_VVMA      BIT(7)
-#define VCPU_REQ_FW_VVMA_ASID BIT(8)
-/* Of vcpu 0: its VM has something to decide (core/vm_life.h). */
-#define VCPU_REQ_LIFE    BIT(9)
-#define VCPU_REQ_OBSERVE BIT(10) /* something was posted for it, see core/observe.h */
-#define VCPU_REQ_ARRIVE  BIT(11) /* from its old home: it is yours now */
 
 /* The large parts come last: what lies within 2 KiB of the start takes one instruction to reach. */
 struct vcpu {
@@ -53,7 +38,7 @@ struct vcpu {
 	uint32_t carried;  /* on its way: what it wanted of the hart that it left */
 
 	/* Any hart. */
-	atomic_ulong requests;
+	struct requests requests;
 	atomic_ulong hsm_state;          /* SBI_HSM_STATE_* */
 	uint64_t start_pc, start_opaque; /* written by the one that moved hsm_state to pending */
 
@@ -119,17 +104,11 @@ void vcpu_set_virq(struct vcpu *vcpu, uint64_t irq, bool level);
 /* Would WFI end at once? Of a vcpu that is not resident; home hart only. */
 bool vcpu_has_interrupt(const struct vcpu *vcpu);
 
+/* Requests that may end its WFI. Not resident; home hart only. */
+uint64_t vcpu_woken_by(const struct vcpu *vcpu);
+
 /* Host time of the guest's next timer interrupt, ~0: none. Not resident; home hart only. */
 uint64_t vcpu_timer_deadline(const struct vcpu *vcpu);
-
-/* Asks something of a vcpu and makes sure that its home looks at it. Any hart. */
-void vcpu_request(struct vcpu *vcpu, uint64_t requests);
-
-/*
- * Does what was asked; resident or not. Home hart, or the one that it has just left, which passes it
- * on. true: the vcpu is no more here.
- */
-bool vcpu_serve_requests(struct vcpu *vcpu);
 
 /* Is it running or suspended, so that interrupts and fences concern it? Any hart. */
 static inline bool vcpu_is_on(struct vcpu *vcpu)

@@ -3,9 +3,11 @@
 
 #include "arch/riscv/csr.h"
 #include "arch/riscv/fence.h"
+#include "core/check.h"
 #include "core/platform.h"
 #include "core/sched.h"
 #include "core/vcpu_registers.h"
+#include "core/vcpu_requests.h"
 #include "core/vm.h"
 #include "vpmu/bits.h"
 
@@ -27,7 +29,7 @@ bool vcpu_move(struct vcpu *vcpu, uint64_t hartid)
 	if (!to || !(allowed(vcpu) & BIT(hartid)))
 		return false;
 	__atomic_store_n(&vcpu->goal, to, __ATOMIC_RELEASE);
-	vcpu_request(vcpu, 0);
+	vcpu_request(vcpu, REQ_MOVE);
 	return true;
 }
 
@@ -56,7 +58,7 @@ static void leave_counters(struct pcpu *pcpu, struct vcpu *vcpu)
 static uint32_t leave_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	uint64_t bit = BIT(vcpu->index);
-	uint32_t carried = (pcpu->ready & bit ? CARRIED_READY : 0) |
+	uint32_t carried = (pcpu->ready & ~pcpu->called & bit ? CARRIED_READY : 0) |
 	                   (pcpu->waiting & bit ? CARRIED_WAITING : 0) |
 	                   (pcpu->working & bit ? CARRIED_WORKING : 0);
 
@@ -67,13 +69,14 @@ static uint32_t leave_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 	return carried;
 }
 
-void vcpu_hand_over(struct vcpu *vcpu)
+bool vcpu_hand_over(struct vcpu *vcpu)
 {
 	struct pcpu *from = vcpu->home;
 	struct pcpu *to = __atomic_exchange_n(&vcpu->goal, NULL, __ATOMIC_ACQUIRE);
 
+	CHECK(from == this_pcpu() && !vcpu_is_current(vcpu));
 	if (!to || to == from)
-		return;
+		return false;
 	leave_counters(from, vcpu);
 	vcpu_registers_leave(vcpu);
 	/* The books of a stay on its behalf are closed while they are this hart's. */
@@ -83,10 +86,12 @@ void vcpu_hand_over(struct vcpu *vcpu)
 	}
 	vcpu->carried = leave_lists(from, vcpu);
 	vcpu->moves++;
-	atomic_fetch_or(&vcpu->requests, VCPU_REQ_ARRIVE);
+	atomic_fetch_or(&vcpu->requests.asked, REQ_ARRIVE);
+	requests_unheed(&vcpu->requests);
 	/* From here on it is not ours. */
 	__atomic_store_n(&vcpu->home, to, __ATOMIC_RELEASE);
 	pcpu_notify(to, BIT(vcpu->index));
+	return true;
 }
 
 /* WFI traps where a hart has several vcpus. Those here before may have been alone. */
@@ -108,6 +113,7 @@ static void share_the_hart(const struct pcpu *pcpu)
 
 static void join_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 {
+	CHECK(!((pcpu->ready | pcpu->waiting) & BIT(vcpu->index)));
 	pcpu->n_vcpus++;
 	pcpu->observers += vcpu->observers.n;
 	wake_times_set(&pcpu->wake, vcpu->index, vcpu_lcofi_deadline(vcpu));
@@ -120,6 +126,7 @@ static void join_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 		sched_wake_in_time(vcpu);
 		pcpu_resched(pcpu);
 	}
+	sched_heed(vcpu);
 }
 
 void vcpu_arrive(struct vcpu *vcpu)

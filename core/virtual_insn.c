@@ -19,6 +19,10 @@
 /* Counters are told by their number, 0..31; scountovf is number */
 #define SCOUNTOVF (CSR_SCOUNTOVF - CSR_CYCLE)
 
+/* The same with 32 CSRs at a time: is it one of them? */
+#define CSRS_READ_MASK   (0xfe000000U | CSR_READ_MASK)
+#define CSRS_READ(first) ((uint32_t)(first) << 20 | CSR_READ)
+
 /*
  * Is a CSR one of the PMU that the guest may read? Nothing else of the PMU is a guest's. A read from
  * VU whose kernel closed the counter comes here too, though it may be open in hcounteren: answering
@@ -31,69 +35,89 @@ static inline bool may_read(const struct vcpu *vcpu, uint64_t n, bool user)
 	return vpmu_may_read(&vcpu->pmu, n) && (!user || csr_read(CSR_SCOUNTEREN) >> n & 1);
 }
 
-static inline long answer(struct vcpu *vcpu, uint64_t n, uint64_t reg)
-{
-	vcpu->ctx.x[reg] =
-	    n < VPMU_HW_COUNTERS ? vpmu_csr_value(&vcpu->pmu, n) : vpmu_scountovf(&vcpu->pmu);
-	return (long)reg;
-}
-
-/* The trapped instruction is executed, and counts as one. Returns what vpmu_retired_cheap() does. */
-static inline uint64_t execute(struct vcpu *vcpu, bool user)
+/* The trapped instruction is being executed. */
+static inline void execute(struct vcpu *vcpu)
 {
 	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + 4);
 	vcpu->ctx.exits[EXIT_CSR]++;
 	vs_interrupts_settle();
-	return vpmu_retired_cheap(&vcpu->pmu, user);
+}
+
+/* The answer of csr_read_fast() when the value is there. Where the register is in ctx.x[] follows from
+ * the instruction in few instructions. */
+static inline long answer(struct vcpu *vcpu, uint64_t raw, uint64_t value)
+{
+	uint64_t at = raw >> 4 & 31 * sizeof(value);
+
+	*(uint64_t *)((uint8_t *)vcpu->ctx.x + at) = value;
+	return (long)at;
 }
 
 /* Not inlined: csr_read_fast() itself then needs no stack. Only here can work come to pend, by an
- * overflow that the instruction brings. */
-static __attribute__((noinline)) long retire_and_answer(struct vcpu *vcpu, uint64_t n, uint64_t reg,
-                                                        uint64_t dear)
+ * overflow that the instruction brings. dear: hctrs for vpmu_retired_dear(). */
+static __attribute__((noinline)) long answer_late(struct vcpu *vcpu, uint64_t raw, uint64_t dear)
 {
-	vpmu_retired_dear(&vcpu->pmu, dear);
-	/* One that is lost by this has its value all the same, for the last time. */
-	hpm_failures_settle(vcpu);
-	answer(vcpu, n, reg);
-	return *pcpu_pending(vcpu->home) ? CSR_READ_PENDING - (long)reg : (long)reg;
+	uint64_t n = (raw >> 20 & 0xfff) - CSR_CYCLE;
+	long at;
+
+	if (dear) {
+		vpmu_retired_dear(&vcpu->pmu, dear);
+		/* One that is lost by this has its value all the same, for the last time. */
+		hpm_failures_settle(vcpu);
+	}
+	at = answer(vcpu, raw,
+	            n < VPMU_HW_COUNTERS ? vpmu_csr_value(&vcpu->pmu, n)
+	                                 : vpmu_scountovf(&vcpu->pmu));
+	return *pcpu_pending(vcpu->home) ? CSR_READ_PENDING - at : at;
 }
 
-static __attribute__((noinline)) long read_any(struct vcpu *vcpu, uint64_t n, uint64_t reg,
-                                               bool user)
+static __attribute__((noinline)) long read_any(struct vcpu *vcpu, uint64_t raw, bool user)
 {
-	uint64_t dear;
+	uint64_t n = (raw >> 20 & 0xfff) - CSR_CYCLE; /* of a counter; others are beyond */
 
-	if (!may_read(vcpu, n, user))
+	if ((raw & CSR_READ_MASK) != CSR_READ || !may_read(vcpu, n, user))
 		return CSR_READ_NONE;
-	dear = execute(vcpu, user);
-	if (dear)
-		return retire_and_answer(vcpu, n, reg, dear);
-	return answer(vcpu, n, reg);
+	execute(vcpu);
+	return answer_late(vcpu, raw, vpmu_retired_cheap(&vcpu->pmu, user));
 }
 
+static __attribute__((noinline, flatten)) long read_running(struct vcpu *vcpu, uint64_t raw)
+{
+	uint64_t value;
+	uint64_t dear = vpmu_retired_read(&vcpu->pmu, raw >> 20 & 31, &value);
+
+	return dear ? answer_late(vcpu, raw, dear) : answer(vcpu, raw, value);
+}
+
+static __attribute__((noinline, flatten)) long read_scountovf(struct vcpu *vcpu, uint64_t raw)
+{
+	uint64_t dear = vpmu_retired_cheap(&vcpu->pmu, false);
+
+	return dear ? answer_late(vcpu, raw, dear) : answer(vcpu, raw, vpmu_scountovf(&vcpu->pmu));
+}
+
+/* What is read most, in fewer instructions: by the kernel, a counter that runs or scountovf. */
 __attribute__((flatten)) long csr_read_fast(uint64_t raw)
 {
 	struct vcpu *vcpu = vcpu_of(this_context());
-	uint64_t n = (raw >> 20 & 0xfff) - CSR_CYCLE; /* of a counter; others are beyond */
-	uint64_t reg = raw >> 7 & 31;
+	uint64_t n = raw >> 20 & 31;
+	uint32_t form = raw & CSRS_READ_MASK;
 	bool user = vcpu_from_user();
-	uint64_t dear;
+	uint64_t value, dear;
 
-	if ((raw & CSR_READ_MASK) != CSR_READ)
-		return CSR_READ_NONE;
-	/* What is read most, in fewer instructions: by the kernel, scountovf or a counter that runs. */
-	if (user || !(vpmu_runs(&vcpu->pmu, n) || n == SCOUNTOVF))
-		return read_any(vcpu, n, reg, user);
-	if (n == SCOUNTOVF && !vpmu_has_overflow(&vcpu->pmu))
-		return CSR_READ_NONE;
 	/* A counter counts its own read, so the value is taken after that. */
-	dear = execute(vcpu, false);
-	if (dear)
-		return retire_and_answer(vcpu, n, reg, dear);
-	vcpu->ctx.x[reg] =
-	    n == SCOUNTOVF ? vpmu_scountovf(&vcpu->pmu) : vpmu_running_value(&vcpu->pmu, n);
-	return (long)reg;
+	if (!user && form == CSRS_READ(CSR_CYCLE) && vpmu_runs(&vcpu->pmu, n)) {
+		execute(vcpu);
+		if (!vpmu_reads_alone(&vcpu->pmu, n))
+			return read_running(vcpu, raw);
+		dear = vpmu_retired_alone(&vcpu->pmu, n, &value);
+		return dear ? answer_late(vcpu, raw, dear) : answer(vcpu, raw, value);
+	}
+	if (!user && form == CSRS_READ(CSR_SCOUNTOVF) && n == 0 && vpmu_has_overflow(&vcpu->pmu)) {
+		execute(vcpu);
+		return read_scountovf(vcpu, raw);
+	}
+	return read_any(vcpu, raw, user);
 }
 
 static void wait_for_interrupt(struct vcpu *vcpu)

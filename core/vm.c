@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/sched.h"
+#include "core/vcpu_requests.h"
 #include "core/vm.h"
 
 struct vm vms[VM_MAX_VMS];
@@ -17,7 +18,7 @@ void vm_update_interrupts(struct vm *vm)
 			continue;
 		vm->plic_outputs ^= BIT(i);
 		if (vcpu_home(vcpu) != this_pcpu()) {
-			vcpu_request(vcpu, VCPU_REQ_DEVICES);
+			vcpu_request(vcpu, REQ_DEVICES);
 			continue;
 		}
 		vcpu_set_virq(vcpu, IRQ_VSEI, level);

@@ -44,6 +44,8 @@ struct vm {
 		const char *failure;
 		uint64_t value;
 	} end;
+	/* Host time that its requests took from other VMs' vcpus, not yet taken off its turns. Any hart. */
+	atomic_ulong owed_ticks;
 	struct vm_life life;
 	struct vm_crash crash;
 	uint64_t htimedelta; /* guest time = host time + this: starts at 0 in each life */

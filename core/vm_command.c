@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/vm_command.h"
 
+#include "core/vcpu_requests.h"
 #include "core/vm.h"
 
 /* The one command that comes to the same as these two, one behind the other: so one slot loses none. */
@@ -22,7 +23,7 @@ static enum vm_command command(struct vm *vm, enum vm_command c)
 	do
 		all = both((enum vm_command)waiting, c);
 	while (!atomic_compare_exchange_weak(&vm->command, &waiting, all));
-	vcpu_request(vm->vcpus[0], VCPU_REQ_LIFE);
+	vcpu_request(vm->vcpus[0], REQ_LIFE);
 	return all;
 }
 

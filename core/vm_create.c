@@ -16,6 +16,7 @@
 #include "core/vm.h"
 #include "core/vm_load.h"
 #include "core/vm_overflow.h"
+#include "core/words.h"
 #include "vpmu/tally_events.h"
 #include "vpmu/bits.h"
 
@@ -39,6 +40,7 @@ static void make_pmu_policy(struct vm *vm)
 	    .count_hs = vm->config->pmu_freeze_vcpu,
 	    .cheap_moves = true,
 	    .wfi_recounts = quirks.wfi_recounts,
+	    .silent_cache = quirks.no_armed_cache_events,
 	    .idle_cycles = vm->config->pmu_idle_cycles,
 	    .fw_events = FW_EVENTS_SERVED,
 	    .fw_port_events = (1U << FW_EVENTS_M) - 1,
@@ -85,6 +87,7 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 		hart_stacks[i].pcpu.vcpus[vcpu->index] = vcpu;
 	vm->vcpus[id] = vcpu;
 	atomic_init(&vcpu->hsm_state, SBI_HSM_STATE_STOPPED);
+	requests_init(&vcpu->requests);
 }
 
 /* Keeps it for all lives of the VM: to make it takes longer than a stay in HS may. */
@@ -113,24 +116,41 @@ static void make_vectors(struct vm *vm)
 		vm->vcpus[i]->vec = page_alloc(image <= PAGE_SIZE ? PAGE_SIZE : 2 * PAGE_SIZE);
 }
 
+/* The extensions that all harts of a VM's vcpus have, the same way. */
+static uint64_t common_isa(const struct vm *vm)
+{
+	const struct cbo_blocks *blocks = &vm->vcpus[0]->home->blocks;
+	uint64_t common = ~0UL;
+
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
+		const struct pcpu *home = vm->vcpus[i]->home;
+
+		common &= home->isa;
+		if (memcmp(&home->blocks, blocks, sizeof(*blocks)) != 0)
+			common &= ~ISA_CBO;
+	}
+	if (!vm->vcpus[0]->vec)
+		common &= ~BIT(ISA_V);
+	return common;
+}
+
 static void make_device_tree(struct vm *vm)
 {
 	/* Its place in the guest's memory has room for the making. */
 	void *dtb = (void *)(vm->memory.a + vm->config->dtb_offset);
-	char isa[256];
+	char isa[ISA_TEXT_BYTES];
 	const char *extensions[ISA_EXTENSIONS + 8];
-	uint64_t common = ~0UL;
-
-	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
-		common &= vm->vcpus[i]->home->isa;
-	if (!vm->vcpus[0]->vec)
-		common &= ~BIT(ISA_V);
+	uint64_t common = common_isa(vm);
+	const struct cbo_blocks *blocks = &vm->vcpus[0]->home->blocks;
 	struct guest_machine machine = {
 	    .ram_base = VM_RAM_BASE,
 	    .timebase_frequency = platform.timebase,
 	    .isa = isa,
 	    .isa_extensions = extensions,
 	    .mmu_type = platform.mmu_type,
+	    .cbom_block = common & BIT(ISA_ZICBOM) ? blocks->zicbom : 0,
+	    .cboz_block = common & BIT(ISA_ZICBOZ) ? blocks->zicboz : 0,
+	    .cbop_block = common & BIT(ISA_ZICBOP) ? blocks->zicbop : 0,
 	    .seed = seed_is_there(),
 	};
 
@@ -161,26 +181,17 @@ static void report_vm(const struct vm *vm)
 {
 	const struct vm_config *config = vm->config;
 	char harts[4 * VM_MAX_VCPUS];
+	char counters[SET_TEXT_BYTES];
 
-	log_line("vm %s: %lu MiB, %u vcpu%s on hart%s %s, counters %lx%s", config->name,
-	         config->memory >> 20, config->n_vcpus, config->n_vcpus == 1 ? "" : "s",
-	         config->n_vcpus == 1 ? "" : "s", harts_text(vm, harts, sizeof(harts)),
-	         vm->pmu_policy.hctrs, config->pmu ? "" : " (no PMU)");
+	log_line("vm %s: %lu MiB, %u vcpu%s on hart%s %s, %s%s", config->name, config->memory >> 20,
+	         config->n_vcpus, config->n_vcpus == 1 ? "" : "s", config->n_vcpus == 1 ? "" : "s",
+	         harts_text(vm, harts, sizeof(harts)),
+	         counters_text(vm->pmu_policy.hctrs, counters), config->pmu ? "" : ", no PMU");
 	if (vm->pmu_policy.overflow && config->pmu_overflow_limit)
 		log_line(
 		    "vm %s: at most %u overflow interrupts a vcpu in %u ms, the rest held back",
 		    config->name, config->pmu_overflow_limit, LCOFI_WINDOW_MS);
 	vm_overflow_report(vm);
-}
-
-/* Are the counters of all its harts? */
-static bool driven_by_delegation(const struct vm *vm)
-{
-	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
-		if (!vm->vcpus[i]->home->hpm.delegated)
-			return false;
-	}
-	return true;
 }
 
 static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
@@ -194,8 +205,6 @@ static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
 	vsbi_init(vm);
 	if (vm->pmu_policy.hart_flags)
 		vm->sbi[vsbi_hash(SBI_EXT_PMU)].fn = vsbi_pmu_hart_flags;
-	else if (vsbi_has(vm, SBI_EXT_PMU) && !driven_by_delegation(vm))
-		vm->sbi[vsbi_hash(SBI_EXT_PMU)].fn = vsbi_pmu_by_firmware;
 	for (uint32_t i = 0; i < config->n_vcpus; i++)
 		vpmu_init(&vm->vcpus[i]->pmu, &vm->pmu_policy);
 	make_device_tree(vm);

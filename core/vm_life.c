@@ -6,6 +6,7 @@
 #include "core/log.h"
 #include "core/platform.h"
 #include "core/sched.h"
+#include "core/vcpu_requests.h"
 #include "core/vm.h"
 #include "core/vm_load.h"
 #include "core/vm_tell.h"
@@ -47,7 +48,7 @@ void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *f
 	vm->end.failure = failure;
 	vm->end.value = value;
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
-		vcpu_request(vm->vcpus[i], VCPU_REQ_STOP);
+		vcpu_request(vm->vcpus[i], REQ_STOP);
 }
 
 void vm_failed(struct vcpu *vcpu, const char *failure, uint64_t value)
@@ -64,7 +65,7 @@ void vm_vcpu_gone(struct vcpu *vcpu)
 	vm_tell_exits(vcpu);
 	/* Behind all that is said of this life: a command may bring the next one at once. */
 	if (atomic_fetch_sub(&vm->vcpus_untold, 1) == 1)
-		vcpu_request(vm->vcpus[0], VCPU_REQ_LIFE);
+		vcpu_request(vm->vcpus[0], REQ_LIFE);
 }
 
 /* Does the guest, or the VM tree, want another life after such an end? */
@@ -227,10 +228,10 @@ void vm_begin(struct vm *vm, uint64_t now)
 	first->start_opaque = VM_RAM_BASE + vm->config->dtb_offset;
 	atomic_store(&first->hsm_state, SBI_HSM_STATE_START_PENDING);
 	atomic_store(&vm->state, VM_RUNNING);
-	vcpu_request(first, VCPU_REQ_START);
+	vcpu_request(first, REQ_START);
 }
 
-/* Of a VM that runs. It ends in the next stay in HS, before its guest's next instruction. */
+/* Of a VM that runs. */
 static void end_by_command(struct vm *vm)
 {
 	enum vm_command c = vm_command_take(vm);
@@ -238,7 +239,6 @@ static void end_by_command(struct vm *vm)
 	if (c == VM_COMMAND_NONE || c == VM_COMMAND_START)
 		return;
 	vm_end(vm, NULL, c == VM_COMMAND_RESTART ? VM_END_RESTART : end_of_stop(c), NULL, 0);
-	pcpu_mail_again(this_pcpu(), 0);
 }
 
 void vm_life_serve(struct vm *vm)

@@ -79,7 +79,7 @@ void vm_vcpu_gone(struct vcpu *vcpu);
 /* Starts the first vcpu, with all images in place. Lead hart, or boot. */
 void vm_begin(struct vm *vm, uint64_t now);
 
-/* VCPU_REQ_LIFE of vcpu 0: a command, or the last vcpu is gone. Lead hart. */
+/* REQ_LIFE of vcpu 0: a command, or the last vcpu is gone. Lead hart. */
 void vm_life_serve(struct vm *vm);
 
 /* One step of what is to be done between two lives, at most some 10,000 instructions. false: there

@@ -2,7 +2,6 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/isa.h"
 #include "arch/riscv/quirks.h"
-#include "core/hpm_failures.h"
 #include "core/log.h"
 #include "core/printf.h"
 #include "core/vm_overflow.h"
@@ -147,5 +146,5 @@ VSBI_FN(vsbi_pmu_hart_flags)
 	vsbi_ret ret = vsbi_pmu(a0, a1, a2, a3, a4, a5, fid, eid);
 
 	vm_overflow_show(this_vcpu());
-	return hpm_failures_answer(this_vcpu(), fid, ret);
+	return ret;
 }

@@ -92,6 +92,43 @@ bool vm_blob_check(const struct vm_blob *b, uint64_t blob_size)
 	return check_order(b);
 }
 
+/* One character is missing, too many or another, or two are exchanged. */
+static bool is_slip(const char *a, const char *b)
+{
+	size_t na, nb;
+
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	na = strlen(a);
+	nb = strlen(b);
+	while (na && nb && a[na - 1] == b[nb - 1]) {
+		na--;
+		nb--;
+	}
+	return (na <= 1 && nb <= 1) || (na == 2 && nb == 2 && a[0] == b[1] && a[1] == b[0]);
+}
+
+static bool refuse_unknown(const struct vm_blob *b, int node, const char *name,
+                           const char *const *names, unsigned int n)
+{
+	char reason[128] = "is not a property of this node; did you mean ";
+	char *at = reason + strlen(reason);
+
+	for (unsigned int i = 0; i < n; i++) {
+		size_t length = strlen(names[i]);
+
+		if (!is_slip(name, names[i]) || length + 2 > (size_t)(reason + sizeof(reason) - at))
+			continue;
+		memcpy(at, names[i], length);
+		memcpy(at + length, "?", 2);
+		return vm_refuse(b, VM_REFUSED_UNKNOWN_PROPERTY, node, name, reason);
+	}
+	return vm_refuse(b, VM_REFUSED_UNKNOWN_PROPERTY, node, name,
+	                 "is not a property of this node");
+}
+
 bool vm_read_props(const struct vm_blob *b, int node, const char *const *names, unsigned int n,
                    struct vm_prop *props)
 {
@@ -111,8 +148,7 @@ bool vm_read_props(const struct vm_blob *b, int node, const char *const *names, 
 		while (i < n && strcmp(name, names[i]) != 0)
 			i++;
 		if (i == n)
-			return vm_refuse(b, VM_REFUSED_UNKNOWN_PROPERTY, node, name,
-			                 "is not a property of this node");
+			return refuse_unknown(b, node, name, names, n);
 		if (props[i].data)
 			return vm_refuse(b, VM_REFUSED_DUPLICATE, node, name, "is given twice");
 		props[i].data = data;

@@ -87,8 +87,10 @@ void vpmu_port_take(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t v
 {
 	struct pcpu *pcpu = this_pcpu();
 
-	if (!hpm_fixed_take(&pcpu->hpm, hctr.idx, to_hpm(config)))
+	if (!hpm_fixed_take(&pcpu->hpm, hctr.idx, to_hpm(config))) {
 		pcpu->hpm.failed |= BIT(hctr.idx);
+		hpm_failed();
+	}
 	if (hctr.idx == 2) {
 		uint64_t ahead = value - csr_read(CSR_INSTRET);
 
@@ -97,6 +99,11 @@ void vpmu_port_take(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t v
 		pcpu->current->ctx.entered_hs += ahead;
 		pcpu->stay_start += ahead;
 	}
+}
+
+void hpm_failed(void)
+{
+	pcpu_resched(this_pcpu());
 }
 
 void vpmu_port_release(uint64_t hctr_mask)
@@ -160,6 +167,11 @@ void vpmu_port_stop(uint64_t hctr_mask)
 uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
 {
 	return hpm_step(hctr_mask, last);
+}
+
+uint64_t vpmu_port_step_read(hctr_t hctr, uint64_t last, uint64_t *value)
+{
+	return hpm_step_read(hctr.idx, last, value);
 }
 
 uint64_t vpmu_port_read(hctr_t hctr)

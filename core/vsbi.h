@@ -28,7 +28,6 @@ VSBI_FN(vsbi_hsm);
 VSBI_FN(vsbi_srst);
 VSBI_FN(vsbi_dbcn);
 VSBI_FN(vsbi_pmu);
-VSBI_FN(vsbi_pmu_by_firmware);
 VSBI_FN(vsbi_pmu_hart_flags);
 
 /* The extensions of a VM, by a perfect hash of their ids; an entry without function: none. */

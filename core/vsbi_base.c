@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SBI 3.0 chapter 4, and the small extensions TIME (6) and IPI (7). */
 #include "arch/riscv/csr.h"
+#include "core/vcpu_requests.h"
 #include "core/vm.h"
 #include "core/vsbi.h"
 
@@ -70,7 +71,7 @@ static void send_ipi(struct vcpu *self, struct vcpu *target, uint64_t arg)
 		vcpu_set_virq(self, IRQ_VSSI, true);
 		vpmu_fw_event(&self->pmu, SBI_PMU_FW_IPI_RECEIVED);
 	} else if (vcpu_is_on(target)) {
-		vcpu_request(target, VCPU_REQ_IPI);
+		vcpu_send(target, REQ_IPI, REQ_GOT_IPI);
 	}
 }
 

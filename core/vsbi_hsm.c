@@ -3,6 +3,7 @@
 #include "arch/riscv/csr.h"
 #include "core/guest_mem.h"
 #include "core/sched.h"
+#include "core/vcpu_requests.h"
 #include "core/vm.h"
 #include "core/vsbi.h"
 
@@ -29,7 +30,7 @@ static vsbi_ret hart_start(struct vcpu *vcpu, uint64_t hartid, uint64_t pc, uint
 		return vsbi_result(SBI_ERR_ALREADY_AVAILABLE, 0);
 	target->start_pc = pc;
 	target->start_opaque = opaque;
-	vcpu_request(target, VCPU_REQ_START);
+	vcpu_request(target, REQ_START);
 	return vsbi_result(SBI_SUCCESS, 0);
 }
 

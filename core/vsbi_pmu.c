@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SBI 3.0 chapter 11: registers into calls of vpmu/, no PMU logic. */
-#include "core/hpm_failures.h"
 #include "core/vm.h"
 #include "core/vs_interrupts.h"
 #include "core/vsbi.h"
@@ -71,14 +70,6 @@ static VSBI_FN(event_get_info)
 	struct sbi_ret ret = vpmu_event_get_info(pmu(), a0, a1, a2, a3, &again);
 
 	return again ? vsbi_again(a0, again) : pair(ret);
-}
-
-/* Where the firmware may refuse what it is asked for. */
-VSBI_FN(vsbi_pmu_by_firmware)
-{
-	vsbi_ret ret = vsbi_pmu(a0, a1, a2, a3, a4, a5, fid, eid);
-
-	return hpm_failures_answer(this_vcpu(), fid, ret);
 }
 
 /* Tail calls, so that nothing is saved on the way. */

@@ -29,11 +29,13 @@ FRAME = re.compile(rb"\x1etally@([0-9A-Za-z]+|[!-]) ([^\r\n]*)\r?\n")
 FRAME_START = 0x1e
 FRAME_BYTES = 1024   # no frame is longer
 COMMAND = re.compile(rb"[ -~]{1,64}")
-READY = re.compile(rb"tally: \d+ instructions from entry to the first guest")
+READY = re.compile(rb"tally: \d+ \w+ from entry to the first guest")
 # So much may lie unread between here and the machine, where nothing can overtake it; and so long it
 # takes to look whether it was read.
 AHEAD_BYTES = 256
 LOOK_S = 0.005
+# What follows what the sink keeps back comes in so many seconds, or does not.
+KEEPS_S = 0.02
 TYPED_BYTES = 65536  # more stays in the terminal
 REQUESTS = 64        # of a program are waited with; then it is not read any further
 CLIENTS = 64         # at once
@@ -77,8 +79,13 @@ class Relay:
             left = LOOK_S if look else None
             if deadline is not None:
                 left = min(max(0, deadline - time.monotonic()), left or 1e6)
-            for key, _ in self.wait.select(left):
+            if self.sink.keeps():
+                left = min(KEEPS_S, left or 1e6)
+            ready = self.wait.select(left)
+            for key, _ in ready:
                 key.data()
+            if not ready:
+                self.sink.release()
             if deadline is not None and time.monotonic() >= deadline:
                 return True
             unread = [client.flush() for client in self.clients]

@@ -43,7 +43,7 @@ def find_qemu(args):
     name = "QEMU %d.%d.%d" % version
     if version < (10, 0, 0):
         raise Stop(DEPENDENCY, name + " has no counter delegation (Ssccfg). " + GOOD_QEMU)
-    if (10, 0, 13) <= version < (10, 1, 0):
+    if (10, 0, 13) <= version < (10, 1, 0) or version == (11, 1, 2):
         raise Stop(DEPENDENCY, name + " delivers no counter overflow interrupt (bit 13 of sie is not "
                    "writable), so no guest could sample. " + GOOD_QEMU)
     if version not in ((10, 0, 2), (11, 1, 3)):

@@ -50,6 +50,30 @@ def compile_tree(source, include, output):
     return done.stdout.rstrip() if done.returncode else None
 
 
+def place_of(refusal, source, include):
+    """Where a .dts has what a refusal is about, as "FILE:LINE"; None: it cannot be told."""
+    node, _, rest = refusal.partition(": ")
+    wanted = rest.partition(": ")[0]
+    path, found = [], None
+    with subprocess.Popen(dtc(source, include, "-q", "-T", "-O", "dts"), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        for line in process.stdout:
+            # What is between them may be the megabytes of an image.
+            text = (line[:300] + line[-300:] if len(line) > 600 else line).decode(errors="replace")
+            begin = re.match(r"\s*(?:\w+: )*(\S+) \{ /\* ([^,*]+)", text)
+            prop = re.match(r"\s*([^\s=;{}]+)(?: =|;).*/\* ([^,*]+?)(?:,.*)? \*/$", text.rstrip())
+            if begin:
+                path.append("" if begin[1] == "/" else begin[1])
+            elif text.lstrip().startswith("};"):
+                path.pop()
+            here = ("/".join(path) or "/") == node
+            if here and begin:
+                found = begin[2].strip()
+            elif here and prop and prop[1] == wanted:
+                found = prop[2].strip()
+    return found
+
+
 def vm_names(path):
     """The names of the VMs of a blob, in their order. [] for what is none: Tally will refuse it."""
     with open(path, "rb") as file:

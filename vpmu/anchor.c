@@ -61,7 +61,8 @@ static bool must_start(struct vpmu *v, hctr_t hctr, uint64_t users)
 	uint64_t bit = bit64(hctr.idx);
 	struct anchor anchor = choose_anchor(v, hctr);
 	/* Emulated instructions delay the interrupt, and direct reads lack them. */
-	bool ahead = v->hctr[hctr.idx].ahead != 0 && (anchor.armed || (users & bit) != 0);
+	bool ahead =
+	    v->hctr[hctr.idx].ahead != 0 && (anchor.armed || (users & bit) != 0 || v->policy.steps);
 	bool start = (v->active & bit) == 0 || anchor.offset != 0 || ahead ||
 	             anchor.armed != ((v->armed & bit) != 0);
 

@@ -107,11 +107,16 @@ void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *e
 	v->wfi &= ~bit;
 	v->retires[0] &= ~bit;
 	v->retires[1] &= ~bit;
+	v->silent = (v->silent & ~bit) | (VPMU_FIXED & bit);
 	if (!v->policy.idle_cycles &&
 	    (v->policy.wfi_recounts || event->event_idx == SBI_PMU_HW_CPU_CYCLES))
 		v->wfi |= bit;
-	if (event->event_idx > SBI_PMU_HW_INSTRUCTIONS)
+	if (event->event_idx > SBI_PMU_HW_INSTRUCTIONS) {
+		if (v->policy.silent_cache &&
+		    SBI_PMU_EVENT_TYPE(event->event_idx) == SBI_PMU_TYPE_CACHE)
+			v->silent |= bit;
 		return;
+	}
 	if ((event->inhibit & VPMU_INH_VS) == 0)
 		v->retires[0] |= bit;
 	if ((event->inhibit & VPMU_INH_VU) == 0)
@@ -261,8 +266,8 @@ static inline struct sbi_ret take_home(struct vpmu *v, uint32_t idx, unsigned lo
 	return vpmu_result(SBI_SUCCESS, idx);
 }
 
-/* Not inlined: where the hctr holds the event nothing need be saved. */
-static __attribute__((noinline)) struct sbi_ret
+/* Not inlined: where the hctr holds the event nothing need be saved. Itself it calls nobody. */
+static __attribute__((noinline, flatten)) struct sbi_ret
 config_home(struct vpmu *v, uint32_t idx, unsigned long config_flags, uint32_t event_idx)
 {
 	struct vpmu_hw_config event = {

@@ -40,6 +40,7 @@ void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy)
 	v->openable = policy->trap_reads ? 0 : UINT64_MAX;
 	v->hctr[0].users = VPMU_HS_USES;
 	v->hctr[2].users = VPMU_HS_USES;
+	v->silent = VPMU_FIXED;
 	v->careful = policy->count_hs;
 }
 
@@ -54,6 +55,8 @@ void vpmu_reset(struct vpmu *v)
 		vpmu_fixed_release(v, v->active);
 		vpmu_drop_pending(v);
 	}
+	if (v->looks)
+		vpmu_end_looks(v);
 	if (v->direct != 0)
 		vpmu_port_set_direct(0);
 	if (v->fw_watched != 0)

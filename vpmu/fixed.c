@@ -3,11 +3,13 @@
  * The fixed counters, cycle and instret: the second place of their event, for a second filter.
  *
  * They are lent by HS (see vpmu_port_take()), so one is this vcpu's exactly as long as it is active:
- * owned when it starts, not owned when it stops, whatever stops it. And no LCOFI comes of them. For
- * one that runs near its wrap a look is asked for when that can have come at the earliest, and again,
- * until it has come: what is found then is as if the hart had told it, but for the delay.
+ * owned when it starts, not owned when it stops, whatever stops it. And no LCOFI comes of them, nor,
+ * where the policy says so, of counters of cache events: they are silent. For one that runs near its
+ * wrap a look is asked for when that can have come at the earliest, and again, until it has come:
+ * what is found then is as if the hart had told it, but for the delay.
  *
- * A vcpu that has a counter on one of them is careful, until some stop finds that it has none.
+ * A vcpu that has a counter on a fixed one is careful, until some stop finds that it has none; and one
+ * with a near counter on another silent one.
  */
 #include "vpmu/hctr.h"
 
@@ -37,7 +39,8 @@ static uint64_t counts_left(const struct vpmu *v, hctr_t hctr)
 /* Looks at those that run, and asks for the next look at them and at those that are about to. */
 static void look(struct vpmu *v)
 {
-	uint64_t ours = v->owned & VPMU_FIXED;
+	/* A fixed one that is not owned has been given back. */
+	uint64_t ours = v->silent & (v->owned | ~VPMU_FIXED);
 	uint64_t least = NEVER;
 	uint32_t i;
 
@@ -67,13 +70,24 @@ void vpmu_fixed_release(struct vpmu *v, uint64_t hctrs)
 	look(v);
 }
 
+/* Does a near counter run, or is about to, on a programmable hctr that is silent? */
+static bool has_silent_near(const struct vpmu *v)
+{
+	uint32_t i;
+
+	for_each_bit (i, v->silent & ~VPMU_FIXED)
+		if ((v->hctr[i].users & v->near) != 0)
+			return true;
+	return false;
+}
+
 void vpmu_careful_stopped(struct vpmu *v, uint64_t hctrs)
 {
 	if (v->policy.count_hs)
 		v->shown &= ~(hctrs & ~v->running);
 	vpmu_fixed_release(v, hctrs);
-	v->careful =
-	    v->policy.count_hs || vpmu_is_used(v, (hctr_t){0}) || vpmu_is_used(v, (hctr_t){2});
+	v->careful = v->policy.count_hs || vpmu_is_used(v, (hctr_t){0}) ||
+	             vpmu_is_used(v, (hctr_t){2}) || has_silent_near(v);
 }
 
 uint64_t vpmu_careful_starts(struct vpmu *v, uint64_t hctrs)
@@ -81,8 +95,6 @@ uint64_t vpmu_careful_starts(struct vpmu *v, uint64_t hctrs)
 	uint64_t fixed = hctrs & VPMU_FIXED;
 	uint32_t i;
 
-	if (v->policy.count_hs)
-		return vpmu_take_overflows(v);
 	for_each_bit (i, fixed) {
 		uint64_t bit = bit64(i);
 
@@ -91,9 +103,23 @@ uint64_t vpmu_careful_starts(struct vpmu *v, uint64_t hctrs)
 		if ((v->hctr[i].users & v->running & bit) != 0 && v->counter[i].offset == 0)
 			v->shown |= bit;
 	}
-	if (fixed != 0)
+	if ((hctrs & v->silent) != 0)
 		look(v);
-	return 0;
+	return v->policy.count_hs ? vpmu_take_overflows(v) : 0;
+}
+
+void vpmu_end_looks(struct vpmu *v)
+{
+	v->looks = false;
+	vpmu_port_look_after(NEVER);
+}
+
+void vpmu_look_again(struct vpmu *v)
+{
+	if (has_silent_near(v)) {
+		look(v);
+		vpmu_raise_due(v);
+	}
 }
 
 void vpmu_look(struct vpmu *v)

@@ -120,6 +120,10 @@ void vpmu_lose(struct vpmu *v, hctr_t hctr);
 void vpmu_careful_stopped(struct vpmu *v, uint64_t hctrs);
 uint64_t vpmu_careful_starts(struct vpmu *v, uint64_t hctrs);
 
+/* The vcpu leaves the hart, or ends: no look is wanted any more. And it has come back. */
+void vpmu_end_looks(struct vpmu *v);
+void vpmu_look_again(struct vpmu *v);
+
 /* Gives back those of these stopped hctrs that are fixed. */
 void vpmu_fixed_release(struct vpmu *v, uint64_t hctrs);
 

@@ -202,7 +202,7 @@ static inline void vpmu_note_solo(struct vpmu *v, hctr_t hctr)
 	if ((h->users & v->running) == 0)
 		h->ahead = 0;
 	/* One that counts HS moves while vpmu/ works on it, and takes the long way always. */
-	if (h->users == bit && (v->lost & bit) == 0 && !v->policy.count_hs && h->ahead == 0 &&
+	if (h->users == bit && (v->lost & bit) == 0 && !v->policy.count_hs &&
 	    v->counter[hctr.idx].offset == 0)
 		v->solo |= bit;
 	else

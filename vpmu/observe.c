@@ -137,7 +137,7 @@ bool vpmu_observed(const struct vpmu *v, uint32_t n, uint64_t *value, bool *shar
 		return false;
 	/* As in show.c: what a hart's counter holds of it nobody has looked at yet. */
 	if (((v->active | (v->parked & v->owned)) & bit) != 0)
-		count = vpmu_port_read(hctr);
+		count = vpmu_count(v, hctr);
 	*value = (count + c->offset) & v->value_mask;
 	return true;
 }

@@ -60,7 +60,6 @@ void vpmu_hctr_step(struct vpmu *v, hctr_t hctr)
 	h->count = (h->count + 1) & v->value_mask;
 	/* What the hardware reads is no counter's value any more, until it is set. */
 	v->shown &= ~bit64(hctr.idx);
-	v->solo &= ~bit64(hctr.idx);
 }
 
 void vpmu_give_overflows(struct vpmu *v, uint64_t flagged)

@@ -84,6 +84,9 @@ void vpmu_port_start(uint64_t hctr_mask, uint64_t value);
  */
 uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last);
 
+/* The same for one, of which it gives the value, too. */
+uint64_t vpmu_port_step_read(hctr_t hctr, uint64_t last, uint64_t *value);
+
 /* Stops running counters; they keep event, filter and value. hctr_mask: running ones only. */
 void vpmu_port_stop(uint64_t hctr_mask);
 

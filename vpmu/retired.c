@@ -11,27 +11,23 @@
  */
 #include "vpmu/hctr.h"
 
-uint64_t vpmu_get_ahead(struct vpmu *v, uint64_t hctrs)
-{
-	uint32_t i;
-
-	if (v->near != 0 || v->policy.cheap_moves)
-		return hctrs;
-	for_each_bit (i, hctrs)
-		v->hctr[i].ahead++;
-	/* Those that were in step are so no more. */
-	v->shown &= ~hctrs;
-	v->solo &= ~hctrs;
-	vpmu_update_direct(v);
-	return 0;
-}
-
 void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
 {
 	uint64_t moves = hctrs & (v->armed | (v->policy.cheap_moves ? v->shown : 0));
 	uint64_t taken = 0;
 	uint32_t i;
 
+	if (v->near == 0 && !v->policy.cheap_moves) {
+		for_each_bit (i, hctrs)
+			v->hctr[i].ahead++;
+		/* Those that were in step are so no more. */
+		v->shown &= ~hctrs;
+		vpmu_update_direct(v);
+		return;
+	}
+	/* None stays ahead where reads do not look at that. */
+	if (v->policy.steps)
+		moves = hctrs;
 	if (moves != 0)
 		taken = vpmu_take_overflows(v);
 	for_each_bit (i, moves)

@@ -60,8 +60,12 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 			c->offset = value - vpmu_fw_total(v, lctr);
 			continue;
 		}
-		/* While one counts HS others may wrap until it is set: see vpmu_apply_all(). */
-		if (vpmu_is_alone(v, lctr) && !v->policy.count_hs) {
+		if ((v->silent >> c->hctr & 1) != 0 && vpmu_near(v, value))
+			v->careful = true;
+		/* While one counts HS others may wrap until it is set: see vpmu_apply_all(), where a
+		 * look is asked for, too. */
+		if (vpmu_is_alone(v, lctr) && !v->policy.count_hs &&
+		    (v->silent >> c->hctr & 1) == 0) {
 			/* The hardware counts in the guest's own numbers. */
 			v->hctr[c->hctr].count = value;
 			c->offset = 0;
@@ -178,8 +182,13 @@ struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base
 	if (start_flags == 0)
 		return vpmu_result(start_kept(v, set), 0);
 	initial_value &= v->value_mask;
-	if (vpmu_near(v, initial_value))
+	if (vpmu_near(v, initial_value)) {
+		if ((set & v->silent) != 0)
+			return vpmu_result(start_any(v, counter_idx_base, counter_idx_mask,
+			                             start_flags, initial_value),
+			                   0);
 		return vpmu_result(start_near(v, set, initial_value), 0);
+	}
 	note_started(v, set);
 	vpmu_port_start(set, initial_value);
 	return vpmu_result(SBI_SUCCESS, 0);

@@ -92,8 +92,10 @@ struct sbi_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
 	/* In fewer instructions, where nothing need be asked: see solo in struct vpmu. */
 	if ((stop_flags & ~SBI_PMU_STOP_FLAG_RESET) == 0 && set != 0 &&
 	    (set & (~v->running | v->near)) == 0 && vpmu_port_is_quiet()) {
-		for_each_bit (i, set)
-			v->counter[i].value = vpmu_port_read((hctr_t){i}) & v->value_mask;
+		for_each_bit (i, set) {
+			v->counter[i].value = vpmu_count(v, (hctr_t){i});
+			v->hctr[i].ahead = 0;
+		}
 		v->running &= ~set;
 		v->active &= ~set;
 		vpmu_port_stop(set);

@@ -53,6 +53,8 @@ void vpmu_save(struct vpmu *v)
 {
 	if (v->active != 0)
 		park(v);
+	if (v->looks)
+		vpmu_end_looks(v);
 	if (v->direct != 0) {
 		v->direct = 0;
 		vpmu_port_set_direct(0);
@@ -95,4 +97,6 @@ void vpmu_restore(struct vpmu *v)
 	if (solo != 0)
 		untouched |= set_again(v, solo);
 	vpmu_apply(v, touched & ~solo, 0, untouched);
+	if (v->careful)
+		vpmu_look_again(v);
 }

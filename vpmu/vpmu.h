@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "vpmu/bits.h"
 #include "vpmu/port.h"
 #include "vpmu/sbi_pmu.h"
 
@@ -70,6 +71,9 @@ struct vpmu_policy {
 	 */
 	bool hart_flags;
 
+	/* The hart tells of no wrap of a cache event's counter: it has to be looked for. */
+	bool silent_cache;
+
 	/* A WFI in VS that does not trap: other counts than cycles are wrong after it. */
 	bool wfi_recounts;
 	/* It never traps, and is cycles as long as it lasts. What it makes wrong is refused. */
@@ -124,8 +128,7 @@ struct vpmu {
 	uint64_t lost;     /* the hardware refused it: no value to be had, see counter.c */
 	uint64_t overflow; /* OF, hardware counters only */
 	uint64_t near;     /* part of running: its next wrap must be told, see overflow.c */
-	/* Part of configured: alone on the hctr of its index, which is not ahead of the hardware, and at
-	 * offset 0 whenever it runs. */
+	/* Part of configured: alone on the hctr of its index, and at offset 0 whenever it runs. */
 	uint64_t solo;
 
 	/*
@@ -145,8 +148,10 @@ struct vpmu {
 	 * CPU_CYCLES or INSTRUCTIONS that count VS [0], VU [1]. */
 	uint64_t wfi;
 	uint64_t retires[2];
+	uint64_t silent; /* and what tells nobody when it wraps: fixed.c */
 
-	/* It counts HS, or has a counter on a fixed one: what does not concern most. */
+	/* It counts HS, or has a counter on a fixed one, or a near one on a silent one: what does not
+	 * concern most. */
 	bool careful;
 	bool looks; /* what vpmu_port_look_after() was told has yet to come */
 
@@ -195,8 +200,31 @@ struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
                                    unsigned long shmem_phys_hi, unsigned long num_entries,
                                    unsigned long flags, unsigned long *again);
 
-/* retired.c: one more in each of these hctrs, and nothing to the hardware. Returns those that are left. */
-uint64_t vpmu_get_ahead(struct vpmu *v, uint64_t hctrs);
+/* Is it enough to say of these hctrs that they are one more ahead? */
+static inline bool vpmu_goes_ahead(const struct vpmu *v, uint64_t hctrs)
+{
+	return v->near == 0 && (v->shown & hctrs) == 0;
+}
+
+/*
+ * Adds one to these hctrs, see retired.c. Returns those that are left to vpmu_retired_dear(): where the
+ * port does not step, those that go ahead for the first time, and all while a counter is near its
+ * wrap.
+ */
+static inline uint64_t vpmu_step(struct vpmu *v, uint64_t hctrs)
+{
+	uint32_t i;
+
+	if (hctrs == 0)
+		return 0;
+	if (v->policy.steps)
+		return vpmu_port_step(hctrs, v->value_mask);
+	if (!vpmu_goes_ahead(v, hctrs))
+		return hctrs;
+	for_each_bit (i, hctrs)
+		v->hctr[i].ahead++;
+	return 0;
+}
 
 /*
  * The guest executed one instruction in VS, or in VU (user), that the hart did not count because
@@ -209,11 +237,7 @@ uint64_t vpmu_get_ahead(struct vpmu *v, uint64_t hctrs);
  */
 static inline uint64_t vpmu_retired_cheap(struct vpmu *v, bool user)
 {
-	uint64_t hctrs = v->active & (user ? v->retires[1] : v->retires[0]);
-
-	if (hctrs == 0)
-		return 0;
-	return v->policy.steps ? vpmu_port_step(hctrs, v->value_mask) : vpmu_get_ahead(v, hctrs);
+	return vpmu_step(v, v->active & (user ? v->retires[1] : v->retires[0]));
 }
 
 void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs);
@@ -236,10 +260,10 @@ static inline bool vpmu_may_read(const struct vpmu *v, uint64_t n)
 	return n < VPMU_HW_COUNTERS && (v->policy.hctrs & v->configured & ~v->lost) >> n & 1;
 }
 
-/* A counter that may be read, which can be told by less where it runs. */
+/* A counter that may be read, which can be told by less where it runs. n: 0..31 */
 static inline bool vpmu_runs(const struct vpmu *v, uint64_t n)
 {
-	return n < VPMU_HW_COUNTERS && (v->policy.hctrs & v->running) >> n & 1;
+	return (v->policy.hctrs & v->running) >> n & 1;
 }
 
 /* What an hctr that this vcpu started counts now, running or not. */
@@ -248,12 +272,53 @@ static inline uint64_t vpmu_count(const struct vpmu *v, hctr_t hctr)
 	return (vpmu_port_read(hctr) + v->hctr[hctr.idx].ahead) & v->value_mask;
 }
 
-/* Its value, where it may be read; the first is for those that run. */
+/* The value of a counter that may be read; the first is for those that run. */
 static inline uint64_t vpmu_running_value(const struct vpmu *v, uint64_t n)
 {
 	const struct vpmu_counter *c = &v->counter[n];
 
 	return (vpmu_count(v, (hctr_t){c->hctr}) + c->offset) & v->value_mask;
+}
+
+/* Does a read by VS of a counter that runs count itself on its own hctr, and on no other? */
+static inline bool vpmu_reads_alone(const struct vpmu *v, uint64_t n)
+{
+	return (v->active & v->retires[0]) == UINT64_C(1) << v->counter[n].hctr;
+}
+
+/*
+ * vpmu_retired_cheap() for such a read, and its value, which means nothing unless 0 is returned. Where
+ * the port steps no hctr is ahead. The second is for any read by VS of a counter that runs.
+ */
+static inline uint64_t vpmu_retired_alone(struct vpmu *v, uint64_t n, uint64_t *value)
+{
+	const struct vpmu_counter *c = &v->counter[n];
+	hctr_t hctr = {c->hctr};
+	uint64_t left = 0;
+
+	if (v->policy.steps) {
+		left = vpmu_port_step_read(hctr, v->value_mask, value);
+	} else if (vpmu_goes_ahead(v, UINT64_C(1) << hctr.idx)) {
+		v->hctr[hctr.idx].ahead++;
+		*value = vpmu_count(v, hctr);
+	} else {
+		*value = 0;
+		left = UINT64_C(1) << hctr.idx;
+	}
+	*value = (*value + c->offset) & v->value_mask;
+	return left;
+}
+
+static inline uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t *value)
+{
+	uint64_t own = UINT64_C(1) << v->counter[n].hctr;
+	uint64_t steps = v->active & v->retires[0];
+	uint64_t left = vpmu_step(v, steps & ~own);
+
+	if ((steps & own) != 0)
+		return left | vpmu_retired_alone(v, n, value);
+	*value = vpmu_running_value(v, n);
+	return left;
 }
 
 static inline uint64_t vpmu_csr_value(const struct vpmu *v, uint64_t n)
@@ -279,11 +344,16 @@ void vpmu_overflow(struct vpmu *v);
 /* It is time for what vpmu_port_look_after() was told. */
 void vpmu_look(struct vpmu *v);
 
-/* Tally served or saw a firmware event of this vcpu. May be called at any time. */
-static inline void vpmu_fw_event(struct vpmu *v, uint32_t code)
+/* Tally served or saw n firmware events of this vcpu. May be called at any time. */
+static inline void vpmu_fw_events(struct vpmu *v, uint32_t code, uint64_t n)
 {
 	if (code < VPMU_FW_EVENTS)
-		v->fw_total[code]++;
+		v->fw_total[code] += n;
+}
+
+static inline void vpmu_fw_event(struct vpmu *v, uint32_t code)
+{
+	vpmu_fw_events(v, code, 1);
 }
 
 /* For who is not the guest: how often that was since vpmu_init(), and what vpmu_port_fw_watch() was

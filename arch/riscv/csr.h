@@ -66,12 +66,12 @@
 #define HSTATUS_VTW     (1UL << 21)
 #define HSTATUS_VSXL_64 (2UL << 32)
 
-#define HENVCFG_STCE  (1UL << 63)
-#define HENVCFG_PBMTE (1UL << 62)
-#define HENVCFG_ADUE  (1UL << 61)
-#define HENVCFG_CBZE  (1UL << 7)
-#define HENVCFG_CBCFE (1UL << 6)
-#define HENVCFG_CBIE  (3UL << 4)
+#define HENVCFG_STCE       (1UL << 63)
+#define HENVCFG_PBMTE      (1UL << 62)
+#define HENVCFG_ADUE       (1UL << 61)
+#define HENVCFG_CBZE       (1UL << 7)
+#define HENVCFG_CBCFE      (1UL << 6)
+#define HENVCFG_CBIE_FLUSH (1UL << 4)
 
 #define HSTATEEN0_ENVCFG (1UL << 62)
 

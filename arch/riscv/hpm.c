@@ -3,7 +3,6 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/hpm_backend.h"
 #include "arch/riscv/hpm_raw.h"
-#include "arch/riscv/quirks.h"
 #include "vpmu/bits.h"
 
 const struct hpm_event *hpm_event_find(const struct hpm *hpm, uint32_t event_idx)
@@ -34,19 +33,9 @@ uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_dat
 	return event->hctrs;
 }
 
-bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
+bool hpm_try(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
 {
-	struct hpm_slot *slot = &hpm->slots[hctr];
-	bool taken = hpm->delegated ? hpm_ssccfg_program(hpm, hctr, config)
-	                            : hpm_sbi_program(hpm, hctr, config);
-
-	slot->programmed = true;
-	slot->config = taken ? *config : (struct hpm_config){0};
-	hpm->armed &= ~BIT(hctr);
-	hpm->may_arm &= ~BIT(hctr);
-	if (quirk_may_arm(config->event_idx))
-		hpm->may_arm |= BIT(hctr);
-	return taken;
+	return hpm_reprogram(hpm, hctr, config);
 }
 
 __attribute__((noinline)) void hpm_start_any(struct hpm *hpm, uint64_t hctrs, uint64_t value)

@@ -96,8 +96,11 @@ static inline bool hpm_holds(const struct hpm *hpm, uint32_t hctr, const struct 
 /*
  * Counters that the firmware has refused to start, or to stop, or to give the filter or flag that was
  * asked for, since this was asked last. One that was to run may stand still or count wrong; one that was
- * to stand still may run, and has its right value as long as HS is not left.
+ * to stand still may run, and has its right value as long as HS is not left. hpm_failed() is called when
+ * there are some: core/ sees to it that they are asked for before a guest goes on.
  */
+void hpm_failed(void);
+
 static inline uint64_t hpm_failures(struct hpm *hpm)
 {
 	uint64_t failed = hpm->failed;
@@ -105,9 +108,6 @@ static inline uint64_t hpm_failures(struct hpm *hpm)
 	hpm->failed = 0;
 	return failed;
 }
-
-/* A stopped counter takes up another event or filter than it holds. false: refused. */
-bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
 
 /* cycle, instret or hpmcounterN, running or stopped. Clobbers no more than it says, so that who asks
  * for it need not save what a call would cost. */

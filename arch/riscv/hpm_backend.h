@@ -8,13 +8,33 @@
 #define ARCH_HPM_BACKEND_H
 
 #include "arch/riscv/csr.h"
-#include "arch/riscv/hpm.h"
-#include "arch/riscv/ssccfg.h"
+#include "arch/riscv/hpm_ssccfg.h"
+#include "arch/riscv/quirks.h"
 #include "vpmu/bits.h"
 
 /* A stopped counter takes up event and filter. false: refused, it holds nothing. */
 bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
-bool hpm_ssccfg_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
+
+/* A stopped counter takes up another event or filter than it holds. false: refused. */
+static inline bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
+{
+	struct hpm_slot *slot = &hpm->slots[hctr];
+	bool taken = hpm->delegated ? hpm_ssccfg_program(hpm, hctr, config)
+	                            : hpm_sbi_program(hpm, hctr, config);
+
+	slot->programmed = true;
+	slot->config = *config;
+	hpm->armed &= ~BIT(hctr);
+	hpm->may_arm &= ~BIT(hctr);
+	if (quirk_may_arm(config->event_idx))
+		hpm->may_arm |= BIT(hctr);
+	if (!taken)
+		slot->config.event_idx = 0;
+	return taken;
+}
+
+/* The same for who is in no hurry. */
+bool hpm_try(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
 
 /* A fixed counter of hpm->fixed becomes a guest's, stopped, with this filter; false: refused. And
  * instret is HS's again. */
@@ -36,30 +56,6 @@ void hpm_sbi_stop(struct hpm *hpm, uint64_t hctrs);
 
 /* Starts counters with OF = 0, whatever follows from that. */
 void hpm_sbi_clear_flags(struct hpm *hpm, uint64_t hctrs, uint64_t value);
-
-static inline void hpm_ssccfg_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed)
-{
-	uint64_t arm = armed ? hctrs & hpm->may_arm : 0;
-	uint64_t change = arm | (hctrs & hpm->armed);
-	uint32_t i;
-
-	if (change) {
-		for_each_bit (i, change) {
-			uint64_t of = arm & BIT(i) ? 0 : MHPMEVENT_OF;
-
-			csr_write(CSR_SISELECT, SISELECT_COUNTER0 + i);
-			/* Only the hart changes OF behind our back, from 0 to 1, when an armed one
-			 * wraps. */
-			csr_write(CSR_SIREG2, hpm->slots[i].selector | of);
-		}
-		hpm->armed = (hpm->armed & ~hctrs) | arm;
-	}
-	/* To write a value again costs less than to find out whether it is still there. */
-	for_each_bit (i, hctrs) {
-		csr_write(CSR_SISELECT, SISELECT_COUNTER0 + i);
-		csr_write(CSR_SIREG, value);
-	}
-}
 
 /*
  * Stopped, programmed counters get a value. armed: OF = 0 where the platform bears it, else
@@ -114,22 +110,26 @@ static inline uint64_t hpm_value(const struct hpm *hpm, uint32_t hctr)
 	return csr_read(CSR_SIREG);
 }
 
-/* See vpmu_port_step(); with delegated counters. */
+/* See vpmu_port_step_read() and vpmu_port_step(); with delegated counters. */
+static inline uint64_t hpm_step_read(uint32_t hctr, uint64_t last, uint64_t *value)
+{
+	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + (uint64_t)hctr);
+	*value = csr_read(CSR_SIREG);
+	if (*value == last)
+		return BIT(hctr);
+	*value += 1;
+	csr_write(CSR_SIREG, *value);
+	return 0;
+}
+
 static inline uint64_t hpm_step(uint64_t hctrs, uint64_t last)
 {
 	uint64_t left = 0;
+	uint64_t value;
 	uint32_t i;
 
-	for_each_bit (i, hctrs) {
-		uint64_t value;
-
-		csr_write(CSR_SISELECT, SISELECT_COUNTER0 + i);
-		value = csr_read(CSR_SIREG);
-		if (value == last)
-			left |= BIT(i);
-		else
-			csr_write(CSR_SIREG, value + 1);
-	}
+	for_each_bit (i, hctrs)
+		left |= hpm_step_read(i, last, &value);
 	return left;
 }
 

@@ -38,7 +38,7 @@ static bool sbi_run(uint32_t hctr)
 	return sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, hctr, 1, 0, 0, 0).error == SBI_SUCCESS;
 }
 
-/* MINH as in hpm_ssccfg.c. */
+/* MINH as in hpm_ssccfg.h. */
 static void ssccfg_take(uint32_t hctr, uint64_t filter)
 {
 	csr_set(CSR_SCOUNTINHIBIT, BIT(hctr));

@@ -2,7 +2,7 @@
 /*
  * Counters driven through the firmware's SBI PMU. One-bit masks: the counter is our choice, and
  * the firmware answers for a set with its last member's error only. Never mixed on one hart with
- * hpm_ssccfg.c after boot: the firmware does not see delegated writes.
+ * hpm_ssccfg.h after boot: the firmware does not see delegated writes.
  */
 #include "arch/riscv/hpm_backend.h"
 #include "arch/riscv/sbi.h"
@@ -64,11 +64,12 @@ static bool sbi_stop_call(uint64_t mask)
 }
 
 /* What it holds is not to be relied upon: it is reset before it is used again. */
-static void fail(struct hpm *hpm, uint64_t hctrs)
+static __attribute__((noinline)) void fail(struct hpm *hpm, uint64_t hctrs)
 {
 	uint32_t i;
 
 	hpm->failed |= hctrs;
+	hpm_failed();
 	hpm->armed &= ~hctrs;
 	for_each_bit (i, hctrs)
 		hpm->slots[i].config = (struct hpm_config){0};
@@ -95,16 +96,20 @@ static void start(struct hpm *hpm, uint64_t hctrs, uint64_t flags, uint64_t valu
 		start_each(hpm, hctrs, flags, value, armed);
 }
 
-void hpm_sbi_stop(struct hpm *hpm, uint64_t hctrs)
+static __attribute__((noinline)) void stop_each(struct hpm *hpm, uint64_t hctrs)
 {
 	uint32_t i;
 
-	if (sbi_stop_call(hctrs))
-		return;
 	for_each_bit (i, hctrs) {
 		if (!sbi_stop_call(BIT(i)))
 			fail(hpm, BIT(i));
 	}
+}
+
+void hpm_sbi_stop(struct hpm *hpm, uint64_t hctrs)
+{
+	if (!sbi_stop_call(hctrs))
+		stop_each(hpm, hctrs);
 }
 
 /* OF without a wrap: an LCOFI came to pend just before the call, which then left OF as it was. */

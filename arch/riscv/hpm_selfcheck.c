@@ -48,7 +48,7 @@ static const char *begin(struct hpm *hpm, uint32_t hctr, uint32_t event_idx, uin
 	struct hpm_config config = {.event_idx = event_idx, .inhibit = inhibit};
 
 	if (hpm->fixed & BIT(hctr) ? !hpm_fixed_take(hpm, hctr, &config)
-	                           : !hpm_reprogram(hpm, hctr, &config))
+	                           : !hpm_try(hpm, hctr, &config))
 		return "a counter that refuses it";
 	hpm_set(hpm, BIT(hctr), some_value(hpm), false);
 	hpm_run(hpm, BIT(hctr));
@@ -186,7 +186,7 @@ static void leave(struct hpm *hpm, uint32_t hctr)
 	struct hpm_config config = hpm->slots[hctr].config;
 
 	if (hpm->delegated || quirks.scountovf_leaks) {
-		hpm_reprogram(hpm, hctr, &config);
+		hpm_try(hpm, hctr, &config);
 	} else {
 		sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
 		hpm->slots[hctr].programmed = false;

@@ -13,6 +13,7 @@ static const char *const ext_names[ISA_EXTENSIONS] = {
     [ISA_SVPBMT] = "svpbmt",
     [ISA_ZICBOM] = "zicbom",
     [ISA_ZICBOZ] = "zicboz",
+    [ISA_ZICBOP] = "zicbop",
     [ISA_ZICNTR] = "zicntr",
     [ISA_ZIFENCEI] = "zifencei",
     [ISA_ZIHINTPAUSE] = "zihintpause",
@@ -26,6 +27,33 @@ static const char *const ext_names[ISA_EXTENSIONS] = {
     [ISA_ZBC] = "zbc",
     [ISA_ZBS] = "zbs",
     [ISA_SVINVAL] = "svinval",
+    [ISA_SVNAPOT] = "svnapot",
+    [ISA_SVVPTC] = "svvptc",
+    [ISA_ZIC64B] = "zic64b",
+    [ISA_ZICCAMOA] = "ziccamoa",
+    [ISA_ZICCIF] = "ziccif",
+    [ISA_ZICCLSM] = "zicclsm",
+    [ISA_ZICCRSE] = "ziccrse",
+    [ISA_ZICOND] = "zicond",
+    [ISA_ZIHINTNTL] = "zihintntl",
+    [ISA_ZIMOP] = "zimop",
+    [ISA_ZMMUL] = "zmmul",
+    [ISA_ZA64RS] = "za64rs",
+    [ISA_ZAAMO] = "zaamo",
+    [ISA_ZALRSC] = "zalrsc",
+    [ISA_ZABHA] = "zabha",
+    [ISA_ZACAS] = "zacas",
+    [ISA_ZCA] = "zca",
+    [ISA_ZCD] = "zcd",
+    [ISA_ZBKB] = "zbkb",
+    [ISA_ZBKC] = "zbkc",
+    [ISA_ZBKX] = "zbkx",
+    [ISA_ZKND] = "zknd",
+    [ISA_ZKNE] = "zkne",
+    [ISA_ZKNH] = "zknh",
+    [ISA_ZKSED] = "zksed",
+    [ISA_ZKSH] = "zksh",
+    [ISA_ZKT] = "zkt",
 };
 
 static const char *const base_names[] = {"i", "m", "a", "f", "d", "c"};
@@ -77,8 +105,8 @@ size_t isa_guest(uint64_t host, bool sscofpmf, char *buf, size_t size, const cha
 	uint64_t guest = host & (~0UL << ISA_GUEST_FIRST);
 	size_t used = 0, n = 0;
 
-	/* henvcfg passes these on. */
-	guest |= host & (BIT(ISA_SSTC) | BIT(ISA_SVADU) | BIT(ISA_SVPBMT));
+	/* henvcfg passes these on, or their block sizes are told. */
+	guest |= host & (BIT(ISA_SSTC) | BIT(ISA_SVADU) | BIT(ISA_SVPBMT) | ISA_CBO);
 	if (sscofpmf)
 		guest |= BIT(ISA_SSCOFPMF);
 	append(buf, size, &used, "rv64");

@@ -17,7 +17,10 @@ enum isa_ext {
 	ISA_SVPBMT,
 	ISA_ZICBOM,
 	ISA_ZICBOZ,
-	ISA_GUEST_FIRST, /* those that a guest may have as they are, no state and no CSR beside */
+	ISA_ZICBOP,
+	/* Those that a guest may have as they are: no state, no CSR, nothing for Tally to do. Left out are
+	 * Zcb, whose loads and stores insn.c does not know, and Zkr, whose CSR is the firmware's. */
+	ISA_GUEST_FIRST,
 	ISA_ZICNTR = ISA_GUEST_FIRST,
 	ISA_ZIFENCEI,
 	ISA_ZIHINTPAUSE,
@@ -31,8 +34,40 @@ enum isa_ext {
 	ISA_ZBC,
 	ISA_ZBS,
 	ISA_SVINVAL,
+	ISA_SVNAPOT,
+	ISA_SVVPTC,
+	ISA_ZIC64B,
+	ISA_ZICCAMOA,
+	ISA_ZICCIF,
+	ISA_ZICCLSM,
+	ISA_ZICCRSE,
+	ISA_ZICOND,
+	ISA_ZIHINTNTL,
+	ISA_ZIMOP,
+	ISA_ZMMUL,
+	ISA_ZA64RS,
+	ISA_ZAAMO,
+	ISA_ZALRSC,
+	ISA_ZABHA,
+	ISA_ZACAS,
+	ISA_ZCA,
+	ISA_ZCD,
+	ISA_ZBKB,
+	ISA_ZBKC,
+	ISA_ZBKX,
+	ISA_ZKND,
+	ISA_ZKNE,
+	ISA_ZKNH,
+	ISA_ZKSED,
+	ISA_ZKSH,
+	ISA_ZKT,
 	ISA_EXTENSIONS
 };
+
+#define ISA_CBO (BIT(ISA_ZICBOM) | BIT(ISA_ZICBOZ) | BIT(ISA_ZICBOP))
+
+/* Room for the longest string that isa_guest() writes. */
+#define ISA_TEXT_BYTES 512U
 
 const char *isa_name(enum isa_ext ext);
 

@@ -30,12 +30,29 @@
 1:
 	.endm
 
+/* make DEBUG=1: a call to a function without arguments, around which nothing is lost that C might
+ * clobber. t0 is the cause, as the code behind it wants to find it. */
+	.macro	check function
+#ifdef TALLY_DEBUG
+	sd	a0, X(10)
+	sd	a1, X(11)
+	call	\function
+	.irp	n, 0,1,2,3,4,5,6,7
+	ld	a\n, (CTX_X + 8 * (10 + \n))(tp)
+	.endr
+	csrr	t0, CSR_SCAUSE
+	addi	t0, t0, -CAUSE_ECALL_VS
+#endif
+	.endm
+
 /* For each register 8 bytes of code: it takes its value from the context, if it is none of those that
  * are saved on the short ways. */
 	.macro	register_table then
 	.option	push
 	.option	norvc
-	.irp	n, 0,1,2
+	sd	zero, X(0)
+	j	\then
+	.irp	n, 1,2
 	j	\then
 	nop
 	.endr
@@ -83,6 +100,7 @@ trap_vector:
 	csrr	t1, CSR_INSTRET
 	sd	t1, CTX_ENTERED_HS(tp)
 	ld	sp, CTX_HS_SP(tp)
+	check	check_exit
 	bnez	t0, no_ecall
 
 	/* An SBI call: its arguments a0..a7 are those of the C function, its results a0 and a1
@@ -111,6 +129,7 @@ served:
 
 	account_stay ASM_EXIT_ECALL
 leave_fast:
+	check	check_entry
 	csrw	CSR_SSCRATCH, tp
 	ld	ra, X(1)
 	ld	sp, X(2)
@@ -138,25 +157,21 @@ no_ecall:
 	call	csr_read_fast
 	bltz	a0, no_read
 
-	/* Register a0 has a new value, in the context. leave_fast takes it from there, or an entry of
-	 * the table below if the register is not saved on this way. */
-	slli	t0, a0, 3
-	sd	zero, X(0)
-	lla	t1, into_register
-	add	a3, t1, t0
+	/* Register a0 / 8 has a new value, in the context. leave_fast takes it from there, or an entry of
+	 * the table below, which puts x0 right and loads registers that are not saved on this way. */
+2:	auipc	a3, %pcrel_hi(into_register)
+	add	a3, a3, a0
 	account_stay ASM_EXIT_CSR
 	ld	a0, X(10)
 	ld	a1, X(11)
-	jr	a3
+	jr	%pcrel_lo(2b)(a3)
 into_register:
 	register_table leave_fast
 
 no_read:
-	/* ASM_CSR_READ_PENDING less a register: that has its value, but the hart has other work. */
+	/* ASM_CSR_READ_PENDING less 8 times a register: that has its value, but the hart has other work. */
 	addi	t0, a0, -ASM_CSR_READ_PENDING
 	bgtz	t0, long_way
-	slli	t0, t0, 3
-	sd	zero, X(0)
 	lla	a3, into_register_first
 	sub	a3, a3, t0
 	jr	a3
@@ -221,6 +236,9 @@ save_the_rest:
 	.globl	enter_guest
 enter_guest:
 	mv	tp, a0
+#ifdef TALLY_DEBUG
+	call	check_entry
+#endif
 	csrw	CSR_SSCRATCH, tp
 	ld	ra, X(1)
 	ld	sp, X(2)

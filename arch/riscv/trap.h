@@ -23,9 +23,9 @@ vsbi_ret vsbi_not_supported(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, 
 
 /*
  * Executes a trapped instruction, if it is a CSR read that is a guest's right. raw: as in stval.
- * Returns the register, x0..x31, whose value is in ctx->x[] now, x[0] perhaps not 0 any more; that
- * taken from CSR_READ_PENDING: the same, but the hart has work pending, and exit_long(ctx, ~EXIT_CSR)
- * comes next; CSR_READ_NONE: it is nothing of the kind, and exit_long() comes next.
+ * Returns 8 times the register, x0..x31, whose value is in ctx->x[] now, x[0] perhaps not 0 any more;
+ * that taken from CSR_READ_PENDING: the same, but the hart has work pending, and exit_long(ctx,
+ * ~EXIT_CSR) comes next; CSR_READ_NONE: it is nothing of the kind, and exit_long() comes next.
  */
 #define CSR_READ_NONE    (-1L)
 #define CSR_READ_PENDING (-2L)
@@ -46,6 +46,12 @@ static inline struct guest_context *this_context(void)
 /* Any other exit (scause), or what is left after an SBI call (scause = -1). Returns the vcpu to
  * enter, resident. */
 struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause);
+
+#ifdef TALLY_DEBUG
+/* make DEBUG=1: at each exit before anything else, and last before each entry; this_context(). */
+void check_exit(void);
+void check_entry(void);
+#endif
 
 /* A trap out of HS that nobody foresaw: panics. */
 _Noreturn void trap_in_hs(uint64_t scause, uint64_t sepc, uint64_t stval, uint64_t sp);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/csr.h"
+#include "arch/riscv/isa.h"
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/trap.h"
 #include "arch/riscv/vs_state.h"
@@ -85,8 +86,9 @@ static void close_other_state(void)
 		csr_write(CSR_HSTATEEN0, HSTATEEN0_ENVCFG);
 }
 
-void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt)
+void vs_state_init_hart(uint64_t isa)
 {
+	bool sstc = isa & BIT(ISA_SSTC);
 	uint64_t henvcfg = 0;
 
 	vs_delegate(true);
@@ -99,10 +101,16 @@ void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt)
 	close_other_state();
 	if (sstc)
 		henvcfg |= HENVCFG_STCE;
-	if (svadu)
+	if (isa & BIT(ISA_SVADU))
 		henvcfg |= HENVCFG_ADUE;
-	if (svpbmt)
+	if (isa & BIT(ISA_SVPBMT))
 		henvcfg |= HENVCFG_PBMTE;
+	if (isa & BIT(ISA_ZICBOZ))
+		henvcfg |= HENVCFG_CBZE;
+	/* A guest's cbo.inval flushes: to invalidate could bring back what the clearing of its memory
+	 * has overwritten, another VM's. */
+	if (isa & BIT(ISA_ZICBOM))
+		henvcfg |= HENVCFG_CBCFE | HENVCFG_CBIE_FLUSH;
 	csr_write(CSR_HENVCFG, henvcfg);
 	if (sstc) {
 		csr_write(CSR_VSTIMECMP, ~0UL);

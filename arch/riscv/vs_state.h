@@ -37,8 +37,8 @@ void vs_state_put(struct vs_state *vs, const struct vs_has *has);
 /* Is there a vsiselect? At boot. */
 bool vs_state_probe_vsiselect(void);
 
-/* Per hart, once: what goes to guests without us, and nothing else. */
-void vs_state_init_hart(bool sstc, bool svadu, bool svpbmt);
+/* Per hart, once: what goes to guests without us, and nothing else. isa: BIT(enum isa_ext), as probed. */
+void vs_state_init_hart(uint64_t isa);
 
 /*
  * Whether the guest's own exceptions go to it without an exit: everything that its S-mode would get

@@ -70,10 +70,12 @@ int seed(uint64_t hartid);
 int crash(uint64_t hartid);
 int smp(uint64_t hartid);
 int hsm_kind(uint64_t hartid);
+int flood(uint64_t hartid);
 int control(uint64_t hartid);
 int rounding(uint64_t hartid);
 int divide(uint64_t hartid);
 int sbi_calls(uint64_t hartid);
+int blocks(uint64_t hartid);
 
 /* The parts of hostile; each returns how many of its attempts were let through. */
 uint64_t hostile_csrs(void);

@@ -16,7 +16,7 @@ static const struct {
     {"steal", steal},       {"life", life},           {"crash", crash},
     {"smp", smp},           {"hsm", hsm_kind},        {"seed", seed},
     {"control", control},   {"rounding", rounding},   {"divide", divide},
-    {"sbi", sbi_calls},
+    {"sbi", sbi_calls},     {"flood", flood},         {"blocks", blocks},
 };
 
 uint64_t end_time;

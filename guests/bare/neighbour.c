@@ -4,21 +4,22 @@
 
 #define MILLISECOND 10000UL
 
-static unsigned long wakeups, overflows;
+static unsigned long wakeups, overflows, period;
 
 static void on_timer(struct trap_frame *frame)
 {
 	(void)frame;
 	wakeups++;
-	sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, csr_read(time) + MILLISECOND, 0, 0, 0, 0, 0);
+	sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, csr_read(time) + period, 0, 0, 0, 0, 0);
 }
 
 int idle(uint64_t hartid)
 {
 	(void)hartid;
+	period = bootarg_num("period", MILLISECOND);
 	print("idle: begins\n");
 	irq_handle_by(on_timer);
-	sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, csr_read(time) + MILLISECOND, 0, 0, 0, 0, 0);
+	sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, csr_read(time) + period, 0, 0, 0, 0, 0);
 	csr_set(sie, IRQ_TIMER);
 	csr_set(sstatus, SSTATUS_SIE);
 	while (!time_is_up())

@@ -1,21 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spins for ticks=, and says how many of these ticks Tally calls stolen. */
+/* Spins for ticks=, and says how often, how many of these ticks Tally calls stolen, and how much work it
+ * calls done for this guest. */
 #include "guests/bare/bare.h"
 
-#define STEAL_TICKS 266UL /* docs/events.md */
+#define HS_INSTRUCTIONS 265UL /* docs/events.md */
+#define STEAL_TICKS     266UL
+
+/* The counter of an event of Tally's, running; -1: there is none. */
+static uint64_t begin(uint64_t *fw, uint64_t code)
+{
+	struct sbiret r = pmu_config(*fw, 0, SBI_PMU_TYPE_FW << 16 | code);
+
+	if (r.error || pmu_start(BIT(r.value), 0))
+		return ~0UL;
+	*fw &= ~BIT(r.value);
+	return r.value;
+}
+
+static uint64_t value(uint64_t ctr)
+{
+	return sbi_pmu(SBI_PMU_COUNTER_FW_READ, ctr, 0, 0, 0, 0).value;
+}
 
 int steal(uint64_t hartid)
 {
-	struct sbiret r = pmu_config(find_counters().fw, 0, SBI_PMU_TYPE_FW << 16 | STEAL_TICKS);
-	uint64_t start = csr_read(time), stolen;
+	uint64_t fw = find_counters().fw, rounds = 0;
+	uint64_t stolen = begin(&fw, STEAL_TICKS), spent = begin(&fw, HS_INSTRUCTIONS);
+	uint64_t start = csr_read(time);
 
 	(void)hartid;
-	if (r.error || pmu_start(BIT(r.value), 0))
+	if (stolen == ~0UL || spent == ~0UL)
 		return 1;
-	while (!time_is_up())
+	for (; !time_is_up(); rounds++)
 		for (volatile unsigned i = 0; i < 1000; i++)
 			;
-	stolen = sbi_pmu(SBI_PMU_COUNTER_FW_READ, r.value, 0, 0, 0, 0).value;
-	print("steal: %u of %u\n", stolen, csr_read(time) - start);
+	stolen = value(stolen);
+	print("steal: %u of %u", stolen, csr_read(time) - start);
+	print(", %u rounds, %u instructions in HS\n", rounds, value(spent));
 	return 0;
 }

@@ -14,6 +14,7 @@
 #define SSTATUS_SIE   (1UL << 1)
 #define IRQ_SOFT      (1UL << 1)
 #define IRQ_TIMER     (1UL << 5)
+#define IRQ_EXTERNAL  (1UL << 9)
 #define IRQ_LCOFI     (1UL << 13)
 #define CAUSE_IRQ     (1UL << 63)
 #define CAUSE_LCOFI   (CAUSE_IRQ | 13)

@@ -244,23 +244,24 @@ static void decode_hart(struct input *in, struct fake_hart_config *hart)
 	}
 }
 
-static void decode_policy(struct input *in, uint32_t width, struct vpmu_policy *policy,
-                          uint32_t *allowed)
+static void decode_policy(struct input *in, const struct fake_hart_config *hart,
+                          struct vpmu_policy *policy, uint32_t *allowed)
 {
 	uint32_t flags = byte(in), more = byte(in);
 
 	*policy = (struct vpmu_policy){
 	    .hctrs = FAKE_PROGRAMMABLE | (more & 1 ? 5 : 0),
 	    .fw_base = more & 2 ? 32 : 19,
-	    .width = width,
+	    .width = hart->width,
 	    .fw_events = more & 4 ? 0x2aaa : 0x3fff,
 	    .fw_port_events = more & 4 ? 0x1555 : 0,
 	    .n_tally_events = more >> 3,
 	    .overflow = !(flags & 1),
 	    .trap_reads = flags & 2,
 	    .snapshot = !(flags & 4),
-	    .count_hs = (flags & 8) && width == 64,
+	    .count_hs = (flags & 8) && hart->width == 64,
 	    .cheap_moves = flags & 16,
+	    .silent_cache = hart->no_armed_cache_events,
 	    .steps = flags & 16,
 	    .wfi_recounts = !(flags & 128),
 	};
@@ -304,7 +305,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(&machine, 0, sizeof(machine));
 	decode_hart(&in, &machine.hart);
 	for (uint32_t i = 0; i < VCPUS; i++)
-		decode_policy(&in, machine.hart.width, &machine.policy[i], machine.allowed[i]);
+		decode_policy(&in, &machine.hart, &machine.policy[i], machine.allowed[i]);
 	world_reset(&machine);
 	for (uint32_t n = 0; n < MAX_OPS && in.left; n++) {
 		if (again) {

@@ -38,6 +38,9 @@ HOST_SRC_vuart := tests/host/test_vuart.c core/vuart.c
 HOST_TESTS += vplic
 HOST_SRC_vplic := tests/host/test_vplic.c core/vplic.c
 
+HOST_TESTS += requests
+HOST_SRC_requests := tests/host/test_requests.c
+
 HOST_TESTS += wake_times
 HOST_SRC_wake_times := tests/host/test_wake_times.c core/wake_times.c
 
@@ -65,6 +68,9 @@ HOST_SRC_ansi := tests/host/test_ansi.c core/ansi.c
 
 HOST_TESTS += printf
 HOST_SRC_printf := tests/host/test_printf.c core/printf.c
+
+HOST_TESTS += words
+HOST_SRC_words := tests/host/test_words.c core/words.c core/event_names.c core/sbi_names.c core/printf.c
 
 HOST_TESTS += insn
 HOST_SRC_insn := tests/host/test_insn.c arch/riscv/insn.c

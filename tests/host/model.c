@@ -252,9 +252,6 @@ void model_adopt_of(struct model *m, uint32_t idx, bool of)
 {
 	struct model_lctr *c = &m->c[idx];
 
-	/* A wrap that no LCOFI tells of may still be found. */
-	if (!of && c->running && m->silent_cache_events && c->event_idx >> 16 == 1)
-		return;
 	c->vague = false;
 	c->near = c->running && !of && model_is_near(m, idx);
 	c->of = of;
@@ -301,14 +298,14 @@ uint32_t model_scountovf(const struct model *m)
 	return of;
 }
 
-uint32_t model_silent(const struct model *m)
+uint32_t model_late(const struct model *m)
 {
-	uint32_t silent = 0;
+	uint32_t late = 0;
 
-	for (uint32_t i = 0; i < VPMU_HW_COUNTERS && m->silent_cache_events; i++)
-		if (m->c[i].running && m->c[i].event_idx >> 16 == 1)
-			silent |= 1U << i;
-	return silent & model_scountovf(m);
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS && m->policy.silent_cache; i++)
+		if (m->c[i].loose && m->c[i].running && m->c[i].event_idx >> 16 == 1)
+			late |= 1U << i;
+	return late & model_scountovf(m);
 }
 
 uint32_t model_watched(const struct model *m)

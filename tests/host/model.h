@@ -52,9 +52,8 @@ struct model_info {
 
 struct model {
 	struct vpmu_policy policy;
-	uint32_t vcpu;            /* whose memory */
-	bool silent_cache_events; /* see model_silent() */
-	bool fault; /* the hardware refused something in the call that is checked next */
+	uint32_t vcpu; /* whose memory */
+	bool fault;    /* the hardware refused something in the call that is checked next */
 	struct model_lctr c[VPMU_COUNTERS];
 	uint64_t wraps; /* overflow flags set so far */
 	/* Those that work of the vPMU may have set unseen, before their counter was reset. */
@@ -109,10 +108,10 @@ uint64_t model_left(const struct model *m, uint32_t idx);
 
 uint32_t model_scountovf(const struct model *m);
 /*
- * Those of its flags that the library may not know of yet, as no LCOFI tells of a wrap of a cache
- * event here: it has to find it when it looks at the counter, at the latest when that stops.
+ * Those of its flags that the library may not know of yet: a silent counter of a cache event that
+ * counts HS has gone on by what HS did since its look was asked for, which comes so much too late.
  */
-uint32_t model_silent(const struct model *m);
+uint32_t model_late(const struct model *m);
 /* The events of fw_port_events that running counters count. */
 uint32_t model_watched(const struct model *m);
 /* Counters that must be readable without an exit, and those that may be. */

@@ -138,7 +138,7 @@ static uint64_t unknown_flags(const struct model *m)
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
 		if (m->c[i].vague || (m->c[i].loose && m->c[i].near))
 			set |= 1ULL << i;
-	return set | model_silent(m);
+	return set | model_late(m);
 }
 
 const char *model_wrote_slots(struct model *m, unsigned long base, uint64_t set)

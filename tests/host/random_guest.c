@@ -129,6 +129,10 @@ void random_op(struct chance *c, uint32_t refusals, bool observers, struct op *o
 		pick_observer(c, op);
 	} else if (which < 1 || (pending && percent(c, 3))) {
 		op->kind = OP_RESET;
+	} else if (pending && percent(c, 15)) {
+		/* An emulated instruction has to see to what pends, of whatever counter. */
+		op->kind = OP_RETIRED;
+		op->a[0] = below(c, 2);
 	} else if (which < 570) {
 		random_call(c, op);
 	} else if (which < 780) {
@@ -252,6 +256,7 @@ static void pick_policy(struct chance *c, const struct fake_hart_config *hart,
 	    /* Wraps of narrow counters are too near to each other to be told apart then. */
 	    .count_hs = hart->width == 64 && percent(c, 15),
 	    .cheap_moves = percent(c, 50),
+	    .silent_cache = hart->no_armed_cache_events,
 	};
 	/* So many that the last would have the code that the specification gives to others. */
 	if (percent(c, 5))

@@ -13,6 +13,7 @@
 #include "core/guest_mem.h"
 #include "core/panic.h"
 #include "core/sched.h"
+#include "core/vcpu_requests.h"
 #include "core/virtual_insn.h"
 #include "core/vm.h"
 #include "core/trap_loop.h"
@@ -140,7 +141,7 @@ bool hart_execute(bool user, uint32_t insn, uint64_t *rd)
 	host_csrs[CSR_STVAL] = insn;
 	reg = csr_read_fast(insn);
 	if (reg >= 0) {
-		assert_int_equal(reg, REG_A0);
+		assert_int_equal(reg, 8 * REG_A0);
 		assert_int_equal(host_csrs[CSR_SEPC], PC + 4);
 		*rd = vcpu.ctx.x[REG_A0];
 		back(TALLY_EVENT_EXITS_CSR);
@@ -248,21 +249,22 @@ struct pcpu *this_pcpu(void)
 	return &home;
 }
 
-void sched_serve_mail(void)
-{
-	never("sched_serve_mail");
-}
-
 bool vs_interrupts_access(struct vcpu *self, const struct insn *insn)
 {
 	(void)self, (void)insn;
 	return false;
 }
 
-void vcpu_request(struct vcpu *target, uint64_t requests)
+void vcpu_send(struct vcpu *target, uint64_t what, uint32_t kind)
 {
-	(void)target, (void)requests;
-	never("vcpu_request");
+	(void)target, (void)what, (void)kind;
+	never("vcpu_send");
+}
+
+void vcpu_serve_fences(struct vcpu *self)
+{
+	(void)self;
+	never("vcpu_serve_fences");
 }
 
 bool guest_fetch(uint32_t *insn)
@@ -349,6 +351,7 @@ static void make_policy(const struct hart_config *config)
 	    .trap_reads = config->trap_reads,
 	    .snapshot = config->snapshot,
 	    .cheap_moves = config->cheap_moves,
+	    .silent_cache = config->hart.no_armed_cache_events,
 	    .steps = config->cheap_moves,
 	};
 }

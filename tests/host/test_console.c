@@ -188,10 +188,9 @@ static void input_follows_the_focus(void **state)
 static void help_and_what_is_no_command(void **state)
 {
 	static const char help[] =
-	    "tally: Ctrl-T, then 1..9: that VM gets the input; n, p: the next, the one before; "
-	    "g, s, r: starts, stops, restarts it; :: the prompt; f: whole screen; Ctrl-T: sends "
-	    "Ctrl-T; ?: this "
-	    "help\n"
+	    "tally: Ctrl-T, then 1..9: that VM gets the input; n, p: the next, the one before;\n"
+	    "tally:   g, s, r: starts, stops, restarts it; :: the prompt; f: whole screen;\n"
+	    "tally:   Ctrl-T: sends Ctrl-T; ?: this help\n"
 	    "tally: * 1 linux-a\n"
 	    "tally:   2 linux-b (ended)\n"
 	    "tally:   3 c\n";
@@ -200,12 +199,14 @@ static void help_and_what_is_no_command(void **state)
 	console_vm_ended(&con, 1, true);
 	command('?');
 	EMITTED(help);
-	command('4'); /* there are three */
-	EMITTED(help);
+	command('4');
+	EMITTED("tally: there is no VM 4; there are 3\n");
 	command('0');
-	EMITTED(help);
+	EMITTED("tally: Ctrl-T 0 means nothing; Ctrl-T ? for help\n");
 	command('\r');
-	EMITTED(help);
+	EMITTED("tally: that key means nothing after Ctrl-T; Ctrl-T ? for help\n");
+	command(0xff);
+	EMITTED("tally: that key means nothing after Ctrl-T; Ctrl-T ? for help\n");
 	assert_int_equal(type('x'), 0);
 }
 

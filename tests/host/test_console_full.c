@@ -13,7 +13,7 @@
 #define ON    "\036tally@! on\r\n"
 #define OFF   "\036tally@! off\r\n"
 #define ASIDE "\036tally@- "
-/* Without a region, attributes, or a hidden cursor; to set the region moves the cursor, which goes back. */
+/* No region, attributes, or hidden cursor; to set the region moves the cursor, which goes back. */
 #define AS_BEFORE "\0337\033[r\0338\033[m\033[?25h"
 
 static int interactive(void **state)
@@ -61,8 +61,7 @@ static void focus_moves(void **state)
 	PUT(0, "\033[?1049hA");
 	(void)emitted();
 	command('2');
-	EMITTED(AS_BEFORE "\033[?1049l" OFF
-	        "tally: input goes to linux-b (Ctrl-T ? for help)\r\n");
+	EMITTED(AS_BEFORE "\033[?1049l" OFF "tally: input goes to linux-b (Ctrl-T ? for help)\r\n");
 	PRINTS(1, "# ", "[linux-b] # ");
 	PRINTS(0, "\033[2;2Hclock\r\n", "\033[m\r\033[K[linux-a] clock\r\n[linux-b] # ");
 	command('1');
@@ -80,8 +79,8 @@ static void focus_comes_back(void **state)
 	(void)emitted();
 	command('1');
 	EMITTED(AS_BEFORE "\033[?1049l" OFF
-	        "tally: input goes to linux-a (Ctrl-T ? for help)\r\n" ON
-	        "\033[?1049h\033[H\033[J");
+	                  "tally: input goes to linux-a (Ctrl-T ? for help)\r\n" ON
+	                  "\033[?1049h\033[H\033[J");
 	/* Unseen, beta's ends. */
 	PRINTS(1, "\033[?1047l# ", "");
 	command(':');
@@ -90,7 +89,7 @@ static void focus_comes_back(void **state)
 	assert_non_null(strstr(emitted(), ON "\033[?1049h"));
 	command('2');
 	EMITTED(AS_BEFORE "\033[?1049l" OFF
-	        "tally: input goes to linux-b (Ctrl-T ? for help)\r\n[linux-b] # ");
+	                  "tally: input goes to linux-b (Ctrl-T ? for help)\r\n[linux-b] # ");
 	console_vm_ended(&con, 0, true);
 	command('1');
 	assert_null(strstr(emitted(), ON));

@@ -23,6 +23,8 @@ static const struct guest_machine machine = {
     .isa_extensions = extensions,
     .n_ext = 8,
     .mmu_type = "riscv,sv57",
+    .cboz_block = 64,
+    .cbop_block = 32,
 };
 
 static _Alignas(8) uint8_t dt[65536];
@@ -157,7 +159,7 @@ static void cpus(void **state)
 		is_u32("/cpus", "timebase-frequency", 10000000);
 		for (uint32_t i = 0; i < sizes[s]; i++) {
 			snprintf(path, sizeof(path), "/cpus/cpu@%u", i);
-			has(path, 8, 1);
+			has(path, 10, 1);
 			is_string(path, "device_type", "cpu");
 			is_u32(path, "reg", i);
 			is_string(path, "status", "okay");
@@ -166,6 +168,9 @@ static void cpus(void **state)
 			is_string(path, "riscv,isa-base", "rv64i");
 			is_bytes(path, "riscv,isa-extensions", list, sizeof(list));
 			is_string(path, "mmu-type", "riscv,sv57");
+			is_u32(path, "riscv,cboz-block-size", 64);
+			is_u32(path, "riscv,cbop-block-size", 32);
+			assert_null(fdt_getprop(dt, at(path), "riscv,cbom-block-size", NULL));
 			snprintf(path, sizeof(path), "/cpus/cpu@%u/interrupt-controller", i);
 			has(path, 5, 0);
 			is_string(path, "compatible", "riscv,cpu-intc");
@@ -336,6 +341,7 @@ static void largest_tree_fits(void **state)
 	all.isa_extensions = names;
 	all.n_ext = 64;
 	all.seed = true;
+	all.cbom_block = 64;
 	assert_int_equal(guest_dt_build(dt, VM_DTB_SIZE, &vm, &all), 0);
 	assert_true(fdt_totalsize(dt) < VM_DTB_SIZE / 2);
 	assert_string_equal(fdt_getprop(dt, at("/chosen"), "bootargs", NULL), bootargs);

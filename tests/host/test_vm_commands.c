@@ -12,6 +12,7 @@
 #include "core/log.h"
 #include "core/platform.h"
 #include "core/sched.h"
+#include "core/vcpu_requests.h"
 #include "core/vm.h"
 #include "core/vm_load.h"
 #include "core/vm_tell.h"
@@ -44,14 +45,9 @@ void host_wfi(void)
 	abort();
 }
 
-void pcpu_mail_again(struct pcpu *pcpu, uint64_t vcpus_told)
+void vcpu_request(struct vcpu *vcpu, uint64_t what)
 {
-	(void)pcpu, (void)vcpus_told;
-}
-
-void vcpu_request(struct vcpu *vcpu, uint64_t requests)
-{
-	atomic_fetch_or(&vcpu->requests, requests);
+	(void)requests_ask(&vcpu->requests, what);
 }
 
 void sched_work(struct vcpu *vcpu)
@@ -143,11 +139,11 @@ void vuart_init(struct vuart *uart)
 static bool step(void)
 {
 	for (unsigned int i = 0; i < VCPUS; i++) {
-		unsigned long requests = atomic_exchange(&vcpus[i].requests, 0);
+		uint64_t requests = requests_take(&vcpus[i].requests, REQ_ALL);
 
-		if (requests & VCPU_REQ_LIFE)
+		if (requests & REQ_LIFE)
 			vm_life_serve(&vm);
-		if (requests & VCPU_REQ_STOP)
+		if (requests & REQ_STOP)
 			vm_vcpu_gone(&vcpus[i]);
 		if (requests)
 			return true;

@@ -295,6 +295,51 @@ static void test_refused_auto_start_keeps_it(void **state)
 	assert_int_equal(stub.released, 2);
 }
 
+/* A programmable counter whose event tells of no wrap is looked at in the same way. */
+static void test_silent_cache_event(void **state)
+{
+	struct vpmu_policy policy = stub_policy;
+	uint64_t set;
+	uint32_t idx;
+
+	(void)state;
+	policy.silent_cache = true;
+	stub_setup_policy(&policy);
+	idx = (uint32_t)config(HW, CLEAR, DTLB);
+	set = 1UL << idx;
+	assert_int_equal(start(set, INIT, -100UL), 0);
+	assert_int_equal(stub.looks_after, 100);
+	stub_count(DTLB, 60);
+	vpmu_save(&vpmu);
+	assert_int_equal(stub.looks_after, NEVER);
+	stub_neighbour();
+	vpmu_restore(&vpmu);
+	assert_int_equal(stub.looks_after, 40);
+	stub_count(DTLB, 45);
+	stub.pending = false;
+	vpmu_look(&vpmu);
+	assert_int_equal(stub.lcofis, 1);
+	assert_int_equal(vpmu_scountovf(&vpmu), set);
+	assert_int_equal(guest_read(idx), 5);
+	/* A stop finds one first, and none is looked for at a far start. */
+	assert_int_equal(stop(set, 0), 0);
+	assert_int_equal(start(set, INIT, -10UL), 0);
+	stub_count(DTLB, 10);
+	stub.pending = false;
+	assert_int_equal(stop(set, 0), 0);
+	assert_int_equal(stub.lcofis, 2);
+	vpmu_look(&vpmu);
+	stub.looks = 0;
+	assert_int_equal(start(set, INIT, 0), 0);
+	assert_int_equal(stub.looks, 0);
+	/* A VM that ends wants none. */
+	assert_int_equal(stop(set, 0), 0);
+	assert_int_equal(start(set, INIT, -10UL), 0);
+	assert_int_equal(stub.looks_after, 10);
+	vpmu_reset(&vpmu);
+	assert_int_equal(stub.looks_after, NEVER);
+}
+
 int test_vpmu_fixed(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -310,6 +355,7 @@ int test_vpmu_fixed(void)
 	    cmocka_unit_test_setup(test_switch, setup),
 	    cmocka_unit_test_setup(test_reset, setup),
 	    cmocka_unit_test_setup(test_emulated_instruction, setup),
+	    cmocka_unit_test_setup(test_silent_cache_event, setup),
 	    cmocka_unit_test_setup(test_narrow, setup),
 	    cmocka_unit_test_setup(test_refused_start_gives_it_back, setup),
 	    cmocka_unit_test_setup(test_refused_auto_start_keeps_it, setup),

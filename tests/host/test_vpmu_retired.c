@@ -360,9 +360,38 @@ static void test_refused(void **state)
 	assert_int_equal(guest_read(4), -4UL);
 }
 
+/*
+ * An overflow of another hctr pends while an armed one is moved for an emulated instruction: the
+ * counter that shares with the one that overflowed is told when its own turn comes.
+ */
+static void test_pending_overflow_of_another(void **state)
+{
+	uint64_t sharer;
+
+	(void)state;
+	assert_int_equal(config(HW, CLEAR, INSTRS), 4);
+	assert_int_equal(config(HW, CLEAR, DTLB), 5);
+	sharer = 1UL << config(HW, CLEAR, DTLB);
+	assert_int_equal(start(1UL << 4, INIT, -1000UL), 0);
+	assert_int_equal(start(1UL << 5, INIT, -5UL), 0);
+	assert_int_equal(start(sharer, INIT, -8UL), 0);
+	stub_count(DTLB, 5);
+	assert_true(stub.pending);
+	stub_emulate(false);
+	assert_int_equal(vpmu_scountovf(&vpmu), 1UL << 5);
+	assert_int_equal(stub.lcofis, 1);
+	stub_count(DTLB, 3);
+	assert_true(stub.pending);
+	vpmu_overflow(&vpmu);
+	assert_int_equal(vpmu_scountovf(&vpmu), 1UL << 5 | sharer);
+	assert_int_equal(stub.lcofis, 2);
+	assert_int_equal(guest_read(4), -999UL);
+}
+
 int test_vpmu_retired(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(test_pending_overflow_of_another, stub_setup),
 	    cmocka_unit_test_setup(test_dear, stub_setup),
 	    cmocka_unit_test_setup(test_cheap, setup_cheap),
 	    cmocka_unit_test_setup(test_cheap_trapped, stub_setup),

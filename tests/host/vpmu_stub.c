@@ -297,6 +297,14 @@ uint64_t vpmu_port_read(hctr_t hctr)
 	return stub.hctr[hctr.idx].value;
 }
 
+uint64_t vpmu_port_step_read(hctr_t hctr, uint64_t last, uint64_t *value)
+{
+	uint64_t left = vpmu_port_step(1ULL << hctr.idx, last);
+
+	*value = vpmu_port_read(hctr);
+	return left;
+}
+
 uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
 {
 	uint64_t flags = 0;

@@ -58,7 +58,6 @@ void world_reset(const struct machine *machine)
 		fake_hart_vpmu(i + 1, &world_vcpus[i].vpmu);
 		vpmu_init(&world_vcpus[i].vpmu, &now.policy[i]);
 		model_init(&world_vcpus[i].model, i + 1, &now.policy[i]);
-		world_vcpus[i].model.silent_cache_events = now.hart.no_armed_cache_events;
 	}
 	world_resident = 0;
 	fake_hart_enter(1);
@@ -263,13 +262,40 @@ static uint64_t port_work(void)
 	       fake_trace.reads + fake_trace.steps + fake_trace.direct_sets + fake_trace.watches;
 }
 
+/* An instruction in VS that somebody counts is a trapped read of a running counter, if there is one. */
+static void retired_by_vs(struct vpmu *v)
+{
+	uint64_t n = world_count.emulated_in_vs % VPMU_HW_COUNTERS;
+	uint64_t value, left;
+
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS && !vpmu_runs(v, n); i++)
+		n = (n + 1) % VPMU_HW_COUNTERS;
+	if (!vpmu_runs(v, n) || (v->active & v->retires[0]) == 0) {
+		vpmu_retired(v, false);
+		return;
+	}
+	if (vpmu_reads_alone(v, n))
+		left = vpmu_retired_alone(v, n, &value);
+	else
+		left = vpmu_retired_read(v, n, &value);
+	world_count.reads_alone += vpmu_reads_alone(v, n);
+	if (left)
+		vpmu_retired_dear(v, left);
+	else if (value != vpmu_csr_value(v, n) && !v->policy.count_hs)
+		world_differ("a read of counter %u that counts itself: %#llx", (unsigned)n,
+		             (unsigned long long)value);
+}
+
 static void retired(bool user)
 {
 	struct vcpu *vc = resident();
 	uint64_t work = port_work();
 
 	world_count.lcofi_pending_at_emulation += fake_hart_pending();
-	vpmu_retired(&vc->vpmu, user);
+	if (user)
+		vpmu_retired(&vc->vpmu, true);
+	else
+		retired_by_vs(&vc->vpmu);
 	world_observers_step(vc, user ? FAKE_VU : FAKE_VS, FAKE_ON_INSN, 1);
 	if (!model_retired(&vc->model, user) && !world_observers(vc) && port_work() != work)
 		world_differ("an emulated instruction that nobody counts was not cheap");
@@ -399,7 +425,6 @@ static void reset(void)
 	vpmu_reset(&vc->vpmu);
 	fake_trace.raises = 0;
 	model_init(&vc->model, world_resident + 1, &policy);
-	vc->model.silent_cache_events = now.hart.no_armed_cache_events;
 	vc->raises = vc->raises_seen = 0;
 	vc->wraps_seen = 0;
 	vc->of_model = vc->of_library = 0;

@@ -119,6 +119,7 @@ struct vcpu {
 	X(watch_changes)                                                                           \
 	X(emulated_in_vs)                                                                          \
 	X(emulated_in_vu)                                                                          \
+	X(reads_alone)                                                                             \
 	X(lcofi_pending_at_call)                                                                   \
 	X(lcofi_pending_at_emulation)                                                              \
 	X(lcofi_pending_at_reset)                                                                  \
@@ -130,7 +131,6 @@ struct vcpu {
 	X(resets)                                                                                  \
 	X(resets_with_shmem)                                                                       \
 	X(resets_in_info)                                                                          \
-	X(untold)                                                                                  \
 	X(wfi_must_trap)                                                                           \
 	X(observed)                                                                                \
 	X(observed_shared)                                                                         \

@@ -73,7 +73,7 @@ def smp_tree(folder, scripts, vcpus):
     return tree
 
 
-def boot(folder, placement, rounds=10, timeout=600, options=()):
+def boot(folder, placement, rounds=10, timeout=harness.GUARD, options=()):
     """One boot. Returns what is wrong with it, an empty list if nothing."""
     harts, *vcpus = placement
     build_stress(folder)

@@ -53,7 +53,7 @@ def console():
     children = []
     with harness.one_at_a_time():
 
-        def start(vms, timeout=300, colours=False, **arguments):
+        def start(vms, timeout=harness.GUARD, colours=False, **arguments):
             arguments.setdefault("profile", "interactive")
             words = harness.command(vms, timeout=timeout, **arguments)
             child = pexpect.spawn(words[0], words[1:], timeout=timeout, encoding="utf-8",

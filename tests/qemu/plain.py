@@ -5,15 +5,15 @@ import fcntl
 import os
 import subprocess
 
-from harness import BUILD, ROOT, side_by_side
+from harness import BUILD, GUARD, ROOT, side_by_side
 
 QEMU = os.environ.get("QEMU", "qemu-system-riscv64")
 BIOS = os.environ.get("BIOS", "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin")
 
 
-def make(target, makefile=None):
+def make(target, makefile=None, variables=()):
     """Brings one file of build/ up to date and returns its path."""
-    command = ["make", "-s", "-C", str(ROOT)]
+    command = ["make", "-s", "-C", str(ROOT), *variables]
     if makefile:
         command += ["-f", makefile]
     # Tests that run at once must not build one file twice.
@@ -24,7 +24,7 @@ def make(target, makefile=None):
     return ROOT / target
 
 
-def run(kernel, bootargs="", cpu="rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on", timeout=120,
+def run(kernel, bootargs="", cpu="rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on", timeout=GUARD,
         initrd=None, memory="256M"):
     """The console of one run from power-on to power-off, without carriage returns."""
     command = [

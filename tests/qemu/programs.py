@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that ask the microvisor through tools/tally_ctl.py."""
 
+import harness
 import tally_ctl
 
 
 def ask_until(path, end, answers):
     """Asks by turns until the event is set or the machine ends: [(command, objects)]."""
-    with tally_ctl.Machine(str(path), timeout=60) as machine:
+    with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
         try:
             while not end.is_set():
                 for command in ("vms", "exits", "pmu"):

@@ -14,6 +14,7 @@ import pytest
 
 import bare_guests
 import harness
+import perf_events
 import plain
 import programs
 import tally_ctl
@@ -43,7 +44,7 @@ class Run:
     def ctl(self, *words):
         """Status, lines of the answer and lines of complaint of tools/tally-ctl."""
         done = subprocess.run([harness.ROOT / "tools/tally-ctl", "--socket", self.path, *words],
-                              capture_output=True, text=True, check=False, timeout=60)
+                              capture_output=True, text=True, check=False, timeout=harness.GUARD)
         return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
 
 
@@ -59,7 +60,7 @@ def running(tmp_path):
             tree.write_text(bare_guests.tree(guests, vcpus), encoding="utf-8")
             path = tmp_path / "control"
             process = stack.enter_context(subprocess.Popen(
-                harness.command(tree, timeout=120, options=[
+                harness.command(tree, timeout=harness.GUARD, options=[
                     "--include", harness.BUILD / "guests", "--control", path, *options], **arguments),
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE))
             stack.callback(process.terminate)
@@ -121,7 +122,7 @@ def test_each_exit_status(running, tmp_path):
     os.close(nobody_reads)
     with os.fdopen(answer, "wb") as stdout:
         done = subprocess.run([harness.ROOT / "tools/tally-ctl", "--socket", run.path, "vms"],
-                              stdout=stdout, stderr=subprocess.PIPE, check=False, timeout=60)
+                              stdout=stdout, stderr=subprocess.PIPE, check=False, timeout=harness.GUARD)
     assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b"")
     # Rubbish on the socket: a complaint for each line, and the next program is served.
     with socket.socket(socket.AF_UNIX) as rubbish:
@@ -131,6 +132,14 @@ def test_each_exit_status(running, tmp_path):
         while b"\n. 0\n" not in got:
             got += rubbish.recv(4096)
         assert got.count(b"! a command is") == 4 and got.count(b"= alpha") == 1
+    # The same names as perf's, for the same events.
+    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
+        names = {name: idx for _, group in perf_events.groups() for name, idx in group.items()}
+        assert len(names) == 12 + 7 * 6 + 14 + 15
+        for name, idx in names.items():
+            (line,) = machine.objects(f"observe alpha {name}")
+            assert line["event"] == hex(idx), line
+            machine.objects("unobserve")
     assert run.ctl("restart", "alpha") == (0, ["alpha is being restarted"], [])
     run.read_until("vm alpha: starts again")
     assert run.ctl("stop", "alpha") == (0, ["alpha is being stopped"], [])
@@ -162,10 +171,10 @@ def test_a_half_typed_line_and_the_focus(console, tmp_path):
     tree = tmp_path / "bare.dts"
     tree.write_text(bare_guests.tree({"alpha": FOREVER, "beta": FOREVER}), encoding="utf-8")
     path = tmp_path / "control"
-    screen = console(tree, timeout=120, options=["--include", harness.BUILD / "guests",
+    screen = console(tree, timeout=harness.GUARD, options=["--include", harness.BUILD / "guests",
                                                  "--control", path])
     screen.expect(r"\[beta\] busy: begins\r\n")
-    with tally_ctl.Machine(str(path), timeout=60) as machine:
+    with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
         assert machine.objects("vms")[0]["vm"] == "alpha"
         prompt = test_prompt.Prompt(screen)
         screen.send("vm")
@@ -221,7 +230,7 @@ def test_two_machines_and_one_socket(running, tmp_path):
     """The second is refused, and the first goes on being asked."""
     run = running({"alpha": FOREVER})
     second = subprocess.run(
-        harness.command(tmp_path / "bare.dts", timeout=30, options=[
+        harness.command(tmp_path / "bare.dts", timeout=harness.GUARD, options=[
             "--include", harness.BUILD / "guests", "--control", run.path]),
         capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
     assert second.returncode == harness.USAGE

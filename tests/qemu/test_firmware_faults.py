@@ -18,7 +18,7 @@ def boot(folder, word, guests, status=harness.OK, text=None, **arguments):
     """Guests on a firmware that is told a word."""
     options = [*arguments.pop("options", ()), "--bios", plain.make("build/tests/firmware.bin"),
                "--append", word, *(["--cpu", text] if text else [])]
-    return bare_guests.boot(folder, guests, status=status, options=options, timeout=60, **arguments)
+    return bare_guests.boot(folder, guests, status=status, options=options, timeout=harness.GUARD, **arguments)
 
 
 def verdicts(result, name):

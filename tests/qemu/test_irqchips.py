@@ -31,7 +31,7 @@ def test_counts_and_typing(console, tmp_path, aia, backend):
     plain.make("build/guests/bare.bin")
     tree = tmp_path / "bare.dts"
     tree.write_text(bare_guests.tree({"alpha": MEASURE, "beta": MEASURE}), encoding="utf-8")
-    screen = console(tree, timeout=120, backend=backend,
+    screen = console(tree, timeout=harness.GUARD, backend=backend,
                      options=["--include", harness.BUILD / "guests", "--aia", aia])
     screen.logfile_read = io.StringIO()
     screen.expect(rf"console input by {NAMES[aia]}(?! and)[^\n]*\n")

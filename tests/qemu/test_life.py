@@ -220,7 +220,7 @@ def test_commands_of_the_user(console, tmp_path):
     tree = tmp_path / "bare.dts"
     tree.write_text(bare_guests.tree({"alpha": "kind=life spin=1000000000000", "beta": "kind=idle ticks=10000000"}),
                     encoding="utf-8")
-    screen = console(tree, options=["--include", harness.BUILD / "guests"], timeout=60)
+    screen = console(tree, options=["--include", harness.BUILD / "guests"], timeout=harness.GUARD)
     screen.expect(NEW_LIFE)
     screen.send("\x14r")
     screen.expect("vm alpha: stopped")

@@ -33,7 +33,7 @@ def test_who_reads_it_goes(running):
     tool = start(run, "-e", "exits", "-I", "10", "-x,")
     assert tool.stdout.readline()
     tool.stdout.close()
-    assert tool.wait(timeout=30) == 128 + signal.SIGPIPE
+    assert tool.wait(timeout=harness.GUARD) == 128 + signal.SIGPIPE
     assert tool.stderr.read() == ""
     nothing_goes_on(run)
 
@@ -54,7 +54,7 @@ def test_a_command_that_is_killed(running):
     tool = start(run, "-e", "exits", "-x,", "--", "sh", "-c", "echo $$; exec sleep 1000")
     child = int(tool.stdout.readline())
     tool.terminate()
-    assert len(tool.communicate(timeout=30)[0].splitlines()) == 1
+    assert len(tool.communicate(timeout=harness.GUARD)[0].splitlines()) == 1
     assert tool.returncode == 128 + signal.SIGTERM
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
@@ -64,7 +64,7 @@ def test_a_command_that_is_killed(running):
 def test_ctrl_c_at_any_moment(running):
     """While it begins, looks or waits: all that is shown was counted, and to the end."""
     run = running({"alpha": FOREVER, "beta": FOREVER})
-    with tally_ctl.Machine(str(run.path), timeout=60) as machine:
+    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
         for n in range(12):
             tool = start(run, "-e", "exits,instructions:k", "-I", "1", "-j", "--per-vcpu")
             if n % 2:
@@ -75,7 +75,7 @@ def test_ctrl_c_at_any_moment(running):
             tool.send_signal(signal.SIGINT)
             # Not communicate(): it does not see what readline() has read already.
             lines, complaints = tool.stdout.read(), tool.stderr.read()
-            assert (tool.wait(timeout=30), complaints) == (0, ""), complaints
+            assert (tool.wait(timeout=harness.GUARD), complaints) == (0, ""), complaints
             assert all(json.loads(line)["event-runtime"] for line in lines.splitlines()), lines
             assert machine.objects("observed") == []
 
@@ -91,7 +91,7 @@ def test_somebody_else_ends_it(running):
             break
     assert json.loads(line)["note"] == "somebody else ended it"
     tool.terminate()
-    tool.communicate(timeout=30)
+    tool.communicate(timeout=harness.GUARD)
     assert tool.returncode == 0
 
 

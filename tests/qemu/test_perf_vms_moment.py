@@ -32,7 +32,7 @@ def tables(run, words):
                 found.append({})
             found[-1][key] = told
         tool.terminate()
-        tool.communicate(timeout=30)
+        tool.communicate(timeout=harness.GUARD)
     assert tool.returncode == 0
     return found
 
@@ -90,7 +90,7 @@ def test_one_moment(running, backend):
     """Of all vcpus of a hart, to the tick, whoever runs then."""
     run = running({name: FOREVER for name in ("alpha", "beta", "gamma")}, backend=backend)
     run.read_until("busy: begins")
-    with tally_ctl.Machine(str(run.path), timeout=60) as machine:
+    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
         for vm in ("alpha", "beta", "gamma"):
             for event in ("0x1:uk", "0x2:uk", "0xf0100"):
                 begin(machine, vm, event)
@@ -112,7 +112,7 @@ def test_as_many_as_there_may_be(running):
     names = [f"vm{n}" for n in range(7)]
     run = running({name: FOREVER for name in names}, vcpus=("0", "0"))
     run.read_until("busy: begins")
-    with tally_ctl.Machine(str(run.path), timeout=60) as machine:
+    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
         for vm in names[:6]:
             for event in ("0x2:uk", "0x1:uk", "0x2:uk", "0x10019:u", "0x1001b:u", "0xf0100",
                           "0xf0109", "0xf010a"):
@@ -137,7 +137,7 @@ def test_two_harts(running, two_harts, roams):
     options = [*two_harts, *(ROAM if roams else ())]
     run = running({"alpha": FOREVER}, vcpus=("1 0",), options=options)
     run.read_until("busy: begins")
-    with tally_ctl.Machine(str(run.path), timeout=60) as machine:
+    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
         for event in ("0x1:uk", "0x2:uk"):
             begin(machine, "alpha", event)
         last, harts = machine.objects("observed"), set()

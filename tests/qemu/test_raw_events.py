@@ -60,7 +60,7 @@ def on_firmware(machine):
 
 def boot(folder, qemu, guests, **arguments):
     """Tally on that machine."""
-    return bare_guests.boot(folder, guests, options=["--qemu", qemu], timeout=60, **arguments)
+    return bare_guests.boot(folder, guests, options=["--qemu", qemu], timeout=harness.GUARD, **arguments)
 
 
 @pytest.mark.parametrize("backend", ["sbi", "ssccfg"])
@@ -97,7 +97,7 @@ def test_perf(tmp_path, machine, backend):
     """Debian's perf counts r1 and r2."""
     script = "perf stat -x, -e r2:u,instructions:u,r1:u work 3000000 2>&1\n"
     result = harness.run(harness.linux_tree(tmp_path, {"alpha": script}), backend=backend,
-                         options=["--qemu", machine()], timeout=120)
+                         options=["--qemu", machine()], timeout=harness.GUARD)
     assert result.status == harness.OK, str(result)
     counts = harness.perf_counts(result.guest_output("alpha", "alpha"))
     assert counts == {"r2:u": 3000000, "instructions:u": 3000000, "r1:u": 3000000}
@@ -106,7 +106,7 @@ def test_perf(tmp_path, machine, backend):
 def test_refused_where_selectors_cannot_be_learnt(tmp_path, machine):
     """Without Ssccfg nobody can say that raw 2 and instructions want the same counter."""
     cpu = CPU.replace(",ssccfg=on", "")
-    result = bare_guests.boot(tmp_path, {"alpha": "kind=raw"}, timeout=60,
+    result = bare_guests.boot(tmp_path, {"alpha": "kind=raw"}, timeout=harness.GUARD,
                               options=["--qemu", machine(cpu), "--cpu", cpu])
     lines = result.vm("alpha")
     assert [line for line in lines if line.startswith("raw: event 0x")

@@ -22,6 +22,12 @@ class Sink:
 
     aside = set_full = feed
 
+    def keeps(self):
+        return False
+
+    def release(self):
+        pass
+
 
 class Machine:
     """Answers each request with one line, in the order in which they come, when it is told to."""

@@ -66,7 +66,7 @@ def replay(folder, name, backend, neighbour=None, reads="direct", status=harness
     nodes = VM.format(reads=reads) + (NEIGHBOUR.format(kind=neighbour) if neighbour else "")
     file = folder / "replay.dts"
     file.write_text(TREE.format(name=name, nodes=nodes), encoding="utf-8")
-    result = harness.run(file, backend=backend, timeout=120,
+    result = harness.run(file, backend=backend, timeout=harness.GUARD,
                          options=["--include", harness.BUILD / "guests"])
     assert result.status == status, str(result)
     return result.vm("alpha")

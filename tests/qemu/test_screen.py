@@ -22,7 +22,7 @@ def as_left(screen):
 
 def wait_for_beta(path):
     """Until it has printed some lines more, which nobody sees."""
-    with tally_ctl.Machine(str(path), timeout=60) as machine:
+    with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
         def printed():
             return machine.objects("exits")[1]["mmio"]
         enough = printed() + 200
@@ -35,7 +35,7 @@ def test_an_evening_at_the_terminal(console, tmp_path):
     is lost."""
     logs, path = tmp_path / "logs", tmp_path / "control"
     tree = harness.linux_tree(tmp_path, SCRIPTS, bootargs="tally.shell")
-    screen = console(tree, timeout=100, colours=True,
+    screen = console(tree, timeout=harness.GUARD, colours=True,
                      options=["--log-dir", logs, "--control", path])
     for _ in range(2):
         screen.expect(rf"({ALPHA}|{BETA}) A shell on (alpha|beta)")

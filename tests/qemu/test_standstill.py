@@ -27,7 +27,7 @@ def test_such_a_guest_ends(tmp_path, fault):
 def test_one_that_nobody_ends(tmp_path):
     """The same on the machine itself, without Tally: a status of its own, after some processor time."""
     bare_guests.boot(tmp_path, {"alpha": "kind=idle ticks=0"})
-    result = harness.run(tmp_path / "bare.dts", timeout=120, options=[
+    result = harness.run(tmp_path / "bare.dts", timeout=harness.GUARD, options=[
         "--include", harness.BUILD / "guests", "--kernel", harness.BUILD / "guests/bare.bin",
         "--append", "kind=crash how=standstill"])
     assert result.status == harness.STANDSTILL, str(result)

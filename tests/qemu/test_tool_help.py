@@ -39,3 +39,19 @@ def test_nonsense(tmp_path, tool):
     done = call(tmp_path, tool, "--no-such-option")
     assert done.returncode == 2, done
     assert done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("tool", ["bench-calls", "bench-switch"])
+@pytest.mark.parametrize("option", ["--against", "--table"])
+def test_figures_that_are_none(tmp_path, tool, option):
+    """Said before anything is measured, and told from a figure that has grown."""
+    for content, why in ((None, "No such file or directory"), ("{", "is not what --json prints"),
+                         ("[1]", "is not what --json prints"),
+                         ('{"a": 1}', "is not what --json prints"),
+                         ('{"a": {"sbi": "x"}}', "holds something else than figures")):
+        file = tmp_path / "figures.json"
+        if content is not None:
+            file.write_text(content, encoding="ascii")
+        done = call(tmp_path, tool, option, str(file))
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"tools/{tool}: {option} {file}: {why}\n"

@@ -32,7 +32,7 @@ TREE = """/dts-v1/;
 REFUSALS = [
     ('"tally,vm-tree-1"', '"tally,vm-tree-0"', '/: compatible: is not "tally,vm-tree-1"'),
     ("vms {", "chosen {}; vms {", "/chosen: no node of this name belongs here"),
-    ("harts", "hart", "/vms/one/vcpu0: hart: is not a property of this node"),
+    ("harts", "hart", "/vms/one/vcpu0: hart: is not a property of this node; did you mean harts?"),
     ("memory = /bits/ 64 <0x200000>;", "", "/vms/one: memory: is missing"),
     ("/bits/ 64 <0x200000>", "<0x200000>",
      "/vms/one: memory: is 4 bytes long, not 8: one 64-bit number, two cells"),
@@ -167,7 +167,7 @@ def test_json(tree):
 @pytest.mark.parametrize("old,new,words", REFUSALS, ids=[case[2][:40] for case in REFUSALS])
 def test_refusal(tree, old, new, words):
     done = check(tree(spoilt(old, new)))
-    assert (done.returncode, done.stdout, done.stderr.splitlines()[-1]) == (1, "", words)
+    assert (done.returncode, done.stdout, done.stderr.splitlines()[0]) == (1, "", words)
 
 
 def test_refusal_as_json(tree):
@@ -192,11 +192,11 @@ def test_machine_of_another_size(tree):
 
 def test_cannot_be_checked(tree, tmp_path):
     done = check(tmp_path / "none.dts")
-    assert (done.returncode, done.stderr) == (2, f"vm-check: {tmp_path}/none.dts: no such file\n")
+    assert (done.returncode, done.stderr) == (2, f"vm-check: no such file: {tmp_path}/none.dts\n")
     done = check(tree(TREE + "nonsense"))
     assert done.returncode == 2
     assert "syntax error" in done.stderr
-    assert done.stderr.endswith(f"vm-check: dtc cannot compile {tmp_path}/vms.dts\n")
+    assert done.stderr.startswith(f"vm-check: dtc cannot compile {tmp_path}/vms.dts:\n")
     done = check(tree(TREE), DTC="/nowhere/dtc")
     assert (done.returncode, done.stderr) == (
         2, "vm-check: dtc is missing; install it with: apt-get install device-tree-compiler\n")
@@ -266,7 +266,7 @@ def test_trees_of_the_repository(name):
     '"tally,vm-tree-1"', "/bits/ 64 <0x200000>", "harts = <0>", "<&bare>", "one {")
     or "pmu-counters" in case[1] or "restart" in case[1]], ids=lambda value: value[:40])
 def test_same_words_at_boot(tree, old, new, words):
-    run = harness.run(tree(spoilt(old, new)), timeout=60)
+    run = harness.run(tree(spoilt(old, new)), timeout=harness.GUARD)
     assert run.status == harness.REFUSED, str(run)
     assert run.own[-1] == "refused: " + words
 
@@ -275,6 +275,25 @@ def test_cut_blob_at_boot(tree, tmp_path):
     blob = tmp_path / "vms.dtb"
     assert check(tree(TREE), "-o", blob).returncode == 0
     blob.write_bytes(blob.read_bytes()[:-1])
-    run = harness.run(blob, timeout=60)
+    run = harness.run(blob, timeout=harness.GUARD)
     assert run.status == harness.REFUSED, str(run)
     assert run.own[-1] == "refused: /: is cut short"
+
+
+def test_a_refusal_has_a_line(tmp_path):
+    """Of the file that the property is written in, whatever includes what."""
+    (tmp_path / "hundred-zeros.bin").write_bytes(bytes(100))
+    (tmp_path / "more.dtsi").write_text('/ { vms { one {\n\tpmu-raeds = "trap"; }; }; };\n',
+                                        encoding="ascii")
+    for text, words in (
+            (TREE.replace("harts", "hart"), [
+                "/vms/one/vcpu0: hart: is not a property of this node; did you mean harts?",
+                "vm-check: that is in vms.dts:9"]),
+            (TREE.replace("vcpu0", "vcpu1"), [
+                "/vms/one/vcpu1: vcpus are vcpu0, vcpu1 and so on: vcpu0 belongs here",
+                "vm-check: that is in vms.dts:9"]),
+            (TREE + '/include/ "more.dtsi"\n', [
+                "/vms/one: pmu-raeds: is not a property of this node; did you mean pmu-reads?",
+                "vm-check: that is in more.dtsi:2"])):
+        (tmp_path / "vms.dts").write_text(text, encoding="ascii")
+        assert check(tmp_path / "vms.dts").stderr.splitlines() == words

@@ -18,9 +18,9 @@ GUEST = os.path.join(BUILD, "guest")
 PEER = os.path.join(GUEST, "peer")
 
 
-# No firmware, kernel or hypervisor sees the extensions that Tally's guests are not given: what clears a
-# page with one instruction in one place and with a loop in the other, or fences after each new page
-# table entry in one of them, says nothing about a PMU.
+# No firmware, kernel or hypervisor sees the extensions that not all guests are given (guests/kvm does
+# not tell of block sizes): what clears a page with one instruction in one place and with a loop in the other, or fences
+# after each new page table entry in one of them, says nothing about a PMU.
 NOT_IN_GUESTS = ",zicboz=off,zicbom=off,svvptc=off"
 
 

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counters driven through supervisor counter delegation (Smcdeleg/Ssccfg): siselect 0x40 + n
+ * makes sireg the counter and sireg2 its mhpmevent; scountinhibit stops and starts. QEMU takes
+ * whole writes to sireg and sireg2 only (no set, clear or useful swap). A matter of a few instructions, so
+ * all of it is inline.
+ */
+#ifndef ARCH_HPM_SSCCFG_H
+#define ARCH_HPM_SSCCFG_H
+
+#include "arch/riscv/csr.h"
+#include "arch/riscv/hpm.h"
+#include "arch/riscv/ssccfg.h"
+#include "vpmu/bits.h"
+
+static inline uint64_t hpm_ssccfg_bits(const struct hpm *hpm, const struct hpm_config *config)
+{
+	const struct hpm_event *event = hpm_event_find(hpm, config->event_idx);
+	/* By the manual MINH is read-only 0 here, and only M-mode can set it. A hart that takes it from
+	 * us has to be told. */
+	uint64_t bits = MHPMEVENT_UINH | MHPMEVENT_MINH;
+
+	if (!event)
+		return 0;
+	if (!(config->inhibit & HPM_COUNT_HS))
+		bits |= MHPMEVENT_SINH;
+	if (config->inhibit & HPM_INH_VS)
+		bits |= MHPMEVENT_VSINH;
+	if (config->inhibit & HPM_INH_VU)
+		bits |= MHPMEVENT_VUINH;
+	return bits | event->selector;
+}
+
+/* A stopped counter takes up event and filter. false: refused, it holds nothing. */
+static inline bool hpm_ssccfg_program(struct hpm *hpm, uint32_t hctr,
+                                      const struct hpm_config *config)
+{
+	uint64_t bits = hpm_ssccfg_bits(hpm, config);
+
+	if (!bits)
+		return false;
+	hpm->slots[hctr].selector = bits;
+	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
+	csr_write(CSR_SIREG2, bits | MHPMEVENT_OF);
+	return true;
+}
+
+static inline void hpm_ssccfg_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed)
+{
+	uint64_t arm = armed ? hctrs & hpm->may_arm : 0;
+	uint64_t change = arm | hpm->armed;
+	uint32_t i;
+
+	for_each_bit (i, hctrs) {
+		csr_write(CSR_SISELECT, SISELECT_COUNTER0 + i);
+		/* Only the hart changes OF behind our back, from 0 to 1, when an armed one wraps. */
+		if (change >> i & 1)
+			csr_write(CSR_SIREG2,
+			          hpm->slots[i].selector | (arm >> i & 1 ? 0 : MHPMEVENT_OF));
+		/* To write a value again costs less than to find out whether it is still there. */
+		csr_write(CSR_SIREG, value);
+	}
+	hpm->armed = (hpm->armed & ~hctrs) | arm;
+}
+
+#endif

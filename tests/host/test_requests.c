@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * core/requests.h: every order in which the steps of one that asks and of a home that heeds more may
+ * come. Whatever the order, a request that the home heeds in the end has been seen by it or has been
+ * notified, and one that it does not heed interrupts nobody.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "core/requests.h"
+
+static struct requests r;
+
+static void is_off_at_first(void **state)
+{
+	(void)state;
+	requests_init(&r);
+	assert_true(requests_ask(&r, REQ_START));
+	assert_false(requests_ask(&r, REQ_IPI));
+	assert_true(requests_ask(&r, REQ_STOP));
+	assert_int_equal(requests_take(&r, REQ_ALL), REQ_START | REQ_IPI | REQ_STOP);
+	assert_int_equal(requests_take(&r, REQ_ALL), 0);
+}
+
+static void what_pends_is_not_asked_again(void **state)
+{
+	(void)state;
+	requests_init(&r);
+	assert_int_equal(requests_heed(&r, REQ_ALL), 0);
+	assert_true(requests_ask(&r, REQ_IPI));
+	for (int i = 0; i < 100; i++)
+		assert_false(requests_ask(&r, REQ_IPI));
+	/* Something else is news. */
+	assert_true(requests_ask(&r, REQ_IPI | REQ_FENCE_I));
+	assert_int_equal(requests_take(&r, REQ_IPI), REQ_IPI);
+	assert_true(requests_ask(&r, REQ_IPI));
+	assert_int_equal(requests_take(&r, REQ_ALL), REQ_IPI | REQ_FENCE_I);
+}
+
+static void who_is_not_resident_is_told_in_its_turn(void **state)
+{
+	(void)state;
+	requests_init(&r);
+	requests_unheed(&r);
+	assert_false(requests_ask(&r, REQ_IPI | REQ_FENCES | REQ_DEVICES | REQ_STOP));
+	assert_false(requests_awaited(&r, REQ_FENCES));
+	for (uint64_t what = 1; what <= REQ_ALL; what <<= 1) {
+		if (what & REQ_AT_ONCE)
+			assert_true(requests_ask(&r, what));
+	}
+	/* Its turn: it hears of all that it has missed. */
+	assert_int_equal(requests_heed(&r, REQ_ALL), REQ_ALL & ~REQ_START);
+	assert_true(requests_awaited(&r, REQ_FENCE_I));
+	assert_int_equal(requests_take(&r, REQ_FENCES), REQ_FENCES);
+	assert_false(requests_awaited(&r, REQ_FENCE_I));
+}
+
+/* A sleeper that begins to heed IPIs, and one that sends one: two steps each, in all six orders. */
+static void none_is_lost(void **state)
+{
+	(void)state;
+	for (unsigned int order = 0; order < 16; order++) {
+		unsigned int asker = 0, home = 0;
+		bool notified = false, seen = false, was_asked = false;
+
+		requests_init(&r);
+		requests_unheed(&r);
+		for (unsigned int i = 0; i < 4; i++) {
+			if (order >> i & 1 ? asker == 2 : home < 2) {
+				/* The home's steps: write, then read. */
+				if (home++ == 0)
+					atomic_store(&r.heeded, REQ_AT_ONCE | REQ_IPI);
+				else
+					seen = atomic_load(&r.asked) & REQ_IPI;
+			} else if (asker++ == 0) {
+				was_asked = atomic_fetch_or(&r.asked, REQ_IPI) & REQ_IPI;
+			} else {
+				notified = !was_asked && atomic_load(&r.heeded) & REQ_IPI;
+			}
+		}
+		assert_true(asker == 2 && home == 2);
+		assert_true(notified || seen);
+	}
+}
+
+static void all_that_come_are_counted(void **state)
+{
+	(void)state;
+	requests_init(&r);
+	for (int i = 0; i < 300; i++) {
+		atomic_fetch_add(&r.got[REQ_GOT_VVMA], 1);
+		(void)requests_ask(&r, REQ_VVMA);
+	}
+	assert_int_equal(requests_take(&r, REQ_ALL), REQ_VVMA);
+	assert_int_equal(requests_got(&r, REQ_GOT_VVMA), 300);
+	assert_int_equal(requests_got(&r, REQ_GOT_VVMA), 0);
+	assert_int_equal(requests_got(&r, REQ_GOT_VVMA_ASID), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(is_off_at_first),
+	    cmocka_unit_test(what_pends_is_not_asked_again),
+	    cmocka_unit_test(who_is_not_resident_is_told_in_its_turn),
+	    cmocka_unit_test(none_is_lost),
+	    cmocka_unit_test(all_that_come_are_counted),
+	};
+
+	return cmocka_run_group_tests_name("requests", tests, NULL, NULL);
+}

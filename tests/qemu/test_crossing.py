@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a VM asks of its own vcpus on other harts, and what that costs the VMs who run there.
+
+All harts of QEMU's take turns under -icount, and a timer of a third VM on a third hart keeps these so
+short that requests come in between. Nothing depends on the host, but counters see all harts: rounds of
+a loop are compared, and exits counted.
+"""
+
+import re
+
+import pytest
+
+import bare_guests
+import harness
+import plain
+
+TICKS = 200000
+CLOCK = f"kind=idle period=50 ticks={TICKS}"
+BETA = f"kind=steal ticks={TICKS // 2} after={TICKS // 4}"
+# Turns of beta's that begin meanwhile, of 2 ms each, and one more.
+TURNS = TICKS // 2 // 20000 + 1
+# The harts' turns are not equal to the instruction, and alpha is as busy in other ways.
+NEARLY = 0.95
+# Its time slices, and the call that reads the counter; with a turn of another hart that comes in between.
+SPENT = 50000
+STEAL = re.compile(r"steal: (\d+) of (\d+), (\d+) rounds, (\d+) instructions in HS")
+
+VM = """
+		{name} {{
+			memory = /bits/ 64 <(16 << 20)>;
+			kernel = <&bare>;
+			bootargs = "{bootargs}";
+			restart-limit = <1000>;
+{vcpus}
+		}};
+"""
+TREE = """/dts-v1/;
+/ {{
+	compatible = "tally,vm-tree-1";
+	images {{ bare: bare {{ data = /incbin/("bare.bin"); }}; }};
+	vms {{{nodes}
+	}};
+}};
+"""
+
+
+def machine(folder, harts):
+    """The options for a machine of several harts in the exact profile."""
+    script = folder / "qemu"
+    script.write_text(f'#!/bin/sh\nexec {plain.QEMU} "$@" -smp {harts}\n', encoding="ascii")
+    script.chmod(0o755)
+    return ["--qemu", script, "--include", harness.BUILD / "guests"]
+
+
+def boot(folder, guests, options=(), status=harness.OK, **arguments):
+    """guests: {NAME: (bootargs, harts of each vcpu)}; on a machine of three harts."""
+    plain.make("build/guests/bare.bin")
+    nodes = "".join(
+        VM.format(name=name, bootargs=bootargs, vcpus="\n".join(
+            bare_guests.VCPU.format(n=n, harts=hart) for n, hart in enumerate(vcpus)))
+        for name, (bootargs, vcpus) in guests.items())
+    tree = folder / "vms.dts"
+    tree.write_text(TREE.format(nodes=nodes), encoding="ascii")
+    if arguments.get("profile") != "smp":
+        options = [*machine(folder, 3), *options]
+    result = harness.run(tree, options=["--include", harness.BUILD / "guests", *options],
+                         timeout=120, stays=False, **arguments)
+    assert result.status == status, str(result)
+    return result
+
+
+class Beta:
+    """What beta, on hart 1, says of the time that alpha did something."""
+
+    def __init__(self, folder, alpha, harts=("0", "1"), **arguments):
+        guests = {"alpha": (alpha + " after=20000", harts), "beta": (BETA, ["1"]), "clock": (CLOCK, ["2"])}
+        self.result = boot(folder, guests, **arguments)
+        (line,) = [line for line in self.result.vm("beta") if line.startswith("steal: ")]
+        self.stolen, self.ticks, self.rounds, self.spent = map(int, STEAL.fullmatch(line).groups())
+        self.exits = bare_guests.exits(self.result, "beta")
+
+
+@pytest.fixture(scope="module", name="alone")
+def beside_none(tmp_path_factory):
+    """Beta beside an alpha that is as busy on hart 0, and sends nothing."""
+    return Beta(tmp_path_factory.mktemp("none"), f"kind=flood what=none peer=sleeps ticks={TICKS}")
+
+
+REQUESTS = ("ipi", "fence_i", "vma", "asid", "plic")
+
+
+@pytest.mark.parametrize("what", REQUESTS)
+def test_nobody_is_interrupted_for_who_sleeps_on(tmp_path, alone, what):
+    """Thousands of requests that do not wake their target take nothing from its neighbour."""
+    beta = Beta(tmp_path, f"kind=flood what={what} peer=sleeps ticks={TICKS}")
+    sent = int(re.search(r"flood: sent (\d+)", beta.result.console)[1])
+    assert sent > 5000
+    assert beta.exits["irq"] <= 1
+    assert beta.rounds > NEARLY * alone.rounds
+    assert beta.stolen < 10
+    assert beta.spent < SPENT
+
+
+@pytest.mark.parametrize("what, peer", [("ipi", "wakes"), ("ipi", "suspends"), ("plic", "wakes"),
+                                        ("plic", "suspends"), ("start", "none")])
+def test_who_wakes_waits_for_its_turn(tmp_path, alone, what, peer):
+    """One interruption in a turn, whatever comes; the turn is the neighbour's to its end. What the
+    interruption takes is stolen time, and no work done for the neighbour."""
+    beta = Beta(tmp_path, f"kind=flood what={what} peer={peer} ticks={TICKS}")
+    assert int(re.search(r"woken (\d+)", beta.result.console)[1]) > 5
+    assert beta.exits["irq"] <= TURNS
+    assert beta.rounds > NEARLY * alone.rounds
+    assert 0 < beta.stolen < 0.01 * beta.ticks
+    assert beta.spent < SPENT
+
+
+def test_turns_are_shared_with_who_never_sleeps(tmp_path, alone):
+    """A flood to a vcpu that is always ready: it has two of five turns or three, and all that is
+    asked of it comes in those."""
+    beta = Beta(tmp_path, f"kind=flood what=ipi peer=spins ticks={TICKS}")
+    assert beta.exits["irq"] <= TURNS
+    assert 0.35 * alone.rounds < beta.rounds < 0.75 * alone.rounds
+    assert 0.35 * beta.ticks < beta.stolen < 0.65 * beta.ticks
+    assert beta.spent < SPENT
+
+
+def test_ends_and_restarts(tmp_path, alone):
+    """A VM that starts its vcpu on hart 1 and resets, again and again, pays with that vcpu's turns."""
+    beta = Beta(tmp_path, "kind=flood what=ipi peer=wakes sends=50 type=1", until="beta: ended",
+                status=harness.INTERRUPTED)
+    assert beta.result.own.count("vm alpha: starts again") > 0
+    assert beta.exits["irq"] <= 2 * TURNS
+    assert beta.rounds > NEARLY * alone.rounds
+    assert beta.spent < SPENT
+
+
+def test_moves(tmp_path):
+    """A vcpu that comes to hart 1 and goes, after every turn and wait: what its coming takes is stolen
+    from the neighbour."""
+    beta = Beta(tmp_path, f"kind=flood what=ipi peer=wakes ticks={TICKS}", harts=("0", "1 2"),
+                options=["--append", "tally.roam"])
+    assert 0 < beta.exits["irq"] <= 20
+    assert 100 < beta.stolen < 0.05 * beta.ticks
+
+
+@pytest.mark.parametrize("profile", ["exact", "smp"])
+def test_each_one_is_counted_where_it_arrives(tmp_path, profile):
+    """Three senders of 25 of each kind, at the same time."""
+    guests = {"alpha": ("kind=flood what=all sends=100 ticks=10000000000 after=20000", ("0", "1", "0", "0"))}
+    if profile == "exact":
+        guests["clock"] = ("kind=idle period=50 ticks=10000000000", ["2"])
+    result = boot(tmp_path, guests, options=["--harts", 2] if profile == "smp" else [],
+                  profile=profile, until="flood: sent", status=harness.INTERRUPTED)
+    assert "flood: received 75 75 75 75" in result.vm("alpha")
+    assert "flood: sent 300, woken 0" in result.vm("alpha")

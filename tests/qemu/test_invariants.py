@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the microvisor of `make DEBUG=1` checks at each exit and entry, where owners change most.
+
+`make DEBUG=1 test-qemu` runs the other tests on it, too; `make test-long` does so.
+"""
+
+import threading
+
+import pytest
+
+import bare_guests
+import harness
+import plain
+from test_moves import ROAM, moves, to_and_fro
+
+
+@pytest.fixture(scope="module", name="checked")
+def debug_build():
+    """The options for a boot of the microvisor that checks its invariants."""
+    plain.make("build/debug/tally.bin", variables=["DEBUG=1"])
+    return ["--kernel", harness.BUILD / "debug/tally.bin"]
+
+
+def test_a_broken_one_is_told(tmp_path, checked):
+    """One line that quotes it, and a status of its own."""
+    result = bare_guests.boot(tmp_path, {"alpha": "kind=busy"}, status=harness.NO_VERDICT,
+                              options=[*checked, "--append", "tally.broken"])
+    (line,) = [line for line in result.own if line.startswith("panic")]
+    assert line.startswith("panic: hart 0: broken invariant: !platform.broken (core/check.c:")
+    assert "Tally stopped on a broken invariant" in result.messages
+
+
+@pytest.mark.parametrize("what, vcpus", [("fence_i", ("0 1", "1 0", "0 1", "1 0")),
+                                         ("vma", ("0 1", "1 0"))])
+def test_vcpus_that_end_and_move_in_a_fence(tmp_path, checked, what, vcpus):
+    """Profile smp: vcpus that send each other fences, roam, and are ended by a reset, forty times."""
+    result = bare_guests.boot(
+        tmp_path, {"alpha": f"kind=flood what={what} peer=sends sends=30 type=1"}, vcpus=vcpus,
+        profile="smp", status=harness.VM_FAILED, options=["--harts", 2, *checked, *ROAM],
+        properties="restart-limit = <40>;")
+    assert result.own.count("vm alpha: starts again") == 40
+    assert moves(result, "alpha") > 40
+
+
+def test_an_operator_moves_who_is_in_a_fence(tmp_path, checked):
+    """Profile smp: the same without roaming, each vcpu that resets carried to and fro meanwhile."""
+    path, end, answers = tmp_path / "control", threading.Event(), []
+    operator = threading.Thread(target=to_and_fro, args=(path, end, answers, 0.001))
+    result = bare_guests.boot(
+        tmp_path, {"alpha": "kind=flood what=all peer=sends sends=30 type=1"},
+        vcpus=("0 1", "1 0"), profile="smp", status=harness.VM_FAILED, meanwhile=operator,
+        options=["--harts", 2, "--control", path, *checked], properties="restart-limit = <20>;")
+    end.set()
+    operator.join()
+    assert result.own.count("vm alpha: starts again") == 20
+    assert moves(result, "alpha") > 5
+
+
+def test_on_one_hart(tmp_path, checked):
+    """Counters that are shared and taken, and vcpus that start and stop."""
+    guests = {"alpha": "kind=hsm", "beta": "kind=smp rounds=1", "gamma": "kind=pmuloop"}
+    result = bare_guests.boot(tmp_path, guests, vcpus=["0", "0"], options=checked, stays=False)
+    assert result.vm("beta")[-1] == "smp: ends, 2 vcpus, 0 bad"

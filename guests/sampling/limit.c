@@ -206,8 +206,9 @@ int limited(void)
 	print("limit: made pending %u, held back %u\n", value(raised), value(held));
 	if (over) {
 		by_hand();
-		/* Beside others the end of a window may be another's turn. */
-		if (!bootarg_num("beside", 0))
+		/* Not beside others, where the end of a window may be another's turn, nor where no
+		 * counter may share. */
+		if (!bootarg_is("shared", "no"))
 			by_read();
 	}
 	print("limit: ends, %u wrong\n", wrong);

@@ -363,7 +363,7 @@ def test_a_limit_beside_others(tmp_path, backend):
     """What is held comes with the vcpu's turn; the neighbour goes on as beside one that samples nothing."""
     pace = {}
     for period in (0, 1):
-        stormer = (f"sampling=limit limit=50 period={period} windows=12 beside=1" if period else
+        stormer = (f"sampling=limit limit=50 period={period} windows=12 shared=no" if period else
                    "sampling=storm period=0 ticks=1000000")
         guests = {"alpha": stormer, "beta": "sampling=pace ticks=500000"}
         result = bare_guests.boot(tmp_path, guests, backend=backend,

@@ -16,14 +16,13 @@ static _Noreturn void power_off(void)
 		wfi();
 }
 
-static _Noreturn void end(const char *prefix, const char *format, va_list args)
+static void tell(const char *prefix, const char *format, va_list args)
 {
 	char line[256];
 	size_t used = (size_t)tally_snprintf(line, sizeof(line), "%s", prefix);
 
 	tally_vsnprintf(line + used, sizeof(line) - used, format, args);
 	log_panic(line);
-	power_off();
 }
 
 void panic(const char *format, ...)
@@ -31,7 +30,9 @@ void panic(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	end("panic: ", format, args);
+	tell("panic: ", format, args);
+	va_end(args);
+	power_off();
 }
 
 void platform_lacks(const char *format, ...)
@@ -39,7 +40,9 @@ void platform_lacks(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	end("the platform: ", format, args);
+	tell("the platform: ", format, args);
+	va_end(args);
+	power_off();
 }
 
 void trap_in_hs(uint64_t scause, uint64_t sepc, uint64_t stval, uint64_t sp)

@@ -79,7 +79,7 @@ static void configure(struct vpmu *v, struct vpmu_place place, const struct vpmu
 struct former {
 	struct vpmu_counter counter;
 	struct vpmu_hw_config event;
-	bool configured, lost, overflow;
+	bool configured, lost, unknown, overflow;
 };
 
 static struct former remember(const struct vpmu *v, lctr_t lctr)
@@ -91,6 +91,7 @@ static struct former remember(const struct vpmu *v, lctr_t lctr)
 	    .event = {.event_idx = c->event_idx},
 	    .configured = (v->configured & bit) != 0,
 	    .lost = (v->lost & bit) != 0,
+	    .unknown = (v->unknown & bit) != 0,
 	    .overflow = (v->overflow & bit) != 0,
 	};
 
@@ -142,6 +143,8 @@ static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 	v->counter[lctr.idx] = former->counter;
 	if (former->lost)
 		v->lost |= bit;
+	if (former->unknown)
+		v->unknown |= bit;
 	if (former->overflow)
 		v->overflow |= bit;
 	if ((vpmu_hw_lctrs(v) & bit) != 0) {

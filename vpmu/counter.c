@@ -20,7 +20,8 @@
  * STOPPED       configured; has an hctr, and keeps it, together with event, filter, value and OF.
  * RUNNING       configured and running; its hctr is active while the vcpu is resident.
  * LOST          configured and lost; its CSR is illegal: it may have missed events, and a wrong
- *               number is worse than none. A plain stop finds it stopped and leaves it LOST.
+ *               number is worse than none. A plain stop finds it stopped and leaves it LOST. Where
+ *               the start was refused too late to know its value, it starts with a given one only.
  *
  * Hardware counters start only where a hart can start them; firmware counters are never LOST.
  * config_matching with AUTO_START is config_matching and start in one; see config.c for what it
@@ -69,6 +70,9 @@ void vpmu_forget(struct vpmu *v, uint64_t set)
 	uint32_t i;
 
 	set &= v->configured;
+	for_each_bit (i, set & v->unknown)
+		v->counter[i].value = 0;
+	v->unknown &= ~set;
 	v->configured &= ~set;
 	v->lost &= ~set;
 	v->overflow &= ~set;

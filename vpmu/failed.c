@@ -8,6 +8,7 @@
 
 void vpmu_failed(struct vpmu *v, uint64_t hctrs)
 {
+	uint64_t lost;
 	uint32_t i;
 
 	for_each_bit (i, hctrs) {
@@ -18,7 +19,10 @@ void vpmu_failed(struct vpmu *v, uint64_t hctrs)
 		if ((v->active & bit64(i)) == 0)
 			continue;
 		v->active &= ~bit64(i);
+		lost = v->hctr[i].users & v->running;
 		vpmu_lose(v, hctr);
+		/* Where it stands was not looked at on each way that leads here. */
+		v->unknown |= lost;
 	}
 	if ((v->direct & hctrs) != 0) {
 		v->direct &= ~hctrs;

@@ -108,6 +108,7 @@ static void end(struct vpmu *v, uint32_t idx, hctr_t hctr)
 	v->configured &= ~bit;
 	v->running &= ~bit;
 	v->lost &= ~bit;
+	v->unknown &= ~bit;
 	v->hctr[hctr.idx].users &= ~bit;
 }
 

@@ -46,6 +46,10 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 
 	if ((set & vpmu_hw_lctrs(v)) != 0)
 		hctrs |= vpmu_take_overflows(v);
+	/* What is not known cannot be gone on from: those stay lost. */
+	if (from == VPMU_FROM_KEPT)
+		set &= ~v->unknown;
+	v->unknown &= ~set;
 	v->lost &= ~set;
 	v->overflow &= ~set;
 	/* From here on the value leaves what the hctr of the same index may hold of it. */

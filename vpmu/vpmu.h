@@ -165,6 +165,7 @@ struct vpmu {
 	struct vpmu_hw_config event[VPMU_HW_COUNTERS];
 	uint64_t fw_total[VPMU_FW_EVENTS]; /* since vpmu_init(), counted or not */
 	uint32_t fw_watched;               /* what vpmu_port_fw_watch() was told */
+	uint64_t unknown; /* part of lost: nor is the value known that it would go on from */
 
 	bool snapshot_set; /* snapshot_gpa is a page of this VM's RAM */
 	uint64_t snapshot_gpa;
@@ -387,7 +388,7 @@ static inline bool vpmu_wfi_must_trap(const struct vpmu *v)
 
 /*
  * The hart did not do what it was told with these hctrs since the vcpu became resident, or since this was
- * called last: what should run there is lost. What was stopped there keeps its value. Before the guest
+ * called last: what should run there is lost, and starts again with a given value only. What was stopped there keeps its value. Before the guest
  * goes on; after vpmu_save(), which leaves what it parked there to be set anew, too.
  */
 void vpmu_failed(struct vpmu *v, uint64_t hctrs);

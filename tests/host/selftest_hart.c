@@ -31,7 +31,8 @@ uint64_t host_csrs[4096];
 static struct vcpu vcpu;
 static struct vm vm;
 static struct vm_config vm_config;
-static struct pcpu home;
+/* The whole of it: the hart's pending word lies at the other end. */
+static union hart_stack home;
 struct quirks quirks; /* none */
 
 static uint64_t now; /* instructions' time */
@@ -246,7 +247,7 @@ void sched_yield(void)
 
 struct pcpu *this_pcpu(void)
 {
-	return &home;
+	return &home.pcpu;
 }
 
 bool vs_interrupts_access(struct vcpu *self, const struct insn *insn)
@@ -364,14 +365,14 @@ void hart_reset(const struct hart_config *config)
 	memset(&home, 0, sizeof(home));
 	vm_config = (struct vm_config){.n_vcpus = 1, .console = true, .pmu = true};
 	make_policy(config);
-	home.vs_has.sstc = true;
+	home.pcpu.vs_has.sstc = true;
 	host_csrs[CSR_VSTIMECMP] = ~0UL;
 	now = raises_seen = refusals_seen = 0;
 	switches = config->switches;
 	vm.config = &vm_config;
 	vm.vcpus[0] = &vcpu;
 	vcpu.vm = &vm;
-	vcpu.home = &home;
+	vcpu.home = &home.pcpu;
 	vsbi_init(&vm);
 	fake_hart_reset(&config->hart);
 	fake_hart_policy(VCPU_ID, &vm.pmu_policy);

@@ -187,5 +187,6 @@ int main(void)
 	failed += test_vpmu_show();
 	failed += test_vpmu_fixed();
 	failed += test_vpmu_observe();
+	failed += test_vpmu_failed();
 	return failed;
 }

@@ -152,5 +152,6 @@ int test_vpmu_count_hs(void);
 int test_vpmu_show(void);
 int test_vpmu_fixed(void);
 int test_vpmu_observe(void);
+int test_vpmu_failed(void);
 
 #endif

@@ -51,6 +51,7 @@ def test_a_sample_costs_no_exit_for_its_flags(tmp_path):
             expected.append(f"period {period}, scountovf {'read' if look else 'not read'}: "
                             f"{samples} samples, exits {overflows + 2 * samples}, by calls "
                             f"{2 * samples}, by overflow {overflows}, by CSR reads 0")
+    expected.append("two overflows, flags 0x3: 1 taken, made pending 1")
     assert alone(tmp_path, "exits") == expected + ["exits: ends"]
 
 

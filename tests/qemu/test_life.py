@@ -26,9 +26,10 @@ EXPECTED = [
 
 def told(result, name):
     """Tally's lines about a VM from its start on, but for registers and exits."""
-    lines = [line.removeprefix(f"vm {name}: ") for line in result.own
+    boot = next(n for n, line in enumerate(result.own) if "to the first guest" in line)
+    lines = [line.removeprefix(f"vm {name}: ") for line in result.own[boot:]
              if line.startswith(f"vm {name}: ")]
-    return [line for line in lines[1:] if not line.startswith("vcpu ")]
+    return [line for line in lines if not line.startswith("vcpu ")]
 
 
 def registers(result, name):

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A hart that does not do what it was told, which is found out afterwards: lost, or as it was before. */
+#include "tests/host/vpmu_stub.h"
+
+#define A (1UL << 3)
+#define B (1UL << 4)
+
+static int setup(void **state)
+{
+	stub_setup(state);
+	assert_int_equal(config(HW, 0, CYCLES), 3);
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	return 0;
+}
+
+/* Its counter, which is 3, was not started. */
+static void start_failed(void)
+{
+	stub.hctr[3].running = false;
+	vpmu_failed(&vpmu, A);
+}
+
+static void test_a_start_that_failed(void **state)
+{
+	(void)state;
+	assert_int_equal(start(A | B, INIT, 70), 0);
+	start_failed();
+	assert_true(guest_read_is_illegal(3));
+	assert_int_equal(stub.direct, B);
+	stub_count(INSTRS, 5);
+	assert_int_equal(guest_read(4), 75);
+	assert_int_equal(stop(B, 0), 0);
+	assert_false(vpmu_wfi_must_trap(&vpmu));
+	assert_int_equal(stop(A, 0), SBI_ERR_ALREADY_STOPPED);
+	/* Where it stands nobody knows: it may be tried again with a value. */
+	assert_int_equal(start(A, 0, 0), SBI_ERR_FAILED);
+	assert_true(guest_read_is_illegal(3));
+	assert_int_equal(start(A, INIT, 7), 0);
+	stub_count(CYCLES, 2);
+	assert_int_equal(guest_read(3), 9);
+}
+
+static void test_a_resume_that_failed(void **state)
+{
+	(void)state;
+	assert_int_equal(start(A, INIT, 70), 0);
+	stub_count(CYCLES, 5);
+	assert_int_equal(stop(A, 0), 0);
+	assert_int_equal(start(A, 0, 0), 0);
+	start_failed();
+	assert_true(guest_read_is_illegal(3));
+	assert_int_equal(start(A, 0, 0), SBI_ERR_FAILED);
+	/* Or anew: what it counted before is gone with its old event. */
+	assert_int_equal(config(A, 0, CYCLES), 3);
+	assert_int_equal(guest_read(3), 0);
+	assert_int_equal(start(A, 0, 0), 0);
+	stub_count(CYCLES, 5);
+	assert_int_equal(guest_read(3), 5);
+}
+
+/* A config_matching that starts, and is refused, leaves it as it was. */
+static void test_it_stays_so(void **state)
+{
+	(void)state;
+	assert_int_equal(start(A, INIT, 70), 0);
+	start_failed();
+	stub.refuse_start = A;
+	assert_int_equal(config_error(A, SBI_PMU_CFG_FLAG_AUTO_START, CYCLES),
+	                 SBI_ERR_NOT_SUPPORTED);
+	stub.refuse_start = 0;
+	assert_int_equal(start(A, 0, 0), SBI_ERR_FAILED);
+	assert_true(guest_read_is_illegal(3));
+}
+
+static void test_sharers_are_lost_together(void **state)
+{
+	(void)state;
+	assert_int_equal(config(1UL << 18, 0, CYCLES), 18);
+	assert_int_equal(start(A, INIT, 1000), 0);
+	assert_int_equal(start(1UL << 18, INIT, -3UL), 0);
+	start_failed();
+	assert_true(guest_read_is_illegal(3));
+	assert_true(guest_read_is_illegal(18));
+	assert_int_equal(stub.lcofis, 0);
+	assert_int_equal(start(A, INIT, 0), 0);
+	stub_count(CYCLES, 4);
+	assert_int_equal(guest_read(3), 4);
+	assert_true(guest_read_is_illegal(18));
+}
+
+static void test_a_stop_that_failed(void **state)
+{
+	(void)state;
+	assert_int_equal(start(A, INIT, 10), 0);
+	stub_count(CYCLES, 5);
+	assert_int_equal(stop(A, 0), 0);
+	vpmu_failed(&vpmu, A);
+	/* The hardware may go on: nobody reads it, and it is set anew. */
+	assert_false(guest_reads_direct(3));
+	stub.hctr[3].value += 100;
+	assert_int_equal(guest_read(3), 15);
+	assert_int_equal(start(A, 0, 0), 0);
+	stub_count(CYCLES, 5);
+	assert_int_equal(guest_read(3), 20);
+}
+
+static void test_what_was_parked_is_set_anew(void **state)
+{
+	unsigned int starts;
+
+	(void)state;
+	assert_int_equal(start(A, INIT, 10), 0);
+	stub_count(CYCLES, 5);
+	vpmu_save(&vpmu);
+	vpmu_failed(&vpmu, A);
+	stub.hctr[3].value += 100;
+	starts = stub.starts;
+	vpmu_restore(&vpmu);
+	assert_int_equal(stub.starts, starts + 1);
+	stub_count(CYCLES, 5);
+	assert_int_equal(guest_read(3), 20);
+}
+
+int test_vpmu_failed(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(test_a_start_that_failed, setup),
+	    cmocka_unit_test_setup(test_a_resume_that_failed, setup),
+	    cmocka_unit_test_setup(test_it_stays_so, setup),
+	    cmocka_unit_test_setup(test_sharers_are_lost_together, setup),
+	    cmocka_unit_test_setup(test_a_stop_that_failed, setup),
+	    cmocka_unit_test_setup(test_what_was_parked_is_set_anew, setup),
+	};
+
+	return cmocka_run_group_tests_name("vpmu: what failed", tests, NULL, NULL);
+}

@@ -47,12 +47,14 @@ def test_the_number_of_vms_does_not_show(run):
 
 
 def test_counters_cost_a_straight_line(run):
-    """Each counter more costs what the one before did; OpenSBI's calls differ a little. Once a second
-    the host's timer has Tally look for trap loops: one look may fall into a stretch or not."""
+    """From the third on each counter costs what the one before did, and the second no more than they;
+    OpenSBI's calls differ a little. Once a second the host's timer has Tally look for trap loops: one
+    look may fall into a stretch or not."""
     backend, _, rows = run
     net = [rows[f"switch/live-{n}"] - rows[f"stay/live-{n}"] for n in range(1, 6)]
     steps = [after - before for before, after in zip(net, net[1:])]
-    assert max(steps) - min(steps) <= (0.03 * max(steps) if backend == "sbi" else 1), net
+    slack = 0.03 * max(steps) if backend == "sbi" else 1
+    assert max(steps[1:]) - min(steps[1:]) <= slack and steps[0] <= steps[1] + slack, net
 
 
 def test_growth_is_noticed(run, tmp_path):

@@ -100,7 +100,7 @@ def test_what_cannot_be_shown_is_refused(tmp_path):
     lines = alone(tmp_path, "tlb")
     assert lines == [line for event in ("0x10019", "0x1001b", "0x10021")
                      for line in (f"event {event}", f"event {event} flags 0x0: refused")] + [
-                         "tlb: ends"]
+                         "event 0x10019 flags 0x0: refused", "tlb: ends"]
     lines = alone(tmp_path, "steps shared=yes")
     assert [line for line in lines if "refused" in line] == [
         f"event 0x{event} flags 0x40: refused" for event in (1, 1, 2, 2)]

@@ -122,6 +122,12 @@ void vpmu_look_again(struct vpmu *v)
 	}
 }
 
+void vpmu_look_sooner(struct vpmu *v)
+{
+	look(v);
+	vpmu_raise_due(v);
+}
+
 void vpmu_look(struct vpmu *v)
 {
 	v->looks = false;

@@ -124,6 +124,9 @@ uint64_t vpmu_careful_starts(struct vpmu *v, uint64_t hctrs);
 void vpmu_end_looks(struct vpmu *v);
 void vpmu_look_again(struct vpmu *v);
 
+/* While one is due: silent hctrs are nearer to their wraps than the hardware knows. */
+void vpmu_look_sooner(struct vpmu *v);
+
 /* Gives back those of these stopped hctrs that are fixed. */
 void vpmu_fixed_release(struct vpmu *v, uint64_t hctrs);
 

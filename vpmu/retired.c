@@ -30,9 +30,14 @@ void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
 		moves = hctrs;
 	if (moves != 0)
 		taken = vpmu_take_overflows(v);
-	for_each_bit (i, moves)
-		vpmu_hctr_sync(v, (hctr_t){i});
-	for_each_bit (i, hctrs)
+	for_each_bit (i, hctrs) {
+		/* One that nothing arms may have wrapped unseen. */
+		if ((moves >> i & 1) != 0 || (v->hctr[i].users & v->near) != 0)
+			vpmu_hctr_sync(v, (hctr_t){i});
 		vpmu_hctr_step(v, (hctr_t){i});
+	}
 	vpmu_apply(v, moves | taken, 0, 0);
+	/* The next look is as much nearer. */
+	if (v->looks && (hctrs & v->silent) != 0)
+		vpmu_look_sooner(v);
 }

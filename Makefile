@@ -15,6 +15,8 @@ ifeq ($(filter -j%,$(MAKEFLAGS)),)
 MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 1)
 endif
 .DELETE_ON_ERROR:
+# Nothing that was made on the way is removed. Without prerequisites, or it is for those alone.
+.SECONDARY:
 .SUFFIXES:
 Q := $(if $(V),,@)
 

@@ -22,7 +22,6 @@ $(LINUX_GUEST_DIR)/%: $(LINUX_GUEST_OBJ)/guests/linux/%.c.o
 	@echo "  GUEST   $@"
 	$(Q)$(CROSS_COMPILE)gcc $(LINUX_GUEST_FLAGS) $^ -o $@
 
-.SECONDARY: $(patsubst %,$(LINUX_GUEST_OBJ)/%.o,$(wildcard guests/linux/*.[cS]))
 -include $(wildcard $(LINUX_GUEST_OBJ)/guests/*/*.d)
 
 $(B)/guest/initramfs.cpio: tools/initramfs guests/linux/init guests/linux/profile \

@@ -8,7 +8,6 @@ REPLAY_OBJ := $(patsubst %,$(B)/guests/obj/%.o,$(BARE_LIB_SRC) guests/replay/mai
 	guests/replay/engine.S)
 -include $(REPLAY_OBJ:.o=.d)
 
-.SECONDARY:
 $(B)/guests/replay/%.seq: $(B)/host/vpmu_model
 	@mkdir -p $(@D)
 	$(Q)$(B)/host/vpmu_model --record $(REPLAY_STEPS) $* $@

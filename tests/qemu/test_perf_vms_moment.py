@@ -148,5 +148,8 @@ def test_two_harts(running, two_harts, roams):
                                     for line, before in zip(lines, last))
             assert cycles == instructions > 0
             last = lines
+            # It moves at each stay: a question more, and it is seen on the other one.
+            harts |= set(machine.objects("vms")[0]["harts"])
+            machine.objects("exits")
             harts |= set(machine.objects("vms")[0]["harts"])
     assert harts == ({0, 1} if roams else {1})

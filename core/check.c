@@ -44,14 +44,14 @@ static void check_resident(const struct pcpu *pcpu, const struct vcpu *vcpu)
 void check_exit(void)
 {
 	CHECK(!platform.broken);
-	check_resident(this_pcpu(), vcpu_of(this_context()));
+	check_resident(this_pcpu(), this_vcpu());
 	check_lists(this_pcpu());
 }
 
 void check_entry(void)
 {
 	const struct pcpu *pcpu = this_pcpu();
-	const struct vcpu *vcpu = vcpu_of(this_context());
+	const struct vcpu *vcpu = this_vcpu();
 
 	check_resident(pcpu, vcpu);
 	check_lists(pcpu);

@@ -57,7 +57,7 @@ static enum vcpu_exit exception(struct vcpu *vcpu, uint64_t cause)
 
 __attribute__((flatten)) void lcofi_fast(void)
 {
-	struct vcpu *vcpu = vcpu_of(this_context());
+	struct vcpu *vcpu = this_vcpu();
 
 	vcpu->ctx.exits[EXIT_LCOFI]++;
 	vpmu_overflow(&vcpu->pmu);

@@ -9,6 +9,7 @@
 #include "core/boot_report.h"
 #include "core/hart_kind.h"
 #include "core/harts.h"
+#include "core/host_dt.h"
 #include "core/log.h"
 #include "core/long_call.h"
 #include "core/page_alloc.h"
@@ -109,7 +110,7 @@ void main(uint64_t hartid, void *dtb)
 	uint64_t time = csr_read(CSR_TIME);
 	bool counts = instret_counts();
 
-	platform_init(dtb, hartid);
+	host_dt_read(dtb, hartid);
 	log_init();
 	quirks.no_armed_cache_events = platform.virt;
 	quirks.fetch_faults_stop_time = platform.virt;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine, as the host device tree tells it. Constant after boot. */
+/* The machine, as the host device tree tells it (core/host_dt.h). Constant after boot. */
 #ifndef CORE_PLATFORM_H
 #define CORE_PLATFORM_H
 
@@ -33,9 +33,5 @@ struct platform {
 };
 
 extern struct platform platform;
-
-/* Reads the tree, and takes the seed out of it; panics with a clear line when the machine cannot do.
- * At boot, boot hart. */
-void platform_init(void *dtb, uint64_t boot_hartid);
 
 #endif

@@ -12,6 +12,7 @@
 #include "arch/riscv/context.h"
 #include "arch/riscv/csr.h"
 #include "arch/riscv/sbi_spec.h"
+#include "arch/riscv/trap.h"
 #include "arch/riscv/vs_state.h"
 #include "core/long_call.h"
 #include "core/observe.h"
@@ -70,6 +71,12 @@ struct vcpu {
 static inline struct vcpu *vcpu_of(struct guest_context *ctx)
 {
 	return (struct vcpu *)ctx;
+}
+
+/* The one whose exit is being served. Home hart, between the exit and the choice of who runs next. */
+static inline struct vcpu *this_vcpu(void)
+{
+	return vcpu_of(this_context());
 }
 
 /* The sum of ctx.exits or ctx.hs_insns. */

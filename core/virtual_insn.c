@@ -99,7 +99,7 @@ static __attribute__((noinline, flatten)) long read_scountovf(struct vcpu *vcpu,
 /* What is read most, in fewer instructions: by the kernel, a counter that runs or scountovf. */
 __attribute__((flatten)) long csr_read_fast(uint64_t raw)
 {
-	struct vcpu *vcpu = vcpu_of(this_context());
+	struct vcpu *vcpu = this_vcpu();
 	uint64_t n = raw >> 20 & 31;
 	uint32_t form = raw & CSRS_READ_MASK;
 	bool user = vcpu_from_user();

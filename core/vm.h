@@ -11,7 +11,7 @@
 #include "core/vm_config.h"
 #include "core/vm_life.h"
 #include "core/vplic.h"
-#include "core/vsbi.h"
+#include "core/vsbi_slot.h"
 #include "core/vuart.h"
 
 struct vm {

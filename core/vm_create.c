@@ -16,6 +16,7 @@
 #include "core/vm.h"
 #include "core/vm_load.h"
 #include "core/vm_overflow.h"
+#include "core/vsbi.h"
 #include "core/words.h"
 #include "vpmu/tally_events.h"
 #include "vpmu/bits.h"

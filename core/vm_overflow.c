@@ -5,7 +5,6 @@
 #include "core/log.h"
 #include "core/printf.h"
 #include "core/vm_overflow.h"
-#include "core/vsbi.h"
 
 const char *hart_lacks(const struct pcpu *pcpu, char *buf, size_t size)
 {
@@ -138,13 +137,4 @@ void vm_overflow_show(struct vcpu *vcpu)
 	wrong &= flags | ~vcpu->pmu.armed;
 	if (wrong)
 		hpm_set_flags(hpm, wrong, flags, vcpu->pmu.active);
-}
-
-/* For a guest that reads the hart's scountovf. */
-VSBI_FN(vsbi_pmu_hart_flags)
-{
-	vsbi_ret ret = vsbi_pmu(a0, a1, a2, a3, a4, a5, fid, eid);
-
-	vm_overflow_show(this_vcpu());
-	return ret;
 }

@@ -16,7 +16,7 @@ typedef unsigned __int128 vsbi_ret;
  * SBI calls of the resident vcpu go to the functions in ctx->calls, chosen by extension; those that
  * nobody serves come here. a0 to a5 are the call's arguments, a6 the function and a7 the
  * extension; what is returned, the guest finds in a0 and a1. If the hart has work pending then,
- * exit_long(ctx, -1) comes next.
+ * exit_long(ctx, ~EXIT_ECALL) comes next.
  */
 vsbi_ret vsbi_not_supported(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
                             uint64_t a5, uint64_t fid, uint64_t eid);
@@ -31,7 +31,7 @@ vsbi_ret vsbi_not_supported(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, 
 #define CSR_READ_PENDING (-2L)
 long csr_read_fast(uint64_t raw);
 
-/* Serves the hart's LCOFI. If the hart has work pending then, exit_long(ctx, -1) comes next. */
+/* Serves the hart's LCOFI. If the hart has work pending then, exit_long(ctx, ~EXIT_LCOFI) comes next. */
 void lcofi_fast(void);
 
 /* The context of the resident vcpu; in the functions above and what they call only. */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/host_dt.h"
+
 #include <libfdt.h>
 
 #include "arch/riscv/csr.h"
@@ -277,7 +279,7 @@ static void take_seed(void *dtb, int chosen)
 		memset(seed, 0, (size_t)len);
 }
 
-void platform_init(void *dtb, uint64_t boot_hartid)
+void host_dt_read(void *dtb, uint64_t boot_hartid)
 {
 	/* The firmware made this tree; libfdt's own header gives its size. */
 	if (!dtb || fdt_check_header(dtb) || fdt_check_full(dtb, fdt_totalsize(dtb)))

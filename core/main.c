@@ -11,6 +11,7 @@
 #include "core/harts.h"
 #include "core/host_dt.h"
 #include "core/log.h"
+#include "core/terminal.h"
 #include "core/long_call.h"
 #include "core/page_alloc.h"
 #include "core/panic.h"
@@ -111,7 +112,8 @@ void main(uint64_t hartid, void *dtb)
 	bool counts = instret_counts();
 
 	host_dt_read(dtb, hartid);
-	log_init();
+	log_init((hpa_t){platform.uart_base}, platform.uart_shift);
+	terminal_init();
 	quirks.no_armed_cache_events = platform.virt;
 	quirks.fetch_faults_stop_time = platform.virt;
 	quirks.lcofi_delegates = platform.virt;
@@ -126,10 +128,10 @@ void main(uint64_t hartid, void *dtb)
 	harts_start(hartid);
 	boot_report_machine();
 	read_vm_tree();
-	log_set_vms(&tree, platform.interactive);
+	terminal_set_vms(&tree, platform.interactive);
 	vsbi_base_init();
 	vms_create(&tree);
-	log_enable_input();
+	terminal_enable_input();
 	log_line("%lu %s from entry to the first guest",
 	         counts ? csr_read(CSR_INSTRET) - instret
 	                : (csr_read(CSR_TIME) - time) / (platform.timebase / 1000),

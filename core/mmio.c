@@ -2,7 +2,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/insn.h"
 #include "core/guest_mem.h"
-#include "core/log.h"
+#include "core/terminal_port.h"
 #include "core/mmio.h"
 #include "core/trap_loop.h"
 #include "core/vm.h"
@@ -22,8 +22,8 @@ static uint64_t uart_access(struct vm *vm, uint64_t offset, bool store, uint64_t
 	vm_update_interrupts(vm);
 	spin_unlock(&vm->devices);
 	if (send)
-		log_vm(vm->index, (const char *)&tx, 1);
-	log_input_room(space);
+		terminal_vm_write(vm->index, (const char *)&tx, 1);
+	terminal_input_room(space);
 	return value;
 }
 

@@ -5,7 +5,7 @@
 #include "arch/riscv/sbi.h"
 #include "arch/riscv/vs_state.h"
 #include "core/check.h"
-#include "core/log.h"
+#include "core/terminal_port.h"
 #include "core/panic.h"
 #include "core/pcpu.h"
 #include "core/platform.h"
@@ -135,7 +135,7 @@ void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending)
 		pcpu_resched(pcpu);
 	}
 	if (pending & BIT(IRQ_SEI))
-		log_input();
+		terminal_input();
 	if (pending & BIT(IRQ_STI))
 		sched_timer();
 }

@@ -2,7 +2,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/sbi.h"
 #include "core/check.h"
-#include "core/log.h"
+#include "core/terminal_port.h"
 #include "core/platform.h"
 #include "core/sched.h"
 #include "core/trap_loop.h"
@@ -26,8 +26,8 @@ static void program_timer(struct pcpu *pcpu)
 	uint64_t others = pcpu->ready & ~(current ? BIT(current->index) : 0);
 	uint64_t turn_end = ~0UL;
 
-	if (!pcpu->index && log_input_deadline() < deadline)
-		deadline = log_input_deadline();
+	if (!pcpu->index && terminal_deadline() < deadline)
+		deadline = terminal_deadline();
 	if (others || (current && current->suspect))
 		turn_end = pcpu->slice_end;
 	else if (current)
@@ -237,8 +237,8 @@ void sched_timer(void)
 	}
 	if (pcpu->current && pcpu->current->timer <= now)
 		timer_came(pcpu->current);
-	if (!pcpu->index && log_input_deadline() <= now)
-		log_input();
+	if (!pcpu->index && terminal_deadline() <= now)
+		terminal_input();
 	/* Also when nothing changed: the timer has to be set anew. */
 	pcpu_resched(pcpu);
 }

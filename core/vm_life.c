@@ -4,6 +4,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/sbi.h"
 #include "core/log.h"
+#include "core/terminal_port.h"
 #include "core/platform.h"
 #include "core/sched.h"
 #include "core/vcpu_requests.h"
@@ -61,7 +62,7 @@ void vm_vcpu_gone(struct vcpu *vcpu)
 	struct vm *vm = vcpu->vm;
 
 	if (atomic_fetch_sub(&vm->vcpus_alive, 1) == 1)
-		log_vm_ended(vm->index, true);
+		terminal_vm_ended(vm->index, true);
 	vm_tell_exits(vcpu);
 	/* Behind all that is said of this life: a command may bring the next one at once. */
 	if (atomic_fetch_sub(&vm->vcpus_untold, 1) == 1)
@@ -223,7 +224,7 @@ void vm_begin(struct vm *vm, uint64_t now)
 	atomic_store(&vm->vcpus_untold, vm->config->n_vcpus);
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
 		atomic_store(&vm->vcpus[i]->hsm_state, SBI_HSM_STATE_STOPPED);
-	log_vm_ended(vm->index, false);
+	terminal_vm_ended(vm->index, false);
 	first->start_pc = VM_RAM_BASE + vm->config->kernel_offset;
 	first->start_opaque = VM_RAM_BASE + vm->config->dtb_offset;
 	atomic_store(&first->hsm_state, SBI_HSM_STATE_START_PENDING);

@@ -2,7 +2,7 @@
 /* SBI 3.0 chapter 12, the debug console. */
 #include "core/guest_mem.h"
 #include <string.h>
-#include "core/log.h"
+#include "core/terminal_port.h"
 #include "core/long_call.h"
 #include "core/vm.h"
 #include "core/vsbi.h"
@@ -18,7 +18,7 @@ static uint64_t write_some(const struct vm *vm, const char *memory, uint64_t n)
 	if (n > DBCN_MAX_BYTES)
 		n = DBCN_MAX_BYTES;
 	memcpy(bytes, memory, n);
-	return log_vm(vm->index, bytes, n);
+	return terminal_vm_write(vm->index, bytes, n);
 }
 
 static bool write_more(struct vcpu *vcpu)
@@ -64,7 +64,7 @@ static vsbi_ret console_read(struct vm *vm, uint64_t n, gpa_t gpa)
 	space = vuart_rx_space(&vm->uart);
 	vm_update_interrupts(vm);
 	spin_unlock(&vm->devices);
-	log_input_room(space);
+	terminal_input_room(space);
 	return vsbi_result(SBI_SUCCESS, done);
 }
 
@@ -87,7 +87,7 @@ VSBI_FN(vsbi_dbcn)
 			return console_write(vcpu, a0, (gpa_t){a1});
 		return console_read(vm, a0, (gpa_t){a1});
 	case SBI_DBCN_WRITE_BYTE:
-		log_vm(vm->index, &byte, 1);
+		terminal_vm_write(vm->index, &byte, 1);
 		return vsbi_result(SBI_SUCCESS, 0);
 	default:
 		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);

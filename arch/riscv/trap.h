@@ -31,7 +31,8 @@ vsbi_ret vsbi_not_supported(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, 
 #define CSR_READ_PENDING (-2L)
 long csr_read_fast(uint64_t raw);
 
-/* Serves the hart's LCOFI. If the hart has work pending then, exit_long(ctx, ~EXIT_LCOFI) comes next. */
+/* Serves the hart's LCOFI. If the hart has work pending then, exit_long(ctx, ~EXIT_LCOFI) comes
+ * next. */
 void lcofi_fast(void);
 
 /* The context of the resident vcpu; in the functions above and what they call only. */

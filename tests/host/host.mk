@@ -90,10 +90,10 @@ HOST_TESTS += vm_commands
 HOST_SRC_vm_commands := tests/host/test_vm_commands.c core/vm_life.c core/vm_command.c
 $(HOST_SRC_vm_commands:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
-HOST_TESTS += log_input
-LOG_SRC := tests/host/test_log_input.c core/log.c
-HOST_SRC_log_input := $(LOG_SRC) $(CONSOLE_SRC)
-$(LOG_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
+HOST_TESTS += terminal
+TERMINAL_SRC := tests/host/test_terminal.c core/terminal.c core/log.c
+HOST_SRC_terminal := $(TERMINAL_SRC) $(CONSOLE_SRC)
+$(TERMINAL_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 # Its writes of CSRs are seen.
 HOST_TESTS += vmids

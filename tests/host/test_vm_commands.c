@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "core/log.h"
+#include "core/terminal_port.h"
 #include "core/platform.h"
 #include "core/sched.h"
 #include "core/vcpu_requests.h"
@@ -76,7 +77,7 @@ static void others(void)
 		once();
 }
 
-void log_vm_ended(uint32_t index, bool ended)
+void terminal_vm_ended(uint32_t index, bool ended)
 {
 	(void)index;
 	if (ended)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Typed bytes that wait for room in a VM's UART (core/log.h), while another hart runs the VM: whenever
+ * Typed bytes that wait for room in a VM's UART (core/terminal.h), while another hart runs the VM: whenever
  * its guest reads, the bytes go on at once.
  */
 #include <setjmp.h>
@@ -14,6 +14,8 @@
 #include "core/pcpu.h"
 #include "core/platform.h"
 #include "core/prompt.h"
+#include "core/terminal.h"
+#include "core/terminal_port.h"
 #include "core/vm.h"
 
 #define ROOM  VUART_RX_BYTES
@@ -32,7 +34,7 @@ static unsigned int arrived; /* in the VM's */
 static size_t room;          /* there */
 static int reads_at;         /* the guest reads all after so many looks at its room, -1: never */
 
-/* --- what log.c wants ----------------------------------------------------------------------- */
+/* --- what terminal.c wants ----------------------------------------------------------------------- */
 
 struct pcpu *this_pcpu(void)
 {
@@ -84,7 +86,7 @@ void irqchip_complete(const struct irqchip *chip, uint32_t irq)
 static void guest_reads(void)
 {
 	room = ROOM;
-	log_input_room(room);
+	terminal_input_room(room);
 }
 
 /* Other harts go on when the look is over. */
@@ -163,9 +165,9 @@ static void begin(size_t room_now)
 	arrived = 0;
 	room = room_now;
 	reads_at = -1;
-	log_set_vms(&tree, true);
-	log_vm_ended(0, false);
-	log_input_room(ROOM);
+	terminal_set_vms(&tree, true);
+	terminal_vm_ended(0, false);
+	terminal_input_room(ROOM);
 }
 
 /* The host's UART interrupts while it listens and has something. */
@@ -173,10 +175,10 @@ static void interrupts(void)
 {
 	for (unsigned int i = 0; listening && typed; i++) {
 		assert_true(i < 100);
-		log_input();
+		terminal_input();
 	}
 	/* An interrupt of its own is the only one that sets the timer. */
-	assert_true(listening == (log_input_deadline() == NEVER));
+	assert_true(listening == (terminal_deadline() == NEVER));
 }
 
 static void bytes_wait_for_room(void **state)
@@ -218,7 +220,7 @@ static void a_vm_that_ends(void **state)
 	begin(0);
 	interrupts();
 	assert_false(listening);
-	log_vm_ended(0, true);
+	terminal_vm_ended(0, true);
 	assert_true(listening);
 	interrupts();
 	assert_int_equal(typed, 0);
@@ -231,9 +233,9 @@ static void patience(void **state)
 	begin(0);
 	host_csrs[CSR_TIME] = 5000;
 	interrupts();
-	assert_int_equal(log_input_deadline(), 7000);
+	assert_int_equal(terminal_deadline(), 7000);
 	host_csrs[CSR_TIME] = 7000;
-	log_input();
+	terminal_input();
 	assert_true(listening);
 	assert_int_equal(typed, 0);
 	assert_int_equal(arrived, 0);
@@ -249,5 +251,5 @@ int main(void)
 	    cmocka_unit_test(patience),
 	};
 
-	return cmocka_run_group_tests_name("log input", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("terminal", tests, NULL, NULL);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/prompt.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 #include "core/console.h"
+#include "core/numbers.h"
 #include "core/platform.h"
 #include "core/printf.h"
 #include "core/trace.h"
@@ -27,15 +29,6 @@ static const char *const help[] = {
     "move VM VCPU HART: to another of the harts that it may run on",
     "exit, or Ctrl-T twice: back to the guest",
     NULL,
-};
-
-static const struct {
-	const char *name;
-	prompt_line_fn *line;
-} tables[] = {
-    {"vms", prompt_vms},
-    {"exits", prompt_exits},
-    {"pmu", prompt_pmu},
 };
 
 /* What is left of a command. Only the parts that belong to it mean anything. */
@@ -76,12 +69,43 @@ static const char *word(char **at)
 	return begin;
 }
 
-static struct vm *vm_named(const char *name)
+uint64_t prompt_number(const char *text)
+{
+	uint64_t n;
+
+	return number_cut(&text, &n) && *text == '\0' ? n : ~0UL;
+}
+
+/* What is typed behind a command's name. */
+#define MOST_WORDS 3U
+
+struct words {
+	uint32_t n;
+	bool json; /* --json was the last one, and is not among these */
+	const char *word[MOST_WORDS];
+};
+
+static void answer(struct job *job, enum prompt_status status, char *line, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void answer(struct job *job, enum prompt_status status, char *line, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	tally_vsnprintf(line, PROMPT_LINE_BYTES, format, args);
+	va_end(args);
+	job->status = status;
+}
+
+/* The VM of that name; NULL: there is none, and that has been answered. */
+static struct vm *vm_named(struct job *job, const char *command, const char *name, char *line)
 {
 	for (uint32_t i = 0; i < n_vms; i++) {
 		if (strcmp(vms[i].config->name, name) == 0)
 			return &vms[i];
 	}
+	answer(job, PROMPT_FAILED, line, "%s: no VM is called \"%s\"", command, name);
 	return NULL;
 }
 
@@ -91,181 +115,178 @@ static void walk_along(struct job *job, prompt_line_fn *table, bool json)
 	job->walk = (struct prompt_walk){.asker = (enum prompt_asker)(job - jobs), .json = json};
 }
 
-/* true: there is a line, and it is the only one. */
-static bool take_table(struct job *job, uint32_t i, const char *option, char *line)
-{
-	bool json = strcmp(option, "--json") == 0;
+/*
+ * A command: what it is to be told where its words are wrong, how many there may be, and what
+ * carries it out. That writes the answer if it is one line, or names the table that writes it.
+ */
+struct command {
+	const char *name, *takes;
+	uint32_t least, most;
+	bool json;
+	void (*carry_out)(struct job *job, const struct command *c, const struct words *w,
+	                  char *line);
+	prompt_line_fn *table;
+};
 
-	if (*option != '\0' && !json) {
-		job->status = PROMPT_WRONG;
-		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s takes --json or nothing",
-		                     tables[i].name);
-		return true;
-	}
-	walk_along(job, tables[i].line, json);
-	return false;
+static void wrong(struct job *job, const struct command *c, char *line)
+{
+	answer(job, PROMPT_WRONG, line, "%s takes %s", c->name, c->takes);
+}
+
+static void show_table(struct job *job, const struct command *c, const struct words *w, char *line)
+{
+	(void)line;
+	walk_along(job, c->table, w->json);
 }
 
 /* Programs have `exits`, which says more, and no key that would end it. */
-static bool take_top(struct job *job, const char *seconds, char *line)
+static void top(struct job *job, const struct command *c, const struct words *w, char *line)
 {
-	uint32_t n = *seconds ? 0 : TOP_SECONDS;
+	uint64_t seconds = w->n ? prompt_number(w->word[0]) : TOP_SECONDS;
 
-	for (; *seconds >= '0' && *seconds <= '9' && n <= TOP_MAX_SECONDS; seconds++)
-		n = n * 10 + (uint32_t)(*seconds - '0');
-	if (*seconds || !n || n > TOP_MAX_SECONDS || job == &jobs[PROMPT_PROGRAM]) {
-		job->status = PROMPT_WRONG;
-		(void)tally_snprintf(line, PROMPT_LINE_BYTES,
-		                     "top takes 1 to %u seconds, and is for people",
-		                     TOP_MAX_SECONDS);
-		return true;
+	if (!seconds || seconds > TOP_MAX_SECONDS || job == &jobs[PROMPT_PROGRAM]) {
+		wrong(job, c, line);
+		return;
 	}
-	walk_along(job, prompt_top, false);
-	job->top_seconds = n;
-	return false;
+	walk_along(job, c->table, false);
+	job->top_seconds = (uint32_t)seconds;
 }
 
-static bool take_trace(struct job *job, const char *option, const char *name, char *line)
+static void trace(struct job *job, const struct command *c, const struct words *w, char *line)
 {
-	const struct vm *vm = *name ? vm_named(name) : NULL;
-	bool on = strcmp(option, "on") == 0;
-	bool json = strcmp(option, "--json") == 0;
+	bool on = w->n && strcmp(w->word[0], "on") == 0;
+	bool off = w->n == 1 && strcmp(w->word[0], "off") == 0;
+	const struct vm *vm = NULL;
 
-	if ((*option == '\0' || json) && *name == '\0') {
-		walk_along(job, prompt_trace, json);
-		return false;
+	if (!w->n) {
+		walk_along(job, c->table, w->json);
+		return;
 	}
-	if ((!on && strcmp(option, "off") != 0) || (!on && *name)) {
-		job->status = PROMPT_WRONG;
-		(void)tally_snprintf(line, PROMPT_LINE_BYTES,
-		                     "trace takes on, on VM, off, --json or nothing");
-	} else if (*name && !vm) {
-		job->status = PROMPT_FAILED;
-		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "trace: no VM is called \"%s\"",
-		                     name);
-	} else {
-		trace_switch(vm, on);
-		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "trace is %s", on ? "on" : "off");
+	if ((!on && !off) || w->json) {
+		wrong(job, c, line);
+		return;
+	}
+	if (w->n == 2) {
+		vm = vm_named(job, c->name, w->word[1], line);
+		if (!vm)
+			return;
+	}
+	trace_switch(vm, on);
+	answer(job, PROMPT_OK, line, "trace is %s", on ? "on" : "off");
+}
+
+static void life(struct job *job, const struct command *c, const struct words *w, char *line)
+{
+	struct vm *vm = vm_named(job, c->name, w->word[0], line);
+
+	if (vm)
+		prompt_life(prompt_life_named(c->name), vm, line);
+}
+
+static void move(struct job *job, const struct command *c, const struct words *w, char *line)
+{
+	struct vm *vm = vm_named(job, c->name, w->word[0], line);
+
+	if (vm)
+		job->status = prompt_move(vm, w->word[1], w->word[2], line);
+}
+
+static void observe(struct job *job, const struct command *c, const struct words *w, char *line)
+{
+	const struct vm *vm = NULL;
+
+	walk_along(job, c->table, w->json);
+	if (w->n == 2)
+		vm = vm_named(job, c->name, w->word[0], line);
+	if (w->n == 2 && !vm)
+		job->table = NULL;
+	else if (!vm || !prompt_observe(&job->walk, vm, w->word[1])) {
+		job->table = NULL;
+		wrong(job, c, line);
+	}
+}
+
+static void observed(struct job *job, const struct command *c, const struct words *w, char *line)
+{
+	bool end = strcmp(c->name, "unobserve") == 0;
+
+	walk_along(job, c->table, w->json);
+	if (prompt_look(&job->walk, end, w->n ? w->word[0] : ""))
+		return;
+	job->table = NULL;
+	answer(job, PROMPT_WRONG, line, "%s: there is no observation of that number", c->name);
+}
+
+static void power_off(struct job *job, const struct command *c, const struct words *w, char *line)
+{
+	(void)c, (void)w;
+	job->power_off = true;
+	answer(job, PROMPT_OK, line, "all VMs are being stopped, then the machine goes off");
+}
+
+static void show_help(struct job *job, const struct command *c, const struct words *w, char *line)
+{
+	(void)c, (void)w, (void)line;
+	job->lines = help;
+}
+
+static const struct command commands[] = {
+    {"vms", "--json or nothing", 0, 0, true, show_table, prompt_vms},
+    {"exits", "--json or nothing", 0, 0, true, show_table, prompt_exits},
+    {"pmu", "--json or nothing", 0, 0, true, show_table, prompt_pmu},
+    {"trace", "on, on VM, off, --json or nothing", 0, 2, true, trace, prompt_trace},
+    {"observe", "a VM and an event, as instructions:u or 0x20000/0x1234:k", 2, 2, true, observe,
+     prompt_observed},
+    {"observed", "one number, or none", 0, 1, true, observed, prompt_observed},
+    {"unobserve", "one number, or none", 0, 1, true, observed, prompt_observed},
+    {"top", "1 to 60 seconds, and is for people", 0, 1, false, top, prompt_top},
+    {"start", "the name of a VM", 1, 1, false, life, NULL},
+    {"stop", "the name of a VM", 1, 1, false, life, NULL},
+    {"restart", "the name of a VM", 1, 1, false, life, NULL},
+    {"move", "a VM, the number of its vcpu, and a hart", 3, 3, false, move, NULL},
+    {"poweroff", "nothing", 0, 0, false, power_off, NULL},
+    {"help", "nothing", 0, 0, false, show_help, NULL},
+};
+
+/* false: there are more than any command takes. */
+static bool split(char *at, struct words *w)
+{
+	const char *next;
+
+	*w = (struct words){.n = 0};
+	while (*(next = word(&at)) != '\0') {
+		if (w->json || w->n == MOST_WORDS)
+			return false;
+		if (strcmp(next, "--json") == 0)
+			w->json = true;
+		else
+			w->word[w->n++] = next;
 	}
 	return true;
 }
 
-static void take_life(struct job *job, const struct life_act *act, const char *command,
-                      const char *name, char *line)
-{
-	struct vm *vm = vm_named(name);
-
-	if (vm) {
-		prompt_life(act, vm, line);
-	} else if (*name == '\0') {
-		job->status = PROMPT_WRONG;
-		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s takes the name of a VM", command);
-	} else {
-		job->status = PROMPT_FAILED;
-		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s: no VM is called \"%s\"", command,
-		                     name);
-	}
-}
-
-static void take_move(struct job *job, const char *name, const char *vcpu, const char *hart,
-                      char *line)
-{
-	struct vm *vm = vm_named(name);
-
-	job->status = *hart ? PROMPT_FAILED : PROMPT_WRONG;
-	if (*hart == '\0')
-		(void)tally_snprintf(line, PROMPT_LINE_BYTES,
-		                     "move takes a VM, the number of its vcpu, and a hart");
-	else if (vm)
-		job->status = prompt_move(vm, vcpu, hart, line);
-	else
-		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "move: no VM is called \"%s\"", name);
-}
-
-/* false: it is none of these commands. A line: what is wrong with it. */
-static bool take_observation(struct job *job, const char *name, const char *words[3], char *line)
-{
-	bool begin = strcmp(name, "observe") == 0;
-	bool end = strcmp(name, "unobserve") == 0;
-	uint32_t n = 3;
-	const char *wrong = NULL;
-	struct vm *vm;
-
-	if (!begin && !end && strcmp(name, "observed") != 0)
-		return false;
-	while (n > 0 && *words[n - 1] == '\0')
-		n--;
-	job->walk = (struct prompt_walk){.asker = (enum prompt_asker)(job - jobs)};
-	job->walk.json = n > 0 && strcmp(words[n - 1], "--json") == 0;
-	n -= job->walk.json;
-	job->status = PROMPT_WRONG;
-	*line = '\0';
-	vm = n == 2 ? vm_named(words[0]) : NULL;
-	if (!begin) {
-		wrong = n > 1 ? "it takes one number, or none"
-		              : prompt_look(&job->walk, end, n ? words[0] : "");
-	} else if (n == 2 && !vm) {
-		job->status = PROMPT_FAILED;
-		wrong = "no VM is called that";
-	} else {
-		wrong = prompt_observe(&job->walk, vm, vm ? words[1] : "");
-	}
-	if (wrong) {
-		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s: %s", name, wrong);
-		return true;
-	}
-	job->status = PROMPT_OK;
-	job->table = prompt_observed;
-	return true;
-}
-
-/* As above. */
-static bool understand(struct job *job, char *line)
+/* Writes a line if that is all of the answer, or the beginning of it. */
+static void understand(struct job *job, char *line)
 {
 	char *at = job->text;
 	const char *name = word(&at);
-	const char *argument = word(&at);
-	const char *third = word(&at);
-	const char *fourth = word(&at);
-	const struct life_act *act = prompt_life_named(name);
-	bool more = *third != '\0';
+	struct words w;
 
-	if (strcmp(name, "trace") == 0 && *fourth == '\0')
-		return take_trace(job, argument, third, line);
-	if (strcmp(name, "move") == 0 && *word(&at) == '\0') {
-		take_move(job, argument, third, fourth, line);
-		return true;
-	}
-	if (strcmp(name, "top") == 0 && !more)
-		return take_top(job, argument, line);
-
-	if (*word(&at) == '\0' &&
-	    take_observation(job, name, (const char *[]){argument, third, fourth}, line))
-		return *line != '\0';
-	for (uint32_t i = 0; !more && i < sizeof(tables) / sizeof(tables[0]); i++) {
-		if (strcmp(tables[i].name, name) == 0)
-			return take_table(job, i, argument, line);
-	}
-	if (act && !more) {
-		take_life(job, act, name, argument, line);
-		return true;
-	}
-	if (strcmp(name, "poweroff") == 0 && *argument == '\0') {
-		job->power_off = true;
-		(void)tally_snprintf(line, PROMPT_LINE_BYTES,
-		                     "all VMs are being stopped, then the machine goes off");
-		return true;
-	}
+	*line = '\0';
 	if (*name == '\0' && job->status == PROMPT_OK)
-		return false;
-	if (strcmp(name, "help") == 0 && *argument == '\0') {
-		job->lines = help;
-		return false;
+		return;
+	for (uint32_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		const struct command *c = &commands[i];
+
+		if (strcmp(c->name, name) != 0)
+			continue;
+		if (!split(at, &w) || w.n < c->least || w.n > c->most || (w.json && !c->json))
+			wrong(job, c, line);
+		else
+			c->carry_out(job, c, &w, line);
+		return;
 	}
-	job->status = PROMPT_WRONG;
-	(void)tally_snprintf(line, PROMPT_LINE_BYTES,
-	                     "no such command; help lists those that there are");
-	return true;
+	answer(job, PROMPT_WRONG, line, "no such command; help lists those that there are");
 }
 
 bool prompt_line(enum prompt_asker asker, char line[PROMPT_LINE_BYTES])
@@ -274,7 +295,8 @@ bool prompt_line(enum prompt_asker asker, char line[PROMPT_LINE_BYTES])
 
 	if (job->typed) {
 		job->typed = false;
-		if (understand(job, line))
+		understand(job, line);
+		if (*line != '\0')
 			return true;
 	}
 	if (job->lines && *job->lines) {

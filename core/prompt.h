@@ -68,10 +68,13 @@ prompt_line_fn prompt_trace;
 /* core/prompt_pmu.c */
 prompt_line_fn prompt_pmu;
 /* core/prompt_observe.c: a walk of prompt_observed() that begins an observation, or looks at one, and
- * ends it; "": at all. NULL, or what is wrong. */
+ * ends it; "": at all. false: there is no such event, or observation. */
 prompt_line_fn prompt_observed;
-const char *prompt_observe(struct prompt_walk *walk, const struct vm *vm, const char *event);
-const char *prompt_look(struct prompt_walk *walk, bool end, const char *number);
+bool prompt_observe(struct prompt_walk *walk, const struct vm *vm, const char *event);
+bool prompt_look(struct prompt_walk *walk, bool end, const char *number);
+
+/* A word that is a number (core/numbers.h) and nothing else; ~0 for any other. */
+uint64_t prompt_number(const char *word);
 
 /* Exits of a vcpu each second since this asker was told last, or power-on. */
 struct prompt_rates {

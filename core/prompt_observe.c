@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/event_names.h"
+#include "core/numbers.h"
 #include "core/platform.h"
 #include "core/printf.h"
 #include "core/prompt.h"
@@ -26,28 +27,6 @@ _Static_assert(PROMPT_ASKERS <= OBSERVE_ASKERS, "a place for each");
 
 static uint32_t last_number;
 
-/* Cuts a number off *at: decimal, or hexadecimal behind 0x. false: there is none. */
-static bool cut_number(const char **at, uint64_t *value)
-{
-	unsigned int base = strncmp(*at, "0x", 2) == 0 ? 16 : 10;
-	const char *s = base == 16 ? *at + 2 : *at;
-	const char *begin = s;
-
-	for (*value = 0; s - begin < 16; s++) {
-		unsigned int digit = base;
-
-		if (*s >= '0' && *s <= '9')
-			digit = (unsigned int)(*s - '0');
-		else if (*s >= 'a' && *s <= 'f')
-			digit = (unsigned int)(*s - 'a') + 10;
-		if (digit >= base)
-			break;
-		*value = *value * base + digit;
-	}
-	*at = s;
-	return s != begin;
-}
-
 /* A number, or a name: perf's, or one of Tally's own events. */
 static bool cut_event(const char **at, uint32_t *event_idx)
 {
@@ -60,7 +39,7 @@ static bool cut_event(const char **at, uint32_t *event_idx)
 		*at += n;
 		return true;
 	}
-	if (!cut_number(at, &number) || number > UINT32_MAX)
+	if (!number_cut(at, &number) || number > UINT32_MAX)
 		return false;
 	*event_idx = (uint32_t)number;
 	return true;
@@ -74,7 +53,7 @@ static bool parse_event(const char *text, struct observed_event *event)
 		return false;
 	if (*text == '/') {
 		text++;
-		if (!cut_number(&text, &event->data))
+		if (!number_cut(&text, &event->data))
 			return false;
 	}
 	if (strcmp(text, ":u") == 0)
@@ -86,31 +65,30 @@ static bool parse_event(const char *text, struct observed_event *event)
 	return true;
 }
 
-const char *prompt_observe(struct prompt_walk *walk, const struct vm *vm, const char *event)
+bool prompt_observe(struct prompt_walk *walk, const struct vm *vm, const char *event)
 {
 	struct plan *plan = &plans[walk->asker];
 
 	if (!parse_event(event, &plan->event))
-		return "it takes a VM and an event, as instructions:u or 0x20000/0x1234:k";
+		return false;
 	plan->what = OBSERVE_BEGIN;
 	plan->number = ++last_number;
 	walk->vm = vm->index;
 	walk->only_vm = true;
-	return NULL;
+	return true;
 }
 
-const char *prompt_look(struct prompt_walk *walk, bool end, const char *number)
+bool prompt_look(struct prompt_walk *walk, bool end, const char *number)
 {
 	struct plan *plan = &plans[walk->asker];
-	const char *rest = number;
-	uint64_t value = 0;
+	uint64_t value = *number ? prompt_number(number) : 0;
 
-	if (*number && (!cut_number(&rest, &value) || *rest || !value || value > last_number))
-		return "there is no observation of that number";
+	if (*number && (!value || value > last_number))
+		return false;
 	plan->what = end ? OBSERVE_END : OBSERVE_LOOK;
 	plan->number = (uint32_t)value;
 	plan->looked = false;
-	return NULL;
+	return true;
 }
 
 static uint64_t ns(uint64_t ticks)

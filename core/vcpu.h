@@ -51,7 +51,7 @@ struct vcpu {
 	/* Private to the home hart. */
 	bool wfi_traps;  /* hstatus.VTW */
 	bool few_lcofis; /* lcofi.limit is not 0 */
-	bool hart_flags; /* it reads the hart's scountovf: pmu.policy.hart_flags */
+	bool hart_flags; /* it reads the hart's scountovf: the policy says so */
 	/* See core/trap_loop.h. */
 	bool suspect, lcofi_hidden;
 	uint32_t traps_in_row;

@@ -165,7 +165,7 @@ def test_what_the_prompt_refuses(tmp_path, two_harts):
         "move alpha 1 0": (1, 'move: alpha has no vcpu "1"'),
         "move alpha": (2, "move takes a VM, the number of its vcpu, and a hart"),
         "move gamma 0 0": (1, 'move: no VM is called "gamma"'),
-        "move alpha 0 0 0": (2, "no such command; help lists those that there are"),
+        "move alpha 0 0 0": (2, "move takes a VM, the number of its vcpu, and a hart"),
         "move alpha 0 0": (0, "alpha vcpu 0 moves to hart 0"),
     }
 

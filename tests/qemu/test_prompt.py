@@ -255,7 +255,7 @@ def test_power_off(boot):
     guests = {"alpha": "kind=busy ticks=100000000000", "beta": "kind=busy ticks=100000000000"}
     screen = boot("ssccfg", text=bare_guests.tree(guests, properties='restart = "always";'))
     prompt = Prompt(screen)
-    assert prompt.ask("poweroff now") == ["no such command; help lists those that there are"]
+    assert prompt.ask("poweroff now") == ["poweroff takes nothing"]
     screen.send("stop beta\r")
     screen.expect("tally: vm beta: stopped")
     while prompt.objects("vms")[1]["state"] != "off":

@@ -2,6 +2,7 @@
 /* Why a guest left VS/VU, and who deals with it. */
 #include "arch/riscv/csr.h"
 #include "arch/riscv/trap.h"
+#include "core/hart_flags.h"
 #include "core/hpm_failures.h"
 #include "core/long_call.h"
 #include "core/mmio.h"
@@ -11,7 +12,6 @@
 #include "core/vcpu.h"
 #include "core/virtual_insn.h"
 #include "core/vm.h"
-#include "core/vm_overflow.h"
 #include "core/vs_interrupts.h"
 
 static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
@@ -91,8 +91,7 @@ struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
 			vcpu = long_call_finish(vcpu);
 	}
 	vs_interrupts_settle();
-	if (vcpu->hart_flags)
-		vm_overflow_show(vcpu);
+	hart_flags_settle(vcpu);
 	hpm_failures_settle(vcpu);
 	pcpu_account_stay(pcpu);
 	return &vcpu->ctx;

@@ -3,10 +3,10 @@
 
 #include "arch/riscv/fence.h"
 #include "core/check.h"
+#include "core/hart_flags.h"
 #include "core/sched.h"
 #include "core/vcpu_move.h"
 #include "core/vm.h"
-#include "core/vm_overflow.h"
 
 void vcpu_request(struct vcpu *vcpu, uint64_t what)
 {
@@ -70,7 +70,7 @@ static bool serve_start(struct vcpu *vcpu)
 	fence_i();
 	vcpu_fence_vm(vcpu);
 	if (vcpu->hart_flags)
-		vm_overflow_begin(vcpu);
+		hart_flags_begin(vcpu);
 	for (uint32_t kind = 0; kind < REQ_COUNTED; kind++)
 		(void)requests_got(&vcpu->requests, kind);
 	sched_set_ready(vcpu);

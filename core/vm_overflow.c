@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "arch/riscv/csr.h"
 #include "arch/riscv/isa.h"
 #include "arch/riscv/quirks.h"
 #include "core/log.h"
@@ -76,17 +75,18 @@ static const struct vcpu *obstacle(const struct vm *vm)
 	return NULL;
 }
 
-void vm_overflow_policy(struct vm *vm)
+bool vm_overflow_offered(const struct vm *vm)
 {
-	struct vpmu_policy *policy = &vm->pmu_policy;
+	return vm->config->pmu && vm->config->pmu_overflow && !obstacle(vm);
+}
 
-	policy->overflow = vm->config->pmu && vm->config->pmu_overflow && !obstacle(vm);
-	for (uint32_t i = 0; i < vm->config->n_vcpus && policy->overflow; i++)
-		policy->hart_flags |= !vm->vcpus[i]->home->hpm.ssccfg;
-	/* A flag may be seen only while its counter is direct: it is kept so at any price. */
-	policy->cheap_moves |= policy->hart_flags;
-	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
-		vm->vcpus[i]->hart_flags = policy->hart_flags;
+bool vm_overflow_by_hart_flags(const struct vm *vm)
+{
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
+		if (!vm->vcpus[i]->home->hpm.ssccfg)
+			return true;
+	}
+	return false;
 }
 
 void vm_overflow_report(const struct vm *vm)
@@ -120,21 +120,4 @@ void vm_overflow_report(const struct vm *vm)
 		         vm->config->name,
 		         quirks.no_armed_cache_events ? ", and no cache events" : "");
 	}
-}
-
-void vm_overflow_begin(struct vcpu *vcpu)
-{
-	hpm_show_flags(&vcpu->home->hpm);
-}
-
-void vm_overflow_show(struct vcpu *vcpu)
-{
-	struct hpm *hpm = &vcpu->home->hpm;
-	uint64_t flags = vpmu_scountovf(&vcpu->pmu);
-	uint64_t wrong = (csr_read(CSR_SCOUNTOVF) ^ flags) & hpm->hctrs;
-
-	/* An armed counter that has wrapped is told when its LCOFI is taken. */
-	wrong &= flags | ~vcpu->pmu.armed;
-	if (wrong)
-		hpm_set_flags(hpm, wrong, flags, vcpu->pmu.active);
 }

@@ -37,7 +37,7 @@ void vsbi_init(struct vm *vm)
 	if (vm->config->console)
 		offer(vm, SBI_EXT_DBCN, vsbi_dbcn);
 	if (vm->config->pmu)
-		offer(vm, SBI_EXT_PMU, vsbi_pmu);
+		offer(vm, SBI_EXT_PMU, vm->pmu_policy.hart_flags ? vsbi_pmu_hart_flags : vsbi_pmu);
 	/* The id of an empty slot is 0, which is the hash of itself: an id of the legacy SBI. */
 	if (!vm->sbi[0].fn)
 		vm->sbi[0].fn = vsbi_not_supported;

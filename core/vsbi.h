@@ -34,7 +34,7 @@ static inline vsbi_ret vsbi_result(long error, uint64_t value)
  */
 vsbi_ret vsbi_again(uint64_t a0, uint64_t a1);
 
-/* Fills vm->sbi. At boot, once the VM's configuration is known. */
+/* Fills vm->sbi. At boot, once the VM's configuration and PMU policy are known. */
 void vsbi_init(struct vm *vm);
 
 /* Is the extension there for this VM? */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/vm_overflow.h"
+#include "core/hart_flags.h"
 #include "core/vsbi.h"
 
 /* For a guest that reads the hart's scountovf. */
@@ -7,6 +7,6 @@ VSBI_FN(vsbi_pmu_hart_flags)
 {
 	vsbi_ret ret = vsbi_pmu(a0, a1, a2, a3, a4, a5, fid, eid);
 
-	vm_overflow_show(this_vcpu());
+	hart_flags_show(this_vcpu());
 	return ret;
 }

@@ -79,7 +79,7 @@ HOST_SRC_insn := tests/host/test_insn.c arch/riscv/insn.c
 HOST_TESTS += selftest
 SELFTEST_SRC := $(filter-out %/report.c %/known.c %/known_kvm.c,$(sort $(wildcard guests/selftest/*.c))) \
 	guests/lib/print.c guests/lib/trap.c core/vsbi.c core/vsbi_base.c core/vsbi_rfence.c \
-	core/vsbi_pmu.c core/virtual_insn.c $(addprefix tests/host/,test_selftest.c selftest_hart.c \
+	core/vsbi_pmu.c core/vsbi_hart_flags.c core/virtual_insn.c $(addprefix tests/host/,test_selftest.c selftest_hart.c \
 	selftest_guest.c selftest_report.c)
 HOST_SRC_selftest := $(SELFTEST_SRC) tests/host/fake_hart.c tests/host/fake_port.c \
 	arch/riscv/insn.c $(VPMU_SRC)

@@ -11,6 +11,7 @@
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/trap.h"
 #include "core/guest_mem.h"
+#include "core/hart_flags.h"
 #include "core/panic.h"
 #include "core/sched.h"
 #include "core/vcpu_requests.h"
@@ -273,6 +274,12 @@ bool guest_fetch(uint32_t *insn)
 	(void)insn;
 	never("guest_fetch");
 	return false;
+}
+
+void hart_flags_show(struct vcpu *self)
+{
+	(void)self;
+	never("the hart's flags");
 }
 
 VSBI_FN(vsbi_hsm)

@@ -58,7 +58,7 @@ static void isa_text(uint64_t isa, char *buf, size_t size)
 	buf[used] = 0;
 }
 
-/* What a VM of this hart alone sees, in lines of a width that can be read. */
+/* The extensions that a VM on this hart alone sees, in lines that fit on a screen. */
 static void report_guest_isa(const struct pcpu *pcpu)
 {
 	uint64_t v = pcpu->vec_bytes ? 0 : BIT(ISA_V);
@@ -77,7 +77,10 @@ static void report_guest_isa(const struct pcpu *pcpu)
 	}
 }
 
-/* What the hart counts, and what it cannot be believed to; as many to a line as fit on a screen. */
+/*
+ * The events that the hart counts, then those that its self-check found wrong; each line fits on
+ * a screen.
+ */
 #define EVENTS_LINE_BYTES 60U
 static void report_events(uint64_t hartid, const struct hpm *hpm)
 {

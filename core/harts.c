@@ -10,13 +10,13 @@
 #include "core/pcpu.h"
 #include "core/platform.h"
 
-/* How long each may take, in seconds: to come, and to find out about its counters. */
+/* How many seconds each hart may take to arrive, and to probe its counters. */
 #define TO_COME  1U
 #define TO_READY 10U
 
 /*
- * Whoever sets `taken` first has the stack that goes with the index: the hart that comes, or the boot hart
- * that waits no more. entry.S knows where the two are.
+ * The first to set `taken` owns the stack of this index: either the hart that arrives, or the
+ * boot hart once it stops waiting. entry.S knows the offsets of both members.
  */
 struct hart_start {
 	_Atomic(uint32_t) taken;

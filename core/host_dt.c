@@ -266,8 +266,10 @@ static void read_chosen(const void *dtb, int chosen)
 	platform.no_vmids = has_word(args, "tally.no-vmids");
 }
 
-/* Nothing but the key of all guests' seeds is left of it, wherever the tree's memory goes. In another
- * bank, or in ROM, no guest gets it. */
+/*
+ * The seed is erased from the tree, so that only the key of the guests' seeds remains, whoever
+ * gets the tree's memory. A tree in another memory bank or in ROM goes to no guest.
+ */
 static void take_seed(void *dtb, int chosen)
 {
 	int len = 0;

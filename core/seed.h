@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What guests' random numbers begin with: a seed for each life of each VM, made of the one that the
- * host got from its firmware. Who knows some of them knows nothing of the others. Pure.
+ * Seeds for the guests' random numbers: one for each life of each VM, derived from the seed that
+ * the firmware gave to the host. Knowing some of them tells nothing about the others. Pure.
  */
 #ifndef CORE_SEED_H
 #define CORE_SEED_H

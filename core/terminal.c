@@ -14,22 +14,32 @@
 #include "core/terminal_port.h"
 #include "core/vm.h"
 
-/* At most so many typed bytes are passed on in one stay in HS, and none after so many printed ones. */
+/*
+ * One stay in HS passes on at most this many typed bytes, and stops once the console has printed
+ * this many.
+ */
 #define INPUT_BURST  32
 #define INPUT_PRINTS 64
 
-/* So long a VM with a full UART may keep what is typed waiting. */
+/* How long typed bytes wait for a VM whose UART is full. */
 #define INPUT_PATIENCE_S 2UL
 
 static struct console console;
-static atomic_ulong hold_deadline = ~0UL; /* so long typed bytes wait. Written under the lock */
-/* Boot hart only: when the next line of a command's output is due; whom the program is that asked; what
- * terminal_deadline() says, which may be too early when another hart has ended a hold. */
+/* Typed bytes wait until then; ~0: they do not. Written under the lock. */
+static atomic_ulong hold_deadline = ~0UL;
+/*
+ * Boot hart only: when each asker's next line of output is due, ~0: there is none; the id of the
+ * program's request; and what terminal_deadline() returns, which is too early where another hart
+ * has ended the wait.
+ */
 static uint64_t due[PROMPT_ASKERS] = {~0UL, ~0UL};
 static char request_id[CONSOLE_ID_BYTES + 1];
 static uint64_t input_deadline = ~0UL;
-/* The VM that has let typed bytes wait too long: what is typed for it is lost until it reads. Else a
- * key for Tally would wait as long again for each few bytes before it. Boot hart only. */
+/*
+ * The VM that has kept typed bytes waiting for too long, -1: none. What is typed for it is
+ * dropped until it reads again; otherwise a key for Tally would wait anew behind every few of
+ * its bytes. Boot hart only.
+ */
 static int given_up = -1;
 
 void console_emit(const char *s, size_t n)
@@ -45,7 +55,7 @@ void console_life(unsigned int vm, char command)
 	console_tally_puts(&console, line);
 }
 
-/* The boot hart reads what is typed. */
+/* A command begins. The boot hart calls this, since it reads what is typed. */
 static void take_command(enum prompt_asker asker, const char *text)
 {
 	prompt_begin(asker, text);
@@ -75,13 +85,13 @@ bool console_break(void)
 	return true;
 }
 
-/* One line of a command's output, or what comes behind the last one. */
+/* Prints the next line of a command's output, or what follows the last one. */
 static void prompt_go_on(enum prompt_asker asker, uint64_t now)
 {
 	char line[PROMPT_LINE_BYTES];
 	bool more;
 
-	/* Who goes to a guest looks no longer. */
+	/* A person who turned to a guest no longer watches. */
 	if (asker == PROMPT_PERSON && console.focus != CONSOLE_PROMPT && prompt_repeats(asker))
 		prompt_stop(asker);
 	more = prompt_line(asker, line);
@@ -138,7 +148,7 @@ void terminal_vm_ended(uint32_t vm, bool ended)
 	log_lock();
 	console_vm_ended(&console, vm, ended);
 	log_unlock();
-	/* Nothing waits for one that is gone. */
+	/* Typed bytes wait for it no longer. */
 	terminal_input_room(VUART_RX_BYTES);
 }
 
@@ -151,9 +161,9 @@ void terminal_enable_input(void)
 }
 
 /*
- * Must what is typed wait? For the VM in focus, if its UART is full: it alone reads there, so more room
- * is the worst surprise. For the prompt, while it prints. And while a program's request is answered,
- * whoever it is for: so there is one at a time.
+ * Must typed bytes wait? Yes while the VM in focus has a full UART, while the prompt prints, and
+ * while a program's request is being answered, so that there is one request at a time. Only the
+ * VM's own reads can change its room meanwhile, and they only add to it.
  */
 static bool must_wait(bool overdue)
 {
@@ -177,7 +187,10 @@ static bool must_wait(bool overdue)
 	return vm != given_up;
 }
 
-/* Passes one typed byte on; how many that made the console print. -1: nothing was typed. */
+/*
+ * Passes one typed byte on. Returns how many bytes the console printed because of it, -1:
+ * nothing was typed.
+ */
 static int pass_byte(void)
 {
 	uint8_t byte;
@@ -197,7 +210,7 @@ static int pass_byte(void)
 	return printed;
 }
 
-/* Lets typed bytes wait in the host's UART until then, ~0: no longer. */
+/* Leaves typed bytes in the host's UART until the deadline; ~0: reads them again. */
 static void hold_input(uint64_t deadline)
 {
 	log_lock();
@@ -208,7 +221,7 @@ static void hold_input(uint64_t deadline)
 
 void terminal_input_room(size_t space)
 {
-	/* Half empty, so that an interrupt brings many bytes. */
+	/* Half of the room must be free, so that one interrupt brings many bytes. */
 	if (atomic_load(&hold_deadline) != ~0UL && space >= VUART_RX_BYTES / 2)
 		hold_input(~0UL);
 }
@@ -220,7 +233,10 @@ static void read_typed(bool overdue)
 	for (int i = 0; i < INPUT_BURST && printed < INPUT_PRINTS; i++) {
 		if (must_wait(overdue)) {
 			hold_input(csr_read(CSR_TIME) + platform.timebase * INPUT_PATIENCE_S);
-			/* A guest that read after the look, and saw no hold, told nobody. */
+			/*
+			 * A guest that read between the two steps saw no waiting bytes, and so
+			 * did not call terminal_input_room().
+			 */
 			if (must_wait(overdue))
 				return;
 			terminal_input_room(VUART_RX_BYTES);
@@ -248,11 +264,13 @@ void terminal_input(void)
 		prompt_go_on(i, now);
 		break;
 	}
-	/* An interrupt from before the hold may still come. To listen again now would make another
-	 * one at once, without end. */
+	/*
+	 * An interrupt raised before the wait began may still arrive. Listening again now would
+	 * raise another at once, without end.
+	 */
 	if (deadline == ~0UL || overdue)
 		read_typed(overdue);
-	/* The level is still high if more has come: the next interrupt takes that. */
+	/* If more bytes have come the level is still high, and the next interrupt takes them. */
 	if (claimed)
 		irqchip_complete(&platform.irqchip, platform.uart_irq);
 	input_deadline = atomic_load(&hold_deadline);

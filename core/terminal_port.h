@@ -5,14 +5,22 @@
 
 #include "core/types.h"
 
-/* What a VM prints, n > 0 bytes, few (bounded stay in HS). Returns how many were taken, at least
- * one; the others have to wait for another stay. Any hart. */
+/*
+ * Prints n > 0 bytes of a VM's output. n must be small, to keep the stay in HS short. Returns
+ * how many were printed, at least one; the caller passes the others in a later stay. Any hart.
+ */
 size_t terminal_vm_write(uint32_t vm, const char *bytes, size_t n);
 
-/* It prints nothing more, and what is typed is not for it; or it is there again. Any hart. */
+/*
+ * A VM has ended, or begun again: while it is over, it prints nothing and typed bytes do not go
+ * to it. Any hart.
+ */
 void terminal_vm_ended(uint32_t vm, bool ended);
 
-/* A VM's UART has room for so many bytes now, perhaps more than before. Any hart, no lock held. */
+/*
+ * A VM's UART now has room for this many bytes, which may be more than before. Any hart, no lock
+ * held.
+ */
 void terminal_input_room(size_t space);
 
 /* The host's external interrupt: passes typed bytes on. What the VM in focus has no room for stays

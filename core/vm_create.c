@@ -43,7 +43,10 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 	requests_init(&vcpu->requests);
 }
 
-/* Keeps it for all lives of the VM: to make it takes longer than a stay in HS may. */
+/*
+ * Every life of the VM gets a copy of this tree, since making it takes longer than a stay in HS
+ * may take.
+ */
 static void keep_device_tree(struct vm *vm, const void *dtb)
 {
 	uint64_t room = PAGE_SIZE;
@@ -55,7 +58,7 @@ static void keep_device_tree(struct vm *vm, const void *dtb)
 	vm->seed_at = guest_dt_seed_at(dtb);
 }
 
-/* Vectors are for a VM all of whose vcpus find registers of one length. */
+/* A VM gets vectors where all of its vcpus' harts have vector registers of the same length. */
 static void make_vectors(struct vm *vm)
 {
 	uint64_t bytes = vm->vcpus[0]->home->vec_bytes;
@@ -69,7 +72,7 @@ static void make_vectors(struct vm *vm)
 		vm->vcpus[i]->vec = page_alloc(image <= PAGE_SIZE ? PAGE_SIZE : 2 * PAGE_SIZE);
 }
 
-/* The extensions that all harts of a VM's vcpus have, the same way. */
+/* The extensions that all harts of a VM's vcpus have with the same parameters. */
 static uint64_t common_isa(const struct vm *vm)
 {
 	const struct cbo_blocks *blocks = &vm->vcpus[0]->home->blocks;
@@ -89,7 +92,7 @@ static uint64_t common_isa(const struct vm *vm)
 
 static void make_device_tree(struct vm *vm)
 {
-	/* Its place in the guest's memory has room for the making. */
+	/* The tree is built at its place in the guest's memory, which is large enough. */
 	void *dtb = (void *)(vm->memory.a + vm->config->dtb_offset);
 	char isa[ISA_TEXT_BYTES];
 	const char *extensions[ISA_EXTENSIONS + 8];
@@ -165,7 +168,10 @@ static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
 	report_vm(vm);
 }
 
-/* A VM has one VMID on all harts, if each of them tells so many apart. 0 is no VM's then. */
+/*
+ * Each VM has one VMID, the same on all harts, if every hart has enough of them. VMID 0 then
+ * belongs to no VM.
+ */
 static bool have_vmids(uint32_t n)
 {
 	for (uint32_t i = 0; i < n_pcpus; i++) {
@@ -181,7 +187,10 @@ void vms_create(const struct vm_tree *tree)
 
 	n_vms = tree->n_vms;
 	vms_start_counting(n_vms);
-	/* First all vcpus: what a VM is offered may depend on who is alone on its hart. */
+	/*
+	 * All vcpus come first, because what a VM is offered may depend on who is alone on a
+	 * hart.
+	 */
 	for (uint32_t i = 0; i < n_vms; i++) {
 		vms[i].index = i;
 		vms[i].config = &tree->vms[i];

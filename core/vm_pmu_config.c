@@ -89,7 +89,10 @@ bool vm_parse_pmu(const struct vm_blob *b, int node, const struct vm_prop *props
 	    !vm_read_choice(b, node, &props[PMU_IDLE_CYCLES], "on", "off",
 	                    "is not \"on\" or \"off\"", &vm->pmu_idle_cycles))
 		return false;
-	/* Linux (7.2, at least) loses counts where it has both, so both is for who insists. */
+	/*
+	 * Linux (up to 7.2 at least) loses counts where it has both, so both are offered only
+	 * where the tree asks for them.
+	 */
 	vm->pmu_overflow = !vm->pmu_snapshot;
 	if (!vm_read_choice(b, node, &props[PMU_OVERFLOW], "on", "off", "is not \"on\" or \"off\"",
 	                    &vm->pmu_overflow))

@@ -27,8 +27,8 @@ bool vm_parse_pmu(const struct vm_blob *b, int node, const struct vm_prop *props
                   const struct vm_limits *limits, struct vm_config *vm);
 
 /*
- * Refuses a VM that asks for what only those can have that are alone on their harts. vms: the
- * node whose children the tree's VMs are, all of them parsed.
+ * Refuses a VM that asks for a property that needs harts of its own and shares them. vms: the
+ * node whose children are the tree's VMs, all of them parsed.
  */
 bool vm_check_alone(const struct vm_blob *b, int vms, const struct vm_tree *tree);
 

@@ -92,7 +92,7 @@ bool vm_blob_check(const struct vm_blob *b, uint64_t blob_size)
 	return check_order(b);
 }
 
-/* One character is missing, too many or another, or two are exchanged. */
+/* Do two names differ by one character missing, added or changed, or by two exchanged? */
 static bool is_slip(const char *a, const char *b)
 {
 	size_t na, nb;

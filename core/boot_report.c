@@ -8,6 +8,7 @@
 #include "core/panic.h"
 #include "core/platform.h"
 #include "core/printf.h"
+#include "core/text.h"
 #include "core/seed.h"
 #include "core/vm_overflow.h"
 #include "core/vm_config.h"
@@ -66,14 +67,14 @@ static void report_guest_isa(const struct pcpu *pcpu)
 	char text[ISA_TEXT_BYTES];
 	char line[GUEST_ISA_LINE];
 	size_t n = isa_guest(pcpu->isa & ~v, pcpu->hpm.lcofi, text, sizeof(text), names);
-	size_t used = 0;
+	struct text seen = text_begin(line, sizeof(line));
 
 	for (size_t i = 0; i < n; i++) {
-		used += (size_t)tally_snprintf(line + used, sizeof(line) - used, " %s", names[i]);
-		if (i + 1 < n && used < sizeof(line) - GUEST_ISA_NAME)
+		text_add(&seen, " %s", names[i]);
+		if (i + 1 < n && seen.length < sizeof(line) - GUEST_ISA_NAME)
 			continue;
 		log_line("hart %lu: guests see%s", pcpu->hartid, line);
-		used = 0;
+		seen = text_begin(line, sizeof(line));
 	}
 }
 
@@ -86,7 +87,7 @@ static void report_events(uint64_t hartid, const struct hpm *hpm)
 {
 	char line[EVENTS_LINE_BYTES + EVENT_NAME_BYTES + SET_TEXT_BYTES];
 	char set[SET_TEXT_BYTES];
-	size_t at = 0;
+	struct text counted = text_begin(line, sizeof(line));
 
 	if (hpm->hctrs && !hpm->n_events)
 		log_line("hart %lu: no hardware events: the firmware maps none to its counters",
@@ -99,12 +100,12 @@ static void report_events(uint64_t hartid, const struct hpm *hpm)
 		if (event->fault)
 			log_line("hart %lu: %s is refused: it has %s", hartid, name, event->fault);
 		else
-			at += (size_t)tally_snprintf(line + at, sizeof(line) - at, "%s%s on %s",
-			                             at ? "; " : "", name,
-			                             set_text(event->hctrs, set));
-		if (at >= EVENTS_LINE_BYTES || (at && i + 1 == hpm->n_events)) {
+			text_add(&counted, "%s%s on %s", counted.length ? "; " : "", name,
+			         set_text(event->hctrs, set));
+		if (counted.length >= EVENTS_LINE_BYTES ||
+		    (counted.length && i + 1 == hpm->n_events)) {
 			log_line("hart %lu: %s", hartid, line);
-			at = 0;
+			counted = text_begin(line, sizeof(line));
 		}
 	}
 }

@@ -2,23 +2,21 @@
 /* What the user types: bytes for the VM in focus, and the commands after Ctrl-T. */
 #include "core/console_draw.h"
 #include "core/printf.h"
+#include "core/text.h"
 
 /* One text for all lines: each call would draw the unfinished line again. */
 static void help(struct console *c)
 {
 	char text[256 + CONSOLE_MAX_VMS * (CONSOLE_NAME_BYTES + 16)];
-	size_t at;
+	struct text t = text_begin(text, sizeof(text));
 
-	at = (size_t)tally_snprintf(
-	    text, sizeof(text), "%s",
-	    "Ctrl-T, then 1..9: that VM gets the input; n, p: the next, the one before;\n"
-	    "  g, s, r: starts, stops, restarts it; :: the prompt; f: whole screen;\n"
-	    "  Ctrl-T: sends Ctrl-T; ?: this help\n");
-	for (unsigned int i = 0; i < c->n_vms && at < sizeof(text); i++)
-		at += (size_t)tally_snprintf(text + at, sizeof(text) - at, "%c %u %.*s%s\n",
-		                             i == c->focus ? '*' : ' ', i + 1,
-		                             (int)CONSOLE_NAME_BYTES, c->names[i],
-		                             c->lines[i].ended ? " (ended)" : "");
+	text_add(&t, "%s",
+	         "Ctrl-T, then 1..9: that VM gets the input; n, p: the next, the one before;\n"
+	         "  g, s, r: starts, stops, restarts it; :: the prompt; f: whole screen;\n"
+	         "  Ctrl-T: sends Ctrl-T; ?: this help\n");
+	for (unsigned int i = 0; i < c->n_vms; i++)
+		text_add(&t, "%c %u %.*s%s\n", i == c->focus ? '*' : ' ', i + 1,
+		         (int)CONSOLE_NAME_BYTES, c->names[i], c->lines[i].ended ? " (ended)" : "");
 	console_tally_puts(c, text);
 }
 

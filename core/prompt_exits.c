@@ -4,6 +4,7 @@
 #include "core/platform.h"
 #include "core/printf.h"
 #include "core/prompt.h"
+#include "core/text.h"
 #include "core/vm_tell.h"
 
 /* What each asker was told last. */
@@ -32,34 +33,31 @@ void prompt_rates(enum prompt_asker asker, const struct vcpu *vcpu, struct promp
 	*last = now;
 }
 
-/* Its length. */
-static size_t causes_json(const uint64_t *e, char *text, size_t size)
+static void causes_json(struct text *t, const uint64_t *e)
 {
-	return (size_t)tally_snprintf(
-	    text, size,
-	    "\"ecall\":%lu,\"timer\":%lu,\"irq\":%lu,\"lcofi\":%lu,\"mmio\":%lu,\"csr\":%lu,"
-	    "\"wfi\":%lu,\"other\":%lu",
-	    e[EXIT_ECALL], e[EXIT_TIMER], e[EXIT_IRQ], e[EXIT_LCOFI], e[EXIT_MMIO], e[EXIT_CSR],
-	    e[EXIT_WFI], e[EXIT_OTHER]);
+	text_add(t,
+	         "\"ecall\":%lu,\"timer\":%lu,\"irq\":%lu,\"lcofi\":%lu,\"mmio\":%lu,\"csr\":%lu,"
+	         "\"wfi\":%lu,\"other\":%lu",
+	         e[EXIT_ECALL], e[EXIT_TIMER], e[EXIT_IRQ], e[EXIT_LCOFI], e[EXIT_MMIO],
+	         e[EXIT_CSR], e[EXIT_WFI], e[EXIT_OTHER]);
 }
 
 /* Rates of all causes together only: a line is made in one stay in HS, so it must not be long. */
-static void exits_json(const struct vcpu *vcpu, const struct told *t,
+static void exits_json(const struct vcpu *vcpu, const struct told *now,
                        const struct prompt_rates *rates, char *line)
 {
-	size_t at = (size_t)tally_snprintf(line, PROMPT_LINE_BYTES, "{\"vm\":\"%s\",\"vcpu\":%u,",
-	                                   vcpu->vm->config->name, vcpu->id);
+	struct text t = text_begin(line, PROMPT_LINE_BYTES);
 
-	at += causes_json(t->exits, line + at, PROMPT_LINE_BYTES - at);
-	at += (size_t)tally_snprintf(line + at, PROMPT_LINE_BYTES - at,
-	                             ",\"hs_instructions\":%lu,\"hs_instructions_by\":{",
-	                             all_causes(t->hs_insns));
-	at += causes_json(t->hs_insns, line + at, PROMPT_LINE_BYTES - at);
-	(void)tally_snprintf(line + at, PROMPT_LINE_BYTES - at,
-	                     "},\"longest_stay\":%lu,\"interval_ms\":%lu,"
-	                     "\"per_second\":{\"exits\":%lu,\"hs_instructions\":%lu}}",
-	                     vcpu->ctx.hs_longest, rates->ms, all_causes(rates->exits),
-	                     all_causes(rates->hs_insns));
+	text_add(&t, "{\"vm\":\"%s\",\"vcpu\":%u,", vcpu->vm->config->name, vcpu->id);
+	causes_json(&t, now->exits);
+	text_add(&t, ",\"hs_instructions\":%lu,\"hs_instructions_by\":{",
+	         all_causes(now->hs_insns));
+	causes_json(&t, now->hs_insns);
+	text_add(&t,
+	         "},\"longest_stay\":%lu,\"interval_ms\":%lu,"
+	         "\"per_second\":{\"exits\":%lu,\"hs_instructions\":%lu}}",
+	         vcpu->ctx.hs_longest, rates->ms, all_causes(rates->exits),
+	         all_causes(rates->hs_insns));
 }
 
 /* Of one cause, or of all. */

@@ -4,6 +4,7 @@
 #include "core/platform.h"
 #include "core/printf.h"
 #include "core/prompt.h"
+#include "core/text.h"
 #include "core/vm_tell.h"
 
 #define ROOM_FOR_HARTS (3 * VM_MAX_VCPUS)
@@ -11,11 +12,10 @@
 /* Each vcpu's hart, in order. */
 static void harts_text(const struct vm *vm, char *text)
 {
-	size_t at = 0;
+	struct text t = text_begin(text, ROOM_FOR_HARTS);
 
-	for (uint32_t i = 0; i < vm->config->n_vcpus && at < ROOM_FOR_HARTS; i++)
-		at += (size_t)tally_snprintf(text + at, ROOM_FOR_HARTS - at, "%s%lu", i ? "," : "",
-		                             vm->vcpus[i]->home->hartid);
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
+		text_add(&t, "%s%lu", i ? "," : "", vm->vcpus[i]->home->hartid);
 }
 
 /* Of this life, in ms; 0 while it has none. */

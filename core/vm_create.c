@@ -8,7 +8,7 @@
 #include "core/page_alloc.h"
 #include "core/panic.h"
 #include "core/platform.h"
-#include "core/printf.h"
+#include "core/text.h"
 #include <string.h>
 #include "core/trace.h"
 #include "core/vcpu_registers.h"
@@ -124,12 +124,10 @@ static void make_device_tree(struct vm *vm)
 /* Harts of its vcpus in order, as "0" or "0 1 1". */
 static const char *harts_text(const struct vm *vm, char *buf, size_t size)
 {
-	size_t used = 0;
+	struct text text = text_begin(buf, size);
 
-	buf[0] = 0;
-	for (uint32_t i = 0; i < vm->config->n_vcpus && used < size; i++)
-		used += (size_t)tally_snprintf(buf + used, size - used, i ? " %lu" : "%lu",
-		                               vm->vcpus[i]->home->hartid);
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
+		text_add(&text, i ? " %lu" : "%lu", vm->vcpus[i]->home->hartid);
 	return buf;
 }
 

@@ -2,7 +2,7 @@
 #include "arch/riscv/isa.h"
 #include "arch/riscv/quirks.h"
 #include "core/log.h"
-#include "core/printf.h"
+#include "core/text.h"
 #include "core/vm_overflow.h"
 
 const char *hart_lacks(const struct pcpu *pcpu, char *buf, size_t size)
@@ -22,13 +22,11 @@ const char *hart_lacks(const struct pcpu *pcpu, char *buf, size_t size)
 	    {isa & BIT(ISA_SSCCFG) && hpm->hctrs && !hpm->ssccfg,
 	     "no ssccfg that the firmware has set up"},
 	};
-	size_t used = 0;
+	struct text text = text_begin(buf, size);
 
-	buf[0] = 0;
-	for (size_t i = 0; i < ARRAY_SIZE(parts) && used < size; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
 		if (parts[i].lacks)
-			used += (size_t)tally_snprintf(buf + used, size - used, "%s%s",
-			                               used ? ", " : "", parts[i].what);
+			text_add(&text, "%s%s", text.length ? ", " : "", parts[i].what);
 	}
 	return buf;
 }

@@ -2,23 +2,24 @@
 #include "core/words.h"
 
 #include "core/printf.h"
+#include "core/text.h"
 
 const char *set_text(uint64_t set, char text[SET_TEXT_BYTES])
 {
-	size_t at = 0;
+	struct text t = text_begin(text, SET_TEXT_BYTES);
 
-	(void)tally_snprintf(text, SET_TEXT_BYTES, "none");
-	for (unsigned int i = 0, last; i < 64 && at < SET_TEXT_BYTES; i = last + 1) {
+	for (unsigned int i = 0, last; i < 64; i = last + 1) {
 		last = i;
 		if (!(set >> i & 1))
 			continue;
 		while (last < 63 && (set >> (last + 1) & 1))
 			last++;
-		at += (size_t)tally_snprintf(text + at, SET_TEXT_BYTES - at, at ? ", %u" : "%u", i);
-		if (last > i && at < SET_TEXT_BYTES)
-			at += (size_t)tally_snprintf(text + at, SET_TEXT_BYTES - at,
-			                             last > i + 1 ? " to %u" : ", %u", last);
+		text_add(&t, t.length ? ", %u" : "%u", i);
+		if (last > i)
+			text_add(&t, last > i + 1 ? " to %u" : ", %u", last);
 	}
+	if (!set)
+		text_add(&t, "none");
 	return text;
 }
 

@@ -46,7 +46,7 @@ HOST_SRC_wake_times := tests/host/test_wake_times.c core/wake_times.c
 
 CONSOLE_SRC := core/console.c core/console_draw.c core/console_full.c \
 	core/console_keys.c core/console_prompt.c core/console_request.c \
-	core/console_line.c core/ansi.c core/printf.c
+	core/console_line.c core/ansi.c core/text.c core/printf.c
 
 HOST_TESTS += console
 HOST_SRC_console := tests/host/test_console.c tests/host/console_log.c $(CONSOLE_SRC)
@@ -70,7 +70,7 @@ HOST_TESTS += printf
 HOST_SRC_printf := tests/host/test_printf.c core/printf.c
 
 HOST_TESTS += words
-HOST_SRC_words := tests/host/test_words.c core/words.c core/event_names.c core/sbi_names.c core/printf.c
+HOST_SRC_words := tests/host/test_words.c core/words.c core/event_names.c core/sbi_names.c core/text.c core/printf.c
 
 HOST_TESTS += insn
 HOST_SRC_insn := tests/host/test_insn.c arch/riscv/insn.c

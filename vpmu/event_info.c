@@ -18,7 +18,7 @@
  * call can otherwise have but 0: so it is saved, restored or dropped with the call itself, whatever
  * handlers, processes or harts come in between, and nothing of it is kept here.
  */
-#include "vpmu/hctr.h"
+#include "vpmu/internal.h"
 
 #define ENTRY_SIZE    16U
 #define OUTPUT_OFFSET 4U
@@ -111,8 +111,6 @@ struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
 		if (error != SBI_SUCCESS)
 			break;
 	}
-	/* The port may have had to evict counters in order to ask about a raw event. */
-	vpmu_update_direct(v);
 	if (error != SBI_SUCCESS)
 		return vpmu_result(error, 0);
 	if (i < num_entries)

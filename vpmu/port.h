@@ -43,7 +43,8 @@ void vpmu_port_raw_event(uint32_t *event_idx, uint64_t *event_data);
 /*
  * The hardware counters that can count the event, as a mask of hctr; 0: none. Fixed for a
  * hart's life. One bit only where the platform wants a home counter for each event, and besides
- * it the event's fixed counter, where filters work on that.
+ * it the event's fixed counter, where filters work on that. To answer for a raw event hctrs that do
+ * not run may be taken from whoever has them, the resident vcpu included: vpmu_evict(), vpmu_evicted().
  */
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data);
 

@@ -380,6 +380,10 @@ void vpmu_restore(struct vpmu *v);
  */
 void vpmu_evict(struct vpmu *v, hctr_t hctr);
 
+/* After vpmu_evict() of hctrs of the resident vcpu that do not run: what was direct of them is so no
+ * more. */
+void vpmu_evicted(struct vpmu *v);
+
 /* Would a counter be wrong after a WFI in VS now? It must then trap, and idle time be spent in HS. */
 static inline bool vpmu_wfi_must_trap(const struct vpmu *v)
 {

@@ -205,6 +205,7 @@ void random_op(struct chance *c, const struct random_manner *manner, struct op *
 	} else if (which < 980) {
 		op->kind = which < 970 ? OP_SWITCH : OP_MOVE;
 		op->a[0] = below(c, VCPUS);
+		op->a[1] = percent(c, 60);
 	} else if (which < 990) {
 		op->kind = OP_OVERFLOW;
 	} else {
@@ -213,8 +214,13 @@ void random_op(struct chance *c, const struct random_manner *manner, struct op *
 		op->a[0] = percent(c, 50) ? 0xc20 + below(c, 0x3e0) : chance(c) & 0xbffUL;
 	}
 	if (percent(c, manner->refusals)) {
-		op->fail_prepare = (uint8_t)below(c, 3);
-		op->refuse_start = (uint8_t)below(c, 4);
+		if (percent(c, 50)) {
+			op->fail_prepare = (uint8_t)below(c, 3);
+			op->refuse_start = (uint8_t)below(c, 4);
+		} else {
+			op->fail_run = (uint8_t)below(c, 4);
+			op->fail_stop = (uint8_t)below(c, 3);
+		}
 	}
 }
 
@@ -268,6 +274,7 @@ static void pick_hart(struct chance *c, uint32_t switches, struct fake_hart_conf
 	    .hs_work = 1 + below(c, percent(c, 50) ? 3 : 60),
 	    .knows_all_events = percent(c, 25),
 	    .nothing_is_ram = percent(c, 50),
+	    .asking_evicts = percent(c, 50),
 	    .width = percent(c, 85) ? 64 : widths[below(c, 4)],
 	    .misuse = world_misused,
 	};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All that the vPMU asks of the world, resolved at link time: core/vpmu_port.c on a hart,
- * tests/host/fake_hart.c in host tests.
+ * All that the vPMU asks of the world, resolved at link time: core/vpmu_port.c on a hart; on a host
+ * tests/host/fake_port.c, over a fake hart, in the model test, and tests/host/vpmu_stub.c, which
+ * records what it is asked, in the unit tests.
  *
  * Every call concerns the hart that makes it and the vcpu resident there. The hart is in
  * HS-mode with interrupts off, and each counter started here is inhibited in M and U, and in HS

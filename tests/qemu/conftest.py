@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures for tests on QEMU. README.md shows how to use them."""
 
+import contextlib
 import os
 
 import pexpect
@@ -50,23 +51,21 @@ def bare(tmp_path):
 def console():
     """open(VMS, ...) -> pexpect child: Tally in the interactive profile, on a terminal. It is
     ended after the test."""
-    children = []
-    with harness.one_at_a_time():
+    with contextlib.ExitStack() as stack:
 
         def start(vms, timeout=harness.GUARD, colours=False, **arguments):
             arguments.setdefault("profile", "interactive")
+            stack.enter_context(harness.turn(arguments["profile"]))
             words = harness.command(vms, timeout=timeout, **arguments)
             child = pexpect.spawn(words[0], words[1:], timeout=timeout, encoding="utf-8",
                                   codec_errors="replace", dimensions=(24, 200), echo=False,
                                   env={**os.environ, "TERM": "xterm",
                                        "NO_COLOR": "" if colours else "1"})
-            children.append(child)
+            stack.callback(child.close, force=True)
+            stack.callback(child.terminate, force=False)
             return child
 
         yield start
-        for child in children:
-            child.terminate(force=False)
-            child.close(force=True)
 
 
 @pytest.hookimpl(optionalhook=True)

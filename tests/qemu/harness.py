@@ -126,14 +126,19 @@ def _emulator(kind):
 
 
 def one_at_a_time():
-    """For what runs by the host's clock, or needs several of its cores: no other emulator runs
-    meanwhile."""
+    """For what needs several cores of the host's: no other emulator runs meanwhile, which would only
+    make both slow."""
     return _emulator(fcntl.LOCK_EX)
 
 
 def side_by_side():
-    """For the exact profile: one core and no clock of the host's, so as many at once as tests do."""
+    """For what uses one core: as many at once as tests do."""
     return _emulator(fcntl.LOCK_SH)
+
+
+def turn(profile):
+    """One of these, as the profile needs it."""
+    return one_at_a_time() if profile == "smp" else side_by_side()
 
 
 def command(vms, profile="exact", backend="auto", timeout=GUARD, options=()):
@@ -171,9 +176,8 @@ def run(vms, until=None, meanwhile=None, stays=True, **arguments):
     is INTERRUPTED. meanwhile: a thread that is started when guests are about to. stays: False where
     several harts are awake, whose instructions are in each stay. Other arguments as for command()."""
     exact = arguments.get("profile", "exact") == "exact"
-    lock = side_by_side() if exact else one_at_a_time()
     # The messages go to a file, so that they cannot fill a pipe that nobody reads.
-    with lock, tempfile.TemporaryFile() as messages:
+    with turn(arguments.get("profile")), tempfile.TemporaryFile() as messages:
         with subprocess.Popen(command(vms, **arguments), stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=messages) as process:
             console = bytearray()

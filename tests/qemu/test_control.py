@@ -52,7 +52,7 @@ class Run:
 def running(tmp_path):
     """(guests) -> Run, when its guests are about to start."""
     with contextlib.ExitStack() as stack:
-        stack.enter_context(harness.one_at_a_time())
+        stack.enter_context(harness.side_by_side())
 
         def start(guests, vcpus=("0",), options=(), **arguments):
             plain.make("build/guests/bare.bin")

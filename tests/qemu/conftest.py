@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures for tests on QEMU. README.md shows how to use them."""
 
+import collections
 import contextlib
 import os
+from pathlib import Path
 
 import pexpect
 import pytest
@@ -10,8 +12,20 @@ import pytest
 import harness
 
 
+# Lines "SECONDS FILE", as a session leaves them in build/test.
+DURATIONS = Path(__file__).parent / "durations.txt"
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: left to `make test-long`")
+
+
+def pytest_collection_modifyitems(items):
+    """Files that take long begin first, or one would be left when all else is done. One that nobody
+    knows yet may be long, too."""
+    rows = (line.split() for line in DURATIONS.read_text(encoding="ascii").splitlines())
+    seconds = {name: float(time) for time, name in rows}
+    items.sort(key=lambda item: -seconds.get(item.path.name, 1e9))
 
 
 @pytest.fixture
@@ -55,7 +69,6 @@ def console():
 
         def start(vms, timeout=harness.GUARD, colours=False, **arguments):
             arguments.setdefault("profile", "interactive")
-            stack.enter_context(harness.turn(arguments["profile"]))
             words = harness.command(vms, timeout=timeout, **arguments)
             child = pexpect.spawn(words[0], words[1:], timeout=timeout, encoding="utf-8",
                                   codec_errors="replace", dimensions=(24, 200), echo=False,
@@ -93,6 +106,12 @@ def pytest_sessionfinish(session):
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     folder = harness.BUILD / "test"
     if reporter and folder.is_dir():
+        seconds = collections.Counter()
+        for report in (report for kind in reporter.stats.values() for report in kind):
+            if isinstance(report, pytest.TestReport):
+                seconds[Path(report.location[0]).name] += report.duration
+        (folder / "durations.txt").write_text(
+            "".join(f"{time:.0f} {name}\n" for name, time in seconds.most_common()), encoding="ascii")
         count = {kind: len(reporter.stats.get(kind, [])) for kind in ("passed", "failed", "error")}
         (folder / "qemu.count").write_text(
             f"{count['passed']} {count['failed'] + count['error']}\n", encoding="ascii")

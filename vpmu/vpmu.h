@@ -194,7 +194,7 @@ struct sbi_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_
 
 /*
  * Answers at most VPMU_INFO_SLICE entries, fewer with raw events. *again, not 0: there is more to do,
- * the result means nothing yet, and the guest has to execute the same call again (its pc stays), with
+ * the result means nothing yet, and the same call has to be made again before the guest goes on, with
  * *again for shmem_phys_hi.
  */
 struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,

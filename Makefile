@@ -187,6 +187,12 @@ check-clang: $(OFFSETS)
 			-Wno-unknown-warning-option -fsyntax-only $$file || exit 1; \
 	done && echo "check: clang: ok"
 
+# The pictures of the documentation, which are committed: for who changes a docs/pictures/*.pikchr.
+.PHONY: pictures
+pictures:
+	$(Q)tools/setup pictures
+	$(Q)tools/pictures
+
 # Each part runs even if one before it failed; the last line adds up the counts.
 test: setup
 	$(Q)rm -rf $(B)/test; mkdir -p $(B)/test
@@ -243,6 +249,7 @@ help:
 	@echo "  bench-calls what SBI PMU calls cost, on OpenSBI and on Tally (BENCH=OPTIONS)"
 	@echo "  bench-switch what a world switch costs, against live counters and against VMs (BENCH=OPTIONS)"
 	@echo "  check       format, SPDX, include direction, static analysis"
+	@echo "  pictures    draw the pictures of the documentation anew, from docs/pictures/*.pikchr"
 	@echo "  setup       install what is missing (as root; the other targets do it too)"
 	@echo "  clean       remove what was built; what was fetched stays (build/guest, build/platform)"
 	@echo "  distclean   remove build/, what was fetched included"

@@ -63,6 +63,8 @@ uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
 	if (type == SBI_PMU_TYPE_RAW || type == SBI_PMU_TYPE_RAW_V2) {
 		for_each_bit (i, pcpu->hpm.hctrs & ~running)
 			change_owner(pcpu, (hctr_t){i}, NULL);
+		if (pcpu->current)
+			vpmu_evicted(&pcpu->current->pmu);
 	}
 	return hpm_event_hctrs(&pcpu->hpm, event_idx, event_data, running);
 }

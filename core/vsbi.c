@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stddef.h>
 
-#include "arch/riscv/csr.h"
 #include "core/panic.h"
 #include "core/vm.h"
 #include "core/vsbi.h"
@@ -48,12 +47,6 @@ bool vsbi_has(const struct vm *vm, uint64_t eid)
 	const struct vsbi_slot *slot = &vm->sbi[vsbi_hash(eid)];
 
 	return slot->eid == eid && slot->fn != vsbi_not_supported;
-}
-
-vsbi_ret vsbi_again(uint64_t a0, uint64_t a1)
-{
-	csr_write(CSR_SEPC, csr_read(CSR_SEPC) - 4);
-	return vsbi_result((long)a0, a1);
 }
 
 bool vsbi_for_each_hart(struct vcpu *vcpu, uint64_t hart_mask, uint64_t hart_mask_base,

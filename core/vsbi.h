@@ -26,14 +26,6 @@ static inline vsbi_ret vsbi_result(long error, uint64_t value)
 	return (vsbi_ret)value << 64 | (uint64_t)error;
 }
 
-/*
- * Long work in slices: the guest executes its call again, with these in a0 and a1 and all other
- * registers as they were, and takes its interrupts and its neighbours' turns before it does. Whatever
- * says how far it came has to be in a0 and a1, which are the caller's to lose: a call may be left for
- * ever, or for another of the same kind. To be returned from an extension.
- */
-vsbi_ret vsbi_again(uint64_t a0, uint64_t a1);
-
 /* Fills vm->sbi. At boot, once the VM's configuration and PMU policy are known. */
 void vsbi_init(struct vm *vm);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SBI 3.0 chapter 11: registers into calls of vpmu/, no PMU logic. */
+#include "core/long_call.h"
 #include "core/vm.h"
 #include "core/vs_interrupts.h"
 #include "core/vsbi.h"
@@ -64,12 +65,28 @@ static VSBI_FN(snapshot)
 	return pair(vpmu_snapshot_set_shmem(pmu(), a0, a1, a2));
 }
 
+/* The arguments are still in its registers, but a1 says how far it is. */
+static bool more_event_info(struct vcpu *vcpu)
+{
+	uint64_t *a = &vcpu->ctx.x[REG_A0];
+	unsigned long again;
+	struct sbi_ret ret = vpmu_event_get_info(&vcpu->pmu, a[0], a[1], a[2], a[3], &again);
+
+	if (!again)
+		a[0] = (uint64_t)ret.error;
+	a[1] = again ? again : ret.value;
+	return again;
+}
+
 static VSBI_FN(event_get_info)
 {
 	unsigned long again;
 	struct sbi_ret ret = vpmu_event_get_info(pmu(), a0, a1, a2, a3, &again);
 
-	return again ? vsbi_again(a0, again) : pair(ret);
+	if (!again)
+		return pair(ret);
+	long_call_begin(this_vcpu(), &(struct long_call){.slice = more_event_info});
+	return vsbi_result((long)a0, again);
 }
 
 /* Tail calls, so that nothing is saved on the way. */

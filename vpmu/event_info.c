@@ -12,13 +12,12 @@
  * The answer is what config_matching would say if this vcpu had no counter configured: it
  * depends on the VM's policy and the hart, on nothing else.
  *
- * A guest may ask for more entries than a hart may be kept busy with. So one execution of the
- * call answers a slice, and the guest executes the same call again, arguments checked anew, until
- * it is through. How far it came is in its own registers, in the place of shmem_phys_hi, which no
- * call can otherwise have but 0: so it is saved, restored or dropped with the call itself, whatever
- * handlers, processes or harts come in between, and nothing of it is kept here.
+ * A guest may ask for more entries than a hart may be kept busy with. So a call here answers a
+ * slice, and the same is made again, arguments checked anew, until all are answered: other vcpus have
+ * their turns in between, and for the guest it is one instruction. How far it came is in the place of
+ * shmem_phys_hi, which no call can otherwise have but 0: nothing of it is kept here.
  */
-#include "vpmu/hctr.h"
+#include "vpmu/internal.h"
 
 #define ENTRY_SIZE    16U
 #define OUTPUT_OFFSET 4U
@@ -111,8 +110,6 @@ struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
 		if (error != SBI_SUCCESS)
 			break;
 	}
-	/* The port may have had to evict counters in order to ask about a raw event. */
-	vpmu_update_direct(v);
 	if (error != SBI_SUCCESS)
 		return vpmu_result(error, 0);
 	if (i < num_entries)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All that the vPMU asks of the world, resolved at link time: core/vpmu_port.c on a hart,
- * tests/host/fake_hart.c in host tests.
+ * All that the vPMU asks of the world, resolved at link time: core/vpmu_port.c on a hart; on a host
+ * tests/host/fake_port.c, over a fake hart, in the model test, and tests/host/vpmu_stub.c, which
+ * records what it is asked, in the unit tests.
  *
  * Every call concerns the hart that makes it and the vcpu resident there. The hart is in
  * HS-mode with interrupts off, and each counter started here is inhibited in M and U, and in HS
@@ -43,7 +44,8 @@ void vpmu_port_raw_event(uint32_t *event_idx, uint64_t *event_data);
 /*
  * The hardware counters that can count the event, as a mask of hctr; 0: none. Fixed for a
  * hart's life. One bit only where the platform wants a home counter for each event, and besides
- * it the event's fixed counter, where filters work on that.
+ * it the event's fixed counter, where filters work on that. To answer for a raw event hctrs that do
+ * not run may be taken from whoever has them, the resident vcpu included: vpmu_evict(), vpmu_evicted().
  */
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data);
 

@@ -75,6 +75,11 @@ void vpmu_evict(struct vpmu *v, hctr_t hctr)
 	v->armed &= ~bit;
 }
 
+void vpmu_evicted(struct vpmu *v)
+{
+	vpmu_set_direct(v, v->direct & v->shown);
+}
+
 /* Those that have one user each, which go on from where they were. Returns what can be run. */
 static __attribute__((flatten)) uint64_t set_again(struct vpmu *v, uint64_t hctrs)
 {

@@ -194,7 +194,7 @@ struct sbi_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_
 
 /*
  * Answers at most VPMU_INFO_SLICE entries, fewer with raw events. *again, not 0: there is more to do,
- * the result means nothing yet, and the guest has to execute the same call again (its pc stays), with
+ * the result means nothing yet, and the same call has to be made again before the guest goes on, with
  * *again for shmem_phys_hi.
  */
 struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
@@ -379,6 +379,10 @@ void vpmu_restore(struct vpmu *v);
  * read it meanwhile. Any hctr, any number of times.
  */
 void vpmu_evict(struct vpmu *v, hctr_t hctr);
+
+/* After vpmu_evict() of hctrs of the resident vcpu that do not run: what was direct of them is so no
+ * more. */
+void vpmu_evicted(struct vpmu *v);
 
 /* Would a counter be wrong after a WFI in VS now? It must then trap, and idle time be spent in HS. */
 static inline bool vpmu_wfi_must_trap(const struct vpmu *v)

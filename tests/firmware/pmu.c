@@ -19,77 +19,68 @@ static struct pmu *this_pmu(void)
 	return &pmus[csr_read(mhartid) % MAX_HARTS];
 }
 
-/* A CSR number is part of the instruction. */
-#define EACH(X)                                                                                    \
-	X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) X(16) X(17) X(18)
+/* Counters 3 to 18, or their events: the bank begins with what would be number 0. */
+#define LOW(X, at)  X(at, 3) X(at, 4) X(at, 5) X(at, 6) X(at, 7) X(at, 8) X(at, 9) X(at, 10)
+#define HIGH(X, at) X(at, 11) X(at, 12) X(at, 13) X(at, 14) X(at, 15) X(at, 16) X(at, 17) X(at, 18)
+#define MCYCLE      0xb00
+#define MCYCLECFG   0x321
+#define MHPMEVENT   0x320
+
+/* What one of these CSRs held, and holds on unless it is to be written. 0 where there is none: a number is
+ * part of the instruction, so each has its own. */
+static uint64_t access(uint32_t csr, bool writes, uint64_t value)
+{
+	uint64_t old = 0;
+
+	switch (csr) {
+#define X(at, n)                                                                                   \
+	case (at) + (n):                                                                           \
+		old = csr_read(at + n);                                                            \
+		if (writes)                                                                        \
+			csr_write(at + n, value);                                                  \
+		break;
+		X(MCYCLE, 0)
+		X(MCYCLE, 2)
+		LOW(X, MCYCLE)
+		HIGH(X, MCYCLE)
+		X(MCYCLECFG, 0)
+		X(MCYCLECFG, 1)
+		LOW(X, MHPMEVENT)
+		HIGH(X, MHPMEVENT)
+#undef X
+	}
+	return old;
+}
+
+static uint32_t counter_csr(uint32_t idx)
+{
+	return MCYCLE + idx;
+}
+
+/* The one of counter 0 stands where that of counter 1 would. */
+static uint32_t event_csr(uint32_t idx)
+{
+	return idx == 0 ? MCYCLECFG : idx == 1 ? 0 : MHPMEVENT + idx;
+}
 
 uint64_t pmu_counter(uint32_t idx)
 {
-	switch (idx) {
-	case 0:
-		return csr_read(mcycle);
-	case 2:
-		return csr_read(minstret);
-#define X(n)                                                                                       \
-	case n:                                                                                    \
-		return csr_read(mhpmcounter##n);
-		EACH(X)
-#undef X
-	}
-	return 0;
+	return access(counter_csr(idx), false, 0);
 }
 
 void pmu_set_counter(uint32_t idx, uint64_t value)
 {
-	switch (idx) {
-	case 0:
-		csr_write(mcycle, value);
-		break;
-	case 2:
-		csr_write(minstret, value);
-		break;
-#define X(n)                                                                                       \
-	case n:                                                                                    \
-		csr_write(mhpmcounter##n, value);                                                  \
-		break;
-		EACH(X)
-#undef X
-	}
+	access(counter_csr(idx), true, value);
 }
 
-/* mcyclecfg and minstretcfg are not known to the assembler. */
 uint64_t pmu_event(uint32_t idx)
 {
-	switch (idx) {
-	case 0:
-		return csr_read(0x321);
-	case 2:
-		return csr_read(0x322);
-#define X(n)                                                                                       \
-	case n:                                                                                    \
-		return csr_read(mhpmevent##n);
-		EACH(X)
-#undef X
-	}
-	return 0;
+	return access(event_csr(idx), false, 0);
 }
 
 void pmu_set_event(uint32_t idx, uint64_t value)
 {
-	switch (idx) {
-	case 0:
-		csr_write(0x321, value);
-		break;
-	case 2:
-		csr_write(0x322, value);
-		break;
-#define X(n)                                                                                       \
-	case n:                                                                                    \
-		csr_write(mhpmevent##n, value);                                                    \
-		break;
-		EACH(X)
-#undef X
-	}
+	access(event_csr(idx), true, value);
 }
 
 void pmu_init(void)

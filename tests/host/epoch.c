@@ -8,8 +8,7 @@
 
 #define SHOWN 20U /* last steps printed on a difference */
 
-static uint32_t refusals; /* percent */
-static bool observers;
+static struct random_manner manner;
 
 void epoch_run(struct epoch *e, struct chance *c, uint32_t steps)
 {
@@ -17,7 +16,7 @@ void epoch_run(struct epoch *e, struct chance *c, uint32_t steps)
 	for (e->n = 0; e->n < steps && !world_difference()[0];) {
 		struct op *op = &e->ops[e->n++];
 
-		random_op(c, refusals, observers, op);
+		random_op(c, &manner, op);
 		world_do(op);
 	}
 }
@@ -27,10 +26,7 @@ void epoch_random(struct epoch *e, uint64_t seed, uint32_t switches, uint32_t st
 	struct chance c = {chance_mix(seed)};
 
 	random_machine(&c, switches, &e->machine);
-	refusals = percent(&c, 25) ? 1 + below(&c, 50) : 0;
-	random_count.epochs_refusals += refusals != 0;
-	observers = percent(&c, 50);
-	random_count.epochs_observers += observers;
+	manner = random_manner(&c);
 	epoch_run(e, &c, steps);
 }
 
@@ -64,6 +60,7 @@ static bool is_observer(const struct op *op)
 
 void epoch_twins(struct epoch *e, uint64_t seed, uint32_t switches)
 {
+	static const struct random_manner looked_at = {.observers = true};
 	static uint64_t seen[EPOCH_STEPS];
 	struct chance c = {chance_mix(seed)};
 
@@ -77,10 +74,16 @@ void epoch_twins(struct epoch *e, uint64_t seed, uint32_t switches)
 		struct op *op = &e->ops[e->n];
 		struct answer answer;
 
-		random_op(&c, 0, true, op);
+		random_op(&c, &looked_at, op);
 		/* Who takes it first, a call or the interrupt, may depend on whose the counters are. */
 		if (fake_hart_pending())
 			op->kind = OP_OVERFLOW;
+		/* Observing a vcpu would turn to it. */
+		if (op->kind == OP_SWITCH)
+			op->a[1] = 0;
+		/* Nor how often the hart tells: of a wrap that was found already it may tell again. */
+		if (op->kind == OP_RUN)
+			op->a[3] = ~0ULL;
 		answer = world_do(op);
 		seen[e->n] = seen_by_guest(&answer);
 	}

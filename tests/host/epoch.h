@@ -18,7 +18,7 @@ struct epoch {
 
 /* Runs random steps on the machine of the epoch; stops after the one that differs. */
 void epoch_run(struct epoch *e, struct chance *c, uint32_t steps);
-/* Random machine and steps, with refusals in some epochs. */
+/* Random machine, guests and steps. */
 void epoch_random(struct epoch *e, uint64_t seed, uint32_t switches, uint32_t steps);
 
 /*

@@ -137,6 +137,9 @@ static void advance(uint32_t counting, uint64_t units)
 			continue;
 		}
 		c->of = true;
+		/* Nobody need take what nobody armed. */
+		if (fake.runaway >> i & 1)
+			fake.lcofip_by_hs = fake.lcofip_by_hs || !fake.lcofip;
 		fake.lcofip = true;
 		fake_trace.overflows++;
 	}
@@ -181,6 +184,7 @@ uint64_t fake_hart_step(enum fake_mode mode, uint32_t events, uint64_t units)
 	uint32_t skid = fake.lcofip ? 0 : fake.config.skid;
 
 	fake_require(fake.resident != NOBODY, "guest runs while no vcpu is resident");
+	fake_require(!(fake.direct & fake.runaway), "a counter that ran away is direct");
 	for (uint32_t i = 0; i < COUNTERS; i++) {
 		if (counts(i, mode, events))
 			counting |= 1U << i;
@@ -207,7 +211,7 @@ void fake_work_in_hs(void)
 	uint64_t units, done = 0;
 	bool pended = fake.lcofip;
 
-	if (!fake.config.hs_work)
+	if (!fake.config.hs_work || fake.others_work)
 		return;
 	for (uint32_t i = 0; i < COUNTERS; i++)
 		if (fake.counters[i].running && (fake.counters[i].config.inhibit & VPMU_COUNT_HS))
@@ -372,7 +376,7 @@ uint64_t fake_hart_running(void)
 	for (uint32_t i = 0; i < COUNTERS; i++)
 		if (fake.counters[i].running)
 			running |= 1ULL << i;
-	return running;
+	return running & ~fake.runaway;
 }
 
 void fake_hart_fail_prepare(uint32_t n)
@@ -383,4 +387,31 @@ void fake_hart_fail_prepare(uint32_t n)
 void fake_hart_refuse_start(uint32_t n)
 {
 	fake.refuse_start = n;
+}
+
+void fake_hart_fail_run(uint32_t n)
+{
+	fake.fail_run = n;
+}
+
+void fake_hart_fail_stop(uint32_t n)
+{
+	fake.fail_stop = n;
+}
+
+uint64_t fake_hart_failed(void)
+{
+	return fake.failed;
+}
+
+void fake_hart_settled(uint64_t hctrs)
+{
+	for (uint32_t i = 0; i < COUNTERS; i++) {
+		if (!(hctrs & fake.failed & 1ULL << i))
+			continue;
+		fake.counters[i].owner = NOBODY;
+		if (fake.counters[i].running)
+			fake.runaway |= 1ULL << i;
+	}
+	fake.failed &= ~hctrs;
 }

@@ -60,6 +60,7 @@ struct fake_hart_config {
 	bool knows_all_events;     /* has counters for any event_idx and event_data; they stand */
 	bool take_without_pending; /* take_overflow() reports OF when no LCOFI pends, too */
 	bool nothing_is_ram;       /* no bytes, wherever they are, are RAM of the VM */
+	bool asking_evicts;        /* a raw event is tried out on all counters that do not run */
 
 	/* Mistakes of a port, to prove that tests notice them. */
 	bool port_keeps_map;   /* gives a counter another event without a reset */
@@ -93,6 +94,9 @@ struct fake_hart_trace {
 	uint64_t hs_wraps;  /* physical LCOFIs from these */
 	uint64_t faults;    /* injected ones that happened */
 	uint64_t refused;   /* mask of the counters that they hit */
+	uint64_t late;      /* mask of those that failed without a word */
+	uint64_t failed_runs;
+	uint64_t failed_stops;
 	/* Observers of the resident vcpu that ended, and their values. */
 	uint32_t unobserved;
 	uint64_t unobserved_value[VPMU_OBSERVERS];
@@ -156,6 +160,18 @@ uint64_t fake_hart_running(void);
 /* From now on the n-th prepare fails, the n-th counter to be started is refused; 0: none. */
 void fake_hart_fail_prepare(uint32_t n);
 void fake_hart_refuse_start(uint32_t n);
+
+/*
+ * And without a word: the n-th counter to be run stands still, the n-th to be stopped goes on as soon
+ * as HS is left. Who asks is told which these were, and tells when vpmu_failed() was called for them.
+ */
+void fake_hart_fail_run(uint32_t n);
+void fake_hart_fail_stop(uint32_t n);
+uint64_t fake_hart_failed(void);
+void fake_hart_settled(uint64_t hctrs);
+
+/* What vpmu_port_event_hctrs() answers, for who only wants to know. */
+uint64_t fake_hart_hctrs(uint32_t event_idx, uint64_t event_data);
 
 /* A start of one counter, as tests of the fake hart itself write it. */
 struct fake_start {

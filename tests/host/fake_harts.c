@@ -33,12 +33,28 @@ static void swap(uint32_t hart)
 	fake.chance = last.chance;
 	fake.fail_prepare = last.fail_prepare;
 	fake.refuse_start = last.refuse_start;
+	fake.fail_run = last.fail_run;
+	fake.fail_stop = last.fail_stop;
 }
 
 void fake_harts_select(uint32_t hart)
 {
-	fake_require(fake.resident == NOBODY, "another hart at work with a vcpu resident here");
 	swap(hart);
+}
+
+/* HS works on a hart for a vcpu that is not resident there. */
+static void begin_visit(void)
+{
+	if (fake.resident == NOBODY)
+		fake.resident = SOMEBODY;
+	fake.others_work = true;
+}
+
+static void end_visit(void)
+{
+	if (fake.resident == SOMEBODY)
+		fake.resident = NOBODY;
+	fake.others_work = false;
 }
 
 uint32_t fake_harts_visit(uint32_t hart)
@@ -47,26 +63,26 @@ uint32_t fake_harts_visit(uint32_t hart)
 
 	swap(hart);
 	if (hart != before)
-		fake.resident = SOMEBODY;
+		begin_visit();
 	return before;
 }
 
 void fake_harts_return(uint32_t before)
 {
 	if (before != at_work)
-		fake.resident = NOBODY;
+		end_visit();
 	swap(before);
 }
 
 void fake_harts_abandon(uint32_t vcpu)
 {
-	fake_require(fake.resident == NOBODY, "a vcpu left its hart between two world switches");
-	fake.resident = SOMEBODY;
+	fake_require(fake.resident != vcpu, "a vcpu left its hart between two world switches");
+	begin_visit();
 	for (uint32_t i = 0; i < COUNTERS; i++) {
 		if (fake.counters[i].owner != vcpu)
 			continue;
 		vpmu_evict(fake.world[vcpu].vpmu, (hctr_t){i});
 		fake.counters[i].owner = NOBODY;
 	}
-	fake.resident = NOBODY;
+	end_visit();
 }

@@ -10,10 +10,10 @@
 /* Another hart, just like the one at work, which is hart 0. After fake_hart_reset(). */
 void fake_harts_begin(void);
 
-/* This one is at work from now on. No vcpu is resident. */
+/* This one is at work from now on. A vcpu that is resident on the other stays so. */
 void fake_harts_select(uint32_t hart);
 
-/* Does something with the other hart meanwhile, where nobody is resident. Returns what to return to. */
+/* Does something with the other hart meanwhile. Returns what to return to. */
 uint32_t fake_harts_visit(uint32_t hart);
 void fake_harts_return(uint32_t before);
 

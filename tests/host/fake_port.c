@@ -38,7 +38,7 @@ static void program(uint32_t idx, const struct vpmu_hw_config *config)
 {
 	struct fake_counter *c = &fake.counters[idx];
 
-	fake_require(vpmu_port_event_hctrs(config->event_idx, config->event_data) & 1ULL << idx,
+	fake_require(fake_hart_hctrs(config->event_idx, config->event_data) & 1ULL << idx,
 	             "counter cannot count the event");
 	fake_require(!(config->inhibit & ~(VPMU_INH_VS | VPMU_INH_VU | VPMU_COUNT_HS)),
 	             "unknown inhibit bits");
@@ -61,13 +61,19 @@ void vpmu_port_raw_event(uint32_t *event_idx, uint64_t *event_data)
 	(void)event_data;
 }
 
-uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
+uint64_t fake_hart_hctrs(uint32_t event_idx, uint64_t event_data)
 {
 	enum fake_event event = fake_hart_event(event_idx, event_data);
 
 	if (event == FAKE_EVENTS && fake.config.knows_all_events)
 		event = FAKE_CYCLES;
 	return event < FAKE_EVENTS ? fake.config.hctrs[event] : 0;
+}
+
+static void note_failure(uint32_t idx)
+{
+	fake_trace.late |= 1ULL << idx;
+	fake.failed |= 1ULL << idx;
 }
 
 static void note_fault(uint32_t idx)
@@ -77,15 +83,54 @@ static void note_fault(uint32_t idx)
 }
 
 /* The counter's last owner learns that it is not any more. */
-static void evict(uint32_t idx)
+static void disown(uint32_t idx)
 {
 	uint32_t owner = fake.counters[idx].owner;
 
-	if (owner == NOBODY || owner == fake.resident)
-		return;
-	if (owner <= FAKE_VCPUS && fake.world[owner].vpmu)
+	if (owner != NOBODY && owner <= FAKE_VCPUS && fake.world[owner].vpmu)
 		vpmu_evict(fake.world[owner].vpmu, (hctr_t){idx});
 	fake.counters[idx].owner = NOBODY;
+}
+
+static void evict(uint32_t idx)
+{
+	if (fake.counters[idx].owner != fake.resident)
+		disown(idx);
+}
+
+/* What was stopped in vain stands still at last. */
+static void catch_runaway(uint32_t idx)
+{
+	if (!(fake.runaway >> idx & 1))
+		return;
+	fake.runaway &= ~(1ULL << idx);
+	fake.counters[idx].running = false;
+}
+
+/* What they held is gone, or will be when the next is tried out. */
+static void try_out_on_idle_counters(void)
+{
+	for (uint32_t i = 0; i < COUNTERS; i++) {
+		if (!(FAKE_PROGRAMMABLE >> i & 1) || (fake_hart_running() >> i & 1))
+			continue;
+		disown(i);
+		catch_runaway(i);
+		fake_unmap(i);
+		fake.counters[i].programmed = false;
+		fake.counters[i].value = 0xa5ced;
+	}
+	if (fake.resident != NOBODY && fake.resident <= FAKE_VCPUS &&
+	    fake.world[fake.resident].vpmu)
+		vpmu_evicted(fake.world[fake.resident].vpmu);
+}
+
+uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
+{
+	uint32_t type = event_idx >> 16;
+
+	if (fake.config.asking_evicts && (type == SBI_PMU_TYPE_RAW || type == SBI_PMU_TYPE_RAW_V2))
+		try_out_on_idle_counters();
+	return fake_hart_hctrs(event_idx, event_data);
 }
 
 bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
@@ -94,12 +139,13 @@ bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
 
 	fake_trace.prepares++;
 	fake_require(!(VPMU_FIXED >> idx & 1), "prepare of a fixed counter");
-	fake_require(!fake.counters[idx].running, "prepare of a running counter");
+	fake_require(!(fake_hart_running() >> idx & 1), "prepare of a running counter");
 	evict(idx);
 	if (fake.fail_prepare && !--fake.fail_prepare) {
 		note_fault(idx);
 		return false;
 	}
+	catch_runaway(idx);
 	program(idx, config);
 	fake.counters[idx].owner = fake.resident;
 	return true;
@@ -109,6 +155,7 @@ static void set(uint32_t idx, uint64_t value, bool armed)
 {
 	struct fake_counter *c = &fake.counters[idx];
 
+	catch_runaway(idx);
 	fake_require(!c->running, "set of a running counter");
 	fake_require(c->owner == fake.resident, "set of a counter that its vcpu did not prepare");
 	fake_require(value == (value & fake_value_mask()), "value wider than the counter");
@@ -157,10 +204,15 @@ void vpmu_port_run(uint64_t hctr_mask)
 	for (uint32_t i = 0; i < COUNTERS; i++) {
 		if (!(hctr_mask & 1ULL << i))
 			continue;
+		catch_runaway(i);
 		fake_require(!fake.counters[i].running, "run of a running counter");
 		fake_require(fake.counters[i].owner == fake.resident,
 		             "run of a counter that its vcpu did not leave so");
-		fake.counters[i].running = true;
+		fake.counters[i].running = !fake.fail_run || --fake.fail_run;
+		if (!fake.counters[i].running) {
+			note_failure(i);
+			fake_trace.failed_runs++;
+		}
 	}
 }
 
@@ -171,7 +223,7 @@ void vpmu_port_take(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t v
 
 	fake_require(VPMU_FIXED >> idx & 1, "take of a programmable counter");
 	fake_require(!(fake.lent >> idx & 1), "take of what is taken");
-	fake_require(vpmu_port_event_hctrs(config->event_idx, config->event_data) & 1ULL << idx,
+	fake_require(fake_hart_hctrs(config->event_idx, config->event_data) & 1ULL << idx,
 	             "counter cannot count the event");
 	fake_require(!(config->inhibit & ~(VPMU_INH_VS | VPMU_INH_VU)), "unknown inhibit bits");
 	fake_trace.lent++;
@@ -192,7 +244,10 @@ void vpmu_port_release(uint64_t hctr_mask)
 	for (uint32_t i = 0; i < COUNTERS; i++) {
 		if (!(hctr_mask & 1ULL << i))
 			continue;
-		fake_require(!fake.counters[i].running, "release of a running counter");
+		catch_runaway(i);
+		/* Of one that failed nobody knows. */
+		fake_require(!fake.counters[i].running || (fake.failed >> i & 1),
+		             "release of a running counter");
 		fake.counters[i] = (struct fake_counter){.value = 0x5eed};
 	}
 }
@@ -266,11 +321,19 @@ void vpmu_port_stop(uint64_t hctr_mask)
 	fake_trace.stop_calls++;
 	called();
 	fake_require(!pending_in_vain(), "stop while an overflow pends");
-	fake_require(!(hctr_mask & ~fake_hart_running()), "stop of a counter that does not run");
+	fake_require(!(hctr_mask & ~(fake_hart_running() | fake.failed)),
+	             "stop of a counter that does not run");
 	for (uint32_t i = 0; i < COUNTERS; i++) {
 		if (!(hctr_mask & 1ULL << i))
 			continue;
 		fake_trace.stopped++;
+		if (fake.fail_stop && fake.counters[i].running && !--fake.fail_stop) {
+			note_failure(i);
+			fake_trace.failed_stops++;
+			fake.runaway |= 1ULL << i;
+			continue;
+		}
+		catch_runaway(i);
 		fake.counters[i].running = false;
 	}
 }

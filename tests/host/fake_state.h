@@ -48,6 +48,11 @@ struct fake_hart {
 	uint32_t resident;
 	uint32_t fail_prepare;
 	uint32_t refuse_start;
+	uint32_t fail_run;
+	uint32_t fail_stop;
+	uint64_t failed;  /* and nobody was told yet */
+	bool others_work; /* what HS does here now it does not do for the resident vcpu */
+	uint64_t runaway; /* counters that run although they were stopped */
 	bool lcofip;
 	bool lcofip_by_hs; /* it came while the vPMU worked, which could not know */
 };

@@ -129,6 +129,9 @@ void model_run(struct model *m, uint32_t idx)
 		seen(start_clears_of);
 	if (c->lost)
 		seen(fault_start_again);
+	if (c->unknown)
+		seen(fault_late_start_again);
+	c->unknown = false;
 	c->running = true;
 	c->lost = false;
 	c->of = false;
@@ -149,6 +152,13 @@ void model_set(struct model *m, uint32_t idx, uint64_t value)
 	m->c[idx].value = value;
 	m->c[idx].owed = 0;
 	m->c[idx].hs_seen = m->hs_before;
+}
+
+void model_forget(struct model *m, uint32_t idx)
+{
+	if (m->c[idx].unknown)
+		model_set(m, idx, 0);
+	m->c[idx].unknown = false;
 }
 
 void model_halt(struct model *m, uint32_t idx)
@@ -271,13 +281,16 @@ void model_restored(struct model *m)
 		m->c[i].displaced = false;
 }
 
-bool model_lose(struct model *m, uint32_t idx, uint64_t refused)
+bool model_lose(struct model *m, uint32_t idx, uint64_t refused, bool late)
 {
 	struct model_lctr *c = &m->c[idx];
 
 	if (!c->running || !(model_hctrs(m, c->event_idx, c->event_data) & refused))
 		return false;
 	seen(fault_lost);
+	if (late)
+		seen(fault_late);
+	c->unknown = late;
 	/* It may have wrapped before. */
 	c->vague = c->vague || (c->loose && c->near);
 	model_halt(m, idx);

@@ -21,9 +21,10 @@
 struct model_lctr {
 	bool configured;
 	bool running;
-	bool lost; /* the hardware refused it: stopped, and not readable until started again */
-	bool of;   /* its overflow flag */
-	bool near; /* started within 2^62 of its wrap, and has not wrapped since */
+	bool lost;    /* the hardware refused it: stopped, and not readable until started again */
+	bool unknown; /* and that was found out late: it has no value to go on from */
+	bool of;      /* its overflow flag */
+	bool near;    /* started within 2^62 of its wrap, and has not wrapped since */
 	/*
 	 * It runs and counts HS, so that work of the vPMU has moved it by nobody knows how much
 	 * since a value of it was last seen: by no more than fake_trace.hs_units less hs_seen,
@@ -94,8 +95,11 @@ void model_fw_event(struct model *m, uint32_t code, uint64_t n);
 /* The vcpu became resident. */
 void model_restored(struct model *m);
 
-/* The hardware refused to run what backs a running counter. false: it cannot have hit it. */
-bool model_lose(struct model *m, uint32_t idx, uint64_t refused);
+/*
+ * The hardware refused to run one of these counters, which backs this running one. false: it cannot have
+ * hit it. late: it did not say so at once.
+ */
+bool model_lose(struct model *m, uint32_t idx, uint64_t refused, bool late);
 
 /* A value of a counter was seen. false: it cannot be. */
 bool model_value(struct model *m, uint32_t idx, uint64_t value);

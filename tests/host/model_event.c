@@ -13,7 +13,7 @@ enum feasible {
 
 uint64_t model_hctrs(const struct model *m, uint32_t event_idx, uint64_t event_data)
 {
-	uint64_t hctrs = vpmu_port_event_hctrs(event_idx, event_data) & m->policy.hctrs;
+	uint64_t hctrs = fake_hart_hctrs(event_idx, event_data) & m->policy.hctrs;
 
 	return m->policy.count_hs ? hctrs & ~VPMU_FIXED : hctrs;
 }
@@ -247,6 +247,9 @@ static void adopt(struct model *m, const struct model_lctr *use, uint32_t idx, u
 
 	see_config(m, use, idx, flags);
 	c->first = uses_of(m, model_hctrs(m, use->event_idx, use->event_data), idx) == 0;
+	if (c->unknown)
+		seen(fault_late_config_again);
+	model_forget(m, idx);
 	c->configured = true;
 	c->event_idx = use->event_idx;
 	c->event_data = use->event_data;

@@ -23,6 +23,8 @@ bool model_counts_hs(const struct model *m, uint32_t idx);
 void model_run(struct model *m, uint32_t idx);
 void model_set(struct model *m, uint32_t idx, uint64_t value);
 void model_halt(struct model *m, uint32_t idx);
+/* It is what it was no more: a value that nobody knows is 0 then. */
+void model_forget(struct model *m, uint32_t idx);
 
 /* The hardware counters of an event that this VM may use. */
 uint64_t model_hctrs(const struct model *m, uint32_t event_idx, uint64_t event_data);

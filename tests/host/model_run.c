@@ -18,6 +18,19 @@ static uint64_t stopped_of(const struct model *m, uint64_t set)
 	return stopped;
 }
 
+static uint64_t unknown_of(const struct model *m, uint64_t set)
+{
+	uint64_t unknown = 0;
+
+	for (; set; set &= set - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(set);
+
+		if (m->c[i].unknown)
+			unknown |= 1ULL << i;
+	}
+	return unknown;
+}
+
 /* The error of a START that changes nothing, or 0. */
 static long start_error(const struct model *m, unsigned long base, unsigned long mask,
                         unsigned long flags, uint64_t *set)
@@ -94,7 +107,7 @@ static void set_value(struct model *m, unsigned long base, unsigned long flags, 
 const char *model_start(struct model *m, unsigned long base, unsigned long mask,
                         unsigned long flags, uint64_t value, struct sbi_ret got)
 {
-	uint64_t set, started;
+	uint64_t set, started, unknown = 0;
 	long error = start_error(m, base, mask, flags, &set);
 	const char *what;
 
@@ -102,7 +115,12 @@ const char *model_start(struct model *m, unsigned long base, unsigned long mask,
 	if (error)
 		return model_refused(got, error);
 	started = stopped_of(m, set);
-	for (uint64_t left = started; left; left &= left - 1) {
+	/* There is nothing that these could go on from. */
+	if (!flags)
+		unknown = unknown_of(m, started);
+	if (unknown)
+		seen(fault_late_keeps_none);
+	for (uint64_t left = started & ~unknown; left; left &= left - 1) {
 		uint32_t i = (uint32_t)__builtin_ctzll(left);
 
 		set_value(m, base, flags, value, i);
@@ -118,6 +136,8 @@ const char *model_start(struct model *m, unsigned long base, unsigned long mask,
 		seen(fault_start);
 		return NULL;
 	}
+	if (unknown)
+		return model_expect(got, -1);
 	return model_expect(got, set != started ? -7 : 0);
 }
 
@@ -162,6 +182,7 @@ static void reset(struct model *m, uint32_t idx)
 	if (!c->configured)
 		seen(stop_unconfigured_reset);
 	seen(stop_reset);
+	model_forget(m, idx);
 	m->unseen_wraps += c->vague || (c->owed && c->near);
 	c->vague = false;
 	c->configured = false;

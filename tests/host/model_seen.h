@@ -132,7 +132,11 @@
 	X(fault_config_others_lost)                                                                \
 	X(fault_start)                                                                             \
 	X(fault_lost)                                                                              \
-	X(fault_start_again)
+	X(fault_start_again)                                                                       \
+	X(fault_late)                                                                              \
+	X(fault_late_keeps_none)                                                                   \
+	X(fault_late_start_again)                                                                  \
+	X(fault_late_config_again)
 
 enum model_seen {
 #define X(name) SEEN_##name,

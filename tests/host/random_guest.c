@@ -119,24 +119,82 @@ static void pick_observer(struct chance *c, struct op *op)
 		op->a[4] &= chance(c);
 }
 
-void random_op(struct chance *c, uint32_t refusals, bool observers, struct op *op)
+#define SAMPLED 5U /* FAKE_CYCLES .. FAKE_ITLB */
+
+/*
+ * Of a call that is not a question: counters share, stay configured and start soon before their wraps,
+ * many at once and few counts from each other.
+ */
+static void make_sampling(struct chance *c, struct op *op)
+{
+	uint64_t hw = model()->policy.hctrs;
+
+	if (op->kind == OP_CONFIG && percent(c, 85)) {
+		op->a[0] = 0;
+		op->a[1] = hw;
+		op->a[2] &= SBI_PMU_CFG_FLAG_CLEAR_VALUE | SBI_PMU_CFG_FLAG_AUTO_START;
+		if (percent(c, 15))
+			op->a[2] |=
+			    percent(c, 50) ? SBI_PMU_CFG_FLAG_SET_UINH : SBI_PMU_CFG_FLAG_SET_SINH;
+		op->a[3] = fake_hart_event_idx((enum fake_event)below(c, SAMPLED), &op->a[4]);
+	}
+	if (op->kind == OP_START && percent(c, 85)) {
+		op->a[0] = 0;
+		op->a[1] = random_in_use(false) & hw & ~random_in_use(true);
+		if (percent(c, 70))
+			op->a[1] &= chance(c);
+		op->a[2] = SBI_PMU_START_SET_INIT_VALUE;
+		op->a[3] = 0 - (uint64_t)(1 + below(c, percent(c, 80) ? 60 : 1000));
+	}
+	if (op->kind == OP_STOP && percent(c, 90))
+		op->a[2] &= ~SBI_PMU_STOP_FLAG_RESET;
+}
+
+/* In small steps, and often something else comes before the interrupt is taken. */
+static void run_sampling(struct chance *c, struct op *op)
+{
+	if (percent(c, 70))
+		op->a[2] = 1 + below(c, 80);
+	if (percent(c, 60))
+		op->a[3] = 0;
+}
+
+struct random_manner random_manner(struct chance *c)
+{
+	struct random_manner manner = {
+	    .refusals = percent(c, 25) ? 1 + below(c, 50) : 0,
+	    .observers = percent(c, 50),
+	    .sampling = percent(c, 40),
+	};
+
+	random_count.epochs_refusals += manner.refusals != 0;
+	random_count.epochs_observers += manner.observers;
+	random_count.epochs_sampling += manner.sampling;
+	return manner;
+}
+
+void random_op(struct chance *c, const struct random_manner *manner, struct op *op)
 {
 	bool pending = fake_hart_pending();
 	uint32_t which = below(c, 1000);
 
 	memset(op, 0, sizeof(*op));
-	if (observers && percent(c, 6)) {
+	if (manner->observers && percent(c, 6)) {
 		pick_observer(c, op);
 	} else if (which < 1 || (pending && percent(c, 3))) {
 		op->kind = OP_RESET;
-	} else if (pending && percent(c, 15)) {
+	} else if (pending && percent(c, manner->sampling ? 40 : 15)) {
 		/* An emulated instruction has to see to what pends, of whatever counter. */
 		op->kind = OP_RETIRED;
 		op->a[0] = below(c, 2);
 	} else if (which < 570) {
 		random_call(c, op);
+		if (manner->sampling)
+			make_sampling(c, op);
 	} else if (which < 780) {
 		pick_run(c, op);
+		if (manner->sampling)
+			run_sampling(c, op);
 	} else if (which < 850) {
 		pick_fw_event(c, op);
 	} else if (which < 890) {
@@ -147,6 +205,7 @@ void random_op(struct chance *c, uint32_t refusals, bool observers, struct op *o
 	} else if (which < 980) {
 		op->kind = which < 970 ? OP_SWITCH : OP_MOVE;
 		op->a[0] = below(c, VCPUS);
+		op->a[1] = percent(c, 60);
 	} else if (which < 990) {
 		op->kind = OP_OVERFLOW;
 	} else {
@@ -154,9 +213,14 @@ void random_op(struct chance *c, uint32_t refusals, bool observers, struct op *o
 		op->kind = OP_CSR_READ;
 		op->a[0] = percent(c, 50) ? 0xc20 + below(c, 0x3e0) : chance(c) & 0xbffUL;
 	}
-	if (percent(c, refusals)) {
-		op->fail_prepare = (uint8_t)below(c, 3);
-		op->refuse_start = (uint8_t)below(c, 4);
+	if (percent(c, manner->refusals)) {
+		if (percent(c, 50)) {
+			op->fail_prepare = (uint8_t)below(c, 3);
+			op->refuse_start = (uint8_t)below(c, 4);
+		} else {
+			op->fail_run = (uint8_t)below(c, 4);
+			op->fail_stop = (uint8_t)below(c, 3);
+		}
 	}
 }
 
@@ -210,6 +274,7 @@ static void pick_hart(struct chance *c, uint32_t switches, struct fake_hart_conf
 	    .hs_work = 1 + below(c, percent(c, 50) ? 3 : 60),
 	    .knows_all_events = percent(c, 25),
 	    .nothing_is_ram = percent(c, 50),
+	    .asking_evicts = percent(c, 50),
 	    .width = percent(c, 85) ? 64 : widths[below(c, 4)],
 	    .misuse = world_misused,
 	};

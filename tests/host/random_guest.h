@@ -20,6 +20,7 @@
 	X(epochs_narrow)                                                                           \
 	X(epochs_refusals)                                                                         \
 	X(epochs_observers)                                                                        \
+	X(epochs_sampling)                                                                         \
 	X(vcpus_no_overflow)                                                                       \
 	X(vcpus_trap_reads)                                                                        \
 	X(vcpus_snapshot)                                                                          \
@@ -37,8 +38,16 @@ extern struct random_count random_count;
 
 void random_machine(struct chance *c, uint32_t switches, struct machine *machine);
 
-/* refusals: percent of the steps in which the hart refuses a counter, if it is asked for one. */
-void random_op(struct chance *c, uint32_t refusals, bool observers, struct op *op);
+/* What the guests of an epoch are like. */
+struct random_manner {
+	uint32_t refusals; /* percent of the steps in which the hart refuses, if it is asked */
+	bool observers;
+	/* Few events, many counters on each, all of them soon to wrap. */
+	bool sampling;
+};
+
+struct random_manner random_manner(struct chance *c);
+void random_op(struct chance *c, const struct random_manner *manner, struct op *op);
 
 /* random_call.c, for random_op(). */
 void random_call(struct chance *c, struct op *op);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which reads need no exit: those of a hardware counter that holds exactly the counter's value. */
 #include "tests/host/vpmu_stub.h"
+#include "vpmu/observe.h"
 
 static void test_running_alone(void **state)
 {
@@ -177,6 +178,31 @@ static void test_failed_calls(void **state)
 	assert_int_equal(stub.direct, 8);
 }
 
+/* To ask whether a raw event can be counted costs stopped counters what the hart held of them. */
+static void test_asking_for_a_raw_event(void **state)
+{
+	(void)state;
+	stub.asking_evicts = true;
+	assert_int_equal(config(HW, AUTO, CYCLES), 3);
+	assert_int_equal(config(HW, AUTO, INSTRS), 4);
+	stub_count(CYCLES, 10);
+	stub_count(INSTRS, 5);
+	assert_int_equal(stop(8, 0), 0);
+	assert_int_equal(stub.direct, 0x18);
+	assert_int_equal(config_error(HW, 0, RAW), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(stub.direct, 0x10);
+	assert_int_equal(guest_read(3), 10);
+	assert_int_equal(guest_read(4), 5);
+	assert_int_equal(start(8, 0, 0), 0);
+	stub_count(CYCLES, 1);
+	assert_int_equal(guest_read(3), 11);
+	/* The same for an observer. */
+	assert_int_equal(stop(8, 0), 0);
+	assert_int_equal(vpmu_observe(&vpmu, true, 0, (uint32_t)RAW, 0, 0), VPMU_OBSERVE_NO_EVENT);
+	assert_int_equal(stub.direct, 0x10);
+	assert_int_equal(guest_read(3), 11);
+}
+
 int test_vpmu_direct(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +215,7 @@ int test_vpmu_direct(void)
 	    cmocka_unit_test_setup(test_trap_reads, stub_setup),
 	    cmocka_unit_test_setup(test_refused_is_not_direct, stub_setup),
 	    cmocka_unit_test_setup(test_failed_calls, stub_setup),
+	    cmocka_unit_test_setup(test_asking_for_a_raw_event, stub_setup),
 	};
 
 	return cmocka_run_group_tests_name("vpmu: direct reads", tests, NULL, NULL);

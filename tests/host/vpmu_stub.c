@@ -120,8 +120,25 @@ void vpmu_port_raw_event(uint32_t *event_idx, uint64_t *event_data)
 	*event_data = 0;
 }
 
+static void evict_idle(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < 32; i++) {
+		struct stub_hctr *h = &stub.hctr[i];
+
+		if (h->running || !h->ours)
+			continue;
+		vpmu_evict(&vpmu, (hctr_t){i});
+		*h = (struct stub_hctr){.value = 0x5eed, .flag = true};
+	}
+	vpmu_evicted(&vpmu);
+}
+
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
 {
+	if (stub.asking_evicts && (event_idx == RAW || event_idx == RAW2))
+		evict_idle();
 	if (stub.any_event)
 		return 1U << 3;
 	if (stub.any_hctr && (event_idx == CYCLES || event_idx == INSTRS))

@@ -59,9 +59,10 @@ struct stub {
 	uint64_t width_mask;
 	uint64_t refuse_start;
 	uint64_t refuse_prepare;
-	bool any_hctr;  /* cycles and instructions count on all of 3 to 18 */
-	bool filters;   /* the fixed counters have filters, and are second places */
-	bool any_event; /* everything counts on 3, whether it exists or not */
+	bool any_hctr;      /* cycles and instructions count on all of 3 to 18 */
+	bool filters;       /* the fixed counters have filters, and are second places */
+	bool asking_evicts; /* a raw event costs all counters that do not run what they held */
+	bool any_event;     /* everything counts on 3, whether it exists or not */
 	bool pending;
 	bool quiet_flags; /* a wrap sets no flag: it is late for ever */
 	uint64_t direct;

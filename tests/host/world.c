@@ -16,6 +16,7 @@ struct vcpu world_vcpus[VCPUS];
 uint32_t world_resident;
 
 static struct machine now;
+static uint32_t on_hart[FAKE_HARTS]; /* who is resident there; VCPUS: nobody */
 static char difference[WORLD_TEXT];
 
 const char *world_difference(void)
@@ -59,7 +60,8 @@ void world_reset(const struct machine *machine)
 		vpmu_init(&world_vcpus[i].vpmu, &now.policy[i]);
 		model_init(&world_vcpus[i].model, i + 1, &now.policy[i]);
 	}
-	world_resident = 0;
+	world_resident = on_hart[0] = 0;
+	on_hart[1] = VCPUS;
 	fake_hart_enter(1);
 	vpmu_restore(&world_vcpus[0].vpmu);
 }
@@ -203,6 +205,7 @@ static void run(const uint64_t *a)
 		if (fake_hart_take_look()) {
 			world_count.looks++;
 			vpmu_look(&vc->vpmu);
+			world_note_lost(vc);
 			world_check(vc);
 			/* Of a counter that stands still there can be any number: an interval. */
 			stops--;
@@ -362,6 +365,31 @@ static void write_memory(const struct op *op)
 		entries(op->a[0], op->a[1] & 0xfff, op->a[2]);
 }
 
+/* --- who is at work, and where -------------------------------------------------------- */
+
+bool world_is_resident(const struct vcpu *vc)
+{
+	return on_hart[vc->hart] == (uint32_t)(vc - world_vcpus);
+}
+
+/* The one at work stays resident, and what HS does for others moves nothing of it. */
+static void put_aside(void)
+{
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
+		resident()->model.c[i].hs_seen -= fake_trace.hs_units;
+}
+
+static void take_up(uint32_t next)
+{
+	struct vcpu *vc = &world_vcpus[next];
+
+	world_resident = next;
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
+		vc->model.c[i].hs_seen += fake_trace.hs_units;
+	fake_harts_select(vc->hart);
+}
+
+/* It is resident no more. */
 static void leave(void)
 {
 	struct vcpu *vc = resident();
@@ -372,22 +400,30 @@ static void leave(void)
 	if (fake_trace.stop_calls > 1 && !vc->model.policy.count_hs)
 		world_differ("a switch out took %llu stops",
 		             (unsigned long long)fake_trace.stop_calls);
+	world_settle(vc);
 	/* What it has not been told of by now, nobody would tell it while it waits. */
 	world_check_saved(vc);
 	fake_hart_leave();
-	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
-		vc->model.c[i].hs_seen -= fake_trace.hs_units;
+	on_hart[vc->hart] = VCPUS;
+	put_aside();
+}
+
+/* Whoever is resident there leaves. Nobody is at work. */
+static void clear_hart(uint32_t hart)
+{
+	if (on_hart[hart] == VCPUS)
+		return;
+	take_up(on_hart[hart]);
+	leave();
 }
 
 static void enter(uint32_t next)
 {
 	struct vcpu *vc = &world_vcpus[next];
 
-	world_resident = next;
-	/* What HS did for others moved nothing of this one. */
-	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
-		vc->model.c[i].hs_seen += fake_trace.hs_units;
-	fake_harts_select(vc->hart);
+	clear_hart(vc->hart);
+	take_up(next);
+	on_hart[vc->hart] = next;
 	fake_hart_enter(next + 1);
 	fake_trace.start_calls = 0;
 	vpmu_restore(&vc->vpmu);
@@ -399,19 +435,52 @@ static void enter(uint32_t next)
 	world_count.switches++;
 }
 
-/* At a world switch; the one that was resident goes on, on whatever hart. */
+/* The one at work stays where it is, or leaves its hart to nobody. */
+static void switch_to(uint32_t next, bool stay)
+{
+	struct vcpu *vc = &world_vcpus[next];
+
+	stay = stay && vc->hart != resident()->hart;
+	world_count.stayed_resident += stay;
+	if (stay)
+		put_aside();
+	else
+		leave();
+	world_count.turned_back += world_is_resident(vc);
+	if (world_is_resident(vc))
+		take_up(next);
+	else
+		enter(next);
+}
+
+/* At a world switch; the one that was at work goes on, on whatever hart. */
 static void move(uint32_t which)
 {
 	struct vcpu *vc = &world_vcpus[which];
+	uint32_t last = world_resident;
 
-	world_count.moves_resident += which == world_resident;
-	world_count.moves_away += which != world_resident;
+	world_count.moves_resident += which == last;
+	world_count.moves_away += which != last;
 	world_count.moves_counting += vc->vpmu.parked != 0 || vc->vpmu.active != 0;
 	leave();
+	if (world_is_resident(vc))
+		clear_hart(vc->hart);
 	fake_harts_select(vc->hart);
 	fake_harts_abandon(which + 1);
 	vc->hart ^= 1;
-	enter(world_resident);
+	enter(last);
+}
+
+/* On the vcpu's own hart, as the vcpu that is at work if it is resident there. */
+static void observe(uint32_t which, const struct op *op)
+{
+	struct vcpu *vc = &world_vcpus[which];
+
+	if (world_is_resident(vc) && which != world_resident) {
+		put_aside();
+		take_up(which);
+	}
+	world_observe(which, op);
 }
 
 static void reset(void)
@@ -423,6 +492,8 @@ static void reset(void)
 	world_count.resets_with_shmem += vc->model.shmem_set;
 	world_count.resets_in_info += vc->model.info.next != 0;
 	vpmu_reset(&vc->vpmu);
+	world_settle(vc);
+	fake_trace.late = 0;
 	fake_trace.raises = 0;
 	model_init(&vc->model, world_resident + 1, &policy);
 	vc->raises = vc->raises_seen = 0;
@@ -442,10 +513,13 @@ struct answer world_do(const struct op *op)
 	uint32_t which = (uint32_t)(op->a[0] % VCPUS);
 	uint64_t watches = fake_trace.watches;
 	uint64_t hs_wraps = fake_trace.hs_wraps;
+	uint64_t runs = fake_trace.failed_runs, stops = fake_trace.failed_stops;
 
 	fake_mem_forget();
 	fake_hart_fail_prepare(op->fail_prepare);
 	fake_hart_refuse_start(op->refuse_start);
+	fake_hart_fail_run(op->fail_run);
+	fake_hart_fail_stop(op->fail_stop);
 	resident()->model.hs_before = fake_trace.hs_units;
 	world_count.steps++;
 	switch (op->kind) {
@@ -473,8 +547,7 @@ struct answer world_do(const struct op *op)
 		world_take_overflow(resident());
 		break;
 	case OP_SWITCH:
-		leave();
-		enter(which);
+		switch_to(which, op->a[1] & 1);
 		break;
 	case OP_RESET:
 		reset();
@@ -484,16 +557,20 @@ struct answer world_do(const struct op *op)
 		break;
 	case OP_OBSERVE:
 	case OP_UNOBSERVE:
-		world_observe(which, op);
+		observe(which, op);
 		break;
 	default:
 		do_call(op, &answer);
 	}
 	fake_hart_fail_prepare(0);
 	fake_hart_refuse_start(0);
+	fake_hart_fail_run(0);
+	fake_hart_fail_stop(0);
 	world_observers_check(resident(), op);
 	world_count.watch_changes += fake_trace.watches - watches;
 	world_count.lcofi_from_hs += fake_trace.hs_wraps - hs_wraps;
+	world_count.failed_runs += fake_trace.failed_runs - runs;
+	world_count.failed_stops += fake_trace.failed_stops - stops;
 	if (!difference[0])
 		world_check(resident());
 	return answer;

@@ -43,11 +43,12 @@ enum op_kind {
 	OP_POKE,       /* gpa, value: the guest writes 64 bits of its memory */
 	OP_ENTRIES,    /* gpa, n, seed: the guest writes n entries for event info */
 	OP_OVERFLOW,   /* vpmu_overflow(), due or not */
-	OP_SWITCH,     /* to which vcpu */
-	OP_RESET,      /* HSM stop of the resident one */
-	OP_MOVE,       /* which vcpu: to the other hart, its counters live */
-	OP_OBSERVE,    /* vcpu, observer, event_idx, event_data, flags */
-	OP_UNOBSERVE,  /* vcpu, observer */
+	OP_SWITCH,  /* to which vcpu, which its hart runs from then on; a[1]: who was running stays
+	                  resident if that is another hart */
+	OP_RESET,   /* HSM stop of the resident one */
+	OP_MOVE,    /* which vcpu: to the other hart, its counters live */
+	OP_OBSERVE, /* vcpu, observer, event_idx, event_data, flags */
+	OP_UNOBSERVE, /* vcpu, observer */
 	OP_KINDS,
 };
 #define OP_CALLS (OP_EVENT_INFO + 1U)
@@ -57,6 +58,9 @@ struct op {
 	/* The n-th counter to be prepared or started in this step is refused; 0: none. */
 	uint8_t fail_prepare;
 	uint8_t refuse_start;
+	/* Or the n-th to be run or stopped is not, without a word. Never both kinds in one step. */
+	uint8_t fail_run;
+	uint8_t fail_stop;
 	uint64_t a[5];
 };
 
@@ -95,6 +99,8 @@ struct vcpu {
 	X(steps)                                                                                   \
 	X(calls)                                                                                   \
 	X(switches)                                                                                \
+	X(stayed_resident)                                                                         \
+	X(turned_back)                                                                             \
 	X(moves_resident)                                                                          \
 	X(moves_away)                                                                              \
 	X(moves_counting)                                                                          \
@@ -128,6 +134,8 @@ struct vcpu {
 	X(overflow_for_nothing)                                                                    \
 	X(looks)                                                                                   \
 	X(faults)                                                                                  \
+	X(failed_runs)                                                                             \
+	X(failed_stops)                                                                            \
 	X(resets)                                                                                  \
 	X(resets_with_shmem)                                                                       \
 	X(resets_in_info)                                                                          \
@@ -150,9 +158,10 @@ struct world_count {
 };
 extern struct world_count world_count;
 
-/* The vcpus of the machine, and which of them is resident. For reading. */
+/* The vcpus of the machine, and which of them is resident on the hart at work. For reading. */
 extern struct vcpu world_vcpus[VCPUS];
 extern uint32_t world_resident;
+bool world_is_resident(const struct vcpu *vc);
 
 /* A fresh machine; vcpu 0 is resident. */
 void world_reset(const struct machine *machine);
@@ -173,6 +182,8 @@ void world_describe_machine(const struct machine *machine, char *text, size_t si
 /* world_check.c, for world.c: see there. */
 void world_check(struct vcpu *vc);
 void world_note_lost(struct vcpu *vc);
+/* The vPMU learns what failed without a word. Resident, or just saved. */
+void world_settle(struct vcpu *vc);
 void world_take_overflow(struct vcpu *vc);
 void world_check_saved(struct vcpu *vc);
 

@@ -165,7 +165,8 @@ void world_note_lost(struct vcpu *vc)
 {
 	uint64_t value;
 
-	if (!fake_trace.faults)
+	world_settle(vc);
+	if (!fake_trace.faults && !fake_trace.late)
 		return;
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++) {
 		const struct model_lctr *c = &vc->model.c[i];
@@ -173,12 +174,24 @@ void world_note_lost(struct vcpu *vc)
 		if (!model_is_hw(&vc->model, i) || !c->configured || c->lost)
 			continue;
 		if (!vpmu_csr_read(&vc->vpmu, 0xc00 + i, &value) &&
-		    !model_lose(&vc->model, i, fake_trace.refused))
+		    !model_lose(&vc->model, i, fake_trace.refused | fake_trace.late,
+		                fake_trace.late != 0))
 			world_differ("counter %u is lost without a reason", i);
 	}
 	world_count.faults += fake_trace.faults;
 	fake_trace.faults = 0;
 	fake_trace.refused = 0;
+	fake_trace.late = 0;
+}
+
+void world_settle(struct vcpu *vc)
+{
+	uint64_t failed = fake_hart_failed();
+
+	if (!failed)
+		return;
+	vpmu_failed(&vc->vpmu, failed);
+	fake_hart_settled(failed);
 }
 
 void world_take_overflow(struct vcpu *vc)

@@ -42,21 +42,21 @@ static bool same(const struct world_observer *o, uint32_t event_idx, uint64_t ev
 static void who_is_in_the_way(const struct vcpu *vc, const struct world_observer *wanted,
                               bool *guest, bool *other)
 {
-	uint64_t home = vpmu_port_event_hctrs(wanted->event_idx, wanted->event_data);
+	uint64_t home = fake_hart_hctrs(wanted->event_idx, wanted->event_data);
 
 	*guest = *other = false;
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++) {
 		const struct model_lctr *c = &vc->model.c[i];
 
 		if (model_is_hw(&vc->model, i) && c->configured &&
-		    (vpmu_port_event_hctrs(c->event_idx, c->event_data) & home) &&
+		    (fake_hart_hctrs(c->event_idx, c->event_data) & home) &&
 		    !same(wanted, c->event_idx, c->event_data, c->inhibit))
 			*guest = true;
 	}
 	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
 		const struct world_observer *o = &vc->observers[n];
 
-		if (o->on && (vpmu_port_event_hctrs(o->event_idx, o->event_data) & home) &&
+		if (o->on && (fake_hart_hctrs(o->event_idx, o->event_data) & home) &&
 		    !same(wanted, o->event_idx, o->event_data, o->inhibit))
 			*other = true;
 	}
@@ -70,14 +70,14 @@ static bool exists(const struct vcpu *vc, const struct op *op)
 	/* Others than the hart's own: only one that knows them all has a counter for them. */
 	if (fake_hart_event(event_idx, op->a[3]) == FAKE_EVENTS)
 		return false;
-	return vpmu_port_event_hctrs(event_idx, op->a[3]) != 0 &&
+	return fake_hart_hctrs(event_idx, op->a[3]) != 0 &&
 	       !(event_idx == 2 && policy->wfi_recounts && policy->idle_cycles);
 }
 
 static void check_refusal(const struct vcpu *vc, const struct op *op, enum vpmu_observe got,
                           const struct world_observer *wanted)
 {
-	uint64_t hctrs = vpmu_port_event_hctrs(wanted->event_idx, wanted->event_data);
+	uint64_t hctrs = fake_hart_hctrs(wanted->event_idx, wanted->event_data);
 	bool guest, other;
 
 	world_count.observe_no_event += got == VPMU_OBSERVE_NO_EVENT;
@@ -98,11 +98,6 @@ static void check_refusal(const struct vcpu *vc, const struct op *op, enum vpmu_
 		world_differ("observed on a counter that counts something else");
 }
 
-static bool is_resident(const struct vcpu *vc)
-{
-	return vc == &world_vcpus[world_resident];
-}
-
 static void observe(struct vcpu *vc, const struct op *op)
 {
 	uint32_t n = (uint32_t)op->a[1] % VPMU_OBSERVERS;
@@ -118,14 +113,14 @@ static void observe(struct vcpu *vc, const struct op *op)
 
 	if (o->on)
 		return;
-	got = vpmu_observe(&vc->vpmu, is_resident(vc), n, wanted.event_idx, wanted.event_data,
+	got = vpmu_observe(&vc->vpmu, world_is_resident(vc), n, wanted.event_idx, wanted.event_data,
 	                   op->a[4]);
 	check_refusal(vc, op, got, &wanted);
 	if (got != VPMU_OBSERVES)
 		return;
 	*o = wanted;
 	world_count.observed++;
-	world_count.observed_elsewhere += !is_resident(vc);
+	world_count.observed_elsewhere += !world_is_resident(vc);
 }
 
 static void unobserve(struct vcpu *vc, const struct op *op)
@@ -134,7 +129,7 @@ static void unobserve(struct vcpu *vc, const struct op *op)
 	struct vpmu_view view;
 
 	world_count.unobserved += vc->observers[n].on;
-	vpmu_unobserve(&vc->vpmu, is_resident(vc), n);
+	vpmu_unobserve(&vc->vpmu, world_is_resident(vc), n);
 	vc->observers[n].on = false;
 	if (vpmu_describe(&vc->vpmu, VPMU_OBSERVER(n), true, &view))
 		world_differ("observer %u has not ended", n);
@@ -151,7 +146,7 @@ void world_observe(uint32_t which, const struct op *op)
 	else
 		unobserve(vc, op);
 	fake_harts_return(before);
-	if (is_resident(vc))
+	if (world_is_resident(vc))
 		world_note_lost(vc);
 }
 
@@ -210,9 +205,10 @@ void world_observers_check(struct vcpu *vc, const struct op *op)
 		check_short(vc, n, &view);
 		if (view.state == VPMU_LOST) {
 			world_count.observers_lost++;
-			if (!op->fail_prepare && !op->refuse_start)
+			if (!op->fail_prepare && !op->refuse_start && !op->fail_run &&
+			    !op->fail_stop)
 				world_differ("observer %u is lost without a reason", n);
-			vpmu_unobserve(&vc->vpmu, is_resident(vc), n);
+			vpmu_unobserve(&vc->vpmu, world_is_resident(vc), n);
 			o->on = false;
 			continue;
 		}

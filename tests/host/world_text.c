@@ -67,7 +67,8 @@ static int describe_other(const struct op *op, char *text)
 	case OP_OVERFLOW:
 		return snprintf(text, WORLD_TEXT, "LCOFI, or none");
 	case OP_SWITCH:
-		return snprintf(text, WORLD_TEXT, "switch to vcpu %llu", a0 % VCPUS);
+		return snprintf(text, WORLD_TEXT, "switch to vcpu %llu%s", a0 % VCPUS,
+		                a1 & 1 ? ", staying resident" : "");
 	case OP_MOVE:
 		return snprintf(text, WORLD_TEXT, "vcpu %llu moves", a0 % VCPUS);
 	case OP_OBSERVE:
@@ -96,8 +97,11 @@ void world_describe(const struct op *op, const struct answer *answer, char *text
 		n += snprintf(text + n, WORLD_TEXT - (size_t)n, ": %ld, %#lx%s", answer->ret.error,
 		              answer->ret.value, answer->again ? ", again" : "");
 	if ((op->fail_prepare || op->refuse_start) && n < (int)WORLD_TEXT)
-		snprintf(text + n, WORLD_TEXT - (size_t)n, " (prepare %u, start %u refused)",
-		         op->fail_prepare, op->refuse_start);
+		n += snprintf(text + n, WORLD_TEXT - (size_t)n, " (prepare %u, start %u refused)",
+		              op->fail_prepare, op->refuse_start);
+	if ((op->fail_run || op->fail_stop) && n < (int)WORLD_TEXT)
+		snprintf(text + n, WORLD_TEXT - (size_t)n, " (run %u, stop %u fails)", op->fail_run,
+		         op->fail_stop);
 }
 
 void world_describe_machine(const struct machine *machine, char *text, size_t size)
@@ -109,12 +113,13 @@ void world_describe_machine(const struct machine *machine, char *text, size_t si
 	                     "one counter per event %d, sticky map %d, stale irq %d, boot OF %d, "
 	                     "pending keeps OF %d, no armed cache events %d\nskid %u, work in HS "
 	                     "%u, knows all events %d, "
-	                     "take without pending %d, nothing is RAM %d, width %u\ncounters of "
-	                     "events:",
+	                     "take without pending %d, nothing is RAM %d, asking evicts %d, width "
+	                     "%u\ncounters of events:",
 	                     hart->one_counter_per_event, hart->sticky_map, hart->stale_irq,
 	                     hart->boot_of, hart->pending_keeps_of, hart->no_armed_cache_events,
 	                     hart->skid, hart->hs_work, hart->knows_all_events,
-	                     hart->take_without_pending, hart->nothing_is_ram, hart->width);
+	                     hart->take_without_pending, hart->nothing_is_ram, hart->asking_evicts,
+	                     hart->width);
 	for (uint32_t e = 0; e < FAKE_EVENTS && n < size; e++)
 		n += (size_t)snprintf(text + n, size - n, " %#llx", (ull)hart->hctrs[e]);
 	for (uint32_t i = 0; i < VCPUS && n < size; i++) {

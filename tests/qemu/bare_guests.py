@@ -55,7 +55,6 @@ def boot(folder, guests, status=harness.OK, vcpus=("0",), properties="", memory=
         plain.make(f"build/guests/{name}.bin")
     file = folder / "bare.dts"
     file.write_text(tree(guests, vcpus, properties, memory), encoding="utf-8")
-    arguments.setdefault("timeout", 120)
     options = ["--include", harness.BUILD / "guests", *arguments.pop("options", ())]
     result = harness.run(file, options=options, **arguments)
     assert result.status == status, str(result)

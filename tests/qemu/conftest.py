@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures for tests on QEMU. README.md shows how to use them."""
 
+import collections
+import contextlib
 import os
+from pathlib import Path
 
 import pexpect
 import pytest
@@ -9,8 +12,20 @@ import pytest
 import harness
 
 
+# Lines "SECONDS FILE", as a session leaves them in build/test.
+DURATIONS = Path(__file__).parent / "durations.txt"
+
+
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: left to `make test-long`")
+
+
+def pytest_collection_modifyitems(items):
+    """Files that take long begin first, or one would be left when all else is done. One that nobody
+    knows yet may be long, too."""
+    rows = (line.split() for line in DURATIONS.read_text(encoding="ascii").splitlines())
+    seconds = {name: float(time) for time, name in rows}
+    items.sort(key=lambda item: -seconds.get(item.path.name, 1e9))
 
 
 @pytest.fixture
@@ -50,8 +65,7 @@ def bare(tmp_path):
 def console():
     """open(VMS, ...) -> pexpect child: Tally in the interactive profile, on a terminal. It is
     ended after the test."""
-    children = []
-    with harness.one_at_a_time():
+    with contextlib.ExitStack() as stack:
 
         def start(vms, timeout=harness.GUARD, colours=False, **arguments):
             arguments.setdefault("profile", "interactive")
@@ -60,13 +74,11 @@ def console():
                                   codec_errors="replace", dimensions=(24, 200), echo=False,
                                   env={**os.environ, "TERM": "xterm",
                                        "NO_COLOR": "" if colours else "1"})
-            children.append(child)
+            stack.callback(child.close, force=True)
+            stack.callback(child.terminate, force=False)
             return child
 
         yield start
-        for child in children:
-            child.terminate(force=False)
-            child.close(force=True)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -94,6 +106,12 @@ def pytest_sessionfinish(session):
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     folder = harness.BUILD / "test"
     if reporter and folder.is_dir():
+        seconds = collections.Counter()
+        for report in (report for kind in reporter.stats.values() for report in kind):
+            if isinstance(report, pytest.TestReport):
+                seconds[Path(report.location[0]).name] += report.duration
+        (folder / "durations.txt").write_text(
+            "".join(f"{time:.0f} {name}\n" for name, time in seconds.most_common()), encoding="ascii")
         count = {kind: len(reporter.stats.get(kind, [])) for kind in ("passed", "failed", "error")}
         (folder / "qemu.count").write_text(
             f"{count['passed']} {count['failed'] + count['error']}\n", encoding="ascii")

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Boots for tests: Tally with some VMs, or a Debian kernel on OpenSBI alone as the reference."""
 
-import contextlib
-import fcntl
 import os
 import re
 import subprocess
@@ -117,25 +115,6 @@ def perf_counts(lines):
     return counts
 
 
-@contextlib.contextmanager
-def _emulator(kind):
-    BUILD.mkdir(exist_ok=True)
-    with open(BUILD / "qemu.lock", "w", encoding="ascii") as file:
-        fcntl.flock(file, kind)
-        yield
-
-
-def one_at_a_time():
-    """For what runs by the host's clock, or needs several of its cores: no other emulator runs
-    meanwhile."""
-    return _emulator(fcntl.LOCK_EX)
-
-
-def side_by_side():
-    """For the exact profile: one core and no clock of the host's, so as many at once as tests do."""
-    return _emulator(fcntl.LOCK_SH)
-
-
 def command(vms, profile="exact", backend="auto", timeout=GUARD, options=()):
     """The command that boots a VM tree."""
     kernel = ["--kernel", KERNEL] if KERNEL else []
@@ -171,9 +150,8 @@ def run(vms, until=None, meanwhile=None, stays=True, **arguments):
     is INTERRUPTED. meanwhile: a thread that is started when guests are about to. stays: False where
     several harts are awake, whose instructions are in each stay. Other arguments as for command()."""
     exact = arguments.get("profile", "exact") == "exact"
-    lock = side_by_side() if exact else one_at_a_time()
     # The messages go to a file, so that they cannot fill a pipe that nobody reads.
-    with lock, tempfile.TemporaryFile() as messages:
+    with tempfile.TemporaryFile() as messages:
         with subprocess.Popen(command(vms, **arguments), stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=messages) as process:
             console = bytearray()
@@ -219,15 +197,14 @@ def linux_tree(folder, scripts, memory=256, properties="", bootargs="", restarts
 def bare_linux(folder, script, name="bare", timeout=GUARD):
     """Lines of a shell script in the same Debian guest on OpenSBI alone: what a count ought to
     be."""
-    with side_by_side():
-        done = subprocess.run(
-            ["qemu-system-riscv64", "-machine", "virt",
-             "-cpu", "rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on", "-smp", "1", "-m", "512M",
-             "-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot",
-             "-icount", "shift=0,sleep=off", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm",
-             "-bios", "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin",
-             "-kernel", GUEST / "Image", "-initrd", initramfs(folder, {name: script}),
-             "-append", f"console=ttyS0 panic=-1 quiet tally.name={name} tally.test={name}"],
-            stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=True)
+    done = subprocess.run(
+        ["qemu-system-riscv64", "-machine", "virt",
+         "-cpu", "rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on", "-smp", "1", "-m", "512M",
+         "-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot",
+         "-icount", "shift=0,sleep=off", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm",
+         "-bios", "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin",
+         "-kernel", GUEST / "Image", "-initrd", initramfs(folder, {name: script}),
+         "-append", f"console=ttyS0 panic=-1 quiet tally.name={name} tally.test={name}"],
+        stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, check=True)
     lines = done.stdout.decode(errors="replace").replace("\r", "").split("\n")
     return framed(lines, name)

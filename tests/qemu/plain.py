@@ -5,7 +5,7 @@ import fcntl
 import os
 import subprocess
 
-from harness import BUILD, GUARD, ROOT, side_by_side
+from harness import BUILD, GUARD, ROOT
 
 QEMU = os.environ.get("QEMU", "qemu-system-riscv64")
 BIOS = os.environ.get("BIOS", "/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin")
@@ -37,9 +37,8 @@ def run(kernel, bootargs="", cpu="rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=
         command += ["-append", bootargs]
     if initrd:
         command += ["-initrd", str(initrd)]
-    with side_by_side():
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True,
-                              timeout=timeout, check=False)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True,
+                          timeout=timeout, check=False)
     text = done.stdout.decode(errors="replace").replace("\r", "")
     assert done.returncode == 0, f"QEMU ended with {done.returncode}: {done.stderr.decode()}{text}"
     return text

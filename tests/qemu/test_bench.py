@@ -205,9 +205,8 @@ def test_every_run_is_in_the_full_set():
 def test_a_small_part_from_boot_to_report(tmp_path):
     """One boot of a Debian guest, twice: identical figures, JSON, and a report that needs nothing else."""
     plain.make("build/guests/workloads/workload")
-    with harness.side_by_side():
-        done = bench("--run", "linux/ssccfg", "--run", "calls/ssccfg", "--repeat", "all", "--jobs", "2",
-                     "--output", tmp_path / "out")
+    done = bench("--run", "linux/ssccfg", "--run", "calls/ssccfg", "--repeat", "all", "--jobs", "2",
+                 "--output", tmp_path / "out")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "about" in done.stderr and "100 % " in done.stderr
     found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
@@ -231,9 +230,8 @@ def test_a_fork_is_the_same_in_a_guest(tmp_path):
     random numbers, which not all have from their firmware, and extensions that guests are not given."""
     plain.make("build/guests/workloads/workload")
     scale = (("forks",), ("alone",))
-    with harness.side_by_side():
-        bare = runs.linux_bare(runs.Log(900), str(tmp_path), scale)
-        guest = runs.linux_tally(runs.Log(900), str(tmp_path), scale, "ssccfg")
+    bare = runs.linux_bare(runs.Log(900), str(tmp_path), scale)
+    guest = runs.linux_tally(runs.Log(900), str(tmp_path), scale, "ssccfg")
     one, two = (run["figures"]["forks/alone"] for run in (bare, guest))
     assert abs(two / one - 1) < 0.01, (one, two)
 
@@ -265,9 +263,8 @@ def test_one_call_more_in_the_switch_is_found(dearer, tmp_path, files):
     """By --compare, and by what guards the accepted figures in CI, under the row's name."""
     accepted = json.loads(ACCEPTED.read_text(encoding="ascii"))
     before = data(switch__ssccfg={row: costs["ssccfg"] for row, costs in accepted.items()})
-    with harness.side_by_side():
-        done = bench("--run", "switch/ssccfg", "--repeat", "no", "--no-html", "--output",
-                     tmp_path / "after", root=dearer)
+    done = bench("--run", "switch/ssccfg", "--repeat", "no", "--no-html", "--output",
+                 tmp_path / "after", root=dearer)
     assert done.returncode == 0, done.stdout + done.stderr
     again = bench("--compare", *files(before), tmp_path / "after.json")
     assert again.returncode == 1

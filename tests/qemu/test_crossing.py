@@ -2,10 +2,13 @@
 """What a VM asks of its own vcpus on other harts, and what that costs the VMs who run there.
 
 All harts of QEMU's take turns under -icount, and a timer of a third VM on a third hart keeps these so
-short that requests come in between. Nothing depends on the host, but counters see all harts: rounds of
-a loop are compared, and exits counted.
+short that requests come in between. Nothing depends on the host: two runs are the same. Exits are
+counted, and times have Tally's own clock. But a hart's counters see all harts, and how much of a time
+each hart gets is QEMU's affair: rounds of a loop can be compared only, with those beside a sender that is
+as busy.
 """
 
+import functools
 import re
 
 import pytest
@@ -17,12 +20,19 @@ import plain
 TICKS = 200000
 CLOCK = f"kind=idle period=50 ticks={TICKS}"
 BETA = f"kind=steal ticks={TICKS // 2} after={TICKS // 4}"
-# Turns of beta's that begin meanwhile, of 2 ms each, and one more.
-TURNS = TICKS // 2 // 20000 + 1
-# The harts' turns are not equal to the instruction, and alpha is as busy in other ways.
+# A time slice, and how many begin meanwhile, and one more.
+SLICE = 20000
+TURNS = TICKS // 2 // SLICE + 1
+# How much slower beta may be beside a sender of something, for that is busy in other ways than one of nothing. A
+# flood that came through took 97 % of its rounds.
 NEARLY = 0.95
-# Its time slices, and the call that reads the counter; with a turn of another hart that comes in between.
-SPENT = 50000
+# The same beside a sender of the same that wakes nobody.
+EQUALLY = 0.99
+# Ticks: an interruption of beta is shorter than a period of the third hart's timer, and so is the turn of
+# another hart that may come in between.
+ONE = 2 * 50
+# Instructions in HS: the two calls that read beta's counters, with such a turn in each, of 100 a tick.
+SPENT = 2 * 50 * 100
 STEAL = re.compile(r"steal: (\d+) of (\d+), (\d+) rounds, (\d+) instructions in HS")
 
 VM = """
@@ -64,7 +74,7 @@ def boot(folder, guests, options=(), status=harness.OK, **arguments):
     if arguments.get("profile") != "smp":
         options = [*machine(folder, 3), *options]
     result = harness.run(tree, options=["--include", harness.BUILD / "guests", *options],
-                         timeout=120, stays=False, **arguments)
+                         stays=False, **arguments)
     assert result.status == status, str(result)
     return result
 
@@ -79,58 +89,67 @@ class Beta:
         self.stolen, self.ticks, self.rounds, self.spent = map(int, STEAL.fullmatch(line).groups())
         self.exits = bare_guests.exits(self.result, "beta")
 
+    def causes(self):
+        """{cause: exits}, of those that there were."""
+        return {cause: n for cause, n in self.exits.items() if n and "-" not in cause}
 
-@pytest.fixture(scope="module", name="alone")
-def beside_none(tmp_path_factory):
-    """Beta beside an alpha that is as busy on hart 0, and sends nothing."""
-    return Beta(tmp_path_factory.mktemp("none"), f"kind=flood what=none peer=sleeps ticks={TICKS}")
+
+@pytest.fixture(scope="module", name="beside")
+def beside_a_sleeper(tmp_path_factory):
+    """(what) -> beta, beside an alpha that sends this and wakes nobody; or sends nothing, and is as busy."""
+    return functools.lru_cache(None)(lambda what: Beta(
+        tmp_path_factory.mktemp(what), f"kind=flood what={what} peer=sleeps ticks={TICKS}"))
 
 
 REQUESTS = ("ipi", "fence_i", "vma", "asid", "plic")
 
 
 @pytest.mark.parametrize("what", REQUESTS)
-def test_nobody_is_interrupted_for_who_sleeps_on(tmp_path, alone, what):
-    """Thousands of requests that do not wake their target take nothing from its neighbour."""
-    beta = Beta(tmp_path, f"kind=flood what={what} peer=sleeps ticks={TICKS}")
-    sent = int(re.search(r"flood: sent (\d+)", beta.result.console)[1])
-    assert sent > 5000
-    assert beta.exits["irq"] <= 1
+def test_nobody_is_interrupted_for_who_sleeps_on(beside, what):
+    """Thousands of requests that do not wake their target take nothing from its neighbour: it has the
+    same exits, one by one, as beside one who sends nothing."""
+    beta, alone = beside(what), beside("none")
+    assert int(re.search(r"flood: sent (\d+)", beta.result.console)[1]) > 5000
+    assert beta.causes() == alone.causes()
+    assert not {"irq", "timer"} & beta.causes().keys()
+    assert beta.stolen == 0
     assert beta.rounds > NEARLY * alone.rounds
-    assert beta.stolen < 10
     assert beta.spent < SPENT
 
 
 @pytest.mark.parametrize("what, peer", [("ipi", "wakes"), ("ipi", "suspends"), ("plic", "wakes"),
                                         ("plic", "suspends"), ("start", "none")])
-def test_who_wakes_waits_for_its_turn(tmp_path, alone, what, peer):
+def test_who_wakes_waits_for_its_turn(tmp_path, beside, what, peer):
     """One interruption in a turn, whatever comes; the turn is the neighbour's to its end. What the
     interruption takes is stolen time, and no work done for the neighbour."""
     beta = Beta(tmp_path, f"kind=flood what={what} peer={peer} ticks={TICKS}")
     assert int(re.search(r"woken (\d+)", beta.result.console)[1]) > 5
-    assert beta.exits["irq"] <= TURNS
-    assert beta.rounds > NEARLY * alone.rounds
-    assert 0 < beta.stolen < 0.01 * beta.ticks
+    assert 0 < beta.exits["irq"] <= TURNS
+    # A start is another request than any that wakes nobody.
+    assert beta.rounds > (NEARLY * beside("none").rounds if what == "start" else
+                          EQUALLY * beside(what).rounds)
+    assert 0 < beta.stolen < ONE * beta.exits["irq"]
     assert beta.spent < SPENT
 
 
-def test_turns_are_shared_with_who_never_sleeps(tmp_path, alone):
-    """A flood to a vcpu that is always ready: it has two of five turns or three, and all that is
-    asked of it comes in those."""
+def test_turns_are_shared_with_who_never_sleeps(tmp_path, beside):
+    """A flood to a vcpu that is always ready: it has two of the five turns that begin meanwhile, whole
+    ones, and all that is asked of it comes in those."""
     beta = Beta(tmp_path, f"kind=flood what=ipi peer=spins ticks={TICKS}")
     assert beta.exits["irq"] <= TURNS
-    assert 0.35 * alone.rounds < beta.rounds < 0.75 * alone.rounds
-    assert 0.35 * beta.ticks < beta.stolen < 0.65 * beta.ticks
+    assert beta.ticks // SLICE == 4 and 0 < beta.stolen - 2 * SLICE < ONE * beta.exits["irq"]
+    mine = 1 - beta.stolen / beta.ticks
+    assert EQUALLY * mine < beta.rounds / beside("ipi").rounds < mine / EQUALLY
     assert beta.spent < SPENT
 
 
-def test_ends_and_restarts(tmp_path, alone):
+def test_ends_and_restarts(tmp_path, beside):
     """A VM that starts its vcpu on hart 1 and resets, again and again, pays with that vcpu's turns."""
     beta = Beta(tmp_path, "kind=flood what=ipi peer=wakes sends=50 type=1", until="beta: ended",
                 status=harness.INTERRUPTED)
     assert beta.result.own.count("vm alpha: starts again") > 0
     assert beta.exits["irq"] <= 2 * TURNS
-    assert beta.rounds > NEARLY * alone.rounds
+    assert beta.rounds > NEARLY * beside("none").rounds
     assert beta.spent < SPENT
 
 
@@ -140,7 +159,7 @@ def test_moves(tmp_path):
     beta = Beta(tmp_path, f"kind=flood what=ipi peer=wakes ticks={TICKS}", harts=("0", "1 2"),
                 options=["--append", "tally.roam"])
     assert 0 < beta.exits["irq"] <= 20
-    assert 100 < beta.stolen < 0.05 * beta.ticks
+    assert 0 < beta.stolen < ONE * beta.exits["irq"]
 
 
 @pytest.mark.parametrize("profile", ["exact", "smp"])

@@ -25,6 +25,8 @@ def test_a_million_entries(tmp_path, backend):
     assert result.vm("alpha")[0] == (
         "million: 1000000 entries: error 0, 500000 can be counted, 0 wrong")
     begin, end = numbers(result.vm("alpha")[1])
+    # However long it takes, to the guest it is one instruction.
+    assert result.vm("alpha")[2] == "million: 0 instructions more than the call for one entry"
     first, last, times, away, longest = numbers(result.vm("beta")[0])
     # The neighbour was there all the time, had its turn after each of the other's, and half of
     # the hart.

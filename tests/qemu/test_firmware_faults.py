@@ -11,65 +11,75 @@ import harness
 import plain
 from test_machines import cpu
 
-FAULTS = "kind=faults rounds=50"
+ROUNDS = 50
+FAULTS = f"kind=faults rounds={ROUNDS}"
 
 
 def boot(folder, word, guests, status=harness.OK, text=None, **arguments):
     """Guests on a firmware that is told a word."""
     options = [*arguments.pop("options", ()), "--bios", plain.make("build/tests/firmware.bin"),
                "--append", word, *(["--cpu", text] if text else [])]
-    return bare_guests.boot(folder, guests, status=status, options=options, timeout=harness.GUARD, **arguments)
+    return bare_guests.boot(folder, guests, status=status, options=options, **arguments)
 
 
 def verdicts(result, name):
-    """(exact, refused, lost, wrong) of kind=faults."""
-    found = re.fullmatch(r"faults: (\d+) exact, (\d+) refused, (\d+) lost, (\d+) wrong",
+    """(exact, refused, lost) of kind=faults, of which none may be wrong."""
+    found = re.fullmatch(r"faults: (\d+) exact, (\d+) refused, (\d+) lost, 0 wrong",
                          result.vm(name)[-1])
     assert found, str(result)
-    return [int(n) for n in found.groups()]
-
-
-def counts(folder, word, text=None, guests=("alpha", "beta")):
-    """The verdicts of guests that count side by side while calls fail after the boot: sums."""
-    result = boot(folder, word, {name: FAULTS for name in guests}, text=text, backend="sbi")
-    assert any("back end sbi, overflow to " in line for line in result.own), str(result)
-    every = [verdicts(result, name) for name in guests]
-    exact, refused, lost, wrong = (sum(numbers) for numbers in zip(*every))
-    assert wrong == 0, str(result)
+    exact, refused, lost = (int(n) for n in found.groups())
+    # Three verdicts a round, but for one whose counter is refused at its beginning.
+    cut_short = (3 * ROUNDS - exact - refused - lost) / 2
+    assert cut_short in range(refused + 1)
     return exact, refused, lost
 
 
+def counts(folder, word, text=None, guests=("alpha", "beta")):
+    """The verdicts of guests that count side by side while calls fail after the boot."""
+    result = boot(folder, word, {name: FAULTS for name in guests}, text=text, backend="sbi")
+    assert any("back end sbi, overflow to " in line for line in result.own), str(result)
+    return [verdicts(result, name) for name in guests]
+
+
+def are(found, expected):
+    """Which call it is that fails is known, so the numbers are, until Tally asks the firmware for
+    something else. One that checks its invariants takes its turns at other moments."""
+    return harness.KERNEL or found == expected
+
+
+ALL = (3 * ROUNDS, 0, 0)
+
+
 def test_nothing_fails(tmp_path):
-    assert counts(tmp_path, "fw.fail=0") == (300, 0, 0)
+    assert counts(tmp_path, "fw.fail=0") == [ALL, ALL]
 
 
-@pytest.mark.parametrize("word", ["fw.fail=160/4", "fw.fail=160/5", "fw.fail=161/7"])
-def test_starts_and_stops_that_fail(tmp_path, word):
+@pytest.mark.parametrize("word, expected", [
+    ("fw.fail=160/4", [(78, 25, 9), (81, 23, 10)]),
+    ("fw.fail=160/5", [(136, 1, 13), (145, 1, 2)]),
+    ("fw.fail=161/7", [(129, 6, 5), (137, 5, 0)]),
+])
+def test_starts_and_stops_that_fail(tmp_path, word, expected):
     """Each is tried once more; what fails then as well is refused or lost."""
-    exact, refused, lost = counts(tmp_path, word)
-    assert exact > 100
-    assert refused > 0 and lost > 0
+    assert are(counts(tmp_path, word), expected)
 
 
 def test_starts_and_stops_that_fail_once_in_a_while(tmp_path):
-    assert counts(tmp_path, "fw.fail=160/3") == (300, 0, 0)
+    assert counts(tmp_path, "fw.fail=160/3") == [ALL, ALL]
 
 
 def test_configurations_that_fail(tmp_path):
-    exact, refused, _ = counts(tmp_path, "fw.fail-config=330/5")
-    assert exact > 100 and refused > 0
+    """What cannot be tried at boot is not offered; later one is tried again by who wants it."""
+    assert are(counts(tmp_path, "fw.fail-config=330/5"), [(58, 32, 0), (60, 30, 0)])
 
 
 def test_where_the_guest_sees_the_harts_flags(tmp_path):
-    exact, refused, lost = counts(tmp_path, "fw.fail=180/4", cpu(["ssccfg"]), ("alpha",))
-    assert exact > 50 and refused + lost > 0
+    assert are(counts(tmp_path, "fw.fail=180/4", cpu(["ssccfg"]), ("alpha",)), [(81, 23, 0)])
 
 
 def test_a_firmware_that_starts_nothing_any_more(tmp_path):
-    result = boot(tmp_path, "fw.fail=300/1", {"alpha": FAULTS, "beta": FAULTS}, backend="sbi")
-    for name in ("alpha", "beta"):
-        exact, refused, lost, wrong = verdicts(result, name)
-        assert wrong == 0 and exact < 100 and refused > 20 and exact + lost > 0
+    """What runs then is exact to its end; the rest is refused, or can be read no more."""
+    assert are(counts(tmp_path, "fw.fail=300/1"), [(39, 37, 2), (47, 35, 0)])
 
 
 @pytest.mark.long
@@ -77,8 +87,7 @@ def test_a_firmware_that_starts_nothing_any_more(tmp_path):
 def test_each_call_fails_once(tmp_path, first):
     """During the boot, too: what cannot be tried is not offered."""
     for n in range(first, first + 10):
-        result = boot(tmp_path, f"fw.fail={n}", {"alpha": FAULTS}, backend="sbi")
-        assert verdicts(result, "alpha")[3] == 0, str(result)
+        verdicts(boot(tmp_path, f"fw.fail={n}", {"alpha": FAULTS}, backend="sbi"), "alpha")
 
 
 @pytest.mark.parametrize("word, why", [

@@ -4,14 +4,13 @@
 `make DEBUG=1 test-qemu` runs the other tests on it, too; `make test-long` does so.
 """
 
-import threading
-
 import pytest
 
 import bare_guests
 import harness
 import plain
-from test_moves import ROAM, moves, to_and_fro
+from test_control import running  # pylint: disable=unused-import
+from test_moves import ROAM, Operator, moves
 
 
 @pytest.fixture(scope="module", name="checked")
@@ -42,18 +41,14 @@ def test_vcpus_that_end_and_move_in_a_fence(tmp_path, checked, what, vcpus):
     assert moves(result, "alpha") > 40
 
 
-def test_an_operator_moves_who_is_in_a_fence(tmp_path, checked):
-    """Profile smp: the same without roaming, each vcpu that resets carried to and fro meanwhile."""
-    path, end, answers = tmp_path / "control", threading.Event(), []
-    operator = threading.Thread(target=to_and_fro, args=(path, end, answers, 0.001))
-    result = bare_guests.boot(
-        tmp_path, {"alpha": "kind=flood what=all peer=sends sends=30 type=1"},
-        vcpus=("0 1", "1 0"), profile="smp", status=harness.VM_FAILED, meanwhile=operator,
-        options=["--harts", 2, "--control", path, *checked], properties="restart-limit = <20>;")
-    end.set()
-    operator.join()
-    assert result.own.count("vm alpha: starts again") == 20
-    assert moves(result, "alpha") > 5
+def test_an_operator_moves_who_is_in_a_fence(running, checked):
+    """Profile smp: the same without roaming, one vcpu carried to and fro meanwhile."""
+    run = running({"alpha": "kind=flood what=all peer=sends sends=30 type=1"}, vcpus=("0 1", "1 0"),
+                  profile="smp", options=["--harts", 2, *checked],
+                  properties='restart = "always"; restart-limit = <1000>;')
+    again = "vm alpha: starts again"
+    result = Operator(run.path).carries(run, 20, lambda console: console.count(again) >= 20)
+    assert result.own.count(again) >= 20
 
 
 def test_on_one_hart(tmp_path, checked):

@@ -219,7 +219,7 @@ def test_debian_panics(linux):
 def test_commands_of_the_user(console, tmp_path):
     """Stopped, started, restarted; the machine stays on while one that was stopped is off."""
     tree = tmp_path / "bare.dts"
-    tree.write_text(bare_guests.tree({"alpha": "kind=life spin=1000000000000", "beta": "kind=idle ticks=10000000"}),
+    tree.write_text(bare_guests.tree({"alpha": "kind=life spin=1000000000000", "beta": "kind=waits rounds=1 length=1000"}),
                     encoding="utf-8")
     screen = console(tree, options=["--include", harness.BUILD / "guests"], timeout=harness.GUARD)
     screen.expect(NEW_LIFE)
@@ -229,7 +229,12 @@ def test_commands_of_the_user(console, tmp_path):
     screen.expect(NEW_LIFE)
     screen.send("\x14s")
     screen.expect("vm alpha: stopped")
+    screen.send("\x142")
+    screen.expect("input goes to beta")
+    screen.send("x")
     screen.expect("vm beta: ended")
+    screen.send("\x141")
+    screen.expect("input goes to alpha")
     screen.send("x")
     screen.expect("alpha has ended and reads nothing")
     screen.send("\x14g")
@@ -237,4 +242,4 @@ def test_commands_of_the_user(console, tmp_path):
     screen.expect(NEW_LIFE)
     screen.send("\x142\x14g")
     screen.expect("vm beta: starts again")
-    screen.expect("idle: begins")
+    screen.expect("waits: begins")

@@ -17,6 +17,7 @@ import boots
 import harness
 import plain
 import tally_ctl
+from test_control import running  # pylint: disable=unused-import
 from test_neighbours import EXPECTED, MEASURE
 from test_sampling import table
 from test_smp import logistic
@@ -101,56 +102,76 @@ def test_floating_point_and_life_go_along(tmp_path):
     assert moves(result, "alpha") + moves(result, "beta") > 10
 
 
-def to_and_fro(path, end, answers, pause=0.02):
-    """An operator who moves alpha's first vcpu between harts 0 and 1."""
-    with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
-        try:
-            while not end.wait(pause):
-                hart = len(answers) % 2
-                answers.append(machine.ask(f"move alpha 0 {hart}"))
-        except tally_ctl.NoAnswer as error:
-            assert str(error) == "the machine has ended"
+class Operator(threading.Thread):
+    """Carries alpha's first vcpu to hart 1 and back as fast as it arrives, until told to end; then the
+    machine goes off."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.path = path
+        self.carried = 0
+        self.enough = threading.Event()
+
+    def run(self):
+        with tally_ctl.Machine(str(self.path), timeout=harness.GUARD) as machine:
+            while not self.enough.is_set():
+                hart = (self.carried + 1) % 2
+                assert machine.ask(f"move alpha 0 {hart}") == (
+                    0, [f"alpha vcpu 0 moves to hart {hart}"])
+                while machine.objects("vms")[0]["harts"][0] != hart:
+                    pass
+                self.carried += 1
+            machine.ask("poweroff")
+
+    def carries(self, run, least, enough):
+        """From here to the end of the machine: until it has carried so often, and enough(console) has
+        come. How both clocks go has no part in it."""
+        self.start()
+        while self.carried < least or not enough(run.console):
+            assert self.is_alive(), run.console
+            run.read_line()
+        self.enough.set()
+        run.read_until(None)
+        self.join()
+        assert run.process.wait() == harness.OK, run.console
+        result = harness.Result(harness.OK, run.console)
+        assert moves(result, "alpha") == self.carried
+        return result
 
 
-def test_debian_is_moved_by_an_operator(tmp_path):
+# A round of each guest: three counts and a number of samples.
+ROUND = """while :; do
+for time in 1 2 3; do perf stat -x, -e instructions:u work 30000000 2>&1; done
+perf record -q -e cycles:u -c 1000000 -o /tmp/data work 100000000 2>&1
+perf report -i /tmp/data -D 2>/dev/null | grep -c PERF_RECORD_SAMPLE | sed 's/^/samples /'
+done
+"""
+
+
+def test_debian_is_moved_by_an_operator(running, tmp_path):
     """Profile smp: two guests that count and sample, one of them carried to and fro."""
-    script = ("for time in 1 2 3; do perf stat -x, -e instructions:u work 30000000 2>&1; done\n"
-              "perf record -q -e cycles:u -c 1000000 -o /tmp/data work 100000000 2>&1\n"
-              "perf report -i /tmp/data -D 2>/dev/null | grep -c PERF_RECORD_SAMPLE\n")
-    tree = boots.smp_tree(tmp_path, {"alpha": script, "beta": script},
+    tree = boots.smp_tree(tmp_path, {"alpha": ROUND, "beta": ROUND},
                           {"alpha": ("0 1",), "beta": ("1",)})
-    path, end, answers = tmp_path / "control", threading.Event(), []
-    operator = threading.Thread(target=to_and_fro, args=(path, end, answers))
-    result = harness.run(tree, profile="smp", timeout=harness.GUARD, meanwhile=operator,
-                         options=["--harts", 2, "--control", path])
-    end.set()
-    operator.join()
-    assert result.status == harness.OK, str(result)
-    assert len(answers) > 10
-    assert answers[:2] == [(0, ["alpha vcpu 0 moves to hart 0"]), (0, ["alpha vcpu 0 moves to hart 1"])]
-    # What is asked for before the last move is done counts as one.
-    assert len(answers) / 2 < moves(result, "alpha") <= len(answers)
+    run = running(tree, profile="smp", options=["--harts", 2])
+    run.read_until("[alpha] alpha begin")
+    result = Operator(run.path).carries(run, 20, lambda console: all(
+        f"[{name}] samples" in console for name in ("alpha", "beta")))
     assert moves(result, "beta") == 0
     for name in ("alpha", "beta"):
-        lines = result.guest_output(name, name)
-        assert all(int(line.split(",")[0]) for line in lines[:3])
-        assert int(lines[3]) > 0
+        lines = result.vm(name)
+        first = lines.index(f"{name} begin") + 1
+        assert all(int(line.split(",")[0]) for line in lines[first : first + 3])
+        assert int(lines[first + 3].removeprefix("samples ")) > 0
 
 
-def test_a_vm_is_moved_while_it_starts_again(tmp_path):
+def test_a_vm_is_moved_while_it_starts_again(running):
     """Profile smp: twenty lives, and moves at any moment of them: memory being cleared, images being
     loaded, the VM's end being told."""
-    path, end, answers = tmp_path / "control", threading.Event(), []
-    operator = threading.Thread(target=to_and_fro, args=(path, end, answers, 0.001))
-    result = bare_guests.boot(tmp_path, {"alpha": "kind=life"}, vcpus=("0 1", "1 0"), profile="smp",
-                              status=harness.VM_FAILED, meanwhile=operator, memory=64,
-                              options=["--harts", 2, "--control", path],
-                              properties="restart-limit = <20>;")
-    end.set()
-    operator.join()
-    assert [line.split(", early")[0] for line in result.vm("alpha")] == [
-        "life: fresh 1, dirty words 0, pmu 0"] * 21
-    assert moves(result, "alpha") > 20
+    run = running({"alpha": "kind=life"}, vcpus=("0 1", "1 0"), profile="smp", memory=64,
+                  options=["--harts", 2], properties='restart = "always"; restart-limit = <1000>;')
+    result = Operator(run.path).carries(run, 20, lambda console: console.count("life: fresh") > 20)
+    lives = [line.split(", early")[0] for line in result.vm("alpha")]
+    assert set(lives) == {"life: fresh 1, dirty words 0, pmu 0"}
 
 
 def test_what_the_prompt_refuses(tmp_path, two_harts):

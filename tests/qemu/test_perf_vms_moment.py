@@ -27,7 +27,7 @@ def tables(run, words):
             told = json.loads(line)
             key = told["vm"], told["event"]
             if not found or key in found[-1]:
-                if len(found) == TABLES:
+                if len(found) >= TABLES and sum(value(told) for table in found for told in table.values()):
                     break
                 found.append({})
             found[-1][key] = told
@@ -72,10 +72,13 @@ def test_groups(running):
     run = running({"alpha": "kind=waits filter=u own=yes", "beta": FOREVER})
     run.read_until("waits: begins")
     # alpha counts its user instructions itself, and has the counter for that.
-    lines, complaints = perf_vms(run, "-e", "{cycles,instructions},cycles,{exits,branches}", "-x,",
-                                 "--duration", "0.1")
-    assert complaints == []
-    table = [line.split(",") for line in lines]
+    words = ["-e", "{cycles,instructions},cycles,{exits,branches}", "-x,", "--duration", "0.1"]
+    # Until beta has come to do anything in so much of this computer's time.
+    table = [["0"]] * 10
+    while table[5][0] == "0":
+        lines, complaints = perf_vms(run, *words)
+        assert complaints == []
+        table = [line.split(",") for line in lines]
     assert [fields[0].isdigit() for fields in table] == [
         False, False, True, False, False, True, True, True, False, False]
     assert [fields[6:] for fields in table[:5]] == [

@@ -18,10 +18,9 @@ BAD_TREE = """/dts-v1/;
 
 def start(*arguments, cwd=harness.ROOT):
     """tools/run with these arguments, in the exact profile; status and messages."""
-    with harness.side_by_side():
-        done = subprocess.run([harness.ROOT / "tools/run", *map(str, arguments)], cwd=cwd,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              check=False, timeout=harness.GUARD)
+    done = subprocess.run([harness.ROOT / "tools/run", *map(str, arguments)], cwd=cwd,
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          check=False, timeout=harness.GUARD)
     return done.returncode, done.stderr
 
 

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import termios
-import time
 
 import pexpect
 import pytest
@@ -133,7 +132,7 @@ def test_ended_by_a_signal(fake, tmp_path, number, status):
     os.kill(screen.pid, number)
     # Whoever gives the terminal back after SIGKILL does so as soon as it is scheduled.
     while mode(terminal) != before:
-        time.sleep(0.01)
+        os.sched_yield()
     os.close(terminal)
     screen.expect(pexpect.EOF)
     screen.close()

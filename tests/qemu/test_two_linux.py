@@ -4,6 +4,7 @@
 import pytest
 
 import harness
+import samples
 
 KNOWN = 50000000
 
@@ -33,3 +34,10 @@ def test_all_three_events_count(run, name):
         counted = [line.split()[0] for line in report if line.split()[1:2] == [event]]
         assert len(counted) == 1 and counted[0].isdigit(), report
     assert not [line for line in report if "<not" in line]
+
+
+def test_the_readme_shows_it(run):
+    """Whose line comes first is not said: the guests take turns."""
+    (shown,) = [block for block in samples.blocks("README.md") if "tally: all VMs ended" in block]
+    for line in shown:
+        assert samples.missing([line], run.lines) is None

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""README.md and the session of docs/tour.md: what they show is what one sees, and their figures are
+those that other tests hold."""
+
+import io
+import re
+import subprocess
+
+import pytest
+
+import harness
+import samples
+from test_evaluation import PAGE, cells, column, text_of
+
+COSTS = harness.ROOT / "tools/readme-costs"
+
+
+def test_costs():
+    done = subprocess.run([COSTS, "--check"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_beside_kvm():
+    """The README's figures of other firmware are those of the pages that are made from runs."""
+    tally, kvm, _ = cells("README.md", "SBI PMU for guests")
+    rows = re.findall(r"^\| (KVM), Linux 6.12[.\d]* \|(.*)\|$|^\| (Tally) \|(.*)\|$",
+                      text_of("docs/firmwares.md"), re.M)
+    counts = {first or second: [int(n) for n in re.findall(r"\d+", left or right)]
+              for first, left, second, right in rows}
+    passed, wrong, silent, machine, _ = counts["Tally"]
+    assert tally == f"{passed} of {passed + wrong + silent + machine} test cases right"
+    passed, wrong, silent, machine, _ = counts["KVM"]
+    assert kvm == f"{wrong} of {passed + wrong + silent + machine} wrong"
+    read = column(PAGE, "read-direct", "kvm-6.12")
+    assert cells("README.md", "read of a counter")[1] == f"{read:,.0f} instructions"
+
+
+@pytest.fixture
+def terminal(console, tmp_path):
+    """What `make run` gives to somebody with a terminal, when both guests have a shell."""
+    path = tmp_path / "control"
+    screen = console(harness.ROOT / "dts/two-linux-shell.dts", options=["--brief", "--control", path])
+    screen.logfile_read = io.StringIO()
+    screen.control = path
+    for _ in range(2):
+        screen.expect("A shell on (alpha|beta)")
+    screen.expect(r"\[alpha\] / # ")
+    return screen
+
+
+def on_the_host(screen, command):
+    """Lines of a command of the README, which finds this test's machine."""
+    tool, _, words = command.partition(" ")
+    done = subprocess.run(["sh", "-c", f"{tool} --socket {screen.control} {words}"], cwd=harness.ROOT,
+                          capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (harness.OK, ""), done
+    return done.stdout.splitlines()
+
+
+def pairs_are_equal(lines):
+    """{VM: count of cycles}; as many instructions."""
+    counts = {}
+    for line in lines:
+        found = re.match(r" +(\d+) +(cycles|instructions) +(\S+) ", line)
+        if found:
+            counts.setdefault(found[3], []).append(int(found[1]))
+    assert counts and all(len(values) == 2 for values in counts.values()), lines
+    assert all(values[0] == values[1] > 0 for values in counts.values()), lines
+    return counts
+
+
+def test_samples(terminal):
+    """Each number that a guest prints is the README's."""
+    blocks = [samples.steps(block) for block in samples.blocks("README.md")]
+    (host,) = [block for block in blocks if block and block[0][0][0].startswith("$ ")]
+    shell = [block for block in blocks if block and block is not host]
+    assert len(shell) == 2
+    player = samples.Player(terminal)
+    for block in shell:
+        for typed, lines in block:
+            player.play(typed, lines)
+    # Now alpha has work to do and beta has none.
+    terminal.send("work 100000000000\r")
+    terminal.expect(r"work 100000000000\r+\n")
+    ((typed, lines),) = host
+    seen = on_the_host(terminal, typed["command"])
+    assert samples.missing(lines, seen) is None, seen
+    for counts in (pairs_are_equal(lines), pairs_are_equal(seen)):
+        assert counts["alpha"][0] > counts["beta"][0]
+
+
+def test_the_tour(terminal):
+    """From the first shell until both guests are off."""
+    player = samples.Player(terminal)
+    for block in samples.blocks("docs/tour.md"):
+        for typed, lines in samples.steps(block):
+            if typed[0].startswith("$ "):
+                seen = on_the_host(terminal, typed["command"])
+                assert samples.missing(lines, seen) is None, seen
+            else:
+                player.play(typed, lines)
+    terminal.expect("tally: all VMs ended")
+
+
+def test_a_wrong_digit_is_noticed():
+    """A guest's; a sum of Tally's may differ, its words may not."""
+    seen = ["[alpha]   100      cycles:u   ", "tally: vm alpha: 12 exits"]
+    assert samples.missing(["[alpha] 100 cycles:u", "tally: vm alpha: 9 exits"], seen) is None
+    for wrong in ("[alpha] 101 cycles:u", "[beta] 100 cycles:u", "tally: vm alpha: 12 exit"):
+        assert samples.missing([wrong], seen) == wrong
+    assert samples.missing(["tally: vm alpha: 9 exits", "[alpha] 100 cycles:u"], seen)

@@ -80,6 +80,7 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	isa = (isa & ~ISA_CBO) | cbo_probe(isa, &pcpu->blocks);
 	pcpu->isa = isa;
 	pcpu->slice = (uint64_t)platform.timebase / 1000 * PCPU_SLICE_MS;
+	pcpu->roam = platform.roam;
 	pcpu->alone = platform.roam ? 0 : platform.timebase / TRAP_LOOP_LOOKS_HZ;
 	wake_times_init(&pcpu->wake);
 	pcpu->vs_has.sstc = isa & BIT(ISA_SSTC);

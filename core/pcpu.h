@@ -33,7 +33,7 @@ struct pcpu {
 	uint64_t isa;     /* BIT(enum isa_ext); of the cache-block operations those that work */
 	struct cbo_blocks blocks;
 	struct vs_has vs_has;
-	uint32_t last;             /* index of the vcpu that was resident before */
+	uint64_t last;             /* of vcpus[]: was resident before */
 	struct vcpu *current;      /* resident; NULL: none */
 	uint64_t ready;            /* of vcpus[]: wants to run */
 	uint64_t waiting;          /* of vcpus[]: in WFI until an interrupt */
@@ -50,6 +50,7 @@ struct pcpu {
 	uint64_t scratch;   /* for reservation_end() */
 	bool suspect;       /* exceptions of the guest come to HS */
 	bool unmask_traps;  /* hvictl.VTI: see core/vs_interrupts.h */
+	bool roam;          /* platform.roam */
 	uint32_t observers; /* of its vcpus: see core/observe.h */
 	/* The stay in HS that is going on: instret when it began, on whose behalf, after what exit. */
 	uint64_t stay_start;
@@ -62,13 +63,13 @@ struct pcpu {
 	/* Set by this hart when its probes are done. */
 	atomic_uint online;
 
-	struct vcpu *vcpus[MAX_HART_VCPUS]; /* all of the machine, fixed at boot */
 	/* By VMID: the vcpu that ran last, the pcpu itself: what is cached has to go, NULL: nobody yet. */
 	const void *last_of_vmid[17];
+	struct wake_times wake; /* of those waiting, in host time */
 	struct hpm hpm;
+	struct vcpu *vcpus[MAX_HART_VCPUS]; /* all of the machine, fixed at boot */
 	struct vcpu *hctr_owner[32]; /* whose counts each hardware counter holds, NULL: nobody's */
 	struct fw_events fw_events;
-	struct wake_times wake; /* of those waiting, in host time */
 };
 
 union hart_stack {

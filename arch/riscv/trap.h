@@ -16,7 +16,7 @@ typedef unsigned __int128 vsbi_ret;
  * SBI calls of the resident vcpu go to the functions in ctx->calls, chosen by extension; those that
  * nobody serves come here. a0 to a5 are the call's arguments, a6 the function and a7 the
  * extension; what is returned, the guest finds in a0 and a1. If the hart has work pending then,
- * exit_long(ctx, -1) comes next.
+ * exit_long(ctx, ~EXIT_ECALL) comes next.
  */
 vsbi_ret vsbi_not_supported(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
                             uint64_t a5, uint64_t fid, uint64_t eid);
@@ -31,7 +31,8 @@ vsbi_ret vsbi_not_supported(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, 
 #define CSR_READ_PENDING (-2L)
 long csr_read_fast(uint64_t raw);
 
-/* Serves the hart's LCOFI. If the hart has work pending then, exit_long(ctx, -1) comes next. */
+/* Serves the hart's LCOFI. If the hart has work pending then, exit_long(ctx, ~EXIT_LCOFI) comes
+ * next. */
 void lcofi_fast(void);
 
 /* The context of the resident vcpu; in the functions above and what they call only. */
@@ -43,9 +44,9 @@ static inline struct guest_context *this_context(void)
 	return ctx;
 }
 
-/* Any other exit (scause), or what is left after an SBI call (scause = -1). Returns the vcpu to
- * enter, resident. */
-struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause);
+/* Any other exit (scause), or what is left after a short one (~EXIT_*). Enters the vcpu to run then, so
+ * that nobody restores the registers that it has saved. */
+_Noreturn void exit_long(struct guest_context *ctx, uint64_t scause);
 
 #ifdef TALLY_DEBUG
 /* make DEBUG=1: at each exit before anything else, and last before each entry; this_context(). */
@@ -60,6 +61,7 @@ _Noreturn void enter_guest(struct guest_context *ctx);
 
 void fp_save(uint64_t fp[33]);
 void fp_restore(const uint64_t fp[33]);
+void fp_exchange(uint64_t save[33], const uint64_t restore[33]);
 
 /* vector.S. Where the hart has V, with sstatus.VS on: bytes in a register; v0 to v31, one behind the
  * other, with vstart, vtype, vl and vcsr. */

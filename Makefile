@@ -248,7 +248,7 @@ help:
 	@echo "              (90 seconds on two idle cores; BENCH='--set full' for all of it, 7 minutes)"
 	@echo "  bench-calls what SBI PMU calls cost, on OpenSBI and on Tally (BENCH=OPTIONS)"
 	@echo "  bench-switch what a world switch costs, against live counters and against VMs (BENCH=OPTIONS)"
-	@echo "  check       format, SPDX, include direction, static analysis"
+	@echo "  check       format, SPDX, include direction, links, static analysis"
 	@echo "  pictures    draw the pictures of the documentation anew, from docs/pictures/*.pikchr"
 	@echo "  setup       install what is missing (as root; the other targets do it too)"
 	@echo "  clean       remove what was built; what was fetched stays (build/guest, build/platform)"

@@ -55,7 +55,7 @@ void check_entry(void)
 
 	check_resident(pcpu, vcpu);
 	check_lists(pcpu);
-	CHECK(pcpu->ready & ~pcpu->working & ~pcpu->called & BIT(vcpu->index));
+	CHECK(pcpu->ready & ~pcpu->working & ~pcpu->called & vcpu->bit);
 	CHECK(!vcpu->fw.ready_since);
 	CHECK(atomic_load(&vcpu->hsm_state) == SBI_HSM_STATE_STARTED);
 }

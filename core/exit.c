@@ -32,11 +32,10 @@ static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
 	}
 }
 
-static enum vcpu_exit exception(struct vcpu *vcpu, uint64_t cause)
+/* Not inlined: exit_long() would save more registers, for who waits or gives its turn away, too. */
+static __attribute__((noinline)) enum vcpu_exit exception(struct vcpu *vcpu, uint64_t cause)
 {
 	switch (cause) {
-	case CAUSE_VIRTUAL_INSN:
-		return virtual_insn(vcpu);
 	case CAUSE_LOAD_GUEST_PAGE:
 	case CAUSE_STORE_GUEST_PAGE:
 		mmio_access(vcpu, cause == CAUSE_STORE_GUEST_PAGE);
@@ -63,7 +62,16 @@ __attribute__((flatten)) void lcofi_fast(void)
 	vpmu_overflow(&vcpu->pmu);
 }
 
-struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
+static enum vcpu_exit serve(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t scause)
+{
+	if (scause == CAUSE_VIRTUAL_INSN)
+		return virtual_insn(vcpu);
+	if (scause & CAUSE_INTERRUPT)
+		return interrupt(pcpu, scause & ~CAUSE_INTERRUPT);
+	return exception(vcpu, scause);
+}
+
+_Noreturn void exit_long(struct guest_context *ctx, uint64_t scause)
 {
 	struct vcpu *vcpu = vcpu_of(ctx);
 	struct pcpu *pcpu = this_pcpu();
@@ -76,23 +84,21 @@ struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause)
 	} else {
 		if (atomic_load_explicit(&vcpu->traced, memory_order_relaxed))
 			trace_exit(vcpu, scause);
-		pcpu->stay_why = scause & CAUSE_INTERRUPT
-		                     ? interrupt(pcpu, scause & ~CAUSE_INTERRUPT)
-		                     : exception(vcpu, scause);
+		pcpu->stay_why = serve(pcpu, vcpu, scause);
 		vcpu->ctx.exits[pcpu->stay_why]++;
 	}
 
-	hpm_failures_settle_exit(vcpu, scause);
+	hpm_failures_settle_exit(pcpu, vcpu, scause);
 	/* The vcpu may be off, or on its way to another hart, after this. */
-	sched_check_mail();
+	sched_check_mail(pcpu);
 	if (*pcpu_pending(pcpu)) {
-		vcpu = sched_next();
+		vcpu = sched_next(pcpu);
 		if (vcpu->call.slice)
 			vcpu = long_call_finish(vcpu);
 	}
 	vs_interrupts_settle();
 	hart_flags_settle(vcpu);
-	hpm_failures_settle(vcpu);
+	hpm_failures_settle_on(pcpu, vcpu);
 	pcpu_account_stay(pcpu);
-	return &vcpu->ctx;
+	enter_guest(&vcpu->ctx);
 }

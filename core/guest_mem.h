@@ -12,9 +12,9 @@
 void *guest_mem(const struct vm *vm, gpa_t gpa, uint64_t size);
 
 /*
- * The instruction at the resident guest's pc, through its own translation and execute permission.
- * false: that faults (another vcpu changed the tables); the guest had better try again itself.
+ * The instruction at the resident guest's pc, through its own translation and execute permission. 0, which
+ * none is: that faults (another vcpu changed the tables); the guest had better try again itself.
  */
-bool guest_fetch(uint32_t *insn);
+uint32_t guest_fetch(void);
 
 #endif

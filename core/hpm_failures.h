@@ -8,26 +8,29 @@
 
 #include "core/vcpu.h"
 
-/* Resident, or has just been saved. To be called before its guest, or another vcpu, goes on. */
+/* Resident, or has just been saved, on this hart. To be called before its guest, or another vcpu, goes on. */
+static inline void hpm_failures_settle_on(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	if (__builtin_expect(pcpu->hpm.failed != 0, 0))
+		vpmu_failed(&vcpu->pmu, hpm_failures(&pcpu->hpm));
+}
+
 static inline void hpm_failures_settle(struct vcpu *vcpu)
 {
-	struct hpm *hpm = &vcpu->home->hpm;
-
-	if (__builtin_expect(hpm->failed != 0, 0))
-		vpmu_failed(&vcpu->pmu, hpm_failures(hpm));
+	hpm_failures_settle_on(vcpu->home, vcpu);
 }
 
 /*
  * The same where a short exit, or any other, becomes a long one; before anything else is done. A PMU call
  * that was to start something answers that it failed.
  */
-static inline void hpm_failures_settle_exit(struct vcpu *vcpu, uint64_t scause)
+static inline void hpm_failures_settle_exit(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t scause)
 {
 	uint64_t *x = vcpu->ctx.x;
 
-	if (__builtin_expect(vcpu->home->hpm.failed == 0, 1))
+	if (__builtin_expect(pcpu->hpm.failed == 0, 1))
 		return;
-	hpm_failures_settle(vcpu);
+	hpm_failures_settle_on(pcpu, vcpu);
 	if (scause == ~(uint64_t)EXIT_ECALL && x[17] == SBI_EXT_PMU &&
 	    (x[16] == SBI_PMU_COUNTER_START || x[16] == SBI_PMU_COUNTER_CONFIG_MATCHING) &&
 	    !x[10]) {

@@ -23,14 +23,14 @@ static void go_on(struct vcpu *vcpu)
 		vcpu->call.slice = NULL;
 	pcpu_account_stay(pcpu);
 	pcpu_interrupts(pcpu, csr_read(CSR_SIP) & csr_read(CSR_SIE));
-	sched_check_mail();
+	sched_check_mail(pcpu);
 }
 
 struct vcpu *long_call_finish(struct vcpu *vcpu)
 {
 	do {
 		go_on(vcpu);
-		vcpu = sched_next();
+		vcpu = sched_next(this_pcpu());
 	} while (vcpu->call.slice);
 	return vcpu;
 }

@@ -77,8 +77,8 @@ static void read_vm_tree(void)
 /* Runs this hart's vcpus for ever. */
 static _Noreturn void run(struct pcpu *pcpu)
 {
-	sched_check_mail();
-	struct vcpu *vcpu = sched_next();
+	sched_check_mail(pcpu);
+	struct vcpu *vcpu = sched_next(pcpu);
 
 	if (vcpu->call.slice) /* It has moved here. */
 		vcpu = long_call_finish(vcpu);

@@ -64,7 +64,8 @@ void mmio_access(struct vcpu *vcpu, bool store)
 	    vm->config->console && gpa >= GUEST_UART_BASE && gpa - GUEST_UART_BASE < VUART_SIZE;
 	is_plic = gpa >= GUEST_PLIC_BASE && gpa - GUEST_PLIC_BASE < VPLIC_SIZE;
 	if (insn.kind == INSN_OTHER && !insn.implicit && (is_uart || is_plic)) {
-		if (!guest_fetch(&raw))
+		raw = guest_fetch();
+		if (!raw)
 			return;
 		insn = insn_decode(raw);
 	}

@@ -42,7 +42,7 @@ static bool is_of(const struct observer *o, const struct observe_request *reques
 
 static void done(struct observe_request *request, const struct vcpu *vcpu)
 {
-	atomic_fetch_and(&request->vcpus, ~BIT(vcpu->index));
+	atomic_fetch_and(&request->vcpus, ~vcpu->bit);
 }
 
 /* Tells those whom the request is of, as they are now. */
@@ -104,7 +104,7 @@ void vcpu_serve_observers(struct vcpu *vcpu)
 	for (uint32_t i = 0; i < OBSERVE_ASKERS; i++) {
 		struct observe_request *request = &observe_requests[i];
 
-		if (!(atomic_load(&request->vcpus) & BIT(vcpu->index)))
+		if (!(atomic_load(&request->vcpus) & vcpu->bit))
 			continue;
 		if (request->what == OBSERVE_LOOK)
 			look_at_all_here(request);

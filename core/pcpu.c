@@ -5,7 +5,6 @@
 #include "arch/riscv/sbi.h"
 #include "arch/riscv/vs_state.h"
 #include "core/check.h"
-#include "core/terminal_port.h"
 #include "core/panic.h"
 #include "core/pcpu.h"
 #include "core/platform.h"
@@ -80,7 +79,9 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	isa = (isa & ~ISA_CBO) | cbo_probe(isa, &pcpu->blocks);
 	pcpu->isa = isa;
 	pcpu->slice = (uint64_t)platform.timebase / 1000 * PCPU_SLICE_MS;
+	pcpu->roam = platform.roam;
 	pcpu->alone = platform.roam ? 0 : platform.timebase / TRAP_LOOP_LOOKS_HZ;
+	pcpu->external_at = ~0UL;
 	wake_times_init(&pcpu->wake);
 	pcpu->vs_has.sstc = isa & BIT(ISA_SSTC);
 	pcpu->vs_has.vsiselect = vs_state_probe_vsiselect();
@@ -97,6 +98,12 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	csr_set(CSR_SIE, BIT(IRQ_SSI) | BIT(IRQ_STI));
 	if (pcpu->hpm.lcofi)
 		csr_set(CSR_SIE, BIT(IRQ_LCOFI));
+}
+
+void pcpu_serve_external(void (*serve)(void))
+{
+	this_pcpu()->external = serve;
+	csr_set(CSR_SIE, BIT(IRQ_SEI));
 }
 
 void pcpu_account_stay(struct pcpu *pcpu)
@@ -135,7 +142,7 @@ void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending)
 		pcpu_resched(pcpu);
 	}
 	if (pending & BIT(IRQ_SEI))
-		terminal_input();
+		pcpu->external();
 	if (pending & BIT(IRQ_STI))
 		sched_timer();
 }

@@ -33,7 +33,7 @@ struct pcpu {
 	uint64_t isa;     /* BIT(enum isa_ext); of the cache-block operations those that work */
 	struct cbo_blocks blocks;
 	struct vs_has vs_has;
-	uint32_t last;             /* index of the vcpu that was resident before */
+	uint64_t last;             /* of vcpus[]: was resident before */
 	struct vcpu *current;      /* resident; NULL: none */
 	uint64_t ready;            /* of vcpus[]: wants to run */
 	uint64_t waiting;          /* of vcpus[]: in WFI until an interrupt */
@@ -48,8 +48,13 @@ struct pcpu {
 	uint64_t vec_bytes; /* in a vector register; 0: guests have none */
 	uint32_t vmids;     /* that it tells apart, 1: none */
 	uint64_t scratch;   /* for reservation_end() */
+	/* Serves external interrupts of this hart, and is called when the host time has come to
+	 * external_at, ~0: never. NULL: nobody has registered, see pcpu_serve_external(). */
+	void (*external)(void);
+	uint64_t external_at;
 	bool suspect;       /* exceptions of the guest come to HS */
 	bool unmask_traps;  /* hvictl.VTI: see core/vs_interrupts.h */
+	bool roam;          /* platform.roam */
 	uint32_t observers; /* of its vcpus: see core/observe.h */
 	/* The stay in HS that is going on: instret when it began, on whose behalf, after what exit. */
 	uint64_t stay_start;
@@ -62,13 +67,13 @@ struct pcpu {
 	/* Set by this hart when its probes are done. */
 	atomic_uint online;
 
-	struct vcpu *vcpus[MAX_HART_VCPUS]; /* all of the machine, fixed at boot */
 	/* By VMID: the vcpu that ran last, the pcpu itself: what is cached has to go, NULL: nobody yet. */
 	const void *last_of_vmid[17];
+	struct wake_times wake; /* of those waiting, in host time */
 	struct hpm hpm;
+	struct vcpu *vcpus[MAX_HART_VCPUS]; /* all of the machine, fixed at boot */
 	struct vcpu *hctr_owner[32]; /* whose counts each hardware counter holds, NULL: nobody's */
 	struct fw_events fw_events;
-	struct wake_times wake; /* of those waiting, in host time */
 };
 
 union hart_stack {
@@ -124,6 +129,10 @@ void pcpu_book(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why);
 
 /* Serves interrupts of HS, given as in sip. This hart. */
 void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending);
+
+/* From here on this hart takes external interrupts, and calls serve() for them. serve() may set
+ * external_at. Once, at boot. */
+void pcpu_serve_external(void (*serve)(void));
 
 /* Sets up the calling hart: CSRs, counters, interrupts. Its pcpu is zeroed but for `blocks`; isa and
  * these are what the host tree says. */

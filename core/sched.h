@@ -10,7 +10,7 @@
 
 /* Puts the current vcpu away if another's turn has come or it cannot run; idles while nobody can.
  * Returns the vcpu to enter, resident. */
-struct vcpu *sched_next(void);
+struct vcpu *sched_next(struct pcpu *pcpu);
 
 /* It wants to run. */
 void sched_set_ready(struct vcpu *vcpu);
@@ -53,9 +53,9 @@ void sched_mail_came(void);
 /* Serves the requests of those vcpus of this hart for whom there is mail. Not in the middle of an exit:
  * the resident vcpu may be off, or gone to another hart, afterwards. */
 void sched_serve_mail(void);
-static inline void sched_check_mail(void)
+static inline void sched_check_mail(struct pcpu *pcpu)
 {
-	if (atomic_load_explicit(&this_pcpu()->mail, memory_order_relaxed))
+	if (atomic_load_explicit(&pcpu->mail, memory_order_relaxed))
 		sched_serve_mail();
 }
 

@@ -28,13 +28,11 @@ static struct console console;
 /* Typed bytes wait until then; ~0: they do not. Written under the lock. */
 static atomic_ulong hold_deadline = ~0UL;
 /*
- * Boot hart only: when each asker's next line of output is due, ~0: there is none; the id of the
- * program's request; and what terminal_deadline() returns, which is too early where another hart
- * has ended the wait.
+ * Boot hart only: when each asker's next line of output is due, ~0: there is none; and the id of the
+ * program's request.
  */
 static uint64_t due[PROMPT_ASKERS] = {~0UL, ~0UL};
 static char request_id[CONSOLE_ID_BYTES + 1];
-static uint64_t input_deadline = ~0UL;
 /*
  * The VM that has kept typed bytes waiting for too long, -1: none. What is typed for it is
  * dropped until it reads again; otherwise a key for Tally would wait anew behind every few of
@@ -152,14 +150,6 @@ void terminal_vm_ended(uint32_t vm, bool ended)
 	terminal_input_room(VUART_RX_BYTES);
 }
 
-void terminal_enable_input(void)
-{
-	if (platform.irqchip.kind == IRQCHIP_NONE || !platform.uart_irq)
-		return;
-	irqchip_enable(&platform.irqchip, platform.uart_irq);
-	csr_set(CSR_SIE, BIT(IRQ_SEI));
-}
-
 /*
  * Must typed bytes wait? Yes while the VM in focus has a full UART, while the prompt prints, and
  * while a program's request is being answered, so that there is one request at a time. Only the
@@ -251,7 +241,27 @@ static void read_typed(bool overdue)
 		terminal_input_room(VUART_RX_BYTES);
 }
 
-void terminal_input(void)
+/*
+ * When serve_input() has to be called, whatever is typed: typed bytes have waited for too long, or a
+ * command prints its next line. Another hart may end the wait, and the call then finds nothing to do.
+ */
+static void set_deadline(void)
+{
+	uint64_t deadline = atomic_load(&hold_deadline);
+
+	for (int i = 0; i < PROMPT_ASKERS; i++) {
+		if (due[i] < deadline)
+			deadline = due[i];
+	}
+	this_pcpu()->external_at = deadline;
+	pcpu_resched(this_pcpu()); /* so that the timer is set anew */
+}
+
+/*
+ * The host's external interrupt, or the deadline that it set: passes typed bytes on. What the VM in
+ * focus has no room for stays in the host's UART, so that pasted text is not lost.
+ */
+static void serve_input(void)
 {
 	uint64_t deadline = atomic_load(&hold_deadline);
 	uint64_t now = csr_read(CSR_TIME);
@@ -273,14 +283,13 @@ void terminal_input(void)
 	/* If more bytes have come the level is still high, and the next interrupt takes them. */
 	if (claimed)
 		irqchip_complete(&platform.irqchip, platform.uart_irq);
-	input_deadline = atomic_load(&hold_deadline);
-	for (int i = 0; i < PROMPT_ASKERS; i++) {
-		if (due[i] < input_deadline)
-			input_deadline = due[i];
-	}
+	set_deadline();
 }
 
-uint64_t terminal_deadline(void)
+void terminal_enable_input(void)
 {
-	return input_deadline;
+	if (platform.irqchip.kind == IRQCHIP_NONE || !platform.uart_irq)
+		return;
+	irqchip_enable(&platform.irqchip, platform.uart_irq);
+	pcpu_serve_external(serve_input);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What VMs and harts need of the terminal, which is above them: core/terminal.c defines it. */
+/* What VMs need of the terminal, which is above them: core/terminal.c defines it. */
 #ifndef CORE_TERMINAL_PORT_H
 #define CORE_TERMINAL_PORT_H
 
@@ -22,13 +22,5 @@ void terminal_vm_ended(uint32_t vm, bool ended);
  * held.
  */
 void terminal_input_room(size_t space);
-
-/* The host's external interrupt: passes typed bytes on. What the VM in focus has no room for stays
- * in the host's UART, so that pasted text is not lost. Boot hart. */
-void terminal_input(void);
-
-/* Host time at which terminal_input() has to be called whatever is typed, because bytes have waited
- * long enough for a VM that does not read, or the prompt goes on printing; ~0: never. Boot hart. */
-uint64_t terminal_deadline(void);
 
 #endif

@@ -30,10 +30,16 @@ void trap_loop_judge(struct vcpu *vcpu);
  */
 void trap_loop_knock(struct vcpu *vcpu);
 
-/* At the end of a turn. Nearly every guest is in VU or outside of handlers for traps from VS. */
+/* Nearly every guest is in VU or outside of handlers for traps from VS. */
+static inline bool trap_loop_seems(void)
+{
+	return csr_read(CSR_VSSTATUS) & SSTATUS_SPP;
+}
+
+/* At the end of a turn. */
 static inline void trap_loop_look(struct vcpu *vcpu)
 {
-	if (vcpu->suspect || csr_read(CSR_VSSTATUS) & SSTATUS_SPP)
+	if (vcpu->suspect || trap_loop_seems())
 		trap_loop_judge(vcpu);
 }
 

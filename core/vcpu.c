@@ -33,33 +33,31 @@ void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
  * that is so for any two, memory included. Then the last one's translations must go. And the first
  * time under each VMID: the boot hart has made the G-stage table with no fence on this one.
  */
-static void fence_if_strange(const struct vcpu *vcpu)
+static void fence_if_strange(struct pcpu *pcpu, const struct vcpu *vcpu, const struct vm *vm)
 {
-	const void **last = &vcpu->home->last_of_vmid[vcpu->vm->vmid];
+	const void **last = &pcpu->last_of_vmid[vm->vmid];
 
 	if (*last == vcpu)
 		return;
-	if (!*last || !vcpu->vm->vmid)
+	if (!*last || !vm->vmid)
 		hfence_gvma_all();
 	hfence_vvma_all();
 	*last = vcpu;
 }
 
-void vcpu_load(struct vcpu *vcpu)
+void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	struct pcpu *pcpu = vcpu->home;
-	struct vm *vm = vcpu->vm;
+	const struct vm *vm = vcpu->vm;
 
-	CHECK(pcpu == this_pcpu() && !pcpu->current);
+	CHECK(pcpu == this_pcpu() && vcpu->home == pcpu && !pcpu->current);
 	pcpu->current = vcpu;
-	vcpu->ctx.hs_sp = (uint64_t)pcpu + HART_STACK_TOP;
-	vcpu_registers_load(vcpu);
+	vcpu_registers_load(pcpu, vcpu);
 	reservation_end(&pcpu->scratch);
 	/* vsatp is 0 and comes behind hgatp and the fences: a hart may walk its tables at any time, in
 	 * HS too, and cache what it finds under hgatp's VMID (privileged manual, "Virtual Supervisor
 	 * Address Translation and Protection Register"). */
 	csr_write(CSR_HGATP, vm->gstage.hgatp);
-	fence_if_strange(vcpu);
+	fence_if_strange(pcpu, vcpu, vm);
 	vs_state_load(&vcpu->vs, &pcpu->vs_has);
 	csr_write(CSR_HTIMEDELTA, vm->htimedelta);
 	vs_interrupts_loaded(pcpu, &vcpu->vs);
@@ -70,19 +68,19 @@ void vcpu_load(struct vcpu *vcpu)
 		vcpu_trap_wfi(vcpu, !vcpu_may_sleep(vcpu));
 }
 
-void vcpu_put(struct vcpu *vcpu)
+void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	CHECK(vcpu->home == this_pcpu() && vcpu_is_current(vcpu));
+	CHECK(pcpu == this_pcpu() && vcpu->home == pcpu && vcpu_is_current(vcpu));
 	/* Counters first: their overflow must be found while they are this vcpu's. */
 	vpmu_save(&vcpu->pmu);
-	hpm_failures_settle(vcpu);
+	hpm_failures_settle_on(pcpu, vcpu);
 	if (vcpu->fw.watched)
 		vcpu_fw_put(vcpu);
-	vs_state_put(&vcpu->vs, &vcpu->home->vs_has);
+	vs_state_put(&vcpu->vs, &pcpu->vs_has);
 	/* Its tables are not walked from here on: they may be cleared, or another's under its VMID.
 	 * hgatp may stay: what it leads to is constant after boot, and not in a guest's memory. */
 	csr_write(CSR_VSATP, 0);
-	vcpu->home->current = NULL;
+	pcpu->current = NULL;
 	requests_unheed(&vcpu->requests);
 }
 

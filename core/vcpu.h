@@ -31,12 +31,12 @@ struct vcpu {
 	/* Constant after boot. */
 	struct vm *vm;
 	uint32_t id;    /* vhartid: index in the VM */
-	uint32_t index; /* among all vcpus: in every hart's vcpus[] and masks */
+	uint32_t index; /* among all vcpus: in every hart's vcpus[] ... */
+	uint64_t bit;   /* ... and masks: BIT(index) */
 
 	/* Written by the home that it leaves; other harts read it with vcpu_home(). */
 	struct pcpu *home;
 	struct pcpu *goal; /* where it is to move, NULL: it stays. Atomic */
-	uint32_t carried;  /* on its way: what it wanted of the hart that it left */
 
 	/* Any hart. */
 	struct requests requests;
@@ -55,6 +55,7 @@ struct vcpu {
 	/* See core/trap_loop.h. */
 	bool suspect, lcofi_hidden;
 	uint32_t traps_in_row;
+	uint32_t carried;      /* on its way: what it wanted of the hart that it left */
 	uint64_t timer;        /* without Sstc: host time of the guest's timer, ~0: off */
 	uint64_t moves;        /* to another hart, so far */
 	struct long_call call; /* that goes on; slice NULL: none */
@@ -101,9 +102,16 @@ static inline bool vcpu_is_current(const struct vcpu *vcpu)
 	return this_pcpu()->current == vcpu;
 }
 
-/* Makes it resident on / takes it off its home hart. Home hart only. */
-void vcpu_load(struct vcpu *vcpu);
-void vcpu_put(struct vcpu *vcpu);
+/* Makes it resident on / takes it off its home hart, which is this one. */
+void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu);
+void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu);
+
+/* It has a new home. Boot, or the old one, before others can see that. */
+static inline void vcpu_goes_to(struct vcpu *vcpu, struct pcpu *home)
+{
+	vcpu->ctx.hs_sp = (uint64_t)home + HART_STACK_TOP;
+	__atomic_store_n(&vcpu->home, home, __ATOMIC_RELEASE);
+}
 
 /* Sets or clears a bit of hvip. Home hart only. */
 void vcpu_set_virq(struct vcpu *vcpu, uint64_t irq, bool level);

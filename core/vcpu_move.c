@@ -57,7 +57,7 @@ static void leave_counters(struct pcpu *pcpu, struct vcpu *vcpu)
 
 static uint32_t leave_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	uint64_t bit = BIT(vcpu->index);
+	uint64_t bit = vcpu->bit;
 	uint32_t carried = (pcpu->ready & ~pcpu->called & bit ? CARRIED_READY : 0) |
 	                   (pcpu->waiting & bit ? CARRIED_WAITING : 0) |
 	                   (pcpu->working & bit ? CARRIED_WORKING : 0);
@@ -89,8 +89,8 @@ bool vcpu_hand_over(struct vcpu *vcpu)
 	atomic_fetch_or(&vcpu->requests.asked, REQ_ARRIVE);
 	requests_unheed(&vcpu->requests);
 	/* From here on it is not ours. */
-	__atomic_store_n(&vcpu->home, to, __ATOMIC_RELEASE);
-	pcpu_notify(to, BIT(vcpu->index));
+	vcpu_goes_to(vcpu, to);
+	pcpu_notify(to, vcpu->bit);
 	return true;
 }
 
@@ -113,7 +113,7 @@ static void share_the_hart(const struct pcpu *pcpu)
 
 static void join_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	CHECK(!((pcpu->ready | pcpu->waiting) & BIT(vcpu->index)));
+	CHECK(!((pcpu->ready | pcpu->waiting) & vcpu->bit));
 	pcpu->n_vcpus++;
 	pcpu->observers += vcpu->observers.n;
 	wake_times_set(&pcpu->wake, vcpu->index, vcpu_lcofi_deadline(vcpu));
@@ -122,7 +122,7 @@ static void join_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 	} else if (vcpu->carried & CARRIED_READY) {
 		sched_set_ready(vcpu);
 	} else if (vcpu->carried & CARRIED_WAITING) {
-		pcpu->waiting |= BIT(vcpu->index);
+		pcpu->waiting |= vcpu->bit;
 		sched_wake_in_time(vcpu);
 		pcpu_resched(pcpu);
 	}

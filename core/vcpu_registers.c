@@ -49,25 +49,30 @@ void vcpu_registers_leave(struct vcpu *vcpu)
 	pcpu->registers_of = NULL;
 }
 
-/* Not inlined: on a hart without V its caller needs no more registers for it. */
-static __attribute__((noinline)) void exchange_vectors(struct vcpu *from, struct vcpu *to)
+/* Where there are vectors, or the hart holds nobody's. Not inlined: the other way saves no register. */
+static __attribute__((noinline)) void exchange_all(struct vcpu *from, struct vcpu *to)
 {
-	if (from && from->vec)
-		vec_save(from->vec->v, from->vec->csrs);
+	switch_on(to->home);
+	if (from) {
+		fp_save(from->fp);
+		if (from->vec)
+			vec_save(from->vec->v, from->vec->csrs);
+	}
+	fp_restore(to->fp);
 	if (to->vec)
 		vec_restore(to->vec->v, to->vec->csrs);
 }
 
-void vcpu_registers_exchange(struct vcpu *vcpu)
+void vcpu_registers_exchange(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	struct pcpu *pcpu = vcpu->home;
 	struct vcpu *last = pcpu->registers_of;
 
 	pcpu->registers_of = vcpu;
-	switch_on(pcpu);
-	if (pcpu->vec_bytes)
-		exchange_vectors(last, vcpu);
-	if (last)
-		fp_save(last->fp);
-	fp_restore(vcpu->fp);
+	if (!last || pcpu->vec_bytes) {
+		exchange_all(last, vcpu);
+		return;
+	}
+	/* FS may be off in what is left of the last vcpu's sstatus. */
+	csr_set(CSR_SSTATUS, SSTATUS_FS);
+	fp_exchange(last->fp, vcpu->fp);
 }

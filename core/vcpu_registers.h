@@ -38,13 +38,13 @@ void vcpu_registers_reset(struct vcpu *vcpu);
 void vcpu_registers_leave(struct vcpu *vcpu);
 
 /* What the next one does when there is something to do. */
-void vcpu_registers_exchange(struct vcpu *vcpu) __attribute__((noinline));
+void vcpu_registers_exchange(struct pcpu *pcpu, struct vcpu *vcpu) __attribute__((noinline));
 
 /* The hart holds the vcpu's from now on. Home hart, before sstatus is the vcpu's. */
-static inline void vcpu_registers_load(struct vcpu *vcpu)
+static inline void vcpu_registers_load(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	if (vcpu->home->registers_of != vcpu)
-		vcpu_registers_exchange(vcpu);
+	if (pcpu->registers_of != vcpu)
+		vcpu_registers_exchange(pcpu, vcpu);
 }
 
 #endif

@@ -11,7 +11,7 @@
 void vcpu_request(struct vcpu *vcpu, uint64_t what)
 {
 	if (requests_ask(&vcpu->requests, what))
-		pcpu_notify(vcpu_home(vcpu), BIT(vcpu->index));
+		pcpu_notify(vcpu_home(vcpu), vcpu->bit);
 }
 
 void vcpu_send(struct vcpu *vcpu, uint64_t what, uint32_t kind)
@@ -64,7 +64,7 @@ static bool serve_start(struct vcpu *vcpu)
 		return false;
 	/* It may have stopped itself a moment ago and still be on the hart. */
 	if (vcpu_is_current(vcpu))
-		vcpu_put(vcpu);
+		vcpu_put(vcpu->home, vcpu);
 	vcpu_reset(vcpu, vcpu->start_pc, vcpu->start_opaque);
 	/* As on a hart just reset: nothing cached of what this one, or its VM's last life, ran. */
 	fence_i();
@@ -125,7 +125,7 @@ void vcpu_serve_mail(struct vcpu *vcpu)
 	bool resident = vcpu_is_current(vcpu);
 
 	if (home != this_pcpu()) {
-		pcpu_notify(home, BIT(vcpu->index));
+		pcpu_notify(home, vcpu->bit);
 		return;
 	}
 	serve(vcpu, requests_take(&vcpu->requests, resident ? REQ_ALL : REQ_AT_ONCE));

@@ -10,6 +10,7 @@
 #include "core/vm.h"
 #include "core/vs_interrupts.h"
 
+#define WFI     0x10500073U
 #define WRS_NTO 0x00d00073U /* traps with hstatus.VTW, like WFI */
 
 /* csrrs, csrrc and their immediate forms with operand 0: they read, and write nothing. */
@@ -120,51 +121,55 @@ __attribute__((flatten)) long csr_read_fast(uint64_t raw)
 	return read_any(vcpu, raw, user);
 }
 
-static void wait_for_interrupt(struct vcpu *vcpu)
+/*
+ * All but what gives the hart away. Not inlined, nor is what it calls: exit_long() would save more
+ * registers. fetched: the hart did not say what the instruction is, so that csr_read_fast() has not
+ * seen it.
+ */
+static __attribute__((noinline)) enum vcpu_exit any_insn(struct vcpu *vcpu, uint32_t raw,
+                                                         bool fetched)
 {
-	if (csr_read(CSR_VSIP) & csr_read(CSR_VSIE))
-		return;
-	sched_wait(vcpu);
+	struct insn insn;
+
+	if (fetched && csr_read_fast(raw) != CSR_READ_NONE) {
+		vcpu->ctx.x[0] = 0;
+		/* It has been counted. */
+		vcpu->ctx.exits[EXIT_CSR]--;
+		return EXIT_CSR;
+	}
+	insn = insn_decode(raw);
+	if (vs_interrupts_access(vcpu, &insn))
+		return EXIT_CSR;
+	vcpu_fw_seen(vcpu, SBI_PMU_FW_ILLEGAL_INSN);
+	trap_inject(vcpu, CAUSE_ILLEGAL_INSN, raw);
+	return EXIT_CSR;
 }
 
 enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 {
 	uint32_t raw = (uint32_t)csr_read(CSR_STVAL);
+	bool fetched = !raw, waits;
 
-	/* A hart may leave stval at 0: what csr_read_fast() refused then may be a read after all. */
-	if (!raw) {
-		if (!guest_fetch(&raw))
+	/* A hart may leave stval at 0: QEMU does at WRS.NTO. */
+	if (fetched) {
+		raw = guest_fetch();
+		if (!raw)
 			return EXIT_CSR;
-		if (csr_read_fast(raw) != CSR_READ_NONE) {
-			vcpu->ctx.x[0] = 0;
-			/* It has been counted. */
-			vcpu->ctx.exits[EXIT_CSR]--;
-			return EXIT_CSR;
-		}
 	}
-	struct insn insn = insn_decode(raw);
-
-	bool waits = insn.kind == INSN_WFI && !vcpu_from_user();
-
+	/* First what is in a hurry, without decoding. VU has no right to WFI. */
+	waits = raw == WFI && !vcpu_from_user();
+	if (!waits && raw != WRS_NTO)
+		return any_insn(vcpu, raw, fetched);
 	/* Nothing counts any more that would suffer: it is executed again, in VS. */
-	if ((waits || raw == WRS_NTO) && vcpu_may_sleep(vcpu)) {
+	if (vcpu_may_sleep(vcpu)) {
 		vcpu_trap_wfi(vcpu, false);
 		return EXIT_WFI;
 	}
-	if (waits) {
-		vcpu_emulated(vcpu, insn.length);
-		wait_for_interrupt(vcpu);
-		return EXIT_WFI;
-	}
-	if (vs_interrupts_access(vcpu, &insn))
-		return EXIT_CSR;
-	if (raw == WRS_NTO) {
+	vcpu_emulated(vcpu, 4);
+	if (!waits)
 		/* Zawrs: it waits for another vcpu, which may need this hart. It may end early. */
-		vcpu_emulated(vcpu, 4);
 		sched_yield();
-		return EXIT_WFI;
-	}
-	vcpu_fw_seen(vcpu, SBI_PMU_FW_ILLEGAL_INSN);
-	trap_inject(vcpu, CAUSE_ILLEGAL_INSN, raw);
-	return EXIT_CSR;
+	else if (!(csr_read(CSR_VSIP) & csr_read(CSR_VSIE)))
+		sched_wait(vcpu);
+	return EXIT_WFI;
 }

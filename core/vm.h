@@ -20,6 +20,12 @@ struct vm {
 	uint32_t index;
 	uint32_t vmid; /* 0 for all VMs on harts without VMIDs, else index + 1 */
 	struct gstage gstage;
+	/* Host time that its requests took from other VMs' vcpus, not yet taken off its turns. Any
+	 * hart. */
+	atomic_ulong owed_ticks;
+	uint64_t htimedelta; /* guest time = host time + this: starts at 0 in each life */
+
+	/* Constant after boot, too. */
 	hpa_t memory;
 	struct vpmu_policy pmu_policy;
 	struct vsbi_slot sbi[VSBI_SLOTS];
@@ -44,11 +50,8 @@ struct vm {
 		const char *failure;
 		uint64_t value;
 	} end;
-	/* Host time that its requests took from other VMs' vcpus, not yet taken off its turns. Any hart. */
-	atomic_ulong owed_ticks;
 	struct vm_life life;
 	struct vm_crash crash;
-	uint64_t htimedelta; /* guest time = host time + this: starts at 0 in each life */
 };
 
 extern struct vm vms[VM_MAX_VMS];

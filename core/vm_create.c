@@ -31,11 +31,12 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 	_Static_assert(VM_MAX_ALL_VCPUS <= MAX_HART_VCPUS, "all may come to one hart");
 	vcpu->vm = vm;
 	vcpu->id = id;
-	vcpu->home = home;
+	vcpu_goes_to(vcpu, home);
 	vcpu->lcofi.limit = vm->config->pmu_overflow_limit;
 	vcpu->few_lcofis = vcpu->lcofi.limit;
 	home->n_vcpus++;
 	vcpu->index = n_all++;
+	vcpu->bit = BIT(vcpu->index);
 	for (uint32_t i = 0; i < n_pcpus; i++)
 		hart_stacks[i].pcpu.vcpus[vcpu->index] = vcpu;
 	vm->vcpus[id] = vcpu;

@@ -32,17 +32,24 @@ static inline void vs_interrupts_watch(void)
 		                   csr_read(CSR_HVIP) & ~csr_read(CSR_VSIE) & BIT(IRQ_LCOFI));
 }
 
+/* Of hvip. Shifted to the sign, the bit needs no mask. */
+static inline bool vs_lcofi_pends(uint64_t hvip)
+{
+	return (int64_t)(hvip << (63 - IRQ_LCOFI)) < 0;
+}
+
 /* The same where no LCOFI pends nearly always. */
 static inline void vs_interrupts_settle(void)
 {
-	if (csr_read(CSR_HVIP) >> IRQ_LCOFI & 1)
+	if (vs_lcofi_pends(csr_read(CSR_HVIP)))
 		vs_interrupts_watch();
 }
 
 /* The VS bank has been loaded. */
 static inline void vs_interrupts_loaded(struct pcpu *pcpu, const struct vs_state *vs)
 {
-	if (quirks.late_unmask)
+	/* Nearly always none pends, nor did one in who was here before. */
+	if ((vs_lcofi_pends(vs->hvip) || pcpu->unmask_traps) && quirks.late_unmask)
 		vs_interrupts_trap(pcpu, vs->hvip & ~vs->vsie & BIT(IRQ_LCOFI));
 }
 

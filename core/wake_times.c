@@ -9,7 +9,7 @@ void wake_times_init(struct wake_times *wake)
 
 void wake_times_set(struct wake_times *wake, uint32_t i, uint64_t at)
 {
-	uint32_t node = WAKE_LEAVES + i;
+	uint64_t node = WAKE_LEAVES + i;
 
 	/* As soon as a node keeps its time, those above it do. */
 	while (wake->at[node] != at) {
@@ -24,11 +24,11 @@ void wake_times_set(struct wake_times *wake, uint32_t i, uint64_t at)
 
 uint32_t wake_times_who(const struct wake_times *wake)
 {
-	uint32_t node = 1;
+	uint64_t node = 1;
 
 	while (node < WAKE_LEAVES) {
 		node *= 2;
 		node += wake->at[node] != wake->at[1];
 	}
-	return node - WAKE_LEAVES;
+	return (uint32_t)(node - WAKE_LEAVES);
 }

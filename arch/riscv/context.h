@@ -43,7 +43,7 @@ struct guest_context {
 	/* x[0] is always 0. While an SBI call is served, a0, a1, s0..s11, t2..t6 and gp are stale
 	 * (see switch.S). */
 	uint64_t x[32];
-	uint64_t hs_sp;      /* top of the stack of the hart on which the vcpu is resident */
+	uint64_t hs_sp;      /* top of the stack of its home hart */
 	uint64_t entered_hs; /* instret at the last exit */
 	uint64_t hs_longest; /* instructions of the longest stay in HS, world switches included */
 	uint64_t exits[VCPU_EXITS];

@@ -229,8 +229,7 @@ save_the_rest:
 	mv	a0, tp
 	mv	s0, zero
 	mv	ra, zero
-	call	exit_long
-	/* fall through: a0 is the vcpu to run now, already loaded on this hart */
+	tail	exit_long	/* ends in enter_guest() */
 
 /* _Noreturn void enter_guest(struct guest_context *) */
 	.globl	enter_guest
@@ -301,15 +300,23 @@ hs_trap:
 	mv	a3, sp
 	call	trap_in_hs
 
-/* void fp_save(uint64_t fp[33]); void fp_restore(const uint64_t fp[33]): f0..f31, then fcsr. */
-	.globl	fp_save
-fp_save:
+/* void fp_save(uint64_t fp[33]): f0..f31, then fcsr. fp_exchange(to_save, to_load): likewise. */
+	.macro	save_all_fp
 	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
 	fsd	f\n, (8 * \n)(a0)
 	.endr
 	frcsr	t0
 	sd	t0, 256(a0)
+	.endm
+	.globl	fp_save
+fp_save:
+	save_all_fp
 	ret
+	.globl	fp_exchange
+fp_exchange:
+	save_all_fp
+	mv	a0, a1
+	/* fall through */
 	.globl	fp_restore
 fp_restore:
 	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31

@@ -27,11 +27,14 @@ void trap_guard_begin(struct trap_guard *guard)
 uint64_t trap_guard_end(const struct trap_guard *guard)
 {
 	volatile uint64_t *words = guard_words();
+	uint64_t cause = words[1];
 
 	words[0] = 0;
-	csr_write(CSR_SEPC, guard->sepc);
-	csr_write(CSR_SSTATUS, guard->sstatus);
-	csr_write(CSR_HSTATUS, guard->hstatus);
-	csr_write(CSR_SCAUSE, guard->scause);
-	return words[1];
+	if (cause != ~0UL) {
+		csr_write(CSR_SEPC, guard->sepc);
+		csr_write(CSR_SSTATUS, guard->sstatus);
+		csr_write(CSR_HSTATUS, guard->hstatus);
+		csr_write(CSR_SCAUSE, guard->scause);
+	}
+	return cause;
 }

@@ -44,9 +44,9 @@ static inline struct guest_context *this_context(void)
 	return ctx;
 }
 
-/* Any other exit (scause), or what is left after an SBI call (scause = -1). Returns the vcpu to
- * enter, resident. */
-struct guest_context *exit_long(struct guest_context *ctx, uint64_t scause);
+/* Any other exit (scause), or what is left after a short one (~EXIT_*). Enters the vcpu to run then, so
+ * that nobody restores the registers that it has saved. */
+_Noreturn void exit_long(struct guest_context *ctx, uint64_t scause);
 
 #ifdef TALLY_DEBUG
 /* make DEBUG=1: at each exit before anything else, and last before each entry; this_context(). */
@@ -61,6 +61,7 @@ _Noreturn void enter_guest(struct guest_context *ctx);
 
 void fp_save(uint64_t fp[33]);
 void fp_restore(const uint64_t fp[33]);
+void fp_exchange(uint64_t save[33], const uint64_t restore[33]);
 
 /* vector.S. Where the hart has V, with sstatus.VS on: bytes in a register; v0 to v31, one behind the
  * other, with vstart, vtype, vl and vcsr. */

@@ -269,11 +269,10 @@ void vcpu_serve_fences(struct vcpu *self)
 	never("vcpu_serve_fences");
 }
 
-bool guest_fetch(uint32_t *insn)
+uint32_t guest_fetch(void)
 {
-	(void)insn;
 	never("guest_fetch");
-	return false;
+	return 0;
 }
 
 void hart_flags_show(struct vcpu *self)

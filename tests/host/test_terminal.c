@@ -23,7 +23,7 @@
 #define NEVER UINT64_MAX
 
 uint64_t host_csrs[4096];
-struct platform platform = {.timebase = 1000, .uart_irq = 1};
+struct platform platform = {.timebase = 1000, .uart_irq = 1, .irqchip = {.kind = IRQCHIP_PLIC}};
 struct vm vms[VM_MAX_VMS];
 uint32_t n_vms = 1;
 
@@ -154,6 +154,11 @@ enum prompt_status prompt_status(enum prompt_asker asker)
 	return PROMPT_OK;
 }
 
+void pcpu_serve_external(void (*serve)(void))
+{
+	hart.pcpu.external = serve;
+}
+
 /* --- the tests ------------------------------------------------------------------------------ */
 
 static void begin(size_t room_now)
@@ -166,6 +171,7 @@ static void begin(size_t room_now)
 	room = room_now;
 	reads_at = -1;
 	terminal_set_vms(&tree, true);
+	terminal_enable_input();
 	terminal_vm_ended(0, false);
 	terminal_input_room(ROOM);
 }
@@ -175,10 +181,10 @@ static void interrupts(void)
 {
 	for (unsigned int i = 0; listening && typed; i++) {
 		assert_true(i < 100);
-		terminal_input();
+		hart.pcpu.external();
 	}
 	/* An interrupt of its own is the only one that sets the timer. */
-	assert_true(listening == (terminal_deadline() == NEVER));
+	assert_true(listening == (hart.pcpu.external_at == NEVER));
 }
 
 static void bytes_wait_for_room(void **state)
@@ -233,9 +239,9 @@ static void patience(void **state)
 	begin(0);
 	host_csrs[CSR_TIME] = 5000;
 	interrupts();
-	assert_int_equal(terminal_deadline(), 7000);
+	assert_int_equal(hart.pcpu.external_at, 7000);
 	host_csrs[CSR_TIME] = 7000;
-	terminal_input();
+	hart.pcpu.external();
 	assert_true(listening);
 	assert_int_equal(typed, 0);
 	assert_int_equal(arrived, 0);

@@ -16,8 +16,8 @@ ACCEPTED = harness.ROOT / "tests" / "bench" / "switch.json"
 def bench(*arguments):
     """A run of the tool."""
     plain.make("build/guests/bench.bin")
-    return subprocess.run([TOOL, *arguments], text=True, check=False, stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE)
+    return subprocess.run([TOOL, "--timeout", str(harness.GUARD), *arguments], text=True,
+                          check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 @pytest.fixture(scope="module", params=harness.BACKENDS)

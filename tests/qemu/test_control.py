@@ -49,7 +49,8 @@ class Run:
 
     def ctl(self, *words):
         """Status, lines of the answer and lines of complaint of tools/tally-ctl."""
-        done = subprocess.run([harness.ROOT / "tools/tally-ctl", "--socket", self.path, *words],
+        done = subprocess.run([harness.ROOT / "tools/tally-ctl", "--socket", self.path, "--timeout",
+                               str(harness.GUARD), *words],
                               capture_output=True, text=True, check=False, timeout=harness.GUARD)
         return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
 

@@ -30,6 +30,11 @@ USER_WORK = 2 * LENGTH + 3
 QUIET_NS = 30_000_000  # longer than the guest's work in the other mode, in turns with its neighbour
 
 
+def tool_of(run):
+    """The words of perf-vms for that machine, which may take its time to answer."""
+    return [TOOL, "--socket", run.path, "--timeout", str(harness.GUARD)]
+
+
 def quiet(machine, number):
     """What has been counted, once it has stood still for a while: the guest waits again."""
     since = None
@@ -138,7 +143,7 @@ def test_guests_count_the_same(running, backend):
 
 def perf_vms(run, *words, status=0):
     """Lines of its output and of complaint."""
-    done = subprocess.run([TOOL, "--socket", run.path, *words], capture_output=True, text=True,
+    done = subprocess.run([*tool_of(run), *words], capture_output=True, text=True,
                           check=False, timeout=harness.GUARD)
     assert done.returncode == status, done
     return done.stdout.splitlines(), done.stderr.splitlines()
@@ -170,7 +175,7 @@ def test_output(running):
     assert table[3][0].isdigit() and table[3][5:] == ["100.00"]
 
     # Until three have come: how much of an interval this machine gives the tool is its own affair.
-    with subprocess.Popen([TOOL, "--socket", run.path, "-e", "exits", "-j", "--per-vcpu", "-I", "100"],
+    with subprocess.Popen([*tool_of(run), "-e", "exits", "-j", "--per-vcpu", "-I", "100"],
                           text=True, stdout=subprocess.PIPE) as tool:
         objects = []
         while len([o for o in objects if o["vm"] == "beta"]) < 3:
@@ -187,7 +192,7 @@ def test_output(running):
     lines, _ = perf_vms(run, "-e", "exits", "-x;", "-I", "100", "--vm", "beta", "--duration", "0.25")
     assert all(re.fullmatch(r"\d+\.\d{9};\d+;;exits;beta;\d+;100\.00", line) for line in lines)
     assert "longest-stay" in "".join(perf_vms(run, "--list")[0])
-    tool = subprocess.Popen([TOOL, "--socket", run.path, "-e", "exits", "-x,"], text=True,
+    tool = subprocess.Popen([*tool_of(run), "-e", "exits", "-x,"], text=True,
                             stdout=subprocess.PIPE)
     while not run.ctl("observed")[1]:
         pass
@@ -295,7 +300,7 @@ def test_the_clock_of_hs(running, backend):
 def test_the_machine_ends(running):
     """What was known last is told."""
     run = running({"alpha": FOREVER})
-    tool = subprocess.Popen([TOOL, "--socket", run.path, "-e", "instructions", "-I", "50", "-x,"],
+    tool = subprocess.Popen([*tool_of(run), "-e", "instructions", "-I", "50", "-x,"],
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert tool.stdout.readline() and tool.stdout.readline()
     assert run.ctl("poweroff")[0] == 0

@@ -13,12 +13,12 @@ import harness
 import perf_events
 import tally_ctl
 from test_control import FOREVER, running  # pylint: disable=unused-import
-from test_perf_vms import TOOL, perf_vms
+from test_perf_vms import perf_vms, tool_of
 
 
 def start(run, *words, **arguments):
     """The tool, at work."""
-    return subprocess.Popen([TOOL, "--socket", run.path, *words], stdout=subprocess.PIPE,
+    return subprocess.Popen([*tool_of(run), *words], stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True, **arguments)
 
 

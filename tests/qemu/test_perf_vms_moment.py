@@ -12,7 +12,7 @@ import perf_events
 import tally_ctl
 from test_control import FOREVER, running  # pylint: disable=unused-import
 from test_moves import ROAM, two_harts  # pylint: disable=unused-import
-from test_perf_vms import TOOL, begin, perf_vms
+from test_perf_vms import begin, perf_vms, tool_of
 
 LOOKS = 20
 TABLES = 4
@@ -21,7 +21,7 @@ TABLES = 4
 def tables(run, words):
     """The first tables of perf-vms -j -I, as {(vm, event): object}."""
     found = []
-    with subprocess.Popen([TOOL, "--socket", run.path, "-j", "-I", "20", *words],
+    with subprocess.Popen([*tool_of(run), "-j", "-I", "20", *words],
                           stdout=subprocess.PIPE, text=True) as tool:
         for line in tool.stdout:
             told = json.loads(line)

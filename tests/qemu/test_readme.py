@@ -6,6 +6,7 @@ import io
 import re
 import subprocess
 
+import pexpect
 import pytest
 
 import harness
@@ -57,16 +58,16 @@ def on_the_host(screen, command):
     return done.stdout.splitlines()
 
 
-def pairs_are_equal(lines):
-    """{VM: count of cycles}; as many instructions."""
+def check_pairs(lines):
+    """Each VM has as many cycles as instructions."""
     counts = {}
     for line in lines:
         found = re.match(r" +(\d+) +(cycles|instructions) +(\S+) ", line)
         if found:
             counts.setdefault(found[3], []).append(int(found[1]))
-    assert counts and all(len(values) == 2 for values in counts.values()), lines
-    assert all(values[0] == values[1] > 0 for values in counts.values()), lines
-    return counts
+    assert set(counts) == {"alpha", "beta"}, lines
+    for cycles, instructions in counts.values():
+        assert cycles == instructions > 0, lines
 
 
 def test_samples(terminal):
@@ -79,14 +80,18 @@ def test_samples(terminal):
     for block in shell:
         for typed, lines in block:
             player.play(typed, lines)
-    # Now alpha has work to do and beta has none.
+    # Now both have work to do.
+    terminal.send("work 100000000000\r")
+    terminal.expect(r"work 100000000000\r+\n")
+    terminal.send("\x14n")
+    terminal.expect(r"\[beta\] / # ")
     terminal.send("work 100000000000\r")
     terminal.expect(r"work 100000000000\r+\n")
     ((typed, lines),) = host
     seen = on_the_host(terminal, typed["command"])
     assert samples.missing(lines, seen) is None, seen
-    for counts in (pairs_are_equal(lines), pairs_are_equal(seen)):
-        assert counts["alpha"][0] > counts["beta"][0]
+    check_pairs(lines)
+    check_pairs(seen)
 
 
 def test_the_tour(terminal):
@@ -99,7 +104,9 @@ def test_the_tour(terminal):
                 assert samples.missing(lines, seen) is None, seen
             else:
                 player.play(typed, lines)
-    terminal.expect("tally: all VMs ended")
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert terminal.exitstatus == harness.OK
 
 
 def test_a_wrong_digit_is_noticed():

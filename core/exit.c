@@ -14,6 +14,7 @@
 #include "core/vm.h"
 #include "core/vs_interrupts.h"
 
+/* Not an LCOFI: lcofi_fast() serves each of them. */
 static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
 {
 	if (irq == IRQ_SSI)
@@ -22,8 +23,6 @@ static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
 	switch (irq) {
 	case IRQ_STI:
 		return EXIT_TIMER;
-	case IRQ_LCOFI:
-		return EXIT_LCOFI;
 	case IRQ_SEI:
 		trap_loop_knock(pcpu->current);
 		return EXIT_IRQ;

@@ -131,12 +131,9 @@ void pcpu_book(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why)
 
 void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending)
 {
-	if (pending & BIT(IRQ_LCOFI)) {
-		if (pcpu->current)
-			vpmu_overflow(&pcpu->current->pmu);
-		else
-			csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
-	}
+	/* Nobody's, where nobody is resident. Else the hart takes it when the guest goes on. */
+	if (pending & BIT(IRQ_LCOFI) && !pcpu->current)
+		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 	if (pending & BIT(IRQ_SSI)) {
 		pcpu_heard();
 		pcpu_resched(pcpu);

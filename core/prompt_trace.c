@@ -24,8 +24,6 @@ static const char *cause_name(uint64_t scause)
 		return "ipi";
 	case CAUSE_INTERRUPT | IRQ_SEI:
 		return "irq";
-	case CAUSE_INTERRUPT | IRQ_LCOFI:
-		return "lcofi";
 	default:
 		return "exception";
 	}

@@ -21,6 +21,13 @@ WORLD_SRC := $(addprefix tests/host/,fake_hart.c fake_port.c fake_harts.c fake_m
 HOST_SRC_vpmu_model := $(addprefix tests/host/,test_vpmu_model.c test_fake_hart.c epoch.c \
 	random_guest.c random_call.c record.c) $(WORLD_SRC) $(VPMU_SRC)
 
+# Would the random test notice a defect of vpmu/? MUTANTS='--only emulation --seed 3'
+.PHONY: mutants
+mutants: setup
+	$(Q)mkdir -p $(B)/test
+	$(Q)$(PYTHON) tests/host/mutants.py $(MUTANTS) --count $(B)/test/mutants.count \
+		$(B)/mutants $(HOST_SRC_vpmu_model)
+
 HOST_TESTS += vm_config
 HOST_SRC_vm_config := tests/host/test_vm_config.c core/vm_config.c
 HOST_LIBS_vm_config := -lfdt

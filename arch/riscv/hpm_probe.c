@@ -99,6 +99,8 @@ static void assign_homes(struct hpm *hpm)
 	hpm->n_events = kept;
 }
 
+/* Where no event has two counters it cannot be tried, and is assumed: what a counter counts that has
+ * changed its event would be silently wrong. */
 static bool wants_home_counters(const struct hpm *hpm)
 {
 	for (uint32_t i = 0; i < hpm->n_events; i++) {
@@ -109,7 +111,7 @@ static bool wants_home_counters(const struct hpm *hpm)
 			return quirk_one_counter_per_event(hpm->events[i].event_idx,
 			                                   lowest_bit(first), lowest_bit(rest));
 	}
-	return false;
+	return true;
 }
 
 /* Is menvcfg.CDE set? Only then siselect 0x40 + n reaches a counter. */

@@ -131,12 +131,12 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, struct vcpu *left, uint64
 	else
 		for_each_bit (i, unrobbed)
 			sched_waits_its_turn(pcpu->vcpus[i], now);
-	vcpu_load(pcpu, vcpu);
-	if (pcpu->roam)
-		vcpu_roam(vcpu);
 	pcpu->slice_end = now + pcpu->slice;
 	if (atomic_load_explicit(&vcpu->vm->owed_ticks, memory_order_relaxed))
 		sched_pay(pcpu, vcpu->vm);
+	vcpu_load(pcpu, vcpu);
+	if (pcpu->roam)
+		vcpu_roam(vcpu);
 }
 
 /* One that does not want another turn leaves the hart. Not inlined: change() would save more

@@ -139,10 +139,13 @@ void vcpu_emulated(struct vcpu *vcpu, uint32_t length)
 void vcpu_trap_wfi(struct vcpu *vcpu, bool trap)
 {
 	vcpu->wfi_traps = trap;
-	if (trap)
+	if (trap) {
+		vcpu->vs.hstatus |= HSTATUS_VTW;
 		csr_set(CSR_HSTATUS, HSTATUS_VTW);
-	else
+	} else {
+		vcpu->vs.hstatus &= ~HSTATUS_VTW;
 		csr_clear(CSR_HSTATUS, HSTATUS_VTW);
+	}
 }
 
 bool vcpu_may_sleep(const struct vcpu *vcpu)

@@ -199,7 +199,7 @@ static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
 {
 	vm->vmid = vmids ? vm->index + 1 : 0;
 	vm->memory = guest_memory_alloc(config->memory);
-	gstage_init(&vm->gstage, vm->vmid, page_alloc);
+	gstage_init(&vm->gstage, (uint32_t)vm->vmid, page_alloc);
 	gstage_map(&vm->gstage, (gpa_t){VM_RAM_BASE}, vm->memory, config->memory, page_alloc);
 	make_vectors(vm);
 	make_pmu_policy(vm);

@@ -8,7 +8,9 @@
 
 struct vs_state {
 	/* Where the guest goes on, live in CSRs while resident. */
-	uint64_t sepc, sstatus, hstatus;
+	uint64_t sepc, sstatus;
+	/* It changes by HS's hand only: what it says of the last trap nobody asks after a switch. */
+	uint64_t hstatus;
 	/* The VS bank. */
 	uint64_t vsstatus, vsie, vstvec, vsscratch, vsepc, vscause, vstval, vsatp;
 	/* Guests have no indirect CSRs, but where the hart does the selector itself does not trap. */

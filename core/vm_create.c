@@ -81,7 +81,7 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 	vcpu_goes_to(vcpu, home);
 	vcpu->lcofi.limit = vm->config->pmu_overflow_limit;
 	vcpu->few_lcofis = vcpu->lcofi.limit;
-	home->n_vcpus++;
+	pcpu_count_vcpus(home, 1);
 	vcpu->index = n_all++;
 	vcpu->bit = BIT(vcpu->index);
 	for (uint32_t i = 0; i < n_pcpus; i++)

@@ -19,12 +19,8 @@ void vs_state_reset(struct vs_state *vs, uint64_t pc)
 	};
 }
 
-/* It lies far from the start of its vcpu: the compiler is to keep the address that it has once. */
-#define KEEP(address) __asm__("" : "+r"(address))
-
 void vs_state_load(const struct vs_state *vs, const struct vs_has *has)
 {
-	KEEP(vs);
 	csr_write(CSR_SEPC, vs->sepc);
 	csr_write(CSR_SSTATUS, vs->sstatus);
 	csr_write(CSR_HSTATUS, vs->hstatus);
@@ -47,7 +43,7 @@ void vs_state_load(const struct vs_state *vs, const struct vs_has *has)
 
 void vs_state_put(struct vs_state *vs, const struct vs_has *has)
 {
-	KEEP(vs);
+	vs_state_keep(vs);
 	vs->sepc = csr_read(CSR_SEPC);
 	vs->sstatus = csr_read(CSR_SSTATUS);
 	vs->vsstatus = csr_read(CSR_VSSTATUS);

@@ -35,6 +35,9 @@ struct vs_has {
 	bool records;
 };
 
+/* It lies far from the start of its vcpu: the compiler is to keep the address once it has it. */
+#define vs_state_keep(vs) __asm__("" : "+r"(vs))
+
 void vs_state_load(const struct vs_state *vs, const struct vs_has *has);
 void vs_state_put(struct vs_state *vs, const struct vs_has *has);
 

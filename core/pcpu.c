@@ -80,7 +80,6 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	isa = (isa & ~ISA_CBO) | cbo_probe(isa, &pcpu->blocks);
 	pcpu->isa = isa;
 	pcpu->slice = (uint64_t)platform.timebase / 1000 * PCPU_SLICE_MS;
-	pcpu->roam = platform.roam;
 	pcpu->alone = platform.roam ? 0 : platform.timebase / TRAP_LOOP_LOOKS_HZ;
 	wake_times_init(&pcpu->wake);
 	pcpu->vs_has.sstc = isa & BIT(ISA_SSTC);
@@ -100,6 +99,12 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	csr_set(CSR_SIE, BIT(IRQ_SSI) | BIT(IRQ_STI));
 	if (pcpu->hpm.lcofi)
 		csr_set(CSR_SIE, BIT(IRQ_LCOFI));
+}
+
+void pcpu_count_vcpus(struct pcpu *pcpu, int32_t more)
+{
+	pcpu->n_vcpus += (uint32_t)more;
+	pcpu->shared = pcpu->n_vcpus > 1 && !platform.roam;
 }
 
 void pcpu_account_stay(struct pcpu *pcpu)

@@ -50,7 +50,7 @@ struct pcpu {
 	uint64_t scratch;    /* for reservation_end() */
 	bool suspect;        /* exceptions of the guest come to HS */
 	bool unmask_traps;   /* hvictl.VTI: see core/vs_interrupts.h */
-	bool roam;           /* platform.roam */
+	bool shared;         /* it is the home of several vcpus, and they do not roam */
 	bool more_registers; /* than the FP ones: vectors, or records (struct vs_has) */
 	uint32_t observers;  /* of its vcpus: see core/observe.h */
 	/* The stay in HS that is going on: instret when it began, on whose behalf, after what exit. */
@@ -117,6 +117,9 @@ static inline void pcpu_heard(void)
 	csr_clear(CSR_SIP, BIT(IRQ_SSI));
 	fence_output_then_memory();
 }
+
+/* So many vcpus more, or less, have their home there. This hart, or at boot. */
+void pcpu_count_vcpus(struct pcpu *pcpu, int32_t more);
 
 /* Ends the stay in HS that is going on, for the books. This hart. */
 void pcpu_account_stay(struct pcpu *pcpu);

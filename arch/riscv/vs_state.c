@@ -43,9 +43,9 @@ void vs_state_load(const struct vs_state *vs, const struct vs_has *has)
 
 void vs_state_put(struct vs_state *vs, const struct vs_has *has)
 {
+	vs_state_keep(vs);
 	vs->sepc = csr_read(CSR_SEPC);
 	vs->sstatus = csr_read(CSR_SSTATUS);
-	vs->hstatus = csr_read(CSR_HSTATUS);
 	vs->vsstatus = csr_read(CSR_VSSTATUS);
 	vs->vsie = csr_read(CSR_VSIE);
 	vs->vstvec = csr_read(CSR_VSTVEC);

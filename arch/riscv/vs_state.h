@@ -8,7 +8,9 @@
 
 struct vs_state {
 	/* Where the guest goes on, live in CSRs while resident. */
-	uint64_t sepc, sstatus, hstatus;
+	uint64_t sepc, sstatus;
+	/* It changes by HS's hand only: what it says of the last trap nobody asks after a switch. */
+	uint64_t hstatus;
 	/* The VS bank. */
 	uint64_t vsstatus, vsie, vstvec, vsscratch, vsepc, vscause, vstval, vsatp;
 	/* Guests have no indirect CSRs, but where the hart does the selector itself does not trap. */
@@ -32,6 +34,9 @@ struct vs_has {
 	/* Ssctr, and nothing (Smstateen) that could keep a guest from it. Guests are not told. */
 	bool records;
 };
+
+/* It lies far from the start of its vcpu: the compiler is to keep the address once it has it. */
+#define vs_state_keep(vs) __asm__("" : "+r"(vs))
 
 void vs_state_load(const struct vs_state *vs, const struct vs_has *has);
 void vs_state_put(struct vs_state *vs, const struct vs_has *has);

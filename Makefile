@@ -157,6 +157,7 @@ MARKS ?= not long
 # Then the others once more, with invariants checked: all that do not measure what Tally costs.
 test-long: MARKS := long
 test-long: test-qemu
+	$(Q)$(MAKE) --no-print-directory mutants MUTANTS='--seed 2'
 	$(Q)$(MAKE) --no-print-directory DEBUG=1 test-qemu \
 		T='$(if $(T),($(T)) and )not bench and not longest_stay'
 
@@ -187,7 +188,7 @@ pictures:
 # Each part runs even if one before it failed; the last line adds up the counts.
 test: setup
 	$(Q)rm -rf $(B)/test; mkdir -p $(B)/test
-	$(Q)failed=; for part in check test-host fuzz-replay coverage test-qemu; do \
+	$(Q)failed=; for part in check test-host mutants fuzz-replay coverage test-qemu; do \
 		$(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
 	done; tools/test-summary $$failed
 
@@ -233,6 +234,7 @@ help:
 	@echo "  test-host   unit tests on this machine, under ASan and UBSan; host-NAME runs one"
 	@echo "  test-qemu   tests on QEMU (T=EXPRESSION selects, TEST_JOBS=2 at once)"
 	@echo "  test-long   the longer forms of these tests, and all with DEBUG=1 (T=EXPRESSION selects)"
+	@echo "  mutants     defects put into vpmu/ one by one: the random model test has to find each"
 	@echo "  fuzz        coverage-guided fuzzers, FUZZ_SECONDS=60 each; fuzz-replay: their corpus only"
 	@echo "  coverage    lines and branches of vpmu/ that the host tests reach"
 	@echo "  bench       what the virtual PMU costs, beside bare metal and KVM: answers and a report"

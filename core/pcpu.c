@@ -85,6 +85,7 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	wake_times_init(&pcpu->wake);
 	pcpu->vs_has.sstc = isa & BIT(ISA_SSTC);
 	pcpu->vs_has.vsiselect = vs_state_probe_vsiselect();
+	pcpu->vs_has.records = vs_state_probe_records();
 	vs_state_init_hart(isa);
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase);
 	/* For looks at counters that tell nobody when they wrap. */
@@ -92,6 +93,7 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 		pcpu->counts_a_tick = counts_a_tick();
 	pcpu->vmids = gstage_vmid_count();
 	pcpu->vec_bytes = isa & BIT(ISA_V) ? vec_probe() : 0;
+	pcpu->more_registers = pcpu->vec_bytes || pcpu->vs_has.records;
 	fw_events_init(&pcpu->fw_events);
 	/* LCOFI stays enabled while a guest runs: a masked physical one would steal the guest's
 	 * virtual one (docs/platform.md). */

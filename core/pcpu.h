@@ -45,13 +45,14 @@ struct pcpu {
 	uint64_t alone;            /* so much later one ends whose vcpu nobody else waits for */
 	/* Whose FP and vector registers it holds, NULL: nobody's. See core/vcpu_registers.h */
 	struct vcpu *registers_of;
-	uint64_t vec_bytes; /* in a vector register; 0: guests have none */
-	uint32_t vmids;     /* that it tells apart, 1: none */
-	uint64_t scratch;   /* for reservation_end() */
-	bool suspect;       /* exceptions of the guest come to HS */
-	bool unmask_traps;  /* hvictl.VTI: see core/vs_interrupts.h */
-	bool roam;          /* platform.roam */
-	uint32_t observers; /* of its vcpus: see core/observe.h */
+	uint64_t vec_bytes;  /* in a vector register; 0: guests have none */
+	uint32_t vmids;      /* that it tells apart, 1: none */
+	uint64_t scratch;    /* for reservation_end() */
+	bool suspect;        /* exceptions of the guest come to HS */
+	bool unmask_traps;   /* hvictl.VTI: see core/vs_interrupts.h */
+	bool roam;           /* platform.roam */
+	bool more_registers; /* than the FP ones: vectors, or records (struct vs_has) */
+	uint32_t observers;  /* of its vcpus: see core/observe.h */
 	/* The stay in HS that is going on: instret when it began, on whose behalf, after what exit. */
 	uint64_t stay_start;
 	struct vcpu *stay_of;

@@ -7,6 +7,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/sbi.h"
 #include "core/log.h"
+#include "core/platform.h"
 #include "core/sched.h"
 #include "core/vcpu.h"
 
@@ -31,6 +32,10 @@ static inline void sched_set_timer(struct pcpu *pcpu, const struct vcpu *residen
 		turn_end += pcpu->alone;
 	if ((others || resident) && turn_end < deadline)
 		deadline = turn_end;
+	/* Nobody wants to be woken. An emulator whose clock leaps to the next timer finds none, or one of
+	 * its own again and again, and hears nobody meanwhile. */
+	if (!resident && deadline == ~0UL && n_pcpus == 1)
+		deadline = csr_read(CSR_TIME) + platform.timebase;
 	/* Without Sstc the resident guest's own timer is ours to watch, too. */
 	if (resident && !pcpu->vs_has.sstc && resident->timer < deadline)
 		deadline = resident->timer;

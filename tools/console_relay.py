@@ -20,6 +20,7 @@ import socket
 import termios
 import time
 
+import tally_ctl
 from console_client import Client
 
 KEY = b"\x14"        # Ctrl-T, for Tally (core/console.h)
@@ -67,7 +68,8 @@ class Relay:
         self.listener = None
         if path:
             self.listener = socket.socket(socket.AF_UNIX)
-            self.listener.bind(path)
+            with tally_ctl.address(path) as name:
+                self.listener.bind(name)
             self.listener.listen(16)
             self.wait.register(self.listener, selectors.EVENT_READ, self.accept)
         self.listen_to_keyboard()

@@ -7,6 +7,8 @@ again. What is left when it ends is its text.
 import re
 
 PIECE = re.compile(r"\x1b\[([0-9;?]*)([@-~])|\x1b[ -/]*[0-~]?|[\x00-\x1f\x7f]|[^\x00-\x1f\x7f]+")
+# A line may be drawn over and over, and never end: of one that takes more only what it shows is kept.
+LONGEST = 1 << 16
 OWNER = re.compile(r"\[([\w-]+)\]([ +]|$)|tally: ")
 
 
@@ -47,6 +49,8 @@ class Lines:
         *lines, self.rest = (self.rest + data).split(b"\n")
         for line in lines:
             self.tell(line)
+        if len(self.rest) > LONGEST:
+            self.rest = settled(self.rest.decode(errors="replace")).encode()[:LONGEST // 2]
 
     def end(self):
         """The console says nothing more."""

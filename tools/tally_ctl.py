@@ -34,11 +34,23 @@ class BadCommand(Exception):
     """Nothing that could be a command: it was not sent."""
 
 
+@contextlib.contextmanager
+def address(path):
+    """A socket's name for the kernel, which takes no more than 107 bytes: its folder, which may be a
+    deep one, goes by a descriptor."""
+    folder = os.open(os.path.dirname(path) or ".", os.O_PATH | os.O_DIRECTORY)
+    try:
+        yield "/proc/self/fd/%d/%s" % (folder, os.path.basename(path))
+    finally:
+        os.close(folder)
+
+
 def connect(path):
     """A connection to the socket at path; None if nobody listens there."""
     connection = socket.socket(socket.AF_UNIX)
     try:
-        connection.connect(path)
+        with address(path) as name:
+            connection.connect(name)
     except OSError:
         connection.close()
         return None

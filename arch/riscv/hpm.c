@@ -65,6 +65,7 @@ uint64_t hpm_take_overflow(const struct hpm *hpm)
 	return csr_read(CSR_SCOUNTOVF) & hpm->armed;
 }
 
+#ifdef __riscv
 /* A CSR number is part of the instruction, so each counter has its own: 8 bytes a counter. */
 __asm__("	.text\n"
         "	.globl	hpm_read_a0\n"
@@ -83,3 +84,4 @@ __asm__("	.text\n"
         "	.set	i, i + 1\n"
         "	.endr\n"
         "	.option pop\n");
+#endif

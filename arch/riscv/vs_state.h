@@ -29,6 +29,8 @@ void vs_state_reset(struct vs_state *vs, uint64_t pc);
 /* What of the VS bank this hart has. */
 struct vs_has {
 	bool sstc, vsiselect;
+	/* Ssctr, and nothing (Smstateen) that could keep a guest from it. Guests are not told. */
+	bool records;
 };
 
 void vs_state_load(const struct vs_state *vs, const struct vs_has *has);
@@ -36,6 +38,11 @@ void vs_state_put(struct vs_state *vs, const struct vs_has *has);
 
 /* Is there a vsiselect? At boot. */
 bool vs_state_probe_vsiselect(void);
+
+bool vs_state_probe_records(void);
+
+/* With vs_has.records: where the last guest jumped is not for the next one. */
+void vs_state_clear_records(void);
 
 /* Per hart, once: what goes to guests without us, and nothing else. isa: BIT(enum isa_ext), as probed. */
 void vs_state_init_hart(uint64_t isa);

@@ -2,7 +2,8 @@
 /*
  * Does an instruction that waits count as one, and nothing else with it? Prints what code that
  * is the same but for one instruction counts: with a nop there; with WFI that finds an interrupt
- * pending; with WFI that sleeps for a millisecond; with WRS.NTO. idle=yes: does not count, sleeps.
+ * pending; with WFI that sleeps for a millisecond; with WRS.NTO. idle=yes: does not count, sleeps;
+ * idle=ever: no interrupt ends it.
  */
 #include "guests/bare/bare.h"
 
@@ -45,6 +46,8 @@ int wfi_kind(uint64_t hartid)
 	uint64_t hw = find_counters().hw;
 
 	(void)hartid;
+	while (bootarg_is("idle", "ever"))
+		body_wfi();
 	csr_set(sie, IRQ_TIMER);
 	for (int i = 0; bootarg_is("idle", "yes") && i < ROUNDS; i++) {
 		set_timer(MILLISECOND);

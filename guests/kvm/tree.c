@@ -73,6 +73,11 @@ static void guest_isa(char *to, const char *from)
 	*to = 0;
 }
 
+static int block(void *fdt, const char *name, uint32_t size)
+{
+	return size ? fdt_property_u32(fdt, name, size) : 0;
+}
+
 static int cpus(void *fdt, const struct tree *tree)
 {
 	char isa[ISA_SPACE];
@@ -85,6 +90,8 @@ static int cpus(void *fdt, const struct tree *tree)
 	       fdt_property_string(fdt, "compatible", "riscv") || fdt_property_u32(fdt, "reg", 0) ||
 	       fdt_property_string(fdt, "status", "okay") ||
 	       fdt_property_string(fdt, "riscv,isa", isa) ||
+	       block(fdt, "riscv,cbom-block-size", tree->cbom_block) ||
+	       block(fdt, "riscv,cboz-block-size", tree->cboz_block) ||
 	       fdt_property_string(fdt, "mmu-type", "riscv,sv57") ||
 	       fdt_begin_node(fdt, "interrupt-controller") ||
 	       fdt_property_string(fdt, "compatible", "riscv,cpu-intc") ||

@@ -13,6 +13,8 @@ struct tree {
 	uint64_t initrd, initrd_end; /* addresses; equal: none */
 	uint64_t timebase;           /* Hz */
 	const char *isa;             /* the host's riscv,isa; what is not for guests is left out */
+	/* Bytes; 0: KVM has not got it. */
+	uint32_t cbom_block, cboz_block;
 	const char *bootargs;
 };
 

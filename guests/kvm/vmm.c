@@ -7,8 +7,9 @@
  * finds out about KVM and not about the other processes, it does not let go of the CPU: it has a
  * real-time priority, and writes in one go at the end, since it would have to wait for the console.
  *
- *   vmm [-i INITRD] [-m MIB] [-t SECONDS] KERNEL [BOOTARGS]
+ *   vmm [-i INITRD] [-m MIB] [-t SECONDS] [-u] KERNEL [BOOTARGS]
  *
+ * -u: each line is written at once, for hosts that a guest may bring down.
  * MIB of RAM, 64 if not said. After SECONDS of the host's clock, 30 if not said, what was printed is
  * shown, and the guest has failed.
  * Exit status: 0 the guest shut down well, 1 it shut down because something failed, 2 it could
@@ -43,9 +44,11 @@
 #define ISA_FILE "/proc/device-tree/cpus/cpu@0/riscv,isa"
 
 /* What headers older than the kernel lack. */
-#define REG_SBI_EXT  (8UL << KVM_REG_RISCV_TYPE_SHIFT)
-#define SBI_EXT_PMU  6UL /* KVM's own numbering of the SBI extensions */
-#define SBI_EXT_DBCN 9UL
+#define REG_SBI_EXT   (8UL << KVM_REG_RISCV_TYPE_SHIFT)
+#define CONFIG_ZICBOM 1UL /* of struct kvm_riscv_config */
+#define CONFIG_ZICBOZ 5UL
+#define SBI_EXT_PMU   6UL /* KVM's own numbering of the SBI extensions */
+#define SBI_EXT_DBCN  9UL
 
 #define DBCN              0x4442434eUL /* the SBI's numbering */
 #define DBCN_WRITE        0UL
@@ -98,6 +101,16 @@ static uint64_t get_reg(int vcpu, uint64_t id, const char *what)
 
 	must(vcpu, KVM_GET_ONE_REG, &reg, what);
 	return value;
+}
+
+/* A number of the vcpu's configuration; 0 where KVM has no such register. */
+static uint32_t config(int vcpu, uint64_t number)
+{
+	uint64_t value = 0;
+	struct kvm_one_reg reg = {.id = reg_id(KVM_REG_RISCV_CONFIG, number),
+	                          .addr = (uintptr_t)&value};
+
+	return ioctl(vcpu, KVM_GET_ONE_REG, &reg) < 0 ? 0 : (uint32_t)value;
 }
 
 static void set_reg(int vcpu, uint64_t id, uint64_t value, const char *what)
@@ -174,6 +187,8 @@ static int make_vcpu(int vm, const struct options *options)
 	    .ram_size = ram_size,
 	    .timebase = get_reg(vcpu, reg_id(KVM_REG_RISCV_TIMER, 0), "timebase"),
 	    .isa = isa,
+	    .cbom_block = config(vcpu, CONFIG_ZICBOM),
+	    .cboz_block = config(vcpu, CONFIG_ZICBOZ),
 	    .bootargs = options->bootargs,
 	};
 
@@ -285,18 +300,20 @@ static struct options parse(int argc, char **argv)
 	struct options options = {.bootargs = "", .seconds = 30};
 	int option;
 
-	while ((option = getopt(argc, argv, "i:m:t:")) != -1) {
+	while ((option = getopt(argc, argv, "i:m:t:u")) != -1) {
 		if (option == 'i')
 			options.initrd = optarg;
 		else if (option == 'm')
 			ram_size = strtoul(optarg, NULL, 10) << 20;
+		else if (option == 'u')
+			setvbuf(stdout, NULL, _IOLBF, 0);
 		else if (option == 't')
 			options.seconds = (unsigned int)strtoul(optarg, NULL, 10);
 		else
-			die("usage: vmm [-i INITRD] [-m MIB] [-t SECONDS] KERNEL [BOOTARGS]");
+			die("usage: vmm [-i INITRD] [-m MIB] [-t SECONDS] [-u] KERNEL [BOOTARGS]");
 	}
 	if (argc - optind < 1 || argc - optind > 2)
-		die("usage: vmm [-i INITRD] [-m MIB] [-t SECONDS] KERNEL [BOOTARGS]");
+		die("usage: vmm [-i INITRD] [-m MIB] [-t SECONDS] [-u] KERNEL [BOOTARGS]");
 	options.kernel = argv[optind];
 	if (optind + 1 < argc)
 		options.bootargs = argv[optind + 1];
@@ -305,12 +322,13 @@ static struct options parse(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct options options = parse(argc, argv);
+	struct options options;
 	int kvm, vm, vcpu;
 	size_t size;
 	struct kvm_run *run;
 
 	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
+	options = parse(argc, argv);
 	sigaction(SIGALRM, &(struct sigaction){.sa_handler = time_is_up}, NULL);
 	alarm(options.seconds);
 	if (sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1}) < 0)

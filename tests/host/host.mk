@@ -21,6 +21,13 @@ WORLD_SRC := $(addprefix tests/host/,fake_hart.c fake_port.c fake_harts.c fake_m
 HOST_SRC_vpmu_model := $(addprefix tests/host/,test_vpmu_model.c test_fake_hart.c epoch.c \
 	random_guest.c random_call.c record.c) $(WORLD_SRC) $(VPMU_SRC)
 
+# Would the random test notice a defect of vpmu/? MUTANTS='--only emulation --seed 3'
+.PHONY: mutants
+mutants: setup
+	$(Q)mkdir -p $(B)/test
+	$(Q)$(PYTHON) tests/host/mutants.py $(MUTANTS) --count $(B)/test/mutants.count \
+		$(B)/mutants $(HOST_SRC_vpmu_model)
+
 HOST_TESTS += vm_config
 HOST_SRC_vm_config := tests/host/test_vm_config.c core/vm_config.c
 HOST_LIBS_vm_config := -lfdt
@@ -99,3 +106,10 @@ $(LOG_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 HOST_TESTS += vmids
 HOST_SRC_vmids := tests/host/test_vmids.c arch/riscv/gstage.c
 $(HOST_SRC_vmids:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_WRITES
+
+# vpmu/ on the sbi back end, above a firmware that fails.
+HOST_TESTS += sbi_faults
+SBI_FAULTS_SRC := tests/host/test_sbi_faults.c tests/host/fake_firmware.c core/vpmu_port.c \
+	$(addprefix arch/riscv/,hpm.c hpm_sbi.c hpm_fixed.c hpm_raw.c)
+HOST_SRC_sbi_faults := $(SBI_FAULTS_SRC) $(VPMU_SRC)
+$(SBI_FAULTS_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE

@@ -59,6 +59,7 @@ struct model {
 	uint64_t wraps; /* overflow flags set so far */
 	/* Those that work of the vPMU may have set unseen, before their counter was reset. */
 	uint64_t unseen_wraps;
+	bool look_due;      /* so that a silent counter may have wrapped, and nobody knows yet */
 	uint64_t hs_before; /* fake_trace.hs_units when the call that is checked next began */
 	bool shmem_set;
 	uint64_t shmem;

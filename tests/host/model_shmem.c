@@ -130,13 +130,22 @@ static const char *check_slot(struct model *m, unsigned long base, uint32_t idx)
 	return model_value(m, idx, model_slot(m, base, idx)) ? NULL : "value in the snapshot";
 }
 
+/* On a fixed counter, or of a cache event. */
+static bool may_be_silent(const struct model *m, uint32_t idx)
+{
+	uint32_t event_idx = m->c[idx].event_idx;
+
+	return event_idx <= 2 || event_idx >> 16 == 1;
+}
+
 /* Flags that work of the vPMU may have set in this very call, or not found yet. */
 static uint64_t unknown_flags(const struct model *m)
 {
 	uint64_t set = 0;
 
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
-		if (m->c[i].vague || (m->c[i].loose && m->c[i].near))
+		if (m->c[i].vague || (m->c[i].loose && m->c[i].near) ||
+		    (m->look_due && may_be_silent(m, i)))
 			set |= 1ULL << i;
 	return set | model_late(m);
 }

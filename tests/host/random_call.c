@@ -183,11 +183,41 @@ static uint64_t pick_config_flags(struct chance *c)
 	return flags;
 }
 
+/* What some counter counted before it was reset, with the same filter. */
+static bool pick_event_again(struct chance *c, struct op *op)
+{
+	uint64_t past = 0;
+	uint32_t idx;
+
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
+		if (!model()->c[i].configured && model()->c[i].event_idx)
+			past |= 1ULL << i;
+	idx = any_of(c, past);
+	if (idx >= VPMU_COUNTERS)
+		return false;
+	op->a[2] &= ~(uint64_t)(SBI_PMU_CFG_FLAG_SET_UINH | SBI_PMU_CFG_FLAG_SET_SINH);
+	if (model()->c[idx].inhibit & VPMU_INH_VU)
+		op->a[2] |= SBI_PMU_CFG_FLAG_SET_UINH;
+	if (model()->c[idx].inhibit & VPMU_INH_VS)
+		op->a[2] |= SBI_PMU_CFG_FLAG_SET_SINH;
+	op->a[3] = model()->c[idx].event_idx;
+	op->a[4] = model()->c[idx].event_data;
+	/* The same counter if it can be, which may hold what it counted then. */
+	if (percent(c, 60)) {
+		op->a[0] = 0;
+		op->a[1] = model()->policy.hctrs;
+		op->a[2] &= ~(uint64_t)(SBI_PMU_CFG_FLAG_SKIP_MATCH | SBI_PMU_CFG_FLAG_AUTO_START);
+		op->a[2] |= percent(c, 50) ? SBI_PMU_CFG_FLAG_CLEAR_VALUE : 0;
+	}
+	return true;
+}
+
 static void pick_config(struct chance *c, struct op *op)
 {
 	pick_set(c, percent(c, 15), op->a);
 	op->a[2] = pick_config_flags(c);
-	pick_event(c, &op->a[3], &op->a[4]);
+	if (!percent(c, 25) || !pick_event_again(c, op))
+		pick_event(c, &op->a[3], &op->a[4]);
 	/* Ask again for what runs, so that SKIP_MATCH meets its own event. */
 	if ((op->a[2] & SBI_PMU_CFG_FLAG_SKIP_MATCH) && percent(c, 50)) {
 		uint32_t idx = any_of(c, random_in_use(true));
@@ -222,7 +252,8 @@ static uint64_t pick_value(struct chance *c)
 	};
 	uint32_t idx = any_of(c, random_in_use(true));
 
-	if (percent(c, 15))
+	/* Where HS moves counters nobody knows on which side of an edge one was when it started. */
+	if (percent(c, 15) && !model()->policy.count_hs)
 		return ANY(c, edges);
 	/* To wrap together with another. */
 	if (idx < VPMU_COUNTERS && percent(c, 20))
@@ -307,6 +338,9 @@ static void pick_event_info(struct chance *c, struct op *op)
 			op->a[1] = 0;
 		else if (percent(c, 2))
 			op->a[1 + 2 * below(c, 2)] = 1;
+		/* Or passes what it was given to another call. */
+		else if (percent(c, 3))
+			op->a[2 * below(c, 2)] += 16;
 		return;
 	}
 	op->a[0] = FAKE_RAM + 16 * below(c, percent(c, 50) ? 64 : FAKE_RAM_SIZE / 16);

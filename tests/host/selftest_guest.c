@@ -119,8 +119,7 @@ struct sbiret guest_call(unsigned long ext, unsigned long fid, unsigned long arg
 		guest_output((const char *)arg1, arg0);
 		return (struct sbiret){SBI_SUCCESS, arg0};
 	}
-	while (hart_ecall(a))
-		execute(1);
+	hart_ecall(a);
 	return (struct sbiret){(long)a[0], a[1]};
 }
 

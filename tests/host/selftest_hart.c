@@ -102,18 +102,28 @@ uint64_t hart_run(bool user, uint64_t insns)
 	return done;
 }
 
-bool hart_ecall(uint64_t a[8])
+/* Its slices follow at once. */
+void long_call_begin(struct vcpu *self, const struct long_call *call)
+{
+	self->call = *call;
+}
+
+void hart_ecall(uint64_t a[8])
 {
 	const struct vsbi_slot *slot = &vm.sbi[vsbi_hash(a[7])];
 	vsbi_fn *fn = slot->eid == a[7] ? slot->fn : vsbi_not_supported;
 	vsbi_ret ret;
 
 	from(false, PC + 4);
+	memcpy(&vcpu.ctx.x[REG_A0], a, 8 * sizeof(a[0]));
 	ret = fn(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]);
-	a[0] = (uint64_t)ret;
-	a[1] = (uint64_t)(ret >> 64);
+	vcpu.ctx.x[REG_A0] = (uint64_t)ret;
+	vcpu.ctx.x[REG_A0 + 1] = (uint64_t)(ret >> 64);
+	while (vcpu.call.slice && vcpu.call.slice(&vcpu))
+		;
+	vcpu.call.slice = NULL;
+	memcpy(a, &vcpu.ctx.x[REG_A0], 2 * sizeof(a[0]));
 	back(TALLY_EVENT_EXITS_ECALL);
-	return host_csrs[CSR_SEPC] == PC;
 }
 
 /* Open for the guest, an instruction of its own; otherwise it traps. */

@@ -29,11 +29,8 @@ void hart_reset(const struct hart_config *config);
  */
 uint64_t hart_run(bool user, uint64_t insns);
 
-/*
- * An SBI call: a0 to a7, of which a0 and a1 take the answer. true: the guest's pc is still at the
- * call, which it has to execute again.
- */
-bool hart_ecall(uint64_t a[8]);
+/* An SBI call: a0 to a7, of which a0 and a1 take the answer. */
+void hart_ecall(uint64_t a[8]);
 
 /*
  * An instruction that reads a counter, or anything else that a guest may not simply execute.

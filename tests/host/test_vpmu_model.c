@@ -4,6 +4,7 @@
  * what the model says. Usage:
  *   vpmu_model [STEPS [SEED]]          or VPMU_MODEL_STEPS, VPMU_MODEL_SEED and VPMU_MODEL_JOBS
  *   vpmu_model --record N SEED FILE    writes about N steps for guests/replay
+ *   vpmu_model --hunt N SEED           one line: the step that differs (exit status 1), or none of N
  */
 #define _DEFAULT_SOURCE
 #include "tests/host/test_vpmu_model.h"
@@ -150,6 +151,26 @@ static void test_everything_happened(void **state)
 		assert_int_equal(never, 0);
 }
 
+/* For tests/host/mutants.py: epochs until one differs, which is not cut down. */
+static int hunt(unsigned long steps, unsigned long seed)
+{
+	static struct epoch epoch;
+	unsigned long done = 0;
+
+	for (unsigned long i = 0; done < steps; i++) {
+		/* Each switch is soon met in both positions. */
+		epoch_random(&epoch, chance_mix(seed) + i,
+		             (uint32_t)(i * 37 % (1U << RANDOM_SWITCHES)), EPOCH_STEPS);
+		done += epoch.n;
+		if (world_difference()[0]) {
+			printf("%lu %s\n", done, world_difference());
+			return 1;
+		}
+	}
+	printf("%lu\n", done);
+	return 0;
+}
+
 static unsigned long number(const char *text, const char *env, unsigned long otherwise)
 {
 	if (!text)
@@ -175,6 +196,8 @@ int main(int argc, char **argv)
 
 	if (argc == 5 && !strcmp(argv[1], "--record"))
 		return record(strtoul(argv[2], NULL, 0), strtoul(argv[3], NULL, 0), argv[4]);
+	if (argc == 4 && !strcmp(argv[1], "--hunt"))
+		return hunt(strtoul(argv[2], NULL, 0), strtoul(argv[3], NULL, 0));
 	wanted_steps = number(argc > 1 ? argv[1] : NULL, "VPMU_MODEL_STEPS", wanted_steps);
 	first_seed = number(argc > 2 ? argv[2] : NULL, "VPMU_MODEL_SEED", first_seed);
 	jobs = number(NULL, "VPMU_MODEL_JOBS", processors());

@@ -18,6 +18,7 @@ uint32_t world_resident;
 static struct machine now;
 static uint32_t on_hart[FAKE_HARTS]; /* who is resident there; VCPUS: nobody */
 static char difference[WORLD_TEXT];
+static uint32_t emulated; /* instructions in VS: another counter is read each time */
 
 const char *world_difference(void)
 {
@@ -49,6 +50,7 @@ void world_reset(const struct machine *machine)
 {
 	now = *machine;
 	difference[0] = '\0';
+	emulated = 0;
 	fake_hart_reset(&now.hart);
 	fake_harts_begin();
 	memset(world_vcpus, 0, sizeof(world_vcpus));
@@ -201,7 +203,11 @@ static void run(const uint64_t *a)
 		world_observers_step(vc, mode, events, part);
 		done += part;
 		world_count.runs++;
-		/* Nothing is late on this hart, and that comes right at the wrap. */
+		/* Nothing is late on this hart, and that comes right at the wrap, unless an ecall is first. */
+		if (fake_hart_look_is_due() && looks >= a[3]) {
+			world_count.looks_put_off++;
+			break;
+		}
 		if (fake_hart_take_look()) {
 			world_count.looks++;
 			vpmu_look(&vc->vpmu);
@@ -268,12 +274,13 @@ static uint64_t port_work(void)
 /* An instruction in VS that somebody counts is a trapped read of a running counter, if there is one. */
 static void retired_by_vs(struct vpmu *v)
 {
-	uint64_t n = world_count.emulated_in_vs % VPMU_HW_COUNTERS;
+	uint64_t turn = emulated++;
+	uint64_t n = turn % VPMU_HW_COUNTERS;
 	uint64_t value, left, counts;
 	bool noted;
 
 	/* Or of scountovf. */
-	if (world_count.emulated_in_vs % 8 == 7) {
+	if (turn % 8 == 7) {
 		left = vpmu_retired_scountovf(v);
 		if (left)
 			vpmu_retired_dear(v, left);
@@ -410,6 +417,8 @@ static void leave(void)
 		world_differ("a switch out took %llu stops",
 		             (unsigned long long)fake_trace.stop_calls);
 	world_settle(vc);
+	/* A stop that failed loses nothing that was parked. */
+	fake_trace.late = 0;
 	/* What it has not been told of by now, nobody would tell it while it waits. */
 	world_check_saved(vc);
 	fake_hart_leave();
@@ -530,6 +539,7 @@ struct answer world_do(const struct op *op)
 	fake_hart_fail_run(op->fail_run);
 	fake_hart_fail_stop(op->fail_stop);
 	resident()->model.hs_before = fake_trace.hs_units;
+	resident()->model.look_due = fake_hart_look_is_due();
 	world_count.steps++;
 	switch (op->kind) {
 	case OP_CSR_READ:

@@ -133,6 +133,7 @@ struct vcpu {
 	X(lcofi_from_hs)                                                                           \
 	X(overflow_for_nothing)                                                                    \
 	X(looks)                                                                                   \
+	X(looks_put_off)                                                                           \
 	X(faults)                                                                                  \
 	X(failed_runs)                                                                             \
 	X(failed_stops)                                                                            \

@@ -156,6 +156,29 @@ def test_what_it_costs_in_sentences():
     assert not any(line.startswith("%") or line == "linux" for line in lines)
 
 
+def test_guests_tell_their_extensions():
+    """In one line; and who has others than bare metal is named beside the figures."""
+    one = machines(bare=1000, ssccfg=1000, sbi=1000)
+    assert conclusions.alike(one) is None
+    for column, more in (("bare", ["h", "ssaia"]), ("ssccfg", []), ("sbi", [])):
+        one["runs"][f"linux/{column}"]["isa"] = ["i", "m", "zicboz", "svvptc", *more]
+    assert conclusions.alike(one) == (
+        "All saw the extensions i m zicboz svvptc; besides, bare metal h ssaia.")
+    assert not any("Not the same" in sentence for _, sentence, _ in conclusions.of(one))
+    one["runs"]["linux/sbi"]["isa"] = "i m svvptc svadu".split()
+    for _, sentence, _ in conclusions.of(one):
+        assert sentence.endswith(
+            "Not the same extensions as on bare metal: Tally, sbi has svadu and lacks zicboz.")
+    assert "Tally, sbi has svadu" in html.report(one)
+
+
+def test_extensions_of_a_guest():
+    lines = ["processor: 0", "isa             : rv64imac_zicboz_svvptc"]
+    assert guests.extensions(lines) == ["i", "m", "a", "c", "zicboz", "svvptc"]
+    with pytest.raises(machine.Failure):
+        guests.extensions(lines[:1])
+
+
 def test_kvm_is_named_where_it_was_measured():
     one = machines(bare=10, ssccfg=10, sbi=10)
     assert "KVM" not in html.report(one)
@@ -219,6 +242,7 @@ def test_a_small_part_from_boot_to_report(tmp_path):
     assert 1 < run["figures"]["compute/alone"] / (6 * 30000000) < 1.01
     assert run["figures"]["compute/alone"] < run["figures"]["compute/record-1000"]
     assert run["perf"]["record-1000"]["samples"] > 500
+    assert "zicboz" in run["isa"]
     assert run["commands"] and "--backend ssccfg" in run["commands"][0]
     assert {"qemu", "opensbi", "kernel", "linux-perf", "compiler", "tally"} <= found["versions"].keys()
     html = (tmp_path / "out.html").read_text(encoding="utf-8")
@@ -227,13 +251,14 @@ def test_a_small_part_from_boot_to_report(tmp_path):
 
 def test_a_fork_is_the_same_in_a_guest(tmp_path):
     """What differs between bare metal and a guest but is no PMU's doing is in no figure: a seed for
-    random numbers, which not all have from their firmware, and extensions that guests are not given."""
+    random numbers, which not all have from their firmware."""
     plain.make("build/guests/workloads/workload")
     scale = (("forks",), ("alone",))
     bare = runs.linux_bare(runs.Log(900), str(tmp_path), scale)
     guest = runs.linux_tally(runs.Log(900), str(tmp_path), scale, "ssccfg")
     one, two = (run["figures"]["forks/alone"] for run in (bare, guest))
     assert abs(two / one - 1) < 0.01, (one, two)
+    assert not derive.differing({"runs": {"linux/bare": bare, "linux/ssccfg": guest}})
 
 
 @pytest.fixture(scope="module")

@@ -60,13 +60,14 @@ def running(tmp_path):
     """(guests, or a tree's path) -> Run, when its guests are about to start."""
     with contextlib.ExitStack() as stack:
 
-        def start(guests, vcpus=("0",), options=(), properties="", memory=16, **arguments):
+        def start(guests, vcpus=("0",), options=(), properties="", memory=16, folder=tmp_path,
+                  **arguments):
             plain.make("build/guests/bare.bin")
             tree = guests
             if isinstance(guests, dict):
                 tree = tmp_path / "bare.dts"
                 tree.write_text(bare_guests.tree(guests, vcpus, properties, memory), encoding="utf-8")
-            path = tmp_path / "control"
+            path = folder / "control"
             process = stack.enter_context(subprocess.Popen(
                 harness.command(tree, timeout=harness.GUARD, options=[
                     "--include", harness.BUILD / "guests", "--control", path, *options], **arguments),
@@ -77,6 +78,33 @@ def running(tmp_path):
             return run
 
         yield start
+
+
+def test_a_deep_folder(running, tmp_path):
+    """The repository may lie in one: its sockets are in build/control."""
+    deep = tmp_path / ("d" * 100) / ("e" * 100)
+    deep.mkdir(parents=True)
+    run = running({"alpha": FOREVER}, folder=deep)
+    assert run.ctl("vms")[0] == 0
+    assert run.ctl("poweroff")[0] == 0
+    run.read_until(None)
+    assert run.process.wait() == harness.OK
+
+
+def test_while_all_guests_wait_for_ever(running):
+    """Nobody has set a timer to which the machine's clock could leap: it is heard all the same."""
+    run = running({"alpha": "kind=wfi idle=ever", "beta": "kind=wfi idle=ever"})
+    run.read_until("to the first guest")
+    for _ in range(3):
+        status, answer, complaint = run.ctl("vms")
+        assert (status, complaint) == (0, [])
+        # And its clock goes forward, a second at a time.
+        for name, line in zip(("alpha", "beta"), answer, strict=True):
+            up = re.fullmatch(rf"{name} +running +up (\d+)\.\d+ s, vcpus 1, .*", line)
+            assert up and int(up.group(1)) < 1 << 32, line
+    assert run.ctl("poweroff")[0] == 0
+    run.read_until(None)
+    assert run.process.wait() == harness.OK
 
 
 @harness.both_backends
@@ -152,6 +180,7 @@ def test_each_exit_status(running, tmp_path):
             machine.objects("unobserve")
     assert run.ctl("restart", "alpha") == (0, ["alpha is being restarted"], [])
     run.read_until("vm alpha: starts again")
+    run.console = ""
     assert run.ctl("stop", "alpha") == (0, ["alpha is being stopped"], [])
     run.read_until("vm alpha: stopped")
     run.process.terminate()

@@ -10,6 +10,7 @@ import pexpect
 import pytest
 
 import harness
+import run_lines
 
 TREE = """/dts-v1/;
 / { compatible = "tally,vm-tree-1"; images { x { data = [00]; }; }; vms { %s }; };
@@ -169,3 +170,13 @@ def test_leaving_a_machine(fake):
     assert screen.exitstatus == harness.INTERRUPTED
 
 
+def test_a_line_without_end():
+    """A guest in focus draws one over and over: what is kept of it does not grow, and the next line is
+    whole."""
+    told = []
+    lines = run_lines.Lines(lambda *line: told.append(line[:2]), ["alpha"])
+    for n in range(20000):
+        lines.feed(b"\r\x1b[K[alpha] %d %%" % n)
+        assert len(lines.rest) <= run_lines.LONGEST
+    lines.feed(b"\r\x1b[K[alpha] done\ntally: all VMs ended\n")
+    assert told == [("alpha", "done"), ("", "all VMs ended")]

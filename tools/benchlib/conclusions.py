@@ -113,6 +113,28 @@ def table_of(data, condition):
     return [""] + [derive.NAMES[c] for c in columns], rows
 
 
+def alike(data):
+    """Which extensions each guest saw, in one line; None if nobody was asked."""
+    seen = derive.extensions(data)
+    if not seen:
+        return None
+    common = [e for e in next(iter(seen.values())) if all(e in isa for isa in seen.values())]
+    text = "All saw the extensions %s" % " ".join(common)
+    more = ["%s %s" % (derive.NAMES[c], " ".join(e for e in isa if e not in common))
+            for c, isa in seen.items() if set(isa) - set(common)]
+    return text + ("; besides, " + "; ".join(more) if more else "") + "."
+
+
+def unlike(data, columns):
+    """Below a table: which of its machines had other extensions than bare metal; "" if none."""
+    parts = []
+    for column, (more, less) in derive.differing(data).items():
+        if column in columns:
+            words = [verb + " ".join(them) for verb, them in (("has ", more), ("lacks ", less)) if them]
+            parts.append("%s %s" % (derive.NAMES[column], " and ".join(words)))
+    return "Not the same extensions as on bare metal: %s." % "; ".join(parts) if parts else ""
+
+
 QUESTIONS = (
     ("What does it cost to have a PMU?", having, "alone"),
     ("What does it cost to count?", counting, "stat-2"),
@@ -122,6 +144,8 @@ QUESTIONS = (
 
 def of(data):
     """[(question, sentence, (head, rows))] of what was measured."""
+    apart = unlike(data, derive.THREE_WAY)
     found = [(question, answer(data), table_of(data, condition))
              for question, answer, condition in QUESTIONS]
-    return [entry for entry in found if entry[1]]
+    return [(question, sentence + (" " + apart if apart else ""), table)
+            for question, sentence, table in found if sentence]

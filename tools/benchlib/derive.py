@@ -10,6 +10,8 @@ NAMES = {
     "ssccfg-trap": "ssccfg, reads trapped", "sbi-trap": "sbi, reads trapped",
     "ssccfg-snapshot": "ssccfg, snapshot", "sbi-snapshot": "sbi, snapshot", "pmu-off": "PMU off",
 }
+# What is the hypervisor's, or M-mode's.
+HYPERVISORS = ["h", "ssaia", "smaia", "ssccfg", "smcdeleg", "smcntrpmf", "smcsrind", "sscsrind"]
 THREE_WAY = ("bare", "ssccfg", "sbi", "kvm-6.12", "kvm-new")
 
 
@@ -37,6 +39,24 @@ def percent_more(data, run, row, base_run, base_row):
 def overhead(data, run, workload, condition):
     """What a condition costs a workload, in percent of the same machine without it."""
     return percent_more(data, run, f"{workload}/{condition}", run, f"{workload}/alone")
+
+
+def extensions(data):
+    """{column: what its guest saw of the hart's extensions}; bare metal first."""
+    return {c: data["runs"][f"linux/{c}"]["isa"] for c in THREE_WAY
+            if data["runs"].get(f"linux/{c}", {}).get("isa")}
+
+
+def differing(data):
+    """{column: (what it saw that bare metal has not, what it did not see that bare metal has)} of the
+    extensions that could make a guest's work another."""
+    seen = extensions(data)
+    bare = seen.get("bare")
+    if bare is None:
+        return {}
+    found = {c: ([e for e in isa if e not in bare], [e for e in bare if e not in isa + HYPERVISORS])
+             for c, isa in seen.items()}
+    return {c: pair for c, pair in found.items() if any(pair)}
 
 
 def recording(data):

@@ -29,6 +29,7 @@ PARTS = 3
 # perf must not lower the rate that was asked for, and processes lie at the same addresses always.
 SCRIPT = """\
 sleep 3
+grep -m 1 '^isa' /proc/cpuinfo >>/tmp/rows
 echo 0 >/proc/sys/kernel/randomize_va_space
 echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 measure() {
@@ -120,6 +121,16 @@ def said_by(text, name):
         elif line.startswith(f"[{name}]+") and lines:
             lines[-1] += line[len(name) + 3:].removeprefix(" ")
     return lines
+
+
+def extensions(lines):
+    """What a guest's kernel says of its hart: each extension, those of one letter first."""
+    for line in lines:
+        match = re.fullmatch(r"isa\s*: rv64(\w+)", line)
+        if match:
+            letters, *names = match.group(1).split("_")
+            return [*letters, *names]
+    raise machine.Failure("the guest did not tell its extensions:\n" + "\n".join(lines[-40:]))
 
 
 def rows(lines, workloads, conditions):

@@ -184,7 +184,7 @@ def how_made(data):
     failed = [f"<p class=off>{escape(name)} did not come to its end.</p>"
               for name, run in data["runs"].items() if "failure" in run]
     return ("<h2>How this was made</h2>" + "".join(failed) +
-            f"<p>{escape(table.determinism(data))}</p>" +
+            f"<p>{escape(conclusions.alike(data) or '')}</p><p>{escape(table.determinism(data))}</p>" +
             html_table(("what", "version"),
                        [(escape(what), escape(version)) for what, version in data["versions"].items()]) +
             f"<p>tools/bench --set {data['set']}; the method is in docs/evaluation.md.</p>"

@@ -18,12 +18,6 @@ GUEST = os.path.join(BUILD, "guest")
 PEER = os.path.join(GUEST, "peer")
 
 
-# No firmware, kernel or hypervisor sees the extensions that not all guests are given (guests/kvm does
-# not tell of block sizes): what clears a page with one instruction in one place and with a loop in the other, or fences
-# after each new page table entry in one of them, says nothing about a PMU.
-NOT_IN_GUESTS = ",zicboz=off,zicbom=off,svvptc=off"
-
-
 NEWER = "newer kernel of the KVM host"
 
 
@@ -83,7 +77,8 @@ def console(command, timeout):
 
 def bare_command(kernel, initrd=None, append="", memory="256M"):
     """QEMU with a kernel on OpenSBI alone, in the exact profile."""
-    command = ["qemu-system-riscv64", "-machine", "virt", "-cpu", run_qemu.CPU + NOT_IN_GUESTS, "-smp", "1", "-m", memory,
+    command = ["qemu-system-riscv64", "-machine", "virt", "-cpu", run_qemu.CPU, "-smp", "1",
+               "-m", memory,
                "-display", "none", "-no-reboot", "-serial", "stdio", "-monitor", "none", *run_qemu.EXACT,
                "-bios", bios(), "-kernel", kernel]
     if initrd:
@@ -94,7 +89,7 @@ def bare_command(kernel, initrd=None, append="", memory="256M"):
 def tally_command(tree, backend, memory="1G"):
     """tools/run with a VM tree, in the exact profile."""
     return [os.path.join(TOP, "tools", "run"), "--vms", tree, "-i", os.path.join(BUILD, "guests"),
-            "--backend", backend, "--memory", memory, "--cpu", run_qemu.CPU + NOT_IN_GUESTS]
+            "--backend", backend, "--memory", memory]
 
 
 def first_line(*command):

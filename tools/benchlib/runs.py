@@ -92,7 +92,7 @@ def linux_rows(lines, scale):
     """The result of a guest's lines. scale: (workloads, conditions)."""
     timed, seen = guests.rows(lines, *scale)
     figures, spread = from_rows(timed)
-    return result(figures, spread=spread, ticks=timed, perf=seen)
+    return result(figures, spread=spread, ticks=timed, perf=seen, isa=guests.extensions(lines))
 
 
 def linux_bare(log, folder, scale):
@@ -152,7 +152,7 @@ def scaling(log, folder, scale, backend, n):
         begin = times[0]["begin"] // (slot * TICKS_OF_MS) * slot * TICKS_OF_MS
         end = max(one["begin"] + sum(one["ticks"]) for one in times)
         figures[row] = 100 * (end - begin) / n / len(times[0]["ticks"])
-    return result(figures, ticks=[one["ticks"] for one in each])
+    return result(figures, ticks=[one["ticks"] for one in each], isa=each[0]["isa"])
 
 
 def beside(log, folder, scale, backend):

@@ -48,6 +48,8 @@ def summary(data):
         wrapped = textwrap.wrap(sentence.replace(" %", "_%"), 96)
         lines += ["", question, *(line.replace("_%", " %") for line in wrapped), "",
                   *columns_of(head, rows)]
+    saw = conclusions.alike(data)
+    lines += ["", *(textwrap.wrap(saw, 96) if saw else [])]
     return "\n".join(lines + ["", determinism(data)])
 
 
@@ -74,7 +76,7 @@ def markdown(data):
     for run in data["runs"].values():
         if "host" in run and run["name"].startswith("linux/"):
             lines.append("| host of %s | Linux %s |" % (run["name"], run["host"]))
-    lines += ["", determinism(data)]
+    lines += ["", conclusions.alike(data) or "", "", determinism(data)]
     for family, rows, columns, cells in groups(data):
         lines += ["", "### " + TITLES.get(family, family), "",
                   "| | " + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]

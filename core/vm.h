@@ -28,6 +28,7 @@ struct vm {
 	/* Constant after boot, too. */
 	hpa_t memory;
 	struct vpmu_policy pmu_policy;
+	struct vpmu_known pmu_known[VPMU_KNOWN];
 	struct vsbi_slot sbi[VSBI_SLOTS];
 	struct vcpu *vcpus[VM_MAX_VCPUS];
 	struct vm_image dtb; /* the device tree that the guest finds, ... */

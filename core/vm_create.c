@@ -5,6 +5,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/isa.h"
 #include "arch/riscv/quirks.h"
+#include "core/hart_kind.h"
 #include "core/log.h"
 #include "core/page_alloc.h"
 #include "core/panic.h"
@@ -65,6 +66,29 @@ static void make_pmu_policy(struct vm *vm)
 		hctrs |= BIT(0) | BIT(2);
 	policy->fw_base = hctrs ? highest_bit(hctrs) + 1 : 3;
 	policy->hctrs = vm->config->pmu ? hctrs & vm->config->pmu_counters : 0;
+}
+
+/*
+ * What a vcpu would find when it first configures an event. Left to it where its harts differ, or
+ * where they have yet to be told that it sees their flags.
+ */
+static void know_events(struct vm *vm)
+{
+	struct hpm *hpm = &vm->vcpus[0]->home->hpm;
+
+	if (vm->pmu_policy.hart_flags)
+		return;
+	for (uint32_t i = 1; i < vm->config->n_vcpus; i++) {
+		if (harts_differ(vm->config->vcpus[0].first_hart, vm->config->vcpus[i].first_hart))
+			return;
+	}
+	for (uint32_t i = 0; i < hpm->n_events; i++) {
+		uint32_t event_idx = hpm->events[i].event_idx;
+
+		vpmu_know(&vm->pmu_policy, vm->pmu_known, event_idx,
+		          hpm_event_hctrs(hpm, event_idx, 0, 0));
+	}
+	vm->pmu_policy.known = vm->pmu_known;
 }
 
 static void make_vcpu(struct vm *vm, uint32_t id)
@@ -203,6 +227,7 @@ static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
 	gstage_map(&vm->gstage, (gpa_t){VM_RAM_BASE}, vm->memory, config->memory, page_alloc);
 	make_vectors(vm);
 	make_pmu_policy(vm);
+	know_events(vm);
 	vsbi_init(vm);
 	if (vm->pmu_policy.hart_flags)
 		vm->sbi[vsbi_hash(SBI_EXT_PMU)].fn = vsbi_pmu_hart_flags;

@@ -21,7 +21,8 @@ void *guest_mem(const struct vm *vm, gpa_t gpa, uint64_t size)
 	                 : "r"(address)                                                            \
 	                 : "memory")
 
-uint32_t guest_fetch(void)
+/* What it calls is inlined, so that the guard is in registers. */
+__attribute__((flatten)) uint32_t guest_fetch(void)
 {
 	struct trap_guard guard;
 	uint64_t pc = csr_read(CSR_SEPC), low = 0, high = 0;

@@ -79,12 +79,12 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	isa = (isa & ~ISA_CBO) | cbo_probe(isa, &pcpu->blocks);
 	pcpu->isa = isa;
 	pcpu->slice = (uint64_t)platform.timebase / 1000 * PCPU_SLICE_MS;
-	pcpu->roam = platform.roam;
 	pcpu->alone = platform.roam ? 0 : platform.timebase / TRAP_LOOP_LOOKS_HZ;
 	pcpu->external_at = ~0UL;
 	wake_times_init(&pcpu->wake);
 	pcpu->vs_has.sstc = isa & BIT(ISA_SSTC);
 	pcpu->vs_has.vsiselect = vs_state_probe_vsiselect();
+	pcpu->vs_has.records = vs_state_probe_records();
 	vs_state_init_hart(isa);
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase);
 	/* For looks at counters that tell nobody when they wrap. */
@@ -92,6 +92,7 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 		pcpu->counts_a_tick = counts_a_tick();
 	pcpu->vmids = gstage_vmid_count();
 	pcpu->vec_bytes = isa & BIT(ISA_V) ? vec_probe() : 0;
+	pcpu->more_registers = pcpu->vec_bytes || pcpu->vs_has.records;
 	fw_events_init(&pcpu->fw_events);
 	/* LCOFI stays enabled while a guest runs: a masked physical one would steal the guest's
 	 * virtual one (docs/platform.md). */
@@ -104,6 +105,12 @@ void pcpu_serve_external(void (*serve)(void))
 {
 	this_pcpu()->external = serve;
 	csr_set(CSR_SIE, BIT(IRQ_SEI));
+}
+
+void pcpu_count_vcpus(struct pcpu *pcpu, int32_t more)
+{
+	pcpu->n_vcpus += (uint32_t)more;
+	pcpu->shared = pcpu->n_vcpus > 1 && !platform.roam;
 }
 
 void pcpu_account_stay(struct pcpu *pcpu)

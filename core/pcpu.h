@@ -45,17 +45,18 @@ struct pcpu {
 	uint64_t alone;            /* so much later one ends whose vcpu nobody else waits for */
 	/* Whose FP and vector registers it holds, NULL: nobody's. See core/vcpu_registers.h */
 	struct vcpu *registers_of;
-	uint64_t vec_bytes; /* in a vector register; 0: guests have none */
-	uint32_t vmids;     /* that it tells apart, 1: none */
-	uint64_t scratch;   /* for reservation_end() */
+	uint64_t vec_bytes;  /* in a vector register; 0: guests have none */
+	uint32_t vmids;      /* that it tells apart, 1: none */
+	uint64_t scratch;    /* for reservation_end() */
 	/* Serves external interrupts of this hart, and is called when the host time has come to
 	 * external_at, ~0: never. NULL: nobody has registered, see pcpu_serve_external(). */
 	void (*external)(void);
 	uint64_t external_at;
-	bool suspect;       /* exceptions of the guest come to HS */
-	bool unmask_traps;  /* hvictl.VTI: see core/vs_interrupts.h */
-	bool roam;          /* platform.roam */
-	uint32_t observers; /* of its vcpus: see core/observe.h */
+	bool suspect;        /* exceptions of the guest come to HS */
+	bool unmask_traps;   /* hvictl.VTI: see core/vs_interrupts.h */
+	bool shared;         /* it is the home of several vcpus, and they do not roam */
+	bool more_registers; /* than the FP ones: vectors, or records (struct vs_has) */
+	uint32_t observers;  /* of its vcpus: see core/observe.h */
 	/* The stay in HS that is going on: instret when it began, on whose behalf, after what exit. */
 	uint64_t stay_start;
 	struct vcpu *stay_of;
@@ -120,6 +121,9 @@ static inline void pcpu_heard(void)
 	csr_clear(CSR_SIP, BIT(IRQ_SSI));
 	fence_output_then_memory();
 }
+
+/* So many vcpus more, or less, have their home there. This hart, or at boot. */
+void pcpu_count_vcpus(struct pcpu *pcpu, int32_t more);
 
 /* Ends the stay in HS that is going on, for the books. This hart. */
 void pcpu_account_stay(struct pcpu *pcpu);

@@ -115,6 +115,15 @@ static struct vcpu *next_to_run(struct pcpu *pcpu, uint64_t *now)
 	}
 }
 
+/* What a vcpu that is alone, or roams, needs when it has been loaded. */
+static __attribute__((noinline)) void loaded_unshared(const struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	if (pcpu->n_vcpus == 1)
+		vcpu_trap_wfi(vcpu, !vcpu_may_sleep(vcpu));
+	if (platform.roam)
+		vcpu_roam(vcpu);
+}
+
 static void load(struct pcpu *pcpu, struct vcpu *vcpu, struct vcpu *left, uint64_t now)
 {
 	uint64_t unrobbed = pcpu->unrobbed & ~vcpu->bit;
@@ -131,12 +140,12 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, struct vcpu *left, uint64
 	else
 		for_each_bit (i, unrobbed)
 			sched_waits_its_turn(pcpu->vcpus[i], now);
-	vcpu_load(pcpu, vcpu);
-	if (pcpu->roam)
-		vcpu_roam(vcpu);
 	pcpu->slice_end = now + pcpu->slice;
 	if (atomic_load_explicit(&vcpu->vm->owed_ticks, memory_order_relaxed))
 		sched_pay(pcpu, vcpu->vm);
+	vcpu_load(pcpu, vcpu);
+	if (!pcpu->shared)
+		loaded_unshared(pcpu, vcpu);
 }
 
 /* One that does not want another turn leaves the hart. Not inlined: change() would save more
@@ -175,10 +184,10 @@ static inline bool keeps_hart(struct pcpu *pcpu, const struct vcpu *vcpu, uint64
 	return true;
 }
 
-/* Nobody is suspected nearly always. */
 static void watch_suspect(struct pcpu *pcpu, const struct vcpu *vcpu)
 {
-	if (pcpu->suspect == vcpu->suspect)
+	/* Nearly always nobody is one. */
+	if (__builtin_expect(pcpu->suspect == vcpu->suspect, 1))
 		return;
 	pcpu->suspect = vcpu->suspect;
 	vs_delegate(!pcpu->suspect);

@@ -48,6 +48,7 @@ static void fence_if_strange(struct pcpu *pcpu, const struct vcpu *vcpu, const s
 void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	const struct vm *vm = vcpu->vm;
+	const struct vs_state *vs = &vcpu->vs;
 
 	CHECK(pcpu == this_pcpu() && vcpu->home == pcpu && !pcpu->current);
 	pcpu->current = vcpu;
@@ -58,14 +59,13 @@ void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu)
 	 * Address Translation and Protection Register"). */
 	csr_write(CSR_HGATP, vm->gstage.hgatp);
 	fence_if_strange(pcpu, vcpu, vm);
-	vs_state_load(&vcpu->vs, &pcpu->vs_has);
+	vs_state_keep(vs);
+	vs_state_load(vs, &pcpu->vs_has);
 	csr_write(CSR_HTIMEDELTA, vm->htimedelta);
-	vs_interrupts_loaded(pcpu, &vcpu->vs);
+	vs_interrupts_loaded(pcpu, vs);
 	if (vcpu->fw.watched)
 		vcpu_fw_load(vcpu);
 	vpmu_restore(&vcpu->pmu);
-	if (pcpu->n_vcpus == 1)
-		vcpu_trap_wfi(vcpu, !vcpu_may_sleep(vcpu));
 }
 
 void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu)
@@ -139,10 +139,13 @@ void vcpu_emulated(struct vcpu *vcpu, uint32_t length)
 void vcpu_trap_wfi(struct vcpu *vcpu, bool trap)
 {
 	vcpu->wfi_traps = trap;
-	if (trap)
+	if (trap) {
+		vcpu->vs.hstatus |= HSTATUS_VTW;
 		csr_set(CSR_HSTATUS, HSTATUS_VTW);
-	else
+	} else {
+		vcpu->vs.hstatus &= ~HSTATUS_VTW;
 		csr_clear(CSR_HSTATUS, HSTATUS_VTW);
+	}
 }
 
 bool vcpu_may_sleep(const struct vcpu *vcpu)

@@ -64,7 +64,7 @@ static uint32_t leave_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 
 	sched_off(vcpu);
 	pcpu->working &= ~bit;
-	pcpu->n_vcpus--;
+	pcpu_count_vcpus(pcpu, -1);
 	pcpu->observers -= vcpu->observers.n;
 	return carried;
 }
@@ -114,7 +114,7 @@ static void share_the_hart(const struct pcpu *pcpu)
 static void join_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	CHECK(!((pcpu->ready | pcpu->waiting) & vcpu->bit));
-	pcpu->n_vcpus++;
+	pcpu_count_vcpus(pcpu, 1);
 	pcpu->observers += vcpu->observers.n;
 	wake_times_set(&pcpu->wake, vcpu->index, vcpu_lcofi_deadline(vcpu));
 	if (vcpu->carried & CARRIED_WORKING) {

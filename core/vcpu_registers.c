@@ -49,9 +49,12 @@ void vcpu_registers_leave(struct vcpu *vcpu)
 	pcpu->registers_of = NULL;
 }
 
-/* Where there are vectors, or the hart holds nobody's. Not inlined: the other way saves no register. */
+/* Where there are vectors or records, or the hart holds nobody's. Not inlined: the other way saves no
+ * register. */
 static __attribute__((noinline)) void exchange_all(struct vcpu *from, struct vcpu *to)
 {
+	if (to->home->vs_has.records)
+		vs_state_clear_records();
 	switch_on(to->home);
 	if (from) {
 		fp_save(from->fp);
@@ -68,7 +71,7 @@ void vcpu_registers_exchange(struct pcpu *pcpu, struct vcpu *vcpu)
 	struct vcpu *last = pcpu->registers_of;
 
 	pcpu->registers_of = vcpu;
-	if (!last || pcpu->vec_bytes) {
+	if (!last || pcpu->more_registers) {
 		exchange_all(last, vcpu);
 		return;
 	}

@@ -72,9 +72,10 @@ static __attribute__((noinline)) long answer_late(struct vcpu *vcpu, uint64_t ra
 	return *pcpu_pending(vcpu->home) ? CSR_READ_PENDING - at : at;
 }
 
-static __attribute__((noinline)) long read_any(struct vcpu *vcpu, uint64_t raw, bool user)
+static __attribute__((noinline)) long read_any(struct vcpu *vcpu, uint64_t raw)
 {
 	uint64_t n = (raw >> 20 & 0xfff) - CSR_CYCLE; /* of a counter; others are beyond */
+	bool user = vcpu_from_user();
 
 	if ((raw & CSR_READ_MASK) != CSR_READ || !may_read(vcpu, n, user))
 		return CSR_READ_NONE;
@@ -82,18 +83,29 @@ static __attribute__((noinline)) long read_any(struct vcpu *vcpu, uint64_t raw, 
 	return answer_late(vcpu, raw, vpmu_retired_cheap(&vcpu->pmu, user));
 }
 
-static __attribute__((noinline, flatten)) long read_running(struct vcpu *vcpu, uint64_t raw)
+/* Of a counter, by the kernel. */
+static __attribute__((noinline, flatten)) long read_counter(struct vcpu *vcpu, uint64_t raw)
 {
-	uint64_t value;
-	uint64_t dear = vpmu_retired_read(&vcpu->pmu, raw >> 20 & 31, &value);
+	uint64_t n = raw >> 20 & 31;
+	uint64_t value, dear;
 
+	if (!vpmu_runs(&vcpu->pmu, n))
+		return read_any(vcpu, raw);
+	execute(vcpu);
+	dear = vpmu_retired_read(&vcpu->pmu, n, &value);
 	return dear ? answer_late(vcpu, raw, dear) : answer(vcpu, raw, value);
 }
 
-static __attribute__((noinline, flatten)) long read_scountovf(struct vcpu *vcpu, uint64_t raw)
+/* Scountovf, by the kernel; else anything. */
+static __attribute__((noinline, flatten)) long read_other(struct vcpu *vcpu, uint64_t raw)
 {
-	uint64_t dear = vpmu_retired_cheap(&vcpu->pmu, false);
+	uint64_t dear;
 
+	if (((uint32_t)raw & ~(31U << 7)) != CSRS_READ(CSR_SCOUNTOVF) ||
+	    !vpmu_has_overflow(&vcpu->pmu))
+		return read_any(vcpu, raw);
+	execute(vcpu);
+	dear = vpmu_retired_scountovf(&vcpu->pmu);
 	return dear ? answer_late(vcpu, raw, dear) : answer(vcpu, raw, vpmu_scountovf(&vcpu->pmu));
 }
 
@@ -101,24 +113,26 @@ static __attribute__((noinline, flatten)) long read_scountovf(struct vcpu *vcpu,
 __attribute__((flatten)) long csr_read_fast(uint64_t raw)
 {
 	struct vcpu *vcpu = this_vcpu();
-	uint64_t n = raw >> 20 & 31;
-	uint32_t form = raw & CSRS_READ_MASK;
-	bool user = vcpu_from_user();
-	uint64_t value, dear;
+	/* Of a counter: its number and the register. With sign, as this hart computes 32 bits. */
+	int64_t rest = (int32_t)((uint32_t)raw - CSRS_READ(CSR_CYCLE));
+	uint64_t n, counts, value, dear;
 
+	/* The compiler would compute in 32 bits, and extend each result. */
+	__asm__("" : "+r"(rest));
+
+	if (vcpu_from_user())
+		return read_any(vcpu, raw);
+	if (rest & (int32_t)CSRS_READ_MASK)
+		return read_other(vcpu, raw);
+	n = (uint64_t)rest >> 20;
+	if (!vpmu_read_noted(&vcpu->pmu, n, &counts))
+		return read_counter(vcpu, raw);
+	execute(vcpu);
 	/* A counter counts its own read, so the value is taken after that. */
-	if (!user && form == CSRS_READ(CSR_CYCLE) && vpmu_runs(&vcpu->pmu, n)) {
-		execute(vcpu);
-		if (!vpmu_reads_alone(&vcpu->pmu, n))
-			return read_running(vcpu, raw);
-		dear = vpmu_retired_alone(&vcpu->pmu, n, &value);
-		return dear ? answer_late(vcpu, raw, dear) : answer(vcpu, raw, value);
-	}
-	if (!user && form == CSRS_READ(CSR_SCOUNTOVF) && n == 0 && vpmu_has_overflow(&vcpu->pmu)) {
-		execute(vcpu);
-		return read_scountovf(vcpu, raw);
-	}
-	return read_any(vcpu, raw, user);
+	dear = vpmu_retired_noted(&vcpu->pmu, n, counts, &value);
+	if (dear)
+		return answer_late(vcpu, raw, dear);
+	return answer(vcpu, raw, value);
 }
 
 /*

@@ -18,7 +18,7 @@ struct vm {
 	/* Constant after boot. */
 	const struct vm_config *config;
 	uint32_t index;
-	uint32_t vmid; /* 0 for all VMs on harts without VMIDs, else index + 1 */
+	uint64_t vmid; /* 0 for all VMs on harts without VMIDs, else index + 1 */
 	struct gstage gstage;
 	/* Host time that its requests took from other VMs' vcpus, not yet taken off its turns. Any
 	 * hart. */
@@ -28,6 +28,7 @@ struct vm {
 	/* Constant after boot, too. */
 	hpa_t memory;
 	struct vpmu_policy pmu_policy;
+	struct vpmu_known pmu_known[VPMU_KNOWN];
 	struct vsbi_slot sbi[VSBI_SLOTS];
 	struct vcpu *vcpus[VM_MAX_VCPUS];
 	struct vm_image dtb; /* the device tree that the guest finds, ... */

@@ -34,7 +34,7 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 	vcpu_goes_to(vcpu, home);
 	vcpu->lcofi.limit = vm->config->pmu_overflow_limit;
 	vcpu->few_lcofis = vcpu->lcofi.limit;
-	home->n_vcpus++;
+	pcpu_count_vcpus(home, 1);
 	vcpu->index = n_all++;
 	vcpu->bit = BIT(vcpu->index);
 	for (uint32_t i = 0; i < n_pcpus; i++)
@@ -153,7 +153,7 @@ static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
 {
 	vm->vmid = vmids ? vm->index + 1 : 0;
 	vm->memory = guest_memory_alloc(config->memory);
-	gstage_init(&vm->gstage, vm->vmid, page_alloc);
+	gstage_init(&vm->gstage, (uint32_t)vm->vmid, page_alloc);
 	gstage_map(&vm->gstage, (gpa_t){VM_RAM_BASE}, vm->memory, config->memory, page_alloc);
 	make_vectors(vm);
 	vm_pmu_policy_make(vm);

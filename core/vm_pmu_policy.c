@@ -2,6 +2,7 @@
 #include "core/vm_pmu_policy.h"
 
 #include "arch/riscv/quirks.h"
+#include "core/hart_kind.h"
 #include "core/vm_overflow.h"
 #include "vpmu/bits.h"
 #include "vpmu/tally_events.h"
@@ -12,6 +13,29 @@
 	 BIT(SBI_PMU_FW_FENCE_I_SENT) | BIT(SBI_PMU_FW_FENCE_I_RECEIVED) |                         \
 	 BIT(SBI_PMU_FW_SFENCE_VMA_SENT) | BIT(SBI_PMU_FW_SFENCE_VMA_RECEIVED) |                   \
 	 BIT(SBI_PMU_FW_SFENCE_VMA_ASID_SENT) | BIT(SBI_PMU_FW_SFENCE_VMA_ASID_RECEIVED))
+
+/*
+ * What a vcpu would find when it first configures an event. Left to it where its harts differ, or
+ * where they have yet to be told that it sees their flags.
+ */
+static void know_events(struct vm *vm)
+{
+	struct hpm *hpm = &vm->vcpus[0]->home->hpm;
+
+	if (vm->pmu_policy.hart_flags)
+		return;
+	for (uint32_t i = 1; i < vm->config->n_vcpus; i++) {
+		if (harts_differ(vm->config->vcpus[0].first_hart, vm->config->vcpus[i].first_hart))
+			return;
+	}
+	for (uint32_t i = 0; i < hpm->n_events; i++) {
+		uint32_t event_idx = hpm->events[i].event_idx;
+
+		vpmu_know(&vm->pmu_policy, vm->pmu_known, event_idx,
+		          hpm_event_hctrs(hpm, event_idx, 0, 0));
+	}
+	vm->pmu_policy.known = vm->pmu_known;
+}
 
 void vm_pmu_policy_make(struct vm *vm)
 {
@@ -55,4 +79,5 @@ void vm_pmu_policy_make(struct vm *vm)
 	policy->hctrs = vm->config->pmu ? hctrs & vm->config->pmu_counters : 0;
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
 		vm->vcpus[i]->hart_flags = policy->hart_flags;
+	know_events(vm);
 }

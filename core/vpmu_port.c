@@ -161,6 +161,14 @@ void vpmu_port_start(uint64_t hctr_mask, uint64_t value)
 	hpm_start(&pcpu->hpm, hctr_mask, value);
 }
 
+void vpmu_port_start_armed(hctr_t hctr, uint64_t value)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	trap_wfi(pcpu);
+	hpm_start_armed(&pcpu->hpm, hctr.idx, value);
+}
+
 void vpmu_port_stop(uint64_t hctr_mask)
 {
 	hpm_stop(&this_pcpu()->hpm, hctr_mask);

@@ -16,7 +16,7 @@
 #include "core/vcpu.h"
 
 /* Inline, so that short exits need not save what a call would cost. */
-static inline void vs_interrupts_trap(struct pcpu *pcpu, bool traps)
+static inline __attribute__((always_inline)) void vs_interrupts_trap(struct pcpu *pcpu, bool traps)
 {
 	if (pcpu->unmask_traps == traps)
 		return;
@@ -25,7 +25,7 @@ static inline void vs_interrupts_trap(struct pcpu *pcpu, bool traps)
 }
 
 /* Do accesses have to trap? Asked in exits, where the resident vcpu's LCOFI may have come to pend. */
-static inline void vs_interrupts_watch(void)
+static inline __attribute__((always_inline)) void vs_interrupts_watch(void)
 {
 	if (quirks.late_unmask)
 		vs_interrupts_trap(this_pcpu(),

@@ -41,13 +41,13 @@ static VSBI_FN(config_matching)
 static VSBI_FN(start)
 {
 	vs_interrupts_settle();
-	return pair(vpmu_counter_start(pmu(), a0, a1, a2, a3));
+	return vpmu_start_answer(pmu(), a0, a1, a2, a3);
 }
 
 static VSBI_FN(stop)
 {
 	vs_interrupts_settle();
-	return pair(vpmu_counter_stop(pmu(), a0, a1, a2));
+	return vpmu_stop_answer(pmu(), a0, a1, a2);
 }
 
 static VSBI_FN(fw_read)

@@ -24,6 +24,12 @@ static inline uint32_t lowest_bit(uint64_t mask)
 	return vpmu_bit_index[((mask & -mask) * VPMU_DE_BRUIJN) >> 58];
 }
 
+/* The same in fewer instructions, of a mask with one bit. */
+static inline uint32_t only_bit(uint64_t mask)
+{
+	return vpmu_bit_index[(mask * VPMU_DE_BRUIJN) >> 58];
+}
+
 /* mask: not 0. */
 static inline uint32_t highest_bit(uint64_t mask)
 {

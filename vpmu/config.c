@@ -65,10 +65,10 @@ static void configure(struct vpmu *v, struct vpmu_place place, const struct vpmu
 	v->configured |= bit;
 	c->event_idx = event->event_idx;
 	if (vpmu_event_is_fw(event)) {
-		c->hctr = vpmu_fw_place(v, event->event_idx);
+		c->hctr = (uint8_t)vpmu_fw_place(v, event->event_idx);
 		return;
 	}
-	c->hctr = place.hctr.idx;
+	c->hctr = (uint8_t)place.hctr.idx;
 	v->hctr[place.hctr.idx].users |= bit;
 	/* If the counter of its index is not among its users, it may hold what that one has counted. */
 	v->shown &= ~bit64(place.hctr.idx) | v->hctr[place.hctr.idx].users;
@@ -258,7 +258,7 @@ static inline struct sbi_ret take_home(struct vpmu *v, uint32_t idx, unsigned lo
 
 	v->configured |= bit64(idx);
 	c->event_idx = event_idx;
-	c->hctr = idx;
+	c->hctr = (uint8_t)idx;
 	v->hctr[idx].users = bit64(idx);
 	v->hctr[idx].ahead = 0;
 	c->offset = 0;

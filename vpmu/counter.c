@@ -27,13 +27,21 @@
  * config_matching with AUTO_START is config_matching and start in one; see config.c for what it
  * does to a counter that is STOPPED or RUNNING already.
  */
+#include <stddef.h>
+
 #include "vpmu/hctr.h"
 
 #define NEAR (UINT64_C(1) << 62)
 
 void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy)
 {
+	uint32_t i;
+
 	*v = (struct vpmu){.policy = *policy};
+	for (i = 0; i < VPMU_COUNTERS; i++)
+		v->counter[i].read_counts = VPMU_NOT_NOTED;
+	for (i = 0; i < VPMU_KNOWN && policy->known != NULL; i++)
+		v->known[i] = policy->known[i];
 	v->value_mask = policy->width >= 64 ? UINT64_MAX : bit64(policy->width) - 1;
 	v->near_span = policy->overflow ? NEAR : 0;
 	v->fw_lctrs = (bit64(VPMU_FW_COUNTERS) - 1) << policy->fw_base;
@@ -81,6 +89,7 @@ void vpmu_forget(struct vpmu *v, uint64_t set)
 		hctr_t hctr = {v->counter[i].hctr};
 
 		v->hctr[hctr.idx].users &= ~bit64(i);
+		v->counter[i].read_counts = VPMU_NOT_NOTED;
 		vpmu_note_solo(v, hctr);
 	}
 }

@@ -29,20 +29,19 @@ static bool fw_event_exists(const struct vpmu *v, uint32_t code)
 }
 
 /* Would a WFI, which never traps, make the count wrong? */
-static bool idle_spoils(const struct vpmu *v, uint32_t event_idx)
+static bool idle_spoils(const struct vpmu_policy *policy, uint32_t event_idx)
 {
-	return event_idx == SBI_PMU_HW_INSTRUCTIONS && v->policy.wfi_recounts &&
-	       v->policy.idle_cycles;
+	return event_idx == SBI_PMU_HW_INSTRUCTIONS && policy->wfi_recounts && policy->idle_cycles;
 }
 
-static bool event_allowed(const struct vpmu *v, uint32_t event_idx)
+static bool event_allowed(const struct vpmu_policy *policy, uint32_t event_idx)
 {
 	uint32_t i;
 
-	if (v->policy.events == NULL)
+	if (policy->events == NULL)
 		return true;
-	for (i = 0; i < v->policy.n_events; i++)
-		if (v->policy.events[i] == event_idx)
+	for (i = 0; i < policy->n_events; i++)
+		if (policy->events[i] == event_idx)
 			return true;
 	return false;
 }
@@ -81,9 +80,34 @@ static uint64_t hart_hctrs(const struct vpmu *v, struct vpmu_hw_config *event)
 	/* One event under two names is shared, and is what it is to emulated instructions. */
 	if (vpmu_event_is_raw(event->event_idx))
 		vpmu_port_raw_event(&event->event_idx, &event->event_data);
-	if (idle_spoils(v, event->event_idx))
+	if (idle_spoils(&v->policy, event->event_idx))
 		return 0;
 	return vpmu_port_event_hctrs(event->event_idx, event->event_data);
+}
+
+/* Of those that count an event rightly: what a VM may have of them. */
+static uint64_t granted(const struct vpmu_policy *policy, uint64_t hctrs)
+{
+	hctrs &= policy->hctrs;
+	/* HS may be counting itself with one of them. */
+	return policy->count_hs ? hctrs & ~VPMU_FIXED : hctrs;
+}
+
+static struct vpmu_known known_event(uint32_t event_idx, uint64_t hctrs)
+{
+	return (struct vpmu_known){
+	    .event_idx = event_idx,
+	    .hctrs = (uint32_t)hctrs,
+	    .home = only_home(hctrs),
+	};
+}
+
+void vpmu_know(const struct vpmu_policy *policy, struct vpmu_known known[VPMU_KNOWN],
+               uint32_t event_idx, uint64_t hctrs)
+{
+	hctrs = granted(policy, hctrs);
+	if (hctrs != 0 && event_allowed(policy, event_idx) && !idle_spoils(policy, event_idx))
+		known[vpmu_known_index(event_idx)] = known_event(event_idx, hctrs);
 }
 
 /* Policy and hart never change, so what was found once holds. */
@@ -92,24 +116,17 @@ static bool look_up(struct vpmu *v, unsigned long event_idx, uint64_t event_data
 {
 	if ((event_idx & ~SBI_PMU_EVENT_IDX_MASK) != 0 ||
 	    !event_exists(v, (uint32_t)event_idx, event_data) ||
-	    !event_allowed(v, (uint32_t)event_idx))
+	    !event_allowed(&v->policy, (uint32_t)event_idx))
 		return false;
 	event->event_idx = (uint32_t)event_idx;
 	event->event_data = event_data;
 	*hctrs = 0;
 	if (vpmu_event_is_fw(event))
 		return true;
-	*hctrs = hart_hctrs(v, event) & v->policy.hctrs;
-	/* HS may be counting itself with one of them. */
-	if (v->policy.count_hs)
-		*hctrs &= ~VPMU_FIXED;
+	*hctrs = granted(&v->policy, hart_hctrs(v, event));
 	/* By this name; raw events differ by their data, too. */
 	if (*hctrs != 0 && !vpmu_event_is_raw((uint32_t)event_idx))
-		*vpmu_known_place(v, event_idx) = (struct vpmu_known){
-		    .event_idx = (uint32_t)event_idx,
-		    .hctrs = (uint32_t)*hctrs,
-		    .home = only_home(*hctrs),
-		};
+		*vpmu_known_place(v, event_idx) = known_event((uint32_t)event_idx, *hctrs);
 	return *hctrs != 0;
 }
 

@@ -36,6 +36,12 @@ static inline struct sbi_ret vpmu_result(long error, unsigned long value)
 	return (struct sbi_ret){.error = error, .value = value};
 }
 
+/* An answer without a value. */
+static inline vpmu_answer vpmu_error(long error)
+{
+	return (unsigned long)error;
+}
+
 /* info.c */
 
 /*
@@ -55,12 +61,12 @@ static inline bool vpmu_counter_set(const struct vpmu *v, unsigned long base, un
 	return mask == 0;
 }
 
-/* The set that a base and mask name, if all of it is in those; else 0. */
-static inline uint64_t vpmu_named_among(uint64_t those, unsigned long base, unsigned long mask)
+/* The set that a base and mask name, whether or not there are such counters; 0: there are not. */
+static inline uint64_t vpmu_named(unsigned long base, unsigned long mask)
 {
 	uint64_t set = (uint64_t)mask << base % VPMU_COUNTERS;
 
-	return base < VPMU_COUNTERS && set >> base == mask && (set & ~those) == 0 ? set : 0;
+	return base < VPMU_COUNTERS && set >> base == mask ? set : 0;
 }
 
 /* The value of a counter, in whatever state. */
@@ -84,9 +90,14 @@ uint64_t vpmu_event_hctrs(const struct vpmu *v, unsigned long event_idx, uint64_
                           unsigned long config_flags, struct vpmu_hw_config *event);
 
 /* Where an event is remembered: the standard ones of types 0 and 1 have places of their own. */
+static inline uint32_t vpmu_known_index(unsigned long event_idx)
+{
+	return (event_idx ^ event_idx >> 16) % VPMU_KNOWN;
+}
+
 static inline struct vpmu_known *vpmu_known_place(struct vpmu *v, unsigned long event_idx)
 {
-	return &v->known[(event_idx ^ event_idx >> 16) % VPMU_KNOWN];
+	return &v->known[vpmu_known_index(event_idx)];
 }
 
 /*

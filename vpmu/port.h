@@ -76,8 +76,9 @@ void vpmu_port_run(uint64_t hctr_mask);
  */
 bool vpmu_port_is_quiet(void);
 
-/* vpmu_port_set(), not armed, and vpmu_port_run() in one. */
+/* vpmu_port_set(), not armed, and vpmu_port_run() in one; and the same for one, armed. */
 void vpmu_port_start(uint64_t hctr_mask, uint64_t value);
+void vpmu_port_start_armed(hctr_t hctr, uint64_t value);
 
 /*
  * Only with vpmu_policy.steps: adds one to running counters that stand still, and

@@ -41,3 +41,33 @@ void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
 	if (v->looks && (hctrs & v->silent) != 0)
 		vpmu_look_sooner(v);
 }
+
+uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t *value)
+{
+	struct vpmu_counter *c = &v->counter[n];
+	uint64_t counts = vpmu_vs_retires(v);
+	uint64_t others = counts & ~bit64(c->hctr);
+	uint64_t left;
+
+	if (others != counts && (others & (others - 1)) == 0) {
+		c->beside = others != 0 ? (uint8_t)lowest_bit(others) : c->hctr;
+		c->read_counts = (uint32_t)counts;
+		return vpmu_retired_noted(v, n, counts, value);
+	}
+	left = vpmu_step(v, counts);
+	*value = vpmu_running_value(v, n);
+	return left;
+}
+
+uint64_t vpmu_retired_scountovf_any(struct vpmu *v)
+{
+	uint64_t counts = vpmu_vs_retires(v);
+	uint64_t others = counts & (counts - 1);
+
+	if (counts != 0 && (others & (others - 1)) == 0) {
+		v->ovf_hctr = (uint8_t)lowest_bit(counts);
+		v->ovf_beside = others != 0 ? (uint8_t)lowest_bit(others) : v->ovf_hctr;
+		v->ovf_counts = (uint32_t)counts;
+	}
+	return vpmu_step(v, counts);
+}

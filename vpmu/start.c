@@ -88,9 +88,9 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 	vpmu_apply(v, hctrs, 0, ready);
 }
 
-static __attribute__((noinline)) long start_any(struct vpmu *v, unsigned long base,
-                                                unsigned long mask, unsigned long flags,
-                                                uint64_t initial_value)
+static __attribute__((noinline)) vpmu_answer start_any(struct vpmu *v, unsigned long base,
+                                                       unsigned long mask, unsigned long flags,
+                                                       uint64_t initial_value)
 {
 	enum vpmu_start_from from = VPMU_FROM_KEPT;
 	uint64_t arg = initial_value;
@@ -99,12 +99,12 @@ static __attribute__((noinline)) long start_any(struct vpmu *v, unsigned long ba
 
 	if (!vpmu_counter_set(v, base, mask, &set) || (set & ~v->configured) != 0 ||
 	    flags >= SBI_PMU_START_FLAG_ALL)
-		return SBI_ERR_INVALID_PARAM;
+		return vpmu_error(SBI_ERR_INVALID_PARAM);
 	if (flags == SBI_PMU_START_SET_INIT_VALUE) {
 		from = VPMU_FROM_GIVEN;
 	} else if (flags == SBI_PMU_START_FLAG_INIT_SNAPSHOT) {
 		if (!v->snapshot_set)
-			return SBI_ERR_NO_SHMEM;
+			return vpmu_error(SBI_ERR_NO_SHMEM);
 		from = VPMU_FROM_SNAPSHOT;
 		arg = base;
 	}
@@ -116,8 +116,8 @@ static __attribute__((noinline)) long start_any(struct vpmu *v, unsigned long ba
 
 	/* Not in table 40, but a success here would be a counter that stands still unnoticed. */
 	if ((set & v->lost) != 0)
-		return SBI_ERR_FAILED;
-	return already != 0 ? SBI_ERR_ALREADY_STARTED : SBI_SUCCESS;
+		return vpmu_error(SBI_ERR_FAILED);
+	return vpmu_error(already != 0 ? SBI_ERR_ALREADY_STARTED : SBI_SUCCESS);
 }
 
 /* What becomes of solo counters that start: nothing need be asked, see solo in struct vpmu. */
@@ -130,70 +130,94 @@ static inline void note_started(struct vpmu *v, uint64_t set)
 	vpmu_set_direct(v, v->direct | (set & v->openable));
 }
 
-/* Not inlined: the usual start, which is far, then needs no stack. */
-static __attribute__((noinline)) long start_near(struct vpmu *v, uint64_t set, uint64_t value)
+static inline void note_started_near(struct vpmu *v, uint64_t set)
 {
-	uint32_t i;
-
 	note_started(v, set);
 	v->near |= set;
 	v->armed |= set;
-	for_each_bit (i, set)
-		v->hctr[i].count = value;
-	(void)vpmu_port_set(set, value, true);
-	vpmu_port_run(set);
-	return SBI_SUCCESS;
 }
 
-static __attribute__((noinline)) void set_kept(const struct vpmu *v, uint64_t set)
+/* What a short way has found that it cannot do. */
+static __attribute__((noinline)) vpmu_answer start_solo(struct vpmu *v, uint64_t set,
+                                                        enum vpmu_start_from from, uint64_t value)
+{
+	vpmu_start_set(v, set, from, value, 0);
+	return vpmu_error((set & v->lost) != 0 ? SBI_ERR_FAILED : SBI_SUCCESS);
+}
+
+static __attribute__((noinline)) vpmu_answer start_several_near(struct vpmu *v, uint64_t set,
+                                                                uint64_t value)
 {
 	uint32_t i;
 
-	for_each_bit (i, set)
-		(void)vpmu_port_set(bit64(i), v->counter[i].value, false);
+	note_started_near(v, set);
+	for_each_bit (i, set) {
+		v->hctr[i].count = value;
+		vpmu_port_start_armed((hctr_t){i}, value);
+	}
+	return vpmu_error(SBI_SUCCESS);
 }
 
-/* From their own values, which nearly always are in the hardware yet. */
-static __attribute__((noinline)) long start_kept(struct vpmu *v, uint64_t set)
+/* Not inlined: the usual start, which is far, then needs fewer registers. */
+static __attribute__((noinline)) vpmu_answer start_near(struct vpmu *v, uint64_t set,
+                                                        uint64_t value)
+{
+	hctr_t hctr;
+
+	if ((set & v->silent) != 0)
+		return start_solo(v, set, VPMU_FROM_GIVEN, value);
+	if ((set & (set - 1)) != 0)
+		return start_several_near(v, set, value);
+	note_started_near(v, set);
+	hctr.idx = only_bit(set);
+	v->hctr[hctr.idx].count = value;
+	vpmu_port_start_armed(hctr, value);
+	return vpmu_error(SBI_SUCCESS);
+}
+
+static __attribute__((noinline)) vpmu_answer start_elsewhere(struct vpmu *v, uint64_t set)
 {
 	uint64_t elsewhere = set & ~v->shown;
 	uint32_t i;
 
-	for_each_bit (i, set) {
-		if (vpmu_near(v, v->counter[i].value)) {
-			vpmu_start_set(v, set, VPMU_FROM_KEPT, 0, 0);
-			return (set & v->lost) != 0 ? SBI_ERR_FAILED : SBI_SUCCESS;
-		}
-	}
 	note_started(v, set);
-	if (elsewhere != 0)
-		set_kept(v, elsewhere);
+	for_each_bit (i, elsewhere)
+		(void)vpmu_port_set(bit64(i), v->counter[i].value, false);
 	vpmu_port_run(set);
-	return SBI_SUCCESS;
+	return vpmu_error(SBI_SUCCESS);
 }
 
-struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
-                                  unsigned long counter_idx_mask, unsigned long start_flags,
-                                  uint64_t initial_value)
+/* From their own values, which nearly always are in the hardware yet. */
+static __attribute__((noinline)) vpmu_answer start_kept(struct vpmu *v, uint64_t set)
 {
-	uint64_t set =
-	    vpmu_named_among(v->solo & v->owned & ~v->running, counter_idx_base, counter_idx_mask);
+	uint32_t i;
 
-	if (set == 0 || start_flags > SBI_PMU_START_SET_INIT_VALUE || !vpmu_port_is_quiet())
-		return vpmu_result(
-		    start_any(v, counter_idx_base, counter_idx_mask, start_flags, initial_value),
-		    0);
-	if (start_flags == 0)
-		return vpmu_result(start_kept(v, set), 0);
-	initial_value &= v->value_mask;
-	if (vpmu_near(v, initial_value)) {
-		if ((set & v->silent) != 0)
-			return vpmu_result(start_any(v, counter_idx_base, counter_idx_mask,
-			                             start_flags, initial_value),
-			                   0);
-		return vpmu_result(start_near(v, set, initial_value), 0);
-	}
+	for_each_bit (i, set)
+		if (vpmu_near(v, v->counter[i].value))
+			return start_solo(v, set, VPMU_FROM_KEPT, 0);
+	if ((set & ~v->shown) != 0)
+		return start_elsewhere(v, set);
 	note_started(v, set);
-	vpmu_port_start(set, initial_value);
-	return vpmu_result(SBI_SUCCESS, 0);
+	vpmu_port_run(set);
+	return vpmu_error(SBI_SUCCESS);
+}
+
+vpmu_answer vpmu_start_answer(struct vpmu *v, unsigned long counter_idx_base,
+                              unsigned long counter_idx_mask, unsigned long start_flags,
+                              uint64_t initial_value)
+{
+	uint64_t set = vpmu_named(counter_idx_base, counter_idx_mask);
+	uint64_t value;
+
+	if (set == 0 || start_flags > SBI_PMU_START_SET_INIT_VALUE ||
+	    (set & ~(v->solo & v->owned & ~v->running)) != 0 || !vpmu_port_is_quiet())
+		return start_any(v, counter_idx_base, counter_idx_mask, start_flags, initial_value);
+	if (start_flags == 0)
+		return start_kept(v, set);
+	value = initial_value & v->value_mask;
+	if (vpmu_near(v, value))
+		return start_near(v, set, value);
+	note_started(v, set);
+	vpmu_port_start(set, value);
+	return vpmu_error(SBI_SUCCESS);
 }

@@ -46,17 +46,17 @@ static void stop_set(struct vpmu *v, uint64_t running, uint64_t set, unsigned lo
 	vpmu_apply(v, hctrs, stops, 0);
 }
 
-static __attribute__((noinline)) long stop_any(struct vpmu *v, unsigned long base,
-                                               unsigned long mask, unsigned long flags)
+static __attribute__((noinline)) vpmu_answer stop_any(struct vpmu *v, unsigned long base,
+                                                      unsigned long mask, unsigned long flags)
 {
 	bool take = (flags & SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT) != 0;
 	uint64_t running;
 	uint64_t set;
 
 	if (!vpmu_counter_set(v, base, mask, &set) || (flags & ~SBI_PMU_STOP_FLAG_ALL) != 0)
-		return SBI_ERR_INVALID_PARAM;
+		return vpmu_error(SBI_ERR_INVALID_PARAM);
 	if (take && !v->snapshot_set)
-		return SBI_ERR_NO_SHMEM;
+		return vpmu_error(SBI_ERR_NO_SHMEM);
 
 	running = set & v->running;
 	if (running != 0 || take)
@@ -65,45 +65,114 @@ static __attribute__((noinline)) long stop_any(struct vpmu *v, unsigned long bas
 		vpmu_forget(v, set);
 		vpmu_update_direct(v);
 	}
-	return running != set ? SBI_ERR_ALREADY_STOPPED : SBI_SUCCESS;
+	return vpmu_error(running != set ? SBI_ERR_ALREADY_STOPPED : SBI_SUCCESS);
 }
 
-/* RESET of solo counters that do not run. What their hctrs hold stays there. */
-static __attribute__((noinline)) struct sbi_ret forget_solo(struct vpmu *v, uint64_t set,
-                                                            long error)
+/*
+ * Can these solo counters stop with nothing asked? In fewer instructions where that can be: see
+ * solo in struct vpmu.
+ */
+static inline bool stops_solo(const struct vpmu *v, uint64_t set)
 {
-	uint32_t i;
+	return set != 0 && (set & ~(v->solo & v->running & ~v->near)) == 0 && vpmu_port_is_quiet();
+}
 
+static inline void leave_solo(struct vpmu *v, uint32_t i)
+{
+	v->counter[i].value = vpmu_count(v, (hctr_t){i});
+	v->hctr[i].ahead = 0;
+}
+
+/* RESET. What their hctrs hold stays there. */
+static inline void forget_solo(struct vpmu *v, uint64_t set)
+{
 	v->configured &= ~set;
 	v->solo &= ~set;
 	v->overflow &= ~set;
-	for_each_bit (i, set)
-		v->hctr[i].users = 0;
 	vpmu_update_direct(v);
-	return vpmu_result(error, 0);
 }
 
-struct sbi_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
-                                 unsigned long counter_idx_mask, unsigned long stop_flags)
+static __attribute__((noinline)) vpmu_answer reset_stopped(struct vpmu *v, uint64_t set)
 {
-	uint64_t set = vpmu_named_among(v->solo, counter_idx_base, counter_idx_mask);
 	uint32_t i;
 
-	/* In fewer instructions, where nothing need be asked: see solo in struct vpmu. */
-	if ((stop_flags & ~SBI_PMU_STOP_FLAG_RESET) == 0 && set != 0 &&
-	    (set & (~v->running | v->near)) == 0 && vpmu_port_is_quiet()) {
-		for_each_bit (i, set) {
-			v->counter[i].value = vpmu_count(v, (hctr_t){i});
-			v->hctr[i].ahead = 0;
-		}
-		v->running &= ~set;
-		v->active &= ~set;
-		vpmu_port_stop(set);
-		if (stop_flags != 0)
-			return forget_solo(v, set, SBI_SUCCESS);
-		return vpmu_result(SBI_SUCCESS, 0);
-	}
-	if (stop_flags == SBI_PMU_STOP_FLAG_RESET && set != 0 && (set & v->running) == 0)
-		return forget_solo(v, set, SBI_ERR_ALREADY_STOPPED);
-	return vpmu_result(stop_any(v, counter_idx_base, counter_idx_mask, stop_flags), 0);
+	for_each_bit (i, set)
+		v->hctr[i].users = 0;
+	forget_solo(v, set);
+	return vpmu_error(SBI_ERR_ALREADY_STOPPED);
+}
+
+static inline void reset_solo(struct vpmu *v, uint32_t i)
+{
+	leave_solo(v, i);
+	v->hctr[i].users = 0;
+}
+
+static inline vpmu_answer end_reset(struct vpmu *v, uint64_t set)
+{
+	v->running &= ~set;
+	v->active &= ~set;
+	forget_solo(v, set);
+	vpmu_port_stop(set);
+	return vpmu_error(SBI_SUCCESS);
+}
+
+static __attribute__((noinline)) vpmu_answer reset_several(struct vpmu *v, uint64_t set)
+{
+	uint32_t i;
+
+	for_each_bit (i, set)
+		reset_solo(v, i);
+	return end_reset(v, set);
+}
+
+/* With flags. Not inlined: a stop without them then needs fewer registers. */
+static __attribute__((noinline)) vpmu_answer stop_reset(struct vpmu *v, unsigned long base,
+                                                        unsigned long mask, unsigned long flags)
+{
+	uint64_t set = vpmu_named(base, mask);
+
+	if (flags != SBI_PMU_STOP_FLAG_RESET || set == 0 || (set & ~v->solo) != 0)
+		return stop_any(v, base, mask, flags);
+	if ((set & v->running) == 0)
+		return reset_stopped(v, set);
+	if (!stops_solo(v, set))
+		return stop_any(v, base, mask, flags);
+	if ((set & (set - 1)) != 0)
+		return reset_several(v, set);
+	reset_solo(v, only_bit(set));
+	return end_reset(v, set);
+}
+
+static inline vpmu_answer end_stop(struct vpmu *v, uint64_t set)
+{
+	v->running &= ~set;
+	v->active &= ~set;
+	vpmu_port_stop(set);
+	return vpmu_error(SBI_SUCCESS);
+}
+
+static __attribute__((noinline)) vpmu_answer stop_several(struct vpmu *v, uint64_t set)
+{
+	uint32_t i;
+
+	for_each_bit (i, set)
+		leave_solo(v, i);
+	return end_stop(v, set);
+}
+
+vpmu_answer vpmu_stop_answer(struct vpmu *v, unsigned long counter_idx_base,
+                             unsigned long counter_idx_mask, unsigned long stop_flags)
+{
+	uint64_t set;
+
+	if (stop_flags != 0)
+		return stop_reset(v, counter_idx_base, counter_idx_mask, stop_flags);
+	set = vpmu_named(counter_idx_base, counter_idx_mask);
+	if (!stops_solo(v, set))
+		return stop_any(v, counter_idx_base, counter_idx_mask, 0);
+	if ((set & (set - 1)) != 0)
+		return stop_several(v, set);
+	leave_solo(v, only_bit(set));
+	return end_stop(v, set);
 }

@@ -35,6 +35,14 @@ typedef struct {
  */
 #define VPMU_INFO_SLICE 8U
 
+/* An event that may be counted, as found at boot or when first asked for. Private to vpmu/. */
+struct vpmu_known {
+	uint32_t event_idx; /* type 0 or 1; 0: none */
+	uint32_t hctrs;     /* those that can count it, of those granted; never 0 */
+	uint32_t home;      /* index of the only one, for lctr and hctr; 0: there is none such */
+};
+#define VPMU_KNOWN 16U
+
 /* What the VM tree says of a VM's PMU, and what the harts it may run on have. Constant. */
 struct vpmu_policy {
 	uint64_t hctrs;   /* hardware counters granted; bit 1 (time) never set */
@@ -56,6 +64,9 @@ struct vpmu_policy {
 	 */
 	const uint32_t *events;
 	uint32_t n_events;
+
+	/* VPMU_KNOWN places that vpmu_know() has filled; NULL: events are found when first asked for. */
+	const struct vpmu_known *known;
 
 	bool overflow;   /* virtual LCOFI works for this VM */
 	bool trap_reads; /* never open a counter for direct reads */
@@ -86,9 +97,15 @@ struct vpmu_counter {
 	/* Of one that runs: its value less what it runs on (the count of its hctr, the total of its
 	 * firmware event), so that counting writes nothing here. */
 	uint64_t offset;
-	uint32_t event_idx;     /* what it counts; of a hardware counter its hctr knows the rest */
-	uint32_t hctr;          /* hardware events: what backs it */
+	uint32_t event_idx; /* what it counts; of a hardware counter its hctr knows the rest */
+	/* When these hctrs count a trapped read of it, they are what backs it and `beside`, which may
+	 * be that as well. VPMU_NOT_NOTED: it is not known. */
+	uint32_t read_counts;
+	uint8_t hctr; /* hardware events: what backs it */
+	uint8_t beside;
 } __attribute__((aligned(32))); /* found by a shift */
+
+#define VPMU_NOT_NOTED 2U /* bit 1 is no hctr */
 
 /* What this vcpu knows of a hardware counter. Private to vpmu/. */
 struct vpmu_hctr {
@@ -102,14 +119,6 @@ struct vpmu_hctr {
 /* HS is a user of the fixed counters for ever, in place of lctr 1, which nobody has: no other is
  * ever alone there. */
 #define VPMU_HS_USES UINT64_C(2)
-
-/* An event that may be counted, as it was found when first asked for. Private to vpmu/. */
-struct vpmu_known {
-	uint32_t event_idx; /* type 0 or 1; 0: none */
-	uint32_t hctrs;     /* those that can count it, of those granted; never 0 */
-	uint32_t home;      /* index of the only one, for lctr and hctr; 0: there is none such */
-};
-#define VPMU_KNOWN 16U
 
 /* Embedded by value in its vcpu; the fields are private to vpmu/. */
 struct vpmu {
@@ -155,6 +164,11 @@ struct vpmu {
 	bool careful;
 	bool looks; /* what vpmu_port_look_after() was told has yet to come */
 
+	/* What a read of scountovf counts on: as read_counts, hctr and beside of a counter. */
+	uint8_t ovf_hctr;
+	uint8_t ovf_beside;
+	uint32_t ovf_counts;
+
 	bool lcofi_due; /* a wrap was found and LCOFI not yet raised; false between calls */
 
 	/* The first of these begin within 2 KiB of the start of the vcpu, see there. */
@@ -171,8 +185,22 @@ struct vpmu {
 	uint64_t snapshot_gpa;
 };
 
+/*
+ * Which of the hart's counters can count a standard event (of type 0 or 1), as
+ * vpmu_port_event_hctrs() would say on each hart of the VM. At boot, when the rest of the policy is
+ * known; known: all 0 at first.
+ */
+void vpmu_know(const struct vpmu_policy *policy, struct vpmu_known known[VPMU_KNOWN],
+               uint32_t event_idx, uint64_t hctrs);
+
 /* An empty PMU: every counter unconfigured and zero. The vcpu is not resident. */
 void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy);
+
+/*
+ * A struct sbi_ret with error in the low half, value in the high one: the same two registers, but
+ * compilers keep this one in them, and need no stack to return what another function has answered.
+ */
+typedef unsigned __int128 vpmu_answer;
 
 /* The functions of the extension; arguments as the guest passed them, checked here. */
 struct sbi_ret vpmu_num_counters(const struct vpmu *v);
@@ -181,11 +209,11 @@ struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counte
                                             unsigned long counter_idx_mask,
                                             unsigned long config_flags, unsigned long event_idx,
                                             uint64_t event_data);
-struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
-                                  unsigned long counter_idx_mask, unsigned long start_flags,
-                                  uint64_t initial_value);
-struct sbi_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
-                                 unsigned long counter_idx_mask, unsigned long stop_flags);
+vpmu_answer vpmu_start_answer(struct vpmu *v, unsigned long counter_idx_base,
+                              unsigned long counter_idx_mask, unsigned long start_flags,
+                              uint64_t initial_value);
+vpmu_answer vpmu_stop_answer(struct vpmu *v, unsigned long counter_idx_base,
+                             unsigned long counter_idx_mask, unsigned long stop_flags);
 struct sbi_ret vpmu_counter_fw_read(const struct vpmu *v, unsigned long counter_idx);
 struct sbi_ret vpmu_counter_fw_read_hi(const struct vpmu *v, unsigned long counter_idx);
 
@@ -200,6 +228,26 @@ struct sbi_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_
 struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
                                    unsigned long shmem_phys_hi, unsigned long num_entries,
                                    unsigned long flags, unsigned long *again);
+
+static inline struct sbi_ret vpmu_unpack(vpmu_answer answer)
+{
+	return (struct sbi_ret){.error = (long)answer, .value = (unsigned long)(answer >> 64)};
+}
+
+static inline struct sbi_ret vpmu_counter_start(struct vpmu *v, unsigned long counter_idx_base,
+                                                unsigned long counter_idx_mask,
+                                                unsigned long start_flags, uint64_t initial_value)
+{
+	return vpmu_unpack(
+	    vpmu_start_answer(v, counter_idx_base, counter_idx_mask, start_flags, initial_value));
+}
+
+static inline struct sbi_ret vpmu_counter_stop(struct vpmu *v, unsigned long counter_idx_base,
+                                               unsigned long counter_idx_mask,
+                                               unsigned long stop_flags)
+{
+	return vpmu_unpack(vpmu_stop_answer(v, counter_idx_base, counter_idx_mask, stop_flags));
+}
 
 /* Is it enough to say of these hctrs that they are one more ahead? */
 static inline bool vpmu_goes_ahead(const struct vpmu *v, uint64_t hctrs)
@@ -281,46 +329,94 @@ static inline uint64_t vpmu_running_value(const struct vpmu *v, uint64_t n)
 	return (vpmu_count(v, (hctr_t){c->hctr}) + c->offset) & v->value_mask;
 }
 
-/* Does a read by VS of a counter that runs count itself on its own hctr, and on no other? */
-static inline bool vpmu_reads_alone(const struct vpmu *v, uint64_t n)
+/* The hctrs that count an emulated instruction of VS. */
+static inline uint64_t vpmu_vs_retires(const struct vpmu *v)
 {
-	return (v->active & v->retires[0]) == UINT64_C(1) << v->counter[n].hctr;
+	return v->active & v->retires[0];
 }
 
 /*
- * vpmu_retired_cheap() for such a read, and its value, which means nothing unless 0 is returned. Where
- * the port steps no hctr is ahead. The second is for any read by VS of a counter that runs.
+ * Does a counter run, and is it noted which hctrs count a read of it by VS, its own and one more at
+ * most? Those are in *counts then. It never is of a firmware counter. n: 0..31
  */
-static inline uint64_t vpmu_retired_alone(struct vpmu *v, uint64_t n, uint64_t *value)
+static inline bool vpmu_read_noted(const struct vpmu *v, uint64_t n, uint64_t *counts)
+{
+	*counts = vpmu_vs_retires(v);
+	return (v->running >> n & 1) != 0 && v->counter[n].read_counts == *counts;
+}
+
+/* Adds one to two hctrs, or to one that is both, where the port steps. Returns those that are left
+ * to do, of these, which are all. last: see vpmu_port_step(). */
+static inline uint64_t vpmu_step_both(uint64_t one, uint64_t beside, uint64_t all, uint64_t last,
+                                      uint64_t *value)
+{
+	uint64_t other;
+
+	if (vpmu_port_step_read((hctr_t){(uint32_t)one}, last, value) != 0)
+		return all;
+	if (beside != one && vpmu_port_step_read((hctr_t){(uint32_t)beside}, last, &other) != 0)
+		return UINT64_C(1) << beside;
+	return 0;
+}
+
+/* The same where it does not. */
+static inline uint64_t vpmu_both_go_ahead(struct vpmu *v, uint64_t one, uint64_t beside,
+                                          uint64_t all)
+{
+	if (!vpmu_goes_ahead(v, all))
+		return all;
+	v->hctr[one].ahead++;
+	if (beside != one)
+		v->hctr[beside].ahead++;
+	return 0;
+}
+
+/*
+ * vpmu_retired_cheap() for a read that is noted, and its value, which means nothing unless 0 is
+ * returned. Where the port steps no hctr is ahead. counts: from vpmu_read_noted().
+ */
+static inline uint64_t vpmu_retired_noted(struct vpmu *v, uint64_t n, uint64_t counts,
+                                          uint64_t *value)
 {
 	const struct vpmu_counter *c = &v->counter[n];
-	hctr_t hctr = {c->hctr};
-	uint64_t left = 0;
+	uint64_t own = c->hctr;
+	uint64_t mask = v->value_mask;
+	uint64_t left;
 
+	*value = 0;
 	if (v->policy.steps) {
-		left = vpmu_port_step_read(hctr, v->value_mask, value);
-	} else if (vpmu_goes_ahead(v, UINT64_C(1) << hctr.idx)) {
-		v->hctr[hctr.idx].ahead++;
-		*value = vpmu_count(v, hctr);
+		left = vpmu_step_both(own, c->beside, counts, mask, value);
 	} else {
-		*value = 0;
-		left = UINT64_C(1) << hctr.idx;
+		left = vpmu_both_go_ahead(v, own, c->beside, counts);
+		if (left == 0)
+			*value = vpmu_port_read((hctr_t){(uint32_t)own}) + v->hctr[own].ahead;
 	}
-	*value = (*value + c->offset) & v->value_mask;
-	return left;
+	if (left != 0)
+		return left;
+	*value = (*value + c->offset) & mask;
+	return 0;
 }
 
-static inline uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t *value)
+/* vpmu_retired_cheap() for a read of scountovf by VS; notes what the next one can use. */
+uint64_t vpmu_retired_scountovf_any(struct vpmu *v);
+
+static inline uint64_t vpmu_retired_scountovf(struct vpmu *v)
 {
-	uint64_t own = UINT64_C(1) << v->counter[n].hctr;
-	uint64_t steps = v->active & v->retires[0];
-	uint64_t left = vpmu_step(v, steps & ~own);
+	uint64_t counts = vpmu_vs_retires(v);
+	uint64_t value;
 
-	if ((steps & own) != 0)
-		return left | vpmu_retired_alone(v, n, value);
-	*value = vpmu_running_value(v, n);
-	return left;
+	if (v->ovf_counts != counts)
+		return vpmu_retired_scountovf_any(v);
+	if (counts == 0)
+		return 0;
+	if (v->policy.steps)
+		return vpmu_step_both(v->ovf_hctr, v->ovf_beside, counts, v->value_mask, &value);
+	return vpmu_both_go_ahead(v, v->ovf_hctr, v->ovf_beside, counts);
 }
+
+/* vpmu_retired_noted() for any read by VS of a hardware counter that runs; notes what the next one
+ * can use. */
+uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t *value);
 
 static inline uint64_t vpmu_csr_value(const struct vpmu *v, uint64_t n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The state of a vcpu that assembly knows. A vcpu is *resident* while its VS CSRs are on a hart:
- * then sepc, sstatus and hstatus live in the CSRs as well, and only the integer registers are
+ * then sepc and sstatus live in the CSRs as well, and only the integer registers are
  * here between an exit and the next entry.
  */
 #ifndef ARCH_CONTEXT_H

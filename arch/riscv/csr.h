@@ -16,6 +16,7 @@
 #define CSR_STVAL         0x143
 #define CSR_SIP           0x144
 #define CSR_STIMECMP      0x14d
+#define CSR_SCTRSTATUS    0x14f
 #define CSR_SISELECT      0x150
 #define CSR_SIREG         0x151
 #define CSR_SIREG2        0x152
@@ -30,6 +31,7 @@
 #define CSR_VSTVAL        0x243
 #define CSR_VSIP          0x244
 #define CSR_VSTIMECMP     0x24d
+#define CSR_VSCTRCTL      0x24e
 #define CSR_VSISELECT     0x250
 #define CSR_VSATP         0x280
 #define CSR_HSTATUS       0x600

@@ -38,14 +38,24 @@ bool hpm_try(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
 	return hpm_reprogram(hpm, hctr, config);
 }
 
+static __attribute__((noinline)) void set_and_run(struct hpm *hpm, uint64_t hctrs, uint64_t value)
+{
+	hpm_set(hpm, hctrs, value, false);
+	hpm_run(hpm, hctrs);
+}
+
 __attribute__((noinline)) void hpm_start_any(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 {
-	if (!hpm->delegated && !hpm->hart_flags && !(hpm->armed & hctrs)) {
+	if (!hpm->delegated && !hpm->hart_flags && !(hpm->armed & hctrs))
 		hpm_sbi_start(hpm, hctrs, value);
-	} else {
-		hpm_set(hpm, hctrs, value, false);
-		hpm_run(hpm, hctrs);
-	}
+	else
+		set_and_run(hpm, hctrs, value);
+}
+
+__attribute__((noinline)) void hpm_start_armed_any(struct hpm *hpm, uint32_t hctr, uint64_t value)
+{
+	hpm_set(hpm, BIT(hctr), value, true);
+	hpm_run(hpm, BIT(hctr));
 }
 
 uint64_t hpm_take_overflow(const struct hpm *hpm)
@@ -55,6 +65,7 @@ uint64_t hpm_take_overflow(const struct hpm *hpm)
 	return csr_read(CSR_SCOUNTOVF) & hpm->armed;
 }
 
+#ifdef __riscv
 /* A CSR number is part of the instruction, so each counter has its own: 8 bytes a counter. */
 __asm__("	.text\n"
         "	.globl	hpm_read_a0\n"
@@ -73,3 +84,4 @@ __asm__("	.text\n"
         "	.set	i, i + 1\n"
         "	.endr\n"
         "	.option pop\n");
+#endif

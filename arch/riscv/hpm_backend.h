@@ -8,6 +8,7 @@
 #define ARCH_HPM_BACKEND_H
 
 #include "arch/riscv/csr.h"
+#include "arch/riscv/hpm_sbi.h"
 #include "arch/riscv/hpm_ssccfg.h"
 #include "arch/riscv/quirks.h"
 #include "vpmu/bits.h"
@@ -43,12 +44,12 @@ void hpm_fixed_release(struct hpm *hpm, uint64_t hctrs);
 
 /* hpm_start() where it is not a matter of a few instructions. */
 void hpm_start_any(struct hpm *hpm, uint64_t hctrs, uint64_t value);
+void hpm_start_armed_any(struct hpm *hpm, uint32_t hctr, uint64_t value);
 
-/* What the firmware refuses of these is told by hpm_failures(). Start: counters that were not armed. */
-void hpm_sbi_start(struct hpm *hpm, uint64_t hctrs, uint64_t value);
+/* What the firmware refuses of these is told by hpm_failures(). Armed: one that may be. */
 void hpm_sbi_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed);
 void hpm_sbi_run(struct hpm *hpm, uint64_t hctrs);
-void hpm_sbi_stop(struct hpm *hpm, uint64_t hctrs);
+void hpm_sbi_start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value);
 
 /* A counter that is started above this interrupts; one that is started below may, on QEMU, cost the
  * interrupt of its next start unless OF = 1, see hpm_sbi.c. */
@@ -93,6 +94,17 @@ static inline void hpm_start(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 	csr_clear(CSR_SCOUNTINHIBIT, hctrs);
 }
 
+/* hpm_set(), armed, and hpm_run() in one. */
+static inline void hpm_start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value)
+{
+	if (!(hpm->may_arm & BIT(hctr)) || hpm->hart_flags)
+		hpm_start_armed_any(hpm, hctr, value);
+	else if (!hpm->delegated)
+		hpm_sbi_start_armed(hpm, hctr, value);
+	else
+		hpm_ssccfg_start_armed(hpm, hctr, value);
+}
+
 static inline void hpm_stop(struct hpm *hpm, uint64_t hctrs)
 {
 	if (hpm->delegated)
@@ -113,7 +125,7 @@ static inline uint64_t hpm_value(const struct hpm *hpm, uint32_t hctr)
 /* See vpmu_port_step_read() and vpmu_port_step(); with delegated counters. */
 static inline uint64_t hpm_step_read(uint32_t hctr, uint64_t last, uint64_t *value)
 {
-	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + (uint64_t)hctr);
+	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
 	*value = csr_read(CSR_SIREG);
 	if (*value == last)
 		return BIT(hctr);

@@ -99,6 +99,8 @@ static void assign_homes(struct hpm *hpm)
 	hpm->n_events = kept;
 }
 
+/* Where no event has two counters it cannot be tried, and is assumed: what a delegated counter counts that
+ * has changed its event would be silently wrong. The firmware's RESET makes any counter a fresh one. */
 static bool wants_home_counters(const struct hpm *hpm)
 {
 	for (uint32_t i = 0; i < hpm->n_events; i++) {
@@ -109,7 +111,7 @@ static bool wants_home_counters(const struct hpm *hpm)
 			return quirk_one_counter_per_event(hpm->events[i].event_idx,
 			                                   lowest_bit(first), lowest_bit(rest));
 	}
-	return false;
+	return hpm->delegated;
 }
 
 /* Is menvcfg.CDE set? Only then siselect 0x40 + n reaches a counter. */
@@ -219,11 +221,11 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t p
 		quirk_probe_unmask();
 	/* Each counter is configured and reset on the way, which also scrubs boot's stale OF. */
 	find_events(hpm);
+	hpm->delegated = hpm->ssccfg && !hpm->undelegated && choice != HPM_SBI;
 	quirks.home_counters = wants_home_counters(hpm);
 	if (quirks.home_counters)
 		assign_homes(hpm);
 	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
-	hpm->delegated = hpm->ssccfg && !hpm->undelegated && choice != HPM_SBI;
 	/* Where guests see the hart's own flags, those of all counters are 1 from here on, whoever
 	 * uses them: configuring sets OF, and no counter is ever armed. They tell nothing then,
 	 * until hpm_show_flags(). */

@@ -5,7 +5,6 @@
  * hpm_ssccfg.h after boot: the firmware does not see delegated writes.
  */
 #include "arch/riscv/hpm_backend.h"
-#include "arch/riscv/sbi.h"
 
 bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
 {
@@ -31,38 +30,6 @@ bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *co
 	return ret.error == SBI_SUCCESS && ret.value == hctr;
 }
 
-/*
- * armed: OF is 0 afterwards. Else it is 1, if it was: only for counters that have it.
- *
- * OpenSBI clears OF in start, unless an LCOFI pends. If one does, OF stays as it is up to 1.7, and
- * becomes 1 from 1.8 on. So a pending bit of our own making keeps an OF of 1, and nothing keeps one of
- * 0 but to clear it. HS has interrupts off, so nobody takes that bit meanwhile. The caller has taken
- * what pended; only a counter that counts HS may have made another pend since, which stays for the
- * guest's entry. M-mode counts nowhere.
- */
-static bool sbi_start_call(uint64_t mask, uint64_t flags, uint64_t value, bool armed)
-{
-	uint64_t pending = csr_read(CSR_SIP) & BIT(IRQ_LCOFI);
-
-	if (!armed)
-		csr_set(CSR_SIP, BIT(IRQ_LCOFI));
-	else if (pending)
-		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
-	long error = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, 0, mask, flags, value, 0).error;
-	if (!armed)
-		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
-	if (pending)
-		csr_set(CSR_SIP, BIT(IRQ_LCOFI));
-	return error == SBI_SUCCESS;
-}
-
-static bool sbi_stop_call(uint64_t mask)
-{
-	long error = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, 0, mask, 0, 0, 0).error;
-
-	return error == SBI_SUCCESS || error == SBI_ERR_ALREADY_STOPPED;
-}
-
 /* What it holds is not to be relied upon: it is reset before it is used again. */
 static __attribute__((noinline)) void fail(struct hpm *hpm, uint64_t hctrs)
 {
@@ -75,25 +42,18 @@ static __attribute__((noinline)) void fail(struct hpm *hpm, uint64_t hctrs)
 		hpm->slots[i].config = (struct hpm_config){0};
 }
 
-/* Once more for each, since nobody knows how far a call for several of them came. */
-static __attribute__((noinline)) void start_each(struct hpm *hpm, uint64_t hctrs, uint64_t flags,
-                                                 uint64_t value, bool armed)
+__attribute__((noinline)) void hpm_sbi_start_each(struct hpm *hpm, uint64_t hctrs, uint64_t flags,
+                                                  uint64_t value, bool armed)
 {
 	uint32_t i;
 
 	for_each_bit (i, hctrs) {
-		sbi_stop_call(BIT(i));
-		if (sbi_start_call(BIT(i), flags, value, armed))
+		hpm_sbi_stop_call(BIT(i));
+		if (hpm_sbi_start_call(BIT(i), flags, value, armed))
 			continue;
-		sbi_stop_call(BIT(i));
+		hpm_sbi_stop_call(BIT(i));
 		fail(hpm, BIT(i));
 	}
-}
-
-static void start(struct hpm *hpm, uint64_t hctrs, uint64_t flags, uint64_t value, bool armed)
-{
-	if (!sbi_start_call(hctrs, flags, value, armed))
-		start_each(hpm, hctrs, flags, value, armed);
 }
 
 static __attribute__((noinline)) void stop_each(struct hpm *hpm, uint64_t hctrs)
@@ -101,15 +61,28 @@ static __attribute__((noinline)) void stop_each(struct hpm *hpm, uint64_t hctrs)
 	uint32_t i;
 
 	for_each_bit (i, hctrs) {
-		if (!sbi_stop_call(BIT(i)))
+		if (!hpm_sbi_stop_call(BIT(i)))
 			fail(hpm, BIT(i));
 	}
 }
 
-void hpm_sbi_stop(struct hpm *hpm, uint64_t hctrs)
+__attribute__((noinline)) void hpm_sbi_stop(struct hpm *hpm, uint64_t hctrs)
 {
-	if (!sbi_stop_call(hctrs))
+	if (__builtin_expect(!hpm_sbi_stop_call(hctrs), 0))
 		stop_each(hpm, hctrs);
+}
+
+__attribute__((noinline)) void hpm_sbi_start(struct hpm *hpm, uint64_t hctrs, uint64_t value)
+{
+	hpm->fresh &= ~hctrs;
+	hpm_sbi_start_at(hpm, hctrs, SBI_PMU_START_SET_INIT_VALUE, value, false);
+}
+
+/* For who is in no hurry. */
+static __attribute__((noinline)) void start(struct hpm *hpm, uint64_t hctrs, uint64_t flags,
+                                            uint64_t value, bool armed)
+{
+	hpm_sbi_start_at(hpm, hctrs, flags, value, armed);
 }
 
 /* OF without a wrap: an LCOFI came to pend just before the call, which then left OF as it was. */
@@ -146,9 +119,9 @@ static void start_shown(struct hpm *hpm, uint32_t hctr, uint64_t value)
 		spend_alarm(hpm, hctr);
 }
 
-static void start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value)
+static inline void start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
-	start(hpm, BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, true);
+	hpm_sbi_start_at(hpm, BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, true);
 	/* Only where other counters move in HS; once more is enough for all but the unluckiest. */
 	for (int i = 0; i < 3 && started_stale(hctr, value); i++) {
 		hpm_sbi_stop(hpm, BIT(hctr));
@@ -199,14 +172,14 @@ static uint64_t start_together(struct hpm *hpm, uint64_t hctrs)
 	return together;
 }
 
-void hpm_sbi_start(struct hpm *hpm, uint64_t hctrs, uint64_t value)
+__attribute__((noinline)) void hpm_sbi_start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
-	/* What was not armed has OF = 1, and what it held before does not matter. */
-	hpm->fresh &= ~hctrs;
-	start(hpm, hctrs, SBI_PMU_START_SET_INIT_VALUE, value, false);
+	hpm->fresh &= ~BIT(hctr);
+	hpm->armed |= BIT(hctr);
+	start_armed(hpm, hctr, value);
 }
 
-void hpm_sbi_run(struct hpm *hpm, uint64_t hctrs)
+static __attribute__((noinline)) void run_any(struct hpm *hpm, uint64_t hctrs)
 {
 	uint64_t again = hctrs & ~hpm->fresh;
 	uint64_t cleared = again & hpm->armed;
@@ -228,4 +201,12 @@ void hpm_sbi_run(struct hpm *hpm, uint64_t hctrs)
 			start_shown(hpm, i, hpm->slots[i].value);
 		start_armed(hpm, i, hpm->slots[i].value);
 	}
+}
+
+void hpm_sbi_run(struct hpm *hpm, uint64_t hctrs)
+{
+	if (hctrs & (hpm->fresh | hpm->armed))
+		run_any(hpm, hctrs);
+	else
+		hpm_sbi_start_at(hpm, hctrs, 0, 0, false);
 }

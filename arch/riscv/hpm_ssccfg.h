@@ -63,4 +63,14 @@ static inline void hpm_ssccfg_set(struct hpm *hpm, uint64_t hctrs, uint64_t valu
 	hpm->armed = (hpm->armed & ~hctrs) | arm;
 }
 
+/* One that may be armed. */
+static inline void hpm_ssccfg_start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value)
+{
+	hpm->armed |= BIT(hctr);
+	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
+	csr_write(CSR_SIREG2, hpm->slots[hctr].selector);
+	csr_write(CSR_SIREG, value);
+	csr_clear(CSR_SCOUNTINHIBIT, BIT(hctr));
+}
+
 #endif

@@ -15,7 +15,7 @@ struct hpm;
 struct quirks {
 	/* QEMU: an event is counted on one programmable counter only, and a counter that changed
 	 * its event by a delegated write goes on counting the old one. Each event then has one
-	 * home counter for ever. Probed. */
+	 * home counter for ever. Probed; assumed of delegated ones where no event has two. */
 	bool home_counters;
 	/* QEMU before 11 under -icount: a TLB-miss counter that wraps with OF = 0 ends the
 	 * emulator. No guest may do that: such counters are never armed. Not probed (the probe

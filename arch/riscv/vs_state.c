@@ -43,9 +43,9 @@ void vs_state_load(const struct vs_state *vs, const struct vs_has *has)
 
 void vs_state_put(struct vs_state *vs, const struct vs_has *has)
 {
+	vs_state_keep(vs);
 	vs->sepc = csr_read(CSR_SEPC);
 	vs->sstatus = csr_read(CSR_SSTATUS);
-	vs->hstatus = csr_read(CSR_HSTATUS);
 	vs->vsstatus = csr_read(CSR_VSSTATUS);
 	vs->vsie = csr_read(CSR_VSIE);
 	vs->vstvec = csr_read(CSR_VSTVEC);
@@ -72,17 +72,38 @@ bool vs_state_probe_vsiselect(void)
 	return trap_guard_end(&guard) == ~0UL;
 }
 
+static bool has_hstateen0(void)
+{
+	struct trap_guard guard;
+
+	trap_guard_begin(&guard);
+	(void)csr_read_guarded(CSR_HSTATEEN0);
+	return trap_guard_end(&guard) == ~0UL;
+}
+
+bool vs_state_probe_records(void)
+{
+	struct trap_guard guard;
+
+	trap_guard_begin(&guard);
+	(void)csr_read_guarded(CSR_VSCTRCTL);
+	return trap_guard_end(&guard) == ~0UL && !has_hstateen0();
+}
+
+void vs_state_clear_records(void)
+{
+	csr_write(CSR_VSCTRCTL, 0);
+	csr_write(CSR_SCTRSTATUS, 0);
+	__asm__ volatile(".4byte 0x10400073" ::: "memory"); /* sctrclr */
+}
+
 /*
  * With Smstateen: of what a guest might change and nobody switches nothing is its own, whatever the
  * firmware has left open (jvt, sstateen0, scontext, sctrstatus). senvcfg is switched.
  */
 static void close_other_state(void)
 {
-	struct trap_guard guard;
-
-	trap_guard_begin(&guard);
-	(void)csr_read_guarded(CSR_HSTATEEN0);
-	if (trap_guard_end(&guard) == ~0UL)
+	if (has_hstateen0())
 		csr_write(CSR_HSTATEEN0, HSTATEEN0_ENVCFG);
 }
 

@@ -8,7 +8,9 @@
 
 struct vs_state {
 	/* Where the guest goes on, live in CSRs while resident. */
-	uint64_t sepc, sstatus, hstatus;
+	uint64_t sepc, sstatus;
+	/* It changes by HS's hand only: what it says of the last trap nobody asks after a switch. */
+	uint64_t hstatus;
 	/* The VS bank. */
 	uint64_t vsstatus, vsie, vstvec, vsscratch, vsepc, vscause, vstval, vsatp;
 	/* Guests have no indirect CSRs, but where the hart does the selector itself does not trap. */
@@ -29,13 +31,23 @@ void vs_state_reset(struct vs_state *vs, uint64_t pc);
 /* What of the VS bank this hart has. */
 struct vs_has {
 	bool sstc, vsiselect;
+	/* Ssctr, and nothing (Smstateen) that could keep a guest from it. Guests are not told. */
+	bool records;
 };
+
+/* It lies far from the start of its vcpu: the compiler is to keep the address once it has it. */
+#define vs_state_keep(vs) __asm__("" : "+r"(vs))
 
 void vs_state_load(const struct vs_state *vs, const struct vs_has *has);
 void vs_state_put(struct vs_state *vs, const struct vs_has *has);
 
 /* Is there a vsiselect? At boot. */
 bool vs_state_probe_vsiselect(void);
+
+bool vs_state_probe_records(void);
+
+/* With vs_has.records: where the last guest jumped is not for the next one. */
+void vs_state_clear_records(void);
 
 /* Per hart, once: what goes to guests without us, and nothing else. isa: BIT(enum isa_ext), as probed. */
 void vs_state_init_hart(uint64_t isa);

@@ -116,6 +116,17 @@ static void spin_until(uint64_t ticks)
 			;
 }
 
+/* Another turn of this VM begins, all VMs spinning: none ends in the next instructions. */
+static void await_turn(void)
+{
+	uint64_t last, now = csr_read(time);
+
+	do {
+		last = now;
+		now = csr_read(time);
+	} while (now - last < 1000);
+}
+
 /* Instructions in HS for each time slice that ends, all VMs spinning. */
 static void bench_slice(uint64_t awake)
 {
@@ -124,6 +135,7 @@ static void bench_slice(uint64_t awake)
 
 	for (uint64_t i = 0; i < 3; i++) {
 		spin_until(begin + i * i * span);
+		await_turn();
 		insns_at[i] = fw_read(insns);
 		exits_at[i] = fw_read(exits);
 	}

@@ -11,20 +11,21 @@
 #define CSR_SCOUNTOVF 0xda0
 #define CSR_STIMECMP  0x14d
 
-#define SSTATUS_SIE   (1UL << 1)
-#define IRQ_SOFT      (1UL << 1)
-#define IRQ_TIMER     (1UL << 5)
-#define IRQ_EXTERNAL  (1UL << 9)
-#define IRQ_LCOFI     (1UL << 13)
-#define CAUSE_IRQ     (1UL << 63)
-#define CAUSE_LCOFI   (CAUSE_IRQ | 13)
-#define CAUSE_TIMER   (CAUSE_IRQ | 5)
-#define CAUSE_SOFT    (CAUSE_IRQ | 1)
-#define CAUSE_FETCH   1UL
-#define CAUSE_ILLEGAL 2UL
-#define CAUSE_LOAD    5UL
-#define CAUSE_STORE   7UL
-#define CAUSE_ECALL_U 8UL
+#define SSTATUS_SIE           (1UL << 1)
+#define IRQ_SOFT              (1UL << 1)
+#define IRQ_TIMER             (1UL << 5)
+#define IRQ_EXTERNAL          (1UL << 9)
+#define IRQ_LCOFI             (1UL << 13)
+#define CAUSE_IRQ             (1UL << 63)
+#define CAUSE_LCOFI           (CAUSE_IRQ | 13)
+#define CAUSE_TIMER           (CAUSE_IRQ | 5)
+#define CAUSE_SOFT            (CAUSE_IRQ | 1)
+#define CAUSE_FETCH           1UL
+#define CAUSE_ILLEGAL         2UL
+#define CAUSE_MISALIGNED_LOAD 4UL
+#define CAUSE_LOAD            5UL
+#define CAUSE_STORE           7UL
+#define CAUSE_ECALL_U         8UL
 
 #define XSTR_(x) #x
 #define XSTR(x)  XSTR_(x)

@@ -4,8 +4,7 @@
 
 #include "guests/lib/print.h"
 
-#define NOWHERE 0x4000000000UL /* 256 GiB, no guest's RAM */
-#define ENTRIES 300U           /* over more than one page */
+#define ENTRIES 300U /* over more than one page */
 #define BEFORE  0xa5a5a5a5U
 
 static struct entry {
@@ -15,12 +14,9 @@ static struct entry {
 } entries[ENTRIES] __attribute__((aligned(16)));
 
 #define TABLE ((unsigned long)entries)
-#define INFO(name, lo, hi, n, flags, error)                                                        \
-	CALL("11.14", "event_get_info: " name, SBI_PMU_EVENT_GET_INFO, lo, hi, n, flags, 0, error, \
-	     V_ANY)
-#define BAD  SBI_ERR_INVALID_PARAM
-#define ADDR SBI_ERR_INVALID_ADDRESS
-#define NONE SBI_ERR_NOT_SUPPORTED
+#define BAD   SBI_ERR_INVALID_PARAM
+#define ADDR  SBI_ERR_INVALID_ADDRESS
+#define NONE  SBI_ERR_NOT_SUPPORTED
 
 static const struct pmu_case not_offered[] = {
     INFO("no entry -> NOT_SUPPORTED", TABLE, 0, 0, 0, NONE),
@@ -35,12 +31,6 @@ static const struct pmu_case errors[] = {
     INFO("misaligned by 1 -> INVALID_PARAM", TABLE + 1, 0, 1, 0, BAD),
     INFO("misaligned by 8 -> INVALID_PARAM", TABLE + 8, 0, 1, 0, BAD),
     INFO("upper half 1 -> INVALID_ADDRESS", TABLE, 1, 1, 0, ADDR),
-    INFO("address 0 -> INVALID_ADDRESS", 0, 0, 1, 0, ADDR),
-    INFO("no RAM -> INVALID_ADDRESS", NOWHERE, 0, 1, 0, ADDR),
-    INFO("2^60 entries -> INVALID_ADDRESS", TABLE, 0, 1UL << 60, 0, ADDR),
-    INFO("2^60 + 1 entries -> INVALID_ADDRESS", TABLE, 0, (1UL << 60) + 1, 0, ADDR),
-    INFO("2^64 - 1 entries -> INVALID_ADDRESS", TABLE, 0, ~0UL, 0, ADDR),
-    INFO("the last 16 bytes of all -> INVALID_ADDRESS", ~0xfUL, 0, 1, 0, ADDR),
     INFO("no entry", TABLE, 0, 0, 0, 0),
 };
 
@@ -104,13 +94,13 @@ static void reserved_bits(void)
 /* Entries 1 to n, among others that must not be touched. */
 static void many(uint32_t n, const char *name)
 {
-	bool ok;
+	bool ok, misses = can_be_configured(0x4, 0);
 
 	for (uint32_t i = 0; i < ENTRIES; i++)
 		put(i, i % 2 ? EVENT_INSTRUCTIONS : 0x4, 0);
 	ok = ask(1, n) == SBI_SUCCESS;
 	for (uint32_t i = 0; i < ENTRIES; i++) {
-		uint32_t want = i < 1 || i > n ? BEFORE : i % 2;
+		uint32_t want = i < 1 || i > n ? BEFORE : i % 2 ? 1 : misses;
 
 		ok = ok && entries[i].output == want && entries[i].event_data == 0 &&
 		     entries[i].event_idx == (i % 2 ? EVENT_INSTRUCTIONS : 0x4);

@@ -18,5 +18,7 @@ struct known {
 };
 
 extern const struct known known_kvm[];
+/* Of later ones, looked at first. */
+extern const struct known known_kvm_7[];
 
 #endif

@@ -24,3 +24,11 @@ once_run:
 	li	a6, 4
 	ecall
 	ret
+
+	/* For user_run(): three instructions, and back. */
+	.globl	user_three
+user_three:
+	nop
+	nop
+	nop
+	ecall

@@ -12,8 +12,7 @@
 #define IMP_OPENSBI 1UL
 #define IMP_KVM     3UL
 
-#define EVENT_DTLB_LOAD_MISS 0x10019UL
-#define EVENT_FW(code)       (0xf0000UL | (code))
+#define EVENT_FW(code) (0xf0000UL | (code))
 
 /* What the firmware has, found out first. Masks are by counter_idx. */
 struct firmware {
@@ -27,6 +26,15 @@ struct firmware {
 	uint32_t a, b, c; /* given for instructions, for cycles, and some other one */
 	uint32_t p;       /* C, or a programmable one while C is not */
 	uint64_t hartid;
+	/* hart.c: what harts may do one way or the other. */
+	uint64_t value_mask; /* the bits that each hardware counter has */
+	uint64_t event;   /* neither cycles nor instructions, for a programmable counter; 0: none */
+	uint64_t ecall_s; /* 1: the ECALL that stops a counter of S is counted, else 0 */
+	uint64_t ecall_u; /* likewise one that leaves U */
+	bool filters;     /* a mode can be left out */
+	bool many_filters; /* one event counts under several filters at once */
+	bool cycles_are_instructions;
+	bool lcofi; /* sie has a bit 13 */
 };
 extern struct firmware fw;
 
@@ -51,8 +59,16 @@ void reset_all(void);
 /* Configures an event on one of fw.any; the index, or -1 with the case reported failed. */
 int config_any(uint64_t event, uint64_t flags, const char *section, const char *name);
 
+/* True, and the case left out, where a count cannot leave a mode out. */
+bool lacks_filters(const char *section, const char *what);
+
+/* once.S */
+void once_run(uint64_t mask, uint64_t rounds);
+void user_three(void);
+
 /* The parts, in the order in which they run. */
 void find_firmware(uint64_t hartid);
+void find_hart(void);
 void test_calls_info(void);
 void test_calls_config(void);
 void test_calls_states(void);

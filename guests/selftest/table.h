@@ -28,10 +28,13 @@
 #define M_FW0      WORD(15)
 #define M_C_FW0    WORD(16)
 #define M_C_HOLE   WORD(17)
-#define W_P        WORD(40) /* a programmable counter; C, wherever C is programmable */
-#define M_P        WORD(41)
-#define V_ANY      WORD(18) /* values: whatever, */
-#define V_IN_SET   WORD(19) /* and a counter of the set that the call named */
+/* An event that is neither cycles nor instructions, and a programmable counter for it, which is C
+ * wherever C is programmable. Rows with one of these are left out where there is no such event. */
+#define W_EVENT  WORD(42)
+#define W_P      WORD(40)
+#define M_P      WORD(41)
+#define V_ANY    WORD(18) /* values: whatever, */
+#define V_IN_SET WORD(19) /* and a counter of the set that the call named */
 
 struct pmu_case {
 	const char *section;
@@ -55,6 +58,12 @@ struct pmu_case {
 	     event, data, error, value)
 #define START(name, base, mask, flags, init, error)                                                \
 	CALL("11.9", "start: " name, SBI_PMU_COUNTER_START, base, mask, flags, init, 0, error,     \
+	     V_ANY)
+#define SET_PAGE(name, lo, hi, flags, error)                                                       \
+	CALL("11.13", "snapshot_set_shmem: " name, SBI_PMU_SNAPSHOT_SET_SHMEM, lo, hi, flags, 0,   \
+	     0, error, V_ANY)
+#define INFO(name, lo, hi, n, flags, error)                                                        \
+	CALL("11.14", "event_get_info: " name, SBI_PMU_EVENT_GET_INFO, lo, hi, n, flags, 0, error, \
 	     V_ANY)
 #define STOP(name, base, mask, flags, error)                                                       \
 	CALL("11.10", "stop: " name, SBI_PMU_COUNTER_STOP, base, mask, flags, 0, 0, error, V_ANY)

@@ -48,6 +48,8 @@ void test_user(void)
 {
 	uint64_t value;
 
+	if (lacks_filters("11", "what U reads"))
+		return;
 	csr_write(scounteren, 2);
 	pmu_config(BIT(fw.a), SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_UINH,
 	           EVENT_INSTRUCTIONS);

@@ -31,11 +31,11 @@ static void start_values(uint32_t ctr)
 
 	for (unsigned i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		pmu_start(BIT(ctr), values[i]);
-		running &= counter_read(ctr) == values[i];
+		running &= counter_read(ctr) == (values[i] & fw.value_mask);
 		pmu_stop(BIT(ctr));
-		stopped &= counter_read(ctr) == values[i];
+		stopped &= counter_read(ctr) == (values[i] & fw.value_mask);
 		sbi_pmu(SBI_PMU_COUNTER_START, 0, BIT(ctr), 0, 0x55, 0);
-		resumed &= counter_read(ctr) == values[i];
+		resumed &= counter_read(ctr) == (values[i] & fw.value_mask);
 		pmu_stop(BIT(ctr));
 	}
 	report(running, "11.9", "start: twelve initial values, read while running");
@@ -80,8 +80,8 @@ static void one_value_for_all(void)
 	pmu_config(BIT(fw.a), SINH, EVENT_INSTRUCTIONS);
 	pmu_config(BIT(fw.b), SINH, EVENT_CYCLES);
 	pmu_start(BIT(fw.a) | BIT(fw.b), 0x8000000000000001UL);
-	report(counter_read(fw.a) == 0x8000000000000001UL &&
-	           counter_read(fw.b) == 0x8000000000000001UL,
+	report(counter_read(fw.a) == (0x8000000000000001UL & fw.value_mask) &&
+	           counter_read(fw.b) == (0x8000000000000001UL & fw.value_mask),
 	       "11.9", "start: one initial value for two counters");
 	reset_all();
 }
@@ -112,8 +112,11 @@ static void unconfigured_read(void)
 
 void test_values(void)
 {
-	int ctr = config_any(EVENT_INSTRUCTIONS, SINH, "11.8", "config_matching: for values");
+	int ctr;
 
+	if (lacks_filters("11.9", "what a counter holds"))
+		return;
+	ctr = config_any(EVENT_INSTRUCTIONS, SINH, "11.8", "config_matching: for values");
 	if (ctr < 0)
 		return;
 	start_values((uint32_t)ctr);

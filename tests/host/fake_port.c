@@ -273,6 +273,14 @@ void vpmu_port_start(uint64_t hctr_mask, uint64_t value)
 	vpmu_port_run(hctr_mask);
 }
 
+void vpmu_port_start_armed(hctr_t hctr, uint64_t value)
+{
+	uint64_t bit = 1ULL << checked(hctr);
+
+	fake_require(!vpmu_port_set(bit, value, true), "a start refused that must not be");
+	vpmu_port_run(bit);
+}
+
 uint64_t fake_hart_start(const struct fake_start *starts, uint32_t n)
 {
 	uint64_t refused = 0;

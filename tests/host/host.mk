@@ -106,3 +106,10 @@ $(TERMINAL_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 HOST_TESTS += vmids
 HOST_SRC_vmids := tests/host/test_vmids.c arch/riscv/gstage.c
 $(HOST_SRC_vmids:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_WRITES
+
+# vpmu/ on the sbi back end, above a firmware that fails.
+HOST_TESTS += sbi_faults
+SBI_FAULTS_SRC := tests/host/test_sbi_faults.c tests/host/fake_firmware.c core/vpmu_port.c \
+	$(addprefix arch/riscv/,hpm.c hpm_sbi.c hpm_fixed.c hpm_raw.c)
+HOST_SRC_sbi_faults := $(SBI_FAULTS_SRC) $(VPMU_SRC)
+$(SBI_FAULTS_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE

@@ -202,6 +202,13 @@ static bool pick_event_again(struct chance *c, struct op *op)
 		op->a[2] |= SBI_PMU_CFG_FLAG_SET_SINH;
 	op->a[3] = model()->c[idx].event_idx;
 	op->a[4] = model()->c[idx].event_data;
+	/* The same counter if it can be, which may hold what it counted then. */
+	if (percent(c, 60)) {
+		op->a[0] = 0;
+		op->a[1] = model()->policy.hctrs;
+		op->a[2] &= ~(uint64_t)(SBI_PMU_CFG_FLAG_SKIP_MATCH | SBI_PMU_CFG_FLAG_AUTO_START);
+		op->a[2] |= percent(c, 50) ? SBI_PMU_CFG_FLAG_CLEAR_VALUE : 0;
+	}
 	return true;
 }
 
@@ -209,7 +216,7 @@ static void pick_config(struct chance *c, struct op *op)
 {
 	pick_set(c, percent(c, 15), op->a);
 	op->a[2] = pick_config_flags(c);
-	if (!percent(c, 15) || !pick_event_again(c, op))
+	if (!percent(c, 25) || !pick_event_again(c, op))
 		pick_event(c, &op->a[3], &op->a[4]);
 	/* Ask again for what runs, so that SKIP_MATCH meets its own event. */
 	if ((op->a[2] & SBI_PMU_CFG_FLAG_SKIP_MATCH) && percent(c, 50)) {

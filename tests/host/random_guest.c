@@ -52,7 +52,7 @@ static void pick_run(struct chance *c, struct op *op)
 	op->a[0] = percent(c, 60) ? FAKE_VS : FAKE_VU;
 	op->a[1] = percent(c, 75) ? FAKE_ON_INSN : FAKE_BIT(below(c, FAKE_EVENTS));
 	op->a[2] = pick_units(c);
-	op->a[3] = percent(c, 20) ? below(c, 4) : ~0ULL;
+	op->a[3] = percent(c, 30) ? below(c, 3) : ~0ULL;
 }
 
 /* Mostly one that is counted. */
@@ -187,6 +187,10 @@ void random_op(struct chance *c, const struct random_manner *manner, struct op *
 		/* An emulated instruction has to see to what pends, of whatever counter. */
 		op->kind = OP_RETIRED;
 		op->a[0] = below(c, 2);
+	} else if (fake_hart_look_is_due() && percent(c, 60)) {
+		/* A wrap that nobody knows of yet. */
+		op->kind = OP_STOP;
+		op->a[1] = 1ULL << (any_of(c, near_counters()) % VPMU_COUNTERS);
 	} else if (which < 570) {
 		random_call(c, op);
 		if (manner->sampling)

@@ -15,9 +15,9 @@ struct tally_of_cases {
 };
 extern struct tally_of_cases cases;
 
-/* Forgets what was reported. one_filter: the hart counts an event under one filter at a time.
- * aloud: each case is printed at once; else only what was printed around a failure. */
-void report_begin(bool one_filter, bool aloud);
+/* Forgets what was reported. aloud: each case is printed at once; else only what was printed around
+ * a failure. */
+void report_begin(bool aloud);
 /* What the guest prints. */
 void guest_output(const char *bytes, size_t n);
 /* Prints what was kept, if a case failed. */

@@ -38,7 +38,7 @@ struct quirks quirks; /* none */
 
 static uint64_t now; /* instructions' time */
 static uint64_t raises_seen, refusals_seen;
-static bool switches;
+static bool switches, no_ecalls;
 static uint64_t injected; /* cause of an exception for the guest; all ones: none */
 
 struct guest_context *this_context(void)
@@ -164,6 +164,16 @@ bool hart_execute(bool user, uint32_t insn, uint64_t *rd)
 	assert_int_equal(wrong, CAUSE_ILLEGAL_INSN);
 	back(TALLY_EVENT_EXITS_CSR);
 	return false;
+}
+
+bool hart_has_overflow(void)
+{
+	return vm.pmu_policy.overflow;
+}
+
+bool hart_counts_ecalls(void)
+{
+	return !no_ecalls;
 }
 
 /* It traps while something counts that would suffer, else the hart idles in VS. */
@@ -364,7 +374,7 @@ static void make_policy(const struct hart_config *config)
 	                 BIT(SBI_PMU_FW_SFENCE_VMA_ASID_RECEIVED),
 	    .fw_port_events = (1U << FW_EVENTS_M) - 1,
 	    .n_tally_events = TALLY_EVENTS,
-	    .overflow = true,
+	    .overflow = !config->no_overflow,
 	    .trap_reads = config->trap_reads,
 	    .snapshot = config->snapshot,
 	    .cheap_moves = config->cheap_moves,
@@ -385,6 +395,7 @@ void hart_reset(const struct hart_config *config)
 	host_csrs[CSR_VSTIMECMP] = ~0UL;
 	now = raises_seen = refusals_seen = 0;
 	switches = config->switches;
+	no_ecalls = config->no_ecalls;
 	vm.config = &vm_config;
 	vm.vcpus[0] = &vcpu;
 	vcpu.vm = &vm;

@@ -18,6 +18,8 @@ struct hart_config {
 	bool cheap_moves; /* as with the ssccfg back end */
 	bool snapshot;    /* as pmu-snapshot = "on" */
 	bool switches;    /* a world switch, there and back, in each exit */
+	bool no_ecalls;   /* ECALL does not retire */
+	bool no_overflow; /* as on a hart without LCOFI */
 };
 
 /* A fresh machine with the guest in VS. */
@@ -37,6 +39,12 @@ void hart_ecall(uint64_t a[8]);
  * false: the guest got an illegal instruction.
  */
 bool hart_execute(bool user, uint32_t insn, uint64_t *rd);
+
+/* Has sie a bit 13? */
+bool hart_has_overflow(void);
+
+/* Is an ECALL an instruction that counts? */
+bool hart_counts_ecalls(void);
 
 /* WFI in VS. */
 void hart_wfi(void);

@@ -15,24 +15,20 @@ struct tally_of_cases cases;
 
 static char kept[KEPT];
 static size_t used;
-static bool one_filter, aloud;
+static bool aloud;
 
 /* Their numbers are not the vPMU's: the assembly around an exit makes them. */
 static const struct {
 	const char *section, *name, *why;
-	bool free_hart; /* left out only where a hart counts one event under several filters */
 } not_here[] = {
-    {"11.5", "instructions in HS: some for each call", "switch.S counts them", false},
-    {"11.5", "the longest stay can be counted", "switch.S counts it", false},
-    {"11.8", "config_matching: one event, two filters -> NOT_SUPPORTED", "this hart can count both",
-     true},
+    {"11.5", "instructions in HS: some for each call", "switch.S counts them"},
+    {"11.5", "the longest stay can be counted", "switch.S counts it"},
 };
 
-void report_begin(bool one, bool loud)
+void report_begin(bool loud)
 {
 	cases = (struct tally_of_cases){0, 0, 0};
 	used = 0;
-	one_filter = one;
 	aloud = loud;
 }
 
@@ -57,8 +53,7 @@ void report_failures(const char *where)
 static const char *why_not(const char *section, const char *name)
 {
 	for (size_t i = 0; i < sizeof(not_here) / sizeof(not_here[0]); i++)
-		if (!strcmp(not_here[i].section, section) && !strcmp(not_here[i].name, name) &&
-		    !(not_here[i].free_hart && one_filter))
+		if (!strcmp(not_here[i].section, section) && !strcmp(not_here[i].name, name))
 			return not_here[i].why;
 	return NULL;
 }

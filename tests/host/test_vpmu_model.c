@@ -158,8 +158,9 @@ static int hunt(unsigned long steps, unsigned long seed)
 	unsigned long done = 0;
 
 	for (unsigned long i = 0; done < steps; i++) {
-		epoch_random(&epoch, chance_mix(seed) + i, (uint32_t)(i % (1U << RANDOM_SWITCHES)),
-		             EPOCH_STEPS);
+		/* Each switch is soon met in both positions. */
+		epoch_random(&epoch, chance_mix(seed) + i,
+		             (uint32_t)(i * 37 % (1U << RANDOM_SWITCHES)), EPOCH_STEPS);
 		done += epoch.n;
 		if (world_difference()[0]) {
 			printf("%lu %s\n", done, world_difference());

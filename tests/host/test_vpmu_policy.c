@@ -2,6 +2,35 @@
 /* What a VM's policy allows: the list of events, and firmware events that the port counts. */
 #include "tests/host/vpmu_stub.h"
 
+/* What is told beforehand is as what would be found. */
+static void test_known(void **state)
+{
+	static const uint32_t allowed[] = {CYCLES, DTLB};
+	struct vpmu_policy policy = stub_policy;
+	struct vpmu_known known[VPMU_KNOWN] = {0};
+
+	(void)state;
+	policy.events = allowed;
+	policy.n_events = 2;
+	policy.count_hs = true;
+	vpmu_know(&policy, known, CYCLES, 0x9);
+	vpmu_know(&policy, known, INSTRS, 0x14);
+	vpmu_know(&policy, known, DTLB, 0x20);
+	vpmu_know(&policy, known, DTLB + 8, 0x40);
+	policy.known = known;
+	stub_setup_policy(&policy);
+	assert_int_equal(config(HW, 0, CYCLES), 3);
+	/* HS counts with the fixed one: another filter has no place. */
+	assert_int_equal(config_error(HW, UINH, CYCLES), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config_error(HW, 0, INSTRS), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config_error(HW, 0, DTLB + 8), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config(HW, 0, DTLB), 5);
+	/* Still so in the next life. */
+	vpmu_reset(&vpmu);
+	assert_int_equal(config(HW, 0, DTLB), 5);
+	assert_int_equal(config_error(HW, 0, INSTRS), SBI_ERR_NOT_SUPPORTED);
+}
+
 /* The guest reads the hart's own flags: a counter that is not its hctr's only one has none. */
 static void test_hart_flags(void **state)
 {
@@ -207,6 +236,7 @@ static void test_watch(void **state)
 int test_vpmu_policy(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup(test_known, stub_setup),
 	    cmocka_unit_test_setup(test_hart_flags, stub_setup),
 	    cmocka_unit_test_setup(test_allowlist, stub_setup),
 	    cmocka_unit_test_setup(test_filters_do_not_matter, stub_setup),

@@ -388,10 +388,84 @@ static void test_pending_overflow_of_another(void **state)
 	assert_int_equal(guest_read(4), -999UL);
 }
 
+/* A read by VS that traps, as core/virtual_insn.c serves it. */
+static uint64_t trapped_read(uint64_t n)
+{
+	uint64_t counts;
+	uint64_t value;
+	uint64_t left;
+
+	assert_true(vpmu_runs(&vpmu, n));
+	if (vpmu_read_noted(&vpmu, n, &counts))
+		left = vpmu_retired_noted(&vpmu, n, counts, &value);
+	else
+		left = vpmu_retired_read(&vpmu, n, &value);
+	if (left == 0)
+		return value;
+	vpmu_retired_dear(&vpmu, left);
+	return vpmu_csr_value(&vpmu, n);
+}
+
+static bool is_noted(uint64_t n)
+{
+	uint64_t counts;
+
+	return vpmu_read_noted(&vpmu, n, &counts);
+}
+
+/* Which hctrs count a read is noted, and forgotten with all that it followed from. */
+static void noted_reads(void)
+{
+	assert_int_equal(config(HW, AUTO, CYCLES), 3);
+	assert_int_equal(config(HW, AUTO, INSTRS), 4);
+	stub_count(INSTRS, 100);
+	assert_int_equal(config(1U << 10, AUTO, CYCLES), 10);
+	assert_int_equal(trapped_read(10), 1);
+	assert_true(is_noted(10));
+	assert_int_equal(trapped_read(10), 2);
+	assert_int_equal(trapped_read(3), 3);
+	assert_int_equal(trapped_read(4), 104);
+	/* Scountovf is read, which counts as often. */
+	assert_int_equal(vpmu_retired_scountovf(&vpmu), 0);
+	assert_int_equal(vpmu_retired_scountovf(&vpmu), 0);
+	assert_int_equal(trapped_read(3), 7);
+	assert_int_equal(trapped_read(4), 108);
+	/* The same two hctrs, but it is the other that backs it now. */
+	assert_int_equal(stop(1U << 10, RESET), SBI_SUCCESS);
+	assert_int_equal(config(1U << 10, AUTO | CLEAR, INSTRS), 10);
+	assert_false(is_noted(10));
+	assert_int_equal(trapped_read(10), 1);
+	assert_int_equal(trapped_read(10), 2);
+	/* One hctr less counts a read. */
+	assert_int_equal(stop(1U << 3, 0), SBI_SUCCESS);
+	assert_false(is_noted(10));
+	assert_int_equal(trapped_read(10), 3);
+	assert_int_equal(guest_read(3), 10);
+	/* One that does not count its own read. */
+	assert_int_equal(config(HW, AUTO, DTLB), 5);
+	assert_int_equal(trapped_read(5), 0);
+	assert_false(is_noted(5));
+	assert_int_equal(vpmu_retired_scountovf(&vpmu), 0);
+	assert_int_equal(vpmu_retired_scountovf(&vpmu), 0);
+	assert_int_equal(guest_read(10), 6);
+	assert_int_equal(stop(1U << 10 | 1U << 4, 0), SBI_SUCCESS);
+	assert_int_equal(vpmu_retired_scountovf(&vpmu), 0);
+	assert_int_equal(guest_read(10), 6);
+	assert_int_equal(guest_read(4), 114);
+}
+
+static void test_noted_reads(void **state)
+{
+	noted_reads();
+	setup_cheap(state);
+	noted_reads();
+}
+
 int test_vpmu_retired(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(test_pending_overflow_of_another, stub_setup),
+	    cmocka_unit_test_setup(test_noted_reads, stub_setup),
 	    cmocka_unit_test_setup(test_dear, stub_setup),
 	    cmocka_unit_test_setup(test_cheap, setup_cheap),
 	    cmocka_unit_test_setup(test_cheap_trapped, stub_setup),

@@ -267,6 +267,12 @@ void vpmu_port_start(uint64_t hctr_mask, uint64_t value)
 	vpmu_port_run(hctr_mask);
 }
 
+void vpmu_port_start_armed(hctr_t hctr, uint64_t value)
+{
+	assert_int_equal(vpmu_port_set(UINT64_C(1) << hctr.idx, value, true), 0);
+	vpmu_port_run(UINT64_C(1) << hctr.idx);
+}
+
 uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
 {
 	uint64_t left = 0;

@@ -204,7 +204,7 @@ static void run(const uint64_t *a)
 		done += part;
 		world_count.runs++;
 		/* Nothing is late on this hart, and that comes right at the wrap, unless an ecall is first. */
-		if (fake_hart_look_is_due() && !a[3]) {
+		if (fake_hart_look_is_due() && looks >= a[3]) {
 			world_count.looks_put_off++;
 			break;
 		}
@@ -274,20 +274,30 @@ static uint64_t port_work(void)
 /* An instruction in VS that somebody counts is a trapped read of a running counter, if there is one. */
 static void retired_by_vs(struct vpmu *v)
 {
-	uint64_t n = emulated++ % VPMU_HW_COUNTERS;
-	uint64_t value, left;
+	uint64_t turn = emulated++;
+	uint64_t n = turn % VPMU_HW_COUNTERS;
+	uint64_t value, left, counts;
+	bool noted;
 
+	/* Or of scountovf. */
+	if (turn % 8 == 7) {
+		left = vpmu_retired_scountovf(v);
+		if (left)
+			vpmu_retired_dear(v, left);
+		return;
+	}
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS && !vpmu_runs(v, n); i++)
 		n = (n + 1) % VPMU_HW_COUNTERS;
 	if (!vpmu_runs(v, n) || (v->active & v->retires[0]) == 0) {
 		vpmu_retired(v, false);
 		return;
 	}
-	if (vpmu_reads_alone(v, n))
-		left = vpmu_retired_alone(v, n, &value);
+	noted = vpmu_read_noted(v, n, &counts);
+	if (noted)
+		left = vpmu_retired_noted(v, n, counts, &value);
 	else
 		left = vpmu_retired_read(v, n, &value);
-	world_count.reads_alone += vpmu_reads_alone(v, n);
+	world_count.reads_noted += noted;
 	if (left)
 		vpmu_retired_dear(v, left);
 	else if (value != vpmu_csr_value(v, n) && !v->policy.count_hs)

@@ -125,7 +125,7 @@ struct vcpu {
 	X(watch_changes)                                                                           \
 	X(emulated_in_vs)                                                                          \
 	X(emulated_in_vu)                                                                          \
-	X(reads_alone)                                                                             \
+	X(reads_noted)                                                                             \
 	X(lcofi_pending_at_call)                                                                   \
 	X(lcofi_pending_at_emulation)                                                              \
 	X(lcofi_pending_at_reset)                                                                  \

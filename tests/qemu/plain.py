@@ -4,6 +4,7 @@
 import fcntl
 import os
 import subprocess
+import threading
 
 from harness import BUILD, GUARD, ROOT
 
@@ -25,20 +26,41 @@ def make(target, makefile=None, variables=()):
 
 
 def run(kernel, bootargs="", cpu="rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on", timeout=GUARD,
-        initrd=None, memory="256M"):
-    """The console of one run from power-on to power-off, without carriage returns."""
+        initrd=None, memory="256M", bios=BIOS, qemu=QEMU, dies=None):
+    """The console of one run from power-on to power-off, without carriage returns. dies: what a
+    firmware says that has no way to end the machine any more."""
     command = [
-        QEMU,
+        str(qemu),
         *("-machine", "virt", "-cpu", cpu, "-smp", "1", "-m", memory, "-nographic"),
         *("-icount", "shift=0,sleep=off", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm"),
-        *("-bios", BIOS, "-kernel", str(kernel)),
+        *("-bios", str(bios), "-kernel", str(kernel)),
     ]
     if bootargs:
         command += ["-append", bootargs]
     if initrd:
         command += ["-initrd", str(initrd)]
+    if dies:
+        return until_it_dies(command, dies, timeout)
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True,
                           timeout=timeout, check=False)
     text = done.stdout.decode(errors="replace").replace("\r", "")
     assert done.returncode == 0, f"QEMU ended with {done.returncode}: {done.stderr.decode()}{text}"
+    return text
+
+
+def until_it_dies(command, dies, timeout):
+    """The console up to the line with that text, or to its end."""
+    lines = []
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
+        # It may be too busy for any other signal.
+        guard = threading.Timer(timeout, process.kill)
+        guard.start()
+        for line in process.stdout:
+            lines.append(line.decode(errors="replace").replace("\r", ""))
+            if dies in lines[-1]:
+                process.kill()
+                break
+        guard.cancel()
+    text = "".join(lines)
+    assert process.returncode == 0 or dies in text, f"QEMU ended with {process.returncode}: {text}"
     return text

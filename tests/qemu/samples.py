@@ -2,10 +2,10 @@
 """What the documentation shows of a session: typed again, and compared with what is printed now.
 
 A sample is a fenced block. What is typed in it are lines `[NAME] / # COMMAND` (a guest's shell),
-`tally> COMMAND` (the prompt), `$ COMMAND` (the host's shell), and `Ctrl-T KEY`. The lines behind one
-must come in this order; a sample may leave lines out. What guests print must be the same to the last
-digit. Numbers of the microvisor's lines and of the host's tools may be others: they are times and
-sums of what a whole kernel did.
+`tally> COMMAND` (the prompt), `$ COMMAND` (the host's shell), and `Ctrl-T KEY`. The lines behind
+one must come in this order; a sample may leave lines out. What guests print must be the same to the
+last digit. Numbers of the microvisor's lines and of the host's tools may be others: they are times
+and sums of what a whole kernel did.
 """
 import re
 

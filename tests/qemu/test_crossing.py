@@ -20,19 +20,23 @@ import plain
 TICKS = 200000
 CLOCK = f"kind=idle period=50 ticks={TICKS}"
 BETA = f"kind=steal ticks={TICKS // 2} after={TICKS // 4}"
+# A microvisor that checks its invariants stays longer, so more comes in between.
+SLOWER = 2 if harness.KERNEL else 1
 # A time slice, and how many begin meanwhile, and one more.
 SLICE = 20000
 TURNS = TICKS // 2 // SLICE + 1
+# Interruptions: one in each turn, and one at its begin that was on its way when the peer's ended.
+IRQS = 2 * TURNS
 # How much slower beta may be beside a sender of something, for that is busy in other ways than one of nothing. A
 # flood that came through took 97 % of its rounds.
 NEARLY = 0.95
 # The same beside a sender of the same that wakes nobody.
 EQUALLY = 0.99
-# Ticks: an interruption of beta is shorter than a period of the third hart's timer, and so is the turn of
-# another hart that may come in between.
-ONE = 2 * 50
+# Ticks that an interruption of beta takes at most. The third hart's timer ends each hart's turn after 50; a stay
+# may begin in one turn and end in the next but one, and both other harts have theirs in between.
+ONE = 2 * 2 * 50 * SLOWER
 # Instructions in HS: the two calls that read beta's counters, with such a turn in each, of 100 a tick.
-SPENT = 2 * 50 * 100
+SPENT = 2 * 50 * 100 * SLOWER
 STEAL = re.compile(r"steal: (\d+) of (\d+), (\d+) rounds, (\d+) instructions in HS")
 
 VM = """
@@ -120,15 +124,15 @@ def test_nobody_is_interrupted_for_who_sleeps_on(beside, what):
 @pytest.mark.parametrize("what, peer", [("ipi", "wakes"), ("ipi", "suspends"), ("plic", "wakes"),
                                         ("plic", "suspends"), ("start", "none")])
 def test_who_wakes_waits_for_its_turn(tmp_path, beside, what, peer):
-    """One interruption in a turn, whatever comes; the turn is the neighbour's to its end. What the
+    """One interruption in a turn, or two, whatever comes; the turn is the neighbour's to its end. What the
     interruption takes is stolen time, and no work done for the neighbour."""
     beta = Beta(tmp_path, f"kind=flood what={what} peer={peer} ticks={TICKS}")
     assert int(re.search(r"woken (\d+)", beta.result.console)[1]) > 5
-    assert 0 < beta.exits["irq"] <= TURNS
+    assert 0 < beta.exits["irq"] <= IRQS
     # A start is another request than any that wakes nobody.
     assert beta.rounds > (NEARLY * beside("none").rounds if what == "start" else
                           EQUALLY * beside(what).rounds)
-    assert 0 < beta.stolen < ONE * beta.exits["irq"]
+    assert 0 < beta.stolen < ONE * min(beta.exits["irq"], 5)
     assert beta.spent < SPENT
 
 
@@ -136,10 +140,13 @@ def test_turns_are_shared_with_who_never_sleeps(tmp_path, beside):
     """A flood to a vcpu that is always ready: it has two of the five turns that begin meanwhile, whole
     ones, and all that is asked of it comes in those."""
     beta = Beta(tmp_path, f"kind=flood what=ipi peer=spins ticks={TICKS}")
-    assert beta.exits["irq"] <= TURNS
-    assert beta.ticks // SLICE == 4 and 0 < beta.stolen - 2 * SLICE < ONE * beta.exits["irq"]
-    mine = 1 - beta.stolen / beta.ticks
-    assert EQUALLY * mine < beta.rounds / beside("ipi").rounds < mine / EQUALLY
+    assert beta.exits["irq"] <= IRQS
+    # A third one, where its time is up in the peer's turn, and it sees that only after it.
+    turns, rest = divmod(beta.stolen, SLICE)
+    assert turns == 2 + (beta.ticks > 5 * SLICE)
+    assert 0 < rest < ONE * beta.exits["irq"]
+    pace, expected = (run.rounds / (run.ticks - run.stolen) for run in (beta, beside("ipi")))
+    assert EQUALLY * expected < pace < expected / EQUALLY
     assert beta.spent < SPENT
 
 
@@ -148,7 +155,7 @@ def test_ends_and_restarts(tmp_path, beside):
     beta = Beta(tmp_path, "kind=flood what=ipi peer=wakes sends=50 type=1", until="beta: ended",
                 status=harness.INTERRUPTED)
     assert beta.result.own.count("vm alpha: starts again") > 0
-    assert beta.exits["irq"] <= 2 * TURNS
+    assert beta.exits["irq"] <= IRQS
     assert beta.rounds > NEARLY * beside("none").rounds
     assert beta.spent < SPENT
 

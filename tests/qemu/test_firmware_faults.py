@@ -34,52 +34,52 @@ def verdicts(result, name):
     return exact, refused, lost
 
 
-def counts(folder, word, text=None, guests=("alpha", "beta")):
-    """The verdicts of guests that count side by side while calls fail after the boot."""
+def counts(folder, word, guests=("alpha",), text=None):
+    """The verdicts of guests that count while calls fail after the boot."""
     result = boot(folder, word, {name: FAULTS for name in guests}, text=text, backend="sbi")
     assert any("back end sbi, overflow to " in line for line in result.own), str(result)
     return [verdicts(result, name) for name in guests]
 
 
-def are(found, expected):
-    """Which call it is that fails is known, so the numbers are, until Tally asks the firmware for
-    something else. One that checks its invariants takes its turns at other moments."""
-    return harness.KERNEL or found == expected
-
-
 ALL = (3 * ROUNDS, 0, 0)
+BOTH = ("alpha", "beta")
+
+
+def refused(n):
+    """The verdicts if the counters of so many rounds are refused, and all else is exact."""
+    return (3 * (ROUNDS - n), n, 0)
 
 
 def test_nothing_fails(tmp_path):
-    assert counts(tmp_path, "fw.fail=0") == [ALL, ALL]
+    assert counts(tmp_path, "fw.fail=0", BOTH) == [ALL, ALL]
 
 
-@pytest.mark.parametrize("word, expected", [
-    ("fw.fail=160/4", [(78, 25, 9), (81, 23, 10)]),
-    ("fw.fail=160/5", [(136, 1, 13), (145, 1, 2)]),
-    ("fw.fail=161/7", [(129, 6, 5), (137, 5, 0)]),
-])
-def test_starts_and_stops_that_fail(tmp_path, word, expected):
-    """Each is tried once more; what fails then as well is refused or lost."""
-    assert are(counts(tmp_path, word), expected)
-
-
-def test_starts_and_stops_that_fail_once_in_a_while(tmp_path):
-    assert counts(tmp_path, "fw.fail=160/3") == [ALL, ALL]
-
-
-def test_configurations_that_fail(tmp_path):
-    """What cannot be tried at boot is not offered; later one is tried again by who wants it."""
-    assert are(counts(tmp_path, "fw.fail-config=330/5"), [(58, 32, 0), (60, 30, 0)])
+@pytest.mark.parametrize("word, rounds", [
+    ("fw.fail=160/4", 24), ("fw.fail=160/5", 1), ("fw.fail=161/7", 0), ("fw.fail=200/1", 39),
+    ("fw.fail-config=330/5", 30)])
+def test_calls_that_fail(tmp_path, word, rounds):
+    """A guest alone, so it is known which call it is that fails. Each is tried once more; what fails
+    then as well is refused."""
+    assert counts(tmp_path, word) == [refused(rounds)]
 
 
 def test_where_the_guest_sees_the_harts_flags(tmp_path):
-    assert are(counts(tmp_path, "fw.fail=180/4", cpu(["ssccfg"]), ("alpha",)), [(81, 23, 0)])
+    assert counts(tmp_path, "fw.fail=180/4", text=cpu(["ssccfg"])) == [refused(23)]
 
 
-def test_a_firmware_that_starts_nothing_any_more(tmp_path):
-    """What runs then is exact to its end; the rest is refused, or can be read no more."""
-    assert are(counts(tmp_path, "fw.fail=300/1"), [(39, 37, 2), (47, 35, 0)])
+def test_starts_and_stops_that_fail_in_a_switch(tmp_path):
+    """Beside a neighbour a counter that counts may be lost as well. Which call it is that fails depends on
+    where turns end, which any instruction of Tally's shifts: so not how many."""
+    every = [verdict for word in ("160/4", "160/5", "161/7", "300/1")
+             for verdict in counts(tmp_path, f"fw.fail={word}", BOTH)]
+    assert all(exact > 0 for exact, _, _ in every)
+    assert sum(refusals for _, refusals, _ in every) > 50
+    assert sum(lost for _, _, lost in every) > 20
+
+
+def test_starts_and_stops_that_fail_once_in_a_while(tmp_path):
+    """Side by side the second try of each is not one that fails."""
+    assert counts(tmp_path, "fw.fail=160/3", BOTH) == [ALL, ALL]
 
 
 @pytest.mark.long

@@ -21,8 +21,8 @@ PAGE = """# A page
 
 
 def check(*files):
-    return subprocess.run([harness.ROOT / "tools/check-links", *files], capture_output=True, text=True,
-                          check=False)
+    return subprocess.run([harness.ROOT / "tools/check-links", *files], capture_output=True,
+                          text=True, check=False)
 
 
 def test_what_leads_nowhere(tmp_path):

@@ -87,15 +87,15 @@ def test_linux_loses_samples_with_the_snapshot(tmp_path, two_functions):
     assert bare_guests.exits(result, "alpha")["lcofi"] == samples
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_linux_counts_with_the_snapshot_alone(tmp_path, backend):
     """Without overflow interrupts there is no sampler whose handler would stop other counters: perf
-    is refused one, and a filter, in words; what it counts is all there is."""
+    is refused one, again and again (test_machines.py), and a filter, in words; what it counts is all
+    there is."""
     script = f"""
         dmesg | grep -c 'SBI PMU snapshot detected'
-        perf record -q -e instructions -c {PERIOD} -o /tmp/data work {KNOWN} >/dev/null 2>/tmp/said
-        echo "record $? $(grep -c . /tmp/said)"
+        perf record -q -e instructions -c {PERIOD} -o /tmp/data work {KNOWN} >/dev/null 2>&1 &
+        sleep 1; kill -9 $!; wait $! 2>/dev/null; echo "record $?"
         perf stat -x, -e instructions -e instructions:u -e cycles work {KNOWN} 2>&1
     """
     (tmp_path / "test").mkdir()
@@ -106,11 +106,12 @@ def test_linux_counts_with_the_snapshot_alone(tmp_path, backend):
     lines = result.guest_output("alpha", "alpha")
     counts = harness.perf_counts(lines)
     assert lines[0] == "1"
-    assert re.fullmatch(r"record [1-9]\d* [1-9]\d*", lines[1]), lines
+    assert "record 137" in lines, lines
     assert counts["instructions:u"] == "<not supported>", lines
     # The kernel's are in it: few beside those of the program.
     assert KNOWN < counts["instructions"] < 1.2 * KNOWN, lines
-    assert counts["instructions"] <= counts["cycles"], lines
+    # One cycle each, and the kernel's way from the start of the one counter to that of the other.
+    assert 0 < counts["instructions"] - counts["cycles"] < 2000, lines
 
 
 @pytest.mark.long

@@ -106,6 +106,43 @@ def test_without_filters_nothing_is_offered(tmp_path, text, missing):
         assert all(": S 0, U 0, odd reads 0" in line for line in result.vm(name)[:-1])
 
 
+ONE_COUNTER = ["--cpu", cpu(more=",pmu-mask=0x8")]
+BESIDE = "kind=hostile ticks=0"
+
+
+def test_one_delegated_counter_has_one_event(tmp_path):
+    """Nobody can try what it does when it changes its event, which on QEMU is to count both: all but
+    the first are refused."""
+    result = bare_guests.boot(tmp_path, {"alpha": MEASURE, "beta": BESIDE}, backend="ssccfg",
+                              options=ONE_COUNTER, status=harness.VM_FAILED)
+    assert hart(result)[1].startswith("1 counter (3) of 64 bits")
+    lines = result.vm("alpha")
+    assert [line.removesuffix(" WRONG") for line in lines[:4]] == [
+        f"measure: round 0 event 0x2 flags {flags}: S 0, U 0, odd reads 0"
+        for flags in ("0x0", "0x20", "0x40", "0x60")]
+    assert lines[4:8] == EXPECTED[4:8]
+
+
+def test_one_counter_of_the_firmware_has_any(tmp_path):
+    """One after the other: its RESET makes it a fresh one."""
+    result = bare_guests.boot(tmp_path, {"alpha": MEASURE, "beta": BESIDE}, backend="sbi",
+                              options=ONE_COUNTER)
+    assert result.vm("alpha") == EXPECTED
+
+
+@pytest.mark.parametrize("more, there", [("", "none there"), (",smctr=on,ssctr=on", "there"),
+                                         (",smctr=on,ssctr=on,smstateen=on", "none there")],
+                         ids=["none", "open", "closed"])
+def test_control_transfer_records(tmp_path, more, there):
+    """Where only Smstateen could keep guests from them, no one finds what another one's jumps were."""
+    guests = {"alpha": "kind=records who=writer ticks=300000",
+              "beta": "kind=records who=reader ticks=300000"}
+    result = bare_guests.boot(tmp_path, guests, options=["--cpu", cpu(more=more)])
+    own = "some" if there == "there" else "none"
+    assert result.vm("alpha") == [f"records: {there}, found {own}"]
+    assert result.vm("beta") == [f"records: {there}, found none"]
+
+
 def test_cache_blocks(tmp_path):
     """Where the host has Zicbom and Zicboz guests have, by henvcfg, and count them as any instruction."""
     assert bare_guests.boot(tmp_path, {"alpha": "kind=blocks"}).vm("alpha") == [

@@ -40,7 +40,8 @@ def test_beside_kvm():
 def terminal(console, tmp_path):
     """What `make run` gives to somebody with a terminal, when both guests have a shell."""
     path = tmp_path / "control"
-    screen = console(harness.ROOT / "dts/two-linux-shell.dts", options=["--brief", "--control", path])
+    screen = console(harness.ROOT / "dts/two-linux-shell.dts",
+                     options=["--brief", "--control", path])
     screen.logfile_read = io.StringIO()
     screen.control = path
     for _ in range(2):
@@ -52,8 +53,8 @@ def terminal(console, tmp_path):
 def on_the_host(screen, command):
     """Lines of a command of the README, which finds this test's machine."""
     tool, _, words = command.partition(" ")
-    done = subprocess.run(["sh", "-c", f"{tool} --socket {screen.control} {words}"], cwd=harness.ROOT,
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run(["sh", "-c", f"{tool} --socket {screen.control} {words}"],
+                          cwd=harness.ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (harness.OK, ""), done
     return done.stdout.splitlines()
 

@@ -158,7 +158,7 @@ def test_tree_that_tally_refuses(bad_tree):
         "tools/run: that is in bad.dts:2"]
 
 
-@pytest.mark.parametrize("version", ["10.0.13 (Debian 1:10.0.13+ds-0+deb13u1)", "7.2.22"])
+@pytest.mark.parametrize("version", ["10.0.13 (Debian 1:10.0.13+ds-0+deb13u1)", "11.1.2", "7.2.22"])
 def test_qemu_that_cannot_work(bad_tree, tmp_path, version):
     status, messages = start("--vms", bad_tree, "--qemu", fake_qemu(tmp_path, version))
     assert status == harness.DEPENDENCY

@@ -7,7 +7,7 @@ HOSTCC        ?= cc
 PYTHON        := /usr/bin/python3
 DTC           ?= dtc
 B             := build
-# Where the microvisor goes. DEBUG=1 makes one that checks its invariants (core/check.h), beside it.
+# Where the microvisor goes. DEBUG=1 makes one that checks its invariants (core/vm/check.h), beside it.
 OUT           := $(B)$(if $(DEBUG),/debug)
 
 # Compile in parallel when the caller did not say otherwise.
@@ -70,8 +70,8 @@ LTO := -flto -flto-partition=none
 # vpmu/ has no array on any stack, and its structures' addresses are passed in every call.
 $(OUT)/obj/vpmu/%.c.o: TARGET_CFLAGS += -fstack-protector
 
-TALLY_SRC := $(sort $(wildcard arch/riscv/*.S core/*.S)) \
-	$(filter-out arch/riscv/asm_offsets.c,$(sort $(wildcard arch/riscv/*.c core/*.c vpmu/*.c)))
+TALLY_SRC := $(sort $(wildcard arch/riscv/*.S)) \
+	$(filter-out arch/riscv/asm_offsets.c,$(sort $(wildcard arch/riscv/*.c core/*.c core/*/*.c vpmu/*.c)))
 TALLY_OBJ := $(TALLY_SRC:%=$(OUT)/obj/%.o)
 OFFSETS   := $(OUT)/gen/asm_offsets.h
 

@@ -4,7 +4,7 @@
 #define CORE_LOG_H
 
 #include "arch/riscv/uart.h"
-#include "core/types.h"
+#include "core/lib/types.h"
 
 /* The host's UART, base 0: there is none, output goes through the firmware, as it does before this
  * call. Boot hart. */

@@ -5,7 +5,7 @@
 #include "arch/riscv/sbi.h"
 #include "core/log.h"
 #include "core/panic.h"
-#include "core/printf.h"
+#include "core/lib/printf.h"
 
 static _Noreturn void power_off(void)
 {

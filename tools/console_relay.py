@@ -5,7 +5,7 @@ What the machine prints goes to a sink, without the frames that answer programs.
 goes to the machine byte by byte; a program's request goes in between, never inside of a key of Tally's
 or QEMU's. A program connects to a UNIX socket and sends lines, one command each:
 
-  COMMAND         -> "= LINE" for each line of the answer, then ". STATUS" as core/prompt.h has it,
+  COMMAND         -> "= LINE" for each line of the answer, then ". STATUS" as core/operator/prompt.h has it,
                      or "! WORDS" where the machine was not even asked
 
 Answers come in the order of the commands. Programs are served in turn, each with one command at a
@@ -23,7 +23,7 @@ import time
 import tally_ctl
 from console_client import Client
 
-KEY = b"\x14"        # Ctrl-T, for Tally (core/console.h)
+KEY = b"\x14"        # Ctrl-T, for Tally (core/console/console.h)
 QEMU_KEY = b"\x01"   # Ctrl-A, for QEMU
 SIZE_KEY = KEY + b"w"  # the one key that is served here: no serial line knows the size of a window
 FRAME = re.compile(rb"\x1etally@([0-9A-Za-z]+|[!-]) ([^\r\n]*)\r?\n")

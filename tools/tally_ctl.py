@@ -18,7 +18,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 # Where tools/run puts its sockets: PID.sock.
 FOLDER = os.path.join(TOP, "build", "control")
 
-# What became of a command (core/prompt.h).
+# What became of a command (core/operator/prompt.h).
 DONE, FAILED, WRONG = range(3)
 
 

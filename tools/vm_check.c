@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/vm_config.h"
+#include "core/config/vm_config.h"
 
 struct options {
 	const char *file;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All that the vPMU asks of the world, resolved at link time: core/vpmu_port.c on a hart; on a host
+ * All that the vPMU asks of the world, resolved at link time: core/vm/vpmu_port.c on a hart; on a host
  * tests/host/fake_port.c, over a fake hart, in the model test, and tests/host/vpmu_stub.c, which
  * records what it is asked, in the unit tests.
  *

@@ -6,7 +6,7 @@
 #ifndef ARCH_CBO_H
 #define ARCH_CBO_H
 
-#include "core/types.h"
+#include "core/lib/types.h"
 
 /* Bytes; 0: the tree does not say, so nobody can use them. */
 struct cbo_blocks {

@@ -7,7 +7,7 @@
 #ifndef ARCH_CONTEXT_H
 #define ARCH_CONTEXT_H
 
-#include "core/types.h"
+#include "core/lib/types.h"
 
 #define HART_STACK_SIZE 16384UL
 #define HART_STACK_TOP  (HART_STACK_SIZE - 16UL) /* where sp starts: the hart's pending word */

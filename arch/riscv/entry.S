@@ -45,7 +45,7 @@ boot_hart:
 1:	wfi
 	j	1b
 
-/* Started by SBI HSM: a0 = hartid, a1 = its struct hart_start, see core/harts.c. */
+/* Started by SBI HSM: a0 = hartid, a1 = its struct hart_start, see core/boot/harts.c. */
 	.globl secondary_hart
 secondary_hart:
 	csrw	sie, zero

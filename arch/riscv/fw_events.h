@@ -7,7 +7,7 @@
 #ifndef ARCH_FW_EVENTS_H
 #define ARCH_FW_EVENTS_H
 
-#include "core/types.h"
+#include "core/lib/types.h"
 
 /* SBI_PMU_FW_MISALIGNED_LOAD (0) to SBI_PMU_FW_ILLEGAL_INSN (4). */
 #define FW_EVENTS_M 5U

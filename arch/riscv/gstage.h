@@ -3,7 +3,7 @@
 #ifndef ARCH_GSTAGE_H
 #define ARCH_GSTAGE_H
 
-#include "core/types.h"
+#include "core/lib/types.h"
 
 #define GSTAGE_ROOT_SIZE KIB(16) /* and so aligned */
 #define GSTAGE_BLOCK     MIB(2)  /* granule of guest memory */

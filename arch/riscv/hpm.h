@@ -7,7 +7,7 @@
 #ifndef ARCH_HPM_H
 #define ARCH_HPM_H
 
-#include "core/types.h"
+#include "core/lib/types.h"
 
 #define HPM_MAX_EVENTS 16U
 #define HPM_INH_VS     1U

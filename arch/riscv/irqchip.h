@@ -3,7 +3,7 @@
 #ifndef ARCH_IRQCHIP_H
 #define ARCH_IRQCHIP_H
 
-#include "core/types.h"
+#include "core/lib/types.h"
 
 enum irqchip_kind {
 	IRQCHIP_NONE,

@@ -3,7 +3,7 @@
 #ifndef ARCH_ISA_H
 #define ARCH_ISA_H
 
-#include "core/types.h"
+#include "core/lib/types.h"
 
 enum isa_ext {
 	ISA_H,

@@ -7,7 +7,7 @@
 #ifndef ARCH_QUIRKS_H
 #define ARCH_QUIRKS_H
 
-#include "core/types.h"
+#include "core/lib/types.h"
 #include "vpmu/sbi_pmu.h"
 
 struct hpm;
@@ -36,7 +36,7 @@ struct quirks {
 	 * HS. Not probed (as above); assumed where the host tree says "riscv-virtio". */
 	bool fetch_faults_stop_time;
 	/* QEMU: while a virtual LCOFI pends (bit 13 of hvip), the guest's load page faults (cause 13) go to
-	 * it, whatever hedeleg says. A suspect of core/trap_loop.h has none that pends. Not probed,
+	 * it, whatever hedeleg says. A suspect of core/vm/trap_loop.h has none that pends. Not probed,
 	 * assumed as above. */
 	bool lcofi_delegates;
 };

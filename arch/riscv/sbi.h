@@ -3,7 +3,7 @@
 #ifndef ARCH_SBI_H
 #define ARCH_SBI_H
 
-#include "core/types.h"
+#include "core/lib/types.h"
 #include "arch/riscv/sbi_spec.h"
 #include "vpmu/sbi_pmu.h"
 

@@ -3,7 +3,7 @@
 #include "arch/riscv/trap.h"
 
 /* The words that switch.S looks at sit at the foot of the hart's stack; struct pcpu leaves them
- * free (core/pcpu.h). */
+ * free (core/vm/pcpu.h). */
 static volatile uint64_t *guard_words(void)
 {
 	uint64_t sp;

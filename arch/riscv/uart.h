@@ -3,7 +3,7 @@
 #ifndef ARCH_UART_H
 #define ARCH_UART_H
 
-#include "core/types.h"
+#include "core/lib/types.h"
 
 struct uart {
 	volatile uint8_t *base; /* NULL: none, the firmware's debug console is used */

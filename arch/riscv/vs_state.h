@@ -3,7 +3,7 @@
 #ifndef ARCH_VS_STATE_H
 #define ARCH_VS_STATE_H
 
-#include "core/types.h"
+#include "core/lib/types.h"
 #include "arch/riscv/csr.h"
 
 struct vs_state {

@@ -251,7 +251,7 @@ static void operation(void)
 	case 4:
 		csr_clear(sie, IRQ_LCOFI);
 		enabled = false;
-		/* See core/vs_interrupts.h: Tally has to learn of it. */
+		/* See core/vm/vs_interrupts.h: Tally has to learn of it. */
 		if (calls && pending)
 			pmu_stop(0);
 		break;
@@ -264,7 +264,7 @@ static void operation(void)
 		pending = false;
 		break;
 	case 7:
-		/* While it is masked, Tally would not learn of it: see core/vs_interrupts.h. */
+		/* While it is masked, Tally would not learn of it: see core/vm/vs_interrupts.h. */
 		if (random(4) || clean || !enabled)
 			break;
 		csr_set(sip, IRQ_LCOFI);

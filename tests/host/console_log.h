@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/console.h"
+#include "core/console/console.h"
 
 extern const char *const names[3]; /* linux-a, linux-b, c */
 extern struct console con;

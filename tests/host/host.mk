@@ -29,31 +29,31 @@ mutants: setup
 		$(B)/mutants $(HOST_SRC_vpmu_model)
 
 HOST_TESTS += vm_config
-HOST_SRC_vm_config := tests/host/test_vm_config.c core/vm_config.c
+HOST_SRC_vm_config := tests/host/test_vm_config.c core/config/vm_config.c
 HOST_LIBS_vm_config := -lfdt
 
 HOST_TESTS += guest_dt
-HOST_SRC_guest_dt := tests/host/test_guest_dt.c core/guest_dt.c
+HOST_SRC_guest_dt := tests/host/test_guest_dt.c core/vm/guest_dt.c
 HOST_LIBS_guest_dt := -lfdt
 
 HOST_TESTS += seed
-HOST_SRC_seed := tests/host/test_seed.c core/seed.c
+HOST_SRC_seed := tests/host/test_seed.c core/vm/seed.c
 
 HOST_TESTS += vuart
-HOST_SRC_vuart := tests/host/test_vuart.c core/vuart.c
+HOST_SRC_vuart := tests/host/test_vuart.c core/devices/vuart.c
 
 HOST_TESTS += vplic
-HOST_SRC_vplic := tests/host/test_vplic.c core/vplic.c
+HOST_SRC_vplic := tests/host/test_vplic.c core/devices/vplic.c
 
 HOST_TESTS += requests
 HOST_SRC_requests := tests/host/test_requests.c
 
 HOST_TESTS += wake_times
-HOST_SRC_wake_times := tests/host/test_wake_times.c core/wake_times.c
+HOST_SRC_wake_times := tests/host/test_wake_times.c core/vm/wake_times.c
 
-CONSOLE_SRC := core/console.c core/console_draw.c core/console_full.c \
-	core/console_keys.c core/console_prompt.c core/console_request.c \
-	core/console_line.c core/ansi.c core/text.c core/printf.c
+CONSOLE_SRC := core/console/console.c core/console/console_draw.c core/console/console_full.c \
+	core/console/console_keys.c core/console/console_prompt.c core/console/console_request.c \
+	core/console/console_line.c core/console/ansi.c core/lib/text.c core/lib/printf.c
 
 HOST_TESTS += console
 HOST_SRC_console := tests/host/test_console.c tests/host/console_log.c $(CONSOLE_SRC)
@@ -71,13 +71,13 @@ HOST_TESTS += console_random
 HOST_SRC_console_random := tests/host/test_console_random.c tests/host/console_log.c $(CONSOLE_SRC)
 
 HOST_TESTS += ansi
-HOST_SRC_ansi := tests/host/test_ansi.c core/ansi.c
+HOST_SRC_ansi := tests/host/test_ansi.c core/console/ansi.c
 
 HOST_TESTS += printf
-HOST_SRC_printf := tests/host/test_printf.c core/printf.c
+HOST_SRC_printf := tests/host/test_printf.c core/lib/printf.c
 
 HOST_TESTS += words
-HOST_SRC_words := tests/host/test_words.c core/words.c core/event_names.c core/sbi_names.c core/text.c core/printf.c
+HOST_SRC_words := tests/host/test_words.c core/lib/words.c core/lib/event_names.c core/lib/sbi_names.c core/lib/text.c core/lib/printf.c
 
 HOST_TESTS += insn
 HOST_SRC_insn := tests/host/test_insn.c arch/riscv/insn.c
@@ -85,8 +85,8 @@ HOST_SRC_insn := tests/host/test_insn.c arch/riscv/insn.c
 # The guest's table on core/'s decoders. In these tests/host/hart stands in for what is assembly.
 HOST_TESTS += selftest
 SELFTEST_SRC := $(filter-out %/report.c %/known.c %/known_kvm.c,$(sort $(wildcard guests/selftest/*.c))) \
-	guests/lib/print.c guests/lib/trap.c core/vsbi.c core/vsbi_base.c core/vsbi_rfence.c \
-	core/vsbi_pmu.c core/vsbi_hart_flags.c core/virtual_insn.c $(addprefix tests/host/,test_selftest.c selftest_hart.c \
+	guests/lib/print.c guests/lib/trap.c core/vsbi/vsbi.c core/vsbi/vsbi_base.c core/vsbi/vsbi_rfence.c \
+	core/vsbi/vsbi_pmu.c core/vsbi/vsbi_hart_flags.c core/vm/virtual_insn.c $(addprefix tests/host/,test_selftest.c selftest_hart.c \
 	selftest_guest.c selftest_report.c)
 HOST_SRC_selftest := $(SELFTEST_SRC) tests/host/fake_hart.c tests/host/fake_port.c \
 	arch/riscv/insn.c $(VPMU_SRC)
@@ -94,11 +94,11 @@ $(SELFTEST_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 $(SELFTEST_SRC:%=$(B)/cov/%.o): COV_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += vm_commands
-HOST_SRC_vm_commands := tests/host/test_vm_commands.c core/vm_life.c core/vm_command.c
+HOST_SRC_vm_commands := tests/host/test_vm_commands.c core/vm/vm_life.c core/vm/vm_command.c
 $(HOST_SRC_vm_commands:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += terminal
-TERMINAL_SRC := tests/host/test_terminal.c core/terminal.c core/log.c
+TERMINAL_SRC := tests/host/test_terminal.c core/operator/terminal.c core/log.c
 HOST_SRC_terminal := $(TERMINAL_SRC) $(CONSOLE_SRC)
 $(TERMINAL_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
@@ -109,7 +109,7 @@ $(HOST_SRC_vmids:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -D
 
 # vpmu/ on the sbi back end, above a firmware that fails.
 HOST_TESTS += sbi_faults
-SBI_FAULTS_SRC := tests/host/test_sbi_faults.c tests/host/fake_firmware.c core/vpmu_port.c \
+SBI_FAULTS_SRC := tests/host/test_sbi_faults.c tests/host/fake_firmware.c core/vm/vpmu_port.c \
 	$(addprefix arch/riscv/,hpm.c hpm_sbi.c hpm_fixed.c hpm_raw.c)
 HOST_SRC_sbi_faults := $(SBI_FAULTS_SRC) $(VPMU_SRC)
 $(SBI_FAULTS_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE

@@ -10,16 +10,16 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/trap.h"
-#include "core/guest_mem.h"
-#include "core/hart_flags.h"
+#include "core/vm/guest_mem.h"
+#include "core/vm/hart_flags.h"
 #include "core/panic.h"
-#include "core/sched.h"
-#include "core/vcpu_requests.h"
-#include "core/virtual_insn.h"
-#include "core/vm.h"
-#include "core/trap_loop.h"
-#include "core/vs_interrupts.h"
-#include "core/vsbi.h"
+#include "core/vm/sched.h"
+#include "core/vm/vcpu_requests.h"
+#include "core/vm/virtual_insn.h"
+#include "core/vm/vm.h"
+#include "core/vm/trap_loop.h"
+#include "core/vm/vs_interrupts.h"
+#include "core/vsbi/vsbi.h"
 #include "tests/host/fake_mem.h"
 #include "vpmu/tally_events.h"
 
@@ -359,7 +359,7 @@ bool vpmu_port_guest_write(uint64_t gpa, const void *bytes, uint32_t n)
 
 /* --- boot ------------------------------------------------------------------------------ */
 
-/* As core/vm_create.c makes it for a VM alone, with all that this hart has. */
+/* As core/boot/vm_create.c makes it for a VM alone, with all that this hart has. */
 static void make_policy(const struct hart_config *config)
 {
 	vm.pmu_policy = (struct vpmu_policy){

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/ansi.h"
+#include "core/console/ansi.h"
 
 static char units[4096];
 

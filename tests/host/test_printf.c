@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/printf.h"
+#include "core/lib/printf.h"
 
 static char ours[1000], libc[1000];
 

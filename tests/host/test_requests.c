@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/requests.h: every order in which the steps of one that asks and of a home that heeds more may
+ * core/vm/requests.h: every order in which the steps of one that asks and of a home that heeds more may
  * come. Whatever the order, a request that the home heeds in the end has been seen by it or has been
  * notified, and one that it does not heed interrupts nobody.
  */
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "core/requests.h"
+#include "core/vm/requests.h"
 
 static struct requests r;
 

@@ -15,10 +15,10 @@
 #include "arch/riscv/hpm_backend.h"
 #include "arch/riscv/hpm_selfcheck.h"
 #include "arch/riscv/trap.h"
-#include "core/guest_mem.h"
-#include "core/hpm_failures.h"
+#include "core/vm/guest_mem.h"
+#include "core/vm/hpm_failures.h"
 #include "core/panic.h"
-#include "core/platform.h"
+#include "core/vm/platform.h"
 #include "tests/host/fake_firmware.h"
 
 #define CYCLES   1UL
@@ -195,7 +195,7 @@ static void check(void)
 
 /* --- what it does ---------------------------------------------------------------------- */
 
-/* The end of an exit, as core/exit.c has it. */
+/* The end of an exit, as core/vm/exit.c has it. */
 static struct sbi_ret leave_hs(uint64_t fid, struct sbi_ret ret)
 {
 	uint64_t *x = g->vcpu->ctx.x;

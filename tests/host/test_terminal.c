@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Typed bytes that wait for room in a VM's UART (core/terminal.h), while another hart runs the VM: whenever
+ * Typed bytes that wait for room in a VM's UART (core/operator/terminal.h), while another hart runs the VM: whenever
  * its guest reads, the bytes go on at once.
  */
 #include <setjmp.h>
@@ -11,12 +11,12 @@
 
 #include "arch/riscv/uart.h"
 #include "core/log.h"
-#include "core/pcpu.h"
-#include "core/platform.h"
-#include "core/prompt.h"
-#include "core/terminal.h"
-#include "core/terminal_port.h"
-#include "core/vm.h"
+#include "core/vm/pcpu.h"
+#include "core/vm/platform.h"
+#include "core/operator/prompt.h"
+#include "core/operator/terminal.h"
+#include "core/vm/terminal_port.h"
+#include "core/vm/vm.h"
 
 #define ROOM  VUART_RX_BYTES
 #define TYPED 8U

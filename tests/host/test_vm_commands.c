@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The user's commands to a VM (core/vm_life.h), at any moment of its life and several at once: none
+ * The user's commands to a VM (core/vm/vm_life.h), at any moment of its life and several at once: none
  * is lost. The lead hart is this program; whatever it would wait for happens when settle() is called.
  */
 #include <setjmp.h>
@@ -10,13 +10,13 @@
 #include <cmocka.h>
 
 #include "core/log.h"
-#include "core/terminal_port.h"
-#include "core/platform.h"
-#include "core/sched.h"
-#include "core/vcpu_requests.h"
-#include "core/vm.h"
-#include "core/vm_load.h"
-#include "core/vm_tell.h"
+#include "core/vm/terminal_port.h"
+#include "core/vm/platform.h"
+#include "core/vm/sched.h"
+#include "core/vm/vcpu_requests.h"
+#include "core/vm/vm.h"
+#include "core/vm/vm_load.h"
+#include "core/vm/vm_tell.h"
 
 #define VCPUS  2U
 #define SLICES 3U /* of clearing and of loading, each */

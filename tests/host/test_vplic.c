@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/vplic.h"
+#include "core/devices/vplic.h"
 
 #define PRIORITY(s)  (4u * (s))
 #define PENDING      0x1000u

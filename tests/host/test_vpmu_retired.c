@@ -388,7 +388,7 @@ static void test_pending_overflow_of_another(void **state)
 	assert_int_equal(guest_read(4), -999UL);
 }
 
-/* A read by VS that traps, as core/virtual_insn.c serves it. */
+/* A read by VS that traps, as core/vm/virtual_insn.c serves it. */
 static uint64_t trapped_read(uint64_t n)
 {
 	uint64_t counts;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/vuart.h"
+#include "core/devices/vuart.h"
 
 /* Numbers of the data sheet, not those of the code under test. */
 enum { RBR, IER, IIR, LCR, MCR, LSR, MSR, SCR };

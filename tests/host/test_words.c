@@ -7,8 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/event_names.h"
-#include "core/words.h"
+#include "core/lib/event_names.h"
+#include "core/lib/words.h"
 #include "vpmu/sbi_pmu.h"
 
 static void sets(void **state)

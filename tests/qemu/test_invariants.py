@@ -25,7 +25,7 @@ def test_a_broken_one_is_told(tmp_path, checked):
     result = bare_guests.boot(tmp_path, {"alpha": "kind=busy"}, status=harness.NO_VERDICT,
                               options=[*checked, "--append", "tally.broken"])
     (line,) = [line for line in result.own if line.startswith("panic")]
-    assert line.startswith("panic: hart 0: broken invariant: !platform.broken (core/check.c:")
+    assert line.startswith("panic: hart 0: broken invariant: !platform.broken (core/vm/check.c:")
     assert "Tally stopped on a broken invariant" in result.messages
 
 

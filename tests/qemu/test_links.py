@@ -8,7 +8,7 @@ import harness
 PAGE = """# A page
 
 [there](other.md), [a heading](other.md#two-words), [here](#a-page), [a folder](.),
-[elsewhere](https://example.org/none.md), `core/main.c`, `tools/`, `build/none`, `core/*.c`
+[elsewhere](https://example.org/none.md), `core/boot/main.c`, `tools/`, `build/none`, `core/*.c`
 [no file](none.md), [no heading](other.md#three), ![no picture](none.svg)
 [not here](#two-words) and `core/none.c`
 

@@ -3,7 +3,7 @@
 #ifndef HOST_SBI_H
 #define HOST_SBI_H
 
-#include "core/types.h"
+#include "core/lib/types.h"
 #include "arch/riscv/sbi_spec.h"
 #include "vpmu/sbi_pmu.h"
 

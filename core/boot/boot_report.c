@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/isa.h"
+#include "arch/riscv/quirks.h"
+#include "arch/riscv/sbi.h"
+#include "core/boot/boot_report.h"
+#include "core/lib/event_names.h"
+#include "core/log.h"
+#include "core/panic.h"
+#include "core/vm/platform.h"
+#include "core/lib/printf.h"
+#include "core/lib/text.h"
+#include "core/vm/seed.h"
+#include "core/vm/vm_overflow.h"
+#include "core/config/vm_config.h"
+#include "core/lib/words.h"
+
+#define GUEST_ISA_LINE 90U
+#define GUEST_ISA_NAME 16U /* a blank, the longest name, NUL */
+
+/* Why a hart cannot run guests, NULL: it can. */
+static const char *unusable(uint64_t hartid, uint64_t isa)
+{
+	if (!(isa & BIT(ISA_H)))
+		return "it has no H extension";
+	if (hartid >= VM_MAX_HARTS)
+		return "a VM tree can name harts 0 to 63 only";
+	return NULL;
+}
+
+void boot_report_require(uint64_t hartid, uint64_t isa)
+{
+	const char *why = unusable(hartid, isa);
+
+	if (why)
+		platform_lacks("no guest can run on boot hart %lu: %s", hartid, why);
+}
+
+bool boot_report_usable(uint32_t i)
+{
+	const char *why = unusable(platform.harts[i].hartid, platform.harts[i].isa);
+
+	if (why)
+		log_line("hart %lu: not used: %s", platform.harts[i].hartid, why);
+	return !why;
+}
+
+static void isa_text(uint64_t isa, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	for (size_t e = 0; e < ISA_GUEST_FIRST; e++) {
+		if (!(isa & BIT(e)))
+			continue;
+		if (used && used + 1 < size)
+			buf[used++] = ' ';
+		for (const char *s = isa_name((enum isa_ext)e); *s && used + 1 < size; s++)
+			buf[used++] = *s;
+	}
+	buf[used] = 0;
+}
+
+/* The extensions that a VM on this hart alone sees, in lines that fit on a screen. */
+static void report_guest_isa(const struct pcpu *pcpu)
+{
+	uint64_t v = pcpu->vec_bytes ? 0 : BIT(ISA_V);
+	const char *names[ISA_EXTENSIONS + 8];
+	char text[ISA_TEXT_BYTES];
+	char line[GUEST_ISA_LINE];
+	size_t n = isa_guest(pcpu->isa & ~v, pcpu->hpm.lcofi, text, sizeof(text), names);
+	struct text seen = text_begin(line, sizeof(line));
+
+	for (size_t i = 0; i < n; i++) {
+		text_add(&seen, " %s", names[i]);
+		if (i + 1 < n && seen.length < sizeof(line) - GUEST_ISA_NAME)
+			continue;
+		log_line("hart %lu: guests see%s", pcpu->hartid, line);
+		seen = text_begin(line, sizeof(line));
+	}
+}
+
+/*
+ * The events that the hart counts, then those that its self-check found wrong; each line fits on
+ * a screen.
+ */
+#define EVENTS_LINE_BYTES 60U
+static void report_events(uint64_t hartid, const struct hpm *hpm)
+{
+	char line[EVENTS_LINE_BYTES + EVENT_NAME_BYTES + SET_TEXT_BYTES];
+	char set[SET_TEXT_BYTES];
+	struct text counted = text_begin(line, sizeof(line));
+
+	if (hpm->hctrs && !hpm->n_events)
+		log_line("hart %lu: no hardware events: the firmware maps none to its counters",
+		         hartid);
+	for (uint32_t i = 0; i < hpm->n_events; i++) {
+		const struct hpm_event *event = &hpm->events[i];
+		char name[EVENT_NAME_BYTES];
+
+		event_name(event->event_idx, name);
+		if (event->fault)
+			log_line("hart %lu: %s is refused: it has %s", hartid, name, event->fault);
+		else
+			text_add(&counted, "%s%s on %s", counted.length ? "; " : "", name,
+			         set_text(event->hctrs, set));
+		if (counted.length >= EVENTS_LINE_BYTES ||
+		    (counted.length && i + 1 == hpm->n_events)) {
+			log_line("hart %lu: %s", hartid, line);
+			counted = text_begin(line, sizeof(line));
+		}
+	}
+}
+
+static void report_hart(const struct pcpu *pcpu)
+{
+	const struct hpm *hpm = &pcpu->hpm;
+	char text[SET_TEXT_BYTES];
+	char lacks[128];
+
+	isa_text(pcpu->isa, text, sizeof(text));
+	log_line("hart %lu: %s", pcpu->hartid, text);
+	hart_lacks(pcpu, lacks, sizeof(lacks));
+	log_line("hart %lu: %s of %u bits, back end %s, overflow %s%s%s", pcpu->hartid,
+	         counters_text(hpm->hctrs, text), hpm->width, hpm->delegated ? "ssccfg" : "sbi",
+	         !hpm->lcofi    ? "not available to guests"
+	         : !hpm->ssccfg ? "to a vcpu alone on it"
+	                        : "to guests",
+	         lacks[0] ? ": " : "", lacks);
+	if (hpm->undelegated)
+		log_line("hart %lu: no back end ssccfg: it has %s", pcpu->hartid, hpm->undelegated);
+	else if (platform.backend == HPM_SSCCFG && !hpm->ssccfg)
+		log_line(
+		    "hart %lu: back end ssccfg was asked for, but its counters are not delegated",
+		    pcpu->hartid);
+	report_events(pcpu->hartid, hpm);
+	report_guest_isa(pcpu);
+}
+
+static const char *console_input(void)
+{
+	static const char *const by[] = {
+	    [IRQCHIP_NONE] = "nothing: no interrupt controller that Tally knows",
+	    [IRQCHIP_PLIC] = "PLIC",
+	    [IRQCHIP_APLIC] = "APLIC",
+	    [IRQCHIP_IMSIC] = "APLIC and IMSIC",
+	};
+
+	return by[platform.irqchip.kind];
+}
+
+void boot_report_machine(void)
+{
+	uint64_t spec = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_SPEC_VERSION, 0, 0, 0, 0, 0).value;
+	uint64_t impl = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_IMP_ID, 0, 0, 0, 0, 0).value;
+	uint64_t version = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_IMP_VERSION, 0, 0, 0, 0, 0).value;
+	char text[160];
+
+	log_line("%s, SBI %lu.%lu; %lu MiB of RAM; console input by %s",
+	         firmware_text(impl, version, text), spec >> 24, spec & 0xffffff,
+	         platform.ram_size >> 20, console_input());
+	if (!seed_is_there())
+		log_line("guests get no seed for random numbers: the host tree has no "
+		         "/chosen/rng-seed of %u bytes",
+		         SEED_BYTES);
+	for (uint32_t i = 0; i < n_pcpus; i++)
+		report_hart(&hart_stacks[i].pcpu);
+	quirks_text(text, sizeof(text));
+	log_line("quirks: %s", text);
+}

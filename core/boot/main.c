@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The order of boot, on one screen. Each step may rely on those above it. */
+#include <libfdt.h>
+
+#include "arch/riscv/csr.h"
+#include "arch/riscv/quirks.h"
+#include "arch/riscv/sbi.h"
+#include "arch/riscv/trap.h"
+#include "core/boot/boot_report.h"
+#include "core/vm/hart_kind.h"
+#include "core/boot/harts.h"
+#include "core/boot/host_dt.h"
+#include "core/log.h"
+#include "core/operator/terminal.h"
+#include "core/vm/long_call.h"
+#include "core/boot/page_alloc.h"
+#include "core/panic.h"
+#include "core/vm/platform.h"
+#include "core/vm/sched.h"
+#include <string.h>
+#include "core/vm/vm.h"
+#include "core/vsbi/vsbi.h"
+
+extern char _image_end[];
+void main(uint64_t hartid, void *dtb);
+void secondary_main(uint64_t hartid, uint64_t index);
+
+static struct vm_tree tree;
+
+/* The machine stays off: what the user gave cannot be run. */
+static _Noreturn void refuse(const char *text)
+{
+	log_line("refused: %s", text);
+	sbi_call(SBI_EXT_SRST, SBI_SRST_RESET, SBI_SRST_SHUTDOWN, SBI_SRST_REASON_SYSFAIL, 0, 0, 0);
+	for (;;)
+		wfi();
+}
+
+/* RAM from below: firmware, Tally, tables | guests | VM tree. The tree goes to the end of RAM, so
+ * that the room for guests is in one piece and as large as vm_guest_memory() says. A tree that
+ * leaves no room stays where it is, to be refused in the words of vm_config.c. */
+static void lay_out_memory(uint64_t guest_memory)
+{
+	uint64_t ram_end = ALIGN_DOWN(platform.ram_base + platform.ram_size, GSTAGE_BLOCK);
+	uint64_t guests = ALIGN_UP(platform.ram_base, GSTAGE_BLOCK) + VM_RESERVED_MEMORY;
+	uint64_t tree_at = ALIGN_DOWN(ram_end - platform.tree_size, GSTAGE_BLOCK);
+
+	if (!guest_memory)
+		return;
+	memmove((void *)tree_at, (const void *)platform.tree_base, platform.tree_size);
+	platform.tree_base = tree_at;
+	page_alloc_init((uint64_t)_image_end, guests, guests, tree_at);
+}
+
+static void read_vm_tree(void)
+{
+	struct vm_limits limits = {
+	    .guest_memory = vm_guest_memory(platform.ram_size, platform.tree_size),
+	    .differ = harts_differ,
+	    .hctrs = this_pcpu()->hpm.hctrs ? this_pcpu()->hpm.hctrs | BIT(0) | BIT(2) : 0,
+	};
+	struct vm_refusal refusal;
+	char text[VM_REFUSAL_TEXT];
+
+	if (!platform.tree_size || platform.tree_base < (uint64_t)_image_end)
+		refuse("/chosen: linux,initrd-start: no VM tree was given as the initrd");
+	lay_out_memory(limits.guest_memory);
+	for (uint32_t i = 0; i < n_pcpus; i++)
+		limits.harts |= BIT(hart_stacks[i].pcpu.hartid);
+	if (vm_config_parse((const void *)platform.tree_base, platform.tree_size, &limits, &tree,
+	                    &refusal))
+		return;
+	vm_refusal_text(&refusal, text, sizeof(text));
+	refuse(text);
+}
+
+/* Runs this hart's vcpus for ever. */
+static _Noreturn void run(struct pcpu *pcpu)
+{
+	sched_check_mail(pcpu);
+	struct vcpu *vcpu = sched_next(pcpu);
+
+	if (vcpu->call.slice) /* It has moved here. */
+		vcpu = long_call_finish(vcpu);
+	pcpu->stay_start = csr_read(CSR_INSTRET);
+	enter_guest(&vcpu->ctx);
+}
+
+void secondary_main(uint64_t hartid, uint64_t index)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	pcpu_init(hartid, (uint32_t)index, pcpu->isa);
+	atomic_store(&pcpu->online, true);
+	run(pcpu);
+}
+
+/* Without -icount QEMU's instret is the host's time. */
+static bool instret_counts(void)
+{
+	uint64_t before, after;
+
+	__asm__ volatile("rdinstret %0\n nop\n nop\n nop\n nop\n rdinstret %1"
+	                 : "=&r"(before), "=r"(after));
+	return after - before == 5;
+}
+
+void main(uint64_t hartid, void *dtb)
+{
+	uint64_t instret = csr_read(CSR_INSTRET);
+	uint64_t time = csr_read(CSR_TIME);
+	bool counts = instret_counts();
+
+	host_dt_read(dtb, hartid);
+	log_init((hpa_t){platform.uart_base}, platform.uart_shift);
+	terminal_init();
+	quirks.no_armed_cache_events = platform.virt;
+	quirks.fetch_faults_stop_time = platform.virt;
+	quirks.lcofi_delegates = platform.virt;
+	for (uint32_t i = 0; i < platform.n_harts; i++) {
+		if (platform.harts[i].hartid != hartid)
+			continue;
+		this_pcpu()->isa = platform.harts[i].isa;
+		this_pcpu()->blocks = platform.harts[i].blocks;
+	}
+	boot_report_require(hartid, this_pcpu()->isa);
+	pcpu_init(hartid, 0, this_pcpu()->isa);
+	harts_start(hartid);
+	boot_report_machine();
+	read_vm_tree();
+	terminal_set_vms(&tree, platform.interactive);
+	vsbi_base_init();
+	vms_create(&tree);
+	terminal_enable_input();
+	log_line("%lu %s from entry to the first guest",
+	         counts ? csr_read(CSR_INSTRET) - instret
+	                : (csr_read(CSR_TIME) - time) / (platform.timebase / 1000),
+	         counts ? "instructions" : "milliseconds");
+	vms_start();
+	run(this_pcpu());
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * VM tree -> struct vm_tree.
+ *
+ * Each node's properties are read in one pass against the list of those it may have, so that a
+ * misspelt one is refused instead of silently having no effect.
+ */
+#include "core/config/vm_config.h"
+
+#include <libfdt.h>
+#include <string.h>
+
+#include "core/config/vm_layout.h"
+#include "core/config/vm_life_config.h"
+#include "core/config/vm_pmu_config.h"
+#include "core/config/vm_props.h"
+#include "core/config/vm_refusal.h"
+
+struct image_ref {
+	uint32_t phandle; /* 0: nobody refers to it */
+	struct vm_image image;
+};
+
+struct parser {
+	struct vm_blob b;
+	const struct vm_limits *limits;
+	uint64_t memory_left;
+	uint32_t n_vcpus; /* of all VMs so far */
+	uint32_t n_images;
+	struct image_ref images[VM_MAX_IMAGES];
+};
+
+enum { IMAGE_DATA, IMAGE_PHANDLE, IMAGE_PROPS };
+static const char *const image_props[IMAGE_PROPS] = {"data", "phandle"};
+
+enum { VCPU_HARTS, VCPU_PROPS };
+static const char *const vcpu_props[VCPU_PROPS] = {"harts"};
+
+enum {
+	VM_MEMORY,
+	VM_KERNEL,
+	VM_LOAD_OFFSET,
+	VM_INITRD,
+	VM_BOOTARGS,
+	VM_CONSOLE,
+	VM_LIFE,                          /* and the others of VM_LIFE_PROP_NAMES */
+	VM_PMU = VM_LIFE + VM_LIFE_PROPS, /* and of VM_PMU_PROP_NAMES */
+	VM_PROPS = VM_PMU + VM_PMU_PROPS
+};
+/* In the order above. */
+static const char *const vm_props[VM_PROPS] = {
+    "memory",   "kernel",  "load-offset",      "initrd",
+    "bootargs", "console", VM_LIFE_PROP_NAMES, VM_PMU_PROP_NAMES,
+};
+
+static bool parse_image(struct parser *p, int node, struct image_ref *ref)
+{
+	struct vm_prop props[IMAGE_PROPS];
+	const struct vm_prop *data = &props[IMAGE_DATA];
+	const struct vm_prop *phandle = &props[IMAGE_PHANDLE];
+
+	if (!vm_read_props(&p->b, node, image_props, IMAGE_PROPS, props) ||
+	    !vm_refuse_children(&p->b, node) || !vm_require(&p->b, node, data))
+		return false;
+	if (!data->size)
+		return vm_refuse(&p->b, VM_REFUSED_EMPTY_IMAGE, node, "data", "is empty");
+	ref->image = (struct vm_image){data->data, data->size};
+	ref->phandle = 0;
+	if (!phandle->data)
+		return true;
+	if (!vm_read_u32(&p->b, node, phandle, &ref->phandle))
+		return false;
+	for (uint32_t i = 0; i < p->n_images; i++)
+		if (ref->phandle && p->images[i].phandle == ref->phandle)
+			return vm_refuse(&p->b, VM_REFUSED_DUPLICATE, node, "phandle",
+			                 "belongs to another image too");
+	return true;
+}
+
+static bool parse_images(struct parser *p, int node)
+{
+	int child;
+
+	if (!vm_read_props(&p->b, node, NULL, 0, NULL))
+		return false;
+	fdt_for_each_subnode(child, p->b.blob, node)
+	{
+		if (p->n_images == VM_MAX_IMAGES)
+			return vm_refuse_numbers(&p->b, VM_REFUSED_TOO_MANY, child, "",
+			                         "is one image more than #", VM_MAX_IMAGES, 0);
+		if (!parse_image(p, child, &p->images[p->n_images]))
+			return false;
+		p->n_images++;
+	}
+	return true;
+}
+
+static bool find_image(struct parser *p, int node, const struct vm_prop *prop,
+                       struct vm_image *image)
+{
+	uint32_t phandle;
+
+	if (!vm_read_u32(&p->b, node, prop, &phandle))
+		return false;
+	for (uint32_t i = 0; phandle && i < p->n_images; i++) {
+		if (p->images[i].phandle == phandle) {
+			*image = p->images[i].image;
+			return true;
+		}
+	}
+	return vm_refuse(&p->b, VM_REFUSED_PHANDLE, node, prop->name,
+	                 "does not refer to a child of /images");
+}
+
+/* A vcpu takes its counts, timer and registers to another hart: that has to have the same. */
+static bool check_alike(struct parser *p, int node, uint64_t harts, uint32_t first)
+{
+	for (uint32_t i = 0; i < VM_MAX_HARTS && p->limits->differ; i++) {
+		const char *why = harts >> i & 1 ? p->limits->differ(first, i) : NULL;
+
+		if (why)
+			return vm_refuse_numbers(&p->b, VM_REFUSED_HARTS, node, "harts", why, first,
+			                         i);
+	}
+	return true;
+}
+
+static bool parse_vcpu(struct parser *p, int node, uint32_t index, uint64_t *harts, uint32_t *first)
+{
+	char name[] = "vcpu0";
+	struct vm_prop props[VCPU_PROPS];
+
+	name[4] = (char)('0' + index);
+	if (strcmp(fdt_get_name(p->b.blob, node, NULL), name) != 0)
+		return vm_refuse_numbers(&p->b, VM_REFUSED_NAME, node, "",
+		                         "vcpus are vcpu0, vcpu1 and so on: vcpu# belongs here",
+		                         index, 0);
+	if (!vm_read_props(&p->b, node, vcpu_props, VCPU_PROPS, props) ||
+	    !vm_refuse_children(&p->b, node) || !vm_require(&p->b, node, &props[VCPU_HARTS]) ||
+	    !vm_read_list(&p->b, node, &props[VCPU_HARTS], p->limits->harts, VM_REFUSED_HART,
+	                  "this machine has no hart #", harts))
+		return false;
+	if (!*harts)
+		return vm_refuse(&p->b, VM_REFUSED_SIZE, node, "harts", "names no hart");
+	*first = fdt32_ld(props[VCPU_HARTS].data);
+	return check_alike(p, node, *harts, *first);
+}
+
+static bool parse_vcpus(struct parser *p, int node, struct vm_config *vm)
+{
+	int child;
+
+	fdt_for_each_subnode(child, p->b.blob, node)
+	{
+		if (vm->n_vcpus == VM_MAX_VCPUS)
+			return vm_refuse_numbers(&p->b, VM_REFUSED_TOO_MANY, child, "",
+			                         "is one vcpu more than #", VM_MAX_VCPUS, 0);
+		if (p->n_vcpus == VM_MAX_ALL_VCPUS)
+			return vm_refuse_numbers(&p->b, VM_REFUSED_TOO_MANY, child, "",
+			                         "is one vcpu more than # in all VMs together",
+			                         VM_MAX_ALL_VCPUS, 0);
+		if (!parse_vcpu(p, child, vm->n_vcpus, &vm->vcpus[vm->n_vcpus].harts,
+		                &vm->vcpus[vm->n_vcpus].first_hart))
+			return false;
+		vm->n_vcpus++;
+		p->n_vcpus++;
+	}
+	if (!vm->n_vcpus)
+		return vm_refuse(&p->b, VM_REFUSED_NO_VCPU, node, "", "has no vcpu");
+	return true;
+}
+
+static bool parse_memory(struct parser *p, int node, const struct vm_prop *prop,
+                         struct vm_config *vm)
+{
+	uint64_t taken = p->limits->guest_memory - p->memory_left;
+
+	if (!vm_require(&p->b, node, prop) || !vm_read_u64(&p->b, node, prop, &vm->memory))
+		return false;
+	if (!vm->memory || vm->memory % VM_MEMORY_STEP)
+		return vm_refuse_numbers(&p->b, VM_REFUSED_MEMORY, node, "memory",
+		                         "# bytes is not a positive multiple of 2 MiB", vm->memory,
+		                         0);
+	if (vm->memory > p->memory_left)
+		return vm_refuse_numbers(
+		    &p->b, VM_REFUSED_MEMORY_SUM, node, "memory",
+		    "the VMs up to this one need # MiB, this machine has # MiB",
+		    (taken >> 20) + (vm->memory >> 20), p->limits->guest_memory >> 20);
+	p->memory_left -= vm->memory;
+	return true;
+}
+
+static bool parse_images_of_vm(struct parser *p, int node, const struct vm_prop *props,
+                               struct vm_config *vm)
+{
+	const struct vm_prop *load = &props[VM_LOAD_OFFSET];
+
+	if (!vm_require(&p->b, node, &props[VM_KERNEL]) ||
+	    !find_image(p, node, &props[VM_KERNEL], &vm->kernel))
+		return false;
+	if (props[VM_INITRD].data && !find_image(p, node, &props[VM_INITRD], &vm->initrd))
+		return false;
+	if (load->data && !vm_read_u64(&p->b, node, load, &vm->kernel_offset))
+		return false;
+	if (!vm_layout(vm, load->data != NULL, p->b.why)) {
+		vm_refusal_set_node(p->b.why, p->b.blob, node);
+		return false;
+	}
+	return true;
+}
+
+static bool parse_name(struct parser *p, int node, const struct vm_tree *tree, struct vm_config *vm)
+{
+	int length;
+	const char *name = fdt_get_name(p->b.blob, node, &length);
+	bool good = length > 0 && length <= (int)VM_NAME_MAX;
+
+	for (int i = 0; i < length && good; i++) {
+		char c = name[i];
+
+		good = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+	}
+	if (!good)
+		return vm_refuse_numbers(&p->b, VM_REFUSED_NAME, node, "",
+		                         "the name of a VM is 1 to # characters of a-z, 0-9 and -",
+		                         VM_NAME_MAX, 0);
+	memcpy(vm->name, name, (size_t)length);
+	for (uint32_t i = 0; i < tree->n_vms; i++)
+		if (strcmp(tree->vms[i].name, vm->name) == 0)
+			return vm_refuse(&p->b, VM_REFUSED_DUPLICATE, node, "",
+			                 "two VMs have this name");
+	return true;
+}
+
+static bool parse_vm(struct parser *p, int node, const struct vm_tree *tree, struct vm_config *vm)
+{
+	struct vm_prop props[VM_PROPS];
+
+	vm->console = true;
+	if (!parse_name(p, node, tree, vm) ||
+	    !vm_read_props(&p->b, node, vm_props, VM_PROPS, props) || !parse_vcpus(p, node, vm) ||
+	    !parse_memory(p, node, &props[VM_MEMORY], vm) ||
+	    !parse_images_of_vm(p, node, props, vm) ||
+	    !vm_parse_life(&p->b, node, &props[VM_LIFE], vm) ||
+	    !vm_parse_pmu(&p->b, node, &props[VM_PMU], p->limits, vm) ||
+	    !vm_read_choice(&p->b, node, &props[VM_CONSOLE], "on", "off",
+	                    "is not \"on\" or \"off\"", &vm->console))
+		return false;
+	return !props[VM_BOOTARGS].data ||
+	       vm_read_string(&p->b, node, &props[VM_BOOTARGS], VM_BOOTARGS_MAX, &vm->bootargs);
+}
+
+static bool parse_vms(struct parser *p, int node, struct vm_tree *tree)
+{
+	int child;
+
+	if (!vm_read_props(&p->b, node, NULL, 0, NULL))
+		return false;
+	fdt_for_each_subnode(child, p->b.blob, node)
+	{
+		if (tree->n_vms == VM_MAX_VMS)
+			return vm_refuse_numbers(&p->b, VM_REFUSED_TOO_MANY, child, "",
+			                         "is one VM more than #", VM_MAX_VMS, 0);
+		if (!parse_vm(p, child, tree, &tree->vms[tree->n_vms]))
+			return false;
+		tree->n_vms++;
+	}
+	if (!tree->n_vms)
+		return vm_refuse(&p->b, VM_REFUSED_NO_VM, node, "", "there is no VM to run");
+	return vm_check_alone(&p->b, node, tree);
+}
+
+/* The images come first in time, wherever they stand in the tree: VMs refer to them. */
+static bool parse_root(struct parser *p, struct vm_tree *tree)
+{
+	static const char *const root_props[] = {"compatible"};
+	struct vm_prop props[1];
+	int size = 0;
+	const char *compatible = fdt_getprop(p->b.blob, 0, "compatible", &size);
+	int images = -1;
+	int vms = -1;
+	int child;
+
+	/* Before anything else: the rest makes no sense of a tree that is something else. */
+	if (!compatible || !fdt_stringlist_contains(compatible, size, VM_TREE_COMPATIBLE))
+		return vm_refuse(&p->b, VM_REFUSED_COMPATIBLE, 0, "compatible",
+		                 "is not \"" VM_TREE_COMPATIBLE "\"");
+	if (!vm_read_props(&p->b, 0, root_props, 1, props))
+		return false;
+	fdt_for_each_subnode(child, p->b.blob, 0)
+	{
+		const char *name = fdt_get_name(p->b.blob, child, NULL);
+		int *which = strcmp(name, "images") == 0 ? &images
+		             : strcmp(name, "vms") == 0  ? &vms
+		                                         : NULL;
+
+		if (!which)
+			return vm_refuse(&p->b, VM_REFUSED_UNKNOWN_NODE, child, "",
+			                 "no node of this name belongs here");
+		if (*which >= 0)
+			return vm_refuse(&p->b, VM_REFUSED_DUPLICATE, child, "", "is there twice");
+		*which = child;
+	}
+	if (images < 0 || vms < 0)
+		return vm_refuse(&p->b, VM_REFUSED_MISSING_NODE, 0, "",
+		                 images < 0 ? "has no node /images" : "has no node /vms");
+	return parse_images(p, images) && parse_vms(p, vms, tree);
+}
+
+bool vm_config_parse(const void *blob, uint64_t blob_size, const struct vm_limits *limits,
+                     struct vm_tree *out, struct vm_refusal *why)
+{
+	struct parser p = {.limits = limits, .memory_left = limits->guest_memory};
+
+	memset(out, 0, sizeof(*out));
+	memset(why, 0, sizeof(*why));
+	p.b = (struct vm_blob){blob, why};
+	return vm_blob_check(&p.b, blob_size) && parse_root(&p, out);
+}
+
+uint64_t vm_guest_memory(uint64_t ram_size, uint64_t tree_size)
+{
+	uint64_t ram = ram_size & ~(VM_MEMORY_STEP - 1);
+
+	if (ram < VM_RESERVED_MEMORY || tree_size > ram - VM_RESERVED_MEMORY)
+		return 0;
+	/* Rounding the difference down takes the tree as rounded up. */
+	return (ram - VM_RESERVED_MEMORY - tree_size) & ~(VM_MEMORY_STEP - 1);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The properties of a VM that concern its PMU. For the parser of the VM tree only. */
+#ifndef CORE_CONFIG_VM_PMU_CONFIG_H
+#define CORE_CONFIG_VM_PMU_CONFIG_H
+
+#include "core/config/vm_props.h"
+
+/* What a VM node may have of them, in this order. */
+enum {
+	PMU_ON,
+	PMU_COUNTERS,
+	PMU_READS,
+	PMU_EVENTS,
+	PMU_SNAPSHOT,
+	PMU_FREEZE,
+	PMU_IDLE_CYCLES,
+	PMU_OVERFLOW,
+	PMU_OVERFLOW_LIMIT,
+	VM_PMU_PROPS
+};
+#define VM_PMU_PROP_NAMES                                                                          \
+	"pmu", "pmu-counters", "pmu-reads", "pmu-events", "pmu-snapshot", "pmu-freeze",            \
+	    "pmu-idle-cycles", "pmu-overflow", "pmu-overflow-limit"
+
+/* Fills the pmu members of a zeroed *vm. props: VM_PMU_PROPS of them. */
+bool vm_parse_pmu(const struct vm_blob *b, int node, const struct vm_prop *props,
+                  const struct vm_limits *limits, struct vm_config *vm);
+
+/*
+ * Refuses a VM that asks for a property that needs harts of its own and shares them. vms: the
+ * node whose children are the tree's VMs, all of them parsed.
+ */
+bool vm_check_alone(const struct vm_blob *b, int vms, const struct vm_tree *tree);
+
+#endif

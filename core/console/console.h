@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One physical console shared by Tally and up to 16 VMs.
+ *
+ * Locking: every function needs the one console lock, held by the caller; any hart may call. Work
+ * per call is bounded: no call on behalf of a VM emits more than 1200 bytes.
+ *
+ * Each line begins with who wrote it, put there by this code alone: "[NAME] text" for a VM,
+ * "tally: text" for Tally. A line longer than CONSOLE_LINE_BYTES goes out in pieces; the second and
+ * further ones begin with "[NAME]+" and continue the VM's line before.
+ *
+ * Batch: only whole lines are printed, ended by LF. Interactive: lines end in CR LF, and the line
+ * that the VM in focus has not finished (prompt, echo) is on the screen as it grows; when somebody
+ * else prints a line it is erased, the line printed, and the unfinished one drawn again.
+ *
+ * What a VM sends is text with UTF-8, tab, backspace, CR, LF and escape sequences. The VM in focus
+ * of an interactive console sends its escape sequences to the terminal and so can move the cursor:
+ * it is the VM that the user chose to talk to. Of all others backspace and erase-to-end are carried
+ * out inside the VM's own line, and every other control byte or sequence is left out, so that none
+ * can touch a line that is not its own. A CR without LF ends the line in the log (nothing that was
+ * printed gets lost) and starts the line over on an interactive screen. A full-screen program of the VM in
+ * focus has the screen for itself: core/console/console_full.c.
+ */
+#ifndef CORE_CONSOLE_CONSOLE_H
+#define CORE_CONSOLE_CONSOLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/console/console_line.h"
+
+#define CONSOLE_MAX_VMS    16u
+#define CONSOLE_NAME_BYTES 32u   /* longer names are cut */
+#define CONSOLE_KEY        0x14u /* Ctrl-T: introduces a command for Tally */
+
+/* The prompt has a line of its own and can have the focus, as if it were one more VM. */
+#define CONSOLE_PROMPT        CONSOLE_MAX_VMS
+#define CONSOLE_COMMAND_BYTES 64u
+
+/* What a program asks, not a person: Ctrl-T = ID COMMAND CR. Its answer goes out in frames, see
+ * console_answer(), and leaves the focus and the lines alone. */
+#define CONSOLE_ID_BYTES 8u
+#define CONSOLE_FRAME    "\036tally@" /* no VM's output holds an RS */
+
+/* Before a line that comes while a VM has the whole screen. */
+#define CONSOLE_ASIDE CONSOLE_FRAME "- "
+
+struct console_request {
+	bool open;     /* it is being typed */
+	uint8_t len;   /* of text[]; */
+	bool too_long; /* there was more */
+	char text[CONSOLE_ID_BYTES + 1 + CONSOLE_COMMAND_BYTES + 1];
+};
+
+struct console {
+	bool interactive;
+	bool erased;        /* the focus's unfinished line was, and must be drawn again */
+	size_t work;        /* bytes emitted by this call */
+	unsigned int own;   /* lines of Tally's at the bottom of the screen, nothing below them */
+	bool full;          /* the VM in focus has the whole screen */
+	bool key;           /* CONSOLE_KEY was typed, the command comes next */
+	unsigned int n_vms; /* 0..CONSOLE_MAX_VMS */
+	unsigned int focus; /* who gets the input: a VM, < n_vms unless that is 0, or the prompt */
+	unsigned int back;  /* the VM that had it before the prompt */
+	const char *names[CONSOLE_MAX_VMS + 1];
+	struct console_line lines[CONSOLE_MAX_VMS + 1];
+	struct console_request request;
+};
+
+/* Provided by whoever links this file: writes all n bytes to the physical console, in order and
+ * unchanged. Called with the console lock held. */
+void console_emit(const char *s, size_t n);
+
+/* Likewise: starts ('g'), stops ('s') or restarts ('r') a VM. Prints nothing before it returns. */
+void console_life(unsigned int vm, char command);
+
+/* Likewise: carries out what was typed at the prompt, later: prints nothing before it returns. When
+ * all is printed, console_prompt_ready() is called. */
+void console_command(const char *text);
+
+/* Likewise: a key at the prompt while a command goes on. true: that was to end it, and means nothing
+ * else. */
+bool console_break(void);
+
+/* Likewise: carries out what a program asked, later. text NULL: it was no request. Both end with
+ * console_answer_end(). */
+void console_request(const char *id, const char *text);
+
+/* names: n (at most CONSOLE_MAX_VMS, more are ignored) strings of printable ASCII which must live
+ * as long as the console. n may be 0 (Tally's own lines before the VMs are known); calling again
+ * starts over. VM 0 has the focus. Prints nothing. */
+void console_init(struct console *c, bool interactive, const char *const *names, unsigned int n);
+
+/*
+ * Bytes printed by VM vm (< n_vms, else dropped). Returns how many it took: at least one, if n > 0,
+ * but not all if they make much to emit (many short lines) or to move. The caller comes again with
+ * the others, in another stay in HS. Without output a byte costs some 100 instructions, so n must be bounded.
+ */
+size_t console_vm_write(struct console *c, unsigned int vm, const char *bytes, size_t n);
+
+/* The same with one byte, which is always taken. */
+void console_vm_putc(struct console *c, unsigned int vm, uint8_t ch);
+
+/* Ends the line that VM vm has not finished, if any: before it stops or restarts. */
+void console_vm_flush(struct console *c, unsigned int vm);
+
+/* Flushes, and tells whether VM vm exists: input for a VM that ended is dropped, "next" skips it. */
+void console_vm_ended(struct console *c, unsigned int vm, bool ended);
+
+/* Gives the input to VM vm (< n_vms, else ignored), or to CONSOLE_PROMPT, and says so in a line. */
+void console_set_focus(struct console *c, unsigned int vm);
+
+/* Prints one or several complete lines of Tally, separated by LF; a last LF may be left out. Bytes
+ * that are not printable ASCII or tab come out as '?'. */
+void console_tally_puts(struct console *c, const char *lines);
+
+/* Takes Tally's last n lines off the screen, if nothing came after them and it is one. They must be too
+ * short to wrap. */
+void console_take_back(struct console *c, unsigned int n);
+
+/*
+ * One byte typed by the user. Returns the VM that shall receive *out, or -1 when there is nothing
+ * to deliver (a command for Tally, or nobody to receive it).
+ * Commands after Ctrl-T: 1..9 focus on that VM, n/p next/previous one, g/s/r start, stop, restart
+ * the one in focus, : the prompt, f full screen, ? help, Ctrl-T the byte itself; that leaves the prompt. = begins a request.
+ */
+int console_input(struct console *c, uint8_t ch, uint8_t *out);
+
+/* A byte typed at the prompt, which has the focus. */
+void console_prompt_key(struct console *c, uint8_t ch);
+
+/* Moves the focus to the prompt, and back. */
+void console_prompt_open(struct console *c);
+void console_prompt_leave(struct console *c);
+
+/* The prompt reads on: shows it, if it has the focus. */
+void console_prompt_ready(struct console *c);
+
+/* A byte of a request. */
+void console_request_key(struct console *c, uint8_t ch);
+
+/* A line of the answer to request id: CONSOLE_FRAME, ID, space, text, newline, in the middle of
+ * whatever is on the screen; who reads the serial line takes it out. Then its end, with a status. */
+void console_answer(struct console *c, const char *id, const char *text);
+void console_answer_end(struct console *c, const char *id, unsigned int status);
+
+/* The VM that console_input() would name for an ordinary byte, or -1. While that VM has no room for
+ * input, the caller had better leave what is typed in the UART: pasted text is then not lost. */
+int console_target(const struct console *c);
+
+#endif

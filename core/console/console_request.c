@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What programs ask over the line that people type at. Nothing is echoed and nothing redrawn: a
+ * half-typed line, the focus and a full-screen program are as they were. Answers go out in frames.
+ */
+#include "core/console/console.h"
+#include "core/lib/printf.h"
+
+/* So long a frame is without its text. */
+#define FRAME_BYTES 32u
+
+static void frame_begin(const char *id)
+{
+	char head[FRAME_BYTES];
+
+	console_emit(head, (size_t)tally_snprintf(head, sizeof(head), CONSOLE_FRAME "%s ", id));
+}
+
+static void frame_end(const struct console *c)
+{
+	if (c->interactive)
+		console_emit("\r\n", 2);
+	else
+		console_emit("\n", 1);
+}
+
+void console_answer(struct console *c, const char *id, const char *text)
+{
+	size_t n = 0;
+
+	while (text[n] != '\0')
+		n++;
+	frame_begin(id);
+	console_emit(text, n);
+	frame_end(c);
+}
+
+void console_answer_end(struct console *c, const char *id, unsigned int status)
+{
+	char text[FRAME_BYTES];
+
+	(void)tally_snprintf(text, sizeof(text), "end %u", status);
+	console_answer(c, id, text);
+}
+
+static bool is_id_char(char ch)
+{
+	return (ch >= '0' && ch <= '9') || (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z');
+}
+
+/* Cuts the id off. NULL: what was typed is no request. */
+static const char *split(struct console_request *r)
+{
+	unsigned int n = 0;
+
+	while (n <= CONSOLE_ID_BYTES && n < r->len && is_id_char(r->text[n]))
+		n++;
+	if (n == 0 || n > CONSOLE_ID_BYTES || n == r->len || r->text[n] != ' ')
+		return NULL;
+	r->text[n] = '\0';
+	r->text[r->len] = '\0';
+	return r->text + n + 1;
+}
+
+void console_request_key(struct console *c, uint8_t ch)
+{
+	struct console_request *r = &c->request;
+	const char *text;
+
+	if (ch != '\r' && ch != '\n') {
+		/* What is no text makes it longer than any request may be. */
+		if (ch < ' ' || ch > '~' || r->len >= sizeof(r->text) - 1)
+			r->too_long = true;
+		else
+			r->text[r->len++] = (char)ch;
+		return;
+	}
+	r->open = false;
+	text = split(r);
+	if (text)
+		console_request(r->text, r->too_long ? NULL : text);
+	else
+		console_request("0", NULL);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/devices/vuart.h"
+
+/* Register offsets, and the bits this model knows. PC16550D data sheet, section 8. */
+enum {
+	REG_DATA = 0, /* RBR when read, THR when written, DLL with DLAB */
+	REG_IER = 1,  /* DLM with DLAB */
+	REG_IIR = 2,  /* FCR when written; with DLAB too, where drivers look for an EFR */
+	REG_LCR = 3,
+	REG_MCR = 4,
+	REG_LSR = 5,
+	REG_MSR = 6,
+	REG_SCR = 7,
+};
+
+#define IER_RX   0x01u
+#define IER_THRE 0x02u
+#define IER_LINE 0x04u
+#define IER_MASK 0x0fu /* the rest reads 0: it tells drivers that this is no XScale UART */
+
+#define IIR_NONE 0x01u
+#define IIR_THRE 0x02u
+#define IIR_RX   0x04u
+#define IIR_LINE 0x06u
+#define IIR_FIFO 0xc0u
+
+#define FCR_ENABLE   0x01u
+#define FCR_CLEAR_RX 0x02u
+
+#define LCR_DLAB 0x80u
+
+#define MCR_DTR  0x01u
+#define MCR_RTS  0x02u
+#define MCR_OUT1 0x04u
+#define MCR_OUT2 0x08u
+#define MCR_LOOP 0x10u
+#define MCR_MASK 0x1fu /* bit 5 (automatic flow control) came with later chips */
+
+#define LSR_DR   0x01u
+#define LSR_OE   0x02u
+#define LSR_THRE 0x20u
+#define LSR_TEMT 0x40u
+
+#define MSR_CTS 0x10u
+#define MSR_DSR 0x20u
+#define MSR_RI  0x40u
+#define MSR_DCD 0x80u
+
+/* What the chip's own FIFO holds. It bounds loopback only: a driver sizes the FIFO that way, and
+ * takes one of 64 bytes for another chip. */
+#define LOOP_FIFO 16u
+
+void vuart_init(struct vuart *u)
+{
+	u->ier = 0;
+	u->lcr = 0;
+	u->mcr = 0;
+	u->scr = 0;
+	u->dll = 2; /* not 0: drivers that keep the baud rate they find divide by it */
+	u->dlm = 0;
+	u->fifo_enabled = false;
+	u->thre_pending = false;
+	u->overrun = false;
+	u->rx_head = 0;
+	u->rx_len = 0;
+}
+
+static bool loopback(const struct vuart *u)
+{
+	return (u->mcr & MCR_LOOP) != 0;
+}
+
+static void rx_put(struct vuart *u, uint8_t byte)
+{
+	u->rx[(u->rx_head + u->rx_len) % VUART_RX_BYTES] = byte;
+	u->rx_len++;
+}
+
+static uint8_t rx_take(struct vuart *u)
+{
+	uint8_t byte;
+
+	if (u->rx_len == 0)
+		return 0;
+	byte = u->rx[u->rx_head];
+	u->rx_head = (uint16_t)((u->rx_head + 1) % VUART_RX_BYTES);
+	u->rx_len--;
+	return byte;
+}
+
+/* The source of highest priority, as IIR names it. */
+static uint8_t interrupt_id(const struct vuart *u)
+{
+	if ((u->ier & IER_LINE) && u->overrun)
+		return IIR_LINE;
+	/* No trigger level: the line would have to be idle for the time-out to fire, and it is. */
+	if ((u->ier & IER_RX) && u->rx_len > 0)
+		return IIR_RX;
+	if ((u->ier & IER_THRE) && u->thre_pending)
+		return IIR_THRE;
+	return IIR_NONE;
+}
+
+bool vuart_irq(const struct vuart *u)
+{
+	return interrupt_id(u) != IIR_NONE;
+}
+
+static uint8_t read_iir(struct vuart *u)
+{
+	uint8_t id = interrupt_id(u);
+
+	/* Only the read that reports it acknowledges it, so a receive interrupt hides none. */
+	if (id == IIR_THRE)
+		u->thre_pending = false;
+	return (uint8_t)(id | (u->fifo_enabled ? IIR_FIFO : 0));
+}
+
+static uint8_t read_lsr(struct vuart *u)
+{
+	uint8_t lsr = LSR_THRE | LSR_TEMT;
+
+	if (u->rx_len > 0)
+		lsr |= LSR_DR;
+	if (u->overrun)
+		lsr |= LSR_OE;
+	u->overrun = false;
+	return lsr;
+}
+
+/* No delta bits: outside loopback these inputs never change, and what a driver does with MCR in
+ * loopback is a test of the levels. */
+static uint8_t read_msr(const struct vuart *u)
+{
+	uint8_t msr = 0;
+
+	if (!loopback(u))
+		return MSR_CTS | MSR_DSR | MSR_DCD;
+	if (u->mcr & MCR_RTS)
+		msr |= MSR_CTS;
+	if (u->mcr & MCR_DTR)
+		msr |= MSR_DSR;
+	if (u->mcr & MCR_OUT1)
+		msr |= MSR_RI;
+	if (u->mcr & MCR_OUT2)
+		msr |= MSR_DCD;
+	return msr;
+}
+
+uint8_t vuart_read(struct vuart *u, uint32_t offset)
+{
+	bool dlab = (u->lcr & LCR_DLAB) != 0;
+
+	switch (offset) {
+	case REG_DATA:
+		return dlab ? u->dll : rx_take(u);
+	case REG_IER:
+		return dlab ? u->dlm : u->ier;
+	case REG_IIR:
+		return read_iir(u);
+	case REG_LCR:
+		return u->lcr;
+	case REG_MCR:
+		return u->mcr;
+	case REG_LSR:
+		return read_lsr(u);
+	case REG_MSR:
+		return read_msr(u);
+	case REG_SCR:
+		return u->scr;
+	default:
+		return 0;
+	}
+}
+
+static bool write_thr(struct vuart *u, uint8_t value, uint8_t *tx)
+{
+	/* Sent at once, so the holding register is empty again: news for the driver. */
+	u->thre_pending = true;
+	if (!loopback(u)) {
+		*tx = value;
+		return true;
+	}
+	if (u->rx_len < (u->fifo_enabled ? LOOP_FIFO : 1u))
+		rx_put(u, value);
+	else
+		u->overrun = true;
+	return false;
+}
+
+static void write_fcr(struct vuart *u, uint8_t value)
+{
+	u->fifo_enabled = (value & FCR_ENABLE) != 0;
+	/* A real chip forgets its FIFO also when bit 0 changes. Drivers that mean it set bit 1
+	 * too; the others would lose typed-ahead input. Bit 1 works with bit 0 only. */
+	if ((value & (FCR_ENABLE | FCR_CLEAR_RX)) == (FCR_ENABLE | FCR_CLEAR_RX)) {
+		u->rx_head = 0;
+		u->rx_len = 0;
+	}
+}
+
+bool vuart_write(struct vuart *u, uint32_t offset, uint8_t value, uint8_t *tx)
+{
+	bool dlab = (u->lcr & LCR_DLAB) != 0;
+
+	switch (offset) {
+	case REG_DATA:
+		if (!dlab)
+			return write_thr(u, value, tx);
+		u->dll = value;
+		break;
+	case REG_IER:
+		if (dlab) {
+			u->dlm = value;
+			break;
+		}
+		u->ier = value & IER_MASK;
+		/* Also when the bit was set before: a driver that writes it asks to be called. */
+		if (u->ier & IER_THRE)
+			u->thre_pending = true;
+		break;
+	case REG_IIR:
+		write_fcr(u, value);
+		break;
+	case REG_LCR:
+		u->lcr = value;
+		break;
+	case REG_MCR:
+		u->mcr = value & MCR_MASK;
+		break;
+	case REG_SCR:
+		u->scr = value;
+		break;
+	default: /* LSR and MSR cannot be written; behind SCR there is nothing */
+		break;
+	}
+	return false;
+}
+
+size_t vuart_rx_space(const struct vuart *u)
+{
+	return loopback(u) ? 0 : VUART_RX_BYTES - u->rx_len;
+}
+
+size_t vuart_rx(struct vuart *u, const uint8_t *bytes, size_t n)
+{
+	size_t space = vuart_rx_space(u);
+
+	if (n > space)
+		n = space;
+	for (size_t i = 0; i < n; i++)
+		rx_put(u, bytes[i]);
+	return n;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/vm/check.h"
+
+#include "arch/riscv/trap.h"
+#include "core/vm/platform.h"
+#include "core/vm/vcpu.h"
+#include "core/vm/vm.h"
+#include "vpmu/bits.h"
+
+_Noreturn void check_failed(const char *condition, const char *file, int line)
+{
+	panic("hart %lu: broken invariant: %s (%s:%d)", this_pcpu()->hartid, condition, file, line);
+}
+
+#ifdef TALLY_DEBUG
+/* Who has or wants turns here has his home here, and for one reason. */
+static void check_lists(const struct pcpu *pcpu)
+{
+	uint32_t i;
+
+	for_each_bit (i, pcpu->ready | pcpu->waiting | pcpu->working)
+		CHECK(vcpu_home(pcpu->vcpus[i]) == pcpu);
+	CHECK(!(pcpu->ready & pcpu->waiting & ~pcpu->called));
+	CHECK(!(pcpu->called & ~pcpu->ready));
+	CHECK(!(pcpu->working & ~pcpu->ready));
+	CHECK(!(pcpu->unrobbed & ~pcpu->ready));
+}
+
+static void check_resident(const struct pcpu *pcpu, const struct vcpu *vcpu)
+{
+	uint32_t i;
+
+	CHECK(pcpu->current == vcpu);
+	CHECK(vcpu->home == pcpu);
+	CHECK(vcpu->ctx.hs_sp == (uint64_t)pcpu + HART_STACK_TOP);
+	for (i = 0; i < n_pcpus; i++)
+		CHECK(i == pcpu->index || hart_stacks[i].pcpu.current != vcpu);
+	for_each_bit (i, vcpu->pmu.active & pcpu->hpm.hctrs)
+		CHECK(pcpu->hctr_owner[i] == vcpu);
+	CHECK(csr_read(CSR_HGATP) == vcpu->vm->gstage.hgatp);
+	CHECK(vcpu->requests.heeded == REQ_ALL);
+}
+
+void check_exit(void)
+{
+	CHECK(!platform.broken);
+	check_resident(this_pcpu(), this_vcpu());
+	check_lists(this_pcpu());
+}
+
+void check_entry(void)
+{
+	const struct pcpu *pcpu = this_pcpu();
+	const struct vcpu *vcpu = this_vcpu();
+
+	check_resident(pcpu, vcpu);
+	check_lists(pcpu);
+	CHECK(pcpu->ready & ~pcpu->working & ~pcpu->called & vcpu->bit);
+	CHECK(!vcpu->fw.ready_since);
+	CHECK(atomic_load(&vcpu->hsm_state) == SBI_HSM_STATE_STARTED);
+}
+#endif

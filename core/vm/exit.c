@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why a guest left VS/VU, and who deals with it. */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/trap.h"
+#include "core/vm/hart_flags.h"
+#include "core/vm/hpm_failures.h"
+#include "core/vm/long_call.h"
+#include "core/vm/mmio.h"
+#include "core/vm/sched.h"
+#include "core/vm/trace.h"
+#include "core/vm/trap_loop.h"
+#include "core/vm/vcpu.h"
+#include "core/vm/virtual_insn.h"
+#include "core/vm/vm.h"
+#include "core/vm/vs_interrupts.h"
+
+/* Not an LCOFI: lcofi_fast() serves each of them. */
+static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
+{
+	if (irq == IRQ_SSI)
+		sched_mail_came();
+	pcpu_interrupts(pcpu, BIT(irq));
+	switch (irq) {
+	case IRQ_STI:
+		return EXIT_TIMER;
+	case IRQ_SEI:
+		trap_loop_knock(pcpu->current);
+		return EXIT_IRQ;
+	default:
+		return EXIT_IRQ;
+	}
+}
+
+/* Not inlined: exit_long() would save more registers, for who waits or gives its turn away, too. */
+static __attribute__((noinline)) enum vcpu_exit exception(struct vcpu *vcpu, uint64_t cause)
+{
+	switch (cause) {
+	case CAUSE_LOAD_GUEST_PAGE:
+	case CAUSE_STORE_GUEST_PAGE:
+		mmio_access(vcpu, cause == CAUSE_STORE_GUEST_PAGE);
+		return EXIT_MMIO;
+	case CAUSE_INSN_GUEST_PAGE:
+		if (vcpu->vm->config->bad_access_stops)
+			vm_failed(vcpu, "jump outside its memory, to", csr_read(CSR_HTVAL) << 2);
+		else
+			trap_inject(vcpu, CAUSE_INSN_ACCESS, csr_read(CSR_STVAL));
+		return EXIT_OTHER;
+	default:
+		/* An exception that should have gone to the guest: a suspect's, or the firmware
+		 * redirected to us one that M-mode sees first. */
+		trap_inject(vcpu, cause, csr_read(CSR_STVAL));
+		return EXIT_OTHER;
+	}
+}
+
+__attribute__((flatten)) void lcofi_fast(void)
+{
+	struct vcpu *vcpu = this_vcpu();
+
+	vcpu->ctx.exits[EXIT_LCOFI]++;
+	vpmu_overflow(&vcpu->pmu);
+}
+
+static enum vcpu_exit serve(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t scause)
+{
+	if (scause == CAUSE_VIRTUAL_INSN)
+		return virtual_insn(vcpu);
+	if (scause & CAUSE_INTERRUPT)
+		return interrupt(pcpu, scause & ~CAUSE_INTERRUPT);
+	return exception(vcpu, scause);
+}
+
+_Noreturn void exit_long(struct guest_context *ctx, uint64_t scause)
+{
+	struct vcpu *vcpu = vcpu_of(ctx);
+	struct pcpu *pcpu = this_pcpu();
+
+	pcpu->stay_start = ctx->entered_hs;
+	pcpu->stay_of = vcpu;
+	if (~scause < VCPU_EXITS) {
+		/* What is left of a short exit has been counted. */
+		pcpu->stay_why = (enum vcpu_exit) ~scause;
+	} else {
+		if (atomic_load_explicit(&vcpu->traced, memory_order_relaxed))
+			trace_exit(vcpu, scause);
+		pcpu->stay_why = serve(pcpu, vcpu, scause);
+		vcpu->ctx.exits[pcpu->stay_why]++;
+	}
+
+	hpm_failures_settle_exit(pcpu, vcpu, scause);
+	/* The vcpu may be off, or on its way to another hart, after this. */
+	sched_check_mail(pcpu);
+	if (*pcpu_pending(pcpu)) {
+		vcpu = sched_next(pcpu);
+		if (vcpu->call.slice)
+			vcpu = long_call_finish(vcpu);
+	}
+	vs_interrupts_settle();
+	hart_flags_settle(vcpu);
+	hpm_failures_settle_on(pcpu, vcpu);
+	pcpu_account_stay(pcpu);
+	enter_guest(&vcpu->ctx);
+}

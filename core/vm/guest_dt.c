@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/vm/guest_dt.h"
+
+#include <libfdt.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "core/devices/vplic.h"
+#include "core/devices/vuart.h"
+
+#define PLIC_NODE "plic@c000000"
+#define UART_NODE "serial@10000000"
+
+#define PHANDLE_PLIC     1U
+#define PHANDLE_INTC(n)  (2U + (n))
+#define IRQ_S_EXT        9U /* local interrupt of a vcpu */
+#define PAIR_CELLS       2U
+#define STDOUT           "/soc/" UART_NODE
+#define CPU_NAME_VHARTID 4U /* index of the digit in "cpu@0" */
+
+/*
+ * A tree being written. libfdt keeps no error, and one dropped property must not go unnoticed
+ * among fifty calls: the first error stays and turns the calls that follow into nothing.
+ */
+struct writer {
+	void *fdt;
+	int error;
+};
+
+static void begin(struct writer *w, const char *node)
+{
+	if (!w->error)
+		w->error = fdt_begin_node(w->fdt, node);
+}
+
+static void end(struct writer *w)
+{
+	if (!w->error)
+		w->error = fdt_end_node(w->fdt);
+}
+
+static void put_string(struct writer *w, const char *name, const char *value)
+{
+	if (!w->error)
+		w->error = fdt_property_string(w->fdt, name, value);
+}
+
+static void put_u32(struct writer *w, const char *name, uint32_t value)
+{
+	if (!w->error)
+		w->error = fdt_property_u32(w->fdt, name, value);
+}
+
+static void put_u64(struct writer *w, const char *name, uint64_t value)
+{
+	if (!w->error)
+		w->error = fdt_property_u64(w->fdt, name, value);
+}
+
+static void put_flag(struct writer *w, const char *name)
+{
+	if (!w->error)
+		w->error = fdt_property(w->fdt, name, "", 0);
+}
+
+static void put_address_cells(struct writer *w, uint32_t address, uint32_t size)
+{
+	put_u32(w, "#address-cells", address);
+	put_u32(w, "#size-cells", size);
+}
+
+/* reg under 2 + 2 cells. */
+static void put_reg(struct writer *w, uint64_t base, uint64_t size)
+{
+	fdt64_t reg[2] = {cpu_to_fdt64(base), cpu_to_fdt64(size)};
+
+	if (!w->error)
+		w->error = fdt_property(w->fdt, "reg", reg, sizeof(reg));
+}
+
+/* The place of a property of that many bytes, NULL after an error. */
+static void *put_room(struct writer *w, const char *name, size_t size)
+{
+	void *room = NULL;
+
+	if (!w->error)
+		w->error = fdt_property_placeholder(w->fdt, name, (int)size, &room);
+	return w->error ? NULL : room;
+}
+
+static void put_zeros(struct writer *w, const char *name, size_t size)
+{
+	void *room = put_room(w, name, size);
+
+	if (room)
+		memset(room, 0, size);
+}
+
+static void put_strings(struct writer *w, const char *name, const char *const *strings, uint32_t n)
+{
+	size_t size = 0;
+	char *room;
+
+	for (uint32_t i = 0; i < n; i++)
+		size += strlen(strings[i]) + 1;
+	room = put_room(w, name, size);
+	for (uint32_t i = 0; room && i < n; i++) {
+		size_t length = strlen(strings[i]) + 1;
+
+		memcpy(room, strings[i], length);
+		room += length;
+	}
+}
+
+static void write_chosen(struct writer *w, const struct vm_config *vm,
+                         const struct guest_machine *machine)
+{
+	uint64_t initrd = machine->ram_base + vm->initrd_offset;
+
+	begin(w, "chosen");
+	if (vm->bootargs)
+		put_string(w, "bootargs", vm->bootargs);
+	if (vm->console)
+		put_string(w, "stdout-path", STDOUT);
+	if (machine->seed)
+		put_zeros(w, "rng-seed", SEED_BYTES);
+	if (vm->initrd.data) {
+		put_u64(w, "linux,initrd-start", initrd);
+		put_u64(w, "linux,initrd-end", initrd + vm->initrd.size);
+	}
+	end(w);
+}
+
+static void write_memory(struct writer *w, const struct vm_config *vm,
+                         const struct guest_machine *machine)
+{
+	/* The unit address has to be reg's, in hexadecimal without leading zeros. */
+	char name[sizeof("memory@") + 16] = "memory@";
+	unsigned int shift = 60;
+	char *c = name + strlen(name);
+
+	while (shift && !(machine->ram_base >> shift))
+		shift -= 4;
+	for (;; shift -= 4) {
+		*c++ = "0123456789abcdef"[machine->ram_base >> shift & 15];
+		if (!shift)
+			break;
+	}
+	*c = '\0';
+	begin(w, name);
+	put_string(w, "device_type", "memory");
+	put_reg(w, machine->ram_base, vm->memory);
+	end(w);
+}
+
+static void write_cpu(struct writer *w, uint32_t vhartid, const struct guest_machine *machine)
+{
+	char name[] = "cpu@0";
+
+	_Static_assert(VM_MAX_VCPUS <= 10, "one digit for the vhartid");
+	name[CPU_NAME_VHARTID] = (char)('0' + vhartid);
+	begin(w, name);
+	put_string(w, "device_type", "cpu");
+	put_u32(w, "reg", vhartid);
+	put_string(w, "status", "okay");
+	put_string(w, "compatible", "riscv");
+	put_string(w, "riscv,isa", machine->isa);
+	put_string(w, "riscv,isa-base", "rv64i");
+	put_strings(w, "riscv,isa-extensions", machine->isa_extensions, machine->n_ext);
+	put_string(w, "mmu-type", machine->mmu_type);
+	if (machine->cbom_block)
+		put_u32(w, "riscv,cbom-block-size", machine->cbom_block);
+	if (machine->cboz_block)
+		put_u32(w, "riscv,cboz-block-size", machine->cboz_block);
+	if (machine->cbop_block)
+		put_u32(w, "riscv,cbop-block-size", machine->cbop_block);
+
+	begin(w, "interrupt-controller");
+	put_string(w, "compatible", "riscv,cpu-intc");
+	put_flag(w, "interrupt-controller");
+	put_u32(w, "#address-cells", 0);
+	put_u32(w, "#interrupt-cells", 1);
+	put_u32(w, "phandle", PHANDLE_INTC(vhartid));
+	end(w);
+	end(w);
+}
+
+static void write_cpus(struct writer *w, const struct vm_config *vm,
+                       const struct guest_machine *machine)
+{
+	begin(w, "cpus");
+	put_address_cells(w, 1, 0);
+	put_u32(w, "timebase-frequency", machine->timebase_frequency);
+	for (uint32_t i = 0; i < vm->n_vcpus; i++)
+		write_cpu(w, i, machine);
+	end(w);
+}
+
+/* S-mode contexts only, so that context n is vcpu n; vplic.h counts on it. */
+static void write_plic(struct writer *w, const struct vm_config *vm)
+{
+	static const char *const compatible[] = {"sifive,plic-1.0.0", "riscv,plic0"};
+	fdt32_t *cells;
+
+	begin(w, PLIC_NODE);
+	put_strings(w, "compatible", compatible, 2);
+	put_reg(w, GUEST_PLIC_BASE, VPLIC_SIZE);
+	put_flag(w, "interrupt-controller");
+	put_u32(w, "#interrupt-cells", 1);
+	put_u32(w, "#address-cells", 0);
+	put_u32(w, "riscv,ndev", VPLIC_SOURCES);
+	cells = put_room(w, "interrupts-extended", vm->n_vcpus * PAIR_CELLS * sizeof(*cells));
+	for (uint32_t i = 0; cells && i < vm->n_vcpus; i++) {
+		cells[PAIR_CELLS * i] = cpu_to_fdt32(PHANDLE_INTC(i));
+		cells[PAIR_CELLS * i + 1] = cpu_to_fdt32(IRQ_S_EXT);
+	}
+	put_u32(w, "phandle", PHANDLE_PLIC);
+	end(w);
+}
+
+static void write_uart(struct writer *w)
+{
+	begin(w, UART_NODE);
+	put_string(w, "compatible", "ns16550a");
+	put_reg(w, GUEST_UART_BASE, VUART_SIZE);
+	put_u32(w, "clock-frequency", VUART_CLOCK_HZ);
+	put_u32(w, "reg-shift", 0);
+	put_u32(w, "reg-io-width", 1);
+	put_u32(w, "interrupt-parent", PHANDLE_PLIC);
+	put_u32(w, "interrupts", GUEST_UART_IRQ);
+	end(w);
+}
+
+static void write_soc(struct writer *w, const struct vm_config *vm)
+{
+	begin(w, "soc");
+	put_string(w, "compatible", "simple-bus");
+	put_address_cells(w, 2, 2);
+	put_flag(w, "ranges");
+	write_plic(w, vm);
+	if (vm->console)
+		write_uart(w);
+	end(w);
+}
+
+int guest_dt_build(void *buf, size_t size, const struct vm_config *vm,
+                   const struct guest_machine *machine)
+{
+	struct writer w = {.fdt = buf};
+
+	/* libfdt counts in int. */
+	w.error = fdt_create(buf, size < VM_DTB_SIZE ? (int)size : (int)VM_DTB_SIZE);
+	if (!w.error)
+		w.error = fdt_finish_reservemap(buf);
+	begin(&w, "");
+	put_address_cells(&w, 2, 2);
+	put_string(&w, "compatible", "tally,vm");
+	put_string(&w, "model", "Tally VM");
+	write_chosen(&w, vm, machine);
+	write_memory(&w, vm, machine);
+	write_cpus(&w, vm, machine);
+	write_soc(&w, vm);
+	end(&w);
+	if (!w.error)
+		w.error = fdt_finish(buf);
+	return w.error;
+}
+
+size_t guest_dt_seed_at(const void *dtb)
+{
+	const char *seed = fdt_getprop(dtb, fdt_path_offset(dtb, "/chosen"), "rng-seed", NULL);
+
+	return seed ? (size_t)(seed - (const char *)dtb) : 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/vm/hart_flags.h"
+
+#include "arch/riscv/csr.h"
+
+void hart_flags_begin(struct vcpu *vcpu)
+{
+	hpm_show_flags(&vcpu->home->hpm);
+}
+
+void hart_flags_show(struct vcpu *vcpu)
+{
+	struct hpm *hpm = &vcpu->home->hpm;
+	uint64_t flags = vpmu_scountovf(&vcpu->pmu);
+	uint64_t wrong = (csr_read(CSR_SCOUNTOVF) ^ flags) & hpm->hctrs;
+
+	/* An armed counter that has wrapped is told when its LCOFI is taken. */
+	wrong &= flags | ~vcpu->pmu.armed;
+	if (wrong)
+		hpm_set_flags(hpm, wrong, flags, vcpu->pmu.active);
+}

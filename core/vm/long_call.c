@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/vm/long_call.h"
+
+#include "arch/riscv/csr.h"
+#include "core/vm/sched.h"
+
+void long_call_begin(struct vcpu *vcpu, const struct long_call *call)
+{
+	vcpu->call = *call;
+	pcpu_resched(this_pcpu()); /* so that the call takes the long way out */
+}
+
+/* One slice, then what the hart has to do besides. */
+static void go_on(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	pcpu_account_stay(pcpu);
+	pcpu->stay_start = csr_read(CSR_INSTRET);
+	pcpu->stay_of = vcpu;
+	pcpu->stay_why = EXIT_ECALL;
+	if (!vcpu->call.slice(vcpu))
+		vcpu->call.slice = NULL;
+	pcpu_account_stay(pcpu);
+	pcpu_interrupts(pcpu, csr_read(CSR_SIP) & csr_read(CSR_SIE));
+	sched_check_mail(pcpu);
+}
+
+struct vcpu *long_call_finish(struct vcpu *vcpu)
+{
+	do {
+		go_on(vcpu);
+		vcpu = sched_next(this_pcpu());
+	} while (vcpu->call.slice);
+	return vcpu;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/vm/observe.h"
+
+#include "arch/riscv/csr.h"
+#include "core/vm/vcpu_requests.h"
+#include "core/vm/vm.h"
+#include "vpmu/bits.h"
+#include "vpmu/tally_events.h"
+
+static const char *const refusals[] = {
+    [VPMU_OBSERVES] = NULL,
+    [VPMU_OBSERVE_NO_EVENT] = "not supported",
+    [VPMU_OBSERVE_GUESTS] = "the guest counts something else on that counter",
+    [VPMU_OBSERVE_OTHERS] = "another observer counts something else on that counter",
+};
+
+static const char *const taken = "the guest needed that counter";
+
+bool vcpu_is_observed(const struct vcpu *vcpu)
+{
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
+		if (vcpu->observers.observer[n].number)
+			return true;
+	}
+	return false;
+}
+
+static bool is_fw(const struct observer *o)
+{
+	return SBI_PMU_EVENT_TYPE(o->event.event_idx) == SBI_PMU_TYPE_FW;
+}
+
+/* --- firmware events ----------------------------------------------------------------- */
+
+static bool fw_exists(const struct vpmu_policy *policy, uint32_t code)
+{
+	if (code < VPMU_FW_EVENTS)
+		return (policy->fw_events | policy->fw_port_events) >> code & 1;
+	return code >= TALLY_EVENT_FIRST && code - TALLY_EVENT_FIRST < policy->n_tally_events;
+}
+
+static uint64_t fw_total(const struct vcpu *vcpu, uint32_t code)
+{
+	if (code < VPMU_FW_EVENTS && vcpu->vm->pmu_policy.fw_events >> code & 1)
+		return vpmu_fw_seen(&vcpu->pmu, code);
+	/* Of what M-mode counts a part is the hart's while the vcpu is resident. */
+	if (code < FW_EVENTS_M && !vcpu_is_current(vcpu))
+		return vcpu->fw.total[code];
+	return vcpu_fw_total(vcpu, code);
+}
+
+/* M-mode is asked for what the guest counts and for what is observed. */
+static void fw_watch(struct vcpu *vcpu)
+{
+	uint32_t codes = 0;
+
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
+		const struct observer *o = &vcpu->observers.observer[n];
+
+		if (o->number && !o->ended && is_fw(o) &&
+		    SBI_PMU_EVENT_CODE(o->event.event_idx) < FW_EVENTS_M)
+			codes |= 1U << SBI_PMU_EVENT_CODE(o->event.event_idx);
+	}
+	vcpu->fw.observed = codes & vcpu->vm->pmu_policy.fw_port_events;
+	codes = vpmu_fw_watched(&vcpu->pmu) | vcpu->fw.observed;
+	if (vcpu_is_current(vcpu))
+		vcpu_fw_watch(vcpu, codes);
+	else
+		vcpu->fw.watched = codes;
+}
+
+/* --- all events ---------------------------------------------------------------------- */
+
+void observer_look(struct vcpu *vcpu, uint32_t n, uint64_t now)
+{
+	struct observer *o = &vcpu->observers.observer[n];
+
+	if (!o->number || o->ended)
+		return;
+	o->until = now;
+	if (is_fw(o)) {
+		o->value = fw_total(vcpu, SBI_PMU_EVENT_CODE(o->event.event_idx)) - o->base;
+		return;
+	}
+	if (!vpmu_observed(&vcpu->pmu, n, &o->value, &o->shared))
+		o->ended = "the hart refuses that counter";
+}
+
+static const char *begin_hw(struct vcpu *vcpu, uint32_t n, const struct observed_event *event)
+{
+	return refusals[vpmu_observe(&vcpu->pmu, vcpu_is_current(vcpu), n, event->event_idx,
+	                             event->data, event->flags)];
+}
+
+#define HS_CLOCK BIT(2)
+
+static bool is_by_hs_clock(const struct observer *o)
+{
+	uint32_t code = SBI_PMU_EVENT_CODE(o->event.event_idx);
+
+	return is_fw(o) &&
+	       (code == TALLY_EVENT_HS_INSTRUCTIONS || code == TALLY_EVENT_LONGEST_STAY);
+}
+
+/* A free place. NULL: there is none, or the hart has as many as it may. */
+static struct observer *place(struct vcpu *vcpu)
+{
+	struct observer *o = vcpu->observers.observer;
+
+	if (vcpu->observers.n == VPMU_OBSERVERS || vcpu->home->observers >= OBSERVERS_OF_HART)
+		return NULL;
+	while (o->number)
+		o++;
+	vcpu->observers.n++;
+	vcpu->home->observers++;
+	return o;
+}
+
+void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_event *event)
+{
+	struct observer *o = place(vcpu);
+	uint32_t code = SBI_PMU_EVENT_CODE(event->event_idx);
+
+	if (!o)
+		return;
+	*o = (struct observer){
+	    .number = number,
+	    .event = *event,
+	    .since = csr_read(CSR_TIME),
+	};
+	o->until = o->since;
+	if (!is_fw(o))
+		o->ended = begin_hw(vcpu, (uint32_t)(o - vcpu->observers.observer), &o->event);
+	else if (!fw_exists(&vcpu->vm->pmu_policy, code) || o->event.data || o->event.flags)
+		o->ended = refusals[VPMU_OBSERVE_NO_EVENT];
+	else if (is_by_hs_clock(o) && (vcpu->pmu.active | vcpu->pmu.parked) & HS_CLOCK)
+		o->ended = refusals[VPMU_OBSERVE_GUESTS];
+	else {
+		fw_watch(vcpu);
+		o->base = fw_total(vcpu, code);
+		vcpu->fw.clock_observed |= is_by_hs_clock(o);
+	}
+}
+
+void observer_end(struct vcpu *vcpu, uint32_t n)
+{
+	struct observer *o = &vcpu->observers.observer[n];
+
+	o->number = 0;
+	vcpu->observers.n--;
+	vcpu->home->observers--;
+	if (is_fw(o))
+		fw_watch(vcpu);
+	else
+		vpmu_unobserve(&vcpu->pmu, vcpu_is_current(vcpu), n);
+}
+
+void vcpu_end_observers(struct vcpu *vcpu)
+{
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
+		struct observer *o = &vcpu->observers.observer[n];
+
+		observer_look(vcpu, n, csr_read(CSR_TIME));
+		if (o->number && !o->ended)
+			o->ended = "the vcpu stopped";
+	}
+	if (vcpu->fw.observed)
+		fw_watch(vcpu);
+}
+
+/* Not inlined: vpmu_apply() would save more registers, each time. */
+__attribute__((noinline)) void vcpu_observers_lose_clock(struct vcpu *vcpu)
+{
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
+		struct observer *o = &vcpu->observers.observer[n];
+
+		if (!o->number || o->ended || !is_by_hs_clock(o))
+			continue;
+		observer_look(vcpu, n, csr_read(CSR_TIME));
+		o->ended = taken;
+	}
+	vcpu->fw.clock_observed = false;
+}
+
+void vcpu_observer_taken(struct vcpu *vcpu, uint32_t n, uint64_t value)
+{
+	struct observer *o = &vcpu->observers.observer[n];
+
+	o->value = value;
+	o->until = csr_read(CSR_TIME);
+	o->ended = taken;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/gstage.h"
+#include "arch/riscv/isa.h"
+#include "arch/riscv/sbi.h"
+#include "arch/riscv/vs_state.h"
+#include "core/vm/check.h"
+#include "core/panic.h"
+#include "core/vm/pcpu.h"
+#include "core/vm/platform.h"
+#include "core/vm/sched.h"
+#include "core/vm/trap_loop.h"
+#include "core/vm/vcpu_registers.h"
+
+union hart_stack hart_stacks[MAX_HARTS]
+    __attribute__((aligned(HART_STACK_SIZE), section(".bss.stacks")));
+uint32_t n_pcpus;
+
+struct pcpu *pcpu_of_hart(uint64_t hartid)
+{
+	for (uint32_t i = 0; i < n_pcpus; i++) {
+		if (hart_stacks[i].pcpu.hartid == hartid)
+			return &hart_stacks[i].pcpu;
+	}
+	return NULL;
+}
+
+/* Nobody would look at the mail otherwise. */
+static void send_ipi(uint64_t hartid)
+{
+	long error = 0;
+
+	for (int i = 0; i < 8; i++) {
+		error = sbi_call(SBI_EXT_IPI, SBI_IPI_SEND_IPI, 1, hartid, 0, 0, 0).error;
+		if (error == SBI_SUCCESS)
+			return;
+	}
+	platform_lacks("the firmware sends no IPI to hart %lu: error %ld", hartid, error);
+}
+
+void pcpu_notify(struct pcpu *pcpu, uint64_t vcpus)
+{
+	atomic_fetch_or(&pcpu->mail, vcpus);
+	if (pcpu == this_pcpu()) {
+		pcpu_resched(pcpu);             /* so that an SBI call takes the long way out */
+		csr_set(CSR_SIP, BIT(IRQ_SSI)); /* in case that this stay serves no mail any more */
+		return;
+	}
+	/* The firmware tells it by a device's register. */
+	fence_memory_then_output();
+	send_ipi(pcpu->hartid);
+}
+
+/* How fast do the fixed counters go? No event is counted more often than once a cycle here. */
+static uint64_t counts_a_tick(void)
+{
+	const uint64_t ticks = 100;
+	uint64_t start = csr_read(CSR_TIME);
+	uint64_t now, from, counts;
+
+	do
+		now = csr_read(CSR_TIME);
+	while (now == start);
+	from = csr_read(CSR_CYCLE);
+	start = now;
+	do
+		now = csr_read(CSR_TIME);
+	while (now < start + ticks);
+	counts = csr_read(CSR_CYCLE) - from;
+	return counts < ticks ? 1 : (counts + ticks / 2) / ticks;
+}
+
+void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	pcpu->hartid = hartid;
+	pcpu->index = index;
+	isa = (isa & ~ISA_CBO) | cbo_probe(isa, &pcpu->blocks);
+	pcpu->isa = isa;
+	pcpu->slice = (uint64_t)platform.timebase / 1000 * PCPU_SLICE_MS;
+	pcpu->alone = platform.roam ? 0 : platform.timebase / TRAP_LOOP_LOOKS_HZ;
+	pcpu->external_at = ~0UL;
+	wake_times_init(&pcpu->wake);
+	pcpu->vs_has.sstc = isa & BIT(ISA_SSTC);
+	pcpu->vs_has.vsiselect = vs_state_probe_vsiselect();
+	pcpu->vs_has.records = vs_state_probe_records();
+	vs_state_init_hart(isa);
+	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase);
+	/* For looks at counters that tell nobody when they wrap. */
+	if (pcpu->hpm.fixed || pcpu->hpm.lcofi)
+		pcpu->counts_a_tick = counts_a_tick();
+	pcpu->vmids = gstage_vmid_count();
+	pcpu->vec_bytes = isa & BIT(ISA_V) ? vec_probe() : 0;
+	pcpu->more_registers = pcpu->vec_bytes || pcpu->vs_has.records;
+	fw_events_init(&pcpu->fw_events);
+	/* LCOFI stays enabled while a guest runs: a masked physical one would steal the guest's
+	 * virtual one (docs/platform.md). */
+	csr_set(CSR_SIE, BIT(IRQ_SSI) | BIT(IRQ_STI));
+	if (pcpu->hpm.lcofi)
+		csr_set(CSR_SIE, BIT(IRQ_LCOFI));
+}
+
+void pcpu_serve_external(void (*serve)(void))
+{
+	this_pcpu()->external = serve;
+	csr_set(CSR_SIE, BIT(IRQ_SEI));
+}
+
+void pcpu_count_vcpus(struct pcpu *pcpu, int32_t more)
+{
+	pcpu->n_vcpus += (uint32_t)more;
+	pcpu->shared = pcpu->n_vcpus > 1 && !platform.roam;
+}
+
+void pcpu_account_stay(struct pcpu *pcpu)
+{
+	struct vcpu *vcpu = pcpu->stay_of;
+	uint64_t now = csr_read(CSR_INSTRET);
+	uint64_t stay = now - pcpu->stay_start;
+
+	pcpu->stay_start = now;
+	if (!vcpu)
+		return;
+	CHECK(vcpu_home(vcpu) == pcpu);
+	vcpu->ctx.hs_insns[pcpu->stay_why] += stay;
+	if (stay > vcpu->ctx.hs_longest)
+		vcpu->ctx.hs_longest = stay;
+}
+
+void pcpu_book(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why)
+{
+	if (pcpu->stay_of != vcpu || pcpu->stay_why != why)
+		pcpu_account_stay(pcpu);
+	pcpu->stay_of = vcpu;
+	pcpu->stay_why = why;
+}
+
+void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending)
+{
+	/* Nobody's, where nobody is resident. Else the hart takes it when the guest goes on. */
+	if (pending & BIT(IRQ_LCOFI) && !pcpu->current)
+		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
+	if (pending & BIT(IRQ_SSI)) {
+		pcpu_heard();
+		pcpu_resched(pcpu);
+	}
+	if (pending & BIT(IRQ_SEI))
+		pcpu->external();
+	if (pending & BIT(IRQ_STI))
+		sched_timer();
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who wants turns: the vcpus of a hart between running, waiting and being off. */
+#include "arch/riscv/csr.h"
+#include "core/vm/check.h"
+#include "core/vm/sched_parts.h"
+#include "core/vm/vm.h"
+
+static void wants_turn(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	pcpu->ready |= vcpu->bit;
+	if (!pcpu->current)
+		pcpu->unrobbed |= vcpu->bit;
+	else if (vcpu != pcpu->current)
+		sched_waits_its_turn(vcpu, csr_read(CSR_TIME));
+	pcpu_resched(pcpu);
+}
+
+void sched_set_ready(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = vcpu->home;
+	uint64_t bit = vcpu->bit;
+
+	CHECK(vcpu->home == this_pcpu());
+	if (pcpu->waiting & bit) {
+		wake_times_set(&pcpu->wake, vcpu->index, vcpu_lcofi_deadline(vcpu));
+		if (atomic_load_explicit(&vcpu->hsm_state, memory_order_relaxed) ==
+		    SBI_HSM_STATE_SUSPENDED)
+			atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STARTED);
+		/* It is awake: nobody need wake it. */
+		if (vcpu != pcpu->current)
+			requests_unheed(&vcpu->requests);
+	}
+	pcpu->waiting &= ~bit;
+	pcpu->called &= ~bit;
+	wants_turn(pcpu, vcpu);
+}
+
+void sched_heed(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = vcpu->home;
+	uint64_t bit = vcpu->bit;
+	uint64_t heeded = REQ_AT_ONCE;
+
+	CHECK(vcpu->home == this_pcpu());
+	if (!(pcpu->ready & bit))
+		heeded |= REQ_START | REQ_STOP;
+	if (pcpu->waiting & ~pcpu->ready & bit)
+		heeded |= vcpu_woken_by(vcpu);
+	if (!(requests_heed(&vcpu->requests, heeded) & ~REQ_AT_ONCE))
+		return;
+	pcpu->called |= bit;
+	wants_turn(pcpu, vcpu);
+}
+
+void sched_wait(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = vcpu->home;
+
+	CHECK(vcpu->home == this_pcpu());
+	pcpu->ready &= ~vcpu->bit;
+	pcpu->waiting |= vcpu->bit;
+	pcpu_resched(pcpu);
+}
+
+void sched_yield(void)
+{
+	this_pcpu()->slice_end = 0;
+	pcpu_resched(this_pcpu());
+}
+
+void sched_wake_if_interrupted(struct vcpu *vcpu)
+{
+	if ((vcpu->home->waiting & vcpu->bit) && vcpu_has_interrupt(vcpu))
+		sched_set_ready(vcpu);
+}
+
+void sched_off(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = vcpu->home;
+
+	CHECK(vcpu->home == this_pcpu());
+	wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
+	pcpu->ready &= ~vcpu->bit;
+	pcpu->waiting &= ~vcpu->bit;
+	pcpu->called &= ~vcpu->bit;
+	pcpu->unrobbed &= ~vcpu->bit;
+	pcpu_resched(pcpu);
+}
+
+void sched_remove(struct vcpu *vcpu)
+{
+	CHECK(vcpu->home == this_pcpu());
+	sched_off(vcpu);
+	vcpu_end_observers(vcpu);
+	if (vcpu_is_current(vcpu)) {
+		vpmu_reset(&vcpu->pmu);
+		vcpu_put(vcpu->home, vcpu);
+	} else {
+		vpmu_init(&vcpu->pmu, &vcpu->vm->pmu_policy);
+	}
+	vcpu->fw.watched = 0;
+	vcpu->fw.ready_since = 0;
+	vcpu->timer = ~0UL;
+	sched_heed(vcpu);
+	vm_vcpu_gone(vcpu);
+}
+
+void sched_work(struct vcpu *vcpu)
+{
+	CHECK(vcpu->home == this_pcpu());
+	vcpu->home->working |= vcpu->bit;
+	sched_set_ready(vcpu);
+}
+
+bool sched_works(const struct vcpu *vcpu)
+{
+	return vcpu->home->working & vcpu->bit;
+}

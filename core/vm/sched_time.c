@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is to happen at a time: when sleepers are woken, and what the hart's timer interrupt means. */
+#include "arch/riscv/csr.h"
+#include "core/vm/check.h"
+#include "core/vm/sched_parts.h"
+
+/* When to look at a vcpu that waits. */
+static uint64_t next_wake(const struct vcpu *vcpu)
+{
+	uint64_t timer = vcpu_timer_deadline(vcpu);
+	uint64_t lcofi = vcpu_lcofi_deadline(vcpu);
+
+	return timer < lcofi ? timer : lcofi;
+}
+
+void sched_wake_in_time(struct vcpu *vcpu)
+{
+	if (vcpu_has_interrupt(vcpu))
+		sched_set_ready(vcpu);
+	else
+		wake_times_set(&vcpu->home->wake, vcpu->index, next_wake(vcpu));
+}
+
+void sched_nap(uint64_t ticks)
+{
+	uint64_t now = csr_read(CSR_TIME), end = now + ticks;
+
+	for (; now < end; now = csr_read(CSR_TIME)) {
+		sched_set_host_timer(this_pcpu(), end);
+		wfi();
+		pcpu_heard();
+	}
+	/* Mail that came is for the next stay. */
+	if (atomic_load(&this_pcpu()->mail))
+		csr_set(CSR_SIP, BIT(IRQ_SSI));
+	pcpu_resched(this_pcpu());
+}
+
+/* Without Sstc: the moment that the guest asked for has come. */
+static void timer_came(struct vcpu *vcpu)
+{
+	vcpu->timer = ~0UL;
+	vcpu_set_virq(vcpu, IRQ_VSTI, true);
+}
+
+/* Its PMU wants to look at a counter, now or later. */
+static void look(struct vcpu *vcpu, uint64_t now)
+{
+	if (now < vcpu->look_at) {
+		vcpu_set_wake(vcpu);
+		return;
+	}
+	vcpu->look_at = ~0UL;
+	vpmu_look(&vcpu->pmu);
+}
+
+void sched_timer(void)
+{
+	struct pcpu *pcpu = this_pcpu();
+	uint64_t now = csr_read(CSR_TIME);
+
+	while (wake_times_earliest(&pcpu->wake) <= now) {
+		struct vcpu *vcpu = pcpu->vcpus[wake_times_who(&pcpu->wake)];
+
+		wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
+		if (vcpu->timer <= now)
+			timer_came(vcpu);
+		if (vcpu->few_lcofis)
+			vcpu_lcofi_release(vcpu, now);
+		if (vcpu->look_at != ~0UL)
+			look(vcpu, now);
+		sched_wake_if_interrupted(vcpu);
+	}
+	if (pcpu->current && pcpu->current->timer <= now)
+		timer_came(pcpu->current);
+	if (pcpu->external_at <= now)
+		pcpu->external();
+	/* Also when nothing changed: the timer has to be set anew. */
+	pcpu_resched(pcpu);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/vm/trap_loop.h"
+
+#include "arch/riscv/quirks.h"
+#include "arch/riscv/vs_state.h"
+#include "core/vm/vm.h"
+
+#define TRAP_LOOP_MANY 1000U
+
+/* The first instructions of a handler, which save what they need: from the trap vector on. */
+#define HANDLER_BYTES 1024U
+
+/*
+ * Is the guest in a handler, interrupts off, whose own beginning made the trap that it handles? pc is
+ * what is executed next. All this is so in a loop, whichever of its instructions is next, and
+ * else only for as long as a guest takes to get over such a trap.
+ */
+static bool in_loop(uint64_t pc)
+{
+	uint64_t vector = csr_read(CSR_VSTVEC) & ~3UL;
+	uint64_t trapped = csr_read(CSR_VSEPC);
+	uint64_t status = csr_read(CSR_VSSTATUS);
+
+	return status & SSTATUS_SPP && !(status & SSTATUS_SIE) &&
+	       !(csr_read(CSR_VSCAUSE) & CAUSE_INTERRUPT) && trapped - vector < HANDLER_BYTES &&
+	       pc - vector <= trapped - vector;
+}
+
+/* A suspect that is none gets its overflow interrupt a turn late; in a loop it could not take it. */
+static void hide_lcofi(struct vcpu *vcpu)
+{
+	if (!quirks.lcofi_delegates || !(csr_read(CSR_HVIP) & BIT(IRQ_LCOFI)))
+		return;
+	vcpu->lcofi_hidden = true;
+	csr_clear(CSR_HVIP, BIT(IRQ_LCOFI));
+}
+
+static void show_lcofi(struct vcpu *vcpu)
+{
+	if (vcpu->lcofi_hidden)
+		csr_set(CSR_HVIP, BIT(IRQ_LCOFI));
+	vcpu->lcofi_hidden = false;
+}
+
+void trap_loop_judge(struct vcpu *vcpu)
+{
+	vcpu->suspect = !vcpu_from_user() && in_loop(csr_read(CSR_SEPC));
+	if (vcpu->suspect) {
+		hide_lcofi(vcpu);
+	} else {
+		vcpu->traps_in_row = 0;
+		show_lcofi(vcpu);
+	}
+}
+
+void trap_loop_knock(struct vcpu *vcpu)
+{
+	trap_loop_look(vcpu);
+	if (vcpu->suspect)
+		pcpu_resched(this_pcpu());
+}
+
+void trap_inject(struct vcpu *vcpu, uint64_t cause, uint64_t tval)
+{
+	uint64_t pc = csr_read(CSR_SEPC);
+	uint64_t last_pc = csr_read(CSR_VSEPC);
+	uint64_t last_cause = csr_read(CSR_VSCAUSE);
+
+	if (pc == last_pc && cause == last_cause && !vcpu_from_user() && in_loop(pc))
+		vcpu->traps_in_row++;
+	else
+		vcpu->traps_in_row = 0;
+	if (vcpu->traps_in_row < TRAP_LOOP_MANY)
+		vs_inject(cause, tval);
+	else
+		vm_failed(vcpu, "its trap handler traps for ever at", pc);
+}

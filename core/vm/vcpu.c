@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/fence.h"
+#include <string.h>
+#include "core/vm/check.h"
+#include "core/vm/hpm_failures.h"
+#include "core/vm/trace.h"
+#include "core/vm/vcpu.h"
+#include "core/vm/vcpu_registers.h"
+#include "core/vm/vm.h"
+#include "core/vm/vs_interrupts.h"
+
+void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
+{
+	memset(vcpu->ctx.x, 0, sizeof(vcpu->ctx.x));
+	vcpu->ctx.x[REG_A0] = vcpu->id;
+	vcpu->ctx.x[REG_A1] = a1;
+	vs_state_reset(&vcpu->vs, pc);
+	vcpu->timer = ~0UL;
+	vcpu->look_at = ~0UL;
+	vcpu->lcofi.held = false;
+	vcpu->lcofi.window_end = 0;
+	vcpu->wfi_traps = true;
+	vcpu_registers_reset(vcpu);
+	vcpu->suspect = false;
+	vcpu->lcofi_hidden = false;
+	vcpu->traps_in_row = 0;
+	vcpu->call.slice = NULL;
+}
+
+/*
+ * Two vcpus of one VM may give one ASID to two address spaces; without VMIDs (all have number 0)
+ * that is so for any two, memory included. Then the last one's translations must go. And the first
+ * time under each VMID: the boot hart has made the G-stage table with no fence on this one.
+ */
+static void fence_if_strange(struct pcpu *pcpu, const struct vcpu *vcpu, const struct vm *vm)
+{
+	const void **last = &pcpu->last_of_vmid[vm->vmid];
+
+	if (*last == vcpu)
+		return;
+	if (!*last || !vm->vmid)
+		hfence_gvma_all();
+	hfence_vvma_all();
+	*last = vcpu;
+}
+
+void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	const struct vm *vm = vcpu->vm;
+	const struct vs_state *vs = &vcpu->vs;
+
+	CHECK(pcpu == this_pcpu() && vcpu->home == pcpu && !pcpu->current);
+	pcpu->current = vcpu;
+	vcpu_registers_load(pcpu, vcpu);
+	reservation_end(&pcpu->scratch);
+	/* vsatp is 0 and comes behind hgatp and the fences: a hart may walk its tables at any time, in
+	 * HS too, and cache what it finds under hgatp's VMID (privileged manual, "Virtual Supervisor
+	 * Address Translation and Protection Register"). */
+	csr_write(CSR_HGATP, vm->gstage.hgatp);
+	fence_if_strange(pcpu, vcpu, vm);
+	vs_state_keep(vs);
+	vs_state_load(vs, &pcpu->vs_has);
+	csr_write(CSR_HTIMEDELTA, vm->htimedelta);
+	vs_interrupts_loaded(pcpu, vs);
+	if (vcpu->fw.watched)
+		vcpu_fw_load(vcpu);
+	vpmu_restore(&vcpu->pmu);
+}
+
+void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	CHECK(pcpu == this_pcpu() && vcpu->home == pcpu && vcpu_is_current(vcpu));
+	/* Counters first: their overflow must be found while they are this vcpu's. */
+	vpmu_save(&vcpu->pmu);
+	hpm_failures_settle_on(pcpu, vcpu);
+	if (vcpu->fw.watched)
+		vcpu_fw_put(vcpu);
+	vs_state_put(&vcpu->vs, &pcpu->vs_has);
+	/* Its tables are not walked from here on: they may be cleared, or another's under its VMID.
+	 * hgatp may stay: what it leads to is constant after boot, and not in a guest's memory. */
+	csr_write(CSR_VSATP, 0);
+	pcpu->current = NULL;
+	requests_unheed(&vcpu->requests);
+}
+
+void vcpu_set_virq(struct vcpu *vcpu, uint64_t irq, bool level)
+{
+	CHECK(vcpu->home == this_pcpu());
+	if (vcpu_is_current(vcpu)) {
+		if (level)
+			csr_set(CSR_HVIP, BIT(irq));
+		else
+			csr_clear(CSR_HVIP, BIT(irq));
+	} else if (level) {
+		vcpu->vs.hvip |= BIT(irq);
+	} else {
+		vcpu->vs.hvip &= ~BIT(irq);
+	}
+}
+
+uint64_t vcpu_timer_deadline(const struct vcpu *vcpu)
+{
+	if (!vcpu->home->vs_has.sstc)
+		return vcpu->timer;
+	if (!(vcpu->vs.vsie & BIT(IRQ_STI)) || vcpu->vs.vstimecmp == ~0UL)
+		return ~0UL;
+	uint64_t host = vcpu->vs.vstimecmp - vcpu->vm->htimedelta;
+
+	/* A compare value in the far past or future may wrap in host time. */
+	if (vcpu->vs.vstimecmp <= csr_read(CSR_TIME) + vcpu->vm->htimedelta)
+		return 0;
+	return host < csr_read(CSR_TIME) ? ~0UL : host;
+}
+
+bool vcpu_has_interrupt(const struct vcpu *vcpu)
+{
+	uint64_t pending = (vcpu->vs.hvip & VS_INTERRUPTS) >> 1;
+
+	pending |= vcpu->vs.hvip & BIT(IRQ_LCOFI);
+	if (vcpu->home->vs_has.sstc &&
+	    vcpu->vs.vstimecmp <= csr_read(CSR_TIME) + vcpu->vm->htimedelta)
+		pending |= BIT(IRQ_STI);
+	return pending & vcpu->vs.vsie;
+}
+
+uint64_t vcpu_woken_by(const struct vcpu *vcpu)
+{
+	return (vcpu->vs.vsie & BIT(IRQ_SSI) ? REQ_IPI : 0) |
+	       (vcpu->vs.vsie & BIT(IRQ_SEI) ? REQ_DEVICES : 0);
+}
+
+void vcpu_emulated(struct vcpu *vcpu, uint32_t length)
+{
+	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + length);
+	vpmu_retired(&vcpu->pmu, vcpu_from_user());
+}
+
+void vcpu_trap_wfi(struct vcpu *vcpu, bool trap)
+{
+	vcpu->wfi_traps = trap;
+	if (trap) {
+		vcpu->vs.hstatus |= HSTATUS_VTW;
+		csr_set(CSR_HSTATUS, HSTATUS_VTW);
+	} else {
+		vcpu->vs.hstatus &= ~HSTATUS_VTW;
+		csr_clear(CSR_HSTATUS, HSTATUS_VTW);
+	}
+}
+
+bool vcpu_may_sleep(const struct vcpu *vcpu)
+{
+	/* A hart with several vcpus needs the time in which one of them is idle. */
+	return vcpu->home->n_vcpus == 1 && !vpmu_wfi_must_trap(&vcpu->pmu);
+}
+
+void vcpu_fence_vm(const struct vcpu *vcpu)
+{
+	/* The fence is for hgatp's VMID, which must not change under another vcpu's vsatp: who is not
+	 * resident is fenced when it is loaded. */
+	if (vcpu_is_current(vcpu))
+		hfence_vvma_all();
+	else
+		vcpu->home->last_of_vmid[vcpu->vm->vmid] = vcpu->home;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/csr.h"
+#include "core/vm/platform.h"
+#include "core/vm/vcpu.h"
+#include "core/vm/vs_interrupts.h"
+
+/* Is there room for one more in the window, or in the one that begins? */
+static bool may_come(struct vcpu_lcofi *l, uint64_t now)
+{
+	if (now >= l->window_end) {
+		l->window_end = now + platform.timebase / (1000 / LCOFI_WINDOW_MS);
+		l->left = l->limit;
+	}
+	if (!l->left)
+		return false;
+	l->left--;
+	l->held = false;
+	return true;
+}
+
+static void come(struct vcpu *vcpu)
+{
+	vcpu->fw.lcofis++;
+	vcpu_set_virq(vcpu, IRQ_LCOFI, true);
+	vs_interrupts_settle();
+}
+
+void vcpu_lcofi_limited(struct vcpu *vcpu)
+{
+	struct vcpu_lcofi *l = &vcpu->lcofi;
+
+	if (may_come(l, csr_read(CSR_TIME))) {
+		come(vcpu);
+	} else if (!l->held) {
+		l->held = true;
+		l->held_back++;
+		vcpu_set_wake(vcpu);
+		/* The hart's timer is to be set. */
+		pcpu_resched(vcpu->home);
+	}
+}
+
+void vcpu_lcofi_release(struct vcpu *vcpu, uint64_t now)
+{
+	struct vcpu_lcofi *l = &vcpu->lcofi;
+
+	if (!l->held)
+		return;
+	if (now < l->window_end) {
+		vcpu_set_wake(vcpu);
+		return;
+	}
+	l->held = false;
+	if (vpmu_scountovf(&vcpu->pmu) && may_come(l, now))
+		come(vcpu);
+}

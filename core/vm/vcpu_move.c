@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/vm/vcpu_move.h"
+
+#include "arch/riscv/csr.h"
+#include "arch/riscv/fence.h"
+#include "core/vm/check.h"
+#include "core/vm/platform.h"
+#include "core/vm/sched.h"
+#include "core/vm/vcpu_registers.h"
+#include "core/vm/vcpu_requests.h"
+#include "core/vm/vm.h"
+#include "vpmu/bits.h"
+
+/* Longer than a hart needs to fall asleep, in host time. */
+#define ROAM_NAP_TICKS 100
+
+/* What it wanted of the hart that it leaves. */
+enum { CARRIED_READY = 1, CARRIED_WAITING = 2, CARRIED_WORKING = 4 };
+
+static uint64_t allowed(const struct vcpu *vcpu)
+{
+	return vcpu->vm->config->vcpus[vcpu->id].harts;
+}
+
+bool vcpu_move(struct vcpu *vcpu, uint64_t hartid)
+{
+	struct pcpu *to = pcpu_of_hart(hartid);
+
+	if (!to || !(allowed(vcpu) & BIT(hartid)))
+		return false;
+	__atomic_store_n(&vcpu->goal, to, __ATOMIC_RELEASE);
+	vcpu_request(vcpu, REQ_MOVE);
+	return true;
+}
+
+void vcpu_roam(struct vcpu *vcpu)
+{
+	uint64_t mine = vcpu->home->hartid;
+	uint64_t after = allowed(vcpu) & ~((BIT(mine) << 1) - 1);
+	uint64_t next = lowest_bit(after ? after : allowed(vcpu));
+
+	/* Nobody need be told: it is about to be looked at. */
+	if (next != mine)
+		__atomic_store_n(&vcpu->goal, pcpu_of_hart(next), __ATOMIC_RELAXED);
+}
+
+/* What the hart's counters hold of it is read, and they are nobody's. */
+static void leave_counters(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	for (uint32_t i = 0; i < ARRAY_SIZE(pcpu->hctr_owner); i++) {
+		if (pcpu->hctr_owner[i] != vcpu)
+			continue;
+		vpmu_evict(&vcpu->pmu, (hctr_t){i});
+		pcpu->hctr_owner[i] = NULL;
+	}
+}
+
+static uint32_t leave_lists(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	uint64_t bit = vcpu->bit;
+	uint32_t carried = (pcpu->ready & ~pcpu->called & bit ? CARRIED_READY : 0) |
+	                   (pcpu->waiting & bit ? CARRIED_WAITING : 0) |
+	                   (pcpu->working & bit ? CARRIED_WORKING : 0);
+
+	sched_off(vcpu);
+	pcpu->working &= ~bit;
+	pcpu_count_vcpus(pcpu, -1);
+	pcpu->observers -= vcpu->observers.n;
+	return carried;
+}
+
+bool vcpu_hand_over(struct vcpu *vcpu)
+{
+	struct pcpu *from = vcpu->home;
+	struct pcpu *to = __atomic_exchange_n(&vcpu->goal, NULL, __ATOMIC_ACQUIRE);
+
+	CHECK(from == this_pcpu() && !vcpu_is_current(vcpu));
+	if (!to || to == from)
+		return false;
+	leave_counters(from, vcpu);
+	vcpu_registers_leave(vcpu);
+	/* The books of a stay on its behalf are closed while they are this hart's. */
+	if (from->stay_of == vcpu) {
+		pcpu_account_stay(from);
+		from->stay_of = NULL;
+	}
+	vcpu->carried = leave_lists(from, vcpu);
+	vcpu->moves++;
+	atomic_fetch_or(&vcpu->requests.asked, REQ_ARRIVE);
+	requests_unheed(&vcpu->requests);
+	/* From here on it is not ours. */
+	vcpu_goes_to(vcpu, to);
+	pcpu_notify(to, vcpu->bit);
+	return true;
+}
+
+/* WFI traps where a hart has several vcpus. Those here before may have been alone. */
+static void share_the_hart(const struct pcpu *pcpu)
+{
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
+		struct vcpu *vcpu = pcpu->vcpus[i];
+
+		if (vcpu_home(vcpu) != pcpu || vcpu->wfi_traps)
+			continue;
+		if (vcpu == pcpu->current) {
+			vcpu_trap_wfi(vcpu, true);
+		} else {
+			vcpu->wfi_traps = true;
+			vcpu->vs.hstatus |= HSTATUS_VTW;
+		}
+	}
+}
+
+static void join_lists(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	CHECK(!((pcpu->ready | pcpu->waiting) & vcpu->bit));
+	pcpu_count_vcpus(pcpu, 1);
+	pcpu->observers += vcpu->observers.n;
+	wake_times_set(&pcpu->wake, vcpu->index, vcpu_lcofi_deadline(vcpu));
+	if (vcpu->carried & CARRIED_WORKING) {
+		sched_work(vcpu);
+	} else if (vcpu->carried & CARRIED_READY) {
+		sched_set_ready(vcpu);
+	} else if (vcpu->carried & CARRIED_WAITING) {
+		pcpu->waiting |= vcpu->bit;
+		sched_wake_in_time(vcpu);
+		pcpu_resched(pcpu);
+	}
+	sched_heed(vcpu);
+}
+
+void vcpu_arrive(struct vcpu *vcpu)
+{
+	/* Its old hart has a few instructions left. It is asleep before the vcpu runs here: where the
+	 * counters of all harts see each one's instructions (QEMU's), they see none. */
+	if (platform.roam)
+		sched_nap(ROAM_NAP_TICKS);
+	/* What this hart has cached of it is from before it left, or never was. */
+	fence_i();
+	vcpu_fence_vm(vcpu);
+	join_lists(vcpu->home, vcpu);
+	if (vcpu->home->n_vcpus > 1)
+		share_the_hart(vcpu->home);
+}

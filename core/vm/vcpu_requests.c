@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/vm/vcpu_requests.h"
+
+#include "arch/riscv/fence.h"
+#include "core/vm/check.h"
+#include "core/vm/hart_flags.h"
+#include "core/vm/sched.h"
+#include "core/vm/vcpu_move.h"
+#include "core/vm/vm.h"
+
+void vcpu_request(struct vcpu *vcpu, uint64_t what)
+{
+	if (requests_ask(&vcpu->requests, what))
+		pcpu_notify(vcpu_home(vcpu), vcpu->bit);
+}
+
+void vcpu_send(struct vcpu *vcpu, uint64_t what, uint32_t kind)
+{
+	atomic_fetch_add(&vcpu->requests.got[kind], 1);
+	vcpu_request(vcpu, what);
+}
+
+static void count(struct vcpu *vcpu, uint32_t kind, uint32_t fw_event)
+{
+	vpmu_fw_events(&vcpu->pmu, fw_event, requests_got(&vcpu->requests, kind));
+}
+
+static void serve_fences(struct vcpu *vcpu, uint64_t asked)
+{
+	if (asked & REQ_FENCE_I) {
+		fence_i();
+		count(vcpu, REQ_GOT_FENCE_I, SBI_PMU_FW_FENCE_I_RECEIVED);
+	}
+	if (asked & REQ_VVMA) {
+		vcpu_fence_vm(vcpu);
+		count(vcpu, REQ_GOT_VVMA, SBI_PMU_FW_SFENCE_VMA_RECEIVED);
+		count(vcpu, REQ_GOT_VVMA_ASID, SBI_PMU_FW_SFENCE_VMA_ASID_RECEIVED);
+	}
+}
+
+void vcpu_serve_fences(struct vcpu *vcpu)
+{
+	serve_fences(vcpu, requests_take(&vcpu->requests, REQ_FENCES));
+}
+
+static void serve_devices(struct vcpu *vcpu)
+{
+	struct vm *vm = vcpu->vm;
+	bool level;
+
+	spin_lock(&vm->devices);
+	level = vplic_output(&vm->plic, vcpu->id);
+	spin_unlock(&vm->devices);
+	vcpu_set_virq(vcpu, IRQ_VSEI, level);
+}
+
+/* false: of an ending VM, or from its last life. */
+static bool serve_start(struct vcpu *vcpu)
+{
+	unsigned long pending = SBI_HSM_STATE_START_PENDING;
+
+	if (atomic_load(&vcpu->vm->state) != VM_RUNNING ||
+	    !atomic_compare_exchange_strong(&vcpu->hsm_state, &pending, SBI_HSM_STATE_STARTED))
+		return false;
+	/* It may have stopped itself a moment ago and still be on the hart. */
+	if (vcpu_is_current(vcpu))
+		vcpu_put(vcpu->home, vcpu);
+	vcpu_reset(vcpu, vcpu->start_pc, vcpu->start_opaque);
+	/* As on a hart just reset: nothing cached of what this one, or its VM's last life, ran. */
+	fence_i();
+	vcpu_fence_vm(vcpu);
+	if (vcpu->hart_flags)
+		hart_flags_begin(vcpu);
+	for (uint32_t kind = 0; kind < REQ_COUNTED; kind++)
+		(void)requests_got(&vcpu->requests, kind);
+	sched_set_ready(vcpu);
+	return true;
+}
+
+static void serve(struct vcpu *vcpu, uint64_t asked)
+{
+	CHECK(vcpu->home == this_pcpu());
+	if (asked & REQ_ARRIVE)
+		vcpu_arrive(vcpu);
+	/* First: whatever else becomes of the vcpu, somebody waits for an answer. */
+	if (asked & REQ_OBSERVE)
+		vcpu_serve_observers(vcpu);
+	if (asked & REQ_LIFE)
+		vm_life_serve(vcpu->vm);
+	if (asked & REQ_STOP) {
+		sched_remove(vcpu);
+		return;
+	}
+	if (asked & REQ_START) {
+		if (!serve_start(vcpu))
+			return;
+		/* What was sent to its former life is not for the new one, but levels are. */
+		asked = REQ_DEVICES;
+	}
+	if (asked & REQ_IPI) {
+		vcpu_set_virq(vcpu, IRQ_VSSI, true);
+		count(vcpu, REQ_GOT_IPI, SBI_PMU_FW_IPI_RECEIVED);
+	}
+	if (asked & REQ_DEVICES)
+		serve_devices(vcpu);
+	serve_fences(vcpu, asked);
+	if (!vcpu_is_current(vcpu))
+		sched_wake_if_interrupted(vcpu);
+}
+
+/* One that is resident leaves at the world switch. true: it is another hart's now. */
+static bool let_go(struct vcpu *vcpu)
+{
+	if (!vcpu_wants_away(vcpu))
+		return false;
+	if (!vcpu_is_current(vcpu))
+		return vcpu_hand_over(vcpu);
+	pcpu_resched(vcpu->home);
+	return false;
+}
+
+void vcpu_serve_mail(struct vcpu *vcpu)
+{
+	struct pcpu *home = vcpu_home(vcpu);
+	bool resident = vcpu_is_current(vcpu);
+
+	if (home != this_pcpu()) {
+		pcpu_notify(home, vcpu->bit);
+		return;
+	}
+	serve(vcpu, requests_take(&vcpu->requests, resident ? REQ_ALL : REQ_AT_ONCE));
+	if (!resident)
+		sched_heed(vcpu);
+	(void)let_go(vcpu);
+}
+
+bool vcpu_serve_turn(struct vcpu *vcpu)
+{
+	serve(vcpu, requests_take(&vcpu->requests, REQ_ALL));
+	return !let_go(vcpu);
+}

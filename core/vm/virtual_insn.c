@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/insn.h"
+#include "arch/riscv/trap.h"
+#include "core/vm/guest_mem.h"
+#include "core/vm/hpm_failures.h"
+#include "core/vm/sched.h"
+#include "core/vm/trap_loop.h"
+#include "core/vm/virtual_insn.h"
+#include "core/vm/vm.h"
+#include "core/vm/vs_interrupts.h"
+
+#define WFI     0x10500073U
+#define WRS_NTO 0x00d00073U /* traps with hstatus.VTW, like WFI */
+
+/* csrrs, csrrc and their immediate forms with operand 0: they read, and write nothing. */
+#define CSR_READ_MASK 0xfa07fU
+#define CSR_READ      0x02073U
+
+/* Counters are told by their number, 0..31; scountovf is number */
+#define SCOUNTOVF (CSR_SCOUNTOVF - CSR_CYCLE)
+
+/* The same with 32 CSRs at a time: is it one of them? */
+#define CSRS_READ_MASK   (0xfe000000U | CSR_READ_MASK)
+#define CSRS_READ(first) ((uint32_t)(first) << 20 | CSR_READ)
+
+/*
+ * Is a CSR one of the PMU that the guest may read? Nothing else of the PMU is a guest's. A read from
+ * VU whose kernel closed the counter comes here too, though it may be open in hcounteren: answering
+ * it would give a process what its kernel keeps from it.
+ */
+static inline bool may_read(const struct vcpu *vcpu, uint64_t n, bool user)
+{
+	if (n == SCOUNTOVF)
+		return !user && vpmu_has_overflow(&vcpu->pmu);
+	return vpmu_may_read(&vcpu->pmu, n) && (!user || csr_read(CSR_SCOUNTEREN) >> n & 1);
+}
+
+/* The trapped instruction is being executed. */
+static inline void execute(struct vcpu *vcpu)
+{
+	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + 4);
+	vcpu->ctx.exits[EXIT_CSR]++;
+	vs_interrupts_settle();
+}
+
+/* The answer of csr_read_fast() when the value is there. Where the register is in ctx.x[] follows from
+ * the instruction in few instructions. */
+static inline long answer(struct vcpu *vcpu, uint64_t raw, uint64_t value)
+{
+	uint64_t at = raw >> 4 & 31 * sizeof(value);
+
+	*(uint64_t *)((uint8_t *)vcpu->ctx.x + at) = value;
+	return (long)at;
+}
+
+/* Not inlined: csr_read_fast() itself then needs no stack. Only here can work come to pend, by an
+ * overflow that the instruction brings. dear: hctrs for vpmu_retired_dear(). */
+static __attribute__((noinline)) long answer_late(struct vcpu *vcpu, uint64_t raw, uint64_t dear)
+{
+	uint64_t n = (raw >> 20 & 0xfff) - CSR_CYCLE;
+	long at;
+
+	if (dear) {
+		vpmu_retired_dear(&vcpu->pmu, dear);
+		/* One that is lost by this has its value all the same, for the last time. */
+		hpm_failures_settle(vcpu);
+	}
+	at = answer(vcpu, raw,
+	            n < VPMU_HW_COUNTERS ? vpmu_csr_value(&vcpu->pmu, n)
+	                                 : vpmu_scountovf(&vcpu->pmu));
+	return *pcpu_pending(vcpu->home) ? CSR_READ_PENDING - at : at;
+}
+
+static __attribute__((noinline)) long read_any(struct vcpu *vcpu, uint64_t raw)
+{
+	uint64_t n = (raw >> 20 & 0xfff) - CSR_CYCLE; /* of a counter; others are beyond */
+	bool user = vcpu_from_user();
+
+	if ((raw & CSR_READ_MASK) != CSR_READ || !may_read(vcpu, n, user))
+		return CSR_READ_NONE;
+	execute(vcpu);
+	return answer_late(vcpu, raw, vpmu_retired_cheap(&vcpu->pmu, user));
+}
+
+/* Of a counter, by the kernel. */
+static __attribute__((noinline, flatten)) long read_counter(struct vcpu *vcpu, uint64_t raw)
+{
+	uint64_t n = raw >> 20 & 31;
+	uint64_t value, dear;
+
+	if (!vpmu_runs(&vcpu->pmu, n))
+		return read_any(vcpu, raw);
+	execute(vcpu);
+	dear = vpmu_retired_read(&vcpu->pmu, n, &value);
+	return dear ? answer_late(vcpu, raw, dear) : answer(vcpu, raw, value);
+}
+
+/* Scountovf, by the kernel; else anything. */
+static __attribute__((noinline, flatten)) long read_other(struct vcpu *vcpu, uint64_t raw)
+{
+	uint64_t dear;
+
+	if (((uint32_t)raw & ~(31U << 7)) != CSRS_READ(CSR_SCOUNTOVF) ||
+	    !vpmu_has_overflow(&vcpu->pmu))
+		return read_any(vcpu, raw);
+	execute(vcpu);
+	dear = vpmu_retired_scountovf(&vcpu->pmu);
+	return dear ? answer_late(vcpu, raw, dear) : answer(vcpu, raw, vpmu_scountovf(&vcpu->pmu));
+}
+
+/* What is read most, in fewer instructions: by the kernel, a counter that runs or scountovf. */
+__attribute__((flatten)) long csr_read_fast(uint64_t raw)
+{
+	struct vcpu *vcpu = this_vcpu();
+	/* Of a counter: its number and the register. With sign, as this hart computes 32 bits. */
+	int64_t rest = (int32_t)((uint32_t)raw - CSRS_READ(CSR_CYCLE));
+	uint64_t n, counts, value, dear;
+
+	/* The compiler would compute in 32 bits, and extend each result. */
+	__asm__("" : "+r"(rest));
+
+	if (vcpu_from_user())
+		return read_any(vcpu, raw);
+	if (rest & (int32_t)CSRS_READ_MASK)
+		return read_other(vcpu, raw);
+	n = (uint64_t)rest >> 20;
+	if (!vpmu_read_noted(&vcpu->pmu, n, &counts))
+		return read_counter(vcpu, raw);
+	execute(vcpu);
+	/* A counter counts its own read, so the value is taken after that. */
+	dear = vpmu_retired_noted(&vcpu->pmu, n, counts, &value);
+	if (dear)
+		return answer_late(vcpu, raw, dear);
+	return answer(vcpu, raw, value);
+}
+
+/*
+ * All but what gives the hart away. Not inlined, nor is what it calls: exit_long() would save more
+ * registers. fetched: the hart did not say what the instruction is, so that csr_read_fast() has not
+ * seen it.
+ */
+static __attribute__((noinline)) enum vcpu_exit any_insn(struct vcpu *vcpu, uint32_t raw,
+                                                         bool fetched)
+{
+	struct insn insn;
+
+	if (fetched && csr_read_fast(raw) != CSR_READ_NONE) {
+		vcpu->ctx.x[0] = 0;
+		/* It has been counted. */
+		vcpu->ctx.exits[EXIT_CSR]--;
+		return EXIT_CSR;
+	}
+	insn = insn_decode(raw);
+	if (vs_interrupts_access(vcpu, &insn))
+		return EXIT_CSR;
+	vcpu_fw_seen(vcpu, SBI_PMU_FW_ILLEGAL_INSN);
+	trap_inject(vcpu, CAUSE_ILLEGAL_INSN, raw);
+	return EXIT_CSR;
+}
+
+enum vcpu_exit virtual_insn(struct vcpu *vcpu)
+{
+	uint32_t raw = (uint32_t)csr_read(CSR_STVAL);
+	bool fetched = !raw, waits;
+
+	/* A hart may leave stval at 0: QEMU does at WRS.NTO. */
+	if (fetched) {
+		raw = guest_fetch();
+		if (!raw)
+			return EXIT_CSR;
+	}
+	/* First what is in a hurry, without decoding. VU has no right to WFI. */
+	waits = raw == WFI && !vcpu_from_user();
+	if (!waits && raw != WRS_NTO)
+		return any_insn(vcpu, raw, fetched);
+	/* Nothing counts any more that would suffer: it is executed again, in VS. */
+	if (vcpu_may_sleep(vcpu)) {
+		vcpu_trap_wfi(vcpu, false);
+		return EXIT_WFI;
+	}
+	vcpu_emulated(vcpu, 4);
+	if (!waits)
+		/* Zawrs: it waits for another vcpu, which may need this hart. It may end early. */
+		sched_yield();
+	else if (!(csr_read(CSR_VSIP) & csr_read(CSR_VSIE)))
+		sched_wait(vcpu);
+	return EXIT_WFI;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/vm/vm_command.h"
+
+#include "core/vm/vcpu_requests.h"
+#include "core/vm/vm.h"
+
+/* The one command that comes to the same as these two, one behind the other: so one slot loses none. */
+static enum vm_command both(enum vm_command first, enum vm_command then)
+{
+	if (then == VM_COMMAND_START && first > VM_COMMAND_START)
+		return VM_COMMAND_RESTART;
+	if (then == VM_COMMAND_STOP && first == VM_COMMAND_POWER_OFF)
+		return VM_COMMAND_POWER_OFF;
+	return then;
+}
+
+/* What the lead hart will take up. */
+static enum vm_command command(struct vm *vm, enum vm_command c)
+{
+	unsigned int waiting = atomic_load(&vm->command);
+	enum vm_command all;
+
+	do
+		all = both((enum vm_command)waiting, c);
+	while (!atomic_compare_exchange_weak(&vm->command, &waiting, all));
+	vcpu_request(vm->vcpus[0], REQ_LIFE);
+	return all;
+}
+
+bool vm_start(struct vm *vm)
+{
+	unsigned int state = atomic_load(&vm->state);
+
+	return command(vm, VM_COMMAND_START) != VM_COMMAND_START ||
+	       (state != VM_RUNNING && state != VM_LOADING);
+}
+
+bool vm_stop(struct vm *vm)
+{
+	command(vm, VM_COMMAND_STOP);
+	return atomic_load(&vm->state) != VM_OFF;
+}
+
+bool vm_restart(struct vm *vm)
+{
+	command(vm, VM_COMMAND_RESTART);
+	return true;
+}
+
+void vm_power_off(struct vm *vm)
+{
+	command(vm, VM_COMMAND_POWER_OFF);
+}
+
+enum vm_command vm_command_take(struct vm *vm)
+{
+	return (enum vm_command)atomic_exchange(&vm->command, VM_COMMAND_NONE);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/vm/vm_life.h"
+
+#include "arch/riscv/csr.h"
+#include "arch/riscv/sbi.h"
+#include "core/log.h"
+#include "core/vm/terminal_port.h"
+#include "core/vm/platform.h"
+#include "core/vm/sched.h"
+#include "core/vm/vcpu_requests.h"
+#include "core/vm/vm.h"
+#include "core/vm/vm_load.h"
+#include "core/vm/vm_tell.h"
+
+/* Who has run for so long is no member of a row of restarts. */
+#define GOOD_LIFE_S 60UL
+
+static atomic_uint vms_on, vms_failed;
+
+void vms_start_counting(uint32_t n)
+{
+	atomic_store(&vms_on, n);
+}
+
+static enum vm_state state_of(const struct vm *vm)
+{
+	return (enum vm_state)atomic_load(&vm->state);
+}
+
+const char *vm_state_name(const struct vm *vm)
+{
+	static const char *const names[] = {
+	    [VM_LOADING] = "loading",   [VM_RUNNING] = "running", [VM_ENDING] = "ending",
+	    [VM_CLEARING] = "clearing", [VM_OFF] = "off",
+	};
+
+	return names[state_of(vm)];
+}
+
+void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *failure,
+            uint64_t value)
+{
+	unsigned int running = VM_RUNNING;
+
+	if (!atomic_compare_exchange_strong(&vm->state, &running, VM_ENDING))
+		return;
+	vm->end.why = why;
+	vm->end.by = by;
+	vm->end.failure = failure;
+	vm->end.value = value;
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
+		vcpu_request(vm->vcpus[i], REQ_STOP);
+}
+
+void vm_failed(struct vcpu *vcpu, const char *failure, uint64_t value)
+{
+	vm_end(vcpu->vm, vcpu, VM_END_FAILED, failure, value);
+}
+
+void vm_vcpu_gone(struct vcpu *vcpu)
+{
+	struct vm *vm = vcpu->vm;
+
+	if (atomic_fetch_sub(&vm->vcpus_alive, 1) == 1)
+		terminal_vm_ended(vm->index, true);
+	vm_tell_exits(vcpu);
+	/* Behind all that is said of this life: a command may bring the next one at once. */
+	if (atomic_fetch_sub(&vm->vcpus_untold, 1) == 1)
+		vcpu_request(vm->vcpus[0], REQ_LIFE);
+}
+
+/* Does the guest, or the VM tree, want another life after such an end? */
+static bool wants_another(const struct vm *vm)
+{
+	switch (vm->end.why) {
+	case VM_END_REBOOT:
+	case VM_END_RESTART:
+		return true;
+	case VM_END_FAILED:
+		return vm->config->restart != VM_RESTART_NEVER;
+	case VM_END_STOP:
+	case VM_END_POWER_OFF:
+		return false;
+	default:
+		return vm->config->restart == VM_RESTART_ALWAYS;
+	}
+}
+
+/* All vcpus are gone: what was it, and does it go on? */
+static void judge(struct vm *vm)
+{
+	struct vm_life *life = &vm->life;
+	uint64_t age = csr_read(CSR_TIME) - life->begun;
+	bool by_user = vm->end.why == VM_END_STOP || vm->end.why == VM_END_RESTART ||
+	               vm->end.why == VM_END_POWER_OFF;
+
+	if (by_user || age >= platform.timebase * GOOD_LIFE_S)
+		life->restarts = 0;
+	life->again = wants_another(vm);
+	life->too_often = life->again && !by_user && life->restarts >= vm->config->restart_limit;
+	if (life->too_often) {
+		life->again = false;
+		if (vm->end.why == VM_END_REBOOT) {
+			vm->end.why = VM_END_FAILED;
+			vm->end.failure = "asked for a restart once too often; reset type";
+		}
+	} else if (life->again && !by_user) {
+		life->restarts++;
+	}
+	if (vm->end.why != VM_END_FAILED)
+		return;
+	atomic_fetch_add(&vms_failed, 1);
+	vm->crash.failure = vm->end.failure;
+	vm->crash.value = vm->end.value;
+	vm_crash_note(&vm->crash, vm->end.by);
+}
+
+static _Noreturn void power_off(void)
+{
+	uint64_t reason = atomic_load(&vms_failed) ? SBI_SRST_REASON_SYSFAIL : SBI_SRST_REASON_NONE;
+
+	log_line("all VMs ended");
+	sbi_call(SBI_EXT_SRST, SBI_SRST_RESET, SBI_SRST_SHUTDOWN, reason, 0, 0, 0);
+	for (;;)
+		wfi();
+}
+
+/* A VM that the user stopped keeps the machine on: he may start it again. */
+static void leave_for_good(struct vm *vm)
+{
+	if (vm->end.why == VM_END_STOP || vm->life.off_for_good)
+		return;
+	vm->life.off_for_good = true;
+	if (atomic_fetch_sub(&vms_on, 1) == 1)
+		power_off();
+}
+
+static enum vm_end end_of_stop(enum vm_command c)
+{
+	return c == VM_COMMAND_STOP ? VM_END_STOP : VM_END_POWER_OFF;
+}
+
+/* A command that came while the VM was not running. */
+static enum vm_command take_command(struct vm *vm)
+{
+	enum vm_command c = vm_command_take(vm);
+
+	if (c == VM_COMMAND_NONE)
+		return c;
+	vm->life.again = c == VM_COMMAND_START || c == VM_COMMAND_RESTART;
+	vm->life.restarts = 0;
+	if (!vm->life.again)
+		vm->end.why = end_of_stop(c);
+	return c;
+}
+
+static void tell(struct vm *vm)
+{
+	struct vm_life *life = &vm->life;
+
+	if (life->step == 0)
+		vm_tell_end(vm);
+	else
+		vm_tell_registers(vm, life->step - 1);
+	life->step++;
+	if (vm->end.why == VM_END_FAILED && life->step <= VM_TELL_LINES)
+		return;
+	(void)take_command(vm);
+	if (!life->again)
+		leave_for_good(vm);
+	vm_load_begin(vm);
+	atomic_store(&vm->state, VM_CLEARING);
+}
+
+static void start_loading(struct vm *vm)
+{
+	if (vm->life.off_for_good)
+		atomic_fetch_add(&vms_on, 1);
+	vm->life.off_for_good = false;
+	vm->life.again = false;
+	vm_load_begin(vm);
+	atomic_store(&vm->state, VM_LOADING);
+}
+
+bool vm_life_work(struct vm *vm)
+{
+	switch (state_of(vm)) {
+	case VM_ENDING:
+		tell(vm);
+		return true;
+	case VM_CLEARING:
+		if (vm_clear_slice(vm))
+			return true;
+		if (vm->life.again) {
+			start_loading(vm);
+			return true;
+		}
+		atomic_store(&vm->state, VM_OFF);
+		leave_for_good(vm);
+		return false;
+	case VM_LOADING:
+		if (vm_load_slice(vm))
+			return true;
+		log_line("vm %s: starts again", vm->config->name);
+		vm_begin(vm, csr_read(CSR_TIME));
+		return false;
+	default:
+		return false;
+	}
+}
+
+void vm_begin(struct vm *vm, uint64_t now)
+{
+	struct vcpu *first = vm->vcpus[0];
+
+	spin_lock(&vm->devices);
+	vplic_init(&vm->plic, vm->config->n_vcpus);
+	vuart_init(&vm->uart);
+	vm->plic_outputs = 0;
+	spin_unlock(&vm->devices);
+	vm->htimedelta = -now; /* its clock starts at 0 */
+	vm->life.begun = now;
+	atomic_store(&vm->vcpus_alive, vm->config->n_vcpus);
+	atomic_store(&vm->vcpus_untold, vm->config->n_vcpus);
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
+		atomic_store(&vm->vcpus[i]->hsm_state, SBI_HSM_STATE_STOPPED);
+	terminal_vm_ended(vm->index, false);
+	first->start_pc = VM_RAM_BASE + vm->config->kernel_offset;
+	first->start_opaque = VM_RAM_BASE + vm->config->dtb_offset;
+	atomic_store(&first->hsm_state, SBI_HSM_STATE_START_PENDING);
+	atomic_store(&vm->state, VM_RUNNING);
+	vcpu_request(first, REQ_START);
+}
+
+/* Of a VM that runs. */
+static void end_by_command(struct vm *vm)
+{
+	enum vm_command c = vm_command_take(vm);
+
+	if (c == VM_COMMAND_NONE || c == VM_COMMAND_START)
+		return;
+	vm_end(vm, NULL, c == VM_COMMAND_RESTART ? VM_END_RESTART : end_of_stop(c), NULL, 0);
+}
+
+void vm_life_serve(struct vm *vm)
+{
+	struct vcpu *lead = vm->vcpus[0];
+	enum vm_command c;
+
+	switch (state_of(vm)) {
+	case VM_RUNNING:
+		end_by_command(vm);
+		break;
+	case VM_ENDING:
+		/* A command waits until what happened is told. */
+		if (atomic_load(&vm->vcpus_untold) || sched_works(lead))
+			break;
+		judge(vm);
+		vm->life.step = 0;
+		sched_work(lead);
+		break;
+	case VM_CLEARING:
+		(void)take_command(vm);
+		break;
+	case VM_LOADING:
+		c = take_command(vm);
+		/* Half of it may be there. */
+		if (c == VM_COMMAND_STOP || c == VM_COMMAND_POWER_OFF) {
+			vm_load_begin(vm);
+			atomic_store(&vm->state, VM_CLEARING);
+		}
+		break;
+	case VM_OFF:
+		(void)take_command(vm);
+		if (vm->life.again) {
+			start_loading(vm);
+			sched_work(lead);
+		} else {
+			leave_for_good(vm);
+		}
+		break;
+	}
+}

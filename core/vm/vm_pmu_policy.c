@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/vm/vm_pmu_policy.h"
+
+#include "arch/riscv/quirks.h"
+#include "core/vm/hart_kind.h"
+#include "core/vm/vm_overflow.h"
+#include "vpmu/bits.h"
+#include "vpmu/tally_events.h"
+
+/* Firmware events that Tally itself serves, and so counts truly (SBI 3.0 section 11.5). */
+#define FW_EVENTS_SERVED                                                                           \
+	(BIT(SBI_PMU_FW_SET_TIMER) | BIT(SBI_PMU_FW_IPI_SENT) | BIT(SBI_PMU_FW_IPI_RECEIVED) |     \
+	 BIT(SBI_PMU_FW_FENCE_I_SENT) | BIT(SBI_PMU_FW_FENCE_I_RECEIVED) |                         \
+	 BIT(SBI_PMU_FW_SFENCE_VMA_SENT) | BIT(SBI_PMU_FW_SFENCE_VMA_RECEIVED) |                   \
+	 BIT(SBI_PMU_FW_SFENCE_VMA_ASID_SENT) | BIT(SBI_PMU_FW_SFENCE_VMA_ASID_RECEIVED))
+
+/*
+ * What a vcpu would find when it first configures an event. Left to it where its harts differ, or
+ * where they have yet to be told that it sees their flags.
+ */
+static void know_events(struct vm *vm)
+{
+	struct hpm *hpm = &vm->vcpus[0]->home->hpm;
+
+	if (vm->pmu_policy.hart_flags)
+		return;
+	for (uint32_t i = 1; i < vm->config->n_vcpus; i++) {
+		if (harts_differ(vm->config->vcpus[0].first_hart, vm->config->vcpus[i].first_hart))
+			return;
+	}
+	for (uint32_t i = 0; i < hpm->n_events; i++) {
+		uint32_t event_idx = hpm->events[i].event_idx;
+
+		vpmu_know(&vm->pmu_policy, vm->pmu_known, event_idx,
+		          hpm_event_hctrs(hpm, event_idx, 0, 0));
+	}
+	vm->pmu_policy.known = vm->pmu_known;
+}
+
+void vm_pmu_policy_make(struct vm *vm)
+{
+	struct vpmu_policy *policy = &vm->pmu_policy;
+	uint64_t hctrs = ~0UL;
+
+	*policy = (struct vpmu_policy){
+	    .width = 64,
+	    .trap_reads = vm->config->pmu_trap_reads,
+	    .snapshot = vm->config->pmu_snapshot,
+	    .count_hs = vm->config->pmu_freeze_vcpu,
+	    .cheap_moves = true,
+	    .wfi_recounts = quirks.wfi_recounts,
+	    .silent_cache = quirks.no_armed_cache_events,
+	    .idle_cycles = vm->config->pmu_idle_cycles,
+	    .fw_events = FW_EVENTS_SERVED,
+	    .fw_port_events = (1U << FW_EVENTS_M) - 1,
+	    .n_tally_events = TALLY_EVENTS,
+	    .events = vm->config->pmu_events_given ? vm->config->pmu_events : NULL,
+	    .n_events = vm->config->n_pmu_events,
+	};
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
+		const struct hpm *hpm = &vm->vcpus[i]->home->hpm;
+
+		hctrs &= hpm->hctrs;
+		policy->cheap_moves &= hpm->delegated;
+		policy->steps = policy->cheap_moves;
+		policy->fw_port_events &= vm->vcpus[i]->home->fw_events.codes;
+		if (hpm->width < policy->width)
+			policy->width = hpm->width;
+	}
+	policy->overflow = vm_overflow_offered(vm);
+	policy->hart_flags = policy->overflow && vm_overflow_by_hart_flags(vm);
+	/* A flag may be seen only while its counter is direct: it is kept so at any price. */
+	policy->cheap_moves |= policy->hart_flags;
+	/* cycle and instret can be asked for by index; a programmable counter backs them, whose flag
+	 * is not theirs. */
+	if (hctrs && !policy->hart_flags)
+		hctrs |= BIT(0) | BIT(2);
+	policy->fw_base = hctrs ? highest_bit(hctrs) + 1 : 3;
+	policy->hctrs = vm->config->pmu ? hctrs & vm->config->pmu_counters : 0;
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
+		vm->vcpus[i]->hart_flags = policy->hart_flags;
+	know_events(vm);
+}

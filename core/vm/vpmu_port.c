@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vpmu/port.h on this hart's counters (arch/riscv/hpm.h) and interrupts. */
+#include <stddef.h>
+#include <string.h>
+
+#include "arch/riscv/csr.h"
+#include "arch/riscv/hpm_backend.h"
+#include "arch/riscv/hpm_raw.h"
+#include "core/vm/guest_mem.h"
+#include "core/vm/pcpu.h"
+#include "core/vm/platform.h"
+#include "core/vm/vcpu.h"
+#include "core/vm/vs_interrupts.h"
+#include "vpmu/port.h"
+
+/* A look at a counter that may have wrapped comes so late, 10 us, and the next no sooner. */
+#define LOOKS_HZ 100000U
+
+_Static_assert(VPMU_INH_VS == HPM_INH_VS && VPMU_INH_VU == HPM_INH_VU &&
+                   VPMU_COUNT_HS == HPM_COUNT_HS,
+               "filters are passed as is");
+
+/* One thing seen from two folders that do not know each other. */
+_Static_assert(
+    sizeof(struct vpmu_hw_config) == sizeof(struct hpm_config) &&
+        offsetof(struct vpmu_hw_config, event_idx) == offsetof(struct hpm_config, event_idx) &&
+        offsetof(struct vpmu_hw_config, inhibit) == offsetof(struct hpm_config, inhibit) &&
+        offsetof(struct vpmu_hw_config, event_data) == offsetof(struct hpm_config, event_data),
+    "configurations are passed as they are");
+
+static const struct hpm_config *to_hpm(const struct vpmu_hw_config *config)
+{
+	return (const struct hpm_config *)config;
+}
+
+/* Whose counter it was learns that it is not any more. NULL: it will be nobody's. */
+static void change_owner(struct pcpu *pcpu, hctr_t hctr, struct vcpu *vcpu)
+{
+	struct vcpu **owner = &pcpu->hctr_owner[hctr.idx];
+
+	if (*owner && *owner != vcpu)
+		vpmu_evict(&(*owner)->pmu, hctr);
+	*owner = vcpu;
+}
+
+void vpmu_port_raw_event(uint32_t *event_idx, uint64_t *event_data)
+{
+	const struct hpm_event *event = hpm_raw_find(&this_pcpu()->hpm, *event_data);
+
+	if (!event)
+		return;
+	*event_idx = event->event_idx;
+	*event_data = 0;
+}
+
+uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
+{
+	struct pcpu *pcpu = this_pcpu();
+	uint64_t running = pcpu->current ? pcpu->current->pmu.active : 0;
+	uint32_t type = SBI_PMU_EVENT_TYPE(event_idx);
+	uint32_t i;
+
+	if (type == SBI_PMU_TYPE_RAW || type == SBI_PMU_TYPE_RAW_V2) {
+		for_each_bit (i, pcpu->hpm.hctrs & ~running)
+			change_owner(pcpu, (hctr_t){i}, NULL);
+		if (pcpu->current)
+			vpmu_evicted(&pcpu->current->pmu);
+	}
+	return hpm_event_hctrs(&pcpu->hpm, event_idx, event_data, running);
+}
+
+bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	change_owner(pcpu, hctr, pcpu->current);
+	return hpm_holds(&pcpu->hpm, hctr.idx, to_hpm(config)) ||
+	       hpm_reprogram(&pcpu->hpm, hctr.idx, to_hpm(config));
+}
+
+uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
+{
+	hpm_set(&this_pcpu()->hpm, hctr_mask, value, armed);
+	return 0;
+}
+
+/* A stay that is going on is measured by instret: it began as much later as the counter is ahead. */
+void vpmu_port_take(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t value)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	if (!hpm_fixed_take(&pcpu->hpm, hctr.idx, to_hpm(config))) {
+		pcpu->hpm.failed |= BIT(hctr.idx);
+		hpm_failed();
+	}
+	if (hctr.idx == 2) {
+		uint64_t ahead = value - csr_read(CSR_INSTRET);
+
+		if (pcpu->current->fw.clock_observed)
+			vcpu_observers_lose_clock(pcpu->current);
+		pcpu->current->ctx.entered_hs += ahead;
+		pcpu->stay_start += ahead;
+	}
+}
+
+void hpm_failed(void)
+{
+	pcpu_resched(this_pcpu());
+}
+
+void vpmu_port_release(uint64_t hctr_mask)
+{
+	hpm_fixed_release(&this_pcpu()->hpm, hctr_mask);
+}
+
+/*
+ * Never earlier than LOOK_DELAY later, so that many looks at a counter that hardly moves cost the guest
+ * little; and so much later than it can have wrapped, so that one look is enough for one that never
+ * stands still.
+ */
+void vpmu_port_look_after(uint64_t counts)
+{
+	struct pcpu *pcpu = this_pcpu();
+	struct vcpu *vcpu = pcpu->current;
+
+	vcpu->look_at = counts == ~0UL ? ~0UL
+	                               : csr_read(CSR_TIME) + counts / pcpu->counts_a_tick +
+	                                     platform.timebase / LOOKS_HZ;
+	vcpu_set_wake(vcpu);
+	pcpu_resched(pcpu);
+}
+
+/* What counts now decides whether the guest may sleep in VS. That it may again is found out at its
+ * next WFI: most stops come just before a start. */
+static inline void trap_wfi(struct pcpu *pcpu)
+{
+	struct vcpu *vcpu = pcpu->current;
+
+	if (!vcpu->wfi_traps && vpmu_wfi_must_trap(&vcpu->pmu))
+		vcpu_trap_wfi(vcpu, true);
+}
+
+void vpmu_port_run(uint64_t hctr_mask)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	trap_wfi(pcpu);
+	hpm_run(&pcpu->hpm, hctr_mask);
+}
+
+bool vpmu_port_is_quiet(void)
+{
+	return !(csr_read(CSR_SIP) & BIT(IRQ_LCOFI));
+}
+
+void vpmu_port_start(uint64_t hctr_mask, uint64_t value)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	trap_wfi(pcpu);
+	hpm_start(&pcpu->hpm, hctr_mask, value);
+}
+
+void vpmu_port_start_armed(hctr_t hctr, uint64_t value)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	trap_wfi(pcpu);
+	hpm_start_armed(&pcpu->hpm, hctr.idx, value);
+}
+
+void vpmu_port_stop(uint64_t hctr_mask)
+{
+	hpm_stop(&this_pcpu()->hpm, hctr_mask);
+}
+
+uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
+{
+	return hpm_step(hctr_mask, last);
+}
+
+uint64_t vpmu_port_step_read(hctr_t hctr, uint64_t last, uint64_t *value)
+{
+	return hpm_step_read(hctr.idx, last, value);
+}
+
+uint64_t vpmu_port_read(hctr_t hctr)
+{
+	return hpm_value(&this_pcpu()->hpm, hctr.idx);
+}
+
+uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
+{
+	if (!(csr_read(CSR_SIP) & BIT(IRQ_LCOFI)))
+		return 0;
+	return hpm_take_overflow(&this_pcpu()->hpm) & armed_hctrs;
+}
+
+void vpmu_port_set_direct(uint64_t hctr_mask)
+{
+	csr_write(CSR_HCOUNTEREN, BIT(CSR_TIME - CSR_CYCLE) | hctr_mask);
+}
+
+void vpmu_port_unobserved(uint32_t n, uint64_t value)
+{
+	vcpu_observer_taken(this_pcpu()->current, n, value);
+}
+
+void vpmu_port_raise_lcofi(void)
+{
+	struct vcpu *vcpu = this_pcpu()->current;
+
+	/* One that still pends tells of this overflow, too. */
+	if (!(csr_read(CSR_HVIP) & BIT(IRQ_LCOFI))) {
+		if (vcpu->few_lcofis) {
+			vcpu_lcofi_limited(vcpu);
+			return;
+		}
+		vcpu->fw.lcofis++;
+		csr_set(CSR_HVIP, BIT(IRQ_LCOFI));
+	}
+	vs_interrupts_watch();
+}
+
+void vpmu_port_fw_watch(uint32_t codes)
+{
+	struct vcpu *vcpu = this_pcpu()->current;
+
+	vcpu_fw_watch(vcpu, codes | vcpu->fw.observed);
+}
+
+uint64_t vpmu_port_fw_total(uint32_t code)
+{
+	return vcpu_fw_total(this_pcpu()->current, code);
+}
+
+bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n)
+{
+	return guest_mem(this_pcpu()->current->vm, (gpa_t){gpa}, n);
+}
+
+bool vpmu_port_guest_read(uint64_t gpa, void *to, uint32_t n)
+{
+	const void *from = guest_mem(this_pcpu()->current->vm, (gpa_t){gpa}, n);
+
+	if (from)
+		memcpy(to, from, n);
+	return from;
+}
+
+bool vpmu_port_guest_write(uint64_t gpa, const void *from, uint32_t n)
+{
+	void *to = guest_mem(this_pcpu()->current->vm, (gpa_t){gpa}, n);
+
+	if (to)
+		memcpy(to, from, n);
+	return to;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The guest's sie and sip while a virtual LCOFI pends that it has masked: where its unmasking is
+ * not seen by the hart (quirks.late_unmask), each access to the two traps, and Tally makes it. So
+ * do writes of stimecmp, which the same bit of hvictl makes trap.
+ *
+ * A guest that masks LCOFI while one pends already is caught at its next exit only, SBI calls
+ * other than PMU ones left out.
+ */
+#ifndef CORE_VM_VS_INTERRUPTS_H
+#define CORE_VM_VS_INTERRUPTS_H
+
+#include "arch/riscv/csr.h"
+#include "arch/riscv/insn.h"
+#include "arch/riscv/quirks.h"
+#include "core/vm/vcpu.h"
+
+/* Inline, so that short exits need not save what a call would cost. */
+static inline __attribute__((always_inline)) void vs_interrupts_trap(struct pcpu *pcpu, bool traps)
+{
+	if (pcpu->unmask_traps == traps)
+		return;
+	pcpu->unmask_traps = traps;
+	csr_write(CSR_HVICTL, traps ? HVICTL_VTI : 0);
+}
+
+/* Do accesses have to trap? Asked in exits, where the resident vcpu's LCOFI may have come to pend. */
+static inline __attribute__((always_inline)) void vs_interrupts_watch(void)
+{
+	if (quirks.late_unmask)
+		vs_interrupts_trap(this_pcpu(),
+		                   csr_read(CSR_HVIP) & ~csr_read(CSR_VSIE) & BIT(IRQ_LCOFI));
+}
+
+/* Of hvip. Shifted to the sign, the bit needs no mask. */
+static inline bool vs_lcofi_pends(uint64_t hvip)
+{
+	return (int64_t)(hvip << (63 - IRQ_LCOFI)) < 0;
+}
+
+/* The same where no LCOFI pends nearly always. */
+static inline void vs_interrupts_settle(void)
+{
+	if (vs_lcofi_pends(csr_read(CSR_HVIP)))
+		vs_interrupts_watch();
+}
+
+/* The VS bank has been loaded. */
+static inline void vs_interrupts_loaded(struct pcpu *pcpu, const struct vs_state *vs)
+{
+	/* Nearly always none pends, nor did one in who was here before. */
+	if ((vs_lcofi_pends(vs->hvip) || pcpu->unmask_traps) && quirks.late_unmask)
+		vs_interrupts_trap(pcpu, vs->hvip & ~vs->vsie & BIT(IRQ_LCOFI));
+}
+
+/* A trapped instruction: true if it was such an access, which has been made. */
+bool vs_interrupts_access(struct vcpu *vcpu, const struct insn *insn);
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a VM's SBI calls lead to: for each extension that it is offered a function. Its arguments are
+ * the registers of the call: a0 to a5, the function id in a6, the extension in a7. What it returns
+ * goes into the guest's a0 and a1.
+ */
+#ifndef CORE_VM_VSBI_SLOT_H
+#define CORE_VM_VSBI_SLOT_H
+
+#include <stdint.h>
+
+#include "arch/riscv/trap.h"
+
+#define VSBI_UNUSED __attribute__((unused))
+#define VSBI_FN(name)                                                                              \
+	vsbi_ret name(VSBI_UNUSED uint64_t a0, VSBI_UNUSED uint64_t a1, VSBI_UNUSED uint64_t a2,   \
+	              VSBI_UNUSED uint64_t a3, VSBI_UNUSED uint64_t a4, VSBI_UNUSED uint64_t a5,   \
+	              VSBI_UNUSED uint64_t fid, VSBI_UNUSED uint64_t eid)
+
+typedef VSBI_FN(vsbi_fn);
+
+/* The extensions of a VM, by a perfect hash of their ids; an entry without function: none. */
+#define VSBI_SLOTS 16U
+
+struct vsbi_slot {
+	uint64_t eid;
+	vsbi_fn *fn;
+};
+
+static inline uint32_t vsbi_hash(uint64_t eid)
+{
+	return (uint32_t)(eid ^ eid >> 1) % VSBI_SLOTS; /* as in switch.S */
+}
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * SBI 3.0 served to guests. Each extension is one function (core/vm/vsbi_slot.h), called by the vcpu
+ * this_vcpu(). The upper half of a parameter that the specification calls 32 bits wide means nothing
+ * (section 3): it holds whatever the caller's ABI leaves there.
+ */
+#ifndef CORE_VSBI_VSBI_H
+#define CORE_VSBI_VSBI_H
+
+#include "arch/riscv/sbi.h"
+#include "core/vm/vcpu.h"
+#include "core/vm/vsbi_slot.h"
+
+VSBI_FN(vsbi_base);
+VSBI_FN(vsbi_time);
+VSBI_FN(vsbi_ipi);
+VSBI_FN(vsbi_rfence);
+VSBI_FN(vsbi_hsm);
+VSBI_FN(vsbi_srst);
+VSBI_FN(vsbi_dbcn);
+VSBI_FN(vsbi_pmu);
+VSBI_FN(vsbi_pmu_hart_flags);
+
+static inline vsbi_ret vsbi_result(long error, uint64_t value)
+{
+	return (vsbi_ret)value << 64 | (uint64_t)error;
+}
+
+/* Fills vm->sbi. At boot, once the VM's configuration and PMU policy are known. */
+void vsbi_init(struct vm *vm);
+
+/* Is the extension there for this VM? */
+bool vsbi_has(const struct vm *vm, uint64_t eid);
+
+/* Vendor, architecture and implementation ids of the host, asked once at boot. */
+void vsbi_base_init(void);
+
+/*
+ * Section 3.1, hart masks: calls fn for each vcpu named. false: one of them does not exist, and
+ * nothing was called.
+ */
+bool vsbi_for_each_hart(struct vcpu *vcpu, uint64_t hart_mask, uint64_t hart_mask_base,
+                        void (*fn)(struct vcpu *self, struct vcpu *target, uint64_t arg),
+                        uint64_t arg);
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SBI 3.0 chapters 9 (HSM) and 10 (SRST): life and death of vcpus and of the VM. */
+#include "arch/riscv/csr.h"
+#include "core/vm/guest_mem.h"
+#include "core/vm/sched.h"
+#include "core/vm/vcpu_requests.h"
+#include "core/vm/vm.h"
+#include "core/vsbi/vsbi.h"
+
+/* Can a vcpu begin there? */
+static bool is_entry(const struct vm *vm, uint64_t pc)
+{
+	return guest_mem(vm, (gpa_t){pc}, 2) && !(pc & 1);
+}
+
+static vsbi_ret hart_start(struct vcpu *vcpu, uint64_t hartid, uint64_t pc, uint64_t opaque)
+{
+	unsigned long stopped = SBI_HSM_STATE_STOPPED;
+
+	if (hartid >= vcpu->vm->config->n_vcpus)
+		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
+	if (!is_entry(vcpu->vm, pc))
+		return vsbi_result(SBI_ERR_INVALID_ADDRESS, 0);
+	struct vcpu *target = vcpu->vm->vcpus[hartid];
+
+	if (atomic_load(&vcpu->vm->state) != VM_RUNNING)
+		return vsbi_result(SBI_ERR_FAILED, 0);
+	if (!atomic_compare_exchange_strong(&target->hsm_state, &stopped,
+	                                    SBI_HSM_STATE_START_PENDING))
+		return vsbi_result(SBI_ERR_ALREADY_AVAILABLE, 0);
+	target->start_pc = pc;
+	target->start_opaque = opaque;
+	vcpu_request(target, REQ_START);
+	return vsbi_result(SBI_SUCCESS, 0);
+}
+
+static bool all_stopped(const struct vm *vm)
+{
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
+		if (atomic_load(&vm->vcpus[i]->hsm_state) != SBI_HSM_STATE_STOPPED)
+			return false;
+	}
+	return true;
+}
+
+/* Section 9.2. Everything of the vcpu is forgotten, its PMU included. */
+static vsbi_ret hart_stop(struct vcpu *vcpu)
+{
+	vcpu_end_observers(vcpu);
+	vpmu_reset(&vcpu->pmu);
+	atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STOPPED);
+	sched_off(vcpu);
+	/* Nobody is left to start one. Of two that stop at once, the later finds the other stopped. */
+	if (all_stopped(vcpu->vm))
+		vm_end(vcpu->vm, vcpu, VM_END_ALL_STOPPED, NULL, 0);
+	return vsbi_result(SBI_SUCCESS, 0);
+}
+
+static void sleep(struct vcpu *vcpu)
+{
+	if (csr_read(CSR_VSIP) & csr_read(CSR_VSIE))
+		return;
+	atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_SUSPENDED);
+	sched_wait(vcpu);
+}
+
+/*
+ * Section 9.4. Retentive suspend is WFI. The non-retentive one may leave all registers undefined
+ * but those of table 10: they are set before the vcpu sleeps, and nothing else is lost. Any other type
+ * is reserved, or a platform's and not implemented: INVALID_PARAM either way.
+ */
+static vsbi_ret hart_suspend(struct vcpu *vcpu, uint32_t type, uint64_t pc, uint64_t opaque)
+{
+	if (type == SBI_HSM_SUSPEND_RETENTIVE) {
+		sleep(vcpu);
+		return vsbi_result(SBI_SUCCESS, 0);
+	}
+	if (type != SBI_HSM_SUSPEND_NON_RETENTIVE)
+		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
+	if (!is_entry(vcpu->vm, pc))
+		return vsbi_result(SBI_ERR_INVALID_ADDRESS, 0);
+	sleep(vcpu);
+	csr_clear(CSR_VSSTATUS, SSTATUS_SIE);
+	csr_write(CSR_VSATP, 0);
+	csr_write(CSR_SEPC, pc);
+	/* What the call returns is in a0 and a1. */
+	return vsbi_result((long)vcpu->id, opaque);
+}
+
+VSBI_FN(vsbi_hsm)
+{
+	struct vcpu *vcpu = this_vcpu();
+
+	switch (fid) {
+	case SBI_HSM_HART_START:
+		return hart_start(vcpu, a0, a1, a2);
+	case SBI_HSM_HART_STOP:
+		return hart_stop(vcpu);
+	case SBI_HSM_HART_GET_STATUS:
+		if (a0 >= vcpu->vm->config->n_vcpus)
+			return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
+		return vsbi_result(SBI_SUCCESS, atomic_load(&vcpu->vm->vcpus[a0]->hsm_state));
+	case SBI_HSM_HART_SUSPEND:
+		return hart_suspend(vcpu, (uint32_t)a0, a1, a2);
+	default:
+		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
+	}
+}
+
+/*
+ * Section 10.1: concerns this guest alone. A reason given makes it a failure, whatever the type; one of
+ * a platform's or of an SBI implementation's is told as it is. A type of a platform's is not implemented.
+ */
+VSBI_FN(vsbi_srst)
+{
+	struct vcpu *vcpu = this_vcpu();
+	uint32_t type = (uint32_t)a0, reason = (uint32_t)a1;
+
+	if (fid != SBI_SRST_RESET)
+		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
+	if (type > SBI_SRST_WARM_REBOOT ||
+	    (reason > SBI_SRST_REASON_SYSFAIL && reason < 0xe0000000UL))
+		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
+	if (reason != SBI_SRST_REASON_NONE)
+		vm_failed(vcpu,
+		          type == SBI_SRST_SHUTDOWN ? "shut down with reset reason"
+		                                    : "asked for a restart with reset reason",
+		          reason);
+	else
+		vm_end(vcpu->vm, vcpu, type == SBI_SRST_SHUTDOWN ? VM_END_SHUTDOWN : VM_END_REBOOT,
+		       NULL, type);
+	return vsbi_result(SBI_SUCCESS, 0);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SBI 3.0 chapter 11: registers into calls of vpmu/, no PMU logic. */
+#include "core/vm/long_call.h"
+#include "core/vm/vm.h"
+#include "core/vm/vs_interrupts.h"
+#include "core/vsbi/vsbi.h"
+
+/* The vPMU of the caller. */
+static inline struct vpmu *pmu(void)
+{
+	return &this_vcpu()->pmu;
+}
+
+static inline vsbi_ret pair(struct sbi_ret ret)
+{
+	return vsbi_result(ret.error, ret.value);
+}
+
+static VSBI_FN(num_counters)
+{
+	return pair(vpmu_num_counters(pmu()));
+}
+
+static VSBI_FN(get_info)
+{
+	return pair(vpmu_counter_get_info(pmu(), a0));
+}
+
+static VSBI_FN(config_matching)
+{
+	struct sbi_ret ret;
+
+	vs_interrupts_settle();
+	ret = vpmu_counter_config_matching(pmu(), a0, a1, a2, a3, a4);
+
+	if (ret.error == SBI_ERR_NOT_SUPPORTED)
+		this_vcpu()->fw.refusals++;
+	return pair(ret);
+}
+
+static VSBI_FN(start)
+{
+	vs_interrupts_settle();
+	return vpmu_start_answer(pmu(), a0, a1, a2, a3);
+}
+
+static VSBI_FN(stop)
+{
+	vs_interrupts_settle();
+	return vpmu_stop_answer(pmu(), a0, a1, a2);
+}
+
+static VSBI_FN(fw_read)
+{
+	return pair(vpmu_counter_fw_read(pmu(), a0));
+}
+
+static VSBI_FN(fw_read_hi)
+{
+	return pair(vpmu_counter_fw_read_hi(pmu(), a0));
+}
+
+static VSBI_FN(snapshot)
+{
+	return pair(vpmu_snapshot_set_shmem(pmu(), a0, a1, a2));
+}
+
+/* The arguments are still in its registers, but a1 says how far it is. */
+static bool more_event_info(struct vcpu *vcpu)
+{
+	uint64_t *a = &vcpu->ctx.x[REG_A0];
+	unsigned long again;
+	struct sbi_ret ret = vpmu_event_get_info(&vcpu->pmu, a[0], a[1], a[2], a[3], &again);
+
+	if (!again)
+		a[0] = (uint64_t)ret.error;
+	a[1] = again ? again : ret.value;
+	return again;
+}
+
+static VSBI_FN(event_get_info)
+{
+	unsigned long again;
+	struct sbi_ret ret = vpmu_event_get_info(pmu(), a0, a1, a2, a3, &again);
+
+	if (!again)
+		return pair(ret);
+	long_call_begin(this_vcpu(), &(struct long_call){.slice = more_event_info});
+	return vsbi_result((long)a0, again);
+}
+
+/* Tail calls, so that nothing is saved on the way. */
+VSBI_FN(vsbi_pmu)
+{
+	static vsbi_fn *const functions[] = {
+	    [SBI_PMU_NUM_COUNTERS] = num_counters,
+	    [SBI_PMU_COUNTER_GET_INFO] = get_info,
+	    [SBI_PMU_COUNTER_CONFIG_MATCHING] = config_matching,
+	    [SBI_PMU_COUNTER_START] = start,
+	    [SBI_PMU_COUNTER_STOP] = stop,
+	    [SBI_PMU_COUNTER_FW_READ] = fw_read,
+	    [SBI_PMU_COUNTER_FW_READ_HI] = fw_read_hi,
+	    [SBI_PMU_SNAPSHOT_SET_SHMEM] = snapshot,
+	    [SBI_PMU_EVENT_GET_INFO] = event_get_info,
+	};
+
+	vsbi_fn *fn = vsbi_not_supported;
+
+	if (fid < ARRAY_SIZE(functions))
+		fn = functions[fid];
+	return fn(a0, a1, a2, a3, a4, a5, fid, eid);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * SBI 3.0 chapter 8. A fence on another vcpu is done before that vcpu's next instruction. One
+ * that is resident on another hart at this moment is interrupted, and the caller waits for it; one
+ * that is not finds it when its turn comes.
+ */
+#include "arch/riscv/csr.h"
+#include "arch/riscv/fence.h"
+#include "core/vm/vcpu_requests.h"
+#include "core/vm/vm.h"
+#include "core/vsbi/vsbi.h"
+
+struct fence {
+	uint32_t fw_sent, fw_received; /* firmware events */
+	uint64_t request;
+	uint32_t got;
+};
+
+static const struct fence fences[] = {
+    [SBI_RFENCE_FENCE_I] = {SBI_PMU_FW_FENCE_I_SENT, SBI_PMU_FW_FENCE_I_RECEIVED, REQ_FENCE_I,
+                            REQ_GOT_FENCE_I},
+    [SBI_RFENCE_SFENCE_VMA] = {SBI_PMU_FW_SFENCE_VMA_SENT, SBI_PMU_FW_SFENCE_VMA_RECEIVED, REQ_VVMA,
+                               REQ_GOT_VVMA},
+    [SBI_RFENCE_SFENCE_VMA_ASID] = {SBI_PMU_FW_SFENCE_VMA_ASID_SENT,
+                                    SBI_PMU_FW_SFENCE_VMA_ASID_RECEIVED, REQ_VVMA,
+                                    REQ_GOT_VVMA_ASID},
+};
+
+static void fence_one(struct vcpu *self, struct vcpu *target, uint64_t fid)
+{
+	const struct fence *fence = &fences[fid];
+
+	vpmu_fw_event(&self->pmu, fence->fw_sent);
+	if (target != self) {
+		if (vcpu_is_on(target))
+			vcpu_send(target, fence->request, fence->got);
+		return;
+	}
+	vpmu_fw_event(&self->pmu, fence->fw_received);
+	if (fid == SBI_RFENCE_FENCE_I)
+		fence_i();
+	else
+		hfence_vvma_all(); /* of this VMID; a range would only be cheaper */
+}
+
+/*
+ * Until the other harts have taken it. Their vcpus may be waiting for us: we take the fences sent to
+ * us meanwhile. Nothing else is served in the middle of a call, which has to come back to this vcpu
+ * on this hart.
+ */
+static void wait_for_one(struct vcpu *self, struct vcpu *target, uint64_t fid)
+{
+	while (target != self && requests_awaited(&target->requests, fences[fid].request))
+		vcpu_serve_fences(self);
+}
+
+VSBI_FN(vsbi_rfence)
+{
+	struct vcpu *vcpu = this_vcpu();
+
+	/* The HFENCE functions are for hypervisors; guests have no H extension. */
+	if (fid > SBI_RFENCE_SFENCE_VMA_ASID)
+		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
+	if (!vsbi_for_each_hart(vcpu, a0, a1, fence_one, fid))
+		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
+	vsbi_for_each_hart(vcpu, a0, a1, wait_for_one, fid);
+	return vsbi_result(SBI_SUCCESS, 0);
+}

@@ -17,7 +17,7 @@
  * event already, else a free one, of preferred if there is one (the counter of the same index
  * is then direct). NO_HCTR: all that could count it are taken. As if there were no observers.
  */
-static hctr_t find_hctr(const struct vpmu *v, const struct vpmu_hw_config *event, uint64_t allowed,
+static hctr_t find_hctr(const struct vpmu *v, const struct hw_event *event, uint64_t allowed,
                         uint64_t dropped, uint64_t preferred)
 {
 	uint64_t free = 0;
@@ -28,7 +28,7 @@ static hctr_t find_hctr(const struct vpmu *v, const struct vpmu_hw_config *event
 
 		if ((v->hctr[i].users & ~(dropped | VPMU_NOT_THE_GUESTS)) == 0)
 			free |= bit64(i);
-		else if (vpmu_event_equal(&v->event[i], event))
+		else if (hw_event_equal(&v->event[i], event))
 			return hctr;
 	}
 	if ((free & preferred) != 0)
@@ -41,7 +41,7 @@ static hctr_t find_hctr(const struct vpmu *v, const struct vpmu_hw_config *event
  * home of some event, and left to it.
  */
 static bool assign_unconfigured(const struct vpmu *v, uint64_t unconfigured, uint64_t allowed,
-                                const struct vpmu_hw_config *event, struct vpmu_place *place)
+                                const struct hw_event *event, struct vpmu_place *place)
 {
 	place->hctr = find_hctr(v, event, allowed, 0, unconfigured);
 	if (place->hctr.idx == NO_HCTR)
@@ -55,7 +55,7 @@ static bool assign_unconfigured(const struct vpmu *v, uint64_t unconfigured, uin
 
 /* What the chosen counter counted before is dropped, which may be what frees the hctr. */
 static bool assign_stopped(const struct vpmu *v, uint64_t stopped, uint64_t allowed,
-                           const struct vpmu_hw_config *event, struct vpmu_place *place)
+                           const struct hw_event *event, struct vpmu_place *place)
 {
 	uint32_t i;
 
@@ -72,7 +72,7 @@ static bool assign_stopped(const struct vpmu *v, uint64_t stopped, uint64_t allo
  * Counter 0 is read as cycle and counter 2 as instret: that is what they count, or nothing. Behind
  * them is a programmable counter like any other.
  */
-static uint64_t takers(const struct vpmu_hw_config *event)
+static uint64_t takers(const struct hw_event *event)
 {
 	uint64_t takers = ~(bit64(LCTR_CYCLE) | bit64(LCTR_INSTRET));
 
@@ -83,7 +83,7 @@ static uint64_t takers(const struct vpmu_hw_config *event)
 	return takers;
 }
 
-static bool assign_among(const struct vpmu *v, uint64_t set, const struct vpmu_hw_config *event,
+static bool assign_among(const struct vpmu *v, uint64_t set, const struct hw_event *event,
                          uint64_t hctrs, struct vpmu_place *place)
 {
 	if ((set & ~v->configured) != 0)
@@ -95,19 +95,19 @@ static bool assign_among(const struct vpmu *v, uint64_t set, const struct vpmu_h
  * The fixed counter is for what has no other place: it tells nobody when it wraps. Instret is HS's
  * clock, and cannot be had by a vcpu that counts by this clock.
  */
-static bool assign_hw(const struct vpmu *v, uint64_t set, const struct vpmu_hw_config *event,
+static bool assign_hw(const struct vpmu *v, uint64_t set, const struct hw_event *event,
                       uint64_t hctrs, struct vpmu_place *place)
 {
-	if (assign_among(v, set, event, hctrs & ~VPMU_FIXED, place))
+	if (assign_among(v, set, event, hctrs & ~HCTRS_FIXED, place))
 		return true;
-	hctrs &= VPMU_FIXED;
-	if ((hctrs & VPMU_HS_CLOCK) != 0 && vpmu_hs_clock_wanted(v))
+	hctrs &= HCTRS_FIXED;
+	if ((hctrs & HCTRS_INSTRET) != 0 && vpmu_hs_clock_wanted(v))
 		hctrs = 0;
 	return hctrs != 0 && assign_among(v, set, event, hctrs, place);
 }
 
 /* Any number of firmware counters may count one event: the first that is free will do. */
-static bool assign_fw(const struct vpmu *v, uint64_t set, const struct vpmu_hw_config *event,
+static bool assign_fw(const struct vpmu *v, uint64_t set, const struct hw_event *event,
                       struct vpmu_place *place)
 {
 	uint64_t usable = set & ~v->configured;
@@ -124,8 +124,8 @@ static bool assign_fw(const struct vpmu *v, uint64_t set, const struct vpmu_hw_c
 	return true;
 }
 
-bool vpmu_assign(const struct vpmu *v, uint64_t set, const struct vpmu_hw_config *event,
-                 uint64_t hctrs, struct vpmu_place *place)
+bool vpmu_assign(const struct vpmu *v, uint64_t set, const struct hw_event *event, uint64_t hctrs,
+                 struct vpmu_place *place)
 {
 	if (vpmu_event_is_fw(event))
 		return assign_fw(v, set & vpmu_fw_lctrs(v), event, place);

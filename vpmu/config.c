@@ -36,17 +36,17 @@ static void clear_running(struct vpmu *v, lctr_t lctr)
 	vpmu_apply(v, hctrs | bit64(hctr.idx), 0, 0);
 }
 
-static bool counts(const struct vpmu *v, lctr_t lctr, const struct vpmu_hw_config *event)
+static bool counts(const struct vpmu *v, lctr_t lctr, const struct hw_event *event)
 {
 	const struct vpmu_counter *c = &v->counter[lctr.idx];
 
 	if (vpmu_event_is_fw(event))
 		return c->event_idx == event->event_idx;
-	return c->event_idx == event->event_idx && vpmu_event_equal(&v->event[c->hctr], event);
+	return c->event_idx == event->event_idx && hw_event_equal(&v->event[c->hctr], event);
 }
 
-static struct sbi_ret config_running(struct vpmu *v, lctr_t lctr,
-                                     const struct vpmu_hw_config *event, unsigned long config_flags)
+static struct sbi_ret config_running(struct vpmu *v, lctr_t lctr, const struct hw_event *event,
+                                     unsigned long config_flags)
 {
 	if (!counts(v, lctr, event))
 		return not_supported;
@@ -55,7 +55,7 @@ static struct sbi_ret config_running(struct vpmu *v, lctr_t lctr,
 	return vpmu_result(SBI_SUCCESS, lctr.idx);
 }
 
-static void configure(struct vpmu *v, struct vpmu_place place, const struct vpmu_hw_config *event)
+static void configure(struct vpmu *v, struct vpmu_place place, const struct hw_event *event)
 {
 	struct vpmu_counter *c = &v->counter[place.lctr.idx];
 	uint64_t bit = bit64(place.lctr.idx);
@@ -78,7 +78,7 @@ static void configure(struct vpmu *v, struct vpmu_place place, const struct vpmu
 /* What configuring a counter that is not running changes of it. */
 struct former {
 	struct vpmu_counter counter;
-	struct vpmu_hw_config event;
+	struct hw_event event;
 	bool configured, lost, unknown, overflow;
 };
 
@@ -100,7 +100,7 @@ static struct former remember(const struct vpmu *v, lctr_t lctr)
 	return former;
 }
 
-void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
+void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 {
 	uint64_t bit = bit64(hctr.idx);
 
@@ -108,7 +108,7 @@ void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *e
 	v->wfi &= ~bit;
 	v->retires[0] &= ~bit;
 	v->retires[1] &= ~bit;
-	v->silent = (v->silent & ~bit) | (VPMU_FIXED & bit);
+	v->silent = (v->silent & ~bit) | (HCTRS_FIXED & bit);
 	if (!v->policy.idle_cycles &&
 	    (v->policy.wfi_recounts || event->event_idx == SBI_PMU_HW_CPU_CYCLES))
 		v->wfi |= bit;
@@ -118,9 +118,9 @@ void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *e
 			v->silent |= bit;
 		return;
 	}
-	if ((event->inhibit & VPMU_INH_VS) == 0)
+	if ((event->inhibit & HW_INH_VS) == 0)
 		v->retires[0] |= bit;
-	if ((event->inhibit & VPMU_INH_VU) == 0)
+	if ((event->inhibit & HW_INH_VU) == 0)
 		v->retires[1] |= bit;
 }
 
@@ -148,12 +148,12 @@ static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 	if (former->overflow)
 		v->overflow |= bit;
 	if ((vpmu_hw_lctrs(v) & bit) != 0) {
-		v->careful |= (bit64(hctr.idx) & VPMU_FIXED) != 0;
+		v->careful |= (bit64(hctr.idx) & HCTRS_FIXED) != 0;
 		vpmu_note_solo(v, hctr);
 	}
 }
 
-bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
+bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 {
 	uint64_t bit = bit64(hctr.idx);
 
@@ -170,19 +170,19 @@ bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
  * false: the hardware does not take the event. The counters are as before, but for what is shown. Those that use the hctr
  * already count this very event, and it may be running for them.
  */
-static bool prepare(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
+static bool prepare(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 {
 	uint64_t bit = bit64(hctr.idx);
 	uint64_t flagged;
 
-	if ((bit & VPMU_FIXED) != 0) {
+	if ((bit & HCTRS_FIXED) != 0) {
 		/* Who starts it will take it. */
 		v->careful = true;
 		vpmu_note_event(v, hctr, event);
 		return true;
 	}
 	if (vpmu_holds(v, hctr, event) ||
-	    (v->hctr[hctr.idx].users != 0 && vpmu_event_equal(&v->event[hctr.idx], event)))
+	    (v->hctr[hctr.idx].users != 0 && hw_event_equal(&v->event[hctr.idx], event)))
 		return true;
 	/* Nothing may pend while the port works. */
 	flagged = vpmu_take_overflows(v);
@@ -190,8 +190,8 @@ static bool prepare(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *ev
 	return vpmu_hold(v, hctr, event);
 }
 
-static void configure_anew(struct vpmu *v, struct vpmu_place place,
-                           const struct vpmu_hw_config *event, unsigned long config_flags)
+static void configure_anew(struct vpmu *v, struct vpmu_place place, const struct hw_event *event,
+                           unsigned long config_flags)
 {
 	configure(v, place, event);
 	if ((config_flags & SBI_PMU_CFG_FLAG_CLEAR_VALUE) != 0)
@@ -199,8 +199,7 @@ static void configure_anew(struct vpmu *v, struct vpmu_place place,
 }
 
 static struct sbi_ret config_and_start(struct vpmu *v, struct vpmu_place place,
-                                       const struct vpmu_hw_config *event,
-                                       unsigned long config_flags)
+                                       const struct hw_event *event, unsigned long config_flags)
 {
 	struct former former = remember(v, place.lctr);
 	uint64_t bit = bit64(place.lctr.idx);
@@ -216,9 +215,8 @@ static struct sbi_ret config_and_start(struct vpmu *v, struct vpmu_place place,
 	return not_supported;
 }
 
-static struct sbi_ret config_stopped(struct vpmu *v, uint64_t set,
-                                     const struct vpmu_hw_config *event, uint64_t allowed,
-                                     unsigned long config_flags)
+static struct sbi_ret config_stopped(struct vpmu *v, uint64_t set, const struct hw_event *event,
+                                     uint64_t allowed, unsigned long config_flags)
 {
 	struct vpmu_place place;
 	bool taken = true;
@@ -273,7 +271,7 @@ static inline struct sbi_ret take_home(struct vpmu *v, uint32_t idx, unsigned lo
 static __attribute__((noinline, flatten)) struct sbi_ret
 config_home(struct vpmu *v, uint32_t idx, unsigned long config_flags, uint32_t event_idx)
 {
-	struct vpmu_hw_config event = {
+	struct hw_event event = {
 	    .event_idx = event_idx,
 	    .inhibit = vpmu_reduced_filter(v, config_flags),
 	};
@@ -288,7 +286,7 @@ static __attribute__((noinline)) struct sbi_ret config_any(struct vpmu *v, uint6
                                                            unsigned long event_idx,
                                                            uint64_t event_data)
 {
-	struct vpmu_hw_config event;
+	struct hw_event event;
 	uint64_t hctrs;
 
 	if ((config_flags & ~SBI_PMU_CFG_FLAG_ALL) != 0)

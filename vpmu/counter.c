@@ -49,7 +49,7 @@ void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy)
 	v->openable = policy->trap_reads ? 0 : UINT64_MAX;
 	v->hctr[0].users = VPMU_HS_USES;
 	v->hctr[2].users = VPMU_HS_USES;
-	v->silent = VPMU_FIXED;
+	v->silent = HCTRS_FIXED;
 	v->careful = policy->count_hs;
 }
 

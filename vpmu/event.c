@@ -10,24 +10,6 @@
 #define RAW_DATA_BITS    48
 #define RAW_V2_DATA_BITS 56
 
-static bool hw_event_exists(uint32_t code)
-{
-	return code != SBI_PMU_HW_NO_EVENT && code <= SBI_PMU_HW_EVENT_LAST;
-}
-
-static bool cache_event_exists(uint32_t code)
-{
-	return code >> 3 <= SBI_PMU_CACHE_ID_LAST && (code >> 1 & 3U) <= SBI_PMU_CACHE_OP_LAST;
-}
-
-static bool fw_event_exists(const struct vpmu *v, uint32_t code)
-{
-	if (code < VPMU_FW_EVENTS)
-		return ((v->policy.fw_events | v->policy.fw_port_events) & 1U << code) != 0;
-	return code >= SBI_PMU_FW_IMPL_FIRST && code < SBI_PMU_FW_PLATFORM &&
-	       code - SBI_PMU_FW_IMPL_FIRST < v->policy.n_tally_events;
-}
-
 /* Would a WFI, which never traps, make the count wrong? */
 static bool idle_spoils(const struct vpmu_policy *policy, uint32_t event_idx)
 {
@@ -53,15 +35,15 @@ static bool event_exists(const struct vpmu *v, uint32_t event_idx, uint64_t even
 
 	switch (SBI_PMU_EVENT_TYPE(event_idx)) {
 	case SBI_PMU_TYPE_HW:
-		return hw_event_exists(code) && event_data == 0;
+		return hw_event_is_general(code) && event_data == 0;
 	case SBI_PMU_TYPE_CACHE:
-		return cache_event_exists(code) && event_data == 0;
+		return hw_event_is_cache(code) && event_data == 0;
 	case SBI_PMU_TYPE_RAW:
 		return code == 0 && event_data >> RAW_DATA_BITS == 0;
 	case SBI_PMU_TYPE_RAW_V2:
 		return code == 0 && event_data >> RAW_V2_DATA_BITS == 0;
 	case SBI_PMU_TYPE_FW:
-		return fw_event_exists(v, code) && event_data == 0;
+		return vpmu_fw_event_exists(&v->policy, code) && event_data == 0;
 	default:
 		return false;
 	}
@@ -70,15 +52,15 @@ static bool event_exists(const struct vpmu *v, uint32_t event_idx, uint64_t even
 /* The fixed counters come second, see assign.c. */
 static uint32_t only_home(uint64_t hctrs)
 {
-	hctrs &= ~VPMU_FIXED;
+	hctrs &= ~HCTRS_FIXED;
 	return (hctrs & (hctrs - 1)) == 0 && hctrs != 0 ? lowest_bit(hctrs) : 0;
 }
 
 /* Those that count rightly an event that exists, which is brought into the form for comparing. */
-static uint64_t hart_hctrs(const struct vpmu *v, struct vpmu_hw_config *event)
+static uint64_t hart_hctrs(const struct vpmu *v, struct hw_event *event)
 {
 	/* One event under two names is shared, and is what it is to emulated instructions. */
-	if (vpmu_event_is_raw(event->event_idx))
+	if (hw_event_is_raw(event->event_idx))
 		vpmu_port_raw_event(&event->event_idx, &event->event_data);
 	if (idle_spoils(&v->policy, event->event_idx))
 		return 0;
@@ -90,7 +72,7 @@ static uint64_t granted(const struct vpmu_policy *policy, uint64_t hctrs)
 {
 	hctrs &= policy->hctrs;
 	/* HS may be counting itself with one of them. */
-	return policy->count_hs ? hctrs & ~VPMU_FIXED : hctrs;
+	return policy->count_hs ? hctrs & ~HCTRS_FIXED : hctrs;
 }
 
 static struct vpmu_known known_event(uint32_t event_idx, uint64_t hctrs)
@@ -112,7 +94,7 @@ void vpmu_know(const struct vpmu_policy *policy, struct vpmu_known known[VPMU_KN
 
 /* Policy and hart never change, so what was found once holds. */
 static bool look_up(struct vpmu *v, unsigned long event_idx, uint64_t event_data,
-                    struct vpmu_hw_config *event, uint64_t *hctrs)
+                    struct hw_event *event, uint64_t *hctrs)
 {
 	if ((event_idx & ~SBI_PMU_EVENT_IDX_MASK) != 0 ||
 	    !event_exists(v, (uint32_t)event_idx, event_data) ||
@@ -125,13 +107,13 @@ static bool look_up(struct vpmu *v, unsigned long event_idx, uint64_t event_data
 		return true;
 	*hctrs = granted(&v->policy, hart_hctrs(v, event));
 	/* By this name; raw events differ by their data, too. */
-	if (*hctrs != 0 && !vpmu_event_is_raw((uint32_t)event_idx))
+	if (*hctrs != 0 && !hw_event_is_raw((uint32_t)event_idx))
 		*vpmu_known_place(v, event_idx) = known_event((uint32_t)event_idx, *hctrs);
 	return *hctrs != 0;
 }
 
 bool vpmu_event_parse(struct vpmu *v, unsigned long event_idx, uint64_t event_data,
-                      unsigned long config_flags, struct vpmu_hw_config *event, uint64_t *hctrs)
+                      unsigned long config_flags, struct hw_event *event, uint64_t *hctrs)
 {
 	const struct vpmu_known *known = vpmu_known_place(v, event_idx);
 
@@ -148,17 +130,17 @@ bool vpmu_event_parse(struct vpmu *v, unsigned long event_idx, uint64_t event_da
 }
 
 uint64_t vpmu_event_hctrs(const struct vpmu *v, unsigned long event_idx, uint64_t event_data,
-                          unsigned long config_flags, struct vpmu_hw_config *event)
+                          unsigned long config_flags, struct hw_event *event)
 {
 	if ((event_idx & ~SBI_PMU_EVENT_IDX_MASK) != 0 ||
 	    SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_FW ||
 	    !event_exists(v, (uint32_t)event_idx, event_data))
 		return 0;
-	*event = (struct vpmu_hw_config){
+	*event = (struct hw_event){
 	    .event_idx = (uint32_t)event_idx,
 	    .event_data = event_data,
 	    .inhibit = vpmu_reduced_filter(v, config_flags),
 	};
 	/* The fixed counters are for guests, who ask for two filters of an event. */
-	return hart_hctrs(v, event) & ~VPMU_FIXED;
+	return hart_hctrs(v, event) & ~HCTRS_FIXED;
 }

@@ -32,7 +32,7 @@ _Static_assert(sizeof(struct entry) == ENTRY_SIZE, "the format of table 47");
 
 static bool can_be_counted(struct vpmu *v, const struct entry *entry)
 {
-	struct vpmu_hw_config event;
+	struct hw_event event;
 	uint64_t hctrs;
 
 	return vpmu_event_parse(v, entry->event_idx, entry->event_data, 0, &event, &hctrs);
@@ -48,7 +48,7 @@ static long answer(struct vpmu *v, uint64_t gpa, bool *raw)
 		return SBI_ERR_INVALID_ADDRESS;
 	if ((entry.event_idx & ~(uint32_t)SBI_PMU_EVENT_IDX_MASK) != 0)
 		return SBI_ERR_INVALID_PARAM;
-	*raw = vpmu_event_is_raw(entry.event_idx);
+	*raw = hw_event_is_raw(entry.event_idx);
 	output = can_be_counted(v, &entry) ? 1 : 0;
 	if (!vpmu_port_guest_write(gpa + OUTPUT_OFFSET, &output, sizeof(output)))
 		return SBI_ERR_INVALID_ADDRESS;

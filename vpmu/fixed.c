@@ -40,7 +40,7 @@ static uint64_t counts_left(const struct vpmu *v, hctr_t hctr)
 static void look(struct vpmu *v)
 {
 	/* A fixed one that is not owned has been given back. */
-	uint64_t ours = v->silent & (v->owned | ~VPMU_FIXED);
+	uint64_t ours = v->silent & (v->owned | ~HCTRS_FIXED);
 	uint64_t least = NEVER;
 	uint32_t i;
 
@@ -59,7 +59,7 @@ static void look(struct vpmu *v)
 
 void vpmu_fixed_release(struct vpmu *v, uint64_t hctrs)
 {
-	uint64_t fixed = hctrs & VPMU_FIXED;
+	uint64_t fixed = hctrs & HCTRS_FIXED;
 
 	if (fixed == 0)
 		return;
@@ -75,7 +75,7 @@ static bool has_silent_near(const struct vpmu *v)
 {
 	uint32_t i;
 
-	for_each_bit (i, v->silent & ~VPMU_FIXED)
+	for_each_bit (i, v->silent & ~HCTRS_FIXED)
 		if ((v->hctr[i].users & v->near) != 0)
 			return true;
 	return false;
@@ -92,7 +92,7 @@ void vpmu_careful_stopped(struct vpmu *v, uint64_t hctrs)
 
 uint64_t vpmu_careful_starts(struct vpmu *v, uint64_t hctrs)
 {
-	uint64_t fixed = hctrs & VPMU_FIXED;
+	uint64_t fixed = hctrs & HCTRS_FIXED;
 	uint32_t i;
 
 	for_each_bit (i, fixed) {

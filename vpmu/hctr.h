@@ -11,19 +11,19 @@
 /* config.c */
 
 /* Does the hart's counter hold an event and filter for this vcpu? Pure. */
-static inline bool vpmu_holds(const struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event)
+static inline bool vpmu_holds(const struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 {
-	return (v->owned >> hctr.idx & 1) != 0 && vpmu_event_equal(&v->event[hctr.idx], event);
+	return (v->owned >> hctr.idx & 1) != 0 && hw_event_equal(&v->event[hctr.idx], event);
 }
 
 /*
  * Makes an idle hctr hold an event and filter, whatever it held. false: the hardware refused, and it
  * holds nothing of this vcpu's.
  */
-bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event);
+bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct hw_event *event);
 
 /* What an hctr holds from now on, or will when it is set. Pure. */
-void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct vpmu_hw_config *event);
+void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct hw_event *event);
 
 /* observe.c */
 

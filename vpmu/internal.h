@@ -80,14 +80,14 @@ uint64_t vpmu_value(const struct vpmu *v, lctr_t lctr);
  * config_flags: only the filters matter.
  */
 bool vpmu_event_parse(struct vpmu *v, unsigned long event_idx, uint64_t event_data,
-                      unsigned long config_flags, struct vpmu_hw_config *event, uint64_t *hctrs);
+                      unsigned long config_flags, struct hw_event *event, uint64_t *hctrs);
 
 /*
  * The programmable hctrs that can count a hardware event, whatever of this is the guest's; the event in the form
  * in which events are compared. 0: none, or the event does not exist.
  */
 uint64_t vpmu_event_hctrs(const struct vpmu *v, unsigned long event_idx, uint64_t event_data,
-                          unsigned long config_flags, struct vpmu_hw_config *event);
+                          unsigned long config_flags, struct hw_event *event);
 
 /* Where an event is remembered: the standard ones of types 0 and 1 have places of their own. */
 static inline uint32_t vpmu_known_index(unsigned long event_idx)
@@ -109,29 +109,17 @@ static inline uint32_t vpmu_reduced_filter(const struct vpmu *v, unsigned long c
 	uint32_t inhibit = 0;
 
 	if ((config_flags & SBI_PMU_CFG_FLAG_SET_UINH) != 0)
-		inhibit |= VPMU_INH_VU;
+		inhibit |= HW_INH_VU;
 	if ((config_flags & SBI_PMU_CFG_FLAG_SET_SINH) != 0)
-		inhibit |= VPMU_INH_VS;
+		inhibit |= HW_INH_VS;
 	else if (v->policy.count_hs)
-		inhibit |= VPMU_COUNT_HS;
+		inhibit |= HW_COUNT_HS;
 	return inhibit;
 }
 
-static inline bool vpmu_event_is_raw(uint32_t event_idx)
-{
-	return SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW ||
-	       SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW_V2;
-}
-
-static inline bool vpmu_event_is_fw(const struct vpmu_hw_config *event)
+static inline bool vpmu_event_is_fw(const struct hw_event *event)
 {
 	return SBI_PMU_EVENT_TYPE(event->event_idx) == SBI_PMU_TYPE_FW;
-}
-
-static inline bool vpmu_event_equal(const struct vpmu_hw_config *a, const struct vpmu_hw_config *b)
-{
-	return a->event_idx == b->event_idx && a->inhibit == b->inhibit &&
-	       a->event_data == b->event_data;
 }
 
 /* fw.c */
@@ -178,12 +166,10 @@ struct vpmu_place {
  * none. Depends on nothing but this vcpu's own counters, its policy and the harts' fixed
  * abilities. Pure.
  */
-bool vpmu_assign(const struct vpmu *v, uint64_t set, const struct vpmu_hw_config *event,
-                 uint64_t hctrs, struct vpmu_place *place);
+bool vpmu_assign(const struct vpmu *v, uint64_t set, const struct hw_event *event, uint64_t hctrs,
+                 struct vpmu_place *place);
 
 /* fixed.c */
-
-#define VPMU_HS_CLOCK UINT64_C(4) /* instret */
 
 /* Are these firmware events counted by it? */
 static inline bool vpmu_is_by_hs_clock(uint32_t event_idx)

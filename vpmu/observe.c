@@ -9,8 +9,8 @@
 #include "vpmu/hctr.h"
 
 /* Where an event can be observed. false: nowhere, and *guests: because of a counter of the guest's. */
-static bool find(const struct vpmu *v, const struct vpmu_hw_config *event, uint64_t hctrs,
-                 hctr_t *hctr, bool *guests)
+static bool find(const struct vpmu *v, const struct hw_event *event, uint64_t hctrs, hctr_t *hctr,
+                 bool *guests)
 {
 	uint64_t free = 0;
 	uint32_t i;
@@ -22,7 +22,7 @@ static bool find(const struct vpmu *v, const struct vpmu_hw_config *event, uint6
 		hctr->idx = i;
 		if (users == 0)
 			free |= bit64(i);
-		else if (vpmu_event_equal(&v->event[i], event))
+		else if (hw_event_equal(&v->event[i], event))
 			return true;
 		*guests |= (users & ~VPMU_OBSERVER_LCTRS) != 0;
 	}
@@ -69,7 +69,7 @@ enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32
 {
 	struct vpmu_counter *c = &v->counter[VPMU_OBSERVER(n)];
 	uint64_t bit = bit64(VPMU_OBSERVER(n));
-	struct vpmu_hw_config event;
+	struct hw_event event;
 	struct vpmu_hctr *h;
 	uint64_t flagged;
 	hctr_t hctr;

@@ -6,7 +6,7 @@
  *
  * Every call concerns the hart that makes it and the vcpu resident there. The hart is in
  * HS-mode with interrupts off, and each counter started here is inhibited in M and U, and in HS
- * unless its filter has VPMU_COUNT_HS: it stands still during all of these calls.
+ * unless its filter has HW_COUNT_HS, with which it moves during all of these calls.
  */
 #ifndef VPMU_PORT_H
 #define VPMU_PORT_H
@@ -14,26 +14,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A hardware counter as the hart numbers it: 0 cycle, 2 instret, 3..31 hpmcounter3..31. */
+#include "vpmu/hw_event.h"
+
+/* A hardware counter, as the hart numbers it (vpmu/hw_event.h). */
 typedef struct {
 	uint32_t idx;
 } hctr_t;
-
-/* cycle and instret, which tell nobody when they wrap. */
-#define VPMU_FIXED UINT64_C(5)
-
-/* Modes in which a counter stands still; the four reduced filters are its four values. */
-#define VPMU_INH_VS 1U
-#define VPMU_INH_VU 2U
-/* With VS counted, count HS as well. Such a counter moves while vpmu/ works on it. */
-#define VPMU_COUNT_HS 4U
-
-/* What a hardware counter counts. */
-struct vpmu_hw_config {
-	uint32_t event_idx; /* type 0, 1, 2 or 3 */
-	uint32_t inhibit;   /* VPMU_INH_*, VPMU_COUNT_HS */
-	uint64_t event_data;
-};
 
 /*
  * A raw event that is another event of this hart under the number that its counters know it by
@@ -54,7 +40,7 @@ uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data);
  * that changes what it holds. If it was another vcpu's, vpmu_evict() tells that one first. false:
  * the hardware refused.
  */
-bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config);
+bool vpmu_port_prepare(hctr_t hctr, const struct hw_event *config);
 
 /*
  * Gives stopped counters, prepared by this vcpu and not evicted since, one value. armed: they will
@@ -99,7 +85,7 @@ void vpmu_port_stop(uint64_t hctr_mask);
  * but never prepared. It is taken right before it is set and run, and released right after it was
  * stopped and read: HS itself may have use for it at any other time.
  */
-void vpmu_port_take(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t value);
+void vpmu_port_take(hctr_t hctr, const struct hw_event *config, uint64_t value);
 void vpmu_port_release(uint64_t hctr_mask);
 
 /*

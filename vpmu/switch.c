@@ -23,7 +23,7 @@ static uint64_t leave_careful(struct vpmu *v, uint64_t active)
 {
 	vpmu_fixed_release(v, active);
 	/* What counts HS went on after its value was taken. */
-	return v->policy.count_hs ? active : active & VPMU_FIXED;
+	return v->policy.count_hs ? active : active & HCTRS_FIXED;
 }
 
 static void park(struct vpmu *v)

@@ -71,7 +71,7 @@ struct vpmu_policy {
 	bool overflow;   /* virtual LCOFI works for this VM */
 	bool trap_reads; /* never open a counter for direct reads */
 	bool snapshot;   /* FID 7 is offered */
-	bool count_hs;   /* what HS does for the vcpu counts as its VS: see VPMU_COUNT_HS */
+	bool count_hs;   /* what HS does for the vcpu counts as its VS: see HW_COUNT_HS */
 	bool
 	    cheap_moves; /* to stop and start a counter costs the port a few instructions, or must */
 	bool steps;      /* vpmu_port_step() is to be had */
@@ -119,6 +119,15 @@ struct vpmu_hctr {
 /* HS is a user of the fixed counters for ever, in place of lctr 1, which nobody has: no other is
  * ever alone there. */
 #define VPMU_HS_USES UINT64_C(2)
+
+/* Of a firmware event's code: does a VM of this policy have it? */
+static inline bool vpmu_fw_event_exists(const struct vpmu_policy *policy, uint32_t code)
+{
+	if (code < VPMU_FW_EVENTS)
+		return ((policy->fw_events | policy->fw_port_events) & 1U << code) != 0;
+	return code >= SBI_PMU_FW_IMPL_FIRST && code < SBI_PMU_FW_PLATFORM &&
+	       code - SBI_PMU_FW_IMPL_FIRST < policy->n_tally_events;
+}
 
 /* Embedded by value in its vcpu; the fields are private to vpmu/. */
 struct vpmu {
@@ -176,7 +185,7 @@ struct vpmu {
 	struct vpmu_counter counter[VPMU_COUNTERS];
 	struct vpmu_known known[VPMU_KNOWN];
 	/* What an hctr was last made to hold for this vcpu: what all its users count. */
-	struct vpmu_hw_config event[VPMU_HW_COUNTERS];
+	struct hw_event event[VPMU_HW_COUNTERS];
 	uint64_t fw_total[VPMU_FW_EVENTS]; /* since vpmu_init(), counted or not */
 	uint32_t fw_watched;               /* what vpmu_port_fw_watch() was told */
 	uint64_t unknown; /* part of lost: nor is the value known that it would go on from */
@@ -423,6 +432,23 @@ static inline uint64_t vpmu_csr_value(const struct vpmu *v, uint64_t n)
 	return (v->running >> n & 1) != 0 ? vpmu_running_value(v, n) : v->counter[n].value;
 }
 
+/* Sets of hctr: those that run for the resident vcpu, and those of them that will raise LCOFI. */
+static inline uint64_t vpmu_active(const struct vpmu *v)
+{
+	return v->active;
+}
+
+static inline uint64_t vpmu_armed(const struct vpmu *v)
+{
+	return v->armed;
+}
+
+/* Those that run, or will when the vcpu is resident again. Of any vcpu of this hart. */
+static inline uint64_t vpmu_started(const struct vpmu *v)
+{
+	return v->active | v->parked;
+}
+
 /* Does the guest have scountovf and LCOFI? */
 static inline bool vpmu_has_overflow(const struct vpmu *v)
 {
@@ -514,7 +540,7 @@ struct vpmu_view {
 	bool is_fw;
 	/* Of hardware counters. */
 	uint32_t hctr;
-	uint32_t inhibit; /* VPMU_INH_*, VPMU_COUNT_HS */
+	uint32_t inhibit; /* VPMU_INH_*, HW_COUNT_HS */
 	/* Other counters of this vcpu run on the same hctr, or may. An observer: counters of its guest. */
 	bool shared;
 	bool direct; /* read without an exit */

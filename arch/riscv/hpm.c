@@ -18,7 +18,7 @@ uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_dat
 {
 	const struct hpm_event *event;
 
-	if (hpm_is_raw(event_idx))
+	if (hw_event_is_raw(event_idx))
 		return hpm_raw_hctrs(hpm, event_idx, event_data, running);
 	event = hpm_event_find(hpm, event_idx);
 	if (!event || event_data != 0)
@@ -29,11 +29,11 @@ uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_dat
 	if (event_idx == SBI_PMU_HW_CPU_CYCLES)
 		return event->hctrs | (hpm->fixed & BIT(0));
 	if (event_idx == SBI_PMU_HW_INSTRUCTIONS)
-		return event->hctrs | (hpm->fixed & BIT(2));
+		return event->hctrs | (hpm->fixed & HCTRS_INSTRET);
 	return event->hctrs;
 }
 
-bool hpm_try(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
+bool hpm_try(struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
 {
 	return hpm_reprogram(hpm, hctr, config);
 }

@@ -8,18 +8,9 @@
 #define ARCH_HPM_H
 
 #include "core/lib/types.h"
+#include "vpmu/hw_event.h"
 
 #define HPM_MAX_EVENTS 16U
-#define HPM_INH_VS     1U
-#define HPM_INH_VU     2U
-#define HPM_COUNT_HS   4U
-
-struct hpm_config {
-	uint32_t event_idx; /* SBI type 0, 1, 2 or 3 */
-	uint32_t inhibit;   /* HPM_INH_*, HPM_COUNT_HS */
-	uint64_t event_data;
-};
-
 /* An event that the hart can count. */
 struct hpm_event {
 	uint32_t event_idx;
@@ -31,10 +22,10 @@ struct hpm_event {
 
 /* What a counter holds. */
 struct hpm_slot {
-	struct hpm_config config; /* event_idx 0: nothing that anybody asks for */
-	bool programmed;          /* it holds something, and is to be reset first */
-	uint64_t selector;        /* ssccfg back end: its mhpmevent without OF */
-	uint64_t value;           /* sbi back end: what a fresh one is to start from */
+	struct hw_event config; /* event_idx 0: nothing that anybody asks for */
+	bool programmed;        /* it holds something, and is to be reset first */
+	uint64_t selector;      /* ssccfg back end: its mhpmevent without OF */
+	uint64_t value;         /* sbi back end: what a fresh one is to start from */
 };
 
 struct hpm {
@@ -76,21 +67,15 @@ void hpm_fixed_probe(struct hpm *hpm);
 
 /* How a raw event is said to this firmware: as v2 where it knows that, as v1 where the value fits
  * in 48 bits. false: neither (SBI 3.0 sections 11.3 and 11.4). Other events stay as they are. */
-bool hpm_firmware_event(const struct hpm_config *config, uint32_t *event_idx);
+bool hpm_firmware_event(const struct hw_event *config, uint32_t *event_idx);
 const struct hpm_event *hpm_event_find(const struct hpm *hpm, uint32_t event_idx);
 
-static inline bool hpm_same_config(const struct hpm_config *a, const struct hpm_config *b)
-{
-	return a->event_idx == b->event_idx && a->inhibit == b->inhibit &&
-	       a->event_data == b->event_data;
-}
-
 /* Is this what it has been programmed for? */
-static inline bool hpm_holds(const struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
+static inline bool hpm_holds(const struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
 {
 	const struct hpm_slot *slot = &hpm->slots[hctr];
 
-	return slot->programmed && hpm_same_config(&slot->config, config);
+	return slot->programmed && hw_event_equal(&slot->config, config);
 }
 
 /*

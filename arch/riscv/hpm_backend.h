@@ -14,10 +14,10 @@
 #include "vpmu/bits.h"
 
 /* A stopped counter takes up event and filter. false: refused, it holds nothing. */
-bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
+bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hw_event *config);
 
 /* A stopped counter takes up another event or filter than it holds. false: refused. */
-static inline bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
+static inline bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
 {
 	struct hpm_slot *slot = &hpm->slots[hctr];
 	bool taken = hpm->delegated ? hpm_ssccfg_program(hpm, hctr, config)
@@ -35,11 +35,11 @@ static inline bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hp
 }
 
 /* The same for who is in no hurry. */
-bool hpm_try(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
+bool hpm_try(struct hpm *hpm, uint32_t hctr, const struct hw_event *config);
 
 /* A fixed counter of hpm->fixed becomes a guest's, stopped, with this filter; false: refused. And
  * instret is HS's again. */
-bool hpm_fixed_take(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config);
+bool hpm_fixed_take(struct hpm *hpm, uint32_t hctr, const struct hw_event *config);
 void hpm_fixed_release(struct hpm *hpm, uint64_t hctrs);
 
 /* hpm_start() where it is not a matter of a few instructions. */

@@ -46,18 +46,18 @@ static void ssccfg_take(uint32_t hctr, uint64_t filter)
 	csr_write(CSR_SIREG2, filter | MHPMEVENT_MINH);
 }
 
-bool hpm_fixed_take(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
+bool hpm_fixed_take(struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
 {
 	uint64_t flags = FLAGS_GUEST;
 	uint64_t filter = MHPMEVENT_SINH | MHPMEVENT_UINH;
 
 	hpm->slots[hctr].config = *config;
 	hpm->armed &= ~BIT(hctr);
-	if (config->inhibit & HPM_INH_VS) {
+	if (config->inhibit & HW_INH_VS) {
 		flags |= SBI_PMU_CFG_FLAG_SET_VSINH;
 		filter |= MHPMEVENT_VSINH;
 	}
-	if (config->inhibit & HPM_INH_VU) {
+	if (config->inhibit & HW_INH_VU) {
 		flags |= SBI_PMU_CFG_FLAG_SET_VUINH;
 		filter |= MHPMEVENT_VUINH;
 	}

@@ -9,10 +9,10 @@
 /* Counters that are looked for: each costs up to 2,600 instructions, and all of it one stay. */
 #define MAX_ASKED 3U
 
-bool hpm_firmware_event(const struct hpm_config *config, uint32_t *event_idx)
+bool hpm_firmware_event(const struct hw_event *config, uint32_t *event_idx)
 {
 	*event_idx = config->event_idx;
-	if (!hpm_is_raw(config->event_idx))
+	if (!hw_event_is_raw(config->event_idx))
 		return true;
 	if (sbi_call(SBI_EXT_BASE, SBI_BASE_GET_SPEC_VERSION, 0, 0, 0, 0, 0).value >= SBI_3_0)
 		*event_idx = SBI_PMU_TYPE_RAW_V2 << 16;
@@ -37,7 +37,7 @@ static uint64_t ask(uint32_t event_idx, uint64_t event_data, uint64_t hctrs)
 	return BIT(ret.value) & hctrs;
 }
 
-static uint64_t running_it(const struct hpm *hpm, uint64_t running, const struct hpm_config *config)
+static uint64_t running_it(const struct hpm *hpm, uint64_t running, const struct hw_event *config)
 {
 	uint64_t hctrs = 0;
 	uint32_t i;
@@ -61,8 +61,7 @@ const struct hpm_event *hpm_raw_find(const struct hpm *hpm, uint64_t event_data)
 
 bool hpm_raw_is_taken(uint64_t event_data, uint64_t hctrs)
 {
-	struct hpm_config config = {.event_idx = SBI_PMU_TYPE_RAW_V2 << 16,
-	                            .event_data = event_data};
+	struct hw_event config = {.event_idx = SBI_PMU_TYPE_RAW_V2 << 16, .event_data = event_data};
 	uint32_t firmware_event;
 
 	return hpm_firmware_event(&config, &firmware_event) &&
@@ -71,7 +70,7 @@ bool hpm_raw_is_taken(uint64_t event_data, uint64_t hctrs)
 
 uint64_t hpm_raw_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data, uint64_t running)
 {
-	struct hpm_config config = {.event_idx = event_idx, .event_data = event_data};
+	struct hw_event config = {.event_idx = event_idx, .event_data = event_data};
 	uint64_t able = running_it(hpm, running, &config);
 	uint64_t idle = hpm->hctrs & ~running;
 	uint32_t firmware_event, i;

@@ -15,13 +15,6 @@
 #define ARCH_HPM_RAW_H
 
 #include "arch/riscv/hpm.h"
-#include "vpmu/sbi_pmu.h"
-
-static inline bool hpm_is_raw(uint32_t event_idx)
-{
-	return SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW ||
-	       SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW_V2;
-}
 
 /* The event whose selector the raw event is; NULL: none. */
 const struct hpm_event *hpm_raw_find(const struct hpm *hpm, uint64_t event_data);

@@ -6,7 +6,7 @@
  */
 #include "arch/riscv/hpm_backend.h"
 
-bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *config)
+bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
 {
 	uint64_t flags = SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_UINH;
 	uint32_t event_idx;
@@ -14,11 +14,11 @@ bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hpm_config *co
 
 	if (!hpm_firmware_event(config, &event_idx))
 		return false;
-	if (!(config->inhibit & HPM_COUNT_HS))
+	if (!(config->inhibit & HW_COUNT_HS))
 		flags |= SBI_PMU_CFG_FLAG_SET_SINH;
-	if (config->inhibit & HPM_INH_VS)
+	if (config->inhibit & HW_INH_VS)
 		flags |= SBI_PMU_CFG_FLAG_SET_VSINH;
-	if (config->inhibit & HPM_INH_VU)
+	if (config->inhibit & HW_INH_VU)
 		flags |= SBI_PMU_CFG_FLAG_SET_VUINH;
 	/* Only RESET frees a counter for another event or filter, and only RESET makes QEMU
 	 * forget which counter an event was on. */
@@ -39,7 +39,7 @@ static __attribute__((noinline)) void fail(struct hpm *hpm, uint64_t hctrs)
 	hpm_failed();
 	hpm->armed &= ~hctrs;
 	for_each_bit (i, hctrs)
-		hpm->slots[i].config = (struct hpm_config){0};
+		hpm->slots[i].config = (struct hw_event){0};
 }
 
 __attribute__((noinline)) void hpm_sbi_start_each(struct hpm *hpm, uint64_t hctrs, uint64_t flags,

@@ -45,7 +45,7 @@ static bool flag(uint32_t hctr)
 /* Starts it, not armed, for an event and filter. */
 static const char *begin(struct hpm *hpm, uint32_t hctr, uint32_t event_idx, uint32_t inhibit)
 {
-	struct hpm_config config = {.event_idx = event_idx, .inhibit = inhibit};
+	struct hw_event config = {.event_idx = event_idx, .inhibit = inhibit};
 
 	if (hpm->fixed & BIT(hctr) ? !hpm_fixed_take(hpm, hctr, &config)
 	                           : !hpm_try(hpm, hctr, &config))
@@ -82,7 +82,7 @@ static const char *inhibited(const struct hpm *hpm, uint32_t hctr)
 /* Of those events only of which any instruction is one. */
 static const char *filtered(struct hpm *hpm, uint32_t hctr, uint32_t event_idx)
 {
-	static const uint32_t filters[] = {HPM_INH_VS, HPM_INH_VU};
+	static const uint32_t filters[] = {HW_INH_VS, HW_INH_VU};
 	const char *fault;
 
 	if (!counts_as_told(hpm, hctr, false, true) || !counts_as_told(hpm, hctr, true, true))
@@ -94,8 +94,8 @@ static const char *filtered(struct hpm *hpm, uint32_t hctr, uint32_t event_idx)
 		fault = begin(hpm, hctr, event_idx, filters[i]);
 		if (fault)
 			return fault;
-		if (!counts_as_told(hpm, hctr, false, filters[i] != HPM_INH_VS) ||
-		    !counts_as_told(hpm, hctr, true, filters[i] != HPM_INH_VU))
+		if (!counts_as_told(hpm, hctr, false, filters[i] != HW_INH_VS) ||
+		    !counts_as_told(hpm, hctr, true, filters[i] != HW_INH_VU))
 			return "a counter that does not filter modes";
 		hpm_stop(hpm, BIT(hctr));
 	}
@@ -163,7 +163,7 @@ static const char *overflows(struct hpm *hpm, uint32_t hctr, uint64_t patience)
 static const char *check_interrupt(struct hpm *hpm, uint32_t event_idx, uint32_t hctr,
                                    uint64_t patience)
 {
-	const char *fault = begin(hpm, hctr, event_idx, HPM_COUNT_HS | HPM_INH_VS | HPM_INH_VU);
+	const char *fault = begin(hpm, hctr, event_idx, HW_COUNT_HS | HW_INH_VS | HW_INH_VU);
 
 	if (!fault)
 		fault = overflows(hpm, hctr, patience);
@@ -183,7 +183,7 @@ static uint32_t any_counter(const struct hpm_event *event, uint64_t tried)
 /* A counter is left as it was found: with OF set for nobody's filter, or reset. */
 static void leave(struct hpm *hpm, uint32_t hctr)
 {
-	struct hpm_config config = hpm->slots[hctr].config;
+	struct hw_event config = hpm->slots[hctr].config;
 
 	if (hpm->delegated || quirks.scountovf_leaks) {
 		hpm_try(hpm, hctr, &config);
@@ -191,7 +191,7 @@ static void leave(struct hpm *hpm, uint32_t hctr)
 		sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
 		hpm->slots[hctr].programmed = false;
 	}
-	hpm->slots[hctr].config = (struct hpm_config){0};
+	hpm->slots[hctr].config = (struct hw_event){0};
 }
 
 /* Returns the first fault of an event, NULL: there is none. */

@@ -13,7 +13,7 @@
 #include "arch/riscv/ssccfg.h"
 #include "vpmu/bits.h"
 
-static inline uint64_t hpm_ssccfg_bits(const struct hpm *hpm, const struct hpm_config *config)
+static inline uint64_t hpm_ssccfg_bits(const struct hpm *hpm, const struct hw_event *config)
 {
 	const struct hpm_event *event = hpm_event_find(hpm, config->event_idx);
 	/* By the manual MINH is read-only 0 here, and only M-mode can set it. A hart that takes it from
@@ -22,18 +22,17 @@ static inline uint64_t hpm_ssccfg_bits(const struct hpm *hpm, const struct hpm_c
 
 	if (!event)
 		return 0;
-	if (!(config->inhibit & HPM_COUNT_HS))
+	if (!(config->inhibit & HW_COUNT_HS))
 		bits |= MHPMEVENT_SINH;
-	if (config->inhibit & HPM_INH_VS)
+	if (config->inhibit & HW_INH_VS)
 		bits |= MHPMEVENT_VSINH;
-	if (config->inhibit & HPM_INH_VU)
+	if (config->inhibit & HW_INH_VU)
 		bits |= MHPMEVENT_VUINH;
 	return bits | event->selector;
 }
 
 /* A stopped counter takes up event and filter. false: refused, it holds nothing. */
-static inline bool hpm_ssccfg_program(struct hpm *hpm, uint32_t hctr,
-                                      const struct hpm_config *config)
+static inline bool hpm_ssccfg_program(struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
 {
 	uint64_t bits = hpm_ssccfg_bits(hpm, config);
 

@@ -57,7 +57,7 @@ static void read_vm_tree(void)
 	struct vm_limits limits = {
 	    .guest_memory = vm_guest_memory(platform.ram_size, platform.tree_size),
 	    .differ = harts_differ,
-	    .hctrs = this_pcpu()->hpm.hctrs ? this_pcpu()->hpm.hctrs | BIT(0) | BIT(2) : 0,
+	    .hctrs = this_pcpu()->hpm.hctrs ? this_pcpu()->hpm.hctrs | HCTRS_FIXED : 0,
 	};
 	struct vm_refusal refusal;
 	char text[VM_REFUSAL_TEXT];

@@ -3,7 +3,7 @@
 
 #include <libfdt.h>
 
-#include "vpmu/sbi_pmu.h"
+#include "vpmu/hw_event.h"
 
 /* SBI 3.0 sections 11.1 to 11.5. Whether this machine counts it is not asked. */
 static bool event_exists(uint32_t event_idx)
@@ -14,10 +14,9 @@ static bool event_exists(uint32_t event_idx)
 		return false;
 	switch (SBI_PMU_EVENT_TYPE(event_idx)) {
 	case SBI_PMU_TYPE_HW:
-		return code != SBI_PMU_HW_NO_EVENT && code <= SBI_PMU_HW_EVENT_LAST;
+		return hw_event_is_general(code);
 	case SBI_PMU_TYPE_CACHE:
-		return code >> 3 <= SBI_PMU_CACHE_ID_LAST &&
-		       (code >> 1 & 3) <= SBI_PMU_CACHE_OP_LAST;
+		return hw_event_is_cache(code);
 	case SBI_PMU_TYPE_RAW:
 	case SBI_PMU_TYPE_RAW_V2:
 		return code == 0;

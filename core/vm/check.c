@@ -35,7 +35,7 @@ static void check_resident(const struct pcpu *pcpu, const struct vcpu *vcpu)
 	CHECK(vcpu->ctx.hs_sp == (uint64_t)pcpu + HART_STACK_TOP);
 	for (i = 0; i < n_pcpus; i++)
 		CHECK(i == pcpu->index || hart_stacks[i].pcpu.current != vcpu);
-	for_each_bit (i, vcpu->pmu.active & pcpu->hpm.hctrs)
+	for_each_bit (i, vpmu_active(&vcpu->pmu) & pcpu->hpm.hctrs)
 		CHECK(pcpu->hctr_owner[i] == vcpu);
 	CHECK(csr_read(CSR_HGATP) == vcpu->vm->gstage.hgatp);
 	CHECK(vcpu->requests.heeded == REQ_ALL);

@@ -15,7 +15,7 @@ void hart_flags_show(struct vcpu *vcpu)
 	uint64_t wrong = (csr_read(CSR_SCOUNTOVF) ^ flags) & hpm->hctrs;
 
 	/* An armed counter that has wrapped is told when its LCOFI is taken. */
-	wrong &= flags | ~vcpu->pmu.armed;
+	wrong &= flags | ~vpmu_armed(&vcpu->pmu);
 	if (wrong)
-		hpm_set_flags(hpm, wrong, flags, vcpu->pmu.active);
+		hpm_set_flags(hpm, wrong, flags, vpmu_active(&vcpu->pmu));
 }

@@ -32,13 +32,6 @@ static bool is_fw(const struct observer *o)
 
 /* --- firmware events ----------------------------------------------------------------- */
 
-static bool fw_exists(const struct vpmu_policy *policy, uint32_t code)
-{
-	if (code < VPMU_FW_EVENTS)
-		return (policy->fw_events | policy->fw_port_events) >> code & 1;
-	return code >= TALLY_EVENT_FIRST && code - TALLY_EVENT_FIRST < policy->n_tally_events;
-}
-
 static uint64_t fw_total(const struct vcpu *vcpu, uint32_t code)
 {
 	if (code < VPMU_FW_EVENTS && vcpu->vm->pmu_policy.fw_events >> code & 1)
@@ -92,8 +85,6 @@ static const char *begin_hw(struct vcpu *vcpu, uint32_t n, const struct observed
 	                             event->data, event->flags)];
 }
 
-#define HS_CLOCK BIT(2)
-
 static bool is_by_hs_clock(const struct observer *o)
 {
 	uint32_t code = SBI_PMU_EVENT_CODE(o->event.event_idx);
@@ -131,9 +122,10 @@ void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_ev
 	o->until = o->since;
 	if (!is_fw(o))
 		o->ended = begin_hw(vcpu, (uint32_t)(o - vcpu->observers.observer), &o->event);
-	else if (!fw_exists(&vcpu->vm->pmu_policy, code) || o->event.data || o->event.flags)
+	else if (!vpmu_fw_event_exists(&vcpu->vm->pmu_policy, code) || o->event.data ||
+	         o->event.flags)
 		o->ended = refusals[VPMU_OBSERVE_NO_EVENT];
-	else if (is_by_hs_clock(o) && (vcpu->pmu.active | vcpu->pmu.parked) & HS_CLOCK)
+	else if (is_by_hs_clock(o) && vpmu_started(&vcpu->pmu) & HCTRS_INSTRET)
 		o->ended = refusals[VPMU_OBSERVE_GUESTS];
 	else {
 		fw_watch(vcpu);

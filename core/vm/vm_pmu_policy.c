@@ -74,7 +74,7 @@ void vm_pmu_policy_make(struct vm *vm)
 	/* cycle and instret can be asked for by index; a programmable counter backs them, whose flag
 	 * is not theirs. */
 	if (hctrs && !policy->hart_flags)
-		hctrs |= BIT(0) | BIT(2);
+		hctrs |= HCTRS_FIXED;
 	policy->fw_base = hctrs ? highest_bit(hctrs) + 1 : 3;
 	policy->hctrs = vm->config->pmu ? hctrs & vm->config->pmu_counters : 0;
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)

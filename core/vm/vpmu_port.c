@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vpmu/port.h on this hart's counters (arch/riscv/hpm.h) and interrupts. */
-#include <stddef.h>
 #include <string.h>
 
 #include "arch/riscv/csr.h"
@@ -15,23 +14,6 @@
 
 /* A look at a counter that may have wrapped comes so late, 10 us, and the next no sooner. */
 #define LOOKS_HZ 100000U
-
-_Static_assert(VPMU_INH_VS == HPM_INH_VS && VPMU_INH_VU == HPM_INH_VU &&
-                   VPMU_COUNT_HS == HPM_COUNT_HS,
-               "filters are passed as is");
-
-/* One thing seen from two folders that do not know each other. */
-_Static_assert(
-    sizeof(struct vpmu_hw_config) == sizeof(struct hpm_config) &&
-        offsetof(struct vpmu_hw_config, event_idx) == offsetof(struct hpm_config, event_idx) &&
-        offsetof(struct vpmu_hw_config, inhibit) == offsetof(struct hpm_config, inhibit) &&
-        offsetof(struct vpmu_hw_config, event_data) == offsetof(struct hpm_config, event_data),
-    "configurations are passed as they are");
-
-static const struct hpm_config *to_hpm(const struct vpmu_hw_config *config)
-{
-	return (const struct hpm_config *)config;
-}
 
 /* Whose counter it was learns that it is not any more. NULL: it will be nobody's. */
 static void change_owner(struct pcpu *pcpu, hctr_t hctr, struct vcpu *vcpu)
@@ -56,11 +38,10 @@ void vpmu_port_raw_event(uint32_t *event_idx, uint64_t *event_data)
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
 {
 	struct pcpu *pcpu = this_pcpu();
-	uint64_t running = pcpu->current ? pcpu->current->pmu.active : 0;
-	uint32_t type = SBI_PMU_EVENT_TYPE(event_idx);
+	uint64_t running = pcpu->current ? vpmu_active(&pcpu->current->pmu) : 0;
 	uint32_t i;
 
-	if (type == SBI_PMU_TYPE_RAW || type == SBI_PMU_TYPE_RAW_V2) {
+	if (hw_event_is_raw(event_idx)) {
 		for_each_bit (i, pcpu->hpm.hctrs & ~running)
 			change_owner(pcpu, (hctr_t){i}, NULL);
 		if (pcpu->current)
@@ -69,13 +50,13 @@ uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
 	return hpm_event_hctrs(&pcpu->hpm, event_idx, event_data, running);
 }
 
-bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
+bool vpmu_port_prepare(hctr_t hctr, const struct hw_event *config)
 {
 	struct pcpu *pcpu = this_pcpu();
 
 	change_owner(pcpu, hctr, pcpu->current);
-	return hpm_holds(&pcpu->hpm, hctr.idx, to_hpm(config)) ||
-	       hpm_reprogram(&pcpu->hpm, hctr.idx, to_hpm(config));
+	return hpm_holds(&pcpu->hpm, hctr.idx, config) ||
+	       hpm_reprogram(&pcpu->hpm, hctr.idx, config);
 }
 
 uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
@@ -85,15 +66,15 @@ uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
 }
 
 /* A stay that is going on is measured by instret: it began as much later as the counter is ahead. */
-void vpmu_port_take(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t value)
+void vpmu_port_take(hctr_t hctr, const struct hw_event *config, uint64_t value)
 {
 	struct pcpu *pcpu = this_pcpu();
 
-	if (!hpm_fixed_take(&pcpu->hpm, hctr.idx, to_hpm(config))) {
+	if (!hpm_fixed_take(&pcpu->hpm, hctr.idx, config)) {
 		pcpu->hpm.failed |= BIT(hctr.idx);
 		hpm_failed();
 	}
-	if (hctr.idx == 2) {
+	if (BIT(hctr.idx) == HCTRS_INSTRET) {
 		uint64_t ahead = value - csr_read(CSR_INSTRET);
 
 		if (pcpu->current->fw.clock_observed)

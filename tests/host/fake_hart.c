@@ -76,7 +76,7 @@ void fake_unmap(uint32_t idx)
 }
 
 /* A write of the event selector: the map takes the first counter of an event and keeps it. */
-void fake_write_event(uint32_t idx, const struct vpmu_hw_config *config)
+void fake_write_event(uint32_t idx, const struct hw_event *config)
 {
 	enum fake_event event = fake_hart_event(config->event_idx, config->event_data);
 	struct fake_counter *c = &fake.counters[idx];
@@ -99,7 +99,7 @@ static uint32_t counted_events(uint32_t idx)
 	const struct fake_counter *c = &fake.counters[idx];
 	uint32_t events = 0;
 
-	if ((VPMU_FIXED >> idx & 1) ||
+	if ((HCTRS_FIXED >> idx & 1) ||
 	    (!fake.config.one_counter_per_event && !fake.config.sticky_map))
 		return FAKE_BIT(fake_hart_event(c->config.event_idx, c->config.event_data));
 	if (fake.map[FAKE_CYCLES] == idx)
@@ -115,7 +115,7 @@ static uint32_t counted_events(uint32_t idx)
 static bool counts(uint32_t idx, enum fake_mode mode, uint32_t events)
 {
 	const struct fake_counter *c = &fake.counters[idx];
-	uint32_t inhibit = mode == FAKE_VS ? VPMU_INH_VS : VPMU_INH_VU;
+	uint32_t inhibit = mode == FAKE_VS ? HW_INH_VS : HW_INH_VU;
 
 	return c->running && !(c->config.inhibit & inhibit) && (counted_events(idx) & events);
 }
@@ -129,7 +129,7 @@ static void advance(uint32_t counting, uint64_t units)
 		if (!(counting & 1U << i))
 			continue;
 		c->value = (c->value + units) & fake_value_mask();
-		if (c->of || c->value || !units || (VPMU_FIXED >> i & 1))
+		if (c->of || c->value || !units || (HCTRS_FIXED >> i & 1))
 			continue;
 		if (c->stale) {
 			c->stale = false;
@@ -148,7 +148,7 @@ static void advance(uint32_t counting, uint64_t units)
 /* Those whose wraps tell nobody: the vPMU looks for them. */
 static uint32_t silent(void)
 {
-	uint32_t mask = VPMU_FIXED;
+	uint32_t mask = HCTRS_FIXED;
 
 	for (uint32_t i = 0; i < COUNTERS; i++)
 		mask |= (uint32_t)fake.counters[i].left_out << i;
@@ -214,7 +214,7 @@ void fake_work_in_hs(void)
 	if (!fake.config.hs_work || fake.others_work)
 		return;
 	for (uint32_t i = 0; i < COUNTERS; i++)
-		if (fake.counters[i].running && (fake.counters[i].config.inhibit & VPMU_COUNT_HS))
+		if (fake.counters[i].running && (fake.counters[i].config.inhibit & HW_COUNT_HS))
 			counting |= 1U << i;
 	if (!counting)
 		return;

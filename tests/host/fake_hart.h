@@ -178,7 +178,7 @@ struct fake_start {
 	hctr_t hctr;
 	bool armed;
 	uint64_t value;
-	struct vpmu_hw_config config;
+	struct hw_event config;
 };
 
 /* vpmu_port_prepare() and vpmu_port_set() for each, then vpmu_port_run(). Returns those refused. */

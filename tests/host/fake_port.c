@@ -2,7 +2,7 @@
 /* vpmu/port.h on the fake hart: what a correct port does, and what must not be asked of it. */
 #include "tests/host/fake_state.h"
 
-static bool same_config(const struct vpmu_hw_config *a, const struct vpmu_hw_config *b)
+static bool same_config(const struct hw_event *a, const struct hw_event *b)
 {
 	return a->event_idx == b->event_idx && a->inhibit == b->inhibit &&
 	       a->event_data == b->event_data;
@@ -34,16 +34,16 @@ static struct fake_world *resident_world(void)
 	return &fake.world[fake.resident <= FAKE_VCPUS ? fake.resident : NOBODY];
 }
 
-static void program(uint32_t idx, const struct vpmu_hw_config *config)
+static void program(uint32_t idx, const struct hw_event *config)
 {
 	struct fake_counter *c = &fake.counters[idx];
 
 	fake_require(fake_hart_hctrs(config->event_idx, config->event_data) & 1ULL << idx,
 	             "counter cannot count the event");
-	fake_require(!(config->inhibit & ~(VPMU_INH_VS | VPMU_INH_VU | VPMU_COUNT_HS)),
+	fake_require(!(config->inhibit & ~(HW_INH_VS | HW_INH_VU | HW_COUNT_HS)),
 	             "unknown inhibit bits");
-	fake_require(!(config->inhibit & VPMU_COUNT_HS) ==
-	                 (!resident_world()->count_hs || (config->inhibit & VPMU_INH_VS)),
+	fake_require(!(config->inhibit & HW_COUNT_HS) ==
+	                 (!resident_world()->count_hs || (config->inhibit & HW_INH_VS)),
 	             "HS is counted where VS is and the policy says so, and only there");
 	if (c->programmed && same_config(&c->config, config))
 		return;
@@ -133,12 +133,12 @@ uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
 	return fake_hart_hctrs(event_idx, event_data);
 }
 
-bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
+bool vpmu_port_prepare(hctr_t hctr, const struct hw_event *config)
 {
 	uint32_t idx = checked(hctr);
 
 	fake_trace.prepares++;
-	fake_require(!(VPMU_FIXED >> idx & 1), "prepare of a fixed counter");
+	fake_require(!(HCTRS_FIXED >> idx & 1), "prepare of a fixed counter");
 	fake_require(!(fake_hart_running() >> idx & 1), "prepare of a running counter");
 	evict(idx);
 	if (fake.fail_prepare && !--fake.fail_prepare) {
@@ -160,9 +160,9 @@ static void set(uint32_t idx, uint64_t value, bool armed)
 	fake_require(c->owner == fake.resident, "set of a counter that its vcpu did not prepare");
 	fake_require(value == (value & fake_value_mask()), "value wider than the counter");
 	c->value = value & fake_value_mask();
-	c->left_out =
-	    armed && ((VPMU_FIXED >> idx & 1) || (fake.config.no_armed_cache_events &&
-	                                          c->config.event_idx >> 16 == SBI_PMU_TYPE_CACHE));
+	c->left_out = armed && ((HCTRS_FIXED >> idx & 1) ||
+	                        (fake.config.no_armed_cache_events &&
+	                         c->config.event_idx >> 16 == SBI_PMU_TYPE_CACHE));
 	if (!armed || c->left_out)
 		c->of = true;
 	else if (!pending_in_vain() || !fake.config.pending_keeps_of)
@@ -216,16 +216,16 @@ void vpmu_port_run(uint64_t hctr_mask)
 	}
 }
 
-void vpmu_port_take(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t value)
+void vpmu_port_take(hctr_t hctr, const struct hw_event *config, uint64_t value)
 {
 	uint32_t idx = checked(hctr);
 	struct fake_counter *c = &fake.counters[idx];
 
-	fake_require(VPMU_FIXED >> idx & 1, "take of a programmable counter");
+	fake_require(HCTRS_FIXED >> idx & 1, "take of a programmable counter");
 	fake_require(!(fake.lent >> idx & 1), "take of what is taken");
 	fake_require(fake_hart_hctrs(config->event_idx, config->event_data) & 1ULL << idx,
 	             "counter cannot count the event");
-	fake_require(!(config->inhibit & ~(VPMU_INH_VS | VPMU_INH_VU)), "unknown inhibit bits");
+	fake_require(!(config->inhibit & ~(HW_INH_VS | HW_INH_VU)), "unknown inhibit bits");
 	fake_trace.lent++;
 	fake.lent |= 1ULL << idx;
 	c->config = *config;
@@ -306,7 +306,7 @@ uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
 	fake_trace.steps++;
 	fake_require(hctr_mask && !(hctr_mask >> COUNTERS), "step of counters that do not exist");
 	/* It took the guest as long as any other, and more. */
-	if ((hctr_mask & VPMU_FIXED) && fake.look_left)
+	if ((hctr_mask & HCTRS_FIXED) && fake.look_left)
 		fake.look_left--;
 	fake_require(resident_world()->steps, "step where that is not to be had");
 	for (uint32_t i = 0; i < COUNTERS; i++) {

@@ -10,7 +10,7 @@
 #define UNMAPPED COUNTERS
 
 struct fake_counter {
-	struct vpmu_hw_config config;
+	struct hw_event config;
 	uint64_t value;
 	uint32_t owner; /* the vcpu that prepared it last */
 	bool programmed;
@@ -62,7 +62,7 @@ extern struct fake_hart fake;
 void fake_require(bool claim, const char *what);
 uint64_t fake_value_mask(void);
 void fake_unmap(uint32_t idx);
-void fake_write_event(uint32_t idx, const struct vpmu_hw_config *config);
+void fake_write_event(uint32_t idx, const struct hw_event *config);
 /* What HS does in one call of the port moves the counters that count HS. */
 void fake_work_in_hs(void);
 

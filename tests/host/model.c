@@ -111,7 +111,7 @@ const char *model_fw_read_hi(const struct model *m, unsigned long idx, struct sb
 
 bool model_counts_hs(const struct model *m, uint32_t idx)
 {
-	return m->policy.count_hs && !model_is_fw(m, idx) && !(m->c[idx].inhibit & VPMU_INH_VS);
+	return m->policy.count_hs && !model_is_fw(m, idx) && !(m->c[idx].inhibit & HW_INH_VS);
 }
 
 bool model_is_near(const struct model *m, uint32_t idx)
@@ -174,7 +174,7 @@ void model_halt(struct model *m, uint32_t idx)
 static bool counts(const struct model *m, uint32_t idx, enum fake_mode mode, uint32_t events)
 {
 	const struct model_lctr *c = &m->c[idx];
-	uint32_t inhibited = mode == FAKE_VS ? VPMU_INH_VS : VPMU_INH_VU;
+	uint32_t inhibited = mode == FAKE_VS ? HW_INH_VS : HW_INH_VU;
 
 	return c->running && !model_is_fw(m, idx) && !(c->inhibit & inhibited) &&
 	       (FAKE_BIT(fake_hart_event(c->event_idx, c->event_data)) & events);
@@ -360,7 +360,7 @@ uint64_t model_must_be_direct(const struct model *m)
 			alone = alone && (j == i || !model_competes(m, j, hctrs));
 		/* With a fixed counter for the event, that may be behind it. */
 		if (alone &&
-		    (hctrs == 1ULL << i || (c->first && (hctrs & ~VPMU_FIXED) == 1ULL << i)))
+		    (hctrs == 1ULL << i || (c->first && (hctrs & ~HCTRS_FIXED) == 1ULL << i)))
 			direct |= 1ULL << i;
 	}
 	return direct;
@@ -379,7 +379,7 @@ int model_wfi_must_trap(const struct model *m)
 		if (!m->c[i].running || model_is_fw(m, i) ||
 		    (event_idx != 1 && !m->policy.wfi_recounts))
 			continue;
-		if (event_idx <= 2 && !(m->c[i].inhibit & VPMU_INH_VS))
+		if (event_idx <= 2 && !(m->c[i].inhibit & HW_INH_VS))
 			return 1;
 		answer = -1;
 	}

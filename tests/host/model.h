@@ -36,7 +36,7 @@ struct model_lctr {
 	bool first;     /* no other counter was configured for its event then */
 	bool displaced; /* moved by an emulated instruction: reads may need an exit for a while */
 	uint32_t event_idx;
-	uint32_t inhibit; /* VPMU_INH_VS, VPMU_INH_VU */
+	uint32_t inhibit; /* HW_INH_VS, HW_INH_VU */
 	uint64_t event_data;
 	uint64_t value;
 	uint64_t hs_seen;

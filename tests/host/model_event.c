@@ -15,7 +15,7 @@ uint64_t model_hctrs(const struct model *m, uint32_t event_idx, uint64_t event_d
 {
 	uint64_t hctrs = fake_hart_hctrs(event_idx, event_data) & m->policy.hctrs;
 
-	return m->policy.count_hs ? hctrs & ~VPMU_FIXED : hctrs;
+	return m->policy.count_hs ? hctrs & ~HCTRS_FIXED : hctrs;
 }
 
 bool model_is_fw_event(unsigned long event_idx)
@@ -83,9 +83,9 @@ static uint32_t reduce(unsigned long flags, bool fw)
 	uint32_t inhibit = 0;
 
 	if (flags & 1UL << 5)
-		inhibit |= VPMU_INH_VU;
+		inhibit |= HW_INH_VU;
 	if (flags & 1UL << 6)
-		inhibit |= VPMU_INH_VS;
+		inhibit |= HW_INH_VS;
 	return fw ? 0 : inhibit;
 }
 
@@ -219,8 +219,8 @@ static void see_config(const struct model *m, const struct model_lctr *use, uint
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
 		if (i != idx && model_competes(m, i, hctrs) && model_same_use(&m->c[i], use))
 			seen(config_shared);
-	if ((hctrs & VPMU_FIXED) && uses_of(m, hctrs, idx) &&
-	    uses_of(m, hctrs, idx) >= (uint32_t)__builtin_popcountll(hctrs & ~VPMU_FIXED))
+	if ((hctrs & HCTRS_FIXED) && uses_of(m, hctrs, idx) &&
+	    uses_of(m, hctrs, idx) >= (uint32_t)__builtin_popcountll(hctrs & ~HCTRS_FIXED))
 		seen(config_on_fixed);
 	if (flags & 2)
 		seen(config_clear);
@@ -380,8 +380,8 @@ static bool avoids_identity(const struct model *m, const struct model_lctr *use,
 	uint64_t hctrs = model_hctrs(m, use->event_idx, use->event_data);
 	bool taken = false;
 
-	if (hctrs & ~VPMU_FIXED)
-		hctrs &= ~VPMU_FIXED;
+	if (hctrs & ~HCTRS_FIXED)
+		hctrs &= ~HCTRS_FIXED;
 	if (model_is_fw_event(use->event_idx) || !(hctrs & fresh) || (hctrs >> idx & 1))
 		return false;
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)

@@ -196,9 +196,9 @@ static bool pick_event_again(struct chance *c, struct op *op)
 	if (idx >= VPMU_COUNTERS)
 		return false;
 	op->a[2] &= ~(uint64_t)(SBI_PMU_CFG_FLAG_SET_UINH | SBI_PMU_CFG_FLAG_SET_SINH);
-	if (model()->c[idx].inhibit & VPMU_INH_VU)
+	if (model()->c[idx].inhibit & HW_INH_VU)
 		op->a[2] |= SBI_PMU_CFG_FLAG_SET_UINH;
-	if (model()->c[idx].inhibit & VPMU_INH_VS)
+	if (model()->c[idx].inhibit & HW_INH_VS)
 		op->a[2] |= SBI_PMU_CFG_FLAG_SET_SINH;
 	op->a[3] = model()->c[idx].event_idx;
 	op->a[4] = model()->c[idx].event_data;

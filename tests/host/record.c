@@ -240,7 +240,7 @@ static bool has_fixed(uint64_t base, uint64_t mask)
 
 	for (; mask && base < 32; mask >>= 1, base++)
 		if ((mask & 1) && (v->configured & ~v->running & v->policy.hctrs) >> base & 1 &&
-		    VPMU_FIXED >> v->counter[base].hctr & 1)
+		    HCTRS_FIXED >> v->counter[base].hctr & 1)
 			return true;
 	return false;
 }

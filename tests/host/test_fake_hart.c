@@ -260,7 +260,7 @@ static void test_fake_counts_hs(void **state)
 	config.hs_work = 1;
 	enter_hart(&config);
 	fake_hart_policy(1, &policy);
-	start.config.inhibit = VPMU_COUNT_HS;
+	start.config.inhibit = HW_COUNT_HS;
 	fake_hart_start(&start, 1);
 	assert_int_equal(vpmu_port_read((hctr_t){3}), ~0ULL - 1);
 	assert_int_equal(vpmu_port_read((hctr_t){3}), ~0ULL);

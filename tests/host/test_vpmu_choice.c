@@ -93,7 +93,7 @@ static void test_second_filter_refused(void **state)
 	assert_int_equal(config(HW, 0x98, CYCLES), 18);
 	assert_int_equal(stop(0x40008, RESET), SBI_ERR_ALREADY_STOPPED);
 	assert_int_equal(config(HW, SINH, CYCLES), 3);
-	assert_int_equal(stub.hctr[3].config.inhibit, VPMU_INH_VS);
+	assert_int_equal(stub.hctr[3].config.inhibit, HW_INH_VS);
 }
 
 static void test_raw_events_take_turns(void **state)
@@ -165,7 +165,7 @@ static void test_drop_makes_room(void **state)
 	(void)state;
 	assert_int_equal(config(8, 0, CYCLES), 3);
 	assert_int_equal(config(8, SINH, CYCLES), 3);
-	assert_int_equal(stub.hctr[3].config.inhibit, VPMU_INH_VS);
+	assert_int_equal(stub.hctr[3].config.inhibit, HW_INH_VS);
 	/* 3 is lower, but only dropping 4 frees the home of instructions. */
 	assert_int_equal(config(0x10, 0, INSTRS), 4);
 	assert_int_equal(config(0x18, UINH, INSTRS), 4);

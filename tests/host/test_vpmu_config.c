@@ -113,9 +113,9 @@ static void test_filters(void **state)
 
 		stub_setup(NULL);
 		if ((flags & UINH) != 0)
-			inhibit |= VPMU_INH_VU;
+			inhibit |= HW_INH_VU;
 		if ((flags & SINH) != 0)
-			inhibit |= VPMU_INH_VS;
+			inhibit |= HW_INH_VS;
 		assert_int_equal(config(HW, flags, CYCLES), 3);
 		assert_int_equal(stub.hctr[3].config.inhibit, inhibit);
 		assert_int_equal(start(8, 0, 0), 0);

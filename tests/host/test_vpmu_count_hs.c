@@ -40,17 +40,17 @@ static void test_filter(void **state)
 {
 	(void)state;
 	assert_int_equal(config(HW, AUTO, CYCLES), 3);
-	assert_int_equal(stub.hctr[3].config.inhibit, VPMU_COUNT_HS);
+	assert_int_equal(stub.hctr[3].config.inhibit, HW_COUNT_HS);
 	assert_int_equal(stop(8, RESET), SBI_SUCCESS);
 	assert_int_equal(config(HW, AUTO | UINH, CYCLES), 3);
-	assert_int_equal(stub.hctr[3].config.inhibit, VPMU_COUNT_HS | VPMU_INH_VU);
+	assert_int_equal(stub.hctr[3].config.inhibit, HW_COUNT_HS | HW_INH_VU);
 	assert_int_equal(stop(8, RESET), SBI_SUCCESS);
 	/* Where VS does not count, HS does not either. */
 	assert_int_equal(config(HW, AUTO | SINH, CYCLES), 3);
-	assert_int_equal(stub.hctr[3].config.inhibit, VPMU_INH_VS);
+	assert_int_equal(stub.hctr[3].config.inhibit, HW_INH_VS);
 	assert_int_equal(stop(8, RESET), SBI_SUCCESS);
 	assert_int_equal(config(HW, AUTO | SINH | UINH, CYCLES), 3);
-	assert_int_equal(stub.hctr[3].config.inhibit, VPMU_INH_VS | VPMU_INH_VU);
+	assert_int_equal(stub.hctr[3].config.inhibit, HW_INH_VS | HW_INH_VU);
 	/* The same event with the same filter is still shared. */
 	assert_int_equal(config(HW, AUTO, INSTRS), 4);
 	assert_int_equal(config(HW, AUTO, INSTRS), 18);

@@ -59,7 +59,7 @@ static void test_resident(void **state)
 	view = look(3, true);
 	assert_int_equal(view.event_idx, CYCLES);
 	assert_int_equal(view.event_data, 0);
-	assert_int_equal(view.inhibit, VPMU_INH_VS);
+	assert_int_equal(view.inhibit, HW_INH_VS);
 	assert_int_equal(view.hctr, 3);
 	assert_true(view.direct);
 	assert_false(view.shared);

@@ -200,7 +200,7 @@ static void test_plain_stop_keeps(void **state)
 	assert_int_equal(start(8, 0, 0), 0);
 	assert_int_equal(vpmu_scountovf(&vpmu), 0);
 	assert_int_equal(stub.prepares, 0);
-	assert_int_equal(stub.hctr[3].config.inhibit, VPMU_INH_VS);
+	assert_int_equal(stub.hctr[3].config.inhibit, HW_INH_VS);
 	stub_count_vu(CYCLES, 1);
 	assert_int_equal(guest_read(3), 4);
 	assert_int_equal(stop(8, RESET), 0);

@@ -61,7 +61,7 @@ static void count(unsigned long event_idx, uint64_t n, uint32_t inhibited_by)
 			continue;
 		h->value = (h->value + n) & stub.width_mask;
 		if (n > to_wrap && h->armed && !h->flag && !stub.quiet_flags &&
-		    (VPMU_FIXED >> i & 1) == 0) {
+		    (HCTRS_FIXED >> i & 1) == 0) {
 			h->flag = true;
 			stub.pending = true;
 		}
@@ -70,12 +70,12 @@ static void count(unsigned long event_idx, uint64_t n, uint32_t inhibited_by)
 
 void stub_count(unsigned long event_idx, uint64_t n)
 {
-	count(event_idx, n, VPMU_INH_VS);
+	count(event_idx, n, HW_INH_VS);
 }
 
 void stub_count_vu(unsigned long event_idx, uint64_t n)
 {
-	count(event_idx, n, VPMU_INH_VU);
+	count(event_idx, n, HW_INH_VU);
 }
 
 void stub_run(unsigned long event_idx, uint64_t n)
@@ -101,7 +101,7 @@ static void hs_works(void)
 		struct stub_hctr *h = &stub.hctr[i];
 		uint64_t to_wrap = stub.width_mask - h->value;
 
-		if (!h->running || (h->config.inhibit & VPMU_COUNT_HS) == 0)
+		if (!h->running || (h->config.inhibit & HW_COUNT_HS) == 0)
 			continue;
 		h->value = (h->value + stub.hs_step) & stub.width_mask;
 		if (stub.hs_step > to_wrap && h->armed && !h->flag) {
@@ -158,14 +158,14 @@ uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
 	}
 }
 
-bool vpmu_port_prepare(hctr_t hctr, const struct vpmu_hw_config *config)
+bool vpmu_port_prepare(hctr_t hctr, const struct hw_event *config)
 {
 	struct stub_hctr *h = &stub.hctr[hctr.idx];
 
 	stub.prepares++;
 	assert_false(h->running);
 	assert_false(stub.pending);
-	assert_int_equal(VPMU_FIXED >> hctr.idx & 1, 0);
+	assert_int_equal(HCTRS_FIXED >> hctr.idx & 1, 0);
 	if ((stub.refuse_prepare >> hctr.idx & 1) != 0)
 		return false;
 	assert_true(vpmu_port_event_hctrs(config->event_idx, config->event_data) >> hctr.idx & 1);
@@ -221,11 +221,11 @@ void vpmu_port_run(uint64_t hctr_mask)
 	}
 }
 
-void vpmu_port_take(hctr_t hctr, const struct vpmu_hw_config *config, uint64_t value)
+void vpmu_port_take(hctr_t hctr, const struct hw_event *config, uint64_t value)
 {
 	struct stub_hctr *h = &stub.hctr[hctr.idx];
 
-	assert_true(VPMU_FIXED >> hctr.idx & 1);
+	assert_true(HCTRS_FIXED >> hctr.idx & 1);
 	assert_true(vpmu_port_event_hctrs(config->event_idx, config->event_data) >> hctr.idx & 1);
 	assert_false(h->running || h->ours);
 	h->config = *config;
@@ -238,7 +238,7 @@ void vpmu_port_release(uint64_t hctr_mask)
 {
 	uint32_t i;
 
-	assert_int_equal(hctr_mask & ~VPMU_FIXED, 0);
+	assert_int_equal(hctr_mask & ~HCTRS_FIXED, 0);
 	for (i = 0; i < 3; i++) {
 		if ((hctr_mask >> i & 1) == 0)
 			continue;

@@ -51,7 +51,7 @@ struct stub_hctr {
 	bool flag;
 	bool ours; /* prepared by the vcpu, and not touched by a neighbour since */
 	uint64_t value;
-	struct vpmu_hw_config config;
+	struct hw_event config;
 };
 
 struct stub {

@@ -26,7 +26,7 @@ void world_observers_step(struct vcpu *vc, enum fake_mode mode, uint32_t events,
 		enum fake_event event = fake_hart_event(o->event_idx, o->event_data);
 
 		if (!o->on || event == FAKE_EVENTS || !(events & FAKE_BIT(event)) ||
-		    (o->inhibit & (mode == FAKE_VU ? VPMU_INH_VU : VPMU_INH_VS)))
+		    (o->inhibit & (mode == FAKE_VU ? HW_INH_VU : HW_INH_VS)))
 			continue;
 		o->value += units;
 	}
@@ -106,8 +106,8 @@ static void observe(struct vcpu *vc, const struct op *op)
 	    .on = true,
 	    .event_idx = (uint32_t)op->a[2],
 	    .event_data = op->a[3],
-	    .inhibit = (op->a[4] & SBI_PMU_CFG_FLAG_SET_UINH ? VPMU_INH_VU : 0) |
-	               (op->a[4] & SBI_PMU_CFG_FLAG_SET_SINH ? VPMU_INH_VS : 0),
+	    .inhibit = (op->a[4] & SBI_PMU_CFG_FLAG_SET_UINH ? HW_INH_VU : 0) |
+	               (op->a[4] & SBI_PMU_CFG_FLAG_SET_SINH ? HW_INH_VS : 0),
 	};
 	enum vpmu_observe got;
 
@@ -162,7 +162,7 @@ static void note_ended(struct vcpu *vc, const struct op *op)
 		if (!o->on)
 			world_differ("observer %u ended, which was off", n);
 		if (fake_trace.unobserved_value[n] != (o->value & vc->vpmu.value_mask) &&
-		    !(vc->model.policy.count_hs && !(o->inhibit & VPMU_INH_VS)))
+		    !(vc->model.policy.count_hs && !(o->inhibit & HW_INH_VS)))
 			world_differ("observer %u ended with %#llx, not %#llx", n,
 			             (unsigned long long)fake_trace.unobserved_value[n],
 			             (unsigned long long)o->value);
@@ -215,7 +215,7 @@ void world_observers_check(struct vcpu *vc, const struct op *op)
 		world_count.observer_reads++;
 		world_count.observed_shared += view.shared;
 		if (view.value != (o->value & vc->vpmu.value_mask) &&
-		    !(vc->model.policy.count_hs && !(o->inhibit & VPMU_INH_VS)))
+		    !(vc->model.policy.count_hs && !(o->inhibit & HW_INH_VS)))
 			world_differ("observer %u: %#llx, not %#llx", n,
 			             (unsigned long long)view.value, (unsigned long long)o->value);
 	}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that ask the microvisor through tools/tally_ctl.py."""
+"""Programs that ask the microvisor through tools/tallylib/tally_ctl.py."""
 
 import harness
-import tally_ctl
+from tallylib import tally_ctl
 
 
 def ask_until(path, end, answers):

@@ -14,10 +14,10 @@ import pytest
 
 import bare_guests
 import harness
-import perf_events
+from perflib import events as perf_events
 import plain
 import programs
-import tally_ctl
+from tallylib import tally_ctl
 import test_console
 import test_prompt
 

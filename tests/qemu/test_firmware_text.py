@@ -5,7 +5,7 @@ a line of its own, and no line of Tally's or a guest's is cut by it."""
 import bare_guests
 import harness
 import peers
-from run_firmware import NAME, TEXT, FirmwareText
+from runlib.firmware import NAME, TEXT, FirmwareText
 
 LINES = b"[alpha] one\r\n[beta] two\r\ntally: three\r\n"
 SAID = NAME + TEXT + b"\r\n"

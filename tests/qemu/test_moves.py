@@ -16,7 +16,7 @@ import bare_guests
 import boots
 import harness
 import plain
-import tally_ctl
+from tallylib import tally_ctl
 from test_control import running  # pylint: disable=unused-import
 from test_neighbours import EXPECTED, MEASURE
 from test_sampling import table

@@ -13,9 +13,9 @@ import pytest
 
 import bare_guests
 import harness
-import perf_events
+from perflib import events as perf_events
 import plain
-import tally_ctl
+from tallylib import tally_ctl
 import test_control
 import test_prompt
 from test_control import running  # pylint: disable=unused-import

@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 import harness
-import perf_events
-import tally_ctl
+from perflib import events as perf_events
+from tallylib import tally_ctl
 from test_control import FOREVER, running  # pylint: disable=unused-import
 from test_moves import ROAM, two_harts  # pylint: disable=unused-import
 from test_perf_vms import begin, perf_vms, tool_of

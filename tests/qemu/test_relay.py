@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/console_relay.py beside a machine that is a function here: programs are served in turn."""
+"""tools/runlib/console_relay.py beside a machine that is a function here: programs are served in turn."""
 
 import os
 import re
@@ -9,7 +9,7 @@ import threading
 import pytest
 
 import harness  # finds the tools  # noqa: F401
-import console_relay
+from runlib import console_relay
 
 READY = b"tally: 1 instructions from entry to the first guest\n"
 

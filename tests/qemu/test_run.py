@@ -9,7 +9,7 @@ import pytest
 import bare_guests
 import harness
 import plain
-import vm_tree
+from tallylib import vm_tree
 
 BAD_TREE = """/dts-v1/;
 / { compatible = "tally,vm-tree-1"; images { }; vms { alpha { colour = "red"; }; }; };

@@ -10,7 +10,7 @@ import pexpect
 import pytest
 
 import harness
-import run_lines
+from runlib import lines as run_lines
 
 TREE = """/dts-v1/;
 / { compatible = "tally,vm-tree-1"; images { x { data = [00]; }; }; vms { %s }; };

@@ -6,7 +6,7 @@ import re
 import pexpect
 
 import harness
-import tally_ctl
+from tallylib import tally_ctl
 
 SCRIPTS = {"alpha": "true", "beta": "true"}
 TICKS = "n=0; while sleep 0.1; do n=$((n + 1)); echo tick $n; done &"

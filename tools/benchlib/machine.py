@@ -10,7 +10,7 @@ import shlex
 import subprocess
 import sys
 
-import run_qemu
+from runlib import qemu as run_qemu
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 BUILD = os.path.join(TOP, "build")

@@ -14,7 +14,7 @@ import os
 import socket
 import time
 
-TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 # Where tools/run puts its sockets: PID.sock.
 FOLDER = os.path.join(TOP, "build", "control")
 

@@ -20,8 +20,8 @@ import socket
 import termios
 import time
 
-import tally_ctl
-from console_client import Client
+from tallylib import tally_ctl
+from runlib.console_client import Client
 
 KEY = b"\x14"        # Ctrl-T, for Tally (core/console/console.h)
 QEMU_KEY = b"\x01"   # Ctrl-A, for QEMU

@@ -14,7 +14,7 @@ import socket
 import threading
 import time
 
-from run_verdict import STANDSTILL, Stop
+from runlib.verdict import STANDSTILL, Stop
 
 WINDOW_S = 0.5      # of processor time, used within LONGEST_S of the host's: else the machine is idle
 LONGEST_S = 60.0

@@ -3,7 +3,7 @@
 about once: the machine goes on."""
 import os
 
-from run_verdict import say
+from runlib.verdict import say
 
 
 class LogFile:

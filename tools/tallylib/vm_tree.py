@@ -5,7 +5,7 @@ import re
 import struct
 import subprocess
 
-TOP = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 BUILD = os.path.join(TOP, "build")
 DTC = os.environ.get("DTC", "dtc")
 

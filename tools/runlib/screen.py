@@ -10,7 +10,7 @@ import threading
 import time
 import tty
 
-from run_verdict import say
+from runlib.verdict import say
 
 
 class Clock:

@@ -5,8 +5,8 @@ import re
 import shutil
 import subprocess
 
-from run_verdict import DEPENDENCY, REFUSED, USAGE, Stop, say
-from vm_tree import BUILD, TOP, compile_tree, unreadable
+from runlib.verdict import DEPENDENCY, REFUSED, USAGE, Stop, say
+from tallylib.vm_tree import BUILD, TOP, compile_tree, unreadable
 
 MIB = 1 << 20
 # Both back ends of the vPMU run on this hart; see docs for what each extension is for.

@@ -10,8 +10,8 @@ import shutil
 import stat
 import tempfile
 
-import tally_ctl
-from run_verdict import USAGE, Stop
+from tallylib import tally_ctl
+from runlib.verdict import USAGE, Stop
 
 PREFIX = "tally-run-"
 

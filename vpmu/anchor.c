@@ -110,8 +110,8 @@ void vpmu_apply_all(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t rea
 		}
 		if (stops != 0)
 			vpmu_stop(v, stops);
-		/* The values above were looked at, and another may have wrapped while they were. Only
-		 * with counters that move in HS; each turn needs one more near one to wrap. */
+		/* The values above were looked at, and another may have wrapped while they were.
+		 * Only with counters that move in HS; each turn needs one more near one to wrap. */
 		hctrs = v->careful && starts != 0 ? vpmu_careful_starts(v, starts) : 0;
 		for_each_bit (i, starts) {
 			uint64_t users = v->hctr[i].users & v->running;

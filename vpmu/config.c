@@ -70,7 +70,8 @@ static void configure(struct vpmu *v, struct vpmu_place place, const struct hw_e
 	}
 	c->hctr = (uint8_t)place.hctr.idx;
 	v->hctr[place.hctr.idx].users |= bit;
-	/* If the counter of its index is not among its users, it may hold what that one has counted. */
+	/* If the counter of its index is not among its users, it may hold what that one has
+	 * counted. */
 	v->shown &= ~bit64(place.hctr.idx) | v->hctr[place.hctr.idx].users;
 	vpmu_note_solo(v, place.hctr);
 }
@@ -167,8 +168,8 @@ bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 }
 
 /*
- * false: the hardware does not take the event. The counters are as before, but for what is shown. Those that use the hctr
- * already count this very event, and it may be running for them.
+ * false: the hardware does not take the event. The counters are as before, but for what is shown.
+ * Those that use the hctr already count this very event, and it may be running for them.
  */
 static bool prepare(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 {
@@ -234,8 +235,8 @@ static struct sbi_ret config_stopped(struct vpmu *v, uint64_t set, const struct 
 }
 
 /*
- * What is asked most, in fewer instructions: the home counter of an event that is known, while nothing
- * is configured on it.
+ * What is asked most, in fewer instructions: the home counter of an event that is known, while
+ * nothing is configured on it.
  */
 static inline bool is_home_idle(const struct vpmu *v, const struct vpmu_known *known, uint64_t set,
                                 unsigned long config_flags, unsigned long event_idx,

@@ -13,9 +13,9 @@
  * depends on the VM's policy and the hart, on nothing else.
  *
  * A guest may ask for more entries than a hart may be kept busy with. So a call here answers a
- * slice, and the same is made again, arguments checked anew, until all are answered: other vcpus have
- * their turns in between, and for the guest it is one instruction. How far it came is in the place of
- * shmem_phys_hi, which no call can otherwise have but 0: nothing of it is kept here.
+ * slice, and the same is made again, arguments checked anew, until all are answered: other vcpus
+ * have their turns in between, and for the guest it is one instruction. How far it came is in the
+ * place of shmem_phys_hi, which no call can otherwise have but 0: nothing of it is kept here.
  */
 #include "vpmu/internal.h"
 
@@ -67,8 +67,8 @@ static bool is_ram(unsigned long lo, unsigned long hi, unsigned long n)
 #define NEXT_BITS 40 /* more entries than RAM can hold */
 
 /*
- * In the place of shmem_phys_hi: the next entry, and above it bits that follow from all of the call, so
- * that no other value passes for one that was given out. Never 0.
+ * In the place of shmem_phys_hi: the next entry, and above it bits that follow from all of the
+ * call, so that no other value passes for one that was given out. Never 0.
  */
 static unsigned long resume_at(unsigned long lo, unsigned long n, unsigned long next)
 {

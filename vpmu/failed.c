@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where a start or a stop fails, and that is found out when all is done: nothing has been read
- * meanwhile. A counter that was to run has stood still at what it was set to, or not been set; one that was to
- * stop stands still as long as HS does not leave, and its value was taken before.
+ * meanwhile. A counter that was to run has stood still at what it was set to, or not been set; one
+ * that was to stop stands still as long as HS does not leave, and its value was taken before.
  */
 #include "vpmu/hctr.h"
 

@@ -2,14 +2,14 @@
 /*
  * The fixed counters, cycle and instret: the second place of their event, for a second filter.
  *
- * They are lent by HS (see vpmu_port_take()), so one is this vcpu's exactly as long as it is active:
- * owned when it starts, not owned when it stops, whatever stops it. And no LCOFI comes of them, nor,
- * where the policy says so, of counters of cache events: they are silent. For one that runs near its
- * wrap a look is asked for when that can have come at the earliest, and again, until it has come:
- * what is found then is as if the hart had told it, but for the delay.
+ * They are lent by HS (see vpmu_port_take()), so one is this vcpu's exactly as long as it is
+ * active: owned when it starts, not owned when it stops, whatever stops it. And no LCOFI comes of
+ * them, nor, where the policy says so, of counters of cache events: they are silent. For one that
+ * runs near its wrap a look is asked for when that can have come at the earliest, and again, until
+ * it has come: what is found then is as if the hart had told it, but for the delay.
  *
- * A vcpu that has a counter on a fixed one is careful, until some stop finds that it has none; and one
- * with a near counter on another silent one.
+ * A vcpu that has a counter on a fixed one is careful, until some stop finds that it has none; and
+ * one with a near counter on another silent one.
  */
 #include "vpmu/hctr.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of vpmu/ do to hardware counters, through the port: who owns them, where they count
- * from, and what their wraps mean. All of it is for the resident vcpu.
+ * What the files of vpmu/ do to hardware counters, through the port: who owns them, where they
+ * count from, and what their wraps mean. All of it is for the resident vcpu.
  */
 #ifndef VPMU_HCTR_H
 #define VPMU_HCTR_H
@@ -17,8 +17,8 @@ static inline bool vpmu_holds(const struct vpmu *v, hctr_t hctr, const struct hw
 }
 
 /*
- * Makes an idle hctr hold an event and filter, whatever it held. false: the hardware refused, and it
- * holds nothing of this vcpu's.
+ * Makes an idle hctr hold an event and filter, whatever it held. false: the hardware refused, and
+ * it holds nothing of this vcpu's.
  */
 bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct hw_event *event);
 
@@ -159,8 +159,8 @@ static inline void vpmu_stop(struct vpmu *v, uint64_t hctrs)
 	vpmu_port_stop(hctrs);
 	v->active &= ~hctrs;
 	v->armed &= ~hctrs;
-	/* Linux reads after it stops: where the value is still there, that read needs no exit. It is
-	 * not, where the counter went on after its value was taken, or is HS's again. */
+	/* Linux reads after it stops: where the value is still there, that read needs no exit. It
+	 * is not, where the counter went on after its value was taken, or is HS's again. */
 	if (v->careful)
 		vpmu_careful_stopped(v, hctrs);
 }

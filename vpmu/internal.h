@@ -83,8 +83,8 @@ bool vpmu_event_parse(struct vpmu *v, unsigned long event_idx, uint64_t event_da
                       unsigned long config_flags, struct hw_event *event, uint64_t *hctrs);
 
 /*
- * The programmable hctrs that can count a hardware event, whatever of this is the guest's; the event in the form
- * in which events are compared. 0: none, or the event does not exist.
+ * The programmable hctrs that can count a hardware event, whatever of this is the guest's; the
+ * event in the form in which events are compared. 0: none, or the event does not exist.
  */
 uint64_t vpmu_event_hctrs(const struct vpmu *v, unsigned long event_idx, uint64_t event_data,
                           unsigned long config_flags, struct hw_event *event);

@@ -8,7 +8,8 @@
 #include "vpmu/observe.h"
 #include "vpmu/hctr.h"
 
-/* Where an event can be observed. false: nowhere, and *guests: because of a counter of the guest's. */
+/* Where an event can be observed. false: nowhere, and *guests: because of a counter of the guest's.
+ */
 static bool find(const struct vpmu *v, const struct hw_event *event, uint64_t hctrs, hctr_t *hctr,
                  bool *guests)
 {

@@ -15,9 +15,10 @@
 
 enum vpmu_observe {
 	VPMU_OBSERVES,
-	VPMU_OBSERVE_NO_EVENT, /* no counter of the hart counts it, or none does rightly for this VM */
-	VPMU_OBSERVE_GUESTS, /* the guest counts something else on the counter that could */
-	VPMU_OBSERVE_OTHERS, /* another observer does */
+	VPMU_OBSERVE_NO_EVENT, /* no counter of the hart counts it, or none does rightly for this VM
+	                        */
+	VPMU_OBSERVE_GUESTS,   /* the guest counts something else on the counter that could */
+	VPMU_OBSERVE_OTHERS,   /* another observer does */
 };
 
 /*
@@ -31,9 +32,10 @@ enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32
 void vpmu_unobserve(struct vpmu *v, bool resident, uint32_t n);
 
 /*
- * How many observer n has counted so far, modulo 2^width of the hart's counters, and whether counters
- * of its guest are configured on the same one. It has begun, and nothing has ended it. false: the hart
- * refuses its counter. Some 50 instructions; vpmu_describe() with VPMU_OBSERVER(n) says more.
+ * How many observer n has counted so far, modulo 2^width of the hart's counters, and whether
+ * counters of its guest are configured on the same one. It has begun, and nothing has ended it.
+ * false: the hart refuses its counter. Some 50 instructions; vpmu_describe() with VPMU_OBSERVER(n)
+ * says more.
  */
 bool vpmu_observed(const struct vpmu *v, uint32_t n, uint64_t *value, bool *shared);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All that the vPMU asks of the world, resolved at link time: core/vm/vpmu_port.c on a hart; on a host
- * tests/host/fake_port.c, over a fake hart, in the model test, and tests/host/vpmu_stub.c, which
- * records what it is asked, in the unit tests.
+ * All that the vPMU asks of the world, resolved at link time: core/vm/vpmu_port.c on a hart; on a
+ * host tests/host/fake_port.c, over a fake hart, in the model test, and tests/host/vpmu_stub.c,
+ * which records what it is asked, in the unit tests.
  *
  * Every call concerns the hart that makes it and the vcpu resident there. The hart is in
  * HS-mode with interrupts off, and each counter started here is inhibited in M and U, and in HS
@@ -31,7 +31,8 @@ void vpmu_port_raw_event(uint32_t *event_idx, uint64_t *event_data);
  * The hardware counters that can count the event, as a mask of hctr; 0: none. Fixed for a
  * hart's life. One bit only where the platform wants a home counter for each event, and besides
  * it the event's fixed counter, where filters work on that. To answer for a raw event hctrs that do
- * not run may be taken from whoever has them, the resident vcpu included: vpmu_evict(), vpmu_evicted().
+ * not run may be taken from whoever has them, the resident vcpu included: vpmu_evict(),
+ * vpmu_evicted().
  */
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data);
 
@@ -57,8 +58,8 @@ uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed);
 void vpmu_port_run(uint64_t hctr_mask);
 
 /*
- * Does nothing pend (see vpmu_port_take_overflow), and will the hardware refuse no value? Asked before
- * the short ways of a start and a stop.
+ * Does nothing pend (see vpmu_port_take_overflow), and will the hardware refuse no value? Asked
+ * before the short ways of a start and a stop.
  */
 bool vpmu_port_is_quiet(void);
 
@@ -133,7 +134,8 @@ bool vpmu_port_guest_write(uint64_t gpa, const void *from, uint32_t n);
 /* Is all of it RAM of this VM, which it stays as long as the VM lives? */
 bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n);
 
-/* Observer n (observe.h) of the resident vcpu ended with this value: its guest needs the counter. */
+/* Observer n (observe.h) of the resident vcpu ended with this value: its guest needs the counter.
+ */
 void vpmu_port_unobserved(uint32_t n, uint64_t value);
 
 /* Makes a virtual LCOFI pending in the resident vcpu (sip.LCOFIP). */

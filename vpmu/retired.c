@@ -5,9 +5,9 @@
  * An instruction that traps does not retire: where Tally does its work, a guest on a hart of its
  * own would have counted one more. Since all running counters of an hctr count the same, one more
  * in the hardware is one more for each of them, and no offset changes. Where that is dear, or the
- * hardware would wrap by it, the hctr goes ahead of the hardware instead. An armed one would then wrap
- * one too late, so it is set at once; another is set only where that is cheap, since all that it
- * loses by it is that it is read directly.
+ * hardware would wrap by it, the hctr goes ahead of the hardware instead. An armed one would then
+ * wrap one too late, so it is set at once; another is set only where that is cheap, since all that
+ * it loses by it is that it is read directly.
  */
 #include "vpmu/hctr.h"
 

@@ -66,8 +66,8 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 		}
 		if ((v->silent >> c->hctr & 1) != 0 && vpmu_near(v, value))
 			v->careful = true;
-		/* While one counts HS others may wrap until it is set: see vpmu_apply_all(), where a
-		 * look is asked for, too. */
+		/* While one counts HS others may wrap until it is set: see vpmu_apply_all(), where
+		 * a look is asked for, too. */
 		if (vpmu_is_alone(v, lctr) && !v->policy.count_hs &&
 		    (v->silent >> c->hctr & 1) == 0) {
 			/* The hardware counts in the guest's own numbers. */

@@ -32,7 +32,8 @@ static void park(struct vpmu *v)
 	/* Before the stop: what pends must be given to this vcpu, not to the next one. */
 	uint64_t changed = vpmu_take_overflows(v);
 
-	/* Where an emulated instruction cost the direct reads, setting the hctr again gives them back. */
+	/* Where an emulated instruction cost the direct reads, setting the hctr again gives them
+	 * back. */
 	changed |= active & v->running & ~v->shown;
 	vpmu_port_stop(active);
 	/* A wrap must be told now, even if the hart has not. */

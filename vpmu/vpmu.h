@@ -30,8 +30,8 @@ typedef struct {
 /* The lctr of each observer: above all that a guest can name. */
 #define VPMU_OBSERVER(n) (VPMU_COUNTERS - VPMU_OBSERVERS + (n))
 /*
- * Entries that one vpmu_event_get_info() answers at most. A raw event ends the slice: it may cost the
- * port questions to the firmware, and a stay in HS must not be longer than 20,000 instructions.
+ * Entries that one vpmu_event_get_info() answers at most. A raw event ends the slice: it may cost
+ * the port questions to the firmware, and a stay in HS must not be longer than 20,000 instructions.
  */
 #define VPMU_INFO_SLICE 8U
 
@@ -65,20 +65,21 @@ struct vpmu_policy {
 	const uint32_t *events;
 	uint32_t n_events;
 
-	/* VPMU_KNOWN places that vpmu_know() has filled; NULL: events are found when first asked for. */
+	/* VPMU_KNOWN places that vpmu_know() has filled; NULL: events are found when first asked
+	 * for. */
 	const struct vpmu_known *known;
 
-	bool overflow;   /* virtual LCOFI works for this VM */
-	bool trap_reads; /* never open a counter for direct reads */
-	bool snapshot;   /* FID 7 is offered */
-	bool count_hs;   /* what HS does for the vcpu counts as its VS: see HW_COUNT_HS */
-	bool
-	    cheap_moves; /* to stop and start a counter costs the port a few instructions, or must */
-	bool steps;      /* vpmu_port_step() is to be had */
+	bool overflow;    /* virtual LCOFI works for this VM */
+	bool trap_reads;  /* never open a counter for direct reads */
+	bool snapshot;    /* FID 7 is offered */
+	bool count_hs;    /* what HS does for the vcpu counts as its VS: see HW_COUNT_HS */
+	bool cheap_moves; /* to stop and start a counter costs the port a few instructions, or must
+	                   */
+	bool steps;       /* vpmu_port_step() is to be had */
 
 	/*
-	 * The guest reads the hart's overflow flags by itself, so each counter wants the hctr of its
-	 * own index for itself.
+	 * The guest reads the hart's overflow flags by itself, so each counter wants the hctr of
+	 * its own index for itself.
 	 */
 	bool hart_flags;
 
@@ -98,8 +99,8 @@ struct vpmu_counter {
 	 * firmware event), so that counting writes nothing here. */
 	uint64_t offset;
 	uint32_t event_idx; /* what it counts; of a hardware counter its hctr knows the rest */
-	/* When these hctrs count a trapped read of it, they are what backs it and `beside`, which may
-	 * be that as well. VPMU_NOT_NOTED: it is not known. */
+	/* When these hctrs count a trapped read of it, they are what backs it and `beside`, which
+	 * may be that as well. VPMU_NOT_NOTED: it is not known. */
 	uint32_t read_counts;
 	uint8_t hctr; /* hardware events: what backs it */
 	uint8_t beside;
@@ -109,8 +110,8 @@ struct vpmu_counter {
 
 /* What this vcpu knows of a hardware counter. Private to vpmu/. */
 struct vpmu_hctr {
-	/* It counts what the hardware does, and emulated instructions: so many since it was last set, see
-	 * retired.c. */
+	/* It counts what the hardware does, and emulated instructions: so many since it was last
+	 * set, see retired.c. */
 	uint64_t ahead;
 	uint64_t count; /* both, when last looked at */
 	uint64_t users; /* configured lctrs that it backs, observers among them, and VPMU_HS_USES */
@@ -158,8 +159,8 @@ struct vpmu {
 	uint64_t armed;  /* part of active or parked: will raise LCOFI and has not yet */
 	uint64_t
 	    owned; /* the hardware holds its event for this vcpu, and nobody touched it since */
-	/* Part of owned: it reads what the lctr of its index reads, configured or not, which runs if and
-	 * only if it does. */
+	/* Part of owned: it reads what the lctr of its index reads, configured or not, which runs
+	 * if and only if it does. */
 	uint64_t shown;
 	uint64_t direct; /* what vpmu_port_set_direct() was told */
 	/* By what they were last made to hold: what a WFI in VS would count for other than itself;
@@ -168,8 +169,8 @@ struct vpmu {
 	uint64_t retires[2];
 	uint64_t silent; /* and what tells nobody when it wraps: fixed.c */
 
-	/* It counts HS, or has a counter on a fixed one, or a near one on a silent one: what does not
-	 * concern most. */
+	/* It counts HS, or has a counter on a fixed one, or a near one on a silent one: what does
+	 * not concern most. */
 	bool careful;
 	bool looks; /* what vpmu_port_look_after() was told has yet to come */
 
@@ -230,9 +231,9 @@ struct sbi_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_
                                        unsigned long shmem_phys_hi, unsigned long flags);
 
 /*
- * Answers at most VPMU_INFO_SLICE entries, fewer with raw events. *again, not 0: there is more to do,
- * the result means nothing yet, and the same call has to be made again before the guest goes on, with
- * *again for shmem_phys_hi.
+ * Answers at most VPMU_INFO_SLICE entries, fewer with raw events. *again, not 0: there is more to
+ * do, the result means nothing yet, and the same call has to be made again before the guest goes
+ * on, with *again for shmem_phys_hi.
  */
 struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
                                    unsigned long shmem_phys_hi, unsigned long num_entries,
@@ -265,9 +266,9 @@ static inline bool vpmu_goes_ahead(const struct vpmu *v, uint64_t hctrs)
 }
 
 /*
- * Adds one to these hctrs, see retired.c. Returns those that are left to vpmu_retired_dear(): where the
- * port does not step, those that go ahead for the first time, and all while a counter is near its
- * wrap.
+ * Adds one to these hctrs, see retired.c. Returns those that are left to vpmu_retired_dear(): where
+ * the port does not step, those that go ahead for the first time, and all while a counter is near
+ * its wrap.
  */
 static inline uint64_t vpmu_step(struct vpmu *v, uint64_t hctrs)
 {
@@ -309,8 +310,9 @@ static inline void vpmu_retired(struct vpmu *v, bool user)
 }
 
 /*
- * A trapped read of the CSR of counter n: cycle, instret or hpmcounterN. Is that counter configured,
- * and the guest's? If not it gets an illegal instruction. n: any; the caller deals with scounteren.
+ * A trapped read of the CSR of counter n: cycle, instret or hpmcounterN. Is that counter
+ * configured, and the guest's? If not it gets an illegal instruction. n: any; the caller deals with
+ * scounteren.
  */
 static inline bool vpmu_may_read(const struct vpmu *v, uint64_t n)
 {
@@ -502,20 +504,22 @@ void vpmu_restore(struct vpmu *v);
  */
 void vpmu_evict(struct vpmu *v, hctr_t hctr);
 
-/* After vpmu_evict() of hctrs of the resident vcpu that do not run: what was direct of them is so no
- * more. */
+/* After vpmu_evict() of hctrs of the resident vcpu that do not run: what was direct of them is so
+ * no more. */
 void vpmu_evicted(struct vpmu *v);
 
-/* Would a counter be wrong after a WFI in VS now? It must then trap, and idle time be spent in HS. */
+/* Would a counter be wrong after a WFI in VS now? It must then trap, and idle time be spent in HS.
+ */
 static inline bool vpmu_wfi_must_trap(const struct vpmu *v)
 {
 	return (v->active & v->wfi) != 0;
 }
 
 /*
- * The hart did not do what it was told with these hctrs since the vcpu became resident, or since this was
- * called last: what should run there is lost, and starts again with a given value only. What was stopped there keeps its value. Before the guest
- * goes on; after vpmu_save(), which leaves what it parked there to be set anew, too.
+ * The hart did not do what it was told with these hctrs since the vcpu became resident, or since
+ * this was called last: what should run there is lost, and starts again with a given value only.
+ * What was stopped there keeps its value. Before the guest goes on; after vpmu_save(), which leaves
+ * what it parked there to be set anew, too.
  */
 void vpmu_failed(struct vpmu *v, uint64_t hctrs);
 
@@ -541,7 +545,8 @@ struct vpmu_view {
 	/* Of hardware counters. */
 	uint32_t hctr;
 	uint32_t inhibit; /* VPMU_INH_*, HW_COUNT_HS */
-	/* Other counters of this vcpu run on the same hctr, or may. An observer: counters of its guest. */
+	/* Other counters of this vcpu run on the same hctr, or may. An observer: counters of its
+	 * guest. */
 	bool shared;
 	bool direct; /* read without an exit */
 };

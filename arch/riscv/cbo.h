@@ -14,9 +14,9 @@ struct cbo_blocks {
 };
 
 /*
- * Those of isa (BIT(enum isa_ext)) that this hart does as the tree says: each instruction is executed
- * once, and what cbo.zero clears is measured. Not those with a block of more than CBO_MAX_BLOCK bytes. At
- * boot, one hart at a time.
+ * Those of isa (BIT(enum isa_ext)) that this hart does as the tree says: each instruction is
+ * executed once, and what cbo.zero clears is measured. Not those with a block of more than
+ * CBO_MAX_BLOCK bytes. At boot, one hart at a time.
  */
 #define CBO_MAX_BLOCK 1024U
 uint64_t cbo_probe(uint64_t isa, const struct cbo_blocks *blocks);

@@ -26,14 +26,14 @@ static inline void fence_i(void)
 }
 
 /*
- * For FENCE a register of a device is input or output, and so is a CSR: its read is input, its write
- * is output (unprivileged manual, Zicsr, "CSR Access Ordering"). Memory is neither, and aq and rl
- * order one of the two domains only ("Atomic Instructions"). So where one has to come before the
- * other it is said here.
+ * For FENCE a register of a device is input or output, and so is a CSR: its read is input, its
+ * write is output (unprivileged manual, Zicsr, "CSR Access Ordering"). Memory is neither, and aq
+ * and rl order one of the two domains only ("Atomic Instructions"). So where one has to come before
+ * the other it is said here.
  */
 
-/* What was stored before is seen by whoever hears of the device or CSR write that follows; this hart's
- * or, after an ecall, the firmware's. */
+/* What was stored before is seen by whoever hears of the device or CSR write that follows; this
+ * hart's or, after an ecall, the firmware's. */
 static inline void fence_memory_then_output(void)
 {
 	__asm__ volatile("fence w, o" ::: "memory");
@@ -57,9 +57,10 @@ static inline void fence_release_all(void)
 }
 
 /*
- * Ends the load reservation that the hart may hold: an LR of one context must not be answered by an SC
- * of another, between which plain stores of this hart need not break it. So a context switch does an
- * SC to a scratch word (unprivileged manual, Zalrsc), which holds 0 afterwards or what it held.
+ * Ends the load reservation that the hart may hold: an LR of one context must not be answered by an
+ * SC of another, between which plain stores of this hart need not break it. So a context switch
+ * does an SC to a scratch word (unprivileged manual, Zalrsc), which holds 0 afterwards or what it
+ * held.
  */
 static inline void reservation_end(uint64_t *scratch)
 {

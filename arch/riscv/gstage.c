@@ -57,8 +57,8 @@ void gstage_map(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, gstage_a
 
 uint32_t gstage_vmid_count(void)
 {
-	/* With MODE = Bare the other fields have to be 0 (privileged manual, hgatp); with another the
-	 * hart may walk the table. Nothing is mapped in this one. */
+	/* With MODE = Bare the other fields have to be 0 (privileged manual, hgatp); with another
+	 * the hart may walk the table. Nothing is mapped in this one. */
 	static uint64_t empty[GSTAGE_ROOT_SIZE / 8] __attribute__((aligned(GSTAGE_ROOT_SIZE)));
 
 	csr_write(CSR_HGATP, HGATP_MODE_SV39X4 | HGATP_VMID_MASK << HGATP_VMID_SHIFT |

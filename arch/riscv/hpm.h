@@ -54,7 +54,8 @@ struct hpm {
 enum hpm_choice { HPM_AUTO, HPM_SBI, HPM_SSCCFG };
 
 /* Finds counters and events, clears stale overflow flags, chooses the back end, and tries what all
- * else relies on (hpm_selfcheck.h). patience: how long an overflow may take, in ticks of time. At boot. */
+ * else relies on (hpm_selfcheck.h). patience: how long an overflow may take, in ticks of time. At
+ * boot. */
 void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t patience);
 
 /* The counters to be used for an event on this hart, 0: it cannot be counted. A raw event may cost
@@ -79,10 +80,10 @@ static inline bool hpm_holds(const struct hpm *hpm, uint32_t hctr, const struct 
 }
 
 /*
- * Counters that the firmware has refused to start, or to stop, or to give the filter or flag that was
- * asked for, since this was asked last. One that was to run may stand still or count wrong; one that was
- * to stand still may run, and has its right value as long as HS is not left. hpm_failed() is called when
- * there are some: core/ sees to it that they are asked for before a guest goes on.
+ * Counters that the firmware has refused to start, or to stop, or to give the filter or flag that
+ * was asked for, since this was asked last. One that was to run may stand still or count wrong; one
+ * that was to stand still may run, and has its right value as long as HS is not left. hpm_failed()
+ * is called when there are some: core/ sees to it that they are asked for before a guest goes on.
  */
 void hpm_failed(void);
 
@@ -94,8 +95,8 @@ static inline uint64_t hpm_failures(struct hpm *hpm)
 	return failed;
 }
 
-/* cycle, instret or hpmcounterN, running or stopped. Clobbers no more than it says, so that who asks
- * for it need not save what a call would cost. */
+/* cycle, instret or hpmcounterN, running or stopped. Clobbers no more than it says, so that who
+ * asks for it need not save what a call would cost. */
 static inline uint64_t hpm_read(uint32_t hctr)
 {
 	register uint64_t a0 __asm__("a0") = hctr;
@@ -109,8 +110,8 @@ static inline uint64_t hpm_read(uint32_t hctr)
 uint64_t hpm_take_overflow(const struct hpm *hpm);
 
 /*
- * From here on the hart's vcpu, the only one, reads the hart's scountovf: no flag is set. Any number
- * of times; no counter runs.
+ * From here on the hart's vcpu, the only one, reads the hart's scountovf: no flag is set. Any
+ * number of times; no counter runs.
  */
 void hpm_show_flags(struct hpm *hpm);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The fixed counters, cycle and instret: neither has a selector or an OF. HS counts itself with
- * instret, which runs from boot and without a filter of its own; from take to release it is a guest's,
- * and stands still in HS. Nobody else needs cycle.
+ * instret, which runs from boot and without a filter of its own; from take to release it is a
+ * guest's, and stands still in HS. Nobody else needs cycle.
  */
 #include "arch/riscv/hpm_backend.h"
 #include "arch/riscv/hpm_selfcheck.h"

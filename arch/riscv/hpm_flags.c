@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Overflow flags that the guest reads by itself: without Ssccfg a read of scountovf cannot be made to
- * trap, and a guest sees the flags of the hart. A vcpu alone on its hart is shown what it should see:
- * each counter's OF is that of the guest's counter, 1 after a wrap and else 0, in far starts too.
+ * Overflow flags that the guest reads by itself: without Ssccfg a read of scountovf cannot be made
+ * to trap, and a guest sees the flags of the hart. A vcpu alone on its hart is shown what it should
+ * see: each counter's OF is that of the guest's counter, 1 after a wrap and else 0, in far starts
+ * too.
  *
- * The firmware sets OF when it configures a counter, and clears it when it starts one while no LCOFI
- * pends: there is no other way.
+ * The firmware sets OF when it configures a counter, and clears it when it starts one while no
+ * LCOFI pends: there is no other way.
  */
 #include "arch/riscv/csr.h"
 #include "arch/riscv/hpm_backend.h"

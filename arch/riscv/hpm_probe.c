@@ -99,8 +99,9 @@ static void assign_homes(struct hpm *hpm)
 	hpm->n_events = kept;
 }
 
-/* Where no event has two counters it cannot be tried, and is assumed: what a delegated counter counts that
- * has changed its event would be silently wrong. The firmware's RESET makes any counter a fresh one. */
+/* Where no event has two counters it cannot be tried, and is assumed: what a delegated counter
+ * counts that has changed its event would be silently wrong. The firmware's RESET makes any counter
+ * a fresh one. */
 static bool wants_home_counters(const struct hpm *hpm)
 {
 	for (uint32_t i = 0; i < hpm->n_events; i++) {
@@ -175,9 +176,9 @@ static bool probe_lcofi(struct hpm *hpm)
 		works = false;
 	}
 	quirks.no_lcofi = !works;
-	/* While HS is busy with an overflow the guest's timer may come to pend, which has the higher
-	 * priority by default: a sample would be of its handler then. On a machine of its own
-	 * the guest would have taken LCOFI before. */
+	/* While HS is busy with an overflow the guest's timer may come to pend, which has the
+	 * higher priority by default: a sample would be of its handler then. On a machine of its
+	 * own the guest would have taken LCOFI before. */
 	csr_write(CSR_HVIPRIO1, HVIPRIO1_LCOFI_FIRST);
 	return works;
 }

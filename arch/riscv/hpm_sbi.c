@@ -97,9 +97,9 @@ void hpm_sbi_clear_flags(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 }
 
 /*
- * QEMU: after a start far from the wrap with OF = 0 the first time that the counter's alarm goes off
- * may count for nothing. So it goes off here once, for a counter that stands one count before its
- * wrap and does not count HS: the alarm knows nothing of filters.
+ * QEMU: after a start far from the wrap with OF = 0 the first time that the counter's alarm goes
+ * off may count for nothing. So it goes off here once, for a counter that stands one count before
+ * its wrap and does not count HS: the alarm knows nothing of filters.
  */
 static void spend_alarm(struct hpm *hpm, uint32_t hctr)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the design relies on, tried on each hart at boot through the functions that guests' counters are
- * driven with, by the back end that is going to drive them. Nobody can know every firmware and every
- * hart: what does not hold here is switched off and named in the boot report.
+ * What the design relies on, tried on each hart at boot through the functions that guests' counters
+ * are driven with, by the back end that is going to drive them. Nobody can know every firmware and
+ * every hart: what does not hold here is switched off and named in the boot report.
  *
  * About 3,000 instructions an event with the sbi back end, nearly all of them the firmware's.
  */

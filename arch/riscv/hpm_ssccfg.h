@@ -2,8 +2,8 @@
 /*
  * Counters driven through supervisor counter delegation (Smcdeleg/Ssccfg): siselect 0x40 + n
  * makes sireg the counter and sireg2 its mhpmevent; scountinhibit stops and starts. QEMU takes
- * whole writes to sireg and sireg2 only (no set, clear or useful swap). A matter of a few instructions, so
- * all of it is inline.
+ * whole writes to sireg and sireg2 only (no set, clear or useful swap). A matter of a few
+ * instructions, so all of it is inline.
  */
 #ifndef ARCH_HPM_SSCCFG_H
 #define ARCH_HPM_SSCCFG_H
@@ -16,8 +16,8 @@
 static inline uint64_t hpm_ssccfg_bits(const struct hpm *hpm, const struct hw_event *config)
 {
 	const struct hpm_event *event = hpm_event_find(hpm, config->event_idx);
-	/* By the manual MINH is read-only 0 here, and only M-mode can set it. A hart that takes it from
-	 * us has to be told. */
+	/* By the manual MINH is read-only 0 here, and only M-mode can set it. A hart that takes it
+	 * from us has to be told. */
 	uint64_t bits = MHPMEVENT_UINH | MHPMEVENT_MINH;
 
 	if (!event)
@@ -52,7 +52,8 @@ static inline void hpm_ssccfg_set(struct hpm *hpm, uint64_t hctrs, uint64_t valu
 
 	for_each_bit (i, hctrs) {
 		csr_write(CSR_SISELECT, SISELECT_COUNTER0 + i);
-		/* Only the hart changes OF behind our back, from 0 to 1, when an armed one wraps. */
+		/* Only the hart changes OF behind our back, from 0 to 1, when an armed one wraps.
+		 */
 		if (change >> i & 1)
 			csr_write(CSR_SIREG2,
 			          hpm->slots[i].selector | (arm >> i & 1 ? 0 : MHPMEVENT_OF));

@@ -18,8 +18,9 @@ enum isa_ext {
 	ISA_ZICBOM,
 	ISA_ZICBOZ,
 	ISA_ZICBOP,
-	/* Those that a guest may have as they are: no state, no CSR, nothing for Tally to do. Left out are
-	 * Zcb, whose loads and stores insn.c does not know, and Zkr, whose CSR is the firmware's. */
+	/* Those that a guest may have as they are: no state, no CSR, nothing for Tally to do. Left
+	 * out are Zcb, whose loads and stores insn.c does not know, and Zkr, whose CSR is the
+	 * firmware's. */
 	ISA_GUEST_FIRST,
 	ISA_ZICNTR = ISA_GUEST_FIRST,
 	ISA_ZIFENCEI,
@@ -79,9 +80,8 @@ uint64_t isa_parse(const char *isa, size_t len);
 
 /*
  * The riscv,isa string of a guest, and its list of extension names (pointers into buf's memory
- * or constants). Extensions of the host that guests have to do without are not in it; V is, if it is
- * in host.
- * names has room for ISA_EXTENSIONS + 8; returns how many.
+ * or constants). Extensions of the host that guests have to do without are not in it; V is, if it
+ * is in host. names has room for ISA_EXTENSIONS + 8; returns how many.
  */
 size_t isa_guest(uint64_t host, bool sscofpmf, char *buf, size_t size, const char **names);
 

@@ -68,8 +68,8 @@ bool quirk_wfi_recounts(void)
 void quirk_probe_unmask(void)
 {
 	const uint64_t lcofi = BIT(IRQ_LCOFI);
-	/* While anything pends for anybody QEMU looks at all interrupts at each instruction, which it
-	 * will not do for the guest. */
+	/* While anything pends for anybody QEMU looks at all interrupts at each instruction, which
+	 * it will not do for the guest. */
 	bool quiet = !csr_read(CSR_SIP);
 	bool at_once =
 	    quiet && vs_probe(0, lcofi, 0, lcofi, SSTATUS_SIE) && vs_probe(0, lcofi, 0, lcofi, 0);

@@ -31,13 +31,13 @@ struct quirks {
 	bool late_unmask;
 	/* Debian's QEMU 10.0.13: bit 13 of sie and hvien cannot be set, no LCOFI. Probed. */
 	bool no_lcofi;
-	/* QEMU under -icount: a fetch that faults takes no time, so a guest whose trap handler is not
-	 * mapped would stop the clock, and with it everybody. Its fetch page faults have to come to
-	 * HS. Not probed (as above); assumed where the host tree says "riscv-virtio". */
+	/* QEMU under -icount: a fetch that faults takes no time, so a guest whose trap handler is
+	 * not mapped would stop the clock, and with it everybody. Its fetch page faults have to
+	 * come to HS. Not probed (as above); assumed where the host tree says "riscv-virtio". */
 	bool fetch_faults_stop_time;
-	/* QEMU: while a virtual LCOFI pends (bit 13 of hvip), the guest's load page faults (cause 13) go to
-	 * it, whatever hedeleg says. A suspect of core/vm/trap_loop.h has none that pends. Not probed,
-	 * assumed as above. */
+	/* QEMU: while a virtual LCOFI pends (bit 13 of hvip), the guest's load page faults (cause
+	 * 13) go to it, whatever hedeleg says. A suspect of core/vm/trap_loop.h has none that
+	 * pends. Not probed, assumed as above. */
 	bool lcofi_delegates;
 };
 

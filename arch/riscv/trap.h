@@ -23,9 +23,10 @@ vsbi_ret vsbi_not_supported(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, 
 
 /*
  * Executes a trapped instruction, if it is a CSR read that is a guest's right. raw: as in stval.
- * Returns 8 times the register, x0..x31, whose value is in ctx->x[] now, x[0] perhaps not 0 any more;
- * that taken from CSR_READ_PENDING: the same, but the hart has work pending, and exit_long(ctx,
- * ~EXIT_CSR) comes next; CSR_READ_NONE: it is nothing of the kind, and exit_long() comes next.
+ * Returns 8 times the register, x0..x31, whose value is in ctx->x[] now, x[0] perhaps not 0 any
+ * more; that taken from CSR_READ_PENDING: the same, but the hart has work pending, and
+ * exit_long(ctx, ~EXIT_CSR) comes next; CSR_READ_NONE: it is nothing of the kind, and exit_long()
+ * comes next.
  */
 #define CSR_READ_NONE    (-1L)
 #define CSR_READ_PENDING (-2L)
@@ -44,8 +45,8 @@ static inline struct guest_context *this_context(void)
 	return ctx;
 }
 
-/* Any other exit (scause), or what is left after a short one (~EXIT_*). Enters the vcpu to run then, so
- * that nobody restores the registers that it has saved. */
+/* Any other exit (scause), or what is left after a short one (~EXIT_*). Enters the vcpu to run
+ * then, so that nobody restores the registers that it has saved. */
 _Noreturn void exit_long(struct guest_context *ctx, uint64_t scause);
 
 #ifdef TALLY_DEBUG
@@ -63,8 +64,8 @@ void fp_save(uint64_t fp[33]);
 void fp_restore(const uint64_t fp[33]);
 void fp_exchange(uint64_t save[33], const uint64_t restore[33]);
 
-/* vector.S. Where the hart has V, with sstatus.VS on: bytes in a register; v0 to v31, one behind the
- * other, with vstart, vtype, vl and vcsr. */
+/* vector.S. Where the hart has V, with sstatus.VS on: bytes in a register; v0 to v31, one behind
+ * the other, with vstart, vtype, vl and vcsr. */
 uint64_t vec_bytes(void);
 void vec_save(void *v, uint64_t csrs[4]);
 void vec_restore(const void *v, const uint64_t csrs[4]);

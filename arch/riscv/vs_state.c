@@ -12,8 +12,8 @@ void vs_state_reset(struct vs_state *vs, uint64_t pc)
 	    .sstatus = 2UL << 32 | SSTATUS_SPP | SSTATUS_SPIE, /* UXL = 64 */
 	    .hstatus = HSTATUS_VSXL_64 | HSTATUS_SPV | HSTATUS_SPVP | HSTATUS_VTW,
 	    .vsstatus = 2UL << 32, /* UXL = 64 */
-	    /* As firmware leaves it. Linux opens it only where it finds a PMU, and its processes read
-	     * the time themselves. */
+	    /* As firmware leaves it. Linux opens it only where it finds a PMU, and its processes
+	     * read the time themselves. */
 	    .scounteren = BIT(CSR_TIME - CSR_CYCLE),
 	    .vstimecmp = ~0UL,
 	};
@@ -128,8 +128,8 @@ void vs_state_init_hart(uint64_t isa)
 		henvcfg |= HENVCFG_PBMTE;
 	if (isa & BIT(ISA_ZICBOZ))
 		henvcfg |= HENVCFG_CBZE;
-	/* A guest's cbo.inval flushes: to invalidate could bring back what the clearing of its memory
-	 * has overwritten, another VM's. */
+	/* A guest's cbo.inval flushes: to invalidate could bring back what the clearing of its
+	 * memory has overwritten, another VM's. */
 	if (isa & BIT(ISA_ZICBOM))
 		henvcfg |= HENVCFG_CBCFE | HENVCFG_CBIE_FLUSH;
 	csr_write(CSR_HENVCFG, henvcfg);

@@ -9,11 +9,13 @@
 struct vs_state {
 	/* Where the guest goes on, live in CSRs while resident. */
 	uint64_t sepc, sstatus;
-	/* It changes by HS's hand only: what it says of the last trap nobody asks after a switch. */
+	/* It changes by HS's hand only: what it says of the last trap nobody asks after a switch.
+	 */
 	uint64_t hstatus;
 	/* The VS bank. */
 	uint64_t vsstatus, vsie, vstvec, vsscratch, vsepc, vscause, vstval, vsatp;
-	/* Guests have no indirect CSRs, but where the hart does the selector itself does not trap. */
+	/* Guests have no indirect CSRs, but where the hart does the selector itself does not trap.
+	 */
 	uint64_t vsiselect;
 	/* Shared with HS, but the guest's own while it runs. */
 	uint64_t scounteren, senvcfg;
@@ -49,7 +51,8 @@ bool vs_state_probe_records(void);
 /* With vs_has.records: where the last guest jumped is not for the next one. */
 void vs_state_clear_records(void);
 
-/* Per hart, once: what goes to guests without us, and nothing else. isa: BIT(enum isa_ext), as probed. */
+/* Per hart, once: what goes to guests without us, and nothing else. isa: BIT(enum isa_ext), as
+ * probed. */
 void vs_state_init_hart(uint64_t isa);
 
 /*

@@ -143,7 +143,8 @@ static void read_cpus(const void *dtb, uint64_t boot_hartid)
 	}
 }
 
-/* Where the boot hart's S-mode (interrupt 9) is among those that a controller interrupts; -1: nowhere. */
+/* Where the boot hart's S-mode (interrupt 9) is among those that a controller interrupts; -1:
+ * nowhere. */
 static int boot_hart_at(const void *dtb, int node, uint64_t boot_hartid)
 {
 	uint32_t intc = 0;

@@ -92,8 +92,8 @@ struct vm_limits {
 	uint64_t guest_memory; /* bytes for all VMs together, see vm_guest_memory() */
 	uint64_t hctrs;        /* bit n: the harts have counter n; 0: unknown, do not check */
 	/*
-	 * Why a vcpu cannot move between two harts, as the reason of a refusal ('#' for each hart in
-	 * turn); NULL: it can. The function itself may be NULL: all harts are alike.
+	 * Why a vcpu cannot move between two harts, as the reason of a refusal ('#' for each hart
+	 * in turn); NULL: it can. The function itself may be NULL: all harts are alike.
 	 */
 	const char *(*differ)(uint32_t hart, uint32_t other);
 };

@@ -18,8 +18,8 @@
  * it is the VM that the user chose to talk to. Of all others backspace and erase-to-end are carried
  * out inside the VM's own line, and every other control byte or sequence is left out, so that none
  * can touch a line that is not its own. A CR without LF ends the line in the log (nothing that was
- * printed gets lost) and starts the line over on an interactive screen. A full-screen program of the VM in
- * focus has the screen for itself: core/console/console_full.c.
+ * printed gets lost) and starts the line over on an interactive screen. A full-screen program of
+ * the VM in focus has the screen for itself: core/console/console_full.c.
  */
 #ifndef CORE_CONSOLE_CONSOLE_H
 #define CORE_CONSOLE_CONSOLE_H
@@ -79,8 +79,8 @@ void console_life(unsigned int vm, char command);
  * all is printed, console_prompt_ready() is called. */
 void console_command(const char *text);
 
-/* Likewise: a key at the prompt while a command goes on. true: that was to end it, and means nothing
- * else. */
+/* Likewise: a key at the prompt while a command goes on. true: that was to end it, and means
+ * nothing else. */
 bool console_break(void);
 
 /* Likewise: carries out what a program asked, later. text NULL: it was no request. Both end with
@@ -95,7 +95,8 @@ void console_init(struct console *c, bool interactive, const char *const *names,
 /*
  * Bytes printed by VM vm (< n_vms, else dropped). Returns how many it took: at least one, if n > 0,
  * but not all if they make much to emit (many short lines) or to move. The caller comes again with
- * the others, in another stay in HS. Without output a byte costs some 100 instructions, so n must be bounded.
+ * the others, in another stay in HS. Without output a byte costs some 100 instructions, so n must
+ * be bounded.
  */
 size_t console_vm_write(struct console *c, unsigned int vm, const char *bytes, size_t n);
 
@@ -105,7 +106,8 @@ void console_vm_putc(struct console *c, unsigned int vm, uint8_t ch);
 /* Ends the line that VM vm has not finished, if any: before it stops or restarts. */
 void console_vm_flush(struct console *c, unsigned int vm);
 
-/* Flushes, and tells whether VM vm exists: input for a VM that ended is dropped, "next" skips it. */
+/* Flushes, and tells whether VM vm exists: input for a VM that ended is dropped, "next" skips it.
+ */
 void console_vm_ended(struct console *c, unsigned int vm, bool ended);
 
 /* Gives the input to VM vm (< n_vms, else ignored), or to CONSOLE_PROMPT, and says so in a line. */
@@ -115,15 +117,16 @@ void console_set_focus(struct console *c, unsigned int vm);
  * that are not printable ASCII or tab come out as '?'. */
 void console_tally_puts(struct console *c, const char *lines);
 
-/* Takes Tally's last n lines off the screen, if nothing came after them and it is one. They must be too
- * short to wrap. */
+/* Takes Tally's last n lines off the screen, if nothing came after them and it is one. They must be
+ * too short to wrap. */
 void console_take_back(struct console *c, unsigned int n);
 
 /*
  * One byte typed by the user. Returns the VM that shall receive *out, or -1 when there is nothing
  * to deliver (a command for Tally, or nobody to receive it).
  * Commands after Ctrl-T: 1..9 focus on that VM, n/p next/previous one, g/s/r start, stop, restart
- * the one in focus, : the prompt, f full screen, ? help, Ctrl-T the byte itself; that leaves the prompt. = begins a request.
+ * the one in focus, : the prompt, f full screen, ? help, Ctrl-T the byte itself; that leaves the
+ * prompt. = begins a request.
  */
 int console_input(struct console *c, uint8_t ch, uint8_t *out);
 
@@ -141,7 +144,8 @@ void console_prompt_ready(struct console *c);
 void console_request_key(struct console *c, uint8_t ch);
 
 /* A line of the answer to request id: CONSOLE_FRAME, ID, space, text, newline, in the middle of
- * whatever is on the screen; who reads the serial line takes it out. Then its end, with a status. */
+ * whatever is on the screen; who reads the serial line takes it out. Then its end, with a status.
+ */
 void console_answer(struct console *c, const char *id, const char *text);
 void console_answer_end(struct console *c, const char *id, unsigned int status);
 

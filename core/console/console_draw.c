@@ -75,8 +75,8 @@ void console_draw(struct console *c, unsigned int vm, unsigned int max)
 	l->drawn = true;
 }
 
-/* Clears the screen's last line for a complete one; console_restore() undoes it. The colour goes too: what
- * comes now is not the VM's. */
+/* Clears the screen's last line for a complete one; console_restore() undoes it. The colour goes
+ * too: what comes now is not the VM's. */
 void console_erase(struct console *c)
 {
 	if (c->n_vms == 0 || !c->lines[c->focus].drawn)

@@ -19,8 +19,8 @@ void console_draw(struct console *c, unsigned int vm, unsigned int max);
 void console_erase(struct console *c);
 void console_restore(struct console *c);
 
-/* core/console/console_full.c. The escape sequence that vm's ansi holds: was it one that shows or leaves the other
- * screen, and all that it asks is done? */
+/* core/console/console_full.c. The escape sequence that vm's ansi holds: was it one that shows or
+ * leaves the other screen, and all that it asks is done? */
 bool console_full_escape(struct console *c, unsigned int vm);
 
 /* A unit of the VM in focus, which has the whole screen. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Full-screen programs (vi, top): the VM in focus has the whole screen while it shows the terminal's
- * other screen (ESC [ ? 1049 h ... l), or from Ctrl-T f to Ctrl-T f. Its units then pass as they are, no
- * prefix, nothing drawn again. Lines of all others are told in frames, which tools/run keeps until the
- * screen is free: nobody waits, and nothing is lost.
+ * Full-screen programs (vi, top): the VM in focus has the whole screen while it shows the
+ * terminal's other screen (ESC [ ? 1049 h ... l), or from Ctrl-T f to Ctrl-T f. Its units then pass
+ * as they are, no prefix, nothing drawn again. Lines of all others are told in frames, which
+ * tools/run keeps until the screen is free: nobody waits, and nothing is lost.
  */
 #include <string.h>
 
@@ -13,8 +13,8 @@
 #define FRAME_ON  CONSOLE_FRAME "! on"
 #define FRAME_OFF CONSOLE_FRAME "! off"
 
-/* The other screen, empty; and back, with nothing left of what the program had set: to set the region
- * moves the cursor home (DECSTBM), so it is saved around that. */
+/* The other screen, empty; and back, with nothing left of what the program had set: to set the
+ * region moves the cursor home (DECSTBM), so it is saved around that. */
 #define OTHER_SCREEN "\033[?1049h\033[H\033[J"
 #define OWN_SCREEN   "\033[?1049l"
 #define AS_BEFORE    "\0337\033[r\0338\033[m\033[?25h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The line that is typed at the prompt. It is echoed as if a VM in focus printed it, and so is erased
- * and drawn again around what others print.
+ * The line that is typed at the prompt. It is echoed as if a VM in focus printed it, and so is
+ * erased and drawn again around what others print.
  */
 #include <string.h>
 

@@ -15,9 +15,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VUART_SIZE     0x100u /* bytes of guest-physical space it takes; 8 registers, rest reads 0 */
-#define VUART_CLOCK_HZ 3686400u /* for the guest's clock-frequency; reset divisor 2 = 115200 baud */
-#define VUART_RX_BYTES 4096u /* receive FIFO; a real one has 16, but pasted text must not be lost */
+#define VUART_SIZE 0x100u /* bytes of guest-physical space it takes; 8 registers, rest reads 0 */
+#define VUART_CLOCK_HZ                                                                             \
+	3686400u /* for the guest's clock-frequency; reset divisor 2 = 115200 baud                 \
+	          */
+#define VUART_RX_BYTES                                                                             \
+	4096u /* receive FIFO; a real one has 16, but pasted text must not be lost                 \
+	       */
 
 struct vuart {
 	uint8_t ier;

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Cuts a number off *at: decimal, or hexadecimal behind 0x, at most 16 digits. false: there is none,
- * and *at is as it was. */
+/* Cuts a number off *at: decimal, or hexadecimal behind 0x, at most 16 digits. false: there is
+ * none, and *at is as it was. */
 bool number_cut(const char **at, uint64_t *value);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the operator asks of Tally at the prompt. A command's output is made line by line, each in a
- * stay in HS of its own, with the guests running in between. It is asked by a person, who types, and
- * by a program (core/console/console_request.c), each of whom has one command at a time.
+ * stay in HS of its own, with the guests running in between. It is asked by a person, who types,
+ * and by a program (core/console/console_request.c), each of whom has one command at a time.
  *
  * Vcpus of other harts are looked at without a lock and without asking them: their numbers may be
  * those of a moment ago, and two of one line may be of two moments. Boot hart only.
@@ -38,8 +38,8 @@ enum prompt_status prompt_status(enum prompt_asker asker);
 /* Host time between the line that came last and the next one. */
 uint64_t prompt_pause(enum prompt_asker asker);
 
-/* Does the command go on until it is stopped? Then how many lines it wrote that the next ones replace;
- * 0: no, or none yet. */
+/* Does the command go on until it is stopped? Then how many lines it wrote that the next ones
+ * replace; 0: no, or none yet. */
 bool prompt_repeats(enum prompt_asker asker);
 uint32_t prompt_replaces(enum prompt_asker asker);
 void prompt_stop(enum prompt_asker asker);
@@ -67,8 +67,8 @@ prompt_line_fn prompt_top;
 prompt_line_fn prompt_trace;
 /* core/operator/prompt_pmu.c */
 prompt_line_fn prompt_pmu;
-/* core/operator/prompt_observe.c: a walk of prompt_observed() that begins an observation, or looks at one, and
- * ends it; "": at all. false: there is no such event, or observation. */
+/* core/operator/prompt_observe.c: a walk of prompt_observed() that begins an observation, or looks
+ * at one, and ends it; "": at all. false: there is no such event, or observation. */
 prompt_line_fn prompt_observed;
 bool prompt_observe(struct prompt_walk *walk, const struct vm *vm, const char *event);
 bool prompt_look(struct prompt_walk *walk, bool end, const char *number);
@@ -88,8 +88,8 @@ void prompt_rates(enum prompt_asker asker, const struct vcpu *vcpu, struct promp
 enum prompt_status prompt_move(struct vm *vm, const char *vcpu, const char *hart,
                                char line[PROMPT_LINE_BYTES]);
 
-/* core/operator/prompt_life.c: `start`, `stop` and `restart`; NULL: the command is none of them. What one does to
- * a VM, and its line; by its key 'g', 's' or 'r', too. */
+/* core/operator/prompt_life.c: `start`, `stop` and `restart`; NULL: the command is none of them.
+ * What one does to a VM, and its line; by its key 'g', 's' or 'r', too. */
 struct life_act;
 const struct life_act *prompt_life_named(const char *command);
 void prompt_life(const struct life_act *act, struct vm *vm, char line[PROMPT_LINE_BYTES]);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prompt's `exits`: counts since power-on, and how many a second since they were asked for last. */
+/* The prompt's `exits`: counts since power-on, and how many a second since they were asked for
+ * last. */
 #include "arch/riscv/csr.h"
 #include "core/vm/platform.h"
 #include "core/lib/printf.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prompt's start, stop, restart and poweroff, and the keys that do the same to the VM in focus. */
+/* The prompt's start, stop, restart and poweroff, and the keys that do the same to the VM in focus.
+ */
 #include <string.h>
 
 #include "core/lib/printf.h"

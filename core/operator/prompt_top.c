@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prompt's `top`: a line for each vcpu, short enough not to wrap on a terminal of 80 columns. */
+/* The prompt's `top`: a line for each vcpu, short enough not to wrap on a terminal of 80 columns.
+ */
 #include "core/lib/printf.h"
 #include "core/operator/prompt.h"
 #include "core/vm/vm_tell.h"

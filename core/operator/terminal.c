@@ -28,8 +28,8 @@ static struct console console;
 /* Typed bytes wait until then; ~0: they do not. Written under the lock. */
 static atomic_ulong hold_deadline = ~0UL;
 /*
- * Boot hart only: when each asker's next line of output is due, ~0: there is none; and the id of the
- * program's request.
+ * Boot hart only: when each asker's next line of output is due, ~0: there is none; and the id of
+ * the program's request.
  */
 static uint64_t due[PROMPT_ASKERS] = {~0UL, ~0UL};
 static char request_id[CONSOLE_ID_BYTES + 1];
@@ -242,8 +242,9 @@ static void read_typed(bool overdue)
 }
 
 /*
- * When serve_input() has to be called, whatever is typed: typed bytes have waited for too long, or a
- * command prints its next line. Another hart may end the wait, and the call then finds nothing to do.
+ * When serve_input() has to be called, whatever is typed: typed bytes have waited for too long, or
+ * a command prints its next line. Another hart may end the wait, and the call then finds nothing to
+ * do.
  */
 static void set_deadline(void)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The one terminal that Tally and the VMs share: what they print goes to the serial line through
- * core/console/console.h, what is typed goes to the VM in focus or to the prompt. The boot hart reads.
+ * core/console/console.h, what is typed goes to the VM in focus or to the prompt. The boot hart
+ * reads.
  */
 #ifndef CORE_OPERATOR_TERMINAL_H
 #define CORE_OPERATOR_TERMINAL_H

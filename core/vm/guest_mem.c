@@ -28,8 +28,9 @@ __attribute__((flatten)) uint32_t guest_fetch(void)
 	uint64_t pc = csr_read(CSR_SEPC), low = 0, high = 0;
 
 	trap_guard_begin(&guard);
-	/* No page ends within an aligned word. Where half of one may be on the next page, that is read
-	 * only if it is part of the instruction: in the middle of a page it cannot fault twice. */
+	/* No page ends within an aligned word. Where half of one may be on the next page, that is
+	 * read only if it is part of the instruction: in the middle of a page it cannot fault
+	 * twice. */
 	if (!(pc & 3)) {
 		HLVX("wu", low, pc);
 	} else {

@@ -12,8 +12,9 @@
 void *guest_mem(const struct vm *vm, gpa_t gpa, uint64_t size);
 
 /*
- * The instruction at the resident guest's pc, through its own translation and execute permission. 0, which
- * none is: that faults (another vcpu changed the tables); the guest had better try again itself.
+ * The instruction at the resident guest's pc, through its own translation and execute permission.
+ * 0, which none is: that faults (another vcpu changed the tables); the guest had better try again
+ * itself.
  */
 uint32_t guest_fetch(void);
 

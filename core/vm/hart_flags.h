@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Guests that read the hart's own scountovf, since a hart without Ssccfg cannot make such a read
- * trap: Tally keeps the hart's flags as the guest's should be (arch/riscv/hpm_flags.c). Only for VMs
- * that have their harts to themselves (core/vm/vm_overflow.h). All of it is for the home hart.
+ * trap: Tally keeps the hart's flags as the guest's should be (arch/riscv/hpm_flags.c). Only for
+ * VMs that have their harts to themselves (core/vm/vm_overflow.h). All of it is for the home hart.
  */
 #ifndef CORE_VM_HART_FLAGS_H
 #define CORE_VM_HART_FLAGS_H

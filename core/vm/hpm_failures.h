@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What becomes of a firmware's refusals to start or stop counters: the vPMU of the vcpu for which that
- * was asked is told before anybody can read a wrong number. With delegated counters nothing is ever refused.
+ * What becomes of a firmware's refusals to start or stop counters: the vPMU of the vcpu for which
+ * that was asked is told before anybody can read a wrong number. With delegated counters nothing is
+ * ever refused.
  */
 #ifndef CORE_VM_HPM_FAILURES_H
 #define CORE_VM_HPM_FAILURES_H
 
 #include "core/vm/vcpu.h"
 
-/* Resident, or has just been saved, on this hart. To be called before its guest, or another vcpu, goes on. */
+/* Resident, or has just been saved, on this hart. To be called before its guest, or another vcpu,
+ * goes on. */
 static inline void hpm_failures_settle_on(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	if (__builtin_expect(pcpu->hpm.failed != 0, 0))

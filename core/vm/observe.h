@@ -47,13 +47,14 @@ struct observer {
 struct vcpu_observers {
 	struct observer observer[VPMU_OBSERVERS];
 	uint32_t n; /* that are not free */
-	/* For each who asks, until he asks again: those whom his request was of, as they were when it
-	 * was done. Another one: number 0. His, while nothing is posted for the vcpu. */
+	/* For each who asks, until he asks again: those whom his request was of, as they were when
+	 * it was done. Another one: number 0. His, while nothing is posted for the vcpu. */
 	struct observer told[OBSERVE_ASKERS][VPMU_OBSERVERS];
 	uint64_t told_at[OBSERVE_ASKERS]; /* host time of that */
 };
 
-/* On the vcpus of one hart, so that a look at all of them is a short stay; more after a move only. */
+/* On the vcpus of one hart, so that a look at all of them is a short stay; more after a move only.
+ */
 #define OBSERVERS_OF_HART 96U
 
 enum observe_what {
@@ -74,7 +75,8 @@ struct observe_request {
 };
 extern struct observe_request observe_requests[OBSERVE_ASKERS];
 
-/* Posts a request, filled in but for `vcpus` and `at`, for these vcpus of the machine. Boot hart. */
+/* Posts a request, filled in but for `vcpus` and `at`, for these vcpus of the machine. Boot hart.
+ */
 void observe_post(struct observe_request *request, uint64_t vcpus);
 
 /* Is a vcpu being observed? Any hart: as it was a moment ago. */

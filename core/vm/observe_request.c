@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How what the operator wants of observers comes to the harts of their vcpus, and what he is told. */
+/* How what the operator wants of observers comes to the harts of their vcpus, and what he is told.
+ */
 #include "arch/riscv/csr.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
@@ -7,7 +8,8 @@
 #include "core/vm/vm.h"
 #include "vpmu/bits.h"
 
-/* Where several harts look, so long after the request: longer than an IPI takes on most machines. */
+/* Where several harts look, so long after the request: longer than an IPI takes on most machines.
+ */
 #define MOMENT_HZ 20000UL
 
 struct observe_request observe_requests[OBSERVE_ASKERS];

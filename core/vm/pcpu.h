@@ -57,7 +57,8 @@ struct pcpu {
 	bool shared;         /* it is the home of several vcpus, and they do not roam */
 	bool more_registers; /* than the FP ones: vectors, or records (struct vs_has) */
 	uint32_t observers;  /* of its vcpus: see core/vm/observe.h */
-	/* The stay in HS that is going on: instret when it began, on whose behalf, after what exit. */
+	/* The stay in HS that is going on: instret when it began, on whose behalf, after what exit.
+	 */
 	uint64_t stay_start;
 	struct vcpu *stay_of;
 	enum vcpu_exit stay_why;
@@ -68,7 +69,8 @@ struct pcpu {
 	/* Set by this hart when its probes are done. */
 	atomic_uint online;
 
-	/* By VMID: the vcpu that ran last, the pcpu itself: what is cached has to go, NULL: nobody yet. */
+	/* By VMID: the vcpu that ran last, the pcpu itself: what is cached has to go, NULL: nobody
+	 * yet. */
 	const void *last_of_vmid[17];
 	struct wake_times wake; /* of those waiting, in host time */
 	struct hpm hpm;
@@ -115,7 +117,8 @@ struct pcpu *pcpu_of_hart(uint64_t hartid);
 /* Makes a hart look at the requests of these of its vcpus before long. Any hart. */
 void pcpu_notify(struct pcpu *pcpu, uint64_t vcpus);
 
-/* The hart has been told of mail. What it reads of it from here on is newer than that. This hart. */
+/* The hart has been told of mail. What it reads of it from here on is newer than that. This hart.
+ */
 static inline void pcpu_heard(void)
 {
 	csr_clear(CSR_SIP, BIT(IRQ_SSI));
@@ -138,8 +141,8 @@ void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending);
  * external_at. Once, at boot. */
 void pcpu_serve_external(void (*serve)(void));
 
-/* Sets up the calling hart: CSRs, counters, interrupts. Its pcpu is zeroed but for `blocks`; isa and
- * these are what the host tree says. */
+/* Sets up the calling hart: CSRs, counters, interrupts. Its pcpu is zeroed but for `blocks`; isa
+ * and these are what the host tree says. */
 void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa);
 
 #endif

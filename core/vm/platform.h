@@ -24,7 +24,8 @@ struct platform {
 	uint32_t uart_shift, uart_irq;
 	struct irqchip irqchip;
 	bool virt; /* QEMU's "riscv-virtio" machine */
-	/* /chosen bootargs: tally.backend=, tally.console=, tally.roam, tally.broken, tally.no-vmids */
+	/* /chosen bootargs: tally.backend=, tally.console=, tally.roam, tally.broken,
+	 * tally.no-vmids */
 	enum hpm_choice backend;
 	bool interactive;
 	bool roam;     /* each vcpu goes to the next of its harts after every turn */

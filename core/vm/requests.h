@@ -2,14 +2,14 @@
 /*
  * What others ask of a vcpu, and when its home hart wants to hear of it.
  *
- * A request is a bit in `asked`: one that is there already is not asked again, and interrupts nobody
- * again. `heeded` says which requests concern the home now. While the vcpu is resident all do. While
- * it is not, its hart belongs to somebody else: then only those do that have to wake it up, and the
- * others wait until its turn comes.
+ * A request is a bit in `asked`: one that is there already is not asked again, and interrupts
+ * nobody again. `heeded` says which requests concern the home now. While the vcpu is resident all
+ * do. While it is not, its hart belongs to somebody else: then only those do that have to wake it
+ * up, and the others wait until its turn comes.
  *
  * None is lost: who asks writes `asked` and then reads `heeded`; the home, where it heeds more than
- * before, writes `heeded` and then reads `asked`. Each does so with a full fence in between, so that
- * one of them sees what the other wrote.
+ * before, writes `heeded` and then reads `asked`. Each does so with a full fence in between, so
+ * that one of them sees what the other wrote.
  */
 #ifndef CORE_VM_REQUESTS_H
 #define CORE_VM_REQUESTS_H
@@ -64,8 +64,8 @@ static inline bool requests_ask(struct requests *r, uint64_t what)
 
 /*
  * Has one that asked for these to wait? Not if they have been taken, nor while the vcpu is not
- * resident: then they are taken before its next instruction. Either way all that the vcpu did before
- * is done. Any hart.
+ * resident: then they are taken before its next instruction. Either way all that the vcpu did
+ * before is done. Any hart.
  */
 static inline bool requests_awaited(struct requests *r, uint64_t what)
 {

@@ -22,7 +22,8 @@ static struct vcpu *choose(const struct pcpu *pcpu)
  * HS. Not inlined: sched_next() would save more registers. */
 static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 {
-	/* What the last vcpu left in the hart must not end WFI: its timer, as long as it is away. */
+	/* What the last vcpu left in the hart must not end WFI: its timer, as long as it is away.
+	 */
 	csr_write(CSR_VSIE, 0);
 	do {
 		sched_set_timer(pcpu, NULL);
@@ -46,8 +47,8 @@ static void others_wait(const struct pcpu *pcpu, const struct vcpu *vcpu)
 		sched_waits_its_turn(pcpu->vcpus[i], now);
 }
 
-/* A turn spent on the next life of the vcpu's VM, interrupts served after each step. Not inlined, as
- * idle(). */
+/* A turn spent on the next life of the vcpu's VM, interrupts served after each step. Not inlined,
+ * as idle(). */
 static __attribute__((noinline)) void work(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	uint64_t bit = vcpu->bit;
@@ -71,8 +72,8 @@ static __attribute__((noinline)) void work(struct pcpu *pcpu, struct vcpu *vcpu)
 }
 
 /*
- * The turn of a vcpu of which something is asked, on its own account. false: it does not run: that was
- * all that it had the turn for, or it is off or gone.
+ * The turn of a vcpu of which something is asked, on its own account. false: it does not run: that
+ * was all that it had the turn for, or it is off or gone.
  */
 static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu *vcpu)
 {

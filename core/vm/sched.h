@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which vcpu runs on this hart: those that want to take turns of PCPU_SLICE_MS, and WFI gives the hart
- * away. Every call concerns the calling hart, which is the home of the vcpu named.
+ * Which vcpu runs on this hart: those that want to take turns of PCPU_SLICE_MS, and WFI gives the
+ * hart away. Every call concerns the calling hart, which is the home of the vcpu named.
  */
 #ifndef CORE_VM_SCHED_H
 #define CORE_VM_SCHED_H
@@ -15,8 +15,8 @@ struct vcpu *sched_next(struct pcpu *pcpu);
 /* It wants to run. */
 void sched_set_ready(struct vcpu *vcpu);
 
-/* Sets what requests interrupt the hart for a vcpu that is not resident: those that it would have a turn
- * for. It gets one if they are there already. */
+/* Sets what requests interrupt the hart for a vcpu that is not resident: those that it would have a
+ * turn for. It gets one if they are there already. */
 void sched_heed(struct vcpu *vcpu);
 
 /* The current one waits for an interrupt (WFI). */
@@ -50,8 +50,8 @@ void sched_timer(void);
 /* Another hart's IPI has interrupted the resident vcpu: whose stay is it that begins? */
 void sched_mail_came(void);
 
-/* Serves the requests of those vcpus of this hart for whom there is mail. Not in the middle of an exit:
- * the resident vcpu may be off, or gone to another hart, afterwards. */
+/* Serves the requests of those vcpus of this hart for whom there is mail. Not in the middle of an
+ * exit: the resident vcpu may be off, or gone to another hart, afterwards. */
 void sched_serve_mail(void);
 static inline void sched_check_mail(struct pcpu *pcpu)
 {

@@ -7,8 +7,8 @@
 #include "core/vm/vm.h"
 
 /*
- * The hart works on behalf of a vcpu, in the turn of the resident one. If they are not of one VM, the
- * resident one is robbed until give_back().
+ * The hart works on behalf of a vcpu, in the turn of the resident one. If they are not of one VM,
+ * the resident one is robbed until give_back().
  */
 static void work_for(struct pcpu *pcpu, struct vcpu *vcpu)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the scheduler need of each other: sched.c (turns), sched_ready.c (who wants them),
- * sched_time.c and sched_mail.c. For them only. */
+/* What the parts of the scheduler need of each other: sched.c (turns), sched_ready.c (who wants
+ * them), sched_time.c and sched_mail.c. For them only. */
 #ifndef CORE_VM_SCHED_PARTS_H
 #define CORE_VM_SCHED_PARTS_H
 
@@ -31,8 +31,8 @@ static inline void sched_set_timer(struct pcpu *pcpu, const struct vcpu *residen
 		turn_end += pcpu->alone;
 	if ((others || resident) && turn_end < deadline)
 		deadline = turn_end;
-	/* Nobody wants to be woken. An emulator whose clock leaps to the next timer finds none, or one of
-	 * its own again and again, and hears nobody meanwhile. */
+	/* Nobody wants to be woken. An emulator whose clock leaps to the next timer finds none, or
+	 * one of its own again and again, and hears nobody meanwhile. */
 	if (!resident && deadline == ~0UL && n_pcpus == 1)
 		deadline = csr_read(CSR_TIME) + platform.timebase;
 	/* Without Sstc the resident guest's own timer is ours to watch, too. */
@@ -52,8 +52,8 @@ static inline void sched_waits_its_turn(struct vcpu *vcpu, uint64_t now)
 		vcpu->fw.ready_since = now;
 }
 
-/* The resident vcpu has its hart back. What was taken is added to its turn, and its robber's VM owes
- * it. */
+/* The resident vcpu has its hart back. What was taken is added to its turn, and its robber's VM
+ * owes it. */
 void sched_give_back(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now);
 
 /* A turn that begins is so much shorter as its VM owes, but half a turn remains. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is to happen at a time: when sleepers are woken, and what the hart's timer interrupt means. */
+/* What is to happen at a time: when sleepers are woken, and what the hart's timer interrupt means.
+ */
 #include "arch/riscv/csr.h"
 #include "core/vm/check.h"
 #include "core/vm/sched_parts.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The exits of vcpus that the operator looks at, the last ones of each hart in a ring. Off, it costs a
- * long exit a look at one byte and a short one nothing: SBI calls are noted by a table of extensions that
- * stands in the true one's place while it is on. Trapped counter reads and overflows that are served
- * on the short way are not noted; `exits` counts them.
+ * The exits of vcpus that the operator looks at, the last ones of each hart in a ring. Off, it
+ * costs a long exit a look at one byte and a short one nothing: SBI calls are noted by a table of
+ * extensions that stands in the true one's place while it is on. Trapped counter reads and
+ * overflows that are served on the short way are not noted; `exits` counts them.
  */
 #ifndef CORE_VM_TRACE_H
 #define CORE_VM_TRACE_H

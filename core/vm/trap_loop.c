@@ -11,8 +11,8 @@
 #define HANDLER_BYTES 1024U
 
 /*
- * Is the guest in a handler, interrupts off, whose own beginning made the trap that it handles? pc is
- * what is executed next. All this is so in a loop, whichever of its instructions is next, and
+ * Is the guest in a handler, interrupts off, whose own beginning made the trap that it handles? pc
+ * is what is executed next. All this is so in a loop, whichever of its instructions is next, and
  * else only for as long as a guest takes to get over such a trap.
  */
 static bool in_loop(uint64_t pc)
@@ -26,7 +26,8 @@ static bool in_loop(uint64_t pc)
 	       pc - vector <= trapped - vector;
 }
 
-/* A suspect that is none gets its overflow interrupt a turn late; in a loop it could not take it. */
+/* A suspect that is none gets its overflow interrupt a turn late; in a loop it could not take it.
+ */
 static void hide_lcofi(struct vcpu *vcpu)
 {
 	if (!quirks.lcofi_delegates || !(csr_read(CSR_HVIP) & BIT(IRQ_LCOFI)))

@@ -2,11 +2,11 @@
 /*
  * A guest whose trap handler traps where it begins, and so for ever: a triple fault, were it a PC.
  *
- * Most exceptions of a guest go to it without an exit, so this is noticed in two steps. At the end of
- * a turn, or at a device's interrupt, is the guest where such a loop would be? Then it is a *suspect*, and all
- * its exceptions come to HS, to be passed on as if nothing had been. If they come from the same
- * place with the same cause TRAP_LOOP_MANY times, its handler never having returned (that would
- * clear SPP), that is proof enough.
+ * Most exceptions of a guest go to it without an exit, so this is noticed in two steps. At the end
+ * of a turn, or at a device's interrupt, is the guest where such a loop would be? Then it is a
+ * *suspect*, and all its exceptions come to HS, to be passed on as if nothing had been. If they
+ * come from the same place with the same cause TRAP_LOOP_MANY times, its handler never having
+ * returned (that would clear SPP), that is proof enough.
  */
 #ifndef CORE_VM_TRAP_LOOP_H
 #define CORE_VM_TRAP_LOOP_H
@@ -24,9 +24,9 @@ void trap_inject(struct vcpu *vcpu, uint64_t cause, uint64_t tval);
 void trap_loop_judge(struct vcpu *vcpu);
 
 /*
- * At an interrupt from outside, which may be the only kind that comes: on QEMU under -icount a guest whose
- * handler makes a page fault with its first instruction executes none, and time stands still
- * (docs/platform.md). The resident vcpu's turn need not have ended.
+ * At an interrupt from outside, which may be the only kind that comes: on QEMU under -icount a
+ * guest whose handler makes a page fault with its first instruction executes none, and time stands
+ * still (docs/platform.md). The resident vcpu's turn need not have ended.
  */
 void trap_loop_knock(struct vcpu *vcpu);
 

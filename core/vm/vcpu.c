@@ -54,9 +54,9 @@ void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu)
 	pcpu->current = vcpu;
 	vcpu_registers_load(pcpu, vcpu);
 	reservation_end(&pcpu->scratch);
-	/* vsatp is 0 and comes behind hgatp and the fences: a hart may walk its tables at any time, in
-	 * HS too, and cache what it finds under hgatp's VMID (privileged manual, "Virtual Supervisor
-	 * Address Translation and Protection Register"). */
+	/* vsatp is 0 and comes behind hgatp and the fences: a hart may walk its tables at any time,
+	 * in HS too, and cache what it finds under hgatp's VMID (privileged manual, "Virtual
+	 * Supervisor Address Translation and Protection Register"). */
 	csr_write(CSR_HGATP, vm->gstage.hgatp);
 	fence_if_strange(pcpu, vcpu, vm);
 	vs_state_keep(vs);
@@ -156,8 +156,8 @@ bool vcpu_may_sleep(const struct vcpu *vcpu)
 
 void vcpu_fence_vm(const struct vcpu *vcpu)
 {
-	/* The fence is for hgatp's VMID, which must not change under another vcpu's vsatp: who is not
-	 * resident is fenced when it is loaded. */
+	/* The fence is for hgatp's VMID, which must not change under another vcpu's vsatp: who is
+	 * not resident is fenced when it is loaded. */
 	if (vcpu_is_current(vcpu))
 		hfence_vvma_all();
 	else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A virtual hart. It runs on one hart, its home, and its state belongs to that hart alone; other
- * harts talk to it through `requests` and `start_*` (core/vm/vcpu_requests.h). It may move to another home
- * (core/vm/vcpu_move.h).
+ * harts talk to it through `requests` and `start_*` (core/vm/vcpu_requests.h). It may move to
+ * another home (core/vm/vcpu_move.h).
  */
 #ifndef CORE_VM_VCPU_H
 #define CORE_VM_VCPU_H
@@ -43,7 +43,8 @@ struct vcpu {
 	atomic_ulong hsm_state;          /* SBI_HSM_STATE_* */
 	uint64_t start_pc, start_opaque; /* written by the one that moved hsm_state to pending */
 
-	/* Host time at which its PMU wants to look at a counter, ~0: never. Not when not resident. */
+	/* Host time at which its PMU wants to look at a counter, ~0: never. Not when not resident.
+	 */
 	uint64_t look_at;
 
 	atomic_bool traced; /* its exits are noted; written by the boot hart, as ctx.calls is */
@@ -74,7 +75,8 @@ static inline struct vcpu *vcpu_of(struct guest_context *ctx)
 	return (struct vcpu *)ctx;
 }
 
-/* The one whose exit is being served. Home hart, between the exit and the choice of who runs next. */
+/* The one whose exit is being served. Home hart, between the exit and the choice of who runs next.
+ */
 static inline struct vcpu *this_vcpu(void)
 {
 	return vcpu_of(this_context());
@@ -90,7 +92,8 @@ static inline uint64_t all_causes(const uint64_t by_cause[VCPU_EXITS])
 	return sum;
 }
 
-/* Its home, for other harts: it may have another one a moment later, and who finds himself owns it. */
+/* Its home, for other harts: it may have another one a moment later, and who finds himself owns it.
+ */
 static inline struct pcpu *vcpu_home(const struct vcpu *vcpu)
 {
 	return __atomic_load_n(&vcpu->home, __ATOMIC_ACQUIRE);
@@ -165,8 +168,8 @@ bool vcpu_may_sleep(const struct vcpu *vcpu);
 /* Makes WFI trap, or not; not only where vcpu_may_sleep(). Resident. */
 void vcpu_trap_wfi(struct vcpu *vcpu, bool trap);
 
-/* What the hart has cached of the VM's translations is forgotten before the vcpu's next instruction.
- * Home hart. */
+/* What the hart has cached of the VM's translations is forgotten before the vcpu's next
+ * instruction. Home hart. */
 void vcpu_fence_vm(const struct vcpu *vcpu);
 
 /* Power-on state at pc, with a0 and a1. Not resident, home hart or boot. */

@@ -131,8 +131,8 @@ static void join_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 
 void vcpu_arrive(struct vcpu *vcpu)
 {
-	/* Its old hart has a few instructions left. It is asleep before the vcpu runs here: where the
-	 * counters of all harts see each one's instructions (QEMU's), they see none. */
+	/* Its old hart has a few instructions left. It is asleep before the vcpu runs here: where
+	 * the counters of all harts see each one's instructions (QEMU's), they see none. */
 	if (platform.roam)
 		sched_nap(ROAM_NAP_TICKS);
 	/* What this hart has cached of it is from before it left, or never was. */

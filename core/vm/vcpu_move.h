@@ -24,14 +24,15 @@ static inline bool vcpu_wants_away(const struct vcpu *vcpu)
 	return __atomic_load_n(&vcpu->goal, __ATOMIC_RELAXED);
 }
 
-/* Wants away, and is not resident. true: it is another hart's now, which may give it back at any moment:
- * it is not to be touched. Home hart only. */
+/* Wants away, and is not resident. true: it is another hart's now, which may give it back at any
+ * moment: it is not to be touched. Home hart only. */
 bool vcpu_hand_over(struct vcpu *vcpu) __attribute__((noinline, cold));
 
 /* REQ_ARRIVE. New home only. */
 void vcpu_arrive(struct vcpu *vcpu);
 
-/* It is to leave for the next of its harts as soon as it can: how tests move vcpus often. Resident. */
+/* It is to leave for the next of its harts as soon as it can: how tests move vcpus often. Resident.
+ */
 void vcpu_roam(struct vcpu *vcpu) __attribute__((noinline, cold));
 
 #endif

@@ -49,8 +49,8 @@ void vcpu_registers_leave(struct vcpu *vcpu)
 	pcpu->registers_of = NULL;
 }
 
-/* Where there are vectors or records, or the hart holds nobody's. Not inlined: the other way saves no
- * register. */
+/* Where there are vectors or records, or the hart holds nobody's. Not inlined: the other way saves
+ * no register. */
 static __attribute__((noinline)) void exchange_all(struct vcpu *from, struct vcpu *to)
 {
 	if (to->home->vs_has.records)

@@ -4,10 +4,10 @@
  * HS never uses them. So they stay in the hart when their vcpu leaves it, and are exchanged when
  * another one is loaded; a vcpu that comes back first, or is alone, pays nothing.
  *
- * sstatus.FS and sstatus.VS are no guide to what has changed: the privileged manual (3.1.6.6) lets a
- * hart report Dirty at any time, and some report Clean after a change: QEMU does, of fcsr and of the
- * vector CSRs (docs/platform.md). So both are always Dirty, which with Off is what every hart has,
- * and nobody looks at them. (A trap at first use would cost more than it saves: an illegal
+ * sstatus.FS and sstatus.VS are no guide to what has changed: the privileged manual (3.1.6.6) lets
+ * a hart report Dirty at any time, and some report Clean after a change: QEMU does, of fcsr and of
+ * the vector CSRs (docs/platform.md). So both are always Dirty, which with Off is what every hart
+ * has, and nobody looks at them. (A trap at first use would cost more than it saves: an illegal
  * instruction goes through M-mode.)
  */
 #ifndef CORE_VM_VCPU_REGISTERS_H

@@ -11,8 +11,8 @@ void vcpu_request(struct vcpu *vcpu, uint64_t what);
 /* Sends what is counted where it arrives: REQ_GOT_*. Any hart. */
 void vcpu_send(struct vcpu *vcpu, uint64_t what, uint32_t kind);
 
-/* Its hart has mail for it: serves what has to be served now. Its home, or the hart that it has just
- * left, which passes the mail on. */
+/* Its hart has mail for it: serves what has to be served now. Its home, or the hart that it has
+ * just left, which passes the mail on. */
 void vcpu_serve_mail(struct vcpu *vcpu);
 
 /* Its turn has come: serves all that is asked. false: it is another hart's now. Not resident; home

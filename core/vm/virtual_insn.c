@@ -25,9 +25,9 @@
 #define CSRS_READ(first) ((uint32_t)(first) << 20 | CSR_READ)
 
 /*
- * Is a CSR one of the PMU that the guest may read? Nothing else of the PMU is a guest's. A read from
- * VU whose kernel closed the counter comes here too, though it may be open in hcounteren: answering
- * it would give a process what its kernel keeps from it.
+ * Is a CSR one of the PMU that the guest may read? Nothing else of the PMU is a guest's. A read
+ * from VU whose kernel closed the counter comes here too, though it may be open in hcounteren:
+ * answering it would give a process what its kernel keeps from it.
  */
 static inline bool may_read(const struct vcpu *vcpu, uint64_t n, bool user)
 {
@@ -44,8 +44,8 @@ static inline void execute(struct vcpu *vcpu)
 	vs_interrupts_settle();
 }
 
-/* The answer of csr_read_fast() when the value is there. Where the register is in ctx.x[] follows from
- * the instruction in few instructions. */
+/* The answer of csr_read_fast() when the value is there. Where the register is in ctx.x[] follows
+ * from the instruction in few instructions. */
 static inline long answer(struct vcpu *vcpu, uint64_t raw, uint64_t value)
 {
 	uint64_t at = raw >> 4 & 31 * sizeof(value);

@@ -42,7 +42,8 @@ struct vm {
 	/* See core/vm/vm_life.h. */
 	atomic_uint state;   /* enum vm_state */
 	atomic_uint command; /* enum vm_command, not yet taken up */
-	/* After the VM's end: vcpus not yet taken off their harts, and those of which that is not told. */
+	/* After the VM's end: vcpus not yet taken off their harts, and those of which that is not
+	 * told. */
 	atomic_uint vcpus_alive, vcpus_untold;
 	/* Written by the one that made the state ENDING. */
 	struct {

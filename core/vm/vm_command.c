@@ -4,7 +4,8 @@
 #include "core/vm/vcpu_requests.h"
 #include "core/vm/vm.h"
 
-/* The one command that comes to the same as these two, one behind the other: so one slot loses none. */
+/* The one command that comes to the same as these two, one behind the other: so one slot loses
+ * none. */
 static enum vm_command both(enum vm_command first, enum vm_command then)
 {
 	if (then == VM_COMMAND_START && first > VM_COMMAND_START)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the user wants of a VM: on its way from whoever asks to the lead hart (core/vm/vm_life.h). */
+/* What the user wants of a VM: on its way from whoever asks to the lead hart (core/vm/vm_life.h).
+ */
 #ifndef CORE_VM_VM_COMMAND_H
 #define CORE_VM_VM_COMMAND_H
 
@@ -17,9 +18,9 @@ enum vm_command {
 };
 
 /*
- * On any hart. They return at once; the lead hart acts. Several at once come to the same as one after
- * the other: a stop and a start are a restart. false: there is nothing to do, since it is running
- * and has not been told to stop (start), or is off (stop).
+ * On any hart. They return at once; the lead hart acts. Several at once come to the same as one
+ * after the other: a stop and a start are a restart. false: there is nothing to do, since it is
+ * running and has not been told to stop (start), or is off (stop).
  */
 bool vm_start(struct vm *vm);
 bool vm_stop(struct vm *vm);

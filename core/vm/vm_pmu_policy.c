@@ -71,8 +71,8 @@ void vm_pmu_policy_make(struct vm *vm)
 	policy->hart_flags = policy->overflow && vm_overflow_by_hart_flags(vm);
 	/* A flag may be seen only while its counter is direct: it is kept so at any price. */
 	policy->cheap_moves |= policy->hart_flags;
-	/* cycle and instret can be asked for by index; a programmable counter backs them, whose flag
-	 * is not theirs. */
+	/* cycle and instret can be asked for by index; a programmable counter backs them, whose
+	 * flag is not theirs. */
 	if (hctrs && !policy->hart_flags)
 		hctrs |= HCTRS_FIXED;
 	policy->fw_base = hctrs ? highest_bit(hctrs) + 1 : 3;

@@ -65,7 +65,8 @@ uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
 	return 0;
 }
 
-/* A stay that is going on is measured by instret: it began as much later as the counter is ahead. */
+/* A stay that is going on is measured by instret: it began as much later as the counter is ahead.
+ */
 void vpmu_port_take(hctr_t hctr, const struct hw_event *config, uint64_t value)
 {
 	struct pcpu *pcpu = this_pcpu();
@@ -95,9 +96,9 @@ void vpmu_port_release(uint64_t hctr_mask)
 }
 
 /*
- * Never earlier than LOOK_DELAY later, so that many looks at a counter that hardly moves cost the guest
- * little; and so much later than it can have wrapped, so that one look is enough for one that never
- * stands still.
+ * Never earlier than LOOK_DELAY later, so that many looks at a counter that hardly moves cost the
+ * guest little; and so much later than it can have wrapped, so that one look is enough for one that
+ * never stands still.
  */
 void vpmu_port_look_after(uint64_t counts)
 {

@@ -3,8 +3,8 @@
 #include "core/vm/vs_interrupts.h"
 
 /*
- * The access, on the VS register that stands behind the guest's; what it reads. Set and clear as they
- * are, not as a write of the whole: an interrupt may come to pend in between.
+ * The access, on the VS register that stands behind the guest's; what it reads. Set and clear as
+ * they are, not as a write of the whole: an interrupt may come to pend in between.
  */
 #define ACCESS(csr, insn, operand)                                                                 \
 	({                                                                                         \
@@ -34,7 +34,8 @@ bool vs_interrupts_access(struct vcpu *vcpu, const struct insn *insn)
 {
 	uint64_t operand, old;
 
-	/* VU has no right to any, and an access that the hart would not trap was not one of those. */
+	/* VU has no right to any, and an access that the hart would not trap was not one of those.
+	 */
 	if (insn->kind != INSN_CSR || !trapped_by_vti(insn) || vcpu_from_user() ||
 	    !this_pcpu()->unmask_traps)
 		return false;

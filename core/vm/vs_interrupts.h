@@ -24,7 +24,8 @@ static inline __attribute__((always_inline)) void vs_interrupts_trap(struct pcpu
 	csr_write(CSR_HVICTL, traps ? HVICTL_VTI : 0);
 }
 
-/* Do accesses have to trap? Asked in exits, where the resident vcpu's LCOFI may have come to pend. */
+/* Do accesses have to trap? Asked in exits, where the resident vcpu's LCOFI may have come to pend.
+ */
 static inline __attribute__((always_inline)) void vs_interrupts_watch(void)
 {
 	if (quirks.late_unmask)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a VM's SBI calls lead to: for each extension that it is offered a function. Its arguments are
- * the registers of the call: a0 to a5, the function id in a6, the extension in a7. What it returns
- * goes into the guest's a0 and a1.
+ * What a VM's SBI calls lead to: for each extension that it is offered a function. Its arguments
+ * are the registers of the call: a0 to a5, the function id in a6, the extension in a7. What it
+ * returns goes into the guest's a0 and a1.
  */
 #ifndef CORE_VM_VSBI_SLOT_H
 #define CORE_VM_VSBI_SLOT_H

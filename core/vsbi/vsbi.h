@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SBI 3.0 served to guests. Each extension is one function (core/vm/vsbi_slot.h), called by the vcpu
- * this_vcpu(). The upper half of a parameter that the specification calls 32 bits wide means nothing
- * (section 3): it holds whatever the caller's ABI leaves there.
+ * SBI 3.0 served to guests. Each extension is one function (core/vm/vsbi_slot.h), called by the
+ * vcpu this_vcpu(). The upper half of a parameter that the specification calls 32 bits wide means
+ * nothing (section 3): it holds whatever the caller's ABI leaves there.
  */
 #ifndef CORE_VSBI_VSBI_H
 #define CORE_VSBI_VSBI_H

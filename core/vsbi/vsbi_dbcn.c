@@ -7,7 +7,8 @@
 #include "core/vm/vm.h"
 #include "core/vsbi/vsbi.h"
 
-/* So much at a time, that a stay in HS is short: a write goes on in the next, a read returns less. */
+/* So much at a time, that a stay in HS is short: a write goes on in the next, a read returns less.
+ */
 #define DBCN_MAX_BYTES 32UL
 
 /* Writes a first part of n > 0 bytes; how much that was. */

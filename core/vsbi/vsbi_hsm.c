@@ -50,7 +50,8 @@ static vsbi_ret hart_stop(struct vcpu *vcpu)
 	vpmu_reset(&vcpu->pmu);
 	atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STOPPED);
 	sched_off(vcpu);
-	/* Nobody is left to start one. Of two that stop at once, the later finds the other stopped. */
+	/* Nobody is left to start one. Of two that stop at once, the later finds the other stopped.
+	 */
 	if (all_stopped(vcpu->vm))
 		vm_end(vcpu->vm, vcpu, VM_END_ALL_STOPPED, NULL, 0);
 	return vsbi_result(SBI_SUCCESS, 0);
@@ -66,8 +67,8 @@ static void sleep(struct vcpu *vcpu)
 
 /*
  * Section 9.4. Retentive suspend is WFI. The non-retentive one may leave all registers undefined
- * but those of table 10: they are set before the vcpu sleeps, and nothing else is lost. Any other type
- * is reserved, or a platform's and not implemented: INVALID_PARAM either way.
+ * but those of table 10: they are set before the vcpu sleeps, and nothing else is lost. Any other
+ * type is reserved, or a platform's and not implemented: INVALID_PARAM either way.
  */
 static vsbi_ret hart_suspend(struct vcpu *vcpu, uint32_t type, uint64_t pc, uint64_t opaque)
 {
@@ -108,8 +109,9 @@ VSBI_FN(vsbi_hsm)
 }
 
 /*
- * Section 10.1: concerns this guest alone. A reason given makes it a failure, whatever the type; one of
- * a platform's or of an SBI implementation's is told as it is. A type of a platform's is not implemented.
+ * Section 10.1: concerns this guest alone. A reason given makes it a failure, whatever the type;
+ * one of a platform's or of an SBI implementation's is told as it is. A type of a platform's is not
+ * implemented.
  */
 VSBI_FN(vsbi_srst)
 {

@@ -44,9 +44,9 @@ static void fence_one(struct vcpu *self, struct vcpu *target, uint64_t fid)
 }
 
 /*
- * Until the other harts have taken it. Their vcpus may be waiting for us: we take the fences sent to
- * us meanwhile. Nothing else is served in the middle of a call, which has to come back to this vcpu
- * on this hart.
+ * Until the other harts have taken it. Their vcpus may be waiting for us: we take the fences sent
+ * to us meanwhile. Nothing else is served in the middle of a call, which has to come back to this
+ * vcpu on this hart.
  */
 static void wait_for_one(struct vcpu *self, struct vcpu *target, uint64_t fid)
 {

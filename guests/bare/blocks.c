@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Zicbom and Zicboz. Where the device tree has them S may execute all four operations, and U what senvcfg
- * lets it; each is one instruction to a counter. Only cbo.zero changes memory, that of one block: a
- * guest's cbo.inval flushes. has=no: the tree has none, so all trap.
+ * Zicbom and Zicboz. Where the device tree has them S may execute all four operations, and U what
+ * senvcfg lets it; each is one instruction to a counter. Only cbo.zero changes memory, that of one
+ * block: a guest's cbo.inval flushes. has=no: the tree has none, so all trap.
  */
 #include "guests/bare/check.h"
 #include "guests/bare/bare.h"

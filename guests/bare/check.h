@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks of one answer each: a line for each that is wrong, and a last one with how many there were. */
+/* Checks of one answer each: a line for each that is wrong, and a last one with how many there
+ * were. */
 #ifndef GUESTS_CHECK_H
 #define GUESTS_CHECK_H
 

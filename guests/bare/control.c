@@ -6,9 +6,9 @@
  * the opposite.
  *   mark=N    which of the two patterns is first
  *   rounds=N  so often each piece
- *   wait=suspend   between change and look: HSM's retentive suspend; else wrs.nto, which ends a turn
- *   lives=N   vcpu 1 lives so often: each life begins with zeroes
- *   type=1    ends with this reset type; 0: shuts down
+ *   wait=suspend   between change and look: HSM's retentive suspend; else wrs.nto, which ends a
+ * turn lives=N   vcpu 1 lives so often: each life begins with zeroes type=1    ends with this reset
+ * type; 0: shuts down
  */
 #include "guests/bare/smp.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts code of known length on a firmware that now and then refuses to start or to stop a counter:
- * each count is exact, or its counter was refused, or it cannot be read any more. Never wrong.
+ * Counts code of known length on a firmware that now and then refuses to start or to stop a
+ * counter: each count is exact, or its counter was refused, or it cannot be read any more. Never
+ * wrong.
  */
 #include "guests/bare/bare.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests to vcpu 1 from all the others, as fast as they can be made, until ticks= are over or each has
- * sent sends= of them.
- *   what=ipi, fence_i, vma, asid   SBI calls; all: these four in turn
+ * Requests to vcpu 1 from all the others, as fast as they can be made, until ticks= are over or
+ * each has sent sends= of them. what=ipi, fence_i, vma, asid   SBI calls; all: these four in turn
  *   what=start                     HSM: it is started, and stops itself
  *   what=plic                      its device interrupt is raised and taken back
  *   what=none                      as busy as the others, and nothing is sent

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SBI 3.0 chapter 9: states and errors of HSM, from vcpu 0 and vcpu 1. One line for what is wrong. */
+/* SBI 3.0 chapter 9: states and errors of HSM, from vcpu 0 and vcpu 1. One line for what is wrong.
+ */
 #include "guests/bare/check.h"
 #include "guests/bare/smp.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guests whose trap handler makes a page fault with its first instruction, as a kernel does whose stack
- * is not mapped: fault=load, store or amo. Nothing is executed from then on; where time is
+ * Guests whose trap handler makes a page fault with its first instruction, as a kernel does whose
+ * stack is not mapped: fault=load, store or amo. Nothing is executed from then on; where time is
  * instructions, it stands still. lcofi=yes: an overflow interrupt pends meanwhile.
  */
 #include "guests/bare/bare.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every extension of SBI 3.0 that Tally offers but the PMU (guests/selftest) and HSM's states (hsm.c),
- * from one vcpu: what each function answers, and to wrong arguments. Where the specification says that a
- * parameter is 32 bits wide, the upper half of its register means nothing: the C ABI extends the sign.
- * The last check is the end itself: a shutdown with such a type and reason.
+ * Every extension of SBI 3.0 that Tally offers but the PMU (guests/selftest) and HSM's states
+ * (hsm.c), from one vcpu: what each function answers, and to wrong arguments. Where the
+ * specification says that a parameter is 32 bits wide, the upper half of its register means
+ * nothing: the C ABI extends the sign. The last check is the end itself: a shutdown with such a
+ * type and reason.
  */
 #include "guests/bare/check.h"
 #include "guests/bare/sbi_calls.h"
@@ -14,8 +15,8 @@
 
 static const unsigned long offered[] = {SBI_EXT_BASE, SBI_EXT_TIME, SBI_EXT_IPI, SBI_EXT_RFENCE,
                                         SBI_EXT_HSM,  SBI_EXT_SRST, SBI_EXT_PMU, SBI_EXT_DBCN};
-/* The legacy ones, SUSP, CPPC, NACL, STA, SSE, FWFT, DBTR, MPXY, one of a vendor, and one that is offered
- * with a bit above its 32: an id is a signed number of 32 bits, so that is none. */
+/* The legacy ones, SUSP, CPPC, NACL, STA, SSE, FWFT, DBTR, MPXY, one of a vendor, and one that is
+ * offered with a bit above its 32: an id is a signed number of 32 bits, so that is none. */
 static const unsigned long absent[] = {
     0,          1,          8,          0x53555350, 0x43505043, 0x4e41434c,          0x00535441,
     0x00535345, 0x46574654, 0x44425452, 0x4d505859, 0x09000000, UPPER | SBI_EXT_BASE};

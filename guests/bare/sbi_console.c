@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SBI 3.0 chapter 12, the debug console. A write takes all that it is given, however much that is, in one
- * call: one ecall, one exit, one instruction of the guest's.
+ * SBI 3.0 chapter 12, the debug console. A write takes all that it is given, however much that is,
+ * in one call: one ecall, one exit, one instruction of the guest's.
  */
 #include "guests/bare/check.h"
 #include "guests/bare/sbi_calls.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every vcpu counts code of known length, computes with floating-point numbers and vectors, sends IPIs and fences
- * to all others, and all of that again, rounds= times.
+ * Every vcpu counts code of known length, computes with floating-point numbers and vectors, sends
+ * IPIs and fences to all others, and all of that again, rounds= times.
  */
 #include "guests/bare/smp.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spins for ticks=, and says how often, how many of these ticks Tally calls stolen, and how much work it
- * calls done for this guest. */
+/* Spins for ticks=, and says how often, how many of these ticks Tally calls stolen, and how much
+ * work it calls done for this guest. */
 #include "guests/bare/bare.h"
 
 #define HS_INSTRUCTIONS 265UL /* docs/events.md */

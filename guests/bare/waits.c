@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waits for a typed byte, works in S and in U, and so on `rounds=` times, for who counts from outside:
- * while it waits nothing of what is counted happens.
- *   filter=u    it waits in S, and instructions in U are counted; filter=k: the other way round
- *   own=yes     it counts them, too, reads its counter at each wait, and prints by how much that has
- *               grown since the wait before; own=restarts: and stops it, with a new value, in between;
- *               own=both: and counts the other mode, too, which is not looked at
- * length= rounds of two instructions are the work in each of the modes, and calls= illegal instructions
- * and calls of SET_TIMER.
+ * Waits for a typed byte, works in S and in U, and so on `rounds=` times, for who counts from
+ * outside: while it waits nothing of what is counted happens. filter=u    it waits in S, and
+ * instructions in U are counted; filter=k: the other way round own=yes     it counts them, too,
+ * reads its counter at each wait, and prints by how much that has grown since the wait before;
+ * own=restarts: and stops it, with a new value, in between; own=both: and counts the other mode,
+ * too, which is not looked at length= rounds of two instructions are the work in each of the modes,
+ * and calls= illegal instructions and calls of SET_TIMER.
  */
 #include "guests/bare/bare.h"
 
@@ -101,7 +100,8 @@ int waits(uint64_t hartid)
 		call(bootarg_num("calls", 0));
 		user_run(user_call, length, (uint64_t)spin);
 		if (restarts) {
-			/* What it misses while it is stopped is not to be much: in U there is nothing. */
+			/* What it misses while it is stopped is not to be much: in U there is
+			 * nothing. */
 			pmu_stop(BIT(own.ctr));
 			skipped = counter_read(own.ctr) - 77777;
 			pmu_start(BIT(own.ctr), 77777);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What happens once in a VM's life, and so cannot be timed by repeating it. It begins at a tick, and
- * loops of three instructions are counted from its end to the next one.
+ * What happens once in a VM's life, and so cannot be timed by repeating it. It begins at a tick,
+ * and loops of three instructions are counted from its end to the next one.
  */
 #include "guests/bench/bench.h"
 

@@ -4,11 +4,12 @@
  *
  * Under -icount shift=0 an instruction is a nanosecond, and `time` ticks every 100. Each operation
  * is timed by itself some thousand times. A round is made so long that each begins one instruction
- * later in the tick than the one before: 100 rounds see every phase of the tick once, and their mean
- * is the exact number of instructions. What an empty operation costs is taken off.
- * A line a row: "bench NAME TENTHS", the cost in tenths of an instruction. On bootargs
- * rows=reads is for a VM whose counter reads trap, rows=switch for world switches, and rows=calls leaves
- * out the rows that wait for overflows. only=NAME is for one row. rounds=N, a multiple of 100: where calls take long.
+ * later in the tick than the one before: 100 rounds see every phase of the tick once, and their
+ * mean is the exact number of instructions. What an empty operation costs is taken off. A line a
+ * row: "bench NAME TENTHS", the cost in tenths of an instruction. On bootargs rows=reads is for a
+ * VM whose counter reads trap, rows=switch for world switches, and rows=calls leaves out the rows
+ * that wait for overflows. only=NAME is for one row. rounds=N, a multiple of 100: where calls take
+ * long.
  */
 #include "guests/bench/bench.h"
 

@@ -55,8 +55,8 @@ static void bench_one(const char *name, operation_t read)
 }
 
 /*
- * As many counters as there are, 18 on QEMU: three events of a hardware counter each, and the others
- * count two of these as well, cycles and instructions in turns.
+ * As many counters as there are, 18 on QEMU: three events of a hardware counter each, and the
+ * others count two of these as well, cycles and instructions in turns.
  */
 static operation_t many_reads[32];
 static unsigned n_many;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a world switch costs, against live counters and against the VMs of the hart. All VMs run
- * this: `role=first` measures and prints, `role=other` does the same without a word, `role=plain` too
- * but without counters, and `role=sleeper` waits for a timer that is far away. Those that are awake give the hart away by
- * wrs.nto, which ends a turn: each time the next VM goes on, in a circle, so that `rounds` times
- * `awake` switches fall into the time that the first one measures.
+ * this: `role=first` measures and prints, `role=other` does the same without a word, `role=plain`
+ * too but without counters, and `role=sleeper` waits for a timer that is far away. Those that are
+ * awake give the hart away by wrs.nto, which ends a turn: each time the next VM goes on, in a
+ * circle, so that `rounds` times `awake` switches fall into the time that the first one measures.
  *
  * Two stretches are timed, the second twice as long as the first: their difference has no beginning
  * and no end in it, and `time` ticks every 100 instructions.
@@ -156,7 +156,8 @@ static void sleep(uint64_t ticks)
 	__asm__ volatile("wfi");
 }
 
-/* Instructions in HS to put a vcpu to sleep and to wake it by its timer, nobody else being awake. */
+/* Instructions in HS to put a vcpu to sleep and to wake it by its timer, nobody else being awake.
+ */
 static void bench_wake(uint64_t rounds)
 {
 	uint64_t insns = count(HS_INSTRUCTIONS), at[3];

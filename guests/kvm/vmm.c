@@ -10,10 +10,9 @@
  *   vmm [-i INITRD] [-m MIB] [-t SECONDS] [-u] KERNEL [BOOTARGS]
  *
  * -u: each line is written at once, for hosts that a guest may bring down.
- * MIB of RAM, 64 if not said. After SECONDS of the host's clock, 30 if not said, what was printed is
- * shown, and the guest has failed.
- * Exit status: 0 the guest shut down well, 1 it shut down because something failed, 2 it could
- * not be run, or did what nobody answers.
+ * MIB of RAM, 64 if not said. After SECONDS of the host's clock, 30 if not said, what was printed
+ * is shown, and the guest has failed. Exit status: 0 the guest shut down well, 1 it shut down
+ * because something failed, 2 it could not be run, or did what nobody answers.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>

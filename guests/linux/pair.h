@@ -29,7 +29,8 @@
 #include <stdint.h>
 
 struct pair {
-	/* Given: the event's page, what reads its counter, its file, rounds between the reads (> 0). */
+	/* Given: the event's page, what reads its counter, its file, rounds between the reads (>
+	 * 0). */
 	const volatile void *page;
 	uint64_t (*csrr)(void);
 	int64_t fd;

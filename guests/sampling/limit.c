@@ -140,8 +140,9 @@ static void by_hand(void)
 }
 
 /*
- * An overflow may be found by a read that traps, of a counter that shares with the one that wraps: it
- * is held like others, and comes as soon. The wrap is at the read, and up to two instructions beside.
+ * An overflow may be found by a read that traps, of a counter that shares with the one that wraps:
+ * it is held like others, and comes as soon. The wrap is at the read, and up to two instructions
+ * beside.
  */
 static void by_read(void)
 {

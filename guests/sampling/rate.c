@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Takes `samples=` samples, one every `period=` instructions of U, and looks at each: that it is
- * its own counter's, the period after the one before, and that nothing else pends. ticks=: and a timer
- * interrupt so often, none of which may come before a sample that is due.
+ * its own counter's, the period after the one before, and that nothing else pends. ticks=: and a
+ * timer interrupt so often, none of which may come before a sample that is due.
  */
 #include "guests/sampling/sampling.h"
 

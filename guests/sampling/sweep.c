@@ -72,7 +72,8 @@ static struct result try(uint32_t csr, const struct form *form, uint64_t old, bo
 
 static uint64_t different, passed;
 
-/* Without one that pends the access passes, or does not: true, and what it does with one is the same. */
+/* Without one that pends the access passes, or does not: true, and what it does with one is the
+ * same. */
 static bool compare(uint32_t csr, const struct form *form, uint64_t old)
 {
 	struct result without = try(csr, form, old, false), with = try(csr, form, old, true);

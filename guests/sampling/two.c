@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two filters of an event at once, U's on one counter and S's on another: first counting, where
- * both must be what each is alone; then `samples=` samples of each, U's every `period=` instructions.
- * How late those of S come is told.
+ * both must be what each is alone; then `samples=` samples of each, U's every `period=`
+ * instructions. How late those of S come is told.
  */
 #include "guests/sampling/sampling.h"
 

@@ -132,8 +132,8 @@ static void run_case(const struct fw_case *c)
 	pmu_stop(BIT(r.value));
 	c->action(); /* stopped: not counted */
 	if (c->cause && faulted != c->cause) {
-		/* A VMM may have no way to let an access to nothing fault; and a misaligned LR may be an
-		 * access fault, or none. */
+		/* A VMM may have no way to let an access to nothing fault; and a misaligned LR may
+		 * be an access fault, or none. */
 		report_skip("11.5", c->name,
 		            c->cause == CAUSE_MISALIGNED_LOAD
 		                ? "a misaligned LR raises another exception here, or none"

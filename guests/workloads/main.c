@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * workload NAME,NAME... [PARTS [SLOT]]: runs PARTS parts of each workload, 3 if not given, and prints
- * how many ticks of `time` each took. Under -icount shift=0 a tick is 100 instructions of all
- * privilege levels: of this process, and of all that is done for it, to it, or beside it.
+ * workload NAME,NAME... [PARTS [SLOT]]: runs PARTS parts of each workload, 3 if not given, and
+ * prints how many ticks of `time` each took. Under -icount shift=0 a tick is 100 instructions of
+ * all privilege levels: of this process, and of all that is done for it, to it, or beside it.
  *
- * A shorter part runs before and is not timed. Then the process sleeps until `time` is a multiple of
- * SLOT milliseconds, so that guests that are started together measure together, and what came before
- * has no part in it.
+ * A shorter part runs before and is not timed. Then the process sleeps until `time` is a multiple
+ * of SLOT milliseconds, so that guests that are started together measure together, and what came
+ * before has no part in it.
  */
 #include <fcntl.h>
 #include <linux/random.h>
@@ -32,8 +32,8 @@ void die(const char *what)
 
 /*
  * Gives the kernel a seed, everywhere the same. Guests of KVM have no other, and until a kernel has
- * one it works out a key for each random number: 17,500 instructions in each fork, which say nothing
- * about a PMU.
+ * one it works out a key for each random number: 17,500 instructions in each fork, which say
+ * nothing about a PMU.
  */
 static void seed(void)
 {

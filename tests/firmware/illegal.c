@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * With fw.delegated= this is a hart whose delegated counters are not as Tally would have them: menvcfg.CDE
- * is 0, so every access to one comes here. All else is handed to whom it belongs.
+ * With fw.delegated= this is a hart whose delegated counters are not as Tally would have them:
+ * menvcfg.CDE is 0, so every access to one comes here. All else is handed to whom it belongs.
  */
 #include "tests/firmware/firmware.h"
 

@@ -38,8 +38,8 @@ static bool begins(const char *text, const char *word)
 	return !*word;
 }
 
-/* The first of our words on the command line, wherever in the tree that is, and what follows it. The
- * tree's memory will be used for something else. */
+/* The first of our words on the command line, wherever in the tree that is, and what follows it.
+ * The tree's memory will be used for something else. */
 static void find_words(const char *tree)
 {
 	const uint8_t *size = (const uint8_t *)tree + 4;
@@ -79,7 +79,8 @@ static _Noreturn void enter(uint64_t hartid, uint64_t addr, uint64_t opaque)
 {
 	uint64_t delegate = 0xf0b5ffUL;
 
-	/* Nothing pends in M-mode: it would make QEMU look at all interrupts, see docs/platform.md. */
+	/* Nothing pends in M-mode: it would make QEMU look at all interrupts, see docs/platform.md.
+	 */
 	MTIMECMP[hartid] = ~0UL;
 	/* All of memory for S-mode. */
 	csr_write(pmpaddr0, ~0UL >> 10);
@@ -90,7 +91,8 @@ static _Noreturn void enter(uint64_t hartid, uint64_t addr, uint64_t opaque)
 	csr_write(mideleg, 0x2222UL);
 	csr_write(mcounteren, ~0UL);
 	csr_write(satp, 0);
-	/* STCE, PBMTE, ADUE, CBZE, CBCFE, CBIE, and CDE unless delegated counters are ours to emulate. */
+	/* STCE, PBMTE, ADUE, CBZE, CBCFE, CBIE, and CDE unless delegated counters are ours to
+	 * emulate. */
 	__asm__ volatile("csrw " MENVCFG ", %0" ::"r"(BIT(63) | BIT(62) | BIT(61) | 0xf0UL |
 	                                              (option("delegated=") ? 0 : BIT(60))));
 	pmu_init();

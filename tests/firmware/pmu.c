@@ -26,8 +26,8 @@ static struct pmu *this_pmu(void)
 #define MCYCLECFG   0x321
 #define MHPMEVENT   0x320
 
-/* What one of these CSRs held, and holds on unless it is to be written. 0 where there is none: a number is
- * part of the instruction, so each has its own. */
+/* What one of these CSRs held, and holds on unless it is to be written. 0 where there is none: a
+ * number is part of the instruction, so each has its own. */
 static uint64_t access(uint32_t csr, bool writes, uint64_t value)
 {
 	uint64_t old = 0;

@@ -75,13 +75,15 @@ void epoch_twins(struct epoch *e, uint64_t seed, uint32_t switches)
 		struct answer answer;
 
 		random_op(&c, &looked_at, op);
-		/* Who takes it first, a call or the interrupt, may depend on whose the counters are. */
+		/* Who takes it first, a call or the interrupt, may depend on whose the counters
+		 * are. */
 		if (fake_hart_pending())
 			op->kind = OP_OVERFLOW;
 		/* Observing a vcpu would turn to it. */
 		if (op->kind == OP_SWITCH)
 			op->a[1] = 0;
-		/* Nor how often the hart tells: of a wrap that was found already it may tell again. */
+		/* Nor how often the hart tells: of a wrap that was found already it may tell again.
+		 */
 		if (op->kind == OP_RUN)
 			op->a[3] = ~0ULL;
 		answer = world_do(op);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A hart of which the firmware alone drives the counters, and that firmware's SBI PMU as OpenSBI 1.7
- * has it: what arch/riscv/hpm_sbi.c and hpm_fixed.c stand on. Any of its calls fails when it is told to.
+ * A hart of which the firmware alone drives the counters, and that firmware's SBI PMU as
+ * OpenSBI 1.7 has it: what arch/riscv/hpm_sbi.c and hpm_fixed.c stand on. Any of its calls fails
+ * when it is told to.
  */
 #ifndef TESTS_HOST_FAKE_FIRMWARE_H
 #define TESTS_HOST_FAKE_FIRMWARE_H
@@ -28,7 +29,8 @@ void firmware_fail(uint64_t fid, uint64_t n, enum firmware_fault fault);
 /* Calls of it since. */
 uint64_t firmware_calls(uint64_t fid);
 
-/* The guest executes one instruction, with or without a miss of the data TLB. An LCOFI may pend then. */
+/* The guest executes one instruction, with or without a miss of the data TLB. An LCOFI may pend
+ * then. */
 void firmware_guest_insn(bool user, bool miss);
 
 /* What it reads in a counter that is open to it. */

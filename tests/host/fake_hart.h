@@ -162,8 +162,9 @@ void fake_hart_fail_prepare(uint32_t n);
 void fake_hart_refuse_start(uint32_t n);
 
 /*
- * And without a word: the n-th counter to be run stands still, the n-th to be stopped goes on as soon
- * as HS is left. Who asks is told which these were, and tells when vpmu_failed() was called for them.
+ * And without a word: the n-th counter to be run stands still, the n-th to be stopped goes on as
+ * soon as HS is left. Who asks is told which these were, and tells when vpmu_failed() was called
+ * for them.
  */
 void fake_hart_fail_run(uint32_t n);
 void fake_hart_fail_stop(uint32_t n);

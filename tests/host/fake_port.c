@@ -167,7 +167,8 @@ static void set(uint32_t idx, uint64_t value, bool armed)
 		c->of = true;
 	else if (!pending_in_vain() || !fake.config.pending_keeps_of)
 		c->of = false;
-	/* Its arithmetic is that of 64 bits; harts with narrower counters are not known to do it. */
+	/* Its arithmetic is that of 64 bits; harts with narrower counters are not known to do it.
+	 */
 	if (fake.config.stale_irq && fake.config.width == 64 && !c->of && c->value > 1ULL << 62 &&
 	    c->value <= (1ULL << 63) + (fake.now & ((1ULL << 40) - 1)))
 		c->stale = true;

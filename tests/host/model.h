@@ -97,8 +97,8 @@ void model_fw_event(struct model *m, uint32_t code, uint64_t n);
 void model_restored(struct model *m);
 
 /*
- * The hardware refused to run one of these counters, which backs this running one. false: it cannot have
- * hit it. late: it did not say so at once.
+ * The hardware refused to run one of these counters, which backs this running one. false: it cannot
+ * have hit it. late: it did not say so at once.
  */
 bool model_lose(struct model *m, uint32_t idx, uint64_t refused, bool late);
 

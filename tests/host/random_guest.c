@@ -122,8 +122,8 @@ static void pick_observer(struct chance *c, struct op *op)
 #define SAMPLED 5U /* FAKE_CYCLES .. FAKE_ITLB */
 
 /*
- * Of a call that is not a question: counters share, stay configured and start soon before their wraps,
- * many at once and few counts from each other.
+ * Of a call that is not a question: counters share, stay configured and start soon before their
+ * wraps, many at once and few counts from each other.
  */
 static void make_sampling(struct chance *c, struct op *op)
 {

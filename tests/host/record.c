@@ -2,8 +2,8 @@
 /*
  * Random steps for guests/replay on the fake hart made like the emulated one, with what Tally
  * grants the VM there. Left out is what cannot be the same: counts of TLB events, which are the
- * emulator's own; memory beyond the window that the fake hart has; overflow of fixed counters, which
- * comes late there (guests/sampling, two.c, is about that).
+ * emulator's own; memory beyond the window that the fake hart has; overflow of fixed counters,
+ * which comes late there (guests/sampling, two.c, is about that).
  */
 #include "tests/host/csr_read.h"
 #include "tests/host/record.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/vm/requests.h: every order in which the steps of one that asks and of a home that heeds more may
- * come. Whatever the order, a request that the home heeds in the end has been seen by it or has been
- * notified, and one that it does not heed interrupts nobody.
+ * core/vm/requests.h: every order in which the steps of one that asks and of a home that heeds more
+ * may come. Whatever the order, a request that the home heeds in the end has been seen by it or has
+ * been notified, and one that it does not heed interrupts nobody.
  */
 #include <setjmp.h>
 #include <stdarg.h>

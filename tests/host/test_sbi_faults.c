@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vpmu/, its port and the sbi back end on a firmware that fails each of its calls at the n-th time, one
- * run of one guest for each call and n. Whatever a call is answered, each count that the guest can read
- * afterwards is the exact one: what is not is lost, and cannot be read.
+ * vpmu/, its port and the sbi back end on a firmware that fails each of its calls at the n-th time,
+ * one run of one guest for each call and n. Whatever a call is answered, each count that the guest
+ * can read afterwards is the exact one: what is not is lost, and cannot be read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -376,7 +376,8 @@ static void script(void)
 	stop(BIT(cycles) | BIT(instrs), 0);
 	run(false, 2, true);
 	start(BIT(cycles), 0, 0);
-	/* A stopped counter that is to count something else, and goes on with that or with nothing. */
+	/* A stopped counter that is to count something else, and goes on with that or with nothing.
+	 */
 	config(BIT(instrs), SKIP | CLEAR | AUTO | UINH, CYCLES);
 	start(BIT(instrs), INIT, 50);
 	run(false, 5, true);
@@ -421,8 +422,9 @@ static void begin(void)
 	vpmu_restore(&g->vcpu->pmu);
 }
 
-/* Of the runs those in which no guest noticed anything, in which a call was refused, in which counts were
- * lost, and at which the machine ended in words: it gets its clock, instret, back no more. */
+/* Of the runs those in which no guest noticed anything, in which a call was refused, in which
+ * counts were lost, and at which the machine ended in words: it gets its clock, instret, back no
+ * more. */
 struct outcome {
 	uint32_t runs, exact, refused, lost, ended;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Typed bytes that wait for room in a VM's UART (core/operator/terminal.h), while another hart runs the VM: whenever
- * its guest reads, the bytes go on at once.
+ * Typed bytes that wait for room in a VM's UART (core/operator/terminal.h), while another hart runs
+ * the VM: whenever its guest reads, the bytes go on at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,7 +34,8 @@ static unsigned int arrived; /* in the VM's */
 static size_t room;          /* there */
 static int reads_at;         /* the guest reads all after so many looks at its room, -1: never */
 
-/* --- what terminal.c wants ----------------------------------------------------------------------- */
+/* --- what terminal.c wants -----------------------------------------------------------------------
+ */
 
 struct pcpu *this_pcpu(void)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The user's commands to a VM (core/vm/vm_life.h), at any moment of its life and several at once: none
- * is lost. The lead hart is this program; whatever it would wait for happens when settle() is called.
+ * The user's commands to a VM (core/vm/vm_life.h), at any moment of its life and several at once:
+ * none is lost. The lead hart is this program; whatever it would wait for happens when settle() is
+ * called.
  */
 #include <setjmp.h>
 #include <stdarg.h>

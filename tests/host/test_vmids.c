@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a hart's VMIDs are counted (arch/riscv/gstage.h): what is written to hgatp has a meaning, always. */
+/* How a hart's VMIDs are counted (arch/riscv/gstage.h): what is written to hgatp has a meaning,
+ * always. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A hart that does not do what it was told, which is found out afterwards: lost, or as it was before. */
+/* A hart that does not do what it was told, which is found out afterwards: lost, or as it was
+ * before. */
 #include "tests/host/vpmu_stub.h"
 
 #define A (1UL << 3)

@@ -4,7 +4,8 @@
  * what the model says. Usage:
  *   vpmu_model [STEPS [SEED]]          or VPMU_MODEL_STEPS, VPMU_MODEL_SEED and VPMU_MODEL_JOBS
  *   vpmu_model --record N SEED FILE    writes about N steps for guests/replay
- *   vpmu_model --hunt N SEED           one line: the step that differs (exit status 1), or none of N
+ *   vpmu_model --hunt N SEED           one line: the step that differs (exit status 1), or none of
+ * N
  */
 #define _DEFAULT_SOURCE
 #include "tests/host/test_vpmu_model.h"

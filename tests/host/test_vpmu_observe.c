@@ -63,7 +63,8 @@ static void test_alone(void **state)
 	unobserve(7);
 }
 
-/* The guest's counter may start, stop and be reset: the observer counts on, the guest sees its own. */
+/* The guest's counter may start, stop and be reset: the observer counts on, the guest sees its own.
+ */
 static void test_shared_with_the_guest(void **state)
 {
 	(void)state;

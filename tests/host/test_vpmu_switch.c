@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* World switch: nothing of this vcpu stays on the hart, nothing of another comes into its counts. */
+/* World switch: nothing of this vcpu stays on the hart, nothing of another comes into its counts.
+ */
 #include "tests/host/vpmu_stub.h"
 
 #define A (1UL << 3)

@@ -58,7 +58,8 @@ int test_vm_life(void);
 /* Whether refused() was seen to hold with that code. */
 bool was_refused(enum vm_refusal_code code);
 
-/* Fails the test if the result breaks a promise of core/config/vm_config.h, whatever the blob was. */
+/* Fails the test if the result breaks a promise of core/config/vm_config.h, whatever the blob was.
+ */
 void check_promises(bool ok, const struct vm_limits *limits, const struct vm_tree *tree,
                     const struct vm_refusal *why, const void *blob, uint64_t size);
 

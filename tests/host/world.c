@@ -203,7 +203,8 @@ static void run(const uint64_t *a)
 		world_observers_step(vc, mode, events, part);
 		done += part;
 		world_count.runs++;
-		/* Nothing is late on this hart, and that comes right at the wrap, unless an ecall is first. */
+		/* Nothing is late on this hart, and that comes right at the wrap, unless an ecall
+		 * is first. */
 		if (fake_hart_look_is_due() && looks >= a[3]) {
 			world_count.looks_put_off++;
 			break;
@@ -271,7 +272,8 @@ static uint64_t port_work(void)
 	       fake_trace.reads + fake_trace.steps + fake_trace.direct_sets + fake_trace.watches;
 }
 
-/* An instruction in VS that somebody counts is a trapped read of a running counter, if there is one. */
+/* An instruction in VS that somebody counts is a trapped read of a running counter, if there is
+ * one. */
 static void retired_by_vs(struct vpmu *v)
 {
 	uint64_t turn = emulated++;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A machine of two harts, of which one runs at a time, with some vcpus, each with the library's PMU and the model's, side by side. Whatever
- * happens there is an operation with all its arguments, so that a list of them can be run again,
- * cut down, decoded from bytes or written to a file. After each one all that the resident vcpu
- * can see of its PMU is compared with the model.
+ * A machine of two harts, of which one runs at a time, with some vcpus, each with the library's PMU
+ * and the model's, side by side. Whatever happens there is an operation with all its arguments, so
+ * that a list of them can be run again, cut down, decoded from bytes or written to a file. After
+ * each one all that the resident vcpu can see of its PMU is compared with the model.
  */
 #ifndef TESTS_HOST_WORLD_H
 #define TESTS_HOST_WORLD_H

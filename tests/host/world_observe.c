@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Observers of the vcpus: each against an ideal counter, and what they may be refused for. That
- * they change nothing for the guest is what the rest of the world says, which knows nothing of them.
+ * they change nothing for the guest is what the rest of the world says, which knows nothing of
+ * them.
  */
 #include "tests/host/world.h"
 

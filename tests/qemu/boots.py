@@ -17,8 +17,8 @@ from pathlib import Path
 import bare_guests
 import harness
 
-# For each vcpu of each of two guests, the harts it may run on; on machines of up to 4 harts. The tests
-# take some of these.
+# For each vcpu of each of two guests, the harts it may run on; on machines of up to 4 harts. The
+# tests take some of these.
 PLACEMENTS = (
     (1, ("0",), ("0",)),
     (1, ("0", "0"), ("0", "0", "0", "0")),
@@ -60,7 +60,8 @@ def build_stress(folder):
 
 
 def smp_tree(folder, scripts, vcpus):
-    """A Debian guest for each {NAME: shell script} with several vcpus: {NAME: the harts of each}."""
+    """A Debian guest for each {NAME: shell script} with several vcpus: {NAME: the harts of each}.
+    """
     tree = harness.linux_tree(folder, scripts)
     text = tree.read_text(encoding="utf-8")
     one = "\t\t\tvcpu0 {\n\t\t\t\tharts = <0>;\n\t\t\t};"

@@ -19,8 +19,8 @@ sys.path.append(str(ROOT / "tools"))  # tally_ctl
 OK, VM_FAILED, USAGE, REFUSED, DEPENDENCY, TIMEOUT, NO_VERDICT, STANDSTILL = range(8)
 INTERRUPTED = 130
 
-# Ends what hangs, in seconds. No outcome depends on it: a machine under load may need many times what an
-# idle one does, and tests count events or the machine's own time.
+# Ends what hangs, in seconds. No outcome depends on it: a machine under load may need many times
+# what an idle one does, and tests count events or the machine's own time.
 GUARD = 900
 
 # Of `make DEBUG=1 test-qemu`: the microvisor that checks its invariants, which takes longer.
@@ -148,7 +148,8 @@ def note_stays(result):
 def run(vms, until=None, meanwhile=None, stays=True, **arguments):
     """Boots a VM tree and waits for its end, or for a line that contains `until`: then the status
     is INTERRUPTED. meanwhile: a thread that is started when guests are about to. stays: False where
-    several harts are awake, whose instructions are in each stay. Other arguments as for command()."""
+    several harts are awake, whose instructions are in each stay. Other arguments as for command().
+    """
     exact = arguments.get("profile", "exact") == "exact"
     # The messages go to a file, so that they cannot fill a pipe that nobody reads.
     with tempfile.TemporaryFile() as messages:

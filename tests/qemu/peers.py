@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other versions of what Tally runs on, fetched by tools/peer-platform when a test wants them. Where
-one cannot be had the test is left out, and the session's last lines say so."""
+"""Other versions of what Tally runs on, fetched by tools/peer-platform when a test wants them.
+Where one cannot be had the test is left out, and the session's last lines say so."""
 
 import fcntl
 import functools

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `perf stat -v -x,` says of events that took turns, and how right its scaled figures can be."""
+"""What `perf stat -v -x,` says of events that took turns, and how right its scaled figures can be.
+"""
 
 import re
 from collections import namedtuple

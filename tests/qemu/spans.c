@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counts user instructions of the whole guest (perf's `-a`), and says after each typed line by how
- * much that has grown since the one before: spans COMMAND.... The command runs in between. While a line
- * is waited for nothing runs in user mode, and from the count to there it is the same way each time.
+ * much that has grown since the one before: spans COMMAND.... The command runs in between. While a
+ * line is waited for nothing runs in user mode, and from the count to there it is the same way each
+ * time.
  */
 #define _GNU_SOURCE
 #include <linux/perf_event.h>

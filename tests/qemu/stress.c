@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program for an SMP Linux guest: forks, pipes, and what makes harts fence each other (memory taken
- * away from running threads, code made new), all at once, N rounds of each.
+ * A program for an SMP Linux guest: forks, pipes, and what makes harts fence each other (memory
+ * taken away from running threads, code made new), all at once, N rounds of each.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

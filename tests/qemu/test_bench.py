@@ -130,7 +130,8 @@ def machines(**samples):
 
 
 def test_what_it_costs_in_sentences():
-    """Each question in one, with the samples for which was paid; and those who took fewer are named."""
+    """Each question in one, with the samples for which was paid; and those who took fewer are
+    named."""
     one = machines(bare=1000, ssccfg=976, sbi=995)
     assert [(question, sentence) for question, sentence, _ in conclusions.of(one)] == [
         ("What does it cost to have a PMU?",
@@ -207,7 +208,8 @@ def test_nobody_waits_in_silence(monkeypatch, capsys):
 
 
 def test_figures_of_another_machine():
-    """They are taken where all that had a part in them is the same there as here, and else refused."""
+    """They are taken where all that had a part in them is the same there as here, and else refused.
+    """
     ours = {"qemu": "10", "matplotlib": "1"}
     result = {"name": "linux/bare", "figures": {"a": 1.0}}
     same = {**ours, "matplotlib": "2", machine.NEWER: "7.2"}
@@ -226,7 +228,8 @@ def test_every_run_is_in_the_full_set():
 
 
 def test_a_small_part_from_boot_to_report(tmp_path):
-    """One boot of a Debian guest, twice: identical figures, JSON, and a report that needs nothing else."""
+    """One boot of a Debian guest, twice: identical figures, JSON, and a report that needs nothing
+    else."""
     plain.make("build/guests/workloads/workload")
     done = bench("--run", "linux/ssccfg", "--run", "calls/ssccfg", "--repeat", "all", "--jobs", "2",
                  "--output", tmp_path / "out")
@@ -295,7 +298,8 @@ def test_one_call_more_in_the_switch_is_found(dearer, tmp_path, files):
     assert again.returncode == 1
     named = {line.split(": ")[1] for line in again.stdout.splitlines()}
     assert {"net-none", "net-intercept", "switch/live-0"} <= named
-    # The call is in the switch alone (a vcpu that goes to sleep leaves the hart, too): not in an exit.
+    # The call is in the switch alone (a vcpu that goes to sleep leaves the hart, too): not in an
+    # exit.
     assert not [row for row in named if row.startswith("stay") and not row.endswith("/wake")], named
     figures = json.loads((tmp_path / "after.json").read_text(encoding="utf-8"))
     measured = tmp_path / "table.json"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a world switch costs does not grow unnoticed, and does not depend on how many VMs there are."""
+"""What a world switch costs does not grow unnoticed, and does not depend on how many VMs there are.
+"""
 
 import json
 import subprocess
@@ -46,17 +47,19 @@ def test_the_number_of_vms_does_not_show(run):
     assert abs(rows["vms-slope"]) <= 0.1 and abs(rows["asleep-slope"]) <= 0.1
 
 
-# With the firmware's counters, instructions in HS: each is compared with those that start later, one more for each
-# (start_together()); and from the third on, which count the TLB, nobody has read them when another VM takes them.
-# WRS.NTO is emulated, so the first two were set anew by the one who left.
+# With the firmware's counters, instructions in HS: each is compared with those that start later,
+# one more for each (start_together()); and from the third on, which count the TLB, nobody has read
+# them when another VM takes them. WRS.NTO is emulated, so the first two were set anew by the one
+# who left.
 COMPARED, EVICTED = 16, 41
 # OpenSBI starts one counter or another in 648 to 650, and stops each more in 102 to 104.
 FIRMWARE = 4
 
 
 def test_counters_cost_a_straight_line(run):
-    """Each counter costs what the one before did; with the firmware's there is a reason for each difference.
-    Once a second the host's timer has Tally look for trap loops: one look may fall into a stretch or not."""
+    """Each counter costs what the one before did; with the firmware's there is a reason for each
+    difference. Once a second the host's timer has Tally look for trap loops: one look may fall into
+    a stretch or not."""
     backend, _, rows = run
     net = [rows[f"switch/live-{n}"] - rows[f"stay/live-{n}"] for n in range(1, 6)]
     steps = [after - before for before, after in zip(net, net[1:])]

@@ -75,7 +75,8 @@ def paste(screen, text, piece=512):
 
 
 def test_a_long_paste(console, tmp_path):
-    """20,000 bytes for one guest while a program asks Tally; then to the other with Ctrl-T n, and back."""
+    """20,000 bytes for one guest while a program asks Tally; then to the other with Ctrl-T n, and
+    back."""
     path = tmp_path / "control"
     screen = console(harness.ROOT / "dts/two-linux-shell.dts", timeout=harness.GUARD,
                      options=["--control", path])

@@ -109,8 +109,8 @@ def test_while_all_guests_wait_for_ever(running):
 
 @harness.both_backends
 def test_two_programs_while_guests_count_and_flood(running, backend):
-    """Each answer is whole and its asker's; alpha's counts are those that test_prompt.py has without
-    anybody who asks; of beta's flood no byte is lost, and nobody sees the frames."""
+    """Each answer is whole and its asker's; alpha's counts are those that test_prompt.py has
+    without anybody who asks; of beta's flood no byte is lost, and nobody sees the frames."""
     run = running({"alpha": test_prompt.ON_AND_ON,
                    "beta": f"kind=chatter lines={FLOOD} by=dbcn"}, backend=backend)
     end, answers = threading.Event(), ([], [])
@@ -243,8 +243,8 @@ def test_a_half_typed_line_and_the_focus(console, tmp_path):
 
 
 def test_who_reads_late(running):
-    """A program that asks much and reads nothing for a while gets all of it; one that never reads is
-    left, and harms nobody."""
+    """A program that asks much and reads nothing for a while gets all of it; one that never reads
+    is left, and harms nobody."""
     run = running({"alpha": FOREVER})
     with socket.socket(socket.AF_UNIX) as late, socket.socket(socket.AF_UNIX) as never:
         for program, commands in ((late, 100), (never, 1000)):

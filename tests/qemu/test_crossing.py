@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a VM asks of its own vcpus on other harts, and what that costs the VMs who run there.
 
-All harts of QEMU's take turns under -icount, and a timer of a third VM on a third hart keeps these so
-short that requests come in between. Nothing depends on the host: two runs are the same. Exits are
-counted, and times have Tally's own clock. But a hart's counters see all harts, and how much of a time
-each hart gets is QEMU's affair: rounds of a loop can be compared only, with those beside a sender that is
-as busy.
+All harts of QEMU's take turns under -icount, and a timer of a third VM on a third hart keeps these
+so short that requests come in between. Nothing depends on the host: two runs are the same. Exits
+are counted, and times have Tally's own clock. But a hart's counters see all harts, and how much of
+a time each hart gets is QEMU's affair: rounds of a loop can be compared only, with those beside a
+sender that is as busy.
 """
 
 import functools
@@ -27,15 +27,17 @@ SLICE = 20000
 TURNS = TICKS // 2 // SLICE + 1
 # Interruptions: one in each turn, and one at its begin that was on its way when the peer's ended.
 IRQS = 2 * TURNS
-# How much slower beta may be beside a sender of something, for that is busy in other ways than one of nothing. A
-# flood that came through took 97 % of its rounds.
+# How much slower beta may be beside a sender of something, for that is busy in other ways than one
+# of nothing. A flood that came through took 97 % of its rounds.
 NEARLY = 0.95
 # The same beside a sender of the same that wakes nobody.
 EQUALLY = 0.99
-# Ticks that an interruption of beta takes at most. The third hart's timer ends each hart's turn after 50; a stay
-# may begin in one turn and end in the next but one, and both other harts have theirs in between.
+# Ticks that an interruption of beta takes at most. The third hart's timer ends each hart's turn
+# after 50; a stay may begin in one turn and end in the next but one, and both other harts have
+# theirs in between.
 ONE = 2 * 2 * 50 * SLOWER
-# Instructions in HS: the two calls that read beta's counters, with such a turn in each, of 100 a tick.
+# Instructions in HS: the two calls that read beta's counters, with such a turn in each, of 100 a
+# tick.
 SPENT = 2 * 50 * 100 * SLOWER
 STEAL = re.compile(r"steal: (\d+) of (\d+), (\d+) rounds, (\d+) instructions in HS")
 
@@ -100,7 +102,8 @@ class Beta:
 
 @pytest.fixture(scope="module", name="beside")
 def beside_a_sleeper(tmp_path_factory):
-    """(what) -> beta, beside an alpha that sends this and wakes nobody; or sends nothing, and is as busy."""
+    """(what) -> beta, beside an alpha that sends this and wakes nobody; or sends nothing, and is as
+    busy."""
     return functools.lru_cache(None)(lambda what: Beta(
         tmp_path_factory.mktemp(what), f"kind=flood what={what} peer=sleeps ticks={TICKS}"))
 
@@ -110,8 +113,8 @@ REQUESTS = ("ipi", "fence_i", "vma", "asid", "plic")
 
 @pytest.mark.parametrize("what", REQUESTS)
 def test_nobody_is_interrupted_for_who_sleeps_on(beside, what):
-    """Thousands of requests that do not wake their target take nothing from its neighbour: it has the
-    same exits, one by one, as beside one who sends nothing."""
+    """Thousands of requests that do not wake their target take nothing from its neighbour: it has
+    the same exits, one by one, as beside one who sends nothing."""
     beta, alone = beside(what), beside("none")
     assert int(re.search(r"flood: sent (\d+)", beta.result.console)[1]) > 5000
     assert beta.causes() == alone.causes()
@@ -124,8 +127,8 @@ def test_nobody_is_interrupted_for_who_sleeps_on(beside, what):
 @pytest.mark.parametrize("what, peer", [("ipi", "wakes"), ("ipi", "suspends"), ("plic", "wakes"),
                                         ("plic", "suspends"), ("start", "none")])
 def test_who_wakes_waits_for_its_turn(tmp_path, beside, what, peer):
-    """One interruption in a turn, or two, whatever comes; the turn is the neighbour's to its end. What the
-    interruption takes is stolen time, and no work done for the neighbour."""
+    """One interruption in a turn, or two, whatever comes; the turn is the neighbour's to its end.
+    What the interruption takes is stolen time, and no work done for the neighbour."""
     beta = Beta(tmp_path, f"kind=flood what={what} peer={peer} ticks={TICKS}")
     assert int(re.search(r"woken (\d+)", beta.result.console)[1]) > 5
     assert 0 < beta.exits["irq"] <= IRQS
@@ -137,8 +140,8 @@ def test_who_wakes_waits_for_its_turn(tmp_path, beside, what, peer):
 
 
 def test_turns_are_shared_with_who_never_sleeps(tmp_path, beside):
-    """A flood to a vcpu that is always ready: it has two of the five turns that begin meanwhile, whole
-    ones, and all that is asked of it comes in those."""
+    """A flood to a vcpu that is always ready: it has two of the five turns that begin meanwhile,
+    whole ones, and all that is asked of it comes in those."""
     beta = Beta(tmp_path, f"kind=flood what=ipi peer=spins ticks={TICKS}")
     assert beta.exits["irq"] <= IRQS
     # A third one, where its time is up in the peer's turn, and it sees that only after it.
@@ -151,7 +154,8 @@ def test_turns_are_shared_with_who_never_sleeps(tmp_path, beside):
 
 
 def test_ends_and_restarts(tmp_path, beside):
-    """A VM that starts its vcpu on hart 1 and resets, again and again, pays with that vcpu's turns."""
+    """A VM that starts its vcpu on hart 1 and resets, again and again, pays with that vcpu's turns.
+    """
     beta = Beta(tmp_path, "kind=flood what=ipi peer=wakes sends=50 type=1", until="beta: ended",
                 status=harness.INTERRUPTED)
     assert beta.result.own.count("vm alpha: starts again") > 0
@@ -161,8 +165,8 @@ def test_ends_and_restarts(tmp_path, beside):
 
 
 def test_moves(tmp_path):
-    """A vcpu that comes to hart 1 and goes, after every turn and wait: what its coming takes is stolen
-    from the neighbour."""
+    """A vcpu that comes to hart 1 and goes, after every turn and wait: what its coming takes is
+    stolen from the neighbour."""
     beta = Beta(tmp_path, f"kind=flood what=ipi peer=wakes ticks={TICKS}", harts=("0", "1 2"),
                 options=["--append", "tally.roam"])
     assert 0 < beta.exits["irq"] <= 20

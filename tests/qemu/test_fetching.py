@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/apt-private and tools/guest-parts, with nothing fetched: what they believe, and what they keep."""
+"""tools/apt-private and tools/guest-parts, with nothing fetched: what they believe, and what they
+keep."""
 
 import importlib.machinery
 import importlib.util
@@ -17,8 +18,8 @@ SAFE = ("APT::Get::AllowUnauthenticated", "Acquire::AllowInsecureRepositories",
 
 
 def test_the_machine_cannot_switch_signatures_off(tmp_path):
-    """Whatever /etc/apt/apt.conf.d says: it is read after the file of APT_CONFIG. Here another folder
-    stands for it."""
+    """Whatever /etc/apt/apt.conf.d says: it is read after the file of APT_CONFIG. Here another
+    folder stands for it."""
     tools, parts, made = tmp_path / "bin", tmp_path / "parts", tmp_path / "made"
     for folder in (tools, parts):
         folder.mkdir()

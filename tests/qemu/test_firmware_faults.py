@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A firmware whose calls fail (tests/firmware): a count is exact, refused or lost, never wrong; a hart
-that does not come, or cannot be told anything, does not keep the machine from running without it."""
+"""A firmware whose calls fail (tests/firmware): a count is exact, refused or lost, never wrong; a
+hart that does not come, or cannot be told anything, does not keep the machine from running without
+it."""
 
 import re
 
@@ -58,8 +59,8 @@ def test_nothing_fails(tmp_path):
     ("fw.fail=160/4", 24), ("fw.fail=160/5", 1), ("fw.fail=161/7", 0), ("fw.fail=200/1", 39),
     ("fw.fail-config=330/5", 30)])
 def test_calls_that_fail(tmp_path, word, rounds):
-    """A guest alone, so it is known which call it is that fails. Each is tried once more; what fails
-    then as well is refused."""
+    """A guest alone, so it is known which call it is that fails. Each is tried once more; what
+    fails then as well is refused."""
     assert counts(tmp_path, word) == [refused(rounds)]
 
 
@@ -68,8 +69,8 @@ def test_where_the_guest_sees_the_harts_flags(tmp_path):
 
 
 def test_starts_and_stops_that_fail_in_a_switch(tmp_path):
-    """Beside a neighbour a counter that counts may be lost as well. Which call it is that fails depends on
-    where turns end, which any instruction of Tally's shifts: so not how many."""
+    """Beside a neighbour a counter that counts may be lost as well. Which call it is that fails
+    depends on where turns end, which any instruction of Tally's shifts: so not how many."""
     every = [verdict for word in ("160/4", "160/5", "161/7", "300/1")
              for verdict in counts(tmp_path, f"fw.fail={word}", BOTH)]
     assert all(exact > 0 for exact, _, _ in every)

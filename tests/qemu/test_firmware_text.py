@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""OpenSBI from 1.6 on prints a text without a newline for each illegal CSR instruction of a guest: it gets
-a line of its own, and no line of Tally's or a guest's is cut by it."""
+"""OpenSBI from 1.6 on prints a text without a newline for each illegal CSR instruction of a guest:
+it gets a line of its own, and no line of Tally's or a guest's is cut by it."""
 
 import bare_guests
 import harness

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A hart without Ssccfg, whose scountovf a guest reads by itself: a VM alone on it samples as on any
-other, and sees its own flags; VMs that share it count, and are told why they cannot sample."""
+"""A hart without Ssccfg, whose scountovf a guest reads by itself: a VM alone on it samples as on
+any other, and sees its own flags; VMs that share it count, and are told why they cannot sample."""
 
 import shutil
 

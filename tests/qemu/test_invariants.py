@@ -32,7 +32,8 @@ def test_a_broken_one_is_told(tmp_path, checked):
 @pytest.mark.parametrize("what, vcpus", [("fence_i", ("0 1", "1 0", "0 1", "1 0")),
                                          ("vma", ("0 1", "1 0"))])
 def test_vcpus_that_end_and_move_in_a_fence(tmp_path, checked, what, vcpus):
-    """Profile smp: vcpus that send each other fences, roam, and are ended by a reset, forty times."""
+    """Profile smp: vcpus that send each other fences, roam, and are ended by a reset, forty times.
+    """
     result = bare_guests.boot(
         tmp_path, {"alpha": f"kind=flood what={what} peer=sends sends=30 type=1"}, vcpus=vcpus,
         profile="smp", status=harness.VM_FAILED, options=["--harts", 2, *checked, *ROAM],

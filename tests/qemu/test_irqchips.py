@@ -25,8 +25,9 @@ NAMES = {"none": "PLIC", "aplic": "APLIC", "aplic-imsic": "APLIC and IMSIC"}
 @harness.both_backends
 @pytest.mark.parametrize("aia", NAMES)
 def test_counts_and_typing(console, tmp_path, aia, backend):
-    """Two guests count while commands are typed, faster than they are answered: each is carried out,
-    which takes interrupts that come again as long as there is more; and the counts are exact."""
+    """Two guests count while commands are typed, faster than they are answered: each is carried
+    out, which takes interrupts that come again as long as there is more; and the counts are exact.
+    """
     plain.make("build/guests/bare.bin")
     tree = tmp_path / "bare.dts"
     tree.write_text(bare_guests.tree({"alpha": MEASURE, "beta": MEASURE}), encoding="utf-8")

@@ -43,8 +43,9 @@ def test_two_filters(tmp_path, backend):
     print(counts, beta)
     records = [line.split()[1:] for line in lines if line.startswith("record: ")]
     for event, row in zip(("instructions", "cycles"), records, strict=True):
-        # Pairs of a number and an event. Of user space's samples none is lost; of the kernel's there
-        # are as many as periods in what was counted above, and perf record itself is longer at it.
+        # Pairs of a number and an event. Of user space's samples none is lost; of the kernel's
+        # there are as many as periods in what was counted above, and perf record itself is longer
+        # at it.
         samples = dict(zip((name.rstrip(":") for name in row[1::2]), map(int, row[::2])))
         assert samples[f"{event}:u"] == KNOWN // PERIOD, row
         assert samples[f"{event}:k"] >= counts[f"{event}:k"] // PERIOD, row

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The extensions that Debian finds are the machine's, so that its kernel does the same work in as many
-instructions as without Tally."""
+"""The extensions that Debian finds are the machine's, so that its kernel does the same work in as
+many instructions as without Tally."""
 
 import harness
 

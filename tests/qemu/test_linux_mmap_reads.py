@@ -33,8 +33,8 @@ SHARER = ["instructions 2 of 2", "cycles 2 of 2"]
 
 
 def check(lines, reads, count):
-    """One phase. Beside a busy neighbour the vcpu is away in many pairs, read in each way: about one
-    in twenty, and one in eight of the disabled ones, whose gap is longer."""
+    """One phase. Beside a busy neighbour the vcpu is away in many pairs, read in each way: about
+    one in twenty, and one in eight of the disabled ones, whose gap is longer."""
     found = {}
     switched = {"direct": 0, "trapped": 0, "disabled": 0}
     for line in lines:

@@ -106,8 +106,9 @@ def test_corners(tmp_path, illegal, snapshot, backend):
 @pytest.mark.long
 @harness.both_backends
 def test_plain_sampling(linux, backend):
-    """One guest, one counter: as many samples as periods, and as many overflow exits. The same as in
-    test_linux_sampling.py, test_profile_of_two_functions, with a period that divides the length."""
+    """One guest, one counter: as many samples as periods, and as many overflow exits. The same as
+    in test_linux_sampling.py, test_profile_of_two_functions, with a period that divides the length.
+    """
     script = f"""
 perf record -q -e instructions:u -c 100000 -o /tmp/data work {KNOWN} 2>&1
 perf report -i /tmp/data -D 2>/dev/null | grep -c PERF_RECORD_SAMPLE

@@ -61,9 +61,10 @@ def test_profile_of_two_functions(tmp_path, two_functions, backend):
 
 
 def test_profile_on_the_firmware_alone(tmp_path, two_functions, bare):
-    """Samples are lost there, and none is added. It is interrupts that never come: each that comes is
-    a sample, so nothing of it is Linux's doing. How many are lost depends on where the kernel's ticks
-    fall, 1 to 25 % with no more than other files in the initramfs, and is nobody's to promise."""
+    """Samples are lost there, and none is added. It is interrupts that never come: each that comes
+    is a sample, so nothing of it is Linux's doing. How many are lost depends on where the kernel's
+    ticks fall, 1 to 25 % with no more than other files in the initramfs, and is nobody's to
+    promise."""
     (tmp_path / "test").mkdir()
     shutil.copy(two_functions, tmp_path / "test")
     heavy = (HEAVY - 1) // PERIOD
@@ -90,8 +91,8 @@ def test_linux_loses_samples_with_the_snapshot(tmp_path, two_functions):
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_linux_counts_with_the_snapshot_alone(tmp_path, backend):
     """Without overflow interrupts there is no sampler whose handler would stop other counters: perf
-    is refused one, again and again (test_machines.py), and a filter, in words; what it counts is all
-    there is."""
+    is refused one, again and again (test_machines.py), and a filter, in words; what it counts is
+    all there is."""
     script = f"""
         dmesg | grep -c 'SBI PMU snapshot detected'
         perf record -q -e instructions -c {PERIOD} -o /tmp/data work {KNOWN} >/dev/null 2>&1 &

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No request of a guest keeps a hart in HS for more than 20,000 instructions: here the dearest there
-are. harness.run() checks every other run in the exact profile too, and the session prints the longest."""
+"""No request of a guest keeps a hart in HS for more than 20,000 instructions: here the dearest
+there are. harness.run() checks every other run in the exact profile too, and the session prints the
+longest."""
 
 import pytest
 

@@ -111,8 +111,8 @@ BESIDE = "kind=hostile ticks=0"
 
 
 def test_one_delegated_counter_has_one_event(tmp_path):
-    """Nobody can try what it does when it changes its event, which on QEMU is to count both: all but
-    the first are refused."""
+    """Nobody can try what it does when it changes its event, which on QEMU is to count both: all
+    but the first are refused."""
     result = bare_guests.boot(tmp_path, {"alpha": MEASURE, "beta": BESIDE}, backend="ssccfg",
                               options=ONE_COUNTER, status=harness.VM_FAILED)
     assert hart(result)[1].startswith("1 counter (3) of 64 bits")
@@ -134,7 +134,8 @@ def test_one_counter_of_the_firmware_has_any(tmp_path):
                                          (",smctr=on,ssctr=on,smstateen=on", "none there")],
                          ids=["none", "open", "closed"])
 def test_control_transfer_records(tmp_path, more, there):
-    """Where only Smstateen could keep guests from them, no one finds what another one's jumps were."""
+    """Where only Smstateen could keep guests from them, no one finds what another one's jumps were.
+    """
     guests = {"alpha": "kind=records who=writer ticks=300000",
               "beta": "kind=records who=reader ticks=300000"}
     result = bare_guests.boot(tmp_path, guests, options=["--cpu", cpu(more=more)])
@@ -144,7 +145,8 @@ def test_control_transfer_records(tmp_path, more, there):
 
 
 def test_cache_blocks(tmp_path):
-    """Where the host has Zicbom and Zicboz guests have, by henvcfg, and count them as any instruction."""
+    """Where the host has Zicbom and Zicboz guests have, by henvcfg, and count them as any
+    instruction."""
     assert bare_guests.boot(tmp_path, {"alpha": "kind=blocks"}).vm("alpha") == [
         "blocks: ends, 35 checks, 0 failed"]
     without = bare_guests.boot(tmp_path, {"alpha": "kind=blocks has=no"}, options=[
@@ -166,8 +168,8 @@ def test_without_h_no_guest_can_run(tmp_path):
     (cpu(), "leaks: 0x0, 0 changes", "leaks: 0x0, 0 changes"),
 ], ids=["no-ssccfg", "neither", "no-ssaia", "all"])
 def test_flags_tell_nothing_of_a_neighbour(tmp_path, text, flags, flags_alone):
-    """Without Ssccfg QEMU shows every guest the hart's own scountovf: it is the same whatever others
-    do with counters, or nothing. Who is alone sees its own flags."""
+    """Without Ssccfg QEMU shows every guest the hart's own scountovf: it is the same whatever
+    others do with counters, or nothing. Who is alone sees its own flags."""
     leaks = {"alpha": "sampling=leaks ticks=100000"}
     idle = {**leaks, "beta": "kind=idle ticks=1000"}
     beside = {**leaks, "beta": "kind=pmuloop ticks=90000 after=10000", "gamma": MEASURE}

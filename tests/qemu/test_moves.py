@@ -2,8 +2,8 @@
 """Vcpus that move between harts with their counters live.
 
 With tally.roam each goes to the next of its harts after every turn and whenever it waits. QEMU's
-counters under -icount see the instructions of all harts, so counts are exact with one vcpu: the hart
-that it left is asleep.
+counters under -icount see the instructions of all harts, so counts are exact with one vcpu: the
+hart that it left is asleep.
 """
 
 import contextlib
@@ -103,8 +103,8 @@ def test_floating_point_and_life_go_along(tmp_path):
 
 
 class Operator(threading.Thread):
-    """Carries alpha's first vcpu to hart 1 and back as fast as it arrives, until told to end; then the
-    machine goes off."""
+    """Carries alpha's first vcpu to hart 1 and back as fast as it arrives, until told to end; then
+    the machine goes off."""
 
     def __init__(self, path):
         super().__init__()
@@ -124,8 +124,8 @@ class Operator(threading.Thread):
             machine.ask("poweroff")
 
     def carries(self, run, least, enough):
-        """From here to the end of the machine: until it has carried so often, and enough(console) has
-        come. How both clocks go has no part in it."""
+        """From here to the end of the machine: until it has carried so often, and enough(console)
+        has come. How both clocks go has no part in it."""
         self.start()
         while self.carried < least or not enough(run.console):
             assert self.is_alive(), run.console
@@ -164,8 +164,8 @@ def test_debian_is_moved_by_an_operator(running, tmp_path):
 
 
 def test_a_vm_is_moved_while_it_starts_again(running):
-    """Profile smp: twenty lives, and moves at any moment of them: memory being cleared, images being
-    loaded, the VM's end being told."""
+    """Profile smp: twenty lives, and moves at any moment of them: memory being cleared, images
+    being loaded, the VM's end being told."""
     run = running({"alpha": "kind=life"}, vcpus=("0 1", "1 0"), profile="smp", memory=64,
                   options=["--harts", 2], properties='restart = "always"; restart-limit = <1000>;')
     operator = Operator(run.path)

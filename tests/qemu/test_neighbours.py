@@ -72,7 +72,8 @@ FLOODS = {way: f"kind=chatter lines=100000000 by={way}" for way in ("dbcn", "cal
 @harness.both_backends
 @pytest.mark.parametrize("way", FLOODS)
 def test_beside_a_flood(tmp_path, backend, way):
-    """One that prints without end, through calls, short or of megabytes, or its UART: the other's counts are as alone."""
+    """One that prints without end, through calls, short or of megabytes, or its UART: the other's
+    counts are as alone."""
     result = bare_guests.boot(tmp_path, {"alpha": MEASURE, "beta": FLOODS[way]}, backend=backend,
                               until="vm alpha: ended", status=harness.INTERRUPTED)
     assert result.vm("alpha") == EXPECTED

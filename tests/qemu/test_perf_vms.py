@@ -117,9 +117,9 @@ def toggle(path, end, ended):
 
 @harness.both_backends
 def test_guests_count_the_same(running, backend):
-    """alpha counts under all filters, and its values are those of test_prompt.py, where nobody looks;
-    beta judges each value, flag and interrupt of random sequences itself. It goes on until the guests
-    were in the observers' way; the other way round they never are."""
+    """alpha counts under all filters, and its values are those of test_prompt.py, where nobody
+    looks; beta judges each value, flag and interrupt of random sequences itself. It goes on until
+    the guests were in the observers' way; the other way round they never are."""
     run = running({"alpha": test_prompt.ON_AND_ON,
                    "beta": "sampling=chance seed=1 sequences=600 sharers=3"}, backend=backend)
     end, ended = threading.Event(), []
@@ -280,8 +280,8 @@ def test_as_many_as_there_are_and_a_restart(running):
 
 @harness.both_backends
 def test_the_clock_of_hs(running, backend):
-    """A guest that counts two filters of instructions has the second on instret, by which Tally counts
-    its own work: what is observed of that ends then."""
+    """A guest that counts two filters of instructions has the second on instret, by which Tally
+    counts its own work: what is observed of that ends then."""
     run = running({"alpha": "kind=waits filter=u own=both", "beta": FOREVER}, backend=backend)
     run.read_until("waits: begins")
     with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
@@ -353,8 +353,8 @@ def build_spans(folder):
 
 @harness.both_backends
 def test_linux(console, tmp_path, backend):
-    """All user instructions of a Debian guest, span by span: as many as its kernel counts by itself for
-    the whole system. In each, perf counts those of one process, which are a known number."""
+    """All user instructions of a Debian guest, span by span: as many as its kernel counts by itself
+    for the whole system. In each, perf counts those of one process, which are a known number."""
     build_spans(tmp_path)
     tree = harness.linux_tree(tmp_path, {
         "alpha": f"/test/spans perf stat -x, -e instructions:u work {WORK} 2>&1"})

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/perf-vms is cut short, in each way there is: nothing that it began goes on, and no count that
-it shows is a part of one."""
+"""tools/perf-vms is cut short, in each way there is: nothing that it began goes on, and no count
+that it shows is a part of one."""
 
 import json
 import os

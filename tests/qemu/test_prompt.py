@@ -32,7 +32,8 @@ def as_seen(text):
 
 
 def check_rounds(lines, expected=None):
-    """What a guest of ON_AND_ON has printed, a whole round at least; a stop may have cut the last line."""
+    """What a guest of ON_AND_ON has printed, a whole round at least; a stop may have cut the last
+    line."""
     expected = expected or EXPECTED
     rows = [line for line in lines if line.startswith("measure: round ")][:-1]
     assert len(rows) >= len(expected)
@@ -108,7 +109,8 @@ def exits_table(lines):
 
 
 def check_trace(prompt):
-    """Off, there is nothing; on, what the guests do and when, the oldest first, and no more than fits."""
+    """Off, there is nothing; on, what the guests do and when, the oldest first, and no more than
+    fits."""
     assert prompt.ask("trace") == ["no exit was noted"]
     assert prompt.objects("trace") == []
     assert prompt.ask("trace on beta") == ["trace is on"]
@@ -140,8 +142,8 @@ def check_trace(prompt):
 
 @harness.both_backends
 def test_every_command_and_the_counts(boot, backend):
-    """Each table, plain and as objects, with alpha counting meanwhile: its counts are those of a run
-    without a prompt, which are exact."""
+    """Each table, plain and as objects, with alpha counting meanwhile: its counts are those of a
+    run without a prompt, which are exact."""
     screen = boot(backend, {"alpha": ON_AND_ON, "beta": "kind=busy ticks=100000000000"})
     prompt = Prompt(screen)
     # Two looks, at alpha's first filter both.
@@ -266,8 +268,8 @@ def test_stop_start_restart(boot):
 
 
 def test_power_off(boot):
-    """Who runs is stopped first, whatever its policy, and who is off already does not keep the machine
-    on."""
+    """Who runs is stopped first, whatever its policy, and who is off already does not keep the
+    machine on."""
     guests = {"alpha": "kind=busy ticks=100000000000", "beta": "kind=busy ticks=100000000000"}
     screen = boot("ssccfg", text=bare_guests.tree(guests, properties='restart = "always";'))
     prompt = Prompt(screen)
@@ -283,7 +285,8 @@ def test_power_off(boot):
 
 
 def test_top(boot):
-    """Drawn anew in its own place each second until a key is pressed, and that key is no command."""
+    """Drawn anew in its own place each second until a key is pressed, and that key is no command.
+    """
     names = ("alpha-345678901", "alpha-345678902")  # as long as they may be
     screen = boot("ssccfg", {name: "kind=busy ticks=100000000000" for name in names})
     screen.expect("busy: begins")
@@ -310,8 +313,8 @@ def test_top(boot):
 
 
 def test_several_harts(boot):
-    """Keys and prompt where the console's hart is one of two: a guest of the other one is looked at,
-    stopped and started from here, too."""
+    """Keys and prompt where the console's hart is one of two: a guest of the other one is looked
+    at, stopped and started from here, too."""
     guests = {"alpha": "kind=busy ticks=100000000000",
               "beta": "kind=measure rounds=1000000 length=50000000"}
     text = bare_guests.tree(guests)

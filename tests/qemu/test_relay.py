@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/runlib/console_relay.py beside a machine that is a function here: programs are served in turn."""
+"""tools/runlib/console_relay.py beside a machine that is a function here: programs are served in
+turn."""
 
 import os
 import re

@@ -26,8 +26,8 @@ ENDED = "tally: vm alpha: ended\ntally: all VMs ended\n"
 
 @pytest.fixture
 def fake(tmp_path):
-    """(console, names, ends) -> the words of a command: tools/run with a machine that prints that, and
-    ends or reads what is typed for ever."""
+    """(console, names, ends) -> the words of a command: tools/run with a machine that prints that,
+    and ends or reads what is typed for ever."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
 
@@ -57,7 +57,8 @@ def start(command, folder, **arguments):
 
 
 def test_a_forged_name_opens_no_file(fake, tmp_path):
-    """A guest in focus may move the cursor to where its prefix was; no name of its making counts."""
+    """A guest in focus may move the cursor to where its prefix was; no name of its making counts.
+    """
     forged = "".join(f"[alpha] \x1b[8D[forged-{n}] x\n" for n in range(3000))
     command = fake("[alpha] one\n" + forged + "[alpha] two\n" + ENDED)
     logs = tmp_path / "logs"
@@ -171,8 +172,8 @@ def test_leaving_a_machine(fake):
 
 
 def test_a_line_without_end():
-    """A guest in focus draws one over and over: what is kept of it does not grow, and the next line is
-    whole."""
+    """A guest in focus draws one over and over: what is kept of it does not grow, and the next line
+    is whole."""
     told = []
     lines = run_lines.Lines(lambda *line: told.append(line[:2]), ["alpha"])
     for n in range(20000):

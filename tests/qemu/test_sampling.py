@@ -167,8 +167,8 @@ UNMASK = [
 
 @pytest.mark.parametrize("where", PLACES)
 def test_unmasking_delivers_at_once(tmp_path, where):
-    """QEMU 10 does not see that a guest unmasks a virtual LCOFI: Tally makes the access, and what else
-    traps for its sake."""
+    """QEMU 10 does not see that a guest unmasks a virtual LCOFI: Tally makes the access, and what
+    else traps for its sake."""
     expected = [f"{name}: reads 0x{read:x}, leaves sie 0x{sie:x} sip 0x{sip:x} stimecmp "
                 f"0x{stimecmp:x}, {interrupts}"
                 for name, read, sie, sip, stimecmp, interrupts in UNMASK]
@@ -190,8 +190,8 @@ RUN = 10001
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_exits_of_a_sample(tmp_path, backend):
     """One for the overflow, one for each of its two calls, one for scountovf, if it is read. With a
-    period of 1 the last overflow comes with the ecall and is not taken any more. Two that come before
-    the guest takes the first are one interrupt."""
+    period of 1 the last overflow comes with the ecall and is not taken any more. Two that come
+    before the guest takes the first are one interrupt."""
     expected = []
     for look in (False, True):
         for period in (1, 10, 1000, 5000):
@@ -230,8 +230,9 @@ def test_two_events_beside_each_other(tmp_path, backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_sample_comes_before_a_timer(tmp_path, backend):
-    """While HS is busy with an overflow, the guest's timer comes to pend: it must not be taken first,
-    for a kernel that lets interrupts in while it serves it would find the sample in itself."""
+    """While HS is busy with an overflow, the guest's timer comes to pend: it must not be taken
+    first, for a kernel that lets interrupts in while it serves it would find the sample in itself.
+    """
     lines = sampling(tmp_path, backend, "rate period=1000 samples=10000 ticks=37")
     assert lines[0] == "rate: ends, 10000 samples, 0 wrong"
     assert 1000 < int(lines[1].split()[1]) < 10000
@@ -296,8 +297,9 @@ def test_snapshot(tmp_path, backend):
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("neighbour", ["none", "busy"])
 def test_tlb_counters_overflow(tmp_path, backend, neighbour):
-    """No start ends the emulator, and each wrap is told once, up to 10 us late. A loop that misses a
-    thousand times in some 200,000 instructions, and makes no call, has a sample for each thousand."""
+    """No start ends the emulator, and each wrap is told once, up to 10 us late. A loop that misses
+    a thousand times in some 200,000 instructions, and makes no call, has a sample for each
+    thousand."""
     guests = {"alpha": "sampling=tlb"}
     if neighbour == "busy":
         guests["beta"] = "kind=busy ticks=100000"
@@ -339,8 +341,8 @@ def test_a_limit(tmp_path, backend, period, most):
     are over; the counter counts on meanwhile, its flag set. Event 270 has each that was held."""
     lines, _ = limit(tmp_path, backend, f"period={period} windows=10", most)
     first, last = (int(word) for word in lines[0].split(" of ")[1].split()[0:3:2])
-    # From one that Tally holds to the next; in ticks of 100 instructions, of which a stay has some. One
-    # of a microvisor that checks its invariants has twice as many.
+    # From one that Tally holds to the next; in ticks of 100 instructions, of which a stay has some.
+    # One of a microvisor that checks its invariants has twice as many.
     stay = 20 if harness.KERNEL else 10
     assert 100000 - stay <= first <= last <= 100000 + stay, lines[0]
     assert lines[0].startswith(f"limit: {10 * most + 1} samples, 11 windows of ")
@@ -362,7 +364,8 @@ def test_a_limit_that_is_not_reached(tmp_path, backend):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_limit_beside_others(tmp_path, backend):
-    """What is held comes with the vcpu's turn; the neighbour goes on as beside one that samples nothing."""
+    """What is held comes with the vcpu's turn; the neighbour goes on as beside one that samples
+    nothing."""
     pace = {}
     for period in (0, 1):
         stormer = (f"sampling=limit limit=50 period={period} windows=12 shared=no" if period else

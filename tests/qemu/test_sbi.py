@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SBI 3.0 as a guest meets it, but for the PMU (test_selftest_*.py) and HSM's states (test_smp.py)."""
+"""SBI 3.0 as a guest meets it, but for the PMU (test_selftest_*.py) and HSM's states (test_smp.py).
+"""
 
 import pytest
 
@@ -13,7 +14,8 @@ TEXT = [f"DBCN {n:02} abcdefghijklmnopqrstuvwxyzabcde" for n in range(100)]
 @pytest.mark.parametrize("cpu", ["", ",sstc=off"], ids=["sstc", "no-sstc"])
 @harness.both_backends
 def test_every_call(tmp_path, backend, cpu):
-    """Each function of each extension, with right and wrong arguments; a neighbour runs meanwhile."""
+    """Each function of each extension, with right and wrong arguments; a neighbour runs meanwhile.
+    """
     guests = {"alpha": "kind=sbi", "beta": "kind=busy ticks=100000"}
     result = bare_guests.boot(tmp_path, guests, backend=backend, options=[
         "--cpu", "rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on" + cpu])

@@ -31,8 +31,8 @@ def wait_for_beta(path):
 
 
 def test_an_evening_at_the_terminal(console, tmp_path):
-    """alpha runs vi and top while beta prints: nothing of beta's touches the screen, and nothing of it
-    is lost."""
+    """alpha runs vi and top while beta prints: nothing of beta's touches the screen, and nothing of
+    it is lost."""
     logs, path = tmp_path / "logs", tmp_path / "control"
     tree = harness.linux_tree(tmp_path, SCRIPTS, bootargs="tally.shell")
     screen = console(tree, timeout=harness.GUARD, colours=True,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Tally relies on is tried at boot: on a firmware that does one thing wrong (tests/firmware), what
-does not hold is switched off in words, and no count is wrong."""
+"""What Tally relies on is tried at boot: on a firmware that does one thing wrong (tests/firmware),
+what does not hold is switched off in words, and no count is wrong."""
 
 import pytest
 

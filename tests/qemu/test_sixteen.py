@@ -9,7 +9,8 @@ import harness
 
 SINH, UINH = 0x40, 0x20
 PARTS = 2
-# (event, flags, sharers, sampling period, length): all different, each longer than several time slices.
+# (event, flags, sharers, sampling period, length): all different, each longer than several time
+# slices.
 GUESTS = {
     f"vm{n}": (1 + n % 2, (0, UINH, SINH, 0)[n // 2 % 4], (0, 2, 1, 0, 3)[n % 5],
                (0, 0, 20011 + 500 * n)[n % 3], 1200000 + 50021 * n)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Guests with several vcpus, on one hart where counts are exact, and on several in any placement."""
+"""Guests with several vcpus, on one hart where counts are exact, and on several in any placement.
+"""
 
 import struct
 

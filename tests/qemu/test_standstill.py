@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A guest whose trap handler makes a page fault with its first instruction executes none any more, and
-virtual time stands still (docs/platform.md, Time): it ends, and its neighbour counts as ever."""
+"""A guest whose trap handler makes a page fault with its first instruction executes none any more,
+and virtual time stands still (docs/platform.md, Time): it ends, and its neighbour counts as ever.
+"""
 
 import pytest
 
@@ -25,7 +26,8 @@ def test_such_a_guest_ends(tmp_path, fault):
 
 
 def test_one_that_nobody_ends(tmp_path):
-    """The same on the machine itself, without Tally: a status of its own, after some processor time."""
+    """The same on the machine itself, without Tally: a status of its own, after some processor
+    time."""
     bare_guests.boot(tmp_path, {"alpha": "kind=idle ticks=0"})
     result = harness.run(tmp_path / "bare.dts", timeout=harness.GUARD, options=[
         "--include", harness.BUILD / "guests", "--kernel", harness.BUILD / "guests/bare.bin",

@@ -5,8 +5,8 @@ from benchlib import machine
 
 
 def regressions(before, after, percent):
-    """A line for each figure that has grown by more than so many percent, and for each that is there
-    no more. Runs that only one of the two has are no regression: parts can be run alone."""
+    """A line for each figure that has grown by more than so many percent, and for each that is
+    there no more. Runs that only one of the two has are no regression: parts can be run alone."""
     if before["set"] != after["set"]:
         raise machine.Failure("a %s set and a %s set: their rows do not measure the same" %
                               (before["set"], after["set"]))

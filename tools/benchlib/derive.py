@@ -48,8 +48,8 @@ def extensions(data):
 
 
 def differing(data):
-    """{column: (what it saw that bare metal has not, what it did not see that bare metal has)} of the
-    extensions that could make a guest's work another."""
+    """{column: (what it saw that bare metal has not, what it did not see that bare metal has)} of
+    the extensions that could make a guest's work another."""
     seen = extensions(data)
     bare = seen.get("bare")
     if bare is None:
@@ -60,8 +60,9 @@ def differing(data):
 
 
 def recording(data):
-    """[(column, workload, rate, overhead there, overhead on bare metal, in percent, samples in both,
-    certain)] of the recorded runs. certain: the overhead is greater than three times the parts' spread."""
+    """[(column, workload, rate, overhead there, overhead on bare metal, in percent, samples in
+    both, certain)] of the recorded runs. certain: the overhead is greater than three times the
+    parts' spread."""
     found = []
     for column in present(data, "linux", THREE_WAY[1:]):
         for workload in guests.WORKLOADS:
@@ -79,8 +80,9 @@ def recording(data):
 
 
 def beside_bare(here, bare):
-    """Two ways to set an overhead in a guest beside bare metal's, in percent: how far (work with perf /
-    work without) is from the same ratio on bare metal, and what part of bare metal's overhead it is."""
+    """Two ways to set an overhead in a guest beside bare metal's, in percent: how far (work with
+    perf / work without) is from the same ratio on bare metal, and what part of bare metal's
+    overhead it is."""
     return 100 * ((100 + here) / (100 + bare) - 1), here / bare if bare else None
 
 
@@ -97,8 +99,8 @@ def per_guest(data, backend, row):
 
 
 def who_does_not_count(data):
-    """The greatest difference, in percent, between a guest that has a PMU and does not use it and one
-    that has none; and the greatest spread of the parts."""
+    """The greatest difference, in percent, between a guest that has a PMU and does not use it and
+    one that has none; and the greatest spread of the parts."""
     differences, noise = [], []
     for workload in guests.WORKLOADS:
         row = f"{workload}/alone"

@@ -72,8 +72,8 @@ def initramfs(folder, scripts):
     return packed
 
 
-# Before the workload program gives a seed, a random stack offset would cost each system call of KVM's
-# guests some 15,000 instructions.
+# Before the workload program gives a seed, a random stack offset would cost each system call of
+# KVM's guests some 15,000 instructions.
 BOOTARGS = ("console=ttyS0 panic=-1 quiet randomize_kstack_offset=off tally.name={0} "
             "tally.test={0}")
 

@@ -54,7 +54,8 @@ record with N samples a second</dd>
 gzip of 64 KiB</dd></dl></details>
 """
 
-# Title, picture, how to read it; what of KVM must have been measured for a further sentence, and that.
+# Title, picture, how to read it; what of KVM must have been measured for a further sentence, and
+# that.
 PICTURES = (
     ("What single operations cost", plots.calls,
      "Shorter is better; the scale is logarithmic, each step to the right is ten times as much. ",

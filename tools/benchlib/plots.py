@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The report's pictures. Each function gives a figure, or None if what it shows was not measured."""
+"""The report's pictures. Each function gives a figure, or None if what it shows was not measured.
+"""
 
 import base64
 import io

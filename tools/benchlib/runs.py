@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""All runs: what each boots and measures. A run has a name, a part, and figures {row: number}; where
-it is not told otherwise a figure is a number of instructions, and smaller is better."""
+"""All runs: what each boots and measures. A run has a name, a part, and figures {row: number};
+where it is not told otherwise a figure is a number of instructions, and smaller is better."""
 
 import json
 import os
@@ -14,7 +14,8 @@ from collections import namedtuple
 
 from benchlib import guests, kvm, machine
 
-# quick, full: what each set does, None: the run is not in it. cost: seconds of an idle core, full set.
+# quick, full: what each set does, None: the run is not in it. cost: seconds of an idle core, full
+# set.
 Run = namedtuple("Run", "name part function cost quick full")
 
 SOME = ("alone", "stat-2", "record-1000")
@@ -79,8 +80,8 @@ def switch(log, _, where):
 
 
 def calls_kvm(log, folder, host):
-    """The same guest as in calls(), under KVM. Overflows are left out: QEMU swallows the half of KVM's,
-    and the guest would wait for ever."""
+    """The same guest as in calls(), under KVM. Overflows are left out: QEMU swallows the half of
+    KVM's, and the guest would wait for ever."""
     machine.make("build/guests/bench.bin")
     command = kvm.command(folder, host, os.path.join(machine.BUILD, "guests/bench.bin"),
                           "rows=calls rounds=1000")
@@ -222,8 +223,8 @@ def carry_out(name, which, timeout, keep=None):
 
 
 def print_one(name, which, timeout):
-    """The same as a line of JSON, for whoever started this process, with the versions of all that had
-    a part in it, since this may be another machine."""
+    """The same as a line of JSON, for whoever started this process, with the versions of all that
+    had a part in it, since this may be another machine."""
     found = carry_out(name, which, timeout)
     print(json.dumps({**found, "versions": machine.versions()}), flush=True)
     return 1 if "failure" in found else 0

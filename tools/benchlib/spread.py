@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Spreads independent runs with GNU parallel, on this machine or on others, and tells how far it is."""
+"""Spreads independent runs with GNU parallel, on this machine or on others, and tells how far it
+is."""
 
 import json
 import os
@@ -27,8 +28,8 @@ def twice(todo, which):
 
 
 class Progress:
-    """A line for each run that has ended, with the time that the rest will take; in between, what is
-    under way. costs: {label: seconds}, in the order in which they are done."""
+    """A line for each run that has ended, with the time that the rest will take; in between, what
+    is under way. costs: {label: seconds}, in the order in which they are done."""
 
     def __init__(self, costs, jobs):
         self.costs = dict(costs)
@@ -78,7 +79,8 @@ def judged(result, ours):
 
 
 def keep(result, which):
-    """Writes a result by itself, so that what a longer set has found is not lost if it is interrupted."""
+    """Writes a result by itself, so that what a longer set has found is not lost if it is
+    interrupted."""
     folder = os.path.join(machine.BUILD, "bench", which)
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, result["name"].replace("/", "-") + ".json")

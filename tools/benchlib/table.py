@@ -38,8 +38,8 @@ def columns_of(head, rows):
 
 
 def summary(data):
-    """What a person reads in a terminal first: sentences, and what they are drawn from. All figures,
-    if they answer no question."""
+    """What a person reads in a terminal first: sentences, and what they are drawn from. All
+    figures, if they answer no question."""
     lines, found = [], conclusions.of(data)
     if not found:
         return text(data)

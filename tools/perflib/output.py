@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tools/perf-vms prints: tables as those of `perf stat --for-each-cgroup`, with VMs in the place
-of cgroups."""
+"""What tools/perf-vms prints: tables as those of `perf stat --for-each-cgroup`, with VMs in the
+place of cgroups."""
 import json
 
 NS = 1000000000

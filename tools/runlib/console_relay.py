@@ -2,11 +2,11 @@
 """The serial line of a running machine, shared by a person and by programs (tools/tally-ctl).
 
 What the machine prints goes to a sink, without the frames that answer programs. What a person types
-goes to the machine byte by byte; a program's request goes in between, never inside of a key of Tally's
-or QEMU's. A program connects to a UNIX socket and sends lines, one command each:
+goes to the machine byte by byte; a program's request goes in between, never inside of a key of
+Tally's or QEMU's. A program connects to a UNIX socket and sends lines, one command each:
 
-  COMMAND         -> "= LINE" for each line of the answer, then ". STATUS" as core/operator/prompt.h has it,
-                     or "! WORDS" where the machine was not even asked
+COMMAND         -> "= LINE" for each line of the answer, then ". STATUS" as core/operator/prompt.h
+has it, or "! WORDS" where the machine was not even asked
 
 Answers come in the order of the commands. Programs are served in turn, each with one command at a
 time; what a program asks ahead waits with it, most of it in its socket, and goes when it goes.
@@ -44,10 +44,10 @@ CLIENTS = 64         # at once
 
 class Relay:
     """to_machine: the write end of the pipe that the machine reads, from_us: the read end;
-    from_machine: what it prints; sink: feed(bytes) takes what is for people, aside(line) a line that
-    comes while a guest has the whole screen, set_full(bool) tells when that is; keyboard: the descriptor of
-    what a person types, None: nobody does; qemu_key: QEMU listens to Ctrl-A; path: of the socket for
-    programs, None: there is none."""
+    from_machine: what it prints; sink: feed(bytes) takes what is for people, aside(line) a line
+    that comes while a guest has the whole screen, set_full(bool) tells when that is; keyboard: the
+    descriptor of what a person types, None: nobody does; qemu_key: QEMU listens to Ctrl-A; path: of
+    the socket for programs, None: there is none."""
 
     def __init__(self, to_machine, from_us, from_machine, sink, keyboard=None, qemu_key=False,
                  path=None):
@@ -250,8 +250,8 @@ class Relay:
         self.listen_to(client)
 
     def ask(self):
-        """Sends the next request of each program that waits for no answer. True: there is more, when
-        the machine has read."""
+        """Sends the next request of each program that waits for no answer. True: there is more,
+        when the machine has read."""
         if self.boot is not None:
             return False
         for client in list(self.clients):

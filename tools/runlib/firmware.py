@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the firmware prints by itself, in the middle of what Tally prints.
 
-From 1.6 on OpenSBI prints a text, and no newline, for each illegal CSR instruction of a guest. M-mode asks
-nobody for the UART, so that is taken out of the console here: it gets a line of its own, and the line
-that it fell into is whole.
+From 1.6 on OpenSBI prints a text, and no newline, for each illegal CSR instruction of a guest.
+M-mode asks nobody for the UART, so that is taken out of the console here: it gets a line of its
+own, and the line that it fell into is whole.
 """
 TEXT = b"system_opcode_insn: Invalid opcode for CSR read/write instruction"
 NAME = b"firmware: "

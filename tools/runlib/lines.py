@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lines of a console, as they were when they ended: whose they are, and what they say.
 
-On a terminal the line of the guest in focus is drawn as it grows, taken away for others' lines and drawn
-again. What is left when it ends is its text.
+On a terminal the line of the guest in focus is drawn as it grows, taken away for others' lines and
+drawn again. What is left when it ends is its text.
 """
 import re
 
 PIECE = re.compile(r"\x1b\[([0-9;?]*)([@-~])|\x1b[ -/]*[0-~]?|[\x00-\x1f\x7f]|[^\x00-\x1f\x7f]+")
-# A line may be drawn over and over, and never end: of one that takes more only what it shows is kept.
+# A line may be drawn over and over, and never end: of one that takes more only what it shows is
+# kept.
 LONGEST = 1 << 16
 OWNER = re.compile(r"\[([\w-]+)\]([ +]|$)|tally: ")
 
@@ -35,9 +36,9 @@ def settled(text):
 
 
 class Lines:
-    """feed() what is printed; line(owner, text, continued, whole) is called for each line that ends.
-    names: of the VMs; owner: one of these, "" for Tally, None for all others: what runs before it, and
-    names that a guest makes up; whole: with the prefix."""
+    """feed() what is printed; line(owner, text, continued, whole) is called for each line that
+    ends. names: of the VMs; owner: one of these, "" for Tally, None for all others: what runs
+    before it, and names that a guest makes up; whole: with the prefix."""
 
     def __init__(self, line, names):
         self.line = line

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files that tools/run writes. One that cannot be written, be it for a disk that is full, is told
-about once: the machine goes on."""
+"""The files that tools/run writes. One that cannot be written, be it for a disk that is full, is
+told about once: the machine goes on."""
 import os
 
 from runlib.verdict import say
@@ -32,8 +32,8 @@ class LogFile:
 
 
 class LogFolder:
-    """A clean log for each VM, NAME.log, and tally.log: no prefix, no colour, long lines whole. A VM
-    called tally has tally.vm.log, a name that no VM can have."""
+    """A clean log for each VM, NAME.log, and tally.log: no prefix, no colour, long lines whole. A
+    VM called tally has tally.vm.log, a name that no VM can have."""
 
     def __init__(self, folder, names):
         os.makedirs(folder, exist_ok=True)

@@ -90,8 +90,8 @@ def size(text):
 
 
 def has_room(memory, blob):
-    """Can QEMU place a blob of that size? It does so behind half of the RAM, 128 MiB at most, and needs
-    2 MiB before that for the firmware, and behind it for its own device tree."""
+    """Can QEMU place a blob of that size? It does so behind half of the RAM, 128 MiB at most, and
+    needs 2 MiB before that for the firmware, and behind it for its own device tree."""
     return 2 * MIB + min(memory // 2, 128 * MIB) + blob <= memory - (MIB >> 4) >> 21 << 21
 
 

@@ -135,8 +135,8 @@ def colours_wanted():
 
 
 class View:
-    """What a person sees of the console: names in colours; when the focus moves to another guest, its
-    last lines once more; and what others said while a guest had the whole screen, after it."""
+    """What a person sees of the console: names in colours; when the focus moves to another guest,
+    its last lines once more; and what others said while a guest had the whole screen, after it."""
 
     SCROLL_BACK = 20
     HELD = 10000

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Notices that a machine's virtual time stands still (docs/platform.md, Time).
 
-Under -icount time is the instructions executed. While a guest executes none for ever, no timer expires,
-and Tally never gets the hart; QEMU is as busy as ever. So a look is taken whenever QEMU has used
-WINDOW_S of processor time, not of the host's clock: has it executed an instruction meanwhile? If not,
-the console is knocked at: a request to Tally is an interrupt, which is taken all the same, and Tally ends
-a guest that it finds in a loop of traps. If that did not help, the run ends.
+Under -icount time is the instructions executed. While a guest executes none for ever, no timer
+expires, and Tally never gets the hart; QEMU is as busy as ever. So a look is taken whenever QEMU
+has used WINDOW_S of processor time, not of the host's clock: has it executed an instruction
+meanwhile? If not, the console is knocked at: a request to Tally is an interrupt, which is taken all
+the same, and Tally ends a guest that it finds in a loop of traps. If that did not help, the run
+ends.
 """
 import json
 import os
@@ -107,8 +108,8 @@ class Judge:
 
 
 class Watch:
-    """Looks at QEMU while a relay runs. told: called with a line for the user; suspects: names the VMs
-    that have not ended."""
+    """Looks at QEMU while a relay runs. told: called with a line for the user; suspects: names the
+    VMs that have not ended."""
 
     def __init__(self, pid, folder, relay, told, suspects):
         self.pid, self.path = pid, socket_path(folder)

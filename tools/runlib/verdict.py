@@ -39,7 +39,8 @@ class Verdict:
             seen.update(pattern for pattern in self.expect if pattern.search(whole))
 
     def running(self, names):
-        """Those of the VMs that have not ended, as far as is known; all, if all have been told of."""
+        """Those of the VMs that have not ended, as far as is known; all, if all have been told of.
+        """
         gone = {found[1] for found in (re.match(r"vm (\S+): ", line) for line in self.own) if found}
         return [name for name in names if name not in gone] or names
 

@@ -36,8 +36,8 @@ class BadCommand(Exception):
 
 @contextlib.contextmanager
 def address(path):
-    """A socket's name for the kernel, which takes no more than 107 bytes: its folder, which may be a
-    deep one, goes by a descriptor."""
+    """A socket's name for the kernel, which takes no more than 107 bytes: its folder, which may be
+    a deep one, goes by a descriptor."""
     folder = os.open(os.path.dirname(path) or ".", os.O_PATH | os.O_DIRECTORY)
     try:
         yield "/proc/self/fd/%d/%s" % (folder, os.path.basename(path))

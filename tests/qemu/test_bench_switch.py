@@ -42,7 +42,8 @@ def test_the_number_of_vms_does_not_show(run):
         for row in ("vms-4", "vms-8", "vms-16", "asleep-2", "asleep-6", "asleep-14"):
             assert abs(rows[f"{row}/{live}"] - rows[f"switch/{live}"]) <= 1, row
         assert rows[f"stay-15/{live}"] == rows[f"stay/{live}"]
-    assert rows["vms-16/slice"] == rows["asleep-14/slice"] == rows["switch/slice"]
+    for row in ("vms-16", "asleep-14"):
+        assert abs(rows[f"{row}/slice"] - rows["switch/slice"]) <= 1, row
     assert abs(rows["stay-15/wake"] - rows["stay/wake"]) <= 1
     assert abs(rows["vms-slope"]) <= 0.1 and abs(rows["asleep-slope"]) <= 0.1
 

@@ -28,8 +28,8 @@
 #define VM_RESTARTS_MAX  1000U /* the highest restart-limit */
 
 #define VM_RAM_BASE        UINT64_C(0x80000000)
-#define VM_MEMORY_STEP     UINT64_C(0x200000) /* a VM's memory is a multiple of this, in bytes */
-#define VM_DTB_SIZE        UINT64_C(0x10000) /* the end of a VM's RAM, for guest_dt_build() */
+#define VM_MEMORY_STEP     UINT64_C(0x200000)   /* a VM's memory is a multiple of this, in bytes */
+#define VM_DTB_SIZE        UINT64_C(0x10000)    /* the end of a VM's RAM, for guest_dt_build() */
 #define VM_ALL_COUNTERS    UINT64_C(0xfffffffd) /* bit 1 is time, which is no counter */
 #define VM_RESERVED_MEMORY UINT64_C(0x2000000)  /* RAM kept for firmware, Tally and page tables */
 

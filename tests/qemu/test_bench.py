@@ -278,7 +278,7 @@ def dearer(tmp_path_factory):
     (root / "build/guest").symlink_to(os.path.realpath(harness.GUEST))
     file = root / "core/vm/vcpu.c"
     text = file.read_text(encoding="utf-8")
-    begin = "void vcpu_put(struct vcpu *vcpu)\n{\n"
+    begin = "void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu)\n{\n"
     assert text.count(begin) == 1
     more = "\t(void)sbi_probe(SBI_EXT_PMU);\n"
     file.write_text('#include "arch/riscv/sbi.h"\n' + text.replace(begin, begin + more), encoding="utf-8")

@@ -243,7 +243,7 @@ def test_example_in_the_documentation(tmp_path):
 
 def test_every_property_is_documented():
     def names(file, after):
-        return (ROOT / "core" / file).read_text(encoding="utf-8").split(after)[1]
+        return (ROOT / "core/config" / file).read_text(encoding="utf-8").split(after)[1]
 
     source = (names("vm_config.c", "vm_props[VM_PROPS]").split(";")[0] +
               names("vm_pmu_config.h", "VM_PMU_PROP_NAMES") +

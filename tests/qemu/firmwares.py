@@ -66,6 +66,7 @@ def on_newest_kvm(bootargs=""):
     """Under the KVM of the newest kernel that Debian has."""
     done = subprocess.run([harness.ROOT / "tools/peer-kernel"], check=False, text=True,
                           capture_output=True)
+    # What a mirror does not have, or has no longer, says nothing of Tally; the reason is its words.
     if done.returncode:
         pytest.skip(done.stderr.strip().split("\n")[-1])
     return on_kvm(bootargs, "newest")

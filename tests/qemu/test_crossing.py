@@ -158,6 +158,8 @@ def test_ends_and_restarts(tmp_path, beside):
     """
     beta = Beta(tmp_path, "kind=flood what=ipi peer=wakes sends=50 type=1", until="beta: ended",
                 status=harness.INTERRUPTED)
+    # That it happened at all. How often is a matter of how QEMU shares time among the harts; what is
+    # claimed is that beta pays for none of them.
     assert beta.result.own.count("vm alpha: starts again") > 0
     assert beta.exits["irq"] <= IRQS
     assert beta.rounds > NEARLY * beside("none").rounds

@@ -43,10 +43,10 @@ def test_what_is_not_the_text_stays():
 
 
 def test_a_neighbours_lines_are_whole(tmp_path):
-    """On OpenSBI 1.6, beside a guest that tries every CSR."""
+    """On OpenSBI 1.6, beside a guest that tries the instructions which that prints its text for."""
     result = bare_guests.boot(tmp_path, {"alpha": "kind=hostile", "beta": "kind=measure rounds=1 "
                                          "length=1000"}, status=harness.INTERRUPTED,
-                              until="hostile: memory done",
+                              until="hostile: instructions done",
                               options=["--bios", peers.opensbi("trixie")])
     assert result.vm("beta")[-1] == "measure: ends, 0 wrong of 8"
     alpha = result.vm("alpha")

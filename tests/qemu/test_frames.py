@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The frames of a serial line (docs/frames.md), however they come."""
+import random
+
+from tallylib.frames import (Answer, AnswerEnd, Begun, Frames, Name, Output, Own, Plain, typed_to)
+
+LINE = (b"OpenSBI\r\ntally: early\n\x1e+\n\x1e:A alpha\n\x1e:B beta\n\x1eAlogin: \n\x1e!vm beta: ended\n"
+        b"\x1eA100%25%0D%0A\x1b\n\x1e=r1 {\"a\": 1}\n\x1e.r1 0\n\x1eB\xc3\xa9\n\x1e-\n tail")
+EVENTS = [Plain(b"OpenSBI\r\ntally: early\n"), Begun(True), Name(0, "alpha"), Name(1, "beta"),
+          Output(0, b"login: "), Own("vm beta: ended"), Output(0, b"100%\r\n\x1b"),
+          Answer("r1", '{"a": 1}'), AnswerEnd("r1", 0), Output(1, b"\xc3\xa9"), Begun(False),
+          Plain(b" tail")]
+
+
+def merged(events):
+    """Neighbours that are one stream are one event."""
+    out = []
+    for event in events:
+        last = out[-1] if out else None
+        if isinstance(event, Plain) and isinstance(last, Plain):
+            out[-1] = Plain(last.data + event.data)
+        elif isinstance(event, Output) and isinstance(last, Output) and last.vm == event.vm:
+            out[-1] = Output(event.vm, last.data + event.data)
+        else:
+            out.append(event)
+    return out
+
+
+def read(data, sizes):
+    """All events of data that comes in parts of those sizes."""
+    frames, events = Frames(), []
+    while data:
+        n = next(sizes)
+        events += frames.feed(data[:n])
+        data = data[n:]
+    return merged(events + frames.end())
+
+
+def test_in_parts_of_any_size():
+    for seed in range(200):
+        chance = random.Random(seed)
+        assert read(LINE, iter(lambda c=chance: c.randint(1, 9), 0)) == EVENTS
+    assert read(LINE, iter(lambda: 1 << 16, 0)) == EVENTS
+
+
+def test_through_a_line_that_adds_cr():
+    assert read(LINE.replace(b"\n", b"\r\n"), iter(lambda: 1, 0))[1:-1] == EVENTS[1:-1]
+
+
+def test_output_comes_at_once():
+    frames = Frames()
+    assert frames.feed(b"\x1eC# ") == [Output(2, b"# ")]
+    assert frames.feed(b"%0") == []
+    assert frames.feed(b"7") == [Output(2, b"\a")]
+
+
+def test_a_lost_end():
+    """Of output the next frame is an end, too; of any other it is waited for, not for ever."""
+    assert read(b"\x1eAab\x1e!own\n", iter(lambda: 3, 0)) == [Output(0, b"ab"), Own("own")]
+    endless = b"\x1e!" + b"x" * 5000
+    assert read(endless, iter(lambda: 700, 0)) == [Plain(endless)]
+
+
+def test_what_is_no_frame_stays():
+    for data in (b"\x1eZ no\n", b"\x1e.r1 done\n", b"\x1e:Q name\n", b"\x1e\n", b"\x1e"):
+        assert read(data, iter(lambda: 2, 0)) == [Plain(data)]
+
+
+def test_typing():
+    assert typed_to(1, b"a\x14b") == b"\x14>Ba\x14\x14b"

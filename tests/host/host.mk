@@ -107,6 +107,13 @@ HOST_TESTS += vmids
 HOST_SRC_vmids := tests/host/test_vmids.c arch/riscv/gstage.c
 $(HOST_SRC_vmids:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_WRITES
 
+# Combined events, on the counters of another hart.
+HOST_TESTS += combining_hart
+COMBINING_HART_SRC := $(addprefix tests/host/,test_combining_hart.c combining_hart.c opensbi_pmu.c) \
+	$(addprefix arch/riscv/,hpm.c hpm_sbi.c hpm_raw.c)
+HOST_SRC_combining_hart := $(COMBINING_HART_SRC) vpmu/bits.c
+$(COMBINING_HART_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE
+
 # vpmu/ on the sbi back end, above a firmware that fails.
 HOST_TESTS += sbi_faults
 SBI_FAULTS_SRC := tests/host/test_sbi_faults.c tests/host/fake_firmware.c core/vm/vpmu_port.c \

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/host/opensbi_pmu.h"
+
+#include <string.h>
+
+#include "arch/riscv/csr.h"
+#include "arch/riscv/hpm.h"
+#include "arch/riscv/sbi.h"
+#include "arch/riscv/ssccfg.h"
+#include "vpmu/bits.h"
+#include "vpmu/sbi_pmu.h"
+
+#define FREE     UINT64_MAX
+#define COUNTERS 32U
+/* Of mhpmevent, and not a raw event's: 63:48, and 63:56 since raw events have 56 bits. */
+#define FILTERS_V1 (UINT64_C(0xffff) << 48)
+#define FILTERS_V2 (UINT64_C(0xff) << 56)
+
+uint64_t host_csrs[4096];
+
+static const struct opensbi_node *node;
+static uint64_t filters;
+static uint64_t active[COUNTERS]; /* event_idx, or FREE */
+
+static void show(void)
+{
+	host_csrs[CSR_SCOUNTOVF] = combining_overflows();
+}
+
+void opensbi_boot(const struct opensbi_node *of, bool raw_v2)
+{
+	node = of;
+	filters = raw_v2 ? FILTERS_V2 : FILTERS_V1;
+	memset(host_csrs, 0, sizeof(host_csrs));
+	for (unsigned int i = 0; i < COUNTERS; i++)
+		active[i] = FREE;
+	combining_reset();
+	show();
+}
+
+void opensbi_step(const struct combining_cycle *cycle)
+{
+	if (combining_step(cycle))
+		host_csrs[CSR_SIP] |= BIT(IRQ_LCOFI);
+	show();
+}
+
+uint64_t hpm_read(uint32_t hctr)
+{
+	return combining_counter(hctr);
+}
+
+static bool is_raw(uint64_t event_idx)
+{
+	return event_idx == SBI_PMU_TYPE_RAW << 16 ||
+	       (event_idx == SBI_PMU_TYPE_RAW_V2 << 16 && filters == FILTERS_V2);
+}
+
+/* The counters for an event, and its selector. */
+static uint32_t counters_of(uint64_t event_idx, uint64_t data, uint64_t *selector)
+{
+	uint32_t counters = 0;
+
+	*selector = data & ~filters;
+	for (unsigned int i = 0; is_raw(event_idx) && i < node->n_raws; i++) {
+		if ((*selector & node->raws[i].mask) == node->raws[i].value)
+			counters |= node->raws[i].counters;
+	}
+	for (unsigned int i = 0; i < node->n_events; i++) {
+		if (node->events[i].event_idx != event_idx)
+			continue;
+		counters = node->events[i].counters;
+		*selector = node->events[i].selector;
+	}
+	return counters & (uint32_t)COMBINING_COUNTERS;
+}
+
+static uint64_t filters_of(uint64_t flags)
+{
+	uint64_t bits = MHPMEVENT_MINH | MHPMEVENT_OF;
+
+	bits |= flags & SBI_PMU_CFG_FLAG_SET_SINH ? MHPMEVENT_SINH : 0;
+	bits |= flags & SBI_PMU_CFG_FLAG_SET_UINH ? MHPMEVENT_UINH : 0;
+	bits |= flags & SBI_PMU_CFG_FLAG_SET_VSINH ? MHPMEVENT_VSINH : 0;
+	bits |= flags & SBI_PMU_CFG_FLAG_SET_VUINH ? MHPMEVENT_VUINH : 0;
+	return bits;
+}
+
+/* It does not end with the first that is free: the highest is taken. */
+static struct sbi_ret config(uint64_t set, uint64_t flags, uint64_t event_idx, uint64_t data)
+{
+	struct sbi_ret ret = {.error = SBI_ERR_NOT_SUPPORTED};
+	uint64_t selector;
+	uint64_t able = counters_of(event_idx, data, &selector) & set & combining_inhibit();
+
+	for (unsigned int i = COMBINING_FIRST; i < COUNTERS; i++) {
+		if (able >> i & 1 && active[i] == FREE)
+			ret = (struct sbi_ret){SBI_SUCCESS, i};
+	}
+	if (ret.error != SBI_SUCCESS)
+		return ret;
+	active[ret.value] = event_idx;
+	combining_write_event((unsigned int)ret.value, selector | filters_of(flags));
+	if (flags & SBI_PMU_CFG_FLAG_CLEAR_VALUE)
+		combining_write_counter((unsigned int)ret.value, 0);
+	return ret;
+}
+
+static long start(unsigned int counter, uint64_t flags, uint64_t value)
+{
+	if (active[counter] == FREE)
+		return SBI_ERR_INVALID_PARAM;
+	if (!(combining_inhibit() >> counter & 1))
+		return SBI_ERR_ALREADY_STARTED;
+	if (flags & SBI_PMU_START_SET_INIT_VALUE)
+		combining_write_counter(counter, value);
+	/* Up to version 1.7 a pending LCOFI keeps OF. */
+	if (!(host_csrs[CSR_SIP] & BIT(IRQ_LCOFI)))
+		combining_write_event(counter, combining_event(counter) & ~MHPMEVENT_OF);
+	combining_write_inhibit(combining_inhibit() & ~BIT(counter));
+	return SBI_SUCCESS;
+}
+
+static long stop(unsigned int counter, uint64_t flags)
+{
+	bool ran = !(combining_inhibit() >> counter & 1);
+
+	combining_write_inhibit(combining_inhibit() | BIT(counter));
+	if (flags & SBI_PMU_STOP_FLAG_RESET) {
+		active[counter] = FREE;
+		combining_write_event(counter, 0);
+	}
+	return ran ? SBI_SUCCESS : SBI_ERR_ALREADY_STOPPED;
+}
+
+static struct sbi_ret serve(uint64_t fid, uint64_t set, uint64_t flags, uint64_t value)
+{
+	struct sbi_ret ret = {.error = SBI_ERR_INVALID_PARAM};
+
+	/* The answer for a set is that of its last member. */
+	for (unsigned int i = COMBINING_FIRST; i < COUNTERS; i++) {
+		if (set >> i & 1)
+			ret.error =
+			    fid == SBI_PMU_COUNTER_START ? start(i, flags, value) : stop(i, flags);
+	}
+	return ret;
+}
+
+struct sbi_ret sbi_call(uint64_t eid, uint64_t fid, uint64_t arg0, uint64_t arg1, uint64_t arg2,
+                        uint64_t arg3, uint64_t arg4)
+{
+	struct sbi_ret ret = {.error = SBI_ERR_NOT_SUPPORTED};
+
+	if (eid == SBI_EXT_BASE && fid == SBI_BASE_GET_SPEC_VERSION)
+		return (struct sbi_ret){.value = filters == FILTERS_V2 ? 3UL << 24 : 2UL << 24};
+	if (eid != SBI_EXT_PMU || arg0 >= COUNTERS)
+		return ret;
+	if (fid == SBI_PMU_COUNTER_CONFIG_MATCHING)
+		ret = config(arg1 << arg0, arg2, arg3, arg4);
+	else if (fid == SBI_PMU_COUNTER_START || fid == SBI_PMU_COUNTER_STOP)
+		ret = serve(fid, arg1 << arg0, arg2, arg3);
+	show();
+	return ret;
+}

@@ -138,6 +138,10 @@ bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n);
  */
 void vpmu_port_unobserved(uint32_t n, uint64_t value);
 
+/* Each WFI of the resident vcpu has to trap from here on, which it did not before: see
+ * vpmu_note_wfi(). */
+void vpmu_port_trap_wfi(void);
+
 /* Makes a virtual LCOFI pending in the resident vcpu (sip.LCOFIP). */
 void vpmu_port_raise_lcofi(void);
 

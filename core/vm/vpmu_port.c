@@ -112,22 +112,9 @@ void vpmu_port_look_after(uint64_t counts)
 	pcpu_resched(pcpu);
 }
 
-/* What counts now decides whether the guest may sleep in VS. That it may again is found out at its
- * next WFI: most stops come just before a start. */
-static inline void trap_wfi(struct pcpu *pcpu)
-{
-	struct vcpu *vcpu = pcpu->current;
-
-	if (!vcpu->wfi_traps && vpmu_wfi_must_trap(&vcpu->pmu))
-		vcpu_trap_wfi(vcpu, true);
-}
-
 void vpmu_port_run(uint64_t hctr_mask)
 {
-	struct pcpu *pcpu = this_pcpu();
-
-	trap_wfi(pcpu);
-	hpm_run(&pcpu->hpm, hctr_mask);
+	hpm_run(&this_pcpu()->hpm, hctr_mask);
 }
 
 bool vpmu_port_is_quiet(void)
@@ -137,18 +124,12 @@ bool vpmu_port_is_quiet(void)
 
 void vpmu_port_start(uint64_t hctr_mask, uint64_t value)
 {
-	struct pcpu *pcpu = this_pcpu();
-
-	trap_wfi(pcpu);
-	hpm_start(&pcpu->hpm, hctr_mask, value);
+	hpm_start(&this_pcpu()->hpm, hctr_mask, value);
 }
 
 void vpmu_port_start_armed(hctr_t hctr, uint64_t value)
 {
-	struct pcpu *pcpu = this_pcpu();
-
-	trap_wfi(pcpu);
-	hpm_start_armed(&pcpu->hpm, hctr.idx, value);
+	hpm_start_armed(&this_pcpu()->hpm, hctr.idx, value);
 }
 
 void vpmu_port_stop(uint64_t hctr_mask)
@@ -186,6 +167,12 @@ void vpmu_port_set_direct(uint64_t hctr_mask)
 void vpmu_port_unobserved(uint32_t n, uint64_t value)
 {
 	vcpu_observer_taken(this_pcpu()->current, n, value);
+}
+
+/* That it need not trap again is found out at its next WFI: most stops come just before a start. */
+void vpmu_port_trap_wfi(void)
+{
+	vcpu_set_vtw(this_pcpu()->current, true);
 }
 
 void vpmu_port_raise_lcofi(void)

@@ -399,6 +399,15 @@ void vpmu_port_unobserved(uint32_t n, uint64_t value)
 	fake_trace.unobserved_value[n % VPMU_OBSERVERS] = value;
 }
 
+void vpmu_port_trap_wfi(void)
+{
+	struct fake_world *world = resident_world();
+
+	called();
+	fake_require(!world->wfi_traps, "WFI is to trap, and does");
+	world->wfi_traps = true;
+}
+
 void vpmu_port_raise_lcofi(void)
 {
 	called();

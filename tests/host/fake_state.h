@@ -26,6 +26,7 @@ struct fake_world {
 	struct vpmu *vpmu; /* who is told of evictions */
 	bool count_hs;
 	bool steps;
+	bool wfi_traps;
 	uint32_t fw_port_events;
 	uint32_t n_tally_events;
 	uint32_t watched;

@@ -458,6 +458,11 @@ void vpmu_port_unobserved(uint32_t n, uint64_t value)
 	stub.unobserved_value = value;
 }
 
+void vpmu_port_trap_wfi(void)
+{
+	stub.trapped_wfis++;
+}
+
 void vpmu_port_raise_lcofi(void)
 {
 	stub.lcofis++;

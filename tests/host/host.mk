@@ -15,7 +15,9 @@ HOST_SRC_vpmu := $(addprefix tests/host/,test_vpmu.c test_vpmu_config.c test_vpm
 	vpmu_stub.c) $(VPMU_SRC)
 
 HOST_TESTS += vpmu_model
-WORLD_SRC := $(addprefix tests/host/,fake_hart.c fake_port.c fake_harts.c fake_mem.c model.c \
+FAKE_PORT_SRC := $(addprefix tests/host/,fake_port.c fake_port_fixed.c fake_port_events.c \
+	fake_port_notices.c)
+WORLD_SRC := $(FAKE_PORT_SRC) $(addprefix tests/host/,fake_hart.c fake_harts.c fake_mem.c model.c \
 	model_event.c model_run.c model_shmem.c world.c world_check.c world_observe.c \
 	world_text.c)
 HOST_SRC_vpmu_model := $(addprefix tests/host/,test_vpmu_model.c test_fake_hart.c epoch.c \
@@ -88,7 +90,7 @@ SELFTEST_SRC := $(filter-out %/report.c %/known.c %/known_kvm.c,$(sort $(wildcar
 	guests/lib/print.c guests/lib/trap.c core/vsbi/vsbi.c core/vsbi/vsbi_base.c core/vsbi/vsbi_rfence.c \
 	core/vsbi/vsbi_pmu.c core/vsbi/vsbi_hart_flags.c core/vm/virtual_insn.c $(addprefix tests/host/,test_selftest.c selftest_hart.c \
 	selftest_guest.c selftest_report.c)
-HOST_SRC_selftest := $(SELFTEST_SRC) tests/host/fake_hart.c tests/host/fake_port.c \
+HOST_SRC_selftest := $(SELFTEST_SRC) tests/host/fake_hart.c $(FAKE_PORT_SRC) \
 	arch/riscv/insn.c $(VPMU_SRC)
 $(SELFTEST_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 $(SELFTEST_SRC:%=$(B)/cov/%.o): COV_CFLAGS += -iquote tests/host/hart

@@ -7,7 +7,8 @@ HOSTCC        ?= cc
 PYTHON        := /usr/bin/python3
 DTC           ?= dtc
 B             := build
-# Where the microvisor goes. DEBUG=1 makes one that checks its invariants (core/vm/check.h), beside it.
+# Where the microvisor goes. DEBUG=1 makes one that checks its invariants (core/vm/check.h), beside
+# it.
 OUT           := $(B)$(if $(DEBUG),/debug)
 
 # Compile in parallel when the caller did not say otherwise.
@@ -58,20 +59,21 @@ ifneq ($(findstring -elf-,$(CROSS_COMPILE)),)
 TARGET_FLAGS += -idirafter /usr/riscv64-linux-gnu/include
 endif
 TARGET_FLAGS += $(if $(DEBUG),-DTALLY_DEBUG)
-# No C code of ours uses t2 to t6, so a short exit need not save them (switch.S). clang knows them by
-# their numbers only.
+# No C code of ours uses t2 to t6, so a short exit need not save them (switch.S). clang knows them
+# by their numbers only.
 TARGET_CFLAGS := -std=c11 -fstack-protector-strong $(WARN) $(TARGET_FLAGS) \
 	-ffixed-x7 -ffixed-x28 -ffixed-x29 -ffixed-x30 -ffixed-x31
 
-# The whole program at once: calls from core/ into vpmu/ and back through its port, and from there to
-# the hart's registers, are inlined. Only switch.S knows symbols that nobody in C calls.
+# The whole program at once: calls from core/ into vpmu/ and back through its port, and from there
+# to the hart's registers, are inlined. Only switch.S knows symbols that nobody in C calls.
 LTO := -flto -flto-partition=none
 
 # vpmu/ has no array on any stack, and its structures' addresses are passed in every call.
 $(OUT)/obj/vpmu/%.c.o: TARGET_CFLAGS += -fstack-protector
 
 TALLY_SRC := $(sort $(wildcard arch/riscv/*.S)) \
-	$(filter-out arch/riscv/asm_offsets.c,$(sort $(wildcard arch/riscv/*.c core/*.c core/*/*.c vpmu/*.c)))
+	$(filter-out arch/riscv/asm_offsets.c,$(sort $(wildcard arch/riscv/*.c core/*.c core/*/*.c \
+		vpmu/*.c)))
 TALLY_OBJ := $(TALLY_SRC:%=$(OUT)/obj/%.o)
 OFFSETS   := $(OUT)/gen/asm_offsets.h
 
@@ -93,14 +95,15 @@ $(OFFSETS): arch/riscv/asm_offsets.c | setup $(B)/guest/fdt.stamp
 	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) -MMD -MP -MT $@ -MF $(OUT)/gen/asm_offsets.d \
 		-S $< -o $(OUT)/gen/asm_offsets.s
 	$(Q){ echo "/* Generated from $<. */"; \
-		sed -n 's/^.*->\([A-Za-z_][A-Za-z0-9_]*\) [$$#]*\(-\{0,1\}[0-9][0-9]*\).*/#define \1 \2/p' \
+		sed -En 's/^.*->([A-Za-z_][A-Za-z0-9_]*) [$$#]*(-?[0-9]+).*/#define \1 \2/p' \
 		$(OUT)/gen/asm_offsets.s; } > $@
 
 $(OUT)/tally.elf: $(TALLY_OBJ) arch/riscv/link.ld tools/check-elf $(B)/guest/fdt.stamp
 	@echo "  LD      $@"
 	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) $(LTO) -static -nostdlib -nostartfiles -no-pie \
 		-Wl,--fatal-warnings -Wl,--build-id=none \
-		-Wl,-Map=$(OUT)/tally.map -T arch/riscv/link.ld $(TALLY_OBJ) $(B)/guest/libfdt.a -o $@
+		-Wl,-Map=$(OUT)/tally.map -T arch/riscv/link.ld $(TALLY_OBJ) $(B)/guest/libfdt.a \
+		-o $@
 	$(Q)tools/check-elf $(CROSS_COMPILE) $@
 
 $(OUT)/tally.bin: $(OUT)/tally.elf
@@ -184,8 +187,9 @@ check: setup $(B)/guest/fdt.stamp check-clang
 TARGET_C := $(filter %.c,$(TALLY_SRC)) arch/riscv/asm_offsets.c
 check-clang: $(OFFSETS)
 	$(Q)for file in $(TARGET_C); do \
-		$(CLANG) --target=riscv64-linux-gnu $(TARGET_CFLAGS) -isystem /usr/riscv64-linux-gnu/include \
-			-Wno-unknown-warning-option -fsyntax-only $$file || exit 1; \
+		$(CLANG) --target=riscv64-linux-gnu $(TARGET_CFLAGS) \
+			-isystem /usr/riscv64-linux-gnu/include -Wno-unknown-warning-option \
+			-fsyntax-only $$file || exit 1; \
 	done && echo "check: clang: ok"
 
 # The pictures of the documentation, which are committed: for who changes a docs/pictures/*.pikchr.
@@ -232,28 +236,31 @@ clean:
 distclean:
 	rm -rf $(B)
 
+define HELP
+Targets:
+  run         boot two Debian guests that share a hart and run perf stat (VMS=FILE.dts)
+  all         build/tally.bin, the microvisor, and what tools/vm-check needs; DEBUG=1:
+              build/debug/tally.bin, which checks its invariants (test-qemu runs on that)
+  vm-check    what tools/vm-check needs: would Tally accept a VM tree?
+  guests      the guests' kernel, initramfs and test programs
+  test        check, test-host and test-qemu
+  test-host   unit tests on this machine, under ASan and UBSan; host-NAME runs one
+  test-qemu   tests on QEMU (T=EXPRESSION selects, TEST_JOBS=2 at once)
+  test-long   the longer forms of these tests, and all with DEBUG=1 (T=EXPRESSION selects)
+  mutants     defects put into vpmu/ one by one: the random model test has to find each
+  fuzz        coverage-guided fuzzers, FUZZ_SECONDS=60 each; fuzz-replay: their corpus only
+  coverage    lines and branches of vpmu/ that the host tests reach
+  bench       what the virtual PMU costs, beside bare metal and KVM: answers and a report
+              (90 seconds on two idle cores; BENCH='--set full' for all of it, 7 minutes)
+  bench-calls what SBI PMU calls cost, on OpenSBI and on Tally (BENCH=OPTIONS)
+  bench-switch what a world switch costs, against live counters and against VMs (BENCH=OPTIONS)
+  check       format, SPDX, include direction, links, static analysis
+  pictures    draw the pictures of the documentation anew, from docs/pictures/*.pikchr
+  setup       install what is missing (as root; the other targets do it too)
+  clean       remove what was built; what was fetched stays (build/guest, build/platform)
+  distclean   remove build/, what was fetched included
+Variables: CROSS_COMPILE, HOSTCC, VMS, VMS_SHELL, T, V=1 (show commands).
+tools/run --help tells how to boot a VM tree of your own.
+endef
 help:
-	@echo "Targets:"
-	@echo "  run         boot two Debian guests that share a hart and run perf stat (VMS=FILE.dts)"
-	@echo "  all         build/tally.bin, the microvisor, and what tools/vm-check needs; DEBUG=1:"
-	@echo "              build/debug/tally.bin, which checks its invariants (test-qemu runs on that)"
-	@echo "  vm-check    what tools/vm-check needs: would Tally accept a VM tree?"
-	@echo "  guests      the guests' kernel, initramfs and test programs"
-	@echo "  test        check, test-host and test-qemu"
-	@echo "  test-host   unit tests on this machine, under ASan and UBSan; host-NAME runs one"
-	@echo "  test-qemu   tests on QEMU (T=EXPRESSION selects, TEST_JOBS=2 at once)"
-	@echo "  test-long   the longer forms of these tests, and all with DEBUG=1 (T=EXPRESSION selects)"
-	@echo "  mutants     defects put into vpmu/ one by one: the random model test has to find each"
-	@echo "  fuzz        coverage-guided fuzzers, FUZZ_SECONDS=60 each; fuzz-replay: their corpus only"
-	@echo "  coverage    lines and branches of vpmu/ that the host tests reach"
-	@echo "  bench       what the virtual PMU costs, beside bare metal and KVM: answers and a report"
-	@echo "              (90 seconds on two idle cores; BENCH='--set full' for all of it, 7 minutes)"
-	@echo "  bench-calls what SBI PMU calls cost, on OpenSBI and on Tally (BENCH=OPTIONS)"
-	@echo "  bench-switch what a world switch costs, against live counters and against VMs (BENCH=OPTIONS)"
-	@echo "  check       format, SPDX, include direction, links, static analysis"
-	@echo "  pictures    draw the pictures of the documentation anew, from docs/pictures/*.pikchr"
-	@echo "  setup       install what is missing (as root; the other targets do it too)"
-	@echo "  clean       remove what was built; what was fetched stays (build/guest, build/platform)"
-	@echo "  distclean   remove build/, what was fetched included"
-	@echo "Variables: CROSS_COMPILE, HOSTCC, VMS, VMS_SHELL, T, V=1 (show commands)."
-	@echo "tools/run --help tells how to boot a VM tree of your own."
+	@: $(info $(HELP))

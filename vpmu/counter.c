@@ -51,12 +51,14 @@ void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy)
 	v->hctr[2].users = VPMU_HS_USES;
 	v->silent = HCTRS_FIXED;
 	v->careful = policy->count_hs;
+	v->wfi_traps = true;
 }
 
 void vpmu_reset(struct vpmu *v)
 {
 	/* By value: it is about to be overwritten. */
 	struct vpmu_policy policy = v->policy;
+	bool wfi_traps = v->wfi_traps;
 
 	if (v->active != 0) {
 		(void)vpmu_port_take_overflow(v->armed);
@@ -71,6 +73,7 @@ void vpmu_reset(struct vpmu *v)
 	if (v->fw_watched != 0)
 		vpmu_port_fw_watch(0);
 	vpmu_init(v, &policy);
+	v->wfi_traps = wfi_traps;
 }
 
 void vpmu_forget(struct vpmu *v, uint64_t set)

@@ -61,7 +61,7 @@ static uint64_t hart_hctrs(const struct vpmu *v, struct hw_event *event)
 {
 	/* One event under two names is shared, and is what it is to emulated instructions. */
 	if (hw_event_is_raw(event->event_idx))
-		vpmu_port_raw_event(&event->event_idx, &event->event_data);
+		vpmu_port_event_of_raw(&event->event_idx, &event->event_data);
 	if (idle_spoils(&v->policy, event->event_idx))
 		return 0;
 	return vpmu_port_event_hctrs(event->event_idx, event->event_data);

@@ -2,7 +2,7 @@
 /*
  * The fixed counters, cycle and instret: the second place of their event, for a second filter.
  *
- * They are lent by HS (see vpmu_port_take()), so one is this vcpu's exactly as long as it is
+ * They are lent by HS (see vpmu_port_fixed_take()), so one is this vcpu's exactly as long as it is
  * active: owned when it starts, not owned when it stops, whatever stops it. And no LCOFI comes of
  * them, nor, where the policy says so, of counters of cache events: they are silent. For one that
  * runs near its wrap a look is asked for when that can have come at the earliest, and again, until
@@ -66,7 +66,7 @@ void vpmu_fixed_release(struct vpmu *v, uint64_t hctrs)
 	v->active &= ~fixed;
 	v->owned &= ~fixed;
 	v->shown &= ~fixed;
-	vpmu_port_release(fixed);
+	vpmu_port_fixed_release(fixed);
 	look(v);
 }
 
@@ -98,7 +98,7 @@ uint64_t vpmu_careful_starts(struct vpmu *v, uint64_t hctrs)
 	for_each_bit (i, fixed) {
 		uint64_t bit = bit64(i);
 
-		vpmu_port_take((hctr_t){i}, &v->event[i], v->hctr[i].count);
+		vpmu_port_fixed_take((hctr_t){i}, &v->event[i], v->hctr[i].count);
 		v->owned |= bit;
 		if ((v->hctr[i].users & v->running & bit) != 0 && v->counter[i].offset == 0)
 			v->shown |= bit;

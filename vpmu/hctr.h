@@ -165,9 +165,19 @@ static inline void vpmu_stop(struct vpmu *v, uint64_t hctrs)
 		vpmu_careful_stopped(v, hctrs);
 }
 
+/* What runs now decides whether the guest may sleep in VS. */
+static inline void vpmu_settle_wfi(struct vpmu *v)
+{
+	if (!v->wfi_traps && vpmu_wfi_must_trap(v)) {
+		v->wfi_traps = true;
+		vpmu_port_trap_wfi();
+	}
+}
+
 static inline void vpmu_run(struct vpmu *v, uint64_t hctrs)
 {
 	v->active |= hctrs;
+	vpmu_settle_wfi(v);
 	vpmu_port_run(hctrs);
 }
 

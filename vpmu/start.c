@@ -128,6 +128,7 @@ static inline void note_started(struct vpmu *v, uint64_t set)
 	v->active |= set;
 	v->shown |= set;
 	vpmu_set_direct(v, v->direct | (set & v->openable));
+	vpmu_settle_wfi(v);
 }
 
 static inline void note_started_near(struct vpmu *v, uint64_t set)

@@ -172,7 +172,8 @@ struct vpmu {
 	/* It counts HS, or has a counter on a fixed one, or a near one on a silent one: what does
 	 * not concern most. */
 	bool careful;
-	bool looks; /* what vpmu_port_look_after() was told has yet to come */
+	bool looks;     /* what vpmu_port_look_after() was told has yet to come */
+	bool wfi_traps; /* what vpmu_note_wfi() was told, or vpmu_port_trap_wfi() */
 
 	/* What a read of scountovf counts on: as read_counts, hctr and beside of a counter. */
 	uint8_t ovf_hctr;
@@ -516,6 +517,21 @@ static inline bool vpmu_wfi_must_trap(const struct vpmu *v)
 }
 
 /*
+ * Each WFI of the guest traps from here on, or none does, which it must not while
+ * vpmu_wfi_must_trap(). At first each does. Where none does vpmu_port_trap_wfi() says when that has
+ * to end; nobody says when it need not trap any more. And what was said last, by either side.
+ */
+static inline void vpmu_note_wfi(struct vpmu *v, bool traps)
+{
+	v->wfi_traps = traps;
+}
+
+static inline bool vpmu_wfi_traps(const struct vpmu *v)
+{
+	return v->wfi_traps;
+}
+
+/*
  * The hart did not do what it was told with these hctrs since the vcpu became resident, or since
  * this was called last: what should run there is lost, and starts again with a given value only.
  * What was stopped there keeps its value. Before the guest goes on; after vpmu_save(), which leaves
@@ -565,7 +581,8 @@ static inline uint64_t vpmu_configured(const struct vpmu *v)
 	return v->configured & v->all_lctrs;
 }
 
-/* Back to vpmu_init(); stops what runs. The vcpu is resident. */
+/* Back to vpmu_init(), whose WFI goes on as vpmu_wfi_traps() says; stops what runs. The vcpu is
+ * resident. */
 void vpmu_reset(struct vpmu *v);
 
 #endif

@@ -20,7 +20,7 @@ void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 	vcpu->look_at = ~0UL;
 	vcpu->lcofi.held = false;
 	vcpu->lcofi.window_end = 0;
-	vcpu->wfi_traps = true;
+	vpmu_note_wfi(&vcpu->pmu, true);
 	vcpu_registers_reset(vcpu);
 	vcpu->suspect = false;
 	vcpu->lcofi_hidden = false;
@@ -136,9 +136,8 @@ void vcpu_emulated(struct vcpu *vcpu, uint32_t length)
 	vpmu_retired(&vcpu->pmu, vcpu_from_user());
 }
 
-void vcpu_trap_wfi(struct vcpu *vcpu, bool trap)
+void vcpu_set_vtw(struct vcpu *vcpu, bool trap)
 {
-	vcpu->wfi_traps = trap;
 	if (trap) {
 		vcpu->vs.hstatus |= HSTATUS_VTW;
 		csr_set(CSR_HSTATUS, HSTATUS_VTW);
@@ -146,6 +145,12 @@ void vcpu_trap_wfi(struct vcpu *vcpu, bool trap)
 		vcpu->vs.hstatus &= ~HSTATUS_VTW;
 		csr_clear(CSR_HSTATUS, HSTATUS_VTW);
 	}
+}
+
+void vcpu_trap_wfi(struct vcpu *vcpu, bool trap)
+{
+	vpmu_note_wfi(&vcpu->pmu, trap);
+	vcpu_set_vtw(vcpu, trap);
 }
 
 bool vcpu_may_sleep(const struct vcpu *vcpu)

@@ -50,7 +50,6 @@ struct vcpu {
 	atomic_bool traced; /* its exits are noted; written by the boot hart, as ctx.calls is */
 
 	/* Private to the home hart. */
-	bool wfi_traps;  /* hstatus.VTW */
 	bool few_lcofis; /* lcofi.limit is not 0 */
 	bool hart_flags; /* it reads the hart's scountovf: the policy says so */
 	/* See core/vm/trap_loop.h. */
@@ -165,8 +164,10 @@ void vcpu_emulated(struct vcpu *vcpu, uint32_t length);
 /* May the guest sleep in WFI without an exit? Nobody else needs its hart, and no count suffers. */
 bool vcpu_may_sleep(const struct vcpu *vcpu);
 
-/* Makes WFI trap, or not; not only where vcpu_may_sleep(). Resident. */
+/* Makes WFI trap, or not; not only where vcpu_may_sleep(). Resident. The second is for who need not
+ * tell the vPMU. */
 void vcpu_trap_wfi(struct vcpu *vcpu, bool trap);
+void vcpu_set_vtw(struct vcpu *vcpu, bool trap);
 
 /* What the hart has cached of the VM's translations is forgotten before the vcpu's next
  * instruction. Home hart. */

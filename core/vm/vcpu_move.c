@@ -100,12 +100,12 @@ static void share_the_hart(const struct pcpu *pcpu)
 	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
 		struct vcpu *vcpu = pcpu->vcpus[i];
 
-		if (vcpu_home(vcpu) != pcpu || vcpu->wfi_traps)
+		if (vcpu_home(vcpu) != pcpu || vpmu_wfi_traps(&vcpu->pmu))
 			continue;
 		if (vcpu == pcpu->current) {
 			vcpu_trap_wfi(vcpu, true);
 		} else {
-			vcpu->wfi_traps = true;
+			vpmu_note_wfi(&vcpu->pmu, true);
 			vcpu->vs.hstatus |= HSTATUS_VTW;
 		}
 	}

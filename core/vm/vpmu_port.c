@@ -25,30 +25,12 @@ static void change_owner(struct pcpu *pcpu, hctr_t hctr, struct vcpu *vcpu)
 	*owner = vcpu;
 }
 
-void vpmu_port_raw_event(uint32_t *event_idx, uint64_t *event_data)
+void hpm_failed(void)
 {
-	const struct hpm_event *event = hpm_raw_find(&this_pcpu()->hpm, *event_data);
-
-	if (!event)
-		return;
-	*event_idx = event->event_idx;
-	*event_data = 0;
+	pcpu_resched(this_pcpu());
 }
 
-uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
-{
-	struct pcpu *pcpu = this_pcpu();
-	uint64_t running = pcpu->current ? vpmu_active(&pcpu->current->pmu) : 0;
-	uint32_t i;
-
-	if (hw_event_is_raw(event_idx)) {
-		for_each_bit (i, pcpu->hpm.hctrs & ~running)
-			change_owner(pcpu, (hctr_t){i}, NULL);
-		if (pcpu->current)
-			vpmu_evicted(&pcpu->current->pmu);
-	}
-	return hpm_event_hctrs(&pcpu->hpm, event_idx, event_data, running);
-}
+/* --- counters ------------------------------------------------------------------------------- */
 
 bool vpmu_port_prepare(hctr_t hctr, const struct hw_event *config)
 {
@@ -65,9 +47,63 @@ uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
 	return 0;
 }
 
+void vpmu_port_run(uint64_t hctr_mask)
+{
+	hpm_run(&this_pcpu()->hpm, hctr_mask);
+}
+
+void vpmu_port_start(uint64_t hctr_mask, uint64_t value)
+{
+	hpm_start(&this_pcpu()->hpm, hctr_mask, value);
+}
+
+void vpmu_port_start_armed(hctr_t hctr, uint64_t value)
+{
+	hpm_start_armed(&this_pcpu()->hpm, hctr.idx, value);
+}
+
+void vpmu_port_stop(uint64_t hctr_mask)
+{
+	hpm_stop(&this_pcpu()->hpm, hctr_mask);
+}
+
+uint64_t vpmu_port_read(hctr_t hctr)
+{
+	return hpm_value(&this_pcpu()->hpm, hctr.idx);
+}
+
+uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
+{
+	return hpm_step(hctr_mask, last);
+}
+
+uint64_t vpmu_port_step_read(hctr_t hctr, uint64_t last, uint64_t *value)
+{
+	return hpm_step_read(hctr.idx, last, value);
+}
+
+void vpmu_port_set_direct(uint64_t hctr_mask)
+{
+	csr_write(CSR_HCOUNTEREN, BIT(CSR_TIME - CSR_CYCLE) | hctr_mask);
+}
+
+uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
+{
+	if (!(csr_read(CSR_SIP) & BIT(IRQ_LCOFI)))
+		return 0;
+	return hpm_take_overflow(&this_pcpu()->hpm) & armed_hctrs;
+}
+
+bool vpmu_port_is_quiet(void)
+{
+	return !(csr_read(CSR_SIP) & BIT(IRQ_LCOFI));
+}
+
+/* --- fixed counters ------------------------------------------------------------------------- */
+
 /* A stay that is going on is measured by instret: it began as much later as the counter is ahead.
  */
-void vpmu_port_take(hctr_t hctr, const struct hw_event *config, uint64_t value)
+void vpmu_port_fixed_take(hctr_t hctr, const struct hw_event *config, uint64_t value)
 {
 	struct pcpu *pcpu = this_pcpu();
 
@@ -85,18 +121,79 @@ void vpmu_port_take(hctr_t hctr, const struct hw_event *config, uint64_t value)
 	}
 }
 
-void hpm_failed(void)
-{
-	pcpu_resched(this_pcpu());
-}
-
-void vpmu_port_release(uint64_t hctr_mask)
+void vpmu_port_fixed_release(uint64_t hctr_mask)
 {
 	hpm_fixed_release(&this_pcpu()->hpm, hctr_mask);
 }
 
+/* --- events --------------------------------------------------------------------------------- */
+
+uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
+{
+	struct pcpu *pcpu = this_pcpu();
+	uint64_t running = pcpu->current ? vpmu_active(&pcpu->current->pmu) : 0;
+	uint32_t i;
+
+	if (hw_event_is_raw(event_idx)) {
+		for_each_bit (i, pcpu->hpm.hctrs & ~running)
+			change_owner(pcpu, (hctr_t){i}, NULL);
+		if (pcpu->current)
+			vpmu_evicted(&pcpu->current->pmu);
+	}
+	return hpm_event_hctrs(&pcpu->hpm, event_idx, event_data, running);
+}
+
+void vpmu_port_event_of_raw(uint32_t *event_idx, uint64_t *event_data)
+{
+	const struct hpm_event *event = hpm_raw_find(&this_pcpu()->hpm, *event_data);
+
+	if (!event)
+		return;
+	*event_idx = event->event_idx;
+	*event_data = 0;
+}
+
+void vpmu_port_fw_watch(uint32_t codes)
+{
+	struct vcpu *vcpu = this_pcpu()->current;
+
+	vcpu_fw_watch(vcpu, codes | vcpu->fw.observed);
+}
+
+uint64_t vpmu_port_fw_total(uint32_t code)
+{
+	return vcpu_fw_total(this_pcpu()->current, code);
+}
+
+/* --- guest memory --------------------------------------------------------------------------- */
+
+bool vpmu_port_guest_read(uint64_t gpa, void *to, uint32_t n)
+{
+	const void *from = guest_mem(this_pcpu()->current->vm, (gpa_t){gpa}, n);
+
+	if (from)
+		memcpy(to, from, n);
+	return from;
+}
+
+bool vpmu_port_guest_write(uint64_t gpa, const void *from, uint32_t n)
+{
+	void *to = guest_mem(this_pcpu()->current->vm, (gpa_t){gpa}, n);
+
+	if (to)
+		memcpy(to, from, n);
+	return to;
+}
+
+bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n)
+{
+	return guest_mem(this_pcpu()->current->vm, (gpa_t){gpa}, n);
+}
+
+/* --- notices -------------------------------------------------------------------------------- */
+
 /*
- * Never earlier than LOOK_DELAY later, so that many looks at a counter that hardly moves cost the
+ * Never earlier than 1 / LOOKS_HZ later, so that many looks at a counter that hardly moves cost the
  * guest little; and so much later than it can have wrapped, so that one look is enough for one that
  * never stands still.
  */
@@ -112,80 +209,10 @@ void vpmu_port_look_after(uint64_t counts)
 	pcpu_resched(pcpu);
 }
 
-/* What counts now decides whether the guest may sleep in VS. That it may again is found out at its
- * next WFI: most stops come just before a start. */
-static inline void trap_wfi(struct pcpu *pcpu)
+/* That it need not trap again is found out at its next WFI: most stops come just before a start. */
+void vpmu_port_trap_wfi(void)
 {
-	struct vcpu *vcpu = pcpu->current;
-
-	if (!vcpu->wfi_traps && vpmu_wfi_must_trap(&vcpu->pmu))
-		vcpu_trap_wfi(vcpu, true);
-}
-
-void vpmu_port_run(uint64_t hctr_mask)
-{
-	struct pcpu *pcpu = this_pcpu();
-
-	trap_wfi(pcpu);
-	hpm_run(&pcpu->hpm, hctr_mask);
-}
-
-bool vpmu_port_is_quiet(void)
-{
-	return !(csr_read(CSR_SIP) & BIT(IRQ_LCOFI));
-}
-
-void vpmu_port_start(uint64_t hctr_mask, uint64_t value)
-{
-	struct pcpu *pcpu = this_pcpu();
-
-	trap_wfi(pcpu);
-	hpm_start(&pcpu->hpm, hctr_mask, value);
-}
-
-void vpmu_port_start_armed(hctr_t hctr, uint64_t value)
-{
-	struct pcpu *pcpu = this_pcpu();
-
-	trap_wfi(pcpu);
-	hpm_start_armed(&pcpu->hpm, hctr.idx, value);
-}
-
-void vpmu_port_stop(uint64_t hctr_mask)
-{
-	hpm_stop(&this_pcpu()->hpm, hctr_mask);
-}
-
-uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
-{
-	return hpm_step(hctr_mask, last);
-}
-
-uint64_t vpmu_port_step_read(hctr_t hctr, uint64_t last, uint64_t *value)
-{
-	return hpm_step_read(hctr.idx, last, value);
-}
-
-uint64_t vpmu_port_read(hctr_t hctr)
-{
-	return hpm_value(&this_pcpu()->hpm, hctr.idx);
-}
-
-uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
-{
-	if (!(csr_read(CSR_SIP) & BIT(IRQ_LCOFI)))
-		return 0;
-	return hpm_take_overflow(&this_pcpu()->hpm) & armed_hctrs;
-}
-
-void vpmu_port_set_direct(uint64_t hctr_mask)
-{
-	csr_write(CSR_HCOUNTEREN, BIT(CSR_TIME - CSR_CYCLE) | hctr_mask);
-}
-
-void vpmu_port_unobserved(uint32_t n, uint64_t value)
-{
-	vcpu_observer_taken(this_pcpu()->current, n, value);
+	vcpu_set_vtw(this_pcpu()->current, true);
 }
 
 void vpmu_port_raise_lcofi(void)
@@ -204,37 +231,7 @@ void vpmu_port_raise_lcofi(void)
 	vs_interrupts_watch();
 }
 
-void vpmu_port_fw_watch(uint32_t codes)
+void vpmu_port_unobserved(uint32_t n, uint64_t value)
 {
-	struct vcpu *vcpu = this_pcpu()->current;
-
-	vcpu_fw_watch(vcpu, codes | vcpu->fw.observed);
-}
-
-uint64_t vpmu_port_fw_total(uint32_t code)
-{
-	return vcpu_fw_total(this_pcpu()->current, code);
-}
-
-bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n)
-{
-	return guest_mem(this_pcpu()->current->vm, (gpa_t){gpa}, n);
-}
-
-bool vpmu_port_guest_read(uint64_t gpa, void *to, uint32_t n)
-{
-	const void *from = guest_mem(this_pcpu()->current->vm, (gpa_t){gpa}, n);
-
-	if (from)
-		memcpy(to, from, n);
-	return from;
-}
-
-bool vpmu_port_guest_write(uint64_t gpa, const void *from, uint32_t n)
-{
-	void *to = guest_mem(this_pcpu()->current->vm, (gpa_t){gpa}, n);
-
-	if (to)
-		memcpy(to, from, n);
-	return to;
+	vcpu_observer_taken(this_pcpu()->current, n, value);
 }

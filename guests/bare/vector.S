@@ -3,8 +3,8 @@
 	.option	arch, +v
 	.text
 
-/* uint64_t vec_put(const void *v): v0..v31 from memory; returns bytes in a register. vl is 5 of 32-bit
- * elements then, vxrm 2 and vxsat 1. */
+/* uint64_t vec_put(const void *v): v0..v31 from memory; returns bytes in a register. vl is 5 of
+ * 32-bit elements then, vxrm 2 and vxsat 1. */
 	.globl	vec_put
 vec_put:
 	csrr	t0, vlenb
@@ -18,7 +18,8 @@ vec_put:
 	mv	a0, t0
 	ret
 
-/* uint64_t vec_get(void *v): v0..v31 to memory; are vl, vtype, vstart and vcsr as vec_put() left them? */
+/* uint64_t vec_get(void *v): v0..v31 to memory; are vl, vtype, vstart and vcsr as vec_put() left
+ * them? */
 	.globl	vec_get
 vec_get:
 	csrr	t0, vl
@@ -68,7 +69,8 @@ vec_set:
 	vmv.v.x	v8, a0
 	ret
 
-/* uint64_t vec_first(void): the first 64 bits of v8, whatever vl, vtype and vstart are. They are kept. */
+/* uint64_t vec_first(void): the first 64 bits of v8, whatever vl, vtype and vstart are. They are
+ * kept. */
 	.globl	vec_first
 vec_first:
 	csrr	t0, vstart

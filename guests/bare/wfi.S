@@ -27,8 +27,8 @@ count_around:
 	ret
 
 	/*
-	 * Bodies of ten instructions, each in one block for an emulator: no branch, no CSR, no page's
-	 * end.
+	 * Bodies of ten instructions, each in one block for an emulator: no branch, no CSR, no
+	 * page's end.
 	 */
 	.macro	body	name, insn:vararg
 	.balign	64

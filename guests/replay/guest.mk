@@ -13,8 +13,9 @@ $(B)/guests/replay/%.seq: $(B)/host/vpmu_model
 	$(Q)$(B)/host/vpmu_model --record $(REPLAY_STEPS) $* $@
 
 $(B)/guests/replay/%.seq.o: $(B)/guests/replay/%.seq
-	$(Q)printf '.section .rodata.sequence,"a"\n.balign 8\n.globl sequence\nsequence:\n.incbin "%s"\n' \
-		$< | $(CROSS_COMPILE)gcc $(BARE_GUEST_FLAGS) -x assembler -c - -o $@
+	$(Q)printf '%s\n' '.section .rodata.sequence,"a"' '.balign 8' '.globl sequence' \
+		'sequence:' '.incbin "$<"' | \
+		$(CROSS_COMPILE)gcc $(BARE_GUEST_FLAGS) -x assembler -c - -o $@
 
 $(B)/guests/replay-%.elf: $(REPLAY_OBJ) $(B)/guests/replay/%.seq.o guests/lib/link.ld
 	@echo "  GUESTLD $@"

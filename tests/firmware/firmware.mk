@@ -3,7 +3,8 @@
 FIRMWARE_SRC   := $(sort $(wildcard tests/firmware/*.c)) tests/firmware/entry.S
 FIRMWARE_OBJ   := $(FIRMWARE_SRC:%=$(B)/%.o)
 FIRMWARE_FLAGS := -march=rv64gc -mabi=lp64d -mcmodel=medany -ffreestanding -fno-pic -nostdlib \
-	-mno-relax -msmall-data-limit=0 -fno-stack-protector -std=c11 -O2 -g $(WARN) -I. $(REPEATABLE)
+	-mno-relax -msmall-data-limit=0 -fno-stack-protector -std=c11 -O2 -g $(WARN) \
+	-I. $(REPEATABLE)
 
 $(FIRMWARE_OBJ): $(B)/tests/firmware/%.o: tests/firmware/% Makefile | setup
 	@mkdir -p $(@D)

@@ -4,8 +4,8 @@
 #   make fuzz-NAME       one of them
 #   make fuzz-replay     only the corpus, with any compiler; part of make test
 #   make fuzz-merge      keeps of what was found since what reaches more code, in the corpus
-# The corpus is an archive for each fuzzer, tests/fuzz/NAME.tar.xz, unpacked to build/fuzz/kept/NAME.
-# Findings go to build/fuzz/NAME-*, new inputs to build/fuzz/corpus/NAME.
+# The corpus is an archive for each fuzzer, tests/fuzz/NAME.tar.xz, unpacked to
+# build/fuzz/kept/NAME. Findings go to build/fuzz/NAME-*, new inputs to build/fuzz/corpus/NAME.
 FUZZERS      := vpmu vm_config insn
 FUZZ_SECONDS ?= 60
 CLANG        ?= clang
@@ -36,8 +36,10 @@ $(B)/fuzz/kept/%: tests/fuzz/%.tar.xz
 # Debian splits libFuzzer off: say so instead of a linker's hundred lines.
 .PHONY: fuzz-tools
 fuzz-tools:
-	$(Q)command -v $(CLANG) >/dev/null && [ -e "$$($(CLANG) -print-file-name=libclang_rt.fuzzer-$$(uname -m).a)" ] || { \
-		echo "fuzz: libFuzzer is missing: install clang and libclang-rt-14-dev." >&2; exit 1; }
+	$(Q)command -v $(CLANG) >/dev/null && \
+		[ -e "$$($(CLANG) -print-file-name=libclang_rt.fuzzer-$$(uname -m).a)" ] || { \
+		echo "fuzz: libFuzzer is missing: install clang and libclang-rt-14-dev." >&2; \
+		exit 1; }
 
 define fuzzer
 $(B)/fuzz/$(1): $(patsubst %,$(B)/fuzz/obj/%.o,$(FUZZ_SRC_$(1)) $(FUZZ_MUTATOR_$(1)))
@@ -52,11 +54,11 @@ $(B)/fuzz/replay-$(1): $(patsubst %,$(B)/host/obj/%.o,$(FUZZ_SRC_$(1)) tests/fuz
 .PHONY: fuzz-$(1) fuzz-replay-$(1) fuzz-merge-$(1)
 fuzz-$(1): $(B)/fuzz/$(1) fuzz-replay-$(1) $(B)/fuzz/kept/$(1)
 	$$(Q)mkdir -p $(B)/fuzz/corpus/$(1)
-	$$(Q)$(B)/fuzz/$(1) $(FUZZ_OPTIONS_$(1)) -max_total_time=$$(FUZZ_SECONDS) -print_final_stats=1 \
-		-verbosity=0 -artifact_prefix=$(B)/fuzz/$(1)- $(B)/fuzz/corpus/$(1) \
-		$(B)/fuzz/kept/$(1) >$(B)/fuzz/$(1).log 2>&1 || { \
-		grep -m 1 -A 40 -e '^differs' -e 'ERROR: ' $(B)/fuzz/$(1).log; tail -n 3 $(B)/fuzz/$(1).log; \
-		exit 1; }
+	$$(Q)$(B)/fuzz/$(1) $(FUZZ_OPTIONS_$(1)) -max_total_time=$$(FUZZ_SECONDS) \
+		-print_final_stats=1 -verbosity=0 -artifact_prefix=$(B)/fuzz/$(1)- \
+		$(B)/fuzz/corpus/$(1) $(B)/fuzz/kept/$(1) >$(B)/fuzz/$(1).log 2>&1 || { \
+		grep -m 1 -A 40 -e '^differs' -e 'ERROR: ' $(B)/fuzz/$(1).log; \
+		tail -n 3 $(B)/fuzz/$(1).log; exit 1; }
 	$$(Q)sed -n 's/^stat::number_of_executed_units: */$(1): inputs tried: /p; \
 		s/^stat::new_units_added: */$(1): of them kept: /p' $(B)/fuzz/$(1).log
 
@@ -69,11 +71,13 @@ fuzz-merge-$(1): $(B)/fuzz/$(1) $(B)/fuzz/kept/$(1)
 	$$(Q)rm -rf $(B)/fuzz/merged/$(1); mkdir -p $(B)/fuzz/merged/$(1) $(B)/fuzz/corpus/$(1)
 	$$(Q)$(B)/fuzz/$(1) $(FUZZ_OPTIONS_$(1)) -merge=1 -use_counters=0 $(B)/fuzz/merged/$(1) \
 		$(B)/fuzz/kept/$(1) $(B)/fuzz/corpus/$(1)
-	$$(Q)tar --sort=name --format=ustar --mtime=@0 --owner=0 --group=0 --numeric-owner --mode=644 \
-		-C $(B)/fuzz/merged/$(1) -cJf tests/fuzz/$(1).tar.xz $$$$(ls $(B)/fuzz/merged/$(1))
+	$$(Q)tar --sort=name --format=ustar --mtime=@0 --owner=0 --group=0 --numeric-owner \
+		--mode=644 -C $(B)/fuzz/merged/$(1) -cJf tests/fuzz/$(1).tar.xz \
+		$$$$(ls $(B)/fuzz/merged/$(1))
 endef
 $(foreach f,$(FUZZERS),$(eval $(call fuzzer,$(f))))
--include $(wildcard $(B)/fuzz/obj/*/*.d $(B)/fuzz/obj/*/*/*.d) $(B)/host/obj/tests/fuzz/replay_main.c.d
+-include $(wildcard $(B)/fuzz/obj/*/*.d $(B)/fuzz/obj/*/*/*.d) \
+	$(B)/host/obj/tests/fuzz/replay_main.c.d
 
 .PHONY: fuzz fuzz-replay fuzz-merge
 fuzz: $(FUZZERS:%=fuzz-%)

@@ -284,6 +284,7 @@ void fake_hart_policy(uint32_t vcpu, const struct vpmu_policy *policy)
 	world->known = true;
 	world->count_hs = policy->count_hs;
 	world->steps = policy->steps;
+	world->wfi_traps = true;
 	world->fw_port_events = policy->fw_port_events;
 	world->n_tally_events = policy->n_tally_events;
 	/* Only differences mean something; some of these soon wrap. */
@@ -311,6 +312,16 @@ void fake_hart_vpmu(uint32_t vcpu, struct vpmu *vpmu)
 uint32_t fake_hart_watched(uint32_t vcpu)
 {
 	return fake.world[vcpu].watched;
+}
+
+bool fake_hart_wfi_traps(uint32_t vcpu)
+{
+	return fake.world[vcpu].wfi_traps;
+}
+
+void fake_hart_free_wfi(uint32_t vcpu)
+{
+	fake.world[vcpu].wfi_traps = false;
 }
 
 void fake_hart_enter(uint32_t vcpu)

@@ -142,6 +142,9 @@ uint64_t fake_hart_run_guest(uint64_t vs_insns, uint64_t vu_insns);
 void fake_hart_fw_event(uint32_t vcpu, uint32_t code, uint64_t n);
 /* The set given last to vpmu_port_fw_watch() by the vcpu. */
 uint32_t fake_hart_watched(uint32_t vcpu);
+/* Does each WFI of the vcpu trap? From here on none does. */
+bool fake_hart_wfi_traps(uint32_t vcpu);
+void fake_hart_free_wfi(uint32_t vcpu);
 
 /* It is time for vpmu_look(): the guest cannot go on before the look is taken, and made. */
 bool fake_hart_look_is_due(void);

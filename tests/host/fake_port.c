@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vpmu/port.h on the fake hart: what a correct port does, and what must not be asked of it. */
+/*
+ * vpmu/port.h on the fake hart: what a correct port does, and what must not be asked of it. Here
+ * counters, in fake_port_*.c and fake_mem.c the other groups.
+ */
 #include "tests/host/fake_state.h"
 
-static bool same_config(const struct hw_event *a, const struct hw_event *b)
-{
-	return a->event_idx == b->event_idx && a->inhibit == b->inhibit &&
-	       a->event_data == b->event_data;
-}
-
-/* Each function but vpmu_port_event_hctrs(), which boot calls as well, begins with this. */
-static void called(void)
+void fake_called(void)
 {
 	fake_require(fake.resident != NOBODY, "port called with no vcpu resident");
 	fake_work_in_hs();
+}
+
+uint32_t fake_checked(hctr_t hctr)
+{
+	fake_called();
+	fake_require(hctr.idx < COUNTERS, "no such hardware counter");
+	return hctr.idx % COUNTERS;
 }
 
 /* No work of HS can have made this overflow since the vPMU looked. */
@@ -21,15 +24,7 @@ static bool pending_in_vain(void)
 	return fake.lcofip && !fake.lcofip_by_hs;
 }
 
-/* An index that is safe to use, whatever was passed. */
-static uint32_t checked(hctr_t hctr)
-{
-	called();
-	fake_require(hctr.idx < COUNTERS, "no such hardware counter");
-	return hctr.idx % COUNTERS;
-}
-
-static struct fake_world *resident_world(void)
+struct fake_world *fake_resident_world(void)
 {
 	return &fake.world[fake.resident <= FAKE_VCPUS ? fake.resident : NOBODY];
 }
@@ -43,31 +38,15 @@ static void program(uint32_t idx, const struct hw_event *config)
 	fake_require(!(config->inhibit & ~(HW_INH_VS | HW_INH_VU | HW_COUNT_HS)),
 	             "unknown inhibit bits");
 	fake_require(!(config->inhibit & HW_COUNT_HS) ==
-	                 (!resident_world()->count_hs || (config->inhibit & HW_INH_VS)),
+	                 (!fake_resident_world()->count_hs || (config->inhibit & HW_INH_VS)),
 	             "HS is counted where VS is and the policy says so, and only there");
-	if (c->programmed && same_config(&c->config, config))
+	if (c->programmed && hw_event_equal(&c->config, config))
 		return;
 	if (!fake.config.port_keeps_map && c->programmed &&
 	    (c->config.event_idx != config->event_idx ||
 	     c->config.event_data != config->event_data))
 		fake_unmap(idx);
 	fake_write_event(idx, config);
-}
-
-/* Its raw events are events of their own; vpmu_stub.c has one that is not. */
-void vpmu_port_raw_event(uint32_t *event_idx, uint64_t *event_data)
-{
-	(void)event_idx;
-	(void)event_data;
-}
-
-uint64_t fake_hart_hctrs(uint32_t event_idx, uint64_t event_data)
-{
-	enum fake_event event = fake_hart_event(event_idx, event_data);
-
-	if (event == FAKE_EVENTS && fake.config.knows_all_events)
-		event = FAKE_CYCLES;
-	return event < FAKE_EVENTS ? fake.config.hctrs[event] : 0;
 }
 
 static void note_failure(uint32_t idx)
@@ -82,8 +61,7 @@ static void note_fault(uint32_t idx)
 	fake_trace.refused |= 1ULL << idx;
 }
 
-/* The counter's last owner learns that it is not any more. */
-static void disown(uint32_t idx)
+void fake_disown(uint32_t idx)
 {
 	uint32_t owner = fake.counters[idx].owner;
 
@@ -95,11 +73,10 @@ static void disown(uint32_t idx)
 static void evict(uint32_t idx)
 {
 	if (fake.counters[idx].owner != fake.resident)
-		disown(idx);
+		fake_disown(idx);
 }
 
-/* What was stopped in vain stands still at last. */
-static void catch_runaway(uint32_t idx)
+void fake_catch_runaway(uint32_t idx)
 {
 	if (!(fake.runaway >> idx & 1))
 		return;
@@ -107,35 +84,9 @@ static void catch_runaway(uint32_t idx)
 	fake.counters[idx].running = false;
 }
 
-/* What they held is gone, or will be when the next is tried out. */
-static void try_out_on_idle_counters(void)
-{
-	for (uint32_t i = 0; i < COUNTERS; i++) {
-		if (!(FAKE_PROGRAMMABLE >> i & 1) || (fake_hart_running() >> i & 1))
-			continue;
-		disown(i);
-		catch_runaway(i);
-		fake_unmap(i);
-		fake.counters[i].programmed = false;
-		fake.counters[i].value = 0xa5ced;
-	}
-	if (fake.resident != NOBODY && fake.resident <= FAKE_VCPUS &&
-	    fake.world[fake.resident].vpmu)
-		vpmu_evicted(fake.world[fake.resident].vpmu);
-}
-
-uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
-{
-	uint32_t type = event_idx >> 16;
-
-	if (fake.config.asking_evicts && (type == SBI_PMU_TYPE_RAW || type == SBI_PMU_TYPE_RAW_V2))
-		try_out_on_idle_counters();
-	return fake_hart_hctrs(event_idx, event_data);
-}
-
 bool vpmu_port_prepare(hctr_t hctr, const struct hw_event *config)
 {
-	uint32_t idx = checked(hctr);
+	uint32_t idx = fake_checked(hctr);
 
 	fake_trace.prepares++;
 	fake_require(!(HCTRS_FIXED >> idx & 1), "prepare of a fixed counter");
@@ -145,7 +96,7 @@ bool vpmu_port_prepare(hctr_t hctr, const struct hw_event *config)
 		note_fault(idx);
 		return false;
 	}
-	catch_runaway(idx);
+	fake_catch_runaway(idx);
 	program(idx, config);
 	fake.counters[idx].owner = fake.resident;
 	return true;
@@ -155,7 +106,7 @@ static void set(uint32_t idx, uint64_t value, bool armed)
 {
 	struct fake_counter *c = &fake.counters[idx];
 
-	catch_runaway(idx);
+	fake_catch_runaway(idx);
 	fake_require(!c->running, "set of a running counter");
 	fake_require(c->owner == fake.resident, "set of a counter that its vcpu did not prepare");
 	fake_require(value == (value & fake_value_mask()), "value wider than the counter");
@@ -178,7 +129,7 @@ uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
 {
 	uint64_t refused = 0;
 
-	called();
+	fake_called();
 	fake_require(hctr_mask && !(hctr_mask >> COUNTERS), "set of counters that do not exist");
 	for (uint32_t i = 0; i < COUNTERS; i++) {
 		if (!(hctr_mask & 1ULL << i))
@@ -198,14 +149,14 @@ uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
 void vpmu_port_run(uint64_t hctr_mask)
 {
 	fake_trace.start_calls++;
-	called();
+	fake_called();
 	fake_require(!pending_in_vain(), "start while an overflow pends");
 	fake_require(hctr_mask && !(fake.ready & ~hctr_mask), "those that were set are not run");
 	fake.ready = 0;
 	for (uint32_t i = 0; i < COUNTERS; i++) {
 		if (!(hctr_mask & 1ULL << i))
 			continue;
-		catch_runaway(i);
+		fake_catch_runaway(i);
 		fake_require(!fake.counters[i].running, "run of a running counter");
 		fake_require(fake.counters[i].owner == fake.resident,
 		             "run of a counter that its vcpu did not leave so");
@@ -217,57 +168,6 @@ void vpmu_port_run(uint64_t hctr_mask)
 	}
 }
 
-void vpmu_port_take(hctr_t hctr, const struct hw_event *config, uint64_t value)
-{
-	uint32_t idx = checked(hctr);
-	struct fake_counter *c = &fake.counters[idx];
-
-	fake_require(HCTRS_FIXED >> idx & 1, "take of a programmable counter");
-	fake_require(!(fake.lent >> idx & 1), "take of what is taken");
-	fake_require(fake_hart_hctrs(config->event_idx, config->event_data) & 1ULL << idx,
-	             "counter cannot count the event");
-	fake_require(!(config->inhibit & ~(HW_INH_VS | HW_INH_VU)), "unknown inhibit bits");
-	fake_trace.lent++;
-	fake.lent |= 1ULL << idx;
-	c->config = *config;
-	c->programmed = true;
-	/* It need not be there before it is set. */
-	c->value = ~value & fake_value_mask();
-	c->owner = fake.resident;
-}
-
-/* HS counts itself with it, or somebody else does. */
-void vpmu_port_release(uint64_t hctr_mask)
-{
-	called();
-	fake_require(hctr_mask && !(hctr_mask & ~fake.lent), "release of what was not taken");
-	fake.lent &= ~hctr_mask;
-	for (uint32_t i = 0; i < COUNTERS; i++) {
-		if (!(hctr_mask & 1ULL << i))
-			continue;
-		catch_runaway(i);
-		/* Of one that failed nobody knows. */
-		fake_require(!fake.counters[i].running || (fake.failed >> i & 1),
-		             "release of a running counter");
-		fake.counters[i] = (struct fake_counter){.value = 0x5eed};
-	}
-}
-
-void vpmu_port_look_after(uint64_t counts)
-{
-	called();
-	fake_trace.looks++;
-	fake_require(counts, "a look at once");
-	fake.looks = counts != ~0ULL;
-	fake.look_left = counts;
-}
-
-bool vpmu_port_is_quiet(void)
-{
-	called();
-	return !fake.lcofip && !fake.refuse_start;
-}
-
 void vpmu_port_start(uint64_t hctr_mask, uint64_t value)
 {
 	fake_require(!vpmu_port_set(hctr_mask, value, false), "a start refused that must not be");
@@ -276,7 +176,7 @@ void vpmu_port_start(uint64_t hctr_mask, uint64_t value)
 
 void vpmu_port_start_armed(hctr_t hctr, uint64_t value)
 {
-	uint64_t bit = 1ULL << checked(hctr);
+	uint64_t bit = 1ULL << fake_checked(hctr);
 
 	fake_require(!vpmu_port_set(bit, value, true), "a start refused that must not be");
 	vpmu_port_run(bit);
@@ -299,17 +199,51 @@ uint64_t fake_hart_start(const struct fake_start *starts, uint32_t n)
 	return refused;
 }
 
+void vpmu_port_stop(uint64_t hctr_mask)
+{
+	fake_trace.stop_calls++;
+	fake_called();
+	fake_require(!pending_in_vain(), "stop while an overflow pends");
+	fake_require(!(hctr_mask & ~(fake_hart_running() | fake.failed)),
+	             "stop of a counter that does not run");
+	for (uint32_t i = 0; i < COUNTERS; i++) {
+		if (!(hctr_mask & 1ULL << i))
+			continue;
+		fake_trace.stopped++;
+		if (fake.fail_stop && fake.counters[i].running && !--fake.fail_stop) {
+			note_failure(i);
+			fake_trace.failed_stops++;
+			fake.runaway |= 1ULL << i;
+			continue;
+		}
+		fake_catch_runaway(i);
+		fake.counters[i].running = false;
+	}
+}
+
+uint64_t vpmu_port_read(hctr_t hctr)
+{
+	uint32_t idx = fake_checked(hctr);
+	uint32_t owner = fake.counters[idx].owner;
+
+	fake_trace.reads++;
+	/* Another one's while it is evicted. */
+	fake_require(owner == fake.resident || (owner != NOBODY && !fake.counters[idx].running),
+	             "read of a counter that somebody has touched");
+	return fake.counters[idx].value;
+}
+
 uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
 {
 	uint64_t left = 0;
 
-	called();
+	fake_called();
 	fake_trace.steps++;
 	fake_require(hctr_mask && !(hctr_mask >> COUNTERS), "step of counters that do not exist");
 	/* It took the guest as long as any other, and more. */
 	if ((hctr_mask & HCTRS_FIXED) && fake.look_left)
 		fake.look_left--;
-	fake_require(resident_world()->steps, "step where that is not to be had");
+	fake_require(fake_resident_world()->steps, "step where that is not to be had");
 	for (uint32_t i = 0; i < COUNTERS; i++) {
 		struct fake_counter *c = &fake.counters[i];
 
@@ -325,40 +259,6 @@ uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
 	return left;
 }
 
-void vpmu_port_stop(uint64_t hctr_mask)
-{
-	fake_trace.stop_calls++;
-	called();
-	fake_require(!pending_in_vain(), "stop while an overflow pends");
-	fake_require(!(hctr_mask & ~(fake_hart_running() | fake.failed)),
-	             "stop of a counter that does not run");
-	for (uint32_t i = 0; i < COUNTERS; i++) {
-		if (!(hctr_mask & 1ULL << i))
-			continue;
-		fake_trace.stopped++;
-		if (fake.fail_stop && fake.counters[i].running && !--fake.fail_stop) {
-			note_failure(i);
-			fake_trace.failed_stops++;
-			fake.runaway |= 1ULL << i;
-			continue;
-		}
-		catch_runaway(i);
-		fake.counters[i].running = false;
-	}
-}
-
-uint64_t vpmu_port_read(hctr_t hctr)
-{
-	uint32_t idx = checked(hctr);
-	uint32_t owner = fake.counters[idx].owner;
-
-	fake_trace.reads++;
-	/* Another one's while it is evicted. */
-	fake_require(owner == fake.resident || (owner != NOBODY && !fake.counters[idx].running),
-	             "read of a counter that somebody has touched");
-	return fake.counters[idx].value;
-}
-
 uint64_t vpmu_port_step_read(hctr_t hctr, uint64_t last, uint64_t *value)
 {
 	uint64_t left = vpmu_port_step(1ULL << hctr.idx, last);
@@ -367,12 +267,20 @@ uint64_t vpmu_port_step_read(hctr_t hctr, uint64_t last, uint64_t *value)
 	return left;
 }
 
+void vpmu_port_set_direct(uint64_t hctr_mask)
+{
+	fake_trace.direct_sets++;
+	fake_called();
+	fake_require(!(hctr_mask >> COUNTERS), "direct counters that do not exist");
+	fake.direct = hctr_mask;
+}
+
 uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
 {
 	uint64_t of = 0;
 
 	fake_trace.takes++;
-	called();
+	fake_called();
 	if (!fake.lcofip && !fake.config.take_without_pending)
 		return 0;
 	fake.lcofip = false;
@@ -383,48 +291,8 @@ uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
 	return of & armed_hctrs;
 }
 
-void vpmu_port_set_direct(uint64_t hctr_mask)
+bool vpmu_port_is_quiet(void)
 {
-	fake_trace.direct_sets++;
-	called();
-	fake_require(!(hctr_mask >> COUNTERS), "direct counters that do not exist");
-	fake.direct = hctr_mask;
-}
-
-void vpmu_port_unobserved(uint32_t n, uint64_t value)
-{
-	called();
-	fake_require(n < VPMU_OBSERVERS, "no such observer ended");
-	fake_trace.unobserved |= 1U << n;
-	fake_trace.unobserved_value[n % VPMU_OBSERVERS] = value;
-}
-
-void vpmu_port_raise_lcofi(void)
-{
-	called();
-	fake_trace.raises++;
-}
-
-void vpmu_port_fw_watch(uint32_t codes)
-{
-	struct fake_world *world = resident_world();
-
-	fake_trace.watches++;
-	called();
-	fake_require(!(codes & ~world->fw_port_events), "watch of what the port does not count");
-	fake_require(codes != world->watched, "watch of what is watched already");
-	world->watched = fake.config.port_loses_watch ? 0 : codes;
-}
-
-uint64_t vpmu_port_fw_total(uint32_t code)
-{
-	const struct fake_world *world = resident_world();
-
-	fake_trace.totals++;
-	called();
-	if (code >= 256 && code - 256 < world->n_tally_events)
-		return code - 256 < FAKE_TALLY_EVENTS ? world->tally_total[code - 256] : 0;
-	fake_require(code < 22 && (world->fw_port_events >> code & 1),
-	             "total of an event that the port does not count");
-	return world->total[code % 22];
+	fake_called();
+	return !fake.lcofip && !fake.refuse_start;
 }

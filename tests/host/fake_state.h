@@ -26,6 +26,7 @@ struct fake_world {
 	struct vpmu *vpmu; /* who is told of evictions */
 	bool count_hs;
 	bool steps;
+	bool wfi_traps;
 	uint32_t fw_port_events;
 	uint32_t n_tally_events;
 	uint32_t watched;
@@ -63,6 +64,19 @@ void fake_require(bool claim, const char *what);
 uint64_t fake_value_mask(void);
 void fake_unmap(uint32_t idx);
 void fake_write_event(uint32_t idx, const struct hw_event *config);
+
+/* Of fake_port.c, for the other groups of the port. */
+
+/* Each function but vpmu_port_event_hctrs(), which boot calls as well, begins with this, ... */
+void fake_called(void);
+/* ... or with this, and gets an index that is safe to use, whatever was passed. */
+uint32_t fake_checked(hctr_t hctr);
+struct fake_world *fake_resident_world(void);
+/* The counter's last owner learns that it is not any more. */
+void fake_disown(uint32_t idx);
+/* What was stopped in vain stands still at last. */
+void fake_catch_runaway(uint32_t idx);
+
 /* What HS does in one call of the port moves the counters that count HS. */
 void fake_work_in_hs(void);
 

@@ -15,7 +15,9 @@ HOST_SRC_vpmu := $(addprefix tests/host/,test_vpmu.c test_vpmu_config.c test_vpm
 	vpmu_stub.c) $(VPMU_SRC)
 
 HOST_TESTS += vpmu_model
-WORLD_SRC := $(addprefix tests/host/,fake_hart.c fake_port.c fake_harts.c fake_mem.c model.c \
+FAKE_PORT_SRC := $(addprefix tests/host/,fake_port.c fake_port_fixed.c fake_port_events.c \
+	fake_port_notices.c)
+WORLD_SRC := $(FAKE_PORT_SRC) $(addprefix tests/host/,fake_hart.c fake_harts.c fake_mem.c model.c \
 	model_event.c model_run.c model_shmem.c world.c world_check.c world_observe.c \
 	world_text.c)
 HOST_SRC_vpmu_model := $(addprefix tests/host/,test_vpmu_model.c test_fake_hart.c epoch.c \
@@ -65,7 +67,8 @@ HOST_TESTS += console_full
 HOST_SRC_console_full := tests/host/test_console_full.c tests/host/console_log.c $(CONSOLE_SRC)
 
 HOST_TESTS += console_request
-HOST_SRC_console_request := tests/host/test_console_request.c tests/host/console_log.c $(CONSOLE_SRC)
+HOST_SRC_console_request := tests/host/test_console_request.c tests/host/console_log.c \
+	$(CONSOLE_SRC)
 
 HOST_TESTS += console_random
 HOST_SRC_console_random := tests/host/test_console_random.c tests/host/console_log.c $(CONSOLE_SRC)
@@ -77,18 +80,20 @@ HOST_TESTS += printf
 HOST_SRC_printf := tests/host/test_printf.c core/lib/printf.c
 
 HOST_TESTS += words
-HOST_SRC_words := tests/host/test_words.c core/lib/words.c core/lib/event_names.c core/lib/sbi_names.c core/lib/text.c core/lib/printf.c
+HOST_SRC_words := tests/host/test_words.c $(addprefix core/lib/,words.c event_names.c sbi_names.c \
+	text.c printf.c)
 
 HOST_TESTS += insn
 HOST_SRC_insn := tests/host/test_insn.c arch/riscv/insn.c
 
 # The guest's table on core/'s decoders. In these tests/host/hart stands in for what is assembly.
 HOST_TESTS += selftest
-SELFTEST_SRC := $(filter-out %/report.c %/known.c %/known_kvm.c,$(sort $(wildcard guests/selftest/*.c))) \
-	guests/lib/print.c guests/lib/trap.c core/vsbi/vsbi.c core/vsbi/vsbi_base.c core/vsbi/vsbi_rfence.c \
-	core/vsbi/vsbi_pmu.c core/vsbi/vsbi_hart_flags.c core/vm/virtual_insn.c $(addprefix tests/host/,test_selftest.c selftest_hart.c \
+SELFTEST_SRC := $(filter-out %/report.c %/known.c %/known_kvm.c,\
+	$(sort $(wildcard guests/selftest/*.c))) guests/lib/print.c guests/lib/trap.c \
+	$(addprefix core/vsbi/,vsbi.c vsbi_base.c vsbi_rfence.c vsbi_pmu.c vsbi_hart_flags.c) \
+	core/vm/virtual_insn.c $(addprefix tests/host/,test_selftest.c selftest_hart.c \
 	selftest_guest.c selftest_report.c)
-HOST_SRC_selftest := $(SELFTEST_SRC) tests/host/fake_hart.c tests/host/fake_port.c \
+HOST_SRC_selftest := $(SELFTEST_SRC) tests/host/fake_hart.c $(FAKE_PORT_SRC) \
 	arch/riscv/insn.c $(VPMU_SRC)
 $(SELFTEST_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 $(SELFTEST_SRC:%=$(B)/cov/%.o): COV_CFLAGS += -iquote tests/host/hart
@@ -109,8 +114,8 @@ $(HOST_SRC_vmids:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -D
 
 # Combined events, on the counters of another hart.
 HOST_TESTS += combining_hart
-COMBINING_HART_SRC := $(addprefix tests/host/,test_combining_hart.c combining_hart.c opensbi_pmu.c) \
-	$(addprefix arch/riscv/,hpm.c hpm_sbi.c hpm_raw.c)
+COMBINING_HART_SRC := $(addprefix tests/host/,test_combining_hart.c combining_hart.c \
+	opensbi_pmu.c) $(addprefix arch/riscv/,hpm.c hpm_sbi.c hpm_raw.c)
 HOST_SRC_combining_hart := $(COMBINING_HART_SRC) vpmu/bits.c
 $(COMBINING_HART_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE
 

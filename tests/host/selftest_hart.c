@@ -222,7 +222,7 @@ bool vcpu_may_sleep(const struct vcpu *self)
 
 void vcpu_trap_wfi(struct vcpu *self, bool trap)
 {
-	self->wfi_traps = trap;
+	vpmu_note_wfi(&self->pmu, trap);
 }
 
 void vcpu_set_virq(struct vcpu *self, uint64_t irq, bool level)

@@ -59,9 +59,9 @@ void *guest_mem(const struct vm *vm, gpa_t gpa, uint64_t size)
 	return NULL;
 }
 
-void vcpu_trap_wfi(struct vcpu *vcpu, bool trap)
+void vcpu_set_vtw(struct vcpu *vcpu, bool trap)
 {
-	vcpu->wfi_traps = trap;
+	(void)vcpu, (void)trap;
 }
 
 void vcpu_observer_taken(struct vcpu *vcpu, uint32_t n, uint64_t value)

@@ -212,6 +212,45 @@ static void test_cycles_make_wfi_trap(void **state)
 	assert_false(vpmu_wfi_must_trap(&vpmu));
 }
 
+static unsigned int trapped_by_start(unsigned long flags, uint64_t value)
+{
+	unsigned int before = stub.trapped_wfis;
+
+	assert_int_equal(stop(A, 0), 0);
+	vpmu_note_wfi(&vpmu, false);
+	assert_int_equal(start(A, flags, value), 0);
+	return stub.trapped_wfis - before;
+}
+
+/* Each way to start a counter tells the port, whose guest sleeps until then; and once only. */
+static void test_starts_trap_wfi(void **state)
+{
+	(void)state;
+	assert_true(vpmu_wfi_traps(&vpmu));
+	assert_int_equal(config(HW, AUTO, CYCLES), 3);
+	assert_int_equal(stub.trapped_wfis, 0);
+	assert_int_equal(trapped_by_start(0, 0), 1);
+	assert_true(vpmu_wfi_traps(&vpmu));
+	assert_int_equal(trapped_by_start(INIT, 5), 1);
+	assert_int_equal(trapped_by_start(INIT, -5UL), 1);
+	assert_int_equal(stop(A, 0), 0);
+	assert_int_equal(start(A, 0, 0), 0);
+	assert_int_equal(stub.trapped_wfis, 3);
+	/* What does not suffer leaves the guest its sleep. */
+	assert_int_equal(stop(A, RESET), 0);
+	vpmu_note_wfi(&vpmu, false);
+	assert_int_equal(config(HW, AUTO, INSTRS), 4);
+	assert_int_equal(stub.trapped_wfis, 3);
+	assert_false(vpmu_wfi_traps(&vpmu));
+	assert_int_equal(config(HW, AUTO, CYCLES), 3);
+	assert_int_equal(stub.trapped_wfis, 4);
+	vpmu_save(&vpmu);
+	stub_neighbour();
+	vpmu_note_wfi(&vpmu, false);
+	vpmu_restore(&vpmu);
+	assert_int_equal(stub.trapped_wfis, 5);
+}
+
 static void test_all_make_wfi_trap(void **state)
 {
 	struct vpmu_policy policy = stub_policy;
@@ -260,6 +299,7 @@ int test_vpmu_switch(void)
 	    cmocka_unit_test_setup(test_restore_refused, stub_setup),
 	    cmocka_unit_test_setup(test_reset_after_restore, stub_setup),
 	    cmocka_unit_test_setup(test_cycles_make_wfi_trap, stub_setup),
+	    cmocka_unit_test_setup(test_starts_trap_wfi, stub_setup),
 	    cmocka_unit_test(test_all_make_wfi_trap),
 	    cmocka_unit_test(test_idle_cycles_make_nothing_trap),
 	};

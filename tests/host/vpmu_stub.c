@@ -111,52 +111,7 @@ static void hs_works(void)
 	}
 }
 
-void vpmu_port_raw_event(uint32_t *event_idx, uint64_t *event_data)
-{
-	assert_true(*event_idx == RAW || *event_idx == RAW2);
-	if (*event_data != RAW_INSTRS)
-		return;
-	*event_idx = INSTRS;
-	*event_data = 0;
-}
-
-static void evict_idle(void)
-{
-	uint32_t i;
-
-	for (i = 0; i < 32; i++) {
-		struct stub_hctr *h = &stub.hctr[i];
-
-		if (h->running || !h->ours)
-			continue;
-		vpmu_evict(&vpmu, (hctr_t){i});
-		*h = (struct stub_hctr){.value = 0x5eed, .flag = true};
-	}
-	vpmu_evicted(&vpmu);
-}
-
-uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
-{
-	if (stub.asking_evicts && (event_idx == RAW || event_idx == RAW2))
-		evict_idle();
-	if (stub.any_event)
-		return 1U << 3;
-	if (stub.any_hctr && (event_idx == CYCLES || event_idx == INSTRS))
-		return 0x7fff8;
-	switch (event_idx) {
-	case CYCLES:
-		return 1U << 3 | (stub.filters ? 1U : 0);
-	case INSTRS:
-		return 1U << 4 | (stub.filters ? 4U : 0);
-	case DTLB:
-		return 1U << 5;
-	case RAW:
-	case RAW2:
-		return event_data == 0 ? 0 : 0xf00;
-	default:
-		return 0;
-	}
-}
+/* --- counters ------------------------------------------------------------------------------- */
 
 bool vpmu_port_prepare(hctr_t hctr, const struct hw_event *config)
 {
@@ -221,46 +176,6 @@ void vpmu_port_run(uint64_t hctr_mask)
 	}
 }
 
-void vpmu_port_take(hctr_t hctr, const struct hw_event *config, uint64_t value)
-{
-	struct stub_hctr *h = &stub.hctr[hctr.idx];
-
-	assert_true(HCTRS_FIXED >> hctr.idx & 1);
-	assert_true(vpmu_port_event_hctrs(config->event_idx, config->event_data) >> hctr.idx & 1);
-	assert_false(h->running || h->ours);
-	h->config = *config;
-	h->value = value;
-	h->ours = true;
-}
-
-/* HS goes on counting with it. */
-void vpmu_port_release(uint64_t hctr_mask)
-{
-	uint32_t i;
-
-	assert_int_equal(hctr_mask & ~HCTRS_FIXED, 0);
-	for (i = 0; i < 3; i++) {
-		if ((hctr_mask >> i & 1) == 0)
-			continue;
-		assert_true(stub.hctr[i].ours);
-		assert_false(stub.hctr[i].running);
-		stub.released++;
-		stub.hctr[i] = (struct stub_hctr){.value = 0x5eed};
-	}
-}
-
-void vpmu_port_look_after(uint64_t counts)
-{
-	assert_true(counts != UINT64_MAX || stub.looks_after != UINT64_MAX);
-	stub.looks++;
-	stub.looks_after = counts;
-}
-
-bool vpmu_port_is_quiet(void)
-{
-	return !stub.pending && stub.refuse_start == 0;
-}
-
 void vpmu_port_start(uint64_t hctr_mask, uint64_t value)
 {
 	assert_int_equal(vpmu_port_set(hctr_mask, value, false), 0);
@@ -271,28 +186,6 @@ void vpmu_port_start_armed(hctr_t hctr, uint64_t value)
 {
 	assert_int_equal(vpmu_port_set(UINT64_C(1) << hctr.idx, value, true), 0);
 	vpmu_port_run(UINT64_C(1) << hctr.idx);
-}
-
-uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
-{
-	uint64_t left = 0;
-	uint32_t i;
-
-	assert_true(vpmu.policy.steps);
-	for (i = 0; i < 32; i++) {
-		struct stub_hctr *h = &stub.hctr[i];
-
-		if ((hctr_mask >> i & 1) == 0)
-			continue;
-		stub.steps++;
-		assert_true(h->running && h->ours);
-		hs_works();
-		if (h->value == last)
-			left |= UINT64_C(1) << i;
-		else
-			h->value = (h->value + 1) & stub.width_mask;
-	}
-	return left;
 }
 
 void vpmu_port_stop(uint64_t hctr_mask)
@@ -320,12 +213,41 @@ uint64_t vpmu_port_read(hctr_t hctr)
 	return stub.hctr[hctr.idx].value;
 }
 
+uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
+{
+	uint64_t left = 0;
+	uint32_t i;
+
+	assert_true(vpmu.policy.steps);
+	for (i = 0; i < 32; i++) {
+		struct stub_hctr *h = &stub.hctr[i];
+
+		if ((hctr_mask >> i & 1) == 0)
+			continue;
+		stub.steps++;
+		assert_true(h->running && h->ours);
+		hs_works();
+		if (h->value == last)
+			left |= UINT64_C(1) << i;
+		else
+			h->value = (h->value + 1) & stub.width_mask;
+	}
+	return left;
+}
+
 uint64_t vpmu_port_step_read(hctr_t hctr, uint64_t last, uint64_t *value)
 {
 	uint64_t left = vpmu_port_step(1ULL << hctr.idx, last);
 
 	*value = vpmu_port_read(hctr);
 	return left;
+}
+
+void vpmu_port_set_direct(uint64_t hctr_mask)
+{
+	stub.directs++;
+	assert_int_not_equal(hctr_mask, stub.direct);
+	stub.direct = hctr_mask;
 }
 
 uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
@@ -345,6 +267,90 @@ uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
 	return flags;
 }
 
+bool vpmu_port_is_quiet(void)
+{
+	return !stub.pending && stub.refuse_start == 0;
+}
+
+/* --- fixed counters ------------------------------------------------------------------------- */
+
+void vpmu_port_fixed_take(hctr_t hctr, const struct hw_event *config, uint64_t value)
+{
+	struct stub_hctr *h = &stub.hctr[hctr.idx];
+
+	assert_true(HCTRS_FIXED >> hctr.idx & 1);
+	assert_true(vpmu_port_event_hctrs(config->event_idx, config->event_data) >> hctr.idx & 1);
+	assert_false(h->running || h->ours);
+	h->config = *config;
+	h->value = value;
+	h->ours = true;
+}
+
+/* HS goes on counting with it. */
+void vpmu_port_fixed_release(uint64_t hctr_mask)
+{
+	uint32_t i;
+
+	assert_int_equal(hctr_mask & ~HCTRS_FIXED, 0);
+	for (i = 0; i < 3; i++) {
+		if ((hctr_mask >> i & 1) == 0)
+			continue;
+		assert_true(stub.hctr[i].ours);
+		assert_false(stub.hctr[i].running);
+		stub.released++;
+		stub.hctr[i] = (struct stub_hctr){.value = 0x5eed};
+	}
+}
+
+/* --- events --------------------------------------------------------------------------------- */
+
+static void evict_idle(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < 32; i++) {
+		struct stub_hctr *h = &stub.hctr[i];
+
+		if (h->running || !h->ours)
+			continue;
+		vpmu_evict(&vpmu, (hctr_t){i});
+		*h = (struct stub_hctr){.value = 0x5eed, .flag = true};
+	}
+	vpmu_evicted(&vpmu);
+}
+
+uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
+{
+	if (stub.asking_evicts && (event_idx == RAW || event_idx == RAW2))
+		evict_idle();
+	if (stub.any_event)
+		return 1U << 3;
+	if (stub.any_hctr && (event_idx == CYCLES || event_idx == INSTRS))
+		return 0x7fff8;
+	switch (event_idx) {
+	case CYCLES:
+		return 1U << 3 | (stub.filters ? 1U : 0);
+	case INSTRS:
+		return 1U << 4 | (stub.filters ? 4U : 0);
+	case DTLB:
+		return 1U << 5;
+	case RAW:
+	case RAW2:
+		return event_data == 0 ? 0 : 0xf00;
+	default:
+		return 0;
+	}
+}
+
+void vpmu_port_event_of_raw(uint32_t *event_idx, uint64_t *event_data)
+{
+	assert_true(*event_idx == RAW || *event_idx == RAW2);
+	if (*event_data != RAW_INSTRS)
+		return;
+	*event_idx = INSTRS;
+	*event_data = 0;
+}
+
 void vpmu_port_fw_watch(uint32_t codes)
 {
 	stub.watches++;
@@ -358,12 +364,7 @@ uint64_t vpmu_port_fw_total(uint32_t code)
 	return stub.fw_total[code];
 }
 
-bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n)
-{
-	stub.ram_checks++;
-	assert_int_not_equal(n, 0);
-	return gpa >= RAM_BASE && gpa - RAM_BASE <= RAM_SIZE && n <= RAM_SIZE - (gpa - RAM_BASE);
-}
+/* --- guest memory --------------------------------------------------------------------------- */
 
 static bool touch(uint64_t gpa, uint32_t n, uint8_t *touched)
 {
@@ -391,6 +392,40 @@ bool vpmu_port_guest_write(uint64_t gpa, const void *from, uint32_t n)
 	memcpy(&stub.ram[gpa - RAM_BASE], from, n);
 	return true;
 }
+
+bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n)
+{
+	stub.ram_checks++;
+	assert_int_not_equal(n, 0);
+	return gpa >= RAM_BASE && gpa - RAM_BASE <= RAM_SIZE && n <= RAM_SIZE - (gpa - RAM_BASE);
+}
+
+/* --- notices -------------------------------------------------------------------------------- */
+
+void vpmu_port_look_after(uint64_t counts)
+{
+	assert_true(counts != UINT64_MAX || stub.looks_after != UINT64_MAX);
+	stub.looks++;
+	stub.looks_after = counts;
+}
+
+void vpmu_port_trap_wfi(void)
+{
+	stub.trapped_wfis++;
+}
+
+void vpmu_port_raise_lcofi(void)
+{
+	stub.lcofis++;
+}
+
+void vpmu_port_unobserved(uint32_t n, uint64_t value)
+{
+	stub.unobserved |= 1U << n;
+	stub.unobserved_value = value;
+}
+
+/* --- the guest's memory, by itself ---------------------------------------------------------- */
 
 void poke64(uint64_t gpa, uint64_t value)
 {
@@ -445,23 +480,7 @@ unsigned int ram_bytes_written(void)
 	return sum(stub.ram_writes);
 }
 
-void vpmu_port_set_direct(uint64_t hctr_mask)
-{
-	stub.directs++;
-	assert_int_not_equal(hctr_mask, stub.direct);
-	stub.direct = hctr_mask;
-}
-
-void vpmu_port_unobserved(uint32_t n, uint64_t value)
-{
-	stub.unobserved |= 1U << n;
-	stub.unobserved_value = value;
-}
-
-void vpmu_port_raise_lcofi(void)
-{
-	stub.lcofis++;
-}
+/* --- what the guest does -------------------------------------------------------------------- */
 
 bool guest_reads_direct(uint32_t idx)
 {

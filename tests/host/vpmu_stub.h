@@ -68,7 +68,7 @@ struct stub {
 	uint64_t direct;
 	uint64_t ready; /* set, and to be run by the next run */
 	/* Calls of the port so far. */
-	unsigned int starts, stops, steps, prepares, takes, directs, lcofis;
+	unsigned int starts, stops, steps, prepares, takes, directs, lcofis, trapped_wfis;
 	/* Observers that ended, and the last one's value. */
 	uint32_t unobserved;
 	uint64_t unobserved_value;

@@ -137,21 +137,37 @@ static void check_firmware(struct vcpu *vc, uint32_t vcpu)
 		             model_watched(m));
 }
 
-void world_check(struct vcpu *vc)
+/* Whether the guest's WFI traps as it has to: by what is asked, and by what the port was told. */
+static void check_wfi(struct vcpu *vc)
 {
 	int trap = model_wfi_must_trap(&vc->model);
+	bool traps = fake_hart_wfi_traps(vc->model.vcpu);
+
+	/* For an observer's sake it may. */
+	if (trap == 0 && world_observers(vc))
+		trap = -1;
+	if (trap >= 0 && vpmu_wfi_must_trap(&vc->vpmu) != (trap == 1))
+		world_differ("vpmu_wfi_must_trap() is %d", !trap);
+	if (vpmu_wfi_traps(&vc->vpmu) != traps || (trap == 1 && !traps))
+		world_differ("WFI traps: %d, by the vPMU: %d, has to: %d", traps,
+		             vpmu_wfi_traps(&vc->vpmu), trap == 1);
+	/* As a hart does at the guest's next WFI. */
+	if (traps && !vpmu_wfi_must_trap(&vc->vpmu)) {
+		vpmu_note_wfi(&vc->vpmu, false);
+		fake_hart_free_wfi(vc->model.vcpu);
+	}
+	world_count.wfi_must_trap += trap == 1;
+}
+
+void world_check(struct vcpu *vc)
+{
 
 	fake_mem_forget();
 	check_direct(vc);
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
 		check_counter(vc, i);
 	check_firmware(vc, vc->model.vcpu);
-	/* For an observer's sake it may. */
-	if (trap == 0 && world_observers(vc))
-		trap = -1;
-	if (trap >= 0 && vpmu_wfi_must_trap(&vc->vpmu) != (trap == 1))
-		world_differ("vpmu_wfi_must_trap() is %d", !trap);
-	world_count.wfi_must_trap += trap == 1;
+	check_wfi(vc);
 	check_overflows(vc);
 	if (fake_mem_touches() || fake_trace.raises)
 		world_differ("a question touched memory or raised an interrupt");

@@ -111,7 +111,8 @@ def pytest_sessionfinish(session):
             if isinstance(report, pytest.TestReport):
                 seconds[Path(report.location[0]).name] += report.duration
         (folder / "durations.txt").write_text(
-            "".join(f"{time:.0f} {name}\n" for name, time in seconds.most_common()), encoding="ascii")
+            "".join(f"{time:.0f} {name}\n" for name, time in seconds.most_common()),
+            encoding="ascii")
         count = {kind: len(reporter.stats.get(kind, [])) for kind in ("passed", "failed", "error")}
         (folder / "qemu.count").write_text(
             f"{count['passed']} {count['failed'] + count['error']}\n", encoding="ascii")

@@ -187,7 +187,8 @@ def linux_tree(folder, scripts, memory=256, properties="", bootargs="", restarts
     """A VM tree with a Debian guest for each {NAME: shell script}; on hart 0, memory in MiB.
     properties: further lines for each VM's node. restarts: without them a panic is a failure."""
     initrd = initramfs(folder, scripts)
-    nodes = "".join(VM_NODE.format(name=name, memory=memory, properties=properties, restarts=restarts,
+    nodes = "".join(VM_NODE.format(name=name, memory=memory, properties=properties,
+                                   restarts=restarts,
                                    bootargs=f"tally.name={name} tally.test={name} {bootargs}")
                     for name in scripts)
     tree = folder / "vms.dts"

@@ -23,8 +23,8 @@ def fetched(kind, suite):
 
 
 def part(kind, suite, name):
-    """A file of it. Where the mirror does not have it the test is skipped, with the reason: that says
-    nothing of Tally."""
+    """A file of it. Where the mirror does not have it the test is skipped, with the reason: that
+    says nothing of Tally."""
     folder, why = fetched(kind, suite)
     if why:
         pytest.skip(why)

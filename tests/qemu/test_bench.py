@@ -50,8 +50,10 @@ def files(tmp_path):
 
 
 def test_what_has_grown_is_named(files):
-    before = data(calls__sbi={"start": 100.0, "stop": 100.0, "gone": 1.0}, linux__bare={"a/alone": 50.0})
-    after = data(calls__sbi={"start": 102.0, "stop": 102.1, "new": 5.0}, linux__bare={"a/alone": 10.0})
+    before = data(calls__sbi={"start": 100.0, "stop": 100.0, "gone": 1.0},
+                  linux__bare={"a/alone": 50.0})
+    after = data(calls__sbi={"start": 102.0, "stop": 102.1, "new": 5.0},
+                 linux__bare={"a/alone": 10.0})
     done = bench("--compare", *files(before, after))
     assert done.returncode == 1
     assert done.stdout.splitlines() == ["calls/sbi: stop: 102.1 instructions, 100 before (+2.1 %)",
@@ -72,7 +74,8 @@ def test_a_run_that_fails_has_grown():
 
 def test_what_cannot_be_compared(files, tmp_path):
     other = data(calls__sbi={"start": 1.0})
-    for bad in ({**other, "set": "full"}, data(calls__x={"start": 1.0}), {**other, "format": "2"}, []):
+    for bad in ({**other, "set": "full"}, data(calls__x={"start": 1.0}), {**other, "format": "2"},
+                []):
         done = bench("--compare", *files(other, bad))
         assert done.returncode == 4 and done.stderr.startswith("tools/bench: "), done
     assert bench("--compare", tmp_path / "0.json", tmp_path / "none.json").returncode == 4
@@ -91,9 +94,11 @@ def test_determinism():
 
 
 def test_the_table():
-    text = table.text(data(calls__sbi={"start": 1234.0, "stop": 0.5}, calls__opensbi={"start": 7.0}))
+    text = table.text(data(calls__sbi={"start": 1234.0, "stop": 0.5},
+                           calls__opensbi={"start": 7.0}))
     lines = [line.split() for line in text.splitlines()]
-    assert ["sbi", "opensbi"] in lines and ["start", "1,234", "7"] in lines and ["stop", "0.5", "-"] in lines
+    assert ["sbi", "opensbi"] in lines
+    assert ["start", "1,234", "7"] in lines and ["stop", "0.5", "-"] in lines
 
 
 def test_rows_of_a_guest():
@@ -101,7 +106,8 @@ def test_rows_of_a_guest():
              "stat-2 counted <not counted>", "record-100 samples 7", "rows end"]
     timed, seen = guests.rows(lines + ["record-100 work pipe 300: 1 1 1"], ("pipe",),
                               ("alone", "stat-2", "record-100"))
-    assert runs.from_rows(timed) == ({"pipe/alone": 1100, "pipe/stat-2": 2000, "pipe/record-100": 100},
+    assert runs.from_rows(timed) == ({"pipe/alone": 1100, "pipe/stat-2": 2000,
+                                      "pipe/record-100": 100},
                                      {"pipe/alone": 200, "pipe/stat-2": 0, "pipe/record-100": 0})
     assert seen["stat-2"]["counted"] == [5, "<not counted>"] and seen["record-100"]["samples"] == 7
     for broken in (lines, lines[:-1]):
@@ -224,7 +230,8 @@ def test_every_run_is_in_the_full_set():
     found = runs.all_runs()
     assert all(run.full is not None for run in found.values())
     assert {run.part for run in found.values()} == {"calls", "switch", "linux", "scale", "kvm"}
-    assert set(done.split()[0] for done in bench("--list", "--set", "full").stdout.splitlines()) == set(found)
+    listed = bench("--list", "--set", "full").stdout.splitlines()
+    assert set(line.split()[0] for line in listed) == set(found)
 
 
 def test_a_small_part_from_boot_to_report(tmp_path):
@@ -237,7 +244,8 @@ def test_a_small_part_from_boot_to_report(tmp_path):
     assert "about" in done.stderr and "100 % " in done.stderr
     found = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
     rows = [f"{w}/{c}" for w in runs.SHORT for c in runs.SOME]
-    assert found["determinism"]["linux/ssccfg"] == {"identical": True, "rows": len(rows), "differ": {}}
+    assert found["determinism"]["linux/ssccfg"] == {"identical": True, "rows": len(rows),
+                                                    "differ": {}}
     assert found["determinism"]["calls/ssccfg"]["identical"]
     run = found["runs"]["linux/ssccfg"]
     assert sorted(run["figures"]) == sorted(rows)
@@ -247,7 +255,8 @@ def test_a_small_part_from_boot_to_report(tmp_path):
     assert run["perf"]["record-1000"]["samples"] > 500
     assert "zicboz" in run["isa"]
     assert run["commands"] and "--backend ssccfg" in run["commands"][0]
-    assert {"qemu", "opensbi", "kernel", "linux-perf", "compiler", "tally"} <= found["versions"].keys()
+    names = {"qemu", "opensbi", "kernel", "linux-perf", "compiler", "tally"}
+    assert names <= found["versions"].keys()
     html = (tmp_path / "out.html").read_text(encoding="utf-8")
     assert html.count("data:image/svg+xml") == 1 and "http" not in html
 
@@ -281,7 +290,8 @@ def dearer(tmp_path_factory):
     begin = "void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu)\n{\n"
     assert text.count(begin) == 1
     more = "\t(void)sbi_probe(SBI_EXT_PMU);\n"
-    file.write_text('#include "arch/riscv/sbi.h"\n' + text.replace(begin, begin + more), encoding="utf-8")
+    file.write_text('#include "arch/riscv/sbi.h"\n' + text.replace(begin, begin + more),
+                    encoding="utf-8")
     subprocess.run(["make", "-s", "-C", root, "all", "build/guests/bench.bin"], check=True,
                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return root
@@ -306,7 +316,8 @@ def test_one_call_more_in_the_switch_is_found(dearer, tmp_path, files):
     measured.write_text(json.dumps({row: {"ssccfg": cost} for row, cost in
                                     figures["runs"]["switch/ssccfg"]["figures"].items()}),
                         encoding="ascii")
-    guard = subprocess.run([harness.ROOT / "tools/bench-switch", "--table", measured, "--against", ACCEPTED],
+    guard = subprocess.run([harness.ROOT / "tools/bench-switch", "--table", measured,
+                            "--against", ACCEPTED],
                            text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert guard.returncode == 1
     assert {"net-none", "net-intercept"} <= {line.split()[1] for line in guard.stderr.splitlines()}

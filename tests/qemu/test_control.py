@@ -66,11 +66,13 @@ def running(tmp_path):
             tree = guests
             if isinstance(guests, dict):
                 tree = tmp_path / "bare.dts"
-                tree.write_text(bare_guests.tree(guests, vcpus, properties, memory), encoding="utf-8")
+                tree.write_text(bare_guests.tree(guests, vcpus, properties, memory),
+                                encoding="utf-8")
             path = folder / "control"
             process = stack.enter_context(subprocess.Popen(
                 harness.command(tree, timeout=harness.GUARD, options=[
-                    "--include", harness.BUILD / "guests", "--control", path, *options], **arguments),
+                    "--include", harness.BUILD / "guests", "--control", path, *options
+                ], **arguments),
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE))
             stack.callback(process.terminate)
             run = Run(process, path)
@@ -160,7 +162,8 @@ def test_each_exit_status(running, tmp_path):
     os.close(nobody_reads)
     with os.fdopen(answer, "wb") as stdout:
         done = subprocess.run([harness.ROOT / "tools/tally-ctl", "--socket", run.path, "vms"],
-                              stdout=stdout, stderr=subprocess.PIPE, check=False, timeout=harness.GUARD)
+                              stdout=stdout, stderr=subprocess.PIPE, check=False,
+                              timeout=harness.GUARD)
     assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b"")
     # Rubbish on the socket: a complaint for each line, and the next program is served.
     with socket.socket(socket.AF_UNIX) as rubbish:

@@ -23,7 +23,8 @@ def both(more=""):
 @pytest.mark.parametrize("mode", [3, 7])
 def test_a_neighbours_rounding_mode(tmp_path, mode):
     """It sets frm, to 7 for none that is valid; the victim divides."""
-    result = bare_guests.boot(tmp_path, {"victim": "kind=divide", "beta": f"kind=rounding mode={mode} ticks=20000"})
+    guests = {"victim": "kind=divide", "beta": f"kind=rounding mode={mode} ticks=20000"}
+    result = bare_guests.boot(tmp_path, guests)
     assert result.vm("victim") == ["divide: 20 of 20 right"]
 
 

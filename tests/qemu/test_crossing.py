@@ -89,7 +89,8 @@ class Beta:
     """What beta, on hart 1, says of the time that alpha did something."""
 
     def __init__(self, folder, alpha, harts=("0", "1"), **arguments):
-        guests = {"alpha": (alpha + " after=20000", harts), "beta": (BETA, ["1"]), "clock": (CLOCK, ["2"])}
+        guests = {"alpha": (alpha + " after=20000", harts), "beta": (BETA, ["1"]),
+                  "clock": (CLOCK, ["2"])}
         self.result = boot(folder, guests, **arguments)
         (line,) = [line for line in self.result.vm("beta") if line.startswith("steal: ")]
         self.stolen, self.ticks, self.rounds, self.spent = map(int, STEAL.fullmatch(line).groups())
@@ -158,8 +159,8 @@ def test_ends_and_restarts(tmp_path, beside):
     """
     beta = Beta(tmp_path, "kind=flood what=ipi peer=wakes sends=50 type=1", until="beta: ended",
                 status=harness.INTERRUPTED)
-    # That it happened at all. How often is a matter of how QEMU shares time among the harts; what is
-    # claimed is that beta pays for none of them.
+    # That it happened at all. How often is a matter of how QEMU shares time among the harts; what
+    # is claimed is that beta pays for none of them.
     assert beta.result.own.count("vm alpha: starts again") > 0
     assert beta.exits["irq"] <= IRQS
     assert beta.rounds > NEARLY * beside("none").rounds
@@ -178,7 +179,8 @@ def test_moves(tmp_path):
 @pytest.mark.parametrize("profile", ["exact", "smp"])
 def test_each_one_is_counted_where_it_arrives(tmp_path, profile):
     """Three senders of 25 of each kind, at the same time."""
-    guests = {"alpha": ("kind=flood what=all sends=100 ticks=10000000000 after=20000", ("0", "1", "0", "0"))}
+    guests = {"alpha": ("kind=flood what=all sends=100 ticks=10000000000 after=20000",
+                        ("0", "1", "0", "0"))}
     if profile == "exact":
         guests["clock"] = ("kind=idle period=50 ticks=10000000000", ["2"])
     result = boot(tmp_path, guests, options=["--harts", 2] if profile == "smp" else [],

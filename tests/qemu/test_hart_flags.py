@@ -79,7 +79,8 @@ def test_a_model_agrees(tmp_path):
 
 
 def test_the_snapshot_and_a_limit(tmp_path):
-    lines = alone(tmp_path, "snapshot", properties='\t\t\tpmu-snapshot = "on"; pmu-overflow = "on";')
+    lines = alone(tmp_path, "snapshot",
+                  properties='\t\t\tpmu-snapshot = "on"; pmu-overflow = "on";')
     assert lines[0] == "snapshot: 1000 samples, 0 wrong"
     lines = alone(tmp_path, "limit limit=7 period=10 windows=5 shared=no",
                   properties="\t\t\tpmu-overflow-limit = <7>;")

@@ -219,7 +219,8 @@ def test_debian_panics(linux):
 def test_commands_of_the_user(console, tmp_path):
     """Stopped, started, restarted; the machine stays on while one that was stopped is off."""
     tree = tmp_path / "bare.dts"
-    tree.write_text(bare_guests.tree({"alpha": "kind=life spin=1000000000000", "beta": "kind=waits rounds=1 length=1000"}),
+    tree.write_text(bare_guests.tree({"alpha": "kind=life spin=1000000000000",
+                                      "beta": "kind=waits rounds=1 length=1000"}),
                     encoding="utf-8")
     screen = console(tree, options=["--include", harness.BUILD / "guests"], timeout=harness.GUARD)
     screen.expect(NEW_LIFE)

@@ -20,7 +20,8 @@ perf stat -x, -e instructions:k,cycles:k work 1000 2>&1
 # A neighbour begins after 3.95 s, when Linux has booted: one that traps without end makes the
 # emulator slow. It is there all the time that counts are taken. perf's first start is a long one.
 AFTER = "after=39500000 ticks=1000000000"
-WAIT = "perf stat -e cycles:u work 1000 2>/dev/null >&2\nwhile [ $(cut -d. -f1 /proc/uptime) -lt 4 ]; do sleep 0.1; done\n"
+WAIT = ("perf stat -e cycles:u work 1000 2>/dev/null >&2\n"
+        "while [ $(cut -d. -f1 /proc/uptime) -lt 4 ]; do sleep 0.1; done\n")
 # What the kernel executes to start and end a program: about 140,000. Time slices add ticks.
 KERNEL = range(100000, 1000000)
 

@@ -29,7 +29,8 @@ echo 1 > /proc/sys/kernel/perf_user_access
 echo "three filters"
 perf stat -v -x, -e instructions:u,instructions:k,instructions:uk work {KNOWN} 2>&1
 echo "firmware"
-perf stat -x, -e r8000000000000005,r800000000000000a,r8000000000000004,r800000000000010a /test/illegal 123 2>&1
+perf stat -x, -e r8000000000000005,r800000000000000a,r8000000000000004,r800000000000010a \\
+	/test/illegal 123 2>&1
 echo "refused"
 perf stat -x, -e r8000000000000010,cache-misses work 1000 2>&1
 echo "end"

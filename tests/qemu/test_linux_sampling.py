@@ -146,7 +146,8 @@ grep '^ *[0-9.]*% ' /tmp/top | sed 's/^/top: /'
 perf record -q -e instructions:u -e instructions:k -c 100000 -o /tmp/uk work {KNOWN} 2>&1
 perf script -i /tmp/uk -F event,ip 2>/dev/null | sed 's/^/filters: /'
 perf record -q -c 100000 -o /tmp/m -e cycles:u,instructions:u,cycles,instructions,cycles:k \\
-	-e instructions:k,dTLB-load-misses:u,dTLB-store-misses:u,iTLB-load-misses:u work {KNOWN * 5} 2>&1
+	-e instructions:k,dTLB-load-misses:u,dTLB-store-misses:u,iTLB-load-misses:u \\
+	work {KNOWN * 5} 2>&1
 perf script -i /tmp/m -F event 2>/dev/null | sort | uniq -c | sed 's/^/many: /'
 """
 

@@ -33,7 +33,8 @@ def stays(result, name):
 def test_storm(tmp_path, backend, append):
     """The dearest requests there are, in a row, and what they do to who runs beside them."""
     guests = {"alpha": MEASURE, "storm": "kind=storm"}
-    result = bare_guests.boot(tmp_path, guests, backend=backend, options=[*ALL_MODES, "--append", append])
+    result = bare_guests.boot(tmp_path, guests, backend=backend,
+                              options=[*ALL_MODES, "--append", append])
     assert result.vm("alpha")[-1] == "measure: ends, 0 wrong of 8"
     assert parts_done(result, "storm") == PARTS
     assert "storm: 1000 overflows" in result.vm("storm")

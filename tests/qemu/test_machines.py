@@ -53,7 +53,8 @@ def hart(result):
     (cpu(["ssaia", "ssccfg", "smcntrpmf"], ",sstc=off"),
      ["ssaia", "ssccfg", "smcntrpmf", "sstc"]),
     ("max,ssaia=on,ssccfg=on", []),
-], ids=["all", "no-ssaia", "no-ssccfg", "neither", "no-smcntrpmf", "no-sstc", "sscofpmf-only", "max"])
+], ids=["all", "no-ssaia", "no-ssccfg", "neither", "no-smcntrpmf", "no-sstc", "sscofpmf-only",
+        "max"])
 def test_counts_are_exact(tmp_path, text, missing, backend):
     """Delegation where it is there, unless told otherwise; the boot report says which it is."""
     result = boot(tmp_path, text, backend=backend)

@@ -61,8 +61,8 @@ def test_newer_qemu_without_overflow(tmp_path):
     result = bare_guests.boot(tmp_path, {"alpha": MEASURE}, options=on_qemu("forky"))
     assert result.vm("alpha") == EXPECTED
     why = "no bit 13 of sie and hvien that can be set"
-    assert (f"hart 0: 16 counters (3 to 18) of 64 bits, back end ssccfg, overflow not available to guests: "
-            f"{why}") in result.own
+    assert (f"hart 0: 16 counters (3 to 18) of 64 bits, back end ssccfg, overflow not available to "
+            f"guests: {why}") in result.own
     assert f"vm alpha: no overflow interrupts: hart 0 has {why}" in result.own
 
 
@@ -119,6 +119,7 @@ def test_the_self_test_passes(tmp_path, options, backend):
 def test_a_long_walk_by_chance(tmp_path, suite):
     """With far starts and starts while one pends, too."""
     result = bare_guests.boot(
-        tmp_path, {"alpha": "sampling=chance calls=yes sharers=1 sequences=5000"}, timeout=harness.GUARD,
+        tmp_path, {"alpha": "sampling=chance calls=yes sharers=1 sequences=5000"},
+        timeout=harness.GUARD,
         options=on_firmware(suite, cpu(["ssccfg"])))
     assert result.vm("alpha")[-1].endswith(" interrupts, 0 wrong")

@@ -75,7 +75,8 @@ def test_equals_what_the_guest_counts(console, tmp_path, backend, mode, own):
         number = begin(machine, "alpha", f"0x2:{mode}")["observation"]
         other = begin(machine, "beta", "0x2:u")["observation"]
         # What M-mode sees first, and what only Tally does.
-        firmware = [begin(machine, "alpha", event)["observation"] for event in ("0xf0004", "0xf0005")]
+        firmware = [begin(machine, "alpha", event)["observation"]
+                    for event in ("0xf0004", "0xf0005")]
         line = quiet(machine, number)
         assert line["shared"] == (own != "")
         values = [line["value"]]
@@ -125,7 +126,8 @@ def test_guests_count_the_same(running, backend):
     end, ended = threading.Event(), []
     program = threading.Thread(target=toggle, args=(run.path, end, ended))
     program.start()
-    seen = {None, "the guest needed that counter", "the guest counts something else on that counter"}
+    seen = {None, "the guest needed that counter",
+            "the guest counts something else on that counter"}
     while not ("[alpha] measure: round 1 " in run.console and "vm beta: ended" in run.console and
                seen <= set(ended)):
         run.read_line()
@@ -160,7 +162,8 @@ def test_output(running):
     first, second = (re.fullmatch(rf" +{count}      {event:<24} beta             in (.*) s", line)
                      for count, event, line in zip((r"\d+", "0"), events.split(","), lines[3:5]))
     assert lines[5].split() == ["<not", "supported>", "branches", "beta"]
-    elapsed, host = (re.fullmatch(rf" +(\d+\.\d{{9}}) seconds time elapsed by {clock}'s clock", line)
+    elapsed, host = (re.fullmatch(rf" +(\d+\.\d{{9}}) seconds time elapsed by {clock}'s clock",
+                                  line)
                      for clock, line in zip(("the machine", "this computer"), lines[7:9]))
     assert first[1] == second[1] == elapsed[1]
     assert float(host[1]) >= 0.3 and lines[9:] == [""]
@@ -189,7 +192,8 @@ def test_output(running):
     # A machine that gets little of this one does little in a tenth of a second.
     assert sum(counts) > 0
 
-    lines, _ = perf_vms(run, "-e", "exits", "-x;", "-I", "100", "--vm", "beta", "--duration", "0.25")
+    lines, _ = perf_vms(run, "-e", "exits", "-x;", "-I", "100", "--vm", "beta",
+                        "--duration", "0.25")
     assert all(re.fullmatch(r"\d+\.\d{9};\d+;;exits;beta;\d+;100\.00", line) for line in lines)
     assert "longest-stay" in "".join(perf_vms(run, "--list")[0])
     tool = subprocess.Popen([*tool_of(run), "-e", "exits", "-x,"], text=True,
@@ -238,7 +242,8 @@ def test_wrong_use(running, tmp_path):
         status, lines, complaints = run.ctl(*command.split())
         assert (status, lines, len(complaints)) == (2, [], 1), command
     assert run.ctl("observe", "gamma", "0x2")[0] == 1
-    nobody = subprocess.run([TOOL, "--socket", tmp_path / "nobody"], capture_output=True, check=False)
+    nobody = subprocess.run([TOOL, "--socket", tmp_path / "nobody"], capture_output=True,
+                            check=False)
     assert nobody.returncode == 4
 
 
@@ -290,7 +295,8 @@ def test_the_clock_of_hs(running, backend):
         machine.ask("stop alpha")
         run.read_until("vm alpha: stopped")
         numbers = [begin(machine, vm, event)["observation"]
-                   for vm, event in (("alpha", "0xf0109"), ("alpha", "0xf0100"), ("beta", "0xf0109"))]
+                   for vm, event in (("alpha", "0xf0109"), ("alpha", "0xf0100"),
+                                     ("beta", "0xf0109"))]
         machine.ask("start alpha")
         run.console = ""
         run.read_until("waits: begins")

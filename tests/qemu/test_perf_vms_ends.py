@@ -109,7 +109,8 @@ def test_events_without_modes(running):
 def test_times_that_are_none(running):
     """Too long for a clock."""
     run = running({"alpha": FOREVER})
-    for words in (("--timeout", "inf"), ("-I", "inf"), ("--duration", "1e300"), ("--duration", "nan")):
+    for words in (("--timeout", "inf"), ("-I", "inf"), ("--duration", "1e300"),
+                  ("--duration", "nan")):
         lines, complaints = perf_vms(run, *words, status=2)
         assert lines == [] and "is not a positive number" in complaints[-1], words
     assert run.ctl("--timeout", "inf", "vms")[0] == 2

@@ -27,7 +27,8 @@ def tables(run, words):
             told = json.loads(line)
             key = told["vm"], told["event"]
             if not found or key in found[-1]:
-                if len(found) >= TABLES and sum(value(told) for table in found for told in table.values()):
+                if len(found) >= TABLES and sum(value(told)
+                                                for table in found for told in table.values()):
                     break
                 found.append({})
             found[-1][key] = told

@@ -60,7 +60,8 @@ def on_firmware(machine):
 
 def boot(folder, qemu, guests, **arguments):
     """Tally on that machine."""
-    return bare_guests.boot(folder, guests, options=["--qemu", qemu], timeout=harness.GUARD, **arguments)
+    return bare_guests.boot(folder, guests, options=["--qemu", qemu], timeout=harness.GUARD,
+                            **arguments)
 
 
 @pytest.mark.parametrize("backend", ["sbi", "ssccfg"])

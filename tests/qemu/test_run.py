@@ -137,8 +137,8 @@ def test_an_image_that_is_missing(tmp_path):
     images.mkdir()
     (images / "mine.bin").write_bytes(plain.make("build/guests/bare.bin").read_bytes())
     plain.make("build/guests/selftest.bin")
-    status, messages = start("--vms", "vms.dts", "-i", "images", "--timeout", harness.GUARD, "--expect",
-                             "busy: ends", cwd=tmp_path)
+    status, messages = start("--vms", "vms.dts", "-i", "images", "--timeout", harness.GUARD,
+                             "--expect", "busy: ends", cwd=tmp_path)
     assert (status, messages) == (harness.OK, "")
 
 
@@ -213,7 +213,8 @@ def test_expected_line_is_missing(tmp_path):
     tree = bare_tree(tmp_path, {"alpha": "kind=busy ticks=1000", "beta": "kind=idle ticks=1000"})
     expected = ("--expect", "^.(alpha|beta). (idle|busy): begins")
     assert start("--vms", tree, "--timeout", harness.GUARD, *expected) == (harness.OK, "")
-    status, messages = start("--vms", tree, "--timeout", harness.GUARD, *expected, "--expect", "busy: ends")
+    status, messages = start("--vms", tree, "--timeout", harness.GUARD, *expected, "--expect",
+                             "busy: ends")
     assert status == harness.VM_FAILED
     assert messages == "tools/run: vm beta printed no line that matches 'busy: ends'\n"
 

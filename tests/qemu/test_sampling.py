@@ -289,7 +289,8 @@ def test_what_ends_leaves_nothing(tmp_path, backend):
 def test_snapshot(tmp_path, backend):
     """Samples by the snapshot page, none of 1,000 lost; and the start that Linux makes instead of
     the right one is refused, for base 4096 names no counter: it takes one sample and no more."""
-    lines = sampling(tmp_path, backend, "snapshot", properties='\t\t\tpmu-snapshot = "on"; pmu-overflow = "on";')
+    lines = sampling(tmp_path, backend, "snapshot",
+                     properties='\t\t\tpmu-snapshot = "on"; pmu-overflow = "on";')
     assert lines == ["snapshot: 1000 samples, 0 wrong",
                      "snapshot: base 4096: error -3, 1 samples, counter 0"]
 
@@ -355,8 +356,8 @@ def test_a_limit(tmp_path, backend, period, most):
 def test_a_limit_that_is_not_reached(tmp_path, backend):
     """Some ten a window come; the guest gives up after 6 windows."""
     lines, _ = limit(tmp_path, backend, "period=50000 windows=3", 1000)
-    assert lines[0].startswith("limit: ") and lines[0].endswith(" 1 windows of 18446744073709551615 "
-                                                               "to 0 ticks")
+    assert lines[0].startswith("limit: ")
+    assert lines[0].endswith(" 1 windows of 18446744073709551615 to 0 ticks")
     samples = int(lines[0].split()[1])
     assert samples > 30
     assert lines[1:] == [f"limit: made pending {samples}, held back 0", "limit: ends, 0 wrong"]

@@ -112,7 +112,8 @@ def test_from_u_boot(tmp_path):
     assert found == seeds(boot(tmp_path))
 
 
-CALLS = "perf stat -x, -e instructions:k perf bench syscall basic --loop {n} 2>&1 | grep instructions\n"
+CALLS = ("perf stat -x, -e instructions:k perf bench syscall basic --loop {n} 2>&1 |"
+         " grep instructions\n")
 LINUX = "dmesg | grep -o 'random: crng init done'\n" + CALLS.format(n=1000) + CALLS.format(n=11000)
 
 

@@ -22,8 +22,8 @@ def boot(folder, word, bootargs=MEASURE, status=harness.OK, text=None, **argumen
     """A guest on a firmware that is told a word: what it prints, and what Tally does."""
     options = ["--bios", plain.make("build/tests/firmware.bin"), "--append", word,
                *(["--cpu", text] if text else [])]
-    result = bare_guests.boot(folder, {"alpha": bootargs}, status=status, options=options, timeout=harness.GUARD,
-                              **arguments)
+    result = bare_guests.boot(folder, {"alpha": bootargs}, status=status, options=options,
+                              timeout=harness.GUARD, **arguments)
     return result.vm("alpha"), result.own
 
 

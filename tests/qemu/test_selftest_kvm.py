@@ -20,7 +20,8 @@ def test_every_case_has_its_line(lines):
 
 
 def test_it_is_kvm(lines):
-    assert re.fullmatch(r"selftest: SBI 2\.0, implementation 0x3 version 0x60c[0-9a-f]{2}", lines[0])
+    assert re.fullmatch(r"selftest: SBI 2\.0, implementation 0x3 version 0x60c[0-9a-f]{2}",
+                        lines[0])
     assert lines[1] == "counters 41: fixed 0x5, programmable 0x7fff8, firmware 0x1fffff80000"
     assert "instructions on 2, cycles on 0, other counter 18" in lines
 

@@ -102,7 +102,8 @@ def test_vectors_on_every_vcpu(tmp_path, bits, vcpus):
     guests = {"alpha": "kind=smp vector=1", "beta": "kind=smp vector=1",
               "gamma": "kind=marks mark=2 ticks=1000000 vector=1",
               "delta": "kind=marks mark=3 ticks=1000000 vector=1"}
-    result = bare_guests.boot(tmp_path, guests, vcpus=["0"] * vcpus, options=["--cpu", vector_cpu(bits)])
+    result = bare_guests.boot(tmp_path, guests, vcpus=["0"] * vcpus,
+                              options=["--cpu", vector_cpu(bits)])
     for name in ("alpha", "beta"):
         lines = result.vm(name)
         for n in range(vcpus):

@@ -21,7 +21,8 @@ def test_such_a_guest_ends(tmp_path, fault):
     assert test_life.told(result, "beta") == [f"failed: {told}"]
     assert (state["scause"], state["stval"]) == (13 if "load" in fault else 15, 0x40000000)
     assert result.messages.splitlines() == [
-        "tools/run: virtual time stands still; Tally is asked to look for the guest that executes nothing",
+        "tools/run: virtual time stands still; Tally is asked to look for the guest that executes "
+        "nothing",
         f"tools/run: vm beta: failed: {told}"]
 
 

@@ -12,7 +12,8 @@ from test_neighbours import EXPECTED, MEASURE
 def test_counts_are_exact(tmp_path, backend):
     result = bare_guests.boot(tmp_path, {"alpha": MEASURE, "beta": MEASURE}, backend=backend,
                               options=["--u-boot"])
-    for line in ("Found /extlinux/extlinux.conf", "   Image Name:   VM tree", "Starting kernel ..."):
+    for line in ("Found /extlinux/extlinux.conf", "   Image Name:   VM tree",
+                 "Starting kernel ..."):
         assert line in result.lines, str(result)
     assert any(line.endswith(f"back end {backend}, overflow to guests") for line in result.own)
     for name in ("alpha", "beta"):

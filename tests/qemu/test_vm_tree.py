@@ -145,7 +145,8 @@ def test_summary_of_pmu_policy(tree):
 
 def test_json(tree):
     text = TREE.replace("kernel =", 'bootargs = "say \\"hi\\"\\\\"; initrd = <&bare>; pmu-reads = '
-                        '"trap"; console = "off"; pmu-counters = <3 0>; restart = "on-failure"; restart-limit = <7>; '
+                        '"trap"; console = "off"; pmu-counters = <3 0>; restart = "on-failure"; '
+                        'restart-limit = <7>; '
                         'bad-access = "stop"; kernel =')
     done = check(tree(text), "--json")
     assert done.returncode == 0

@@ -67,7 +67,7 @@ enter_guest:
 	csrw	sstatus, t0
 	ld	t0, CTX_HSTATUS(a0)
 	csrw	CSR_HSTATUS, t0
-	.irp	n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+	.irp	n, 1,2,3,4,5,6,7,8,9,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
 	ld	x\n, (8 * \n)(a0)
 	.endr
 	ld	a0, 80(a0)
@@ -76,7 +76,7 @@ enter_guest:
 	.balign	4
 guest_exit:
 	csrrw	a0, sscratch, a0
-	.irp	n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+	.irp	n, 1,2,3,4,5,6,7,8,9,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
 	sd	x\n, (8 * \n)(a0)
 	.endr
 	csrr	t0, sscratch
@@ -163,7 +163,8 @@ guest_wfi:
 	wfi
 	ecall
 
-	/* Takes a virtual LCOFI: a1 = scause, a2 = sip before, a3 = sip after the guest clears it. */
+	/* Takes a virtual LCOFI: a1 = scause, a2 = sip before, a3 = sip after the guest clears
+	 * it. */
 	.globl	guest_lcofi
 guest_lcofi:
 	la	t0, 2f

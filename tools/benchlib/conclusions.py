@@ -130,7 +130,8 @@ def unlike(data, columns):
     parts = []
     for column, (more, less) in derive.differing(data).items():
         if column in columns:
-            words = [verb + " ".join(them) for verb, them in (("has ", more), ("lacks ", less)) if them]
+            words = [verb + " ".join(them) for verb, them in (("has ", more), ("lacks ", less))
+                     if them]
             parts.append("%s %s" % (derive.NAMES[column], " and ".join(words)))
     return "Not the same extensions as on bare metal: %s." % "; ".join(parts) if parts else ""
 

@@ -107,5 +107,6 @@ def who_does_not_count(data):
         more = percent_more(data, "linux/ssccfg", row, "linux/pmu-off", row)
         if more is not None:
             differences.append((more, workload))
-            noise.append(100 * spread(data, "linux/ssccfg", row) / figure(data, "linux/ssccfg", row))
+            noise.append(100 * spread(data, "linux/ssccfg", row) /
+                         figure(data, "linux/ssccfg", row))
     return (max(differences, key=lambda pair: abs(pair[0])), max(noise)) if differences else None

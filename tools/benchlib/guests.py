@@ -39,7 +39,8 @@ measure() {
 	"$@" /test/workload WORKLOADS PARTS SLOT >/tmp/out 2>/tmp/err || cat /tmp/err >>/tmp/rows
 	sed "s/^/$condition /" /tmp/out >>/tmp/rows
 	sed -n "s/.*(\\([0-9]*\\) samples).*/$condition samples \\1/p" /tmp/err >>/tmp/rows
-	[ ! -f /tmp/stat ] || sed -n "s/^\\([0-9]*\\|<not [a-z]*>\\),.*/$condition counted \\1/p" /tmp/stat >>/tmp/rows
+	[ ! -f /tmp/stat ] || sed -n "s/^\\([0-9]*\\|<not [a-z]*>\\),.*/$condition counted \\1/p" \\
+		/tmp/stat >>/tmp/rows
 }
 CONDITIONS
 cat /tmp/rows
@@ -68,7 +69,8 @@ def initramfs(folder, scripts):
         items.append(f"{file}=test/{name}")
     packed = os.path.join(folder, "bench.cpio")
     subprocess.run([os.path.join(machine.TOP, "tools", "initramfs"), "-b",
-                    os.path.join(machine.GUEST, "initramfs.cpio"), "-o", packed, *items], check=True)
+                    os.path.join(machine.GUEST, "initramfs.cpio"), "-o", packed, *items],
+                   check=True)
     return packed
 
 

@@ -25,33 +25,36 @@ pre { font-size: 12px; overflow-x: auto; background: var(--box); padding: .6em }
 """
 
 INTRODUCTION = """
-<p>Tally is a hypervisor whose guests get a performance monitoring unit that counts exactly. This is what
-that costs. Every figure is a number of <b>instructions of all privilege levels</b>, guest, hypervisor and
-firmware together, from the start of something to its end: in this machine (QEMU, <code>-icount
-shift=0</code>) an instruction takes a nanosecond, so a guest that reads the time sees everything that is
-done for it. It says how much is executed, and nothing about caches or pipelines of a real
-processor.</p>
-<p><b>Bare metal</b> is Debian's kernel on OpenSBI alone, <b>Tally</b> the same kernel in a guest, with
-one of two ways to drive the hart's counters (<b>ssccfg</b>: delegated to the hypervisor; <b>sbi</b>: by
-calls to the firmware){kvm}.</p>
+<p>Tally is a hypervisor whose guests get a performance monitoring unit that counts exactly. This
+is what that costs. Every figure is a number of <b>instructions of all privilege levels</b>, guest,
+hypervisor and firmware together, from the start of something to its end: in this machine (QEMU,
+<code>-icount shift=0</code>) an instruction takes a nanosecond, so a guest that reads the time
+sees everything that is done for it. It says how much is executed, and nothing about caches or
+pipelines of a real processor.</p>
+<p><b>Bare metal</b> is Debian's kernel on OpenSBI alone, <b>Tally</b> the same kernel in a guest,
+with one of two ways to drive the hart's counters (<b>ssccfg</b>: delegated to the hypervisor;
+<b>sbi</b>: by calls to the firmware){kvm}.</p>
 """
 KVM = ", and <b>KVM</b> the same kernel in a guest of Linux on the same machine"
 
 WORDS = """
 <details><summary>Words and workloads</summary><dl>
 <dt>hart</dt><dd>a processor core of RISC-V; all here is on one</dd>
-<dt>exit</dt><dd>the hypervisor interrupts the guest to do something for it; a <i>world switch</i> gives
-the hart to another guest</dd>
+<dt>exit</dt><dd>the hypervisor interrupts the guest to do something for it; a <i>world switch</i>
+gives the hart to another guest</dd>
 <dt>reads direct, trapped</dt><dd>the guest reads a hardware counter by one instruction, or the
 hypervisor reads it for the guest, at the price of an exit</dd>
-<dt>snapshot</dt><dd>counts are passed on in a page of memory (a function of SBI 2.0), when a counter stops</dd>
+<dt>snapshot</dt><dd>counts are passed on in a page of memory (a function of SBI 2.0), when a
+counter stops</dd>
 <dt>live counter</dt><dd>one that runs when the guest loses the hart</dd>
-<dt>SBI call</dt><dd>a call to the firmware, or to the hypervisor, which is the guest's firmware</dd>
-<dt>alone, stat-N, record-N</dt><dd>the workload without perf; under perf stat with N events; under perf
-record with N samples a second</dd>
-<dt>compute, syscalls, memory</dt><dd>a loop of arithmetic; getppid again and again; steps through a list</dd>
-<dt>pipe, forks, gzip</dt><dd>a byte there and back between two processes; fork, exit and wait; busybox's
-gzip of 64 KiB</dd></dl></details>
+<dt>SBI call</dt><dd>a call to the firmware, or to the hypervisor, which is the guest's
+firmware</dd>
+<dt>alone, stat-N, record-N</dt><dd>the workload without perf; under perf stat with N events; under
+perf record with N samples a second</dd>
+<dt>compute, syscalls, memory</dt><dd>a loop of arithmetic; getppid again and again; steps through
+a list</dd>
+<dt>pipe, forks, gzip</dt><dd>a byte there and back between two processes; fork, exit and wait;
+busybox's gzip of 64 KiB</dd></dl></details>
 """
 
 # Title, picture, how to read it; what of KVM must have been measured for a further sentence, and
@@ -59,33 +62,37 @@ gzip of 64 KiB</dd></dl></details>
 PICTURES = (
     ("What single operations cost", plots.calls,
      "Shorter is better; the scale is logarithmic, each step to the right is ten times as much. ",
-     "calls", "All of KVM's reads trap. It has no row for samples: half of its overflows are swallowed by "
+     "calls", "All of KVM's reads trap. It has no row for samples: half of its overflows are "
+              "swallowed by "
      "QEMU, and the guest would wait for ever."),
     ("What sampling costs, against its rate", plots.rates,
-     "Each line is one machine; lower is better. A workload under perf record takes so many percent "
-     "longer than without, on the same machine. Where a line lies on bare metal's, virtualization adds "
-     "nothing to it. ",
-     "record", "KVM's lines are low because QEMU keeps most samples from it (the table of samples is "
+     "Each line is one machine; lower is better. A workload under perf record takes so many "
+     "percent longer than without, on the same machine. Where a line lies on bare metal's, "
+     "virtualization adds nothing to it. ",
+     "record", "KVM's lines are low because QEMU keeps most samples from it (the table of samples "
+               "is "
      "below), and not because its samples are cheap."),
     ("What a world switch costs, against live counters", plots.switch,
-     "Two VMs give the hart to each other. Left: none of them counts. Full lines: both count the same "
-     "events, so each switch takes the counters from the other. Dotted: the neighbour counts nothing, "
-     "and the counters wait untouched.", None, ""),
+     "Two VMs give the hart to each other. Left: none of them counts. Full lines: both count the "
+     "same events, so each switch takes the counters from the other. Dotted: the neighbour counts "
+     "nothing, and the counters wait untouched.", None, ""),
     ("What company costs", plots.scaling,
-     "1, 2, 4 and 8 guests do the same at once on one hart. A flat line says that a guest's work costs "
-     "the same, however many there are. Dotted: without perf; dashed: under perf stat with two events; "
-     "full: under perf record at 1 kHz.", None, ""),
+     "1, 2, 4 and 8 guests do the same at once on one hart. A flat line says that a guest's work "
+     "costs the same, however many there are. Dotted: without perf; dashed: under perf stat with "
+     "two events; full: under perf record at 1 kHz.", None, ""),
     ("The same work, beside bare metal", plots.three_way,
-     "How much more is executed for the same work than on bare metal under the same condition; bars to "
-     "the left are cheaper than bare metal. ",
-     "record", "Under perf record KVM is flattered: on this QEMU it gets only a few of its samples, see "
+     "How much more is executed for the same work than on bare metal under the same condition; "
+     "bars to the left are cheaper than bare metal. ",
+     "record", "Under perf record KVM is flattered: on this QEMU it gets only a few of its "
+               "samples, see "
      "the table of samples."),
 )
 
 
 def html_table(head, rows):
     """A table; cells are text already."""
-    lines = ["<div class=wide><table><tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) + "</tr>"]
+    lines = ["<div class=wide><table><tr>" + "".join(f"<th>{escape(cell)}</th>" for cell in head) +
+             "</tr>"]
     lines += ["<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows]
     return "\n".join(lines + ["</table></div>"])
 
@@ -121,7 +128,8 @@ def pictures(data):
         figure = draw(data)
         if figure is not None:
             how += more if kvm_was_measured(data, of_kvm) else ""
-            lines.append(f'<h2>{title}</h2><p class=how>{how}</p><div class=wide><img alt="{title}" '
+            lines.append(f'<h2>{title}</h2><p class=how>{how}</p><div class=wide><img '
+                         f'alt="{title}" '
                          f'src="{plots.image(figure)}"></div>')
     return "\n".join(lines)
 
@@ -134,7 +142,8 @@ def taken_samples(data, column, rate):
 
 def sampling(data):
     """Overhead in guests beside bare metal's, and how many samples were taken."""
-    head = ("workload, rate", "more work with perf: guest", "bare metal", "with / without: guest to bare metal",
+    head = ("workload, rate", "more work with perf: guest", "bare metal",
+            "with / without: guest to bare metal",
             "overhead: guest / bare metal", "samples, in all: guest, bare metal")
     rows = {}
     for column, workload, rate, here, bare, certain in derive.recording(data):
@@ -145,15 +154,17 @@ def sampling(data):
              ", ".join(taken_samples(data, where, rate) for where in (column, "bare"))))
     if not rows:
         return ""
-    text = ("<h2>perf record in a guest beside bare metal</h2><p class=how>How much more is executed for a "
-            "workload under perf record than without it, each compared with its own machine, and two ways to "
-            "set the guest beside bare metal: how far its ratio of work with perf to work without is from bare "
-            "metal's ratio, and what part of bare metal's overhead its overhead is (below 1: cheaper). <i>In the "
-            "noise</i>: the overhead is less than three times what parts of one run lie apart. An overhead "
-            "is for the samples beside it, those of all workloads together: who took fewer looks cheaper "
-            "than he is.</p>")
+    text = ("<h2>perf record in a guest beside bare metal</h2><p class=how>How much more is "
+            "executed for a workload under perf record than without it, each compared with its own "
+            "machine, and two ways to set the guest beside bare metal: how far its ratio of work "
+            "with perf to work without is from bare metal's ratio, and what part of bare metal's "
+            "overhead its overhead is (below 1: cheaper). <i>In the noise</i>: the overhead is "
+            "less than three times what parts of one run lie apart. An overhead is for the samples "
+            "beside it, those of all workloads together: who took fewer looks cheaper than he "
+            "is.</p>")
     for column, lines in rows.items():
-        text += (f"<details{' open' if column == 'ssccfg' else ''}><summary>{derive.NAMES[column]}</summary>" +
+        text += (f"<details{' open' if column == 'ssccfg' else ''}>"
+                 f"<summary>{derive.NAMES[column]}</summary>" +
                  html_table(head, lines) + "</details>")
     counted = [c for c in derive.present(data, "linux", tuple(derive.NAMES))
                if derive.samples(data, f"linux/{c}", "record-1000") is not None]
@@ -171,7 +182,8 @@ def tables(data):
     """All figures."""
     lines = ["<h2>All figures</h2>"]
     for family, rows, columns, cells in table.groups(data):
-        body = [[escape(row)] + [number(cells[row, c]) if (row, c) in cells else "-" for c in columns]
+        body = [[escape(row)] +
+                [number(cells[row, c]) if (row, c) in cells else "-" for c in columns]
                 for row in rows]
         lines.append(f"<details><summary>{escape(table.TITLES.get(family, family))}</summary>" +
                      html_table([""] + columns, body) + "</details>")
@@ -180,14 +192,17 @@ def tables(data):
 
 def how_made(data):
     """Versions, commands, and whether two runs gave the same."""
-    commands = "\n".join(f"# {name} ({run['seconds']} s)\n" + "\n".join(run["commands"] + run.get("trees", []))
+    commands = "\n".join(f"# {name} ({run['seconds']} s)\n" +
+                         "\n".join(run["commands"] + run.get("trees", []))
                          for name, run in data["runs"].items())
     failed = [f"<p class=off>{escape(name)} did not come to its end.</p>"
               for name, run in data["runs"].items() if "failure" in run]
     return ("<h2>How this was made</h2>" + "".join(failed) +
-            f"<p>{escape(conclusions.alike(data) or '')}</p><p>{escape(table.determinism(data))}</p>" +
+            f"<p>{escape(conclusions.alike(data) or '')}</p>"
+            f"<p>{escape(table.determinism(data))}</p>" +
             html_table(("what", "version"),
-                       [(escape(what), escape(version)) for what, version in data["versions"].items()]) +
+                       [(escape(what), escape(version))
+                        for what, version in data["versions"].items()]) +
             f"<p>tools/bench --set {data['set']}; the method is in docs/evaluation.md.</p>"
             f"<details><summary>Commands</summary><pre>{escape(commands)}</pre></details>")
 

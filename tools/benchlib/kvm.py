@@ -9,7 +9,8 @@ from benchlib import machine
 
 # {name: (kernel of the host, its module)}
 HOSTS = {
-    "kvm-6.12": (os.path.join(machine.GUEST, "Image"), os.path.join(machine.GUEST, "modules/kvm.ko")),
+    "kvm-6.12": (os.path.join(machine.GUEST, "Image"),
+                 os.path.join(machine.GUEST, "modules/kvm.ko")),
     "kvm-new": (os.path.join(machine.PEER, "Image"), os.path.join(machine.PEER, "kvm.ko")),
 }
 MEMORY = 256  # MiB of the guest
@@ -49,7 +50,8 @@ def command(folder, host, guest, bootargs="", initrd=None):
     if initrd:
         items.append(f"{initrd}=test/initrd")
     subprocess.run([os.path.join(machine.TOP, "tools/initramfs"), "-b",
-                    os.path.join(machine.GUEST, "initramfs.cpio"), "-o", packed, *items], check=True)
+                    os.path.join(machine.GUEST, "initramfs.cpio"), "-o", packed, *items],
+                   check=True)
     return machine.bare_command(kernel, packed,
                                 "console=ttyS0 panic=-1 quiet tally.name=kvm tally.test=kvm", "1G")
 

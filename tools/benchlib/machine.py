@@ -71,7 +71,8 @@ def console(command, timeout):
     text = said.decode(errors="replace").replace("\r", "")
     if not ended or process.returncode:
         raise Failure("%s: %s\n%s" % ("status %d" % process.returncode if ended else
-                                      "no end after %d s" % timeout, shlex.join(command), text[-4000:]))
+                                      "no end after %d s" % timeout, shlex.join(command),
+                                      text[-4000:]))
     return text
 
 
@@ -79,7 +80,8 @@ def bare_command(kernel, initrd=None, append="", memory="256M"):
     """QEMU with a kernel on OpenSBI alone, in the exact profile."""
     command = ["qemu-system-riscv64", "-machine", "virt", "-cpu", run_qemu.CPU, "-smp", "1",
                "-m", memory,
-               "-display", "none", "-no-reboot", "-serial", "stdio", "-monitor", "none", *run_qemu.EXACT,
+               "-display", "none", "-no-reboot", "-serial", "stdio", "-monitor", "none",
+               *run_qemu.EXACT,
                "-bios", bios(), "-kernel", kernel]
     if initrd:
         command += ["-initrd", initrd]

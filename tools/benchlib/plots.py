@@ -17,7 +17,8 @@ from benchlib import conclusions, derive, guests  # noqa: E402
 FRONT = "#010203"
 COLOURS = {"bare": FRONT, "opensbi": FRONT, "ssccfg": "#1c86c7", "sbi": "#e69f00",
            "kvm-6.12": "#cc79a7", "kvm-new": "#a8447f"}
-CONDITIONS = {"alone": "without perf", "stat-2": "under perf stat", "record-1000": "under perf record, 1 kHz"}
+CONDITIONS = {"alone": "without perf", "stat-2": "under perf stat",
+              "record-1000": "under perf record, 1 kHz"}
 MARKS = {"bare": "s", "ssccfg": "o", "sbi": "D", "kvm-6.12": "^", "kvm-new": "v"}
 plt.rcParams.update({"font.size": 10, "axes.spines.top": False, "axes.spines.right": False,
                      "axes.grid": True, "grid.alpha": 0.3, "svg.hashsalt": "tally",
@@ -34,7 +35,8 @@ def image(figure):
     buffer = io.BytesIO()
     figure.savefig(buffer, format="svg", metadata={"Date": None})
     plt.close(figure)
-    text = buffer.getvalue().decode().replace(FRONT, "currentColor").replace("<defs>", STYLE + "<defs>", 1)
+    text = buffer.getvalue().decode().replace(FRONT, "currentColor")
+    text = text.replace("<defs>", STYLE + "<defs>", 1)
     return "data:image/svg+xml;base64," + base64.b64encode(text.encode()).decode()
 
 
@@ -86,7 +88,8 @@ def calls(data):
     shown = {names[row]: row for row in CALLS
              if any(derive.figure(data, f"calls/{c}", row) for c in columns)}
     figure, axes = plt.subplots(figsize=(9, 0.8 + 0.85 * len(shown)))
-    bars(axes, list(shown), columns, lambda row, c: derive.figure(data, f"calls/{c}", shown[row]), True)
+    bars(axes, list(shown), columns, lambda row, c: derive.figure(data, f"calls/{c}", shown[row]),
+         True)
     axes.set_xlabel("instructions of all privilege levels, to the next instruction of the guest")
     return figure
 
@@ -161,7 +164,8 @@ def scaling(data):
         axes.set_xticks((1, 2, 4, 8), ("1", "2", "4", "8"))
         axes.set_title(workload)
         axes.set_xlabel("guests on the hart, all doing the same")
-    all_axes[0].set_ylabel("percent more instructions for each guest\nthan for one guest without perf")
+    all_axes[0].set_ylabel("percent more instructions for each guest\nthan for one guest without "
+                           "perf")
     legend_above(figure, *all_axes[0].get_legend_handles_labels(), len(columns))
     return figure
 
@@ -171,7 +175,8 @@ def three_way(data):
     columns = derive.present(data, "linux", derive.THREE_WAY[1:])
     if not columns or not derive.present(data, "linux", ("bare",)):
         return None
-    rows = [w for w in guests.WORKLOADS if derive.figure(data, "linux/bare", f"{w}/alone") is not None]
+    rows = [w for w in guests.WORKLOADS
+            if derive.figure(data, "linux/bare", f"{w}/alone") is not None]
     conditions = [c for c in CONDITIONS
                   if any(derive.figure(data, "linux/bare", f"{w}/{c}") is not None for w in rows)]
     if not rows:
@@ -188,5 +193,6 @@ def three_way(data):
         axes.margins(x=0.3)
         if axes is not all_axes[0]:
             axes.invert_yaxis()
-    figure.supxlabel("percent more instructions than on bare metal under the same condition", fontsize=10)
+    figure.supxlabel("percent more instructions than on bare metal under the same condition",
+                     fontsize=10)
     return figure

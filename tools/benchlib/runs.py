@@ -49,7 +49,8 @@ class Log:
 def from_rows(timed):
     """Figures of timed rows: instructions of a part, in the mean; and how far parts lie apart."""
     figures = {row: 100 * statistics.mean(times["ticks"]) for row, times in timed.items()}
-    spread = {row: 100 * (max(times["ticks"]) - min(times["ticks"])) for row, times in timed.items()}
+    spread = {row: 100 * (max(times["ticks"]) - min(times["ticks"]))
+              for row, times in timed.items()}
     return figures, spread
 
 
@@ -173,7 +174,8 @@ def tally_runs():
     for backend in ("ssccfg", "sbi"):
         runs.append(Run(f"linux/{backend}", "linux", linux_tally, 40, [(SHORT, SOME), backend],
                         [(guests.WORKLOADS, ALL), backend]))
-        for name, properties in (("trap", 'pmu-reads = "trap";'), ("snapshot", 'pmu-snapshot = "on"; pmu-overflow = "on";')):
+        for name, properties in (("trap", 'pmu-reads = "trap";'),
+                                 ("snapshot", 'pmu-snapshot = "on"; pmu-overflow = "on";')):
             runs.append(Run(f"linux/{backend}-{name}", "linux", linux_tally, 25, None,
                             [(guests.WORKLOADS, SOME), backend, properties]))
     runs.append(Run("linux/pmu-off", "linux", linux_tally, 10, None,
@@ -196,7 +198,8 @@ def all_runs():
     for host in kvm.HOSTS:
         runs.append(Run(f"calls/{host}", "kvm", calls_kvm, 20, None, [host]))
         quick = [(SHORT, ("alone", "stat-2")), host] if host == "kvm-6.12" else None
-        runs.append(Run(f"linux/{host}", "kvm", linux_kvm, 90, quick, [(guests.WORKLOADS, ALL), host]))
+        runs.append(Run(f"linux/{host}", "kvm", linux_kvm, 90, quick,
+                        [(guests.WORKLOADS, ALL), host]))
     return {run.name: run for run in runs}
 
 

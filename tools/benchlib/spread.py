@@ -74,7 +74,8 @@ def judged(result, ours):
     no_matter = {"matplotlib"} | (set() if result["name"].endswith("kvm-new") else {machine.NEWER})
     for what in sorted((ours.keys() | theirs.keys()) - no_matter):
         if ours.get(what) != theirs.get(what) and "failure" not in result:
-            result["failure"] = "%s is %s there and %s here" % (what, theirs.get(what), ours.get(what))
+            result["failure"] = "%s is %s there and %s here" % (
+                what, theirs.get(what), ours.get(what))
     return result
 
 
@@ -121,10 +122,11 @@ def prepare(todo, sshlogin):
         return
     command = shlex.join(["make", "-s", *targets]) + (" && tools/peer-kernel" if newest else "")
     done = subprocess.run(["parallel", "--will-cite", "--nonall", "--tag", "--workdir", machine.TOP,
-                           "--sshlogin", sshlogin, command], capture_output=True, text=True, check=False)
+                           "--sshlogin", sshlogin, command], capture_output=True, text=True,
+                          check=False)
     if done.returncode:
-        raise machine.Failure("a machine of --sshlogin is not ready: it needs this repository in %s, and "
-                              "`make setup`\n%s" % (machine.TOP, done.stdout + done.stderr))
+        raise machine.Failure("a machine of --sshlogin is not ready: it needs this repository in "
+                              "%s, and `make setup`\n%s" % (machine.TOP, done.stdout + done.stderr))
 
 
 def all_of(todo, args):
@@ -141,10 +143,12 @@ def all_of(todo, args):
     ours = machine.versions()
     progress = Progress({label: runs.cost(run, args.set) for label, run in labels}, jobs * machines)
     first, second = {}, {}
-    command = ["parallel", "--will-cite", "--jobs", str(jobs), "--line-buffer", "--workdir", machine.TOP]
+    command = ["parallel", "--will-cite", "--jobs", str(jobs), "--line-buffer", "--workdir",
+               machine.TOP]
     if args.sshlogin:
         command += ["--sshlogin", args.sshlogin]
-    command += ["tools/bench", "--set", args.set, "--timeout", str(args.timeout), "--one", "{}", ":::"]
+    command += ["tools/bench", "--set", args.set, "--timeout", str(args.timeout), "--one", "{}",
+                ":::"]
     # GNU parallel prints each process's line when it is whole; the same name twice is no matter.
     names = [run.name for _, run in labels]
     with subprocess.Popen(command + names, text=True, cwd=machine.TOP, stdin=subprocess.DEVNULL,

@@ -15,7 +15,8 @@ def groups(data):
     found = []
     for family, columns in families.items():
         rows = list(dict.fromkeys(row for figures in columns.values() for row in figures))
-        cells = {(row, column): figures[row] for column, figures in columns.items() for row in figures}
+        cells = {(row, column): figures[row] for column, figures in columns.items()
+                 for row in figures}
         found.append((family, rows, list(columns), cells))
     return found
 
@@ -60,7 +61,8 @@ def text(data):
         lines += ["", TITLES.get(family, family)]
         width = max([len(row) for row in rows] + [10])
         widths = [max(len(column), 12) for column in columns]
-        lines.append(" " * width + "".join(f"  {column:>{w}}" for column, w in zip(columns, widths)))
+        lines.append(" " * width +
+                     "".join(f"  {column:>{w}}" for column, w in zip(columns, widths)))
         for row in rows:
             lines.append(f"{row:<{width}}" + "".join(
                 f"  {compare.number(cells[row, column]) if (row, column) in cells else '-':>{w}}"
@@ -82,8 +84,10 @@ def markdown(data):
                   "| | " + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]
         for row in rows:
             lines.append("| %s | " % row + " | ".join(
-                compare.number(cells[row, c]) if (row, c) in cells else "-" for c in columns) + " |")
-    taken = {name: {c: seen["samples"] for c, seen in run.get("perf", {}).items() if "samples" in seen}
+                compare.number(cells[row, c]) if (row, c) in cells else "-"
+                for c in columns) + " |")
+    taken = {name: {c: seen["samples"] for c, seen in run.get("perf", {}).items()
+                    if "samples" in seen}
              for name, run in data["runs"].items()}
     conditions = list(dict.fromkeys(c for seen in taken.values() for c in seen))
     if conditions:

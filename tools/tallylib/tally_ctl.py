@@ -112,7 +112,8 @@ class Machine:
     def ask(self, command):
         """What became of a command, and the lines of the answer. TimeoutError: there was none in
         time; the machine must not be asked again then."""
-        if not (command.strip() and len(command) <= 64 and command.isascii() and command.isprintable()):
+        if not (command.strip() and len(command) <= 64 and command.isascii()
+                and command.isprintable()):
             raise BadCommand("a command is 1 to 64 characters of printable ASCII")
         deadline = None if self.timeout is None else time.monotonic() + self.timeout
         with contextlib.suppress(ConnectionError):  # what it had to say before that can be read

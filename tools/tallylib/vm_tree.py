@@ -16,7 +16,8 @@ BEGIN_NODE, END_NODE, PROP, NOP = 1, 2, 3, 4
 def places(source, include):
     """Where dtc looks for images and includes, in this order."""
     guests = os.path.join(BUILD, "guests")
-    found = [os.path.dirname(os.path.abspath(source)), *include, os.path.join(BUILD, "guest"), guests]
+    found = [os.path.dirname(os.path.abspath(source)), *include, os.path.join(BUILD, "guest"),
+             guests]
     if os.path.isdir(guests):
         found += sorted(entry.path for entry in os.scandir(guests) if entry.is_dir())
     return found

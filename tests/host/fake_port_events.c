@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Hardware and firmware events of the fake hart. */
+#include "tests/host/fake_state.h"
+
+uint64_t fake_hart_hctrs(uint32_t event_idx, uint64_t event_data)
+{
+	enum fake_event event = fake_hart_event(event_idx, event_data);
+
+	if (event == FAKE_EVENTS && fake.config.knows_all_events)
+		event = FAKE_CYCLES;
+	return event < FAKE_EVENTS ? fake.config.hctrs[event] : 0;
+}
+
+/* What they held is gone, or will be when the next is tried out. */
+static void try_out_on_idle_counters(void)
+{
+	for (uint32_t i = 0; i < COUNTERS; i++) {
+		if (!(FAKE_PROGRAMMABLE >> i & 1) || (fake_hart_running() >> i & 1))
+			continue;
+		fake_disown(i);
+		fake_catch_runaway(i);
+		fake_unmap(i);
+		fake.counters[i].programmed = false;
+		fake.counters[i].value = 0xa5ced;
+	}
+	if (fake.resident != NOBODY && fake.resident <= FAKE_VCPUS &&
+	    fake.world[fake.resident].vpmu)
+		vpmu_evicted(fake.world[fake.resident].vpmu);
+}
+
+uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
+{
+	uint32_t type = event_idx >> 16;
+
+	if (fake.config.asking_evicts && (type == SBI_PMU_TYPE_RAW || type == SBI_PMU_TYPE_RAW_V2))
+		try_out_on_idle_counters();
+	return fake_hart_hctrs(event_idx, event_data);
+}
+
+/* Its raw events are events of their own; vpmu_stub.c has one that is not. */
+void vpmu_port_event_of_raw(uint32_t *event_idx, uint64_t *event_data)
+{
+	(void)event_idx;
+	(void)event_data;
+}
+
+void vpmu_port_fw_watch(uint32_t codes)
+{
+	struct fake_world *world = fake_resident_world();
+
+	fake_trace.watches++;
+	fake_called();
+	fake_require(!(codes & ~world->fw_port_events), "watch of what the port does not count");
+	fake_require(codes != world->watched, "watch of what is watched already");
+	world->watched = fake.config.port_loses_watch ? 0 : codes;
+}
+
+uint64_t vpmu_port_fw_total(uint32_t code)
+{
+	const struct fake_world *world = fake_resident_world();
+
+	fake_trace.totals++;
+	fake_called();
+	if (code >= 256 && code - 256 < world->n_tally_events)
+		return code - 256 < FAKE_TALLY_EVENTS ? world->tally_total[code - 256] : 0;
+	fake_require(code < 22 && (world->fw_port_events >> code & 1),
+	             "total of an event that the port does not count");
+	return world->total[code % 22];
+}

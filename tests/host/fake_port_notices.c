@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the vPMU tells the owner of a vcpu, on the fake hart. */
+#include "tests/host/fake_state.h"
+
+void vpmu_port_look_after(uint64_t counts)
+{
+	fake_called();
+	fake_trace.looks++;
+	fake_require(counts, "a look at once");
+	fake.looks = counts != ~0ULL;
+	fake.look_left = counts;
+}
+
+void vpmu_port_trap_wfi(void)
+{
+	struct fake_world *world = fake_resident_world();
+
+	fake_called();
+	fake_require(!world->wfi_traps, "WFI is to trap, and does");
+	world->wfi_traps = true;
+}
+
+void vpmu_port_raise_lcofi(void)
+{
+	fake_called();
+	fake_trace.raises++;
+}
+
+void vpmu_port_unobserved(uint32_t n, uint64_t value)
+{
+	fake_called();
+	fake_require(n < VPMU_OBSERVERS, "no such observer ended");
+	fake_trace.unobserved |= 1U << n;
+	fake_trace.unobserved_value[n % VPMU_OBSERVERS] = value;
+}

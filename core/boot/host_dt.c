@@ -262,6 +262,7 @@ static void read_chosen(const void *dtb, int chosen)
 	if (has_word(args, "tally.backend=ssccfg"))
 		platform.backend = HPM_SSCCFG;
 	platform.interactive = has_word(args, "tally.console=interactive");
+	platform.frames = has_word(args, "tally.console=frames");
 	platform.roam = has_word(args, "tally.roam");
 	platform.broken = has_word(args, "tally.broken");
 	platform.no_vmids = has_word(args, "tally.no-vmids");

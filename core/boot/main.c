@@ -128,7 +128,7 @@ void main(uint64_t hartid, void *dtb)
 	harts_start(hartid);
 	boot_report_machine();
 	read_vm_tree();
-	terminal_set_vms(&tree, platform.interactive);
+	terminal_set_vms(&tree);
 	vsbi_base_init();
 	vms_create(&tree);
 	terminal_enable_input();

@@ -121,6 +121,7 @@ static enum ansi_token escape(struct ansi *a, uint8_t byte)
 		return ANSI_NONE;
 	}
 	if (first && (byte == ']' || byte == 'P' || byte == 'X' || byte == '^' || byte == '_')) {
+		append(a, byte);
 		a->state = STRING;
 		return ANSI_NONE;
 	}
@@ -157,4 +158,9 @@ enum ansi_token ansi_feed(struct ansi *a, uint8_t byte)
 	if (byte == '\a')
 		a->state = GROUND;
 	return ANSI_NONE;
+}
+
+unsigned int ansi_unfinished(const struct ansi *a)
+{
+	return a->state == GROUND ? 0 : a->len;
 }

@@ -37,4 +37,7 @@ void ansi_init(struct ansi *a);
  */
 enum ansi_token ansi_feed(struct ansi *a, uint8_t byte);
 
+/* So many bytes of a unit that is not complete are in bytes[]. */
+unsigned int ansi_unfinished(const struct ansi *a);
+
 #endif

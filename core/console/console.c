@@ -6,9 +6,6 @@
 
 #define TALLY_PREFIX "tally: "
 
-/* console_vm_write() stops before the byte after so many emitted ones. */
-#define WORK_BYTES 256u
-
 /* Ends vm's line. What it erases stays erased: the caller restores it, once. */
 static void line_end(struct console *c, unsigned int vm)
 {
@@ -128,6 +125,8 @@ size_t console_vm_write(struct console *c, unsigned int vm, const char *bytes, s
 		return n;
 	c->work = 0;
 	c->lines[vm].steps = 0;
+	if (c->frames)
+		return console_frame_write(c, vm, bytes, n);
 	while (done < n && c->work + c->lines[vm].steps < WORK_BYTES)
 		put_byte(c, vm, (uint8_t)bytes[done++]);
 	console_restore(c);
@@ -143,7 +142,7 @@ void console_vm_putc(struct console *c, unsigned int vm, uint8_t ch)
 
 void console_vm_flush(struct console *c, unsigned int vm)
 {
-	if (vm >= c->n_vms)
+	if (vm >= c->n_vms || c->frames)
 		return;
 	if (!console_line_is_blank(&c->lines[vm]) || c->lines[vm].drawn)
 		line_end(c, vm);
@@ -168,7 +167,8 @@ static const char *tally_line(struct console *c, const char *s)
 
 	if (c->full)
 		console_emit_text(c, CONSOLE_ASIDE);
-	console_emit_text(c, TALLY_PREFIX);
+	console_frame_close(c);
+	console_emit_text(c, c->frames ? CONSOLE_RS "!" : TALLY_PREFIX);
 	while (s[n] != '\0' && s[n] != '\n') {
 		if ((s[n] >= ' ' && s[n] <= '~') || s[n] == '\t') {
 			n++;
@@ -224,6 +224,8 @@ void console_set_focus(struct console *c, unsigned int vm)
 	(void)tally_snprintf(text, sizeof(text), "input goes to %.*s (Ctrl-T ? for help)",
 	                     (int)CONSOLE_NAME_BYTES, c->names[vm]);
 	console_tally_puts(c, text);
+	if (c->frames)
+		return;
 	if (c->interactive && !console_line_is_blank(&c->lines[vm]))
 		console_draw(c, vm, CONSOLE_LINE_BYTES);
 	console_full_resume(c);
@@ -243,6 +245,10 @@ void console_init(struct console *c, bool interactive, const char *const *names,
 {
 	c->interactive = interactive;
 	c->full = false;
+	c->frames = false;
+	c->framed = false;
+	c->choosing = false;
+	c->open = CONSOLE_NOBODY;
 	c->key = false;
 	c->erased = false;
 	c->request.open = false;

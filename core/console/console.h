@@ -36,12 +36,14 @@
 
 /* The prompt has a line of its own and can have the focus, as if it were one more VM. */
 #define CONSOLE_PROMPT        CONSOLE_MAX_VMS
+#define CONSOLE_NOBODY        (CONSOLE_MAX_VMS + 1)
 #define CONSOLE_COMMAND_BYTES 64u
 
 /* What a program asks, not a person: Ctrl-T = ID COMMAND CR. Its answer goes out in frames, see
  * console_answer(), and leaves the focus and the lines alone. */
 #define CONSOLE_ID_BYTES 8u
-#define CONSOLE_FRAME    "\036tally@" /* no VM's output holds an RS */
+#define CONSOLE_RS       "\036" /* no VM's output holds it */
+#define CONSOLE_FRAME    CONSOLE_RS "tally@"
 
 /* Before a line that comes while a VM has the whole screen. */
 #define CONSOLE_ASIDE CONSOLE_FRAME "- "
@@ -59,6 +61,10 @@ struct console {
 	size_t work;        /* bytes emitted by this call */
 	unsigned int own;   /* lines of Tally's at the bottom of the screen, nothing below them */
 	bool full;          /* the VM in focus has the whole screen */
+	bool frames;        /* they are on: core/console/console_frame.c */
+	bool framed;        /* they were: answers are as they have them */
+	bool choosing;      /* the letter of a VM comes next */
+	unsigned int open;  /* the VM of the open frame, CONSOLE_NOBODY: none is open */
 	bool key;           /* CONSOLE_KEY was typed, the command comes next */
 	unsigned int n_vms; /* 0..CONSOLE_MAX_VMS */
 	unsigned int focus; /* who gets the input: a VM, < n_vms unless that is 0, or the prompt */
@@ -109,6 +115,14 @@ void console_vm_flush(struct console *c, unsigned int vm);
 /* Flushes, and tells whether VM vm exists: input for a VM that ended is dropped, "next" skips it.
  */
 void console_vm_ended(struct console *c, unsigned int vm, bool ended);
+
+/* Frames for programs (docs/frames.md) begin, or begin once more; and end. */
+void console_frames_begin(struct console *c);
+void console_frames_end(struct console *c);
+
+/* After they begin, for each VM: the line that it has not finished goes out, at most as much as a
+ * call may emit. */
+void console_frames_kept(struct console *c, unsigned int vm);
 
 /* Gives the input to VM vm (< n_vms, else ignored), or to CONSOLE_PROMPT, and says so in a line. */
 void console_set_focus(struct console *c, unsigned int vm);

@@ -23,7 +23,7 @@ void console_emit_text(struct console *c, const char *s)
 
 void console_newline(struct console *c)
 {
-	console_emit_text(c, c->interactive ? "\r\n" : "\n");
+	console_emit_text(c, c->interactive && !c->frames ? "\r\n" : "\n");
 }
 
 void console_prefix(struct console *c, unsigned int vm)

@@ -9,6 +9,9 @@
  * wrapped and still stands above. */
 #define REDRAW_BYTES 256u
 
+/* console_vm_write() stops before the byte after so many emitted ones. */
+#define WORK_BYTES 256u
+
 void console_put(struct console *c, const char *s, size_t n);
 void console_emit_text(struct console *c, const char *s);
 void console_newline(struct console *c);
@@ -18,6 +21,15 @@ bool console_is_live(const struct console *c, unsigned int vm);
 void console_draw(struct console *c, unsigned int vm, unsigned int max);
 void console_erase(struct console *c);
 void console_restore(struct console *c);
+
+/* core/console/console_frame.c. Ends the frame of output that is open, if any. */
+void console_frame_close(struct console *c);
+
+/* A frame that is a whole line. kind: what it is, as docs/frames.md has it. */
+void console_frame_line(struct console *c, const char *kind, const char *text);
+
+/* console_vm_write() while frames are on. */
+size_t console_frame_write(struct console *c, unsigned int vm, const char *bytes, size_t n);
 
 /* core/console/console_full.c. The escape sequence that vm's ansi holds: was it one that shows or
  * leaves the other screen, and all that it asks is done? */

@@ -68,9 +68,11 @@ static void command(struct console *c, uint8_t ch)
 		console_set_focus(c, ch - '1');
 	else if (ch == 'g' || ch == 's' || ch == 'r')
 		console_life(vm_in_focus(c), (char)ch);
-	else if (ch == ':')
+	else if (ch == ':' && !c->frames)
 		console_prompt_open(c);
-	else if (ch == 'f')
+	else if (ch == '>' && c->frames)
+		c->choosing = true;
+	else if (ch == 'f' && !c->frames)
 		console_full_toggle(c, vm_in_focus(c));
 	else if (ch == '=')
 		c->request = (struct console_request){.open = true};
@@ -108,6 +110,7 @@ int console_input(struct console *c, uint8_t ch, uint8_t *out)
 
 	if (!c->key && ch == CONSOLE_KEY) {
 		c->key = true;
+		c->choosing = false;
 		return -1;
 	}
 	if (c->key) {
@@ -121,6 +124,12 @@ int console_input(struct console *c, uint8_t ch, uint8_t *out)
 			console_prompt_leave(c);
 			return -1;
 		}
+	}
+	if (c->choosing) {
+		c->choosing = false;
+		if (ch >= 'A' && (unsigned int)(ch - 'A') < c->n_vms)
+			c->focus = ch - 'A';
+		return -1;
 	}
 	if (c->request.open) {
 		console_request_key(c, ch);

@@ -3,7 +3,7 @@
  * What programs ask over the line that people type at. Nothing is echoed and nothing redrawn: a
  * half-typed line, the focus and a full-screen program are as they were. Answers go out in frames.
  */
-#include "core/console/console.h"
+#include "core/console/console_draw.h"
 #include "core/lib/printf.h"
 
 /* So long a frame is without its text. */
@@ -26,8 +26,14 @@ static void frame_end(const struct console *c)
 
 void console_answer(struct console *c, const char *id, const char *text)
 {
+	char head[FRAME_BYTES];
 	size_t n = 0;
 
+	if (c->framed) {
+		(void)tally_snprintf(head, sizeof(head), "=%s ", id);
+		console_frame_line(c, head, text);
+		return;
+	}
 	while (text[n] != '\0')
 		n++;
 	frame_begin(id);
@@ -39,6 +45,11 @@ void console_answer_end(struct console *c, const char *id, unsigned int status)
 {
 	char text[FRAME_BYTES];
 
+	if (c->framed) {
+		(void)tally_snprintf(text, sizeof(text), "%s %u", id, status);
+		console_frame_line(c, ".", text);
+		return;
+	}
 	(void)tally_snprintf(text, sizeof(text), "end %u", status);
 	console_answer(c, id, text);
 }

@@ -6,6 +6,7 @@
 
 #include "core/console/console.h"
 #include "core/lib/numbers.h"
+#include "core/operator/terminal.h"
 #include "core/vm/platform.h"
 #include "core/lib/printf.h"
 #include "core/vm/trace.h"
@@ -26,6 +27,7 @@ static const char *const help[] = {
     "  vms, exits, pmu, trace and these with --json: one object a line",
     "top [SECONDS]: what goes on, each 2 seconds, until a key is pressed",
     "start VM, stop VM, restart VM; poweroff: stops all, then the machine",
+    "frames on, frames off: for programs (docs/frames.md)",
     "move VM VCPU HART: to another of the harts that it may run on",
     "exit, or Ctrl-T twice: back to the guest",
     NULL,
@@ -224,6 +226,27 @@ static void power_off(struct job *job, const struct command *c, const struct wor
 	answer(job, PROMPT_OK, line, "all VMs are being stopped, then the machine goes off");
 }
 
+/* One VM in each stay in HS. */
+static void kept_lines(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES])
+{
+	*line = '\0';
+	terminal_frames_kept(walk->vm);
+	prompt_next_vm(walk);
+}
+
+static void frames(struct job *job, const struct command *c, const struct words *w, char *line)
+{
+	bool on = strcmp(w->word[0], "on") == 0;
+
+	if (!on && strcmp(w->word[0], "off") != 0) {
+		wrong(job, c, line);
+		return;
+	}
+	terminal_frames(on);
+	if (on)
+		walk_along(job, kept_lines, false);
+}
+
 static void show_help(struct job *job, const struct command *c, const struct words *w, char *line)
 {
 	(void)c, (void)w, (void)line;
@@ -245,6 +268,7 @@ static const struct command commands[] = {
     {"restart", "the name of a VM", 1, 1, false, life, NULL},
     {"move", "a VM, the number of its vcpu, and a hart", 3, 3, false, move, NULL},
     {"poweroff", "nothing", 0, 0, false, power_off, NULL},
+    {"frames", "on or off", 1, 1, false, frames, NULL},
     {"help", "nothing", 0, 0, false, show_help, NULL},
 };
 

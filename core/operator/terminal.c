@@ -124,13 +124,32 @@ void terminal_init(void)
 	log_set_writer(write_line);
 }
 
-void terminal_set_vms(const struct vm_tree *tree, bool interactive)
+void terminal_set_vms(const struct vm_tree *tree)
 {
 	static const char *names[VM_MAX_VMS];
 
 	for (uint32_t i = 0; i < tree->n_vms; i++)
 		names[i] = tree->vms[i].name;
-	console_init(&console, interactive, names, tree->n_vms);
+	console_init(&console, platform.interactive, names, tree->n_vms);
+	if (platform.frames)
+		terminal_frames(true);
+}
+
+void terminal_frames(bool on)
+{
+	log_lock();
+	if (on)
+		console_frames_begin(&console);
+	else
+		console_frames_end(&console);
+	log_unlock();
+}
+
+void terminal_frames_kept(uint32_t vm)
+{
+	log_lock();
+	console_frames_kept(&console, vm);
+	log_unlock();
 }
 
 size_t terminal_vm_write(uint32_t vm, const char *bytes, size_t n)

@@ -27,7 +27,7 @@ struct platform {
 	/* /chosen bootargs: tally.backend=, tally.console=, tally.roam, tally.broken,
 	 * tally.no-vmids */
 	enum hpm_choice backend;
-	bool interactive;
+	bool interactive, frames;
 	bool roam;     /* each vcpu goes to the next of its harts after every turn */
 	bool broken;   /* an invariant that does not hold, for make DEBUG=1 */
 	bool no_vmids; /* as on harts that have none */

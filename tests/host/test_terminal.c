@@ -171,7 +171,8 @@ static void begin(size_t room_now)
 	arrived = 0;
 	room = room_now;
 	reads_at = -1;
-	terminal_set_vms(&tree, true);
+	platform.interactive = true;
+	terminal_set_vms(&tree);
 	terminal_enable_input();
 	terminal_vm_ended(0, false);
 	terminal_input_room(ROOM);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vpmu/port.h on this hart's counters (arch/riscv/hpm.h) and interrupts. */
+/* Implements vpmu/port.h with this hart's counters (arch/riscv/hpm.h) and interrupts. */
 #include <string.h>
 
 #include "arch/riscv/csr.h"
@@ -12,10 +12,10 @@
 #include "core/vm/vs_interrupts.h"
 #include "vpmu/port.h"
 
-/* A look at a counter that may have wrapped comes so late, 10 us, and the next no sooner. */
+/* Polls of a counter that may have wrapped are at least 1/LOOKS_HZ seconds (10 us) apart. */
 #define LOOKS_HZ 100000U
 
-/* Whose counter it was learns that it is not any more. NULL: it will be nobody's. */
+/* Tells the old owner that it has lost the counter. NULL: the counter gets no owner. */
 static void change_owner(struct pcpu *pcpu, hctr_t hctr, struct vcpu *vcpu)
 {
 	struct vcpu **owner = &pcpu->hctr_owner[hctr.idx];
@@ -65,8 +65,7 @@ uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
 	return 0;
 }
 
-/* A stay that is going on is measured by instret: it began as much later as the counter is ahead.
- */
+/* HS measures the current stay with instret. Its beginning moves with the counter. */
 void vpmu_port_take(hctr_t hctr, const struct hw_event *config, uint64_t value)
 {
 	struct pcpu *pcpu = this_pcpu();
@@ -96,9 +95,9 @@ void vpmu_port_release(uint64_t hctr_mask)
 }
 
 /*
- * Never earlier than LOOK_DELAY later, so that many looks at a counter that hardly moves cost the
- * guest little; and so much later than it can have wrapped, so that one look is enough for one that
- * never stands still.
+ * The poll is at least 1/LOOKS_HZ seconds from now, so that many polls of a counter that hardly
+ * moves cost the guest little. It is so much later than the earliest wrap that one poll is enough
+ * for a counter that never stops.
  */
 void vpmu_port_look_after(uint64_t counts)
 {
@@ -112,8 +111,8 @@ void vpmu_port_look_after(uint64_t counts)
 	pcpu_resched(pcpu);
 }
 
-/* What counts now decides whether the guest may sleep in VS. That it may again is found out at its
- * next WFI: most stops come just before a start. */
+/* The running events decide whether the guest may execute WFI without an exit. When WFI need not
+ * trap any more, that is found out at the next WFI, because most stops come just before a start. */
 static inline void trap_wfi(struct pcpu *pcpu)
 {
 	struct vcpu *vcpu = pcpu->current;
@@ -192,7 +191,7 @@ void vpmu_port_raise_lcofi(void)
 {
 	struct vcpu *vcpu = this_pcpu()->current;
 
-	/* One that still pends tells of this overflow, too. */
+	/* An LCOFI that is still pending stands for this overflow, too. */
 	if (!(csr_read(CSR_HVIP) & BIT(IRQ_LCOFI))) {
 		if (vcpu->few_lcofis) {
 			vcpu_lcofi_limited(vcpu);

@@ -3,7 +3,8 @@
 
 	.text
 	.option	norvc
-	/* void vs_work(bool user): see hpm_selfcheck.c. Without translation; at boot, as vs_probe(). */
+	/* void vs_work(bool user): see hpm_selfcheck.c. Without address translation; at boot, like
+	 * vs_probe(). */
 	.globl	vs_work
 vs_work:
 	csrr	t0, CSR_STVEC

@@ -29,8 +29,8 @@ struct quirks {
 	 * Probed. */
 	bool wfi_recounts;
 	/* QEMU: a guest's write to sie does not deliver the LCOFI that it unmasks; only the next
-	 * entry does. If hvictl.VTI makes such writes trap, and has no other effect than the AIA
-	 * allows, Tally does the write. Both are probed. */
+	 * entry does. If hvictl.VTI makes such writes trap, and does not keep other interrupts
+	 * from the guest as the AIA says, Tally does the write. Both are probed. */
 	bool late_unmask;
 	/* Debian's QEMU 10.0.13: bit 13 of sie and hvien cannot be set, so there is no LCOFI.
 	 * Probed. */

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a hardware counter counts, for the logical counters that share it.
+ * The value at which a hardware counter runs when several logical counters share it.
  *
- * A running counter reads count(hctr) + its offset. The hctr can raise LCOFI for one wrap only,
- * and is read directly by one counter only: by the one with offset 0, its anchor. A counter that
- * is alone on its hctr is the anchor by the way it starts. Among several it is, in this order:
- *   - the one that will wrap first, of those whose wrap must be told;
- *   - the one of the hctr's own index, for it is direct then;
- *   - whatever it was: no stop and start for nothing.
- * Moving the anchor is a stop, a start at another count, and every offset changed by the
- * difference: no counter's value changes.
+ * A running counter reads count(hctr) + its offset. An hctr can raise LCOFI for one wrap only, and
+ * only one counter can be read directly: the one with offset 0, called its anchor. A counter that
+ * is alone on its hctr is started with offset 0, so it is the anchor. Among several, the anchor is,
+ * in this order:
+ * - the one that wraps first, of those whose wrap must be reported;
+ * - the one with the hctr's own index, because it can then be read directly;
+ * - whatever it was before, to avoid a stop and a start.
+ *
+ * To move the anchor, the hctr is stopped and started at another count, and the difference is
+ * subtracted from every offset. The value of no counter changes.
  */
 #include "vpmu/hctr.h"
 
@@ -29,7 +31,7 @@ static struct anchor choose_anchor(const struct vpmu *v, hctr_t hctr)
 		anchor.offset = v->counter[hctr.idx].offset;
 	for_each_bit (i, users & v->near) {
 		uint64_t offset = v->counter[i].offset;
-		/* One less than what remains to the wrap, which from zero may be 2^64. */
+		/* One less than the counts until the wrap, which may be 2^64. */
 		uint64_t left =
 		    v->value_mask - ((v->hctr[hctr.idx].count + offset) & v->value_mask);
 
@@ -53,14 +55,14 @@ static void move_anchor(struct vpmu *v, hctr_t hctr, uint64_t offset)
 }
 
 /*
- * Finds out what an hctr needs, and brings its counters to the anchor that it will have: is it to
- * be started, after a stop if it is active?
+ * Chooses the anchor of an hctr, and moves it. Returns whether the hctr must be started (after a
+ * stop if it is active).
  */
 static bool must_start(struct vpmu *v, hctr_t hctr, uint64_t users)
 {
 	uint64_t bit = bit64(hctr.idx);
 	struct anchor anchor = choose_anchor(v, hctr);
-	/* Emulated instructions delay the interrupt, and direct reads lack them. */
+	/* Emulated instructions delay the interrupt, and direct reads do not include them. */
 	bool ahead =
 	    v->hctr[hctr.idx].ahead != 0 && (anchor.armed || (users & bit) != 0 || v->policy.steps);
 	bool start = (v->active & bit) == 0 || anchor.offset != 0 || ahead ||
@@ -110,8 +112,9 @@ void vpmu_apply_all(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t rea
 		}
 		if (stops != 0)
 			vpmu_stop(v, stops);
-		/* The values above were looked at, and another may have wrapped while they were.
-		 * Only with counters that move in HS; each turn needs one more near one to wrap. */
+		/* While the values above were examined, another counter may have wrapped. This
+		 * happens only with counters that count HS, and each repetition needs another
+		 * counter that wraps. */
 		hctrs = v->careful && starts != 0 ? vpmu_careful_starts(v, starts) : 0;
 		for_each_bit (i, starts) {
 			uint64_t users = v->hctr[i].users & v->running;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which counter takes an event, and which hardware counter backs it.
+ * Chooses the counter for an event, and the hardware counter behind it.
  *
- * An hctr counts one event under one filter for one vcpu, for as long as a counter of that vcpu
- * is configured on it, running or not: a stopped counter must be able to start again. So what
- * is refused here is refused by the guest's own doing, and never by a neighbour's.
+ * An hctr counts one event with one filter for a vcpu as long as a counter of that vcpu is
+ * configured on it, running or not, because a stopped counter must be able to start again. So a
+ * request is refused only because of what this guest has configured itself, never because of
+ * another guest.
  */
 #include "vpmu/internal.h"
 
@@ -13,9 +14,10 @@
 #define LCTR_INSTRET 2
 
 /*
- * The hctr for an event, as if the counters in dropped were not configured: one that holds the
- * event already, else a free one, of preferred if there is one (the counter of the same index
- * is then direct). NO_HCTR: all that could count it are taken. As if there were no observers.
+ * Returns the hctr for an event, as if the counters in `dropped` were not configured: one that
+ * holds the event already, otherwise a free one, if possible in `preferred` (a counter with the
+ * same index can then be read directly). Returns NO_HCTR if all hctrs that can count the event are
+ * in use. Observers are ignored.
  */
 static hctr_t find_hctr(const struct vpmu *v, const struct hw_event *event, uint64_t allowed,
                         uint64_t dropped, uint64_t preferred)
@@ -37,8 +39,8 @@ static hctr_t find_hctr(const struct vpmu *v, const struct hw_event *event, uint
 }
 
 /*
- * The counter of the hctr's own index is direct. Failing that, the highest: low indices are the
- * home of some event, and left to it.
+ * Chooses the counter with the hctr's own index, because it can be read directly; otherwise the
+ * highest, because low indices are home counters of events.
  */
 static bool assign_unconfigured(const struct vpmu *v, uint64_t unconfigured, uint64_t allowed,
                                 const struct hw_event *event, struct vpmu_place *place)
@@ -53,7 +55,7 @@ static bool assign_unconfigured(const struct vpmu *v, uint64_t unconfigured, uin
 	return true;
 }
 
-/* What the chosen counter counted before is dropped, which may be what frees the hctr. */
+/* The configuration of the chosen counter is dropped, which may free the hctr. */
 static bool assign_stopped(const struct vpmu *v, uint64_t stopped, uint64_t allowed,
                            const struct hw_event *event, struct vpmu_place *place)
 {
@@ -69,8 +71,9 @@ static bool assign_stopped(const struct vpmu *v, uint64_t stopped, uint64_t allo
 }
 
 /*
- * Counter 0 is read as cycle and counter 2 as instret: that is what they count, or nothing. Behind
- * them is a programmable counter like any other.
+ * Returns the counters that may be given the event. Counter 0 is read as cycle and counter 2 as
+ * instret, so they count these events only. Behind them is a programmable counter, as behind the
+ * others.
  */
 static uint64_t takers(const struct hw_event *event)
 {
@@ -92,8 +95,8 @@ static bool assign_among(const struct vpmu *v, uint64_t set, const struct hw_eve
 }
 
 /*
- * The fixed counter is for what has no other place: it tells nobody when it wraps. Instret is HS's
- * clock, and cannot be had by a vcpu that counts by this clock.
+ * A fixed counter is used only if there is no other, because it cannot interrupt. HS measures its
+ * work with instret, so a vcpu that counts this work cannot have instret.
  */
 static bool assign_hw(const struct vpmu *v, uint64_t set, const struct hw_event *event,
                       uint64_t hctrs, struct vpmu_place *place)
@@ -106,7 +109,7 @@ static bool assign_hw(const struct vpmu *v, uint64_t set, const struct hw_event 
 	return hctrs != 0 && assign_among(v, set, event, hctrs, place);
 }
 
-/* Any number of firmware counters may count one event: the first that is free will do. */
+/* Several firmware counters may count one event, so the first free one is chosen. */
 static bool assign_fw(const struct vpmu *v, uint64_t set, const struct hw_event *event,
                       struct vpmu_place *place)
 {

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * By the top six bits of (mask with one bit) * VPMU_DE_BRUIJN. The compiler's own builtin would
- * call into libgcc on a hart without Zbb.
+ * Indexed by the top six bits of (mask with one bit) * VPMU_DE_BRUIJN. The compiler's builtin would
+ * call libgcc on a hart without Zbb.
  */
 #define VPMU_DE_BRUIJN UINT64_C(0x03f79d71b4cb0a89)
 extern const uint8_t vpmu_bit_index[64];
@@ -18,19 +18,19 @@ static inline uint64_t bit64(uint32_t i)
 	return UINT64_C(1) << i;
 }
 
-/* mask: not 0. */
+/* mask must not be 0. */
 static inline uint32_t lowest_bit(uint64_t mask)
 {
 	return vpmu_bit_index[((mask & -mask) * VPMU_DE_BRUIJN) >> 58];
 }
 
-/* The same in fewer instructions, of a mask with one bit. */
+/* Does the same in fewer instructions, for a mask with exactly one bit. */
 static inline uint32_t only_bit(uint64_t mask)
 {
 	return vpmu_bit_index[(mask * VPMU_DE_BRUIJN) >> 58];
 }
 
-/* mask: not 0. */
+/* mask must not be 0. */
 static inline uint32_t highest_bit(uint64_t mask)
 {
 	while ((mask & (mask - 1)) != 0)
@@ -38,7 +38,8 @@ static inline uint32_t highest_bit(uint64_t mask)
 	return lowest_bit(mask);
 }
 
-/* i, a uint32_t, runs over the bits of mask as it was at the start, lowest first. */
+/* i, a uint32_t, takes the index of each bit that was set in mask at the beginning, lowest
+ * first. */
 #define for_each_bit(i, mask)                                                                      \
 	for (uint64_t i##_left = (mask); i##_left != 0 && ((i) = lowest_bit(i##_left), true);      \
 	     i##_left &= i##_left - 1)

@@ -2,9 +2,9 @@
 /*
  * Configuring a counter: SBI 3.0 section 11.8.
  *
- * A counter that is configured anew first forgets what it was, OF included; its value stays
- * unless CLEAR_VALUE says otherwise. A running counter is never chosen. Only SKIP_MATCH can name
- * one, and then it must be running for the very event that is asked for.
+ * When a counter is configured again, its old configuration is dropped first, including OF. Its
+ * value is kept unless CLEAR_VALUE is set. A running counter is never chosen. Only SKIP_MATCH can
+ * name one, and then it must be running for exactly the requested event.
  */
 #include "vpmu/hctr.h"
 
@@ -13,11 +13,11 @@ static const struct sbi_ret not_supported = {.error = SBI_ERR_NOT_SUPPORTED};
 static void clear_value(struct vpmu *v, lctr_t lctr)
 {
 	v->counter[lctr.idx].value = 0;
-	/* What the hardware may still hold is no longer the value. */
+	/* The hardware may still hold another value. */
 	v->shown &= ~bit64(lctr.idx);
 }
 
-/* Sets a running counter to zero where it is. OF stays: only a start clears it. */
+/* Sets a running counter to zero. OF is kept, because only a start clears it. */
 static void clear_running(struct vpmu *v, lctr_t lctr)
 {
 	struct vpmu_counter *c = &v->counter[lctr.idx];
@@ -70,13 +70,13 @@ static void configure(struct vpmu *v, struct vpmu_place place, const struct hw_e
 	}
 	c->hctr = (uint8_t)place.hctr.idx;
 	v->hctr[place.hctr.idx].users |= bit;
-	/* If the counter of its index is not among its users, it may hold what that one has
-	 * counted. */
+	/* If the hctr has users, but not the counter with its own index, it may hold that counter's
+	 * old value. */
 	v->shown &= ~bit64(place.hctr.idx) | v->hctr[place.hctr.idx].users;
 	vpmu_note_solo(v, place.hctr);
 }
 
-/* What configuring a counter that is not running changes of it. */
+/* What configuring a stopped counter changes of it. */
 struct former {
 	struct vpmu_counter counter;
 	struct hw_event event;
@@ -125,7 +125,7 @@ void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 		v->retires[1] |= bit;
 }
 
-/* Undoes configure(): a call that fails has changed nothing. */
+/* Undoes configure(), because a call that fails must not change anything. */
 static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 {
 	uint64_t bit = bit64(lctr.idx);
@@ -133,7 +133,7 @@ static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 
 	vpmu_forget(v, bit);
 	if (former->configured) {
-		/* What the hardware may hold meanwhile is not what this one counts. */
+		/* The hardware may hold something other than this counter's value by now. */
 		if ((vpmu_hw_lctrs(v) & bit) != 0 && !vpmu_is_used(v, hctr)) {
 			v->owned &= ~bit64(hctr.idx);
 			v->shown &= ~bit64(hctr.idx);
@@ -168,8 +168,9 @@ bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 }
 
 /*
- * false: the hardware does not take the event. The counters are as before, but for what is shown.
- * Those that use the hctr already count this very event, and it may be running for them.
+ * Makes the hctr hold the event. Returns false if the hardware refuses; then the counters are as
+ * before, except for in-step values. Other users of the hctr count this very event already, and may
+ * be running.
  */
 static bool prepare(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 {
@@ -177,7 +178,7 @@ static bool prepare(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 	uint64_t flagged;
 
 	if ((bit & HCTRS_FIXED) != 0) {
-		/* Who starts it will take it. */
+		/* The start takes the counter from HS. */
 		v->careful = true;
 		vpmu_note_event(v, hctr, event);
 		return true;
@@ -185,7 +186,7 @@ static bool prepare(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 	if (vpmu_holds(v, hctr, event) ||
 	    (v->hctr[hctr.idx].users != 0 && hw_event_equal(&v->event[hctr.idx], event)))
 		return true;
-	/* Nothing may pend while the port works. */
+	/* No overflow may be pending while the port works. */
 	flagged = vpmu_take_overflows(v);
 	vpmu_apply(v, flagged, vpmu_end_observers(v, hctr), 0);
 	return vpmu_hold(v, hctr, event);
@@ -234,10 +235,7 @@ static struct sbi_ret config_stopped(struct vpmu *v, uint64_t set, const struct 
 	return taken ? vpmu_result(SBI_SUCCESS, place.lctr.idx) : not_supported;
 }
 
-/*
- * What is asked most, in fewer instructions: the home counter of an event that is known, while
- * nothing is configured on it.
- */
+/* The fast path: the home counter of a known event, if nothing is configured on it. */
 static inline bool is_home_idle(const struct vpmu *v, const struct vpmu_known *known, uint64_t set,
                                 unsigned long config_flags, unsigned long event_idx,
                                 uint64_t event_data)
@@ -249,7 +247,7 @@ static inline bool is_home_idle(const struct vpmu *v, const struct vpmu_known *k
 	       vpmu_port_is_quiet();
 }
 
-/* A counter becomes its hctr's first user, which has the same index and holds the event. */
+/* The counter becomes the first user of the hctr with its own index, which holds the event. */
 static inline struct sbi_ret take_home(struct vpmu *v, uint32_t idx, unsigned long config_flags,
                                        uint32_t event_idx)
 {
@@ -268,7 +266,8 @@ static inline struct sbi_ret take_home(struct vpmu *v, uint32_t idx, unsigned lo
 	return vpmu_result(SBI_SUCCESS, idx);
 }
 
-/* Not inlined: where the hctr holds the event nothing need be saved. Itself it calls nobody. */
+/* Not inlined, so that nothing is saved if the hctr holds the event already. It is a leaf
+ * function. */
 static __attribute__((noinline, flatten)) struct sbi_ret
 config_home(struct vpmu *v, uint32_t idx, unsigned long config_flags, uint32_t event_idx)
 {
@@ -294,7 +293,7 @@ static __attribute__((noinline)) struct sbi_ret config_any(struct vpmu *v, uint6
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
 	if (set == 0 || !vpmu_event_parse(v, event_idx, event_data, config_flags, &event, &hctrs))
 		return not_supported;
-	/* It was asked for the first time. */
+	/* The guest has asked for this event for the first time. */
 	if (is_home_idle(v, vpmu_known_place(v, event_idx), set, config_flags, event_idx,
 	                 event_data))
 		return config_home(v, vpmu_known_place(v, event_idx)->home, config_flags,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The life of a logical counter: SBI 3.0 sections 11.9 and 11.10. Configuring is in config.c.
+ * The states of a logical counter: SBI 3.0 sections 11.9 and 11.10. config.c configures counters.
  *
  *                      config_matching                start
  *     UNCONFIGURED ----------------------> STOPPED -----------> RUNNING
@@ -15,17 +15,20 @@
  *                                              |  ^
  *                                              +--+ start refused (granted: RUNNING)
  *
- * UNCONFIGURED  in none of configured, running, lost; no hctr; OF clear; its CSR is illegal.
- *               The value is kept: it is what the next start without a value goes on from.
- * STOPPED       configured; has an hctr, and keeps it, together with event, filter, value and OF.
- * RUNNING       configured and running; its hctr is active while the vcpu is resident.
- * LOST          configured and lost; its CSR is illegal: it may have missed events, and a wrong
- *               number is worse than none. A plain stop finds it stopped and leaves it LOST. Where
- *               the start was refused too late to know its value, it starts with a given one only.
+ * UNCONFIGURED: in none of `configured`, `running` and `lost`. It has no hctr, OF is 0, and reads
+ * of its CSR are illegal. Its value is kept, and the next start without a value uses it.
  *
- * Hardware counters start only where a hart can start them; firmware counters are never LOST.
- * config_matching with AUTO_START is config_matching and start in one; see config.c for what it
- * does to a counter that is STOPPED or RUNNING already.
+ * STOPPED: in `configured`. It has an hctr, and keeps it together with event, filter, value and OF.
+ *
+ * RUNNING: in `configured` and `running`. Its hctr is active while the vcpu is resident.
+ *
+ * LOST: in `configured` and `lost`. Reads of its CSR are illegal, because it may have missed
+ * events, and no number is better than a wrong one. A plain stop returns ALREADY_STOPPED and leaves
+ * it LOST. If its value is not known either, only a start with a given value can start it.
+ *
+ * Hardware counters start only where a hart can start them. Firmware counters are never LOST.
+ * config_matching with AUTO_START is config_matching and start in one. config.c says what it does
+ * to a counter that is STOPPED or RUNNING already.
  */
 #include <stddef.h>
 
@@ -56,7 +59,7 @@ void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy)
 
 void vpmu_reset(struct vpmu *v)
 {
-	/* By value: it is about to be overwritten. */
+	/* A copy, because the structure is about to be overwritten. */
 	struct vpmu_policy policy = v->policy;
 	bool wfi_traps = v->wfi_traps;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event_idx, event_data and the filters of config_flags: SBI 3.0 sections 11.1 to 11.5 and table
- * 37. Table 38 has one answer to whatever is wrong with an event: no counter can monitor it.
+ * Checks event_idx, event_data and the filters in config_flags: SBI 3.0 sections 11.1 to 11.5, and
+ * table 37. Whatever is wrong with an event, table 38 has one error: no counter can monitor it.
  */
 #include <stddef.h>
 
@@ -10,7 +10,7 @@
 #define RAW_DATA_BITS    48
 #define RAW_V2_DATA_BITS 56
 
-/* Would a WFI, which never traps, make the count wrong? */
+/* Whether a WFI that does not trap makes the count wrong. */
 static bool idle_spoils(const struct vpmu_policy *policy, uint32_t event_idx)
 {
 	return event_idx == SBI_PMU_HW_INSTRUCTIONS && policy->wfi_recounts && policy->idle_cycles;
@@ -28,7 +28,7 @@ static bool event_allowed(const struct vpmu_policy *policy, uint32_t event_idx)
 	return false;
 }
 
-/* Does the event exist, whether or not a counter counts it? */
+/* Whether the event exists, even if no counter can count it. */
 static bool event_exists(const struct vpmu *v, uint32_t event_idx, uint64_t event_data)
 {
 	uint32_t code = SBI_PMU_EVENT_CODE(event_idx);
@@ -49,17 +49,19 @@ static bool event_exists(const struct vpmu *v, uint32_t event_idx, uint64_t even
 	}
 }
 
-/* The fixed counters come second, see assign.c. */
+/* Fixed counters are chosen last, see assign.c. */
 static uint32_t only_home(uint64_t hctrs)
 {
 	hctrs &= ~HCTRS_FIXED;
 	return (hctrs & (hctrs - 1)) == 0 && hctrs != 0 ? lowest_bit(hctrs) : 0;
 }
 
-/* Those that count rightly an event that exists, which is brought into the form for comparing. */
+/* Returns the hctrs that count an existing event correctly, and normalizes the event for
+ * comparison. */
 static uint64_t hart_hctrs(const struct vpmu *v, struct hw_event *event)
 {
-	/* One event under two names is shared, and is what it is to emulated instructions. */
+	/* A raw event may be a standard event under another name. Both names share a counter, and
+	 * emulated instructions count for both. */
 	if (hw_event_is_raw(event->event_idx))
 		vpmu_port_event_of_raw(&event->event_idx, &event->event_data);
 	if (idle_spoils(&v->policy, event->event_idx))
@@ -67,11 +69,11 @@ static uint64_t hart_hctrs(const struct vpmu *v, struct hw_event *event)
 	return vpmu_port_event_hctrs(event->event_idx, event->event_data);
 }
 
-/* Of those that count an event rightly: what a VM may have of them. */
+/* Returns those hctrs that the VM may use. */
 static uint64_t granted(const struct vpmu_policy *policy, uint64_t hctrs)
 {
 	hctrs &= policy->hctrs;
-	/* HS may be counting itself with one of them. */
+	/* The fixed counters cannot be used, because HS may be counting itself with one of them. */
 	return policy->count_hs ? hctrs & ~HCTRS_FIXED : hctrs;
 }
 
@@ -92,7 +94,7 @@ void vpmu_know(const struct vpmu_policy *policy, struct vpmu_known known[VPMU_KN
 		known[vpmu_known_index(event_idx)] = known_event(event_idx, hctrs);
 }
 
-/* Policy and hart never change, so what was found once holds. */
+/* The result can be kept, because policy and hart never change. */
 static bool look_up(struct vpmu *v, unsigned long event_idx, uint64_t event_data,
                     struct hw_event *event, uint64_t *hctrs)
 {
@@ -106,7 +108,7 @@ static bool look_up(struct vpmu *v, unsigned long event_idx, uint64_t event_data
 	if (vpmu_event_is_fw(event))
 		return true;
 	*hctrs = granted(&v->policy, hart_hctrs(v, event));
-	/* By this name; raw events differ by their data, too. */
+	/* Raw events are not remembered, because event_data would have to be compared as well. */
 	if (*hctrs != 0 && !hw_event_is_raw((uint32_t)event_idx))
 		*vpmu_known_place(v, event_idx) = known_event((uint32_t)event_idx, *hctrs);
 	return *hctrs != 0;
@@ -124,7 +126,7 @@ bool vpmu_event_parse(struct vpmu *v, unsigned long event_idx, uint64_t event_da
 	} else if (!look_up(v, event_idx, event_data, event, hctrs)) {
 		return false;
 	}
-	/* Firmware events happen outside the guest's modes: filters do nothing to them. */
+	/* Firmware events do not belong to a mode of the guest, so filters have no effect. */
 	event->inhibit = *hctrs != 0 ? vpmu_reduced_filter(v, config_flags) : 0;
 	return true;
 }
@@ -141,6 +143,6 @@ uint64_t vpmu_event_hctrs(const struct vpmu *v, unsigned long event_idx, uint64_
 	    .event_data = event_data,
 	    .inhibit = vpmu_reduced_filter(v, config_flags),
 	};
-	/* The fixed counters are for guests, who ask for two filters of an event. */
+	/* The fixed counters are reserved for guests that count an event with two filters. */
 	return hart_hctrs(v, event) & ~HCTRS_FIXED;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which events can be counted: SBI 3.0 section 11.14. The guest puts one entry for each event
- * into memory, table 47:
+ * Which events can be counted: SBI 3.0 section 11.14. The guest writes one entry for each event to
+ * memory (table 47):
  *
  *      offset   0           4           8                       16
  *               +-----------+-----------+-----------------------+
@@ -9,13 +9,13 @@
  *               +-----------+-----------+-----------------------+
  *               read        written     read
  *
- * The answer is what config_matching would say if this vcpu had no counter configured: it
- * depends on the VM's policy and the hart, on nothing else.
+ * The output is what config_matching would return if this vcpu had no counter configured. It
+ * depends only on the VM's policy and the hart.
  *
- * A guest may ask for more entries than a hart may be kept busy with. So a call here answers a
- * slice, and the same is made again, arguments checked anew, until all are answered: other vcpus
- * have their turns in between, and for the guest it is one instruction. How far it came is in the
- * place of shmem_phys_hi, which no call can otherwise have but 0: nothing of it is kept here.
+ * A guest may ask for more entries than one stay in HS has time for. So each call handles a slice,
+ * and the caller repeats it, with all arguments checked again, until all entries are done. Other
+ * vcpus run in between; for the guest it is one instruction. The progress is passed in
+ * shmem_phys_hi, which must otherwise be 0, so no state is kept here.
  */
 #include "vpmu/internal.h"
 
@@ -38,7 +38,7 @@ static bool can_be_counted(struct vpmu *v, const struct entry *entry)
 	return vpmu_event_parse(v, entry->event_idx, entry->event_data, 0, &event, &hctrs);
 }
 
-/* *raw: it was a raw event. */
+/* *raw: whether it was a raw event. */
 static long answer(struct vpmu *v, uint64_t gpa, bool *raw)
 {
 	struct entry entry;
@@ -59,7 +59,7 @@ static bool is_ram(unsigned long lo, unsigned long hi, unsigned long n)
 {
 	if (hi != 0)
 		return false;
-	/* Division, so that no product can wrap; nothing is asked of an empty range. */
+	/* Divides, so that no product can wrap. An empty range needs no check. */
 	return n == 0 || (n <= (UINT64_MAX - lo) / ENTRY_SIZE &&
 	                  vpmu_port_guest_ram(lo, (uint64_t)n * ENTRY_SIZE));
 }
@@ -67,8 +67,8 @@ static bool is_ram(unsigned long lo, unsigned long hi, unsigned long n)
 #define NEXT_BITS 40 /* more entries than RAM can hold */
 
 /*
- * In the place of shmem_phys_hi: the next entry, and above it bits that follow from all of the
- * call, so that no other value passes for one that was given out. Never 0.
+ * Returns a value for shmem_phys_hi: the number of the next entry and, above it, bits computed from
+ * all arguments, so that a guest cannot pass another value by chance. Never 0.
  */
 static unsigned long resume_at(unsigned long lo, unsigned long n, unsigned long next)
 {
@@ -79,7 +79,8 @@ static unsigned long resume_at(unsigned long lo, unsigned long n, unsigned long 
 	return bit64(63) | mixed >> NEXT_BITS << NEXT_BITS | next;
 }
 
-/* The entry to go on with, where hi says so: 0, and hi is an address, where it does not. */
+/* Returns the entry to continue with, if *hi is a value of resume_at(). Otherwise returns 0, and
+ * *hi is part of an address. */
 static unsigned long first_entry(unsigned long lo, unsigned long *hi, unsigned long n)
 {
 	unsigned long next = *hi & (bit64(NEXT_BITS) - 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a start or a stop fails, and that is found out when all is done: nothing has been read
- * meanwhile. A counter that was to run has stood still at what it was set to, or not been set; one
- * that was to stop stands still as long as HS does not leave, and its value was taken before.
+ * A start or a stop that the hardware has refused, which is found out afterwards. Nothing has been
+ * read meanwhile. A counter that should run has stood still at its initial value, or was not set. A
+ * counter that should be stopped stands still until HS is left, and its value was read before.
  */
 #include "vpmu/hctr.h"
 
@@ -14,14 +14,14 @@ void vpmu_failed(struct vpmu *v, uint64_t hctrs)
 	for_each_bit (i, hctrs) {
 		hctr_t hctr = {i};
 
-		/* The hardware holds nothing any more that could go on from where it is. */
+		/* The hardware has nothing that could be started again. */
 		vpmu_evict(v, hctr);
 		if ((v->active & bit64(i)) == 0)
 			continue;
 		v->active &= ~bit64(i);
 		lost = v->hctr[i].users & v->running;
 		vpmu_lose(v, hctr);
-		/* Where it stands was not looked at on each way that leads here. */
+		/* Its count was not read on all paths that lead here. */
 		v->unknown |= lost;
 	}
 	if ((v->direct & hctrs) != 0) {

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fixed counters, cycle and instret: the second place of their event, for a second filter.
+ * The fixed counters, cycle and instret. Each can count its event with a second filter.
  *
- * They are lent by HS (see vpmu_port_fixed_take()), so one is this vcpu's exactly as long as it is
- * active: owned when it starts, not owned when it stops, whatever stops it. And no LCOFI comes of
- * them, nor, where the policy says so, of counters of cache events: they are silent. For one that
- * runs near its wrap a look is asked for when that can have come at the earliest, and again, until
- * it has come: what is found then is as if the hart had told it, but for the delay.
+ * HS lends them (see vpmu_port_fixed_take()), so a fixed counter belongs to this vcpu exactly while
+ * it is active: it is in `owned` from its start to its stop, whatever stops it. Fixed counters
+ * raise no LCOFI, nor do counters of cache events if the policy says so. Such counters are polled:
+ * while one of them runs near its wrap, a poll is requested for the earliest time of the wrap, and
+ * again until it has wrapped. The effect is that of a late overflow interrupt.
  *
- * A vcpu that has a counter on a fixed one is careful, until some stop finds that it has none; and
- * one with a near counter on another silent one.
+ * A vcpu with a counter on a fixed hctr, or with a counter that runs near its wrap on another
+ * polled hctr, takes the slow path (`careful`), until a stop finds that it has none.
  */
 #include "vpmu/hctr.h"
 
 #define NEVER UINT64_MAX
 
 /*
- * How many counts the first near one of an hctr is from its wrap, by the count last looked at. No
- * more than half a round: a look that is late must still see that it wrapped.
+ * Returns the counts until the first counter of an hctr wraps that is near its wrap, from the count
+ * that was read last. At most half the range, because a late poll must still recognize the wrap.
  */
 static uint64_t counts_left(const struct vpmu *v, hctr_t hctr)
 {
@@ -36,10 +36,11 @@ static uint64_t counts_left(const struct vpmu *v, hctr_t hctr)
 	return least == NEVER ? NEVER : least + 1;
 }
 
-/* Looks at those that run, and asks for the next look at them and at those that are about to. */
+/* Polls the hctrs that run, and requests the next poll for them and for those that are about to
+ * run. */
 static void look(struct vpmu *v)
 {
-	/* A fixed one that is not owned has been given back. */
+	/* A fixed hctr that is not in `owned` was given back to HS. */
 	uint64_t ours = v->silent & (v->owned | ~HCTRS_FIXED);
 	uint64_t least = NEVER;
 	uint32_t i;
@@ -70,7 +71,7 @@ void vpmu_fixed_release(struct vpmu *v, uint64_t hctrs)
 	look(v);
 }
 
-/* Does a near counter run, or is about to, on a programmable hctr that is silent? */
+/* Whether a counter near its wrap runs, or is about to run, on a polled programmable hctr. */
 static bool has_silent_near(const struct vpmu *v)
 {
 	uint32_t i;

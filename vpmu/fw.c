@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Firmware events: SBI 3.0 section 11.5. To its guests Tally is the firmware, and counts what it
- * does for them. Each event is counted once, in its total, whoever listens; a running counter
- * reads that total and its own offset. So any number of counters may count one event, and
- * counting costs one addition. Of some events the port keeps the total: of those that only the
- * firmware below sees, and of those that are Tally's own.
+ * Firmware events: SBI 3.0 section 11.5. For its guests Tally is the firmware, and counts what it
+ * does for them. Each event is counted once, in its total, whether or not a counter counts it. A
+ * running counter reads the total plus its own offset. So any number of counters may count one
+ * event, and an event costs one addition. The port keeps the totals of events that only the
+ * firmware below Tally sees, and of Tally's own events.
  */
 #include "vpmu/internal.h"
 

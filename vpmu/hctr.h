@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of vpmu/ do to hardware counters, through the port: who owns them, where they
- * count from, and what their wraps mean. All of it is for the resident vcpu.
+ * Operations of vpmu/ on hardware counters through the port: who owns them, at which value they
+ * run, and what their wraps mean. All functions are for the resident vcpu.
  */
 #ifndef VPMU_HCTR_H
 #define VPMU_HCTR_H
@@ -10,46 +10,47 @@
 
 /* config.c */
 
-/* Does the hart's counter hold an event and filter for this vcpu? Pure. */
+/* Whether the hart's counter holds this event and filter for this vcpu. Has no side effects. */
 static inline bool vpmu_holds(const struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 {
 	return (v->owned >> hctr.idx & 1) != 0 && hw_event_equal(&v->event[hctr.idx], event);
 }
 
 /*
- * Makes an idle hctr hold an event and filter, whatever it held. false: the hardware refused, and
- * it holds nothing of this vcpu's.
+ * Makes an idle hctr hold an event and filter, whatever it held before. Returns false if the
+ * hardware refuses; then it holds nothing of this vcpu.
  */
 bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct hw_event *event);
 
-/* What an hctr holds from now on, or will when it is set. Pure. */
+/* Records what an hctr holds, or will hold when it is set. Does not touch the hardware. */
 void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct hw_event *event);
 
 /* observe.c */
 
 /*
- * The guest needs an hctr that no running counter of its own uses: its observers end, and somebody
- * is told. Returns it if it runs, to be stopped. To be called when overflows have been taken.
+ * Ends the observers on an hctr that the guest needs, and reports their values. No running counter
+ * of the guest uses the hctr. Returns the hctr if it runs and must be stopped. Called after
+ * vpmu_take_overflows().
  */
 uint64_t vpmu_end_observers(struct vpmu *v, hctr_t hctr);
 
 /* overflow.c */
 
 /*
- * Will a hardware counter that starts at this value wrap within 2^62 counts, so that its wrap
- * must be told? Pure.
+ * Whether a hardware counter that starts at this value wraps within 2^62 counts, so that the wrap
+ * must be reported. Has no side effects.
  */
 static inline bool vpmu_near(const struct vpmu *v, uint64_t value)
 {
 	return v->value_mask - value < v->near_span;
 }
 
-/* Gives the flags of armed hctrs to the counters they belong to. */
+/* Records the overflow flags of armed hctrs for the counters that they belong to. */
 void vpmu_give_overflows(struct vpmu *v, uint64_t flagged);
 
 /*
- * Takes what pends off the hart and gives it to the counters it belongs to. Returns the hctrs
- * that must be applied because of it. Nearly always that is none.
+ * Takes a pending LCOFI, and records the overflows for the counters that they belong to. Returns
+ * the hctrs that must be applied because of it, nearly always none.
  */
 static inline uint64_t vpmu_take_overflows(struct vpmu *v)
 {
@@ -61,18 +62,18 @@ static inline uint64_t vpmu_take_overflows(struct vpmu *v)
 }
 
 /*
- * After the last counter was stopped: one that moves in HS may have made an LCOFI pend since
- * overflows were taken, and whoever starts counters next must not find it.
+ * Called after the last counter was stopped. A counter that counts HS may have raised an LCOFI
+ * since the last vpmu_take_overflows(), and must not leave it for the next vcpu.
  */
 void vpmu_drop_pending(const struct vpmu *v);
 
-/* Sets OF in each of these near counters that passed zero since their hctr's count was that. Were
- * there any? */
+/* Sets OF of those of these counters that have wrapped since the count of their hctr was `before`.
+ * Returns whether there were any. */
 bool vpmu_find_wraps(struct vpmu *v, hctr_t hctr, uint64_t before, uint64_t lctrs);
 
 /*
- * Reads an hctr that this vcpu started and sets OF in each of its running counters that passed
- * zero since the last look. Were there any?
+ * Reads an hctr that this vcpu started, and sets OF of each of its running counters that has
+ * wrapped since the last read. Returns whether there were any.
  */
 static inline bool vpmu_hctr_sync(struct vpmu *v, hctr_t hctr)
 {
@@ -85,12 +86,12 @@ static inline bool vpmu_hctr_sync(struct vpmu *v, hctr_t hctr)
 }
 
 /*
- * Adds one to an hctr, as an event would, and nothing to the hardware: it must have been synced if
- * a counter of it is near, and has to be applied then.
+ * Adds one to an hctr, as an event would, without touching the hardware. If one of its counters is
+ * near its wrap, the hctr must have been synced before, and must be applied afterwards.
  */
 void vpmu_hctr_step(struct vpmu *v, hctr_t hctr);
 
-/* Raises LCOFI if a wrap was found since the last time. */
+/* Raises LCOFI if a wrap was found since the last call. */
 static inline void vpmu_raise_due(struct vpmu *v)
 {
 	if (v->lcofi_due) {
@@ -102,37 +103,41 @@ static inline void vpmu_raise_due(struct vpmu *v)
 /* anchor.c */
 
 /*
- * Starts, moves and stops the given hctrs as their running counters need it, with at most one
- * stop and one start of the port; updates the direct set; raises LCOFI if due. Each that is
- * active must have been synced. Counters of an hctr that the hardware refuses become lost.
- * What needs no thought is in stops (active, no running counter is left) and ready (set by
- * vpmu_set(), to be run).
+ * Starts, moves and stops these hctrs as their running counters need it, with at most one stop and
+ * one start of the port. Updates direct reads, and raises LCOFI if a wrap was found. Each active
+ * hctr must have been synced. If the hardware refuses an hctr, its counters are lost. `stops` are
+ * active hctrs without a running counter, and `ready` are hctrs that vpmu_set() has set; both need
+ * no decision.
  */
 void vpmu_apply_all(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t ready);
 
-/* The hardware refused an hctr: its running counters stop, and are lost. */
+/* The hardware has refused an hctr. Its running counters become lost. */
 void vpmu_lose(struct vpmu *v, hctr_t hctr);
 
 /* fixed.c */
 
-/* For a careful one: these hctrs were just stopped, or are to be started. The latter returns hctrs
- * that must be applied as well. */
+/* For a vcpu with `careful`: vpmu_careful_stopped() is called after these hctrs were stopped,
+ * vpmu_careful_starts() before they are started. The latter returns hctrs that must be applied as
+ * well. */
 void vpmu_careful_stopped(struct vpmu *v, uint64_t hctrs);
 uint64_t vpmu_careful_starts(struct vpmu *v, uint64_t hctrs);
 
-/* The vcpu leaves the hart, or ends: no look is wanted any more. And it has come back. */
+/* vpmu_end_looks() ends polling when the vcpu leaves the hart or is reset. vpmu_look_again()
+ * resumes it when the vcpu has come back. */
 void vpmu_end_looks(struct vpmu *v);
 void vpmu_look_again(struct vpmu *v);
 
-/* While one is due: silent hctrs are nearer to their wraps than the hardware knows. */
+/* Called while a poll is requested, after emulated instructions have brought polled hctrs nearer to
+ * their wraps than the hardware shows. */
 void vpmu_look_sooner(struct vpmu *v);
 
-/* Gives back those of these stopped hctrs that are fixed. */
+/* Gives the fixed hctrs among these stopped ones back to HS. */
 void vpmu_fixed_release(struct vpmu *v, uint64_t hctrs);
 
 /*
- * Sets a stopped hctr to its count, armed if one of these running counters, which are all that use
- * it, is near. Returns the hctr as a mask; 0: refused, and they are lost.
+ * Sets a stopped hctr to its count, armed if one of `users` is near its wrap. `users` are all
+ * running counters on it. Returns the hctr as a mask. Returns 0 if the hardware refuses; then they
+ * are lost.
  */
 static inline uint64_t vpmu_set(struct vpmu *v, hctr_t hctr, uint64_t users)
 {
@@ -140,7 +145,7 @@ static inline uint64_t vpmu_set(struct vpmu *v, hctr_t hctr, uint64_t users)
 	uint64_t bit = bit64(hctr.idx);
 	bool armed = (users & v->near) != 0;
 
-	/* What it is to hold it has held before: nothing need be noted. */
+	/* The hctr held this event before, so vpmu_note_event() has recorded it. */
 	if (((v->owned & bit) == 0 && !vpmu_port_prepare(hctr, &v->event[hctr.idx])) ||
 	    vpmu_port_set(bit, h->count, armed) != 0) {
 		v->owned &= ~bit;
@@ -159,8 +164,9 @@ static inline void vpmu_stop(struct vpmu *v, uint64_t hctrs)
 	vpmu_port_stop(hctrs);
 	v->active &= ~hctrs;
 	v->armed &= ~hctrs;
-	/* Linux reads after it stops: where the value is still there, that read needs no exit. It
-	 * is not, where the counter went on after its value was taken, or is HS's again. */
+	/* Linux reads a counter after it stops it. If the hctr still has the value, this read needs
+	 * no exit. It has not if the counter went on after its value was taken, or was given back
+	 * to HS. */
 	if (v->careful)
 		vpmu_careful_stopped(v, hctrs);
 }
@@ -181,7 +187,7 @@ static inline void vpmu_run(struct vpmu *v, uint64_t hctrs)
 	vpmu_port_run(hctrs);
 }
 
-/* Tells the port which counters are direct, where that changed. */
+/* Tells the port which counters can be read directly, if that has changed. */
 static inline void vpmu_set_direct(struct vpmu *v, uint64_t direct)
 {
 	if (direct != v->direct) {

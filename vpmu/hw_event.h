@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hardware events and counters, in the words that the vPMU, its port and the hart's driver
+ * Hardware events and counters, in the terms that the vPMU, its port and the hart's driver
  * (arch/riscv/hpm.h) share.
  */
 #ifndef VPMU_HW_EVENT_H
@@ -12,17 +12,18 @@
 #include "vpmu/sbi_pmu.h"
 
 /*
- * The hart numbers its counters: 0 cycle, 2 instret, 3..31 hpmcounter3..31. These sets of them have
- * names; the fixed ones tell nobody when they wrap.
+ * Hardware counters have the numbers of their CSRs: 0 is cycle, 2 is instret, 3..31 are
+ * hpmcounter3..31. These are names of sets of them. The fixed counters raise no overflow interrupt.
  */
 #define HCTRS_CYCLE   (UINT64_C(1) << 0)
 #define HCTRS_INSTRET (UINT64_C(1) << 2)
 #define HCTRS_FIXED   (HCTRS_CYCLE | HCTRS_INSTRET)
 
-/* Modes in which a counter stands still; the four reduced filters are its four values. */
+/* Modes that a counter does not count. The four combinations are the filters that a guest can ask
+ * for. */
 #define HW_INH_VS 1U
 #define HW_INH_VU 2U
-/* With VS counted, count HS as well. */
+/* Counts HS as well, if VS is counted. */
 #define HW_COUNT_HS 4U
 
 /* What a hardware counter counts. */
@@ -44,7 +45,8 @@ static inline bool hw_event_is_raw(uint32_t event_idx)
 	       SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW_V2;
 }
 
-/* Does SBI 3.0 have the general event (section 11.1), the cache event (11.2) of this code? */
+/* Whether SBI 3.0 defines the general event (section 11.1) or the cache event (section 11.2) with
+ * this code. */
 static inline bool hw_event_is_general(uint32_t code)
 {
 	return code != SBI_PMU_HW_NO_EVENT && code <= SBI_PMU_HW_EVENT_LAST;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What there is, and what it reads: nothing here changes a counter. */
+/* Which counters there are, and what they read. Nothing here changes a counter. */
 #include "vpmu/internal.h"
 
 #define CSR_CYCLE 0xc00U
@@ -9,7 +9,7 @@ static bool in_set(uint64_t set, unsigned long counter_idx)
 	return counter_idx < VPMU_COUNTERS && (set >> counter_idx & 1) != 0;
 }
 
-/* Not inlined: most firmware events need no stack. */
+/* Not inlined, so that most firmware events need no stack. */
 static __attribute__((noinline)) uint64_t fw_value(const struct vpmu *v, lctr_t lctr)
 {
 	const struct vpmu_counter *c = &v->counter[lctr.idx];
@@ -39,20 +39,21 @@ struct sbi_ret vpmu_counter_get_info(const struct vpmu *v, unsigned long counter
 	return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
 }
 
-/* Table 43 refuses only hardware and invalid counters: an unconfigured one reads its value. */
+/* Table 43 has errors only for hardware counters and invalid counters. An unconfigured counter
+ * reads its value. */
 struct sbi_ret vpmu_counter_fw_read(const struct vpmu *v, unsigned long counter_idx)
 {
 	const struct vpmu_counter *c = &v->counter[counter_idx % VPMU_COUNTERS];
 
 	if (!in_set(v->fw_lctrs, counter_idx))
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
-	/* The same as fw_value(), in fewer instructions. */
+	/* Does the same as fw_value() in fewer instructions. */
 	if ((v->running >> counter_idx & 1) != 0 && c->hctr < VPMU_FW_EVENTS)
 		return vpmu_result(SBI_SUCCESS, v->fw_total[c->hctr] + c->offset);
 	return vpmu_result(SBI_SUCCESS, fw_value(v, (lctr_t){(uint32_t)counter_idx}));
 }
 
-/* Section 11.12: always zero on RV64. */
+/* Section 11.12: the upper half is always zero on RV64. */
 struct sbi_ret vpmu_counter_fw_read_hi(const struct vpmu *v, unsigned long counter_idx)
 {
 	if (!in_set(vpmu_fw_lctrs(v), counter_idx))

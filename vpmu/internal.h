@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of vpmu/ say to each other. Every function takes checked arguments and, unless
- * marked "pure", is for the resident vcpu.
+ * Functions that the files of vpmu/ share. Arguments have been checked. Unless a comment says "no
+ * side effects", a function is for the resident vcpu.
  *
- * The order in each call that may start or stop something:
- *   vpmu_take_overflows()   nothing may pend when the port starts or stops
- *   sets of counters, counts and offsets    say what should be, touching no hardware
- *   vpmu_apply()            makes the hardware so, and raises what was found on the way
+ * Each call that may start or stop something has this order:
+ *   vpmu_take_overflows()   no overflow may be pending when the port starts or stops
+ *   sets of counters, counts and offsets    are changed without touching the hardware
+ *   vpmu_apply()            changes the hardware, and raises LCOFI for wraps that were found
  */
 #ifndef VPMU_INTERNAL_H
 #define VPMU_INTERNAL_H
@@ -20,10 +20,10 @@ static inline uint64_t vpmu_hw_lctrs(const struct vpmu *v)
 	return v->policy.hctrs;
 }
 
-/* Sets of lctr. */
+/* A set of lctr. */
 #define VPMU_OBSERVER_LCTRS ((bit64(VPMU_OBSERVERS) - 1) << VPMU_OBSERVER(0))
 
-/* Users of an hctr that the guest does not know of. */
+/* Users of an hctr that are not the guest's. */
 #define VPMU_NOT_THE_GUESTS (VPMU_OBSERVER_LCTRS | VPMU_HS_USES)
 
 static inline uint64_t vpmu_fw_lctrs(const struct vpmu *v)
@@ -36,7 +36,7 @@ static inline struct sbi_ret vpmu_result(long error, unsigned long value)
 	return (struct sbi_ret){.error = error, .value = value};
 }
 
-/* An answer without a value. */
+/* Returns an error without a value. */
 static inline vpmu_answer vpmu_error(long error)
 {
 	return (unsigned long)error;
@@ -45,8 +45,8 @@ static inline vpmu_answer vpmu_error(long error)
 /* info.c */
 
 /*
- * The set that a base and mask name, as a mask of lctr. false: it has an invalid counter. An
- * empty mask names the empty set whatever the base: no counter in it is invalid. Pure.
+ * Turns counter_idx_base and counter_idx_mask into a mask of lctr. Returns false if a counter is
+ * invalid. An empty mask is valid with any base, because it names no counter. No side effects.
  */
 static inline bool vpmu_counter_set(const struct vpmu *v, unsigned long base, unsigned long mask,
                                     uint64_t *set)
@@ -54,14 +54,14 @@ static inline bool vpmu_counter_set(const struct vpmu *v, unsigned long base, un
 	uint64_t wanted = (uint64_t)mask << base % VPMU_COUNTERS;
 
 	*set = wanted;
-	/* Bits shifted out are counters that nobody has. */
+	/* Bits that were shifted out would be counters that do not exist. */
 	if (base < VPMU_COUNTERS && wanted >> base == mask && (wanted & ~v->all_lctrs) == 0)
 		return true;
 	*set = 0;
 	return mask == 0;
 }
 
-/* The set that a base and mask name, whether or not there are such counters; 0: there are not. */
+/* Does the same without checking whether the counters exist. Returns 0 if they cannot exist. */
 static inline uint64_t vpmu_named(unsigned long base, unsigned long mask)
 {
 	uint64_t set = (uint64_t)mask << base % VPMU_COUNTERS;
@@ -69,27 +69,28 @@ static inline uint64_t vpmu_named(unsigned long base, unsigned long mask)
 	return base < VPMU_COUNTERS && set >> base == mask ? set : 0;
 }
 
-/* The value of a counter, in whatever state. */
+/* Returns the value of a counter in any state. */
 uint64_t vpmu_value(const struct vpmu *v, lctr_t lctr);
 
 /* event.c */
 
 /*
- * Checks an event and brings it into the form in which events are compared. *hctrs: those granted
- * that can count it, 0 for a firmware event. false: no counter of this VM can count it.
- * config_flags: only the filters matter.
+ * Checks an event and normalizes it for comparison. *hctrs becomes the hctrs that the VM may use
+ * for it, 0 for a firmware event. Returns false if no counter of this VM can count it. Of
+ * config_flags only the filters matter.
  */
 bool vpmu_event_parse(struct vpmu *v, unsigned long event_idx, uint64_t event_data,
                       unsigned long config_flags, struct hw_event *event, uint64_t *hctrs);
 
 /*
- * The programmable hctrs that can count a hardware event, whatever of this is the guest's; the
- * event in the form in which events are compared. 0: none, or the event does not exist.
+ * Returns the programmable hctrs that can count a hardware event, including those that the guest
+ * may not use, and normalizes the event for comparison. 0: none, or the event does not exist.
  */
 uint64_t vpmu_event_hctrs(const struct vpmu *v, unsigned long event_idx, uint64_t event_data,
                           unsigned long config_flags, struct hw_event *event);
 
-/* Where an event is remembered: the standard ones of types 0 and 1 have places of their own. */
+/* Returns the index of an event in the table of known events. The standard events of types 0 and 1
+ * have different indices. */
 static inline uint32_t vpmu_known_index(unsigned long event_idx)
 {
 	return (event_idx ^ event_idx >> 16) % VPMU_KNOWN;
@@ -101,8 +102,8 @@ static inline struct vpmu_known *vpmu_known_place(struct vpmu *v, unsigned long 
 }
 
 /*
- * The guest's S and U are VS and VU. It has no modes of its own below them, so VUINH, VSINH and
- * MINH filter nothing (Linux sets the first two for every exclude_guest event).
+ * The guest's S and U are VS and VU. The guest has no virtual modes below them, so VUINH, VSINH and
+ * MINH have no effect. (Linux sets the first two for every exclude_guest event.)
  */
 static inline uint32_t vpmu_reduced_filter(const struct vpmu *v, unsigned long config_flags)
 {
@@ -124,7 +125,7 @@ static inline bool vpmu_event_is_fw(const struct hw_event *event)
 
 /* fw.c */
 
-/* What has been counted of the firmware event that a counter is configured for; goes up only. */
+/* Returns the total of the firmware event for which a counter is configured. It never decreases. */
 static inline uint64_t vpmu_fw_total(const struct vpmu *v, lctr_t lctr)
 {
 	const struct vpmu_counter *c = &v->counter[lctr.idx];
@@ -134,7 +135,7 @@ static inline uint64_t vpmu_fw_total(const struct vpmu *v, lctr_t lctr)
 	return vpmu_port_fw_total(SBI_PMU_EVENT_CODE(c->event_idx));
 }
 
-/* Where the total of a firmware event is, see struct vpmu_counter. */
+/* Returns where the total of a firmware event is, for `hctr` in struct vpmu_counter. */
 static inline uint32_t vpmu_fw_place(const struct vpmu *v, uint32_t event_idx)
 {
 	uint32_t code = SBI_PMU_EVENT_CODE(event_idx);
@@ -143,35 +144,37 @@ static inline uint32_t vpmu_fw_place(const struct vpmu *v, uint32_t event_idx)
 	                                                                       : VPMU_FW_EVENTS;
 }
 
-/* Tells the port which of its firmware events are counted, where that changed. */
+/* Tells the port which of its firmware events are counted, if that has changed. */
 void vpmu_fw_update_watch(struct vpmu *v);
 
-/* snapshot.c: for those who have seen snapshot_set. slot: counter less base, 0..63. */
+/* snapshot.c. The callers have checked snapshot_set. A slot is a counter's index less base,
+ * 0..63. */
 
 uint64_t vpmu_snapshot_value(const struct vpmu *v, uint32_t slot);
 
-/* Writes the values of the set, a checked one with this base, and the overflow bitmap. */
+/* Writes the values of the counters in `set`, which was checked with this base, and the overflow
+ * bitmap. */
 void vpmu_snapshot_take(const struct vpmu *v, uint64_t set, unsigned long base);
 
 /* assign.c */
 
-/* Where config_matching puts an event. hctr: hardware events only. */
+/* The counter that config_matching chooses. hctr is for hardware events only. */
 struct vpmu_place {
 	lctr_t lctr;
 	hctr_t hctr;
 };
 
 /*
- * A counter of the set, not running, that can take the event, and which of hctrs backs it. false:
- * none. Depends on nothing but this vcpu's own counters, its policy and the harts' fixed
- * abilities. Pure.
+ * Chooses a counter in `set` that is not running and can count the event, and the one of `hctrs`
+ * behind it. Returns false if there is none. The result depends only on this vcpu's own counters,
+ * its policy, and the harts' fixed features. No side effects.
  */
 bool vpmu_assign(const struct vpmu *v, uint64_t set, const struct hw_event *event, uint64_t hctrs,
                  struct vpmu_place *place);
 
 /* fixed.c */
 
-/* Are these firmware events counted by it? */
+/* Whether HS counts this firmware event with instret. */
 static inline bool vpmu_is_by_hs_clock(uint32_t event_idx)
 {
 	uint32_t code = SBI_PMU_EVENT_CODE(event_idx);
@@ -179,15 +182,18 @@ static inline bool vpmu_is_by_hs_clock(uint32_t event_idx)
 	return code == TALLY_EVENT_HS_INSTRUCTIONS || code == TALLY_EVENT_LONGEST_STAY;
 }
 
-/* Is a counter configured for one of them? It has to stay HS's, then. Pure. */
+/* Whether a counter is configured for one of them, so that HS must keep instret. No side
+ * effects. */
 bool vpmu_hs_clock_wanted(const struct vpmu *v);
 
 /* counter.c */
 
-/* Unconfigures counters that are not running; their values stay. Pure. */
+/* Unconfigures counters that are not running. Their values are kept. Does not touch the
+ * hardware. */
 void vpmu_forget(struct vpmu *v, uint64_t set);
 
-/* Is the lctr of this index alone on the hctr? To be asked when that may have changed. Pure. */
+/* Updates whether the lctr of this index is `solo`. Called when that may have changed. Does not
+ * touch the hardware. */
 static inline void vpmu_note_solo(struct vpmu *v, hctr_t hctr)
 {
 	struct vpmu_hctr *h = &v->hctr[hctr.idx];
@@ -198,7 +204,8 @@ static inline void vpmu_note_solo(struct vpmu *v, hctr_t hctr)
 	/* It will be set before it runs again. */
 	if ((h->users & v->running) == 0)
 		h->ahead = 0;
-	/* One that counts HS moves while vpmu/ works on it, and takes the long way always. */
+	/* A counter that counts HS moves while vpmu/ works on it, so it never takes the fast
+	 * path. */
 	if (h->users == bit && (v->lost & bit) == 0 && !v->policy.count_hs &&
 	    v->counter[hctr.idx].offset == 0)
 		v->solo |= bit;
@@ -211,13 +218,13 @@ static inline bool vpmu_is_fw(const struct vpmu *v, lctr_t lctr)
 	return (v->fw_lctrs >> lctr.idx & 1) != 0;
 }
 
-/* Does a counter of this vcpu's use it? */
+/* Whether a counter of this vcpu uses it. */
 static inline bool vpmu_is_used(const struct vpmu *v, hctr_t hctr)
 {
 	return (v->hctr[hctr.idx].users & ~VPMU_HS_USES) != 0;
 }
 
-/* Is a configured hardware counter the only one of its hctr? It is its anchor then. */
+/* Whether a configured hardware counter is the only user of its hctr. It is then the anchor. */
 static inline bool vpmu_is_alone(const struct vpmu *v, lctr_t lctr)
 {
 	return v->hctr[v->counter[lctr.idx].hctr].users == bit64(lctr.idx);
@@ -227,13 +234,13 @@ static inline bool vpmu_is_alone(const struct vpmu *v, lctr_t lctr)
 
 enum vpmu_start_from {
 	VPMU_FROM_KEPT,     /* the counter's own value */
-	VPMU_FROM_GIVEN,    /* arg */
-	VPMU_FROM_SNAPSHOT, /* its slot; arg: the counter of slot 0 */
+	VPMU_FROM_GIVEN,    /* the value in arg */
+	VPMU_FROM_SNAPSHOT, /* the counter's snapshot slot; arg is the counter of slot 0 */
 };
 
 /*
- * Starts configured counters that are not running, and clears their OF. Those that the hardware
- * refuses are lost then. hctrs: to be applied besides.
+ * Starts configured counters that are not running, and clears their OF. Counters that the hardware
+ * refuses become lost. `hctrs` must be applied as well.
  */
 void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg,
                     uint64_t hctrs);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An observer is a logical counter with an index that no guest can name, never near its wrap: so it
- * takes part in whatever several counters on one hardware counter do (anchor.c), and raises
- * nothing. Where a guest's request is decided it is left out of the account: assign.c. What it
- * stands in the way of ends it, in prepare() of config.c.
+ * An observer is a logical counter with an index that guests cannot name, and its wrap is never
+ * reported. So it can share an hctr like any other counter (anchor.c), but raises nothing. Requests
+ * of the guest ignore it (assign.c), and prepare() in config.c ends it if it is in the way.
  */
 #include "vpmu/observe.h"
 #include "vpmu/hctr.h"
 
-/* Where an event can be observed. false: nowhere, and *guests: because of a counter of the guest's.
- */
+/* Finds an hctr on which an event can be observed. Returns false if there is none; *guests is then
+ * whether a counter of the guest is the reason. */
 static bool find(const struct vpmu *v, const struct hw_event *event, uint64_t hctrs, hctr_t *hctr,
                  bool *guests)
 {
@@ -29,14 +28,14 @@ static bool find(const struct vpmu *v, const struct hw_event *event, uint64_t hc
 	}
 	if (free == 0)
 		return false;
-	/* Guests are given the lowest. */
+	/* Guests get the lowest one. */
 	hctr->idx = highest_bit(free);
 	return true;
 }
 
 /*
- * Around a change of who uses an hctr: its count is looked at, and it is set anew for all that run,
- * now or when the vcpu comes back.
+ * before() and after() surround a change of the users of an hctr. They read its count, and set it
+ * again for all running counters, now or when the vcpu comes back.
  */
 static uint64_t before(struct vpmu *v, bool resident, hctr_t hctr)
 {
@@ -101,7 +100,7 @@ enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32
 	return VPMU_OBSERVES;
 }
 
-/* It was running on this hctr, or the hardware refused it. */
+/* It was running on this hctr, or it was lost. */
 static void end(struct vpmu *v, uint32_t idx, hctr_t hctr)
 {
 	uint64_t bit = bit64(idx);
@@ -137,7 +136,7 @@ bool vpmu_observed(const struct vpmu *v, uint32_t n, uint64_t *value, bool *shar
 	*shared = (h->users & v->all_lctrs) != 0;
 	if ((v->running & ~v->lost & bit64(VPMU_OBSERVER(n))) == 0)
 		return false;
-	/* As in show.c: what a hart's counter holds of it nobody has looked at yet. */
+	/* As in show.c: what the hart's counter holds has not been read yet. */
 	if (((v->active | (v->parked & v->owned)) & bit) != 0)
 		count = vpmu_count(v, hctr);
 	*value = (count + c->offset) & v->value_mask;

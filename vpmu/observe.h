@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Observers: counters of a vcpu that are not its guest's. Each counts an event under a filter as a
- * counter of the guest would, and shares the hart's counter with the guest's own where these count
- * the same. The guest always wins: what it is answered and what it reads is what it would be
- * without observers, and one that is in its way ends. Only what reads cost may differ: a counter
- * of the guest's that is shared, or was while it stopped, may need an exit to be read.
+ * Observers are counters of a vcpu that do not belong to its guest. Each counts an event with a
+ * filter as a counter of the guest would, and shares the hardware counter with a counter of the
+ * guest that counts the same. The guest has priority: its calls return, and its counters read, what
+ * they would without observers, and an observer that is in the way ends. Only the cost of reads may
+ * differ: a counter of the guest that shares an hctr, or shared it when it was stopped, may need an
+ * exit to be read.
  *
- * The functions are called by the hart where the vcpu is resident, or was last.
+ * All functions are called on the hart where the vcpu is resident, or was last.
  */
 #ifndef VPMU_OBSERVE_H
 #define VPMU_OBSERVE_H
@@ -15,27 +16,27 @@
 
 enum vpmu_observe {
 	VPMU_OBSERVES,
-	VPMU_OBSERVE_NO_EVENT, /* no counter of the hart counts it, or none does rightly for this VM
-	                        */
-	VPMU_OBSERVE_GUESTS,   /* the guest counts something else on the counter that could */
-	VPMU_OBSERVE_OTHERS,   /* another observer does */
+	/* No counter can count it, or none counts it correctly for this VM. */
+	VPMU_OBSERVE_NO_EVENT,
+	VPMU_OBSERVE_GUESTS, /* the guest counts another event on the counter */
+	VPMU_OBSERVE_OTHERS, /* another observer counts another event on the counter */
 };
 
 /*
- * Observer n, which is free, counts a hardware event from zero. config_flags: only the filters
- * matter. What the VM may count itself does not.
+ * Starts observer n, which is free, on a hardware event from zero. Of config_flags only the filters
+ * matter. Events that the VM may not count can be observed.
  */
 enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32_t event_idx,
                                uint64_t event_data, unsigned long config_flags);
 
-/* Observer n ends, if it has not. */
+/* Ends observer n, if it was not ended already. */
 void vpmu_unobserve(struct vpmu *v, bool resident, uint32_t n);
 
 /*
- * How many observer n has counted so far, modulo 2^width of the hart's counters, and whether
- * counters of its guest are configured on the same one. It has begun, and nothing has ended it.
- * false: the hart refuses its counter. Some 50 instructions; vpmu_describe() with VPMU_OBSERVER(n)
- * says more.
+ * Reads observer n, which was started and not ended, modulo 2^width of the hart's counters. *shared
+ * is whether counters of the guest are configured on the same hctr. Returns false if the hart has
+ * refused the counter. This takes some 50 instructions; vpmu_describe() with VPMU_OBSERVER(n) tells
+ * more.
  */
 bool vpmu_observed(const struct vpmu *v, uint32_t n, uint64_t *value, bool *shared);
 

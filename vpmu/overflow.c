@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the hardware's overflow flag to OF of logical counters and one virtual LCOFI.
+ * From the hardware's OF bits to OF of logical counters and one virtual LCOFI.
  *
- * A wrap is known in two ways: the flag of an armed hctr, which speaks for the counters with
- * offset 0, and the count itself, looked at whenever an hctr is started, stopped, moved or
- * saved. The second finds what the first cannot: the wrap of a counter that shares, or one
- * whose flag comes late. Whichever is first sets OF and takes the counter out of the near ones,
- * so that nothing tells the wrap again before the next start.
+ * A wrap is found in two ways: by OF of an armed hctr, which stands for the counters with offset 0,
+ * and by the count, which is read whenever an hctr is started, stopped, moved or saved. The count
+ * also shows wraps of counters that share an hctr, and wraps whose OF comes late. Whichever is
+ * first sets OF of the counter and takes it out of `near`, so that the wrap is not reported again
+ * before the next start.
  *
- * A counter that starts further than 2^62 from its wrap is not near and never armed: at a count
- * a nanosecond the wrap is 146 years away.
+ * A counter that starts more than 2^62 counts from its wrap is not in `near`, and is never armed.
+ * With one count per nanosecond it wraps after 146 years.
  */
 #include "vpmu/hctr.h"
 
-/* Notes the wrap of running counters of one hctr. */
+/* Records that running counters of an hctr have wrapped. */
 static void wrapped(struct vpmu *v, hctr_t hctr, uint64_t lctrs)
 {
 	uint32_t i;
@@ -21,7 +21,7 @@ static void wrapped(struct vpmu *v, hctr_t hctr, uint64_t lctrs)
 	v->overflow |= lctrs;
 	v->near &= ~lctrs;
 	v->lcofi_due = true;
-	/* The flag of this wrap, should it still come, has nothing to add. */
+	/* If the hardware's OF of this wrap still comes, it must be ignored. */
 	for_each_bit (i, lctrs)
 		if (v->counter[i].offset == 0)
 			v->armed &= ~bit64(hctr.idx);
@@ -58,7 +58,7 @@ void vpmu_hctr_step(struct vpmu *v, hctr_t hctr)
 		wrapped(v, hctr, found);
 	h->ahead++;
 	h->count = (h->count + 1) & v->value_mask;
-	/* What the hardware reads is no counter's value any more, until it is set. */
+	/* The hardware's value is not the value of a counter until the hctr is set again. */
 	v->shown &= ~bit64(hctr.idx);
 }
 
@@ -86,7 +86,7 @@ void vpmu_drop_pending(const struct vpmu *v)
 		(void)vpmu_port_take_overflow(0);
 }
 
-/* Not inlined: the overflow of solo counters then needs no stack. */
+/* Not inlined, so that the overflow of solo counters needs no stack. */
 static __attribute__((noinline)) void overflow_any(struct vpmu *v, uint64_t flagged)
 {
 	vpmu_give_overflows(v, flagged);
@@ -103,7 +103,8 @@ void vpmu_overflow(struct vpmu *v)
 	}
 	if (flagged == 0)
 		return;
-	/* The same, in fewer instructions: solo counters go on, and have nobody to share with. */
+	/* Does the same in fewer instructions: solo counters share with no other and continue to
+	 * run. */
 	v->overflow |= flagged;
 	v->near &= ~flagged;
 	v->armed &= ~flagged;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Numbers of the SBI 3.0 PMU extension, chapter 11, spelled as in its tables.
- * The one header of vpmu/ that arch/ may include: the calls down to the firmware and the
- * calls served to guests use the same numbers.
+ * Numbers of the SBI 3.0 PMU extension (chapter 11), named as in its tables. It is the one header
+ * of vpmu/ that every folder may include, because SBI calls to the firmware and from guests use the
+ * same numbers.
  */
 #ifndef VPMU_SBI_PMU_H
 #define VPMU_SBI_PMU_H
 
 #define SBI_EXT_PMU 0x504D55UL
 
-/* What every SBI call returns: a0 and a1. */
+/* The return value of an SBI call, in a0 and a1. */
 struct sbi_ret {
 	long error;
 	unsigned long value;
@@ -79,7 +79,7 @@ struct sbi_ret {
 #define SBI_PMU_FW_SFENCE_VMA_ASID_SENT     12U
 #define SBI_PMU_FW_SFENCE_VMA_ASID_RECEIVED 13U
 #define SBI_PMU_FW_EVENT_LAST               21U
-#define SBI_PMU_FW_IMPL_FIRST               256U /* implementation specific */
+#define SBI_PMU_FW_IMPL_FIRST               256U /* implementation-specific events */
 #define SBI_PMU_FW_PLATFORM                 65535U
 
 /* counter_info, section 11.7. */
@@ -96,7 +96,7 @@ struct sbi_ret {
 #define SBI_PMU_CFG_FLAG_SET_SINH    (1UL << 6)
 #define SBI_PMU_CFG_FLAG_SET_MINH    (1UL << 7)
 #define SBI_PMU_CFG_FLAG_ALL         0xffUL
-#define SBI_PMU_CFG_FILTERS          0xf8UL /* those that name modes */
+#define SBI_PMU_CFG_FILTERS          0xf8UL /* the flags that inhibit modes */
 
 /* start_flags, table 39. */
 #define SBI_PMU_START_SET_INIT_VALUE     (1UL << 0)

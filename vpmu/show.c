@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A vcpu's counters as somebody beside the guest sees them. Nothing here changes anything. */
+/* A vcpu's counters as the operator sees them. Nothing here changes anything. */
 #include "vpmu/internal.h"
 
 static enum vpmu_state state_of(const struct vpmu *v, uint64_t bit)
@@ -9,8 +9,8 @@ static enum vpmu_state state_of(const struct vpmu *v, uint64_t bit)
 	return (v->running & bit) != 0 ? VPMU_RUNNING : VPMU_STOPPED;
 }
 
-/* Will the guest read it without an exit, or did it when it was resident? One whose hctr was taken
- * meanwhile is set again as it was, if it is solo. */
+/* Whether the guest reads it without an exit, now or when the vcpu is resident again. If its hctr
+ * was taken meanwhile, a solo counter is set again as it was. */
 static bool is_direct(const struct vpmu *v, uint64_t bit)
 {
 	uint64_t shown = v->shown | (v->parked & ~v->owned & v->solo);
@@ -50,8 +50,8 @@ static void describe_hw(const struct vpmu *v, uint32_t counter_idx, bool same_ha
 	view->direct = is_direct(v, bit64(counter_idx));
 	if (view->state != VPMU_RUNNING)
 		return;
-	/* Of one that nobody has looked at since it was started, count says nothing yet. One that
-	 * was taken by another vcpu was read then, and count is all there is. */
+	/* If the count was not read since the start, h->count is old. If another vcpu took the
+	 * hctr, the count was read then, and h->count is current. */
 	if (((v->active | (v->parked & v->owned)) & bit) != 0) {
 		if (!same_hart) {
 			view->holds = VPMU_VALUE_AWAY;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page that a guest shares with its PMU: SBI 3.0 section 11.13, table 45. Every index in it
- * is relative to the counter_idx_base of the call that uses it.
+ * The shared memory of a guest and its PMU: SBI 3.0 section 11.13, table 45. Indices in it are
+ * relative to the counter_idx_base of the call that uses it.
  *
  *      offset
  *       0x000   +------------------------------+
@@ -17,13 +17,13 @@
  *      0x1000   +------------------------------+
  *
  *                                   bitmap     slots of the set    other slots    reserved
- *      start with INIT_SNAPSHOT     -          read once, of       -              -
- *                                              those started
+ *      start with INIT_SNAPSHOT     -          read once, if       -              -
+ *                                              started
  *      stop with TAKE_SNAPSHOT      written    written             -              -
- *      any other moment             -          -                   -              -
+ *      any other time               -          -                   -              -
  *
- * Only the address is kept. That the page is RAM of this VM is checked when it is set, and stays
- * true: so reading and writing it cannot fail later.
+ * Only the address is kept. When it is set, it is checked to be RAM of this VM, which remains true.
+ * So reads and writes cannot fail later.
  */
 #include "vpmu/internal.h"
 
@@ -67,7 +67,7 @@ uint64_t vpmu_snapshot_value(const struct vpmu *v, uint32_t slot)
 
 void vpmu_snapshot_take(const struct vpmu *v, uint64_t set, unsigned long base)
 {
-	/* The base of an empty set is not checked: beyond the last counter there is no OF. */
+	/* The base of an empty set is not checked, and counters beyond the last one have no OF. */
 	uint64_t bitmap = base < VPMU_COUNTERS ? v->overflow >> base : 0;
 	uint32_t i;
 

@@ -4,13 +4,13 @@
 #include "arch/riscv/isa.h"
 #include "arch/riscv/trap.h"
 
-/* MISC-MEM, funct3 2: the operation is the immediate. */
+/* MISC-MEM with funct3 = 2. The immediate selects the operation. */
 #define CBO_INVAL 0
 #define CBO_CLEAN 1
 #define CBO_FLUSH 2
 #define CBO_ZERO  4
 
-/* false: it trapped. */
+/* Returns false if the instruction trapped. */
 #define CBO(operation, address)                                                                    \
 	({                                                                                         \
 		struct trap_guard guard_;                                                          \
@@ -27,7 +27,7 @@ static bool is_block(uint32_t size)
 	return size && !(size & (size - 1)) && size <= CBO_MAX_BLOCK;
 }
 
-/* Does it clear one block, and no more? */
+/* Whether cbo.zero clears exactly one block. */
 static bool zeroes(uint32_t size)
 {
 	uint32_t i;
@@ -41,7 +41,7 @@ static bool zeroes(uint32_t size)
 	return i == size;
 }
 
-/* The firmware may let some be executed and others not. */
+/* The firmware may permit some of these instructions and not others. */
 static bool manages(void)
 {
 	return CBO(CBO_CLEAN, scratch) && CBO(CBO_FLUSH, scratch) && CBO(CBO_INVAL, scratch);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The state of a vcpu that assembly knows. A vcpu is *resident* while its VS CSRs are on a hart:
- * then sepc and sstatus live in the CSRs as well, and only the integer registers are
- * here between an exit and the next entry.
+ * The part of a vcpu's state that assembly accesses. A vcpu is *resident* while its VS CSRs are on
+ * a hart. Then sepc and sstatus are in the CSRs as well, and only the integer registers are here
+ * between an exit and the next entry.
  */
 #ifndef ARCH_CONTEXT_H
 #define ARCH_CONTEXT_H
@@ -10,7 +10,7 @@
 #include "core/lib/types.h"
 
 #define HART_STACK_SIZE 16384UL
-#define HART_STACK_TOP  (HART_STACK_SIZE - 16UL) /* where sp starts: the hart's pending word */
+#define HART_STACK_TOP  (HART_STACK_SIZE - 16UL) /* initial sp; the hart's pending word is there */
 
 enum gpr {
 	REG_RA = 1,
@@ -26,7 +26,7 @@ enum gpr {
 	REG_A7
 };
 
-/* Why a vcpu left the guest, for the statistics. */
+/* Kinds of exits, for the statistics. */
 enum vcpu_exit {
 	EXIT_ECALL,
 	EXIT_TIMER,
@@ -45,11 +45,10 @@ struct guest_context {
 	uint64_t x[32];
 	uint64_t hs_sp;      /* top of the stack of its home hart */
 	uint64_t entered_hs; /* instret at the last exit */
-	uint64_t hs_longest; /* instructions of the longest stay in HS, world switches included */
+	uint64_t hs_longest; /* instructions of the longest stay in HS, including world switches */
 	uint64_t exits[VCPU_EXITS];
-	uint64_t
-	    hs_insns[VCPU_EXITS]; /* spent in HS and M for this vcpu, by what the stay began with */
-	const void *calls;        /* struct vsbi_slot[]: who serves which SBI extension */
+	uint64_t hs_insns[VCPU_EXITS]; /* instructions in HS and M for this vcpu, by kind of exit */
+	const void *calls; /* struct vsbi_slot[]: the functions that serve SBI extensions */
 };
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CSR access, with numbers and fields spelled as in the ISA manuals. */
+/* CSR accesses, with numbers and fields named as in the ISA manuals. */
 #ifndef ARCH_CSR_H
 #define ARCH_CSR_H
 
-/* Numbers that the assembler of GCC 12 does not know by name, and those used as numbers. */
+/* The assembler of GCC 12 does not know all of these names. Others are used as numbers. */
 #define CSR_SSTATUS       0x100
 #define CSR_SIE           0x104
 #define CSR_STVEC         0x105
@@ -84,7 +84,7 @@
 #define HGATP_VMID_SHIFT  44
 #define HGATP_VMID_MASK   0x3fffUL
 
-/* Interrupt numbers, and exception causes with the names of the H extension. */
+/* Interrupt numbers, and exception causes of the H extension. */
 #define IRQ_SSI         1
 #define IRQ_VSSI        2
 #define IRQ_STI         5
@@ -135,8 +135,8 @@
 	})
 
 /*
- * Runs one CSR instruction that may trap in HS-mode; trap_guard (arch/riscv/trap.h) must be
- * armed. The instruction must be four bytes long: the handler steps over it.
+ * Executes one CSR instruction that may trap in HS-mode, under a trap_guard (arch/riscv/trap.h). It
+ * must be four bytes long, because the trap handler skips that many.
  */
 #define csr_read_guarded(csr)                                                                      \
 	({                                                                                         \

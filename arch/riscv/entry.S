@@ -6,8 +6,9 @@
 	.section .head, "ax"
 	.globl _start
 _start:
-	/* Header, Linux Documentation/arch/riscv/boot-image-header: two instructions, then the
-	 * load offset from the start of RAM, the size in memory, flags, version, magics. */
+	/* The header, see Linux Documentation/arch/riscv/boot-image-header: two instructions, then
+	 * the load offset from the start of RAM, the size in memory, flags, version, magic
+	 * numbers. */
 	.option push
 	.option norvc
 	j	boot_hart
@@ -25,7 +26,7 @@ _start:
 	.word	0
 
 	.text
-/* a0 = hartid, a1 = host device tree, as the firmware leaves them; satp is bare. */
+/* The firmware passes the hartid in a0 and the host device tree in a1; satp is Bare. */
 boot_hart:
 	csrw	sie, zero
 	csrw	sip, zero
@@ -45,17 +46,18 @@ boot_hart:
 1:	wfi
 	j	1b
 
-/* Started by SBI HSM: a0 = hartid, a1 = its struct hart_start, see core/boot/harts.c. */
+/* Entry of a hart started by SBI HSM: a0 = hartid, a1 = its struct hart_start, see
+ * core/boot/harts.c. */
 	.globl secondary_hart
 secondary_hart:
 	csrw	sie, zero
 	csrw	sip, zero
 	csrw	CSR_SSCRATCH, zero
-	/* Too late: its stack may be another hart's by now. */
+	/* The boot hart has given up waiting. The stack may belong to another hart now. */
 	li	t0, 1
 	amoswap.w.aqrl	t0, t0, (a1)
 	bnez	t0, 1f
-	lw	a1, 4(a1)	/* its index among hart_stacks */
+	lw	a1, 4(a1)	/* its index in hart_stacks */
 	la	t0, trap_vector
 	csrw	CSR_STVEC, t0
 	la	sp, hart_stacks

@@ -3,7 +3,7 @@
 #include "arch/riscv/sbi.h"
 #include "core/panic.h"
 
-/* The firmware's firmware counters among the first 64, as a mask. */
+/* Returns a mask of the firmware counters among the first 64 counters. */
 static uint64_t find_counters(void)
 {
 	uint64_t n = sbi_call(SBI_EXT_PMU, SBI_PMU_NUM_COUNTERS, 0, 0, 0, 0, 0).value;
@@ -27,7 +27,8 @@ void fw_events_init(struct fw_events *fw)
 		return;
 	free = find_counters();
 	for (uint32_t code = 0; code < FW_EVENTS_M && free; code++) {
-		/* Base 0 and a mask: OpenSBI up to 1.6 goes astray with another base. */
+		/* Base 0 with a mask, because OpenSBI up to 1.6 does not handle other bases
+		 * correctly. */
 		struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, 0, free,
 		                              0, (uint64_t)SBI_PMU_TYPE_FW << 16 | code, 0);
 
@@ -45,7 +46,8 @@ void fw_events_init(struct fw_events *fw)
 
 uint64_t fw_events_read(const struct fw_events *fw, uint32_t code)
 {
-	/* Counts of guests are differences of these: one that is missing cannot be made up for. */
+	/* Guests' counts are differences of these counters, so one that does not start cannot be
+	 * made up for. */
 	for (int i = 0; i < 8; i++) {
 		struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_FW_READ,
 		                              fw->counter_idx[code], 0, 0, 0, 0);

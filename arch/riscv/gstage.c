@@ -8,13 +8,13 @@
 #define PTE_R    BIT(1)
 #define PTE_W    BIT(2)
 #define PTE_X    BIT(3)
-#define PTE_U    BIT(4) /* G-stage treats every access as one from U-mode */
+#define PTE_U    BIT(4) /* the G-stage treats every access as one from U-mode */
 #define PTE_A    BIT(6)
 #define PTE_D    BIT(7)
 #define PTE_LEAF (PTE_V | PTE_R | PTE_W | PTE_X | PTE_U | PTE_A | PTE_D)
 
 #define PTE_PPN_SHIFT 10
-#define LEVEL2_SHIFT  30 /* the root: 2048 entries of 1 GiB */
+#define LEVEL2_SHIFT  30 /* root table: 2048 entries of 1 GiB */
 #define LEVEL1_SHIFT  21
 
 void gstage_init(struct gstage *gs, uint32_t vmid, gstage_alloc_fn *alloc)
@@ -57,8 +57,8 @@ void gstage_map(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, gstage_a
 
 uint32_t gstage_vmid_count(void)
 {
-	/* With MODE = Bare the other fields have to be 0 (privileged manual, hgatp); with another
-	 * the hart may walk the table. Nothing is mapped in this one. */
+	/* With MODE = Bare all other fields of hgatp must be 0 (privileged manual, hgatp). With
+	 * another MODE the hart may walk the table, so this one maps nothing. */
 	static uint64_t empty[GSTAGE_ROOT_SIZE / 8] __attribute__((aligned(GSTAGE_ROOT_SIZE)));
 
 	csr_write(CSR_HGATP, HGATP_MODE_SV39X4 | HGATP_VMID_MASK << HGATP_VMID_SHIFT |

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* G-stage translation, Sv39x4: one table a VM, made at boot and constant afterwards. */
+/* G-stage translation with Sv39x4: one table per VM, created at boot and constant afterwards. */
 #ifndef ARCH_GSTAGE_H
 #define ARCH_GSTAGE_H
 
 #include "core/lib/types.h"
 
-#define GSTAGE_ROOT_SIZE KIB(16) /* and so aligned */
+#define GSTAGE_ROOT_SIZE KIB(16) /* also its alignment */
 #define GSTAGE_BLOCK     MIB(2)  /* granule of guest memory */
 
 struct gstage {
@@ -13,19 +13,21 @@ struct gstage {
 	uint64_t hgatp;
 };
 
-/* size bytes of zeroed memory, aligned to size; never fails (boot time, checked budget). */
+/* Returns `size` bytes of zeroed memory, aligned to size. Never fails: the boot code has checked
+ * how much is needed. */
 typedef void *gstage_alloc_fn(size_t size);
 
 void gstage_init(struct gstage *gs, uint32_t vmid, gstage_alloc_fn *alloc);
 
 /*
- * Maps guest memory, readable, writable and executable. gpa, hpa and size are multiples of
- * GSTAGE_BLOCK; 1 GiB leaves are used where both addresses allow. The range is not mapped yet.
+ * Maps guest memory as readable, writable and executable. gpa, hpa and size are multiples of
+ * GSTAGE_BLOCK. Leaves of 1 GiB are used where both addresses permit. The range must not be mapped
+ * yet.
  */
 void gstage_map(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, gstage_alloc_fn *alloc);
 
-/* How many VMIDs this hart tells apart: 1 (none) to 16384. Needs hgatp for a moment, and leaves it
- * Bare: at boot. */
+/* Returns the number of VMIDs of this hart, 1 (none) to 16384. At boot only, because it changes
+ * hgatp and leaves it Bare. */
 uint32_t gstage_vmid_count(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What both back ends share: which counter holds what, reads, and overflow flags. */
+/* What both back ends share: the contents of the counters, reads, and overflow flags. */
 #include "arch/riscv/csr.h"
 #include "arch/riscv/hpm_backend.h"
 #include "arch/riscv/hpm_raw.h"
@@ -23,7 +23,8 @@ uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_dat
 	event = hpm_event_find(hpm, event_idx);
 	if (!event || event_data != 0)
 		return 0;
-	/* A flag that is always 1 is not to be seen, and the fixed counters have none. */
+	/* OF of counters that are not armed is always 1, so it must not be shown. Fixed counters
+	 * have no OF. */
 	if (hpm->hart_flags)
 		return quirk_may_arm(event_idx) ? event->hctrs : 0;
 	if (event_idx == SBI_PMU_HW_CPU_CYCLES)
@@ -60,13 +61,14 @@ __attribute__((noinline)) void hpm_start_armed_any(struct hpm *hpm, uint32_t hct
 
 uint64_t hpm_take_overflow(const struct hpm *hpm)
 {
-	/* First the pending bit, then the flags: this order loses no overflow. */
+	/* The pending bit is cleared before the OF bits are read. In this order no overflow is
+	 * lost. */
 	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 	return csr_read(CSR_SCOUNTOVF) & hpm->armed;
 }
 
 #ifdef __riscv
-/* A CSR number is part of the instruction, so each counter has its own: 8 bytes a counter. */
+/* The CSR number is part of the instruction, so each counter has its own code of 8 bytes. */
 __asm__("	.text\n"
         "	.globl	hpm_read_a0\n"
         "hpm_read_a0:\n"

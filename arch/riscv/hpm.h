@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hardware counters of one hart. Owned by that hart; every call is made there, in HS-mode.
- * Counters started here never count M or U: only VS and VU, as `inhibit` says, and HS if it says
- * so. A counter of HS moves during these calls.
+ * The hardware counters of one hart. All functions are called on that hart, in HS-mode. A counter
+ * started here never counts M-mode or U-mode. It counts VS-mode and VU-mode, and HS-mode if
+ * `inhibit` says so. A counter that counts HS-mode moves during these calls.
  */
 #ifndef ARCH_HPM_H
 #define ARCH_HPM_H
@@ -14,64 +14,63 @@
 /* An event that the hart can count. */
 struct hpm_event {
 	uint32_t event_idx;
-	uint64_t hctrs;    /* counters to be used for it: one bit where it needs a home counter */
-	uint64_t selector; /* what the firmware writes to mhpmevent for it, with hpm.ssccfg only */
-	bool raw;          /* the firmware also takes this selector as a raw event */
-	const char *fault; /* why it is not given out, see hpm_selfcheck.h; NULL: it is */
+	uint64_t hctrs;    /* counters that may count it; exactly one if it has a home counter */
+	uint64_t selector; /* what the firmware writes to mhpmevent; only with hpm.ssccfg */
+	bool raw;          /* the firmware also accepts the selector as a raw event */
+	const char *fault; /* why guests cannot have it, see hpm_selfcheck.h; NULL: they can */
 };
 
-/* What a counter holds. */
+/* The contents of a counter. */
 struct hpm_slot {
-	struct hw_event config; /* event_idx 0: nothing that anybody asks for */
-	bool programmed;        /* it holds something, and is to be reset first */
-	uint64_t selector;      /* ssccfg back end: its mhpmevent without OF */
-	uint64_t value;         /* sbi back end: what a fresh one is to start from */
+	struct hw_event config; /* event_idx 0: no event that was asked for */
+	bool programmed;        /* it is programmed, and must be reset first */
+	uint64_t selector;      /* ssccfg back end: mhpmevent without OF */
+	uint64_t value;         /* sbi back end: initial value of a fresh counter */
 };
 
 struct hpm {
-	uint64_t hctrs; /* counters 3..31 that count with filters */
-	uint64_t fixed; /* those of 0 and 2 that do, and may be lent to guests */
-	uint32_t width; /* bits of each */
+	uint64_t hctrs; /* counters 3..31 that have filters */
+	uint64_t fixed; /* of counters 0 and 2 those that have filters and that guests may take */
+	uint32_t width; /* of each counter, in bits */
 	uint32_t n_events;
-	bool lcofi;      /* an overflow can be delivered to a guest */
+	bool lcofi;      /* guests can have overflow interrupts */
 	bool hart_flags; /* the guest reads the hart's own scountovf, see hpm_flags.c */
 	bool ssccfg;     /* menvcfg.CDE is set: a guest's read of scountovf traps */
-	bool
-	    delegated; /* counters are driven without the firmware: the ssccfg back end, else sbi */
-	const char *undelegated; /* with ssccfg: why they cannot be, NULL: they can */
-	const char
-	    *no_overflow; /* what keeps a hart that should have LCOFI from it, NULL: nothing */
-	uint64_t may_arm; /* those that hold an event whose counter may be armed */
-	uint64_t armed;   /* last set with OF = 0: only their flags mean an overflow */
-	uint64_t far;     /* with hart_flags: last started far from the wrap, with OF = 0 */
-	uint64_t fresh;   /* sbi back end: set, and their values yet to be written by run() */
-	uint64_t failed;  /* sbi back end: see hpm_failures() */
+	bool delegated; /* true: the ssccfg back end drives the counters; false: the sbi back end */
+	const char *undelegated; /* with ssccfg: why it cannot drive them; NULL: it can */
+	const char *no_overflow; /* why guests cannot have the hart's LCOFI; NULL: they can */
+	uint64_t may_arm;        /* counters whose event permits a start with OF = 0 */
+	uint64_t armed;          /* last set with OF = 0: only their OF means an overflow */
+	uint64_t far;            /* with hart_flags: last started far from the wrap, with OF = 0 */
+	uint64_t fresh;          /* sbi back end: set, but run() has yet to write the value */
+	uint64_t failed;         /* sbi back end: see hpm_failures() */
 	struct hpm_event events[HPM_MAX_EVENTS];
 	struct hpm_slot slots[32];
 };
 
-/* HPM_AUTO, HPM_SSCCFG: the delegated one where the hart has it, else the firmware. */
+/* HPM_AUTO and HPM_SSCCFG use the ssccfg back end if the hart has it, otherwise the sbi one. */
 enum hpm_choice { HPM_AUTO, HPM_SBI, HPM_SSCCFG };
 
-/* Finds counters and events, clears stale overflow flags, chooses the back end, and tries what all
- * else relies on (hpm_selfcheck.h). patience: how long an overflow may take, in ticks of time. At
+/* Finds counters and events, clears old OF bits, chooses the back end, and checks what counts rely
+ * on (hpm_selfcheck.h). `patience` is how long an overflow may take, in ticks of host time. At
  * boot. */
 void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t patience);
 
-/* The counters to be used for an event on this hart, 0: it cannot be counted. A raw event may cost
- * all counters but the running ones what they held, see hpm_raw.h. */
+/* Returns the counters that may count an event on this hart. 0: it cannot be counted. For a raw
+ * event, all counters that are not running may lose their contents, see hpm_raw.h. */
 uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data,
                          uint64_t running);
 
-/* Finds out which fixed counters have filters, at boot: see hpm_fixed.c. */
+/* Finds out which fixed counters have filters. At boot, see hpm_fixed.c. */
 void hpm_fixed_probe(struct hpm *hpm);
 
-/* How a raw event is said to this firmware: as v2 where it knows that, as v1 where the value fits
- * in 48 bits. false: neither (SBI 3.0 sections 11.3 and 11.4). Other events stay as they are. */
+/* Translates a raw event for this firmware: to type v2 if the firmware knows it, otherwise to v1 if
+ * the value fits into 48 bits. Returns false if neither is possible (SBI 3.0 sections 11.3 and
+ * 11.4). Other events are not changed. */
 bool hpm_firmware_event(const struct hw_event *config, uint32_t *event_idx);
 const struct hpm_event *hpm_event_find(const struct hpm *hpm, uint32_t event_idx);
 
-/* Is this what it has been programmed for? */
+/* Whether the counter is programmed for this event and filter. */
 static inline bool hpm_holds(const struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
 {
 	const struct hpm_slot *slot = &hpm->slots[hctr];
@@ -80,10 +79,11 @@ static inline bool hpm_holds(const struct hpm *hpm, uint32_t hctr, const struct 
 }
 
 /*
- * Counters that the firmware has refused to start, or to stop, or to give the filter or flag that
- * was asked for, since this was asked last. One that was to run may stand still or count wrong; one
- * that was to stand still may run, and has its right value as long as HS is not left. hpm_failed()
- * is called when there are some: core/ sees to it that they are asked for before a guest goes on.
+ * Returns the counters for which the firmware has refused a start, a stop, or the requested filter
+ * or OF bit since the last call. A counter that should run may stand still or count wrong. A
+ * counter that should be stopped may run, but its value is right until HS-mode is left.
+ * hpm_failed() is called when there are some; core/ then calls hpm_failures() before it enters a
+ * guest.
  */
 void hpm_failed(void);
 
@@ -95,8 +95,8 @@ static inline uint64_t hpm_failures(struct hpm *hpm)
 	return failed;
 }
 
-/* cycle, instret or hpmcounterN, running or stopped. Clobbers no more than it says, so that who
- * asks for it need not save what a call would cost. */
+/* Reads cycle, instret or hpmcounterN, running or stopped. It clobbers only the registers that it
+ * declares, so that callers need not save those that a call would clobber. */
 static inline uint64_t hpm_read(uint32_t hctr)
 {
 	register uint64_t a0 __asm__("a0") = hctr;
@@ -105,18 +105,18 @@ static inline uint64_t hpm_read(uint32_t hctr)
 	return a0;
 }
 
-/* Takes the pending LCOFI off the hart. Returns which of the counters that were last set armed have
- * their flag set, running or not. */
+/* Clears the pending LCOFI. Returns the counters, running or not, that were last set armed and
+ * whose OF is set. */
 uint64_t hpm_take_overflow(const struct hpm *hpm);
 
 /*
- * From here on the hart's vcpu, the only one, reads the hart's scountovf: no flag is set. Any
- * number of times; no counter runs.
+ * From here on the only vcpu of this hart reads the hart's scountovf. Clears all OF bits. May be
+ * called any number of times, while no counter runs.
  */
 void hpm_show_flags(struct hpm *hpm);
 
-/* With hart_flags: gives these counters the flags of a set; values stay. running: those that run.
- * No LCOFI pends that belongs to any of them. */
+/* With hart_flags: sets OF of the counters `hctrs` as in `flags`, and keeps their values. `running`
+ * are those that run. No LCOFI of any of them is pending. */
 void hpm_set_flags(struct hpm *hpm, uint64_t hctrs, uint64_t flags, uint64_t running);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two ways to drive a hart's counters, and the choice between them: for arch/riscv/hpm*.c and
- * the port of the vPMU. What is delegated takes so few instructions that it is inline; a call to
- * the firmware is never cheap. All counters named are this hart's.
+ * The two back ends that drive a hart's counters, and the choice between them. For
+ * arch/riscv/hpm*.c and the vPMU's port. Accesses to delegated counters take few instructions, so
+ * they are inlined. A call of the firmware is always expensive. All counters are those of this
+ * hart.
  */
 #ifndef ARCH_HPM_BACKEND_H
 #define ARCH_HPM_BACKEND_H
@@ -13,10 +14,12 @@
 #include "arch/riscv/quirks.h"
 #include "vpmu/bits.h"
 
-/* A stopped counter takes up event and filter. false: refused, it holds nothing. */
+/* Programs a stopped counter with an event and filter. Returns false if that was refused; then the
+ * counter has no contents. */
 bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hw_event *config);
 
-/* A stopped counter takes up another event or filter than it holds. false: refused. */
+/* Programs a stopped counter with an event or filter other than it has. Returns false if
+ * refused. */
 static inline bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
 {
 	struct hpm_slot *slot = &hpm->slots[hctr];
@@ -34,33 +37,34 @@ static inline bool hpm_reprogram(struct hpm *hpm, uint32_t hctr, const struct hw
 	return taken;
 }
 
-/* The same for who is in no hurry. */
+/* Does the same; not inlined, for callers off the fast path. */
 bool hpm_try(struct hpm *hpm, uint32_t hctr, const struct hw_event *config);
 
-/* A fixed counter of hpm->fixed becomes a guest's, stopped, with this filter; false: refused. And
- * instret is HS's again. */
+/* hpm_fixed_take() gives a fixed counter in hpm->fixed to a guest, stopped, with this filter, and
+ * returns false if that was refused. hpm_fixed_release() gives instret back to HS. */
 bool hpm_fixed_take(struct hpm *hpm, uint32_t hctr, const struct hw_event *config);
 void hpm_fixed_release(struct hpm *hpm, uint64_t hctrs);
 
-/* hpm_start() where it is not a matter of a few instructions. */
+/* hpm_start() for the cases that take more than a few instructions. */
 void hpm_start_any(struct hpm *hpm, uint64_t hctrs, uint64_t value);
 void hpm_start_armed_any(struct hpm *hpm, uint32_t hctr, uint64_t value);
 
-/* What the firmware refuses of these is told by hpm_failures(). Armed: one that may be. */
+/* The sbi back end. hpm_failures() tells what the firmware refuses. hpm_sbi_start_armed() is for
+ * counters in may_arm. */
 void hpm_sbi_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed);
 void hpm_sbi_run(struct hpm *hpm, uint64_t hctrs);
 void hpm_sbi_start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value);
 
-/* A counter that is started above this interrupts; one that is started below may, on QEMU, cost the
- * interrupt of its next start unless OF = 1, see hpm_sbi.c. */
+/* A counter that starts above this value raises LCOFI when it wraps. One that starts below it with
+ * OF = 0 may, on QEMU, lose the interrupt of its next start, see hpm_sbi.c. */
 #define HPM_NEAR (3UL << 62)
 
-/* Starts counters with OF = 0, whatever follows from that. */
+/* Starts counters with OF = 0, whatever they hold. */
 void hpm_sbi_clear_flags(struct hpm *hpm, uint64_t hctrs, uint64_t value);
 
 /*
- * Stopped, programmed counters get a value. armed: OF = 0 where the platform bears it, else
- * OF = 1. They run after hpm_run(), which is to follow at once.
+ * Sets the value of stopped, programmed counters. armed: OF = 0 if the counter is in may_arm,
+ * otherwise OF = 1. hpm_run() must follow at once, and starts them.
  */
 static inline void hpm_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed)
 {
@@ -78,7 +82,7 @@ static inline void hpm_run(struct hpm *hpm, uint64_t hctrs)
 		hpm_sbi_run(hpm, hctrs);
 }
 
-/* hpm_set(), not armed, and hpm_run() in one. */
+/* Does hpm_set() without `armed`, and hpm_run(). */
 static inline void hpm_start(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 {
 	uint32_t i;
@@ -94,7 +98,7 @@ static inline void hpm_start(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 	csr_clear(CSR_SCOUNTINHIBIT, hctrs);
 }
 
-/* hpm_set(), armed, and hpm_run() in one. */
+/* Does hpm_set() with `armed`, and hpm_run(). */
 static inline void hpm_start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
 	if (!(hpm->may_arm & BIT(hctr)) || hpm->hart_flags)
@@ -113,7 +117,7 @@ static inline void hpm_stop(struct hpm *hpm, uint64_t hctrs)
 		hpm_sbi_stop(hpm, hctrs);
 }
 
-/* A counter of hpm_reprogram(), running or stopped. */
+/* Reads a counter that was programmed by hpm_reprogram(), running or stopped. */
 static inline uint64_t hpm_value(const struct hpm *hpm, uint32_t hctr)
 {
 	if (!hpm->delegated)
@@ -122,7 +126,7 @@ static inline uint64_t hpm_value(const struct hpm *hpm, uint32_t hctr)
 	return csr_read(CSR_SIREG);
 }
 
-/* See vpmu_port_step_read() and vpmu_port_step(); with delegated counters. */
+/* For delegated counters, see vpmu_port_step_read() and vpmu_port_step(). */
 static inline uint64_t hpm_step_read(uint32_t hctr, uint64_t last, uint64_t *value)
 {
 	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fixed counters, cycle and instret: neither has a selector or an OF. HS counts itself with
- * instret, which runs from boot and without a filter of its own; from take to release it is a
- * guest's, and stands still in HS. Nobody else needs cycle.
+ * The fixed counters, cycle and instret, which have neither a selector nor OF. HS measures its own
+ * work with instret, which runs from boot on without a filter. Between take and release it belongs
+ * to a guest and does not count in HS. Nobody else uses cycle.
  */
 #include "arch/riscv/hpm_backend.h"
 #include "arch/riscv/hpm_selfcheck.h"
@@ -13,7 +13,7 @@
 #define CYCLE   0U
 #define INSTRET 2U
 
-/* UINH and SINH are HS's own, as in hpm_sbi_program(). */
+/* UINH and SINH inhibit HS itself, as in hpm_sbi_program(). */
 #define FLAGS_GUEST                                                                                \
 	(SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_UINH)
 
@@ -27,7 +27,7 @@ static bool sbi_take(uint32_t hctr, uint64_t flags)
 	struct sbi_ret ret;
 
 	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, 0, 0, 0);
-	/* With no other counter in the set the firmware takes the fixed one, again and again. */
+	/* The mask has only this counter, so the firmware chooses it each time. */
 	ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1, flags, event_of(hctr),
 	               0);
 	return ret.error == SBI_SUCCESS && ret.value == hctr;
@@ -38,7 +38,7 @@ static bool sbi_run(uint32_t hctr)
 	return sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, hctr, 1, 0, 0, 0).error == SBI_SUCCESS;
 }
 
-/* MINH as in hpm_ssccfg.h. */
+/* Sets MINH, like hpm_ssccfg.h. */
 static void ssccfg_take(uint32_t hctr, uint64_t filter)
 {
 	csr_set(CSR_SCOUNTINHIBIT, BIT(hctr));
@@ -67,7 +67,7 @@ bool hpm_fixed_take(struct hpm *hpm, uint32_t hctr, const struct hw_event *confi
 	return true;
 }
 
-/* HS has no other clock: it cannot go on without. */
+/* HS has no other counter for its own work, so it cannot go on without instret. */
 static void sbi_release(uint32_t hctr)
 {
 	for (int i = 0; i < 8; i++) {
@@ -99,7 +99,7 @@ static bool moves_in_hs(uint32_t hctr)
 	return hpm_read(hctr) != before;
 }
 
-/* As after boot: it counts HS. */
+/* Lets the counter count HS again, as after boot. */
 static bool give_back(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
 	hpm_set(hpm, BIT(hctr), value, false);
@@ -115,7 +115,7 @@ static bool give_back(struct hpm *hpm, uint32_t hctr, uint64_t value)
 	return moves_in_hs(hctr);
 }
 
-/* Without Smcntrpmf they have no sireg2. */
+/* Without Smcntrpmf the fixed counters have no sireg2. */
 static bool has_sireg2(uint32_t hctr)
 {
 	struct trap_guard guard;
@@ -134,8 +134,7 @@ static bool has_filters(struct hpm *hpm, uint32_t hctr)
 
 	if (!event || event->fault || (hpm->delegated && !has_sireg2(hctr)))
 		return false;
-	/* The firmware's part is to set MINH, which it does whenever it configures one, and which
-	 * nobody else may be able to. */
+	/* Perhaps only the firmware can set MINH. It does so whenever it configures a counter. */
 	works = sbi_take(hctr, FLAGS_GUEST) && !hpm_selfcheck_event(hpm, event_of(hctr), hctr);
 	return give_back(hpm, hctr, value) && works;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Overflow flags that the guest reads by itself: without Ssccfg a read of scountovf cannot be made
- * to trap, and a guest sees the flags of the hart. A vcpu alone on its hart is shown what it should
- * see: each counter's OF is that of the guest's counter, 1 after a wrap and else 0, in far starts
- * too.
+ * OF bits that the guest reads itself. Without Ssccfg a read of scountovf does not trap, so the
+ * guest sees the hart's OF bits. For a vcpu that is alone on its hart, Tally makes each of them
+ * equal to OF of the guest's counter: 1 after a wrap, otherwise 0, even if the counter started far
+ * from its wrap.
  *
  * The firmware sets OF when it configures a counter, and clears it when it starts one while no
- * LCOFI pends: there is no other way.
+ * LCOFI is pending. There is no other way to change OF.
  */
 #include "arch/riscv/csr.h"
 #include "arch/riscv/hpm_backend.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What counters and events this hart has, asked of the firmware once at boot. */
+/* Finds the counters and events of this hart by SBI calls. Once, at boot. */
 #include "arch/riscv/csr.h"
 #include "arch/riscv/hpm_backend.h"
 #include "arch/riscv/hpm_raw.h"
@@ -13,7 +13,7 @@ static void firmware_reset(uint32_t hctr)
 	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
 }
 
-/* Counters 3..31 with their own CSR, and the width of the narrowest. */
+/* Finds the counters 3..31 that have a CSR of their own, and the width of the narrowest. */
 static void find_counters(struct hpm *hpm)
 {
 	uint64_t n = sbi_call(SBI_EXT_PMU, SBI_PMU_NUM_COUNTERS, 0, 0, 0, 0, 0).value;
@@ -42,7 +42,7 @@ static bool try_event(uint32_t event_idx, uint32_t hctr)
 	return ret.error == SBI_SUCCESS && ret.value == hctr;
 }
 
-/* Learns which counters can count the event, and its selector; leaves all of them reset. */
+/* Finds the counters that can count the event, and its selector. Leaves all counters reset. */
 static void learn_event(struct hpm *hpm, uint32_t event_idx)
 {
 	struct hpm_event *event = &hpm->events[hpm->n_events];
@@ -81,7 +81,7 @@ static void find_events(struct hpm *hpm)
 	}
 }
 
-/* Gives each event the lowest counter that can count it and is nobody's home yet. */
+/* Assigns each event the lowest counter that can count it and that no other event has. */
 static void assign_homes(struct hpm *hpm)
 {
 	uint64_t taken = 0;
@@ -91,7 +91,7 @@ static void assign_homes(struct hpm *hpm)
 		uint64_t free = hpm->events[i].hctrs & ~taken;
 
 		if (!free)
-			continue; /* more events than counters: this one cannot be counted */
+			continue; /* no counter is left, so the event cannot be counted */
 		hpm->events[i].hctrs = free & -free;
 		taken |= hpm->events[i].hctrs;
 		hpm->events[kept++] = hpm->events[i];
@@ -99,9 +99,9 @@ static void assign_homes(struct hpm *hpm)
 	hpm->n_events = kept;
 }
 
-/* Where no event has two counters it cannot be tried, and is assumed: what a delegated counter
- * counts that has changed its event would be silently wrong. The firmware's RESET makes any counter
- * a fresh one. */
+/* Whether each event must stay on one counter. If no event can use two counters this cannot be
+ * tried, and is assumed for delegated counters, because a count after a change of events might be
+ * silently wrong. The firmware's RESET makes a counter usable for any event. */
 static bool wants_home_counters(const struct hpm *hpm)
 {
 	for (uint32_t i = 0; i < hpm->n_events; i++) {
@@ -115,7 +115,7 @@ static bool wants_home_counters(const struct hpm *hpm)
 	return hpm->delegated;
 }
 
-/* Is menvcfg.CDE set? Only then siselect 0x40 + n reaches a counter. */
+/* Whether menvcfg.CDE is set. Only then siselect 0x40 + n accesses a counter. */
 static bool probe_ssccfg(uint32_t hctr)
 {
 	struct trap_guard guard;
@@ -131,7 +131,8 @@ static bool probe_ssccfg(uint32_t hctr)
 	return trap_guard_end(&guard) == ~0UL;
 }
 
-/* Reading tells nothing of writing. The counter is nobody's yet, stopped, and stays so. */
+/* That a counter can be read does not mean that it can be written. It is not in use yet, and stays
+ * stopped. */
 static bool probe_delegated_writes(uint32_t hctr)
 {
 	struct trap_guard guard;
@@ -153,7 +154,7 @@ static bool probe_delegated_writes(uint32_t hctr)
 	return trap_guard_end(&guard) == ~0UL && value == HPM_NEAR;
 }
 
-/* LCOFI can be given to a guest where hvien.13 can be set (Ssaia) and sie.13 too. */
+/* Whether a guest can have LCOFI: bit 13 of hvien (Ssaia) and of sie can be set. */
 static bool probe_lcofi(struct hpm *hpm)
 {
 	struct trap_guard guard;
@@ -169,23 +170,24 @@ static bool probe_lcofi(struct hpm *hpm)
 		hpm->no_overflow = "no access to hvien (mstateen0.AIA is 0)";
 		return false;
 	}
-	/* Left set for ever: while it is 0, a write to hvip can destroy a physical LCOFI. */
+	/* It stays set, because while it is 0 a write to hvip may clear a physical LCOFI. */
 	csr_set(CSR_HVIEN, BIT(IRQ_LCOFI));
 	if (!(csr_read(CSR_HVIEN) & BIT(IRQ_LCOFI))) {
 		csr_write(CSR_HVIEN, hvien);
 		works = false;
 	}
 	quirks.no_lcofi = !works;
-	/* While HS is busy with an overflow the guest's timer may come to pend, which has the
-	 * higher priority by default: a sample would be of its handler then. On a machine of its
-	 * own the guest would have taken LCOFI before. */
+	/* While HS handles an overflow, the guest's timer interrupt may become pending, which by
+	 * default has the higher priority. The guest would then sample its timer handler. On a real
+	 * machine it would have taken LCOFI before. */
 	csr_write(CSR_HVIPRIO1, HVIPRIO1_LCOFI_FIRST);
 	return works;
 }
 
 /*
- * The firmware's RESET clears MINH, and config sets it: the last thing that the firmware does to a
- * counter must be to configure it, or the counter may count M-mode under the delegated back end.
+ * The firmware's RESET clears MINH, and its configuration sets it. So the last thing that the
+ * firmware does to a counter must be to configure it. Otherwise the counter may count M-mode under
+ * the ssccfg back end.
  */
 static void configure_all(struct hpm *hpm)
 {
@@ -196,7 +198,8 @@ static void configure_all(struct hpm *hpm)
 
 		for_each_bit (hctr, hpm->events[i].hctrs & ~done) {
 			try_event(hpm->events[i].event_idx, hctr);
-			/* For no filter that is ever asked for: it is to be reset first. */
+			/* The filter is one that nobody asks for, so the counter must be reset
+			 * first. */
 			hpm->slots[hctr].programmed = true;
 		}
 		done |= hpm->events[i].hctrs;
@@ -206,7 +209,8 @@ static void configure_all(struct hpm *hpm)
 void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t patience)
 {
 	*hpm = (struct hpm){.width = 64};
-	/* Without Sscofpmf a programmable counter has no filters and would count HS and others. */
+	/* Without Sscofpmf a programmable counter has no filters, and would count HS and other
+	 * guests. */
 	if (!sscofpmf || !sbi_probe(SBI_EXT_PMU))
 		return;
 	find_counters(hpm);
@@ -220,16 +224,17 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t p
 	hpm->lcofi = probe_lcofi(hpm);
 	if (hpm->lcofi)
 		quirk_probe_unmask();
-	/* Each counter is configured and reset on the way, which also scrubs boot's stale OF. */
+	/* This configures and resets each counter, which also clears OF bits that are left from
+	 * boot. */
 	find_events(hpm);
 	hpm->delegated = hpm->ssccfg && !hpm->undelegated && choice != HPM_SBI;
 	quirks.home_counters = wants_home_counters(hpm);
 	if (quirks.home_counters)
 		assign_homes(hpm);
 	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
-	/* Where guests see the hart's own flags, those of all counters are 1 from here on, whoever
-	 * uses them: configuring sets OF, and no counter is ever armed. They tell nothing then,
-	 * until hpm_show_flags(). */
+	/* If guests see the hart's own OF bits, those of all counters are 1 from here on:
+	 * configuring sets OF, and no counter is armed. So they tell guests nothing until
+	 * hpm_show_flags(). */
 	if (hpm->delegated || quirks.scountovf_leaks)
 		configure_all(hpm);
 	hpm_selfcheck(hpm, patience);

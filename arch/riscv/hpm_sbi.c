@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counters driven through the firmware's SBI PMU. One-bit masks: the counter is our choice, and
- * the firmware answers for a set with its last member's error only. Never mixed on one hart with
- * hpm_ssccfg.h after boot: the firmware does not see delegated writes.
+ * The back end that drives counters through the firmware's SBI PMU. Masks have one bit, because
+ * Tally chooses the counter, and because the firmware returns only the error of the last counter of
+ * a mask. After boot it is never mixed with hpm_ssccfg.h on one hart, because the firmware does not
+ * see accesses to delegated counters.
  */
 #include "arch/riscv/hpm_backend.h"
 
@@ -20,17 +21,17 @@ bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hw_event *conf
 		flags |= SBI_PMU_CFG_FLAG_SET_VSINH;
 	if (config->inhibit & HW_INH_VU)
 		flags |= SBI_PMU_CFG_FLAG_SET_VUINH;
-	/* Only RESET frees a counter for another event or filter, and only RESET makes QEMU
-	 * forget which counter an event was on. */
+	/* Only RESET frees a counter for another event or filter. Only RESET makes QEMU forget
+	 * which counter an event was on. */
 	if (hpm->slots[hctr].programmed)
 		sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
 	ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1, flags, event_idx,
 	               config->event_data);
-	/* OpenSBI may answer with a fixed counter outside the set. */
+	/* OpenSBI may return a fixed counter that is not in the mask. */
 	return ret.error == SBI_SUCCESS && ret.value == hctr;
 }
 
-/* What it holds is not to be relied upon: it is reset before it is used again. */
+/* The contents of the counters are unknown now, so they are reset before they are used again. */
 static __attribute__((noinline)) void fail(struct hpm *hpm, uint64_t hctrs)
 {
 	uint32_t i;
@@ -78,14 +79,15 @@ __attribute__((noinline)) void hpm_sbi_start(struct hpm *hpm, uint64_t hctrs, ui
 	hpm_sbi_start_at(hpm, hctrs, SBI_PMU_START_SET_INIT_VALUE, value, false);
 }
 
-/* For who is in no hurry. */
+/* Not inlined, for callers off the fast path. */
 static __attribute__((noinline)) void start(struct hpm *hpm, uint64_t hctrs, uint64_t flags,
                                             uint64_t value, bool armed)
 {
 	hpm_sbi_start_at(hpm, hctrs, flags, value, armed);
 }
 
-/* OF without a wrap: an LCOFI came to pend just before the call, which then left OF as it was. */
+/* Whether OF is set without a wrap. This happens if an LCOFI became pending just before the call,
+ * which then did not clear OF. */
 static bool started_stale(uint32_t hctr, uint64_t value)
 {
 	return (csr_read(CSR_SCOUNTOVF) & BIT(hctr)) && hpm_read(hctr) >= value;
@@ -97,9 +99,9 @@ void hpm_sbi_clear_flags(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 }
 
 /*
- * QEMU: after a start far from the wrap with OF = 0 the first time that the counter's alarm goes
- * off may count for nothing. So it goes off here once, for a counter that stands one count before
- * its wrap and does not count HS: the alarm knows nothing of filters.
+ * QEMU: if a counter was started far from its wrap with OF = 0, the first expiry of its timer may
+ * be lost. So the timer must expire here once: the counter starts one count before its wrap. It
+ * does not count HS, but the timer ignores filters.
  */
 static void spend_alarm(struct hpm *hpm, uint32_t hctr)
 {
@@ -110,7 +112,7 @@ static void spend_alarm(struct hpm *hpm, uint32_t hctr)
 	hpm_sbi_stop(hpm, BIT(hctr));
 }
 
-/* Where guests read the hart's flags, far starts have OF = 0, too. */
+/* If guests read the hart's OF bits, starts far from the wrap have OF = 0 as well. */
 static void start_shown(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
 	if (value < HPM_NEAR)
@@ -122,18 +124,19 @@ static void start_shown(struct hpm *hpm, uint32_t hctr, uint64_t value)
 static inline void start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
 	hpm_sbi_start_at(hpm, BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, true);
-	/* Only where other counters move in HS; once more is enough for all but the unluckiest. */
+	/* This happens only if other counters count HS. One repetition is nearly always enough. */
 	for (int i = 0; i < 3 && started_stale(hctr, value); i++) {
 		hpm_sbi_stop(hpm, BIT(hctr));
 		start(hpm, BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, true);
 	}
 }
 
-/* Those that are where they should be will go on with one call for all of them. */
+/* Counters that have the value and OF already need no initial value, so one call starts all of
+ * them. */
 static void set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 {
 	uint64_t bit = BIT(hctr);
-	/* Shown to the guest, and so not what it should be. */
+	/* The guest sees this OF bit, and it is wrong. */
 	bool flagged = hpm->hart_flags && csr_read(CSR_SCOUNTOVF) & bit;
 
 	if (armed == ((hpm->armed & bit) != 0) && hpm_read(hctr) == value && !flagged) {
@@ -143,7 +146,8 @@ static void set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 	hpm->slots[hctr].value = value;
 	hpm->fresh |= bit;
 	hpm->armed = armed ? hpm->armed | bit : hpm->armed & ~bit;
-	/* Only config sets OF: a counter that was armed and did not overflow has it at 0. */
+	/* Only a configuration sets OF. A counter that was armed and did not overflow has OF =
+	 * 0. */
 	if (!armed && !(csr_read(CSR_SCOUNTOVF) & bit) && !(hpm->fixed & bit) &&
 	    !hpm_sbi_program(hpm, hctr, &hpm->slots[hctr].config))
 		fail(hpm, bit);
@@ -157,7 +161,7 @@ void hpm_sbi_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed)
 		set(hpm, i, value, (armed || hpm->hart_flags) && (hpm->may_arm & BIT(i)));
 }
 
-/* Counters that are not armed start at one value with one call for all of them. */
+/* Counters that are not armed and have the same initial value are started by one call. */
 static uint64_t start_together(struct hpm *hpm, uint64_t hctrs)
 {
 	uint64_t value = hpm->slots[lowest_bit(hctrs)].value;
@@ -187,7 +191,7 @@ static __attribute__((noinline)) void run_any(struct hpm *hpm, uint64_t hctrs)
 	uint32_t i;
 
 	hpm->fresh &= ~hctrs;
-	/* What the guest sees of those that wrapped since they were set is to stay. */
+	/* The guest must continue to see OF of those that have wrapped since they were set. */
 	if (cleared && hpm->hart_flags)
 		cleared &= ~csr_read(CSR_SCOUNTOVF);
 	if (cleared)

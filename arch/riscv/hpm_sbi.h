@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The calls of the firmware that nearly always are all that a start or a stop is. What is refused
- * is left to hpm_sbi.c.
+ * The firmware calls that a start or a stop nearly always consists of. If one is refused, hpm_sbi.c
+ * takes over.
  */
 #ifndef ARCH_HPM_SBI_H
 #define ARCH_HPM_SBI_H
@@ -10,18 +10,21 @@
 #include "arch/riscv/hpm.h"
 #include "arch/riscv/sbi.h"
 
-/* Once more for each, since nobody knows how far a call for several of them came. */
+/* Starts the counters one by one, because it is not known how far a call for several of them
+ * got. */
 void hpm_sbi_start_each(struct hpm *hpm, uint64_t hctrs, uint64_t flags, uint64_t value,
                         bool armed);
 
 /*
- * armed: OF is 0 afterwards. Else it is 1, if it was: only for counters that have it.
+ * Starts counters. With `armed` OF is 0 afterwards. Otherwise an OF of 1 stays 1; then the counters
+ * must have OF.
  *
- * OpenSBI clears OF in start, unless an LCOFI pends. If one does, OF stays as it is up to 1.7, and
- * becomes 1 from 1.8 on. So a pending bit of our own making keeps an OF of 1, and nothing keeps one
- * of 0 but to clear it. HS has interrupts off, so nobody takes that bit meanwhile. The caller has
- * taken what pended; only a counter that counts HS may have made another pend since, which stays
- * for the guest's entry. M-mode counts nowhere.
+ * OpenSBI clears OF when it starts a counter, unless an LCOFI is pending. In that case OF does not
+ * change up to OpenSBI 1.7, and becomes 1 since 1.8. So Tally sets the pending bit to keep an OF of
+ * 1; nothing keeps an OF of 0 except clearing the bit. Interrupts are off in HS, so nobody takes
+ * the LCOFI meanwhile. The caller has taken the LCOFI that was pending before. Only a counter that
+ * counts HS can have caused another one, which stays pending until the guest is entered. No counter
+ * counts M-mode.
  */
 static inline bool hpm_sbi_start_call(uint64_t mask, uint64_t flags, uint64_t value, bool armed)
 {
@@ -53,9 +56,9 @@ static inline void hpm_sbi_start_at(struct hpm *hpm, uint64_t hctrs, uint64_t fl
 		hpm_sbi_start_each(hpm, hctrs, flags, value, armed);
 }
 
-/* Not inline: with delegated counters nothing is called, and so nothing saved, around a start or a
- * stop. Start: those that were not armed, and so have OF = 1; what they held before does not
- * matter. */
+/* Not inlined, so that with delegated counters a start or a stop saves no registers for a call.
+ * hpm_sbi_start() starts counters that were not armed and so have OF = 1, whatever their value
+ * was. */
 void hpm_sbi_stop(struct hpm *hpm, uint64_t hctrs);
 void hpm_sbi_start(struct hpm *hpm, uint64_t hctrs, uint64_t value);
 

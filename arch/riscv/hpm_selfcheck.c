@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the design relies on, tried on each hart at boot through the functions that guests' counters
- * are driven with, by the back end that is going to drive them. Nobody can know every firmware and
- * every hart: what does not hold here is switched off and named in the boot report.
+ * Tries on each hart at boot what counts rely on, with the functions and the back end that will
+ * drive the guests' counters. Firmware and harts differ, so what does not work here is switched
+ * off, and the boot report names it.
  *
- * About 3,000 instructions an event with the sbi back end, nearly all of them the firmware's.
+ * It takes about 3,000 instructions per event with the sbi back end, nearly all of them in the
+ * firmware.
  */
 #include "arch/riscv/csr.h"
 #include "arch/riscv/hpm_backend.h"
@@ -13,7 +14,7 @@
 #include "arch/riscv/sbi.h"
 
 #define REFUSES "a counter that refuses a start or a stop"
-/* Events until an armed counter wraps. */
+/* Counts until an armed counter wraps. */
 #define PERIOD 500UL
 
 static void hs_work(void)
@@ -22,16 +23,16 @@ static void hs_work(void)
 		;
 }
 
-/* 32 instructions in VS-mode, or in VU-mode, and an ecall. */
+/* Executes 32 instructions in VS-mode or VU-mode, and an ECALL. */
 void vs_work(bool user);
 
-/* No call is cheaper, and each firmware has it. */
+/* Every firmware has this call, and none is cheaper. */
 static void m_work(void)
 {
 	(void)sbi_call(SBI_EXT_BASE, SBI_BASE_GET_SPEC_VERSION, 0, 0, 0, 0, 0);
 }
 
-/* Far from 0, from the wrap, and from what a counter may hold by itself. */
+/* Far from 0, from the wrap, and from what a counter may hold by chance. */
 static uint64_t some_value(const struct hpm *hpm)
 {
 	return BIT(hpm->width / 2) | 0x55;
@@ -42,7 +43,7 @@ static bool flag(uint32_t hctr)
 	return csr_read(CSR_SCOUNTOVF) >> hctr & 1;
 }
 
-/* Starts it, not armed, for an event and filter. */
+/* Starts the counter, not armed, with an event and filter. */
 static const char *begin(struct hpm *hpm, uint32_t hctr, uint32_t event_idx, uint32_t inhibit)
 {
 	struct hw_event config = {.event_idx = event_idx, .inhibit = inhibit};
@@ -55,7 +56,7 @@ static const char *begin(struct hpm *hpm, uint32_t hctr, uint32_t event_idx, uin
 	return NULL;
 }
 
-/* Runs a guest for a moment: does the counter move, if and only if it is to? */
+/* Runs a guest for a moment, and returns whether the counter moved as it should. */
 static bool counts_as_told(const struct hpm *hpm, uint32_t hctr, bool user, bool moves)
 {
 	uint64_t before = hpm_value(hpm, hctr);
@@ -64,7 +65,7 @@ static bool counts_as_told(const struct hpm *hpm, uint32_t hctr, bool user, bool
 	return (hpm_value(hpm, hctr) != before) == moves;
 }
 
-/* One that has been begun with no filter but what all guests' counters have. */
+/* Checks a counter that runs with the filter that all guests' counters have. */
 static const char *inhibited(const struct hpm *hpm, uint32_t hctr)
 {
 	uint64_t value = hpm_value(hpm, hctr);
@@ -73,13 +74,13 @@ static const char *inhibited(const struct hpm *hpm, uint32_t hctr)
 	if (hpm_value(hpm, hctr) != value)
 		return "a counter that counts HS-mode";
 	m_work();
-	/* The start came back from M-mode, too. */
+	/* This also covers M-mode at the end of the start. */
 	if (hpm_value(hpm, hctr) != some_value(hpm))
 		return "a counter that counts M-mode, or takes no value";
 	return NULL;
 }
 
-/* Of those events only of which any instruction is one. */
+/* For cycles and instructions only, because any instruction counts as one. */
 static const char *filtered(struct hpm *hpm, uint32_t hctr, uint32_t event_idx)
 {
 	static const uint32_t filters[] = {HW_INH_VS, HW_INH_VU};
@@ -114,7 +115,7 @@ const char *hpm_selfcheck_event(struct hpm *hpm, uint32_t event_idx, uint32_t hc
 	return hpm_failures(hpm) && !fault ? REFUSES : fault;
 }
 
-/* Without icount the emulator's alarms come by the host's clock. */
+/* Without -icount, QEMU's timers follow the host's clock. */
 static bool comes(uint64_t patience)
 {
 	uint64_t end = csr_read(CSR_TIME) + patience;
@@ -126,7 +127,7 @@ static bool comes(uint64_t patience)
 	return false;
 }
 
-/* Started once more where it is: what flags guests see are to be as they were. */
+/* Whether a counter keeps its OF bit, which guests may see, when it is started again. */
 static bool resumes(struct hpm *hpm, uint32_t hctr)
 {
 	bool before = flag(hctr);
@@ -172,7 +173,7 @@ static const char *check_interrupt(struct hpm *hpm, uint32_t event_idx, uint32_t
 	return hpm_failures(hpm) && !fault ? REFUSES : fault;
 }
 
-/* One of its counters: a new one as long as there are any, so that many are tried. */
+/* Returns a counter of the event. It prefers one that was not tried, so that many are. */
 static uint32_t any_counter(const struct hpm_event *event, uint64_t tried)
 {
 	uint64_t fresh = event->hctrs & ~tried;
@@ -180,7 +181,7 @@ static uint32_t any_counter(const struct hpm_event *event, uint64_t tried)
 	return lowest_bit(fresh ? fresh : event->hctrs);
 }
 
-/* A counter is left as it was found: with OF set for nobody's filter, or reset. */
+/* Leaves a counter as it was found: with OF set and an unused filter, or reset. */
 static void leave(struct hpm *hpm, uint32_t hctr)
 {
 	struct hw_event config = hpm->slots[hctr].config;
@@ -194,7 +195,7 @@ static void leave(struct hpm *hpm, uint32_t hctr)
 	hpm->slots[hctr].config = (struct hw_event){0};
 }
 
-/* Returns the first fault of an event, NULL: there is none. */
+/* Returns the first fault of an event. NULL: there is none. */
 static const char *check_events(struct hpm *hpm)
 {
 	const char *first = NULL;
@@ -230,7 +231,7 @@ static void check_overflow(struct hpm *hpm, uint64_t patience)
 	hpm->lcofi = false;
 }
 
-/* What does not hold with delegated counters may with the firmware's help. */
+/* What fails with delegated counters may work with the sbi back end. */
 void hpm_selfcheck(struct hpm *hpm, uint64_t patience)
 {
 	const char *fault = check_events(hpm);

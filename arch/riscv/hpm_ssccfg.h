@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counters driven through supervisor counter delegation (Smcdeleg/Ssccfg): siselect 0x40 + n
- * makes sireg the counter and sireg2 its mhpmevent; scountinhibit stops and starts. QEMU takes
- * whole writes to sireg and sireg2 only (no set, clear or useful swap). A matter of a few
- * instructions, so all of it is inline.
+ * The back end that drives counters by supervisor counter delegation (Smcdeleg, Ssccfg). siselect
+ * 0x40 + n makes sireg the counter and sireg2 its mhpmevent; scountinhibit stops and starts. QEMU
+ * supports only writes of the whole sireg and sireg2, not set, clear or swap. Each function takes a
+ * few instructions, so all are inlined.
  */
 #ifndef ARCH_HPM_SSCCFG_H
 #define ARCH_HPM_SSCCFG_H
@@ -16,8 +16,8 @@
 static inline uint64_t hpm_ssccfg_bits(const struct hpm *hpm, const struct hw_event *config)
 {
 	const struct hpm_event *event = hpm_event_find(hpm, config->event_idx);
-	/* By the manual MINH is read-only 0 here, and only M-mode can set it. A hart that takes it
-	 * from us has to be told. */
+	/* According to the manual MINH is read-only 0 here, and only M-mode can set it. If a hart
+	 * lets HS write it, it must be set. */
 	uint64_t bits = MHPMEVENT_UINH | MHPMEVENT_MINH;
 
 	if (!event)
@@ -31,7 +31,8 @@ static inline uint64_t hpm_ssccfg_bits(const struct hpm *hpm, const struct hw_ev
 	return bits | event->selector;
 }
 
-/* A stopped counter takes up event and filter. false: refused, it holds nothing. */
+/* Programs a stopped counter with an event and filter. Returns false if refused; then the counter
+ * has no contents. */
 static inline bool hpm_ssccfg_program(struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
 {
 	uint64_t bits = hpm_ssccfg_bits(hpm, config);
@@ -52,18 +53,18 @@ static inline void hpm_ssccfg_set(struct hpm *hpm, uint64_t hctrs, uint64_t valu
 
 	for_each_bit (i, hctrs) {
 		csr_write(CSR_SISELECT, SISELECT_COUNTER0 + i);
-		/* Only the hart changes OF behind our back, from 0 to 1, when an armed one wraps.
-		 */
+		/* Only the hart itself changes OF otherwise: from 0 to 1, when an armed counter
+		 * wraps. */
 		if (change >> i & 1)
 			csr_write(CSR_SIREG2,
 			          hpm->slots[i].selector | (arm >> i & 1 ? 0 : MHPMEVENT_OF));
-		/* To write a value again costs less than to find out whether it is still there. */
+		/* Writing the value again is cheaper than checking whether it is still there. */
 		csr_write(CSR_SIREG, value);
 	}
 	hpm->armed = (hpm->armed & ~hctrs) | arm;
 }
 
-/* One that may be armed. */
+/* For counters in may_arm. */
 static inline void hpm_ssccfg_start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
 	hpm->armed |= BIT(hctr);

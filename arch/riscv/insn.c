@@ -6,7 +6,7 @@
 #define OPCODE_SYSTEM 0x73u
 #define WFI           0x10500073u
 
-/* Bits hi..lo of v, at the bottom. */
+/* Returns bits hi..lo of v, right-aligned. */
 static uint32_t bits(uint32_t v, unsigned int hi, unsigned int lo)
 {
 	return (v >> lo) & ((2u << (hi - lo)) - 1u);
@@ -51,7 +51,8 @@ static struct insn decode_system(uint32_t raw)
 	i.csr_op = (enum insn_csr_op)(funct3 & 3);
 	i.csr_imm = (funct3 & 4) != 0;
 	i.csr_src = (uint8_t)bits(raw, 19, 15);
-	/* Zicsr, table 6: which forms leave out the read or the write and its side effects. */
+	/* Zicsr, table 6: the forms that do not read or do not write the CSR, and so have no side
+	 * effects of it. */
 	i.csr_reads = i.csr_op != INSN_CSR_RW || i.reg != 0;
 	i.csr_writes = i.csr_op == INSN_CSR_RW || i.csr_src != 0;
 	return i;
@@ -118,7 +119,7 @@ static struct insn decode_c2(uint32_t raw)
 	uint32_t rs2 = bits(raw, 6, 2);
 
 	switch (bits(raw, 15, 13)) {
-	case 2: /* c.lwsp; rd = x0 is reserved here and below */
+	case 2: /* c.lwsp; rd = x0 is reserved, as it is below */
 		return rd != 0 ? load(2, rd, 2, true) : other(2);
 	case 3: /* c.ldsp */
 		return rd != 0 ? load(2, rd, 3, true) : other(2);
@@ -136,7 +137,7 @@ struct insn insn_decode(uint32_t raw)
 	switch (raw & 3) {
 	case 0:
 		return decode_c0(raw);
-	case 1: /* neither loads nor stores */
+	case 1: /* neither a load nor a store */
 		return other(2);
 	case 2:
 		return decode_c2(raw);
@@ -145,7 +146,8 @@ struct insn insn_decode(uint32_t raw)
 	}
 }
 
-/* Is this one of the four pseudoinstructions: read or write, 32-bit or 64-bit page-table entry? */
+/* Whether it is one of the four pseudoinstructions: read or write of a 32-bit or 64-bit page-table
+ * entry. */
 static bool is_pseudo(uint64_t htinst)
 {
 	return htinst == 0x2000 || htinst == 0x2020 || htinst == 0x3000 || htinst == 0x3020;
@@ -154,7 +156,7 @@ static bool is_pseudo(uint64_t htinst)
 struct insn insn_decode_htinst(uint64_t htinst)
 {
 	uint32_t raw = (uint32_t)htinst;
-	/* Bit 1 clear: the original was compressed, the rest is its 32-bit equivalent. */
+	/* If bit 1 is 0, the original was compressed, and the rest is its 32-bit equivalent. */
 	uint8_t length = (raw & 2) ? 4 : 2;
 	struct insn i;
 
@@ -166,7 +168,8 @@ struct insn insn_decode_htinst(uint64_t htinst)
 	if ((htinst >> 32) != 0 || (raw & 1) == 0)
 		return other(4);
 	i = decode_word(raw | 2);
-	/* The offset fields are cleared by the transformation, so anything in them is not one. */
+	/* The transformation clears the offset fields. If they are not 0, this is no transformed
+	 * instruction. */
 	if ((i.kind != INSN_LOAD || bits(raw, 31, 20) != 0) &&
 	    (i.kind != INSN_STORE || bits(raw, 31, 25) != 0 || bits(raw, 11, 7) != 0))
 		return other(length);

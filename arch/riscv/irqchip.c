@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Registers: RISC-V PLIC specification 1.0.0; Advanced Interrupt Architecture 1.0, 3 and 4. */
+/* Registers: RISC-V PLIC specification 1.0.0; Advanced Interrupt Architecture 1.0, chapters 3 and
+ * 4. */
 #include "arch/riscv/irqchip.h"
 
 #include "arch/riscv/csr.h"
@@ -9,10 +10,10 @@
 #define PLIC_CLAIM     0x200004UL
 
 #define APLIC_DOMAINCFG   0x0000UL
-#define APLIC_SOURCECFG   0x0004UL /* of source 1 */
+#define APLIC_SOURCECFG   0x0004UL /* entry of source 1 */
 #define APLIC_SETIPNUM    0x1cdcUL
 #define APLIC_SETIENUM    0x1edcUL
-#define APLIC_TARGET      0x3004UL /* of source 1 */
+#define APLIC_TARGET      0x3004UL /* entry of source 1 */
 #define APLIC_IDC         0x4000UL
 #define APLIC_IDC_STRIDE  32UL
 #define IDC_IDELIVERY     0x00UL
@@ -57,7 +58,7 @@ static void aplic_enable(const struct irqchip *chip, uint32_t source)
 {
 	bool messages = chip->kind == IRQCHIP_IMSIC;
 
-	/* The firmware has said where the harts' IMSICs are: that is for M-mode. */
+	/* The firmware has set the addresses of the harts' IMSICs, which only M-mode can do. */
 	*reg(chip, APLIC_DOMAINCFG) = DOMAINCFG_IE | (messages ? DOMAINCFG_DM : 0);
 	*reg(chip, APLIC_SOURCECFG + 4UL * (source - 1)) = SOURCECFG_LEVEL1;
 	*reg(chip, APLIC_TARGET + 4UL * (source - 1)) =
@@ -99,7 +100,7 @@ void irqchip_complete(const struct irqchip *chip, uint32_t source)
 {
 	if (chip->kind == IRQCHIP_PLIC)
 		*reg(chip, PLIC_CLAIM + 0x1000UL * chip->hart) = source;
-	/* A wire that is still high makes another message only when asked to (AIA 4.9.2). */
+	/* A wire that is still high sends another message only if it is asked to (AIA 4.9.2). */
 	if (chip->kind == IRQCHIP_IMSIC)
 		*reg(chip, APLIC_SETIPNUM) = source;
 }

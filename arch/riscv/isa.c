@@ -79,7 +79,7 @@ uint64_t isa_bit(const char *name, size_t len)
 uint64_t isa_parse(const char *isa, size_t len)
 {
 	uint64_t bits = 0;
-	size_t i = 4; /* "rv64" */
+	size_t i = 4; /* skips "rv64" */
 
 	for (; i < len && isa[i] && isa[i] != '_'; i++)
 		bits |= isa_bit(&isa[i], 1);
@@ -105,7 +105,7 @@ size_t isa_guest(uint64_t host, bool sscofpmf, char *buf, size_t size, const cha
 	uint64_t guest = host & (~0UL << ISA_GUEST_FIRST);
 	size_t used = 0, n = 0;
 
-	/* henvcfg passes these on, or their block sizes are told. */
+	/* henvcfg enables these for guests, or the guest's tree has their block sizes. */
 	guest |= host & (BIT(ISA_SSTC) | BIT(ISA_SVADU) | BIT(ISA_SVPBMT) | ISA_CBO);
 	if (sscofpmf)
 		guest |= BIT(ISA_SSCOFPMF);
@@ -118,7 +118,7 @@ size_t isa_guest(uint64_t host, bool sscofpmf, char *buf, size_t size, const cha
 		append(buf, size, &used, ext_names[ISA_V]);
 		names[n++] = ext_names[ISA_V];
 	}
-	/* Linux wants it named in the list, and every hart has it. */
+	/* Linux expects it in the list, and every hart has it. */
 	append(buf, size, &used, "_zicsr");
 	names[n++] = "zicsr";
 	for (size_t e = 0; e < ISA_EXTENSIONS; e++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ISA strings of the host device tree -> a bitmap; later code asks the bitmap. */
+/* Turns ISA strings of the host device tree into a bitmap. */
 #ifndef ARCH_ISA_H
 #define ARCH_ISA_H
 
@@ -18,9 +18,9 @@ enum isa_ext {
 	ISA_ZICBOM,
 	ISA_ZICBOZ,
 	ISA_ZICBOP,
-	/* Those that a guest may have as they are: no state, no CSR, nothing for Tally to do. Left
-	 * out are Zcb, whose loads and stores insn.c does not know, and Zkr, whose CSR is the
-	 * firmware's. */
+	/* Guests have these unchanged: they have no state and no CSR, and Tally has nothing to do.
+	 * Zcb is left out because insn.c does not know its loads and stores, and Zkr because the
+	 * firmware controls its CSR. */
 	ISA_GUEST_FIRST,
 	ISA_ZICNTR = ISA_GUEST_FIRST,
 	ISA_ZIFENCEI,
@@ -67,21 +67,22 @@ enum isa_ext {
 
 #define ISA_CBO (BIT(ISA_ZICBOM) | BIT(ISA_ZICBOZ) | BIT(ISA_ZICBOP))
 
-/* Room for the longest string that isa_guest() writes. */
+/* The size of the longest string that isa_guest() writes. */
 #define ISA_TEXT_BYTES 512U
 
 const char *isa_name(enum isa_ext ext);
 
-/* One extension name of a host tree, any case; 0 for those we do not know. */
+/* Returns the bit of an extension name in the host tree, in upper or lower case. 0: unknown
+ * name. */
 uint64_t isa_bit(const char *name, size_t len);
 
-/* Extensions in a riscv,isa string ("rv64imafdch_zicntr_..."), of at most len bytes. */
+/* Returns the extensions in a riscv,isa string ("rv64imafdch_zicntr_...") of at most len bytes. */
 uint64_t isa_parse(const char *isa, size_t len);
 
 /*
- * The riscv,isa string of a guest, and its list of extension names (pointers into buf's memory
- * or constants). Extensions of the host that guests have to do without are not in it; V is, if it
- * is in host. names has room for ISA_EXTENSIONS + 8; returns how many.
+ * Writes the riscv,isa string of a guest and its list of extension names, which are pointers into
+ * buf or to constants. They have those extensions of `host` that guests can have, including V.
+ * `names` has room for ISA_EXTENSIONS + 8 pointers. Returns their number.
  */
 size_t isa_guest(uint64_t host, bool sscofpmf, char *buf, size_t size, const char **names);
 

@@ -7,7 +7,7 @@
 
 struct quirks quirks;
 
-/* The probe counts HS itself, which no guest's counter ever does: all modes but M. */
+/* The probe counts HS itself, unlike any guest's counter: all modes except M. */
 static bool probe_start(uint32_t event_idx, uint32_t hctr)
 {
 	struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1,
@@ -31,16 +31,16 @@ bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t h
 
 	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr_a, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
 	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr_b, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
-	/* A counter that could not even be started had better not be relied upon. */
+	/* If a counter does not even start, it is safer to assume the quirk. */
 	return !started || !moved;
 }
 
-/* Instructions from one read of instret to the next; the same code but for the one in front. */
+/* Returns the number of instructions between two reads of instret; only `insn` differs. */
 #define COUNT_BEFORE_NOPS(insn)                                                                    \
 	({                                                                                         \
 		uint64_t first_, last_;                                                            \
 		__asm__ volatile(                                                                  \
-		    ".balign 64\n" /* one block, as no page ends in it; while rvc is on */         \
+		    ".balign 64\n" /* one translation block: no page ends in it; before norvc */   \
 		    ".option push\n.option norvc\n"                                                \
 		    "csrr %0, instret\n" insn "\n"                                                 \
 		    ".rept 8\nnop\n.endr\n"                                                        \
@@ -54,7 +54,7 @@ bool quirk_wfi_recounts(void)
 {
 	uint64_t sie = csr_read(CSR_SIE);
 
-	/* Interrupts are off at boot: one that pends ends WFI and is not taken. */
+	/* Interrupts are disabled at boot, so a pending one ends WFI and is not taken. */
 	csr_write(CSR_SIE, BIT(IRQ_SSI));
 	csr_set(CSR_SIP, BIT(IRQ_SSI));
 	bool recounts = COUNT_BEFORE_NOPS("wfi") > COUNT_BEFORE_NOPS("nop");
@@ -68,12 +68,13 @@ bool quirk_wfi_recounts(void)
 void quirk_probe_unmask(void)
 {
 	const uint64_t lcofi = BIT(IRQ_LCOFI);
-	/* While anything pends for anybody QEMU looks at all interrupts at each instruction, which
-	 * it will not do for the guest. */
+	/* While any interrupt is pending, QEMU checks all of them at each instruction. It would not
+	 * do so for a guest. */
 	bool quiet = !csr_read(CSR_SIP);
 	bool at_once =
 	    quiet && vs_probe(0, lcofi, 0, lcofi, SSTATUS_SIE) && vs_probe(0, lcofi, 0, lcofi, 0);
-	/* The AIA has VTI keep other interrupts from the guest: then it is no way out. */
+	/* According to the AIA, VTI may keep other interrupts from the guest. Then it is of no use
+	 * here. */
 	bool others = vs_probe(BIT(IRQ_SSI), BIT(IRQ_VSSI), HVICTL_VTI, 0, SSTATUS_SIE);
 
 	quirks.late_unmask = !at_once && others;

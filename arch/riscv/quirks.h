@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What platforms do that no manual says: all of it is here, by name, and probed at boot where
- * that is possible. The rest of the code does not know which machine it runs on.
- * docs/platform.md tells how each was found.
+ * Behaviour of platforms that is in no manual. Each kind has a name here, and is probed at boot if
+ * possible. The rest of the code does not know on which machine it runs. docs/platform.md says how
+ * each was found.
  */
 #ifndef ARCH_QUIRKS_H
 #define ARCH_QUIRKS_H
@@ -13,37 +13,41 @@
 struct hpm;
 
 struct quirks {
-	/* QEMU: an event is counted on one programmable counter only, and a counter that changed
-	 * its event by a delegated write goes on counting the old one. Each event then has one
-	 * home counter for ever. Probed; assumed of delegated ones where no event has two. */
+	/* QEMU: an event is counted on one programmable counter only, and a counter whose event was
+	 * changed by a delegated write continues to count the old event. So each event has one home
+	 * counter for ever. Probed; assumed for delegated counters if no event can use two. */
 	bool home_counters;
-	/* QEMU before 11 under -icount: a TLB-miss counter that wraps with OF = 0 ends the
-	 * emulator. No guest may do that: such counters are never armed. Not probed (the probe
-	 * would be the end); assumed where the host tree says "riscv-virtio". */
+	/* QEMU before 11 with -icount: a TLB-miss counter that wraps with OF = 0 ends the
+	 * emulator. A guest must not be able to do that, so such counters are never armed. Not
+	 * probed, because the probe would end the emulator; assumed if the host tree says
+	 * "riscv-virtio". */
 	bool no_armed_cache_events;
-	/* QEMU without Ssccfg: the guest reads the hart's own scountovf. Known by CDE. */
+	/* QEMU without Ssccfg: the guest reads the hart's own scountovf. Detected by menvcfg.CDE =
+	 * 0. */
 	bool scountovf_leaks;
-	/* QEMU under -icount: what follows WFI in its block is counted twice. Probed. */
+	/* QEMU with -icount: the instructions after WFI in its translation block are counted twice.
+	 * Probed. */
 	bool wfi_recounts;
-	/* QEMU: a guest's write to sie does not deliver the LCOFI that it unmasks; the
-	 * next entry does. Where hvictl.VTI makes such writes trap, and changes nothing else as it
-	 * would on a hart that keeps to the AIA, Tally makes the write. Probed, both of it. */
+	/* QEMU: a guest's write to sie does not deliver the LCOFI that it unmasks; only the next
+	 * entry does. If hvictl.VTI makes such writes trap, and does not keep other interrupts
+	 * from the guest as the AIA says, Tally does the write. Both are probed. */
 	bool late_unmask;
-	/* Debian's QEMU 10.0.13: bit 13 of sie and hvien cannot be set, no LCOFI. Probed. */
+	/* Debian's QEMU 10.0.13: bit 13 of sie and hvien cannot be set, so there is no LCOFI.
+	 * Probed. */
 	bool no_lcofi;
-	/* QEMU under -icount: a fetch that faults takes no time, so a guest whose trap handler is
-	 * not mapped would stop the clock, and with it everybody. Its fetch page faults have to
-	 * come to HS. Not probed (as above); assumed where the host tree says "riscv-virtio". */
+	/* QEMU with -icount: a fetch that faults takes no time. A guest whose trap handler is not
+	 * mapped would stop the clock for everybody, so its fetch page faults must come to HS. Not
+	 * probed, because the probe would not end; assumed if the host tree says "riscv-virtio". */
 	bool fetch_faults_stop_time;
-	/* QEMU: while a virtual LCOFI pends (bit 13 of hvip), the guest's load page faults (cause
-	 * 13) go to it, whatever hedeleg says. A suspect of core/vm/trap_loop.h has none that
-	 * pends. Not probed, assumed as above. */
+	/* QEMU: while a virtual LCOFI is pending (bit 13 of hvip), the guest's load page faults
+	 * (cause 13) go to the guest, whatever hedeleg says. So a suspect of core/vm/trap_loop.h
+	 * must have none pending. Not probed; assumed if the host tree says "riscv-virtio". */
 	bool lcofi_delegates;
 };
 
 extern struct quirks quirks;
 
-/* May an event's counter be started with OF = 0? */
+/* Whether an event's counter may be started with OF = 0. */
 static inline bool quirk_may_arm(uint32_t event_idx)
 {
 	return !(quirks.no_armed_cache_events &&
@@ -51,24 +55,24 @@ static inline bool quirk_may_arm(uint32_t event_idx)
 }
 
 /*
- * Does the second of two counters stand still when both count one event? Both are programmable,
- * can count it and hold nothing; they hold nothing afterwards.
+ * Whether one of two counters stands still if both count one event. Both are programmable, can
+ * count the event, and are reset before and afterwards.
  */
 bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t hctr_b);
 
-/* Does instret go on by more than one over a WFI that has nothing to wait for? */
+/* Whether WFI with nothing to wait for advances instret by more than one. */
 bool quirk_wfi_recounts(void);
-/* Finds out about late_unmask, on a hart whose hvien.13 is set. At boot, sie is 0. */
+/* Sets quirks.late_unmask, on a hart whose hvien.13 is set. At boot; sie is 0. */
 void quirk_probe_unmask(void);
 
 /*
- * Sets bits of sie in VS-mode, and then sstatus.SIE for one instruction, with vsie, hvip and hvictl
- * as given; on: SSTATUS_SIE, if it is set from the beginning, or 0. Is an interrupt taken before
- * SIE is cleared? At boot, sie is 0.
+ * In VS-mode, with these values of vsie, hvip and hvictl, sets bits of sie and then sstatus.SIE for
+ * one instruction. `on` is the initial value of sstatus: SSTATUS_SIE or 0. Returns whether an
+ * interrupt is taken before SIE is cleared. At boot; sie is 0.
  */
 bool vs_probe(uint64_t vsie, uint64_t hvip, uint64_t hvictl, uint64_t set, uint64_t on);
 
-/* Writes names of those that were found to buf, blank-separated; "none" if there are none. */
+/* Writes the names of the quirks that were found, separated by spaces, or "none". */
 void quirks_text(char *buf, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls down to the firmware. Any hart, HS-mode. */
+/* SBI calls to the firmware. Any hart may make them, in HS-mode. */
 #ifndef ARCH_SBI_H
 #define ARCH_SBI_H
 

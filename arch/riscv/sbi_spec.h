@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of the SBI 3.0 specification besides the PMU chapter (vpmu/sbi_pmu.h). */
+/* Numbers of the SBI 3.0 specification, except for the PMU chapter (vpmu/sbi_pmu.h). */
 #ifndef ARCH_SBI_SPEC_H
 #define ARCH_SBI_SPEC_H
 
@@ -54,7 +54,7 @@
 #define SBI_DBCN_CONSOLE_READ  1UL
 #define SBI_DBCN_WRITE_BYTE    2UL
 
-/* What Tally says of itself: implementation id "TAL", not in the specification's registry. */
+/* Tally's own implementation id, "TAL". It is not in the specification's registry. */
 #define TALLY_SBI_IMP_ID      0x54414CUL
 #define TALLY_SBI_IMP_VERSION 0x00000100UL
 #define TALLY_SBI_SPEC        (3UL << 24)

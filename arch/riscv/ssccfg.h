@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of mhpmeventN as seen through sireg2, and the selector of counter 0. */
+/* Fields of mhpmeventN as they appear in sireg2, and the value of siselect for counter 0. */
 #ifndef ARCH_SSCCFG_H
 #define ARCH_SSCCFG_H
 

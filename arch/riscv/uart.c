@@ -22,7 +22,7 @@ void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift)
 	*uart = (struct uart){.base = (volatile uint8_t *)base.a, .shift = reg_shift};
 	if (!uart->base)
 		return;
-	/* The firmware has set line and speed. */
+	/* The firmware has set the line format and speed. */
 	*reg(uart, FCR) = FCR_FIFO;
 	uart_listen(uart, true);
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vector state. Only where the hart has V, and with sstatus.VS on. */
+/* Vector state. Only if the hart has V, and while sstatus.VS is on. */
 #include "arch/riscv/csr.h"
 
 	.option	arch, +v
 	.text
 
-/* uint64_t vec_bytes(void): bytes in a vector register. */
+/* uint64_t vec_bytes(void): returns the size of a vector register in bytes. */
 	.globl	vec_bytes
 vec_bytes:
 	csrr	a0, vlenb
 	ret
 
 /*
- * void vec_save(void *v, uint64_t csrs[4]); v0..v31, then vstart, vtype, vl, vcsr. Whole registers
- * are moved whatever vtype says, but from element vstart on: it must be 0 before.
+ * void vec_save(void *v, uint64_t csrs[4]): saves v0..v31, and vstart, vtype, vl, vcsr.
+ * Whole-register moves ignore vtype, but begin at element vstart, so vstart must be 0 before.
  */
 	.globl	vec_save
 vec_save:

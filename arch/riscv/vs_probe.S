@@ -5,8 +5,8 @@
 	.option	norvc
 	/*
 	 * bool vs_probe(uint64_t vsie, uint64_t hvip, uint64_t hvictl, uint64_t set, uint64_t on):
-	 * see quirks.h. Two CSR accesses in VS-mode, without translation. At boot: nothing of a
-	 * guest's is in the VS bank, and sie is 0.
+	 * see quirks.h. Makes two CSR accesses in VS-mode, without address translation. At boot:
+	 * the VS CSRs hold nothing of a guest, and sie is 0.
 	 */
 	.globl	vs_probe
 vs_probe:

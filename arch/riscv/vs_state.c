@@ -12,8 +12,8 @@ void vs_state_reset(struct vs_state *vs, uint64_t pc)
 	    .sstatus = 2UL << 32 | SSTATUS_SPP | SSTATUS_SPIE, /* UXL = 64 */
 	    .hstatus = HSTATUS_VSXL_64 | HSTATUS_SPV | HSTATUS_SPVP | HSTATUS_VTW,
 	    .vsstatus = 2UL << 32, /* UXL = 64 */
-	    /* As firmware leaves it. Linux opens it only where it finds a PMU, and its processes
-	     * read the time themselves. */
+	    /* The value that firmware leaves. Linux sets it only if it finds a PMU, and its
+	     * processes read the time themselves. */
 	    .scounteren = BIT(CSR_TIME - CSR_CYCLE),
 	    .vstimecmp = ~0UL,
 	};
@@ -98,8 +98,8 @@ void vs_state_clear_records(void)
 }
 
 /*
- * With Smstateen: of what a guest might change and nobody switches nothing is its own, whatever the
- * firmware has left open (jvt, sstateen0, scontext, sctrstatus). senvcfg is switched.
+ * With Smstateen: closes all state that a guest might change and that Tally does not switch,
+ * whatever the firmware has left open (jvt, sstateen0, scontext, sctrstatus). senvcfg is switched.
  */
 static void close_other_state(void)
 {
@@ -128,14 +128,14 @@ void vs_state_init_hart(uint64_t isa)
 		henvcfg |= HENVCFG_PBMTE;
 	if (isa & BIT(ISA_ZICBOZ))
 		henvcfg |= HENVCFG_CBZE;
-	/* A guest's cbo.inval flushes: to invalidate could bring back what the clearing of its
-	 * memory has overwritten, another VM's. */
+	/* A guest's cbo.inval flushes. If it invalidated, it could bring back data of another VM
+	 * that was overwritten when the memory was cleared. */
 	if (isa & BIT(ISA_ZICBOM))
 		henvcfg |= HENVCFG_CBCFE | HENVCFG_CBIE_FLUSH;
 	csr_write(CSR_HENVCFG, henvcfg);
 	if (sstc) {
 		csr_write(CSR_VSTIMECMP, ~0UL);
-		/* What the firmware left there may be long over. */
+		/* The firmware's value may be in the past. */
 		csr_write(CSR_STIMECMP, ~0UL);
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The CSRs that belong to a vcpu, parked while it is not resident. No policy. */
+/* The CSRs of a vcpu, which are saved here while it is not resident. */
 #ifndef ARCH_VS_STATE_H
 #define ARCH_VS_STATE_H
 
@@ -7,57 +7,57 @@
 #include "arch/riscv/csr.h"
 
 struct vs_state {
-	/* Where the guest goes on, live in CSRs while resident. */
+	/* The guest's pc and privilege mode. While resident, they are in the CSRs. */
 	uint64_t sepc, sstatus;
-	/* It changes by HS's hand only: what it says of the last trap nobody asks after a switch.
-	 */
+	/* Only HS changes it. What it says about the last trap is not needed after a world
+	 * switch. */
 	uint64_t hstatus;
-	/* The VS bank. */
+	/* The VS CSRs. */
 	uint64_t vsstatus, vsie, vstvec, vsscratch, vsepc, vscause, vstval, vsatp;
-	/* Guests have no indirect CSRs, but where the hart does the selector itself does not trap.
-	 */
+	/* Guests have no indirect CSRs, but on harts that have them vsiselect itself does not
+	 * trap. */
 	uint64_t vsiselect;
-	/* Shared with HS, but the guest's own while it runs. */
+	/* HS has no CSRs of its own for these. They hold the guest's values while it runs. */
 	uint64_t scounteren, senvcfg;
-	/* Virtual interrupts: VSSIP, VSTIP, VSEIP and LCOFIP, as in hvip. */
+	/* Virtual interrupts: VSSIP, VSTIP, VSEIP and LCOFIP, with the layout of hvip. */
 	uint64_t hvip;
-	/* Timer compare, in the guest's time. With Sstc only, else see struct vcpu. */
+	/* Timer compare value in guest time. Only with Sstc; otherwise see struct vcpu. */
 	uint64_t vstimecmp;
 };
 
 #define VS_INTERRUPTS (BIT(IRQ_VSSI) | BIT(IRQ_VSTI) | BIT(IRQ_VSEI))
 
-/* As after power-on: S-mode at pc, all else off. */
+/* Sets the state after power-on: S-mode at pc, everything else off. */
 void vs_state_reset(struct vs_state *vs, uint64_t pc);
 
-/* What of the VS bank this hart has. */
+/* The optional parts of the VS CSRs that this hart has. */
 struct vs_has {
 	bool sstc, vsiselect;
-	/* Ssctr, and nothing (Smstateen) that could keep a guest from it. Guests are not told. */
+	/* Ssctr, with no Smstateen to keep guests from it. Guests are not told of it. */
 	bool records;
 };
 
-/* It lies far from the start of its vcpu: the compiler is to keep the address once it has it. */
+/* vs is far from the start of its vcpu. This makes the compiler keep its address in a register. */
 #define vs_state_keep(vs) __asm__("" : "+r"(vs))
 
 void vs_state_load(const struct vs_state *vs, const struct vs_has *has);
 void vs_state_put(struct vs_state *vs, const struct vs_has *has);
 
-/* Is there a vsiselect? At boot. */
+/* Whether the hart has vsiselect. At boot. */
 bool vs_state_probe_vsiselect(void);
 
 bool vs_state_probe_records(void);
 
-/* With vs_has.records: where the last guest jumped is not for the next one. */
+/* With vs_has.records: clears the records of jumps, so that the next guest does not see them. */
 void vs_state_clear_records(void);
 
-/* Per hart, once: what goes to guests without us, and nothing else. isa: BIT(enum isa_ext), as
- * probed. */
+/* Sets up what guests may do without an exit, and nothing else. Once per hart. `isa` is BIT(enum
+ * isa_ext), as probed. */
 void vs_state_init_hart(uint64_t isa);
 
 /*
- * Whether the guest's own exceptions go to it without an exit: everything that its S-mode would get
- * on bare metal. Not ECALL_VS, the guest page faults and virtual instructions, which are ours.
+ * Whether the guest's own exceptions go to it without an exit: all that its S-mode would take on a
+ * real machine. ECALLs from VS, guest-page faults and virtual instructions always come to HS.
  */
 void vs_delegate(bool exceptions);
 

@@ -3,7 +3,7 @@
 
 	.text
 	.option	norvc
-	/* void vs_work(bool user): see hpm_selfcheck.c. Without translation; at boot, as
+	/* void vs_work(bool user): see hpm_selfcheck.c. Without address translation; at boot, like
 	 * vs_probe(). */
 	.globl	vs_work
 vs_work:

@@ -15,9 +15,9 @@
 #include "core/lib/words.h"
 
 #define GUEST_ISA_LINE 90U
-#define GUEST_ISA_NAME 16U /* a blank, the longest name, NUL */
+#define GUEST_ISA_NAME 16U /* a space, the longest name, and NUL */
 
-/* Why a hart cannot run guests, NULL: it can. */
+/* Returns why a hart cannot run guests. NULL: it can. */
 static const char *unusable(uint64_t hartid, uint64_t isa)
 {
 	if (!(isa & BIT(ISA_H)))
@@ -59,7 +59,8 @@ static void isa_text(uint64_t isa, char *buf, size_t size)
 	buf[used] = 0;
 }
 
-/* The extensions that a VM on this hart alone sees, in lines that fit on a screen. */
+/* Logs the extensions that a VM has if all its vcpus are on this hart. Each line fits on a
+ * screen. */
 static void report_guest_isa(const struct pcpu *pcpu)
 {
 	uint64_t v = pcpu->vec_bytes ? 0 : BIT(ISA_V);
@@ -79,8 +80,8 @@ static void report_guest_isa(const struct pcpu *pcpu)
 }
 
 /*
- * The events that the hart counts, then those that its self-check found wrong; each line fits on
- * a screen.
+ * Logs the events that the hart can count, and those that its self-check found wrong. Each line
+ * fits on a screen.
  */
 #define EVENTS_LINE_BYTES 60U
 static void report_events(uint64_t hartid, const struct hpm *hpm)

@@ -5,10 +5,10 @@
 
 #include "core/lib/types.h"
 
-/* Panics, saying what is missing, where the hart cannot run guests at all. */
+/* Panics if the hart cannot run guests, and says what is missing. */
 void boot_report_require(uint64_t hartid, uint64_t isa);
 
-/* Can platform.harts[i] run guests? If not, one line says why, and it is left alone. */
+/* Returns whether platform.harts[i] can run guests. If not, it logs one line that says why. */
 bool boot_report_usable(uint32_t i);
 
 void boot_report_machine(void);

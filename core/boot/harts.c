@@ -10,13 +10,13 @@
 #include "core/vm/pcpu.h"
 #include "core/vm/platform.h"
 
-/* How many seconds each hart may take to arrive, and to probe its counters. */
+/* Seconds that each hart may take to start, and to probe its counters. */
 #define TO_COME  1U
 #define TO_READY 10U
 
 /*
- * The first to set `taken` owns the stack of this index: either the hart that arrives, or the
- * boot hart once it stops waiting. entry.S knows the offsets of both members.
+ * Who sets `taken` first owns the stack with this index: the hart when it starts, or the boot hart
+ * when it gives up waiting. entry.S knows the offsets of both members.
  */
 struct hart_start {
 	_Atomic(uint32_t) taken;
@@ -31,7 +31,8 @@ static uint64_t after(uint32_t seconds)
 	return csr_read(CSR_TIME) + (uint64_t)platform.timebase * seconds;
 }
 
-/* Does an IPI to this very hart come? Interrupts are off. */
+/* Sends an IPI to the calling hart itself. Interrupts are off. Returns what is wrong, NULL:
+ * nothing. */
 static const char *try_ipi(uint64_t hartid)
 {
 	uint64_t end = after(TO_COME);
@@ -57,7 +58,7 @@ static bool comes(struct hart_start *start)
 	return atomic_exchange(&start->taken, 1) != 0;
 }
 
-/* Why a hart cannot be had, NULL: it is ready, and is the next pcpu. */
+/* Starts a hart as the next pcpu. Returns why it cannot be used, NULL: it can. */
 static const char *start_hart(uint32_t i)
 {
 	static struct hart_start starts[MAX_HARTS];
@@ -85,7 +86,8 @@ static const char *start_hart(uint32_t i)
 	return NULL;
 }
 
-/* One after the other: each probes its own counters through the firmware. */
+/* The harts start one after the other, because each probes its own counters through the
+ * firmware. */
 void harts_start(uint64_t boot_hartid)
 {
 	const char *no_ipi = platform.n_harts > 1 ? try_ipi(boot_hartid) : NULL;

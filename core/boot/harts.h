@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The other harts of the machine: what the firmware says of them is not believed. */
+/* The other harts of the machine. Tally tests what the firmware says about them. */
 #ifndef CORE_BOOT_HARTS_H
 #define CORE_BOOT_HARTS_H
 
 #include "core/lib/types.h"
 
 /*
- * Starts those that can run guests, one after the other, and waits for each; sets n_pcpus. One that
- * cannot be had is named in the boot report, and the machine goes on without. At boot, once, on the
- * boot hart.
+ * Starts the harts that can run guests one after the other, waits for each, and sets n_pcpus. The
+ * boot report names each hart that cannot be used, and Tally goes on without it. Boot hart only,
+ * once.
  */
 void harts_start(uint64_t boot_hartid);
 

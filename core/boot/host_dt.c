@@ -21,7 +21,7 @@ static uint64_t read_cells(const fdt32_t *cells, int n)
 	return v;
 }
 
-/* First address and size of reg, in a node whose parent is `parent`. */
+/* Reads the first address and size in reg of a node whose parent is `parent`. */
 static bool read_reg(const void *dtb, int node, int parent, uint64_t *base, uint64_t *size)
 {
 	int ac = fdt_address_cells(dtb, parent), sc = fdt_size_cells(dtb, parent), len;
@@ -143,8 +143,8 @@ static void read_cpus(const void *dtb, uint64_t boot_hartid)
 	}
 }
 
-/* Where the boot hart's S-mode (interrupt 9) is among those that a controller interrupts; -1:
- * nowhere. */
+/* Returns the index of the boot hart's S-mode external interrupt (9) in interrupts-extended of a
+ * controller. -1: it is not there. */
 static int boot_hart_at(const void *dtb, int node, uint64_t boot_hartid)
 {
 	uint32_t intc = 0;
@@ -181,7 +181,7 @@ static bool read_irqchip(const void *dtb, int node, enum irqchip_kind kind, uint
 	return true;
 }
 
-/* There may be an APLIC for M-mode beside the one for S-mode. */
+/* There may be two APLICs: one for M-mode and one for S-mode. */
 static void find_irqchip(const void *dtb, uint64_t boot_hartid)
 {
 	static const struct {
@@ -223,7 +223,7 @@ static void read_uart(const void *dtb, int chosen)
 		return;
 	platform.uart_base = base;
 	platform.uart_shift = read_u32(dtb, node, "reg-shift", 0);
-	/* One cell with a PLIC; with an APLIC, another one says which level it is. */
+	/* The PLIC has one cell. The APLIC has a second one, the type of the interrupt. */
 	const fdt32_t *irq = fdt_getprop(dtb, node, "interrupts", &len);
 
 	platform.uart_irq = irq && len >= 4 ? fdt32_to_cpu(*irq) : 0;
@@ -269,8 +269,8 @@ static void read_chosen(const void *dtb, int chosen)
 }
 
 /*
- * The seed is erased from the tree, so that only the key of the guests' seeds remains, whoever
- * gets the tree's memory. A tree in another memory bank or in ROM goes to no guest.
+ * Erases the seed from the tree, so that it exists only as the key of the guests' seeds, whoever
+ * gets the tree's memory. A tree in another memory bank or in ROM is not given to a guest.
  */
 static void take_seed(void *dtb, int chosen)
 {
@@ -285,7 +285,7 @@ static void take_seed(void *dtb, int chosen)
 
 void host_dt_read(void *dtb, uint64_t boot_hartid)
 {
-	/* The firmware made this tree; libfdt's own header gives its size. */
+	/* The firmware made this tree, so its own header may tell its size. */
 	if (!dtb || fdt_check_header(dtb) || fdt_check_full(dtb, fdt_totalsize(dtb)))
 		platform_lacks("the host device tree that the firmware gave is damaged");
 	int chosen = fdt_path_offset(dtb, "/chosen");

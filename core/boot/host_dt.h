@@ -5,8 +5,8 @@
 #include "core/lib/types.h"
 
 /*
- * Reads the host device tree into `platform`, and takes the seed out of it. Panics with a clear
- * line where the machine lacks what Tally needs. At boot, once, boot hart.
+ * Reads the host device tree into `platform`, and takes the seed out of it. Panics with one line if
+ * the machine lacks what Tally needs. Boot hart only, once.
  */
 void host_dt_read(void *dtb, uint64_t boot_hartid);
 

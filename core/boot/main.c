@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order of boot, on one screen. Each step may rely on those above it. */
+/* The order of boot. Each step relies on those above it. */
 #include <libfdt.h>
 
 #include "arch/riscv/csr.h"
@@ -27,7 +27,7 @@ void secondary_main(uint64_t hartid, uint64_t index);
 
 static struct vm_tree tree;
 
-/* The machine stays off: what the user gave cannot be run. */
+/* Stops the machine, because Tally cannot run the VM tree that the user gave. */
 static _Noreturn void refuse(const char *text)
 {
 	log_line("refused: %s", text);
@@ -36,9 +36,9 @@ static _Noreturn void refuse(const char *text)
 		wfi();
 }
 
-/* RAM from below: firmware, Tally, tables | guests | VM tree. The tree goes to the end of RAM, so
- * that the room for guests is in one piece and as large as vm_guest_memory() says. A tree that
- * leaves no room stays where it is, to be refused in the words of vm_config.c. */
+/* RAM from low to high: firmware, Tally, tables | guests | VM tree. The tree is moved to the end of
+ * RAM, so that the memory for guests is contiguous and as large as vm_guest_memory() says. A tree
+ * that leaves no memory for guests is not moved; vm_config.c refuses it. */
 static void lay_out_memory(uint64_t guest_memory)
 {
 	uint64_t ram_end = ALIGN_DOWN(platform.ram_base + platform.ram_size, GSTAGE_BLOCK);
@@ -80,7 +80,7 @@ static _Noreturn void run(struct pcpu *pcpu)
 	sched_check_mail(pcpu);
 	struct vcpu *vcpu = sched_next(pcpu);
 
-	if (vcpu->call.slice) /* It has moved here. */
+	if (vcpu->call.slice) /* it has moved here */
 		vcpu = long_call_finish(vcpu);
 	pcpu->stay_start = csr_read(CSR_INSTRET);
 	enter_guest(&vcpu->ctx);
@@ -95,7 +95,7 @@ void secondary_main(uint64_t hartid, uint64_t index)
 	run(pcpu);
 }
 
-/* Without -icount QEMU's instret is the host's time. */
+/* Without -icount, QEMU's instret is the host's time. */
 static bool instret_counts(void)
 {
 	uint64_t before, after;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* VMs out of the VM tree: memory, images, device tree, vcpus. At boot, boot hart. */
+/* Creates VMs from the VM tree: memory, images, device tree, vcpus. Boot hart only. */
 #include <libfdt.h>
 
 #include "arch/riscv/csr.h"
@@ -45,7 +45,7 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 }
 
 /*
- * Every life of the VM gets a copy of this tree, since making it takes longer than a stay in HS
+ * Each life of the VM gets a copy of this tree, because building it takes longer than a stay in HS
  * may take.
  */
 static void keep_device_tree(struct vm *vm, const void *dtb)
@@ -59,7 +59,7 @@ static void keep_device_tree(struct vm *vm, const void *dtb)
 	vm->seed_at = guest_dt_seed_at(dtb);
 }
 
-/* A VM gets vectors where all of its vcpus' harts have vector registers of the same length. */
+/* A VM has V if the harts of all its vcpus have vector registers of the same length. */
 static void make_vectors(struct vm *vm)
 {
 	uint64_t bytes = vm->vcpus[0]->home->vec_bytes;
@@ -73,7 +73,7 @@ static void make_vectors(struct vm *vm)
 		vm->vcpus[i]->vec = page_alloc(image <= PAGE_SIZE ? PAGE_SIZE : 2 * PAGE_SIZE);
 }
 
-/* The extensions that all harts of a VM's vcpus have with the same parameters. */
+/* Returns the extensions that the harts of all vcpus of a VM have with the same parameters. */
 static uint64_t common_isa(const struct vm *vm)
 {
 	const struct cbo_blocks *blocks = &vm->vcpus[0]->home->blocks;
@@ -93,7 +93,7 @@ static uint64_t common_isa(const struct vm *vm)
 
 static void make_device_tree(struct vm *vm)
 {
-	/* The tree is built at its place in the guest's memory, which is large enough. */
+	/* Builds the tree at its final place in the guest's memory, which is large enough. */
 	void *dtb = (void *)(vm->memory.a + vm->config->dtb_offset);
 	char isa[ISA_TEXT_BYTES];
 	const char *extensions[ISA_EXTENSIONS + 8];
@@ -122,7 +122,7 @@ static void make_device_tree(struct vm *vm)
 	keep_device_tree(vm, dtb);
 }
 
-/* Harts of its vcpus in order, as "0" or "0 1 1". */
+/* Writes the home harts of the VM's vcpus, like "0" or "0 1 1". */
 static const char *harts_text(const struct vm *vm, char *buf, size_t size)
 {
 	struct text text = text_begin(buf, size);
@@ -168,8 +168,8 @@ static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
 }
 
 /*
- * Each VM has one VMID, the same on all harts, if every hart has enough of them. VMID 0 then
- * belongs to no VM.
+ * Each VM has one VMID, the same on all harts, if every hart has enough of them. Then no VM has
+ * VMID 0.
  */
 static bool have_vmids(uint32_t n)
 {
@@ -187,8 +187,8 @@ void vms_create(const struct vm_tree *tree)
 	n_vms = tree->n_vms;
 	vms_start_counting(n_vms);
 	/*
-	 * All vcpus come first, because what a VM is offered may depend on who is alone on a
-	 * hart.
+	 * Create all vcpus first, because the policy of a VM may depend on which vcpus are alone on
+	 * a hart.
 	 */
 	for (uint32_t i = 0; i < n_vms; i++) {
 		vms[i].index = i;
@@ -204,7 +204,7 @@ void vms_create(const struct vm_tree *tree)
 
 void vms_start(void)
 {
-	/* All guests' clocks start at 0 together. */
+	/* The clocks of all guests start at 0 together. */
 	uint64_t now = csr_read(CSR_TIME);
 
 	for (uint32_t i = 0; i < n_vms; i++)

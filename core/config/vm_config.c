@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * VM tree -> struct vm_tree.
+ * Parses the VM tree into struct vm_tree.
  *
- * Each node's properties are read in one pass against the list of those it may have, so that a
- * misspelt one is refused instead of silently having no effect.
+ * The properties of each node are read in one pass and compared with the list of those it may have.
+ * So a misspelt property is refused instead of having no effect.
  */
 #include "core/config/vm_config.h"
 
@@ -17,7 +17,7 @@
 #include "core/config/vm_refusal.h"
 
 struct image_ref {
-	uint32_t phandle; /* 0: nobody refers to it */
+	uint32_t phandle; /* 0: no VM refers to it */
 	struct vm_image image;
 };
 
@@ -43,11 +43,11 @@ enum {
 	VM_INITRD,
 	VM_BOOTARGS,
 	VM_CONSOLE,
-	VM_LIFE,                          /* and the others of VM_LIFE_PROP_NAMES */
-	VM_PMU = VM_LIFE + VM_LIFE_PROPS, /* and of VM_PMU_PROP_NAMES */
+	VM_LIFE,                          /* followed by the others of VM_LIFE_PROP_NAMES */
+	VM_PMU = VM_LIFE + VM_LIFE_PROPS, /* followed by VM_PMU_PROP_NAMES */
 	VM_PROPS = VM_PMU + VM_PMU_PROPS
 };
-/* In the order above. */
+/* In the order of the enum above. */
 static const char *const vm_props[VM_PROPS] = {
     "memory",   "kernel",  "load-offset",      "initrd",
     "bootargs", "console", VM_LIFE_PROP_NAMES, VM_PMU_PROP_NAMES,
@@ -112,7 +112,7 @@ static bool find_image(struct parser *p, int node, const struct vm_prop *prop,
 	                 "does not refer to a child of /images");
 }
 
-/* A vcpu takes its counts, timer and registers to another hart: that has to have the same. */
+/* A vcpu that moves takes its counts, timer and registers along, so its harts must be alike. */
 static bool check_alike(struct parser *p, int node, uint64_t harts, uint32_t first)
 {
 	for (uint32_t i = 0; i < VM_MAX_HARTS && p->limits->differ; i++) {
@@ -270,7 +270,7 @@ static bool parse_vms(struct parser *p, int node, struct vm_tree *tree)
 	return vm_check_alone(&p->b, node, tree);
 }
 
-/* The images come first in time, wherever they stand in the tree: VMs refer to them. */
+/* The images are parsed first, wherever they are in the tree, because VMs refer to them. */
 static bool parse_root(struct parser *p, struct vm_tree *tree)
 {
 	static const char *const root_props[] = {"compatible"};
@@ -281,7 +281,7 @@ static bool parse_root(struct parser *p, struct vm_tree *tree)
 	int vms = -1;
 	int child;
 
-	/* Before anything else: the rest makes no sense of a tree that is something else. */
+	/* This comes first, because no other refusal makes sense if the tree is something else. */
 	if (!compatible || !fdt_stringlist_contains(compatible, size, VM_TREE_COMPATIBLE))
 		return vm_refuse(&p->b, VM_REFUSED_COMPATIBLE, 0, "compatible",
 		                 "is not \"" VM_TREE_COMPATIBLE "\"");
@@ -324,6 +324,6 @@ uint64_t vm_guest_memory(uint64_t ram_size, uint64_t tree_size)
 
 	if (ram < VM_RESERVED_MEMORY || tree_size > ram - VM_RESERVED_MEMORY)
 		return 0;
-	/* Rounding the difference down takes the tree as rounded up. */
+	/* The difference is rounded down, which is the same as rounding the size of the tree up. */
 	return (ram - VM_RESERVED_MEMORY - tree_size) & ~(VM_MEMORY_STEP - 1);
 }

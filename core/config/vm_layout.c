@@ -5,9 +5,9 @@
  *   | ... | kernel: size, then its bss | free ... | initrd | dtb |
  *         ^ kernel_offset                         ^ 4 KiB  ^ memory - 64 KiB
  *
- * The initrd is as high as possible because the kernel takes its first free memory from right
- * behind itself. Linux maps the dtb with 2 MiB pages before it knows its RAM, which is why the
- * dtb may not cross a 2 MiB boundary: memory is a multiple of 2 MiB, so the last 64 KiB do not.
+ * The initrd is as high as possible, because the kernel takes its first free memory from directly
+ * after itself. Linux maps the dtb with 2 MiB pages before it knows its RAM, so the dtb must not
+ * cross a 2 MiB boundary. Memory is a multiple of 2 MiB, so the last 64 KiB do not.
  */
 #include "core/config/vm_layout.h"
 
@@ -23,9 +23,9 @@
 #define IMAGE_MAGIC2      56U
 #define IMAGE_MAGIC2_RSC  0x05435352U
 #define IMAGE_FLAG_BE     1U
-#define IMAGE_TEXT_STEP   UINT64_C(0x200000) /* boot.rst: the kernel stands on a PMD boundary */
+#define IMAGE_TEXT_STEP   UINT64_C(0x200000) /* boot.rst: the kernel starts at a PMD boundary */
 
-/* The blob aligns data to 4 bytes only, and the header is little-endian whatever the host. */
+/* The blob aligns data to 4 bytes only, and the header is little-endian on every host. */
 static uint64_t le(const uint8_t *bytes, unsigned int n)
 {
 	uint64_t value = 0;
@@ -64,7 +64,8 @@ static bool read_image_header(struct vm_config *vm, struct vm_refusal *why)
 	if (!span)
 		return refuse(why, VM_REFUSED_IMAGE_HEADER, "kernel",
 		              "Image header: image_size is 0", 0, 0);
-	/* A file may carry more behind the kernel than the kernel knows of, a signature say. */
+	/* A file may have more after the kernel than the kernel knows about, for instance a
+	 * signature. */
 	if (span > vm->kernel_span)
 		vm->kernel_span = span;
 	return true;
@@ -86,7 +87,7 @@ bool vm_layout(struct vm_config *vm, bool load_offset_given, struct vm_refusal *
 		return false;
 
 	vm->dtb_offset = vm->memory - VM_DTB_SIZE;
-	/* Both numbers are the tree's: compare so that no sum can wrap. */
+	/* Both numbers come from the tree. Compare them without a sum that may wrap. */
 	if (vm->kernel_offset > vm->dtb_offset ||
 	    vm->kernel_span > vm->dtb_offset - vm->kernel_offset)
 		return refuse(why, VM_REFUSED_KERNEL_FIT, "kernel",

@@ -5,11 +5,11 @@
 
 #include "core/config/vm_props.h"
 
-/* What a VM node may have of them, in this order. */
+/* These properties of a VM node, in the order of VM_LIFE_PROP_NAMES. */
 enum { LIFE_RESTART, LIFE_RESTART_LIMIT, LIFE_BAD_ACCESS, VM_LIFE_PROPS };
 #define VM_LIFE_PROP_NAMES "restart", "restart-limit", "bad-access"
 
-/* Fills restart, restart_limit and bad_access_stops of *vm. props: VM_LIFE_PROPS of them. */
+/* Sets restart, restart_limit and bad_access_stops of *vm. props has VM_LIFE_PROPS entries. */
 bool vm_parse_life(const struct vm_blob *b, int node, const struct vm_prop *props,
                    struct vm_config *vm);
 

@@ -5,7 +5,7 @@
 
 #include "vpmu/hw_event.h"
 
-/* SBI 3.0 sections 11.1 to 11.5. Whether this machine counts it is not asked. */
+/* SBI 3.0 sections 11.1 to 11.5. Whether this machine can count the event is not checked. */
 static bool event_exists(uint32_t event_idx)
 {
 	uint32_t code = SBI_PMU_EVENT_CODE(event_idx);
@@ -89,8 +89,8 @@ bool vm_parse_pmu(const struct vm_blob *b, int node, const struct vm_prop *props
 	                    "is not \"on\" or \"off\"", &vm->pmu_idle_cycles))
 		return false;
 	/*
-	 * Linux (up to 7.2 at least) loses counts where it has both, so both are offered only
-	 * where the tree asks for them.
+	 * Linux (up to 7.2 at least) loses counts if it has both. So a VM has both only if the tree
+	 * asks for both.
 	 */
 	vm->pmu_overflow = !vm->pmu_snapshot;
 	if (!vm_read_choice(b, node, &props[PMU_OVERFLOW], "on", "off", "is not \"on\" or \"off\"",
@@ -113,8 +113,8 @@ bool vm_parse_pmu(const struct vm_blob *b, int node, const struct vm_prop *props
 }
 
 /*
- * Harts on which others than vcpu v of a VM may run: vcpus of other VMs, and those of its own if
- * so asked.
+ * Returns the harts on which others than vcpu v of the VM may run: vcpus of other VMs and, if
+ * `own`, other vcpus of this VM.
  */
 static uint64_t harts_of_others(const struct vm_tree *tree, uint32_t vm, uint32_t v, bool own)
 {

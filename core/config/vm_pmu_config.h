@@ -5,7 +5,7 @@
 
 #include "core/config/vm_props.h"
 
-/* What a VM node may have of them, in this order. */
+/* These properties of a VM node, in the order of VM_PMU_PROP_NAMES. */
 enum {
 	PMU_ON,
 	PMU_COUNTERS,
@@ -22,13 +22,13 @@ enum {
 	"pmu", "pmu-counters", "pmu-reads", "pmu-events", "pmu-snapshot", "pmu-freeze",            \
 	    "pmu-idle-cycles", "pmu-overflow", "pmu-overflow-limit"
 
-/* Fills the pmu members of a zeroed *vm. props: VM_PMU_PROPS of them. */
+/* Sets the pmu members of *vm, which are zero. props has VM_PMU_PROPS entries. */
 bool vm_parse_pmu(const struct vm_blob *b, int node, const struct vm_prop *props,
                   const struct vm_limits *limits, struct vm_config *vm);
 
 /*
- * Refuses a VM that asks for a property that needs harts of its own and shares them. vms: the
- * node whose children are the tree's VMs, all of them parsed.
+ * Refuses a VM with a property that needs harts of its own if it shares them. The children of node
+ * `vms` are the VMs of the tree, and all of them are parsed.
  */
 bool vm_check_alone(const struct vm_blob *b, int vms, const struct vm_tree *tree);
 

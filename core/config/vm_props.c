@@ -6,9 +6,10 @@
 
 #include "core/config/vm_refusal.h"
 
-/* Bounds the search for a property's name, which is otherwise as long as the blob makes it. */
+/* Bounds the search for a property's name, which the blob could make arbitrarily long. */
 #define MAX_STRINGS 4096U
-/* The first version that says how long the structure block is; dtc has written it since 2007. */
+/* The first version that contains the size of the structure block. dtc has written it since
+ * 2007. */
 #define FDT_VERSION 17U
 
 bool vm_refuse_numbers(const struct vm_blob *b, enum vm_refusal_code code, int node,
@@ -25,7 +26,7 @@ bool vm_refuse(const struct vm_blob *b, enum vm_refusal_code code, int node, con
 	return vm_refuse_numbers(b, code, node, property, reason, 0, 0);
 }
 
-/* No node is named: the blob may not be read. */
+/* The refusal names no node, because the blob may not be readable. */
 static bool refuse_blob(const struct vm_blob *b, const char *reason)
 {
 	vm_refusal_set(b->why, VM_REFUSED_BLOB, "", reason, 0, 0);
@@ -49,8 +50,8 @@ static const char *blob_error(int error)
 }
 
 /*
- * libfdt passes a property that follows a child node, but does not find it when asked for the
- * node's properties: such a one would have no effect.
+ * libfdt accepts a property after a child node, but does not find it among the node's properties,
+ * so it would have no effect.
  */
 static bool check_order(const struct vm_blob *b)
 {
@@ -92,7 +93,8 @@ bool vm_blob_check(const struct vm_blob *b, uint64_t blob_size)
 	return check_order(b);
 }
 
-/* Do two names differ by one character missing, added or changed, or by two exchanged? */
+/* Whether two names differ in one character that is missing, added or changed, or in two that are
+ * swapped. */
 static bool is_slip(const char *a, const char *b)
 {
 	size_t na, nb;
@@ -202,7 +204,7 @@ bool vm_read_list(const struct vm_blob *b, int node, const struct vm_prop *prop,
 		                         "is # bytes long, not a list of cells of 4", prop->size,
 		                         0);
 	*mask = 0;
-	/* Ends after 65 turns at the latest: a number out of range or the second of a pair. */
+	/* Ends after at most 65 rounds, at a number out of range or at the second of a pair. */
 	for (uint32_t i = 0; i < prop->size / sizeof(*cells); i++) {
 		uint32_t n = fdt32_ld(&cells[i]);
 

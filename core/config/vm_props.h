@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading the nodes and properties of a VM tree with nothing overlooked. For the parser only.
- * Every function returns false after filling in the refusal.
+ * Reads nodes and properties of a VM tree, and refuses what it does not know. For the parser only.
+ * Every function returns false after it has filled in the refusal.
  */
 #ifndef CORE_CONFIG_VM_PROPS_H
 #define CORE_CONFIG_VM_PROPS_H
@@ -13,7 +13,7 @@ struct vm_blob {
 	struct vm_refusal *why;
 };
 
-/* A property as it stands in the blob. */
+/* A property as it is in the blob. */
 struct vm_prop {
 	const char *name;
 	const void *data; /* NULL: not given */
@@ -22,44 +22,45 @@ struct vm_prop {
 
 bool vm_refuse(const struct vm_blob *b, enum vm_refusal_code code, int node, const char *property,
                const char *reason);
-/* As vm_refusal_set() puts numbers in. */
+/* Refuses a property; see vm_refusal_set() for how the numbers appear in the reason. */
 bool vm_refuse_numbers(const struct vm_blob *b, enum vm_refusal_code code, int node,
                        const char *property, const char *reason, uint64_t first, uint64_t second);
 
-/* Is it sound, through and through? Before this nothing else may look at the blob. */
+/* Checks that the blob is a valid device tree. Nothing else may read the blob before. */
 bool vm_blob_check(const struct vm_blob *b, uint64_t blob_size);
 
 /*
- * Reads all properties of the node; refuses any that is not in names, and any given twice.
- * props[i] is that of names[i].
+ * Reads all properties of the node. Refuses a property that is not in names, or that occurs twice.
+ * props[i] becomes the property names[i].
  */
 bool vm_read_props(const struct vm_blob *b, int node, const char *const *names, unsigned int n,
                    struct vm_prop *props);
 bool vm_refuse_children(const struct vm_blob *b, int node);
 bool vm_require(const struct vm_blob *b, int node, const struct vm_prop *prop);
 
-/* A 64-bit number. */
+/* Reads a 64-bit number. */
 bool vm_read_u64(const struct vm_blob *b, int node, const struct vm_prop *prop, uint64_t *value);
 
-/* One cell. */
+/* Reads one cell. */
 bool vm_read_u32(const struct vm_blob *b, int node, const struct vm_prop *prop, uint32_t *value);
 
 /*
- * A list of cells, each the number of a bit set in valid and none twice, as a mask. A number
- * that is not valid is refused with the code and the reason given.
+ * Reads a list of cells into a mask: each is the number of a bit that is set in `valid`, and none
+ * occurs twice. A number that is not valid is refused with this code and reason.
  */
 bool vm_read_list(const struct vm_blob *b, int node, const struct vm_prop *prop, uint64_t valid,
                   enum vm_refusal_code code, const char *reason, uint64_t *mask);
 
-/* One string of at most max bytes without its NUL; it stays in the blob. */
+/* Reads one string of at most max bytes without its NUL. It stays in the blob. */
 bool vm_read_string(const struct vm_blob *b, int node, const struct vm_prop *prop, uint32_t max,
                     const char **string);
 
-/* One of n words; *which is its index. Leaves *which alone where the property is not given. */
+/* Reads one of n words; *which is its index. If the property is not given, *which is not
+ * changed. */
 bool vm_read_word(const struct vm_blob *b, int node, const struct vm_prop *prop,
                   const char *const *words, uint32_t n, const char *reason, uint32_t *which);
 
-/* One of two words. Leaves *is_yes alone where the property is not given. */
+/* Reads one of two words. If the property is not given, *is_yes is not changed. */
 bool vm_read_choice(const struct vm_blob *b, int node, const struct vm_prop *prop, const char *yes,
                     const char *no, const char *reason, bool *is_yes);
 

@@ -26,7 +26,7 @@ void vm_refusal_set(struct vm_refusal *why, enum vm_refusal_code code, const cha
 	}
 }
 
-/* Names come from the blob: a console must not be sent what is not printable. */
+/* Names come from the blob. A console must not get characters that are not printable. */
 void vm_refusal_set_node(struct vm_refusal *why, const void *blob, int node)
 {
 	char path[sizeof(why->node)];
@@ -37,7 +37,8 @@ void vm_refusal_set_node(struct vm_refusal *why, const void *blob, int node)
 		text_add_clean(&t, path);
 		return;
 	}
-	/* Too long. The node's own name says more than the beginning of its path. */
+	/* The path is too long. The node's own name is more useful than the beginning of its
+	 * path. */
 	name = fdt_get_name(blob, node, NULL);
 	text_add(&t, ".../");
 	text_add_clean(&t, name ? name : "?");

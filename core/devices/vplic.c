@@ -7,7 +7,7 @@
 #define ENABLE_STRIDE  0x80u
 #define CONTEXT_BASE   0x200000u
 #define CONTEXT_STRIDE 0x1000u
-#define CONTEXT_CLAIM  4u /* threshold at 0 */
+#define CONTEXT_CLAIM  4u /* threshold is at 0 */
 
 #define ALL_SOURCES 0xfffffffeu /* source 0 means "none" */
 
@@ -17,7 +17,7 @@ void vplic_init(struct vplic *p, unsigned int n_contexts)
 	p->n_contexts = n_contexts < VPLIC_MAX_CONTEXTS ? n_contexts : VPLIC_MAX_CONTEXTS;
 }
 
-/* The gateway: a line that is high makes a request unless one is already on its way. */
+/* The gateway: a source that is high makes a request unless it has one in progress. */
 static void forward(struct vplic *p)
 {
 	p->pending |= p->level & ~p->claimed;
@@ -34,8 +34,8 @@ void vplic_set_level(struct vplic *p, unsigned int source, bool level)
 	forward(p);
 }
 
-/* The pending source with the highest priority above min among those that ctx has enabled; the
- * lowest number of these; 0 if there is none. */
+/* Returns the pending source with the highest priority above min among those that ctx has enabled,
+ * and of equal ones the lowest number. 0: there is none. */
 static unsigned int best_source(const struct vplic *p, unsigned int ctx, unsigned int min)
 {
 	uint32_t left = (p->pending & p->enable[ctx]) >> 1;
@@ -76,7 +76,7 @@ static void complete(struct vplic *p, unsigned int ctx, uint32_t source)
 
 enum reg { REG_NONE, REG_PRIORITY, REG_PENDING, REG_ENABLE, REG_THRESHOLD, REG_CLAIM };
 
-/* Which register is at offset; *index is its source or context, checked. */
+/* Returns which register is at offset. *index becomes its source or context, which is checked. */
 static enum reg find_reg(const struct vplic *p, uint32_t offset, unsigned int *index)
 {
 	uint32_t rest;

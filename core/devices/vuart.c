@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/devices/vuart.h"
 
-/* Register offsets, and the bits this model knows. PC16550D data sheet, section 8. */
+/* Register offsets, and the bits that this model implements. PC16550D data sheet, section 8. */
 enum {
-	REG_DATA = 0, /* RBR when read, THR when written, DLL with DLAB */
+	REG_DATA = 0, /* RBR (read), THR (write), DLL with DLAB */
 	REG_IER = 1,  /* DLM with DLAB */
-	REG_IIR = 2,  /* FCR when written; with DLAB too, where drivers look for an EFR */
+	REG_IIR = 2,  /* FCR (write); with DLAB as well, because drivers look for an EFR there */
 	REG_LCR = 3,
 	REG_MCR = 4,
 	REG_LSR = 5,
@@ -16,7 +16,7 @@ enum {
 #define IER_RX   0x01u
 #define IER_THRE 0x02u
 #define IER_LINE 0x04u
-#define IER_MASK 0x0fu /* the rest reads 0: it tells drivers that this is no XScale UART */
+#define IER_MASK 0x0fu /* the other bits read 0, so drivers do not take it for an XScale UART */
 
 #define IIR_NONE 0x01u
 #define IIR_THRE 0x02u
@@ -46,8 +46,8 @@ enum {
 #define MSR_RI  0x40u
 #define MSR_DCD 0x80u
 
-/* What the chip's own FIFO holds. It bounds loopback only: a driver sizes the FIFO that way, and
- * takes one of 64 bytes for another chip. */
+/* The size of the real chip's FIFO. It limits loopback only: drivers measure the FIFO that way, and
+ * would take one of 64 bytes for another chip. */
 #define LOOP_FIFO 16u
 
 void vuart_init(struct vuart *u)
@@ -56,7 +56,7 @@ void vuart_init(struct vuart *u)
 	u->lcr = 0;
 	u->mcr = 0;
 	u->scr = 0;
-	u->dll = 2; /* not 0: drivers that keep the baud rate they find divide by it */
+	u->dll = 2; /* not 0, because drivers that keep the baud rate divide by it */
 	u->dlm = 0;
 	u->fifo_enabled = false;
 	u->thre_pending = false;
@@ -88,12 +88,13 @@ static uint8_t rx_take(struct vuart *u)
 	return byte;
 }
 
-/* The source of highest priority, as IIR names it. */
+/* Returns the interrupt source of the highest priority, as the value of IIR. */
 static uint8_t interrupt_id(const struct vuart *u)
 {
 	if ((u->ier & IER_LINE) && u->overrun)
 		return IIR_LINE;
-	/* No trigger level: the line would have to be idle for the time-out to fire, and it is. */
+	/* There is no trigger level: the time-out interrupt would fire at once, because the line is
+	 * idle. */
 	if ((u->ier & IER_RX) && u->rx_len > 0)
 		return IIR_RX;
 	if ((u->ier & IER_THRE) && u->thre_pending)
@@ -110,7 +111,8 @@ static uint8_t read_iir(struct vuart *u)
 {
 	uint8_t id = interrupt_id(u);
 
-	/* Only the read that reports it acknowledges it, so a receive interrupt hides none. */
+	/* Only the read of IIR that reports this interrupt acknowledges it, so a receive interrupt
+	 * hides none. */
 	if (id == IIR_THRE)
 		u->thre_pending = false;
 	return (uint8_t)(id | (u->fifo_enabled ? IIR_FIFO : 0));
@@ -128,8 +130,8 @@ static uint8_t read_lsr(struct vuart *u)
 	return lsr;
 }
 
-/* No delta bits: outside loopback these inputs never change, and what a driver does with MCR in
- * loopback is a test of the levels. */
+/* There are no delta bits: outside loopback these inputs never change, and in loopback drivers
+ * write MCR to test the levels. */
 static uint8_t read_msr(const struct vuart *u)
 {
 	uint8_t msr = 0;
@@ -175,7 +177,8 @@ uint8_t vuart_read(struct vuart *u, uint32_t offset)
 
 static bool write_thr(struct vuart *u, uint8_t value, uint8_t *tx)
 {
-	/* Sent at once, so the holding register is empty again: news for the driver. */
+	/* The byte is sent at once, so the holding register is empty again, which raises the
+	 * interrupt. */
 	u->thre_pending = true;
 	if (!loopback(u)) {
 		*tx = value;
@@ -191,8 +194,8 @@ static bool write_thr(struct vuart *u, uint8_t value, uint8_t *tx)
 static void write_fcr(struct vuart *u, uint8_t value)
 {
 	u->fifo_enabled = (value & FCR_ENABLE) != 0;
-	/* A real chip forgets its FIFO also when bit 0 changes. Drivers that mean it set bit 1
-	 * too; the others would lose typed-ahead input. Bit 1 works with bit 0 only. */
+	/* A real chip also clears its FIFO when bit 0 changes. Drivers that want it cleared set bit
+	 * 1 too; the others would lose input. Bit 1 works only together with bit 0. */
 	if ((value & (FCR_ENABLE | FCR_CLEAR_RX)) == (FCR_ENABLE | FCR_CLEAR_RX)) {
 		u->rx_head = 0;
 		u->rx_len = 0;
@@ -215,7 +218,8 @@ bool vuart_write(struct vuart *u, uint32_t offset, uint8_t value, uint8_t *tx)
 			break;
 		}
 		u->ier = value & IER_MASK;
-		/* Also when the bit was set before: a driver that writes it asks to be called. */
+		/* Even if the bit was set before, because a driver that writes it wants the
+		 * interrupt. */
 		if (u->ier & IER_THRE)
 			u->thre_pending = true;
 		break;
@@ -231,7 +235,7 @@ bool vuart_write(struct vuart *u, uint32_t offset, uint8_t value, uint8_t *tx)
 	case REG_SCR:
 		u->scr = value;
 		break;
-	default: /* LSR and MSR cannot be written; behind SCR there is nothing */
+	default: /* LSR and MSR are read-only; there are no registers after SCR */
 		break;
 	}
 	return false;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Model of the ns16550a UART of one VM: registers, receive FIFO, interrupt level. Pure data: it
- * knows neither guest memory nor the real console. All functions need the lock of that VM's
- * devices, held by the caller; any hart may call.
+ * Model of the ns16550a UART of one VM: registers, receive FIFO, interrupt level. It knows neither
+ * guest memory nor the real console. The caller of each function holds the lock of that VM's
+ * devices; any hart may call.
  *
- * The guest's device tree describes it with reg-shift 0 and reg-io-width 1. The line never fails,
- * so there are no parity, framing or break errors, and a transmitted byte leaves at once: the
+ * The guest's device tree describes the UART with reg-shift 0 and reg-io-width 1. The line never
+ * fails, so there are no parity, framing or break errors. A transmitted byte leaves at once, so the
  * transmitter is always empty.
  */
 #ifndef CORE_DEVICES_VUART_H
@@ -15,7 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define VUART_SIZE 0x100u /* bytes of guest-physical space it takes; 8 registers, rest reads 0 */
+/* Size of its guest-physical address range in bytes; 8 registers, the rest reads 0. */
+#define VUART_SIZE 0x100u
 #define VUART_CLOCK_HZ                                                                             \
 	3686400u /* for the guest's clock-frequency; reset divisor 2 = 115200 baud                 \
 	          */
@@ -31,33 +32,33 @@ struct vuart {
 	uint8_t dll;
 	uint8_t dlm;
 	bool fifo_enabled;
-	bool thre_pending; /* the THR-empty interrupt was raised and not yet read from IIR */
-	bool overrun;      /* LSR.OE: only loopback can overrun */
+	bool thre_pending; /* the THR-empty interrupt was raised and not read from IIR yet */
+	bool overrun;      /* LSR.OE; only loopback can overrun */
 	uint16_t rx_head;  /* index of the oldest byte */
 	uint16_t rx_len;   /* 0..VUART_RX_BYTES */
 	uint8_t rx[VUART_RX_BYTES];
 };
 
-/* Reset state. Must be called before anything else. */
+/* Sets the reset state. Must be called first. */
 void vuart_init(struct vuart *u);
 
-/* Guest read of one byte register; offset is relative to the UART's base. Never fails. A read has
- * side effects (RBR takes a byte, IIR acknowledges THR-empty): look at vuart_irq() afterwards. */
+/* Guest read of a register of one byte, at an offset from the base address. Reads have side effects
+ * (RBR takes a byte, IIR acknowledges THR-empty), so call vuart_irq() afterwards. */
 uint8_t vuart_read(struct vuart *u, uint32_t offset);
 
-/* Guest write of one byte register. Returns true when the guest transmits the byte *tx, which the
- * caller must pass on; *tx is untouched otherwise. Look at vuart_irq() afterwards. */
+/* Guest write to a register of one byte. Returns true if the guest transmits the byte *tx, which
+ * the caller must pass on; otherwise *tx is not changed. Call vuart_irq() afterwards. */
 bool vuart_write(struct vuart *u, uint32_t offset, uint8_t value, uint8_t *tx);
 
-/* Level of the interrupt line. */
+/* Returns the level of the interrupt line. */
 bool vuart_irq(const struct vuart *u);
 
-/* Bytes from the console to the guest. Returns how many were accepted, from the front; the caller
- * keeps the others and offers them again. Look at vuart_irq() afterwards. */
+/* Receives bytes for the guest. Returns how many were accepted, from the first one on. The caller
+ * offers the others again later. Call vuart_irq() afterwards. */
 size_t vuart_rx(struct vuart *u, const uint8_t *bytes, size_t n);
 
-/* How many bytes vuart_rx() would accept now: 0..VUART_RX_BYTES. 0 while the guest has the UART in
- * loopback, where the receiver is cut off from the line. */
+/* Returns how many bytes vuart_rx() would accept now: 0..VUART_RX_BYTES. 0 while the guest has the
+ * UART in loopback, which disconnects the receiver from the line. */
 size_t vuart_rx_space(const struct vuart *u);
 
 #endif

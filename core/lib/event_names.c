@@ -10,7 +10,7 @@
 #define FW_FIRST    (SBI_PMU_TYPE_FW << 16)
 #define TALLY_FIRST (FW_FIRST | TALLY_EVENT_FIRST)
 
-/* SBI 3.0 table 31 from 1 on; what perf calls twice has its other name in `others`. */
+/* SBI 3.0 table 31, from 1 on. The second names that perf has are in `others`. */
 static const char *const general[] = {
     "cycles",
     "instructions",
@@ -32,7 +32,7 @@ static const struct {
     {"branch-instructions", 5},
 };
 
-/* Table 35, and Tally's own. */
+/* SBI 3.0 table 35, and Tally's own. */
 static const char *const firmware[] = {
     "fw-misaligned-load",
     "fw-misaligned-store",
@@ -67,7 +67,7 @@ static const struct {
 };
 #define GROUPS (sizeof(groups) / sizeof(groups[0]))
 
-/* Tables 32 to 34: a cache, an operation, and whether it missed. */
+/* SBI 3.0 tables 32 to 34: a cache, an operation, and hit or miss. */
 static const char *const caches[] = {"L1-dcache", "L1-icache", "LLC", "dTLB",
                                      "iTLB",      "branch",    "node"};
 static const char *const results[] = {"loads",        "load-misses", "stores",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events by the names that perf has for them, and Tally's own by those of docs/events.md. Pure. */
+/* Names of events: those of perf, and for Tally's own those of docs/events.md. Any hart may
+ * call. */
 #ifndef CORE_LIB_EVENT_NAMES_H
 #define CORE_LIB_EVENT_NAMES_H
 
@@ -7,13 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* No name is longer, with its NUL. */
+/* The size of the longest name, with its NUL. */
 #define EVENT_NAME_BYTES 32U
 
-/* The event_idx of a name of n characters. false: there is none of that name. */
+/* Looks up the event_idx of a name of n characters. Returns false if there is no such name. */
 bool event_of_name(const char *name, size_t n, uint32_t *event_idx);
 
-/* The first of an event's names; its event_idx in hexadecimal if it has none. */
+/* Writes the first name of an event, or its event_idx in hexadecimal if it has none. */
 void event_name(uint32_t event_idx, char name[EVENT_NAME_BYTES]);
 
 #endif

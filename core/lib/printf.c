@@ -5,12 +5,12 @@
 #include <stdint.h>
 
 #define MAX_DIGITS 20u  /* 2^64 - 1 in decimal */
-#define MAX_WIDTH  256u /* keeps a mistaken * from filling the console */
+#define MAX_WIDTH  256u /* so that a wrong `*` does not flood the console */
 
 struct sink {
 	char *buf;
 	size_t size;
-	size_t len; /* of the whole text, whether it fits or not */
+	size_t len; /* of the whole text, even if it does not fit */
 };
 
 /* One conversion: %[flags][width][.precision][length]letter */
@@ -20,7 +20,7 @@ struct spec {
 	bool has_precision;
 	unsigned int width;
 	unsigned int precision;
-	bool is_64; /* l, ll, z: else int */
+	bool is_64; /* l, ll, z: 64 bits; otherwise int */
 };
 
 static void put(struct sink *s, char c)
@@ -53,7 +53,7 @@ static void put_string(struct sink *s, const struct spec *sp, const char *str)
 
 	if (str == NULL)
 		str = "(null)";
-	/* The limit is looked at first: with one, there may be no NUL to find. */
+	/* The precision is checked first, because with one the string need not have a NUL. */
 	while ((!sp->has_precision || len < sp->precision) && str[len] != '\0')
 		len++;
 	if (!sp->left)
@@ -107,7 +107,7 @@ static unsigned int clamp(int n)
 	return (unsigned int)n < MAX_WIDTH ? (unsigned int)n : MAX_WIDTH;
 }
 
-/* %c %s %d %i %u %x %p. Returns false if it does not know the letter. */
+/* Handles %c %s %d %i %u %x %p. Returns false if it does not know the letter. */
 static bool convert(struct sink *s, struct spec *sp, char letter, va_list *args)
 {
 	int64_t d;
@@ -180,7 +180,8 @@ int tally_vsnprintf(char *buf, size_t size, const char *format, va_list args)
 	struct spec sp;
 	va_list ap;
 
-	/* A copy, because the address of a va_list parameter is not that of a va_list. */
+	/* This copy is needed, because a parameter of type va_list may have decayed to a
+	 * pointer. */
 	va_copy(ap, args);
 	for (const char *f = format; *f != '\0'; f++) {
 		const char *start = f;
@@ -193,7 +194,7 @@ int tally_vsnprintf(char *buf, size_t size, const char *format, va_list args)
 		if (*f == '%') {
 			put(&s, '%');
 		} else if (!convert(&s, &sp, *f, &ap)) {
-			/* Which argument comes next is not known any more. */
+			/* From here on it is not known which argument comes next. */
 			put_all(&s, start);
 			break;
 		}

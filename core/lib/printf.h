@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Text formatting for messages of Tally. Pure: any hart may call, no lock is needed.
+ * Text formatting for Tally's messages. Any hart may call; no lock is needed.
  *
- * %c %s %d %i %u %x %p %%; l, ll and z before d, i, u, x; a minimum width (number or *); flags 0
- * and -; for %s a maximum length (.number or .*, a negative one is 0), with which the string need
- * not end in NUL. Widths and lengths above 256 count as 256. %p prints 0x and 16 digits. A null
- * string prints as (null). From anything else on, the format is copied as it stands and no argument
- * is used.
+ * It supports %c %s %d %i %u %x %p %%; l, ll and z before d, i, u, x; a minimum width (number or
+ * *); the flags 0 and -; and for %s a maximum length (.number or .*, where a negative one is 0),
+ * with which the string need not end in NUL. Widths and lengths above 256 count as 256. %p prints
+ * 0x and 16 digits. A null string prints as (null). From the first thing that is not supported on,
+ * the format is copied unchanged and no argument is used.
  */
 #ifndef CORE_LIB_PRINTF_H
 #define CORE_LIB_PRINTF_H
@@ -14,8 +14,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* Writes at most size bytes including the final NUL, which is always there when size > 0. Returns
- * the length that the whole text has without NUL: truncated when that is >= size. */
+/* Writes at most size bytes including the final NUL, which is always written if size > 0. Returns
+ * the length of the whole text without NUL. The text was truncated if that is >= size. */
 int tally_vsnprintf(char *buf, size_t size, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 int tally_snprintf(char *buf, size_t size, const char *format, ...)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SBI calls as the manual names them. */
+/* Names of SBI extensions and functions, as in the specification. */
 #include "arch/riscv/sbi_spec.h"
 #include "core/lib/words.h"
 #include "vpmu/sbi_pmu.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lock order, outermost first: vm->devices, console. Neither is held across an entry to a guest
- * or a call into vpmu/. All other state belongs to one hart (see core/vm/vcpu.h).
+ * Lock order, outermost first: vm->devices, console. Neither is held when a guest is entered or
+ * when vpmu/ is called. All other state belongs to one hart (see core/vm/vcpu.h).
  *
- * The console's lock guards the host's UART as well. What C promises of acquire and release is
- * memory's order, so the fences are explicit and name devices, too.
+ * The console's lock protects the host's UART as well. Acquire and release in C order memory only,
+ * so the fences are explicit and include devices.
  */
 #ifndef CORE_LIB_SPINLOCK_H
 #define CORE_LIB_SPINLOCK_H

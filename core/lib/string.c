@@ -2,8 +2,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Eight words a turn: guests' images of tens of megabytes are copied with it. Inside a device tree
- * they are aligned to 4 bytes. */
+/* Copies eight words per iteration, because guest images of tens of megabytes are copied with it.
+ * In a device tree they are aligned to 4 bytes. */
 void *memcpy(void *restrict to, const void *restrict from, size_t n)
 {
 	return memmove(to, from, n);
@@ -109,7 +109,7 @@ size_t strlen(const char *s)
 	return n;
 }
 
-/* Not in C11's string.h, but libfdt wants it. */
+/* C11's string.h does not declare it, but libfdt needs it. */
 size_t strnlen(const char *s, size_t max);
 
 size_t strnlen(const char *s, size_t max)

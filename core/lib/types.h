@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Types and small helpers that every folder but vpmu/ may use. */
+/* Types and small helpers that every folder except vpmu/ may use. */
 #ifndef CORE_LIB_TYPES_H
 #define CORE_LIB_TYPES_H
 
@@ -18,7 +18,8 @@
 
 #define PAGE_SIZE 4096UL
 
-/* Guest physical and host physical addresses: the compiler refuses to mix them up. */
+/* Guest-physical and host-physical addresses are different types, so the compiler refuses to mix
+ * them. */
 typedef struct {
 	uint64_t a;
 } gpa_t;

@@ -38,7 +38,7 @@ const char *counters_text(uint64_t set, char text[SET_TEXT_BYTES])
 	return text;
 }
 
-/* SBI 3.0 table 5. */
+/* SBI 3.0 table 5: implementation ids. */
 static const char *const firmwares[] = {
     "BBL",    "OpenSBI", "Xvisor",        "KVM",      "RustSBI", "Diosix",
     "Coffer", "Xen",     "PolarFire HSS", "coreboot", "oreboot", "bhyve",

@@ -13,7 +13,7 @@ _Noreturn void check_failed(const char *condition, const char *file, int line)
 }
 
 #ifdef TALLY_DEBUG
-/* Who has or wants turns here has his home here, and for one reason. */
+/* A vcpu is in at most one state, and only on its home hart. */
 static void check_lists(const struct pcpu *pcpu)
 {
 	uint32_t i;

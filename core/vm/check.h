@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Invariants that the code relies on, and that cost too much to be looked at in each exit: they are
- * checked by the build that `make DEBUG=1` makes, and are in no other. One that does not hold ends
- * in a panic that quotes it.
+ * Invariants that are too expensive to check at each exit. Only the build that `make DEBUG=1` makes
+ * checks them. If one does not hold, Tally panics and quotes it.
  */
 #ifndef CORE_VM_CHECK_H
 #define CORE_VM_CHECK_H

@@ -13,14 +13,15 @@
 
 #define PHANDLE_PLIC     1U
 #define PHANDLE_INTC(n)  (2U + (n))
-#define IRQ_S_EXT        9U /* local interrupt of a vcpu */
+#define IRQ_S_EXT        9U /* local interrupt number: supervisor external */
 #define PAIR_CELLS       2U
 #define STDOUT           "/soc/" UART_NODE
 #define CPU_NAME_VHARTID 4U /* index of the digit in "cpu@0" */
 
 /*
- * A tree being written. libfdt keeps no error, and one dropped property must not go unnoticed
- * among fifty calls: the first error stays and turns the calls that follow into nothing.
+ * A tree that is being written. libfdt does not remember errors, and a property that was dropped
+ * must not go unnoticed among fifty calls. So the first error is kept, and the calls after it do
+ * nothing.
  */
 struct writer {
 	void *fdt;
@@ -69,7 +70,7 @@ static void put_address_cells(struct writer *w, uint32_t address, uint32_t size)
 	put_u32(w, "#size-cells", size);
 }
 
-/* reg under 2 + 2 cells. */
+/* Assumes #address-cells = 2 and #size-cells = 2. */
 static void put_reg(struct writer *w, uint64_t base, uint64_t size)
 {
 	fdt64_t reg[2] = {cpu_to_fdt64(base), cpu_to_fdt64(size)};
@@ -78,7 +79,7 @@ static void put_reg(struct writer *w, uint64_t base, uint64_t size)
 		w->error = fdt_property(w->fdt, "reg", reg, sizeof(reg));
 }
 
-/* The place of a property of that many bytes, NULL after an error. */
+/* Returns where to write the value of a property of `size` bytes, or NULL after an error. */
 static void *put_room(struct writer *w, const char *name, size_t size)
 {
 	void *room = NULL;
@@ -134,7 +135,7 @@ static void write_chosen(struct writer *w, const struct vm_config *vm,
 static void write_memory(struct writer *w, const struct vm_config *vm,
                          const struct guest_machine *machine)
 {
-	/* The unit address has to be reg's, in hexadecimal without leading zeros. */
+	/* The unit address must equal reg: hexadecimal without leading zeros. */
 	char name[sizeof("memory@") + 16] = "memory@";
 	unsigned int shift = 60;
 	char *c = name + strlen(name);
@@ -196,7 +197,7 @@ static void write_cpus(struct writer *w, const struct vm_config *vm,
 	end(w);
 }
 
-/* S-mode contexts only, so that context n is vcpu n; vplic.h counts on it. */
+/* The PLIC has contexts for S-mode only, so context n belongs to vcpu n. vplic.h relies on it. */
 static void write_plic(struct writer *w, const struct vm_config *vm)
 {
 	static const char *const compatible[] = {"sifive,plic-1.0.0", "riscv,plic0"};
@@ -248,7 +249,7 @@ int guest_dt_build(void *buf, size_t size, const struct vm_config *vm,
 {
 	struct writer w = {.fdt = buf};
 
-	/* libfdt counts in int. */
+	/* libfdt takes sizes as int. */
 	w.error = fdt_create(buf, size < VM_DTB_SIZE ? (int)size : (int)VM_DTB_SIZE);
 	if (!w.error)
 		w.error = fdt_finish_reservemap(buf);

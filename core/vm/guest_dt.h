@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The device tree that a guest boots with. Pure: libfdt and standard C only. */
+/* The device tree that a guest boots with. This file uses libfdt and standard C only. */
 #ifndef CORE_VM_GUEST_DT_H
 #define CORE_VM_GUEST_DT_H
 
@@ -9,12 +9,12 @@
 #include "core/vm/seed.h"
 #include "core/config/vm_config.h"
 
-/* Where a guest finds its devices, and the interrupt source of its UART. */
+/* Addresses of a guest's devices, and the interrupt source of its UART. */
 #define GUEST_PLIC_BASE UINT64_C(0x0c000000)
 #define GUEST_UART_BASE UINT64_C(0x10000000)
 #define GUEST_UART_IRQ  10U
 
-/* What is the same for all VMs of a machine. */
+/* What is the same for all VMs of one machine. */
 struct guest_machine {
 	uint64_t ram_base;           /* VM_RAM_BASE */
 	uint32_t timebase_frequency; /* Hz */
@@ -23,20 +23,22 @@ struct guest_machine {
 	const char *const *isa_extensions; /* "i", "m", ... */
 	uint32_t n_ext;
 	const char *mmu_type; /* "riscv,sv39", "riscv,sv48" or "riscv,sv57" */
-	/* Of cache-block operations, in bytes; 0: the guest has none of that kind. */
+	/* Block sizes of cache-block operations in bytes. 0: the guest does not have the
+	 * operation. */
 	uint32_t cbom_block, cboz_block, cbop_block;
-	bool seed; /* /chosen has an rng-seed of SEED_BYTES zeros, to be filled in */
+	bool seed; /* /chosen gets an rng-seed of SEED_BYTES zeros, to be filled in */
 };
 
 /*
- * Writes the tree of a VM that vm_config_parse() accepted into buf, 8-byte aligned; VM_DTB_SIZE
- * bytes are always enough. The same input gives the same bytes. Returns 0 or a negative error of
- * libfdt (-FDT_ERR_NOSPACE: size is too small), after which buf holds nothing of use.
+ * Writes the device tree of a VM that vm_config_parse() accepted into buf, which must be 8-byte
+ * aligned. A size of VM_DTB_SIZE bytes is always enough. The same input gives the same bytes.
+ * Returns 0 or a negative error of libfdt (-FDT_ERR_NOSPACE: size is too small); after an error the
+ * contents of buf are undefined.
  */
 int guest_dt_build(void *buf, size_t size, const struct vm_config *vm,
                    const struct guest_machine *machine);
 
-/* Where the seed is in a tree that was built, in bytes from its beginning; 0: it has none. */
+/* Returns the offset of the seed in a finished tree, in bytes. 0: the tree has no seed. */
 size_t guest_dt_seed_at(const void *dtb);
 
 #endif

@@ -13,7 +13,7 @@ void *guest_mem(const struct vm *vm, gpa_t gpa, uint64_t size)
 	return (void *)(vm->memory.a + offset);
 }
 
-/* HLVX is four bytes long, as trap_guard wants it. */
+/* trap_guard_end() skips a trapping instruction of four bytes, so HLVX must not be compressed. */
 #define HLVX(width, value, address)                                                                \
 	__asm__ volatile(".option push\n.option norvc\n.option arch, +h\n"                         \
 	                 "hlvx." width " %0, (%1)\n.option pop"                                    \
@@ -21,16 +21,16 @@ void *guest_mem(const struct vm *vm, gpa_t gpa, uint64_t size)
 	                 : "r"(address)                                                            \
 	                 : "memory")
 
-/* What it calls is inlined, so that the guard is in registers. */
+/* Everything that this calls is inlined, because the trap guard is kept in registers. */
 __attribute__((flatten)) uint32_t guest_fetch(void)
 {
 	struct trap_guard guard;
 	uint64_t pc = csr_read(CSR_SEPC), low = 0, high = 0;
 
 	trap_guard_begin(&guard);
-	/* No page ends within an aligned word. Where half of one may be on the next page, that is
-	 * read only if it is part of the instruction: in the middle of a page it cannot fault
-	 * twice. */
+	/* An aligned word never crosses a page. Otherwise the upper half may be on the next page,
+	 * and is read only if it belongs to the instruction. If both halves are on one page, the
+	 * second read cannot fault after the first did not. */
 	if (!(pc & 3)) {
 		HLVX("wu", low, pc);
 	} else {

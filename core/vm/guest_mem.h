@@ -6,15 +6,16 @@
 #include "core/vm/vm.h"
 
 /*
- * size bytes of the VM's RAM at gpa as a host pointer; NULL where any of them is outside it.
- * The guest may write there at any time: read once into a local, then check, then use.
+ * Returns a host pointer to `size` bytes of the VM's RAM at gpa, or NULL if any of them is outside
+ * RAM. The guest may write there at any time: read the memory once into a local, then check it,
+ * then use it.
  */
 void *guest_mem(const struct vm *vm, gpa_t gpa, uint64_t size);
 
 /*
- * The instruction at the resident guest's pc, through its own translation and execute permission.
- * 0, which none is: that faults (another vcpu changed the tables); the guest had better try again
- * itself.
+ * Returns the instruction at the resident guest's pc, read with the guest's own address translation
+ * and execute permission. Returns 0, which is no instruction, if the read faults because another
+ * vcpu has changed the page tables. The caller then lets the guest execute the instruction again.
  */
 uint32_t guest_fetch(void);
 

@@ -14,7 +14,8 @@ void hart_flags_show(struct vcpu *vcpu)
 	uint64_t flags = vpmu_scountovf(&vcpu->pmu);
 	uint64_t wrong = (csr_read(CSR_SCOUNTOVF) ^ flags) & hpm->hctrs;
 
-	/* An armed counter that has wrapped is told when its LCOFI is taken. */
+	/* An armed counter may have wrapped just now. The vPMU hears of it when the LCOFI is
+	 * taken. */
 	wrong &= flags | ~vpmu_armed(&vcpu->pmu);
 	if (wrong)
 		hpm_set_flags(hpm, wrong, flags, vpmu_active(&vcpu->pmu));

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Could a vcpu go on on another hart and notice nothing? By what boot found out about each. */
+/* Whether a vcpu can move between two harts without noticing. It compares what boot found out about
+ * each hart. */
 #ifndef CORE_VM_HART_KIND_H
 #define CORE_VM_HART_KIND_H
 
 #include "core/lib/types.h"
 
-/* For vm_limits.differ: hart ids of harts that are used. */
+/* For vm_limits.differ. Both are hart ids of harts that Tally uses. Returns NULL if the harts are
+ * alike, otherwise what differs, with `#` where the hart ids go. */
 const char *harts_differ(uint32_t hart, uint32_t other);
 
 #endif

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What becomes of a firmware's refusals to start or stop counters: the vPMU of the vcpu for which
- * that was asked is told before anybody can read a wrong number. With delegated counters nothing is
- * ever refused.
+ * What happens when the firmware refuses to start or stop counters. The vPMU of the vcpu that asked
+ * for it is told before anybody can read a wrong number. Delegated counters are never refused.
  */
 #ifndef CORE_VM_HPM_FAILURES_H
 #define CORE_VM_HPM_FAILURES_H
 
 #include "core/vm/vcpu.h"
 
-/* Resident, or has just been saved, on this hart. To be called before its guest, or another vcpu,
- * goes on. */
+/* Call it before the guest, or another vcpu, goes on. vcpu is resident on this hart, or has just
+ * been saved. */
 static inline void hpm_failures_settle_on(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	if (__builtin_expect(pcpu->hpm.failed != 0, 0))
@@ -23,8 +22,9 @@ static inline void hpm_failures_settle(struct vcpu *vcpu)
 }
 
 /*
- * A PMU call that was to start something answers that it failed. A counter that it configured is
- * forgotten: the guest, which takes it for what it was before, must not start it as something else.
+ * A PMU call that was to start a counter returns SBI_ERR_FAILED. If the call configured that
+ * counter too, its configuration is dropped: the guest assumes that the counter is configured as
+ * before, so a later start must not start the new event.
  */
 static inline void hpm_failures_answer(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t *x)
 {
@@ -36,7 +36,8 @@ static inline void hpm_failures_answer(struct pcpu *pcpu, struct vcpu *vcpu, uin
 	x[11] = 0;
 }
 
-/* The same where a short exit, or any other, becomes a long one; before anything else is done. */
+/* Does the same for an exit that goes the slow path. Must be called before anything else is
+ * done. */
 static inline void hpm_failures_settle_exit(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t scause)
 {
 	uint64_t *x = vcpu->ctx.x;

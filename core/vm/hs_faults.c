@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Defects of Tally that the hart or the compiler notices: the machine ends, in one line. */
+/* Bugs of Tally that the hart or the compiler detects. Each ends the machine with one line. */
 #include "arch/riscv/trap.h"
 #include "core/panic.h"
 #include "core/vm/pcpu.h"
@@ -10,8 +10,8 @@ void trap_in_hs(uint64_t scause, uint64_t sepc, uint64_t stval, uint64_t sp)
 	      scause, sepc, stval, sp);
 }
 
-/* For -fstack-protector-strong, here and in libfdt. The value is chosen so that a string copy
- * cannot write it: it contains a zero byte, a newline and 0xff. */
+/* For -fstack-protector-strong, in Tally and in libfdt. A string copy cannot write this value: it
+ * contains a zero byte, a newline and 0xff. */
 uintptr_t __stack_chk_guard = 0x5a00ff0a7c3de1b7UL;
 _Noreturn void __stack_chk_fail(void);
 

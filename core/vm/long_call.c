@@ -7,10 +7,10 @@
 void long_call_begin(struct vcpu *vcpu, const struct long_call *call)
 {
 	vcpu->call = *call;
-	pcpu_resched(this_pcpu()); /* so that the call takes the long way out */
+	pcpu_resched(this_pcpu()); /* makes the call leave the fast path */
 }
 
-/* One slice, then what the hart has to do besides. */
+/* Does one slice, and then what else the hart has to do. */
 static void go_on(struct vcpu *vcpu)
 {
 	struct pcpu *pcpu = this_pcpu();

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An SBI call that is more work than one stay in HS may be. The function that serves it does a
- * first slice and names what does the others, which follow before the guest's next instruction:
- * each is a stay of its own, HS's interrupts and the turns of other vcpus come in between, and the
- * vcpu may move, or its VM end. For the guest it is one instruction, however long: nothing of its
- * own comes between two slices, so that no other call can be taken for the rest of this one, and an
- * interrupt of its own waits until it is done. All of it is accounted to the vcpu as the work of an
- * ECALL.
+ * SBI calls that take longer than one stay in HS may take. The function that serves the call does a
+ * first slice, and names a function that does the others before the guest's next instruction. Each
+ * slice is a stay of its own: between two of them HS takes interrupts, other vcpus run, the vcpu
+ * may move, and its VM may end. For the guest the call is one instruction. No other call of this
+ * vcpu can come between two slices, and the vcpu takes its own interrupts when the call is done.
+ * The whole call is accounted to the vcpu as one ECALL.
  */
 #ifndef CORE_VM_LONG_CALL_H
 #define CORE_VM_LONG_CALL_H
@@ -16,22 +15,22 @@
 
 struct vcpu;
 
-/* Part of struct vcpu; the home hart's. */
+/* Part of struct vcpu. Private to the home hart. */
 struct long_call {
-	/* Does a slice: at most some 10,000 instructions; false: it was the last. Resident. NULL:
-	 * the vcpu has no such call. The results, a0 and a1 in its context, are those of the first
-	 * slice unless this writes others. */
+	/* Does one slice of at most some 10,000 instructions, while the vcpu is resident. Returns
+	 * false after the last slice. The call returns what the first slice put into a0 and a1,
+	 * unless a later one changes them. NULL: the vcpu has no such call. */
 	bool (*slice)(struct vcpu *vcpu);
-	/* For the slices: where they are, and how much is left. */
+	/* Progress of the slices: the position and how much is left. The unit is up to slice(). */
 	uint64_t at, left;
 };
 
-/* The call that the resident vcpu makes goes on like that. To be called by the function that serves
+/* Makes the SBI call of the resident vcpu go on in slices. Called by the function that serves
  * it. */
 void long_call_begin(struct vcpu *vcpu, const struct long_call *call);
 
-/* Of the vcpu that sched_next() chose: all that is left of its call. Which vcpu to enter then. Not
- * for one without: call.slice is NULL. */
+/* Does all that is left of the call of the vcpu that sched_next() chose, whose call.slice is not
+ * NULL. Returns the vcpu to enter, which may be another one. */
 struct vcpu *long_call_finish(struct vcpu *vcpu);
 
 #endif

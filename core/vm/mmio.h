@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loads and stores outside a guest's memory: its devices, or an access fault. */
+/* Loads and stores outside a guest's RAM. They access a device or cause an access fault. */
 #ifndef CORE_VM_MMIO_H
 #define CORE_VM_MMIO_H
 
 #include "core/vm/vcpu.h"
 
-/* A guest page fault of the resident vcpu, whose address is in htval and stval. Injects an access
- * fault where there is no device, as a hart without one would. */
+/* Handles a guest-page fault of the resident vcpu, whose address is in htval and stval. If there is
+ * no device at the address, the guest gets an access fault, as it would on a real machine. */
 void mmio_access(struct vcpu *vcpu, bool store);
 
 #endif

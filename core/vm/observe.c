@@ -36,13 +36,13 @@ static uint64_t fw_total(const struct vcpu *vcpu, uint32_t code)
 {
 	if (code < VPMU_FW_EVENTS && vcpu->vm->pmu_policy.fw_events >> code & 1)
 		return vpmu_fw_seen(&vcpu->pmu, code);
-	/* Of what M-mode counts a part is the hart's while the vcpu is resident. */
+	/* While the vcpu is resident, part of an M-mode count is still in the hart. */
 	if (code < FW_EVENTS_M && !vcpu_is_current(vcpu))
 		return vcpu->fw.total[code];
 	return vcpu_fw_total(vcpu, code);
 }
 
-/* M-mode is asked for what the guest counts and for what is observed. */
+/* The firmware counts the events that the guest counts and those that are observed. */
 static void fw_watch(struct vcpu *vcpu)
 {
 	uint32_t codes = 0;
@@ -93,7 +93,7 @@ static bool is_by_hs_clock(const struct observer *o)
 	       (code == TALLY_EVENT_HS_INSTRUCTIONS || code == TALLY_EVENT_LONGEST_STAY);
 }
 
-/* A free place. NULL: there is none, or the hart has as many as it may. */
+/* Allocates an observer. Returns NULL if the vcpu or its hart has the maximum number of them. */
 static struct observer *place(struct vcpu *vcpu)
 {
 	struct observer *o = vcpu->observers.observer;
@@ -160,7 +160,7 @@ void vcpu_end_observers(struct vcpu *vcpu)
 		fw_watch(vcpu);
 }
 
-/* Not inlined: vpmu_apply() would save more registers, each time. */
+/* Not inlined, because vpmu_apply() would then save more registers at each call. */
 __attribute__((noinline)) void vcpu_observers_lose_clock(struct vcpu *vcpu)
 {
 	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {

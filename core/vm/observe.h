@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts of a vcpu for who is not its guest: hardware events by observers of its vPMU
- * (vpmu/observe.h), firmware events and Tally's own by differences. Nothing that the guest counts
- * or is answered changes by it.
+ * Counters of a vcpu that belong to the operator. Hardware events use observers of the vPMU
+ * (vpmu/observe.h). Firmware events and Tally's own are counted as differences of totals. Observers
+ * change nothing that the guest counts or that its SBI calls return.
  *
- * All of it is done by the vcpu's home hart. The boot hart, which serves the operator, posts what
- * it wants and looks again later whether it is done.
+ * Only the vcpu's home hart does the work. The boot hart, which serves the operator, posts a
+ * request and checks later whether it is done.
  *
- * A look is one moment for all vcpus that it is of: each hart does it in one stay in HS, for all of
- * its vcpus, so that no guest executes anything in between. Several harts wait for one tick of host
- * time. A hart that hears of it later is as late as that.
+ * One read of several vcpus happens at one moment: each hart reads all of its vcpus in one stay in
+ * HS, so no guest executes an instruction in between. If several harts take part, they all wait for
+ * the same host time. A hart that sees the request after that time reads late.
  */
 #ifndef CORE_VM_OBSERVE_H
 #define CORE_VM_OBSERVE_H
@@ -21,83 +21,88 @@
 
 struct vcpu;
 
-/* What is to be counted. */
+/* The event to count, in the terms of the SBI PMU extension. */
 struct observed_event {
 	uint32_t event_idx;
-	uint32_t flags; /* SBI_PMU_CFG_FLAG_SET_UINH, _SINH */
+	uint32_t flags; /* SBI_PMU_CFG_FLAG_SET_UINH, SBI_PMU_CFG_FLAG_SET_SINH */
 	uint64_t data;
 };
 
 struct observer {
-	uint32_t number; /* of the observation that it is part of; 0: it is free */
-	bool shared;     /* when last looked at: the guest counts the same on the same counter */
-	/* Why it has ended, or never began; NULL: it counts. */
+	uint32_t number; /* of the observation that it is part of; 0: free */
+	/* At the last read, the guest counted the same event on the same counter. */
+	bool shared;
+	/* Why it has ended or has never begun. NULL: it counts. */
 	const char *ended;
 	struct observed_event event;
-	uint64_t value; /* when it ended or was last looked at: ... */
-	uint64_t until; /* ... host time of that */
-	uint64_t since; /* host time at which it began */
-	uint64_t base;  /* firmware events: their total then */
+	uint64_t value; /* count when it ended or was last read */
+	uint64_t until; /* host time of `value` */
+	uint64_t since; /* host time when it began */
+	uint64_t base;  /* firmware events: the total at `since` */
 };
 
-/* Those who ask, each with one request at a time: 0 .. OBSERVE_ASKERS - 1. */
+/* Clients that make observations, each with one request at a time. Their numbers are 0 ..
+ * OBSERVE_ASKERS - 1. */
 #define OBSERVE_ASKERS 2U
 
-/* Embedded in its vcpu; private to the home hart. */
+/* Part of struct vcpu. Private to the home hart. */
 struct vcpu_observers {
 	struct observer observer[VPMU_OBSERVERS];
-	uint32_t n; /* that are not free */
-	/* For each who asks, until he asks again: those whom his request was of, as they were when
-	 * it was done. Another one: number 0. His, while nothing is posted for the vcpu. */
+	uint32_t n; /* number of observers in use */
+	/* For each client: copies of the observers that its last request concerned, taken when the
+	 * request was done. An entry with number 0 is unused. The client may read them while it has
+	 * no request posted for the vcpu. */
 	struct observer told[OBSERVE_ASKERS][VPMU_OBSERVERS];
-	uint64_t told_at[OBSERVE_ASKERS]; /* host time of that */
+	uint64_t told_at[OBSERVE_ASKERS]; /* host time of the copies */
 };
 
-/* On the vcpus of one hart, so that a look at all of them is a short stay; more after a move only.
- */
+/* The maximum on all vcpus of one hart, so that reading them all is a short stay. Only moves of
+ * vcpus can exceed it. */
 #define OBSERVERS_OF_HART 96U
 
 enum observe_what {
-	OBSERVE_BEGIN, /* each vcpu when its home comes to it */
-	OBSERVE_LOOK,  /* all of them at one moment */
-	OBSERVE_END,   /* as the first. They are not looked at */
+	OBSERVE_BEGIN, /* on each vcpu when its home hart sees the request */
+	OBSERVE_LOOK,  /* read all vcpus at one moment */
+	OBSERVE_END,   /* on each vcpu, like OBSERVE_BEGIN; the values are not read */
 };
 
-/* Something to be done for some vcpus. */
+/* A request concerning some vcpus. */
 struct observe_request {
-	/* By their index: for these it is not done. While there are any, nothing else is touched by
-	 * the one who asks. */
+	/* Indices of the vcpus that have not served the request yet. While the mask is not 0, the
+	 * client must not touch the other fields. */
 	atomic_ulong vcpus;
 	enum observe_what what;
-	uint32_t number; /* to look at or to end: 0 is all */
+	uint32_t number; /* the observation to read or end; 0: all */
 	struct observed_event event;
-	uint64_t at; /* of a look: its moment in host time */
+	uint64_t at; /* OBSERVE_LOOK: host time at which to read */
 };
 extern struct observe_request observe_requests[OBSERVE_ASKERS];
 
-/* Posts a request, filled in but for `vcpus` and `at`, for these vcpus of the machine. Boot hart.
- */
+/* Posts a request for these vcpus of the machine. The caller has filled in all fields but `vcpus`
+ * and `at`. Boot hart only. */
 void observe_post(struct observe_request *request, uint64_t vcpus);
 
-/* Is a vcpu being observed? Any hart: as it was a moment ago. */
+/* Whether the vcpu has observers. Any hart may ask; the answer may be outdated when it returns. */
 bool vcpu_is_observed(const struct vcpu *vcpu);
 
-/* Does what was posted for it, a look for all others of its hart, too. Home hart. */
+/* Serves the requests that were posted for the vcpu. A read also serves all other vcpus of this
+ * hart. Home hart only. */
 void vcpu_serve_observers(struct vcpu *vcpu);
 
-/* What such requests are made of. Home hart. */
+/* The operations that requests consist of. Home hart only. */
 void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_event *event);
-/* The value of observer n now, which is that time. */
+/* Reads observer n. `now` is the current host time. */
 void observer_look(struct vcpu *vcpu, uint32_t n, uint64_t now);
 void observer_end(struct vcpu *vcpu, uint32_t n);
 
-/* Its vPMU is about to be reset: nothing is counted from here on. Home hart. */
+/* Ends all observers, because the vPMU is about to be reset. Home hart only. */
 void vcpu_end_observers(struct vcpu *vcpu);
 
-/* The resident vcpu's guest counts with instret from here on, which is HS's clock. */
+/* The resident vcpu's guest takes over instret, with which HS measures its stays. Ends the
+ * observers that depend on it. */
 void vcpu_observers_lose_clock(struct vcpu *vcpu);
 
-/* Observer n of the resident vcpu made way for its guest. */
+/* Observer n of the resident vcpu has lost its counter to the guest, at this value. */
 void vcpu_observer_taken(struct vcpu *vcpu, uint32_t n, uint64_t value);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How what the operator wants of observers comes to the harts of their vcpus, and what he is told.
- */
+/* How the operator's requests concerning observers reach the home harts, and what comes back. */
 #include "arch/riscv/csr.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
@@ -8,13 +7,13 @@
 #include "core/vm/vm.h"
 #include "vpmu/bits.h"
 
-/* Where several harts look, so long after the request: longer than an IPI takes on most machines.
- */
+/* If several harts read, they do so 1/MOMENT_HZ seconds after the request. On most machines an IPI
+ * takes less. */
 #define MOMENT_HZ 20000UL
 
 struct observe_request observe_requests[OBSERVE_ASKERS];
 
-/* When the harts of these vcpus look: now, but where another hart has to be told first. */
+/* Returns the host time of the read: now, or later if another hart has to be interrupted first. */
 static uint64_t moment_of(uint64_t vcpus)
 {
 	uint64_t now = csr_read(CSR_TIME);
@@ -47,7 +46,7 @@ static void done(struct observe_request *request, const struct vcpu *vcpu)
 	atomic_fetch_and(&request->vcpus, ~vcpu->bit);
 }
 
-/* Tells those whom the request is of, as they are now. */
+/* Reads the observers that the request concerns, and copies them for the client. */
 static void look(struct vcpu *vcpu, const struct observe_request *request, uint64_t now)
 {
 	size_t asker = (size_t)(request - observe_requests);
@@ -66,8 +65,8 @@ static void look(struct vcpu *vcpu, const struct observe_request *request, uint6
 }
 
 /*
- * One stay: what the first of these vcpus counts stands still until the last one was looked at. One
- * that is on its way here from its old home stands still, too.
+ * All vcpus are read in one stay, so no count moves between the first and the last. A vcpu that is
+ * on its way here from its old home does not run either.
  */
 static void look_at_all_here(struct observe_request *request)
 {
@@ -76,7 +75,7 @@ static void look_at_all_here(struct observe_request *request)
 	uint64_t now;
 	uint32_t i;
 
-	/* Else the moment is over: it has wrapped. */
+	/* If the moment is over, the difference has wrapped and is large. */
 	if (left <= platform.timebase / MOMENT_HZ)
 		sched_nap(left);
 	now = csr_read(CSR_TIME);

@@ -25,7 +25,7 @@ struct pcpu *pcpu_of_hart(uint64_t hartid)
 	return NULL;
 }
 
-/* Nobody would look at the mail otherwise. */
+/* Panics if the firmware keeps refusing, because the other hart would never see its requests. */
 static void send_ipi(uint64_t hartid)
 {
 	long error = 0;
@@ -42,16 +42,18 @@ void pcpu_notify(struct pcpu *pcpu, uint64_t vcpus)
 {
 	atomic_fetch_or(&pcpu->mail, vcpus);
 	if (pcpu == this_pcpu()) {
-		pcpu_resched(pcpu);             /* so that an SBI call takes the long way out */
-		csr_set(CSR_SIP, BIT(IRQ_SSI)); /* in case that this stay serves no mail any more */
+		pcpu_resched(pcpu); /* makes an SBI call leave the fast path */
+		/* This stay may serve no requests any more. */
+		csr_set(CSR_SIP, BIT(IRQ_SSI));
 		return;
 	}
-	/* The firmware tells it by a device's register. */
+	/* The firmware sends an IPI by writing a device register. */
 	fence_memory_then_output();
 	send_ipi(pcpu->hartid);
 }
 
-/* How fast do the fixed counters go? No event is counted more often than once a cycle here. */
+/* Measures how far `cycle` advances per tick of host time. It bounds all events, because no event
+ * counts more than once a cycle here. */
 static uint64_t counts_a_tick(void)
 {
 	const uint64_t ticks = 100;
@@ -87,15 +89,15 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	pcpu->vs_has.records = vs_state_probe_records();
 	vs_state_init_hart(isa);
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase);
-	/* For looks at counters that tell nobody when they wrap. */
+	/* Needed to poll counters whose overflow raises no interrupt. */
 	if (pcpu->hpm.fixed || pcpu->hpm.lcofi)
 		pcpu->counts_a_tick = counts_a_tick();
 	pcpu->vmids = gstage_vmid_count();
 	pcpu->vec_bytes = isa & BIT(ISA_V) ? vec_probe() : 0;
 	pcpu->more_registers = pcpu->vec_bytes || pcpu->vs_has.records;
 	fw_events_init(&pcpu->fw_events);
-	/* LCOFI stays enabled while a guest runs: a masked physical one would steal the guest's
-	 * virtual one (docs/platform.md). */
+	/* LCOFI stays enabled while a guest runs, because a masked physical LCOFI would also mask
+	 * the guest's virtual one (docs/platform.md). */
 	csr_set(CSR_SIE, BIT(IRQ_SSI) | BIT(IRQ_STI));
 	if (pcpu->hpm.lcofi)
 		csr_set(CSR_SIE, BIT(IRQ_LCOFI));
@@ -138,7 +140,8 @@ void pcpu_book(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why)
 
 void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending)
 {
-	/* Nobody's, where nobody is resident. Else the hart takes it when the guest goes on. */
+	/* With no vcpu resident, the LCOFI belongs to nobody. Otherwise the hart takes it as soon
+	 * as the guest goes on. */
 	if (pending & BIT(IRQ_LCOFI) && !pcpu->current)
 		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 	if (pending & BIT(IRQ_SSI)) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of one hart. It lies at the foot of the hart's stack, so sp leads to it. */
+/* The state of one hart. It is at the lowest address of the hart's stack, so sp leads to it. */
 #ifndef CORE_VM_PCPU_H
 #define CORE_VM_PCPU_H
 
@@ -21,61 +21,65 @@
 
 struct vcpu;
 
-/* The large parts come last, as in struct vcpu. */
+/* The large members come last, as in struct vcpu. */
 struct pcpu {
-	/* Used by arch/riscv/trap.c and switch.S; must come first. */
+	/* Trap guard, used by arch/riscv/trap.c and switch.S. It must come first. */
 	uint64_t guard[2];
 
 	/* Private to this hart, except at boot. */
 	uint64_t hartid;
 	uint32_t index;
-	uint32_t n_vcpus; /* whose home it is */
-	uint64_t isa;     /* BIT(enum isa_ext); of the cache-block operations those that work */
+	uint32_t n_vcpus; /* vcpus whose home it is */
+	uint64_t isa;     /* BIT(enum isa_ext); has only those cache-block extensions that work */
 	struct cbo_blocks blocks;
 	struct vs_has vs_has;
-	uint64_t last;             /* of vcpus[]: was resident before */
-	struct vcpu *current;      /* resident; NULL: none */
-	uint64_t ready;            /* of vcpus[]: wants to run */
-	uint64_t waiting;          /* of vcpus[]: in WFI until an interrupt */
-	uint64_t working;          /* of ready: its VM's next life is being prepared */
-	uint64_t called;           /* of ready: only for what is asked of it */
-	uint64_t unrobbed;         /* of ready: no steal time has begun, see sched.c */
-	uint64_t counts_a_tick;    /* of host time, at most */
-	uint64_t slice, slice_end; /* how long a turn is, when this one ends; host time */
-	uint64_t alone;            /* so much later one ends whose vcpu nobody else waits for */
-	/* Whose FP and vector registers it holds, NULL: nobody's. See core/vm/vcpu_registers.h */
+	uint64_t last;             /* of vcpus[]: the one that was resident last */
+	struct vcpu *current;      /* the resident vcpu; NULL: none */
+	uint64_t ready;            /* of vcpus[]: runnable */
+	uint64_t waiting;          /* of vcpus[]: blocked in WFI */
+	uint64_t working;          /* of ready: its time slices prepare its VM's next life */
+	uint64_t called;           /* of ready: only to serve its requests */
+	uint64_t unrobbed;         /* of ready: its steal time has not begun, see sched_parts.h */
+	uint64_t counts_a_tick;    /* counts of `cycle` per tick of host time */
+	uint64_t slice, slice_end; /* length of a time slice, end of the current one; host time */
+	/* How much longer a slice lasts if no other vcpu is ready; host time. */
+	uint64_t alone;
+	/* The vcpu whose FP and vector registers are in the hart; NULL: none. See
+	 * core/vm/vcpu_registers.h. */
 	struct vcpu *registers_of;
-	uint64_t vec_bytes; /* in a vector register; 0: guests have none */
-	uint32_t vmids;     /* that it tells apart, 1: none */
+	uint64_t vec_bytes; /* size of a vector register in bytes; 0: guests have no V */
+	uint32_t vmids;     /* number of VMIDs, 1 if there are none */
 	uint64_t scratch;   /* for reservation_end() */
-	/* Serves external interrupts of this hart, and is called when the host time has come to
-	 * external_at, ~0: never. NULL: nobody has registered, see pcpu_serve_external(). */
+	/* Handles external interrupts of this hart. It is also called at host time external_at (~0:
+	 * never). NULL until pcpu_serve_external() registers it. */
 	void (*external)(void);
 	uint64_t external_at;
-	bool suspect;        /* exceptions of the guest come to HS */
-	bool unmask_traps;   /* hvictl.VTI: see core/vm/vs_interrupts.h */
-	bool shared;         /* it is the home of several vcpus, and they do not roam */
-	bool more_registers; /* than the FP ones: vectors, or records (struct vs_has) */
-	uint32_t observers;  /* of its vcpus: see core/vm/observe.h */
-	/* The stay in HS that is going on: instret when it began, on whose behalf, after what exit.
-	 */
+	bool suspect;      /* the resident vcpu is a suspect: HS takes its exceptions */
+	bool unmask_traps; /* hvictl.VTI is set, see core/vm/vs_interrupts.h */
+	bool shared;       /* several vcpus have their home here, and they do not roam */
+	/* There are more than the FP registers: vectors, or records (struct vs_has). */
+	bool more_registers;
+	uint32_t observers; /* of its vcpus, see core/vm/observe.h */
+	/* The current stay in HS: instret at its beginning, the vcpu that it is accounted to, and
+	 * the kind of exit. */
 	uint64_t stay_start;
 	struct vcpu *stay_of;
 	enum vcpu_exit stay_why;
-	struct vcpu *told; /* whom the last mail was for; NULL: there was none */
+	struct vcpu *told; /* the vcpu that the last notification was for; NULL: none yet */
 
-	/* Of vcpus[]: they have requests. Other harts set bits, then send an IPI. */
+	/* Of vcpus[]: those that have requests to be served here. Other harts set bits and then
+	 * send an IPI. */
 	atomic_ulong mail;
-	/* Set by this hart when its probes are done. */
+	/* This hart sets it when its probes are done. */
 	atomic_uint online;
 
-	/* By VMID: the vcpu that ran last, the pcpu itself: what is cached has to go, NULL: nobody
-	 * yet. */
+	/* For each VMID: the vcpu that ran last. A pointer to the pcpu itself: cached translations
+	 * must be fenced. NULL: no vcpu has run. */
 	const void *last_of_vmid[17];
-	struct wake_times wake; /* of those waiting, in host time */
+	struct wake_times wake; /* when to wake the blocked vcpus, in host time */
 	struct hpm hpm;
-	struct vcpu *vcpus[MAX_HART_VCPUS]; /* all of the machine, fixed at boot */
-	struct vcpu *hctr_owner[32]; /* whose counts each hardware counter holds, NULL: nobody's */
+	struct vcpu *vcpus[MAX_HART_VCPUS]; /* all vcpus of the machine; constant after boot */
+	struct vcpu *hctr_owner[32];        /* the vcpu whose count each hctr holds; NULL: none */
 	struct fw_events fw_events;
 };
 
@@ -83,8 +87,8 @@ union hart_stack {
 	struct pcpu pcpu;
 	struct {
 		uint8_t bytes[HART_STACK_TOP];
-		/* Not 0: there is more to do before the guest goes on, choose again who that is.
-		 * switch.S looks at it on the way out of each SBI call. */
+		/* Not 0: the hart has to reschedule, or do other work, before it enters a guest.
+		 * switch.S checks it when it returns from an SBI call. */
 		uint64_t pending, unused;
 	} top;
 };
@@ -111,38 +115,39 @@ static inline void pcpu_resched(struct pcpu *pcpu)
 	*pcpu_pending(pcpu) = 1;
 }
 
-/* The hart with this id, NULL if there is none or it is not used. */
+/* Returns the hart with this id, or NULL if Tally does not use one with this id. */
 struct pcpu *pcpu_of_hart(uint64_t hartid);
 
-/* Makes a hart look at the requests of these of its vcpus before long. Any hart. */
+/* Makes a hart serve the requests of these vcpus soon. Any hart may call it. */
 void pcpu_notify(struct pcpu *pcpu, uint64_t vcpus);
 
-/* The hart has been told of mail. What it reads of it from here on is newer than that. This hart.
- */
+/* Clears the IPI. Everything that the hart reads afterwards is at least as new as the IPI. Called
+ * on this hart. */
 static inline void pcpu_heard(void)
 {
 	csr_clear(CSR_SIP, BIT(IRQ_SSI));
 	fence_output_then_memory();
 }
 
-/* So many vcpus more, or less, have their home there. This hart, or at boot. */
+/* `more` vcpus (negative: fewer) have their home on pcpu. Called on that hart, or at boot. */
 void pcpu_count_vcpus(struct pcpu *pcpu, int32_t more);
 
-/* Ends the stay in HS that is going on, for the books. This hart. */
+/* Accounts the current stay in HS up to now, and begins a new one. Called on this hart. */
 void pcpu_account_stay(struct pcpu *pcpu);
 
-/* From here on it is another vcpu's. This hart, its home. */
+/* From now on, the current stay is accounted to this vcpu and cause. Called on the vcpu's home
+ * hart. */
 void pcpu_book(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why);
 
-/* Serves interrupts of HS, given as in sip. This hart. */
+/* Handles interrupts for HS; `pending` has the layout of sip. Called on this hart. */
 void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending);
 
-/* From here on this hart takes external interrupts, and calls serve() for them. serve() may set
- * external_at. Once, at boot. */
+/* Enables external interrupts on this hart and makes serve() their handler. serve() may set
+ * external_at. Called once, at boot. */
 void pcpu_serve_external(void (*serve)(void));
 
-/* Sets up the calling hart: CSRs, counters, interrupts. Its pcpu is zeroed but for `blocks`; isa
- * and these are what the host tree says. */
+/* Sets up CSRs, counters and interrupts of the calling hart. Its pcpu is zero except for `blocks`;
+ * `blocks` and `isa` are what the host device tree says. */
 void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa);
 
 #endif

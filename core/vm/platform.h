@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The machine, as the host device tree tells it (core/boot/host_dt.h). Constant after boot. */
+/* What the host device tree says about the machine (core/boot/host_dt.h). Constant after boot. */
 #ifndef CORE_VM_PLATFORM_H
 #define CORE_VM_PLATFORM_H
 
@@ -9,8 +9,8 @@
 #include "core/lib/types.h"
 
 struct platform {
-	uint64_t ram_base, ram_size;   /* the bank that Tally is in */
-	uint64_t tree_base, tree_size; /* the VM tree, /chosen linux,initrd-* */
+	uint64_t ram_base, ram_size;   /* the RAM bank that contains Tally */
+	uint64_t tree_base, tree_size; /* the VM tree (/chosen linux,initrd-*) */
 	uint32_t timebase;             /* Hz */
 	uint32_t n_harts;
 	struct {
@@ -19,18 +19,18 @@ struct platform {
 		struct cbo_blocks blocks;
 		uint32_t intc_phandle;
 	} harts[MAX_HARTS];
-	const char *mmu_type; /* not in the host tree: its memory is used again */
-	uint64_t uart_base;   /* 0: none that Tally can drive */
+	const char *mmu_type; /* a copy, because the memory of the host tree is reused */
+	uint64_t uart_base;   /* 0: no UART that Tally can drive */
 	uint32_t uart_shift, uart_irq;
 	struct irqchip irqchip;
 	bool virt; /* QEMU's "riscv-virtio" machine */
-	/* /chosen bootargs: tally.backend=, tally.console=, tally.roam, tally.broken,
-	 * tally.no-vmids */
+	/* From /chosen bootargs: tally.backend=, tally.console=, tally.roam, tally.broken,
+	 * tally.no-vmids. */
 	enum hpm_choice backend;
 	bool interactive, frames;
-	bool roam;     /* each vcpu goes to the next of its harts after every turn */
-	bool broken;   /* an invariant that does not hold, for make DEBUG=1 */
-	bool no_vmids; /* as on harts that have none */
+	bool roam;     /* for tests: each vcpu moves to its next hart after every time slice */
+	bool broken;   /* for tests: an invariant that does not hold, found with make DEBUG=1 */
+	bool no_vmids; /* for tests: use no VMIDs */
 };
 
 extern struct platform platform;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What others ask of a vcpu, and when its home hart wants to hear of it.
+ * Requests to a vcpu, and when its home hart is interrupted for them.
  *
- * A request is a bit in `asked`: one that is there already is not asked again, and interrupts
- * nobody again. `heeded` says which requests concern the home now. While the vcpu is resident all
- * do. While it is not, its hart belongs to somebody else: then only those do that have to wake it
- * up, and the others wait until its turn comes.
+ * A request is a bit in `asked`. Setting a bit that is set already has no effect and interrupts
+ * nobody. `heeded` has the requests that the home hart wants to hear of at once. While the vcpu is
+ * resident, these are all. While it is not, the hart runs another vcpu, so only requests that must
+ * wake the vcpu are in `heeded`; the others wait for its next time slice.
  *
- * None is lost: who asks writes `asked` and then reads `heeded`; the home, where it heeds more than
- * before, writes `heeded` and then reads `asked`. Each does so with a full fence in between, so
- * that one of them sees what the other wrote.
+ * No request is lost. Who makes a request writes `asked` and then reads `heeded`. The home hart,
+ * when it enables more requests, writes `heeded` and then reads `asked`. Both have a full fence in
+ * between, so at least one of them sees what the other wrote.
  */
 #ifndef CORE_VM_REQUESTS_H
 #define CORE_VM_REQUESTS_H
@@ -19,41 +19,42 @@
 #include <stdint.h>
 
 #define REQ_IPI     (UINT64_C(1) << 0) /* set VSSIP */
-#define REQ_DEVICES (UINT64_C(1) << 1) /* VSEIP as the VM's PLIC says */
+#define REQ_DEVICES (UINT64_C(1) << 1) /* set VSEIP to the level of the VM's PLIC */
 #define REQ_FENCE_I (UINT64_C(1) << 2)
 #define REQ_VVMA    (UINT64_C(1) << 3)
 #define REQ_START   (UINT64_C(1) << 4) /* HSM start: start_pc, start_opaque */
-#define REQ_STOP    (UINT64_C(1) << 5) /* the VM ends */
-/* The operator's, or once in a life of the VM. */
-#define REQ_LIFE                                                                                   \
-	(UINT64_C(1) << 6) /* of vcpu 0: its VM has something to decide, core/vm/vm_life.h */
-#define REQ_OBSERVE (UINT64_C(1) << 7) /* something was posted for it, core/vm/observe.h */
-#define REQ_MOVE    (UINT64_C(1) << 8) /* it has a goal, core/vm/vcpu_move.h */
-#define REQ_ARRIVE  (UINT64_C(1) << 9) /* from its old home: it is yours now */
+#define REQ_STOP    (UINT64_C(1) << 5) /* take the vcpu off its hart, because the VM ends */
+/* Rare requests: the operator makes them, or they come once in a life of the VM. */
+#define REQ_LIFE    (UINT64_C(1) << 6) /* to vcpu 0: its VM changes state, see core/vm/vm_life.h */
+#define REQ_OBSERVE (UINT64_C(1) << 7) /* an observe_request is posted, see core/vm/observe.h */
+#define REQ_MOVE    (UINT64_C(1) << 8) /* `goal` is set, see core/vm/vcpu_move.h */
+#define REQ_ARRIVE  (UINT64_C(1) << 9) /* from the old home to the new: the vcpu is yours now */
 
 #define REQ_ALL    ((UINT64_C(1) << 10) - 1)
 #define REQ_FENCES (REQ_FENCE_I | REQ_VVMA)
-/* Served at once wherever the vcpu is, so always heeded. */
+/* These are served at once even if the vcpu is not resident, so they are always in `heeded`. */
 #define REQ_AT_ONCE (REQ_LIFE | REQ_OBSERVE | REQ_MOVE | REQ_ARRIVE)
 
-/* Requests that the guest counts where they arrive: each one, those asked together, too. */
+/* Requests that the guest can count as firmware events when they arrive. Each one counts, even if
+ * several of a kind arrive together. */
 enum { REQ_GOT_IPI, REQ_GOT_FENCE_I, REQ_GOT_VVMA, REQ_GOT_VVMA_ASID, REQ_COUNTED };
 
 struct requests {
-	atomic_ulong asked;  /* any hart sets bits, the home takes them */
-	atomic_ulong heeded; /* written by the home */
-	/* Any hart adds one, then asks; the home takes them with the request. */
+	atomic_ulong asked;  /* any hart sets bits, the home hart clears them */
+	atomic_ulong heeded; /* written by the home hart */
+	/* How often each kind was requested. Any hart adds one before it makes the request; the
+	 * home hart takes them with the request. */
 	atomic_uint got[REQ_COUNTED];
 };
 
-/* Of a vcpu that is off. */
+/* The vcpu is off. */
 static inline void requests_init(struct requests *r)
 {
 	*r = (struct requests){0};
 	atomic_init(&r->heeded, REQ_AT_ONCE | REQ_START | REQ_STOP);
 }
 
-/* Asks. true: the home has to be notified. Any hart. */
+/* Makes requests. Returns true if the caller has to notify the home hart. Any hart may call it. */
 static inline bool requests_ask(struct requests *r, uint64_t what)
 {
 	uint64_t before = atomic_fetch_or(&r->asked, what);
@@ -63,9 +64,10 @@ static inline bool requests_ask(struct requests *r, uint64_t what)
 }
 
 /*
- * Has one that asked for these to wait? Not if they have been taken, nor while the vcpu is not
- * resident: then they are taken before its next instruction. Either way all that the vcpu did
- * before is done. Any hart.
+ * Whether the hart that made these requests still has to wait for them. It need not if they were
+ * taken, or if the vcpu is not resident, because then they are taken before its next instruction.
+ * When this returns false, the caller sees everything that the vcpu did before. Any hart may call
+ * it.
  */
 static inline bool requests_awaited(struct requests *r, uint64_t what)
 {
@@ -73,7 +75,8 @@ static inline bool requests_awaited(struct requests *r, uint64_t what)
 	       atomic_load_explicit(&r->heeded, memory_order_acquire) & what;
 }
 
-/* From here on these are heeded; those of them that have been asked already. Home hart. */
+/* Makes `what` the enabled requests. Returns those of them that are pending already. Home hart
+ * only. */
 static inline uint64_t requests_heed(struct requests *r, uint64_t what)
 {
 	atomic_store_explicit(&r->heeded, what, memory_order_relaxed);
@@ -81,22 +84,22 @@ static inline uint64_t requests_heed(struct requests *r, uint64_t what)
 	return atomic_load_explicit(&r->asked, memory_order_relaxed) & what;
 }
 
-/* The vcpu has left the hart: whoever sees this sees all that it did. Home hart. */
+/* The vcpu has left the hart. Who sees the new value sees all that the vcpu did. Home hart only. */
 static inline void requests_unheed(struct requests *r)
 {
 	atomic_store_explicit(&r->heeded, REQ_AT_ONCE, memory_order_release);
 }
 
-/* Those of them that have been asked, which are to be served now. Home hart. */
+/* Takes the pending requests among `what`, to serve them now. Home hart only. */
 static inline uint64_t requests_take(struct requests *r, uint64_t what)
 {
-	/* Nearly always there are none; the atomic operation is left out then. */
+	/* Nearly always nothing is pending, and the atomic operation can be skipped. */
 	if (!(atomic_load_explicit(&r->asked, memory_order_relaxed) & what))
 		return 0;
 	return atomic_fetch_and(&r->asked, ~what) & what;
 }
 
-/* How many of a kind have come since it was asked last. Home hart. */
+/* Returns how many requests of a kind have come since the last call. Home hart only. */
 static inline uint32_t requests_got(struct requests *r, uint32_t kind)
 {
 	return atomic_exchange(&r->got[kind], 0);

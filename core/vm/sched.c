@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns: who runs next, and the world switch. */
+/* Time slices: which vcpu runs next, and the world switch. */
 #include "arch/riscv/csr.h"
 #include "core/vm/check.h"
 #include "core/vm/platform.h"
@@ -10,7 +10,7 @@
 #include "core/vm/vm.h"
 #include "vpmu/bits.h"
 
-/* The ready vcpu whose turn is next after the last one, round robin. */
+/* Round robin: returns the next ready vcpu after the one that ran last. */
 static struct vcpu *choose(const struct pcpu *pcpu)
 {
 	uint64_t after = pcpu->ready & -(pcpu->last << 1);
@@ -18,12 +18,11 @@ static struct vcpu *choose(const struct pcpu *pcpu)
 	return pcpu->vcpus[lowest_bit(after ? after : pcpu->ready)];
 }
 
-/* Waits, with no vcpu resident, until one is ready; the time then. Idle time is nobody's stay in
- * HS. Not inlined: sched_next() would save more registers. */
+/* Waits, with no vcpu resident, until one is ready, and returns the host time. Idle time is not
+ * accounted as a stay in HS. Not inlined, because sched_next() would save more registers. */
 static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 {
-	/* What the last vcpu left in the hart must not end WFI: its timer, as long as it is away.
-	 */
+	/* The last vcpu's timer, which is still in the hart, must not end this WFI. */
 	csr_write(CSR_VSIE, 0);
 	do {
 		sched_set_timer(pcpu, NULL);
@@ -37,7 +36,7 @@ static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 	return csr_read(CSR_TIME);
 }
 
-/* All others with a guest to run wait meanwhile. */
+/* Begins the steal time of all other vcpus that have a guest to run. */
 static void others_wait(const struct pcpu *pcpu, const struct vcpu *vcpu)
 {
 	uint64_t now = csr_read(CSR_TIME);
@@ -47,8 +46,8 @@ static void others_wait(const struct pcpu *pcpu, const struct vcpu *vcpu)
 		sched_waits_its_turn(pcpu->vcpus[i], now);
 }
 
-/* A turn spent on the next life of the vcpu's VM, interrupts served after each step. Not inlined,
- * as idle(). */
+/* Spends a time slice on the next life of the vcpu's VM, and serves interrupts after each step. Not
+ * inlined, like idle(). */
 static __attribute__((noinline)) void work(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	uint64_t bit = vcpu->bit;
@@ -72,8 +71,8 @@ static __attribute__((noinline)) void work(struct pcpu *pcpu, struct vcpu *vcpu)
 }
 
 /*
- * The turn of a vcpu of which something is asked, on its own account. false: it does not run: that
- * was all that it had the turn for, or it is off or gone.
+ * Serves the requests of a vcpu in its own time slice, on its own account. Returns false if it does
+ * not run now: it was ready for its requests only, it is off, or it has moved away.
  */
 static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu *vcpu)
 {
@@ -85,7 +84,8 @@ static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu 
 	pcpu->last = vcpu->bit;
 	if (vcpu_serve_turn(vcpu)) {
 		if (pcpu->ready & bit) {
-			/* It may have been woken. What came meanwhile comes as mail. */
+			/* It may have been woken. Requests that came meanwhile are served as a
+			 * notification. */
 			if (requests_heed(&vcpu->requests, REQ_ALL))
 				pcpu_notify(pcpu, bit);
 			return true;
@@ -99,7 +99,8 @@ static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu 
 	return false;
 }
 
-/* The next vcpu with a guest to run; *now: the time, changed if it took some. */
+/* Returns the next vcpu that has a guest to run. *now is the host time, and is updated if it took a
+ * while. */
 static struct vcpu *next_to_run(struct pcpu *pcpu, uint64_t *now)
 {
 	for (;; *now = csr_read(CSR_TIME)) {
@@ -107,7 +108,7 @@ static struct vcpu *next_to_run(struct pcpu *pcpu, uint64_t *now)
 			*now = idle(pcpu);
 		struct vcpu *vcpu = choose(pcpu);
 
-		/* From here on it is told of everything by an interrupt. */
+		/* From here on, all requests to the vcpu interrupt this hart. */
 		if (requests_heed(&vcpu->requests, REQ_ALL) && !serve_turn(pcpu, vcpu))
 			continue;
 		if (!(pcpu->working & vcpu->bit))
@@ -116,7 +117,7 @@ static struct vcpu *next_to_run(struct pcpu *pcpu, uint64_t *now)
 	}
 }
 
-/* What a vcpu that is alone, or roams, needs when it has been loaded. */
+/* Further steps for a vcpu that is alone on its hart or roams. It has just been loaded. */
 static __attribute__((noinline)) void loaded_unshared(const struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	if (pcpu->n_vcpus == 1)
@@ -135,7 +136,8 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, struct vcpu *left, uint64
 		vcpu->fw.ready_since = 0;
 	}
 	pcpu->unrobbed = 0;
-	/* Nearly always that is who left, and if its bit is there it is on this hart. */
+	/* Nearly always this is only the vcpu that has just left. If its bit is set, it is still on
+	 * this hart. */
 	if (left && unrobbed == left->bit)
 		sched_waits_its_turn(left, now);
 	else
@@ -149,7 +151,7 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, struct vcpu *left, uint64
 		loaded_unshared(pcpu, vcpu);
 }
 
-/* One that does not want another turn leaves the hart. Not inlined: change() would save more
+/* A vcpu that is blocked or off leaves the hart. Not inlined, because change() would save more
  * registers. */
 static __attribute__((noinline)) void rest(struct pcpu *pcpu, struct vcpu *vcpu)
 {
@@ -159,7 +161,7 @@ static __attribute__((noinline)) void rest(struct pcpu *pcpu, struct vcpu *vcpu)
 		sched_heed(vcpu);
 }
 
-/* Takes the current vcpu off the hart. */
+/* Takes the resident vcpu off the hart. */
 static void put(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	vcpu_put(pcpu, vcpu);
@@ -172,7 +174,8 @@ static void put(struct pcpu *pcpu, struct vcpu *vcpu)
 		(void)vcpu_hand_over(vcpu);
 }
 
-/* Does the resident vcpu's turn go on, or is there another one as nobody else wants it? */
+/* Whether the resident vcpu keeps the hart: its slice goes on, or it gets another one because no
+ * other vcpu is ready. */
 static inline bool keeps_hart(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t now)
 {
 	if (!(pcpu->ready & vcpu->bit) || vcpu_wants_away(vcpu))
@@ -187,7 +190,7 @@ static inline bool keeps_hart(struct pcpu *pcpu, const struct vcpu *vcpu, uint64
 
 static void watch_suspect(struct pcpu *pcpu, const struct vcpu *vcpu)
 {
-	/* Nearly always nobody is one. */
+	/* Nearly always no vcpu is a suspect. */
 	if (__builtin_expect(pcpu->suspect == vcpu->suspect, 1))
 		return;
 	pcpu->suspect = vcpu->suspect;
@@ -201,8 +204,8 @@ static struct vcpu *enter(struct pcpu *pcpu, struct vcpu *vcpu)
 	return vcpu;
 }
 
-/* The world switch. last: who is resident, NULL: nobody. Not inlined, so that sched_next() saves no
- * register. */
+/* The world switch. `last` is the resident vcpu, NULL: none. Not inlined, so that sched_next()
+ * saves no registers. */
 static __attribute__((noinline)) struct vcpu *change(struct pcpu *pcpu, struct vcpu *last,
                                                      uint64_t now)
 {
@@ -216,7 +219,8 @@ static __attribute__((noinline)) struct vcpu *change(struct pcpu *pcpu, struct v
 	return enter(pcpu, vcpu);
 }
 
-/* The resident vcpu was robbed, or it or the one before is or seems to be a suspect. */
+/* The rare cases of sched_next(): the resident vcpu has steal time to end, or it, or the vcpu
+ * before it, is a suspect or looks like one. */
 static __attribute__((noinline)) struct vcpu *look(struct pcpu *pcpu, struct vcpu *vcpu,
                                                    uint64_t now)
 {

@@ -1,57 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which vcpu runs on this hart: those that want to take turns of PCPU_SLICE_MS, and WFI gives the
- * hart away. Every call concerns the calling hart, which is the home of the vcpu named.
+ * Which vcpu runs on this hart. Ready vcpus take time slices of PCPU_SLICE_MS, and a vcpu in WFI
+ * gives the hart away. All functions are called on the vcpu's home hart.
  */
 #ifndef CORE_VM_SCHED_H
 #define CORE_VM_SCHED_H
 
 #include "core/vm/vcpu.h"
 
-/* Puts the current vcpu away if another's turn has come or it cannot run; idles while nobody can.
- * Returns the vcpu to enter, resident. */
+/* Switches to another vcpu if the time slice of the resident one is over or it cannot run, and
+ * idles while no vcpu can. Returns the vcpu to enter, which is then resident. */
 struct vcpu *sched_next(struct pcpu *pcpu);
 
-/* It wants to run. */
+/* Makes the vcpu ready to run. */
 void sched_set_ready(struct vcpu *vcpu);
 
-/* Sets what requests interrupt the hart for a vcpu that is not resident: those that it would have a
- * turn for. It gets one if they are there already. */
+/* Enables those requests that are to interrupt the hart while the vcpu is not resident: the ones
+ * that make it ready. If one of them is pending already, the vcpu becomes ready. */
 void sched_heed(struct vcpu *vcpu);
 
-/* The current one waits for an interrupt (WFI). */
+/* Blocks the resident vcpu until an interrupt comes (WFI). */
 void sched_wait(struct vcpu *vcpu);
 
-/* The current one has nothing better to do: its turn is over if another wants to run. */
+/* Ends the time slice of the resident vcpu if another vcpu is ready. */
 void sched_yield(void);
 
-/* It waits: has its interrupt come? Not resident. */
+/* Wakes a blocked vcpu if it has an interrupt. The vcpu is not resident. */
 void sched_wake_if_interrupted(struct vcpu *vcpu);
 
-/* It will not run until sched_set_ready(). */
+/* Takes the vcpu out of all lists until sched_set_ready(). */
 void sched_off(struct vcpu *vcpu);
 
-/* Its VM has ended: takes it off the hart for this life, all of its PMU forgotten. */
+/* The vcpu's VM has ended. Takes the vcpu off the hart for this life and resets its PMU. */
 void sched_remove(struct vcpu *vcpu);
 
-/* It waits: it is woken at once, or when its timer comes. Not resident. */
+/* Wakes a blocked vcpu at once if it has an interrupt, otherwise when its timer expires. The vcpu
+ * is not resident. */
 void sched_wake_in_time(struct vcpu *vcpu);
 
-/* The hart sleeps so long, whoever wants it. To be called where mail is served. */
+/* Keeps the hart asleep for so many ticks of host time, even if vcpus are ready. Called where
+ * requests are served. */
 void sched_nap(uint64_t ticks);
 
-/* It is off, and its turns are for vm_life_work() until there is no more of it. */
+/* The vcpu is off. Its time slices go to vm_life_work() until that is done. */
 void sched_work(struct vcpu *vcpu);
 bool sched_works(const struct vcpu *vcpu);
 
-/* The hart's timer interrupt. */
+/* Handles the hart's timer interrupt. */
 void sched_timer(void);
 
-/* Another hart's IPI has interrupted the resident vcpu: whose stay is it that begins? */
+/* An IPI has interrupted the resident vcpu. Accounts the stay to the vcpu that the IPI is for. */
 void sched_mail_came(void);
 
-/* Serves the requests of those vcpus of this hart for whom there is mail. Not in the middle of an
- * exit: the resident vcpu may be off, or gone to another hart, afterwards. */
+/* Serves the requests of the vcpus of this hart that were notified. Not to be called in the middle
+ * of an exit, because the resident vcpu may be off or on another hart afterwards. */
 void sched_serve_mail(void);
 static inline void sched_check_mail(struct pcpu *pcpu)
 {

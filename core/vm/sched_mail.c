@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Work in the turn of the resident vcpu on behalf of another one, and who pays for it. */
+/* Work for one vcpu in the time slice of another, and who is charged for it. */
 #include "arch/riscv/csr.h"
 #include "core/vm/check.h"
 #include "core/vm/sched_parts.h"
@@ -7,8 +7,8 @@
 #include "core/vm/vm.h"
 
 /*
- * The hart works on behalf of a vcpu, in the turn of the resident one. If they are not of one VM,
- * the resident one is robbed until give_back().
+ * Begins work for a vcpu in the time slice of the resident one. If they belong to different VMs,
+ * the resident vcpu has steal time until sched_give_back().
  */
 static void work_for(struct pcpu *pcpu, struct vcpu *vcpu)
 {
@@ -25,7 +25,7 @@ void sched_mail_came(void)
 	struct vcpu *vcpu = mail ? pcpu->vcpus[lowest_bit(mail)] : pcpu->told;
 
 	if (vcpu && vcpu_home(vcpu) == pcpu) {
-		/* From its beginning on. */
+		/* The whole stay is accounted to it, from the exit on. */
 		pcpu->stay_of = vcpu;
 		pcpu->stay_why = EXIT_IRQ;
 		work_for(pcpu, vcpu);
@@ -39,8 +39,8 @@ void sched_serve_mail(void)
 	enum vcpu_exit why = pcpu->stay_why;
 	uint64_t left;
 
-	/* First the interrupt, then the mail, then the requests: what comes in between is seen next
-	 * time. */
+	/* The order matters: clear the interrupt, take the mask, take the requests. Whatever comes
+	 * in between is seen the next time. */
 	pcpu_heard();
 	left = atomic_exchange(&pcpu->mail, 0);
 	for (; left; left &= left - 1) {
@@ -70,7 +70,7 @@ void sched_pay(struct pcpu *pcpu, struct vm *vm)
 	unsigned long owed = atomic_load(&vm->owed_ticks);
 	uint64_t paid = owed < pcpu->slice / 2 ? owed : pcpu->slice / 2;
 
-	/* If another hart is about to pay, the next turn does. */
+	/* If it fails, another hart is charging this VM, and the next time slice pays. */
 	if (atomic_compare_exchange_strong(&vm->owed_ticks, &owed, owed - paid))
 		pcpu->slice_end -= paid;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the scheduler need of each other: sched.c (turns), sched_ready.c (who wants
- * them), sched_time.c and sched_mail.c. For them only. */
+/* What the files of the scheduler share: sched.c (time slices), sched_ready.c (states of a vcpu),
+ * sched_time.c (timers) and sched_mail.c (notifications). No other file includes this. */
 #ifndef CORE_VM_SCHED_PARTS_H
 #define CORE_VM_SCHED_PARTS_H
 
@@ -18,7 +18,7 @@ static inline void sched_set_host_timer(const struct pcpu *pcpu, uint64_t deadli
 		sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, deadline, 0, 0, 0, 0);
 }
 
-/* The next thing that happens on the hart by itself. resident: pcpu->current. */
+/* Sets the timer to the next event on this hart. `resident` is pcpu->current. */
 static inline void sched_set_timer(struct pcpu *pcpu, const struct vcpu *resident)
 {
 	uint64_t deadline = wake_times_earliest(&pcpu->wake);
@@ -31,20 +31,20 @@ static inline void sched_set_timer(struct pcpu *pcpu, const struct vcpu *residen
 		turn_end += pcpu->alone;
 	if ((others || resident) && turn_end < deadline)
 		deadline = turn_end;
-	/* Nobody wants to be woken. An emulator whose clock leaps to the next timer finds none, or
-	 * one of its own again and again, and hears nobody meanwhile. */
+	/* Nobody wants to be woken. An emulator whose clock jumps to the next timer would find
+	 * none, or find its own again and again, and would not take input meanwhile. */
 	if (!resident && deadline == ~0UL && n_pcpus == 1)
 		deadline = csr_read(CSR_TIME) + platform.timebase;
-	/* Without Sstc the resident guest's own timer is ours to watch, too. */
+	/* Without Sstc, HS provides the resident guest's timer, too. */
 	if (resident && !pcpu->vs_has.sstc && resident->timer < deadline)
 		deadline = resident->timer;
 	sched_set_host_timer(pcpu, deadline);
 }
 
 /*
- * Steal time begins where a vcpu wants to run and another one is resident; load() ends it. A hart
- * that idles, or is on its way to the one vcpu that wants it, steals from nobody: those that became
- * ready then are `unrobbed` until somebody is loaded.
+ * Begins steal time: the vcpu is ready and another one is resident. load() ends it. A hart that is
+ * idle, or about to load the only ready vcpu, steals from nobody. Vcpus that became ready then are
+ * in `unrobbed` until a vcpu is loaded.
  */
 static inline void sched_waits_its_turn(struct vcpu *vcpu, uint64_t now)
 {
@@ -52,11 +52,11 @@ static inline void sched_waits_its_turn(struct vcpu *vcpu, uint64_t now)
 		vcpu->fw.ready_since = now;
 }
 
-/* The resident vcpu has its hart back. What was taken is added to its turn, and its robber's VM
- * owes it. */
+/* Ends the steal time of the resident vcpu. Its time slice becomes longer by that time, which is
+ * added to the debt of the VM that the hart worked for. */
 void sched_give_back(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now);
 
-/* A turn that begins is so much shorter as its VM owes, but half a turn remains. */
+/* Shortens a time slice that begins by the debt of its VM, to no less than half. */
 void sched_pay(struct pcpu *pcpu, struct vm *vm);
 
 #endif

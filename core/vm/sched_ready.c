@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who wants turns: the vcpus of a hart between running, waiting and being off. */
+/* The states of a vcpu: ready, waiting, and off. */
 #include "arch/riscv/csr.h"
 #include "core/vm/check.h"
 #include "core/vm/sched_parts.h"
@@ -26,7 +26,7 @@ void sched_set_ready(struct vcpu *vcpu)
 		if (atomic_load_explicit(&vcpu->hsm_state, memory_order_relaxed) ==
 		    SBI_HSM_STATE_SUSPENDED)
 			atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STARTED);
-		/* It is awake: nobody need wake it. */
+		/* The vcpu is awake, so no request needs to wake it. */
 		if (vcpu != pcpu->current)
 			requests_unheed(&vcpu->requests);
 	}

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is to happen at a time: when sleepers are woken, and what the hart's timer interrupt means.
- */
+/* Timers: when blocked vcpus are woken, and what the hart's timer interrupt means. */
 #include "arch/riscv/csr.h"
 #include "core/vm/check.h"
 #include "core/vm/sched_parts.h"
 
-/* When to look at a vcpu that waits. */
+/* Returns the host time at which a blocked vcpu has to be checked. */
 static uint64_t next_wake(const struct vcpu *vcpu)
 {
 	uint64_t timer = vcpu_timer_deadline(vcpu);
@@ -31,20 +30,20 @@ void sched_nap(uint64_t ticks)
 		wfi();
 		pcpu_heard();
 	}
-	/* Mail that came is for the next stay. */
+	/* The next stay serves the requests that came. */
 	if (atomic_load(&this_pcpu()->mail))
 		csr_set(CSR_SIP, BIT(IRQ_SSI));
 	pcpu_resched(this_pcpu());
 }
 
-/* Without Sstc: the moment that the guest asked for has come. */
+/* Without Sstc: the guest's timer has expired. */
 static void timer_came(struct vcpu *vcpu)
 {
 	vcpu->timer = ~0UL;
 	vcpu_set_virq(vcpu, IRQ_VSTI, true);
 }
 
-/* Its PMU wants to look at a counter, now or later. */
+/* Polls a counter for the vcpu's PMU if it is time to. */
 static void look(struct vcpu *vcpu, uint64_t now)
 {
 	if (now < vcpu->look_at) {
@@ -76,6 +75,6 @@ void sched_timer(void)
 		timer_came(pcpu->current);
 	if (pcpu->external_at <= now)
 		pcpu->external();
-	/* Also when nothing changed: the timer has to be set anew. */
+	/* Also if nothing changed, because the timer must be set again. */
 	pcpu_resched(pcpu);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ChaCha20's block function (RFC 8439, section 2.3) under the host's seed as the key. */
+/* The block function of ChaCha20 (RFC 8439, section 2.3), with the host's seed as the key. */
 #include "core/vm/seed.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static void quarter_round(uint32_t *a, uint32_t *b, uint32_t *c, uint32_t *d)
 	*c += *d, *b = rotate(*b ^ *c, 7);
 }
 
-/* On the columns of the 4 x 4 words, then on the diagonals. */
+/* Quarter rounds on the columns of the 4 x 4 words, then on the diagonals. */
 static void double_round(uint32_t w[WORDS])
 {
 	for (unsigned int i = 0; i < 4; i++)
@@ -53,7 +53,7 @@ static void double_round(uint32_t w[WORDS])
 
 void seed_of_life(uint32_t vm, uint64_t life, uint8_t seed[SEED_BYTES])
 {
-	/* "expand 32-byte k", the key, the RFC's counter and nonce. */
+	/* The constant "expand 32-byte k", the key, the block counter and the nonce of the RFC. */
 	uint32_t input[WORDS] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
 	uint32_t w[WORDS];
 

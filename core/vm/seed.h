@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Seeds for the guests' random numbers: one for each life of each VM, derived from the seed that
- * the firmware gave to the host. Knowing some of them tells nothing about the others. Pure.
+ * Seeds for the guests' random number generators: one for each life of each VM. They are derived
+ * from the seed that the firmware gave to the host. Who knows some of them learns nothing about the
+ * others. This file uses standard C only.
  */
 #ifndef CORE_VM_SEED_H
 #define CORE_VM_SEED_H
@@ -12,14 +13,15 @@
 
 #define SEED_BYTES 32U
 
-/* The host's own. false: it is shorter than SEED_BYTES, and guests get none. What it has beyond
- * them is not used: they are as many as a guest gets. At boot, boot hart. */
+/* Takes the host's seed. Returns false if it is shorter than SEED_BYTES; then guests get no seed.
+ * Bytes beyond SEED_BYTES are not used, since guests get no more than that. Boot hart, at boot. */
 bool seed_take(const void *host, size_t size);
 
-/* Has one been taken? */
+/* Whether seed_take() has succeeded. */
 bool seed_is_there(void);
 
-/* Needs no lock: no life of a VM depends on another. life: those that it had before. */
+/* Writes the seed of a VM's life; `life` is the number of lives before it. Needs no lock, because
+ * the result depends on nothing else. */
 void seed_of_life(uint32_t vm, uint64_t life, uint8_t seed[SEED_BYTES]);
 
 #endif

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What VMs need of the terminal, which is above them: core/operator/terminal.c defines it. */
+/* What core/vm needs of the terminal, which is in a higher layer. core/operator/terminal.c defines
+ * it. */
 #ifndef CORE_VM_TERMINAL_PORT_H
 #define CORE_VM_TERMINAL_PORT_H
 
 #include "core/lib/types.h"
 
 /*
- * Prints n > 0 bytes of a VM's output. n must be small, to keep the stay in HS short. Returns
- * how many were printed, at least one; the caller passes the others in a later stay. Any hart.
+ * Prints n > 0 bytes of a VM's output. n must be small, to keep the stay in HS short. Returns how
+ * many bytes were printed, which is at least one. The caller prints the others in a later stay. Any
+ * hart may call it.
  */
 size_t terminal_vm_write(uint32_t vm, const char *bytes, size_t n);
 
 /*
- * A VM has ended, or begun again: while it is over, it prints nothing and typed bytes do not go
- * to it. Any hart.
+ * A VM has ended (true) or starts again (false). After its end it prints nothing and gets no input.
+ * Any hart may call it.
  */
 void terminal_vm_ended(uint32_t vm, bool ended);
 
 /*
- * A VM's UART now has room for this many bytes, which may be more than before. Any hart, no lock
- * held.
+ * A VM's UART now has room for `space` bytes, which may be more than before. Any hart may call it,
+ * with no lock held.
  */
 void terminal_input_room(size_t space);
 

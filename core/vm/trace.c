@@ -6,13 +6,14 @@
 
 #define RING 128U
 
-/* Written by its hart. More than are shown, so that other harts write none that is being read. */
+/* Written by its own hart. It has more entries than are shown, so that no hart overwrites an entry
+ * that is being read. */
 static struct ring {
 	atomic_ulong count; /* entries written since boot */
 	struct trace_entry entries[RING];
 } rings[MAX_HARTS];
 
-/* The true extensions of each VM, each served by call() instead. Constant after boot. */
+/* Tables with the extensions of each VM in which call() serves every one. Constant after boot. */
 static struct vsbi_slot calls[VM_MAX_VMS][VSBI_SLOTS];
 
 static void note(const struct vcpu *vcpu, uint64_t scause, uint64_t a, uint64_t b)
@@ -51,7 +52,8 @@ void trace_init(void)
 	trace_switch(NULL, false);
 }
 
-/* Other harts find the table by the pointer, in switch.S: whole, for it was made first. */
+/* switch.S finds the table by this pointer on any hart. The table is complete before the pointer is
+ * stored. */
 static void trace_vcpu(struct vcpu *vcpu, bool on)
 {
 	const void *table = on ? calls[vcpu->vm->index] : vcpu->vm->sbi;
@@ -70,7 +72,7 @@ void trace_switch(const struct vm *vm, bool on)
 	}
 }
 
-/* The newest of all harts that is older than those taken; NULL: there is none. */
+/* Returns the newest entry of all harts that was not taken yet. NULL: there is none. */
 static const struct trace_entry *newest(unsigned long left[MAX_HARTS])
 {
 	const struct trace_entry *best = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The exits of vcpus that the operator looks at, the last ones of each hart in a ring. Off, it
- * costs a long exit a look at one byte and a short one nothing: SBI calls are noted by a table of
- * extensions that stands in the true one's place while it is on. Trapped counter reads and
- * overflows that are served on the short way are not noted; `exits` counts them.
+ * A ring for each hart with the last exits of the vcpus that the operator traces. When tracing is
+ * off, it costs a slow exit one load and a fast exit nothing, because SBI calls are traced by
+ * swapping the VM's table of extensions. Counter reads and overflows on the fast path are not
+ * traced; the command `exits` counts them.
  */
 #ifndef CORE_VM_TRACE_H
 #define CORE_VM_TRACE_H
@@ -14,23 +14,24 @@
 #define TRACE_SHOWN 64U
 
 struct trace_entry {
-	uint64_t time; /* of the host; */
+	uint64_t time; /* host time */
 	const struct vcpu *vcpu;
 	uint64_t scause;
 	uint64_t pc;
-	uint64_t value[2]; /* ecall: extension and function; others: stval, htval */
+	uint64_t value[2]; /* ECALL: extension and function id; otherwise stval and htval */
 };
 
-/* Off for all. At boot, when their extensions are known. */
+/* Turns tracing off for all vcpus. At boot, after vsbi_init(). */
 void trace_init(void);
 
-/* For the vcpus of vm, NULL: of all. Off is off for all. Boot hart. */
+/* Traces the vcpus of vm, NULL: of all VMs. Turning off always concerns all. Boot hart only. */
 void trace_switch(const struct vm *vm, bool on);
 
-/* A long exit. Home hart, resident. */
+/* Notes an exit on the slow path. Home hart, while the vcpu is resident. */
 void trace_exit(const struct vcpu *vcpu, uint64_t scause);
 
-/* The newest entries of all harts, the newest first; returns how many there are. Boot hart. */
+/* Copies the newest entries of all harts, newest first, and returns their number. Boot hart
+ * only. */
 uint32_t trace_newest(struct trace_entry entries[TRACE_SHOWN]);
 
 #endif

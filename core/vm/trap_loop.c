@@ -7,13 +7,13 @@
 
 #define TRAP_LOOP_MANY 1000U
 
-/* The first instructions of a handler, which save what they need: from the trap vector on. */
+/* Size of the beginning of a trap handler, which saves registers, from the trap vector on. */
 #define HANDLER_BYTES 1024U
 
 /*
- * Is the guest in a handler, interrupts off, whose own beginning made the trap that it handles? pc
- * is what is executed next. All this is so in a loop, whichever of its instructions is next, and
- * else only for as long as a guest takes to get over such a trap.
+ * Whether the guest, with interrupts off, is in a trap handler whose own beginning caused the trap
+ * that it handles. `pc` is the next instruction. In a trap loop this is always so, at whichever
+ * instruction; otherwise only until the guest has recovered from such a trap.
  */
 static bool in_loop(uint64_t pc)
 {
@@ -26,8 +26,8 @@ static bool in_loop(uint64_t pc)
 	       pc - vector <= trapped - vector;
 }
 
-/* A suspect that is none gets its overflow interrupt a turn late; in a loop it could not take it.
- */
+/* If the suspect is not in a loop, it gets its overflow interrupt one time slice late. In a loop it
+ * cannot take the interrupt. */
 static void hide_lcofi(struct vcpu *vcpu)
 {
 	if (!quirks.lcofi_delegates || !(csr_read(CSR_HVIP) & BIT(IRQ_LCOFI)))

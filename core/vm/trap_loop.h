@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A guest whose trap handler traps where it begins, and so for ever: a triple fault, were it a PC.
+ * Detects a guest whose trap handler traps at its beginning, and so for ever. A PC would call it a
+ * triple fault.
  *
- * Most exceptions of a guest go to it without an exit, so this is noticed in two steps. At the end
- * of a turn, or at a device's interrupt, is the guest where such a loop would be? Then it is a
- * *suspect*, and all its exceptions come to HS, to be passed on as if nothing had been. If they
- * come from the same place with the same cause TRAP_LOOP_MANY times, its handler never having
- * returned (that would clear SPP), that is proof enough.
+ * Most exceptions go to the guest without an exit, so detection has two steps. At the end of a time
+ * slice, and at a device interrupt, Tally checks whether the guest is where such a loop would be.
+ * If so, the vcpu is a *suspect*: all its exceptions come to HS, which injects them unchanged. If
+ * TRAP_LOOP_MANY exceptions come from the same place with the same cause, and the handler never
+ * returns in between (that would clear SPP), the VM is stopped.
  */
 #ifndef CORE_VM_TRAP_LOOP_H
 #define CORE_VM_TRAP_LOOP_H
@@ -14,29 +15,29 @@
 #include "arch/riscv/csr.h"
 #include "core/vm/vcpu.h"
 
-/* A vcpu alone on its hart is looked at so often, if nothing else makes it exit. */
+/* How often a vcpu that is alone on its hart is checked if nothing else makes it exit. */
 #define TRAP_LOOP_LOOKS_HZ 1U
 
-/* Passes an exception on to the resident guest, or ends its VM. */
+/* Injects an exception into the resident guest, or ends its VM. */
 void trap_inject(struct vcpu *vcpu, uint64_t cause, uint64_t tval);
 
-/* Makes the resident vcpu a suspect, or not any longer. */
+/* Decides whether the resident vcpu is a suspect. */
 void trap_loop_judge(struct vcpu *vcpu);
 
 /*
- * At an interrupt from outside, which may be the only kind that comes: on QEMU under -icount a
- * guest whose handler makes a page fault with its first instruction executes none, and time stands
- * still (docs/platform.md). The resident vcpu's turn need not have ended.
+ * Checks the resident vcpu at a device interrupt, before its time slice has ended. It may be the
+ * only kind of exit that comes: if the first instruction of the handler causes a page fault, QEMU
+ * with -icount executes no instruction, so time stands still (docs/platform.md).
  */
 void trap_loop_knock(struct vcpu *vcpu);
 
-/* Nearly every guest is in VU or outside of handlers for traps from VS. */
+/* Nearly every guest is in VU-mode, or not in a handler for a trap from VS-mode. */
 static inline bool trap_loop_seems(void)
 {
 	return csr_read(CSR_VSSTATUS) & SSTATUS_SPP;
 }
 
-/* At the end of a turn. */
+/* Checks the resident vcpu at the end of its time slice. */
 static inline void trap_loop_look(struct vcpu *vcpu)
 {
 	if (vcpu->suspect || trap_loop_seems())

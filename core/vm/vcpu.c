@@ -29,9 +29,10 @@ void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 }
 
 /*
- * Two vcpus of one VM may give one ASID to two address spaces; without VMIDs (all have number 0)
- * that is so for any two, memory included. Then the last one's translations must go. And the first
- * time under each VMID: the boot hart has made the G-stage table with no fence on this one.
+ * Two vcpus of one VM may use one ASID for two address spaces. Without VMIDs (all are 0) this is
+ * true for any two vcpus, and for the G-stage as well. Then the translations of the vcpu that ran
+ * before must be fenced. So must those of the first one under each VMID, because the boot hart made
+ * the G-stage table without a fence on this hart.
  */
 static void fence_if_strange(struct pcpu *pcpu, const struct vcpu *vcpu, const struct vm *vm)
 {
@@ -54,9 +55,9 @@ void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu)
 	pcpu->current = vcpu;
 	vcpu_registers_load(pcpu, vcpu);
 	reservation_end(&pcpu->scratch);
-	/* vsatp is 0 and comes behind hgatp and the fences: a hart may walk its tables at any time,
-	 * in HS too, and cache what it finds under hgatp's VMID (privileged manual, "Virtual
-	 * Supervisor Address Translation and Protection Register"). */
+	/* vsatp is 0 here, and is loaded after hgatp and the fences. A hart may walk the tables at
+	 * any time, in HS-mode too, and cache the result under the VMID in hgatp (privileged
+	 * manual, "Virtual Supervisor Address Translation and Protection Register"). */
 	csr_write(CSR_HGATP, vm->gstage.hgatp);
 	fence_if_strange(pcpu, vcpu, vm);
 	vs_state_keep(vs);
@@ -71,14 +72,15 @@ void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu)
 void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	CHECK(pcpu == this_pcpu() && vcpu->home == pcpu && vcpu_is_current(vcpu));
-	/* Counters first: their overflow must be found while they are this vcpu's. */
+	/* Counters come first: their overflows must be found while they belong to this vcpu. */
 	vpmu_save(&vcpu->pmu);
 	hpm_failures_settle_on(pcpu, vcpu);
 	if (vcpu->fw.watched)
 		vcpu_fw_put(vcpu);
 	vs_state_put(&vcpu->vs, &pcpu->vs_has);
-	/* Its tables are not walked from here on: they may be cleared, or another's under its VMID.
-	 * hgatp may stay: what it leads to is constant after boot, and not in a guest's memory. */
+	/* From here on the hart must not walk its tables, which may be cleared or belong to another
+	 * vcpu under this VMID. hgatp may stay: its table is constant after boot and not in guest
+	 * memory. */
 	csr_write(CSR_VSATP, 0);
 	pcpu->current = NULL;
 	requests_unheed(&vcpu->requests);
@@ -155,14 +157,14 @@ void vcpu_trap_wfi(struct vcpu *vcpu, bool trap)
 
 bool vcpu_may_sleep(const struct vcpu *vcpu)
 {
-	/* A hart with several vcpus needs the time in which one of them is idle. */
+	/* If the hart has several vcpus, another one may use the time in which this one sleeps. */
 	return vcpu->home->n_vcpus == 1 && !vpmu_wfi_must_trap(&vcpu->pmu);
 }
 
 void vcpu_fence_vm(const struct vcpu *vcpu)
 {
-	/* The fence is for hgatp's VMID, which must not change under another vcpu's vsatp: who is
-	 * not resident is fenced when it is loaded. */
+	/* The fence applies to the VMID in hgatp, which must not change while another vcpu's vsatp
+	 * is loaded. So a vcpu that is not resident is fenced when it is loaded. */
 	if (vcpu_is_current(vcpu))
 		hfence_vvma_all();
 	else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A virtual hart. It runs on one hart, its home, and its state belongs to that hart alone; other
- * harts talk to it through `requests` and `start_*` (core/vm/vcpu_requests.h). It may move to
- * another home (core/vm/vcpu_move.h).
+ * A virtual hart. It runs on one hart, its home, which alone owns its state. Other harts talk to it
+ * through `requests` and `start_*` (core/vm/vcpu_requests.h). It may move to another home
+ * (core/vm/vcpu_move.h).
  */
 #ifndef CORE_VM_VCPU_H
 #define CORE_VM_VCPU_H
@@ -24,47 +24,47 @@
 
 struct vm;
 
-/* The large parts come last: what lies within 2 KiB of the start takes one instruction to reach. */
+/* The large members come last: one instruction reaches what is within 2 KiB of the start. */
 struct vcpu {
-	struct guest_context ctx; /* first: switch.S holds a pointer to it */
+	struct guest_context ctx; /* comes first: switch.S holds a pointer to it */
 
 	/* Constant after boot. */
 	struct vm *vm;
-	uint32_t id;    /* vhartid: index in the VM */
-	uint32_t index; /* among all vcpus: in every hart's vcpus[] ... */
-	uint64_t bit;   /* ... and masks: BIT(index) */
+	uint32_t id;    /* vhartid: the index in the VM */
+	uint32_t index; /* index among all vcpus, in each hart's vcpus[] */
+	uint64_t bit;   /* BIT(index), in each hart's masks */
 
-	/* Written by the home that it leaves; other harts read it with vcpu_home(). */
+	/* Written by the home that the vcpu leaves. Other harts read it with vcpu_home(). */
 	struct pcpu *home;
-	struct pcpu *goal; /* where it is to move, NULL: it stays. Atomic */
+	struct pcpu *goal; /* the new home; NULL: it does not move. Atomic */
 
-	/* Any hart. */
+	/* Any hart may access these. */
 	struct requests requests;
 	atomic_ulong hsm_state;          /* SBI_HSM_STATE_* */
-	uint64_t start_pc, start_opaque; /* written by the one that moved hsm_state to pending */
+	uint64_t start_pc, start_opaque; /* written by the hart that set START_PENDING */
 
-	/* Host time at which its PMU wants to look at a counter, ~0: never. Not when not resident.
-	 */
+	/* Host time at which the PMU polls a counter, ~0: never. ~0 also while the vcpu is not
+	 * resident. */
 	uint64_t look_at;
 
-	atomic_bool traced; /* its exits are noted; written by the boot hart, as ctx.calls is */
+	atomic_bool traced; /* its exits are noted; written by the boot hart, like ctx.calls */
 
 	/* Private to the home hart. */
 	bool few_lcofis; /* lcofi.limit is not 0 */
-	bool hart_flags; /* it reads the hart's scountovf: the policy says so */
+	bool hart_flags; /* the policy's hart_flags: it reads the hart's scountovf */
 	/* See core/vm/trap_loop.h. */
 	bool suspect, lcofi_hidden;
 	uint32_t traps_in_row;
-	uint32_t carried;      /* on its way: what it wanted of the hart that it left */
-	uint64_t timer;        /* without Sstc: host time of the guest's timer, ~0: off */
-	uint64_t moves;        /* to another hart, so far */
-	struct long_call call; /* that goes on; slice NULL: none */
+	uint32_t carried;      /* while it moves: its state in the lists of the old home */
+	uint64_t timer;        /* without Sstc: host time of the guest's timer; ~0: off */
+	uint64_t moves;        /* number of moves to another hart */
+	struct long_call call; /* the long call in progress; slice NULL: none */
 	struct vcpu_fw fw;
 	struct vpmu pmu;
 	struct vs_state vs;
 	struct vcpu_lcofi lcofi;
-	/* Of no meaning while the home hart holds them, see core/vm/vcpu_registers.h. */
-	struct vec_image *vec; /* NULL: the VM has no V. The pointer is constant after boot */
+	/* Not valid while the home hart holds the registers, see core/vm/vcpu_registers.h. */
+	struct vec_image *vec; /* NULL: the VM has no V. The pointer is constant */
 	uint64_t fp[33];
 	struct vcpu_observers observers;
 };
@@ -74,14 +74,14 @@ static inline struct vcpu *vcpu_of(struct guest_context *ctx)
 	return (struct vcpu *)ctx;
 }
 
-/* The one whose exit is being served. Home hart, between the exit and the choice of who runs next.
- */
+/* Returns the vcpu whose exit is being handled. Home hart only, from the exit until the scheduler
+ * chooses the next vcpu. */
 static inline struct vcpu *this_vcpu(void)
 {
 	return vcpu_of(this_context());
 }
 
-/* The sum of ctx.exits or ctx.hs_insns. */
+/* Sums up ctx.exits or ctx.hs_insns. */
 static inline uint64_t all_causes(const uint64_t by_cause[VCPU_EXITS])
 {
 	uint64_t sum = 0;
@@ -91,24 +91,24 @@ static inline uint64_t all_causes(const uint64_t by_cause[VCPU_EXITS])
 	return sum;
 }
 
-/* Its home, for other harts: it may have another one a moment later, and who finds himself owns it.
- */
+/* Returns the vcpu's home, for other harts. It may change at any time, except that a hart that
+ * finds itself owns the vcpu. */
 static inline struct pcpu *vcpu_home(const struct vcpu *vcpu)
 {
 	return __atomic_load_n(&vcpu->home, __ATOMIC_ACQUIRE);
 }
 
-/* Is the vcpu resident on the hart that asks? */
+/* Whether the vcpu is resident on the calling hart. */
 static inline bool vcpu_is_current(const struct vcpu *vcpu)
 {
 	return this_pcpu()->current == vcpu;
 }
 
-/* Makes it resident on / takes it off its home hart, which is this one. */
+/* Make the vcpu resident, and take it off the hart. Called on its home hart. */
 void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu);
 void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu);
 
-/* It has a new home. Boot, or the old one, before others can see that. */
+/* Sets a new home. Called at boot, or by the old home before other harts can see the change. */
 static inline void vcpu_goes_to(struct vcpu *vcpu, struct pcpu *home)
 {
 	vcpu->ctx.hs_sp = (uint64_t)home + HART_STACK_TOP;
@@ -118,16 +118,18 @@ static inline void vcpu_goes_to(struct vcpu *vcpu, struct pcpu *home)
 /* Sets or clears a bit of hvip. Home hart only. */
 void vcpu_set_virq(struct vcpu *vcpu, uint64_t irq, bool level);
 
-/* Would WFI end at once? Of a vcpu that is not resident; home hart only. */
+/* Whether WFI would end at once. The vcpu is not resident. Home hart only. */
 bool vcpu_has_interrupt(const struct vcpu *vcpu);
 
-/* Requests that may end its WFI. Not resident; home hart only. */
+/* Returns the requests that may end its WFI. The vcpu is not resident. Home hart only. */
 uint64_t vcpu_woken_by(const struct vcpu *vcpu);
 
-/* Host time of the guest's next timer interrupt, ~0: none. Not resident; home hart only. */
+/* Returns the host time of the guest's next timer interrupt, ~0: none. The vcpu is not resident.
+ * Home hart only. */
 uint64_t vcpu_timer_deadline(const struct vcpu *vcpu);
 
-/* Is it running or suspended, so that interrupts and fences concern it? Any hart. */
+/* Whether it is started or suspended, so that interrupts and fences concern it. Any hart may
+ * ask. */
 static inline bool vcpu_is_on(struct vcpu *vcpu)
 {
 	unsigned long state = atomic_load(&vcpu->hsm_state);
@@ -135,13 +137,13 @@ static inline bool vcpu_is_on(struct vcpu *vcpu)
 	return state == SBI_HSM_STATE_STARTED || state == SBI_HSM_STATE_SUSPENDED;
 }
 
-/* Host time at which an LCOFI that is held back comes, ~0: there is none. Home hart only. */
+/* Returns the host time at which a held LCOFI is raised, ~0: none is held. Home hart only. */
 static inline uint64_t vcpu_lcofi_deadline(const struct vcpu *vcpu)
 {
 	return vcpu->few_lcofis && vcpu->lcofi.held ? vcpu->lcofi.window_end : ~0UL;
 }
 
-/* Makes the hart's timer see to what a vcpu has to be looked at for, while it does not wait. */
+/* Sets the wake time of a vcpu that is not blocked to the next thing that must be done for it. */
 static inline void vcpu_set_wake(struct vcpu *vcpu)
 {
 	uint64_t at = vcpu_lcofi_deadline(vcpu);
@@ -149,31 +151,33 @@ static inline void vcpu_set_wake(struct vcpu *vcpu)
 	wake_times_set(&vcpu->home->wake, vcpu->index, vcpu->look_at < at ? vcpu->look_at : at);
 }
 
-/* Was the guest in VU when it left? Resident, in the exit that is being handled. */
+/* Whether the guest was in VU-mode at the exit that is being handled. The vcpu is resident. */
 static inline bool vcpu_from_user(void)
 {
 	return !(csr_read(CSR_SSTATUS) & SSTATUS_SPP);
 }
 
 /*
- * The instruction at pc, of this length in bytes, has been or is being executed for the resident
- * guest: pc goes behind it, and it is counted as an instruction of the guest's.
+ * Tally has executed, or is executing, the instruction at pc for the resident guest. Advances pc by
+ * `length` bytes and counts the instruction as retired by the guest.
  */
 void vcpu_emulated(struct vcpu *vcpu, uint32_t length);
 
-/* May the guest sleep in WFI without an exit? Nobody else needs its hart, and no count suffers. */
+/* Whether the guest may execute WFI without an exit: no other vcpu needs the hart, and no count
+ * becomes wrong. */
 bool vcpu_may_sleep(const struct vcpu *vcpu);
 
-/* Makes WFI trap, or not; not only where vcpu_may_sleep(). Resident. The second is for who need not
- * tell the vPMU. */
+/* Makes WFI trap or not. trap may be true even if vcpu_may_sleep(). The vcpu is resident.
+ * vcpu_set_vtw() does not tell the vPMU. */
 void vcpu_trap_wfi(struct vcpu *vcpu, bool trap);
 void vcpu_set_vtw(struct vcpu *vcpu, bool trap);
 
-/* What the hart has cached of the VM's translations is forgotten before the vcpu's next
- * instruction. Home hart. */
+/* Fences the VM's cached translations on this hart before the vcpu's next instruction. Home hart
+ * only. */
 void vcpu_fence_vm(const struct vcpu *vcpu);
 
-/* Power-on state at pc, with a0 and a1. Not resident, home hart or boot. */
+/* Sets the state after power-on, with these values of pc and a1; a0 is the vhartid. The vcpu is not
+ * resident. Home hart only, or at boot. */
 void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1);
 
 #endif

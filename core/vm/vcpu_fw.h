@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Firmware events that vpmu/ does not count by itself: those that only M-mode sees, by differences
- * of the firmware's counters while the vcpu is resident, and Tally's own.
+ * Firmware events that vpmu/ does not count itself: Tally's own, and those that only M-mode sees.
+ * Of the latter, the firmware's counters are read when the vcpu becomes resident and when it
+ * leaves.
  */
 #ifndef CORE_VM_VCPU_FW_H
 #define CORE_VM_VCPU_FW_H
@@ -12,26 +13,28 @@
 struct vcpu;
 
 struct vcpu_fw {
-	uint32_t watched;            /* codes that somebody counts now ... */
-	uint32_t observed;           /* ... and those of them that are observed */
-	bool clock_observed;         /* so is what HS counts by instret; for who lends that */
-	uint64_t total[FW_EVENTS_M]; /* without what happened since base was taken */
+	uint32_t watched;            /* codes of the M-mode events that somebody counts */
+	uint32_t observed;           /* those of them that an observer counts */
+	bool clock_observed;         /* an observer counts with instret while HS has it */
+	uint64_t total[FW_EVENTS_M]; /* up to the last read of base */
 	uint64_t base[FW_EVENTS_M];  /* the firmware's count when the vcpu became resident */
 	uint64_t lcofis, refusals;
-	uint64_t steal_ticks, ready_since; /* 0: it does not wait for its turn */
+	uint64_t steal_ticks, ready_since; /* ready_since: 0: it has no steal time now */
 };
 
-/* The codes that somebody counts now. Resident. */
+/* Sets the M-mode events that are counted from now on. The vcpu is resident. */
 void vcpu_fw_watch(struct vcpu *vcpu, uint32_t codes);
 
-/* Around residence, where something is watched: else nothing is asked of the firmware. */
+/* Called when the vcpu is loaded and put, if any event is watched. Otherwise the firmware need not
+ * be called. */
 void vcpu_fw_load(struct vcpu *vcpu);
 void vcpu_fw_put(struct vcpu *vcpu);
 
-/* An event that M-mode would have seen if Tally had not taken the trap itself. */
+/* Counts an event that M-mode would have seen if Tally had not taken the trap itself. */
 void vcpu_fw_seen(struct vcpu *vcpu, uint32_t code);
 
-/* SBI_PMU_FW_MISALIGNED_LOAD to ILLEGAL_INSN, or one of vpmu/tally_events.h. Resident. */
+/* Returns the total of SBI_PMU_FW_MISALIGNED_LOAD to ILLEGAL_INSN, or of one of
+ * vpmu/tally_events.h. The vcpu is resident. */
 uint64_t vcpu_fw_total(const struct vcpu *vcpu, uint32_t code);
 
 #endif

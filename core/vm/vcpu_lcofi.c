@@ -4,7 +4,7 @@
 #include "core/vm/vcpu.h"
 #include "core/vm/vs_interrupts.h"
 
-/* Is there room for one more in the window, or in the one that begins? */
+/* Whether one more may be raised in this window, or in a new one if this is over. */
 static bool may_come(struct vcpu_lcofi *l, uint64_t now)
 {
 	if (now >= l->window_end) {
@@ -35,7 +35,7 @@ void vcpu_lcofi_limited(struct vcpu *vcpu)
 		l->held = true;
 		l->held_back++;
 		vcpu_set_wake(vcpu);
-		/* The hart's timer is to be set. */
+		/* so that the hart's timer is set */
 		pcpu_resched(vcpu->home);
 	}
 }

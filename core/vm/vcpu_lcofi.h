@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A vcpu's virtual LCOFIs, and how many of them may come: the VM's pmu-overflow-limit.
+ * The rate limit for a vcpu's virtual LCOFIs: the VM's pmu-overflow-limit.
  *
- * A window begins with the first one after the last window's end. When as many as the limit says
- * have come, the next one is held back until the window ends: OF, count and scountovf are as they
- * would be, only hvip.LCOFIP waits. Overflows that follow are told by the one that is held. While
- * one is, the vcpu's place in pcpu->wake holds the window's end, or what comes before it.
+ * A window begins with the first LCOFI after the end of the last window. When the limit is reached,
+ * the next LCOFI is held until the window ends: OF, count and scountovf are as they would be, only
+ * hvip.LCOFIP stays 0. The held LCOFI also stands for overflows that come after it. While one is
+ * held, the vcpu's entry in pcpu->wake is the end of the window, or an earlier time.
  */
 #ifndef CORE_VM_VCPU_LCOFI_H
 #define CORE_VM_VCPU_LCOFI_H
@@ -18,20 +18,20 @@ struct vcpu;
 
 /* Private to the home hart. */
 struct vcpu_lcofi {
-	uint32_t limit;      /* LCOFIs a window; 0: no limit. Constant */
-	uint32_t left;       /* of the limit, in this window */
-	bool held;           /* one waits for the window's end */
+	uint32_t limit;      /* LCOFIs per window; 0: no limit. Constant */
+	uint32_t left;       /* how many may still come in this window */
+	bool held;           /* one is held until the window ends */
 	uint64_t window_end; /* host time */
-	uint64_t held_back;  /* how often one was */
+	uint64_t held_back;  /* how many were held so far */
 };
 
-/* Makes one pending in a resident vcpu that has a limit, or holds it back. */
+/* Raises an LCOFI in a resident vcpu that has a limit, or holds it. */
 void vcpu_lcofi_limited(struct vcpu *vcpu);
 
 /*
- * The one that is held, if any, comes now if its window is over, else its time is noted again. Not
- * where the guest, who may look at the flags meanwhile, has seen to all overflows itself. Resident
- * or not; home hart only.
+ * Raises the held LCOFI, if any, if its window is over; otherwise sets the wake time again. It is
+ * dropped if the guest has cleared all OF bits meanwhile, because then there is nothing to tell.
+ * Home hart only; the vcpu need not be resident.
  */
 void vcpu_lcofi_release(struct vcpu *vcpu, uint64_t now);
 

@@ -11,10 +11,10 @@
 #include "core/vm/vm.h"
 #include "vpmu/bits.h"
 
-/* Longer than a hart needs to fall asleep, in host time. */
+/* Longer than a hart needs to fall asleep. Ticks of host time. */
 #define ROAM_NAP_TICKS 100
 
-/* What it wanted of the hart that it leaves. */
+/* The lists of its old home that the vcpu was in. */
 enum { CARRIED_READY = 1, CARRIED_WAITING = 2, CARRIED_WORKING = 4 };
 
 static uint64_t allowed(const struct vcpu *vcpu)
@@ -39,12 +39,12 @@ void vcpu_roam(struct vcpu *vcpu)
 	uint64_t after = allowed(vcpu) & ~((BIT(mine) << 1) - 1);
 	uint64_t next = lowest_bit(after ? after : allowed(vcpu));
 
-	/* Nobody need be told: it is about to be looked at. */
+	/* The hart need not be notified: the scheduler is about to check. */
 	if (next != mine)
 		__atomic_store_n(&vcpu->goal, pcpu_of_hart(next), __ATOMIC_RELAXED);
 }
 
-/* What the hart's counters hold of it is read, and they are nobody's. */
+/* Reads what the hart's counters hold for the vcpu, and frees them. */
 static void leave_counters(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	for (uint32_t i = 0; i < ARRAY_SIZE(pcpu->hctr_owner); i++) {
@@ -79,7 +79,7 @@ bool vcpu_hand_over(struct vcpu *vcpu)
 		return false;
 	leave_counters(from, vcpu);
 	vcpu_registers_leave(vcpu);
-	/* The books of a stay on its behalf are closed while they are this hart's. */
+	/* A stay on its behalf must be accounted while the vcpu still belongs to this hart. */
 	if (from->stay_of == vcpu) {
 		pcpu_account_stay(from);
 		from->stay_of = NULL;
@@ -88,13 +88,13 @@ bool vcpu_hand_over(struct vcpu *vcpu)
 	vcpu->moves++;
 	atomic_fetch_or(&vcpu->requests.asked, REQ_ARRIVE);
 	requests_unheed(&vcpu->requests);
-	/* From here on it is not ours. */
+	/* From here on the vcpu belongs to the new home. */
 	vcpu_goes_to(vcpu, to);
 	pcpu_notify(to, vcpu->bit);
 	return true;
 }
 
-/* WFI traps where a hart has several vcpus. Those here before may have been alone. */
+/* WFI traps if a hart has several vcpus. A vcpu that was here before may have been alone. */
 static void share_the_hart(const struct pcpu *pcpu)
 {
 	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
@@ -131,11 +131,11 @@ static void join_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 
 void vcpu_arrive(struct vcpu *vcpu)
 {
-	/* Its old hart has a few instructions left. It is asleep before the vcpu runs here: where
-	 * the counters of all harts see each one's instructions (QEMU's), they see none. */
+	/* The old home still executes a few instructions. It must be asleep before the vcpu runs
+	 * here, because on QEMU the counters of each hart count the instructions of all harts. */
 	if (platform.roam)
 		sched_nap(ROAM_NAP_TICKS);
-	/* What this hart has cached of it is from before it left, or never was. */
+	/* What this hart has cached of the vcpu's memory may be older than its last stay here. */
 	fence_i();
 	vcpu_fence_vm(vcpu);
 	join_lists(vcpu->home, vcpu);

@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A vcpu moves to another of the harts that the VM tree allows it, with whatever it is doing:
+ * A vcpu moves to another of the harts that the VM tree allows, in whatever state it is:
  *
- *     any hart      vcpu_move()       says where to, and asks its home
- *     old home      vcpu_hand_over()  at its next world switch: everything of it leaves the hart,
- *                                     its counts first, and `home` is the new one
- *     new home      vcpu_arrive()     before anything else that was asked of it meanwhile
+ *     any hart      vcpu_move()       sets `goal` and notifies the home
+ *     old home      vcpu_hand_over()  at the next world switch: saves what the hart holds of the
+ *                                     vcpu, counts first, and sets `home`
+ *     new home      vcpu_arrive()     before it serves other requests to the vcpu
  *
- * In between nobody owns it and nothing runs it; requests wait in it, and mail that goes to the old
- * home is forwarded from there.
+ * In between no hart owns the vcpu and none runs it. Requests stay pending, and the old home
+ * forwards notifications.
  */
 #ifndef CORE_VM_VCPU_MOVE_H
 #define CORE_VM_VCPU_MOVE_H
 
 #include "core/vm/vcpu.h"
 
-/* false: the VM tree does not allow it that hart. Any hart. */
+/* Returns false if the VM tree does not allow that hart. Any hart may call it. */
 bool vcpu_move(struct vcpu *vcpu, uint64_t hartid);
 
-/* It is to leave its home for another hart. */
+/* Whether the vcpu is to leave its home for another hart. */
 static inline bool vcpu_wants_away(const struct vcpu *vcpu)
 {
 	return __atomic_load_n(&vcpu->goal, __ATOMIC_RELAXED);
 }
 
-/* Wants away, and is not resident. true: it is another hart's now, which may give it back at any
- * moment: it is not to be touched. Home hart only. */
+/* Moves a vcpu that wants away and is not resident. Returns true if it belongs to another hart now,
+ * which may even have sent it back: the caller must not touch it any more. Home hart only. */
 bool vcpu_hand_over(struct vcpu *vcpu) __attribute__((noinline, cold));
 
-/* REQ_ARRIVE. New home only. */
+/* Serves REQ_ARRIVE. New home only. */
 void vcpu_arrive(struct vcpu *vcpu);
 
-/* It is to leave for the next of its harts as soon as it can: how tests move vcpus often. Resident.
- */
+/* Makes the resident vcpu move to the next of its harts as soon as it can. For tests, which need
+ * many moves. */
 void vcpu_roam(struct vcpu *vcpu) __attribute__((noinline, cold));
 
 #endif

@@ -15,7 +15,7 @@ uint64_t vec_probe(void)
 	return bytes <= VEC_MAX_BYTES ? bytes : 0;
 }
 
-/* sstatus is that of the vcpu that was here last: one without vectors has VS off. */
+/* sstatus is that of the last vcpu. One without V leaves sstatus.VS Off. */
 static void switch_on(const struct pcpu *pcpu)
 {
 	csr_set(CSR_SSTATUS, SSTATUS_FS | (pcpu->vec_bytes ? SSTATUS_VS : 0));
@@ -49,8 +49,8 @@ void vcpu_registers_leave(struct vcpu *vcpu)
 	pcpu->registers_of = NULL;
 }
 
-/* Where there are vectors or records, or the hart holds nobody's. Not inlined: the other way saves
- * no register. */
+/* For harts with vectors or records, or if the hart holds no vcpu's registers. Not inlined, so that
+ * the other path saves no registers. */
 static __attribute__((noinline)) void exchange_all(struct vcpu *from, struct vcpu *to)
 {
 	if (to->home->vs_has.records)
@@ -75,7 +75,7 @@ void vcpu_registers_exchange(struct pcpu *pcpu, struct vcpu *vcpu)
 		exchange_all(last, vcpu);
 		return;
 	}
-	/* FS may be off in what is left of the last vcpu's sstatus. */
+	/* The last vcpu may have left sstatus.FS Off. */
 	csr_set(CSR_SSTATUS, SSTATUS_FS);
 	fp_exchange(last->fp, vcpu->fp);
 }

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Floating-point registers, and vector registers where the hart has them, with their control state.
- * HS never uses them. So they stay in the hart when their vcpu leaves it, and are exchanged when
- * another one is loaded; a vcpu that comes back first, or is alone, pays nothing.
+ * Floating-point registers, and vector registers if the hart has them, with their control state. HS
+ * never uses them. So they stay in the hart when their vcpu leaves it, and are exchanged when
+ * another vcpu is loaded. A vcpu that is alone, or that is the next to run here, causes no
+ * exchange.
  *
- * sstatus.FS and sstatus.VS are no guide to what has changed: the privileged manual (3.1.6.6) lets
- * a hart report Dirty at any time, and some report Clean after a change: QEMU does, of fcsr and of
- * the vector CSRs (docs/platform.md). So both are always Dirty, which with Off is what every hart
- * has, and nobody looks at them. (A trap at first use would cost more than it saves: an illegal
- * instruction goes through M-mode.)
+ * sstatus.FS and sstatus.VS do not tell what has changed: the privileged manual (3.1.6.6) allows a
+ * hart to report Dirty at any time, and some report Clean after a change, like QEMU for fcsr and
+ * the vector CSRs (docs/platform.md). So both are always Dirty, which every hart supports besides
+ * Off, and Tally does not read them. (A trap at the first use would cost more than it saves,
+ * because an illegal instruction goes through M-mode.)
  */
 #ifndef CORE_VM_VCPU_REGISTERS_H
 #define CORE_VM_VCPU_REGISTERS_H
@@ -17,30 +18,33 @@
 #include "core/lib/types.h"
 #include "core/vm/vcpu.h"
 
-/* A vector register may have as many bits; a hart with more has none for its guests. */
+/* The largest vector register that guests can have, in bytes. If a hart has larger ones, guests
+ * have no V. */
 #define VEC_MAX_BYTES 128
 
-/* What vec_save() leaves. A vtype of 0 is as good as any for who never wrote one. */
+/* Memory image of the vector state. A guest that never wrote vtype gets 0, a valid value. */
 struct vec_image {
 	uint64_t csrs[4];
 	uint8_t v[32 * VEC_MAX_BYTES] __attribute__((aligned(16)));
 };
 
-/* Bytes of one vector register of this hart, with sstatus.VS left on; 0: more than guests can have.
- * Only where the hart has V, at boot. */
+/* Returns the size of a vector register of this hart in bytes, or 0 if guests cannot have it.
+ * Leaves sstatus.VS on. Only if the hart has V; at boot. */
 uint64_t vec_probe(void);
 
-/* All zeroes. Not resident, home hart. */
+/* Sets all registers to 0. The vcpu is not resident. Home hart only. */
 void vcpu_registers_reset(struct vcpu *vcpu);
 
-/* What the hart holds of them goes to memory. Not resident, home hart. If there is something to do
- * nobody is resident, for who is resident has them. */
+/* Saves the vcpu's registers to memory if the hart holds them. The vcpu is not resident. Home hart
+ * only. If there is something to do no vcpu is resident, because the hart holds the registers of
+ * the resident vcpu. */
 void vcpu_registers_leave(struct vcpu *vcpu);
 
-/* What the next one does when there is something to do. */
+/* The part of vcpu_registers_load() that exchanges registers. */
 void vcpu_registers_exchange(struct pcpu *pcpu, struct vcpu *vcpu) __attribute__((noinline));
 
-/* The hart holds the vcpu's from now on. Home hart, before sstatus is the vcpu's. */
+/* Makes the hart hold the vcpu's registers. Home hart only, before sstatus of the vcpu is
+ * loaded. */
 static inline void vcpu_registers_load(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	if (pcpu->registers_of != vcpu)

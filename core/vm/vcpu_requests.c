@@ -54,7 +54,7 @@ static void serve_devices(struct vcpu *vcpu)
 	vcpu_set_virq(vcpu, IRQ_VSEI, level);
 }
 
-/* false: of an ending VM, or from its last life. */
+/* Returns false if the VM is ending, or if the request is from its previous life. */
 static bool serve_start(struct vcpu *vcpu)
 {
 	unsigned long pending = SBI_HSM_STATE_START_PENDING;
@@ -62,11 +62,12 @@ static bool serve_start(struct vcpu *vcpu)
 	if (atomic_load(&vcpu->vm->state) != VM_RUNNING ||
 	    !atomic_compare_exchange_strong(&vcpu->hsm_state, &pending, SBI_HSM_STATE_STARTED))
 		return false;
-	/* It may have stopped itself a moment ago and still be on the hart. */
+	/* It may have stopped itself a moment ago and still be resident. */
 	if (vcpu_is_current(vcpu))
 		vcpu_put(vcpu->home, vcpu);
 	vcpu_reset(vcpu, vcpu->start_pc, vcpu->start_opaque);
-	/* As on a hart just reset: nothing cached of what this one, or its VM's last life, ran. */
+	/* Like a hart after reset, it must not see translations or instructions that were cached
+	 * before. */
 	fence_i();
 	vcpu_fence_vm(vcpu);
 	if (vcpu->hart_flags)
@@ -82,7 +83,7 @@ static void serve(struct vcpu *vcpu, uint64_t asked)
 	CHECK(vcpu->home == this_pcpu());
 	if (asked & REQ_ARRIVE)
 		vcpu_arrive(vcpu);
-	/* First: whatever else becomes of the vcpu, somebody waits for an answer. */
+	/* This comes first: a client waits for the answer, whatever else happens to the vcpu. */
 	if (asked & REQ_OBSERVE)
 		vcpu_serve_observers(vcpu);
 	if (asked & REQ_LIFE)
@@ -94,7 +95,8 @@ static void serve(struct vcpu *vcpu, uint64_t asked)
 	if (asked & REQ_START) {
 		if (!serve_start(vcpu))
 			return;
-		/* What was sent to its former life is not for the new one, but levels are. */
+		/* Requests that were sent before the start are dropped, except for levels of
+		 * interrupts. */
 		asked = REQ_DEVICES;
 	}
 	if (asked & REQ_IPI) {
@@ -108,7 +110,8 @@ static void serve(struct vcpu *vcpu, uint64_t asked)
 		sched_wake_if_interrupted(vcpu);
 }
 
-/* One that is resident leaves at the world switch. true: it is another hart's now. */
+/* A resident vcpu leaves at the next world switch. Returns true if it belongs to another hart
+ * now. */
 static bool let_go(struct vcpu *vcpu)
 {
 	if (!vcpu_wants_away(vcpu))

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests to vcpus (core/vm/requests.h): how they are sent, and what is done about each. */
+/* How requests to vcpus (core/vm/requests.h) are sent, and how each one is served. */
 #ifndef CORE_VM_VCPU_REQUESTS_H
 #define CORE_VM_VCPU_REQUESTS_H
 
 #include "core/vm/vcpu.h"
 
-/* Asks something of a vcpu: REQ_*. Any hart. */
+/* Makes a request (REQ_*) and notifies the home. Any hart may call it. */
 void vcpu_request(struct vcpu *vcpu, uint64_t what);
 
-/* Sends what is counted where it arrives: REQ_GOT_*. Any hart. */
+/* Makes a request that the guest can count when it arrives (REQ_GOT_*). Any hart may call it. */
 void vcpu_send(struct vcpu *vcpu, uint64_t what, uint32_t kind);
 
-/* Its hart has mail for it: serves what has to be served now. Its home, or the hart that it has
- * just left, which passes the mail on. */
+/* Serves the requests to a vcpu for which this hart was notified, as far as they cannot wait for
+ * its time slice. If the vcpu has just left this hart, its home is notified instead. */
 void vcpu_serve_mail(struct vcpu *vcpu);
 
-/* Its turn has come: serves all that is asked. false: it is another hart's now. Not resident; home
- * hart. */
+/* Serves all requests when the vcpu's time slice begins. Returns false if it belongs to another
+ * hart now. The vcpu is not resident. Home hart only. */
 bool vcpu_serve_turn(struct vcpu *vcpu);
 
-/* Takes the fences sent to it, in the middle of an exit. Resident. */
+/* Serves pending fences in the middle of an exit. The vcpu is resident. */
 void vcpu_serve_fences(struct vcpu *vcpu);
 
 #endif

@@ -5,8 +5,8 @@
 
 #include "core/vm/vcpu.h"
 
-/* The resident vcpu's virtual-instruction exception. What a hart without the H extension does not
- * have becomes an illegal instruction for the guest. */
+/* Handles a virtual-instruction exception of the resident vcpu. An instruction that is illegal
+ * without the H extension raises an illegal-instruction exception in the guest. */
 enum vcpu_exit virtual_insn(struct vcpu *vcpu);
 
 #endif

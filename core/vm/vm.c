@@ -13,7 +13,7 @@ void vm_update_interrupts(struct vm *vm)
 		struct vcpu *vcpu = vm->vcpus[i];
 		bool level = vplic_output(&vm->plic, i);
 
-		/* Most accesses change nothing, and a request interrupts the other hart. */
+		/* Most accesses change nothing, and a request would interrupt the other hart. */
 		if (level == !!(vm->plic_outputs & BIT(i)))
 			continue;
 		vm->plic_outputs ^= BIT(i);

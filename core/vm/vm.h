@@ -18,34 +18,35 @@ struct vm {
 	/* Constant after boot. */
 	const struct vm_config *config;
 	uint32_t index;
-	uint64_t vmid; /* 0 for all VMs on harts without VMIDs, else index + 1 */
+	uint64_t vmid; /* index + 1, or 0 for all VMs if a hart has no VMIDs */
 	struct gstage gstage;
-	/* Host time that its requests took from other VMs' vcpus, not yet taken off its turns. Any
-	 * hart. */
+	/* Host time that requests of this VM took from vcpus of other VMs, and that has not been
+	 * taken off its own time slices yet. Any hart may add to it. */
 	atomic_ulong owed_ticks;
-	uint64_t htimedelta; /* guest time = host time + this: starts at 0 in each life */
+	/* Guest time = host time + htimedelta; guest time starts at 0 in each life. */
+	uint64_t htimedelta;
 
-	/* Constant after boot, too. */
+	/* Also constant after boot. */
 	hpa_t memory;
 	struct vpmu_policy pmu_policy;
 	struct vpmu_known pmu_known[VPMU_KNOWN];
 	struct vsbi_slot sbi[VSBI_SLOTS];
 	struct vcpu *vcpus[VM_MAX_VCPUS];
-	struct vm_image dtb; /* the device tree that the guest finds, ... */
-	size_t seed_at;      /* ... and where the seed of each life goes in it; 0: nowhere */
+	struct vm_image dtb; /* the guest's device tree */
+	size_t seed_at;      /* offset of the seed in it; 0: it has none */
 
-	struct spinlock devices; /* guards the three below */
+	struct spinlock devices; /* protects the three members below */
 	struct vplic plic;
-	uint64_t plic_outputs; /* bit n: what vcpu n was told last */
+	uint64_t plic_outputs; /* bit n: the level that vcpu n was told last */
 	struct vuart uart;
 
 	/* See core/vm/vm_life.h. */
 	atomic_uint state;   /* enum vm_state */
-	atomic_uint command; /* enum vm_command, not yet taken up */
-	/* After the VM's end: vcpus not yet taken off their harts, and those of which that is not
-	 * told. */
+	atomic_uint command; /* enum vm_command that was not taken up yet */
+	/* After the end of the VM: the number of vcpus that are still on a hart, and of those whose
+	 * last line is not in the log yet. */
 	atomic_uint vcpus_alive, vcpus_untold;
-	/* Written by the one that made the state ENDING. */
+	/* Written by the hart that set the state to VM_ENDING. */
 	struct {
 		enum vm_end why;
 		const struct vcpu *by;
@@ -59,19 +60,19 @@ struct vm {
 extern struct vm vms[VM_MAX_VMS];
 extern uint32_t n_vms;
 
-/* Makes every VM of the tree. Boot hart. */
+/* Creates every VM of the VM tree. Boot hart only. */
 void vms_create(const struct vm_tree *tree);
 
-/* Starts the first vcpu of each. Boot hart, last step of boot. */
+/* Starts vcpu 0 of each VM. Boot hart only, as the last step of boot. */
 void vms_start(void);
 
-/* Levels of the device interrupts after a change. vm->devices held. */
+/* Passes changed levels of device interrupts on to the vcpus. The caller holds vm->devices. */
 void vm_update_interrupts(struct vm *vm);
 
-/* Room in the VM's UART for typed bytes. */
+/* Whether the VM's UART has room for input. */
 bool vm_input_space(struct vm *vm);
 
-/* A byte typed for this VM; dropped where there is no room. */
+/* Gives the VM's UART a byte of input. It is dropped if there is no room. */
 void vm_input(struct vm *vm, uint8_t byte);
 
 #endif

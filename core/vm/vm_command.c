@@ -4,8 +4,7 @@
 #include "core/vm/vcpu_requests.h"
 #include "core/vm/vm.h"
 
-/* The one command that comes to the same as these two, one behind the other: so one slot loses
- * none. */
+/* Returns the one command with the same effect as two in a row, so that one slot loses none. */
 static enum vm_command both(enum vm_command first, enum vm_command then)
 {
 	if (then == VM_COMMAND_START && first > VM_COMMAND_START)
@@ -15,7 +14,7 @@ static enum vm_command both(enum vm_command first, enum vm_command then)
 	return then;
 }
 
-/* What the lead hart will take up. */
+/* Returns the command that the lead hart will take up. */
 static enum vm_command command(struct vm *vm, enum vm_command c)
 {
 	unsigned int waiting = atomic_load(&vm->command);

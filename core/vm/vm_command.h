@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the user wants of a VM: on its way from whoever asks to the lead hart (core/vm/vm_life.h).
- */
+/* Commands of the user to a VM. Any hart may give one; the lead hart takes it up
+ * (core/vm/vm_life.h). */
 #ifndef CORE_VM_VM_COMMAND_H
 #define CORE_VM_VM_COMMAND_H
 
@@ -8,7 +8,7 @@
 
 struct vm;
 
-/* All but the first two end what runs. */
+/* All except NONE and START end the running life. */
 enum vm_command {
 	VM_COMMAND_NONE,
 	VM_COMMAND_START,
@@ -18,17 +18,17 @@ enum vm_command {
 };
 
 /*
- * On any hart. They return at once; the lead hart acts. Several at once come to the same as one
- * after the other: a stop and a start are a restart. false: there is nothing to do, since it is
- * running and has not been told to stop (start), or is off (stop).
+ * Any hart may call these. They return at once, and the lead hart acts. Several commands have the
+ * same effect as one after the other: a stop and a start are a restart. Returns false if there is
+ * nothing to do: the VM runs and was not told to stop (start), or it is off (stop).
  */
 bool vm_start(struct vm *vm);
 bool vm_stop(struct vm *vm);
 bool vm_restart(struct vm *vm);
-/* Stops it for good: as if it had ended by itself, it does not keep the machine on. */
+/* Stops the VM for good. Like a VM that ended by itself, it does not keep the machine on. */
 void vm_power_off(struct vm *vm);
 
-/* What waits to be taken up, no more. Lead hart. */
+/* Takes the command that waits, and leaves VM_COMMAND_NONE. Lead hart only. */
 enum vm_command vm_command_take(struct vm *vm);
 
 #endif

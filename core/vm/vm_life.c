@@ -12,7 +12,7 @@
 #include "core/vm/vm_load.h"
 #include "core/vm/vm_tell.h"
 
-/* Who has run for so long is no member of a row of restarts. */
+/* A VM that ran for so long starts a new row of restarts. */
 #define GOOD_LIFE_S 60UL
 
 static atomic_uint vms_on, vms_failed;
@@ -64,12 +64,12 @@ void vm_vcpu_gone(struct vcpu *vcpu)
 	if (atomic_fetch_sub(&vm->vcpus_alive, 1) == 1)
 		terminal_vm_ended(vm->index, true);
 	vm_tell_exits(vcpu);
-	/* Behind all that is said of this life: a command may bring the next one at once. */
+	/* After the last line of this life, because a command may start the next life at once. */
 	if (atomic_fetch_sub(&vm->vcpus_untold, 1) == 1)
 		vcpu_request(vm->vcpus[0], REQ_LIFE);
 }
 
-/* Does the guest, or the VM tree, want another life after such an end? */
+/* Whether the guest, or the VM tree, wants another life after this end. */
 static bool wants_another(const struct vm *vm)
 {
 	switch (vm->end.why) {
@@ -86,7 +86,7 @@ static bool wants_another(const struct vm *vm)
 	}
 }
 
-/* All vcpus are gone: what was it, and does it go on? */
+/* All vcpus are gone. Decides why the VM ended and whether it starts again. */
 static void judge(struct vm *vm)
 {
 	struct vm_life *life = &vm->life;
@@ -125,7 +125,7 @@ static _Noreturn void power_off(void)
 		wfi();
 }
 
-/* A VM that the user stopped keeps the machine on: he may start it again. */
+/* A VM that the user stopped keeps the machine on, because the user may start it again. */
 static void leave_for_good(struct vm *vm)
 {
 	if (vm->end.why == VM_END_STOP || vm->life.off_for_good)
@@ -140,7 +140,7 @@ static enum vm_end end_of_stop(enum vm_command c)
 	return c == VM_COMMAND_STOP ? VM_END_STOP : VM_END_POWER_OFF;
 }
 
-/* A command that came while the VM was not running. */
+/* Takes up a command that came while the VM was not running. */
 static enum vm_command take_command(struct vm *vm)
 {
 	enum vm_command c = vm_command_take(vm);
@@ -232,7 +232,7 @@ void vm_begin(struct vm *vm, uint64_t now)
 	vcpu_request(first, REQ_START);
 }
 
-/* Of a VM that runs. */
+/* Takes up a command to a running VM. */
 static void end_by_command(struct vm *vm)
 {
 	enum vm_command c = vm_command_take(vm);
@@ -252,7 +252,7 @@ void vm_life_serve(struct vm *vm)
 		end_by_command(vm);
 		break;
 	case VM_ENDING:
-		/* A command waits until what happened is told. */
+		/* A command waits until the log has all lines of this life. */
 		if (atomic_load(&vm->vcpus_untold) || sched_works(lead))
 			break;
 		judge(vm);
@@ -264,7 +264,7 @@ void vm_life_serve(struct vm *vm)
 		break;
 	case VM_LOADING:
 		c = take_command(vm);
-		/* Half of it may be there. */
+		/* The images may be loaded in part. */
 		if (c == VM_COMMAND_STOP || c == VM_COMMAND_POWER_OFF) {
 			vm_load_begin(vm);
 			atomic_store(&vm->state, VM_CLEARING);

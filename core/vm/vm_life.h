@@ -4,13 +4,13 @@
  *
  *              vm_end()          all vcpus off,      cleared,
  *     RUNNING ----------> ENDING ------> CLEARING ----------------> OFF
- *        ^                        told     ^   | cleared, again      |
+ *        ^                        logged   ^   | cleared, again      |
  *        |                     vm_stop()   |   v                     | vm_start()
  *        +------------------------------ LOADING <-------------------+
  *                                 loaded
  *
- * RUNNING becomes ENDING on any hart. All else is done on the lead hart, the home of vcpu 0, in
- * steps that are vcpu 0's turns there: its neighbours keep theirs, and it is charged.
+ * Any hart may change RUNNING to ENDING. All other steps happen on the lead hart, which is the home
+ * of vcpu 0, in time slices of vcpu 0. So other vcpus of that hart keep their share.
  */
 #ifndef CORE_VM_VM_LIFE_H
 #define CORE_VM_VM_LIFE_H
@@ -22,11 +22,11 @@ struct vm;
 struct vcpu;
 
 enum vm_state {
-	VM_LOADING, /* at boot, too: the images are being copied */
+	VM_LOADING, /* images are being copied; the first state, too */
 	VM_RUNNING,
-	VM_ENDING,   /* its vcpus leave their harts, and what happened is told */
-	VM_CLEARING, /* so is its memory */
-	VM_OFF,      /* nothing of its last life is left but what vm->crash tells */
+	VM_ENDING,   /* vcpus leave their harts, and the end is logged */
+	VM_CLEARING, /* memory is being cleared */
+	VM_OFF,      /* nothing of the last life is left except vm->crash */
 };
 
 /* Why a life ends. */
@@ -35,15 +35,15 @@ enum vm_end {
 	VM_END_ALL_STOPPED, /* the last vcpu stopped itself (HSM) */
 	VM_END_REBOOT,
 	VM_END_FAILED,
-	VM_END_STOP, /* the user's */
+	VM_END_STOP, /* a command of the user */
 	VM_END_RESTART,
-	VM_END_POWER_OFF, /* the user's, who does not want the machine either */
+	VM_END_POWER_OFF, /* a command of the user; the VM does not keep the machine on */
 };
 
-/* What a vcpu was when its VM failed last. */
+/* The vcpu that made its VM fail, at the VM's last failure. */
 struct vm_crash {
-	const char *failure; /* one phrase, NULL: it has not failed yet ... */
-	uint64_t value;      /* ... and the value that explains it */
+	const char *failure; /* one phrase; NULL: the VM has not failed yet */
+	uint64_t value;      /* the value that explains it */
 	uint32_t vcpu;
 	uint64_t x[32];
 	struct vs_state vs;
@@ -51,42 +51,42 @@ struct vm_crash {
 
 /* Private to the lead hart. */
 struct vm_life {
-	bool again;        /* another life follows this one, ... */
-	bool too_often;    /* ... unless there were too many */
-	bool off_for_good; /* not among those that keep the machine on */
-	uint32_t restarts; /* in a row, since it ran for a minute or the user started it */
-	uint64_t begun;    /* host time of its last start */
-	uint64_t loaded;   /* lives that all images were there for: each has its seed */
-	uint32_t step;     /* of what is told or loaded, */
-	uint64_t done;     /* and bytes done of it */
+	bool again;        /* another life follows this one */
+	bool too_often;    /* the limit of restarts is reached */
+	bool off_for_good; /* it does not keep the machine on */
+	uint32_t restarts; /* in a row; a minute of running or a command ends the row */
+	uint64_t begun;    /* host time of the last start */
+	uint64_t loaded;   /* number of lives loaded completely; each one has its seed */
+	uint32_t step;     /* the line to log, or the image to load */
+	uint64_t done;     /* bytes of that image done */
 };
 
 const char *vm_state_name(const struct vm *vm);
 
 /*
- * Ends a life: all vcpus stop, on whatever hart. by: the vcpu whose doing it is, NULL: nobody's.
- * failure: with VM_END_FAILED. Any hart; the first reason given counts.
+ * Ends a life: all vcpus are stopped, on whatever hart. `by` is the vcpu that caused it, NULL:
+ * none. `failure` and `value` are for VM_END_FAILED. Any hart may call it; the first call counts.
  */
 void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *failure,
             uint64_t value);
 
-/* Its vcpu has done what cannot be gone on from. Resident on this hart. */
+/* Ends the VM of a vcpu that cannot continue. The vcpu is resident on this hart. */
 void vm_failed(struct vcpu *vcpu, const char *failure, uint64_t value);
 
-/* One vcpu of an ending VM is off its hart. That hart. */
+/* A vcpu of an ending VM has left its hart. Called on that hart. */
 void vm_vcpu_gone(struct vcpu *vcpu);
 
-/* Starts the first vcpu, with all images in place. Lead hart, or boot. */
+/* Starts vcpu 0; all images are in place. Lead hart only, or at boot. */
 void vm_begin(struct vm *vm, uint64_t now);
 
-/* REQ_LIFE of vcpu 0: a command, or the last vcpu is gone. Lead hart. */
+/* Serves REQ_LIFE of vcpu 0: a command, or the last vcpu has left its hart. Lead hart only. */
 void vm_life_serve(struct vm *vm);
 
-/* One step of what is to be done between two lives, at most some 10,000 instructions. false: there
- * is no more. Lead hart. */
+/* Does one step between two lives, of at most some 10,000 instructions. Returns false if there is
+ * nothing left to do. Lead hart only. */
 bool vm_life_work(struct vm *vm);
 
-/* The number of VMs that have to end before the machine is switched off. Boot hart. */
+/* Sets the number of VMs whose end switches the machine off. Boot hart only. */
 void vms_start_counting(uint32_t n);
 
 #endif

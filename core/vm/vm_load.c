@@ -5,7 +5,7 @@
 
 #include "core/vm/seed.h"
 
-/* About 7,000 instructions each, and 10,000 where an image is aligned to 4 bytes only. */
+/* A slice takes about 7,000 instructions, or 10,000 if an image is aligned to 4 bytes only. */
 #define CLEAR_SLICE KIB(32)
 #define LOAD_SLICE  KIB(16)
 
@@ -20,7 +20,7 @@ void vm_load_begin(struct vm *vm)
 	vm->life.done = 0;
 }
 
-/* Into the guest's own copy of its device tree and nowhere else: it ends with the life. */
+/* The seed is only in the guest's own copy of its device tree, so it ends with this life. */
 static void put_seed(struct vm *vm)
 {
 	uint8_t *dtb = (uint8_t *)vm->memory.a + vm->config->dtb_offset;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fills and clears a VM's memory, a slice a call. No vcpu of it is on any hart. */
+/* Fills and clears a VM's memory, one slice per call. No vcpu of the VM is on a hart. */
 #ifndef CORE_VM_VM_LOAD_H
 #define CORE_VM_VM_LOAD_H
 
 #include "core/vm/vm.h"
 
-/* Before the first slice of either. */
+/* Must be called before the first slice of either. */
 void vm_load_begin(struct vm *vm);
 
-/* Copies a slice of kernel, initrd and device tree. false: all of it is there. */
+/* Copies a slice of kernel, initrd and device tree. Returns false when all of it is copied. */
 bool vm_load_slice(struct vm *vm);
 
-/* Clears a slice. false: all of it is clear. */
+/* Clears a slice. Returns false when all memory is clear. */
 bool vm_clear_slice(struct vm *vm);
 
 #endif

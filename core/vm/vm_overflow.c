@@ -31,7 +31,7 @@ const char *hart_lacks(const struct pcpu *pcpu, char *buf, size_t size)
 	return buf;
 }
 
-/* May another vcpu than this one run on one of these harts? */
+/* Whether another vcpu may run on one of these harts. */
 static bool shared(const struct vcpu *vcpu, uint64_t harts)
 {
 	for (uint32_t i = 0; i < n_vms; i++) {
@@ -42,7 +42,7 @@ static bool shared(const struct vcpu *vcpu, uint64_t harts)
 	return false;
 }
 
-/* Why a vcpu cannot have the flags of a hart without Ssccfg for itself, NULL: it can. */
+/* Returns why a vcpu cannot have the OF bits of a hart without Ssccfg for itself. NULL: it can. */
 static const char *not_alone(const struct vm *vm, const struct vcpu *vcpu)
 {
 	uint64_t harts = vm->config->vcpus[vcpu->id].harts;
@@ -51,16 +51,17 @@ static const char *not_alone(const struct vm *vm, const struct vcpu *vcpu)
 		return "other vcpus";
 	if (harts & (harts - 1))
 		return "the vcpu may move";
-	/* A hart may show the flags of direct counters only. */
+	/* The hart's scountovf may show OF of those counters only that the guest can read
+	 * directly. */
 	if (vm->config->pmu_trap_reads)
 		return "pmu-reads is \"trap\"";
-	/* Its counters would go on while their flags are seen to. */
+	/* Its counters would run while Tally corrects their OF bits. */
 	if (vm->config->pmu_freeze_vcpu)
 		return "pmu-freeze is \"vcpu\"";
 	return NULL;
 }
 
-/* The first vcpu to which nothing can be offered, NULL: there is none. */
+/* Returns the first vcpu that cannot have overflow interrupts. NULL: there is none. */
 static const struct vcpu *obstacle(const struct vm *vm)
 {
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which VMs are offered overflow interrupts, and what the boot report says of those that are not.
+ * Which VMs have overflow interrupts, and what the boot report says about the others.
  *
- * A hart without Ssccfg shows its scountovf to whatever runs on it, and one guest's flags are
- * nobody else's business: there a VM is offered them whose vcpus are alone on their harts, and
- * reads the hart's flags (core/vm/hart_flags.h).
+ * A hart without Ssccfg shows its scountovf to whatever runs on it, and a guest must not see the OF
+ * bits of another one. On such harts only those VMs have overflow interrupts whose vcpus are alone
+ * on their harts. They read the hart's own OF bits (core/vm/hart_flags.h).
  */
 #ifndef CORE_VM_VM_OVERFLOW_H
 #define CORE_VM_VM_OVERFLOW_H
 
 #include "core/vm/vm.h"
 
-/* Is the VM offered them? All vcpus of all VMs have their harts. */
+/* Whether the VM has overflow interrupts. Only after all vcpus of all VMs have a home. */
 bool vm_overflow_offered(const struct vm *vm);
 
-/* Of one that is: do its guests read the hart's own flags (core/vm/hart_flags.h)? */
+/* Whether the guest reads the hart's own OF bits (core/vm/hart_flags.h). Only for a VM that has
+ * overflow interrupts. */
 bool vm_overflow_by_hart_flags(const struct vm *vm);
 
-/* A line for a VM that is offered less than all. */
+/* Logs a line about a VM that does not have all overflow features. */
 void vm_overflow_report(const struct vm *vm);
 
-/* What is wrong with a hart, to be read after "hart 0 has": "no ssaia, no ssccfg", or "" */
+/* Writes what a hart lacks, as in "hart 0 has no ssaia, no ssccfg", without "hart 0 has". Empty if
+ * it lacks nothing. Returns buf. */
 const char *hart_lacks(const struct pcpu *pcpu, char *buf, size_t size);
 
 #endif

@@ -7,7 +7,7 @@
 #include "vpmu/bits.h"
 #include "vpmu/tally_events.h"
 
-/* Firmware events that Tally itself serves, and so counts truly (SBI 3.0 section 11.5). */
+/* Firmware events that Tally itself serves, and so counts exactly (SBI 3.0 section 11.5). */
 #define FW_EVENTS_SERVED                                                                           \
 	(BIT(SBI_PMU_FW_SET_TIMER) | BIT(SBI_PMU_FW_IPI_SENT) | BIT(SBI_PMU_FW_IPI_RECEIVED) |     \
 	 BIT(SBI_PMU_FW_FENCE_I_SENT) | BIT(SBI_PMU_FW_FENCE_I_RECEIVED) |                         \
@@ -15,8 +15,8 @@
 	 BIT(SBI_PMU_FW_SFENCE_VMA_ASID_SENT) | BIT(SBI_PMU_FW_SFENCE_VMA_ASID_RECEIVED))
 
 /*
- * What a vcpu would find when it first configures an event. Left to it where its harts differ, or
- * where they have yet to be told that it sees their flags.
+ * Fills in what a vcpu would find out when it first configures an event. It is left to the vcpu if
+ * the harts of the VM differ, or if the harts still have to be told that guests see their OF bits.
  */
 static void know_events(struct vm *vm)
 {
@@ -69,10 +69,11 @@ void vm_pmu_policy_make(struct vm *vm)
 	}
 	policy->overflow = vm_overflow_offered(vm);
 	policy->hart_flags = policy->overflow && vm_overflow_by_hart_flags(vm);
-	/* A flag may be seen only while its counter is direct: it is kept so at any price. */
+	/* The guest may see an OF bit only while it can read the counter directly, so a move to a
+	 * counter of that kind is worth any cost. */
 	policy->cheap_moves |= policy->hart_flags;
-	/* cycle and instret can be asked for by index; a programmable counter backs them, whose
-	 * flag is not theirs. */
+	/* A guest may ask for cycle and instret by index. With hart_flags a programmable counter
+	 * backs them, and its OF bit is another one. */
 	if (hctrs && !policy->hart_flags)
 		hctrs |= HCTRS_FIXED;
 	policy->fw_base = hctrs ? highest_bit(hctrs) + 1 : 3;

@@ -5,9 +5,9 @@
 #include "core/vm/vm.h"
 
 /*
- * Fills vm->pmu_policy: the PMU that every hart on which the VM may run can give, less what its VM
- * tree takes away. All its vcpus see the same. At boot, once all vcpus of all VMs have their harts,
- * since what a VM is offered depends on who is alone on a hart.
+ * Fills in vm->pmu_policy: the PMU that every hart on which the VM may run can provide, less what
+ * the VM tree takes away. It is the same for all vcpus of the VM. Called at boot after all vcpus of
+ * all VMs have a home, because the policy depends on who shares a hart.
  */
 void vm_pmu_policy_make(struct vm *vm);
 

@@ -6,7 +6,7 @@
 #include "core/log.h"
 #include "core/lib/printf.h"
 
-/* x0 is 0 in every guest, so pc takes its place. */
+/* x0 is always 0, so pc takes its place. */
 static const char *const names[32] = {"pc", "ra", "sp",  "gp",  "tp", "t0", "t1", "t2",
                                       "s0", "s1", "a0",  "a1",  "a2", "a3", "a4", "a5",
                                       "a6", "a7", "s2",  "s3",  "s4", "s5", "s6", "s7",

@@ -3,8 +3,8 @@
 #include "core/vm/vs_interrupts.h"
 
 /*
- * The access, on the VS register that stands behind the guest's; what it reads. Set and clear as
- * they are, not as a write of the whole: an interrupt may come to pend in between.
+ * Makes the access to the VS register behind the guest's register, and returns the old value. Set
+ * and clear are not turned into a write, because an interrupt may become pending in between.
  */
 #define ACCESS(csr, insn, operand)                                                                 \
 	({                                                                                         \
@@ -21,8 +21,8 @@
 	})
 
 /*
- * AIA, on hvictl: with VTI what traps is each access to sie and sip, and each write of a register
- * by which a bit of vsip other than SEIP could become 0, which is stimecmp.
+ * hvictl.VTI (AIA) makes each access to sie and sip trap, and each write to a register that could
+ * clear a bit of vsip other than SEIP, which is stimecmp.
  */
 static bool trapped_by_vti(const struct insn *insn)
 {
@@ -34,8 +34,8 @@ bool vs_interrupts_access(struct vcpu *vcpu, const struct insn *insn)
 {
 	uint64_t operand, old;
 
-	/* VU has no right to any, and an access that the hart would not trap was not one of those.
-	 */
+	/* VU-mode may not access these CSRs. An access that hvictl does not make trap is not one of
+	 * them. */
 	if (insn->kind != INSN_CSR || !trapped_by_vti(insn) || vcpu_from_user() ||
 	    !this_pcpu()->unmask_traps)
 		return false;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The guest's sie and sip while a virtual LCOFI pends that it has masked: where its unmasking is
- * not seen by the hart (quirks.late_unmask), each access to the two traps, and Tally makes it. So
- * do writes of stimecmp, which the same bit of hvictl makes trap.
+ * The guest's sie and sip while a virtual LCOFI is pending that the guest has masked. Where the
+ * hart does not notice when the guest unmasks it (quirks.late_unmask), each access to sie and sip
+ * traps, and Tally does it for the guest. Writes to stimecmp trap as well, by the same bit of
+ * hvictl.
  *
- * A guest that masks LCOFI while one pends already is caught at its next exit only, SBI calls
- * other than PMU ones left out.
+ * If a guest masks LCOFI while one is pending already, this takes effect at its next exit only. SBI
+ * calls other than PMU calls do not count as exits here.
  */
 #ifndef CORE_VM_VS_INTERRUPTS_H
 #define CORE_VM_VS_INTERRUPTS_H
@@ -15,7 +16,7 @@
 #include "arch/riscv/quirks.h"
 #include "core/vm/vcpu.h"
 
-/* Inline, so that short exits need not save what a call would cost. */
+/* Inlined, so that exits on the fast path need not save registers for a call. */
 static inline __attribute__((always_inline)) void vs_interrupts_trap(struct pcpu *pcpu, bool traps)
 {
 	if (pcpu->unmask_traps == traps)
@@ -24,8 +25,8 @@ static inline __attribute__((always_inline)) void vs_interrupts_trap(struct pcpu
 	csr_write(CSR_HVICTL, traps ? HVICTL_VTI : 0);
 }
 
-/* Do accesses have to trap? Asked in exits, where the resident vcpu's LCOFI may have come to pend.
- */
+/* Decides whether accesses must trap. Called in exits in which the resident vcpu's LCOFI may have
+ * become pending. */
 static inline __attribute__((always_inline)) void vs_interrupts_watch(void)
 {
 	if (quirks.late_unmask)
@@ -33,28 +34,28 @@ static inline __attribute__((always_inline)) void vs_interrupts_watch(void)
 		                   csr_read(CSR_HVIP) & ~csr_read(CSR_VSIE) & BIT(IRQ_LCOFI));
 }
 
-/* Of hvip. Shifted to the sign, the bit needs no mask. */
+/* Whether hvip.LCOFIP is set. A shift to the sign bit needs no mask. */
 static inline bool vs_lcofi_pends(uint64_t hvip)
 {
 	return (int64_t)(hvip << (63 - IRQ_LCOFI)) < 0;
 }
 
-/* The same where no LCOFI pends nearly always. */
+/* Does the same, for exits in which nearly always no LCOFI is pending. */
 static inline void vs_interrupts_settle(void)
 {
 	if (vs_lcofi_pends(csr_read(CSR_HVIP)))
 		vs_interrupts_watch();
 }
 
-/* The VS bank has been loaded. */
+/* Must be called when the VS CSRs have been loaded. */
 static inline void vs_interrupts_loaded(struct pcpu *pcpu, const struct vs_state *vs)
 {
-	/* Nearly always none pends, nor did one in who was here before. */
+	/* Nearly always no LCOFI is pending, neither now nor in the vcpu that was here before. */
 	if ((vs_lcofi_pends(vs->hvip) || pcpu->unmask_traps) && quirks.late_unmask)
 		vs_interrupts_trap(pcpu, vs->hvip & ~vs->vsie & BIT(IRQ_LCOFI));
 }
 
-/* A trapped instruction: true if it was such an access, which has been made. */
+/* Handles a trapped instruction if it is such an access. Returns true if it was. */
 bool vs_interrupts_access(struct vcpu *vcpu, const struct insn *insn);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a VM's SBI calls lead to: for each extension that it is offered a function. Its arguments
- * are the registers of the call: a0 to a5, the function id in a6, the extension in a7. What it
- * returns goes into the guest's a0 and a1.
+ * The functions that serve a VM's SBI calls: one for each extension that the VM has. The parameters
+ * are the registers of the call: a0 to a5, the function id (a6) and the extension id (a7). The
+ * return value goes into the guest's a0 and a1.
  */
 #ifndef CORE_VM_VSBI_SLOT_H
 #define CORE_VM_VSBI_SLOT_H
@@ -19,7 +19,8 @@
 
 typedef VSBI_FN(vsbi_fn);
 
-/* The extensions of a VM, by a perfect hash of their ids; an entry without function: none. */
+/* The table of a VM's extensions, indexed by a perfect hash of the extension id. An entry without a
+ * function is empty. */
 #define VSBI_SLOTS 16U
 
 struct vsbi_slot {
@@ -29,7 +30,7 @@ struct vsbi_slot {
 
 static inline uint32_t vsbi_hash(uint64_t eid)
 {
-	return (uint32_t)(eid ^ eid >> 1) % VSBI_SLOTS; /* as in switch.S */
+	return (uint32_t)(eid ^ eid >> 1) % VSBI_SLOTS; /* switch.S has the same hash */
 }
 
 #endif

@@ -11,7 +11,7 @@ void wake_times_set(struct wake_times *wake, uint32_t i, uint64_t at)
 {
 	uint64_t node = WAKE_LEAVES + i;
 
-	/* As soon as a node keeps its time, those above it do. */
+	/* If a node does not change, neither do those above it. */
 	while (wake->at[node] != at) {
 		wake->at[node] = at;
 		if (node == 1)

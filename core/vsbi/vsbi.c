@@ -20,7 +20,7 @@ static void offer(struct vm *vm, uint64_t eid, vsbi_fn *fn)
 	*slot = (struct vsbi_slot){.eid = eid, .fn = fn};
 }
 
-/* switch.S looks an extension up in vcpu->ctx.calls by itself. */
+/* switch.S finds an extension in vcpu->ctx.calls itself. */
 _Static_assert(offsetof(struct vsbi_slot, eid) == 0 && offsetof(struct vsbi_slot, fn) == 8 &&
                    sizeof(struct vsbi_slot) == 16 && VSBI_SLOTS == 16,
                "what switch.S knows of the slots");
@@ -37,7 +37,8 @@ void vsbi_init(struct vm *vm)
 		offer(vm, SBI_EXT_DBCN, vsbi_dbcn);
 	if (vm->config->pmu)
 		offer(vm, SBI_EXT_PMU, vm->pmu_policy.hart_flags ? vsbi_pmu_hart_flags : vsbi_pmu);
-	/* The id of an empty slot is 0, which is the hash of itself: an id of the legacy SBI. */
+	/* Slot 0 cannot be marked empty by id 0, which hashes to it and is an extension of the
+	 * legacy SBI. */
 	if (!vm->sbi[0].fn)
 		vm->sbi[0].fn = vsbi_not_supported;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SBI 3.0 served to guests. Each extension is one function (core/vm/vsbi_slot.h), called by the
- * vcpu this_vcpu(). The upper half of a parameter that the specification calls 32 bits wide means
- * nothing (section 3): it holds whatever the caller's ABI leaves there.
+ * SBI 3.0 for guests. Each extension is one function (core/vm/vsbi_slot.h), called for the vcpu
+ * this_vcpu(). The upper half of a parameter that the specification calls 32 bits wide is ignored
+ * (section 3), because the caller's ABI may leave anything there.
  */
 #ifndef CORE_VSBI_VSBI_H
 #define CORE_VSBI_VSBI_H
@@ -26,18 +26,18 @@ static inline vsbi_ret vsbi_result(long error, uint64_t value)
 	return (vsbi_ret)value << 64 | (uint64_t)error;
 }
 
-/* Fills vm->sbi. At boot, once the VM's configuration and PMU policy are known. */
+/* Fills in vm->sbi. At boot, once the VM's configuration and PMU policy are known. */
 void vsbi_init(struct vm *vm);
 
-/* Is the extension there for this VM? */
+/* Whether the VM has the extension. */
 bool vsbi_has(const struct vm *vm, uint64_t eid);
 
-/* Vendor, architecture and implementation ids of the host, asked once at boot. */
+/* Reads the host's vendor, architecture and implementation ids. Once, at boot. */
 void vsbi_base_init(void);
 
 /*
- * Section 3.1, hart masks: calls fn for each vcpu named. false: one of them does not exist, and
- * nothing was called.
+ * Calls fn for each vcpu in the hart mask (section 3.1). Returns false, without calling fn, if one
+ * of them does not exist.
  */
 bool vsbi_for_each_hart(struct vcpu *vcpu, uint64_t hart_mask, uint64_t hart_mask_base,
                         void (*fn)(struct vcpu *self, struct vcpu *target, uint64_t arg),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SBI 3.0 chapter 4, and the small extensions TIME (6) and IPI (7). */
+/* SBI 3.0 chapter 4 (Base), and the small extensions TIME (chapter 6) and IPI (chapter 7). */
 #include "arch/riscv/csr.h"
 #include "core/vm/vcpu_requests.h"
 #include "core/vm/vm.h"
@@ -40,7 +40,7 @@ VSBI_FN(vsbi_base)
 	}
 }
 
-/* Section 6.1: sets the timer and clears the pending interrupt. */
+/* Section 6.1: sets the timer and clears the pending timer interrupt. */
 VSBI_FN(vsbi_time)
 {
 	struct vcpu *vcpu = this_vcpu();
@@ -55,7 +55,7 @@ VSBI_FN(vsbi_time)
 		uint64_t guest_now = now + vcpu->vm->htimedelta;
 
 		vcpu_set_virq(vcpu, IRQ_VSTI, a0 <= guest_now);
-		/* A value that no host time reaches before the counter wraps means never. */
+		/* Host time does not reach this value before it wraps, so it means never. */
 		vcpu->timer =
 		    a0 <= guest_now || a0 - guest_now > ~0UL - now ? ~0UL : now + (a0 - guest_now);
 		pcpu_resched(vcpu->home);
@@ -75,7 +75,7 @@ static void send_ipi(struct vcpu *self, struct vcpu *target, uint64_t arg)
 	}
 }
 
-/* Not inlined: an IPI to oneself then needs no stack. */
+/* Not inlined, so that an IPI to the calling vcpu itself needs no stack. */
 static __attribute__((noinline)) vsbi_ret send_ipis(struct vcpu *vcpu, uint64_t hart_mask,
                                                     uint64_t hart_mask_base)
 {
@@ -92,7 +92,7 @@ VSBI_FN(vsbi_ipi)
 		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
 	if (a1 > vcpu->id || BIT(vcpu->id) >> a1 != a0)
 		return send_ipis(vcpu, a0, a1);
-	/* send_ipi() to oneself: what guests with one vcpu do. */
+	/* An IPI to the calling vcpu itself, the usual case in guests with one vcpu. */
 	vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_IPI_SENT);
 	vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_IPI_RECEIVED);
 	csr_set(CSR_HVIP, BIT(IRQ_VSSI));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SBI 3.0 chapter 12, the debug console. */
+/* SBI 3.0 chapter 12 (DBCN), the debug console. */
 #include "core/vm/guest_mem.h"
 #include <string.h>
 #include "core/vm/terminal_port.h"
@@ -7,11 +7,11 @@
 #include "core/vm/vm.h"
 #include "core/vsbi/vsbi.h"
 
-/* So much at a time, that a stay in HS is short: a write goes on in the next, a read returns less.
- */
+/* The most bytes in one stay in HS, to keep it short. A write continues in the next stay; a read
+ * returns fewer bytes than requested. */
 #define DBCN_MAX_BYTES 32UL
 
-/* Writes a first part of n > 0 bytes; how much that was. */
+/* Writes the first of n > 0 bytes, and returns how many. */
 static uint64_t write_some(const struct vm *vm, const char *memory, uint64_t n)
 {
 	char bytes[DBCN_MAX_BYTES];
@@ -32,7 +32,7 @@ static bool write_more(struct vcpu *vcpu)
 	return call->left;
 }
 
-/* The console takes all there is, so a write is never partial. */
+/* The console accepts all bytes, so a write is never partial. */
 static vsbi_ret console_write(struct vcpu *vcpu, uint64_t n, gpa_t gpa)
 {
 	const char *memory = guest_mem(vcpu->vm, gpa, n);
@@ -58,7 +58,7 @@ static vsbi_ret console_read(struct vm *vm, uint64_t n, gpa_t gpa)
 		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
 	if (n > DBCN_MAX_BYTES)
 		n = DBCN_MAX_BYTES;
-	/* What was typed waits in the UART's FIFO, register 0, while LSR (5) says so. */
+	/* Input is in the UART's FIFO (register 0) as long as LSR (register 5) says so. */
 	spin_lock(&vm->devices);
 	while (done < n && (vuart_read(&vm->uart, 5) & 1))
 		memory[done++] = (char)vuart_read(&vm->uart, 0);
@@ -78,10 +78,10 @@ VSBI_FN(vsbi_dbcn)
 	switch (fid) {
 	case SBI_DBCN_CONSOLE_WRITE:
 	case SBI_DBCN_CONSOLE_READ:
-		/* No byte lies outside its memory. */
+		/* An access of no bytes is always inside the guest's memory. */
 		if (!a0)
 			return vsbi_result(SBI_SUCCESS, 0);
-		/* a2: the upper half of an address of more than 64 bits */
+		/* a2 is the upper half of the address */
 		if (a2)
 			return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
 		if (fid == SBI_DBCN_CONSOLE_WRITE)

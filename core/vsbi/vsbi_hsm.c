@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SBI 3.0 chapters 9 (HSM) and 10 (SRST): life and death of vcpus and of the VM. */
+/* SBI 3.0 chapters 9 (HSM) and 10 (SRST): start and stop of vcpus, and the end of the VM. */
 #include "arch/riscv/csr.h"
 #include "core/vm/guest_mem.h"
 #include "core/vm/sched.h"
@@ -7,7 +7,7 @@
 #include "core/vm/vm.h"
 #include "core/vsbi/vsbi.h"
 
-/* Can a vcpu begin there? */
+/* Whether a vcpu can start at this address. */
 static bool is_entry(const struct vm *vm, uint64_t pc)
 {
 	return guest_mem(vm, (gpa_t){pc}, 2) && !(pc & 1);
@@ -43,15 +43,15 @@ static bool all_stopped(const struct vm *vm)
 	return true;
 }
 
-/* Section 9.2. Everything of the vcpu is forgotten, its PMU included. */
+/* Section 9.2. The whole state of the vcpu is lost, including its PMU. */
 static vsbi_ret hart_stop(struct vcpu *vcpu)
 {
 	vcpu_end_observers(vcpu);
 	vpmu_reset(&vcpu->pmu);
 	atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STOPPED);
 	sched_off(vcpu);
-	/* Nobody is left to start one. Of two that stop at once, the later finds the other stopped.
-	 */
+	/* No vcpu is left that could start one. If two stop at once, the later one sees the other
+	 * stopped. */
 	if (all_stopped(vcpu->vm))
 		vm_end(vcpu->vm, vcpu, VM_END_ALL_STOPPED, NULL, 0);
 	return vsbi_result(SBI_SUCCESS, 0);
@@ -66,9 +66,9 @@ static void sleep(struct vcpu *vcpu)
 }
 
 /*
- * Section 9.4. Retentive suspend is WFI. The non-retentive one may leave all registers undefined
- * but those of table 10: they are set before the vcpu sleeps, and nothing else is lost. Any other
- * type is reserved, or a platform's and not implemented: INVALID_PARAM either way.
+ * Section 9.4. Retentive suspend is WFI. Non-retentive suspend may leave all registers undefined
+ * except those of table 10. These are set before the vcpu sleeps, and no other register is changed.
+ * All other types are reserved, or platform-specific and not implemented: SBI_ERR_INVALID_PARAM.
  */
 static vsbi_ret hart_suspend(struct vcpu *vcpu, uint32_t type, uint64_t pc, uint64_t opaque)
 {
@@ -84,7 +84,7 @@ static vsbi_ret hart_suspend(struct vcpu *vcpu, uint32_t type, uint64_t pc, uint
 	csr_clear(CSR_VSSTATUS, SSTATUS_SIE);
 	csr_write(CSR_VSATP, 0);
 	csr_write(CSR_SEPC, pc);
-	/* What the call returns is in a0 and a1. */
+	/* The return value of this call goes into a0 and a1. */
 	return vsbi_result((long)vcpu->id, opaque);
 }
 
@@ -109,9 +109,9 @@ VSBI_FN(vsbi_hsm)
 }
 
 /*
- * Section 10.1: concerns this guest alone. A reason given makes it a failure, whatever the type;
- * one of a platform's or of an SBI implementation's is told as it is. A type of a platform's is not
- * implemented.
+ * Section 10.1. The reset concerns this guest only. A reset reason makes it a failure, whatever the
+ * type; reasons of a platform or an SBI implementation are logged unchanged. Platform-specific
+ * reset types are not implemented.
  */
 VSBI_FN(vsbi_srst)
 {

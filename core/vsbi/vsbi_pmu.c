@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SBI 3.0 chapter 11: registers into calls of vpmu/, no PMU logic. */
+/* SBI 3.0 chapter 11 (PMU): turns registers into calls of vpmu/. There is no PMU logic here. */
 #include "core/vm/long_call.h"
 #include "core/vm/vm.h"
 #include "core/vm/vs_interrupts.h"
 #include "core/vsbi/vsbi.h"
 
-/* The vPMU of the caller. */
+/* The vPMU of the calling vcpu. */
 static inline struct vpmu *pmu(void)
 {
 	return &this_vcpu()->pmu;
@@ -65,7 +65,7 @@ static VSBI_FN(snapshot)
 	return pair(vpmu_snapshot_set_shmem(pmu(), a0, a1, a2));
 }
 
-/* The arguments are still in its registers, but a1 says how far it is. */
+/* The guest's registers still hold the arguments, except for a1, which holds the progress. */
 static bool more_event_info(struct vcpu *vcpu)
 {
 	uint64_t *a = &vcpu->ctx.x[REG_A0];
@@ -89,7 +89,7 @@ static VSBI_FN(event_get_info)
 	return vsbi_result((long)a0, again);
 }
 
-/* Tail calls, so that nothing is saved on the way. */
+/* Each case is a tail call, so that no register is saved. */
 VSBI_FN(vsbi_pmu)
 {
 	static vsbi_fn *const functions[] = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SBI 3.0 chapter 8. A fence on another vcpu is done before that vcpu's next instruction. One
- * that is resident on another hart at this moment is interrupted, and the caller waits for it; one
- * that is not finds it when its turn comes.
+ * SBI 3.0 chapter 8 (RFENCE). A fence on another vcpu takes effect before that vcpu's next
+ * instruction. If the vcpu is resident on another hart now, that hart is interrupted and the caller
+ * waits. If not, the fence is pending until the vcpu's next time slice.
  */
 #include "arch/riscv/csr.h"
 #include "arch/riscv/fence.h"
@@ -40,13 +40,13 @@ static void fence_one(struct vcpu *self, struct vcpu *target, uint64_t fid)
 	if (fid == SBI_RFENCE_FENCE_I)
 		fence_i();
 	else
-		hfence_vvma_all(); /* of this VMID; a range would only be cheaper */
+		hfence_vvma_all(); /* the VMID in hgatp; a fence of a range would only be cheaper */
 }
 
 /*
- * Until the other harts have taken it. Their vcpus may be waiting for us: we take the fences sent
- * to us meanwhile. Nothing else is served in the middle of a call, which has to come back to this
- * vcpu on this hart.
+ * Waits until the other harts have done the fence. Their vcpus may wait for this one, so it serves
+ * the fences sent to it meanwhile. Other requests are not served in the middle of a call, because
+ * the call must return to this vcpu on this hart.
  */
 static void wait_for_one(struct vcpu *self, struct vcpu *target, uint64_t fid)
 {
@@ -58,7 +58,7 @@ VSBI_FN(vsbi_rfence)
 {
 	struct vcpu *vcpu = this_vcpu();
 
-	/* The HFENCE functions are for hypervisors; guests have no H extension. */
+	/* The HFENCE functions are for hypervisors. Guests have no H extension. */
 	if (fid > SBI_RFENCE_SFENCE_VMA_ASID)
 		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
 	if (!vsbi_for_each_hart(vcpu, a0, a1, fence_one, fid))

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Event tables of cores: what is in those of dts/pmu, and what the checker refuses."""
+
+import hashlib
+import subprocess
+
+import pytest
+
+import harness
+from pmulib import tables
+
+TOOL = harness.ROOT / "tools/pmu-events"
+
+# Of Kunminghu V2R2's chapter: rows, "no event" included, and the SHA-256 of its rows "NUMBER NAME",
+# each with a newline, taken from the chapter's own text; counters, and the selector's reset value.
+CHAPTER = {
+    "frontend": (55, "f1cbdae1fa0650ced2474bf5ed50643a6feddd69877df52c3f054c48070308a0",
+                 range(3, 11), 0x0000000000),
+    "backend": (143, "0c537cb69b9e806b9ca964fe3e972184d45b57f037b6f64d9323f7ce27256f51",
+                range(11, 19), 0x4010040100),
+    "memory": (126, "e7ba2bc7e787f28546f8cdc52de6d673104df2ce0f10059ad1225a73e1514005",
+               range(19, 27), 0x8020080200),
+    "cache": (26, "1a1f6470d56bee598d1b4a7549e183244e1e881dfa3655b21d3ac92191d5d61c",
+              range(27, 32), 0xc0300c0300),
+}
+# Rows of a group whose name another row has too.
+SAME_NAMES = {"frontend": 0, "backend": 52, "memory": 18, "cache": 0}
+
+SMALL = """core: small
+title: A small core
+source: this test
+selector:
+  kind: numbers
+  events: [7:0, 15:8]
+  joins: [17:16]
+  operators: {OR: 0, ADD: 1}
+sbi:
+  branches: {event: b}
+groups:
+  only:
+    counters: 3-4
+    events:
+      - [1, a, the first]
+      - [2, b, the second]
+"""
+BITS = """core: small
+title: A small core
+source: this test
+selector:
+  kind: bits
+  events: 15:8
+  group: 7:0
+groups:
+  only:
+    counters: 3-4
+    events:
+      - [8, a, the first]
+"""
+
+# (what to replace, by what, the line, the refusal)
+REFUSALS = [
+    ("core: small", "core: Small", 1, "core: Small is not a letter and up to 14 more of a-z, 0-9 "
+     "and -"),
+    ("title: A small core\n", "", 1, "title is missing"),
+    ("title:", "titel:", 2, "titel: is not known here; these are: core, title, source, selector, "
+     "groups, note, perf, raw, sbi, metrics"),
+    ("title: A", "core: A", 2, "has core twice"),
+    ("core: small", "core: [", 3, "is not YAML: expected ',' or ']', but got ':'"),
+    ("kind: numbers", "kind: words", 5, "selector: kind: words is not one of numbers, bits"),
+    ("[7:0, 15:8]", "[0:7, 15:8]", 6, "selector: events: 0:7 is not a range of bits 63:0, the high "
+     "one first"),
+    ("[7:0, 15:8]", "[7:0, 14:7]", 5, "selector: bits 14:7 belong to another field, too"),
+    ("[7:0, 15:8]", "[7:0, 14:8]", 5, "selector: fields for events differ in width"),
+    ("[7:0, 15:8]", "[7:0, 56:49]", 5, "selector: bits 56:49 are above bit 55, the last that a raw "
+     "event of the SBI can have"),
+    ("[7:0, 15:8]", "[7:0]", 5, "selector: has 1 events and 1 joins; there are 1 and none, 2 and "
+     "1, or 4 and 3"),
+    ("  operators: {OR: 0, ADD: 1}\n", "", 5, "selector: joins and operators go together"),
+    ("ADD: 1", "NOR: 1", 8, "selector: operators: NOR: the operators are OR, AND, XOR, ADD"),
+    ("ADD: 1", "ADD: 4", 8, "selector: operators: ADD: does not fit into a field of `joins`"),
+    ("ADD: 1", "ADD: 0", 8, "selector: operators: two have one number"),
+    ("OR: 0, ", "", 8, "selector: operators: OR is missing: it joins an event with an empty place"),
+    ("  joins:", "  group: 7:6\n  joins:", 13, None),
+    ("  joins:", "  group: 6:5\n  joins:", 7, "selector: group: is not the upper part of each "
+     "field, counted from its lowest bit"),
+    ("branches:", "branching:", 10, "sbi: branching: perf has no general or cache event of this "
+     "name"),
+    ("event: b}", "event: c}", 10, "sbi: branches: event: small has no event c"),
+    ("event: b}", "event: a & b}", 10, "sbi: branches: event: this core has no AND; its operators: "
+     "OR, ADD"),
+    ("event: b}", 'event: b, counters: "5"}', 10, "sbi: branches: has counters that do not count "
+     "its events"),
+    ("{event: b}", "{counters: 0}", 10, "sbi: branches: counter 0 counts cycles and counter 2 "
+     "instructions, nothing else"),
+    ("{event: b}", "{}", 10, "sbi: branches: names no event, and its counters are not 0 or 2 "
+     "alone, the two that count without a selector"),
+    ("  branches:", "  branch-instructions: {event: a}\n  branches:", 11, "sbi: branches: is the "
+     "same event as branch-instructions"),
+    ("  only:", "  Only:", 13, "groups: Only: a group's name is a letter and up to 14 more of a-z, "
+     "0-9 and -"),
+    ("  only:", "  a:", 15, "groups: a: events: a: has the name of a group"),
+    ("    counters: 3-4", "    number: 1\n    counters: 3-4", 13, "groups: only: its number 1 does "
+     "not fit into the 0 bits that the selector has for groups"),
+    ("counters: 3-4", "counters: 3-32", 13, "groups: only: counters: '3-32' is not a counter or a "
+     "range of them, as 3-10"),
+    ("counters: 3-4", "counters: 0-3", 13, "groups: only: counters: counter 1 is time, which "
+     "counts no event"),
+    ("counters: 3-4", "counters: '3,3'", 13, "groups: only: counters: has counter 3 twice"),
+    ("[1, a,", "[2, a,", 16, "groups: only: events: b: has the code 2 of a"),
+    ("[1, a,", "[256, a,", 15, "groups: only: events: a: code 256 is not one of 0 to 255, which "
+     "the selector has for events"),
+    ("[1, a,", "[one, a,", 15, "groups: only: events: a: one is not a number, as 37 or 0x25"),
+    ("[1, a,", "[1, a/b,", 15, "groups: only: events: a/b is not a name: a letter, then letters, "
+     "digits and _ . - ( )"),
+    ("[1, a, the first]", "[1, a]", 15, "groups: only: events: an event is [CODE, NAME, TEXT], "
+     "with COUNTERS behind where they are not the group's"),
+    ("[1, a, the first]", "[1, a, the first, 3]", 15, "groups: only: events: a: raw events are told "
+     "apart by groups, so the counters of an event cannot differ from its group's; say raw: no, or "
+     "make a group of it"),
+    ("[1, a, the first]", '[1, a, ""]', 15, "groups: only: events: a: is not a word or text"),
+    ("[1, a, the first]", "[1, B, the first]", 16, "groups: only: events: b: would be b, as B is B"),
+]
+
+
+def tool(*words):
+    """Runs tools/pmu-events."""
+    return subprocess.run([TOOL, *map(str, words)], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def write(tmp_path):
+    """write(TEXT) -> path of a table."""
+    path = tmp_path / "small.yaml"
+
+    def put(text):
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return put
+
+
+def test_kunminghu_is_the_chapters():
+    """Every number and name, each in its group, with the group's counters and fixed bits."""
+    table = tables.load("kunminghu")
+    assert [group.name for group in table.groups] == list(CHAPTER)
+    for group in table.groups:
+        count, digest, counters, base = CHAPTER[group.name]
+        assert [event.code for event in group.events] == list(range(count))
+        rows = "".join(f"{event.code} {event.name}\n" for event in group.events)
+        assert hashlib.sha256(rows.encode()).hexdigest() == digest, group.name
+        assert group.counters == sum(1 << n for n in counters)
+        assert table.layout.base(group) == base
+        assert [event.name for event in group.events if event.nothing] == ["noEvent"]
+    assert sum(count for count, *_ in CHAPTER.values()) == 350
+
+
+def test_kunminghu_keeps_names_apart():
+    table = tables.load("kunminghu")
+    for group in table.groups:
+        names = [event.name for event in group.events]
+        same = [event for event in group.events if names.count(event.name) > 1]
+        assert len(same) == SAME_NAMES[group.name]
+        assert all(event.id.endswith(f".{event.code}") for event in same)
+    ids = [event.id.lower() for event in table.all_events(nothing=True)]
+    assert len(set(ids)) == len(ids) == 350
+
+
+@pytest.mark.parametrize("core", tables.names())
+def test_tables_are_sound(core):
+    done = tool(core, "check")
+    assert (done.returncode, done.stderr) == (0, "")
+    table = tables.load(core)
+    for group in table.groups:
+        codes = [event.code for event in group.events]
+        assert len(set(codes)) == len(codes)
+    selectors = [table.layout.encode(event) for event in table.all_events()]
+    assert len(set(selectors)) == len(selectors)
+
+
+def test_small_tables_are_sound(write):
+    """Each refusal is of one word that differs from these."""
+    for text in (SMALL, BITS):
+        done = tool(write(text), "check")
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("old, new, line, refusal", REFUSALS,
+                         ids=[f"{n}" for n in range(len(REFUSALS))])
+def test_refusals(write, old, new, line, refusal):
+    assert SMALL.count(old) == 1
+    path = write(SMALL.replace(old, new))
+    done = tool(path, "check")
+    if refusal is None:
+        assert (done.returncode, done.stderr) == (0, "")
+        return
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"pmu-events: {path}:{line}: {refusal}\n"
+
+
+def test_refusals_of_bits(write):
+    path = write(BITS.replace("[8, a,", "[7, a,"))
+    assert tool(path, "check").stderr == (
+        f"pmu-events: {path}:12: groups: only: events: a: bit 7 is not one of 8 to 15, which the "
+        "selector has for events\n")
+    path = write(BITS.replace("group: 7:0", "group: 8:0"))
+    assert tool(path, "check").stderr == (
+        f"pmu-events: {path}:5: selector: bits 8:0 belong to another field, too\n")
+    path = write(BITS.replace("group: 7:0", "operators: {OR: 0}"))
+    assert tool(path, "check").stderr == (
+        f"pmu-events: {path}:7: selector: operators: is for the kind `numbers`; bits are joined by "
+        "OR\n")
+
+
+def test_no_such_table(tmp_path):
+    done = tool("pentium", "check")
+    assert (done.returncode, done.stderr) == (
+        1, "pmu-events: pentium: there is no table of this name; there are kunminghu, u74, virt, "
+        "and files that end in .yaml\n")
+    done = tool(tmp_path / "none.yaml", "check")
+    assert (done.returncode, done.stderr) == (
+        1, f"pmu-events: {tmp_path}/none.yaml: No such file or directory\n")
+    (tmp_path / "empty.yaml").write_text("", encoding="utf-8")
+    done = tool(tmp_path / "empty.yaml", "check")
+    assert (done.returncode, done.stderr) == (1, f"pmu-events: {tmp_path}/empty.yaml: is empty\n")
+    (tmp_path / "bytes.yaml").write_bytes(b"core: \xff\n")
+    done = tool(tmp_path / "bytes.yaml", "check")
+    assert (done.returncode, done.stderr) == (
+        1, f"pmu-events: {tmp_path}/bytes.yaml: is not text in UTF-8\n")

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The device tree node of a table that OpenSBI reads."""
+from .selectors import ALL
+
+
+def cells(*numbers):
+    """Cells between brackets; 64-bit numbers come as pairs()."""
+    return "<" + " ".join(f"{n:#x}" for n in numbers) + ">"
+
+
+def pair(number):
+    """A 64-bit number as two cells."""
+    return number >> 32, number & 0xFFFFFFFF
+
+
+def prop(name, rows):
+    """A property of several rows, none: no property."""
+    if not rows:
+        return []
+    return [f"\t\t{name} =", *(f"\t\t\t{row}," for row in rows[:-1]), f"\t\t\t{rows[-1]};"]
+
+
+def ranges(standard):
+    """[first event_idx, last, counters] of what follows each other and has the same counters."""
+    found = []
+    for event in standard:
+        if found and found[-1][1] + 1 == event.event_idx and found[-1][2] == event.counters:
+            found[-1][1] = event.event_idx
+        else:
+            found.append([event.event_idx, event.event_idx, event.counters])
+    return found
+
+
+def opensbi(table):
+    """The node /pmu of the machine's device tree, as OpenSBI's docs/pmu_support.md has it.
+
+    An event whose selector is its event_idx has no row: that is what OpenSBI writes then.
+    """
+    selectors = [cells(s.event_idx, *pair(s.selector)) for s in table.standard
+                 if s.selector is not None and s.selector != s.event_idx]
+    raw = [cells(*pair(table.layout.base(g)), *pair(ALL & ~table.layout.variable(g)), g.counters)
+           for g in table.groups] if table.raw else []
+    return "\n".join([
+        f"/* {table.title}: made by tools/pmu-events of {table.core}.yaml. */", "/ {", "\tpmu {",
+        '\t\tcompatible = "riscv,pmu";',
+        *prop("riscv,event-to-mhpmevent", selectors),
+        *prop("riscv,event-to-mhpmcounters", [cells(*row) for row in ranges(table.standard)]),
+        *prop("riscv,raw-event-to-mhpmcounters", raw), "\t};", "};", ""])

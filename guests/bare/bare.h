@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds, and what they share. */
+/* The kinds of this guest, and what they share. */
 #ifndef GUESTS_BARE_H
 #define GUESTS_BARE_H
 
@@ -13,20 +13,20 @@
 #include "guests/lib/sbi.h"
 #include "guests/lib/trap.h"
 
-/* The guest's `time` at which it has to end. */
+/* The guest's `time` at which it must end. */
 extern uint64_t end_time;
 static inline bool time_is_up(void)
 {
 	return csr_read(time) >= end_time;
 }
 
-/* Programmable hardware counters, and firmware counters, by counter_idx. */
+/* Masks of programmable hardware counters and of firmware counters, by counter_idx. */
 struct counters {
 	uint64_t hw, fw;
 };
 struct counters find_counters(void);
 
-/* vector.S: what each does is said there. */
+/* In vector.S, which describes each. */
 #define SSTATUS_VS (3UL << 9)
 uint64_t vec_put(const void *v);
 uint64_t vec_get(void *v);
@@ -37,7 +37,7 @@ void vec_shape_put(uint64_t n);
 uint64_t vec_shape_get(void);
 uint64_t vec_length(void);
 
-/* vector=yes: the hart has vectors, and the guest uses them. */
+/* Whether bootargs have vector=yes: the hart has V, and the guest uses it. */
 static inline bool with_vectors(void)
 {
 	return bootarg_num("vector", 0) != 0;
@@ -79,19 +79,19 @@ int blocks(uint64_t hartid);
 int records(uint64_t hartid);
 int filters(uint64_t hartid);
 
-/* The parts of hostile; each returns how many of its attempts were let through. */
+/* The parts of hostile. Each returns how many of its attempts did not trap. */
 uint64_t hostile_csrs(void);
 uint64_t hostile_memory(void);
 uint64_t hostile_instructions(void);
 uint64_t hostile_calls(uint64_t hartid);
 
-/* A way for crash. */
+/* One of the ways in which `crash` ends. */
 int handler_faults(void);
 
-/* The part of storm that calls the PMU. */
+/* The part of storm that makes PMU calls. */
 void storm_pmu(void);
 
-/* Runs an instruction under a guard, in S or in U; true: it did not trap. */
+/* Runs an instruction under a guard, in S or in U. Returns whether it did not trap. */
 bool insn_passes(uint32_t insn, uint64_t a0);
 bool insn_passes_in_user(uint32_t insn, uint64_t a0);
 

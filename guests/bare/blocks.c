@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Zicbom and Zicboz. Where the device tree has them S may execute all four operations, and U what
- * senvcfg lets it; each is one instruction to a counter. Only cbo.zero changes memory, that of one
- * block: a guest's cbo.inval flushes. has=no: the tree has none, so all trap.
+ * Zicbom and Zicboz. If the device tree has them, S may execute all four instructions, and U those
+ * that senvcfg permits. A counter counts each as one instruction. Only cbo.zero changes memory, one
+ * block of it; a guest's cbo.inval flushes. With has=no the tree has neither, so all of them trap.
  */
 #include "guests/bare/check.h"
 #include "guests/bare/bare.h"
@@ -18,7 +18,7 @@
 static const struct {
 	const char *name;
 	uint32_t operation;
-	uint64_t enable; /* in senvcfg, for U */
+	uint64_t enable; /* bits of senvcfg, for U */
 } operations[] = {
     {"cbo.inval", 0, CBIE_INVAL},
     {"cbo.clean", 1, CBCFE},
@@ -55,14 +55,14 @@ static void one(unsigned i, bool has)
 	check("outside its memory", insn_passes(insn, OUTSIDE), false);
 }
 
-/* ori x0, a0, which: a hint, which never traps. */
+/* ori x0, a0, which: a hint that never traps. */
 static void prefetch(uint32_t which)
 {
 	check("prefetch", insn_passes(0x6013U | 10U << 15 | which << 20, (uint64_t)memory), true);
 	check("prefetch, outside", insn_passes(0x6013U | 10U << 15 | which << 20, OUTSIDE), true);
 }
 
-/* Between two reads of a counter, beside the same without. */
+/* Counts the instruction between two reads of a counter, compared with none. */
 static uint64_t counted(uint32_t ctr, uint32_t insn)
 {
 	uint64_t before = counter_read(ctr);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Overflow of cache events, which QEMU cannot deliver under -icount: arming such a counter ends
- * the emulator at its wrap. Not for plain firmware, which does arm it.
+ * Overflow of cache events. QEMU cannot deliver it with -icount: arming such a counter ends the
+ * emulator at the wrap. Not for plain firmware, which arms it.
  */
 #include "guests/bare/bare.h"
 
@@ -22,7 +22,7 @@ static void miss(uint64_t n)
 	}
 }
 
-/* Starts near the wrap, stops, goes on without a value, and wraps. */
+/* The counter starts near its wrap, stops, continues without a value, and wraps. */
 int cachewrap(uint64_t hartid)
 {
 	uint64_t counter = config_any(DTLB_READ_MISS).value;
@@ -36,7 +36,7 @@ int cachewrap(uint64_t hartid)
 	return 0;
 }
 
-/* Another counter's overflow must not show the flag of a cache counter that did not wrap. */
+/* The overflow of another counter must not set OF of a cache counter that did not wrap. */
 int falseflag(uint64_t hartid)
 {
 	uint64_t cache = config_any(DTLB_READ_MISS).value;
@@ -53,7 +53,7 @@ int falseflag(uint64_t hartid)
 	return 0;
 }
 
-/* Time must not go back, whatever the other harts are doing. */
+/* Time must not go backwards, whatever other harts do. */
 int clockcheck(uint64_t hartid)
 {
 	uint64_t last = csr_read(time);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Prints numbered lines of different lengths without a pause; by=dbcn in pieces, by=call as many as
- * possible in one call, by=uart.
+ * Prints numbered lines of different lengths without a pause: by=dbcn in pieces, by=call with as
+ * many as possible per call, by=uart.
  */
 #include "guests/bare/bare.h"
 
@@ -27,7 +27,7 @@ static uint64_t put_num(char *text, uint64_t at, uint64_t n)
 	return at;
 }
 
-/* "line N " and N % 97 letters. */
+/* Writes "line N " and N % 97 letters. */
 static uint64_t make_line(char *text, uint64_t n)
 {
 	static const char start[] = "line ";
@@ -58,7 +58,7 @@ static void by_dbcn(uint64_t length)
 	}
 }
 
-/* Lines from n on; the first that was not printed. */
+/* Prints lines from n on. Returns the first one that was not printed. */
 static uint64_t by_call(uint64_t n, uint64_t lines)
 {
 	uint64_t length = 0;

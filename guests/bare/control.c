@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The control state of floating point and vectors, each piece changed alone: nothing else tells a
- * hypervisor that there is something to keep. Data registers whose status field the guest itself
- * sets to Clean or Off are kept as well. Another such guest, with a mark one higher, always holds
- * the opposite.
- *   mark=N    which of the two patterns is first
- *   rounds=N  so often each piece
- *   wait=suspend   between change and look: HSM's retentive suspend; else wrs.nto, which ends a
- * turn lives=N   vcpu 1 lives so often: each life begins with zeroes type=1    ends with this reset
- * type; 0: shuts down
+ * Changes each piece of control state of floating point and vectors alone, so that nothing else
+ * tells a hypervisor to save it. Also checks that data registers are kept if the guest itself sets
+ * the status field to Clean or Off. Another such guest, with a mark that is one higher, always
+ * holds the opposite.
+ *   mark=N         which of the two patterns comes first
+ *   rounds=N       how often each piece is changed
+ *   wait=suspend   between change and check: HSM's retentive suspend; otherwise wrs.nto, which ends
+ * a time slice lives=N        vcpu 1 is started so often, and finds zeros each time type=1 ends
+ * with this reset type; 0: shuts down
  */
 #include "guests/bare/smp.h"
 
@@ -25,7 +25,7 @@ struct piece {
 	bool vector;
 	void (*put)(uint64_t pattern);
 	uint64_t (*get)(void);
-	uint64_t mask; /* of the pattern: what get() finds */
+	uint64_t mask; /* bits of the pattern that get() returns */
 };
 
 static void let_others_run(void)
@@ -70,7 +70,7 @@ CSR_PIECE(vxsat)
 CSR_PIECE(vxrm)
 CSR_PIECE(vcsr)
 
-/* Flags that an instruction raises which writes no f register. The operand is old by then. */
+/* Raises flags by an instruction that writes no f register. Its operand is old by then. */
 static void fcvt_put(uint64_t pattern)
 {
 	f1_put(pattern ? ONE_AND_HALF : ONE);
@@ -158,7 +158,7 @@ static const struct piece pieces[] = {
     {"v8, VS off", true, vec_off_put, vec_off_get, ~0UL},
 };
 
-/* How many of the registers that begin as 0 do not. */
+/* Returns how many registers are not 0 at first, though they must be. */
 static uint64_t left_by_others(void)
 {
 	uint64_t found = (csr_read(fcsr) != 0) + (f1_get() != 0);
@@ -199,7 +199,7 @@ static void switch_on(void)
 	csr_set(sstatus, SSTATUS_FS | (with_vectors() ? SSTATUS_VS : 0));
 }
 
-/* Control state only in one life, data in the next. */
+/* Writes only control state in one life, and data in the next. */
 static void one_life(uint64_t hartid, struct smp_vcpu *self)
 {
 	(void)hartid;
@@ -261,7 +261,7 @@ int rounding(uint64_t hartid)
 	return 0;
 }
 
-/* 1.0 / 3.0, with nothing that sets a rounding mode. */
+/* Computes 1.0 / 3.0 without setting a rounding mode. */
 int divide(uint64_t hartid)
 {
 	uint64_t rounds = bootarg_num("rounds", 20), right = 0, bits;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts code of known length on a firmware that now and then refuses to start or to stop a
- * counter: each count is exact, or its counter was refused, or it cannot be read any more. Never
- * wrong.
+ * Counts code of known length on a firmware that sometimes refuses to start or stop a counter. Each
+ * count must be exact, or the counter was refused, or its CSR is illegal. It must never be wrong.
  */
 #include "guests/bare/bare.h"
 
@@ -74,7 +73,7 @@ static void round(uint64_t hw, uint64_t event, uint64_t flags, uint64_t value, u
 int faults(uint64_t hartid)
 {
 	static const uint64_t filters[] = {0, SBI_PMU_CFG_FLAG_SET_UINH, SBI_PMU_CFG_FLAG_SET_SINH};
-	/* Far from the wrap, nearer, and so that it wraps on the way. */
+	/* Far from the wrap, nearer to it, and so near that it wraps. */
 	static const uint64_t values[] = {0x8000000000000001UL, 0, -1000UL};
 	uint64_t hw = find_counters().hw, rounds = bootarg_num("rounds", 50),
 	         length = bootarg_num("length", 100000);

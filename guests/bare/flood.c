@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests to vcpu 1 from all the others, as fast as they can be made, until ticks= are over or
- * each has sent sends= of them. what=ipi, fence_i, vma, asid   SBI calls; all: these four in turn
- *   what=start                     HSM: it is started, and stops itself
- *   what=plic                      its device interrupt is raised and taken back
- *   what=none                      as busy as the others, and nothing is sent
- *   peer=sleeps                    vcpu 1 waits in WFI, and nothing that is sent wakes it
- *   peer=wakes                     it waits in WFI, takes what wakes it, and waits again
- *   peer=suspends                  the same by HSM's retentive suspend
- *   peer=spins                     the same, and it never waits
+ * All vcpus send requests to vcpu 1 as fast as possible, until ticks= are over or each has sent
+ * sends=.
+ *   what=ipi, fence_i, vma, asid   SBI calls; all: these four in turn
+ *   what=start                     HSM: vcpu 1 is started, and stops itself
+ *   what=plic                      its device interrupt is raised and lowered
+ *   what=none                      the others are as busy, but send nothing
+ *   peer=sleeps                    vcpu 1 waits in WFI, and no request wakes it
+ *   peer=wakes                     it waits in WFI, takes the interrupt, and waits again
+ *   peer=suspends                  the same with HSM's retentive suspend
+ *   peer=spins                     the same, but it never waits
  *   peer=sends                     it sends the same to vcpu 0, until ticks= are over
  *   type=1, 2                      the guest resets at the end, without waiting for anybody
- * With what=all vcpu 1 counts what it receives by firmware counters.
+ * With what=all, vcpu 1 counts what it receives with firmware counters.
  */
 #include "guests/bare/smp.h"
 
@@ -43,7 +44,7 @@ static void stop(uint64_t hartid, struct smp_vcpu *self)
 	hsm(SBI_HSM_HART_STOP, 0, 0, 0);
 }
 
-/* The n-th request, to the vcpus of a mask; not 0: it was refused. */
+/* Sends the n-th request to the vcpus in a mask. Returns not 0 if it was refused. */
 static long send_one(uint64_t to, uint64_t n)
 {
 	if (bootarg_is("what", "ipi"))
@@ -63,13 +64,13 @@ static long send_one(uint64_t to, uint64_t n)
 	return 0;
 }
 
-/* Returns how many were sent, of at most so many. */
+/* Sends at most `sends` requests, and returns how many. */
 static uint64_t send(uint64_t to, uint64_t sends)
 {
 	uint64_t n = 0, refused = 0;
 
 	while (n < sends && !time_is_up()) {
-		/* An emulator whose harts take turns ends one where a timer is due. */
+		/* An emulator whose harts take turns ends a turn where a timer is due. */
 		if (n % 4 == 0)
 			sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, csr_read(time) + 50, 0, 0, 0, 0,
 			         0);
@@ -117,7 +118,7 @@ static void count_what_comes(void)
 	ready = 1;
 	while (!over)
 		;
-	/* What is on its way has arrived after an exit more. */
+	/* One more exit, after which everything on its way has arrived. */
 	sbi_call(SBI_EXT_BASE, SBI_BASE_GET_IMP_ID, 0, 0, 0, 0, 0, 0);
 	for (unsigned i = 0; i < RECEIVED; i++)
 		received[i] = sbi_pmu(SBI_PMU_COUNTER_FW_READ, ctr[i], 0, 0, 0, 0).value;
@@ -151,7 +152,7 @@ int flood(uint64_t hartid)
 	uint64_t n = smp_count(), sent;
 
 	(void)hartid;
-	UART_IER = 2; /* its transmitter is always empty */
+	UART_IER = 2; /* the transmitter is always empty */
 	PLIC_PRIORITY = 1;
 	if (!bootarg_is("what", "start") && smp_start(1, peer))
 		return 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A guest that tries everything it must not do. What comes back to it is its own affair and is
- * not judged here; it ends, and its neighbours' counts are right, or they are not.
+ * A guest that tries everything it must not do. What it gets back is not checked here. It ends, and
+ * the counts of the other guests must be right.
  */
 #include "guests/bare/bare.h"
 
@@ -24,7 +24,7 @@ bool insn_passes_in_user(uint32_t insn, uint64_t a0)
 	return trap_unguard().cause == ~0UL;
 }
 
-/* A line on the console says how far it came. */
+/* Prints how far it came. */
 static void part(const char *name, uint64_t passed)
 {
 	print("hostile: %s done, %u let through\n", name, passed);
@@ -48,7 +48,7 @@ int hostile(uint64_t hartid)
 	return 0;
 }
 
-/* Both end this guest at best; nothing is printed after the first line. */
+/* Both can only end this guest; nothing is printed after the first line. */
 int wildjump(uint64_t hartid)
 {
 	(void)hartid;

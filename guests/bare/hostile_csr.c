@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every CSR number, read and written, in S and in U; the counters' with counters running. */
+/* Reads and writes every CSR number, in S and in U, and counter CSRs while counters run. */
 #include "guests/bare/bare.h"
 
 #define CSR_SATP 0x180
@@ -13,16 +13,17 @@ static uint64_t write_all(uint32_t csr)
 	old = insn_run(INSN_CSRR_A0(csr), 0);
 	if (trap_unguard().cause != ~0UL)
 		old = 0;
-	/* A satp that means something would end this guest before it is through. */
+	/* A satp that takes effect would end this guest too early. */
 	for (unsigned i = 0; i < 4 && csr != CSR_SATP; i++) {
 		passed += insn_passes(INSN_CSRW_A0(csr), values[i]);
-		/* Back at once: the guest's own stvec, sscratch, sie are among them. */
+		/* Restored at once, because the guest's own stvec, sscratch and sie are among
+		 * them. */
 		insn_passes(INSN_CSRW_A0(csr), old);
 	}
 	return passed;
 }
 
-/* csrrs and csrrc with a0, csrrwi: the other ways to name a CSR. */
+/* csrrs and csrrc with a0, csrrsi and csrrci: the other instructions that access a CSR. */
 static uint64_t other_forms(uint32_t csr)
 {
 	uint64_t passed = 0;
@@ -34,7 +35,7 @@ static uint64_t other_forms(uint32_t csr)
 	return passed;
 }
 
-/* Says which numbers can be read, so that a test can say which should. */
+/* Prints which numbers can be read. The test checks that these are the right ones. */
 static void list_readable(const char *mode, bool (*passes)(uint32_t, uint64_t))
 {
 	print("hostile: CSRs that %s reads:", mode);
@@ -56,7 +57,7 @@ static uint64_t sweep(void)
 	return passed;
 }
 
-/* Counters and scountovf, many times, with counters of its own running, direct and trapped. */
+/* Reads counters and scountovf many times, direct and trapped, while its own counters run. */
 static uint64_t counters(void)
 {
 	uint64_t hw = find_counters().hw, passed = 0;

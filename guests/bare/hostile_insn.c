@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions of other privileges, of extensions a guest has not, and of nobody. */
+/* Instructions of other privilege modes, of extensions that a guest does not have, and undefined
+ * ones. */
 #include "guests/bare/bare.h"
 
 static const uint32_t insns[] = {
@@ -19,8 +20,8 @@ static const uint32_t insns[] = {
     0x62a54073, /* hsv.b a0, (a0) */
     0x6ea54073, /* hsv.d a0, (a0) */
     0x00100073, /* ebreak */
-    0x00000000, /* no instruction */
-    0xffffffff, /* no instruction */
+    0x00000000, /* illegal */
+    0xffffffff, /* illegal */
     0xc0001073, /* unimp */
     0x0000000b, /* custom-0 */
     0x0000002b, /* custom-1 */
@@ -49,7 +50,7 @@ uint64_t hostile_instructions(void)
 		passed += insn_passes(insns[i], 0x40000000);
 		passed += insn_passes_in_user(insns[i], 0x40000000);
 	}
-	/* In U: the supervisor's own instructions. */
+	/* In U: supervisor instructions. */
 	passed += insn_passes_in_user(0x10200073, 0); /* sret */
 	return passed;
 }

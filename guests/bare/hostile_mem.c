@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that is not there or somebody else's: every width, atomics, and jumps into it. */
+/* Accesses to memory that does not exist or belongs to others: every width, atomics, and jumps. */
 #include "guests/bare/bare.h"
 
 #define UART 0x10000000UL
@@ -21,10 +21,10 @@ static const uint32_t insns[] = {
     0x08a5252f, /* amoswap.w a0, a0, (a0) */
     0x00053507, /* fld fa0, 0(a0) */
     0x00a53027, /* fsd fa0, 0(a0) */
-    0x05f50513, /* addi a0, a0, 95: harmless, between the others */
+    0x05f50513, /* addi a0, a0, 95: harmless, mixed with the others */
 };
 
-/* Places outside the guest's RAM and devices; the microvisor's and the neighbours' among them. */
+/* Addresses outside the guest's RAM and devices, including those of Tally and of other VMs. */
 static const uint64_t places[] = {
     0x0,
     0x8,
@@ -45,7 +45,7 @@ static const uint64_t places[] = {
     0x7fffffff, /* across the start of RAM */
     0x7ffffff8,
     0x3fffffffff8, /* the end of Sv39x4 */
-    0x20000000000, /* beyond it */
+    0x20000000000, /* above it */
     0x1000000000000,
     0x80000000000000,   /* 2^55 */
     0x8000000080200000, /* not canonical */
@@ -60,26 +60,26 @@ static uint64_t touch(uint64_t addr)
 
 	for (unsigned i = 0; i < sizeof(insns) / sizeof(insns[0]); i++)
 		passed += insn_passes(insns[i], addr);
-	/* A jump: the guard returns to the caller. */
+	/* For a jump, the guard returns to the caller. */
 	trap_guard();
 	__asm__ volatile("jalr ra, %0" ::"r"(addr & ~1UL) : "ra", "memory");
 	passed += trap_unguard().cause == ~0UL;
 	return passed;
 }
 
-/* All of physical memory above the guest's own, in steps; its own end on bootargs. */
+/* Accesses all physical memory above the guest's own, in steps. Bootargs say where its own ends. */
 static uint64_t beyond_ram(void)
 {
 	uint64_t top = bootarg_num("top", 0x81000000), passed = 0;
 
-	passed += touch(top - 4) * 0; /* half inside: allowed to pass or to trap */
+	passed += touch(top - 4) * 0; /* half of it is inside, so it may trap or not */
 	for (uint64_t a = top; a < 0x100000000UL; a += 0x100000)
 		passed += insn_passes(0x00053503, a) + insn_passes(0x00a53023, a);
 	passed += touch(top) + touch(top + 0x1000) + touch(0xfffffff8);
 	return passed;
 }
 
-/* Its own devices, at offsets and widths that nobody uses. THR is left alone: it would print. */
+/* Accesses its own devices at offsets and widths that nobody uses. Not THR, which would print. */
 static void own_devices(void)
 {
 	for (uint64_t off = 1; off < 0x120; off++) {
@@ -92,7 +92,7 @@ static void own_devices(void)
 		insn_passes(0x00053503, PLIC + off);
 		insn_passes(0x00a50023, PLIC + off + 1);
 	}
-	insn_passes(0x00a50023, UART + 0x100); /* sb: outside its eight registers */
+	insn_passes(0x00a50023, UART + 0x100); /* sb: outside of the eight registers */
 }
 
 uint64_t hostile_memory(void)

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every SBI extension and function, with extreme arguments; all but those that end the guest. */
+/* Calls every SBI extension and function with extreme arguments, except for those that end the
+ * guest. */
 #include "guests/bare/bare.h"
 
 static const unsigned long extensions[] = {
-    SBI_EXT_BASE, SBI_EXT_TIME,       SBI_EXT_IPI,  SBI_EXT_RFENCE, SBI_EXT_HSM,
-    SBI_EXT_SRST, SBI_EXT_PMU,        SBI_EXT_DBCN, 0x53555350, /* SUSP */
-    0x43505043,                                                 /* CPPC */
-    0x4e41434c,                                                 /* NACL */
-    0x00535441,                                                 /* STA */
-    0x00535345,                                                 /* SSE */
-    0x46574654,                                                 /* FWFT */
-    0x44425452,                                                 /* DBTR */
-    0x4d505859,                                                 /* MPXY */
-    0x08000000,                                                 /* experimental */
-    0x09000000,                                                 /* vendor */
-    0x0a000000,                                    /* firmware: OpenSBI's own is 0x0a000001 */
-    0x0a000001,   0xffffffffffffffff, 0x100000010, /* BASE with a bit above it */
+    SBI_EXT_BASE, SBI_EXT_TIME, SBI_EXT_IPI, SBI_EXT_RFENCE, SBI_EXT_HSM, SBI_EXT_SRST, SBI_EXT_PMU,
+    SBI_EXT_DBCN, 0x53555350, /* SUSP */
+    0x43505043,               /* CPPC */
+    0x4e41434c,               /* NACL */
+    0x00535441,               /* STA */
+    0x00535345,               /* SSE */
+    0x46574654,               /* FWFT */
+    0x44425452,               /* DBTR */
+    0x4d505859,               /* MPXY */
+    0x08000000,               /* experimental */
+    0x09000000,               /* vendor */
+    /* Firmware-specific: OpenSBI's own is 0x0a000001. */
+    0x0a000000, 0x0a000001, 0xffffffffffffffff, 0x100000010, /* Base with a bit above bit 31 */
 };
 
 static const unsigned long extremes[] = {
@@ -23,8 +24,8 @@ static const unsigned long extremes[] = {
 };
 #define EXTREMES (sizeof(extremes) / sizeof(extremes[0]))
 
-/* Would the call, done right, end or stop this guest, or print its memory? Of the parameters of a
- * reset and of a suspend 32 bits count. */
+/* Whether a correct call would end or stop this guest, or print its memory. Of reset and suspend
+ * types 32 bits count. */
 static bool forbidden(unsigned long ext, unsigned long fid, unsigned long a0, unsigned long a1)
 {
 	uint32_t type = (uint32_t)a0, reason = (uint32_t)a1;
@@ -69,7 +70,7 @@ static uint64_t known_extensions(void)
 	return passed;
 }
 
-/* Legacy numbers (8 is their shutdown, 2 waits for a key) and numbers of nobody. */
+/* Legacy extensions (8 is shutdown, 2 waits for a key) and unused ids. */
 static uint64_t unknown_extensions(void)
 {
 	uint64_t passed = 0, x = 88172645463325252UL;
@@ -85,7 +86,7 @@ static uint64_t unknown_extensions(void)
 	return passed;
 }
 
-/* Calls that are right, and large. */
+/* Correct calls with much work. */
 static uint64_t heavy(uint64_t hartid)
 {
 	uint64_t passed = 0;
@@ -99,13 +100,13 @@ static uint64_t heavy(uint64_t hartid)
 		passed += !sbi_call(SBI_EXT_IPI, SBI_IPI_SEND_IPI, 1, ~0UL, 0, 0, 0, 0).error;
 	}
 	csr_clear(sip, IRQ_SOFT);
-	/* A console write of most of this guest, were it not that it begins outside. */
+	/* A console write of most of this guest, but its range begins outside of RAM. */
 	passed +=
 	    !sbi_call(SBI_EXT_DBCN, SBI_DBCN_CONSOLE_WRITE, 0xf00000, 0x7fffffff, 0, 0, 0, 0).error;
 	passed += !sbi_call(SBI_EXT_DBCN, SBI_DBCN_CONSOLE_WRITE, 16, 0x80200000, 1, 0, 0, 0).error;
 	passed +=
 	    !sbi_call(SBI_EXT_DBCN, SBI_DBCN_CONSOLE_READ, 4096, 0x40000000, 0, 0, 0, 0).error;
-	/* Starting harts: oneself, and others that are not there. */
+	/* Starts its own hart, and harts that do not exist. */
 	for (unsigned long hart = 0; hart < 70; hart++)
 		passed +=
 		    !sbi_call(SBI_EXT_HSM, SBI_HSM_HART_START, hart, 0x40000000, 0, 0, 0, 0).error;

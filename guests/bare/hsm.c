@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SBI 3.0 chapter 9: states and errors of HSM, from vcpu 0 and vcpu 1. One line for what is wrong.
- */
+/* SBI 3.0 chapter 9: states and errors of HSM, from vcpu 0 and vcpu 1. Each error prints a line. */
 #include "guests/bare/check.h"
 #include "guests/bare/smp.h"
 
@@ -53,7 +52,7 @@ static void errors(uint64_t n)
 	      (uint64_t)sbi_call(SBI_EXT_RFENCE, SBI_RFENCE_FENCE_I, 2, 0, 0, 0, 0, 0).error, 0);
 }
 
-/* Vcpu 1, once: what it found, and a PMU in full use when it stops. */
+/* Vcpu 1, in its first life: records what it finds, and stops while its PMU is in full use. */
 static void first_life(uint64_t hartid, struct smp_vcpu *self)
 {
 	struct counters c = find_counters();
@@ -73,7 +72,7 @@ static void first_life(uint64_t hartid, struct smp_vcpu *self)
 	self->done = 99; /* a stop does not return */
 }
 
-/* It must not see anything of the first: sip.LCOFIP, scountovf, a counter, the page. */
+/* Must not see anything of the first life: sip.LCOFIP, scountovf, a counter, the snapshot. */
 static void second_life(uint64_t hartid, struct smp_vcpu *self)
 {
 	uint64_t readable = 0;
@@ -101,7 +100,7 @@ static void resumed(uint64_t hartid, struct smp_vcpu *self)
 	hsm(SBI_HSM_HART_STOP, 0, 0, 0);
 }
 
-/* Of the suspend types: they are 32 bits wide, so it means nothing. */
+/* Upper half of suspend types, which are 32 bits wide, so it must be ignored. */
 static uint64_t upper;
 
 static void sleeper(uint64_t hartid, struct smp_vcpu *self)
@@ -109,7 +108,7 @@ static void sleeper(uint64_t hartid, struct smp_vcpu *self)
 	(void)hartid;
 	csr_write(sie, IRQ_SOFT);
 	self->values[0] = (uint64_t)hsm(SBI_HSM_HART_SUSPEND, upper, 0, 0).error;
-	/* The IPI still pends: a second one returns at once. */
+	/* The IPI is still pending, so a second suspend returns at once. */
 	self->values[1] = (uint64_t)hsm(SBI_HSM_HART_SUSPEND, upper, 0, 0).error;
 	csr_clear(sip, IRQ_SOFT);
 	smp_prepare(1, resumed);
@@ -123,7 +122,7 @@ static void await(const struct smp_vcpu *v, uint64_t done)
 {
 	uint64_t until = csr_read(time) + 5000000, is;
 
-	/* Looked at once a turn: it may be prepared for its next life right after. */
+	/* Checked once per time slice, because the next life may be prepared right afterwards. */
 	do
 		is = v->done;
 	while (is != done && csr_read(time) < until);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trap vectors that are no good, and one that only looks so. */
+/* Trap vectors of which two cause trap loops and one only looks like it. */
 	.text
 	.option	norvc
 	.balign	64
@@ -17,8 +17,9 @@ storing_vector:
 	j	storing_vector
 
 	/*
-	 * Traps once inside itself, then spins before the place that trapped, a0 rounds, and shuts
-	 * down: at every look it is where a loop of traps would be, and it is none. s0 is 0.
+	 * Traps once inside itself, then spins at an address before the one that trapped, a0
+	 * rounds, and shuts down. At each check it is where a trap loop would be, but it is none.
+	 * s0 is 0.
 	 */
 	.balign	64
 	.globl	patient_vector

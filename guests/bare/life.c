@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A guest that looks whether anything is left of a former life, leaves as much as it can, and asks
+ * A guest that checks whether anything is left of a former life, leaves as much as it can, and asks
  * for a restart. Each life prints one line.
  *   type=1, 2     cold or warm reboot; 0: shuts down
  *   reason=1      reset reason
- *   spin=N        lives so many rounds of a loop before that
+ *   spin=N        rounds of a loop before the end
  */
 #include "guests/bare/bare.h"
 
 #define RAM_BASE 0x80000000UL
-#define RAM_END  0x80ff0000UL /* where the device tree is */
+#define RAM_END  0x80ff0000UL /* the device tree is there */
 #define IMAGE    0x80200000UL
 #define SNAPSHOT 0x80e00000UL
 #define FAR      0x8000000000000001UL
 
 extern char image_end[];
 
-/* As the image has it, each time. */
+/* Each life must find it as it is in the image. */
 static uint64_t fresh = 1;
 
 static uint64_t not_zero(uint64_t from, uint64_t to)
@@ -34,7 +34,7 @@ static void fill(uint64_t from, uint64_t to)
 		*p = 0x5ec2e75ec2e75ec3;
 }
 
-/* Counters that can be read by their CSR: none is configured. */
+/* Returns the counters whose CSR can be read. None may be, because none is configured. */
 static uint64_t readable(void)
 {
 	uint64_t found = 0;
@@ -49,7 +49,7 @@ static uint64_t readable(void)
 	return found;
 }
 
-/* What a PMU has left: bit by bit, so that a line says it. */
+/* Returns what a former life has left in the PMU, one bit for each kind. */
 static uint64_t pmu_left(struct counters c)
 {
 	uint64_t left = 0;
@@ -64,10 +64,10 @@ static uint64_t pmu_left(struct counters c)
 		r = sbi_pmu(SBI_PMU_COUNTER_FW_READ, i, 0, 0, 0, 0);
 		left |= r.error || r.value ? 8 : 0;
 	}
-	/* A start without a value goes on from the one kept: 0. */
+	/* A start without a value continues from the kept value, which is 0. */
 	r = pmu_config(c.hw, SBI_PMU_CFG_FLAG_SET_SINH, EVENT_INSTRUCTIONS);
 	left |= r.error || counter_read((uint32_t)r.value) ? 16 : 0;
-	/* No page was set, or there is no such thing: NO_SHMEM either way. */
+	/* No shared memory was set, or snapshots are not supported: NO_SHMEM in either case. */
 	left |= sbi_pmu(SBI_PMU_COUNTER_STOP, r.value, 1, SBI_PMU_STOP_FLAG_TAKE_SNAPSHOT, 0, 0)
 	                    .error != SBI_ERR_NO_SHMEM
 	            ? 32
@@ -76,7 +76,7 @@ static uint64_t pmu_left(struct counters c)
 	return left;
 }
 
-/* A counter that has wrapped, one that is about to, one of the firmware's, a page. */
+/* Leaves a counter that has wrapped, one that is about to, a firmware counter, and a snapshot. */
 static void leave_pmu(struct counters c)
 {
 	struct sbiret a, b, f;
@@ -92,7 +92,7 @@ static void leave_pmu(struct counters c)
 	(void)f;
 }
 
-/* Code of known length, counted: 2,001 in every life. */
+/* Counts code of known length: 2,001 in every life. */
 static uint64_t counted(struct counters c)
 {
 	struct sbiret r = pmu_config(c.hw, 0, EVENT_INSTRUCTIONS);
@@ -132,12 +132,12 @@ static void trap_vector_at(uint64_t address)
 	csr_write(stvec, address);
 }
 
-/* life.S: the first instruction of one is none, that of another stores where nothing is. */
+/* life.S: the first instruction of one is illegal, that of another stores to an invalid address. */
 void illegal_vector(void);
 void storing_vector(void);
 void patient_vector(void);
 
-/* Ends of all kinds; how= chooses. */
+/* Ends in the way that how= says. */
 int crash(uint64_t hartid)
 {
 	volatile uint64_t *nothing = (volatile uint64_t *)0x40000000UL;
@@ -159,7 +159,7 @@ int crash(uint64_t hartid)
 		csr_write(satp, 8UL << 60 | 0xffff0);
 		__asm__ volatile("sfence.vma");
 	} else if (bootarg_is("how", "paging")) {
-		/* Nothing is mapped: the handler neither. */
+		/* Nothing is mapped, not even the trap handler. */
 		csr_write(satp, 8UL << 60 | SNAPSHOT >> 12);
 		__asm__ volatile("sfence.vma");
 	} else if (bootarg_is("how", "standstill")) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chooses the kind. */
+/* Chooses the kind of guest. */
 #include "guests/bare/bare.h"
 
 static const struct {
@@ -40,7 +40,7 @@ struct counters find_counters(void)
 	return c;
 }
 
-/* Sleeps until the guest's `time` is as told: interrupts are off, so none is taken. */
+/* Sleeps until the guest's `time`. Interrupts are off, so none is taken. */
 static void sleep_until(uint64_t time)
 {
 	sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, time, 0, 0, 0, 0, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes its own mark into every piece of state that a vcpu has and that it can write, lets
- * others run, and looks whether it is still there. Two of these with different marks show what
- * a world switch forgets, or hands to the next.
+ * Writes its own mark into every piece of a vcpu's state that it can write, lets other guests run,
+ * and checks that the marks are still there. Two such guests with different marks show what a world
+ * switch loses, or passes on to the next vcpu.
  */
 #include "guests/bare/bare.h"
 
@@ -13,10 +13,10 @@
 struct mark {
 	const char *name;
 	uint32_t csr;
-	uint64_t mask; /* bits that are the guest's to choose */
+	uint64_t mask; /* bits that the guest may choose */
 };
 
-/* siselect is not offered to a guest, but where it can be written it must be the guest's own. */
+/* siselect is not offered to guests. If it can be written, it must be the guest's own. */
 static const struct mark marks[] = {
     {"sscratch", 0x140, ~0UL},  {"sepc", 0x141, ~3UL},
     {"scause", 0x142, 0xf},     {"stval", 0x143, ~0UL},
@@ -31,7 +31,7 @@ static uint64_t held[MARKS], vec_bytes;
 static uint64_t fregs[32];
 static uint64_t vregs[32 * 128 / 8] __attribute__((aligned(16)));
 
-/* A different pattern for each place, from the guest's own number. */
+/* Returns a different pattern for each place, derived from the guest's own number. */
 static uint64_t pattern(uint64_t mark, unsigned place)
 {
 	uint64_t x = mark * 0x9e3779b97f4a7c15UL + place * 0xbf58476d1ce4e5b9UL + 1;
@@ -72,7 +72,7 @@ static void put_all(uint64_t mark)
 			vregs[i] = pattern(mark, 200 + i);
 		vec_bytes = vec_put(vregs);
 	}
-	/* Trap state last of all: csr_put() itself may trap and write it. */
+	/* Trap state comes last, because csr_put() itself may trap and change it. */
 	for (unsigned n = MARKS; n--;) {
 		uint64_t old = csr_get(marks[n].csr);
 
@@ -106,7 +106,7 @@ static uint64_t check_all(uint64_t mark)
 	return wrong;
 }
 
-/* Vector registers that are not 0 before the first write to them. */
+/* Returns how many vector registers are not 0 before they are written for the first time. */
 static uint64_t left_by_others(void)
 {
 	uint64_t wrong = 0;
@@ -129,7 +129,7 @@ int marks_kind(uint64_t hartid)
 	uint64_t mark = bootarg_num("mark", 1), wrong = 0, looks = 0;
 
 	(void)hartid;
-	/* On from the start: in the others' time, too. */
+	/* On from the start, so that it is on while other guests run. */
 	csr_set(sstatus, SSTATUS_FS | (with_vectors() ? SSTATUS_VS : 0));
 	wrong += left_by_others();
 	while (!time_is_up()) {

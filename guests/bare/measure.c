@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts code of known length under each filter, round after round, and prints the numbers. The
- * code is long, so that neighbours run in between.
+ * Counts code of known length with each filter, again and again, and prints the numbers. The code
+ * is long enough for other guests to run in between.
  */
 #include "guests/bare/bare.h"
 
 struct counts {
 	uint64_t s, u;
-	uint64_t odd; /* of 1,000 reads in a row: how many were not five after the one before */
+	uint64_t odd; /* of 1,000 reads in a row: how many did not differ by five */
 };
 
 static uint64_t reads_in_a_row(uint32_t ctr, uint64_t step)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * million: asks event info for `entries=` events in one call, of every kind in turn, and judges
- * each answer by what config_matching says of the kind. Says what the call itself counted.
- * gaps: looks at the clock all the time, and says for how long it was away.
+ * million: asks event_get_info for `entries=` events in one call, of every kind in turn, and
+ * compares each result with that of config_matching for its kind. Also prints what the call itself
+ * counted. gaps: reads the time in a loop, and prints how long it did not run.
  */
 #include "guests/bare/bare.h"
 
-/* Above the program, below the device tree; the VM needs the memory. */
+/* Above the program, below the device tree; the VM needs enough memory. */
 #define TABLE  0x81000000UL
-#define GUARD  64U /* entries before and behind, which nobody may touch */
+#define GUARD  64U /* entries before and after, which must not change */
 #define BEFORE 0xa5a5a5a5U
 #define KINDS  16U
 
@@ -36,7 +36,7 @@ static uint32_t can_be_counted(uint64_t counters, unsigned kind)
 	return r.error == SBI_SUCCESS;
 }
 
-/* One call; *counted: instructions from a read of the counter to the next. */
+/* Makes one call. *counted becomes the instructions between two reads of the counter. */
 static long ask(uint32_t ctr, struct entry *first, uint64_t n, uint64_t *counted)
 {
 	uint64_t before = counter_read(ctr);
@@ -91,7 +91,8 @@ int gaps(uint64_t hartid)
 	while (last < end_time) {
 		uint64_t now, gap;
 
-		/* Reading time is slow on an emulator that counts instructions: not each round. */
+		/* Not each round, because reading time is slow on an emulator that counts
+		 * instructions. */
 		for (volatile unsigned i = 0; i < 1000; i++)
 			;
 		now = csr_read(time);

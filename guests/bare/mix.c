@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One of many guests that all count something else. Bootargs say what:
+ * One of many guests that count different things. Bootargs say what:
  *   event=1, 2      cycles, instructions
- *   flags=N         of config_matching: 0x20 without U, 0x40 without S, in decimal
- *   share=N         so many counters more of the same event
- *   period=N        one more of the other event overflows every N counts; 0: none
+ *   flags=N         of config_matching: 0x20 excludes U, 0x40 excludes S; in decimal
+ *   share=N         further counters of the same event
+ *   period=N        another counter, of the other event, overflows every N counts; 0: none
  *   length=N        rounds of two instructions, in S and in U
- *   parts=N         the same again so often; between them WFI until the clock's next tick
- * A line a counter that tells what it counted, and one of the overflows: how many, and a sum over
- * where in the program they came.
+ *   parts=N         repetitions; between them WFI until the next tick
+ * Prints a line for each counter with what it counted, and one for the overflows: how many there
+ * were, and the sum of the places in the program where they came.
  */
 #include "guests/bare/bare.h"
 
@@ -16,7 +16,7 @@
 
 static uint64_t sampler, period, overflows, places;
 
-/* The trap comes at the wrap; the counter goes on from there, and is started anew. */
+/* The trap comes at the wrap. The counter counts on, and is started again. */
 static void on_overflow(struct trap_frame *frame)
 {
 	overflows++;
@@ -26,7 +26,7 @@ static void on_overflow(struct trap_frame *frame)
 	pmu_start(BIT(sampler), -period);
 }
 
-/* A running counter; 0: refused. */
+/* Starts a counter. Returns 0 if it was refused. */
 static uint64_t counter(uint64_t free, uint64_t flags, uint64_t event, uint64_t value)
 {
 	struct sbiret r = pmu_config(free, flags, event);
@@ -42,7 +42,7 @@ static void nap(void)
 	csr_clear(sie, IRQ_TIMER);
 }
 
-/* The sum of what was counted in S and in U by the code of known length, by way of this counter. */
+/* Returns what the counter counted in S and in U in code of known length. */
 static void work(uint32_t ctr, uint64_t parts, uint64_t length, uint64_t *s, uint64_t *u)
 {
 	for (uint64_t i = 0; i < parts; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Neighbours whose company must not show in anybody's counts. */
+/* Guests that share a hart with others, whose counts they must not change. */
 #include "guests/bare/bare.h"
 
 #define MILLISECOND 10000UL
@@ -35,7 +35,7 @@ int busy(uint64_t hartid)
 
 	(void)hartid;
 	print("busy: begins\n");
-	/* Reading time is slow on an emulator that counts instructions: not each round. */
+	/* Not each round, because reading time is slow on an emulator that counts instructions. */
 	for (; !time_is_up(); rounds++)
 		for (volatile unsigned i = 0; i < 1000; i++)
 			;
@@ -50,7 +50,7 @@ static void on_overflow(struct trap_frame *frame)
 	csr_clear(sip, IRQ_LCOFI);
 }
 
-/* One round: both events, started near the wrap and far from it, some stopped, some reset. */
+/* One round: both events, started near the wrap and far from it; some are stopped, some reset. */
 static void pmu_round(uint64_t hw, uint64_t n)
 {
 	static const uint64_t flags[] = {0, SBI_PMU_CFG_FLAG_SET_UINH, SBI_PMU_CFG_FLAG_SET_SINH};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Trap vectors whose first instruction makes a page fault: s0 is the address. */
+/* Trap vectors whose first instruction causes a page fault. s0 is the address. */
 	.text
 	.option	norvc
 	.balign	64

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Guests whose trap handler makes a page fault with its first instruction, as a kernel does whose
- * stack is not mapped: fault=load, store or amo. Nothing is executed from then on; where time is
- * instructions, it stands still. lcofi=yes: an overflow interrupt pends meanwhile.
+ * Guests whose trap handler causes a page fault with its first instruction, like a kernel whose
+ * stack is not mapped: fault=load, store or amo. No instruction is executed from then on, so if
+ * time is counted in instructions, it stands still. lcofi=yes: an overflow interrupt is pending
+ * meanwhile.
  */
 #include "guests/bare/bare.h"
 

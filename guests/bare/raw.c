@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Raw events, on a machine whose firmware takes them: 1 is cycles and 2 is instructions there, so
- * code of known length tells whether they count. A line each.
+ * Raw events, on a machine whose firmware supports them. 1 is cycles and 2 is instructions there,
+ * so code of known length shows whether they count. Prints a line for each.
  */
 #include "guests/bare/bare.h"
 
@@ -12,7 +12,7 @@
 #define LENGTH   100000UL
 #define ENTRIES  4000U
 #define NO_EVENT 0x1234UL
-#define NEARLY   0x100002UL /* instructions, but for one bit */
+#define NEARLY   0x100002UL /* the raw event of instructions with one more bit */
 
 static uint64_t hw;
 
@@ -41,7 +41,7 @@ static void count(uint64_t event, uint64_t data, uint64_t flags)
 	print("S %u, U %u\n", s, u);
 }
 
-/* Twice the same event under two names, and an instruction of the guest's that traps between. */
+/* Configures the same event under two names, and executes an instruction that traps in between. */
 static void both(uint64_t event, uint64_t data)
 {
 	struct sbiret a = config(hw, 0, data, 0), b = config(hw, 0, event, data);
@@ -63,7 +63,7 @@ static void both(uint64_t event, uint64_t data)
 	pmu_reset(hw);
 }
 
-/* Half of them unknown, the other half each way to say it. */
+/* Asks event_get_info: half of the events are unknown, the others are written in each way. */
 static void info(const char *when)
 {
 	static struct {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* U code for user_run(), and where other vcpus start. */
+/* U code for user_run(), and the entry of other vcpus. */
 	.text
 	.option	norvc
-	/* user_reads(struct user_reads *): reads a counter in a row, in U; see reads.c. */
+	/* user_reads(struct user_reads *): reads a counter many times in a row, in U; see
+	 * reads.c. */
 	.globl	user_reads
 user_reads:
 	ld	t2, 0(a0)
@@ -12,7 +13,7 @@ user_reads:
 	ecall
 
 	/*
-	 * Another vcpu of this guest: sleeps, and is woken by IPIs and by its own timer, 20,000
+	 * Another vcpu of this guest: it sleeps, and is woken by IPIs and by its own timer, 20,000
 	 * times a second. Interrupts stay off, so it needs no trap vector and no stack.
 	 */
 	.balign	4

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads a running counter `reads=` times, 1,000 in a row at a time, and judges that each is
- * `step=` after the one before: 5, whether reads trap or not. How many exits that took is in
- * Tally's last line of this guest.
- *   mode=s, u       where it reads; mode=closed: in U, where scounteren forbids it
+ * Reads a running counter `reads=` times, 1,000 in a row at a time, and checks that each value is
+ * `step=` more than the one before: 5, whether reads trap or not. Tally's last line of this guest
+ * says how many exits it took.
+ *   mode=s, u       where it reads; mode=closed: in U, while scounteren forbids it
  *   which=own       the index that the firmware chose
- *   which=shared    another index, that counts the same event
- *   which=stopped   the firmware's, stopped
+ *   which=shared    another index that counts the same event
+ *   which=stopped   the one that the firmware chose, stopped
  */
 #include "guests/bare/bare.h"
 
@@ -32,7 +32,8 @@ static void read_all(uint32_t ctr, bool user)
 		args.reads(values, IN_A_ROW);
 }
 
-/* Values that are not `step` after the one before; the first of a row: not after its `before`. */
+/* Returns how many values are not `step` more than the one before. The first has `before` before
+ * it. */
 static uint64_t odd_values(uint64_t before, uint64_t step)
 {
 	uint64_t odd = values[0] < before;
@@ -42,7 +43,8 @@ static uint64_t odd_values(uint64_t before, uint64_t step)
 	return odd;
 }
 
-/* How many of the reads in U trap, with scounteren 0 or all ones but for this bit. */
+/* Returns how many of the reads in U trap, with scounteren 0, and with all its bits set but this
+ * one. */
 static uint64_t closed(uint32_t ctr, uint64_t reads)
 {
 	uint64_t illegal = 0;
@@ -59,7 +61,7 @@ static uint64_t closed(uint32_t ctr, uint64_t reads)
 	return illegal;
 }
 
-/* The counter to read, running or stopped as asked; 0: there is none. */
+/* Returns the counter to read, running or stopped as requested. 0: there is none. */
 static uint32_t prepare(void)
 {
 	uint64_t hw = find_counters().hw;
@@ -99,7 +101,8 @@ int reads_kind(uint64_t hartid)
 		odd += odd_values(before, step);
 		before = values[IN_A_ROW - 1];
 	}
-	/* Of one length however many, so that printing takes as many exits. */
+	/* The length of the line does not depend on the number, so that printing takes the same
+	 * exits. */
 	print("reads: ends, %u odd\n", odd);
 	return odd ? 1 : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Control transfer records (Ssctr), of which no guest is told. who=writer: switches them on, if it
- * can, and jumps about; who=reader: looks whether there are any, again and again, and makes none.
+ * Control transfer records (Ssctr), which guests are not told of. who=writer: switches them on, if
+ * it can, and jumps. who=reader: checks again and again whether there are any, and makes none.
  */
 #include "guests/bare/bare.h"
 
@@ -13,7 +13,7 @@
 #define CTR_ENTRIES    32
 #define SCTRCTL_S_U    3
 
-/* *there: it can be read. */
+/* *there: whether it can be read. */
 static uint64_t get(uint32_t csr, bool *there)
 {
 	uint64_t value;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every extension of SBI 3.0 that Tally offers but the PMU (guests/selftest) and HSM's states
- * (hsm.c), from one vcpu: what each function answers, and to wrong arguments. Where the
- * specification says that a parameter is 32 bits wide, the upper half of its register means
- * nothing: the C ABI extends the sign. The last check is the end itself: a shutdown with such a
- * type and reason.
+ * Every extension of SBI 3.0 that Tally has, except for PMU (guests/selftest) and HSM (hsm.c), from
+ * one vcpu: what each function returns, also for wrong arguments. If the specification calls a
+ * parameter 32 bits wide, the upper half of its register must be ignored, because the C ABI extends
+ * the sign. The last check is the end itself: a shutdown with such a type and reason.
  */
 #include "guests/bare/check.h"
 #include "guests/bare/sbi_calls.h"
@@ -15,8 +14,8 @@
 
 static const unsigned long offered[] = {SBI_EXT_BASE, SBI_EXT_TIME, SBI_EXT_IPI, SBI_EXT_RFENCE,
                                         SBI_EXT_HSM,  SBI_EXT_SRST, SBI_EXT_PMU, SBI_EXT_DBCN};
-/* The legacy ones, SUSP, CPPC, NACL, STA, SSE, FWFT, DBTR, MPXY, one of a vendor, and one that is
- * offered with a bit above its 32: an id is a signed number of 32 bits, so that is none. */
+/* The legacy extensions, SUSP, CPPC, NACL, STA, SSE, FWFT, DBTR, MPXY, a vendor's, and an existing
+ * one with a bit above its 32. An id is a signed number of 32 bits, so that does not exist. */
 static const unsigned long absent[] = {
     0,          1,          8,          0x53555350, 0x43505043, 0x4e41434c,          0x00535441,
     0x00535345, 0x46574654, 0x44425452, 0x4d505859, 0x09000000, UPPER | SBI_EXT_BASE};
@@ -57,7 +56,7 @@ static struct sbiret set_timer(uint64_t at)
 	return call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, at, 0);
 }
 
-/* Section 6.1: with sie.STIE clear, so that nothing is taken. */
+/* Section 6.1, with sie.STIE clear, so that no interrupt is taken. */
 static void timer(void)
 {
 	uint64_t at = csr_read(time) + 10000;
@@ -77,7 +76,7 @@ static void timer(void)
 	set_timer(~0UL);
 }
 
-/* Section 3.1: hart masks, of IPIs and of the fences alike. */
+/* Section 3.1: hart masks, of IPIs and of fences. */
 static void masks(unsigned long ext, unsigned long fid)
 {
 	check_value("to oneself", call(ext, fid, 1, 0), 0);
@@ -113,7 +112,7 @@ static void ipis_and_fences(void)
 		check_error("hfence", call(SBI_EXT_RFENCE, fid, 1, 0), SBI_ERR_NOT_SUPPORTED);
 }
 
-/* Sections 9.4 and 10.1 use the same words: a type that is reserved, or of a platform and not
+/* Sections 9.4 and 10.1 have the same rule: a type that is reserved, or platform-specific and not
  * implemented, is INVALID_PARAM. */
 static void suspend(void)
 {
@@ -131,7 +130,7 @@ static void suspend(void)
 	check_error("resume where nothing is",
 	            call(SBI_EXT_HSM, SBI_HSM_HART_SUSPEND, 0x80000000, 0x40000000),
 	            SBI_ERR_INVALID_ADDRESS);
-	/* An IPI pends: a suspended hart goes on at once. */
+	/* An IPI is pending, so a suspended hart continues at once. */
 	csr_write(sie, IRQ_SOFT);
 	call(SBI_EXT_IPI, SBI_IPI_SEND_IPI, 1, 0);
 	check_value("retentive suspend", call(SBI_EXT_HSM, SBI_HSM_HART_SUSPEND, 0, 0), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SBI 3.0 chapter 12, the debug console. A write takes all that it is given, however much that is,
- * in one call: one ecall, one exit, one instruction of the guest's.
+ * SBI 3.0 chapter 12, the debug console. A write takes all bytes in one call, however many: one
+ * ecall, one exit, one instruction of the guest.
  */
 #include "guests/bare/check.h"
 #include "guests/bare/sbi_calls.h"
@@ -13,7 +13,7 @@
 
 static char text[LINES * LINE];
 
-/* "DBCN NN xxx...\n", each of LINE bytes. */
+/* Writes "DBCN NN xxx...\n" repeatedly, each of LINE bytes. */
 static void fill(void)
 {
 	for (uint64_t i = 0; i < LINES * LINE; i++)
@@ -35,7 +35,7 @@ static struct sbiret write(uint64_t n, const char *from)
 	return dbcn(SBI_DBCN_CONSOLE_WRITE, n, (uint64_t)from, 0);
 }
 
-/* No byte is asked for: nothing is, whatever the address. */
+/* With no bytes the address must not be checked. */
 static void nothing(unsigned long fid)
 {
 	check_value("0 bytes", dbcn(fid, 0, (uint64_t)text, 0), 0);
@@ -69,7 +69,7 @@ static void bytes(void)
 		            0);
 }
 
-/* What a write of the first n bytes of the text counts, its timer expiring meanwhile. */
+/* Returns what a write of the first n bytes counts while the guest's timer expires. */
 static __attribute__((noinline)) uint64_t instructions(uint32_t ctr, uint64_t n)
 {
 	uint64_t before, after;
@@ -93,7 +93,7 @@ static void timer_came(struct trap_frame *frame)
 	sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, ~0UL, 0, 0, 0, 0, 0);
 }
 
-/* An interrupt that comes meanwhile is taken behind the call, which has written all by then. */
+/* An interrupt during the call is taken after it, when all bytes are written. */
 static void interrupted(void)
 {
 	sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, csr_read(time) + 100, 0, 0, 0, 0, 0);

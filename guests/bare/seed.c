@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints /chosen rng-seed in hexadecimal; spends ticks=, and resets: type=1 to be started again. */
+/* Prints /chosen rng-seed in hexadecimal, waits ticks=, and resets. type=1: it is started again. */
 #include "guests/bare/bare.h"
 
 int seed(uint64_t hartid)

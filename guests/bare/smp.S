@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where vcpus start that run C: a1 is their struct smp_vcpu (bare.h). */
+/* Entry of vcpus that run C code. a1 is their struct smp_vcpu (smp.h). */
 	.text
 	.option	norvc
 	.balign	4

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every vcpu counts code of known length, computes with floating-point numbers and vectors, sends
- * IPIs and fences to all others, and all of that again, rounds= times.
+ * Every vcpu counts code of known length, computes with floating-point numbers and vectors, and
+ * sends IPIs and fences to all others, rounds= times.
  */
 #include "guests/bare/smp.h"
 
@@ -43,7 +43,8 @@ uint64_t smp_count(void)
 
 enum { COUNTED, CYCLES, WRONG, FP, ERRORS, VECTOR };
 
-/* Steps in double precision, whose every bit a test can foretell. Not inlined: FS is off before. */
+/* Computes in double precision; a test knows every bit of the result. Not inlined, because FS is
+ * off before. */
 static __attribute__((noinline)) uint64_t compute(uint64_t hartid)
 {
 	double x = 0.1 + 0.01 * (double)hartid;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Guests with several vcpus: one of them starts the others. */
+/* Guests with several vcpus, of which one starts the others. */
 #ifndef GUESTS_SMP_H
 #define GUESTS_SMP_H
 
@@ -7,12 +7,12 @@
 
 #define SMP_MAX 8U
 
-/* For smp.S: where a vcpu begins, and what it found. */
+/* For smp.S: where a vcpu begins, and its results. */
 struct smp_vcpu {
 	uint64_t sp;
 	void (*run)(uint64_t hartid, struct smp_vcpu *self);
 	uint64_t sstatus, satp, sie;
-	volatile uint64_t done; /* the vcpu's own to use, as are the others */
+	volatile uint64_t done; /* for the vcpu itself, like the ones below */
 	volatile uint64_t values[8];
 };
 
@@ -20,7 +20,7 @@ extern struct smp_vcpu smp_vcpus[SMP_MAX];
 
 void smp_entry(void);
 
-/* Prepares a vcpu to run a function, on an empty stack. */
+/* Prepares a vcpu to run a function, with an empty stack. */
 struct smp_vcpu *smp_prepare(uint64_t hartid, void (*run)(uint64_t, struct smp_vcpu *));
 
 static inline struct sbiret hsm(unsigned long fid, unsigned long a0, unsigned long a1,
@@ -29,7 +29,7 @@ static inline struct sbiret hsm(unsigned long fid, unsigned long a0, unsigned lo
 	return sbi_call(SBI_EXT_HSM, fid, a0, a1, a2, 0, 0, 0);
 }
 
-/* Starts it; an SBI error. */
+/* Starts it. Returns an SBI error. */
 static inline long smp_start(uint64_t hartid, void (*run)(uint64_t, struct smp_vcpu *))
 {
 	return hsm(SBI_HSM_HART_START, hartid, (uint64_t)smp_entry,
@@ -37,10 +37,10 @@ static inline long smp_start(uint64_t hartid, void (*run)(uint64_t, struct smp_v
 	    .error;
 }
 
-/* Until a vcpu's HSM state is that; false: it was not within half a second. */
+/* Waits until a vcpu has this HSM state. Returns false after half a second. */
 bool smp_await_state(uint64_t hartid, uint64_t state);
 
-/* Vcpus of this guest. */
+/* Returns the number of vcpus of this guest. */
 uint64_t smp_count(void);
 
 #endif

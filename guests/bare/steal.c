@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spins for ticks=, and says how often, how many of these ticks Tally calls stolen, and how much
- * work it calls done for this guest. */
+/* Spins for ticks=. Prints how often, how many of these ticks Tally counts as steal time, and how
+ * many instructions it has executed in HS for this guest. */
 #include "guests/bare/bare.h"
 
 #define HS_INSTRUCTIONS 265UL /* docs/events.md */
 #define STEAL_TICKS     266UL
 
-/* The counter of an event of Tally's, running; -1: there is none. */
+/* Starts a counter for an event of Tally. Returns -1 if there is none. */
 static uint64_t begin(uint64_t *fw, uint64_t code)
 {
 	struct sbiret r = pmu_config(*fw, 0, SBI_PMU_TYPE_FW << 16 | code);

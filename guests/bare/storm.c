@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A guest that tries to keep the hypervisor busy for long with one request: each part repeats the
- * dearest calls there are. How long the longest took is in Tally's last line of this guest.
+ * A guest that tries to keep the hypervisor busy for a long time with one request. Each part
+ * repeats the most expensive calls. Tally's last line of this guest says how long the longest stay
+ * in HS was.
  */
 #include "guests/bare/bare.h"
 
@@ -19,7 +20,7 @@ static void dbcn(const char *text, uint64_t n, uint64_t times)
 		sbi_call(SBI_EXT_DBCN, SBI_DBCN_CONSOLE_WRITE, n, (unsigned long)text, 0, 0, 0, 0);
 }
 
-/* Full of what is dear to print: newlines, tabs, cursor moves, halves of UTF-8 characters. */
+/* A text that is expensive to print: newlines, tabs, cursor moves, parts of UTF-8 characters. */
 static void storm_dbcn(void)
 {
 	static const char *const patterns[] = {
@@ -50,7 +51,7 @@ static void storm_uart(void)
 		UART[0] = '\n';
 	for (int i = 0; i < 2000; i++)
 		UART[0] = 'z';
-	/* Every register, its interrupts on and off, looped back to its own receiver. */
+	/* Every register, with interrupts on and off, in loopback. */
 	for (int i = 0; i < 500; i++) {
 		UART[1] = (uint8_t)(i & 15);
 		UART[4] = (uint8_t)(i & 16);
@@ -89,7 +90,7 @@ static void storm_rfence(void)
 			}
 }
 
-/* Timer and IPI: the handler asks for the next one, 2,000 times each. */
+/* Timer and IPI: the handler requests the next one, 2,000 times each. */
 static void again(struct trap_frame *frame)
 {
 	interrupts++;
@@ -101,7 +102,7 @@ static void again(struct trap_frame *frame)
 		return;
 	}
 	sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, ~0UL, 0, 0, 0, 0, 0);
-	/* One that pends at each return would leave no instruction to what was interrupted. */
+	/* If one were pending at each return, the interrupted code would never run. */
 	if (interrupts >= 4000)
 		return;
 	sbi_call(SBI_EXT_IPI, SBI_IPI_SEND_IPI, ~0UL, 0, 0, 0, 0, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PMU calls that take longest: all counters at once, and overflows without end. */
+/* The longest PMU calls: all counters at once, and overflows without end. */
 #include "guests/bare/bare.h"
 
 #define CLEAR SBI_PMU_CFG_FLAG_CLEAR_VALUE
@@ -14,7 +14,8 @@ static void start_all(uint64_t mask, uint64_t value)
 	pmu_start(~0UL, value);
 }
 
-/* Every event that a counter takes; first the hardware's on all indices, shared, then the rest. */
+/* Configures every event that a counter accepts: first hardware events on all indices, shared, then
+ * the others. */
 static void configure_all(uint64_t mask, uint64_t n)
 {
 	static const uint64_t flags[] = {0, CLEAR, CLEAR | AUTO, AUTO};
@@ -41,7 +42,7 @@ static void masks(uint64_t all)
 	}
 }
 
-/* As many as possible of one event, started together one step before the wrap. */
+/* Starts as many counters as possible of one event together, one count before the wrap. */
 static void shared_wraps(uint64_t hw)
 {
 	for (uint64_t n = 0; n < 50; n++) {

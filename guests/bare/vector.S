@@ -3,8 +3,8 @@
 	.option	arch, +v
 	.text
 
-/* uint64_t vec_put(const void *v): v0..v31 from memory; returns bytes in a register. vl is 5 of
- * 32-bit elements then, vxrm 2 and vxsat 1. */
+/* uint64_t vec_put(const void *v): loads v0..v31 and returns the size of a register in bytes. Sets
+ * vl to 5 elements of 32 bits, vxrm to 2 and vxsat to 1. */
 	.globl	vec_put
 vec_put:
 	csrr	t0, vlenb
@@ -18,8 +18,8 @@ vec_put:
 	mv	a0, t0
 	ret
 
-/* uint64_t vec_get(void *v): v0..v31 to memory; are vl, vtype, vstart and vcsr as vec_put() left
- * them? */
+/* uint64_t vec_get(void *v): stores v0..v31. Returns whether vl, vtype, vstart and vcsr are as
+ * vec_put() left them. */
 	.globl	vec_get
 vec_get:
 	csrr	t0, vl
@@ -42,8 +42,9 @@ vec_get:
 	ret
 
 /*
- * uint64_t vec_compute(uint64_t seed, uint64_t steps): 16 elements of 64 bits, seed, seed + 1, ...;
- * each steps times x = x * 6364136223846793005 + 1442695040888963407; the sum of all.
+ * uint64_t vec_compute(uint64_t seed, uint64_t steps): computes with 16 elements of 64 bits: seed,
+ * seed + 1, ...; steps times x = x * 6364136223846793005 + 1442695040888963407 for each. Returns
+ * their sum.
  */
 	.globl	vec_compute
 vec_compute:
@@ -62,15 +63,15 @@ vec_compute:
 	vmv.x.s	a0, v24
 	ret
 
-/* void vec_set(uint64_t x): v8 is all x, in 64-bit elements. */
+/* void vec_set(uint64_t x): sets all 64-bit elements of v8 to x. */
 	.globl	vec_set
 vec_set:
 	vsetivli x0, 2, e64, m1, ta, ma
 	vmv.v.x	v8, a0
 	ret
 
-/* uint64_t vec_first(void): the first 64 bits of v8, whatever vl, vtype and vstart are. They are
- * kept. */
+/* uint64_t vec_first(void): returns the first 64 bits of v8, whatever vl, vtype and vstart are,
+ * which are kept. */
 	.globl	vec_first
 vec_first:
 	csrr	t0, vstart
@@ -84,7 +85,7 @@ vec_first:
 1:	csrw	vstart, t0
 	ret
 
-/* void vec_shape_put(uint64_t n): vl is n, of 16-bit elements, or of 8-bit ones where n is odd. */
+/* void vec_shape_put(uint64_t n): sets vl to n elements of 16 bits, or of 8 bits if n is odd. */
 	.globl	vec_shape_put
 vec_shape_put:
 	andi	t0, a0, 1
@@ -94,7 +95,7 @@ vec_shape_put:
 1:	vsetvli	x0, a0, e8, m1, ta, ma
 	ret
 
-/* uint64_t vec_shape_get(void): n, or -1 if vtype is not what vec_shape_put(n) makes it. */
+/* uint64_t vec_shape_get(void): returns n, or -1 if vtype is not what vec_shape_put(n) sets. */
 	.globl	vec_shape_get
 vec_shape_get:
 	csrr	a0, vl
@@ -107,7 +108,7 @@ vec_shape_get:
 	li	a0, -1
 1:	ret
 
-/* uint64_t vec_length(void): vl */
+/* uint64_t vec_length(void): returns vl. */
 	.globl	vec_length
 vec_length:
 	csrr	a0, vl

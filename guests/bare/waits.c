@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Waits for a typed byte, works in S and in U, and so on `rounds=` times, for who counts from
- * outside: while it waits nothing of what is counted happens. filter=u    it waits in S, and
- * instructions in U are counted; filter=k: the other way round own=yes     it counts them, too,
- * reads its counter at each wait, and prints by how much that has grown since the wait before;
- * own=restarts: and stops it, with a new value, in between; own=both: and counts the other mode,
- * too, which is not looked at length= rounds of two instructions are the work in each of the modes,
- * and calls= illegal instructions and calls of SET_TIMER.
+ * Waits for a byte of input, then works in S and in U, `rounds=` times. For observers: while it
+ * waits, their counts must not change.
+ *   filter=u, k    u: it waits in S, and instructions in U are counted; k: the other way round
+ *   own=yes        it counts them itself as well, reads its counter at each wait, and prints how
+ * much it has counted since the wait before own=restarts   as own=yes, and it stops the counter in
+ * between and starts it with a new value own=both       as own=yes, and it counts the other mode,
+ * too, without reading it length=N       rounds of two instructions in each mode calls=N illegal
+ * instructions, and calls of SET_TIMER
  */
 #include "guests/bare/bare.h"
 
@@ -20,7 +21,7 @@ static uint64_t no_counter(void)
 	return 0;
 }
 
-/* In S and in U. The bytes that come are forgotten. */
+/* Waits in S and in U. The bytes of input are ignored. */
 static uint64_t wait(uint64_t read)
 {
 	uint64_t value = ((read_t)read)();
@@ -36,7 +37,7 @@ static void spin(uint64_t rounds)
 	__asm__ volatile("1: addi %0, %0, -1; bnez %0, 1b" : "+r"(rounds));
 }
 
-/* What firmware counts. */
+/* Does what firmware events count. */
 static void call(uint64_t n)
 {
 	for (; n; n--) {
@@ -100,8 +101,7 @@ int waits(uint64_t hartid)
 		call(bootarg_num("calls", 0));
 		user_run(user_call, length, (uint64_t)spin);
 		if (restarts) {
-			/* What it misses while it is stopped is not to be much: in U there is
-			 * nothing. */
+			/* Little must happen while it is stopped; nothing does in U. */
 			pmu_stop(BIT(own.ctr));
 			skipped = counter_read(own.ctr) - 77777;
 			pmu_start(BIT(own.ctr), 77777);

@@ -4,8 +4,8 @@
 	.option	norvc
 
 	/*
-	 * count_around(read, body): what the counter that read() reads went on by, over body().
-	 * Between the two csrr: ret, mv, jalr, the body, jalr; and one csrr counts itself.
+	 * count_around(read, body): returns by how much the counter that read() reads advances over
+	 * body(). Between the two csrr: ret, mv, jalr, the body, jalr; and one csrr counts itself.
 	 */
 	.globl	count_around
 count_around:
@@ -27,8 +27,8 @@ count_around:
 	ret
 
 	/*
-	 * Bodies of ten instructions, each in one block for an emulator: no branch, no CSR, no
-	 * page's end.
+	 * Bodies of ten instructions, each in one translation block: no branch, no CSR, no page
+	 * boundary.
 	 */
 	.macro	body	name, insn:vararg
 	.balign	64

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Does an instruction that waits count as one, and nothing else with it? Prints what code that
- * is the same but for one instruction counts: with a nop there; with WFI that finds an interrupt
- * pending; with WFI that sleeps for a millisecond; with WRS.NTO. idle=yes: does not count, sleeps;
- * idle=ever: no interrupt ends it.
+ * Checks that a waiting instruction counts as one, and that nothing else counts. Prints what code
+ * counts that differs in one instruction: a nop; WFI with a pending interrupt; WFI that sleeps for
+ * a millisecond; WRS.NTO. idle=yes: only sleeps, without counting. idle=ever: no interrupt ends the
+ * sleep.
  */
 #include "guests/bare/bare.h"
 
@@ -16,7 +16,7 @@ void body_nop(void);
 void body_wfi(void);
 void body_wrs(void);
 
-/* Interrupts stay off: WFI ends, and nothing is taken. */
+/* Interrupts stay off: the pending one ends WFI and is not taken. */
 static void set_timer(uint64_t delay)
 {
 	sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, delay ? csr_read(time) + delay : 0, 0, 0, 0, 0,

@@ -13,7 +13,7 @@
 
 typedef void (*operation_t)(void);
 
-/* before and after are not timed; NULL: nothing to do. rounds: 0 means ROUNDS. */
+/* before() and after() are not timed; NULL: none. rounds: 0 means ROUNDS. */
 struct row {
 	const char *name;
 	operation_t op;
@@ -22,22 +22,22 @@ struct row {
 	uint64_t rounds;
 };
 
-/* Prices a row and prints it. */
+/* Measures the cost of a row and prints it. */
 void bench(const struct row *row);
 
 void bench_calls(uint64_t hartid);
 void bench_pmu(uint64_t hw, uint64_t fw); /* masks of counters */
 void bench_reads(uint64_t hw);
 void bench_overflow(void);
-void bench_first(uint64_t hw); /* before any event was asked for */
+void bench_first(uint64_t hw); /* must be called before any event was configured */
 
-/* In several VMs at once. */
+/* For several VMs at once. */
 void bench_switch(uint64_t hw, uint64_t fw);
 
-/* In a VM whose counter reads all trap. */
+/* For a VM whose counter reads all trap. */
 void bench_read_by_policy(uint64_t hw);
 
-/* The operation that reads a counter, 0 or 2..31: two instructions, `csrr` and `ret`. */
+/* Returns the operation that reads counter 0 or 2..31: two instructions, `csrr` and `ret`. */
 operation_t read_op(uint64_t ctr);
 
 #endif

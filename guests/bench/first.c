@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What happens once in a VM's life, and so cannot be timed by repeating it. It begins at a tick,
- * and loops of three instructions are counted from its end to the next one.
+ * Costs of what happens once in a VM's life, and so cannot be timed by repeating it. The operation
+ * begins at a tick, and loops of three instructions are counted from its end to the next tick.
  */
 #include "guests/bench/bench.h"
 
 #define TICK 100UL /* instructions */
 
-/* Waits for the next tick of `time`, which is returned. Loops: how many. */
+/* Waits for the next tick of `time`, and returns it. *loops becomes the number of loops. */
 static uint64_t next_tick(uint64_t *loops)
 {
 	uint64_t start, now, n = 0;
@@ -21,7 +21,7 @@ static uint64_t next_tick(uint64_t *loops)
 	return now;
 }
 
-/* The price of config_matching, and of reading the clock; 0: no event. */
+/* Returns the cost of config_matching and of reading the time. 0: no event, only the time. */
 static uint64_t price(uint64_t hw, uint64_t event)
 {
 	uint64_t loops, start = next_tick(&loops), end;
@@ -34,7 +34,7 @@ static uint64_t price(uint64_t hw, uint64_t event)
 	return (end - start) * TICK - 3 * loops;
 }
 
-/* The mean of the first config_matching of each of four events. */
+/* Prints the mean cost of the first config_matching of each of four events. */
 void bench_first(uint64_t hw)
 {
 	static const uint64_t events[] = {2, 0x10019, 0x1001b, 0x10021};

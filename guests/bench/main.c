@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What SBI PMU calls cost, in instructions of all privilege levels together. Runs on any firmware.
+ * Costs of SBI PMU calls, in instructions of all privilege modes together. Runs on any firmware.
  *
- * Under -icount shift=0 an instruction is a nanosecond, and `time` ticks every 100. Each operation
- * is timed by itself some thousand times. A round is made so long that each begins one instruction
- * later in the tick than the one before: 100 rounds see every phase of the tick once, and their
- * mean is the exact number of instructions. What an empty operation costs is taken off. A line a
- * row: "bench NAME TENTHS", the cost in tenths of an instruction. On bootargs rows=reads is for a
- * VM whose counter reads trap, rows=switch for world switches, and rows=calls leaves out the rows
- * that wait for overflows. only=NAME is for one row. rounds=N, a multiple of 100: where calls take
- * long.
+ * With -icount shift=0 an instruction takes a nanosecond, and `time` ticks every 100. Each
+ * operation is timed some thousand times. The length of a round is chosen so that each begins one
+ * instruction later in the tick than the one before. So 100 rounds begin at every phase of the tick
+ * once, and their mean is the exact number of instructions. The cost of an empty operation is
+ * subtracted. Each row prints a line "bench NAME TENTHS", the cost in tenths of an instruction.
+ * Bootargs: rows=reads is for a VM whose counter reads trap, rows=switch for world switches, and
+ * rows=calls leaves out the rows that wait for overflows. only=NAME runs one row. rounds=N, a
+ * multiple of 100, is for machines with slow calls.
  */
 #include "guests/bench/bench.h"
 
@@ -17,7 +17,7 @@
 
 static uint64_t empty_cost; /* in ticks, of ROUNDS rounds */
 
-/* n instructions and three more. */
+/* Executes n + 3 instructions. */
 static inline void nops(uint64_t n)
 {
 	__asm__ volatile("	.option push\n"
@@ -33,8 +33,8 @@ static inline void nops(uint64_t n)
 	                 : "t0");
 }
 
-/* What the operation took, in ticks, in so many rounds. Not inlined: a copy made for one row would
- * have rounds of another length. */
+/* Returns the ticks that the operation took in so many rounds. Not inlined, because a copy made for
+ * one row would have rounds of another length. */
 static __attribute__((noinline, noclone)) uint64_t ticks(const struct row *row, uint64_t rounds,
                                                          uint64_t pad)
 {
@@ -60,7 +60,7 @@ static uint64_t measure(const struct row *row, uint64_t rounds)
 
 	(void)ticks(row, rounds, 0);
 	length = ((csr_read(time) - start) * TICK + rounds / 2) / rounds;
-	/* Then a round is 1 longer than a number of ticks. */
+	/* Then a round is one instruction longer than a whole number of ticks. */
 	return ticks(row, rounds, (2 * TICK + 1 - length % TICK) % TICK);
 }
 

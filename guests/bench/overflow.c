@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From the wrap of a counter to the guest's trap, and the price of one sample. */
+/* The cost from the wrap of a counter to the guest's trap, and that of one sample. */
 #include "guests/bench/bench.h"
 
 #define INSTRUCTIONS 2UL
@@ -18,7 +18,7 @@ static void overflow(struct trap_frame *frame)
 	taken = true;
 }
 
-/* It also asks which counter it was, as Linux does. */
+/* Also reads which counter it was, like Linux. */
 static void overflow_flags(struct trap_frame *frame)
 {
 	flags = csr_read(0xda0); /* scountovf */
@@ -30,7 +30,7 @@ static void before(void)
 	taken = false;
 }
 
-/* One sample: start, PERIOD instructions, the trap, which stops. */
+/* One sample: start, PERIOD instructions, and the trap, whose handler stops the counter. */
 static void sample(void)
 {
 	pmu_start(mask, -PERIOD);
@@ -38,7 +38,7 @@ static void sample(void)
 		;
 }
 
-/* The same without PMU: so many instructions pass in sample() before the trap. */
+/* The same without PMU: the instructions in sample() before the trap. */
 static void span(void)
 {
 	for (uint64_t i = 0; i < PERIOD / 2; i++)

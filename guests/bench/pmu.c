@@ -3,7 +3,7 @@
 #include "guests/bench/bench.h"
 
 #define CYCLES 1UL
-#define FAR    0x8000000000000001UL /* where Linux starts what it only counts */
+#define FAR    0x8000000000000001UL /* where Linux starts a counter that it does not sample */
 
 static uint64_t hw, fw; /* masks */
 static uint64_t cycles_mask, four_mask, fw_counter;
@@ -15,13 +15,13 @@ static void config(void)
 	cycles_mask = BIT(pmu_config(hw, SBI_PMU_CFG_FLAG_SET_UINH, CYCLES).value);
 }
 
-/* Another filter than config(), so that the counter has to be programmed anew. */
+/* Uses another filter than config(), so that the counter must be programmed again. */
 static void config_other(void)
 {
 	cycles_mask = BIT(pmu_config(hw, SBI_PMU_CFG_FLAG_SET_SINH, CYCLES).value);
 }
 
-/* Not with the lowest counters, among which is the one that Tally counts cycles on. */
+/* Uses other than the lowest counters; Tally counts cycles on one of those. */
 static void config_elsewhere(void)
 {
 	cycles_mask = BIT(pmu_config(hw & ~0xfUL, SBI_PMU_CFG_FLAG_SET_UINH, CYCLES).value);
@@ -43,7 +43,7 @@ static void start(void)
 	pmu_start(cycles_mask, FAR);
 }
 
-/* From where the counter is. */
+/* Starts without a value. */
 static void start_kept(void)
 {
 	sbi_pmu(SBI_PMU_COUNTER_START, 0, cycles_mask, 0, 0, 0);
@@ -106,7 +106,7 @@ static void four_kept(void)
 	sbi_pmu(SBI_PMU_COUNTER_START, 0, four_mask, 0, 0, 0);
 }
 
-/* What Linux does when it puts one task's event away and takes up the next one's. */
+/* What Linux does when it switches from one task's event to another's. */
 static void context_switch(void)
 {
 	stop();

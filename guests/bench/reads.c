@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reads of counters and of scountovf. Each is a function of two instructions, `csrr` and `ret`, and
- * the empty operation that is taken off is `ret`: so a row is the price of the read itself, 1 where
- * it does not trap.
+ * the empty operation is `ret`. So a row is the cost of the read itself, which is 1 if it does not
+ * trap.
  */
 #include "guests/bench/bench.h"
 
@@ -20,7 +20,7 @@ static void read_instret(void)
 	__asm__ volatile("csrr a0, instret" ::: "a0");
 }
 
-/* Generic, though it returns a value: nobody looks at it. */
+/* The type fits any counter, though it ignores the value. */
 operation_t read_op(uint64_t ctr)
 {
 	if (ctr < 3)
@@ -33,7 +33,7 @@ static void read_scountovf(void)
 	__asm__ volatile("csrr a0, 0xda0" ::: "a0");
 }
 
-/* Counts cycles on one more counter; its index, NONE: it cannot be had. */
+/* Counts cycles on another counter. Returns its index, NONE if there is no other. */
 static uint64_t count_cycles(uint64_t hw)
 {
 	struct sbiret r = pmu_config(hw, SBI_PMU_CFG_FLAG_SET_UINH, CYCLES);
@@ -55,8 +55,8 @@ static void bench_one(const char *name, operation_t read)
 }
 
 /*
- * As many counters as there are, 18 on QEMU: three events of a hardware counter each, and the
- * others count two of these as well, cycles and instructions in turns.
+ * All counters, 18 on QEMU: three events have one hardware counter each, and the other counters
+ * count two of these as well, cycles and instructions alternately.
  */
 static operation_t many_reads[32];
 static unsigned n_many;
@@ -72,7 +72,7 @@ static void bench_many(uint64_t hw)
 	static const uint64_t events[] = {CYCLES, EVENT_INSTRUCTIONS, 0x10019};
 	uint64_t left = hw | BIT(0) | BIT(2), live = 0;
 
-	/* Counters 0 and 2 are taken by the last of their event. */
+	/* Counters 0 and 2 are assigned to the last counter of their event. */
 	for (n_many = 0; left; n_many++) {
 		uint64_t event = n_many < 3 ? events[n_many] : events[n_many & 1];
 		struct sbiret r = pmu_config(left, 0, event);
@@ -95,12 +95,13 @@ void bench_reads(uint64_t hw)
 	if (first == NONE)
 		return;
 	bench_one("read-direct", read_op(first));
-	/* KVM takes counter 0, whatever the set, and has nothing of what follows. */
+	/* KVM assigns counter 0, whatever the mask, and cannot do the rest. */
 	if (!(BIT(first) & hw)) {
 		stop(first);
 		return;
 	}
-	/* The same again shares the counter, and reads of the second one trap (Tally only). */
+	/* The second counter of the same event shares the hardware counter, so its reads trap
+	 * (Tally only). */
 	second = count_cycles(hw);
 	if (second != NONE) {
 		trap_guard();

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a world switch costs, against live counters and against the VMs of the hart. All VMs run
- * this: `role=first` measures and prints, `role=other` does the same without a word, `role=plain`
- * too but without counters, and `role=sleeper` waits for a timer that is far away. Those that are
- * awake give the hart away by wrs.nto, which ends a turn: each time the next VM goes on, in a
- * circle, so that `rounds` times `awake` switches fall into the time that the first one measures.
+ * The cost of a world switch, depending on live counters and on the number of VMs on the hart. All
+ * VMs run this: `role=first` measures and prints, `role=other` does the same without printing,
+ * `role=plain` as well but without counters, and `role=sleeper` waits for a timer that is far away.
+ * Those that are awake give the hart away with wrs.nto, which ends a time slice. Each time the next
+ * VM continues, in a circle, so `rounds` times `awake` switches happen while the first one
+ * measures.
  *
- * Two stretches are timed, the second twice as long as the first: their difference has no beginning
- * and no end in it, and `time` ticks every 100 instructions.
+ * Two periods are timed, the second twice as long as the first. Their difference contains neither
+ * beginning nor end, and `time` ticks every 100 instructions.
  */
 #include "guests/bench/bench.h"
 
@@ -21,7 +22,7 @@
 static uint64_t hw, fw; /* masks of counters */
 static bool first, counts;
 
-/* What is live at the same time: the first so many of `events`, and counters that share theirs. */
+/* What is live at the same time: so many of `events`, and counters that share with them. */
 static const struct phase {
 	const char *name;
 	uint64_t events, sharers, value;
@@ -31,14 +32,14 @@ static const struct phase {
     {"shared-6", 5, 1, FAR}, {"shared-8", 5, 3, FAR}, {"shared-16", 5, 11, FAR},
     {"armed-1", 1, 0, NEAR}, {"armed-2", 2, 0, NEAR},
 };
-/* Bits of `phases=` on bootargs: each of the above by its index, and these. */
+/* Bits of `phases=` on bootargs: one for each of the above, and these. */
 #define PHASES      (sizeof(phases) / sizeof(phases[0]))
 #define PHASE_SLICE BIT(PHASES)
 #define PHASE_WAKE  BIT(PHASES + 1)
 
 static const uint64_t events[] = {1, 2, 0x10019, 0x1001b, 0x10021};
 
-/* Each VM's counters hold other values than its neighbours'. */
+/* The counters of each VM have other values than those of the others. */
 static uint64_t start_live(const struct phase *phase)
 {
 	uint64_t live = 0;
@@ -54,7 +55,7 @@ static uint64_t start_live(const struct phase *phase)
 	return live;
 }
 
-/* Three instructions each, the loop's among them. */
+/* Executes three instructions each, including the loop. */
 static void yield(uint64_t times)
 {
 	__asm__ volatile("1:	.word	0x00d00073\n" /* wrs.nto */
@@ -63,7 +64,7 @@ static void yield(uint64_t times)
 	                 : "+r"(times)::"memory");
 }
 
-/* A line as bench() prints it. */
+/* Prints a line in the format of bench(). */
 static void say(const char *name, uint64_t tenths)
 {
 	if (first)
@@ -80,7 +81,7 @@ static void bench_phase(const struct phase *phase, uint64_t rounds, uint64_t awa
 	middle = csr_read(time);
 	yield(2 * rounds);
 	end = csr_read(time);
-	/* The others may be a turn ahead: they are to do the same until the end. */
+	/* The others may be one slice ahead, and must do the same until the end. */
 	yield(10);
 	if (live) {
 		pmu_stop(live);
@@ -89,7 +90,7 @@ static void bench_phase(const struct phase *phase, uint64_t rounds, uint64_t awa
 	say(phase->name, ((end - middle) - (middle - start)) * 1000 / (rounds * awake));
 }
 
-/* An event of Tally's own. */
+/* Counts an event of Tally. */
 static uint64_t count(uint64_t code)
 {
 	struct sbiret r = pmu_config(fw, 0, SBI_PMU_TYPE_FW << 16 | code);
@@ -116,7 +117,7 @@ static void spin_until(uint64_t ticks)
 			;
 }
 
-/* Another turn of this VM begins, all VMs spinning: none ends in the next instructions. */
+/* Waits until another slice of this VM begins, while all VMs spin, so that none ends soon. */
 static void await_turn(void)
 {
 	uint64_t last, now = csr_read(time);
@@ -127,7 +128,7 @@ static void await_turn(void)
 	} while (now - last < 1000);
 }
 
-/* Instructions in HS for each time slice that ends, all VMs spinning. */
+/* Prints the instructions in HS per time slice, while all VMs spin. */
 static void bench_slice(uint64_t awake)
 {
 	uint64_t insns = count(HS_INSTRUCTIONS), exits = count(EXITS_TIMER);
@@ -144,20 +145,20 @@ static void bench_slice(uint64_t awake)
 		say("slice",
 		    ((insns_at[2] - insns_at[1]) - (insns_at[1] - insns_at[0])) * 10 / slices);
 	pmu_reset(BIT(insns) | BIT(exits));
-	/* Nobody ends before the first one is through. */
+	/* No VM may end before the first one has finished. */
 	if (!first)
 		spin_until(begin + 5 * span);
 }
 
-/* Interrupts are off, so a WFI ends without a trap. */
+/* Interrupts are off, so WFI ends without a trap. */
 static void sleep(uint64_t ticks)
 {
 	csr_write(0x14d, csr_read(time) + ticks); /* stimecmp */
 	__asm__ volatile("wfi");
 }
 
-/* Instructions in HS to put a vcpu to sleep and to wake it by its timer, nobody else being awake.
- */
+/* Prints the instructions in HS for putting a vcpu to sleep and waking it by its timer, while no
+ * other vcpu is awake. */
 static void bench_wake(uint64_t rounds)
 {
 	uint64_t insns = count(HS_INSTRUCTIONS), at[3];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Written in one pass. Errors of libfdt stay: once one call has failed, finishing fails, too. */
+/* Written in one pass. libfdt's errors persist: after a call has failed, finishing fails as
+ * well. */
 #include "guests/kvm/tree.h"
 
 #include <stddef.h>
@@ -11,7 +12,7 @@
 
 #define ISA_SPACE 1024
 
-/* What a hart has for its hypervisor, or for the firmware alone. */
+/* Extensions for hypervisors or for the firmware alone. */
 static const char *const not_for_guests[] = {
     "h",        "smaia",    "ssaia",  "smcntrpmf", "smcdeleg",  "ssccfg",
     "smcsrind", "sscsrind", "sdtrig", "smepmp",    "smstateen", "ssstateen",
@@ -50,7 +51,7 @@ static bool is_for_guests(const char *name, size_t length)
 	return true;
 }
 
-/* Copies riscv,isa; single letters come first, up to the first underscore. */
+/* Copies riscv,isa. Single letters come first, up to the first underscore. */
 static void guest_isa(char *to, const char *from)
 {
 	char *end = to + ISA_SPACE - 1;

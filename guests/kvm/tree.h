@@ -12,13 +12,13 @@ struct tree {
 	uint64_t ram_base, ram_size; /* bytes */
 	uint64_t initrd, initrd_end; /* addresses; equal: none */
 	uint64_t timebase;           /* Hz */
-	const char *isa;             /* the host's riscv,isa; what is not for guests is left out */
-	/* Bytes; 0: KVM has not got it. */
+	const char *isa;             /* the host's riscv,isa; what guests cannot have is left out */
+	/* In bytes; 0: KVM does not support it. */
 	uint32_t cbom_block, cboz_block;
 	const char *bootargs;
 };
 
-/* Writes the tree to `at`. False: it does not fit. */
+/* Writes the tree to `at`. Returns false if it does not fit. */
 bool make_tree(void *at, const struct tree *tree);
 
 #endif

@@ -11,8 +11,8 @@
 #define MSR  6
 #define REGS 8
 
-#define IER_THRI  0x02 /* tell when there is room to send */
-#define IIR_THRI  0xc2 /* there is */
+#define IER_THRI  0x02 /* interrupt when there is room to send */
+#define IIR_THRI  0xc2 /* there is room to send */
 #define IIR_NONE  0xc1
 #define LCR_DLAB  0x80
 #define LSR_IDLE  0x60 /* room to send, nothing received */
@@ -29,7 +29,8 @@ uint8_t uart_read(uint64_t reg)
 	case DATA:
 		return 0;
 	case IIR:
-		/* Whoever polls takes the absence of a reason for "not yet", and waits for ever. */
+		/* A driver that polls would take "no interrupt" for "not ready", and wait for
+		 * ever. */
 		return regs[IER] & IER_THRI ? IIR_THRI : IIR_NONE;
 	case LSR:
 		return LSR_IDLE;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A 16550 that sends and never receives, and has no interrupt line: Linux polls it. */
+/* A 16550 that sends and never receives, and has no interrupt line, so Linux polls it. */
 #ifndef GUESTS_KVM_UART_H
 #define GUESTS_KVM_UART_H
 
@@ -8,7 +8,7 @@
 #define UART_BASE 0x10000000UL
 #define UART_SIZE 0x100UL
 
-/* What a load of register `reg` gives. */
+/* Returns the value of register `reg`. */
 uint8_t uart_read(uint64_t reg);
 
 /* Prints what is sent to standard output. */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The least that runs a guest under Linux's KVM: one VM, one piece of RAM, one vcpu. A process of a
- * Debian system; what the guest prints is its standard output.
+ * A minimal VMM for Linux's KVM: one VM, one RAM region, one vcpu. It is a process of a Debian
+ * system; the guest's output is its standard output.
  *
- * Linux programs the hart's counters anew whenever the process gets the CPU back. So that a run
- * finds out about KVM and not about the other processes, it does not let go of the CPU: it has a
- * real-time priority, and writes in one go at the end, since it would have to wait for the console.
+ * Linux programs the hart's counters again whenever the process gets the CPU back. The run is about
+ * KVM and not about other processes, so the VMM keeps the CPU: it has real-time priority, and
+ * writes the output in one go at the end, because writing to the console would block.
  *
  *   vmm [-i INITRD] [-m MIB] [-t SECONDS] [-u] KERNEL [BOOTARGS]
  *
- * -u: each line is written at once, for hosts that a guest may bring down.
- * MIB of RAM, 64 if not said. After SECONDS of the host's clock, 30 if not said, what was printed
- * is shown, and the guest has failed. Exit status: 0 the guest shut down well, 1 it shut down
- * because something failed, 2 it could not be run, or did what nobody answers.
+ * -i: the guest's initrd. -m: RAM in MiB, default 64. -t: after SECONDS of the host's clock,
+ * default 30, the output is shown, and the guest has failed. -u: each line is written at once, for
+ * hosts that a guest may crash. Exit status: 0 the guest shut down normally, 1 it shut down because
+ * of a failure, 2 it could not be run, or did something that is not emulated.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>
@@ -37,19 +37,19 @@
 
 #define RAM_BASE   0x80000000UL
 #define HUGE_PAGE  0x200000UL
-#define KERNEL_OFF 0x200000UL   /* as Tally and OpenSBI load it */
-#define INITRD_OFF (64UL << 20) /* behind any kernel */
+#define KERNEL_OFF 0x200000UL   /* where Tally and OpenSBI load it, too */
+#define INITRD_OFF (64UL << 20) /* above any kernel */
 
 #define ISA_FILE "/proc/device-tree/cpus/cpu@0/riscv,isa"
 
-/* What headers older than the kernel lack. */
+/* Missing in headers older than the kernel. */
 #define REG_SBI_EXT   (8UL << KVM_REG_RISCV_TYPE_SHIFT)
 #define CONFIG_ZICBOM 1UL /* of struct kvm_riscv_config */
 #define CONFIG_ZICBOZ 5UL
 #define SBI_EXT_PMU   6UL /* KVM's own numbering of the SBI extensions */
 #define SBI_EXT_DBCN  9UL
 
-#define DBCN              0x4442434eUL /* the SBI's numbering */
+#define DBCN              0x4442434eUL /* the SBI's extension id */
 #define DBCN_WRITE        0UL
 #define DBCN_READ         1UL
 #define DBCN_WRITE_BYTE   2UL
@@ -78,7 +78,7 @@ static void __attribute__((format(printf, 1, 2), noreturn)) die(const char *form
 	exit(2);
 }
 
-/* An ioctl that must work. */
+/* Makes an ioctl that must not fail. */
 static int must(int fd, unsigned long request, void *arg, const char *what)
 {
 	int got = ioctl(fd, request, arg);
@@ -102,7 +102,7 @@ static uint64_t get_reg(int vcpu, uint64_t id, const char *what)
 	return value;
 }
 
-/* A number of the vcpu's configuration; 0 where KVM has no such register. */
+/* Returns a number of the vcpu's configuration, or 0 if KVM has no such register. */
 static uint32_t config(int vcpu, uint64_t number)
 {
 	uint64_t value = 0;
@@ -124,13 +124,13 @@ static void set_core(int vcpu, size_t offset, uint64_t value, const char *what)
 	set_reg(vcpu, reg_id(KVM_REG_RISCV_CORE, offset / sizeof(long)), value, what);
 }
 
-/* The device tree lies at the end of RAM, everything else below. */
+/* The device tree is at the end of RAM, everything else below it. */
 static size_t tree_off(void)
 {
 	return ram_size - TREE_SPACE;
 }
 
-/* The size of a file that is read to an offset of RAM. */
+/* Reads a file to an offset of RAM, and returns its size. */
 static size_t load(const char *path, size_t offset)
 {
 	size_t room = offset < tree_off() ? tree_off() - offset : 0, size;
@@ -145,7 +145,7 @@ static size_t load(const char *path, size_t offset)
 	return size;
 }
 
-/* In huge pages where the host has them, as any VMM would. */
+/* Uses huge pages if the host has them, like any VMM. */
 static int make_vm(int kvm)
 {
 	int vm = must(kvm, KVM_CREATE_VM, NULL, "making a VM");
@@ -176,7 +176,7 @@ static void read_isa(char *isa, size_t size)
 	isa[n] = 0;
 }
 
-/* Entered as the SBI says: S-mode, a0 = hartid, a1 = device tree. */
+/* The entry state is that of the SBI: S-mode, a0 = hartid, a1 = device tree. */
 static int make_vcpu(int vm, const struct options *options)
 {
 	int vcpu = must(vm, KVM_CREATE_VCPU, NULL, "making a vcpu");
@@ -196,8 +196,8 @@ static int make_vcpu(int vm, const struct options *options)
 		tree.initrd_end = tree.initrd + load(options->initrd, INITRD_OFF);
 	}
 	read_isa(isa, sizeof(isa));
-	/* ISA extensions that the host has are on unless switched off; DBCN is off, because it is
-	 * answered here. */
+	/* ISA extensions of the host are on unless they are switched off. DBCN is off, because this
+	 * program implements it. */
 	set_reg(vcpu, reg_id(REG_SBI_EXT, SBI_EXT_DBCN), 1, "the SBI's console");
 	if (!get_reg(vcpu, reg_id(REG_SBI_EXT, SBI_EXT_PMU), "the SBI's PMU"))
 		die("KVM offers no PMU: the host lacks sscofpmf");
@@ -215,7 +215,7 @@ static void put(const uint8_t *bytes, size_t n)
 	fwrite(bytes, 1, n, stdout);
 }
 
-/* Sets a0 and a1 of the guest's call. */
+/* Sets a0 and a1 as the result of the guest's call. */
 static void serve_sbi(struct kvm_run *run)
 {
 	const unsigned long *args = run->riscv_sbi.args;
@@ -236,7 +236,7 @@ static void serve_sbi(struct kvm_run *run)
 		ret[0] = 0;
 		ret[1] = args[0];
 		return;
-	case DBCN_READ: /* nobody types */
+	case DBCN_READ: /* there is no input */
 		ret[0] = 0;
 		return;
 	case DBCN_WRITE_BYTE:
@@ -248,7 +248,7 @@ static void serve_sbi(struct kvm_run *run)
 	}
 }
 
-/* KVM on RISC-V has no way to answer with an access fault: holes read 0 and swallow writes. */
+/* KVM on RISC-V cannot inject an access fault, so holes read 0 and ignore writes. */
 static void serve_mmio(struct kvm_run *run)
 {
 	uint64_t reg = run->mmio.phys_addr - UART_BASE;
@@ -265,10 +265,10 @@ static void serve_mmio(struct kvm_run *run)
 
 static void time_is_up(int number)
 {
-	(void)number; /* that KVM_RUN is interrupted is all */
+	(void)number; /* the signal only has to interrupt KVM_RUN */
 }
 
-/* Runs the guest to its end; the exit status. */
+/* Runs the guest to its end, and returns the exit status. */
 static int serve(int vcpu, struct kvm_run *run)
 {
 	for (;;) {

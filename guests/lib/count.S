@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code of known length around counter reads. A CSR number is part of the instruction, so each
- * counter has its own copy; a table at the end finds it. Runs in S and in U alike.
+ * Code of known length around counter reads. The CSR number is part of the instruction, so each
+ * counter has its own copy, which a table at the end locates. It runs in S and in U.
  */
 	.text
 	.option	norvc
 	.balign	64
 	.set	n, 0
 	.rept	32
-	/* segment: a0 rounds; between the reads 2 * a0 instructions, and one read counts. */
+	/* segment: a0 rounds. Between the reads are 2 * a0 instructions, and one read counts. */
 	.balign	128
 	csrr	t0, 0xc00 + n
 1:	addi	a0, a0, -1
@@ -20,7 +20,7 @@
 	.balign	32
 	csrr	a0, 0xc00 + n
 	ret
-	/* reads: a0 array, a1 length; five instructions from read to read. */
+	/* reads: a0 array, a1 length. There are five instructions from read to read. */
 	.balign	32
 1:	csrr	t0, 0xc00 + n
 	sd	t0, 0(a0)
@@ -35,8 +35,8 @@
 count_code_end:
 
 	/*
-	 * Each copy takes 128 bytes: segment at 0, read at 32, reads at 64. Reckoned from counter 3
-	 * on; copies 0 to 2 lie before it.
+	 * Each copy takes 128 bytes: segment at 0, read at 32, reads at 64. The label is that of
+	 * counter 3; copies 0 to 2 are before it.
 	 */
 	.globl	segment_of
 segment_of:
@@ -56,7 +56,7 @@ reads_of:
 	add	a0, a0, t0
 	ret
 
-	/* U: 1 jalr, then the function, then ecall. */
+	/* In U: 1 jalr, then the function, then ecall. */
 	.globl	user_call
 user_call:
 	jalr	a1

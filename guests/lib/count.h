@@ -9,7 +9,7 @@
 #define EVENT_CYCLES       0x1UL
 #define EVENT_INSTRUCTIONS 0x2UL
 
-/* Instructions between the two reads, and what it returns: 2 * rounds + 1. */
+/* Returns the instructions between the two reads: 2 * rounds + 1. */
 typedef uint64_t (*segment_t)(uint64_t rounds);
 segment_t segment_of(uint32_t ctr);
 
@@ -20,13 +20,13 @@ static inline uint64_t counter_read(uint32_t ctr)
 	return read_of(ctr)();
 }
 
-/* Fills an array with reads, five instructions from one to the next. */
+/* Fills an array with the results of reads that are five instructions apart. */
 typedef void (*reads_t)(uint64_t *values, uint64_t n);
 reads_t reads_of(uint32_t ctr);
 
-/* For user_run(): calls the function at its second argument with the first, then ecall. */
+/* For user_run(): calls the function in its second argument with the first, then executes ecall. */
 void user_call(void);
-/* Instructions that user_call spends on a segment, and then an ecall, which harts count or not. */
+/* Instructions of user_call for a segment, followed by an ecall, which some harts count. */
 #define USER_SEGMENT(rounds) (2 * (rounds) + 5)
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Supervisor CSRs that a guest uses, and how it reads any of them by number. */
+/* Supervisor CSRs that a guest uses, and access to any CSR by number. */
 #ifndef GUESTS_LIB_CSR_H
 #define GUESTS_LIB_CSR_H
 
@@ -40,8 +40,8 @@
 #define csr_clear(c, v) __asm__ volatile("csrc " XSTR(c) ", %0" ::"r"((uint64_t)(v)) : "memory")
 
 /*
- * Runs one instruction of four bytes from memory, with a0 = arg; returns its a0. For CSR numbers
- * that are known only at run time. The instruction may use a0 alone.
+ * Runs one instruction of four bytes from memory, with a0 = arg, and returns a0. For CSR numbers
+ * that are known only at run time. The instruction may use a0 only.
  */
 uint64_t insn_run(uint32_t insn, uint64_t arg);
 

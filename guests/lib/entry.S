@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * First instruction of a bare guest, behind the RISC-V Image header. a0 = hartid, a1 = device
- * tree. Linked at one address; both the firmware and Tally load it there.
+ * The first instruction of a bare guest, after the RISC-V Image header. a0 = hartid, a1 = device
+ * tree. It is linked at a fixed address, to which both the firmware and Tally load it.
  */
 #include "guests/lib/frame.h"
 

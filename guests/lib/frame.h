@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Offsets in struct trap_frame; for assembly as well. */
+/* Offsets in struct trap_frame, for C and assembly. */
 #ifndef GUESTS_LIB_FRAME_H
 #define GUESTS_LIB_FRAME_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Start and end of a bare guest, and what it finds in its device tree. */
+/* Start and end of a bare guest, and access to its device tree. */
 #include "guests/lib/guest.h"
 
 #include <stddef.h>
@@ -52,7 +52,7 @@ static bool str_eq(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* The device tree comes from the firmware or Tally: it is well-formed, or there is none. */
+/* The device tree comes from the firmware or Tally, so it is well-formed, or there is none. */
 const void *chosen_property(const char *name, uint32_t *size)
 {
 	if (!tree)

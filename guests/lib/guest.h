@@ -6,16 +6,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The program. Its return ends the guest: 0 shuts down well, else as a system failure. */
+/* The program. When it returns the guest ends: 0 is a normal shutdown, otherwise a system
+ * failure. */
 int guest_main(uint64_t hartid);
 
-/* The value of `name=value` on bootargs, ended by a blank or NUL; NULL: not there. */
+/* Returns the value of `name=value` on bootargs, which ends with a space or NUL. NULL: not
+ * there. */
 const char *bootarg(const char *name);
 bool bootarg_is(const char *name, const char *value);
-/* A decimal number; otherwise as given. */
+/* Returns it as a decimal number, or `otherwise` if it is not there. */
 uint64_t bootarg_num(const char *name, uint64_t otherwise);
 
-/* A property of the device tree's /chosen, and its size; NULL: not there, or empty. */
+/* Returns a property of /chosen in the device tree, and its size. NULL: not there, or empty. */
 const void *chosen_property(const char *name, uint32_t *size);
 
 /* Called by entry.S. */

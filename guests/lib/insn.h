@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The instructions that C has no word for. On a host, tests/host/hart stands in for this header. */
+/* Instructions that C cannot express. On a host, tests/host/hart replaces this header. */
 #ifndef GUESTS_LIB_INSN_H
 #define GUESTS_LIB_INSN_H
 

@@ -29,7 +29,7 @@ size_t str_len(const char *s)
 	return n;
 }
 
-/* DBCN may take less than it was offered. */
+/* DBCN may accept fewer bytes than it was given. */
 static void flush(void)
 {
 	size_t done = 0;

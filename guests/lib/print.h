@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Output, a line at a time: by DBCN where there is one, else to a 16550 at 0x10000000.
- * %s string, %d signed, %u unsigned, %x hexadecimal: every number is 64 bits.
+ * Output by whole lines: to DBCN if there is one, otherwise to a 16550 at 0x10000000. Formats: %s
+ * string, %d signed, %u unsigned, %x hexadecimal. Every number has 64 bits.
  */
 #ifndef GUESTS_LIB_PRINT_H
 #define GUESTS_LIB_PRINT_H

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Traps of S and U, and the way to U and back. sscratch is 0 while in S and the S stack while
- * in U.
- */
+/* Traps of S and U, and the switch to U and back. sscratch is 0 in S, and the stack of S in U. */
 #include "guests/lib/frame.h"
 
 #define SSTATUS_SPP 0x100
@@ -45,7 +42,7 @@ trap_entry:
 	ld	sp, 16(sp)
 	sret
 
-	/* uint64_t user_run(entry, a0, a1): runs U code until its ecall; returns its a0. */
+	/* uint64_t user_run(entry, a0, a1): runs U code until its ecall, and returns its a0. */
 	.globl	user_run
 user_run:
 	addi	sp, sp, -112
@@ -64,7 +61,7 @@ user_run:
 	la	sp, user_stack_top
 	sret
 
-	/* Called by trap_handle() for an ecall from U: returns from user_run() with a0. */
+	/* trap_handle() calls this for an ecall from U. It returns from user_run() with a0. */
 	.globl	user_leave
 user_leave:
 	la	t0, user_resume_sp

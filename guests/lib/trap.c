@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the guest does with a trap. */
+/* How the guest handles a trap. */
 #include "guests/lib/trap.h"
 #include "guests/lib/csr.h"
 #include "guests/lib/print.h"
@@ -26,7 +26,7 @@ void irq_handle_by(irq_handler_t handler)
 	irq_handler = handler;
 }
 
-/* No page of a bare guest is protected, so the instruction can be read where it is. */
+/* No page of a bare guest is protected, so the instruction can be read directly. */
 static uint64_t insn_length(uint64_t pc)
 {
 	return (*(const volatile uint16_t *)pc & 3) == 3 ? 4 : 2;
@@ -50,7 +50,8 @@ void trap_handle(struct trap_frame *frame)
 		seen.tval = frame->tval;
 		seen.pc = frame->pc;
 		seen.count++;
-		/* 0, 1, 12: fetch misaligned, access or page fault: there is no instruction. */
+		/* 0, 1, 12: misaligned fetch, fetch access or page fault. There is no instruction
+		 * to skip. */
 		frame->pc =
 		    cause <= 1 || cause == 12 ? frame->x[1] : frame->pc + insn_length(frame->pc);
 		return;

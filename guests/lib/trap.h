@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Traps of a bare guest. Without a guard an exception ends the guest with one line. */
+/* Traps of a bare guest. Without a guard, an exception ends the guest with one line. */
 #ifndef GUESTS_LIB_TRAP_H
 #define GUESTS_LIB_TRAP_H
 
@@ -18,7 +18,7 @@ struct trap_frame {
 };
 _Static_assert(sizeof(struct trap_frame) == FRAME_SIZE, "frame.h");
 
-/* What a guarded stretch of code met. cause: of the last exception; all ones if none came. */
+/* What happened under a guard. cause is that of the last exception, all ones if there was none. */
 struct trap_seen {
 	uint64_t cause;
 	uint64_t tval;
@@ -27,13 +27,13 @@ struct trap_seen {
 };
 
 /*
- * Between these an exception is noted and its instruction skipped; a fetch that faults returns
+ * Between these, an exception is recorded and its instruction skipped. A fetch that faults returns
  * to the caller of the code that jumped (ra). Guards do not nest.
  */
 void trap_guard(void);
 struct trap_seen trap_unguard(void);
 
-/* Called for every interrupt; NULL: the interrupt is switched off in sie and forgotten. */
+/* Called for every interrupt. NULL: the interrupt is disabled in sie and otherwise ignored. */
 typedef void (*irq_handler_t)(struct trap_frame *frame);
 void irq_handle_by(irq_handler_t handler);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mmap_reads PAIRS N: opens N times instructions:u, then N times cycles:u, and reads each event by
- * its mmap page and by read(), PAIRS times. What lies between the two reads is of known length, so
- * that their values are compared exactly. Then the same PAIRS / 10 times with the event disabled,
- * when they must be equal. Also counts the pairs between whose reads the vcpu was away: Tally's
- * steal time went on by most of a neighbour's time slice, and the pair took that long.
+ * mmap_reads PAIRS N: opens N events instructions:u, then N events cycles:u, and reads each one
+ * through its mmap page and through read(), PAIRS times. The code between the two reads has a known
+ * length, so their values are compared exactly. Then it does the same PAIRS / 10 times with the
+ * event disabled, when both must be equal. It also counts the pairs during which the vcpu did not
+ * run: Tally's steal time increased by most of a time slice, and the pair took that long.
  */
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -22,7 +22,7 @@
 #define MAX_EVENTS 4
 #define GAP        20000U
 #define AWAY       15000U /* ticks of 100 ns; a slice is 20,000 */
-/* Tally's own events: exits by trapped CSR reads, steal time in ticks. */
+/* Tally's own events: exits for trapped CSR reads, and steal time in ticks. */
 #define EXITS_CSR 0x8000000000000106ULL
 #define STEAL     0x800000000000010aULL
 
@@ -79,13 +79,13 @@ static uint64_t read_event(const struct event *event)
 	return value;
 }
 
-/* A counter's value, as many bits as the page says, with its sign. */
+/* Sign-extends a counter's value, which has as many bits as the page says. */
 static int64_t extend(uint64_t raw, unsigned width)
 {
 	return (int64_t)(raw << (64 - width)) >> (64 - width);
 }
 
-/* The pair, and whether the vcpu was away in it. */
+/* Reads a pair, and returns whether the vcpu did not run during it. */
 static bool pair_across_a_switch(struct pair *p)
 {
 	uint64_t stolen = read_event(&steal);
@@ -121,7 +121,7 @@ static void running_pair(const struct event *event, struct tally *t)
 		printf("WRONG: read() %lu, by the page %lu\n", p.value, expected);
 }
 
-/* For where no counter may be read. */
+/* Used when no counter may be read. */
 static uint64_t no_csrr(void)
 {
 	return 0;

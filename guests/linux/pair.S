@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pair(struct pair *): reads a counter as perf's mmap page allows, as libperf does it, and then by
- * read(); see pair.h. PAIR_INSNS instructions, and two for each round of the gap, lie between.
+ * pair(struct pair *): reads a counter through perf's mmap page, like libperf, and then by read();
+ * see pair.h. Between the two are PAIR_INSNS instructions, and two for each round of the gap.
  */
 #include "guests/linux/pair.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two reads of one event with code of known length in between. For C and assembly. */
+/* Two reads of one event with code of known length in between, for C and assembly. */
 #ifndef GUESTS_LINUX_PAIR_H
 #define GUESTS_LINUX_PAIR_H
 
-/* In struct pair. */
+/* Offsets in struct pair. */
 #define PAIR_PAGE       0
 #define PAIR_CSRR       8
 #define PAIR_FD         16
@@ -16,12 +16,12 @@
 #define PAIR_LOCK_AFTER 72
 #define PAIR_VALUE      80
 #define PAIR_ENDED      88
-/* In struct perf_event_mmap_page. */
+/* Offsets in struct perf_event_mmap_page. */
 #define PAGE_LOCK   8
 #define PAGE_INDEX  12
 #define PAGE_OFFSET 16
 
-/* From behind the csrr to the ecall of read(), that one included. */
+/* Instructions after the csrr up to the ecall of read(), including that. */
 #define PAIR_INSNS 11
 
 #ifndef __ASSEMBLER__
@@ -29,13 +29,13 @@
 #include <stdint.h>
 
 struct pair {
-	/* Given: the event's page, what reads its counter, its file, rounds between the reads (>
-	 * 0). */
+	/* Inputs: the event's page, the function that reads its counter, its file, and the rounds
+	 * between the reads (> 0). */
 	const volatile void *page;
 	uint64_t (*csrr)(void);
 	int64_t fd;
 	uint64_t gap;
-	/* Taken. */
+	/* Outputs. */
 	uint64_t began; /* rdtime */
 	uint64_t lock, index;
 	int64_t offset;

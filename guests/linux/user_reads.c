@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A process that reads a counter of its own the way perf's mmap page allows: without the kernel.
- *   user_reads N        N reads of user instructions, 1,000 in a row; prints how many were not
- *                       five after the one before
- *   user_reads closed   one read after the event is closed; the process does not survive it
- * Built by the test with guests/lib/count.S and without a C library.
+ * A process that reads its own counter through perf's mmap page, without a system call.
+ *   user_reads N        N reads of user instructions, 1,000 in a row; prints how many did not
+ * differ by five from the one before user_reads closed   reads after the event was closed, which
+ * kills the process The test builds it with guests/lib/count.S and without a C library.
  */
 #include "guests/lib/count.h"
 
@@ -20,7 +19,7 @@
 #define NO_KERNEL    (1UL << 5)
 #define USER_READS   (1UL << 2) /* cap_user_rdpmc */
 
-/* The head of struct perf_event_mmap_page. */
+/* The beginning of struct perf_event_mmap_page. */
 struct page {
 	uint32_t version, compat, lock, index;
 	int64_t offset;
@@ -90,7 +89,7 @@ static uint64_t odd_reads(uint32_t ctr, uint64_t n)
 	return odd;
 }
 
-/* The counter that the event is on; 0: it may not be read here. The page counts from 1. */
+/* Returns the counter of the event, or 0 if it must not be read here. The page counts from 1. */
 static uint32_t counter_of(const volatile struct page *page)
 {
 	if (!(page->capabilities & USER_READS) || page->index < 4)

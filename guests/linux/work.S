@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that executes exactly as many instructions as it is told: `work N`, N decimal, at
- * least 200; 50,000,000 without an argument. The first one counted is the one at _start, the last
- * is the ecall of exit. No C library, so nothing else runs in user mode, and the number that
- * `perf stat -e instructions:u` prints can be known beforehand.
+ * A program that executes an exact number of instructions: `work N`, with N decimal, at least 200;
+ * default 50,000,000. The first one counted is the one at _start, the last is the ecall of exit.
+ * There is no C library, so nothing else runs in user mode, and the number that `perf stat -e
+ * instructions:u` must print is known.
  *
- * The loop reads a byte of another page in each round, so that the TLB has something to do. A
- * load that faults has not retired; it counts once, when it has succeeded.
- * Compressed instructions are off because a jump into the row of nops wants them all of one size.
+ * The loop reads a byte of another page in each round, to use the TLB. A load that faults has not
+ * retired; it counts once, when it has succeeded. Compressed instructions are off, because a jump
+ * into the row of nops needs them all to have the same size.
  */
 	.option norvc
 	.option norelax
 
-/* Instructions outside the loops: from _start to the exit, and per digit of N. */
+/* Instructions outside the loops, from _start to the exit: fixed, and per digit of N. */
 #define FIXED    32
 #define DIGIT    8
 #define ROUND    6
@@ -30,7 +30,7 @@ buf:
 	.text
 	.globl	_start
 _start:
-	/* a0 = the text of N; 6 instructions on both ways. */
+	/* a0 = the text of N; 6 instructions on both paths. */
 	ld	t0, 0(sp)
 	addi	t1, zero, 1
 	bgt	t0, t1, 1f
@@ -40,7 +40,7 @@ _start:
 	nop
 	nop
 2:
-	/* a1 = N, a2 = instructions that are not the loop's; 3 and DIGIT per digit and 2. */
+	/* a1 = N, a2 = instructions outside the loop; 3 and DIGIT per digit and 2. */
 	addi	a1, zero, 0
 	addi	t3, zero, 10
 	addi	a2, zero, FIXED
@@ -60,7 +60,7 @@ _start:
 	divu	t4, a1, t2
 	remu	t5, a1, t2
 
-	/* What the loop needs; 7. */
+	/* Preparation of the loop; 7. */
 	lla	s0, buf			/* 2 */
 	addi	s1, zero, 0
 	lui	s2, 1
@@ -68,7 +68,7 @@ _start:
 	lui	s3, BUF_SIZE >> 12
 	addi	s3, s3, -1
 
-	/* Enter the row of nops t5 before its end; 5. */
+	/* Enters the row of nops t5 before its end; 5. */
 	lla	t6, nops_end		/* 2 */
 	slli	t5, t5, 2
 	sub	t6, t6, t5

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs the steps of a sequence, each in a number of instructions that its kind alone says:
- * replay_costs tells them, and whoever made the sequence counted on them. Nothing is compared
- * here; results are stored and looked at afterwards.
+ * Executes the steps of a sequence. Each kind of step takes a fixed number of instructions, which
+ * replay_costs contains, and who made the sequence relied on them. Results are stored and compared
+ * afterwards.
  *
- *   s0 step, s1 result, s2 steps left, s3 handlers, s4 user code, s5 where a trap goes on,
+ *   s0 step, s1 result, s2 steps left, s3 handlers, s4 user code, s5 where a trap continues,
  *   s6 end of a read, s7 next step, s9 reads of counters, s10 sstatus.SPP
  */
 #define STEP_SIZE   80
@@ -34,7 +34,7 @@ replay_run:
 	li	s10, SPP
 	la	t0, engine_trap
 	csrrw	s8, stvec, t0
-	/* Interrupts stay off in S on all ways; in U they are on, but sie is 0. */
+	/* Interrupts are always off in S. In U they are on, but sie is 0. */
 	li	t0, SPP | SPIE
 	csrc	sstatus, t0
 
@@ -62,19 +62,19 @@ done:
 	addi	sp, sp, 112
 	ret
 
-	/* stvec: an ecall of U, or a read of a counter that is illegal. */
+	/* stvec: an ecall from U, or an illegal read of a counter. */
 	.balign	4
 engine_trap:
 	jr	s5
 engine_trap_end:
 
-	/* U: t1 rounds. */
+	/* In U: t1 rounds. */
 user_loop:
 	addi	t1, t1, -1
 	bnez	t1, user_loop
 	ecall
 
-	/* One handler each 128 bytes, by kind. */
+	/* One handler per 128 bytes, by kind. */
 	.balign	128
 handlers:
 call:
@@ -168,7 +168,8 @@ peek_done:
 	j	next
 peek_end:
 
-	/* A CSR number is part of the instruction, so each counter has its own: 8 bytes each. */
+	/* The CSR number is part of the instruction, so each counter has its own code of 8
+	 * bytes. */
 	.balign	128
 counters:
 	.set	n, 0
@@ -180,7 +181,7 @@ counters:
 
 	.section .rodata
 	.balign	8
-	/* What every step begins and ends with, and what is the kind's own. */
+	/* The instructions at the beginning and end of every step, and those of its kind. */
 	.macro	cost_before from, to, more=0
 	.dword	(dispatch_end - dispatch) / 4 + (\to - \from) / 4 + \more
 	.endm
@@ -191,7 +192,7 @@ counters:
 replay_costs:
 	cost_before call, call_done
 	cost_after call_done, call_end
-	/* The two of a round are counted by the number of rounds. */
+	/* The two instructions of a round are counted with the rounds. */
 	cost_before run, run_done, -2
 	cost_after run_done, run_end
 	cost_before user, user_done
@@ -207,6 +208,6 @@ replay_costs:
 	cost_after poke_done, poke_end
 	cost_before peek, peek_done
 	cost_after peek_done, peek_end
-	/* A read that traps: it is not counted; the handler is one jump to read_end. */
+	/* A read that traps does not count. The trap handler is one jump to read_end. */
 	cost_before read, read_jumped
 	.dword	1 + (read_done - read_end) / 4 + (next_end - next) / 4

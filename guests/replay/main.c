@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the sequence, then compares. One line for each difference, a summary at the end. */
+/* Runs the sequence, then compares the results. Prints a line for each difference, and a
+ * summary. */
 #include "guests/replay/replay.h"
 
 #include <stdbool.h>
@@ -19,7 +20,7 @@ static const char *const names[REPLAY_KINDS] = {
     "call", "run", "user", "read", "scountovf", "sip.LCOFIP", "poke", "peek",
 };
 
-/* Does this program spend what the sequence counts on? */
+/* Whether the sequence was made for the costs of this program. */
 static bool is_for_us(void)
 {
 	static const char magic[8] = {'T', 'A', 'L', 'L', 'Y', 'S', 'E', 'Q'};
@@ -43,7 +44,7 @@ static bool is_compared(uint64_t kind)
 	return kind != REPLAY_RUN && kind != REPLAY_USER && kind != REPLAY_POKE;
 }
 
-/* The value that a failed call returns means nothing. */
+/* The value returned by a failed call has no meaning. */
 static bool agrees(const struct replay_step *step, const struct replay_result *result)
 {
 	if (result->got[0] != step->want[0])
@@ -75,7 +76,7 @@ int guest_main(uint64_t hartid)
 	for (uint64_t i = 0; i < WINDOW_BYTES / 8; i++)
 		WINDOW[i] = 0;
 	replay_run(sequence.steps, results, sequence.n);
-	/* Nothing of the sequence may interrupt what follows. */
+	/* Nothing that the sequence started may interrupt what follows. */
 	sbi_pmu(SBI_PMU_COUNTER_STOP, 0, 0x7fffffffdUL, SBI_PMU_STOP_FLAG_RESET, 0, 0);
 	for (uint64_t i = 0; i < sequence.n; i++) {
 		const struct replay_step *step = &sequence.steps[i];

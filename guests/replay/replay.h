@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sequence: calls of the PMU extension with the answers they must get, reads of counters with
- * the values they must give, and code of known length in between. It is made on the development
+ * A sequence: calls of the PMU extension with the results they must have, reads of counters with
+ * the values they must return, and code of known length in between. It is made on the development
  * machine (vpmu_model --record) and linked in.
  */
 #ifndef GUESTS_REPLAY_REPLAY_H
@@ -15,13 +15,14 @@ enum replay_kind {
 	REPLAY_USER,   /* the same in VU, and its ecall */
 	REPLAY_READ,   /* counter a[0] by its CSR; want: 0 and value, or 1: illegal instruction */
 	REPLAY_OVF,    /* scountovf; want: value */
-	REPLAY_LCOFIP, /* takes sip.LCOFIP; want: was it set? */
+	REPLAY_LCOFIP, /* clears sip.LCOFIP; want: whether it was set */
 	REPLAY_POKE,   /* writes a[1] to a[0] */
 	REPLAY_PEEK,   /* want: the 64 bits at a[0] */
 	REPLAY_KINDS,
 };
 
-/* Instructions of this program before and after what matters; the last: a read that traps. */
+/* Instructions of this program before and after the essential one of each kind. The last entry is
+ * for a read that traps. */
 #define REPLAY_COSTS (2 * (REPLAY_KINDS + 1))
 
 struct replay_step {
@@ -47,7 +48,7 @@ struct replay_sequence {
 extern const uint64_t replay_costs[REPLAY_COSTS];
 void replay_run(const struct replay_step *steps, struct replay_result *results, uint64_t n);
 
-/* The file that was linked in. */
+/* The sequence that was linked in. */
 extern const struct replay_sequence sequence;
 
 #endif

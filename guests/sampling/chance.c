@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `sequences=` random sequences, from `seed=`, of starts, stops, resets, masking, sips and world
- * switches, between runs in U of known length. Counters count U only, so a model of a few lines
- * knows every value, every flag and the instruction of every interrupt. `sharers=` counters count
- * each event. clean=yes leaves out what OpenSBI on QEMU gets wrong: a start while LCOFIP is 1, and
- * starts far from the wrap.
+ * `sequences=` random sequences, from `seed=`, of starts, stops, resets, masking, accesses to sip
+ * and world switches, between runs of known length in U. Counters count U only, so a small model
+ * knows every value, every OF bit, and the instruction of every interrupt. `sharers=` counters
+ * count each event. clean=yes leaves out what OpenSBI on QEMU does wrong: a start while LCOFIP is
+ * 1, and starts far from the wrap.
  */
 #include "guests/sampling/sampling.h"
 
@@ -12,7 +12,7 @@
 #define COUNTERS 8U
 #define WRS_NTO  ".word 0x00d00073"
 
-/* The model. Counters by their order here. */
+/* The model. Counters are numbered in the order of configuration. */
 static struct counter {
 	uint64_t event, value;
 	uint32_t idx;
@@ -65,7 +65,7 @@ static void check_all(void)
 		check("counter", counter_read(counter[i].idx), counter[i].value);
 }
 
-/* The first wrap that sets LCOFIP, in instructions from now; none: all ones. */
+/* Returns the instructions until the first wrap that sets LCOFIP. All ones: none. */
 static uint64_t next_wrap(void)
 {
 	uint64_t next = ~0UL;
@@ -94,7 +94,7 @@ static void advance(uint64_t instructions)
 
 static uint64_t some_value(void)
 {
-	/* Near ones are rare: they make the emulator slow while S runs. */
+	/* Values near the wrap are rare, because they make the emulator slow while S runs. */
 	switch (random(clean ? 10 : 14)) {
 	case 0:
 		return -(random(5) + 1);
@@ -111,7 +111,7 @@ static uint64_t some_value(void)
 	}
 }
 
-/* Starts a random set of those that stand, with one value or each with its own. */
+/* Starts a random set of stopped counters, with one value or each with its own. */
 static void start_some(void)
 {
 	uint64_t mask = 0, value = some_value();
@@ -122,7 +122,8 @@ static void start_some(void)
 	for (uint32_t i = 0; i < n; i++) {
 		if (counter[i].running || random(2))
 			continue;
-		/* Going on near the wrap arms again; far from it: see above. */
+		/* A start without a value near the wrap arms the counter again. Far from the wrap:
+		 * see above. */
 		if (clean && keep && counter[i].value < 0xc000000000000000UL)
 			continue;
 		mask |= BIT(counter[i].idx);
@@ -150,7 +151,8 @@ static void stop_some(void)
 		check("stop", (uint64_t)pmu_stop(mask), 0);
 }
 
-/* One is reset, and configured again for the same: it keeps its value, and OF is clear. */
+/* Resets one counter and configures it again for the same event: it keeps its value, and OF is
+ * 0. */
 static void reset_one(void)
 {
 	struct counter *c = &counter[random(n)];
@@ -201,13 +203,13 @@ static void run(void)
 	in_user = true;
 	user_run(user_code, rounds, 0);
 	in_user = false;
-	/* A wrap at the ecall finds interrupts off. */
+	/* At a wrap on the ecall, interrupts are off. */
 	if (enabled && (pending || next_wrap() < all - done))
 		bad("an interrupt lost after", done, pending ? 0 : next_wrap());
 	advance(all - done);
 }
 
-/* Interrupts of S on for a moment. */
+/* Enables interrupts of S for a moment. */
 static void open_window(void)
 {
 	uint64_t before = interrupts;
@@ -219,7 +221,7 @@ static void open_window(void)
 	check("interrupts in S", interrupts - before, due);
 }
 
-/* Somebody else runs, or the hart sleeps until the timer. */
+/* Lets another guest run, or sleeps until the timer. */
 static void let_others_run(void)
 {
 	uint64_t kept = csr_read(sie);
@@ -251,7 +253,7 @@ static void operation(void)
 	case 4:
 		csr_clear(sie, IRQ_LCOFI);
 		enabled = false;
-		/* See core/vm/vs_interrupts.h: Tally has to learn of it. */
+		/* Tally must notice it, see core/vm/vs_interrupts.h. */
 		if (calls && pending)
 			pmu_stop(0);
 		break;
@@ -264,7 +266,7 @@ static void operation(void)
 		pending = false;
 		break;
 	case 7:
-		/* While it is masked, Tally would not learn of it: see core/vm/vs_interrupts.h. */
+		/* While it is masked, Tally would not notice it, see core/vm/vs_interrupts.h. */
 		if (random(4) || clean || !enabled)
 			break;
 		csr_set(sip, IRQ_LCOFI);
@@ -316,7 +318,7 @@ int chance(void)
 		begin(sharers);
 		for (uint32_t i = 0; i < OPS; i++) {
 			operation();
-			/* A look may be an exit, after which the hart sees what it missed. */
+			/* A read may be an exit, after which the hart notices what it missed. */
 			if (!random(4))
 				check_all();
 		}

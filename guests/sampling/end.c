@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A guest that ends in the middle of sampling, and one that watches whether anything is left. */
+/* A guest that ends in the middle of sampling, and one that checks that nothing of it is left. */
 #include "guests/sampling/sampling.h"
 
 static uint64_t interrupts;
@@ -11,8 +11,8 @@ static void on_overflow(struct trap_frame *f)
 	csr_clear(sip, IRQ_LCOFI);
 }
 
-/* how=shutdown, restart: with a counter a few instructions from its wrap; pending: and an LCOFI.
- * flags=yes: tells what scountovf reads before anything is done. */
+/* how=shutdown, restart: ends with a counter a few instructions from its wrap; pending: with a
+ * pending LCOFI as well. flags=yes: prints scountovf before anything else. */
 int armed(void)
 {
 	uint32_t a = configure(hw_counters(), 0, EVENT_CYCLES);
@@ -36,7 +36,7 @@ int armed(void)
 	sbi_shutdown(SBI_SRST_REASON_NONE);
 }
 
-/* Does scountovf, where it can be read, ever change by what others do? */
+/* Whether scountovf, if it can be read, ever changes because of other guests. */
 int leaks(void)
 {
 	uint64_t ticks = bootarg_num("ticks", 100000), since = csr_read(time), first, changes = 0;
@@ -55,8 +55,8 @@ int leaks(void)
 }
 
 /*
- * Stands by with interrupts on and counters that do not run, then with one that runs far from
- * its wrap, then takes samples of its own.
+ * Waits with interrupts on: with stopped counters, then with one that runs far from its wrap. Then
+ * takes samples of its own.
  */
 int watch(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a sample costs, in exits by cause, from Tally's own firmware events: samples of a period,
- * taken in U, whose handler stops the counter, looks at scountovf, and starts it again.
+ * The cost of a sample in exits by kind, from Tally's own firmware events. Samples are taken in U,
+ * and the handler stops the counter, reads scountovf, and starts it again.
  */
 #include "guests/sampling/sampling.h"
 
@@ -42,8 +42,8 @@ static void take(const uint32_t *fw)
 	for (uint32_t i = 0; i < CODES; i++)
 		before[i] = value(fw[i]);
 	user_run(user_code, ROUNDS, 0);
-	/* The reads are calls, too: each sees those that came between its first and its second
-	 * reading, which are CODES. */
+	/* The reads are calls, too. Each one sees those between its own first and second reading,
+	 * which are CODES. */
 	for (uint32_t i = 0; i < CODES; i++)
 		before[i] = value(fw[i]) - before[i];
 	print("period %u, scountovf %s: %u samples", period, look ? "read" : "not read", samples);
@@ -54,7 +54,7 @@ static void take(const uint32_t *fw)
 	csr_clear(sip, IRQ_LCOFI);
 }
 
-/* Two overflows before the guest takes one interrupt: it was made pending once. */
+/* Two overflows before the guest takes the interrupt make it pending once. */
 static void two_as_one(uint64_t hw, uint32_t fw)
 {
 	uint32_t other = configure(hw & ~BIT(ctr), SINH, EVENT_CYCLES);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A guest whose VM has pmu-overflow-limit = `limit=`, and that asks for a sample every `period=`
- * instructions of U: each comes in its place until as many have come as a window may have; the next
- * one comes when the window is over, and begins the next.
+ * instructions of U. Each sample comes in its place until the limit of the window is reached. The
+ * next one comes when the window is over, and begins the next window.
  */
 #include "guests/sampling/sampling.h"
 
@@ -14,11 +14,11 @@
 static uint32_t ctr, raised, held;
 static uint64_t period, limit, wanted;
 static uint64_t taken, windows, in_window, wrong;
-static uint64_t before, armed_at; /* instructions of U: in runs that are over, when it was armed */
+static uint64_t before, armed_at; /* instructions of U: in runs that are over; when it was armed */
 static uint64_t since, shortest = ~0UL, longest;
-static bool over; /* no more are asked for */
+static bool over; /* no more samples are requested */
 
-/* One was held: its window, which is over, has had its number. */
+/* One sample was held: the window is over, and had its number of samples. */
 static void next_window(uint64_t now)
 {
 	if (windows++) {
@@ -40,7 +40,7 @@ static void on_overflow(struct trap_frame *f)
 		next_window(now);
 	taken++;
 	in_window++;
-	/* It has counted on, and the flag is there. */
+	/* The counter has counted on, and OF is set. */
 	wrong += counter_read(ctr) != at - armed_at - period ||
 	         csr_read(CSR_SCOUNTOVF) != BIT(ctr) || !(csr_read(sip) & IRQ_LCOFI);
 	pmu_stop(BIT(ctr));
@@ -52,7 +52,7 @@ static void on_overflow(struct trap_frame *f)
 	wrong += !!(csr_read(sip) & IRQ_LCOFI);
 }
 
-/* Between two runs nothing may be wrong with a counter whose interrupt is held. */
+/* Between two runs, a counter with a held interrupt must be as usual. */
 static void look(void)
 {
 	uint64_t count = before - armed_at - period;
@@ -80,7 +80,7 @@ static uint32_t fw_counter(uint64_t among, uint32_t code)
 	return fw;
 }
 
-/* In S: `n` interrupts by wraps right after their starts, seen to by hand. */
+/* In S: `n` overflows, by wraps right after their starts; the handler is not used. */
 static uint64_t exhaust(uint64_t n)
 {
 	uint64_t seen = 0;
@@ -103,8 +103,8 @@ static void wait(uint64_t ticks)
 		now = csr_read(time);
 }
 
-/* With LCOFI masked: what is held comes to pend when the window is over, if its flag is still set
- * then, and only then. */
+/* With LCOFI masked: a held LCOFI becomes pending when the window is over if its OF bit is still
+ * set, and only then. */
 static void by_hand(void)
 {
 	uint64_t from, raised_before, held_before;
@@ -118,13 +118,13 @@ static void by_hand(void)
 		print("%u come", exhaust(limit));
 		print(", %u of 3 more", exhaust(3));
 		if (how == 0) {
-			/* A start clears the flag: there is nothing to tell any more. */
+			/* A start clears OF, so the held LCOFI is dropped. */
 			pmu_start(BIT(ctr), 0);
 			wait(WINDOW);
 		} else if (how == 1) {
 			wait(WINDOW);
 		} else {
-			/* It ends a WFI that it is enabled for. */
+			/* It ends a WFI if it is enabled. */
 			csr_clear(sstatus, SSTATUS_SIE);
 			csr_set(sie, IRQ_LCOFI);
 			wfi();
@@ -140,9 +140,8 @@ static void by_hand(void)
 }
 
 /*
- * An overflow may be found by a read that traps, of a counter that shares with the one that wraps:
- * it is held like others, and comes as soon. The wrap is at the read, and up to two instructions
- * beside.
+ * An overflow may be found by a trapped read of a counter that shares with the one that wraps. It
+ * is held like others. The wrap is at the read, or up to two instructions beside it.
  */
 static void by_read(void)
 {
@@ -176,7 +175,7 @@ static void by_read(void)
 		pmu_stop(BIT(wraps));
 		csr_clear(sip, IRQ_LCOFI);
 	}
-	/* The window began some calls later, and its end comes by a timer. */
+	/* The window began some calls later, and a timer ends it. */
 	wrong += latest < WINDOW || latest > WINDOW + 100;
 	print("found by reads: the last after %u ticks\n", latest);
 }
@@ -207,8 +206,8 @@ int limited(void)
 	print("limit: made pending %u, held back %u\n", value(raised), value(held));
 	if (over) {
 		by_hand();
-		/* Not beside others, where the end of a window may be another's turn, nor where no
-		 * counter may share. */
+		/* Not with other guests, because the window may end in a slice of another one, nor
+		 * if no counters may share. */
 		if (!bootarg_is("shared", "no"))
 			by_read();
 	}

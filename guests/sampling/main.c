@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chooses the kind, by sampling= on bootargs. */
+/* Chooses the kind of test, by sampling= on bootargs. */
 #include "guests/sampling/sampling.h"
 
 static const struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Takes `samples=` samples, one every `period=` instructions of U, and looks at each: that it is
- * its own counter's, the period after the one before, and that nothing else pends. ticks=: and a
- * timer interrupt so often, none of which may come before a sample that is due.
+ * Takes `samples=` samples, one every `period=` instructions of U, and checks that each is from its
+ * own counter, one period after the last, and that nothing else is pending. ticks=: also takes
+ * timer interrupts at this interval, none of which may come before a sample that is due.
  */
 #include "guests/sampling/sampling.h"
 
@@ -10,7 +10,8 @@
 
 static uint32_t ctr;
 static uint64_t period, wanted, taken, wrong, ticks, timers;
-static uint64_t since; /* instructions of U at which the period began, in this run; may be < 0 */
+/* Instructions of U at the beginning of the period, in this run; may be < 0. */
+static uint64_t since;
 
 static void on_overflow(struct trap_frame *f)
 {
@@ -19,12 +20,12 @@ static void on_overflow(struct trap_frame *f)
 	if (f->cause == CAUSE_TIMER) {
 		wrong += !!(csr_read(sip) & IRQ_LCOFI);
 		timers++;
-		/* Not in step with the samples. */
+		/* So that it does not coincide with the samples. */
 		csr_write(CSR_STIMECMP, csr_read(time) + ticks + timers % 61);
 		return;
 	}
 	taken++;
-	/* With the page, the kernel would not read scountovf. */
+	/* With the snapshot, the kernel would not read scountovf. */
 	wrong += f->cause != CAUSE_LCOFI || now - since != period ||
 	         own_flags(csr_read(CSR_SCOUNTOVF), BIT(ctr)) != BIT(ctr) || counter_read(ctr);
 	since = now;
@@ -51,10 +52,10 @@ int rate(void)
 	pmu_start(BIT(ctr), -period);
 	while (taken < wanted) {
 		user_run(user_code, ROUNDS, 0);
-		/* Those of a run and its ecall. */
+		/* Subtract those of a run and its ecall. */
 		since -= 2 * ROUNDS + 1;
 	}
-	/* As long again: nothing more comes. */
+	/* For as long again: no further interrupt may come. */
 	user_run(user_code, ROUNDS, 0);
 	csr_clear(sie, IRQ_TIMER);
 	print("rate: ends, %u samples, %u wrong\n", taken, wrong);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Code in which the place of every interrupt is known to the instruction. */
+/* Code in which the instruction of every interrupt is known exactly. */
 	.set	START_MASK, 0
 	.set	START_VALUE, 8
 	.set	ROUNDS, 16
@@ -30,7 +30,7 @@ run_code:
 	csrw	sscratch, t5
 	li	t3, 0
 	ld	t4, ROUNDS(t5)
-	/* Where sret leads: to the code, in U, interrupts of S on. */
+	/* sret leads to the code, in U, with interrupts of S on. */
 	la	t0, run_loop
 	csrw	sepc, t0
 	li	t0, 0x100
@@ -60,14 +60,14 @@ run_end:
 	csrw	stvec, t0
 	ret
 
-	/* The first two of its instructions come before the counter is read. */
+	/* Two instructions come before the read of the counter. */
 	.balign	4
 run_vector:
 	csrrw	t5, sscratch, t5
 	sd	t0, T0(t5)
 	.globl	run_vector_read
 run_vector_read:
-	csrr	t0, 0xc03		/* which one: run_reads() */
+	csrr	t0, 0xc03		/* run_reads() sets the CSR number */
 	sd	t0, NOW(t5)
 	csrr	t0, scause
 	bgez	t0, 2f
@@ -91,7 +91,7 @@ run_vector_read:
 1:	ld	t0, T0(t5)
 	csrrw	t5, sscratch, t5
 	sret
-	/* The ecall in U: on in S, interrupts off. */
+	/* After the ecall from U: continues in S, interrupts off. */
 2:	la	t0, run_end
 	csrw	sepc, t0
 	li	t0, 0x100
@@ -111,7 +111,7 @@ run_reads:
 	fence.i
 	ret
 
-	/* For user_run(): a0 rounds. */
+	/* For user_run(): a0 is the number of rounds. */
 	.globl	user_code
 	.globl	user_loop
 user_code:

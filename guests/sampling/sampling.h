@@ -16,25 +16,25 @@
 #define UINH SBI_PMU_CFG_FLAG_SET_UINH
 #define SINH SBI_PMU_CFG_FLAG_SET_SINH
 
-/* What run.S does, and what its trap vector saw. The offsets are in run.S. */
+/* Input and output of run.S. The offsets are in run.S. */
 struct run {
-	/* Given. */
-	uint64_t start_mask;  /* counters to be started ... */
-	uint64_t start_value; /* ... with this value, by the call right before the code */
-	uint64_t rounds;      /* of the code: two instructions each */
-	uint64_t user;        /* 1: it runs in U */
-	/* Seen by the trap vector, at the last interrupt. */
+	/* Inputs. */
+	uint64_t start_mask;  /* counters to start */
+	uint64_t start_value; /* with this value, directly before the code */
+	uint64_t rounds;      /* of the code, two instructions each */
+	uint64_t user;        /* 1: the code runs in U */
+	/* Outputs, from the trap vector, at the last interrupt. */
 	uint64_t interrupts;
 	uint64_t cause, pc, round;
-	uint64_t counter; /* read by its third instruction */
+	uint64_t counter; /* read by the third instruction of the vector */
 	uint64_t scountovf, sip, sip_after;
-	/* The vector's own. */
+	/* For the vector only. */
 	uint64_t t0, stvec, now;
 };
 
 /*
- * Starts counters and runs the code, with interrupts on. Between the call and the code lies one
- * instruction of S (csrsi, sret). The vector clears sip.LCOFIP, and leaves the counters alone.
+ * Starts counters and runs the code with interrupts on. Between the call and the code there is one
+ * instruction of S (csrsi or sret). The vector clears sip.LCOFIP, and does not touch the counters.
  */
 void run_code(struct run *r);
 extern uint32_t run_loop[2], run_vector_read[1];
@@ -42,15 +42,17 @@ extern uint32_t run_loop[2], run_vector_read[1];
 /* Makes the vector read this counter. */
 void run_reads(uint32_t ctr);
 
-/* After how many instructions of the code the interrupt came, the one before it left out. */
+/* Returns the number of instructions of the code before the interrupt, without the one before the
+ * code. */
 static inline uint64_t run_position(const struct run *r)
 {
 	return 2 * r->round - (r->pc == (uint64_t)&run_loop[1]);
 }
 
 /*
- * U code for user_run(): `rounds` of two instructions, then ecall. a0 counts down. In
- * irq_handle_by()'s handler user_position() tells how many of them came before the interrupt.
+ * U code for user_run(): `rounds` of two instructions, then ecall. a0 counts down. In the handler
+ * of irq_handle_by(), user_position() returns how many instructions of it came before the
+ * interrupt.
  */
 void user_code(void);
 extern uint32_t user_loop[2];
@@ -59,20 +61,20 @@ static inline uint64_t user_position(const struct trap_frame *f, uint64_t rounds
 	return 2 * (rounds - f->x[10]) - (f->pc == (uint64_t)&user_loop[1]);
 }
 
-/* Programmable hardware counters, firmware counters; main.c. */
+/* Return masks of programmable hardware counters and of firmware counters. main.c */
 uint64_t hw_counters(void);
 uint64_t fw_counters(void);
 
 /*
- * Flags of scountovf that mean something. Firmware may leave those of counters that nobody uses
- * at 1 from boot on: they are left out, unless they are of `used`.
+ * Returns the meaningful bits of scountovf. Firmware may leave OF of unused counters at 1 from boot
+ * on; these bits are left out, unless they are in `used`.
  */
 uint64_t own_flags(uint64_t scountovf, uint64_t used);
 
-/* The index that takes the event; 0: refused, and a line says so. */
+/* Returns the index of the configured counter. 0: refused, and a line says so. */
 uint32_t configure(uint64_t mask, uint64_t flags, uint64_t event);
 
-/* Each returns 0 if all it saw was right. */
+/* Each test returns 0 if everything was right. */
 int table(void);
 int steps(void);
 int unmask(void);

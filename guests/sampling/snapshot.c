@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples by way of the snapshot: the handler stops the counter with TAKE_SNAPSHOT, finds value
- * and flag in the page, puts the next start value there, and starts with INIT_SNAPSHOT. Then the
- * start that Linux makes instead (6.12: its base is 64 * 64).
+ * Sampling with snapshots: the handler stops the counter with TAKE_SNAPSHOT, finds value and OF in
+ * shared memory, writes the next start value there, and starts with INIT_SNAPSHOT. Then the start
+ * that Linux makes instead (6.12: its base is 64 * 64).
  */
 #include "guests/sampling/sampling.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sip.LCOFIP and scountovf step by step, and what comes of overflows that nobody takes for long.
- * The counters count U only, so that nothing here changes them but user_run().
+ * sip.LCOFIP and scountovf step by step, and what happens with overflows that are not taken for a
+ * long time. The counters count U only, so nothing but user_run() changes them.
  */
 #include "guests/sampling/sampling.h"
 
 static uint64_t used;
 static uint32_t first;
 
-/* Names the counters in the order in which they were configured, whatever their indices. */
+/* Names the counters in the order of configuration, whatever their indices are. */
 static uint32_t order[64];
 
 static uint64_t named(uint64_t mask)
@@ -96,7 +96,7 @@ static void masked(uint64_t event)
 	drop_all();
 }
 
-/* The interrupt pends while S has interrupts off. */
+/* The interrupt is pending while S has interrupts off. */
 static void off(uint64_t event)
 {
 	uint32_t ctr = add(hw_counters(), event);
@@ -135,7 +135,7 @@ static void twice(uint64_t event)
 	drop_all();
 }
 
-/* Programmable counters of both events, armed by one call, and by two. */
+/* Programmable counters of both events, armed by one call, and by two calls. */
 static void several(void)
 {
 	uint32_t a = add(hw_counters(), EVENT_CYCLES);
@@ -152,7 +152,7 @@ static void several(void)
 	run(1000);
 	state("one after the other");
 	pmu_stop(BIT(a) | BIT(b));
-	/* What pends is the first one's, and the second one's flag joins it. */
+	/* The first one's LCOFI is pending, and OF of the second one is set as well. */
 	csr_clear(sie, IRQ_LCOFI);
 	pmu_start(BIT(a), -300UL);
 	pmu_start(BIT(b), -700UL);
@@ -165,7 +165,8 @@ static void several(void)
 	drop_all();
 }
 
-/* Counters of one event and filter, each at its own period; not every firmware has that. */
+/* Counters with the same event and filter, each with its own period. Not every firmware supports
+ * that. */
 static void shared(uint64_t event)
 {
 	uint64_t hw = hw_counters();
@@ -185,7 +186,7 @@ static void shared(uint64_t event)
 	run(1000);
 	state("all at once");
 	pmu_stop(used);
-	/* One is stopped before its wrap, one starts while the others are under way. */
+	/* One is stopped before its wrap, and one starts while the others run. */
 	pmu_start(BIT(a), -1000UL);
 	pmu_start(BIT(b), -600UL);
 	run(200);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A guest that samples as often as it can, and the pace of one beside it. */
+/* A guest that samples as often as it can, and another that measures its own speed beside it. */
 #include "guests/sampling/sampling.h"
 
 static uint64_t mask, period, taken;
@@ -13,7 +13,7 @@ static void on_overflow(struct trap_frame *f)
 	pmu_start(mask, -period);
 }
 
-/* For `ticks=`: a sample every `period=` instructions of U; 0: runs the same code without. */
+/* For `ticks=`: takes a sample every `period=` instructions of U. 0: runs the same code without. */
 int storm(void)
 {
 	uint64_t ticks = bootarg_num("ticks", 100000), since = csr_read(time), runs = 0;
@@ -30,7 +30,7 @@ int storm(void)
 	return 0;
 }
 
-/* How many rounds of a loop does it get done until `ticks=`? */
+/* Returns how many rounds of a loop it executes in `ticks=`. */
 int pace(void)
 {
 	uint64_t ticks = bootarg_num("ticks", 100000), since = csr_read(time), runs = 0;

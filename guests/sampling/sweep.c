@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every CSR number in every form of access, while an LCOFI pends that is masked, and where its
- * flag is set and it pends no more: what each reads, what it leaves, and whether it traps must be
+ * Accesses every CSR number with every instruction, while a masked LCOFI is pending, and while OF
+ * is set without a pending LCOFI. What each access reads and writes, and whether it traps, must be
  * the same. Only sip.LCOFIP itself differs.
  */
 #include "guests/sampling/sampling.h"
@@ -10,13 +10,13 @@
 #define A0      10U
 enum { RW = 1, RS, RC, RWI = 5, RSI, RCI };
 
-/* rd is a0, and so is the operand, or it is an immediate. */
+/* rd is a0. The operand is a0 as well, or an immediate. */
 static const struct form {
 	const char *name;
 	uint32_t op, src;
 	enum { NOTHING, OLD, ONES } operand;
 } forms[] = {
-    /* The first two are for every number, the others for those that exist. */
+    /* The first two are used for every number, the others for CSRs that exist. */
     {"csrr", RS, 0, NOTHING},      {"csrrw old", RW, A0, OLD},      {"csrrc x0", RC, 0, NOTHING},
     {"csrrw 0", RW, 0, NOTHING},   {"csrrw all", RW, A0, ONES},     {"csrrs 0", RS, A0, NOTHING},
     {"csrrs all", RS, A0, ONES},   {"csrrc 0", RC, A0, NOTHING},    {"csrrc all", RC, A0, ONES},
@@ -30,7 +30,7 @@ struct result {
 
 static uint32_t samples;
 
-/* The flag is set, LCOFIP as wanted; what a trap writes is always the same before the next. */
+/* Sets OF, and LCOFIP as requested. The CSRs that a trap writes are the same each time. */
 static void prepare(bool pends)
 {
 	csr_write(sie, IRQ_SOFT | IRQ_TIMER);
@@ -38,11 +38,11 @@ static void prepare(bool pends)
 	csr_write(sepc, 0);
 	csr_write(stval, 0);
 	csr_write(sip, pends ? IRQ_LCOFI : 0);
-	/* A call of the PMU's, after which all that pends is seen to. */
+	/* After a PMU call, nothing is left undone by Tally. */
 	pmu_stop(BIT(samples));
 }
 
-/* What moves by itself, and LCOFIP, is left out. */
+/* Leaves out CSRs that change by themselves, and LCOFIP. */
 static uint64_t visible(uint32_t csr, uint64_t value)
 {
 	if (csr == CSR_TIME)
@@ -72,8 +72,7 @@ static struct result try(uint32_t csr, const struct form *form, uint64_t old, bo
 
 static uint64_t different, passed;
 
-/* Without one that pends the access passes, or does not: true, and what it does with one is the
- * same. */
+/* Compares the access without a pending LCOFI to the access with one. Returns whether it passed. */
 static bool compare(uint32_t csr, const struct form *form, uint64_t old)
 {
 	struct result without = try(csr, form, old, false), with = try(csr, form, old, true);

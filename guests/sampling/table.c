@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every period under every filter, in S and in U, after starts from different values: how many
- * interrupts as many armings bring, after how many instructions, and what the counter reads then.
+ * Every period with every filter, in S and in U, after starts from different values: how many
+ * interrupts come for a number of starts, after how many instructions, and what the counter reads
+ * then.
  */
 #include "guests/sampling/sampling.h"
 
 #define ARMINGS 3U
 
-/* Does code of a mode count under these flags? */
+/* Whether code of a mode counts with these flags. */
 static bool counts(uint64_t flags, bool user)
 {
 	return !(flags & (user ? UINH : SINH));
 }
 
-/* The counter has counted elsewhere before it is armed: a few instructions from this value on. */
+/* The counter has counted something else before it is armed: a few instructions from this value. */
 static void count_from(uint32_t ctr, uint64_t value)
 {
 	pmu_start(BIT(ctr), value);
@@ -30,7 +31,7 @@ static void row(uint32_t ctr, uint64_t flags, bool user, uint64_t period, uint64
 	for (unsigned i = 0; i < ARMINGS; i++) {
 		struct run r = {.start_mask = BIT(ctr), .start_value = -period, .user = user};
 
-		/* Far beyond the period; where nothing counts, a while. */
+		/* Far longer than the period. If nothing counts, a fixed time. */
 		r.rounds = counts(flags, user) ? period / 2 + 500 : 2000;
 		count_from(ctr, from);
 		run_code(&r);
@@ -62,8 +63,8 @@ static void filter(uint64_t event, uint64_t flags)
 	for (unsigned f = 0; f < 3; f++)
 		for (unsigned user = 0; user < 2; user++)
 			for (unsigned p = 0; p < 6; p++)
-				/* What does not count shows that from a period on that the code
-				 * around it does not reach. */
+				/* If the mode does not count, one period is enough, which the code
+				 * around it cannot reach. */
 				if (counts(flags, user) || periods[p] == 1000)
 					row(ctr, flags, user, periods[p], froms[f]);
 	pmu_reset(BIT(ctr));

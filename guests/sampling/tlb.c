@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * TLB-miss counters near their wrap, started in every way there is. An emulator may end where one
- * that is armed wraps, so Tally arms none: it looks for the overflow, which comes up to 10 us late.
+ * TLB-miss counters near their wrap, started in every possible way. An emulator may end when such a
+ * counter wraps while it is armed, so Tally never arms it. It polls for the overflow, which is
+ * reported up to 10 us late.
  */
 #include "guests/sampling/sampling.h"
 
@@ -16,7 +17,7 @@ static void on_overflow(struct trap_frame *f)
 	csr_clear(sip, IRQ_LCOFI);
 }
 
-/* Each round is a miss at least, of loads, of stores and, behind the call, of fetches. */
+/* Each round is at least one miss, of loads, of stores and, after the call, of fetches. */
 static void miss(void)
 {
 	volatile char *memory = (volatile char *)0x80800000;
@@ -30,7 +31,7 @@ static void miss(void)
 	}
 }
 
-/* After the misses: somebody else ran, or the counter was stopped. */
+/* After the misses, another guest ran, or the counter was stopped. */
 static void look(const char *how)
 {
 	miss();
@@ -59,7 +60,8 @@ static void on_sample(struct trap_frame *f)
 	pmu_start(BIT(ctr), -period);
 }
 
-/* Few misses in many instructions, alone on the hart and with no call: nothing but Tally looks. */
+/* Few misses in many instructions, alone on the hart and with no call: only Tally's polls find the
+ * wrap. */
 static void misses(uint64_t n)
 {
 	volatile char *memory = (volatile char *)0x80800000;
@@ -72,7 +74,7 @@ static void misses(uint64_t n)
 	}
 }
 
-/* Every wrap brings its sample, and the samples are as many as fit into what was counted. */
+/* Every wrap has its sample, and there are as many as fit into what was counted. */
 static void samples(uint64_t idx)
 {
 	ctr = configure(hw, 0, idx);
@@ -112,7 +114,7 @@ static void event(uint64_t idx)
 	pmu_config(BIT(ctr), SBI_PMU_CFG_FLAG_AUTO_START, idx);
 	look("AUTO_START");
 	pmu_start(BIT(ctr), -40UL);
-	__asm__ volatile(".word 0x00d00073"); /* wrs.nto: the neighbour's turn */
+	__asm__ volatile(".word 0x00d00073"); /* wrs.nto: ends the time slice */
 	look("world switch");
 	csr_clear(sstatus, SSTATUS_SIE);
 	pmu_reset(BIT(ctr));

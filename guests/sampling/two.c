@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two filters of an event at once, U's on one counter and S's on another: first counting, where
- * both must be what each is alone; then `samples=` samples of each, U's every `period=`
- * instructions. How late those of S come is told.
+ * Two filters of one event at once, U on one counter and S on another. First they count, and both
+ * must count what each counts alone. Then `samples=` samples of each, that of U every `period=`
+ * instructions. Prints how late those of S come.
  */
 #include "guests/sampling/sampling.h"
 
 #define ROUNDS   10000UL
 #define S_PERIOD 20000UL
-/* All hardware counters, cycle and instret too. */
+/* All hardware counters, including cycle and instret. */
 #define ALL (hw_counters() | BIT(0) | BIT(2))
 
 static uint32_t user, super; /* counters */
 static uint64_t period, wanted, user_taken, super_taken, latest, wrong;
 static uint64_t since; /* see rate.c */
 
-/* The same calls and the same code, whatever counts; returns the value of S's. */
+/* Makes the same calls and runs the same code, whatever counts. Returns the value of S's
+ * counter. */
 static uint64_t count(uint64_t set, uint64_t rounds)
 {
 	pmu_start(set, 5);
@@ -24,7 +25,7 @@ static uint64_t count(uint64_t set, uint64_t rounds)
 	return counter_read(super);
 }
 
-/* false: the second filter is refused. */
+/* Returns false if the second filter is refused. */
 static bool counting(uint64_t event)
 {
 	struct sbiret second;
@@ -76,7 +77,7 @@ static void on_overflow(struct trap_frame *f)
 {
 	uint64_t flags;
 
-	/* In this order none is lost, and one may be found that has been taken. */
+	/* In this order none is lost. One may be found that was taken already. */
 	csr_clear(sip, IRQ_LCOFI);
 	flags = own_flags(csr_read(CSR_SCOUNTOVF), BIT(user) | BIT(super));
 	wrong += f->cause != CAUSE_LCOFI || flags & ~(BIT(user) | BIT(super));
@@ -86,7 +87,7 @@ static void on_overflow(struct trap_frame *f)
 		take_super();
 }
 
-/* Half of it in U, where only its counter moves, half in S. */
+/* Half of it runs in U, which only one counter counts, half in S. */
 static void work(void)
 {
 	user_run(user_code, ROUNDS, 0);
@@ -105,7 +106,7 @@ static void sampling(void)
 	pmu_start(BIT(user), -period);
 	while (user_taken < wanted || super_taken < wanted)
 		work();
-	/* Nothing more comes. */
+	/* Nothing more may come. */
 	for (unsigned i = 0; i < 10; i++)
 		work();
 	pmu_reset(BIT(user) | BIT(super));

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every way to access sie, sip and stimecmp while an LCOFI pends that is masked: what it reads,
- * what it leaves, whether an interrupt comes, where, and how many instructions S has counted
- * meanwhile.
+ * Every way to access sie, sip and stimecmp while a masked LCOFI is pending: what it reads and
+ * writes, whether and where an interrupt comes, and how many instructions S has counted.
  */
 #include "guests/sampling/sampling.h"
 
 #define SIE_ 0x104U
 #define SIP_ 0x144U
 #define STC_ CSR_STIMECMP
-/* Values of stimecmp: a time that does not come, and none at all. */
+/* Values of stimecmp: a time that is never reached, and never. */
 #define LATER BIT(62)
 #define NEVER (~0UL)
-/* rd is a1; operand is a0, or an immediate. */
+/* rd is a1. The operand is a0 or an immediate. */
 #define INSN(csr, op, src) ((csr) << 20 | (uint32_t)(src) << 15 | (op) << 12 | 11U << 7 | 0x73U)
 #define A0                 10U
 enum { RW = 1, RS, RC, RWI = 5, RSI, RCI };
@@ -106,7 +105,7 @@ static void try(const struct form *form)
 	pmu_stop(BIT(samples));
 }
 
-/* In U neither exists, whatever pends. */
+/* In U these CSRs do not exist, whatever is pending. */
 static void in_user(uint32_t insn)
 {
 	static uint32_t user[2] __attribute__((aligned(8)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Section 11.8: which sets, flags and events are taken. */
+/* Section 11.8: which sets, flags and events are accepted. */
 #include "guests/selftest/table.h"
 
 #include "guests/lib/print.h"
@@ -19,7 +19,7 @@ static const struct pmu_case sets[] = {
     RESET_ALL,
     CONFIG("base names the counter", W_C, 1, 0, INSTR, 0, 0, W_C),
     RESET_ALL,
-    /* No counter can monitor the event where there is no counter. */
+    /* If there is no counter, no counter can monitor the event. */
     CONFIG("empty set -> NOT_SUPPORTED", 0, 0, 0, INSTR, 0, NONE, 0),
     CONFIG("empty set, base 2^64 - 1 -> NOT_SUPPORTED", ~0UL, 0, 0, INSTR, 0, NONE, 0),
     CONFIG("a hole alone -> INVALID_PARAM", 0, 2, 0, INSTR, 0, BAD, 0),
@@ -119,7 +119,7 @@ static const struct pmu_case more_states[] = {
     STOP("after AUTO_START of a firmware event", 0, M_FW0, 0, 0),
 };
 
-/* Any answer but a counter of the set or NOT_SUPPORTED is wrong; which it is, is printed. */
+/* Any result except a counter of the set or NOT_SUPPORTED is wrong. Prints which it was. */
 static void every_event(uint64_t first, uint64_t last, const char *name)
 {
 	uint64_t wrong = 0;
@@ -147,7 +147,7 @@ void test_calls_config(void)
 	};
 
 	every_event(0x1, 0xa, EVERY("general"));
-	/* cache_id 0 to 6, op_id 0 to 2: codes with op_id 3 have a case of their own. */
+	/* cache_id 0 to 6, op_id 0 to 2. Codes with op_id 3 have their own case. */
 	for (uint64_t id = 0; id <= SBI_PMU_CACHE_ID_LAST; id++)
 		every_event(0x10000 | id << 3, 0x10005 | id << 3, cache[id]);
 	RUN_TABLE(sets);
@@ -155,8 +155,8 @@ void test_calls_config(void)
 }
 
 /*
- * Refused where the hart can count it under one filter at a time. Of instructions and cycles it may
- * have a fixed counter, too.
+ * Refused if the hart can count the event with one filter at a time only. For instructions and
+ * cycles there may be a fixed counter as well.
  */
 static void two_filters(void)
 {

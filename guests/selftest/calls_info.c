@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sections 11.6 and 11.7: how many counters, and what each is. */
+/* Sections 11.6 and 11.7: the number of counters, and the kind of each. */
 #include "guests/selftest/table.h"
 
 #include "guests/lib/csr.h"
@@ -22,7 +22,7 @@ static const struct pmu_case cases[] = {
          0, 0, 0, SBI_ERR_INVALID_PARAM, 0),
 };
 
-/* Every index: the CSR belongs to the index, nothing reserved is set. */
+/* For every index: the CSR belongs to the index, and no reserved bit is set. */
 static void every_counter(void)
 {
 	for (uint64_t i = 0; i < fw.counters; i++) {

@@ -111,7 +111,7 @@ static const struct pmu_case others[] = {
     FW_READ("one past the last -> INVALID_PARAM", W_COUNTERS, BAD, 0),
     FW_READ("counter 64 -> INVALID_PARAM", 64, BAD, 0),
     FW_READ("counter 2^64 - 1 -> INVALID_PARAM", ~0UL, BAD, 0),
-    /* Table 43 refuses hardware and invalid counters only. */
+    /* Table 43 has errors only for hardware counters and invalid counters. */
     FW_READ("unconfigured firmware counter", W_FW0, 0, V_ANY),
     TO_FW0,
     START("firmware counter at 41", 0, M_FW0, SET, 41, 0),

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Correct and incorrect calls that damage some firmware's own state. Nothing that comes after
- * one of them can be believed, so each set needs a boot of its own. From some calls a firmware does
- * not come back at all: hence a line before each, and `from=N` on bootargs, which leaves out the
- * first N.
+ * Correct and incorrect calls that damage the state of some firmware. Results after such a call
+ * cannot be trusted, so each set needs its own boot. Some firmware does not return from some of the
+ * calls, so there is a line before each, and `from=N` on bootargs leaves out the first N.
  */
 #include "guests/selftest/table.h"
 
@@ -25,7 +24,7 @@ static const struct pmu_case fw_base_start[] = {
     STOP("it was started by base", W_FW0, 1, 0, 0),
 };
 
-/* base + highest bit of the mask is 0 or little, modulo 2^64. */
+/* base + highest bit of the mask is 0 or small, modulo 2^64. */
 static const struct pmu_case wrap[] = {
     CONFIG("base 2^64 - 1, mask 2 -> INVALID_PARAM", ~0UL, 2, 0, EVENT_INSTRUCTIONS, 0, BAD, 0),
     START("base 2^64 - 1, mask 2 -> INVALID_PARAM", ~0UL, 2, 0, 0, BAD),
@@ -37,9 +36,9 @@ static const struct pmu_case wrap[] = {
          SBI_PMU_STOP_FLAG_RESET, BAD),
 };
 
-/* Some firmware looks at the table wherever it is said to be. */
+/* Some firmware reads the table at any address. */
 #define ADDR    SBI_ERR_INVALID_ADDRESS
-#define NOWHERE 0x4000000000UL /* 256 GiB, no guest's RAM */
+#define NOWHERE 0x4000000000UL /* 256 GiB, outside any guest's RAM */
 
 static uint64_t table[2] __attribute__((aligned(16)));
 #define TABLE ((unsigned long)table)
@@ -53,7 +52,7 @@ static const struct pmu_case info[] = {
     INFO("the last 16 bytes of all -> INVALID_ADDRESS", ~0xfUL, 0, 1, 0, ADDR),
 };
 
-/* Some firmware forgets half of the page that is set when it refuses another one. */
+/* Some firmware loses half of its shared memory when it refuses another one. */
 static char page[4096] __attribute__((aligned(4096)));
 
 static const struct pmu_case shmem[] = {
@@ -86,7 +85,7 @@ static void run(const struct pmu_case *cases, size_t n)
 	reset_all();
 }
 
-/* Is what the cases are about offered? */
+/* Whether the firmware has the function that the cases are about. */
 static bool is_offered(const struct pmu_case *cases)
 {
 	struct sbiret r = {0, 0};
@@ -100,7 +99,7 @@ static bool is_offered(const struct pmu_case *cases)
 
 bool test_corrupt(const char *name)
 {
-	if (!fw_obeys()) /* where C is not to be had A is, see test_states() */
+	if (!fw_obeys()) /* if C is not available A is used, see test_states() */
 		fw.c = fw.a;
 	for (size_t i = 0; i < CORRUPTING; i++) {
 		if (bootarg_is("case", corrupting[i].name)) {

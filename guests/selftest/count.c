@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counts of code whose length is known, in S and U, under each filter. */
+/* Counts of code whose length is known, in S and U, with each filter. */
 #include "guests/selftest/selftest.h"
 
 #include "guests/lib/csr.h"
@@ -10,7 +10,8 @@
 #define UINH         SBI_PMU_CFG_FLAG_SET_UINH
 #define HALF_MILLION 500000UL
 
-/* S code that calls U code, as every part of count_filter() does it: its length is one number. */
+/* S code that calls U code, the same for every part of count_filter(), so that its length is one
+ * number. */
 static uint64_t mixed_work(uint32_t ctr)
 {
 	uint64_t before = counter_read(ctr);
@@ -22,7 +23,7 @@ static uint64_t mixed_work(uint32_t ctr)
 struct filtered {
 	uint64_t s;     /* a segment in S */
 	uint64_t u;     /* a segment in U, counted there */
-	uint64_t mixed; /* S, with all of U between */
+	uint64_t mixed; /* S, with all of U in between */
 };
 
 static struct filtered count_filter(uint64_t event, uint64_t flags)
@@ -44,7 +45,7 @@ static struct filtered count_filter(uint64_t event, uint64_t flags)
 	return f;
 }
 
-/* A case of a number that is known where each instruction takes one cycle. */
+/* Reports an exact number, known where each instruction takes one cycle. */
 static void report_exact(uint64_t event, bool ok, const char *name)
 {
 	if (event == EVENT_CYCLES && !fw.cycles_are_instructions)
@@ -53,7 +54,8 @@ static void report_exact(uint64_t event, bool ok, const char *name)
 		report(ok, "11.8", name);
 }
 
-/* Is it that many instructions; or cycles, of which there are some where there are instructions? */
+/* Whether it is that many instructions. Cycles: whether there are some if there are
+ * instructions. */
 static bool is(uint64_t n, uint64_t event, uint64_t instructions)
 {
 	if (event == EVENT_CYCLES && !fw.cycles_are_instructions && instructions)
@@ -85,7 +87,7 @@ static void hints(void)
 	       "filters: VUINH, VSINH and MINH take nothing from S and U");
 }
 
-/* The count by itself, however it fares when it is read again and again. */
+/* A single count, without repeated reads. */
 static void once(uint64_t event, const char *name)
 {
 	int idx = config_any(event, 0, "11.8", "config_matching: to count once");
@@ -131,8 +133,8 @@ static uint64_t user_work(uint32_t ctr)
 }
 
 /*
- * Two counters of one event: each counts all of it, whatever hardware is behind. U reads the
- * first, which is the hardware's own index; the second is read in S, where nothing is counted.
+ * Two counters of one event: each counts all of it, whatever hardware is behind. U reads the first,
+ * which is the hardware's own index. S, which does not count, reads the second.
  */
 static void shared(void)
 {
@@ -158,7 +160,7 @@ static void shared(void)
 	          "one event twice: the first counts on");
 	pmu_stop(BIT(fw.a));
 	a = counter_read(fw.a);
-	/* A read that traps need not retire: the survivor's two reads may add one or two. */
+	/* A read that traps need not retire, so the two reads may add one or two. */
 	c = user_work(fw.c);
 	report(c == 2000 || c == 2001, "11.8", "one event twice: the survivor counts");
 	report_eq(counter_read(fw.a), a, "11.8", "one event twice: the stopped one stands still");
@@ -166,8 +168,8 @@ static void shared(void)
 }
 
 /*
- * What is done for the guest below it is not the guest's. The numbers of the second part are the
- * compiler's; they must be the same wherever this binary runs.
+ * Work of the layers below must not count for the guest. The numbers of the second part depend on
+ * the compiler; they must be the same wherever this binary runs.
  */
 static void below(uint64_t event, const char *name)
 {
@@ -226,7 +228,7 @@ static void idle(void)
 	a = counter_read(fw.a);
 	b = counter_read(fw.b);
 	print("count over WFI: instructions %u, cycles %u\n", a, b);
-	/* On the firmware alone nothing stands between the guest and the machine. */
+	/* On the firmware alone, nothing is between the guest and the machine. */
 	if (b != a && fw.impl_id == IMP_OPENSBI)
 		report_skip("11.1", name, "this machine's clock runs on in WFI");
 	else

@@ -4,7 +4,7 @@
 
 #include "guests/lib/print.h"
 
-#define ENTRIES 300U /* over more than one page */
+#define ENTRIES 300U /* on more than one page */
 #define BEFORE  0xa5a5a5a5U
 
 static struct entry {
@@ -56,7 +56,7 @@ static bool can_be_configured(uint32_t event_idx, uint64_t event_data)
 	return r.error == SBI_SUCCESS;
 }
 
-/* A kind of event: does event info say of each what config_matching says? */
+/* Whether event_get_info says of each event of a kind what config_matching says. */
 static void truth(const char *name, uint32_t first, uint32_t last, uint64_t event_data)
 {
 	uint32_t yes = 0, wrong = 0;
@@ -91,7 +91,7 @@ static void reserved_bits(void)
 	report(wrong == 0, "11.14", "event_get_info: a reserved bit -> INVALID_PARAM");
 }
 
-/* Entries 1 to n, among others that must not be touched. */
+/* Entries 1 to n, between others that must not change. */
 static void many(uint32_t n, const char *name)
 {
 	bool ok, misses = can_be_configured(0x4, 0);
@@ -108,7 +108,7 @@ static void many(uint32_t n, const char *name)
 	report(ok, "11.14", name);
 }
 
-/* Each has to be asked of the firmware below: a guest may want to know of many. */
+/* The firmware below is asked about each of them, and a guest may ask about many. */
 static void many_raw(void)
 {
 	uint64_t said = 0;
@@ -128,7 +128,7 @@ static void many_raw(void)
 	reset_all();
 }
 
-/* The answer is about what could be, whatever counts already. */
+/* The result does not depend on what counts already. */
 static void counters_in_use(void)
 {
 	pmu_config(fw.any, 0, EVENT_INSTRUCTIONS);

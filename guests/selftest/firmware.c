@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Section 11.5: the events that the firmware counts itself, each against a number of calls. */
+/* Section 11.5: the events that the firmware itself counts, each compared with the number of
+ * calls. */
 #include "guests/selftest/selftest.h"
 
 #include "guests/lib/csr.h"
@@ -35,7 +36,7 @@ static void sfence_vma_asid(void)
 	         0);
 }
 
-/* Refused in M already, or handled there and sent back: the guest's handler skips it. */
+/* Refused in M-mode, or handled there and sent back. The guest's handler skips it. */
 static void illegal(void)
 {
 	trap_guard();
@@ -43,9 +44,9 @@ static void illegal(void)
 	trap_unguard();
 }
 
-#define NOT_OURS 0x2000000UL /* the firmware's own device, or nothing at all */
+#define NOT_OURS 0x2000000UL /* the firmware's own device, or nothing */
 
-static uint64_t faulted; /* cause; all ones: it did not */
+static uint64_t faulted; /* cause; all ones: no trap */
 
 static void bad_load(void)
 {
@@ -63,7 +64,7 @@ static void bad_store(void)
 
 static uint64_t words[2];
 
-/* Plain accesses may be misaligned on many harts; atomic ones may not. */
+/* On many harts plain accesses may be misaligned. Atomic ones may not. */
 static void misaligned_load(void)
 {
 	trap_guard();
@@ -76,15 +77,15 @@ static void nothing(void)
 }
 
 /*
- * Table 35 speaks of requests "to other hart": what a request to oneself counts is not said.
- * Firmware in use counts it as sent, and as received where it is carried out.
+ * Table 35 speaks of requests "to other hart", and does not say what a request to oneself counts.
+ * Existing firmware counts it as sent, and as received where it is carried out.
  */
 static const struct fw_case {
 	const char *name;
 	uint32_t code;
 	void (*action)(void);
 	uint64_t each;
-	uint64_t cause; /* of a trap that the action must make */
+	uint64_t cause; /* of the trap that the action must cause */
 } cases[] = {
     {"SET_TIMER: five calls count 5", SBI_PMU_FW_SET_TIMER, set_timer, 1, 0},
     {"SET_TIMER: nothing else counts", SBI_PMU_FW_SET_TIMER, fence_i, 0, 0},
@@ -107,7 +108,7 @@ static const struct fw_case {
     {"ACCESS_STORE: five count 5", SBI_PMU_FW_ACCESS_STORE, bad_store, 1, CAUSE_STORE},
     {"MISALIGNED_LOAD: five count 5", SBI_PMU_FW_MISALIGNED_LOAD, misaligned_load, 1,
      CAUSE_MISALIGNED_LOAD},
-    /* This machine raises no other: a misaligned AMO comes as a load, too. */
+    /* This machine raises no other: a misaligned AMO is reported as a load as well. */
     {"MISALIGNED_STORE: stays 0", SBI_PMU_FW_MISALIGNED_STORE, misaligned_load, 0,
      CAUSE_MISALIGNED_LOAD},
     {"HFENCE_GVMA_SENT: stays 0", FW_HFENCE_GVMA_SENT, nothing, 0, 0},
@@ -132,8 +133,8 @@ static void run_case(const struct fw_case *c)
 	pmu_stop(BIT(r.value));
 	c->action(); /* stopped: not counted */
 	if (c->cause && faulted != c->cause) {
-		/* A VMM may have no way to let an access to nothing fault; and a misaligned LR may
-		 * be an access fault, or none. */
+		/* A VMM may have no way to let an access to nothing fault. A misaligned LR may
+		 * cause an access fault or no fault. */
 		report_skip("11.5", c->name,
 		            c->cause == CAUSE_MISALIGNED_LOAD
 		                ? "a misaligned LR raises another exception here, or none"
@@ -167,7 +168,7 @@ void test_firmware(void)
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		run_case(&cases[i]);
 	two_of_one_event();
-	/* Which codes there are at all. */
+	/* Which codes the firmware supports. */
 	for (uint64_t code = 0; code <= SBI_PMU_FW_EVENT_LAST; code++) {
 		struct sbiret r = pmu_config(fw.fw, 0, EVENT_FW(code));
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counters 0 and 2, where they exist: their CSRs are `cycle` and `instret`, so what they count
- * is not the caller's to choose.
+ * Counters 0 and 2, if they exist. Their CSRs are `cycle` and `instret`, so the caller cannot
+ * choose their events.
  */
 #include "guests/selftest/table.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What conforming harts do differently, found out on this one before the cases ask for exact
- * numbers. Each count is taken by a stop and one read, which is right on all firmware; and a count
- * that no conforming hart gives is a failure.
+ * In what conforming harts differ, found out on this hart before cases ask for exact numbers. Each
+ * count is taken by a stop and one read, which works on all firmware. A count that no conforming
+ * hart gives is a failure.
  */
 #include "guests/selftest/selftest.h"
 
@@ -13,7 +13,7 @@
 #define SINH SBI_PMU_CFG_FLAG_SET_SINH
 #define UINH SBI_PMU_CFG_FLAG_SET_UINH
 
-/* Narrower counters hold less of what they are started with. */
+/* Narrower counters hold fewer bits of an initial value. */
 static void find_width(void)
 {
 	fw.value_mask = ~0UL;
@@ -28,7 +28,7 @@ static void find_width(void)
 	}
 }
 
-/* once.S: two instructions a round and four more, and what its two ECALLs add. */
+/* once.S: two instructions per round, four more, and what its two ECALLs add. */
 static uint64_t once(uint64_t event)
 {
 	struct sbiret r = pmu_config(fw.any, 0, event);
@@ -42,7 +42,7 @@ static uint64_t once(uint64_t event)
 	return n;
 }
 
-/* Three instructions in U, and an ECALL; what of it a counter that leaves out S holds then. */
+/* Three instructions in U and an ECALL. Returns what a counter with SINH holds then. */
 static uint64_t in_user(void)
 {
 	struct sbiret r = pmu_config(fw.any, SINH, EVENT_INSTRUCTIONS);
@@ -59,8 +59,8 @@ static uint64_t in_user(void)
 }
 
 /*
- * The ISA says that ECALL does not retire. Some emulators count it, on some counters: whichever it
- * is, each later one must do the same.
+ * According to the ISA, ECALL does not retire. Some emulators count it on some counters. Whichever
+ * it is, it must always be the same.
  */
 static void find_ecall(void)
 {
@@ -75,7 +75,7 @@ static void find_ecall(void)
 	fw.cycles_are_instructions = once(EVENT_CYCLES) == s;
 }
 
-/* Three filters of one event at once: does each of them count? */
+/* Whether each of three filters of one event counts at the same time. */
 static bool counts_under_filters(void)
 {
 	static const uint64_t flags[3] = {0, UINH, SINH};
@@ -104,13 +104,13 @@ static bool counts_under_filters(void)
 	return all;
 }
 
-/* An event that is neither, on a programmable counter; TLB misses, if there are such. */
+/* Returns another event on a programmable counter, preferably TLB misses. */
 static uint64_t another_event(void)
 {
 	uint64_t found = 0;
 
 	for (uint64_t code = 0; code <= 0x36 && !found; code++) {
-		/* Cache events, of which op_id 3 means nothing; then general ones. */
+		/* First cache events, without op_id 3, then general ones. */
 		uint64_t event = 0x10000 | ((code + 0x19) % 0x37);
 
 		if ((event >> 1 & 3) != 3 && !pmu_config(BIT(fw.p), 0, event).error)

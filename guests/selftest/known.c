@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where firmware is known to deviate from what a case expects. Every row was seen on it; a row
- * whose case passes does no harm, so one list serves all versions.
+ * Where firmware is known to deviate from what a case expects. Every row was observed. A row whose
+ * case passes has no effect, so one list serves all versions.
  */
 #include "guests/selftest/known.h"
 #include "guests/selftest/selftest.h"
@@ -104,7 +104,7 @@ static const struct known opensbi[] = {
     {"counters 0 and 2 run from boot and do not take a value then",
      NAMES("11.9 start: counter 0", "11.9 start: cycle reads what counter 0 holds",
            "11.9 start: counter 2", "11.9 start: instret reads what counter 2 holds")},
-    /* From 1.6 on. */
+    /* Since 1.6. */
     {"silent: a table without an entry is refused", NAMES("11.14 event_get_info: no entry")},
     {"raw events are said to be there that config_matching refuses",
      NAMES("11.14 event_get_info: raw events, as config_matching",
@@ -116,7 +116,7 @@ static const struct known opensbi[] = {
            "11.14 event_get_info: counters in use do not change the answer")},
     {"reserved bits of event_idx are not looked at",
      NAMES("11.14 event_get_info: a reserved bit -> INVALID_PARAM")},
-    /* The corrupting ones. */
+    /* Cases that damage state. */
     {"base is forgotten for firmware events: state of other counters is overwritten",
      NAMES("11.8 config_matching: firmware event, base at the first firmware counter",
            "11.8 config_matching: firmware event, base at the first firmware counter, again",
@@ -130,7 +130,7 @@ static const struct known opensbi[] = {
     {NULL, NULL},
 };
 
-/* Does it read "section name"? */
+/* Whether the string is "section name". */
 static bool is_case(const char *s, const char *section, const char *name)
 {
 	for (; *section; section++, s++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lists of known deviations, one a firmware. A reason begins with
- *   "machine: "  what the emulator does to any firmware: none of the firmware's fault
- *   "silent: "   the chapter does not say; the expectation is what Tally does
- * and with nothing of the kind where the chapter says otherwise. tools/selftest-table sorts by it.
+ * Lists of known deviations, one for each firmware. A reason begins with
+ *   "machine: "  if the emulator does it with any firmware
+ *   "silent: "   if the chapter does not say; the expectation is what Tally does
+ * and with neither if the chapter says otherwise. tools/selftest-table sorts by it.
  */
 #ifndef SELFTEST_KNOWN_H
 #define SELFTEST_KNOWN_H
@@ -18,7 +18,7 @@ struct known {
 };
 
 extern const struct known known_kvm[];
-/* Of later ones, looked at first. */
+/* For later versions, searched first. */
 extern const struct known known_kvm_7[];
 
 #endif

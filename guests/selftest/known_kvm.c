@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Linux's KVM, 6.12.107 as Debian 13 has it, on OpenSBI 1.5.1 and QEMU 10.0.2. It reports SBI
- * 2.0; where functions 0 to 7 are concerned that version asks for the same.
+ * Linux's KVM, 6.12.107 of Debian 13, on OpenSBI 1.5.1 and QEMU 10.0.2. It reports SBI 2.0, which
+ * has the same rules for functions 0 to 7.
  */
 #include "guests/selftest/known.h"
 
@@ -140,7 +140,7 @@ const struct known known_kvm[] = {
            "Sscofpmf instructions: after a far start, exact")},
     {"machine: the event is taken, but counted on one counter only",
      NAMES("11.8 config_matching: one event, two filters -> NOT_SUPPORTED")},
-    /* The cases that corrupt other firmware. */
+    /* The cases that damage the state of other firmware. */
     {"base and mask are added without a look at the carry",
      NAMES("11.8 config_matching: base 2^64 - 1, mask 2 -> INVALID_PARAM",
            "11.9 start: base 2^64 - 1, mask 2 -> INVALID_PARAM",
@@ -151,7 +151,7 @@ const struct known known_kvm[] = {
     {NULL, NULL},
 };
 
-/* 7.2.12, as Debian's forky has it; SBI 3.0. */
+/* 7.2.12, of Debian's forky; SBI 3.0. */
 const struct known known_kvm_7[] = {
     {"a read traps, and does not count itself",
      NAMES("11.8 instructions, no filter: S and U of known length",

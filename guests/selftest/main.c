@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds out what there is, runs the parts in order, sums up. */
+/* Finds out what the firmware has, runs the parts in order, and sums up. */
 #include "guests/selftest/selftest.h"
 
 #include "guests/lib/csr.h"
@@ -81,8 +81,8 @@ void find_firmware(uint64_t hartid)
 }
 
 /*
- * Firmware that answers with a fixed counter, though none was in the set, is asked with these in
- * the set from now on: its one mistake need not hide what all the other cases would find.
+ * If the firmware returns a fixed counter that was not in the set, fixed counters are in the set
+ * from now on, so that this one error does not hide what the other cases would find.
  */
 static int choose(uint64_t event, const char *name)
 {
@@ -98,7 +98,7 @@ static int choose(uint64_t event, const char *name)
 	return (int)r.value;
 }
 
-/* A and B are where the firmware itself puts the events; C is none of them. */
+/* A and B are where the firmware itself puts the events. C is another counter. */
 static bool choose_counters(void)
 {
 	int a = choose(EVENT_INSTRUCTIONS, "config_matching: instructions on some counter");
@@ -120,8 +120,8 @@ static bool choose_counters(void)
 }
 
 /*
- * These ask for C and go on with C. Where only A can be had, A and C change places, so that what
- * the cases find is about starting and stopping, and not the same wrong choice again and again.
+ * These cases use C. If only A is available, A and C are swapped, so that the cases test starts and
+ * stops instead of the same wrong choice again and again.
  */
 static void test_states(void)
 {

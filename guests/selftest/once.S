@@ -2,8 +2,9 @@
 	.text
 	.option	norvc
 	/*
-	 * once_run(mask, rounds): starts the counter at 0, runs two instructions a round, stops it.
-	 * Between the two calls: 2 * rounds + 4 instructions, and the second call's own.
+	 * once_run(mask, rounds): starts the counter at 0, executes two instructions per round, and
+	 * stops it. Between the two calls there are 2 * rounds + 4 instructions, and those of the
+	 * second call.
 	 */
 	.globl	once_run
 once_run:
@@ -25,7 +26,7 @@ once_run:
 	ecall
 	ret
 
-	/* For user_run(): three instructions, and back. */
+	/* For user_run(): three instructions, then returns. */
 	.globl	user_three
 user_three:
 	nop

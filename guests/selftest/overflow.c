@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plain case of overflow: a running counter of this hart wraps, the interrupt comes once, at
- * the exact instruction, and the guest's own stop and start arm it again.
+ * The simple case of overflow: a running counter wraps, the interrupt comes once, at the exact
+ * instruction, and the guest's own stop and start arm it again.
  */
 #include "guests/selftest/selftest.h"
 
@@ -21,13 +21,13 @@ static struct {
 	uint64_t cause, executed, scountovf, sip, sip_after;
 } irq;
 
-/* Flags of the counters; none where they cannot be read, which is a case of its own. */
+/* Returns OF of the counters; none if they cannot be read, which is a case of its own. */
 static uint64_t scountovf(void)
 {
 	return have_scountovf ? csr_read(CSR_SCOUNTOVF) : 0;
 }
 
-/* t3 (x28) is the loop's round; one instruction comes before the loop. */
+/* t3 (x28) is the round of the loop. One instruction comes before the loop. */
 static void on_irq(struct trap_frame *f)
 {
 	irq.count++;
@@ -41,7 +41,7 @@ static void on_irq(struct trap_frame *f)
 	irq.sip_after = csr_read(sip);
 }
 
-/* Starts the counter `period` before its wrap and runs long past it. */
+/* Starts the counter `period` counts before its wrap, and runs far beyond it. */
 static void run(uint32_t ctr, uint64_t period)
 {
 	irq.count = 0;
@@ -57,9 +57,9 @@ static void run(uint32_t ctr, uint64_t period)
 }
 
 /*
- * The machine swallows an overflow after certain start values, and what came before this part
- * made such starts. What it owes is paid here: until an interrupt has come, and one more, because
- * a firmware may make such a start on its own account when it handles one.
+ * After certain start values, which the parts before may have used, the machine loses an overflow.
+ * This makes it do so here: until an interrupt has come, and one more, because a firmware may make
+ * such a start itself when it handles one.
  */
 static void settle(uint32_t ctr)
 {
@@ -73,7 +73,7 @@ static void settle(uint32_t ctr)
 	pmu_stop(BIT(ctr));
 }
 
-/* A case about scountovf. */
+/* Reports a case about scountovf. */
 static void report_flags(bool ok, const char *name)
 {
 	if (have_scountovf)
@@ -105,7 +105,8 @@ static void one_event(uint64_t event, const char *const names[11])
 	pmu_stop(BIT(ctr));
 	check(ctr, 777, names[6], names[7]);
 	pmu_stop(BIT(ctr));
-	/* From the value of a generic "longest period" no overflow comes, and the next is right. */
+	/* The value of a generic "longest period" causes no overflow, and the next start is
+	 * right. */
 	pmu_start(BIT(ctr), 0x8000000000000001UL);
 	report_flags(!(scountovf() & BIT(ctr)), names[8]);
 	pmu_stop(BIT(ctr));
@@ -114,7 +115,7 @@ static void one_event(uint64_t event, const char *const names[11])
 	reset_all();
 }
 
-/* The interrupt stays pending while sie or sstatus keep it away, and comes then. */
+/* The interrupt stays pending while sie or sstatus mask it, and comes when they do not. */
 static void masked(void)
 {
 	int idx = config_any(EVENT_INSTRUCTIONS, 0, "11.8", "config_matching: for overflow");
@@ -140,7 +141,7 @@ static void masked(void)
 	reset_all();
 }
 
-/* Not supported is an answer, half of it is not: sie.13 and scountovf go together. */
+/* Sscofpmf may be missing, but only as a whole: sie.13 and scountovf belong together. */
 void test_overflow(void)
 {
 	static const char *const cycles[11] = {

@@ -3,7 +3,7 @@
 	.option	norvc
 	/*
 	 * ovf_run(mask, value, limit, result[3]): starts the counters and runs a loop until an
-	 * interrupt or the limit. After the ecall: 1 csrsi, then rounds of two.
+	 * interrupt or the limit. After the ecall come 1 csrsi, then rounds of two instructions.
 	 */
 	.globl	ovf_run
 	.globl	ovf_loop

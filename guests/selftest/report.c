@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One line a case, and the count. */
+/* Prints one line for each case, and counts them. */
 #include "guests/selftest/selftest.h"
 
 #include "guests/lib/print.h"

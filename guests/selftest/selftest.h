@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the self test share. */
+/* What the parts of the self-test share. */
 #ifndef SELFTEST_H
 #define SELFTEST_H
 
@@ -17,56 +17,58 @@
 /* What the firmware has, found out first. Masks are by counter_idx. */
 struct firmware {
 	unsigned long impl_id, impl_version, spec_version;
-	unsigned long counters; /* what num_counters says */
+	unsigned long counters; /* the result of num_counters */
 	uint64_t hw;            /* programmable hardware counters, 3..31 */
 	uint64_t fixed;         /* counters 0..2 that exist */
-	uint64_t any;           /* where events are asked for: hw, unless it takes others, too */
+	/* The set for events: hw, and others if the firmware returns them. */
+	uint64_t any;
 	uint64_t fw;
 	uint32_t fw0;     /* the first firmware counter */
-	uint32_t a, b, c; /* given for instructions, for cycles, and some other one */
-	uint32_t p;       /* C, or a programmable one while C is not */
+	uint32_t a, b, c; /* counter for instructions, for cycles, and another one */
+	uint32_t p;       /* C, or a programmable counter if C is not */
 	uint64_t hartid;
-	/* hart.c: what harts may do one way or the other. */
+	/* hart.c: in what harts may differ. */
 	uint64_t value_mask; /* the bits that each hardware counter has */
-	uint64_t event;   /* neither cycles nor instructions, for a programmable counter; 0: none */
-	uint64_t ecall_s; /* 1: the ECALL that stops a counter of S is counted, else 0 */
-	uint64_t ecall_u; /* likewise one that leaves U */
-	bool filters;     /* a mode can be left out */
-	bool many_filters; /* one event counts under several filters at once */
+	uint64_t event;      /* another event, for a programmable counter; 0: none */
+	uint64_t ecall_s;    /* 1 if the ECALL that stops a counter of S counts, otherwise 0 */
+	uint64_t ecall_u;    /* the same for an ECALL from U */
+	bool filters;        /* counters can exclude a mode */
+	bool many_filters;   /* one event counts with several filters at once */
 	bool cycles_are_instructions;
 	bool lcofi; /* sie has a bit 13 */
 };
 extern struct firmware fw;
 
-/* Does it take a counter of the set that it was given, so that C can be had? */
+/* Whether it returns a counter of the given set, so that C is available. */
 static inline bool fw_obeys(void)
 {
 	return fw.any == fw.hw;
 }
 
-/* report.c: each prints one line and counts it. A failure prints what came instead, too. */
+/* report.c: each prints one line and counts it. A failure prints the actual value as well. */
 void report(bool ok, const char *section, const char *name);
 void report_eq(uint64_t got, uint64_t want, const char *section, const char *name);
 void report_skip(const char *section, const char *name, const char *why);
-/* Prints the summary; true: nothing failed. */
+/* Prints the summary. Returns whether nothing failed. */
 bool report_end(void);
 
-/* known.c: why this firmware deviates in this case, or NULL. */
+/* known.c: returns why this firmware deviates in this case, or NULL. */
 const char *known_deviation(const char *section, const char *name);
 
 /* Stops and unconfigures every counter the tests use. */
 void reset_all(void);
-/* Configures an event on one of fw.any; the index, or -1 with the case reported failed. */
+/* Configures an event on one of fw.any. Returns the index, or -1 with the case reported as
+ * failed. */
 int config_any(uint64_t event, uint64_t flags, const char *section, const char *name);
 
-/* True, and the case left out, where a count cannot leave a mode out. */
+/* Returns true, and skips the case, if counters cannot exclude a mode. */
 bool lacks_filters(const char *section, const char *what);
 
 /* once.S */
 void once_run(uint64_t mask, uint64_t rounds);
 void user_three(void);
 
-/* The parts, in the order in which they run. */
+/* The parts, in the order of execution. */
 void find_firmware(uint64_t hartid);
 void find_hart(void);
 void test_calls_info(void);
@@ -82,7 +84,7 @@ void test_user(void);
 void test_firmware(void);
 void test_tally_events(void);
 void test_overflow(void);
-/* Runs the corrupting case of this name; false: no such case. */
+/* Runs the case of this name. Returns false if there is none. */
 bool test_corrupt(const char *name);
 void list_corrupt(void);
 

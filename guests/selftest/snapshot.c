@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Section 11.13 and the snapshot flags of 11.9 and 11.10: the page shared with the PMU. */
+/* Section 11.13, and the snapshot flags of 11.9 and 11.10: the memory shared with the PMU. */
 #include "guests/selftest/table.h"
 
 #include "guests/lib/csr.h"
@@ -7,7 +7,7 @@
 
 #define PAGE_SIZE 4096UL
 #define SLOTS     64U
-#define NOWHERE   0x4000000000UL /* 256 GiB, no guest's RAM */
+#define NOWHERE   0x4000000000UL /* 256 GiB, outside any guest's RAM */
 #define PATTERN   0x5a5a5a5a5a5a5a5aUL
 
 static struct {
@@ -88,7 +88,7 @@ static void paint(void)
 		page.rest[i] = PATTERN;
 }
 
-/* Is the page as painted, but for the bitmap and these slots? */
+/* Whether the shared memory is unchanged except for the bitmap and these slots. */
 static bool untouched_but(uint64_t slots)
 {
 	for (uint32_t i = 0; i < SLOTS; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs the rows of a table and judges the answers. */
+/* Makes the calls of a table, and checks the results. */
 #include "guests/selftest/table.h"
 
 #include "guests/lib/print.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tables of PMU calls. A row is one call and the answer it must get. Arguments and values may be
- * one of the words below, which stand for what this firmware has.
+ * Tables of PMU calls. A row is one call with its expected result. Arguments and values may be one
+ * of the words below, which stand for properties of this firmware.
  */
 #ifndef SELFTEST_TABLE_H
 #define SELFTEST_TABLE_H
@@ -18,8 +18,8 @@
 #define W_A        WORD(3) /* see struct firmware */
 #define W_B        WORD(4)
 #define W_C        WORD(5)
-#define M_HW       WORD(8)  /* masks: all programmable counters, */
-#define M_FW       WORD(9)  /* all firmware counters, */
+#define M_HW       WORD(8)  /* masks: all programmable counters */
+#define M_FW       WORD(9)  /* all firmware counters */
 #define M_A        WORD(10) /* and so on */
 #define M_B        WORD(11)
 #define M_C        WORD(12)
@@ -28,13 +28,13 @@
 #define M_FW0      WORD(15)
 #define M_C_FW0    WORD(16)
 #define M_C_HOLE   WORD(17)
-/* An event that is neither cycles nor instructions, and a programmable counter for it, which is C
- * wherever C is programmable. Rows with one of these are left out where there is no such event. */
+/* Another event, and a programmable counter for it, which is C if C is programmable. Rows with one
+ * of these are skipped if there is no such event. */
 #define W_EVENT  WORD(42)
 #define W_P      WORD(40)
 #define M_P      WORD(41)
-#define V_ANY    WORD(18) /* values: whatever, */
-#define V_IN_SET WORD(19) /* and a counter of the set that the call named */
+#define V_ANY    WORD(18) /* values: any value */
+#define V_IN_SET WORD(19) /* a counter of the set in the call */
 
 struct pmu_case {
 	const char *section;
@@ -42,7 +42,7 @@ struct pmu_case {
 	unsigned long fid;
 	unsigned long args[5];
 	long error;
-	unsigned long value; /* looked at when the call must succeed */
+	unsigned long value; /* checked if the call must succeed */
 };
 
 #define RESET_ALL                                                                                  \
@@ -68,7 +68,7 @@ struct pmu_case {
 #define STOP(name, base, mask, flags, error)                                                       \
 	CALL("11.10", "stop: " name, SBI_PMU_COUNTER_STOP, base, mask, flags, 0, 0, error, V_ANY)
 
-/* The rows in order; run_table() resets all counters in the end. */
+/* Runs the rows in order. run_table() also resets all counters at the end. */
 void run_rows(const struct pmu_case *cases, size_t n);
 void run_table(const struct pmu_case *cases, size_t n);
 #define RUN_TABLE(cases) run_table(cases, sizeof(cases) / sizeof((cases)[0]))

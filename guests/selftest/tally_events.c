@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Section 11.5: the implementation's own firmware events. Codes 256 and up mean something else,
- * or nothing, to other firmware. Only what a neighbour cannot change is compared.
+ * Section 11.5: the implementation's own firmware events. Codes 256 and up mean something else, or
+ * nothing, to other firmware. Only what other guests cannot change is compared.
  */
 #include "guests/selftest/selftest.h"
 
@@ -29,7 +29,7 @@ static void load_from_nothing(void)
 	trap_unguard();
 }
 
-/* With something pending it ends at once, and while cycles are counted it leaves the guest. */
+/* With a pending interrupt WFI ends at once, and while cycles are counted it traps. */
 static void wait_for_interrupt(void)
 {
 	wfi();
@@ -44,7 +44,7 @@ static void nothing(void)
 {
 }
 
-/* What a counter holds after `times` actions; all ones: the event is refused. */
+/* Returns the count of `times` actions. All ones: the event is refused. */
 static uint64_t count(uint32_t code, void (*action)(void), int times)
 {
 	struct sbiret r = pmu_config(fw.fw, 0, EVENT_FW(code));
@@ -64,7 +64,7 @@ static void exits(void)
 {
 	uint64_t all;
 
-	/* The call that started the counter is over after the counter began to count. */
+	/* The call that started the counter ends after the counter has begun to count. */
 	report_eq(count(257, sbi_spec_version, 5), 6, "11.5",
 	          "exits by SBI calls: five and the start");
 	all = count(256, sbi_spec_version, 5);

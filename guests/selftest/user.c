@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What U may read is what scounteren says, however the counter is backed: A is the index the
- * firmware chose (on Tally read without an exit), C shares its event (read by a trap).
+ * scounteren alone decides what U may read, however the counter is backed. A is the index that the
+ * firmware chose (Tally: read without an exit), C shares its event (trapped reads).
  */
 #include "guests/selftest/selftest.h"
 
 #include "guests/lib/csr.h"
 #include "guests/lib/trap.h"
 
-/* A read in U; what it trapped with, or all ones. */
+/* Reads in U. Returns the cause of its trap, or all ones. */
 static struct trap_seen user_read(uint32_t ctr, uint64_t *value)
 {
 	trap_guard();
@@ -59,7 +59,7 @@ void test_user(void)
 	pmu_start(BIT(fw.a) | BIT(fw.c), 77);
 	closed(fw.a, "U, direct counter, scounteren closed -> illegal instruction");
 	opened(fw.a, "U, direct counter, scounteren open: reads the value");
-	/* The others' bits must not open this one's. */
+	/* The bits of other counters must not open this one. */
 	csr_write(scounteren, ~BIT(fw.a) & 0xffffffff);
 	closed(fw.a, "U, all of scounteren open but this bit -> illegal instruction");
 	csr_write(scounteren, 2);

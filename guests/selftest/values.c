@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a counter holds. It is configured with SINH, so that it stands still in all of these and
- * each value is known to the last bit.
+ * The values of counters. They have SINH, so that they stand still here and each value is known
+ * exactly.
  */
 #include "guests/selftest/selftest.h"
 
@@ -74,7 +74,7 @@ static void survival(uint32_t ctr)
 	reset_all();
 }
 
-/* Two counters, one call: the value goes to both. */
+/* Two counters in one call: both get the value. */
 static void one_value_for_all(void)
 {
 	pmu_config(BIT(fw.a), SINH, EVENT_INSTRUCTIONS);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * workload NAME,NAME... [PARTS [SLOT]]: runs PARTS parts of each workload, 3 if not given, and
- * prints how many ticks of `time` each took. Under -icount shift=0 a tick is 100 instructions of
- * all privilege levels: of this process, and of all that is done for it, to it, or beside it.
+ * workload NAME,NAME... [PARTS [SLOT]]: runs PARTS parts of each workload, default 3, and prints
+ * how many ticks of `time` each took. With -icount shift=0 a tick is 100 instructions of all
+ * privilege modes, by this process or by anything else.
  *
- * A shorter part runs before and is not timed. Then the process sleeps until `time` is a multiple
- * of SLOT milliseconds, so that guests that are started together measure together, and what came
- * before has no part in it.
+ * Before, a shorter part runs and is not timed. Then the process sleeps until `time` is a multiple
+ * of SLOT milliseconds. So guests that are started together measure together, and what came before
+ * has no influence.
  */
 #include <fcntl.h>
 #include <linux/random.h>
@@ -22,7 +22,7 @@
 
 #define TIMEBASE  10000000UL /* Hz, of every machine here */
 #define MAX_PARTS 16UL
-#define WARM_UP   8UL /* part of a part */
+#define WARM_UP   8UL /* fraction of a part */
 
 void die(const char *what)
 {
@@ -31,9 +31,9 @@ void die(const char *what)
 }
 
 /*
- * Gives the kernel a seed, everywhere the same. Guests of KVM have no other, and until a kernel has
- * one it works out a key for each random number: 17,500 instructions in each fork, which say
- * nothing about a PMU.
+ * Gives the kernel a seed, the same everywhere. Guests of KVM have no other. Until a kernel has one
+ * it computes a key for each random number: 17,500 instructions in each fork, which have nothing to
+ * do with a PMU.
  */
 static void seed(void)
 {
@@ -55,7 +55,7 @@ static inline uint64_t rdtime(void)
 	return now;
 }
 
-/* Sleeps until shortly before, and waits for the rest awake. */
+/* Sleeps until shortly before the slot, and waits awake for the rest. */
 static void wait_for_slot(unsigned long ms)
 {
 	uint64_t slot = ms * (TIMEBASE / 1000);
@@ -65,7 +65,7 @@ static void wait_for_slot(unsigned long ms)
 		uint64_t left = end - rdtime();
 		struct timespec ts;
 
-		/* Beyond the end it is negative. */
+		/* Negative after the end. */
 		if ((int64_t)left <= 20000)
 			break;
 		left -= 20000;

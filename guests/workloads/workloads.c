@@ -11,12 +11,12 @@
 
 #define WALK_SIZE (4UL << 20) /* bytes */
 #define LINE      64UL
-#define TEXT_SIZE (64UL << 10) /* bytes that gzip packs in one go */
+#define TEXT_SIZE (64UL << 10) /* bytes that gzip compresses at once */
 #define TEXT_FILE "/tmp/text"
 
 static volatile uint64_t sink;
 
-/* Four instructions that depend on each other, and the loop's. No memory, no system call. */
+/* Four dependent instructions, and those of the loop. No memory access, no system call. */
 static void compute(unsigned long n)
 {
 	uint64_t x = 1;
@@ -34,7 +34,7 @@ static void system_calls(unsigned long n)
 
 static uint64_t *walk_first;
 
-/* A circle through all lines of the memory, in an order that jumps between pages. */
+/* A cycle through all lines of the memory, in an order that jumps between pages. */
 static void prepare_walk(void)
 {
 	unsigned long lines = WALK_SIZE / LINE, at = 0;
@@ -43,7 +43,7 @@ static void prepare_walk(void)
 	if (!memory)
 		die("memory");
 	for (unsigned long i = 0; i < lines; i++) {
-		/* The step has no divisor in common with the number of lines, a power of 2. */
+		/* The step is coprime to the number of lines, a power of 2. */
 		unsigned long next = (at + 4097) % lines;
 
 		*(uint64_t **)(void *)(memory + at * LINE) =
@@ -74,7 +74,7 @@ static void move_byte(int from, int to)
 		die("pipe");
 }
 
-/* A byte there and back: two switches of process each round. */
+/* Sends a byte to another process and back: two context switches per round. */
 static void ping_pong(unsigned long n)
 {
 	pid_t child;
@@ -115,7 +115,7 @@ static void forks(unsigned long n)
 	}
 }
 
-/* Words in an order that does not repeat soon: text of a kind that packs to about a third. */
+/* Words in an order that does not repeat soon. Such text compresses to about a third. */
 static void prepare_gzip(void)
 {
 	static const char *const words[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs of fixed length for a Linux guest. Each part of one does the same as the one before. */
+/* Programs of fixed length for a Linux guest. All parts of a program do the same. */
 #ifndef GUESTS_WORKLOADS_WORKLOADS_H
 #define GUESTS_WORKLOADS_WORKLOADS_H
 
@@ -7,12 +7,12 @@ struct workload {
 	const char *name;
 	void (*prepare)(void); /* once, not timed; NULL: nothing to do */
 	void (*part)(unsigned long n);
-	unsigned long n; /* in a part */
+	unsigned long n; /* in one part */
 };
 
-extern const struct workload workloads[]; /* ends with a NULL name */
+extern const struct workload workloads[]; /* a NULL name is the end */
 
-/* Says what failed, and ends the process. */
+/* Prints what failed, and ends the process. */
 void __attribute__((noreturn)) die(const char *what);
 
 #endif

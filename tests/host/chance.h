@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random numbers that are the same everywhere. */
+/* Random numbers that are the same on every machine. */
 #ifndef TESTS_HOST_CHANCE_H
 #define TESTS_HOST_CHANCE_H
 
@@ -34,7 +34,7 @@ static inline bool percent(struct chance *c, uint32_t p)
 	return below(c, 100) < p;
 }
 
-/* One bit of the set, or 64 when it is empty. */
+/* Returns one bit of the set, or 64 if it is empty. */
 static inline uint32_t any_of(struct chance *c, uint64_t set)
 {
 	uint32_t n = (uint32_t)__builtin_popcountll(set);

@@ -11,7 +11,7 @@
 const char *const names[3] = {"linux-a", "linux-b", "c"};
 struct console con;
 
-/* Everything emitted since the last look. */
+/* Everything emitted since the last read. */
 static char out[1 << 23];
 static size_t out_len;
 size_t call_bytes, max_call_bytes;

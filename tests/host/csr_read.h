@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trapped counter read as whoever serves it asks: may it, and what is the value? */
+/* A trapped counter read as the trap handler does it: whether it is permitted, and the value. */
 #ifndef TESTS_HOST_CSR_READ_H
 #define TESTS_HOST_CSR_READ_H
 

@@ -6,7 +6,7 @@
 
 #include "tests/host/csr_read.h"
 
-#define SHOWN 20U /* last steps printed on a difference */
+#define SHOWN 20U /* the number of last steps to print */
 
 static struct random_manner manner;
 
@@ -35,7 +35,7 @@ static uint64_t mixed(uint64_t seen, uint64_t value)
 	return chance_mix(seen ^ value);
 }
 
-/* All that the resident guest can see, in one number. */
+/* All that the resident guest can see, as one number. */
 static uint64_t seen_by_guest(const struct answer *answer)
 {
 	const struct vcpu *vc = &world_vcpus[world_resident];
@@ -75,15 +75,15 @@ void epoch_twins(struct epoch *e, uint64_t seed, uint32_t switches)
 		struct answer answer;
 
 		random_op(&c, &looked_at, op);
-		/* Who takes it first, a call or the interrupt, may depend on whose the counters
-		 * are. */
+		/* Whether a call or the interrupt takes it first may depend on the owners of the
+		 * counters. */
 		if (fake_hart_pending())
 			op->kind = OP_OVERFLOW;
-		/* Observing a vcpu would turn to it. */
+		/* Observing a vcpu would switch to it. */
 		if (op->kind == OP_SWITCH)
 			op->a[1] = 0;
-		/* Nor how often the hart tells: of a wrap that was found already it may tell again.
-		 */
+		/* How often the hart interrupts may differ as well: it may interrupt again for a
+		 * wrap that was found already. */
 		if (op->kind == OP_RUN)
 			op->a[3] = ~0ULL;
 		answer = world_do(op);
@@ -103,7 +103,7 @@ void epoch_twins(struct epoch *e, uint64_t seed, uint32_t switches)
 	}
 }
 
-/* Runs the operations again, without [from, to); returns how many were done. */
+/* Runs the operations again, without [from, to). Returns how many were done. */
 static uint32_t replay(const struct epoch *e, uint32_t from, uint32_t to)
 {
 	uint32_t i;

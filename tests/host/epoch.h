@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An epoch is one machine and some thousand operations of random guests on it. One that differs
- * from the model is cut down by leaving operations out, so that what is printed is short.
+ * An epoch is one machine and some thousand operations of random guests on it. If one differs from
+ * the model, operations are left out as long as it still differs, so that a short list is printed.
  */
 #ifndef TESTS_HOST_EPOCH_H
 #define TESTS_HOST_EPOCH_H
@@ -16,18 +16,19 @@ struct epoch {
 	struct op ops[EPOCH_STEPS];
 };
 
-/* Runs random steps on the machine of the epoch; stops after the one that differs. */
+/* Runs random steps on the machine of the epoch, and stops after the first that differs. */
 void epoch_run(struct epoch *e, struct chance *c, uint32_t steps);
-/* Random machine, guests and steps. */
+/* Makes a random machine, and runs random guests and steps on it. */
 void epoch_random(struct epoch *e, uint64_t seed, uint32_t switches, uint32_t steps);
 
 /*
- * Random steps with observers, then the same without: the guests must see the same. On a hart that
- * tells every wrap at once and counts no HS: else looking at a counter may tell a guest earlier.
+ * Runs random steps with observers, then the same without: the guests must see the same. On a hart
+ * that reports every wrap at once and counts no HS; otherwise reading a counter may report a wrap
+ * earlier.
  */
 void epoch_twins(struct epoch *e, uint64_t seed, uint32_t switches);
 
-/* Prints the difference, the last steps, and the shortest list of steps that still differs. */
+/* Prints the difference, the last steps, and a minimal list of steps that still differs. */
 void epoch_report(struct epoch *e);
 
 #endif

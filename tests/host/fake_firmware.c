@@ -14,7 +14,7 @@
 
 uint64_t host_csrs[4096];
 
-/* A counter with its selector; OF and value outlive RESET. */
+/* A counter with its selector. RESET keeps OF and the value. */
 static struct {
 	uint64_t event_idx; /* 0: free */
 	uint64_t flags;
@@ -118,7 +118,7 @@ static long start(uint32_t hctr, uint64_t flags, uint64_t value)
 		return SBI_ERR_ALREADY_STARTED;
 	if (flags & SBI_PMU_START_SET_INIT_VALUE)
 		counters[hctr].value = value;
-	/* Up to version 1.7. */
+	/* OpenSBI up to version 1.7. */
 	if (!(host_csrs[CSR_SIP] & BIT(IRQ_LCOFI)))
 		counters[hctr].of = false;
 	counters[hctr].running = true;
@@ -142,7 +142,7 @@ static struct sbi_ret serve(uint64_t fid, uint64_t base, uint64_t mask, uint64_t
 {
 	struct sbi_ret ret = {.error = SBI_ERR_INVALID_PARAM};
 
-	/* The answer for a set is that of its last member. */
+	/* The result for a set is that of its last counter. */
 	for (uint32_t i = 0; i < COUNTERS; i++) {
 		if (i < base || !(mask >> (i - base) & 1))
 			continue;

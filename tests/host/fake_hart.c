@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hardware: counters, the map from event to the one counter that counts it, OF and LCOFIP,
- * with their defects; and what a test makes of it. The port above it is fake_port.c.
+ * The hardware: counters, the map from each event to the one counter that counts it, OF and LCOFIP,
+ * with their defects; and its control by tests. The port above it is fake_port.c.
  */
 #include "tests/host/fake_hart.h"
 
@@ -75,7 +75,7 @@ void fake_unmap(uint32_t idx)
 			fake.map[e] = UNMAPPED;
 }
 
-/* A write of the event selector: the map takes the first counter of an event and keeps it. */
+/* A write to the event selector: the map takes the first counter of an event and keeps it. */
 void fake_write_event(uint32_t idx, const struct hw_event *config)
 {
 	enum fake_event event = fake_hart_event(config->event_idx, config->event_data);
@@ -89,11 +89,11 @@ void fake_write_event(uint32_t idx, const struct hw_event *config)
 	c->programmed = true;
 	if (fake.config.boot_of)
 		c->of = true;
-	/* Nobody may rely on what a new configuration leaves in the counter. */
+	/* The contents after a new configuration are undefined. */
 	c->value = 0xdeadULL << 40 & fake_value_mask();
 }
 
-/* What really moves the counter, by the map. */
+/* What really advances the counter, according to the map. */
 static uint32_t counted_events(uint32_t idx)
 {
 	const struct fake_counter *c = &fake.counters[idx];
@@ -120,7 +120,7 @@ static bool counts(uint32_t idx, enum fake_mode mode, uint32_t events)
 	return c->running && !(c->config.inhibit & inhibit) && (counted_events(idx) & events);
 }
 
-/* Moves the counters that count; an LCOFI pends when an armed one wrapped. */
+/* Advances the counters that count. An LCOFI is pending when an armed one has wrapped. */
 static void advance(uint32_t counting, uint64_t units)
 {
 	for (uint32_t i = 0; i < COUNTERS; i++) {
@@ -137,7 +137,7 @@ static void advance(uint32_t counting, uint64_t units)
 			continue;
 		}
 		c->of = true;
-		/* Nobody need take what nobody armed. */
+		/* The overflow of a counter that nobody armed need not be taken. */
 		if (fake.runaway >> i & 1)
 			fake.lcofip_by_hs = fake.lcofip_by_hs || !fake.lcofip;
 		fake.lcofip = true;
@@ -145,7 +145,7 @@ static void advance(uint32_t counting, uint64_t units)
 	}
 }
 
-/* Those whose wraps tell nobody: the vPMU looks for them. */
+/* Counters that must be polled, because their wraps raise no interrupt. */
 static uint32_t silent(void)
 {
 	uint32_t mask = HCTRS_FIXED;
@@ -155,20 +155,20 @@ static uint32_t silent(void)
 	return mask;
 }
 
-/* Moves all of them together, as far as the next armed wrap; returns the units done. */
+/* Advances all of them together up to the next armed wrap. Returns the units done. */
 static uint64_t run_to_wrap(uint32_t counting, uint64_t units)
 {
 	for (uint32_t i = 0; i < COUNTERS; i++) {
 		uint64_t left = (0 - fake.counters[i].value) & fake_value_mask();
 
-		/* left 0: a whole round to go, too long for one step at 64 bits. */
+		/* left is 0 for the full range, which at 64 bits is too long for one step. */
 		if (!left && fake.config.width < 64)
 			left = 1ULL << fake.config.width;
 		if ((counting & 1U << i) && !fake.counters[i].of && left && left < units)
 			units = left;
 	}
 	if (fake.looks && (counting & silent())) {
-		/* HS is not kept from its work by one that is due. */
+		/* A poll that is due does not interrupt HS. */
 		if (fake.look_left && fake.look_left < units)
 			units = fake.look_left;
 		fake.look_left -= fake.look_left ? units : 0;
@@ -287,7 +287,7 @@ void fake_hart_policy(uint32_t vcpu, const struct vpmu_policy *policy)
 	world->wfi_traps = true;
 	world->fw_port_events = policy->fw_port_events;
 	world->n_tally_events = policy->n_tally_events;
-	/* Only differences mean something; some of these soon wrap. */
+	/* Only differences have a meaning, and some of these wrap soon. */
 	for (uint32_t i = 0; i < 22; i++)
 		world->total[i] = 0 - (uint64_t)(vcpu * i);
 	for (uint32_t i = 0; i < FAKE_TALLY_EVENTS; i++)
@@ -339,7 +339,7 @@ void fake_hart_leave(void)
 	fake_require(!fake.lent, "vcpu left with a counter lent");
 	fake_require(!fake.looks, "vcpu left with a look asked for");
 	fake_require(!fake.lcofip || fake.lcofip_by_hs, "vcpu left with an overflow pending");
-	/* For now the next vcpu does not meet it. */
+	/* So that the next vcpu does not find it. */
 	if (fake.lcofip_by_hs)
 		fake.lcofip = false;
 	fake.lcofip_by_hs = false;

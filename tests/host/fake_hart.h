@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A hart in host memory, under vpmu/port.h: counters that move only when a test says that the
- * guest ran, with the known defects of the emulated hart, each switchable. The port layer above
- * the defects behaves as a correct port must; what the vPMU may not ask of it is a test failure.
+ * A hart in host memory, below vpmu/port.h. Its counters advance only when a test says that the
+ * guest ran, and it has the known defects of the emulated hart, each switchable. The port above the
+ * defects behaves like a correct port. If the vPMU breaks a rule of the port, the test fails.
  */
 #ifndef TESTS_HOST_FAKE_HART_H
 #define TESTS_HOST_FAKE_HART_H
@@ -12,7 +12,7 @@
 
 #include "vpmu/vpmu.h"
 
-/* What this hart can count. Fixed counters 0 and 2 are given out where hctrs[] has them. */
+/* The events that this hart can count. Fixed counters 0 and 2 are available if hctrs[] has them. */
 enum fake_event {
 	FAKE_CYCLES,    /* 0x00001 */
 	FAKE_INSNS,     /* 0x00002 */
@@ -39,40 +39,41 @@ enum fake_mode {
 #define FAKE_PROGRAMMABLE 0x7fff8ULL
 
 #define FAKE_VCPUS        3U  /* ids 1..3 */
-#define FAKE_TALLY_EVENTS 40U /* firmware events 256.. that ever happen */
+#define FAKE_TALLY_EVENTS 40U /* firmware events from 256 on that can happen */
 
 struct fake_hart_config {
 	/* Defects of the hardware. */
 	bool one_counter_per_event; /* a second counter of an event never moves */
 	bool sticky_map;            /* a counter keeps its first event until it is reset */
-	bool stale_irq;             /* an armed far start swallows the next overflow */
+	bool stale_irq;             /* an armed start far from the wrap loses the next overflow */
 	bool boot_of;               /* OF is set at boot and by each new configuration */
-	bool pending_keeps_of;      /* a start under a pending LCOFI does not clear OF */
-	bool no_armed_cache_events; /* the port must not arm these, so their wraps are silent */
+	bool pending_keeps_of;      /* a start while an LCOFI is pending does not clear OF */
+	bool no_armed_cache_events; /* the port must not arm these, so their wraps must be polled */
 
-	/* An LCOFI comes so many units of the step after the wrap, as it does without icount. */
+	/* An LCOFI comes this many units of the step after the wrap, as it does without -icount. */
 	uint32_t skid;
 
-	/* Counters that count HS go on by up to so many units in each call of the port. */
+	/* Counters that count HS advance by up to this many units in each call of the port. */
 	uint32_t hs_work;
 
-	/* What a port may do either way. */
-	bool knows_all_events;     /* has counters for any event_idx and event_data; they stand */
+	/* Behaviour in which correct ports may differ. */
+	/* Has counters for any event_idx and event_data; they stand still. */
+	bool knows_all_events;
 	bool take_without_pending; /* take_overflow() reports OF when no LCOFI pends, too */
-	bool nothing_is_ram;       /* no bytes, wherever they are, are RAM of the VM */
-	bool asking_evicts;        /* a raw event is tried out on all counters that do not run */
+	bool nothing_is_ram;       /* no address range is RAM of the VM */
+	bool asking_evicts;        /* a raw event is tried on all counters that do not run */
 
-	/* Mistakes of a port, to prove that tests notice them. */
+	/* Mistakes of a port, to prove that tests detect them. */
 	bool port_keeps_map;   /* gives a counter another event without a reset */
-	bool port_loses_watch; /* counts no firmware event for the vPMU */
-	bool port_short_write; /* leaves out the last byte of what it writes to the guest */
+	bool port_loses_watch; /* does not count firmware events for the vPMU */
+	bool port_short_write; /* omits the last byte of what it writes to the guest */
 
 	uint32_t width;                   /* bits of a counter, 1..64 */
 	uint64_t hctrs[FAKE_EVENTS];      /* counters that can count each event; 0: none */
 	void (*misuse)(const char *what); /* default: fail the test at once */
 };
 
-/* Counts of what the vPMU asked for; tests may clear it. */
+/* Counts of what the vPMU requested. Tests may clear it. */
 struct fake_hart_trace {
 	uint64_t prepares;
 	uint64_t start_calls;
@@ -85,99 +86,104 @@ struct fake_hart_trace {
 	uint64_t direct_sets;
 	uint64_t watches;
 	uint64_t lent;  /* fixed counters taken */
-	uint64_t looks; /* of the vPMU, asked for */
+	uint64_t looks; /* polls requested by the vPMU */
 	uint64_t totals;
 	uint64_t raises;    /* virtual LCOFIs */
 	uint64_t overflows; /* physical LCOFIs */
-	uint64_t swallowed; /* by the stale flag */
-	uint64_t hs_units;  /* that counters which count HS went on by in calls of the port */
+	uint64_t swallowed; /* lost because of stale_irq */
+	uint64_t hs_units;  /* by which counters that count HS advanced in calls of the port */
 	uint64_t hs_wraps;  /* physical LCOFIs from these */
-	uint64_t faults;    /* injected ones that happened */
-	uint64_t refused;   /* mask of the counters that they hit */
-	uint64_t late;      /* mask of those that failed without a word */
+	uint64_t faults;    /* injected faults that happened */
+	uint64_t refused;   /* mask of the counters that they concerned */
+	uint64_t late;      /* mask of the counters that failed without an error */
 	uint64_t failed_runs;
 	uint64_t failed_stops;
-	/* Observers of the resident vcpu that ended, and their values. */
+	/* Observers of the resident vcpu that have ended, and their values. */
 	uint32_t unobserved;
 	uint64_t unobserved_value[VPMU_OBSERVERS];
 };
 
 extern struct fake_hart_trace fake_trace;
 
-/* Events on counters 3, 4, ... in the order of enum fake_event, each on its home alone. */
+/* Events are on counters 3, 4, ... in the order of enum fake_event, each on its home counter
+ * only. */
 struct fake_hart_config fake_hart_homes(void);
 /* Every event on every programmable counter, no defects. */
 struct fake_hart_config fake_hart_free(void);
 
-/* A hart after its boot: nothing runs, nothing is direct, no vcpu is resident. */
+/* Resets the hart: nothing runs, nothing can be read directly, no vcpu is resident. */
 void fake_hart_reset(const struct fake_hart_config *config);
 
-/* What the world knows of a vcpu (1..FAKE_VCPUS): which firmware events it counts, and HS. */
+/* Sets what the port must know of a vcpu (1..FAKE_VCPUS): which firmware events it counts, and
+ * whether it counts HS. */
 void fake_hart_policy(uint32_t vcpu, const struct vpmu_policy *policy);
 
-/* Whom to tell that another vcpu takes a counter of this one (1..FAKE_VCPUS); default: nobody. */
+/* Sets the vPMU to notify when another vcpu takes a counter of this one (1..FAKE_VCPUS). Default:
+ * none. */
 void fake_hart_vpmu(uint32_t vcpu, struct vpmu *vpmu);
 
 /*
- * The vcpu (any id but 0) becomes resident: call before vpmu_restore(). Leaves: call after
- * vpmu_save(); fails the test when a counter still runs, is direct, or an overflow pends.
+ * fake_hart_enter(): the vcpu (any id but 0) becomes resident; called before vpmu_restore().
+ * fake_hart_leave(): called after vpmu_save(). It fails the test if a counter still runs or can be
+ * read directly, or if an overflow is pending.
  */
 void fake_hart_enter(uint32_t vcpu);
 void fake_hart_leave(void);
 
 /*
- * The resident guest spends units in one mode; each unit advances every event in the mask by
- * one. Stops after the unit with which an armed counter wrapped (and the skid), an LCOFI then
- * pends, and when a look is due; 0 while one pends or is. Returns the units done.
+ * The resident guest spends units in one mode; each unit advances every event in the mask by one.
+ * Stops after the unit with which an armed counter wraps (and the skid), when an LCOFI is pending,
+ * and when a poll is due. Does nothing while one of these is. Returns the units done.
  */
 uint64_t fake_hart_step(enum fake_mode mode, uint32_t events, uint64_t units);
 
-/* Instructions in VS, then in VU. Returns those done; see fake_hart_step() for why fewer. */
+/* Executes instructions in VS, then in VU. Returns how many; see fake_hart_step() for why fewer. */
 uint64_t fake_hart_run_guest(uint64_t vs_insns, uint64_t vu_insns);
 
 /*
- * A firmware event happens n times: of codes 0..21 only those are counted that the resident
- * vcpu watches, of 256.. any vcpu's.
+ * A firmware event happens n times. Codes 0..21 count only if the resident vcpu watches them, codes
+ * from 256 on count for any vcpu.
  */
 void fake_hart_fw_event(uint32_t vcpu, uint32_t code, uint64_t n);
-/* The set given last to vpmu_port_fw_watch() by the vcpu. */
+/* Returns the set that the vcpu last passed to vpmu_port_fw_watch(). */
 uint32_t fake_hart_watched(uint32_t vcpu);
 /* Does each WFI of the vcpu trap? From here on none does. */
 bool fake_hart_wfi_traps(uint32_t vcpu);
 void fake_hart_free_wfi(uint32_t vcpu);
 
-/* It is time for vpmu_look(): the guest cannot go on before the look is taken, and made. */
+/* fake_hart_look_is_due(): whether vpmu_look() must be called. The guest cannot go on before
+ * fake_hart_take_look() and the call. */
 bool fake_hart_look_is_due(void);
 bool fake_hart_take_look(void);
 
-/* A physical LCOFI is pending: the guest cannot go on before vpmu_overflow(). */
+/* Whether a physical LCOFI is pending. The guest cannot go on before vpmu_overflow(). */
 bool fake_hart_pending(void);
 
-/* The guest reads cycle, instret or hpmcounterN. false: the read trapped. */
+/* The guest reads cycle, instret or hpmcounterN. Returns false if the read trapped. */
 bool fake_hart_guest_read(uint32_t csr, uint64_t *value);
 
-/* The set given last to vpmu_port_set_direct(), and the counters that run. */
+/* Return the set last passed to vpmu_port_set_direct(), and the counters that run. */
 uint64_t fake_hart_direct(void);
 uint64_t fake_hart_running(void);
 
-/* From now on the n-th prepare fails, the n-th counter to be started is refused; 0: none. */
+/* Make the n-th prepare fail, and the start of the n-th counter, from now on. 0: none. */
 void fake_hart_fail_prepare(uint32_t n);
 void fake_hart_refuse_start(uint32_t n);
 
 /*
- * And without a word: the n-th counter to be run stands still, the n-th to be stopped goes on as
- * soon as HS is left. Who asks is told which these were, and tells when vpmu_failed() was called
- * for them.
+ * The same without an error: the n-th counter that is run stands still, the n-th that is stopped
+ * runs on as soon as HS is left. The test asks which these were, and says when vpmu_failed() was
+ * called for them.
  */
 void fake_hart_fail_run(uint32_t n);
 void fake_hart_fail_stop(uint32_t n);
 uint64_t fake_hart_failed(void);
 void fake_hart_settled(uint64_t hctrs);
 
-/* What vpmu_port_event_hctrs() answers, for who only wants to know. */
+/* Returns the result of vpmu_port_event_hctrs() without its effects. */
 uint64_t fake_hart_hctrs(uint32_t event_idx, uint64_t event_data);
 
-/* A start of one counter, as tests of the fake hart itself write it. */
+/* A start of one counter, for tests of the fake hart itself. */
 struct fake_start {
 	hctr_t hctr;
 	bool armed;
@@ -185,12 +191,13 @@ struct fake_start {
 	struct hw_event config;
 };
 
-/* vpmu_port_prepare() and vpmu_port_set() for each, then vpmu_port_run(). Returns those refused. */
+/* Calls vpmu_port_prepare() and vpmu_port_set() for each, then vpmu_port_run(). Returns those
+ * refused. */
 uint64_t fake_hart_start(const struct fake_start *starts, uint32_t n);
 
-/* The event of an event_idx and event_data, or FAKE_EVENTS. */
+/* Returns the event of an event_idx and event_data, or FAKE_EVENTS. */
 enum fake_event fake_hart_event(uint32_t event_idx, uint64_t event_data);
-/* The other way; event_data may be NULL. */
+/* The inverse; event_data may be NULL. */
 uint32_t fake_hart_event_idx(enum fake_event event, uint64_t *event_data);
 
 #endif

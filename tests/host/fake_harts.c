@@ -27,7 +27,7 @@ static void swap(uint32_t hart)
 	idle[at_work] = fake;
 	fake = idle[hart];
 	at_work = hart;
-	/* What is the world's and not a hart's. */
+	/* This belongs to the machine, not to a hart. */
 	memcpy(fake.world, last.world, sizeof(fake.world));
 	fake.now = last.now;
 	fake.chance = last.chance;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters, what moves them, and what a guest sees of them. */
+/* Counters, what advances them, and what a guest sees of them. */
 #include "tests/host/model.h"
 
 #include <stddef.h>
@@ -7,7 +7,8 @@
 
 #include "tests/host/model_parts.h"
 
-#define NEAR (1ULL << 62) /* an overflow within so many units is delivered */
+/* A counter that starts less than this before its wrap raises an overflow interrupt. */
+#define NEAR (1ULL << 62)
 
 uint64_t model_seen[SEEN_COUNT];
 
@@ -180,7 +181,7 @@ static bool counts(const struct model *m, uint32_t idx, enum fake_mode mode, uin
 	       (FAKE_BIT(fake_hart_event(c->event_idx, c->event_data)) & events);
 }
 
-/* Returns whether this sets the overflow flag. */
+/* Returns whether this sets OF. */
 static bool advance(struct model *m, uint32_t idx, uint64_t units)
 {
 	struct model_lctr *c = &m->c[idx];
@@ -358,7 +359,7 @@ uint64_t model_must_be_direct(const struct model *m)
 		hctrs = model_hctrs(m, c->event_idx, c->event_data);
 		for (uint32_t j = 0; j < VPMU_HW_COUNTERS; j++)
 			alone = alone && (j == i || !model_competes(m, j, hctrs));
-		/* With a fixed counter for the event, that may be behind it. */
+		/* If there is a fixed counter for the event, it may be on that one. */
 		if (alone &&
 		    (hctrs == 1ULL << i || (c->first && (hctrs & ~HCTRS_FIXED) == 1ULL << i)))
 			direct |= 1ULL << i;

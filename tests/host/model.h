@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the PMU of one vcpu must do, written from chapter 11 of the SBI specification alone: each
- * logical counter is an ideal counter of its own, which moves when the guest spends events.
+ * logical counter is an ideal counter of its own, which advances when the guest spends events.
  *
- * The model takes each call together with the library's answer, says what is wrong with the
- * answer (NULL: nothing), and adopts it where the choice is the implementation's. What a call
- * may touch of the guest's memory it compares with what the fake memory noted.
+ * The model gets each call together with the library's answer, says what is wrong with the answer
+ * (NULL: nothing), and adopts it if the implementation had a choice. It compares the call's
+ * accesses to guest memory with those that the fake memory recorded.
  */
 #ifndef TESTS_HOST_MODEL_H
 #define TESTS_HOST_MODEL_H
@@ -21,20 +21,23 @@
 struct model_lctr {
 	bool configured;
 	bool running;
-	bool lost;    /* the hardware refused it: stopped, and not readable until started again */
-	bool unknown; /* and that was found out late: it has no value to go on from */
-	bool of;      /* its overflow flag */
-	bool near;    /* started within 2^62 of its wrap, and has not wrapped since */
+	/* The hardware refused it: stopped, and not readable until it is started again. */
+	bool lost;
+	bool unknown; /* and this was found out late: it has no value to continue from */
+	bool of;      /* OF */
+	bool near;    /* started less than 2^62 counts before its wrap, and not wrapped since */
 	/*
-	 * It runs and counts HS, so that work of the vPMU has moved it by nobody knows how much
-	 * since a value of it was last seen: by no more than fake_trace.hs_units less hs_seen,
-	 * and by `owed`, from before its last stop.
+	 * It runs and counts HS, so calls of the vPMU have advanced it by an unknown amount since a
+	 * value of it was last seen: by at most fake_trace.hs_units less hs_seen, and by `owed`
+	 * from before its last stop.
 	 */
 	bool loose;
-	/* Its value at the start was not known so well: the library says whether it wrapped. */
+	/* Its value at the start was not exactly known, so the library decides whether it has
+	 * wrapped. */
 	bool vague;
-	bool first;     /* no other counter was configured for its event then */
-	bool displaced; /* moved by an emulated instruction: reads may need an exit for a while */
+	bool first; /* no other counter was configured for its event when it was configured */
+	/* Advanced by an emulated instruction: reads may need an exit for a while. */
+	bool displaced;
 	uint32_t event_idx;
 	uint32_t inhibit; /* HW_INH_VS, HW_INH_VU */
 	uint64_t event_data;
@@ -43,12 +46,12 @@ struct model_lctr {
 	uint64_t owed;
 };
 
-/* An event_get_info that is not done yet. */
+/* An event_get_info call that is not complete. */
 struct model_info {
 	unsigned long lo;
 	unsigned long num;
 	unsigned long next;  /* 0: there is none */
-	unsigned long place; /* what goes for hi when the guest executes it again */
+	unsigned long place; /* the value for hi when the guest executes the call again */
 };
 
 struct model {
@@ -56,11 +59,13 @@ struct model {
 	uint32_t vcpu; /* whose memory */
 	bool fault;    /* the hardware refused something in the call that is checked next */
 	struct model_lctr c[VPMU_COUNTERS];
-	uint64_t wraps; /* overflow flags set so far */
-	/* Those that work of the vPMU may have set unseen, before their counter was reset. */
+	uint64_t wraps; /* number of times that OF was set */
+	/* Those that calls of the vPMU may have set unseen, before their counter was reset. */
 	uint64_t unseen_wraps;
-	bool look_due;      /* so that a silent counter may have wrapped, and nobody knows yet */
-	uint64_t hs_before; /* fake_trace.hs_units when the call that is checked next began */
+	/* A polled counter may have wrapped, and the library does not know yet. */
+	bool look_due;
+	/* fake_trace.hs_units at the beginning of the call that is checked next. */
+	uint64_t hs_before;
 	bool shmem_set;
 	uint64_t shmem;
 	struct model_info info;
@@ -84,45 +89,46 @@ const char *model_stop(struct model *m, unsigned long base, unsigned long mask, 
                        struct sbi_ret got);
 const char *model_set_shmem(struct model *m, unsigned long lo, unsigned long hi,
                             unsigned long flags, struct sbi_ret got);
-/* One call; the guest executes it again, with that for hi, as long as again is not 0. */
+/* One call. As long as `again` is not 0, the guest executes it again with that value for hi. */
 const char *model_event_info(struct model *m, unsigned long lo, unsigned long hi, unsigned long num,
                              unsigned long flags, struct sbi_ret got, unsigned long again);
 
 /* The resident guest spent units of the events (FAKE_BIT) in a mode. */
 void model_step(struct model *m, enum fake_mode mode, uint32_t events, uint64_t units);
-/* It executed an instruction that was emulated. Returns whether a counter saw it. */
+/* The guest executed an instruction that was emulated. Returns whether a counter counted it. */
 bool model_retired(struct model *m, bool user);
 void model_fw_event(struct model *m, uint32_t code, uint64_t n);
 /* The vcpu became resident. */
 void model_restored(struct model *m);
 
 /*
- * The hardware refused to run one of these counters, which backs this running one. false: it cannot
- * have hit it. late: it did not say so at once.
+ * The hardware refused to run one of these counters, which is behind this running one. Returns
+ * false if it cannot have been this one. late: the hardware did not return an error at once.
  */
 bool model_lose(struct model *m, uint32_t idx, uint64_t refused, bool late);
 
-/* A value of a counter was seen. false: it cannot be. */
+/* A value of a counter was seen. Returns false if it is impossible. */
 bool model_value(struct model *m, uint32_t idx, uint64_t value);
 
-/* The library told, or did not tell, of an overflow of a counter that is vague. */
+/* The library did or did not report an overflow of a `vague` counter. */
 void model_adopt_of(struct model *m, uint32_t idx, bool of);
 
-/* Units of its event until the counter wraps; 0: a whole round of 2^64. */
+/* Returns the units of its event until the counter wraps. 0: the full range of 2^64. */
 uint64_t model_left(const struct model *m, uint32_t idx);
 
 uint32_t model_scountovf(const struct model *m);
 /*
- * Those of its flags that the library may not know of yet: a silent counter of a cache event that
- * counts HS has gone on by what HS did since its look was asked for, which comes so much too late.
+ * Returns OF bits that the library may not know yet: a polled counter of a cache event that counts
+ * HS has advanced by what HS did since its poll was requested, so the poll comes too late by that
+ * much.
  */
 uint32_t model_late(const struct model *m);
-/* The events of fw_port_events that running counters count. */
+/* Returns the events of fw_port_events that running counters count. */
 uint32_t model_watched(const struct model *m);
-/* Counters that must be readable without an exit, and those that may be. */
+/* Return counters that must be readable without an exit, and those that may be. */
 uint64_t model_must_be_direct(const struct model *m);
 uint64_t model_may_be_direct(const struct model *m);
-/* 1, 0, or -1 where either answer is right. */
+/* Returns 1 or 0, or -1 if either answer is right. */
 int model_wfi_must_trap(const struct model *m);
 
 #endif

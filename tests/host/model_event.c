@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which events there are, and which counter may count one: sections 11.1 to 11.5 and 11.8. */
+/* Which events exist, and which counter can count each: sections 11.1 to 11.5 and 11.8. */
 #include <stddef.h>
 
 #include "tests/host/model_parts.h"
 
-/* Can the event be counted with what the vcpu has already configured? */
+/* Whether the event can be counted in addition to what the vcpu has configured. */
 enum feasible {
 	NO,
-	MAYBE, /* depends on how the implementation spread the counters */
+	MAYBE, /* it depends on how the implementation has assigned the counters */
 	YES,
 };
 
@@ -25,7 +25,7 @@ bool model_is_fw_event(unsigned long event_idx)
 
 bool model_is_allowed(const struct model *m, unsigned long event_idx)
 {
-	/* WFI would spoil it, and must not trap. */
+	/* WFI makes the count wrong, and must not trap. */
 	if (event_idx == 2 && m->policy.wfi_recounts && m->policy.idle_cycles)
 		return false;
 	if (!m->policy.events)
@@ -36,7 +36,7 @@ bool model_is_allowed(const struct model *m, unsigned long event_idx)
 	return false;
 }
 
-/* A guest has no H extension, so nothing ever sends or receives an HFENCE for it. */
+/* A guest has no H extension, so it never sends or receives an HFENCE. */
 static bool fw_event_is_good(const struct model *m, uint32_t code)
 {
 	if (code >= 256)
@@ -77,7 +77,7 @@ bool model_event_is_good(const struct model *m, unsigned long event_idx, uint64_
 	return model_hctrs(m, (uint32_t)event_idx, event_data) != 0;
 }
 
-/* The reduced filter: the guest's S-mode is VS, its U-mode VU; it has no other. */
+/* The reduced filter. The guest's S-mode is VS and its U-mode is VU; it has no other modes. */
 static uint32_t reduce(unsigned long flags, bool fw)
 {
 	uint32_t inhibit = 0;
@@ -103,7 +103,7 @@ bool model_competes(const struct model *m, uint32_t idx, uint64_t hctrs)
 	       (model_hctrs(m, c->event_idx, c->event_data) & hctrs);
 }
 
-/* Tally's events that it counts by instret, which it must keep for itself then. */
+/* Events of Tally that it counts with instret, which it must then keep. */
 static bool is_by_instret(uint32_t event_idx)
 {
 	return event_idx == 0xf0109 || event_idx == 0xf010d;
@@ -117,7 +117,7 @@ static bool counts_by_instret(const struct model *m, uint32_t without)
 	return false;
 }
 
-/* How many filters of an event are configured. */
+/* Returns how many filters of an event are configured. */
 static uint32_t uses_of(const struct model *m, uint64_t hctrs, uint32_t without)
 {
 	uint32_t uses = 0;
@@ -134,7 +134,7 @@ static uint32_t uses_of(const struct model *m, uint64_t hctrs, uint32_t without)
 	return uses;
 }
 
-/* Whether instret is still Tally's depends on where the filters went. */
+/* Whether Tally still has instret depends on where the filters are. */
 static enum feasible fw_feasible(const struct model *m, uint32_t event_idx)
 {
 	uint64_t hctrs = model_hctrs(m, 2, 0);
@@ -150,7 +150,7 @@ static enum feasible fw_feasible(const struct model *m, uint32_t event_idx)
 	return uses ? MAYBE : YES;
 }
 
-/* Can the use be configured, when counter `without` gives up its own? */
+/* Whether the use can be configured if counter `without` gives up its own. */
 static enum feasible feasible(const struct model *m, const struct model_lctr *use, uint32_t without)
 {
 	uint64_t hctrs = model_hctrs(m, use->event_idx, use->event_data);
@@ -255,7 +255,7 @@ static void adopt(struct model *m, const struct model_lctr *use, uint32_t idx, u
 	c->event_data = use->event_data;
 	c->inhibit = use->inhibit;
 	c->lost = false;
-	/* The flag told of the counter's last event. */
+	/* OF was that of the counter's last event. */
 	c->of = false;
 	if (flags & 2)
 		model_set(m, idx, 0);
@@ -266,7 +266,7 @@ static void adopt(struct model *m, const struct model_lctr *use, uint32_t idx, u
 	}
 }
 
-/* A refusal that the hardware explains changes nothing. */
+/* A refusal because of the hardware changes nothing. */
 static bool refused_by_hart(const struct model *m, struct sbi_ret got)
 {
 	if (!m->fault || got.error != -2)
@@ -294,7 +294,7 @@ static bool fits(const struct model_lctr *use, uint32_t idx)
 	return (idx != 0 || use->event_idx == 1) && (idx != 2 || use->event_idx == 2);
 }
 
-/* The named counter, whatever its state. */
+/* SKIP_MATCH: the named counter, whatever its state. */
 static const char *skip_match(struct model *m, const struct model_lctr *use, uint32_t idx,
                               unsigned long flags, struct sbi_ret got)
 {
@@ -337,7 +337,7 @@ static const char *skip_match(struct model *m, const struct model_lctr *use, uin
 	return NULL;
 }
 
-/* The members that may be returned, and whether one must be. */
+/* The counters that may be returned, and whether one must be. */
 static enum feasible choices(const struct model *m, const struct model_lctr *use, uint64_t set,
                              uint64_t *fresh, uint64_t *stopped)
 {
@@ -373,7 +373,8 @@ static enum feasible choices(const struct model *m, const struct model_lctr *use
 	return best;
 }
 
-/* Where the counter of the same index is the hardware's own, reads need no exit: take that. */
+/* If the counter with the same index is the hardware's own, reads need no exit, so it must be
+ * chosen. */
 static bool avoids_identity(const struct model *m, const struct model_lctr *use, uint64_t fresh,
                             uint32_t idx)
 {
@@ -389,7 +390,7 @@ static bool avoids_identity(const struct model *m, const struct model_lctr *use,
 	return !taken;
 }
 
-/* The error that there is without looking at the counters' states, or 0. */
+/* Returns the error that does not depend on the counters' states, or 0. */
 static long config_error(const struct model *m, unsigned long base, unsigned long mask,
                          unsigned long flags, unsigned long event_idx, uint64_t event_data,
                          uint64_t *set)

@@ -4,7 +4,7 @@
 
 #include "tests/host/model_parts.h"
 
-/* The members that START starts; the others run already. */
+/* Returns the counters that START starts; the others run already. */
 static uint64_t stopped_of(const struct model *m, uint64_t set)
 {
 	uint64_t stopped = 0;
@@ -31,7 +31,7 @@ static uint64_t unknown_of(const struct model *m, uint64_t set)
 	return unknown;
 }
 
-/* The error of a START that changes nothing, or 0. */
+/* Returns the error of a START that changes nothing, or 0. */
 static long start_error(const struct model *m, unsigned long base, unsigned long mask,
                         unsigned long flags, uint64_t *set)
 {
@@ -115,7 +115,7 @@ const char *model_start(struct model *m, unsigned long base, unsigned long mask,
 	if (error)
 		return model_refused(got, error);
 	started = stopped_of(m, set);
-	/* There is nothing that these could go on from. */
+	/* These have no value to continue from. */
 	if (!flags)
 		unknown = unknown_of(m, started);
 	if (unknown)

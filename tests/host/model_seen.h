@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the model met: a long run must have met all of it. */
+/* What the model has met. A long run must have met all of it. */
 #ifndef TESTS_HOST_MODEL_SEEN_H
 #define TESTS_HOST_MODEL_SEEN_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is shared with the guest by memory: the snapshot page, section 11.13, and the entries of
- * event info, section 11.14. No word may be read or written that the call does not name, none
- * may be read twice: the guest could change it in between.
+ * Memory shared with the guest: snapshots (section 11.13) and the entries of event_get_info
+ * (section 11.14). Only words that the call names may be read or written, and none may be read
+ * twice, because the guest could change it in between.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -70,7 +70,7 @@ uint64_t model_slot(const struct model *m, unsigned long base, uint32_t idx)
 	return fake_mem_peek64(m->vcpu, slot_gpa(m, base, idx));
 }
 
-/* Where the hardware refused to start, the library may not have come to the slot. */
+/* If the hardware refused a start, the library may not have read the slot. */
 const char *model_read_slots(const struct model *m, unsigned long base, uint64_t started)
 {
 	uint8_t reads[PAGE_WORDS], writes[PAGE_WORDS], want[PAGE_WORDS] = {0};
@@ -117,12 +117,12 @@ static void see_snapshot(const struct model *m, unsigned long base, uint64_t set
 		seen(stop_snapshot_empty);
 }
 
-/* Adopts the values of counters that the work of this very call may have moved. */
+/* Adopts the values of counters that this very call may have advanced. */
 static const char *check_slot(struct model *m, unsigned long base, uint32_t idx)
 {
 	if (!m->c[idx].configured)
 		seen(stop_snapshot_unconfigured);
-	/* There is no value to be had, and none that the guest may take for one is asked for. */
+	/* It has no value, and the slot may hold anything that the guest cannot take for one. */
 	if (m->c[idx].lost) {
 		seen(stop_snapshot_lost);
 		return NULL;
@@ -130,7 +130,7 @@ static const char *check_slot(struct model *m, unsigned long base, uint32_t idx)
 	return model_value(m, idx, model_slot(m, base, idx)) ? NULL : "value in the snapshot";
 }
 
-/* On a fixed counter, or of a cache event. */
+/* It is on a fixed counter, or counts a cache event. */
 static bool may_be_silent(const struct model *m, uint32_t idx)
 {
 	uint32_t event_idx = m->c[idx].event_idx;
@@ -138,7 +138,7 @@ static bool may_be_silent(const struct model *m, uint32_t idx)
 	return event_idx <= 2 || event_idx >> 16 == 1;
 }
 
-/* Flags that work of the vPMU may have set in this very call, or not found yet. */
+/* Returns OF bits that this very call may have set, or not found yet. */
 static uint64_t unknown_flags(const struct model *m)
 {
 	uint64_t set = 0;
@@ -218,7 +218,7 @@ static void see_entry(const struct model *m, uint32_t event_idx, bool good)
 	}
 }
 
-/* The error of a call that touches nothing, or 0. */
+/* Returns the error of a call that accesses no memory, or 0. */
 static long info_error(unsigned long lo, unsigned long hi, unsigned long num, unsigned long flags)
 {
 	if (flags) {
@@ -253,7 +253,7 @@ static const char *wrong_answer(uint32_t event_idx, uint64_t event_data, uint32_
 	return text;
 }
 
-/* The entries [from, to) of a slice were answered and no other was; each was read once. */
+/* Whether the entries [from, to) of a slice were answered and no others, and each was read once. */
 static const char *check_answers(const struct model *m, unsigned long lo, unsigned long from,
                                  unsigned long to, unsigned long end)
 {
@@ -293,7 +293,7 @@ static uint32_t event_at(const struct model *m, unsigned long lo, unsigned long 
 	return event_idx;
 }
 
-/* So many entries, or up to the first raw event. */
+/* Returns the end of a slice: a fixed number of entries, or up to the first raw event. */
 static unsigned long slice_end(const struct model *m, unsigned long lo, unsigned long from,
                                unsigned long num)
 {
@@ -308,7 +308,8 @@ static unsigned long slice_end(const struct model *m, unsigned long lo, unsigned
 	return end;
 }
 
-/* The first entry of the slice from `from` on with a reserved bit set, or its end. */
+/* Returns the first entry of the slice beginning with `from` that has a reserved bit set, or its
+ * end. */
 static unsigned long first_bad(const struct model *m, unsigned long lo, unsigned long from,
                                unsigned long end)
 {

@@ -31,7 +31,7 @@ uint64_t random_in_use(bool running)
 
 /* --- sets of counters ---------------------------------------------------------------- */
 
-/* Names a set by base and mask in one of the ways there are. */
+/* Names a set by base and mask in one of the possible ways. */
 static void name_set(struct chance *c, uint64_t set, uint64_t *a)
 {
 	uint32_t lowest = set ? (uint32_t)__builtin_ctzll(set) : 0;
@@ -183,7 +183,7 @@ static uint64_t pick_config_flags(struct chance *c)
 	return flags;
 }
 
-/* What some counter counted before it was reset, with the same filter. */
+/* Chooses the event and filter that some counter counted before it was reset. */
 static bool pick_event_again(struct chance *c, struct op *op)
 {
 	uint64_t past = 0;
@@ -202,7 +202,7 @@ static bool pick_event_again(struct chance *c, struct op *op)
 		op->a[2] |= SBI_PMU_CFG_FLAG_SET_SINH;
 	op->a[3] = model()->c[idx].event_idx;
 	op->a[4] = model()->c[idx].event_data;
-	/* The same counter if it can be, which may hold what it counted then. */
+	/* If possible the same counter, whose hctr may still hold it. */
 	if (percent(c, 60)) {
 		op->a[0] = 0;
 		op->a[1] = model()->policy.hctrs;
@@ -218,7 +218,7 @@ static void pick_config(struct chance *c, struct op *op)
 	op->a[2] = pick_config_flags(c);
 	if (!percent(c, 25) || !pick_event_again(c, op))
 		pick_event(c, &op->a[3], &op->a[4]);
-	/* Ask again for what runs, so that SKIP_MATCH meets its own event. */
+	/* Asks again for what runs, so that SKIP_MATCH finds its own event. */
 	if ((op->a[2] & SBI_PMU_CFG_FLAG_SKIP_MATCH) && percent(c, 50)) {
 		uint32_t idx = any_of(c, random_in_use(true));
 
@@ -231,7 +231,7 @@ static void pick_config(struct chance *c, struct op *op)
 	}
 }
 
-/* Start values: soon to wrap, at the edges of the far ones, or anything. */
+/* Start values: soon to wrap, about 2^62 from the wrap, or any. */
 static uint64_t pick_value(struct chance *c)
 {
 	static const uint64_t edges[] = {
@@ -252,10 +252,10 @@ static uint64_t pick_value(struct chance *c)
 	};
 	uint32_t idx = any_of(c, random_in_use(true));
 
-	/* Where HS moves counters nobody knows on which side of an edge one was when it started. */
+	/* If HS advances counters, it is unknown on which side of 2^62 one was when it started. */
 	if (percent(c, 15) && !model()->policy.count_hs)
 		return ANY(c, edges);
-	/* To wrap together with another. */
+	/* So that it wraps together with another. */
 	if (idx < VPMU_COUNTERS && percent(c, 20))
 		return model()->c[idx].value;
 	if (percent(c, 10))
@@ -333,12 +333,12 @@ static void pick_event_info(struct chance *c, struct op *op)
 		op->a[0] = info->lo;
 		op->a[1] = WORLD_AGAIN;
 		op->a[2] = info->num;
-		/* Or begins it anew, having left it. */
+		/* Or leaves it, and begins it again. */
 		if (percent(c, 10))
 			op->a[1] = 0;
 		else if (percent(c, 2))
 			op->a[1 + 2 * below(c, 2)] = 1;
-		/* Or passes what it was given to another call. */
+		/* Or passes the value for hi to another call. */
 		else if (percent(c, 3))
 			op->a[2 * below(c, 2)] += 16;
 		return;
@@ -370,7 +370,7 @@ void random_call(struct chance *c, struct op *op)
 
 	for (op->kind = 0; which >= call_weights[op->kind]; op->kind++)
 		which -= call_weights[op->kind];
-	/* Guests that have begun it mostly go on with it. */
+	/* Guests that have begun the call usually complete it. */
 	if (model()->info.next && percent(c, 30))
 		op->kind = OP_EVENT_INFO;
 	switch (op->kind) {

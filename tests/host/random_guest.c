@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* As long as a guest may run without an exit; a wrap of the nearest far start is in reach. */
+/* The longest time without an exit; the nearest start beyond 2^62 can wrap in it. */
 #define FAR ((1ULL << 62) + 1)
 /* No machine counts an HFENCE of a guest that has no H extension: codes 14..21. */
 #define FW_EVENTS 0x3fffU
@@ -17,7 +17,7 @@ static const struct model *model(void)
 
 /* --- operations ---------------------------------------------------------------------- */
 
-/* Running counters whose overflow is to be told. */
+/* Returns running counters whose overflow must be reported. */
 static uint64_t near_counters(void)
 {
 	uint64_t set = 0;
@@ -28,7 +28,7 @@ static uint64_t near_counters(void)
 	return set;
 }
 
-/* A time to run that often ends at, just before or just after a wrap. */
+/* Chooses a time to run that often ends at a wrap, or just before or after it. */
 static uint64_t pick_units(struct chance *c)
 {
 	uint32_t idx = any_of(c, percent(c, 80) ? near_counters() : random_in_use(true));
@@ -55,7 +55,7 @@ static void pick_run(struct chance *c, struct op *op)
 	op->a[3] = percent(c, 30) ? below(c, 3) : ~0ULL;
 }
 
-/* Mostly one that is counted. */
+/* Chooses mostly a code that is counted. */
 static uint32_t pick_code(struct chance *c, uint32_t which)
 {
 	const struct model *m = &world_vcpus[which].model;
@@ -86,7 +86,7 @@ static void pick_fw_event(struct chance *c, struct op *op)
 	}
 }
 
-/* Slots of the snapshot page, and entries where event info is asked for. */
+/* Chooses slots of the snapshot, and entries for event_get_info. */
 static void pick_write(struct chance *c, struct op *op)
 {
 	const struct model *m = model();
@@ -105,7 +105,7 @@ static void pick_write(struct chance *c, struct op *op)
 		op->a[2] |= 1;
 }
 
-/* Events that exist, and now and then one that does not. */
+/* Chooses events that exist, and sometimes one that does not. */
 static void pick_observer(struct chance *c, struct op *op)
 {
 	op->kind = percent(c, 65) ? OP_OBSERVE : OP_UNOBSERVE;
@@ -122,8 +122,8 @@ static void pick_observer(struct chance *c, struct op *op)
 #define SAMPLED 5U /* FAKE_CYCLES .. FAKE_ITLB */
 
 /*
- * Of a call that is not a question: counters share, stay configured and start soon before their
- * wraps, many at once and few counts from each other.
+ * Changes a call (other than a query) so that counters share, stay configured and start soon before
+ * their wraps, many at once and few counts from each other.
  */
 static void make_sampling(struct chance *c, struct op *op)
 {
@@ -150,7 +150,7 @@ static void make_sampling(struct chance *c, struct op *op)
 		op->a[2] &= ~SBI_PMU_STOP_FLAG_RESET;
 }
 
-/* In small steps, and often something else comes before the interrupt is taken. */
+/* Small steps, and often something else comes before the interrupt is taken. */
 static void run_sampling(struct chance *c, struct op *op)
 {
 	if (percent(c, 70))
@@ -184,11 +184,11 @@ void random_op(struct chance *c, const struct random_manner *manner, struct op *
 	} else if (which < 1 || (pending && percent(c, 3))) {
 		op->kind = OP_RESET;
 	} else if (pending && percent(c, manner->sampling ? 40 : 15)) {
-		/* An emulated instruction has to see to what pends, of whatever counter. */
+		/* An emulated instruction must handle the pending overflow of any counter. */
 		op->kind = OP_RETIRED;
 		op->a[0] = below(c, 2);
 	} else if (fake_hart_look_is_due() && percent(c, 60)) {
-		/* A wrap that nobody knows of yet. */
+		/* A wrap that was not reported yet. */
 		op->kind = OP_STOP;
 		op->a[1] = 1ULL << (any_of(c, near_counters()) % VPMU_COUNTERS);
 	} else if (which < 570) {
@@ -241,7 +241,7 @@ static void pick_hctrs(struct chance *c, struct fake_hart_config *config, bool h
 			config->hctrs[e] = 1ULL << (3 + (order + e * 5) % 16);
 			break;
 		case 1:
-			/* Fewer counters than events: some share a home. */
+			/* Fewer counters than events: some share a home counter. */
 			config->hctrs[e] = 1ULL << (3 + (order + e) % 4);
 			break;
 		case 2:
@@ -282,7 +282,7 @@ static void pick_hart(struct chance *c, uint32_t switches, struct fake_hart_conf
 	    .width = percent(c, 85) ? 64 : widths[below(c, 4)],
 	    .misuse = world_misused,
 	};
-	/* A whole round with no exit and then a late one: more than a value can tell. */
+	/* The full range without an exit and then a late one: more than a value can show. */
 	if (config->width < 64) {
 		config->skid = 0;
 		config->no_armed_cache_events = false;
@@ -293,7 +293,7 @@ static void pick_hart(struct chance *c, uint32_t switches, struct fake_hart_conf
 	random_count.epochs_all_events += config->knows_all_events;
 }
 
-/* Of each event one in two; of those that make the extension interesting most. */
+/* Each event with a probability of one half, the important ones with a higher one. */
 static uint32_t pick_allowed(struct chance *c, uint32_t *allowed)
 {
 	uint32_t n = 0;
@@ -322,12 +322,13 @@ static void pick_policy(struct chance *c, const struct fake_hart_config *hart,
 	    .overflow = percent(c, 90),
 	    .trap_reads = percent(c, 10),
 	    .snapshot = percent(c, 75),
-	    /* Wraps of narrow counters are too near to each other to be told apart then. */
+	    /* Otherwise wraps of narrow counters are too close to be told apart. */
 	    .count_hs = hart->width == 64 && percent(c, 15),
 	    .cheap_moves = percent(c, 50),
 	    .silent_cache = hart->no_armed_cache_events,
 	};
-	/* So many that the last would have the code that the specification gives to others. */
+	/* So many that the last would have the code that the specification reserves for
+	 * platforms. */
 	if (percent(c, 5))
 		policy->n_tally_events = 0x10000;
 	policy->fw_events = (percent(c, 50) ? ~0U : (uint32_t)chance(c)) & FW_EVENTS;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What random guests do next, and on what machine. They look at the models, to meet edges. */
+/* Chooses what random guests do next, and on which machine. It reads the models to find edge
+ * cases. */
 #ifndef TESTS_HOST_RANDOM_GUEST_H
 #define TESTS_HOST_RANDOM_GUEST_H
 
 #include "tests/host/chance.h"
 #include "tests/host/world.h"
 
-/* Defects and liberties of a hart that an epoch's number switches, each on its own. */
+/* Defects and options of a hart that the number of an epoch switches, each one independently. */
 #define RANDOM_SWITCHES 7U
 
 #define RANDOM_COUNTS(X)                                                                           \
@@ -38,11 +39,11 @@ extern struct random_count random_count;
 
 void random_machine(struct chance *c, uint32_t switches, struct machine *machine);
 
-/* What the guests of an epoch are like. */
+/* The character of the guests of an epoch. */
 struct random_manner {
-	uint32_t refusals; /* percent of the steps in which the hart refuses, if it is asked */
+	uint32_t refusals; /* percent of the steps in which the hart refuses a request */
 	bool observers;
-	/* Few events, many counters on each, all of them soon to wrap. */
+	/* Few events, many counters on each, all soon to wrap. */
 	bool sampling;
 };
 
@@ -51,7 +52,7 @@ void random_op(struct chance *c, const struct random_manner *manner, struct op *
 
 /* random_call.c, for random_op(). */
 void random_call(struct chance *c, struct op *op);
-/* The valid counters of the resident vcpu, and its configured or running ones. */
+/* Returns the valid counters of the resident vcpu, and its configured or running ones. */
 uint64_t random_in_use(bool running);
 
 #endif

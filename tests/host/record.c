@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random steps for guests/replay on the fake hart made like the emulated one, with what Tally
- * grants the VM there. Left out is what cannot be the same: counts of TLB events, which are the
- * emulator's own; memory beyond the window that the fake hart has; overflow of fixed counters,
- * which comes late there (guests/sampling, two.c, is about that).
+ * Random steps for guests/replay on a fake hart like the emulated one, with the policy that Tally
+ * gives the VM there. Left out is what cannot be equal: counts of TLB events, which depend on the
+ * emulator; memory outside the window of the fake hart; overflow of fixed counters, which is
+ * reported late there (see guests/sampling/two.c).
  */
 #include "tests/host/csr_read.h"
 #include "tests/host/record.h"
@@ -20,9 +20,9 @@
 #define FENCE_SENT  0xf0008UL
 #define FENCE_COMES 0xf0009UL
 
-#define READ_TRAPS REPLAY_KINDS /* as a kind: a read that is an illegal instruction */
+#define READ_TRAPS REPLAY_KINDS /* as a kind of step: an illegal read */
 
-/* Instructions in VS of each kind of step: up to and with the one that matters, and after it. */
+/* Instructions in VS of each kind of step: up to the essential one, and after it. */
 static const uint64_t costs[REPLAY_KINDS + 1][2] = {
     [REPLAY_CALL] = {13, 7}, [REPLAY_RUN] = {6, 5},  [REPLAY_USER] = {10, 5},
     [REPLAY_READ] = {13, 9}, [REPLAY_OVF] = {6, 7},  [REPLAY_LCOFIP] = {7, 9},
@@ -73,7 +73,7 @@ static void do_call(const struct op *op)
 	step.a[6] = SBI_EXT_PMU;
 	before(REPLAY_CALL);
 	answer = world_do(op);
-	/* A call in slices is one instruction of the guest's. */
+	/* A call in slices is one instruction of the guest. */
 	while (answer.again) {
 		struct op again = *op;
 
@@ -86,7 +86,7 @@ static void do_call(const struct op *op)
 	after(REPLAY_CALL);
 }
 
-/* Calls of other extensions, which are firmware events. */
+/* Calls of other extensions, which count as firmware events. */
 static void do_other_call(bool timer)
 {
 	struct replay_step step = {.kind = REPLAY_CALL};
@@ -162,7 +162,7 @@ static void do_lcofip(void)
 	step.want[1] = world_vcpus[0].raises != raises_seen;
 	raises_seen = world_vcpus[0].raises;
 	write_step(&step);
-	/* Where the access itself makes a counter wrap, it does not see that. */
+	/* If the access itself makes a counter wrap, it does not see that. */
 	execute(FAKE_VS, 1);
 	after(REPLAY_LCOFIP);
 }
@@ -186,7 +186,7 @@ static const uint32_t allowed[] = {1,       2,         0x10019,    0x1001b,
                                    0x10021, SET_TIMER, FENCE_SENT, FENCE_COMES};
 #define ALLOWED ((uint32_t)(sizeof(allowed) / sizeof(allowed[0])))
 
-/* Tally on the emulated machine: homes in the order in which events are found. */
+/* Tally on the emulated machine: home counters in the order in which events are found. */
 static void make_machine(struct machine *machine)
 {
 	memset(machine, 0, sizeof(*machine));
@@ -221,7 +221,7 @@ static bool in_window(uint64_t gpa, uint64_t n)
 	return gpa >= FAKE_RAM && gpa < FAKE_RAM_END && n <= FAKE_RAM_END - gpa;
 }
 
-/* Not in the window, and not in any VM's memory on the real machine. */
+/* Neither in the window, nor in any VM's memory on the real machine. */
 static bool is_nowhere(uint64_t gpa)
 {
 	return gpa < FAKE_RAM - 4096 || gpa >> 40;
@@ -232,7 +232,7 @@ static bool counts_tlb(uint64_t event_idx)
 	return event_idx >> 16 == 1;
 }
 
-/* Stopped counters of a set that have a fixed one behind them. */
+/* Whether stopped counters of a set have a fixed counter behind them. */
 static bool has_fixed(uint64_t base, uint64_t mask)
 {
 	const struct vpmu *v = &world_vcpus[0].vpmu;
@@ -244,13 +244,13 @@ static bool has_fixed(uint64_t base, uint64_t mask)
 	return false;
 }
 
-/* Started far from its wrap, whatever has a fixed counter behind it. */
+/* Changes starts so that counters on a fixed counter start far from their wrap. */
 static bool starts_far(const struct op *op)
 {
 	return !has_fixed(op->a[0], op->a[1]) || (op->a[2] == 1 && op->a[3] < 1ULL << 63);
 }
 
-/* The same of a counter that may get one. */
+/* The same for a counter that may get a fixed one. */
 static bool auto_starts_far(const struct op *op)
 {
 	return !(op->a[2] & SBI_PMU_CFG_FLAG_AUTO_START) || op->a[3] > 2 ||
@@ -275,7 +275,8 @@ static bool is_the_same_everywhere(const struct op *op)
 	}
 }
 
-/* Counters mostly stay configured, and what starts wraps soon: there is more to see then. */
+/* Keeps counters configured, and makes them start soon before their wrap, because more happens
+ * then. */
 static void make_lively(struct chance *c, struct op *op)
 {
 	if (op->kind == OP_STOP && percent(c, 60))
@@ -289,7 +290,7 @@ static void make_lively(struct chance *c, struct op *op)
 			op->a[3] = below(c, 3000);
 		}
 	}
-	/* Events that exist here more often than chance has it. */
+	/* Events that exist here, more often than by chance. */
 	if (op->kind == OP_CONFIG && op->a[3] >> 16 == 15 && percent(c, 70)) {
 		op->a[3] = allowed[5 + below(c, ALLOWED - 5)];
 		op->a[4] = 0;
@@ -305,7 +306,7 @@ static void random_recordable(struct chance *c, struct op *op)
 	} while (!is_the_same_everywhere(op));
 }
 
-/* What a call may have changed: slots and bitmap, or answers. */
+/* Reads back what a call may have changed: slots and bitmap, or outputs. */
 static void look_at_memory(struct chance *c, const struct op *op)
 {
 	const struct model *m = &world_vcpus[0].model;
@@ -355,7 +356,7 @@ static void random_step(struct chance *c)
 	} else if (which < 82) {
 		uint32_t idx = any_of(c, random_in_use(percent(c, 50)) & 0xfffffffd);
 
-		/* 1 is time, which everybody may read. */
+		/* 1 is time, which may always be read. */
 		if (idx >= 32 || percent(c, 10))
 			idx = 2 + below(c, 30);
 		do_read(idx);

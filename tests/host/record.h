@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sequences for guests/replay, which makes the same calls on a real hart under Tally and compares
- * each answer and value. The fake hart's guest is that program: between two calls it spends as
- * many instructions as the program's own code takes there.
+ * each answer and value. The guest of the fake hart behaves like that program: between two calls it
+ * spends as many instructions as the program's own code takes there.
  *
- * The file, little endian, 64-bit words:
+ * The file, in little-endian 64-bit words:
  *   magic "TALLYSEQ", version, number of steps, bytes of a step
- *   for each kind, and for a read that is illegal: instructions of the program in such a step
+ *   for each kind, and for an illegal read: instructions of the program in such a step
  *   the steps: struct replay_step
  */
 #ifndef TESTS_HOST_RECORD_H
@@ -20,7 +20,7 @@ enum replay_kind {
 	REPLAY_USER,   /* the same in VU, and its ecall */
 	REPLAY_READ,   /* counter a[0] by its CSR; want: 0 and value, or 1: illegal instruction */
 	REPLAY_OVF,    /* scountovf; want: value */
-	REPLAY_LCOFIP, /* takes sip.LCOFIP; want: was it set? */
+	REPLAY_LCOFIP, /* clears sip.LCOFIP; want: whether it was set */
 	REPLAY_POKE,   /* writes a[1] to a[0] */
 	REPLAY_PEEK,   /* want: the 64 bits at a[0] */
 	REPLAY_KINDS,
@@ -32,7 +32,8 @@ struct replay_step {
 	uint64_t want[2];
 };
 
-/* Writes about n steps; false: the file cannot be written, or the library differs (printed). */
+/* Writes about n steps. Returns false, after printing why, if the file cannot be written, or if the
+ * library differs from the model. */
 int record(unsigned long n, unsigned long seed, const char *path);
 
 #endif

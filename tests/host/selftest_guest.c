@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * guests/lib on a host: what a bare guest's assembly does, instruction for instruction where it
- * is counted, on the machine of selftest_hart.h. C code of the guest costs nothing, so a stretch
- * of it counts as the few instructions that it must at least have.
+ * guests/lib on a host: does what the assembly of a bare guest does, with the same instructions
+ * where they are counted, on the machine of selftest_hart.h. C code of the guest is not counted by
+ * itself, so a stretch of it counts as the few instructions that it has at least.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -21,8 +21,8 @@
 #include "tests/host/selftest_hart.h"
 #include "vpmu/tally_events.h"
 
-#define CALL_INSNS 8U  /* a call's arguments and the ecall itself */
-#define WAY_INSNS  40U /* to U, or back: in S */
+#define CALL_INSNS 8U  /* the arguments of a call, and the ecall */
+#define WAY_INSNS  40U /* the way to U, or back, in S */
 #define A0         10
 #define T3         28
 
@@ -64,7 +64,7 @@ void sbi_shutdown(unsigned long reason)
 
 /* --- traps and instructions ------------------------------------------------------------ */
 
-/* The guest's own handler, guests/lib/trap.c, which looks at the instruction. */
+/* The guest's own handler, guests/lib/trap.c, which reads the instruction. */
 static void trap(uint64_t cause, uint32_t insn)
 {
 	uint32_t code[2] = {insn, 0};
@@ -92,7 +92,7 @@ static bool interrupted(void)
 	return hart_interrupts() && (in_user || (vs_sstatus & SSTATUS_SIE));
 }
 
-/* Executes n instructions, interrupts included. */
+/* Executes n instructions, including those of interrupts. */
 static void execute(uint64_t n)
 {
 	while (n) {
@@ -130,7 +130,7 @@ struct sbiret guest_call(unsigned long ext, unsigned long fid, unsigned long arg
 	return (struct sbiret){(long)a[0], a[1]};
 }
 
-/* csrr a0, csr; a0 stays where it traps. */
+/* csrr a0, csr. a0 does not change if it traps. */
 static uint64_t csrr(uint32_t csr)
 {
 	uint32_t insn = INSN_CSRR_A0(csr);
@@ -144,15 +144,15 @@ uint64_t insn_run(uint32_t insn, uint64_t arg)
 {
 	reg_a0 = arg;
 	switch (insn) {
-	case 0xffffffff: /* illegal in M already */
+	case 0xffffffff: /* illegal in M-mode already */
 		hart_trapped(SBI_PMU_FW_ILLEGAL_INSN, 0);
 		trap(CAUSE_ILLEGAL, insn);
 		break;
-	case 0x00053503: /* ld a0, 0(a0), where nothing is */
+	case 0x00053503: /* ld a0, 0(a0), at an address without memory */
 		hart_trapped(SBI_PMU_FW_ACCESS_LOAD, TALLY_EVENT_EXITS_MMIO);
 		trap(CAUSE_LOAD, insn);
 		break;
-	case 0x00a53023: /* sd a0, 0(a0), likewise */
+	case 0x00a53023: /* sd a0, 0(a0), the same */
 		hart_trapped(SBI_PMU_FW_ACCESS_STORE, TALLY_EVENT_EXITS_MMIO);
 		trap(CAUSE_STORE, insn);
 		break;
@@ -167,7 +167,7 @@ uint64_t insn_run(uint32_t insn, uint64_t arg)
 	return reg_a0;
 }
 
-/* Of the VS bank; what core/ sees of it is in arch/riscv/csr.h's array. */
+/* VS CSRs. What core/ sees of them is in the array of arch/riscv/csr.h. */
 extern uint64_t host_csrs[4096];
 #define HOST_SCOUNTEREN 0x106
 #define HOST_VSIE       0x204
@@ -240,7 +240,7 @@ static void reads(uint32_t ctr, uint64_t *values, uint64_t n)
 	execute(1);
 }
 
-/* A CSR number is part of the instruction, so each counter has its own. */
+/* The CSR number is part of the instruction, so each counter has its own code. */
 #define EACH(X)                                                                                    \
 	X(0)                                                                                       \
 	X(1)                                                                                       \
@@ -303,7 +303,7 @@ reads_t reads_of(uint32_t ctr)
 	return reads_code[ctr];
 }
 
-/* Only ever the entries of user_run(), below. */
+/* Used only as the entry of user_run() below. */
 void user_call(void)
 {
 	fail_msg("user_call() outside user_run()");
@@ -359,7 +359,7 @@ void once_run(uint64_t mask, uint64_t rounds)
 	hart_ecall(stop);
 }
 
-/* Two instructions, whose addresses tell the handler how far the loop came. */
+/* Two instructions, whose addresses tell the handler how far the loop has come. */
 __asm__(".data\n.globl ovf_loop, ovf_end\novf_loop: .skip 8\novf_end: .byte 0\n.previous\n");
 extern char ovf_loop[];
 

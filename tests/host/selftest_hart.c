@@ -24,7 +24,7 @@
 #include "vpmu/tally_events.h"
 
 #define VCPU_ID        1U
-#define INSNS_PER_TICK 100U /* of `time`, on the machine that counts are exact on */
+#define INSNS_PER_TICK 100U /* of `time`, on the machine with exact counts */
 #define PC             0x1000UL
 
 uint64_t host_csrs[4096];
@@ -32,11 +32,11 @@ uint64_t host_csrs[4096];
 static struct vcpu vcpu;
 static struct vm vm;
 static struct vm_config vm_config;
-/* The whole of it: the hart's pending word lies at the other end. */
+/* The whole stack, because the hart's pending word is at its other end. */
 static union hart_stack home;
 struct quirks quirks; /* none */
 
-static uint64_t now; /* instructions' time */
+static uint64_t now; /* in instructions */
 static uint64_t raises_seen, refusals_seen;
 static bool switches, no_ecalls;
 static uint64_t injected; /* cause of an exception for the guest; all ones: none */
@@ -66,7 +66,7 @@ static void world_switch(void)
 	vpmu_restore(&vcpu.pmu);
 }
 
-/* The end of an exit: what it was goes to the books. */
+/* The end of an exit, which is counted. */
 static void back(uint32_t tally_code)
 {
 	if (switches)
@@ -127,7 +127,7 @@ void hart_ecall(uint64_t a[8])
 	back(TALLY_EVENT_EXITS_ECALL);
 }
 
-/* Open for the guest, an instruction of its own; otherwise it traps. */
+/* Counters that are open to the guest need no trap. */
 static bool reads_direct(bool user, uint32_t insn, uint64_t *rd)
 {
 	uint32_t csr = insn >> 20;
@@ -176,7 +176,7 @@ bool hart_counts_ecalls(void)
 	return !no_ecalls;
 }
 
-/* It traps while something counts that would suffer, else the hart idles in VS. */
+/* It traps while a counter would become wrong, otherwise the hart idles in VS. */
 void hart_wfi(void)
 {
 	uint64_t idle;
@@ -236,7 +236,7 @@ void vcpu_set_virq(struct vcpu *self, uint64_t irq, bool level)
 		host_csrs[CSR_VSIP] &= ~bit;
 }
 
-/* Idle until the guest's timer; no cycle of it is the guest's. */
+/* Idle until the guest's timer. No cycle of it counts for the guest. */
 void sched_wait(struct vcpu *self)
 {
 	(void)self;
@@ -255,7 +255,7 @@ void trap_inject(struct vcpu *self, uint64_t cause, uint64_t tval)
 	injected = cause;
 }
 
-/* Nothing of the rest can happen to one vcpu that makes these calls. */
+/* A single vcpu that makes these calls never needs the others. */
 static void never(const char *what)
 {
 	fail_msg("%s: the self test has no use for it", what);
@@ -326,7 +326,7 @@ void panic(const char *format, ...)
 		;
 }
 
-/* --- the guest's memory: the data of this very program --------------------------------- */
+/* --- the guest's memory: the data of this program --------------------------------------- */
 
 extern char __data_start[], _end[];
 
@@ -359,7 +359,7 @@ bool vpmu_port_guest_write(uint64_t gpa, const void *bytes, uint32_t n)
 
 /* --- boot ------------------------------------------------------------------------------ */
 
-/* As core/boot/vm_create.c makes it for a VM alone, with all that this hart has. */
+/* Like core/boot/vm_create.c for a single VM that has everything of this hart. */
 static void make_policy(const struct hart_config *config)
 {
 	vm.pmu_policy = (struct vpmu_policy){

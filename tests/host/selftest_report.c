@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In the place of guests/selftest/report.c: the same lines, and what a host cannot tell. */
+/* Replaces guests/selftest/report.c: the same lines, and the cases that a host cannot judge. */
 #include "tests/host/selftest.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static char kept[KEPT];
 static size_t used;
 static bool aloud;
 
-/* Their numbers are not the vPMU's: the assembly around an exit makes them. */
+/* Their numbers do not depend on the vPMU but on the assembly around an exit. */
 static const struct {
 	const char *section, *name, *why;
 } not_here[] = {

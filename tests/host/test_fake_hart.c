@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fake hart does what its defects say, and the comparison notices what it is there for. */
+/* Tests that the fake hart has its defects, and that the comparison detects what it exists for. */
 #include "tests/host/test_vpmu_model.h"
 
 #include <string.h>
@@ -72,7 +72,7 @@ static void test_notices_short_write(void **state)
 
 /* --- the fake hart -------------------------------------------------------------------- */
 
-static const char *misused = ""; /* the first thing asked of the port that must not be */
+static const char *misused = ""; /* the first request that the port must refuse */
 
 static void note_misuse(const char *what)
 {
@@ -110,7 +110,7 @@ static void test_fake_second_counter_is_dead(void **state)
 	assert_int_equal(vpmu_port_read((hctr_t){6}), 0);
 }
 
-/* Cycles first, then dTLB write misses without a reset: cycles are what it goes on counting. */
+/* Cycles first, then dTLB write misses without a reset: the counter continues to count cycles. */
 static void test_fake_map_is_sticky(void **state)
 {
 	struct fake_hart_config config = fake_hart_free();
@@ -171,7 +171,7 @@ static void test_fake_overflow_flags(void **state)
 	config.misuse = note_misuse;
 	config.take_without_pending = true;
 	enter_hart(&config);
-	/* Set at boot, and by a start that arms nothing. */
+	/* Set at boot, and by a start that is not armed. */
 	assert_int_equal(vpmu_port_take_overflow(0xff), 0xff);
 	fake_hart_start(&armed, 1);
 	fake_hart_start(&quiet, 1);
@@ -179,7 +179,7 @@ static void test_fake_overflow_flags(void **state)
 	assert_int_equal(fake_hart_run_guest(4, 100), 10);
 	assert_true(fake_hart_pending());
 	assert_int_equal(fake_hart_run_guest(1, 0), 0);
-	/* A start while it pends is a mistake, and raises nothing later. */
+	/* A start while one is pending is a mistake, and raises nothing later. */
 	armed.hctr.idx = 3;
 	assert_string_equal(misused, "");
 	vpmu_port_stop(1 << 3);
@@ -231,7 +231,7 @@ static void test_fake_notices_misuse(void **state)
 	expect_misuse("two vcpus resident at once");
 }
 
-/* The wrap of a cache event that is not armed: no LCOFI, and no flag that comes of the start. */
+/* The wrap of a cache event that is not armed: no LCOFI, and no OF because of the start. */
 static void test_fake_unarmed_cache_events(void **state)
 {
 	struct fake_hart_config config = fake_hart_homes();
@@ -249,7 +249,7 @@ static void test_fake_unarmed_cache_events(void **state)
 	assert_int_equal(vpmu_port_read((hctr_t){5}), 2);
 }
 
-/* A counter that counts HS moves in each call of the port, and may wrap there. */
+/* A counter that counts HS advances in each call of the port, and may wrap there. */
 static void test_fake_counts_hs(void **state)
 {
 	const struct vpmu_policy policy = {.count_hs = true};

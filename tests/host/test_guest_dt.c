@@ -112,7 +112,7 @@ static int count(const char *path, bool nodes)
 	return n;
 }
 
-/* Nothing more is there than what the tests look at. */
+/* There is nothing that the tests do not check. */
 static void has(const char *path, int properties, int nodes)
 {
 	assert_int_equal(count(path, false), properties);
@@ -298,7 +298,7 @@ static void large_memory(void **state)
 	at("/memory@0");
 }
 
-/* No size makes it write behind the buffer; from some size on it works. */
+/* It never writes beyond the buffer, whatever its size, and works from some size on. */
 static void buffer_of_any_size(void **state)
 {
 	const struct vm_config vm = a_vm(8);
@@ -360,7 +360,7 @@ static void same_input_same_bytes(void **state)
 	assert_memory_equal(dt, first, fdt_totalsize(dt));
 }
 
-/* dtc knows the rules for units, cells, interrupts and PLICs, and warns of what breaks them. */
+/* dtc knows the rules for units, cells, interrupts and PLICs, and warns if they are broken. */
 static void dtc_has_no_objection(void **state)
 {
 	const uint32_t sizes[] = {1, 8};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/vm/requests.h: every order in which the steps of one that asks and of a home that heeds more
- * may come. Whatever the order, a request that the home heeds in the end has been seen by it or has
- * been notified, and one that it does not heed interrupts nobody.
+ * core/vm/requests.h: all orders of the steps of a hart that makes a request and of a home that
+ * enables more requests. In each order, a request that is enabled in the end was seen by the home
+ * or notified, and one that is not enabled interrupts nobody.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ static void what_pends_is_not_asked_again(void **state)
 	assert_true(requests_ask(&r, REQ_IPI));
 	for (int i = 0; i < 100; i++)
 		assert_false(requests_ask(&r, REQ_IPI));
-	/* Something else is news. */
+	/* Another request is new. */
 	assert_true(requests_ask(&r, REQ_IPI | REQ_FENCE_I));
 	assert_int_equal(requests_take(&r, REQ_IPI), REQ_IPI);
 	assert_true(requests_ask(&r, REQ_IPI));
@@ -51,14 +51,14 @@ static void who_is_not_resident_is_told_in_its_turn(void **state)
 		if (what & REQ_AT_ONCE)
 			assert_true(requests_ask(&r, what));
 	}
-	/* Its turn: it hears of all that it has missed. */
+	/* Its time slice: it sees all pending requests. */
 	assert_int_equal(requests_heed(&r, REQ_ALL), REQ_ALL & ~REQ_START);
 	assert_true(requests_awaited(&r, REQ_FENCE_I));
 	assert_int_equal(requests_take(&r, REQ_FENCES), REQ_FENCES);
 	assert_false(requests_awaited(&r, REQ_FENCE_I));
 }
 
-/* A sleeper that begins to heed IPIs, and one that sends one: two steps each, in all six orders. */
+/* A blocked vcpu enables IPIs, and another one sends an IPI: two steps each, in all six orders. */
 static void none_is_lost(void **state)
 {
 	(void)state;
@@ -70,7 +70,7 @@ static void none_is_lost(void **state)
 		requests_unheed(&r);
 		for (unsigned int i = 0; i < 4; i++) {
 			if (order >> i & 1 ? asker == 2 : home < 2) {
-				/* The home's steps: write, then read. */
+				/* The steps of the home: write, then read. */
 				if (home++ == 0)
 					atomic_store(&r.heeded, REQ_AT_ONCE | REQ_IPI);
 				else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vpmu/, its port and the sbi back end on a firmware that fails each of its calls at the n-th time,
- * one run of one guest for each call and n. Whatever a call is answered, each count that the guest
- * can read afterwards is the exact one: what is not is lost, and cannot be read.
+ * vpmu/, its port and the sbi back end, on a firmware whose n-th call of a function fails; one run
+ * of a guest for each function and n. Whatever the calls return, each count that the guest can read
+ * afterwards must be exact. Otherwise the counter is lost, and cannot be read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -112,7 +112,7 @@ uint64_t trap_guard_end(const struct trap_guard *guard)
 	return ~0UL;
 }
 
-/* In words: the machine ends, and no guest reads anything any more. */
+/* The machine ends with a line, and no guest reads anything any more. */
 void platform_lacks(const char *format, ...)
 {
 	(void)format;
@@ -130,12 +130,12 @@ struct ideal {
 static struct guest {
 	struct vcpu *vcpu;
 	struct ideal c[COUNTERS];
-	uint32_t refused; /* calls, for no fault of its own */
-	uint32_t lost;    /* counters, all in all */
+	uint32_t refused; /* calls, for no fault of the guest's own */
+	uint32_t lost;    /* counters in total */
 	uint32_t wraps, lcofis;
 } guests[2];
 
-static struct guest *g; /* the one at work */
+static struct guest *g; /* the current one */
 static const char *doing;
 static char fault_text[64];
 
@@ -164,7 +164,7 @@ static void note_lost(struct ideal *c)
 	g->lost++;
 }
 
-/* All that the guest can read. */
+/* Everything that the guest can read. */
 static void check(void)
 {
 	const struct vpmu *v = &g->vcpu->pmu;
@@ -186,7 +186,7 @@ static void check(void)
 		if ((vpmu_scountovf(v) >> i & 1) != c->of)
 			wrong(i, "has OF", !c->of);
 	}
-	/* What was told of a counter that was lost later is told. */
+	/* An overflow that was reported before its counter was lost remains reported. */
 	if (g->lcofis < g->wraps)
 		fail_msg("%s; %s: %u interrupts for %u overflows", fault_text, doing, g->lcofis,
 		         g->wraps);
@@ -195,7 +195,7 @@ static void check(void)
 
 /* --- what it does ---------------------------------------------------------------------- */
 
-/* The end of an exit, as core/vm/exit.c has it. */
+/* The end of an exit, as in core/vm/exit.c. */
 static struct sbi_ret leave_hs(uint64_t fid, struct sbi_ret ret)
 {
 	uint64_t *x = g->vcpu->ctx.x;
@@ -267,7 +267,7 @@ static uint32_t config(uint64_t set, unsigned long flags, unsigned long event_id
 	if (flags & CLEAR)
 		c->value = 0;
 	else if (c->lost)
-		/* There is no value that it could have kept. */
+		/* It cannot have kept another value. */
 		c->value = vpmu_csr_value(&g->vcpu->pmu, ret.value);
 	c->lost = c->of = false;
 	c->configured = true;
@@ -278,7 +278,7 @@ static uint32_t config(uint64_t set, unsigned long flags, unsigned long event_id
 	return (uint32_t)ret.value;
 }
 
-/* Of those that it could configure; again with the same value if that fails. */
+/* Starts those that it could configure, and again with the same value if that fails. */
 static void start(uint64_t set, unsigned long flags, uint64_t value)
 {
 	uint64_t named = 0;
@@ -295,7 +295,7 @@ static void start(uint64_t set, unsigned long flags, uint64_t value)
 		for (uint32_t i = 0; i < COUNTERS; i++) {
 			struct ideal *c = &g->c[i];
 
-			/* Of a set that failed it says which run by what can be read. */
+			/* If a set failed, the CSRs that can be read show which counters run. */
 			if (!(named >> i & 1) || !(g->vcpu->pmu.running >> i & 1))
 				continue;
 			named &= ~BIT(i);
@@ -339,7 +339,7 @@ static void switch_to(struct guest *next)
 	check();
 }
 
-/* One of each kind, and each where a firmware that fails does most harm. */
+/* One call of each kind, and each where a failing firmware does most harm. */
 static void script(void)
 {
 	uint32_t cycles, instrs, misses, sharer, again;
@@ -353,7 +353,7 @@ static void script(void)
 	emulated(false);
 	run(true, 3, true);
 	run(false, 4, true);
-	/* A sharer that wraps second, and is moved to. */
+	/* A counter that shares, wraps second, and becomes the anchor. */
 	sharer = config(HW, CLEAR, INSTRS);
 	start(BIT(sharer), INIT, -9UL);
 	run(false, 3, false);
@@ -361,12 +361,12 @@ static void script(void)
 	stop(BIT(misses), 0);
 	start(BIT(misses), 0, 0);
 	run(false, 8, true);
-	/* Another filter: that is the fixed counter's. */
+	/* Another filter, on the fixed counter. */
 	again = config(HW, CLEAR | UINH, INSTRS);
 	start(BIT(again), INIT, 1000);
 	run(true, 4, false);
 	run(false, 4, false);
-	/* A neighbour with counters of its own on the same hart. */
+	/* Another guest with its own counters on the same hart. */
 	switch_to(&guests[1]);
 	start(BIT(config(HW, CLEAR, CYCLES)) | BIT(config(HW, CLEAR | UINH, INSTRS)), INIT, -3UL);
 	run(true, 2, false);
@@ -376,8 +376,8 @@ static void script(void)
 	stop(BIT(cycles) | BIT(instrs), 0);
 	run(false, 2, true);
 	start(BIT(cycles), 0, 0);
-	/* A stopped counter that is to count something else, and goes on with that or with nothing.
-	 */
+	/* A stopped counter that is configured for something else, and continues with that or with
+	 * nothing. */
 	config(BIT(instrs), SKIP | CLEAR | AUTO | UINH, CYCLES);
 	start(BIT(instrs), INIT, 50);
 	run(false, 5, true);
@@ -422,9 +422,9 @@ static void begin(void)
 	vpmu_restore(&g->vcpu->pmu);
 }
 
-/* Of the runs those in which no guest noticed anything, in which a call was refused, in which
- * counts were lost, and at which the machine ended in words: it gets its clock, instret, back no
- * more. */
+/* Numbers of runs: those in which the guest noticed nothing, in which a call was refused, in which
+ * counts were lost, and at whose end the machine stopped with a line because HS did not get instret
+ * back. */
 struct outcome {
 	uint32_t runs, exact, refused, lost, ended;
 };
@@ -452,7 +452,7 @@ static void one_run(uint64_t fid, uint64_t n, enum firmware_fault fault, struct 
 static const char *const fault_names[FIRMWARE_FAULTS] = {"nothing", "part", "all", "twice",
                                                          "always"};
 
-/* For each fault runs, and what became of all counts in them: see struct outcome. */
+/* For each fault the runs, and what became of all counts in them; see struct outcome. */
 static const struct {
 	uint64_t fid;
 	const char *name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of guests/selftest, the same that runs on OpenSBI, under KVM and on Tally, on the
- * decoders of core/ and on vpmu/, on harts with each choice of QEMU's defects.
+ * The cases of guests/selftest, the same as on OpenSBI, under KVM and on Tally, on the decoders of
+ * core/ and on vpmu/, on harts with all combinations of QEMU's defects.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,7 +24,8 @@ static const char *const defects[DEFECTS] = {
     "a pending LCOFI keeps OF", "no armed cache events",
 };
 
-/* With the first two defects each event must have a home counter, hence one filter at a time. */
+/* With the first two defects each event must have a home counter, so there is one filter at a
+ * time. */
 static bool wants_homes(uint32_t set)
 {
 	return set & 3;
@@ -54,8 +55,8 @@ static void run(const struct hart_config *config, const char *name, bool aloud)
 	(void)guest_main(0);
 }
 
-/* Every case, on every hart, with reads direct and trapped, moves cheap and not, switches and
- * none. */
+/* Every case on every hart, with direct and trapped reads, with cheap moves and without, with world
+ * switches and without. */
 static void test_all_harts(void **state)
 {
 	unsigned harts = 0, failed = 0;
@@ -89,7 +90,7 @@ static void test_all_harts(void **state)
 	assert_int_equal(failed, 0);
 }
 
-/* On the hart that QEMU is, aloud. */
+/* On a hart like QEMU's, with output. */
 static void test_qemu(void **state)
 {
 	struct hart_config config = {.hart = hart_with((1U << DEFECTS) - 1), .snapshot = true};
@@ -116,9 +117,9 @@ static void test_without_snapshot(void **state)
 }
 
 /*
- * Conforming harts differ: on one where ECALL does not retire, one that has no event but cycles and
- * instructions, one without overflow interrupts, one of narrow counters, and one of all these. The
- * cases that need what is not there are left out, and no other.
+ * Conforming harts differ: one where ECALL does not retire, one that only has cycles and
+ * instructions, one without overflow interrupts, one with narrow counters, and one with all of
+ * these. Exactly the cases that need what is missing are left out.
  */
 static void test_other_harts(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Typed bytes that wait for room in a VM's UART (core/operator/terminal.h), while another hart runs
- * the VM: whenever its guest reads, the bytes go on at once.
+ * Input that waits for room in a VM's UART (core/operator/terminal.h), while another hart runs the
+ * VM: when its guest reads, the bytes are passed on at once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,11 +28,12 @@ struct vm vms[VM_MAX_VMS];
 uint32_t n_vms = 1;
 
 static union hart_stack hart;
-static bool listening;       /* the host's UART interrupts for what is typed */
-static unsigned int typed;   /* and not yet read of the host's UART */
+static bool listening;       /* the host's UART interrupts for input */
+static unsigned int typed;   /* not yet read from the host's UART */
 static unsigned int arrived; /* in the VM's */
 static size_t room;          /* there */
-static int reads_at;         /* the guest reads all after so many looks at its room, -1: never */
+/* The guest reads everything after this many checks of its room, -1: never. */
+static int reads_at;
 
 /* --- what terminal.c wants -----------------------------------------------------------------------
  */
@@ -90,7 +91,7 @@ static void guest_reads(void)
 	terminal_input_room(room);
 }
 
-/* Other harts go on when the look is over. */
+/* Other harts continue when the check is over. */
 bool vm_input_space(struct vm *vm)
 {
 	bool space = room;
@@ -185,7 +186,7 @@ static void interrupts(void)
 		assert_true(i < 100);
 		hart.pcpu.external();
 	}
-	/* An interrupt of its own is the only one that sets the timer. */
+	/* Its own interrupt is the only one that sets the timer. */
 	assert_true(listening == (hart.pcpu.external_at == NEVER));
 }
 
@@ -202,7 +203,7 @@ static void bytes_wait_for_room(void **state)
 	assert_int_equal(arrived, TYPED);
 }
 
-/* The guest reads after any look at its room: nothing is left waiting. */
+/* The guest reads after any check of its room, and nothing is left waiting. */
 static void a_guest_that_reads_meanwhile(void **state)
 {
 	(void)state;
@@ -211,7 +212,7 @@ static void a_guest_that_reads_meanwhile(void **state)
 			begin(room_now);
 			reads_at = at;
 			interrupts();
-			/* It came too late for anybody to look: then it reads now. */
+			/* No check came afterwards, so it reads now. */
 			if (reads_at >= 0)
 				guest_reads();
 			interrupts();
@@ -221,7 +222,7 @@ static void a_guest_that_reads_meanwhile(void **state)
 	}
 }
 
-/* Who waits for it must not wait for long: nobody reads there any more. */
+/* A byte for it must not wait long, because nobody reads there any more. */
 static void a_vm_that_ends(void **state)
 {
 	(void)state;
@@ -234,7 +235,7 @@ static void a_vm_that_ends(void **state)
 	assert_int_equal(typed, 0);
 }
 
-/* One that never reads keeps them for two seconds. */
+/* Bytes for a VM that never reads are kept for two seconds. */
 static void patience(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The user's commands to a VM (core/vm/vm_life.h), at any moment of its life and several at once:
- * none is lost. The lead hart is this program; whatever it would wait for happens when settle() is
+ * none is lost. This program is the lead hart. What that would wait for happens when settle() is
  * called.
  */
 #include <setjmp.h>
@@ -28,9 +28,9 @@ struct platform platform = {.timebase = 1000};
 static struct vm vm;
 static struct vm_config config;
 static struct vcpu vcpus[VCPUS];
-static bool working;            /* the lead hart's turns are for the VM's next life */
+static bool working;            /* the lead hart's time slices go to the VM's next life */
 static unsigned int lives;      /* so far */
-static bool shown_ended;        /* to the user, by the console */
+static bool shown_ended;        /* told to the user by the console */
 static void (*meanwhile)(void); /* what other harts do while the end is being logged */
 static unsigned int slices;
 
@@ -137,7 +137,7 @@ void vuart_init(struct vuart *uart)
 
 /* --- the harts ------------------------------------------------------------------------------ */
 
-/* One thing that is to be done, as the harts would: requests first. false: there is none. */
+/* Does one thing as the harts would, requests first. Returns false if there is nothing to do. */
 static bool step(void)
 {
 	for (unsigned int i = 0; i < VCPUS; i++) {
@@ -196,10 +196,10 @@ static bool give(unsigned int command)
 	}
 }
 
-/* What is true when each command was carried out before the next was given. */
+/* What must be true if each command was carried out before the next was given. */
 struct wish {
 	bool on;    /* runs */
-	bool fresh; /* not the life that it was in before */
+	bool fresh; /* another life than before */
 };
 
 static struct wish after(struct wish was, unsigned int command)
@@ -231,14 +231,14 @@ static void stop_then_start(void **state)
 	boot();
 	before = lives;
 	assert_true(vm_stop(&vm));
-	/* It still runs, but not for long. */
+	/* It still runs, but is about to stop. */
 	assert_true(vm_start(&vm));
 	settle();
 	assert_int_equal(atomic_load(&vm.state), VM_RUNNING);
 	assert_int_equal(lives, before + 1);
 }
 
-/* All rows of three commands, with none to so many steps of the harts after each. */
+/* All sequences of three commands, with up to so many steps of the harts after each. */
 static void rows(bool on)
 {
 	for (unsigned int row = 0; row < COMMANDS * COMMANDS * COMMANDS; row++) {
@@ -280,7 +280,7 @@ static void rows_to_one_that_is_off(void **state)
 	rows(false);
 }
 
-/* The operator's command comes to the lead hart while another logs that the VM has ended. */
+/* The operator's command reaches the lead hart while another hart logs that the VM has ended. */
 static void start_and_go_on(void)
 {
 	vm_start(&vm);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a hart's VMIDs are counted (arch/riscv/gstage.h): what is written to hgatp has a meaning,
- * always. */
+/* How a hart's VMIDs are counted (arch/riscv/gstage.h): what is written to hgatp is always
+ * valid. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ void host_fence(void)
 	fenced = true;
 }
 
-/* The table may be walked from now on: nothing is mapped in it. */
+/* The hart may walk the table from now on, so it must map nothing. */
 static void check_root(uint64_t ppn)
 {
 	const uint64_t *root = (const uint64_t *)(uintptr_t)(ppn << 12);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config_matching: which counter is chosen, which hardware counter backs it, what is refused. */
+/* config_matching: which counter is chosen, which hardware counter is behind it, and what is
+ * refused. */
 #include "tests/host/vpmu_stub.h"
 
 static uint32_t backed_by(unsigned long idx)
@@ -65,7 +66,7 @@ static void test_free_platform(void **state)
 {
 	(void)state;
 	stub.any_hctr = true;
-	/* Direct where the set allows it. */
+	/* Direct if the set permits it. */
 	assert_int_equal(config(0x7fc0, 0, CYCLES), 6);
 	assert_int_equal(backed_by(6), 6);
 	/* Another filter takes another counter. */
@@ -73,7 +74,7 @@ static void test_free_platform(void **state)
 	assert_int_equal(config(0x7fc0, UINH, CYCLES), 8);
 	assert_int_equal(config(0x7fc0, UINH | SINH, CYCLES), 9);
 	assert_int_equal(config(0x7fc0, UINH | SINH, INSTRS), 10);
-	/* No index of the set is an allowed hctr: the lowest free one backs it. */
+	/* No index of the set is a permitted hctr, so the lowest free one is used. */
 	assert_int_equal(config(5, 0, INSTRS), 2);
 	assert_int_equal(backed_by(2), 3);
 }
@@ -89,7 +90,7 @@ static void test_second_filter_refused(void **state)
 	assert_int_equal(stop(8, 0), 0);
 	assert_int_equal(config_error(HW, SINH, CYCLES), SBI_ERR_NOT_SUPPORTED);
 	assert_int_equal(stub.prepares, 1);
-	/* The bits that filter nothing make no second filter. */
+	/* Flags without effect do not make another filter. */
 	assert_int_equal(config(HW, 0x98, CYCLES), 18);
 	assert_int_equal(stop(0x40008, RESET), SBI_ERR_ALREADY_STOPPED);
 	assert_int_equal(config(HW, SINH, CYCLES), 3);
@@ -104,7 +105,7 @@ static void test_raw_events_take_turns(void **state)
 	for (i = 1; i <= 4; i++)
 		assert_int_equal(vpmu_counter_config_matching(&vpmu, 0, HW, 0, RAW, i).value,
 		                 7 + i);
-	/* All four that could are taken; the same data shares, other data does not. */
+	/* All four that can count it are in use. The same data shares, other data is refused. */
 	assert_int_equal(vpmu_counter_config_matching(&vpmu, 0, HW, 0, RAW, 5).error,
 	                 SBI_ERR_NOT_SUPPORTED);
 	assert_int_equal(vpmu_counter_config_matching(&vpmu, 0, HW, 0, RAW, 3).value, 18);
@@ -149,7 +150,7 @@ static void test_stopped_chosen_last(void **state)
 	/* None unconfigured in the set: the lowest stopped one is dropped. */
 	assert_int_equal(config(0x18, 0, DTLB), 3);
 	assert_int_equal(backed_by(3), 5);
-	/* What it gave up is free for others. */
+	/* What it gave up can be used by others. */
 	assert_int_equal(config(1UL << 6, SINH, CYCLES), 6);
 	/* Firmware likewise. */
 	assert_int_equal(config(0x180000, 0, FW(5)), 19);
@@ -166,15 +167,16 @@ static void test_drop_makes_room(void **state)
 	assert_int_equal(config(8, 0, CYCLES), 3);
 	assert_int_equal(config(8, SINH, CYCLES), 3);
 	assert_int_equal(stub.hctr[3].config.inhibit, HW_INH_VS);
-	/* 3 is lower, but only dropping 4 frees the home of instructions. */
+	/* 3 is lower, but only dropping 4 frees the home counter of instructions. */
 	assert_int_equal(config(0x10, 0, INSTRS), 4);
 	assert_int_equal(config(0x18, UINH, INSTRS), 4);
 	assert_int_equal(vpmu.event[3].event_idx, CYCLES);
-	/* A sharer outside the set still needs it: refused, nothing dropped. */
+	/* A sharer outside the set still needs it, so the call is refused and nothing is
+	 * dropped. */
 	assert_int_equal(config(0x20, SINH, CYCLES), 5);
 	assert_int_equal(config_error(0x8, 0, CYCLES), SBI_ERR_NOT_SUPPORTED);
 	assert_int_equal(vpmu.configured, 0x38);
-	/* Taken over for what it counts already: nothing to program. */
+	/* It is configured for what it counts already, so nothing is programmed. */
 	stub.prepares = 0;
 	assert_int_equal(config(8, SINH, CYCLES), 3);
 	assert_int_equal(stub.prepares, 0);
@@ -201,7 +203,7 @@ static void test_auto_start_refused(void **state)
 	assert_int_equal(config(HW, AUTO | SINH, CYCLES), 3);
 }
 
-/* A counter that would have been taken over is as it was. */
+/* A counter that would have been configured again is as it was. */
 static void test_take_over_refused(void **state)
 {
 	(void)state;

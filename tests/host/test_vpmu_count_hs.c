@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Freeze mode "vcpu": counters that count HS as well, and so move while vpmu/ works on them. The
- * stub moves them in each call of the port. Values need not be exact, but no wrap may be lost or
- * told twice, and the rules of port.h hold as ever.
+ * pmu-freeze "vcpu": counters that count HS as well, and so advance while vpmu/ works on them. The
+ * stub advances them in each call of the port. Values need not be exact, but no wrap may be lost or
+ * reported twice, and the rules of port.h apply.
  */
 #include "tests/host/vpmu_stub.h"
 
@@ -17,7 +17,7 @@ static int setup_hs(void **state)
 	return 0;
 }
 
-/* As the guest goes on: an LCOFI that pends is taken first. */
+/* Like an entry to the guest: a pending LCOFI is taken first. */
 static void enter(void)
 {
 	uint32_t i;
@@ -56,7 +56,7 @@ static void test_filter(void **state)
 	assert_int_equal(config(HW, AUTO, INSTRS), 18);
 }
 
-/* A stopped counter stands: its value is what a stop said, whatever the hardware went on to. */
+/* A stopped counter keeps the value of the stop, whatever the hardware counts afterwards. */
 static void test_stopped_stands(void **state)
 {
 	uint64_t value;
@@ -99,8 +99,8 @@ static void test_values_go_up(void **state)
 }
 
 /*
- * Started so near to the wrap that it happens somewhere in the port's own calls, wherever that
- * is: it is told exactly once, and never while something is being started (the stub looks).
+ * Starts so near to the wrap that it happens somewhere in the calls of the port, at each possible
+ * place. It must be reported exactly once, and never during a start (the stub checks).
  */
 static void one_wrap(uint64_t left, uint64_t step, uint32_t switches)
 {
@@ -152,7 +152,7 @@ static void test_one_wrap(void **state)
 	}
 }
 
-/* Three sharers behind each other: the wraps may fall into one move or another. */
+/* Three sharers a few counts apart: the wraps may happen in any of the moves. */
 static void sharers(uint64_t first, uint64_t gap, uint64_t step)
 {
 	void *state = NULL;
@@ -198,7 +198,7 @@ static void test_sharers(void **state)
 			sharers(first, gap, 1 + gap % 3);
 }
 
-/* What pends is no longer anybody's when the vcpu is gone. */
+/* A pending LCOFI belongs to nobody when the vcpu is gone. */
 static void test_nothing_left_behind(void **state)
 {
 	uint64_t left;

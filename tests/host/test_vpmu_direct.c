@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which reads need no exit: those of a hardware counter that holds exactly the counter's value. */
+/* Which reads need no exit: those of counters whose hardware counter holds exactly their value. */
 #include "tests/host/vpmu_stub.h"
 #include "vpmu/observe.h"
 
@@ -7,12 +7,12 @@ static void test_running_alone(void **state)
 {
 	(void)state;
 	assert_int_equal(config(HW, 0, CYCLES), 3);
-	/* Never started: the hardware holds nothing of it. */
+	/* Never started, so the hardware does not hold its value. */
 	assert_false(guest_reads_direct(3));
 	assert_int_equal(guest_read(3), 0);
 	assert_int_equal(start(8, INIT, 0x8000000000000001), 0);
 	assert_int_equal(stub.direct, 8);
-	/* The hardware counts in the guest's own numbers. */
+	/* The hardware counter has the guest's own value. */
 	assert_int_equal(stub.hctr[3].value, 0x8000000000000001);
 	stub_count(CYCLES, 10);
 	assert_int_equal(guest_read(3), 0x800000000000000b);
@@ -49,7 +49,7 @@ static void test_stopped_value_lost(void **state)
 	assert_int_equal(config(8, CLEAR, CYCLES), 3);
 	assert_false(guest_reads_direct(3));
 	assert_int_equal(guest_read(3), 0);
-	/* Reprogrammed for another filter, the hardware may hold anything. */
+	/* Programmed for another filter, the hardware counter may hold anything. */
 	assert_int_equal(start(8, INIT, 3), 0);
 	assert_int_equal(stop(8, 0), 0);
 	assert_true(guest_reads_direct(3));
@@ -58,7 +58,7 @@ static void test_stopped_value_lost(void **state)
 	assert_int_equal(guest_read(3), 3);
 }
 
-/* The index of a counter and what backs it are two things. */
+/* A counter and the hctr behind it may have different indices. */
 static void test_counter_away_from_home(void **state)
 {
 	(void)state;
@@ -78,7 +78,8 @@ static void test_counter_away_from_home(void **state)
 	assert_int_equal(guest_read(3), 50);
 }
 
-/* As above, with the other event prepared before: no programming clears the old value. */
+/* The same, with the other event prepared before: nothing is programmed, so the old value
+ * remains. */
 static void test_value_changed_elsewhere(void **state)
 {
 	(void)state;
@@ -98,7 +99,7 @@ static void test_value_changed_elsewhere(void **state)
 	assert_int_equal(guest_read(3), 17);
 }
 
-/* A sharer that goes on running moves the hardware away from the stopped one's value. */
+/* A sharer that continues to run changes the hardware's value. */
 static void test_stopped_while_shared(void **state)
 {
 	(void)state;
@@ -113,13 +114,13 @@ static void test_stopped_while_shared(void **state)
 	assert_int_equal(guest_read(18), 15);
 	assert_int_equal(stop(1UL << 18, 0), 0);
 	assert_false(guest_reads_direct(3));
-	/* Both stopped at once: what is left is the value of 3. */
+	/* Both are stopped at once, so the value of 3 remains. */
 	assert_int_equal(start(0x40008, INIT, 100), 0);
 	stub_count(CYCLES, 1);
 	assert_int_equal(stop(0x40008, 0), 0);
 	assert_true(guest_reads_direct(3));
 	assert_int_equal(guest_read(3), 101);
-	/* And no longer when the other one uses the hardware again. */
+	/* And not any more when the other one uses the hardware counter again. */
 	assert_int_equal(start(1UL << 18, 0, 0), 0);
 	assert_false(guest_reads_direct(3));
 	stub_count(CYCLES, 1);
@@ -144,7 +145,7 @@ static void test_trap_reads(void **state)
 	assert_int_equal(stub.directs, 0);
 }
 
-/* A start refused after a stop: what the hardware holds is anyone's guess. */
+/* After a refused start, the hardware counter may hold anything. */
 static void test_refused_is_not_direct(void **state)
 {
 	(void)state;
@@ -161,7 +162,7 @@ static void test_refused_is_not_direct(void **state)
 	assert_int_equal(guest_read(3), 0);
 }
 
-/* A call that fails leaves the direct set alone. */
+/* A call that fails does not change the direct set. */
 static void test_failed_calls(void **state)
 {
 	unsigned int directs;
@@ -178,7 +179,7 @@ static void test_failed_calls(void **state)
 	assert_int_equal(stub.direct, 8);
 }
 
-/* To ask whether a raw event can be counted costs stopped counters what the hart held of them. */
+/* Asking whether a raw event can be counted destroys what the hart holds for stopped counters. */
 static void test_asking_for_a_raw_event(void **state)
 {
 	(void)state;

@@ -18,7 +18,7 @@ static long info(unsigned long lo, unsigned long hi, unsigned long n, unsigned l
 	return ret.error;
 }
 
-/* What the guest has in a1 while it executes a call in slices; 0: it begins one. */
+/* What the guest has in a1 while it executes a call in slices. 0: it begins one. */
 static unsigned long a1;
 
 static bool info_again(unsigned long lo, unsigned long n)
@@ -55,7 +55,7 @@ static uint32_t ask(uint32_t event_idx, uint64_t event_data)
 {
 	put(TABLE, event_idx, event_data);
 	assert_int_equal(info(TABLE, 0, 1, 0), SBI_SUCCESS);
-	/* Nothing but the answer has changed. */
+	/* Only the output has changed. */
 	assert_int_equal(peek32(TABLE), event_idx);
 	assert_int_equal(peek64(TABLE + 8), event_data);
 	return output(0);
@@ -119,7 +119,7 @@ static void test_answers(void **state)
 	    {RAW, 0xffffffffffff, 1},
 	    {RAW2, 5, 1},
 	    {RAW2, 0xffffffffffffff, 1},
-	    /* Well formed, but nothing counts it. */
+	    /* Valid, but no counter can count it. */
 	    {0x00003, 0, 0},
 	    {0x0000a, 0, 0},
 	    {0x10001, 0, 0},
@@ -132,7 +132,7 @@ static void test_answers(void **state)
 	    {FW(256), 0, 0},
 	    {FW(0xffff), 0, 0},
 	    {FW(0xffff), 7, 0},
-	    /* Ill formed. */
+	    /* Invalid. */
 	    {0, 0, 0},
 	    {CYCLES, 1, 0},
 	    {DTLB, 1UL << 63, 0},
@@ -152,7 +152,7 @@ static void test_answers(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_int_equal(ask(cases[i].event_idx, cases[i].event_data), cases[i].answer);
-		/* And it is the truth. */
+		/* config_matching must agree. */
 		assert_int_equal(vpmu_counter_config_matching(&vpmu, 0, ALL & ~2UL, 0,
 		                                              cases[i].event_idx,
 		                                              cases[i].event_data)
@@ -219,7 +219,7 @@ static void test_reserved_bits(void **state)
 		put_all(4, CYCLES);
 		put(ENTRY(2), CYCLES | 1U << bit, 0);
 		assert_int_equal(info(TABLE, 0, 4, 0), SBI_ERR_INVALID_PARAM);
-		/* Those before it have their answer, it and those behind do not. */
+		/* Those before it have an output, it and those after it do not. */
 		assert_int_equal(output(0), 1);
 		assert_int_equal(output(1), 1);
 		assert_int_equal(output(2), BEFORE);
@@ -238,7 +238,7 @@ static void test_touches_no_more_than_it_must(void **state)
 	for (i = 0; i < RAM_SIZE; i++) {
 		bool inside = i >= 0x20 && i < 0x20 + 48;
 
-		/* Each byte at most once: the guest may change it between two reads. */
+		/* Each byte at most once, because the guest may change it between two reads. */
 		assert_true(stub.ram_reads[i] <= (inside ? 1 : 0));
 		assert_int_equal(stub.ram_writes[i], inside && i % 16 >= 4 && i % 16 < 8);
 	}
@@ -286,7 +286,7 @@ static void test_slices(void **state)
 	}
 }
 
-/* A raw event may cost much, so it is the last of its slice. */
+/* A raw event may be expensive, so it is the last of its slice. */
 static void test_raw_events_end_a_slice(void **state)
 {
 	static const struct {
@@ -311,7 +311,7 @@ static void test_raw_events_end_a_slice(void **state)
 	assert_int_equal(output(1), 0);
 }
 
-/* What the guest does in between: slices not yet answered are read when their turn comes. */
+/* What the guest changes in between: later slices are read when they are served. */
 static void test_changed_between_slices(void **state)
 {
 	(void)state;
@@ -325,7 +325,7 @@ static void test_changed_between_slices(void **state)
 	assert_int_equal(output(7), 1);
 	assert_int_equal(output(8), 0);
 	assert_int_equal(output(9), BEFORE);
-	/* It ended with the error: the same call is a new one. */
+	/* It ended with an error, so the same call begins again. */
 	put(ENTRY(9), CYCLES, 0);
 	a1 = 0;
 	assert_true(info_again(TABLE, 10));
@@ -335,8 +335,8 @@ static void test_changed_between_slices(void **state)
 }
 
 /*
- * Whatever is called in between, another call or the very same by a handler that begins anew, in
- * whatever order they go on: each answers all of its entries.
+ * Any call in between, even the same one by a handler that begins it again, in any order: each sets
+ * all of its outputs.
  */
 static void test_another_call_between(void **state)
 {
@@ -362,7 +362,7 @@ static void test_another_call_between(void **state)
 	}
 }
 
-/* One that was left for ever is not what the next one goes on with. */
+/* A call that is never continued does not affect the next one. */
 static void test_abandoned(void **state)
 {
 	(void)state;
@@ -376,7 +376,7 @@ static void test_abandoned(void **state)
 	assert_int_equal(output(8), BEFORE);
 }
 
-/* What was not given out for this very call is an address that no machine has. */
+/* A value that was not returned for this very call is an invalid address. */
 static void test_wrong_place(void **state)
 {
 	unsigned long place;
@@ -397,7 +397,7 @@ static void test_wrong_place(void **state)
 	assert_int_equal(output(19), 1);
 }
 
-/* Calls of other functions and world switches change nothing of it. */
+/* Calls of other functions and world switches do not affect it. */
 static void test_other_things_between(void **state)
 {
 	(void)state;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A hart that does not do what it was told, which is found out afterwards: lost, or as it was
- * before. */
+/* A hart that silently fails to do what it was told: the counter is lost, or as it was before. */
 #include "tests/host/vpmu_stub.h"
 
 #define A (1UL << 3)
@@ -14,7 +13,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Its counter, which is 3, was not started. */
+/* The hardware counter behind it, which is 3, was not started. */
 static void start_failed(void)
 {
 	stub.hctr[3].running = false;
@@ -33,7 +32,7 @@ static void test_a_start_that_failed(void **state)
 	assert_int_equal(stop(B, 0), 0);
 	assert_false(vpmu_wfi_must_trap(&vpmu));
 	assert_int_equal(stop(A, 0), SBI_ERR_ALREADY_STOPPED);
-	/* Where it stands nobody knows: it may be tried again with a value. */
+	/* Its value is unknown, so only a start with a value is possible. */
 	assert_int_equal(start(A, 0, 0), SBI_ERR_FAILED);
 	assert_true(guest_read_is_illegal(3));
 	assert_int_equal(start(A, INIT, 7), 0);
@@ -51,7 +50,7 @@ static void test_a_resume_that_failed(void **state)
 	start_failed();
 	assert_true(guest_read_is_illegal(3));
 	assert_int_equal(start(A, 0, 0), SBI_ERR_FAILED);
-	/* Or anew: what it counted before is gone with its old event. */
+	/* Or it is configured again: its old value is gone with the old event. */
 	assert_int_equal(config(A, 0, CYCLES), 3);
 	assert_int_equal(guest_read(3), 0);
 	assert_int_equal(start(A, 0, 0), 0);
@@ -59,7 +58,7 @@ static void test_a_resume_that_failed(void **state)
 	assert_int_equal(guest_read(3), 5);
 }
 
-/* A config_matching that starts, and is refused, leaves it as it was. */
+/* A config_matching with AUTO_START that is refused leaves the counter lost. */
 static void test_it_stays_so(void **state)
 {
 	(void)state;
@@ -96,7 +95,7 @@ static void test_a_stop_that_failed(void **state)
 	stub_count(CYCLES, 5);
 	assert_int_equal(stop(A, 0), 0);
 	vpmu_failed(&vpmu, A);
-	/* The hardware may go on: nobody reads it, and it is set anew. */
+	/* The hardware may still run. Its value is not read, and is set again. */
 	assert_false(guest_reads_direct(3));
 	stub.hctr[3].value += 100;
 	assert_int_equal(guest_read(3), 15);

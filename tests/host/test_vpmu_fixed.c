@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The second filter of an event, on the fixed counter. */
+/* The second filter of an event, on a fixed counter. */
 #include "tests/host/vpmu_stub.h"
 
 #include "vpmu/tally_events.h"
@@ -66,7 +66,7 @@ static void test_third_filter_is_refused(void **state)
 	stub_count(INSTRS, 9);
 	assert_int_equal(guest_read(2), 9);
 	assert_int_equal(guest_read(18), 9);
-	/* Home is taken before the fixed one is. */
+	/* The home counter is assigned before the fixed one. */
 	assert_int_equal(stop(0x40014, RESET), -8);
 	assert_int_equal(config(HW, UINH, INSTRS), 4);
 }
@@ -79,7 +79,7 @@ static void test_without_filters(void **state)
 	stub.filters = false;
 	assert_int_equal(config(HW, SINH, INSTRS), 4);
 	assert_int_equal(config_error(HW, UINH, INSTRS), -2);
-	/* Nor where HS is counted, or the VM has no such counter. */
+	/* Nor if HS is counted, or the VM does not have the fixed counter. */
 	policy.count_hs = true;
 	stub_setup_policy(&policy);
 	stub.filters = true;
@@ -112,7 +112,7 @@ static void test_hs_clock(void **state)
 	policy.n_tally_events = TALLY_EVENTS;
 	stub_setup_policy(&policy);
 	stub.filters = true;
-	/* Who counts by it leaves it to HS. */
+	/* A vcpu that counts HS instructions leaves instret to HS. */
 	assert_int_equal(config(FWS, 0, HS_INSNS), 19);
 	assert_int_equal(config(HW, SINH, INSTRS), 4);
 	assert_int_equal(config_error(HW, UINH, INSTRS), -2);
@@ -133,7 +133,7 @@ static void test_overflow(void **state)
 	(void)state;
 	configure_both();
 	assert_int_equal(start(0x14, INIT, -100UL), 0);
-	/* The home counter tells itself. */
+	/* The home counter raises its own interrupt. */
 	assert_int_equal(stub.looks_after, 100);
 	stub_count(INSTRS, 99);
 	vpmu_look(&vpmu);
@@ -145,7 +145,7 @@ static void test_overflow(void **state)
 	assert_int_equal(stub.lcofis, 1);
 	assert_int_equal(vpmu_scountovf(&vpmu), 4);
 	assert_int_equal(guest_read(2), 30);
-	/* Once, and it is left alone from then on. */
+	/* Reported once, and not polled any more. */
 	assert_int_equal(stub.looks, 2);
 	vpmu_look(&vpmu);
 	assert_int_equal(stub.lcofis, 1);
@@ -154,7 +154,7 @@ static void test_overflow(void **state)
 	vpmu_overflow(&vpmu);
 	assert_int_equal(stub.lcofis, 2);
 	assert_int_equal(vpmu_scountovf(&vpmu), 0x14);
-	/* The next start clears OF, and asks again. */
+	/* The next start clears OF, and requests a poll. */
 	assert_int_equal(stop(4, 0), 0);
 	assert_int_equal(start(4, INIT, -10UL), 0);
 	assert_int_equal(vpmu_scountovf(&vpmu), 0x10);
@@ -183,7 +183,7 @@ static void test_nearest_of_two(void **state)
 	assert_int_equal(config(HW, CLEAR | UINH, CYCLES), 0);
 	assert_int_equal(start(4, INIT, -1000UL), 0);
 	stub_count(INSTRS, 400);
-	/* What the other has counted meanwhile is seen. */
+	/* What the other one has counted meanwhile is included. */
 	assert_int_equal(start(1, INIT, -700UL), 0);
 	assert_int_equal(stub.looks_after, 600);
 	assert_int_equal(stop(4, 0), 0);
@@ -208,7 +208,7 @@ static void test_switch(void **state)
 	assert_true(guest_reads_direct(2));
 	assert_int_equal(guest_read(2), -40UL);
 	stub_count(INSTRS, 50);
-	/* It is told before somebody else is on the hart. */
+	/* It is reported before another vcpu runs on the hart. */
 	vpmu_save(&vpmu);
 	assert_int_equal(stub.lcofis, 1);
 	vpmu_restore(&vpmu);
@@ -253,7 +253,7 @@ static void test_narrow(void **state)
 	stub.filters = true;
 	configure_both();
 	assert_int_equal(start(4, INIT, 0), 0);
-	/* A whole round looks like none at all. */
+	/* A full round would look like no progress. */
 	assert_int_equal(stub.looks_after, 1UL << 39);
 	stub_count(INSTRS, 1UL << 39);
 	vpmu_look(&vpmu);
@@ -295,7 +295,7 @@ static void test_refused_auto_start_keeps_it(void **state)
 	assert_int_equal(stub.released, 2);
 }
 
-/* A programmable counter whose event tells of no wrap is looked at in the same way. */
+/* A programmable counter whose event raises no overflow interrupt is polled in the same way. */
 static void test_silent_cache_event(void **state)
 {
 	struct vpmu_policy policy = stub_policy;
@@ -310,7 +310,7 @@ static void test_silent_cache_event(void **state)
 	assert_int_equal(start(set, INIT, -100UL), 0);
 	assert_int_equal(stub.looks_after, 100);
 	stub_count(DTLB, 60);
-	/* Another counter's stop changes nothing of that. */
+	/* A stop of another counter does not change that. */
 	assert_int_equal(config(HW, CLEAR, INSTRS), 4);
 	assert_int_equal(start(0x10, INIT, -1000UL), 0);
 	assert_int_equal(stop(0x10, 0), 0);
@@ -325,7 +325,7 @@ static void test_silent_cache_event(void **state)
 	assert_int_equal(stub.lcofis, 1);
 	assert_int_equal(vpmu_scountovf(&vpmu), set);
 	assert_int_equal(guest_read(idx), 5);
-	/* A stop finds one first, and none is looked for at a far start. */
+	/* A stop finds a wrap first, and a start far from the wrap requests no poll. */
 	assert_int_equal(stop(set, 0), 0);
 	assert_int_equal(start(set, INIT, -10UL), 0);
 	stub_count(DTLB, 10);
@@ -336,7 +336,7 @@ static void test_silent_cache_event(void **state)
 	stub.looks = 0;
 	assert_int_equal(start(set, INIT, 0), 0);
 	assert_int_equal(stub.looks, 0);
-	/* A VM that ends wants none. */
+	/* A VM that ends requests none. */
 	assert_int_equal(stop(set, 0), 0);
 	assert_int_equal(start(set, INIT, -10UL), 0);
 	assert_int_equal(stub.looks_after, 10);

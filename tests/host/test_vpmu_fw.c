@@ -31,7 +31,7 @@ static void test_counts_while_running(void **state)
 	assert_int_equal(stop(1UL << 19, 0), SBI_ERR_ALREADY_STOPPED);
 	assert_int_equal(start(1UL << 19, INIT, -2UL), 0);
 	events(5, 5);
-	/* It wraps like a number, and says nothing. */
+	/* It wraps silently. */
 	assert_int_equal(fw_read(19), 3);
 	assert_int_equal(stub.lcofis, 0);
 	assert_int_equal(vpmu_scountovf(&vpmu), 0);
@@ -60,7 +60,8 @@ static void test_who_may_be_read(void **state)
 	unsigned long i;
 
 	(void)state;
-	/* Unconfigured is neither hardware nor invalid: its value, whatever it is. */
+	/* An unconfigured counter is neither a hardware counter nor invalid, so its value is
+	 * returned. */
 	assert_int_equal(fw_read(34), 0);
 	assert_int_equal(config(FWS, AUTO, FW(5)), 19);
 	events(5, 3);
@@ -101,7 +102,7 @@ static void test_configuring(void **state)
 	assert_int_equal(fw_read(19), 1);
 	assert_int_equal(config_error(1UL << 19, SKIP, FW(6)), SBI_ERR_NOT_SUPPORTED);
 	assert_int_equal(stop(1UL << 19, 0), 0);
-	/* The value goes over to another event, unless it is cleared. */
+	/* The value is kept for another event, unless it is cleared. */
 	assert_int_equal(config(1UL << 19, AUTO, FW(6)), 19);
 	events(6, 1);
 	assert_int_equal(fw_read(19), 2);
@@ -127,7 +128,7 @@ static void test_only_the_allowed(void **state)
 	}
 }
 
-/* A code that does not exist is nobody's event, and nobody's memory. */
+/* A code that does not exist is not counted, and accesses no memory out of bounds. */
 static void test_no_such_code(void **state)
 {
 	struct {
@@ -161,7 +162,7 @@ static void test_all_sixteen(void **state)
 		assert_int_equal(fw_read(19 + i), 4 + i % 10);
 }
 
-/* What is done for a vcpu counts wherever it is. */
+/* Events of a vcpu count even if it is not resident. */
 static void test_not_resident(void **state)
 {
 	(void)state;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random guests on the fake hart: after every step all that each vcpu can see of its PMU must be
+ * Random guests on the fake hart. After every step, all that each vcpu can see of its PMU must be
  * what the model says. Usage:
  *   vpmu_model [STEPS [SEED]]          or VPMU_MODEL_STEPS, VPMU_MODEL_SEED and VPMU_MODEL_JOBS
  *   vpmu_model --record N SEED FILE    writes about N steps for guests/replay
- *   vpmu_model --hunt N SEED           one line: the step that differs (exit status 1), or none of
- * N
+ *   vpmu_model --hunt N SEED           prints the step that differs (exit status 1), or none of N
  */
 #define _DEFAULT_SOURCE
 #include "tests/host/test_vpmu_model.h"
@@ -37,7 +36,7 @@ struct tally {
 static unsigned long wanted_steps = DEFAULT_STEPS;
 static unsigned long first_seed = 1;
 static unsigned long jobs = 1;
-static struct tally *tallies; /* one a job, shared with them */
+static struct tally *tallies; /* one for each job, in shared memory */
 static struct tally total;
 
 static void run_epochs(unsigned long job)
@@ -47,7 +46,7 @@ static void run_epochs(unsigned long job)
 	unsigned long epochs = (wanted_steps + EPOCH_STEPS - 1) / EPOCH_STEPS;
 	uint32_t steps = EPOCH_STEPS;
 
-	/* A short run takes all combinations, too. */
+	/* A short run has all combinations, too. */
 	if (epochs < combinations) {
 		epochs = combinations;
 		steps = (uint32_t)(wanted_steps / combinations + 1);
@@ -74,7 +73,7 @@ static void add_up(void)
 			((uint64_t *)&total)[i] += ((uint64_t *)&tallies[job])[i];
 }
 
-/* Epochs know nothing of each other, so they are spread over processes. */
+/* Epochs are independent, so they are spread over processes. */
 static void test_library_equals_model(void **state)
 {
 	int failed = 0;
@@ -93,7 +92,7 @@ static void test_library_equals_model(void **state)
 			memset(&random_count, 0, sizeof(random_count));
 			memset(model_seen, 0, sizeof(model_seen));
 			run_epochs(job);
-			/* Not _exit(): a coverage build has something to write. */
+			/* Not _exit(), because a coverage build must write its data. */
 			exit(0);
 		}
 	}
@@ -111,7 +110,7 @@ static void test_library_equals_model(void **state)
 	              (unsigned long long)total.world.overflows);
 }
 
-/* Answers, values, flags and interrupts of guests are the same whoever looks on. */
+/* Answers, values, OF bits and interrupts of guests do not depend on observers. */
 static void test_observers_change_nothing(void **state)
 {
 	static struct epoch epoch;
@@ -133,7 +132,7 @@ static void need(const char *name, uint64_t times, uint32_t *never)
 	}
 }
 
-/* A run that never met an error or a kind of call says nothing of it. */
+/* A run that never met an error, or a kind of call, proves nothing about it. */
 static void test_everything_happened(void **state)
 {
 	uint32_t never = 0;
@@ -152,7 +151,7 @@ static void test_everything_happened(void **state)
 		assert_int_equal(never, 0);
 }
 
-/* For tests/host/mutants.py: epochs until one differs, which is not cut down. */
+/* For tests/host/mutants.py: runs epochs until one differs, and does not minimize it. */
 static int hunt(unsigned long steps, unsigned long seed)
 {
 	static struct epoch epoch;

@@ -50,7 +50,7 @@ static void test_alone(void **state)
 	stub_count(INSTRS, 10);
 	stub_count_vu(INSTRS, 5);
 	assert_int_equal(observed(7), 15);
-	/* No index of it is the guest's, and none is open. */
+	/* Its index is not one of the guest's, and cannot be read directly. */
 	assert_int_equal(vpmu_configured(&vpmu), 0);
 	assert_true(guest_read_is_illegal(4));
 	assert_int_equal(vpmu_counter_stop(&vpmu, VPMU_OBSERVER(7), 1, RESET).error,
@@ -63,8 +63,8 @@ static void test_alone(void **state)
 	unobserve(7);
 }
 
-/* The guest's counter may start, stop and be reset: the observer counts on, the guest sees its own.
- */
+/* The guest's counter is started, stopped and reset. The observer counts on, and the guest sees its
+ * own values. */
 static void test_shared_with_the_guest(void **state)
 {
 	(void)state;
@@ -108,7 +108,7 @@ static void test_joins_the_guest(void **state)
 	assert_true(guest_reads_direct(3));
 }
 
-/* An overflow of the guest's is told as ever, and an observer never makes one. */
+/* Overflows of the guest are reported as usual, and an observer never causes one. */
 static void test_overflows(void **state)
 {
 	struct vpmu_policy policy = stub_policy;
@@ -136,7 +136,7 @@ static void test_world_switch(void **state)
 	assert_int_equal(observe(0, CYCLES, 0, SINH), VPMU_OBSERVES);
 	stub_count_vu(CYCLES, 7);
 	vpmu_save(&vpmu);
-	/* Elsewhere: from here on it is somebody else's, and yet its value is known. */
+	/* It is another vcpu's counter now, and still its value is known. */
 	vpmu_evict(&vpmu, (hctr_t){3});
 	stub_neighbour();
 	assert_int_equal(observed(0), 7);
@@ -166,7 +166,7 @@ static void test_filters(void **state)
 	assert_int_equal(observe(3, CYCLES, 1, 0), VPMU_OBSERVE_NO_EVENT);
 }
 
-/* The guest wants the counter for something else: it is answered as if nobody had been there. */
+/* The guest needs the counter for another event, and gets it as if there were no observer. */
 static void test_the_guest_wins(void **state)
 {
 	struct vpmu_view view;
@@ -190,13 +190,14 @@ static void test_the_guest_wins(void **state)
 	assert_int_equal(guest_read(3), 2);
 	assert_true(guest_reads_direct(3));
 	assert_int_equal(observed(2), 2);
-	/* It may be asked for again when the guest has done with it. */
+	/* It can be observed again when the guest does not need the counter any more. */
 	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVE_GUESTS);
 	assert_int_equal(stop(A, RESET), 0);
 	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVES);
 }
 
-/* A counter that the guest has stopped may count something else: it is in nobody's way. */
+/* A counter that the guest has stopped is configured for another event: the observer is not in the
+ * way. */
 static void test_the_guest_changes_its_mind(void **state)
 {
 	(void)state;
@@ -211,7 +212,7 @@ static void test_the_guest_changes_its_mind(void **state)
 	assert_int_equal(stub.unobserved_value, 4);
 }
 
-/* Whatever the VM tree keeps from the guest. */
+/* Observers may count what the VM tree denies the guest. */
 static void test_policy(void **state)
 {
 	static const uint32_t none[] = {0};
@@ -235,7 +236,7 @@ static void test_policy(void **state)
 	assert_false(vpmu_wfi_must_trap(&vpmu));
 }
 
-/* Instructions that a WFI spoils are refused under all their names, to the guest as well. */
+/* Instructions that WFI makes wrong are refused under all names, to the guest as well. */
 static void test_spoilt_by_idle_time(void **state)
 {
 	struct vpmu_policy policy = stub_policy;

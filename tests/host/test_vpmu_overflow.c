@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Overflow: who is armed, OF, one virtual LCOFI each; none lost, none twice. */
+/* Overflow: which counter is armed, OF, and one virtual LCOFI each; none is lost, none comes
+ * twice. */
 #include "tests/host/vpmu_stub.h"
 
 #define A (1UL << 3)
@@ -86,15 +87,15 @@ static void test_plain_overflow(void **state)
 	stub_run(CYCLES, 1);
 	assert_int_equal(stub.lcofis, 1);
 	assert_int_equal(vpmu_scountovf(&vpmu), A);
-	/* It runs on past zero, direct, undisturbed. */
+	/* It runs on beyond zero, and is read directly. */
 	stub_run(CYCLES, 25);
 	assert_int_equal(guest_read(3), 25);
 	assert_true(guest_reads_direct(3));
 	assert_int_equal(stub.starts, 1);
-	/* What comes without a cause says nothing. */
+	/* An LCOFI without a cause has no effect. */
 	vpmu_overflow(&vpmu);
 	assert_int_equal(stub.lcofis, 1);
-	/* Stop and start re-arm it. */
+	/* A stop and a start arm it again. */
 	assert_int_equal(stop(A, 0), 0);
 	assert_int_equal(vpmu_scountovf(&vpmu), A);
 	assert_int_equal(start(A, INIT, -3UL), 0);
@@ -132,7 +133,7 @@ static void test_sharers_each_at_their_period(void **state)
 	stub_run(CYCLES, 1);
 	assert_int_equal(vpmu_scountovf(&vpmu), B | C);
 	assert_int_equal(stub.lcofis, 2);
-	/* The one that is done starts again with a longer period than what A has left. */
+	/* The one that has overflowed starts again, further from its wrap than A. */
 	assert_int_equal(stop(B, 0), 0);
 	assert_int_equal(start(B, INIT, -15UL), 0);
 	assert_int_equal(vpmu_scountovf(&vpmu), C);
@@ -147,7 +148,7 @@ static void test_sharers_each_at_their_period(void **state)
 	assert_int_equal(guest_read(3), 5);
 	assert_int_equal(guest_read(18), 0);
 	assert_int_equal(guest_read(17), 15);
-	/* Nothing left to tell: the home counter has its hardware again. */
+	/* Nothing is left to report, so the home counter has its hardware counter again. */
 	assert_true(guest_reads_direct(3));
 	stub_run(CYCLES, 100);
 	assert_int_equal(stub.lcofis, 4);
@@ -158,7 +159,7 @@ static void test_sharers_wrap_together(void **state)
 	(void)state;
 	assert_int_equal(start(A | B, INIT, -10UL), 0);
 	stub_run(CYCLES, 5);
-	/* By another way to the same moment. */
+	/* Another way to the same state. */
 	assert_int_equal(start(C, INIT, -5UL), 0);
 	stub_run(CYCLES, 5);
 	assert_int_equal(vpmu_scountovf(&vpmu), A | B | C);
@@ -166,7 +167,7 @@ static void test_sharers_wrap_together(void **state)
 	assert_int_equal(guest_read(17), 0);
 }
 
-/* The anchor is stopped: the next nearest is armed in its place. */
+/* The anchor is stopped, so the next to wrap is armed. */
 static void test_next_nearest_is_armed(void **state)
 {
 	(void)state;
@@ -224,14 +225,14 @@ static void test_cleared_narrow_counter(void **state)
 	}
 }
 
-/* What an event is does not matter here: a port knows what its hardware cannot arm. */
+/* The kind of event does not matter here: a port knows what its hardware cannot arm. */
 static void test_every_event_is_armed(void **state)
 {
 	(void)state;
 	assert_int_equal(config(HW, 0, DTLB), 5);
 	assert_int_equal(start(0x20, INIT, -5UL), 0);
 	assert_true(stub.hctr[5].armed);
-	/* AUTO_START starts as near as the value is. */
+	/* AUTO_START starts from the kept value, and arms if that is near the wrap. */
 	assert_int_equal(stop(0x20, 0), 0);
 	assert_int_equal(config(0x20, AUTO, DTLB), 5);
 	assert_true(stub.hctr[5].armed);

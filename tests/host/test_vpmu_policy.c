@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a VM's policy allows: the list of events, and firmware events that the port counts. */
+/* What a VM's policy permits: the list of events, and firmware events that the port counts. */
 #include "tests/host/vpmu_stub.h"
 
-/* What is told beforehand is as what would be found. */
+/* Events that are known from the policy are like those found later. */
 static void test_known(void **state)
 {
 	static const uint32_t allowed[] = {CYCLES, DTLB};
@@ -20,7 +20,7 @@ static void test_known(void **state)
 	policy.known = known;
 	stub_setup_policy(&policy);
 	assert_int_equal(config(HW, 0, CYCLES), 3);
-	/* HS counts with the fixed one: another filter has no place. */
+	/* HS counts with the fixed counter, so there is no counter for another filter. */
 	assert_int_equal(config_error(HW, UINH, CYCLES), SBI_ERR_NOT_SUPPORTED);
 	assert_int_equal(config_error(HW, 0, INSTRS), SBI_ERR_NOT_SUPPORTED);
 	assert_int_equal(config_error(HW, 0, DTLB + 8), SBI_ERR_NOT_SUPPORTED);
@@ -31,7 +31,7 @@ static void test_known(void **state)
 	assert_int_equal(config_error(HW, 0, INSTRS), SBI_ERR_NOT_SUPPORTED);
 }
 
-/* The guest reads the hart's own flags: a counter that is not its hctr's only one has none. */
+/* The guest reads the hart's OF bits, so a counter that would share an hctr is refused. */
 static void test_hart_flags(void **state)
 {
 	struct vpmu_policy policy = stub_policy;
@@ -79,9 +79,9 @@ static void test_allowlist(void **state)
 	assert_int_equal(config_error(HW, 0, INSTRS), SBI_ERR_NOT_SUPPORTED);
 	assert_int_equal(config_error(0x80, SKIP, INSTRS), SBI_ERR_NOT_SUPPORTED);
 	assert_int_equal(config_error(FWS, 0, FW(6)), SBI_ERR_NOT_SUPPORTED);
-	/* Being on the list does not make an event well formed. */
+	/* An event in the list must still be valid. */
 	assert_int_equal(raw_error(CYCLES, 1), SBI_ERR_NOT_SUPPORTED);
-	/* What is wrong with the other arguments comes first. */
+	/* Errors in other arguments come first. */
 	assert_int_equal(config_error(HW, 0x100, INSTRS), SBI_ERR_INVALID_PARAM);
 	assert_int_equal(config_error(2, 0, INSTRS), SBI_ERR_INVALID_PARAM);
 }
@@ -101,7 +101,7 @@ static void test_last_of_the_list(void **state)
 	static const uint32_t events[] = {INSTRS, RAW2, CYCLES};
 
 	(void)state;
-	/* What lies behind its end is not on it. */
+	/* Events after its end are not in the list. */
 	setup_events(events, 2);
 	assert_int_equal(config(HW, 0, INSTRS), 4);
 	assert_int_equal(raw_error(RAW2, 1), SBI_SUCCESS);
@@ -150,7 +150,7 @@ static void test_port_events_exist(void **state)
 	                 SBI_ERR_NOT_SUPPORTED);
 }
 
-/* However many there are, the last code is the platform's. */
+/* However many events there are, the last code is the platform's. */
 static void test_platform_event(void **state)
 {
 	struct vpmu_policy policy = stub_policy;
@@ -186,7 +186,7 @@ static void test_port_events_count(void **state)
 	assert_int_equal(config(1UL << 19, SKIP | CLEAR, FW(2)), 19);
 	stub.fw_total[2] += 3;
 	assert_int_equal(fw_read(19), 3);
-	/* What Tally reports by itself is another event. */
+	/* What Tally itself reports is another event. */
 	vpmu_fw_event(&vpmu, 2);
 	assert_int_equal(fw_read(19), 3);
 	vpmu_save(&vpmu);
@@ -215,7 +215,7 @@ static void test_watch(void **state)
 	assert_int_equal(stub.watched, 0x5);
 	assert_int_equal(start(1UL << 23, 0, 0), SBI_SUCCESS);
 	assert_int_equal(stub.watches, 2);
-	/* 23 counts the event still. */
+	/* 23 still counts the event. */
 	assert_int_equal(stop(1UL << 19, RESET), SBI_SUCCESS);
 	assert_int_equal(stub.watches, 2);
 	assert_int_equal(stop(1UL << 23, 0), SBI_SUCCESS);

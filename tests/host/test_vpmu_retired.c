@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions that trapped and were emulated: the guest executed them, the hart did not count. */
+/* Instructions that trapped and were emulated: the guest executed them, but the hart did not count
+ * them. */
 #include "tests/host/vpmu_stub.h"
 
 static int setup_cheap(void **state)
@@ -13,7 +14,7 @@ static int setup_cheap(void **state)
 	return 0;
 }
 
-/* Where starting a counter is dear the hardware is left alone, and the read traps. */
+/* If a start is expensive the hardware counter is not changed, and reads trap. */
 static void test_dear(void **state)
 {
 	(void)state;
@@ -31,13 +32,13 @@ static void test_dear(void **state)
 	assert_int_equal(guest_read(4), 13);
 	assert_int_equal(stub.starts + stub.stops + stub.takes, 0);
 	assert_int_equal(stub.direct, 1U << 5);
-	/* Direct again after the next start, ... */
+	/* Direct again after the next start, */
 	assert_int_equal(stop(0x10, 0), SBI_SUCCESS);
 	assert_int_equal(guest_read(4), 13);
 	assert_int_equal(start(0x10, 0, 0), SBI_SUCCESS);
 	assert_true(guest_reads_direct(4));
 	assert_int_equal(guest_read(4), 13);
-	/* ... and the next world switch. */
+	/* and after the next world switch. */
 	vpmu_save(&vpmu);
 	stub_neighbour();
 	vpmu_restore(&vpmu);
@@ -45,7 +46,7 @@ static void test_dear(void **state)
 	assert_int_equal(guest_read(3), 2);
 }
 
-/* Where it is cheap the hardware goes on by one, and nothing else changes. */
+/* If it is cheap the hardware counter is advanced by one, and nothing else changes. */
 static void test_cheap(void **state)
 {
 	(void)state;
@@ -66,7 +67,7 @@ static void test_cheap(void **state)
 	assert_int_equal(stub.hctr[3].value, 2);
 }
 
-/* No counter that is read directly: there is nothing to move for. */
+/* No counter is read directly, so the hardware counter need not be set. */
 static void test_cheap_trapped(void **state)
 {
 	struct vpmu_policy policy = stub_policy;
@@ -126,7 +127,7 @@ static void test_not_running(void **state)
 	assert_int_equal(guest_read(3), 5);
 }
 
-/* What a counter counted before is not what it counts now. */
+/* Emulated instructions of an earlier event do not count for a new one. */
 static void test_reconfigured(void **state)
 {
 	(void)state;
@@ -135,7 +136,7 @@ static void test_reconfigured(void **state)
 	stub_emulate(false);
 	assert_int_equal(guest_read(4), 0);
 	assert_int_equal(stop(0x10, 0), SBI_SUCCESS);
-	/* A refused AUTO_START leaves it what it was. */
+	/* A refused AUTO_START leaves the counter as it was. */
 	stub.refuse_start = 0x10;
 	assert_int_equal(config_error(0x10, SKIP | AUTO, INSTRS), SBI_ERR_NOT_SUPPORTED);
 	stub.refuse_start = 0;
@@ -179,7 +180,7 @@ static void test_shared(void **state)
 	shared();
 }
 
-/* An armed counter wraps where it should, one instruction sooner than the hart knew. */
+/* An armed counter wraps where it should, one instruction earlier than the hart expected. */
 static void armed(void)
 {
 	assert_int_equal(config(HW, 0, INSTRS), 4);
@@ -194,7 +195,7 @@ static void armed(void)
 	assert_int_equal(stub.lcofis, 1);
 	assert_int_equal(vpmu_scountovf(&vpmu), 0x10);
 	assert_int_equal(guest_read(4), 0);
-	/* Past it, nothing more is told. */
+	/* After it, nothing more is reported. */
 	stub_emulate(false);
 	stub_run(INSTRS, 3);
 	assert_int_equal(guest_read(4), 4);
@@ -208,7 +209,7 @@ static void test_armed(void **state)
 	armed();
 }
 
-/* The emulated instruction itself is the one that wraps. */
+/* The emulated instruction itself makes the counter wrap. */
 static void wraps_by_it(void)
 {
 	assert_int_equal(config(HW, 0, INSTRS), 4);
@@ -224,7 +225,7 @@ static void wraps_by_it(void)
 	stub_emulate(true);
 	assert_int_equal(stub.lcofis, 1);
 	assert_int_equal(guest_read(4), 11);
-	/* A new start tells of the next wrap. */
+	/* A new start reports the next wrap. */
 	assert_int_equal(stop(0x10, 0), SBI_SUCCESS);
 	assert_int_equal(start(0x10, INIT, -1UL), SBI_SUCCESS);
 	assert_int_equal(vpmu_scountovf(&vpmu), 0);
@@ -239,7 +240,7 @@ static void test_wraps_by_it(void **state)
 	wraps_by_it();
 }
 
-/* The hart's own flag pends, or is late, when the instruction comes. */
+/* The hart's own OF is pending, or late, when the instruction comes. */
 static void test_wrap_just_before(void **state)
 {
 	(void)state;
@@ -267,7 +268,7 @@ static void test_wrap_just_before(void **state)
 	assert_int_equal(guest_read(4), 2);
 }
 
-/* Two that share, one behind the other: each is told once, in its turn. */
+/* Two that share, one count apart: each is reported once, in its turn. */
 static void sharers_wrap(void)
 {
 	assert_int_equal(config(HW, 0, INSTRS), 4);
@@ -298,7 +299,7 @@ static void test_sharers_wrap(void **state)
 	sharers_wrap();
 }
 
-/* Two that wrap together by one instruction are one interrupt. */
+/* Two counters that wrap by the same instruction raise one interrupt. */
 static void test_two_events_wrap(void **state)
 {
 	(void)state;
@@ -329,7 +330,7 @@ static void test_narrow(void **state)
 	assert_int_equal(stub.lcofis, 1);
 }
 
-/* A far counter of a VM without overflow goes round in silence. */
+/* A counter of a VM without overflow interrupts wraps silently. */
 static void test_silent_wrap(void **state)
 {
 	struct vpmu_policy policy = stub_policy;
@@ -345,7 +346,7 @@ static void test_silent_wrap(void **state)
 	assert_int_equal(vpmu_scountovf(&vpmu), 0);
 }
 
-/* The hart refuses the start that the move needs: the counter is lost, not wrong. */
+/* The hart refuses the start that is needed: the counter is lost, not wrong. */
 static void test_refused(void **state)
 {
 	(void)state;
@@ -361,8 +362,8 @@ static void test_refused(void **state)
 }
 
 /*
- * An overflow of another hctr pends while an armed one is moved for an emulated instruction: the
- * counter that shares with the one that overflowed is told when its own turn comes.
+ * The overflow of another hctr is pending while an armed one is set for an emulated instruction.
+ * The counter that shares with the one that overflowed is reported later, in its turn.
  */
 static void test_pending_overflow_of_another(void **state)
 {
@@ -388,7 +389,7 @@ static void test_pending_overflow_of_another(void **state)
 	assert_int_equal(guest_read(4), -999UL);
 }
 
-/* A read by VS that traps, as core/vm/virtual_insn.c serves it. */
+/* A read by VS that traps, as in core/vm/virtual_insn.c. */
 static uint64_t trapped_read(uint64_t n)
 {
 	uint64_t counts;
@@ -413,7 +414,8 @@ static bool is_noted(uint64_t n)
 	return vpmu_read_noted(&vpmu, n, &counts);
 }
 
-/* Which hctrs count a read is noted, and forgotten with all that it followed from. */
+/* The hctrs that count a read are recorded, and dropped when anything that they depend on
+ * changes. */
 static void noted_reads(void)
 {
 	assert_int_equal(config(HW, AUTO, CYCLES), 3);
@@ -430,7 +432,7 @@ static void noted_reads(void)
 	assert_int_equal(vpmu_retired_scountovf(&vpmu), 0);
 	assert_int_equal(trapped_read(3), 7);
 	assert_int_equal(trapped_read(4), 108);
-	/* The same two hctrs, but it is the other that backs it now. */
+	/* The same two hctrs, but the counter is now on the other one. */
 	assert_int_equal(stop(1U << 10, RESET), SBI_SUCCESS);
 	assert_int_equal(config(1U << 10, AUTO | CLEAR, INSTRS), 10);
 	assert_false(is_noted(10));

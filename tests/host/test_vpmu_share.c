@@ -27,7 +27,7 @@ static void test_each_its_own_value(void **state)
 	assert_int_equal(guest_read(3), 1030);
 	assert_int_equal(guest_read(18), 25);
 	assert_int_equal(guest_read(17), 0x123456789abcdefa);
-	/* One is enough for all, and the home counter stays direct throughout. */
+	/* One start is enough for all, and the home counter can always be read directly. */
 	assert_int_equal(stub.starts, 1);
 	assert_int_equal(stub.stops, 0);
 	assert_int_equal(stub.direct, 8);
@@ -82,7 +82,7 @@ static void test_sharer_outlives_home(void **state)
 	assert_int_equal(stub.hctr[3].running, false);
 }
 
-/* The home counter joins one that runs already: it is given the hardware's numbers. */
+/* The home counter joins one that runs already, and becomes the anchor. */
 static void test_home_takes_over(void **state)
 {
 	(void)state;
@@ -99,7 +99,7 @@ static void test_home_takes_over(void **state)
 	assert_int_equal(guest_read(18), 52);
 }
 
-/* The nearest wrap has the hardware; when it is gone, the home counter is direct again. */
+/* The first to wrap is the anchor. When it is gone, the home counter can be read directly again. */
 static void test_armed_sharer_and_survivor(void **state)
 {
 	(void)state;
@@ -122,7 +122,7 @@ static void test_armed_sharer_and_survivor(void **state)
 	assert_int_equal(stub.lcofis, 0);
 }
 
-/* A sharer without home does not make the hardware move, except to disarm it. */
+/* A sharer on another index does not become the anchor, except to disarm. */
 static void test_no_move_for_nothing(void **state)
 {
 	(void)state;
@@ -148,9 +148,10 @@ static void test_restart_refused(void **state)
 	assert_int_equal(start(A, INIT, 10), 0);
 	stub_count(CYCLES, 5);
 	stub.refuse_start = 8;
-	/* Arming B must move the hardware, which then refuses: both are lost, and say so. */
+	/* To arm B the hardware counter must be set, which it refuses: both are lost, and the call
+	 * fails. */
 	assert_int_equal(start(B, INIT, -3UL), SBI_ERR_FAILED);
-	/* What is lost does not wrap either. */
+	/* A lost counter does not wrap. */
 	stub.refuse_start = 0;
 	assert_int_equal(start(C, INIT, 0), 0);
 	stub_run(CYCLES, 20);
@@ -199,7 +200,7 @@ static void test_filters_apply_to_sharers(void **state)
 	assert_int_equal(guest_read(18), 3);
 }
 
-/* A raw event that the hart knows by another name, too: one hardware counter, each its value. */
+/* A raw event that the hart knows under another name as well: one hardware counter, two values. */
 static void test_one_event_under_two_names(void **state)
 {
 	static const unsigned long names[] = {RAW, RAW2};
@@ -216,11 +217,11 @@ static void test_one_event_under_two_names(void **state)
 		assert_int_equal(start(1UL << 4, INIT, 10), 0);
 		assert_int_equal(start(1UL << 16, INIT, 0), 0);
 		stub_count(INSTRS, 100);
-		/* What is emulated is an instruction by either name. */
+		/* Emulated instructions count under either name. */
 		vpmu_retired(&vpmu, false);
 		assert_int_equal(guest_read(4), 111);
 		assert_int_equal(guest_read(16), 101);
-		/* It is running for the very event that is asked for. */
+		/* It is running for the very event that is requested. */
 		assert_int_equal(config(1UL << 4, SBI_PMU_CFG_FLAG_SKIP_MATCH, INSTRS), 4);
 		assert_int_equal(stop(1UL << 4 | 1UL << 16, RESET), 0);
 	}

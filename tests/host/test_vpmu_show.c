@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vpmu_describe(): what somebody beside the guest sees of its counters. */
+/* vpmu_describe(): what the operator sees of a guest's counters. */
 #include <string.h>
 
 #include "tests/host/vpmu_stub.h"
@@ -8,7 +8,7 @@
 #define A (1UL << 3)
 #define B (1UL << 18)
 
-/* Of the vcpu's own hart; to look must change nothing. */
+/* Of the vcpu's own hart. Reading must change nothing. */
 static struct vpmu_view look(uint32_t idx, bool same_hart)
 {
 	struct vpmu before = vpmu;
@@ -68,7 +68,7 @@ static void test_resident(void **state)
 	assert_int_equal(stop(A, 0), 0);
 	stub_count_vu(CYCLES, 10);
 	SEES(3, true, VPMU_STOPPED, VPMU_VALUE_NOW, 1010);
-	/* A stopped counter's value is nowhere but here. */
+	/* A stopped counter's value is only here. */
 	SEES(3, false, VPMU_STOPPED, VPMU_VALUE_NOW, 1010);
 }
 
@@ -89,7 +89,7 @@ static void test_shared(void **state)
 	assert_int_equal(look(18, true).hctr, 3);
 }
 
-/* The stub fails the test if a counter is read that is another's now. */
+/* The stub fails the test if a counter is read that belongs to another vcpu. */
 static void test_not_resident(void **state)
 {
 	(void)state;
@@ -117,7 +117,7 @@ static void test_from_another_hart(void **state)
 	vpmu_save(&vpmu);
 	vpmu_evict(&vpmu, (hctr_t){3});
 	stub_neighbour();
-	/* Read meanwhile, by the one that needed it. */
+	/* It was read when another vcpu took the counter. */
 	SEES(3, false, VPMU_RUNNING, VPMU_VALUE_NOW, 1010);
 }
 

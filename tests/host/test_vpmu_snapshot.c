@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The snapshot page: SBI 3.0 section 11.13 and the flags of 11.9 and 11.10. */
+/* Snapshots: SBI 3.0 section 11.13 and the flags of 11.9 and 11.10. */
 #include "tests/host/vpmu_stub.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static int setup_page(void **state)
 	return 0;
 }
 
-/* The page but for the bitmap and these slots is as it was. */
+/* The shared memory is unchanged except for the bitmap and these slots. */
 static void assert_untouched_but(uint64_t slots)
 {
 	uint32_t i;
@@ -126,7 +126,7 @@ static void test_no_page(void **state)
 	stub_count(CYCLES, 5);
 	assert_int_equal(guest_read(3), 15);
 	assert_int_equal(stop(0x10, 0), SBI_ERR_ALREADY_STOPPED);
-	/* What is wrong with the arguments comes first. */
+	/* Errors in the arguments come first. */
 	assert_int_equal(stop(8, TAKE | 4), SBI_ERR_INVALID_PARAM);
 	assert_int_equal(stop(2, TAKE), SBI_ERR_INVALID_PARAM);
 	assert_int_equal(start(0x10, SEED | INIT, 5), SBI_ERR_INVALID_PARAM);
@@ -144,7 +144,7 @@ static void test_disabled_again(void **state)
 	assert_int_equal(set_page(PAGE, 0, 0), SBI_SUCCESS);
 	assert_int_equal(ram_bytes_read() + ram_bytes_written(), 0);
 	assert_int_equal(stop(8, TAKE), SBI_SUCCESS);
-	/* Another page: the first is not touched any more. */
+	/* After other memory is set, the first is not accessed any more. */
 	assert_int_equal(set_page(RAM_BASE + 0x3000, 0, 0), SBI_SUCCESS);
 	assert_int_equal(start(8, INIT, 77), SBI_SUCCESS);
 	ram_forget();
@@ -179,7 +179,7 @@ static void test_take(void **state)
 	assert_int_equal(guest_read(3), 10);
 }
 
-/* Stopped members and unconfigured ones have values, too. */
+/* Stopped and unconfigured counters have values, too. */
 static void test_take_of_stopped(void **state)
 {
 	(void)state;
@@ -212,12 +212,12 @@ static void test_take_with_reset(void **state)
 	assert_int_equal(peek64(SLOT(3)), 2);
 	assert_int_equal(vpmu_scountovf(&vpmu), 0);
 	assert_true(guest_read_is_illegal(3));
-	/* The next one shows that OF is gone. */
+	/* The next one shows that OF was cleared. */
 	assert_int_equal(stop(8, TAKE), SBI_ERR_ALREADY_STOPPED);
 	assert_int_equal(peek64(PAGE), 0);
 }
 
-/* The bitmap is of all counters, in the set or not. */
+/* The bitmap has all counters, whether or not they are in the set. */
 static void test_bitmap(void **state)
 {
 	(void)state;
@@ -241,7 +241,7 @@ static void test_bitmap(void **state)
 	assert_untouched_but(0x10);
 }
 
-/* An overflow that pends while the call is made belongs into the bitmap. */
+/* An overflow that is pending during the call is in the bitmap. */
 static void test_bitmap_of_pending(void **state)
 {
 	(void)state;
@@ -290,7 +290,7 @@ static void test_relative_to_base(void **state)
 	stub_run(CYCLES, 6);
 	stub_run(INSTRS, 7);
 	assert_int_equal(vpmu_counter_stop(&vpmu, 4, 1, TAKE).error, SBI_SUCCESS);
-	/* Counter 3 lies below the base: its OF has no bit. */
+	/* Counter 3 is below the base, so its OF has no bit. */
 	assert_int_equal(peek64(PAGE), 1);
 	assert_int_equal(peek64(SLOT(0)), 2);
 	assert_untouched_but(1);
@@ -324,7 +324,7 @@ static void test_relative_to_base(void **state)
 	assert_int_equal(ram_bytes_written(), 0);
 }
 
-/* The last index there can be, in the last slot and the last bit. */
+/* The highest possible index, in the last slot and the last bit. */
 static void test_highest_counters(void **state)
 {
 	struct vpmu_policy policy = stub_policy;
@@ -404,7 +404,7 @@ static void test_seed_narrow(void **state)
 	assert_int_equal(peek64(PAGE), 8);
 }
 
-/* Two counters on one hctr: each with its own value, the one that goes on undisturbed. */
+/* Two counters on one hctr: each has its own value, and the other one is not disturbed. */
 static void test_shared(void **state)
 {
 	(void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* start and stop: what they check, what they answer, what becomes of the value. */
+/* start and stop: what they check, what they return, and what happens to the value. */
 #include "tests/host/vpmu_stub.h"
 
 static void test_start_refuses(void **state)
@@ -66,11 +66,11 @@ static void test_several_at_once(void **state)
 	assert_int_equal(stop(0x38, 0), 0);
 	assert_int_equal(stub.stops, 1);
 	assert_int_equal(stub.last_stop, 0x38);
-	/* All three are still to be had without an exit. */
+	/* All three can still be read directly. */
 	assert_int_equal(stub.direct, 0x38);
 	assert_int_equal(guest_read(3), 9);
 	assert_int_equal(guest_read(4), 10);
-	/* Stopping one leaves the others' values where they are. */
+	/* Stopping one does not change the values of the others. */
 	assert_int_equal(start(8, 0, 0), 0);
 	assert_int_equal(stop(8, 0), 0);
 	assert_int_equal(stub.direct, 0x38);
@@ -90,7 +90,7 @@ static void test_start_goes_on(void **state)
 	stub_count(CYCLES, 5);
 	assert_int_equal(stop(8, 0), 0);
 	stub_count(CYCLES, 100);
-	/* Without the flag the argument means nothing. */
+	/* Without the flag the argument is ignored. */
 	assert_int_equal(start(8, 0, 777), 0);
 	stub_count(CYCLES, 5);
 	assert_int_equal(guest_read(3), 20);
@@ -103,14 +103,14 @@ static void test_start_refused_by_hart(void **state)
 	assert_int_equal(config(HW, 0, INSTRS), 4);
 	stub.refuse_start = 8;
 	assert_int_equal(start(0x18, INIT, 70), SBI_ERR_FAILED);
-	/* The other runs; the refused one has no value to be had, and counts nothing. */
+	/* The other runs. The refused one has no value, and counts nothing. */
 	assert_int_equal(guest_read(4), 70);
 	assert_true(guest_read_is_illegal(3));
 	assert_false(vpmu_wfi_must_trap(&vpmu));
 	assert_int_equal(start(0x18, 0, 0), SBI_ERR_FAILED);
 	assert_int_equal(stop(8, 0), SBI_ERR_ALREADY_STOPPED);
 	assert_true(guest_read_is_illegal(3));
-	/* It may be tried again. */
+	/* It may be started again. */
 	stub.refuse_start = 0;
 	assert_int_equal(start(8, 0, 0), 0);
 	assert_true(guest_reads_direct(3));
@@ -155,7 +155,7 @@ static void test_already_stopped(void **state)
 	(void)state;
 	assert_int_equal(config(HW, AUTO, CYCLES), 3);
 	assert_int_equal(config(HW, 0, INSTRS), 4);
-	/* 4 is stopped, 5 unconfigured; 3 is stopped all the same. */
+	/* 4 is stopped, 5 unconfigured; 3 is stopped nevertheless. */
 	assert_int_equal(stop(0x38, 0), SBI_ERR_ALREADY_STOPPED);
 	assert_false(stub.hctr[3].running);
 	stub_count(CYCLES, 1);
@@ -163,7 +163,7 @@ static void test_already_stopped(void **state)
 	assert_int_equal(stop(8, 0), SBI_ERR_ALREADY_STOPPED);
 	assert_int_equal(stop(0x20, 0), SBI_ERR_ALREADY_STOPPED);
 	assert_int_equal(stop(1UL << 34, 0), SBI_ERR_ALREADY_STOPPED);
-	/* Nothing was configured by that. */
+	/* This has configured nothing. */
 	assert_int_equal(vpmu.configured, 0x18);
 	assert_int_equal(stub.stops, 1);
 }
@@ -173,12 +173,12 @@ static void test_reset(void **state)
 	(void)state;
 	assert_int_equal(config(HW, AUTO, CYCLES), 3);
 	assert_int_equal(config(HW, 0, INSTRS), 4);
-	/* All members are reset, running or not; the error speaks of the stopped one. */
+	/* All counters are reset, running or not. The error is about the stopped one. */
 	assert_int_equal(stop(0x18, RESET), SBI_ERR_ALREADY_STOPPED);
 	assert_true(guest_read_is_illegal(3));
 	assert_true(guest_read_is_illegal(4));
 	assert_int_equal(start(8, 0, 0), SBI_ERR_INVALID_PARAM);
-	/* The event is gone, so another filter may come. */
+	/* The event is gone, so another filter is possible. */
 	assert_int_equal(config(HW, SINH, CYCLES), 3);
 	assert_int_equal(stop(8, RESET), SBI_ERR_ALREADY_STOPPED);
 	assert_int_equal(config(HW, AUTO, INSTRS), 4);
@@ -266,7 +266,7 @@ static void test_vpmu_reset(void **state)
 	assert_int_equal(guest_read(3), 0);
 	assert_int_equal(config(FWS, AUTO, FW(5)), 19);
 	assert_int_equal(fw_read(19), 0);
-	/* Nothing to stop, nothing to say. */
+	/* Nothing to stop, so nothing is called. */
 	vpmu_reset(&vpmu);
 	vpmu_reset(&vpmu);
 	assert_int_equal(stub.stops, 1);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* World switch: nothing of this vcpu stays on the hart, nothing of another comes into its counts.
- */
+/* World switch: nothing of this vcpu stays on the hart, and nothing of another counts for it. */
 #include "tests/host/vpmu_stub.h"
 
 #define A (1UL << 3)
@@ -40,7 +39,7 @@ static void test_counts_go_on(void **state)
 		assert_int_equal(guest_read(3), 0x8000000000000001 + 3 * i);
 		assert_int_equal(guest_read(4), 0x8000000000000001 + 2 * i);
 		assert_int_equal(guest_read(18), 17 + 3 * i);
-		/* One call each way, whatever runs. */
+		/* One call in each direction, however many counters run. */
 		assert_int_equal(stub.starts, 1 + i);
 		assert_int_equal(stub.last_n, 2);
 		assert_int_equal(stub.stops, i);
@@ -61,7 +60,7 @@ static void test_nothing_left_behind(void **state)
 	vpmu_save(&vpmu);
 	assert_int_equal(stub.direct, 0);
 	assert_false(stub.hctr[3].running);
-	/* Saved twice is saved. */
+	/* A second save has no effect. */
 	vpmu_save(&vpmu);
 	assert_int_equal(stub.stops, 2);
 	stub_neighbour();
@@ -74,7 +73,7 @@ static void test_nothing_left_behind(void **state)
 	assert_int_equal(stub.starts, 3);
 }
 
-/* Only stopped counters, yet one is open: the neighbour must not inherit that. */
+/* Only stopped counters, but one can be read directly: the next vcpu must not be able to. */
 static void test_held_value_is_closed(void **state)
 {
 	(void)state;
@@ -106,7 +105,7 @@ static void test_overflow_across(void **state)
 	stub_run(CYCLES, 5);
 	assert_int_equal(stub.lcofis, 0);
 	away();
-	/* It wraps and pends, and before anyone looks the vcpu must go. */
+	/* It wraps, an LCOFI is pending, and the vcpu leaves before anyone has read it. */
 	stub_count(CYCLES, 1);
 	assert_true(stub.pending);
 	vpmu_save(&vpmu);
@@ -115,7 +114,7 @@ static void test_overflow_across(void **state)
 	assert_int_equal(vpmu_scountovf(&vpmu), A);
 	stub_neighbour();
 	vpmu_restore(&vpmu);
-	/* Not again for A; armed for B now. */
+	/* A is not armed again; B is. */
 	assert_true(stub.hctr[3].armed);
 	assert_int_equal(stub.hctr[3].value, -10UL);
 	stub_run(CYCLES, 9);
@@ -132,7 +131,7 @@ static void test_overflow_across(void **state)
 	assert_true(guest_reads_direct(3));
 }
 
-/* A wrap that only the count tells is told before the vcpu goes. */
+/* A wrap that only the count shows is reported before the vcpu leaves. */
 static void test_late_flag_at_save(void **state)
 {
 	(void)state;
@@ -165,7 +164,7 @@ static void test_restore_refused(void **state)
 	assert_true(guest_read_is_illegal(18));
 	assert_int_equal(guest_read(4), 40);
 	assert_false(vpmu_wfi_must_trap(&vpmu));
-	/* It is not tried again behind the guest's back. */
+	/* It is not retried without the guest's request. */
 	stub.refuse_start = 0;
 	away();
 	assert_true(guest_read_is_illegal(3));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Wraps that the hardware's flag tells late, early, or only for one of several; and flags that
- * pend when a call comes.
+ * Wraps whose OF is late, early, or set for only one of several counters; and pending overflows at
+ * each call.
  */
 #include "tests/host/vpmu_stub.h"
 
@@ -18,7 +18,7 @@ static int setup(void **state)
 	return 0;
 }
 
-/* Both wrapped before anyone looked; the hardware's one flag spoke for one of them. */
+/* Both wrapped before anyone read the count; the hardware's OF stood for one of them. */
 static void test_wrap_found_by_the_count(void **state)
 {
 	(void)state;
@@ -32,7 +32,7 @@ static void test_wrap_found_by_the_count(void **state)
 	assert_int_equal(guest_read(18), 25);
 }
 
-/* The flag comes late: the count told it first, and it is not told again. */
+/* OF is late: the count showed the wrap first, and it is not reported again. */
 static void test_late_flag(void **state)
 {
 	(void)state;
@@ -44,7 +44,8 @@ static void test_late_flag(void **state)
 	assert_int_equal(start(C, INIT, 0), 0);
 	assert_int_equal(vpmu_scountovf(&vpmu), B);
 	assert_int_equal(stub.lcofis, 1);
-	/* A is armed now. Its flag is late too, and after the count's word comes to nothing. */
+	/* A is armed now. Its OF is late as well, and has no effect after the count has shown the
+	 * wrap. */
 	stub_count(CYCLES, 18);
 	assert_int_equal(stop(C, 0), 0);
 	assert_int_equal(vpmu_scountovf(&vpmu), A | B);
@@ -67,7 +68,7 @@ static void test_late_flag_at_stop(void **state)
 	assert_int_equal(stub.lcofis, 1);
 }
 
-/* Early by the count, the flag is believed: it says that the hardware overflowed. */
+/* If OF is early, it is trusted: the hardware has overflowed. */
 static void test_flag_is_believed(void **state)
 {
 	(void)state;
@@ -82,7 +83,7 @@ static void test_flag_is_believed(void **state)
 	assert_int_equal(stub.lcofis, 1);
 }
 
-/* A flag that comes after the counter was stopped and started again is not the new run's. */
+/* OF after the counter was stopped and started again does not belong to the new run. */
 static void test_late_flag_of_an_earlier_run(void **state)
 {
 	(void)state;
@@ -100,7 +101,8 @@ static void test_late_flag_of_an_earlier_run(void **state)
 	assert_int_equal(stub.lcofis, 2);
 }
 
-/* The overflow pends when the guest's call comes: it belongs to the counter as it was before. */
+/* An overflow that is pending when the guest makes a call belongs to the counter as it was
+ * before. */
 static void test_pending_at_each_call(void **state)
 {
 	unsigned int call;
@@ -154,7 +156,7 @@ static void test_pending_at_each_call(void **state)
 	}
 }
 
-/* A refused call changes nothing, and takes nothing. */
+/* A refused call changes nothing, and takes no pending overflow. */
 static void test_pending_at_a_refused_call(void **state)
 {
 	(void)state;
@@ -168,7 +170,7 @@ static void test_pending_at_a_refused_call(void **state)
 	assert_int_equal(vpmu_scountovf(&vpmu), A);
 }
 
-/* The start of one counter comes when the flag of another asks for a new anchor. */
+/* One counter is started while OF of another requires a new anchor. */
 static void test_pending_for_another_anchor(void **state)
 {
 	(void)state;

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <libfdt.h>
 
-/* Harts 2 and 63 are of two kinds. */
+/* Harts 2 and 63 are of different kinds. */
 static const char *differ(uint32_t hart, uint32_t other)
 {
 	return hart + other == 65 ? "harts # and # have different counters" : NULL;
@@ -191,7 +191,7 @@ bool was_refused(enum vm_refusal_code code)
 	return seen[code];
 }
 
-/* Nothing but printable ASCII, and the NUL inside. */
+/* Only printable ASCII, with a NUL inside the buffer. */
 static void check_text(const char *s, size_t size)
 {
 	size_t length = 0;

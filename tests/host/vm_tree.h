@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * VM trees for tests. A test takes the good tree, spoils one thing with libfdt's own editing
- * functions and looks at what the parser says.
+ * VM trees for tests. A test takes the good tree, changes one thing with libfdt's editing
+ * functions, and checks what the parser says.
  */
 #ifndef TESTS_HOST_VM_TREE_H
 #define TESTS_HOST_VM_TREE_H
@@ -11,7 +11,7 @@
 /* The machine of the tests: harts 0, 2 and 63, counters 0, 2 to 5, room for 128 MiB of guests. */
 extern const struct vm_limits test_limits;
 
-/* Images of the good tree and their phandles. */
+/* Images of the good tree, and their phandles. */
 #define RAW_SIZE     100U
 #define RAW_PHANDLE  1U
 #define LINUX_SIZE   4096U
@@ -25,14 +25,14 @@ extern const struct vm_limits test_limits;
 #define TREE_BUFFER 65536U
 
 /*
- * The good tree: VM "alpha" with 64 MiB, "linux", the initrd and two vcpus; VM "beta" with 2 MiB,
- * "raw" and one vcpu. In a static buffer of TREE_BUFFER bytes, so with room to add things; valid
- * until the next call.
+ * Returns the good tree: VM "alpha" with 64 MiB, "linux", the initrd and two vcpus; VM "beta" with
+ * 2 MiB, "raw" and one vcpu. It is in a static buffer of TREE_BUFFER bytes, with room to add
+ * things, and valid until the next call.
  */
 void *good_tree(void);
 
-/* Editing; all fail the test if libfdt refuses. A path that does not exist is made, by its last
- * part, for node(). */
+/* Editing functions. All fail the test if libfdt refuses. node() creates the last part of a path
+ * that does not exist. */
 int node(void *tree, const char *path);
 void set_u32(void *tree, const char *path, const char *name, uint32_t value);
 void set_u64(void *tree, const char *path, const char *name, uint64_t value);
@@ -55,11 +55,11 @@ int test_vm_pmu(void);
 /* test_vm_life.c: the same. */
 int test_vm_life(void);
 
-/* Whether refused() was seen to hold with that code. */
+/* Whether refused() succeeded with that code. */
 bool was_refused(enum vm_refusal_code code);
 
-/* Fails the test if the result breaks a promise of core/config/vm_config.h, whatever the blob was.
- */
+/* Fails the test if the result breaks a promise of core/config/vm_config.h, whatever the blob
+ * was. */
 void check_promises(bool ok, const struct vm_limits *limits, const struct vm_tree *tree,
                     const struct vm_refusal *why, const void *blob, uint64_t size);
 

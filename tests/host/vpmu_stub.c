@@ -92,7 +92,7 @@ void stub_emulate(bool user)
 	vpmu_retired(&vpmu, user);
 }
 
-/* HS works on: what counts it goes on. */
+/* HS does some work, which advances the counters that count it. */
 static void hs_works(void)
 {
 	uint32_t i;
@@ -161,7 +161,7 @@ void vpmu_port_run(uint64_t hctr_mask)
 	stub.starts++;
 	stub.last_n = 0;
 	assert_int_not_equal(hctr_mask, 0);
-	/* All that were set, and those that were stopped and left alone. */
+	/* All that were set, and those that were stopped and not changed. */
 	assert_int_equal(stub.ready & ~hctr_mask, 0);
 	assert_false(stub.pending);
 	stub.ready = 0;
@@ -195,7 +195,7 @@ void vpmu_port_stop(uint64_t hctr_mask)
 	stub.stops++;
 	stub.last_stop = hctr_mask;
 	assert_int_not_equal(hctr_mask, 0);
-	/* A counter that moves in HS may wrap after overflows were taken. */
+	/* A counter that counts HS may wrap after overflows were taken. */
 	assert_true(stub.hs_step != 0 || !stub.pending);
 	hs_works();
 	for (i = 0; i < 32; i++) {
@@ -492,7 +492,7 @@ uint64_t guest_read(uint32_t idx)
 	uint64_t value = 0;
 
 	assert_true(vpmu_csr_read(&vpmu, 0xc00 + idx, &value));
-	/* The trap must know it as well as the hardware. */
+	/* A trapped read must return the same as the hardware. */
 	if (guest_reads_direct(idx))
 		assert_int_equal(stub.hctr[idx].value, value);
 	return value;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A hart without defects under vpmu/port.h, for the unit tests of vpmu/. It records what it is
- * asked, and fails the test when a rule of port.h is broken. Homes: cycles 3, instructions 4,
+ * A hart without defects below vpmu/port.h, for the unit tests of vpmu/. It records what it is
+ * asked, and fails the test if a rule of port.h is broken. Home counters: cycles 3, instructions 4,
  * dTLB read misses 5; raw events 8 to 11. The VM's RAM is five pages.
  */
 #ifndef TESTS_HOST_VPMU_STUB_H
@@ -42,14 +42,14 @@
 #define RAM_BASE 0x80000000UL
 #define RAM_SIZE 0x5000UL
 
-/* Counted by the stub: firmware events of the port, Tally's own among them. */
+/* Counted by the stub: firmware events of the port, including Tally's own. */
 #define STUB_FW_CODES 300U
 
 struct stub_hctr {
 	bool running;
 	bool armed;
 	bool flag;
-	bool ours; /* prepared by the vcpu, and not touched by a neighbour since */
+	bool ours; /* prepared by the vcpu, and not used by another since */
 	uint64_t value;
 	struct hw_event config;
 };
@@ -59,14 +59,15 @@ struct stub {
 	uint64_t width_mask;
 	uint64_t refuse_start;
 	uint64_t refuse_prepare;
-	bool any_hctr;      /* cycles and instructions count on all of 3 to 18 */
-	bool filters;       /* the fixed counters have filters, and are second places */
-	bool asking_evicts; /* a raw event costs all counters that do not run what they held */
-	bool any_event;     /* everything counts on 3, whether it exists or not */
+	bool any_hctr; /* cycles and instructions count on all of 3 to 18 */
+	bool filters;  /* the fixed counters have filters, and can count a second one */
+	/* Asking for a raw event destroys the contents of all counters that do not run. */
+	bool asking_evicts;
+	bool any_event; /* counter 3 counts every event, even undefined ones */
 	bool pending;
-	bool quiet_flags; /* a wrap sets no flag: it is late for ever */
+	bool quiet_flags; /* a wrap never sets OF */
 	uint64_t direct;
-	uint64_t ready; /* set, and to be run by the next run */
+	uint64_t ready; /* set, and started by the next run */
 	/* Calls of the port so far. */
 	unsigned int starts, stops, steps, prepares, takes, directs, lcofis, trapped_wfis;
 	/* Observers that ended, and the last one's value. */
@@ -85,11 +86,11 @@ struct stub {
 	uint32_t watched;
 	unsigned int watches;
 
-	uint64_t looks_after; /* counts until the vPMU wants to look, ~0: never */
-	unsigned int looks;   /* asked for so far */
+	uint64_t looks_after; /* counts until the vPMU polls, ~0: never */
+	unsigned int looks;   /* polls requested so far */
 	unsigned int released;
 
-	/* Counters that count HS move by this in each call of the port. */
+	/* Counters that count HS advance by this in each call of the port. */
 	uint64_t hs_step;
 };
 
@@ -97,25 +98,25 @@ extern struct stub stub;
 extern struct vpmu vpmu;
 extern const struct vpmu_policy stub_policy; /* 0, 2..18 and firmware from 19, 64 bits wide */
 
-/* A new hart and a new resident vcpu. The first is a cmocka setup function. */
+/* Makes a new hart and a new resident vcpu. The first is a cmocka setup function. */
 int stub_setup(void **state);
 void stub_setup_policy(const struct vpmu_policy *policy);
 
-/* The guest makes n events happen in VS, or in VU. No interrupt is taken. */
+/* The guest causes n events in VS, or in VU. No interrupt is taken. */
 void stub_count(unsigned long event_idx, uint64_t n);
 void stub_count_vu(unsigned long event_idx, uint64_t n);
-/* The same in VS with LCOFI taken at the very event. */
+/* The same in VS, with LCOFI taken at the very event. */
 void stub_run(unsigned long event_idx, uint64_t n);
 
 /* The guest executes one instruction in VS, or VU, that traps and is emulated. */
 void stub_emulate(bool user);
 
-/* The guest's own view of its memory. */
+/* The guest's own accesses to its memory. */
 void poke64(uint64_t gpa, uint64_t value);
 void poke32(uint64_t gpa, uint32_t value);
 uint64_t peek64(uint64_t gpa);
 uint32_t peek32(uint64_t gpa);
-/* Forgets what was touched so far; how many bytes were since. */
+/* Discards the recorded accesses. Returns how many bytes were accessed since. */
 void ram_forget(void);
 unsigned int ram_bytes_read(void);
 unsigned int ram_bytes_written(void);
@@ -123,19 +124,19 @@ unsigned int ram_bytes_written(void);
 /* Another vcpu uses every counter of the hart, between a save and a restore. */
 void stub_neighbour(void);
 
-/* The guest reads a counter: directly, or by a trap that must be answered. */
+/* The guest reads a counter: directly, or by a trap that must be emulated. */
 uint64_t guest_read(uint32_t idx);
 bool guest_reads_direct(uint32_t idx);
 bool guest_read_is_illegal(uint32_t idx);
 
-/* Short forms of the calls. config returns the index and fails the test on an error. */
+/* Short forms of the calls. config() returns the index, and fails the test on an error. */
 unsigned long config(unsigned long mask, unsigned long flags, unsigned long event_idx);
 long config_error(unsigned long mask, unsigned long flags, unsigned long event_idx);
 long start(unsigned long mask, unsigned long flags, uint64_t value);
 long stop(unsigned long mask, unsigned long flags);
 uint64_t fw_read(unsigned long idx);
 
-/* The groups, one a file: each returns the number of failed tests. */
+/* The groups, one per file. Each returns the number of failed tests. */
 int test_vpmu_config(void);
 int test_vpmu_choice(void);
 int test_vpmu_start_stop(void);

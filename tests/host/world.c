@@ -9,7 +9,7 @@
 #include "tests/host/chance.h"
 #include "tests/host/fake_harts.h"
 
-#define STORM 300U /* overflows that one run of a guest may meet */
+#define STORM 300U /* maximum number of overflows in one run of a guest */
 
 struct world_count world_count;
 struct vcpu world_vcpus[VCPUS];
@@ -86,7 +86,7 @@ static const char *start(struct vcpu *vc, const uint64_t *a, struct answer *answ
 
 static const char *event_info(struct vcpu *vc, const uint64_t *a, struct answer *answer)
 {
-	/* Whatever was there, the call has to say. */
+	/* Whatever was there, the call must overwrite it. */
 	unsigned long again = ~a[0] & 1;
 	uint64_t hi = a[1] == WORLD_AGAIN ? vc->model.info.place : a[1];
 
@@ -144,7 +144,7 @@ static bool may_touch_memory(const struct op *op)
 	       ((op->kind == OP_START || op->kind == OP_STOP) && (op->a[2] & 2));
 }
 
-/* What a guest is not promised must not be what happened to be in a register. */
+/* A value without meaning must not be one that happened to be in a register. */
 static bool has_value(const struct op *op, const struct answer *answer)
 {
 	return !answer->ret.error && op->kind != OP_START && op->kind != OP_STOP &&
@@ -203,8 +203,8 @@ static void run(const uint64_t *a)
 		world_observers_step(vc, mode, events, part);
 		done += part;
 		world_count.runs++;
-		/* Nothing is late on this hart, and that comes right at the wrap, unless an ecall
-		 * is first. */
+		/* This hart reports nothing late, and a poll comes right at the wrap, unless an
+		 * ecall is first. */
 		if (fake_hart_look_is_due() && looks >= a[3]) {
 			world_count.looks_put_off++;
 			break;
@@ -214,7 +214,8 @@ static void run(const uint64_t *a)
 			vpmu_look(&vc->vpmu);
 			world_note_lost(vc);
 			world_check(vc);
-			/* Of a counter that stands still there can be any number: an interval. */
+			/* A counter that stands still may need any number of polls: the
+			 * interval. */
 			stops--;
 			if (++looks > STORM)
 				break;
@@ -234,7 +235,7 @@ static void fw_event(uint32_t which, uint32_t code)
 {
 	struct vcpu *vc = &world_vcpus[which];
 
-	/* What the port counts nobody tells. */
+	/* The port's events are not reported by Tally. */
 	if (code < 32 && (vc->model.policy.fw_port_events >> code & 1))
 		return;
 	vpmu_fw_event(&vc->vpmu, code);
@@ -320,7 +321,7 @@ static void retired(bool user)
 	world_observers_step(vc, user ? FAKE_VU : FAKE_VS, FAKE_ON_INSN, 1);
 	if (!model_retired(&vc->model, user) && !world_observers(vc) && port_work() != work)
 		world_differ("an emulated instruction that nobody counts was not cheap");
-	/* One that shares a fixed counter may have wrapped by it: only a look tells. */
+	/* A counter that shares a fixed one may have wrapped; only a poll shows that. */
 	if (fake_hart_take_look())
 		vpmu_look(&vc->vpmu);
 	world_note_lost(vc);
@@ -328,7 +329,7 @@ static void retired(bool user)
 	world_count.emulated_in_vs += !user;
 }
 
-/* Mostly events that are known; ill-formed ones, and now and then one with reserved bits. */
+/* Mostly known events; also invalid ones, and sometimes one with reserved bits. */
 static void entries(uint64_t gpa, uint64_t n, uint64_t seed)
 {
 	for (uint64_t i = 0; i < n; i++) {
@@ -370,7 +371,7 @@ static void entries(uint64_t gpa, uint64_t n, uint64_t seed)
 	}
 }
 
-/* The guest writes its own memory; elsewhere it cannot. */
+/* The guest writes its own memory; it cannot write elsewhere. */
 static void write_memory(const struct op *op)
 {
 	uint64_t bytes = op->kind == OP_POKE ? 8 : 16 * (op->a[1] & 0xfff);
@@ -390,7 +391,7 @@ bool world_is_resident(const struct vcpu *vc)
 	return on_hart[vc->hart] == (uint32_t)(vc - world_vcpus);
 }
 
-/* The one at work stays resident, and what HS does for others moves nothing of it. */
+/* The active vcpu stays resident, and work of HS for others advances nothing of it. */
 static void put_aside(void)
 {
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
@@ -407,7 +408,7 @@ static void take_up(uint32_t next)
 	fake_harts_select(vc->hart);
 }
 
-/* It is resident no more. */
+/* It is not resident any more. */
 static void leave(void)
 {
 	struct vcpu *vc = resident();
@@ -421,14 +422,14 @@ static void leave(void)
 	world_settle(vc);
 	/* A stop that failed loses nothing that was parked. */
 	fake_trace.late = 0;
-	/* What it has not been told of by now, nobody would tell it while it waits. */
+	/* Whatever was not reported by now would not be reported while it is away. */
 	world_check_saved(vc);
 	fake_hart_leave();
 	on_hart[vc->hart] = VCPUS;
 	put_aside();
 }
 
-/* Whoever is resident there leaves. Nobody is at work. */
+/* The vcpu that is resident there leaves. No vcpu is active. */
 static void clear_hart(uint32_t hart)
 {
 	if (on_hart[hart] == VCPUS)
@@ -455,7 +456,7 @@ static void enter(uint32_t next)
 	world_count.switches++;
 }
 
-/* The one at work stays where it is, or leaves its hart to nobody. */
+/* The active vcpu stays resident, or leaves its hart. */
 static void switch_to(uint32_t next, bool stay)
 {
 	struct vcpu *vc = &world_vcpus[next];
@@ -473,7 +474,7 @@ static void switch_to(uint32_t next, bool stay)
 		enter(next);
 }
 
-/* At a world switch; the one that was at work goes on, on whatever hart. */
+/* At a world switch. The vcpu that was active continues, on either hart. */
 static void move(uint32_t which)
 {
 	struct vcpu *vc = &world_vcpus[which];
@@ -491,7 +492,7 @@ static void move(uint32_t which)
 	enter(last);
 }
 
-/* On the vcpu's own hart, as the vcpu that is at work if it is resident there. */
+/* On the vcpu's own hart, as the active vcpu if it is resident there. */
 static void observe(uint32_t which, const struct op *op)
 {
 	struct vcpu *vc = &world_vcpus[which];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A machine of two harts, of which one runs at a time, with some vcpus, each with the library's PMU
- * and the model's, side by side. Whatever happens there is an operation with all its arguments, so
- * that a list of them can be run again, cut down, decoded from bytes or written to a file. After
- * each one all that the resident vcpu can see of its PMU is compared with the model.
+ * A machine of two harts, of which one runs at a time, and some vcpus, each with the PMU of the
+ * library and that of the model side by side. Whatever happens there is an operation with all its
+ * arguments, so a list of them can be run again, shortened, decoded from bytes or written to a
+ * file. After each one, all that the resident vcpu can see of its PMU is compared with the model.
  */
 #ifndef TESTS_HOST_WORLD_H
 #define TESTS_HOST_WORLD_H
@@ -25,7 +25,7 @@ struct machine {
 };
 
 enum op_kind {
-	/* Calls of the guest, by function id; a[] as it passes them. */
+	/* Calls of the guest, by function id; a[] are the arguments. */
 	OP_NUM_COUNTERS,
 	OP_GET_INFO,
 	OP_CONFIG,
@@ -37,8 +37,8 @@ enum op_kind {
 	OP_EVENT_INFO,
 	OP_CSR_READ,   /* a trapped read of a CSR that is no counter: a[0] */
 	OP_RUN,        /* enum fake_mode, events, units, overflows to serve at once */
-	OP_FW_EVENT,   /* vcpu, code: what vpmu_fw_event() tells */
-	OP_PORT_EVENT, /* vcpu, code, n: what the world counts by itself */
+	OP_FW_EVENT,   /* vcpu, code: vpmu_fw_event() reports it */
+	OP_PORT_EVENT, /* vcpu, code, n: the port counts it */
 	OP_RETIRED,    /* user: the guest executed an emulated instruction */
 	OP_POKE,       /* gpa, value: the guest writes 64 bits of its memory */
 	OP_ENTRIES,    /* gpa, n, seed: the guest writes n entries for event info */
@@ -55,25 +55,26 @@ enum op_kind {
 
 struct op {
 	uint8_t kind;
-	/* The n-th counter to be prepared or started in this step is refused; 0: none. */
+	/* The n-th counter that is prepared or started in this step is refused; 0: none. */
 	uint8_t fail_prepare;
 	uint8_t refuse_start;
-	/* Or the n-th to be run or stopped is not, without a word. Never both kinds in one step. */
+	/* Or the n-th that is run or stopped fails without an error. Never both kinds in one
+	 * step. */
 	uint8_t fail_run;
 	uint8_t fail_stop;
 	uint64_t a[5];
 };
 
-/* a[1] of an OP_EVENT_INFO: what the call that is not done wants there, 0 if there is none. */
+/* a[1] of an OP_EVENT_INFO: the value for a call that is not complete, 0 if there is none. */
 #define WORLD_AGAIN (~7UL)
 
-/* What the guest is answered; value: of an OP_CSR_READ or a call. */
+/* The answer to the guest; value: of an OP_CSR_READ or a call. */
 struct answer {
 	struct sbi_ret ret;
 	bool again; /* OP_EVENT_INFO: the guest executes the call again */
 };
 
-/* An observer as it should be: an ideal counter. */
+/* What an observer should count: an ideal counter. */
 struct world_observer {
 	bool on;
 	uint32_t event_idx;
@@ -87,7 +88,7 @@ struct vcpu {
 	struct model model;
 	uint32_t hart;
 	uint64_t raises; /* LCOFIs of this vcpu */
-	/* When last compared: those, the wraps they are for, and the overflow flags of both. */
+	/* At the last comparison: those, the wraps that they are for, and OF of both. */
 	uint64_t raises_seen;
 	uint64_t wraps_seen;
 	uint32_t of_model;
@@ -159,12 +160,12 @@ struct world_count {
 };
 extern struct world_count world_count;
 
-/* The vcpus of the machine, and which of them is resident on the hart at work. For reading. */
+/* The vcpus of the machine, and the one that is resident on the active hart. Read-only. */
 extern struct vcpu world_vcpus[VCPUS];
 extern uint32_t world_resident;
 bool world_is_resident(const struct vcpu *vc);
 
-/* A fresh machine; vcpu 0 is resident. */
+/* Makes a fresh machine with vcpu 0 resident. */
 void world_reset(const struct machine *machine);
 
 /* Does one operation and compares. */
@@ -173,17 +174,17 @@ struct answer world_do(const struct op *op);
 /* The first thing that differed since world_reset(), or "". */
 const char *world_difference(void);
 void world_differ(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* For a machine's hart: a misuse of the port is a difference. */
+/* For the hart of a machine: a misuse of the port counts as a difference. */
 void world_misused(const char *what);
 
-/* An operation as a line, with its answer if there is one. */
+/* Writes an operation as a line, with its answer if there is one. */
 void world_describe(const struct op *op, const struct answer *answer, char *text);
 void world_describe_machine(const struct machine *machine, char *text, size_t size);
 
 /* world_check.c, for world.c: see there. */
 void world_check(struct vcpu *vc);
 void world_note_lost(struct vcpu *vc);
-/* The vPMU learns what failed without a word. Resident, or just saved. */
+/* Tells the vPMU what failed without an error. The vcpu is resident, or was just saved. */
 void world_settle(struct vcpu *vc);
 void world_take_overflow(struct vcpu *vc);
 void world_check_saved(struct vcpu *vc);
@@ -193,7 +194,7 @@ void world_observe(uint32_t which, const struct op *op);
 void world_observers_step(struct vcpu *vc, enum fake_mode mode, uint32_t events, uint64_t units);
 /* After each operation. */
 void world_observers_check(struct vcpu *vc, const struct op *op);
-/* Those that are on, as a mask. */
+/* Returns the observers that are on, as a mask. */
 uint32_t world_observers(const struct vcpu *vc);
 
 #endif

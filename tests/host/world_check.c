@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that a vcpu can see of its PMU, against the model. */
+/* Compares all that a vcpu can see of its PMU with the model. */
 #include "tests/host/csr_read.h"
 #include "tests/host/world.h"
 
@@ -38,7 +38,7 @@ static void take_raises(struct vcpu *vc)
 	fake_trace.raises = 0;
 }
 
-/* Each wrap makes one LCOFI, those of one instruction may come as one. */
+/* Each wrap raises one LCOFI. Wraps of one instruction may raise one together. */
 static void check_lcofi(struct vcpu *vc)
 {
 	uint64_t raised = vc->raises - vc->raises_seen;
@@ -53,9 +53,9 @@ static void check_lcofi(struct vcpu *vc)
 }
 
 /*
- * Where HS is counted, looking at a counter may make it wrap, so the library is told of it a
- * step later, or was before the model was. No flag may be missing a step later, none may come
- * of nothing, and no LCOFI may be too many.
+ * If HS is counted, reading a counter may make it wrap, so the library reports it one step after
+ * the model, or before it. One step later no OF may be missing, none may be set without a wrap, and
+ * there may not be too many LCOFIs.
  */
 static void check_loose_lcofi(struct vcpu *vc, uint32_t model_before, uint32_t library_before)
 {
@@ -79,7 +79,7 @@ static void check_overflows(struct vcpu *vc)
 	uint32_t model_before = vc->of_model, library_before = vc->of_library;
 
 	take_raises(vc);
-	/* Flags and interrupts of a wrap are due when the vPMU has had a chance to see it. */
+	/* OF and interrupt of a wrap are due when the vPMU had a chance to see it. */
 	if (fake_hart_pending() || fake_hart_look_is_due())
 		return;
 	vc->of_library = vpmu_scountovf(&vc->vpmu);
@@ -96,7 +96,7 @@ static void check_overflows(struct vcpu *vc)
 
 void world_check_saved(struct vcpu *vc)
 {
-	/* Where HS is counted nobody knows yet what wrapped. */
+	/* If HS is counted, it is not known yet what has wrapped. */
 	if (vc->model.policy.count_hs)
 		take_raises(vc);
 	else
@@ -143,7 +143,7 @@ static void check_wfi(struct vcpu *vc)
 	int trap = model_wfi_must_trap(&vc->model);
 	bool traps = fake_hart_wfi_traps(vc->model.vcpu);
 
-	/* For an observer's sake it may. */
+	/* WFI may trap because of an observer. */
 	if (trap == 0 && world_observers(vc))
 		trap = -1;
 	if (trap >= 0 && vpmu_wfi_must_trap(&vc->vpmu) != (trap == 1))
@@ -174,8 +174,8 @@ void world_check(struct vcpu *vc)
 }
 
 /*
- * A counter that the hardware refused is lost: its reads are illegal, so that no guest takes a
- * frozen value for a count. All that is not lost must still be exact.
+ * A counter that the hardware refused is lost: its reads are illegal, so that no guest takes its
+ * value for a count. All others must still be exact.
  */
 void world_note_lost(struct vcpu *vc)
 {

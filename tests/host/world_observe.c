@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Observers of the vcpus: each against an ideal counter, and what they may be refused for. That
- * they change nothing for the guest is what the rest of the world says, which knows nothing of
- * them.
+ * Compares the observers of the vcpus with ideal counters, and checks why they are refused. The
+ * rest of the world, which does not know of observers, shows that they change nothing for the
+ * guest.
  */
 #include "tests/host/world.h"
 
@@ -39,7 +39,7 @@ static bool same(const struct world_observer *o, uint32_t event_idx, uint64_t ev
 	return o->event_idx == event_idx && o->event_data == event_data && o->inhibit == inhibit;
 }
 
-/* Who has the only counter of an event on the hart, and counts something else there. */
+/* Finds out who has the only counter of an event on the hart, and counts another event there. */
 static void who_is_in_the_way(const struct vcpu *vc, const struct world_observer *wanted,
                               bool *guest, bool *other)
 {
@@ -68,7 +68,8 @@ static bool exists(const struct vcpu *vc, const struct op *op)
 	const struct vpmu_policy *policy = &vc->model.policy;
 	uint32_t event_idx = (uint32_t)op->a[2];
 
-	/* Others than the hart's own: only one that knows them all has a counter for them. */
+	/* Events that are not the hart's own: only a hart that has counters for any event can count
+	 * them. */
 	if (fake_hart_event(event_idx, op->a[3]) == FAKE_EVENTS)
 		return false;
 	return fake_hart_hctrs(event_idx, op->a[3]) != 0 &&
@@ -94,7 +95,7 @@ static void check_refusal(const struct vcpu *vc, const struct op *op, enum vpmu_
 		world_differ("not observed because of the guest, who is not in the way");
 	if (got == VPMU_OBSERVE_OTHERS && !other)
 		world_differ("not observed because of others, who are not in the way");
-	/* With a home of its own there is no choice. */
+	/* If the event has a home counter, there is no choice. */
 	if (got == VPMU_OBSERVES && (hctrs & (hctrs - 1)) == 0 && (guest || other))
 		world_differ("observed on a counter that counts something else");
 }
@@ -173,7 +174,7 @@ static void note_ended(struct vcpu *vc, const struct op *op)
 	fake_trace.unobserved = 0;
 }
 
-/* vpmu_observed() says what vpmu_describe() does. */
+/* vpmu_observed() and vpmu_describe() must agree. */
 static void check_short(struct vcpu *vc, uint32_t n, const struct vpmu_view *view)
 {
 	uint64_t value = 0;
@@ -184,7 +185,7 @@ static void check_short(struct vcpu *vc, uint32_t n, const struct vpmu_view *vie
 		world_differ("observer %u counts or is lost", n);
 	if (shared != view->shared)
 		world_differ("observer %u is shared, or not", n);
-	/* Each read of what counts HS's work finds more. */
+	/* If it counts HS, each read finds a higher value. */
 	if (counts && value != view->value && !vc->model.policy.count_hs)
 		world_differ("observer %u: %#llx and %#llx", n, (unsigned long long)value,
 		             (unsigned long long)view->value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operations and machines as text, for what is printed on a difference. */
+/* Operations and machines as text, to print a difference. */
 #include <stdio.h>
 #include <string.h>
 

@@ -18,7 +18,7 @@ static inline void fence_i(void)
 {
 }
 
-/* One thread: the order of the program is the order. */
+/* There is one thread, so program order is enough. */
 static inline void fence_memory_then_output(void)
 {
 }

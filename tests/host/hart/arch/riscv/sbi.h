@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* There is no firmware below, or a test is it. */
+/* There is no firmware, or the test is the firmware. */
 #ifndef HOST_SBI_H
 #define HOST_SBI_H
 

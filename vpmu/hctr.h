@@ -171,7 +171,7 @@ static inline void vpmu_stop(struct vpmu *v, uint64_t hctrs)
 		vpmu_careful_stopped(v, hctrs);
 }
 
-/* What runs now decides whether the guest may sleep in VS. */
+/* Updates whether WFI must trap, after a change of what runs. */
 static inline void vpmu_settle_wfi(struct vpmu *v)
 {
 	if (!v->wfi_traps && vpmu_wfi_must_trap(v)) {

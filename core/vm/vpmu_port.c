@@ -193,9 +193,9 @@ bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n)
 /* --- notices -------------------------------------------------------------------------------- */
 
 /*
- * Never earlier than 1 / LOOKS_HZ later, so that many looks at a counter that hardly moves cost the
- * guest little; and so much later than it can have wrapped, so that one look is enough for one that
- * never stands still.
+ * The poll is at least 1 / LOOKS_HZ seconds from now, so that many polls of a counter that hardly
+ * moves cost the guest little. It is so much later than the earliest wrap that one poll is enough
+ * for a counter that never stops.
  */
 void vpmu_port_look_after(uint64_t counts)
 {
@@ -209,7 +209,8 @@ void vpmu_port_look_after(uint64_t counts)
 	pcpu_resched(pcpu);
 }
 
-/* That it need not trap again is found out at its next WFI: most stops come just before a start. */
+/* When WFI need not trap any more, that is found out at the next WFI, because most stops come just
+ * before a start. */
 void vpmu_port_trap_wfi(void)
 {
 	vcpu_set_vtw(this_pcpu()->current, true);

@@ -137,7 +137,8 @@ static void check_firmware(struct vcpu *vc, uint32_t vcpu)
 		             model_watched(m));
 }
 
-/* Whether the guest's WFI traps as it has to: by what is asked, and by what the port was told. */
+/* Checks that WFI traps if and only if it must, by the library's state and by what the port was
+ * told. */
 static void check_wfi(struct vcpu *vc)
 {
 	int trap = model_wfi_must_trap(&vc->model);

@@ -38,7 +38,7 @@ static void check_resident(const struct pcpu *pcpu, const struct vcpu *vcpu)
 	for_each_bit (i, vpmu_active(&vcpu->pmu) & pcpu->hpm.hctrs)
 		CHECK(pcpu->hctr_owner[i] == vcpu);
 	CHECK(csr_read(CSR_HGATP) == vcpu->vm->gstage.hgatp);
-	CHECK(vcpu->requests.heeded == REQ_ALL);
+	CHECK(vcpu->requests.enabled == REQ_ALL);
 }
 
 void check_exit(void)

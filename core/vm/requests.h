@@ -2,14 +2,14 @@
 /*
  * Requests to a vcpu, and when its home hart is interrupted for them.
  *
- * A request is a bit in `asked`. Setting a bit that is set already has no effect and interrupts
- * nobody. `heeded` has the requests that the home hart wants to hear of at once. While the vcpu is
+ * A request is a bit in `pending`. Setting a bit that is set already has no effect and interrupts
+ * nobody. `enabled` has the requests that the home hart wants to hear of at once. While the vcpu is
  * resident, these are all. While it is not, the hart runs another vcpu, so only requests that must
- * wake the vcpu are in `heeded`; the others wait for its next time slice.
+ * wake the vcpu are in `enabled`; the others wait for its next time slice.
  *
- * No request is lost. Who makes a request writes `asked` and then reads `heeded`. The home hart,
- * when it enables more requests, writes `heeded` and then reads `asked`. Both have a full fence in
- * between, so at least one of them sees what the other wrote.
+ * No request is lost. Who makes a request writes `pending` and then reads `enabled`. The home hart,
+ * when it enables more requests, writes `enabled` and then reads `pending`. Both have a full fence
+ * in between, so at least one of them sees what the other wrote.
  */
 #ifndef CORE_VM_REQUESTS_H
 #define CORE_VM_REQUESTS_H
@@ -32,7 +32,7 @@
 
 #define REQ_ALL    ((UINT64_C(1) << 10) - 1)
 #define REQ_FENCES (REQ_FENCE_I | REQ_VVMA)
-/* These are served at once even if the vcpu is not resident, so they are always in `heeded`. */
+/* These are served at once even if the vcpu is not resident, so they are always in `enabled`. */
 #define REQ_AT_ONCE (REQ_LIFE | REQ_OBSERVE | REQ_MOVE | REQ_ARRIVE)
 
 /* Requests that the guest can count as firmware events when they arrive. Each one counts, even if
@@ -40,8 +40,8 @@
 enum { REQ_GOT_IPI, REQ_GOT_FENCE_I, REQ_GOT_VVMA, REQ_GOT_VVMA_ASID, REQ_COUNTED };
 
 struct requests {
-	atomic_ulong asked;  /* any hart sets bits, the home hart clears them */
-	atomic_ulong heeded; /* written by the home hart */
+	atomic_ulong pending; /* any hart sets bits, the home hart clears them */
+	atomic_ulong enabled; /* written by the home hart */
 	/* How often each kind was requested. Any hart adds one before it makes the request; the
 	 * home hart takes them with the request. */
 	atomic_uint got[REQ_COUNTED];
@@ -51,16 +51,16 @@ struct requests {
 static inline void requests_init(struct requests *r)
 {
 	*r = (struct requests){0};
-	atomic_init(&r->heeded, REQ_AT_ONCE | REQ_START | REQ_STOP);
+	atomic_init(&r->enabled, REQ_AT_ONCE | REQ_START | REQ_STOP);
 }
 
 /* Makes requests. Returns true if the caller has to notify the home hart. Any hart may call it. */
-static inline bool requests_ask(struct requests *r, uint64_t what)
+static inline bool requests_make(struct requests *r, uint64_t what)
 {
-	uint64_t before = atomic_fetch_or(&r->asked, what);
+	uint64_t before = atomic_fetch_or(&r->pending, what);
 
 	atomic_thread_fence(memory_order_seq_cst);
-	return what & ~before & atomic_load_explicit(&r->heeded, memory_order_relaxed);
+	return what & ~before & atomic_load_explicit(&r->enabled, memory_order_relaxed);
 }
 
 /*
@@ -71,32 +71,32 @@ static inline bool requests_ask(struct requests *r, uint64_t what)
  */
 static inline bool requests_awaited(struct requests *r, uint64_t what)
 {
-	return atomic_load_explicit(&r->asked, memory_order_acquire) & what &&
-	       atomic_load_explicit(&r->heeded, memory_order_acquire) & what;
+	return atomic_load_explicit(&r->pending, memory_order_acquire) & what &&
+	       atomic_load_explicit(&r->enabled, memory_order_acquire) & what;
 }
 
 /* Makes `what` the enabled requests. Returns those of them that are pending already. Home hart
  * only. */
-static inline uint64_t requests_heed(struct requests *r, uint64_t what)
+static inline uint64_t requests_enable(struct requests *r, uint64_t what)
 {
-	atomic_store_explicit(&r->heeded, what, memory_order_relaxed);
+	atomic_store_explicit(&r->enabled, what, memory_order_relaxed);
 	atomic_thread_fence(memory_order_seq_cst);
-	return atomic_load_explicit(&r->asked, memory_order_relaxed) & what;
+	return atomic_load_explicit(&r->pending, memory_order_relaxed) & what;
 }
 
 /* The vcpu has left the hart. Who sees the new value sees all that the vcpu did. Home hart only. */
-static inline void requests_unheed(struct requests *r)
+static inline void requests_disable(struct requests *r)
 {
-	atomic_store_explicit(&r->heeded, REQ_AT_ONCE, memory_order_release);
+	atomic_store_explicit(&r->enabled, REQ_AT_ONCE, memory_order_release);
 }
 
 /* Takes the pending requests among `what`, to serve them now. Home hart only. */
 static inline uint64_t requests_take(struct requests *r, uint64_t what)
 {
 	/* Nearly always nothing is pending, and the atomic operation can be skipped. */
-	if (!(atomic_load_explicit(&r->asked, memory_order_relaxed) & what))
+	if (!(atomic_load_explicit(&r->pending, memory_order_relaxed) & what))
 		return 0;
-	return atomic_fetch_and(&r->asked, ~what) & what;
+	return atomic_fetch_and(&r->pending, ~what) & what;
 }
 
 /* Returns how many requests of a kind have come since the last call. Home hart only. */

@@ -52,7 +52,7 @@ static __attribute__((noinline)) void work(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	uint64_t bit = vcpu->bit;
 
-	requests_unheed(&vcpu->requests);
+	requests_disable(&vcpu->requests);
 	pcpu->last = vcpu->bit;
 	pcpu->slice_end = csr_read(CSR_TIME) + pcpu->slice;
 	pcpu_book(pcpu, vcpu, EXIT_OTHER);
@@ -60,7 +60,7 @@ static __attribute__((noinline)) void work(struct pcpu *pcpu, struct vcpu *vcpu)
 		if (!vm_life_work(vcpu->vm)) {
 			pcpu->working &= ~bit;
 			sched_off(vcpu);
-			sched_heed(vcpu);
+			sched_enable_requests(vcpu);
 		}
 		sched_set_timer(pcpu, NULL);
 		pcpu_account_stay(pcpu);
@@ -86,13 +86,13 @@ static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu 
 		if (pcpu->ready & bit) {
 			/* It may have been woken. Requests that came meanwhile are served as a
 			 * notification. */
-			if (requests_heed(&vcpu->requests, REQ_ALL))
+			if (requests_enable(&vcpu->requests, REQ_ALL))
 				pcpu_notify(pcpu, bit);
 			return true;
 		}
 		pcpu->unrobbed &= ~bit;
 		vcpu->fw.ready_since = 0;
-		sched_heed(vcpu);
+		sched_enable_requests(vcpu);
 	}
 	pcpu_interrupts(pcpu, csr_read(CSR_SIP) & csr_read(CSR_SIE));
 	sched_check_mail(pcpu);
@@ -109,7 +109,7 @@ static struct vcpu *next_to_run(struct pcpu *pcpu, uint64_t *now)
 		struct vcpu *vcpu = choose(pcpu);
 
 		/* From here on, all requests to the vcpu interrupt this hart. */
-		if (requests_heed(&vcpu->requests, REQ_ALL) && !serve_turn(pcpu, vcpu))
+		if (requests_enable(&vcpu->requests, REQ_ALL) && !serve_turn(pcpu, vcpu))
 			continue;
 		if (!(pcpu->working & vcpu->bit))
 			return vcpu;
@@ -158,7 +158,7 @@ static __attribute__((noinline)) void rest(struct pcpu *pcpu, struct vcpu *vcpu)
 	if (pcpu->waiting & vcpu->bit)
 		sched_wake_in_time(vcpu);
 	if (!(pcpu->ready & vcpu->bit))
-		sched_heed(vcpu);
+		sched_enable_requests(vcpu);
 }
 
 /* Takes the resident vcpu off the hart. */

@@ -17,7 +17,7 @@ void sched_set_ready(struct vcpu *vcpu);
 
 /* Enables those requests that are to interrupt the hart while the vcpu is not resident: the ones
  * that make it ready. If one of them is pending already, the vcpu becomes ready. */
-void sched_heed(struct vcpu *vcpu);
+void sched_enable_requests(struct vcpu *vcpu);
 
 /* Blocks the resident vcpu until an interrupt comes (WFI). */
 void sched_wait(struct vcpu *vcpu);

@@ -28,25 +28,25 @@ void sched_set_ready(struct vcpu *vcpu)
 			atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STARTED);
 		/* The vcpu is awake, so no request needs to wake it. */
 		if (vcpu != pcpu->current)
-			requests_unheed(&vcpu->requests);
+			requests_disable(&vcpu->requests);
 	}
 	pcpu->waiting &= ~bit;
 	pcpu->called &= ~bit;
 	wants_turn(pcpu, vcpu);
 }
 
-void sched_heed(struct vcpu *vcpu)
+void sched_enable_requests(struct vcpu *vcpu)
 {
 	struct pcpu *pcpu = vcpu->home;
 	uint64_t bit = vcpu->bit;
-	uint64_t heeded = REQ_AT_ONCE;
+	uint64_t enabled = REQ_AT_ONCE;
 
 	CHECK(vcpu->home == this_pcpu());
 	if (!(pcpu->ready & bit))
-		heeded |= REQ_START | REQ_STOP;
+		enabled |= REQ_START | REQ_STOP;
 	if (pcpu->waiting & ~pcpu->ready & bit)
-		heeded |= vcpu_woken_by(vcpu);
-	if (!(requests_heed(&vcpu->requests, heeded) & ~REQ_AT_ONCE))
+		enabled |= vcpu_woken_by(vcpu);
+	if (!(requests_enable(&vcpu->requests, enabled) & ~REQ_AT_ONCE))
 		return;
 	pcpu->called |= bit;
 	wants_turn(pcpu, vcpu);
@@ -101,7 +101,7 @@ void sched_remove(struct vcpu *vcpu)
 	vcpu->fw.watched = 0;
 	vcpu->fw.ready_since = 0;
 	vcpu->timer = ~0UL;
-	sched_heed(vcpu);
+	sched_enable_requests(vcpu);
 	vm_vcpu_gone(vcpu);
 }
 

@@ -83,7 +83,7 @@ void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu)
 	 * memory. */
 	csr_write(CSR_VSATP, 0);
 	pcpu->current = NULL;
-	requests_unheed(&vcpu->requests);
+	requests_disable(&vcpu->requests);
 }
 
 void vcpu_set_virq(struct vcpu *vcpu, uint64_t irq, bool level)

@@ -86,8 +86,8 @@ bool vcpu_hand_over(struct vcpu *vcpu)
 	}
 	vcpu->carried = leave_lists(from, vcpu);
 	vcpu->moves++;
-	atomic_fetch_or(&vcpu->requests.asked, REQ_ARRIVE);
-	requests_unheed(&vcpu->requests);
+	atomic_fetch_or(&vcpu->requests.pending, REQ_ARRIVE);
+	requests_disable(&vcpu->requests);
 	/* From here on the vcpu belongs to the new home. */
 	vcpu_goes_to(vcpu, to);
 	pcpu_notify(to, vcpu->bit);
@@ -126,7 +126,7 @@ static void join_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 		sched_wake_in_time(vcpu);
 		pcpu_resched(pcpu);
 	}
-	sched_heed(vcpu);
+	sched_enable_requests(vcpu);
 }
 
 void vcpu_arrive(struct vcpu *vcpu)

@@ -10,7 +10,7 @@
 
 void vcpu_request(struct vcpu *vcpu, uint64_t what)
 {
-	if (requests_ask(&vcpu->requests, what))
+	if (requests_make(&vcpu->requests, what))
 		pcpu_notify(vcpu_home(vcpu), vcpu->bit);
 }
 
@@ -25,13 +25,13 @@ static void count(struct vcpu *vcpu, uint32_t kind, uint32_t fw_event)
 	vpmu_fw_events(&vcpu->pmu, fw_event, requests_got(&vcpu->requests, kind));
 }
 
-static void serve_fences(struct vcpu *vcpu, uint64_t asked)
+static void serve_fences(struct vcpu *vcpu, uint64_t pending)
 {
-	if (asked & REQ_FENCE_I) {
+	if (pending & REQ_FENCE_I) {
 		fence_i();
 		count(vcpu, REQ_GOT_FENCE_I, SBI_PMU_FW_FENCE_I_RECEIVED);
 	}
-	if (asked & REQ_VVMA) {
+	if (pending & REQ_VVMA) {
 		vcpu_fence_vm(vcpu);
 		count(vcpu, REQ_GOT_VVMA, SBI_PMU_FW_SFENCE_VMA_RECEIVED);
 		count(vcpu, REQ_GOT_VVMA_ASID, SBI_PMU_FW_SFENCE_VMA_ASID_RECEIVED);
@@ -78,34 +78,34 @@ static bool serve_start(struct vcpu *vcpu)
 	return true;
 }
 
-static void serve(struct vcpu *vcpu, uint64_t asked)
+static void serve(struct vcpu *vcpu, uint64_t pending)
 {
 	CHECK(vcpu->home == this_pcpu());
-	if (asked & REQ_ARRIVE)
+	if (pending & REQ_ARRIVE)
 		vcpu_arrive(vcpu);
 	/* This comes first: a client waits for the answer, whatever else happens to the vcpu. */
-	if (asked & REQ_OBSERVE)
+	if (pending & REQ_OBSERVE)
 		vcpu_serve_observers(vcpu);
-	if (asked & REQ_LIFE)
+	if (pending & REQ_LIFE)
 		vm_life_serve(vcpu->vm);
-	if (asked & REQ_STOP) {
+	if (pending & REQ_STOP) {
 		sched_remove(vcpu);
 		return;
 	}
-	if (asked & REQ_START) {
+	if (pending & REQ_START) {
 		if (!serve_start(vcpu))
 			return;
 		/* Requests that were sent before the start are dropped, except for levels of
 		 * interrupts. */
-		asked = REQ_DEVICES;
+		pending = REQ_DEVICES;
 	}
-	if (asked & REQ_IPI) {
+	if (pending & REQ_IPI) {
 		vcpu_set_virq(vcpu, IRQ_VSSI, true);
 		count(vcpu, REQ_GOT_IPI, SBI_PMU_FW_IPI_RECEIVED);
 	}
-	if (asked & REQ_DEVICES)
+	if (pending & REQ_DEVICES)
 		serve_devices(vcpu);
-	serve_fences(vcpu, asked);
+	serve_fences(vcpu, pending);
 	if (!vcpu_is_current(vcpu))
 		sched_wake_if_interrupted(vcpu);
 }
@@ -133,7 +133,7 @@ void vcpu_serve_mail(struct vcpu *vcpu)
 	}
 	serve(vcpu, requests_take(&vcpu->requests, resident ? REQ_ALL : REQ_AT_ONCE));
 	if (!resident)
-		sched_heed(vcpu);
+		sched_enable_requests(vcpu);
 	(void)let_go(vcpu);
 }
 

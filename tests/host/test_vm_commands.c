@@ -49,7 +49,7 @@ void host_wfi(void)
 
 void vcpu_request(struct vcpu *vcpu, uint64_t what)
 {
-	(void)requests_ask(&vcpu->requests, what);
+	(void)requests_make(&vcpu->requests, what);
 }
 
 void sched_work(struct vcpu *vcpu)

@@ -27,7 +27,7 @@
 /* Rare requests: the operator makes them, or they come once in a life of the VM. */
 #define REQ_LIFE    (UINT64_C(1) << 6) /* to vcpu 0: its VM changes state, see core/vm/vm_life.h */
 #define REQ_OBSERVE (UINT64_C(1) << 7) /* an observe_request is posted, see core/vm/observe.h */
-#define REQ_MOVE    (UINT64_C(1) << 8) /* `goal` is set, see core/vm/vcpu_move.h */
+#define REQ_MOVE    (UINT64_C(1) << 8) /* `migrate_to` is set, see core/vm/vcpu_move.h */
 #define REQ_ARRIVE  (UINT64_C(1) << 9) /* from the old home to the new: the vcpu is yours now */
 
 #define REQ_ALL    ((UINT64_C(1) << 10) - 1)

@@ -170,7 +170,7 @@ static void put(struct pcpu *pcpu, struct vcpu *vcpu)
 		pcpu->unrobbed |= vcpu->bit;
 	else
 		rest(pcpu, vcpu);
-	if (vcpu_wants_away(vcpu))
+	if (vcpu_wants_to_move(vcpu))
 		(void)vcpu_hand_over(vcpu);
 }
 
@@ -178,7 +178,7 @@ static void put(struct pcpu *pcpu, struct vcpu *vcpu)
  * other vcpu is ready. */
 static inline bool keeps_hart(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t now)
 {
-	if (!(pcpu->ready & vcpu->bit) || vcpu_wants_away(vcpu))
+	if (!(pcpu->ready & vcpu->bit) || vcpu_wants_to_move(vcpu))
 		return false;
 	if (now < pcpu->slice_end)
 		return true;

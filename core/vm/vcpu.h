@@ -36,7 +36,7 @@ struct vcpu {
 
 	/* Written by the home that the vcpu leaves. Other harts read it with vcpu_home(). */
 	struct pcpu *home;
-	struct pcpu *goal; /* the new home; NULL: it does not move. Atomic */
+	struct pcpu *migrate_to; /* the new home; NULL: it does not move. Atomic */
 
 	/* Any hart may access these. */
 	struct requests requests;

@@ -2,7 +2,7 @@
 /*
  * A vcpu moves to another of the harts that the VM tree allows, in whatever state it is:
  *
- *     any hart      vcpu_move()       sets `goal` and notifies the home
+ *     any hart      vcpu_move()       sets `migrate_to` and notifies the home
  *     old home      vcpu_hand_over()  at the next world switch: saves what the hart holds of the
  *                                     vcpu, counts first, and sets `home`
  *     new home      vcpu_arrive()     before it serves other requests to the vcpu
@@ -19,9 +19,9 @@
 bool vcpu_move(struct vcpu *vcpu, uint64_t hartid);
 
 /* Whether the vcpu is to leave its home for another hart. */
-static inline bool vcpu_wants_away(const struct vcpu *vcpu)
+static inline bool vcpu_wants_to_move(const struct vcpu *vcpu)
 {
-	return __atomic_load_n(&vcpu->goal, __ATOMIC_RELAXED);
+	return __atomic_load_n(&vcpu->migrate_to, __ATOMIC_RELAXED);
 }
 
 /* Moves a vcpu that wants away and is not resident. Returns true if it belongs to another hart now,

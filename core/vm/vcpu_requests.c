@@ -114,7 +114,7 @@ static void serve(struct vcpu *vcpu, uint64_t pending)
  * now. */
 static bool let_go(struct vcpu *vcpu)
 {
-	if (!vcpu_wants_away(vcpu))
+	if (!vcpu_wants_to_move(vcpu))
 		return false;
 	if (!vcpu_is_current(vcpu))
 		return vcpu_hand_over(vcpu);

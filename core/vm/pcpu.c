@@ -130,7 +130,7 @@ void pcpu_account_stay(struct pcpu *pcpu)
 		vcpu->ctx.hs_longest = stay;
 }
 
-void pcpu_book(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why)
+void pcpu_account_to(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why)
 {
 	if (pcpu->stay_of != vcpu || pcpu->stay_why != why)
 		pcpu_account_stay(pcpu);

@@ -137,7 +137,7 @@ void pcpu_account_stay(struct pcpu *pcpu);
 
 /* From now on, the current stay is accounted to this vcpu and cause. Called on the vcpu's home
  * hart. */
-void pcpu_book(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why);
+void pcpu_account_to(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why);
 
 /* Handles interrupts for HS; `pending` has the layout of sip. Called on this hart. */
 void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending);

@@ -55,7 +55,7 @@ static __attribute__((noinline)) void work(struct pcpu *pcpu, struct vcpu *vcpu)
 	requests_disable(&vcpu->requests);
 	pcpu->last = vcpu->bit;
 	pcpu->slice_end = csr_read(CSR_TIME) + pcpu->slice;
-	pcpu_book(pcpu, vcpu, EXIT_OTHER);
+	pcpu_account_to(pcpu, vcpu, EXIT_OTHER);
 	while (pcpu->working & bit && csr_read(CSR_TIME) < pcpu->slice_end) {
 		if (!vm_life_work(vcpu->vm)) {
 			pcpu->working &= ~bit;
@@ -78,7 +78,7 @@ static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu 
 {
 	uint64_t bit = vcpu->bit;
 
-	pcpu_book(pcpu, vcpu, EXIT_IRQ);
+	pcpu_account_to(pcpu, vcpu, EXIT_IRQ);
 	pcpu->ready &= ~(pcpu->called & bit);
 	pcpu->called &= ~bit;
 	pcpu->last = vcpu->bit;

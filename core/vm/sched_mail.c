@@ -12,7 +12,7 @@
  */
 static void work_for(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	pcpu_book(pcpu, vcpu, EXIT_IRQ);
+	pcpu_account_to(pcpu, vcpu, EXIT_IRQ);
 	pcpu->told = vcpu;
 	if (pcpu->current && pcpu->current->vm != vcpu->vm)
 		sched_waits_its_turn(pcpu->current, csr_read(CSR_TIME));
@@ -51,7 +51,7 @@ void sched_serve_mail(void)
 		vcpu_serve_mail(vcpu);
 	}
 	if (pcpu->current && whose && vcpu_home(whose) == pcpu)
-		pcpu_book(pcpu, whose, why);
+		pcpu_account_to(pcpu, whose, why);
 	pcpu_resched(pcpu);
 }
 

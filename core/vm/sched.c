@@ -144,8 +144,8 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, struct vcpu *left, uint64
 		for_each_bit (i, unrobbed)
 			sched_waits_its_turn(pcpu->vcpus[i], now);
 	pcpu->slice_end = now + pcpu->slice;
-	if (atomic_load_explicit(&vcpu->vm->owed_ticks, memory_order_relaxed))
-		sched_pay(pcpu, vcpu->vm);
+	if (atomic_load_explicit(&vcpu->vm->debt_ticks, memory_order_relaxed))
+		sched_charge_debt(pcpu, vcpu->vm);
 	vcpu_load(pcpu, vcpu);
 	if (!pcpu->shared)
 		loaded_unshared(pcpu, vcpu);

@@ -62,15 +62,15 @@ void sched_give_back(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 	vcpu->fw.ready_since = 0;
 	vcpu->fw.steal_ticks += taken;
 	pcpu->slice_end += taken;
-	atomic_fetch_add(&pcpu->told->vm->owed_ticks, taken);
+	atomic_fetch_add(&pcpu->told->vm->debt_ticks, taken);
 }
 
-void sched_pay(struct pcpu *pcpu, struct vm *vm)
+void sched_charge_debt(struct pcpu *pcpu, struct vm *vm)
 {
-	unsigned long owed = atomic_load(&vm->owed_ticks);
-	uint64_t paid = owed < pcpu->slice / 2 ? owed : pcpu->slice / 2;
+	unsigned long debt = atomic_load(&vm->debt_ticks);
+	uint64_t paid = debt < pcpu->slice / 2 ? debt : pcpu->slice / 2;
 
 	/* If it fails, another hart is charging this VM, and the next time slice pays. */
-	if (atomic_compare_exchange_strong(&vm->owed_ticks, &owed, owed - paid))
+	if (atomic_compare_exchange_strong(&vm->debt_ticks, &debt, debt - paid))
 		pcpu->slice_end -= paid;
 }

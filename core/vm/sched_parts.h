@@ -57,6 +57,6 @@ static inline void sched_waits_its_turn(struct vcpu *vcpu, uint64_t now)
 void sched_give_back(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now);
 
 /* Shortens a time slice that begins by the debt of its VM, to no less than half. */
-void sched_pay(struct pcpu *pcpu, struct vm *vm);
+void sched_charge_debt(struct pcpu *pcpu, struct vm *vm);
 
 #endif

@@ -22,7 +22,7 @@ struct vm {
 	struct gstage gstage;
 	/* Host time that requests of this VM took from vcpus of other VMs, and that has not been
 	 * taken off its own time slices yet. Any hart may add to it. */
-	atomic_ulong owed_ticks;
+	atomic_ulong debt_ticks;
 	/* Guest time = host time + htimedelta; guest time starts at 0 in each life. */
 	uint64_t htimedelta;
 

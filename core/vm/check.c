@@ -23,7 +23,7 @@ static void check_lists(const struct pcpu *pcpu)
 	CHECK(!(pcpu->ready & pcpu->waiting & ~pcpu->called));
 	CHECK(!(pcpu->called & ~pcpu->ready));
 	CHECK(!(pcpu->working & ~pcpu->ready));
-	CHECK(!(pcpu->unrobbed & ~pcpu->ready));
+	CHECK(!(pcpu->steal_not_begun & ~pcpu->ready));
 }
 
 static void check_resident(const struct pcpu *pcpu, const struct vcpu *vcpu)

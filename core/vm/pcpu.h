@@ -39,7 +39,7 @@ struct pcpu {
 	uint64_t waiting;          /* of vcpus[]: blocked in WFI */
 	uint64_t working;          /* of ready: its time slices prepare its VM's next life */
 	uint64_t called;           /* of ready: only to serve its requests */
-	uint64_t unrobbed;         /* of ready: its steal time has not begun, see sched_parts.h */
+	uint64_t steal_not_begun;  /* of ready: its steal time has not begun, see sched_parts.h */
 	uint64_t counts_a_tick;    /* counts of `cycle` per tick of host time */
 	uint64_t slice, slice_end; /* length of a time slice, end of the current one; host time */
 	/* How much longer a slice lasts if no other vcpu is ready; host time. */

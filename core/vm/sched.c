@@ -43,7 +43,7 @@ static void others_wait(const struct pcpu *pcpu, const struct vcpu *vcpu)
 	uint32_t i;
 
 	for_each_bit (i, pcpu->ready & ~pcpu->working & ~vcpu->bit)
-		sched_waits_its_turn(pcpu->vcpus[i], now);
+		sched_begin_steal(pcpu->vcpus[i], now);
 }
 
 /* Spends a time slice on the next life of the vcpu's VM, and serves interrupts after each step. Not
@@ -90,7 +90,7 @@ static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu 
 				pcpu_notify(pcpu, bit);
 			return true;
 		}
-		pcpu->unrobbed &= ~bit;
+		pcpu->steal_not_begun &= ~bit;
 		vcpu->fw.ready_since = 0;
 		sched_enable_requests(vcpu);
 	}
@@ -128,21 +128,21 @@ static __attribute__((noinline)) void loaded_unshared(const struct pcpu *pcpu, s
 
 static void load(struct pcpu *pcpu, struct vcpu *vcpu, struct vcpu *left, uint64_t now)
 {
-	uint64_t unrobbed = pcpu->unrobbed & ~vcpu->bit;
+	uint64_t steal_not_begun = pcpu->steal_not_begun & ~vcpu->bit;
 	uint32_t i;
 
 	if (vcpu->fw.ready_since) {
 		vcpu->fw.steal_ticks += now - vcpu->fw.ready_since;
 		vcpu->fw.ready_since = 0;
 	}
-	pcpu->unrobbed = 0;
+	pcpu->steal_not_begun = 0;
 	/* Nearly always this is only the vcpu that has just left. If its bit is set, it is still on
 	 * this hart. */
-	if (left && unrobbed == left->bit)
-		sched_waits_its_turn(left, now);
+	if (left && steal_not_begun == left->bit)
+		sched_begin_steal(left, now);
 	else
-		for_each_bit (i, unrobbed)
-			sched_waits_its_turn(pcpu->vcpus[i], now);
+		for_each_bit (i, steal_not_begun)
+			sched_begin_steal(pcpu->vcpus[i], now);
 	pcpu->slice_end = now + pcpu->slice;
 	if (atomic_load_explicit(&vcpu->vm->debt_ticks, memory_order_relaxed))
 		sched_charge_debt(pcpu, vcpu->vm);
@@ -167,7 +167,7 @@ static void put(struct pcpu *pcpu, struct vcpu *vcpu)
 	vcpu_put(pcpu, vcpu);
 	pcpu->last = vcpu->bit;
 	if (pcpu->ready & vcpu->bit)
-		pcpu->unrobbed |= vcpu->bit;
+		pcpu->steal_not_begun |= vcpu->bit;
 	else
 		rest(pcpu, vcpu);
 	if (vcpu_wants_to_move(vcpu))
@@ -225,7 +225,7 @@ static __attribute__((noinline)) struct vcpu *look(struct pcpu *pcpu, struct vcp
                                                    uint64_t now)
 {
 	if (vcpu->fw.ready_since)
-		sched_give_back(pcpu, vcpu, now);
+		sched_end_steal(pcpu, vcpu, now);
 	if (now >= pcpu->slice_end)
 		trap_loop_look(vcpu);
 	if (!keeps_hart(pcpu, vcpu, now))

@@ -8,14 +8,14 @@
 
 /*
  * Begins work for a vcpu in the time slice of the resident one. If they belong to different VMs,
- * the resident vcpu has steal time until sched_give_back().
+ * the resident vcpu has steal time until sched_end_steal().
  */
 static void work_for(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	pcpu_account_to(pcpu, vcpu, EXIT_IRQ);
 	pcpu->told = vcpu;
 	if (pcpu->current && pcpu->current->vm != vcpu->vm)
-		sched_waits_its_turn(pcpu->current, csr_read(CSR_TIME));
+		sched_begin_steal(pcpu->current, csr_read(CSR_TIME));
 }
 
 void sched_mail_came(void)
@@ -55,7 +55,7 @@ void sched_serve_mail(void)
 	pcpu_resched(pcpu);
 }
 
-void sched_give_back(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+void sched_end_steal(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
 	uint64_t taken = now - vcpu->fw.ready_since;
 

@@ -44,9 +44,9 @@ static inline void sched_set_timer(struct pcpu *pcpu, const struct vcpu *residen
 /*
  * Begins steal time: the vcpu is ready and another one is resident. load() ends it. A hart that is
  * idle, or about to load the only ready vcpu, steals from nobody. Vcpus that became ready then are
- * in `unrobbed` until a vcpu is loaded.
+ * in `steal_not_begun` until a vcpu is loaded.
  */
-static inline void sched_waits_its_turn(struct vcpu *vcpu, uint64_t now)
+static inline void sched_begin_steal(struct vcpu *vcpu, uint64_t now)
 {
 	if (!vcpu->fw.ready_since)
 		vcpu->fw.ready_since = now;
@@ -54,7 +54,7 @@ static inline void sched_waits_its_turn(struct vcpu *vcpu, uint64_t now)
 
 /* Ends the steal time of the resident vcpu. Its time slice becomes longer by that time, which is
  * added to the debt of the VM that the hart worked for. */
-void sched_give_back(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now);
+void sched_end_steal(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now);
 
 /* Shortens a time slice that begins by the debt of its VM, to no less than half. */
 void sched_charge_debt(struct pcpu *pcpu, struct vm *vm);

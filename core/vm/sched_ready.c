@@ -9,9 +9,9 @@ static void wants_turn(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	pcpu->ready |= vcpu->bit;
 	if (!pcpu->current)
-		pcpu->unrobbed |= vcpu->bit;
+		pcpu->steal_not_begun |= vcpu->bit;
 	else if (vcpu != pcpu->current)
-		sched_waits_its_turn(vcpu, csr_read(CSR_TIME));
+		sched_begin_steal(vcpu, csr_read(CSR_TIME));
 	pcpu_resched(pcpu);
 }
 
@@ -83,7 +83,7 @@ void sched_off(struct vcpu *vcpu)
 	pcpu->ready &= ~vcpu->bit;
 	pcpu->waiting &= ~vcpu->bit;
 	pcpu->called &= ~vcpu->bit;
-	pcpu->unrobbed &= ~vcpu->bit;
+	pcpu->steal_not_begun &= ~vcpu->bit;
 	pcpu_resched(pcpu);
 }
 

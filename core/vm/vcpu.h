@@ -167,7 +167,7 @@ void vcpu_emulated(struct vcpu *vcpu, uint32_t length);
  * becomes wrong. */
 bool vcpu_may_sleep(const struct vcpu *vcpu);
 
-/* Makes WFI trap or not. trap may be true even if vcpu_may_sleep(). The vcpu is resident.
+/* Make WFI trap or not. trap may be true even if vcpu_may_sleep(). The vcpu is resident.
  * vcpu_set_vtw() does not tell the vPMU. */
 void vcpu_trap_wfi(struct vcpu *vcpu, bool trap);
 void vcpu_set_vtw(struct vcpu *vcpu, bool trap);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* vpmu/port.h on this hart's counters (arch/riscv/hpm.h) and interrupts. */
+/* Implements vpmu/port.h with this hart's counters (arch/riscv/hpm.h) and interrupts. */
 #include <string.h>
 
 #include "arch/riscv/csr.h"
@@ -12,10 +12,10 @@
 #include "core/vm/vs_interrupts.h"
 #include "vpmu/port.h"
 
-/* A look at a counter that may have wrapped comes so late, 10 us, and the next no sooner. */
+/* Polls of a counter that may have wrapped are at least 1/LOOKS_HZ seconds (10 us) apart. */
 #define LOOKS_HZ 100000U
 
-/* Whose counter it was learns that it is not any more. NULL: it will be nobody's. */
+/* Tells the old owner that it has lost the counter. NULL: the counter gets no owner. */
 static void change_owner(struct pcpu *pcpu, hctr_t hctr, struct vcpu *vcpu)
 {
 	struct vcpu **owner = &pcpu->hctr_owner[hctr.idx];
@@ -101,8 +101,7 @@ bool vpmu_port_is_quiet(void)
 
 /* --- fixed counters ------------------------------------------------------------------------- */
 
-/* A stay that is going on is measured by instret: it began as much later as the counter is ahead.
- */
+/* HS measures the current stay with instret. Its beginning moves with the counter. */
 void vpmu_port_fixed_take(hctr_t hctr, const struct hw_event *config, uint64_t value)
 {
 	struct pcpu *pcpu = this_pcpu();
@@ -220,7 +219,7 @@ void vpmu_port_raise_lcofi(void)
 {
 	struct vcpu *vcpu = this_pcpu()->current;
 
-	/* One that still pends tells of this overflow, too. */
+	/* An LCOFI that is still pending stands for this overflow, too. */
 	if (!(csr_read(CSR_HVIP) & BIT(IRQ_LCOFI))) {
 		if (vcpu->few_lcofis) {
 			vcpu_lcofi_limited(vcpu);

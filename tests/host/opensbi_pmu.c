@@ -86,6 +86,17 @@ static uint64_t filters_of(uint64_t flags)
 	return bits;
 }
 
+/* Where no counter of the set is left for cycles or instructions, the fixed one is the answer, be
+ * it in the set or not. */
+static struct sbi_ret none_left(uint64_t event_idx)
+{
+	if (event_idx == SBI_PMU_HW_CPU_CYCLES)
+		return (struct sbi_ret){SBI_SUCCESS, 0};
+	if (event_idx == SBI_PMU_HW_INSTRUCTIONS)
+		return (struct sbi_ret){SBI_SUCCESS, 2};
+	return (struct sbi_ret){.error = SBI_ERR_NOT_SUPPORTED};
+}
+
 /* It does not end with the first that is free: the highest is taken. */
 static struct sbi_ret config(uint64_t set, uint64_t flags, uint64_t event_idx, uint64_t data)
 {
@@ -98,7 +109,7 @@ static struct sbi_ret config(uint64_t set, uint64_t flags, uint64_t event_idx, u
 			ret = (struct sbi_ret){SBI_SUCCESS, i};
 	}
 	if (ret.error != SBI_SUCCESS)
-		return ret;
+		return none_left(event_idx);
 	active[ret.value] = event_idx;
 	combining_write_event((unsigned int)ret.value, selector | filters_of(flags));
 	if (flags & SBI_PMU_CFG_FLAG_CLEAR_VALUE)

@@ -252,6 +252,37 @@ static void what_does_not_fit_v1(void **state)
 	assert_false(hpm_try(&hpm, 4, &config));
 }
 
+/* Counters of the SBI's own events are of the node. The firmware's answer for cycles, which has
+ * none but the fixed counter there, is no counter that was asked for. */
+static void the_fixed_counter_is_no_answer(void **state)
+{
+	struct hw_event cycles = {SBI_PMU_HW_CPU_CYCLES, 0, 0};
+	struct hw_event instructions = {SBI_PMU_HW_INSTRUCTIONS, 0, 0};
+
+	(void)state;
+	for (uint32_t n = COMBINING_FIRST; n <= COMBINING_LAST; n++) {
+		assert_false(hpm_try(&hpm, n, &cycles));
+		assert_int_equal(hpm_try(&hpm, n, &instructions), events[0].counters >> n & 1);
+	}
+}
+
+/* A reset by the firmware clears MINH, which delegated writes cannot set; and a hart that counts
+ * an event on one counter only may take selectors that it does not count. */
+static void raw_events_that_are_refused(void **state)
+{
+	uint64_t event = GROUP_BITS(1) | 20;
+
+	(void)state;
+	assert_int_not_equal(hpm_event_hctrs(&hpm, RAW_V2, event, 0), 0);
+	hpm.delegated = true;
+	assert_int_equal(hpm_event_hctrs(&hpm, RAW_V1, event, 0), 0);
+	assert_int_equal(hpm_event_hctrs(&hpm, RAW_V2, event, 0), 0);
+	hpm.delegated = false;
+	quirks.home_counters = true;
+	assert_int_equal(hpm_event_hctrs(&hpm, RAW_V1, event, 0), 0);
+	assert_int_equal(hpm_event_hctrs(&hpm, RAW_V2, event, 0), 0);
+}
+
 /* One expression on a counter of its group: what the hart holds is its selector and the filter. */
 static void count(struct chance *c)
 {
@@ -296,6 +327,8 @@ int main(void)
 	    cmocka_unit_test_setup(counters_of_a_group, boot),
 	    cmocka_unit_test_setup(a_running_one_stays, boot),
 	    cmocka_unit_test_setup(what_does_not_fit_v1, boot),
+	    cmocka_unit_test_setup(the_fixed_counter_is_no_answer, boot),
+	    cmocka_unit_test_setup(raw_events_that_are_refused, boot),
 	    cmocka_unit_test_setup(random_combinations, boot),
 	};
 

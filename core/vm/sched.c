@@ -125,25 +125,24 @@ static __attribute__((noinline)) void loaded_unshared(const struct pcpu *pcpu, s
 		vcpu_roam(vcpu);
 }
 
-static void load(struct pcpu *pcpu, struct vcpu *vcpu, struct vcpu *left, uint64_t now)
+static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
-	uint64_t unrobbed = pcpu->unrobbed & ~vcpu->bit;
+	uint64_t unrobbed = pcpu->unrobbed;
 	uint32_t i;
 
 	if (vcpu->fw.ready_since) {
 		vcpu->fw.steal_ticks += now - vcpu->fw.ready_since;
 		vcpu->fw.ready_since = 0;
 	}
-	pcpu->unrobbed = 0;
-	/* Nearly always that is who left, and if its bit is there it is on this hart. */
-	if (left && unrobbed == left->bit)
-		sched_waits_its_turn(left, now);
-	else
-		for_each_bit (i, unrobbed)
+	if (unrobbed) {
+		pcpu->unrobbed = 0;
+		for_each_bit (i, unrobbed & ~vcpu->bit)
 			sched_waits_its_turn(pcpu->vcpus[i], now);
+	}
 	pcpu->slice_end = now + pcpu->slice;
 	if (atomic_load_explicit(&vcpu->vm->owed_ticks, memory_order_relaxed))
 		sched_pay(pcpu, vcpu->vm);
+	vcpu->fw.resident_since = now;
 	vcpu_load(pcpu, vcpu);
 	if (!pcpu->shared)
 		loaded_unshared(pcpu, vcpu);
@@ -159,17 +158,30 @@ static __attribute__((noinline)) void rest(struct pcpu *pcpu, struct vcpu *vcpu)
 		sched_heed(vcpu);
 }
 
-/* Takes the current vcpu off the hart. */
-static void put(struct pcpu *pcpu, struct vcpu *vcpu)
+/* Not inlined, as rest(). */
+static __attribute__((noinline)) void leave(struct pcpu *pcpu, struct vcpu *vcpu)
 {
+	if (!(pcpu->ready & vcpu->bit))
+		rest(pcpu, vcpu);
+	else
+		pcpu->unrobbed |= vcpu->bit;
+	(void)vcpu_hand_over(vcpu);
+}
+
+/* Takes the current vcpu off the hart. */
+static void put(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+{
+	vcpu_fw_resident_until(&vcpu->fw, now);
 	vcpu_put(pcpu, vcpu);
 	pcpu->last = vcpu->bit;
+	if (vcpu_wants_away(vcpu)) {
+		leave(pcpu, vcpu);
+		return;
+	}
 	if (pcpu->ready & vcpu->bit)
-		pcpu->unrobbed |= vcpu->bit;
+		sched_waits_its_turn(vcpu, now);
 	else
 		rest(pcpu, vcpu);
-	if (vcpu_wants_away(vcpu))
-		(void)vcpu_hand_over(vcpu);
 }
 
 /* Does the resident vcpu's turn go on, or is there another one as nobody else wants it? */
@@ -209,9 +221,9 @@ static __attribute__((noinline)) struct vcpu *change(struct pcpu *pcpu, struct v
 	struct vcpu *vcpu;
 
 	if (last)
-		put(pcpu, last);
+		put(pcpu, last, now);
 	vcpu = next_to_run(pcpu, &now);
-	load(pcpu, vcpu, last, now);
+	load(pcpu, vcpu, now);
 	watch_suspect(pcpu, vcpu);
 	return enter(pcpu, vcpu);
 }

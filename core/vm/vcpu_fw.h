@@ -19,7 +19,15 @@ struct vcpu_fw {
 	uint64_t base[FW_EVENTS_M];  /* the firmware's count when the vcpu became resident */
 	uint64_t lcofis, refusals;
 	uint64_t steal_ticks, ready_since; /* 0: it does not wait for its turn */
+	uint64_t cpu_ticks;                /* resident, without what was stolen meanwhile ... */
+	uint64_t resident_since;           /* ... and without this time, while it still is */
 };
+
+/* Residence ends. */
+static inline void vcpu_fw_resident_until(struct vcpu_fw *fw, uint64_t now)
+{
+	fw->cpu_ticks += now - fw->resident_since;
+}
 
 /* The codes that somebody counts now. Resident. */
 void vcpu_fw_watch(struct vcpu *vcpu, uint32_t codes);

@@ -11,6 +11,7 @@
 #define CORE_OPERATOR_PROMPT_H
 
 #include "core/lib/types.h"
+#include "core/vm/platform.h"
 #include "core/vm/vm.h"
 
 #define PROMPT_LINE_BYTES 640U
@@ -96,6 +97,13 @@ void prompt_life(const struct life_act *act, struct vm *vm, char line[PROMPT_LIN
 void prompt_life_key(struct vm *vm, char key, char line[PROMPT_LINE_BYTES]);
 /* `poweroff`: all VMs end for good, then the machine. */
 void prompt_power_off(void);
+
+/* Host time in microseconds. */
+static inline uint64_t prompt_us(uint64_t ticks)
+{
+	return ticks / platform.timebase * 1000000 +
+	       ticks % platform.timebase * 1000000 / platform.timebase;
+}
 
 static inline const struct vcpu *prompt_vcpu(const struct prompt_walk *walk)
 {

@@ -43,13 +43,39 @@ static void causes_json(struct text *t, const uint64_t *e)
 	         e[EXIT_CSR], e[EXIT_WFI], e[EXIT_OTHER]);
 }
 
+/* On a hart until now, whichever hart that is. */
+static uint64_t cpu_ticks(const struct vcpu *vcpu, uint64_t now)
+{
+	const volatile struct vcpu_fw *fw = &vcpu->fw;
+	uint64_t before, ticks;
+
+	/* Again if a turn ended meanwhile: else it would count twice, or not at all. */
+	do {
+		before = fw->cpu_ticks;
+		ticks = before;
+		if (*(struct vcpu *const volatile *)&vcpu->home->current == vcpu &&
+		    now > fw->resident_since)
+			ticks += now - fw->resident_since;
+	} while (fw->cpu_ticks != before);
+	return ticks;
+}
+
+static uint64_t steal_ticks(const struct vcpu *vcpu, uint64_t now)
+{
+	uint64_t since = *(const volatile uint64_t *)&vcpu->fw.ready_since;
+
+	return vcpu->fw.steal_ticks + (since && now > since ? now - since : 0);
+}
+
 /* Rates of all causes together only: a line is made in one stay in HS, so it must not be long. */
 static void exits_json(const struct vcpu *vcpu, const struct told *now,
                        const struct prompt_rates *rates, char *line)
 {
 	struct text t = text_begin(line, PROMPT_LINE_BYTES);
 
-	text_add(&t, "{\"vm\":\"%s\",\"vcpu\":%u,", vcpu->vm->config->name, vcpu->id);
+	text_add(&t, "{\"vm\":\"%s\",\"vcpu\":%u,\"time_us\":%lu,\"cpu_us\":%lu,\"steal_us\":%lu,",
+	         vcpu->vm->config->name, vcpu->id, prompt_us(now->time),
+	         prompt_us(cpu_ticks(vcpu, now->time)), prompt_us(steal_ticks(vcpu, now->time)));
 	causes_json(&t, now->exits);
 	text_add(&t, ",\"hs_instructions\":%lu,\"hs_instructions_by\":{",
 	         all_causes(now->hs_insns));

@@ -126,26 +126,24 @@ static __attribute__((noinline)) void loaded_unshared(const struct pcpu *pcpu, s
 		vcpu_roam(vcpu);
 }
 
-static void load(struct pcpu *pcpu, struct vcpu *vcpu, struct vcpu *left, uint64_t now)
+static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
-	uint64_t steal_not_begun = pcpu->steal_not_begun & ~vcpu->bit;
+	uint64_t steal_not_begun = pcpu->steal_not_begun;
 	uint32_t i;
 
 	if (vcpu->fw.ready_since) {
 		vcpu->fw.steal_ticks += now - vcpu->fw.ready_since;
 		vcpu->fw.ready_since = 0;
 	}
-	pcpu->steal_not_begun = 0;
-	/* Nearly always this is only the vcpu that has just left. If its bit is set, it is still on
-	 * this hart. */
-	if (left && steal_not_begun == left->bit)
-		sched_begin_steal(left, now);
-	else
-		for_each_bit (i, steal_not_begun)
+	if (steal_not_begun) {
+		pcpu->steal_not_begun = 0;
+		for_each_bit (i, steal_not_begun & ~vcpu->bit)
 			sched_begin_steal(pcpu->vcpus[i], now);
+	}
 	pcpu->slice_end = now + pcpu->slice;
 	if (atomic_load_explicit(&vcpu->vm->debt_ticks, memory_order_relaxed))
 		sched_charge_debt(pcpu, vcpu->vm);
+	vcpu->fw.resident_since = now;
 	vcpu_load(pcpu, vcpu);
 	if (!pcpu->shared)
 		loaded_unshared(pcpu, vcpu);
@@ -161,17 +159,30 @@ static __attribute__((noinline)) void rest(struct pcpu *pcpu, struct vcpu *vcpu)
 		sched_enable_requests(vcpu);
 }
 
-/* Takes the resident vcpu off the hart. */
-static void put(struct pcpu *pcpu, struct vcpu *vcpu)
+/* Not inlined, like idle(). */
+static __attribute__((noinline)) void leave(struct pcpu *pcpu, struct vcpu *vcpu)
 {
+	if (!(pcpu->ready & vcpu->bit))
+		rest(pcpu, vcpu);
+	else
+		pcpu->steal_not_begun |= vcpu->bit;
+	(void)vcpu_hand_over(vcpu);
+}
+
+/* Takes the current vcpu off the hart. */
+static void put(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+{
+	vcpu_fw_resident_until(&vcpu->fw, now);
 	vcpu_put(pcpu, vcpu);
 	pcpu->last = vcpu->bit;
+	if (vcpu_wants_to_move(vcpu)) {
+		leave(pcpu, vcpu);
+		return;
+	}
 	if (pcpu->ready & vcpu->bit)
-		pcpu->steal_not_begun |= vcpu->bit;
+		sched_begin_steal(vcpu, now);
 	else
 		rest(pcpu, vcpu);
-	if (vcpu_wants_to_move(vcpu))
-		(void)vcpu_hand_over(vcpu);
 }
 
 /* Whether the resident vcpu keeps the hart: its slice goes on, or it gets another one because no
@@ -212,9 +223,9 @@ static __attribute__((noinline)) struct vcpu *change(struct pcpu *pcpu, struct v
 	struct vcpu *vcpu;
 
 	if (last)
-		put(pcpu, last);
+		put(pcpu, last, now);
 	vcpu = next_to_run(pcpu, &now);
-	load(pcpu, vcpu, last, now);
+	load(pcpu, vcpu, now);
 	watch_suspect(pcpu, vcpu);
 	return enter(pcpu, vcpu);
 }

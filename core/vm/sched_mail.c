@@ -61,6 +61,7 @@ void sched_end_steal(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 
 	vcpu->fw.ready_since = 0;
 	vcpu->fw.steal_ticks += taken;
+	vcpu->fw.resident_since += taken;
 	pcpu->slice_end += taken;
 	atomic_fetch_add(&pcpu->told->vm->debt_ticks, taken);
 }

@@ -94,6 +94,7 @@ void sched_remove(struct vcpu *vcpu)
 	vcpu_end_observers(vcpu);
 	if (vcpu_is_current(vcpu)) {
 		vpmu_reset(&vcpu->pmu);
+		vcpu_fw_resident_until(&vcpu->fw, csr_read(CSR_TIME));
 		vcpu_put(vcpu->home, vcpu);
 	} else {
 		vpmu_init(&vcpu->pmu, &vcpu->vm->pmu_policy);

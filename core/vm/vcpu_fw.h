@@ -20,7 +20,15 @@ struct vcpu_fw {
 	uint64_t base[FW_EVENTS_M];  /* the firmware's count when the vcpu became resident */
 	uint64_t lcofis, refusals;
 	uint64_t steal_ticks, ready_since; /* ready_since: 0: it has no steal time now */
+	uint64_t cpu_ticks;                /* resident, without the steal time within, until ... */
+	uint64_t resident_since;           /* ... it became resident last */
 };
+
+/* Ends residence. */
+static inline void vcpu_fw_resident_until(struct vcpu_fw *fw, uint64_t now)
+{
+	fw->cpu_ticks += now - fw->resident_since;
+}
 
 /* Sets the M-mode events that are counted from now on. The vcpu is resident. */
 void vcpu_fw_watch(struct vcpu *vcpu, uint32_t codes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/vm/vcpu_requests.h"
 
+#include "arch/riscv/csr.h"
 #include "arch/riscv/fence.h"
 #include "core/vm/check.h"
 #include "core/vm/hart_flags.h"
@@ -63,8 +64,10 @@ static bool serve_start(struct vcpu *vcpu)
 	    !atomic_compare_exchange_strong(&vcpu->hsm_state, &pending, SBI_HSM_STATE_STARTED))
 		return false;
 	/* It may have stopped itself a moment ago and still be resident. */
-	if (vcpu_is_current(vcpu))
+	if (vcpu_is_current(vcpu)) {
+		vcpu_fw_resident_until(&vcpu->fw, csr_read(CSR_TIME));
 		vcpu_put(vcpu->home, vcpu);
+	}
 	vcpu_reset(vcpu, vcpu->start_pc, vcpu->start_opaque);
 	/* Like a hart after reset, it must not see translations or instructions that were cached
 	 * before. */

@@ -91,6 +91,15 @@ def to_the_end(screen):
     return as_seen(screen.logfile_read.getvalue())
 
 
+def check_times(earlier, later):
+    """Two answers of `exits --json`, of vcpus that are awake all the time: they run or are stolen
+    from, and nothing is counted twice. Microseconds are rounded down, three of them."""
+    for before, after in zip(earlier, later):
+        time, cpu, steal = (after[key] - before[key] for key in ("time_us", "cpu_us", "steal_us"))
+        assert time > 0 and cpu >= 0 and steal >= 0
+        assert abs(cpu + steal - time) <= 2, (before, after)
+
+
 def exits_table(lines):
     """{VM: {cause: exits, a second, instructions, a second}}, of VMs with one vcpu."""
     found = {}
@@ -202,6 +211,7 @@ def test_every_command_and_the_counts(boot, backend):
         assert now - len(EXITS) < rates["hs_instructions"] <= now
         assert 0 < vcpu["longest_stay"] <= harness.LONGEST_STAY
 
+    check_times(after, prompt.objects("exits"))
     check_trace(prompt)
     screen.send("exit\r")
     screen.expect("input goes to alpha")

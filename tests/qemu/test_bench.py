@@ -15,7 +15,7 @@ import harness
 import plain
 
 sys.path.insert(0, str(harness.ROOT / "tools"))
-from benchlib import (answers, compare, conclusions, derive, guests, html,  # noqa: E402
+from benchlib import (answers, compare, conclusions, derive, guests, html,
                       machine, runs, spread, table)
 
 ACCEPTED = harness.ROOT / "tests" / "bench" / "switch.json"

@@ -17,8 +17,8 @@ KERNEL_EVENTS = harness.GUEST / "kernel-events"
 PROPERTIES = ("riscv,event-to-mhpmevent", "riscv,event-to-mhpmcounters",
               "riscv,raw-event-to-mhpmcounters")
 
-# OpenSBI's docs/pmu_support.md, its example for the U74. The last mask there, 0xffffe0ff, leaves out
-# bit 13, which is UTLB_MISS.
+# OpenSBI's docs/pmu_support.md, its example for the U74. The last mask there, 0xffffe0ff, leaves
+# out bit 13, which is UTLB_MISS.
 U74 = [
     [(0x3, 0x1801), (0x4, 0x302), (0x5, 0x4000), (0x6, 0x6001), (0x10001, 0x202),
      (0x10002, 0x402), (0x10009, 0x102), (0x10011, 0x2002), (0x10019, 0x1002), (0x10021, 0x802)],
@@ -78,7 +78,7 @@ def test_node_of_kunminghu(node):
 
 
 def test_node_takes_each_event_once(node):
-    """Each selector is that of the row of its group, by OpenSBI's own comparison, and of no other."""
+    """Each selector is that of its group's row, by OpenSBI's own comparison, and no other's."""
     table = tables.load("kunminghu")
     rows = maps(node("kunminghu"))[2]
     for event in table.all_events():
@@ -125,7 +125,8 @@ def test_perfs_generator_takes_kunminghu(kernel, tmp_path):
     done = tool("kunminghu", "perf-json", tmp_path / "arch/riscv")
     assert (done.returncode, done.stderr) == (0, "")
     text = jevents(tmp_path)
-    body = re.search(r"pmu_events__xiangshan_kunminghu_default_core\[\] = \{\n(.*?)\n\};", text, re.S)
+    body = re.search(r"pmu_events__xiangshan_kunminghu_default_core\[\] = \{\n(.*?)\n\};", text,
+                     re.S)
     rows = re.findall(r"/\* ([^\\]+)\\000(\w+)\\000.*?\\000event=(\w+)\\000", body[1])
     table = tables.load("kunminghu")
     assert {(name, group, int(code, 0)) for name, group, code in rows} == {
@@ -141,7 +142,7 @@ def test_perfs_generator_takes_kunminghu(kernel, tmp_path):
 
 
 def test_u74_is_the_kernels(kernel):
-    """Names and codes of the kernel's own tables, all and no others; and its line of mapfile.csv."""
+    """Names and codes of the kernel's own tables, all and no others; its line of mapfile.csv."""
     theirs = {}
     for path in (KERNEL_EVENTS / "arch/riscv/sifive/u74").glob("*.json"):
         for event in json.loads(path.read_text(encoding="utf-8")):
@@ -201,7 +202,8 @@ def test_pages_are_up_to_date(core):
 def test_a_page_that_is_old(tmp_path):
     """One of another core is none of this table's."""
     text = (harness.ROOT / "dts/pmu/virt.yaml").read_text(encoding="utf-8")
-    (tmp_path / "other.yaml").write_text(text.replace("core: virt", "core: other"), encoding="utf-8")
+    (tmp_path / "other.yaml").write_text(text.replace("core: virt", "core: other"),
+                                         encoding="utf-8")
     done = tool(tmp_path / "other.yaml", "page", "--check")
     assert (done.returncode, done.stderr) == (
         1, "pmu-events: docs/events-other.md: is not what the table says; type: tools/pmu-events "

@@ -14,8 +14,8 @@ from test_event_tables import tool
 ROUNDS = 3000
 # Of these, by the seeds below.
 WITH_V2, REFUSED = 516, 811
-# One event 3; 2, 3 and 4 by one operator 4 * (6 + 10 + 15); (A . B) with one more 12 * 6 * 3, with two
-# more 12 * 6 * 6, with (C . D) 4 * 18 * 19 / 2.
+# One event 3; 2, 3 and 4 by one operator 4 * (6 + 10 + 15); (A . B) with one more 12 * 6 * 3, with
+# two more 12 * 6 * 6, with (C . D) 4 * 18 * 19 / 2.
 POSSIBLE = 1459
 OPERATION = {"OR": int.__or__, "AND": int.__and__, "XOR": int.__xor__, "ADD": int.__add__}
 NUMBER = {0: "OR", 1: "AND", 2: "XOR", 4: "ADD"}
@@ -210,8 +210,8 @@ perf      perf stat -e cpu/config=0x10040002b09c25,name=wrong/
      "'/' belongs to no expression; events are joined by | & ^ +, or by OR AND XOR ADD"),
     ("kunminghu", ["encode", "(" * 30 + "BpInstr"], "has too many parentheses"),
     ("kunminghu", ["encode", "--raw", "v1", "BpInstr + BpRight + BpWrong"],
-     "0x10040002308820 does not fit the 48 bits of raw v1, which reach the last operator only where "
-     "it is OR; it wants raw v2"),
+     "0x10040002308820 does not fit the 48 bits of raw v1, which reach the last operator only "
+     "where it is OR; it wants raw v2"),
     ("kunminghu", ["decode", "0x80000000000025"], "bit 55 belongs to no field of this core's "
      "selector"),
     ("kunminghu", ["decode", "0x100000000000000"],

@@ -114,11 +114,13 @@ REFUSALS = [
      "digits and _ . - ( )"),
     ("[1, a, the first]", "[1, a]", 15, "groups: only: events: an event is [CODE, NAME, TEXT], "
      "with COUNTERS behind where they are not the group's"),
-    ("[1, a, the first]", "[1, a, the first, 3]", 15, "groups: only: events: a: raw events are told "
+    ("[1, a, the first]", "[1, a, the first, 3]", 15,
+     "groups: only: events: a: raw events are told "
      "apart by groups, so the counters of an event cannot differ from its group's; say raw: no, or "
      "make a group of it"),
     ("[1, a, the first]", '[1, a, ""]', 15, "groups: only: events: a: is not a word or text"),
-    ("[1, a, the first]", "[1, B, the first]", 16, "groups: only: events: b: would be b, as B is B"),
+    ("[1, a, the first]", "[1, B, the first]", 16,
+     "groups: only: events: b: would be b, as B is B"),
 ]
 
 

@@ -4,8 +4,6 @@ what this test finds."""
 
 import re
 
-import pytest
-
 import bare_guests
 import harness
 

@@ -7,7 +7,7 @@ import pexpect
 import pytest
 
 import harness
-from test_run_files import ENDED, fake, start  # noqa: F401  # a fixture, too
+from test_run_files import ENDED, fake, start  # pylint: disable=unused-import  # a fixture
 
 PHASES = harness.ROOT / "tools/phases"
 
@@ -64,7 +64,7 @@ def test_a_line_for_each_phase():
     ("OpenSBI\n\nBoot HART\n" + ENDED, ENDED),
     ("OpenSBI\n tally: no\n", "OpenSBI\n tally: no\n"),
 ])
-def test_the_firmware_is_shown_when_nothing_follows(fake, tmp_path, console, shown):  # noqa: F811
+def test_the_firmware_is_shown_when_nothing_follows(fake, tmp_path, console, shown):
     """And it is in the log in any case."""
     log = tmp_path / "log"
     with open(tmp_path / "out", "wb") as out:

@@ -4,7 +4,8 @@ import random
 
 from tallylib.frames import (Answer, AnswerEnd, Begun, Frames, Name, Output, Own, Plain, typed_to)
 
-LINE = (b"OpenSBI\r\ntally: early\n\x1e+\n\x1e:A alpha\n\x1e:B beta\n\x1eAlogin: \n\x1e!vm beta: ended\n"
+LINE = (b"OpenSBI\r\ntally: early\n\x1e+\n\x1e:A alpha\n\x1e:B beta\n\x1eAlogin: \n"
+        b"\x1e!vm beta: ended\n"
         b"\x1eA100%25%0D%0A\x1b\n\x1e=r1 {\"a\": 1}\n\x1e.r1 0\n\x1eB\xc3\xa9\n\x1e-\n tail")
 EVENTS = [Plain(b"OpenSBI\r\ntally: early\n"), Begun(True), Name(0, "alpha"), Name(1, "beta"),
           Output(0, b"login: "), Own("vm beta: ended"), Output(0, b"100%\r\n\x1b"),

@@ -154,7 +154,7 @@ perf script -i /tmp/m -F event 2>/dev/null | sort | uniq -c | sed 's/^/many: /'
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_every_way_of_perf(tmp_path, backend):
-    lines, result = boot(tmp_path, WAYS, backend=backend)
+    lines, _ = boot(tmp_path, WAYS, backend=backend)
     words = {}
     for line in lines:
         words.setdefault(line.split(":")[0], []).append(line.split(":", 1)[-1].strip())

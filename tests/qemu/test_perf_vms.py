@@ -16,7 +16,6 @@ import harness
 from perflib import events as perf_events
 import plain
 from tallylib import tally_ctl
-import test_control
 import test_prompt
 from test_control import running  # pylint: disable=unused-import
 

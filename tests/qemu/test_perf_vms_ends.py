@@ -86,10 +86,9 @@ def test_somebody_else_ends_it(running):
     tool = start(run, "-e", "exits", "-I", "100", "-j")
     assert json.loads(tool.stdout.readline())["counter-value"].endswith(".000000")
     assert run.ctl("unobserve")[0] == 0
-    for line in tool.stdout:
-        if json.loads(line)["counter-value"] == "<not counted>":
-            break
-    assert json.loads(line)["note"] == "somebody else ended it"
+    ends = (part for part in map(json.loads, tool.stdout)
+            if part["counter-value"] == "<not counted>")
+    assert next(ends)["note"] == "somebody else ended it"
     tool.terminate()
     tool.communicate(timeout=harness.GUARD)
     assert tool.returncode == 0

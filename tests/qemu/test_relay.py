@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-import harness  # finds the tools  # noqa: F401
+import harness  # pylint: disable=unused-import  # finds the tools
 from runlib import console_relay
 
 READY = b"tally: 1 instructions from entry to the first guest\n"

@@ -5,7 +5,6 @@ an exit only where a count needs it."""
 import pytest
 
 import bare_guests
-import harness
 import plain
 
 BACKENDS = ("sbi", "ssccfg")

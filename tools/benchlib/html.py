@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The report: one file that needs nothing else."""
 
-from html import escape
+from html import escape  # pylint: disable=import-self
 
 from benchlib import answers, conclusions, derive, plots, table
 from benchlib.compare import number

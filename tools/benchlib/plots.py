@@ -8,9 +8,9 @@ import io
 import matplotlib
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
-from benchlib import conclusions, derive, guests  # noqa: E402
+from benchlib import conclusions, derive, guests
 
 # Told apart by people who do not see colours alike, and by their marks.
 # FRONT becomes what the reader's browser writes with, dark or light.

@@ -48,15 +48,15 @@ def groups():
     ]
 
 
-def raw(number):
+def raw(value):
     """rNNN, split as Linux does (docs/events.md)."""
-    if number >> 62 == 2:
-        if number & (1 << 62) - 1 > 0xFFFF:
+    if value >> 62 == 2:
+        if value & (1 << 62) - 1 > 0xFFFF:
             return None
-        return f"{FW | number & 0xFFFF:#x}"
-    if number >> 62 or number >> 56:
+        return f"{FW | value & 0xFFFF:#x}"
+    if value >> 62 or value >> 56:
         return None
-    return f"{0x20000 if number >> 48 == 0 else 0x30000:#x}/{number:#x}"
+    return f"{0x20000 if value >> 48 == 0 else 0x30000:#x}/{value:#x}"
 
 
 class Event:

@@ -77,7 +77,8 @@ def page(table):
                     f"{counters_text(group.counters)} | `{table.layout.base(group):#x}` | "
                     f"`{ALL & ~table.layout.variable(group):#x}` |")
     if table.standard:
-        rows += ["", "## Events of the SBI", "", "| `event_idx` | perf | what counts it | counters |",
+        rows += ["", "## Events of the SBI", "",
+                 "| `event_idx` | perf | what counts it | counters |",
                  "| --- | --- | --- | --- |"]
         rows += [f"| `{s.event_idx:#x}` | {s.name} | "
                  + (f"`{s.expression}`, `{s.selector:#x}`".replace("|", "\\|")

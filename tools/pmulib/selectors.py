@@ -195,7 +195,7 @@ class Layout:
     def decode_numbers(self, selector, group):
         """The events of the fields, joined."""
         parts = []
-        for low, width in self.fields:
+        for low, _ in self.fields:
             event = group.event(selector >> low & self.limit() - 1)
             parts.append(None if event.nothing else event)
         if not any(parts):

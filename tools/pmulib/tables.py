@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A core's event table: read, checked, and looked things up in. dts/pmu/README.md has the format."""
+"""A core's event table: read, checked, looked things up in. dts/pmu/README.md has the format."""
 import dataclasses
 import os
 import re

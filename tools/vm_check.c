@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The host's half of tools/vm-check: runs the microvisor's own parser over a compiled VM tree.
- * Exit status: 0 accepted, 1 refused, 2 could not be checked.
+ * The part of tools/vm-check in C: runs Tally's own parser on a compiled VM tree. Exit status: 0
+ * accepted, 1 refused, 2 could not be checked.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,7 +25,7 @@ static _Noreturn void die(const char *what, const char *why)
 	exit(2);
 }
 
-/* With a suffix K, M or G where allowed. */
+/* Reads a number, with a suffix K, M or G if that is allowed. */
 static uint64_t number(const char *option, const char *text, bool suffix)
 {
 	char *end;
@@ -94,7 +94,7 @@ static void *read_file(const char *name, size_t *size)
 	return data;
 }
 
-/* Bits as "0,2-18", or in JSON as "0,2,3" and so on. */
+/* Writes bits as "0,2-18", or for JSON as "0,2,3" and so on. */
 static const char *list(uint64_t mask, bool ranges)
 {
 	static char text[256];
@@ -116,7 +116,7 @@ static const char *list(uint64_t mask, bool ranges)
 	return text;
 }
 
-/* Good for two calls in one statement. */
+/* Has two buffers, for two calls in one statement. */
 static const char *human(uint64_t bytes)
 {
 	static char texts[2][32];
@@ -143,7 +143,7 @@ static void print_pmu(const struct vm_config *vm)
 		printf("; freeze vcpu");
 	if (vm->pmu_idle_cycles)
 		printf("; idle cycles");
-	/* The default depends on the snapshot: what is said is what comes of it. */
+	/* The default depends on the snapshot, so the effective value is printed. */
 	if (vm->pmu && !vm->pmu_overflow)
 		printf("; no overflow interrupts");
 	if (vm->pmu_overflow_limit)

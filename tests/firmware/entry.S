@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every hart begins here, in M-mode: a0 = hartid, a1 = device tree. */
+/* Every hart starts here, in M-mode: a0 = hartid, a1 = device tree. */
 	.section .head, "ax"
 	.globl	_start
 _start:

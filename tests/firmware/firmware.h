@@ -25,7 +25,8 @@ struct frame {
 	uint64_t x[32];
 };
 
-/* Is this word, without its "fw.", on the command line? Up to and with its "=", if it has one. */
+/* Returns what follows this word (without its "fw.") on the command line, NULL: it is not there.
+ * The word includes its "=", if it has one. */
 const char *option(const char *word);
 bool option_is(const char *word);
 
@@ -37,7 +38,7 @@ void pmu_set_counter(uint32_t idx, uint64_t value);
 uint64_t pmu_event(uint32_t idx);
 void pmu_set_event(uint32_t idx, uint64_t value);
 
-/* illegal.c: an illegal instruction that came to M-mode. */
+/* illegal.c: handles an illegal instruction that trapped to M-mode. */
 void illegal_instruction(struct frame *f);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * With fw.delegated= this is a hart whose delegated counters are not as Tally would have them:
- * menvcfg.CDE is 0, so every access to one comes here. All else is handed to whom it belongs.
+ * With fw.delegated= this is a hart whose delegated counters have an error: menvcfg.CDE is 0, so
+ * every access to one traps here. All other exceptions are passed on to the mode that they belong
+ * to.
  */
 #include "tests/firmware/firmware.h"
 
@@ -20,7 +21,7 @@
 #define CAUSE_ILL 2UL
 #define HEDELEG   "0x602"
 
-/* As a trap into VS-mode, or into HS-mode, from the mode that mstatus tells. */
+/* Passes the exception on to VS-mode or HS-mode, depending on the mode in mstatus. */
 static void hand_on(void)
 {
 	uint64_t m = csr_read(mstatus), s;

@@ -25,7 +25,7 @@ void trapped(struct frame *f);
 static char words[256];
 static struct start {
 	uint64_t addr, opaque;
-	uint32_t go; /* the hart sees the other fields after this */
+	uint32_t go; /* the hart may read the other fields after this */
 } starts[MAX_HARTS];
 static uint64_t started_late; /* hartid + 1 */
 
@@ -38,8 +38,8 @@ static bool begins(const char *text, const char *word)
 	return !*word;
 }
 
-/* The first of our words on the command line, wherever in the tree that is, and what follows it.
- * The tree's memory will be used for something else. */
+/* Finds the first of the firmware's words on the command line, wherever it is in the tree, and what
+ * follows it. The memory of the tree will be reused. */
 static void find_words(const char *tree)
 {
 	const uint8_t *size = (const uint8_t *)tree + 4;
@@ -79,10 +79,10 @@ static _Noreturn void enter(uint64_t hartid, uint64_t addr, uint64_t opaque)
 {
 	uint64_t delegate = 0xf0b5ffUL;
 
-	/* Nothing pends in M-mode: it would make QEMU look at all interrupts, see docs/platform.md.
-	 */
+	/* Nothing may be pending in M-mode: it would make QEMU check all interrupts, see
+	 * docs/platform.md. */
 	MTIMECMP[hartid] = ~0UL;
-	/* All of memory for S-mode. */
+	/* S-mode may access all memory. */
 	csr_write(pmpaddr0, ~0UL >> 10);
 	csr_write(pmpcfg0, 0x1f);
 	if (option("delegated="))
@@ -91,8 +91,8 @@ static _Noreturn void enter(uint64_t hartid, uint64_t addr, uint64_t opaque)
 	csr_write(mideleg, 0x2222UL);
 	csr_write(mcounteren, ~0UL);
 	csr_write(satp, 0);
-	/* STCE, PBMTE, ADUE, CBZE, CBCFE, CBIE, and CDE unless delegated counters are ours to
-	 * emulate. */
+	/* STCE, PBMTE, ADUE, CBZE, CBCFE, CBIE, and CDE unless this firmware emulates delegated
+	 * counters. */
 	__asm__ volatile("csrw " MENVCFG ", %0" ::"r"(BIT(63) | BIT(62) | BIT(61) | 0xf0UL |
 	                                              (option("delegated=") ? 0 : BIT(60))));
 	pmu_init();
@@ -100,7 +100,7 @@ static _Noreturn void enter(uint64_t hartid, uint64_t addr, uint64_t opaque)
 	csr_clear(mstatus, MPP | BIT(39) | BIT(7));
 	csr_set(mstatus, MPP_S);
 	csr_write(mepc, addr);
-	/* Calls in between would have taken these registers. */
+	/* A call in between would clobber these registers. */
 	register uint64_t a0 __asm__("a0") = hartid;
 	register uint64_t a1 __asm__("a1") = opaque;
 
@@ -190,7 +190,7 @@ static struct sbi_ret call(const uint64_t *a, uint64_t eid, uint64_t fid)
 		return (struct sbi_ret){SBI_ERR_NOT_SUPPORTED, 0};
 	case SBI_EXT_SRST:
 		start_late();
-		/* Time for whoever was started late to do harm. */
+		/* Time for a hart that was started late to do harm. */
 		for (volatile int i = 0; i < 1000000; i++)
 			;
 		*FINISHER = 0x5555;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The PMU extension of this firmware, over counters 0, 2 and 3 to 18 of the hart. */
+/* The PMU extension of this firmware, for counters 0, 2 and 3 to 18 of the hart. */
 #include "tests/firmware/firmware.h"
 
 #define COUNTERS     19U
@@ -11,7 +11,7 @@
 
 static struct pmu {
 	uint64_t configured;
-	uint64_t calls, configs; /* START and STOP, and CONFIG_MATCHING, so far */
+	uint64_t calls, configs; /* calls of START and STOP, and of CONFIG_MATCHING */
 } pmus[MAX_HARTS];
 
 static struct pmu *this_pmu(void)
@@ -19,15 +19,16 @@ static struct pmu *this_pmu(void)
 	return &pmus[csr_read(mhartid) % MAX_HARTS];
 }
 
-/* Counters 3 to 18, or their events: the bank begins with what would be number 0. */
+/* Counters 3 to 18, or their events. `at` is the number of the bank's first CSR, that of counter
+ * 0. */
 #define LOW(X, at)  X(at, 3) X(at, 4) X(at, 5) X(at, 6) X(at, 7) X(at, 8) X(at, 9) X(at, 10)
 #define HIGH(X, at) X(at, 11) X(at, 12) X(at, 13) X(at, 14) X(at, 15) X(at, 16) X(at, 17) X(at, 18)
 #define MCYCLE      0xb00
 #define MCYCLECFG   0x321
 #define MHPMEVENT   0x320
 
-/* What one of these CSRs held, and holds on unless it is to be written. 0 where there is none: a
- * number is part of the instruction, so each has its own. */
+/* Returns what the CSR held, and writes it if `writes`. Returns 0 if there is none. The CSR number
+ * is part of the instruction, so each CSR has its own code. */
 static uint64_t access(uint32_t csr, bool writes, uint64_t value)
 {
 	uint64_t old = 0;
@@ -57,7 +58,7 @@ static uint32_t counter_csr(uint32_t idx)
 	return MCYCLE + idx;
 }
 
-/* The one of counter 0 stands where that of counter 1 would. */
+/* The event CSR of counter 0 is where that of counter 1 would be. */
 static uint32_t event_csr(uint32_t idx)
 {
 	return idx == 0 ? MCYCLECFG : idx == 1 ? 0 : MHPMEVENT + idx;
@@ -99,7 +100,7 @@ static uint64_t number(const char **text)
 	return n;
 }
 
-/* Is it the turn of a call to fail? */
+/* Whether this call is the one that must fail. */
 static bool fails(const char *word, uint64_t call)
 {
 	const char *text = option(word);
@@ -152,7 +153,7 @@ static uint64_t able(uint64_t event)
 
 static struct sbi_ret config(struct pmu *pmu, uint64_t set, uint64_t flags, uint64_t event)
 {
-	/* The fixed counters come last, and can be configured again. */
+	/* Fixed counters are chosen last, and can be configured again. */
 	uint64_t free = set & able(event) & ~(pmu->configured & PROGRAMMABLE);
 
 	if (fails("fail-config=", ++pmu->configs))

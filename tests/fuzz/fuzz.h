@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What coverage-guided fuzzers call, and replay_main.c; one fuzz_*.c a program defines it. */
+/* The entry for coverage-guided fuzzers and replay_main.c. Each program has one fuzz_*.c that
+ * defines it. */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* data: 8-byte aligned, as malloc() gives it. Ends the process if a promise is broken, else 0. */
+/* data is 8-byte aligned, as malloc() returns it. Returns 0, or ends the process if a promise is
+ * broken. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #endif

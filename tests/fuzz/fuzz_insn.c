@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Words into the decoder of trapped instructions: 4 bytes raw, 8 bytes htinst. What it says of an
- * instruction must agree with what it says of the same one in the form that htinst has.
+ * Words for the decoder of trapped instructions: 4 bytes for an instruction, 8 bytes for htinst.
+ * The decoder must say the same of an instruction and of its form in htinst.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static bool same_access(struct insn a, struct insn b)
 	       (a.kind == INSN_STORE || a.width == 8 || a.sign_extend == b.sign_extend);
 }
 
-/* The transformed form of a load or store, of the privileged architecture, from its meaning. */
+/* Returns the transformed load or store, as the privileged manual defines it. */
 static uint32_t transform(struct insn i, uint32_t addr_offset)
 {
 	uint32_t width = (uint32_t)__builtin_ctz(i.width);
@@ -81,7 +81,7 @@ static void check_htinst(uint64_t htinst)
 		return;
 	require(!h.implicit && htinst >> 32 == 0);
 	require(same_access(h, insn_decode_htinst(transform(h, h.addr_offset))));
-	/* What is not an offset, an address or a length is as in memory. */
+	/* Everything except offset, address and length is as in memory. */
 	if (h.length == 4)
 		require(same_access(h, insn_decode((uint32_t)htinst)));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A blob into the VM tree's parser. */
+/* A blob for the VM tree's parser. */
 #ifndef TESTS_FUZZ_VM_CONFIG_H
 #define TESTS_FUZZ_VM_CONFIG_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * The entry that coverage-guided fuzzers call; data is 8-byte aligned, as malloc() gives it.
- * Fails through cmocka's assertions if a result breaks a promise. Returns 0.
+ * The entry for coverage-guided fuzzers. data is 8-byte aligned, as malloc() returns it. Fails by
+ * cmocka's assertions if a result breaks a promise. Returns 0.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

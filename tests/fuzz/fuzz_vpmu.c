@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bytes into the vPMU: a machine, then operations of its guests until the bytes end. After each
- * one the library is compared with the model, as in tests/host/test_vpmu_model.c.
+ * Bytes for the vPMU: a machine, then operations of its guests until the bytes end. After each one
+ * the library is compared with the model, as in tests/host/test_vpmu_model.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/host/world.h"
 
-#define MAX_OPS 400U /* a longer input says nothing new, and slowly */
+#define MAX_OPS 400U /* longer inputs find nothing new, and are slow */
 
 struct input {
 	const uint8_t *data;
@@ -36,7 +36,8 @@ static uint32_t byte(struct input *in)
 	return (uint32_t)take(in, 1);
 }
 
-/* 0..127 mean themselves, negatives are near the top; some codes are edges or longer numbers. */
+/* 0..127 are themselves, negative numbers are near the top; some codes are edge cases or longer
+ * numbers. */
 static uint64_t number(struct input *in)
 {
 	static const uint64_t edges[] = {1ULL << 62, (1ULL << 62) + 1, 1ULL << 63, (1ULL << 63) + 1,
@@ -56,7 +57,7 @@ static uint64_t number(struct input *in)
 	return take(in, 8);
 }
 
-/* Any set, mostly small. */
+/* Any set, usually small. */
 static void set(struct input *in, uint64_t *a)
 {
 	uint32_t b = byte(in);
@@ -142,7 +143,7 @@ static void decode_call(struct input *in, struct op *op)
 	}
 }
 
-/* Units, as a mask, of what the guest runs in one go on the hart of this input. */
+/* A mask for the units that the guest runs at once on the hart of this input. */
 static uint64_t longest_run;
 
 static void decode_op(struct input *in, struct op *op)
@@ -151,10 +152,10 @@ static void decode_op(struct input *in, struct op *op)
 
 	memset(op, 0, sizeof(*op));
 	op->kind = (uint8_t)(b % (OP_RESET + 1));
-	/* And observers come and go. */
+	/* Observers begin and end. */
 	if (b >= 228 && b < 240)
 		op->kind = b < 236 ? OP_OBSERVE : OP_UNOBSERVE;
-	/* Now and then the hart refuses. */
+	/* Sometimes the hart refuses. */
 	if (b >= 240) {
 		op->fail_prepare = 1;
 		op->refuse_start = (uint8_t)(1 + (b & 1));
@@ -205,7 +206,7 @@ static void decode_op(struct input *in, struct op *op)
 	}
 }
 
-/* The guest that is told to executes the call again, or does other things first. */
+/* The guest executes the call again, or does other things first. */
 static void decode_again(struct input *in, struct op *op)
 {
 	if (in->left && (*in->data & 0xc0) == 0xc0)
@@ -233,9 +234,9 @@ static void decode_hart(struct input *in, struct fake_hart_config *hart)
 	hart->misuse = world_misused;
 	if ((liberties & 64) && !hart->skid && !hart->no_armed_cache_events)
 		hart->width = 48;
-	/* A whole round with no exit is more than a value can tell. */
+	/* A full range without an exit is more than a value can show. */
 	longest_run = ~0ULL >> (65 - hart->width);
-	/* Two events that share a home, or fixed counters with filters. */
+	/* Two events that share a home counter, or fixed counters with filters. */
 	if ((liberties & 128) && !(liberties & 1)) {
 		hart->hctrs[FAKE_DTLB_LOAD] = hart->hctrs[FAKE_INSNS];
 	} else {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Mutations of a device tree that leave it well-formed, so that the fuzzer comes past the first
- * check: properties set, changed, moved and deleted, nodes added and deleted. Others are left to
- * libFuzzer, which mostly spoils the form.
+ * Mutations that keep a device tree well-formed, so that the fuzzer passes the first check:
+ * properties are set, changed, moved and deleted, nodes added and deleted. libFuzzer does the
+ * others, which mostly break the format.
  */
 #include <string.h>
 
@@ -42,7 +42,7 @@ static int any_node(struct chance *c, const void *tree)
 	return node;
 }
 
-/* Of a node; negative if it has none. */
+/* Returns a property of a node; negative if it has none. */
 static int any_property(struct chance *c, const void *tree, int node)
 {
 	int count = 0, prop, wanted;
@@ -132,7 +132,7 @@ static void mutate(struct chance *c, void *tree)
 	}
 }
 
-/* libfdt's check trips over trees of old versions itself. */
+/* libfdt's check itself fails on trees of old versions. */
 static bool is_tree(const uint8_t *data, size_t size)
 {
 	return size >= sizeof(struct fdt_header) && !fdt_check_header(data) &&

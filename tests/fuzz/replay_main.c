@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a fuzzer's entry on files: any compiler does. Usage: NAME FILE... */
+/* Runs a fuzzer's entry on files, with any compiler. Usage: NAME FILE... */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,7 +20,7 @@ static void replay(const char *path)
 	}
 	size = fread(data, 1, LARGEST, file);
 	fclose(file);
-	/* Of the right size, so that a read beyond the end is seen. */
+	/* Exactly as large as the input, so that a read beyond the end is detected. */
 	exact = malloc(size ? size : 1);
 	if (!exact)
 		exit(1);
@@ -34,7 +34,7 @@ static void replay(const char *path)
 int main(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
-		/* The one that kills is the last that is named. */
+		/* The file that ends the process is the last one that is printed. */
 		fprintf(stderr, "\r%s ", argv[i]);
 		replay(argv[i]);
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* illegal N: executes N illegal instructions, each a trap into M-mode first, and steps over them.
- */
+/* illegal N: executes N illegal instructions, each of which traps to M-mode first, and skips
+ * them. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts user instructions of the whole guest (perf's `-a`), and says after each typed line by how
- * much that has grown since the one before: spans COMMAND.... The command runs in between. While a
- * line is waited for nothing runs in user mode, and from the count to there it is the same way each
- * time.
+ * spans COMMAND...: counts user instructions of the whole guest (like perf's `-a`), and prints
+ * after each line of input by how much the count has grown since the line before. The command runs
+ * in between. While it waits for a line nothing runs in user mode, and the path from the count to
+ * the wait is the same each time.
  */
 #define _GNU_SOURCE
 #include <linux/perf_event.h>
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 		perror("spans");
 		return 1;
 	}
-	/* The shell that started this waits by then. */
+	/* By then, the shell that started this waits. */
 	usleep(200000);
 	puts("spans begin");
 	fflush(stdout);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program for an SMP Linux guest: forks, pipes, and what makes harts fence each other (memory
- * taken away from running threads, code made new), all at once, N rounds of each.
+ * A program for an SMP Linux guest: forks, pipes, and work that makes harts fence each other
+ * (memory is unmapped under running threads, code is rewritten), all at once, N rounds of each.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -23,7 +23,7 @@ static void bad(const char *what)
 	__atomic_add_fetch(&faults, 1, __ATOMIC_SEQ_CST);
 }
 
-/* A child that answers through a pipe. */
+/* Starts children that answer through a pipe. */
 static void *forks(void *arg)
 {
 	for (long i = 0; i < rounds; i++) {
@@ -47,7 +47,7 @@ static void *forks(void *arg)
 	return arg;
 }
 
-/* Pages written, taken away and mapped again: another hart must not see the old ones. */
+/* Writes, unmaps and maps pages: another hart must not see the old ones. */
 static void *pages(void *arg)
 {
 	const size_t size = 16 * 4096;
@@ -70,7 +70,7 @@ static void *pages(void *arg)
 	return arg;
 }
 
-/* A function written anew each time; each thread has its own, all harts are fenced. */
+/* Writes a function again and again; each thread has its own, and all harts are fenced. */
 static void *code(void *arg)
 {
 	unsigned int *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC,

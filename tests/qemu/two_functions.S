@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program of two functions, three to one: 20,000,011 instructions, of which heavy executes those
- * from the 4th to the 15,000,004th, light 5,000,001 and _start the rest.
+ * A program with two functions in the ratio three to one: 20,000,011 instructions. heavy executes
+ * the 4th to the 15,000,004th, light 5,000,001 and _start the others.
  */
 	.option	norvc
 	.option	norelax

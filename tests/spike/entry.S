@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Boot, guest entry and exit, and the code that the guests of the spike run. Everything is in
- * one address space: hgatp and vsatp are bare, so guest and spike share their addresses.
+ * Boot, guest entry and exit, and the code of the spike's guests. hgatp and vsatp are Bare, so
+ * guests and spike have the same addresses.
  */
 #define CTX_PC	     256
 #define CTX_SSTATUS  264
@@ -27,8 +27,8 @@ _start:
 
 	.text
 	/*
-	 * A trap of the spike's own (HS) code: only probes may cause one. Note the cause and step
-	 * over the instruction; every instruction that may trap there is four bytes long.
+	 * A trap of the spike's own (HS) code. Only probes may cause one. Store the cause and skip
+	 * the instruction; every instruction that may trap there is four bytes long.
 	 */
 	.balign	4
 	.globl	hs_trap
@@ -47,7 +47,7 @@ hs_trap:
 	addi	sp, sp, 16
 	sret
 
-	/* void enter_guest(struct ctx *): returns on the next exit of the guest. */
+	/* void enter_guest(struct ctx *): returns at the next exit of the guest. */
 	.globl	enter_guest
 enter_guest:
 	addi	sp, sp, -128
@@ -99,7 +99,7 @@ guest_exit:
 	addi	sp, sp, 128
 	ret
 
-	/* Guests. a0 rounds of two instructions, then one ecall: 2 * a0 + 1 in all. */
+	/* Guests: a0 rounds of two instructions, then one ecall: 2 * a0 + 1 in all. */
 	.option	norvc
 	.balign	16
 	.globl	guest_loop
@@ -119,7 +119,7 @@ guest_mem_loop:
 	ecall
 	j	guest_mem_loop
 
-	/* One illegal instruction (a write to a read-only CSR number nobody has). */
+	/* One illegal instruction: a write to an unused read-only CSR number. */
 	.globl	guest_illegal
 guest_illegal:
 	csrw	0xcff, a0
@@ -134,7 +134,8 @@ guest_read:
 	csrr	a2, 0xc04
 	ecall
 
-	/* Waits for its own timer at vstimecmp = time + a0 (CSR stimecmp in VS). a1: time after. */
+	/* Waits for its own timer at vstimecmp = time + a0 (CSR stimecmp in VS). a1 is the time
+	 * afterwards. */
 	.globl	guest_timer
 guest_timer:
 	la	t0, 2f
@@ -152,7 +153,7 @@ guest_timer:
 	mv	a3, t1
 	ecall
 
-	/* Cycles over a WFI that ends a0 ticks later, VTW = 0. */
+	/* Counts cycles during a WFI that ends a0 ticks later, with VTW = 0. */
 	.globl	guest_wfi
 guest_wfi:
 	csrr	t1, time
@@ -163,7 +164,7 @@ guest_wfi:
 	wfi
 	ecall
 
-	/* Takes a virtual LCOFI: a1 = scause, a2 = sip before, a3 = sip after the guest clears
+	/* Takes a virtual LCOFI: a1 = scause, a2 = sip before, a3 = sip after the guest has cleared
 	 * it. */
 	.globl	guest_lcofi
 guest_lcofi:

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two ways of driving a counter. Both keep the rules that the emulator and the firmware
- * need: no LCOFI may pend when a counter is started armed (the firmware would leave OF set and
- * the counter would stay silent), and a counter not armed is started with OF set, so that the
- * emulator arms no timer for it.
+ * The two ways to drive a counter. Both follow the rules that the emulator and the firmware
+ * require: no LCOFI may be pending when a counter is started armed (the firmware would leave OF
+ * set, and the counter would not interrupt), and a counter that is not armed is started with OF
+ * set, so that the emulator arms no timer for it.
  */
 #include "tests/spike/spike.h"
 
@@ -15,7 +15,7 @@ long pmu_config(uint32_t ctr, uint32_t event, unsigned long flags)
 	struct sbiret r =
 	    sbi(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, 0, 1UL << ctr, flags, event, 0);
 
-	/* The firmware may answer with a counter that was not in the mask. */
+	/* The firmware may return a counter that is not in the mask. */
 	return r.error ? r.error : r.value == (long)ctr ? 0 : -100;
 }
 
@@ -102,9 +102,9 @@ bool ssccfg_learn(void)
 }
 
 /*
- * MINH can neither be read nor written by the delegated registers, and RESET clears it: a
- * counter that the firmware has not configured since would count M-mode. So the firmware
- * configures each counter once more, and it is not released again.
+ * The delegated registers can neither read nor write MINH, and RESET clears it. A counter that the
+ * firmware has not configured afterwards would count M-mode. So the firmware configures each
+ * counter once more, and it is not released again.
  */
 bool ssccfg_adopt(uint32_t ctr, uint32_t event)
 {
@@ -137,7 +137,7 @@ static bool ssccfg_start(uint32_t ctr, uint64_t value, bool armed)
 	return true;
 }
 
-/* OF is as the start left it: nothing to write unless a wrap set it in between. */
+/* OF is as the start left it. It must be written only if a wrap has set it. */
 static bool ssccfg_resume(uint64_t ctrs, bool armed)
 {
 	(void)armed;

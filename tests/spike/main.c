@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Order matters: the probe first, on a hart nobody has touched; facts that disturb most, last. */
+/* The order matters: the probe comes first, on an unused hart; what disturbs most comes last. */
 #include "tests/spike/spike.h"
 
 #define SBI_EXT_SRST 0x53525354UL

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Armed and unarmed starts: when LCOFI comes, when it does not, and what a start needs after
- * the counter was the other kind before.
+ * Armed and unarmed starts: when LCOFI comes, when it does not, and what a start needs if the
+ * counter was of the other kind before.
  */
 #include "tests/spike/spike.h"
 
-#define BAD_START 0x8000000000000001UL /* arms a timer that swallows the next overflow */
+#define BAD_START 0x8000000000000001UL /* arms a timer that makes the next overflow get lost */
 
 static uint64_t ovf(void)
 {
 	return csr_read(CSR_SCOUNTOVF);
 }
 
-/* Instructions that guest_loop has done, from its registers. */
+/* Returns how many instructions of guest_loop were executed, from its registers. */
 static uint64_t done(const struct ctx *c, uint64_t rounds)
 {
 	return 2 * (rounds - c->x[10]) - (c->pc != (uint64_t)guest_loop);
 }
 
-/* Runs the loop with the counter started at -dist, armed; must exit by LCOFI after dist. */
+/* Runs the loop with the counter started at -dist, armed. It must exit by LCOFI after dist. */
 static void expect_lcofi(const struct way *way, uint32_t ctr, uint64_t dist, const char *name)
 {
 	struct ctx c;
@@ -51,7 +51,7 @@ static void expect_silence(const struct way *way, uint32_t ctr, uint64_t start, 
 	check_eq(hpm_read(ctr) - start, 10001, "  the count is exact");
 }
 
-/* An armed counter is stopped half way for somebody else, and put back. */
+/* An armed counter is stopped half way for another guest, and set again. */
 static void lcofi_across_switch(const struct way *way, uint32_t ctr, bool clobber)
 {
 	struct ctx c, other;
@@ -79,7 +79,7 @@ static void lcofi_across_switch(const struct way *way, uint32_t ctr, bool clobbe
 	way->stop(1UL << ctr);
 }
 
-/* The counter runs on through exits and HS work that is none of its business. */
+/* The counter runs on during exits and work in HS, which it does not count. */
 static void lcofi_across_exits(const struct way *way, uint32_t ctr)
 {
 	struct ctx c;
@@ -98,8 +98,8 @@ static void lcofi_across_exits(const struct way *way, uint32_t ctr)
 }
 
 /*
- * The wrap is made by the very instruction that leaves the guest. The emulator's timer may come
- * after a stop then, and ignores a stopped counter: what counts is the value, not the flag.
+ * The instruction that leaves the guest itself makes the counter wrap. The emulator's timer may
+ * then come after a stop, and ignores a stopped counter. So the value counts, not OF.
  */
 static void wrap_at_exit(const struct way *way, uint32_t ctr, uint64_t late)
 {
@@ -141,8 +141,9 @@ void test_overflow(const struct way *way)
 		wrap_at_exit(way, ctr[i], 1);
 		csr_set(sie, LCOFI);
 		/*
-		 * The firmware clears OF at an armed start and sets it only when it configures:
-		 * an unarmed start after an armed one needs the counter released and configured.
+		 * The firmware clears OF at an armed start, and sets it only when it configures. So
+		 * an unarmed start after an armed one needs the counter to be released and
+		 * configured.
 		 */
 		if (way == &way_sbi) {
 			way->start(ctr[i], 0, true);
@@ -160,7 +161,7 @@ void test_overflow(const struct way *way)
 	csr_clear(sie, LCOFI);
 }
 
-/* Values, filters and changes of filter of a counter. */
+/* Values and filters of a counter, and changes of the filter. */
 void test_values(const struct way *way)
 {
 	struct ctx c;
@@ -185,7 +186,7 @@ void test_values(const struct way *way)
 	way->stop(1UL << CTR_INSTR);
 	check_eq(hpm_read(CTR_INSTR), before + 1001, "resumed: goes on from its value");
 
-	/* A second start with the filter turned: VS inhibited, VU counted. */
+	/* A second start with the opposite filter: VS inhibited, VU counted. */
 	if (way == &way_sbi) {
 		pmu_stop(1UL << CTR_INSTR, SBI_PMU_STOP_FLAG_RESET);
 		pmu_config(CTR_INSTR, 0x2, (VS_ONLY | SBI_PMU_CFG_FLAG_SET_VSINH) & ~8UL);
@@ -201,7 +202,7 @@ void test_values(const struct way *way)
 	guest_run(&c, 0);
 	check_eq(hpm_read(CTR_INSTR), 77, "VU-only filter: VS is not counted");
 	guest_init(&c, guest_loop, 500);
-	c.sstatus &= ~(1UL << 8); /* SPP: to VU; its ecall comes as cause 8 */
+	c.sstatus &= ~(1UL << 8); /* SPP: to VU; its ecall has cause 8 */
 	check_eq(guest_run(&c, 0), 8, "VU ecall reaches HS");
 	way->stop(1UL << CTR_INSTR);
 	check_eq(hpm_read(CTR_INSTR), 77 + 1001, "VU-only filter: VU is exact");

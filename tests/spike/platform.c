@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Single facts that the microvisor rests on, and what each counter operation costs. */
+/* Single facts that Tally relies on, and the cost of each counter operation. */
 #include "tests/spike/spike.h"
 
 static void delegation(void)
@@ -60,7 +60,7 @@ static void guest_time(void)
 	check_eq(now, c.x[13], "  vstimecmp holds what the guest wrote");
 	check_eq(hs_trap_cause, 0, "  no access of ours trapped");
 
-	/* WFI with VTW = 0: HS takes its own timer out of the guest's WFI. */
+	/* WFI with VTW = 0: HS's own timer interrupts the guest's WFI. */
 	csr_write(CSR_VSTIMECMP, -1UL);
 	guest_init(&c, guest_wfi, 100000);
 	check_eq(guest_run(&c, 50), CAUSE_TIMER, "an HS timer ends the guest's WFI");
@@ -104,7 +104,7 @@ void test_platform(void)
 	virtual_lcofi();
 }
 
-/* Instructions of HS and M between two reads of instret, less the read itself. */
+/* Returns the instructions of HS and M between two reads of instret, without the read itself. */
 #define COST(name, expr)                                                                           \
 	do {                                                                                       \
 		uint64_t t0_ = csr_read(CSR_INSTRET);                                              \
@@ -145,7 +145,7 @@ void test_cost(void)
 	way_sbi.release(CTR_INSTR);
 }
 
-/* What the firmware's allocator does outside the caller's mask; it takes counter 2 from all. */
+/* What the firmware does outside the caller's mask: it chooses counter 2 for any mask. */
 void test_allocator(void)
 {
 	way_sbi.release(CTR_INSTR);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Finds out what the platform does with one event on two counters, and with a counter that
- * changes its event. It cleans up by the firmware: configure, start, stop with RESET.
+ * Finds out what the platform does with one event on two counters, and with a counter whose event
+ * changes. The firmware cleans up: configure, start, stop with RESET.
  */
 #include "tests/spike/spike.h"
 
@@ -42,8 +42,8 @@ void test_probe(void)
 	check(first > 1000, "the first counter of an event counts");
 
 	/*
-	 * Event A, then B (a TLB event), on one counter, by the delegated registers. The firmware
-	 * configures A first, so that MINH is set as it is on every counter in use.
+	 * Event A, then B (a TLB event), on one counter, with the delegated registers. The firmware
+	 * configures A first, so that MINH is set as on every counter in use.
 	 */
 	pmu_config(SPARE_A, 0x2, HS_ONLY);
 	csr_write(CSR_SISELECT, 0x40 + SPARE_A);
@@ -66,7 +66,7 @@ void test_probe(void)
 	print("one counter per event: %s\n", one_counter ? "yes" : "no");
 	print("sticky map: %s\n", sticky ? "yes" : "no");
 
-	/* By the firmware, which resets in between, the same is right. */
+	/* The same is right if the firmware does it, because it resets in between. */
 	pmu_config(SPARE_A, 0x2, HS_ONLY);
 	pmu_start(1UL << SPARE_A, SBI_PMU_START_SET_INIT_VALUE, 0);
 	work();
@@ -78,7 +78,7 @@ void test_probe(void)
 	pmu_stop(1UL << SPARE_A, SBI_PMU_STOP_FLAG_RESET);
 	check(same < 100, "by the firmware a counter may change its event");
 
-	/* After the clean-up any counter serves the event again, by both ways. */
+	/* After the clean-up any counter can count the event again, in both ways. */
 	pmu_config(SPARE_B, 0x2, HS_ONLY);
 	pmu_start(1UL << SPARE_B, SBI_PMU_START_SET_INIT_VALUE, 0);
 	work();

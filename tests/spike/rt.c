@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Console, firmware calls, guest entry: what every part of the spike needs. */
+/* Console, firmware calls and guest entry, which every part of the spike needs. */
 #include "tests/spike/spike.h"
 
 #include <stdarg.h>

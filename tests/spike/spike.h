@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of the spike share. It runs on one hart, with interrupts off while in HS. */
+/* What the parts of the spike share. It runs on one hart, with interrupts off in HS. */
 #ifndef SPIKE_H
 #define SPIKE_H
 
@@ -68,7 +68,7 @@
 	 SBI_PMU_CFG_FLAG_SET_VUINH)
 #define EVENT_VS_ONLY (EVENT_SINH | EVENT_UINH | EVENT_VUINH)
 
-/* A guest's registers; the offsets are known to entry.S. */
+/* A guest's registers. entry.S has the offsets. */
 struct ctx {
 	uint64_t x[32];
 	uint64_t pc;
@@ -83,17 +83,17 @@ struct sbiret {
 	long value;
 };
 
-/* One way of driving the hart's counters. */
+/* One way to drive the hart's counters. */
 struct way {
 	const char *name;
 	/* Gives a stopped counter an event (HS, U, VU and M inhibited). */
 	bool (*config)(uint32_t ctr, uint32_t event);
 	/* Starts a stopped counter at a value; armed: it raises LCOFI when it wraps. */
 	bool (*start)(uint32_t ctr, uint64_t value, bool armed);
-	/* Starts stopped counters where they stand. */
+	/* Starts stopped counters at their present values. */
 	bool (*resume)(uint64_t ctrs, bool armed);
 	bool (*stop)(uint64_t ctrs);
-	/* Takes the event away again. */
+	/* Removes the event from a counter. */
 	bool (*release)(uint32_t ctr);
 };
 extern const struct way way_sbi;
@@ -114,13 +114,13 @@ extern volatile uint64_t hs_trap_cause;
 extern unsigned passed, failed;
 void print(const char *fmt, ...); /* %s, %d, %u, %x (64 bits each) */
 void check(bool ok, const char *name);
-/* As check(), and prints both numbers when they differ. */
+/* Like check(), and prints both numbers if they differ. */
 void check_eq(uint64_t got, uint64_t want, const char *name);
 struct sbiret sbi(unsigned long ext, unsigned long fid, unsigned long a0, unsigned long a1,
                   unsigned long a2, unsigned long a3, unsigned long a4);
 uint64_t hpm_read(uint32_t ctr);
 void guest_init(struct ctx *ctx, void (*entry)(void), uint64_t a0);
-/* Enters with the HS timer at `ticks` from now (0: none); returns scause. */
+/* Enters the guest with the HS timer `ticks` from now (0: none). Returns scause. */
 uint64_t guest_run(struct ctx *ctx, uint64_t ticks);
 uint32_t rnd(uint32_t below);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two vcpus on one hart count the same two events through a thousand world switches, at points
- * that a timer picks. Every count must be the known length of the guest, to the instruction.
+ * Two vcpus on one hart count the same two events through a thousand world switches, at points that
+ * a timer chooses. Every count must be the known length of the guest, exactly.
  */
 #include "tests/spike/spike.h"
 
@@ -18,7 +18,8 @@ struct vcpu {
 static const uint32_t ctrs[2] = {CTR_CYCLES, CTR_INSTR};
 static const uint64_t both = (1UL << CTR_CYCLES) | (1UL << CTR_INSTR);
 
-/* Runs the vcpu until the timer (or its end), its counters started before and stopped after. */
+/* Runs the vcpu until the timer, or its end. Its counters are started before and stopped
+ * afterwards. */
 static uint64_t run(const struct way *way, struct vcpu *v, uint64_t ticks, bool resume, bool *ok)
 {
 	uint64_t cause;
@@ -49,7 +50,7 @@ void test_switch(const struct way *way)
 	vcpus[0].length = 2 * 2000000 + 1;
 	guest_init(&vcpus[1].ctx, guest_mem_loop, 1000000);
 	vcpus[1].length = 4 * 1000000 + 1;
-	/* A plain start, the value of a generic "longest period" guest, and two odd ones. */
+	/* A simple start, the value of a generic "longest period" guest, and two unusual ones. */
 	vcpus[0].start[0] = 0;
 	vcpus[0].start[1] = 0x8000000000000001UL;
 	vcpus[1].start[0] = 0x123456789abcdefUL;
@@ -62,7 +63,7 @@ void test_switch(const struct way *way)
 	ok &= way->config(CTR_CYCLES, 0x1);
 	ok &= way->config(CTR_INSTR, 0x2);
 	while (switches < SWITCHES) {
-		/* Mostly the other one; sometimes the same again, which is no switch. */
+		/* Usually the other one; sometimes the same again, without a switch. */
 		struct vcpu *v = last == &vcpus[0] ? &vcpus[1] : &vcpus[0];
 		bool resume = last && rnd(8) == 0;
 

@@ -189,7 +189,10 @@ static void overflow(void **state)
 	cycle.mode = COMBINING_VS;
 	cycle.times[3][5] = 7;
 	assert_true(hpm_try(&hpm, 27, &config));
+	/* Configuring sets OF: it tells of no wrap. */
+	assert_true(hpm_try(&hpm, 28, &config));
 	hpm_sbi_start_armed(&hpm, 27, (uint64_t)-14);
+	assert_int_equal(host_csrs[CSR_SCOUNTOVF], BIT(28));
 	opensbi_step(&cycle);
 	assert_int_equal(host_csrs[CSR_SIP], 0);
 	opensbi_step(&cycle);

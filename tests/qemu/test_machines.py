@@ -124,6 +124,16 @@ def test_one_delegated_counter_has_one_event(tmp_path):
     assert lines[4:8] == EXPECTED[4:8]
 
 
+@harness.both_backends
+def test_all_counters_that_there_may_be(tmp_path, backend):
+    """3 to 31: guests have them all."""
+    result = boot(tmp_path, cpu(more=",pmu-mask=0xfffffff8"), backend=backend)
+    assert hart(result)[1].startswith("29 counters (3 to 31) of 64 bits")
+    for name in ("alpha", "beta"):
+        assert f"vm {name}: 16 MiB, 1 vcpu on hart 0, 31 counters (0, 2 to 31)" in result.own
+        assert result.vm(name) == EXPECTED
+
+
 def test_one_counter_of_the_firmware_has_any(tmp_path):
     """One after the other: its RESET makes it a fresh one."""
     result = bare_guests.boot(tmp_path, {"alpha": MEASURE, "beta": BESIDE}, backend="sbi",

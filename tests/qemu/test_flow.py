@@ -48,8 +48,8 @@ def told(data, size, names=()):
 LINE = (b"OpenSBI\r\ntally: one\r\nnot tally: two\n\x1e+\n\x1e:A alpha\n\x1e:B beta\n"
         b"\x1eAx%0Atally: no\n\x1e!yes\n\x1eB[alpha] no\n\x1e=r1 a\n\x1e.r1 1\ntally: no\n")
 TOLD = [("plain", b"OpenSBI\r\n"), ("own", "one"), ("plain", b"not tally: two\n"), ("begun", ""),
-        ("alpha", b"x\ntally: no"), ("own", "yes"), ("beta", b"[alpha] no"), ("answer", ("r1", "a")),
-        ("end", ("r1", 1)), ("plain", b"tally: no\n")]
+        ("alpha", b"x\ntally: no"), ("own", "yes"), ("beta", b"[alpha] no"),
+        ("answer", ("r1", "a")), ("end", ("r1", 1)), ("plain", b"tally: no\n")]
 
 
 def test_who_is_told_what():

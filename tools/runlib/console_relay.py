@@ -17,53 +17,45 @@ from tallylib import frames
 from runlib.flow import Listener
 from runlib.programs import Programs
 
-KEY = b"\x14"        # Ctrl-T, for Tally (core/console/console.h)
-QEMU_KEY = b"\x01"   # Ctrl-A, for QEMU
-SIZE_KEY = KEY + b"w"  # the one key that is served here: no serial line knows the size of a window
 COMMAND = re.compile(rb"[ -~]{1,64}")
+FRAMES = re.compile(rb" *frames\b")
 READY = re.compile(r"\d+ \w+ from entry to the first guest")
-OLD_ANSWER = re.compile(rb"\x1etally@([0-9A-Za-z]+) (?:end (\d+)|([^\r\n]*))\r?\n")
 # So much may lie unread between here and the machine, where nothing can overtake it; and so long it
 # takes to look whether it was read.
 AHEAD_BYTES = 256
 LOOK_S = 0.005
 # What follows what the flow keeps back comes in so many seconds, or does not.
 KEEPS_S = 0.02
-TYPED_BYTES = 65536  # more stays in the terminal
 # Of what is typed to a VM so much goes at once; then it is another's turn.
 TURN_BYTES = 64
 
 
 class Relay(Listener):
     """to_machine: the write end of the pipe that the machine reads, from_us: the read end;
-    from_machine: what it prints; flow: takes that; keyboard: the descriptor of what a person types,
-    None: nobody does; qemu_key: QEMU listens to Ctrl-A; path: of the socket for programs, None:
-    there is none."""
+    from_machine: what it prints; flow: takes that; path: of the socket for programs, None: there is
+    none."""
 
-    def __init__(self, to_machine, from_us, from_machine, flow, keyboard=None, qemu_key=False,
-                 path=None):
+    def __init__(self, to_machine, from_us, from_machine, flow, path=None):
         self.to_machine, self.from_us, self.from_machine = to_machine, from_us, from_machine
         self.flow = flow
         flow.listeners.insert(0, self)
-        self.keyboard = keyboard
-        self.prefixes = KEY + QEMU_KEY if qemu_key else KEY
-        self.typed = b""      # by the person, not yet sent
+        self.keyboard = self.keys = None
+        self.left = False     # the person wants no more
         self.to_vms = collections.OrderedDict()  # number -> bytes not yet sent, whose turn is first
         self.target = None    # the VM to which the line types
+        self.to_ask = collections.deque()  # (client, command), of who is in here
         self.asked = {}       # id -> client that waits for the answer
         self.number = 0       # of the last request
         self.ready = False    # Tally reads what is sent
-        self.in_monitor = False
         self.wait = selectors.DefaultSelector()
         self.wait.register(from_machine, selectors.EVENT_READ, self.output_comes)
         self.programs = Programs(self, path) if path else None
-        self.senders = [self.ask, self.feed, self.send_to_vms]
-        self.listen_to_keyboard()
+        self.senders = [self.ask, self.serve_keys, self.send_to_vms]
 
     def run(self, deadline=None):
         """Until the machine ends. True: the deadline, in time.monotonic(), came first."""
         look = False
-        while self.from_machine is not None:
+        while self.from_machine is not None and not self.left:
             left = LOOK_S if look else None
             if deadline is not None:
                 left = min(max(0, deadline - time.monotonic()), left or 1e6)
@@ -103,14 +95,6 @@ class Relay(Listener):
         """A line of Tally's."""
         self.ready = self.ready or bool(READY.match(text))
 
-    def plain(self, data):
-        """An answer as it is until frames begin."""
-        found = OLD_ANSWER.fullmatch(data)
-        if found and found[2]:
-            self.answer_end(found[1].decode(), int(found[2]))
-        elif found:
-            self.answer(found[1].decode(), found[3].decode(errors="replace"))
-
     def answer(self, request, text):
         """A line of an answer."""
         client = self.asked.get(request)
@@ -138,7 +122,7 @@ class Relay(Listener):
             self.to_vms[vm] = self.to_vms.get(vm, b"") + data
 
     def untyped(self, vm):
-        """So many bytes wait to be typed to that VM. Who has typed TYPED_BYTES waits, too."""
+        """So many bytes wait to be typed to that VM. """
         return len(self.to_vms.get(vm, b""))
 
     def send_to_vms(self):
@@ -156,16 +140,24 @@ class Relay(Listener):
         return False
 
     def ask(self):
-        """Sends what programs ask. True: there is more, when the machine has read."""
+        """Sends what is to be asked. True: there is more, when the machine has read."""
+        while self.to_ask and self.ready:
+            if self.room() <= 0:
+                return True
+            self.ask_for(*self.to_ask.popleft())
         return bool(self.programs) and self.ready and self.programs.ask()
+
+    def ask_soon(self, client, line):
+        """As ask_for(), when the machine reads."""
+        self.to_ask.append((client, line))
 
     def ask_for(self, client, line):
         """Sends a request, or says why not. client: has `asked`, and send(kind, text), which takes
         what a program would be told (tools/runlib/programs.py)."""
         if not COMMAND.fullmatch(line):
             client.send(b"!", b"a command is 1 to 64 characters of printable ASCII")
-        elif self.in_monitor:
-            client.send(b"!", b"the console is QEMU's monitor now (Ctrl-A c)")
+        elif FRAMES.match(line):
+            client.send(b"!", b"frames are on as long as the machine runs: tools/run reads them")
         else:
             self.number = self.number % 999999 + 1
             name = "r%d" % self.number
@@ -175,49 +167,36 @@ class Relay(Listener):
 
     # --- A person's keys ----------------------------------------------------------------------
 
-    def listen_to_keyboard(self):
-        """Or no longer, so that a long paste waits in the terminal."""
-        if self.keyboard is None:
-            return
+    def listen_to(self, keyboard, keys):
+        """keyboard: the descriptor of what a person types; keys: serves it (class Keys)."""
+        self.keyboard, self.keys = keyboard, keys
+        self.serve_keys()
+
+    def serve_keys(self):
+        """What was typed before waits, then what is typed waits in the terminal. True: some does.
+        """
+        if not self.keys:
+            return False
+        waits = self.keys.work()
         listens = self.keyboard in self.wait.get_map()
-        if not listens and len(self.typed) < TYPED_BYTES:
+        if listens and self.keys.is_full():
+            self.wait.unregister(self.keyboard)
+        elif self.keyboard is not None and not listens and not self.keys.is_full():
             try:
-                self.wait.register(self.keyboard, selectors.EVENT_READ, self.type)
+                self.wait.register(self.keyboard, selectors.EVENT_READ, self.typed)
             except PermissionError:  # a file: nobody types
                 self.keyboard = None
-        elif listens and len(self.typed) >= TYPED_BYTES:
-            self.wait.unregister(self.keyboard)
+        return waits
 
-    def type(self):
-        """Takes what was typed."""
+    def typed(self):
+        """A person types, or is gone."""
         data = os.read(self.keyboard, 4096)
-        self.typed += data
-        if not data:
+        if data:
+            self.keys.take(data)
+        else:
             self.wait.unregister(self.keyboard)
             self.keyboard = None
 
-    def size_command(self):
-        """What a person would type to tell a guest how large the terminal is."""
-        try:
-            size = os.get_terminal_size(self.keyboard)
-        except OSError:
-            return b""
-        return b"stty rows %d cols %d\r" % (size.lines, size.columns)
-
-    def feed(self):
-        """Sends what was typed. True: there is more, when the machine has read."""
-        end, room = 0, self.room() if self.typed else 0
-        while end < len(self.typed) and end < room:
-            prefix = self.typed[end] in self.prefixes
-            if prefix and end + 1 == len(self.typed):
-                break  # half a key: a request must not come between the halves
-            if self.typed[end:end + 2] == SIZE_KEY:
-                self.typed = self.typed[:end] + self.size_command() + self.typed[end + 2:]
-                continue
-            if prefix and self.typed[end:end + 2] == QEMU_KEY + b"c":
-                self.in_monitor = not self.in_monitor
-            end += 2 if prefix else 1
-        os.write(self.to_machine, self.typed[:end])
-        self.typed = self.typed[end:]
-        self.listen_to_keyboard()
-        return bool(self.typed) and end >= room
+    def leave(self):
+        """The person has seen enough."""
+        self.left = True

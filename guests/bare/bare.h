@@ -77,6 +77,7 @@ int divide(uint64_t hartid);
 int sbi_calls(uint64_t hartid);
 int blocks(uint64_t hartid);
 int records(uint64_t hartid);
+int forge(uint64_t hartid);
 int filters(uint64_t hartid);
 
 /* The parts of hostile. Each returns how many of its attempts did not trap. */

@@ -17,7 +17,7 @@ static const struct {
     {"smp", smp},           {"hsm", hsm_kind},        {"seed", seed},
     {"control", control},   {"rounding", rounding},   {"divide", divide},
     {"sbi", sbi_calls},     {"flood", flood},         {"blocks", blocks},
-    {"records", records},   {"filters", filters},
+    {"records", records},   {"filters", filters},     {"forge", forge},
 };
 
 uint64_t end_time;

@@ -294,34 +294,6 @@ def test_power_off(boot):
     assert text.count("tally: vm alpha: stopped") == text.count("tally: vm beta: stopped") == 1
 
 
-def test_top(boot):
-    """Drawn anew in its own place each second until a key is pressed, and that key is no command.
-    """
-    names = ("alpha-345678901", "alpha-345678902")  # as long as they may be
-    screen = boot("ssccfg", {name: "kind=busy ticks=100000000000" for name in names})
-    screen.expect("busy: begins")
-    prompt = Prompt(screen)
-    for wrong in ("top 0", "top 61", "top 1x", "top 1 1", "top 99999999999999999999"):
-        assert len(prompt.ask(wrong)) == 1, wrong
-    screen.send("top 1\r")
-    vcpu = r"tally: {:15}  0 running  +\d+ +\d+ +\d+ +\d+ +0 +0\r\n"
-    block = (r"tally: vm +vcpu state +exits/s ecall/s +mmio/s hs-insn/s pmu ovf/s\r\n" +
-             "".join(vcpu.format(name) for name in names))
-    screen.expect(r"top 1\r\n" + block)
-    for _ in range(2):
-        screen.expect(r"\x1b\[3A\x1b\[J" + block)
-        assert screen.before == ""
-        assert all(len(line) < 80 for line in as_seen(screen.after).splitlines())
-    screen.send("x")
-    assert prompt.wait() == ""
-    # Who goes to a guest looks no longer.
-    screen.send("top 1\r")
-    screen.expect(block)
-    screen.send("\x14n")
-    screen.expect("input goes to alpha-345678902")
-    assert len(Prompt(screen).ask("vms")) == 2
-
-
 def test_several_harts(boot):
     """Keys and prompt where the console's hart is one of two: a guest of the other one is looked
     at, stopped and started from here, too."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/runlib/console_relay.py beside a machine that is a function here: programs are served in
+"""tools/runlib/programs.py beside a machine that is a function here: programs are served in
 turn."""
 
 import os
@@ -10,24 +10,9 @@ import threading
 import pytest
 
 import harness  # pylint: disable=unused-import  # finds the tools
-from runlib import console_relay
+from runlib import console_relay, flow, programs
 
 READY = b"tally: 1 instructions from entry to the first guest\n"
-
-
-class Sink:
-    """Of what people would see."""
-
-    def feed(self, data):
-        pass
-
-    aside = set_full = feed
-
-    def keeps(self):
-        return False
-
-    def release(self):
-        pass
 
 
 class Machine:
@@ -37,7 +22,7 @@ class Machine:
         self.input, self.to_machine = os.pipe()
         self.from_machine, self.output = os.pipe()
         self.path = str(folder / "control")
-        self.relay = console_relay.Relay(self.to_machine, self.input, self.from_machine, Sink(),
+        self.relay = console_relay.Relay(self.to_machine, self.input, self.from_machine, flow.Flow(),
                                          path=self.path)
         self.received = b""
         self.served = []  # the commands
@@ -53,7 +38,7 @@ class Machine:
             request, self.received = self.received.split(b"\r", 1)
             name, command = re.fullmatch(rb"\x14=(\w+) (.*)", request).groups()
             self.served.append(command.decode())
-            os.write(self.output, b"\x1etally@%s %s\n\x1etally@%s end 0\n" % (name, command, name))
+            os.write(self.output, b"\x1e=%s %s\n\x1e.%s 0\n" % (name, command, name))
 
     def connect(self, data=b""):
         """A program that has sent that."""
@@ -135,14 +120,41 @@ def test_complaints_keep_the_order(machine):
 
 def test_more_programs_than_there_is_room_for(machine):
     """The one too many is told so, and harms nobody."""
-    programs = [machine.connect(b"vms\n") for _ in range(console_relay.CLIENTS)]
-    machine.serve(console_relay.CLIENTS)
-    for program in programs:
+    asking = [machine.connect(b"vms\n") for _ in range(programs.CLIENTS)]
+    machine.serve(programs.CLIENTS)
+    for program in asking:
         assert answers(program, 1) == b"= vms\n. 0\n"
     assert machine.connect().recv(4096) == b"! 64 programs are connected, and no more can be\n"
-    programs.pop().close()
-    while len(machine.relay.clients) == console_relay.CLIENTS:
+    asking.pop().close()
+    while len(machine.relay.programs.clients) == programs.CLIENTS:
         pass
     program = machine.connect(b"exits\n")
     machine.serve(1)
     assert answers(program, 1) == b"= exits\n. 0\n"
+
+
+def typed_at(machine, n):
+    """The next n bytes that the machine reads."""
+    while len(machine.received) < n:
+        machine.received += os.read(machine.input, 4096)
+    got, machine.received = machine.received[:n], machine.received[n:]
+    return got
+
+
+def test_typing_at_two_vms(machine):
+    """By turns, each byte to whom it is for, and no request inside of what is typed."""
+    asked = machine.connect(b"vms\n")
+    machine.serve(1)
+    assert answers(asked, 1)
+    machine.relay.type_to(0, b"a" * 100 + b"\x14")
+    machine.relay.type_to(1, b"b")
+    assert machine.relay.untyped(0) == 101
+    asked.sendall(b"exits\n")
+    want = b"\x14>A" + b"a" * 64 + b"\x14>Bb" + b"\x14>A" + b"a" * 36 + b"\x14\x14"
+    got = typed_at(machine, len(want) + len(b"\x14=r2 exits\r"))
+    assert got.replace(b"\x14=r2 exits\r", b"") == want
+    machine.relay.type_to(0, b"x")
+    os.write(machine.output, b"\x1e.r2 0\n")
+    asked.sendall(b"pmu\n")
+    got = typed_at(machine, len(b"x\x14=r3 pmu\r"))
+    assert got.replace(b"\x14=r3 pmu\r", b"") == b"x"

@@ -10,7 +10,7 @@ import pexpect
 import pytest
 
 import harness
-from runlib import lines as run_lines
+import recorded
 
 TREE = """/dts-v1/;
 / { compatible = "tally,vm-tree-1"; images { x { data = [00]; }; }; vms { %s }; };
@@ -21,7 +21,15 @@ if [ "$1" = --version ]; then echo 'QEMU emulator version 10.0.2'; exit; fi
 printf '%s\\n' "$@" >"$0.arguments"
 cat "$0.console"
 """ + WAITS
-ENDED = "tally: vm alpha: ended\ntally: all VMs ended\n"
+ENDED = "\x1e!vm alpha: ended\n\x1e!all VMs ended\n"
+ONE = "\x1e+\n\x1e:A alpha\n\x1eAone%0A\n"
+
+
+def framed(names, *outputs):
+    """What a machine with these VMs prints; each output is (VM, bytes)."""
+    data = recorded.names_of(names) + b"".join(
+        recorded.output_of(vm, data) + b"\n" for vm, data in outputs)
+    return data.decode()
 
 
 @pytest.fixture
@@ -57,31 +65,33 @@ def start(command, folder, **arguments):
 
 
 def test_a_forged_name_opens_no_file(fake, tmp_path):
-    """A guest in focus may move the cursor to where its prefix was; no name of its making counts.
-    """
-    forged = "".join(f"[alpha] \x1b[8D[forged-{n}] x\n" for n in range(3000))
-    command = fake("[alpha] one\n" + forged + "[alpha] two\n" + ENDED)
+    """No name of a guest's making counts, whatever it does to the terminal."""
+    forged = b"".join(b"\x1b[8D[forged-%d] x\n\r[beta] y\n" % n for n in range(1000))
+    command = fake(framed(("alpha", "beta"), (0, b"one\n" + forged + b"two\n")) + ENDED,
+                   ("alpha", "beta"))
     logs = tmp_path / "logs"
     assert start([*command, "--log-dir", logs], tmp_path) == (harness.OK, "")
-    assert sorted(path.name for path in logs.iterdir()) == ["alpha.log", "tally.log"]
-    assert (logs / "alpha.log").read_text(encoding="utf-8") == "one\ntwo\n"
+    assert sorted(path.name for path in logs.iterdir()) == ["alpha.log", "beta.log", "tally.log"]
+    lines = (logs / "alpha.log").read_text(encoding="utf-8").splitlines()
+    assert lines[::len(lines) - 1] == ["one", "two"] and len(lines) == 2002
+    assert (logs / "beta.log").read_text(encoding="utf-8") == ""
 
 
 def test_each_vm_has_a_log_of_its_own(fake, tmp_path):
     """Whatever it is called; and one that says nothing has one, too."""
     names = ("tally", "vm-tally", "silent")
-    command = fake("[tally] a\n[vm-tally] b\n[vm-tally]\n[vm-tally] c\n[tally] long\n[tally]+er\n"
-                   "tally: all VMs ended\n", names)
+    command = fake(framed(names, (0, b"a\n"), (1, b"b\n\nc\n"), (0, b"l" * 700 + b"\n")) +
+                   "\x1e!all VMs ended\n", names)
     logs = tmp_path / "logs"
     assert start([*command, "--log-dir", logs], tmp_path) == (harness.OK, "")
     assert {path.name: path.read_text(encoding="utf-8") for path in logs.iterdir()} == {
-        "tally.log": "all VMs ended\n", "tally.vm.log": "a\nlonger\n", "vm-tally.log": "b\n\nc\n",
+        "tally.log": "all VMs ended\n", "tally.vm.log": f"a\n{'l' * 700}\n", "vm-tally.log": "b\n\nc\n",
         "silent.log": ""}
 
 
 def test_a_disk_that_is_full(fake, tmp_path):
     """A word about each file, once; and the machine goes on to its end."""
-    command = fake("[alpha] one\n" * 1000 + ENDED)
+    command = fake(framed(("alpha",), (0, b"one\n" * 1000)) + ENDED)
     logs = tmp_path / "logs"
     logs.mkdir()
     (logs / "alpha.log").symlink_to("/dev/full")
@@ -121,7 +131,7 @@ def mode(terminal):
     (signal.SIGHUP, harness.INTERRUPTED), (signal.SIGKILL, None)])
 def test_ended_by_a_signal(fake, tmp_path, number, status):
     """The terminal is as it was. No file stays, or the next run removes it, and no other's."""
-    command = fake("[alpha] one\n", ends=False)
+    command = fake(ONE, ends=False)
     temporary = tmp_path / "temporary"
     (temporary / "tally-notes").mkdir()
     screen = pexpect.spawn(command[0], [*command[1:], "--profile", "interactive"], timeout=None,
@@ -149,7 +159,7 @@ def test_ended_by_a_signal(fake, tmp_path, number, status):
 
 def test_two_runs_leave_each_other_alone(fake, tmp_path):
     """The folder of one that goes on is no leftover."""
-    command = fake("[alpha] one\n", ends=False)
+    command = fake(ONE, ends=False)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           env={**os.environ, "TMPDIR": str(tmp_path / "temporary")}) as first:
         first.stdout.readline()
@@ -162,22 +172,10 @@ def test_two_runs_leave_each_other_alone(fake, tmp_path):
 
 def test_leaving_a_machine(fake):
     """QEMU ends by Ctrl-A x: no VM has ended well, so it is not told."""
-    command = fake("[alpha] one\n")
+    command = fake(ONE)
     screen = pexpect.spawn(command[0], [*command[1:], "--profile", "interactive"], timeout=None,
                            encoding="utf-8")
     screen.expect("the machine was left before all VMs had ended")
     screen.expect(pexpect.EOF)
     screen.close()
     assert screen.exitstatus == harness.INTERRUPTED
-
-
-def test_a_line_without_end():
-    """A guest in focus draws one over and over: what is kept of it does not grow, and the next line
-    is whole."""
-    told = []
-    lines = run_lines.Lines(lambda *line: told.append(line[:2]), ["alpha"])
-    for n in range(20000):
-        lines.feed(b"\r\x1b[K[alpha] %d %%" % n)
-        assert len(lines.rest) <= run_lines.LONGEST
-    lines.feed(b"\r\x1b[K[alpha] done\ntally: all VMs ended\n")
-    assert told == [("alpha", "done"), ("", "all VMs ended")]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A program that is connected to a running machine (tools/runlib/console_relay.py)."""
+"""A program that is connected to a running machine (tools/runlib/programs.py)."""
 import collections
 import contextlib
 import select

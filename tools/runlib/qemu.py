@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 
+from runlib import monitor
 from runlib.verdict import DEPENDENCY, REFUSED, USAGE, Stop, say
 from tallylib.vm_tree import BUILD, TOP, compile_tree, unreadable
 
@@ -118,8 +119,7 @@ def command_line(args, blob, folder):
     append = args.append.split()
     if args.backend != "auto":
         append.append("tally.backend=" + args.backend)
-    if args.keyboard:
-        append.append("tally.console=interactive")
+    append.append("tally.console=frames")
     command = [find_qemu(args), "-machine", "virt,aia=" + args.aia, "-cpu", args.cpu,
                "-smp", str((args.harts or 2) if args.profile == "smp" else 1), "-m", args.memory,
                "-display", "none", "-no-reboot", "-bios", find_bios(args)]
@@ -128,11 +128,8 @@ def command_line(args, blob, folder):
     else:
         command += ["-kernel", kernel, "-initrd", blob, "-append", " ".join(append)]
     command += {"exact": EXACT, "interactive": INTERACTIVE, "smp": []}[args.profile]
-    if args.keyboard:
-        command += ["-chardev", "stdio,id=console,mux=on,signal=off", "-serial", "chardev:console",
-                    "-mon", "chardev=console"]
-    else:
-        command += ["-serial", "stdio", "-monitor", "none"]
+    command += ["-serial", "stdio"]
+    command += monitor.qemu_options(folder) if args.keyboard else ["-monitor", "none"]
     if args.gdb:
         # Not -s, which listens to the whole network.
         command += ["-gdb", "tcp:127.0.0.1:1234", "-S"]

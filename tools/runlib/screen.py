@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The terminal of the person who started tools/run."""
-import collections
 import contextlib
 import os
-import re
 import sys
 import termios
 import threading
@@ -128,101 +126,6 @@ def raw_terminal(wanted):
         os.waitpid(keeper, 0)
 
 
-def colours_wanted():
-    """As https://no-color.org has it."""
-    return (sys.stdout.isatty() and not os.environ.get("NO_COLOR") and
-            os.environ.get("TERM", "dumb") != "dumb")
-
-
-class View:
-    """What a person sees of the console: names in colours; when the focus moves to another guest,
-    its last lines once more; and what others said while a guest had the whole screen, after it."""
-
-    SCROLL_BACK = 20
-    HELD = 10000
-    CONTEXT = 3
-    COLOURS = (32, 33, 36, 35, 34, 31)
-    PREFIX = re.compile(rb"(?:(?<=[\n\r])|(?<=\x1b\[K))(?:\[([\w-]+)\](?=[ +])|tally(?=[:>]))")
-    FOCUS = re.compile(rb"tally(?:\x1b\[m)?: input goes to (.*) \(Ctrl-T \? for help\)\r?\n")
-    # The beginning of one of these, which will come to its end at once.
-    BEGUN = re.compile(rb"(?:(?<=[\n\r])|(?<=\x1b\[K))(\[[\w-]*\]?|t|ta|tal|tall|tally|tally:[^\n]*)\Z")
-
-    def __init__(self, write, colours, person, names):
-        self.write, self.colours, self.person = write, colours, person
-        # Each guest has a colour of its own, as far as there are enough.
-        self.names = {name.encode(): self.COLOURS[n % len(self.COLOURS)]
-                      for n, name in enumerate(names)}
-        self.last = {name: collections.deque(maxlen=self.SCROLL_BACK) for name in names}
-        self.focus = names[0] if names else None  # the guest that has or had it last
-        self.rest = b"\n"       # not yet written, but for
-        self.written = 1        # so many bytes of context: ESC [ K may come in pieces
-        self.full = False
-        self.held = collections.deque(maxlen=self.HELD)
-        self.missed = 0
-
-    def line(self, owner, text):
-        """A line has ended."""
-        if owner:
-            self.last[owner].append(text)
-
-    def feed(self, data):
-        """Bytes of the console."""
-        if self.full:
-            self.write(data)
-            return
-        data = self.rest + data
-        begun = self.BEGUN.search(data)
-        end = begun.start() if begun and (self.person or self.colours) else len(data)
-        # Painted from where it was written to: what is before it is only looked at.
-        self.write(self.paint(data, self.written, end))
-        self.written = min(end, self.CONTEXT)
-        self.rest = data[end - self.written:]
-
-    def paint(self, data, begin, end):
-        """That part, with colours and last lines."""
-        done = []
-        for piece in self.PREFIX.finditer(data, begin, end):
-            done += [data[begin:piece.start()],
-                     self.prefix(piece) if self.colours else piece[0]]
-            begin = piece.end()
-        painted = b"".join(done) + data[begin:end]
-        return self.FOCUS.sub(self.again, painted) if self.person else painted
-
-    def prefix(self, found):
-        """A name at the beginning of a line."""
-        code = self.names.get(found[1]) if found[1] else 1
-        return b"\x1b[%dm%s\x1b[m" % (code, found[0]) if code else found[0]
-
-    def again(self, found):
-        """The focus moved."""
-        name = found[1].decode(errors="replace")
-        if name not in self.last or name == self.focus:
-            return found[0]
-        self.focus = name
-        return found[0] + b"".join(b"%s| %s\r\n" % (found[1], text.encode())
-                                   for text in self.last[name])
-
-    def aside(self, line):
-        """A line that came while a guest had the screen."""
-        self.missed += len(self.held) == self.HELD
-        self.held.append(line)
-
-    def set_full(self, full):
-        """A guest has the whole screen, or no longer."""
-        if full:
-            self.flush()
-        self.full = full
-        if not full and self.held:
-            if self.missed:
-                self.held.appendleft(b"tally: %d lines are left out here" % self.missed)
-            self.missed = 0
-            lines = b"".join(line + b"\r\n" for line in self.held)
-            self.held.clear()
-            self.rest, self.written = b"\n", 1
-            self.feed(lines)
-
-    def flush(self):
-        """What was held back for the rest of it."""
-        self.write(self.rest[self.written:])
-        self.rest = self.rest[-self.CONTEXT:]
-        self.written = len(self.rest)
+def terminal_size():
+    """Rows and columns of the person's terminal."""
+    return os.get_terminal_size(sys.stdin.fileno())

@@ -164,7 +164,7 @@ class Watch:
             self.relay.wait.unregister(self.news)
         elif news == b"s":
             raise Stop(STANDSTILL, "virtual time stands still: " + self.where())
-        elif self.relay.boot is None and not self.relay.in_monitor:
+        elif self.relay.ready:
             self.told("virtual time stands still; Tally is asked to look for the guest that "
                       "executes nothing")
             self.relay.ask_for(Nobody(), KNOCK)

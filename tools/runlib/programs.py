@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that ask a running machine (tools/tally-ctl). They connect to a UNIX socket and send
+lines, one command each:
+
+COMMAND         -> "= LINE" for each line of the answer, then ". STATUS" as core/operator/prompt.h
+has it, or "! WORDS" where the machine was not even asked
+
+Answers come in the order of the commands. Programs are served in turn, each with one command at a
+time; what a program asks ahead waits with it, most of it in its socket, and goes when it goes.
+"""
+import selectors
+import socket
+
+from tallylib import tally_ctl
+from runlib.console_client import Client
+
+REQUESTS = 64        # of a program are waited with; then it is not read any further
+CLIENTS = 64         # at once
+
+
+class Programs:
+    """relay: asks the machine (class Relay); path: of the socket."""
+
+    def __init__(self, relay, path):
+        self.relay = relay
+        self.clients = []  # who was served last comes last
+        self.listener = socket.socket(socket.AF_UNIX)
+        with tally_ctl.address(path) as name:
+            self.listener.bind(name)
+        self.listener.listen(16)
+        relay.wait.register(self.listener, selectors.EVENT_READ, self.accept)
+
+    def close(self):
+        """Ends all connections; whoever waits for an answer is told why there is none."""
+        for client in self.clients:
+            client.send(b"!", b"the machine has ended")
+            client.connection.close()
+        self.listener.close()
+
+    def flush(self):
+        """True: somebody has not read all that there is."""
+        return any([client.flush() for client in self.clients])
+
+    def accept(self):
+        """A program comes."""
+        client = Client(self.listener.accept()[0])
+        client.connection.setblocking(False)
+        if len(self.clients) >= CLIENTS:
+            client.send(b"!", b"%d programs are connected, and no more can be" % CLIENTS)
+            client.connection.close()
+            return
+        self.clients.append(client)
+        self.listen_to(client)
+
+    def listen_to(self, client):
+        """As long as it has not asked for much that waits."""
+        wait = self.relay.wait
+        listens = client.connection in wait.get_map()
+        wanted = len(client.requests) < REQUESTS
+        if wanted and not listens:
+            wait.register(client.connection, selectors.EVENT_READ, lambda: self.serve(client))
+        elif listens and not wanted:
+            wait.unregister(client.connection)
+
+    def forget(self, client):
+        """It has gone, and all that it has not been answered with it."""
+        if client.connection in self.relay.wait.get_map():
+            self.relay.wait.unregister(client.connection)
+        client.connection.close()
+        self.clients.remove(client)
+
+    def serve(self, client):
+        """A program has sent something, or goes."""
+        lines = client.lines()
+        if lines is None:
+            self.forget(client)
+            return
+        client.requests += lines
+        self.listen_to(client)
+
+    def ask(self):
+        """Sends the next request of each program that waits for no answer. True: there is more,
+        when the machine has read."""
+        for client in list(self.clients):
+            self.listen_to(client)
+            while client.requests and not client.asked:
+                if client.gone():
+                    self.forget(client)
+                    break
+                if self.relay.room() <= 0:
+                    return True
+                self.clients.remove(client)
+                self.clients.append(client)
+                self.relay.ask_for(client, client.requests.popleft())
+        return False

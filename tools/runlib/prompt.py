@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The prompt (Ctrl-T :): a line that a person types, asked of Tally as programs ask.
+
+It is echoed as if a VM in focus printed it, and so is erased and drawn again around others' lines.
+"""
+from runlib.line import Line
+
+COMMAND_BYTES = 64
+BACKSPACE, DEL, CTRL_C, CTRL_D = b"\b", b"\x7f", b"\x03", b"\x04"
+
+
+class Asker:
+    """Something to ask of Tally from here: its answer is shown as Tally's lines. done: is called
+    when there is no more of it."""
+
+    def __init__(self, terminal, done=lambda: None):
+        self.terminal, self.done = terminal, done
+        self.asked = False
+
+    def send(self, kind, text):
+        """What a program would be told (tools/runlib/programs.py)."""
+        if kind != b".":
+            self.terminal.say(text.decode(errors="replace"))
+        if kind != b"=":
+            self.done()
+
+
+class Prompt:
+    """ask: takes an Asker and a command. watch: takes the words behind `top` and what to call at
+    the end of it, and returns it (class Watched) or None."""
+
+    def __init__(self, terminal, ask, watch=None):
+        self.terminal, self.ask, self.watch = terminal, ask, watch
+        self.line = Line("the prompt", prompt=terminal.names.tally(b"> "))
+        self.back = None       # the line that had the focus before
+        self.busy = False      # an answer is waited for
+        self.watched = None    # has the screen, and gets what is typed
+
+    def has_focus(self):
+        """Is what is typed for it?"""
+        return self.terminal.focus is self.line
+
+    def open(self):
+        """Moves the focus to it."""
+        if self.has_focus():
+            return
+        self.back = self.terminal.focus
+        self.line.reset()
+        self.terminal.set_focus(self.line)
+        if not self.busy:
+            self.show()
+
+    def leave(self):
+        """And back."""
+        self.stop()
+        self.terminal.set_focus(self.back)
+
+    def stop(self):
+        """Nobody watches any more."""
+        if self.watched:
+            self.watched.stop()
+
+    def show(self):
+        """To erase what is behind the cursor changes nothing, but puts the line on the screen."""
+        self.echo(b"\x1b[K")
+
+    def echo(self, data):
+        """As if it printed that."""
+        self.terminal.print(self.line, data)
+        self.terminal.restore()
+
+    def ready(self):
+        """It reads on."""
+        self.busy, self.watched = False, None
+        if self.has_focus():
+            self.show()
+
+    def enter(self):
+        """The line is whole."""
+        text = self.line.text
+        self.echo(b"\n")
+        words = text.split()
+        if words == ["exit"]:
+            self.leave()
+        elif not words:
+            self.show()
+        else:
+            self.busy = True
+            if words[0] == "top" and self.watch:
+                self.watched = self.watch(words[1:], self.ready)
+            else:
+                self.ask(Asker(self.terminal, self.ready), text.encode())
+
+    def key(self, byte):
+        """A byte that is typed at it."""
+        if self.watched:
+            self.watched.type(byte)
+        elif byte in (b"\r", b"\n"):
+            self.enter()
+        elif byte in (BACKSPACE, DEL):
+            if self.line.text:
+                self.echo(b"\b\x1b[K")
+        elif byte == CTRL_C:
+            self.echo(b"\n")
+            self.show()
+        elif byte == CTRL_D and not self.line.text:
+            self.leave()
+        elif b" " <= byte <= b"~" and len(self.line.text) < COMMAND_BYTES:
+            self.echo(byte)

@@ -16,7 +16,7 @@ static bool idle_spoils(const struct vpmu_policy *policy, uint32_t event_idx)
 	return event_idx == SBI_PMU_HW_INSTRUCTIONS && policy->wfi_recounts && policy->idle_cycles;
 }
 
-static bool event_allowed(const struct vpmu_policy *policy, uint32_t event_idx)
+static bool event_allowed(const struct vpmu_policy *policy, uint32_t event_idx, uint64_t event_data)
 {
 	uint32_t i;
 
@@ -25,7 +25,23 @@ static bool event_allowed(const struct vpmu_policy *policy, uint32_t event_idx)
 	for (i = 0; i < policy->n_events; i++)
 		if (policy->events[i] == event_idx)
 			return true;
-	return false;
+	return hw_event_is_raw(event_idx) && policy->selectors != NULL &&
+	       selector_is_allowed(policy->selectors, event_data, policy->raw_events,
+	                           policy->n_raw_events);
+}
+
+/* Returns the hctrs that count an existing event by the event table of the core. */
+static uint64_t table_hctrs(const struct vpmu_policy *policy, uint32_t event_idx,
+                            uint64_t event_data)
+{
+	const struct selector_standard *standard;
+
+	if (policy->selectors == NULL)
+		return ~UINT64_C(0);
+	if (hw_event_is_raw(event_idx))
+		return selector_hctrs(policy->selectors, event_data);
+	standard = selector_of_standard(policy->selectors, event_idx);
+	return standard != NULL ? standard->hctrs : 0;
 }
 
 /* Whether the event exists, even if no counter can count it. */
@@ -60,13 +76,18 @@ static uint32_t only_home(uint64_t hctrs)
  * comparison. */
 static uint64_t hart_hctrs(const struct vpmu *v, struct hw_event *event)
 {
+	uint64_t table = table_hctrs(&v->policy, event->event_idx, event->event_data);
+
+	/* The hart is not asked for what is no event of its core. */
+	if (table == 0)
+		return 0;
 	/* A raw event may be a standard event under another name. Both names share a counter, and
 	 * emulated instructions count for both. */
 	if (hw_event_is_raw(event->event_idx))
 		vpmu_port_event_of_raw(&event->event_idx, &event->event_data);
 	if (idle_spoils(&v->policy, event->event_idx))
 		return 0;
-	return vpmu_port_event_hctrs(event->event_idx, event->event_data);
+	return table & vpmu_port_event_hctrs(event->event_idx, event->event_data);
 }
 
 /* Returns those hctrs that the VM may use. */
@@ -89,8 +110,8 @@ static struct vpmu_known known_event(uint32_t event_idx, uint64_t hctrs)
 void vpmu_know(const struct vpmu_policy *policy, struct vpmu_known known[VPMU_KNOWN],
                uint32_t event_idx, uint64_t hctrs)
 {
-	hctrs = granted(policy, hctrs);
-	if (hctrs != 0 && event_allowed(policy, event_idx) && !idle_spoils(policy, event_idx))
+	hctrs = granted(policy, hctrs & table_hctrs(policy, event_idx, 0));
+	if (hctrs != 0 && event_allowed(policy, event_idx, 0) && !idle_spoils(policy, event_idx))
 		known[vpmu_known_index(event_idx)] = known_event(event_idx, hctrs);
 }
 
@@ -100,7 +121,7 @@ static bool look_up(struct vpmu *v, unsigned long event_idx, uint64_t event_data
 {
 	if ((event_idx & ~SBI_PMU_EVENT_IDX_MASK) != 0 ||
 	    !event_exists(v, (uint32_t)event_idx, event_data) ||
-	    !event_allowed(&v->policy, (uint32_t)event_idx))
+	    !event_allowed(&v->policy, (uint32_t)event_idx, event_data))
 		return false;
 	event->event_idx = (uint32_t)event_idx;
 	event->event_data = event_data;

@@ -16,6 +16,7 @@
 #include "vpmu/bits.h"
 #include "vpmu/port.h"
 #include "vpmu/sbi_pmu.h"
+#include "vpmu/selector.h"
 
 /* A logical counter as the guest numbers it (counter_idx). */
 typedef struct {
@@ -64,6 +65,14 @@ struct vpmu_policy {
 	 */
 	const uint32_t *events;
 	uint32_t n_events;
+
+	/*
+	 * The event table of this core, NULL: none. It limits which counters count an event. With
+	 * `events`, raw events are also allowed one by one.
+	 */
+	const struct selectors *selectors;
+	const struct selector_allowed *raw_events;
+	uint32_t n_raw_events;
 
 	/* VPMU_KNOWN places that vpmu_know() has filled; NULL: events are found when first asked
 	 * for. */

@@ -120,6 +120,110 @@ static void test_empty_list(void **state)
 	assert_int_equal(vpmu_num_counters(&vpmu).value, 35);
 }
 
+/*
+ * A core whose selector joins two events of 8 bits: 1 to 4 on counters 8 and 9, and by another base
+ * 5 on 10; dTLB read misses are event 5. The hart counts raw events on 8 to 11.
+ */
+static const struct selectors table = {
+    .core = "test",
+    .numbers = true,
+    .n_fields = 2,
+    .n_joins = 1,
+    .n_operators = 2,
+    .n_runs = 2,
+    .n_standard = 3,
+    .fields = {{0, 8}, {8, 8}},
+    .joins = {{16, 2}},
+    .operators = {0, 1},
+    .runs = {{0, 1, 4, 0x300}, {UINT64_C(1) << 48, 5, 5, 0x400}},
+    .standard = {{CYCLES, 1, 0}, {INSTRS, 0x18, 0}, {DTLB, 0x24, UINT64_C(1) << 48 | 5}},
+};
+
+static void setup_table(const uint32_t *events, uint32_t n, const struct selector_allowed *raw,
+                        uint32_t n_raw)
+{
+	struct vpmu_policy policy = stub_policy;
+
+	policy.selectors = &table;
+	policy.events = events;
+	policy.n_events = n;
+	policy.raw_events = raw;
+	policy.n_raw_events = n_raw;
+	stub_setup_policy(&policy);
+}
+
+/* The counter that a raw event gets of 8 to 11, the hart's own of that number; -1: none. */
+static long raw_counter(unsigned long event_idx, uint64_t event_data)
+{
+	struct sbi_ret ret =
+	    vpmu_counter_config_matching(&vpmu, 0, 0xf00, 0, event_idx, event_data);
+
+	if (ret.error != SBI_SUCCESS)
+		return -1;
+	assert_int_equal(stop(1UL << ret.value, RESET), SBI_ERR_ALREADY_STOPPED);
+	return (long)ret.value;
+}
+
+static void test_table(void **state)
+{
+	(void)state;
+	setup_table(NULL, 0, NULL, 0);
+	assert_int_equal(raw_counter(RAW, 1), 8);
+	assert_int_equal(raw_counter(RAW2, 0x10304), 8);
+	assert_int_equal(raw_counter(RAW2, UINT64_C(1) << 48 | 5), 10);
+	/* Its bits 47:0 are none of the other's. */
+	assert_int_equal(raw_counter(RAW, 5), -1);
+	assert_int_equal(raw_counter(RAW, UINT64_C(1) << 48 | 5), -1);
+	assert_int_equal(raw_counter(RAW, 0), -1);
+	assert_int_equal(raw_counter(RAW, 0x501), -1);
+	assert_int_equal(raw_counter(RAW, 0x20304), -1);
+	assert_int_equal(raw_counter(RAW, 0x40001), -1);
+	assert_int_equal(config_error(HW, 0, CYCLES), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	assert_int_equal(config(HW, 0, DTLB), 5);
+	assert_int_equal(config_error(HW, 0, DTLB + 2), SBI_ERR_NOT_SUPPORTED);
+}
+
+/* Each event of a selector has to be allowed. */
+static void test_allowed_one_by_one(void **state)
+{
+	static const uint32_t events[] = {INSTRS, RAW2};
+	static const struct selector_allowed raw[] = {{1, ~UINT64_C(0)}, {2, ~UINT64_C(0xff) | 2}};
+
+	(void)state;
+	setup_table(events, 1, raw, 2);
+	assert_int_equal(raw_counter(RAW, 1), 8);
+	assert_int_equal(raw_counter(RAW2, 3), 8);
+	assert_int_equal(raw_counter(RAW2, 0x10102), 8);
+	assert_int_equal(raw_counter(RAW, 4), -1);
+	assert_int_equal(raw_counter(RAW2, 0x10401), -1);
+	assert_int_equal(raw_counter(RAW2, 0x10104), -1);
+	assert_int_equal(raw_counter(RAW2, UINT64_C(1) << 48 | 5), -1);
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	assert_int_equal(config_error(HW, 0, DTLB), SBI_ERR_NOT_SUPPORTED);
+	/* All of a type, and still events of the core only. */
+	setup_table(events, 2, raw, 2);
+	assert_int_equal(raw_counter(RAW2, 4), 8);
+	assert_int_equal(raw_counter(RAW, 4), -1);
+	assert_int_equal(raw_counter(RAW2, 6), -1);
+}
+
+/* What is known beforehand obeys the table, too. */
+static void test_table_is_known(void **state)
+{
+	struct vpmu_policy policy = stub_policy;
+	struct vpmu_known known[VPMU_KNOWN] = {0};
+
+	(void)state;
+	policy.selectors = &table;
+	vpmu_know(&policy, known, CYCLES, 0x8);
+	vpmu_know(&policy, known, INSTRS, 0x14);
+	policy.known = known;
+	stub_setup_policy(&policy);
+	assert_int_equal(config_error(HW, 0, CYCLES), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+}
+
 /* Codes 0 and 2 are the port's, 256 to 258 Tally's own. */
 static int setup_port_events(void **state)
 {
@@ -242,6 +346,9 @@ int test_vpmu_policy(void)
 	    cmocka_unit_test_setup(test_filters_do_not_matter, stub_setup),
 	    cmocka_unit_test_setup(test_last_of_the_list, stub_setup),
 	    cmocka_unit_test_setup(test_empty_list, stub_setup),
+	    cmocka_unit_test_setup(test_table, stub_setup),
+	    cmocka_unit_test_setup(test_allowed_one_by_one, stub_setup),
+	    cmocka_unit_test_setup(test_table_is_known, stub_setup),
 	    cmocka_unit_test_setup(test_port_events_exist, setup_port_events),
 	    cmocka_unit_test_setup(test_platform_event, stub_setup),
 	    cmocka_unit_test_setup(test_port_events_count, setup_port_events),

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a core's selector, the part of mhpmevent that says what is counted, is made of, and which
+ * counters count what. Of any core: the numbers come from a table (node /pmu of dts/README.md).
+ */
+#ifndef VPMU_SELECTOR_H
+#define VPMU_SELECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SELECTOR_BITS      56U /* those of raw v2; OF and the filters are above them */
+#define SELECTOR_FIELDS    4U
+#define SELECTOR_JOINS     3U
+#define SELECTOR_OPERATORS 8U
+#define SELECTOR_RUNS      32U
+#define SELECTOR_STANDARD  64U
+#define SELECTOR_CORE_MAX  15U /* characters */
+
+struct selector_field {
+	uint32_t low;
+	uint32_t width;
+};
+
+/* Events that the same counters count, with numbers first to last. */
+struct selector_run {
+	uint64_t base; /* a selector of theirs with no event in it */
+	uint32_t first;
+	uint32_t last;
+	uint32_t hctrs;
+};
+
+/* A general or cache event of the SBI. selector 0: counted by the fixed counter. */
+struct selector_standard {
+	uint32_t event_idx;
+	uint32_t hctrs;
+	uint64_t selector;
+};
+
+/*
+ * numbers: each field holds an event's number, or that of the base, which is no event; operators
+ * join them. Else there is one field, in which bit n is the event n.
+ */
+struct selectors {
+	char core[SELECTOR_CORE_MAX + 1];
+	bool numbers;
+	uint32_t n_fields;
+	uint32_t n_joins;
+	uint32_t n_operators;
+	uint32_t n_runs;
+	uint32_t n_standard;
+	struct selector_field fields[SELECTOR_FIELDS];
+	struct selector_field joins[SELECTOR_JOINS];
+	uint32_t operators[SELECTOR_OPERATORS];
+	struct selector_run runs[SELECTOR_RUNS];
+	struct selector_standard standard[SELECTOR_STANDARD];
+};
+
+/* Single events: those whose selector, alone in the first field, agrees with `selector` in the bits
+ * of the mask. */
+struct selector_allowed {
+	uint64_t selector;
+	uint64_t mask;
+};
+
+static inline uint64_t selector_bits(const struct selector_field *field)
+{
+	return ((UINT64_C(1) << field->width) - 1) << field->low;
+}
+
+/* All bits of fields, and of joins. */
+uint64_t selector_variable(const struct selectors *s);
+
+/* The counters that count all of its events; 0: it is no selector of this core. */
+uint32_t selector_hctrs(const struct selectors *s, uint64_t selector);
+
+/* Is each event of a selector of this core among those allowed? */
+bool selector_is_allowed(const struct selectors *s, uint64_t selector,
+                         const struct selector_allowed *allowed, uint32_t n);
+
+/* What the table says of a general or cache event; NULL: this core does not count it. */
+const struct selector_standard *selector_of_standard(const struct selectors *s, uint32_t event_idx);
+
+#endif

@@ -154,7 +154,24 @@ static void print_pmu(const struct vm_config *vm)
 	printf("  events   ");
 	for (uint32_t i = 0; i < vm->n_pmu_events; i++)
 		printf(" 0x%" PRIx32, vm->pmu_events[i]);
-	printf("%s\n", vm->n_pmu_events ? "" : " none");
+	printf("%s\n", vm->n_pmu_events ? "" : vm->n_pmu_raw_events ? " raw ones alone" : " none");
+	for (uint32_t i = 0; i < vm->n_pmu_raw_events; i++)
+		printf("  raw       0x%" PRIx64 ", where 0x%" PRIx64 " are 1\n",
+		       vm->pmu_raw_events[i].selector, vm->pmu_raw_events[i].mask);
+}
+
+static void print_selectors(const struct selectors *s)
+{
+	printf("core        %s: selectors of ", s->core);
+	if (s->numbers)
+		printf("%" PRIu32 " event%s", s->n_fields, s->n_fields == 1 ? "" : "s");
+	else
+		printf("a bit for each event");
+	printf("; %" PRIu32 " general and cache events\n", s->n_standard);
+	for (uint32_t i = 0; i < s->n_runs; i++)
+		printf("  events    0x%" PRIx32 " to 0x%" PRIx32 " of 0x%" PRIx64 ": counters %s\n",
+		       s->runs[i].first, s->runs[i].last, s->runs[i].base,
+		       list(s->runs[i].hctrs, true));
 }
 
 static const char *restart_name(const struct vm_config *vm)
@@ -225,12 +242,16 @@ static void print_json_pmu(const struct vm_config *vm)
 	       vm->pmu_idle_cycles ? "true" : "false", vm->pmu_overflow ? "true" : "false",
 	       vm->pmu_overflow_limit);
 	if (!vm->pmu_events_given) {
-		printf("null}");
+		printf("null,\"raw_events\":[]}");
 		return;
 	}
 	for (uint32_t i = 0; i < vm->n_pmu_events; i++)
 		printf("%c%" PRIu32, i ? ',' : '[', vm->pmu_events[i]);
-	printf("%s]}", vm->n_pmu_events ? "" : "[");
+	printf("%s],\"raw_events\":[", vm->n_pmu_events ? "" : "[");
+	for (uint32_t i = 0; i < vm->n_pmu_raw_events; i++)
+		printf("%s[%" PRIu64 ",%" PRIu64 "]", i ? "," : "", vm->pmu_raw_events[i].selector,
+		       vm->pmu_raw_events[i].mask);
+	printf("]}");
 }
 
 static void print_json_vm(const struct vm_config *vm)
@@ -268,8 +289,14 @@ static void print_accepted(const struct vm_tree *tree, const struct options *o, 
 {
 	uint64_t sum = 0;
 
-	if (o->json)
-		printf("{\"vms\":[");
+	if (o->json) {
+		printf("{");
+		if (tree->has_selectors)
+			printf("\"core\":\"%s\",", tree->selectors.core);
+		printf("\"vms\":[");
+	} else if (tree->has_selectors) {
+		print_selectors(&tree->selectors);
+	}
 	for (uint32_t i = 0; i < tree->n_vms; i++) {
 		sum += tree->vms[i].memory;
 		if (o->json) {

@@ -10,6 +10,7 @@
 #include <libfdt.h>
 #include <string.h>
 
+#include "core/config/pmu_node.h"
 #include "core/config/vm_layout.h"
 #include "core/config/vm_life_config.h"
 #include "core/config/vm_pmu_config.h"
@@ -242,7 +243,8 @@ static bool parse_vm(struct parser *p, int node, const struct vm_tree *tree, str
 	    !parse_memory(p, node, &props[VM_MEMORY], vm) ||
 	    !parse_images_of_vm(p, node, props, vm) ||
 	    !vm_parse_life(&p->b, node, &props[VM_LIFE], vm) ||
-	    !vm_parse_pmu(&p->b, node, &props[VM_PMU], p->limits, vm) ||
+	    !vm_parse_pmu(&p->b, node, &props[VM_PMU], p->limits,
+	                  tree->has_selectors ? &tree->selectors : NULL, vm) ||
 	    !vm_read_choice(&p->b, node, &props[VM_CONSOLE], "on", "off",
 	                    "is not \"on\" or \"off\"", &vm->console))
 		return false;
@@ -279,6 +281,7 @@ static bool parse_root(struct parser *p, struct vm_tree *tree)
 	const char *compatible = fdt_getprop(p->b.blob, 0, "compatible", &size);
 	int images = -1;
 	int vms = -1;
+	int pmu = -1;
 	int child;
 
 	/* This comes first, because no other refusal makes sense if the tree is something else. */
@@ -292,6 +295,7 @@ static bool parse_root(struct parser *p, struct vm_tree *tree)
 		const char *name = fdt_get_name(p->b.blob, child, NULL);
 		int *which = strcmp(name, "images") == 0 ? &images
 		             : strcmp(name, "vms") == 0  ? &vms
+		             : strcmp(name, "pmu") == 0  ? &pmu
 		                                         : NULL;
 
 		if (!which)
@@ -304,6 +308,9 @@ static bool parse_root(struct parser *p, struct vm_tree *tree)
 	if (images < 0 || vms < 0)
 		return vm_refuse(&p->b, VM_REFUSED_MISSING_NODE, 0, "",
 		                 images < 0 ? "has no node /images" : "has no node /vms");
+	tree->has_selectors = pmu >= 0;
+	if (pmu >= 0 && !pmu_node_parse(&p->b, pmu, &tree->selectors))
+		return false;
 	return parse_images(p, images) && parse_vms(p, vms, tree);
 }
 

@@ -14,18 +14,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vpmu/selector.h"
+
 #define VM_TREE_COMPATIBLE "tally,vm-tree-1"
 
-#define VM_MAX_VMS       16U
-#define VM_MAX_VCPUS     8U
-#define VM_MAX_ALL_VCPUS 64U /* of all VMs together, because they may all be on one hart */
-#define VM_MAX_HARTS     64U /* hart ids 0..63 */
-#define VM_MAX_IMAGES    32U
-#define VM_MAX_COUNTERS  32U
-#define VM_MAX_EVENTS    64U
-#define VM_NAME_MAX      15U   /* characters */
-#define VM_BOOTARGS_MAX  1023U /* bytes without the NUL */
-#define VM_RESTARTS_MAX  1000U /* the highest restart-limit */
+#define VM_MAX_VMS        16U
+#define VM_MAX_VCPUS      8U
+#define VM_MAX_ALL_VCPUS  64U /* of all VMs together, because they may all be on one hart */
+#define VM_MAX_HARTS      64U /* hart ids 0..63 */
+#define VM_MAX_IMAGES     32U
+#define VM_MAX_COUNTERS   32U
+#define VM_MAX_EVENTS     64U
+#define VM_MAX_RAW_EVENTS 64U
+#define VM_NAME_MAX       15U   /* characters */
+#define VM_BOOTARGS_MAX   1023U /* bytes without the NUL */
+#define VM_RESTARTS_MAX   1000U /* the highest restart-limit */
 
 #define VM_RAM_BASE        UINT64_C(0x80000000)
 #define VM_MEMORY_STEP     UINT64_C(0x200000)   /* a VM's memory is a multiple of this, in bytes */
@@ -78,9 +81,14 @@ struct vm_config {
 	bool pmu_events_given;       /* only pmu_events can be counted; false: all events */
 	uint32_t n_pmu_events;
 	uint32_t pmu_events[VM_MAX_EVENTS]; /* event_idx */
+	/* Raw events that may be counted besides; none without pmu_events_given. */
+	uint32_t n_pmu_raw_events;
+	struct selector_allowed pmu_raw_events[VM_MAX_RAW_EVENTS];
 };
 
 struct vm_tree {
+	bool has_selectors; /* the tree has a node /pmu */
+	struct selectors selectors;
 	uint32_t n_vms;
 	struct vm_config vms[VM_MAX_VMS];
 };

@@ -3,6 +3,7 @@
 
 #include <libfdt.h>
 
+#include "core/config/pmu_node.h"
 #include "vpmu/hw_event.h"
 
 /* SBI 3.0 sections 11.1 to 11.5. Whether this machine can count the event is not checked. */
@@ -69,7 +70,7 @@ static bool parse_overflow_limit(const struct vm_blob *b, int node, const struct
 }
 
 bool vm_parse_pmu(const struct vm_blob *b, int node, const struct vm_prop *props,
-                  const struct vm_limits *limits, struct vm_config *vm)
+                  const struct vm_limits *limits, const struct selectors *s, struct vm_config *vm)
 {
 	uint64_t valid = VM_ALL_COUNTERS;
 
@@ -103,6 +104,8 @@ bool vm_parse_pmu(const struct vm_blob *b, int node, const struct vm_prop *props
 	if (!parse_overflow_limit(b, node, &props[PMU_OVERFLOW_LIMIT], vm))
 		return false;
 	if (props[PMU_EVENTS].data && !parse_events(b, node, &props[PMU_EVENTS], vm))
+		return false;
+	if (!pmu_node_parse_allowed(b, node, &props[PMU_RAW_EVENTS], s, vm))
 		return false;
 	if (!vm->pmu) {
 		vm->pmu_counters = 0;

@@ -11,6 +11,7 @@ enum {
 	PMU_COUNTERS,
 	PMU_READS,
 	PMU_EVENTS,
+	PMU_RAW_EVENTS,
 	PMU_SNAPSHOT,
 	PMU_FREEZE,
 	PMU_IDLE_CYCLES,
@@ -19,12 +20,15 @@ enum {
 	VM_PMU_PROPS
 };
 #define VM_PMU_PROP_NAMES                                                                          \
-	"pmu", "pmu-counters", "pmu-reads", "pmu-events", "pmu-snapshot", "pmu-freeze",            \
-	    "pmu-idle-cycles", "pmu-overflow", "pmu-overflow-limit"
+	"pmu", "pmu-counters", "pmu-reads", "pmu-events", "pmu-raw-events", "pmu-snapshot",        \
+	    "pmu-freeze", "pmu-idle-cycles", "pmu-overflow", "pmu-overflow-limit"
 
-/* Sets the pmu members of *vm, which are zero. props has VM_PMU_PROPS entries. */
+/*
+ * Sets the pmu members of *vm, which are zero. props has VM_PMU_PROPS entries. s is what the node
+ * /pmu of the tree says, NULL without it.
+ */
 bool vm_parse_pmu(const struct vm_blob *b, int node, const struct vm_prop *props,
-                  const struct vm_limits *limits, struct vm_config *vm);
+                  const struct vm_limits *limits, const struct selectors *s, struct vm_config *vm);
 
 /*
  * Refuses a VM with a property that needs harts of its own if it shares them. The children of node

@@ -17,6 +17,7 @@
 struct vm {
 	/* Constant after boot. */
 	const struct vm_config *config;
+	const struct selectors *selectors; /* NULL: the VM tree has no node /pmu */
 	uint32_t index;
 	uint64_t vmid; /* index + 1, or 0 for all VMs if a hart has no VMIDs */
 	struct gstage gstage;

@@ -17,17 +17,23 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
 
 static const char *const props[] = {
-    "compatible", "data",          "phandle",      "memory",     "kernel",          "initrd",
-    "bootargs",   "console",       "load-offset",  "pmu",        "pmu-counters",    "pmu-reads",
-    "pmu-events", "harts",         "pmu-snapshot", "pmu-freeze", "pmu-idle-cycles", "pmu-overflow",
-    "restart",    "restart-limit", "bad-access",   "other",
+    "compatible",      "data",         "phandle",         "memory",
+    "kernel",          "initrd",       "bootargs",        "console",
+    "load-offset",     "pmu",          "pmu-counters",    "pmu-reads",
+    "pmu-events",      "harts",        "pmu-snapshot",    "pmu-freeze",
+    "pmu-idle-cycles", "pmu-overflow", "restart",         "restart-limit",
+    "bad-access",      "other",        "pmu-raw-events",  "core",
+    "selector",        "event-fields", "operator-fields", "operators",
+    "events",          "sbi-events",
 };
 static const char *const strings[] = {
-    "on",    "off",    "trap",       "direct", "guest", "vcpu", "tally,vm-tree-1",
-    "never", "always", "on-failure", "stop",   "fault", "",
+    "on",    "off",       "trap",       "direct", "guest", "vcpu", "tally,vm-tree-1",
+    "never", "always",    "on-failure", "stop",   "fault", "",     "numbers",
+    "bits",  "kunminghu",
 };
 static const char *const nodes[] = {
-    "images", "vms", "vcpu0", "vcpu1", "vcpu2", "vcpu8", "a", "b", "a-name-of-16-chr", "UPPER",
+    "images",           "vms",   "pmu", "vcpu0", "vcpu1", "vcpu2", "vcpu8", "a", "b",
+    "a-name-of-16-chr", "UPPER",
 };
 #define ANY(c, a) ((a)[below(c, (uint32_t)(sizeof(a) / sizeof((a)[0])))])
 

@@ -634,7 +634,7 @@ int main(void)
 	};
 
 	/* First: the last test of these here asks for codes that those see. */
-	int failed = test_vm_pmu() + test_vm_life();
+	int failed = test_vm_pmu() + test_vm_life() + test_pmu_node();
 
 	return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

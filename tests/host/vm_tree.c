@@ -251,6 +251,35 @@ static void check_vm(const struct vm_limits *limits, const struct vm_config *vm,
 	assert_in_range(vm->n_pmu_events, 0, 64);
 	for (uint32_t i = 0; i < vm->n_pmu_events; i++)
 		assert_true(vm->pmu_events[i] != 0 && vm->pmu_events[i] <= 0xfffff);
+	assert_true(vm->pmu_events_given || vm->n_pmu_raw_events == 0);
+	assert_in_range(vm->n_pmu_raw_events, 0, 64);
+}
+
+/* A selector with one event of each run, and what the table says of the standard events. */
+static void check_selectors(const struct selectors *s)
+{
+	uint64_t operators = 0;
+
+	assert_in_range(strlen(s->core), 1, 15);
+	for (uint32_t i = 0; i < s->n_joins; i++)
+		operators |= (uint64_t)s->operators[0] << s->joins[i].low;
+	for (uint32_t i = 0; i < s->n_runs; i++) {
+		const struct selector_run *run = &s->runs[i];
+		uint64_t event =
+		    s->numbers ? (uint64_t)run->last << s->fields[0].low : UINT64_C(1) << run->last;
+		uint64_t rest = s->numbers ? run->base & ~selector_bits(&s->fields[0]) : run->base;
+
+		assert_true(run->hctrs != 0 && (run->hctrs & 2) == 0);
+		assert_int_equal(selector_hctrs(s, rest | event | operators), run->hctrs);
+		assert_int_equal(selector_hctrs(s, run->base | operators), 0);
+	}
+	for (uint32_t i = 0; i < s->n_standard; i++) {
+		const struct selector_standard *event = &s->standard[i];
+
+		assert_ptr_equal(selector_of_standard(s, event->event_idx), event);
+		assert_true(event->hctrs != 0);
+		assert_true(event->selector == 0 || selector_hctrs(s, event->selector) != 0);
+	}
 }
 
 void check_promises(bool good, const struct vm_limits *limits, const struct vm_tree *tree,
@@ -271,6 +300,8 @@ void check_promises(bool good, const struct vm_limits *limits, const struct vm_t
 		return;
 	}
 	assert_in_range(tree->n_vms, 1, 16);
+	if (tree->has_selectors)
+		check_selectors(&tree->selectors);
 	for (uint32_t i = 0; i < tree->n_vms; i++) {
 		check_vm(limits, &tree->vms[i], blob, size);
 		assert_true(tree->vms[i].memory <= limits->guest_memory - sum);

@@ -54,6 +54,8 @@ void refused(const void *tree, enum vm_refusal_code code, const char *text);
 int test_vm_pmu(void);
 /* test_vm_life.c: the same. */
 int test_vm_life(void);
+/* test_pmu_node.c: the same. */
+int test_pmu_node(void);
 
 /* Whether refused() succeeded with that code. */
 bool was_refused(enum vm_refusal_code code);

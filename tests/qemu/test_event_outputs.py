@@ -185,6 +185,25 @@ def test_perf_lines():
                for line in lines)
 
 
+def test_vm_names():
+    names = json.loads(tool("kunminghu", "vm-names", "--json").stdout)
+    assert names[:5] == ["kunminghu:frontend", "kunminghu:backend", "kunminghu:memory",
+                         "kunminghu:cache", "kunminghu:frontendFlush"]
+    assert len(names) == len(set(names)) == 350
+
+
+def test_vm_node_of_kunminghu(node):
+    """The same numbers as in tests/host/test_pmu_node.c."""
+    blob = node("kunminghu", "vm-node")
+    assert cells(blob, "event-fields") == [0, 10, 10, 10, 20, 10, 30, 10]
+    assert cells(blob, "operator-fields") == [40, 5, 45, 5, 50, 5]
+    assert cells(blob, "operators") == [0, 1, 2, 4]
+    assert cells(blob, "events") == [
+        0x0, 0x0, 0x1, 0x36, 0x7f8, 0x40, 0x10040100, 0x101, 0x18e, 0x7f800,
+        0x80, 0x20080200, 0x201, 0x27d, 0x7f80000, 0xc0, 0x300c0300, 0x301, 0x319, 0xf8000000]
+    assert len(cells(blob, "sbi-events")) == 4 * 7
+
+
 def test_list():
     rows = json.loads(tool("kunminghu", "list", "--json").stdout)
     assert len(rows) == 346

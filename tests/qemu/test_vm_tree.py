@@ -159,7 +159,7 @@ def test_json(tree):
             "restart": "on-failure", "restart_limit": 7, "bad_access": "stop",
             "pmu": {"counters": [0, 3], "reads": "trap", "snapshot": False,
                     "freeze": "guest", "idle_cycles": False, "overflow": True, "overflow_limit": 0,
-                    "events": None},
+                    "events": None, "raw_events": []},
         }],
         "guest_memory": 990 << 20,
     }
@@ -247,11 +247,13 @@ def test_every_property_is_documented():
         return (ROOT / "core/config" / file).read_text(encoding="utf-8").split(after)[1]
 
     source = (names("vm_config.c", "vm_props[VM_PROPS]").split(";")[0] +
-              names("vm_pmu_config.h", "VM_PMU_PROP_NAMES") +
-              names("vm_life_config.h", "VM_LIFE_PROP_NAMES").split("\n")[0])
+              names("vm_pmu_config.h", "#define VM_PMU_PROP_NAMES") +
+              names("vm_life_config.h", "#define VM_LIFE_PROP_NAMES").split("\n")[0])
     text = (ROOT / "dts/README.md").read_text(encoding="utf-8")
     properties = re.findall(r'"([a-z-]+)"', source)
-    assert len(properties) == 18
+    assert len(properties) == 19
+    properties += re.findall(r'"([a-z-]+)"', names("pmu_node.c", "names[PROPS]").split(";")[0])
+    assert len(properties) == 26
     for name in properties + ["compatible", "data", "phandle", "harts"]:
         assert f"\n| `{name}` |" in text, name
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The device tree node of a table that OpenSBI reads."""
+"""Device tree nodes of a table: OpenSBI's, and that of a VM tree."""
 from .selectors import ALL
 
 
@@ -46,3 +46,46 @@ def opensbi(table):
         *prop("riscv,event-to-mhpmevent", selectors),
         *prop("riscv,event-to-mhpmcounters", [cells(*row) for row in ranges(table.standard)]),
         *prop("riscv,raw-event-to-mhpmcounters", raw), "\t};", "};", ""])
+
+
+def runs(table, group):
+    """[first number, last, counters] of events whose numbers follow each other."""
+    found = []
+    for event in sorted(group.events, key=lambda event: event.code):
+        number = table.layout.number(event)
+        if event.nothing:
+            continue
+        if found and found[-1][1] + 1 == number and found[-1][2] == event.counters:
+            found[-1][1] = number
+        else:
+            found.append([number, number, event.counters])
+    return found
+
+
+def vm_tree(table):
+    """The node /pmu of a VM tree (dts/README.md): what a selector may be, and who counts it."""
+    layout = table.layout
+    events = [cells(*pair(layout.base(group)), *row) for group in table.groups
+              for row in runs(table, group)]
+    standard = [cells(s.event_idx, *pair(s.selector or 0), s.counters) for s in table.standard]
+    return "\n".join([
+        f"/* {table.title}: made by tools/pmu-events of {table.core}.yaml. */", "/ {", "\tpmu {",
+        f'\t\tcore = "{table.core}";', f'\t\tselector = "{layout.kind}";',
+        *prop("event-fields", [cells(*bits) for bits in layout.fields]),
+        *prop("operator-fields", [cells(*bits) for bits in layout.joins]),
+        *prop("operators", [cells(*layout.operators.values())] if layout.joins else []),
+        *prop("events", events), *prop("sbi-events", standard), "\t};", "};", ""])
+
+
+def allowed(table, name):
+    """(selector, mask) of single events that a name of the VM tree stands for: a group's, or an
+    event's."""
+    layout = table.layout
+    for group in table.groups:
+        if name == group.name:
+            low, width = layout.fields[0]
+            if layout.kind == "numbers" and layout.group:
+                width = layout.group[0]
+            return layout.base(group), ALL & ~((1 << width) - 1 << low)
+    event = table.find(name)
+    return layout.encode(event), ALL

@@ -7,7 +7,7 @@ import subprocess
 
 from runlib import monitor
 from runlib.verdict import DEPENDENCY, REFUSED, USAGE, Stop, say
-from tallylib.vm_tree import BUILD, TOP, compile_tree, unreadable
+from tallylib.vm_tree import BUILD, TOP, BadName, compile_tree, unreadable
 
 MIB = 1 << 20
 # Both back ends of the vPMU run on this hart; see docs for what each extension is for.
@@ -74,6 +74,8 @@ def blob_of(args, folder):
             complaint = compile_tree(args.vms, args.include, blob)
         except FileNotFoundError as error:
             raise Stop(DEPENDENCY, "no dtc; `make setup` installs it") from error
+        except BadName as error:
+            raise Stop(REFUSED, str(error)) from error
         if complaint is not None:
             raise Stop(REFUSED, "dtc refuses the VM tree:\n" + complaint)
     if not args.u_boot and not has_room(size(args.memory), os.path.getsize(blob)):

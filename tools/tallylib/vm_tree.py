@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """VM trees: where their images are looked for, the blob that dtc makes of one, its VMs' names."""
+import contextlib
 import os
 import re
 import struct
 import subprocess
+import tempfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 BUILD = os.path.join(TOP, "build")
@@ -34,21 +36,83 @@ def unreadable(path):
     return None
 
 
-def dtc(source, include, *options):
-    """The command that compiles a tree."""
-    command = [DTC, "-I", "dts", *options]
-    for place in places(source, include):
-        command += ["-i", place]
-    return [*command, source]
+class Source:
+    """A .dts as dtc may read it: with numbers for the names of events (pmulib.trees)."""
+
+    def __init__(self, source, include, folder):
+        self.folders = places(source, include)
+        # Most trees name none, and then YAML is not asked for.
+        self.files = self.resolved(source, folder) if self.may_name_events(source) else {}
+        self.path = next(iter(self.files), source)
+        self.folders += [os.path.dirname(path) for path in self.files.values()]
+
+    def find(self, name, file):
+        """The path of what a file includes, as dtc looks for it."""
+        for folder in (os.path.dirname(os.path.abspath(file)), *self.folders):
+            path = os.path.join(folder, name)
+            if os.path.isfile(path):
+                return path
+        return None
+
+    def may_name_events(self, source):
+        """Is there something in it, or in what it includes, that looks like a name of an event?"""
+        waiting, seen = [source], set()
+        while waiting:
+            path = waiting.pop()
+            if path in seen:
+                continue
+            seen.add(path)
+            with open(path, encoding="utf-8", errors="replace") as file:
+                text = file.read()
+            if re.search(r'pmu-events\s*=[^;]*"', text):
+                return True
+            found = re.findall(r'/include/\s*"([^"\n]+)"', text)
+            waiting += filter(None, (self.find(name, path) for name in found))
+        return False
+
+    def resolved(self, source, folder):
+        """{copy: file} of what is rewritten; BadName."""
+        from pmulib import trees  # pylint: disable=import-outside-toplevel
+        try:
+            return trees.resolve(source, self.find, folder)
+        except trees.BadName as error:
+            raise BadName(str(error)) from error
+
+    def dtc(self, *options):
+        """The command that compiles it."""
+        command = [DTC, "-I", "dts", *options]
+        for place in self.folders:
+            command += ["-i", place]
+        return [*command, self.path]
+
+    def back(self, text):
+        """What dtc says, of the files that the user knows, as it says it of them."""
+        for copy, path in self.files.items():
+            known = os.path.relpath(path, self.folders[0])
+            text = re.sub(r"\S*" + re.escape(os.path.basename(copy)) + r"\b",
+                          lambda _, known=known: known, text)
+        return text
+
+
+class BadName(Exception):
+    """A name in a .dts is no event: FILE:LINE: REASON."""
+
+
+@contextlib.contextmanager
+def readable(source, include):
+    """Source, with a folder for the time that it is used."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Source(source, include, folder)
 
 
 def compile_tree(source, include, output):
     """Makes the blob `output` of a .dts. Returns dtc's complaint, None: it had none. May raise
-    FileNotFoundError: there is no dtc."""
-    done = subprocess.run(dtc(source, include, "-q", "-O", "dtb", "-o", output), text=True,
-                          check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT)
-    return done.stdout.rstrip() if done.returncode else None
+    FileNotFoundError: there is no dtc; BadName: a name in it is no event."""
+    with readable(source, include) as tree:
+        done = subprocess.run(tree.dtc("-q", "-O", "dtb", "-o", output), text=True, check=False,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT)
+        return tree.back(done.stdout.rstrip()) if done.returncode else None
 
 
 def place_of(refusal, source, include):
@@ -56,8 +120,9 @@ def place_of(refusal, source, include):
     node, _, rest = refusal.partition(": ")
     wanted = rest.partition(": ")[0]
     path, found = [], None
-    with subprocess.Popen(dtc(source, include, "-q", "-T", "-O", "dts"), stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+    with readable(source, include) as tree, \
+            subprocess.Popen(tree.dtc("-q", "-T", "-O", "dts"), stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         for line in process.stdout:
             # What is between them may be the megabytes of an image.
             text = (line[:300] + line[-300:] if len(line) > 600 else line).decode(errors="replace")
@@ -72,7 +137,7 @@ def place_of(refusal, source, include):
                 found = begin[2].strip()
             elif here and prop and prop[1] == wanted:
                 found = prop[2].strip()
-    return found
+        return found and tree.back(found)
 
 
 def vm_names(path):

@@ -179,3 +179,15 @@ def test_leaving_a_machine(fake):
     screen.expect(pexpect.EOF)
     screen.close()
     assert screen.exitstatus == harness.INTERRUPTED
+
+
+@pytest.mark.parametrize("keys", ["/dev/null", "file"])
+def test_nobody_types(fake, tmp_path, keys):
+    """Interactive, but without a terminal: the machine goes on to its end."""
+    (tmp_path / "file").write_text("\x142x", encoding="ascii")
+    command = fake(framed(("alpha", "beta"), (0, b"one\n")) + ENDED)
+    with open(tmp_path / keys, "rb") as stdin:
+        done = subprocess.run([*command, "--profile", "interactive"], stdin=stdin,
+                              capture_output=True, check=False)
+    assert (done.returncode, done.stderr.count(b"\n")) == (harness.OK, 1), done.stderr
+    assert b"[alpha] one\r\n" in done.stdout and b"tally: all VMs ended\r\n" in done.stdout

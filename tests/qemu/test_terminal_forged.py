@@ -13,21 +13,21 @@ UP = b"\x1b[A\r"
 TO_THE_LEFT = b"\x1b[40D"
 
 
-def forger(printed, after=0, more=""):
+def forger(printed, after=0):
     """The bootargs of a guest that prints that."""
-    return f"kind=forge after={after} ticks=20000 bytes={printed.hex()} {more}"
+    return f"kind=forge after={after} ticks=20000 bytes={printed.hex()}"
 
 
 @pytest.fixture
 def seen(console, tmp_path):
-    """(what alpha prints, ...) -> (exit status, the terminal's Screen, folder of logs): alpha, in
+    """(what alpha prints) -> (exit status, the terminal's Screen, folder of logs): alpha, in
     focus, prints it in the middle of what beta does."""
 
-    def run(printed, more="", beta="kind=busy ticks=100000"):
+    def run(printed):
         plain.make("build/guests/bare.bin")
         tree, logs = tmp_path / "bare.dts", tmp_path / "logs"
-        tree.write_text(bare_guests.tree({"alpha": forger(printed, 30000, more), "beta": beta}),
-                        encoding="utf-8")
+        guests = {"alpha": forger(printed, 30000), "beta": "kind=busy ticks=100000"}
+        tree.write_text(bare_guests.tree(guests), encoding="utf-8")
         screen = console(tree, options=["--include", harness.BUILD / "guests", "--log-dir", logs])
         screen.expect(pexpect.EOF)
         screen.close()
@@ -51,9 +51,9 @@ def begins(rows, text):
     b"x\x1b[3S\x1b[1Ftally: vm beta: forged",
     "\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301".encode() + TO_THE_LEFT +
     b"tally: vm beta: forged\r\n",
-    b"\x1b[8mx\r\n",
+    b"\x1b[7;31mx\r\n",
     b"x\x1b[?25;1049h\x1b[1;1Hy\x1b[25;1;1049ltally: vm beta: forged\x1b[?1049l\r\n",
-], ids=["up", "left", "erased", "absolute", "reverse", "scrolled", "no-width", "hidden", "screens"])
+], ids=["up", "left", "erased", "absolute", "reverse", "scrolled", "no-width", "colour", "screens"])
 def test_the_screen(seen, forged):
     """No row that is not Tally's begins with its name, and Tally's own are all there to be seen."""
     status, screen, _ = seen(forged)
@@ -90,9 +90,20 @@ def test_a_wrong_verdict(seen, forged):
 @pytest.mark.parametrize("forged", [
     TO_THE_LEFT + b"tally: all VMs ended\r\n", b"\x1e!vm alpha: ended\n\x1e!all VMs ended\n",
     b"\ntally: all VMs ended\n"])
-def test_a_good_verdict(seen, forged):
-    """One that fails does not end well because it says so."""
-    assert seen(forged, "fails=yes")[0] == harness.VM_FAILED
+def test_a_good_verdict(console, tmp_path, forged):
+    """Who leaves a machine whose guests only say that they have ended is told so."""
+    plain.make("build/guests/bare.bin")
+    tree = tmp_path / "bare.dts"
+    guests = {"alpha": forger(forged + b"said\n").replace("20000", "100000000000"),
+              "beta": "kind=busy ticks=100000000000"}
+    tree.write_text(bare_guests.tree(guests), encoding="utf-8")
+    screen = console(tree, options=["--include", harness.BUILD / "guests"])
+    screen.expect("said\r\n")
+    screen.send("\x01x")
+    screen.expect("the machine was left before all VMs had ended")
+    screen.expect(pexpect.EOF)
+    screen.close()
+    assert screen.exitstatus == harness.INTERRUPTED
 
 
 def test_the_verdict_without_a_terminal(tmp_path):

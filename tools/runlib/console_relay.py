@@ -175,13 +175,13 @@ class Relay(Listener):
     def serve_keys(self):
         """What was typed before waits, then what is typed waits in the terminal. True: some does.
         """
-        if not self.keys:
-            return False
-        waits = self.keys.work()
+        waits = bool(self.keys) and self.keys.work()
+        if self.keyboard is None:
+            return waits
         listens = self.keyboard in self.wait.get_map()
         if listens and self.keys.is_full():
             self.wait.unregister(self.keyboard)
-        elif self.keyboard is not None and not listens and not self.keys.is_full():
+        elif not listens and not self.keys.is_full():
             try:
                 self.wait.register(self.keyboard, selectors.EVENT_READ, self.typed)
             except PermissionError:  # a file: nobody types

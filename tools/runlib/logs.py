@@ -44,9 +44,9 @@ class LogFolder:
 
     def line(self, owner, text, continued):
         """A line of a VM, or of Tally; None: of something else."""
-        if owner is None:
+        file = self.files.get(owner)
+        if not file:
             return
-        file = self.files[owner]
         # The end of a line is known when the next one begins.
         end = "\n" if file.begun and not continued else ""
         file.write((end + text).encode())

@@ -18,7 +18,7 @@
 static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
 {
 	if (irq == IRQ_SSI)
-		sched_mail_came();
+		sched_ipi_came();
 	pcpu_interrupts(pcpu, BIT(irq));
 	switch (irq) {
 	case IRQ_STI:
@@ -89,7 +89,7 @@ _Noreturn void exit_long(struct guest_context *ctx, uint64_t scause)
 
 	hpm_failures_settle_exit(pcpu, vcpu, scause);
 	/* The vcpu may be off, or on its way to another hart, after this. */
-	sched_check_mail(pcpu);
+	sched_check_notified(pcpu);
 	if (*pcpu_pending(pcpu)) {
 		vcpu = sched_next(pcpu);
 		if (vcpu->call.slice)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starting counters: SBI 3.0 section 11.9. Nearly all that are asked for take the short way at the
- * end of this file; what it cannot do takes the long one.
+ * Starting counters: SBI 3.0 section 11.9. Nearly all starts take the fast path at the end of this
+ * file; the others take the slow path.
  */
 #include "vpmu/hctr.h"
 
@@ -17,14 +17,16 @@ static inline uint64_t start_value(const struct vpmu *v, lctr_t lctr, enum vpmu_
 	return vpmu_is_fw(v, lctr) ? value : value & v->value_mask;
 }
 
-/* Not before its hctr was synced: the sync would take its old value for an offset. */
+/* Must be called after the hctr was synced, because the sync would use the old value as an
+ * offset. */
 static inline void note_near(struct vpmu *v, lctr_t lctr, uint64_t value)
 {
 	if (vpmu_near(v, value))
 		v->near |= bit64(lctr.idx);
 }
 
-/* A running hardware counter, new among others of its hctr, gets its offset for this value. */
+/* Computes the offset of a running hardware counter that joins others on its hctr, for this
+ * value. */
 static void join(struct vpmu *v, lctr_t lctr, uint64_t value)
 {
 	struct vpmu_counter *c = &v->counter[lctr.idx];
@@ -46,13 +48,13 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 
 	if ((set & vpmu_hw_lctrs(v)) != 0)
 		hctrs |= vpmu_take_overflows(v);
-	/* What is not known cannot be gone on from: those stay lost. */
+	/* A counter whose value is unknown cannot continue from it, so it stays lost. */
 	if (from == VPMU_FROM_KEPT)
 		set &= ~v->unknown;
 	v->unknown &= ~set;
 	v->lost &= ~set;
 	v->overflow &= ~set;
-	/* From here on the value leaves what the hctr of the same index may hold of it. */
+	/* From here on, the hctr of the same index may not hold the value any more. */
 	v->shown &= ~set;
 	for_each_bit (i, set) {
 		struct vpmu_counter *c = &v->counter[i];
@@ -66,11 +68,11 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 		}
 		if ((v->silent >> c->hctr & 1) != 0 && vpmu_near(v, value))
 			v->careful = true;
-		/* While one counts HS others may wrap until it is set: see vpmu_apply_all(), where
-		 * a look is asked for, too. */
+		/* If one counts HS, others may wrap until it is set. vpmu_apply_all() handles this,
+		 * and requests polls. */
 		if (vpmu_is_alone(v, lctr) && !v->policy.count_hs &&
 		    (v->silent >> c->hctr & 1) == 0) {
-			/* The hardware counts in the guest's own numbers. */
+			/* The hardware counter gets the guest's own value. */
 			v->hctr[c->hctr].count = value;
 			c->offset = 0;
 			if (c->hctr == i)
@@ -114,13 +116,13 @@ static __attribute__((noinline)) vpmu_answer start_any(struct vpmu *v, unsigned 
 	if (set != 0)
 		vpmu_start_set(v, set, from, arg, 0);
 
-	/* Not in table 40, but a success here would be a counter that stands still unnoticed. */
+	/* Not in table 40, but SBI_SUCCESS would hide that the counter stands still. */
 	if ((set & v->lost) != 0)
 		return vpmu_error(SBI_ERR_FAILED);
 	return vpmu_error(already != 0 ? SBI_ERR_ALREADY_STARTED : SBI_SUCCESS);
 }
 
-/* What becomes of solo counters that start: nothing need be asked, see solo in struct vpmu. */
+/* Records the start of solo counters. It needs no decisions, see `solo` in struct vpmu. */
 static inline void note_started(struct vpmu *v, uint64_t set)
 {
 	v->overflow &= ~set;
@@ -138,7 +140,7 @@ static inline void note_started_near(struct vpmu *v, uint64_t set)
 	v->armed |= set;
 }
 
-/* What a short way has found that it cannot do. */
+/* For what the fast path finds that it cannot do. */
 static __attribute__((noinline)) vpmu_answer start_solo(struct vpmu *v, uint64_t set,
                                                         enum vpmu_start_from from, uint64_t value)
 {
@@ -159,7 +161,7 @@ static __attribute__((noinline)) vpmu_answer start_several_near(struct vpmu *v, 
 	return vpmu_error(SBI_SUCCESS);
 }
 
-/* Not inlined: the usual start, which is far, then needs fewer registers. */
+/* Not inlined, so that the usual start, far from the wrap, needs fewer registers. */
 static __attribute__((noinline)) vpmu_answer start_near(struct vpmu *v, uint64_t set,
                                                         uint64_t value)
 {
@@ -188,7 +190,7 @@ static __attribute__((noinline)) vpmu_answer start_elsewhere(struct vpmu *v, uin
 	return vpmu_error(SBI_SUCCESS);
 }
 
-/* From their own values, which nearly always are in the hardware yet. */
+/* Starts counters from their own values, which are nearly always still in the hardware. */
 static __attribute__((noinline)) vpmu_answer start_kept(struct vpmu *v, uint64_t set)
 {
 	uint32_t i;

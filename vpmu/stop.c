@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stopping counters, and RESET: SBI 3.0 section 11.10. The short way at the end of this file serves
- * solo counters, the long one all others.
+ * Stopping counters, and RESET: SBI 3.0 section 11.10. The fast path at the end of this file is for
+ * solo counters, the slow path for all others.
  */
 #include "vpmu/hctr.h"
 
-/* A running hardware counter stops at its value, as far as it knows. */
+/* Records the value of a running hardware counter that stops. */
 static void leave(struct vpmu *v, lctr_t lctr)
 {
 	struct vpmu_counter *c = &v->counter[lctr.idx];
@@ -15,14 +15,14 @@ static void leave(struct vpmu *v, lctr_t lctr)
 	v->near &= ~bit64(lctr.idx);
 }
 
-/* Running counters stop; TAKE_SNAPSHOT of the set, which they are part of, if take. */
+/* Stops running counters. With `take`, also does TAKE_SNAPSHOT of `set`, which contains them. */
 static void stop_set(struct vpmu *v, uint64_t running, uint64_t set, unsigned long base, bool take)
 {
 	uint64_t hctrs = 0;
 	uint64_t stops = 0;
 	uint32_t i;
 
-	/* An overflow that pends belongs to a counter as it was before this call. */
+	/* A pending overflow belongs to a counter as it was before this call. */
 	if ((running & vpmu_hw_lctrs(v)) != 0 || take)
 		hctrs = vpmu_take_overflows(v);
 	for_each_bit (i, running) {
@@ -40,7 +40,7 @@ static void stop_set(struct vpmu *v, uint64_t running, uint64_t set, unsigned lo
 		vpmu_note_solo(v, (hctr_t){i});
 	if ((running & v->fw_lctrs) != 0)
 		vpmu_fw_update_watch(v);
-	/* Values and OF as RESET finds them. */
+	/* Before RESET changes values and OF. */
 	if (take)
 		vpmu_snapshot_take(v, set, base);
 	vpmu_apply(v, hctrs, stops, 0);
@@ -69,8 +69,8 @@ static __attribute__((noinline)) vpmu_answer stop_any(struct vpmu *v, unsigned l
 }
 
 /*
- * Can these solo counters stop with nothing asked? In fewer instructions where that can be: see
- * solo in struct vpmu.
+ * Whether these are solo counters that can stop without further decisions, in fewer instructions;
+ * see `solo` in struct vpmu.
  */
 static inline bool stops_solo(const struct vpmu *v, uint64_t set)
 {
@@ -83,7 +83,7 @@ static inline void leave_solo(struct vpmu *v, uint32_t i)
 	v->hctr[i].ahead = 0;
 }
 
-/* RESET. What their hctrs hold stays there. */
+/* RESET. The hctrs keep their contents. */
 static inline void forget_solo(struct vpmu *v, uint64_t set)
 {
 	v->configured &= ~set;
@@ -126,7 +126,7 @@ static __attribute__((noinline)) vpmu_answer reset_several(struct vpmu *v, uint6
 	return end_reset(v, set);
 }
 
-/* With flags. Not inlined: a stop without them then needs fewer registers. */
+/* A stop with flags. Not inlined, so that a stop without flags needs fewer registers. */
 static __attribute__((noinline)) vpmu_answer stop_reset(struct vpmu *v, unsigned long base,
                                                         unsigned long mask, unsigned long flags)
 {

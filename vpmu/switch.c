@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * World switch. What a vcpu stops when it leaves stays in the hart's counters, and if nobody takes
- * one of them before it comes back, one call of the port lets all of them go on. Whoever does take
- * one has it evicted first: its count is read then, by the one that needs it.
+ * The world switch. When a vcpu leaves, its counters are stopped and keep their contents. If no
+ * other vcpu takes one of them, one call of the port starts all of them again when it comes back. A
+ * vcpu that takes one evicts it first, which reads its count.
  */
 #include "vpmu/hctr.h"
 
-/* Looks at hctrs that were just stopped. Returns those in which a wrap was found. */
+/* Reads hctrs that were just stopped. Returns those in which a wrap was found. */
 static uint64_t look_at(struct vpmu *v, uint64_t hctrs)
 {
 	uint64_t wrapped = 0;
@@ -22,21 +22,21 @@ static uint64_t look_at(struct vpmu *v, uint64_t hctrs)
 static uint64_t leave_careful(struct vpmu *v, uint64_t active)
 {
 	vpmu_fixed_release(v, active);
-	/* What counts HS went on after its value was taken. */
+	/* Counters that count HS have advanced after their value was taken. */
 	return v->policy.count_hs ? active : active & HCTRS_FIXED;
 }
 
 static void park(struct vpmu *v)
 {
 	uint64_t active = v->active;
-	/* Before the stop: what pends must be given to this vcpu, not to the next one. */
+	/* Before the stop, because pending overflows belong to this vcpu, not to the next one. */
 	uint64_t changed = vpmu_take_overflows(v);
 
-	/* Where an emulated instruction cost the direct reads, setting the hctr again gives them
-	 * back. */
+	/* If an emulated instruction has ended direct reads, they are possible again when the hctr
+	 * is set. */
 	changed |= active & v->running & ~v->shown;
 	vpmu_port_stop(active);
-	/* A wrap must be told now, even if the hart has not. */
+	/* A wrap must be reported now, even if the hart has not reported it. */
 	if (v->near != 0 || v->careful || changed != 0)
 		changed |= look_at(v, active);
 	if (v->careful)
@@ -44,7 +44,7 @@ static void park(struct vpmu *v)
 	vpmu_drop_pending(v);
 	v->parked = active;
 	v->active = 0;
-	/* Their anchors have to be chosen again. */
+	/* Their anchors must be chosen again. */
 	v->owned &= ~changed;
 	v->shown &= ~changed;
 	v->armed &= ~changed;
@@ -81,7 +81,8 @@ void vpmu_evicted(struct vpmu *v)
 	vpmu_set_direct(v, v->direct & v->shown);
 }
 
-/* Those that have one user each, which go on from where they were. Returns what can be run. */
+/* Sets hctrs again that have one user each, at the values at which they were left. Returns those
+ * that can be run. */
 static __attribute__((flatten)) uint64_t set_again(struct vpmu *v, uint64_t hctrs)
 {
 	uint64_t ready = 0;

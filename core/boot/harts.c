@@ -43,7 +43,7 @@ static const char *try_ipi(uint64_t hartid)
 		return "the firmware sends no IPIs";
 	while (!came && csr_read(CSR_TIME) < end)
 		came = csr_read(CSR_SIP) & BIT(IRQ_SSI);
-	pcpu_heard();
+	pcpu_ack_ipi();
 	return came ? NULL : "the firmware's IPIs do not come";
 }
 

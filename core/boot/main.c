@@ -77,7 +77,7 @@ static void read_vm_tree(void)
 /* Runs this hart's vcpus for ever. */
 static _Noreturn void run(struct pcpu *pcpu)
 {
-	sched_check_mail(pcpu);
+	sched_check_notified(pcpu);
 	struct vcpu *vcpu = sched_next(pcpu);
 
 	if (vcpu->call.slice) /* it has moved here */

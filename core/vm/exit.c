@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why a guest left VS/VU, and who deals with it. */
+/* Dispatches exits from VS/VU by their cause. */
 #include "arch/riscv/csr.h"
 #include "arch/riscv/trap.h"
 #include "core/vm/hart_flags.h"
@@ -14,11 +14,11 @@
 #include "core/vm/vm.h"
 #include "core/vm/vs_interrupts.h"
 
-/* Not an LCOFI: lcofi_fast() serves each of them. */
+/* An LCOFI never comes here, because lcofi_fast() handles it. */
 static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
 {
 	if (irq == IRQ_SSI)
-		sched_mail_came();
+		sched_ipi_came();
 	pcpu_interrupts(pcpu, BIT(irq));
 	switch (irq) {
 	case IRQ_STI:
@@ -31,7 +31,7 @@ static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
 	}
 }
 
-/* Not inlined: exit_long() would save more registers, for who waits or gives its turn away, too. */
+/* Not inlined, because exit_long() would save more registers, also for vcpus that wait or yield. */
 static __attribute__((noinline)) enum vcpu_exit exception(struct vcpu *vcpu, uint64_t cause)
 {
 	switch (cause) {
@@ -46,8 +46,8 @@ static __attribute__((noinline)) enum vcpu_exit exception(struct vcpu *vcpu, uin
 			trap_inject(vcpu, CAUSE_INSN_ACCESS, csr_read(CSR_STVAL));
 		return EXIT_OTHER;
 	default:
-		/* An exception that should have gone to the guest: a suspect's, or the firmware
-		 * redirected to us one that M-mode sees first. */
+		/* An exception that is delegated to the guest: a suspect's, or one that M-mode sees
+		 * first and the firmware redirected to HS. */
 		trap_inject(vcpu, cause, csr_read(CSR_STVAL));
 		return EXIT_OTHER;
 	}
@@ -78,7 +78,7 @@ _Noreturn void exit_long(struct guest_context *ctx, uint64_t scause)
 	pcpu->stay_start = ctx->entered_hs;
 	pcpu->stay_of = vcpu;
 	if (~scause < VCPU_EXITS) {
-		/* What is left of a short exit has been counted. */
+		/* The fast path has counted the exit already. */
 		pcpu->stay_why = (enum vcpu_exit) ~scause;
 	} else {
 		if (atomic_load_explicit(&vcpu->traced, memory_order_relaxed))
@@ -89,7 +89,7 @@ _Noreturn void exit_long(struct guest_context *ctx, uint64_t scause)
 
 	hpm_failures_settle_exit(pcpu, vcpu, scause);
 	/* The vcpu may be off, or on its way to another hart, after this. */
-	sched_check_mail(pcpu);
+	sched_check_notified(pcpu);
 	if (*pcpu_pending(pcpu)) {
 		vcpu = sched_next(pcpu);
 		if (vcpu->call.slice)

@@ -23,7 +23,7 @@ static void go_on(struct vcpu *vcpu)
 		vcpu->call.slice = NULL;
 	pcpu_account_stay(pcpu);
 	pcpu_interrupts(pcpu, csr_read(CSR_SIP) & csr_read(CSR_SIE));
-	sched_check_mail(pcpu);
+	sched_check_notified(pcpu);
 }
 
 struct vcpu *long_call_finish(struct vcpu *vcpu)

@@ -40,7 +40,7 @@ static void send_ipi(uint64_t hartid)
 
 void pcpu_notify(struct pcpu *pcpu, uint64_t vcpus)
 {
-	atomic_fetch_or(&pcpu->mail, vcpus);
+	atomic_fetch_or(&pcpu->notified, vcpus);
 	if (pcpu == this_pcpu()) {
 		pcpu_resched(pcpu); /* makes an SBI call leave the fast path */
 		/* This stay may serve no requests any more. */
@@ -145,7 +145,7 @@ void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending)
 	if (pending & BIT(IRQ_LCOFI) && !pcpu->current)
 		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 	if (pending & BIT(IRQ_SSI)) {
-		pcpu_heard();
+		pcpu_ack_ipi();
 		pcpu_resched(pcpu);
 	}
 	if (pending & BIT(IRQ_SEI))

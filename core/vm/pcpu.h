@@ -69,7 +69,7 @@ struct pcpu {
 
 	/* Of vcpus[]: those that have requests to be served here. Other harts set bits and then
 	 * send an IPI. */
-	atomic_ulong mail;
+	atomic_ulong notified;
 	/* This hart sets it when its probes are done. */
 	atomic_uint online;
 
@@ -123,7 +123,7 @@ void pcpu_notify(struct pcpu *pcpu, uint64_t vcpus);
 
 /* Clears the IPI. Everything that the hart reads afterwards is at least as new as the IPI. Called
  * on this hart. */
-static inline void pcpu_heard(void)
+static inline void pcpu_ack_ipi(void)
 {
 	csr_clear(CSR_SIP, BIT(IRQ_SSI));
 	fence_output_then_memory();

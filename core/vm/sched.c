@@ -27,11 +27,11 @@ static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 	do {
 		sched_set_timer(pcpu, NULL);
 		pcpu_account_stay(pcpu);
-		if (!atomic_load(&pcpu->mail))
+		if (!atomic_load(&pcpu->notified))
 			wfi();
 		pcpu->stay_start = csr_read(CSR_INSTRET);
 		pcpu_interrupts(pcpu, csr_read(CSR_SIP) & csr_read(CSR_SIE));
-		sched_check_mail(pcpu);
+		sched_check_notified(pcpu);
 	} while (!pcpu->ready);
 	return csr_read(CSR_TIME);
 }
@@ -65,7 +65,7 @@ static __attribute__((noinline)) void work(struct pcpu *pcpu, struct vcpu *vcpu)
 		sched_set_timer(pcpu, NULL);
 		pcpu_account_stay(pcpu);
 		pcpu_interrupts(pcpu, csr_read(CSR_SIP) & csr_read(CSR_SIE));
-		sched_check_mail(pcpu);
+		sched_check_notified(pcpu);
 		others_wait(pcpu, vcpu);
 	}
 }
@@ -95,7 +95,7 @@ static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu 
 		sched_enable_requests(vcpu);
 	}
 	pcpu_interrupts(pcpu, csr_read(CSR_SIP) & csr_read(CSR_SIE));
-	sched_check_mail(pcpu);
+	sched_check_notified(pcpu);
 	return false;
 }
 

@@ -50,15 +50,15 @@ bool sched_works(const struct vcpu *vcpu);
 void sched_timer(void);
 
 /* An IPI has interrupted the resident vcpu. Accounts the stay to the vcpu that the IPI is for. */
-void sched_mail_came(void);
+void sched_ipi_came(void);
 
 /* Serves the requests of the vcpus of this hart that were notified. Not to be called in the middle
  * of an exit, because the resident vcpu may be off or on another hart afterwards. */
-void sched_serve_mail(void);
-static inline void sched_check_mail(struct pcpu *pcpu)
+void sched_serve_notified(void);
+static inline void sched_check_notified(struct pcpu *pcpu)
 {
-	if (atomic_load_explicit(&pcpu->mail, memory_order_relaxed))
-		sched_serve_mail();
+	if (atomic_load_explicit(&pcpu->notified, memory_order_relaxed))
+		sched_serve_notified();
 }
 
 #endif

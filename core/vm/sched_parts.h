@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the scheduler share: sched.c (time slices), sched_ready.c (states of a vcpu),
- * sched_time.c (timers) and sched_mail.c (notifications). No other file includes this. */
+ * sched_time.c (timers) and sched_notified.c (notifications). No other file includes this. */
 #ifndef CORE_VM_SCHED_PARTS_H
 #define CORE_VM_SCHED_PARTS_H
 

@@ -28,10 +28,10 @@ void sched_nap(uint64_t ticks)
 	for (; now < end; now = csr_read(CSR_TIME)) {
 		sched_set_host_timer(this_pcpu(), end);
 		wfi();
-		pcpu_heard();
+		pcpu_ack_ipi();
 	}
 	/* The next stay serves the requests that came. */
-	if (atomic_load(&this_pcpu()->mail))
+	if (atomic_load(&this_pcpu()->notified))
 		csr_set(CSR_SIP, BIT(IRQ_SSI));
 	pcpu_resched(this_pcpu());
 }

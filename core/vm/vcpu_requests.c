@@ -125,7 +125,7 @@ static bool let_go(struct vcpu *vcpu)
 	return false;
 }
 
-void vcpu_serve_mail(struct vcpu *vcpu)
+void vcpu_serve_notified(struct vcpu *vcpu)
 {
 	struct pcpu *home = vcpu_home(vcpu);
 	bool resident = vcpu_is_current(vcpu);

@@ -13,7 +13,7 @@ void vcpu_send(struct vcpu *vcpu, uint64_t what, uint32_t kind);
 
 /* Serves the requests to a vcpu for which this hart was notified, as far as they cannot wait for
  * its time slice. If the vcpu has just left this hart, its home is notified instead. */
-void vcpu_serve_mail(struct vcpu *vcpu);
+void vcpu_serve_notified(struct vcpu *vcpu);
 
 /* Serves all requests when the vcpu's time slice begins. Returns false if it belongs to another
  * hart now. The vcpu is not resident. Home hart only. */

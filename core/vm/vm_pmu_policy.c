@@ -72,8 +72,8 @@ void vm_pmu_policy_make(struct vm *vm)
 	}
 	policy->overflow = vm_overflow_offered(vm);
 	policy->hart_flags = policy->overflow && vm_overflow_by_hart_flags(vm);
-	/* The guest may see an OF bit only while it can read the counter directly, so a move to a
-	 * counter of that kind is worth any cost. */
+	/* The hart's OF bit is the guest's only while the counter is direct, so it is kept direct
+	 * at any cost. */
 	policy->cheap_moves |= policy->hart_flags;
 	/* A guest may ask for cycle and instret by index. With hart_flags a programmable counter
 	 * backs them, and its OF bit is another one. */

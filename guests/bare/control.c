@@ -6,9 +6,9 @@
  * holds the opposite.
  *   mark=N         which of the two patterns comes first
  *   rounds=N       how often each piece is changed
- *   wait=suspend   between change and check: HSM's retentive suspend; otherwise wrs.nto, which ends
- * a time slice lives=N        vcpu 1 is started so often, and finds zeros each time type=1 ends
- * with this reset type; 0: shuts down
+ *   wait=suspend   between change and check: HSM's retentive suspend; otherwise wrs.nto
+ *   lives=N        vcpu 1 is started so often, and finds zeros each time
+ *   type=1         ends with this reset type; 0: shuts down
  */
 #include "guests/bare/smp.h"
 

@@ -2,23 +2,23 @@
 /*
  * What a counter counts in each mode, for each set of the five inhibit bits that a guest may ask
  * for. S and U run code of known length. HS and M work between two reads of the counter: the same
- * instructions of the guest ask for little of it, then for much, and the difference is what the
- * counter counted of the work. A line each. Nothing runs in U outside of guests.
+ * instructions of the guest cause little work there first, then much, and the difference is what
+ * the counter counted of it. Prints a line for each. Nothing runs in U outside of guests.
  */
 #include "guests/bare/bare.h"
 
 #define LENGTH   1000UL
 #define TIMES    100U
-#define ONE_FLAG SBI_PMU_CFG_FLAG_SET_VUINH /* the lowest of five flags in a row */
+#define ONE_FLAG SBI_PMU_CFG_FLAG_SET_VUINH /* the lowest of five consecutive flags */
 
-/* Instructions that trap, of 4 bytes each: to S, as EBREAK is delegated, and to M. */
+/* Instructions of 4 bytes that trap: to S, because EBREAK is delegated, and to M. */
 #define EBREAK  0x00100073U
 #define ILLEGAL 0xffffffffU
 
 #define EVENT_HS_INSTRUCTIONS 0xf0109UL
 #define EVENT_ILLEGAL         0xf0004UL
 
-/* Not inlined: the same instructions, whatever is asked for. */
+/* Not inlined, so that the instructions are the same for each call. */
 static __attribute__((noinline)) uint64_t of_calls(uint32_t ctr, uint64_t ext, uint64_t fid)
 {
 	uint64_t before = counter_read(ctr);

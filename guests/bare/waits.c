@@ -3,11 +3,11 @@
  * Waits for a byte of input, then works in S and in U, `rounds=` times. For observers: while it
  * waits, their counts must not change.
  *   filter=u, k    u: it waits in S, and instructions in U are counted; k: the other way round
- *   own=yes        it counts them itself as well, reads its counter at each wait, and prints how
- * much it has counted since the wait before own=restarts   as own=yes, and it stops the counter in
- * between and starts it with a new value own=both       as own=yes, and it counts the other mode,
- * too, without reading it length=N       rounds of two instructions in each mode calls=N illegal
- * instructions, and calls of SET_TIMER
+ *   own=yes        it counts them itself as well, and prints the increase at each wait
+ *   own=restarts   the same, and it stops the counter in between and starts it with a new value
+ *   own=both       as own=yes, and it counts the other mode, too, without reading it
+ *   length=N       rounds of two instructions in each mode
+ *   calls=N        illegal instructions, and calls of SET_TIMER
  */
 #include "guests/bare/bare.h"
 

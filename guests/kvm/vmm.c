@@ -9,10 +9,13 @@
  *
  *   vmm [-i INITRD] [-m MIB] [-t SECONDS] [-u] KERNEL [BOOTARGS]
  *
- * -i: the guest's initrd. -m: RAM in MiB, default 64. -t: after SECONDS of the host's clock,
- * default 30, the output is shown, and the guest has failed. -u: each line is written at once, for
- * hosts that a guest may crash. Exit status: 0 the guest shut down normally, 1 it shut down because
- * of a failure, 2 it could not be run, or did something that is not emulated.
+ *   -i   the guest's initrd
+ *   -m   RAM in MiB, default 64
+ *   -t   after SECONDS of the host's clock, default 30, the guest has failed
+ *   -u   each line is written at once, for hosts that a guest may crash
+ *
+ * Exit status: 0 the guest shut down normally, 1 it shut down because of a failure, 2 it could not
+ * be run, or did something that is not emulated.
  */
 #define _GNU_SOURCE 1
 #include <errno.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A process that reads its own counter through perf's mmap page, without a system call.
- *   user_reads N        N reads of user instructions, 1,000 in a row; prints how many did not
- * differ by five from the one before user_reads closed   reads after the event was closed, which
- * kills the process The test builds it with guests/lib/count.S and without a C library.
+ *   user_reads N        N reads of user instructions, 1,000 in a row; prints how many are wrong
+ *   user_reads closed   reads after the event was closed, which kills the process
+ * Each read of a row must be five more than the one before. The test builds this with
+ * guests/lib/count.S and without a C library.
  */
 #include "guests/lib/count.h"
 

@@ -17,7 +17,7 @@ unsigned int combining_group(unsigned int counter)
 	return (counter - COMBINING_FIRST) / 8;
 }
 
-/* The bits of a selector that are always what they are. */
+/* The bits of a selector that cannot be written. */
 static uint64_t group_bits(uint64_t group)
 {
 	uint64_t bits = 0;
@@ -115,7 +115,7 @@ static bool counts_in(uint64_t selector, enum combining_mode mode)
 	return !(selector & filters[mode]);
 }
 
-/* What a counter advances by in a cycle. */
+/* Returns by how much a counter advances in a cycle. */
 static unsigned int advance(unsigned int counter, const uint8_t times[COMBINING_CODES])
 {
 	uint64_t selector = selectors[counter];

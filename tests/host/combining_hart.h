@@ -2,8 +2,8 @@
 /*
  * The counters of a hart like XiangShan's Kunminghu V2R2, register by register and cycle by cycle.
  * It has 29 programmable counters. Each belongs to one of four groups and counts up to four events
- * of its group at a time, joined by three operators. mcountinhibit, mcounteren and the filters are
- * where the privileged specification and Sscofpmf have them.
+ * of its group at a time, combined by three operators. mcountinhibit, mcounteren and the filters
+ * are as in the privileged manual and Sscofpmf.
  */
 #ifndef TESTS_HOST_COMBINING_HART_H
 #define TESTS_HOST_COMBINING_HART_H
@@ -15,48 +15,49 @@
 #define COMBINING_LAST     31U
 #define COMBINING_COUNTERS UINT64_C(0xfffffff8)
 #define COMBINING_GROUPS   4U
-/* Codes of the events of a group: 8 bits. 0 never happens. */
+/* Number of event codes of a group: 8 bits. Event 0 never happens. */
 #define COMBINING_CODES 256U
 
-/* mhpmeventN, besides OF and the filters (63:58). 57:55 are reserved, and can be written. */
-#define COMBINING_EVENT_SHIFT(i) (10U * (i))      /* EVENT0..3, 10 bits each; the upper two ... */
-#define COMBINING_GROUP_SHIFT    8U               /* ... are the group, and cannot be written */
+/* mhpmeventN without OF and the filters (63:58). 57:55 are reserved, and can be written. */
+#define COMBINING_EVENT_SHIFT(i) (10U * (i))      /* EVENT0..3, 10 bits each; the upper two: */
+#define COMBINING_GROUP_SHIFT    8U               /* the group, which cannot be written */
 #define COMBINING_OP_SHIFT(i)    (40U + 5U * (i)) /* OP_TYPE0..2, 5 bits each */
 
-/* 0 joins 0 and 1, 1 joins 2 and 3, 2 joins the results. Bit by bit, of how often each happens in
- * the cycle. */
+/* Operator 0 combines events 0 and 1, operator 1 combines 2 and 3, and operator 2 combines both
+ * results, bit by bit, from how often each event happens in the cycle. */
 enum combining_op { COMBINING_OR = 0, COMBINING_AND = 1, COMBINING_XOR = 2, COMBINING_ADD = 4 };
 
 enum combining_mode { COMBINING_M, COMBINING_HS, COMBINING_U, COMBINING_VS, COMBINING_VU };
 
-/* What happens in one cycle: how often, 0..7, for each event. */
+/* How often each event happens in one cycle, 0..7. */
 struct combining_cycle {
 	enum combining_mode mode;
 	uint8_t times[COMBINING_GROUPS][COMBINING_CODES];
 };
 
-/* All counters stopped at 0 without an event, no overflow. */
+/* Stops all counters at 0, without an event and without overflow. */
 void combining_reset(void);
 
-/* Of counter 3..10, 11..18, 19..26 and 27..31. */
+/* Returns the group of a counter: 3..10, 11..18, 19..26 and 27..31. */
 unsigned int combining_group(unsigned int counter);
 
-/* mhpmeventN. Bits that cannot be written keep their value; an operator that is none is OR. */
+/* Writes mhpmeventN. Bits that cannot be written keep their value. An undefined operator is OR. */
 void combining_write_event(unsigned int counter, uint64_t value);
 uint64_t combining_event(unsigned int counter);
 
-/* mhpmcounterN: 64 bits. */
+/* mhpmcounterN, 64 bits. */
 void combining_write_counter(unsigned int counter, uint64_t value);
 uint64_t combining_counter(unsigned int counter);
 
-/* mcountinhibit: bit N stops counter N. */
+/* Writes mcountinhibit: bit N stops counter N. */
 void combining_write_inhibit(uint64_t value);
 uint64_t combining_inhibit(void);
 
-/* scountovf, as M-mode and HS-mode read it. */
+/* Returns scountovf, as M-mode and HS-mode read it. */
 uint64_t combining_overflows(void);
 
-/* One cycle. true: a counter has wrapped whose OF was 0, and LCOFI comes to pend. */
+/* Executes one cycle. Returns whether a counter whose OF was 0 has wrapped, so that LCOFI becomes
+ * pending. */
 bool combining_step(const struct combining_cycle *cycle);
 
 #endif

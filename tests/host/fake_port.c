@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * vpmu/port.h on the fake hart: what a correct port does, and what must not be asked of it. Here
- * counters, in fake_port_*.c and fake_mem.c the other groups.
+ * vpmu/port.h on the fake hart: what a correct port does, and checks that the vPMU follows the
+ * rules. This file has the counters; fake_port_*.c and fake_mem.c have the other groups.
  */
 #include "tests/host/fake_state.h"
 
@@ -18,7 +18,7 @@ uint32_t fake_checked(hctr_t hctr)
 	return hctr.idx % COUNTERS;
 }
 
-/* No work of HS can have made this overflow since the vPMU looked. */
+/* Whether an overflow is pending that no work of HS can have caused since the vPMU checked. */
 static bool pending_in_vain(void)
 {
 	return fake.lcofip && !fake.lcofip_by_hs;
@@ -118,8 +118,7 @@ static void set(uint32_t idx, uint64_t value, bool armed)
 		c->of = true;
 	else if (!pending_in_vain() || !fake.config.pending_keeps_of)
 		c->of = false;
-	/* Its arithmetic is that of 64 bits; harts with narrower counters are not known to do it.
-	 */
+	/* It computes with 64 bits; harts with narrower counters are not known to do this. */
 	if (fake.config.stale_irq && fake.config.width == 64 && !c->of && c->value > 1ULL << 62 &&
 	    c->value <= (1ULL << 63) + (fake.now & ((1ULL << 40) - 1)))
 		c->stale = true;
@@ -227,7 +226,7 @@ uint64_t vpmu_port_read(hctr_t hctr)
 	uint32_t owner = fake.counters[idx].owner;
 
 	fake_trace.reads++;
-	/* Another one's while it is evicted. */
+	/* It belongs to another vcpu while it is being evicted. */
 	fake_require(owner == fake.resident || (owner != NOBODY && !fake.counters[idx].running),
 	             "read of a counter that somebody has touched");
 	return fake.counters[idx].value;
@@ -240,7 +239,7 @@ uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
 	fake_called();
 	fake_trace.steps++;
 	fake_require(hctr_mask && !(hctr_mask >> COUNTERS), "step of counters that do not exist");
-	/* It took the guest as long as any other, and more. */
+	/* It took the guest at least as long as others. */
 	if ((hctr_mask & HCTRS_FIXED) && fake.look_left)
 		fake.look_left--;
 	fake_require(fake_resident_world()->steps, "step where that is not to be had");

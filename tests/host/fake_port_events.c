@@ -11,7 +11,7 @@ uint64_t fake_hart_hctrs(uint32_t event_idx, uint64_t event_data)
 	return event < FAKE_EVENTS ? fake.config.hctrs[event] : 0;
 }
 
-/* What they held is gone, or will be when the next is tried out. */
+/* Their contents are lost, or will be when the next event is tried. */
 static void try_out_on_idle_counters(void)
 {
 	for (uint32_t i = 0; i < COUNTERS; i++) {
@@ -37,7 +37,7 @@ uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
 	return fake_hart_hctrs(event_idx, event_data);
 }
 
-/* Its raw events are events of their own; vpmu_stub.c has one that is not. */
+/* Its raw events are other events than the standard ones; vpmu_stub.c has one that is not. */
 void vpmu_port_event_of_raw(uint32_t *event_idx, uint64_t *event_data)
 {
 	(void)event_idx;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fixed counters of the fake hart, which are lent. */
+/* The fixed counters of the fake hart, which HS lends. */
 #include "tests/host/fake_state.h"
 
 void vpmu_port_fixed_take(hctr_t hctr, const struct hw_event *config, uint64_t value)
@@ -16,12 +16,12 @@ void vpmu_port_fixed_take(hctr_t hctr, const struct hw_event *config, uint64_t v
 	fake.lent |= 1ULL << idx;
 	c->config = *config;
 	c->programmed = true;
-	/* It need not be there before it is set. */
+	/* The value need not be valid before it is set. */
 	c->value = ~value & fake_value_mask();
 	c->owner = fake.resident;
 }
 
-/* HS counts itself with it, or somebody else does. */
+/* HS, or another vcpu, uses it afterwards. */
 void vpmu_port_fixed_release(uint64_t hctr_mask)
 {
 	fake_called();
@@ -31,7 +31,7 @@ void vpmu_port_fixed_release(uint64_t hctr_mask)
 		if (!(hctr_mask & 1ULL << i))
 			continue;
 		fake_catch_runaway(i);
-		/* Of one that failed nobody knows. */
+		/* A counter that failed has no known state. */
 		fake_require(!fake.counters[i].running || (fake.failed >> i & 1),
 		             "release of a running counter");
 		fake.counters[i] = (struct fake_counter){.value = 0x5eed};

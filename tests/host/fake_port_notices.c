@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the vPMU tells the owner of a vcpu, on the fake hart. */
+/* Notices of the vPMU to the owner of a vcpu, on the fake hart. */
 #include "tests/host/fake_state.h"
 
 void vpmu_port_look_after(uint64_t counts)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the hardware half and the port half of the fake hart share; for them alone. */
+/* What the hardware part and the port part of the fake hart share. No other file includes this. */
 #ifndef TESTS_HOST_FAKE_STATE_H
 #define TESTS_HOST_FAKE_STATE_H
 
@@ -15,15 +15,15 @@ struct fake_counter {
 	uint32_t owner; /* the vcpu that prepared it last */
 	bool programmed;
 	bool running;
-	bool left_out; /* was to be armed, and the port did not */
+	bool left_out; /* should have been armed, but the port did not */
 	bool of;
 	bool stale;
 };
 
-/* What the world keeps for each vcpu. */
+/* What the machine keeps for each vcpu. */
 struct fake_world {
 	bool known;        /* fake_hart_policy() was called */
-	struct vpmu *vpmu; /* who is told of evictions */
+	struct vpmu *vpmu; /* the vPMU that is told of evictions */
 	bool count_hs;
 	bool steps;
 	bool wfi_traps;
@@ -40,10 +40,10 @@ struct fake_hart {
 	struct fake_world world[FAKE_VCPUS + 1];
 	uint32_t map[FAKE_EVENTS];
 	uint64_t direct;
-	uint64_t ready; /* set by the port, and to be run by its next run */
+	uint64_t ready; /* set by the port, and started by its next run */
 	uint64_t now;
-	bool looks;         /* a look is asked for, ... */
-	uint64_t look_left; /* ... after so many units in which a fixed counter counts */
+	bool looks;         /* a poll is requested */
+	uint64_t look_left; /* units until then in which a fixed counter counts */
 	uint64_t lent;      /* the resident vcpu has taken them */
 	uint64_t chance;
 	uint32_t resident;
@@ -51,11 +51,11 @@ struct fake_hart {
 	uint32_t refuse_start;
 	uint32_t fail_run;
 	uint32_t fail_stop;
-	uint64_t failed;  /* and nobody was told yet */
-	bool others_work; /* what HS does here now it does not do for the resident vcpu */
+	uint64_t failed;  /* the vPMU was not told yet */
+	bool others_work; /* what HS does here now is not for the resident vcpu */
 	uint64_t runaway; /* counters that run although they were stopped */
 	bool lcofip;
-	bool lcofip_by_hs; /* it came while the vPMU worked, which could not know */
+	bool lcofip_by_hs; /* it came while the vPMU worked, so the vPMU could not know */
 };
 
 extern struct fake_hart fake;
@@ -65,19 +65,19 @@ uint64_t fake_value_mask(void);
 void fake_unmap(uint32_t idx);
 void fake_write_event(uint32_t idx, const struct hw_event *config);
 
-/* Of fake_port.c, for the other groups of the port. */
+/* Functions of fake_port.c for the other groups of the port. */
 
-/* Each function but vpmu_port_event_hctrs(), which boot calls as well, begins with this, ... */
+/* Each function begins with this, except for vpmu_port_event_hctrs(), which boot calls as well. */
 void fake_called(void);
-/* ... or with this, and gets an index that is safe to use, whatever was passed. */
+/* Does the same, and returns an index that is safe to use. */
 uint32_t fake_checked(hctr_t hctr);
 struct fake_world *fake_resident_world(void);
-/* The counter's last owner learns that it is not any more. */
+/* Tells the counter's last owner that it has lost the counter. */
 void fake_disown(uint32_t idx);
-/* What was stopped in vain stands still at last. */
+/* Stops a counter whose stop has failed. */
 void fake_catch_runaway(uint32_t idx);
 
-/* What HS does in one call of the port moves the counters that count HS. */
+/* Advances the counters that count HS, for the work of HS in one call of the port. */
 void fake_work_in_hs(void);
 
 #endif

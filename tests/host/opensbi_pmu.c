@@ -12,7 +12,8 @@
 
 #define FREE     UINT64_MAX
 #define COUNTERS 32U
-/* Of mhpmevent, and not a raw event's: 63:48, and 63:56 since raw events have 56 bits. */
+/* Bits of mhpmevent that are not part of a raw event: 63:48, and 63:56 since raw events have 56
+ * bits. */
 #define FILTERS_V1 (UINT64_C(0xffff) << 48)
 #define FILTERS_V2 (UINT64_C(0xff) << 56)
 
@@ -56,7 +57,7 @@ static bool is_raw(uint64_t event_idx)
 	       (event_idx == SBI_PMU_TYPE_RAW_V2 << 16 && filters == FILTERS_V2);
 }
 
-/* The counters for an event, and its selector. */
+/* Returns the counters for an event, and its selector. */
 static uint32_t counters_of(uint64_t event_idx, uint64_t data, uint64_t *selector)
 {
 	uint32_t counters = 0;
@@ -86,8 +87,8 @@ static uint64_t filters_of(uint64_t flags)
 	return bits;
 }
 
-/* Where no counter of the set is left for cycles or instructions, the fixed one is the answer, be
- * it in the set or not. */
+/* If no counter of the set is left for cycles or instructions, returns the fixed one, even if it is
+ * not in the set. */
 static struct sbi_ret none_left(uint64_t event_idx)
 {
 	if (event_idx == SBI_PMU_HW_CPU_CYCLES)
@@ -97,7 +98,7 @@ static struct sbi_ret none_left(uint64_t event_idx)
 	return (struct sbi_ret){.error = SBI_ERR_NOT_SUPPORTED};
 }
 
-/* It does not end with the first that is free: the highest is taken. */
+/* The search does not end at the first free counter, so the highest is taken. */
 static struct sbi_ret config(uint64_t set, uint64_t flags, uint64_t event_idx, uint64_t data)
 {
 	struct sbi_ret ret = {.error = SBI_ERR_NOT_SUPPORTED};
@@ -125,7 +126,7 @@ static long start(unsigned int counter, uint64_t flags, uint64_t value)
 		return SBI_ERR_ALREADY_STARTED;
 	if (flags & SBI_PMU_START_SET_INIT_VALUE)
 		combining_write_counter(counter, value);
-	/* Up to version 1.7 a pending LCOFI keeps OF. */
+	/* Up to OpenSBI 1.7 a pending LCOFI keeps OF. */
 	if (!(host_csrs[CSR_SIP] & BIT(IRQ_LCOFI)))
 		combining_write_event(counter, combining_event(counter) & ~MHPMEVENT_OF);
 	combining_write_inhibit(combining_inhibit() & ~BIT(counter));
@@ -148,7 +149,7 @@ static struct sbi_ret serve(uint64_t fid, uint64_t set, uint64_t flags, uint64_t
 {
 	struct sbi_ret ret = {.error = SBI_ERR_INVALID_PARAM};
 
-	/* The answer for a set is that of its last member. */
+	/* The result for a set is that of its last counter. */
 	for (unsigned int i = COMBINING_FIRST; i < COUNTERS; i++) {
 		if (set >> i & 1)
 			ret.error =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What OpenSBI's PMU code answers on a combining hart (tests/host/combining_hart.h), from the
- * `riscv,pmu` node that it was given. It is sbi_call() of the host tests. It shows the hart's
- * flags and pending bit in the CSRs that HS reads.
+ * What OpenSBI's PMU code returns on a combining hart (tests/host/combining_hart.h), with a given
+ * `riscv,pmu` node. It is sbi_call() of the host tests. The hart's OF bits and pending bit are in
+ * the CSRs that HS reads.
  */
 #ifndef TESTS_HOST_OPENSBI_PMU_H
 #define TESTS_HOST_OPENSBI_PMU_H
@@ -12,14 +12,14 @@
 
 #include "tests/host/combining_hart.h"
 
-/* riscv,event-to-mhpmcounters and riscv,event-to-mhpmevent, an event each. */
+/* One event of riscv,event-to-mhpmcounters and riscv,event-to-mhpmevent. */
 struct opensbi_event {
 	uint32_t event_idx;
 	uint32_t counters;
 	uint64_t selector;
 };
 
-/* riscv,raw-event-to-mhpmcounters: a raw event whose bits under the mask are those of value. */
+/* riscv,raw-event-to-mhpmcounters: raw events that equal value in the bits of the mask. */
 struct opensbi_raw {
 	uint64_t value, mask;
 	uint32_t counters;
@@ -32,11 +32,11 @@ struct opensbi_node {
 	unsigned int n_raws;
 };
 
-/* A boot: all counters stopped and free. raw_v2: SBI 3.0, as of version 1.9: raw events have 56
- * bits, and 48 before. The node stays the caller's. */
+/* Boots: all counters are stopped and free. raw_v2: SBI 3.0, as in version 1.9, in which raw events
+ * have 56 bits instead of 48. The caller keeps the node. */
 void opensbi_boot(const struct opensbi_node *node, bool raw_v2);
 
-/* A cycle of the hart. The LCOFI that comes to pend is seen in sip. */
+/* Executes one cycle of the hart. sip shows an LCOFI that becomes pending. */
 void opensbi_step(const struct combining_cycle *cycle);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Combined events on a hart of 29 counters, driven by arch/riscv/hpm*.c through OpenSBI's answers:
- * each count is what an evaluation of the expression gives, cycle by cycle, that never sees a
+ * Combined events on a hart of 29 counters, driven by arch/riscv/hpm*.c through OpenSBI's calls.
+ * Each count must equal a cycle-by-cycle evaluation of the expression that does not use the
  * selector.
  */
 #include <setjmp.h>
@@ -98,7 +98,7 @@ static uint64_t encoded(const struct expression *e)
 	return selector;
 }
 
-/* Bit by bit, and ADD with a carry. */
+/* Combines bit by bit; ADD has a carry. */
 static unsigned int joined(enum combining_op op, unsigned int a, unsigned int b)
 {
 	unsigned int sum = 0, carry = 0;
@@ -147,7 +147,7 @@ static void operators(void **state)
 	cycle.times[1][7] = 3;
 	cycle.times[1][9] = 6;
 	for (unsigned int i = 0; i < 4; i++) {
-		/* The same through each operator: the other pair is no event, joined by OR. */
+		/* The same through each operator: the other pair has no events, combined by OR. */
 		struct expression low = {1, {7, 9, 0, 0}, {table[i].op, 0, 0}};
 		struct expression high = {1, {0, 0, 7, 9}, {0, table[i].op, 0}};
 		struct expression last = {1, {7, 0, 9, 0}, {0, 0, table[i].op}};
@@ -164,7 +164,7 @@ static void operators(void **state)
 	}
 }
 
-/* A selector of another group counts this group's event of that code. */
+/* A selector of another group counts the event with that code of this group. */
 static void what_cannot_be_written(void **state)
 {
 	(void)state;
@@ -173,7 +173,7 @@ static void what_cannot_be_written(void **state)
 
 		assert_int_equal(combining_event(n), group);
 		combining_write_event(n, UINT64_MAX);
-		/* No operator is 31. */
+		/* 31 is not an operator. */
 		assert_int_equal(combining_event(n), (UINT64_C(0x1ff) << 55) |
 		                                         (UINT64_C(0xffffffffff) & ~GROUP_MASK) |
 		                                         group);
@@ -189,7 +189,7 @@ static void overflow(void **state)
 	cycle.mode = COMBINING_VS;
 	cycle.times[3][5] = 7;
 	assert_true(hpm_try(&hpm, 27, &config));
-	/* Configuring sets OF: it tells of no wrap. */
+	/* Configuring sets OF, which does not mean a wrap. */
 	assert_true(hpm_try(&hpm, 28, &config));
 	hpm_sbi_start_armed(&hpm, 27, (uint64_t)-14);
 	assert_int_equal(host_csrs[CSR_SCOUNTOVF], BIT(28));
@@ -199,7 +199,7 @@ static void overflow(void **state)
 	assert_int_equal(host_csrs[CSR_SIP], BIT(IRQ_LCOFI));
 	assert_int_equal(hpm_take_overflow(&hpm), BIT(27));
 	assert_int_equal(host_csrs[CSR_SIP], 0);
-	/* It goes on, and with OF = 1 tells nobody. */
+	/* It counts on, and with OF = 1 raises no interrupt. */
 	opensbi_step(&cycle);
 	assert_int_equal(hpm_value(&hpm, 27), 7);
 	cycle.mode = COMBINING_VU;
@@ -207,7 +207,7 @@ static void overflow(void **state)
 	assert_int_equal(hpm_value(&hpm, 27), 7);
 }
 
-/* Of its group, and of no other; as many as HS looks for at a time. */
+/* Counters of its group only, as many as HS searches at a time. */
 static void counters_of_a_group(void **state)
 {
 	(void)state;
@@ -217,11 +217,11 @@ static void counters_of_a_group(void **state)
 		assert_int_not_equal(able, 0);
 		assert_int_equal(able & ~(uint64_t)raws[g].counters, 0);
 	}
-	/* Events of two groups: no counter. */
+	/* Events of two groups: no counter can count them. */
 	assert_int_equal(hpm_event_hctrs(&hpm, RAW_V2, UINT64_C(0x100) << 10, 0), 0);
 }
 
-/* An event that is counted already keeps its counter for who asks again. */
+/* An event that is counted already keeps its counter if it is asked for again. */
 static void a_running_one_stays(void **state)
 {
 	struct hw_event config = {RAW_V2, 0, GROUP_BITS(2) | 9};
@@ -237,7 +237,7 @@ static void a_running_one_stays(void **state)
 	                 config.event_data | MHPMEVENT_MINH | MHPMEVENT_SINH | MHPMEVENT_UINH);
 }
 
-/* Version 1 has 48 bits: what has more is refused where the firmware knows no other. */
+/* Version 1 has 48 bits. Larger values are refused if the firmware knows no other version. */
 static void what_does_not_fit_v1(void **state)
 {
 	struct expression e = {0, {1, 2, 3, 4}, {COMBINING_ADD, COMBINING_ADD, COMBINING_OR}};
@@ -255,8 +255,8 @@ static void what_does_not_fit_v1(void **state)
 	assert_false(hpm_try(&hpm, 4, &config));
 }
 
-/* Counters of the SBI's own events are of the node. The firmware's answer for cycles, which has
- * none but the fixed counter there, is no counter that was asked for. */
+/* The node has the counters of the SBI's own events. For cycles it has only the fixed counter, so
+ * the firmware returns a counter that was not in the set. */
 static void the_fixed_counter_is_no_answer(void **state)
 {
 	struct hw_event cycles = {SBI_PMU_HW_CPU_CYCLES, 0, 0};
@@ -269,8 +269,8 @@ static void the_fixed_counter_is_no_answer(void **state)
 	}
 }
 
-/* A reset by the firmware clears MINH, which delegated writes cannot set; and a hart that counts
- * an event on one counter only may take selectors that it does not count. */
+/* A reset by the firmware clears MINH, which delegated writes cannot set. A hart that counts an
+ * event on one counter only may accept selectors that it does not count. */
 static void raw_events_that_are_refused(void **state)
 {
 	uint64_t event = GROUP_BITS(1) | 20;
@@ -286,7 +286,7 @@ static void raw_events_that_are_refused(void **state)
 	assert_int_equal(hpm_event_hctrs(&hpm, RAW_V2, event, 0), 0);
 }
 
-/* One expression on a counter of its group: what the hart holds is its selector and the filter. */
+/* One expression on a counter of its group: the hart must hold its selector and the filter. */
 static void count(struct chance *c)
 {
 	static struct combining_cycle cycle;

@@ -18,11 +18,11 @@ static void work_for(struct pcpu *pcpu, struct vcpu *vcpu)
 		sched_begin_steal(pcpu->current, csr_read(CSR_TIME));
 }
 
-void sched_mail_came(void)
+void sched_ipi_came(void)
 {
 	struct pcpu *pcpu = this_pcpu();
-	uint64_t mail = atomic_load_explicit(&pcpu->mail, memory_order_relaxed);
-	struct vcpu *vcpu = mail ? pcpu->vcpus[lowest_bit(mail)] : pcpu->told;
+	uint64_t notified = atomic_load_explicit(&pcpu->notified, memory_order_relaxed);
+	struct vcpu *vcpu = notified ? pcpu->vcpus[lowest_bit(notified)] : pcpu->told;
 
 	if (vcpu && vcpu_home(vcpu) == pcpu) {
 		/* The whole stay is accounted to it, from the exit on. */
@@ -32,7 +32,7 @@ void sched_mail_came(void)
 	}
 }
 
-void sched_serve_mail(void)
+void sched_serve_notified(void)
 {
 	struct pcpu *pcpu = this_pcpu();
 	struct vcpu *whose = pcpu->stay_of;
@@ -41,14 +41,14 @@ void sched_serve_mail(void)
 
 	/* The order matters: clear the interrupt, take the mask, take the requests. Whatever comes
 	 * in between is seen the next time. */
-	pcpu_heard();
-	left = atomic_exchange(&pcpu->mail, 0);
+	pcpu_ack_ipi();
+	left = atomic_exchange(&pcpu->notified, 0);
 	for (; left; left &= left - 1) {
 		struct vcpu *vcpu = pcpu->vcpus[lowest_bit(left)];
 
 		if (vcpu_home(vcpu) == pcpu)
 			work_for(pcpu, vcpu);
-		vcpu_serve_mail(vcpu);
+		vcpu_serve_notified(vcpu);
 	}
 	if (pcpu->current && whose && vcpu_home(whose) == pcpu)
 		pcpu_account_to(pcpu, whose, why);

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a tool reaches a machine: the options that say where it is, and the exit statuses that say why
+it could not be asked. tools/tally-ctl, tools/tally-top and tools/tally-console have them in
+common."""
+import contextlib
+
+from tallylib import tally_ctl
+
+WRONG, UNREACHABLE, TIMEOUT, NO_ANSWER = 2, 4, 5, 6
+LONGEST = 1e9
+STATUSES = """4 no machine runs, or several do and --socket does not say which; 5 no answer in time;
+6 the machine ended, or its line is QEMU's monitor's now"""
+
+
+class Failed(Exception):
+    """An exit status and one line that says why."""
+
+    def __init__(self, status, why):
+        super().__init__(str(why))
+        self.status = status
+
+
+def add_arguments(parser):
+    """--socket and its like."""
+    parser.add_argument("--socket", metavar="PATH",
+                        help="what `tools/run --control PATH` says (default: the one machine "
+                             "that runs from this checkout)")
+    parser.add_argument("--timeout", type=float, default=10, metavar="SECONDS",
+                        help="how long to wait for an answer (default: 10)")
+
+
+def check_arguments(parser, args):
+    """What cannot be meant."""
+    if not 0 < args.timeout < LONGEST:
+        parser.error("--timeout %g: is not a positive number of seconds below %g" %
+                     (args.timeout, LONGEST))
+
+
+@contextlib.contextmanager
+def machine(args):
+    """The machine, as tally_ctl.Machine. Failed is raised, by what is done with it as well."""
+    try:
+        with tally_ctl.Machine(args.socket, args.timeout) as found:
+            yield found
+    except tally_ctl.Unreachable as error:
+        raise Failed(UNREACHABLE, error) from error
+    except tally_ctl.BadCommand as error:
+        raise Failed(WRONG, error) from error
+    except tally_ctl.NoAnswer as error:
+        raise Failed(NO_ANSWER, error) from error
+    except TimeoutError as error:
+        raise Failed(TIMEOUT, "no answer within %g s" % args.timeout) from error

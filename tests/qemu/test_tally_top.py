@@ -156,7 +156,7 @@ def test_an_older_tally(tmp_path):
 
 
 class Terminal:
-    """The tool on a terminal, which looks only when it is told to. What it draws is read by pyte."""
+    """The tool on a terminal, which looks when it is told to. What it draws is read by pyte."""
 
     def __init__(self, path, lines=24, columns=80):
         self.child = pexpect.spawn(str(TOOL), ["--socket", path, "-d", "1000000"],

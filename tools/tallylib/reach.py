@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a tool reaches a machine: the options that say where it is, and the exit statuses that say why
-it could not be asked. tools/tally-ctl, tools/tally-top and tools/tally-console have them in
+"""How a tool reaches a machine: the options that say where it is, and the exit statuses that say
+why it could not be asked. tools/tally-ctl, tools/tally-top and tools/tally-console have them in
 common."""
 import contextlib
 
+from tallylib import line as lines
 from tallylib import tally_ctl
 
 WRONG, UNREACHABLE, TIMEOUT, NO_ANSWER = 2, 4, 5, 6
 LONGEST = 1e9
-STATUSES = """4 no machine runs, or several do and --socket does not say which; 5 no answer in time;
-6 the machine ended, or its line is QEMU's monitor's now"""
 
 
 class Failed(Exception):
@@ -34,6 +33,11 @@ def check_arguments(parser, args):
     if not 0 < args.timeout < LONGEST:
         parser.error("--timeout %g: is not a positive number of seconds below %g" %
                      (args.timeout, LONGEST))
+
+
+def line(args):
+    """The line of the machine, with the frames of one VM or of all (tallylib.line.Line)."""
+    return lines.through(args.socket, args.vm)
 
 
 @contextlib.contextmanager

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tools/tally-top asks of the microvisor, and what follows from two looks. HS gives totals since
-power-on with the machine's time; shares and rates are made here, so several programs may look at
-once, each in its own steps."""
+"""What tools/tally-top asks of the microvisor, and what follows from two looks. HS gives totals
+since power-on with the machine's time; shares and rates are made here, so several programs may look
+at once, each in its own steps."""
 import collections
 
 CAUSES = ("ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other")
@@ -9,8 +9,8 @@ CAUSES = ("ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other")
 GUEST_INSTRUCTIONS = "0x2:uk"
 MICROSECONDS = 1e6
 
-# What is known of a vcpu at one look. us: the machine's time since power-on; cpu, steal: microseconds
-# of it; instructions: the guest's own, None: nobody counts them.
+# What is known of a vcpu at one look. us: the machine's time since power-on; cpu, steal:
+# microseconds of it; instructions: the guest's own, None: nobody counts them.
 Vcpu = collections.namedtuple("Vcpu", "vm vcpu state uptime_ms hart us cpu steal exits hs_insns "
                                       "counters overflows instructions")
 
@@ -88,12 +88,14 @@ def hs_percent(before, after):
         return None
     (began, guest), (number, guest_now) = before.instructions, after.instructions
     hs = after.hs_insns - before.hs_insns
-    return percent(0, hs, guest_now - guest + hs) if began == number and guest_now >= guest else None
+    if began != number or guest_now < guest:
+        return None
+    return percent(0, hs, guest_now - guest + hs)
 
 
 def row(before, after):
-    """What is shown of a vcpu: a dictionary, --json prints it. None: not known; before None: this is
-    the first look at it."""
+    """What is shown of a vcpu: a dictionary, --json prints it. None: not known; before None: this
+    is the first look at it."""
     seconds = (after.us - before.us) / MICROSECONDS if before else 0
     shown = {"vm": after.vm, "vcpu": after.vcpu, "state": after.state,
              "uptime_ms": after.uptime_ms, "hart": after.hart, "seconds": round(seconds, 6),

@@ -6,7 +6,8 @@ import time
 from toplib.looks import rows
 from toplib.table import SORT_KEYS, in_order, summary, table
 
-KEYS = "keys: q quits; c s e h o n sort by CPU, steal, exits, HS, overflows, name; r turns; SPACE looks"
+KEYS = ("keys: q quits; c s e h o n sort by CPU, steal, exits, HS, overflows, name; r turns; "
+        "SPACE looks")
 ENTER = "\n"
 
 

@@ -9,6 +9,8 @@ MACHINE_ENDED = 6
 # Lines of Tally's about a VM's life (core/vm/vm_tell.c, core/vm/vm_life.c): told to the person.
 LIFE = re.compile(r"vm (\S+): ((ended|stopped|failed|asked for a restart|starts again|stays off|"
                   r"\d+ bytes are left out).*)")
+STARTED = re.compile(rb"^tally: \d+ \w+ from entry to the first guest", re.MULTILINE)
+STARTED_BYTES = 256
 OFF = ("ended", "stopped", "failed")
 LAST_BYTES = 65536     # of what came before, from which the last lines are taken
 MATCHED_BYTES = 4096   # of its last output is looked at for --until
@@ -42,7 +44,7 @@ class Session:
         self.names = {}
         self.number = None    # of the VM; None: not known yet
         self.before = b""     # output of the time before; None: that has been shown
-        self.last = b""
+        self.last = self.plain = b""
         self.requests = 0
 
     def begin(self):
@@ -73,8 +75,8 @@ class Session:
             raise Leave(NO_VM, event.text)
         elif isinstance(event, frames.AnswerEnd) and event.request in (ATTACHED, BEGIN):
             self._begun()
-        elif isinstance(event, frames.Begun) and event.on and self.number is not None:
-            self.say("frames begin again: the machine has started anew")
+        elif isinstance(event, frames.Plain):
+            self._plain(event.data)
 
     def _begun(self):
         """The names have been told, and what was before."""
@@ -90,6 +92,14 @@ class Session:
         self.say("this is vm " + self.vm)
         self.write(last_lines(self.before, self.lines))
         self.before = None
+
+    def _plain(self, data):
+        """A board that has started anew has forgotten that frames were on."""
+        self.plain = (self.plain + data)[-STARTED_BYTES:]
+        if self.line.serial and self.ready() and STARTED.search(self.plain):
+            self.plain = b""
+            self.say("the machine has started anew")
+            self.begin()
 
     def _output(self, event):
         if event.vm != self.number:

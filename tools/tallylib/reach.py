@@ -6,6 +6,7 @@ import contextlib
 
 from tallylib import line as lines
 from tallylib import tally_ctl
+from tallylib.serial_machine import SerialMachine
 
 WRONG, UNREACHABLE, TIMEOUT, NO_ANSWER = 2, 4, 5, 6
 LONGEST = 1e9
@@ -21,6 +22,11 @@ class Failed(Exception):
 
 def add_arguments(parser):
     """--socket and its like."""
+    parser.add_argument("--serial", metavar="LINE",
+                        help="of a board, which nothing else uses: a serial device, a UNIX socket "
+                             "(QEMU's -serial unix:PATH,server), or HOST:PORT")
+    parser.add_argument("--baud", type=int, metavar="N", help="of a serial device (default: %d)" %
+                        lines.BAUD)
     parser.add_argument("--socket", metavar="PATH",
                         help="what `tools/run --control PATH` says (default: the one machine "
                              "that runs from this checkout)")
@@ -30,6 +36,13 @@ def add_arguments(parser):
 
 def check_arguments(parser, args):
     """What cannot be meant."""
+    if args.serial and args.socket:
+        parser.error("--serial and --socket exclude each other")
+    if args.baud is not None and not args.serial:
+        parser.error("--baud is of --serial")
+    args.baud = args.baud or lines.BAUD
+    if not lines.speed(args.baud):
+        parser.error("--baud %d: is no speed that this computer has" % args.baud)
     if not 0 < args.timeout < LONGEST:
         parser.error("--timeout %g: is not a positive number of seconds below %g" %
                      (args.timeout, LONGEST))
@@ -37,14 +50,23 @@ def check_arguments(parser, args):
 
 def line(args):
     """The line of the machine, with the frames of one VM or of all (tallylib.line.Line)."""
+    if args.serial:
+        return lines.serial(args.serial, args.baud)
     return lines.through(args.socket, args.vm)
+
+
+def reached(args):
+    """The machine, to be asked."""
+    if args.serial:
+        return SerialMachine(args.serial, args.baud, args.timeout)
+    return tally_ctl.Machine(args.socket, args.timeout)
 
 
 @contextlib.contextmanager
 def machine(args):
     """The machine, as tally_ctl.Machine. Failed is raised, by what is done with it as well."""
     try:
-        with tally_ctl.Machine(args.socket, args.timeout) as found:
+        with reached(args) as found:
             yield found
     except tally_ctl.Unreachable as error:
         raise Failed(UNREACHABLE, error) from error

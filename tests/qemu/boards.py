@@ -22,6 +22,7 @@ class Board:
         self.frames = False
         self.typed = {n: b"" for n in range(len(names))}
         self.commands = []
+        self.ahead = self.most_ahead = 0  # bytes typed since the last answer
         self.change = threading.Condition()
         self.fd = self.listener = None
         if path:
@@ -53,6 +54,8 @@ class Board:
     def type(self, vm, data):
         """Bytes for a VM."""
         with self.change:
+            self.ahead += len(data)
+            self.most_ahead = max(self.most_ahead, self.ahead)
             self.typed[vm] += data
             self.change.notify_all()
 
@@ -67,6 +70,7 @@ class Board:
             self.deaf -= 1
             return
         command = command.decode()
+        self.ahead = 0
         status, lines = (0, []) if command.startswith("frames ") else self.answer(command)
         if command == "frames on":
             self.prints(frames.Begun(True),

@@ -14,7 +14,11 @@ STARTED_BYTES = 256
 OFF = ("ended", "stopped", "failed")
 LAST_BYTES = 65536     # of what came before, from which the last lines are taken
 MATCHED_BYTES = 4096   # of its last output is looked at for --until
-BEGIN, ATTACHED = "fr", "attached"
+BEGIN, ATTACHED, PACE = "fr", "attached", "p"
+# A serial device has no flow control, and the board's UART room for 16 bytes: so many are typed,
+# then a request, which is answered when all before it was read. It is no command: that is enough.
+PIECE_BYTES = 12
+PACE_COMMAND = b"x"
 
 
 def last_lines(data, n):
@@ -46,6 +50,8 @@ class Session:
         self.before = b""     # output of the time before; None: that has been shown
         self.last = self.plain = b""
         self.requests = 0
+        self.typed = b""      # not sent yet
+        self.paced = False    # what was sent has not been read yet
 
     def begin(self):
         """Asks for frames; once more, where the first time nobody heard."""
@@ -75,6 +81,9 @@ class Session:
             raise Leave(NO_VM, event.text)
         elif isinstance(event, frames.AnswerEnd) and event.request in (ATTACHED, BEGIN):
             self._begun()
+        elif isinstance(event, frames.AnswerEnd) and event.request == PACE:
+            self.paced = False
+            self._send()
         elif isinstance(event, frames.Plain):
             self._plain(event.data)
 
@@ -98,6 +107,7 @@ class Session:
         self.plain = (self.plain + data)[-STARTED_BYTES:]
         if self.line.serial and self.ready() and STARTED.search(self.plain):
             self.plain = b""
+            self.typed, self.paced = b"", False
             self.say("the machine has started anew")
             self.begin()
 
@@ -120,7 +130,24 @@ class Session:
 
     def type(self, data):
         """What a person typed."""
-        self.line.send(frames.typed_to(self.number, data))
+        self.typed += data
+        self._send()
+
+    def unsent(self):
+        """So many bytes wait. Who types much waits with them."""
+        return len(self.typed) + len(self.line.unsent)
+
+    def _send(self):
+        """As much as may be under way at once."""
+        if not self.typed:
+            return
+        if not self.line.paced:
+            self.line.send(frames.typed_to(self.number, self.typed))
+            self.typed = b""
+        elif not self.paced:
+            self.line.send(frames.typed_to(self.number, self.typed[:PIECE_BYTES]) +
+                           frames.request(PACE.encode(), PACE_COMMAND))
+            self.typed, self.paced = self.typed[PIECE_BYTES:], True
 
     def type_size(self, size):
         """Types what tells the guest how large the terminal is: a serial line cannot."""

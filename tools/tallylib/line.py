@@ -19,11 +19,12 @@ class Ended(Exception):
 
 
 class Line:
-    """fd: of the line, which is closed with it. serial: there is no tools/run in between."""
+    """fd: of the line, which is closed with it. serial: there is no tools/run in between; paced:
+    nothing on it tells how much the other end can take."""
 
-    def __init__(self, fd, serial):
+    def __init__(self, fd, serial, paced=False):
         os.set_blocking(fd, False)
-        self.fd, self.serial = fd, serial
+        self.fd, self.serial, self.paced = fd, serial, paced
         self.frames = frames.Frames()
         self.unsent = b""
 
@@ -120,7 +121,7 @@ def serial(path, baud=BAUD):
         except BaseException:
             os.close(fd)
             raise
-        return Line(fd, True)
+        return Line(fd, True, True)
     except (OSError, termios.error) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else error.args[-1]
         raise tally_ctl.Unreachable("--serial %s: %s" % (path, why)) from error

@@ -98,8 +98,8 @@ def test_objects(fake):
 
 def test_share_of_hs(fake):
     """100,000 of 1,000,000 instructions; beta does not run. What was begun is ended."""
-    lines, _ = top(fake.path, "-n", "2", "--json", "--hs-share")
-    assert [json.loads(line)["hs_percent"] for line in lines] == [None] * 3 + [10.0, None, None]
+    lines, _ = top(fake.path, "--once", "--json", "--hs-share")
+    assert [json.loads(line)["hs_percent"] for line in lines] == [10.0, None, None]
     assert [command for command in fake.commands if command.startswith("observe ")] == [
         "observe alpha 0x2:uk --json"]
     assert fake.commands[-1] == "unobserve 7"

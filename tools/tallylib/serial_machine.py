@@ -3,7 +3,9 @@
 asked in frames (docs/frames.md), and left with whole lines for people."""
 import contextlib
 import os
+import queue
 import select
+import threading
 import time
 
 from tallylib import frames
@@ -11,7 +13,6 @@ from tallylib import line as lines
 from tallylib import tally_ctl
 
 AGAIN_S = 2.0  # then it is asked for frames once more: what it heard may have been half a key
-ENDED = "the line has ended"
 
 
 class SerialMachine(tally_ctl.Machine):
@@ -23,16 +24,37 @@ class SerialMachine(tally_ctl.Machine):
         self.timeout = timeout
         self.number = 0
         self.line = lines.serial(path, baud)
+        self.name = None              # of the request that is under way
+        self.answers = queue.Queue()  # its events; None: the line has ended
+        self.stop, self.stopped = os.pipe()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
         try:
             self._begin()
         except BaseException:
-            self.line.close()
+            self._end()
             raise
 
     def close(self):
         with contextlib.suppress(tally_ctl.NoAnswer, TimeoutError):
             self._ask(b"frames off", self._deadline())
+        self._end()
+
+    def _end(self):
+        os.close(self.stopped)
+        self.reader.join()
+        os.close(self.stop)
         self.line.close()
+
+    def _read(self):
+        """The thread. It reads whatever comes, also while nothing is asked: a line that nobody reads
+        stops the machine behind it."""
+        with contextlib.suppress(lines.Ended):
+            while self.stop not in select.select([self.line, self.stop], [], [])[0]:
+                for event in self.line.receive():
+                    if self.name and getattr(event, "request", None) == self.name:
+                        self.answers.put(event)
+        self.answers.put(None)
 
     def _deadline(self):
         return None if self.timeout is None else time.monotonic() + self.timeout
@@ -48,32 +70,30 @@ class SerialMachine(tally_ctl.Machine):
             if deadline is not None and time.monotonic() >= deadline:
                 raise TimeoutError
 
-    def _events(self, deadline):
-        """The next events, some or none."""
-        left = None if deadline is None else deadline - time.monotonic()
-        if left is not None and left <= 0:
-            raise TimeoutError
-        try:
-            unsent = self.line.flush()
-            select.select([self.line], [self.line] if unsent else [], [], left)
-            return self.line.receive()
-        except lines.Ended as error:
-            raise tally_ctl.NoAnswer(ENDED) from error
-
     def _ask(self, command, deadline):
         """Status and lines. Each request has a name that no other one has had lately, of whatever
         program: late answers to others are nobody's."""
         self.number += 1
-        name = "%x%x" % (os.getpid() & 0xfffff, self.number & 0xfff)
+        self.name = "%x%x" % (os.getpid() & 0xfffff, self.number & 0xfff)
         with contextlib.suppress(lines.Ended):  # what it had to say before that can be read
-            self.line.send(frames.request(name.encode(), command))
+            self.line.send(frames.request(self.name.encode(), command))
+            while self.line.flush():
+                select.select([], [self.line], [], 1)
         answer = []
         while True:
-            for event in self._events(deadline):
-                if isinstance(event, frames.Answer) and event.request == name:
-                    answer.append(event.text)
-                elif isinstance(event, frames.AnswerEnd) and event.request == name:
-                    return event.status, answer
+            left = None if deadline is None else max(0, deadline - time.monotonic())
+            try:
+                event = self.answers.get(timeout=left)
+            except queue.Empty as error:
+                raise TimeoutError from error
+            if event is None:
+                self.answers.put(None)
+                raise tally_ctl.NoAnswer("the line has ended")
+            if event.request != self.name:
+                continue
+            if isinstance(event, frames.AnswerEnd):
+                return event.status, answer
+            answer.append(event.text)
 
     def ask(self, command):
         tally_ctl.check(command)

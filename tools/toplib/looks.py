@@ -43,19 +43,19 @@ class Machine:
                     self.counted.get(key))
 
     def _count(self, vms):
-        """Begins to count where nobody does yet, as of a VM that has started again, and takes what
-        there is."""
-        self.counted = {}
-        lines = [line for line in self.machine.objects("observed")
-                 if line["observation"] in self.observations.get(line["vm"], ())]
-        alive = {line["vm"] for line in lines if line["ended"] is None}
-        for line in lines:
-            if line["ended"] is None:
-                self.counted[line["vm"], line["vcpu"]] = (line["observation"], line["value"])
+        """Begins to count where nobody does yet, and takes what there is. What has ended, as of a VM
+        that has started again, begins anew at the next look."""
         for vm in vms:
-            if vm not in alive and vms[vm]["state"] == "running":
-                self._end(vm)
+            if vm not in self.observations and vms[vm]["state"] == "running":
                 self._begin(vm)
+        self.counted, alive = {}, set()
+        for line in self.machine.objects("observed"):
+            number = line["observation"]
+            if number in self.observations.get(line["vm"], ()) and line["ended"] is None:
+                self.counted[line["vm"], line["vcpu"]] = (number, line["value"])
+                alive.add(line["vm"])
+        for vm in set(self.observations) - alive:
+            self._end(vm)
 
     def _begin(self, vm):
         found = self.machine.objects("observe %s %s" % (vm, GUEST_INSTRUCTIONS))

@@ -135,14 +135,18 @@ class Relay(Listener):
         while self.to_vms and self.ready:
             if self.room() < TURN_BYTES:
                 return True
-            vm, data = self.to_vms.popitem(last=False)
-            self.type_to(vm, data[TURN_BYTES:])
-            data = frames.typed_to(vm, data[:TURN_BYTES])
-            if vm == self.target:
-                data = data[3:]
-            self.target = vm
-            os.write(self.to_machine, data)
+            self.send_piece(TURN_BYTES)
         return False
+
+    def send_piece(self, n):
+        """So many bytes of that VM whose turn it is."""
+        vm, data = self.to_vms.popitem(last=False)
+        self.type_to(vm, data[n:])
+        data = frames.typed_to(vm, data[:n])
+        if vm == self.target:
+            data = data[3:]
+        self.target = vm
+        os.write(self.to_machine, data)
 
     def ask(self):
         """Sends what is to be asked. True: there is more, when the machine has read."""

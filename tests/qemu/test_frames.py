@@ -2,7 +2,7 @@
 """The frames of a serial line (docs/frames.md), however they come."""
 import random
 
-from tallylib.frames import (Answer, AnswerEnd, Begun, Frames, Name, Output, Own, Plain, typed_to)
+from tallylib.frames import (Answer, AnswerEnd, Begun, Frames, Name, Output, Own, Plain, framed, typed_to)
 
 LINE = (b"OpenSBI\r\ntally: early\n\x1e+\n\x1e:A alpha\n\x1e:B beta\n\x1eAlogin: \n"
         b"\x1e!vm beta: ended\n"
@@ -69,3 +69,10 @@ def test_what_is_no_frame_stays():
 
 def test_typing():
     assert typed_to(1, b"a\x14b") == b"\x14>Ba\x14\x14b"
+
+
+def test_made_and_read():
+    """Every event, with all bytes that a guest may print."""
+    events = [*EVENTS, Output(3, bytes(range(256))), Plain(b"")]
+    assert read(b"".join(map(framed, events)), iter(lambda: 5, 0)) == events[:-1]
+    assert b"".join(map(framed, EVENTS)) == LINE.replace(b"\x1b", b"%1B")

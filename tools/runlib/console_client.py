@@ -49,6 +49,13 @@ class Client:
         with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
 
+    def waits(self):
+        """Nothing more is to be read of it now."""
+        return False
+
+    def gone_now(self):
+        """It has left."""
+
     def lines(self):
         """What it has sent since, by line; None at the end."""
         try:

@@ -50,6 +50,7 @@ class Relay(Listener):
         self.wait = selectors.DefaultSelector()
         self.wait.register(from_machine, selectors.EVENT_READ, self.output_comes)
         self.programs = Programs(self, path) if path else None
+        self.parts = [self.programs] if path else []  # have flush(): True, something is unread
         self.senders = [self.ask, self.serve_keys, self.send_to_vms]
 
     def run(self, deadline=None):
@@ -68,10 +69,11 @@ class Relay(Listener):
                 self.flow.release()
             if deadline is not None and time.monotonic() >= deadline:
                 return True
-            unread = bool(self.programs) and self.programs.flush()
             # By turns the first, so that neither programs nor a long paste have the line alone.
             self.senders.append(self.senders.pop(0))
-            look = any([send() for send in self.senders]) or unread
+            look = any([send() for send in self.senders])
+            # Behind them: who waited for room listens again.
+            look = any([part.flush() for part in self.parts]) or look
         return False
 
     def close(self):
@@ -108,6 +110,9 @@ class Relay(Listener):
             client.asked = False
             client.send(b".", b"%d" % status)
 
+    def set_size(self, vm, rows, columns):
+        """Of the pseudo-terminal of a VM (tools/runlib/ptys.py), where there is one."""
+
     # --- To the machine -----------------------------------------------------------------------
 
     def room(self):
@@ -130,14 +135,18 @@ class Relay(Listener):
         while self.to_vms and self.ready:
             if self.room() < TURN_BYTES:
                 return True
-            vm, data = self.to_vms.popitem(last=False)
-            self.type_to(vm, data[TURN_BYTES:])
-            data = frames.typed_to(vm, data[:TURN_BYTES])
-            if vm == self.target:
-                data = data[3:]
-            self.target = vm
-            os.write(self.to_machine, data)
+            self.send_piece(TURN_BYTES)
         return False
+
+    def send_piece(self, n):
+        """So many bytes of that VM whose turn it is."""
+        vm, data = self.to_vms.popitem(last=False)
+        self.type_to(vm, data[n:])
+        data = frames.typed_to(vm, data[:n])
+        if vm == self.target:
+            data = data[3:]
+        self.target = vm
+        os.write(self.to_machine, data)
 
     def ask(self):
         """Sends what is to be asked. True: there is more, when the machine has read."""

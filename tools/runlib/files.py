@@ -10,6 +10,7 @@ import shutil
 import stat
 import tempfile
 
+from runlib import ptys
 from tallylib import tally_ctl
 from runlib.verdict import USAGE, Stop
 
@@ -52,12 +53,15 @@ def private_folder():
 
 
 def remove_dead_sockets(folder):
-    """Those of runs that were killed."""
+    """Those of runs that were killed, and their pseudo-terminals' links."""
     for name in os.listdir(folder):
-        number = re.search(r"(\d+)\.sock$", name)
+        number = re.search(r"(\d+)\.(sock|ptys)$", name)
         if number and not os.path.exists("/proc/" + number[1]):
             with contextlib.suppress(OSError):
-                os.unlink(os.path.join(folder, name))
+                if number[2] == "ptys":
+                    ptys.remove(os.path.join(folder, name))
+                else:
+                    os.unlink(os.path.join(folder, name))
 
 
 def default_socket(tree):

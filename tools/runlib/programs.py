@@ -5,6 +5,8 @@ lines, one command each:
 COMMAND         -> "= LINE" for each line of the answer, then ". STATUS" as core/operator/prompt.h
 has it, or "! WORDS" where the machine was not even asked
 
+@frames [NAME]  -> the connection is a line with frames from then on (tools/runlib/attached.py)
+
 Answers come in the order of the commands. Programs are served in turn, each with one command at a
 time; what a program asks ahead waits with it, most of it in its socket, and goes when it goes.
 """
@@ -12,6 +14,7 @@ import selectors
 import socket
 
 from tallylib import tally_ctl
+from runlib.attached import ATTACH, Attached, attached
 from runlib.console_client import Client
 
 REQUESTS = 64        # of a program are waited with; then it is not read any further
@@ -39,6 +42,8 @@ class Programs:
 
     def flush(self):
         """True: somebody has not read all that there is."""
+        for client in self.clients:
+            self.listen_to(client)
         return any([client.flush() for client in self.clients])
 
     def accept(self):
@@ -56,7 +61,7 @@ class Programs:
         """As long as it has not asked for much that waits."""
         wait = self.relay.wait
         listens = client.connection in wait.get_map()
-        wanted = len(client.requests) < REQUESTS
+        wanted = len(client.requests) < REQUESTS and not client.waits()
         if wanted and not listens:
             wait.register(client.connection, selectors.EVENT_READ, lambda: self.serve(client))
         elif listens and not wanted:
@@ -67,16 +72,34 @@ class Programs:
         if client.connection in self.relay.wait.get_map():
             self.relay.wait.unregister(client.connection)
         client.connection.close()
+        client.gone_now()
         self.clients.remove(client)
 
     def serve(self, client):
         """A program has sent something, or goes."""
+        if isinstance(client, Attached):
+            if not client.take():
+                self.forget(client)
+            return
         lines = client.lines()
         if lines is None:
             self.forget(client)
             return
-        client.requests += lines
+        for n, line in enumerate(lines):
+            if ATTACH.fullmatch(line):
+                self.attach(client, line, b"\n".join([*lines[n + 1:], client.received]))
+                return
+            client.requests.append(line)
         self.listen_to(client)
+
+    def attach(self, client, line, rest):
+        """The connection is a line with frames from here on."""
+        self.relay.wait.unregister(client.connection)
+        made = attached(client, self.relay, line, rest)
+        if made:
+            self.clients[self.clients.index(client)] = made
+        else:
+            self.forget(client)
 
     def ask(self):
         """Sends the next request of each program that waits for no answer. True: there is more,

@@ -6,12 +6,13 @@ import sys
 
 OK, VM_FAILED, USAGE, REFUSED, DEPENDENCY, TIMEOUT, NO_VERDICT, STANDSTILL = range(8)
 INTERRUPTED = 130
+program = "tools/run"  # pylint: disable=invalid-name  # tools/tally-serve is another
 
 
 def say(text):
     """A line to standard error, if that takes it."""
     with contextlib.suppress(OSError):
-        print("tools/run: " + text, file=sys.stderr, flush=True)
+        print(program + ": " + text, file=sys.stderr, flush=True)
 
 
 class Stop(Exception):

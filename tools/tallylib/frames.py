@@ -15,6 +15,7 @@ CTRL_T = b"\x14"
 VMS = 16
 # No frame but output is longer. What does not end by then is none.
 LONGEST = 1024
+CODED = re.compile(rb"[\x00-\x1f\x7f%]")
 HALF_CODE = re.compile(rb"%[0-9A-Fa-f]?\Z")
 
 
@@ -83,6 +84,25 @@ def typed_to(vm, data):
 def request(name, command):
     """The bytes that ask for something."""
     return CTRL_T + b"=" + name + b" " + command + b"\r"
+
+
+def framed(event):
+    """The bytes of an event, as Tally would print them: what Frames makes that event of."""
+    if isinstance(event, Plain):
+        return event.data
+    if isinstance(event, Output):
+        text = letter_of(event.vm) + CODED.sub(lambda found: b"%%%02X" % found[0][0], event.data)
+    elif isinstance(event, Name):
+        text = b":%s %s" % (letter_of(event.vm), event.name.encode())
+    elif isinstance(event, Own):
+        text = b"!" + event.text.encode()
+    elif isinstance(event, Answer):
+        text = b"=%s %s" % (event.request.encode(), event.text.encode())
+    elif isinstance(event, AnswerEnd):
+        text = b".%s %d" % (event.request.encode(), event.status)
+    else:
+        text = b"+" if event.on else b"-"
+    return RS + text + LF
 
 
 def parsed(line):

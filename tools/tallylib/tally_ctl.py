@@ -34,6 +34,13 @@ class BadCommand(Exception):
     """Nothing that could be a command: it was not sent."""
 
 
+def check(command):
+    """BadCommand is raised for what is none."""
+    if not (command.strip() and len(command) <= 64 and command.isascii() and
+            command.isprintable()):
+        raise BadCommand("a command is 1 to 64 characters of printable ASCII")
+
+
 @contextlib.contextmanager
 def address(path):
     """A socket's name for the kernel, which takes no more than 107 bytes: its folder, which may be
@@ -112,9 +119,7 @@ class Machine:
     def ask(self, command):
         """What became of a command, and the lines of the answer. TimeoutError: there was none in
         time; the machine must not be asked again then."""
-        if not (command.strip() and len(command) <= 64 and command.isascii()
-                and command.isprintable()):
-            raise BadCommand("a command is 1 to 64 characters of printable ASCII")
+        check(command)
         deadline = None if self.timeout is None else time.monotonic() + self.timeout
         with contextlib.suppress(ConnectionError):  # what it had to say before that can be read
             self.connection.sendall(command.encode() + b"\n")

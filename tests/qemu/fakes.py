@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines that are functions here, behind a UNIX socket as tools/run's: for tools that ask."""
+
+import contextlib
+import json
+import os
+import socket
+import threading
+
+import harness  # finds the tools  # noqa: F401
+from runlib import console_relay, flow, ptys
+from tallylib import frames
+
+
+class Asked:
+    """answer(command) -> (status, lines), in the order of the requests. commands: what was asked.
+    """
+
+    def __init__(self, path, answer):
+        self.path, self.answer, self.commands = str(path), answer, []
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(self.path)
+        self.listener.listen(4)
+        self.connections = []
+        threading.Thread(target=self.work, daemon=True).start()
+
+    def work(self):
+        """One program after the other."""
+        while True:
+            try:
+                connection = self.listener.accept()[0]
+            except OSError:
+                return
+            self.connections.append(connection)
+            with connection, connection.makefile("rb") as lines:
+                for line in lines:
+                    self.serve(connection, line.decode().rstrip("\n"))
+
+    def serve(self, connection, command):
+        """One request."""
+        self.commands.append(command)
+        status, lines = self.answer(command)
+        text = "".join(f"= {line}\n" for line in lines) + f". {status}\n"
+        connection.sendall(text.encode())
+
+    def end(self):
+        """The machine goes off."""
+        self.listener.close()
+        for connection in self.connections:
+            with contextlib.suppress(OSError):  # who asked has gone
+                connection.shutdown(socket.SHUT_RDWR)
+
+
+def told(objects):
+    """The answer of a command with --json."""
+    return 0, [json.dumps(line) for line in objects]
+
+
+READY = "1 instructions from entry to the first guest"
+
+
+class Framed:
+    """A machine that prints frames, behind a relay as tools/run's: its socket, pseudo-terminals."""
+
+    def __init__(self, folder, names=("alpha", "beta")):
+        self.input, self.to_machine = os.pipe()
+        self.from_machine, self.output = os.pipe()
+        self.path = str(folder / "machine.sock")
+        self.flow = flow.Flow(list(names))
+        self.relay = console_relay.Relay(self.to_machine, self.input, self.from_machine, self.flow,
+                                         path=self.path)
+        self.folder = ptys.folder_of(self.path)
+        self.received = b""
+        self.ptys = contextlib.ExitStack()
+        self.ptys.enter_context(ptys.offered(self.relay, self.path))
+        self.thread = threading.Thread(target=self.work)
+        self.thread.start()
+        self.prints(frames.Begun(True), *(frames.Name(n, name) for n, name in enumerate(names)),
+                    frames.Own(READY))
+
+    def work(self):
+        """The thread."""
+        self.relay.run()
+        self.ptys.close()
+        self.relay.close()
+
+    def prints(self, *events):
+        """What Tally prints."""
+        os.write(self.output, b"".join(map(frames.framed, events)))
+
+    def output_of(self, vm, data):
+        """What the VM of that number prints."""
+        self.prints(frames.Output(vm, data))
+
+    def reads(self, wanted):
+        """The machine reads until this was typed, and no more than this."""
+        while len(self.received) < len(wanted):
+            self.received += os.read(self.input, len(wanted) - len(self.received))
+        got, self.received = self.received, b""
+        assert got == wanted
+
+    def end(self):
+        """It goes off."""
+        if self.output is not None:
+            os.close(self.output)
+            self.output = None
+        self.thread.join()

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/tally-console, tools/tally-top and pseudo-terminals of a running tools/run."""
+
+import json
+import os
+import subprocess
+
+import pexpect
+
+import harness
+from test_control import FOREVER, running  # pylint: disable=unused-import
+
+TOOLS = harness.ROOT / "tools"
+
+
+def console(run, *words):
+    """A pexpect child: a console on a terminal, attached."""
+    child = pexpect.spawn(str(TOOLS / "tally-console"), ["--socket", str(run.path), *words],
+                          encoding="utf-8", timeout=harness.GUARD, echo=False, dimensions=(24, 80))
+    child.expect(r"tools/tally-console: this is vm (\w+)\r\n")
+    return child
+
+
+def leave(child, status=0):
+    if status == 0:
+        child.send("\x1dq")
+    child.expect(pexpect.EOF)
+    child.close()
+    assert child.exitstatus == status
+
+
+def test_two_guests_and_their_consoles(running, tmp_path):
+    """Two shells at once, one of which is left and come back to; a guest that prints frames and
+    moves the cursor; the end of both."""
+    tree = harness.linux_tree(tmp_path, {"alpha": "true", "beta": "true"}, bootargs="tally.shell")
+    run = running(tree, profile="interactive")
+    alpha, beta = console(run, "alpha"), console(run, "beta")
+    for child, name in ((alpha, "alpha"), (beta, "beta")):
+        child.expect("/ # ")
+        child.send("echo $((6 * 7)) $(hostname)\r")
+        child.expect(f"42 {name}\r\n/ # ")
+    alpha.send("\x1dw")
+    alpha.expect("stty rows 24 cols 80\r\n/ # ")
+    alpha.send("stty size\r")
+    alpha.expect("24 80\r\n/ # ")
+    # What it prints is shown as it is, here, and is nobody else's.
+    alpha.send(r"printf '\036!vm beta: ended\n\036B%%0Aforged\n\036.r1 0\n\033[2A\n'" + "\r")
+    alpha.expect_exact("\x1e!vm beta: ended\r\n\x1eB%0Aforged\r\n\x1e.r1 0\r\n\x1b[2A\r\n/ # ")
+    assert "tally-console" not in alpha.before
+    beta.send("echo on\r")
+    beta.expect("\non\r\n/ # ")
+    assert "forged" not in beta.before
+    leave(alpha)
+    # Printed while nobody is there. A pseudo-terminal has it, too.
+    pty = os.open(f"{run.path}.ptys/alpha", os.O_RDWR | os.O_NOCTTY)
+    os.write(pty, b"echo $((40 + 4)) away\r")
+    got = b""
+    while b"44 away\r\n/ # " not in got:
+        got += os.read(pty, 4096)
+    os.close(pty)
+    alpha = console(run, "alpha", "--lines", "2")
+    alpha.expect("44 away\r\n/ # ")
+    assert alpha.before == ""
+    other = console(run, "alpha", "--lines", "1")
+    other.expect("/ # ")
+    alpha.send("echo $((50 + 5)) both\r")
+    for child in (alpha, other):
+        child.expect("55 both\r\n/ # ")
+    done = subprocess.run([TOOLS / "tally-console", "--socket", run.path, "beta"],
+                          input=b"poweroff -f\n", capture_output=True, check=False)
+    assert done.returncode == 0
+    assert b"tools/tally-console: vm beta: ended\n" in done.stderr
+    beta.expect("tools/tally-console: vm beta: ended\r\n")
+    alpha.send("poweroff -f\r")
+    for child in (alpha, other):
+        child.expect("tools/tally-console: vm alpha: ended\r\n")
+    for child in (alpha, beta, other):
+        leave(child, 6)
+    run.read_until(None)
+    assert run.process.wait() == harness.OK
+    assert not os.path.exists(f"{run.path}.ptys")
+
+
+def test_a_flood_and_a_restart(running):
+    """Of a guest that prints without an end a console has each byte; it stays when the VM starts
+    again."""
+    run = running({"alpha": "kind=chatter lines=3000 by=dbcn", "beta": FOREVER},
+                  properties="restart-limit = <3>;")
+    done = subprocess.run([TOOLS / "tally-console", "--socket", run.path, "alpha", "--lines",
+                           "100000"], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    assert done.returncode == 0, done
+    lines = done.stdout.decode().replace("\r", "").split("\n")
+    numbers = [int(line.split()[1]) for line in lines if line.startswith("line ")]
+    assert numbers[-1] == 2999 and numbers == list(range(numbers[0], 3000))
+    child = console(run, "beta")
+    assert run.ctl("restart", "beta")[0] == 0
+    child.expect("tools/tally-console: vm beta: starts again\r\n")
+    child.expect("busy: begins")
+    assert run.ctl("poweroff")[0] == 0
+    leave(child, 6)
+
+
+def test_two_guests_on_a_hart(running):
+    """Of a machine: beside each other two that always run have all of the hart's time, half each,
+    and one's share is what is stolen from the other."""
+    run = running({"alpha": FOREVER, "beta": FOREVER})
+    run.read_until("busy: begins")
+    done = subprocess.run([TOOLS / "tally-top", "--socket", run.path, "--once", "--json", "-d", "1",
+                           "--hs-share"], capture_output=True, text=True, check=False)
+    lines, complaints = done.stdout.splitlines(), done.stderr.splitlines()
+    assert complaints == []
+    rows = list(map(json.loads, lines))
+    assert [(row["vm"], row["vcpu"], row["state"], row["hart"]) for row in rows] == [
+        ("alpha", 0, "running", 0), ("beta", 0, "running", 0)]
+    for row, other in (rows, rows[::-1]):
+        assert row["seconds"] > 0
+        # A turn takes 2 ms. The two are looked at one after the other.
+        slack = 100 * 0.004 / row["seconds"]
+        assert abs(row["cpu_percent"] - 50) < slack
+        assert abs(row["cpu_percent"] + row["steal_percent"] - 100) < slack
+        assert abs(row["cpu_percent"] + other["cpu_percent"] - 100) < slack
+        assert row["exits_per_s_by"]["timer"] > 0
+        assert 0 < row["hs_percent"] < 50
+    # Nothing of it goes on.
+    assert run.ctl("observed") == (0, [], [])
+    assert run.ctl("poweroff")[0] == 0

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/tally-top: shares and rates of two looks, exactly; its table, objects and terminal."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+
+import pexpect
+import pyte
+import pytest
+
+import fakes
+import harness
+
+TOOL = harness.ROOT / "tools/tally-top"
+CAUSES = ["ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other"]
+KEYS = ["vm", "vcpu", "state", "uptime_ms", "hart", "seconds", "cpu_percent", "steal_percent",
+        "exits_per_s", "exits_per_s_by", "hs_instructions_per_s", "hs_percent", "counters",
+        "overflows_per_s"]
+# An observer that counts guests' instructions.
+NUMBERS = {"alpha": 7, "beta": 8}
+
+
+def machine(command, step):
+    """What is told at look 0, 1, ...: 2 s of the machine's time between two, of which alpha has
+    0.5 and beta 1.25; beta's vcpu 1 comes at look 1 only."""
+    words = command.split()
+    vcpus = [("alpha", 0), ("beta", 0)] + [("beta", 1)] * (step > 0)
+    if words[0] == "vms":
+        return [{"vm": vm, "state": state, "uptime_ms": 2000 * step, "vcpus": 1, "harts": [0],
+                 "memory": 1 << 24} for vm, state in (("alpha", "running"), ("beta", "off"))]
+    if words[0] == "exits":
+        rates = {"alpha": 100, "beta": 3000}
+        return [{"vm": vm, "vcpu": n, **{cause: rates[vm] * i * step for i, cause in
+                                         enumerate(CAUSES)},
+                 "hs_instructions": 100000 * step, "time_us": 5000000 + 2000000 * step,
+                 "cpu_us": (500000 if vm == "alpha" else 1250000) * step,
+                 "steal_us": 700000 * step} for vm, n in vcpus]
+    if words[0] == "pmu":
+        return [line for vm, n in vcpus for line in (
+            {"vm": vm, "vcpu": n, "hart": 3, "counters": 1, "overflows": 5 * step, "held_back": 0,
+             "refusals": 47},
+            {"vm": vm, "vcpu": n, "counter": 4, "event": "0x2"})]
+    if words[0] == "observe":
+        return [{"vm": words[1], "vcpu": 0, "observation": NUMBERS[words[1]], "ended": None}]
+    if words[0] == "observed":
+        return [{"vm": "alpha", "vcpu": 0, "observation": 7, "ended": None, "value": 900000 * step}]
+    return []
+
+
+@pytest.fixture
+def fake(tmp_path):
+    """A machine whose looks are told by machine(): the next one begins with `vms`."""
+    step = -1
+
+    def answer(command):
+        nonlocal step
+        step += command.startswith("vms")
+        return fakes.told(machine(command, step))
+
+    made = fakes.Asked(tmp_path / "control", answer)
+    yield made
+    made.end()
+
+
+def top(path, *words, status=0):
+    """Lines of its output and of complaint."""
+    done = subprocess.run([TOOL, "--socket", path, "--timeout", str(harness.GUARD), "-d", "0.01",
+                           *words], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          check=False, timeout=harness.GUARD)
+    assert done.returncode == status, done
+    return done.stdout.splitlines(), done.stderr.splitlines()
+
+
+ALPHA = {"vm": "alpha", "vcpu": 0, "state": "running", "uptime_ms": 2000, "hart": 3,
+         "seconds": 2.0, "cpu_percent": 25.0, "steal_percent": 35.0, "exits_per_s": 1400.0,
+         "exits_per_s_by": {cause: 50.0 * i for i, cause in enumerate(CAUSES)},
+         "hs_instructions_per_s": 50000.0, "hs_percent": None, "counters": 1,
+         "overflows_per_s": 2.5}
+
+
+def test_objects(fake):
+    """Each field, exactly; of a vcpu that was not there before there are no rates."""
+    lines, complaints = top(fake.path, "--once", "--json")
+    assert complaints == []
+    alpha, beta, new = map(json.loads, lines)
+    assert list(alpha) == KEYS and alpha == ALPHA
+    assert beta == {**ALPHA, "vm": "beta", "state": "off", "cpu_percent": 62.5,
+                    "exits_per_s": 42000.0,
+                    "exits_per_s_by": {cause: 1500.0 * i for i, cause in enumerate(CAUSES)}}
+    assert new == {**beta, "vcpu": 1, "seconds": 0, **{key: None for key in (
+        "cpu_percent", "steal_percent", "exits_per_s", "hs_instructions_per_s",
+        "overflows_per_s")}, "exits_per_s_by": dict.fromkeys(CAUSES)}
+    assert fake.commands == ["vms --json", "exits --json", "pmu --json"] * 2
+
+
+def test_share_of_hs(fake):
+    """100,000 of 1,000,000 instructions; beta does not run. What was begun is ended."""
+    lines, _ = top(fake.path, "--once", "--json", "--hs-share")
+    assert [json.loads(line)["hs_percent"] for line in lines] == [10.0, None, None]
+    assert [command for command in fake.commands if command.startswith("observe ")] == [
+        "observe alpha 0x2:uk --json"]
+    assert fake.commands[-1] == "unobserve 7"
+
+
+TABLE = """\
+tally-top: 1 of 2 VMs run, 3 vcpus; shares and rates are of 2.000 s of the machine's time
+VM              VCPU HART STATE     CPU% STEAL%   HS%  HS-I/S EXIT/S CTR OVF/S  ECALL  TIMER\
+    IRQ  LCOFI   MMIO    CSR    WFI  OTHER
+beta               0    3 off       62.5   35.0     -   50000  42000   1     2      0   1500\
+   3000   4500   6000   7500   9000  10500
+alpha              0    3 running   25.0   35.0     -   50000   1400   1     2      0     50\
+    100    150    200    250    300    350
+beta               1    3 off          -      -     -       -      -   1     -      -      -\
+      -      -      -      -      -      -
+"""
+
+
+def test_table(fake):
+    """Sorted, what is not known last; the next table follows after an empty line."""
+    lines, _ = top(fake.path, "--batch", "-n", "2", "--sort", "cpu")
+    assert "\n".join(lines[:6]) == TABLE
+    assert lines[6] == TABLE.splitlines()[0] and len(lines) == 11
+
+
+def test_nobody_reads(fake):
+    """As behind `| head -1`: no words about it."""
+    with subprocess.Popen([TOOL, "--socket", fake.path, "-d", "0.01", "--batch"],
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(timeout=harness.GUARD) == 0
+        assert process.stderr.read() == b""
+
+
+def test_wrong_use(fake, tmp_path):
+    for words, why in ((["-d", "0"], "not a positive"), (["-n", "0"], "not a positive"),
+                       (["--once", "-n", "3"], "exclude"), (["--sort", "age"], "invalid choice")):
+        lines, complaints = top(fake.path, *words, status=2)
+        assert lines == [] and why in complaints[-1]
+    nobody = tmp_path / "nobody"
+    assert top(nobody, "--once", status=4) == (
+        [], [f"tools/tally-top: nobody listens at {nobody}"])
+
+
+def test_an_older_tally(tmp_path):
+    """Which does not tell processor time."""
+    old = fakes.Asked(tmp_path / "old", lambda command: fakes.told(
+        [{key: value for key, value in line.items() if key != "time_us"}
+         for line in machine(command, 0)]))
+    assert top(old.path, "--once", status=6) == (
+        [], ["tools/tally-top: this Tally does not tell 'time_us'"])
+    old.end()
+
+
+class Terminal:
+    """The tool on a terminal, which looks when it is told to. What it draws is read by pyte."""
+
+    def __init__(self, path, lines=24, columns=80):
+        self.child = pexpect.spawn(str(TOOL), ["--socket", path, "-d", "1000000"],
+                                   encoding="utf-8", timeout=harness.GUARD, echo=False,
+                                   dimensions=(lines, columns), env={**os.environ, "TERM": "linux"})
+        self.screen = pyte.Screen(columns, lines)
+        self.stream = pyte.Stream(self.screen)
+
+    def shown(self, wanted):
+        """Reads until wanted(lines) is true; the lines."""
+        while not wanted(lines := [line.rstrip() for line in self.screen.display]):
+            self.stream.feed(self.child.read_nonblocking(65536, timeout=harness.GUARD))
+        return lines
+
+    def vms(self, *names):
+        """Reads until these are the VMs, in this order; their lines."""
+        return self.shown(lambda lines: [line.split()[0] for line in lines[3:] if line]
+                          == list(names))[3:]
+
+    def press(self, key):
+        self.child.send(key)
+
+    def status(self):
+        """At its end, behind what it says then."""
+        self.child.expect(pexpect.EOF)
+        self.child.close()
+        return self.child.exitstatus, self.child.before
+
+
+@pytest.fixture
+def terminal(fake):
+    """(lines, columns) -> Terminal."""
+    with contextlib.ExitStack() as stack:
+        def start(**size):
+            made = Terminal(fake.path, **size)
+            stack.callback(made.child.close, force=True)
+            return made
+        yield start
+
+
+HEAD = "VM              VCPU HART STATE     CPU% STEAL%   HS%  HS-I/S EXIT/S CTR OVF/S"
+
+
+def test_terminal(terminal):
+    """Keys sort, turn, look at once and leave."""
+    top_ = terminal()
+    assert top_.vms("alpha", "beta")[0].split()[3:6] == ["running", "-", "-"]
+    top_.press(" ")
+    top_.vms("alpha", "beta", "beta")
+    lines = top_.shown(lambda lines: "2.000 s" in lines[0])
+    assert lines[2:6] == [HEAD, *(line[:len(HEAD)].rstrip() for line in (
+        TABLE.splitlines()[3], TABLE.splitlines()[2], TABLE.splitlines()[4]))]
+    # What is not known comes last.
+    for keys, cpu in (("c", [62.5, 25.0]), ("cr", [25.0, 62.5]), ("e", [62.5, 25.0]),
+                      ("n", [25.0, 62.5])):
+        top_.press(keys)
+        top_.shown(lambda lines, cpu=cpu: [float(line.split()[4]) for line in lines[3:5]] == cpu)
+    top_.press("q")
+    assert top_.status()[0] == 0
+
+
+def test_a_small_terminal(terminal):
+    """Columns are left out whole, and lines that have no room; a window that changes is noticed."""
+    top_ = terminal(lines=4, columns=41)
+    assert top_.vms("alpha") == ["alpha              0    3 running      -"]
+    top_.child.setwinsize(24, 80)
+    top_.screen.resize(24, 80)
+    assert top_.vms("alpha", "beta")[0].split()[-1] == "-"
+    assert top_.screen.display[2].rstrip() == HEAD
+    top_.child.kill(signal.SIGTERM)
+    assert top_.status()[0] == 0
+
+
+def test_the_machine_ends(fake, terminal):
+    """The terminal is given back first."""
+    top_ = terminal()
+    top_.vms("alpha", "beta")
+    fake.end()
+    top_.press(" ")
+    status, said = top_.status()
+    assert status == 6
+    # The linux terminal has no screen of its own for programs: the cursor and keys are given back.
+    assert said.endswith("tools/tally-top: the machine has ended\r\n") and "\x1b[?25h" in said

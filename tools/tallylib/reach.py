@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How a tool reaches a machine: the options that say where it is, and the exit statuses that say
+why it could not be asked. tools/tally-ctl, tools/tally-top and tools/tally-console have them in
+common."""
+import contextlib
+
+from tallylib import line as lines
+from tallylib import tally_ctl
+from tallylib.serial_machine import SerialMachine
+
+WRONG, UNREACHABLE, TIMEOUT, NO_ANSWER = 2, 4, 5, 6
+LONGEST = 1e9
+
+
+class Failed(Exception):
+    """An exit status and one line that says why."""
+
+    def __init__(self, status, why):
+        super().__init__(str(why))
+        self.status = status
+
+
+def add_arguments(parser):
+    """--socket and its like."""
+    parser.add_argument("--serial", metavar="LINE",
+                        help="of a board, which nothing else uses: a serial device, a UNIX socket "
+                             "(QEMU's -serial unix:PATH,server), or HOST:PORT")
+    parser.add_argument("--baud", type=int, metavar="N", help="of a serial device (default: %d)" %
+                        lines.BAUD)
+    parser.add_argument("--socket", metavar="PATH",
+                        help="what `tools/run --control PATH` says (default: the one machine "
+                             "that runs from this checkout)")
+    parser.add_argument("--timeout", type=float, default=10, metavar="SECONDS",
+                        help="how long to wait for an answer (default: 10)")
+
+
+def check_arguments(parser, args):
+    """What cannot be meant."""
+    if args.serial and args.socket:
+        parser.error("--serial and --socket exclude each other")
+    if args.baud is not None and not args.serial:
+        parser.error("--baud is of --serial")
+    args.baud = args.baud or lines.BAUD
+    if not lines.speed(args.baud):
+        parser.error("--baud %d: is no speed that this computer has" % args.baud)
+    if not 0 < args.timeout < LONGEST:
+        parser.error("--timeout %g: is not a positive number of seconds below %g" %
+                     (args.timeout, LONGEST))
+
+
+def line(args):
+    """The line of the machine, with the frames of one VM or of all (tallylib.line.Line)."""
+    if args.serial:
+        return lines.serial(args.serial, args.baud)
+    return lines.through(args.socket, args.vm)
+
+
+def reached(args):
+    """The machine, to be asked."""
+    if args.serial:
+        return SerialMachine(args.serial, args.baud, args.timeout)
+    return tally_ctl.Machine(args.socket, args.timeout)
+
+
+@contextlib.contextmanager
+def machine(args):
+    """The machine, as tally_ctl.Machine. Failed is raised, by what is done with it as well."""
+    try:
+        with reached(args) as found:
+            yield found
+    except tally_ctl.Unreachable as error:
+        raise Failed(UNREACHABLE, error) from error
+    except tally_ctl.BadCommand as error:
+        raise Failed(WRONG, error) from error
+    except tally_ctl.NoAnswer as error:
+        raise Failed(NO_ANSWER, error) from error
+    except TimeoutError as error:
+        raise Failed(TIMEOUT, "no answer within %g s" % args.timeout) from error

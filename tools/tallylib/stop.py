@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SIGINT and SIGTERM of a tool that must not be torn out of an answer."""
+import os
+import select
+import signal
+
+
+class Stop:
+    """SIGINT, SIGTERM and SIGHUP end a sleep and nothing else: who left in the middle of an answer
+    would not know what had begun."""
+
+    def __init__(self):
+        self.wanted = False
+        self.came, wakeup = os.pipe()
+        os.set_blocking(wakeup, False)
+        signal.set_wakeup_fd(wakeup)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self.want)
+
+    def want(self, *_):
+        self.wanted = True
+
+    def sleep(self, seconds):
+        select.select([self.came], [], [], seconds)

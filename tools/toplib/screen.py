@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/tally-top on a terminal, by curses."""
+import curses
+import time
+
+from toplib.looks import rows
+from toplib.table import SORT_KEYS, in_order, summary, table
+
+KEYS = ("keys: q quits; c s e h o n sort by CPU, steal, exits, HS, overflows, name; r turns; "
+        "SPACE looks")
+ENTER = "\n"
+
+
+class View:
+    """What is on the screen."""
+
+    def __init__(self, window, machine, interval, key):
+        self.window, self.machine, self.interval = window, machine, interval
+        self.key, self.backwards = key, False
+        self.before = self.after = []
+
+    def draw(self):
+        """All of it, as far as it fits."""
+        height, width = self.window.getmaxyx()
+        shown = in_order(rows(self.before, self.after), self.key, self.backwards)
+        lines = ["tally-top: " + summary(shown), KEYS, *table(shown, width - 1)]
+        self.window.erase()
+        for n, text in enumerate(lines[:height]):
+            style = curses.A_REVERSE if n == 2 else curses.A_NORMAL
+            # The last cell of a screen cannot be written.
+            self.window.addnstr(n, 0, text, width - 1, style)
+        self.window.refresh()
+
+    def look(self):
+        """Once more; the screen is right from then on."""
+        self.before, self.after = self.after, self.machine.look()
+        self.draw()
+
+    def press(self, key):
+        """A key. True: leave."""
+        if key in ("q", "Q"):
+            return True
+        if key in SORT_KEYS:
+            self.key, self.backwards = key, False
+        elif key == "r":
+            self.backwards = not self.backwards
+        elif key in (" ", ENTER):
+            self.look()
+        # A person who pressed a key sees all of it anew, whatever has disturbed the screen.
+        self.window.clear()
+        self.draw()
+        return False
+
+    def keys(self, until, stop):
+        """Serves keys up to a time of time.monotonic(). True: leave."""
+        while (left := until - time.monotonic()) > 0:
+            if stop.wanted:
+                return True
+            self.window.timeout(max(1, int(left * 1000)))
+            try:
+                if self.press(self.window.get_wch()):
+                    return True
+            except curses.error:
+                pass  # none came; or one that is no character, as of a window that has changed
+        return False
+
+
+def show(machine, interval, key, stop):
+    """Until q, or a signal."""
+    def work(window):
+        curses.use_default_colors()
+        try:
+            curses.curs_set(0)
+        except curses.error:
+            pass  # this terminal cannot hide it
+        view = View(window, machine, interval, key)
+        view.look()
+        while not view.keys(time.monotonic() + interval, stop):
+            view.look()
+    curses.wrapper(work)

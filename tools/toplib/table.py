@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of tools/tally-top as lines of text, and its orders."""
+from toplib.looks import CAUSES
+
+# Key, what it sorts by, greatest first; n: the order of the VM tree.
+SORT_KEYS = {"n": None, "c": "cpu_percent", "s": "steal_percent", "e": "exits_per_s",
+             "h": "hs_instructions_per_s", "o": "overflows_per_s"}
+SORT_NAMES = {"name": "n", "cpu": "c", "steal": "s", "exits": "e", "hs": "h", "overflows": "o"}
+
+# Head, width, what it shows. VM names have 15 characters at most.
+COLUMNS = (("VM", -15, lambda row: row["vm"]),
+           ("VCPU", 4, lambda row: str(row["vcpu"])),
+           ("HART", 4, lambda row: str(row["hart"])),
+           ("STATE", -8, lambda row: row["state"]),
+           ("CPU%", 5, lambda row: share(row["cpu_percent"])),
+           ("STEAL%", 6, lambda row: share(row["steal_percent"])),
+           ("HS%", 5, lambda row: share(row["hs_percent"])),
+           ("HS-I/S", 7, lambda row: rate(row["hs_instructions_per_s"])),
+           ("EXIT/S", 6, lambda row: rate(row["exits_per_s"])),
+           ("CTR", 3, lambda row: str(row["counters"])),
+           ("OVF/S", 5, lambda row: rate(row["overflows_per_s"])),
+           *((cause.upper(), 6, lambda row, cause=cause: rate(row["exits_per_s_by"][cause]))
+             for cause in CAUSES))
+
+
+def share(value):
+    """A share of 100."""
+    return "-" if value is None else "%.1f" % value
+
+
+def rate(value):
+    """A number that fits into six columns; k and M are thousands and millions."""
+    if value is None:
+        return "-"
+    for limit, divisor, suffix in ((99999.5, 1, ""), (99999500, 1e3, "k"), (1e15, 1e6, "M")):
+        if value < limit:
+            break
+    return "%.0f%s" % (value / divisor, suffix)
+
+
+def line(cells, width=None):
+    """One line of cells, as many whole ones as there is room for."""
+    text = ""
+    for (_, size, _), cell in zip(COLUMNS, cells):
+        padded = cell.ljust(-size) if size < 0 else cell.rjust(size)
+        if width is not None and len(text) + bool(text) + len(padded) > width:
+            break
+        text += " " * bool(text) + padded
+    return text.rstrip()
+
+
+def in_order(rows, key, backwards=False):
+    """The same rows as a key of SORT_KEYS has them; what is not known comes last."""
+    field = SORT_KEYS[key]
+    if not field:
+        return rows[::-1] if backwards else rows
+    known = sorted((row for row in rows if row[field] is not None), key=lambda row: row[field],
+                   reverse=not backwards)
+    return known + [row for row in rows if row[field] is None]
+
+
+def table(rows, width=None):
+    """Head and a line for each row."""
+    return [line([name for name, _, _ in COLUMNS], width)] + [
+        line([show(row) for _, _, show in COLUMNS], width) for row in rows]
+
+
+def summary(rows):
+    """The line above it."""
+    vms = {row["vm"]: row["state"] for row in rows}
+    running = sum(state == "running" for state in vms.values())
+    seconds = max((row["seconds"] for row in rows), default=0)
+    return "%d of %d VMs run, %d vcpus; shares and rates are of %.3f s of the machine's time" % (
+        running, len(vms), len(rows), seconds)

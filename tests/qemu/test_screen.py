@@ -6,6 +6,7 @@ import re
 import pexpect
 
 import harness
+import recorded
 from tallylib import tally_ctl
 
 SCRIPTS = {"alpha": "true", "beta": "true"}
@@ -28,6 +29,16 @@ def wait_for_beta(path):
         enough = printed() + 200
         while printed() < enough:
             pass
+
+
+def until_shown(screen, text, before=""):
+    """Reads until a row of the terminal shows that; what came, behind what came before."""
+    shown, came = recorded.Screen(columns=100, lines=30).feed(before.encode()), ""
+    while not any(text in row for row in shown.display):
+        screen.expect(re.compile(".+", re.DOTALL))
+        came += screen.after
+        shown.feed(screen.after.encode())
+    return came
 
 
 def test_an_evening_at_the_terminal(console, tmp_path):
@@ -60,10 +71,9 @@ def test_an_evening_at_the_terminal(console, tmp_path):
 
     screen.send("vi /tmp/x\r")
     screen.expect(r"\x1b\[\?1049h")
-    screen.expect("~")
+    whole = until_shown(screen, "~")
     screen.send("ihello world\x1b")
-    screen.expect("hello world")
-    whole = screen.before
+    whole += until_shown(screen, "hello world", whole)
     wait_for_beta(path)
     screen.send(":wq\r")
     screen.expect(r"\x1b\[\?1049l")

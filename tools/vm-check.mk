@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # The VM tree's parser on this machine: build/host/vm-check and what its unit test needs.
 # Included by the top-level Makefile after tests/host/host.mk.
-VM_TREE_SRC := $(addprefix core/config/,vm_config.c pmu_node.c vm_layout.c vm_life_config.c vm_pmu_config.c \
-	vm_props.c vm_refusal.c) core/lib/text.c core/lib/printf.c vpmu/selector.c
+VM_TREE_SRC := $(addprefix core/config/,vm_config.c pmu_node.c vm_layout.c \
+	vm_life_config.c vm_pmu_config.c vm_props.c \
+	vm_refusal.c) core/lib/text.c core/lib/printf.c vpmu/selector.c
 VM_TREE_TEST := tests/host/vm_tree.c $(VM_TREE_SRC)
 HOST_SRC_vm_config := tests/host/test_vm_config.c $(VM_TREE_TEST)
 

@@ -8,8 +8,8 @@
  * An SBI call saves only what C may clobber and the guest must find unchanged; s0..s11, and gp and
  * t2..t6 (which no C code of ours uses) stay in their registers, and a0 and a1 are the call's
  * results. A CSR read that traps does the same, and writes its value into whatever register it
- * names; so does the overflow of a counter. Everything else takes the long way, which saves all and may return into another vcpu.
- * tp is the vcpu's context all the time that one is served.
+ * names; so does the overflow of a counter. Everything else takes the long way, which saves all
+ * and may return into another vcpu. tp is the vcpu's context all the time that one is served.
  */
 #include "arch/riscv/csr.h"
 #include "asm_offsets.h"
@@ -45,8 +45,8 @@
 #endif
 	.endm
 
-/* For each register 8 bytes of code: it takes its value from the context, if it is none of those that
- * are saved on the short ways. */
+/* For each register 8 bytes of code: it takes its value from the context, if it is none of those
+ * that are saved on the short ways. */
 	.macro	register_table then
 	.option	push
 	.option	norvc
@@ -157,8 +157,9 @@ no_ecall:
 	call	csr_read_fast
 	bltz	a0, no_read
 
-	/* Register a0 / 8 has a new value, in the context. leave_fast takes it from there, or an entry of
-	 * the table below, which puts x0 right and loads registers that are not saved on this way. */
+	/* Register a0 / 8 has a new value, in the context. leave_fast takes it from there, or an
+	 * entry of the table below, which puts x0 right and loads registers that are not saved on
+	 * this way. */
 2:	auipc	a3, %pcrel_hi(into_register)
 	add	a3, a3, a0
 	account_stay ASM_EXIT_CSR
@@ -169,7 +170,8 @@ into_register:
 	register_table leave_fast
 
 no_read:
-	/* ASM_CSR_READ_PENDING less 8 times a register: that has its value, but the hart has other work. */
+	/* ASM_CSR_READ_PENDING less 8 times a register: that has its value, but the hart has other
+	 * work. */
 	addi	t0, a0, -ASM_CSR_READ_PENDING
 	bgtz	t0, long_way
 	lla	a3, into_register_first
@@ -302,7 +304,7 @@ hs_trap:
 
 /* void fp_save(uint64_t fp[33]): f0..f31, then fcsr. fp_exchange(to_save, to_load): likewise. */
 	.macro	save_all_fp
-	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	.irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
 	fsd	f\n, (8 * \n)(a0)
 	.endr
 	frcsr	t0
@@ -319,7 +321,7 @@ fp_exchange:
 	/* fall through */
 	.globl	fp_restore
 fp_restore:
-	.irp	n, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	.irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
 	fld	f\n, (8 * \n)(a0)
 	.endr
 	ld	t0, 256(a0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A board's serial line whose other end is a function here: it speaks as HS does (docs/frames.md)."""
+"""A board's serial line whose other end is a function here: it speaks as HS (docs/frames.md)."""
 
 import contextlib
 import os

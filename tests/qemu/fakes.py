@@ -7,7 +7,7 @@ import os
 import socket
 import threading
 
-import harness  # finds the tools  # noqa: F401
+import harness  # pylint: disable=unused-import  # finds the tools
 from runlib import console_relay, flow, ptys
 from tallylib import frames
 

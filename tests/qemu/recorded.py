@@ -6,7 +6,7 @@ import os
 
 import pyte
 
-import harness  # finds the tools  # noqa: F401
+import harness  # pylint: disable=unused-import  # finds the tools
 from runlib.colours import Names
 from runlib.console import Console
 from runlib.flow import Flow

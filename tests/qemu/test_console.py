@@ -123,7 +123,8 @@ def test_a_flood_delays_nobody(tmp_path):
     ticks = 2000000
     alpha = f"kind=busy ticks={ticks}"
     quiet = rounds_of(bare_guests.boot(tmp_path, {"alpha": alpha, "beta": alpha}))
-    result = bare_guests.boot(tmp_path, {"alpha": alpha, "beta": "kind=chatter lines=40000 by=dbcn"})
+    result = bare_guests.boot(tmp_path,
+                              {"alpha": alpha, "beta": "kind=chatter lines=40000 by=dbcn"})
     flooded = rounds_of(result)
     # It prints until alpha has ended.
     ends = [n for n, line in enumerate(result.lines) if "busy: ends" in line]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a machine prints, told to who listens (tools/runlib/flow.py)."""
-import harness  # finds the tools  # noqa: F401
+import harness  # pylint: disable=unused-import  # finds the tools
 from runlib import flow
 from runlib.firmware import TEXT
 

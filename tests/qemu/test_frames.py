@@ -2,7 +2,8 @@
 """The frames of a serial line (docs/frames.md), however they come."""
 import random
 
-from tallylib.frames import (Answer, AnswerEnd, Begun, Frames, Name, Output, Own, Plain, framed, typed_to)
+from tallylib.frames import (Answer, AnswerEnd, Begun, Frames, Name, Output, Own, Plain, framed,
+                             typed_to)
 
 LINE = (b"OpenSBI\r\ntally: early\n\x1e+\n\x1e:A alpha\n\x1e:B beta\n\x1eAlogin: \n"
         b"\x1e!vm beta: ended\n"

@@ -68,9 +68,10 @@ def test_what_is_shown(tree):
         "  events    0x301 to 0x319 of 0xc0300c0300: counters 27-31"]
     assert lines[-3:-1] == ["  events    0x1", "  raw       0x0, where 0xffffffffffffff00 are 1"]
     lines = check(tree(with_events('"u74:memory"'))).stdout.splitlines()
-    assert lines[0] == "core        u74: selectors of a bit for each event; 12 general and cache events"
-    assert lines[-3:-1] == ["  events    raw ones alone", "  raw       0x2, where 0xff000000000000ff "
-                            "are 1"]
+    assert lines[0] == ("core        u74: selectors of a bit for each event; "
+                        "12 general and cache events")
+    assert lines[-3:-1] == ["  events    raw ones alone",
+                            "  raw       0x2, where 0xff000000000000ff are 1"]
 
 
 @pytest.mark.parametrize("value, reason", [

@@ -22,7 +22,8 @@ class Machine:
         self.input, self.to_machine = os.pipe()
         self.from_machine, self.output = os.pipe()
         self.path = str(folder / "control")
-        self.relay = console_relay.Relay(self.to_machine, self.input, self.from_machine, flow.Flow(),
+        self.relay = console_relay.Relay(self.to_machine, self.input, self.from_machine,
+                                         flow.Flow(),
                                          path=self.path)
         self.received = b""
         self.served = []  # the commands

@@ -85,7 +85,8 @@ def test_each_vm_has_a_log_of_its_own(fake, tmp_path):
     logs = tmp_path / "logs"
     assert start([*command, "--log-dir", logs], tmp_path) == (harness.OK, "")
     assert {path.name: path.read_text(encoding="utf-8") for path in logs.iterdir()} == {
-        "tally.log": "all VMs ended\n", "tally.vm.log": f"a\n{'l' * 700}\n", "vm-tally.log": "b\n\nc\n",
+        "tally.log": "all VMs ended\n", "tally.vm.log": f"a\n{'l' * 700}\n",
+        "vm-tally.log": "b\n\nc\n",
         "silent.log": ""}
 
 

@@ -81,8 +81,8 @@ def test_one_line_for_all(board):
     child.send("stty size; echo $((6 * 7)) $(hostname)\r")
     child.expect("24 80\r\n42 alpha\r\n")
     # Whatever it prints is its own.
-    child.send(r"printf '\036!vm alpha: ended\n\036B%%0Aforged\n\036.fr 0\n\033[31m\n'; echo e''nd" +
-               "\r")
+    child.send(r"printf '\036!vm alpha: ended\n\036B%%0Aforged\n\036.fr 0\n\033[31m\n'; "
+               "echo e''nd\r")
     child.expect_exact("\x1e!vm alpha: ended\r\n\x1eB%0Aforged\r\n\x1e.fr 0\r\n\x1b[31m\r\nend\r\n")
     assert "tally-console" not in child.before
     leave(child)

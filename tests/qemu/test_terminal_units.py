@@ -2,7 +2,7 @@
 """Which units the cutter of terminal output makes of which bytes (tools/runlib/ansi.py)."""
 import pytest
 
-import harness  # finds the tools  # noqa: F401
+import harness  # pylint: disable=unused-import  # finds the tools
 from runlib.ansi import CONTROL, TEXT, Cutter
 
 

@@ -45,8 +45,8 @@ def find_qemu(args):
     if version < (10, 0, 0):
         raise Stop(DEPENDENCY, name + " has no counter delegation (Ssccfg). " + GOOD_QEMU)
     if (10, 0, 13) <= version < (10, 1, 0) or version == (11, 1, 2):
-        raise Stop(DEPENDENCY, name + " delivers no counter overflow interrupt (bit 13 of sie is not "
-                   "writable), so no guest could sample. " + GOOD_QEMU)
+        raise Stop(DEPENDENCY, name + " delivers no counter overflow interrupt (bit 13 of sie is "
+                   "not writable), so no guest could sample. " + GOOD_QEMU)
     if version not in ((10, 0, 2), (11, 1, 3)):
         say(name + " is untried. " + GOOD_QEMU)
     return path
@@ -89,7 +89,8 @@ def size(text):
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([kKmMgGtT]?)", text)
     if not found or not float(found[1]):
         return None
-    return int(float(found[1]) * (1 << {"k": 10, "m": 20, "g": 30, "t": 40}[found[2].lower() or "m"]))
+    shift = {"k": 10, "m": 20, "g": 30, "t": 40}[found[2].lower() or "m"]
+    return int(float(found[1]) * (1 << shift))
 
 
 def has_room(memory, blob):

@@ -17,7 +17,7 @@ import time
 
 from runlib.verdict import STANDSTILL, Stop
 
-WINDOW_S = 0.5      # of processor time, used within LONGEST_S of the host's: else the machine is idle
+WINDOW_S = 0.5      # of processor time, used within LONGEST_S of the host's: else it is idle
 LONGEST_S = 60.0
 PERIOD_S = 0.25
 KNOCK = b"vms"      # a command whose answer nobody reads

@@ -33,7 +33,8 @@ class Verdict:
 
     def line(self, owner, text, whole):
         """A line of the console: a VM's, "" for Tally's."""
-        if owner == "" and re.match(r"panic|the platform: |refused: |all VMs ended$|vm \S+: (failed|ended)", text):
+        if owner == "" and re.match(r"panic|the platform: |refused: |all VMs ended$|"
+                                    r"vm \S+: (failed|ended)", text):
             self.own.append(text)
         if owner:
             seen = self.seen.setdefault(owner, set())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine at the other end of a serial line that this program has alone, for tools that ask. It is
-asked in frames (docs/frames.md), and left with whole lines for people."""
+"""A machine at the other end of a serial line that this program has alone, for tools that ask. It
+is asked in frames (docs/frames.md), and left with whole lines for people."""
 import contextlib
 import os
 import queue
@@ -47,8 +47,8 @@ class SerialMachine(tally_ctl.Machine):
         self.line.close()
 
     def _read(self):
-        """The thread. It reads whatever comes, also while nothing is asked: a line that nobody reads
-        stops the machine behind it."""
+        """The thread. It reads whatever comes, also while nothing is asked: a line that nobody
+        reads stops the machine behind it."""
         with contextlib.suppress(lines.Ended):
             while self.stop not in select.select([self.line, self.stop], [], [])[0]:
                 for event in self.line.receive():

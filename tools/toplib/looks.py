@@ -43,8 +43,8 @@ class Machine:
                     self.counted.get(key))
 
     def _count(self, vms):
-        """Begins to count where nobody does yet, and takes what there is. What has ended, as of a VM
-        that has started again, begins anew at the next look."""
+        """Begins to count where nobody does yet, and takes what there is. What has ended, as of a
+        VM that has started again, begins anew at the next look."""
         for vm in vms:
             if vm not in self.observations and vms[vm]["state"] == "running":
                 self._begin(vm)

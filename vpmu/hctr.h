@@ -7,6 +7,7 @@
 #define VPMU_HCTR_H
 
 #include "vpmu/internal.h"
+#include "vpmu/retired.h"
 
 /* config.c */
 

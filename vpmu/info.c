@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which counters there are, and what they read. Nothing here changes a counter. */
 #include "vpmu/internal.h"
+#include "vpmu/retired.h"
 
 #define CSR_CYCLE 0xc00U
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A vcpu's counters as the operator sees them. Nothing here changes anything. */
 #include "vpmu/internal.h"
+#include "vpmu/retired.h"
+#include "vpmu/show.h"
 
 static enum vpmu_state state_of(const struct vpmu *v, uint64_t bit)
 {

@@ -3,6 +3,7 @@
 #include "core/lib/printf.h"
 #include "core/operator/prompt.h"
 #include "vpmu/bits.h"
+#include "vpmu/show.h"
 
 static const char *const states[] = {
     [VPMU_STOPPED] = "stopped", [VPMU_RUNNING] = "running", [VPMU_LOST] = "lost"};

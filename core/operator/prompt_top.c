@@ -5,6 +5,7 @@
 #include "core/operator/prompt.h"
 #include "core/vm/vm_tell.h"
 #include "vpmu/bits.h"
+#include "vpmu/show.h"
 
 static unsigned int counters_of(const struct vcpu *vcpu)
 {

@@ -5,6 +5,7 @@
 #include "core/vm/vcpu_requests.h"
 #include "core/vm/vm.h"
 #include "vpmu/bits.h"
+#include "vpmu/show.h"
 #include "vpmu/tally_events.h"
 
 static const char *const refusals[] = {

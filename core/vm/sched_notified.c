@@ -5,6 +5,7 @@
 #include "core/vm/sched_parts.h"
 #include "core/vm/vcpu_requests.h"
 #include "core/vm/vm.h"
+#include "vpmu/bits.h"
 
 /*
  * Begins work for a vcpu in the time slice of the resident one. If they belong to different VMs,

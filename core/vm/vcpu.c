@@ -9,6 +9,7 @@
 #include "core/vm/vcpu_registers.h"
 #include "core/vm/vm.h"
 #include "core/vm/vs_interrupts.h"
+#include "vpmu/retired.h"
 
 void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 {

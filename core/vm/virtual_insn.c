@@ -9,6 +9,7 @@
 #include "core/vm/virtual_insn.h"
 #include "core/vm/vm.h"
 #include "core/vm/vs_interrupts.h"
+#include "vpmu/retired.h"
 
 #define WFI     0x10500073U
 #define WRS_NTO 0x00d00073U /* traps with hstatus.VTW, like WFI */

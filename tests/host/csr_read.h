@@ -3,6 +3,7 @@
 #ifndef TESTS_HOST_CSR_READ_H
 #define TESTS_HOST_CSR_READ_H
 
+#include "vpmu/retired.h"
 #include "vpmu/vpmu.h"
 
 static inline bool vpmu_csr_read(const struct vpmu *v, uint32_t csr, uint64_t *value)

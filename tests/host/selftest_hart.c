@@ -21,6 +21,7 @@
 #include "core/vm/vs_interrupts.h"
 #include "core/vsbi/vsbi.h"
 #include "tests/host/fake_mem.h"
+#include "vpmu/retired.h"
 #include "vpmu/tally_events.h"
 
 #define VCPU_ID        1U

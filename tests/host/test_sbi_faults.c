@@ -20,6 +20,7 @@
 #include "core/panic.h"
 #include "core/vm/platform.h"
 #include "tests/host/fake_firmware.h"
+#include "vpmu/retired.h"
 
 #define CYCLES   1UL
 #define INSTRS   2UL

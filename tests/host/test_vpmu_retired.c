@@ -2,6 +2,7 @@
 /* Instructions that trapped and were emulated: the guest executed them, but the hart did not count
  * them. */
 #include "tests/host/vpmu_stub.h"
+#include "vpmu/retired.h"
 
 static int setup_cheap(void **state)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several counters on one hardware counter. 3 is its index, 17 and 18 share it. */
 #include "tests/host/vpmu_stub.h"
+#include "vpmu/retired.h"
 
 #define A (1UL << 3)
 #define B (1UL << 18)

@@ -4,6 +4,7 @@
 
 #include "tests/host/vpmu_stub.h"
 #include "vpmu/bits.h"
+#include "vpmu/show.h"
 
 #define A (1UL << 3)
 #define B (1UL << 18)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/host/vpmu_stub.h"
+#include "vpmu/retired.h"
 
 #include <string.h>
 

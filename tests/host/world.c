@@ -8,6 +8,7 @@
 
 #include "tests/host/chance.h"
 #include "tests/host/fake_harts.h"
+#include "vpmu/retired.h"
 
 #define STORM 300U /* maximum number of overflows in one run of a guest */
 

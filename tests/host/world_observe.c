@@ -10,6 +10,7 @@
 
 #include "tests/host/fake_harts.h"
 #include "vpmu/observe.h"
+#include "vpmu/show.h"
 
 uint32_t world_observers(const struct vcpu *vc)
 {

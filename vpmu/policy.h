@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "vpmu/sbi_pmu.h"
+#include "vpmu/selector.h"
 
 #define VPMU_HW_COUNTERS 32U /* lctr 0..31: same index and CSR as the hart's counter */
 #define VPMU_FW_COUNTERS 16U /* follow the highest hardware counter of the hart */

@@ -71,9 +71,9 @@ static bool must_start(struct vpmu *v, hctr_t hctr, uint64_t users)
 	if (start)
 		move_anchor(v, hctr, anchor.offset);
 	if ((users & bit) != 0 && v->counter[hctr.idx].offset == 0)
-		v->shown |= bit;
+		v->in_step |= bit;
 	else
-		v->shown &= ~bit;
+		v->in_step &= ~bit;
 	vpmu_note_solo(v, hctr);
 	return start;
 }
@@ -88,7 +88,7 @@ void vpmu_lose(struct vpmu *v, hctr_t hctr)
 		    (v->hctr[hctr.idx].count + v->counter[i].offset) & v->value_mask;
 	v->running &= ~users;
 	v->near &= ~users;
-	v->shown &= ~bit64(hctr.idx);
+	v->in_step &= ~bit64(hctr.idx);
 	v->lost |= users;
 	vpmu_note_solo(v, hctr);
 	vpmu_fixed_release(v, bit64(hctr.idx));
@@ -115,7 +115,7 @@ void vpmu_apply_all(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t rea
 		/* While the values above were examined, another counter may have wrapped. This
 		 * happens only with counters that count HS, and each repetition needs another
 		 * counter that wraps. */
-		hctrs = v->careful && starts != 0 ? vpmu_careful_starts(v, starts) : 0;
+		hctrs = v->needs_slow_path && starts != 0 ? vpmu_slow_path_starts(v, starts) : 0;
 		for_each_bit (i, starts) {
 			uint64_t users = v->hctr[i].users & v->running;
 

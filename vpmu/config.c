@@ -14,7 +14,7 @@ static void clear_value(struct vpmu *v, lctr_t lctr)
 {
 	v->counter[lctr.idx].value = 0;
 	/* The hardware may still hold another value. */
-	v->shown &= ~bit64(lctr.idx);
+	v->in_step &= ~bit64(lctr.idx);
 }
 
 /* Sets a running counter to zero. OF is kept, because only a start clears it. */
@@ -72,7 +72,7 @@ static void configure(struct vpmu *v, struct vpmu_place place, const struct hw_e
 	v->hctr[place.hctr.idx].users |= bit;
 	/* If the hctr has users, but not the counter with its own index, it may hold that counter's
 	 * old value. */
-	v->shown &= ~bit64(place.hctr.idx) | v->hctr[place.hctr.idx].users;
+	v->in_step &= ~bit64(place.hctr.idx) | v->hctr[place.hctr.idx].users;
 	vpmu_note_solo(v, place.hctr);
 }
 
@@ -109,14 +109,14 @@ void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 	v->wfi &= ~bit;
 	v->retires[0] &= ~bit;
 	v->retires[1] &= ~bit;
-	v->silent = (v->silent & ~bit) | (HCTRS_FIXED & bit);
+	v->polled = (v->polled & ~bit) | (HCTRS_FIXED & bit);
 	if (!v->policy.idle_cycles &&
 	    (v->policy.wfi_recounts || event->event_idx == SBI_PMU_HW_CPU_CYCLES))
 		v->wfi |= bit;
 	if (event->event_idx > SBI_PMU_HW_INSTRUCTIONS) {
-		if (v->policy.silent_cache &&
+		if (v->policy.polled_cache &&
 		    SBI_PMU_EVENT_TYPE(event->event_idx) == SBI_PMU_TYPE_CACHE)
-			v->silent |= bit;
+			v->polled |= bit;
 		return;
 	}
 	if ((event->inhibit & HW_INH_VS) == 0)
@@ -136,7 +136,7 @@ static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 		/* The hardware may hold something other than this counter's value by now. */
 		if ((vpmu_hw_lctrs(v) & bit) != 0 && !vpmu_is_used(v, hctr)) {
 			v->owned &= ~bit64(hctr.idx);
-			v->shown &= ~bit64(hctr.idx);
+			v->in_step &= ~bit64(hctr.idx);
 			vpmu_note_event(v, hctr, &former->event);
 		}
 		configure(v, (struct vpmu_place){lctr, hctr}, &former->event);
@@ -149,7 +149,7 @@ static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 	if (former->overflow)
 		v->overflow |= bit;
 	if ((vpmu_hw_lctrs(v) & bit) != 0) {
-		v->careful |= (bit64(hctr.idx) & HCTRS_FIXED) != 0;
+		v->needs_slow_path |= (bit64(hctr.idx) & HCTRS_FIXED) != 0;
 		vpmu_note_solo(v, hctr);
 	}
 }
@@ -159,7 +159,7 @@ bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 	uint64_t bit = bit64(hctr.idx);
 
 	v->owned &= ~bit;
-	v->shown &= ~bit;
+	v->in_step &= ~bit;
 	if (!vpmu_port_prepare(hctr, event))
 		return false;
 	v->owned |= bit;
@@ -179,7 +179,7 @@ static bool prepare(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 
 	if ((bit & HCTRS_FIXED) != 0) {
 		/* The start takes the counter from HS. */
-		v->careful = true;
+		v->needs_slow_path = true;
 		vpmu_note_event(v, hctr, event);
 		return true;
 	}

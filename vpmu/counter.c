@@ -52,8 +52,8 @@ void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy)
 	v->openable = policy->trap_reads ? 0 : UINT64_MAX;
 	v->hctr[0].users = VPMU_HS_USES;
 	v->hctr[2].users = VPMU_HS_USES;
-	v->silent = HCTRS_FIXED;
-	v->careful = policy->count_hs;
+	v->polled = HCTRS_FIXED;
+	v->needs_slow_path = policy->count_hs;
 	v->wfi_traps = true;
 }
 
@@ -69,8 +69,8 @@ void vpmu_reset(struct vpmu *v)
 		vpmu_fixed_release(v, v->active);
 		vpmu_drop_pending(v);
 	}
-	if (v->looks)
-		vpmu_end_looks(v);
+	if (v->polling)
+		vpmu_end_polling(v);
 	if (v->direct != 0)
 		vpmu_port_set_direct(0);
 	if (v->fw_watched != 0)
@@ -90,7 +90,7 @@ void vpmu_forget(struct vpmu *v, uint64_t set)
 	v->configured &= ~set;
 	v->lost &= ~set;
 	v->overflow &= ~set;
-	v->shown &= ~set;
+	v->in_step &= ~set;
 	for_each_bit (i, set & vpmu_hw_lctrs(v)) {
 		hctr_t hctr = {v->counter[i].hctr};
 

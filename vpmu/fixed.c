@@ -9,7 +9,7 @@
  * again until it has wrapped. The effect is that of a late overflow interrupt.
  *
  * A vcpu with a counter on a fixed hctr, or with a counter that runs near its wrap on another
- * polled hctr, takes the slow path (`careful`), until a stop finds that it has none.
+ * polled hctr, takes the slow path (`needs_slow_path`), until a stop finds that it has none.
  */
 #include "vpmu/hctr.h"
 
@@ -38,10 +38,10 @@ static uint64_t counts_left(const struct vpmu *v, hctr_t hctr)
 
 /* Polls the hctrs that run, and requests the next poll for them and for those that are about to
  * run. */
-static void look(struct vpmu *v)
+static void poll(struct vpmu *v)
 {
 	/* A fixed hctr that is not in `owned` was given back to HS. */
-	uint64_t ours = v->silent & (v->owned | ~HCTRS_FIXED);
+	uint64_t ours = v->polled & (v->owned | ~HCTRS_FIXED);
 	uint64_t least = NEVER;
 	uint32_t i;
 
@@ -53,9 +53,9 @@ static void look(struct vpmu *v)
 		if (left < least)
 			least = left;
 	}
-	if (least != NEVER || v->looks)
-		vpmu_port_look_after(least);
-	v->looks = least != NEVER;
+	if (least != NEVER || v->polling)
+		vpmu_port_poll_after(least);
+	v->polling = least != NEVER;
 }
 
 void vpmu_fixed_release(struct vpmu *v, uint64_t hctrs)
@@ -66,32 +66,32 @@ void vpmu_fixed_release(struct vpmu *v, uint64_t hctrs)
 		return;
 	v->active &= ~fixed;
 	v->owned &= ~fixed;
-	v->shown &= ~fixed;
+	v->in_step &= ~fixed;
 	vpmu_port_fixed_release(fixed);
-	look(v);
+	poll(v);
 }
 
 /* Whether a counter near its wrap runs, or is about to run, on a polled programmable hctr. */
-static bool has_silent_near(const struct vpmu *v)
+static bool has_polled_near(const struct vpmu *v)
 {
 	uint32_t i;
 
-	for_each_bit (i, v->silent & ~HCTRS_FIXED)
+	for_each_bit (i, v->polled & ~HCTRS_FIXED)
 		if ((v->hctr[i].users & v->near) != 0)
 			return true;
 	return false;
 }
 
-void vpmu_careful_stopped(struct vpmu *v, uint64_t hctrs)
+void vpmu_slow_path_stopped(struct vpmu *v, uint64_t hctrs)
 {
 	if (v->policy.count_hs)
-		v->shown &= ~(hctrs & ~v->running);
+		v->in_step &= ~(hctrs & ~v->running);
 	vpmu_fixed_release(v, hctrs);
-	v->careful = v->policy.count_hs || vpmu_is_used(v, (hctr_t){0}) ||
-	             vpmu_is_used(v, (hctr_t){2}) || has_silent_near(v);
+	v->needs_slow_path = v->policy.count_hs || vpmu_is_used(v, (hctr_t){0}) ||
+	                     vpmu_is_used(v, (hctr_t){2}) || has_polled_near(v);
 }
 
-uint64_t vpmu_careful_starts(struct vpmu *v, uint64_t hctrs)
+uint64_t vpmu_slow_path_starts(struct vpmu *v, uint64_t hctrs)
 {
 	uint64_t fixed = hctrs & HCTRS_FIXED;
 	uint32_t i;
@@ -102,37 +102,37 @@ uint64_t vpmu_careful_starts(struct vpmu *v, uint64_t hctrs)
 		vpmu_port_fixed_take((hctr_t){i}, &v->event[i], v->hctr[i].count);
 		v->owned |= bit;
 		if ((v->hctr[i].users & v->running & bit) != 0 && v->counter[i].offset == 0)
-			v->shown |= bit;
+			v->in_step |= bit;
 	}
-	if ((hctrs & v->silent) != 0)
-		look(v);
+	if ((hctrs & v->polled) != 0)
+		poll(v);
 	return v->policy.count_hs ? vpmu_take_overflows(v) : 0;
 }
 
-void vpmu_end_looks(struct vpmu *v)
+void vpmu_end_polling(struct vpmu *v)
 {
-	v->looks = false;
-	vpmu_port_look_after(NEVER);
+	v->polling = false;
+	vpmu_port_poll_after(NEVER);
 }
 
-void vpmu_look_again(struct vpmu *v)
+void vpmu_resume_polling(struct vpmu *v)
 {
-	if (has_silent_near(v)) {
-		look(v);
+	if (has_polled_near(v)) {
+		poll(v);
 		vpmu_raise_due(v);
 	}
 }
 
-void vpmu_look_sooner(struct vpmu *v)
+void vpmu_poll_sooner(struct vpmu *v)
 {
-	look(v);
+	poll(v);
 	vpmu_raise_due(v);
 }
 
-void vpmu_look(struct vpmu *v)
+void vpmu_poll(struct vpmu *v)
 {
-	v->looks = false;
-	look(v);
+	v->polling = false;
+	poll(v);
 	vpmu_raise_due(v);
 }
 

@@ -117,20 +117,20 @@ void vpmu_lose(struct vpmu *v, hctr_t hctr);
 
 /* fixed.c */
 
-/* For a vcpu with `careful`: vpmu_careful_stopped() is called after these hctrs were stopped,
- * vpmu_careful_starts() before they are started. The latter returns hctrs that must be applied as
- * well. */
-void vpmu_careful_stopped(struct vpmu *v, uint64_t hctrs);
-uint64_t vpmu_careful_starts(struct vpmu *v, uint64_t hctrs);
+/* For a vcpu with `needs_slow_path`: vpmu_slow_path_stopped() is called after these hctrs were
+ * stopped, vpmu_slow_path_starts() before they are started. The latter returns hctrs that must be
+ * applied as well. */
+void vpmu_slow_path_stopped(struct vpmu *v, uint64_t hctrs);
+uint64_t vpmu_slow_path_starts(struct vpmu *v, uint64_t hctrs);
 
-/* vpmu_end_looks() ends polling when the vcpu leaves the hart or is reset. vpmu_look_again()
+/* vpmu_end_polling() ends polling when the vcpu leaves the hart or is reset. vpmu_resume_polling()
  * resumes it when the vcpu has come back. */
-void vpmu_end_looks(struct vpmu *v);
-void vpmu_look_again(struct vpmu *v);
+void vpmu_end_polling(struct vpmu *v);
+void vpmu_resume_polling(struct vpmu *v);
 
 /* Called while a poll is requested, after emulated instructions have brought polled hctrs nearer to
  * their wraps than the hardware shows. */
-void vpmu_look_sooner(struct vpmu *v);
+void vpmu_poll_sooner(struct vpmu *v);
 
 /* Gives the fixed hctrs among these stopped ones back to HS. */
 void vpmu_fixed_release(struct vpmu *v, uint64_t hctrs);
@@ -168,8 +168,8 @@ static inline void vpmu_stop(struct vpmu *v, uint64_t hctrs)
 	/* Linux reads a counter after it stops it. If the hctr still has the value, this read needs
 	 * no exit. It has not if the counter went on after its value was taken, or was given back
 	 * to HS. */
-	if (v->careful)
-		vpmu_careful_stopped(v, hctrs);
+	if (v->needs_slow_path)
+		vpmu_slow_path_stopped(v, hctrs);
 }
 
 /* Updates whether WFI must trap, after a change of what runs. */
@@ -199,7 +199,7 @@ static inline void vpmu_set_direct(struct vpmu *v, uint64_t direct)
 
 static inline void vpmu_update_direct(struct vpmu *v)
 {
-	vpmu_set_direct(v, v->shown & v->configured & v->openable);
+	vpmu_set_direct(v, v->in_step & v->configured & v->openable);
 }
 
 static inline void vpmu_apply(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t ready)

@@ -7,7 +7,7 @@
 #include "vpmu/hctr.h"
 
 /* Reads hctrs that were just stopped. Returns those in which a wrap was found. */
-static uint64_t look_at(struct vpmu *v, uint64_t hctrs)
+static uint64_t read_stopped(struct vpmu *v, uint64_t hctrs)
 {
 	uint64_t wrapped = 0;
 	uint32_t i;
@@ -19,7 +19,7 @@ static uint64_t look_at(struct vpmu *v, uint64_t hctrs)
 }
 
 /* Returns the hctrs that will not be as they were left. */
-static uint64_t leave_careful(struct vpmu *v, uint64_t active)
+static uint64_t leave_slow_path(struct vpmu *v, uint64_t active)
 {
 	vpmu_fixed_release(v, active);
 	/* Counters that count HS have advanced after their value was taken. */
@@ -34,19 +34,19 @@ static void park(struct vpmu *v)
 
 	/* If an emulated instruction has ended direct reads, they are possible again when the hctr
 	 * is set. */
-	changed |= active & v->running & ~v->shown;
+	changed |= active & v->running & ~v->in_step;
 	vpmu_port_stop(active);
 	/* A wrap must be reported now, even if the hart has not reported it. */
-	if (v->near != 0 || v->careful || changed != 0)
-		changed |= look_at(v, active);
-	if (v->careful)
-		changed |= leave_careful(v, active);
+	if (v->near != 0 || v->needs_slow_path || changed != 0)
+		changed |= read_stopped(v, active);
+	if (v->needs_slow_path)
+		changed |= leave_slow_path(v, active);
 	vpmu_drop_pending(v);
 	v->parked = active;
 	v->active = 0;
 	/* Their anchors must be chosen again. */
 	v->owned &= ~changed;
-	v->shown &= ~changed;
+	v->in_step &= ~changed;
 	v->armed &= ~changed;
 }
 
@@ -54,8 +54,8 @@ void vpmu_save(struct vpmu *v)
 {
 	if (v->active != 0)
 		park(v);
-	if (v->looks)
-		vpmu_end_looks(v);
+	if (v->polling)
+		vpmu_end_polling(v);
 	if (v->direct != 0) {
 		v->direct = 0;
 		vpmu_port_set_direct(0);
@@ -72,13 +72,13 @@ void vpmu_evict(struct vpmu *v, hctr_t hctr)
 	if ((v->parked & bit) != 0)
 		vpmu_hctr_sync(v, hctr);
 	v->owned &= ~bit;
-	v->shown &= ~bit;
+	v->in_step &= ~bit;
 	v->armed &= ~bit;
 }
 
 void vpmu_evicted(struct vpmu *v)
 {
-	vpmu_set_direct(v, v->direct & v->shown);
+	vpmu_set_direct(v, v->direct & v->in_step);
 }
 
 /* Sets hctrs again that have one user each, at the values at which they were left. Returns those
@@ -90,7 +90,7 @@ static __attribute__((flatten)) uint64_t set_again(struct vpmu *v, uint64_t hctr
 
 	for_each_bit (i, hctrs)
 		ready |= vpmu_set(v, (hctr_t){i}, bit64(i));
-	v->shown |= ready;
+	v->in_step |= ready;
 	return ready;
 }
 
@@ -104,6 +104,6 @@ void vpmu_restore(struct vpmu *v)
 	if (solo != 0)
 		untouched |= set_again(v, solo);
 	vpmu_apply(v, touched & ~solo, 0, untouched);
-	if (v->careful)
-		vpmu_look_again(v);
+	if (v->needs_slow_path)
+		vpmu_resume_polling(v);
 }

@@ -187,7 +187,7 @@ void random_op(struct chance *c, const struct random_manner *manner, struct op *
 		/* An emulated instruction must handle the pending overflow of any counter. */
 		op->kind = OP_RETIRED;
 		op->a[0] = below(c, 2);
-	} else if (fake_hart_look_is_due() && percent(c, 60)) {
+	} else if (fake_hart_poll_is_due() && percent(c, 60)) {
 		/* A wrap that was not reported yet. */
 		op->kind = OP_STOP;
 		op->a[1] = 1ULL << (any_of(c, near_counters()) % VPMU_COUNTERS);
@@ -325,7 +325,7 @@ static void pick_policy(struct chance *c, const struct fake_hart_config *hart,
 	    /* Otherwise wraps of narrow counters are too close to be told apart. */
 	    .count_hs = hart->width == 64 && percent(c, 15),
 	    .cheap_moves = percent(c, 50),
-	    .silent_cache = hart->no_armed_cache_events,
+	    .polled_cache = hart->no_armed_cache_events,
 	};
 	/* So many that the last would have the code that the specification reserves for
 	 * platforms. */

@@ -13,11 +13,13 @@
 typedef unsigned __int128 vsbi_ret;
 
 /*
- * SBI calls of the resident vcpu go to the functions in ctx->calls, chosen by extension; those that
- * nobody serves come here. a0 to a5 are the call's arguments, a6 the function and a7 the
- * extension; what is returned, the guest finds in a0 and a1. If the hart has work pending then,
- * exit_long(ctx, ~EXIT_ECALL) comes next.
+ * SBI calls of the resident vcpu go to the functions in ctx->calls, chosen by extension and
+ * function; those that nobody serves come here. a0 to a5 are the call's arguments, a6 the function
+ * and a7 the extension; what is returned, the guest finds in a0 and a1. If the hart has work
+ * pending then, exit_long(ctx, ~EXIT_ECALL) comes next.
  */
+#define VSBI_SLOTS     32U
+#define VSBI_FUNCTIONS 15U
 vsbi_ret vsbi_not_supported(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
                             uint64_t a5, uint64_t fid, uint64_t eid);
 
@@ -36,12 +38,13 @@ long csr_read_fast(uint64_t raw);
  * next. */
 void lcofi_fast(void);
 
-/* The context of the resident vcpu; in the functions above and what they call only. */
+/* The context of the resident vcpu; in the functions above and what they call only. It is used from
+ * where it is, in tp. */
 static inline struct guest_context *this_context(void)
 {
-	struct guest_context *ctx;
+	register struct guest_context *ctx __asm__("tp");
 
-	__asm__("mv %0, tp" : "=r"(ctx));
+	__asm__("" : "=r"(ctx));
 	return ctx;
 }
 

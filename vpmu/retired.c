@@ -42,7 +42,7 @@ void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
 		vpmu_look_sooner(v);
 }
 
-uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t *value)
+uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t reader, uint64_t *value)
 {
 	struct vpmu_counter *c = &v->counter[n];
 	uint64_t counts = vpmu_vs_retires(v);
@@ -52,6 +52,7 @@ uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t *value)
 	if (others != counts && (others & (others - 1)) == 0) {
 		c->beside = others != 0 ? (uint8_t)lowest_bit(others) : c->hctr;
 		c->read_counts = (uint32_t)counts;
+		c->reader = (uint32_t)reader;
 		return vpmu_retired_noted(v, n, counts, value);
 	}
 	left = vpmu_step(v, counts);
@@ -59,7 +60,7 @@ uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t *value)
 	return left;
 }
 
-uint64_t vpmu_retired_scountovf_any(struct vpmu *v)
+uint64_t vpmu_retired_scountovf(struct vpmu *v, uint64_t reader)
 {
 	uint64_t counts = vpmu_vs_retires(v);
 	uint64_t others = counts & (counts - 1);
@@ -68,6 +69,7 @@ uint64_t vpmu_retired_scountovf_any(struct vpmu *v)
 		v->ovf_hctr = (uint8_t)lowest_bit(counts);
 		v->ovf_beside = others != 0 ? (uint8_t)lowest_bit(others) : v->ovf_hctr;
 		v->ovf_counts = (uint32_t)counts;
+		v->ovf_reader = (uint32_t)reader;
 	}
 	return vpmu_step(v, counts);
 }

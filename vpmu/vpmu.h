@@ -100,13 +100,13 @@ struct vpmu_counter {
 	uint64_t offset;
 	uint32_t event_idx; /* what it counts; of a hardware counter its hctr knows the rest */
 	/* When these hctrs count a trapped read of it, they are what backs it and `beside`, which
-	 * may be that as well. VPMU_NOT_NOTED: it is not known. */
+	 * may be that as well. Means nothing without a reader. */
 	uint32_t read_counts;
 	uint8_t hctr; /* hardware events: what backs it */
 	uint8_t beside;
+	/* Who read it, since it runs, when that was noted, see vpmu_read_noted(); 0: nobody */
+	uint32_t reader;
 } __attribute__((aligned(32))); /* found by a shift */
-
-#define VPMU_NOT_NOTED 2U /* bit 1 is no hctr */
 
 /* What this vcpu knows of a hardware counter. Private to vpmu/. */
 struct vpmu_hctr {
@@ -174,10 +174,12 @@ struct vpmu {
 	bool careful;
 	bool looks; /* what vpmu_port_look_after() was told has yet to come */
 
-	/* What a read of scountovf counts on: as read_counts, hctr and beside of a counter. */
+	/* What a read of scountovf counts on: as read_counts, hctr, beside and reader of a counter.
+	 */
 	uint8_t ovf_hctr;
 	uint8_t ovf_beside;
 	uint32_t ovf_counts;
+	uint32_t ovf_reader;
 
 	bool lcofi_due; /* a wrap was found and LCOFI not yet raised; false between calls */
 
@@ -347,13 +349,18 @@ static inline uint64_t vpmu_vs_retires(const struct vpmu *v)
 }
 
 /*
- * Does a counter run, and is it noted which hctrs count a read of it by VS, its own and one more at
- * most? Those are in *counts then. It never is of a firmware counter. n: 0..31
+ * Is it noted of a counter which hctrs count a read of it by VS, its own and one more at most?
+ * Those are in *counts then. It is only of a hardware counter that runs. n: 0..31. reader: not 0,
+ * and what vpmu_retired_read() was told; who asked then whether this one may read need not ask
+ * again.
  */
-static inline bool vpmu_read_noted(const struct vpmu *v, uint64_t n, uint64_t *counts)
+static inline bool vpmu_read_noted(const struct vpmu *v, uint64_t n, uint64_t reader,
+                                   uint64_t *counts)
 {
+	const struct vpmu_counter *c = &v->counter[n];
+
 	*counts = vpmu_vs_retires(v);
-	return (v->running >> n & 1) != 0 && v->counter[n].read_counts == *counts;
+	return c->reader == reader && c->read_counts == *counts;
 }
 
 /* Adds one to two hctrs, or to one that is both, where the port steps. Returns those that are left
@@ -363,10 +370,11 @@ static inline uint64_t vpmu_step_both(uint64_t one, uint64_t beside, uint64_t al
 {
 	uint64_t other;
 
-	if (vpmu_port_step_read((hctr_t){(uint32_t)one}, last, value) != 0)
+	if (__builtin_expect(vpmu_port_step_read((hctr_t){(uint32_t)one}, last, value) != 0, 0))
 		return all;
-	if (beside != one && vpmu_port_step_read((hctr_t){(uint32_t)beside}, last, &other) != 0)
-		return UINT64_C(1) << beside;
+	if (beside != one &&
+	    __builtin_expect(vpmu_port_step_read((hctr_t){(uint32_t)beside}, last, &other) != 0, 0))
+		return all & ~(UINT64_C(1) << one);
 	return 0;
 }
 
@@ -408,16 +416,19 @@ static inline uint64_t vpmu_retired_noted(struct vpmu *v, uint64_t n, uint64_t c
 	return 0;
 }
 
-/* vpmu_retired_cheap() for a read of scountovf by VS; notes what the next one can use. */
-uint64_t vpmu_retired_scountovf_any(struct vpmu *v);
-
-static inline uint64_t vpmu_retired_scountovf(struct vpmu *v)
+/* The same three for a read of scountovf by VS. */
+static inline bool vpmu_scountovf_noted(const struct vpmu *v, uint64_t reader, uint64_t *counts)
 {
-	uint64_t counts = vpmu_vs_retires(v);
+	*counts = vpmu_vs_retires(v);
+	return v->ovf_reader == reader && v->ovf_counts == *counts;
+}
+
+uint64_t vpmu_retired_scountovf(struct vpmu *v, uint64_t reader);
+
+static inline uint64_t vpmu_retired_scountovf_noted(struct vpmu *v, uint64_t counts)
+{
 	uint64_t value;
 
-	if (v->ovf_counts != counts)
-		return vpmu_retired_scountovf_any(v);
 	if (counts == 0)
 		return 0;
 	if (v->policy.steps)
@@ -427,7 +438,7 @@ static inline uint64_t vpmu_retired_scountovf(struct vpmu *v)
 
 /* vpmu_retired_noted() for any read by VS of a hardware counter that runs; notes what the next one
  * can use. */
-uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t *value);
+uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t reader, uint64_t *value);
 
 static inline uint64_t vpmu_csr_value(const struct vpmu *v, uint64_t n)
 {

@@ -155,7 +155,9 @@ no_ecall:
 	sd	a1, X(11)
 	addi	t0, t0, CAUSE_ECALL_VS - CAUSE_VIRTUAL_INSN
 	bnez	t0, no_csr
-	csrr	a0, CSR_STVAL
+	/* QEMU leaves it at 0 at WRS.NTO. */
+	csrr	a1, CSR_STVAL
+	beqz	a1, long_way
 	call	csr_read_fast
 	bltz	a0, no_read
 

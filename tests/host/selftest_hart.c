@@ -150,7 +150,7 @@ bool hart_execute(bool user, uint32_t insn, uint64_t *rd)
 		return true;
 	from(user, PC);
 	host_csrs[CSR_STVAL] = insn;
-	reg = csr_read_fast(insn);
+	reg = csr_read_fast(0, insn);
 	if (reg >= 0) {
 		assert_int_equal(reg, 8 * REG_A0);
 		assert_int_equal(host_csrs[CSR_SEPC], PC + 4);
@@ -183,7 +183,7 @@ void hart_wfi(void)
 	if (!vcpu_may_sleep(&vcpu)) {
 		from(false, PC);
 		host_csrs[CSR_STVAL] = 0x10500073;
-		assert_true(csr_read_fast(0x10500073) < 0);
+		assert_true(csr_read_fast(0, 0x10500073) < 0);
 		assert_int_equal(virtual_insn(&vcpu), EXIT_WFI);
 		back(TALLY_EVENT_EXITS_WFI);
 		return;

@@ -11,20 +11,13 @@
  */
 #include "vpmu/hctr.h"
 
-void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
+/* Not inlined: to go ahead then needs few registers. */
+static __attribute__((noinline)) void move(struct vpmu *v, uint64_t hctrs)
 {
 	uint64_t moves = hctrs & (v->armed | (v->policy.cheap_moves ? v->shown : 0));
 	uint64_t taken = 0;
 	uint32_t i;
 
-	if (v->near == 0 && !v->policy.cheap_moves) {
-		for_each_bit (i, hctrs)
-			v->hctr[i].ahead++;
-		/* Those that were in step are so no more. */
-		v->shown &= ~hctrs;
-		vpmu_update_direct(v);
-		return;
-	}
 	/* None stays ahead where reads do not look at that. */
 	if (v->policy.steps)
 		moves = hctrs;
@@ -40,6 +33,21 @@ void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
 	/* The next look is as much nearer. */
 	if (v->looks && (hctrs & v->silent) != 0)
 		vpmu_look_sooner(v);
+}
+
+void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
+{
+	uint32_t i;
+
+	if (v->near != 0 || v->policy.cheap_moves) {
+		move(v, hctrs);
+		return;
+	}
+	for_each_bit (i, hctrs)
+		v->hctr[i].ahead++;
+	/* Those that were in step are so no more. */
+	v->shown &= ~hctrs;
+	vpmu_update_direct(v);
 }
 
 uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t reader, uint64_t *value)

@@ -24,9 +24,11 @@ struct hpm_event {
 struct hpm_slot {
 	struct hw_event config; /* event_idx 0: nothing that anybody asks for */
 	bool programmed;        /* it holds something, and is to be reset first */
-	uint64_t selector;      /* ssccfg back end: its mhpmevent without OF */
-	uint64_t value;         /* sbi back end: what a fresh one is to start from */
-};
+	union {
+		uint64_t selector; /* ssccfg back end: its mhpmevent without OF */
+		uint64_t value;    /* sbi back end: what a fresh one is to start from */
+	};
+} __attribute__((aligned(32))); /* found by a shift */
 
 struct hpm {
 	uint64_t hctrs; /* counters 3..31 that count with filters */
@@ -46,8 +48,8 @@ struct hpm {
 	uint64_t far;     /* with hart_flags: last started far from the wrap, with OF = 0 */
 	uint64_t fresh;   /* sbi back end: set, and their values yet to be written by run() */
 	uint64_t failed;  /* sbi back end: see hpm_failures() */
-	struct hpm_event events[HPM_MAX_EVENTS];
 	struct hpm_slot slots[32];
+	struct hpm_event events[HPM_MAX_EVENTS];
 };
 
 /* HPM_AUTO, HPM_SSCCFG: the delegated one where the hart has it, else the firmware. */

@@ -16,6 +16,7 @@
 /* csrrs, csrrc and their immediate forms with operand 0: they read, and write nothing. */
 #define CSR_READ_MASK 0xfa07fU
 #define CSR_READ      0x02073U
+#define CSR_READS     0x02000U /* what WFI has not */
 
 /* Counters are told by their number, 0..31; scountovf is number */
 #define SCOUNTOVF (CSR_SCOUNTOVF - CSR_CYCLE)
@@ -116,7 +117,7 @@ static __attribute__((noinline, flatten)) long read_no_counter(uint64_t ignored,
 	uint64_t counts, dear;
 
 	if (!vpmu_scountovf_noted(&vcpu->pmu, raw, &counts) || vcpu_from_user())
-		return read_first(ignored, raw);
+		return raw & CSR_READS ? read_first(ignored, raw) : CSR_READ_NONE;
 	execute(vcpu);
 	dear = vpmu_retired_scountovf_noted(&vcpu->pmu, counts);
 	return dear ? answer_late(dear, raw) : answer(raw, vpmu_scountovf(&vcpu->pmu));

@@ -201,7 +201,7 @@ void vpmu_port_raise_lcofi(void)
 		vcpu->fw.lcofis++;
 		csr_set(CSR_HVIP, BIT(IRQ_LCOFI));
 	}
-	vs_interrupts_watch();
+	vs_interrupts_pending();
 }
 
 void vpmu_port_fw_watch(uint32_t codes)

@@ -24,33 +24,34 @@ static inline __attribute__((always_inline)) void vs_interrupts_trap(struct pcpu
 	csr_write(CSR_HVICTL, traps ? HVICTL_VTI : 0);
 }
 
-/* Do accesses have to trap? Asked in exits, where the resident vcpu's LCOFI may have come to pend.
+/* Of hvip or vsie. Shifted to the sign, the bit needs no mask. */
+static inline bool vs_lcofi(uint64_t bits)
+{
+	return (int64_t)(bits << (63 - IRQ_LCOFI)) < 0;
+}
+
+/*
+ * The resident vcpu's LCOFI pends: do accesses have to trap? Where the guest has it unmasked they
+ * do not, nor do they yet: while they trap only Tally unmasks it, and ends that.
  */
-static inline __attribute__((always_inline)) void vs_interrupts_watch(void)
+static inline __attribute__((always_inline)) void vs_interrupts_pending(void)
 {
-	if (quirks.late_unmask)
-		vs_interrupts_trap(this_pcpu(),
-		                   csr_read(CSR_HVIP) & ~csr_read(CSR_VSIE) & BIT(IRQ_LCOFI));
+	if (!vs_lcofi(csr_read(CSR_VSIE)) && quirks.late_unmask)
+		vs_interrupts_trap(this_pcpu(), true);
 }
 
-/* Of hvip. Shifted to the sign, the bit needs no mask. */
-static inline bool vs_lcofi_pends(uint64_t hvip)
-{
-	return (int64_t)(hvip << (63 - IRQ_LCOFI)) < 0;
-}
-
-/* The same where no LCOFI pends nearly always. */
+/* Asked in exits, where one may have come to pend. */
 static inline void vs_interrupts_settle(void)
 {
-	if (vs_lcofi_pends(csr_read(CSR_HVIP)))
-		vs_interrupts_watch();
+	if (vs_lcofi(csr_read(CSR_HVIP)))
+		vs_interrupts_pending();
 }
 
 /* The VS bank has been loaded. */
 static inline void vs_interrupts_loaded(struct pcpu *pcpu, const struct vs_state *vs)
 {
 	/* Nearly always none pends, nor did one in who was here before. */
-	if ((vs_lcofi_pends(vs->hvip) || pcpu->unmask_traps) && quirks.late_unmask)
+	if ((vs_lcofi(vs->hvip) || pcpu->unmask_traps) && quirks.late_unmask)
 		vs_interrupts_trap(pcpu, vs->hvip & ~vs->vsie & BIT(IRQ_LCOFI));
 }
 

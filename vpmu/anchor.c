@@ -83,9 +83,11 @@ void vpmu_lose(struct vpmu *v, hctr_t hctr)
 	uint64_t users = v->hctr[hctr.idx].users & v->running;
 	uint32_t i;
 
-	for_each_bit (i, users)
+	for_each_bit (i, users) {
 		v->counter[i].value =
 		    (v->hctr[hctr.idx].count + v->counter[i].offset) & v->value_mask;
+		v->counter[i].reader = 0;
+	}
 	v->running &= ~users;
 	v->near &= ~users;
 	v->in_step &= ~bit64(hctr.idx);

@@ -41,8 +41,6 @@ void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy)
 	uint32_t i;
 
 	*v = (struct vpmu){.policy = *policy};
-	for (i = 0; i < VPMU_COUNTERS; i++)
-		v->counter[i].read_counts = VPMU_NOT_NOTED;
 	for (i = 0; i < VPMU_KNOWN && policy->known != NULL; i++)
 		v->known[i] = policy->known[i];
 	v->value_mask = policy->width >= 64 ? UINT64_MAX : bit64(policy->width) - 1;
@@ -95,7 +93,6 @@ void vpmu_forget(struct vpmu *v, uint64_t set)
 		hctr_t hctr = {v->counter[i].hctr};
 
 		v->hctr[hctr.idx].users &= ~bit64(i);
-		v->counter[i].read_counts = VPMU_NOT_NOTED;
 		vpmu_note_solo(v, hctr);
 	}
 }

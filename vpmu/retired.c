@@ -11,20 +11,13 @@
  */
 #include "vpmu/hctr.h"
 
-void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
+/* Not inlined: to go ahead then needs few registers. */
+static __attribute__((noinline)) void move(struct vpmu *v, uint64_t hctrs)
 {
 	uint64_t moves = hctrs & (v->armed | (v->policy.cheap_moves ? v->in_step : 0));
 	uint64_t taken = 0;
 	uint32_t i;
 
-	if (v->near == 0 && !v->policy.cheap_moves) {
-		for_each_bit (i, hctrs)
-			v->hctr[i].ahead++;
-		/* Those that were in step are not any more. */
-		v->in_step &= ~hctrs;
-		vpmu_update_direct(v);
-		return;
-	}
 	/* Reads do not add `ahead` if the port can step, so it must stay 0. */
 	if (v->policy.steps)
 		moves = hctrs;
@@ -42,7 +35,22 @@ void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
 		vpmu_poll_sooner(v);
 }
 
-uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t *value)
+void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
+{
+	uint32_t i;
+
+	if (v->near != 0 || v->policy.cheap_moves) {
+		move(v, hctrs);
+		return;
+	}
+	for_each_bit (i, hctrs)
+		v->hctr[i].ahead++;
+	/* Those that were in step are not any more. */
+	v->in_step &= ~hctrs;
+	vpmu_update_direct(v);
+}
+
+uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t reader, uint64_t *value)
 {
 	struct vpmu_counter *c = &v->counter[n];
 	uint64_t counts = vpmu_vs_retires(v);
@@ -52,6 +60,7 @@ uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t *value)
 	if (others != counts && (others & (others - 1)) == 0) {
 		c->beside = others != 0 ? (uint8_t)lowest_bit(others) : c->hctr;
 		c->read_counts = (uint32_t)counts;
+		c->reader = (uint32_t)reader;
 		return vpmu_retired_noted(v, n, counts, value);
 	}
 	left = vpmu_step(v, counts);
@@ -59,7 +68,7 @@ uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t *value)
 	return left;
 }
 
-uint64_t vpmu_retired_scountovf_any(struct vpmu *v)
+uint64_t vpmu_retired_scountovf(struct vpmu *v, uint64_t reader)
 {
 	uint64_t counts = vpmu_vs_retires(v);
 	uint64_t others = counts & (counts - 1);
@@ -68,6 +77,7 @@ uint64_t vpmu_retired_scountovf_any(struct vpmu *v)
 		v->ovf_hctr = (uint8_t)lowest_bit(counts);
 		v->ovf_beside = others != 0 ? (uint8_t)lowest_bit(others) : v->ovf_hctr;
 		v->ovf_counts = (uint32_t)counts;
+		v->ovf_reader = (uint32_t)reader;
 	}
 	return vpmu_step(v, counts);
 }

@@ -99,13 +99,18 @@ static inline uint64_t vpmu_vs_retires(const struct vpmu *v)
 }
 
 /*
- * Whether the counter runs and it is recorded which hctrs count a read of it by VS: its own and at
- * most one more. *counts becomes those hctrs. Always false for a firmware counter. n: 0..31
+ * Whether it is recorded for this reader which hctrs count a read of the counter by VS: its own and
+ * at most one more. *counts becomes those hctrs. Recorded only of hardware counters that run. n:
+ * 0..31. reader: not 0, as passed to vpmu_retired_read(). Whoever checked then that this reader may
+ * read need not check again.
  */
-static inline bool vpmu_read_noted(const struct vpmu *v, uint64_t n, uint64_t *counts)
+static inline bool vpmu_read_noted(const struct vpmu *v, uint64_t n, uint64_t reader,
+                                   uint64_t *counts)
 {
+	const struct vpmu_counter *c = &v->counter[n];
+
 	*counts = vpmu_vs_retires(v);
-	return (v->running >> n & 1) != 0 && v->counter[n].read_counts == *counts;
+	return c->reader == reader && c->read_counts == *counts;
 }
 
 /* Adds one to two hctrs, or to one if both are equal, if the port can step. Returns those of `all`,
@@ -115,10 +120,11 @@ static inline uint64_t vpmu_step_both(uint64_t one, uint64_t beside, uint64_t al
 {
 	uint64_t other;
 
-	if (vpmu_port_step_read((hctr_t){(uint32_t)one}, last, value) != 0)
+	if (__builtin_expect(vpmu_port_step_read((hctr_t){(uint32_t)one}, last, value) != 0, 0))
 		return all;
-	if (beside != one && vpmu_port_step_read((hctr_t){(uint32_t)beside}, last, &other) != 0)
-		return UINT64_C(1) << beside;
+	if (beside != one &&
+	    __builtin_expect(vpmu_port_step_read((hctr_t){(uint32_t)beside}, last, &other) != 0, 0))
+		return all & ~(UINT64_C(1) << one);
 	return 0;
 }
 
@@ -161,16 +167,19 @@ static inline uint64_t vpmu_retired_noted(struct vpmu *v, uint64_t n, uint64_t c
 	return 0;
 }
 
-/* vpmu_retired_cheap() for a read of scountovf by VS. Records what the next one can use. */
-uint64_t vpmu_retired_scountovf_any(struct vpmu *v);
-
-static inline uint64_t vpmu_retired_scountovf(struct vpmu *v)
+/* The same three for a read of scountovf by VS. */
+static inline bool vpmu_scountovf_noted(const struct vpmu *v, uint64_t reader, uint64_t *counts)
 {
-	uint64_t counts = vpmu_vs_retires(v);
+	*counts = vpmu_vs_retires(v);
+	return v->ovf_reader == reader && v->ovf_counts == *counts;
+}
+
+uint64_t vpmu_retired_scountovf(struct vpmu *v, uint64_t reader);
+
+static inline uint64_t vpmu_retired_scountovf_noted(struct vpmu *v, uint64_t counts)
+{
 	uint64_t value;
 
-	if (v->ovf_counts != counts)
-		return vpmu_retired_scountovf_any(v);
 	if (counts == 0)
 		return 0;
 	if (v->policy.steps)
@@ -180,7 +189,7 @@ static inline uint64_t vpmu_retired_scountovf(struct vpmu *v)
 
 /* vpmu_retired_noted() for any read by VS of a hardware counter that runs. Records what the next
  * one can use. */
-uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t *value);
+uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t reader, uint64_t *value);
 
 static inline uint64_t vpmu_csr_value(const struct vpmu *v, uint64_t n)
 {

@@ -22,13 +22,13 @@ struct vpmu_counter {
 	uint64_t offset;
 	uint32_t event_idx; /* its event; for a hardware counter, the hctr has the rest */
 	/* A trapped read of this counter counts on the hctrs in this mask: `hctr` and `beside`,
-	 * which may be equal. VPMU_NOT_NOTED: not known. */
+	 * which may be equal. Valid only if `reader` is not 0. */
 	uint32_t read_counts;
 	uint8_t hctr; /* hardware events: the hctr behind it */
 	uint8_t beside;
+	/* Who read it since it was started, see vpmu_read_noted(); 0: nobody. */
+	uint32_t reader;
 } __attribute__((aligned(32))); /* a power of two, so that an index needs only a shift */
-
-#define VPMU_NOT_NOTED 2U /* bit 1 is not an hctr */
 
 /* What this vcpu knows of a hardware counter. Private to vpmu/. */
 struct vpmu_hctr {
@@ -91,11 +91,12 @@ struct vpmu {
 	bool polling;   /* the poll requested by vpmu_port_poll_after() is still to come */
 	bool wfi_traps; /* as passed to vpmu_note_wfi(), or set by vpmu_port_trap_wfi() */
 
-	/* The hctrs on which a read of scountovf counts, like read_counts, hctr and beside of a
-	 * counter. */
+	/* The hctrs on which a read of scountovf counts, like read_counts, hctr, beside and reader
+	 * of a counter. */
 	uint8_t ovf_hctr;
 	uint8_t ovf_beside;
 	uint32_t ovf_counts;
+	uint32_t ovf_reader;
 
 	bool lcofi_due; /* a wrap was found, and LCOFI is to be raised; false between calls */
 

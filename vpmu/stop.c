@@ -12,6 +12,7 @@ static void leave(struct vpmu *v, lctr_t lctr)
 
 	vpmu_hctr_sync(v, (hctr_t){c->hctr});
 	c->value = (v->hctr[c->hctr].count + c->offset) & v->value_mask;
+	c->reader = 0;
 	v->near &= ~bit64(lctr.idx);
 }
 
@@ -80,6 +81,7 @@ static inline bool stops_solo(const struct vpmu *v, uint64_t set)
 static inline void leave_solo(struct vpmu *v, uint32_t i)
 {
 	v->counter[i].value = vpmu_count(v, (hctr_t){i});
+	v->counter[i].reader = 0;
 	v->hctr[i].ahead = 0;
 }
 

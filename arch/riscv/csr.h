@@ -124,6 +124,16 @@
 	__asm__ volatile("csrs " CSR_STR(csr) ", %0" ::"rK"((uint64_t)(v)) : "memory")
 #define csr_clear(csr, v)                                                                          \
 	__asm__ volatile("csrc " CSR_STR(csr) ", %0" ::"rK"((uint64_t)(v)) : "memory")
+/* Sets bits; what it was before. */
+#define csr_read_set(csr, v)                                                                       \
+	({                                                                                         \
+		uint64_t csr_v_;                                                                   \
+		__asm__ volatile("csrrs %0, " CSR_STR(csr) ", %1"                                  \
+		                 : "=r"(csr_v_)                                                    \
+		                 : "rK"((uint64_t)(v))                                             \
+		                 : "memory");                                                      \
+		csr_v_;                                                                            \
+	})
 #define csr_swap(csr, v)                                                                           \
 	({                                                                                         \
 		uint64_t csr_v_;                                                                   \

@@ -39,9 +39,11 @@ bool hpm_try(struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
 	return hpm_reprogram(hpm, hctr, config);
 }
 
-static __attribute__((noinline)) void set_and_run(struct hpm *hpm, uint64_t hctrs, uint64_t value)
+/* Not inlined: the functions below save no register but here. */
+static __attribute__((noinline)) void set_and_run(struct hpm *hpm, uint64_t hctrs, uint64_t value,
+                                                  bool armed)
 {
-	hpm_set(hpm, hctrs, value, false);
+	hpm_set(hpm, hctrs, value, armed);
 	hpm_run(hpm, hctrs);
 }
 
@@ -50,13 +52,15 @@ __attribute__((noinline)) void hpm_start_any(struct hpm *hpm, uint64_t hctrs, ui
 	if (!hpm->delegated && !hpm->hart_flags && !(hpm->armed & hctrs))
 		hpm_sbi_start(hpm, hctrs, value);
 	else
-		set_and_run(hpm, hctrs, value);
+		set_and_run(hpm, hctrs, value, false);
 }
 
 __attribute__((noinline)) void hpm_start_armed_any(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
-	hpm_set(hpm, BIT(hctr), value, true);
-	hpm_run(hpm, BIT(hctr));
+	if (!hpm->delegated && !hpm->hart_flags && hpm->may_arm & BIT(hctr))
+		hpm_sbi_start_armed(hpm, hctr, value);
+	else
+		set_and_run(hpm, BIT(hctr), value, true);
 }
 
 uint64_t hpm_take_overflow(const struct hpm *hpm)
@@ -74,10 +78,10 @@ __asm__("	.text\n"
         "hpm_read_a0:\n"
         "	.option push\n"
         "	.option norvc\n"
-        "	la	t0, 1f\n"
+        "2:	auipc	t0, %pcrel_hi(1f)\n"
         "	slli	a0, a0, 3\n"
         "	add	t0, t0, a0\n"
-        "	jr	t0\n"
+        "	jr	%pcrel_lo(2b)(t0)\n"
         "1:\n"
         "	.set	i, 0\n"
         "	.rept	32\n"

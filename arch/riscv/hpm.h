@@ -22,11 +22,13 @@ struct hpm_event {
 
 /* The contents of a counter. */
 struct hpm_slot {
-	struct hw_event config; /* event_idx 0: no event that was asked for */
-	bool programmed;        /* it is programmed, and must be reset first */
-	uint64_t selector;      /* ssccfg back end: mhpmevent without OF */
-	uint64_t value;         /* sbi back end: initial value of a fresh counter */
-};
+	struct hw_event config; /* event_idx 0: nothing that anybody asks for */
+	bool programmed;        /* it holds something, and is to be reset first */
+	union {
+		uint64_t selector; /* ssccfg back end: its mhpmevent without OF */
+		uint64_t value;    /* sbi back end: what a fresh one is to start from */
+	};
+} __attribute__((aligned(32))); /* found by a shift */
 
 struct hpm {
 	uint64_t hctrs; /* counters 3..31 that have filters */
@@ -36,16 +38,18 @@ struct hpm {
 	bool lcofi;      /* guests can have overflow interrupts */
 	bool hart_flags; /* the guest reads the hart's own scountovf, see hpm_flags.c */
 	bool ssccfg;     /* menvcfg.CDE is set: a guest's read of scountovf traps */
-	bool delegated; /* true: the ssccfg back end drives the counters; false: the sbi back end */
-	const char *undelegated; /* with ssccfg: why it cannot drive them; NULL: it can */
-	const char *no_overflow; /* why guests cannot have the hart's LCOFI; NULL: they can */
-	uint64_t may_arm;        /* counters whose event permits a start with OF = 0 */
-	uint64_t armed;          /* last set with OF = 0: only their OF means an overflow */
-	uint64_t far;            /* with hart_flags: last started far from the wrap, with OF = 0 */
-	uint64_t fresh;          /* sbi back end: set, but run() has yet to write the value */
-	uint64_t failed;         /* sbi back end: see hpm_failures() */
-	struct hpm_event events[HPM_MAX_EVENTS];
+	bool
+	    delegated; /* counters are driven without the firmware: the ssccfg back end, else sbi */
+	const char *undelegated; /* with ssccfg: why they cannot be, NULL: they can */
+	const char
+	    *no_overflow; /* what keeps a hart that should have LCOFI from it, NULL: nothing */
+	uint64_t may_arm; /* those that hold an event whose counter may be armed */
+	uint64_t armed;   /* last set with OF = 0: only their flags mean an overflow */
+	uint64_t far;     /* with hart_flags: last started far from the wrap, with OF = 0 */
+	uint64_t fresh;   /* sbi back end: set, and their values yet to be written by run() */
+	uint64_t failed;  /* sbi back end: see hpm_failures() */
 	struct hpm_slot slots[32];
+	struct hpm_event events[HPM_MAX_EVENTS];
 };
 
 /* HPM_AUTO and HPM_SSCCFG use the ssccfg back end if the hart has it, otherwise the sbi one. */

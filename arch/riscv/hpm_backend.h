@@ -101,12 +101,10 @@ static inline void hpm_start(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 /* Does hpm_set() with `armed`, and hpm_run(). */
 static inline void hpm_start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
-	if (!(hpm->may_arm & BIT(hctr)) || hpm->hart_flags)
-		hpm_start_armed_any(hpm, hctr, value);
-	else if (!hpm->delegated)
-		hpm_sbi_start_armed(hpm, hctr, value);
-	else
+	if (hpm->delegated && hpm->may_arm >> hctr & 1)
 		hpm_ssccfg_start_armed(hpm, hctr, value);
+	else
+		hpm_start_armed_any(hpm, hctr, value);
 }
 
 static inline void hpm_stop(struct hpm *hpm, uint64_t hctrs)

@@ -73,13 +73,7 @@ __attribute__((noinline)) void hpm_sbi_stop(struct hpm *hpm, uint64_t hctrs)
 		stop_each(hpm, hctrs);
 }
 
-__attribute__((noinline)) void hpm_sbi_start(struct hpm *hpm, uint64_t hctrs, uint64_t value)
-{
-	hpm->fresh &= ~hctrs;
-	hpm_sbi_start_at(hpm, hctrs, SBI_PMU_START_SET_INIT_VALUE, value, false);
-}
-
-/* Not inlined, for callers off the fast path. */
+/* For who is in no hurry. */
 static __attribute__((noinline)) void start(struct hpm *hpm, uint64_t hctrs, uint64_t flags,
                                             uint64_t value, bool armed)
 {

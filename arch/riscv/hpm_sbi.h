@@ -28,11 +28,10 @@ void hpm_sbi_start_each(struct hpm *hpm, uint64_t hctrs, uint64_t flags, uint64_
  */
 static inline bool hpm_sbi_start_call(uint64_t mask, uint64_t flags, uint64_t value, bool armed)
 {
-	uint64_t pending = csr_read(CSR_SIP) & BIT(IRQ_LCOFI);
+	uint64_t sip = armed ? csr_read(CSR_SIP) : csr_read_set(CSR_SIP, BIT(IRQ_LCOFI));
+	uint64_t pending = sip & BIT(IRQ_LCOFI);
 
-	if (!armed)
-		csr_set(CSR_SIP, BIT(IRQ_LCOFI));
-	else if (pending)
+	if (armed && pending)
 		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 	long error = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, 0, mask, flags, value, 0).error;
 	if (!armed && !pending)
@@ -56,10 +55,14 @@ static inline void hpm_sbi_start_at(struct hpm *hpm, uint64_t hctrs, uint64_t fl
 		hpm_sbi_start_each(hpm, hctrs, flags, value, armed);
 }
 
-/* Not inlined, so that with delegated counters a start or a stop saves no registers for a call.
- * hpm_sbi_start() starts counters that were not armed and so have OF = 1, whatever their value
- * was. */
+/* Those that were not armed, and so have OF = 1; what they held before does not matter. */
+static inline void hpm_sbi_start(struct hpm *hpm, uint64_t hctrs, uint64_t value)
+{
+	hpm->fresh &= ~hctrs;
+	hpm_sbi_start_at(hpm, hctrs, SBI_PMU_START_SET_INIT_VALUE, value, false);
+}
+
+/* Not inline: with delegated counters nothing is called, and so nothing saved, around a stop. */
 void hpm_sbi_stop(struct hpm *hpm, uint64_t hctrs);
-void hpm_sbi_start(struct hpm *hpm, uint64_t hctrs, uint64_t value);
 
 #endif

@@ -108,17 +108,19 @@ trap_vector:
 	csrr	t0, CSR_SEPC
 	addi	t0, t0, 4
 	csrw	CSR_SEPC, t0
-	/* The extension's slot, by vsbi_hash(): its id and its function. */
+	/* vsbi_find(): the extension's id, then its functions. */
 	ld	t1, CTX_CALLS(tp)
-	srli	t0, a7, 1
-	xor	t0, t0, a7
-	andi	t0, t0, 15
-	slli	t0, t0, 4
-	add	t0, t0, t1
-	ld	t1, 0(t0)
-	ld	t0, 8(t0)
-	bne	t1, a7, nobody
-	jalr	t0
+	andi	t0, a7, ASM_VSBI_SLOTS - 1
+	slli	t0, t0, 7
+	add	t1, t1, t0
+	ld	t0, 0(t1)
+	bne	t0, a7, nobody
+	li	t0, ASM_VSBI_FUNCTIONS
+	bgeu	a6, t0, nobody
+	slli	t0, a6, 3
+	add	t1, t1, t0
+	ld	t1, 8(t1)
+	jalr	t1
 served:
 	/* At the top of the stack lies the hart's pending word. */
 	ld	t0, 0(sp)
@@ -153,7 +155,9 @@ no_ecall:
 	sd	a1, X(11)
 	addi	t0, t0, CAUSE_ECALL_VS - CAUSE_VIRTUAL_INSN
 	bnez	t0, no_csr
-	csrr	a0, CSR_STVAL
+	/* QEMU leaves it at 0 at WRS.NTO. */
+	csrr	a1, CSR_STVAL
+	beqz	a1, long_way
 	call	csr_read_fast
 	bltz	a0, no_read
 

@@ -13,35 +13,38 @@
 typedef unsigned __int128 vsbi_ret;
 
 /*
- * SBI calls of the resident vcpu go to the functions in ctx->calls, chosen by extension; those that
- * nobody serves come here. a0 to a5 are the call's arguments, a6 the function and a7 the
- * extension; what is returned, the guest finds in a0 and a1. If the hart has work pending then,
- * exit_long(ctx, ~EXIT_ECALL) comes next.
+ * SBI calls of the resident vcpu go to the functions in ctx->calls, chosen by extension and
+ * function; those that nobody serves come here. a0 to a5 are the call's arguments, a6 the function
+ * and a7 the extension; what is returned, the guest finds in a0 and a1. If the hart has work
+ * pending then, exit_long(ctx, ~EXIT_ECALL) comes next.
  */
+#define VSBI_SLOTS     32U
+#define VSBI_FUNCTIONS 15U
 vsbi_ret vsbi_not_supported(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
                             uint64_t a5, uint64_t fid, uint64_t eid);
 
 /*
- * Executes a trapped instruction, if it is a CSR read that is a guest's right. raw: as in stval.
- * Returns 8 times the register, x0..x31, whose value is in ctx->x[] now, x[0] perhaps not 0 any
- * more; that taken from CSR_READ_PENDING: the same, but the hart has work pending, and
- * exit_long(ctx, ~EXIT_CSR) comes next; CSR_READ_NONE: it is nothing of the kind, and exit_long()
- * comes next.
+ * Executes a trapped instruction, if it is a CSR read that is a guest's right. raw: as in stval,
+ * and not 0; ignored: a register for what it returns. Returns 8 times the register, x0..x31, whose
+ * value is in ctx->x[] now, x[0] perhaps not 0 any more; that taken from CSR_READ_PENDING: the
+ * same, but the hart has work pending, and exit_long(ctx, ~EXIT_CSR) comes next; CSR_READ_NONE: it
+ * is nothing of the kind, and exit_long() comes next.
  */
 #define CSR_READ_NONE    (-1L)
 #define CSR_READ_PENDING (-2L)
-long csr_read_fast(uint64_t raw);
+long csr_read_fast(uint64_t ignored, uint64_t raw);
 
 /* Serves the hart's LCOFI. If the hart has work pending then, exit_long(ctx, ~EXIT_LCOFI) comes
  * next. */
 void lcofi_fast(void);
 
-/* The context of the resident vcpu; in the functions above and what they call only. */
+/* The context of the resident vcpu; in the functions above and what they call only. It is used from
+ * where it is, in tp. */
 static inline struct guest_context *this_context(void)
 {
-	struct guest_context *ctx;
+	register struct guest_context *ctx __asm__("tp");
 
-	__asm__("mv %0, tp" : "=r"(ctx));
+	__asm__("" : "=r"(ctx));
 	return ctx;
 }
 

@@ -13,7 +13,7 @@ static struct ring {
 	struct trace_entry entries[RING];
 } rings[MAX_HARTS];
 
-/* Tables with the extensions of each VM in which call() serves every one. Constant after boot. */
+/* The true functions of each VM, each served by call() instead. Constant after boot. */
 static struct vsbi_slot calls[VM_MAX_VMS][VSBI_SLOTS];
 
 static void note(const struct vcpu *vcpu, uint64_t scause, uint64_t a, uint64_t b)
@@ -39,15 +39,17 @@ static VSBI_FN(call)
 	const struct vcpu *vcpu = this_vcpu();
 
 	note(vcpu, CAUSE_ECALL_VS, eid, fid);
-	return vcpu->vm->sbi[vsbi_hash(eid)].fn(a0, a1, a2, a3, a4, a5, fid, eid);
+	return vsbi_find(vcpu->vm->sbi, eid, fid)(a0, a1, a2, a3, a4, a5, fid, eid);
 }
 
 void trace_init(void)
 {
 	for (uint32_t i = 0; i < n_vms; i++) {
-		for (uint32_t n = 0; n < VSBI_SLOTS; n++)
-			calls[i][n] = (struct vsbi_slot){.eid = vms[i].sbi[n].eid,
-			                                 .fn = vms[i].sbi[n].fn ? call : NULL};
+		for (uint32_t n = 0; n < VSBI_SLOTS; n++) {
+			calls[i][n].eid = vms[i].sbi[n].eid;
+			for (uint32_t k = 0; k < VSBI_FUNCTIONS; k++)
+				calls[i][n].fn[k] = call;
+		}
 	}
 	trace_switch(NULL, false);
 }

@@ -17,6 +17,7 @@
 /* csrrs, csrrc and their immediate forms with operand 0: they read, and write nothing. */
 #define CSR_READ_MASK 0xfa07fU
 #define CSR_READ      0x02073U
+#define CSR_READS     0x02000U /* what WFI has not */
 
 /* Counters are told by their number, 0..31; scountovf is number */
 #define SCOUNTOVF (CSR_SCOUNTOVF - CSR_CYCLE)
@@ -47,18 +48,19 @@ static inline void execute(struct vcpu *vcpu)
 
 /* The answer of csr_read_fast() when the value is there. Where the register is in ctx.x[] follows
  * from the instruction in few instructions. */
-static inline long answer(struct vcpu *vcpu, uint64_t raw, uint64_t value)
+static inline long answer(uint64_t raw, uint64_t value)
 {
 	uint64_t at = raw >> 4 & 31 * sizeof(value);
 
-	*(uint64_t *)((uint8_t *)vcpu->ctx.x + at) = value;
+	*(uint64_t *)((uint8_t *)this_vcpu()->ctx.x + at) = value;
 	return (long)at;
 }
 
 /* Not inlined: csr_read_fast() itself then needs no stack. Only here can work come to pend, by an
  * overflow that the instruction brings. dear: hctrs for vpmu_retired_dear(). */
-static __attribute__((noinline)) long answer_late(struct vcpu *vcpu, uint64_t raw, uint64_t dear)
+static __attribute__((noinline)) long answer_late(uint64_t dear, uint64_t raw)
 {
+	struct vcpu *vcpu = this_vcpu();
 	uint64_t n = (raw >> 20 & 0xfff) - CSR_CYCLE;
 	long at;
 
@@ -67,13 +69,12 @@ static __attribute__((noinline)) long answer_late(struct vcpu *vcpu, uint64_t ra
 		/* One that is lost by this has its value all the same, for the last time. */
 		hpm_failures_settle(vcpu);
 	}
-	at = answer(vcpu, raw,
-	            n < VPMU_HW_COUNTERS ? vpmu_csr_value(&vcpu->pmu, n)
-	                                 : vpmu_scountovf(&vcpu->pmu));
+	at = answer(raw, n < VPMU_HW_COUNTERS ? vpmu_csr_value(&vcpu->pmu, n)
+	                                      : vpmu_scountovf(&vcpu->pmu));
 	return *pcpu_pending(vcpu->home) ? CSR_READ_PENDING - at : at;
 }
 
-static __attribute__((noinline)) long read_any(struct vcpu *vcpu, uint64_t raw)
+static long read_any(struct vcpu *vcpu, uint64_t raw)
 {
 	uint64_t n = (raw >> 20 & 0xfff) - CSR_CYCLE; /* of a counter; others are beyond */
 	bool user = vcpu_from_user();
@@ -81,59 +82,66 @@ static __attribute__((noinline)) long read_any(struct vcpu *vcpu, uint64_t raw)
 	if ((raw & CSR_READ_MASK) != CSR_READ || !may_read(vcpu, n, user))
 		return CSR_READ_NONE;
 	execute(vcpu);
-	return answer_late(vcpu, raw, vpmu_retired_cheap(&vcpu->pmu, user));
+	return answer_late(vpmu_retired_cheap(&vcpu->pmu, user), raw);
 }
 
-/* Of a counter, by the kernel. */
-static __attribute__((noinline, flatten)) long read_counter(struct vcpu *vcpu, uint64_t raw)
+/*
+ * What is not noted. It notes only what nothing need be asked about when the same instruction comes
+ * again: that reads, writes nothing, and is executed by the kernel, which csr_read_fast() does ask.
+ */
+static __attribute__((noinline)) long read_first(uint64_t ignored, uint64_t raw)
 {
+	struct vcpu *vcpu = this_vcpu();
 	uint64_t n = raw >> 20 & 31;
 	uint64_t value, dear;
 
-	if (!vpmu_runs(&vcpu->pmu, n))
-		return read_any(vcpu, raw);
-	execute(vcpu);
-	dear = vpmu_retired_read(&vcpu->pmu, n, &value);
-	return dear ? answer_late(vcpu, raw, dear) : answer(vcpu, raw, value);
-}
-
-/* Scountovf, by the kernel; else anything. */
-static __attribute__((noinline, flatten)) long read_other(struct vcpu *vcpu, uint64_t raw)
-{
-	uint64_t dear;
-
-	if (((uint32_t)raw & ~(31U << 7)) != CSRS_READ(CSR_SCOUNTOVF) ||
-	    !vpmu_has_overflow(&vcpu->pmu))
-		return read_any(vcpu, raw);
-	execute(vcpu);
-	dear = vpmu_retired_scountovf(&vcpu->pmu);
-	return dear ? answer_late(vcpu, raw, dear) : answer(vcpu, raw, vpmu_scountovf(&vcpu->pmu));
-}
-
-/* What is read most, in fewer instructions: by the kernel, a counter that runs or scountovf. */
-__attribute__((flatten)) long csr_read_fast(uint64_t raw)
-{
-	struct vcpu *vcpu = this_vcpu();
-	/* Of a counter: its number and the register. With sign, as this hart computes 32 bits. */
-	int64_t rest = (int32_t)((uint32_t)raw - CSRS_READ(CSR_CYCLE));
-	uint64_t n, counts, value, dear;
-
-	/* The compiler would compute in 32 bits, and extend each result. */
-	__asm__("" : "+r"(rest));
-
+	(void)ignored;
 	if (vcpu_from_user())
 		return read_any(vcpu, raw);
-	if (rest & (int32_t)CSRS_READ_MASK)
-		return read_other(vcpu, raw);
-	n = (uint64_t)rest >> 20;
-	if (!vpmu_read_noted(&vcpu->pmu, n, &counts))
-		return read_counter(vcpu, raw);
+	if ((raw & CSRS_READ_MASK) == CSRS_READ(CSR_CYCLE) && vpmu_runs(&vcpu->pmu, n)) {
+		execute(vcpu);
+		dear = vpmu_retired_read(&vcpu->pmu, n, raw, &value);
+		return dear ? answer_late(dear, raw) : answer(raw, value);
+	}
+	if ((raw & ~(31UL << 7)) == CSRS_READ(CSR_SCOUNTOVF) && vpmu_has_overflow(&vcpu->pmu)) {
+		execute(vcpu);
+		dear = vpmu_retired_scountovf(&vcpu->pmu, raw);
+		return dear ? answer_late(dear, raw) : answer(raw, vpmu_scountovf(&vcpu->pmu));
+	}
+	return read_any(vcpu, raw);
+}
+
+/* Scountovf, by an instruction that has read it before; else anything. */
+static __attribute__((noinline, flatten)) long read_no_counter(uint64_t ignored, uint64_t raw)
+{
+	struct vcpu *vcpu = this_vcpu();
+	uint64_t counts, dear;
+
+	if (!vpmu_scountovf_noted(&vcpu->pmu, raw, &counts) || vcpu_from_user())
+		return raw & CSR_READS ? read_first(ignored, raw) : CSR_READ_NONE;
+	execute(vcpu);
+	dear = vpmu_retired_scountovf_noted(&vcpu->pmu, counts);
+	return dear ? answer_late(dear, raw) : answer(raw, vpmu_scountovf(&vcpu->pmu));
+}
+
+/*
+ * What is read most, in fewer instructions: by the kernel, a counter by the instruction that has
+ * read it before. raw and ignored stay in their registers on all ways, and the answer has one.
+ */
+__attribute__((flatten)) long csr_read_fast(uint64_t ignored, uint64_t raw)
+{
+	struct vcpu *vcpu = this_vcpu();
+	uint64_t n = raw >> 20 & 31; /* of a counter, if it is noted */
+	uint64_t counts, value, dear;
+
+	if (!vpmu_read_noted(&vcpu->pmu, n, raw, &counts) || vcpu_from_user())
+		return read_no_counter(ignored, raw);
 	execute(vcpu);
 	/* A counter counts its own read, so the value is taken after that. */
 	dear = vpmu_retired_noted(&vcpu->pmu, n, counts, &value);
 	if (dear)
-		return answer_late(vcpu, raw, dear);
-	return answer(vcpu, raw, value);
+		return answer_late(dear, raw);
+	return answer(raw, value);
 }
 
 /*
@@ -146,7 +154,7 @@ static __attribute__((noinline)) enum vcpu_exit any_insn(struct vcpu *vcpu, uint
 {
 	struct insn insn;
 
-	if (fetched && csr_read_fast(raw) != CSR_READ_NONE) {
+	if (fetched && csr_read_fast(0, raw) != CSR_READ_NONE) {
 		vcpu->ctx.x[0] = 0;
 		/* It has been counted. */
 		vcpu->ctx.exits[EXIT_CSR]--;

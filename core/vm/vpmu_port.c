@@ -228,7 +228,7 @@ void vpmu_port_raise_lcofi(void)
 		vcpu->fw.lcofis++;
 		csr_set(CSR_HVIP, BIT(IRQ_LCOFI));
 	}
-	vs_interrupts_watch();
+	vs_interrupts_pending();
 }
 
 void vpmu_port_unobserved(uint32_t n, uint64_t value)

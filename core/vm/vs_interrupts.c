@@ -49,6 +49,6 @@ bool vs_interrupts_access(struct vcpu *vcpu, const struct insn *insn)
 	if (insn->reg)
 		vcpu->ctx.x[insn->reg] = old;
 	vcpu_emulated(vcpu, insn->length);
-	vs_interrupts_watch();
+	vs_interrupts_trap(this_pcpu(), csr_read(CSR_HVIP) & ~csr_read(CSR_VSIE) & BIT(IRQ_LCOFI));
 	return true;
 }

@@ -25,33 +25,34 @@ static inline __attribute__((always_inline)) void vs_interrupts_trap(struct pcpu
 	csr_write(CSR_HVICTL, traps ? HVICTL_VTI : 0);
 }
 
-/* Decides whether accesses must trap. Called in exits in which the resident vcpu's LCOFI may have
- * become pending. */
-static inline __attribute__((always_inline)) void vs_interrupts_watch(void)
+/* Of hvip or vsie. Shifted to the sign, the bit needs no mask. */
+static inline bool vs_lcofi(uint64_t bits)
 {
-	if (quirks.late_unmask)
-		vs_interrupts_trap(this_pcpu(),
-		                   csr_read(CSR_HVIP) & ~csr_read(CSR_VSIE) & BIT(IRQ_LCOFI));
+	return (int64_t)(bits << (63 - IRQ_LCOFI)) < 0;
 }
 
-/* Whether hvip.LCOFIP is set. A shift to the sign bit needs no mask. */
-static inline bool vs_lcofi_pends(uint64_t hvip)
+/*
+ * The resident vcpu's LCOFI pends: do accesses have to trap? Where the guest has it unmasked they
+ * do not, nor do they yet: while they trap only Tally unmasks it, and ends that.
+ */
+static inline __attribute__((always_inline)) void vs_interrupts_pending(void)
 {
-	return (int64_t)(hvip << (63 - IRQ_LCOFI)) < 0;
+	if (!vs_lcofi(csr_read(CSR_VSIE)) && quirks.late_unmask)
+		vs_interrupts_trap(this_pcpu(), true);
 }
 
-/* Does the same, for exits in which nearly always no LCOFI is pending. */
+/* Asked in exits, where one may have come to pend. */
 static inline void vs_interrupts_settle(void)
 {
-	if (vs_lcofi_pends(csr_read(CSR_HVIP)))
-		vs_interrupts_watch();
+	if (vs_lcofi(csr_read(CSR_HVIP)))
+		vs_interrupts_pending();
 }
 
 /* Must be called when the VS CSRs have been loaded. */
 static inline void vs_interrupts_loaded(struct pcpu *pcpu, const struct vs_state *vs)
 {
-	/* Nearly always no LCOFI is pending, neither now nor in the vcpu that was here before. */
-	if ((vs_lcofi_pends(vs->hvip) || pcpu->unmask_traps) && quirks.late_unmask)
+	/* Nearly always none pends, nor did one in who was here before. */
+	if ((vs_lcofi(vs->hvip) || pcpu->unmask_traps) && quirks.late_unmask)
 		vs_interrupts_trap(pcpu, vs->hvip & ~vs->vsie & BIT(IRQ_LCOFI));
 }
 

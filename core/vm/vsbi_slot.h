@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The functions that serve a VM's SBI calls: one for each extension that the VM has. The parameters
- * are the registers of the call: a0 to a5, the function id (a6) and the extension id (a7). The
- * return value goes into the guest's a0 and a1.
+ * What a VM's SBI calls lead to: for each function of each extension that it is offered one of
+ * ours. Its arguments are the registers of the call: a0 to a5, the function id in a6, the extension
+ * in a7. What it returns goes into the guest's a0 and a1.
  */
 #ifndef CORE_VM_VSBI_SLOT_H
 #define CORE_VM_VSBI_SLOT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "arch/riscv/trap.h"
@@ -19,18 +20,21 @@
 
 typedef VSBI_FN(vsbi_fn);
 
-/* The table of a VM's extensions, indexed by a perfect hash of the extension id. An entry without a
- * function is empty. */
-#define VSBI_SLOTS 16U
-
+/*
+ * An extension. A VM has VSBI_SLOTS of them, by the low bits of their ids, which differ. One that
+ * it is not offered has no id, and is not found: the place of id 0 has functions that say so.
+ */
 struct vsbi_slot {
 	uint64_t eid;
-	vsbi_fn *fn;
+	vsbi_fn *fn[VSBI_FUNCTIONS]; /* in a VM's none is NULL, where there is an id */
 };
 
-static inline uint32_t vsbi_hash(uint64_t eid)
+/* What switch.S does by itself. NULL: nobody serves it. */
+static inline vsbi_fn *vsbi_find(const struct vsbi_slot sbi[VSBI_SLOTS], uint64_t eid, uint64_t fid)
 {
-	return (uint32_t)(eid ^ eid >> 1) % VSBI_SLOTS; /* switch.S has the same hash */
+	const struct vsbi_slot *slot = &sbi[eid % VSBI_SLOTS];
+
+	return slot->eid == eid && fid < VSBI_FUNCTIONS ? slot->fn[fid] : NULL;
 }
 
 #endif

@@ -11,43 +11,54 @@ VSBI_FN(vsbi_not_supported)
 	return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
 }
 
-static void offer(struct vm *vm, uint64_t eid, vsbi_fn *fn)
+static struct vsbi_slot *offer(struct vm *vm, const struct vsbi_slot *extension)
 {
-	struct vsbi_slot *slot = &vm->sbi[vsbi_hash(eid)];
+	struct vsbi_slot *slot = &vm->sbi[extension->eid % VSBI_SLOTS];
 
-	if (slot->fn)
-		panic("vsbi: extensions %lx and %lx have one hash", slot->eid, eid);
-	*slot = (struct vsbi_slot){.eid = eid, .fn = fn};
+	if (slot->eid)
+		panic("vsbi: extensions %lx and %lx have one slot", slot->eid, extension->eid);
+	*slot = *extension;
+	for (uint32_t i = 0; i < VSBI_FUNCTIONS; i++) {
+		if (!slot->fn[i])
+			slot->fn[i] = vsbi_not_supported;
+	}
+	return slot;
 }
 
-/* switch.S finds an extension in vcpu->ctx.calls itself. */
+static void offer_pmu(struct vm *vm)
+{
+	struct vsbi_slot *slot = offer(vm, &vsbi_pmu);
+
+	for (uint32_t i = 0; vm->pmu_policy.hart_flags && i < VSBI_FUNCTIONS; i++) {
+		if (vsbi_pmu.fn[i])
+			slot->fn[i] = vsbi_pmu_hart_flags;
+	}
+}
+
+/* switch.S looks a call up in vcpu->ctx.calls by itself. */
 _Static_assert(offsetof(struct vsbi_slot, eid) == 0 && offsetof(struct vsbi_slot, fn) == 8 &&
-                   sizeof(struct vsbi_slot) == 16 && VSBI_SLOTS == 16,
+                   sizeof(struct vsbi_slot) == 1 << 7,
                "what switch.S knows of the slots");
 
 void vsbi_init(struct vm *vm)
 {
-	offer(vm, SBI_EXT_BASE, vsbi_base);
-	offer(vm, SBI_EXT_TIME, vsbi_time);
-	offer(vm, SBI_EXT_IPI, vsbi_ipi);
-	offer(vm, SBI_EXT_RFENCE, vsbi_rfence);
-	offer(vm, SBI_EXT_HSM, vsbi_hsm);
-	offer(vm, SBI_EXT_SRST, vsbi_srst);
+	/* An empty slot has id 0, and slot 0 is that id's, which is of the legacy SBI. */
+	(void)offer(vm, &(struct vsbi_slot){0});
+	(void)offer(vm, &vsbi_base);
+	(void)offer(vm, &vsbi_time);
+	(void)offer(vm, &vsbi_ipi);
+	(void)offer(vm, &vsbi_rfence);
+	(void)offer(vm, &vsbi_hsm);
+	(void)offer(vm, &vsbi_srst);
 	if (vm->config->console)
-		offer(vm, SBI_EXT_DBCN, vsbi_dbcn);
+		(void)offer(vm, &vsbi_dbcn);
 	if (vm->config->pmu)
-		offer(vm, SBI_EXT_PMU, vm->pmu_policy.hart_flags ? vsbi_pmu_hart_flags : vsbi_pmu);
-	/* Slot 0 cannot be marked empty by id 0, which hashes to it and is an extension of the
-	 * legacy SBI. */
-	if (!vm->sbi[0].fn)
-		vm->sbi[0].fn = vsbi_not_supported;
+		offer_pmu(vm);
 }
 
 bool vsbi_has(const struct vm *vm, uint64_t eid)
 {
-	const struct vsbi_slot *slot = &vm->sbi[vsbi_hash(eid)];
-
-	return slot->eid == eid && slot->fn != vsbi_not_supported;
+	return eid && vm->sbi[eid % VSBI_SLOTS].eid == eid;
 }
 
 bool vsbi_for_each_hart(struct vcpu *vcpu, uint64_t hart_mask, uint64_t hart_mask_base,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SBI 3.0 for guests. Each extension is one function (core/vm/vsbi_slot.h), called for the vcpu
- * this_vcpu(). The upper half of a parameter that the specification calls 32 bits wide is ignored
- * (section 3), because the caller's ABI may leave anything there.
+ * SBI 3.0 served to guests. Each extension is a table of functions (core/vm/vsbi_slot.h), called by
+ * the vcpu this_vcpu(). The upper half of a parameter that the specification calls 32 bits wide
+ * means nothing (section 3): it holds whatever the caller's ABI leaves there.
  */
 #ifndef CORE_VSBI_VSBI_H
 #define CORE_VSBI_VSBI_H
@@ -11,14 +11,11 @@
 #include "core/vm/vcpu.h"
 #include "core/vm/vsbi_slot.h"
 
-VSBI_FN(vsbi_base);
-VSBI_FN(vsbi_time);
-VSBI_FN(vsbi_ipi);
-VSBI_FN(vsbi_rfence);
-VSBI_FN(vsbi_hsm);
-VSBI_FN(vsbi_srst);
-VSBI_FN(vsbi_dbcn);
-VSBI_FN(vsbi_pmu);
+/* The functions that there are; the others are NULL. */
+extern const struct vsbi_slot vsbi_base, vsbi_time, vsbi_ipi, vsbi_rfence, vsbi_hsm, vsbi_srst,
+    vsbi_dbcn, vsbi_pmu;
+
+/* Any function of vsbi_pmu, for a guest that reads the hart's scountovf. */
 VSBI_FN(vsbi_pmu_hart_flags);
 
 static inline vsbi_ret vsbi_result(long error, uint64_t value)

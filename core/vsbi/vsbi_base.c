@@ -16,54 +16,88 @@ void vsbi_base_init(void)
 	ids.mimpid = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_MIMPID, 0, 0, 0, 0, 0).value;
 }
 
-VSBI_FN(vsbi_base)
+static VSBI_FN(get_spec_version)
 {
-	struct vcpu *vcpu = this_vcpu();
-
-	switch (fid) {
-	case SBI_BASE_GET_SPEC_VERSION:
-		return vsbi_result(SBI_SUCCESS, TALLY_SBI_SPEC);
-	case SBI_BASE_GET_IMP_ID:
-		return vsbi_result(SBI_SUCCESS, TALLY_SBI_IMP_ID);
-	case SBI_BASE_GET_IMP_VERSION:
-		return vsbi_result(SBI_SUCCESS, TALLY_SBI_IMP_VERSION);
-	case SBI_BASE_PROBE_EXTENSION:
-		return vsbi_result(SBI_SUCCESS, vsbi_has(vcpu->vm, a0));
-	case SBI_BASE_GET_MVENDORID:
-		return vsbi_result(SBI_SUCCESS, ids.mvendorid);
-	case SBI_BASE_GET_MARCHID:
-		return vsbi_result(SBI_SUCCESS, ids.marchid);
-	case SBI_BASE_GET_MIMPID:
-		return vsbi_result(SBI_SUCCESS, ids.mimpid);
-	default:
-		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
-	}
+	return vsbi_result(SBI_SUCCESS, TALLY_SBI_SPEC);
 }
 
-/* Section 6.1: sets the timer and clears the pending timer interrupt. */
-VSBI_FN(vsbi_time)
+static VSBI_FN(get_imp_id)
+{
+	return vsbi_result(SBI_SUCCESS, TALLY_SBI_IMP_ID);
+}
+
+static VSBI_FN(get_imp_version)
+{
+	return vsbi_result(SBI_SUCCESS, TALLY_SBI_IMP_VERSION);
+}
+
+static VSBI_FN(probe_extension)
+{
+	return vsbi_result(SBI_SUCCESS, vsbi_has(this_vcpu()->vm, a0));
+}
+
+static VSBI_FN(get_mvendorid)
+{
+	return vsbi_result(SBI_SUCCESS, ids.mvendorid);
+}
+
+static VSBI_FN(get_marchid)
+{
+	return vsbi_result(SBI_SUCCESS, ids.marchid);
+}
+
+static VSBI_FN(get_mimpid)
+{
+	return vsbi_result(SBI_SUCCESS, ids.mimpid);
+}
+
+const struct vsbi_slot vsbi_base = {
+    .eid = SBI_EXT_BASE,
+    .fn =
+        {
+            [SBI_BASE_GET_SPEC_VERSION] = get_spec_version,
+            [SBI_BASE_GET_IMP_ID] = get_imp_id,
+            [SBI_BASE_GET_IMP_VERSION] = get_imp_version,
+            [SBI_BASE_PROBE_EXTENSION] = probe_extension,
+            [SBI_BASE_GET_MVENDORID] = get_mvendorid,
+            [SBI_BASE_GET_MARCHID] = get_marchid,
+            [SBI_BASE_GET_MIMPID] = get_mimpid,
+        },
+};
+
+/* Without Sstc. Not inlined: with it set_timer() then copies nothing for this. */
+static __attribute__((noinline)) vsbi_ret set_own_timer(uint64_t at)
 {
 	struct vcpu *vcpu = this_vcpu();
+	uint64_t now = csr_read(CSR_TIME);
+	uint64_t guest_now = now + vcpu->vm->htimedelta;
 
-	if (fid != SBI_TIME_SET_TIMER)
-		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
-	vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_SET_TIMER);
-	if (vcpu->home->vs_has.sstc) {
-		csr_write(CSR_VSTIMECMP, a0);
-	} else {
-		uint64_t now = csr_read(CSR_TIME);
-		uint64_t guest_now = now + vcpu->vm->htimedelta;
-
-		vcpu_set_virq(vcpu, IRQ_VSTI, a0 <= guest_now);
-		/* Host time does not reach this value before it wraps, so it means never. */
-		vcpu->timer =
-		    a0 <= guest_now || a0 - guest_now > ~0UL - now ? ~0UL : now + (a0 - guest_now);
-		pcpu_resched(vcpu->home);
-	}
+	vcpu_set_virq(vcpu, IRQ_VSTI, at <= guest_now);
+	/* A value that no host time reaches before the counter wraps means never. */
+	vcpu->timer =
+	    at <= guest_now || at - guest_now > ~0UL - now ? ~0UL : now + (at - guest_now);
+	pcpu_resched(vcpu->home);
 	return vsbi_result(SBI_SUCCESS, 0);
 }
 
-static void send_ipi(struct vcpu *self, struct vcpu *target, uint64_t arg)
+/* Section 6.1: sets the timer and clears the pending interrupt. */
+static VSBI_FN(set_timer)
+{
+	struct vcpu *vcpu = this_vcpu();
+
+	vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_SET_TIMER);
+	if (!vcpu->home->vs_has.sstc)
+		return set_own_timer(a0);
+	csr_write(CSR_VSTIMECMP, a0);
+	return vsbi_result(SBI_SUCCESS, 0);
+}
+
+const struct vsbi_slot vsbi_time = {
+    .eid = SBI_EXT_TIME,
+    .fn = {[SBI_TIME_SET_TIMER] = set_timer},
+};
+
+static void ipi_one(struct vcpu *self, struct vcpu *target, uint64_t arg)
 {
 	(void)arg;
 	vpmu_fw_event(&self->pmu, SBI_PMU_FW_IPI_SENT);
@@ -75,26 +109,28 @@ static void send_ipi(struct vcpu *self, struct vcpu *target, uint64_t arg)
 	}
 }
 
-/* Not inlined, so that an IPI to the calling vcpu itself needs no stack. */
-static __attribute__((noinline)) vsbi_ret send_ipis(struct vcpu *vcpu, uint64_t hart_mask,
-                                                    uint64_t hart_mask_base)
+/* Not inlined: an IPI to oneself then needs no stack. */
+static __attribute__((noinline)) vsbi_ret ipi_all(uint64_t hart_mask, uint64_t hart_mask_base)
 {
-	if (!vsbi_for_each_hart(vcpu, hart_mask, hart_mask_base, send_ipi, 0))
+	if (!vsbi_for_each_hart(this_vcpu(), hart_mask, hart_mask_base, ipi_one, 0))
 		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
 	return vsbi_result(SBI_SUCCESS, 0);
 }
 
-VSBI_FN(vsbi_ipi)
+static VSBI_FN(send_ipi)
 {
 	struct vcpu *vcpu = this_vcpu();
 
-	if (fid != SBI_IPI_SEND_IPI)
-		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
 	if (a1 > vcpu->id || BIT(vcpu->id) >> a1 != a0)
-		return send_ipis(vcpu, a0, a1);
-	/* An IPI to the calling vcpu itself, the usual case in guests with one vcpu. */
+		return ipi_all(a0, a1);
+	/* ipi_one() for oneself: what guests with one vcpu do. */
 	vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_IPI_SENT);
 	vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_IPI_RECEIVED);
 	csr_set(CSR_HVIP, BIT(IRQ_VSSI));
 	return vsbi_result(SBI_SUCCESS, 0);
 }
+
+const struct vsbi_slot vsbi_ipi = {
+    .eid = SBI_EXT_IPI,
+    .fn = {[SBI_IPI_SEND_IPI] = send_ipi},
+};

@@ -32,33 +32,50 @@ static bool write_more(struct vcpu *vcpu)
 	return call->left;
 }
 
-/* The console accepts all bytes, so a write is never partial. */
-static vsbi_ret console_write(struct vcpu *vcpu, uint64_t n, gpa_t gpa)
+/* Has a read or a write, whose arguments these are, an answer already? No byte lies outside its
+ * memory. high: the upper half of an address of more than 64 bits. */
+static bool is_answered(uint64_t n, uint64_t high, vsbi_ret *ret)
 {
-	const char *memory = guest_mem(vcpu->vm, gpa, n);
-	uint64_t done;
-
-	if (!memory)
-		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
-	done = write_some(vcpu->vm, memory, n);
-	if (done < n)
-		long_call_begin(vcpu, &(struct long_call){.slice = write_more,
-		                                          .at = (uint64_t)memory + done,
-		                                          .left = n - done});
-	return vsbi_result(SBI_SUCCESS, n);
+	*ret = vsbi_result(n ? SBI_ERR_INVALID_PARAM : SBI_SUCCESS, 0);
+	return !n || high;
 }
 
-static vsbi_ret console_read(struct vm *vm, uint64_t n, gpa_t gpa)
+/* The console takes all there is, so a write is never partial. */
+static VSBI_FN(console_write)
 {
-	char *memory = guest_mem(vm, gpa, n);
-	uint64_t done = 0;
-	size_t space;
+	struct vcpu *vcpu = this_vcpu();
+	const char *memory;
+	uint64_t done;
+	vsbi_ret ret;
 
+	if (is_answered(a0, a2, &ret))
+		return ret;
+	memory = guest_mem(vcpu->vm, (gpa_t){a1}, a0);
 	if (!memory)
 		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
-	if (n > DBCN_MAX_BYTES)
-		n = DBCN_MAX_BYTES;
-	/* Input is in the UART's FIFO (register 0) as long as LSR (register 5) says so. */
+	done = write_some(vcpu->vm, memory, a0);
+	if (done < a0)
+		long_call_begin(vcpu, &(struct long_call){.slice = write_more,
+		                                          .at = (uint64_t)memory + done,
+		                                          .left = a0 - done});
+	return vsbi_result(SBI_SUCCESS, a0);
+}
+
+static VSBI_FN(console_read)
+{
+	struct vm *vm = this_vcpu()->vm;
+	uint64_t n = a0 > DBCN_MAX_BYTES ? DBCN_MAX_BYTES : a0;
+	uint64_t done = 0;
+	size_t space;
+	char *memory;
+	vsbi_ret ret;
+
+	if (is_answered(a0, a2, &ret))
+		return ret;
+	memory = guest_mem(vm, (gpa_t){a1}, a0);
+	if (!memory)
+		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
+	/* What was typed waits in the UART's FIFO, register 0, while LSR (5) says so. */
 	spin_lock(&vm->devices);
 	while (done < n && (vuart_read(&vm->uart, 5) & 1))
 		memory[done++] = (char)vuart_read(&vm->uart, 0);
@@ -69,28 +86,20 @@ static vsbi_ret console_read(struct vm *vm, uint64_t n, gpa_t gpa)
 	return vsbi_result(SBI_SUCCESS, done);
 }
 
-VSBI_FN(vsbi_dbcn)
+static VSBI_FN(console_write_byte)
 {
-	struct vcpu *vcpu = this_vcpu();
-	struct vm *vm = vcpu->vm;
 	char byte = (char)a0;
 
-	switch (fid) {
-	case SBI_DBCN_CONSOLE_WRITE:
-	case SBI_DBCN_CONSOLE_READ:
-		/* An access of no bytes is always inside the guest's memory. */
-		if (!a0)
-			return vsbi_result(SBI_SUCCESS, 0);
-		/* a2 is the upper half of the address */
-		if (a2)
-			return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
-		if (fid == SBI_DBCN_CONSOLE_WRITE)
-			return console_write(vcpu, a0, (gpa_t){a1});
-		return console_read(vm, a0, (gpa_t){a1});
-	case SBI_DBCN_WRITE_BYTE:
-		terminal_vm_write(vm->index, &byte, 1);
-		return vsbi_result(SBI_SUCCESS, 0);
-	default:
-		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
-	}
+	terminal_vm_write(this_vcpu()->vm->index, &byte, 1);
+	return vsbi_result(SBI_SUCCESS, 0);
 }
+
+const struct vsbi_slot vsbi_dbcn = {
+    .eid = SBI_EXT_DBCN,
+    .fn =
+        {
+            [SBI_DBCN_CONSOLE_WRITE] = console_write,
+            [SBI_DBCN_CONSOLE_READ] = console_read,
+            [SBI_DBCN_WRITE_BYTE] = console_write_byte,
+        },
+};

@@ -13,8 +13,10 @@ static bool is_entry(const struct vm *vm, uint64_t pc)
 	return guest_mem(vm, (gpa_t){pc}, 2) && !(pc & 1);
 }
 
-static vsbi_ret hart_start(struct vcpu *vcpu, uint64_t hartid, uint64_t pc, uint64_t opaque)
+static VSBI_FN(hart_start)
 {
+	struct vcpu *vcpu = this_vcpu();
+	uint64_t hartid = a0, pc = a1, opaque = a2;
 	unsigned long stopped = SBI_HSM_STATE_STOPPED;
 
 	if (hartid >= vcpu->vm->config->n_vcpus)
@@ -43,9 +45,11 @@ static bool all_stopped(const struct vm *vm)
 	return true;
 }
 
-/* Section 9.2. The whole state of the vcpu is lost, including its PMU. */
-static vsbi_ret hart_stop(struct vcpu *vcpu)
+/* Section 9.2. Everything of the vcpu is forgotten, its PMU included. */
+static VSBI_FN(hart_stop)
 {
+	struct vcpu *vcpu = this_vcpu();
+
 	vcpu_end_observers(vcpu);
 	vpmu_reset(&vcpu->pmu);
 	atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STOPPED);
@@ -55,6 +59,15 @@ static vsbi_ret hart_stop(struct vcpu *vcpu)
 	if (all_stopped(vcpu->vm))
 		vm_end(vcpu->vm, vcpu, VM_END_ALL_STOPPED, NULL, 0);
 	return vsbi_result(SBI_SUCCESS, 0);
+}
+
+static VSBI_FN(hart_get_status)
+{
+	const struct vm *vm = this_vcpu()->vm;
+
+	if (a0 >= vm->config->n_vcpus)
+		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
+	return vsbi_result(SBI_SUCCESS, atomic_load(&vm->vcpus[a0]->hsm_state));
 }
 
 static void sleep(struct vcpu *vcpu)
@@ -70,8 +83,12 @@ static void sleep(struct vcpu *vcpu)
  * except those of table 10. These are set before the vcpu sleeps, and no other register is changed.
  * All other types are reserved, or platform-specific and not implemented: SBI_ERR_INVALID_PARAM.
  */
-static vsbi_ret hart_suspend(struct vcpu *vcpu, uint32_t type, uint64_t pc, uint64_t opaque)
+static VSBI_FN(hart_suspend)
 {
+	struct vcpu *vcpu = this_vcpu();
+	uint32_t type = (uint32_t)a0;
+	uint64_t pc = a1, opaque = a2;
+
 	if (type == SBI_HSM_SUSPEND_RETENTIVE) {
 		sleep(vcpu);
 		return vsbi_result(SBI_SUCCESS, 0);
@@ -88,38 +105,27 @@ static vsbi_ret hart_suspend(struct vcpu *vcpu, uint32_t type, uint64_t pc, uint
 	return vsbi_result((long)vcpu->id, opaque);
 }
 
-VSBI_FN(vsbi_hsm)
-{
-	struct vcpu *vcpu = this_vcpu();
-
-	switch (fid) {
-	case SBI_HSM_HART_START:
-		return hart_start(vcpu, a0, a1, a2);
-	case SBI_HSM_HART_STOP:
-		return hart_stop(vcpu);
-	case SBI_HSM_HART_GET_STATUS:
-		if (a0 >= vcpu->vm->config->n_vcpus)
-			return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
-		return vsbi_result(SBI_SUCCESS, atomic_load(&vcpu->vm->vcpus[a0]->hsm_state));
-	case SBI_HSM_HART_SUSPEND:
-		return hart_suspend(vcpu, (uint32_t)a0, a1, a2);
-	default:
-		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
-	}
-}
+const struct vsbi_slot vsbi_hsm = {
+    .eid = SBI_EXT_HSM,
+    .fn =
+        {
+            [SBI_HSM_HART_START] = hart_start,
+            [SBI_HSM_HART_STOP] = hart_stop,
+            [SBI_HSM_HART_GET_STATUS] = hart_get_status,
+            [SBI_HSM_HART_SUSPEND] = hart_suspend,
+        },
+};
 
 /*
  * Section 10.1. The reset concerns this guest only. A reset reason makes it a failure, whatever the
  * type; reasons of a platform or an SBI implementation are logged unchanged. Platform-specific
  * reset types are not implemented.
  */
-VSBI_FN(vsbi_srst)
+static VSBI_FN(system_reset)
 {
 	struct vcpu *vcpu = this_vcpu();
 	uint32_t type = (uint32_t)a0, reason = (uint32_t)a1;
 
-	if (fid != SBI_SRST_RESET)
-		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
 	if (type > SBI_SRST_WARM_REBOOT ||
 	    (reason > SBI_SRST_REASON_SYSFAIL && reason < 0xe0000000UL))
 		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
@@ -133,3 +139,8 @@ VSBI_FN(vsbi_srst)
 		       NULL, type);
 	return vsbi_result(SBI_SUCCESS, 0);
 }
+
+const struct vsbi_slot vsbi_srst = {
+    .eid = SBI_EXT_SRST,
+    .fn = {[SBI_SRST_RESET] = system_reset},
+};

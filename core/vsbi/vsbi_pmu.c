@@ -89,24 +89,18 @@ static VSBI_FN(event_get_info)
 	return vsbi_result((long)a0, again);
 }
 
-/* Each case is a tail call, so that no register is saved. */
-VSBI_FN(vsbi_pmu)
-{
-	static vsbi_fn *const functions[] = {
-	    [SBI_PMU_NUM_COUNTERS] = num_counters,
-	    [SBI_PMU_COUNTER_GET_INFO] = get_info,
-	    [SBI_PMU_COUNTER_CONFIG_MATCHING] = config_matching,
-	    [SBI_PMU_COUNTER_START] = start,
-	    [SBI_PMU_COUNTER_STOP] = stop,
-	    [SBI_PMU_COUNTER_FW_READ] = fw_read,
-	    [SBI_PMU_COUNTER_FW_READ_HI] = fw_read_hi,
-	    [SBI_PMU_SNAPSHOT_SET_SHMEM] = snapshot,
-	    [SBI_PMU_EVENT_GET_INFO] = event_get_info,
-	};
-
-	vsbi_fn *fn = vsbi_not_supported;
-
-	if (fid < ARRAY_SIZE(functions))
-		fn = functions[fid];
-	return fn(a0, a1, a2, a3, a4, a5, fid, eid);
-}
+const struct vsbi_slot vsbi_pmu = {
+    .eid = SBI_EXT_PMU,
+    .fn =
+        {
+            [SBI_PMU_NUM_COUNTERS] = num_counters,
+            [SBI_PMU_COUNTER_GET_INFO] = get_info,
+            [SBI_PMU_COUNTER_CONFIG_MATCHING] = config_matching,
+            [SBI_PMU_COUNTER_START] = start,
+            [SBI_PMU_COUNTER_STOP] = stop,
+            [SBI_PMU_COUNTER_FW_READ] = fw_read,
+            [SBI_PMU_COUNTER_FW_READ_HI] = fw_read_hi,
+            [SBI_PMU_SNAPSHOT_SET_SHMEM] = snapshot,
+            [SBI_PMU_EVENT_GET_INFO] = event_get_info,
+        },
+};

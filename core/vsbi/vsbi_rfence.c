@@ -54,15 +54,23 @@ static void wait_for_one(struct vcpu *self, struct vcpu *target, uint64_t fid)
 		vcpu_serve_fences(self);
 }
 
-VSBI_FN(vsbi_rfence)
+static VSBI_FN(remote_fence)
 {
 	struct vcpu *vcpu = this_vcpu();
 
-	/* The HFENCE functions are for hypervisors. Guests have no H extension. */
-	if (fid > SBI_RFENCE_SFENCE_VMA_ASID)
-		return vsbi_result(SBI_ERR_NOT_SUPPORTED, 0);
 	if (!vsbi_for_each_hart(vcpu, a0, a1, fence_one, fid))
 		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
 	vsbi_for_each_hart(vcpu, a0, a1, wait_for_one, fid);
 	return vsbi_result(SBI_SUCCESS, 0);
 }
+
+/* Not the HFENCE functions, which are for hypervisors: guests have no H extension. */
+const struct vsbi_slot vsbi_rfence = {
+    .eid = SBI_EXT_RFENCE,
+    .fn =
+        {
+            [SBI_RFENCE_FENCE_I] = remote_fence,
+            [SBI_RFENCE_SFENCE_VMA] = remote_fence,
+            [SBI_RFENCE_SFENCE_VMA_ASID] = remote_fence,
+        },
+};

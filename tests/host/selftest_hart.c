@@ -112,13 +112,12 @@ void long_call_begin(struct vcpu *self, const struct long_call *call)
 
 void hart_ecall(uint64_t a[8])
 {
-	const struct vsbi_slot *slot = &vm.sbi[vsbi_hash(a[7])];
-	vsbi_fn *fn = slot->eid == a[7] ? slot->fn : vsbi_not_supported;
+	vsbi_fn *fn = vsbi_find(vm.sbi, a[7], a[6]);
 	vsbi_ret ret;
 
 	from(false, PC + 4);
 	memcpy(&vcpu.ctx.x[REG_A0], a, 8 * sizeof(a[0]));
-	ret = fn(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]);
+	ret = (fn ? fn : vsbi_not_supported)(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]);
 	vcpu.ctx.x[REG_A0] = (uint64_t)ret;
 	vcpu.ctx.x[REG_A0 + 1] = (uint64_t)(ret >> 64);
 	while (vcpu.call.slice && vcpu.call.slice(&vcpu))
@@ -152,7 +151,7 @@ bool hart_execute(bool user, uint32_t insn, uint64_t *rd)
 		return true;
 	from(user, PC);
 	host_csrs[CSR_STVAL] = insn;
-	reg = csr_read_fast(insn);
+	reg = csr_read_fast(0, insn);
 	if (reg >= 0) {
 		assert_int_equal(reg, 8 * REG_A0);
 		assert_int_equal(host_csrs[CSR_SEPC], PC + 4);
@@ -185,7 +184,7 @@ void hart_wfi(void)
 	if (!vcpu_may_sleep(&vcpu)) {
 		from(false, PC);
 		host_csrs[CSR_STVAL] = 0x10500073;
-		assert_true(csr_read_fast(0x10500073) < 0);
+		assert_true(csr_read_fast(0, 0x10500073) < 0);
 		assert_int_equal(virtual_insn(&vcpu), EXIT_WFI);
 		back(TALLY_EVENT_EXITS_WFI);
 		return;
@@ -302,23 +301,17 @@ void hart_flags_show(struct vcpu *self)
 	never("the hart's flags");
 }
 
-VSBI_FN(vsbi_hsm)
+static VSBI_FN(unexpected)
 {
-	never("HSM");
+	never("HSM, SRST or DBCN");
 	return vsbi_result(SBI_ERR_FAILED, 0);
 }
 
-VSBI_FN(vsbi_srst)
-{
-	never("SRST");
-	return vsbi_result(SBI_ERR_FAILED, 0);
-}
-
-VSBI_FN(vsbi_dbcn)
-{
-	never("DBCN");
-	return vsbi_result(SBI_ERR_FAILED, 0);
-}
+const struct vsbi_slot vsbi_hsm = {.eid = SBI_EXT_HSM,
+                                   .fn = {unexpected, unexpected, unexpected, unexpected}};
+const struct vsbi_slot vsbi_srst = {.eid = SBI_EXT_SRST, .fn = {unexpected}};
+const struct vsbi_slot vsbi_dbcn = {.eid = SBI_EXT_DBCN,
+                                    .fn = {unexpected, unexpected, unexpected}};
 
 void panic(const char *format, ...)
 {

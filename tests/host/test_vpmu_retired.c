@@ -390,7 +390,11 @@ static void test_pending_overflow_of_another(void **state)
 	assert_int_equal(guest_read(4), -999UL);
 }
 
-/* A read by VS that traps, as in core/vm/virtual_insn.c. */
+/* Instructions that read. */
+#define READER 0x6f
+#define OTHER  0x70
+
+/* A read by VS that traps, as core/vm/virtual_insn.c serves it. */
 static uint64_t trapped_read(uint64_t n)
 {
 	uint64_t counts;
@@ -398,10 +402,10 @@ static uint64_t trapped_read(uint64_t n)
 	uint64_t left;
 
 	assert_true(vpmu_runs(&vpmu, n));
-	if (vpmu_read_noted(&vpmu, n, &counts))
+	if (vpmu_read_noted(&vpmu, n, READER, &counts))
 		left = vpmu_retired_noted(&vpmu, n, counts, &value);
 	else
-		left = vpmu_retired_read(&vpmu, n, &value);
+		left = vpmu_retired_read(&vpmu, n, READER, &value);
 	if (left == 0)
 		return value;
 	vpmu_retired_dear(&vpmu, left);
@@ -412,25 +416,43 @@ static bool is_noted(uint64_t n)
 {
 	uint64_t counts;
 
-	return vpmu_read_noted(&vpmu, n, &counts);
+	return vpmu_read_noted(&vpmu, n, READER, &counts);
+}
+
+/* Likewise of scountovf: hctrs that did not go on, which are none here. */
+static uint64_t trapped_scountovf(void)
+{
+	uint64_t counts;
+
+	if (vpmu_scountovf_noted(&vpmu, READER, &counts))
+		return vpmu_retired_scountovf_noted(&vpmu, counts);
+	return vpmu_retired_scountovf(&vpmu, READER);
 }
 
 /* The hctrs that count a read are recorded, and dropped when anything that they depend on
  * changes. */
 static void noted_reads(void)
 {
+	uint64_t counts;
+
 	assert_int_equal(config(HW, AUTO, CYCLES), 3);
 	assert_int_equal(config(HW, AUTO, INSTRS), 4);
 	stub_count(INSTRS, 100);
 	assert_int_equal(config(1U << 10, AUTO, CYCLES), 10);
+	assert_false(is_noted(10));
 	assert_int_equal(trapped_read(10), 1);
 	assert_true(is_noted(10));
+	/* Of another instruction it is not known that it reads, nor who executes it. */
+	assert_false(vpmu_read_noted(&vpmu, 10, OTHER, &counts));
+	assert_false(vpmu_read_noted(&vpmu, 3, READER, &counts));
 	assert_int_equal(trapped_read(10), 2);
 	assert_int_equal(trapped_read(3), 3);
 	assert_int_equal(trapped_read(4), 104);
 	/* Scountovf is read, which counts as often. */
-	assert_int_equal(vpmu_retired_scountovf(&vpmu), 0);
-	assert_int_equal(vpmu_retired_scountovf(&vpmu), 0);
+	assert_int_equal(trapped_scountovf(), 0);
+	assert_true(vpmu_scountovf_noted(&vpmu, READER, &counts));
+	assert_false(vpmu_scountovf_noted(&vpmu, OTHER, &counts));
+	assert_int_equal(trapped_scountovf(), 0);
 	assert_int_equal(trapped_read(3), 7);
 	assert_int_equal(trapped_read(4), 108);
 	/* The same two hctrs, but the counter is now on the other one. */
@@ -448,11 +470,13 @@ static void noted_reads(void)
 	assert_int_equal(config(HW, AUTO, DTLB), 5);
 	assert_int_equal(trapped_read(5), 0);
 	assert_false(is_noted(5));
-	assert_int_equal(vpmu_retired_scountovf(&vpmu), 0);
-	assert_int_equal(vpmu_retired_scountovf(&vpmu), 0);
+	assert_int_equal(trapped_scountovf(), 0);
+	assert_true(vpmu_scountovf_noted(&vpmu, READER, &counts));
+	assert_false(vpmu_scountovf_noted(&vpmu, OTHER, &counts));
+	assert_int_equal(trapped_scountovf(), 0);
 	assert_int_equal(guest_read(10), 6);
 	assert_int_equal(stop(1U << 10 | 1U << 4, 0), SBI_SUCCESS);
-	assert_int_equal(vpmu_retired_scountovf(&vpmu), 0);
+	assert_int_equal(trapped_scountovf(), 0);
 	assert_int_equal(guest_read(10), 6);
 	assert_int_equal(guest_read(4), 114);
 }

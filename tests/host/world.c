@@ -280,27 +280,35 @@ static void retired_by_vs(struct vpmu *v)
 {
 	uint64_t turn = emulated++;
 	uint64_t n = turn % VPMU_HW_COUNTERS;
+	uint64_t reader = 1 + turn / 16 % 2;
 	uint64_t value, left, counts;
 	bool noted;
 
 	/* Or of scountovf. */
 	if (turn % 8 == 7) {
-		left = vpmu_retired_scountovf(v);
+		if (vpmu_scountovf_noted(v, reader, &counts))
+			left = vpmu_retired_scountovf_noted(v, counts);
+		else
+			left = vpmu_retired_scountovf(v, reader);
 		if (left)
 			vpmu_retired_dear(v, left);
 		return;
 	}
-	for (uint32_t i = 0; i < VPMU_HW_COUNTERS && !vpmu_runs(v, n); i++)
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS && !vpmu_runs(v, n); i++) {
+		if (vpmu_read_noted(v, n, 1, &counts) || vpmu_read_noted(v, n, 2, &counts))
+			world_differ("a read of counter %u, which does not run, is noted",
+			             (unsigned)n);
 		n = (n + 1) % VPMU_HW_COUNTERS;
+	}
 	if (!vpmu_runs(v, n) || (v->active & v->retires[0]) == 0) {
 		vpmu_retired(v, false);
 		return;
 	}
-	noted = vpmu_read_noted(v, n, &counts);
+	noted = vpmu_read_noted(v, n, reader, &counts);
 	if (noted)
 		left = vpmu_retired_noted(v, n, counts, &value);
 	else
-		left = vpmu_retired_read(v, n, &value);
+		left = vpmu_retired_read(v, n, reader, &value);
 	world_count.reads_noted += noted;
 	if (left)
 		vpmu_retired_dear(v, left);

@@ -25,9 +25,9 @@ static bool event_allowed(const struct vpmu_policy *policy, uint32_t event_idx, 
 	for (i = 0; i < policy->n_events; i++)
 		if (policy->events[i] == event_idx)
 			return true;
-	return hw_event_is_raw(event_idx) && policy->selectors != NULL &&
-	       selector_is_allowed(policy->selectors, event_data, policy->raw_events,
-	                           policy->n_raw_events);
+	return hw_event_is_raw(event_idx) && policy->table != NULL &&
+	       selector_is_allowed(policy->table->selectors, event_data, policy->table->allowed,
+	                           policy->table->n_allowed);
 }
 
 /* Returns the hctrs that count an existing event by the event table of the core. */
@@ -36,11 +36,11 @@ static uint64_t table_hctrs(const struct vpmu_policy *policy, uint32_t event_idx
 {
 	const struct selector_standard *standard;
 
-	if (policy->selectors == NULL)
+	if (policy->table == NULL)
 		return ~UINT64_C(0);
 	if (hw_event_is_raw(event_idx))
-		return selector_hctrs(policy->selectors, event_data);
-	standard = selector_of_standard(policy->selectors, event_idx);
+		return selector_hctrs(policy->table->selectors, event_data);
+	standard = selector_of_standard(policy->table->selectors, event_idx);
 	return standard != NULL ? standard->hctrs : 0;
 }
 

@@ -25,6 +25,17 @@ struct vpmu_known {
 };
 #define VPMU_KNOWN 16U
 
+/*
+ * The event table of this core, which limits what counts an event, and the raw events that a VM may
+ * count besides those of its policy. Not in the policy, since that lies before the counters, which
+ * have to be within 2 KiB of the start of their vcpu.
+ */
+struct vpmu_table {
+	const struct selectors *selectors;
+	const struct selector_allowed *allowed;
+	uint32_t n_allowed;
+};
+
 /* What the VM tree says about a VM's PMU, and what the harts that it may run on have. Constant. */
 struct vpmu_policy {
 	uint64_t hctrs;   /* hardware counters that the VM has; bit 1 (time) is 0 */
@@ -40,21 +51,16 @@ struct vpmu_policy {
 	uint32_t fw_port_events;
 	uint32_t n_tally_events;
 
+	uint32_t n_events; /* of `events` */
+
 	/*
 	 * The event_idx values that this VM may count; NULL: all. An event of type 0, 1 or 15 is
 	 * listed with its exact event_idx; 0x20000 and 0x30000 stand for all raw events of their
 	 * type.
 	 */
 	const uint32_t *events;
-	uint32_t n_events;
 
-	/*
-	 * The event table of this core, NULL: none. It limits which counters count an event. With
-	 * `events`, raw events are also allowed one by one.
-	 */
-	const struct selectors *selectors;
-	const struct selector_allowed *raw_events;
-	uint32_t n_raw_events;
+	const struct vpmu_table *table; /* NULL: only the hart knows what counts what */
 
 	/* VPMU_KNOWN entries that vpmu_know() has filled in. NULL: events are looked up when they
 	 * are first asked for. */

@@ -193,7 +193,11 @@ void vms_create(const struct vm_tree *tree)
 	for (uint32_t i = 0; i < n_vms; i++) {
 		vms[i].index = i;
 		vms[i].config = &tree->vms[i];
-		vms[i].selectors = tree->has_selectors ? &tree->selectors : NULL;
+		vms[i].pmu_table = (struct vpmu_table){
+		    .selectors = tree->has_selectors ? &tree->selectors : NULL,
+		    .allowed = tree->vms[i].pmu_raw_events,
+		    .n_allowed = tree->vms[i].n_pmu_raw_events,
+		};
 		for (uint32_t k = 0; k < tree->vms[i].n_vcpus; k++)
 			make_vcpu(&vms[i], k);
 	}

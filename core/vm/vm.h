@@ -17,7 +17,6 @@
 struct vm {
 	/* Constant after boot. */
 	const struct vm_config *config;
-	const struct selectors *selectors; /* NULL: the VM tree has no node /pmu */
 	uint32_t index;
 	uint64_t vmid; /* index + 1, or 0 for all VMs if a hart has no VMIDs */
 	struct gstage gstage;
@@ -30,6 +29,7 @@ struct vm {
 	/* Also constant after boot. */
 	hpa_t memory;
 	struct vpmu_policy pmu_policy;
+	struct vpmu_table pmu_table; /* selectors NULL: the VM tree has no node /pmu */
 	struct vpmu_known pmu_known[VPMU_KNOWN];
 	struct vsbi_slot sbi[VSBI_SLOTS];
 	struct vcpu *vcpus[VM_MAX_VCPUS];

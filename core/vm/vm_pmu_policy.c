@@ -56,9 +56,7 @@ void vm_pmu_policy_make(struct vm *vm)
 	    .n_tally_events = TALLY_EVENTS,
 	    .events = vm->config->pmu_events_given ? vm->config->pmu_events : NULL,
 	    .n_events = vm->config->n_pmu_events,
-	    .selectors = vm->selectors,
-	    .raw_events = vm->config->pmu_raw_events,
-	    .n_raw_events = vm->config->n_pmu_raw_events,
+	    .table = vm->pmu_table.selectors ? &vm->pmu_table : NULL,
 	};
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
 		const struct hpm *hpm = &vm->vcpus[i]->home->hpm;

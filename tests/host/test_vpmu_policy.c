@@ -139,16 +139,17 @@ static const struct selectors table = {
     .standard = {{CYCLES, 1, 0}, {INSTRS, 0x18, 0}, {DTLB, 0x24, UINT64_C(1) << 48 | 5}},
 };
 
+static struct vpmu_table allowed_table;
+
 static void setup_table(const uint32_t *events, uint32_t n, const struct selector_allowed *raw,
                         uint32_t n_raw)
 {
 	struct vpmu_policy policy = stub_policy;
 
-	policy.selectors = &table;
+	allowed_table = (struct vpmu_table){&table, raw, n_raw};
+	policy.table = &allowed_table;
 	policy.events = events;
 	policy.n_events = n;
-	policy.raw_events = raw;
-	policy.n_raw_events = n_raw;
 	stub_setup_policy(&policy);
 }
 
@@ -211,11 +212,12 @@ static void test_allowed_one_by_one(void **state)
 /* What is known beforehand obeys the table, too. */
 static void test_table_is_known(void **state)
 {
+	static const struct vpmu_table plain = {.selectors = &table};
 	struct vpmu_policy policy = stub_policy;
 	struct vpmu_known known[VPMU_KNOWN] = {0};
 
 	(void)state;
-	policy.selectors = &table;
+	policy.table = &plain;
 	vpmu_know(&policy, known, CYCLES, 0x8);
 	vpmu_know(&policy, known, INSTRS, 0x14);
 	policy.known = known;

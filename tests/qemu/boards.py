@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A board's serial line whose other end is a function here: it speaks as HS (docs/frames.md)."""
+"""A board's serial line whose other end is a function here: it speaks as HS does
+(docs/frames.md)."""
 
 import contextlib
 import os
@@ -7,7 +8,7 @@ import socket
 import threading
 import tty
 
-import harness  # finds the tools  # noqa: F401
+import harness  # finds the tools
 from runlib.attached import Typed
 from tallylib import frames
 

@@ -7,7 +7,7 @@ import os
 import socket
 import threading
 
-import harness  # pylint: disable=unused-import  # finds the tools
+import harness  # finds the tools  # pylint: disable=unused-import
 from runlib import console_relay, flow, ptys
 from tallylib import frames
 

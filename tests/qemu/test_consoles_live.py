@@ -112,7 +112,7 @@ def test_two_guests_on_a_hart(running):
     rows = list(map(json.loads, lines))
     assert [(row["vm"], row["vcpu"], row["state"], row["hart"]) for row in rows] == [
         ("alpha", 0, "running", 0), ("beta", 0, "running", 0)]
-    for row, other in (rows, rows[::-1]):
+    for row, other in zip(rows, rows[::-1], strict=True):
         assert row["seconds"] > 0
         # A turn takes 2 ms. The two are looked at one after the other.
         slack = 100 * 0.004 / row["seconds"]

@@ -94,6 +94,8 @@ def test_objects(fake):
         "cpu_percent", "steal_percent", "exits_per_s", "hs_instructions_per_s",
         "overflows_per_s")}, "exits_per_s_by": dict.fromkeys(CAUSES)}
     assert fake.commands == ["vms --json", "exits --json", "pmu --json"] * 2
+    page = (harness.ROOT / "docs/consoles.md").read_text(encoding="utf-8")
+    assert json.loads(page.split("```\n")[1]) == {**ALPHA, "hs_percent": 10.0}
 
 
 def test_share_of_hs(fake):

@@ -10,39 +10,40 @@
 #include "vpmu/selector.h"
 
 #define VPMU_HW_COUNTERS 32U /* lctr 0..31: same index and CSR as the hart's counter */
-#define VPMU_FW_COUNTERS 16U /* follow the highest hardware counter of the hart */
+#define VPMU_FW_COUNTERS 16U /* they follow the highest hardware counter of the hart */
 #define VPMU_COUNTERS    64U
-#define VPMU_OBSERVERS   8U /* counters of who is not the guest: observe.h */
+#define VPMU_OBSERVERS   8U /* counters of the operator, see observe.h */
 #define VPMU_FW_EVENTS   22U
-/* The lctr of each observer: above all that a guest can name. */
+/* The lctr of an observer, above all that a guest can name. */
 #define VPMU_OBSERVER(n) (VPMU_COUNTERS - VPMU_OBSERVERS + (n))
 
-/* An event that may be counted, as found at boot or when first asked for. Private to vpmu/. */
+/* An event that can be counted, found at boot or when it was first asked for. Private to vpmu/. */
 struct vpmu_known {
 	uint32_t event_idx; /* type 0 or 1; 0: none */
-	uint32_t hctrs;     /* those that can count it, of those granted; never 0 */
-	uint32_t home;      /* index of the only one, for lctr and hctr; 0: there is none such */
+	uint32_t hctrs;     /* hctrs that can count it, of those that the VM has; never 0 */
+	uint32_t home;      /* index of its home counter, both lctr and hctr; 0: it has none */
 };
 #define VPMU_KNOWN 16U
 
-/* What the VM tree says of a VM's PMU, and what the harts it may run on have. Constant. */
+/* What the VM tree says about a VM's PMU, and what the harts that it may run on have. Constant. */
 struct vpmu_policy {
-	uint64_t hctrs;   /* hardware counters granted; bit 1 (time) never set */
+	uint64_t hctrs;   /* hardware counters that the VM has; bit 1 (time) is 0 */
 	uint32_t fw_base; /* counter_idx of the first firmware counter, <= 40 */
-	uint32_t width;   /* bits of every hardware counter, 1..64 */
+	uint32_t width;   /* width of every hardware counter, 1..64 bits */
 
 	/*
-	 * Firmware events that this machine counts truly, as masks of codes 0..21, disjoint: those
-	 * that vpmu_fw_event() reports, and those of which vpmu_port_fw_total() keeps the total.
-	 * The latter also keeps those of the codes 256 .. 256 + n_tally_events - 1.
+	 * Firmware events that this machine counts exactly, as disjoint masks of codes 0..21: those
+	 * that vpmu_fw_event() reports, and those whose total vpmu_port_fw_total() returns. The
+	 * latter also returns the totals of codes 256 .. 256 + n_tally_events - 1.
 	 */
 	uint32_t fw_events;
 	uint32_t fw_port_events;
 	uint32_t n_tally_events;
 
 	/*
-	 * The event_idx that this VM may count; NULL: all. Types 0, 1 and 15 each by its exact
-	 * event_idx; 0x20000 and 0x30000 stand for all raw events of their type.
+	 * The event_idx values that this VM may count; NULL: all. An event of type 0, 1 or 15 is
+	 * listed with its exact event_idx; 0x20000 and 0x30000 stand for all raw events of their
+	 * type.
 	 */
 	const uint32_t *events;
 	uint32_t n_events;
@@ -55,34 +56,35 @@ struct vpmu_policy {
 	const struct selector_allowed *raw_events;
 	uint32_t n_raw_events;
 
-	/* VPMU_KNOWN places that vpmu_know() has filled; NULL: events are found when first asked
-	 * for. */
+	/* VPMU_KNOWN entries that vpmu_know() has filled in. NULL: events are looked up when they
+	 * are first asked for. */
 	const struct vpmu_known *known;
 
-	bool overflow;    /* virtual LCOFI works for this VM */
-	bool trap_reads;  /* never open a counter for direct reads */
-	bool snapshot;    /* FID 7 is offered */
-	bool count_hs;    /* what HS does for the vcpu counts as its VS: see HW_COUNT_HS */
-	bool cheap_moves; /* to stop and start a counter costs the port a few instructions, or must
-	                   */
-	bool steps;       /* vpmu_port_step() is to be had */
+	bool overflow;   /* virtual LCOFI works for this VM */
+	bool trap_reads; /* no direct reads */
+	bool snapshot;   /* the VM has snapshots (FID 7) */
+	bool count_hs;   /* work of HS for the vcpu counts as VS: see HW_COUNT_HS */
+	/* A stop and a start take few instructions in the port, or are always needed. */
+	bool cheap_moves;
+	bool steps; /* vpmu_port_step() exists */
 
 	/*
-	 * The guest reads the hart's overflow flags by itself, so each counter wants the hctr of
-	 * its own index for itself.
+	 * The guest reads the hart's OF bits itself, so each counter needs the hctr of its own
+	 * index for itself.
 	 */
 	bool hart_flags;
 
-	/* The hart tells of no wrap of a cache event's counter: it has to be looked for. */
+	/* Overflow of cache events raises no interrupt on the hart, so it is polled. */
 	bool silent_cache;
 
-	/* A WFI in VS that does not trap: other counts than cycles are wrong after it. */
+	/* A WFI in VS that does not trap makes other counts than cycles wrong. */
 	bool wfi_recounts;
-	/* It never traps, and is cycles as long as it lasts. What it makes wrong is refused. */
+	/* WFI never traps, and counts as cycles while it lasts. Events that it makes wrong are
+	 * refused. */
 	bool idle_cycles;
 };
 
-/* Of a firmware event's code: does a VM of this policy have it? */
+/* Whether a VM with this policy has the firmware event with this code. */
 static inline bool vpmu_fw_event_exists(const struct vpmu_policy *policy, uint32_t code)
 {
 	if (code < VPMU_FW_EVENTS)
@@ -92,9 +94,9 @@ static inline bool vpmu_fw_event_exists(const struct vpmu_policy *policy, uint32
 }
 
 /*
- * Which of the hart's counters can count a standard event (of type 0 or 1), as
- * vpmu_port_event_hctrs() would say on each hart of the VM. At boot, when the rest of the policy is
- * known; known: all 0 at first.
+ * Enters a standard event (type 0 or 1) into `known`, with the hctrs that vpmu_port_event_hctrs()
+ * would return on each hart of the VM. At boot, when the rest of the policy is set; known is all 0
+ * at first.
  */
 void vpmu_know(const struct vpmu_policy *policy, struct vpmu_known known[VPMU_KNOWN],
                uint32_t event_idx, uint64_t hctrs);

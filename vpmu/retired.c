@@ -2,12 +2,12 @@
 /*
  * Instructions that the guest executed and the hart did not count.
  *
- * An instruction that traps does not retire: where Tally does its work, a guest on a hart of its
- * own would have counted one more. Since all running counters of an hctr count the same, one more
- * in the hardware is one more for each of them, and no offset changes. Where that is dear, or the
- * hardware would wrap by it, the hctr goes ahead of the hardware instead. An armed one would then
- * wrap one too late, so it is set at once; another is set only where that is cheap, since all that
- * it loses by it is that it is read directly.
+ * An instruction that traps does not retire, but on a real machine the guest would have counted it.
+ * All running counters of an hctr count the same, so adding one in the hardware adds one to each of
+ * them, and no offset changes. If that is expensive, or would make the hardware wrap, the
+ * instruction is counted in memory instead (`ahead`). An armed hctr would then wrap one count too
+ * late, so it is set again at once. Others are set again only if that is cheap, because they lose
+ * nothing but direct reads.
  */
 #include "vpmu/hctr.h"
 
@@ -20,24 +20,24 @@ void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
 	if (v->near == 0 && !v->policy.cheap_moves) {
 		for_each_bit (i, hctrs)
 			v->hctr[i].ahead++;
-		/* Those that were in step are so no more. */
+		/* Those that were in step are not any more. */
 		v->shown &= ~hctrs;
 		vpmu_update_direct(v);
 		return;
 	}
-	/* None stays ahead where reads do not look at that. */
+	/* Reads do not add `ahead` if the port can step, so it must stay 0. */
 	if (v->policy.steps)
 		moves = hctrs;
 	if (moves != 0)
 		taken = vpmu_take_overflows(v);
 	for_each_bit (i, hctrs) {
-		/* One that nothing arms may have wrapped unseen. */
+		/* A counter that is not armed may have wrapped unseen. */
 		if ((moves >> i & 1) != 0 || (v->hctr[i].users & v->near) != 0)
 			vpmu_hctr_sync(v, (hctr_t){i});
 		vpmu_hctr_step(v, (hctr_t){i});
 	}
 	vpmu_apply(v, moves | taken, 0, 0);
-	/* The next look is as much nearer. */
+	/* The next poll must come earlier by that much. */
 	if (v->looks && (hctrs & v->silent) != 0)
 		vpmu_look_sooner(v);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * For who emulates instructions: those count, and some of them read counters. As in vpmu.h, the
- * vcpu is resident. Short ways are here, the long ones in retired.c.
+ * For code that emulates instructions, which count, and some of which read counters. As in vpmu.h,
+ * the vcpu is resident. Fast paths are here, slow paths in retired.c.
  */
 #ifndef VPMU_RETIRED_H
 #define VPMU_RETIRED_H
@@ -12,16 +12,15 @@
 #include "vpmu/bits.h"
 #include "vpmu/state.h"
 
-/* Is it enough to say of these hctrs that they are one more ahead? */
+/* Whether emulated instructions on these hctrs only need to be counted in `ahead`. */
 static inline bool vpmu_goes_ahead(const struct vpmu *v, uint64_t hctrs)
 {
 	return v->near == 0 && (v->shown & hctrs) == 0;
 }
 
 /*
- * Adds one to these hctrs, see retired.c. Returns those that are left to vpmu_retired_dear(): where
- * the port does not step, those that go ahead for the first time, and all while a counter is near
- * its wrap.
+ * Adds one to these hctrs, see retired.c. Returns those that are left for vpmu_retired_dear(): if
+ * the port cannot step, those that were in step, and all of them while a counter is near its wrap.
  */
 static inline uint64_t vpmu_step(struct vpmu *v, uint64_t hctrs)
 {
@@ -39,13 +38,13 @@ static inline uint64_t vpmu_step(struct vpmu *v, uint64_t hctrs)
 }
 
 /*
- * The guest executed one instruction in VS, or in VU (user), that the hart did not count because
- * it trapped and was emulated: CPU_CYCLES and INSTRUCTIONS that count that mode go on by one.
- * To be called before the value that a trapped counter read gives is taken: a read that does not
+ * The guest executed one instruction in VS, or in VU (user), that the hart did not count because it
+ * trapped and was emulated. Adds one to CPU_CYCLES and INSTRUCTIONS that count that mode. For a
+ * trapped counter read, it must be called before the value is taken, because a read that does not
  * trap counts itself, too.
  *
- * In two halves, for who is in a hurry: the first returns hctrs that are left to the second, 0
- * where it was a matter of a few instructions.
+ * It has two parts: vpmu_retired_cheap() is the fast path, and returns hctrs that are left for
+ * vpmu_retired_dear(), nearly always 0.
  */
 static inline uint64_t vpmu_retired_cheap(struct vpmu *v, bool user)
 {
@@ -63,8 +62,8 @@ static inline void vpmu_retired(struct vpmu *v, bool user)
 }
 
 /*
- * A trapped read of the CSR of counter n: cycle, instret or hpmcounterN. Is that counter
- * configured, and the guest's? If not it gets an illegal instruction. n: any; the caller deals with
+ * A trapped read of the CSR of counter n: cycle, instret or hpmcounterN. Returns whether the guest
+ * has configured that counter; if not, the read is illegal. n may be any number; the caller checks
  * scounteren.
  */
 static inline bool vpmu_may_read(const struct vpmu *v, uint64_t n)
@@ -73,19 +72,19 @@ static inline bool vpmu_may_read(const struct vpmu *v, uint64_t n)
 	return n < VPMU_HW_COUNTERS && (v->policy.hctrs & v->configured & ~v->lost) >> n & 1;
 }
 
-/* A counter that may be read, which can be told by less where it runs. n: 0..31 */
+/* Does the same in fewer instructions for counters that run; false for others. n: 0..31 */
 static inline bool vpmu_runs(const struct vpmu *v, uint64_t n)
 {
 	return (v->policy.hctrs & v->running) >> n & 1;
 }
 
-/* What an hctr that this vcpu started counts now, running or not. */
+/* Returns the count of an hctr that this vcpu started, running or not. */
 static inline uint64_t vpmu_count(const struct vpmu *v, hctr_t hctr)
 {
 	return (vpmu_port_read(hctr) + v->hctr[hctr.idx].ahead) & v->value_mask;
 }
 
-/* The value of a counter that may be read; the first is for those that run. */
+/* Return the value of a counter that may be read; the first only if it runs. */
 static inline uint64_t vpmu_running_value(const struct vpmu *v, uint64_t n)
 {
 	const struct vpmu_counter *c = &v->counter[n];
@@ -93,15 +92,15 @@ static inline uint64_t vpmu_running_value(const struct vpmu *v, uint64_t n)
 	return (vpmu_count(v, (hctr_t){c->hctr}) + c->offset) & v->value_mask;
 }
 
-/* The hctrs that count an emulated instruction of VS. */
+/* Returns the hctrs on which an emulated instruction of VS counts. */
 static inline uint64_t vpmu_vs_retires(const struct vpmu *v)
 {
 	return v->active & v->retires[0];
 }
 
 /*
- * Does a counter run, and is it noted which hctrs count a read of it by VS, its own and one more at
- * most? Those are in *counts then. It never is of a firmware counter. n: 0..31
+ * Whether the counter runs and it is recorded which hctrs count a read of it by VS: its own and at
+ * most one more. *counts becomes those hctrs. Always false for a firmware counter. n: 0..31
  */
 static inline bool vpmu_read_noted(const struct vpmu *v, uint64_t n, uint64_t *counts)
 {
@@ -109,8 +108,8 @@ static inline bool vpmu_read_noted(const struct vpmu *v, uint64_t n, uint64_t *c
 	return (v->running >> n & 1) != 0 && v->counter[n].read_counts == *counts;
 }
 
-/* Adds one to two hctrs, or to one that is both, where the port steps. Returns those that are left
- * to do, of these, which are all. last: see vpmu_port_step(). */
+/* Adds one to two hctrs, or to one if both are equal, if the port can step. Returns those of `all`,
+ * which are these, that are left to do. last: see vpmu_port_step(). */
 static inline uint64_t vpmu_step_both(uint64_t one, uint64_t beside, uint64_t all, uint64_t last,
                                       uint64_t *value)
 {
@@ -123,7 +122,7 @@ static inline uint64_t vpmu_step_both(uint64_t one, uint64_t beside, uint64_t al
 	return 0;
 }
 
-/* The same where it does not. */
+/* Does the same if the port cannot step. */
 static inline uint64_t vpmu_both_go_ahead(struct vpmu *v, uint64_t one, uint64_t beside,
                                           uint64_t all)
 {
@@ -136,8 +135,9 @@ static inline uint64_t vpmu_both_go_ahead(struct vpmu *v, uint64_t one, uint64_t
 }
 
 /*
- * vpmu_retired_cheap() for a read that is noted, and its value, which means nothing unless 0 is
- * returned. Where the port steps no hctr is ahead. counts: from vpmu_read_noted().
+ * vpmu_retired_cheap() for a read that vpmu_read_noted() accepted, with its value, which is valid
+ * only if 0 is returned. If the port can step, `ahead` is always 0. `counts` is from
+ * vpmu_read_noted().
  */
 static inline uint64_t vpmu_retired_noted(struct vpmu *v, uint64_t n, uint64_t counts,
                                           uint64_t *value)
@@ -161,7 +161,7 @@ static inline uint64_t vpmu_retired_noted(struct vpmu *v, uint64_t n, uint64_t c
 	return 0;
 }
 
-/* vpmu_retired_cheap() for a read of scountovf by VS; notes what the next one can use. */
+/* vpmu_retired_cheap() for a read of scountovf by VS. Records what the next one can use. */
 uint64_t vpmu_retired_scountovf_any(struct vpmu *v);
 
 static inline uint64_t vpmu_retired_scountovf(struct vpmu *v)
@@ -178,8 +178,8 @@ static inline uint64_t vpmu_retired_scountovf(struct vpmu *v)
 	return vpmu_both_go_ahead(v, v->ovf_hctr, v->ovf_beside, counts);
 }
 
-/* vpmu_retired_noted() for any read by VS of a hardware counter that runs; notes what the next one
- * can use. */
+/* vpmu_retired_noted() for any read by VS of a hardware counter that runs. Records what the next
+ * one can use. */
 uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t *value);
 
 static inline uint64_t vpmu_csr_value(const struct vpmu *v, uint64_t n)

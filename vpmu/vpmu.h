@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The virtual PMU of one vcpu: SBI 3.0 chapter 11 towards the guest, vpmu/port.h towards the
- * hart. All state is in struct vpmu and belongs to the hart on which the vcpu is resident (or
- * was last); no locks, no allocation, no globals.
+ * The virtual PMU of one vcpu: SBI 3.0 chapter 11 towards the guest, vpmu/port.h towards the hart.
+ * All state is in struct vpmu, and belongs to the hart on which the vcpu is resident, or was last.
+ * There are no locks, no allocation, and no global state.
  *
- * Unless said otherwise a function is called in HS-mode, by the hart on which the vcpu is
- * resident, between vpmu_restore() and vpmu_save().
+ * Unless a comment says otherwise, a function is called in HS-mode, on the hart on which the vcpu
+ * is resident, between vpmu_restore() and vpmu_save().
  */
 #ifndef VPMU_VPMU_H
 #define VPMU_VPMU_H
@@ -16,28 +16,30 @@
 #include "vpmu/sbi_pmu.h"
 #include "vpmu/state.h"
 
-/* An empty PMU: every counter unconfigured and zero. The vcpu is not resident. */
+/* Makes an empty PMU: every counter is unconfigured and zero. The vcpu is not resident. */
 void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy);
 
-/* Back to vpmu_init(), whose WFI goes on as vpmu_wfi_traps() says; stops what runs. The vcpu is
- * resident. */
+/* Resets the PMU to the state of vpmu_init(), and stops what runs; WFI continues to trap as
+ * vpmu_wfi_traps() says. The vcpu is resident. */
 void vpmu_reset(struct vpmu *v);
 
 /* --- the guest's calls ---------------------------------------------------------------------- */
 
 /*
- * Entries that one vpmu_event_get_info() answers at most. A raw event ends the slice: it may cost
- * the port questions to the firmware, and a stay in HS must not be longer than 20,000 instructions.
+ * The maximum number of entries that one vpmu_event_get_info() handles. A raw event ends the slice,
+ * because the port may have to call the firmware for it, and a stay in HS must not be longer than
+ * 20,000 instructions.
  */
 #define VPMU_INFO_SLICE 8U
 
 /*
- * A struct sbi_ret with error in the low half, value in the high one: the same two registers, but
- * compilers keep this one in them, and need no stack to return what another function has answered.
+ * A struct sbi_ret with the error in the low half and the value in the high half. Both use the same
+ * two registers, but compilers keep this type in registers, and need no stack to return another
+ * function's result.
  */
 typedef unsigned __int128 vpmu_answer;
 
-/* The functions of the extension; arguments as the guest passed them, checked here. */
+/* The functions of the extension. Arguments are unchecked, as the guest passed them. */
 struct sbi_ret vpmu_num_counters(const struct vpmu *v);
 struct sbi_ret vpmu_counter_get_info(const struct vpmu *v, unsigned long counter_idx);
 struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
@@ -56,9 +58,9 @@ struct sbi_ret vpmu_snapshot_set_shmem(struct vpmu *v, unsigned long shmem_phys_
                                        unsigned long shmem_phys_hi, unsigned long flags);
 
 /*
- * Answers at most VPMU_INFO_SLICE entries, fewer with raw events. *again, not 0: there is more to
- * do, the result means nothing yet, and the same call has to be made again before the guest goes
- * on, with *again for shmem_phys_hi.
+ * Handles at most VPMU_INFO_SLICE entries, fewer with raw events. If *again is not 0, entries are
+ * left and the result has no meaning: the caller must repeat the call, with *again as
+ * shmem_phys_hi, before the guest goes on.
  */
 struct sbi_ret vpmu_event_get_info(struct vpmu *v, unsigned long shmem_phys_lo,
                                    unsigned long shmem_phys_hi, unsigned long num_entries,
@@ -86,7 +88,8 @@ static inline struct sbi_ret vpmu_counter_stop(struct vpmu *v, unsigned long cou
 
 /* --- while it runs -------------------------------------------------------------------------- */
 
-/* Sets of hctr: those that run for the resident vcpu, and those of them that will raise LCOFI. */
+/* Return sets of hctr: those that run for the resident vcpu, and those of them that will raise
+ * LCOFI. */
 static inline uint64_t vpmu_active(const struct vpmu *v)
 {
 	return v->active;
@@ -97,31 +100,32 @@ static inline uint64_t vpmu_armed(const struct vpmu *v)
 	return v->armed;
 }
 
-/* Those that run, or will when the vcpu is resident again. Of any vcpu of this hart. */
+/* Returns those that run, or will run when the vcpu is resident again. For any vcpu of this
+ * hart. */
 static inline uint64_t vpmu_started(const struct vpmu *v)
 {
 	return v->active | v->parked;
 }
 
-/* Does the guest have scountovf and LCOFI? */
+/* Whether the guest has scountovf and LCOFI. */
 static inline bool vpmu_has_overflow(const struct vpmu *v)
 {
 	return v->policy.overflow;
 }
 
-/* What the guest reads in scountovf: overflow flags of its own hardware counters. */
+/* Returns what the guest reads in scountovf: OF of its own hardware counters. */
 static inline uint32_t vpmu_scountovf(const struct vpmu *v)
 {
 	return (uint32_t)v->overflow;
 }
 
-/* The hart took an LCOFI, or may have one pending. */
+/* Handles an LCOFI that the hart took, or may have pending. */
 void vpmu_overflow(struct vpmu *v);
 
-/* It is time for what vpmu_port_look_after() was told. */
+/* Polls counters, at the time requested by vpmu_port_look_after(). */
 void vpmu_look(struct vpmu *v);
 
-/* Tally served or saw n firmware events of this vcpu. May be called at any time. */
+/* Counts n firmware events that Tally served or saw for this vcpu. May be called at any time. */
 static inline void vpmu_fw_events(struct vpmu *v, uint32_t code, uint64_t n)
 {
 	if (code < VPMU_FW_EVENTS)
@@ -133,32 +137,32 @@ static inline void vpmu_fw_event(struct vpmu *v, uint32_t code)
 	vpmu_fw_events(v, code, 1);
 }
 
-/* World switch: save leaves the hart with none of this vcpu's counters running, none direct. */
+/* The world switch. vpmu_save() stops all counters of this vcpu, and ends direct reads. */
 void vpmu_save(struct vpmu *v);
 void vpmu_restore(struct vpmu *v);
 
 /*
- * Somebody else is about to use an hctr of this vcpu's, which is not resident: from here on the
- * hart's counter is as the vcpu left it no more. Called by the port, before it touches it; it may
- * read it meanwhile. Any hctr, any number of times.
+ * The port calls this before another vcpu uses an hctr of this vcpu, which is not resident. It may
+ * read the hctr. Afterwards this vcpu does not rely on the hart's counter any more. Any hctr; may
+ * be called any number of times.
  */
 void vpmu_evict(struct vpmu *v, hctr_t hctr);
 
-/* After vpmu_evict() of hctrs of the resident vcpu that do not run: what was direct of them is so
- * no more. */
+/* Called after vpmu_evict() of hctrs of the resident vcpu that do not run: ends direct reads of
+ * them. */
 void vpmu_evicted(struct vpmu *v);
 
-/* Would a counter be wrong after a WFI in VS now? It must then trap, and idle time be spent in HS.
- */
+/* Whether a WFI in VS would make a counter wrong now. If so, it must trap, and HS idles. */
 static inline bool vpmu_wfi_must_trap(const struct vpmu *v)
 {
 	return (v->active & v->wfi) != 0;
 }
 
 /*
- * Each WFI of the guest traps from here on, or none does, which it must not while
- * vpmu_wfi_must_trap(). At first each does. Where none does vpmu_port_trap_wfi() says when that has
- * to end; nobody says when it need not trap any more. And what was said last, by either side.
+ * vpmu_note_wfi() tells the vPMU whether every WFI of the guest traps, or none, which is not
+ * allowed while vpmu_wfi_must_trap(). Initially every WFI traps. While none does,
+ * vpmu_port_trap_wfi() says when WFI must trap again. vpmu_wfi_traps() returns what was last said,
+ * by either side.
  */
 static inline void vpmu_note_wfi(struct vpmu *v, bool traps)
 {
@@ -171,10 +175,10 @@ static inline bool vpmu_wfi_traps(const struct vpmu *v)
 }
 
 /*
- * The hart did not do what it was told with these hctrs since the vcpu became resident, or since
- * this was called last: what should run there is lost, and starts again with a given value only.
- * What was stopped there keeps its value. Before the guest goes on; after vpmu_save(), which leaves
- * what it parked there to be set anew, too.
+ * The hardware has failed to start or stop these hctrs since the vcpu became resident, or since the
+ * last call. Counters that should run there are lost, and can be started again with a given value
+ * only. Counters that were stopped there keep their values. Called before the guest goes on, or
+ * after vpmu_save(); then the parked counters are set again later.
  */
 void vpmu_failed(struct vpmu *v, uint64_t hctrs);
 

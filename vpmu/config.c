@@ -109,14 +109,14 @@ void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 	v->wfi &= ~bit;
 	v->retires[0] &= ~bit;
 	v->retires[1] &= ~bit;
-	v->silent = (v->silent & ~bit) | (HCTRS_FIXED & bit);
+	v->polled = (v->polled & ~bit) | (HCTRS_FIXED & bit);
 	if (!v->policy.idle_cycles &&
 	    (v->policy.wfi_recounts || event->event_idx == SBI_PMU_HW_CPU_CYCLES))
 		v->wfi |= bit;
 	if (event->event_idx > SBI_PMU_HW_INSTRUCTIONS) {
-		if (v->policy.silent_cache &&
+		if (v->policy.polled_cache &&
 		    SBI_PMU_EVENT_TYPE(event->event_idx) == SBI_PMU_TYPE_CACHE)
-			v->silent |= bit;
+			v->polled |= bit;
 		return;
 	}
 	if ((event->inhibit & HW_INH_VS) == 0)

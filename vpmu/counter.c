@@ -52,7 +52,7 @@ void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy)
 	v->openable = policy->trap_reads ? 0 : UINT64_MAX;
 	v->hctr[0].users = VPMU_HS_USES;
 	v->hctr[2].users = VPMU_HS_USES;
-	v->silent = HCTRS_FIXED;
+	v->polled = HCTRS_FIXED;
 	v->careful = policy->count_hs;
 	v->wfi_traps = true;
 }

@@ -41,7 +41,7 @@ static uint64_t counts_left(const struct vpmu *v, hctr_t hctr)
 static void look(struct vpmu *v)
 {
 	/* A fixed hctr that is not in `owned` was given back to HS. */
-	uint64_t ours = v->silent & (v->owned | ~HCTRS_FIXED);
+	uint64_t ours = v->polled & (v->owned | ~HCTRS_FIXED);
 	uint64_t least = NEVER;
 	uint32_t i;
 
@@ -72,11 +72,11 @@ void vpmu_fixed_release(struct vpmu *v, uint64_t hctrs)
 }
 
 /* Whether a counter near its wrap runs, or is about to run, on a polled programmable hctr. */
-static bool has_silent_near(const struct vpmu *v)
+static bool has_polled_near(const struct vpmu *v)
 {
 	uint32_t i;
 
-	for_each_bit (i, v->silent & ~HCTRS_FIXED)
+	for_each_bit (i, v->polled & ~HCTRS_FIXED)
 		if ((v->hctr[i].users & v->near) != 0)
 			return true;
 	return false;
@@ -88,7 +88,7 @@ void vpmu_careful_stopped(struct vpmu *v, uint64_t hctrs)
 		v->shown &= ~(hctrs & ~v->running);
 	vpmu_fixed_release(v, hctrs);
 	v->careful = v->policy.count_hs || vpmu_is_used(v, (hctr_t){0}) ||
-	             vpmu_is_used(v, (hctr_t){2}) || has_silent_near(v);
+	             vpmu_is_used(v, (hctr_t){2}) || has_polled_near(v);
 }
 
 uint64_t vpmu_careful_starts(struct vpmu *v, uint64_t hctrs)
@@ -104,7 +104,7 @@ uint64_t vpmu_careful_starts(struct vpmu *v, uint64_t hctrs)
 		if ((v->hctr[i].users & v->running & bit) != 0 && v->counter[i].offset == 0)
 			v->shown |= bit;
 	}
-	if ((hctrs & v->silent) != 0)
+	if ((hctrs & v->polled) != 0)
 		look(v);
 	return v->policy.count_hs ? vpmu_take_overflows(v) : 0;
 }
@@ -117,7 +117,7 @@ void vpmu_end_looks(struct vpmu *v)
 
 void vpmu_look_again(struct vpmu *v)
 {
-	if (has_silent_near(v)) {
+	if (has_polled_near(v)) {
 		look(v);
 		vpmu_raise_due(v);
 	}

@@ -75,7 +75,7 @@ struct vpmu_policy {
 	bool hart_flags;
 
 	/* Overflow of cache events raises no interrupt on the hart, so it is polled. */
-	bool silent_cache;
+	bool polled_cache;
 
 	/* A WFI in VS that does not trap makes other counts than cycles wrong. */
 	bool wfi_recounts;

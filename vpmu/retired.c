@@ -38,7 +38,7 @@ void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
 	}
 	vpmu_apply(v, moves | taken, 0, 0);
 	/* The next poll must come earlier by that much. */
-	if (v->looks && (hctrs & v->silent) != 0)
+	if (v->looks && (hctrs & v->polled) != 0)
 		vpmu_look_sooner(v);
 }
 

@@ -66,12 +66,12 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 			c->offset = value - vpmu_fw_total(v, lctr);
 			continue;
 		}
-		if ((v->silent >> c->hctr & 1) != 0 && vpmu_near(v, value))
+		if ((v->polled >> c->hctr & 1) != 0 && vpmu_near(v, value))
 			v->careful = true;
 		/* If one counts HS, others may wrap until it is set. vpmu_apply_all() handles this,
 		 * and requests polls. */
 		if (vpmu_is_alone(v, lctr) && !v->policy.count_hs &&
-		    (v->silent >> c->hctr & 1) == 0) {
+		    (v->polled >> c->hctr & 1) == 0) {
 			/* The hardware counter gets the guest's own value. */
 			v->hctr[c->hctr].count = value;
 			c->offset = 0;
@@ -167,7 +167,7 @@ static __attribute__((noinline)) vpmu_answer start_near(struct vpmu *v, uint64_t
 {
 	hctr_t hctr;
 
-	if ((set & v->silent) != 0)
+	if ((set & v->polled) != 0)
 		return start_solo(v, set, VPMU_FROM_GIVEN, value);
 	if ((set & (set - 1)) != 0)
 		return start_several_near(v, set, value);

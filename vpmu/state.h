@@ -83,7 +83,7 @@ struct vpmu {
 	 * [1]. */
 	uint64_t wfi;
 	uint64_t retires[2];
-	uint64_t silent; /* those that raise no overflow interrupt, see fixed.c */
+	uint64_t polled; /* those that raise no overflow interrupt, see fixed.c */
 
 	/* It counts HS, or has a counter on a fixed hctr, or a counter near its wrap on a polled
 	 * one. Most vcpus have none of these. */

@@ -187,7 +187,7 @@ static __attribute__((noinline)) void run_any(struct hpm *hpm, uint64_t hctrs)
 {
 	uint64_t again = hctrs & ~hpm->fresh;
 	uint64_t cleared = again & hpm->armed;
-	uint64_t silent = hctrs & hpm->fresh & ~hpm->armed;
+	uint64_t unarmed = hctrs & hpm->fresh & ~hpm->armed;
 	uint32_t i;
 
 	hpm->fresh &= ~hctrs;
@@ -198,8 +198,8 @@ static __attribute__((noinline)) void run_any(struct hpm *hpm, uint64_t hctrs)
 		start(hpm, cleared, 0, 0, true);
 	if (again & ~cleared)
 		start(hpm, again & ~cleared, 0, 0, false);
-	while (silent)
-		silent &= ~start_together(hpm, silent);
+	while (unarmed)
+		unarmed &= ~start_together(hpm, unarmed);
 	for_each_bit (i, hctrs & ~again & hpm->armed) {
 		if (hpm->hart_flags)
 			start_shown(hpm, i, hpm->slots[i].value);

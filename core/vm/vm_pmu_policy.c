@@ -49,7 +49,7 @@ void vm_pmu_policy_make(struct vm *vm)
 	    .count_hs = vm->config->pmu_freeze_vcpu,
 	    .cheap_moves = true,
 	    .wfi_recounts = quirks.wfi_recounts,
-	    .silent_cache = quirks.no_armed_cache_events,
+	    .polled_cache = quirks.no_armed_cache_events,
 	    .idle_cycles = vm->config->pmu_idle_cycles,
 	    .fw_events = FW_EVENTS_SERVED,
 	    .fw_port_events = (1U << FW_EVENTS_M) - 1,

@@ -262,7 +262,7 @@ static void decode_policy(struct input *in, const struct fake_hart_config *hart,
 	    .snapshot = !(flags & 4),
 	    .count_hs = (flags & 8) && hart->width == 64,
 	    .cheap_moves = flags & 16,
-	    .silent_cache = hart->no_armed_cache_events,
+	    .polled_cache = hart->no_armed_cache_events,
 	    .steps = flags & 16,
 	    .wfi_recounts = !(flags & 128),
 	};

@@ -68,7 +68,7 @@ void epoch_twins(struct epoch *e, uint64_t seed, uint32_t switches)
 	e->machine.hart.skid = 0;
 	e->machine.hart.no_armed_cache_events = false;
 	for (uint32_t i = 0; i < VCPUS; i++)
-		e->machine.policy[i].count_hs = e->machine.policy[i].silent_cache = false;
+		e->machine.policy[i].count_hs = e->machine.policy[i].polled_cache = false;
 	world_reset(&e->machine);
 	for (e->n = 0; e->n < EPOCH_STEPS && !world_difference()[0]; e->n++) {
 		struct op *op = &e->ops[e->n];

@@ -146,7 +146,7 @@ static void advance(uint32_t counting, uint64_t units)
 }
 
 /* Counters that must be polled, because their wraps raise no interrupt. */
-static uint32_t silent(void)
+static uint32_t polled(void)
 {
 	uint32_t mask = HCTRS_FIXED;
 
@@ -167,7 +167,7 @@ static uint64_t run_to_wrap(uint32_t counting, uint64_t units)
 		if ((counting & 1U << i) && !fake.counters[i].of && left && left < units)
 			units = left;
 	}
-	if (fake.looks && (counting & silent())) {
+	if (fake.looks && (counting & polled())) {
 		/* A poll that is due does not interrupt HS. */
 		if (fake.look_left && fake.look_left < units)
 			units = fake.look_left;

@@ -316,7 +316,7 @@ uint32_t model_late(const struct model *m)
 {
 	uint32_t late = 0;
 
-	for (uint32_t i = 0; i < VPMU_HW_COUNTERS && m->policy.silent_cache; i++)
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS && m->policy.polled_cache; i++)
 		if (m->c[i].loose && m->c[i].running && m->c[i].event_idx >> 16 == 1)
 			late |= 1U << i;
 	return late & model_scountovf(m);

@@ -131,7 +131,7 @@ static const char *check_slot(struct model *m, unsigned long base, uint32_t idx)
 }
 
 /* It is on a fixed counter, or counts a cache event. */
-static bool may_be_silent(const struct model *m, uint32_t idx)
+static bool may_be_polled(const struct model *m, uint32_t idx)
 {
 	uint32_t event_idx = m->c[idx].event_idx;
 
@@ -145,7 +145,7 @@ static uint64_t unknown_flags(const struct model *m)
 
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
 		if (m->c[i].vague || (m->c[i].loose && m->c[i].near) ||
-		    (m->look_due && may_be_silent(m, i)))
+		    (m->look_due && may_be_polled(m, i)))
 			set |= 1ULL << i;
 	return set | model_late(m);
 }

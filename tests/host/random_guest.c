@@ -325,7 +325,7 @@ static void pick_policy(struct chance *c, const struct fake_hart_config *hart,
 	    /* Otherwise wraps of narrow counters are too close to be told apart. */
 	    .count_hs = hart->width == 64 && percent(c, 15),
 	    .cheap_moves = percent(c, 50),
-	    .silent_cache = hart->no_armed_cache_events,
+	    .polled_cache = hart->no_armed_cache_events,
 	};
 	/* So many that the last would have the code that the specification reserves for
 	 * platforms. */

@@ -209,7 +209,7 @@ static void make_machine(struct machine *machine)
 		    .overflow = true,
 		    .snapshot = true,
 		    .cheap_moves = true,
-		    .silent_cache = true,
+		    .polled_cache = true,
 		    .steps = true,
 		};
 		memcpy(machine->allowed[i], allowed, sizeof(allowed));

@@ -379,7 +379,7 @@ static void make_policy(const struct hart_config *config)
 	    .trap_reads = config->trap_reads,
 	    .snapshot = config->snapshot,
 	    .cheap_moves = config->cheap_moves,
-	    .silent_cache = config->hart.no_armed_cache_events,
+	    .polled_cache = config->hart.no_armed_cache_events,
 	    .steps = config->cheap_moves,
 	};
 }

@@ -296,14 +296,14 @@ static void test_refused_auto_start_keeps_it(void **state)
 }
 
 /* A programmable counter whose event raises no overflow interrupt is polled in the same way. */
-static void test_silent_cache_event(void **state)
+static void test_polled_cache_event(void **state)
 {
 	struct vpmu_policy policy = stub_policy;
 	uint64_t set;
 	uint32_t idx;
 
 	(void)state;
-	policy.silent_cache = true;
+	policy.polled_cache = true;
 	stub_setup_policy(&policy);
 	idx = (uint32_t)config(HW, CLEAR, DTLB);
 	set = 1UL << idx;
@@ -359,7 +359,7 @@ int test_vpmu_fixed(void)
 	    cmocka_unit_test_setup(test_switch, setup),
 	    cmocka_unit_test_setup(test_reset, setup),
 	    cmocka_unit_test_setup(test_emulated_instruction, setup),
-	    cmocka_unit_test_setup(test_silent_cache_event, setup),
+	    cmocka_unit_test_setup(test_polled_cache_event, setup),
 	    cmocka_unit_test_setup(test_narrow, setup),
 	    cmocka_unit_test_setup(test_refused_start_gives_it_back, setup),
 	    cmocka_unit_test_setup(test_refused_auto_start_keeps_it, setup),

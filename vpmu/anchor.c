@@ -115,7 +115,7 @@ void vpmu_apply_all(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t rea
 		/* While the values above were examined, another counter may have wrapped. This
 		 * happens only with counters that count HS, and each repetition needs another
 		 * counter that wraps. */
-		hctrs = v->careful && starts != 0 ? vpmu_careful_starts(v, starts) : 0;
+		hctrs = v->needs_slow_path && starts != 0 ? vpmu_slow_path_starts(v, starts) : 0;
 		for_each_bit (i, starts) {
 			uint64_t users = v->hctr[i].users & v->running;
 

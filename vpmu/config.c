@@ -149,7 +149,7 @@ static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 	if (former->overflow)
 		v->overflow |= bit;
 	if ((vpmu_hw_lctrs(v) & bit) != 0) {
-		v->careful |= (bit64(hctr.idx) & HCTRS_FIXED) != 0;
+		v->needs_slow_path |= (bit64(hctr.idx) & HCTRS_FIXED) != 0;
 		vpmu_note_solo(v, hctr);
 	}
 }
@@ -179,7 +179,7 @@ static bool prepare(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 
 	if ((bit & HCTRS_FIXED) != 0) {
 		/* The start takes the counter from HS. */
-		v->careful = true;
+		v->needs_slow_path = true;
 		vpmu_note_event(v, hctr, event);
 		return true;
 	}

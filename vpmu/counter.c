@@ -53,7 +53,7 @@ void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy)
 	v->hctr[0].users = VPMU_HS_USES;
 	v->hctr[2].users = VPMU_HS_USES;
 	v->polled = HCTRS_FIXED;
-	v->careful = policy->count_hs;
+	v->needs_slow_path = policy->count_hs;
 	v->wfi_traps = true;
 }
 

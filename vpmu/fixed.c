@@ -9,7 +9,7 @@
  * again until it has wrapped. The effect is that of a late overflow interrupt.
  *
  * A vcpu with a counter on a fixed hctr, or with a counter that runs near its wrap on another
- * polled hctr, takes the slow path (`careful`), until a stop finds that it has none.
+ * polled hctr, takes the slow path (`needs_slow_path`), until a stop finds that it has none.
  */
 #include "vpmu/hctr.h"
 
@@ -82,16 +82,16 @@ static bool has_polled_near(const struct vpmu *v)
 	return false;
 }
 
-void vpmu_careful_stopped(struct vpmu *v, uint64_t hctrs)
+void vpmu_slow_path_stopped(struct vpmu *v, uint64_t hctrs)
 {
 	if (v->policy.count_hs)
 		v->shown &= ~(hctrs & ~v->running);
 	vpmu_fixed_release(v, hctrs);
-	v->careful = v->policy.count_hs || vpmu_is_used(v, (hctr_t){0}) ||
-	             vpmu_is_used(v, (hctr_t){2}) || has_polled_near(v);
+	v->needs_slow_path = v->policy.count_hs || vpmu_is_used(v, (hctr_t){0}) ||
+	                     vpmu_is_used(v, (hctr_t){2}) || has_polled_near(v);
 }
 
-uint64_t vpmu_careful_starts(struct vpmu *v, uint64_t hctrs)
+uint64_t vpmu_slow_path_starts(struct vpmu *v, uint64_t hctrs)
 {
 	uint64_t fixed = hctrs & HCTRS_FIXED;
 	uint32_t i;

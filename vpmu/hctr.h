@@ -117,11 +117,11 @@ void vpmu_lose(struct vpmu *v, hctr_t hctr);
 
 /* fixed.c */
 
-/* For a vcpu with `careful`: vpmu_careful_stopped() is called after these hctrs were stopped,
- * vpmu_careful_starts() before they are started. The latter returns hctrs that must be applied as
- * well. */
-void vpmu_careful_stopped(struct vpmu *v, uint64_t hctrs);
-uint64_t vpmu_careful_starts(struct vpmu *v, uint64_t hctrs);
+/* For a vcpu with `needs_slow_path`: vpmu_slow_path_stopped() is called after these hctrs were
+ * stopped, vpmu_slow_path_starts() before they are started. The latter returns hctrs that must be
+ * applied as well. */
+void vpmu_slow_path_stopped(struct vpmu *v, uint64_t hctrs);
+uint64_t vpmu_slow_path_starts(struct vpmu *v, uint64_t hctrs);
 
 /* vpmu_end_looks() ends polling when the vcpu leaves the hart or is reset. vpmu_look_again()
  * resumes it when the vcpu has come back. */
@@ -168,8 +168,8 @@ static inline void vpmu_stop(struct vpmu *v, uint64_t hctrs)
 	/* Linux reads a counter after it stops it. If the hctr still has the value, this read needs
 	 * no exit. It has not if the counter went on after its value was taken, or was given back
 	 * to HS. */
-	if (v->careful)
-		vpmu_careful_stopped(v, hctrs);
+	if (v->needs_slow_path)
+		vpmu_slow_path_stopped(v, hctrs);
 }
 
 /* Updates whether WFI must trap, after a change of what runs. */

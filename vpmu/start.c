@@ -67,7 +67,7 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 			continue;
 		}
 		if ((v->polled >> c->hctr & 1) != 0 && vpmu_near(v, value))
-			v->careful = true;
+			v->needs_slow_path = true;
 		/* If one counts HS, others may wrap until it is set. vpmu_apply_all() handles this,
 		 * and requests polls. */
 		if (vpmu_is_alone(v, lctr) && !v->policy.count_hs &&

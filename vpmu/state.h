@@ -87,7 +87,7 @@ struct vpmu {
 
 	/* It counts HS, or has a counter on a fixed hctr, or a counter near its wrap on a polled
 	 * one. Most vcpus have none of these. */
-	bool careful;
+	bool needs_slow_path;
 	bool looks;     /* the poll requested by vpmu_port_look_after() is still to come */
 	bool wfi_traps; /* as passed to vpmu_note_wfi(), or set by vpmu_port_trap_wfi() */
 

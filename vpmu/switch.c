@@ -19,7 +19,7 @@ static uint64_t look_at(struct vpmu *v, uint64_t hctrs)
 }
 
 /* Returns the hctrs that will not be as they were left. */
-static uint64_t leave_careful(struct vpmu *v, uint64_t active)
+static uint64_t leave_slow_path(struct vpmu *v, uint64_t active)
 {
 	vpmu_fixed_release(v, active);
 	/* Counters that count HS have advanced after their value was taken. */
@@ -37,10 +37,10 @@ static void park(struct vpmu *v)
 	changed |= active & v->running & ~v->shown;
 	vpmu_port_stop(active);
 	/* A wrap must be reported now, even if the hart has not reported it. */
-	if (v->near != 0 || v->careful || changed != 0)
+	if (v->near != 0 || v->needs_slow_path || changed != 0)
 		changed |= look_at(v, active);
-	if (v->careful)
-		changed |= leave_careful(v, active);
+	if (v->needs_slow_path)
+		changed |= leave_slow_path(v, active);
 	vpmu_drop_pending(v);
 	v->parked = active;
 	v->active = 0;
@@ -104,6 +104,6 @@ void vpmu_restore(struct vpmu *v)
 	if (solo != 0)
 		untouched |= set_again(v, solo);
 	vpmu_apply(v, touched & ~solo, 0, untouched);
-	if (v->careful)
+	if (v->needs_slow_path)
 		vpmu_look_again(v);
 }

@@ -69,8 +69,8 @@ void vpmu_reset(struct vpmu *v)
 		vpmu_fixed_release(v, v->active);
 		vpmu_drop_pending(v);
 	}
-	if (v->looks)
-		vpmu_end_looks(v);
+	if (v->polling)
+		vpmu_end_polling(v);
 	if (v->direct != 0)
 		vpmu_port_set_direct(0);
 	if (v->fw_watched != 0)

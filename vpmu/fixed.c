@@ -38,7 +38,7 @@ static uint64_t counts_left(const struct vpmu *v, hctr_t hctr)
 
 /* Polls the hctrs that run, and requests the next poll for them and for those that are about to
  * run. */
-static void look(struct vpmu *v)
+static void poll(struct vpmu *v)
 {
 	/* A fixed hctr that is not in `owned` was given back to HS. */
 	uint64_t ours = v->polled & (v->owned | ~HCTRS_FIXED);
@@ -53,9 +53,9 @@ static void look(struct vpmu *v)
 		if (left < least)
 			least = left;
 	}
-	if (least != NEVER || v->looks)
-		vpmu_port_look_after(least);
-	v->looks = least != NEVER;
+	if (least != NEVER || v->polling)
+		vpmu_port_poll_after(least);
+	v->polling = least != NEVER;
 }
 
 void vpmu_fixed_release(struct vpmu *v, uint64_t hctrs)
@@ -68,7 +68,7 @@ void vpmu_fixed_release(struct vpmu *v, uint64_t hctrs)
 	v->owned &= ~fixed;
 	v->shown &= ~fixed;
 	vpmu_port_fixed_release(fixed);
-	look(v);
+	poll(v);
 }
 
 /* Whether a counter near its wrap runs, or is about to run, on a polled programmable hctr. */
@@ -105,34 +105,34 @@ uint64_t vpmu_slow_path_starts(struct vpmu *v, uint64_t hctrs)
 			v->shown |= bit;
 	}
 	if ((hctrs & v->polled) != 0)
-		look(v);
+		poll(v);
 	return v->policy.count_hs ? vpmu_take_overflows(v) : 0;
 }
 
-void vpmu_end_looks(struct vpmu *v)
+void vpmu_end_polling(struct vpmu *v)
 {
-	v->looks = false;
-	vpmu_port_look_after(NEVER);
+	v->polling = false;
+	vpmu_port_poll_after(NEVER);
 }
 
-void vpmu_look_again(struct vpmu *v)
+void vpmu_resume_polling(struct vpmu *v)
 {
 	if (has_polled_near(v)) {
-		look(v);
+		poll(v);
 		vpmu_raise_due(v);
 	}
 }
 
-void vpmu_look_sooner(struct vpmu *v)
+void vpmu_poll_sooner(struct vpmu *v)
 {
-	look(v);
+	poll(v);
 	vpmu_raise_due(v);
 }
 
-void vpmu_look(struct vpmu *v)
+void vpmu_poll(struct vpmu *v)
 {
-	v->looks = false;
-	look(v);
+	v->polling = false;
+	poll(v);
 	vpmu_raise_due(v);
 }
 

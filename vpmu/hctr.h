@@ -123,14 +123,14 @@ void vpmu_lose(struct vpmu *v, hctr_t hctr);
 void vpmu_slow_path_stopped(struct vpmu *v, uint64_t hctrs);
 uint64_t vpmu_slow_path_starts(struct vpmu *v, uint64_t hctrs);
 
-/* vpmu_end_looks() ends polling when the vcpu leaves the hart or is reset. vpmu_look_again()
+/* vpmu_end_polling() ends polling when the vcpu leaves the hart or is reset. vpmu_resume_polling()
  * resumes it when the vcpu has come back. */
-void vpmu_end_looks(struct vpmu *v);
-void vpmu_look_again(struct vpmu *v);
+void vpmu_end_polling(struct vpmu *v);
+void vpmu_resume_polling(struct vpmu *v);
 
 /* Called while a poll is requested, after emulated instructions have brought polled hctrs nearer to
  * their wraps than the hardware shows. */
-void vpmu_look_sooner(struct vpmu *v);
+void vpmu_poll_sooner(struct vpmu *v);
 
 /* Gives the fixed hctrs among these stopped ones back to HS. */
 void vpmu_fixed_release(struct vpmu *v, uint64_t hctrs);

@@ -154,10 +154,10 @@ bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n);
 /* --- notices -------------------------------------------------------------------------------- */
 
 /*
- * Requests that vpmu_look() be called when a counter may have advanced by `counts`, and not much
+ * Requests that vpmu_poll() be called when a counter may have advanced by `counts`, and not much
  * later. 2^64 - 1: no more polls. Replaces the last request.
  */
-void vpmu_port_look_after(uint64_t counts);
+void vpmu_port_poll_after(uint64_t counts);
 
 /* Each WFI of the resident vcpu must trap from now on, which it did not before; see
  * vpmu_note_wfi(). */

@@ -38,8 +38,8 @@ void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
 	}
 	vpmu_apply(v, moves | taken, 0, 0);
 	/* The next poll must come earlier by that much. */
-	if (v->looks && (hctrs & v->polled) != 0)
-		vpmu_look_sooner(v);
+	if (v->polling && (hctrs & v->polled) != 0)
+		vpmu_poll_sooner(v);
 }
 
 uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t *value)

@@ -88,7 +88,7 @@ struct vpmu {
 	/* It counts HS, or has a counter on a fixed hctr, or a counter near its wrap on a polled
 	 * one. Most vcpus have none of these. */
 	bool needs_slow_path;
-	bool looks;     /* the poll requested by vpmu_port_look_after() is still to come */
+	bool polling;   /* the poll requested by vpmu_port_poll_after() is still to come */
 	bool wfi_traps; /* as passed to vpmu_note_wfi(), or set by vpmu_port_trap_wfi() */
 
 	/* The hctrs on which a read of scountovf counts, like read_counts, hctr and beside of a

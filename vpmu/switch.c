@@ -7,7 +7,7 @@
 #include "vpmu/hctr.h"
 
 /* Reads hctrs that were just stopped. Returns those in which a wrap was found. */
-static uint64_t look_at(struct vpmu *v, uint64_t hctrs)
+static uint64_t read_stopped(struct vpmu *v, uint64_t hctrs)
 {
 	uint64_t wrapped = 0;
 	uint32_t i;
@@ -38,7 +38,7 @@ static void park(struct vpmu *v)
 	vpmu_port_stop(active);
 	/* A wrap must be reported now, even if the hart has not reported it. */
 	if (v->near != 0 || v->needs_slow_path || changed != 0)
-		changed |= look_at(v, active);
+		changed |= read_stopped(v, active);
 	if (v->needs_slow_path)
 		changed |= leave_slow_path(v, active);
 	vpmu_drop_pending(v);
@@ -54,8 +54,8 @@ void vpmu_save(struct vpmu *v)
 {
 	if (v->active != 0)
 		park(v);
-	if (v->looks)
-		vpmu_end_looks(v);
+	if (v->polling)
+		vpmu_end_polling(v);
 	if (v->direct != 0) {
 		v->direct = 0;
 		vpmu_port_set_direct(0);
@@ -105,5 +105,5 @@ void vpmu_restore(struct vpmu *v)
 		untouched |= set_again(v, solo);
 	vpmu_apply(v, touched & ~solo, 0, untouched);
 	if (v->needs_slow_path)
-		vpmu_look_again(v);
+		vpmu_resume_polling(v);
 }

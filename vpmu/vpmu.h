@@ -122,8 +122,8 @@ static inline uint32_t vpmu_scountovf(const struct vpmu *v)
 /* Handles an LCOFI that the hart took, or may have pending. */
 void vpmu_overflow(struct vpmu *v);
 
-/* Polls counters, at the time requested by vpmu_port_look_after(). */
-void vpmu_look(struct vpmu *v);
+/* Polls counters, at the time requested by vpmu_port_poll_after(). */
+void vpmu_poll(struct vpmu *v);
 
 /* Counts n firmware events that Tally served or saw for this vcpu. May be called at any time. */
 static inline void vpmu_fw_events(struct vpmu *v, uint32_t code, uint64_t n)

@@ -44,14 +44,14 @@ static void timer_came(struct vcpu *vcpu)
 }
 
 /* Polls a counter for the vcpu's PMU if it is time to. */
-static void look(struct vcpu *vcpu, uint64_t now)
+static void poll(struct vcpu *vcpu, uint64_t now)
 {
-	if (now < vcpu->look_at) {
+	if (now < vcpu->poll_at) {
 		vcpu_set_wake(vcpu);
 		return;
 	}
-	vcpu->look_at = ~0UL;
-	vpmu_look(&vcpu->pmu);
+	vcpu->poll_at = ~0UL;
+	vpmu_poll(&vcpu->pmu);
 }
 
 void sched_timer(void)
@@ -67,8 +67,8 @@ void sched_timer(void)
 			timer_came(vcpu);
 		if (vcpu->few_lcofis)
 			vcpu_lcofi_release(vcpu, now);
-		if (vcpu->look_at != ~0UL)
-			look(vcpu, now);
+		if (vcpu->poll_at != ~0UL)
+			poll(vcpu, now);
 		sched_wake_if_interrupted(vcpu);
 	}
 	if (pcpu->current && pcpu->current->timer <= now)

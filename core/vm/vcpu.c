@@ -18,7 +18,7 @@ void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 	vcpu->ctx.x[REG_A1] = a1;
 	vs_state_reset(&vcpu->vs, pc);
 	vcpu->timer = ~0UL;
-	vcpu->look_at = ~0UL;
+	vcpu->poll_at = ~0UL;
 	vcpu->lcofi.held = false;
 	vcpu->lcofi.window_end = 0;
 	vpmu_note_wfi(&vcpu->pmu, true);

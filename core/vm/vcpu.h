@@ -45,7 +45,7 @@ struct vcpu {
 
 	/* Host time at which the PMU polls a counter, ~0: never. ~0 also while the vcpu is not
 	 * resident. */
-	uint64_t look_at;
+	uint64_t poll_at;
 
 	atomic_bool traced; /* its exits are noted; written by the boot hart, like ctx.calls */
 
@@ -148,7 +148,7 @@ static inline void vcpu_set_wake(struct vcpu *vcpu)
 {
 	uint64_t at = vcpu_lcofi_deadline(vcpu);
 
-	wake_times_set(&vcpu->home->wake, vcpu->index, vcpu->look_at < at ? vcpu->look_at : at);
+	wake_times_set(&vcpu->home->wake, vcpu->index, vcpu->poll_at < at ? vcpu->poll_at : at);
 }
 
 /* Whether the guest was in VU-mode at the exit that is being handled. The vcpu is resident. */

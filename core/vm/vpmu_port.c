@@ -12,8 +12,8 @@
 #include "core/vm/vs_interrupts.h"
 #include "vpmu/port.h"
 
-/* Polls of a counter that may have wrapped are at least 1/LOOKS_HZ seconds (10 us) apart. */
-#define LOOKS_HZ 100000U
+/* Polls of a counter that may have wrapped are at least 1/POLLS_HZ seconds (10 us) apart. */
+#define POLLS_HZ 100000U
 
 /* Tells the old owner that it has lost the counter. NULL: the counter gets no owner. */
 static void change_owner(struct pcpu *pcpu, hctr_t hctr, struct vcpu *vcpu)
@@ -192,18 +192,18 @@ bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n)
 /* --- notices -------------------------------------------------------------------------------- */
 
 /*
- * The poll is at least 1 / LOOKS_HZ seconds from now, so that many polls of a counter that hardly
+ * The poll is at least 1 / POLLS_HZ seconds from now, so that many polls of a counter that hardly
  * moves cost the guest little. It is so much later than the earliest wrap that one poll is enough
  * for a counter that never stops.
  */
-void vpmu_port_look_after(uint64_t counts)
+void vpmu_port_poll_after(uint64_t counts)
 {
 	struct pcpu *pcpu = this_pcpu();
 	struct vcpu *vcpu = pcpu->current;
 
-	vcpu->look_at = counts == ~0UL ? ~0UL
+	vcpu->poll_at = counts == ~0UL ? ~0UL
 	                               : csr_read(CSR_TIME) + counts / pcpu->counts_a_tick +
-	                                     platform.timebase / LOOKS_HZ;
+	                                     platform.timebase / POLLS_HZ;
 	vcpu_set_wake(vcpu);
 	pcpu_resched(pcpu);
 }

@@ -167,11 +167,11 @@ static uint64_t run_to_wrap(uint32_t counting, uint64_t units)
 		if ((counting & 1U << i) && !fake.counters[i].of && left && left < units)
 			units = left;
 	}
-	if (fake.looks && (counting & polled())) {
+	if (fake.polling && (counting & polled())) {
 		/* A poll that is due does not interrupt HS. */
-		if (fake.look_left && fake.look_left < units)
-			units = fake.look_left;
-		fake.look_left -= fake.look_left ? units : 0;
+		if (fake.poll_left && fake.poll_left < units)
+			units = fake.poll_left;
+		fake.poll_left -= fake.poll_left ? units : 0;
 	}
 	advance(counting, units);
 	return units;
@@ -192,9 +192,9 @@ uint64_t fake_hart_step(enum fake_mode mode, uint32_t events, uint64_t units)
 			fake_require(fake.counters[i].owner == fake.resident,
 			             "guest entered with another's counter direct");
 	}
-	while (done < units && !fake.lcofip && !fake_hart_look_is_due())
+	while (done < units && !fake.lcofip && !fake_hart_poll_is_due())
 		done += run_to_wrap(counting, units - done);
-	while (fake.lcofip && done < units && skid && !fake_hart_look_is_due()) {
+	while (fake.lcofip && done < units && skid && !fake_hart_poll_is_due()) {
 		uint64_t part = units - done < skid ? units - done : skid;
 
 		part = run_to_wrap(counting, part);
@@ -337,7 +337,7 @@ void fake_hart_leave(void)
 	fake_require(!fake_hart_running(), "vcpu left with a counter running");
 	fake_require(!fake.direct, "vcpu left with a counter direct");
 	fake_require(!fake.lent, "vcpu left with a counter lent");
-	fake_require(!fake.looks, "vcpu left with a look asked for");
+	fake_require(!fake.polling, "vcpu left with a look asked for");
 	fake_require(!fake.lcofip || fake.lcofip_by_hs, "vcpu left with an overflow pending");
 	/* So that the next vcpu does not find it. */
 	if (fake.lcofip_by_hs)
@@ -346,16 +346,16 @@ void fake_hart_leave(void)
 	fake.resident = NOBODY;
 }
 
-bool fake_hart_look_is_due(void)
+bool fake_hart_poll_is_due(void)
 {
-	return fake.looks && !fake.look_left;
+	return fake.polling && !fake.poll_left;
 }
 
-bool fake_hart_take_look(void)
+bool fake_hart_take_poll(void)
 {
-	bool due = fake_hart_look_is_due();
+	bool due = fake_hart_poll_is_due();
 
-	fake.looks = fake.looks && !due;
+	fake.polling = fake.polling && !due;
 	return due;
 }
 

@@ -85,8 +85,8 @@ struct fake_hart_trace {
 	uint64_t takes;
 	uint64_t direct_sets;
 	uint64_t watches;
-	uint64_t lent;  /* fixed counters taken */
-	uint64_t looks; /* polls requested by the vPMU */
+	uint64_t lent;    /* fixed counters taken */
+	uint64_t polling; /* polls requested by the vPMU */
 	uint64_t totals;
 	uint64_t raises;    /* virtual LCOFIs */
 	uint64_t overflows; /* physical LCOFIs */
@@ -151,10 +151,10 @@ uint32_t fake_hart_watched(uint32_t vcpu);
 bool fake_hart_wfi_traps(uint32_t vcpu);
 void fake_hart_free_wfi(uint32_t vcpu);
 
-/* fake_hart_look_is_due(): whether vpmu_look() must be called. The guest cannot go on before
- * fake_hart_take_look() and the call. */
-bool fake_hart_look_is_due(void);
-bool fake_hart_take_look(void);
+/* fake_hart_poll_is_due(): whether vpmu_poll() must be called. The guest cannot go on before
+ * fake_hart_take_poll() and the call. */
+bool fake_hart_poll_is_due(void);
+bool fake_hart_take_poll(void);
 
 /* Whether a physical LCOFI is pending. The guest cannot go on before vpmu_overflow(). */
 bool fake_hart_pending(void);

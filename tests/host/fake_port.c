@@ -240,8 +240,8 @@ uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
 	fake_trace.steps++;
 	fake_require(hctr_mask && !(hctr_mask >> COUNTERS), "step of counters that do not exist");
 	/* It took the guest at least as long as others. */
-	if ((hctr_mask & HCTRS_FIXED) && fake.look_left)
-		fake.look_left--;
+	if ((hctr_mask & HCTRS_FIXED) && fake.poll_left)
+		fake.poll_left--;
 	fake_require(fake_resident_world()->steps, "step where that is not to be had");
 	for (uint32_t i = 0; i < COUNTERS; i++) {
 		struct fake_counter *c = &fake.counters[i];

@@ -2,13 +2,13 @@
 /* Notices of the vPMU to the owner of a vcpu, on the fake hart. */
 #include "tests/host/fake_state.h"
 
-void vpmu_port_look_after(uint64_t counts)
+void vpmu_port_poll_after(uint64_t counts)
 {
 	fake_called();
-	fake_trace.looks++;
+	fake_trace.polling++;
 	fake_require(counts, "a look at once");
-	fake.looks = counts != ~0ULL;
-	fake.look_left = counts;
+	fake.polling = counts != ~0ULL;
+	fake.poll_left = counts;
 }
 
 void vpmu_port_trap_wfi(void)

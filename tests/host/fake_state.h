@@ -42,8 +42,8 @@ struct fake_hart {
 	uint64_t direct;
 	uint64_t ready; /* set by the port, and started by its next run */
 	uint64_t now;
-	bool looks;         /* a poll is requested */
-	uint64_t look_left; /* units until then in which a fixed counter counts */
+	bool polling;       /* a poll is requested */
+	uint64_t poll_left; /* units until then in which a fixed counter counts */
 	uint64_t lent;      /* the resident vcpu has taken them */
 	uint64_t chance;
 	uint32_t resident;

@@ -63,7 +63,7 @@ struct model {
 	/* Those that calls of the vPMU may have set unseen, before their counter was reset. */
 	uint64_t unseen_wraps;
 	/* A polled counter may have wrapped, and the library does not know yet. */
-	bool look_due;
+	bool poll_due;
 	/* fake_trace.hs_units at the beginning of the call that is checked next. */
 	uint64_t hs_before;
 	bool shmem_set;

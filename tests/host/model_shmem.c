@@ -145,7 +145,7 @@ static uint64_t unknown_flags(const struct model *m)
 
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
 		if (m->c[i].vague || (m->c[i].loose && m->c[i].near) ||
-		    (m->look_due && may_be_polled(m, i)))
+		    (m->poll_due && may_be_polled(m, i)))
 			set |= 1ULL << i;
 	return set | model_late(m);
 }

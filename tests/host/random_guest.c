@@ -187,7 +187,7 @@ void random_op(struct chance *c, const struct random_manner *manner, struct op *
 		/* An emulated instruction must handle the pending overflow of any counter. */
 		op->kind = OP_RETIRED;
 		op->a[0] = below(c, 2);
-	} else if (fake_hart_look_is_due() && percent(c, 60)) {
+	} else if (fake_hart_poll_is_due() && percent(c, 60)) {
 		/* A wrap that was not reported yet. */
 		op->kind = OP_STOP;
 		op->a[1] = 1ULL << (any_of(c, near_counters()) % VPMU_COUNTERS);

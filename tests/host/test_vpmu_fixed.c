@@ -31,7 +31,7 @@ static void test_two_filters_count(void **state)
 	assert_true(guest_reads_direct(2) && guest_reads_direct(4));
 	assert_int_equal(guest_read(2), 107);
 	assert_int_equal(guest_read(4), 120);
-	assert_int_equal(stub.looks, 0);
+	assert_int_equal(stub.polling, 0);
 	assert_int_equal(stop(0x14, 0), 0);
 	/* HS counts with it again, so the hardware does not hold the value. */
 	assert_int_equal(stub.released, 1);
@@ -134,20 +134,20 @@ static void test_overflow(void **state)
 	configure_both();
 	assert_int_equal(start(0x14, INIT, -100UL), 0);
 	/* The home counter raises its own interrupt. */
-	assert_int_equal(stub.looks_after, 100);
+	assert_int_equal(stub.polls_after, 100);
 	stub_count(INSTRS, 99);
-	vpmu_look(&vpmu);
+	vpmu_poll(&vpmu);
 	assert_int_equal(stub.lcofis, 0);
-	assert_int_equal(stub.looks_after, 1);
+	assert_int_equal(stub.polls_after, 1);
 	stub_count(INSTRS, 31);
 	assert_int_equal(vpmu_scountovf(&vpmu), 0);
-	vpmu_look(&vpmu);
+	vpmu_poll(&vpmu);
 	assert_int_equal(stub.lcofis, 1);
 	assert_int_equal(vpmu_scountovf(&vpmu), 4);
 	assert_int_equal(guest_read(2), 30);
 	/* Reported once, and not polled any more. */
-	assert_int_equal(stub.looks, 2);
-	vpmu_look(&vpmu);
+	assert_int_equal(stub.polling, 2);
+	vpmu_poll(&vpmu);
 	assert_int_equal(stub.lcofis, 1);
 	stub_count_vu(INSTRS, 100);
 	assert_true(stub.pending);
@@ -158,7 +158,7 @@ static void test_overflow(void **state)
 	assert_int_equal(stop(4, 0), 0);
 	assert_int_equal(start(4, INIT, -10UL), 0);
 	assert_int_equal(vpmu_scountovf(&vpmu), 0x10);
-	assert_int_equal(stub.looks_after, 10);
+	assert_int_equal(stub.polls_after, 10);
 }
 
 static void test_stop_finds_the_wrap(void **state)
@@ -170,7 +170,7 @@ static void test_stop_finds_the_wrap(void **state)
 	assert_int_equal(stop(4, 0), 0);
 	assert_int_equal(stub.lcofis, 1);
 	assert_int_equal(vpmu_scountovf(&vpmu), 4);
-	assert_int_equal(stub.looks_after, NEVER);
+	assert_int_equal(stub.polls_after, NEVER);
 	assert_int_equal(stop(4, RESET), -8);
 	assert_int_equal(vpmu_scountovf(&vpmu), 0);
 }
@@ -185,11 +185,11 @@ static void test_nearest_of_two(void **state)
 	stub_count(INSTRS, 400);
 	/* What the other one has counted meanwhile is included. */
 	assert_int_equal(start(1, INIT, -700UL), 0);
-	assert_int_equal(stub.looks_after, 600);
+	assert_int_equal(stub.polls_after, 600);
 	assert_int_equal(stop(4, 0), 0);
-	assert_int_equal(stub.looks_after, 700);
+	assert_int_equal(stub.polls_after, 700);
 	assert_int_equal(stop(1, 0), 0);
-	assert_int_equal(stub.looks_after, NEVER);
+	assert_int_equal(stub.polls_after, NEVER);
 	assert_int_equal(stub.lcofis, 0);
 }
 
@@ -201,10 +201,10 @@ static void test_switch(void **state)
 	stub_count(INSTRS, 60);
 	vpmu_save(&vpmu);
 	assert_int_equal(stub.released, 1);
-	assert_int_equal(stub.looks_after, NEVER);
+	assert_int_equal(stub.polls_after, NEVER);
 	stub_neighbour();
 	vpmu_restore(&vpmu);
-	assert_int_equal(stub.looks_after, 40);
+	assert_int_equal(stub.polls_after, 40);
 	assert_true(guest_reads_direct(2));
 	assert_int_equal(guest_read(2), -40UL);
 	stub_count(INSTRS, 50);
@@ -224,7 +224,7 @@ static void test_reset(void **state)
 	assert_int_equal(start(0x14, INIT, -100UL), 0);
 	vpmu_reset(&vpmu);
 	assert_int_equal(stub.released, 1);
-	assert_int_equal(stub.looks_after, NEVER);
+	assert_int_equal(stub.polls_after, NEVER);
 	assert_int_equal(stub.direct, 0);
 	configure_both();
 }
@@ -254,12 +254,12 @@ static void test_narrow(void **state)
 	configure_both();
 	assert_int_equal(start(4, INIT, 0), 0);
 	/* A full round would look like no progress. */
-	assert_int_equal(stub.looks_after, 1UL << 39);
+	assert_int_equal(stub.polls_after, 1UL << 39);
 	stub_count(INSTRS, 1UL << 39);
-	vpmu_look(&vpmu);
+	vpmu_poll(&vpmu);
 	assert_int_equal(stub.lcofis, 0);
 	stub_count(INSTRS, 1UL << 39);
-	vpmu_look(&vpmu);
+	vpmu_poll(&vpmu);
 	assert_int_equal(stub.lcofis, 1);
 	assert_int_equal(guest_read(2), 0);
 }
@@ -288,7 +288,7 @@ static void test_refused_auto_start_keeps_it(void **state)
 	assert_int_equal(config_error(1UL << 18, AUTO, DTLB), -2);
 	stub.refuse_start = 0;
 	assert_int_equal(start(1UL << 18, 0, 0), 0);
-	assert_int_equal(stub.looks_after, 100);
+	assert_int_equal(stub.polls_after, 100);
 	stub_count(INSTRS, 3);
 	assert_int_equal(guest_read(18), -97UL);
 	assert_int_equal(stop(1UL << 18, 0), 0);
@@ -308,20 +308,20 @@ static void test_polled_cache_event(void **state)
 	idx = (uint32_t)config(HW, CLEAR, DTLB);
 	set = 1UL << idx;
 	assert_int_equal(start(set, INIT, -100UL), 0);
-	assert_int_equal(stub.looks_after, 100);
+	assert_int_equal(stub.polls_after, 100);
 	stub_count(DTLB, 60);
 	/* A stop of another counter does not change that. */
 	assert_int_equal(config(HW, CLEAR, INSTRS), 4);
 	assert_int_equal(start(0x10, INIT, -1000UL), 0);
 	assert_int_equal(stop(0x10, 0), 0);
 	vpmu_save(&vpmu);
-	assert_int_equal(stub.looks_after, NEVER);
+	assert_int_equal(stub.polls_after, NEVER);
 	stub_neighbour();
 	vpmu_restore(&vpmu);
-	assert_int_equal(stub.looks_after, 40);
+	assert_int_equal(stub.polls_after, 40);
 	stub_count(DTLB, 45);
 	stub.pending = false;
-	vpmu_look(&vpmu);
+	vpmu_poll(&vpmu);
 	assert_int_equal(stub.lcofis, 1);
 	assert_int_equal(vpmu_scountovf(&vpmu), set);
 	assert_int_equal(guest_read(idx), 5);
@@ -332,16 +332,16 @@ static void test_polled_cache_event(void **state)
 	stub.pending = false;
 	assert_int_equal(stop(set, 0), 0);
 	assert_int_equal(stub.lcofis, 2);
-	vpmu_look(&vpmu);
-	stub.looks = 0;
+	vpmu_poll(&vpmu);
+	stub.polling = 0;
 	assert_int_equal(start(set, INIT, 0), 0);
-	assert_int_equal(stub.looks, 0);
+	assert_int_equal(stub.polling, 0);
 	/* A VM that ends requests none. */
 	assert_int_equal(stop(set, 0), 0);
 	assert_int_equal(start(set, INIT, -10UL), 0);
-	assert_int_equal(stub.looks_after, 10);
+	assert_int_equal(stub.polls_after, 10);
 	vpmu_reset(&vpmu);
-	assert_int_equal(stub.looks_after, NEVER);
+	assert_int_equal(stub.polls_after, NEVER);
 }
 
 int test_vpmu_fixed(void)

@@ -17,7 +17,7 @@ const struct vpmu_policy stub_policy = {
 
 void stub_setup_policy(const struct vpmu_policy *policy)
 {
-	stub = (struct stub){.looks_after = UINT64_MAX};
+	stub = (struct stub){.polls_after = UINT64_MAX};
 	stub.width_mask = policy->width == 64 ? UINT64_MAX : (UINT64_C(1) << policy->width) - 1;
 	stub_neighbour();
 	memset(&vpmu, 0xa5, sizeof(vpmu));
@@ -403,11 +403,11 @@ bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n)
 
 /* --- notices -------------------------------------------------------------------------------- */
 
-void vpmu_port_look_after(uint64_t counts)
+void vpmu_port_poll_after(uint64_t counts)
 {
-	assert_true(counts != UINT64_MAX || stub.looks_after != UINT64_MAX);
-	stub.looks++;
-	stub.looks_after = counts;
+	assert_true(counts != UINT64_MAX || stub.polls_after != UINT64_MAX);
+	stub.polling++;
+	stub.polls_after = counts;
 }
 
 void vpmu_port_trap_wfi(void)

@@ -86,8 +86,8 @@ struct stub {
 	uint32_t watched;
 	unsigned int watches;
 
-	uint64_t looks_after; /* counts until the vPMU polls, ~0: never */
-	unsigned int looks;   /* polls requested so far */
+	uint64_t polls_after; /* counts until the vPMU polls, ~0: never */
+	unsigned int polling; /* polls requested so far */
 	unsigned int released;
 
 	/* Counters that count HS advance by this in each call of the port. */

@@ -189,7 +189,7 @@ static void run(const uint64_t *a)
 	uint32_t events = a[1] & (FAKE_BIT(FAKE_EVENTS) - 1);
 	struct vcpu *vc = resident();
 	uint64_t done = 0;
-	uint32_t looks = 0;
+	uint32_t polling = 0;
 
 	if (fake_hart_pending())
 		world_take_overflow(vc);
@@ -206,19 +206,19 @@ static void run(const uint64_t *a)
 		world_count.runs++;
 		/* This hart reports nothing late, and a poll comes right at the wrap, unless an
 		 * ecall is first. */
-		if (fake_hart_look_is_due() && looks >= a[3]) {
+		if (fake_hart_poll_is_due() && polling >= a[3]) {
 			world_count.looks_put_off++;
 			break;
 		}
-		if (fake_hart_take_look()) {
-			world_count.looks++;
-			vpmu_look(&vc->vpmu);
+		if (fake_hart_take_poll()) {
+			world_count.polling++;
+			vpmu_poll(&vc->vpmu);
 			world_note_lost(vc);
 			world_check(vc);
 			/* A counter that stands still may need any number of polls: the
 			 * interval. */
 			stops--;
-			if (++looks > STORM)
+			if (++polling > STORM)
 				break;
 		}
 		if (!fake_hart_pending())
@@ -323,8 +323,8 @@ static void retired(bool user)
 	if (!model_retired(&vc->model, user) && !world_observers(vc) && port_work() != work)
 		world_differ("an emulated instruction that nobody counts was not cheap");
 	/* A counter that shares a fixed one may have wrapped; only a poll shows that. */
-	if (fake_hart_take_look())
-		vpmu_look(&vc->vpmu);
+	if (fake_hart_take_poll())
+		vpmu_poll(&vc->vpmu);
 	world_note_lost(vc);
 	world_count.emulated_in_vu += user;
 	world_count.emulated_in_vs += !user;
@@ -543,7 +543,7 @@ struct answer world_do(const struct op *op)
 	fake_hart_fail_run(op->fail_run);
 	fake_hart_fail_stop(op->fail_stop);
 	resident()->model.hs_before = fake_trace.hs_units;
-	resident()->model.look_due = fake_hart_look_is_due();
+	resident()->model.poll_due = fake_hart_poll_is_due();
 	world_count.steps++;
 	switch (op->kind) {
 	case OP_CSR_READ:

@@ -133,7 +133,7 @@ struct vcpu {
 	X(lcofi_pending_at_switch)                                                                 \
 	X(lcofi_from_hs)                                                                           \
 	X(overflow_for_nothing)                                                                    \
-	X(looks)                                                                                   \
+	X(polling)                                                                                 \
 	X(looks_put_off)                                                                           \
 	X(faults)                                                                                  \
 	X(failed_runs)                                                                             \

@@ -80,7 +80,7 @@ static void check_overflows(struct vcpu *vc)
 
 	take_raises(vc);
 	/* OF and interrupt of a wrap are due when the vPMU had a chance to see it. */
-	if (fake_hart_pending() || fake_hart_look_is_due())
+	if (fake_hart_pending() || fake_hart_poll_is_due())
 		return;
 	vc->of_library = vpmu_scountovf(&vc->vpmu);
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)

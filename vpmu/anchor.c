@@ -71,9 +71,9 @@ static bool must_start(struct vpmu *v, hctr_t hctr, uint64_t users)
 	if (start)
 		move_anchor(v, hctr, anchor.offset);
 	if ((users & bit) != 0 && v->counter[hctr.idx].offset == 0)
-		v->shown |= bit;
+		v->in_step |= bit;
 	else
-		v->shown &= ~bit;
+		v->in_step &= ~bit;
 	vpmu_note_solo(v, hctr);
 	return start;
 }
@@ -88,7 +88,7 @@ void vpmu_lose(struct vpmu *v, hctr_t hctr)
 		    (v->hctr[hctr.idx].count + v->counter[i].offset) & v->value_mask;
 	v->running &= ~users;
 	v->near &= ~users;
-	v->shown &= ~bit64(hctr.idx);
+	v->in_step &= ~bit64(hctr.idx);
 	v->lost |= users;
 	vpmu_note_solo(v, hctr);
 	vpmu_fixed_release(v, bit64(hctr.idx));

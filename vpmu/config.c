@@ -14,7 +14,7 @@ static void clear_value(struct vpmu *v, lctr_t lctr)
 {
 	v->counter[lctr.idx].value = 0;
 	/* The hardware may still hold another value. */
-	v->shown &= ~bit64(lctr.idx);
+	v->in_step &= ~bit64(lctr.idx);
 }
 
 /* Sets a running counter to zero. OF is kept, because only a start clears it. */
@@ -72,7 +72,7 @@ static void configure(struct vpmu *v, struct vpmu_place place, const struct hw_e
 	v->hctr[place.hctr.idx].users |= bit;
 	/* If the hctr has users, but not the counter with its own index, it may hold that counter's
 	 * old value. */
-	v->shown &= ~bit64(place.hctr.idx) | v->hctr[place.hctr.idx].users;
+	v->in_step &= ~bit64(place.hctr.idx) | v->hctr[place.hctr.idx].users;
 	vpmu_note_solo(v, place.hctr);
 }
 
@@ -136,7 +136,7 @@ static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 		/* The hardware may hold something other than this counter's value by now. */
 		if ((vpmu_hw_lctrs(v) & bit) != 0 && !vpmu_is_used(v, hctr)) {
 			v->owned &= ~bit64(hctr.idx);
-			v->shown &= ~bit64(hctr.idx);
+			v->in_step &= ~bit64(hctr.idx);
 			vpmu_note_event(v, hctr, &former->event);
 		}
 		configure(v, (struct vpmu_place){lctr, hctr}, &former->event);
@@ -159,7 +159,7 @@ bool vpmu_hold(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 	uint64_t bit = bit64(hctr.idx);
 
 	v->owned &= ~bit;
-	v->shown &= ~bit;
+	v->in_step &= ~bit;
 	if (!vpmu_port_prepare(hctr, event))
 		return false;
 	v->owned |= bit;

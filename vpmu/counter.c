@@ -90,7 +90,7 @@ void vpmu_forget(struct vpmu *v, uint64_t set)
 	v->configured &= ~set;
 	v->lost &= ~set;
 	v->overflow &= ~set;
-	v->shown &= ~set;
+	v->in_step &= ~set;
 	for_each_bit (i, set & vpmu_hw_lctrs(v)) {
 		hctr_t hctr = {v->counter[i].hctr};
 

@@ -66,7 +66,7 @@ void vpmu_fixed_release(struct vpmu *v, uint64_t hctrs)
 		return;
 	v->active &= ~fixed;
 	v->owned &= ~fixed;
-	v->shown &= ~fixed;
+	v->in_step &= ~fixed;
 	vpmu_port_fixed_release(fixed);
 	poll(v);
 }
@@ -85,7 +85,7 @@ static bool has_polled_near(const struct vpmu *v)
 void vpmu_slow_path_stopped(struct vpmu *v, uint64_t hctrs)
 {
 	if (v->policy.count_hs)
-		v->shown &= ~(hctrs & ~v->running);
+		v->in_step &= ~(hctrs & ~v->running);
 	vpmu_fixed_release(v, hctrs);
 	v->needs_slow_path = v->policy.count_hs || vpmu_is_used(v, (hctr_t){0}) ||
 	                     vpmu_is_used(v, (hctr_t){2}) || has_polled_near(v);
@@ -102,7 +102,7 @@ uint64_t vpmu_slow_path_starts(struct vpmu *v, uint64_t hctrs)
 		vpmu_port_fixed_take((hctr_t){i}, &v->event[i], v->hctr[i].count);
 		v->owned |= bit;
 		if ((v->hctr[i].users & v->running & bit) != 0 && v->counter[i].offset == 0)
-			v->shown |= bit;
+			v->in_step |= bit;
 	}
 	if ((hctrs & v->polled) != 0)
 		poll(v);

@@ -199,7 +199,7 @@ static inline void vpmu_set_direct(struct vpmu *v, uint64_t direct)
 
 static inline void vpmu_update_direct(struct vpmu *v)
 {
-	vpmu_set_direct(v, v->shown & v->configured & v->openable);
+	vpmu_set_direct(v, v->in_step & v->configured & v->openable);
 }
 
 static inline void vpmu_apply(struct vpmu *v, uint64_t hctrs, uint64_t stops, uint64_t ready)

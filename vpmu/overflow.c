@@ -59,7 +59,7 @@ void vpmu_hctr_step(struct vpmu *v, hctr_t hctr)
 	h->ahead++;
 	h->count = (h->count + 1) & v->value_mask;
 	/* The hardware's value is not the value of a counter until the hctr is set again. */
-	v->shown &= ~bit64(hctr.idx);
+	v->in_step &= ~bit64(hctr.idx);
 }
 
 void vpmu_give_overflows(struct vpmu *v, uint64_t flagged)

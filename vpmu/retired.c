@@ -13,7 +13,7 @@
 
 void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
 {
-	uint64_t moves = hctrs & (v->armed | (v->policy.cheap_moves ? v->shown : 0));
+	uint64_t moves = hctrs & (v->armed | (v->policy.cheap_moves ? v->in_step : 0));
 	uint64_t taken = 0;
 	uint32_t i;
 
@@ -21,7 +21,7 @@ void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
 		for_each_bit (i, hctrs)
 			v->hctr[i].ahead++;
 		/* Those that were in step are not any more. */
-		v->shown &= ~hctrs;
+		v->in_step &= ~hctrs;
 		vpmu_update_direct(v);
 		return;
 	}

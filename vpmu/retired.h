@@ -15,7 +15,7 @@
 /* Whether emulated instructions on these hctrs only need to be counted in `ahead`. */
 static inline bool vpmu_goes_ahead(const struct vpmu *v, uint64_t hctrs)
 {
-	return v->near == 0 && (v->shown & hctrs) == 0;
+	return v->near == 0 && (v->in_step & hctrs) == 0;
 }
 
 /*

@@ -15,9 +15,9 @@ static enum vpmu_state state_of(const struct vpmu *v, uint64_t bit)
  * was taken meanwhile, a solo counter is set again as it was. */
 static bool is_direct(const struct vpmu *v, uint64_t bit)
 {
-	uint64_t shown = v->shown | (v->parked & ~v->owned & v->solo);
+	uint64_t in_step = v->in_step | (v->parked & ~v->owned & v->solo);
 
-	return (v->openable & shown & bit) != 0;
+	return (v->openable & in_step & bit) != 0;
 }
 
 static void describe_fw(const struct vpmu *v, const struct vpmu_counter *c, struct vpmu_view *view)

@@ -55,7 +55,7 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 	v->lost &= ~set;
 	v->overflow &= ~set;
 	/* From here on, the hctr of the same index may not hold the value any more. */
-	v->shown &= ~set;
+	v->in_step &= ~set;
 	for_each_bit (i, set) {
 		struct vpmu_counter *c = &v->counter[i];
 		lctr_t lctr = {i};
@@ -76,7 +76,7 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 			v->hctr[c->hctr].count = value;
 			c->offset = 0;
 			if (c->hctr == i)
-				v->shown |= bit64(i);
+				v->in_step |= bit64(i);
 			note_near(v, lctr, value);
 			ready |= vpmu_set(v, (hctr_t){c->hctr}, bit64(i));
 			vpmu_note_solo(v, (hctr_t){c->hctr});
@@ -128,7 +128,7 @@ static inline void note_started(struct vpmu *v, uint64_t set)
 	v->overflow &= ~set;
 	v->running |= set;
 	v->active |= set;
-	v->shown |= set;
+	v->in_step |= set;
 	vpmu_set_direct(v, v->direct | (set & v->openable));
 	vpmu_settle_wfi(v);
 }
@@ -180,7 +180,7 @@ static __attribute__((noinline)) vpmu_answer start_near(struct vpmu *v, uint64_t
 
 static __attribute__((noinline)) vpmu_answer start_elsewhere(struct vpmu *v, uint64_t set)
 {
-	uint64_t elsewhere = set & ~v->shown;
+	uint64_t elsewhere = set & ~v->in_step;
 	uint32_t i;
 
 	note_started(v, set);
@@ -198,7 +198,7 @@ static __attribute__((noinline)) vpmu_answer start_kept(struct vpmu *v, uint64_t
 	for_each_bit (i, set)
 		if (vpmu_near(v, v->counter[i].value))
 			return start_solo(v, set, VPMU_FROM_KEPT, 0);
-	if ((set & ~v->shown) != 0)
+	if ((set & ~v->in_step) != 0)
 		return start_elsewhere(v, set);
 	note_started(v, set);
 	vpmu_port_run(set);

@@ -76,7 +76,7 @@ struct vpmu {
 	    owned; /* the hardware holds its event for this vcpu, and no other has used it since */
 	/* Part of `owned`: it holds exactly what the lctr of its index would read now, configured
 	 * or not, and runs if and only if that runs. */
-	uint64_t shown;
+	uint64_t in_step;
 	uint64_t direct; /* as passed to vpmu_port_set_direct() */
 	/* By the event that an hctr was last made to hold: those for which a WFI in VS would count
 	 * more than the WFI itself; and those with CPU_CYCLES or INSTRUCTIONS that count VS [0], VU

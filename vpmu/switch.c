@@ -34,7 +34,7 @@ static void park(struct vpmu *v)
 
 	/* If an emulated instruction has ended direct reads, they are possible again when the hctr
 	 * is set. */
-	changed |= active & v->running & ~v->shown;
+	changed |= active & v->running & ~v->in_step;
 	vpmu_port_stop(active);
 	/* A wrap must be reported now, even if the hart has not reported it. */
 	if (v->near != 0 || v->needs_slow_path || changed != 0)
@@ -46,7 +46,7 @@ static void park(struct vpmu *v)
 	v->active = 0;
 	/* Their anchors must be chosen again. */
 	v->owned &= ~changed;
-	v->shown &= ~changed;
+	v->in_step &= ~changed;
 	v->armed &= ~changed;
 }
 
@@ -72,13 +72,13 @@ void vpmu_evict(struct vpmu *v, hctr_t hctr)
 	if ((v->parked & bit) != 0)
 		vpmu_hctr_sync(v, hctr);
 	v->owned &= ~bit;
-	v->shown &= ~bit;
+	v->in_step &= ~bit;
 	v->armed &= ~bit;
 }
 
 void vpmu_evicted(struct vpmu *v)
 {
-	vpmu_set_direct(v, v->direct & v->shown);
+	vpmu_set_direct(v, v->direct & v->in_step);
 }
 
 /* Sets hctrs again that have one user each, at the values at which they were left. Returns those
@@ -90,7 +90,7 @@ static __attribute__((flatten)) uint64_t set_again(struct vpmu *v, uint64_t hctr
 
 	for_each_bit (i, hctrs)
 		ready |= vpmu_set(v, (hctr_t){i}, bit64(i));
-	v->shown |= ready;
+	v->in_step |= ready;
 	return ready;
 }
 

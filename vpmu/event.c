@@ -78,7 +78,7 @@ static uint64_t hart_hctrs(const struct vpmu *v, struct hw_event *event)
 {
 	uint64_t table = table_hctrs(&v->policy, event->event_idx, event->event_data);
 
-	/* The hart is not asked for what is no event of its core. */
+	/* The firmware need not be asked about an event that the core does not have. */
 	if (table == 0)
 		return 0;
 	/* A raw event may be a standard event under another name. Both names share a counter, and

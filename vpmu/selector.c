@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each walk is over the events of one selector, at most 56, times the rows of the table. */
+/* Each loop runs over the events of one selector, at most 56, times the rows of the table. */
 #include "vpmu/selector.h"
 
 #include <stddef.h>
@@ -20,13 +20,14 @@ static uint32_t content(uint64_t selector, const struct selector_field *field)
 	return (uint32_t)((selector & selector_bits(field)) >> field->low);
 }
 
-/* How many events a selector can have. */
+/* Returns how many events a selector can have. */
 static uint32_t places(const struct selectors *s)
 {
 	return s->numbers ? s->n_fields : s->fields[0].width;
 }
 
-/* The number of the event in that place of a selector with that base. false: there is none. */
+/* Finds the number of the event in this place of a selector with this base. Returns false if there
+ * is none. */
 static bool event_at(const struct selectors *s, uint64_t selector, uint64_t base, uint32_t place,
                      uint32_t *number)
 {
@@ -40,7 +41,8 @@ static bool event_at(const struct selectors *s, uint64_t selector, uint64_t base
 	return selector >> *number & 1;
 }
 
-/* The counters of an event of the groups with that base; 0: there is no such event. */
+/* Returns the counters that can count an event of the groups with this base. 0: there is no such
+ * event. */
 static uint32_t event_hctrs(const struct selectors *s, uint64_t base, uint32_t number)
 {
 	for (uint32_t i = 0; i < s->n_runs; i++) {
@@ -65,7 +67,7 @@ static bool operators_known(const struct selectors *s, uint64_t selector)
 	return true;
 }
 
-/* The same as selector_hctrs(), of a selector with that base or with none. */
+/* Does the same as selector_hctrs(), for a selector with this base or with none. */
 static uint32_t hctrs_by_base(const struct selectors *s, uint64_t selector, uint64_t base)
 {
 	uint32_t hctrs = UINT32_MAX;
@@ -83,7 +85,7 @@ static uint32_t hctrs_by_base(const struct selectors *s, uint64_t selector, uint
 	return any ? hctrs : 0;
 }
 
-/* No two bases have selectors in common, so the first that fits is its own. */
+/* No two bases have selectors in common, so the first one that fits is the right one. */
 static const struct selector_run *run_of(const struct selectors *s, uint64_t selector)
 {
 	for (uint32_t i = 0; i < s->n_runs; i++)

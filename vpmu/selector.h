@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a core's selector, the part of mhpmevent that says what is counted, is made of, and which
- * counters count what. Of any core: the numbers come from a table (node /pmu of dts/README.md).
+ * The parts of a core's selector, which are the bits of mhpmevent that choose what is counted, and
+ * the counters that can count it. It works for any core: the numbers come from a table (node /pmu
+ * of dts/README.md).
  */
 #ifndef VPMU_SELECTOR_H
 #define VPMU_SELECTOR_H
@@ -9,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SELECTOR_BITS      56U /* those of raw v2; OF and the filters are above them */
+#define SELECTOR_BITS      56U /* as in raw events v2; OF and the filters are above them */
 #define SELECTOR_FIELDS    4U
 #define SELECTOR_JOINS     3U
 #define SELECTOR_OPERATORS 8U
@@ -22,15 +23,15 @@ struct selector_field {
 	uint32_t width;
 };
 
-/* Events that the same counters count, with numbers first to last. */
+/* Events first to last, which the same counters can count. */
 struct selector_run {
-	uint64_t base; /* a selector of theirs with no event in it */
+	uint64_t base; /* the selector of these events without an event */
 	uint32_t first;
 	uint32_t last;
 	uint32_t hctrs;
 };
 
-/* A general or cache event of the SBI. selector 0: counted by the fixed counter. */
+/* A general or cache event of the SBI. selector 0: the fixed counter counts it. */
 struct selector_standard {
 	uint32_t event_idx;
 	uint32_t hctrs;
@@ -38,8 +39,8 @@ struct selector_standard {
 };
 
 /*
- * numbers: each field holds an event's number, or that of the base, which is no event; operators
- * join them. Else there is one field, in which bit n is the event n.
+ * numbers: each field has the number of an event, or that of the base, which is no event; operators
+ * combine them. Otherwise there is one field, in which bit n stands for event n.
  */
 struct selectors {
 	char core[SELECTOR_CORE_MAX + 1];
@@ -56,8 +57,8 @@ struct selectors {
 	struct selector_standard standard[SELECTOR_STANDARD];
 };
 
-/* Single events: those whose selector, alone in the first field, agrees with `selector` in the bits
- * of the mask. */
+/* Single events: those whose selector, alone in the first field, equals `selector` in the bits of
+ * the mask. */
 struct selector_allowed {
 	uint64_t selector;
 	uint64_t mask;
@@ -68,17 +69,17 @@ static inline uint64_t selector_bits(const struct selector_field *field)
 	return ((UINT64_C(1) << field->width) - 1) << field->low;
 }
 
-/* All bits of fields, and of joins. */
+/* Returns all bits of fields and operators. */
 uint64_t selector_variable(const struct selectors *s);
 
-/* The counters that count all of its events; 0: it is no selector of this core. */
+/* Returns the counters that can count all of its events. 0: this core has no such selector. */
 uint32_t selector_hctrs(const struct selectors *s, uint64_t selector);
 
-/* Is each event of a selector of this core among those allowed? */
+/* Whether each event of a selector of this core is allowed. */
 bool selector_is_allowed(const struct selectors *s, uint64_t selector,
                          const struct selector_allowed *allowed, uint32_t n);
 
-/* What the table says of a general or cache event; NULL: this core does not count it. */
+/* Returns the table's entry of a general or cache event. NULL: this core does not count it. */
 const struct selector_standard *selector_of_standard(const struct selectors *s, uint32_t event_idx);
 
 #endif

@@ -11,6 +11,7 @@ import pytest
 import bare_guests
 import harness
 import plain
+import test_screen
 
 LENGTH = 50000000
 ONE = 2 * LENGTH + 1
@@ -28,7 +29,7 @@ EXITS = ["ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other"]
 def as_seen(text):
     """What stays on the screen: no erased lines, escape sequences or CR."""
     text = re.sub(r"[^\n]*\x1b\[m\r\x1b\[K", "", text)
-    return re.sub(r"\x1b\[[0-9]*[A-Za-z]|\r", "", text)
+    return re.sub(r"\x1b(\[[?0-9;]*[A-Za-z]|[78>]|\(B)|[\r\x0f]", "", text)
 
 
 def check_rounds(lines, expected=None):
@@ -292,6 +293,28 @@ def test_power_off(boot):
     screen.expect("tally: all VMs are being stopped, then the machine goes off")
     text = to_the_end(screen)
     assert text.count("tally: vm alpha: stopped") == text.count("tally: vm beta: stopped") == 1
+
+
+def test_top(boot, tmp_path):
+    """tools/tally-top has the screen until it is left, by its key or for a guest."""
+    names = ("alpha-345678901", "alpha-345678902")  # as long as they may be
+    screen = boot("ssccfg", {name: "kind=busy ticks=100000000000" for name in names},
+                  options=["--control", tmp_path / "control"])
+    screen.expect("busy: begins")
+    prompt = Prompt(screen)
+    for wrong in ("top 0", "top 1x", "top 1 1"):
+        assert len(prompt.ask(wrong)) == 1, wrong
+    screen.send("top 1\r")
+    shown = test_screen.until_shown(screen, "CPU%")
+    test_screen.until_shown(screen, names[1], shown)
+    screen.send("q")
+    prompt.wait()
+    assert [vm["vm"] for vm in prompt.objects("vms")] == list(names)
+    screen.send("top 1\r")
+    test_screen.until_shown(screen, "CPU%")
+    screen.send("\x14n")
+    screen.expect("input goes to alpha-345678902")
+    assert len(Prompt(screen).ask("vms")) == 2
 
 
 def test_several_harts(boot):

@@ -24,16 +24,17 @@ class Line:
         self.full = False          # a full-screen program prints
         self.other_screen = False  # on the terminal's other screen
         self.sgr = b""             # how the text looks that comes next
-        self.reset()
-
-    def reset(self):
-        """An empty line."""
         self.text = ""
         self.pos = 0            # of the cursor, in characters
         self.size = 0           # of the text, in bytes
         self.cr = False         # a CR was seen; what follows decides what it meant
         self.continued = False  # its beginning was told as a piece
         self.drawn = False      # it is on the screen, unfinished
+
+    def reset(self):
+        """An empty line."""
+        self.text, self.pos, self.size = "", 0, 0
+        self.cr = self.continued = self.drawn = False
 
     def is_blank(self):
         """Nothing is in it, and nothing of it was told."""

@@ -9,9 +9,7 @@
  */
 #include "vpmu/internal.h"
 
-#define NO_HCTR      VPMU_HW_COUNTERS
-#define LCTR_CYCLE   0
-#define LCTR_INSTRET 2
+#define NO_HCTR VPMU_HW_COUNTERS
 
 /*
  * Returns the hctr for an event, as if the counters in `dropped` were not configured: one that
@@ -77,12 +75,12 @@ static bool assign_stopped(const struct vpmu *v, uint64_t stopped, uint64_t allo
  */
 static uint64_t takers(const struct hw_event *event)
 {
-	uint64_t takers = ~(bit64(LCTR_CYCLE) | bit64(LCTR_INSTRET));
+	uint64_t takers = ~HCTRS_FIXED;
 
 	if (event->event_idx == SBI_PMU_HW_CPU_CYCLES)
-		takers |= bit64(LCTR_CYCLE);
+		takers |= HCTRS_CYCLE;
 	if (event->event_idx == SBI_PMU_HW_INSTRUCTIONS)
-		takers |= bit64(LCTR_INSTRET);
+		takers |= HCTRS_INSTRET;
 	return takers;
 }
 
@@ -115,7 +113,8 @@ static bool assign_fw(const struct vpmu *v, uint64_t set, const struct hw_event 
 {
 	uint64_t usable = set & ~v->configured;
 
-	if (vpmu_is_used(v, (hctr_t){LCTR_INSTRET}) && vpmu_is_by_hs_clock(event->event_idx))
+	if (vpmu_is_used(v, (hctr_t){HCTR_INSTRET}) &&
+	    tally_event_is_by_hs_clock(SBI_PMU_EVENT_CODE(event->event_idx)))
 		return false;
 
 	if (usable == 0)

@@ -48,8 +48,8 @@ void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy)
 	v->fw_lctrs = (bit64(VPMU_FW_COUNTERS) - 1) << policy->fw_base;
 	v->all_lctrs = v->fw_lctrs | policy->hctrs;
 	v->openable = policy->trap_reads ? 0 : UINT64_MAX;
-	v->hctr[0].users = VPMU_HS_USES;
-	v->hctr[2].users = VPMU_HS_USES;
+	v->hctr[HCTR_CYCLE].users = VPMU_HS_USES;
+	v->hctr[HCTR_INSTRET].users = VPMU_HS_USES;
 	v->polled = HCTRS_FIXED;
 	v->needs_slow_path = policy->count_hs;
 	v->wfi_traps = true;

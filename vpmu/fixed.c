@@ -87,8 +87,8 @@ void vpmu_slow_path_stopped(struct vpmu *v, uint64_t hctrs)
 	if (v->policy.count_hs)
 		v->in_step &= ~(hctrs & ~v->running);
 	vpmu_fixed_release(v, hctrs);
-	v->needs_slow_path = v->policy.count_hs || vpmu_is_used(v, (hctr_t){0}) ||
-	                     vpmu_is_used(v, (hctr_t){2}) || has_polled_near(v);
+	v->needs_slow_path = v->policy.count_hs || vpmu_is_used(v, (hctr_t){HCTR_CYCLE}) ||
+	                     vpmu_is_used(v, (hctr_t){HCTR_INSTRET}) || has_polled_near(v);
 }
 
 uint64_t vpmu_slow_path_starts(struct vpmu *v, uint64_t hctrs)
@@ -141,7 +141,7 @@ bool vpmu_hs_clock_wanted(const struct vpmu *v)
 	uint32_t i;
 
 	for_each_bit (i, v->configured & v->fw_lctrs)
-		if (vpmu_is_by_hs_clock(v->counter[i].event_idx))
+		if (tally_event_is_by_hs_clock(SBI_PMU_EVENT_CODE(v->counter[i].event_idx)))
 			return true;
 	return false;
 }

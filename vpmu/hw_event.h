@@ -13,10 +13,12 @@
 
 /*
  * Hardware counters have the numbers of their CSRs: 0 is cycle, 2 is instret, 3..31 are
- * hpmcounter3..31. These are names of sets of them. The fixed counters raise no overflow interrupt.
+ * hpmcounter3..31. HCTRS_* are sets of them. The fixed counters raise no overflow interrupt.
  */
-#define HCTRS_CYCLE   (UINT64_C(1) << 0)
-#define HCTRS_INSTRET (UINT64_C(1) << 2)
+#define HCTR_CYCLE    0U
+#define HCTR_INSTRET  2U
+#define HCTRS_CYCLE   (UINT64_C(1) << HCTR_CYCLE)
+#define HCTRS_INSTRET (UINT64_C(1) << HCTR_INSTRET)
 #define HCTRS_FIXED   (HCTRS_CYCLE | HCTRS_INSTRET)
 
 /* Modes that a counter does not count. The four combinations are the filters that a guest can ask

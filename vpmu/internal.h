@@ -174,16 +174,8 @@ bool vpmu_assign(const struct vpmu *v, uint64_t set, const struct hw_event *even
 
 /* fixed.c */
 
-/* Whether HS counts this firmware event with instret. */
-static inline bool vpmu_is_by_hs_clock(uint32_t event_idx)
-{
-	uint32_t code = SBI_PMU_EVENT_CODE(event_idx);
-
-	return code == TALLY_EVENT_HS_INSTRUCTIONS || code == TALLY_EVENT_LONGEST_STAY;
-}
-
-/* Whether a counter is configured for one of them, so that HS must keep instret. No side
- * effects. */
+/* Whether a counter is configured for an event that HS counts with instret, which it must keep. No
+ * side effects. */
 bool vpmu_hs_clock_wanted(const struct vpmu *v);
 
 /* counter.c */

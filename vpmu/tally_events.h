@@ -7,6 +7,9 @@
 #ifndef VPMU_TALLY_EVENTS_H
 #define VPMU_TALLY_EVENTS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 /* How often the vcpu left the guest for Tally: the sum of the next eight. */
 #define TALLY_EVENT_EXITS 256U
 
@@ -38,6 +41,12 @@
 
 /* Virtual LCOFIs that were held because the limit per 10 ms was reached. */
 #define TALLY_EVENT_LCOFI_HELD 270U
+
+/* Whether HS counts the event of this code with instret. */
+static inline bool tally_event_is_by_hs_clock(uint32_t code)
+{
+	return code == TALLY_EVENT_HS_INSTRUCTIONS || code == TALLY_EVENT_LONGEST_STAY;
+}
 
 #define TALLY_EVENT_FIRST 256U
 #define TALLY_EVENTS      15U

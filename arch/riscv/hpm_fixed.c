@@ -10,16 +10,13 @@
 #include "arch/riscv/trap.h"
 #include "core/panic.h"
 
-#define CYCLE   0U
-#define INSTRET 2U
-
 /* UINH and SINH inhibit HS itself, as in hpm_sbi_program(). */
 #define FLAGS_GUEST                                                                                \
 	(SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_UINH)
 
 static uint32_t event_of(uint32_t hctr)
 {
-	return hctr == CYCLE ? SBI_PMU_HW_CPU_CYCLES : SBI_PMU_HW_INSTRUCTIONS;
+	return hctr == HCTR_CYCLE ? SBI_PMU_HW_CPU_CYCLES : SBI_PMU_HW_INSTRUCTIONS;
 }
 
 static bool sbi_take(uint32_t hctr, uint64_t flags)
@@ -79,14 +76,14 @@ static void sbi_release(uint32_t hctr)
 
 void hpm_fixed_release(struct hpm *hpm, uint64_t hctrs)
 {
-	if (!(hctrs & BIT(INSTRET)))
+	if (!(hctrs & HCTRS_INSTRET))
 		return;
 	if (hpm->delegated) {
-		ssccfg_take(INSTRET, 0);
-		csr_clear(CSR_SCOUNTINHIBIT, BIT(INSTRET));
+		ssccfg_take(HCTR_INSTRET, 0);
+		csr_clear(CSR_SCOUNTINHIBIT, HCTRS_INSTRET);
 	} else {
-		sbi_release(INSTRET);
-		hpm->failed &= ~BIT(INSTRET);
+		sbi_release(HCTR_INSTRET);
+		hpm->failed &= ~HCTRS_INSTRET;
 	}
 }
 
@@ -141,7 +138,7 @@ static bool has_filters(struct hpm *hpm, uint32_t hctr)
 
 void hpm_fixed_probe(struct hpm *hpm)
 {
-	static const uint32_t hctrs[] = {CYCLE, INSTRET};
+	static const uint32_t hctrs[] = {HCTR_CYCLE, HCTR_INSTRET};
 
 	for (uint32_t i = 0; i < ARRAY_SIZE(hctrs); i++) {
 		hpm->fixed |= BIT(hctrs[i]);

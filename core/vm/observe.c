@@ -88,10 +88,7 @@ static const char *begin_hw(struct vcpu *vcpu, uint32_t n, const struct observed
 
 static bool is_by_hs_clock(const struct observer *o)
 {
-	uint32_t code = SBI_PMU_EVENT_CODE(o->event.event_idx);
-
-	return is_fw(o) &&
-	       (code == TALLY_EVENT_HS_INSTRUCTIONS || code == TALLY_EVENT_LONGEST_STAY);
+	return is_fw(o) && tally_event_is_by_hs_clock(SBI_PMU_EVENT_CODE(o->event.event_idx));
 }
 
 /* Allocates an observer. Returns NULL if the vcpu or its hart has the maximum number of them. */

@@ -14,10 +14,10 @@
 typedef unsigned __int128 vsbi_ret;
 
 /*
- * SBI calls of the resident vcpu go to the functions in ctx->calls, chosen by extension and
- * function; those that nobody serves come here. a0 to a5 are the call's arguments, a6 the function
- * and a7 the extension; what is returned, the guest finds in a0 and a1. If the hart has work
- * pending then, exit_long(ctx, ~EXIT_ECALL) comes next.
+ * SBI calls of the resident vcpu are dispatched to the functions in ctx->calls by extension and
+ * function; this one serves those that are unknown. a0 to a5 are the arguments of the call, a6 is
+ * the function and a7 the extension. The return value goes into the guest's a0 and a1. If the hart
+ * then has pending work, exit_long(ctx, ~EXIT_ECALL) is called next.
  */
 #define VSBI_SLOTS     32U
 #define VSBI_FUNCTIONS 15U
@@ -25,11 +25,11 @@ vsbi_ret vsbi_not_supported(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, 
                             uint64_t a5, uint64_t fid, uint64_t eid);
 
 /*
- * Executes a trapped instruction, if it is a CSR read that is a guest's right. raw: as in stval,
- * and not 0; ignored: a register for what it returns. Returns 8 times the register, x0..x31, whose
- * value is in ctx->x[] now, x[0] perhaps not 0 any more; that taken from CSR_READ_PENDING: the
- * same, but the hart has work pending, and exit_long(ctx, ~EXIT_CSR) comes next; CSR_READ_NONE: it
- * is nothing of the kind, and exit_long() comes next.
+ * Emulates a trapped instruction if it is a CSR read that the guest may do. raw is the instruction,
+ * as in stval, and not 0; ignored only reserves a register for the return value. Returns 8 times
+ * the number of the register whose new value is in ctx->x[]; x[0] may have changed, too. If the
+ * hart has pending work, returns CSR_READ_PENDING less that number, and exit_long(ctx, ~EXIT_CSR)
+ * is called next. Returns CSR_READ_NONE for other instructions, and exit_long() is called next.
  */
 #define CSR_READ_NONE    (-1L)
 #define CSR_READ_PENDING (-2L)

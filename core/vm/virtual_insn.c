@@ -87,8 +87,9 @@ static long read_any(struct vcpu *vcpu, uint64_t raw)
 }
 
 /*
- * What is not noted. It notes only what nothing need be asked about when the same instruction comes
- * again: that reads, writes nothing, and is executed by the kernel, which csr_read_fast() does ask.
+ * A read that is not recorded yet. It is recorded only if the same instruction needs no check the
+ * next time: it reads, does not write, and the kernel executes it, which csr_read_fast() does
+ * check.
  */
 static __attribute__((noinline)) long read_first(uint64_t ignored, uint64_t raw)
 {
@@ -112,7 +113,7 @@ static __attribute__((noinline)) long read_first(uint64_t ignored, uint64_t raw)
 	return read_any(vcpu, raw);
 }
 
-/* Scountovf, by an instruction that has read it before; else anything. */
+/* A read of scountovf by an instruction that has read it before, otherwise any read. */
 static __attribute__((noinline, flatten)) long read_no_counter(uint64_t ignored, uint64_t raw)
 {
 	struct vcpu *vcpu = this_vcpu();
@@ -126,8 +127,9 @@ static __attribute__((noinline, flatten)) long read_no_counter(uint64_t ignored,
 }
 
 /*
- * What is read most, in fewer instructions: by the kernel, a counter by the instruction that has
- * read it before. raw and ignored stay in their registers on all ways, and the answer has one.
+ * The fast path, for the most frequent reads: of a counter, by the kernel, with an instruction that
+ * has read it before. raw and ignored stay in their registers on all paths, so the return value has
+ * one.
  */
 __attribute__((flatten)) long csr_read_fast(uint64_t ignored, uint64_t raw)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From VS/VU into HS and back: the only code that holds a guest's registers.
+ * From VS/VU into HS and back. This is the only code that handles a guest's registers.
  *
- * sscratch is the struct guest_context of the resident vcpu while a guest runs, and 0 in HS:
- * that is how the vector tells a trap out of HS from an exit.
+ * sscratch is the struct guest_context of the resident vcpu while a guest runs, and 0 in HS. This
+ * is how the trap vector distinguishes a trap in HS from an exit.
  *
- * An SBI call saves only what C may clobber and the guest must find unchanged; s0..s11, and gp and
- * t2..t6 (which no C code of ours uses) stay in their registers, and a0 and a1 are the call's
- * results. A CSR read that traps does the same, and writes its value into whatever register it
- * names; so does the overflow of a counter. Everything else takes the long way, which saves all
- * and may return into another vcpu. tp is the vcpu's context all the time that one is served.
+ * An SBI call saves only what C may clobber and the guest must find unchanged. s0..s11, and gp and
+ * t2..t6 (which no C code of Tally uses) stay in their registers, and a0 and a1 are the results of
+ * the call. A trapped CSR read does the same, and writes its value into the register that it names;
+ * so does a counter overflow. Everything else takes the slow path, which saves all registers and
+ * may enter another vcpu. While a vcpu is served, tp points to its context.
  */
 #include "arch/riscv/csr.h"
 #include "asm_offsets.h"
 
 #define X(n) (CTX_X + 8 * (n))(tp)
 
-/* How long was this stay, after an exit of that kind? Clobbers t0, t1, a2 and a4. */
+/* Accounts this stay, after an exit of this kind. Clobbers t0, t1, a2 and a4. */
 	.macro	account_stay exit
 	csrr	t0, CSR_INSTRET
 	ld	t1, CTX_ENTERED_HS(tp)
@@ -30,8 +30,8 @@
 1:
 	.endm
 
-/* make DEBUG=1: a call to a function without arguments, around which nothing is lost that C might
- * clobber. t0 is the cause, as the code behind it wants to find it. */
+/* make DEBUG=1: calls a function without arguments, and preserves everything that C may clobber.
+ * Then t0 is the cause, as the following code expects it. */
 	.macro	check function
 #ifdef TALLY_DEBUG
 	sd	a0, X(10)
@@ -45,8 +45,8 @@
 #endif
 	.endm
 
-/* For each register 8 bytes of code: it takes its value from the context, if it is none of those
- * that are saved on the short ways. */
+/* 8 bytes of code for each register: loads it from the context, unless it is one of those that the
+ * fast paths save. */
 	.macro	register_table then
 	.option	push
 	.option	norvc
@@ -103,8 +103,8 @@ trap_vector:
 	check	check_exit
 	bnez	t0, no_ecall
 
-	/* An SBI call: its arguments a0..a7 are those of the C function, its results a0 and a1
-	 * those of the guest, who goes on behind the call. */
+	/* An SBI call: its arguments a0..a7 are those of the C function, and its results a0 and a1
+	 * are those of the guest, which continues after the call. */
 	csrr	t0, CSR_SEPC
 	addi	t0, t0, 4
 	csrw	CSR_SEPC, t0
@@ -122,7 +122,7 @@ trap_vector:
 	ld	t1, 8(t1)
 	jalr	t1
 served:
-	/* At the top of the stack lies the hart's pending word. */
+	/* The hart's pending word is at the top of the stack. */
 	ld	t0, 0(sp)
 	ld	t1, CTX_ECALLS(tp)
 	addi	t1, t1, 1
@@ -161,9 +161,8 @@ no_ecall:
 	call	csr_read_fast
 	bltz	a0, no_read
 
-	/* Register a0 / 8 has a new value, in the context. leave_fast takes it from there, or an
-	 * entry of the table below, which puts x0 right and loads registers that are not saved on
-	 * this way. */
+	/* Register a0 / 8 has a new value in the context. leave_fast loads it, or an entry of the
+	 * table below, which restores x0 and loads registers that this path does not save. */
 2:	auipc	a3, %pcrel_hi(into_register)
 	add	a3, a3, a0
 	account_stay ASM_EXIT_CSR
@@ -174,8 +173,8 @@ into_register:
 	register_table leave_fast
 
 no_read:
-	/* ASM_CSR_READ_PENDING less 8 times a register: that has its value, but the hart has other
-	 * work. */
+	/* ASM_CSR_READ_PENDING less 8 times a register: the register has its value, but the hart
+	 * has other work. */
 	addi	t0, a0, -ASM_CSR_READ_PENDING
 	bgtz	t0, long_way
 	lla	a3, into_register_first
@@ -185,7 +184,7 @@ into_register_first:
 	register_table after_csr
 
 no_csr:
-	/* An overflow? Shifted left, the cause has lost the bit that says interrupt. */
+	/* Is it an overflow? The shift removes the interrupt bit from the cause. */
 	addi	t0, t0, CAUSE_VIRTUAL_INSN
 	bgez	t0, long_way
 	slli	t0, t0, 1
@@ -199,7 +198,7 @@ no_csr:
 	ld	a1, X(11)
 	j	leave_fast
 
-/* The call is served, but the hart has other work: C kept s0..s11 and gp for us. */
+/* The call is served, but the hart has other work. C has preserved s0..s11 and gp. */
 after_ecall:
 	sd	a0, X(10)
 	sd	a1, X(11)
@@ -279,8 +278,8 @@ enter_guest:
 	sret
 
 /*
- * A trap out of HS: either an access that trap_guard foresaw (step over it, remember the cause
- * in the two words at the foot of this hart's stack), or a defect of Tally.
+ * A trap in HS: either a trap_guard expects it (skip the instruction, and store the cause in the
+ * two words at the lowest address of this hart's stack), or it is a bug of Tally.
  */
 hs_trap:
 	csrrw	tp, CSR_SSCRATCH, tp
@@ -306,7 +305,8 @@ hs_trap:
 	mv	a3, sp
 	call	trap_in_hs
 
-/* void fp_save(uint64_t fp[33]): f0..f31, then fcsr. fp_exchange(to_save, to_load): likewise. */
+/* void fp_save(uint64_t fp[33]): saves f0..f31, then fcsr. fp_exchange(to_save, to_load) and
+ * fp_restore(to_load) use the same layout. */
 	.macro	save_all_fp
 	.irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
 	fsd	f\n, (8 * \n)(a0)

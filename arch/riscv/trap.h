@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between switch.S and the rest. The handlers are defined in core/; they run in HS-mode on the
- * hart's own stack with interrupts off, and nothing interrupts them.
+ * The interface between switch.S and C code. core/ defines the handlers. They run in HS-mode on the
+ * hart's own stack with interrupts off.
  */
 #ifndef ARCH_TRAP_H
 #define ARCH_TRAP_H
@@ -9,14 +9,15 @@
 #include "arch/riscv/context.h"
 #include "arch/riscv/sbi.h"
 
-/* a0, the low half, and a1. Of a structure of two longs gcc makes a place on the stack as well. */
+/* a0 is the low half, a1 the high half. For a structure of two longs, gcc would also reserve
+ * stack. */
 typedef unsigned __int128 vsbi_ret;
 
 /*
- * SBI calls of the resident vcpu go to the functions in ctx->calls, chosen by extension and
- * function; those that nobody serves come here. a0 to a5 are the call's arguments, a6 the function
- * and a7 the extension; what is returned, the guest finds in a0 and a1. If the hart has work
- * pending then, exit_long(ctx, ~EXIT_ECALL) comes next.
+ * SBI calls of the resident vcpu are dispatched to the functions in ctx->calls by extension and
+ * function; this one serves those that are unknown. a0 to a5 are the arguments of the call, a6 is
+ * the function and a7 the extension. The return value goes into the guest's a0 and a1. If the hart
+ * then has pending work, exit_long(ctx, ~EXIT_ECALL) is called next.
  */
 #define VSBI_SLOTS     32U
 #define VSBI_FUNCTIONS 15U
@@ -24,18 +25,18 @@ vsbi_ret vsbi_not_supported(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, 
                             uint64_t a5, uint64_t fid, uint64_t eid);
 
 /*
- * Executes a trapped instruction, if it is a CSR read that is a guest's right. raw: as in stval,
- * and not 0; ignored: a register for what it returns. Returns 8 times the register, x0..x31, whose
- * value is in ctx->x[] now, x[0] perhaps not 0 any more; that taken from CSR_READ_PENDING: the
- * same, but the hart has work pending, and exit_long(ctx, ~EXIT_CSR) comes next; CSR_READ_NONE: it
- * is nothing of the kind, and exit_long() comes next.
+ * Emulates a trapped instruction if it is a CSR read that the guest may do. raw is the instruction,
+ * as in stval, and not 0; ignored only reserves a register for the return value. Returns 8 times
+ * the number of the register whose new value is in ctx->x[]; x[0] may have changed, too. If the
+ * hart has pending work, returns CSR_READ_PENDING less that number, and exit_long(ctx, ~EXIT_CSR)
+ * is called next. Returns CSR_READ_NONE for other instructions, and exit_long() is called next.
  */
 #define CSR_READ_NONE    (-1L)
 #define CSR_READ_PENDING (-2L)
 long csr_read_fast(uint64_t ignored, uint64_t raw);
 
-/* Serves the hart's LCOFI. If the hart has work pending then, exit_long(ctx, ~EXIT_LCOFI) comes
- * next. */
+/* Handles the hart's LCOFI. If the hart then has pending work, exit_long(ctx, ~EXIT_LCOFI) is
+ * called next. */
 void lcofi_fast(void);
 
 /* The context of the resident vcpu; in the functions above and what they call only. It is used from
@@ -48,17 +49,18 @@ static inline struct guest_context *this_context(void)
 	return ctx;
 }
 
-/* Any other exit (scause), or what is left after a short one (~EXIT_*). Enters the vcpu to run
- * then, so that nobody restores the registers that it has saved. */
+/* Handles any other exit (scause), or the rest of one that left the fast path (~EXIT_*). It
+ * enters the vcpu that runs next, and never returns, so nobody restores the registers that it
+ * would save. */
 _Noreturn void exit_long(struct guest_context *ctx, uint64_t scause);
 
 #ifdef TALLY_DEBUG
-/* make DEBUG=1: at each exit before anything else, and last before each entry; this_context(). */
+/* make DEBUG=1: called first at each exit, and last before each entry; this_context() is valid. */
 void check_exit(void);
 void check_entry(void);
 #endif
 
-/* A trap out of HS that nobody foresaw: panics. */
+/* Panics after an unexpected trap in HS. */
 _Noreturn void trap_in_hs(uint64_t scause, uint64_t sepc, uint64_t stval, uint64_t sp);
 
 _Noreturn void enter_guest(struct guest_context *ctx);
@@ -67,16 +69,16 @@ void fp_save(uint64_t fp[33]);
 void fp_restore(const uint64_t fp[33]);
 void fp_exchange(uint64_t save[33], const uint64_t restore[33]);
 
-/* vector.S. Where the hart has V, with sstatus.VS on: bytes in a register; v0 to v31, one behind
- * the other, with vstart, vtype, vl and vcsr. */
+/* vector.S. Only if the hart has V, with sstatus.VS on: return the size of a register in bytes;
+ * save and restore v0 to v31, in order, with vstart, vtype, vl and vcsr. */
 uint64_t vec_bytes(void);
 void vec_save(void *v, uint64_t csrs[4]);
 void vec_restore(const void *v, const uint64_t csrs[4]);
 
 /*
- * Foreseen traps: between begin and end a trap out of HS steps over its (four-byte) instruction.
- * end returns the cause of the last one, or -1. sepc, scause and the modes in sstatus and
- * hstatus of the exit being handled are kept. Not nested.
+ * Expected traps: between begin and end, a trap in HS skips its instruction, which must be four
+ * bytes long. trap_guard_end() returns the cause of the last trap, or -1. sepc, scause and the
+ * modes in sstatus and hstatus of the current exit are preserved. Guards do not nest.
  */
 struct trap_guard {
 	uint64_t sepc, sstatus, hstatus, scause;

@@ -14,22 +14,22 @@
 #define WFI     0x10500073U
 #define WRS_NTO 0x00d00073U /* traps with hstatus.VTW, like WFI */
 
-/* csrrs, csrrc and their immediate forms with operand 0: they read, and write nothing. */
+/* csrrs, csrrc and their immediate forms with operand 0: they read and do not write. */
 #define CSR_READ_MASK 0xfa07fU
 #define CSR_READ      0x02073U
 #define CSR_READS     0x02000U /* what WFI has not */
 
-/* Counters are told by their number, 0..31; scountovf is number */
+/* Counters are identified by their number 0..31, and scountovf by this number. */
 #define SCOUNTOVF (CSR_SCOUNTOVF - CSR_CYCLE)
 
-/* The same with 32 CSRs at a time: is it one of them? */
+/* The same for 32 consecutive CSRs at a time. */
 #define CSRS_READ_MASK   (0xfe000000U | CSR_READ_MASK)
 #define CSRS_READ(first) ((uint32_t)(first) << 20 | CSR_READ)
 
 /*
- * Is a CSR one of the PMU that the guest may read? Nothing else of the PMU is a guest's. A read
- * from VU whose kernel closed the counter comes here too, though it may be open in hcounteren:
- * answering it would give a process what its kernel keeps from it.
+ * Whether it is a CSR of the PMU that the guest may read. Guests have no other CSRs of the PMU. A
+ * read from VU may trap because the guest's kernel closed the counter, even if it is open in
+ * hcounteren. Emulating it would give the process what its kernel denies it.
  */
 static inline bool may_read(const struct vcpu *vcpu, uint64_t n, bool user)
 {
@@ -38,7 +38,7 @@ static inline bool may_read(const struct vcpu *vcpu, uint64_t n, bool user)
 	return vpmu_may_read(&vcpu->pmu, n) && (!user || csr_read(CSR_SCOUNTEREN) >> n & 1);
 }
 
-/* The trapped instruction is being executed. */
+/* Common to all emulated instructions. */
 static inline void execute(struct vcpu *vcpu)
 {
 	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + 4);
@@ -46,8 +46,8 @@ static inline void execute(struct vcpu *vcpu)
 	vs_interrupts_settle();
 }
 
-/* The answer of csr_read_fast() when the value is there. Where the register is in ctx.x[] follows
- * from the instruction in few instructions. */
+/* Returns the result of csr_read_fast() when the value is known. Few instructions compute the
+ * register's place in ctx.x[] from the instruction. */
 static inline long answer(uint64_t raw, uint64_t value)
 {
 	uint64_t at = raw >> 4 & 31 * sizeof(value);
@@ -56,8 +56,8 @@ static inline long answer(uint64_t raw, uint64_t value)
 	return (long)at;
 }
 
-/* Not inlined: csr_read_fast() itself then needs no stack. Only here can work come to pend, by an
- * overflow that the instruction brings. dear: hctrs for vpmu_retired_dear(). */
+/* Not inlined, so that csr_read_fast() itself needs no stack. Only here can work become pending,
+ * because of an overflow by the instruction. `dear` are hctrs for vpmu_retired_dear(). */
 static __attribute__((noinline)) long answer_late(uint64_t dear, uint64_t raw)
 {
 	struct vcpu *vcpu = this_vcpu();
@@ -66,7 +66,7 @@ static __attribute__((noinline)) long answer_late(uint64_t dear, uint64_t raw)
 
 	if (dear) {
 		vpmu_retired_dear(&vcpu->pmu, dear);
-		/* One that is lost by this has its value all the same, for the last time. */
+		/* A counter that is lost by this still returns its value, for the last time. */
 		hpm_failures_settle(vcpu);
 	}
 	at = answer(raw, n < VPMU_HW_COUNTERS ? vpmu_csr_value(&vcpu->pmu, n)
@@ -76,7 +76,8 @@ static __attribute__((noinline)) long answer_late(uint64_t dear, uint64_t raw)
 
 static long read_any(struct vcpu *vcpu, uint64_t raw)
 {
-	uint64_t n = (raw >> 20 & 0xfff) - CSR_CYCLE; /* of a counter; others are beyond */
+	/* Of a counter; other CSRs have larger numbers. */
+	uint64_t n = (raw >> 20 & 0xfff) - CSR_CYCLE;
 	bool user = vcpu_from_user();
 
 	if ((raw & CSR_READ_MASK) != CSR_READ || !may_read(vcpu, n, user))
@@ -86,8 +87,9 @@ static long read_any(struct vcpu *vcpu, uint64_t raw)
 }
 
 /*
- * What is not noted. It notes only what nothing need be asked about when the same instruction comes
- * again: that reads, writes nothing, and is executed by the kernel, which csr_read_fast() does ask.
+ * A read that is not recorded yet. It is recorded only if the same instruction needs no check the
+ * next time: it reads, does not write, and the kernel executes it, which csr_read_fast() does
+ * check.
  */
 static __attribute__((noinline)) long read_first(uint64_t ignored, uint64_t raw)
 {
@@ -111,7 +113,7 @@ static __attribute__((noinline)) long read_first(uint64_t ignored, uint64_t raw)
 	return read_any(vcpu, raw);
 }
 
-/* Scountovf, by an instruction that has read it before; else anything. */
+/* A read of scountovf by an instruction that has read it before, otherwise any read. */
 static __attribute__((noinline, flatten)) long read_no_counter(uint64_t ignored, uint64_t raw)
 {
 	struct vcpu *vcpu = this_vcpu();
@@ -125,8 +127,9 @@ static __attribute__((noinline, flatten)) long read_no_counter(uint64_t ignored,
 }
 
 /*
- * What is read most, in fewer instructions: by the kernel, a counter by the instruction that has
- * read it before. raw and ignored stay in their registers on all ways, and the answer has one.
+ * The fast path, for the most frequent reads: of a counter, by the kernel, with an instruction that
+ * has read it before. raw and ignored stay in their registers on all paths, so the return value has
+ * one.
  */
 __attribute__((flatten)) long csr_read_fast(uint64_t ignored, uint64_t raw)
 {
@@ -137,7 +140,7 @@ __attribute__((flatten)) long csr_read_fast(uint64_t ignored, uint64_t raw)
 	if (!vpmu_read_noted(&vcpu->pmu, n, raw, &counts) || vcpu_from_user())
 		return read_no_counter(ignored, raw);
 	execute(vcpu);
-	/* A counter counts its own read, so the value is taken after that. */
+	/* A counter counts its own read, so the value is taken afterwards. */
 	dear = vpmu_retired_noted(&vcpu->pmu, n, counts, &value);
 	if (dear)
 		return answer_late(dear, raw);
@@ -145,9 +148,9 @@ __attribute__((flatten)) long csr_read_fast(uint64_t ignored, uint64_t raw)
 }
 
 /*
- * All but what gives the hart away. Not inlined, nor is what it calls: exit_long() would save more
- * registers. fetched: the hart did not say what the instruction is, so that csr_read_fast() has not
- * seen it.
+ * All instructions that do not give the hart away. Not inlined, like what it calls, because
+ * exit_long() would save more registers. fetched: the hart did not provide the instruction, so
+ * csr_read_fast() has not seen it.
  */
 static __attribute__((noinline)) enum vcpu_exit any_insn(struct vcpu *vcpu, uint32_t raw,
                                                          bool fetched)
@@ -156,7 +159,7 @@ static __attribute__((noinline)) enum vcpu_exit any_insn(struct vcpu *vcpu, uint
 
 	if (fetched && csr_read_fast(0, raw) != CSR_READ_NONE) {
 		vcpu->ctx.x[0] = 0;
-		/* It has been counted. */
+		/* serve() counts this exit. */
 		vcpu->ctx.exits[EXIT_CSR]--;
 		return EXIT_CSR;
 	}
@@ -173,24 +176,25 @@ enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 	uint32_t raw = (uint32_t)csr_read(CSR_STVAL);
 	bool fetched = !raw, waits;
 
-	/* A hart may leave stval at 0: QEMU does at WRS.NTO. */
+	/* A hart may leave stval at 0; QEMU does for WRS.NTO. */
 	if (fetched) {
 		raw = guest_fetch();
 		if (!raw)
 			return EXIT_CSR;
 	}
-	/* First what is in a hurry, without decoding. VU has no right to WFI. */
+	/* The most urgent ones come first, without decoding. VU may not execute WFI. */
 	waits = raw == WFI && !vcpu_from_user();
 	if (!waits && raw != WRS_NTO)
 		return any_insn(vcpu, raw, fetched);
-	/* Nothing counts any more that would suffer: it is executed again, in VS. */
+	/* No count becomes wrong any more: the guest executes it again, in VS. */
 	if (vcpu_may_sleep(vcpu)) {
 		vcpu_trap_wfi(vcpu, false);
 		return EXIT_WFI;
 	}
 	vcpu_emulated(vcpu, 4);
 	if (!waits)
-		/* Zawrs: it waits for another vcpu, which may need this hart. It may end early. */
+		/* Zawrs: the guest waits for another vcpu, which may need this hart. The wait may
+		 * end early. */
 		sched_yield();
 	else if (!(csr_read(CSR_VSIP) & csr_read(CSR_VSIE)))
 		sched_wait(vcpu);

@@ -20,39 +20,19 @@ void ansi_init(struct ansi *a)
 	*a = (struct ansi){.state = GROUND};
 }
 
-static void start(struct ansi *a, enum state state, uint8_t byte)
-{
-	a->state = (uint8_t)state;
-	a->bytes[0] = (char)byte;
-	a->len = 1;
-	a->overlong = false;
-}
-
-static void append(struct ansi *a, uint8_t byte)
-{
-	if (a->len < ANSI_MAX_BYTES)
-		a->bytes[a->len++] = (char)byte;
-	else
-		a->overlong = true;
-}
-
 static enum ansi_token single(struct ansi *a, enum ansi_token token, uint8_t byte)
 {
-	start(a, GROUND, byte);
-	return token;
-}
-
-static enum ansi_token escape_end(struct ansi *a, uint8_t byte)
-{
-	append(a, byte);
 	a->state = GROUND;
-	return a->overlong ? ANSI_NONE : ANSI_ESCAPE;
+	a->bytes[0] = (char)byte;
+	a->len = 1;
+	return token;
 }
 
 static enum ansi_token ground(struct ansi *a, uint8_t byte)
 {
 	if (byte == ESC) {
-		start(a, ESCAPE, byte);
+		a->state = ESCAPE;
+		a->plain = true;
 		return ANSI_NONE;
 	}
 	if (byte < 0x20 || byte == DEL)
@@ -62,7 +42,8 @@ static enum ansi_token ground(struct ansi *a, uint8_t byte)
 	/* 0x80..0xbf are no beginning, 0xc0 and 0xc1 would be overlong, 0xf5.. above U+10FFFF. */
 	if (byte < 0xc2 || byte > 0xf4)
 		return single(a, ANSI_CHAR, '?');
-	start(a, UTF8, byte);
+	(void)single(a, ANSI_NONE, byte);
+	a->state = UTF8;
 	a->need = byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3;
 	return ANSI_NONE;
 }
@@ -91,7 +72,7 @@ static enum ansi_token utf8(struct ansi *a, uint8_t byte)
 		return ground(a, byte);
 	if (a->len == 1 && !second_ok((uint8_t)a->bytes[0], byte))
 		return single(a, ANSI_CHAR, '?');
-	append(a, byte);
+	a->bytes[a->len++] = (char)byte;
 	a->need--;
 	if (a->need != 0)
 		return ANSI_NONE;
@@ -105,27 +86,20 @@ static bool aborts(uint8_t byte)
 	return byte == '\r' || byte == '\n' || byte == ESC || byte >= 0x80;
 }
 
-static enum ansi_token escape(struct ansi *a, uint8_t byte)
+static void escape(struct ansi *a, uint8_t byte)
 {
-	bool first = a->len == 1;
-
 	if (byte < 0x20 || byte == DEL)
-		return ANSI_NONE;
-	if (byte < 0x30) {
-		append(a, byte);
-		return ANSI_NONE;
-	}
-	if (first && byte == '[') {
-		append(a, byte);
+		return;
+	if (a->plain && byte == '[') {
 		a->state = CSI;
-		return ANSI_NONE;
-	}
-	if (first && (byte == ']' || byte == 'P' || byte == 'X' || byte == '^' || byte == '_')) {
-		append(a, byte);
+		a->number = 0;
+	} else if (a->plain &&
+	           (byte == ']' || byte == 'P' || byte == 'X' || byte == '^' || byte == '_')) {
 		a->state = STRING;
-		return ANSI_NONE;
+	} else if (byte >= 0x30) {
+		a->state = GROUND;
 	}
-	return escape_end(a, byte);
+	a->plain = false;
 }
 
 static enum ansi_token csi(struct ansi *a, uint8_t byte)
@@ -133,8 +107,13 @@ static enum ansi_token csi(struct ansi *a, uint8_t byte)
 	if (byte < 0x20 || byte == DEL)
 		return ANSI_NONE;
 	if (byte >= 0x40)
-		return escape_end(a, byte);
-	append(a, byte);
+		return single(a, a->number < 0 ? ANSI_NONE : ANSI_CSI, byte);
+	if (byte < '0' || byte > '9')
+		a->number = -1;
+	else if (a->number >= 0)
+		a->number = (int16_t)(a->number * 10 + (byte - '0'));
+	if (a->number > ANSI_MAX_NUMBER)
+		a->number = ANSI_MAX_NUMBER;
 	return ANSI_NONE;
 }
 
@@ -151,16 +130,28 @@ enum ansi_token ansi_feed(struct ansi *a, uint8_t byte)
 	/* UTF-8 is common in strings (a window title), and no end of one. */
 	if (aborts(byte) && !(a->state == STRING && byte >= 0x80))
 		return ground(a, byte);
-	if (a->state == ESCAPE)
-		return escape(a, byte);
 	if (a->state == CSI)
 		return csi(a, byte);
-	if (byte == '\a')
+	if (a->state == ESCAPE)
+		escape(a, byte);
+	else if (byte == '\a')
 		a->state = GROUND;
 	return ANSI_NONE;
 }
 
-unsigned int ansi_unfinished(const struct ansi *a)
+const char *ansi_unfinished(struct ansi *a)
 {
-	return a->state == GROUND ? 0 : a->len;
+	switch (a->state) {
+	case UTF8:
+		a->bytes[a->len] = '\0';
+		return a->bytes;
+	case ESCAPE:
+		return "\033";
+	case CSI:
+		return "\033[";
+	case STRING:
+		return "\033_";
+	default:
+		return "";
+	}
 }

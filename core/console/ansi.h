@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Cuts what a terminal program prints into whole units: a character (ASCII or well-formed UTF-8), a
- * control byte, an escape sequence. A unit is reported only when complete, so that two writers who
- * share a terminal never cut each other's sequences. Pure; whoever owns the state holds its lock.
+ * control byte, an escape sequence of the simple form ESC [ NUMBER LETTER. All other sequences are
+ * left out. Pure; whoever owns the state holds its lock.
  */
 #ifndef CORE_CONSOLE_ANSI_H
 #define CORE_CONSOLE_ANSI_H
@@ -10,21 +10,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define ANSI_MAX_BYTES 32u /* a longer escape sequence is left out as a whole */
+#define ANSI_MAX_NUMBER 255 /* what is larger counts as this */
 
 enum ansi_token {
 	ANSI_NONE,    /* nothing complete yet, or something that is left out */
 	ANSI_CHAR,    /* one printable character: bytes[0..len) */
 	ANSI_CONTROL, /* one C0 control byte or DEL: bytes[0] */
-	ANSI_ESCAPE,  /* an escape sequence: bytes[0..len), from ESC to the final byte */
+	ANSI_CSI,     /* an escape sequence: its letter is bytes[0], its number 0 if it has none */
 };
 
 struct ansi {
 	uint8_t state;
-	uint8_t need;  /* UTF-8 bytes still missing */
-	uint8_t len;   /* 0..ANSI_MAX_BYTES */
-	bool overlong; /* the sequence did not fit */
-	char bytes[ANSI_MAX_BYTES];
+	uint8_t need;   /* UTF-8 bytes still missing */
+	uint8_t len;    /* of bytes[] */
+	bool plain;     /* ESC and nothing else yet */
+	int16_t number; /* -1: the sequence has another form */
+	char bytes[5];
 };
 
 void ansi_init(struct ansi *a);
@@ -37,7 +38,8 @@ void ansi_init(struct ansi *a);
  */
 enum ansi_token ansi_feed(struct ansi *a, uint8_t byte);
 
-/* So many bytes of a unit that is not complete are in bytes[]. */
-unsigned int ansi_unfinished(const struct ansi *a);
+/* Bytes that bring another reader to where this one is, inside of a unit; but for the parameters of
+ * a sequence and the text of a string. */
+const char *ansi_unfinished(struct ansi *a);
 
 #endif

@@ -7,19 +7,17 @@
  *
  * Each line begins with who wrote it, put there by this code alone: "[NAME] text" for a VM,
  * "tally: text" for Tally. A line longer than CONSOLE_LINE_BYTES goes out in pieces; the second and
- * further ones begin with "[NAME]+" and continue the VM's line before.
+ * further ones begin with "[NAME]+" and continue the VM's line before. Of what a VM sends, text
+ * with UTF-8 and tabs is printed. Backspace, cursor left and right, and erase-to-end are carried
+ * out inside the VM's own line; a CR without LF ends that; every other control byte or sequence is
+ * left out. So no VM can touch a line that is not its own.
  *
  * Batch: only whole lines are printed, ended by LF. Interactive: lines end in CR LF, and the line
- * that the VM in focus has not finished (prompt, echo) is on the screen as it grows; when somebody
- * else prints a line it is erased, the line printed, and the unfinished one drawn again.
+ * that the VM in focus has not finished (prompt, echo) is open: it is written as it grows. When
+ * somebody else prints a line the open one is ended first, and what follows of it is a further
+ * piece. Nothing is drawn again.
  *
- * What a VM sends is text with UTF-8, tab, backspace, CR, LF and escape sequences. The VM in focus
- * of an interactive console sends its escape sequences to the terminal and so can move the cursor:
- * it is the VM that the user chose to talk to. Of all others backspace and erase-to-end are carried
- * out inside the VM's own line, and every other control byte or sequence is left out, so that none
- * can touch a line that is not its own. A CR without LF ends the line in the log (nothing that was
- * printed gets lost) and starts the line over on an interactive screen. A full-screen program of
- * the VM in focus has the screen for itself: core/console/console_full.c.
+ * Frames: no lines are made, each VM's bytes go to a program as they come: docs/frames.md.
  */
 #ifndef CORE_CONSOLE_CONSOLE_H
 #define CORE_CONSOLE_CONSOLE_H
@@ -39,14 +37,9 @@
 #define CONSOLE_NOBODY        (CONSOLE_MAX_VMS + 1)
 #define CONSOLE_COMMAND_BYTES 64u
 
-/* What a program asks, not a person: Ctrl-T = ID COMMAND CR. Its answer goes out in frames, see
- * console_answer(), and leaves the focus and the lines alone. */
+/* What a program asks, not a person: Ctrl-T = ID COMMAND CR. Its answer leaves the focus and the
+ * lines alone. */
 #define CONSOLE_ID_BYTES 8u
-#define CONSOLE_RS       "\036" /* no VM's output holds it */
-#define CONSOLE_FRAME    CONSOLE_RS "tally@"
-
-/* Before a line that comes while a VM has the whole screen. */
-#define CONSOLE_ASIDE CONSOLE_FRAME "- "
 
 struct console_request {
 	bool open;     /* it is being typed */
@@ -57,15 +50,11 @@ struct console_request {
 
 struct console {
 	bool interactive;
-	bool erased;        /* the focus's unfinished line was, and must be drawn again */
-	size_t work;        /* bytes emitted by this call */
-	unsigned int own;   /* lines of Tally's at the bottom of the screen, nothing below them */
-	bool full;          /* the VM in focus has the whole screen */
-	bool frames;        /* they are on: core/console/console_frame.c */
-	bool framed;        /* they were: answers are as they have them */
-	bool choosing;      /* the letter of a VM comes next */
-	unsigned int open;  /* the VM of the open frame, CONSOLE_NOBODY: none is open */
+	bool frames;        /* they are on */
 	bool key;           /* CONSOLE_KEY was typed, the command comes next */
+	bool choosing;      /* the letter of a VM comes next */
+	unsigned int open;  /* whose line, or frame of output, is at the end; CONSOLE_NOBODY */
+	size_t work;        /* bytes emitted by this call */
 	unsigned int n_vms; /* 0..CONSOLE_MAX_VMS */
 	unsigned int focus; /* who gets the input: a VM, < n_vms unless that is 0, or the prompt */
 	unsigned int back;  /* the VM that had it before the prompt */
@@ -85,10 +74,6 @@ void console_life(unsigned int vm, char command);
  * all is printed, console_prompt_ready() is called. */
 void console_command(const char *text);
 
-/* Likewise: a key at the prompt while a command goes on. true: that was to end it, and means
- * nothing else. */
-bool console_break(void);
-
 /* Likewise: carries out what a program asked, later. text NULL: it was no request. Both end with
  * console_answer_end(). */
 void console_request(const char *id, const char *text);
@@ -105,9 +90,6 @@ void console_init(struct console *c, bool interactive, const char *const *names,
  * be bounded.
  */
 size_t console_vm_write(struct console *c, unsigned int vm, const char *bytes, size_t n);
-
-/* The same with one byte, which is always taken. */
-void console_vm_putc(struct console *c, unsigned int vm, uint8_t ch);
 
 /* Ends the line that VM vm has not finished, if any: before it stops or restarts. */
 void console_vm_flush(struct console *c, unsigned int vm);
@@ -131,35 +113,20 @@ void console_set_focus(struct console *c, unsigned int vm);
  * that are not printable ASCII or tab come out as '?'. */
 void console_tally_puts(struct console *c, const char *lines);
 
-/* Takes Tally's last n lines off the screen, if nothing came after them and it is one. They must be
- * too short to wrap. */
-void console_take_back(struct console *c, unsigned int n);
-
 /*
  * One byte typed by the user. Returns the VM that shall receive *out, or -1 when there is nothing
  * to deliver (a command for Tally, or nobody to receive it).
  * Commands after Ctrl-T: 1..9 focus on that VM, n/p next/previous one, g/s/r start, stop, restart
- * the one in focus, : the prompt, f full screen, ? help, Ctrl-T the byte itself; that leaves the
- * prompt. = begins a request.
+ * the one in focus, : the prompt, ? help, Ctrl-T the byte itself; that leaves the prompt. For
+ * programs: = begins a request, > and a letter chooses a VM silently.
  */
 int console_input(struct console *c, uint8_t ch, uint8_t *out);
-
-/* A byte typed at the prompt, which has the focus. */
-void console_prompt_key(struct console *c, uint8_t ch);
-
-/* Moves the focus to the prompt, and back. */
-void console_prompt_open(struct console *c);
-void console_prompt_leave(struct console *c);
 
 /* The prompt reads on: shows it, if it has the focus. */
 void console_prompt_ready(struct console *c);
 
-/* A byte of a request. */
-void console_request_key(struct console *c, uint8_t ch);
-
-/* A line of the answer to request id: CONSOLE_FRAME, ID, space, text, newline, in the middle of
- * whatever is on the screen; who reads the serial line takes it out. Then its end, with a status.
- */
+/* A line of the answer to request id, and its end, with a status: in the middle of whatever is on
+ * the screen; who reads the serial line takes it out. */
 void console_answer(struct console *c, const char *id, const char *text);
 void console_answer_end(struct console *c, const char *id, unsigned int status);
 

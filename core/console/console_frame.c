@@ -3,32 +3,28 @@
  * Frames for programs (docs/frames.md): each VM's bytes as they come, percent-encoded, so that none
  * of them ends a frame or begins one.
  */
-#include "core/console/console_draw.h"
-#include "core/lib/printf.h"
+#include <string.h>
 
-void console_frame_close(struct console *c)
-{
-	if (c->open == CONSOLE_NOBODY)
-		return;
-	console_newline(c);
-	c->open = CONSOLE_NOBODY;
-}
+#include "core/console/console_parts.h"
+#include "core/lib/printf.h"
 
 void console_frame_line(struct console *c, const char *kind, const char *text)
 {
-	console_frame_close(c);
-	console_emit_text(c, CONSOLE_RS);
-	console_emit_text(c, kind);
-	console_emit_text(c, text);
-	console_emit_text(c, "\n");
+	/* Answers come without frames, too, and then leave a line open that a person types. */
+	if (c->frames)
+		console_close(c);
+	console_put_text(c, RS);
+	console_put_text(c, kind);
+	console_put_text(c, text);
+	console_put(c, "\n", 1);
 }
 
 static void encode(struct console *c, unsigned int vm, const char *bytes, size_t n)
 {
-	char head[] = {CONSOLE_RS[0], (char)('A' + vm)};
+	char head[] = {RS[0], (char)('A' + vm)};
 
 	if (c->open != vm && n > 0) {
-		console_frame_close(c);
+		console_close(c);
 		console_put(c, head, sizeof(head));
 		c->open = vm;
 	}
@@ -56,32 +52,21 @@ size_t console_frame_write(struct console *c, unsigned int vm, const char *bytes
 	return done;
 }
 
-/* What the line's text does not say: where the cursor is, and what is not complete. */
-static void encode_rest(struct console *c, unsigned int vm)
-{
-	const struct console_line *l = &c->lines[vm];
-	unsigned int left = 0, n;
-	char move[16] = "";
-
-	for (unsigned int i = l->pos; i < l->len; i++)
-		left += console_is_char_start(l->text[i]);
-	if (left > 0) {
-		n = (unsigned int)tally_snprintf(move, sizeof(move), "\033[%uD", left);
-		encode(c, vm, move, n);
-	}
-	if (l->cr)
-		encode(c, vm, "\r", 1);
-	encode(c, vm, l->ansi.bytes, ansi_unfinished(&l->ansi));
-}
-
+/* The line's text, then what it does not say: where the cursor is, and what is not complete. */
 void console_frames_kept(struct console *c, unsigned int vm)
 {
 	struct console_line *l = &c->lines[vm];
+	unsigned int behind = console_line_behind(l);
+	char move[16] = "";
 
 	if (!c->frames || vm >= c->n_vms)
 		return;
 	encode(c, vm, l->text, l->len);
-	encode_rest(c, vm);
+	if (behind > 0)
+		(void)tally_snprintf(move, sizeof(move), "\033[%uD", behind);
+	encode(c, vm, move, strlen(move));
+	encode(c, vm, "\r", l->cr);
+	encode(c, vm, ansi_unfinished(&l->ansi), strlen(ansi_unfinished(&l->ansi)));
 	console_line_reset(l);
 	ansi_init(&l->ansi);
 }
@@ -90,13 +75,14 @@ void console_frames_begin(struct console *c)
 {
 	char name[CONSOLE_NAME_BYTES + 3];
 
-	console_full_pause(c);
-	if (c->n_vms > 0 && c->lines[c->focus].drawn)
-		console_newline(c);
+	/* The line that is open is a VM's first output all the same. */
+	if (!c->frames && c->open != CONSOLE_NOBODY) {
+		console_put_text(c, c->interactive ? "\r\n" : "\n");
+		c->open = CONSOLE_NOBODY;
+	}
 	if (c->focus == CONSOLE_PROMPT)
 		c->focus = c->back;
 	c->frames = true;
-	c->framed = true;
 	console_frame_line(c, "+", "");
 	for (unsigned int i = 0; i < c->n_vms; i++) {
 		(void)tally_snprintf(name, sizeof(name), "%c %.*s", 'A' + i,

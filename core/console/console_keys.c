@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the user types: bytes for the VM in focus, and the commands after Ctrl-T. */
-#include "core/console/console_draw.h"
+#include "core/console/console_parts.h"
 #include "core/lib/printf.h"
 #include "core/lib/text.h"
 
-/* One text for all lines: each call would draw the unfinished line again. */
 static void help(struct console *c)
 {
 	char text[256 + CONSOLE_MAX_VMS * (CONSOLE_NAME_BYTES + 16)];
@@ -12,27 +11,11 @@ static void help(struct console *c)
 
 	text_add(&t, "%s",
 	         "Ctrl-T, then 1..9: that VM gets the input; n, p: the next, the one before;\n"
-	         "  g, s, r: starts, stops, restarts it; :: the prompt; f: whole screen;\n"
+	         "  g, s, r: starts, stops, restarts it; :: the prompt;\n"
 	         "  Ctrl-T: sends Ctrl-T; ?: this help\n");
 	for (unsigned int i = 0; i < c->n_vms; i++)
 		text_add(&t, "%c %u %.*s%s\n", i == c->focus ? '*' : ' ', i + 1,
 		         (int)CONSOLE_NAME_BYTES, c->names[i], c->lines[i].ended ? " (ended)" : "");
-	console_tally_puts(c, text);
-}
-
-static void wrong_key(struct console *c, uint8_t ch)
-{
-	char text[96];
-
-	if (ch >= '1' && ch <= '9')
-		(void)tally_snprintf(text, sizeof(text), "there is no VM %c; there are %u", ch,
-		                     c->n_vms);
-	else if (ch > ' ' && ch <= '~')
-		(void)tally_snprintf(text, sizeof(text),
-		                     "Ctrl-T %c means nothing; Ctrl-T ? for help", ch);
-	else
-		(void)tally_snprintf(text, sizeof(text),
-		                     "that key means nothing after Ctrl-T; Ctrl-T ? for help");
 	console_tally_puts(c, text);
 }
 
@@ -70,16 +53,22 @@ static void command(struct console *c, uint8_t ch)
 		console_life(vm_in_focus(c), (char)ch);
 	else if (ch == ':' && !c->frames)
 		console_prompt_open(c);
-	else if (ch == '>' && c->frames)
+	else if (ch == '>')
 		c->choosing = true;
-	else if (ch == 'f' && !c->frames)
-		console_full_toggle(c, vm_in_focus(c));
 	else if (ch == '=')
 		c->request = (struct console_request){.open = true};
-	else if (ch == '?')
-		help(c);
 	else
-		wrong_key(c, ch);
+		help(c);
+}
+
+/* Whoever typed before, at the prompt too. */
+static void choose(struct console *c, unsigned int vm)
+{
+	if (vm >= c->n_vms)
+		return;
+	if (!c->frames)
+		console_close(c);
+	c->focus = vm;
 }
 
 int console_target(const struct console *c)
@@ -127,8 +116,7 @@ int console_input(struct console *c, uint8_t ch, uint8_t *out)
 	}
 	if (c->choosing) {
 		c->choosing = false;
-		if (ch >= 'A' && (unsigned int)(ch - 'A') < c->n_vms)
-			c->focus = ch - 'A';
+		choose(c, (unsigned int)(ch - 'A'));
 		return -1;
 	}
 	if (c->request.open) {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <string.h>
+
 #include "core/console/console_line.h"
 
 void console_line_reset(struct console_line *l)
@@ -7,17 +9,20 @@ void console_line_reset(struct console_line *l)
 	l->pos = 0;
 	l->cr = false;
 	l->continued = false;
-	l->drawn = false;
 }
 
-bool console_line_is_blank(const struct console_line *l)
-{
-	return l->len == 0 && !l->continued;
-}
-
-bool console_is_char_start(char ch)
+static bool is_char_start(char ch)
 {
 	return ((uint8_t)ch & 0xc0) != 0x80;
+}
+
+unsigned int console_line_behind(const struct console_line *l)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = l->pos; i < l->len; i++)
+		n += is_char_start(l->text[i]);
+	return n;
 }
 
 /* Bytes of the character at pos < len. */
@@ -25,7 +30,7 @@ static unsigned int char_bytes(const struct console_line *l)
 {
 	unsigned int n = 1;
 
-	while (l->pos + n < l->len && !console_is_char_start(l->text[l->pos + n]))
+	while (l->pos + n < l->len && !is_char_start(l->text[l->pos + n]))
 		n++;
 	return n;
 }
@@ -33,11 +38,8 @@ static unsigned int char_bytes(const struct console_line *l)
 void console_line_left(struct console_line *l)
 {
 	l->steps++;
-	while (l->pos > 0) {
-		l->pos--;
-		if (console_is_char_start(l->text[l->pos]))
-			break;
-	}
+	while (l->pos > 0 && !is_char_start(l->text[--l->pos]))
+		;
 }
 
 static void right(struct console_line *l)
@@ -55,47 +57,21 @@ bool console_line_put(struct console_line *l, const char *bytes, unsigned int n)
 
 	if (l->len - old + n > CONSOLE_LINE_BYTES)
 		return false;
-	if (n != old)
+	if (n != old) {
 		l->steps = (uint16_t)(l->steps + tail);
-	if (n > old) {
-		for (unsigned int i = tail; i-- > 0;)
-			at[n + i] = at[old + i];
-	} else if (n < old) {
-		for (unsigned int i = 0; i < tail; i++)
-			at[n + i] = at[old + i];
+		memmove(at + n, at + old, tail);
 	}
-	for (unsigned int i = 0; i < n; i++)
-		at[i] = bytes[i];
+	memcpy(at, bytes, n);
 	l->len = (uint16_t)(l->len - old + n);
 	l->pos = (uint16_t)(l->pos + n);
 	return true;
 }
 
-/* The number in a sequence of the form ESC [ digits letter: 0 without digits, at most
- * CONSOLE_LINE_BYTES, -1 if it has another form. */
-static int csi_number(const struct ansi *a)
-{
-	int n = 0;
-
-	if (a->len < 3 || a->bytes[1] != '[')
-		return -1;
-	for (unsigned int i = 2; i + 1 < a->len; i++) {
-		if (a->bytes[i] < '0' || a->bytes[i] > '9')
-			return -1;
-		n = n * 10 + (a->bytes[i] - '0');
-		if (n > (int)CONSOLE_LINE_BYTES)
-			n = (int)CONSOLE_LINE_BYTES;
-	}
-	return n;
-}
-
 void console_line_escape(struct console_line *l)
 {
-	int n = csi_number(&l->ansi);
+	int n = l->ansi.number;
 
-	if (n < 0)
-		return;
-	switch (l->ansi.bytes[l->ansi.len - 1]) {
+	switch (l->ansi.bytes[0]) {
 	case 'C': /* right; no number means 1, and so does 0 */
 		do
 			right(l);

@@ -11,31 +11,25 @@
 
 #include "core/console/ansi.h"
 
-#define CONSOLE_LINE_BYTES 512u
+#define CONSOLE_LINE_BYTES 384u
 
 struct console_line {
 	struct ansi ansi;
-	uint16_t len;      /* bytes in text[], 0..CONSOLE_LINE_BYTES */
-	uint16_t pos;      /* cursor, 0..len, never inside a UTF-8 character */
-	bool cr;           /* a CR was seen; what follows decides what it meant */
-	bool continued;    /* the line's beginning went out as a piece of its own */
-	bool drawn;        /* it is on the screen, unfinished */
-	bool ended;        /* the VM is no more */
-	bool hinted;       /* the user was told so */
-	bool full;         /* a full-screen program prints: core/console/console_full.c */
-	bool other_screen; /* on the terminal's other screen */
-	uint16_t steps;    /* bytes moved and characters passed since somebody set it to 0 */
+	uint16_t len;   /* bytes in text[], 0..CONSOLE_LINE_BYTES */
+	uint16_t pos;   /* cursor, 0..len, never inside a UTF-8 character */
+	bool cr;        /* a CR was seen; what follows decides what it meant */
+	bool continued; /* the line's beginning went out as a piece of its own */
+	bool ended;     /* the VM is no more */
+	bool hinted;    /* the user was told so */
+	uint16_t steps; /* bytes moved and characters passed since somebody set it to 0 */
 	char text[CONSOLE_LINE_BYTES];
 };
 
 /* An empty line; ended, hinted and the state of ansi stay. */
 void console_line_reset(struct console_line *l);
 
-/* Nothing in it and nothing of it printed yet. */
-bool console_line_is_blank(const struct console_line *l);
-
-/* Is this byte the first one of a UTF-8 character? */
-bool console_is_char_start(char ch);
+/* Characters from the cursor to the end. */
+unsigned int console_line_behind(const struct console_line *l);
 
 void console_line_left(struct console_line *l);
 

@@ -1,26 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The line that is typed at the prompt. It is echoed as if a VM in focus printed it, and so is
- * erased and drawn again around what others print.
- */
+/* The line that is typed at the prompt. It is echoed as if a VM in focus printed it. */
 #include <string.h>
 
-#include "core/console/console.h"
+#include "core/console/console_parts.h"
 
 #define CTRL_C    0x03
 #define CTRL_D    0x04
 #define BACKSPACE 0x08
 #define DEL       0x7f
 
-static void echo(struct console *c, const char *bytes, size_t n)
+static void echo(struct console *c, const char *bytes)
 {
-	(void)console_vm_write(c, CONSOLE_PROMPT, bytes, n);
-}
-
-/* To erase what is behind the cursor changes nothing, but the line must be on the screen for it. */
-static void show(struct console *c)
-{
-	echo(c, "\033[K", 3);
+	(void)console_vm_write(c, CONSOLE_PROMPT, bytes, strlen(bytes));
 }
 
 void console_prompt_open(struct console *c)
@@ -30,7 +21,7 @@ void console_prompt_open(struct console *c)
 	c->back = c->focus;
 	console_line_reset(&c->lines[CONSOLE_PROMPT]);
 	console_set_focus(c, CONSOLE_PROMPT);
-	show(c);
+	console_prompt_ready(c);
 }
 
 void console_prompt_leave(struct console *c)
@@ -40,8 +31,8 @@ void console_prompt_leave(struct console *c)
 
 void console_prompt_ready(struct console *c)
 {
-	if (c->focus == CONSOLE_PROMPT)
-		show(c);
+	if (c->interactive && c->focus == CONSOLE_PROMPT)
+		console_open(c, CONSOLE_PROMPT);
 }
 
 static void enter(struct console *c)
@@ -51,7 +42,7 @@ static void enter(struct console *c)
 
 	memcpy(text, l->text, l->len);
 	text[l->len] = '\0';
-	echo(c, "\n", 1);
+	echo(c, "\n");
 	if (strcmp(text, "exit") == 0)
 		console_prompt_leave(c);
 	else
@@ -61,21 +52,18 @@ static void enter(struct console *c)
 void console_prompt_key(struct console *c, uint8_t ch)
 {
 	const struct console_line *l = &c->lines[CONSOLE_PROMPT];
-	char byte = (char)ch;
+	char bytes[] = {(char)ch, '\0'};
 
-	if (console_break())
-		return;
 	if (ch == '\r' || ch == '\n') {
 		enter(c);
 	} else if (ch == BACKSPACE || ch == DEL) {
-		if (l->len > 0)
-			echo(c, "\b\033[K", 4);
+		echo(c, "\b\033[K");
 	} else if (ch == CTRL_C) {
-		echo(c, "\n", 1);
-		show(c);
+		echo(c, "\n");
+		console_prompt_ready(c);
 	} else if (ch == CTRL_D && l->len == 0) {
 		console_prompt_leave(c);
 	} else if (ch >= ' ' && ch <= '~' && l->len < CONSOLE_COMMAND_BYTES) {
-		echo(c, &byte, 1);
+		echo(c, bytes);
 	}
 }

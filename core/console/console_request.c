@@ -1,57 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What programs ask over the line that people type at. Nothing is echoed and nothing redrawn: a
- * half-typed line, the focus and a full-screen program are as they were. Answers go out in frames.
+ * What programs ask over the line that people type at. Nothing is echoed: a half-typed line and the
+ * focus are as they were. Answers go out in frames, whether others are on or not.
  */
-#include "core/console/console_draw.h"
+#include "core/console/console_parts.h"
 #include "core/lib/printf.h"
-
-/* So long a frame is without its text. */
-#define FRAME_BYTES 32u
-
-static void frame_begin(const char *id)
-{
-	char head[FRAME_BYTES];
-
-	console_emit(head, (size_t)tally_snprintf(head, sizeof(head), CONSOLE_FRAME "%s ", id));
-}
-
-static void frame_end(const struct console *c)
-{
-	if (c->interactive)
-		console_emit("\r\n", 2);
-	else
-		console_emit("\n", 1);
-}
 
 void console_answer(struct console *c, const char *id, const char *text)
 {
-	char head[FRAME_BYTES];
-	size_t n = 0;
+	char head[CONSOLE_ID_BYTES + 3];
 
-	if (c->framed) {
-		(void)tally_snprintf(head, sizeof(head), "=%s ", id);
-		console_frame_line(c, head, text);
-		return;
-	}
-	while (text[n] != '\0')
-		n++;
-	frame_begin(id);
-	console_emit(text, n);
-	frame_end(c);
+	(void)tally_snprintf(head, sizeof(head), "=%s ", id);
+	console_frame_line(c, head, text);
 }
 
 void console_answer_end(struct console *c, const char *id, unsigned int status)
 {
-	char text[FRAME_BYTES];
+	char text[CONSOLE_ID_BYTES + 16];
 
-	if (c->framed) {
-		(void)tally_snprintf(text, sizeof(text), "%s %u", id, status);
-		console_frame_line(c, ".", text);
-		return;
-	}
-	(void)tally_snprintf(text, sizeof(text), "end %u", status);
-	console_answer(c, id, text);
+	(void)tally_snprintf(text, sizeof(text), "%s %u", id, status);
+	console_frame_line(c, ".", text);
 }
 
 static bool is_id_char(char ch)

@@ -11,21 +11,14 @@
 #include "core/lib/printf.h"
 #include "core/vm/trace.h"
 
-/* Between two lines of a command's output guests run: one line a stay in HS. */
-#define LINES_HZ 10000UL
-
-#define TOP_SECONDS     2U
-#define TOP_MAX_SECONDS 60U
-
 static const char *const help[] = {
     "vms: state, uptime, vcpus, harts and memory of each VM",
-    "exits: of each vcpu, by cause, with what they cost, and how many a second",
+    "exits: of each vcpu, how many by cause, and what they cost",
     "pmu: of each vcpu, the counters that its guest has configured",
     "trace on [VM], trace off; trace: the exits that came last",
     "observe VM EVENT: counts an event, as instructions:u, of a whole VM from now on",
     "observed [NUMBER]: what has been counted; unobserve [NUMBER]: the last of it",
     "  vms, exits, pmu, trace and these with --json: one object a line",
-    "top [SECONDS]: what goes on, each 2 seconds, until a key is pressed",
     "start VM, stop VM, restart VM; poweroff: stops all, then the machine",
     "frames on, frames off: for programs (docs/frames.md)",
     "move VM VCPU HART: to another of the harts that it may run on",
@@ -42,9 +35,6 @@ static struct job {
 	struct prompt_walk walk;  /* ... and how far it is */
 	const char *const *lines; /* NULL: none */
 	bool power_off;           /* to do when the answer has been given */
-	uint32_t top_seconds;     /* 0: this is no `top` */
-	uint32_t top_lines;       /* written so far */
-	uint32_t top_again;       /* that is a whole screen of it: so many lines are replaced */
 } jobs[PROMPT_ASKERS];
 
 void prompt_begin(enum prompt_asker asker, const char *text)
@@ -139,19 +129,6 @@ static void show_table(struct job *job, const struct command *c, const struct wo
 {
 	(void)line;
 	walk_along(job, c->table, w->json);
-}
-
-/* Programs have `exits`, which says more, and no key that would end it. */
-static void top(struct job *job, const struct command *c, const struct words *w, char *line)
-{
-	uint64_t seconds = w->n ? prompt_number(w->word[0]) : TOP_SECONDS;
-
-	if (!seconds || seconds > TOP_MAX_SECONDS || job == &jobs[PROMPT_PROGRAM]) {
-		wrong(job, c, line);
-		return;
-	}
-	walk_along(job, c->table, false);
-	job->top_seconds = (uint32_t)seconds;
 }
 
 static void trace(struct job *job, const struct command *c, const struct words *w, char *line)
@@ -262,7 +239,6 @@ static const struct command commands[] = {
      prompt_observed},
     {"observed", "one number, or none", 0, 1, true, observed, prompt_observed},
     {"unobserve", "one number, or none", 0, 1, true, observed, prompt_observed},
-    {"top", "1 to 60 seconds, and is for people", 0, 1, false, top, prompt_top},
     {"start", "the name of a VM", 1, 1, false, life, NULL},
     {"stop", "the name of a VM", 1, 1, false, life, NULL},
     {"restart", "the name of a VM", 1, 1, false, life, NULL},
@@ -329,45 +305,10 @@ bool prompt_line(enum prompt_asker asker, char line[PROMPT_LINE_BYTES])
 	}
 	if (job->power_off)
 		prompt_power_off();
-	if (!job->table)
+	if (!job->table || job->walk.vm >= n_vms)
 		return false;
-	if (job->walk.vm >= n_vms) {
-		if (!job->top_seconds)
-			return false;
-		walk_along(job, job->table, false);
-		job->top_again = job->top_lines;
-		job->top_lines = 0;
-	} else {
-		job->top_again = 0;
-	}
 	job->table(&job->walk, line);
-	job->top_lines++;
 	return true;
-}
-
-uint64_t prompt_pause(enum prompt_asker asker)
-{
-	const struct job *job = &jobs[asker];
-
-	if (job->top_seconds && job->walk.vm >= n_vms)
-		return job->top_seconds * (uint64_t)platform.timebase;
-	return platform.timebase / LINES_HZ;
-}
-
-bool prompt_repeats(enum prompt_asker asker)
-{
-	return jobs[asker].top_seconds;
-}
-
-uint32_t prompt_replaces(enum prompt_asker asker)
-{
-	return jobs[asker].top_again;
-}
-
-void prompt_stop(enum prompt_asker asker)
-{
-	jobs[asker].table = NULL;
-	jobs[asker].top_seconds = 0;
 }
 
 enum prompt_status prompt_status(enum prompt_asker asker)

@@ -36,15 +36,6 @@ bool prompt_line(enum prompt_asker asker, char line[PROMPT_LINE_BYTES]);
 /* When there is no more. */
 enum prompt_status prompt_status(enum prompt_asker asker);
 
-/* Host time between the line that came last and the next one. */
-uint64_t prompt_pause(enum prompt_asker asker);
-
-/* Does the command go on until it is stopped? Then how many lines it wrote that the next ones
- * replace; 0: no, or none yet. */
-bool prompt_repeats(enum prompt_asker asker);
-uint32_t prompt_replaces(enum prompt_asker asker);
-void prompt_stop(enum prompt_asker asker);
-
 /* How far a command's output has come. */
 struct prompt_walk {
 	enum prompt_asker asker;
@@ -62,8 +53,6 @@ typedef void prompt_line_fn(struct prompt_walk *walk, char line[PROMPT_LINE_BYTE
 prompt_line_fn prompt_vms;
 /* core/operator/prompt_exits.c */
 prompt_line_fn prompt_exits;
-/* core/operator/prompt_top.c */
-prompt_line_fn prompt_top;
 /* core/operator/prompt_trace.c */
 prompt_line_fn prompt_trace;
 /* core/operator/prompt_pmu.c */
@@ -76,14 +65,6 @@ bool prompt_look(struct prompt_walk *walk, bool end, const char *number);
 
 /* A word that is a number (core/lib/numbers.h) and nothing else; ~0 for any other. */
 uint64_t prompt_number(const char *word);
-
-/* Exits of a vcpu each second since this asker was told last, or power-on. */
-struct prompt_rates {
-	uint64_t ms; /* so long ago was that, at least 1 */
-	uint64_t exits[VCPU_EXITS];
-	uint64_t hs_insns[VCPU_EXITS];
-};
-void prompt_rates(enum prompt_asker asker, const struct vcpu *vcpu, struct prompt_rates *rates);
 
 /* core/operator/prompt_move.c: what it answers, a line in any case. */
 enum prompt_status prompt_move(struct vm *vm, const char *vcpu, const char *hart,

@@ -21,6 +21,9 @@
 #define INPUT_BURST  32
 #define INPUT_PRINTS 64
 
+/* Between two lines of a command's output guests run: one line a stay in HS. */
+#define LINES_HZ 10000UL
+
 /* How long typed bytes wait for a VM whose UART is full. */
 #define INPUT_PATIENCE_S 2UL
 
@@ -72,31 +75,15 @@ void console_request(const char *id, const char *text)
 	take_command(PROMPT_PROGRAM, text);
 }
 
-/* Boot hart, too. */
-bool console_break(void)
-{
-	if (!prompt_repeats(PROMPT_PERSON))
-		return false;
-	prompt_stop(PROMPT_PERSON);
-	due[PROMPT_PERSON] = 0;
-	pcpu_resched(this_pcpu());
-	return true;
-}
-
 /* Prints the next line of a command's output, or what follows the last one. */
 static void prompt_go_on(enum prompt_asker asker, uint64_t now)
 {
 	char line[PROMPT_LINE_BYTES];
 	bool more;
 
-	/* A person who turned to a guest no longer watches. */
-	if (asker == PROMPT_PERSON && console.focus != CONSOLE_PROMPT && prompt_repeats(asker))
-		prompt_stop(asker);
 	more = prompt_line(asker, line);
-	due[asker] = more ? now + prompt_pause(asker) : ~0UL;
+	due[asker] = more ? now + platform.timebase / LINES_HZ : ~0UL;
 	log_lock();
-	if (asker == PROMPT_PERSON && prompt_replaces(asker))
-		console_take_back(&console, prompt_replaces(asker));
 	if (more && !*line)
 		; /* not there yet */
 	else if (asker == PROMPT_PROGRAM && more)
@@ -184,7 +171,7 @@ static bool must_wait(bool overdue)
 
 	log_unlock();
 	if (prompt)
-		return due[PROMPT_PERSON] != ~0UL && !prompt_repeats(PROMPT_PERSON) && !overdue;
+		return due[PROMPT_PERSON] != ~0UL && !overdue;
 	if (vm < 0)
 		return false;
 	if (vm_input_space(&vms[vm])) {

@@ -43,16 +43,6 @@ void console_command(const char *text)
 	strcpy(typed_command, text);
 }
 
-bool watching;
-
-bool console_break(void)
-{
-	bool was = watching;
-
-	watching = false;
-	return was;
-}
-
 char request_id[CONSOLE_ID_BYTES + 1];
 bool request_wrong;
 
@@ -89,7 +79,7 @@ void put_bytes(unsigned int vm, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		call_bytes = 0;
-		console_vm_putc(&con, vm, (uint8_t)s[i]);
+		assert_int_equal(console_vm_write(&con, vm, s + i, 1), 1);
 	}
 }
 

@@ -22,9 +22,6 @@ extern char life_command;
 /* What console_command() was told last. */
 extern char typed_command[CONSOLE_COMMAND_BYTES + 1];
 
-/* Something goes on at the prompt until a key is pressed. */
-extern bool watching;
-
 /* What console_request() was told last; its text is in typed_command. */
 extern char request_id[CONSOLE_ID_BYTES + 1];
 extern bool request_wrong;

@@ -53,8 +53,7 @@ HOST_SRC_requests := tests/host/test_requests.c
 HOST_TESTS += wake_times
 HOST_SRC_wake_times := tests/host/test_wake_times.c core/vm/wake_times.c
 
-CONSOLE_SRC := core/console/console.c core/console/console_draw.c core/console/console_full.c \
-	core/console/console_frame.c \
+CONSOLE_SRC := core/console/console.c core/console/console_frame.c \
 	core/console/console_keys.c core/console/console_prompt.c core/console/console_request.c \
 	core/console/console_line.c core/console/ansi.c core/lib/text.c core/lib/printf.c
 
@@ -63,9 +62,6 @@ HOST_SRC_console := tests/host/test_console.c tests/host/console_log.c $(CONSOLE
 
 HOST_TESTS += console_live
 HOST_SRC_console_live := tests/host/test_console_live.c tests/host/console_log.c $(CONSOLE_SRC)
-
-HOST_TESTS += console_full
-HOST_SRC_console_full := tests/host/test_console_full.c tests/host/console_log.c $(CONSOLE_SRC)
 
 HOST_TESTS += console_frames
 HOST_SRC_console_frames := tests/host/test_console_frames.c tests/host/console_log.c $(CONSOLE_SRC)

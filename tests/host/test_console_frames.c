@@ -73,6 +73,47 @@ static void begin_again_and_end(void **state)
 	EMITTED("\n" RS "-\n");
 	console_frames_end(&con);
 	EMITTED("");
+	/* Lines begin again in the middle of what it says. */
+	PRINTS(0, "lf\r\n", "[linux-a]+lf\r\n");
+	PRINTS(0, "x", "[linux-a] x");
+}
+
+/* A line of the most bytes, all of which a frame writes as three. */
+static void most_work_of_a_call(void **state)
+{
+	char line[CONSOLE_LINE_BYTES], many[500];
+
+	(void)state;
+	PUT(0, "x");
+	memset(line, '%', sizeof(line));
+	put_bytes(1, line, sizeof(line));
+	PUT(1, "\033[999D\r\033]");
+	console_frames_begin(&con);
+	PUT(0, "x");
+	call_bytes = 0;
+	assert_int_equal(console_vm_write(&con, 1, "%\n", 2), 1);
+	assert_in_range(call_bytes, 3 * CONSOLE_LINE_BYTES, 1200);
+	memset(many, '\n', sizeof(many));
+	call_bytes = 0;
+	assert_int_equal(console_vm_write(&con, 2, many, sizeof(many)), 85);
+	assert_int_equal(call_bytes, 3 + 85 * 3);
+	(void)emitted();
+}
+
+/* The prompt is a person's, whom frames leave nothing to read. */
+static void at_the_prompt(void **state)
+{
+	(void)state;
+	command('2');
+	(void)emitted();
+	command(':');
+	assert_int_equal(type('v'), -1);
+	(void)emitted();
+	console_frames_begin(&con);
+	EMITTED("\r\n" HEAD);
+	assert_int_equal(type('x'), 1);
+	command(':');
+	assert_int_equal(type('x'), 1);
 }
 
 /* What a VM had printed of its line is the first that it prints, as a terminal needs it. */
@@ -84,11 +125,11 @@ static void kept_lines(void **state)
 	PUT(2, "red\033[3");
 	(void)emitted();
 	console_frames_begin(&con);
-	assert_non_null(strstr(emitted(), HEAD));
-	PRINTS(2, "1m", RS "Cred%1B[31m");
+	EMITTED("\r\n" HEAD);
+	PRINTS(2, "1m", RS "Cred%1B[1m");
 	for (unsigned int vm = 0; vm < 4; vm++)
 		console_frames_kept(&con, vm);
-	EMITTED("\n" RS "A~ # ls%1B[1D\n" RS "Bcaf\xc3\xa9 50%25%1B[2D%0D");
+	EMITTED("\n" RS "A~ # l\n" RS "Bcaf\xc3\xa9 50%25%1B[2D%0D");
 	console_frames_kept(&con, 1);
 	EMITTED("");
 	PRINTS(2, "\xe2\x82", "\n" RS "C\xe2\x82");
@@ -166,12 +207,29 @@ static unsigned int listen(const char *s)
 	return own;
 }
 
+/* For another reader, tests/qemu/test_frames.py, which names a folder. */
+static void keep(const char *name, const char *bytes, size_t n)
+{
+	const char *folder = getenv("TALLY_FRAMES");
+	char path[1000];
+	FILE *file;
+
+	if (!folder)
+		return;
+	(void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "wb");
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, n, file), n);
+	assert_int_equal(fclose(file), 0);
+}
+
 /* All bytes, and above all those that would make a frame, in pieces of any size. */
 static void no_guest_forges_one(void **state)
 {
 	static const char *const forged[] = {"\n\036!vm linux-b: ended\n", "\036Bx\n", "%0A%1E",
 	                                     "\036-\n[linux-b] x\n", "\r\n\036.r1 0\n"};
 	unsigned int own = 0;
+	const char *record;
 
 	(void)state;
 	random_state = 0x9e3779b97f4a7c15;
@@ -198,7 +256,11 @@ static void no_guest_forges_one(void **state)
 			own += 2;
 		}
 	}
-	assert_int_equal(listen(emitted()), own);
+	record = emitted();
+	keep("line", record, strlen(record));
+	for (unsigned int vm = 0; vm < 3; vm++)
+		keep(names[vm], said[vm], said_len[vm]);
+	assert_int_equal(listen(record), own);
 	for (unsigned int vm = 0; vm < 3; vm++) {
 		assert_int_equal(heard_len[vm], said_len[vm]);
 		assert_memory_equal(heard[vm], said[vm], said_len[vm]);
@@ -212,6 +274,8 @@ int main(void)
 	    cmocka_unit_test_setup(answers, framed),
 	    cmocka_unit_test_setup(begin_again_and_end, framed),
 	    cmocka_unit_test_setup(kept_lines, interactive),
+	    cmocka_unit_test_setup(most_work_of_a_call, interactive),
+	    cmocka_unit_test_setup(at_the_prompt, interactive),
 	    cmocka_unit_test_setup(typed_to, framed),
 	    cmocka_unit_test_setup(no_guest_forges_one, framed),
 	};

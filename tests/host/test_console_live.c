@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The interactive console: the exact bytes that the terminal gets while the focus has a line
- * unfinished. */
+/* The interactive console: the exact bytes that the terminal gets while a line is open. Nothing is
+ * drawn again: what was written stays. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,103 +18,119 @@ static int interactive(void **state)
 	return 0;
 }
 
-#define ERASE "\033[m\r\033[K"
+#define BACK "\b \b"
 
 static void focus_is_shown_as_it_grows(void **state)
 {
 	(void)state;
 	PRINTS(0, "~", "[linux-a] ~");
 	PRINTS(0, " # ", " # ");
-	PRINTS(0, "l\b \b", "l\b \b");
 	PRINTS(0, "ls\r\n", "ls\r\n");
 	PRINTS(0, "\r\n", "[linux-a] \r\n");
 	PRINTS(1, "boot", "");
 	PRINTS(1, "ing\r\n", "[linux-b] booting\r\n");
-	PRINTS(0, "\033[31mred\a", "[linux-a] \033[31mred\a");
-	PRINTS(1, "\033[31mred\a\n", ERASE "[linux-b] red\r\n[linux-a] red");
-	PRINTS(0, "\b\b\b\b\b", "\b\b\b"); /* not into the prefix */
-	PRINTS(1, "x\n", ERASE "[linux-b] x\r\n[linux-a] red\033[3D");
-	PRINTS(0, "\x0e\0\v\x7f", "");
+	PRINTS(0, "\033[31mred\a", "[linux-a] red");
+	PRINTS(1, "\033[31mred\a\n", "\r\n[linux-b] red\r\n");
+	PRINTS(0, "dish", "[linux-a]+dish");
+	PRINTS(0, "\n", "\r\n");
+	PRINTS(0, "\x0e\0\v\x7f\033[2J\033[H", "");
 }
 
-static void sequences_are_not_cut(void **state)
+/* A piece ends where somebody else writes; the next one's line ends once, and only if it has
+ * something. */
+static void pieces(void **state)
+{
+	(void)state;
+	PRINTS(0, "~ # ", "[linux-a] ~ # ");
+	PRINTS(1, "x\n", "\r\n[linux-b] x\r\n");
+	PRINTS(1, "y\n", "[linux-b] y\r\n");
+	PRINTS(0, "l", "[linux-a]+l");
+	console_tally_puts(&con, "one\ntwo");
+	EMITTED("\r\ntally: one\r\ntally: two\r\n");
+	PRINTS(0, "s\r", "[linux-a]+s");
+	PRINTS(1, "x\n", "\r\n[linux-b] x\r\n");
+	PRINTS(0, "\n", "");
+	PRINTS(0, "~ # ", "[linux-a] ~ # ");
+	console_vm_flush(&con, 0);
+	EMITTED("\r\n");
+	PRINTS(0, "a", "[linux-a] a");
+	PRINTS(1, "x\n", "\r\n[linux-b] x\r\n");
+	console_vm_ended(&con, 0, true);
+	EMITTED("");
+	console_vm_ended(&con, 0, false);
+	PRINTS(0, "new life\n", "[linux-a] new life\r\n");
+}
+
+static void backspace_within_the_line(void **state)
+{
+	(void)state;
+	PRINTS(0, "ls -x\b \b", "[linux-a] ls -x" BACK " " BACK);
+	PRINTS(0, "l\n", "l\r\n");
+	/* The cursor is at the end: what is behind it is taken off. */
+	PRINTS(0, "abcdef\033[4D", "[linux-a] abcdef" BACK BACK BACK BACK);
+	PRINTS(0, "\033[2C\033[KX\b\b\b\b\b\b", "X" BACK BACK BACK);
+	PRINTS(0, "\xe2\x82\xac\b", "\xe2\x82\xac" BACK);
+	PRINTS(0, "ab", "ab");
+	/* Not into the piece before, nor into the prefix. */
+	PRINTS(1, "x\n", "\r\n[linux-b] x\r\n");
+	PRINTS(0, "\b\b", "");
+	PRINTS(0, "c\b\b\b", "[linux-a]+c" BACK);
+	PRINTS(0, "\n", "\r\n");
+}
+
+static void units_are_not_cut(void **state)
 {
 	(void)state;
 	PRINTS(0, "a", "[linux-a] a");
-	PRINTS(0, "\033[3", "");
-	PRINTS(1, "x\n", ERASE "[linux-b] x\r\n[linux-a] a");
-	PRINTS(0, "1m", "\033[31m");
 	PRINTS(0, "\xe2\x82", "");
 	console_tally_puts(&con, "y");
-	EMITTED(ERASE "tally: y\r\n[linux-a] a");
-	PRINTS(0, "\xac", "\xe2\x82\xac");
+	EMITTED("\r\ntally: y\r\n");
+	PRINTS(0, "\xac", "[linux-a]+\xe2\x82\xac");
+	PRINTS(0, "\033[", "");
+	PRINTS(1, "x\n", "\r\n[linux-b] x\r\n");
+	PRINTS(0, "1mz", "[linux-a]+z");
 }
 
-static void lone_cr_spares_the_prefix(void **state)
+static void lone_cr_ends_the_line(void **state)
 {
 	(void)state;
 	PRINTS(0, "10 %", "[linux-a] 10 %");
 	PRINTS(0, "\r", "");
-	PRINTS(0, "2", "\r[linux-a] 2");
-	PRINTS(1, "x\n", ERASE "[linux-b] x\r\n[linux-a] 20 %\033[3D");
-	PRINTS(0, "\r\033[Knew", "\r[linux-a] \033[Knew");
-	PRINTS(1, "x\n", ERASE "[linux-b] x\r\n[linux-a] new");
-	PRINTS(0, "\r\n", "\r\n");
+	PRINTS(0, "2", "\r\n[linux-a] 2");
+	PRINTS(0, "\r\033[Knew", "\r\n[linux-a] new");
+	PRINTS(0, "\r\r\n", "\r\n");
 	PRINTS(0, "\rnew", "[linux-a] new");
 }
 
-static void focus_change_redraws(void **state)
+static void focus_change(void **state)
 {
 	(void)state;
 	PUT(0, "a # ");
-	PUT(1, "b # ");
+	PUT(1, "b # x\b");
 	(void)emitted();
 	command('2');
-	EMITTED(ERASE "tally: input goes to linux-b (Ctrl-T ? for help)\r\n[linux-b] b # ");
+	EMITTED("\r\ntally: input goes to linux-b (Ctrl-T ? for help)\r\n[linux-b] b # x");
 	PRINTS(1, "ls", "ls");
 	PRINTS(0, "late", "");
 	command('1');
-	EMITTED(ERASE "tally: input goes to linux-a (Ctrl-T ? for help)\r\n[linux-a] a # late");
+	EMITTED("\r\ntally: input goes to linux-a (Ctrl-T ? for help)\r\n[linux-a]+late");
 	command('1');
-	EMITTED(ERASE "tally: input goes to linux-a (Ctrl-T ? for help)\r\n[linux-a] a # late");
-	console_vm_flush(&con, 2);
-	EMITTED("");
+	EMITTED("\r\ntally: input goes to linux-a (Ctrl-T ? for help)\r\n");
+	PRINTS(0, "r", "[linux-a]+r");
 	PUT(2, "x");
 	console_vm_flush(&con, 2);
-	EMITTED(ERASE "[c] x\r\n[linux-a] a # late");
-	command('3');
-	EMITTED(ERASE "tally: input goes to c (Ctrl-T ? for help)\r\n");
-	PRINTS(0, "\n", "[linux-a] a # late\r\n");
-	console_vm_flush(&con, 1);
-	EMITTED("[linux-b] b # ls\r\n");
+	EMITTED("\r\n[c] x\r\n");
+	PRINTS(1, "\n", "");
+	PRINTS(1, "z\n", "[linux-b] z\r\n");
 	PUT(2, "c");
 	console_vm_ended(&con, 2, true);
 	EMITTED("[c] c\r\n");
 }
 
-static void redraw_begins_with_a_whole_character(void **state)
-{
-	char line[302], want[400];
-
-	(void)state;
-	memset(line, 'x', sizeof(line));
-	memcpy(line + 44, "\xe2\x82\xac", 3); /* the last 256 bytes begin inside it */
-	put_bytes(0, line, 301);
-	(void)emitted();
-	line[301] = '\0';
-	PUT(1, "z\n");
-	(void)snprintf(want, sizeof(want), ERASE "[linux-b] z\r\n[linux-a] %s", line + 47);
-	EMITTED(want);
-	PUT(0, "\b\b");
-	(void)emitted();
-	(void)snprintf(want, sizeof(want), ERASE "[linux-b] \r\n[linux-a] %s\033[2D", line + 47);
-	PRINTS(1, "\n", want);
-}
-
-/* Many short lines by one VM: one redraw, and not more of them than fit into the work of a call. */
+/* Many short lines by one VM: no more of them than fit into the work of a call. */
 static void bounded_write(void **state)
 {
-	char lines[200], want[1000] = ERASE;
+	char lines[200], want[1000] = "\r\n";
 	size_t n;
 
 	(void)state;
@@ -122,21 +138,17 @@ static void bounded_write(void **state)
 	PUT(0, "~ # ");
 	(void)emitted();
 	n = console_vm_write(&con, 2, lines, sizeof(lines));
-	assert_int_equal(n, 42); /* 6 bytes each after the 7 of the erasure: 42 reach 256 */
+	assert_int_equal(n, 43); /* 6 bytes each after the 2 of the line end: 43 are over 256 */
 	for (size_t i = 0; i < n; i++)
 		strcat(want, "[c] \r\n");
-	strcat(want, "[linux-a] ~ # ");
 	EMITTED(want);
 	assert_int_equal(console_vm_write(&con, 2, lines, 2), 2);
-	EMITTED(ERASE "[c] \r\n[c] \r\n[linux-a] ~ # ");
-	console_vm_flush(&con, 0);
-	EMITTED("\r\n");
+	EMITTED("[c] \r\n[c] \r\n");
 	/* 8 bytes each: 32 are 256, which is enough. */
 	for (size_t i = 0; i + 2 < sizeof(lines); i += 3)
 		memcpy(lines + i, "xx\n", 3);
 	assert_int_equal(console_vm_write(&con, 2, lines, sizeof(lines)), 32 * 3);
 	(void)emitted();
-	/* No line ends: nothing to draw. */
 	assert_int_equal(console_vm_write(&con, 2, "abc", 3), 3);
 	EMITTED("");
 	assert_int_equal(console_vm_write(&con, 2, "", 0), 0);
@@ -144,44 +156,42 @@ static void bounded_write(void **state)
 	EMITTED("");
 }
 
-/* A call stops after what the last byte made, and that is a full line and a redraw at most. */
+/* A call stops after what the last byte made: a full line, or a line taken off the screen. */
 static void most_work_of_a_call(void **state)
 {
-	char partial[512], lines[1000];
+	char lines[1000];
 
 	(void)state;
-	memset(partial, 'y', sizeof(partial));
-	put_bytes(0, partial, sizeof(partial));
-	memset(lines, '\n', 41);
-	memset(lines + 41, 'x', sizeof(lines) - 41);
+	PUT(0, "~");
+	memset(lines, '\n', 42);
+	memset(lines + 42, 'x', sizeof(lines) - 42);
 	call_bytes = 0;
-	assert_int_equal(console_vm_write(&con, 2, lines, sizeof(lines)), 41 + 513);
-	/* erase; 41 empty lines; a full one; the focus's tail again */
-	assert_int_equal(call_bytes, 7 + 41 * 6 + (4 + 512 + 2) + (10 + 256));
+	assert_int_equal(console_vm_write(&con, 2, lines, sizeof(lines)), 42 + 385);
+	assert_int_equal(call_bytes, 2 + 42 * 6 + (4 + 384 + 2));
+	(void)emitted();
+	memset(lines, 'x', 254);
+	put_bytes(0, lines, 130);
+	(void)emitted();
+	call_bytes = 0;
+	memcpy(lines + 254, "\033[999Dz", 8);
+	assert_int_equal(console_vm_write(&con, 0, lines, 261), 260);
+	assert_int_equal(call_bytes, 254 + 255 * 3);
 }
 
 static void long_line_in_focus(void **state)
 {
-	char line[600], want[900];
+	char line[CONSOLE_LINE_BYTES + 1], want[900];
 
 	(void)state;
-	memset(line, 'x', 512);
-	line[512] = '\0';
+	memset(line, 'x', sizeof(line));
+	line[CONSOLE_LINE_BYTES] = '\0';
 	put(0, line);
-	snprintf(want, sizeof(want), "[linux-a] %s", line);
+	(void)snprintf(want, sizeof(want), "[linux-a] %s", line);
 	EMITTED(want);
 	PRINTS(0, "y", "\r\n[linux-a]+y");
-	PRINTS(1, "z\n", ERASE "[linux-b] z\r\n[linux-a]+y");
-	line[300] = '\0';
-	put(0, line);
-	(void)emitted();
-	/* Only the tail comes back: what has wrapped still stands above. */
-	PUT(1, "z\n");
-	snprintf(want, sizeof(want), ERASE "[linux-b] z\r\n[linux-a]+%.256s", line);
-	EMITTED(want);
+	PRINTS(1, "z\n", "\r\n[linux-b] z\r\n");
+	PRINTS(0, "y\n", "[linux-a]+y\r\n");
 }
-
-#define SHOW "\033[K"
 
 static void typed(const char *text)
 {
@@ -197,22 +207,27 @@ static void prompt_edits_and_tells(void **state)
 	PUT(0, "~ # ");
 	(void)emitted();
 	command(':');
-	EMITTED(ERASE "tally: input goes to the prompt (Ctrl-T ? for help)\r\ntally> " SHOW);
+	EMITTED("\r\ntally: input goes to the prompt (Ctrl-T ? for help)\r\ntally> ");
 	assert_int_equal(console_target(&con), -1);
 	typed("\bvmx\x7fs");
-	EMITTED("vmx\b" SHOW "s");
-	/* Others' lines leave it whole, that of the former focus too. */
-	PRINTS(1, "x\n", ERASE "[linux-b] x\r\ntally> vms");
+	EMITTED("vmx" BACK "s");
+	/* Others' lines leave the command as it is, which is shown again with the next key. */
+	PRINTS(1, "x\n", "\r\n[linux-b] x\r\n");
 	PRINTS(0, "more", "");
+	typed("x");
+	EMITTED("tally> vmsx");
+	typed("\b");
+	EMITTED(BACK);
+	PRINTS(1, "x\n", "\r\n[linux-b] x\r\n");
 	typed("\r");
-	EMITTED("\r\n");
+	EMITTED("tally> vms\r\n");
 	assert_string_equal(typed_command, "vms");
 	console_tally_puts(&con, "a line");
 	EMITTED("tally: a line\r\n");
 	console_prompt_ready(&con);
-	EMITTED("tally> " SHOW);
+	EMITTED("tally> ");
 	typed("x\x03");
-	EMITTED("x\r\ntally> " SHOW);
+	EMITTED("x\r\ntally> ");
 	assert_string_equal(typed_command, "vms");
 	memset(longest, 'y', sizeof(longest));
 	longest[sizeof(longest) - 1] = '\0';
@@ -222,7 +237,7 @@ static void prompt_edits_and_tells(void **state)
 	assert_string_equal(typed_command, longest);
 }
 
-#define BACK "tally: input goes to linux-b (Ctrl-T ? for help)\r\n[linux-b] # "
+#define TOLD "tally: input goes to linux-b (Ctrl-T ? for help)\r\n[linux-b] # "
 
 static void prompt_is_left(void **state)
 {
@@ -232,14 +247,14 @@ static void prompt_is_left(void **state)
 
 	(void)state;
 	command('2');
-	PUT(1, "# ");
 	(void)emitted();
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
 		command(':');
+		PUT(1, "\n# ");
 		typed_command[0] = '\0';
 		(void)emitted();
 		typed(ways[i]);
-		assert_non_null(strstr(emitted(), BACK));
+		assert_non_null(strstr(emitted(), TOLD));
 		assert_string_equal(typed_command, "");
 		assert_int_equal(type('x'), 1);
 		console_prompt_ready(&con);
@@ -260,11 +275,11 @@ static void keys_at_the_prompt(void **state)
 	command(':');
 	EMITTED("");
 	typed("\x04"); /* it did not become its own way back */
-	EMITTED(ERASE "tally: input goes to linux-b (Ctrl-T ? for help)\r\n");
+	EMITTED("\r\ntally: input goes to linux-b (Ctrl-T ? for help)\r\n");
 	command(':');
 	(void)emitted();
 	command('n');
-	EMITTED(ERASE "tally: input goes to c (Ctrl-T ? for help)\r\n");
+	EMITTED("\r\ntally: input goes to c (Ctrl-T ? for help)\r\n");
 	assert_int_equal(type('x'), 2);
 }
 
@@ -272,10 +287,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(focus_is_shown_as_it_grows, interactive),
-	    cmocka_unit_test_setup(sequences_are_not_cut, interactive),
-	    cmocka_unit_test_setup(lone_cr_spares_the_prefix, interactive),
-	    cmocka_unit_test_setup(focus_change_redraws, interactive),
-	    cmocka_unit_test_setup(redraw_begins_with_a_whole_character, interactive),
+	    cmocka_unit_test_setup(pieces, interactive),
+	    cmocka_unit_test_setup(backspace_within_the_line, interactive),
+	    cmocka_unit_test_setup(units_are_not_cut, interactive),
+	    cmocka_unit_test_setup(lone_cr_ends_the_line, interactive),
+	    cmocka_unit_test_setup(focus_change, interactive),
 	    cmocka_unit_test_setup(bounded_write, interactive),
 	    cmocka_unit_test_setup(most_work_of_a_call, interactive),
 	    cmocka_unit_test_setup(long_line_in_focus, interactive),

@@ -73,12 +73,12 @@ static void nothing_moves(void **state)
 	PRINTS(0, "~ # l", "[linux-a] ~ # l");
 	request("1 vms\r");
 	console_answer(&con, "1", "a line");
-	EMITTED("\036tally@1 a line\r\n");
+	EMITTED("\036=1 a line\n");
 	console_answer_end(&con, "1", 2);
-	EMITTED("\036tally@1 end 2\r\n");
+	EMITTED("\036.1 2\n");
 	PRINTS(0, "s", "s");
 	assert_int_equal(type('x'), 0);
-	PRINTS(1, "x\n", "\033[m\r\033[K[linux-b] x\r\n[linux-a] ~ # ls");
+	PRINTS(1, "x\n", "\r\n[linux-b] x\r\n");
 	command(':');
 	for (const char *s = "vm"; *s != '\0'; s++)
 		assert_int_equal(type((uint8_t)*s), -1);
@@ -111,13 +111,13 @@ static void a_key_ends_it(void **state)
 static void no_guest_makes_a_frame(void **state)
 {
 	(void)state;
-	PRINTS(0, "\036tally@1 end 0\r\n", "[linux-a] tally@1 end 0\r\n");
-	PRINTS(1, "\033[\036m\033]\036\a\xc2\036tally@1 end 0\n", "[linux-b] tally@1 end 0\r\n");
-	console_tally_puts(&con, "\036tally@1 x");
-	EMITTED("tally: ?tally@1 x\r\n");
+	PRINTS(0, "\036.1 0\r\n", "[linux-a] .1 0\r\n");
+	PRINTS(1, "\033[\036m\033]\036\a\xc2\036.1 0\n", "[linux-b] .1 0\r\n");
+	console_tally_puts(&con, "\036.1 0");
+	EMITTED("tally: ?.1 0\r\n");
 	start(false);
 	console_answer(&con, "1", "a line");
-	EMITTED("\036tally@1 a line\n");
+	EMITTED("\036=1 a line\n");
 }
 
 int main(void)

@@ -127,29 +127,6 @@ bool prompt_line(enum prompt_asker asker, char line[PROMPT_LINE_BYTES])
 	return false;
 }
 
-uint64_t prompt_pause(enum prompt_asker asker)
-{
-	(void)asker;
-	return 0;
-}
-
-bool prompt_repeats(enum prompt_asker asker)
-{
-	(void)asker;
-	return false;
-}
-
-uint32_t prompt_replaces(enum prompt_asker asker)
-{
-	(void)asker;
-	return 0;
-}
-
-void prompt_stop(enum prompt_asker asker)
-{
-	(void)asker;
-}
-
 enum prompt_status prompt_status(enum prompt_asker asker)
 {
 	(void)asker;

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The frames of a serial line (docs/frames.md), however they come."""
+import os
 import random
+import subprocess
 
+import plain
 from tallylib.frames import (Answer, AnswerEnd, Begun, Frames, Name, Output, Own, Plain, framed,
                              typed_to)
 
@@ -77,3 +80,18 @@ def test_made_and_read():
     events = [*EVENTS, Output(3, bytes(range(256))), Plain(b"")]
     assert read(b"".join(map(framed, events)), iter(lambda: 5, 0)) == events[:-1]
     assert b"".join(map(framed, EVENTS)) == LINE.replace(b"\x1b", b"%1B")
+
+
+def test_what_tally_writes(tmp_path):
+    """The console's own random talk (tests/host/test_console_frames.c): each VM's bytes arrive, and
+    nothing that is no VM's but what Tally says."""
+    plain.make("build/host/console_frames")
+    subprocess.run([plain.ROOT / "build/host/console_frames"], check=True, capture_output=True,
+                   env=dict(os.environ, TALLY_FRAMES=str(tmp_path)))
+    chance = random.Random(1)
+    events = read((tmp_path / "line").read_bytes(), iter(lambda: chance.randint(1, 5000), 0))
+    for vm, name in enumerate(("linux-a", "linux-b", "c")):
+        assert b"".join(event.data for event in events if isinstance(event, Output)
+                        and event.vm == vm) == (tmp_path / name).read_bytes()
+    others = [event for event in events if not isinstance(event, Output)]
+    assert len(others) > 1000 and set(others) == {Own("own"), Answer("r7", "own")}

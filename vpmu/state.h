@@ -4,6 +4,7 @@
 #define VPMU_STATE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "vpmu/policy.h"
@@ -100,7 +101,7 @@ struct vpmu {
 
 	bool lcofi_due; /* a wrap was found, and LCOFI is to be raised; false between calls */
 
-	/* The first of these begin within 2 KiB of the start of struct vcpu, see there. */
+	/* The first of these are within 2 KiB of the start of struct vcpu, see there. */
 	struct vpmu_hctr hctr[VPMU_HW_COUNTERS];
 	struct vpmu_counter counter[VPMU_COUNTERS];
 	struct vpmu_known known[VPMU_KNOWN];
@@ -114,5 +115,9 @@ struct vpmu {
 	bool snapshot_set; /* snapshot_gpa is in RAM of this VM */
 	uint64_t snapshot_gpa;
 };
+/* Checked here and in struct vcpu: beyond 2 KiB each trapped read takes six instructions more. */
+#define VPMU_REACH 1344U
+_Static_assert(offsetof(struct vpmu, counter) + sizeof(struct vpmu_counter) <= VPMU_REACH,
+               "the first counter is out of reach");
 
 #endif

@@ -24,7 +24,8 @@
 
 struct vm;
 
-/* The large members come last: one instruction reaches what is within 2 KiB of the start. */
+/* The large members, and those seldom used, come last: one instruction reaches what is within 2 KiB
+ * of the start, up to the first counters of pmu. */
 struct vcpu {
 	struct guest_context ctx; /* comes first: switch.S holds a pointer to it */
 
@@ -40,8 +41,7 @@ struct vcpu {
 
 	/* Any hart may access these. */
 	struct requests requests;
-	atomic_ulong hsm_state;          /* SBI_HSM_STATE_* */
-	uint64_t start_pc, start_opaque; /* written by the hart that set START_PENDING */
+	atomic_ulong hsm_state; /* SBI_HSM_STATE_* */
 
 	/* Host time at which the PMU polls a counter, ~0: never. ~0 also while the vcpu is not
 	 * resident. */
@@ -57,17 +57,20 @@ struct vcpu {
 	uint32_t traps_in_row;
 	uint32_t carried;      /* while it moves: its state in the lists of the old home */
 	uint64_t timer;        /* without Sstc: host time of the guest's timer; ~0: off */
-	uint64_t moves;        /* number of moves to another hart */
 	struct long_call call; /* the long call in progress; slice NULL: none */
 	struct vcpu_fw fw;
 	struct vpmu pmu;
 	struct vs_state vs;
 	struct vcpu_lcofi lcofi;
+	uint64_t moves; /* number of moves to another hart */
+	/* Any hart: written by the one that set START_PENDING. */
+	uint64_t start_pc, start_opaque;
 	/* Not valid while the home hart holds the registers, see core/vm/vcpu_registers.h. */
 	struct vec_image *vec; /* NULL: the VM has no V. The pointer is constant */
 	uint64_t fp[33];
 	struct vcpu_observers observers;
 };
+_Static_assert(offsetof(struct vcpu, pmu) + VPMU_REACH <= 2048, "pmu begins too late");
 
 static inline struct vcpu *vcpu_of(struct guest_context *ctx)
 {

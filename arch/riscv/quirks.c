@@ -65,6 +65,18 @@ bool quirk_wfi_recounts(void)
 	return recounts;
 }
 
+/* vs_wfi.S. */
+uint64_t vs_wfi(uint64_t *pc);
+extern const char vs_wfi_at[];
+
+void quirk_probe_wfi_pc(void)
+{
+	uint64_t pc;
+
+	if (vs_wfi(&pc) == CAUSE_VIRTUAL_INSN && pc == (uint64_t)vs_wfi_at + PAGE_SIZE)
+		quirks.wfi_pc_at_page_end = true;
+}
+
 void quirk_probe_unmask(void)
 {
 	const uint64_t lcofi = BIT(IRQ_LCOFI);
@@ -90,6 +102,7 @@ void quirks_text(char *buf, size_t size)
 	    {&quirks.no_armed_cache_events, "no-armed-cache-events"},
 	    {&quirks.scountovf_leaks, "scountovf-leaks"},
 	    {&quirks.wfi_recounts, "wfi-recounts"},
+	    {&quirks.wfi_pc_at_page_end, "wfi-pc-at-page-end"},
 	    {&quirks.late_unmask, "late-unmask"},
 	    {&quirks.no_lcofi, "no-lcofi"},
 	    {&quirks.fetch_faults_stop_time, "fetch-faults-stop-time"},

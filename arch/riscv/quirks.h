@@ -28,6 +28,9 @@ struct quirks {
 	/* QEMU with -icount: the instructions after WFI in its translation block are counted twice.
 	 * Probed. */
 	bool wfi_recounts;
+	/* QEMU: if WFI or WRS.NTO traps and ends in the next page or at its own page's end, sepc is
+	 * one page too high. Probed. */
+	bool wfi_pc_at_page_end;
 	/* QEMU: a guest's write to sie does not deliver the LCOFI that it unmasks; only the next
 	 * entry does. If hvictl.VTI makes such writes trap, and does not keep other interrupts
 	 * from the guest as the AIA says, Tally does the write. Both are probed. */
@@ -62,6 +65,8 @@ bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t h
 
 /* Whether WFI with nothing to wait for advances instret by more than one. */
 bool quirk_wfi_recounts(void);
+/* Sets quirks.wfi_pc_at_page_end if this hart has it. At boot; sie is 0. */
+void quirk_probe_wfi_pc(void);
 /* Sets quirks.late_unmask, on a hart whose hvien.13 is set. At boot; sie is 0. */
 void quirk_probe_unmask(void);
 

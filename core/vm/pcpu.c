@@ -2,6 +2,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/gstage.h"
 #include "arch/riscv/isa.h"
+#include "arch/riscv/quirks.h"
 #include "arch/riscv/sbi.h"
 #include "arch/riscv/vs_state.h"
 #include "core/vm/check.h"
@@ -87,6 +88,7 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	pcpu->vs_has.sstc = isa & BIT(ISA_SSTC);
 	pcpu->vs_has.vsiselect = vs_state_probe_vsiselect();
 	pcpu->vs_has.records = vs_state_probe_records();
+	quirk_probe_wfi_pc();
 	vs_state_init_hart(isa);
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase);
 	/* Needed to poll counters whose overflow raises no interrupt. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/csr.h"
 #include "arch/riscv/insn.h"
+#include "arch/riscv/quirks.h"
 #include "arch/riscv/trap.h"
 #include "core/vm/guest_mem.h"
 #include "core/vm/hpm_failures.h"
@@ -171,6 +172,29 @@ static __attribute__((noinline)) enum vcpu_exit any_insn(struct vcpu *vcpu, uint
 	return EXIT_CSR;
 }
 
+/* Whether sepc is that of an instruction which ends in the next page, or at the end of its own, and
+ * may be one page too high: quirks.h. */
+static inline bool pc_is_doubtful(void)
+{
+	return (csr_read(CSR_SEPC) & (PAGE_SIZE - 1)) >= PAGE_SIZE - 4 && quirks.wfi_pc_at_page_end;
+}
+
+/* Returns the instruction that trapped, 0: it cannot be read now. Only a waiting one can be where
+ * sepc does not say. Not inlined, because it is called rarely. */
+static __attribute__((noinline)) uint32_t fetch(void)
+{
+	uint32_t raw;
+
+	if (!pc_is_doubtful())
+		return guest_fetch();
+	csr_write(CSR_SEPC, csr_read(CSR_SEPC) - PAGE_SIZE);
+	raw = guest_fetch();
+	if (raw == WFI || raw == WRS_NTO)
+		return raw;
+	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + PAGE_SIZE);
+	return guest_fetch();
+}
+
 enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 {
 	uint32_t raw = (uint32_t)csr_read(CSR_STVAL);
@@ -178,9 +202,11 @@ enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 
 	/* A hart may leave stval at 0; QEMU does for WRS.NTO. */
 	if (fetched) {
-		raw = guest_fetch();
+		raw = fetch();
 		if (!raw)
 			return EXIT_CSR;
+	} else if (raw == WFI && pc_is_doubtful()) {
+		csr_write(CSR_SEPC, csr_read(CSR_SEPC) - PAGE_SIZE);
 	}
 	/* The most urgent ones come first, without decoding. VU may not execute WFI. */
 	waits = raw == WFI && !vcpu_from_user();

@@ -43,3 +43,20 @@ count_around:
 	body	body_nop, nop
 	body	body_wfi, wfi
 	body	body_wrs, .word 0x00d00073
+
+	/* Two instructions, of which the first is at this offset of a page. */
+	.macro	edge	name, offset, insn:vararg
+	.balign	4096
+	.skip	\offset
+	.globl	\name
+\name:
+	\insn
+	ret
+	.endm
+	.option	rvc
+	edge	edge_nop, 4092, .word 0x00000013
+	edge	edge_wfi, 4092, wfi
+	edge	edge_wrs, 4092, .word 0x00d00073
+	edge	across_nop, 4094, .word 0x00000013
+	edge	across_wfi, 4094, wfi
+	edge	across_wrs, 4094, .word 0x00d00073

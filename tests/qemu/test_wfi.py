@@ -35,6 +35,18 @@ def test_alone(tmp_path, backend):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+def test_at_the_end_of_a_page(tmp_path, backend):
+    """QEMU says of a WFI that traps there that it is a page further on. A guest whose kernel has
+    one would go on somewhere else."""
+    guests = {"alpha": "kind=wfi edges=yes", "beta": "kind=wfi edges=yes"}
+    result = bare_guests.boot(tmp_path, guests, backend=backend)
+    seven = "nop 7 wrs 7 wfi 7 asleep 7"
+    for name in guests:
+        assert result.vm(name) == [f"wfi: edges: {seven}; across: {seven}"]
+    assert "wfi-pc-at-page-end" in next(line for line in result.own if line.startswith("quirks: "))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("kind", ["busy", "wfi"])
 def test_beside(tmp_path, backend, kind):
     guests = {"alpha": "kind=wfi", "beta": f"kind={kind} ticks=10000000"}

@@ -75,6 +75,13 @@ static __attribute__((noinline)) long answer_late(uint64_t dear, uint64_t raw)
 	return *pcpu_pending(vcpu->home) ? CSR_READ_PENDING - at : at;
 }
 
+/* Whether sepc is in the last four bytes of a page: of a waiting instruction it may be one page too
+ * high then, see quirks.h. */
+static inline bool pc_is_doubtful(void)
+{
+	return ((csr_read(CSR_SEPC) + 4) & (PAGE_SIZE - 4)) == 0 && quirks.wfi_pc_at_page_end;
+}
+
 static long read_any(struct vcpu *vcpu, uint64_t raw)
 {
 	/* Of a counter; other CSRs have larger numbers. */
@@ -114,6 +121,15 @@ static __attribute__((noinline)) long read_first(uint64_t ignored, uint64_t raw)
 	return read_any(vcpu, raw);
 }
 
+/* An instruction that reads no CSR. All that the hart tells comes by here, so here a WFI gets its
+ * right sepc. */
+static inline long no_read(uint64_t raw)
+{
+	if (raw == WFI && pc_is_doubtful())
+		csr_write(CSR_SEPC, csr_read(CSR_SEPC) - PAGE_SIZE);
+	return CSR_READ_NONE;
+}
+
 /* A read of scountovf by an instruction that has read it before, otherwise any read. */
 static __attribute__((noinline, flatten)) long read_no_counter(uint64_t ignored, uint64_t raw)
 {
@@ -121,7 +137,7 @@ static __attribute__((noinline, flatten)) long read_no_counter(uint64_t ignored,
 	uint64_t counts, dear;
 
 	if (!vpmu_scountovf_noted(&vcpu->pmu, raw, &counts) || vcpu_from_user())
-		return raw & CSR_READS ? read_first(ignored, raw) : CSR_READ_NONE;
+		return raw & CSR_READS ? read_first(ignored, raw) : no_read(raw);
 	execute(vcpu);
 	dear = vpmu_retired_scountovf_noted(&vcpu->pmu, counts);
 	return dear ? answer_late(dear, raw) : answer(raw, vpmu_scountovf(&vcpu->pmu));
@@ -158,7 +174,8 @@ static __attribute__((noinline)) enum vcpu_exit any_insn(struct vcpu *vcpu, uint
 {
 	struct insn insn;
 
-	if (fetched && csr_read_fast(0, raw) != CSR_READ_NONE) {
+	/* Of a WFI that was fetched sepc is right. */
+	if (fetched && raw != WFI && csr_read_fast(0, raw) != CSR_READ_NONE) {
 		vcpu->ctx.x[0] = 0;
 		/* serve() counts this exit. */
 		vcpu->ctx.exits[EXIT_CSR]--;
@@ -172,15 +189,8 @@ static __attribute__((noinline)) enum vcpu_exit any_insn(struct vcpu *vcpu, uint
 	return EXIT_CSR;
 }
 
-/* Whether sepc is that of an instruction which ends in the next page, or at the end of its own, and
- * may be one page too high: quirks.h. */
-static inline bool pc_is_doubtful(void)
-{
-	return (csr_read(CSR_SEPC) & (PAGE_SIZE - 1)) >= PAGE_SIZE - 4 && quirks.wfi_pc_at_page_end;
-}
-
-/* Returns the instruction that trapped, 0: it cannot be read now. Only a waiting one can be where
- * sepc does not say. Not inlined, because it is called rarely. */
+/* Returns the instruction where the hart does not tell it, 0: it cannot be read now. Only a waiting
+ * one can be where sepc does not say. Not inlined, because it is called rarely. */
 static __attribute__((noinline)) uint32_t fetch(void)
 {
 	uint32_t raw;
@@ -205,8 +215,6 @@ enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 		raw = fetch();
 		if (!raw)
 			return EXIT_CSR;
-	} else if (raw == WFI && pc_is_doubtful()) {
-		csr_write(CSR_SEPC, csr_read(CSR_SEPC) - PAGE_SIZE);
 	}
 	/* The most urgent ones come first, without decoding. VU may not execute WFI. */
 	waits = raw == WFI && !vcpu_from_user();

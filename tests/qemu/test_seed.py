@@ -13,6 +13,7 @@ import pytest
 import bare_guests
 import harness
 import plain
+from tallylib import tally_ctl
 
 GUESTS = {"alpha": "kind=seed type=1", "beta": "kind=seed type=1"}
 NO_SEED = "guests get no seed for random numbers: the host tree has no /chosen/rng-seed of 32 bytes"
@@ -159,6 +160,10 @@ def test_the_hosts_is_wiped(tmp_path, monkeypatch):
     parts = {"low": (0x80000000, 128 << 20), "tree": (0xc0000000, 1 << 20)}
 
     def look():
+        # All have been loaded before the machine is stopped.
+        with tally_ctl.Machine(f"{tmp_path}/control", timeout=harness.GUARD) as tally:
+            while any(vm["state"] != "running" for vm in tally.objects("vms")):
+                pass
         monitor = Monitor(tmp_path / "qmp")
         monitor.ask("stop")
         for name, (start, size) in parts.items():
@@ -166,7 +171,8 @@ def test_the_hosts_is_wiped(tmp_path, monkeypatch):
         monitor.ask("quit")
 
     bare_guests.boot(tmp_path, {name: "kind=idle ticks=1000000000000" for name in GUESTS},
-                     status=harness.NO_VERDICT, options=["--qemu", qemu, "--memory", "1025M"],
+                     status=harness.NO_VERDICT, options=["--qemu", qemu, "--memory", "1025M",
+                                                        "--control", tmp_path / "control"],
                      meanwhile=threading.Thread(target=look))
     low, tree = ((tmp_path / name).read_bytes() for name in parts)
     assert b"riscv-virtio" in tree and host not in tree

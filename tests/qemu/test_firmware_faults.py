@@ -79,8 +79,11 @@ def test_starts_and_stops_that_fail_in_a_switch(tmp_path):
 
 
 def test_starts_and_stops_that_fail_once_in_a_while(tmp_path):
-    """Side by side the second try of each is not one that fails."""
-    assert counts(tmp_path, "fw.fail=160/3", BOTH) == [ALL, ALL]
+    """Side by side the second try of each start and stop is not one that fails. What is tried once
+    only is the RESET in front of a new configuration: a counter whose RESET is the third call is
+    lost. Which call that is depends on where turns end; nothing is refused, and none is wrong."""
+    for exact, refusals, lost in counts(tmp_path, "fw.fail=160/3", BOTH):
+        assert refusals == 0 and exact + lost == 3 * ROUNDS and lost <= 1
 
 
 @pytest.mark.long

@@ -28,8 +28,8 @@ struct quirks {
 	/* QEMU with -icount: the instructions after WFI in its translation block are counted twice.
 	 * Probed. */
 	bool wfi_recounts;
-	/* QEMU: if WFI or WRS.NTO traps and ends in the next page or at its own page's end, sepc is
-	 * one page too high. Probed. */
+	/* QEMU: if a WFI traps that ends its page, or crosses into the next, sepc is one page too
+	 * high. WRS.NTO is not concerned. Probed. */
 	bool wfi_pc_at_page_end;
 	/* QEMU: a guest's write to sie does not deliver the LCOFI that it unmasks; only the next
 	 * entry does. If hvictl.VTI makes such writes trap, and does not keep other interrupts

@@ -75,8 +75,8 @@ static __attribute__((noinline)) long answer_late(uint64_t dear, uint64_t raw)
 	return *pcpu_pending(vcpu->home) ? CSR_READ_PENDING - at : at;
 }
 
-/* Whether sepc is in the last four bytes of a page: of a waiting instruction it may be one page too
- * high then, see quirks.h. */
+/* Whether sepc is in the last four bytes of a page: of a WFI it may be one page too high
+ * then, see quirks.h. */
 static inline bool pc_is_doubtful(void)
 {
 	return ((csr_read(CSR_SEPC) + 4) & (PAGE_SIZE - 4)) == 0 && quirks.wfi_pc_at_page_end;
@@ -189,22 +189,6 @@ static __attribute__((noinline)) enum vcpu_exit any_insn(struct vcpu *vcpu, uint
 	return EXIT_CSR;
 }
 
-/* Returns the instruction where the hart does not tell it, 0: it cannot be read now. Only a waiting
- * one can be where sepc does not say. Not inlined, because it is called rarely. */
-static __attribute__((noinline)) uint32_t fetch(void)
-{
-	uint32_t raw;
-
-	if (!pc_is_doubtful())
-		return guest_fetch();
-	csr_write(CSR_SEPC, csr_read(CSR_SEPC) - PAGE_SIZE);
-	raw = guest_fetch();
-	if (raw == WFI || raw == WRS_NTO)
-		return raw;
-	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + PAGE_SIZE);
-	return guest_fetch();
-}
-
 enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 {
 	uint32_t raw = (uint32_t)csr_read(CSR_STVAL);
@@ -212,7 +196,7 @@ enum vcpu_exit virtual_insn(struct vcpu *vcpu)
 
 	/* A hart may leave stval at 0; QEMU does for WRS.NTO. */
 	if (fetched) {
-		raw = fetch();
+		raw = guest_fetch();
 		if (!raw)
 			return EXIT_CSR;
 	}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SIGINT and SIGTERM of a tool that must not be torn out of an answer."""
+"""Signals of a tool that must not be torn out of an answer."""
 import os
 import select
 import signal
@@ -12,6 +12,7 @@ class Stop:
     def __init__(self):
         self.wanted = False
         self.came, wakeup = os.pipe()
+        os.set_blocking(self.came, False)
         os.set_blocking(wakeup, False)
         signal.set_wakeup_fd(wakeup)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -20,5 +21,8 @@ class Stop:
     def want(self, *_):
         self.wanted = True
 
-    def sleep(self, seconds):
-        select.select([self.came], [], [], seconds)
+    def sleep(self, seconds, *files):
+        """Until a signal that somebody handles comes, one that came before included, or one of the
+        files can be read."""
+        if self.came in select.select([self.came, *files], [], [], seconds)[0]:
+            os.read(self.came, 4096)

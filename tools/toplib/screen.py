@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/tally-top on a terminal, by curses."""
 import curses
+import os
+import signal
+import sys
 import time
 
 from toplib.looks import rows
@@ -51,23 +54,38 @@ class View:
         self.draw()
         return False
 
+    def fit(self):
+        """Takes the size that the terminal has now."""
+        size = os.get_terminal_size()
+        if self.window.getmaxyx() != (size.lines, size.columns):
+            curses.resizeterm(size.lines, size.columns)
+            self.window.clear()
+            self.draw()
+
+    def typed(self):
+        """The keys that have been pressed."""
+        while True:
+            try:
+                yield self.window.get_wch()
+            except curses.error:
+                return
+
     def keys(self, until, stop):
         """Serves keys up to a time of time.monotonic(). True: leave."""
         while (left := until - time.monotonic()) > 0:
+            stop.sleep(left, sys.stdin)
             if stop.wanted:
                 return True
-            self.window.timeout(max(1, int(left * 1000)))
-            try:
-                if self.press(self.window.get_wch()):
-                    return True
-            except curses.error:
-                pass  # none came; or one that is no character, as of a window that has changed
+            self.fit()
+            if any(self.press(key) for key in self.typed()):
+                return True
         return False
 
 
 def show(machine, interval, key, stop):
     """Until q, or a signal."""
     def work(window):
+        window.nodelay(True)
         curses.use_default_colors()
         try:
             curses.curs_set(0)
@@ -77,4 +95,6 @@ def show(machine, interval, key, stop):
         view.look()
         while not view.keys(time.monotonic() + interval, stop):
             view.look()
+    # curses waits for a key with its own handler, and one that comes just before is not noticed.
+    signal.signal(signal.SIGWINCH, lambda *_: None)
     curses.wrapper(work)

@@ -35,7 +35,7 @@ static __attribute__((noinline)) void move(struct vpmu *v, uint64_t hctrs)
 		vpmu_poll_sooner(v);
 }
 
-void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs)
+void vpmu_retired_slow(struct vpmu *v, uint64_t hctrs)
 {
 	uint32_t i;
 

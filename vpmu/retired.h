@@ -19,7 +19,7 @@ static inline bool vpmu_goes_ahead(const struct vpmu *v, uint64_t hctrs)
 }
 
 /*
- * Adds one to these hctrs, see retired.c. Returns those that are left for vpmu_retired_dear(): if
+ * Adds one to these hctrs, see retired.c. Returns those that are left for vpmu_retired_slow(): if
  * the port cannot step, those that were in step, and all of them while a counter is near its wrap.
  */
 static inline uint64_t vpmu_step(struct vpmu *v, uint64_t hctrs)
@@ -43,22 +43,22 @@ static inline uint64_t vpmu_step(struct vpmu *v, uint64_t hctrs)
  * trapped counter read, it must be called before the value is taken, because a read that does not
  * trap counts itself, too.
  *
- * It has two parts: vpmu_retired_cheap() is the fast path, and returns hctrs that are left for
- * vpmu_retired_dear(), nearly always 0.
+ * It has two parts: vpmu_retired_fast() is the fast path, and returns hctrs that are left for
+ * vpmu_retired_slow(), nearly always 0.
  */
-static inline uint64_t vpmu_retired_cheap(struct vpmu *v, bool user)
+static inline uint64_t vpmu_retired_fast(struct vpmu *v, bool user)
 {
 	return vpmu_step(v, v->active & (user ? v->retires[1] : v->retires[0]));
 }
 
-void vpmu_retired_dear(struct vpmu *v, uint64_t hctrs);
+void vpmu_retired_slow(struct vpmu *v, uint64_t hctrs);
 
 static inline void vpmu_retired(struct vpmu *v, bool user)
 {
-	uint64_t dear = vpmu_retired_cheap(v, user);
+	uint64_t slow = vpmu_retired_fast(v, user);
 
-	if (dear != 0)
-		vpmu_retired_dear(v, dear);
+	if (slow != 0)
+		vpmu_retired_slow(v, slow);
 }
 
 /*
@@ -141,7 +141,7 @@ static inline uint64_t vpmu_both_go_ahead(struct vpmu *v, uint64_t one, uint64_t
 }
 
 /*
- * vpmu_retired_cheap() for a read that vpmu_read_noted() accepted, with its value, which is valid
+ * vpmu_retired_fast() for a read that vpmu_read_noted() accepted, with its value, which is valid
  * only if 0 is returned. If the port can step, `ahead` is always 0. `counts` is from
  * vpmu_read_noted().
  */

@@ -58,15 +58,15 @@ static inline long answer(uint64_t raw, uint64_t value)
 }
 
 /* Not inlined, so that csr_read_fast() itself needs no stack. Only here can work become pending,
- * because of an overflow by the instruction. `dear` are hctrs for vpmu_retired_dear(). */
-static __attribute__((noinline)) long answer_late(uint64_t dear, uint64_t raw)
+ * because of an overflow by the instruction. `slow` are hctrs for vpmu_retired_slow(). */
+static __attribute__((noinline)) long answer_late(uint64_t slow, uint64_t raw)
 {
 	struct vcpu *vcpu = this_vcpu();
 	uint64_t n = (raw >> 20 & 0xfff) - CSR_CYCLE;
 	long at;
 
-	if (dear) {
-		vpmu_retired_dear(&vcpu->pmu, dear);
+	if (slow) {
+		vpmu_retired_slow(&vcpu->pmu, slow);
 		/* A counter that is lost by this still returns its value, for the last time. */
 		hpm_failures_settle(vcpu);
 	}
@@ -91,7 +91,7 @@ static long read_any(struct vcpu *vcpu, uint64_t raw)
 	if ((raw & CSR_READ_MASK) != CSR_READ || !may_read(vcpu, n, user))
 		return CSR_READ_NONE;
 	execute(vcpu);
-	return answer_late(vpmu_retired_cheap(&vcpu->pmu, user), raw);
+	return answer_late(vpmu_retired_fast(&vcpu->pmu, user), raw);
 }
 
 /*
@@ -103,20 +103,20 @@ static __attribute__((noinline)) long read_first(uint64_t ignored, uint64_t raw)
 {
 	struct vcpu *vcpu = this_vcpu();
 	uint64_t n = raw >> 20 & 31;
-	uint64_t value, dear;
+	uint64_t value, slow;
 
 	(void)ignored;
 	if (vcpu_from_user())
 		return read_any(vcpu, raw);
 	if ((raw & CSRS_READ_MASK) == CSRS_READ(CSR_CYCLE) && vpmu_runs(&vcpu->pmu, n)) {
 		execute(vcpu);
-		dear = vpmu_retired_read(&vcpu->pmu, n, raw, &value);
-		return dear ? answer_late(dear, raw) : answer(raw, value);
+		slow = vpmu_retired_read(&vcpu->pmu, n, raw, &value);
+		return slow ? answer_late(slow, raw) : answer(raw, value);
 	}
 	if ((raw & ~(31UL << 7)) == CSRS_READ(CSR_SCOUNTOVF) && vpmu_has_overflow(&vcpu->pmu)) {
 		execute(vcpu);
-		dear = vpmu_retired_scountovf(&vcpu->pmu, raw);
-		return dear ? answer_late(dear, raw) : answer(raw, vpmu_scountovf(&vcpu->pmu));
+		slow = vpmu_retired_scountovf(&vcpu->pmu, raw);
+		return slow ? answer_late(slow, raw) : answer(raw, vpmu_scountovf(&vcpu->pmu));
 	}
 	return read_any(vcpu, raw);
 }
@@ -134,13 +134,13 @@ static inline long no_read(uint64_t raw)
 static __attribute__((noinline, flatten)) long read_no_counter(uint64_t ignored, uint64_t raw)
 {
 	struct vcpu *vcpu = this_vcpu();
-	uint64_t counts, dear;
+	uint64_t counts, slow;
 
 	if (!vpmu_scountovf_noted(&vcpu->pmu, raw, &counts) || vcpu_from_user())
 		return raw & CSR_READS ? read_first(ignored, raw) : no_read(raw);
 	execute(vcpu);
-	dear = vpmu_retired_scountovf_noted(&vcpu->pmu, counts);
-	return dear ? answer_late(dear, raw) : answer(raw, vpmu_scountovf(&vcpu->pmu));
+	slow = vpmu_retired_scountovf_noted(&vcpu->pmu, counts);
+	return slow ? answer_late(slow, raw) : answer(raw, vpmu_scountovf(&vcpu->pmu));
 }
 
 /*
@@ -152,15 +152,15 @@ __attribute__((flatten)) long csr_read_fast(uint64_t ignored, uint64_t raw)
 {
 	struct vcpu *vcpu = this_vcpu();
 	uint64_t n = raw >> 20 & 31; /* of a counter, if it is noted */
-	uint64_t counts, value, dear;
+	uint64_t counts, value, slow;
 
 	if (!vpmu_read_noted(&vcpu->pmu, n, raw, &counts) || vcpu_from_user())
 		return read_no_counter(ignored, raw);
 	execute(vcpu);
 	/* A counter counts its own read, so the value is taken afterwards. */
-	dear = vpmu_retired_noted(&vcpu->pmu, n, counts, &value);
-	if (dear)
-		return answer_late(dear, raw);
+	slow = vpmu_retired_noted(&vcpu->pmu, n, counts, &value);
+	if (slow)
+		return answer_late(slow, raw);
 	return answer(raw, value);
 }
 

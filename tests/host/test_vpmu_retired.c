@@ -16,7 +16,7 @@ static int setup_cheap(void **state)
 }
 
 /* If a start is expensive the hardware counter is not changed, and reads trap. */
-static void test_dear(void **state)
+static void test_slow(void **state)
 {
 	(void)state;
 	assert_int_equal(config(HW, AUTO, CYCLES), 3);
@@ -48,7 +48,7 @@ static void test_dear(void **state)
 }
 
 /* If it is cheap the hardware counter is advanced by one, and nothing else changes. */
-static void test_cheap(void **state)
+static void test_fast(void **state)
 {
 	(void)state;
 	assert_int_equal(config(HW, AUTO, CYCLES), 3);
@@ -69,7 +69,7 @@ static void test_cheap(void **state)
 }
 
 /* No counter is read directly, so the hardware counter need not be set. */
-static void test_cheap_trapped(void **state)
+static void test_fast_trapped(void **state)
 {
 	struct vpmu_policy policy = stub_policy;
 
@@ -408,7 +408,7 @@ static uint64_t trapped_read(uint64_t n)
 		left = vpmu_retired_read(&vpmu, n, READER, &value);
 	if (left == 0)
 		return value;
-	vpmu_retired_dear(&vpmu, left);
+	vpmu_retired_slow(&vpmu, left);
 	return vpmu_csr_value(&vpmu, n);
 }
 
@@ -493,9 +493,9 @@ int test_vpmu_retired(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(test_pending_overflow_of_another, stub_setup),
 	    cmocka_unit_test_setup(test_noted_reads, stub_setup),
-	    cmocka_unit_test_setup(test_dear, stub_setup),
-	    cmocka_unit_test_setup(test_cheap, setup_cheap),
-	    cmocka_unit_test_setup(test_cheap_trapped, stub_setup),
+	    cmocka_unit_test_setup(test_slow, stub_setup),
+	    cmocka_unit_test_setup(test_fast, setup_cheap),
+	    cmocka_unit_test_setup(test_fast_trapped, stub_setup),
 	    cmocka_unit_test_setup(test_filters, stub_setup),
 	    cmocka_unit_test_setup(test_not_running, stub_setup),
 	    cmocka_unit_test_setup(test_reconfigured, stub_setup),

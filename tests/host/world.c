@@ -291,7 +291,7 @@ static void retired_by_vs(struct vpmu *v)
 		else
 			left = vpmu_retired_scountovf(v, reader);
 		if (left)
-			vpmu_retired_dear(v, left);
+			vpmu_retired_slow(v, left);
 		return;
 	}
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS && !vpmu_runs(v, n); i++) {
@@ -311,7 +311,7 @@ static void retired_by_vs(struct vpmu *v)
 		left = vpmu_retired_read(v, n, reader, &value);
 	world_count.reads_noted += noted;
 	if (left)
-		vpmu_retired_dear(v, left);
+		vpmu_retired_slow(v, left);
 	else if (value != vpmu_csr_value(v, n) && !v->policy.count_hs)
 		world_differ("a read of counter %u that counts itself: %#llx", (unsigned)n,
 		             (unsigned long long)value);

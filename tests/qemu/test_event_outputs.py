@@ -69,9 +69,9 @@ def node(tmp_path):
 
 def test_node_of_kunminghu(node):
     selectors, counters, raw = maps(node("kunminghu"))
-    assert selectors == [(0x5, 0x20), (0x6, 0x23), (0x10001, 0x10048021583a07), (0x10009, 0x16),
-                         (0x10019, 0x10048021383205)]
-    assert counters == [(1, 1, 1), (2, 2, 4), (5, 6, 0x7f8), (0x10001, 0x10001, 0x7f80000),
+    assert selectors == [(0x2, 0x4010040151), (0x5, 0x20), (0x6, 0x23),
+                         (0x10001, 0x10048021583a07), (0x10009, 0x16), (0x10019, 0x10048021383205)]
+    assert counters == [(1, 1, 1), (2, 2, 0x7f800), (5, 6, 0x7f8), (0x10001, 0x10001, 0x7f80000),
                         (0x10009, 0x10009, 0x7f8), (0x10019, 0x10019, 0x7f80000)]
     assert raw == [(base, 0xffe318c0300c0300, sum(1 << n for n in counters))
                    for _, _, counters, base in CHAPTER.values()]

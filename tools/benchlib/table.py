@@ -5,6 +5,9 @@ import textwrap
 
 from benchlib import compare, conclusions
 
+# Of a line of a page.
+COLUMNS = 100
+
 
 def groups(data):
     """[(title, rows, columns, {(row, column): figure})]; columns are runs without their family."""
@@ -78,7 +81,10 @@ def markdown(data):
     for run in data["runs"].values():
         if "host" in run and run["name"].startswith("linux/"):
             lines.append("| host of %s | Linux %s |" % (run["name"], run["host"]))
-    lines += ["", conclusions.alike(data) or "", "", determinism(data)]
+    for text in (conclusions.alike(data), determinism(data)):
+        lines.append("")
+        for line in (text or "").splitlines():
+            lines += textwrap.wrap(line, COLUMNS, break_on_hyphens=False)
     for family, rows, columns, cells in groups(data):
         lines += ["", "### " + TITLES.get(family, family), "",
                   "| | " + " | ".join(columns) + " |", "| --- |" + " --- |" * len(columns)]

@@ -112,6 +112,13 @@ static bool single_allowed(uint64_t single, const struct selector_allowed *allow
 	return false;
 }
 
+uint64_t selector_single(const struct selectors *s, const struct selector_run *run, uint32_t number)
+{
+	if (!s->numbers)
+		return run->base | UINT64_C(1) << number;
+	return (run->base & ~selector_bits(&s->fields[0])) | (uint64_t)number << s->fields[0].low;
+}
+
 bool selector_is_allowed(const struct selectors *s, uint64_t selector,
                          const struct selector_allowed *allowed, uint32_t n)
 {
@@ -121,16 +128,8 @@ bool selector_is_allowed(const struct selectors *s, uint64_t selector,
 	if (!run || !operators_known(s, selector))
 		return false;
 	for (uint32_t i = 0; i < places(s); i++) {
-		uint64_t single = run->base;
-
-		if (!event_at(s, selector, run->base, i, &number))
-			continue;
-		if (s->numbers)
-			single = (single & ~selector_bits(&s->fields[0])) | (uint64_t)number
-			                                                        << s->fields[0].low;
-		else
-			single |= UINT64_C(1) << number;
-		if (!single_allowed(single, allowed, n))
+		if (event_at(s, selector, run->base, i, &number) &&
+		    !single_allowed(selector_single(s, run, number), allowed, n))
 			return false;
 	}
 	return true;

@@ -72,6 +72,10 @@ static inline uint64_t selector_bits(const struct selector_field *field)
 /* Returns all bits of fields and operators. */
 uint64_t selector_variable(const struct selectors *s);
 
+/* Returns the selector of one event of a run, alone in the first field. */
+uint64_t selector_single(const struct selectors *s, const struct selector_run *run,
+                         uint32_t number);
+
 /* Returns the counters that can count all of its events. 0: this core has no such selector. */
 uint32_t selector_hctrs(const struct selectors *s, uint64_t selector);
 

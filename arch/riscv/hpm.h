@@ -9,6 +9,7 @@
 
 #include "core/lib/types.h"
 #include "vpmu/hw_event.h"
+#include "vpmu/selector.h"
 
 #define HPM_MAX_EVENTS 16U
 /* An event that the hart can count. */
@@ -30,6 +31,20 @@ struct hpm_slot {
 	};
 } __attribute__((aligned(32))); /* found by a shift */
 
+/* What a hart answers otherwise than the event table says. See hpm_table.h. */
+struct hpm_contradiction {
+	enum {
+		HPM_AGREES,     /* there is none */
+		HPM_NO_COUNTER, /* the hart has no counter `hctr` */
+		HPM_REFUSES,    /* the firmware refuses the event on `hctr` */
+		HPM_KEEPS,      /* for the event `hctr` has the selector `kept` */
+	} kind;
+	uint32_t hctr;
+	uint32_t event_idx; /* 0: the raw event `selector` */
+	uint64_t selector;  /* by the table */
+	uint64_t kept;
+};
+
 struct hpm {
 	uint64_t hctrs; /* counters 3..31 that have filters */
 	uint64_t fixed; /* of counters 0 and 2 those that have filters and that guests may take */
@@ -50,15 +65,23 @@ struct hpm {
 	uint64_t failed;  /* sbi back end: see hpm_failures() */
 	struct hpm_slot slots[32];
 	struct hpm_event events[HPM_MAX_EVENTS];
+
+	/* What the VM tree says of this core's events (its node /pmu). NULL: nothing, and the
+	 * firmware alone decides. */
+	const struct selectors *table;
+	bool table_raw;     /* the firmware takes the raw events of the table */
+	uint64_t without_m; /* delegated: those whose MINH the firmware has set */
+	struct hpm_contradiction contradiction; /* the first that was found */
 };
 
 /* HPM_AUTO and HPM_SSCCFG use the ssccfg back end if the hart has it, otherwise the sbi one. */
 enum hpm_choice { HPM_AUTO, HPM_SBI, HPM_SSCCFG };
 
-/* Finds counters and events, clears old OF bits, chooses the back end, and checks what counts rely
- * on (hpm_selfcheck.h). `patience` is how long an overflow may take, in ticks of host time. At
- * boot. */
-void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t patience);
+/* Finds counters and events, compares them with the table (NULL: there is none), clears old OF
+ * bits, chooses the back end, and checks what counts rely on (hpm_selfcheck.h). `patience` is how
+ * long an overflow may take, in ticks of host time. At boot. */
+void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t patience,
+              const struct selectors *table);
 
 /* Returns the counters that may count an event on this hart. 0: it cannot be counted. For a raw
  * event, all counters that are not running may lose their contents, see hpm_raw.h. */

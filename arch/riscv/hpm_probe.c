@@ -4,6 +4,7 @@
 #include "arch/riscv/hpm_backend.h"
 #include "arch/riscv/hpm_raw.h"
 #include "arch/riscv/hpm_selfcheck.h"
+#include "arch/riscv/hpm_table.h"
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/sbi.h"
 #include "arch/riscv/trap.h"
@@ -42,13 +43,13 @@ static bool try_event(uint32_t event_idx, uint32_t hctr)
 	return ret.error == SBI_SUCCESS && ret.value == hctr;
 }
 
-/* Finds the counters that can count the event, and its selector. Leaves all counters reset. */
-static void learn_event(struct hpm *hpm, uint32_t event_idx)
+/* Finds those of `hctrs` that can count the event, and its selector. Leaves all counters reset. */
+static void learn_event_on(struct hpm *hpm, uint32_t event_idx, uint64_t hctrs, uint64_t selector)
 {
 	struct hpm_event *event = &hpm->events[hpm->n_events];
 
-	*event = (struct hpm_event){.event_idx = event_idx};
-	for (uint64_t left = hpm->hctrs; left; left &= left - 1) {
+	*event = (struct hpm_event){.event_idx = event_idx, .selector = selector};
+	for (uint64_t left = hctrs; left; left &= left - 1) {
 		uint32_t hctr = lowest_bit(left);
 
 		if (!try_event(event_idx, hctr))
@@ -62,8 +63,22 @@ static void learn_event(struct hpm *hpm, uint32_t event_idx)
 	}
 	if (!event->hctrs)
 		return;
-	event->raw = hpm->ssccfg && hpm_raw_is_taken(event->selector, event->hctrs);
+	event->raw = event->selector && hpm_raw_is_taken(event->selector, event->hctrs);
 	hpm->n_events++;
+}
+
+/* With a table only its events, and those on its counters. */
+static void learn_event(struct hpm *hpm, uint32_t event_idx)
+{
+	const struct selector_standard *standard;
+
+	if (!hpm->table) {
+		learn_event_on(hpm, event_idx, hpm->hctrs, 0);
+		return;
+	}
+	standard = selector_of_standard(hpm->table, event_idx);
+	if (standard)
+		learn_event_on(hpm, event_idx, standard->hctrs & hpm->hctrs, standard->selector);
 }
 
 static void find_events(struct hpm *hpm)
@@ -192,23 +207,30 @@ static bool probe_lcofi(struct hpm *hpm)
 static void configure_all(struct hpm *hpm)
 {
 	uint64_t done = 0;
+	uint32_t hctr;
 
 	for (uint32_t i = 0; i < hpm->n_events; i++) {
-		uint32_t hctr;
-
 		for_each_bit (hctr, hpm->events[i].hctrs & ~done) {
-			try_event(hpm->events[i].event_idx, hctr);
+			if (try_event(hpm->events[i].event_idx, hctr))
+				hpm->without_m |= BIT(hctr);
 			/* The filter is one that nobody asks for, so the counter must be reset
 			 * first. */
 			hpm->slots[hctr].programmed = true;
 		}
 		done |= hpm->events[i].hctrs;
 	}
+	if (hpm->delegated && hpm->table_raw) {
+		done = hpm_table_configure(hpm, hpm->hctrs & ~done);
+		for_each_bit (hctr, done)
+			hpm->slots[hctr].programmed = true;
+		hpm->without_m |= done;
+	}
 }
 
-void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t patience)
+void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t patience,
+              const struct selectors *table)
 {
-	*hpm = (struct hpm){.width = 64};
+	*hpm = (struct hpm){.width = 64, .table = table};
 	/* Without Sscofpmf a programmable counter has no filters, and would count HS and other
 	 * guests. */
 	if (!sscofpmf || !sbi_probe(SBI_EXT_PMU))
@@ -227,6 +249,8 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t p
 	/* This configures and resets each counter, which also clears OF bits that are left from
 	 * boot. */
 	find_events(hpm);
+	if (table)
+		hpm_table_check(hpm);
 	hpm->delegated = hpm->ssccfg && !hpm->undelegated && choice != HPM_SBI;
 	quirks.home_counters = wants_home_counters(hpm);
 	if (quirks.home_counters)

@@ -68,6 +68,41 @@ bool hpm_raw_is_taken(uint64_t event_data, uint64_t hctrs)
 	       ask(firmware_event, event_data, hctrs);
 }
 
+/* Resets counters that do not run. */
+static void reset(struct hpm *hpm, uint64_t hctrs)
+{
+	uint32_t i;
+
+	for_each_bit (i, hctrs) {
+		if (hpm->slots[i].programmed)
+			sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, i, 1, SBI_PMU_STOP_FLAG_RESET,
+			         0, 0);
+		hpm->slots[i].programmed = false;
+	}
+}
+
+/* The counters of the table, if the firmware takes the event on one of them. Boot has seen that it
+ * makes no difference between the counters of a row. */
+static uint64_t hctrs_by_table(struct hpm *hpm, const struct hw_event *config, uint64_t running)
+{
+	uint64_t able = selector_hctrs(hpm->table, config->event_data) & hpm->hctrs;
+	uint64_t idle = able & ~running;
+	uint32_t firmware_event;
+
+	if (!hpm->table_raw)
+		return 0;
+	if (hpm->delegated)
+		return able & hpm->without_m;
+	if (!hpm_firmware_event(config, &firmware_event))
+		return 0;
+	/* Which counters are free is not asked here. */
+	if (!idle || running_it(hpm, running, config))
+		return able;
+	idle &= -idle;
+	reset(hpm, idle);
+	return ask(firmware_event, config->event_data, idle) ? able : 0;
+}
+
 uint64_t hpm_raw_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data, uint64_t running)
 {
 	struct hw_event config = {.event_idx = event_idx, .event_data = event_data};
@@ -75,14 +110,13 @@ uint64_t hpm_raw_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data,
 	uint64_t idle = hpm->hctrs & ~running;
 	uint32_t firmware_event, i;
 
-	if (quirks.home_counters || hpm->delegated || !hpm_firmware_event(&config, &firmware_event))
+	if (quirks.home_counters)
 		return 0;
-	for_each_bit (i, idle) {
-		if (hpm->slots[i].programmed)
-			sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, i, 1, SBI_PMU_STOP_FLAG_RESET,
-			         0, 0);
-		hpm->slots[i].programmed = false;
-	}
+	if (hpm->table)
+		return hctrs_by_table(hpm, &config, running);
+	if (hpm->delegated || !hpm_firmware_event(&config, &firmware_event))
+		return 0;
+	reset(hpm, idle);
 	for (i = 0; i < MAX_ASKED; i++) {
 		uint64_t found = ask(firmware_event, event_data, idle & ~able);
 

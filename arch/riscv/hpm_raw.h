@@ -6,10 +6,13 @@
  * nothing, share its home counter, and both back ends have them.
  *
  * Of any other the firmware is asked, each time: to ask means to configure and to reset. Nothing
- * is remembered: what one guest asked for must not decide what another one gets. They are refused
+ * is remembered: what one guest asked for must not decide what another one gets. With an event
+ * table the counters are those of the table, and one of them is asked for. Delegated counters are
+ * not asked for: a reset clears MINH, which only the firmware could set again, so HS writes a
+ * selector of the table itself, into counters whose MINH is set. These events are refused
  * - where events want home counters: the hart that is like that (QEMU) takes any selector and
  *   counts only those that it knows, so the others would read 0 for ever;
- * - with delegated counters: a reset clears MINH, which only the firmware could set again.
+ * - with delegated counters and no table, because nobody says what a selector means.
  */
 #ifndef ARCH_HPM_RAW_H
 #define ARCH_HPM_RAW_H

@@ -20,7 +20,7 @@ static inline uint64_t hpm_ssccfg_bits(const struct hpm *hpm, const struct hw_ev
 	 * lets HS write it, it must be set. */
 	uint64_t bits = MHPMEVENT_UINH | MHPMEVENT_MINH;
 
-	if (!event)
+	if (!event && !hw_event_is_raw(config->event_idx))
 		return 0;
 	if (!(config->inhibit & HW_COUNT_HS))
 		bits |= MHPMEVENT_SINH;
@@ -28,7 +28,8 @@ static inline uint64_t hpm_ssccfg_bits(const struct hpm *hpm, const struct hw_ev
 		bits |= MHPMEVENT_VSINH;
 	if (config->inhibit & HW_INH_VU)
 		bits |= MHPMEVENT_VUINH;
-	return bits | event->selector;
+	/* Of a raw event hpm_raw_hctrs() has said that the table has it. */
+	return bits | (event ? event->selector : config->event_data & MHPMEVENT_SELECTOR);
 }
 
 /* Programs a stopped counter with an event and filter. Returns false if refused; then the counter

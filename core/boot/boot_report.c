@@ -3,6 +3,7 @@
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/sbi.h"
 #include "core/boot/boot_report.h"
+#include "core/boot/hart_table.h"
 #include "core/lib/event_names.h"
 #include "core/log.h"
 #include "core/panic.h"
@@ -133,6 +134,7 @@ static void report_hart(const struct pcpu *pcpu)
 		    "hart %lu: back end ssccfg was asked for, but its counters are not delegated",
 		    pcpu->hartid);
 	report_events(pcpu->hartid, hpm);
+	hart_table_report(pcpu);
 	report_guest_isa(pcpu);
 }
 

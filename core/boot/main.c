@@ -9,6 +9,7 @@
 #include "core/boot/boot_report.h"
 #include "core/vm/hart_kind.h"
 #include "core/boot/harts.h"
+#include "core/boot/hart_table.h"
 #include "core/boot/host_dt.h"
 #include "core/log.h"
 #include "core/operator/terminal.h"
@@ -57,6 +58,7 @@ static void read_vm_tree(void)
 	struct vm_limits limits = {
 	    .guest_memory = vm_guest_memory(platform.ram_size, platform.tree_size),
 	    .differ = harts_differ,
+	    .contradicts = hart_contradicts,
 	    .hctrs = this_pcpu()->hpm.hctrs ? this_pcpu()->hpm.hctrs | HCTRS_FIXED : 0,
 	};
 	struct vm_refusal refusal;
@@ -72,6 +74,17 @@ static void read_vm_tree(void)
 		return;
 	vm_refusal_text(&refusal, text, sizeof(text));
 	refuse(text);
+}
+
+/* The harts compare themselves with it while they start. What is wrong with the tree is told
+ * later. */
+static void read_table(void)
+{
+	static struct selectors table;
+
+	if (platform.tree_size && platform.tree_base >= (uint64_t)_image_end &&
+	    vm_config_parse_table((const void *)platform.tree_base, platform.tree_size, &table))
+		platform.table = &table;
 }
 
 /* Runs this hart's vcpus for ever. */
@@ -124,6 +137,7 @@ void main(uint64_t hartid, void *dtb)
 		this_pcpu()->blocks = platform.harts[i].blocks;
 	}
 	boot_report_require(hartid, this_pcpu()->isa);
+	read_table();
 	pcpu_init(hartid, 0, this_pcpu()->isa);
 	harts_start(hartid);
 	boot_report_machine();

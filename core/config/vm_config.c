@@ -272,6 +272,24 @@ static bool parse_vms(struct parser *p, int node, struct vm_tree *tree)
 	return vm_check_alone(&p->b, node, tree);
 }
 
+/* What is counted on a hart that is not as the table says may be something else. Harts on which no
+ * guest counts do not matter. */
+static bool check_table(struct parser *p, int node, const struct vm_tree *tree)
+{
+	uint64_t harts = 0;
+
+	for (uint32_t i = 0; i < tree->n_vms; i++)
+		for (uint32_t k = 0; k < tree->vms[i].n_vcpus && tree->vms[i].pmu_counters; k++)
+			harts |= tree->vms[i].vcpus[k].harts;
+	for (uint32_t i = 0; i < VM_MAX_HARTS && p->limits->contradicts; i++) {
+		const char *what = harts >> i & 1 ? p->limits->contradicts(i) : NULL;
+
+		if (what)
+			return vm_refuse(&p->b, VM_REFUSED_CONTRADICTED, node, "", what);
+	}
+	return true;
+}
+
 /* The images are parsed first, wherever they are in the tree, because VMs refer to them. */
 static bool parse_root(struct parser *p, struct vm_tree *tree)
 {
@@ -311,7 +329,21 @@ static bool parse_root(struct parser *p, struct vm_tree *tree)
 	tree->has_selectors = pmu >= 0;
 	if (pmu >= 0 && !pmu_node_parse(&p->b, pmu, &tree->selectors))
 		return false;
-	return parse_images(p, images) && parse_vms(p, vms, tree);
+	return parse_images(p, images) && parse_vms(p, vms, tree) &&
+	       (pmu < 0 || check_table(p, pmu, tree));
+}
+
+bool vm_config_parse_table(const void *blob, uint64_t blob_size, struct selectors *out)
+{
+	struct vm_refusal why;
+	struct vm_blob b = {blob, &why};
+	int node;
+
+	memset(out, 0, sizeof(*out));
+	if (!vm_blob_check(&b, blob_size))
+		return false;
+	node = fdt_subnode_offset(blob, 0, "pmu");
+	return node >= 0 && pmu_node_parse(&b, node, out);
 }
 
 bool vm_config_parse(const void *blob, uint64_t blob_size, const struct vm_limits *limits,

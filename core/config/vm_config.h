@@ -103,6 +103,11 @@ struct vm_limits {
 	 * for each hart id. NULL: it can. The pointer itself may be NULL: all harts are alike.
 	 */
 	const char *(*differ)(uint32_t hart, uint32_t other);
+	/*
+	 * Returns in words what a hart answers otherwise than the node /pmu says. NULL: nothing.
+	 * The pointer itself may be NULL: nothing is known of the harts.
+	 */
+	const char *(*contradicts)(uint32_t hart);
 };
 
 /* One code for each kind of refusal. The values may change; the names do not. */
@@ -125,10 +130,11 @@ enum vm_refusal_code {
 	VM_REFUSED_TOO_MANY, /* VMs, vcpus or images */
 	VM_REFUSED_MEMORY,   /* zero, or not a multiple of VM_MEMORY_STEP */
 	VM_REFUSED_MEMORY_SUM,
-	VM_REFUSED_HART,    /* not on this machine */
-	VM_REFUSED_HARTS,   /* the harts of one vcpu differ too much to move between them */
-	VM_REFUSED_COUNTER, /* not on this machine, or no counter at all */
-	VM_REFUSED_EVENT,   /* SBI 3.0 does not define this event_idx */
+	VM_REFUSED_HART,         /* not on this machine */
+	VM_REFUSED_HARTS,        /* the harts of one vcpu differ too much to move between them */
+	VM_REFUSED_CONTRADICTED, /* a hart with a PMU for guests is not as /pmu says */
+	VM_REFUSED_COUNTER,      /* not on this machine, or no counter at all */
+	VM_REFUSED_EVENT,        /* SBI 3.0 does not define this event_idx */
 	VM_REFUSED_SHARED,  /* the property needs harts of its own, but other vcpus may run there */
 	VM_REFUSED_PHANDLE, /* does not refer to a child of /images */
 	VM_REFUSED_EMPTY_IMAGE,
@@ -159,6 +165,12 @@ struct vm_refusal {
  */
 bool vm_config_parse(const void *blob, uint64_t blob_size, const struct vm_limits *limits,
                      struct vm_tree *out, struct vm_refusal *why);
+
+/*
+ * Parses nothing but the node /pmu of such a blob. Returns false if there is none, or if
+ * vm_config_parse() will refuse it.
+ */
+bool vm_config_parse_table(const void *blob, uint64_t blob_size, struct selectors *out);
 
 /* Writes "node: property: reason", one line without a newline, truncated to size bytes. */
 void vm_refusal_text(const struct vm_refusal *why, char *text, size_t size);

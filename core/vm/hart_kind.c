@@ -7,7 +7,8 @@
 
 static bool same_events(const struct hpm *a, const struct hpm *b)
 {
-	if (a->n_events != b->n_events)
+	if (a->n_events != b->n_events || a->table_raw != b->table_raw ||
+	    a->without_m != b->without_m)
 		return false;
 	for (uint32_t i = 0; i < a->n_events; i++) {
 		const struct hpm_event *x = &a->events[i], *y = &b->events[i];

@@ -90,7 +90,8 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	pcpu->vs_has.records = vs_state_probe_records();
 	quirk_probe_wfi_pc();
 	vs_state_init_hart(isa);
-	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase);
+	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase,
+	         platform.table);
 	/* Needed to poll counters whose overflow raises no interrupt. */
 	if (pcpu->hpm.fixed || pcpu->hpm.lcofi)
 		pcpu->counts_a_tick = counts_a_tick();

@@ -27,6 +27,7 @@ struct platform {
 	/* From /chosen bootargs: tally.backend=, tally.console=, tally.roam, tally.broken,
 	 * tally.no-vmids. */
 	enum hpm_choice backend;
+	const struct selectors *table; /* the VM tree's node /pmu; NULL: it has none */
 	bool interactive, frames;
 	bool roam;     /* for tests: each vcpu moves to its next hart after every time slice */
 	bool broken;   /* for tests: an invariant that does not hold, found with make DEBUG=1 */

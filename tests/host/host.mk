@@ -116,8 +116,16 @@ $(HOST_SRC_vmids:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -D
 HOST_TESTS += combining_hart
 COMBINING_HART_SRC := $(addprefix tests/host/,test_combining_hart.c combining_hart.c \
 	opensbi_pmu.c) $(addprefix arch/riscv/,hpm.c hpm_sbi.c hpm_raw.c)
-HOST_SRC_combining_hart := $(COMBINING_HART_SRC) vpmu/bits.c
+HOST_SRC_combining_hart := $(COMBINING_HART_SRC) vpmu/bits.c vpmu/selector.c
 $(COMBINING_HART_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE
+
+# An event table beside that hart's answers; its delegated counters are CSRs that the test has.
+HOST_TESTS += hpm_table
+HPM_TABLE_SRC := tests/host/test_hpm_table.c arch/riscv/hpm_table.c
+HOST_SRC_hpm_table := $(HPM_TABLE_SRC) $(filter-out %/test_combining_hart.c,\
+	$(COMBINING_HART_SRC)) vpmu/bits.c vpmu/selector.c
+$(HPM_TABLE_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE \
+	-DHOST_CSR_WRITES
 
 # vpmu/ on the sbi back end, above a firmware that fails.
 HOST_TESTS += sbi_faults

@@ -158,6 +158,14 @@ static struct sbi_ret serve(uint64_t fid, uint64_t set, uint64_t flags, uint64_t
 	return ret;
 }
 
+/* 64 bits wide each; counter 1 is none. */
+static struct sbi_ret info(uint64_t counter)
+{
+	if (counter == CSR_TIME - CSR_CYCLE)
+		return (struct sbi_ret){.error = SBI_ERR_INVALID_PARAM};
+	return (struct sbi_ret){.value = (CSR_CYCLE + counter) | 63UL << SBI_PMU_INFO_WIDTH_SHIFT};
+}
+
 struct sbi_ret sbi_call(uint64_t eid, uint64_t fid, uint64_t arg0, uint64_t arg1, uint64_t arg2,
                         uint64_t arg3, uint64_t arg4)
 {
@@ -167,6 +175,8 @@ struct sbi_ret sbi_call(uint64_t eid, uint64_t fid, uint64_t arg0, uint64_t arg1
 		return (struct sbi_ret){.value = filters == FILTERS_V2 ? 3UL << 24 : 2UL << 24};
 	if (eid != SBI_EXT_PMU || arg0 >= COUNTERS)
 		return ret;
+	if (fid == SBI_PMU_COUNTER_GET_INFO)
+		return info(arg0);
 	if (fid == SBI_PMU_COUNTER_CONFIG_MATCHING)
 		ret = config(arg1 << arg0, arg2, arg3, arg4);
 	else if (fid == SBI_PMU_COUNTER_START || fid == SBI_PMU_COUNTER_STOP)

@@ -359,6 +359,46 @@ static void wrong_raw_events(void **state)
 	refused(t, VM_REFUSED_TOO_MANY, "/vms/beta: pmu-raw-events: has 65 rows, more than 64");
 }
 
+/* --- what the harts say ---------------------------------------------------------------------- */
+
+/* The table alone, as the harts get it before the rest of the tree is looked at. */
+static void alone(void **state)
+{
+	static struct selectors s;
+	void *t = kunminghu();
+
+	(void)state;
+	assert_true(vm_config_parse_table(t, fdt_totalsize(t), &s));
+	assert_memory_equal(&s, &accepted(t)->selectors, sizeof(s));
+	set_string(t, "/pmu", "selector", "letters");
+	assert_false(vm_config_parse_table(t, fdt_totalsize(t), &s));
+	t = good_tree();
+	assert_false(vm_config_parse_table(t, fdt_totalsize(t), &s));
+	assert_false(vm_config_parse_table(t, 16, &s));
+}
+
+/* Hart 2 is alpha's. It is refused where a guest counts on it, and where there is a table. */
+static void a_hart_that_contradicts(void **state)
+{
+	static const char why[] = "/pmu: hart 2 contradicts it: it has no counter 19";
+	void *t = good_tree();
+
+	(void)state;
+	contradicting_hart = 2;
+	accepted(t);
+	t = kunminghu();
+	refused(t, VM_REFUSED_CONTRADICTED, why);
+	set_string(t, "/vms/alpha", "pmu", "off");
+	accepted(t);
+	delete_prop(t, "/vms/alpha", "pmu");
+	set_bytes(t, "/vms/alpha", "pmu-counters", "", 0);
+	accepted(t);
+	set_u32(t, "/vms/alpha", "pmu-counters", 3);
+	refused(t, VM_REFUSED_CONTRADICTED, why);
+	contradicting_hart = UINT32_MAX;
+	accepted(t);
+}
+
 int test_pmu_node(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,6 +411,8 @@ int test_pmu_node(void)
 	    cmocka_unit_test(wrong_standard),
 	    cmocka_unit_test(wrong_words),
 	    cmocka_unit_test(wrong_raw_events),
+	    cmocka_unit_test(alone),
+	    cmocka_unit_test(a_hart_that_contradicts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

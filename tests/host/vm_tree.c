@@ -15,11 +15,19 @@ static const char *differ(uint32_t hart, uint32_t other)
 	return hart + other == 65 ? "harts # and # have different counters" : NULL;
 }
 
+uint32_t contradicting_hart = UINT32_MAX;
+
+static const char *contradicts(uint32_t hart)
+{
+	return hart == contradicting_hart ? "hart 2 contradicts it: it has no counter 19" : NULL;
+}
+
 const struct vm_limits test_limits = {
     .harts = 1ULL << 0 | 1ULL << 2 | 1ULL << 63,
     .guest_memory = 128ULL << 20,
     .hctrs = 0x3d,
     .differ = differ,
+    .contradicts = contradicts,
 };
 
 static _Alignas(8) uint8_t buffer[TREE_BUFFER];

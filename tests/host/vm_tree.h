@@ -10,6 +10,8 @@
 
 /* The machine of the tests: harts 0, 2 and 63, counters 0, 2 to 5, room for 128 MiB of guests. */
 extern const struct vm_limits test_limits;
+/* The hart that is not as the node /pmu says; at first none. */
+extern uint32_t contradicting_hart;
 
 /* Images of the good tree, and their phandles. */
 #define RAW_SIZE     100U

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a hart has to do with the node /pmu of the VM tree, in words. After the harts' boot. */
+#ifndef CORE_BOOT_HART_TABLE_H
+#define CORE_BOOT_HART_TABLE_H
+
+#include "core/vm/pcpu.h"
+
+/* For vm_limits.contradicts. The text is valid until the next call. */
+const char *hart_contradicts(uint32_t hart);
+
+/* Logs what the hart has of the table. Nothing, if there is no table or no counter. */
+void hart_table_report(const struct pcpu *pcpu);
+
+#endif

@@ -201,6 +201,10 @@ def test_perf_json_refuses(kernel, tmp_path):
            "events")
     done = tool(tmp_path / "small.yaml", "perf-json", folder)
     assert (done.returncode, done.stderr) == (1, f"pmu-events: {why}\n")
+    # Before anything is fetched.
+    done = subprocess.run([harness.ROOT / "tools/perf-events", tmp_path / "small.yaml"],
+                          capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"perf-events: {why}\n")
 
 
 def test_perf_lines():

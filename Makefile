@@ -192,6 +192,13 @@ check-clang: $(OFFSETS)
 			-fsyntax-only $$file || exit 1; \
 	done && echo "check: clang: ok"
 
+# perf with the names and metrics of dts/pmu, for guests; TABLES='FILE.yaml...' adds others.
+TABLES ?=
+.PHONY: perf-events
+perf-events: $(B)/guest/linux.stamp
+	$(Q)tools/setup perf
+	$(Q)tools/perf-events $(TABLES)
+
 # The pictures of the documentation, which are committed: for who changes a docs/pictures/*.pikchr.
 .PHONY: pictures
 pictures:
@@ -255,11 +262,13 @@ Targets:
   bench-calls what SBI PMU calls cost, on OpenSBI and on Tally (BENCH=OPTIONS)
   bench-switch what a world switch costs, against live counters and against VMs (BENCH=OPTIONS)
   check       format, SPDX, include direction, links, static analysis
+  perf-events perf for riscv64 that knows the events of dts/pmu by name: build/perf-events/perf
+              (160 MB are fetched, once; TABLES=FILE.yaml adds a table)
   pictures    draw the pictures of the documentation anew, from docs/pictures/*.pikchr
   setup       install what is missing (as root; the other targets do it too)
   clean       remove what was built; what was fetched stays (build/guest, build/platform)
   distclean   remove build/, what was fetched included
-Variables: CROSS_COMPILE, HOSTCC, VMS, VMS_SHELL, T, V=1 (show commands).
+Variables: CROSS_COMPILE, HOSTCC, VMS, VMS_SHELL, TABLES, T, V=1 (show commands).
 tools/run --help tells how to boot a VM tree of your own.
 endef
 help:

@@ -11,7 +11,7 @@ import pytest
 
 import harness
 from pmulib import tables
-from test_event_tables import CHAPTER, tool
+from test_event_tables import CHAPTER, SMALL, tool
 
 KERNEL_EVENTS = harness.GUEST / "kernel-events"
 PROPERTIES = ("riscv,event-to-mhpmevent", "riscv,event-to-mhpmcounters",
@@ -112,6 +112,13 @@ def jevents(folder):
     return output.read_text(encoding="utf-8")
 
 
+def metrics(text, folders):
+    """{metric: formula} of a core's folders in what jevents() made."""
+    body = re.search(rf"pmu_metrics__{folders}_default_core\[\] = \{{\n(.*?)\n\}};", text, re.S)
+    return {name: formula.replace("\\\\", "") for name, formula in re.findall(
+        r"/\* ([^\\]+)\\000\\000(.*?)\\000", body[1])}
+
+
 @pytest.fixture(scope="module")
 def kernel():
     """Perf's own events and their generator."""
@@ -134,11 +141,31 @@ def test_perfs_generator_takes_kunminghu(kernel, tmp_path):
         for event in table.all_events()}
     assert len(rows) == 346
     assert '.cpuid = "0x0-0x19-0x[[:xdigit:]]+"' in text
-    assert "branch_misprediction_rate\\000\\000BpWrong / BpInstr" in text
+    assert metrics(text, "xiangshan_kunminghu")["branch_misprediction_rate"] == "BpWrong / BpInstr"
     # Once more changes nothing.
     again = (tmp_path / "arch/riscv/mapfile.csv").read_text(encoding="ascii")
     assert tool("kunminghu", "perf-json", tmp_path / "arch/riscv").returncode == 0
     assert (tmp_path / "arch/riscv/mapfile.csv").read_text(encoding="ascii") == again
+
+
+@pytest.mark.parametrize("core", tables.names())
+def test_perfs_generator_takes_metrics(kernel, tmp_path, core):
+    """It reads each formula, and keeps what it says."""
+    shutil.copytree(KERNEL_EVENTS / "arch", tmp_path / "arch")
+    table = tables.load(core)
+    shutil.rmtree(tmp_path / "arch/riscv" / table.perf[0], ignore_errors=True)
+    mapfile = tmp_path / "arch/riscv/mapfile.csv"
+    kept = [line for line in mapfile.read_text(encoding="ascii").splitlines(True)
+            if f",{table.perf[0]}/" not in line]
+    mapfile.write_text("".join(kept), encoding="ascii")
+    assert tool(core, "perf-json", tmp_path / "arch/riscv").returncode == 0
+    made = metrics(jevents(tmp_path), f"{table.perf[0]}_{core}")
+    # It may move a number, as in 1e3 * (a / b).
+    words = r"[A-Za-z][\w.-]*|\d+"
+    assert {name: sorted(re.findall(words, formula.replace("1e3", "1000")))
+            for name, formula in made.items()} == {
+        metric.name: sorted(re.findall(words, metric.formula)) for metric in table.metrics}
+    assert table.metrics != []
 
 
 def test_u74_is_the_kernels(kernel):
@@ -169,10 +196,15 @@ def test_perf_json_refuses(kernel, tmp_path):
         1, f"pmu-events: {folder}/mapfile.csv: gives these harts other events: "
         "0x0-0x19-0x[[:xdigit:]]+,v1,other/core,core\n")
     assert not (folder / "xiangshan").exists()
-    done = tool("virt", "perf-json", folder)
-    assert (done.returncode, done.stderr) == (
-        1, "pmu-events: virt: has no `perf` that names a vendor and the hart's ids, so perf cannot "
-        "find its events\n")
+    (tmp_path / "small.yaml").write_text(SMALL, encoding="utf-8")
+    why = ("small: has no `perf` that names a vendor and the hart's ids, so perf cannot find its "
+           "events")
+    done = tool(tmp_path / "small.yaml", "perf-json", folder)
+    assert (done.returncode, done.stderr) == (1, f"pmu-events: {why}\n")
+    # Before anything is fetched.
+    done = subprocess.run([harness.ROOT / "tools/perf-events", tmp_path / "small.yaml"],
+                          capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"perf-events: {why}\n")
 
 
 def test_perf_lines():

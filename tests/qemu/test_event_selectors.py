@@ -7,6 +7,7 @@ import random
 
 import pytest
 
+import harness
 from pmulib import expressions, perf, tables
 from pmulib.expressions import ExpressionError, Join
 from test_event_tables import tool
@@ -176,7 +177,7 @@ events    BpBWrong + BpJWrong + BpCWrong
 selector  0x10040002b09c25
 counters  3-10
 raw       v2 alone: it has bits above 47, so both kernel and firmware must know SBI 3.0's 56 bits
-perf      perf stat -e cpu/config=0x10040002b09c25,name=wrong/
+perf      perf stat -e cpu/event=0x10040002b09c25,name=wrong/
 """
 
 
@@ -254,3 +255,30 @@ def test_wrong_use():
         2, "pmu-events: twenty: is not a number, as 0x9c25\n")
     done = tool("kunminghu")
     assert done.returncode == 2 and "COMMAND" in done.stderr
+
+
+def test_what_perf_cannot_ask_for_as_a_raw_event():
+    """Where the firmware offers none: by the SBI's own names."""
+    assert tool("virt", "encode", "DTLB_READ_MISS").stdout == """\
+events    DTLB_READ_MISS
+selector  0x10019
+counters  3-18
+raw       none: this core offers no raw events
+perf      perf stat -e dTLB-load-misses/name=DTLB_READ_MISS/
+"""
+    said = json.loads(tool("virt", "decode", "0x2", "--name", "work", "--json").stdout)
+    assert (said["raw"], said["perf"]) == ([], "instructions/name=work/")
+
+
+def test_what_perf_has_no_name_for(tmp_path):
+    text = (harness.ROOT / "dts/pmu/virt.yaml").read_text(encoding="utf-8")
+    line = "  dTLB-store-misses: {event: DTLB_WRITE_MISS}\n"
+    metric = "dTLB-load-misses + dTLB-store-misses"
+    assert text.count(line) == text.count(metric) == 1
+    path = tmp_path / "less.yaml"
+    path.write_text(text.replace(line, "").replace(metric, "dTLB-load-misses"), encoding="utf-8")
+    lines = tool(path, "encode", "DTLB_WRITE_MISS").stdout.splitlines()
+    assert lines[-1] == "perf      has no name for it"
+    assert tool(path, "perf-lines").stdout.splitlines() == [
+        "cycles/name=CYCLES/", "instructions/name=INSTRUCTIONS/",
+        "dTLB-load-misses/name=DTLB_READ_MISS/", "iTLB-load-misses/name=ITLB_FETCH_MISS/"]

@@ -43,6 +43,11 @@ groups:
       - [1, a, the first]
       - [2, b, the second]
 """
+METRIC = """metrics:
+  rate:
+    formula: 100 * (a + b) / branches
+    text: how many of a hundred
+"""
 BITS = """core: small
 title: A small core
 source: this test
@@ -197,6 +202,42 @@ def test_refusals(write, old, new, line, refusal):
         return
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"pmu-events: {path}:{line}: {refusal}\n"
+
+
+@pytest.mark.parametrize("formula, refusal", [
+    ("a", None),
+    ("a / c", "small has no event c"),
+    ("a / B", "small has no event B; did you mean b?"),
+    ("a / branch-misses", "small has no event branch-misses"),
+    ("a-b", "small has no event a-b"),
+    ("a - b", None),
+    ("1.5 * a", None),
+    ("a /", "is not complete, or has two events without an operator between"),
+    ("a b", "is not complete, or has two events without an operator between"),
+    ("a(b)", "is not complete, or has two events without an operator between"),
+    ("(a", "is not complete, or has two events without an operator between"),
+    ("2 + 2", "names no event"),
+    ("a ? b", "'?' belongs to no formula, which has names, numbers, + - * / and ( )"),
+    ("a / max", "max is a word of perf's own and no event in a formula"),
+])
+def test_formulas(write, formula, refusal):
+    path = write(SMALL + METRIC.replace("100 * (a + b) / branches", f'"{formula}"'))
+    done = tool(path, "check")
+    if refusal is None:
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout == "small: A small core: 2 events (only 2), 1 of the SBI's, 1 metrics\n"
+        return
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"pmu-events: {path}:19: metrics: rate: formula: {refusal}\n"
+
+
+def test_formulas_without_raw_events(write):
+    """perf opens what is named there by itself."""
+    path = write((SMALL + METRIC).replace("selector:", "raw: no\nselector:"))
+    done = tool(path, "check")
+    assert (done.returncode, done.stderr) == (
+        1, f"pmu-events: {path}:20: metrics: rate: formula: perf would open a as a raw event, "
+        "which this core does not offer; it has branches\n")
 
 
 def test_refusals_of_bits(write):

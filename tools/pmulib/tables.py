@@ -6,7 +6,7 @@ import re
 
 from perflib import events as perf_events
 
-from . import expressions
+from . import expressions, metrics
 from .expressions import ExpressionError
 from .reader import TableError, read
 from .selectors import RAW_V2_BITS, Layout, bits_text, mask
@@ -45,14 +45,6 @@ class Group:
             if event.code == code:
                 return event
         raise ExpressionError(f"the group {self.name} has no event {code}")
-
-
-@dataclasses.dataclass(frozen=True)
-class Metric:
-    """What perf computes of several counts."""
-    name: str
-    formula: str
-    text: str
 
 
 @dataclasses.dataclass(frozen=True)
@@ -211,20 +203,30 @@ class Table:
         return Standard(name, event_idx, expressions.text(tree), selector, counters)
 
     def read_metrics(self, item):
-        """[Metric], of events of the table and numbers only."""
+        """[Metric], of events that perf can open by their names."""
         found = []
         for name, body in item.pairs():
             if not re.fullmatch(r"[A-Za-z]\w*", name, re.A):
                 body.refuse("a metric's name has letters, digits and _")
             parts = body.fields(("formula", "text"))
-            formula = parts["formula"].word(r"[\w.\s()+*/]+", "names, numbers, + * / and ( )")
-            for event in re.findall(r"[A-Za-z_][\w.]*", formula):
-                try:
-                    self.find(event)
-                except ExpressionError as error:
-                    parts["formula"].refuse(str(error))
-            found.append(Metric(name, formula, parts["text"].text()))
+            formula = parts["formula"].text()
+            try:
+                for event in metrics.check(formula):
+                    self.check_metric(event)
+            except ExpressionError as error:
+                parts["formula"].refuse(str(error))
+            found.append(metrics.Metric(name, formula, parts["text"].text()))
         return found
+
+    def check_metric(self, name):
+        """Is it an event of the SBI or, where raw events are offered, of the table?"""
+        known = [standard.name for standard in self.standard]
+        if name in known:
+            return
+        self.find(name)
+        if not self.raw:
+            raise ExpressionError(f"perf would open {name} as a raw event, which this core does "
+                                  "not offer; it has " + ", ".join(known))
 
     def all_events(self, nothing=False):
         """All events, in the order of the table; nothing: those that stand for no event too."""

@@ -71,9 +71,10 @@ static bool assign_stopped(const struct vpmu *v, uint64_t stopped, uint64_t allo
 /*
  * Returns the counters that may be given the event. Counter 0 is read as cycle and counter 2 as
  * instret, so they count these events only. Behind them is a programmable counter, as behind the
- * others.
+ * others. Where the core's event table is known, the guest's counters count what those of the hart
+ * with their numbers can: a guest that knows its core asks for no others.
  */
-static uint64_t takers(const struct hw_event *event)
+static uint64_t takers(const struct vpmu *v, const struct hw_event *event)
 {
 	uint64_t takers = ~HCTRS_FIXED;
 
@@ -81,7 +82,7 @@ static uint64_t takers(const struct hw_event *event)
 		takers |= HCTRS_CYCLE;
 	if (event->event_idx == SBI_PMU_HW_INSTRUCTIONS)
 		takers |= HCTRS_INSTRET;
-	return takers;
+	return takers & vpmu_table_hctrs(&v->policy, event->event_idx, event->event_data);
 }
 
 static bool assign_among(const struct vpmu *v, uint64_t set, const struct hw_event *event,
@@ -131,6 +132,6 @@ bool vpmu_assign(const struct vpmu *v, uint64_t set, const struct hw_event *even
 {
 	if (vpmu_event_is_fw(event))
 		return assign_fw(v, set & vpmu_fw_lctrs(v), event, place);
-	return assign_hw(v, set & vpmu_hw_lctrs(v) & takers(event), event, hctrs, place) &&
+	return assign_hw(v, set & vpmu_hw_lctrs(v) & takers(v, event), event, hctrs, place) &&
 	       (!v->policy.hart_flags || place->lctr.idx == place->hctr.idx);
 }

@@ -30,9 +30,7 @@ static bool event_allowed(const struct vpmu_policy *policy, uint32_t event_idx, 
 	                           policy->table->n_allowed);
 }
 
-/* Returns the hctrs that count an existing event by the event table of the core. */
-static uint64_t table_hctrs(const struct vpmu_policy *policy, uint32_t event_idx,
-                            uint64_t event_data)
+uint64_t vpmu_table_hctrs(const struct vpmu_policy *policy, uint32_t event_idx, uint64_t event_data)
 {
 	const struct selector_standard *standard;
 
@@ -76,7 +74,7 @@ static uint32_t only_home(uint64_t hctrs)
  * comparison. */
 static uint64_t hart_hctrs(const struct vpmu *v, struct hw_event *event)
 {
-	uint64_t table = table_hctrs(&v->policy, event->event_idx, event->event_data);
+	uint64_t table = vpmu_table_hctrs(&v->policy, event->event_idx, event->event_data);
 
 	/* The firmware need not be asked about an event that the core does not have. */
 	if (table == 0)
@@ -110,7 +108,7 @@ static struct vpmu_known known_event(uint32_t event_idx, uint64_t hctrs)
 void vpmu_know(const struct vpmu_policy *policy, struct vpmu_known known[VPMU_KNOWN],
                uint32_t event_idx, uint64_t hctrs)
 {
-	hctrs = granted(policy, hctrs & table_hctrs(policy, event_idx, 0));
+	hctrs = granted(policy, hctrs & vpmu_table_hctrs(policy, event_idx, 0));
 	if (hctrs != 0 && event_allowed(policy, event_idx, 0) && !idle_spoils(policy, event_idx))
 		known[vpmu_known_index(event_idx)] = known_event(event_idx, hctrs);
 }

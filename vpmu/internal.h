@@ -89,6 +89,11 @@ bool vpmu_event_parse(struct vpmu *v, unsigned long event_idx, uint64_t event_da
 uint64_t vpmu_event_hctrs(const struct vpmu *v, unsigned long event_idx, uint64_t event_data,
                           unsigned long config_flags, struct hw_event *event);
 
+/* Returns the counters that count an existing event by the event table of the core: all, if there
+ * is none. */
+uint64_t vpmu_table_hctrs(const struct vpmu_policy *policy, uint32_t event_idx,
+                          uint64_t event_data);
+
 /* Returns the index of an event in the table of known events. The standard events of types 0 and 1
  * have different indices. */
 static inline uint32_t vpmu_known_index(unsigned long event_idx)

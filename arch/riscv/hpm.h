@@ -52,7 +52,8 @@ struct hpm {
 	uint32_t n_events;
 	bool lcofi;      /* guests can have overflow interrupts */
 	bool hart_flags; /* the guest reads the hart's own scountovf, see hpm_flags.c */
-	bool ssccfg;     /* menvcfg.CDE is set: a guest's read of scountovf traps */
+	bool silent; /* for tests: events that may never count are not refused; see hpm_init() */
+	bool ssccfg; /* menvcfg.CDE is set: a guest's read of scountovf traps */
 	bool
 	    delegated; /* counters are driven without the firmware: the ssccfg back end, else sbi */
 	const char *undelegated; /* with ssccfg: why they cannot be, NULL: they can */
@@ -79,7 +80,8 @@ enum hpm_choice { HPM_AUTO, HPM_SBI, HPM_SSCCFG };
 
 /* Finds counters and events, compares them with the table (NULL: there is none), clears old OF
  * bits, chooses the back end, and checks what counts rely on (hpm_selfcheck.h). `patience` is how
- * long an overflow may take, in ticks of host time. At boot. */
+ * long an overflow may take, in ticks of host time. At boot; hpm->silent is set, all else is not.
+ */
 void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t patience,
               const struct selectors *table);
 

@@ -33,14 +33,36 @@ static void find_counters(struct hpm *hpm)
 	}
 }
 
+static struct sbi_ret firmware_configure(uint32_t event_idx, uint64_t hctr, uint64_t flags)
+{
+	return sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1, flags, event_idx, 0);
+}
+
+/*
+ * OpenSBI may configure and return a fixed counter that is not in the mask. HS measures its own
+ * work with instret, so it gets back its value and must not have the filters of a guest.
+ */
+static void give_back(uint32_t event_idx, uint64_t fixed, uint64_t value)
+{
+	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, fixed, 1, 0, 0, 0);
+	firmware_configure(event_idx, fixed, 0);
+	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, fixed, 1, SBI_PMU_START_SET_INIT_VALUE, value,
+	         0);
+}
+
 static bool try_event(uint32_t event_idx, uint32_t hctr)
 {
-	struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1,
-	                              SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH |
-	                                  SBI_PMU_CFG_FLAG_SET_UINH,
-	                              event_idx, 0);
+	uint64_t flags =
+	    SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_UINH;
+	uint64_t value =
+	    event_idx == SBI_PMU_HW_INSTRUCTIONS ? csr_read(CSR_INSTRET) : csr_read(CSR_CYCLE);
+	struct sbi_ret ret = firmware_configure(event_idx, hctr, flags);
 
-	return ret.error == SBI_SUCCESS && ret.value == hctr;
+	if (ret.error != SBI_SUCCESS)
+		return false;
+	if (ret.value == HCTR_CYCLE || ret.value == HCTR_INSTRET)
+		give_back(event_idx, ret.value, value);
+	return ret.value == hctr;
 }
 
 /* Finds those of `hctrs` that can count the event, and its selector. Leaves all counters reset. */
@@ -230,7 +252,7 @@ static void configure_all(struct hpm *hpm)
 void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t patience,
               const struct selectors *table)
 {
-	*hpm = (struct hpm){.width = 64, .table = table};
+	*hpm = (struct hpm){.width = 64, .silent = hpm->silent, .table = table};
 	/* Without Sscofpmf a programmable counter has no filters, and would count HS and other
 	 * guests. */
 	if (!sscofpmf || !sbi_probe(SBI_EXT_PMU))

@@ -81,6 +81,24 @@ static void reset(struct hpm *hpm, uint64_t hctrs)
 	}
 }
 
+/* Whether the event might be given and never count. */
+static bool is_silent(const struct hpm *hpm, uint64_t event_data)
+{
+	return quirks.home_counters && (!hpm->silent || quirk_takes_for_own(event_data));
+}
+
+/* A counter whose event was changed by a delegated write goes on with the one that it counted. */
+static uint64_t homes_that_count(const struct hpm *hpm)
+{
+	uint64_t hctrs = 0;
+
+	for (uint32_t i = 0; quirks.home_counters && i < hpm->n_events; i++) {
+		if (quirk_takes_for_own(hpm->events[i].selector))
+			hctrs |= hpm->events[i].hctrs;
+	}
+	return hctrs;
+}
+
 /* The counters of the table, if the firmware takes the event on one of them. Boot has seen that it
  * makes no difference between the counters of a row. */
 static uint64_t hctrs_by_table(struct hpm *hpm, const struct hw_event *config, uint64_t running)
@@ -92,7 +110,7 @@ static uint64_t hctrs_by_table(struct hpm *hpm, const struct hw_event *config, u
 	if (!hpm->table_raw)
 		return 0;
 	if (hpm->delegated)
-		return able & hpm->without_m;
+		return able & hpm->without_m & ~homes_that_count(hpm);
 	if (!hpm_firmware_event(config, &firmware_event))
 		return 0;
 	/* Which counters are free is not asked here. */
@@ -110,7 +128,7 @@ uint64_t hpm_raw_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data,
 	uint64_t idle = hpm->hctrs & ~running;
 	uint32_t firmware_event, i;
 
-	if (quirks.home_counters)
+	if (is_silent(hpm, event_data))
 		return 0;
 	if (hpm->table)
 		return hctrs_by_table(hpm, &config, running);

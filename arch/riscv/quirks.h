@@ -57,6 +57,15 @@ static inline bool quirk_may_arm(uint32_t event_idx)
 	         SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_CACHE);
 }
 
+/* QEMU: whether the hart takes this selector for an event that it counts, whatever is above the low
+ * 20 bits: cycles, instructions, and TLB misses of loads, stores and fetches. */
+static inline bool quirk_takes_for_own(uint64_t selector)
+{
+	uint64_t low = selector & 0xfffff;
+
+	return low == 1 || low == 2 || low == 0x10019 || low == 0x1001b || low == 0x10021;
+}
+
 /*
  * Whether one of two counters stands still if both count one event. Both are programmable, can
  * count the event, and are reset before and afterwards.

@@ -168,4 +168,7 @@ void boot_report_machine(void)
 		report_hart(&hart_stacks[i].pcpu);
 	quirks_text(text, sizeof(text));
 	log_line("quirks: %s", text);
+	if (platform.silent)
+		log_line("WARNING: tally.silent-events: events that a hart may never count are not "
+		         "refused, and read 0");
 }

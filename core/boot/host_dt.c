@@ -266,6 +266,7 @@ static void read_chosen(const void *dtb, int chosen)
 	platform.roam = has_word(args, "tally.roam");
 	platform.broken = has_word(args, "tally.broken");
 	platform.no_vmids = has_word(args, "tally.no-vmids");
+	platform.silent = has_word(args, "tally.silent-events");
 }
 
 /*

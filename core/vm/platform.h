@@ -25,13 +25,14 @@ struct platform {
 	struct irqchip irqchip;
 	bool virt; /* QEMU's "riscv-virtio" machine */
 	/* From /chosen bootargs: tally.backend=, tally.console=, tally.roam, tally.broken,
-	 * tally.no-vmids. */
+	 * tally.no-vmids, tally.silent-events. */
 	enum hpm_choice backend;
 	const struct selectors *table; /* the VM tree's node /pmu; NULL: it has none */
 	bool interactive, frames;
 	bool roam;     /* for tests: each vcpu moves to its next hart after every time slice */
 	bool broken;   /* for tests: an invariant that does not hold, found with make DEBUG=1 */
 	bool no_vmids; /* for tests: use no VMIDs */
+	bool silent;   /* for tests: events that may never count are not refused */
 };
 
 extern struct platform platform;

@@ -79,6 +79,7 @@ int blocks(uint64_t hartid);
 int records(uint64_t hartid);
 int forge(uint64_t hartid);
 int filters(uint64_t hartid);
+int readback(uint64_t hartid);
 
 /* The parts of hostile. Each returns how many of its attempts did not trap. */
 uint64_t hostile_csrs(void);

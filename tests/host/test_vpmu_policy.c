@@ -185,6 +185,21 @@ static void test_table(void **state)
 	assert_int_equal(config_error(HW, 0, DTLB + 2), SBI_ERR_NOT_SUPPORTED);
 }
 
+/* The guest's counters are those of the table, whatever counts behind them. */
+static void test_counters_of_the_table(void **state)
+{
+	(void)state;
+	setup_table(NULL, 0, NULL, 0);
+	assert_int_equal(raw_error(RAW2, 1), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(raw_error(RAW2, UINT64_C(1) << 48 | 5), SBI_SUCCESS);
+	assert_int_equal(config_error(0xe0, 0, INSTRS), SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(config(0xe8, 0, INSTRS), 3);
+	/* Without it any counter will do. */
+	stub_setup_policy(&stub_policy);
+	assert_int_equal(raw_error(RAW2, 1), SBI_SUCCESS);
+	assert_int_equal(config(0xe0, 0, INSTRS), 7);
+}
+
 /* Each event of a selector has to be allowed. */
 static void test_allowed_one_by_one(void **state)
 {
@@ -349,6 +364,7 @@ int test_vpmu_policy(void)
 	    cmocka_unit_test_setup(test_last_of_the_list, stub_setup),
 	    cmocka_unit_test_setup(test_empty_list, stub_setup),
 	    cmocka_unit_test_setup(test_table, stub_setup),
+	    cmocka_unit_test_setup(test_counters_of_the_table, stub_setup),
 	    cmocka_unit_test_setup(test_allowed_one_by_one, stub_setup),
 	    cmocka_unit_test_setup(test_table_is_known, stub_setup),
 	    cmocka_unit_test_setup(test_port_events_exist, setup_port_events),

@@ -10,7 +10,7 @@ FUZZERS      := vpmu vm_config insn
 FUZZ_SECONDS ?= 60
 CLANG        ?= clang
 
-FUZZ_SRC_vpmu      := tests/fuzz/fuzz_vpmu.c $(WORLD_SRC) $(VPMU_SRC)
+FUZZ_SRC_vpmu      := tests/fuzz/fuzz_vpmu.c $(EMULATED_SRC) $(VPMU_SRC)
 FUZZ_SRC_vm_config := tests/fuzz/fuzz_vm_config.c $(VM_TREE_TEST)
 FUZZ_SRC_insn      := tests/fuzz/fuzz_insn.c arch/riscv/insn.c
 FUZZ_MUTATOR_vm_config := tests/fuzz/mutate_fdt.c

@@ -84,7 +84,7 @@ static void event(struct input *in, uint64_t *a)
 	uint32_t b = byte(in);
 
 	if (b < 128)
-		a[0] = fake_hart_event_idx((enum fake_event)(b % FAKE_EVENTS), &a[1]);
+		a[0] = fake_hart_event_idx((enum fake_event)(b % fake_hart_events()), &a[1]);
 	else if (b < 176)
 		a[0] = 0xf0000 | (b - 128) % 24;
 	else if (b < 224)
@@ -197,8 +197,8 @@ static void decode_op(struct input *in, struct op *op)
 		b = byte(in);
 		op->a[0] = b & 3;
 		op->a[1] = b >> 5;
-		op->a[2] =
-		    fake_hart_event_idx((enum fake_event)(byte(in) % FAKE_EVENTS), &op->a[3]);
+		op->a[2] = fake_hart_event_idx((enum fake_event)(byte(in) % fake_hart_events()),
+		                               &op->a[3]);
 		op->a[4] = (uint64_t)(b >> 2 & 3) << 5;
 		break;
 	default:

@@ -9,8 +9,15 @@
 #define OPS    3U
 #define EVENTS 4U
 
-static uint64_t selectors[COMBINING_LAST + 1], counters[COMBINING_LAST + 1];
-static uint64_t inhibit;
+static struct hart {
+	uint64_t selectors[COMBINING_LAST + 1], counters[COMBINING_LAST + 1];
+	uint64_t inhibit;
+} harts[COMBINING_HARTS], *hart = harts;
+
+void combining_select(unsigned int which)
+{
+	hart = &harts[which];
+}
 
 unsigned int combining_group(unsigned int counter)
 {
@@ -29,10 +36,10 @@ static uint64_t group_bits(uint64_t group)
 
 void combining_reset(void)
 {
-	memset(counters, 0, sizeof(counters));
+	memset(hart->counters, 0, sizeof(hart->counters));
 	for (unsigned int i = COMBINING_FIRST; i <= COMBINING_LAST; i++)
-		selectors[i] = group_bits(combining_group(i));
-	inhibit = COMBINING_COUNTERS;
+		hart->selectors[i] = group_bits(combining_group(i));
+	hart->inhibit = COMBINING_COUNTERS;
 }
 
 static unsigned int op_of(uint64_t selector, unsigned int i)
@@ -53,32 +60,32 @@ void combining_write_event(unsigned int counter, uint64_t value)
 		if (!is_op(op_of(value, i)))
 			value &= ~(UINT64_C(31) << COMBINING_OP_SHIFT(i));
 	}
-	selectors[counter] = value | group_bits(combining_group(counter));
+	hart->selectors[counter] = value | group_bits(combining_group(counter));
 }
 
 uint64_t combining_event(unsigned int counter)
 {
-	return selectors[counter];
+	return hart->selectors[counter];
 }
 
 void combining_write_counter(unsigned int counter, uint64_t value)
 {
-	counters[counter] = value;
+	hart->counters[counter] = value;
 }
 
 uint64_t combining_counter(unsigned int counter)
 {
-	return counters[counter];
+	return hart->counters[counter];
 }
 
 void combining_write_inhibit(uint64_t value)
 {
-	inhibit = value & COMBINING_COUNTERS;
+	hart->inhibit = value & COMBINING_COUNTERS;
 }
 
 uint64_t combining_inhibit(void)
 {
-	return inhibit;
+	return hart->inhibit;
 }
 
 uint64_t combining_overflows(void)
@@ -86,7 +93,7 @@ uint64_t combining_overflows(void)
 	uint64_t flags = 0;
 
 	for (unsigned int i = COMBINING_FIRST; i <= COMBINING_LAST; i++)
-		flags |= selectors[i] & MHPMEVENT_OF ? BIT(i) : 0;
+		flags |= hart->selectors[i] & MHPMEVENT_OF ? BIT(i) : 0;
 	return flags;
 }
 
@@ -118,7 +125,7 @@ static bool counts_in(uint64_t selector, enum combining_mode mode)
 /* Returns by how much a counter advances in a cycle. */
 static unsigned int advance(unsigned int counter, const uint8_t times[COMBINING_CODES])
 {
-	uint64_t selector = selectors[counter];
+	uint64_t selector = hart->selectors[counter];
 	unsigned int n[EVENTS];
 
 	for (unsigned int i = 0; i < EVENTS; i++)
@@ -127,20 +134,20 @@ static unsigned int advance(unsigned int counter, const uint8_t times[COMBINING_
 	            join(op_of(selector, 1), n[2], n[3]));
 }
 
-bool combining_step(const struct combining_cycle *cycle)
+bool combining_step(enum combining_mode mode, const struct combining_cycle *cycle)
 {
 	bool lcofi = false;
 
 	for (unsigned int i = COMBINING_FIRST; i <= COMBINING_LAST; i++) {
-		uint64_t before = counters[i];
+		uint64_t before = hart->counters[i];
 
-		if (inhibit >> i & 1 || !counts_in(selectors[i], cycle->mode))
+		if (hart->inhibit >> i & 1 || !counts_in(hart->selectors[i], mode))
 			continue;
-		counters[i] += advance(i, cycle->times[combining_group(i)]);
-		if (counters[i] >= before)
+		hart->counters[i] += advance(i, cycle->times[combining_group(i)]);
+		if (hart->counters[i] >= before)
 			continue;
-		lcofi = lcofi || !(selectors[i] & MHPMEVENT_OF);
-		selectors[i] |= MHPMEVENT_OF;
+		lcofi = lcofi || !(hart->selectors[i] & MHPMEVENT_OF);
+		hart->selectors[i] |= MHPMEVENT_OF;
 	}
 	return lcofi;
 }

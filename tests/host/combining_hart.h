@@ -31,11 +31,13 @@ enum combining_mode { COMBINING_M, COMBINING_HS, COMBINING_U, COMBINING_VS, COMB
 
 /* How often each event happens in one cycle, 0..7. */
 struct combining_cycle {
-	enum combining_mode mode;
 	uint8_t times[COMBINING_GROUPS][COMBINING_CODES];
 };
 
-/* Stops all counters at 0, without an event and without overflow. */
+/* There are several such harts. Only one is active at a time: the one that the functions below
+ * concern. combining_reset() stops all its counters at 0, without an event and without overflow. */
+#define COMBINING_HARTS 2U
+void combining_select(unsigned int hart);
 void combining_reset(void);
 
 /* Returns the group of a counter: 3..10, 11..18, 19..26 and 27..31. */
@@ -58,6 +60,6 @@ uint64_t combining_overflows(void);
 
 /* Executes one cycle. Returns whether a counter whose OF was 0 has wrapped, so that LCOFI becomes
  * pending. */
-bool combining_step(const struct combining_cycle *cycle);
+bool combining_step(enum combining_mode mode, const struct combining_cycle *cycle);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The hardware: counters, the map from each event to the one counter that counts it, OF and LCOFIP,
- * with their defects; and its control by tests. The port above it is fake_port.c.
+ * A fake hart as the guest and the tests see it. Its counters are in fake_emulated.c or
+ * fake_combining.c, the port above it is fake_port.c.
  */
 #include "tests/host/fake_hart.h"
 
@@ -11,24 +11,12 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "tests/host/fake_hardware.h"
 #include "tests/host/fake_mem.h"
 #include "tests/host/fake_state.h"
 
 struct fake_hart fake;
 struct fake_hart_trace fake_trace;
-
-static const struct {
-	uint32_t idx;
-	uint64_t data;
-} event_codes[FAKE_EVENTS] = {
-    [FAKE_CYCLES] = {0x00001, 0},
-    [FAKE_INSNS] = {0x00002, 0},
-    [FAKE_DTLB_LOAD] = {0x10019, 0},
-    [FAKE_DTLB_ST] = {0x1001b, 0},
-    [FAKE_ITLB] = {0x10021, 0},
-    [FAKE_RAW] = {0x20000, FAKE_RAW_DATA},
-    [FAKE_RAW_V2] = {0x30000, FAKE_RAW_V2_DATA},
-};
 
 static void misuse(const char *what)
 {
@@ -44,189 +32,35 @@ void fake_require(bool claim, const char *what)
 		misuse(what);
 }
 
-enum fake_event fake_hart_event(uint32_t event_idx, uint64_t event_data)
-{
-	uint32_t e;
-
-	for (e = 0; e < FAKE_EVENTS; e++)
-		if (event_codes[e].idx == event_idx && event_codes[e].data == event_data)
-			break;
-	return (enum fake_event)e;
-}
-
-uint32_t fake_hart_event_idx(enum fake_event event, uint64_t *event_data)
-{
-	if (event_data)
-		*event_data = event_codes[event].data;
-	return event_codes[event].idx;
-}
-
 uint64_t fake_value_mask(void)
 {
 	return fake.config.width == 64 ? ~0ULL : (1ULL << fake.config.width) - 1;
 }
 
-/* --- hardware ------------------------------------------------------------------------ */
+/* --- the guest ------------------------------------------------------------------------ */
 
-void fake_unmap(uint32_t idx)
-{
-	for (uint32_t e = 0; e < FAKE_EVENTS; e++)
-		if (fake.map[e] == idx)
-			fake.map[e] = UNMAPPED;
-}
-
-/* A write to the event selector: the map takes the first counter of an event and keeps it. */
-void fake_write_event(uint32_t idx, const struct hw_event *config)
-{
-	enum fake_event event = fake_hart_event(config->event_idx, config->event_data);
-	struct fake_counter *c = &fake.counters[idx];
-
-	if (!fake.config.sticky_map)
-		fake_unmap(idx);
-	if (event < FAKE_EVENTS && fake.map[event] == UNMAPPED)
-		fake.map[event] = idx;
-	c->config = *config;
-	c->programmed = true;
-	if (fake.config.boot_of)
-		c->of = true;
-	/* The contents after a new configuration are undefined. */
-	c->value = 0xdeadULL << 40 & fake_value_mask();
-}
-
-/* What really advances the counter, according to the map. */
-static uint32_t counted_events(uint32_t idx)
-{
-	const struct fake_counter *c = &fake.counters[idx];
-	uint32_t events = 0;
-
-	if ((HCTRS_FIXED >> idx & 1) ||
-	    (!fake.config.one_counter_per_event && !fake.config.sticky_map))
-		return FAKE_BIT(fake_hart_event(c->config.event_idx, c->config.event_data));
-	if (fake.map[FAKE_CYCLES] == idx)
-		return FAKE_BIT(FAKE_CYCLES);
-	if (fake.map[FAKE_INSNS] == idx)
-		return FAKE_BIT(FAKE_INSNS);
-	for (uint32_t e = 0; e < FAKE_EVENTS; e++)
-		if (fake.map[e] == idx)
-			events |= FAKE_BIT(e);
-	return events;
-}
-
-static bool counts(uint32_t idx, enum fake_mode mode, uint32_t events)
-{
-	const struct fake_counter *c = &fake.counters[idx];
-	uint32_t inhibit = mode == FAKE_VS ? HW_INH_VS : HW_INH_VU;
-
-	return c->running && !(c->config.inhibit & inhibit) && (counted_events(idx) & events);
-}
-
-/* Advances the counters that count. An LCOFI is pending when an armed one has wrapped. */
-static void advance(uint32_t counting, uint64_t units)
-{
-	for (uint32_t i = 0; i < COUNTERS; i++) {
-		struct fake_counter *c = &fake.counters[i];
-
-		if (!(counting & 1U << i))
-			continue;
-		c->value = (c->value + units) & fake_value_mask();
-		if (c->of || c->value || !units || (HCTRS_FIXED >> i & 1))
-			continue;
-		if (c->stale) {
-			c->stale = false;
-			fake_trace.swallowed++;
-			continue;
-		}
-		c->of = true;
-		/* The overflow of a counter that nobody armed need not be taken. */
-		if (fake.runaway >> i & 1)
-			fake.lcofip_by_hs = fake.lcofip_by_hs || !fake.lcofip;
-		fake.lcofip = true;
-		fake_trace.overflows++;
-	}
-}
-
-/* Counters that must be polled, because their wraps raise no interrupt. */
-static uint32_t polled(void)
-{
-	uint32_t mask = HCTRS_FIXED;
-
-	for (uint32_t i = 0; i < COUNTERS; i++)
-		mask |= (uint32_t)fake.counters[i].left_out << i;
-	return mask;
-}
-
-/* Advances all of them together up to the next armed wrap. Returns the units done. */
-static uint64_t run_to_wrap(uint32_t counting, uint64_t units)
-{
-	for (uint32_t i = 0; i < COUNTERS; i++) {
-		uint64_t left = (0 - fake.counters[i].value) & fake_value_mask();
-
-		/* left is 0 for the full range, which at 64 bits is too long for one step. */
-		if (!left && fake.config.width < 64)
-			left = 1ULL << fake.config.width;
-		if ((counting & 1U << i) && !fake.counters[i].of && left && left < units)
-			units = left;
-	}
-	if (fake.polling && (counting & polled())) {
-		/* A poll that is due does not interrupt HS. */
-		if (fake.poll_left && fake.poll_left < units)
-			units = fake.poll_left;
-		fake.poll_left -= fake.poll_left ? units : 0;
-	}
-	advance(counting, units);
-	return units;
-}
-
-uint64_t fake_hart_step(enum fake_mode mode, uint32_t events, uint64_t units)
+uint64_t fake_hart_step(enum fake_mode mode, uint32_t work, uint64_t units)
 {
 	uint64_t done = 0;
-	uint32_t counting = 0;
 	uint32_t skid = fake.lcofip ? 0 : fake.config.skid;
 
 	fake_require(fake.resident != NOBODY, "guest runs while no vcpu is resident");
 	fake_require(!(fake.direct & fake.runaway), "a counter that ran away is direct");
-	for (uint32_t i = 0; i < COUNTERS; i++) {
-		if (counts(i, mode, events))
-			counting |= 1U << i;
+	for (uint32_t i = 0; i < COUNTERS; i++)
 		if (fake.direct & 1ULL << i)
 			fake_require(fake.counters[i].owner == fake.resident,
 			             "guest entered with another's counter direct");
-	}
 	while (done < units && !fake.lcofip && !fake_hart_poll_is_due())
-		done += run_to_wrap(counting, units - done);
+		done += hardware_work(mode, fake_hart_work_after(work, done), units - done);
 	while (fake.lcofip && done < units && skid && !fake_hart_poll_is_due()) {
 		uint64_t part = units - done < skid ? units - done : skid;
 
-		part = run_to_wrap(counting, part);
+		part = hardware_work(mode, fake_hart_work_after(work, done), part);
 		done += part;
 		skid -= (uint32_t)part;
 	}
 	fake.now += done;
 	return done;
-}
-
-void fake_work_in_hs(void)
-{
-	uint32_t counting = 0;
-	uint64_t units, done = 0;
-	bool pended = fake.lcofip;
-
-	if (!fake.config.hs_work || fake.others_work)
-		return;
-	for (uint32_t i = 0; i < COUNTERS; i++)
-		if (fake.counters[i].running && (fake.counters[i].config.inhibit & HW_COUNT_HS))
-			counting |= 1U << i;
-	if (!counting)
-		return;
-	fake.chance = fake.chance * 6364136223846793005ULL + 1442695040888963407ULL;
-	units = 1 + (fake.chance >> 33) % fake.config.hs_work;
-	while (done < units)
-		done += run_to_wrap(counting, units - done);
-	fake_trace.hs_units += units;
-	if (fake.lcofip && !pended) {
-		fake.lcofip_by_hs = true;
-		fake_trace.hs_wraps++;
-	}
 }
 
 /* --- control by tests ---------------------------------------------------------------- */
@@ -270,10 +104,7 @@ void fake_hart_reset(const struct fake_hart_config *config)
 	memset(&fake, 0, sizeof(fake));
 	memset(&fake_trace, 0, sizeof(fake_trace));
 	fake.config = *config;
-	for (uint32_t e = 0; e < FAKE_EVENTS; e++)
-		fake.map[e] = UNMAPPED;
-	for (uint32_t i = 0; i < COUNTERS; i++)
-		fake.counters[i].of = config->boot_of;
+	hardware_reset();
 	fake_mem_reset();
 }
 
@@ -340,8 +171,10 @@ void fake_hart_leave(void)
 	fake_require(!fake.polling, "vcpu left with a look asked for");
 	fake_require(!fake.lcofip || fake.lcofip_by_hs, "vcpu left with an overflow pending");
 	/* So that the next vcpu does not find it. */
-	if (fake.lcofip_by_hs)
+	if (fake.lcofip_by_hs) {
 		fake.lcofip = false;
+		hardware_drop_lcofi();
+	}
 	fake.lcofip_by_hs = false;
 	fake.resident = NOBODY;
 }
@@ -371,7 +204,7 @@ bool fake_hart_guest_read(uint32_t csr, uint64_t *value)
 	if (idx >= COUNTERS || !(fake.direct & 1ULL << idx))
 		return false;
 	fake_require(fake.counters[idx].owner == fake.resident, "guest reads another's counter");
-	*value = fake.counters[idx].value;
+	*value = hardware_csr(idx);
 	return true;
 }
 

@@ -131,11 +131,11 @@ void fake_hart_enter(uint32_t vcpu);
 void fake_hart_leave(void);
 
 /*
- * The resident guest spends units in one mode; each unit advances every event in the mask by one.
+ * The resident guest spends units of work in one mode (fake_hart_work() below).
  * Stops after the unit with which an armed counter wraps (and the skid), when an LCOFI is pending,
  * and when a poll is due. Does nothing while one of these is. Returns the units done.
  */
-uint64_t fake_hart_step(enum fake_mode mode, uint32_t events, uint64_t units);
+uint64_t fake_hart_step(enum fake_mode mode, uint32_t work, uint64_t units);
 
 /* Executes instructions in VS, then in VU. Returns how many; see fake_hart_step() for why fewer. */
 uint64_t fake_hart_run_guest(uint64_t vs_insns, uint64_t vu_insns);
@@ -180,9 +180,6 @@ void fake_hart_fail_stop(uint32_t n);
 uint64_t fake_hart_failed(void);
 void fake_hart_settled(uint64_t hctrs);
 
-/* Returns the result of vpmu_port_event_hctrs() without its effects. */
-uint64_t fake_hart_hctrs(uint32_t event_idx, uint64_t event_data);
-
 /* A start of one counter, for tests of the fake hart itself. */
 struct fake_start {
 	hctr_t hctr;
@@ -195,9 +192,28 @@ struct fake_start {
  * refused. */
 uint64_t fake_hart_start(const struct fake_start *starts, uint32_t n);
 
-/* Returns the event of an event_idx and event_data, or FAKE_EVENTS. */
-enum fake_event fake_hart_event(uint32_t event_idx, uint64_t event_data);
-/* The inverse; event_data may be NULL. */
+/* --- events -------------------------------------------------------------------------- */
+
+/* These belong to the kind of the hart, which is chosen at link time. */
+
+/* Returns the counters that can count an event, without asking the hart. */
+uint64_t fake_hart_hctrs(uint32_t event_idx, uint64_t event_data);
+/* Whether the event can really happen, see knows_all_events. */
+bool fake_hart_has(uint32_t event_idx, uint64_t event_data);
+/* Whether a table of allowed raw events has it. */
+bool fake_hart_allows(const struct vpmu_table *table, uint32_t event_idx, uint64_t event_data);
+
+/* Events that random guests choose from: how many, and the n-th; event_data may be NULL. */
+uint32_t fake_hart_events(void);
 uint32_t fake_hart_event_idx(enum fake_event event, uint64_t *event_data);
+
+/* What a guest does: turns any number into work, of which there are many units; what is next after
+ * some of them; and how often an event happens in so many. */
+uint32_t fake_hart_work(uint64_t number);
+uint32_t fake_hart_work_after(uint32_t work, uint64_t units);
+uint64_t fake_hart_amount(uint32_t event_idx, uint64_t event_data, uint32_t work, uint64_t units);
+
+/* Of the emulated hart: returns the event of an event_idx and event_data, or FAKE_EVENTS. */
+enum fake_event fake_hart_event(uint32_t event_idx, uint64_t event_data);
 
 #endif

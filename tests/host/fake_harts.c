@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tests/host/fake_state.h"
+#include "tests/host/fake_hardware.h"
 
 static struct fake_hart idle[FAKE_HARTS];
 static uint32_t at_work;
@@ -13,6 +13,7 @@ void fake_harts_begin(void)
 	for (uint32_t i = 0; i < FAKE_HARTS; i++)
 		idle[i] = fake;
 	at_work = 0;
+	hardware_select(0);
 }
 
 /* HS itself, on a hart without a resident vcpu. */
@@ -27,6 +28,7 @@ static void swap(uint32_t hart)
 	idle[at_work] = fake;
 	fake = idle[hart];
 	at_work = hart;
+	hardware_select(hart);
 	/* This belongs to the machine, not to a hart. */
 	memcpy(fake.world, last.world, sizeof(fake.world));
 	fake.now = last.now;

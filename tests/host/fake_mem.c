@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tests/host/fake_state.h"
+#include "tests/host/fake_hardware.h"
 
 #define PAGE    4096U
 #define PAGES   ((uint32_t)(FAKE_RAM_SIZE / PAGE))
@@ -94,7 +94,7 @@ bool fake_mem_touched(uint64_t base, uint32_t words, uint8_t *reads, uint8_t *wr
 static bool note(uint64_t gpa, uint32_t n, bool write)
 {
 	fake_require(fake.resident != NOBODY, "guest memory touched with no vcpu resident");
-	fake_work_in_hs();
+	hardware_work_in_hs();
 	if (!n || !fake_mem_is_ram(gpa, n))
 		return false;
 	if (n_touches == TOUCHES) {
@@ -124,6 +124,6 @@ bool vpmu_port_guest_write(uint64_t gpa, const void *from, uint32_t n)
 bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n)
 {
 	fake_require(fake.resident != NOBODY, "guest memory asked about with no vcpu resident");
-	fake_work_in_hs();
+	hardware_work_in_hs();
 	return fake_mem_is_ram(gpa, n);
 }

@@ -3,12 +3,12 @@
  * vpmu/port.h on the fake hart: what a correct port does, and checks that the vPMU follows the
  * rules. This file has the counters; fake_port_*.c and fake_mem.c have the other groups.
  */
-#include "tests/host/fake_state.h"
+#include "tests/host/fake_hardware.h"
 
 void fake_called(void)
 {
 	fake_require(fake.resident != NOBODY, "port called with no vcpu resident");
-	fake_work_in_hs();
+	hardware_work_in_hs();
 }
 
 uint32_t fake_checked(hctr_t hctr)
@@ -18,8 +18,7 @@ uint32_t fake_checked(hctr_t hctr)
 	return hctr.idx % COUNTERS;
 }
 
-/* Whether an overflow is pending that no work of HS can have caused since the vPMU checked. */
-static bool pending_in_vain(void)
+bool fake_pending_in_vain(void)
 {
 	return fake.lcofip && !fake.lcofip_by_hs;
 }
@@ -40,13 +39,8 @@ static void program(uint32_t idx, const struct hw_event *config)
 	fake_require(!(config->inhibit & HW_COUNT_HS) ==
 	                 (!fake_resident_world()->count_hs || (config->inhibit & HW_INH_VS)),
 	             "HS is counted where VS is and the policy says so, and only there");
-	if (c->programmed && hw_event_equal(&c->config, config))
-		return;
-	if (!fake.config.port_keeps_map && c->programmed &&
-	    (c->config.event_idx != config->event_idx ||
-	     c->config.event_data != config->event_data))
-		fake_unmap(idx);
-	fake_write_event(idx, config);
+	if (!c->programmed || !hw_event_equal(&c->config, config))
+		hardware_program(idx, config);
 }
 
 static void note_failure(uint32_t idx)
@@ -81,6 +75,7 @@ void fake_catch_runaway(uint32_t idx)
 	if (!(fake.runaway >> idx & 1))
 		return;
 	fake.runaway &= ~(1ULL << idx);
+	hardware_stop(1ULL << idx);
 	fake.counters[idx].running = false;
 }
 
@@ -102,26 +97,13 @@ bool vpmu_port_prepare(hctr_t hctr, const struct hw_event *config)
 	return true;
 }
 
-static void set(uint32_t idx, uint64_t value, bool armed)
+static void check_set(uint32_t idx, uint64_t value)
 {
-	struct fake_counter *c = &fake.counters[idx];
-
 	fake_catch_runaway(idx);
-	fake_require(!c->running, "set of a running counter");
-	fake_require(c->owner == fake.resident, "set of a counter that its vcpu did not prepare");
+	fake_require(!fake.counters[idx].running, "set of a running counter");
+	fake_require(fake.counters[idx].owner == fake.resident,
+	             "set of a counter that its vcpu did not prepare");
 	fake_require(value == (value & fake_value_mask()), "value wider than the counter");
-	c->value = value & fake_value_mask();
-	c->left_out = armed && ((HCTRS_FIXED >> idx & 1) ||
-	                        (fake.config.no_armed_cache_events &&
-	                         c->config.event_idx >> 16 == SBI_PMU_TYPE_CACHE));
-	if (!armed || c->left_out)
-		c->of = true;
-	else if (!pending_in_vain() || !fake.config.pending_keeps_of)
-		c->of = false;
-	/* It computes with 64 bits; harts with narrower counters are not known to do this. */
-	if (fake.config.stale_irq && fake.config.width == 64 && !c->of && c->value > 1ULL << 62 &&
-	    c->value <= (1ULL << 63) + (fake.now & ((1ULL << 40) - 1)))
-		c->stale = true;
 }
 
 uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
@@ -139,17 +121,21 @@ uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
 			refused |= 1ULL << i;
 			continue;
 		}
-		set(i, value, armed);
+		check_set(i, value);
+		hardware_set(i, value, armed);
 		fake.ready |= 1ULL << i;
 	}
 	return refused;
 }
 
-void vpmu_port_run(uint64_t hctr_mask)
+/* Returns those that will run. */
+static uint64_t check_run(uint64_t hctr_mask)
 {
+	uint64_t running = 0;
+
 	fake_trace.start_calls++;
 	fake_called();
-	fake_require(!pending_in_vain(), "start while an overflow pends");
+	fake_require(!fake_pending_in_vain(), "start while an overflow pends");
 	fake_require(hctr_mask && !(fake.ready & ~hctr_mask), "those that were set are not run");
 	fake.ready = 0;
 	for (uint32_t i = 0; i < COUNTERS; i++) {
@@ -160,25 +146,48 @@ void vpmu_port_run(uint64_t hctr_mask)
 		fake_require(fake.counters[i].owner == fake.resident,
 		             "run of a counter that its vcpu did not leave so");
 		fake.counters[i].running = !fake.fail_run || --fake.fail_run;
-		if (!fake.counters[i].running) {
-			note_failure(i);
-			fake_trace.failed_runs++;
+		if (fake.counters[i].running) {
+			running |= 1ULL << i;
+			continue;
 		}
+		note_failure(i);
+		fake_trace.failed_runs++;
 	}
+	return running;
+}
+
+void vpmu_port_run(uint64_t hctr_mask)
+{
+	hardware_run(check_run(hctr_mask));
+}
+
+/* What vpmu_port_set() and vpmu_port_run() check. Returns those that will run. */
+static uint64_t check_start(uint64_t hctr_mask, uint64_t value)
+{
+	fake_called();
+	fake_require(hctr_mask && !(hctr_mask >> COUNTERS), "start of counters that do not exist");
+	fake_require(!fake.refuse_start, "a start refused that must not be");
+	for (uint32_t i = 0; i < COUNTERS; i++) {
+		if (!(hctr_mask & 1ULL << i))
+			continue;
+		fake_trace.started++;
+		check_set(i, value);
+	}
+	fake.ready |= hctr_mask;
+	return check_run(hctr_mask);
 }
 
 void vpmu_port_start(uint64_t hctr_mask, uint64_t value)
 {
-	fake_require(!vpmu_port_set(hctr_mask, value, false), "a start refused that must not be");
-	vpmu_port_run(hctr_mask);
+	hardware_start(check_start(hctr_mask, value), value);
 }
 
 void vpmu_port_start_armed(hctr_t hctr, uint64_t value)
 {
-	uint64_t bit = 1ULL << fake_checked(hctr);
+	uint32_t idx = fake_checked(hctr);
 
-	fake_require(!vpmu_port_set(bit, value, true), "a start refused that must not be");
-	vpmu_port_run(bit);
+	if (check_start(1ULL << idx, value))
+		hardware_start_armed(idx, value);
 }
 
 uint64_t fake_hart_start(const struct fake_start *starts, uint32_t n)
@@ -200,9 +209,11 @@ uint64_t fake_hart_start(const struct fake_start *starts, uint32_t n)
 
 void vpmu_port_stop(uint64_t hctr_mask)
 {
+	uint64_t stopped = 0;
+
 	fake_trace.stop_calls++;
 	fake_called();
-	fake_require(!pending_in_vain(), "stop while an overflow pends");
+	fake_require(!fake_pending_in_vain(), "stop while an overflow pends");
 	fake_require(!(hctr_mask & ~(fake_hart_running() | fake.failed)),
 	             "stop of a counter that does not run");
 	for (uint32_t i = 0; i < COUNTERS; i++) {
@@ -217,7 +228,9 @@ void vpmu_port_stop(uint64_t hctr_mask)
 		}
 		fake_catch_runaway(i);
 		fake.counters[i].running = false;
+		stopped |= 1ULL << i;
 	}
+	hardware_stop(stopped);
 }
 
 uint64_t vpmu_port_read(hctr_t hctr)
@@ -229,7 +242,7 @@ uint64_t vpmu_port_read(hctr_t hctr)
 	/* It belongs to another vcpu while it is being evicted. */
 	fake_require(owner == fake.resident || (owner != NOBODY && !fake.counters[idx].running),
 	             "read of a counter that somebody has touched");
-	return fake.counters[idx].value;
+	return hardware_value(idx);
 }
 
 uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
@@ -276,18 +289,13 @@ void vpmu_port_set_direct(uint64_t hctr_mask)
 
 uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
 {
-	uint64_t of = 0;
-
 	fake_trace.takes++;
 	fake_called();
 	if (!fake.lcofip && !fake.config.take_without_pending)
 		return 0;
 	fake.lcofip = false;
 	fake.lcofip_by_hs = false;
-	for (uint32_t i = 0; i < COUNTERS; i++)
-		if (fake.counters[i].of && !fake.counters[i].left_out)
-			of |= 1ULL << i;
-	return of & armed_hctrs;
+	return hardware_take_overflow(armed_hctrs);
 }
 
 bool vpmu_port_is_quiet(void)

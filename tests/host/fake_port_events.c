@@ -1,27 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Hardware and firmware events of the fake hart. */
-#include "tests/host/fake_state.h"
+#include "tests/host/fake_hardware.h"
 
-uint64_t fake_hart_hctrs(uint32_t event_idx, uint64_t event_data)
-{
-	enum fake_event event = fake_hart_event(event_idx, event_data);
-
-	if (event == FAKE_EVENTS && fake.config.knows_all_events)
-		event = FAKE_CYCLES;
-	return event < FAKE_EVENTS ? fake.config.hctrs[event] : 0;
-}
-
-/* Their contents are lost, or will be when the next event is tried. */
-static void try_out_on_idle_counters(void)
+static void disown_idle_counters(void)
 {
 	for (uint32_t i = 0; i < COUNTERS; i++) {
-		if (!(FAKE_PROGRAMMABLE >> i & 1) || (fake_hart_running() >> i & 1))
+		if (!(hardware_counters() >> i & 1) || (fake_hart_running() >> i & 1))
 			continue;
 		fake_disown(i);
 		fake_catch_runaway(i);
-		fake_unmap(i);
-		fake.counters[i].programmed = false;
-		fake.counters[i].value = 0xa5ced;
 	}
 	if (fake.resident != NOBODY && fake.resident <= FAKE_VCPUS &&
 	    fake.world[fake.resident].vpmu)
@@ -33,8 +20,8 @@ uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
 	uint32_t type = event_idx >> 16;
 
 	if (fake.config.asking_evicts && (type == SBI_PMU_TYPE_RAW || type == SBI_PMU_TYPE_RAW_V2))
-		try_out_on_idle_counters();
-	return fake_hart_hctrs(event_idx, event_data);
+		disown_idle_counters();
+	return hardware_ask(event_idx, event_data);
 }
 
 /* Its raw events are other events than the standard ones; vpmu_stub.c has one that is not. */

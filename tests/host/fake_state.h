@@ -62,8 +62,6 @@ extern struct fake_hart fake;
 
 void fake_require(bool claim, const char *what);
 uint64_t fake_value_mask(void);
-void fake_unmap(uint32_t idx);
-void fake_write_event(uint32_t idx, const struct hw_event *config);
 
 /* Functions of fake_port.c for the other groups of the port. */
 
@@ -77,7 +75,7 @@ void fake_disown(uint32_t idx);
 /* Stops a counter whose stop has failed. */
 void fake_catch_runaway(uint32_t idx);
 
-/* Advances the counters that count HS, for the work of HS in one call of the port. */
-void fake_work_in_hs(void);
+/* Whether an overflow is pending that no work of HS can have caused since the vPMU checked. */
+bool fake_pending_in_vain(void);
 
 #endif

@@ -20,8 +20,9 @@ FAKE_PORT_SRC := $(addprefix tests/host/,fake_port.c fake_port_fixed.c fake_port
 WORLD_SRC := $(FAKE_PORT_SRC) $(addprefix tests/host/,fake_hart.c fake_harts.c fake_mem.c model.c \
 	model_event.c model_run.c model_shmem.c world.c world_check.c world_observe.c \
 	world_text.c)
+EMULATED_SRC := $(WORLD_SRC) tests/host/fake_emulated.c
 HOST_SRC_vpmu_model := $(addprefix tests/host/,test_vpmu_model.c test_fake_hart.c epoch.c \
-	random_guest.c random_call.c record.c) $(WORLD_SRC) $(VPMU_SRC)
+	random_guest.c random_call.c record.c) $(EMULATED_SRC) $(VPMU_SRC)
 
 # Would the random test notice a defect of vpmu/? MUTANTS='--only emulation --seed 3'
 .PHONY: mutants
@@ -93,7 +94,8 @@ SELFTEST_SRC := $(filter-out %/report.c %/known.c %/known_kvm.c,\
 	$(addprefix core/vsbi/,vsbi.c vsbi_base.c vsbi_rfence.c vsbi_pmu.c vsbi_hart_flags.c) \
 	core/vm/virtual_insn.c $(addprefix tests/host/,test_selftest.c selftest_hart.c \
 	selftest_guest.c selftest_report.c)
-HOST_SRC_selftest := $(SELFTEST_SRC) tests/host/fake_hart.c $(FAKE_PORT_SRC) \
+HOST_SRC_selftest := $(SELFTEST_SRC) tests/host/fake_hart.c tests/host/fake_emulated.c \
+	$(FAKE_PORT_SRC) \
 	arch/riscv/insn.c $(VPMU_SRC)
 $(SELFTEST_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 $(SELFTEST_SRC:%=$(B)/cov/%.o): COV_CFLAGS += -iquote tests/host/hart

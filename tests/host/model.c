@@ -172,13 +172,12 @@ void model_halt(struct model *m, uint32_t idx)
 	c->running = false;
 }
 
-static bool counts(const struct model *m, uint32_t idx, enum fake_mode mode, uint32_t events)
+static bool counts_in(const struct model *m, uint32_t idx, enum fake_mode mode)
 {
 	const struct model_lctr *c = &m->c[idx];
 	uint32_t inhibited = mode == FAKE_VS ? HW_INH_VS : HW_INH_VU;
 
-	return c->running && !model_is_fw(m, idx) && !(c->inhibit & inhibited) &&
-	       (FAKE_BIT(fake_hart_event(c->event_idx, c->event_data)) & events);
+	return c->running && !model_is_fw(m, idx) && !(c->inhibit & inhibited);
 }
 
 /* Returns whether this sets OF. */
@@ -204,33 +203,51 @@ static bool advance(struct model *m, uint32_t idx, uint64_t units)
 	return true;
 }
 
-void model_step(struct model *m, enum fake_mode mode, uint32_t events, uint64_t units)
+static void advance_all(struct model *m, const uint64_t *amounts)
 {
 	uint32_t wrapped = 0;
 
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
-		if (counts(m, i, mode, events))
-			wrapped += advance(m, i, units);
+		if (amounts[i])
+			wrapped += advance(m, i, amounts[i]);
 	if (wrapped > 1)
 		seen(wrap_together);
 }
 
+void model_step(struct model *m, enum fake_mode mode, uint32_t work, uint64_t units)
+{
+	uint64_t amounts[VPMU_HW_COUNTERS] = {0};
+
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
+		if (counts_in(m, i, mode))
+			amounts[i] =
+			    fake_hart_amount(m->c[i].event_idx, m->c[i].event_data, work, units);
+	advance_all(m, amounts);
+}
+
+bool model_counts_insns(uint32_t event_idx)
+{
+	return event_idx == SBI_PMU_HW_CPU_CYCLES || event_idx == SBI_PMU_HW_INSTRUCTIONS;
+}
+
 bool model_retired(struct model *m, bool user)
 {
-	enum fake_mode mode = user ? FAKE_VU : FAKE_VS;
+	uint64_t amounts[VPMU_HW_COUNTERS] = {0};
 	uint64_t wraps = m->wraps;
 	bool any = false;
 
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++) {
-		if (!counts(m, i, mode, FAKE_ON_INSN))
+		if (!counts_in(m, i, user ? FAKE_VU : FAKE_VS) ||
+		    !model_counts_insns(m->c[i].event_idx))
 			continue;
 		any = true;
+		amounts[i] = 1;
 		m->c[i].displaced = !m->policy.cheap_moves;
 		for (uint32_t j = 0; j < i; j++)
 			if (m->c[j].running && model_same_use(&m->c[i], &m->c[j]))
 				seen(retired_shared);
 	}
-	model_step(m, mode, FAKE_ON_INSN, 1);
+	advance_all(m, amounts);
 	if (any)
 		seen(retired);
 	else

@@ -93,8 +93,10 @@ const char *model_set_shmem(struct model *m, unsigned long lo, unsigned long hi,
 const char *model_event_info(struct model *m, unsigned long lo, unsigned long hi, unsigned long num,
                              unsigned long flags, struct sbi_ret got, unsigned long again);
 
-/* The resident guest spent units of the events (FAKE_BIT) in a mode. */
-void model_step(struct model *m, enum fake_mode mode, uint32_t events, uint64_t units);
+/* The resident guest spent units of work in a mode. */
+void model_step(struct model *m, enum fake_mode mode, uint32_t work, uint64_t units);
+/* Whether an event counts each instruction that retires. */
+bool model_counts_insns(uint32_t event_idx);
 /* The guest executed an instruction that was emulated. Returns whether a counter counted it. */
 bool model_retired(struct model *m, bool user);
 void model_fw_event(struct model *m, uint32_t code, uint64_t n);

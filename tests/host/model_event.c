@@ -23,7 +23,7 @@ bool model_is_fw_event(unsigned long event_idx)
 	return event_idx >> 16 == 0xf;
 }
 
-bool model_is_allowed(const struct model *m, unsigned long event_idx)
+bool model_is_allowed(const struct model *m, unsigned long event_idx, uint64_t event_data)
 {
 	/* WFI makes the count wrong, and must not trap. */
 	if (event_idx == 2 && m->policy.wfi_recounts && m->policy.idle_cycles)
@@ -33,7 +33,8 @@ bool model_is_allowed(const struct model *m, unsigned long event_idx)
 	for (uint32_t i = 0; i < m->policy.n_events; i++)
 		if (m->policy.events[i] == event_idx)
 			return true;
-	return false;
+	return m->policy.table &&
+	       fake_hart_allows(m->policy.table, (uint32_t)event_idx, event_data);
 }
 
 /* A guest has no H extension, so it never sends or receives an HFENCE. */
@@ -50,7 +51,7 @@ bool model_event_is_good(const struct model *m, unsigned long event_idx, uint64_
 {
 	uint32_t code = event_idx & 0xffff;
 
-	if (event_idx >> 20 || !model_is_allowed(m, event_idx))
+	if (event_idx >> 20 || !model_is_allowed(m, event_idx, event_data))
 		return false;
 	switch (event_idx >> 16) {
 	case 0:
@@ -228,10 +229,10 @@ static void see_config(const struct model *m, const struct model_lctr *use, uint
 		seen(config_auto_start);
 }
 
-static void see_bad_event(const struct model *m, unsigned long event_idx)
+static void see_bad_event(const struct model *m, unsigned long event_idx, uint64_t event_data)
 {
 	seen(config_bad_event);
-	if (!model_is_allowed(m, event_idx))
+	if (!model_is_allowed(m, event_idx, event_data))
 		seen(config_not_allowed);
 	if (event_idx >= 0xf000e && event_idx <= 0xf0015)
 		seen(config_hfence);
@@ -408,7 +409,7 @@ static long config_error(const struct model *m, unsigned long base, unsigned lon
 		return -2;
 	}
 	if (!model_event_is_good(m, event_idx, event_data)) {
-		see_bad_event(m, event_idx);
+		see_bad_event(m, event_idx, event_data);
 		return -2;
 	}
 	return 0;

@@ -32,7 +32,7 @@ bool model_is_fw_event(unsigned long event_idx);
 /* Sections 11.1 to 11.5: whether the event exists, with reserved bits 0, and this VM may count
  * it. */
 bool model_event_is_good(const struct model *m, unsigned long event_idx, uint64_t event_data);
-bool model_is_allowed(const struct model *m, unsigned long event_idx);
+bool model_is_allowed(const struct model *m, unsigned long event_idx, uint64_t event_data);
 
 bool model_same_use(const struct model_lctr *a, const struct model_lctr *b);
 /* Whether idx is a configured hardware counter whose event can use some of these hctrs. On the

@@ -195,9 +195,9 @@ void model_info_other_call(struct model *m)
 		seen(info_over_others);
 }
 
-static void see_entry(const struct model *m, uint32_t event_idx, bool good)
+static void see_entry(const struct model *m, uint32_t event_idx, uint64_t event_data, bool good)
 {
-	if (!model_is_allowed(m, event_idx))
+	if (!model_is_allowed(m, event_idx, event_data))
 		seen(info_not_allowed);
 	if (!good) {
 		seen(info_no);
@@ -278,7 +278,7 @@ static const char *check_answers(const struct model *m, unsigned long lo, unsign
 		fake_mem_peek(m->vcpu, lo + 16 * i, entry, sizeof(entry));
 		memcpy(&data, entry + 2, sizeof(data));
 		good = model_event_is_good(m, entry[0], data);
-		see_entry(m, entry[0], good);
+		see_entry(m, entry[0], data, good);
 		if (entry[1] != good)
 			return wrong_answer(entry[0], data, entry[1]);
 	}

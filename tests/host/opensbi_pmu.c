@@ -21,11 +21,24 @@ uint64_t host_csrs[4096];
 
 static const struct opensbi_node *node;
 static uint64_t filters;
-static uint64_t active[COUNTERS]; /* event_idx, or FREE */
+static uint64_t harts_active[COMBINING_HARTS][COUNTERS]; /* event_idx, or FREE */
+static uint64_t *active = harts_active[0];
+static uint64_t harts_sip[COMBINING_HARTS];
+static unsigned int at_work;
 
 static void show(void)
 {
 	host_csrs[CSR_SCOUNTOVF] = combining_overflows();
+}
+
+void opensbi_select(unsigned int hart)
+{
+	harts_sip[at_work] = host_csrs[CSR_SIP];
+	at_work = hart;
+	active = harts_active[hart];
+	combining_select(hart);
+	host_csrs[CSR_SIP] = harts_sip[hart];
+	show();
 }
 
 void opensbi_boot(const struct opensbi_node *of, bool raw_v2)
@@ -39,9 +52,9 @@ void opensbi_boot(const struct opensbi_node *of, bool raw_v2)
 	show();
 }
 
-void opensbi_step(const struct combining_cycle *cycle)
+void opensbi_step(enum combining_mode mode, const struct combining_cycle *cycle)
 {
-	if (combining_step(cycle))
+	if (combining_step(mode, cycle))
 		host_csrs[CSR_SIP] |= BIT(IRQ_LCOFI);
 	show();
 }

@@ -32,11 +32,14 @@ struct opensbi_node {
 	unsigned int n_raws;
 };
 
-/* Boots: all counters are stopped and free. raw_v2: SBI 3.0, as in version 1.9, in which raw events
- * have 56 bits instead of 48. The caller keeps the node. */
+/* Makes this one the active hart. What it knows, and its CSRs, are its own. */
+void opensbi_select(unsigned int hart);
+
+/* Boots the active hart: all counters are stopped and free. raw_v2: SBI 3.0, as in version 1.9, in
+ * which raw events have 56 bits instead of 48. The caller keeps the node. */
 void opensbi_boot(const struct opensbi_node *node, bool raw_v2);
 
 /* Executes one cycle of the hart. sip shows an LCOFI that becomes pending. */
-void opensbi_step(const struct combining_cycle *cycle);
+void opensbi_step(enum combining_mode mode, const struct combining_cycle *cycle);
 
 #endif

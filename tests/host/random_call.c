@@ -155,7 +155,8 @@ static void pick_event(struct chance *c, uint64_t *event_idx, uint64_t *data)
 	} else if (which < 70) {
 		*event_idx = fake_hart_event_idx(percent(c, 50) ? FAKE_CYCLES : FAKE_INSNS, data);
 	} else {
-		*event_idx = fake_hart_event_idx((enum fake_event)below(c, FAKE_EVENTS), data);
+		*event_idx =
+		    fake_hart_event_idx((enum fake_event)below(c, fake_hart_events()), data);
 	}
 }
 

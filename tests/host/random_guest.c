@@ -111,7 +111,7 @@ static void pick_observer(struct chance *c, struct op *op)
 	op->kind = percent(c, 65) ? OP_OBSERVE : OP_UNOBSERVE;
 	op->a[0] = percent(c, 80) ? world_resident : below(c, VCPUS);
 	op->a[1] = below(c, VPMU_OBSERVERS);
-	op->a[2] = fake_hart_event_idx((enum fake_event)below(c, FAKE_EVENTS), &op->a[3]);
+	op->a[2] = fake_hart_event_idx((enum fake_event)below(c, fake_hart_events()), &op->a[3]);
 	if (percent(c, 3))
 		op->a[2] = chance(c) & (percent(c, 50) ? 0xfffffU : ~0U);
 	op->a[4] = chance(c) & (SBI_PMU_CFG_FLAG_SET_UINH | SBI_PMU_CFG_FLAG_SET_SINH);

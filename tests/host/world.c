@@ -58,6 +58,10 @@ void world_reset(const struct machine *machine)
 	for (uint32_t i = 0; i < VCPUS; i++) {
 		if (now.policy[i].events)
 			now.policy[i].events = now.allowed[i];
+		if (now.policy[i].table) {
+			now.table[i].allowed = now.raw_allowed[i];
+			now.policy[i].table = &now.table[i];
+		}
 		fake_hart_policy(i + 1, &now.policy[i]);
 		fake_hart_vpmu(i + 1, &world_vcpus[i].vpmu);
 		vpmu_init(&world_vcpus[i].vpmu, &now.policy[i]);
@@ -186,7 +190,7 @@ static void csr_read(uint64_t csr, struct answer *answer)
 static void run(const uint64_t *a)
 {
 	enum fake_mode mode = a[0] & 1 ? FAKE_VU : FAKE_VS;
-	uint32_t events = a[1] & (FAKE_BIT(FAKE_EVENTS) - 1);
+	uint32_t work = fake_hart_work(a[1]);
 	struct vcpu *vc = resident();
 	uint64_t done = 0;
 	uint32_t polling = 0;
@@ -194,14 +198,15 @@ static void run(const uint64_t *a)
 	if (fake_hart_pending())
 		world_take_overflow(vc);
 	for (uint32_t stops = 0; done < a[2] && !difference[0]; stops++) {
-		uint64_t part = fake_hart_step(mode, events, a[2] - done);
+		uint32_t next = fake_hart_work_after(work, done);
+		uint64_t part = fake_hart_step(mode, next, a[2] - done);
 
 		if (stops > STORM) {
 			world_differ("a storm of overflows");
 			break;
 		}
-		model_step(&vc->model, mode, events, part);
-		world_observers_step(vc, mode, events, part);
+		model_step(&vc->model, mode, next, part);
+		world_observers_step(vc, mode, next, part);
 		done += part;
 		world_count.runs++;
 		/* This hart reports nothing late, and a poll comes right at the wrap, unless an
@@ -327,7 +332,7 @@ static void retired(bool user)
 		vpmu_retired(&vc->vpmu, true);
 	else
 		retired_by_vs(&vc->vpmu);
-	world_observers_step(vc, user ? FAKE_VU : FAKE_VS, FAKE_ON_INSN, 1);
+	world_observers_retired(vc, user ? FAKE_VU : FAKE_VS);
 	if (!model_retired(&vc->model, user) && !world_observers(vc) && port_work() != work)
 		world_differ("an emulated instruction that nobody counts was not cheap");
 	/* A counter that shares a fixed one may have wrapped; only a poll shows that. */
@@ -348,7 +353,7 @@ static void entries(uint64_t gpa, uint64_t n, uint64_t seed)
 			uint64_t event_data;
 		} entry = {.event_data = 0};
 		uint64_t r = chance_mix(seed + i);
-		uint32_t event = (uint32_t)(r >> 8) % FAKE_EVENTS;
+		uint32_t event = (uint32_t)(r >> 8) % fake_hart_events();
 
 		entry.output = (uint32_t)(r >> 32);
 		switch (r % 8) {

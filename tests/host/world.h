@@ -20,8 +20,11 @@
 
 struct machine {
 	struct fake_hart_config hart;
-	struct vpmu_policy policy[VCPUS]; /* .events: any address stands for allowed[] */
+	/* .events, .table: any address stands for allowed[], table[] with raw_allowed[]. */
+	struct vpmu_policy policy[VCPUS];
 	uint32_t allowed[VCPUS][WORLD_ALLOWED];
+	struct vpmu_table table[VCPUS];
+	struct selector_allowed raw_allowed[VCPUS][WORLD_ALLOWED];
 };
 
 enum op_kind {
@@ -36,7 +39,7 @@ enum op_kind {
 	OP_SET_SHMEM,
 	OP_EVENT_INFO,
 	OP_CSR_READ,   /* a trapped read of a CSR that is no counter: a[0] */
-	OP_RUN,        /* enum fake_mode, events, units, overflows to serve at once */
+	OP_RUN,        /* enum fake_mode, work, units, overflows to serve at once */
 	OP_FW_EVENT,   /* vcpu, code: vpmu_fw_event() reports it */
 	OP_PORT_EVENT, /* vcpu, code, n: the port counts it */
 	OP_RETIRED,    /* user: the guest executed an emulated instruction */
@@ -191,7 +194,9 @@ void world_check_saved(struct vcpu *vc);
 
 /* world_observe.c, for world.c. */
 void world_observe(uint32_t which, const struct op *op);
-void world_observers_step(struct vcpu *vc, enum fake_mode mode, uint32_t events, uint64_t units);
+void world_observers_step(struct vcpu *vc, enum fake_mode mode, uint32_t work, uint64_t units);
+/* An emulated instruction. */
+void world_observers_retired(struct vcpu *vc, enum fake_mode mode);
 /* After each operation. */
 void world_observers_check(struct vcpu *vc, const struct op *op);
 /* Returns the observers that are on, as a mask. */

@@ -21,16 +21,27 @@ uint32_t world_observers(const struct vcpu *vc)
 	return on;
 }
 
-void world_observers_step(struct vcpu *vc, enum fake_mode mode, uint32_t events, uint64_t units)
+static bool counts_in(const struct world_observer *o, enum fake_mode mode)
+{
+	return o->on && !(o->inhibit & (mode == FAKE_VU ? HW_INH_VU : HW_INH_VS));
+}
+
+void world_observers_step(struct vcpu *vc, enum fake_mode mode, uint32_t work, uint64_t units)
 {
 	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
 		struct world_observer *o = &vc->observers[n];
-		enum fake_event event = fake_hart_event(o->event_idx, o->event_data);
 
-		if (!o->on || event == FAKE_EVENTS || !(events & FAKE_BIT(event)) ||
-		    (o->inhibit & (mode == FAKE_VU ? HW_INH_VU : HW_INH_VS)))
-			continue;
-		o->value += units;
+		if (counts_in(o, mode))
+			o->value += fake_hart_amount(o->event_idx, o->event_data, work, units);
+	}
+}
+
+void world_observers_retired(struct vcpu *vc, enum fake_mode mode)
+{
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
+		struct world_observer *o = &vc->observers[n];
+
+		o->value += counts_in(o, mode) && model_counts_insns(o->event_idx);
 	}
 }
 
@@ -71,7 +82,7 @@ static bool exists(const struct vcpu *vc, const struct op *op)
 
 	/* Events that are not the hart's own: only a hart that has counters for any event can count
 	 * them. */
-	if (fake_hart_event(event_idx, op->a[3]) == FAKE_EVENTS)
+	if (!fake_hart_has(event_idx, op->a[3]))
 		return false;
 	return fake_hart_hctrs(event_idx, op->a[3]) != 0 &&
 	       !(event_idx == 2 && policy->wfi_recounts && policy->idle_cycles);

@@ -48,8 +48,8 @@ static int describe_other(const struct op *op, char *text)
 		return snprintf(text, WORLD_TEXT, "reads CSR %#llx", a0);
 	case OP_RUN:
 		return snprintf(text, WORLD_TEXT,
-		                "runs %#llx units of events %#llx in %s, up to overflow %llu", a2,
-		                a1, a0 & 1 ? "VU" : "VS", a3 + 1);
+		                "runs %#llx units of work %#llx in %s, up to overflow %llu", a2, a1,
+		                a0 & 1 ? "VU" : "VS", a3 + 1);
 	case OP_FW_EVENT:
 		return snprintf(text, WORLD_TEXT, "firmware event %#llx of vcpu %llu", a1,
 		                a0 % VCPUS);

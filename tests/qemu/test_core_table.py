@@ -69,7 +69,8 @@ def test_a_hart_as_the_table_says(tmp_path, machine, backend):
     (("0x7f8>", "0x7f0>"), CPU, "the firmware refuses branches on counter 3"),
     (("<0x5 0x0 0x20>", "<0x5 0x0 0x21>"), CPU,
      "for branches counter 3 has the selector 0x21, not 0x20"),
-    (("0x7f800>", "0x3f800>"), CPU, "the firmware refuses raw event 0x4010040108 on counter 18"),
+    (("0300 0x7f800>", "0300 0x3f800>"), CPU,
+     "the firmware refuses raw event 0x4010040108 on counter 18"),
     (("", ""), CPU.replace("0xfffffff8", "0x7ffffff8"), "it has no counter 31"),
 ])
 def test_a_hart_that_contradicts(tmp_path, machine, change, cpu, why):

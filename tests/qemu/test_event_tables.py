@@ -124,6 +124,8 @@ REFUSALS = [
      "apart by groups, so the counters of an event cannot differ from its group's; say raw: no, or "
      "make a group of it"),
     ("[1, a, the first]", '[1, a, ""]', 15, "groups: only: events: a: is not a word or text"),
+    ("[1, a,", "[1, Branch-misses,", 15, "groups: only: events: Branch-misses: is a name of perf's "
+     "own, which could then count this instead"),
     ("[1, a, the first]", "[1, B, the first]", 16,
      "groups: only: events: b: would be b, as B is B"),
 ]

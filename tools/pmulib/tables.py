@@ -157,9 +157,12 @@ class Table:
                     if len({e.code for e in events if e.group is event.group}) > 1:
                         event.id += f".{event.code}"
         seen = {}
+        own = {name.lower() for name in perf_events.GENERAL | perf_events.caches()}
         for event in self.all_events(nothing=True):
             if event.id in (group.name for group in self.groups):
                 event.row.refuse("has the name of a group")
+            if self.raw and event.id.lower() in own:
+                event.row.refuse("is a name of perf's own, which could then count this instead")
             other = seen.setdefault(event.id.lower(), event)  # perf tells no cases apart
             if other is not event:
                 event.row.refuse(f"would be {event.id}, as {other.name} is {other.id}")

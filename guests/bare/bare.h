@@ -62,6 +62,7 @@ int falseflag(uint64_t hartid);
 int clockcheck(uint64_t hartid);
 int raw_kind(uint64_t hartid);
 int million(uint64_t hartid);
+int answers(uint64_t hartid);
 int gaps(uint64_t hartid);
 int mix(uint64_t hartid);
 int steal(uint64_t hartid);

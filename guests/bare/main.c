@@ -18,7 +18,7 @@ static const struct {
     {"control", control},   {"rounding", rounding},   {"divide", divide},
     {"sbi", sbi_calls},     {"flood", flood},         {"blocks", blocks},
     {"records", records},   {"filters", filters},     {"forge", forge},
-    {"readback", readback},
+    {"answers", answers},   {"readback", readback},
 };
 
 uint64_t end_time;

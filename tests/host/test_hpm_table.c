@@ -266,6 +266,30 @@ static void raw_events_by_hs(void **state)
 	}
 }
 
+/* For tests they are given. What the hart takes for an event of its own is not, nor a home counter
+ * that would go on with such an event. */
+static void raw_events_that_never_count(void **state)
+{
+	static const uint64_t own[] = {1, 2, 1 | 5 << 20,
+	                               UINT64_C(2) | UINT64_C(4) << 45 | 7 << 20};
+
+	(void)state;
+	hpm_table_check(&hpm);
+	quirks.home_counters = true;
+	assert_int_equal(hpm_event_hctrs(&hpm, RAW_V2, 3, 0), 0);
+	hpm.silent = true;
+	assert_int_equal(hpm_event_hctrs(&hpm, RAW_V2, 3, 0), FRONTEND);
+	assert_int_equal(hpm_event_hctrs(&hpm, RAW_V2, 1 | 5 << 10, 0), FRONTEND);
+	for (uint32_t i = 0; i < ARRAY_SIZE(own); i++)
+		assert_int_equal(hpm_event_hctrs(&hpm, RAW_V2, own[i], 0), 0);
+	hpm.delegated = true;
+	hpm.without_m = ~0UL;
+	hpm.events[0].hctrs = BIT(3);
+	assert_int_equal(hpm_event_hctrs(&hpm, RAW_V2, 3, 0), FRONTEND);
+	hpm.events[0].selector = 2;
+	assert_int_equal(hpm_event_hctrs(&hpm, RAW_V2, 3, 0), FRONTEND & ~BIT(3));
+}
+
 /* Where no table says what a selector means, nobody writes one. */
 static void delegated_without_a_table(void **state)
 {
@@ -288,6 +312,7 @@ int main(void)
 	    cmocka_unit_test_setup(another_selector, boot),
 	    cmocka_unit_test_setup(raw_events_by_the_firmware, boot),
 	    cmocka_unit_test_setup(raw_events_by_hs, boot),
+	    cmocka_unit_test_setup(raw_events_that_never_count, boot),
 	    cmocka_unit_test_setup(delegated_without_a_table, boot),
 	};
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random machines whose harts have the emulator's defects. */
+#include <string.h>
+
 #include "tests/host/random_guest.h"
 
 const uint64_t random_hctrs = FAKE_PROGRAMMABLE;
 const uint32_t random_fw_bases[] = {19, 19, 32, 40};
 const unsigned long random_steps = 2000000;
 
+/* Without an event table there are no groups. */
 bool random_may_miss(const char *what)
 {
-	(void)what;
-	return false;
+	return !strcmp(what, "config_other_group");
 }
 
 uint32_t random_work(struct chance *c)

@@ -256,23 +256,27 @@ uint32_t fake_hart_events(void)
 	return CHOICE;
 }
 
-/* Each machine has its own choice. The first ones are chosen most often. */
+/* Each machine has its own choice. Some differ from their neighbours in one bit, so that many of
+ * these do not exist. */
+static uint64_t chosen(uint32_t n)
+{
+	struct chance c = {fake.config.choice + n};
+
+	if (n % 8 > 5)
+		return chosen(n - 2) ^ UINT64_C(1) << below(&c, SELECTOR_BITS);
+	return percent(&c, 25) ? combining_single(below(&c, COMBINING_EVENTS)) : combining_any(&c);
+}
+
+/* The first ones are chosen most often. */
 uint32_t fake_hart_event_idx(enum fake_event event, uint64_t *event_data)
 {
-	struct chance c = {fake.config.choice + event};
-	uint64_t selector =
-	    percent(&c, 25) ? combining_single(below(&c, COMBINING_EVENTS)) : combining_any(&c);
-	bool v1 = selector < V1_LIMIT && percent(&c, 50);
+	uint64_t selector = chosen(event);
+	uint32_t n = event / 4;
 
 	if (event_data)
-		*event_data = 0;
-	if (event % 4 == 1) {
-		uint32_t n = event / 4;
-
+		*event_data = event % 4 == 1 ? 0 : selector;
+	if (event % 4 == 1)
 		return n < ARRAY_SIZE(table_standard) ? table_standard[n].event_idx
 		                                      : SBI_PMU_HW_CPU_CYCLES;
-	}
-	if (event_data)
-		*event_data = selector;
-	return v1 ? RAW_V1 : RAW_V2;
+	return selector < V1_LIMIT && event % 2 ? RAW_V1 : RAW_V2;
 }

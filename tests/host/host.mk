@@ -39,17 +39,19 @@ EVENT_TABLE := $(B)/host/gen/kunminghu_table.h
 $(EVENT_TABLE): tests/host/event_table.py dts/pmu/kunminghu.yaml $(wildcard tools/pmulib/*.py)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(PYTHON) $< kunminghu $@
+COMBINING_CFLAGS := -I $(B)/host/gen -iquote tests/host/hart -DHOST_FIRMWARE -DHOST_CSR_WRITES
 COMBINING_EVENTS_OBJ := $(B)/host/obj/tests/host/combining_events.c.o
 $(COMBINING_EVENTS_OBJ): $(EVENT_TABLE)
 $(COMBINING_EVENTS_OBJ) $(B)/host/obj/tests/host/fake_combining.c.o: \
-	HOST_CFLAGS += -I $(B)/host/gen -iquote tests/host/hart -DHOST_FIRMWARE -DHOST_CSR_WRITES
+	HOST_CFLAGS += $(COMBINING_CFLAGS)
 
 # Would the random test notice a defect of vpmu/? MUTANTS='--only emulation --seed 3'
 .PHONY: mutants
-mutants: setup
+mutants: $(EVENT_TABLE) | setup
 	$(Q)mkdir -p $(B)/test
 	$(Q)$(PYTHON) tests/host/mutants.py $(MUTANTS) --count $(B)/test/mutants.count \
-		$(B)/mutants $(HOST_SRC_vpmu_model)
+		$(B)/mutants --harts emulated '' $(HOST_SRC_vpmu_model) \
+		--harts combining '$(COMBINING_CFLAGS)' $(HOST_SRC_vpmu_model_combining)
 
 HOST_TESTS += vm_config
 HOST_SRC_vm_config := tests/host/test_vm_config.c core/config/vm_config.c

@@ -151,3 +151,22 @@ bool combining_step(enum combining_mode mode, const struct combining_cycle *cycl
 	}
 	return lcofi;
 }
+
+uint64_t combining_repeat(enum combining_mode mode, const struct combining_cycle *cycles,
+                          unsigned int n, uint64_t times)
+{
+	uint64_t sums[COMBINING_LAST + 1] = {0};
+
+	for (unsigned int i = COMBINING_FIRST; i <= COMBINING_LAST; i++) {
+		if (hart->inhibit >> i & 1 || !counts_in(hart->selectors[i], mode))
+			continue;
+		for (unsigned int k = 0; k < n; k++)
+			sums[i] += advance(i, cycles[k].times[combining_group(i)]);
+		if (sums[i] && !(hart->selectors[i] & MHPMEVENT_OF) &&
+		    times > (UINT64_MAX - hart->counters[i]) / sums[i])
+			times = (UINT64_MAX - hart->counters[i]) / sums[i];
+	}
+	for (unsigned int i = COMBINING_FIRST; i <= COMBINING_LAST; i++)
+		hart->counters[i] += sums[i] * times;
+	return times;
+}

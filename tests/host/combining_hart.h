@@ -62,4 +62,9 @@ uint64_t combining_overflows(void);
  * pending. */
 bool combining_step(enum combining_mode mode, const struct combining_cycle *cycle);
 
+/* Executes these n cycles again and again, `times` times, but not those in which a counter whose OF
+ * is 0 wraps. Returns how many times it did. */
+uint64_t combining_repeat(enum combining_mode mode, const struct combining_cycle *cycles,
+                          unsigned int n, uint64_t times);
+
 #endif

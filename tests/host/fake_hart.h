@@ -63,6 +63,10 @@ struct fake_hart_config {
 	bool nothing_is_ram;       /* no address range is RAM of the VM */
 	bool asking_evicts;        /* a raw event is tried on all counters that do not run */
 
+	/* Of the combining hart. */
+	bool raw_v1_only; /* the firmware knows raw events of 48 bits only */
+	uint64_t choice;  /* the events that random guests choose from */
+
 	/* Mistakes of a port, to prove that tests detect them. */
 	bool port_keeps_map;   /* gives a counter another event without a reset */
 	bool port_loses_watch; /* does not count firmware events for the vPMU */

@@ -21,15 +21,37 @@ WORLD_SRC := $(FAKE_PORT_SRC) $(addprefix tests/host/,fake_hart.c fake_harts.c f
 	model_event.c model_run.c model_shmem.c world.c world_check.c world_observe.c \
 	world_text.c)
 EMULATED_SRC := $(WORLD_SRC) tests/host/fake_emulated.c
-HOST_SRC_vpmu_model := $(addprefix tests/host/,test_vpmu_model.c test_fake_hart.c epoch.c \
-	random_guest.c random_call.c record.c) $(EMULATED_SRC) $(VPMU_SRC)
+RANDOM_SRC := $(addprefix tests/host/,test_vpmu_model.c epoch.c random_guest.c random_call.c \
+	record.c)
+HOST_SRC_vpmu_model := $(RANDOM_SRC) tests/host/test_fake_hart.c tests/host/random_emulated.c \
+	$(EMULATED_SRC) $(VPMU_SRC)
+
+# The same guests on harts that combine events, below the drivers of arch/riscv/.
+HOST_TESTS += vpmu_model_combining
+COMBINING_SRC := $(WORLD_SRC) core/lib/text.c core/lib/printf.c \
+	$(addprefix core/config/,pmu_node.c vm_props.c vm_refusal.c) \
+	$(addprefix tests/host/,fake_combining.c combining_events.c combining_hart.c \
+	opensbi_pmu.c) $(addprefix arch/riscv/,hpm.c hpm_sbi.c hpm_raw.c hpm_table.c)
+HOST_SRC_vpmu_model_combining := $(RANDOM_SRC) $(addprefix tests/host/,test_combining_events.c \
+	random_combining.c) $(COMBINING_SRC) $(VPMU_SRC)
+HOST_LIBS_vpmu_model_combining := -lfdt
+EVENT_TABLE := $(B)/host/gen/kunminghu_table.h
+$(EVENT_TABLE): tests/host/event_table.py dts/pmu/kunminghu.yaml $(wildcard tools/pmulib/*.py)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(PYTHON) $< kunminghu $@
+COMBINING_CFLAGS := -I $(B)/host/gen -iquote tests/host/hart -DHOST_FIRMWARE -DHOST_CSR_WRITES
+COMBINING_EVENTS_OBJ := $(B)/host/obj/tests/host/combining_events.c.o
+$(COMBINING_EVENTS_OBJ): $(EVENT_TABLE)
+$(COMBINING_EVENTS_OBJ) $(B)/host/obj/tests/host/fake_combining.c.o: \
+	HOST_CFLAGS += $(COMBINING_CFLAGS)
 
 # Would the random test notice a defect of vpmu/? MUTANTS='--only emulation --seed 3'
 .PHONY: mutants
-mutants: setup
+mutants: $(EVENT_TABLE) | setup
 	$(Q)mkdir -p $(B)/test
 	$(Q)$(PYTHON) tests/host/mutants.py $(MUTANTS) --count $(B)/test/mutants.count \
-		$(B)/mutants $(HOST_SRC_vpmu_model)
+		$(B)/mutants --harts emulated '' $(HOST_SRC_vpmu_model) \
+		--harts combining '$(COMBINING_CFLAGS)' $(HOST_SRC_vpmu_model_combining)
 
 HOST_TESTS += vm_config
 HOST_SRC_vm_config := tests/host/test_vm_config.c core/config/vm_config.c

@@ -289,9 +289,15 @@ static void clear_running(struct model *m, uint32_t idx)
 	c->near = c->near && model_is_near(m, idx);
 }
 
-/* Counters 0 and 2 are read by the CSRs cycle and instret, which count nothing else. */
-static bool fits(const struct model_lctr *use, uint32_t idx)
+/* Counters 0 and 2 are read by the CSRs cycle and instret, which count nothing else. If the VM
+ * knows which counters of the core count what, its counters with their numbers count no others. */
+static bool fits(const struct model *m, const struct model_lctr *use, uint32_t idx)
 {
+	if (m->policy.table && !model_is_fw(m, idx) &&
+	    !(fake_hart_hctrs(use->event_idx, use->event_data) >> idx & 1)) {
+		seen(config_other_group);
+		return false;
+	}
 	return (idx != 0 || use->event_idx == 1) && (idx != 2 || use->event_idx == 2);
 }
 
@@ -306,7 +312,7 @@ static const char *skip_match(struct model *m, const struct model_lctr *use, uin
 		seen(skip_wrong_kind);
 		return model_expect(got, -2);
 	}
-	if (!fits(use, idx)) {
+	if (!fits(m, use, idx)) {
 		seen(skip_fixed_other);
 		return model_expect(got, -2);
 	}
@@ -349,7 +355,7 @@ static enum feasible choices(const struct model *m, const struct model_lctr *use
 	for (uint32_t i = 0; i < VPMU_COUNTERS; i++) {
 		if (!(set >> i & 1) || model_is_fw(m, i) != model_is_fw_event(use->event_idx))
 			continue;
-		if (!fits(use, i)) {
+		if (!fits(m, use, i)) {
 			seen(config_fixed_other);
 			continue;
 		}

@@ -29,6 +29,7 @@
 	X(config_platform)                                                                         \
 	X(config_tally_beyond)                                                                     \
 	X(config_fixed_other)                                                                      \
+	X(config_other_group)                                                                      \
 	X(config_on_fixed)                                                                         \
 	X(config_instret_taken)                                                                    \
 	X(config_second_filter)                                                                    \

@@ -1,19 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Does the random model test of the virtual PMU notice defects? Each of tests/host/mutants.toml is
-put into a copy of one file of vpmu/, the model test is built with it, and has to find a difference
-within STEPS steps; without any it must find none. The build is without sanitizers and compiles
-what includes the file only.
+put into a copy of one file, the model test is built with it, and has to find a difference within
+STEPS steps; without any it must find none. The build is without sanitizers and compiles what
+includes the file only.
 
-usage: mutants.py [--steps N] [--seed N] [--only TEXT] OUT SOURCES...
+usage: mutants.py [--steps N] [--seed N] [--only TEXT] OUT --harts KIND CFLAGS SOURCES... ...
 
-OUT is the folder for objects and copies, SOURCES make the program vpmu_model. Exit status: 0 all
-were killed, 1 one lives, or the unchanged library differs, 2 wrong use or a text that is not found
-exactly once."""
+OUT is the folder for objects and copies, SOURCES make the model test on this kind of harts. A
+defect is put into the first one, or that of its `harts`. Exit status: 0 all were killed, 1 one
+lives, or the unchanged library differs, 2 wrong use or a text that is not found exactly once."""
 import argparse
 import os
 import re
 import resource
+import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -60,8 +62,9 @@ def must(command):
 class Build:
     """The model test, and what of it includes what."""
 
-    def __init__(self, out, sources):
-        self.out, self.sources = out, sources
+    def __init__(self, out, kind, cflags, *sources):
+        self.out, self.sources = os.path.join(out, kind), sources
+        self.cflags = [*CFLAGS, *shlex.split(cflags)]
         self.cc = os.environ.get("HOSTCC", "cc")
 
     def object(self, folder, source):
@@ -69,12 +72,12 @@ class Build:
 
     def compile(self, folder, source, path):
         """The copies in the folder are found before the files."""
-        must([self.cc, *CFLAGS, "-I", folder, "-I", ".", "-MMD", "-c", path, "-o",
+        must([self.cc, "-I", folder, *self.cflags, "-I", ".", "-MMD", "-c", path, "-o",
               self.object(folder, source)])
 
     def link(self, folder, others):
         program = os.path.join(folder, "model")
-        must([self.cc, *others, "-lcmocka", "-o", program])
+        must([self.cc, *others, "-lcmocka", "-lfdt", "-o", program])
         return program
 
     def base(self, pool):
@@ -89,6 +92,8 @@ class Build:
     def mutant(self, number, mutant):
         folder = os.path.join(self.out, str(number))
         path = os.path.join(folder, mutant["file"])
+        # Copies of another defect would be found before the files, too.
+        shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(mutant["file"], encoding="utf-8") as file:
             text = changed(file.read(), mutant)
@@ -119,10 +124,10 @@ def hunt(program, args):
     return f"ended by {result.returncode}"
 
 
-def examine(build, number, mutant, args):
+def examine(builds, number, mutant, args):
     """A line of the table, and whether all is well."""
     try:
-        killed = hunt(build.mutant(number, mutant), args)
+        killed = hunt(builds[mutant.get("harts", next(iter(builds)))].mutant(number, mutant), args)
     except Wrong as wrong:
         return f"{mutant['name']}: {mutant['file']}: {wrong}", 2
     if killed:
@@ -136,34 +141,37 @@ def main():
         usage=usage.split("\n")[0], description=about, epilog=usage.split("\n\n")[1],
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out")
-    parser.add_argument("sources", nargs="+")
+    parser.add_argument("--harts", nargs="+", action="append", required=True)
     parser.add_argument("--steps", type=int, default=1000000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", metavar="TEXT")
     parser.add_argument("--count", metavar="FILE", help="gets: passed failed")
     args = parser.parse_args()
+    if any(len(harts) < 3 for harts in args.harts):
+        parser.error("--harts wants a kind, flags and sources")
+    builds = {harts[0]: Build(args.out, *harts) for harts in args.harts}
     with open(TABLE, "rb") as table:
         mutants = [m for m in tomllib.load(table)["mutant"] if args.only in m["name"]]
     worst, bad = 0, 0
-    build = Build(args.out, args.sources)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        try:
-            differs = hunt(build.base(pool), args)
-        except Wrong as wrong:
-            print(f"mutants: {wrong}")
-            return 2
-        print(f"[0/{len(mutants)}] the library as it is: "
-              f"{differs or f'no difference in {args.steps} steps'}", flush=True)
-        if differs:
-            return 1
-        lines = pool.map(lambda item: examine(build, *item, args), enumerate(mutants))
+        for kind, build in builds.items():
+            try:
+                differs = hunt(build.base(pool), args)
+            except Wrong as wrong:
+                print(f"mutants: {wrong}")
+                return 2
+            print(f"[0/{len(mutants)}] the library as it is, on {kind} harts: "
+                  f"{differs or f'no difference in {args.steps} steps'}", flush=True)
+            if differs:
+                return 1
+        lines = pool.map(lambda item: examine(builds, *item, args), enumerate(mutants))
         for number, (line, status) in enumerate(lines, 1):
             print(f"[{number}/{len(mutants)}] {line}", flush=True)
             worst = max(worst, status)
             bad += status != 0
     if args.count:
         with open(args.count, "w", encoding="utf-8") as file:
-            print(len(mutants) + 1 - bad, bad, file=file)
+            print(len(mutants) + len(builds) - bad, bad, file=file)
     return worst
 
 

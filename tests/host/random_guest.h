@@ -39,6 +39,20 @@ extern struct random_count random_count;
 
 void random_machine(struct chance *c, uint32_t switches, struct machine *machine);
 
+/* What differs between the kinds of harts: random_emulated.c, random_combining.c. */
+extern const uint64_t random_hctrs;
+extern const uint32_t random_fw_bases[4];
+void random_hart(struct chance *c, uint32_t switches, struct fake_hart_config *config);
+/* Chooses what a VM may count, in `allowed`. Returns how many. */
+uint32_t random_allowed(struct chance *c, uint32_t *allowed);
+/* Gives a vcpu the event table of its harts. */
+void random_table(struct chance *c, struct machine *machine, uint32_t vcpu);
+uint32_t random_work(struct chance *c);
+/* Steps of a test that nobody told how many. */
+extern const unsigned long random_steps;
+/* Whether a long run on these harts need not meet this. */
+bool random_may_miss(const char *what);
+
 /* The character of the guests of an epoch. */
 struct random_manner {
 	uint32_t refusals; /* percent of the steps in which the hart refuses a request */

@@ -338,7 +338,7 @@ static void test_fake_memory(void **state)
 	assert_int_equal(fake_mem_peek64(1, FAKE_RAM + 8), 0);
 }
 
-int fake_hart_test_group(void)
+int hart_test_group(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_fake_second_counter_is_dead),

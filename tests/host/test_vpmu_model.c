@@ -19,9 +19,8 @@
 #include "tests/host/epoch.h"
 #include "tests/host/record.h"
 
-#define DEFAULT_STEPS 2000000UL
-#define MAX_JOBS      64UL
-#define TWINS         64U /* epochs that run with observers and without */
+#define MAX_JOBS 64UL
+#define TWINS    64U /* epochs that run with observers and without */
 /* Fewer steps than this need not meet everything. */
 #define FULL_COVERAGE_STEPS 400000UL
 
@@ -33,7 +32,7 @@ struct tally {
 };
 #define TALLY_WORDS (sizeof(struct tally) / sizeof(uint64_t))
 
-static unsigned long wanted_steps = DEFAULT_STEPS;
+static unsigned long wanted_steps;
 static unsigned long first_seed = 1;
 static unsigned long jobs = 1;
 static struct tally *tallies; /* one for each job, in shared memory */
@@ -126,7 +125,7 @@ static void test_observers_change_nothing(void **state)
 static void need(const char *name, uint64_t times, uint32_t *never)
 {
 	print_message("  %-28s %llu\n", name, (unsigned long long)times);
-	if (!times) {
+	if (!times && !random_may_miss(name)) {
 		print_error("never happened: %s\n", name);
 		(*never)++;
 	}
@@ -198,11 +197,11 @@ int main(int argc, char **argv)
 		return record(strtoul(argv[2], NULL, 0), strtoul(argv[3], NULL, 0), argv[4]);
 	if (argc == 4 && !strcmp(argv[1], "--hunt"))
 		return hunt(strtoul(argv[2], NULL, 0), strtoul(argv[3], NULL, 0));
-	wanted_steps = number(argc > 1 ? argv[1] : NULL, "VPMU_MODEL_STEPS", wanted_steps);
+	wanted_steps = number(argc > 1 ? argv[1] : NULL, "VPMU_MODEL_STEPS", random_steps);
 	first_seed = number(argc > 2 ? argv[2] : NULL, "VPMU_MODEL_SEED", first_seed);
 	jobs = number(NULL, "VPMU_MODEL_JOBS", processors());
 	jobs = jobs < 1 ? 1 : jobs > MAX_JOBS ? MAX_JOBS : jobs;
-	failed = fake_hart_test_group();
+	failed = hart_test_group();
 	print_message("seed %lu, %lu steps, %lu processes\n", first_seed, wanted_steps, jobs);
 	return cmocka_run_group_tests(tests, NULL, NULL) + failed;
 }

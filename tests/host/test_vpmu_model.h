@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-/* test_fake_hart.c: the fake hart itself, and that mistakes of a port are noticed. */
-int fake_hart_test_group(void);
+/* test_fake_hart.c, test_combining_events.c: the kind of hart itself. */
+int hart_test_group(void);
 
 #endif

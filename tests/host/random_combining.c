@@ -10,7 +10,8 @@ const uint32_t random_fw_bases[] = {32, 32, 36, 40};
 const unsigned long random_steps = 800000;
 
 /* There are no fixed counters, so nothing is polled; counters have 64 bits; the other kind of hart
- * has homes. Eight observers have room in every group but one. */
+ * has homes. Eight observers have room in every group but one. The guest's counters are those of
+ * the event's group, as many as the hart's, so each has one of the hart's behind it. */
 bool random_may_miss(const char *what)
 {
 	static const char *const missed[] = {

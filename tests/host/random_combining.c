@@ -18,7 +18,8 @@ bool random_may_miss(const char *what)
 	    "polling",           "looks_put_off",        "observe_others",  "epochs_homes",
 	    "epochs_pairs",      "epochs_homes_collide", "epochs_free",     "epochs_fixed",
 	    "epochs_all_events", "epochs_narrow",        "config_on_fixed", "config_instret_taken",
-	    "vcpus_steps",       "start_snapshot_cut",
+	    "vcpus_steps",       "start_snapshot_cut",   "config_not_home", "config_second_filter",
+	    "skip_infeasible",
 	};
 
 	for (uint32_t i = 0; i < sizeof(missed) / sizeof(missed[0]); i++)

@@ -126,6 +126,7 @@ static inline uint64_t hpm_failures(struct hpm *hpm)
 
 /* Reads cycle, instret or hpmcounterN, running or stopped. It clobbers only the registers that it
  * declares, so that callers need not save those that a call would clobber. */
+#ifdef __riscv
 static inline uint64_t hpm_read(uint32_t hctr)
 {
 	register uint64_t a0 __asm__("a0") = hctr;
@@ -133,6 +134,9 @@ static inline uint64_t hpm_read(uint32_t hctr)
 	__asm__ volatile("jal	t1, hpm_read_a0" : "+r"(a0)::"t0", "t1");
 	return a0;
 }
+#else
+uint64_t hpm_read(uint32_t hctr);
+#endif
 
 /* Clears the pending LCOFI. Returns the counters, running or not, that were last set armed and
  * whose OF is set. */

@@ -6,17 +6,22 @@
 #   make fuzz-merge      keeps of what was found since what reaches more code, in the corpus
 # The corpus is an archive for each fuzzer, tests/fuzz/NAME.tar.xz, unpacked to
 # build/fuzz/kept/NAME. Findings go to build/fuzz/NAME-*, new inputs to build/fuzz/corpus/NAME.
-FUZZERS      := vpmu vm_config insn
+FUZZERS      := vpmu vpmu_combining vm_config insn
 FUZZ_SECONDS ?= 60
 CLANG        ?= clang
 
-FUZZ_SRC_vpmu      := tests/fuzz/fuzz_vpmu.c $(EMULATED_SRC) $(VPMU_SRC)
+FUZZ_SRC_vpmu      := $(addprefix tests/fuzz/,fuzz_vpmu.c fuzz_emulated.c) $(EMULATED_SRC) \
+	$(VPMU_SRC)
+FUZZ_SRC_vpmu_combining := $(addprefix tests/fuzz/,fuzz_vpmu.c fuzz_combining.c) \
+	$(COMBINING_SRC) $(VPMU_SRC)
 FUZZ_SRC_vm_config := tests/fuzz/fuzz_vm_config.c $(VM_TREE_TEST)
 FUZZ_SRC_insn      := tests/fuzz/fuzz_insn.c arch/riscv/insn.c
 FUZZ_MUTATOR_vm_config := tests/fuzz/mutate_fdt.c
 FUZZ_LIBS_vm_config := -lfdt -lcmocka
 FUZZ_LIBS_vpmu      := -lcmocka
+FUZZ_LIBS_vpmu_combining := -lcmocka -lfdt
 FUZZ_OPTIONS_vpmu      := -max_len=600
+FUZZ_OPTIONS_vpmu_combining := -max_len=900
 FUZZ_OPTIONS_vm_config := -max_len=4096 -dict=tests/fuzz/vm_config.dict
 FUZZ_OPTIONS_insn      := -max_len=48
 
@@ -28,6 +33,9 @@ $(B)/fuzz/obj/%.c.o: %.c | fuzz-tools
 	@mkdir -p $(@D)
 	@echo "  FUZZCC  $<"
 	$(Q)$(CLANG) $(FUZZ_CFLAGS) -Wno-unknown-warning-option -MMD -MP -c $< -o $@
+
+$(COMBINING_SRC:%=$(B)/fuzz/obj/%.o): HOST_CFLAGS += $(COMBINING_CFLAGS)
+$(B)/fuzz/obj/tests/host/combining_events.c.o: $(EVENT_TABLE)
 
 $(B)/fuzz/kept/%: tests/fuzz/%.tar.xz
 	$(Q)rm -rf $@; mkdir -p $@

@@ -35,10 +35,12 @@ OWN = (0x1, 0x2, 0x10019, 0x1001b, 0x10021)
 
 
 class Request:
-    """What the guest asks for; `error`, `counter` and `started` are answers."""
+    """What the guest asks for; `error`, `counter` and `started` are answers. selector: where it is
+    not the event's data."""
 
-    def __init__(self, event_data, event_idx=RAW, flags=0, counters=0xfffffff8):
+    def __init__(self, event_data, event_idx=RAW, flags=0, counters=0xfffffff8, selector=None):
         self.event_data, self.event_idx = event_data, event_idx
+        self.selector = event_data if selector is None else selector
         self.flags, self.counters = flags, counters
         self.error = self.counter = self.started = None
 
@@ -160,8 +162,8 @@ def session(folder, nodes, backend, drive, options=("--append", "tally.silent-ev
 
 
 def batches(pairs, homes):
-    """Lists of (group, request) that all fit on the hart at a time. homes: data of events that want
-    a counter of their own, which nothing else may have taken before."""
+    """Lists of (group, request) that all fit on the hart at a time. homes: selectors of events that
+    want a counter of their own, which nothing else may have taken before."""
     left = {}
     for pair in pairs:
         left.setdefault(pair[0], []).append(pair)
@@ -170,9 +172,9 @@ def batches(pairs, homes):
         for group, waiting in left.items():
             fits = {}
             for pair in waiting:
-                fits.setdefault(pair[1].event_data, pair)
+                fits.setdefault(pair[1].selector, pair)
                 if len(fits) == group.counters.bit_count():
                     break
             batch += fits.values()
             left[group] = [pair for pair in waiting if pair not in fits.values()]
-        yield sorted(batch, key=lambda pair: pair[1].event_data not in homes)
+        yield sorted(batch, key=lambda pair: pair[1].selector not in homes)

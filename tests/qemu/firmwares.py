@@ -2,14 +2,10 @@
 """The self test guest on each firmware that it is shown to run on, once a session: its lines."""
 
 import functools
-import subprocess
 import tempfile
 from pathlib import Path
 
-import pytest
-
 import bare_guests
-import harness
 import kvm
 import peers
 import plain
@@ -64,11 +60,7 @@ def kvm_corrupting(host):
 
 def on_newest_kvm(bootargs=""):
     """Under the KVM of the newest kernel that Debian has."""
-    done = subprocess.run([harness.ROOT / "tools/peer-kernel"], check=False, text=True,
-                          capture_output=True)
-    # What a mirror does not have, or has no longer, says nothing of Tally; the reason is its words.
-    if done.returncode:
-        pytest.skip(done.stderr.strip().split("\n")[-1])
+    peers.newest_kernel()
     return on_kvm(bootargs, "newest")
 
 

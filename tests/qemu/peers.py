@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other versions of what Tally runs on, fetched by tools/peer-platform when a test wants them.
+"""Other versions of what Tally runs on and of its guests' kernel, fetched by tools/peer-platform
+and tools/peer-kernel when a test wants them.
 Where one cannot be had the test is left out, and the session's last lines say so."""
 
 import fcntl
@@ -8,27 +9,31 @@ import subprocess
 
 import pytest
 
-from harness import BUILD, ROOT
+from harness import BUILD, GUEST, ROOT
 
 
 @functools.lru_cache(None)
-def fetched(kind, suite):
-    """The folder of one kind and suite, and why it cannot be had: None where it can."""
+def refusal(*command):
+    """Why a tool cannot fetch it; None where it can."""
     with open(BUILD / "platform.lock", "w", encoding="ascii") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        done = subprocess.run([ROOT / "tools/peer-platform", kind, suite], check=False,
+        done = subprocess.run([ROOT / "tools" / command[0], *command[1:]], check=False,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    folder = BUILD / "platform" / f"{kind}-{suite}"
-    return folder, (done.stderr.strip().split("\n")[-1] if done.returncode else None)
+    return done.stderr.strip().split("\n")[-1] if done.returncode else None
+
+
+def fetched(folder, *command):
+    """The folder. Where the mirror does not have it, or has it no longer, the test is skipped, with
+    the reason: that says nothing of Tally."""
+    why = refusal(*command)
+    if why:
+        pytest.skip(why)
+    return folder
 
 
 def part(kind, suite, name):
-    """A file of it. Where the mirror does not have it the test is skipped, with the reason: that
-    says nothing of Tally."""
-    folder, why = fetched(kind, suite)
-    if why:
-        pytest.skip(why)
-    return folder / name
+    """A file of tools/peer-platform."""
+    return fetched(BUILD / "platform" / f"{kind}-{suite}", "peer-platform", kind, suite) / name
 
 
 def opensbi(suite):
@@ -39,3 +44,8 @@ def opensbi(suite):
 def qemu(suite):
     """QEMU of a Debian release."""
     return part("qemu", suite, "qemu-system-riscv64")
+
+
+def newest_kernel():
+    """The folder of the newest kernel that Debian has for its guests' release, and of its KVM."""
+    return fetched(GUEST / "peer", "peer-kernel")

@@ -5,17 +5,9 @@
  * Locking: every function needs the one console lock, held by the caller; any hart may call. Work
  * per call is bounded: no call on behalf of a VM emits more than 1200 bytes.
  *
- * Each line begins with who wrote it, put there by this code alone: "[NAME] text" for a VM,
- * "tally: text" for Tally. A line longer than CONSOLE_LINE_BYTES goes out in pieces; the second and
- * further ones begin with "[NAME]+" and continue the VM's line before. Of what a VM sends, text
- * with UTF-8 and tabs is printed. Backspace, cursor left and right, and erase-to-end are carried
- * out inside the VM's own line; a CR without LF ends that; every other control byte or sequence is
- * left out. So no VM can touch a line that is not its own.
- *
- * Batch: only whole lines are printed, ended by LF. Interactive: lines end in CR LF, and the line
- * that the VM in focus has not finished (prompt, echo) is open: it is written as it grows. When
- * somebody else prints a line the open one is ended first, and what follows of it is a further
- * piece. Nothing is drawn again.
+ * Lines: as in docs/console.md, "A bare line", made by this code alone, so no VM can touch one that
+ * is not its own. Batch: only whole lines are printed, ended by LF. Interactive: lines end in CR
+ * LF, and the line that the VM in focus has not finished is open: it is written as it grows.
  *
  * Frames: no lines are made, each VM's bytes go to a program as they come: docs/frames.md.
  */
@@ -29,7 +21,7 @@
 #include "core/console/console_line.h"
 
 #define CONSOLE_MAX_VMS    16u
-#define CONSOLE_NAME_BYTES 32u   /* longer names are cut */
+#define CONSOLE_NAME_BYTES 32u
 #define CONSOLE_KEY        0x14u /* Ctrl-T: introduces a command for Tally */
 
 /* The prompt has a line of its own and can have the focus, as if it were one more VM. */
@@ -43,16 +35,15 @@
 
 struct console_request {
 	bool open;     /* it is being typed */
-	uint8_t len;   /* of text[]; */
+	uint8_t len;   /* of text[] */
 	bool too_long; /* there was more */
 	char text[CONSOLE_ID_BYTES + 1 + CONSOLE_COMMAND_BYTES + 1];
 };
 
 struct console {
 	bool interactive;
-	bool frames;        /* they are on */
-	bool key;           /* CONSOLE_KEY was typed, the command comes next */
-	bool choosing;      /* the letter of a VM comes next */
+	bool frames;  /* they are on */
+	uint8_t next; /* CONSOLE_KEY, '>': that was typed, a key, or the letter of a VM is next */
 	unsigned int open;  /* whose line, or frame of output, is at the end; CONSOLE_NOBODY */
 	size_t work;        /* bytes emitted by this call */
 	unsigned int n_vms; /* 0..CONSOLE_MAX_VMS */
@@ -67,68 +58,53 @@ struct console {
  * unchanged. Called with the console lock held. */
 void console_emit(const char *s, size_t n);
 
-/* Likewise: starts ('g'), stops ('s') or restarts ('r') a VM. Prints nothing before it returns. */
-void console_life(unsigned int vm, char command);
+/* Likewise: carries out a command, later: prints nothing before it returns. id "": it was typed,
+ * and when all is printed, console_prompt_ready() is called. Else a program's request, whose answer
+ * ends by console_answer(); text NULL: it was none. */
+void console_command(const char *id, const char *text);
 
-/* Likewise: carries out what was typed at the prompt, later: prints nothing before it returns. When
- * all is printed, console_prompt_ready() is called. */
-void console_command(const char *text);
-
-/* Likewise: carries out what a program asked, later. text NULL: it was no request. Both end with
- * console_answer_end(). */
-void console_request(const char *id, const char *text);
-
-/* names: n (at most CONSOLE_MAX_VMS, more are ignored) strings of printable ASCII which must live
- * as long as the console. n may be 0 (Tally's own lines before the VMs are known); calling again
- * starts over. VM 0 has the focus. Prints nothing. */
+/* names: n (at most CONSOLE_MAX_VMS) strings of printable ASCII, of at most
+ * CONSOLE_NAME_BYTES, which must live as long as the console. n may be 0 (Tally's own lines before
+ * the VMs are known); calling again starts over. VM 0 has the focus. Prints nothing. */
 void console_init(struct console *c, bool interactive, const char *const *names, unsigned int n);
 
 /*
- * Bytes printed by VM vm (< n_vms, else dropped). Returns how many it took: at least one, if n > 0,
- * but not all if they make much to emit (many short lines) or to move. The caller comes again with
+ * Bytes printed by VM vm < n_vms. Returns how many it took: at least one, if n > 0,
+ * but not all if they make much to emit (many short lines). The caller comes again with
  * the others, in another stay in HS. Without output a byte costs some 100 instructions, so n must
  * be bounded.
  */
 size_t console_vm_write(struct console *c, unsigned int vm, const char *bytes, size_t n);
 
-/* Ends the line that VM vm has not finished, if any: before it stops or restarts. */
-void console_vm_flush(struct console *c, unsigned int vm);
-
-/* Flushes, and tells whether VM vm exists: input for a VM that ended is dropped, "next" skips it.
- */
+/* Tells whether VM vm exists, and ends the line that it has not finished: input for a VM that ended
+ * is dropped, "next" skips it. */
 void console_vm_ended(struct console *c, unsigned int vm, bool ended);
 
-/* Frames for programs (docs/frames.md) begin, or begin once more; and end. */
-void console_frames_begin(struct console *c);
-void console_frames_end(struct console *c);
+/* Frames for programs (docs/frames.md) begin, or begin once more; or end. Of the line that a VM has
+ * not finished the next console_vm_write() tells, which may be of no bytes. */
+void console_frames(struct console *c, bool on);
 
-/* After they begin, for each VM: the line that it has not finished goes out, at most as much as a
- * call may emit. */
-void console_frames_kept(struct console *c, unsigned int vm);
-
-/* Gives the input to VM vm (< n_vms, else ignored), or to CONSOLE_PROMPT, and says so in a line. */
+/* Gives the input to VM vm < n_vms, or to CONSOLE_PROMPT, and says so in a line. */
 void console_set_focus(struct console *c, unsigned int vm);
 
-/* Prints one or several complete lines of Tally, separated by LF; a last LF may be left out. Bytes
- * that are not printable ASCII or tab come out as '?'. */
-void console_tally_puts(struct console *c, const char *lines);
+/* Prints a line of Tally. Bytes that are not printable ASCII or tab come out as '?'. */
+void console_tally_puts(struct console *c, const char *line);
 
 /*
- * One byte typed by the user. Returns the VM that shall receive *out, or -1 when there is nothing
- * to deliver (a command for Tally, or nobody to receive it).
+ * One byte typed by the user. Returns the VM that shall receive it, or -1 when there is nothing to
+ * deliver (a command for Tally, or nobody to receive it).
  * Commands after Ctrl-T: 1..9 focus on that VM, n/p next/previous one, g/s/r start, stop, restart
  * the one in focus, : the prompt, ? help, Ctrl-T the byte itself; that leaves the prompt. For
  * programs: = begins a request, > and a letter chooses a VM silently.
  */
-int console_input(struct console *c, uint8_t ch, uint8_t *out);
+int console_input(struct console *c, uint8_t ch);
 
 /* The prompt reads on: shows it, if it has the focus. */
 void console_prompt_ready(struct console *c);
 
-/* A line of the answer to request id, and its end, with a status: in the middle of whatever is on
- * the screen; who reads the serial line takes it out. */
-void console_answer(struct console *c, const char *id, const char *text);
-void console_answer_end(struct console *c, const char *id, unsigned int status);
+/* A line of the answer to request id; text NULL: its end, with a status. In the middle of whatever
+ * is on the screen; who reads the serial line takes it out. */
+void console_answer(struct console *c, const char *id, const char *text, unsigned int status);
 
 /* The VM that console_input() would name for an ordinary byte, or -1. While that VM has no room for
  * input, the caller had better leave what is typed in the UART: pasted text is then not lost. */

@@ -8,7 +8,7 @@
 #include "core/console/console_parts.h"
 #include "core/lib/printf.h"
 
-void console_frame_line(struct console *c, const char *kind, const char *text)
+static void frame_line(struct console *c, const char *kind, const char *text)
 {
 	/* Answers come without frames, too, and then leave a line open that a person types. */
 	if (c->frames)
@@ -39,11 +39,23 @@ static void encode(struct console *c, unsigned int vm, const char *bytes, size_t
 	}
 }
 
+/* What vm has printed of a line that it has not finished. */
+static void encode_kept(struct console *c, unsigned int vm)
+{
+	struct console_line *l = &c->lines[vm];
+	const char *unfinished = console_line_unfinished(l);
+
+	encode(c, vm, l->text, l->len);
+	encode(c, vm, "\r", l->cr);
+	encode(c, vm, unfinished, strlen(unfinished));
+	console_line_restart(l);
+}
+
 size_t console_frame_write(struct console *c, unsigned int vm, const char *bytes, size_t n)
 {
 	size_t done = 0;
 
-	console_frames_kept(c, vm);
+	encode_kept(c, vm);
 	while (done < n && (done == 0 || c->work < WORK_BYTES))
 		encode(c, vm, bytes + done++, 1);
 	/* For the time after frames: that line's beginning went out as a piece of its own. */
@@ -52,26 +64,7 @@ size_t console_frame_write(struct console *c, unsigned int vm, const char *bytes
 	return done;
 }
 
-/* The line's text, then what it does not say: where the cursor is, and what is not complete. */
-void console_frames_kept(struct console *c, unsigned int vm)
-{
-	struct console_line *l = &c->lines[vm];
-	unsigned int behind = console_line_behind(l);
-	char move[16] = "";
-
-	if (!c->frames || vm >= c->n_vms)
-		return;
-	encode(c, vm, l->text, l->len);
-	if (behind > 0)
-		(void)tally_snprintf(move, sizeof(move), "\033[%uD", behind);
-	encode(c, vm, move, strlen(move));
-	encode(c, vm, "\r", l->cr);
-	encode(c, vm, ansi_unfinished(&l->ansi), strlen(ansi_unfinished(&l->ansi)));
-	console_line_reset(l);
-	ansi_init(&l->ansi);
-}
-
-void console_frames_begin(struct console *c)
+static void begin(struct console *c)
 {
 	char name[CONSOLE_NAME_BYTES + 3];
 
@@ -83,18 +76,29 @@ void console_frames_begin(struct console *c)
 	if (c->focus == CONSOLE_PROMPT)
 		c->focus = c->back;
 	c->frames = true;
-	console_frame_line(c, "+", "");
+	frame_line(c, "+", "");
 	for (unsigned int i = 0; i < c->n_vms; i++) {
-		(void)tally_snprintf(name, sizeof(name), "%c %.*s", 'A' + i,
-		                     (int)CONSOLE_NAME_BYTES, c->names[i]);
-		console_frame_line(c, ":", name);
+		(void)tally_snprintf(name, sizeof(name), "%c %s", 'A' + i, c->names[i]);
+		frame_line(c, ":", name);
 	}
 }
 
-void console_frames_end(struct console *c)
+void console_frames(struct console *c, bool on)
 {
-	if (!c->frames)
-		return;
-	console_frame_line(c, "-", "");
-	c->frames = false;
+	if (on)
+		begin(c);
+	else if (c->frames)
+		frame_line(c, "-", "");
+	c->frames = on;
+}
+
+void console_answer(struct console *c, const char *id, const char *text, unsigned int status)
+{
+	char head[CONSOLE_ID_BYTES + 16];
+
+	if (text)
+		(void)tally_snprintf(head, sizeof(head), "=%s ", id);
+	else
+		(void)tally_snprintf(head, sizeof(head), ".%s %u", id, status);
+	frame_line(c, head, text ? text : "");
 }

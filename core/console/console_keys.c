@@ -1,22 +1,117 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the user types: bytes for the VM in focus, and the commands after Ctrl-T. */
+/*
+ * What is typed: bytes for the VM in focus, keys for Tally after Ctrl-T, the line at the prompt,
+ * and requests of programs.
+ */
+#include <string.h>
+
 #include "core/console/console_parts.h"
 #include "core/lib/printf.h"
-#include "core/lib/text.h"
+
+#define CTRL_C    0x03
+#define CTRL_D    0x04
+#define BACKSPACE 0x08
+#define DEL       0x7f
+
+/* The prompt: its line is echoed as if a VM in focus printed it. */
+static void echo(struct console *c, const char *bytes)
+{
+	(void)console_vm_write(c, CONSOLE_PROMPT, bytes, strlen(bytes));
+}
+
+static void prompt_open(struct console *c)
+{
+	if (c->focus == CONSOLE_PROMPT)
+		return;
+	c->back = c->focus;
+	console_line_reset(&c->lines[CONSOLE_PROMPT]);
+	console_set_focus(c, CONSOLE_PROMPT);
+	console_prompt_ready(c);
+}
+
+void console_prompt_ready(struct console *c)
+{
+	if (c->interactive && c->focus == CONSOLE_PROMPT)
+		console_open(c, CONSOLE_PROMPT);
+}
+
+static void enter(struct console *c)
+{
+	struct console_line *l = &c->lines[CONSOLE_PROMPT];
+	char text[CONSOLE_COMMAND_BYTES + 1];
+
+	memcpy(text, l->text, l->len);
+	text[l->len] = '\0';
+	echo(c, "\n");
+	if (strcmp(text, "exit") == 0)
+		console_set_focus(c, c->back);
+	else
+		console_command("", text);
+}
+
+static void prompt_key(struct console *c, uint8_t ch)
+{
+	const struct console_line *l = &c->lines[CONSOLE_PROMPT];
+	char bytes[] = {(char)ch, '\0'};
+
+	if (ch == '\r' || ch == '\n') {
+		enter(c);
+	} else if (ch == BACKSPACE || ch == DEL) {
+		echo(c, "\b");
+	} else if (ch == CTRL_C) {
+		echo(c, "\n");
+		console_prompt_ready(c);
+	} else if (ch == CTRL_D && l->len == 0) {
+		console_set_focus(c, c->back);
+	} else if (ch >= ' ' && ch <= '~' && l->len < CONSOLE_COMMAND_BYTES) {
+		echo(c, bytes);
+	}
+}
+
+/* Cuts the id off. NULL: what was typed is no request. */
+static const char *split(struct console_request *r)
+{
+	char *end = strchr(r->text, ' ');
+
+	if (!end || end == r->text || end > r->text + CONSOLE_ID_BYTES)
+		return NULL;
+	*end = '\0';
+	return end + 1;
+}
+
+/* Nothing is echoed: a half-typed line and the focus are as they were. */
+static void request_key(struct console *c, uint8_t ch)
+{
+	struct console_request *r = &c->request;
+	const char *text;
+
+	if (ch != '\r' && ch != '\n') {
+		/* What is no text makes it longer than any request may be. */
+		if (ch < ' ' || ch > '~' || r->len >= sizeof(r->text) - 1)
+			r->too_long = true;
+		else
+			r->text[r->len++] = (char)ch;
+		return;
+	}
+	r->open = false;
+	r->text[r->len] = '\0';
+	text = split(r);
+	console_command(text ? r->text : "0", r->too_long ? NULL : text);
+}
 
 static void help(struct console *c)
 {
-	char text[256 + CONSOLE_MAX_VMS * (CONSOLE_NAME_BYTES + 16)];
-	struct text t = text_begin(text, sizeof(text));
+	char text[CONSOLE_NAME_BYTES + 32];
 
-	text_add(&t, "%s",
-	         "Ctrl-T, then 1..9: that VM gets the input; n, p: the next, the one before;\n"
-	         "  g, s, r: starts, stops, restarts it; :: the prompt;\n"
-	         "  Ctrl-T: sends Ctrl-T; ?: this help\n");
-	for (unsigned int i = 0; i < c->n_vms; i++)
-		text_add(&t, "%c %u %.*s%s\n", i == c->focus ? '*' : ' ', i + 1,
-		         (int)CONSOLE_NAME_BYTES, c->names[i], c->lines[i].ended ? " (ended)" : "");
-	console_tally_puts(c, text);
+	console_tally_puts(
+	    c, "Ctrl-T, then 1..9, n, p: that, the next, the one before gets the input;");
+	console_tally_puts(c, "  g, s, r: starts, stops, restarts it; :: the prompt;");
+	console_tally_puts(c, "  Ctrl-T: sends Ctrl-T; ?: this help");
+	for (unsigned int i = 0; i < c->n_vms; i++) {
+		(void)tally_snprintf(text, sizeof(text), "%c %u %s%s", i == c->focus ? '*' : ' ',
+		                     i + 1, c->names[i], c->lines[i].ended ? " (ended)" : "");
+		console_tally_puts(c, text);
+	}
 }
 
 /* The prompt is about the VM that had the focus before it. */
@@ -39,6 +134,15 @@ static void turn(struct console *c, unsigned int step)
 	console_set_focus(c, vm);
 }
 
+/* What the prompt would be asked of the VM in focus. */
+static void act(const struct console *c, const char *command)
+{
+	char text[CONSOLE_COMMAND_BYTES + 1];
+
+	(void)tally_snprintf(text, sizeof(text), "%s %s", command, c->names[vm_in_focus(c)]);
+	console_command("", text);
+}
+
 static void command(struct console *c, uint8_t ch)
 {
 	if (c->n_vms == 0)
@@ -50,11 +154,11 @@ static void command(struct console *c, uint8_t ch)
 	else if (ch >= '1' && ch <= '9' && (unsigned int)(ch - '1') < c->n_vms)
 		console_set_focus(c, ch - '1');
 	else if (ch == 'g' || ch == 's' || ch == 'r')
-		console_life(vm_in_focus(c), (char)ch);
+		act(c, ch == 'g' ? "start" : ch == 's' ? "stop" : "restart");
 	else if (ch == ':' && !c->frames)
-		console_prompt_open(c);
+		prompt_open(c);
 	else if (ch == '>')
-		c->choosing = true;
+		c->next = ch;
 	else if (ch == '=')
 		c->request = (struct console_request){.open = true};
 	else
@@ -78,59 +182,26 @@ int console_target(const struct console *c)
 	return (int)c->focus;
 }
 
-/* Tells the user, once, why nothing happens. */
-static void hint(struct console *c)
+int console_input(struct console *c, uint8_t ch)
 {
-	struct console_line *l = &c->lines[c->focus];
-	char text[CONSOLE_NAME_BYTES + 64];
+	uint8_t before = c->next;
 
-	if (c->n_vms == 0 || l->hinted)
-		return;
-	l->hinted = true;
-	(void)tally_snprintf(text, sizeof(text),
-	                     "%.*s has ended and reads nothing; Ctrl-T n goes to the next",
-	                     (int)CONSOLE_NAME_BYTES, c->names[c->focus]);
-	console_tally_puts(c, text);
-}
-
-int console_input(struct console *c, uint8_t ch, uint8_t *out)
-{
-	int vm;
-
-	if (!c->key && ch == CONSOLE_KEY) {
-		c->key = true;
-		c->choosing = false;
-		return -1;
-	}
-	if (c->key) {
-		c->key = false;
+	c->next = before != CONSOLE_KEY && ch == CONSOLE_KEY ? ch : 0;
+	if (before == CONSOLE_KEY)
 		c->request.open = false;
-		if (ch != CONSOLE_KEY) {
-			command(c, ch);
-			return -1;
-		}
-		if (c->focus == CONSOLE_PROMPT) {
-			console_prompt_leave(c);
-			return -1;
-		}
-	}
-	if (c->choosing) {
-		c->choosing = false;
+	if (c->next)
+		; /* its key comes */
+	else if (before == CONSOLE_KEY && ch != CONSOLE_KEY)
+		command(c, ch);
+	else if (before == CONSOLE_KEY && c->focus == CONSOLE_PROMPT)
+		console_set_focus(c, c->back);
+	else if (before == '>')
 		choose(c, (unsigned int)(ch - 'A'));
-		return -1;
-	}
-	if (c->request.open) {
-		console_request_key(c, ch);
-		return -1;
-	}
-	if (c->focus == CONSOLE_PROMPT) {
-		console_prompt_key(c, ch);
-		return -1;
-	}
-	vm = console_target(c);
-	if (vm >= 0)
-		*out = ch;
+	else if (c->request.open)
+		request_key(c, ch);
+	else if (c->focus == CONSOLE_PROMPT)
+		prompt_key(c, ch);
 	else
-		hint(c);
-	return vm;
+		return console_target(c);
+	return -1;
 }

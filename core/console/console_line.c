@@ -3,91 +3,121 @@
 
 #include "core/console/console_line.h"
 
+#define CAN 0x18u
+#define SUB 0x1au
+#define ESC 0x1bu
+#define DEL 0x7fu
+
+/* ECMA-48, section 5.4, and the two-byte forms of ECMA-35. */
+enum sequence {
+	NONE,
+	ESCAPE, /* after ESC */
+	CSI,    /* after ESC [ */
+	STRING, /* one meant for the terminal: ends with BEL, or with ESC \ */
+};
+
 void console_line_reset(struct console_line *l)
 {
 	l->len = 0;
-	l->pos = 0;
 	l->cr = false;
 	l->continued = false;
 }
 
-static bool is_char_start(char ch)
+void console_line_restart(struct console_line *l)
 {
-	return ((uint8_t)ch & 0xc0) != 0x80;
+	console_line_reset(l);
+	l->sequence = NONE;
+	l->missing = 0;
 }
 
-unsigned int console_line_behind(const struct console_line *l)
+static bool single(struct console_line *l, char ch)
 {
-	unsigned int n = 0;
-
-	for (unsigned int i = l->pos; i < l->len; i++)
-		n += is_char_start(l->text[i]);
-	return n;
-}
-
-/* Bytes of the character at pos < len. */
-static unsigned int char_bytes(const struct console_line *l)
-{
-	unsigned int n = 1;
-
-	while (l->pos + n < l->len && !is_char_start(l->text[l->pos + n]))
-		n++;
-	return n;
-}
-
-void console_line_left(struct console_line *l)
-{
-	l->steps++;
-	while (l->pos > 0 && !is_char_start(l->text[--l->pos]))
-		;
-}
-
-static void right(struct console_line *l)
-{
-	l->steps++;
-	if (l->pos < l->len)
-		l->pos = (uint16_t)(l->pos + char_bytes(l));
-}
-
-bool console_line_put(struct console_line *l, const char *bytes, unsigned int n)
-{
-	unsigned int old = l->pos < l->len ? char_bytes(l) : 0;
-	unsigned int tail = l->len - l->pos - old;
-	char *at = l->text + l->pos;
-
-	if (l->len - old + n > CONSOLE_LINE_BYTES)
-		return false;
-	if (n != old) {
-		l->steps = (uint16_t)(l->steps + tail);
-		memmove(at + n, at + old, tail);
-	}
-	memcpy(at, bytes, n);
-	l->len = (uint16_t)(l->len - old + n);
-	l->pos = (uint16_t)(l->pos + n);
+	l->unit[0] = ch;
+	l->unit_len = 1;
 	return true;
 }
 
-void console_line_escape(struct console_line *l)
+/* A further byte of a character. Not well-formed are overlong forms, surrogates, and what is above
+ * U+10FFFF (Unicode, table 3-7); U+0080 to U+009F are the C1 controls. */
+static bool further(struct console_line *l, uint8_t ch)
 {
-	int n = l->ansi.number;
+	static const uint32_t least[] = {0, 0, 0xa0, 0x800, 0x10000};
 
-	switch (l->ansi.bytes[0]) {
-	case 'C': /* right; no number means 1, and so does 0 */
-		do
-			right(l);
-		while (--n > 0);
-		break;
-	case 'D': /* left */
-		do
-			console_line_left(l);
-		while (--n > 0);
-		break;
-	case 'J': /* erase: 0 from the cursor to the end, of screen or line */
-	case 'K':
-		if (n == 0)
-			l->len = l->pos;
-		break;
-	default:
-		break;
-	}
+	l->unit[l->unit_len++] = (char)ch;
+	l->code = l->code << 6 | (ch & 0x3f);
+	if (--l->missing)
+		return false;
+	if (l->code < least[l->unit_len] || l->code >> 11 == 0xd800 >> 11 || l->code > 0x10ffff)
+		return single(l, '?');
+	return true;
+}
+
+static bool text(struct console_line *l, uint8_t ch)
+{
+	if (l->missing && ch >= 0x80 && ch < 0xc0)
+		return further(l, ch);
+	l->missing = 0;
+	if (ch == ESC)
+		l->sequence = ESCAPE;
+	if (ch < ' ' || ch == DEL)
+		return ch != 0 && strchr("\n\r\b\t", ch) && single(l, (char)ch);
+	if (ch < 0x80)
+		return single(l, (char)ch);
+	if (ch < 0xc0 || ch >= 0xf8)
+		return single(l, '?');
+	l->missing = ch < 0xe0 ? 1 : ch < 0xf0 ? 2 : 3;
+	l->code = ch & (0x3fu >> l->missing);
+	(void)single(l, (char)ch);
+	return false;
+}
+
+static void sequence(struct console_line *l, uint8_t ch)
+{
+	if (ch == CAN || ch == SUB || (ch == '\a' && l->sequence == STRING))
+		l->sequence = NONE;
+	else if (ch < ' ' || ch == DEL || l->sequence == STRING)
+		; /* it goes on */
+	else if (l->sequence == CSI)
+		l->sequence = ch < '@' ? CSI : NONE;
+	else if (ch >= '0')
+		l->sequence = ch == '[' ? CSI : strchr("]PX^_", ch) ? STRING : NONE;
+}
+
+bool console_line_feed(struct console_line *l, uint8_t ch)
+{
+	/* UTF-8 is common in strings (a window title), and no end of one. */
+	if (ch == '\r' || ch == '\n' || ch == ESC || (ch >= 0x80 && l->sequence != STRING))
+		l->sequence = NONE;
+	if (l->sequence == NONE)
+		return text(l, ch);
+	sequence(l, ch);
+	return false;
+}
+
+const char *console_line_unfinished(struct console_line *l)
+{
+	static const char *const begins[] = {"", "\033", "\033[", "\033_"};
+
+	if (!l->missing)
+		return begins[l->sequence];
+	l->unit[l->unit_len] = '\0';
+	return l->unit;
+}
+
+bool console_line_put(struct console_line *l)
+{
+	if (l->len + l->unit_len > CONSOLE_LINE_BYTES)
+		return false;
+	memcpy(l->text + l->len, l->unit, l->unit_len);
+	l->len = (uint16_t)(l->len + l->unit_len);
+	return true;
+}
+
+bool console_line_back(struct console_line *l)
+{
+	bool any = l->len > 0;
+
+	while (l->len > 0 && ((uint8_t)l->text[--l->len] & 0xc0) == 0x80)
+		;
+	return any;
 }

@@ -19,21 +19,7 @@ void console_close(struct console *c);
 /* Shows the line that vm, or the prompt, has not finished, and leaves it open. */
 void console_open(struct console *c, unsigned int vm);
 
-/* core/console/console_frame.c. A frame that is a whole line. kind: what it is, as docs/frames.md
- * has it. */
-void console_frame_line(struct console *c, const char *kind, const char *text);
-
 /* console_vm_write() while frames are on. */
 size_t console_frame_write(struct console *c, unsigned int vm, const char *bytes, size_t n);
-
-/* core/console/console_prompt.c. A byte typed at the prompt, which has the focus. */
-void console_prompt_key(struct console *c, uint8_t ch);
-
-/* Moves the focus to the prompt, and back. */
-void console_prompt_open(struct console *c);
-void console_prompt_leave(struct console *c);
-
-/* core/console/console_request.c. A byte of a request. */
-void console_request_key(struct console *c, uint8_t ch);
 
 #endif

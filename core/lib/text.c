@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/lib/text.h"
 
-#include <stdarg.h>
-
 #include "core/lib/printf.h"
 
 struct text text_begin(char *buf, size_t size)
@@ -11,15 +9,20 @@ struct text text_begin(char *buf, size_t size)
 	return (struct text){.buf = buf, .size = size};
 }
 
+void text_vadd(struct text *t, const char *format, va_list args)
+{
+	t->length += (size_t)tally_vsnprintf(t->buf + t->length, t->size - t->length, format, args);
+	if (t->length >= t->size)
+		t->length = t->size - 1;
+}
+
 void text_add(struct text *t, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	t->length += (size_t)tally_vsnprintf(t->buf + t->length, t->size - t->length, format, args);
+	text_vadd(t, format, args);
 	va_end(args);
-	if (t->length >= t->size)
-		t->length = t->size - 1;
 }
 
 void text_add_clean(struct text *t, const char *s)

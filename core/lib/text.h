@@ -3,6 +3,7 @@
 #ifndef CORE_LIB_TEXT_H
 #define CORE_LIB_TEXT_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 /* buf always ends in NUL. What does not fit is dropped. */
@@ -17,6 +18,8 @@ struct text text_begin(char *buf, size_t size);
 
 /* Appends formatted text, see core/lib/printf.h. */
 void text_add(struct text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void text_vadd(struct text *t, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 
 /* Appends a string, with '?' for each character that is not printable ASCII. */
 void text_add_clean(struct text *t, const char *s);

@@ -4,314 +4,242 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "core/console/console.h"
 #include "core/lib/numbers.h"
-#include "core/operator/terminal.h"
-#include "core/vm/platform.h"
 #include "core/lib/printf.h"
-#include "core/vm/trace.h"
+#include "core/operator/terminal.h"
+#include "core/vm/terminal_port.h"
+#include "core/vm/vcpu_move.h"
 
-static const char *const help[] = {
-    "vms: state, uptime, vcpus, harts and memory of each VM",
-    "exits: of each vcpu, how many by cause, and what they cost",
-    "pmu: of each vcpu, the counters that its guest has configured",
-    "trace on [VM], trace off; trace: the exits that came last",
-    "observe VM EVENT: counts an event, as instructions:u, of a whole VM from now on",
-    "observed [NUMBER]: what has been counted; unobserve [NUMBER]: the last of it",
-    "  vms, exits, pmu, trace and these with --json: one object a line",
-    "start VM, stop VM, restart VM; poweroff: stops all, then the machine",
-    "frames on, frames off: for programs (docs/frames.md)",
-    "move VM VCPU HART: to another of the harts that it may run on",
-    "exit, or Ctrl-T twice: back to the guest",
-    NULL,
+static prompt_fn life, move, power_off, frames, help;
+
+struct command {
+	const char *name, *takes;
+	uint32_t least, most; /* words, with its name */
+	bool json;
+	prompt_fn *answer;
+	const char *does;
 };
 
-/* What is left of a command. Only the parts that belong to it mean anything. */
-static struct job {
-	char text[CONSOLE_COMMAND_BYTES + 1];
-	bool typed; /* text is still to be understood */
-	enum prompt_status status;
-	prompt_line_fn *table;    /* NULL: none; ... */
-	struct prompt_walk walk;  /* ... and how far it is */
-	const char *const *lines; /* NULL: none */
-	bool power_off;           /* to do when the answer has been given */
-} jobs[PROMPT_ASKERS];
-
-void prompt_begin(enum prompt_asker asker, const char *text)
-{
-	struct job *job = &jobs[asker];
-
-	*job = (struct job){.typed = true, .status = text ? PROMPT_OK : PROMPT_WRONG};
-	if (text)
-		(void)tally_snprintf(job->text, sizeof(job->text), "%s", text);
-}
-
-/* Cuts the next word off *at; "" at the end. */
-static const char *word(char **at)
-{
-	char *begin = *at;
-	char *end;
-
-	while (*begin == ' ')
-		begin++;
-	for (end = begin; *end != ' ' && *end != '\0'; end++)
-		;
-	*at = *end != '\0' ? end + 1 : end;
-	*end = '\0';
-	return begin;
-}
-
-uint64_t prompt_number(const char *text)
-{
-	uint64_t n;
-
-	return number_cut(&text, &n) && *text == '\0' ? n : ~0UL;
-}
-
-/* What is typed behind a command's name. */
-#define MOST_WORDS 3U
-
-struct words {
-	uint32_t n;
-	bool json; /* --json was the last one, and is not among these */
-	const char *word[MOST_WORDS];
+static const struct command commands[] = {
+    {"vms", "--json or nothing", 1, 1, true, prompt_vms,
+     "state, uptime, vcpus, harts and memory of each VM"},
+    {"exits", "--json or nothing", 1, 1, true, prompt_exits,
+     "of each vcpu, how many by cause, and what they cost"},
+    {"pmu", "--json or nothing", 1, 1, true, prompt_pmu,
+     "of each vcpu, the counters that its guest has configured"},
+    {"trace", "on, on VM, off, --json or nothing", 1, 3, true, prompt_trace,
+     "notes exits; shows those that came last"},
+    {"observe", "a VM and an event, as instructions:u or 0x20000/0x1234:k", 3, 3, true,
+     prompt_observe, "counts an event of a whole VM from now on"},
+    {"observed", "one number, or none", 1, 2, true, prompt_observed, "what has been counted"},
+    {"unobserve", "one number, or none", 1, 2, true, prompt_observed, "the last of it"},
+    {"start", "the name of a VM", 2, 2, false, life, "starts one that is off"},
+    {"stop", "the name of a VM", 2, 2, false, life, "as if its power went"},
+    {"restart", "the name of a VM", 2, 2, false, life, "stops and starts it"},
+    {"move", "a VM, the number of its vcpu, and a hart", 4, 4, false, move,
+     "to another of the harts that it may run on"},
+    {"poweroff", "nothing", 1, 1, false, power_off, "stops all, then the machine"},
+    {"frames", "on or off", 2, 2, false, frames, "for programs (docs/frames.md)"},
+    {"help", "nothing", 1, 1, false, help, "these lines"},
+    {"exit", "nothing", 1, 1, false, NULL, "back to the guest, as Ctrl-T twice"},
 };
 
-static void answer(struct job *job, enum prompt_status status, char *line, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+/* The command that is being answered, or was answered last. */
+static struct prompt prompt;
 
-static void answer(struct job *job, enum prompt_status status, char *line, const char *format, ...)
+void prompt_answer(struct prompt *p, enum prompt_status status, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	tally_vsnprintf(line, PROMPT_LINE_BYTES, format, args);
+	text_vadd(&p->out, format, args);
 	va_end(args);
-	job->status = status;
+	p->status = status;
+	p->vm = n_vms;
 }
 
-/* The VM of that name; NULL: there is none, and that has been answered. */
-static struct vm *vm_named(struct job *job, const char *command, const char *name, char *line)
+void prompt_wrong(struct prompt *p)
+{
+	prompt_answer(p, PROMPT_WRONG, "%s takes %s", p->word[0], p->takes);
+}
+
+uint64_t prompt_number(const char *word)
+{
+	uint64_t n;
+
+	return number_cut(&word, &n) && *word == '\0' ? n : ~0UL;
+}
+
+struct vm *prompt_vm_named(struct prompt *p, const char *name)
 {
 	for (uint32_t i = 0; i < n_vms; i++) {
 		if (strcmp(vms[i].config->name, name) == 0)
 			return &vms[i];
 	}
-	answer(job, PROMPT_FAILED, line, "%s: no VM is called \"%s\"", command, name);
+	prompt_answer(p, PROMPT_FAILED, "%s: no VM is called \"%s\"", p->word[0], name);
 	return NULL;
 }
 
-static void walk_along(struct job *job, prompt_line_fn *table, bool json)
+void prompt_vcpu_names(struct prompt *p, const struct vcpu *vcpu)
 {
-	job->table = table;
-	job->walk = (struct prompt_walk){.asker = (enum prompt_asker)(job - jobs), .json = json};
+	text_add(&p->out, "{'vm':'%s','vcpu':%u", vcpu->vm->config->name, vcpu->id);
 }
 
-/*
- * A command: what it is to be told where its words are wrong, how many there may be, and what
- * carries it out. That writes the answer if it is one line, or names the table that writes it.
- */
-struct command {
-	const char *name, *takes;
-	uint32_t least, most;
-	bool json;
-	void (*carry_out)(struct job *job, const struct command *c, const struct words *w,
-	                  char *line);
-	prompt_line_fn *table;
+void prompt_tell(struct prompt *p)
+{
+	char *to = p->line, before = ' ';
+	bool string = false;
+
+	text_add(&p->out, "}");
+	for (const char *from = p->line; *from != '\0'; before = *from++) {
+		bool quote = *from == '\'';
+		bool outer = from == p->line || from[1] == '\0';
+
+		string = string != quote;
+		if (p->json)
+			*to++ = quote ? '"' : *from;
+		else if (quote ? before == ',' : !outer)
+			*to++ = quote || (*from == ':' && !string) ? ' ' : *from;
+	}
+	*to = '\0';
+}
+
+void prompt_next_vm(struct prompt *p)
+{
+	p->vm++;
+	p->vcpu = 0;
+	p->row = 0;
+}
+
+void prompt_next_vcpu(struct prompt *p)
+{
+	p->row = 0;
+	if (++p->vcpu >= vms[p->vm].config->n_vcpus)
+		prompt_next_vm(p);
+}
+
+static const struct {
+	const char *name;
+	bool (*act)(struct vm *vm);
+	const char *done, *idle;
+} acts[] = {
+    {"start", vm_start, "is being started", "runs already"},
+    {"stop", vm_stop, "is being stopped", "is off already"},
+    {"restart", vm_restart, "is being restarted", ""},
 };
 
-static void wrong(struct job *job, const struct command *c, char *line)
+static void life(struct prompt *p)
 {
-	answer(job, PROMPT_WRONG, line, "%s takes %s", c->name, c->takes);
-}
+	struct vm *vm = prompt_vm_named(p, p->word[1]);
+	uint32_t i = 0;
 
-static void show_table(struct job *job, const struct command *c, const struct words *w, char *line)
-{
-	(void)line;
-	walk_along(job, c->table, w->json);
-}
-
-static void trace(struct job *job, const struct command *c, const struct words *w, char *line)
-{
-	bool on = w->n && strcmp(w->word[0], "on") == 0;
-	bool off = w->n == 1 && strcmp(w->word[0], "off") == 0;
-	const struct vm *vm = NULL;
-
-	if (!w->n) {
-		walk_along(job, c->table, w->json);
-		return;
-	}
-	if ((!on && !off) || w->json) {
-		wrong(job, c, line);
-		return;
-	}
-	if (w->n == 2) {
-		vm = vm_named(job, c->name, w->word[1], line);
-		if (!vm)
-			return;
-	}
-	trace_switch(vm, on);
-	answer(job, PROMPT_OK, line, "trace is %s", on ? "on" : "off");
-}
-
-static void life(struct job *job, const struct command *c, const struct words *w, char *line)
-{
-	struct vm *vm = vm_named(job, c->name, w->word[0], line);
-
+	while (strcmp(acts[i].name, p->word[0]) != 0)
+		i++;
 	if (vm)
-		prompt_life(prompt_life_named(c->name), vm, line);
+		prompt_answer(p, PROMPT_OK, "%s %s", vm->config->name,
+		              acts[i].act(vm) ? acts[i].done : acts[i].idle);
 }
 
-static void move(struct job *job, const struct command *c, const struct words *w, char *line)
+/* All VMs end for good, then the machine. The answer comes first. */
+static void power_off(struct prompt *p)
 {
-	struct vm *vm = vm_named(job, c->name, w->word[0], line);
-
-	if (vm)
-		job->status = prompt_move(vm, w->word[1], w->word[2], line);
-}
-
-static void observe(struct job *job, const struct command *c, const struct words *w, char *line)
-{
-	const struct vm *vm = NULL;
-
-	walk_along(job, c->table, w->json);
-	if (w->n == 2)
-		vm = vm_named(job, c->name, w->word[0], line);
-	if (w->n == 2 && !vm)
-		job->table = NULL;
-	else if (!vm || !prompt_observe(&job->walk, vm, w->word[1])) {
-		job->table = NULL;
-		wrong(job, c, line);
-	}
-}
-
-static void observed(struct job *job, const struct command *c, const struct words *w, char *line)
-{
-	bool end = strcmp(c->name, "unobserve") == 0;
-
-	walk_along(job, c->table, w->json);
-	if (prompt_look(&job->walk, end, w->n ? w->word[0] : ""))
-		return;
-	job->table = NULL;
-	answer(job, PROMPT_WRONG, line, "%s: there is no observation of that number", c->name);
-}
-
-static void power_off(struct job *job, const struct command *c, const struct words *w, char *line)
-{
-	(void)c, (void)w;
-	job->power_off = true;
-	answer(job, PROMPT_OK, line, "all VMs are being stopped, then the machine goes off");
-}
-
-/* One VM in each stay in HS. */
-static void kept_lines(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES])
-{
-	*line = '\0';
-	terminal_frames_kept(walk->vm);
-	prompt_next_vm(walk);
-}
-
-static void frames(struct job *job, const struct command *c, const struct words *w, char *line)
-{
-	bool on = strcmp(w->word[0], "on") == 0;
-
-	if (!on && strcmp(w->word[0], "off") != 0) {
-		wrong(job, c, line);
+	if (p->row++ == 0) {
+		text_add(&p->out, "all VMs are being stopped, then the machine goes off");
 		return;
 	}
-	terminal_frames(on);
-	if (on)
-		walk_along(job, kept_lines, false);
+	for (; p->vm < n_vms; p->vm++)
+		vm_power_off(&vms[p->vm]);
 }
 
-static void show_help(struct job *job, const struct command *c, const struct words *w, char *line)
+static void move(struct prompt *p)
 {
-	(void)c, (void)w, (void)line;
-	job->lines = help;
-}
+	struct vm *vm = prompt_vm_named(p, p->word[1]);
+	uint64_t vcpu = prompt_number(p->word[2]), hart = prompt_number(p->word[3]);
 
-static const struct command commands[] = {
-    {"vms", "--json or nothing", 0, 0, true, show_table, prompt_vms},
-    {"exits", "--json or nothing", 0, 0, true, show_table, prompt_exits},
-    {"pmu", "--json or nothing", 0, 0, true, show_table, prompt_pmu},
-    {"trace", "on, on VM, off, --json or nothing", 0, 2, true, trace, prompt_trace},
-    {"observe", "a VM and an event, as instructions:u or 0x20000/0x1234:k", 2, 2, true, observe,
-     prompt_observed},
-    {"observed", "one number, or none", 0, 1, true, observed, prompt_observed},
-    {"unobserve", "one number, or none", 0, 1, true, observed, prompt_observed},
-    {"start", "the name of a VM", 1, 1, false, life, NULL},
-    {"stop", "the name of a VM", 1, 1, false, life, NULL},
-    {"restart", "the name of a VM", 1, 1, false, life, NULL},
-    {"move", "a VM, the number of its vcpu, and a hart", 3, 3, false, move, NULL},
-    {"poweroff", "nothing", 0, 0, false, power_off, NULL},
-    {"frames", "on or off", 1, 1, false, frames, NULL},
-    {"help", "nothing", 0, 0, false, show_help, NULL},
-};
-
-/* false: there are more than any command takes. */
-static bool split(char *at, struct words *w)
-{
-	const char *next;
-
-	*w = (struct words){.n = 0};
-	while (*(next = word(&at)) != '\0') {
-		if (w->json || w->n == MOST_WORDS)
-			return false;
-		if (strcmp(next, "--json") == 0)
-			w->json = true;
-		else
-			w->word[w->n++] = next;
-	}
-	return true;
-}
-
-/* Writes a line if that is all of the answer, or the beginning of it. */
-static void understand(struct job *job, char *line)
-{
-	char *at = job->text;
-	const char *name = word(&at);
-	struct words w;
-
-	*line = '\0';
-	if (*name == '\0' && job->status == PROMPT_OK)
+	if (!vm)
 		return;
-	for (uint32_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		const struct command *c = &commands[i];
+	if (vcpu >= vm->config->n_vcpus)
+		prompt_answer(p, PROMPT_FAILED, "move: %s has no vcpu \"%s\"", vm->config->name,
+		              p->word[2]);
+	else if (hart >= VM_MAX_HARTS || !vcpu_move(vm->vcpus[vcpu], hart))
+		prompt_answer(p, PROMPT_FAILED,
+		              "move: hart \"%s\" is not among the harts of %s vcpu %lu", p->word[3],
+		              vm->config->name, vcpu);
+	else
+		prompt_answer(p, PROMPT_OK, "%s vcpu %lu moves to hart %lu", vm->config->name, vcpu,
+		              hart);
+}
 
-		if (strcmp(c->name, name) != 0)
+/* On: what a VM had printed of its line goes out, one VM in each stay in HS. */
+static void frames(struct prompt *p)
+{
+	bool on = strcmp(p->word[1], "on") == 0;
+
+	if (!on && strcmp(p->word[1], "off") != 0) {
+		prompt_wrong(p);
+		return;
+	}
+	if (p->vm == 0)
+		terminal_frames(on);
+	(void)terminal_vm_write(p->vm, "", 0);
+	prompt_next_vm(p);
+}
+
+static void help(struct prompt *p)
+{
+	const struct command *c = &commands[p->row++];
+
+	text_add(&p->out, "%s: %s; takes %s", c->name, c->does, c->takes);
+	if (p->row == sizeof(commands) / sizeof(commands[0]))
+		p->vm = n_vms;
+}
+
+/* Of more words than any command takes only the number is kept. */
+static void split(struct prompt *p)
+{
+	for (char *at = p->text; *at != '\0'; at++) {
+		if (*at == ' ')
+			*at = '\0';
+		else if ((at == p->text || at[-1] == '\0') && p->n_words++ < PROMPT_MOST_WORDS)
+			p->word[p->n_words - 1] = at;
+	}
+	if (p->n_words > 1 && p->n_words <= PROMPT_MOST_WORDS)
+		p->json = strcmp(p->word[p->n_words - 1], "--json") == 0;
+	p->n_words -= p->json;
+}
+
+static void understand(struct prompt *p)
+{
+	split(p);
+	if (p->n_words == 0) {
+		p->vm = n_vms;
+		return;
+	}
+	for (const struct command *c = commands; c->answer; c++) {
+		if (strcmp(c->name, p->word[0]) != 0)
 			continue;
-		if (!split(at, &w) || w.n < c->least || w.n > c->most || (w.json && !c->json))
-			wrong(job, c, line);
+		p->takes = c->takes;
+		p->next = c->answer;
+		if (p->n_words < c->least || p->n_words > c->most || (p->json && !c->json))
+			prompt_wrong(p);
 		else
-			c->carry_out(job, c, &w, line);
+			p->next(p);
 		return;
 	}
-	answer(job, PROMPT_WRONG, line, "no such command; help lists those that there are");
+	prompt_answer(p, PROMPT_WRONG, "no such command; help lists those that there are");
 }
 
-bool prompt_line(enum prompt_asker asker, char line[PROMPT_LINE_BYTES])
+void prompt_begin(const char *text)
 {
-	struct job *job = &jobs[asker];
-
-	if (job->typed) {
-		job->typed = false;
-		understand(job, line);
-		if (*line != '\0')
-			return true;
-	}
-	if (job->lines && *job->lines) {
-		(void)tally_snprintf(line, PROMPT_LINE_BYTES, "%s", *job->lines++);
-		return true;
-	}
-	if (job->power_off)
-		prompt_power_off();
-	if (!job->table || job->walk.vm >= n_vms)
-		return false;
-	job->table(&job->walk, line);
-	return true;
+	prompt = (struct prompt){.next = understand};
+	(void)tally_snprintf(prompt.text, sizeof(prompt.text), "%s", text ? text : "?");
 }
 
-enum prompt_status prompt_status(enum prompt_asker asker)
+const char *prompt_line(enum prompt_status *status)
 {
-	return jobs[asker].status;
+	prompt.out = text_begin(prompt.line, sizeof(prompt.line));
+	if (prompt.vm < n_vms)
+		prompt.next(&prompt);
+	*status = prompt.status;
+	return prompt.vm < n_vms || *prompt.line != '\0' ? prompt.line : NULL;
 }

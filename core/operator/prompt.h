@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the operator asks of Tally at the prompt. A command's output is made line by line, each in a
- * stay in HS of its own, with the guests running in between. It is asked by a person, who types,
- * and by a program (core/console/console_request.c), each of whom has one command at a time.
+ * What the operator asks of Tally: a person at the prompt, or a program by a request
+ * (core/console/console_keys.c). One command is answered at a time. Its output is made line by
+ * line, each in a stay in HS of its own, with the guests running in between.
  *
  * Vcpus of other harts are looked at without a lock and without asking them: their numbers may be
  * those of a moment ago, and two of one line may be of two moments. Boot hart only.
@@ -10,14 +10,13 @@
 #ifndef CORE_OPERATOR_PROMPT_H
 #define CORE_OPERATOR_PROMPT_H
 
-#include "core/lib/types.h"
+#include "core/console/console.h"
+#include "core/lib/text.h"
 #include "core/vm/platform.h"
 #include "core/vm/vm.h"
 
 #define PROMPT_LINE_BYTES 640U
-
-/* Who asks: each has one command at a time. */
-enum prompt_asker { PROMPT_PERSON, PROMPT_PROGRAM, PROMPT_ASKERS };
+#define PROMPT_MOST_WORDS 4U
 
 /* What became of a command. Programs are told, people can read. */
 enum prompt_status {
@@ -26,83 +25,76 @@ enum prompt_status {
 	PROMPT_WRONG,  /* no such command */
 };
 
-/* Takes up a command. Prints nothing; one that is still at work is dropped. NULL: something that
- * cannot be a command. */
-void prompt_begin(enum prompt_asker asker, const char *text);
+/* Takes up a command. Prints nothing. NULL: something that cannot be a command. */
+void prompt_begin(const char *text);
 
-/* The next line of the output, "": it is not there yet. false: there is no more. */
-bool prompt_line(enum prompt_asker asker, char line[PROMPT_LINE_BYTES]);
+/* The next line of the output, "": it is not there yet, NULL: there is no more, and the status is
+ * the command's. */
+const char *prompt_line(enum prompt_status *status);
 
-/* When there is no more. */
-enum prompt_status prompt_status(enum prompt_asker asker);
+/* A command, and how far its output has come. */
+struct prompt;
+typedef void prompt_fn(struct prompt *p);
 
-/* How far a command's output has come. */
-struct prompt_walk {
-	enum prompt_asker asker;
-	bool json;
-	bool only_vm; /* it does not go on to others */
+struct prompt {
+	char text[CONSOLE_COMMAND_BYTES + 1]; /* cut into words */
+	const char *word[PROMPT_MOST_WORDS];
+	uint32_t n_words;
+	bool json;         /* --json was the last one, and is not among these */
+	const char *takes; /* what it is to be told where they are wrong */
+	enum prompt_status status;
+	/* Adds to out the next line, or nothing, for the place where the output is, and moves that
+	 * on. At vm = n_vms it has ended. */
+	prompt_fn *next;
 	uint32_t vm;
 	uint32_t vcpu;
-	uint32_t line; /* of this vcpu */
+	uint32_t row; /* of this vcpu */
+	struct text out;
+	char line[PROMPT_LINE_BYTES];
 };
 
-/* A line, or "", for the place where the walk is, which then moves on. The place exists. */
-typedef void prompt_line_fn(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES]);
+/* The functions of commands, which take part in the output from its first line on. */
+prompt_fn prompt_vms, prompt_exits, prompt_pmu, prompt_trace, prompt_observe, prompt_observed;
 
-/* core/operator/prompt_vms.c */
-prompt_line_fn prompt_vms;
-/* core/operator/prompt_exits.c */
-prompt_line_fn prompt_exits;
-/* core/operator/prompt_trace.c */
-prompt_line_fn prompt_trace;
-/* core/operator/prompt_pmu.c */
-prompt_line_fn prompt_pmu;
-/* core/operator/prompt_observe.c: a walk of prompt_observed() that begins an observation, or looks
- * at one, and ends it; "": at all. false: there is no such event, or observation. */
-prompt_line_fn prompt_observed;
-bool prompt_observe(struct prompt_walk *walk, const struct vm *vm, const char *event);
-bool prompt_look(struct prompt_walk *walk, bool end, const char *number);
+/* The last line of the output, and what became of the command. */
+void prompt_answer(struct prompt *p, enum prompt_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Answers that the command takes other words. */
+void prompt_wrong(struct prompt *p);
+
+/* The VM of that name; NULL: there is none, and that has been answered. */
+struct vm *prompt_vm_named(struct prompt *p, const char *name);
 
 /* A word that is a number (core/lib/numbers.h) and nothing else; ~0 for any other. */
 uint64_t prompt_number(const char *word);
 
-/* core/operator/prompt_move.c: what it answers, a line in any case. */
-enum prompt_status prompt_move(struct vm *vm, const char *vcpu, const char *hart,
-                               char line[PROMPT_LINE_BYTES]);
+/*
+ * What is told of a vcpu or a VM has one form: an object of JSON, but with ' for ". The names of a
+ * vcpu begin it; others add "{'NAME':VALUE" or ",'NAME':VALUE", and no string holds such a sign.
+ * prompt_tell() ends it, and makes JSON of it for a program, and "NAME VALUE, NAME VALUE" for a
+ * person.
+ */
+void prompt_vcpu_names(struct prompt *p, const struct vcpu *vcpu);
+void prompt_tell(struct prompt *p);
 
-/* core/operator/prompt_life.c: `start`, `stop` and `restart`; NULL: the command is none of them.
- * What one does to a VM, and its line; by its key 'g', 's' or 'r', too. */
-struct life_act;
-const struct life_act *prompt_life_named(const char *command);
-void prompt_life(const struct life_act *act, struct vm *vm, char line[PROMPT_LINE_BYTES]);
-void prompt_life_key(struct vm *vm, char key, char line[PROMPT_LINE_BYTES]);
-/* `poweroff`: all VMs end for good, then the machine. */
-void prompt_power_off(void);
-
-/* Host time in microseconds. */
-static inline uint64_t prompt_us(uint64_t ticks)
+static inline const char *prompt_bool(bool value)
 {
-	return ticks / platform.timebase * 1000000 +
-	       ticks % platform.timebase * 1000000 / platform.timebase;
+	return value ? "true" : "false";
 }
 
-static inline const struct vcpu *prompt_vcpu(const struct prompt_walk *walk)
+/* Host time in units of which a second has so many. */
+static inline uint64_t prompt_time(uint64_t ticks, uint64_t hz)
 {
-	return vms[walk->vm].vcpus[walk->vcpu];
+	return ticks / platform.timebase * hz + ticks % platform.timebase * hz / platform.timebase;
 }
 
-static inline void prompt_next_vm(struct prompt_walk *walk)
+static inline const struct vcpu *prompt_vcpu(const struct prompt *p)
 {
-	walk->vm = walk->only_vm ? n_vms : walk->vm + 1;
-	walk->vcpu = 0;
-	walk->line = 0;
+	return vms[p->vm].vcpus[p->vcpu];
 }
 
-static inline void prompt_next_vcpu(struct prompt_walk *walk)
-{
-	walk->line = 0;
-	if (++walk->vcpu >= vms[walk->vm].config->n_vcpus)
-		prompt_next_vm(walk);
-}
+void prompt_next_vm(struct prompt *p);
+void prompt_next_vcpu(struct prompt *p);
 
 #endif

@@ -9,133 +9,140 @@
 
 #include "core/lib/event_names.h"
 #include "core/lib/numbers.h"
-#include "core/vm/platform.h"
-#include "core/lib/printf.h"
 #include "core/operator/prompt.h"
 
 #define NS_PER_S 1000000000U
 
-/* What a command asks. */
-static struct plan {
-	enum observe_what what;
-	uint32_t number;
-	struct observed_event event;
-	bool looked;    /* not to begin: all have been asked; ... */
-	uint64_t vcpus; /* ... these, by their index */
-} plans[PROMPT_ASKERS];
-_Static_assert(PROMPT_ASKERS <= OBSERVE_ASKERS, "a place for each");
-
 static uint32_t last_number;
+/* observed, unobserve: these vcpus, by their index, have been looked at. */
+static uint64_t looked_at;
 
-/* A number, or a name: perf's, or one of Tally's own events. */
-static bool cut_event(const char **at, uint32_t *event_idx)
-{
-	uint64_t number;
-	size_t n = 0;
+static const struct {
+	const char *name;
+	uint32_t flags;
+} filters[] = {{"uk", 0}, {"u", SBI_PMU_CFG_FLAG_SET_SINH}, {"k", SBI_PMU_CFG_FLAG_SET_UINH}};
+#define FILTERS (sizeof(filters) / sizeof(filters[0]))
 
-	while ((*at)[n] != '\0' && (*at)[n] != ':' && (*at)[n] != '/')
-		n++;
-	if (event_of_name(*at, n, event_idx)) {
-		*at += n;
-		return true;
-	}
-	if (!number_cut(at, &number) || number > UINT32_MAX)
-		return false;
-	*event_idx = (uint32_t)number;
-	return true;
-}
-
-/* EVENT, EVENT/DATA, and behind each :u, :k or :uk. */
+/* EVENT or EVENT/DATA, and behind each :u, :k or :uk. EVENT is a number, or a name: perf's, or one
+ * of Tally's own events. */
 static bool parse_event(const char *text, struct observed_event *event)
 {
+	const char *data = strchr(text, '/'), *filter = strchr(text, ':');
+	const char *end = data ? data : filter ? filter : text + strlen(text);
+	uint64_t number;
+
 	*event = (struct observed_event){.flags = 0};
-	if (!cut_event(&text, &event->event_idx))
+	if (event_of_name(text, (size_t)(end - text), &event->event_idx))
+		text = end;
+	else if (number_cut(&text, &number) && number <= UINT32_MAX)
+		event->event_idx = (uint32_t)number;
+	else
 		return false;
 	if (*text == '/') {
 		text++;
 		if (!number_cut(&text, &event->data))
 			return false;
 	}
-	if (strcmp(text, ":u") == 0)
-		event->flags = SBI_PMU_CFG_FLAG_SET_SINH;
-	else if (strcmp(text, ":k") == 0)
-		event->flags = SBI_PMU_CFG_FLAG_SET_UINH;
-	else
-		return *text == '\0' || strcmp(text, ":uk") == 0;
-	return true;
+	for (uint32_t i = 0; i < FILTERS; i++) {
+		event->flags = filters[i].flags;
+		if (*text == '\0' || (*text == ':' && strcmp(text + 1, filters[i].name) == 0))
+			return true;
+	}
+	return false;
 }
 
-bool prompt_observe(struct prompt_walk *walk, const struct vm *vm, const char *event)
+static const char *filter_name(uint32_t flags)
 {
-	struct plan *plan = &plans[walk->asker];
+	uint32_t i = 0;
 
-	if (!parse_event(event, &plan->event))
+	while (i < FILTERS - 1 && filters[i].flags != flags)
+		i++;
+	return filters[i].name;
+}
+
+static void tell(struct prompt *p, const struct observer *o)
+{
+	const struct vcpu *vcpu = prompt_vcpu(p);
+
+	prompt_vcpu_names(p, vcpu);
+	text_add(
+	    &p->out, ",'observation':%u,'event':'0x%x','data':'0x%lx','filter':'%s','value':%lu",
+	    o->number, o->event.event_idx, o->event.data, filter_name(o->event.flags), o->value);
+	text_add(&p->out, ",'ns':%lu,'at_ns':%lu,'looked_ns':%lu,'shared':%s",
+	         prompt_time(o->until - o->since, NS_PER_S), prompt_time(o->until, NS_PER_S),
+	         prompt_time(vcpu->observers.told_at, NS_PER_S), prompt_bool(o->shared));
+	text_add(&p->out, o->ended ? ",'ended':'%s'" : ",'ended':null", o->ended);
+	prompt_tell(p);
+}
+
+/* p->row: 0: this vcpu has not been asked; n + 1: observers from n on are to be told. false: none
+ * of them is there. */
+static bool tell_next(struct prompt *p)
+{
+	const struct observer *told = prompt_vcpu(p)->observers.told;
+	uint32_t n = p->row - 1;
+
+	while (n < VPMU_OBSERVERS && !told[n].number)
+		n++;
+	if (n == VPMU_OBSERVERS)
 		return false;
-	plan->what = OBSERVE_BEGIN;
-	plan->number = ++last_number;
-	walk->vm = vm->index;
-	walk->only_vm = true;
+	p->row = n + 2;
+	tell(p, &told[n]);
 	return true;
 }
 
-bool prompt_look(struct prompt_walk *walk, bool end, const char *number)
+static void begun(struct prompt *p)
 {
-	struct plan *plan = &plans[walk->asker];
-	uint64_t value = *number ? prompt_number(number) : 0;
-
-	if (*number && (!value || value > last_number))
-		return false;
-	plan->what = end ? OBSERVE_END : OBSERVE_LOOK;
-	plan->number = (uint32_t)value;
-	plan->looked = false;
-	return true;
+	if (atomic_load(&observe_request.vcpus))
+		return;
+	if (!p->row) {
+		p->row = 1;
+		observe_post(OBSERVE_BEGIN, BIT(prompt_vcpu(p)->index));
+		return;
+	}
+	if (!tell_next(p)) {
+		prompt_vcpu_names(p, prompt_vcpu(p));
+		text_add(&p->out, ",'observation':null,'ended':'too many observers'");
+		prompt_tell(p);
+	}
+	prompt_next_vcpu(p);
+	if (!p->vcpu)
+		p->vm = n_vms;
 }
 
-static uint64_t ns(uint64_t ticks)
+void prompt_observe(struct prompt *p)
 {
-	return ticks / platform.timebase * NS_PER_S +
-	       ticks % platform.timebase * NS_PER_S / platform.timebase;
+	const struct vm *vm = prompt_vm_named(p, p->word[1]);
+
+	if (!vm)
+		return;
+	if (!parse_event(p->word[2], &observe_request.event)) {
+		prompt_wrong(p);
+		return;
+	}
+	observe_request.number = ++last_number;
+	p->vm = vm->index;
+	p->next = begun;
 }
 
-static const char *filter_name(const struct observed_event *event)
+static void looked(struct prompt *p)
 {
-	if (event->flags == SBI_PMU_CFG_FLAG_SET_SINH)
-		return "u";
-	return event->flags == SBI_PMU_CFG_FLAG_SET_UINH ? "k" : "uk";
-}
-
-static void json(const struct prompt_walk *walk, const struct observer *o, char *line)
-{
-	const struct vcpu *vcpu = prompt_vcpu(walk);
-	uint64_t looked = vcpu->observers.told_at[walk->asker];
-	char reason[64] = "null";
-
-	if (o->ended)
-		(void)tally_snprintf(reason, sizeof(reason), "\"%s\"", o->ended);
-	(void)tally_snprintf(
-	    line, PROMPT_LINE_BYTES,
-	    "{\"vm\":\"%s\",\"vcpu\":%u,\"observation\":%u,\"event\":\"0x%x\",\"data\":\"0x%lx\","
-	    "\"filter\":\"%s\",\"value\":%lu,\"ns\":%lu,\"at_ns\":%lu,"
-	    "\"looked_ns\":%lu,\"shared\":%s,\"ended\":%s}",
-	    vcpu->vm->config->name, vcpu->id, o->number, o->event.event_idx, o->event.data,
-	    filter_name(&o->event), o->value, ns(o->until - o->since), ns(o->until), ns(looked),
-	    o->shared ? "true" : "false", reason);
-}
-
-static void text(const struct prompt_walk *walk, const struct observer *o, char *line)
-{
-	const struct vcpu *vcpu = prompt_vcpu(walk);
-	uint64_t us = ns(o->until - o->since) / 1000;
-	char data[24] = "";
-
-	if (o->event.data)
-		(void)tally_snprintf(data, sizeof(data), "/0x%lx", o->event.data);
-	(void)tally_snprintf(
-	    line, PROMPT_LINE_BYTES,
-	    "vm %s: vcpu %u: observation %u: event 0x%x%s:%s: %lu in %lu.%06lu s%s%s%s",
-	    vcpu->vm->config->name, vcpu->id, o->number, o->event.event_idx, data,
-	    filter_name(&o->event), o->value, us / 1000000, us % 1000000,
-	    o->shared ? ", shared" : "", o->ended ? ", ended: " : "", o->ended ? o->ended : "");
+	if (atomic_load(&observe_request.vcpus))
+		return;
+	while (!(looked_at & BIT(prompt_vcpu(p)->index))) {
+		prompt_next_vcpu(p);
+		if (p->vm >= n_vms)
+			return;
+	}
+	if (!p->row) {
+		p->row = 1;
+		if (strcmp(p->word[0], "unobserve") == 0) {
+			observe_post(OBSERVE_END, BIT(prompt_vcpu(p)->index));
+			return;
+		}
+	}
+	if (!tell_next(p))
+		prompt_next_vcpu(p);
 }
 
 static uint64_t observed_vcpus(void)
@@ -148,63 +155,17 @@ static uint64_t observed_vcpus(void)
 	return found;
 }
 
-static void post(const struct prompt_walk *walk, enum observe_what what, uint64_t vcpus)
+void prompt_observed(struct prompt *p)
 {
-	struct observe_request *request = &observe_requests[walk->asker];
-	const struct plan *plan = &plans[walk->asker];
+	uint64_t number = p->n_words > 1 ? prompt_number(p->word[1]) : 0;
 
-	request->what = what;
-	request->number = plan->number;
-	request->event = plan->event;
-	observe_post(request, vcpus);
-}
-
-/* The walk is at a vcpu that it has not asked yet. true: and need not. */
-static bool ask(struct prompt_walk *walk)
-{
-	struct plan *plan = &plans[walk->asker];
-
-	if (plan->what != OBSERVE_BEGIN && !plan->looked) {
-		plan->looked = true;
-		plan->vcpus = observed_vcpus();
-		post(walk, OBSERVE_LOOK, plan->vcpus);
-		return false;
-	}
-	while (plan->what != OBSERVE_BEGIN && !(plan->vcpus & BIT(prompt_vcpu(walk)->index))) {
-		prompt_next_vcpu(walk);
-		if (walk->vm >= n_vms)
-			return false;
-	}
-	walk->line = 1;
-	if (plan->what == OBSERVE_LOOK)
-		return true;
-	post(walk, plan->what, BIT(prompt_vcpu(walk)->index));
-	return false;
-}
-
-/* walk->line: 0: this vcpu has not been asked; n + 1: observers from n on are to be told. */
-void prompt_observed(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES])
-{
-	line[0] = '\0';
-	/* What is not done may be of a command before this one. */
-	if (atomic_load(&observe_requests[walk->asker].vcpus) || (!walk->line && !ask(walk)))
-		return;
-
-	const struct vcpu *vcpu = prompt_vcpu(walk);
-	const struct observer *told = vcpu->observers.told[walk->asker];
-
-	for (uint32_t n = walk->line - 1; n < VPMU_OBSERVERS; n++) {
-		if (!told[n].number)
-			continue;
-		walk->line = n + 2;
-		(walk->json ? json : text)(walk, &told[n], line);
+	if (p->n_words > 1 && (!number || number > last_number)) {
+		prompt_answer(p, PROMPT_WRONG, "%s: there is no observation of that number",
+		              p->word[0]);
 		return;
 	}
-	if (walk->line == 1 && plans[walk->asker].what == OBSERVE_BEGIN)
-		(void)tally_snprintf(line, PROMPT_LINE_BYTES,
-		                     walk->json ? "{\"vm\":\"%s\",\"vcpu\":%u,\"observation\":null,"
-		                                  "\"ended\":\"too many observers\"}"
-		                                : "vm %s: vcpu %u: too many observers",
-		                     vcpu->vm->config->name, vcpu->id);
-	prompt_next_vcpu(walk);
+	looked_at = observed_vcpus();
+	observe_request.number = (uint32_t)number;
+	observe_post(OBSERVE_LOOK, looked_at);
+	p->next = looked;
 }

@@ -16,13 +16,6 @@ static const char *filter_name(const struct vpmu_view *view)
 	return view->is_fw ? "uk" : names[view->inhibit % 8];
 }
 
-static const char *read_name(const struct vpmu_view *view)
-{
-	if (view->is_fw)
-		return "call";
-	return view->direct ? "direct" : "trapped";
-}
-
 /* What vpmu/ cannot know: firmware events that the port counts, for this very vcpu. */
 static void add_total(const struct vcpu *vcpu, bool same_hart, struct vpmu_view *view)
 {
@@ -38,102 +31,65 @@ static void add_total(const struct vcpu *vcpu, bool same_hart, struct vpmu_view 
 		view->holds = VPMU_VALUE_AWAY;
 }
 
-static void vcpu_line(const struct prompt_walk *walk, const struct vcpu *vcpu, char *line)
+static void add_vcpu(struct prompt *p, const struct vcpu *vcpu, uint64_t configured)
 {
-	uint64_t configured = vpmu_configured(&vcpu->pmu);
-	unsigned int n = 0;
+	uint32_t n = 0;
 
 	for (; configured; configured &= configured - 1)
 		n++;
-	(void)tally_snprintf(line, PROMPT_LINE_BYTES,
-	                     walk->json ? "{\"vm\":\"%s\",\"vcpu\":%u,\"hart\":%lu,"
-	                                  "\"counters\":%u,\"overflows\":%lu,\"held_back\":%lu,"
-	                                  "\"refusals\":%lu}"
-	                                : "vm %s: vcpu %u: hart %lu, counters %u, overflows %lu, "
-	                                  "held back %lu",
-	                     vcpu->vm->config->name, vcpu->id, vcpu->home->hartid, n,
-	                     vcpu->fw.lcofis, vcpu->lcofi.held_back, vcpu->fw.refusals);
+	text_add(&p->out,
+	         ",'hart':%lu,'counters':%u,'overflows':%lu,'held_back':%lu,'refusals':%lu",
+	         vcpu->home->hartid, n, vcpu->fw.lcofis, vcpu->lcofi.held_back, vcpu->fw.refusals);
 }
 
-static void counter_json(const struct vcpu *vcpu, uint32_t idx, const struct vpmu_view *view,
-                         char *line)
+static void add_counter(struct prompt *p, const struct vcpu *vcpu, uint32_t idx)
 {
-	char value[24] = "null";
-	char hctr[8] = "null";
+	bool same_hart = vcpu->home == this_pcpu();
+	char hctr[8] = "null", value[24] = "null";
+	struct vpmu_view view;
 
-	if (view->holds == VPMU_VALUE_NOW)
-		(void)tally_snprintf(value, sizeof(value), "%lu", view->value);
-	if (!view->is_fw)
-		(void)tally_snprintf(hctr, sizeof(hctr), "%u", view->hctr);
-	(void)tally_snprintf(
-	    line, PROMPT_LINE_BYTES,
-	    "{\"vm\":\"%s\",\"vcpu\":%u,\"counter\":%u,\"event\":\"0x%x\",\"data\":\"0x%lx\","
-	    "\"filter\":\"%s\",\"state\":\"%s\",\"read\":\"%s\",\"shared\":%s,\"hctr\":%s,"
-	    "\"value\":%s,\"of\":%s}",
-	    vcpu->vm->config->name, vcpu->id, idx, view->event_idx, view->event_data,
-	    filter_name(view), states[view->state], read_name(view),
-	    view->shared ? "true" : "false", hctr, value, view->overflow ? "true" : "false");
-}
-
-static void counter_text(uint32_t idx, const struct vpmu_view *view, char *line)
-{
-	char value[40] = "no value";
-	char hctr[24] = "firmware";
-	char data[24] = "";
-
-	if (view->holds == VPMU_VALUE_NOW)
-		(void)tally_snprintf(value, sizeof(value), "%lu", view->value);
-	else if (view->holds == VPMU_VALUE_AWAY)
-		(void)tally_snprintf(value, sizeof(value), "value on that hart");
-	if (!view->is_fw)
-		(void)tally_snprintf(hctr, sizeof(hctr), "hctr %u", view->hctr);
-	if (view->event_data)
-		(void)tally_snprintf(data, sizeof(data), "/0x%lx", view->event_data);
-	(void)tally_snprintf(
-	    line, PROMPT_LINE_BYTES, "  counter %2u: event 0x%x%s:%s, %s, %s, %s%s, %s%s", idx,
-	    view->event_idx, data, filter_name(view), states[view->state], hctr, read_name(view),
-	    view->shared ? ", shared" : "", value, view->overflow ? ", OF" : "");
+	text_add(&p->out, ",'counter':%u", idx);
+	if (!vpmu_describe(&vcpu->pmu, idx, same_hart, &view)) {
+		/* Since the last line: the guest runs in between. */
+		text_add(&p->out, ",'state':'gone'");
+		return;
+	}
+	if (view.holds == VPMU_VALUE_LESS_TOTAL)
+		add_total(vcpu, same_hart, &view);
+	if (!view.is_fw)
+		(void)tally_snprintf(hctr, sizeof(hctr), "%u", view.hctr);
+	if (view.holds == VPMU_VALUE_NOW)
+		(void)tally_snprintf(value, sizeof(value), "%lu", view.value);
+	text_add(&p->out, ",'event':'0x%x','data':'0x%lx','filter':'%s','state':'%s','read':'%s'",
+	         view.event_idx, view.event_data, filter_name(&view), states[view.state],
+	         view.is_fw    ? "call"
+	         : view.direct ? "direct"
+	                       : "trapped");
+	text_add(&p->out, ",'shared':%s,'hctr':%s,'value':%s,'of':%s", prompt_bool(view.shared),
+	         hctr, value, prompt_bool(view.overflow));
 }
 
 /* Moves on to the next counter that is configured now. */
-static void next(struct prompt_walk *walk, uint64_t configured, uint32_t from)
+static void next(struct prompt *p, uint64_t configured, uint32_t from)
 {
 	uint64_t left = from < VPMU_COUNTERS ? configured >> from << from : 0;
 
 	if (left)
-		walk->line = 1 + lowest_bit(left);
+		p->row = 1 + lowest_bit(left);
 	else
-		prompt_next_vcpu(walk);
+		prompt_next_vcpu(p);
 }
 
-void prompt_pmu(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES])
+void prompt_pmu(struct prompt *p)
 {
-	const struct vcpu *vcpu = prompt_vcpu(walk);
+	const struct vcpu *vcpu = prompt_vcpu(p);
 	uint64_t configured = vpmu_configured(&vcpu->pmu);
-	bool same_hart = vcpu->home == this_pcpu();
-	struct vpmu_view view;
-	uint32_t idx;
 
-	if (!walk->line) {
-		vcpu_line(walk, vcpu, line);
-		next(walk, configured, 0);
-		return;
-	}
-	idx = walk->line - 1;
-	if (!vpmu_describe(&vcpu->pmu, idx, same_hart, &view)) {
-		/* Since the last line: the guest runs in between. */
-		(void)tally_snprintf(line, PROMPT_LINE_BYTES,
-		                     walk->json ? "{\"vm\":\"%s\",\"vcpu\":%u,\"counter\":%u,"
-		                                  "\"state\":\"gone\"}"
-		                                : "  vm %s: vcpu %u: counter %u: gone",
-		                     vcpu->vm->config->name, vcpu->id, idx);
-	} else {
-		if (view.holds == VPMU_VALUE_LESS_TOTAL)
-			add_total(vcpu, same_hart, &view);
-		if (walk->json)
-			counter_json(vcpu, idx, &view, line);
-		else
-			counter_text(idx, &view, line);
-	}
-	next(walk, configured, idx + 1);
+	prompt_vcpu_names(p, vcpu);
+	if (p->row)
+		add_counter(p, vcpu, p->row - 1);
+	else
+		add_vcpu(p, vcpu, configured);
+	prompt_tell(p);
+	next(p, configured, p->row);
 }

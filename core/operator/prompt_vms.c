@@ -1,50 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prompt's `vms`. */
+/* The prompt's `vms`, and `exits`: since power-on. Whoever wants rates asks twice. */
 #include "arch/riscv/csr.h"
-#include "core/vm/platform.h"
-#include "core/lib/printf.h"
 #include "core/operator/prompt.h"
-#include "core/lib/text.h"
 #include "core/vm/vm_tell.h"
 
-#define ROOM_FOR_HARTS (3 * VM_MAX_VCPUS)
+#define US_PER_S 1000000U
 
-/* Each vcpu's hart, in order. */
-static void harts_text(const struct vm *vm, char *text)
+void prompt_vms(struct prompt *p)
 {
-	struct text t = text_begin(text, ROOM_FOR_HARTS);
-
-	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
-		text_add(&t, "%s%lu", i ? "," : "", vm->vcpus[i]->home->hartid);
-}
-
-/* Of this life, in ms; 0 while it has none. */
-static uint64_t uptime(const struct vm *vm)
-{
-	if (atomic_load(&vm->state) != VM_RUNNING)
-		return 0;
-	return (csr_read(CSR_TIME) - vm->life.begun) / (platform.timebase / 1000);
-}
-
-void prompt_vms(struct prompt_walk *walk, char line[PROMPT_LINE_BYTES])
-{
-	const struct vm *vm = &vms[walk->vm];
+	const struct vm *vm = &vms[p->vm];
 	const struct vm_config *config = vm->config;
-	uint64_t up = uptime(vm);
-	char harts[ROOM_FOR_HARTS];
+	/* Of this life; 0 while it has none. */
+	bool runs = atomic_load(&vm->state) == VM_RUNNING;
+	uint64_t up_ms = runs ? prompt_time(csr_read(CSR_TIME) - vm->life.begun, 1000) : 0;
 
-	harts_text(vm, harts);
-	if (walk->json)
-		(void)tally_snprintf(
-		    line, PROMPT_LINE_BYTES,
-		    "{\"vm\":\"%s\",\"state\":\"%s\",\"uptime_ms\":%lu,\"vcpus\":%u,"
-		    "\"harts\":[%s],\"memory\":%lu}",
-		    config->name, vm_state_name(vm), up, config->n_vcpus, harts, config->memory);
-	else
-		(void)tally_snprintf(
-		    line, PROMPT_LINE_BYTES,
-		    "%-15s %-8s up %lu.%03lu s, vcpus %u, harts %s, memory %lu MiB", config->name,
-		    vm_state_name(vm), up / 1000, up % 1000, config->n_vcpus, harts,
-		    config->memory >> 20);
-	prompt_next_vm(walk);
+	text_add(&p->out, "{'vm':'%s','state':'%s','uptime_ms':%lu,'vcpus':%u,'harts':[",
+	         config->name, vm_state_name(vm), up_ms, config->n_vcpus);
+	for (uint32_t i = 0; i < config->n_vcpus; i++)
+		text_add(&p->out, "%s%lu", i ? "," : "", vm->vcpus[i]->home->hartid);
+	text_add(&p->out, "],'memory':%lu", config->memory);
+	prompt_tell(p);
+	prompt_next_vm(p);
+}
+
+/* On a hart until now, whichever hart that is. */
+static uint64_t cpu_ticks(const struct vcpu *vcpu, uint64_t now)
+{
+	const volatile struct vcpu_fw *fw = &vcpu->fw;
+	uint64_t before, ticks;
+
+	/* Again if a turn ended meanwhile: else it would count twice, or not at all. */
+	do {
+		before = fw->cpu_ticks;
+		ticks = before;
+		if (*(struct vcpu *const volatile *)&vcpu->home->current == vcpu &&
+		    now > fw->resident_since)
+			ticks += now - fw->resident_since;
+	} while (fw->cpu_ticks != before);
+	return ticks;
+}
+
+static uint64_t steal_ticks(const struct vcpu *vcpu, uint64_t now)
+{
+	uint64_t since = *(const volatile uint64_t *)&vcpu->fw.ready_since;
+
+	return vcpu->fw.steal_ticks + (since && now > since ? now - since : 0);
+}
+
+static void add_causes(struct prompt *p, const uint64_t *n)
+{
+	text_add(&p->out,
+	         "'ecall':%lu,'timer':%lu,'irq':%lu,'lcofi':%lu,'mmio':%lu,'csr':%lu,'wfi':%lu,"
+	         "'other':%lu",
+	         n[EXIT_ECALL], n[EXIT_TIMER], n[EXIT_IRQ], n[EXIT_LCOFI], n[EXIT_MMIO],
+	         n[EXIT_CSR], n[EXIT_WFI], n[EXIT_OTHER]);
+}
+
+void prompt_exits(struct prompt *p)
+{
+	const struct vcpu *vcpu = prompt_vcpu(p);
+	uint64_t now = csr_read(CSR_TIME);
+
+	prompt_vcpu_names(p, vcpu);
+	text_add(&p->out, ",'time_us':%lu,'cpu_us':%lu,'steal_us':%lu,", prompt_time(now, US_PER_S),
+	         prompt_time(cpu_ticks(vcpu, now), US_PER_S),
+	         prompt_time(steal_ticks(vcpu, now), US_PER_S));
+	add_causes(p, vcpu->ctx.exits);
+	text_add(&p->out, ",'hs_instructions':%lu,'hs_instructions_by':{",
+	         all_causes(vcpu->ctx.hs_insns));
+	add_causes(p, vcpu->ctx.hs_insns);
+	text_add(&p->out, "},'longest_stay':%lu", vcpu->ctx.hs_longest);
+	prompt_tell(p);
+	prompt_next_vcpu(p);
 }

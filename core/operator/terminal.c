@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <stdatomic.h>
-
 #include "arch/riscv/csr.h"
 #include "arch/riscv/irqchip.h"
 #include "arch/riscv/uart.h"
@@ -14,89 +12,60 @@
 #include "core/vm/terminal_port.h"
 #include "core/vm/vm.h"
 
-/*
- * One stay in HS passes on at most this many typed bytes, and stops once the console has printed
- * this many.
- */
+/* One stay in HS passes on at most this many typed bytes, and stops once the console has printed
+ * this many. */
 #define INPUT_BURST  32
 #define INPUT_PRINTS 64
 
 /* Between two lines of a command's output guests run: one line a stay in HS. */
 #define LINES_HZ 10000UL
 
-/* How long typed bytes wait for a VM whose UART is full. */
+/* Typed bytes wait for a VM whose UART is full: its room is looked at so often, for so long. */
+#define LOOKS_HZ         1000UL
 #define INPUT_PATIENCE_S 2UL
 
 static struct console console;
-/* Typed bytes wait until then; ~0: they do not. Written under the lock. */
-static atomic_ulong hold_deadline = ~0UL;
-/*
- * Boot hart only: when each asker's next line of output is due, ~0: there is none; and the id of
- * the program's request.
- */
-static uint64_t due[PROMPT_ASKERS] = {~0UL, ~0UL};
+_Static_assert(VM_NAME_MAX <= CONSOLE_NAME_BYTES, "a VM's name fits");
+/* What follows is the boot hart's. When the next line of a command's output is due, ~0: there is
+ * none; and the id of the request that it answers, "": it was typed. */
+static uint64_t due = ~0UL;
 static char request_id[CONSOLE_ID_BYTES + 1];
-/*
- * The VM that has kept typed bytes waiting for too long, -1: none. What is typed for it is
- * dropped until it reads again; otherwise a key for Tally would wait anew behind every few of
- * its bytes. Boot hart only.
- */
-static int given_up = -1;
+/* Typed bytes wait since then, ~0: they do not, and for this VM. When it has kept them for too long
+ * what is typed for it is dropped until it reads again; otherwise a key for Tally would wait anew
+ * behind every few of its bytes. */
+static uint64_t waits_since = ~0UL;
+static int waits_for = -1;
 
 void console_emit(const char *s, size_t n)
 {
 	log_emit(s, n);
 }
 
-void console_life(unsigned int vm, char command)
-{
-	char line[PROMPT_LINE_BYTES] = "";
-
-	prompt_life_key(&vms[vm], command, line);
-	console_tally_puts(&console, line);
-}
-
-/* A command begins. The boot hart calls this, since it reads what is typed. */
-static void take_command(enum prompt_asker asker, const char *text)
-{
-	prompt_begin(asker, text);
-	due[asker] = 0;
-	pcpu_resched(this_pcpu());
-}
-
-void console_command(const char *text)
-{
-	take_command(PROMPT_PERSON, text);
-}
-
-void console_request(const char *id, const char *text)
+void console_command(const char *id, const char *text)
 {
 	(void)tally_snprintf(request_id, sizeof(request_id), "%s", id);
-	take_command(PROMPT_PROGRAM, text);
+	prompt_begin(text);
+	due = 0;
 }
 
 /* Prints the next line of a command's output, or what follows the last one. */
-static void prompt_go_on(enum prompt_asker asker, uint64_t now)
+static void prompt_go_on(uint64_t now)
 {
-	char line[PROMPT_LINE_BYTES];
-	bool more;
+	enum prompt_status status;
+	const char *line = prompt_line(&status);
+	bool request = *request_id != '\0';
 
-	more = prompt_line(asker, line);
-	due[asker] = more ? now + platform.timebase / LINES_HZ : ~0UL;
+	due = line ? now + platform.timebase / LINES_HZ : ~0UL;
 	log_lock();
-	if (more && !*line)
+	if (line && !*line)
 		; /* not there yet */
-	else if (asker == PROMPT_PROGRAM && more)
-		console_answer(&console, request_id, line);
-	else if (asker == PROMPT_PROGRAM)
-		console_answer_end(&console, request_id, prompt_status(asker));
-	else if (more)
+	else if (request)
+		console_answer(&console, request_id, line, status);
+	else if (line)
 		console_tally_puts(&console, line);
 	else
 		console_prompt_ready(&console);
 	log_unlock();
-	if (!more)
-		terminal_input_room(VUART_RX_BYTES);
 }
 
 /* Tally's own lines, for core/log.h. */
@@ -125,17 +94,7 @@ void terminal_set_vms(const struct vm_tree *tree)
 void terminal_frames(bool on)
 {
 	log_lock();
-	if (on)
-		console_frames_begin(&console);
-	else
-		console_frames_end(&console);
-	log_unlock();
-}
-
-void terminal_frames_kept(uint32_t vm)
-{
-	log_lock();
-	console_frames_kept(&console, vm);
+	console_frames(&console, on);
 	log_unlock();
 }
 
@@ -152,44 +111,32 @@ void terminal_vm_ended(uint32_t vm, bool ended)
 	log_lock();
 	console_vm_ended(&console, vm, ended);
 	log_unlock();
-	/* Typed bytes wait for it no longer. */
-	terminal_input_room(VUART_RX_BYTES);
 }
 
-/*
- * Must typed bytes wait? Yes while the VM in focus has a full UART, while the prompt prints, and
- * while a program's request is being answered, so that there is one request at a time. Only the
- * VM's own reads can change its room meanwhile, and they only add to it.
- */
-static bool must_wait(bool overdue)
+/* Must typed bytes wait? Yes while a command is being answered, so that there is one at a time, and
+ * while the VM in focus has a full UART. */
+static bool must_wait(uint64_t now)
 {
-	if (due[PROMPT_PROGRAM] != ~0UL)
+	if (due != ~0UL)
 		return true;
 	log_lock();
 	int vm = console_target(&console);
-	bool prompt = console.focus == CONSOLE_PROMPT;
 
 	log_unlock();
-	if (prompt)
-		return due[PROMPT_PERSON] != ~0UL && !overdue;
-	if (vm < 0)
-		return false;
-	if (vm_input_space(&vms[vm])) {
-		given_up = vm == given_up ? -1 : given_up;
+	if (vm < 0 || vm_input_space(&vms[vm])) {
+		waits_since = ~0UL;
 		return false;
 	}
-	if (overdue)
-		given_up = vm;
-	return vm != given_up;
+	if (waits_since == ~0UL || vm != waits_for)
+		waits_since = now;
+	waits_for = vm;
+	return now - waits_since < platform.timebase * INPUT_PATIENCE_S;
 }
 
-/*
- * Passes one typed byte on. Returns how many bytes the console printed because of it, -1:
- * nothing was typed.
- */
+/* Passes one typed byte on. Returns how many bytes the console printed because of it, -1: nothing
+ * was typed. */
 static int pass_byte(void)
 {
-	uint8_t byte;
 	int vm = -1, printed = -1;
 
 	log_lock();
@@ -197,100 +144,47 @@ static int pass_byte(void)
 
 	if (typed >= 0) {
 		console.work = 0;
-		vm = console_input(&console, (uint8_t)typed, &byte);
+		vm = console_input(&console, (uint8_t)typed);
 		printed = (int)console.work;
 	}
 	log_unlock();
 	if (vm >= 0)
-		vm_input(&vms[vm], byte);
+		vm_input(&vms[vm], (uint8_t)typed);
 	return printed;
 }
 
-/* Leaves typed bytes in the host's UART until the deadline; ~0: reads them again. */
-static void hold_input(uint64_t deadline)
+/* Passes typed bytes on, and returns when to come again, ~0: when more are typed. What there is no
+ * room for stays in the host's UART meanwhile, so that pasted text is not lost. */
+static uint64_t read_typed(uint64_t now)
 {
-	log_lock();
-	atomic_store(&hold_deadline, deadline);
-	uart_listen(log_uart(), deadline == ~0UL);
-	log_unlock();
-}
+	bool wait = must_wait(now);
+	int printed = 0, n = 0;
 
-void terminal_input_room(size_t space)
-{
-	/* Half of the room must be free, so that one interrupt brings many bytes. */
-	if (atomic_load(&hold_deadline) != ~0UL && space >= VUART_RX_BYTES / 2)
-		hold_input(~0UL);
-}
-
-static void read_typed(bool overdue)
-{
-	int printed = 0;
-
-	for (int i = 0; i < INPUT_BURST && printed < INPUT_PRINTS; i++) {
-		if (must_wait(overdue)) {
-			hold_input(csr_read(CSR_TIME) + platform.timebase * INPUT_PATIENCE_S);
-			/*
-			 * A guest that read between the two steps saw no waiting bytes, and so
-			 * did not call terminal_input_room().
-			 */
-			if (must_wait(overdue))
-				return;
-			terminal_input_room(VUART_RX_BYTES);
-		}
-		int n = pass_byte();
-
-		if (n < 0)
-			break;
+	for (int i = 0; i < INPUT_BURST && printed < INPUT_PRINTS && n >= 0 && !wait; i++) {
+		n = pass_byte();
 		printed += n;
+		wait = must_wait(now);
 	}
-	if (overdue)
-		terminal_input_room(VUART_RX_BYTES);
+	log_lock();
+	uart_listen(log_uart(), !wait);
+	log_unlock();
+	return !wait ? ~0UL : due != ~0UL ? due : now + platform.timebase / LOOKS_HZ;
 }
 
-/*
- * When serve_input() has to be called, whatever is typed: typed bytes have waited for too long, or
- * a command prints its next line. Another hart may end the wait, and the call then finds nothing to
- * do.
- */
-static void set_deadline(void)
+/* The host's external interrupt, or the moment that it set: passes typed bytes on, and prints a
+ * command's next line. */
+static void serve(void)
 {
-	uint64_t deadline = atomic_load(&hold_deadline);
-
-	for (int i = 0; i < PROMPT_ASKERS; i++) {
-		if (due[i] < deadline)
-			deadline = due[i];
-	}
-	this_pcpu()->external_at = deadline;
-	pcpu_resched(this_pcpu()); /* so that the timer is set anew */
-}
-
-/*
- * The host's external interrupt, or the deadline that it set: passes typed bytes on. What the VM in
- * focus has no room for stays in the host's UART, so that pasted text is not lost.
- */
-static void serve_input(void)
-{
-	uint64_t deadline = atomic_load(&hold_deadline);
 	uint64_t now = csr_read(CSR_TIME);
-	bool overdue = now >= deadline;
 	uint32_t claimed = irqchip_claim(&platform.irqchip);
 
-	for (int i = 0; i < PROMPT_ASKERS; i++) {
-		if (now < due[i])
-			continue;
-		prompt_go_on(i, now);
-		break;
-	}
-	/*
-	 * An interrupt raised before the wait began may still arrive. Listening again now would
-	 * raise another at once, without end.
-	 */
-	if (deadline == ~0UL || overdue)
-		read_typed(overdue);
+	if (now >= due)
+		prompt_go_on(now);
+	this_pcpu()->external_at = read_typed(now);
+	pcpu_resched(this_pcpu()); /* so that the timer is set anew */
 	/* If more bytes have come the level is still high, and the next interrupt takes them. */
 	if (claimed)
 		irqchip_complete(&platform.irqchip, platform.uart_irq);
-	set_deadline();
 }
 
 void terminal_enable_input(void)
@@ -298,5 +192,5 @@ void terminal_enable_input(void)
 	if (platform.irqchip.kind == IRQCHIP_NONE || !platform.uart_irq)
 		return;
 	irqchip_enable(&platform.irqchip, platform.uart_irq);
-	pcpu_serve_external(serve_input);
+	pcpu_serve_external(serve);
 }

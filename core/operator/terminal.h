@@ -15,10 +15,8 @@ void terminal_init(void);
 /* From now on guests may print. Boot hart. */
 void terminal_set_vms(const struct vm_tree *tree);
 
-/* Frames for programs (docs/frames.md) begin, or end; and what a VM had printed of an unfinished
- * line goes out. */
+/* Frames for programs (docs/frames.md) begin, or end. */
 void terminal_frames(bool on);
-void terminal_frames_kept(uint32_t vm);
 
 /* The serial line interrupts this hart when something is typed. Boot hart. */
 void terminal_enable_input(void);

@@ -11,19 +11,16 @@ static uint64_t uart_access(struct vm *vm, uint64_t offset, bool store, uint64_t
 {
 	uint8_t tx;
 	bool send = false;
-	size_t space;
 
 	spin_lock(&vm->devices);
 	if (store)
 		send = vuart_write(&vm->uart, (uint32_t)offset, (uint8_t)value, &tx);
 	else
 		value = vuart_read(&vm->uart, (uint32_t)offset);
-	space = vuart_rx_space(&vm->uart);
 	vm_update_interrupts(vm);
 	spin_unlock(&vm->devices);
 	if (send)
 		terminal_vm_write(vm->index, (const char *)&tx, 1);
-	terminal_input_room(space);
 	return value;
 }
 

@@ -41,19 +41,15 @@ struct observer {
 	uint64_t base;  /* firmware events: the total at `since` */
 };
 
-/* Clients that make observations, each with one request at a time. Their numbers are 0 ..
- * OBSERVE_ASKERS - 1. */
-#define OBSERVE_ASKERS 2U
-
 /* Part of struct vcpu. Private to the home hart. */
 struct vcpu_observers {
 	struct observer observer[VPMU_OBSERVERS];
 	uint32_t n; /* number of observers in use */
-	/* For each client: copies of the observers that its last request concerned, taken when the
-	 * request was done. An entry with number 0 is unused. The client may read them while it has
-	 * no request posted for the vcpu. */
-	struct observer told[OBSERVE_ASKERS][VPMU_OBSERVERS];
-	uint64_t told_at[OBSERVE_ASKERS]; /* host time of the copies */
+	/* Copies of the observers that the last request concerned, taken when it was done. An entry
+	 * with number 0 is unused. The client may read them while no request is posted for the
+	 * vcpu. */
+	struct observer told[VPMU_OBSERVERS];
+	uint64_t told_at; /* host time of the copies */
 };
 
 /* The maximum on all vcpus of one hart, so that reading them all is a short stay. Only moves of
@@ -66,7 +62,7 @@ enum observe_what {
 	OBSERVE_END,   /* on each vcpu, like OBSERVE_BEGIN; the values are not read */
 };
 
-/* A request concerning some vcpus. */
+/* The request of the operator, who makes one at a time. */
 struct observe_request {
 	/* Indices of the vcpus that have not served the request yet. While the mask is not 0, the
 	 * client must not touch the other fields. */
@@ -76,16 +72,16 @@ struct observe_request {
 	struct observed_event event;
 	uint64_t at; /* OBSERVE_LOOK: host time at which to read */
 };
-extern struct observe_request observe_requests[OBSERVE_ASKERS];
+extern struct observe_request observe_request;
 
-/* Posts a request for these vcpus of the machine. The caller has filled in all fields but `vcpus`
- * and `at`. Boot hart only. */
-void observe_post(struct observe_request *request, uint64_t vcpus);
+/* Posts the request, whose number and event the caller has filled in, for these vcpus of the
+ * machine. Boot hart only. */
+void observe_post(enum observe_what what, uint64_t vcpus);
 
 /* Whether the vcpu has observers. Any hart may ask; the answer may be outdated when it returns. */
 bool vcpu_is_observed(const struct vcpu *vcpu);
 
-/* Serves the requests that were posted for the vcpu. A read also serves all other vcpus of this
+/* Serves the request if it was posted for the vcpu. A read also serves all other vcpus of this
  * hart. Home hart only. */
 void vcpu_serve_observers(struct vcpu *vcpu);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the operator's requests concerning observers reach the home harts, and what comes back. */
+/* How the operator's request concerning observers reaches the home harts, and what comes back. */
 #include "arch/riscv/csr.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
@@ -11,7 +11,7 @@
  * takes less. */
 #define MOMENT_HZ 20000UL
 
-struct observe_request observe_requests[OBSERVE_ASKERS];
+struct observe_request observe_request;
 
 /* Returns the host time of the read: now, or later if another hart has to be interrupted first. */
 static uint64_t moment_of(uint64_t vcpus)
@@ -26,38 +26,38 @@ static uint64_t moment_of(uint64_t vcpus)
 	return now;
 }
 
-void observe_post(struct observe_request *request, uint64_t vcpus)
+void observe_post(enum observe_what what, uint64_t vcpus)
 {
 	uint32_t i;
 
-	request->at = moment_of(vcpus);
-	atomic_store(&request->vcpus, vcpus);
+	observe_request.what = what;
+	observe_request.at = moment_of(vcpus);
+	atomic_store(&observe_request.vcpus, vcpus);
 	for_each_bit (i, vcpus)
 		vcpu_request(this_pcpu()->vcpus[i], REQ_OBSERVE);
 }
 
-static bool is_of(const struct observer *o, const struct observe_request *request)
+static bool is_requested(const struct observer *o)
 {
-	return o->number && (!request->number || o->number == request->number);
+	return o->number && (!observe_request.number || o->number == observe_request.number);
 }
 
-static void done(struct observe_request *request, const struct vcpu *vcpu)
+static void done(const struct vcpu *vcpu)
 {
-	atomic_fetch_and(&request->vcpus, ~vcpu->bit);
+	atomic_fetch_and(&observe_request.vcpus, ~vcpu->bit);
 }
 
 /* Reads the observers that the request concerns, and copies them for the client. */
-static void look(struct vcpu *vcpu, const struct observe_request *request, uint64_t now)
+static void look(struct vcpu *vcpu, uint64_t now)
 {
-	size_t asker = (size_t)(request - observe_requests);
-	struct observer *told = vcpu->observers.told[asker];
+	struct observer *told = vcpu->observers.told;
 
-	vcpu->observers.told_at[asker] = now;
+	vcpu->observers.told_at = now;
 	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
 		const struct observer *o = &vcpu->observers.observer[n];
 
 		told[n].number = 0;
-		if (!is_of(o, request))
+		if (!is_requested(o))
 			continue;
 		observer_look(vcpu, n, now);
 		told[n] = *o;
@@ -68,10 +68,10 @@ static void look(struct vcpu *vcpu, const struct observe_request *request, uint6
  * All vcpus are read in one stay, so no count moves between the first and the last. A vcpu that is
  * on its way here from its old home does not run either.
  */
-static void look_at_all_here(struct observe_request *request)
+static void look_at_all_here(void)
 {
 	struct pcpu *pcpu = this_pcpu();
-	uint64_t left = request->at - csr_read(CSR_TIME);
+	uint64_t left = observe_request.at - csr_read(CSR_TIME);
 	uint64_t now;
 	uint32_t i;
 
@@ -79,37 +79,33 @@ static void look_at_all_here(struct observe_request *request)
 	if (left <= platform.timebase / MOMENT_HZ)
 		sched_nap(left);
 	now = csr_read(CSR_TIME);
-	for_each_bit (i, atomic_load(&request->vcpus)) {
+	for_each_bit (i, atomic_load(&observe_request.vcpus)) {
 		if (vcpu_home(pcpu->vcpus[i]) != pcpu)
 			continue;
-		look(pcpu->vcpus[i], request, now);
-		done(request, pcpu->vcpus[i]);
+		look(pcpu->vcpus[i], now);
+		done(pcpu->vcpus[i]);
 	}
 }
 
-static void begin_or_end(struct vcpu *vcpu, struct observe_request *request)
+static void begin_or_end(struct vcpu *vcpu)
 {
-	if (request->what == OBSERVE_BEGIN) {
-		observer_begin(vcpu, request->number, &request->event);
-		look(vcpu, request, csr_read(CSR_TIME));
+	if (observe_request.what == OBSERVE_BEGIN) {
+		observer_begin(vcpu, observe_request.number, &observe_request.event);
+		look(vcpu, csr_read(CSR_TIME));
 	}
-	for (uint32_t n = 0; n < VPMU_OBSERVERS && request->what == OBSERVE_END; n++) {
-		if (is_of(&vcpu->observers.observer[n], request))
+	for (uint32_t n = 0; n < VPMU_OBSERVERS && observe_request.what == OBSERVE_END; n++) {
+		if (is_requested(&vcpu->observers.observer[n]))
 			observer_end(vcpu, n);
 	}
-	done(request, vcpu);
+	done(vcpu);
 }
 
 void vcpu_serve_observers(struct vcpu *vcpu)
 {
-	for (uint32_t i = 0; i < OBSERVE_ASKERS; i++) {
-		struct observe_request *request = &observe_requests[i];
-
-		if (!(atomic_load(&request->vcpus) & vcpu->bit))
-			continue;
-		if (request->what == OBSERVE_LOOK)
-			look_at_all_here(request);
-		else
-			begin_or_end(vcpu, request);
-	}
+	if (!(atomic_load(&observe_request.vcpus) & vcpu->bit))
+		return;
+	if (observe_request.what == OBSERVE_LOOK)
+		look_at_all_here();
+	else
+		begin_or_end(vcpu);
 }

@@ -7,9 +7,9 @@
 #include "core/lib/types.h"
 
 /*
- * Prints n > 0 bytes of a VM's output. n must be small, to keep the stay in HS short. Returns how
- * many bytes were printed, which is at least one. The caller prints the others in a later stay. Any
- * hart may call it.
+ * Prints n bytes of a VM's output. n must be small, to keep the stay in HS short. Returns how
+ * many bytes were printed, which is at least one if n > 0. The caller prints the others in a later
+ * stay. Any hart may call it.
  */
 size_t terminal_vm_write(uint32_t vm, const char *bytes, size_t n);
 
@@ -18,11 +18,5 @@ size_t terminal_vm_write(uint32_t vm, const char *bytes, size_t n);
  * Any hart may call it.
  */
 void terminal_vm_ended(uint32_t vm, bool ended);
-
-/*
- * A VM's UART now has room for `space` bytes, which may be more than before. Any hart may call it,
- * with no lock held.
- */
-void terminal_input_room(size_t space);
 
 #endif

@@ -66,7 +66,6 @@ static VSBI_FN(console_read)
 	struct vm *vm = this_vcpu()->vm;
 	uint64_t n = a0 > DBCN_MAX_BYTES ? DBCN_MAX_BYTES : a0;
 	uint64_t done = 0;
-	size_t space;
 	char *memory;
 	vsbi_ret ret;
 
@@ -79,10 +78,8 @@ static VSBI_FN(console_read)
 	spin_lock(&vm->devices);
 	while (done < n && (vuart_read(&vm->uart, 5) & 1))
 		memory[done++] = (char)vuart_read(&vm->uart, 0);
-	space = vuart_rx_space(&vm->uart);
 	vm_update_interrupts(vm);
 	spin_unlock(&vm->devices);
-	terminal_input_room(space);
 	return vsbi_result(SBI_SUCCESS, done);
 }
 

@@ -26,33 +26,19 @@ void console_emit(const char *s, size_t n)
 		max_call_bytes = call_bytes;
 }
 
-unsigned int life_vm;
-char life_command;
-
-void console_life(unsigned int vm, char command)
-{
-	life_vm = vm;
-	life_command = command;
-}
-
 char typed_command[CONSOLE_COMMAND_BYTES + 1];
-
-void console_command(const char *text)
-{
-	assert_true(strlen(text) < sizeof(typed_command));
-	strcpy(typed_command, text);
-}
-
 char request_id[CONSOLE_ID_BYTES + 1];
 bool request_wrong;
 
-void console_request(const char *id, const char *text)
+void console_command(const char *id, const char *text)
 {
 	assert_true(strlen(id) < sizeof(request_id));
 	strcpy(request_id, id);
 	request_wrong = !text;
-	if (text)
-		console_command(text);
+	if (!text)
+		return;
+	assert_true(strlen(text) < sizeof(typed_command));
+	strcpy(typed_command, text);
 }
 
 size_t emitted_bytes(void)
@@ -90,13 +76,10 @@ void put(unsigned int vm, const char *s)
 
 int type(uint8_t ch)
 {
-	uint8_t byte = 0xee;
 	int target = console_target(&con);
-	int vm = console_input(&con, ch, &byte);
+	int vm = console_input(&con, ch);
 
 	assert_true(vm == -1 || vm == target);
-
-	assert_int_equal(byte, vm < 0 ? 0xee : ch);
 	return vm;
 }
 

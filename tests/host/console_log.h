@@ -15,15 +15,9 @@ extern struct console con;
 extern size_t call_bytes;     /* emitted since somebody set it to 0 */
 extern size_t max_call_bytes; /* the most that call_bytes was since start() */
 
-/* What console_life() was told last. */
-extern unsigned int life_vm;
-extern char life_command;
-
 /* What console_command() was told last. */
 extern char typed_command[CONSOLE_COMMAND_BYTES + 1];
-
-/* What console_request() was told last; its text is in typed_command. */
-extern char request_id[CONSOLE_ID_BYTES + 1];
+extern char request_id[CONSOLE_ID_BYTES + 1]; /* "": it was typed */
 extern bool request_wrong;
 
 /* A console as new, over memory full of rubbish. */
@@ -46,7 +40,7 @@ void put(unsigned int vm, const char *s);
 		EMITTED(w);                                                                        \
 	} while (0)
 
-/* The user types; asserts that the byte arrives unchanged or not at all. */
+/* The user types; asserts that the byte goes to who was named before, or to nobody. */
 int type(uint8_t ch);
 
 /* Ctrl-T and ch, which must be a command. */

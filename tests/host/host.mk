@@ -76,9 +76,8 @@ HOST_SRC_requests := tests/host/test_requests.c
 HOST_TESTS += wake_times
 HOST_SRC_wake_times := tests/host/test_wake_times.c core/vm/wake_times.c
 
-CONSOLE_SRC := core/console/console.c core/console/console_frame.c \
-	core/console/console_keys.c core/console/console_prompt.c core/console/console_request.c \
-	core/console/console_line.c core/console/ansi.c core/lib/text.c core/lib/printf.c
+CONSOLE_SRC := core/console/console.c core/console/console_frame.c core/console/console_keys.c \
+	core/console/console_line.c core/lib/text.c core/lib/printf.c
 
 HOST_TESTS += console
 HOST_SRC_console := tests/host/test_console.c tests/host/console_log.c $(CONSOLE_SRC)
@@ -95,9 +94,6 @@ HOST_SRC_console_request := tests/host/test_console_request.c tests/host/console
 
 HOST_TESTS += console_random
 HOST_SRC_console_random := tests/host/test_console_random.c tests/host/console_log.c $(CONSOLE_SRC)
-
-HOST_TESTS += ansi
-HOST_SRC_ansi := tests/host/test_ansi.c core/console/ansi.c
 
 HOST_TESTS += printf
 HOST_SRC_printf := tests/host/test_printf.c core/lib/printf.c

@@ -54,8 +54,8 @@ static void ids_and_commands(void **state)
 
 static void no_id(void **state)
 {
-	static const char *const wrong[] = {"\r",      " vms\r",  "vms\r",           "r-1 vms\r",
-	                                    "r1\tx\r", "r1vms\n", "123456789 vms\r", "\x1b[A\r"};
+	static const char *const wrong[] = {"\r",      " vms\r",          "vms\r",   "r1\tx\r",
+	                                    "r1vms\n", "123456789 vms\r", "\x1b[A\r"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -72,9 +72,9 @@ static void nothing_moves(void **state)
 	(void)state;
 	PRINTS(0, "~ # l", "[linux-a] ~ # l");
 	request("1 vms\r");
-	console_answer(&con, "1", "a line");
+	console_answer(&con, "1", "a line", 0);
 	EMITTED("\036=1 a line\n");
-	console_answer_end(&con, "1", 2);
+	console_answer(&con, "1", NULL, 2);
 	EMITTED("\036.1 2\n");
 	PRINTS(0, "s", "s");
 	assert_int_equal(type('x'), 0);
@@ -116,7 +116,7 @@ static void no_guest_makes_a_frame(void **state)
 	console_tally_puts(&con, "\036.1 0");
 	EMITTED("tally: ?.1 0\r\n");
 	start(false);
-	console_answer(&con, "1", "a line");
+	console_answer(&con, "1", "a line", 0);
 	EMITTED("\036=1 a line\n");
 }
 

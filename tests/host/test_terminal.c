@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Input that waits for room in a VM's UART (core/operator/terminal.h), while another hart runs the
- * VM: when its guest reads, the bytes are passed on at once.
+ * VM: its room is looked at from time to time, and no byte is lost. And one command at a time.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -85,12 +85,6 @@ void irqchip_complete(const struct irqchip *chip, uint32_t irq)
 	(void)chip, (void)irq;
 }
 
-static void guest_reads(void)
-{
-	room = ROOM;
-	terminal_input_room(room);
-}
-
 /* Other harts continue when the check is over. */
 bool vm_input_space(struct vm *vm)
 {
@@ -98,7 +92,7 @@ bool vm_input_space(struct vm *vm)
 
 	(void)vm;
 	if (reads_at >= 0 && reads_at-- == 0)
-		guest_reads();
+		room = ROOM;
 	return space;
 }
 
@@ -111,26 +105,18 @@ void vm_input(struct vm *vm, uint8_t byte)
 	}
 }
 
-void prompt_life_key(struct vm *vm, char key, char line[PROMPT_LINE_BYTES])
+static unsigned int lines; /* of the command's answer that are still to come */
+
+void prompt_begin(const char *text)
 {
-	(void)vm, (void)key, (void)line;
+	(void)text;
+	lines = 3;
 }
 
-void prompt_begin(enum prompt_asker asker, const char *text)
+const char *prompt_line(enum prompt_status *status)
 {
-	(void)asker, (void)text;
-}
-
-bool prompt_line(enum prompt_asker asker, char line[PROMPT_LINE_BYTES])
-{
-	(void)asker, (void)line;
-	return false;
-}
-
-enum prompt_status prompt_status(enum prompt_asker asker)
-{
-	(void)asker;
-	return PROMPT_OK;
+	*status = PROMPT_OK;
+	return lines && lines-- ? "a line" : NULL;
 }
 
 void pcpu_serve_external(void (*serve)(void))
@@ -144,39 +130,50 @@ static void begin(size_t room_now)
 {
 	static struct vm_tree tree = {.n_vms = 1, .vms = {{.name = "alpha"}}};
 
+	/* Of the test before nothing waits. */
 	listening = true;
-	typed = TYPED;
-	arrived = 0;
-	room = room_now;
-	reads_at = -1;
+	typed = 0;
+	room = ROOM;
 	platform.interactive = true;
 	terminal_set_vms(&tree);
 	terminal_enable_input();
-	terminal_vm_ended(0, false);
-	terminal_input_room(ROOM);
+	hart.pcpu.external();
+	arrived = 0;
+	typed = TYPED;
+	room = room_now;
+	reads_at = -1;
+	host_csrs[CSR_TIME] = 5000;
 }
 
-/* The host's UART interrupts while it listens and has something. */
-static void interrupts(void)
+/* The host's UART interrupts while it listens and has something, and the timer when it is set. */
+static void interrupts(uint64_t until)
 {
-	for (unsigned int i = 0; listening && typed; i++) {
-		assert_true(i < 100);
-		hart.pcpu.external();
+	for (unsigned int i = 0; host_csrs[CSR_TIME] < until; i++) {
+		assert_true(i < 10000);
+		assert_true(listening == (hart.pcpu.external_at == NEVER));
+		if (listening && !typed)
+			break;
+		if (!listening)
+			host_csrs[CSR_TIME] = hart.pcpu.external_at;
+		if (host_csrs[CSR_TIME] < until)
+			hart.pcpu.external();
 	}
-	/* Its own interrupt is the only one that sets the timer. */
-	assert_true(listening == (hart.pcpu.external_at == NEVER));
 }
 
 static void bytes_wait_for_room(void **state)
 {
 	(void)state;
 	begin(3);
-	interrupts();
+	interrupts(5010);
 	assert_int_equal(arrived, 3);
 	assert_false(listening);
-	guest_reads();
+	room = 2;
+	interrupts(5012);
+	assert_int_equal(arrived, 5);
+	assert_false(listening);
+	room = ROOM;
+	interrupts(5014);
 	assert_true(listening);
-	interrupts();
 	assert_int_equal(arrived, TYPED);
 }
 
@@ -188,11 +185,7 @@ static void a_guest_that_reads_meanwhile(void **state)
 		for (size_t room_now = 0; room_now < TYPED; room_now++) {
 			begin(room_now);
 			reads_at = at;
-			interrupts();
-			/* No check came afterwards, so it reads now. */
-			if (reads_at >= 0)
-				guest_reads();
-			interrupts();
+			interrupts(NEVER);
 			assert_int_equal(typed, 0);
 			assert_int_equal(arrived, TYPED);
 		}
@@ -204,37 +197,63 @@ static void a_vm_that_ends(void **state)
 {
 	(void)state;
 	begin(0);
-	interrupts();
-	assert_false(listening);
+	interrupts(5010);
+	assert_int_equal(typed, TYPED);
 	terminal_vm_ended(0, true);
-	assert_true(listening);
-	interrupts();
+	interrupts(5012);
 	assert_int_equal(typed, 0);
+	assert_true(listening);
 }
 
-/* Bytes for a VM that never reads are kept for two seconds. */
+/* Bytes for a VM that never reads are kept for two seconds, and those after them are not. */
 static void patience(void **state)
 {
 	(void)state;
 	begin(0);
-	host_csrs[CSR_TIME] = 5000;
-	interrupts();
-	assert_int_equal(hart.pcpu.external_at, 7000);
-	host_csrs[CSR_TIME] = 7000;
-	hart.pcpu.external();
+	interrupts(7000);
+	assert_int_equal(typed, TYPED);
+	interrupts(7001);
 	assert_true(listening);
 	assert_int_equal(typed, 0);
+	typed = TYPED;
+	hart.pcpu.external();
+	assert_int_equal(typed, 0);
 	assert_int_equal(arrived, 0);
-	host_csrs[CSR_TIME] = 0;
+	/* It reads again. */
+	room = 3;
+	typed = TYPED;
+	interrupts(8000);
+	assert_int_equal(arrived, 3);
+	assert_int_equal(typed, TYPED - 3);
+}
+
+/* What is typed waits while a command is answered, a line in each call. */
+static void one_command_at_a_time(void **state)
+{
+	(void)state;
+	begin(ROOM);
+	hart.pcpu.external();
+	assert_int_equal(arrived, TYPED);
+	console_command("", "vms");
+	typed = TYPED;
+	for (unsigned int left = 3; left > 0; left--) {
+		hart.pcpu.external();
+		assert_int_equal(lines, left - 1);
+		assert_int_equal(typed, TYPED);
+		assert_false(listening);
+		host_csrs[CSR_TIME] = hart.pcpu.external_at;
+	}
+	hart.pcpu.external();
+	assert_int_equal(typed, 0);
+	assert_true(listening);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(bytes_wait_for_room),
-	    cmocka_unit_test(a_guest_that_reads_meanwhile),
-	    cmocka_unit_test(a_vm_that_ends),
-	    cmocka_unit_test(patience),
+	    cmocka_unit_test(bytes_wait_for_room),   cmocka_unit_test(a_guest_that_reads_meanwhile),
+	    cmocka_unit_test(a_vm_that_ends),        cmocka_unit_test(patience),
+	    cmocka_unit_test(one_command_at_a_time),
 	};
 
 	return cmocka_run_group_tests_name("terminal", tests, NULL, NULL);

@@ -172,7 +172,7 @@ def test_each_exit_status(running, tmp_path):
         got = b""
         while b"\n. 0\n" not in got:
             got += rubbish.recv(4096)
-        assert got.count(b"! a command is") == 4 and got.count(b"= alpha") == 1
+        assert got.count(b"! a command is") == 4 and got.count(b"= vm alpha, state running") == 1
     # The same names as perf's, for the same events.
     with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
         names = {name: idx for _, group in perf_events.groups() for name, idx in group.items()}

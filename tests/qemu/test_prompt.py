@@ -133,7 +133,8 @@ def check_trace(prompt):
     assert prompt.ask("trace on") == ["trace is on"]
     while not (calls := [entry for entry in prompt.objects("trace") if entry["cause"] == "ecall"]):
         pass
-    assert set(calls[0]) == {"vm", "vcpu", "time_us", "cause", "pc", "extension", "function"}
+    assert set(calls[0]) == {"vm", "vcpu", "time_us", "cause", "pc", "extension", "function",
+                             "call"}
     assert {entry["vm"] for entry in calls} == {"alpha"}
     assert prompt.ask("trace off") == ["trace is off"]
     last = prompt.ask("trace")

@@ -127,7 +127,7 @@ def test_on_a_terminal(board, tmp_path):
         child.expect("input goes to beta")
         board.wait_for(lambda: board.typed == {0: b"r", 1: b"s"})
         child.send("\x14:vms\r")
-        child.expect(r'tally: \{"vm": "alpha"')
+        child.expect("tally: alpha +running +up 2.000 s")
         child.send("\x01x")
         child.expect(pexpect.EOF)
         child.close()

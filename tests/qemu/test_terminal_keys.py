@@ -5,6 +5,9 @@ import pytest
 from recorded import Bench
 
 ERASE = b"\033[m\r\033[K"
+VMS = ('{"vm":"alpha","state":"running","uptime_ms":1020,"vcpus":2,"harts":[0,3],'
+       '"memory":268435456}')
+VMS_TEXT = "alpha           running  up 1.020 s, vcpus 2, harts 0,3, memory 256 MiB"
 SHOW = b"\033[K"
 
 
@@ -130,8 +133,8 @@ def test_the_prompt_edits_and_tells(live):
     assert live.type(b"\r") == b"\r\n"
     # What is typed ahead waits for the answer.
     assert live.type(b"x") == b""
-    assert live.answer(0, "a line") == "vms"
-    assert live.emitted() == says("a line") + b"tally> " + SHOW + b"x"
+    assert live.answer(0, VMS) == "vms --json"
+    assert live.emitted() == says(VMS_TEXT) + b"tally> " + SHOW + b"x"
     assert live.type(b"\x03") == b"\r\ntally> " + SHOW
     assert live.type(b"\r") == b"\r\ntally> " + SHOW
     assert not live.relay.asked

@@ -13,7 +13,7 @@ QEMU_KEY = b"\x01"   # Ctrl-A
 LEAVE = QEMU_KEY + b"x"
 PREFIX = re.compile(rb"[\x14\x01]")
 TYPED_BYTES = 65536  # more stays in the terminal
-LIFE = {b"g": b"start", b"s": b"stop", b"r": b"restart"}
+LIFE = {b"g": "start", b"s": "stop", b"r": "restart"}
 HELP = """\
 Ctrl-T, then 1..9: that VM gets the input; n, p: the next, the one before;
   g, s, r: starts, stops, restarts it; :: the prompt; f: whole screen;
@@ -110,7 +110,8 @@ class Keys:
         elif key.isdigit() and 0 < int(key) <= len(lines):
             self.go_to(lines[int(key) - 1])
         elif key in LIFE:
-            self.relay.ask_soon(Asker(self.terminal), LIFE[key] + b" " + line.name.encode())
+            asker = Asker(self.terminal, "%s %s" % (LIFE[key], line.name))
+            self.relay.ask_soon(asker, asker.command)
         elif key == b":":
             self.prompt.open()
         elif key == b"f":

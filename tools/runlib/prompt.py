@@ -4,8 +4,9 @@
 It is echoed as if a VM in focus printed it, and so is erased and drawn again around others' lines.
 """
 from runlib.line import Line
+from tallylib.tally_ctl import COMMAND_BYTES
+from tallylib.told import Told
 
-COMMAND_BYTES = 64
 BACKSPACE, DEL, CTRL_C, CTRL_D = b"\b", b"\x7f", b"\x03", b"\x04"
 
 
@@ -13,14 +14,22 @@ class Asker:
     """Something to ask of Tally from here: its answer is shown as Tally's lines. done: is called
     when there is no more of it."""
 
-    def __init__(self, terminal, done=lambda: None):
-        self.terminal, self.done = terminal, done
+    def __init__(self, terminal, command, done=lambda: None):
+        self.terminal, self.told, self.done = terminal, Told(command), done
         self.asked = False
+
+    @property
+    def command(self):
+        """What Tally is asked."""
+        return self.told.command.encode()
 
     def send(self, kind, text):
         """What a program would be told (tools/runlib/programs.py)."""
-        if kind != b".":
-            self.terminal.say(text.decode(errors="replace"))
+        text = text.decode(errors="replace")
+        lines = (self.told.rows(text) if kind == b"=" else
+                 self.told.end() if kind == b"." else [text])
+        for line in lines:
+            self.terminal.say(line)
         if kind != b"=":
             self.done()
 
@@ -89,7 +98,8 @@ class Prompt:
             if words[0] == "top" and self.watch:
                 self.watched = self.watch(words[1:], self.ready)
             else:
-                self.ask(Asker(self.terminal, self.ready), text.encode())
+                asker = Asker(self.terminal, text, self.ready)
+                self.ask(asker, asker.command)
 
     def key(self, byte):
         """A byte that is typed at it."""

@@ -18,6 +18,8 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__)
 # Where tools/run puts its sockets: PID.sock.
 FOLDER = os.path.join(TOP, "build", "control")
 
+COMMAND_BYTES = 64
+
 # What became of a command (core/operator/prompt.h).
 DONE, FAILED, WRONG = range(3)
 
@@ -36,7 +38,7 @@ class BadCommand(Exception):
 
 def check(command):
     """BadCommand is raised for what is none."""
-    if not (command.strip() and len(command) <= 64 and command.isascii() and
+    if not (command.strip() and len(command) <= COMMAND_BYTES and command.isascii() and
             command.isprintable()):
         raise BadCommand("a command is 1 to 64 characters of printable ASCII")
 

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a person reads of commands that tell something. Tally answers them in JSON.
+
+  told = Told("vms")
+  status, lines = machine.ask(told.command)       # vms --json
+  text = [row for line in lines for row in told.rows(line)] + told.end()
+"""
+import json
+
+from tallylib import tally_ctl
+
+CAUSES = ("ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other")
+PAGES = ("load", "store", "fetch")
+
+
+def seconds(number, unit, digits):
+    """A time in units of which a second has so many; what is behind the last digit is cut off."""
+    scale = 10 ** digits
+    return "%d.%0*d s" % (number // unit, digits, number % unit * scale // unit)
+
+
+def data_of(row):
+    """Of an event that has some."""
+    return "" if row["data"] == "0x0" else "/" + row["data"]
+
+
+def vms(row):
+    return ["%-15s %-8s up %s, vcpus %d, harts %s, memory %d MiB" % (
+        row["vm"], row["state"], seconds(row["uptime_ms"], 1000, 3), row["vcpus"],
+        ",".join(map(str, row["harts"])), row["memory"] >> 20)]
+
+
+def exits(row):
+    """Two lines: a terminal of 80 columns has room for each."""
+    return ["vm %s: vcpu %d: ran %s, stolen %s, HS instructions %d, longest stay %d" % (
+        row["vm"], row["vcpu"], seconds(row["cpu_us"], 10**6, 3),
+        seconds(row["steal_us"], 10**6, 3), row["hs_instructions"], row["longest_stay"]),
+            "  exits: " + ", ".join("%s %d" % (cause, row[cause]) for cause in CAUSES)]
+
+
+def pmu(row):
+    """A vcpu, or one of its counters."""
+    if "counters" in row:
+        return ["vm %s: vcpu %d: hart %d, counters %d, overflows %d, held back %d" % (
+            row["vm"], row["vcpu"], row["hart"], row["counters"], row["overflows"],
+            row["held_back"])]
+    if row["state"] == "gone":
+        return ["  vm %s: vcpu %d: counter %d: gone" % (row["vm"], row["vcpu"], row["counter"])]
+    value = row["value"]
+    if value is None:
+        value = "value on that hart" if row["state"] == "running" else "no value"
+    return ["  counter %2d: event %s%s:%s, %s, %s, %s%s, %s%s" % (
+        row["counter"], row["event"], data_of(row), row["filter"], row["state"],
+        "firmware" if row["hctr"] is None else "hctr %d" % row["hctr"], row["read"],
+        ", shared" if row["shared"] else "", value, ", OF" if row["of"] else "")]
+
+
+def trace(row):
+    """An exit."""
+    cause = row["cause"]
+    if cause == "ecall":
+        what = row.get("call") or "extension %s function %s" % (
+            row["extension"][2:], row["function"][2:])
+    elif cause in PAGES:
+        what = row["address"][2:]
+    elif cause == "csr":
+        what = "%x" % (int(row["stval"], 16) >> 20)
+    elif cause == "virtual-instruction":
+        what = row["stval"][2:]
+    elif cause == "exception":
+        what = "%d, stval %s" % (int(row["scause"], 16), row["stval"][2:])
+    else:
+        what = ""
+    return ["%s vm %s: vcpu %d: %s%s at %s" % (
+        seconds(row["time_us"], 10**6, 6)[:-2], row["vm"], row["vcpu"], cause,
+        what and " " + what, row["pc"][2:])]
+
+
+def observed(row):
+    """A vcpu's part of an observation."""
+    name = "vm %s: vcpu %d: " % (row["vm"], row["vcpu"])
+    if row["observation"] is None:
+        return [name + row["ended"]]
+    return ["%sobservation %d: event %s%s:%s: %d in %s%s%s" % (
+        name, row["observation"], row["event"], data_of(row), row["filter"], row["value"],
+        seconds(row["ns"], 10**9, 6), ", shared" if row["shared"] else "",
+        ", ended: " + row["ended"] if row["ended"] else "")]
+
+
+TABLES = {"vms": vms, "exits": exits, "pmu": pmu, "trace": trace, "observe": observed,
+          "observed": observed, "unobserve": observed}
+
+
+class Told:
+    """The answer to a command, as text. command: what Tally is asked in its place."""
+
+    def __init__(self, command):
+        words = command.split()
+        tells = "--json" not in words and (words[:1] != ["trace"] or len(words) == 1)
+        self.table = TABLES.get(words[0]) if words and tells else None
+        self.command = command + " --json" if self.table else command
+        if len(self.command) > tally_ctl.COMMAND_BYTES:
+            self.table, self.command = None, command
+        self.empty = "no exit was noted" if self.table is trace else None
+
+    def rows(self, line):
+        """Lines of text for one of the answer."""
+        self.empty = None
+        return self.table(json.loads(line)) if self.table and line.startswith("{") else [line]
+
+    def end(self):
+        """Lines where the answer had none."""
+        return [self.empty] if self.empty else []

@@ -201,6 +201,7 @@ def test_selectors(tmp_path, table, backend, firmware, bits, refused):
                                   f"{len(driver.refused)} requests refused"]
     assert len(driver.refused) == refused
     assert WARNING in result.own
+    assert any(f" back end {backend}, " in line for line in result.own)
     # HS counts its own work, though the firmware offers instret for what it does not have.
     exits = bare_guests.exits(result, "alpha")
     assert 0 < exits["longest-stay"] < exits["hs-instructions"]
@@ -249,7 +250,7 @@ def test_overflow_flag(tmp_path, table, backend, initial_value, flag):
     result = readback.session(tmp_path, nodes, backend, drive)
     assert result.status == harness.OK, str(result)
     assert driver.given == 27
-    assert any("overflow to guests" in line for line in result.own)
+    assert any(f" back end {backend}, overflow to guests" in line for line in result.own)
 
 
 @harness.both_backends

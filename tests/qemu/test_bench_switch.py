@@ -14,6 +14,10 @@ TOOL = harness.ROOT / "tools" / "bench-switch"
 ACCEPTED = harness.ROOT / "tests" / "bench" / "switch.json"
 
 
+# A look for trap loops among the tool's 2,400 switches: under 350 instructions, and a tenth is cut.
+LOOK = 0.2
+
+
 def bench(*arguments):
     """A run of the tool."""
     plain.make("build/guests/bench.bin")
@@ -36,12 +40,13 @@ def test_no_switch_has_grown(run):
 
 def test_the_number_of_vms_does_not_show(run):
     """Up to 16 on the hart, awake or asleep. One instruction is left: the turn that comes back to
-    the first VM of the hart takes one more, once in a circle."""
+    the first VM of the hart takes one more, once in a circle. Tally's look at the hart may fall into
+    the measured rounds, or into those they are compared with."""
     _, _, rows = run
     for live in ("live-0", "live-2"):
         for row in ("vms-4", "vms-8", "vms-16", "asleep-2", "asleep-6", "asleep-14"):
             assert abs(rows[f"{row}/{live}"] - rows[f"switch/{live}"]) <= 1, row
-        assert rows[f"stay-15/{live}"] == rows[f"stay/{live}"]
+        assert abs(rows[f"stay-15/{live}"] - rows[f"stay/{live}"]) <= LOOK, live
     for row in ("vms-16", "asleep-14"):
         assert abs(rows[f"{row}/slice"] - rows["switch/slice"]) <= 1, row
     assert abs(rows["stay-15/wake"] - rows["stay/wake"]) <= 1

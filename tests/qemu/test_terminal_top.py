@@ -64,7 +64,7 @@ def test_it_has_the_screen(live):
     assert live.rows_with("hello")[:4] == [*PROMPT, "tally: vm c: ended", "[linux-b] hello"]
     assert live.rows_with("tally> ")[-1] == "tally>"
     live.keys.take(b"vms\r")
-    assert live.relay.asked[0][1] == "vms"
+    assert live.relay.asked[0][1] == "vms --json"
 
 
 def test_who_goes_to_a_guest_looks_no_longer(live):

@@ -40,8 +40,8 @@ def test_no_switch_has_grown(run):
 
 def test_the_number_of_vms_does_not_show(run):
     """Up to 16 on the hart, awake or asleep. One instruction is left: the turn that comes back to
-    the first VM of the hart takes one more, once in a circle. Tally's look at the hart may fall into
-    the measured rounds, or into those they are compared with."""
+    the first VM of the hart takes one more, once in a circle. Tally's look at the hart may fall
+    into the measured rounds, or into those they are compared with."""
     _, _, rows = run
     for live in ("live-0", "live-2"):
         for row in ("vms-4", "vms-8", "vms-16", "asleep-2", "asleep-6", "asleep-14"):

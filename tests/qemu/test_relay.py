@@ -5,6 +5,7 @@ turn."""
 import os
 import re
 import socket
+import stat
 import threading
 
 import pytest
@@ -159,3 +160,8 @@ def test_typing_at_two_vms(machine):
     asked.sendall(b"pmu\n")
     got = typed_at(machine, len(b"x\x14=r3 pmu\r"))
     assert got.replace(b"\x14=r3 pmu\r", b"") == b"x"
+
+
+def test_only_who_runs_the_machine_asks_it(machine):
+    """Whoever may write to the socket may connect to it. The umask of the test's is no matter."""
+    assert stat.S_IMODE(os.stat(machine.path).st_mode) == 0o600

@@ -10,6 +10,7 @@ has it, or "! WORDS" where the machine was not even asked
 Answers come in the order of the commands. Programs are served in turn, each with one command at a
 time; what a program asks ahead waits with it, most of it in its socket, and goes when it goes.
 """
+import os
 import selectors
 import socket
 
@@ -28,8 +29,13 @@ class Programs:
         self.relay = relay
         self.clients = []  # who was served last comes last
         self.listener = socket.socket(socket.AF_UNIX)
-        with tally_ctl.address(path) as name:
-            self.listener.bind(name)
+        # Only who runs the machine may ask it: whoever may write to a socket may connect to it.
+        umask = os.umask(0o177)
+        try:
+            with tally_ctl.address(path) as name:
+                self.listener.bind(name)
+        finally:
+            os.umask(umask)
         self.listener.listen(16)
         relay.wait.register(self.listener, selectors.EVENT_READ, self.accept)
 

@@ -8,7 +8,10 @@ import socket
 import threading
 import tty
 
-import harness  # finds the tools
+import pytest
+
+import fakes
+import harness
 from runlib.attached import Typed
 from tallylib import frames
 
@@ -93,3 +96,19 @@ class Board:
                 socket.socket(fileno=os.dup(self.fd)).shutdown(socket.SHUT_RDWR)
         else:
             os.close(self.other)
+
+
+def answer(command):
+    """As the machine that is looked at, at its first look."""
+    if command == "stop gamma":
+        return 1, ['stop: no VM is called "gamma"']
+    return fakes.told(fakes.looked(command, 1))
+
+
+@pytest.fixture(params=["device", "socket"])
+def board(request, tmp_path):
+    """One with the VMs alpha and beta."""
+    path = tmp_path / "line" if request.param == "socket" else None
+    made = Board(["alpha", "beta"], answer, path)
+    yield made
+    made.end()

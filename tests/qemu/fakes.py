@@ -56,6 +56,38 @@ def told(objects):
     return 0, [json.dumps(line) for line in objects]
 
 
+CAUSES = ["ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other"]
+# An observer that counts guests' instructions.
+NUMBERS = {"alpha": 7, "beta": 8}
+
+
+def looked(command, step):
+    """What is told at look 0, 1, ...: 2 s of the machine's time between two, of which alpha has
+    0.5 and beta 1.25; beta's vcpu 1 comes at look 1 only."""
+    words = command.split()
+    vcpus = [("alpha", 0), ("beta", 0)] + [("beta", 1)] * (step > 0)
+    if words[0] == "vms":
+        return [{"vm": vm, "state": state, "uptime_ms": 2000 * step, "vcpus": 1, "harts": [0],
+                 "memory": 1 << 24} for vm, state in (("alpha", "running"), ("beta", "off"))]
+    if words[0] == "exits":
+        rates = {"alpha": 100, "beta": 3000}
+        return [{"vm": vm, "vcpu": n, **{cause: rates[vm] * i * step for i, cause in
+                                         enumerate(CAUSES)},
+                 "hs_instructions": 100000 * step, "time_us": 5000000 + 2000000 * step,
+                 "cpu_us": (500000 if vm == "alpha" else 1250000) * step,
+                 "steal_us": 700000 * step} for vm, n in vcpus]
+    if words[0] == "pmu":
+        return [line for vm, n in vcpus for line in (
+            {"vm": vm, "vcpu": n, "hart": 3, "counters": 1, "overflows": 5 * step, "held_back": 0,
+             "refusals": 47},
+            {"vm": vm, "vcpu": n, "counter": 4, "event": "0x2"})]
+    if words[0] == "observe":
+        return [{"vm": words[1], "vcpu": 0, "observation": NUMBERS[words[1]], "ended": None}]
+    if words[0] == "observed":
+        return [{"vm": "alpha", "vcpu": 0, "observation": 7, "ended": None, "value": 900000 * step}]
+    return []
+
+
 READY = "1 instructions from entry to the first guest"
 
 

@@ -5,8 +5,7 @@ import json
 import os
 import subprocess
 
-import pexpect
-
+import consoles
 import harness
 from test_control import FOREVER, running  # pylint: disable=unused-import
 
@@ -14,19 +13,8 @@ TOOLS = harness.ROOT / "tools"
 
 
 def console(run, *words):
-    """A pexpect child: a console on a terminal, attached."""
-    child = pexpect.spawn(str(TOOLS / "tally-console"), ["--socket", str(run.path), *words],
-                          encoding="utf-8", timeout=harness.GUARD, echo=False, dimensions=(24, 80))
-    child.expect(r"tools/tally-console: this is vm (\w+)\r\n")
-    return child
-
-
-def leave(child, status=0):
-    if status == 0:
-        child.send("\x1dq")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == status
+    """Attached to its VM."""
+    return consoles.attached("--socket", run.path, *words)
 
 
 def test_two_guests_and_their_consoles(running, tmp_path):
@@ -44,13 +32,13 @@ def test_two_guests_and_their_consoles(running, tmp_path):
     alpha.send("stty size\r")
     alpha.expect("24 80\r\n/ # ")
     # What it prints is shown as it is, here, and is nobody else's.
-    alpha.send(r"printf '\036!vm beta: ended\n\036B%%0Aforged\n\036.r1 0\n\033[2A\n'" + "\r")
-    alpha.expect_exact("\x1e!vm beta: ended\r\n\x1eB%0Aforged\r\n\x1e.r1 0\r\n\x1b[2A\r\n/ # ")
+    alpha.send(consoles.FORGES + "\r")
+    alpha.expect_exact(consoles.FORGED + "/ # ")
     assert "tally-console" not in alpha.before
     beta.send("echo on\r")
     beta.expect("\non\r\n/ # ")
     assert "forged" not in beta.before
-    leave(alpha)
+    consoles.leave(alpha)
     # Printed while nobody is there. A pseudo-terminal has it, too.
     pty = os.open(f"{run.path}.ptys/alpha", os.O_RDWR | os.O_NOCTTY)
     os.write(pty, b"echo $((40 + 4)) away\r")
@@ -74,8 +62,7 @@ def test_two_guests_and_their_consoles(running, tmp_path):
     alpha.send("poweroff -f\r")
     for child in (alpha, other):
         child.expect("tools/tally-console: vm alpha: ended\r\n")
-    for child in (alpha, beta, other):
-        leave(child, 6)
+    assert [consoles.ended(child) for child in (alpha, beta, other)] == [6, 6, 6]
     run.read_until(None)
     assert run.process.wait() == harness.OK
     assert not os.path.exists(f"{run.path}.ptys")
@@ -97,7 +84,7 @@ def test_a_flood_and_a_restart(running):
     child.expect("tools/tally-console: vm beta: starts again\r\n")
     child.expect("busy: begins")
     assert run.ctl("poweroff")[0] == 0
-    leave(child, 6)
+    assert consoles.ended(child) == 6
 
 
 def test_two_guests_on_a_hart(running):

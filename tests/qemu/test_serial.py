@@ -4,32 +4,17 @@
 import json
 import subprocess
 
-import pexpect
 import pytest
 
 import boards
+import consoles
 import fakes
 import harness
-import test_tally_top as top
+from boards import board  # pylint: disable=unused-import
 from tallylib import frames
 
 TOOLS = harness.ROOT / "tools"
 OTHERS = b"[alpha] tally: 1 cycles from entry to the first guest\r\n\x1b[1m\r\ntally@r1 x\n"
-
-
-def answer(command):
-    """As test_tally_top.py's machine at its first look."""
-    if command == "stop gamma":
-        return 1, ['stop: no VM is called "gamma"']
-    return fakes.told(top.machine(command, 1))
-
-
-@pytest.fixture(params=["device", "socket"])
-def board(request, tmp_path):
-    path = tmp_path / "line" if request.param == "socket" else None
-    made = boards.Board(["alpha", "beta"], answer, path)
-    yield made
-    made.end()
 
 
 def run(tool, board, *words, status=0, **arguments):
@@ -45,7 +30,7 @@ def test_tally_ctl(board):
     """The line is left with whole lines for people; the next one begins anew."""
     for _ in range(2):
         assert run("tally-ctl", board, "vms", "--json") == (
-            [json.dumps(line) for line in top.machine("vms", 1)], [])
+            [json.dumps(line) for line in fakes.looked("vms", 1)], [])
         board.wait_for(lambda: not board.frames)
     assert run("tally-ctl", board, "stop", "gamma", status=1) == (
         [], ['tools/tally-ctl: stop: no VM is called "gamma"'])
@@ -73,9 +58,7 @@ def test_perf_vms_names_the_line(tmp_path):
 
 def test_tally_console(board):
     """Both VMs and Tally on one line, of which one is shown; typing goes to that one."""
-    child = pexpect.spawn(str(TOOLS / "tally-console"), ["alpha", "--serial", board.line],
-                          encoding="utf-8", timeout=harness.GUARD, echo=False)
-    child.expect("\r\ntools/tally-console: this is vm alpha\r\n")
+    child = consoles.attached("alpha", "--serial", board.line)
     board.prints(frames.Output(1, b"beta\r\n"), frames.Output(0, b"alpha\x1e!x\n"),
                  frames.Plain(OTHERS), frames.Own("vm alpha: starts again"))
     child.expect_exact("alpha\x1e!x\n")
@@ -90,10 +73,7 @@ def test_tally_console(board):
     board.wait_for(lambda: board.commands.count("frames on") == 2)
     board.prints(frames.Output(0, b"again"))
     child.expect_exact("again")
-    child.send("\x1dq")
-    child.expect(pexpect.EOF)
-    child.close()
-    assert child.exitstatus == 0
+    consoles.leave(child)
     board.wait_for(lambda: not board.frames)
 
 
@@ -118,7 +98,7 @@ def test_a_long_paste(board):
                                          ("tally-console", ["alpha", "--until", "x"])])
 def test_a_request_that_is_lost(tmp_path, tool, words):
     """A board may be in the middle of a key, or still in its firmware: it is asked again."""
-    board = boards.Board(["alpha"], answer, tmp_path / "line", deaf=1)
+    board = boards.Board(["alpha"], boards.answer, tmp_path / "line", deaf=1)
     with subprocess.Popen([TOOLS / tool, "--serial", board.line, *words],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as process:
         board.wait_for(lambda: board.commands[:1] == ["frames on"])
@@ -130,7 +110,7 @@ def test_a_request_that_is_lost(tmp_path, tool, words):
 
 
 def test_the_line_ends(tmp_path):
-    board = boards.Board(["alpha"], answer, tmp_path / "line")
+    board = boards.Board(["alpha"], boards.answer, tmp_path / "line")
     with subprocess.Popen([TOOLS / "tally-console", "--serial", board.line],
                           stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         assert process.stderr.readline() == b"tools/tally-console: this is vm alpha\n"
@@ -151,7 +131,7 @@ def test_no_line(tmp_path):
         board = type("", (), {"line": str(line)})
         assert run("tally-ctl", board, "vms", status=4) == (
             [], [f"tools/tally-ctl: --serial {line}: {why}"])
-    board = boards.Board(["alpha"], answer)
+    board = boards.Board(["alpha"], boards.answer)
     with subprocess.Popen([TOOLS / "tally-console", "--serial", board.line],
                           stdin=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
         assert process.stderr.readline() == b"tools/tally-console: this is vm alpha\n"
@@ -170,7 +150,7 @@ def test_no_line(tmp_path):
 
 def test_speed():
     """A device is set to the speed that is asked for, and takes bytes as they are."""
-    board = boards.Board(["alpha"], answer)
+    board = boards.Board(["alpha"], boards.answer)
     run("tally-ctl", board, "vms", "--baud", "57600")
     settings = subprocess.run(["stty", "-a", "-F", board.line], capture_output=True, text=True,
                               check=True).stdout

@@ -9,13 +9,14 @@ import subprocess
 import pexpect
 import pytest
 
+import consoles
 import fakes
 import harness
 from consolelib import keys
 from consolelib.session import last_lines
 from tallylib import frames
 
-TOOL = harness.ROOT / "tools/tally-console"
+TOOL = consoles.TOOL
 ESCAPE = "\x1d"
 
 
@@ -30,22 +31,11 @@ def machine(tmp_path):
 def terminal(machine):
     """(WORD...) -> pexpect child: a console on a terminal, attached."""
     with contextlib.ExitStack() as stack:
-        def start(*words, attached=True):
-            child = pexpect.spawn(str(TOOL), ["--socket", machine.path, *words], encoding="utf-8",
-                                  timeout=harness.GUARD, dimensions=(24, 80), echo=False)
+        def start(*words):
+            child = consoles.attached("--socket", machine.path, *words)
             stack.callback(child.close, force=True)
-            if attached:
-                child.expect(r"\r\ntools/tally-console: this is vm (\w+)\r\n")
-                assert child.before == ""
             return child
         yield start
-
-
-def status(child):
-    """Of a console that ends."""
-    child.expect(pexpect.EOF)
-    child.close()
-    return child.exitstatus
 
 
 def piped(machine, *words, typed=b"", expected=0):
@@ -78,10 +68,10 @@ def test_two_consoles_at_two_vms(machine, terminal):
     assert alpha.before == ""
     beta.expect("\r\ntools/tally-console: vm beta: failed: illegal instruction 0\r\n")
     beta.send(ESCAPE + ESCAPE)
-    assert status(beta) == 0
+    assert consoles.ended(beta) == 0
     machine.end()
     alpha.expect("tools/tally-console: the machine has ended\r\n")
-    assert status(alpha) == 6
+    assert consoles.ended(alpha) == 6
 
 
 def test_leaves_and_comes_again(machine, terminal):
@@ -91,7 +81,7 @@ def test_leaves_and_comes_again(machine, terminal):
     first.expect_exact("line 49\r\n# ")
     # The escape key alone leaves, too.
     first.send(ESCAPE)
-    assert status(first) == 0
+    assert consoles.ended(first) == 0
     machine.output_of(0, b"later\r\n# ")
     machine.output_of(1, b"beta\r\n")
     second = terminal("alpha", "--lines", "3")
@@ -120,7 +110,7 @@ def test_keys(machine, terminal):
         child.send("\x01" + key)
         child.expect(r"Ctrl-A q leaves; w types the size of the terminal; s sends Ctrl-A")
     child.send("\x01q")
-    assert status(child) == 0
+    assert consoles.ended(child) == 0
     child = terminal("alpha", "-e", "none", "--resize")
     machine.reads(b"stty rows 24 cols 80\r")
     child.send("\x1d\x1dq")
@@ -128,7 +118,7 @@ def test_keys(machine, terminal):
     child.setwinsize(50, 132)
     machine.reads(b"stty rows 50 cols 132\r")
     child.kill(signal.SIGTERM)
-    assert status(child) == 0
+    assert consoles.ended(child) == 0
 
 
 def test_the_terminal_is_given_back(machine, terminal):
@@ -139,7 +129,7 @@ def test_the_terminal_is_given_back(machine, terminal):
     child.send(ESCAPE + "q")
     child.expect_exact("\x1b[?25h")
     child.expect_exact("\x1b[?1049l\r\n")
-    assert status(child) == 0
+    assert consoles.ended(child) == 0
 
 
 def test_in_a_pipe(machine):
@@ -259,29 +249,21 @@ def opened(machine, name):
     return os.open(os.path.join(machine.folder, name), os.O_RDWR | os.O_NOCTTY)
 
 
-def read(fd, wanted):
-    """Exactly these bytes come."""
-    got = b""
-    while len(got) < len(wanted):
-        got += os.read(fd, len(wanted) - len(got))
-    assert got == wanted
-
-
 def test_pseudo_terminals(machine):
     """One for each VM: the last lines first, all bytes as they are, typing, and again."""
     machine.output_of(0, b"login: ")
     with subprocess.Popen([TOOL, "--socket", machine.path, "alpha"], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as console:
-        read(console.stdout.fileno(), b"login: ")
+        consoles.read(console.stdout.fileno(), b"login: ")
         console.terminate()
     assert sorted(os.listdir(machine.folder)) == ["alpha", "beta"]
     alpha, beta = opened(machine, "alpha"), opened(machine, "beta")
-    read(alpha, b"login: ")
+    consoles.read(alpha, b"login: ")
     data = bytes(range(256)) * 4
     machine.output_of(0, data)
     machine.output_of(1, b"beta\r\n")
-    read(alpha, data)
-    read(beta, b"beta\r\n")
+    consoles.read(alpha, data)
+    consoles.read(beta, b"beta\r\n")
     os.write(alpha, b"root\x03\x14\r")
     machine.reads(b"\x14>Aroot\x03\x14\x14\r")
     os.write(beta, b"b")
@@ -300,7 +282,7 @@ def test_pseudo_terminals(machine):
         assert b"this is" in console.stderr.readline()
         machine.output_of(0, b"\nlater")
     alpha = opened(machine, "alpha")
-    read(alpha, b"login: " + data + b"\nlater")
+    consoles.read(alpha, b"login: " + data + b"\nlater")
     os.close(alpha)
     os.close(beta)
     machine.end()

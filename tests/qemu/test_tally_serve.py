@@ -10,27 +10,13 @@ import pexpect
 import pytest
 
 import boards
-import fakes
+import consoles
 import harness
-import test_tally_top as top
-from test_tally_console import read
+from boards import board  # pylint: disable=unused-import
 from tallylib import frames
 
 TOOLS = harness.ROOT / "tools"
 STARTED = b"OpenSBI\r\ntally: 5 cycles from entry to the first guest\r\n"
-
-
-def answer(command):
-    """As test_tally_top.py's machine."""
-    return fakes.told(top.machine(command, 1))
-
-
-@pytest.fixture(params=["device", "socket"])
-def board(request, tmp_path):
-    path = tmp_path / "line" if request.param == "socket" else None
-    made = boards.Board(["alpha", "beta"], answer, path)
-    yield made
-    made.end()
 
 
 @pytest.fixture
@@ -59,11 +45,12 @@ def test_several_tools(board, served, tmp_path):
         pty = os.open(tmp_path / "control.ptys" / "beta", os.O_RDWR | os.O_NOCTTY)
         board.prints(frames.Output(0, b"a\x1b[1mb\r\n"), frames.Output(1, b"c\x1e!d\n"),
                      frames.Own("vm alpha: starts again"))
-        read(alpha.stdout.fileno(), b"a\x1b[1mb\r\n")
+        consoles.read(alpha.stdout.fileno(), b"a\x1b[1mb\r\n")
         for fd in (beta.stdout.fileno(), pty):
-            read(fd, b"c\x1e!d\n")
+            consoles.read(fd, b"c\x1e!d\n")
         assert alpha.stderr.readline() == b"tools/tally-console: vm alpha: starts again\n"
-        read(served.stdout.fileno(), b"[alpha] ab\n[beta] c!d\ntally: vm alpha: starts again\n")
+        consoles.read(served.stdout.fileno(),
+                      b"[alpha] ab\n[beta] c!d\ntally: vm alpha: starts again\n")
         alpha.stdin.write(b"x" * 100)
         alpha.stdin.flush()
         os.write(pty, b"typed")
@@ -92,7 +79,7 @@ def test_the_board_starts_anew(board, served, tmp_path):
         board.prints(frames.Plain(STARTED))
         board.wait_for(lambda: board.commands.count("frames on") == 2)
         board.prints(frames.Output(0, b"again"))
-        read(alpha.stdout.fileno(), b"again")
+        consoles.read(alpha.stdout.fileno(), b"again")
         alpha.stdin.write(b"y")
         alpha.stdin.flush()
         board.wait_for(lambda: board.typed[0] == b"y")
@@ -129,14 +116,12 @@ def test_on_a_terminal(board, tmp_path):
         child.send("\x14:vms\r")
         child.expect("tally: alpha +running +up 2.000 s")
         child.send("\x01x")
-        child.expect(pexpect.EOF)
-        child.close()
-        assert child.exitstatus == 0
+        assert consoles.ended(child) == 0
     board.wait_for(lambda: not board.frames)
 
 
 def test_nobody_answers(tmp_path):
-    deaf = boards.Board(["alpha"], answer, tmp_path / "line", deaf=1000)
+    deaf = boards.Board(["alpha"], boards.answer, tmp_path / "line", deaf=1000)
     for words, status, why in (
             ([deaf.line, "--timeout", "0.1"], 5, "no answer within 0.1 s"),
             ([tmp_path / "no"], 4, f"{tmp_path}/no: No such file or directory"),

@@ -15,50 +15,20 @@ import fakes
 import harness
 
 TOOL = harness.ROOT / "tools/tally-top"
-CAUSES = ["ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other"]
 KEYS = ["vm", "vcpu", "state", "uptime_ms", "hart", "seconds", "cpu_percent", "steal_percent",
         "exits_per_s", "exits_per_s_by", "hs_instructions_per_s", "hs_percent", "counters",
         "overflows_per_s"]
-# An observer that counts guests' instructions.
-NUMBERS = {"alpha": 7, "beta": 8}
-
-
-def machine(command, step):
-    """What is told at look 0, 1, ...: 2 s of the machine's time between two, of which alpha has
-    0.5 and beta 1.25; beta's vcpu 1 comes at look 1 only."""
-    words = command.split()
-    vcpus = [("alpha", 0), ("beta", 0)] + [("beta", 1)] * (step > 0)
-    if words[0] == "vms":
-        return [{"vm": vm, "state": state, "uptime_ms": 2000 * step, "vcpus": 1, "harts": [0],
-                 "memory": 1 << 24} for vm, state in (("alpha", "running"), ("beta", "off"))]
-    if words[0] == "exits":
-        rates = {"alpha": 100, "beta": 3000}
-        return [{"vm": vm, "vcpu": n, **{cause: rates[vm] * i * step for i, cause in
-                                         enumerate(CAUSES)},
-                 "hs_instructions": 100000 * step, "time_us": 5000000 + 2000000 * step,
-                 "cpu_us": (500000 if vm == "alpha" else 1250000) * step,
-                 "steal_us": 700000 * step} for vm, n in vcpus]
-    if words[0] == "pmu":
-        return [line for vm, n in vcpus for line in (
-            {"vm": vm, "vcpu": n, "hart": 3, "counters": 1, "overflows": 5 * step, "held_back": 0,
-             "refusals": 47},
-            {"vm": vm, "vcpu": n, "counter": 4, "event": "0x2"})]
-    if words[0] == "observe":
-        return [{"vm": words[1], "vcpu": 0, "observation": NUMBERS[words[1]], "ended": None}]
-    if words[0] == "observed":
-        return [{"vm": "alpha", "vcpu": 0, "observation": 7, "ended": None, "value": 900000 * step}]
-    return []
 
 
 @pytest.fixture
 def fake(tmp_path):
-    """A machine whose looks are told by machine(): the next one begins with `vms`."""
+    """A machine whose looks are told by fakes.looked(): the next one begins with `vms`."""
     step = -1
 
     def answer(command):
         nonlocal step
         step += command.startswith("vms")
-        return fakes.told(machine(command, step))
+        return fakes.told(fakes.looked(command, step))
 
     made = fakes.Asked(tmp_path / "control", answer)
     yield made
@@ -76,7 +46,7 @@ def top(path, *words, status=0):
 
 ALPHA = {"vm": "alpha", "vcpu": 0, "state": "running", "uptime_ms": 2000, "hart": 3,
          "seconds": 2.0, "cpu_percent": 25.0, "steal_percent": 35.0, "exits_per_s": 1400.0,
-         "exits_per_s_by": {cause: 50.0 * i for i, cause in enumerate(CAUSES)},
+         "exits_per_s_by": {cause: 50.0 * i for i, cause in enumerate(fakes.CAUSES)},
          "hs_instructions_per_s": 50000.0, "hs_percent": None, "counters": 1,
          "overflows_per_s": 2.5}
 
@@ -89,10 +59,10 @@ def test_objects(fake):
     assert list(alpha) == KEYS and alpha == ALPHA
     assert beta == {**ALPHA, "vm": "beta", "state": "off", "cpu_percent": 62.5,
                     "exits_per_s": 42000.0,
-                    "exits_per_s_by": {cause: 1500.0 * i for i, cause in enumerate(CAUSES)}}
+                    "exits_per_s_by": {cause: 1500.0 * i for i, cause in enumerate(fakes.CAUSES)}}
     assert new == {**beta, "vcpu": 1, "seconds": 0, **{key: None for key in (
         "cpu_percent", "steal_percent", "exits_per_s", "hs_instructions_per_s",
-        "overflows_per_s")}, "exits_per_s_by": dict.fromkeys(CAUSES)}
+        "overflows_per_s")}, "exits_per_s_by": dict.fromkeys(fakes.CAUSES)}
     assert fake.commands == ["vms --json", "exits --json", "pmu --json"] * 2
     page = (harness.ROOT / "docs/consoles.md").read_text(encoding="utf-8")
     assert json.loads(page.split("```\n")[1]) == {**ALPHA, "hs_percent": 10.0}
@@ -151,7 +121,7 @@ def test_an_older_tally(tmp_path):
     """Which does not tell processor time."""
     old = fakes.Asked(tmp_path / "old", lambda command: fakes.told(
         [{key: value for key, value in line.items() if key != "time_us"}
-         for line in machine(command, 0)]))
+         for line in fakes.looked(command, 0)]))
     assert top(old.path, "--once", status=6) == (
         [], ["tools/tally-top: this Tally does not tell 'time_us'"])
     old.end()

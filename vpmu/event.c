@@ -45,22 +45,14 @@ uint64_t vpmu_table_hctrs(const struct vpmu_policy *policy, uint32_t event_idx, 
 /* Whether the event exists, even if no counter can count it. */
 static bool event_exists(const struct vpmu *v, uint32_t event_idx, uint64_t event_data)
 {
-	uint32_t code = SBI_PMU_EVENT_CODE(event_idx);
-
-	switch (SBI_PMU_EVENT_TYPE(event_idx)) {
-	case SBI_PMU_TYPE_HW:
-		return hw_event_is_general(code) && event_data == 0;
-	case SBI_PMU_TYPE_CACHE:
-		return hw_event_is_cache(code) && event_data == 0;
-	case SBI_PMU_TYPE_RAW:
-		return code == 0 && event_data >> RAW_DATA_BITS == 0;
-	case SBI_PMU_TYPE_RAW_V2:
-		return code == 0 && event_data >> RAW_V2_DATA_BITS == 0;
-	case SBI_PMU_TYPE_FW:
-		return vpmu_fw_event_exists(&v->policy, code) && event_data == 0;
-	default:
-		return false;
-	}
+	if (SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_FW)
+		return vpmu_fw_event_exists(&v->policy, SBI_PMU_EVENT_CODE(event_idx)) &&
+		       event_data == 0;
+	if (SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW)
+		event_data >>= RAW_DATA_BITS;
+	else if (SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW_V2)
+		event_data >>= RAW_V2_DATA_BITS;
+	return event_data == 0 && hw_event_exists(event_idx);
 }
 
 /* Fixed counters are chosen last, see assign.c. */

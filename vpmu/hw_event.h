@@ -47,16 +47,23 @@ static inline bool hw_event_is_raw(uint32_t event_idx)
 	       SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_RAW_V2;
 }
 
-/* Whether SBI 3.0 defines the general event (section 11.1) or the cache event (section 11.2) with
- * this code. */
-static inline bool hw_event_is_general(uint32_t code)
+/* Whether SBI 3.0 defines an event of the hart with this index (sections 11.1 to 11.4). */
+static inline bool hw_event_exists(uint32_t event_idx)
 {
-	return code != SBI_PMU_HW_NO_EVENT && code <= SBI_PMU_HW_EVENT_LAST;
-}
+	uint32_t code = SBI_PMU_EVENT_CODE(event_idx);
 
-static inline bool hw_event_is_cache(uint32_t code)
-{
-	return code >> 3 <= SBI_PMU_CACHE_ID_LAST && (code >> 1 & 3U) <= SBI_PMU_CACHE_OP_LAST;
+	switch (event_idx >> 16) {
+	case SBI_PMU_TYPE_HW:
+		return code != SBI_PMU_HW_NO_EVENT && code <= SBI_PMU_HW_EVENT_LAST;
+	case SBI_PMU_TYPE_CACHE:
+		return code >> 3 <= SBI_PMU_CACHE_ID_LAST &&
+		       (code >> 1 & 3U) <= SBI_PMU_CACHE_OP_LAST;
+	case SBI_PMU_TYPE_RAW:
+	case SBI_PMU_TYPE_RAW_V2:
+		return code == 0;
+	default:
+		return false;
+	}
 }
 
 #endif

@@ -189,11 +189,7 @@ static bool parse_runs(const struct vm_blob *b, int node, const struct vm_prop *
 
 static bool standard_exists(uint32_t event_idx)
 {
-	uint32_t code = SBI_PMU_EVENT_CODE(event_idx);
-
-	return event_idx >> 16 == SBI_PMU_TYPE_HW
-	           ? hw_event_is_general(code)
-	           : event_idx >> 16 == SBI_PMU_TYPE_CACHE && hw_event_is_cache(code);
+	return !hw_event_is_raw(event_idx) && hw_event_exists(event_idx);
 }
 
 /* Counters that can count it, those without a selector included. */

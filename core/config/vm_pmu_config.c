@@ -6,26 +6,14 @@
 #include "core/config/pmu_node.h"
 #include "vpmu/hw_event.h"
 
-/* SBI 3.0 sections 11.1 to 11.5. Whether this machine can count the event is not checked. */
-static bool event_exists(uint32_t event_idx)
+/* Whether SBI 3.0 defines the event. Whether this machine can count it is not checked. */
+static bool is_defined(uint32_t event_idx)
 {
 	uint32_t code = SBI_PMU_EVENT_CODE(event_idx);
 
-	if (event_idx & ~(uint32_t)SBI_PMU_EVENT_IDX_MASK)
-		return false;
-	switch (SBI_PMU_EVENT_TYPE(event_idx)) {
-	case SBI_PMU_TYPE_HW:
-		return hw_event_is_general(code);
-	case SBI_PMU_TYPE_CACHE:
-		return hw_event_is_cache(code);
-	case SBI_PMU_TYPE_RAW:
-	case SBI_PMU_TYPE_RAW_V2:
-		return code == 0;
-	case SBI_PMU_TYPE_FW:
+	if (event_idx >> 16 == SBI_PMU_TYPE_FW)
 		return code <= SBI_PMU_FW_EVENT_LAST || code >= SBI_PMU_FW_IMPL_FIRST;
-	default:
-		return false;
-	}
+	return hw_event_exists(event_idx);
 }
 
 static bool parse_events(const struct vm_blob *b, int node, const struct vm_prop *prop,
@@ -45,7 +33,7 @@ static bool parse_events(const struct vm_blob *b, int node, const struct vm_prop
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t event_idx = fdt32_ld(&cells[i]);
 
-		if (!event_exists(event_idx))
+		if (!is_defined(event_idx))
 			return vm_refuse_numbers(b, VM_REFUSED_EVENT, node, prop->name,
 			                         "SBI 3.0 has no event_idx #", event_idx, 0);
 		for (uint32_t k = 0; k < i; k++)

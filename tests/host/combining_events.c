@@ -174,6 +174,18 @@ bool fake_hart_has(uint32_t event_idx, uint64_t event_data)
 	return fake_hart_hctrs(event_idx, event_data) != 0;
 }
 
+void fake_hart_name(uint32_t *event_idx, uint64_t *event_data)
+{
+	uint64_t selector = selector_of(*event_idx, *event_data);
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(table_standard); i++) {
+		if (table_standard[i].selector != selector)
+			continue;
+		*event_idx = table_standard[i].event_idx;
+		*event_data = 0;
+	}
+}
+
 /* Each event of a combination must be allowed by itself. */
 bool fake_hart_allows(const struct vpmu_table *table, uint32_t event_idx, uint64_t event_data)
 {
@@ -257,11 +269,13 @@ uint32_t fake_hart_events(void)
 }
 
 /* Each machine has its own choice. Some differ from their neighbours in one bit, so that many of
- * these do not exist. */
+ * these do not exist, and some are standard events under another name. */
 static uint64_t chosen(uint32_t n)
 {
 	struct chance c = {fake.config.choice + n};
 
+	if (n % 8 == 3)
+		return table_standard[n / 8 % ARRAY_SIZE(table_standard)].selector;
 	if (n % 8 > 5)
 		return chosen(n - 2) ^ UINT64_C(1) << below(&c, SELECTOR_BITS);
 	return percent(&c, 25) ? combining_single(below(&c, COMBINING_EVENTS)) : combining_any(&c);

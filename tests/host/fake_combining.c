@@ -4,6 +4,7 @@
  * the same way, above the calls of OpenSBI and the registers of the hart.
  */
 #include "arch/riscv/hpm_backend.h"
+#include "arch/riscv/hpm_raw.h"
 #include "arch/riscv/hpm_table.h"
 #include "tests/host/combining_events.h"
 #include "tests/host/fake_hardware.h"
@@ -47,6 +48,7 @@ static void boot(uint32_t hart)
 		    .event_idx = event->event_idx,
 		    .hctrs = event->counters,
 		    .selector = event->selector,
+		    .raw = hpm_raw_is_taken(event->selector, event->counters),
 		};
 	}
 	hpm_table_check(hpm);
@@ -73,6 +75,16 @@ uint64_t hardware_ask(uint32_t event_idx, uint64_t event_data)
 		if (!(fake_hart_running() >> i & 1))
 			fake.counters[i].programmed = false;
 	return hpm_event_hctrs(hpm, event_idx, event_data, fake_hart_running());
+}
+
+void hardware_event_of_raw(uint32_t *event_idx, uint64_t *event_data)
+{
+	const struct hpm_event *event = hpm_raw_find(hpm, *event_data);
+
+	if (!event)
+		return;
+	*event_idx = event->event_idx;
+	*event_data = 0;
 }
 
 void hardware_program(uint32_t idx, const struct hw_event *config)

@@ -62,6 +62,17 @@ bool fake_hart_allows(const struct vpmu_table *table, uint32_t event_idx, uint64
 	return false;
 }
 
+/* Its raw events are other events than the standard ones. */
+void fake_hart_name(uint32_t *event_idx, uint64_t *event_data)
+{
+	(void)event_idx, (void)event_data;
+}
+
+void hardware_event_of_raw(uint32_t *event_idx, uint64_t *event_data)
+{
+	(void)event_idx, (void)event_data;
+}
+
 /* Each unit of work is one of each of these events. */
 uint32_t fake_hart_work(uint64_t number)
 {

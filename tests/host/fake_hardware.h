@@ -22,6 +22,9 @@ void hardware_select(uint32_t hart);
  * used for that; nobody owns them any more. */
 uint64_t hardware_ask(uint32_t event_idx, uint64_t event_data);
 
+/* As vpmu_port_event_of_raw(). */
+void hardware_event_of_raw(uint32_t *event_idx, uint64_t *event_data);
+
 /* Makes a stopped counter hold an event and filter, and sets `config` and `programmed`. */
 void hardware_program(uint32_t idx, const struct hw_event *config);
 

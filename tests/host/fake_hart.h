@@ -207,6 +207,10 @@ bool fake_hart_has(uint32_t event_idx, uint64_t event_data);
 /* Whether a table of allowed raw events has it. */
 bool fake_hart_allows(const struct vpmu_table *table, uint32_t event_idx, uint64_t event_data);
 
+/* If a raw event is another event of the hart under its selector, gives it that name: it is then
+ * the same event in every respect. */
+void fake_hart_name(uint32_t *event_idx, uint64_t *event_data);
+
 /* Events that random guests choose from: how many, and the n-th; event_data may be NULL. */
 uint32_t fake_hart_events(void);
 uint32_t fake_hart_event_idx(enum fake_event event, uint64_t *event_data);

@@ -24,11 +24,9 @@ uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
 	return hardware_ask(event_idx, event_data);
 }
 
-/* Its raw events are other events than the standard ones; vpmu_stub.c has one that is not. */
 void vpmu_port_event_of_raw(uint32_t *event_idx, uint64_t *event_data)
 {
-	(void)event_idx;
-	(void)event_data;
+	hardware_event_of_raw(event_idx, event_data);
 }
 
 void vpmu_port_fw_watch(uint32_t codes)

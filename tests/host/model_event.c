@@ -25,8 +25,12 @@ bool model_is_fw_event(unsigned long event_idx)
 
 bool model_is_allowed(const struct model *m, unsigned long event_idx, uint64_t event_data)
 {
+	uint32_t name = (uint32_t)event_idx;
+	uint64_t data = event_data;
+
 	/* WFI makes the count wrong, and must not trap. */
-	if (event_idx == 2 && m->policy.wfi_recounts && m->policy.idle_cycles)
+	fake_hart_name(&name, &data);
+	if (name == 2 && m->policy.wfi_recounts && m->policy.idle_cycles)
 		return false;
 	if (!m->policy.events)
 		return true;
@@ -208,7 +212,6 @@ static void see_config(const struct model *m, const struct model_lctr *use, uint
 {
 	uint64_t hctrs = model_hctrs(m, use->event_idx, use->event_data);
 
-	see_use(m, use);
 	if (m->c[idx].configured)
 		seen(config_replaces_stopped);
 	else
@@ -434,6 +437,10 @@ const char *model_config(struct model *m, unsigned long base, unsigned long mask
 	if (error)
 		return model_expect(got, error);
 	use.inhibit = reduce(flags, model_is_fw_event(event_idx));
+	see_use(m, &use);
+	fake_hart_name(&use.event_idx, &use.event_data);
+	if (use.event_idx != event_idx)
+		seen(config_other_name);
 	if (flags & 1)
 		return skip_match(m, &use, (uint32_t)__builtin_ctzll(set), flags, got);
 

@@ -30,6 +30,7 @@
 	X(config_tally_beyond)                                                                     \
 	X(config_fixed_other)                                                                      \
 	X(config_other_group)                                                                      \
+	X(config_other_name)                                                                       \
 	X(config_on_fixed)                                                                         \
 	X(config_instret_taken)                                                                    \
 	X(config_second_filter)                                                                    \

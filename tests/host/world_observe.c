@@ -75,20 +75,19 @@ static void who_is_in_the_way(const struct vcpu *vc, const struct world_observer
 	}
 }
 
-static bool exists(const struct vcpu *vc, const struct op *op)
+static bool exists(const struct vcpu *vc, const struct world_observer *wanted)
 {
 	const struct vpmu_policy *policy = &vc->model.policy;
-	uint32_t event_idx = (uint32_t)op->a[2];
 
 	/* Events that are not the hart's own: only a hart that has counters for any event can count
 	 * them. */
-	if (!fake_hart_has(event_idx, op->a[3]))
+	if (!fake_hart_has(wanted->event_idx, wanted->event_data))
 		return false;
-	return fake_hart_hctrs(event_idx, op->a[3]) != 0 &&
-	       !(event_idx == 2 && policy->wfi_recounts && policy->idle_cycles);
+	return fake_hart_hctrs(wanted->event_idx, wanted->event_data) != 0 &&
+	       !(wanted->event_idx == 2 && policy->wfi_recounts && policy->idle_cycles);
 }
 
-static void check_refusal(const struct vcpu *vc, const struct op *op, enum vpmu_observe got,
+static void check_refusal(const struct vcpu *vc, enum vpmu_observe got,
                           const struct world_observer *wanted)
 {
 	uint64_t hctrs = fake_hart_hctrs(wanted->event_idx, wanted->event_data);
@@ -98,7 +97,7 @@ static void check_refusal(const struct vcpu *vc, const struct op *op, enum vpmu_
 	world_count.observe_guests += got == VPMU_OBSERVE_GUESTS;
 	world_count.observe_others += got == VPMU_OBSERVE_OTHERS;
 	if (got == VPMU_OBSERVE_NO_EVENT) {
-		if (exists(vc, op))
+		if (exists(vc, wanted))
 			world_differ("an event that exists cannot be observed");
 		return;
 	}
@@ -129,7 +128,8 @@ static void observe(struct vcpu *vc, const struct op *op)
 		return;
 	got = vpmu_observe(&vc->vpmu, world_is_resident(vc), n, wanted.event_idx, wanted.event_data,
 	                   op->a[4]);
-	check_refusal(vc, op, got, &wanted);
+	fake_hart_name(&wanted.event_idx, &wanted.event_data);
+	check_refusal(vc, got, &wanted);
 	if (got != VPMU_OBSERVES)
 		return;
 	*o = wanted;

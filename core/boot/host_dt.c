@@ -5,6 +5,7 @@
 
 #include "arch/riscv/csr.h"
 #include "arch/riscv/isa.h"
+#include "core/boot/dt_path.h"
 #include "core/panic.h"
 #include "core/vm/platform.h"
 #include "core/vm/seed.h"
@@ -107,7 +108,7 @@ static const char *known_mmu_type(const char *name)
 
 static void read_cpus(const void *dtb, uint64_t boot_hartid)
 {
-	int cpus = fdt_path_offset(dtb, "/cpus"), cpu;
+	int cpus = fdt_subnode_offset(dtb, 0, "cpus"), cpu;
 
 	if (cpus < 0)
 		platform_lacks("host tree: no /cpus");
@@ -211,11 +212,13 @@ static void read_uart(const void *dtb, int chosen)
 	const char *path = chosen >= 0 ? fdt_getprop(dtb, chosen, "stdout-path", &len) : NULL;
 	uint64_t base, size;
 
-	if (path) {
-		const char *colon = memchr(path, ':', (size_t)len);
+	if (path && len > 0) {
+		const char *end = memchr(path, ':', (size_t)len);
 
-		node = colon ? fdt_path_offset_namelen(dtb, path, (int)(colon - path))
-		             : fdt_path_offset(dtb, path);
+		if (!end)
+			end = memchr(path, 0, (size_t)len);
+		if (end)
+			node = dt_path(dtb, path, (size_t)(end - path));
 	}
 	if (node < 0 || fdt_node_check_compatible(dtb, node, "ns16550a"))
 		node = fdt_node_offset_by_compatible(dtb, -1, "ns16550a");
@@ -289,7 +292,7 @@ void host_dt_read(void *dtb, uint64_t boot_hartid)
 	/* The firmware made this tree, so its own header may tell its size. */
 	if (!dtb || fdt_check_header(dtb) || fdt_check_full(dtb, fdt_totalsize(dtb)))
 		platform_lacks("the host device tree that the firmware gave is damaged");
-	int chosen = fdt_path_offset(dtb, "/chosen");
+	int chosen = fdt_subnode_offset(dtb, 0, "chosen");
 
 	platform.virt = !fdt_node_check_compatible(dtb, 0, "riscv-virtio");
 	read_memory(dtb);

@@ -269,7 +269,7 @@ int guest_dt_build(void *buf, size_t size, const struct vm_config *vm,
 
 size_t guest_dt_seed_at(const void *dtb)
 {
-	const char *seed = fdt_getprop(dtb, fdt_path_offset(dtb, "/chosen"), "rng-seed", NULL);
+	const char *seed = fdt_getprop(dtb, fdt_subnode_offset(dtb, 0, "chosen"), "rng-seed", NULL);
 
 	return seed ? (size_t)(seed - (const char *)dtb) : 0;
 }

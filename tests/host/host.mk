@@ -57,6 +57,10 @@ HOST_TESTS += vm_config
 HOST_SRC_vm_config := tests/host/test_vm_config.c core/config/vm_config.c
 HOST_LIBS_vm_config := -lfdt
 
+HOST_TESTS += dt_path
+HOST_SRC_dt_path := tests/host/test_dt_path.c core/boot/dt_path.c
+HOST_LIBS_dt_path := -lfdt
+
 HOST_TESTS += guest_dt
 HOST_SRC_guest_dt := tests/host/test_guest_dt.c core/vm/guest_dt.c
 HOST_LIBS_guest_dt := -lfdt

@@ -148,22 +148,21 @@ test-host: $(HOST_BIN)
 	$(Q)tools/host-tests $(HOST_BIN)
 
 # T selects tests as pytest's -k does: make test-qemu T=two_linux. Tests of one file stay together:
-# they share boots.
+# they share boots. TESTS takes files, MARKS what pytest's -m does: tests that are marked `long` are
+# the same claims with more seeds, boots or time.
+TESTS ?= tests/qemu
+MARKS ?= not long
 TEST_JOBS ?= $(shell n=$$(nproc); echo $$((n < 4 ? n : 4)))
 test-qemu: all guests
 	$(Q)mkdir -p $(B)/test
 	$(Q)$(if $(DEBUG),TALLY_KERNEL=$(abspath $(OUT)/tally.bin)) \
 		$(PYTHON) -m pytest -p no:cacheprovider -v --durations=5 \
-		-n $(TEST_JOBS) --dist loadscope -m '$(MARKS)' $(if $(T),-k '$(T)') tests/qemu
+		-n $(TEST_JOBS) --dist loadscope -m '$(MARKS)' $(if $(T),-k '$(T)') $(TESTS)
 
-# Tests that are marked `long`: the same claims with more seeds, boots or time.
-MARKS ?= not long
-# Then the others once more, with invariants checked: all that do not measure what Tally costs.
-test-long: MARKS := long
-test-long: test-qemu
-	$(Q)$(MAKE) --no-print-directory mutants MUTANTS='--seed 2'
-	$(Q)$(MAKE) --no-print-directory DEBUG=1 test-qemu \
-		T='$(if $(T),($(T)) and )not bench and not longest_stay'
+# Everything longer than that, in parts that are left out once they passed: PART='fuzz debug/2'.
+PART ?=
+test-long: setup
+	$(Q)tools/test-long $(PART)
 
 # What SBI PMU calls cost. BENCH='--against tests/bench/calls.json' tells what has grown.
 .PHONY: bench-calls
@@ -253,7 +252,7 @@ Targets:
   test        check, test-host and test-qemu
   test-host   unit tests on this machine, under ASan and UBSan; host-NAME runs one
   test-qemu   tests on QEMU (T=EXPRESSION selects, TEST_JOBS=2 at once)
-  test-long   the longer forms of these tests, and all with DEBUG=1 (T=EXPRESSION selects)
+  test-long   everything longer, in parts (PART='NAME...' selects): tools/test-long --help
   mutants     defects put into vpmu/ one by one: the random model test has to find each
   fuzz        coverage-guided fuzzers, FUZZ_SECONDS=60 each; fuzz-replay: their corpus only
   coverage    lines and branches of vpmu/ that the host tests reach

@@ -127,6 +127,11 @@ static bool assign_fw(const struct vpmu *v, uint64_t set, const struct hw_event 
 	return true;
 }
 
+uint64_t vpmu_takers(const struct vpmu *v, uint64_t set, const struct hw_event *event)
+{
+	return set & vpmu_hw_lctrs(v) & takers(v, event);
+}
+
 bool vpmu_assign(const struct vpmu *v, uint64_t set, const struct hw_event *event, uint64_t hctrs,
                  struct vpmu_place *place)
 {

@@ -120,9 +120,27 @@ static bool look_up(struct vpmu *v, unsigned long event_idx, uint64_t event_data
 		return true;
 	*hctrs = granted(&v->policy, hart_hctrs(v, event));
 	/* Raw events are not remembered, because event_data would have to be compared as well. */
-	if (*hctrs != 0 && !hw_event_is_raw((uint32_t)event_idx))
+	if (hw_event_is_raw((uint32_t)event_idx))
+		v->raw_hctrs = (uint32_t)*hctrs;
+	else if (*hctrs != 0)
 		*vpmu_known_place(v, event_idx) = known_event((uint32_t)event_idx, *hctrs);
 	return *hctrs != 0;
+}
+
+/* Does not ask for raw events, because that takes counters from others. */
+uint64_t vpmu_movable(const struct vpmu *v, hctr_t hctr)
+{
+	struct hw_event event = v->event[hctr.idx];
+	const struct vpmu_known *known = &v->known[vpmu_known_index(event.event_idx)];
+	uint64_t hctrs;
+
+	if (hw_event_is_raw(event.event_idx))
+		hctrs = v->hctr[hctr.idx].able;
+	else if (known->event_idx == event.event_idx)
+		hctrs = known->hctrs;
+	else
+		hctrs = granted(&v->policy, hart_hctrs(v, &event));
+	return hctrs & ~HCTRS_FIXED;
 }
 
 bool vpmu_event_parse(struct vpmu *v, unsigned long event_idx, uint64_t event_data,

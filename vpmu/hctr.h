@@ -35,6 +35,9 @@ void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct hw_event *event);
  */
 uint64_t vpmu_end_observers(struct vpmu *v, hctr_t hctr);
 
+/* Does the same, not inlined; the other one is, where it is called. */
+uint64_t vpmu_end_observers_again(struct vpmu *v, hctr_t hctr);
+
 /* overflow.c */
 
 /*

@@ -94,6 +94,9 @@ uint64_t vpmu_event_hctrs(const struct vpmu *v, unsigned long event_idx, uint64_
 uint64_t vpmu_table_hctrs(const struct vpmu_policy *policy, uint32_t event_idx,
                           uint64_t event_data);
 
+/* Returns the programmable hctrs that can count what a configured hctr counts. No side effects. */
+uint64_t vpmu_movable(const struct vpmu *v, hctr_t hctr);
+
 /* Returns the index of an event in the table of known events. The standard events of types 0 and 1
  * have different indices. */
 static inline uint32_t vpmu_known_index(unsigned long event_idx)
@@ -176,6 +179,9 @@ struct vpmu_place {
  */
 bool vpmu_assign(const struct vpmu *v, uint64_t set, const struct hw_event *event, uint64_t hctrs,
                  struct vpmu_place *place);
+
+/* Returns those of these counters that may be given a hardware event. */
+uint64_t vpmu_takers(const struct vpmu *v, uint64_t set, const struct hw_event *event);
 
 /* fixed.c */
 

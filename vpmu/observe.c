@@ -143,7 +143,7 @@ bool vpmu_observed(const struct vpmu *v, uint32_t n, uint64_t *value, bool *shar
 	return true;
 }
 
-uint64_t vpmu_end_observers(struct vpmu *v, hctr_t hctr)
+static inline __attribute__((always_inline)) uint64_t end_observers(struct vpmu *v, hctr_t hctr)
 {
 	uint64_t observers = v->hctr[hctr.idx].users & VPMU_OBSERVER_LCTRS;
 	uint32_t i;
@@ -162,4 +162,14 @@ uint64_t vpmu_end_observers(struct vpmu *v, hctr_t hctr)
 	}
 	vpmu_note_solo(v, hctr);
 	return v->active & bit64(hctr.idx);
+}
+
+uint64_t vpmu_end_observers(struct vpmu *v, hctr_t hctr)
+{
+	return end_observers(v, hctr);
+}
+
+__attribute__((noinline)) uint64_t vpmu_end_observers_again(struct vpmu *v, hctr_t hctr)
+{
+	return end_observers(v, hctr);
 }

@@ -74,6 +74,10 @@ struct vpmu_policy {
 	bool cheap_moves;
 	bool steps; /* vpmu_port_step() exists */
 
+	/* Several hctrs count one event, and an event may move between them while it is counted.
+	 * Not with count_hs or hart_flags. */
+	bool moves;
+
 	/*
 	 * The guest reads the hart's OF bits itself, so each counter needs the hctr of its own
 	 * index for itself.

@@ -38,6 +38,7 @@ struct vpmu_hctr {
 	uint64_t ahead;
 	uint64_t count;         /* count of the hardware plus `ahead`, when last read */
 	uint64_t users;         /* lctrs configured on it, including observers, and VPMU_HS_USES */
+	uint32_t able;          /* the hctrs that can count its event, if a guest's raw event */
 } __attribute__((aligned(32))); /* a power of two, so that an index needs only a shift */
 
 /* HS is always a user of the fixed counters, so no lctr is ever the only user there. The bit is
@@ -111,6 +112,7 @@ struct vpmu {
 	uint64_t fw_total[VPMU_FW_EVENTS];
 	uint32_t fw_watched; /* as passed to vpmu_port_fw_watch() */
 	uint64_t unknown;    /* part of `lost`: its value is not known either */
+	uint32_t raw_hctrs;  /* the hctrs for the raw event that was last looked up */
 
 	bool snapshot_set; /* snapshot_gpa is in RAM of this VM */
 	uint64_t snapshot_gpa;

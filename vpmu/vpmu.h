@@ -46,6 +46,16 @@ struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counte
                                             unsigned long counter_idx_mask,
                                             unsigned long config_flags, unsigned long event_idx,
                                             uint64_t event_data);
+/*
+ * With vpmu_policy.moves, but not cheap_moves, the error of config_matching may be VPMU_AGAIN,
+ * which no guest sees: the call is not over. Then vpmu_config_goes_on() must be called with the
+ * same arguments before the vcpu goes on, until it returns something else. That takes at most
+ * VPMU_HW_COUNTERS calls.
+ */
+#define VPMU_AGAIN 1L
+struct sbi_ret vpmu_config_goes_on(struct vpmu *v, unsigned long counter_idx_base,
+                                   unsigned long counter_idx_mask, unsigned long config_flags,
+                                   unsigned long event_idx, uint64_t event_data);
 vpmu_answer vpmu_start_answer(struct vpmu *v, unsigned long counter_idx_base,
                               unsigned long counter_idx_mask, unsigned long start_flags,
                               uint64_t initial_value);

@@ -73,6 +73,7 @@ void vm_pmu_policy_make(struct vm *vm)
 	/* The hart's OF bit is the guest's only while the counter is direct, so it is kept direct
 	 * at any cost. */
 	policy->cheap_moves |= policy->hart_flags;
+	policy->moves = !quirks.home_counters && !policy->hart_flags && !policy->count_hs;
 	/* A guest may ask for cycle and instret by index. With hart_flags a programmable counter
 	 * backs them, and its OF bit is another one. */
 	if (hctrs && !policy->hart_flags)

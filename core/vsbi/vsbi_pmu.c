@@ -26,6 +26,39 @@ static VSBI_FN(get_info)
 	return pair(vpmu_counter_get_info(pmu(), a0));
 }
 
+static bool config_ends(struct vcpu *vcpu, struct sbi_ret ret)
+{
+	if (ret.error == VPMU_AGAIN)
+		return false;
+	if (ret.error == SBI_ERR_NOT_SUPPORTED)
+		vcpu->fw.refusals++;
+	return true;
+}
+
+/* One more event moves, or the call ends. The guest's registers still hold the arguments. */
+static bool more_config(struct vcpu *vcpu)
+{
+	uint64_t *a = &vcpu->ctx.x[REG_A0];
+	struct sbi_ret ret = vpmu_config_goes_on(&vcpu->pmu, a[0], a[1], a[2], a[3], a[4]);
+
+	if (!config_ends(vcpu, ret))
+		return true;
+	a[0] = (uint64_t)ret.error;
+	a[1] = ret.value;
+	return false;
+}
+
+/* Not inlined, so that a call that is granted needs fewer registers. */
+static __attribute__((noinline)) vsbi_ret config_not_granted(long error)
+{
+	struct vcpu *vcpu = this_vcpu();
+
+	if (config_ends(vcpu, (struct sbi_ret){.error = error}))
+		return vsbi_result(error, 0);
+	long_call_begin(vcpu, &(struct long_call){.slice = more_config});
+	return vsbi_result((long)vcpu->ctx.x[REG_A0], vcpu->ctx.x[REG_A0 + 1]);
+}
+
 static VSBI_FN(config_matching)
 {
 	struct sbi_ret ret;
@@ -33,8 +66,8 @@ static VSBI_FN(config_matching)
 	vs_interrupts_settle();
 	ret = vpmu_counter_config_matching(pmu(), a0, a1, a2, a3, a4);
 
-	if (ret.error == SBI_ERR_NOT_SUPPORTED)
-		this_vcpu()->fw.refusals++;
+	if (__builtin_expect(ret.error != SBI_SUCCESS, 0))
+		return config_not_granted(ret.error);
 	return pair(ret);
 }
 

@@ -188,5 +188,6 @@ int main(void)
 	failed += test_vpmu_fixed();
 	failed += test_vpmu_observe();
 	failed += test_vpmu_failed();
+	failed += test_vpmu_room();
 	return failed;
 }

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define ANY_DATA UINT64_MAX
+
 struct stub stub;
 struct vpmu vpmu;
 
@@ -49,7 +51,8 @@ void stub_neighbour(void)
 	}
 }
 
-static void count(unsigned long event_idx, uint64_t n, uint32_t inhibited_by)
+static void count_data(unsigned long event_idx, uint64_t event_data, uint64_t n,
+                       uint32_t inhibited_by)
 {
 	uint32_t i;
 
@@ -58,6 +61,7 @@ static void count(unsigned long event_idx, uint64_t n, uint32_t inhibited_by)
 		uint64_t to_wrap = stub.width_mask - h->value;
 
 		if (!h->running || h->config.event_idx != event_idx ||
+		    (event_data != ANY_DATA && h->config.event_data != event_data) ||
 		    (h->config.inhibit & inhibited_by) != 0)
 			continue;
 		h->value = (h->value + n) & stub.width_mask;
@@ -67,6 +71,16 @@ static void count(unsigned long event_idx, uint64_t n, uint32_t inhibited_by)
 			stub.pending = true;
 		}
 	}
+}
+
+static void count(unsigned long event_idx, uint64_t n, uint32_t inhibited_by)
+{
+	count_data(event_idx, ANY_DATA, n, inhibited_by);
+}
+
+void stub_count_raw(uint64_t event_data, uint64_t n)
+{
+	count_data(RAW, event_data, n, HW_INH_VS);
 }
 
 void stub_count(unsigned long event_idx, uint64_t n)
@@ -112,6 +126,29 @@ static void hs_works(void)
 	}
 }
 
+static uint64_t event_hctrs(uint32_t event_idx, uint64_t event_data)
+{
+	if (stub.any_event)
+		return 1U << 3;
+	if (stub.any_hctr && (event_idx == CYCLES || event_idx == INSTRS))
+		return 0x7fff8;
+	switch (event_idx) {
+	case CYCLES:
+		return 1U << 3 | (stub.filters ? 1U : 0);
+	case INSTRS:
+		return 1U << 4 | (stub.filters ? 4U : 0);
+	case DTLB:
+		return 1U << 5;
+	case RAW:
+	case RAW2:
+		if (event_data < STUB_RAW && stub.raw_hctrs[event_data] != 0)
+			return stub.raw_hctrs[event_data];
+		return event_data == 0 ? 0 : 0xf00;
+	default:
+		return 0;
+	}
+}
+
 /* --- counters ------------------------------------------------------------------------------- */
 
 bool vpmu_port_prepare(hctr_t hctr, const struct hw_event *config)
@@ -124,7 +161,7 @@ bool vpmu_port_prepare(hctr_t hctr, const struct hw_event *config)
 	assert_int_equal(HCTRS_FIXED >> hctr.idx & 1, 0);
 	if ((stub.refuse_prepare >> hctr.idx & 1) != 0)
 		return false;
-	assert_true(vpmu_port_event_hctrs(config->event_idx, config->event_data) >> hctr.idx & 1);
+	assert_true(event_hctrs(config->event_idx, config->event_data) >> hctr.idx & 1);
 	h->config = *config;
 	h->value = 0xbad;
 	h->ours = true;
@@ -280,7 +317,7 @@ void vpmu_port_fixed_take(hctr_t hctr, const struct hw_event *config, uint64_t v
 	struct stub_hctr *h = &stub.hctr[hctr.idx];
 
 	assert_true(HCTRS_FIXED >> hctr.idx & 1);
-	assert_true(vpmu_port_event_hctrs(config->event_idx, config->event_data) >> hctr.idx & 1);
+	assert_true(event_hctrs(config->event_idx, config->event_data) >> hctr.idx & 1);
 	assert_false(h->running || h->ours);
 	h->config = *config;
 	h->value = value;
@@ -324,23 +361,7 @@ uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
 {
 	if (stub.asking_evicts && (event_idx == RAW || event_idx == RAW2))
 		evict_idle();
-	if (stub.any_event)
-		return 1U << 3;
-	if (stub.any_hctr && (event_idx == CYCLES || event_idx == INSTRS))
-		return 0x7fff8;
-	switch (event_idx) {
-	case CYCLES:
-		return 1U << 3 | (stub.filters ? 1U : 0);
-	case INSTRS:
-		return 1U << 4 | (stub.filters ? 4U : 0);
-	case DTLB:
-		return 1U << 5;
-	case RAW:
-	case RAW2:
-		return event_data == 0 ? 0 : 0xf00;
-	default:
-		return 0;
-	}
+	return event_hctrs(event_idx, event_data);
 }
 
 void vpmu_port_event_of_raw(uint32_t *event_idx, uint64_t *event_data)

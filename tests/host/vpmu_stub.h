@@ -44,6 +44,7 @@
 
 /* Counted by the stub: firmware events of the port, including Tally's own. */
 #define STUB_FW_CODES 300U
+#define STUB_RAW      16U
 
 struct stub_hctr {
 	bool running;
@@ -64,6 +65,8 @@ struct stub {
 	/* Asking for a raw event destroys the contents of all counters that do not run. */
 	bool asking_evicts;
 	bool any_event; /* counter 3 counts every event, even undefined ones */
+	/* Counters of the raw events 1 to STUB_RAW - 1, if not 0. */
+	uint32_t raw_hctrs[STUB_RAW];
 	bool pending;
 	bool quiet_flags; /* a wrap never sets OF */
 	uint64_t direct;
@@ -105,6 +108,8 @@ void stub_setup_policy(const struct vpmu_policy *policy);
 /* The guest causes n events in VS, or in VU. No interrupt is taken. */
 void stub_count(unsigned long event_idx, uint64_t n);
 void stub_count_vu(unsigned long event_idx, uint64_t n);
+/* n raw events with this data in VS. No interrupt is taken. */
+void stub_count_raw(uint64_t event_data, uint64_t n);
 /* The same in VS, with LCOFI taken at the very event. */
 void stub_run(unsigned long event_idx, uint64_t n);
 
@@ -155,5 +160,6 @@ int test_vpmu_show(void);
 int test_vpmu_fixed(void);
 int test_vpmu_observe(void);
 int test_vpmu_failed(void);
+int test_vpmu_room(void);
 
 #endif

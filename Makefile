@@ -144,8 +144,13 @@ GUESTS ?=
 .PHONY: guests test test-host test-qemu test-long check check-clang
 guests: $(GUESTS)
 
-test-host: $(HOST_BIN)
-	$(Q)tools/host-tests $(HOST_BIN)
+test-host: $(HOST_BIN) $(B)/host/threads setup
+	$(Q)tools/host-tests $(HOST_BIN) $(B)/host/threads tests/order/order.py
+
+# The handshakes of docs/memory-order.md, judged by RISC-V's memory model.
+.PHONY: host-order
+host-order: setup
+	tests/order/order.py
 
 # T selects tests as pytest's -k does: make test-qemu T=two_linux. Tests of one file stay together:
 # they share boots. TESTS takes files, MARKS what pytest's -m does: tests that are marked `long` are

@@ -45,6 +45,12 @@ static inline void fence_output_then_memory(void)
 	__asm__ volatile("fence o, rw" ::: "memory");
 }
 
+/* The device write that follows comes after all earlier accesses to devices and CSRs. */
+static inline void fence_devices_then_output(void)
+{
+	__asm__ volatile("fence io, o" ::: "memory");
+}
+
 /* Both ends of a lock that protects memory and devices. */
 static inline void fence_acquire_all(void)
 {

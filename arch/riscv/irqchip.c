@@ -4,6 +4,7 @@
 #include "arch/riscv/irqchip.h"
 
 #include "arch/riscv/csr.h"
+#include "arch/riscv/fence.h"
 
 #define PLIC_ENABLE    0x2000UL
 #define PLIC_THRESHOLD 0x200000UL
@@ -98,6 +99,7 @@ uint32_t irqchip_claim(const struct irqchip *chip)
 
 void irqchip_complete(const struct irqchip *chip, uint32_t source)
 {
+	fence_devices_then_output(); /* docs/memory-order.md, "Lock" */
 	if (chip->kind == IRQCHIP_PLIC)
 		*reg(chip, PLIC_CLAIM + 0x1000UL * chip->hart) = source;
 	/* A wire that is still high sends another message only if it is asked to (AIA 4.9.2). */

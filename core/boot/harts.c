@@ -86,8 +86,8 @@ static const char *start_hart(uint32_t i)
 	return NULL;
 }
 
-/* The harts start one after the other, because each probes its own counters through the
- * firmware. */
+/* The harts start one after the other, because each probes its own counters through the firmware
+ * (docs/memory-order.md, "Boot"). */
 void harts_start(uint64_t boot_hartid)
 {
 	const char *no_ipi = platform.n_harts > 1 ? try_ipi(boot_hartid) : NULL;

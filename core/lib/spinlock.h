@@ -4,7 +4,7 @@
  * when vpmu/ is called. All other state belongs to one hart (see core/vm/vcpu.h).
  *
  * The console's lock protects the host's UART as well. Acquire and release in C order memory only,
- * so the fences are explicit and include devices.
+ * so the fences are explicit and include devices (docs/memory-order.md, "Lock").
  */
 #ifndef CORE_LIB_SPINLOCK_H
 #define CORE_LIB_SPINLOCK_H

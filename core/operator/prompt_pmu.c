@@ -37,14 +37,14 @@ static void add_vcpu(struct prompt *p, const struct vcpu *vcpu, uint64_t configu
 
 	for (; configured; configured &= configured - 1)
 		n++;
-	text_add(&p->out,
-	         ",'hart':%lu,'counters':%u,'overflows':%lu,'held_back':%lu,'refusals':%lu",
-	         vcpu->home->hartid, n, vcpu->fw.lcofis, vcpu->lcofi.held_back, vcpu->fw.refusals);
+	text_add(
+	    &p->out, ",'hart':%lu,'counters':%u,'overflows':%lu,'held_back':%lu,'refusals':%lu",
+	    vcpu_home(vcpu)->hartid, n, vcpu->fw.lcofis, vcpu->lcofi.held_back, vcpu->fw.refusals);
 }
 
 static void add_counter(struct prompt *p, const struct vcpu *vcpu, uint32_t idx)
 {
-	bool same_hart = vcpu->home == this_pcpu();
+	bool same_hart = vcpu_home(vcpu) == this_pcpu();
 	char hctr[8] = "null", value[24] = "null";
 	struct vpmu_view view;
 

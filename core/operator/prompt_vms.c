@@ -17,27 +17,10 @@ void prompt_vms(struct prompt *p)
 	text_add(&p->out, "{'vm':'%s','state':'%s','uptime_ms':%lu,'vcpus':%u,'harts':[",
 	         config->name, vm_state_name(vm), up_ms, config->n_vcpus);
 	for (uint32_t i = 0; i < config->n_vcpus; i++)
-		text_add(&p->out, "%s%lu", i ? "," : "", vm->vcpus[i]->home->hartid);
+		text_add(&p->out, "%s%lu", i ? "," : "", vcpu_home(vm->vcpus[i])->hartid);
 	text_add(&p->out, "],'memory':%lu", config->memory);
 	prompt_tell(p);
 	prompt_next_vm(p);
-}
-
-/* On a hart until now, whichever hart that is. */
-static uint64_t cpu_ticks(const struct vcpu *vcpu, uint64_t now)
-{
-	const volatile struct vcpu_fw *fw = &vcpu->fw;
-	uint64_t before, ticks;
-
-	/* Again if a turn ended meanwhile: else it would count twice, or not at all. */
-	do {
-		before = fw->cpu_ticks;
-		ticks = before;
-		if (*(struct vcpu *const volatile *)&vcpu->home->current == vcpu &&
-		    now > fw->resident_since)
-			ticks += now - fw->resident_since;
-	} while (fw->cpu_ticks != before);
-	return ticks;
 }
 
 static uint64_t steal_ticks(const struct vcpu *vcpu, uint64_t now)
@@ -59,12 +42,11 @@ static void add_causes(struct prompt *p, const uint64_t *n)
 void prompt_exits(struct prompt *p)
 {
 	const struct vcpu *vcpu = prompt_vcpu(p);
-	uint64_t now = csr_read(CSR_TIME);
+	uint64_t now, cpu_ticks = vcpu_fw_cpu(&vcpu->fw, &now);
 
 	prompt_vcpu_names(p, vcpu);
 	text_add(&p->out, ",'time_us':%lu,'cpu_us':%lu,'steal_us':%lu,", prompt_time(now, US_PER_S),
-	         prompt_time(cpu_ticks(vcpu, now), US_PER_S),
-	         prompt_time(steal_ticks(vcpu, now), US_PER_S));
+	         prompt_time(cpu_ticks, US_PER_S), prompt_time(steal_ticks(vcpu, now), US_PER_S));
 	add_causes(p, vcpu->ctx.exits);
 	text_add(&p->out, ",'hs_instructions':%lu,'hs_instructions_by':{",
 	         all_causes(vcpu->ctx.hs_insns));

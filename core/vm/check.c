@@ -32,6 +32,7 @@ static void check_resident(const struct pcpu *pcpu, const struct vcpu *vcpu)
 
 	CHECK(pcpu->current == vcpu);
 	CHECK(vcpu->home == pcpu);
+	CHECK(vcpu->fw.cpu_ticks < 0);
 	CHECK(vcpu->ctx.hs_sp == (uint64_t)pcpu + HART_STACK_TOP);
 	for (i = 0; i < n_pcpus; i++)
 		CHECK(i == pcpu->index || hart_stacks[i].pcpu.current != vcpu);

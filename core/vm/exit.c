@@ -17,10 +17,12 @@
 /* An LCOFI never comes here, because lcofi_fast() handles it. */
 static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
 {
-	if (irq == IRQ_SSI)
-		sched_ipi_came();
 	pcpu_interrupts(pcpu, BIT(irq));
 	switch (irq) {
+	case IRQ_SSI:
+		/* Behind the fence of the acknowledgement, or it might not see whom it is for. */
+		sched_ipi_came();
+		return EXIT_IRQ;
 	case IRQ_STI:
 		return EXIT_TIMER;
 	case IRQ_SEI:

@@ -65,7 +65,7 @@ enum observe_what {
 /* The request of the operator, who makes one at a time. */
 struct observe_request {
 	/* Indices of the vcpus that have not served the request yet. While the mask is not 0, the
-	 * client must not touch the other fields. */
+	 * client must not touch the other fields (docs/memory-order.md, "Observers"). */
 	atomic_ulong vcpus;
 	enum observe_what what;
 	uint32_t number; /* the observation to read or end; 0: all */

@@ -48,7 +48,7 @@ void pcpu_notify(struct pcpu *pcpu, uint64_t vcpus)
 		csr_set(CSR_SIP, BIT(IRQ_SSI));
 		return;
 	}
-	/* The firmware sends an IPI by writing a device register. */
+	/* The firmware sends an IPI by writing a device register (docs/memory-order.md, "Mail"). */
 	fence_memory_then_output();
 	send_ipi(pcpu->hartid);
 }

@@ -9,7 +9,7 @@
  *
  * No request is lost. Who makes a request writes `pending` and then reads `enabled`. The home hart,
  * when it enables more requests, writes `enabled` and then reads `pending`. Both have a full fence
- * in between, so at least one of them sees what the other wrote.
+ * in between, so at least one of them sees what the other wrote (docs/memory-order.md, "Request").
  */
 #ifndef CORE_VM_REQUESTS_H
 #define CORE_VM_REQUESTS_H
@@ -66,8 +66,8 @@ static inline bool requests_make(struct requests *r, uint64_t what)
 /*
  * Whether the hart that made these requests still has to wait for them. It need not if they were
  * taken, or if the vcpu is not resident, because then they are taken before its next instruction.
- * When this returns false, the caller sees everything that the vcpu did before. Any hart may call
- * it.
+ * When this returns false, the caller sees everything that the vcpu did before ("Remote fence").
+ * Any hart may call it.
  */
 static inline bool requests_awaited(struct requests *r, uint64_t what)
 {

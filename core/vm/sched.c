@@ -143,7 +143,7 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 	pcpu->slice_end = now + pcpu->slice;
 	if (atomic_load_explicit(&vcpu->vm->debt_ticks, memory_order_relaxed))
 		sched_charge_debt(pcpu, vcpu->vm);
-	vcpu->fw.resident_since = now;
+	vcpu_fw_resident_from(&vcpu->fw, now);
 	vcpu_load(pcpu, vcpu);
 	if (!pcpu->shared)
 		loaded_unshared(pcpu, vcpu);

@@ -41,7 +41,7 @@ void sched_serve_notified(void)
 	uint64_t left;
 
 	/* The order matters: clear the interrupt, take the mask, take the requests. Whatever comes
-	 * in between is seen the next time. */
+	 * in between is seen the next time (docs/memory-order.md, "Mail"). */
 	pcpu_ack_ipi();
 	left = atomic_exchange(&pcpu->notified, 0);
 	for (; left; left &= left - 1) {
@@ -62,7 +62,7 @@ void sched_end_steal(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 
 	vcpu->fw.ready_since = 0;
 	vcpu->fw.steal_ticks += taken;
-	vcpu->fw.resident_since += taken;
+	vcpu_fw_add_cpu(&vcpu->fw, -taken);
 	pcpu->slice_end += taken;
 	atomic_fetch_add(&pcpu->told->vm->debt_ticks, taken);
 }

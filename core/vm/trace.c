@@ -6,12 +6,26 @@
 
 #define RING 128U
 
-/* Written by its own hart. It has more entries than are shown, so that no hart overwrites an entry
- * that is being read. */
+/* Written by its own hart, which goes on while the boot hart reads (docs/memory-order.md, "Trace").
+ * It has more entries than are shown, so that few are overwritten meanwhile. */
 static struct ring {
-	atomic_ulong count; /* entries written since boot */
+	atomic_ulong begun; /* entries since boot, with the one that is being written */
+	atomic_ulong count; /* entries since boot that are complete */
 	struct trace_entry entries[RING];
 } rings[MAX_HARTS];
+
+#define WORDS (sizeof(struct trace_entry) / sizeof(uint64_t))
+_Static_assert(sizeof(struct trace_entry) % sizeof(uint64_t) == 0, "copied word by word");
+
+/* Copies an entry that another hart may be writing. */
+static void copy(struct trace_entry *to, const struct trace_entry *from)
+{
+	uint64_t *t = (uint64_t *)to;
+	const uint64_t *f = (const uint64_t *)from;
+
+	for (size_t i = 0; i < WORDS; i++)
+		__atomic_store_n(&t[i], __atomic_load_n(&f[i], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+}
 
 /* The true functions of each VM, each served by call() instead. Constant after boot. */
 static struct vsbi_slot calls[VM_MAX_VMS][VSBI_SLOTS];
@@ -20,12 +34,15 @@ static void note(const struct vcpu *vcpu, uint64_t scause, uint64_t a, uint64_t 
 {
 	struct ring *ring = &rings[vcpu->home->index];
 	unsigned long n = atomic_load_explicit(&ring->count, memory_order_relaxed);
+	struct trace_entry entry = {.time = csr_read(CSR_TIME),
+	                            .vcpu = vcpu,
+	                            .scause = scause,
+	                            .pc = csr_read(CSR_SEPC),
+	                            .value = {a, b}};
 
-	ring->entries[n % RING] = (struct trace_entry){.time = csr_read(CSR_TIME),
-	                                               .vcpu = vcpu,
-	                                               .scause = scause,
-	                                               .pc = csr_read(CSR_SEPC),
-	                                               .value = {a, b}};
+	atomic_store_explicit(&ring->begun, n + 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	copy(&ring->entries[n % RING], &entry);
 	atomic_store_explicit(&ring->count, n + 1, memory_order_release);
 }
 
@@ -54,14 +71,14 @@ void trace_init(void)
 	trace_switch(NULL, false);
 }
 
-/* switch.S finds the table by this pointer on any hart. The table is complete before the pointer is
- * stored. */
+/* switch.S finds the table by this pointer on any hart. The tables are older than the vcpu's first
+ * start, so no order is needed. */
 static void trace_vcpu(struct vcpu *vcpu, bool on)
 {
 	const void *table = on ? calls[vcpu->vm->index] : vcpu->vm->sbi;
 
 	atomic_store_explicit(&vcpu->traced, on, memory_order_relaxed);
-	__atomic_store_n(&vcpu->ctx.calls, table, __ATOMIC_RELEASE);
+	__atomic_store_n(&vcpu->ctx.calls, table, __ATOMIC_RELAXED);
 }
 
 void trace_switch(const struct vm *vm, bool on)
@@ -74,34 +91,54 @@ void trace_switch(const struct vm *vm, bool on)
 	}
 }
 
-/* Returns the newest entry of all harts that was not taken yet. NULL: there is none. */
-static const struct trace_entry *newest(unsigned long left[MAX_HARTS])
+static const struct trace_entry *entry_of(const struct ring *ring, unsigned long n)
 {
-	const struct trace_entry *best = NULL;
-	uint32_t of = 0;
+	return &ring->entries[(n - 1) % RING];
+}
 
-	for (uint32_t i = 0; i < n_pcpus; i++) {
-		const struct trace_entry *e = &rings[i].entries[(left[i] - 1) % RING];
+/* Copies entry n of a ring, from 1 on. Returns false if its hart has begun to overwrite it. */
+static bool take(struct ring *ring, unsigned long n, struct trace_entry *entry)
+{
+	copy(entry, entry_of(ring, n));
+	atomic_thread_fence(memory_order_acquire);
+	return atomic_load_explicit(&ring->begun, memory_order_relaxed) - n < RING;
+}
 
-		if (left[i] && (!best || e->time > best->time)) {
-			best = e;
-			of = i;
+/* Copies the newest entry of all harts that was not taken yet; a hart that has overwritten its own
+ * has none. Returns false if there is none. */
+static bool newest(unsigned long left[MAX_HARTS], struct trace_entry *entry)
+{
+	for (;;) {
+		uint64_t best = 0;
+		uint32_t of = MAX_HARTS;
+
+		for (uint32_t i = 0; i < n_pcpus; i++) {
+			const uint64_t *at = &entry_of(&rings[i], left[i])->time;
+			uint64_t time = __atomic_load_n(at, __ATOMIC_RELAXED);
+
+			if (left[i] && (of == MAX_HARTS || time > best)) {
+				best = time;
+				of = i;
+			}
 		}
+		if (of == MAX_HARTS)
+			return false;
+		if (take(&rings[of], left[of], entry)) {
+			left[of]--;
+			return true;
+		}
+		left[of] = 0;
 	}
-	if (best)
-		left[of]--;
-	return best;
 }
 
 uint32_t trace_newest(struct trace_entry entries[TRACE_SHOWN])
 {
-	unsigned long left[MAX_HARTS];
-	const struct trace_entry *e;
+	unsigned long left[MAX_HARTS] = {0};
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < n_pcpus; i++)
 		left[i] = atomic_load_explicit(&rings[i].count, memory_order_acquire);
-	for (; n < TRACE_SHOWN && (e = newest(left)); n++)
-		entries[n] = *e;
+	while (n < TRACE_SHOWN && newest(left, &entries[n]))
+		n++;
 	return n;
 }

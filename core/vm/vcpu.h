@@ -24,6 +24,12 @@
 
 struct vm;
 
+/*
+ * A state of a stopped vcpu between STOPPED and START_PENDING: start_pc and start_opaque are being
+ * written. A REQ_START of the VM's former life, which its home may still have, does nothing then.
+ */
+#define HSM_CLAIMED (~0UL)
+
 /* The large members, and those seldom used, come last: one instruction reaches what is within 2 KiB
  * of the start, up to the first counters of pmu. */
 struct vcpu {
@@ -41,7 +47,7 @@ struct vcpu {
 
 	/* Any hart may access these. */
 	struct requests requests;
-	atomic_ulong hsm_state; /* SBI_HSM_STATE_* */
+	atomic_ulong hsm_state; /* SBI_HSM_STATE_*, HSM_CLAIMED */
 
 	/* Host time at which the PMU polls a counter, ~0: never. ~0 also while the vcpu is not
 	 * resident. */
@@ -63,7 +69,7 @@ struct vcpu {
 	struct vs_state vs;
 	struct vcpu_lcofi lcofi;
 	uint64_t moves; /* number of moves to another hart */
-	/* Any hart: written by the one that set START_PENDING. */
+	/* Any hart: written by the one that claimed the vcpu, before START_PENDING. */
 	uint64_t start_pc, start_opaque;
 	/* Not valid while the home hart holds the registers, see core/vm/vcpu_registers.h. */
 	struct vec_image *vec; /* NULL: the VM has no V. The pointer is constant */
@@ -111,7 +117,8 @@ static inline bool vcpu_is_current(const struct vcpu *vcpu)
 void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu);
 void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu);
 
-/* Sets a new home. Called at boot, or by the old home before other harts can see the change. */
+/* Sets a new home. Called at boot, or by the old home before other harts can see the change
+ * (docs/memory-order.md, "Move"). */
 static inline void vcpu_goes_to(struct vcpu *vcpu, struct pcpu *home)
 {
 	vcpu->ctx.hs_sp = (uint64_t)home + HART_STACK_TOP;

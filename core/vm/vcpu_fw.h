@@ -7,6 +7,7 @@
 #ifndef CORE_VM_VCPU_FW_H
 #define CORE_VM_VCPU_FW_H
 
+#include "arch/riscv/csr.h"
 #include "arch/riscv/fw_events.h"
 #include "core/lib/types.h"
 
@@ -20,14 +21,40 @@ struct vcpu_fw {
 	uint64_t base[FW_EVENTS_M];  /* the firmware's count when the vcpu became resident */
 	uint64_t lcofis, refusals;
 	uint64_t steal_ticks, ready_since; /* ready_since: 0: it has no steal time now */
-	uint64_t cpu_ticks;                /* resident, without the steal time within, until ... */
-	uint64_t resident_since;           /* ... it became resident last */
+	/* How long it was resident, without the steal time within. While it is resident, less the
+	 * host time: negative. One word, because other harts read it (docs/memory-order.md). */
+	int64_t cpu_ticks;
 };
 
-/* Ends residence. */
+/* Adds to cpu_ticks. */
+static inline void vcpu_fw_add_cpu(struct vcpu_fw *fw, uint64_t ticks)
+{
+	__atomic_store_n(&fw->cpu_ticks, (int64_t)((uint64_t)fw->cpu_ticks + ticks),
+	                 __ATOMIC_RELAXED);
+}
+
+/* Begins and ends residence. */
+static inline void vcpu_fw_resident_from(struct vcpu_fw *fw, uint64_t now)
+{
+	vcpu_fw_add_cpu(fw, -now);
+}
+
 static inline void vcpu_fw_resident_until(struct vcpu_fw *fw, uint64_t now)
 {
-	fw->cpu_ticks += now - fw->resident_since;
+	vcpu_fw_add_cpu(fw, now);
+}
+
+/* How long the vcpu was resident so far. *now becomes the host time of that. Any hart may ask. */
+static inline uint64_t vcpu_fw_cpu(const struct vcpu_fw *fw, uint64_t *now)
+{
+	int64_t ticks;
+
+	/* Again if its residence began or ended meanwhile. */
+	do {
+		ticks = __atomic_load_n(&fw->cpu_ticks, __ATOMIC_RELAXED);
+		*now = csr_read(CSR_TIME);
+	} while (ticks != __atomic_load_n(&fw->cpu_ticks, __ATOMIC_RELAXED));
+	return (uint64_t)ticks + (ticks < 0 ? *now : 0);
 }
 
 /* Sets the M-mode events that are counted from now on. The vcpu is resident. */

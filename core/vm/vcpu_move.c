@@ -28,7 +28,7 @@ bool vcpu_move(struct vcpu *vcpu, uint64_t hartid)
 
 	if (!to || !(allowed(vcpu) & BIT(hartid)))
 		return false;
-	__atomic_store_n(&vcpu->migrate_to, to, __ATOMIC_RELEASE);
+	__atomic_store_n(&vcpu->migrate_to, to, __ATOMIC_RELAXED); /* REQ_MOVE publishes it */
 	vcpu_request(vcpu, REQ_MOVE);
 	return true;
 }
@@ -72,7 +72,7 @@ static uint32_t leave_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 bool vcpu_hand_over(struct vcpu *vcpu)
 {
 	struct pcpu *from = vcpu->home;
-	struct pcpu *to = __atomic_exchange_n(&vcpu->migrate_to, NULL, __ATOMIC_ACQUIRE);
+	struct pcpu *to = __atomic_exchange_n(&vcpu->migrate_to, NULL, __ATOMIC_RELAXED);
 
 	CHECK(from == this_pcpu() && !vcpu_is_current(vcpu));
 	if (!to || to == from)

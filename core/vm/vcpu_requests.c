@@ -70,7 +70,9 @@ static bool serve_start(struct vcpu *vcpu)
 	}
 	vcpu_reset(vcpu, vcpu->start_pc, vcpu->start_opaque);
 	/* Like a hart after reset, it must not see translations or instructions that were cached
-	 * before. */
+	 * before. Who did not send it a fence, because it had not started, sees here that it had
+	 * (docs/memory-order.md, "Fence to a vcpu that starts"). */
+	atomic_thread_fence(memory_order_seq_cst);
 	fence_i();
 	vcpu_fence_vm(vcpu);
 	if (vcpu->hart_flags)

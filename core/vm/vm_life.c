@@ -64,7 +64,8 @@ void vm_vcpu_gone(struct vcpu *vcpu)
 	if (atomic_fetch_sub(&vm->vcpus_alive, 1) == 1)
 		terminal_vm_ended(vm->index, true);
 	vm_tell_exits(vcpu);
-	/* After the last line of this life, because a command may start the next life at once. */
+	/* After the last line of this life, because a command may start the next life at once
+	 * (docs/memory-order.md, "Life"). */
 	if (atomic_fetch_sub(&vm->vcpus_untold, 1) == 1)
 		vcpu_request(vm->vcpus[0], REQ_LIFE);
 }

@@ -27,11 +27,12 @@ static VSBI_FN(hart_start)
 
 	if (atomic_load(&vcpu->vm->state) != VM_RUNNING)
 		return vsbi_result(SBI_ERR_FAILED, 0);
-	if (!atomic_compare_exchange_strong(&target->hsm_state, &stopped,
-	                                    SBI_HSM_STATE_START_PENDING))
+	if (!atomic_compare_exchange_strong(&target->hsm_state, &stopped, HSM_CLAIMED))
 		return vsbi_result(SBI_ERR_ALREADY_AVAILABLE, 0);
 	target->start_pc = pc;
 	target->start_opaque = opaque;
+	/* docs/memory-order.md, "Start" */
+	atomic_store(&target->hsm_state, SBI_HSM_STATE_START_PENDING);
 	vcpu_request(target, REQ_START);
 	return vsbi_result(SBI_SUCCESS, 0);
 }
@@ -55,7 +56,7 @@ static VSBI_FN(hart_stop)
 	atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STOPPED);
 	sched_off(vcpu);
 	/* No vcpu is left that could start one. If two stop at once, the later one sees the other
-	 * stopped. */
+	 * stopped (docs/memory-order.md, "Start"). */
 	if (all_stopped(vcpu->vm))
 		vm_end(vcpu->vm, vcpu, VM_END_ALL_STOPPED, NULL, 0);
 	return vsbi_result(SBI_SUCCESS, 0);
@@ -64,10 +65,12 @@ static VSBI_FN(hart_stop)
 static VSBI_FN(hart_get_status)
 {
 	const struct vm *vm = this_vcpu()->vm;
+	unsigned long state;
 
 	if (a0 >= vm->config->n_vcpus)
 		return vsbi_result(SBI_ERR_INVALID_PARAM, 0);
-	return vsbi_result(SBI_SUCCESS, atomic_load(&vm->vcpus[a0]->hsm_state));
+	state = atomic_load(&vm->vcpus[a0]->hsm_state);
+	return vsbi_result(SBI_SUCCESS, state == HSM_CLAIMED ? SBI_HSM_STATE_START_PENDING : state);
 }
 
 static void sleep(struct vcpu *vcpu)

@@ -158,3 +158,18 @@ SBI_FAULTS_SRC := tests/host/test_sbi_faults.c tests/host/fake_firmware.c core/v
 	$(addprefix arch/riscv/,hpm.c hpm_sbi.c hpm_fixed.c hpm_raw.c)
 HOST_SRC_sbi_faults := $(SBI_FAULTS_SRC) $(VPMU_SRC)
 $(SBI_FAULTS_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE
+
+# Harts that are threads, under ThreadSanitizer: what one hands to another must be in order.
+THREADS_SRC := $(addprefix tests/host/,test_threads.c threads.c) core/log.c core/lib/printf.c \
+	$(addprefix core/vm/,vcpu_requests.c vm_command.c observe_request.c trace.c) \
+	core/vsbi/vsbi_hsm.c vpmu/bits.c
+THREADS_CFLAGS = $(filter-out -fsanitize=%,$(HOST_CFLAGS)) -fsanitize=thread -Wno-tsan \
+	-iquote tests/host/hart -DHOST_THREADS -DHOST_CSR_READS
+$(B)/host/threads: $(THREADS_SRC) $(wildcard tests/host/threads.h core/*/*.h \
+		tests/host/hart/*/*/*.h)
+	@mkdir -p $(@D)
+	@echo "  HOSTCC  $@"
+	$(Q)$(HOSTCC) $(THREADS_CFLAGS) $(filter %.c,$^) -lcmocka -lpthread -o $@
+.PHONY: host-threads
+host-threads: $(B)/host/threads
+	$(B)/host/threads

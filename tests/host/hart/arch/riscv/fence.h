@@ -18,7 +18,7 @@ static inline void fence_i(void)
 {
 }
 
-/* There is one thread, so program order is enough. */
+/* There is one thread, so program order is enough; or no device. */
 static inline void fence_memory_then_output(void)
 {
 }
@@ -27,6 +27,28 @@ static inline void fence_output_then_memory(void)
 {
 }
 
+static inline void fence_devices_then_output(void)
+{
+}
+
+#ifdef HOST_THREADS
+/* Harts are threads. ThreadSanitizer knows no fences, and takes all locks for one. */
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+extern char host_locks;
+
+static inline void fence_acquire_all(void)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	__tsan_acquire(&host_locks);
+}
+
+static inline void fence_release_all(void)
+{
+	__tsan_release(&host_locks);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+#else
 static inline void fence_acquire_all(void)
 {
 }
@@ -34,5 +56,6 @@ static inline void fence_acquire_all(void)
 static inline void fence_release_all(void)
 {
 }
+#endif
 
 #endif

@@ -98,13 +98,17 @@ $(OFFSETS): arch/riscv/asm_offsets.c | setup $(B)/guest/fdt.stamp
 		sed -En 's/^.*->([A-Za-z_][A-Za-z0-9_]*) [$$#]*(-?[0-9]+).*/#define \1 \2/p' \
 		$(OUT)/gen/asm_offsets.s; } > $@
 
-$(OUT)/tally.elf: $(TALLY_OBJ) arch/riscv/link.ld tools/check-elf $(B)/guest/fdt.stamp
+$(OUT)/tally.elf: $(TALLY_OBJ) arch/riscv/link.ld tools/check-elf tools/check-stack \
+		tools/stacks.toml $(B)/guest/fdt.stamp
 	@echo "  LD      $@"
+	@rm -f $(OUT)/tally.elf.*.ci
 	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) $(LTO) -static -nostdlib -nostartfiles -no-pie \
 		-Wl,--fatal-warnings -Wl,--build-id=none \
 		-Wl,-Map=$(OUT)/tally.map -T arch/riscv/link.ld $(TALLY_OBJ) $(B)/guest/libfdt.a \
-		-o $@
+		-fcallgraph-info=su -o $@
+	$(Q)mv -f $(OUT)/tally.elf.*.ci $(OUT)/tally.ci
 	$(Q)tools/check-elf $(CROSS_COMPILE) $@
+	$(Q)tools/check-stack $(CROSS_COMPILE) $@ $(OUT)/tally.ci $(OFFSETS) >$(OUT)/stacks.txt
 
 $(OUT)/tally.bin: $(OUT)/tally.elf
 	@echo "  BIN     $@"

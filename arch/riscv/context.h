@@ -9,8 +9,20 @@
 
 #include "core/lib/types.h"
 
-#define HART_STACK_SIZE 16384UL
-#define HART_STACK_TOP  (HART_STACK_SIZE - 16UL) /* initial sp; the hart's pending word is there */
+/*
+ * What a hart has for itself, from low to high: struct pcpu, the trap stack, a guard page, the
+ * stack. The trap stack is for a hart's last words, because the stack may be what is wrong.
+ */
+#define HART_STACK_SIZE  32768UL
+#define HART_STACK_TOP   (HART_STACK_SIZE - 16UL) /* initial sp; the hart's pending word is there */
+#define HART_STACK_GUARD 12288UL
+#define TRAP_STACK_ROOM  4096UL /* it ends at the guard */
+#define HART_STACK_ROOM  (HART_STACK_TOP - HART_STACK_GUARD - PAGE_SIZE)
+
+/* Offsets of words that switch.S keeps in struct pcpu, behind the two of the trap guard (trap.c).
+ */
+#define TRAP_T0    16
+#define TRAP_ENDED 24
 
 enum gpr {
 	REG_RA = 1,

@@ -279,31 +279,65 @@ enter_guest:
 
 /*
  * A trap in HS: either a trap_guard expects it (skip the instruction, and store the cause in the
- * two words at the lowest address of this hart's stack), or it is a bug of Tally.
+ * second of the two words at the lowest address of what the hart has for itself), or it is a bug of
+ * Tally. The stack may have none left, so nothing is pushed. sscratch holds tp meanwhile.
  */
 hs_trap:
-	csrrw	tp, CSR_SSCRATCH, tp
-	addi	sp, sp, -16
-	sd	t0, 0(sp)
-	sd	t1, 8(sp)
-	li	t0, -ASM_HART_STACK_SIZE
-	and	t0, sp, t0
-	ld	t1, 0(t0)
-	beqz	t1, 1f
-	csrr	t1, CSR_SCAUSE
-	sd	t1, 8(t0)
-	csrr	t1, CSR_SEPC
-	addi	t1, t1, 4
-	csrw	CSR_SEPC, t1
-	ld	t0, 0(sp)
-	ld	t1, 8(sp)
-	addi	sp, sp, 16
+	lla	tp, _stacks_start
+	bltu	sp, tp, unexpected
+	lla	tp, _stacks_end
+	bgeu	sp, tp, unexpected
+	li	tp, -ASM_HART_STACK_SIZE
+	and	tp, sp, tp
+	sd	t0, ASM_TRAP_T0(tp)
+	ld	t0, 0(tp)
+	beqz	t0, unexpected
+	csrr	t0, CSR_SCAUSE
+	sd	t0, 8(tp)
+	csrr	t0, CSR_SEPC
+	addi	t0, t0, 4
+	csrw	CSR_SEPC, t0
+	ld	t0, ASM_TRAP_T0(tp)
+	csrrw	tp, CSR_SSCRATCH, zero
 	sret
-1:	csrr	a0, CSR_SCAUSE
+unexpected:
+	csrr	a0, CSR_SCAUSE
 	csrr	a1, CSR_SEPC
 	csrr	a2, CSR_STVAL
 	mv	a3, sp
-	call	trap_in_hs
+	csrw	CSR_SSCRATCH, zero
+	lla	a5, trap_in_hs
+	j	last_words
+
+/* For -fstack-protector-strong, in Tally and in libfdt. */
+	.globl	__stack_chk_fail
+__stack_chk_fail:
+	mv	a0, ra
+	lla	a5, frame_overwritten
+
+/* Calls a5 on the trap stack of this hart, with its arguments in a0 to a3. A hart that is there for
+ * the second time ends the machine without a word. */
+last_words:
+	lla	t0, _stacks_start
+	bltu	sp, t0, 1f
+	lla	a4, _stacks_end
+	bgeu	sp, a4, 1f
+	li	t0, -ASM_HART_STACK_SIZE
+	and	t0, sp, t0
+1:	ld	a4, ASM_TRAP_ENDED(t0)
+	bnez	a4, 2f
+	li	a4, 1
+	sd	a4, ASM_TRAP_ENDED(t0)
+	li	a4, ASM_HART_STACK_GUARD
+	add	sp, t0, a4
+	jr	a5
+2:	li	a7, ASM_EXT_SRST
+	li	a6, 0
+	li	a0, ASM_SRST_SHUTDOWN
+	li	a1, ASM_SRST_SYSFAIL
+	ecall
+3:	wfi
+	j	3b
 
 /* void fp_save(uint64_t fp[33]): saves f0..f31, then fcsr. fp_exchange(to_save, to_load) and
  * fp_restore(to_load) use the same layout. */

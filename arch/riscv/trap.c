@@ -2,8 +2,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/trap.h"
 
-/* switch.S reads these words at the lowest address of the hart's stack. struct pcpu keeps them free
- * (core/vm/pcpu.h). */
+/* switch.S reads these words, which struct pcpu keeps free (core/vm/pcpu.h). */
 static volatile uint64_t *guard_words(void)
 {
 	uint64_t sp;

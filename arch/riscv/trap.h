@@ -60,8 +60,11 @@ void check_exit(void);
 void check_entry(void);
 #endif
 
-/* Panics after an unexpected trap in HS. */
+/* Panic after an unexpected trap in HS, or where the function that returns to `from` has found its
+ * frame overwritten. On the trap stack: sp was not to be trusted. It is that of hart 0 if sp was on
+ * no hart's stack. */
 _Noreturn void trap_in_hs(uint64_t scause, uint64_t sepc, uint64_t stval, uint64_t sp);
+_Noreturn void frame_overwritten(uint64_t from);
 
 _Noreturn void enter_guest(struct guest_context *ctx);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of one hart. It is at the lowest address of the hart's stack, so sp leads to it. */
+/* The state of one hart. It is below the hart's stacks, so sp leads to it. */
 #ifndef CORE_VM_PCPU_H
 #define CORE_VM_PCPU_H
 
@@ -23,8 +23,9 @@ struct vcpu;
 
 /* The large members come last, as in struct vcpu. */
 struct pcpu {
-	/* Trap guard, used by arch/riscv/trap.c and switch.S. It must come first. */
-	uint64_t guard[2];
+	/* Of arch/riscv/trap.c and switch.S: the trap guard, t0 in a trap, and whether the hart has
+	 * said its last words. They must come first. */
+	uint64_t guard[2], trap_t0, ended;
 
 	/* Private to this hart, except at boot. */
 	uint64_t hartid;
@@ -93,6 +94,10 @@ union hart_stack {
 	} top;
 };
 _Static_assert(sizeof(union hart_stack) == HART_STACK_SIZE, "pcpu leads to its top and back");
+_Static_assert(sizeof(struct pcpu) <= HART_STACK_GUARD - TRAP_STACK_ROOM, "the trap stack's place");
+_Static_assert(offsetof(struct pcpu, trap_t0) == TRAP_T0 &&
+                   offsetof(struct pcpu, ended) == TRAP_ENDED,
+               "switch.S");
 
 extern union hart_stack hart_stacks[MAX_HARTS];
 extern uint32_t n_pcpus;

@@ -28,8 +28,8 @@ static inline void host_csr_write(uint32_t csr, uint64_t value)
 #undef csr_read_set
 #define csr_read(csr)     (host_csrs[csr])
 #define csr_write(csr, v) host_csr_write(csr, v)
-#define csr_set(csr, v)   ((void)(host_csrs[csr] |= (v)))
-#define csr_clear(csr, v) ((void)(host_csrs[csr] &= ~(v)))
+#define csr_set(csr, v)   host_csr_write(csr, host_csrs[csr] | (v))
+#define csr_clear(csr, v) host_csr_write(csr, host_csrs[csr] & ~(v))
 #define csr_read_set(csr, v)                                                                       \
 	({                                                                                         \
 		uint64_t csr_v_ = host_csrs[csr];                                                  \

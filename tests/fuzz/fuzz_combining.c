@@ -58,10 +58,11 @@ void fuzz_machine(struct input *in, struct machine *machine)
 	    .raw_v1_only = b & 1,
 	    .nothing_is_ram = b & 2,
 	    .skid = b & 4 ? 1 + fuzz_byte(in) % 40 : 0,
-	    .hs_work = 1 + (b >> 3 & 7),
+	    .hs_work = 1 + (b >> 3 & 3),
 	    .asking_evicts = true,
 	    .width = 64,
 	    .misuse = world_misused,
+	    .delegated = b & 0x20,
 	    .choice = b >> 6,
 	};
 	/* What fuzz_event() takes from it. */

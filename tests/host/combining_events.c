@@ -158,9 +158,11 @@ static uint64_t selector_of(uint32_t event_idx, uint64_t event_data)
 		return event_data ? 0 : event->selector;
 	if (event_idx == RAW_V1)
 		return event_data < V1_LIMIT ? event_data : 0;
-	/* A firmware that knows only version 1 can be given no others. */
+	/* A firmware that knows only version 1 can be given no others. HS writes them itself. */
 	if (event_idx == RAW_V2)
-		return event_data < V1_LIMIT || !fake.config.raw_v1_only ? event_data : 0;
+		return event_data < V1_LIMIT || !fake.config.raw_v1_only || fake.config.delegated
+		           ? event_data
+		           : 0;
 	return 0;
 }
 
@@ -178,6 +180,9 @@ void fake_hart_name(uint32_t *event_idx, uint64_t *event_data)
 {
 	uint64_t selector = selector_of(*event_idx, *event_data);
 
+	/* Boot asks the firmware for it. */
+	if (selector >= V1_LIMIT && fake.config.raw_v1_only)
+		return;
 	for (uint32_t i = 0; i < ARRAY_SIZE(table_standard); i++) {
 		if (table_standard[i].selector != selector)
 			continue;

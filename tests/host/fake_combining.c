@@ -7,17 +7,12 @@
 #include "arch/riscv/hpm_raw.h"
 #include "arch/riscv/hpm_table.h"
 #include "tests/host/combining_events.h"
+#include "tests/host/delegated_csrs.h"
 #include "tests/host/fake_hardware.h"
 
 struct quirks quirks;
 
 static struct hpm hpms[COMBINING_HARTS], *hpm = hpms;
-
-/* The delegated counters are not used. */
-void host_csr_write(uint32_t csr, uint64_t value)
-{
-	host_csrs[csr] = value;
-}
 
 /* No call of this firmware fails. */
 void hpm_failed(void)
@@ -39,6 +34,7 @@ static void boot(uint32_t hart)
 	    .hctrs = COMBINING_COUNTERS,
 	    .width = 64,
 	    .lcofi = true,
+	    .ssccfg = fake.config.delegated,
 	    .table = combining_selectors(),
 	};
 	for (uint32_t i = 0; i < combining_node.n_events; i++) {
@@ -53,6 +49,12 @@ static void boot(uint32_t hart)
 	}
 	hpm_table_check(hpm);
 	fake_require(hpm->contradiction.kind == HPM_AGREES, "the hart contradicts its table");
+	if (!fake.config.delegated)
+		return;
+	hpm->delegated = true;
+	hpm->without_m = hpm_table_configure(hpm, hpm->hctrs);
+	for (uint32_t i = COMBINING_FIRST; i < COUNTERS; i++)
+		hpm->slots[i].programmed = true;
 }
 
 void hardware_reset(void)
@@ -67,6 +69,7 @@ void hardware_select(uint32_t hart)
 {
 	hpm = &hpms[hart];
 	opensbi_select(hart);
+	delegated_csrs_show();
 }
 
 uint64_t hardware_ask(uint32_t event_idx, uint64_t event_data)
@@ -121,6 +124,12 @@ void hardware_stop(uint64_t hctr_mask)
 {
 	if (hctr_mask)
 		hpm_stop(hpm, hctr_mask);
+}
+
+uint64_t hardware_step(uint32_t idx, uint64_t last)
+{
+	fake_require(hpm->delegated, "step of a counter that only the firmware can write");
+	return hpm_step(BIT(idx), last);
 }
 
 uint64_t hardware_value(uint32_t idx)

@@ -205,6 +205,16 @@ void hardware_start_armed(uint32_t idx, uint64_t value)
 	hardware_set(idx, value, true);
 }
 
+uint64_t hardware_step(uint32_t idx, uint64_t last)
+{
+	struct fake_counter *c = &fake.counters[idx];
+
+	if (c->value == last)
+		return 1ULL << idx;
+	c->value = (c->value + 1) & fake_value_mask();
+	return 0;
+}
+
 uint64_t hardware_value(uint32_t idx)
 {
 	return fake.counters[idx].value;

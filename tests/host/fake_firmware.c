@@ -14,6 +14,12 @@
 
 uint64_t host_csrs[4096];
 
+/* No counter is delegated. */
+void host_csr_write(uint32_t csr, uint64_t value)
+{
+	host_csrs[csr] = value;
+}
+
 /* A counter with its selector. RESET keeps OF and the value. */
 static struct {
 	uint64_t event_idx; /* 0: free */

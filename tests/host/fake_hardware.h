@@ -34,6 +34,8 @@ void hardware_run(uint64_t hctr_mask);
 void hardware_start(uint64_t hctr_mask, uint64_t value);
 void hardware_start_armed(uint32_t idx, uint64_t value);
 void hardware_stop(uint64_t hctr_mask);
+
+uint64_t hardware_step(uint32_t idx, uint64_t last); /* for one counter */
 uint64_t hardware_value(uint32_t idx);
 /* Called if an LCOFI is pending, or the port is to look all the same. Clears it. */
 uint64_t hardware_take_overflow(uint64_t armed_hctrs);

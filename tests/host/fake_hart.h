@@ -65,6 +65,7 @@ struct fake_hart_config {
 
 	/* Of the combining hart. */
 	bool raw_v1_only; /* the firmware knows raw events of 48 bits only */
+	bool delegated;   /* HS drives the counters without the firmware, once it has booted */
 	uint64_t choice;  /* the events that random guests choose from */
 
 	/* Mistakes of a port, to prove that tests detect them. */

@@ -257,16 +257,13 @@ uint64_t vpmu_port_step(uint64_t hctr_mask, uint64_t last)
 		fake.poll_left--;
 	fake_require(fake_resident_world()->steps, "step where that is not to be had");
 	for (uint32_t i = 0; i < COUNTERS; i++) {
-		struct fake_counter *c = &fake.counters[i];
+		const struct fake_counter *c = &fake.counters[i];
 
 		if (!(hctr_mask & 1ULL << i))
 			continue;
 		fake_require(c->running && c->owner == fake.resident,
 		             "step of a counter that does not run");
-		if (c->value == last)
-			left |= 1ULL << i;
-		else
-			c->value = (c->value + 1) & fake_value_mask();
+		left |= hardware_step(i, last);
 	}
 	return left;
 }

@@ -32,7 +32,8 @@ HOST_TESTS += vpmu_model_combining
 COMBINING_SRC := $(WORLD_SRC) core/lib/text.c core/lib/printf.c \
 	$(addprefix core/config/,pmu_node.c vm_props.c vm_refusal.c) \
 	$(addprefix tests/host/,fake_combining.c combining_events.c combining_hart.c \
-	opensbi_pmu.c) $(addprefix arch/riscv/,hpm.c hpm_sbi.c hpm_raw.c hpm_table.c)
+	delegated_csrs.c opensbi_pmu.c) \
+	$(addprefix arch/riscv/,hpm.c hpm_sbi.c hpm_raw.c hpm_table.c)
 HOST_SRC_vpmu_model_combining := $(RANDOM_SRC) $(addprefix tests/host/,test_combining_events.c \
 	random_combining.c) $(COMBINING_SRC) $(VPMU_SRC)
 HOST_LIBS_vpmu_model_combining := -lfdt
@@ -140,11 +141,12 @@ $(HOST_SRC_vmids:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -D
 # Combined events, on the counters of another hart.
 HOST_TESTS += combining_hart
 COMBINING_HART_SRC := $(addprefix tests/host/,test_combining_hart.c combining_hart.c \
-	opensbi_pmu.c) $(addprefix arch/riscv/,hpm.c hpm_sbi.c hpm_raw.c)
+	delegated_csrs.c opensbi_pmu.c) $(addprefix arch/riscv/,hpm.c hpm_sbi.c hpm_raw.c)
 HOST_SRC_combining_hart := $(COMBINING_HART_SRC) vpmu/bits.c vpmu/selector.c
-$(COMBINING_HART_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE
+$(COMBINING_HART_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE \
+	-DHOST_CSR_WRITES
 
-# An event table beside that hart's answers; its delegated counters are CSRs that the test has.
+# An event table beside that hart's answers.
 HOST_TESTS += hpm_table
 HPM_TABLE_SRC := tests/host/test_hpm_table.c arch/riscv/hpm_table.c
 HOST_SRC_hpm_table := $(HPM_TABLE_SRC) $(filter-out %/test_combining_hart.c,\
@@ -157,7 +159,8 @@ HOST_TESTS += sbi_faults
 SBI_FAULTS_SRC := tests/host/test_sbi_faults.c tests/host/fake_firmware.c core/vm/vpmu_port.c \
 	$(addprefix arch/riscv/,hpm.c hpm_sbi.c hpm_fixed.c hpm_raw.c)
 HOST_SRC_sbi_faults := $(SBI_FAULTS_SRC) $(VPMU_SRC)
-$(SBI_FAULTS_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE
+$(SBI_FAULTS_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE \
+	-DHOST_CSR_WRITES
 
 # Harts that are threads, under ThreadSanitizer: what one hands to another must be in order.
 THREADS_SRC := $(addprefix tests/host/,test_threads.c threads.c) core/log.c core/lib/printf.c \

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random machines whose harts combine events, with the event table of Kunminghu. */
+/* Random machines whose harts combine events, with the event table of Kunminghu, on both back
+ * ends. */
 #include <string.h>
 
 #include "tests/host/combining_events.h"
@@ -15,10 +16,21 @@ const unsigned long random_steps = 800000;
 bool random_may_miss(const char *what)
 {
 	static const char *const missed[] = {
-	    "polling",           "looks_put_off",        "observe_others",  "epochs_homes",
-	    "epochs_pairs",      "epochs_homes_collide", "epochs_free",     "epochs_fixed",
-	    "epochs_all_events", "epochs_narrow",        "config_on_fixed", "config_instret_taken",
-	    "vcpus_steps",       "start_snapshot_cut",   "config_not_home", "config_second_filter",
+	    "polling",
+	    "looks_put_off",
+	    "observe_others",
+	    "epochs_homes",
+	    "epochs_pairs",
+	    "epochs_homes_collide",
+	    "epochs_free",
+	    "epochs_fixed",
+	    "epochs_all_events",
+	    "epochs_narrow",
+	    "config_on_fixed",
+	    "config_instret_taken",
+	    "start_snapshot_cut",
+	    "config_not_home",
+	    "config_second_filter",
 	    "skip_infeasible",
 	};
 
@@ -37,6 +49,7 @@ void random_hart(struct chance *c, uint32_t switches, struct fake_hart_config *c
 {
 	*config = (struct fake_hart_config){
 	    .raw_v1_only = switches & 1,
+	    .delegated = switches & 2,
 	    .skid = percent(c, 25) ? 1 + below(c, 40) : 0,
 	    .hs_work = 1 + below(c, percent(c, 50) ? 3 : 60),
 	    .nothing_is_ram = percent(c, 50),
@@ -90,7 +103,7 @@ void random_table(struct chance *c, struct machine *machine, uint32_t vcpu)
 		table->n_allowed = pick_raw_allowed(c, machine->raw_allowed[vcpu]);
 	machine->policy[vcpu].table = table;
 	/* The sbi back end has no steps. */
-	machine->policy[vcpu].steps = false;
+	machine->policy[vcpu].steps &= machine->hart.delegated;
 	/* Few counters, of some groups only one. */
 	if (percent(c, 15))
 		machine->policy[vcpu].hctrs &= chance(c) & chance(c);

@@ -16,6 +16,7 @@
 #include "arch/riscv/hpm_table.h"
 #include "arch/riscv/ssccfg.h"
 #include "tests/host/chance.h"
+#include "tests/host/delegated_csrs.h"
 #include "tests/host/opensbi_pmu.h"
 
 #define RAW_V1            ((uint32_t)SBI_PMU_TYPE_RAW << 16)
@@ -34,28 +35,11 @@ static struct selectors table;
 static struct opensbi_event events[2];
 static struct opensbi_raw raws[COMBINING_GROUPS];
 static struct opensbi_node node;
-static uint64_t lost; /* bits that mhpmevent of counter 12 does not keep */
 
 /* --- what is not there ---------------------------------------------------------------- */
 
 void hpm_failed(void)
 {
-}
-
-/* The delegated way to a counter. MINH is read-only 0 there, so M stays as the firmware set it. */
-void host_csr_write(uint32_t csr, uint64_t value)
-{
-	uint32_t hctr = (uint32_t)(host_csrs[CSR_SISELECT] - SISELECT_COUNTER0);
-
-	host_csrs[csr] = value;
-	if (csr == CSR_SIREG2) {
-		combining_write_event(hctr, (value & ~MHPMEVENT_MINH) |
-		                                (combining_event(hctr) & MHPMEVENT_MINH));
-	} else if (csr == CSR_SISELECT) {
-		hctr = (uint32_t)(value - SISELECT_COUNTER0);
-		host_csrs[CSR_SIREG2] =
-		    combining_event(hctr) & ~MHPMEVENT_MINH & ~(hctr == 12 ? lost : 0);
-	}
 }
 
 /* --- the hart ------------------------------------------------------------------------- */
@@ -88,7 +72,7 @@ static int boot(void **state)
 	raws[2] = (struct opensbi_raw){GROUP_BITS(2), GROUP_MASK, 0x7f80000};
 	raws[3] = (struct opensbi_raw){GROUP_BITS(3), GROUP_MASK, 0xf8000000};
 	node = (struct opensbi_node){events, 1, raws, COMBINING_GROUPS};
-	lost = 0;
+	delegated_csrs_lose(0, 0);
 	opensbi_boot(&node, true);
 	quirks = (struct quirks){.home_counters = false};
 	hpm = (struct hpm){
@@ -204,7 +188,7 @@ static void another_selector(void **state)
 	CONTRADICTS(HPM_KEEPS, .hctr = 3, .event_idx = BRANCHES, .selector = 0x20, .kept = 0x21);
 	boot(state);
 	hpm.ssccfg = true;
-	lost = 2;
+	delegated_csrs_lose(12, 2);
 	CONTRADICTS(HPM_KEEPS, .hctr = 12, .selector = GROUP_BITS(1) | 2, .kept = GROUP_BITS(1));
 }
 

@@ -113,13 +113,13 @@ void world_describe_machine(const struct machine *machine, char *text, size_t si
 	                     "one counter per event %d, sticky map %d, stale irq %d, boot OF %d, "
 	                     "pending keeps OF %d, no armed cache events %d\nskid %u, work in HS "
 	                     "%u, knows all events %d, "
-	                     "take without pending %d, nothing is RAM %d, asking evicts %d, width "
-	                     "%u\ncounters of events:",
+	                     "take without pending %d, nothing is RAM %d, asking evicts %d, "
+	                     "delegated %d, width %u\ncounters of events:",
 	                     hart->one_counter_per_event, hart->sticky_map, hart->stale_irq,
 	                     hart->boot_of, hart->pending_keeps_of, hart->no_armed_cache_events,
 	                     hart->skid, hart->hs_work, hart->knows_all_events,
 	                     hart->take_without_pending, hart->nothing_is_ram, hart->asking_evicts,
-	                     hart->width);
+	                     hart->delegated, hart->width);
 	for (uint32_t e = 0; e < FAKE_EVENTS && n < size; e++)
 		n += (size_t)snprintf(text + n, size - n, " %#llx", (ull)hart->hctrs[e]);
 	for (uint32_t i = 0; i < VCPUS && n < size; i++) {

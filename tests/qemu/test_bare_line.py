@@ -21,7 +21,8 @@ def line(tmp_path):
     """A pexpect child: the line, when alpha's shell waits."""
     with (alone.machine(tmp_path, "tally.console=interactive") as qemu,
           alone.connected(tmp_path) as connection):
-        child = pexpect.fdpexpect.fdspawn(connection, encoding="utf-8", timeout=25)
+        child = pexpect.fdpexpect.fdspawn(connection, encoding="utf-8",
+                                           timeout=harness.GUARD)
         for _ in range(2):
             child.expect(r"A shell on (alpha|beta)")
         child.send("\r")

@@ -3,14 +3,17 @@
 
 import itertools
 import json
+import os
 import random
+import signal
+import subprocess
 
 import pytest
 
 import harness
 from pmulib import expressions, perf, tables
 from pmulib.expressions import ExpressionError, Join
-from test_event_tables import tool
+from test_event_tables import TOOL, tool
 
 ROUNDS = 3000
 # Of these, by the seeds below.
@@ -186,6 +189,7 @@ perf      perf stat -e cpu/event=0x10040002b09c25,name=wrong/
     ("kunminghu", ["encode", "bpwrong"],
      "kunminghu has no event bpwrong; did you mean BpWrong?"),
     ("kunminghu", ["encode", "backend:BpWrong"], "kunminghu has no event backend:BpWrong"),
+    ("kunminghu", ["encode", "frontend"], "kunminghu has no event frontend"),
     ("kunminghu", ["encode", "enq"],
      "enq is the name of 3 events: enq.LsqWrapper.38, enq.LsqWrapper.40, enq.LsqWrapper.42"),
     ("kunminghu", ["encode", "load_req"],
@@ -255,6 +259,23 @@ def test_wrong_use():
         2, "pmu-events: twenty: is not a number, as 0x9c25\n")
     done = tool("kunminghu")
     assert done.returncode == 2 and "COMMAND" in done.stderr
+
+
+def test_who_reads_no_further_is_told_nothing():
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "wb") as closed:
+        done = subprocess.run([TOOL, "kunminghu", "list"], stdout=closed, stderr=subprocess.PIPE,
+                              check=False)
+    assert (done.returncode, done.stderr) == (-signal.SIGPIPE, b"")
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a,config=0x5", "a/", "5", "a'b", "é"])
+def test_a_name_that_perf_would_not_take_as_one(name):
+    done = tool("kunminghu", "encode", "BpWrong", "--name", name)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith("error: argument --name: a name for perf is a letter or _, then "
+                                "letters, digits and _ . -\n")
 
 
 def test_what_perf_cannot_ask_for_as_a_raw_event():

@@ -126,6 +126,18 @@ REFUSALS = [
     ("[1, a, the first]", '[1, a, ""]', 15, "groups: only: events: a: is not a word or text"),
     ("[1, a,", "[1, Branch-misses,", 15, "groups: only: events: Branch-misses: is a name of perf's "
      "own, which could then count this instead"),
+    ("[1, a,", "[1, r5a,", 15, "groups: only: events: r5a: is a name of perf's own, which could "
+     "then count this instead"),
+    ("[1, a,", "[1, page-faults,", 15, "groups: only: events: page-faults: is a name of perf's "
+     "own, which could then count this instead"),
+    ("[1, a,", "[1, L1-data-load-miss,", 15, "groups: only: events: L1-data-load-miss: is a name "
+     "of perf's own, which could then count this instead"),
+    ("[1, a,", "[1, rag,", 15, None),
+    ("[1, a,", "[1, XOR,", 15, "groups: only: events: XOR: is an operator of expressions"),
+    ("[1, a,", "[1, dé,", 15, "groups: only: events: dé is not a name: a letter, then letters, "
+     "digits and _ . - ( )"),
+    ("event: b}", "event: B}", 10, "sbi: branches: event: small has no event B; did you mean b?"),
+    ("[2, b,", "[2, b (x),", 10, "sbi: branches: event: small has no event b; did you mean b.x?"),
     ("[1, a, the first]", "[1, B, the first]", 16,
      "groups: only: events: b: would be b, as B is B"),
 ]

@@ -33,7 +33,7 @@ class Item:
         """The text of a scalar that is not empty."""
         if not isinstance(self.node, yaml.ScalarNode) or not self.node.value.strip():
             self.refuse("is not a word or text")
-        return self.node.value.strip()
+        return " ".join(self.node.value.split())
 
     def number(self):
         """A number, decimal or 0x."""

@@ -6,7 +6,7 @@ import re
 
 from perflib import events as perf_events
 
-from . import expressions, metrics
+from . import expressions, metrics, reserved
 from .expressions import ExpressionError
 from .reader import TableError, read
 from .selectors import RAW_V2_BITS, Layout, bits_text, mask
@@ -122,7 +122,7 @@ class Table:
         if len(row) not in (3, 4):
             item.refuse("an event is [CODE, NAME, TEXT], with COUNTERS behind where they are not "
                         "the group's")
-        name = row[1].word(r"[A-Za-z][\w .()\-]*",
+        name = row[1].word(r"[A-Za-z][A-Za-z0-9_ .()\-]*",
                            "a name: a letter, then letters, digits and _ . - ( )")
         for part in row:
             part.what = f"{item.what}: {name}"
@@ -157,12 +157,12 @@ class Table:
                     if len({e.code for e in events if e.group is event.group}) > 1:
                         event.id += f".{event.code}"
         seen = {}
-        own = {name.lower() for name in perf_events.GENERAL | perf_events.caches()}
         for event in self.all_events(nothing=True):
             if event.id in (group.name for group in self.groups):
                 event.row.refuse("has the name of a group")
-            if self.raw and event.id.lower() in own:
-                event.row.refuse("is a name of perf's own, which could then count this instead")
+            why = reserved.refusal(event.id, self.raw)
+            if why:
+                event.row.refuse(why)
             other = seen.setdefault(event.id.lower(), event)  # perf tells no cases apart
             if other is not event:
                 event.row.refuse(f"would be {event.id}, as {other.name} is {other.id}")
@@ -244,11 +244,11 @@ class Table:
             if rest == event.id:
                 return event
         alike = [e.id for e in events if plain_name(e.name) == rest or
-                 e.id.lower().startswith(rest.lower() + ".")]
-        if alike:
+                 e.id.lower().startswith(rest.lower() + ".") and not e.nothing]
+        if len(alike) > 1:
             raise ExpressionError(f"{name} is the name of {len(alike)} events: "
                                   + ", ".join(alike))
-        alike = [e.id for e in events if e.id.lower() == rest.lower()]
+        alike = alike or [e.id for e in events if e.id.lower() == rest.lower()]
         hint = f"; did you mean {alike[0]}?" if alike else ""
         raise ExpressionError(f"{self.core} has no event {name}{hint}")
 

@@ -34,8 +34,8 @@ uint64_t host_csr_read(uint32_t csr);
 #define csr_read(csr) (host_csrs[csr])
 #endif
 #define csr_write(csr, v) host_csr_write(csr, v)
-#define csr_set(csr, v)   ((void)(host_csrs[csr] |= (v)))
-#define csr_clear(csr, v) ((void)(host_csrs[csr] &= ~(v)))
+#define csr_set(csr, v)   host_csr_write(csr, host_csrs[csr] | (v))
+#define csr_clear(csr, v) host_csr_write(csr, host_csrs[csr] & ~(v))
 #define csr_read_set(csr, v)                                                                       \
 	({                                                                                         \
 		uint64_t csr_v_ = host_csrs[csr];                                                  \

@@ -41,6 +41,7 @@ void lcofi_fast(void);
 
 /* The context of the resident vcpu; in the functions above and what they call only. It is used from
  * where it is, in tp. */
+#ifdef __riscv
 static inline struct guest_context *this_context(void)
 {
 	register struct guest_context *ctx __asm__("tp");
@@ -48,6 +49,7 @@ static inline struct guest_context *this_context(void)
 	__asm__("" : "=r"(ctx));
 	return ctx;
 }
+#endif
 
 /* Handles any other exit (scause), or the rest of one that left the fast path (~EXIT_*). It
  * enters the vcpu that runs next, and never returns, so nobody restores the registers that it

@@ -43,12 +43,21 @@ static uint32_t read_u32(const void *dtb, int node, const char *name, uint32_t f
 	return p && len == 4 ? fdt32_to_cpu(*p) : fallback;
 }
 
+/* With the NUL that ends it. */
+static bool is_text(const void *dtb, int node, const char *name, const char *text)
+{
+	int len, n = (int)strlen(text) + 1;
+	const char *value = fdt_getprop(dtb, node, name, &len);
+
+	return value && len >= n && memcmp(value, text, (size_t)n) == 0;
+}
+
 static bool is_disabled(const void *dtb, int node)
 {
 	int len;
-	const char *status = fdt_getprop(dtb, node, "status", &len);
 
-	return status && len > 0 && strcmp(status, "okay") && strcmp(status, "ok");
+	return fdt_getprop(dtb, node, "status", &len) && len > 0 &&
+	       !is_text(dtb, node, "status", "okay") && !is_text(dtb, node, "status", "ok");
 }
 
 static void read_memory(const void *dtb)
@@ -58,14 +67,13 @@ static void read_memory(const void *dtb)
 
 	fdt_for_each_subnode(node, dtb, 0)
 	{
-		int len;
-		const char *type = fdt_getprop(dtb, node, "device_type", &len);
 		uint64_t base, size;
 
-		if (!type || len != 7 || strcmp(type, "memory") ||
+		if (!is_text(dtb, node, "device_type", "memory") ||
 		    !read_reg(dtb, node, 0, &base, &size))
 			continue;
-		if (here >= base && here - base < size) {
+		/* One that goes on beyond the last address is none. */
+		if (here >= base && here - base < size && size <= ~base) {
 			platform.ram_base = base;
 			platform.ram_size = size;
 		}
@@ -95,12 +103,12 @@ static uint64_t read_isa(const void *dtb, int cpu)
 	return list ? isa_parse(list, (size_t)len) : 0;
 }
 
-static const char *known_mmu_type(const char *name)
+static const char *known_mmu_type(const void *dtb, int cpu)
 {
 	static const char *const types[] = {"riscv,sv57", "riscv,sv48"};
 
-	for (size_t i = 0; name && i < ARRAY_SIZE(types); i++) {
-		if (!strcmp(name, types[i]))
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
+		if (is_text(dtb, cpu, "mmu-type", types[i]))
 			return types[i];
 	}
 	return "riscv,sv39";
@@ -118,7 +126,7 @@ static void read_cpus(const void *dtb, uint64_t boot_hartid)
 	fdt_for_each_subnode(cpu, dtb, cpus)
 	{
 		uint64_t hartid, size;
-		int intc, len;
+		int intc;
 
 		if (!fdt_getprop(dtb, cpu, "device_type", NULL) || is_disabled(dtb, cpu) ||
 		    !read_reg(dtb, cpu, cpus, &hartid, &size))
@@ -135,7 +143,7 @@ static void read_cpus(const void *dtb, uint64_t boot_hartid)
 		    .zicbop = read_u32(dtb, cpu, "riscv,cbop-block-size", 0),
 		};
 		if (hartid == boot_hartid)
-			platform.mmu_type = known_mmu_type(fdt_getprop(dtb, cpu, "mmu-type", &len));
+			platform.mmu_type = known_mmu_type(dtb, cpu);
 		fdt_for_each_subnode(intc, dtb, cpu)
 		{
 			if (fdt_getprop(dtb, intc, "interrupt-controller", NULL))
@@ -253,8 +261,11 @@ static void read_chosen(const void *dtb, int chosen)
 	const fdt32_t *end = fdt_getprop(dtb, chosen, "linux,initrd-end", &end_len);
 
 	if (start && end) {
-		platform.tree_base = read_cells(start, start_len / 4);
-		platform.tree_size = read_cells(end, end_len / 4) - platform.tree_base;
+		uint64_t from = read_cells(start, start_len / 4);
+		uint64_t to = read_cells(end, end_len / 4);
+
+		platform.tree_base = from;
+		platform.tree_size = to > from ? to - from : 0;
 	}
 	const char *args = fdt_getprop(dtb, chosen, "bootargs", &len);
 

@@ -96,6 +96,9 @@ static void request_key(struct console *c, uint8_t ch)
 	r->open = false;
 	r->text[r->len] = '\0';
 	text = split(r);
+	/* A short id leaves more room than a command may take. */
+	if (text && strlen(text) > CONSOLE_COMMAND_BYTES)
+		r->too_long = true;
 	console_command(text ? r->text : "0", r->too_long ? NULL : text);
 }
 

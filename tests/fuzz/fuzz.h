@@ -6,9 +6,20 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 /* data is 8-byte aligned, as malloc() returns it. Returns 0, or ends the process if a promise is
  * broken. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Ends the process, and says which promise is broken. */
+#define require(claim)                                                                             \
+	do {                                                                                       \
+		if (!(claim)) {                                                                    \
+			fprintf(stderr, "differs: %s:%d: %s\n", __FILE__, __LINE__, #claim);       \
+			abort();                                                                   \
+		}                                                                                  \
+	} while (0)
 
 #endif

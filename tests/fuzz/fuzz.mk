@@ -6,7 +6,8 @@
 #   make fuzz-merge      keeps of what was found since what reaches more code, in the corpus
 # The corpus is an archive for each fuzzer, tests/fuzz/NAME.tar.xz, unpacked to
 # build/fuzz/kept/NAME. Findings go to build/fuzz/NAME-*, new inputs to build/fuzz/corpus/NAME.
-FUZZERS      := vpmu vpmu_combining vm_config insn
+FUZZERS      := vpmu vpmu_combining vm_config host_dt insn console \
+	operator
 FUZZ_SECONDS ?= 60
 CLANG        ?= clang
 
@@ -16,7 +17,12 @@ FUZZ_SRC_vpmu_combining := $(addprefix tests/fuzz/,fuzz_vpmu.c fuzz_combining.c)
 	$(COMBINING_SRC) $(VPMU_SRC)
 FUZZ_SRC_vm_config := tests/fuzz/fuzz_vm_config.c $(VM_TREE_TEST)
 FUZZ_SRC_insn      := tests/fuzz/fuzz_insn.c arch/riscv/insn.c
-FUZZ_MUTATOR_vm_config := tests/fuzz/mutate_fdt.c
+FUZZ_MUTATOR_vm_config := $(addprefix tests/fuzz/,mutate_fdt.c words_vm_tree.c)
+FUZZ_SRC_host_dt   := tests/fuzz/fuzz_host_dt.c core/boot/host_dt.c core/boot/dt_path.c \
+	arch/riscv/isa.c
+FUZZ_MUTATOR_host_dt := $(addprefix tests/fuzz/,mutate_fdt.c words_host_tree.c)
+FUZZ_LIBS_host_dt  := -lfdt
+FUZZ_OPTIONS_host_dt   := -max_len=4096
 FUZZ_LIBS_vm_config := -lfdt -lcmocka
 FUZZ_LIBS_vpmu      := -lcmocka
 FUZZ_LIBS_vpmu_combining := -lcmocka -lfdt
@@ -24,6 +30,12 @@ FUZZ_OPTIONS_vpmu      := -max_len=600
 FUZZ_OPTIONS_vpmu_combining := -max_len=900
 FUZZ_OPTIONS_vm_config := -max_len=4096 -dict=tests/fuzz/vm_config.dict
 FUZZ_OPTIONS_insn      := -max_len=48
+FUZZ_SRC_console   := tests/fuzz/fuzz_console.c $(CONSOLE_SRC)
+FUZZ_OPTIONS_console   := -max_len=1500
+FUZZ_SRC_operator  := $(addprefix tests/fuzz/,fuzz_operator.c operator_model.c) \
+	$(wildcard core/operator/*.c) $(CONSOLE_SRC) core/log.c $(addprefix core/lib/,\
+	event_names.c numbers.c sbi_names.c words.c) vpmu/bits.c
+FUZZ_OPTIONS_operator  := -max_len=600 -dict=tests/fuzz/operator.dict
 
 FUZZ_CFLAGS = $(HOST_CFLAGS) -O2 -fsanitize=fuzzer
 FUZZ_BIN    := $(FUZZERS:%=$(B)/fuzz/%)
@@ -36,6 +48,10 @@ $(B)/fuzz/obj/%.c.o: %.c | fuzz-tools
 
 $(COMBINING_SRC:%=$(B)/fuzz/obj/%.o): HOST_CFLAGS += $(COMBINING_CFLAGS)
 $(B)/fuzz/obj/tests/host/combining_events.c.o: $(EVENT_TABLE)
+# In these tests/host/hart stands in for what is assembly.
+FUZZ_ON_HART := $(FUZZ_SRC_host_dt) $(filter-out $(CONSOLE_SRC),$(FUZZ_SRC_operator))
+$(FUZZ_ON_HART:%=$(B)/fuzz/obj/%.o) $(FUZZ_ON_HART:%=$(B)/host/obj/%.o): \
+	HOST_CFLAGS += -iquote tests/host/hart
 
 $(B)/fuzz/kept/%: tests/fuzz/%.tar.xz
 	$(Q)rm -rf $@; mkdir -p $@

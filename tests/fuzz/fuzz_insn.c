@@ -4,17 +4,10 @@
  * The decoder must say the same of an instruction and of its form in htinst.
  */
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "arch/riscv/insn.h"
 #include "tests/fuzz/fuzz.h"
-
-static void require(bool claim)
-{
-	if (!claim)
-		abort();
-}
 
 static void check_fields(struct insn i)
 {

@@ -9,6 +9,7 @@
 #include <libfdt.h>
 
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/mutate_fdt.h"
 #include "tests/host/chance.h"
 
 #define ROOM 16384
@@ -16,26 +17,17 @@
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed);
 
-static const char *const props[] = {
-    "compatible",      "data",         "phandle",         "memory",
-    "kernel",          "initrd",       "bootargs",        "console",
-    "load-offset",     "pmu",          "pmu-counters",    "pmu-reads",
-    "pmu-events",      "harts",        "pmu-snapshot",    "pmu-freeze",
-    "pmu-idle-cycles", "pmu-overflow", "restart",         "restart-limit",
-    "bad-access",      "other",        "pmu-raw-events",  "core",
-    "selector",        "event-fields", "operator-fields", "operators",
-    "events",          "sbi-events",
-};
-static const char *const strings[] = {
-    "on",    "off",       "trap",       "direct", "guest", "vcpu", "tally,vm-tree-1",
-    "never", "always",    "on-failure", "stop",   "fault", "",     "numbers",
-    "bits",  "kunminghu",
-};
-static const char *const nodes[] = {
-    "images",           "vms",   "pmu", "vcpu0", "vcpu1", "vcpu2", "vcpu8", "a", "b",
-    "a-name-of-16-chr", "UPPER",
-};
-#define ANY(c, a) ((a)[below(c, (uint32_t)(sizeof(a) / sizeof((a)[0])))])
+#define ANY(c, list) ((list)[below(c, (uint32_t)words_in(list))])
+
+/* A list of words ends with NULL. */
+static size_t words_in(const char *const *list)
+{
+	size_t n = 0;
+
+	while (list[n])
+		n++;
+	return n;
+}
 
 static int any_node(struct chance *c, const void *tree)
 {
@@ -64,7 +56,7 @@ static int any_property(struct chance *c, const void *tree, int node)
 
 static void set_property(struct chance *c, void *tree, int node)
 {
-	const char *name = ANY(c, props), *string = ANY(c, strings);
+	const char *name = ANY(c, fdt_words.props), *string = ANY(c, fdt_words.strings);
 	uint8_t value[64];
 	uint32_t n;
 
@@ -104,7 +96,7 @@ static void change_property(struct chance *c, void *tree, int node, int prop)
 	size = (int)LLVMFuzzerMutate(value, (size_t)size, sizeof(value));
 	if (percent(c, 20))
 		node = any_node(c, tree);
-	fdt_setprop(tree, node, percent(c, 10) ? ANY(c, props) : name, value, size);
+	fdt_setprop(tree, node, percent(c, 10) ? ANY(c, fdt_words.props) : name, value, size);
 }
 
 static void mutate(struct chance *c, void *tree)
@@ -119,7 +111,7 @@ static void mutate(struct chance *c, void *tree)
 			fdt_delprop(tree, node, name);
 		break;
 	case 1:
-		fdt_add_subnode(tree, node, ANY(c, nodes));
+		fdt_add_subnode(tree, node, ANY(c, fdt_words.nodes));
 		break;
 	case 2:
 		if (node > 0 && percent(c, 30))
@@ -127,7 +119,7 @@ static void mutate(struct chance *c, void *tree)
 		break;
 	case 3:
 		if (node > 0)
-			fdt_set_name(tree, node, ANY(c, nodes));
+			fdt_set_name(tree, node, ANY(c, fdt_words.nodes));
 		break;
 	case 4:
 	case 5:

@@ -46,6 +46,13 @@ static void ids_and_commands(void **state)
 	assert_int_equal(type('\r'), -1);
 	assert_string_equal(request_id, "a2345678");
 	assert_true(request_wrong);
+	/* However short the id is, or a command would be carried out that was cut off. */
+	request("1 ");
+	for (const char *s = longest + 9; *s != '\0'; s++)
+		assert_int_equal(type((uint8_t)*s), -1);
+	assert_int_equal(type('\r'), -1);
+	assert_string_equal(request_id, "1");
+	assert_true(request_wrong);
 	request("r2 v\x07ms\r");
 	assert_string_equal(request_id, "r2");
 	assert_true(request_wrong);

@@ -3,9 +3,7 @@
 #ifndef HOST_TRAP_H
 #define HOST_TRAP_H
 
-#define this_context context_in_tp
 #include_next "arch/riscv/trap.h"
-#undef this_context
 
 struct guest_context *this_context(void);
 

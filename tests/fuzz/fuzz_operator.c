@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Any bytes on the serial line, by a person or a program: through core/operator/terminal.c, the
+ * console's keys and requests, and the prompt. What happens to VMs, what they are typed, and which
+ * requests are answered how is what tests/fuzz/operator_model.c says, in the same order. Each
+ * answer is of whole frames, ends once, and is JSON where that was asked for.
+ *
+ * Bytes: the mode and the number of VMs, and what is typed.
+ */
+#include <string.h>
+
+#include "arch/riscv/uart.h"
+#include "core/log.h"
+#include "core/operator/prompt.h"
+#include "core/operator/terminal.h"
+#include "core/vm/observe.h"
+#include "core/vm/pcpu.h"
+#include "core/vm/platform.h"
+#include "core/vm/trace.h"
+#include "core/vm/vcpu_move.h"
+#include "core/vm/vm.h"
+#include "core/vm/vm_tell.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/operator_model.h"
+#include "vpmu/show.h"
+
+#define EFFECTS 8192U
+
+uint64_t host_csrs[4096];
+struct platform platform;
+struct vm vms[VM_MAX_VMS];
+uint32_t n_vms;
+struct observe_request observe_request;
+
+static union hart_stack hart;
+static struct vcpu vcpus[OPERATOR_VMS][OPERATOR_VCPUS];
+static struct vm_tree tree;
+
+/* What happened, and what the model says. */
+static struct effect happened[EFFECTS], meant[EFFECTS];
+static uint32_t n_happened, n_meant;
+static const uint8_t *typed, *typed_end;
+
+static void note(enum effect_kind kind, uint32_t a, uint32_t b)
+{
+	require(n_happened < EFFECTS);
+	happened[n_happened++] = (struct effect){.kind = kind, .a = a, .b = b};
+}
+
+static void mean(struct effect effect)
+{
+	require(n_meant < EFFECTS);
+	meant[n_meant++] = effect;
+}
+
+/* --- what comes out: answers ---------------------------------------------------------------- */
+
+static char frame[1024];
+static size_t frame_len;
+static bool in_frame;
+static char answering[9]; /* the request whose lines come */
+
+/* Braces, brackets and quotes in pairs, and nothing that JSON wants escaped. */
+static bool is_json(const char *text)
+{
+	char open[8];
+	size_t depth = 0, n = strlen(text);
+	bool string = false;
+
+	for (size_t i = 0; i < n; i++) {
+		if (text[i] == '"')
+			string = !string;
+		else if (text[i] == '\\' || text[i] == '\'')
+			return false;
+		else if (!string && (text[i] == '{' || text[i] == '['))
+			open[depth++ % 8] = text[i] == '{' ? '}' : ']';
+		else if (!string && (text[i] == '}' || text[i] == ']') &&
+		         (!depth || open[--depth % 8] != text[i]))
+			return false;
+	}
+	return n && text[0] == '{' && text[n - 1] == '}' && !depth && !string;
+}
+
+static bool last_is_json; /* what the line before this one was */
+static uint32_t lines;
+
+static void frame_ends(void)
+{
+	struct effect answer = {.kind = ANSWER};
+	char *space = strchr(frame, ' ');
+	size_t id;
+
+	if (frame[0] != '=' && frame[0] != '.')
+		return;
+	require(space);
+	id = (size_t)(space - frame) - 1;
+	require(id >= 1 && id <= 8);
+	memcpy(answer.id, frame + 1, id);
+	require(!answering[0] || strcmp(answering, answer.id) == 0);
+	if (frame[0] == '=') {
+		strcpy(answering, answer.id);
+		for (char *c = space; *c; c++)
+			require(*c >= ' ' && *c <= '~');
+		require(strlen(space + 1) > 0 && strlen(space + 1) < PROMPT_LINE_BYTES);
+		/* All lines of an answer are of one kind. */
+		require(!lines || last_is_json == is_json(space + 1));
+		last_is_json = is_json(space + 1);
+		lines++;
+		return;
+	}
+	require(strlen(space + 1) == 1 && space[1] >= '0' && space[1] <= '2');
+	answer.b = (uint32_t)(space[1] - '0');
+	require(!lines || !last_is_json || !answer.b);
+	require(n_happened < EFFECTS);
+	happened[n_happened++] = answer;
+	answering[0] = '\0';
+	lines = 0;
+}
+
+void uart_write(const struct uart *uart, const char *s, size_t n)
+{
+	(void)uart;
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] == '\036') {
+			in_frame = true;
+			frame_len = 0;
+		} else if (in_frame && s[i] == '\n') {
+			in_frame = false;
+			frame[frame_len] = '\0';
+			frame_ends();
+		} else if (in_frame) {
+			require(frame_len < sizeof(frame) - 1);
+			frame[frame_len++] = s[i];
+		}
+	}
+}
+
+/* --- what goes in --------------------------------------------------------------------------- */
+
+void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift)
+{
+	(void)uart, (void)base, (void)reg_shift;
+}
+
+void uart_listen(const struct uart *uart, bool on)
+{
+	(void)uart, (void)on;
+}
+
+int uart_read(const struct uart *uart)
+{
+	(void)uart;
+	if (typed == typed_end)
+		return -1;
+	operator_model_type(*typed, mean);
+	return *typed++;
+}
+
+void irqchip_enable(const struct irqchip *chip, uint32_t irq)
+{
+	(void)chip, (void)irq;
+}
+
+uint32_t irqchip_claim(const struct irqchip *chip)
+{
+	(void)chip;
+	return 1;
+}
+
+void irqchip_complete(const struct irqchip *chip, uint32_t irq)
+{
+	(void)chip, (void)irq;
+}
+
+struct pcpu *this_pcpu(void)
+{
+	return &hart.pcpu;
+}
+
+void pcpu_serve_external(void (*serve)(void))
+{
+	hart.pcpu.external = serve;
+}
+
+/* --- the VMs -------------------------------------------------------------------------------- */
+
+static uint32_t index_of(const struct vm *vm)
+{
+	require(vm >= vms && vm < vms + n_vms);
+	return (uint32_t)(vm - vms);
+}
+
+bool vm_input_space(struct vm *vm)
+{
+	(void)index_of(vm);
+	return true;
+}
+
+void vm_input(struct vm *vm, uint8_t byte)
+{
+	note(TO_VM, index_of(vm), byte);
+}
+
+bool vm_start(struct vm *vm)
+{
+	note(ACT, index_of(vm), 'g');
+	return true;
+}
+
+bool vm_stop(struct vm *vm)
+{
+	note(ACT, index_of(vm), 's');
+	return false;
+}
+
+bool vm_restart(struct vm *vm)
+{
+	note(ACT, index_of(vm), 'r');
+	return true;
+}
+
+void vm_power_off(struct vm *vm)
+{
+	note(ACT, index_of(vm), 'p');
+}
+
+bool vcpu_move(struct vcpu *vcpu, uint64_t hartid)
+{
+	note(MOVED, index_of(vcpu->vm), vcpu->id << 8 | (uint32_t)hartid);
+	return hartid == 0;
+}
+
+void trace_switch(const struct vm *vm, bool on)
+{
+	note(TRACED, vm ? index_of(vm) : ~0U, on);
+}
+
+/* One of each kind. */
+uint32_t trace_newest(struct trace_entry entries[TRACE_SHOWN])
+{
+	static const uint64_t causes[] = {CAUSE_ECALL_VS, CAUSE_LOAD_GUEST_PAGE, CAUSE_VIRTUAL_INSN,
+	                                  CAUSE_INTERRUPT | IRQ_STI, 99};
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(causes); i++)
+		entries[i] = (struct trace_entry){.vcpu = &vcpus[0][0], .scause = causes[i]};
+	return ARRAY_SIZE(causes);
+}
+
+/* Each vcpu has one observer of each number, unless that is odd; it is served a bit later. */
+void observe_post(enum observe_what what, uint64_t asked)
+{
+	for (uint32_t vm = 0; vm < n_vms; vm++) {
+		for (uint32_t i = 0; i < OPERATOR_VCPUS; i++) {
+			if (!(asked & BIT(vcpus[vm][i].index)))
+				continue;
+			memset(vcpus[vm][i].observers.told, 0, sizeof(vcpus[vm][i].observers.told));
+			vcpus[vm][i].observers.told[1] = (struct observer){
+			    .number = observe_request.number | 2,
+			    .event = observe_request.event,
+			    .ended = what == OBSERVE_END ? "it was asked for" : NULL};
+		}
+	}
+	atomic_store(&observe_request.vcpus, asked);
+}
+
+bool vcpu_is_observed(const struct vcpu *vcpu)
+{
+	return vcpu->index & 1;
+}
+
+uint64_t vcpu_fw_total(const struct vcpu *vcpu, uint32_t code)
+{
+	(void)vcpu;
+	return code;
+}
+
+const char *vm_state_name(const struct vm *vm)
+{
+	return index_of(vm) ? "running" : "off";
+}
+
+bool vpmu_describe(const struct vpmu *vpmu, uint32_t idx, bool same_hart, struct vpmu_view *view)
+{
+	(void)vpmu, (void)idx, (void)same_hart, (void)view;
+	return false;
+}
+
+/* --- a run ---------------------------------------------------------------------------------- */
+
+static void make_vms(unsigned int n)
+{
+	tree.n_vms = n_vms = n;
+	for (uint32_t vm = 0; vm < n; vm++) {
+		strcpy(tree.vms[vm].name, operator_vms[vm]);
+		tree.vms[vm].n_vcpus = OPERATOR_VCPUS;
+		vms[vm] = (struct vm){.config = &tree.vms[vm], .index = vm};
+		for (uint32_t i = 0; i < OPERATOR_VCPUS; i++) {
+			struct vcpu *vcpu = &vcpus[vm][i];
+
+			vcpu->vm = &vms[vm];
+			vcpu->id = i;
+			vcpu->index = vm * OPERATOR_VCPUS + i;
+			vcpu->home = &hart.pcpu;
+			vms[vm].vcpus[i] = vcpu;
+			hart.pcpu.vcpus[vcpu->index] = vcpu;
+		}
+	}
+	hart.pcpu.vcpus[n * OPERATOR_VCPUS] = NULL;
+}
+
+static bool same(const struct effect *a, const struct effect *b)
+{
+	return a->kind == b->kind && a->a == b->a && (b->b == ~0U || a->b == b->b) &&
+	       strcmp(a->id, b->id) == 0;
+}
+
+/* Interrupts come until all is read and answered. */
+static void serve_all(void)
+{
+	uint64_t idle = 0;
+
+	while (typed < typed_end || hart.pcpu.external_at != ~0UL) {
+		require(idle++ < 100000);
+		if (hart.pcpu.external_at != ~0UL && hart.pcpu.external_at > host_csrs[CSR_TIME])
+			host_csrs[CSR_TIME] = hart.pcpu.external_at;
+		hart.pcpu.external();
+		atomic_store(&observe_request.vcpus, 0);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size < 2)
+		return 0;
+	make_vms(1 + data[0] % OPERATOR_VMS);
+	n_happened = n_meant = 0;
+	in_frame = false;
+	answering[0] = '\0';
+	lines = 0;
+	platform = (struct platform){.timebase = 10000000,
+	                             .uart_irq = 1,
+	                             .irqchip.kind = IRQCHIP_PLIC,
+	                             .interactive = data[0] & 0x10,
+	                             .frames = data[0] & 0x20};
+	log_init((hpa_t){1}, 0);
+	terminal_init();
+	terminal_set_vms(&tree);
+	terminal_enable_input();
+	operator_model_begin(n_vms, platform.frames);
+	typed = data + 1;
+	typed_end = data + size;
+	hart.pcpu.external_at = ~0UL;
+	serve_all();
+	require(!in_frame && !answering[0]);
+	for (uint32_t i = 0; i < n_happened && i < n_meant; i++)
+		require(same(&happened[i], &meant[i]));
+	require(n_happened == n_meant);
+	return 0;
+}

@@ -141,6 +141,7 @@ host-$(1): $(B)/host/$(1)
 endef
 $(foreach t,$(HOST_TESTS),$(eval $(call host_program,$(t))))
 -include $(HOST_OBJ:.o=.d)
+include tests/host/machine/machine.mk
 -include tests/fuzz/fuzz.mk tests/host/coverage.mk
 
 # --- Tests --------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include <libfdt.h>
 
 #include "arch/riscv/csr.h"
+#include "arch/riscv/instret.h"
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/sbi.h"
 #include "arch/riscv/trap.h"
@@ -106,16 +107,6 @@ void secondary_main(uint64_t hartid, uint64_t index)
 	pcpu_init(hartid, (uint32_t)index, pcpu->isa);
 	atomic_store(&pcpu->online, true);
 	run(pcpu);
-}
-
-/* Without -icount, QEMU's instret is the host's time. */
-static bool instret_counts(void)
-{
-	uint64_t before, after;
-
-	__asm__ volatile("rdinstret %0\n nop\n nop\n nop\n nop\n rdinstret %1"
-	                 : "=&r"(before), "=r"(after));
-	return after - before == 5;
 }
 
 void main(uint64_t hartid, void *dtb)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/csr.h"
+#include "arch/riscv/hlvx.h"
 #include "arch/riscv/trap.h"
 #include "core/vm/guest_mem.h"
 
@@ -12,14 +13,6 @@ void *guest_mem(const struct vm *vm, gpa_t gpa, uint64_t size)
 		return NULL;
 	return (void *)(vm->memory.a + offset);
 }
-
-/* trap_guard_end() skips a trapping instruction of four bytes, so HLVX must not be compressed. */
-#define HLVX(width, value, address)                                                                \
-	__asm__ volatile(".option push\n.option norvc\n.option arch, +h\n"                         \
-	                 "hlvx." width " %0, (%1)\n.option pop"                                    \
-	                 : "+r"(value)                                                             \
-	                 : "r"(address)                                                            \
-	                 : "memory")
 
 /* Everything that this calls is inlined, because the trap guard is kept in registers. */
 __attribute__((flatten)) uint32_t guest_fetch(void)

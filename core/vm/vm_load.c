@@ -42,8 +42,9 @@ bool vm_load_slice(struct vm *vm)
 	const struct vm_image *image = &pieces[life->step].image;
 	uint64_t n = min(image->size - life->done, LOAD_SLICE);
 
-	memcpy((uint8_t *)vm->memory.a + pieces[life->step].offset + life->done,
-	       (const uint8_t *)image->data + life->done, n);
+	if (n) /* without an initrd there is nothing to point to */
+		memcpy((uint8_t *)vm->memory.a + pieces[life->step].offset + life->done,
+		       (const uint8_t *)image->data + life->done, n);
 	life->done += n;
 	if (life->done < image->size)
 		return true;

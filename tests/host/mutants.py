@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does the random model test of the virtual PMU notice defects? Each of tests/host/mutants.toml is
+"""Does the random model test of the virtual PMU notice defects? Each of a table is
 put into a copy of one file, the model test is built with it, and has to find a difference within
 STEPS steps; without any it must find none. The build is without sanitizers and compiles what
 includes the file only.
 
-usage: mutants.py [--steps N] [--seed N] [--only TEXT] OUT --harts KIND CFLAGS SOURCES... ...
+usage: mutants.py [--table FILE] [--steps N] [--seed N] OUT --harts KIND CFLAGS SOURCES... ...
 
 OUT is the folder for objects and copies, SOURCES make the model test on this kind of harts. A
 defect is put into the first one, or that of its `harts`. Exit status: 0 all were killed, 1 one
@@ -21,7 +21,6 @@ import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 
-TABLE = "tests/host/mutants.toml"
 CFLAGS = ["-std=c11", "-O1", "-w"]
 LIMIT_S = 60  # of CPU time: a mutant that loops for ever is noticed, too
 
@@ -142,6 +141,7 @@ def main():
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out")
     parser.add_argument("--harts", nargs="+", action="append", required=True)
+    parser.add_argument("--table", default="tests/host/mutants.toml", metavar="FILE")
     parser.add_argument("--steps", type=int, default=1000000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", metavar="TEXT")
@@ -150,7 +150,7 @@ def main():
     if any(len(harts) < 3 for harts in args.harts):
         parser.error("--harts wants a kind, flags and sources")
     builds = {harts[0]: Build(args.out, *harts) for harts in args.harts}
-    with open(TABLE, "rb") as table:
+    with open(args.table, "rb") as table:
         mutants = [m for m in tomllib.load(table)["mutant"] if args.only in m["name"]]
     worst, bad = 0, 0
     with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/host/machine/guest_acts.h"
+
+#include <string.h>
+
+#include "arch/riscv/csr.h"
+
+#define WFI           0x10500073U
+#define WRS_NTO       0x00d00073U
+#define CSRR(csr, rd) ((uint32_t)(csr) << 20 | 2U << 12 | (uint32_t)(rd) << 7 | 0x73U)
+
+static struct chance *luck(void)
+{
+	return &machine.chance;
+}
+
+/* An instruction that leads to an exit, and is emulated or ends in an exception. */
+static void insn_traps(struct machine_hart *h, uint64_t cause, uint32_t raw, uint64_t changes)
+{
+	struct model_expect *e = guest_expect(h);
+	uint64_t pc = h->csr[CSR_SEPC];
+
+	*e = (struct model_expect){.x = changes,
+	                           .pc = {pc, pc + 4},
+	                           .retires = true,
+	                           .may_inject = true,
+	                           .waits = e->waits};
+	h->fetched = raw;
+	h->fetch_traps = percent(luck(), 3);
+	guest_traps(h, cause);
+}
+
+static void runs(struct machine_hart *h, struct vcpu *vcpu)
+{
+	h->csr[CSR_SEPC] += 4;
+	model_retired(h, vcpu, 1 + below(luck(), 200));
+}
+
+static void changes_registers(struct machine_hart *h, struct vcpu *vcpu)
+{
+	uint32_t i = 1 + below(luck(), 31);
+
+	h->x[i] = chance(luck());
+	h->fp[below(luck(), 33)] = chance(luck());
+	if (vcpu->vec) {
+		h->vec[below(luck(), sizeof(h->vec))] = (uint8_t)chance(luck());
+		h->vec_csrs[below(luck(), 4)] = chance(luck());
+	}
+	h->csr[CSR_SEPC] = VM_RAM_BASE + 4 * below(luck(), 1000);
+	if (percent(luck(), 20))
+		h->user = !h->user;
+}
+
+static void changes_csrs(struct machine_hart *h, struct vcpu *vcpu)
+{
+	static const uint32_t any[] = {CSR_VSTVEC, CSR_VSSCRATCH,  CSR_VSEPC,   CSR_VSCAUSE,
+	                               CSR_VSTVAL, CSR_SCOUNTEREN, CSR_SENVCFG, CSR_VSATP};
+
+	(void)vcpu;
+	if (h->user)
+		return;
+	switch (below(luck(), 4)) {
+	case 0:
+		h->csr[CSR_VSIE] = chance(luck()) & (0x222 | BIT(IRQ_LCOFI));
+		break;
+	case 1:
+		h->csr[CSR_VSSTATUS] = 2UL << 32 | (chance(luck()) & 0x122);
+		break;
+	default:
+		h->csr[any[below(luck(), ARRAY_SIZE(any))]] = chance(luck()) >> below(luck(), 60);
+	}
+}
+
+/* Takes the interrupts that pend. */
+static void handles(struct machine_hart *h, struct vcpu *vcpu)
+{
+	struct model_vcpu *m = model_of(vcpu);
+
+	if (percent(luck(), 50) && h->csr[CSR_HVIP] & BIT(IRQ_VSSI)) {
+		h->csr[CSR_HVIP] &= ~BIT(IRQ_VSSI);
+		m->cleared++;
+	}
+	if (percent(luck(), 50))
+		h->csr[CSR_HVIP] &= ~BIT(IRQ_LCOFI);
+	if (machine.kind.sstc && percent(luck(), 50))
+		h->csr[CSR_VSTIMECMP] = percent(luck(), 20) ? chance(luck())
+		                                            : machine.time + vcpu->vm->htimedelta +
+		                                                  below(luck(), 20000);
+}
+
+/* --- what is emulated ---------------------------------------------------------------- */
+
+static void reads_csr(struct machine_hart *h, struct vcpu *vcpu)
+{
+	struct model_vcpu *m = model_of(vcpu);
+	bool own = m->counts && percent(luck(), 70);
+	uint32_t n = own ? m->counter : below(luck(), 32);
+	uint32_t csr = percent(luck(), 90) ? CSR_CYCLE + n : CSR_SCOUNTOVF;
+	uint32_t rd = 5 + below(luck(), 3);
+
+	if (percent(luck(), 3))
+		csr = below(luck(), 4096);
+	own &= csr == CSR_CYCLE + n;
+	if (csr - CSR_CYCLE < 32 && h->csr[CSR_HCOUNTEREN] >> (csr - CSR_CYCLE) & 1) {
+		if (h->user && !(h->csr[CSR_SCOUNTEREN] >> (csr - CSR_CYCLE) & 1))
+			return; /* the guest's kernel handles it */
+		if (own)
+			model_read(vcpu, h->counters[n].value);
+		model_retired(h, vcpu, 1);
+		h->csr[CSR_SEPC] += 4;
+		return;
+	}
+	h->csr[CSR_STVAL] = percent(luck(), 90) ? CSRR(csr, rd) : 0;
+	m->reads = own ? rd : 0;
+	insn_traps(h, CAUSE_VIRTUAL_INSN, CSRR(csr, rd), BIT(rd));
+}
+
+static void waits(struct machine_hart *h, struct vcpu *vcpu)
+{
+	bool wrs = percent(luck(), 20);
+	uint32_t raw = wrs ? WRS_NTO : WFI;
+
+	(void)vcpu;
+	if (!(h->csr[CSR_HSTATUS] & HSTATUS_VTW)) {
+		if (!wrs && !h->user) {
+			h->csr[CSR_SEPC] += 4;
+			model_retired(h, vcpu, 1);
+			h->guest_waits = true;
+			machine_wfi();
+			h->guest_waits = false;
+		}
+		return;
+	}
+	h->csr[CSR_STVAL] = wrs || percent(luck(), 10) ? 0 : raw;
+	guest_expect(h)->waits = !wrs && !h->user;
+	insn_traps(h, CAUSE_VIRTUAL_INSN, raw, 0);
+}
+
+static uint64_t plic_register(const struct vcpu *vcpu)
+{
+	uint64_t context = below(luck(), vcpu->vm->config->n_vcpus);
+
+	switch (below(luck(), 5)) {
+	case 0:
+		return 4 * GUEST_UART_IRQ;
+	case 1:
+		return 0x2000 + 0x80 * context;
+	case 2:
+		return 0x200000 + 0x1000 * context;
+	case 3:
+		return 0x200004 + 0x1000UL * vcpu->id;
+	default:
+		return below(luck(), 0x400000);
+	}
+}
+
+/* Only its own letter goes out. */
+static uint64_t to_print(const struct vcpu *vcpu)
+{
+	return percent(luck(), 85) ? (uint64_t)operator_letter(vcpu->vm->index) : '\n';
+}
+
+static void uses_device(struct machine_hart *h, struct vcpu *vcpu)
+{
+	bool store = percent(luck(), 60), plic = percent(luck(), 50);
+	uint32_t rd = 5 + below(luck(), 3), width = plic ? 2 : 0;
+	uint64_t offset = plic ? plic_register(vcpu) : below(luck(), 8);
+	uint64_t at = (plic ? GUEST_PLIC_BASE : GUEST_UART_BASE) + offset;
+	uint32_t raw;
+
+	if (percent(luck(), 5))
+		width = below(luck(), 4);
+	if (percent(luck(), 4))
+		at = percent(luck(), 50) ? chance(luck()) >> 8 : VM_RAM_BASE + (2 << 20);
+	h->x[rd] = !plic && !offset ? to_print(vcpu) : plic ? below(luck(), 16) : chance(luck());
+	if (store && plic && percent(luck(), 50))
+		h->x[rd] = BIT(GUEST_UART_IRQ);
+	raw = store ? 0x23U | rd << 20 | width << 12 : 0x3U | rd << 7 | width << 12;
+	h->csr[CSR_HTVAL] = at >> 2;
+	h->csr[CSR_STVAL] = at;
+	h->csr[CSR_HTINST] = percent(luck(), 70) ? raw : percent(luck(), 10) ? 0x3000 : 0;
+	insn_traps(h, store ? CAUSE_STORE_GUEST_PAGE : CAUSE_LOAD_GUEST_PAGE, raw | 0xf8000U,
+	           store ? 0 : BIT(rd));
+}
+
+static void faults(struct machine_hart *h, struct vcpu *vcpu)
+{
+	struct model_vcpu *m = model_of(vcpu);
+	static const uint64_t causes[] = {CAUSE_INSN_GUEST_PAGE, CAUSE_ILLEGAL_INSN, 13, 12};
+
+	(void)m;
+	h->csr[CSR_STVAL] = chance(luck());
+	h->csr[CSR_HTVAL] = chance(luck()) >> 2;
+	insn_traps(h, causes[below(luck(), ARRAY_SIZE(causes))], 0, 0);
+}
+
+/* Its trap handler's first instruction faults, again and again: only a suspect's faults come to
+ * HS. */
+static void loops(struct machine_hart *h, struct vcpu *vcpu)
+{
+	uint64_t vector = h->csr[CSR_VSTVEC] & ~3UL;
+	struct model_expect *e = guest_expect(h);
+
+	(void)vcpu;
+	h->user = false;
+	h->csr[CSR_SEPC] = h->csr[CSR_VSEPC] = vector;
+	h->csr[CSR_VSCAUSE] = 15;
+	h->csr[CSR_VSSTATUS] = 2UL << 32 | SSTATUS_SPP;
+	machine.time += 200;
+	if (h->csr[CSR_HEDELEG] >> 15 & 1)
+		return;
+	*e = (struct model_expect){.pc = {vector, vector}, .may_inject = true};
+	guest_traps(h, 15);
+}
+
+void guest_acts(struct machine_hart *h, struct vcpu *vcpu)
+{
+	struct model_vcpu *m = model_of(vcpu);
+	uint32_t act = below(luck(), 100);
+
+	if (m->looping) {
+		loops(h, vcpu);
+		return;
+	}
+	if (act < 15)
+		runs(h, vcpu);
+	else if (act < 25)
+		changes_registers(h, vcpu);
+	else if (act < 32)
+		changes_csrs(h, vcpu);
+	else if (act < 40)
+		handles(h, vcpu);
+	else if (act < 50)
+		reads_csr(h, vcpu);
+	else if (act < 58)
+		waits(h, vcpu);
+	else if (act < 66)
+		uses_device(h, vcpu);
+	else if (act < 67)
+		faults(h, vcpu);
+	else if (act < 75)
+		guest_counts(h, vcpu);
+	else
+		guest_calls_sbi(h, vcpu);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One thing that a guest does. */
+#ifndef MACHINE_GUEST_ACTS_H
+#define MACHINE_GUEST_ACTS_H
+
+#include "tests/host/machine/model.h"
+
+void guest_acts(struct machine_hart *h, struct vcpu *vcpu);
+/* The exit, and what follows until the guest goes on; may not return. */
+void guest_traps(struct machine_hart *h, uint64_t scause);
+
+/* To be filled in before an exit; empty at first. */
+static inline struct model_expect *guest_expect(struct machine_hart *h)
+{
+	return &model_of(vcpu_of(h->ctx))->expect;
+}
+
+/* guest_calls.c */
+void guest_calls_sbi(struct machine_hart *h, struct vcpu *vcpu);
+void guest_counts(struct machine_hart *h, struct vcpu *vcpu);
+/* An SBI call: these are a0 to a5. Its results are in x10 and x11 if it returns. */
+void guest_ecall(struct machine_hart *h, uint64_t eid, uint64_t fid, const uint64_t a[6]);
+
+#endif

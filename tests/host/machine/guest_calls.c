@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* SBI calls of guests, and what must come of them. */
+#include <string.h>
+
+#include "arch/riscv/csr.h"
+#include "arch/riscv/sbi.h"
+#include "tests/host/machine/guest_acts.h"
+
+#define TEXT_AT 0x180000UL /* where guests keep what they print */
+
+static struct chance *luck(void)
+{
+	return &machine.chance;
+}
+
+void guest_ecall(struct machine_hart *h, uint64_t eid, uint64_t fid, const uint64_t a[6])
+{
+	struct model_expect *e = guest_expect(h);
+	uint64_t pc = h->csr[CSR_SEPC];
+
+	memcpy(&h->x[10], a, 6 * sizeof(a[0]));
+	h->x[16] = fid;
+	h->x[17] = eid;
+	e->x |= BIT(10) | BIT(11);
+	e->pc[0] = e->pc[1] = e->nonretentive ? e->pc[0] : pc + 4;
+	h->user = false;
+	guest_traps(h, CAUSE_ECALL_VS);
+}
+
+static void call(struct machine_hart *h, uint64_t eid, uint64_t fid, uint64_t a0, uint64_t a1,
+                 uint64_t a2)
+{
+	guest_ecall(h, eid, fid, (const uint64_t[6]){a0, a1, a2, 0, 0, chance(luck())});
+}
+
+static void sets_timer(struct machine_hart *h, struct vcpu *vcpu)
+{
+	uint64_t now = machine.time + vcpu->vm->htimedelta;
+	uint64_t at = percent(luck(), 10) ? chance(luck()) : now + below(luck(), 20000);
+
+	guest_expect(h)->timer = at;
+	guest_expect(h)->sets_timer = true;
+	call(h, SBI_EXT_TIME, SBI_TIME_SET_TIMER, at, 0, 0);
+}
+
+/* --- to other vcpus ------------------------------------------------------------------ */
+
+static uint64_t any_mask(const struct vcpu *vcpu, uint64_t *base)
+{
+	uint32_t n = vcpu->vm->config->n_vcpus;
+
+	*base = percent(luck(), 10) ? ~0UL : percent(luck(), 10) ? below(luck(), n + 1) : 0;
+	return percent(luck(), 5) ? chance(luck()) : chance(luck()) & (BIT(n) - 1);
+}
+
+static uint64_t targets(const struct vcpu *vcpu, uint64_t mask, uint64_t base)
+{
+	uint64_t all = BIT(vcpu->vm->config->n_vcpus) - 1;
+
+	if (base == ~0UL)
+		return all;
+	return base >= vcpu->vm->config->n_vcpus || mask > all >> base ? 0 : mask << base;
+}
+
+/* What is noted of the targets before a call. It may end in another turn, so it is the sender's. */
+static void note(struct vcpu *vcpu, uint64_t to, uint32_t kind)
+{
+	struct model_vcpu *m = model_of(vcpu);
+
+	m->sent.kind = kind;
+	m->sent.to = 0;
+	m->sent.fences = ++machine.fences;
+	for (uint32_t i = 0; i < vcpu->vm->config->n_vcpus; i++) {
+		struct vcpu *target = vcpu->vm->vcpus[i];
+		const struct model_vcpu *t = model_of(target);
+
+		if (target == vcpu || !(to >> i & 1) || !model_is_on(target) || !t->seen ||
+		    t->off || t->life != target->vm->htimedelta || t->start_due)
+			continue;
+		m->sent.to |= BIT(i);
+		m->sent.changes[i] = t->changes;
+		m->sent.cleared[i] = t->cleared;
+	}
+}
+
+static void sends(struct machine_hart *h, struct vcpu *vcpu)
+{
+	uint64_t base, mask = any_mask(vcpu, &base);
+
+	note(vcpu, targets(vcpu, mask, base), MODEL_SENT_IPI);
+	call(h, SBI_EXT_IPI, SBI_IPI_SEND_IPI, mask, base, 0);
+}
+
+static void fences(struct machine_hart *h, struct vcpu *vcpu)
+{
+	uint64_t base, mask = any_mask(vcpu, &base), fid = below(luck(), 4);
+
+	note(vcpu, fid < 3 ? targets(vcpu, mask, base) : 0,
+	     fid ? MODEL_SENT_VVMA : MODEL_SENT_FENCE_I);
+	call(h, SBI_EXT_RFENCE, fid, mask, base, chance(luck()));
+}
+
+static void starts(struct machine_hart *h, struct vcpu *vcpu)
+{
+	uint64_t id = below(luck(), vcpu->vm->config->n_vcpus + 1);
+	uint64_t pc = percent(luck(), 95) ? VM_RAM_BASE + 4 * below(luck(), 4000) : chance(luck());
+	uint64_t opaque = chance(luck());
+
+	if (id < vcpu->vm->config->n_vcpus) {
+		struct model_vcpu *t = model_of(vcpu->vm->vcpus[id]);
+
+		t->starts[t->n_starts % MODEL_STARTS].pc = pc;
+		t->starts[t->n_starts++ % MODEL_STARTS].opaque = opaque;
+		t->changes++;
+	}
+	call(h, SBI_EXT_HSM, SBI_HSM_HART_START, id, pc, opaque);
+}
+
+static void suspends(struct machine_hart *h, struct vcpu *vcpu)
+{
+	struct model_expect *e = guest_expect(h);
+	uint64_t type = percent(luck(), 45)   ? SBI_HSM_SUSPEND_RETENTIVE
+	                : percent(luck(), 90) ? SBI_HSM_SUSPEND_NON_RETENTIVE
+	                                      : chance(luck());
+	uint64_t pc = VM_RAM_BASE + 4 * below(luck(), 4000);
+
+	(void)vcpu;
+	e->waits = type == SBI_HSM_SUSPEND_RETENTIVE || type == SBI_HSM_SUSPEND_NON_RETENTIVE;
+	if (type == SBI_HSM_SUSPEND_NON_RETENTIVE) {
+		e->nonretentive = true;
+		e->pc[0] = pc;
+	}
+	call(h, SBI_EXT_HSM, SBI_HSM_HART_SUSPEND, type, pc, chance(luck()));
+}
+
+static void stops(struct machine_hart *h, struct vcpu *vcpu)
+{
+	struct model_vcpu *m = model_of(vcpu);
+
+	if (percent(luck(), 60))
+		return;
+	m->off = true;
+	m->changes++;
+	call(h, SBI_EXT_HSM, SBI_HSM_HART_STOP, 0, 0, 0);
+}
+
+/* --- the others ---------------------------------------------------------------------- */
+
+static void prints(struct machine_hart *h, struct vcpu *vcpu)
+{
+	char *text = (char *)vcpu->vm->memory.a + TEXT_AT;
+	uint64_t at = VM_RAM_BASE + TEXT_AT, n = below(luck(), 200), fid = below(luck(), 4);
+
+	memset(text, operator_letter(vcpu->vm->index), 256);
+	for (uint32_t i = 0; i < 8; i++)
+		text[below(luck(), 256)] = '\n';
+	if (percent(luck(), 5))
+		at = chance(luck());
+	if (fid == SBI_DBCN_WRITE_BYTE)
+		n = (uint64_t)operator_letter(vcpu->vm->index);
+	if (fid == SBI_DBCN_CONSOLE_READ)
+		at += 1024;
+	call(h, SBI_EXT_DBCN, fid, n, at, percent(luck(), 5));
+}
+
+static void ends(struct machine_hart *h)
+{
+	if (percent(luck(), 95))
+		return;
+	call(h, SBI_EXT_SRST, SBI_SRST_RESET, below(luck(), 4), percent(luck(), 20), 0);
+}
+
+static void anything(struct machine_hart *h)
+{
+	static const uint64_t known[] = {SBI_EXT_BASE, SBI_EXT_TIME + 1, SBI_EXT_PMU, 0, 0x10001};
+	uint64_t eid =
+	    percent(luck(), 80) ? known[below(luck(), ARRAY_SIZE(known))] : chance(luck());
+	uint64_t fid = eid == SBI_EXT_PMU ? percent(luck(), 50) : below(luck(), 18);
+
+	call(h, eid, fid, below(luck(), 40), chance(luck()), chance(luck()));
+}
+
+void guest_calls_sbi(struct machine_hart *h, struct vcpu *vcpu)
+{
+	switch (below(luck(), 12)) {
+	case 0:
+		sets_timer(h, vcpu);
+		break;
+	case 1:
+	case 2:
+		sends(h, vcpu);
+		break;
+	case 3:
+	case 4:
+		fences(h, vcpu);
+		break;
+	case 5:
+	case 6:
+		starts(h, vcpu);
+		break;
+	case 7:
+		suspends(h, vcpu);
+		break;
+	case 8:
+		prints(h, vcpu);
+		break;
+	case 9:
+		stops(h, vcpu);
+		break;
+	case 10:
+		ends(h);
+		break;
+	default:
+		anything(h);
+	}
+}
+
+/* --- counters ------------------------------------------------------------------------ */
+
+static bool is_exact(const struct vcpu *vcpu)
+{
+	return !machine.kind.firmware_fails && !vcpu->vm->config->pmu_freeze_vcpu;
+}
+
+/* A counter that it knows, of instructions; and others beside it. */
+void guest_counts(struct machine_hart *h, struct vcpu *vcpu)
+{
+	struct model_vcpu *m = model_of(vcpu);
+	uint64_t n = below(luck(), 12), many[6] = {0};
+
+	switch (below(luck(), 6)) {
+	case 0:
+		if (m->counts || !is_exact(vcpu))
+			return;
+		m->begins = true;
+		guest_ecall(
+		    h, SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING,
+		    (const uint64_t[6]){0, 0xffff,
+		                        SBI_PMU_CFG_FLAG_CLEAR_VALUE | SBI_PMU_CFG_FLAG_AUTO_START,
+		                        SBI_PMU_HW_INSTRUCTIONS});
+		return;
+	case 1:
+		guest_ecall(h, SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING,
+		            (const uint64_t[6]){0, 0xffffff, chance(luck()) & 0xfe & ~1UL,
+		                                percent(luck(), 60) ? below(luck(), 6)
+		                                                    : 0xf0000 + below(luck(), 20)});
+		return;
+	case 2:
+		if (m->counts && n == m->counter)
+			return;
+		guest_ecall(h, SBI_EXT_PMU, SBI_PMU_COUNTER_START,
+		            (const uint64_t[6]){n, 1, percent(luck(), 50), -chance(luck()) % 500});
+		return;
+	case 3:
+		if (m->counts && n == m->counter)
+			m->counts = false;
+		guest_ecall(h, SBI_EXT_PMU, SBI_PMU_COUNTER_STOP,
+		            (const uint64_t[6]){n, 1, percent(luck(), 60)});
+		return;
+	case 4:
+		many[0] = percent(luck(), 50) ? VM_RAM_BASE + 0x140000 : ~0UL;
+		many[1] = many[0] == ~0UL ? ~0UL : 0;
+		guest_ecall(h, SBI_EXT_PMU, SBI_PMU_SNAPSHOT_SET_SHMEM, many);
+		return;
+	default:
+		many[0] = VM_RAM_BASE + 0x150000;
+		many[2] = 1 + below(luck(), 60);
+		guest_ecall(h, SBI_EXT_PMU, SBI_PMU_EVENT_GET_INFO, many);
+	}
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/host/machine/machine.h"
+
+#include <sanitizer/common_interface_defs.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include "arch/riscv/csr.h"
+#include "core/vm/platform.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define LEAVES(fake, to) __sanitizer_start_switch_fiber(fake, (to)->stack, (to)->size)
+#define ARRIVES(fake)    __sanitizer_finish_switch_fiber(fake, NULL, NULL)
+#define KNOW_STACK(f)    __sanitizer_finish_switch_fiber(NULL, &(f)->stack, &(f)->size)
+#else
+#define LEAVES(fake, to) ((void)(fake), (void)(to))
+#define ARRIVES(fake)    ((void)(fake))
+#define KNOW_STACK(f)    ((void)(f))
+#endif
+
+#define STACK_BYTES (1UL << 20)
+#define MAIN        MACHINE_HARTS
+
+void tally_main(uint64_t hartid, void *dtb);
+void secondary_main(uint64_t hartid, uint64_t index);
+
+struct machine machine;
+
+static struct fiber {
+	ucontext_t context;
+	const void *stack;
+	size_t size;
+} fibers[MACHINE_HARTS + 1];
+
+/* --- turns --------------------------------------------------------------------------- */
+
+static void switch_to(uint32_t next)
+{
+	struct fiber *from = &fibers[machine.now], *to = &fibers[next];
+	void *fake = NULL;
+
+	if (from == to)
+		return;
+	machine.now = next;
+	LEAVES(&fake, to);
+	swapcontext(&from->context, &to->context);
+	ARRIVES(fake);
+}
+
+_Noreturn void machine_ends(void)
+{
+	machine.off = true;
+	for (;;)
+		switch_to(MAIN);
+}
+
+_Noreturn void machine_differs(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(machine.why, sizeof(machine.why), format, args);
+	va_end(args);
+	machine_ends();
+}
+
+static uint64_t timer_of(const struct machine_hart *h)
+{
+	return machine.kind.sstc ? h->csr[CSR_STIMECMP] : h->timer;
+}
+
+uint64_t machine_pending(const struct machine_hart *h)
+{
+	uint64_t pending = h->csr[CSR_SIP] & (BIT(IRQ_SSI) | BIT(IRQ_LCOFI));
+
+	if (machine.time >= timer_of(h))
+		pending |= BIT(IRQ_STI);
+	if (h == &machine.hart[0] && machine.uart_listens && operator_has_typed())
+		pending |= BIT(IRQ_SEI);
+	return pending;
+}
+
+static bool can_run(const struct machine_hart *h)
+{
+	return h->started && (!h->sleeps || (machine_pending(h) & h->csr[CSR_SIE]) ||
+	                      (h->guest_waits && model_interrupts(h)));
+}
+
+void machine_turn(void)
+{
+	uint32_t n = 0, others[MACHINE_HARTS];
+
+	for (uint32_t i = 0; i < machine.kind.harts; i++) {
+		if (i != machine.now && can_run(&machine.hart[i]))
+			others[n++] = i;
+	}
+	if (n)
+		switch_to(others[below(&machine.chance, n)]);
+}
+
+void machine_sees(void)
+{
+	machine_hart()->insns_hs++;
+	machine_count(machine_hart(), 1, false);
+	if (machine.kind.harts > 1 && below(&machine.chance, 6) == 0)
+		machine_turn();
+}
+
+/* In host time, of the guest that sleeps in the hart. */
+static uint64_t guest_timer(const struct machine_hart *h)
+{
+	uint64_t now = machine.time + h->csr[CSR_HTIMEDELTA];
+
+	if (!machine.kind.sstc || h->csr[CSR_VSTIMECMP] <= now)
+		return ~0UL;
+	return machine.time + (h->csr[CSR_VSTIMECMP] - now) < machine.time
+	           ? ~0UL
+	           : machine.time + (h->csr[CSR_VSTIMECMP] - now);
+}
+
+/* All harts sleep: nothing happens until the next timer, or until somebody types. */
+static void time_passes(void)
+{
+	uint64_t next = operator_next();
+
+	model_standstill();
+	for (uint32_t i = 0; i < machine.kind.harts; i++) {
+		const struct machine_hart *h = &machine.hart[i];
+
+		if (h->started && h->csr[CSR_SIE] & BIT(IRQ_STI) && timer_of(h) < next)
+			next = timer_of(h);
+		if (h->guest_waits && guest_timer(h) < next)
+			next = guest_timer(h);
+	}
+	if (next > machine.time)
+		machine.time = next;
+	model_time();
+	if (++machine.steps >= machine.most_steps)
+		machine_ends();
+}
+
+void machine_wfi(void)
+{
+	struct machine_hart *h = machine_hart();
+
+	h->sleeps = true;
+	while (!can_run(h)) {
+		uint32_t before = machine.now;
+
+		machine_turn();
+		if (machine.now == before && !can_run(h))
+			time_passes();
+	}
+	h->sleeps = false;
+}
+
+/* --- harts --------------------------------------------------------------------------- */
+
+static void begin_hart(void)
+{
+	struct machine_hart *h = machine_hart();
+
+	KNOW_STACK(&fibers[MAIN]);
+	/* A hart that enters a guest comes back here, with an empty stack. */
+	(void)setjmp(h->base);
+	h = machine_hart();
+	if (h->ctx)
+		guest_runs(h);
+	if (!h->start_opaque)
+		tally_main(h->id, machine_host_tree(&machine.kind));
+	/* What entry.S does. */
+	uint32_t *taken = h->start_opaque;
+
+	machine_sees();
+	if (__atomic_exchange_n(taken, 1, __ATOMIC_SEQ_CST)) {
+		for (;;)
+			machine_wfi();
+	}
+	h->index = taken[1];
+	secondary_main(h->id, h->index);
+}
+
+static void prepare(uint32_t i)
+{
+	struct machine_hart *h = &machine.hart[i];
+	struct fiber *f = &fibers[i];
+	void *stack =
+	    mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (stack == MAP_FAILED)
+		abort();
+	*f = (struct fiber){.stack = stack, .size = STACK_BYTES};
+	getcontext(&f->context);
+	f->context.uc_stack.ss_sp = stack;
+	f->context.uc_stack.ss_size = STACK_BYTES;
+	f->context.uc_link = NULL;
+	makecontext(&f->context, begin_hart, 0);
+	/* The firmware numbers harts as it likes. */
+	h->id = 2 * i + 1;
+	h->timer = ~0UL;
+	h->csr[CSR_STIMECMP] = ~0UL;
+	h->csr[CSR_SSTATUS] = SSTATUS_FS | SSTATUS_VS;
+	h->counters[2].runs = h->counters[2].counts_hs = true;
+	h->counters[0].runs = h->counters[0].counts_hs = true;
+	h->counters[0].selector = SBI_PMU_HW_CPU_CYCLES;
+	h->counters[2].selector = SBI_PMU_HW_INSTRUCTIONS;
+}
+
+struct machine_hart *machine_hart_of(uint64_t hartid)
+{
+	for (uint32_t i = 0; i < machine.kind.harts; i++) {
+		if (machine.hart[i].id == hartid)
+			return &machine.hart[i];
+	}
+	return NULL;
+}
+
+void machine_start_hart(uint64_t hartid, uint64_t entry, void *opaque)
+{
+	struct machine_hart *h = machine_hart_of(hartid);
+
+	h->start_entry = entry;
+	h->start_opaque = opaque;
+	h->started = true;
+}
+
+struct pcpu *this_pcpu(void)
+{
+	return &hart_stacks[machine_hart()->index].pcpu;
+}
+
+struct guest_context *this_context(void)
+{
+	return machine_hart()->ctx;
+}
+
+static void choose_kind(struct machine_kind *k)
+{
+	struct chance *c = &machine.chance;
+
+	k->harts = 1 + below(c, MACHINE_HARTS);
+	k->sstc = percent(c, 70);
+	k->vectors = percent(c, 50);
+	k->delegated = percent(c, 50);
+	k->no_vmids = percent(c, 25);
+	k->roam = percent(c, 25);
+	k->interactive = percent(c, 50);
+	k->frames = percent(c, 25);
+	k->hart_flags = percent(c, 10);
+	k->firmware_fails = percent(c, 25);
+	k->n_vms = 1 + below(c, 4);
+}
+
+bool machine_run(uint64_t seed, uint64_t steps)
+{
+	machine = (struct machine){.chance = {chance_mix(seed)}, .most_steps = steps};
+	choose_kind(&machine.kind);
+	model_reset();
+	operator_reset();
+	for (uint32_t i = 0; i < machine.kind.harts; i++)
+		prepare(i);
+	machine.hart[0].started = true;
+	machine.now = MAIN;
+	switch_to(0);
+	return !*machine.why;
+}

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+# make host-core: all of core/ and vpmu/ on a machine of several harts. Its objects are its own:
+# tests/host/machine/hart stands in for headers of arch/riscv. Strings are those of the host.
+CORE_SRC := $(filter-out core/lib/string.c,$(sort $(wildcard core/*.c core/*/*.c))) $(VPMU_SRC) \
+	$(addprefix arch/riscv/,vs_state.c gstage.c insn.c isa.c hpm.c hpm_sbi.c hpm_raw.c \
+	hpm_fixed.c hpm_flags.c fw_events.c)
+# machine_ram.c comes last.
+CORE_MACHINE_SRC := $(addprefix tests/host/machine/,test_core.c machine.c machine_csr.c \
+	machine_firmware.c machine_arch.c machine_tree.c guest.c guest_acts.c guest_calls.c \
+	operator.c model.c machine_ram.c)
+CORE_CFLAGS := -iquote tests/host/machine/hart -DTALLY_DEBUG -D_DEFAULT_SOURCE \
+	-include tests/host/machine/interleave.h
+CORE_OBJ := $(CORE_SRC:%=$(B)/host/machine/%.o) $(CORE_MACHINE_SRC:%=$(B)/host/machine/%.o)
+
+$(B)/host/machine/%.c.o: %.c | setup
+	@mkdir -p $(@D)
+	@echo "  HOSTCC  $<"
+	$(Q)$(HOSTCC) $(HOST_CFLAGS) $(CORE_CFLAGS) -MMD -MP -c $< -o $@
+
+$(B)/host/core: $(CORE_OBJ)
+	@echo "  HOSTLD  $@"
+	$(Q)$(HOSTCC) $(HOST_CFLAGS) $^ -lcmocka -lfdt -o $@
+
+.PHONY: host-core
+host-core: $(B)/host/core
+	$(B)/host/core
+-include $(CORE_OBJ:.o=.d)
+
+# Would it notice a defect of core/? CORE_MUTANTS='--only registers --seed 3'
+.PHONY: core-mutants
+core-mutants: | setup
+	$(Q)mkdir -p $(B)/test
+	$(Q)$(PYTHON) tests/host/mutants.py --table tests/host/core_mutants.toml $(CORE_MUTANTS) \
+		--count $(B)/test/core-mutants.count $(B)/core-mutants \
+		--harts machine '$(CORE_CFLAGS)' $(CORE_SRC) $(CORE_MACHINE_SRC)

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What arch/riscv/ finds out by executing instructions, and its devices. */
+#include "arch/riscv/cbo.h"
+#include "arch/riscv/csr.h"
+#include "arch/riscv/hpm.h"
+#include "arch/riscv/hpm_selfcheck.h"
+#include "arch/riscv/irqchip.h"
+#include "arch/riscv/isa.h"
+#include "arch/riscv/quirks.h"
+#include "arch/riscv/uart.h"
+#include "tests/host/machine/machine.h"
+
+#define UART_IRQ 10U
+#define HCTRS    0xf8UL /* counters 3 to 7 */
+
+struct quirks quirks;
+
+void secondary_hart(void);
+
+/* Only its address is used. */
+void secondary_hart(void)
+{
+}
+
+void quirks_text(char *buf, size_t size)
+{
+	(void)size;
+	*buf = '\0';
+}
+
+void quirk_probe_wfi_pc(void)
+{
+}
+
+uint64_t cbo_probe(uint64_t isa, const struct cbo_blocks *blocks)
+{
+	(void)blocks;
+	return isa & (BIT(ISA_ZICBOM) | BIT(ISA_ZICBOZ));
+}
+
+void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t patience,
+              const struct selectors *table)
+{
+	static const uint32_t events[] = {SBI_PMU_HW_CPU_CYCLES, SBI_PMU_HW_INSTRUCTIONS, 3, 5};
+
+	(void)patience;
+	hpm->table = table;
+	hpm->hctrs = HCTRS;
+	hpm->width = 64;
+	hpm->lcofi = sscofpmf;
+	hpm->ssccfg = !machine.kind.hart_flags;
+	hpm->delegated = machine.kind.delegated && choice != HPM_SBI && hpm->ssccfg;
+	for (uint32_t i = 0; i < ARRAY_SIZE(events); i++)
+		hpm->events[hpm->n_events++] = (struct hpm_event){
+		    .event_idx = events[i], .hctrs = HCTRS, .selector = events[i]};
+}
+
+/* Boot's own check of events, which hpm_init() here does not make. */
+const char *hpm_selfcheck_event(struct hpm *hpm, uint32_t event_idx, uint32_t hctr)
+{
+	(void)hpm, (void)event_idx, (void)hctr;
+	return NULL;
+}
+
+/* --- devices ------------------------------------------------------------------------- */
+
+void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift)
+{
+	(void)base;
+	*uart = (struct uart){.shift = reg_shift};
+	machine.uart_listens = true;
+}
+
+void uart_listen(const struct uart *uart, bool on)
+{
+	(void)uart;
+	machine.uart_listens = on;
+}
+
+void uart_write(const struct uart *uart, const char *s, size_t n)
+{
+	(void)uart;
+	machine_sees();
+	operator_output(s, n);
+}
+
+int uart_read(const struct uart *uart)
+{
+	(void)uart;
+	return operator_byte();
+}
+
+void irqchip_enable(const struct irqchip *chip, uint32_t source)
+{
+	(void)chip, (void)source;
+}
+
+uint32_t irqchip_claim(const struct irqchip *chip)
+{
+	(void)chip;
+	return operator_has_typed() ? UART_IRQ : 0;
+}
+
+void irqchip_complete(const struct irqchip *chip, uint32_t source)
+{
+	(void)chip, (void)source;
+}

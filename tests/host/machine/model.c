@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tests/host/machine/model.h"
+
+#include <string.h>
+
+#include "arch/riscv/csr.h"
+#include "arch/riscv/trap.h"
+
+/* Host time after which a vcpu that should run has run: each other one had many turns. */
+#define PATIENCE (200UL * MACHINE_TIMEBASE / 1000 * PCPU_SLICE_MS)
+/* A hart may keep asleep for so long although it has work (sched_nap()). */
+#define NAP       200UL
+#define VS_CAUSES 0x2222UL
+#define WINDOW    0x100000UL /* where guests write into their memory */
+#define WORDS     64U
+
+const uint32_t model_csrs[MODEL_CSRS] = {CSR_VSSTATUS,   CSR_VSIE,    CSR_VSTVEC, CSR_VSSCRATCH,
+                                         CSR_VSEPC,      CSR_VSCAUSE, CSR_VSTVAL, CSR_VSATP,
+                                         CSR_SCOUNTEREN, CSR_SENVCFG};
+
+static struct model_vcpu vcpus[VM_MAX_ALL_VCPUS];
+static struct {
+	unsigned int state;
+	uint64_t since;
+} lives[VM_MAX_VMS];
+
+void model_reset(void)
+{
+	memset(vcpus, 0, sizeof(vcpus));
+	memset(lives, 0, sizeof(lives));
+}
+
+struct model_vcpu *model_of(const struct vcpu *vcpu)
+{
+	return &vcpus[vcpu->index];
+}
+
+bool model_is_on(struct vcpu *vcpu)
+{
+	unsigned long state = vcpu->hsm_state;
+
+	return vcpu->vm->state == VM_RUNNING &&
+	       (state == SBI_HSM_STATE_STARTED || state == SBI_HSM_STATE_SUSPENDED);
+}
+
+static uint32_t vmid_of(const struct vcpu *vcpu)
+{
+	return machine.kind.no_vmids ? 0 : vcpu->vm->index + 1;
+}
+
+#define DIFFERS(vcpu, format, ...)                                                                 \
+	machine_differs("vm%u vcpu %u on hart %u: " format, (vcpu)->vm->index, (vcpu)->id,         \
+	                machine.now, ##__VA_ARGS__)
+
+/* --- memory -------------------------------------------------------------------------- */
+
+static uint64_t *word(const struct vcpu *vcpu, uint32_t i)
+{
+	return (uint64_t *)(vcpu->vm->memory.a + WINDOW) + i;
+}
+
+uint64_t model_stamp(const struct vcpu *vcpu)
+{
+	return (uint64_t)(vcpu->vm->index + 1) << 56 | (vcpu->vm->htimedelta & 0xffffffffffffUL);
+}
+
+static void look_at_memory(const struct vcpu *vcpu)
+{
+	uint32_t i = below(&machine.chance, WORDS);
+	uint64_t found = *word(vcpu, i);
+
+	if (found && found != model_stamp(vcpu))
+		DIFFERS(vcpu, "a word of somebody else's is in its memory: %lx", found);
+	if (percent(&machine.chance, 20))
+		*word(vcpu, below(&machine.chance, WORDS)) = model_stamp(vcpu);
+}
+
+/* A new life begins with what its images say, and zeros. */
+static void look_at_images(const struct vcpu *vcpu)
+{
+	const struct vm_config *config = vcpu->vm->config;
+	const uint8_t *memory = (const uint8_t *)vcpu->vm->memory.a;
+
+	if (memcmp(memory + config->kernel_offset, config->kernel.data, config->kernel.size) != 0)
+		DIFFERS(vcpu, "its kernel is not the image");
+	if (config->initrd.data &&
+	    memcmp(memory + config->initrd_offset, config->initrd.data, config->initrd.size) != 0)
+		DIFFERS(vcpu, "its initrd is not the image");
+	for (uint32_t i = 0; i < WORDS; i++) {
+		if (*word(vcpu, i))
+			DIFFERS(vcpu, "its memory holds something from before it started");
+	}
+}
+
+/* --- registers ----------------------------------------------------------------------- */
+
+void model_left(struct machine_hart *h, struct vcpu *vcpu)
+{
+	struct model_vcpu *m = model_of(vcpu);
+
+	m->in_guest = false;
+	memcpy(m->x, h->x, sizeof(m->x));
+	memcpy(m->fp, h->fp, sizeof(m->fp));
+	memcpy(m->vec, h->vec, sizeof(m->vec));
+	memcpy(m->vec_csrs, h->vec_csrs, sizeof(m->vec_csrs));
+	m->pc = h->csr[CSR_SEPC];
+	m->user = h->user;
+	m->vstimecmp = h->csr[CSR_VSTIMECMP];
+	m->hvip = h->csr[CSR_HVIP];
+	for (uint32_t i = 0; i < MODEL_CSRS; i++)
+		m->csr[i] = h->csr[model_csrs[i]];
+	m->guest_ticks += machine.time - m->entered_at;
+	m->left_at = machine.fences;
+}
+
+static bool injected(const struct machine_hart *h, const struct model_vcpu *m)
+{
+	return h->csr[CSR_SEPC] == (h->csr[CSR_VSTVEC] & ~3UL) && h->csr[CSR_VSEPC] == m->pc &&
+	       !h->user;
+}
+
+static bool may_change(const struct model_vcpu *m, uint32_t csr, bool exception)
+{
+	if (m->expect.nonretentive && (csr == CSR_VSSTATUS || csr == CSR_VSATP))
+		return true;
+	return exception &&
+	       (csr == CSR_VSSTATUS || csr == CSR_VSEPC || csr == CSR_VSCAUSE || csr == CSR_VSTVAL);
+}
+
+/* Tally has emulated an instruction, perhaps a read of its counter. */
+static void retired_late(const struct machine_hart *h, struct vcpu *vcpu)
+{
+	struct model_vcpu *m = model_of(vcpu);
+
+	m->count++;
+	if (m->reads && m->counts)
+		model_read(vcpu, h->x[m->reads]);
+}
+
+static void compare(struct machine_hart *h, struct vcpu *vcpu)
+{
+	struct model_vcpu *m = model_of(vcpu);
+	const struct model_expect *e = &m->expect;
+	uint64_t pc = h->csr[CSR_SEPC];
+	bool exception = e->may_inject && injected(h, m);
+
+	if (!exception && pc != e->pc[0] && pc != e->pc[1])
+		DIFFERS(vcpu, "goes on at %lx instead of %lx or %lx", pc, e->pc[0], e->pc[1]);
+	if (!exception && h->user != m->user)
+		DIFFERS(vcpu, "is in another mode");
+	for (uint32_t i = 1; i < 32; i++) {
+		if (h->x[i] != m->x[i] && (exception || !(e->x >> i & 1)))
+			DIFFERS(vcpu, "x%u is %lx instead of %lx", i, h->x[i], m->x[i]);
+	}
+	for (uint32_t i = 0; i < MODEL_CSRS; i++) {
+		uint64_t now = h->csr[model_csrs[i]];
+
+		if (now != m->csr[i] && !may_change(m, model_csrs[i], exception))
+			DIFFERS(vcpu, "CSR %x is %lx instead of %lx", model_csrs[i], now,
+			        m->csr[i]);
+	}
+	if (e->sets_timer) {
+		m->timer = e->timer;
+		m->vstimecmp = e->timer;
+	}
+	if (machine.kind.sstc && h->csr[CSR_VSTIMECMP] != m->vstimecmp)
+		DIFFERS(vcpu, "its timer is %lx instead of %lx", h->csr[CSR_VSTIMECMP],
+		        m->vstimecmp);
+	if (memcmp(h->fp, m->fp, sizeof(m->fp)) != 0)
+		DIFFERS(vcpu, "its floating-point registers have changed");
+	if (vcpu->vec && (memcmp(h->vec, m->vec, sizeof(m->vec)) != 0 ||
+	                  memcmp(h->vec_csrs, m->vec_csrs, sizeof(m->vec_csrs)) != 0))
+		DIFFERS(vcpu, "its vector registers have changed");
+	if (e->retires && !exception && pc == e->pc[1])
+		retired_late(h, vcpu);
+}
+
+static bool all_zero(const void *bytes, size_t n)
+{
+	const uint8_t *p = bytes;
+
+	while (n && !*p) {
+		p++;
+		n--;
+	}
+	return !n;
+}
+
+static bool was_asked(const struct model_vcpu *m, uint64_t pc, uint64_t opaque)
+{
+	for (uint32_t i = 0; i < m->n_starts && i < MODEL_STARTS; i++) {
+		if (m->starts[i].pc == pc && m->starts[i].opaque == opaque)
+			return true;
+	}
+	return false;
+}
+
+/* It has been started, or its VM has: nothing is left of what was there before. */
+static void compare_fresh(struct machine_hart *h, struct vcpu *vcpu, bool new_life)
+{
+	const struct vm_config *config = vcpu->vm->config;
+	struct model_vcpu *m = model_of(vcpu);
+	uint64_t pc = h->csr[CSR_SEPC];
+	bool first = new_life && vcpu->id == 0 && pc == VM_RAM_BASE + config->kernel_offset &&
+	             h->x[11] == VM_RAM_BASE + config->dtb_offset;
+
+	if (!first && !was_asked(m, pc, h->x[11]))
+		DIFFERS(vcpu, "begins at %lx with %lx, which nobody asked for", pc, h->x[11]);
+	if (first)
+		look_at_images(vcpu);
+	for (uint32_t i = 1; i < 32; i++) {
+		if (i != 11 && h->x[i] != (i == 10 ? vcpu->id : 0))
+			DIFFERS(vcpu, "begins with x%u = %lx", i, h->x[i]);
+	}
+	for (uint32_t i = 1; i < 8; i++) {
+		if (h->csr[model_csrs[i]])
+			DIFFERS(vcpu, "begins with CSR %x = %lx", model_csrs[i],
+			        h->csr[model_csrs[i]]);
+	}
+	if (!all_zero(h->fp, sizeof(h->fp)) ||
+	    (vcpu->vec &&
+	     (!all_zero(h->vec, sizeof(h->vec)) || !all_zero(h->vec_csrs, sizeof(h->vec_csrs)))))
+		DIFFERS(vcpu, "begins with floating-point or vector registers of before");
+	if (h->user)
+		DIFFERS(vcpu, "begins in VU");
+	m->off = m->ipi_due = m->start_due = m->counts = m->begins = m->looping = false;
+	m->sent.kind = MODEL_SENT_NOTHING;
+	m->n_starts = 0;
+	m->vvma_due = m->fence_i_due = 0;
+	m->left_at = m->seen ? m->left_at : 0;
+	m->hart = MACHINE_HARTS; /* fences as on arrival */
+	m->timer = ~0UL;
+	m->life = vcpu->vm->htimedelta;
+	m->seen = true;
+}
+
+/* --- who owns the hart --------------------------------------------------------------- */
+
+void model_hgatp(struct machine_hart *h, uint64_t hgatp)
+{
+	if (machine.booted && h->csr[CSR_VSATP] && hgatp != h->csr[CSR_HGATP])
+		machine_differs("hart %u: hgatp changes while vsatp is another guest's",
+		                machine.now);
+}
+
+static void look_at_fences(struct machine_hart *h, struct vcpu *vcpu)
+{
+	struct model_vcpu *m = model_of(vcpu);
+	uint32_t vmid = vmid_of(vcpu);
+	bool arrives = m->hart != machine.now;
+
+	if (!h->gvma_fenced[vmid])
+		DIFFERS(vcpu, "runs before its second-stage table was fenced");
+	if (h->vs_cached[vmid] & ~vcpu->bit)
+		DIFFERS(vcpu, "may use translations of another vcpu");
+	if (arrives && (h->vvma_fenced[vmid] <= m->left_at || h->fence_i_at <= m->left_at))
+		DIFFERS(vcpu, "comes to a hart with what that had cached before");
+	m->hart = machine.now;
+}
+
+static void look_at_owner(struct machine_hart *h, struct vcpu *vcpu)
+{
+	const struct pcpu *pcpu = this_pcpu();
+	struct model_vcpu *m = model_of(vcpu);
+
+	if (m->in_guest)
+		DIFFERS(vcpu, "runs on hart %u, too", m->hart);
+	if (vcpu->home != pcpu || pcpu->current != vcpu)
+		DIFFERS(vcpu, "is entered away from its home");
+	if (!(vcpu->vm->config->vcpus[vcpu->id].harts & BIT(h->id)))
+		DIFFERS(vcpu, "may not run on this hart");
+	if (h->csr[CSR_HGATP] != vcpu->vm->gstage.hgatp)
+		DIFFERS(vcpu, "runs on another VM's memory");
+	if (h->csr[CSR_HTIMEDELTA] != vcpu->vm->htimedelta)
+		DIFFERS(vcpu, "has another VM's time");
+	if (h->reserved_by && h->reserved_by != vcpu)
+		DIFFERS(vcpu, "has another context's reservation");
+	for (uint32_t i = 3; i < 8; i++) {
+		if (h->counters[i].runs && pcpu->hctr_owner[i] != vcpu)
+			DIFFERS(vcpu, "counter %u runs for somebody else", i);
+	}
+	if (vcpu->vm->state == VM_OFF || vcpu->vm->state == VM_CLEARING ||
+	    vcpu->vm->state == VM_LOADING)
+		DIFFERS(vcpu, "runs while its VM is not running");
+}
+
+/* --- what wakes it ------------------------------------------------------------------- */
+
+uint64_t model_interrupts(const struct machine_hart *h)
+{
+	uint64_t pending =
+	    (h->csr[CSR_HVIP] & VS_INTERRUPTS) >> 1 | (h->csr[CSR_HVIP] & BIT(IRQ_LCOFI));
+
+	if (machine.kind.sstc && h->csr[CSR_VSTIMECMP] <= machine.time + h->csr[CSR_HTIMEDELTA])
+		pending |= BIT(IRQ_STI);
+	return pending & h->csr[CSR_VSIE];
+}
+
+/* Whether something must wake a vcpu that is not in a hart. */
+static bool must_wake(const struct vcpu *vcpu, const struct model_vcpu *m)
+{
+	uint64_t now = machine.time + vcpu->vm->htimedelta;
+	uint64_t pending = (m->hvip & VS_INTERRUPTS) >> 1 | (m->hvip & BIT(IRQ_LCOFI));
+
+	if (m->ipi_due)
+		pending |= BIT(IRQ_SSI);
+	if ((machine.kind.sstc ? m->vstimecmp : m->timer) <= now)
+		pending |= BIT(IRQ_STI);
+	if (vplic_output(&vcpu->vm->plic, vcpu->id))
+		pending |= BIT(IRQ_SEI);
+	else
+		pending &= ~BIT(IRQ_SEI);
+	return pending & m->csr[1];
+}
+
+static bool should_run(struct vcpu *vcpu)
+{
+	const struct model_vcpu *m = model_of(vcpu);
+
+	if (vcpu->vm->state != VM_RUNNING || m->in_guest || vcpu->vm->command)
+		return false;
+	if (m->start_due || !m->seen || m->off || m->life != vcpu->vm->htimedelta)
+		return m->start_due || vcpu->hsm_state == SBI_HSM_STATE_START_PENDING;
+	return !m->expect.waits || must_wake(vcpu, m);
+}
+
+/* --- what a guest pays for ----------------------------------------------------------- */
+
+static void look_at_times(const struct vcpu *vcpu)
+{
+	const struct model_vcpu *m = model_of(vcpu);
+	uint64_t cpu = vcpu->fw.cpu_ticks + machine.time - vcpu->fw.resident_since;
+
+	if (cpu < m->guest_ticks)
+		DIFFERS(vcpu, "ran for %lu ticks and is said to have had %lu", m->guest_ticks, cpu);
+	if (cpu + vcpu->fw.steal_ticks > machine.time)
+		DIFFERS(vcpu, "had %lu ticks, and %lu were stolen, of %lu", cpu,
+		        vcpu->fw.steal_ticks, machine.time);
+}
+
+static void look_at_sums(void)
+{
+	uint64_t accounted = 0, all = 0;
+
+	for (uint32_t i = 0; i < n_vms; i++) {
+		for (uint32_t k = 0; k < vms[i].config->n_vcpus; k++)
+			accounted += all_causes(vms[i].vcpus[k]->ctx.hs_insns);
+	}
+	for (uint32_t i = 0; i < machine.kind.harts; i++)
+		all += machine.hart[i].insns_hs;
+	if (accounted > all)
+		machine_differs("vcpus are charged %lu instructions of HS, which executed %lu",
+		                accounted, all);
+}
+
+void model_retired(struct machine_hart *h, struct vcpu *vcpu, uint64_t insns)
+{
+	machine_count(h, insns, true);
+	model_of(vcpu)->count += insns;
+}
+
+void model_read(struct vcpu *vcpu, uint64_t value)
+{
+	if (value != model_of(vcpu)->count)
+		DIFFERS(vcpu, "reads %lx instead of %lx", value, model_of(vcpu)->count);
+}
+
+/* --- what it has sent ---------------------------------------------------------------- */
+
+/* Whoever was on all the time must have it now, or get it before its guest goes on. */
+static void deliver(const struct model_sent *sent, struct vcpu *target)
+{
+	struct model_vcpu *t = model_of(target);
+	uint32_t i = target->id;
+
+	if (!(sent->to >> i & 1) || sent->changes[i] != t->changes || !model_is_on(target) ||
+	    t->off || t->life != target->vm->htimedelta || t->start_due)
+		return;
+	switch (sent->kind) {
+	case MODEL_SENT_IPI:
+		if (sent->cleared[i] == t->cleared)
+			t->ipi_due = true;
+		break;
+	case MODEL_SENT_VVMA:
+		t->vvma_due = sent->fences;
+		break;
+	case MODEL_SENT_FENCE_I:
+		t->fence_i_due = sent->fences;
+		break;
+	}
+}
+
+static void call_returned(struct machine_hart *h, struct vcpu *vcpu)
+{
+	struct model_vcpu *m = model_of(vcpu);
+	const struct vm *vm = vcpu->vm;
+
+	for (uint32_t i = 0; i < vm->config->n_vcpus && m->sent.kind && !h->x[10]; i++)
+		deliver(&m->sent, vm->vcpus[i]);
+	if (m->begins && !h->x[10]) {
+		m->counts = true;
+		m->counter = (uint32_t)h->x[11];
+		m->count = 0;
+	}
+	m->sent.kind = MODEL_SENT_NOTHING;
+	m->begins = false;
+	m->reads = 0;
+}
+
+/* --- moments ------------------------------------------------------------------------- */
+
+void model_entered(struct machine_hart *h, struct vcpu *vcpu)
+{
+	struct model_vcpu *m = model_of(vcpu);
+	bool new_life = !m->seen || m->life != vcpu->vm->htimedelta;
+
+	machine.booted = true;
+	h->user = !(h->csr[CSR_SSTATUS] & SSTATUS_SPP);
+	look_at_owner(h, vcpu);
+	if (new_life || m->off) {
+		compare_fresh(h, vcpu, new_life);
+	} else {
+		compare(h, vcpu);
+		if (m->expect.waits && h->csr[CSR_SEPC] == m->expect.pc[1] && !model_interrupts(h))
+			DIFFERS(vcpu, "is awake, and nothing has woken it");
+	}
+	look_at_fences(h, vcpu);
+	look_at_times(vcpu);
+	call_returned(h, vcpu);
+	m->in_guest = true;
+	m->wants_since = 0;
+	m->entered_at = machine.time;
+	memset(&m->expect, 0, sizeof(m->expect));
+	/* It may fault, or load with a reservation, before anything else. */
+	if (percent(&machine.chance, 10))
+		h->reserved_by = vcpu;
+}
+
+void model_step(struct machine_hart *h, struct vcpu *vcpu)
+{
+	struct model_vcpu *m = model_of(vcpu);
+	uint32_t vmid = vmid_of(vcpu);
+
+	m->steps++;
+	if (h->vs_cached[vmid] & ~vcpu->bit)
+		DIFFERS(vcpu, "uses translations of another vcpu");
+	h->vs_cached[vmid] |= vcpu->bit;
+	if (m->ipi_due && !(h->csr[CSR_HVIP] & BIT(IRQ_VSSI)))
+		DIFFERS(vcpu, "has lost an IPI");
+	m->ipi_due = false;
+	if (h->vvma_fenced[vmid] < m->vvma_due || h->fence_i_at < m->fence_i_due)
+		DIFFERS(vcpu, "goes on without a fence that was done for its sender");
+	look_at_memory(vcpu);
+}
+
+static void look_at_vm(struct vm *vm, bool still)
+{
+	unsigned int state = vm->state;
+	bool changes =
+	    state == VM_ENDING || state == VM_CLEARING || state == VM_LOADING || vm->command;
+
+	if (!changes || lives[vm->index].state != state) {
+		lives[vm->index].state = state;
+		lives[vm->index].since = machine.time;
+	} else if (still || machine.time - lives[vm->index].since > PATIENCE) {
+		machine_differs("vm%u stays %s%s", vm->index, vm_state_name(vm),
+		                vm->command ? ", with a command" : "");
+	}
+}
+
+static void look_at_all(bool still)
+{
+	for (uint32_t i = 0; i < n_vms; i++) {
+		if (!vms[i].config || !machine.booted)
+			return;
+		look_at_vm(&vms[i], still);
+		for (uint32_t k = 0; k < vms[i].config->n_vcpus; k++) {
+			struct vcpu *vcpu = vms[i].vcpus[k];
+			struct model_vcpu *m = model_of(vcpu);
+
+			if (!should_run(vcpu))
+				m->wants_since = 0;
+			else if (!m->wants_since)
+				m->wants_since = machine.time;
+			if (m->wants_since && (still || machine.time - m->wants_since > PATIENCE))
+				DIFFERS(vcpu, "should run, and does not (%s)",
+				        still ? "all harts sleep" : "for long");
+		}
+	}
+	if (still && observe_request.vcpus)
+		machine_differs("nobody serves the operator's request");
+}
+
+void model_standstill(void)
+{
+	uint64_t soon = machine.time + NAP;
+
+	for (uint32_t i = 0; i < machine.kind.harts; i++) {
+		const struct machine_hart *h = &machine.hart[i];
+
+		if (h->started && (machine.kind.sstc ? h->csr[CSR_STIMECMP] : h->timer) <= soon)
+			return;
+	}
+	look_at_all(true);
+}
+
+void model_time(void)
+{
+	if (machine.steps % 64 == 0) {
+		look_at_all(false);
+		look_at_sums();
+	}
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All of core/ on machines of one to four harts, one machine after the other, each by its seed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/host/machine/machine.h"
+
+#define STEPS   300000UL
+#define MACHINE 10000UL /* steps of one machine at most */
+
+/* core/ has its state in static variables, so each machine is a process. */
+static struct result {
+	uint64_t steps;
+	char why[200];
+} * result;
+
+static void one_machine(uint64_t seed, uint64_t steps)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child < 0)
+		abort();
+	if (child == 0) {
+		machine_run(seed, steps);
+		result->steps = machine.steps;
+		memcpy(result->why, machine.why, sizeof(result->why));
+		exit(0);
+	}
+	*result->why = '\0';
+	result->steps = 0;
+	if (waitpid(child, &status, 0) < 0)
+		abort();
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		snprintf(result->why, sizeof(result->why), "the machine ended by %x", status);
+}
+
+/* Returns false if something did not hold, and says what. */
+static bool machines(uint64_t steps, uint64_t seed)
+{
+	uint64_t done = 0;
+
+	for (; done < steps; done += result->steps + 1, seed++) {
+		one_machine(seed, steps - done < MACHINE ? steps - done : MACHINE);
+		if (!*result->why)
+			continue;
+		printf("%lu %s (core %lu %lu)\n", done + result->steps, result->why, seed,
+		       result->steps);
+		return false;
+	}
+	return true;
+}
+
+static void test_machines(void **state)
+{
+	const char *steps = getenv("CORE_STEPS");
+	const char *seed = getenv("CORE_SEED");
+
+	(void)state;
+	assert_true(
+	    machines(steps ? strtoull(steps, NULL, 0) : STEPS, seed ? strtoull(seed, NULL, 0) : 1));
+}
+
+static int usage(void)
+{
+	fputs("usage: core [--hunt STEPS SEED | --one SEED STEPS]\n", stderr);
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_machines)};
+
+	result =
+	    mmap(NULL, sizeof(*result), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (result == MAP_FAILED)
+		abort();
+	if (argc == 1)
+		return cmocka_run_group_tests(tests, NULL, NULL);
+	if (argc != 4)
+		return usage();
+	uint64_t a = strtoull(argv[2], NULL, 0), b = strtoull(argv[3], NULL, 0);
+
+	if (strcmp(argv[1], "--hunt") == 0)
+		return !machines(a, b);
+	if (strcmp(argv[1], "--one") != 0)
+		return usage();
+	operator_shows = true;
+	machine_run(a, b);
+	printf("%lu steps: %s\n", machine.steps, *machine.why ? machine.why : "no difference");
+	return *machine.why != '\0';
+}

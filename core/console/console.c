@@ -27,7 +27,7 @@ void console_close(struct console *c)
 	if (c->open == CONSOLE_NOBODY)
 		return;
 	newline(c);
-	/* What follows is another piece; but what is typed at the prompt is shown again. */
+	/* A VM's line continues as another piece. That of the prompt is shown again. */
 	if (!c->frames && c->open != CONSOLE_PROMPT) {
 		console_line_reset(&c->lines[c->open]);
 		c->lines[c->open].continued = true;
@@ -51,14 +51,13 @@ void console_open(struct console *c, unsigned int vm)
 	c->open = vm;
 }
 
-/* Is vm's unfinished line to be seen as it grows? */
+/* Whether vm's unfinished line is shown as it grows. */
 static bool is_live(const struct console *c, unsigned int vm)
 {
 	return c->interactive && vm == c->focus;
 }
 
-/* Ends vm's line. Of one whose beginning is out, and that has nothing more, nothing is to be said.
- */
+/* Ends vm's line. Prints nothing if nothing came after a piece that was printed. */
 static void line_end(struct console *c, unsigned int vm)
 {
 	struct console_line *l = &c->lines[vm];
@@ -78,7 +77,7 @@ static void put_char(struct console *c, unsigned int vm)
 	if (!console_line_put(l)) {
 		line_end(c, vm);
 		l->continued = true;
-		(void)console_line_put(l); /* the line is empty: it fits */
+		(void)console_line_put(l); /* it fits, because the line is empty */
 	} else if (c->open == vm) {
 		console_put(c, l->unit, l->unit_len);
 	}
@@ -92,7 +91,7 @@ static void put_byte(struct console *c, unsigned int vm, uint8_t ch)
 
 	if (!console_line_feed(l, ch))
 		return;
-	/* A CR without LF ends the line, too: nothing that was printed gets lost. */
+	/* A CR without LF ends the line, too, so that no text is lost. */
 	if (ch == '\n' || (l->cr && ch != '\r' && (l->len > 0 || c->open == vm)))
 		line_end(c, vm);
 	l->cr = ch == '\r';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames for programs (docs/frames.md): each VM's bytes as they come, percent-encoded, so that none
- * of them ends a frame or begins one.
+ * Frames for programs (docs/frames.md). They carry each VM's bytes as they come, percent-encoded,
+ * so that none of them can end a frame or begin one.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 static void frame_line(struct console *c, const char *kind, const char *text)
 {
-	/* Answers come without frames, too, and then leave a line open that a person types. */
+	/* Without frames an answer leaves the line open that a person is typing. */
 	if (c->frames)
 		console_close(c);
 	console_put_text(c, RS);
@@ -39,7 +39,7 @@ static void encode(struct console *c, unsigned int vm, const char *bytes, size_t
 	}
 }
 
-/* What vm has printed of a line that it has not finished. */
+/* Encodes what vm has printed of its unfinished line. */
 static void encode_kept(struct console *c, unsigned int vm)
 {
 	struct console_line *l = &c->lines[vm];
@@ -58,7 +58,7 @@ size_t console_frame_write(struct console *c, unsigned int vm, const char *bytes
 	encode_kept(c, vm);
 	while (done < n && (done == 0 || c->work < WORK_BYTES))
 		encode(c, vm, bytes + done++, 1);
-	/* For the time after frames: that line's beginning went out as a piece of its own. */
+	/* After frames end, the rest of an unfinished line is another piece. */
 	if (done > 0)
 		c->lines[vm].continued = bytes[done - 1] != '\n';
 	return done;
@@ -68,7 +68,7 @@ static void begin(struct console *c)
 {
 	char name[CONSOLE_NAME_BYTES + 3];
 
-	/* The line that is open is a VM's first output all the same. */
+	/* What the open line shows comes again, as that VM's first output. */
 	if (!c->frames && c->open != CONSOLE_NOBODY) {
 		console_put_text(c, c->interactive ? "\r\n" : "\n");
 		c->open = CONSOLE_NOBODY;

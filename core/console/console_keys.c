@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is typed: bytes for the VM in focus, keys for Tally after Ctrl-T, the line at the prompt,
- * and requests of programs.
+ * Tells apart what is typed: bytes for the VM in focus, keys for Tally after Ctrl-T, the line at
+ * the prompt, and requests of programs.
  */
 #include <string.h>
 
@@ -13,7 +13,7 @@
 #define BACKSPACE 0x08
 #define DEL       0x7f
 
-/* The prompt: its line is echoed as if a VM in focus printed it. */
+/* Echoes at the prompt, as if a VM in focus printed it. */
 static void echo(struct console *c, const char *bytes)
 {
 	(void)console_vm_write(c, CONSOLE_PROMPT, bytes, strlen(bytes));
@@ -68,7 +68,7 @@ static void prompt_key(struct console *c, uint8_t ch)
 	}
 }
 
-/* Cuts the id off. NULL: what was typed is no request. */
+/* Cuts off the id and returns the command, or NULL if the request is malformed. */
 static const char *split(struct console_request *r)
 {
 	char *end = strchr(r->text, ' ');
@@ -79,14 +79,14 @@ static const char *split(struct console_request *r)
 	return end + 1;
 }
 
-/* Nothing is echoed: a half-typed line and the focus are as they were. */
+/* Takes a byte of a request. Nothing is echoed, so a half-typed line and the focus stay. */
 static void request_key(struct console *c, uint8_t ch)
 {
 	struct console_request *r = &c->request;
 	const char *text;
 
 	if (ch != '\r' && ch != '\n') {
-		/* What is no text makes it longer than any request may be. */
+		/* A byte that is no text spoils the request, as too many bytes do. */
 		if (ch < ' ' || ch > '~' || r->len >= sizeof(r->text) - 1)
 			r->too_long = true;
 		else
@@ -117,14 +117,14 @@ static void help(struct console *c)
 	}
 }
 
-/* The prompt is about the VM that had the focus before it. */
+/* At the prompt, keys act on the VM that had the focus before. */
 static unsigned int vm_in_focus(const struct console *c)
 {
 	return c->focus == CONSOLE_PROMPT ? c->back : c->focus;
 }
 
-/* Moves the focus in steps of step to the next VM that has not ended; if there is no other, the
- * announcement says that it stays. */
+/* Moves the focus in steps of `step` to the next VM that has not ended. If there is no other, the
+ * focus stays, and a line says so. */
 static void turn(struct console *c, unsigned int step)
 {
 	unsigned int vm = vm_in_focus(c);
@@ -137,7 +137,7 @@ static void turn(struct console *c, unsigned int step)
 	console_set_focus(c, vm);
 }
 
-/* What the prompt would be asked of the VM in focus. */
+/* Gives a command of the prompt's for the VM in focus. */
 static void act(const struct console *c, const char *command)
 {
 	char text[CONSOLE_COMMAND_BYTES + 1];
@@ -168,7 +168,7 @@ static void command(struct console *c, uint8_t ch)
 		help(c);
 }
 
-/* Whoever typed before, at the prompt too. */
+/* Gives the input to a VM, also if the prompt had it. */
 static void choose(struct console *c, unsigned int vm)
 {
 	if (vm >= c->n_vms)
@@ -193,7 +193,7 @@ int console_input(struct console *c, uint8_t ch)
 	if (before == CONSOLE_KEY)
 		c->request.open = false;
 	if (c->next)
-		; /* its key comes */
+		; /* a key follows */
 	else if (before == CONSOLE_KEY && ch != CONSOLE_KEY)
 		command(c, ch);
 	else if (before == CONSOLE_KEY && c->focus == CONSOLE_PROMPT)

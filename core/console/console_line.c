@@ -13,7 +13,7 @@ enum sequence {
 	NONE,
 	ESCAPE, /* after ESC */
 	CSI,    /* after ESC [ */
-	STRING, /* one meant for the terminal: ends with BEL, or with ESC \ */
+	STRING, /* a string for the terminal, until BEL or ESC \ */
 };
 
 void console_line_reset(struct console_line *l)
@@ -37,8 +37,8 @@ static bool single(struct console_line *l, char ch)
 	return true;
 }
 
-/* A further byte of a character. Not well-formed are overlong forms, surrogates, and what is above
- * U+10FFFF (Unicode, table 3-7); U+0080 to U+009F are the C1 controls. */
+/* Takes a further byte of a character. Overlong forms, surrogates and codes above U+10FFFF are not
+ * well-formed (Unicode, table 3-7). U+0080 to U+009F are the C1 controls. */
 static bool further(struct console_line *l, uint8_t ch)
 {
 	static const uint32_t least[] = {0, 0, 0xa0, 0x800, 0x10000};
@@ -76,7 +76,7 @@ static void sequence(struct console_line *l, uint8_t ch)
 	if (ch == CAN || ch == SUB || (ch == '\a' && l->sequence == STRING))
 		l->sequence = NONE;
 	else if (ch < ' ' || ch == DEL || l->sequence == STRING)
-		; /* it goes on */
+		; /* the sequence goes on */
 	else if (l->sequence == CSI)
 		l->sequence = ch < '@' ? CSI : NONE;
 	else if (ch >= '0')
@@ -85,7 +85,7 @@ static void sequence(struct console_line *l, uint8_t ch)
 
 bool console_line_feed(struct console_line *l, uint8_t ch)
 {
-	/* UTF-8 is common in strings (a window title), and no end of one. */
+	/* Strings (a window title) often contain UTF-8, which does not end them. */
 	if (ch == '\r' || ch == '\n' || ch == ESC || (ch >= 0x80 && l->sequence != STRING))
 		l->sequence = NONE;
 	if (l->sequence == NONE)

@@ -13,39 +13,38 @@
 
 struct console_line {
 	uint16_t len;     /* bytes in text[], 0..CONSOLE_LINE_BYTES */
-	bool cr;          /* a CR was seen; what follows decides what it meant */
-	bool continued;   /* the line's beginning went out as a piece of its own */
-	bool ended;       /* the VM is no more */
-	uint8_t sequence; /* how far an escape sequence has come */
-	uint8_t missing;  /* bytes of the character that has begun */
+	bool cr;          /* a CR was seen; the next byte decides what it means */
+	bool continued;   /* an earlier piece of the line has been printed */
+	bool ended;       /* the VM has ended */
+	uint8_t sequence; /* the state of an escape sequence */
+	uint8_t missing;  /* bytes that the unfinished character lacks */
 	uint8_t unit_len;
-	char unit[5];  /* the character that came last, or the beginning of one */
+	char unit[5];  /* the last character, or the beginning of one */
 	uint32_t code; /* its code point, so far */
 	char text[CONSOLE_LINE_BYTES];
 };
 
-/* An empty line. Whether the VM has ended, and what its last bytes began, stays. */
+/* Empties the line. An unfinished character or sequence stays, and so does `ended`. */
 void console_line_reset(struct console_line *l);
 
-/* Nothing has begun. */
+/* Empties the line, and drops an unfinished character or sequence. */
 void console_line_restart(struct console_line *l);
 
 /*
- * Feeds one byte. Returns true if it has completed a character, which is in unit[], or is \n, \r,
- * \b or \t. \n and \r end whatever is incomplete. A byte that cannot be part of UTF-8 there, or a
- * character that is a C1 control, gives '?'. A character cut short is left out, and so is each
- * other control byte.
+ * Feeds one byte. Returns true if it completes a character in unit[]; \n, \r, \b and \t are
+ * characters, too. \n and \r end whatever is unfinished. A byte that is not valid UTF-8 there, or a
+ * C1 control, gives '?'. Unfinished characters and all other control bytes are left out.
  */
 bool console_line_feed(struct console_line *l, uint8_t ch);
 
-/* Bytes that bring another reader to where this one is, inside of a character or sequence; but for
- * the parameters of a sequence and the text of a string. */
+/* Returns bytes that bring another reader to the same state, inside of a character or sequence.
+ * They do not have the parameters of a sequence, nor the text of a string. */
 const char *console_line_unfinished(struct console_line *l);
 
-/* Appends the character in unit[]. False, with nothing changed, if there is no room. */
+/* Appends the character in unit[]. Returns false, and changes nothing, if there is no room. */
 bool console_line_put(struct console_line *l);
 
-/* Takes the last character off; false if there is none. */
+/* Removes the last character. Returns false if there is none. */
 bool console_line_back(struct console_line *l);
 
 #endif

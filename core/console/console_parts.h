@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the console's files need of each other. The console lock is held. For them only. */
+/* Functions for the files of core/console only. The caller holds the console lock. */
 #ifndef CORE_CONSOLE_CONSOLE_PARTS_H
 #define CORE_CONSOLE_CONSOLE_PARTS_H
 
 #include "core/console/console.h"
 
-/* console_vm_write() stops before the byte after so many emitted ones. */
+/* console_vm_write() takes no further byte once it has emitted so many. */
 #define WORK_BYTES 256u
 
-#define RS "\036" /* begins a frame; no VM's output holds it */
+#define RS "\036" /* begins a frame; a VM's output never contains it */
 
 void console_put(struct console *c, const char *s, size_t n);
 void console_put_text(struct console *c, const char *s);
 
-/* Ends the line or the frame that is open, if any. */
+/* Ends the open line or frame, if there is one. */
 void console_close(struct console *c);
 
-/* Shows the line that vm, or the prompt, has not finished, and leaves it open. */
+/* Shows the unfinished line of vm, or of the prompt, and leaves it open. */
 void console_open(struct console *c, unsigned int vm);
 
 /* console_vm_write() while frames are on. */

@@ -140,7 +140,7 @@ static void life(struct prompt *p)
 		              acts[i].act(vm) ? acts[i].done : acts[i].idle);
 }
 
-/* All VMs end for good, then the machine. The answer comes first. */
+/* Ends all VMs for good, and then the machine. The answer comes first. */
 static void power_off(struct prompt *p)
 {
 	if (p->row++ == 0) {
@@ -170,7 +170,7 @@ static void move(struct prompt *p)
 		              hart);
 }
 
-/* On: what a VM had printed of its line goes out, one VM in each stay in HS. */
+/* Turns frames on or off. Then each VM's unfinished line is sent, one VM in each stay in HS. */
 static void frames(struct prompt *p)
 {
 	bool on = strcmp(p->word[1], "on") == 0;
@@ -194,7 +194,7 @@ static void help(struct prompt *p)
 		p->vm = n_vms;
 }
 
-/* Of more words than any command takes only the number is kept. */
+/* Cuts the text into words. Those that no command can take are only counted. */
 static void split(struct prompt *p)
 {
 	for (char *at = p->text; *at != '\0'; at++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the operator asks of Tally: a person at the prompt, or a program by a request
+ * Answers commands of the operator: of a person at the prompt, or of a program that sends requests
  * (core/console/console_keys.c). One command is answered at a time. Its output is made line by
- * line, each in a stay in HS of its own, with the guests running in between.
+ * line, each in a stay in HS of its own, and the guests run in between.
  *
- * Vcpus of other harts are looked at without a lock and without asking them: their numbers may be
- * those of a moment ago, and two of one line may be of two moments. Boot hart only.
+ * Vcpus of other harts are read without a lock. So their numbers may be a little old, and two
+ * numbers of one line may be of different moments. Boot hart only.
  */
 #ifndef CORE_OPERATOR_PROMPT_H
 #define CORE_OPERATOR_PROMPT_H
@@ -18,62 +18,62 @@
 #define PROMPT_LINE_BYTES 640U
 #define PROMPT_MOST_WORDS 4U
 
-/* What became of a command. Programs are told, people can read. */
+/* The result of a command. Programs get it; a person reads the output. */
 enum prompt_status {
 	PROMPT_OK,
 	PROMPT_FAILED, /* understood, but it cannot be done */
 	PROMPT_WRONG,  /* no such command */
 };
 
-/* Takes up a command. Prints nothing. NULL: something that cannot be a command. */
+/* Begins to answer a command. Prints nothing. text is NULL if a request was malformed. */
 void prompt_begin(const char *text);
 
-/* The next line of the output, "": it is not there yet, NULL: there is no more, and the status is
- * the command's. */
+/* Returns the next line of the output, "" if it is not ready yet, or NULL at the end, when *status
+ * is the result. */
 const char *prompt_line(enum prompt_status *status);
 
-/* A command, and how far its output has come. */
+/* A command, and the state of its output. */
 struct prompt;
 typedef void prompt_fn(struct prompt *p);
 
 struct prompt {
-	char text[CONSOLE_COMMAND_BYTES + 1]; /* cut into words */
+	char text[CONSOLE_COMMAND_BYTES + 1]; /* the words, each ended by NUL */
 	const char *word[PROMPT_MOST_WORDS];
 	uint32_t n_words;
-	bool json;         /* --json was the last one, and is not among these */
-	const char *takes; /* what it is to be told where they are wrong */
+	bool json;         /* the last word was --json; n_words does not count it */
+	const char *takes; /* the words that the command takes, for prompt_wrong() */
 	enum prompt_status status;
-	/* Adds to out the next line, or nothing, for the place where the output is, and moves that
-	 * on. At vm = n_vms it has ended. */
+	/* Adds the next line to `out`, or nothing, and moves vm, vcpu and row on. The output ends
+	 * at vm = n_vms. */
 	prompt_fn *next;
 	uint32_t vm;
 	uint32_t vcpu;
-	uint32_t row; /* of this vcpu */
+	uint32_t row; /* the line of this vcpu */
 	struct text out;
 	char line[PROMPT_LINE_BYTES];
 };
 
-/* The functions of commands, which take part in the output from its first line on. */
+/* The functions of the commands: their first `next`. */
 prompt_fn prompt_vms, prompt_exits, prompt_pmu, prompt_trace, prompt_observe, prompt_observed;
 
-/* The last line of the output, and what became of the command. */
+/* Adds the last line of the output, and sets the result. */
 void prompt_answer(struct prompt *p, enum prompt_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Answers that the command takes other words. */
 void prompt_wrong(struct prompt *p);
 
-/* The VM of that name; NULL: there is none, and that has been answered. */
+/* Returns the VM of that name. If there is none, answers that and returns NULL. */
 struct vm *prompt_vm_named(struct prompt *p, const char *name);
 
-/* A word that is a number (core/lib/numbers.h) and nothing else; ~0 for any other. */
+/* Returns the number that the word is (core/lib/numbers.h), or ~0 if it is something else. */
 uint64_t prompt_number(const char *word);
 
 /*
- * What is told of a vcpu or a VM has one form: an object of JSON, but with ' for ". The names of a
- * vcpu begin it; others add "{'NAME':VALUE" or ",'NAME':VALUE", and no string holds such a sign.
- * prompt_tell() ends it, and makes JSON of it for a program, and "NAME VALUE, NAME VALUE" for a
- * person.
+ * All that is told of a VM or a vcpu is an object of JSON, made with ' in the place of "; no string
+ * contains either. prompt_vcpu_names() begins it for a vcpu, and what follows is added as
+ * ",'NAME':VALUE". prompt_tell() ends it. With --json it comes out as JSON, otherwise as
+ * "NAME VALUE, NAME VALUE".
  */
 void prompt_vcpu_names(struct prompt *p, const struct vcpu *vcpu);
 void prompt_tell(struct prompt *p);
@@ -83,7 +83,7 @@ static inline const char *prompt_bool(bool value)
 	return value ? "true" : "false";
 }
 
-/* Host time in units of which a second has so many. */
+/* Converts host time to units of 1/hz of a second. */
 static inline uint64_t prompt_time(uint64_t ticks, uint64_t hz)
 {
 	return ticks / platform.timebase * hz + ticks % platform.timebase * hz / platform.timebase;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The prompt's `observe`, `observed` and `unobserve`: counts of VMs without their guests' help, see
- * core/vm/observe.h. An observation is one event of one VM, on all its vcpus; it has a number. All
- * vcpus are looked at together, at one moment, and told one by one; to begin and to end, each one's
- * hart is asked in turn.
+ * The prompt's `observe`, `observed` and `unobserve` count events of VMs without their guests' help
+ * (core/vm/observe.h). An observation is one event of one VM, on all its vcpus, and has a number.
+ * All vcpus are read at one moment, and told one by one. To begin and to end an observation, the
+ * hart of each vcpu is asked in turn.
  */
 #include <string.h>
 
@@ -14,7 +14,7 @@
 #define NS_PER_S 1000000000U
 
 static uint32_t last_number;
-/* observed, unobserve: these vcpus, by their index, have been looked at. */
+/* The vcpus that `observed` or `unobserve` has read, by their index. */
 static uint64_t looked_at;
 
 static const struct {
@@ -23,8 +23,8 @@ static const struct {
 } filters[] = {{"uk", 0}, {"u", SBI_PMU_CFG_FLAG_SET_SINH}, {"k", SBI_PMU_CFG_FLAG_SET_UINH}};
 #define FILTERS (sizeof(filters) / sizeof(filters[0]))
 
-/* EVENT or EVENT/DATA, and behind each :u, :k or :uk. EVENT is a number, or a name: perf's, or one
- * of Tally's own events. */
+/* Parses EVENT or EVENT/DATA, which :u, :k or :uk may follow. EVENT is a number, a name of perf's,
+ * or the name of one of Tally's own events. */
 static bool parse_event(const char *text, struct observed_event *event)
 {
 	const char *data = strchr(text, '/'), *filter = strchr(text, ':');
@@ -75,8 +75,8 @@ static void tell(struct prompt *p, const struct observer *o)
 	prompt_tell(p);
 }
 
-/* p->row: 0: this vcpu has not been asked; n + 1: observers from n on are to be told. false: none
- * of them is there. */
+/* Tells the next observer of the vcpu. Returns false if there is none. p->row is 0 before the vcpu
+ * is asked; afterwards it is n + 1 if the observers from n on have not been told. */
 static bool tell_next(struct prompt *p)
 {
 	const struct observer *told = prompt_vcpu(p)->observers.told;

@@ -8,7 +8,7 @@
 static const char *const states[] = {
     [VPMU_STOPPED] = "stopped", [VPMU_RUNNING] = "running", [VPMU_LOST] = "lost"};
 
-/* "u" and "k" as perf's modifiers: the modes that count; "h" where HS does, too. */
+/* The modes that count: u and k as perf's modifiers, and h if HS is counted as well. */
 static const char *filter_name(const struct vpmu_view *view)
 {
 	static const char *const names[] = {"uk", "u", "k", "none", "ukh", "uh", "kh", "none"};
@@ -16,13 +16,13 @@ static const char *filter_name(const struct vpmu_view *view)
 	return view->is_fw ? "uk" : names[view->inhibit % 8];
 }
 
-/* What vpmu/ cannot know: firmware events that the port counts, for this very vcpu. */
+/* Adds what vpmu/ does not know: the firmware events that the port counts for this vcpu. */
 static void add_total(const struct vcpu *vcpu, bool same_hart, struct vpmu_view *view)
 {
 	uint32_t code = SBI_PMU_EVENT_CODE(view->event_idx);
 
 	view->holds = VPMU_VALUE_NOW;
-	/* Of these the firmware of the vcpu's hart has a part while the vcpu is resident. */
+	/* While the vcpu is resident, the firmware of its hart has a part of these. */
 	if (code >= FW_EVENTS_M || vcpu_is_current(vcpu))
 		view->value += vcpu_fw_total(vcpu, code);
 	else if (same_hart)
@@ -50,7 +50,7 @@ static void add_counter(struct prompt *p, const struct vcpu *vcpu, uint32_t idx)
 
 	text_add(&p->out, ",'counter':%u", idx);
 	if (!vpmu_describe(&vcpu->pmu, idx, same_hart, &view)) {
-		/* Since the last line: the guest runs in between. */
+		/* The guest has released it since the last line. */
 		text_add(&p->out, ",'state':'gone'");
 		return;
 	}
@@ -69,7 +69,7 @@ static void add_counter(struct prompt *p, const struct vcpu *vcpu, uint32_t idx)
 	         hctr, value, prompt_bool(view.overflow));
 }
 
-/* Moves on to the next counter that is configured now. */
+/* Moves on to the next counter that is configured now, or to the next vcpu. */
 static void next(struct prompt *p, uint64_t configured, uint32_t from)
 {
 	uint64_t left = from < VPMU_COUNTERS ? configured >> from << from : 0;

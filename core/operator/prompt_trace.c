@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prompt's `trace`: the exits that came last, the oldest first. */
+/* The prompt's `trace`: the last exits, the oldest first. */
 #include <string.h>
 
 #include "arch/riscv/csr.h"
@@ -7,7 +7,7 @@
 #include "core/operator/prompt.h"
 #include "core/vm/trace.h"
 
-/* In a virtual-instruction trap stval is the instruction. */
+/* In a virtual-instruction trap, stval is the instruction. */
 #define IS_CSR(insn) (((insn)&0x7f) == 0x73 && ((insn) >> 12 & 3))
 
 static const struct {
@@ -37,7 +37,7 @@ static const char *cause_of(const struct trace_entry *e)
 	return !insn ? "exception" : IS_CSR(e->value[0]) ? "csr" : "virtual-instruction";
 }
 
-/* What else is to be known of it. */
+/* Adds the SBI call, the address, or the raw values. */
 static void add_details(struct prompt *p, const struct trace_entry *e)
 {
 	const char *name = sbi_extension_name(e->value[0]);
@@ -83,7 +83,7 @@ static void switch_on_or_off(struct prompt *p)
 
 void prompt_trace(struct prompt *p)
 {
-	/* Of the moment at which it was asked for: guests go on meanwhile. */
+	/* A copy from when the command came, because guests go on meanwhile. */
 	static struct trace_entry shown[TRACE_SHOWN];
 	static uint32_t n;
 	const struct trace_entry *e;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The prompt's `vms`, and `exits`: since power-on. Whoever wants rates asks twice. */
+/* The prompt's `vms` and `exits`. Counts are since power-on: for rates, a program asks twice. */
 #include "arch/riscv/csr.h"
 #include "core/operator/prompt.h"
 #include "core/vm/vm_tell.h"
@@ -10,7 +10,7 @@ void prompt_vms(struct prompt *p)
 {
 	const struct vm *vm = &vms[p->vm];
 	const struct vm_config *config = vm->config;
-	/* Of this life; 0 while it has none. */
+	/* Since the VM was started last; 0 while it is off. */
 	bool runs = atomic_load(&vm->state) == VM_RUNNING;
 	uint64_t up_ms = runs ? prompt_time(csr_read(CSR_TIME) - vm->life.begun, 1000) : 0;
 

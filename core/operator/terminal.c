@@ -12,27 +12,27 @@
 #include "core/vm/terminal_port.h"
 #include "core/vm/vm.h"
 
-/* One stay in HS passes on at most this many typed bytes, and stops once the console has printed
- * this many. */
+/* One stay in HS passes on at most INPUT_BURST typed bytes, and no further one when the console has
+ * printed INPUT_PRINTS bytes. */
 #define INPUT_BURST  32
 #define INPUT_PRINTS 64
 
-/* Between two lines of a command's output guests run: one line a stay in HS. */
+/* How often a command prints a line, in a stay in HS of its own. Guests run in between. */
 #define LINES_HZ 10000UL
 
-/* Typed bytes wait for a VM whose UART is full: its room is looked at so often, for so long. */
+/* Typed bytes wait for a VM whose UART is full: how often that is looked at, and for how long. */
 #define LOOKS_HZ         1000UL
 #define INPUT_PATIENCE_S 2UL
 
 static struct console console;
 _Static_assert(VM_NAME_MAX <= CONSOLE_NAME_BYTES, "a VM's name fits");
-/* What follows is the boot hart's. When the next line of a command's output is due, ~0: there is
- * none; and the id of the request that it answers, "": it was typed. */
+/* All that follows belongs to the boot hart. `due` is when the next line of a command's output is
+ * printed, ~0 if no command is being answered; request_id is "" if the command was typed. */
 static uint64_t due = ~0UL;
 static char request_id[CONSOLE_ID_BYTES + 1];
-/* Typed bytes wait since then, ~0: they do not, and for this VM. When it has kept them for too long
- * what is typed for it is dropped until it reads again; otherwise a key for Tally would wait anew
- * behind every few of its bytes. */
+/* Since when typed bytes wait, or ~0, and for which VM. If that takes too long, what is typed for
+ * the VM is dropped until it reads again. Otherwise a key for Tally would wait anew behind every
+ * few of its bytes. */
 static uint64_t waits_since = ~0UL;
 static int waits_for = -1;
 
@@ -48,7 +48,8 @@ void console_command(const char *id, const char *text)
 	due = 0;
 }
 
-/* Prints the next line of a command's output, or what follows the last one. */
+/* Prints the next line of a command's output. After the last one, ends the answer, or shows the
+ * prompt again. */
 static void prompt_go_on(uint64_t now)
 {
 	enum prompt_status status;
@@ -58,7 +59,7 @@ static void prompt_go_on(uint64_t now)
 	due = line ? now + platform.timebase / LINES_HZ : ~0UL;
 	log_lock();
 	if (line && !*line)
-		; /* not there yet */
+		; /* the line is not there yet */
 	else if (request)
 		console_answer(&console, request_id, line, status);
 	else if (line)
@@ -68,7 +69,7 @@ static void prompt_go_on(uint64_t now)
 	log_unlock();
 }
 
-/* Tally's own lines, for core/log.h. */
+/* Prints one of Tally's own lines, for core/log.h. */
 static void write_line(const char *text)
 {
 	console_tally_puts(&console, text);
@@ -113,8 +114,8 @@ void terminal_vm_ended(uint32_t vm, bool ended)
 	log_unlock();
 }
 
-/* Must typed bytes wait? Yes while a command is being answered, so that there is one at a time, and
- * while the VM in focus has a full UART. */
+/* Whether typed bytes must wait: while a command is being answered, so that there is one at a time,
+ * and while the VM in focus has a full UART. */
 static bool must_wait(uint64_t now)
 {
 	if (due != ~0UL)
@@ -133,8 +134,8 @@ static bool must_wait(uint64_t now)
 	return now - waits_since < platform.timebase * INPUT_PATIENCE_S;
 }
 
-/* Passes one typed byte on. Returns how many bytes the console printed because of it, -1: nothing
- * was typed. */
+/* Passes one typed byte on. Returns how many bytes the console printed because of it, or -1 if
+ * nothing was typed. */
 static int pass_byte(void)
 {
 	int vm = -1, printed = -1;
@@ -153,8 +154,9 @@ static int pass_byte(void)
 	return printed;
 }
 
-/* Passes typed bytes on, and returns when to come again, ~0: when more are typed. What there is no
- * room for stays in the host's UART meanwhile, so that pasted text is not lost. */
+/* Passes typed bytes on. Returns the time of the next call, or ~0 if the interrupt of the next byte
+ * is enough. Bytes for which there is no room stay in the host's UART, so that pasted text is not
+ * lost. */
 static uint64_t read_typed(uint64_t now)
 {
 	bool wait = must_wait(now);
@@ -171,8 +173,8 @@ static uint64_t read_typed(uint64_t now)
 	return !wait ? ~0UL : due != ~0UL ? due : now + platform.timebase / LOOKS_HZ;
 }
 
-/* The host's external interrupt, or the moment that it set: passes typed bytes on, and prints a
- * command's next line. */
+/* Called on the host's external interrupt, and at the time that it has set. Passes typed bytes on,
+ * and prints the next line of a command. */
 static void serve(void)
 {
 	uint64_t now = csr_read(CSR_TIME);
@@ -181,8 +183,8 @@ static void serve(void)
 	if (now >= due)
 		prompt_go_on(now);
 	this_pcpu()->external_at = read_typed(now);
-	pcpu_resched(this_pcpu()); /* so that the timer is set anew */
-	/* If more bytes have come the level is still high, and the next interrupt takes them. */
+	pcpu_resched(this_pcpu()); /* the timer is set anew */
+	/* If more bytes have come, the level is still high, and the next interrupt takes them. */
 	if (claimed)
 		irqchip_complete(&platform.irqchip, platform.uart_irq);
 }

@@ -259,3 +259,15 @@ def test_a_page_that_is_old(tmp_path):
     assert (done.returncode, done.stderr) == (
         1, "pmu-events: docs/events-other.md: is not what the table says; type: tools/pmu-events "
         "other page\n")
+
+
+def test_a_copy_writes_over_no_page(tmp_path):
+    """Who makes a table of their own begins with a copy, and may forget to change its name."""
+    path = tmp_path / "mine.yaml"
+    shutil.copy(tables.FOLDER + "/kunminghu.yaml", path)
+    path.write_text(path.read_text(encoding="utf-8").replace("noEvent", "none"), encoding="utf-8")
+    done = tool(path, "page")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (f"pmu-events: {path}: docs/events-kunminghu.md is made of "
+                           "dts/pmu/kunminghu.yaml only\n")
+    assert tool("kunminghu", "page", "--check").returncode == 0

@@ -101,6 +101,8 @@
 #define CAUSE_ECALL_U          8
 #define CAUSE_ECALL_VS         10
 #define CAUSE_INSN_PAGE        12
+#define CAUSE_LOAD_PAGE        13
+#define CAUSE_STORE_PAGE       15
 #define CAUSE_INSN_GUEST_PAGE  20
 #define CAUSE_LOAD_GUEST_PAGE  21
 #define CAUSE_VIRTUAL_INSN     22

@@ -20,6 +20,13 @@ static inline void hfence_vvma_all(void)
 	                     : "memory");
 }
 
+/* Fences all translations of HS itself on this hart, and orders stores to its tables before the
+ * walks that follow. */
+static inline void sfence_vma_all(void)
+{
+	__asm__ volatile("sfence.vma zero, zero" ::: "memory");
+}
+
 static inline void fence_i(void)
 {
 	__asm__ volatile("fence.i" ::: "memory");

@@ -15,7 +15,7 @@ enum irqchip_kind {
 
 struct irqchip {
 	enum irqchip_kind kind;
-	uint64_t base; /* of the PLIC or APLIC */
+	uint64_t base, size; /* of the PLIC or APLIC */
 	uint32_t
 	    hart; /* the boot hart's PLIC context, or its index in the APLIC's or IMSIC's domain */
 };

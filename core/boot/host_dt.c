@@ -186,7 +186,8 @@ static bool read_irqchip(const void *dtb, int node, enum irqchip_kind kind, uint
 	}
 	if (hart < 0 || !read_reg(dtb, node, fdt_parent_offset(dtb, node), &base, &size))
 		return false;
-	platform.irqchip = (struct irqchip){.kind = kind, .base = base, .hart = (uint32_t)hart};
+	platform.irqchip =
+	    (struct irqchip){.kind = kind, .base = base, .size = size, .hart = (uint32_t)hart};
 	return true;
 }
 
@@ -233,11 +234,24 @@ static void read_uart(const void *dtb, int chosen)
 	if (node < 0 || !read_reg(dtb, node, fdt_parent_offset(dtb, node), &base, &size))
 		return;
 	platform.uart_base = base;
+	platform.uart_size = size;
 	platform.uart_shift = read_u32(dtb, node, "reg-shift", 0);
 	/* The PLIC has one cell. The APLIC has a second one, the type of the interrupt. */
 	const fdt32_t *irq = fdt_getprop(dtb, node, "interrupts", &len);
 
 	platform.uart_irq = irq && len >= 4 ? fdt32_to_cpu(*irq) : 0;
+}
+
+/* Returns what follows the beginning of a word. NULL: no word begins so. */
+static const char *word_of(const char *args, const char *begin)
+{
+	size_t n = strlen(begin);
+
+	for (const char *p = args; *p; p++) {
+		if ((p == args || p[-1] == ' ') && !strncmp(p, begin, n))
+			return p + n;
+	}
+	return NULL;
 }
 
 static bool has_word(const char *args, const char *word)
@@ -249,6 +263,17 @@ static bool has_word(const char *args, const char *word)
 			return true;
 	}
 	return false;
+}
+
+static void read_trip(const char *args)
+{
+	const char *trip = word_of(args, "tally.trip=");
+	size_t n = 0;
+
+	while (trip && trip[n] && trip[n] != ' ' && n + 1 < sizeof(platform.trip)) {
+		platform.trip[n] = trip[n];
+		n++;
+	}
 }
 
 static void read_chosen(const void *dtb, int chosen)
@@ -281,6 +306,7 @@ static void read_chosen(const void *dtb, int chosen)
 	platform.broken = has_word(args, "tally.broken");
 	platform.no_vmids = has_word(args, "tally.no-vmids");
 	platform.silent = has_word(args, "tally.silent-events");
+	read_trip(args);
 }
 
 /*

@@ -12,6 +12,7 @@
 #include "core/boot/harts.h"
 #include "core/boot/hart_table.h"
 #include "core/boot/host_dt.h"
+#include "core/boot/hs_memory.h"
 #include "core/log.h"
 #include "core/operator/terminal.h"
 #include "core/vm/long_call.h"
@@ -38,20 +39,40 @@ static _Noreturn void refuse(const char *text)
 		wfi();
 }
 
+static bool is_tree_given(void)
+{
+	return platform.tree_size && platform.tree_base >= (uint64_t)_image_end;
+}
+
 /* RAM from low to high: firmware, Tally, tables | guests | VM tree. The tree is moved to the end of
  * RAM, so that the memory for guests is contiguous and as large as vm_guest_memory() says. A tree
- * that leaves no memory for guests is not moved; vm_config.c refuses it. */
-static void lay_out_memory(uint64_t guest_memory)
+ * that leaves no memory for guests is not moved; vm_config.c refuses it. From here on HS runs under
+ * its map. */
+static void make_memory(uint64_t hartid)
 {
+	uint64_t guest_memory = vm_guest_memory(platform.ram_size, platform.tree_size);
 	uint64_t ram_end = ALIGN_DOWN(platform.ram_base + platform.ram_size, GSTAGE_BLOCK);
 	uint64_t guests = ALIGN_UP(platform.ram_base, GSTAGE_BLOCK) + VM_RESERVED_MEMORY;
 	uint64_t tree_at = ALIGN_DOWN(ram_end - platform.tree_size, GSTAGE_BLOCK);
 
-	if (!guest_memory)
+	if (!is_tree_given() || !guest_memory)
 		return;
 	memmove((void *)tree_at, (const void *)platform.tree_base, platform.tree_size);
 	platform.tree_base = tree_at;
 	page_alloc_init((uint64_t)_image_end, guests, guests, tree_at);
+	hs_memory_make(ram_end);
+	hs_memory_use(hartid);
+}
+
+/* For tests: the hart that started last does what HS must not. */
+static void trip(void)
+{
+#ifdef TALLY_DEBUG
+	struct pcpu *pcpu = this_pcpu();
+
+	if (pcpu->index || platform.n_harts == 1)
+		hs_memory_trip(pcpu);
+#endif
 }
 
 static void read_vm_tree(void)
@@ -65,9 +86,8 @@ static void read_vm_tree(void)
 	struct vm_refusal refusal;
 	char text[VM_REFUSAL_TEXT];
 
-	if (!platform.tree_size || platform.tree_base < (uint64_t)_image_end)
+	if (!is_tree_given())
 		refuse("/chosen: linux,initrd-start: no VM tree was given as the initrd");
-	lay_out_memory(limits.guest_memory);
 	for (uint32_t i = 0; i < n_pcpus; i++)
 		limits.harts |= BIT(hart_stacks[i].pcpu.hartid);
 	if (vm_config_parse((const void *)platform.tree_base, platform.tree_size, &limits, &tree,
@@ -83,7 +103,7 @@ static void read_table(void)
 {
 	static struct selectors table;
 
-	if (platform.tree_size && platform.tree_base >= (uint64_t)_image_end &&
+	if (is_tree_given() &&
 	    vm_config_parse_table((const void *)platform.tree_base, platform.tree_size, &table))
 		platform.table = &table;
 }
@@ -104,7 +124,9 @@ void secondary_main(uint64_t hartid, uint64_t index)
 {
 	struct pcpu *pcpu = this_pcpu();
 
+	hs_memory_use(hartid);
 	pcpu_init(hartid, (uint32_t)index, pcpu->isa);
+	trip();
 	atomic_store(&pcpu->online, true);
 	run(pcpu);
 }
@@ -128,9 +150,11 @@ void main(uint64_t hartid, void *dtb)
 		this_pcpu()->blocks = platform.harts[i].blocks;
 	}
 	boot_report_require(hartid, this_pcpu()->isa);
+	make_memory(hartid);
 	read_table();
 	pcpu_init(hartid, 0, this_pcpu()->isa);
 	harts_start(hartid);
+	trip();
 	boot_report_machine();
 	read_vm_tree();
 	terminal_set_vms(&tree);

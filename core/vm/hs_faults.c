@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bugs of Tally that the hart or the compiler detects. Each ends the machine with one line. */
+#include "arch/riscv/csr.h"
 #include "arch/riscv/trap.h"
 #include "core/panic.h"
 #include "core/vm/pcpu.h"
@@ -11,9 +12,14 @@ static bool on_a_stack(uint64_t sp)
 
 void trap_in_hs(uint64_t scause, uint64_t sepc, uint64_t stval, uint64_t sp)
 {
+	uint64_t guard = (uint64_t)this_pcpu() + HART_STACK_GUARD;
+
 	if (!on_a_stack(sp))
 		panic("a hart without a stack: trap in HS: scause %lx sepc %lx stval %lx sp %lx",
 		      scause, sepc, stval, sp);
+	if ((scause == CAUSE_LOAD_PAGE || scause == CAUSE_STORE_PAGE) && stval - guard < PAGE_SIZE)
+		panic("hart %lu: its stack is full: sepc %lx sp %lx", this_pcpu()->hartid, sepc,
+		      sp);
 	panic("hart %lu: trap in HS: scause %lx sepc %lx stval %lx sp %lx", this_pcpu()->hartid,
 	      scause, sepc, stval, sp);
 }

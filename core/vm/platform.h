@@ -21,18 +21,21 @@ struct platform {
 	} harts[MAX_HARTS];
 	const char *mmu_type; /* a copy, because the memory of the host tree is reused */
 	uint64_t uart_base;   /* 0: no UART that Tally can drive */
+	uint64_t uart_size;
 	uint32_t uart_shift, uart_irq;
 	struct irqchip irqchip;
 	bool virt; /* QEMU's "riscv-virtio" machine */
 	/* From /chosen bootargs: tally.backend=, tally.console=, tally.roam, tally.broken,
-	 * tally.no-vmids, tally.silent-events. */
+	 * tally.no-vmids, tally.trip=, tally.silent-events. */
 	enum hpm_choice backend;
 	const struct selectors *table; /* the VM tree's node /pmu; NULL: it has none */
 	bool interactive, frames;
 	bool roam;     /* for tests: each vcpu moves to its next hart after every time slice */
 	bool broken;   /* for tests: an invariant that does not hold, found with make DEBUG=1 */
 	bool no_vmids; /* for tests: use no VMIDs */
-	bool silent;   /* for tests: events that may never count are not refused */
+	char
+	    trip[24]; /* for tests: what HS tries with its memory, with make DEBUG=1; "": nothing */
+	bool silent;  /* for tests: events that may never count are not refused */
 };
 
 extern struct platform platform;

@@ -138,6 +138,11 @@ HOST_TESTS += vmids
 HOST_SRC_vmids := tests/host/test_vmids.c arch/riscv/gstage.c
 $(HOST_SRC_vmids:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_WRITES
 
+# The map of HS, beside a register that takes what the hart has.
+HOST_TESTS += hs_map
+HOST_SRC_hs_map := tests/host/test_hs_map.c arch/riscv/hs_map.c
+$(HOST_SRC_hs_map:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_WRITES
+
 # Combined events, on the counters of another hart.
 HOST_TESTS += combining_hart
 COMBINING_HART_SRC := $(addprefix tests/host/,test_combining_hart.c combining_hart.c \

@@ -10,6 +10,11 @@ static inline void hfence_gvma_all(void)
 	host_fence();
 }
 
+static inline void sfence_vma_all(void)
+{
+	host_fence();
+}
+
 static inline void hfence_vvma_all(void)
 {
 }

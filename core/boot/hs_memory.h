@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What HS may do with which memory (arch/riscv/hs_map.h). docs/design.md has the list. */
+#ifndef CORE_BOOT_HS_MEMORY_H
+#define CORE_BOOT_HS_MEMORY_H
+
+#include "core/vm/pcpu.h"
+
+/* Makes the map, from platform and the image. Boot hart only, after page_alloc_init() and before
+ * the other harts start. */
+void hs_memory_make(uint64_t tree_end);
+
+/* The calling hart uses the map from here on. If it cannot, it says so in words, and goes on
+ * without translation. */
+void hs_memory_use(uint64_t hartid);
+
+#ifdef TALLY_DEBUG
+/* For tests: does what platform.trip says, which the map forbids. */
+void hs_memory_trip(struct pcpu *pcpu);
+#endif
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* For tests, and with make DEBUG=1 only: what HS must not do with its memory. */
+#ifdef TALLY_DEBUG
+#include <string.h>
+
+#include "core/boot/hs_memory.h"
+#include "core/panic.h"
+#include "core/vm/platform.h"
+#include "core/vm/vcpu.h"
+
+static const uint32_t constant = 1;
+static uint32_t data[] = {0x00008067}; /* ret */
+
+static void store(uint64_t address)
+{
+	*(volatile uint8_t *)address = 0;
+}
+
+static void load(uint64_t address)
+{
+	(void)*(const volatile uint8_t *)address;
+}
+
+static void jump(uint64_t address)
+{
+	__asm__ volatile("la ra, 1f\njr %0\n1:" ::"r"(address) : "ra", "memory");
+}
+
+static void overflow(void)
+{
+	__asm__ volatile("1: addi sp, sp, -16\nsd zero, 0(sp)\nj 1b" ::: "memory");
+}
+
+static void lose_stack(void)
+{
+	__asm__ volatile("mv sp, zero\nsd zero, -8(sp)" ::: "memory");
+}
+
+void hs_memory_trip(struct pcpu *pcpu)
+{
+	const char *trip = platform.trip;
+
+	if (!strcmp(trip, "text-write"))
+		store((uint64_t)hs_memory_use);
+	if (!strcmp(trip, "rodata-write"))
+		store((uint64_t)&constant);
+	if (!strcmp(trip, "tree-write"))
+		store(platform.tree_base);
+	if (!strcmp(trip, "data-exec"))
+		jump((uint64_t)data);
+	if (!strcmp(trip, "stack-exec"))
+		jump((uint64_t)pcpu_pending(pcpu));
+	if (!strcmp(trip, "guest-exec"))
+		jump(platform.tree_base - PAGE_SIZE);
+	if (!strcmp(trip, "registers-exec"))
+		jump(platform.uart_base);
+	if (!strcmp(trip, "firmware-read"))
+		load(platform.ram_base);
+	if (!strcmp(trip, "null-read"))
+		load(0);
+	if (!strcmp(trip, "stack-overflow"))
+		overflow();
+	if (!strcmp(trip, "stack-lost"))
+		lose_stack();
+	if (!strcmp(trip, "last-words-twice")) {
+		pcpu->ended = 1;
+		load(0);
+	}
+	if (trip[0])
+		panic("tally.trip=%s: nothing forbids it", trip);
+}
+#else
+typedef int hs_trips_are_in_debug_builds;
+#endif

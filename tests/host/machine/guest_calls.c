@@ -124,7 +124,7 @@ static void suspends(struct machine_hart *h, struct vcpu *vcpu)
 	                                      : chance(luck());
 	uint64_t pc = VM_RAM_BASE + 4 * below(luck(), 4000);
 
-	(void)vcpu;
+	guest_sets_alarm(h, vcpu);
 	e->waits = type == SBI_HSM_SUSPEND_RETENTIVE || type == SBI_HSM_SUSPEND_NON_RETENTIVE;
 	if (type == SBI_HSM_SUSPEND_NON_RETENTIVE) {
 		e->nonretentive = true;
@@ -137,7 +137,8 @@ static void stops(struct machine_hart *h, struct vcpu *vcpu)
 {
 	struct model_vcpu *m = model_of(vcpu);
 
-	if (percent(luck(), 60))
+	/* Others bring it back, if there are some. */
+	if (percent(luck(), 60) || (vcpu->vm->config->n_vcpus == 1 && percent(luck(), 90)))
 		return;
 	m->off = true;
 	m->changes++;
@@ -145,6 +146,13 @@ static void stops(struct machine_hart *h, struct vcpu *vcpu)
 }
 
 /* --- the others ---------------------------------------------------------------------- */
+
+static bool is_outside(const struct vcpu *vcpu, uint64_t at, uint64_t n)
+{
+	uint64_t size = vcpu->vm->config->memory;
+
+	return n && (at < VM_RAM_BASE || at - VM_RAM_BASE >= size || n > size - (at - VM_RAM_BASE));
+}
 
 static void prints(struct machine_hart *h, struct vcpu *vcpu)
 {
@@ -160,6 +168,10 @@ static void prints(struct machine_hart *h, struct vcpu *vcpu)
 		n = (uint64_t)operator_letter(vcpu->vm->index);
 	if (fid == SBI_DBCN_CONSOLE_READ)
 		at += 1024;
+	if (percent(luck(), 5))
+		at = VM_RAM_BASE + vcpu->vm->config->memory - below(luck(), (uint32_t)n);
+	if (fid < SBI_DBCN_WRITE_BYTE)
+		model_of(vcpu)->refused = is_outside(vcpu, at, n);
 	call(h, SBI_EXT_DBCN, fid, n, at, percent(luck(), 5));
 }
 
@@ -263,7 +275,8 @@ void guest_counts(struct machine_hart *h, struct vcpu *vcpu)
 		guest_ecall(h, SBI_EXT_PMU, SBI_PMU_SNAPSHOT_SET_SHMEM, many);
 		return;
 	default:
-		many[0] = VM_RAM_BASE + 0x150000;
+		many[0] =
+		    VM_RAM_BASE + (percent(luck(), 90) ? 0x150000 : vcpu->vm->config->memory - 160);
 		many[2] = 1 + below(luck(), 60);
 		guest_ecall(h, SBI_EXT_PMU, SBI_PMU_EVENT_GET_INFO, many);
 	}

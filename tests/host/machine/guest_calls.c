@@ -6,7 +6,9 @@
 #include "arch/riscv/sbi.h"
 #include "tests/host/machine/guest_acts.h"
 
-#define TEXT_AT 0x180000UL /* where guests keep what they print */
+#define TEXT_AT     0x180000UL /* where guests keep what they print */
+#define HW_COUNTERS 0xf8UL
+#define FW_COUNTERS 0xff00UL
 
 static struct chance *luck(void)
 {
@@ -234,11 +236,24 @@ static bool is_exact(const struct vcpu *vcpu)
 	return !machine.kind.firmware_fails && !vcpu->vm->config->pmu_freeze_vcpu;
 }
 
+/* Any event, in any mode, of the hart or of the firmware. */
+static void configures(struct machine_hart *h)
+{
+	uint64_t flags = chance(luck()) & 0xfe;
+	bool fw = percent(luck(), 40);
+	uint64_t event =
+	    !fw ? below(luck(), 6)
+	        : 0xf0000 + (percent(luck(), 50) ? below(luck(), 22) : 256 + below(luck(), 20));
+
+	guest_ecall(h, SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING,
+	            (const uint64_t[6]){0, fw ? FW_COUNTERS : HW_COUNTERS, flags & ~1UL, event});
+}
+
 /* A counter that it knows, of instructions; and others beside it. */
 void guest_counts(struct machine_hart *h, struct vcpu *vcpu)
 {
 	struct model_vcpu *m = model_of(vcpu);
-	uint64_t n = below(luck(), 12), many[6] = {0};
+	uint64_t n = percent(luck(), 80) ? 3 + below(luck(), 5) : below(luck(), 16), many[6] = {0};
 
 	switch (below(luck(), 6)) {
 	case 0:
@@ -247,15 +262,12 @@ void guest_counts(struct machine_hart *h, struct vcpu *vcpu)
 		m->begins = true;
 		guest_ecall(
 		    h, SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING,
-		    (const uint64_t[6]){0, 0xffff,
+		    (const uint64_t[6]){0, HW_COUNTERS,
 		                        SBI_PMU_CFG_FLAG_CLEAR_VALUE | SBI_PMU_CFG_FLAG_AUTO_START,
 		                        SBI_PMU_HW_INSTRUCTIONS});
 		return;
 	case 1:
-		guest_ecall(h, SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING,
-		            (const uint64_t[6]){0, 0xffffff, chance(luck()) & 0xfe & ~1UL,
-		                                percent(luck(), 60) ? below(luck(), 6)
-		                                                    : 0xf0000 + below(luck(), 20)});
+		configures(h);
 		return;
 	case 2:
 		if (m->counts && n == m->counter)

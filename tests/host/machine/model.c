@@ -416,6 +416,14 @@ void model_read(struct vcpu *vcpu, uint64_t value)
 
 /* --- what it has sent ---------------------------------------------------------------- */
 
+/* Whether a fence is missing that somebody counts on. */
+static bool is_behind(const struct machine_hart *h, const struct vcpu *vcpu)
+{
+	const struct model_vcpu *m = model_of(vcpu);
+
+	return h->vvma_fenced[vmid_of(vcpu)] < m->vvma_due || h->fence_i_at < m->fence_i_due;
+}
+
 /* Whoever was on all the time must have it now, or get it before its guest goes on. */
 static void deliver(const struct model_sent *sent, struct vcpu *target)
 {
@@ -437,6 +445,9 @@ static void deliver(const struct model_sent *sent, struct vcpu *target)
 		t->fence_i_due = sent->fences;
 		break;
 	}
+	/* Whoever runs on another hart just now has made the fence already. */
+	if (t->in_guest && is_behind(&machine.hart[t->hart], target))
+		DIFFERS(target, "runs on without a fence that its sender has waited for");
 }
 
 static void call_returned(struct machine_hart *h, struct vcpu *vcpu)
@@ -500,7 +511,7 @@ void model_step(struct machine_hart *h, struct vcpu *vcpu)
 	if (m->ipi_due && !(h->csr[CSR_HVIP] & BIT(IRQ_VSSI)))
 		DIFFERS(vcpu, "has lost an IPI");
 	m->ipi_due = false;
-	if (h->vvma_fenced[vmid] < m->vvma_due || h->fence_i_at < m->fence_i_due)
+	if (is_behind(h, vcpu))
 		DIFFERS(vcpu, "goes on without a fence that was done for its sender");
 	look_at_memory(vcpu);
 }

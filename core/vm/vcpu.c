@@ -164,10 +164,13 @@ bool vcpu_may_sleep(const struct vcpu *vcpu)
 
 void vcpu_fence_vm(const struct vcpu *vcpu)
 {
+	const void **last = &vcpu->home->last_of_vmid[vcpu->vm->vmid];
+
 	/* The fence applies to the VMID in hgatp, which must not change while another vcpu's vsatp
-	 * is loaded. So a vcpu that is not resident is fenced when it is loaded. */
+	 * is loaded. So a vcpu that is not resident is fenced when it is loaded. Where no vcpu has
+	 * run under this VMID that load fences both stages, and must find so. */
 	if (vcpu_is_current(vcpu))
 		hfence_vvma_all();
-	else
-		vcpu->home->last_of_vmid[vcpu->vm->vmid] = vcpu->home;
+	else if (*last)
+		*last = vcpu->home;
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # make coverage: lines and branches of vpmu/ that the host tests of the vPMU reach. Fails under
 # COVERAGE_LINES percent of the lines, and for each line that is neither reached nor explained in
-# tests/host/uncovered.md.
+# tests/host/uncovered.md. make core-coverage: the same of core/ and tests/host/uncovered-core.md.
 COVERAGE_TESTS := vpmu vpmu_model selftest
 COVERAGE_LINES ?= 95
 # The random test meets what it can meet within so many steps, or fails.
@@ -35,3 +35,48 @@ coverage: $(COV_BIN)
 			tail -n 40 $$program.log; exit 1; }; done
 	$(Q)$(PYTHON) tests/host/coverage.py --lines $(COVERAGE_LINES) \
 		--explained tests/host/uncovered.md $(COV) vpmu
+
+# The machine of several harts reaches most of core/; what it never boots with is in unit tests.
+CORE_COVERAGE_TESTS := vm_config guest_dt seed vuart vplic console console_live console_frames \
+	console_request console_random printf words
+CORE_COVERAGE_LINES ?= 85
+CORE_COVERAGE_STEPS ?= 300000
+CORE_COV := $(B)/core-cov
+CORE_COV_BIN := $(CORE_COVERAGE_TESTS:%=$(CORE_COV)/bin/%)
+CORE_COV_OBJ := $(sort $(foreach t,$(CORE_COVERAGE_TESTS),$(HOST_SRC_$(t):%=$(CORE_COV)/%.o))) \
+	$(CORE_SRC:%=$(CORE_COV)/machine/%.o) $(CORE_MACHINE_SRC:%=$(CORE_COV)/machine/%.o)
+
+$(CORE_COV)/machine/%.c.o: %.c | setup
+	@mkdir -p $(@D)
+	@echo "  COVCC   $<"
+	$(Q)rm -f $(@:.o=.gcda)
+	$(Q)$(HOSTCC) $(COV_CFLAGS) $(CORE_CFLAGS) -MMD -MP -c $< -o $@
+
+$(CORE_COV)/%.c.o: %.c | setup
+	@mkdir -p $(@D)
+	@echo "  COVCC   $<"
+	$(Q)rm -f $(@:.o=.gcda)
+	$(Q)$(HOSTCC) $(COV_CFLAGS) -MMD -MP -c $< -o $@
+
+define core_coverage_program
+$(CORE_COV)/bin/$(1): $(HOST_SRC_$(1):%=$(CORE_COV)/%.o)
+	@mkdir -p $$(@D)
+	$$(Q)$$(HOSTCC) $$(COV_CFLAGS) $$^ -lcmocka $(HOST_LIBS_$(1)) -o $$@
+endef
+$(foreach t,$(CORE_COVERAGE_TESTS),$(eval $(call core_coverage_program,$(t))))
+
+# The order of these objects is that of the machine's RAM, see machine.mk.
+$(CORE_COV)/bin/core: $(CORE_SRC:%=$(CORE_COV)/machine/%.o) \
+	$(CORE_MACHINE_SRC:%=$(CORE_COV)/machine/%.o)
+	@mkdir -p $(@D)
+	$(Q)$(HOSTCC) $(COV_CFLAGS) $^ -lcmocka -lfdt -o $@
+-include $(CORE_COV_OBJ:.o=.d)
+
+.PHONY: core-coverage
+core-coverage: $(CORE_COV_BIN) $(CORE_COV)/bin/core
+	$(Q)find $(CORE_COV) -name '*.gcda' -delete
+	$(Q)for program in $(CORE_COV_BIN) $(CORE_COV)/bin/core; do \
+		CORE_STEPS=$(CORE_COVERAGE_STEPS) $$program >$$program.log 2>&1 || { \
+			tail -n 40 $$program.log; exit 1; }; done
+	$(Q)$(PYTHON) tests/host/coverage.py --lines $(CORE_COVERAGE_LINES) \
+		--explained tests/host/uncovered-core.md $(CORE_COV) core

@@ -151,6 +151,7 @@ _Noreturn void guest_runs(struct machine_hart *h)
 			continue;
 		if (++machine.steps >= machine.most_steps)
 			machine_ends();
+		machine.spun = 0;
 		model_time();
 		model_step(h, vcpu);
 		machine.time += below(&machine.chance, 60);

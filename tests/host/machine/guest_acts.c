@@ -115,12 +115,24 @@ static void reads_csr(struct machine_hart *h, struct vcpu *vcpu)
 	insn_traps(h, CAUSE_VIRTUAL_INSN, CSRR(csr, rd), BIT(rd));
 }
 
+/* Whoever sleeps wants to be woken, mostly. */
+void guest_sets_alarm(struct machine_hart *h, const struct vcpu *vcpu)
+{
+	if (h->user || percent(luck(), 5))
+		return;
+	h->csr[CSR_VSIE] |= BIT(below(luck(), 2) ? IRQ_STI : IRQ_SSI);
+	if (machine.kind.sstc && percent(luck(), 80)) {
+		h->csr[CSR_VSIE] |= BIT(IRQ_STI);
+		h->csr[CSR_VSTIMECMP] = machine.time + vcpu->vm->htimedelta + below(luck(), 5000);
+	}
+}
+
 static void waits(struct machine_hart *h, struct vcpu *vcpu)
 {
 	bool wrs = percent(luck(), 20);
 	uint32_t raw = wrs ? WRS_NTO : WFI;
 
-	(void)vcpu;
+	guest_sets_alarm(h, vcpu);
 	if (!(h->csr[CSR_HSTATUS] & HSTATUS_VTW)) {
 		if (!wrs && !h->user) {
 			h->csr[CSR_SEPC] += 4;
@@ -185,10 +197,9 @@ static void uses_device(struct machine_hart *h, struct vcpu *vcpu)
 
 static void faults(struct machine_hart *h, struct vcpu *vcpu)
 {
-	struct model_vcpu *m = model_of(vcpu);
 	static const uint64_t causes[] = {CAUSE_INSN_GUEST_PAGE, CAUSE_ILLEGAL_INSN, 13, 12};
 
-	(void)m;
+	(void)vcpu;
 	h->csr[CSR_STVAL] = chance(luck());
 	h->csr[CSR_HTVAL] = chance(luck()) >> 2;
 	insn_traps(h, causes[below(luck(), ARRAY_SIZE(causes))], 0, 0);
@@ -222,6 +233,7 @@ void guest_acts(struct machine_hart *h, struct vcpu *vcpu)
 		loops(h, vcpu);
 		return;
 	}
+	m->looping = below(luck(), 20000) == 0;
 	if (act < 15)
 		runs(h, vcpu);
 	else if (act < 25)
@@ -232,7 +244,7 @@ void guest_acts(struct machine_hart *h, struct vcpu *vcpu)
 		handles(h, vcpu);
 	else if (act < 50)
 		reads_csr(h, vcpu);
-	else if (act < 58)
+	else if (act < 54)
 		waits(h, vcpu);
 	else if (act < 66)
 		uses_device(h, vcpu);

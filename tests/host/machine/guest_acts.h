@@ -15,6 +15,8 @@ static inline struct model_expect *guest_expect(struct machine_hart *h)
 	return &model_of(vcpu_of(h->ctx))->expect;
 }
 
+void guest_sets_alarm(struct machine_hart *h, const struct vcpu *vcpu);
+
 /* guest_calls.c */
 void guest_calls_sbi(struct machine_hart *h, struct vcpu *vcpu);
 void guest_counts(struct machine_hart *h, struct vcpu *vcpu);

@@ -6,7 +6,9 @@
 #include "arch/riscv/sbi.h"
 #include "tests/host/machine/guest_acts.h"
 
-#define TEXT_AT 0x180000UL /* where guests keep what they print */
+#define TEXT_AT     0x180000UL /* where guests keep what they print */
+#define HW_COUNTERS 0xf8UL
+#define FW_COUNTERS 0xff00UL
 
 static struct chance *luck(void)
 {
@@ -124,7 +126,7 @@ static void suspends(struct machine_hart *h, struct vcpu *vcpu)
 	                                      : chance(luck());
 	uint64_t pc = VM_RAM_BASE + 4 * below(luck(), 4000);
 
-	(void)vcpu;
+	guest_sets_alarm(h, vcpu);
 	e->waits = type == SBI_HSM_SUSPEND_RETENTIVE || type == SBI_HSM_SUSPEND_NON_RETENTIVE;
 	if (type == SBI_HSM_SUSPEND_NON_RETENTIVE) {
 		e->nonretentive = true;
@@ -137,7 +139,8 @@ static void stops(struct machine_hart *h, struct vcpu *vcpu)
 {
 	struct model_vcpu *m = model_of(vcpu);
 
-	if (percent(luck(), 60))
+	/* Others bring it back, if there are some. */
+	if (percent(luck(), 60) || (vcpu->vm->config->n_vcpus == 1 && percent(luck(), 90)))
 		return;
 	m->off = true;
 	m->changes++;
@@ -145,6 +148,13 @@ static void stops(struct machine_hart *h, struct vcpu *vcpu)
 }
 
 /* --- the others ---------------------------------------------------------------------- */
+
+static bool is_outside(const struct vcpu *vcpu, uint64_t at, uint64_t n)
+{
+	uint64_t size = vcpu->vm->config->memory;
+
+	return n && (at < VM_RAM_BASE || at - VM_RAM_BASE >= size || n > size - (at - VM_RAM_BASE));
+}
 
 static void prints(struct machine_hart *h, struct vcpu *vcpu)
 {
@@ -160,6 +170,10 @@ static void prints(struct machine_hart *h, struct vcpu *vcpu)
 		n = (uint64_t)operator_letter(vcpu->vm->index);
 	if (fid == SBI_DBCN_CONSOLE_READ)
 		at += 1024;
+	if (percent(luck(), 5))
+		at = VM_RAM_BASE + vcpu->vm->config->memory - below(luck(), (uint32_t)n);
+	if (fid < SBI_DBCN_WRITE_BYTE)
+		model_of(vcpu)->refused = is_outside(vcpu, at, n);
 	call(h, SBI_EXT_DBCN, fid, n, at, percent(luck(), 5));
 }
 
@@ -222,11 +236,24 @@ static bool is_exact(const struct vcpu *vcpu)
 	return !machine.kind.firmware_fails && !vcpu->vm->config->pmu_freeze_vcpu;
 }
 
+/* Any event, in any mode, of the hart or of the firmware. */
+static void configures(struct machine_hart *h)
+{
+	uint64_t flags = chance(luck()) & 0xfe;
+	bool fw = percent(luck(), 40);
+	uint64_t event =
+	    !fw ? below(luck(), 6)
+	        : 0xf0000 + (percent(luck(), 50) ? below(luck(), 22) : 256 + below(luck(), 20));
+
+	guest_ecall(h, SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING,
+	            (const uint64_t[6]){0, fw ? FW_COUNTERS : HW_COUNTERS, flags & ~1UL, event});
+}
+
 /* A counter that it knows, of instructions; and others beside it. */
 void guest_counts(struct machine_hart *h, struct vcpu *vcpu)
 {
 	struct model_vcpu *m = model_of(vcpu);
-	uint64_t n = below(luck(), 12), many[6] = {0};
+	uint64_t n = percent(luck(), 80) ? 3 + below(luck(), 5) : below(luck(), 16), many[6] = {0};
 
 	switch (below(luck(), 6)) {
 	case 0:
@@ -235,15 +262,12 @@ void guest_counts(struct machine_hart *h, struct vcpu *vcpu)
 		m->begins = true;
 		guest_ecall(
 		    h, SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING,
-		    (const uint64_t[6]){0, 0xffff,
+		    (const uint64_t[6]){0, HW_COUNTERS,
 		                        SBI_PMU_CFG_FLAG_CLEAR_VALUE | SBI_PMU_CFG_FLAG_AUTO_START,
 		                        SBI_PMU_HW_INSTRUCTIONS});
 		return;
 	case 1:
-		guest_ecall(h, SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING,
-		            (const uint64_t[6]){0, 0xffffff, chance(luck()) & 0xfe & ~1UL,
-		                                percent(luck(), 60) ? below(luck(), 6)
-		                                                    : 0xf0000 + below(luck(), 20)});
+		configures(h);
 		return;
 	case 2:
 		if (m->counts && n == m->counter)
@@ -263,7 +287,8 @@ void guest_counts(struct machine_hart *h, struct vcpu *vcpu)
 		guest_ecall(h, SBI_EXT_PMU, SBI_PMU_SNAPSHOT_SET_SHMEM, many);
 		return;
 	default:
-		many[0] = VM_RAM_BASE + 0x150000;
+		many[0] =
+		    VM_RAM_BASE + (percent(luck(), 90) ? 0x150000 : vcpu->vm->config->memory - 160);
 		many[2] = 1 + below(luck(), 60);
 		guest_ecall(h, SBI_EXT_PMU, SBI_PMU_EVENT_GET_INFO, many);
 	}

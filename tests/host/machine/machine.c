@@ -24,6 +24,7 @@
 
 #define STACK_BYTES (1UL << 20)
 #define MAIN        MACHINE_HARTS
+#define MOST_SPUN   1000000U /* visible accesses between two things that guests do */
 
 void tally_main(uint64_t hartid, void *dtb);
 void secondary_main(uint64_t hartid, uint64_t index);
@@ -46,6 +47,7 @@ static void switch_to(uint32_t next)
 	if (from == to)
 		return;
 	machine.now = next;
+	machine.turns++;
 	LEAVES(&fake, to);
 	swapcontext(&from->context, &to->context);
 	ARRIVES(fake);
@@ -106,6 +108,10 @@ void machine_sees(void)
 {
 	machine_hart()->insns_hs++;
 	machine_count(machine_hart(), 1, false);
+	/* Time passes for who spins, too. */
+	machine.time += below(&machine.chance, 16) == 0;
+	if (machine.spun++ > MOST_SPUN)
+		machine_differs("hart %u spins for ever", machine.now);
 	if (machine.kind.harts > 1 && below(&machine.chance, 6) == 0)
 		machine_turn();
 }
@@ -127,6 +133,7 @@ static void time_passes(void)
 {
 	uint64_t next = operator_next();
 
+	machine.spun = 0;
 	model_standstill();
 	for (uint32_t i = 0; i < machine.kind.harts; i++) {
 		const struct machine_hart *h = &machine.hart[i];
@@ -139,7 +146,8 @@ static void time_passes(void)
 	if (next > machine.time)
 		machine.time = next;
 	model_time();
-	if (++machine.steps >= machine.most_steps)
+	/* A machine whose VMs are all off goes on as long as an operator may start one. */
+	if (++machine.idle >= 4 * machine.most_steps)
 		machine_ends();
 }
 
@@ -164,7 +172,11 @@ static void begin_hart(void)
 {
 	struct machine_hart *h = machine_hart();
 
-	KNOW_STACK(&fibers[MAIN]);
+	/* The boot hart is entered from main()'s stack, the others from another hart's. */
+	if (machine.now == 0)
+		KNOW_STACK(&fibers[MAIN]);
+	else
+		ARRIVES(NULL);
 	/* A hart that enters a guest comes back here, with an empty stack. */
 	(void)setjmp(h->base);
 	h = machine_hart();

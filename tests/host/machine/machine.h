@@ -79,9 +79,12 @@ extern struct machine {
 	struct machine_kind kind;
 	struct chance chance;
 	uint64_t time;
-	uint64_t steps, most_steps;
-	uint64_t fences; /* grows with each event that fences are about */
-	uint32_t faults; /* calls that the firmware refused */
+	uint64_t steps, most_steps; /* things that guests did */
+	uint64_t spun;              /* accesses since the last of both */
+	uint64_t turns;             /* how often another hart went on */
+	uint64_t idle;              /* how often all harts slept */
+	uint64_t fences;            /* grows with each event that fences are about */
+	uint32_t faults;            /* calls that the firmware refused */
 	struct machine_hart hart[MACHINE_HARTS];
 	uint32_t now;  /* the hart that runs */
 	bool off;      /* switched off */

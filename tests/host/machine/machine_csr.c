@@ -195,7 +195,8 @@ void hfence_gvma_all(void)
 {
 	struct machine_hart *h = machine_hart();
 
-	for (uint32_t i = 0; i < 32; i++)
+	/* Boot does it before there are tables. */
+	for (uint32_t i = 0; i < 32 && h->csr[CSR_HGATP]; i++)
 		h->gvma_fenced[i] = true;
 	machine_sees();
 }

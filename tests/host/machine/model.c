@@ -94,6 +94,30 @@ static void look_at_images(const struct vcpu *vcpu)
 
 /* --- registers ----------------------------------------------------------------------- */
 
+static uint64_t debts(void)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n_vms; i++)
+		sum += vms[i].debt_ticks;
+	return sum;
+}
+
+/* Those that are not resident on this hart, and have an IPI pending. */
+static uint64_t ipis_of_others(const struct vcpu *vcpu)
+{
+	const struct pcpu *pcpu = this_pcpu();
+	uint64_t found = 0;
+
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
+		const struct vcpu *other = pcpu->vcpus[i];
+
+		if (other != vcpu && other->home == pcpu && other->vs.hvip & BIT(IRQ_VSSI))
+			found |= other->bit;
+	}
+	return found;
+}
+
 void model_left(struct machine_hart *h, struct vcpu *vcpu)
 {
 	struct model_vcpu *m = model_of(vcpu);
@@ -111,6 +135,11 @@ void model_left(struct machine_hart *h, struct vcpu *vcpu)
 		m->csr[i] = h->csr[model_csrs[i]];
 	m->guest_ticks += machine.time - m->entered_at;
 	m->left_at = machine.fences;
+	m->steal = vcpu->fw.steal_ticks;
+	m->turns = machine.turns;
+	m->debts = debts();
+	m->others = ipis_of_others(vcpu);
+	m->resident_since = vcpu->fw.resident_since - m->steal;
 }
 
 static bool injected(const struct machine_hart *h, const struct model_vcpu *m)
@@ -225,6 +254,7 @@ static void compare_fresh(struct machine_hart *h, struct vcpu *vcpu, bool new_li
 		DIFFERS(vcpu, "begins in VU");
 	m->off = m->ipi_due = m->start_due = m->counts = m->begins = m->looping = false;
 	m->sent.kind = MODEL_SENT_NOTHING;
+	m->refused = false;
 	m->n_starts = 0;
 	m->vvma_due = m->fence_i_due = 0;
 	m->left_at = m->seen ? m->left_at : 0;
@@ -338,6 +368,25 @@ static void look_at_times(const struct vcpu *vcpu)
 		        vcpu->fw.steal_ticks, machine.time);
 }
 
+/*
+ * It goes on in the time slice in which it left. Nobody else's requests were served meanwhile, but
+ * the operator's; and what was stolen from it is the debt of somebody else.
+ */
+static void look_at_slice(const struct vcpu *vcpu)
+{
+	const struct model_vcpu *m = model_of(vcpu);
+	uint64_t stolen = vcpu->fw.steal_ticks - m->steal;
+
+	if (vcpu->fw.resident_since - vcpu->fw.steal_ticks != m->resident_since ||
+	    m->turns != machine.turns)
+		return;
+	if (ipis_of_others(vcpu) & ~m->others)
+		DIFFERS(vcpu, "paid for an IPI to a vcpu that was not resident");
+	if (debts() - m->debts != stolen)
+		DIFFERS(vcpu, "lost %lu ticks, and others' debts grew by %ld", stolen,
+		        (long)(debts() - m->debts));
+}
+
 static void look_at_sums(void)
 {
 	uint64_t accounted = 0, all = 0;
@@ -367,6 +416,14 @@ void model_read(struct vcpu *vcpu, uint64_t value)
 
 /* --- what it has sent ---------------------------------------------------------------- */
 
+/* Whether a fence is missing that somebody counts on. */
+static bool is_behind(const struct machine_hart *h, const struct vcpu *vcpu)
+{
+	const struct model_vcpu *m = model_of(vcpu);
+
+	return h->vvma_fenced[vmid_of(vcpu)] < m->vvma_due || h->fence_i_at < m->fence_i_due;
+}
+
 /* Whoever was on all the time must have it now, or get it before its guest goes on. */
 static void deliver(const struct model_sent *sent, struct vcpu *target)
 {
@@ -388,6 +445,9 @@ static void deliver(const struct model_sent *sent, struct vcpu *target)
 		t->fence_i_due = sent->fences;
 		break;
 	}
+	/* Whoever runs on another hart just now has made the fence already. */
+	if (t->in_guest && is_behind(&machine.hart[t->hart], target))
+		DIFFERS(target, "runs on without a fence that its sender has waited for");
 }
 
 static void call_returned(struct machine_hart *h, struct vcpu *vcpu)
@@ -402,8 +462,10 @@ static void call_returned(struct machine_hart *h, struct vcpu *vcpu)
 		m->counter = (uint32_t)h->x[11];
 		m->count = 0;
 	}
+	if (m->refused && !h->x[10])
+		DIFFERS(vcpu, "reached memory that it has not");
 	m->sent.kind = MODEL_SENT_NOTHING;
-	m->begins = false;
+	m->begins = m->refused = false;
 	m->reads = 0;
 }
 
@@ -421,6 +483,7 @@ void model_entered(struct machine_hart *h, struct vcpu *vcpu)
 		compare_fresh(h, vcpu, new_life);
 	} else {
 		compare(h, vcpu);
+		look_at_slice(vcpu);
 		if (m->expect.waits && h->csr[CSR_SEPC] == m->expect.pc[1] && !model_interrupts(h))
 			DIFFERS(vcpu, "is awake, and nothing has woken it");
 	}
@@ -448,7 +511,7 @@ void model_step(struct machine_hart *h, struct vcpu *vcpu)
 	if (m->ipi_due && !(h->csr[CSR_HVIP] & BIT(IRQ_VSSI)))
 		DIFFERS(vcpu, "has lost an IPI");
 	m->ipi_due = false;
-	if (h->vvma_fenced[vmid] < m->vvma_due || h->fence_i_at < m->fence_i_due)
+	if (is_behind(h, vcpu))
 		DIFFERS(vcpu, "goes on without a fence that was done for its sender");
 	look_at_memory(vcpu);
 }

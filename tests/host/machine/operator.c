@@ -62,12 +62,12 @@ static void command(char *to, size_t size)
 	static const char *const events[] = {
 	    "instructions", "cycles:u", "instructions:k", "0x2:uk",      "0xf0006", "0xf0102",
 	    "0xf0100",      "0x3",      "0x20000/0x7",    "steal-ticks", "0xf0001"};
-	static const char *const lives[] = {"start", "stop", "restart"};
+	static const char *const lives[] = {"start", "start", "start", "stop", "restart"};
 
 	switch (below(luck(), 10)) {
 	case 0:
 	case 1:
-		snprintf(to, size, "%s vm%u", lives[below(luck(), 3)], any_vm());
+		snprintf(to, size, "%s vm%u", lives[below(luck(), ARRAY_SIZE(lives))], any_vm());
 		break;
 	case 2:
 	case 3:
@@ -117,11 +117,6 @@ static void type(void)
 	op.n = (uint32_t)strlen(op.typed);
 }
 
-uint64_t operator_next(void)
-{
-	return op.next;
-}
-
 bool operator_has_typed(void)
 {
 	if (op.at == op.n && machine.time >= op.next) {
@@ -129,6 +124,12 @@ bool operator_has_typed(void)
 		type();
 	}
 	return op.at < op.n;
+}
+
+/* What it has typed is read first. */
+uint64_t operator_next(void)
+{
+	return operator_has_typed() ? ~0UL : op.next;
 }
 
 int operator_byte(void)

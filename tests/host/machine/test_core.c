@@ -95,6 +95,7 @@ int main(int argc, char **argv)
 		return usage();
 	operator_shows = true;
 	machine_run(a, b);
-	printf("%lu steps: %s\n", machine.steps, *machine.why ? machine.why : "no difference");
+	printf("%lu steps, idle %lu times: %s\n", machine.steps, machine.idle,
+	       *machine.why ? machine.why : "no difference");
 	return *machine.why != '\0';
 }

@@ -2,15 +2,15 @@
 """What guests print, whatever the bytes are, from the serial line to lines, logs and the verdict:
 each is what it would be if no other guest had printed, and Tally's are what Tally printed.
 
-Hypothesis makes the bytes, and shortens what differs; keep that as an @example. The examples are
-the same each time: no test depends on chance."""
+Hypothesis makes the bytes, and shortens what differs, which is then kept as an @example. The others
+are the same each time: no test depends on chance."""
 import pathlib
 import re
 import tempfile
 import types
 
 import pytest
-from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import HealthCheck, example, given, seed, settings
 from hypothesis import strategies as st
 
 import recorded
@@ -148,6 +148,8 @@ def test_the_screen(events, sizes):
 
 
 @SHORT
+@example(data=b"\x1eB\x1e-\n", sizes=[1])
+@example(data=b"\x1e!" + b"x" * 1500 + b"\n", sizes=[700])
 @given(data=SAID, sizes=SIZES)
 def test_frames_in_pieces(data, sizes):
     check_frames(data, sizes)

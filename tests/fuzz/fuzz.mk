@@ -31,7 +31,7 @@ FUZZ_OPTIONS_vpmu_combining := -max_len=900
 FUZZ_OPTIONS_vm_config := -max_len=4096 -dict=tests/fuzz/vm_config.dict
 FUZZ_OPTIONS_insn      := -max_len=48
 FUZZ_SRC_console   := tests/fuzz/fuzz_console.c $(CONSOLE_SRC)
-FUZZ_OPTIONS_console   := -max_len=1500
+FUZZ_OPTIONS_console   := -max_len=1500 -dict=tests/fuzz/console.dict
 FUZZ_SRC_operator  := $(addprefix tests/fuzz/,fuzz_operator.c operator_model.c) \
 	$(wildcard core/operator/*.c) $(CONSOLE_SRC) core/log.c $(addprefix core/lib/,\
 	event_names.c numbers.c sbi_names.c words.c) vpmu/bits.c

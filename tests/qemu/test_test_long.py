@@ -88,7 +88,7 @@ def test_figures(tool):
     log = ("seed 2, 500 steps, 2 processes\n[9/93] x: killed by step 1: y\n"
            "[10/93] z: ALIVE after 1 steps\n==== 64 passed, 3 deselected in 3.00s ====\n"
            "insn: inputs tried: 77\nmake mutants 'MUTANTS=--seed 2'")
-    assert tool.figures(log) == ["64 passed", "seed 2, 500 steps", "tried: 77", "93 defects",
+    assert tool.figures(log) == ["64 passed", "seed 2, 500 steps", "77 inputs", "93 defects",
                                  "seed 2"]
 
 

@@ -136,10 +136,11 @@ class Frames:
         events = []
         rest = self.rest + data
         while rest:
+            vm = self.vm
             event, after = self._output(rest) if self.vm is not None else self._outside(rest)
             if event:
                 events.append(event)
-            if len(after) == len(rest):
+            if len(after) == len(rest) and self.vm == vm:
                 break
             rest = after
         self.rest = rest
@@ -179,9 +180,9 @@ class Frames:
             self.vm = vm
             return None, rest[2:]
         end = rest.find(LF)
-        if end < 0:
+        if not 0 <= end < LONGEST:
             # One that never ends, or one that is not here yet.
-            return (Plain(rest[:1]), rest[1:]) if len(rest) > LONGEST else (None, rest)
+            return (Plain(rest[:1]), rest[1:]) if len(rest) >= LONGEST else (None, rest)
         event = parsed(rest[1:end].rstrip(b"\r"))
         if isinstance(event, Begun):
             self.on = event.on

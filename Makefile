@@ -163,6 +163,8 @@ MARKS ?= not long
 test-long: MARKS := long
 test-long: test-qemu
 	$(Q)$(MAKE) --no-print-directory mutants MUTANTS='--seed 2'
+	$(Q)$(MAKE) --no-print-directory core-mutants
+	$(Q)CORE_STEPS=5000000 CORE_SEED=1000000 $(MAKE) --no-print-directory host-core
 	$(Q)$(MAKE) --no-print-directory DEBUG=1 test-qemu \
 		T='$(if $(T),($(T)) and )not bench and not longest_stay'
 
@@ -209,7 +211,8 @@ pictures:
 # Each part runs even if one before it failed; the last line adds up the counts.
 test: setup
 	$(Q)rm -rf $(B)/test; mkdir -p $(B)/test
-	$(Q)failed=; for part in check test-host mutants fuzz-replay coverage test-qemu; do \
+	$(Q)failed=; for part in check test-host mutants fuzz-replay coverage core-coverage \
+		test-qemu; do \
 		$(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
 	done; tools/test-summary $$failed
 
@@ -256,8 +259,9 @@ Targets:
   test-qemu   tests on QEMU (T=EXPRESSION selects, TEST_JOBS=2 at once)
   test-long   the longer forms of these tests, and all with DEBUG=1 (T=EXPRESSION selects)
   mutants     defects put into vpmu/ one by one: the random model test has to find each
+  core-mutants  the same of core/, on a machine of several harts (host-core)
   fuzz        coverage-guided fuzzers, FUZZ_SECONDS=60 each; fuzz-replay: their corpus only
-  coverage    lines and branches of vpmu/ that the host tests reach
+  coverage    lines and branches of vpmu/ that the host tests reach; core-coverage: of core/
   bench       what the virtual PMU costs, beside bare metal and KVM: answers and a report
               (90 seconds on two idle cores; BENCH='--set full' for all of it, 7 minutes)
   bench-calls what SBI PMU calls cost, on OpenSBI and on Tally (BENCH=OPTIONS)

@@ -217,7 +217,8 @@ pictures:
 # Each part runs even if one before it failed; the last line adds up the counts.
 test: setup
 	$(Q)rm -rf $(B)/test; mkdir -p $(B)/test
-	$(Q)failed=; for part in check test-host mutants fuzz-replay coverage test-qemu; do \
+	$(Q)failed=; for part in check test-host mutants fuzz-replay coverage core-coverage \
+		test-qemu; do \
 		$(MAKE) --no-print-directory $$part || failed="$$failed $$part"; \
 	done; tools/test-summary $$failed
 
@@ -264,8 +265,9 @@ Targets:
   test-qemu   tests on QEMU (T=EXPRESSION selects, TEST_JOBS=2 at once)
   test-long   everything longer, in parts (PART='NAME...' selects): tools/test-long --help
   mutants     defects put into vpmu/ one by one: the random model test has to find each
+  core-mutants  the same of core/, on a machine of several harts (host-core)
   fuzz        coverage-guided fuzzers, FUZZ_SECONDS=60 each; fuzz-replay: their corpus only
-  coverage    lines and branches of vpmu/ that the host tests reach
+  coverage    lines and branches of vpmu/ that the host tests reach; core-coverage: of core/
   bench       what the virtual PMU costs, beside bare metal and KVM: answers and a report
               (90 seconds on two idle cores; BENCH='--set full' for all of it, 7 minutes)
   bench-calls what SBI PMU calls cost, on OpenSBI and on Tally (BENCH=OPTIONS)

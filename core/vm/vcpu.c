@@ -109,11 +109,13 @@ uint64_t vcpu_timer_deadline(const struct vcpu *vcpu)
 	if (!(vcpu->vs.vsie & BIT(IRQ_STI)) || vcpu->vs.vstimecmp == ~0UL)
 		return ~0UL;
 	uint64_t host = vcpu->vs.vstimecmp - vcpu->vm->htimedelta;
+	/* Read once: a timer that expires between two reads would seem to be in the far future. */
+	uint64_t now = csr_read(CSR_TIME);
 
 	/* A compare value in the far past or future may wrap in host time. */
-	if (vcpu->vs.vstimecmp <= csr_read(CSR_TIME) + vcpu->vm->htimedelta)
+	if (vcpu->vs.vstimecmp <= now + vcpu->vm->htimedelta)
 		return 0;
-	return host < csr_read(CSR_TIME) ? ~0UL : host;
+	return host < now ? ~0UL : host;
 }
 
 bool vcpu_has_interrupt(const struct vcpu *vcpu)

@@ -9,9 +9,10 @@ FILE.md explains lines that no test reaches, one a list item, after a heading wi
 
   ## vpmu/counter.c
   - `start()`: `return false;` - why no test can come here, or need not
+  - `start()` - why no test reaches any of its lines, or reaches some of them only
 
-An item stands for all lines of this function with this text. Exit status 1: too few lines, a line
-that is not explained, or an explanation of a line that is reached or not there.
+An item stands for all lines of this function, or for those with this text. Exit status 1: too few
+lines, a line that is not explained, or an explanation of a line that is reached or not there.
 """
 import argparse
 import collections
@@ -64,11 +65,11 @@ def read(report, folder, found):
 
 
 def explanations(path):
-    """{(file, function, text): explanation}"""
+    """{(file, function, text or None): explanation}"""
     found, name = {}, None
     for line in path.read_text(encoding="utf-8").splitlines() if path else []:
         heading = re.fullmatch(r"## (\S+)", line)
-        item = re.fullmatch(r"- `(\w+)\(\)`: `(.+)` - (.+)", line)
+        item = re.fullmatch(r"- `(\w+)\(\)`(?:: `(.+)`)? - (.+)", line)
         if heading:
             name = heading.group(1)
         elif item:
@@ -111,14 +112,17 @@ def uncovered(found, explained):
         for number, line in sorted(lines.items()):
             if line.count:
                 continue
-            key = (name, line.function, source[number - 1].strip())
+            text = source[number - 1].strip()
+            key = (name, line.function, text)
+            if key not in explained:
+                key = (name, line.function, None)
             used.add(key)
             why = explained.get(key)
             missing += why is None
-            print(f"{name}:{number}: {line.function}(): {key[2]}\n    "
+            print(f"{name}:{number}: {line.function}(): {text}\n    "
                   f"{why or 'NOT REACHED, and not explained'}")
-    for key in sorted(set(explained) - used):
-        print(f"{key[0]}: {key[1]}(): {key[2]}\n    explained, but reached or gone")
+    for key in sorted(set(explained) - used, key=str):
+        print(f"{key[0]}: {key[1]}(): {key[2] or ''}\n    explained, but reached or gone")
         missing += 1
     return missing
 

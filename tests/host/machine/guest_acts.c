@@ -20,7 +20,9 @@ static void insn_traps(struct machine_hart *h, uint64_t cause, uint32_t raw, uin
 	struct model_expect *e = guest_expect(h);
 	uint64_t pc = h->csr[CSR_SEPC];
 
-	*e = (struct model_expect){.x = changes,
+	*e = (struct model_expect){.sets_vsie = e->sets_vsie,
+	                           .vsie = e->vsie,
+	                           .x = changes,
 	                           .pc = {pc, pc + 4},
 	                           .retires = true,
 	                           .may_inject = true,
@@ -51,17 +53,36 @@ static void changes_registers(struct machine_hart *h, struct vcpu *vcpu)
 		h->user = !h->user;
 }
 
+/* Writes sie; where accesses to it trap Tally does it. */
+static void masks(struct machine_hart *h, struct vcpu *vcpu)
+{
+	uint64_t value = chance(luck()) & (0x222 | BIT(IRQ_LCOFI));
+	uint32_t raw = CSR_SIE << 20 | 6U << 15 | 7U << 7 | 0x73U;
+	uint32_t op = 1 + below(luck(), 3);
+	uint64_t old = h->csr[CSR_VSIE];
+
+	if (!(h->csr[CSR_HVICTL] & HVICTL_VTI)) {
+		h->csr[CSR_VSIE] = value;
+		model_of(vcpu)->masked = true;
+		return;
+	}
+	h->x[6] = value;
+	guest_expect(h)->vsie = op == 1 ? value : op == 2 ? old | value : old & ~value;
+	guest_expect(h)->sets_vsie = true;
+	h->csr[CSR_STVAL] = raw | op << 12;
+	insn_traps(h, CAUSE_VIRTUAL_INSN, raw | op << 12, BIT(7));
+}
+
 static void changes_csrs(struct machine_hart *h, struct vcpu *vcpu)
 {
 	static const uint32_t any[] = {CSR_VSTVEC, CSR_VSSCRATCH,  CSR_VSEPC,   CSR_VSCAUSE,
 	                               CSR_VSTVAL, CSR_SCOUNTEREN, CSR_SENVCFG, CSR_VSATP};
 
-	(void)vcpu;
 	if (h->user)
 		return;
 	switch (below(luck(), 4)) {
 	case 0:
-		h->csr[CSR_VSIE] = chance(luck()) & (0x222 | BIT(IRQ_LCOFI));
+		masks(h, vcpu);
 		break;
 	case 1:
 		h->csr[CSR_VSSTATUS] = 2UL << 32 | (chance(luck()) & 0x122);
@@ -82,6 +103,9 @@ static void handles(struct machine_hart *h, struct vcpu *vcpu)
 	}
 	if (percent(luck(), 50))
 		h->csr[CSR_HVIP] &= ~BIT(IRQ_LCOFI);
+	/* Writes of stimecmp trap as well. */
+	if (h->csr[CSR_HVICTL] & HVICTL_VTI)
+		return;
 	if (machine.kind.sstc && percent(luck(), 50))
 		h->csr[CSR_VSTIMECMP] = percent(luck(), 20) ? chance(luck())
 		                                            : machine.time + vcpu->vm->htimedelta +
@@ -120,6 +144,7 @@ void guest_sets_alarm(struct machine_hart *h, const struct vcpu *vcpu)
 {
 	if (h->user || percent(luck(), 5))
 		return;
+	model_of(vcpu)->masked = true;
 	h->csr[CSR_VSIE] |= BIT(below(luck(), 2) ? IRQ_STI : IRQ_SSI);
 	if (machine.kind.sstc && percent(luck(), 80)) {
 		h->csr[CSR_VSIE] |= BIT(IRQ_STI);
@@ -185,6 +210,9 @@ static void uses_device(struct machine_hart *h, struct vcpu *vcpu)
 	if (percent(luck(), 4))
 		at = percent(luck(), 50) ? chance(luck()) >> 8 : VM_RAM_BASE + (2 << 20);
 	h->x[rd] = !plic && !offset ? to_print(vcpu) : plic ? below(luck(), 16) : chance(luck());
+	/* Whether it goes out depends on the other registers. */
+	if (store && !plic && !offset)
+		model_texts[vcpu->vm->index].most++;
 	if (store && plic && percent(luck(), 50))
 		h->x[rd] = BIT(GUEST_UART_IRQ);
 	raw = store ? 0x23U | rd << 20 | width << 12 : 0x3U | rd << 7 | width << 12;

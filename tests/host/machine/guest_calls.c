@@ -156,14 +156,32 @@ static bool is_outside(const struct vcpu *vcpu, uint64_t at, uint64_t n)
 	return n && (at < VM_RAM_BASE || at - VM_RAM_BASE >= size || n > size - (at - VM_RAM_BASE));
 }
 
+static uint64_t letters(const char *text, uint64_t n)
+{
+	uint64_t found = 0;
+
+	while (n--)
+		found += *text++ != '\n';
+	return found;
+}
+
+static void says(struct vcpu *vcpu, uint64_t n)
+{
+	if (!vcpu->vm->config->console)
+		return;
+	model_texts[vcpu->vm->index].most += n;
+	model_of(vcpu)->says = n;
+}
+
 static void prints(struct machine_hart *h, struct vcpu *vcpu)
 {
 	char *text = (char *)vcpu->vm->memory.a + TEXT_AT;
 	uint64_t at = VM_RAM_BASE + TEXT_AT, n = below(luck(), 200), fid = below(luck(), 4);
+	bool high;
 
 	memset(text, operator_letter(vcpu->vm->index), 256);
 	for (uint32_t i = 0; i < 8; i++)
-		text[below(luck(), 256)] = '\n';
+		text[16 * i + 7] = '\n';
 	if (percent(luck(), 5))
 		at = chance(luck());
 	if (fid == SBI_DBCN_WRITE_BYTE)
@@ -174,7 +192,12 @@ static void prints(struct machine_hart *h, struct vcpu *vcpu)
 		at = VM_RAM_BASE + vcpu->vm->config->memory - below(luck(), (uint32_t)n);
 	if (fid < SBI_DBCN_WRITE_BYTE)
 		model_of(vcpu)->refused = is_outside(vcpu, at, n);
-	call(h, SBI_EXT_DBCN, fid, n, at, percent(luck(), 5));
+	high = percent(luck(), 5);
+	if (fid == SBI_DBCN_CONSOLE_WRITE && at == VM_RAM_BASE + TEXT_AT && !high)
+		says(vcpu, letters(text, n));
+	if (fid == SBI_DBCN_WRITE_BYTE)
+		says(vcpu, 1);
+	call(h, SBI_EXT_DBCN, fid, n, at, high);
 }
 
 static void ends(struct machine_hart *h)

@@ -26,7 +26,7 @@
 /* What a machine has; chosen by its seed. */
 struct machine_kind {
 	uint32_t harts;
-	bool sstc, vectors, delegated, no_vmids, roam, interactive, frames, hart_flags;
+	bool sstc, vectors, delegated, no_vmids, roam, interactive, frames, hart_flags, late_unmask;
 	bool firmware_fails; /* calls return errors now and then */
 	uint32_t n_vms;
 };
@@ -133,6 +133,7 @@ int operator_byte(void);
 void operator_output(const char *bytes, size_t n);
 /* What a VM has printed: must come out unchanged, as its own. */
 char operator_letter(uint32_t vm);
+extern uint64_t operator_seen[VM_MAX_VMS]; /* letters on lines that are complete */
 
 /* model.c */
 void model_reset(void);

@@ -25,6 +25,7 @@ $(B)/host/core: $(CORE_OBJ)
 host-core: $(B)/host/core
 	$(B)/host/core
 -include $(CORE_OBJ:.o=.d)
+HOST_BIN += $(B)/host/core
 
 # Would it notice a defect of core/? CORE_MUTANTS='--only registers --seed 3'
 .PHONY: core-mutants

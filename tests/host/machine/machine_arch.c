@@ -44,6 +44,7 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t p
 	static const uint32_t events[] = {SBI_PMU_HW_CPU_CYCLES, SBI_PMU_HW_INSTRUCTIONS, 3, 5};
 
 	(void)patience;
+	quirks.late_unmask = machine.kind.late_unmask;
 	hpm->table = table;
 	hpm->hctrs = HCTRS;
 	hpm->width = 64;

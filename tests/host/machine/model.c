@@ -18,6 +18,7 @@ const uint32_t model_csrs[MODEL_CSRS] = {CSR_VSSTATUS,   CSR_VSIE,    CSR_VSTVEC
                                          CSR_VSEPC,      CSR_VSCAUSE, CSR_VSTVAL, CSR_VSATP,
                                          CSR_SCOUNTEREN, CSR_SENVCFG};
 
+struct model_text model_texts[VM_MAX_VMS];
 static struct model_vcpu vcpus[VM_MAX_ALL_VCPUS];
 static struct {
 	unsigned int state;
@@ -28,6 +29,7 @@ void model_reset(void)
 {
 	memset(vcpus, 0, sizeof(vcpus));
 	memset(lives, 0, sizeof(lives));
+	memset(model_texts, 0, sizeof(model_texts));
 }
 
 struct model_vcpu *model_of(const struct vcpu *vcpu)
@@ -181,6 +183,8 @@ static void compare(struct machine_hart *h, struct vcpu *vcpu)
 		if (h->x[i] != m->x[i] && (exception || !(e->x >> i & 1)))
 			DIFFERS(vcpu, "x%u is %lx instead of %lx", i, h->x[i], m->x[i]);
 	}
+	if (e->sets_vsie && !exception && pc == e->pc[1])
+		m->csr[1] = e->vsie;
 	for (uint32_t i = 0; i < MODEL_CSRS; i++) {
 		uint64_t now = h->csr[model_csrs[i]];
 
@@ -224,6 +228,18 @@ static bool was_asked(const struct model_vcpu *m, uint64_t pc, uint64_t opaque)
 	return false;
 }
 
+/* All that the last life has printed is out. */
+static void look_at_texts(const struct vcpu *vcpu)
+{
+	uint32_t vm = vcpu->vm->index;
+	struct model_text *t = &model_texts[vm];
+
+	if (operator_seen[vm] < t->least || operator_seen[vm] > t->most)
+		DIFFERS(vcpu, "its VM has printed %lu to %lu letters, and %lu were seen", t->least,
+		        t->most, operator_seen[vm]);
+	t->least = t->most = operator_seen[vm];
+}
+
 /* It has been started, or its VM has: nothing is left of what was there before. */
 static void compare_fresh(struct machine_hart *h, struct vcpu *vcpu, bool new_life)
 {
@@ -235,8 +251,10 @@ static void compare_fresh(struct machine_hart *h, struct vcpu *vcpu, bool new_li
 
 	if (!first && !was_asked(m, pc, h->x[11]))
 		DIFFERS(vcpu, "begins at %lx with %lx, which nobody asked for", pc, h->x[11]);
-	if (first)
+	if (first) {
 		look_at_images(vcpu);
+		look_at_texts(vcpu);
+	}
 	for (uint32_t i = 1; i < 32; i++) {
 		if (i != 11 && h->x[i] != (i == 10 ? vcpu->id : 0))
 			DIFFERS(vcpu, "begins with x%u = %lx", i, h->x[i]);
@@ -255,6 +273,7 @@ static void compare_fresh(struct machine_hart *h, struct vcpu *vcpu, bool new_li
 	m->off = m->ipi_due = m->start_due = m->counts = m->begins = m->looping = false;
 	m->sent.kind = MODEL_SENT_NOTHING;
 	m->refused = false;
+	m->says = 0;
 	m->n_starts = 0;
 	m->vvma_due = m->fence_i_due = 0;
 	m->left_at = m->seen ? m->left_at : 0;
@@ -305,7 +324,8 @@ static void look_at_owner(struct machine_hart *h, struct vcpu *vcpu)
 		DIFFERS(vcpu, "has another VM's time");
 	if (h->reserved_by && h->reserved_by != vcpu)
 		DIFFERS(vcpu, "has another context's reservation");
-	for (uint32_t i = 3; i < 8; i++) {
+	/* A firmware that fails may not have stopped it. */
+	for (uint32_t i = 3; i < 8 && !machine.kind.firmware_fails; i++) {
 		if (h->counters[i].runs && pcpu->hctr_owner[i] != vcpu)
 			DIFFERS(vcpu, "counter %u runs for somebody else", i);
 	}
@@ -464,6 +484,9 @@ static void call_returned(struct machine_hart *h, struct vcpu *vcpu)
 	}
 	if (m->refused && !h->x[10])
 		DIFFERS(vcpu, "reached memory that it has not");
+	if (!h->x[10])
+		model_texts[vm->index].least += m->says;
+	m->says = 0;
 	m->sent.kind = MODEL_SENT_NOTHING;
 	m->begins = m->refused = false;
 	m->reads = 0;
@@ -491,6 +514,7 @@ void model_entered(struct machine_hart *h, struct vcpu *vcpu)
 	look_at_times(vcpu);
 	call_returned(h, vcpu);
 	m->in_guest = true;
+	m->masked = false;
 	m->wants_since = 0;
 	m->entered_at = machine.time;
 	memset(&m->expect, 0, sizeof(m->expect));
@@ -508,6 +532,10 @@ void model_step(struct machine_hart *h, struct vcpu *vcpu)
 	if (h->vs_cached[vmid] & ~vcpu->bit)
 		DIFFERS(vcpu, "uses translations of another vcpu");
 	h->vs_cached[vmid] |= vcpu->bit;
+	/* While it pends, and is masked, what unmasks it must trap. */
+	if (machine.kind.late_unmask && !(h->csr[CSR_HVICTL] & HVICTL_VTI) &&
+	    h->csr[CSR_HVIP] & ~h->csr[CSR_VSIE] & BIT(IRQ_LCOFI) && !m->masked)
+		DIFFERS(vcpu, "may unmask its LCOFI unseen");
 	if (m->ipi_due && !(h->csr[CSR_HVIP] & BIT(IRQ_VSSI)))
 		DIFFERS(vcpu, "has lost an IPI");
 	m->ipi_due = false;
@@ -531,10 +559,16 @@ static void look_at_vm(struct vm *vm, bool still)
 	}
 }
 
+/* Boot is over. */
+static bool are_begun(void)
+{
+	return n_vms && vms[n_vms - 1].config && vms[n_vms - 1].state == VM_RUNNING;
+}
+
 static void look_at_all(bool still)
 {
 	for (uint32_t i = 0; i < n_vms; i++) {
-		if (!vms[i].config || !machine.booted)
+		if (!machine.booted && !are_begun())
 			return;
 		look_at_vm(&vms[i], still);
 		for (uint32_t k = 0; k < vms[i].config->n_vcpus; k++) {

@@ -19,8 +19,8 @@ struct model_expect {
 	bool may_inject;   /* or it takes an exception */
 	bool waits;        /* WFI or suspend: then something must have woken it */
 	bool nonretentive; /* suspended with new pc and a1 */
-	bool sets_timer;
-	uint64_t timer;
+	bool sets_timer, sets_vsie;
+	uint64_t timer, vsie;
 };
 
 /* What the vcpu has sent to others, to be delivered when its call returns. */
@@ -60,11 +60,19 @@ struct model_vcpu {
 	uint32_t n_starts;
 
 	/* A counter of instructions. */
-	bool refused; /* the call must return an error */
+	uint64_t says; /* letters that its call prints */
+	bool masked;   /* it has masked LCOFI since its last exit */
+	bool refused;  /* the call must return an error */
 	bool counts, begins;
 	uint32_t counter, reads; /* reads: a register gets its value, 0: none */
 	uint64_t count;
 };
+
+/* What a VM has printed: at least what its finished calls did, and at most what was begun. */
+struct model_text {
+	uint64_t least, most;
+};
+extern struct model_text model_texts[VM_MAX_VMS];
 
 struct model_vcpu *model_of(const struct vcpu *vcpu);
 /* Whether requests to it have to reach it. */

@@ -21,6 +21,7 @@ static struct {
 } op;
 
 bool operator_shows;
+uint64_t operator_seen[VM_MAX_VMS];
 
 static struct chance *luck(void)
 {
@@ -30,6 +31,7 @@ static struct chance *luck(void)
 void operator_reset(void)
 {
 	memset(&op, 0, sizeof(op));
+	memset(operator_seen, 0, sizeof(operator_seen));
 	op.next = 20000;
 }
 
@@ -143,6 +145,7 @@ int operator_byte(void)
 static void look_at_text(const char *text, const char *end, uint32_t vm, const char *line)
 {
 	for (; text < end; text++) {
+		operator_seen[vm] += *text == operator_letter(vm);
 		if (*text == '%' && text + 2 < end && text[-1] != '%')
 			text += 2; /* a control byte, in frames */
 		else if (*text != operator_letter(vm) && *text != '\r' && *text != '\b' &&

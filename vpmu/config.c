@@ -84,8 +84,7 @@ struct former {
 	bool configured, lost, unknown, overflow;
 };
 
-static inline __attribute__((always_inline)) struct former remember(const struct vpmu *v,
-                                                                    lctr_t lctr)
+static struct former remember(const struct vpmu *v, lctr_t lctr)
 {
 	const struct vpmu_counter *c = &v->counter[lctr.idx];
 	uint64_t bit = bit64(lctr.idx);
@@ -128,8 +127,7 @@ void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct hw_event *event)
 }
 
 /* Undoes configure(), because a call that fails must not change anything. */
-static inline __attribute__((always_inline)) void take_back(struct vpmu *v, lctr_t lctr,
-                                                            const struct former *former)
+static void take_back(struct vpmu *v, lctr_t lctr, const struct former *former)
 {
 	uint64_t bit = bit64(lctr.idx);
 	hctr_t hctr = {former->counter.hctr};
@@ -284,10 +282,10 @@ config_home(struct vpmu *v, uint32_t idx, unsigned long config_flags, uint32_t e
 	return take_home(v, idx, config_flags, event_idx);
 }
 
-static __attribute__((noinline)) struct sbi_ret config_here(struct vpmu *v, uint64_t set,
-                                                            unsigned long config_flags,
-                                                            unsigned long event_idx,
-                                                            uint64_t event_data)
+__attribute__((noinline)) struct sbi_ret vpmu_config_here(struct vpmu *v, uint64_t set,
+                                                          unsigned long config_flags,
+                                                          unsigned long event_idx,
+                                                          uint64_t event_data)
 {
 	struct hw_event event;
 	uint64_t hctrs;
@@ -312,107 +310,6 @@ static __attribute__((noinline)) struct sbi_ret config_here(struct vpmu *v, uint
 	return config_stopped(v, set, &event, hctrs, config_flags);
 }
 
-/* Chooses a stopped counter that makes room if its configuration is dropped. */
-static bool choose_dropped(const struct vpmu *v, uint64_t stopped, uint64_t hctrs, lctr_t *lctr)
-{
-	uint32_t i;
-
-	for_each_bit (i, stopped) {
-		lctr->idx = i;
-		if (vpmu_has_room(v, hctrs, bit64(i)))
-			return true;
-	}
-	return false;
-}
-
-/*
- * Gives a dropped counter its configuration back, because the call has failed. Another event may
- * have moved to its hctr. That there was a place for all shows that there is one, unless the
- * hardware refuses again; then the counter stays without a configuration.
- */
-static void give_back(struct vpmu *v, lctr_t lctr, const struct former *former, uint64_t able)
-{
-	struct former again = *former;
-	hctr_t hctr = {former->counter.hctr};
-
-	if (vpmu_is_used(v, hctr))
-		while (!vpmu_find_place(v, &former->event, able, &hctr))
-			if (vpmu_make_room(v, able) == VPMU_NO_ROOM)
-				return;
-	again.counter.hctr = (uint8_t)hctr.idx;
-	v->hctr[hctr.idx].able = (uint32_t)able;
-	take_back(v, lctr, &again);
-	vpmu_update_direct(v);
-}
-
-/* What a call asks for, and `lctrs`, which are its counters that can be chosen. */
-struct request {
-	uint64_t lctrs;
-	unsigned long config_flags;
-	unsigned long event_idx;
-	uint64_t event_data;
-};
-
-static struct sbi_ret again(struct vpmu *v, const struct request *r)
-{
-	return config_here(v, r->lctrs, r->config_flags, r->event_idx, r->event_data);
-}
-
-/* Makes room for an event, and configures it. */
-static struct sbi_ret config_moved(struct vpmu *v, struct request *r, uint64_t hctrs)
-{
-	bool drops = (r->lctrs & ~v->configured) == 0;
-	struct sbi_ret ret = not_supported;
-	struct former former;
-	uint64_t able = 0;
-	lctr_t dropped = {0};
-	enum vpmu_room room;
-
-	r->lctrs &= drops ? ~v->running : ~v->configured;
-	if (drops) {
-		if (!choose_dropped(v, r->lctrs, hctrs, &dropped))
-			return not_supported;
-		former = remember(v, dropped);
-		able = vpmu_movable(v, (hctr_t){former.counter.hctr});
-		r->lctrs = bit64(dropped.idx);
-		vpmu_forget(v, r->lctrs);
-	}
-	room = vpmu_make_room(v, hctrs);
-	if (room == VPMU_MORE_ROOM)
-		return vpmu_result(VPMU_AGAIN, 0);
-	if (room == VPMU_ROOM)
-		ret = again(v, r);
-	if (ret.error != SBI_SUCCESS && drops)
-		give_back(v, dropped, &former, able);
-	return ret;
-}
-
-/* On a hart where events can move. The call is made as elsewhere first. It is refused if all hctrs
- * for the event count others, some of which may be able to move. */
-static __attribute__((noinline)) struct sbi_ret config_movable(struct vpmu *v, uint64_t set,
-                                                               unsigned long config_flags,
-                                                               unsigned long event_idx,
-                                                               uint64_t event_data)
-{
-	struct request r = {set, config_flags, event_idx, event_data};
-	struct sbi_ret ret = again(v, &r);
-	struct hw_event event;
-	uint64_t hctrs;
-
-	if (ret.error == SBI_ERR_NOT_SUPPORTED && r.lctrs != 0 &&
-	    vpmu_event_parse(v, r.event_idx, r.event_data, r.config_flags, &event, &hctrs) &&
-	    !vpmu_event_is_fw(&event)) {
-		if ((r.config_flags & SBI_PMU_CFG_FLAG_SKIP_MATCH) != 0)
-			r.lctrs &= -r.lctrs;
-		r.lctrs = vpmu_takers(v, r.lctrs, &event);
-		ret = config_moved(v, &r, hctrs & ~HCTRS_FIXED);
-	}
-	/* Only now, because a call that fails leaves the hctr to another event. */
-	if (ret.error == SBI_SUCCESS && hw_event_is_raw((uint32_t)r.event_idx))
-		v->hctr[v->counter[ret.value].hctr].able = v->raw_hctrs;
-	return ret;
-}
-
 /* All that the fast path does not do. */
 static __attribute__((noinline)) struct sbi_ret config_any(struct vpmu *v, uint64_t set,
                                                            unsigned long config_flags,
@@ -420,8 +317,8 @@ static __attribute__((noinline)) struct sbi_ret config_any(struct vpmu *v, uint6
                                                            uint64_t event_data)
 {
 	if (__builtin_expect(v->policy.moves, 0))
-		return config_movable(v, set, config_flags, event_idx, event_data);
-	return config_here(v, set, config_flags, event_idx, event_data);
+		return vpmu_config_movable(v, set, config_flags, event_idx, event_data);
+	return vpmu_config_here(v, set, config_flags, event_idx, event_data);
 }
 
 struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counter_idx_base,
@@ -443,15 +340,4 @@ struct sbi_ret vpmu_counter_config_matching(struct vpmu *v, unsigned long counte
 	    v->event[home].inhibit != vpmu_reduced_filter(v, config_flags))
 		return config_home(v, home, config_flags, (uint32_t)event_idx);
 	return take_home(v, home, config_flags, (uint32_t)event_idx);
-}
-
-struct sbi_ret vpmu_config_goes_on(struct vpmu *v, unsigned long counter_idx_base,
-                                   unsigned long counter_idx_mask, unsigned long config_flags,
-                                   unsigned long event_idx, uint64_t event_data)
-{
-	uint64_t set;
-
-	if (!vpmu_counter_set(v, counter_idx_base, counter_idx_mask, &set))
-		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
-	return config_movable(v, set, config_flags, event_idx, event_data);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Moves the guest's events to other hardware counters, so that one more can be counted: an
+ * Moves the guest's events to other hardware counters, so that one more can be counted, along an
  * augmenting path of a bipartite matching. A request is refused only if no assignment of all events
- * to different counters exists.
+ * to different programmable counters exists.
  *
  * A move is exact. The guest does not run meanwhile, and a counter that does not count HS stands
  * still in HS: what was read from one hctr is what the other one starts from, as at a world switch.
@@ -19,28 +19,32 @@
 #define NOBODY UINT8_MAX
 
 struct path {
-	uint8_t hctr[VPMU_HW_COUNTERS]; /* the idle one, the one whose event goes there, ... */
+	uint8_t hctr[VPMU_HW_COUNTERS]; /* the end, the one whose event goes there, ... */
 	uint32_t n;
 };
 
-static bool is_idle(const struct vpmu *v, uint32_t hctr, uint64_t dropped)
+static uint64_t guests(const struct vpmu *v, hctr_t hctr)
 {
-	return (v->hctr[hctr].users & ~(dropped | VPMU_NOT_THE_GUESTS)) == 0;
+	return v->hctr[hctr.idx].users & ~VPMU_NOT_THE_GUESTS;
 }
 
-/* Returns an idle hctr of these, or VPMU_HW_COUNTERS. */
-static uint32_t idle_among(const struct vpmu *v, uint64_t hctrs, uint64_t dropped)
+/* Returns one of these hctrs that no counter of the guest uses, or only one that may be dropped;
+ * NOBODY: there is none. */
+static uint32_t end_among(const struct vpmu *v, uint64_t hctrs, uint64_t droppable)
 {
 	uint32_t i;
 
-	for_each_bit (i, hctrs)
-		if (is_idle(v, i, dropped))
+	for_each_bit (i, hctrs) {
+		uint64_t users = guests(v, (hctr_t){i});
+
+		if (users == 0 || ((users & (users - 1)) == 0 && (users & droppable) != 0))
 			return i;
-	return VPMU_HW_COUNTERS;
+	}
+	return NOBODY;
 }
 
 /* A search in breadth. Each hctr is visited once. */
-static bool find_path(const struct vpmu *v, uint64_t hctrs, uint64_t dropped, struct path *path)
+static bool find_path(const struct vpmu *v, uint64_t hctrs, uint64_t droppable, struct path *path)
 {
 	uint8_t from[VPMU_HW_COUNTERS];
 	uint64_t level = hctrs & ~HCTRS_FIXED;
@@ -51,11 +55,11 @@ static bool find_path(const struct vpmu *v, uint64_t hctrs, uint64_t dropped, st
 		from[i] = NOBODY;
 	while (level != 0) {
 		uint64_t next = 0;
-		uint32_t idle = idle_among(v, level, dropped);
+		uint32_t end = end_among(v, level, droppable);
 
-		if (idle != VPMU_HW_COUNTERS) {
-			for (path->n = 0; idle != NOBODY; idle = from[idle])
-				path->hctr[path->n++] = (uint8_t)idle;
+		if (end != NOBODY) {
+			for (path->n = 0; end != NOBODY; end = from[end])
+				path->hctr[path->n++] = (uint8_t)end;
 			return true;
 		}
 		for_each_bit (i, level) {
@@ -71,35 +75,14 @@ static bool find_path(const struct vpmu *v, uint64_t hctrs, uint64_t dropped, st
 	return false;
 }
 
-bool vpmu_has_room(const struct vpmu *v, uint64_t hctrs, uint64_t dropped)
-{
-	struct path path;
-
-	return find_path(v, hctrs, dropped, &path);
-}
-
-bool vpmu_find_place(const struct vpmu *v, const struct hw_event *event, uint64_t hctrs,
-                     hctr_t *hctr)
-{
-	uint32_t i;
-
-	for_each_bit (i, hctrs) {
-		hctr->idx = i;
-		if (!is_idle(v, i, 0) && hw_event_equal(&v->event[i], event))
-			return true;
-	}
-	hctr->idx = idle_among(v, hctrs, 0);
-	return hctr->idx != VPMU_HW_COUNTERS;
-}
-
-/* The users of `from` become users of `to`, which is idle. Does not touch the hardware. */
+/* The users of `from` become users of `to`. Does not touch the hardware. */
 static void take_over(struct vpmu *v, hctr_t from, hctr_t to)
 {
 	uint64_t users = v->hctr[from.idx].users;
 	uint32_t i;
 
+	vpmu_forget(v, guests(v, to));
 	v->hctr[to.idx] = v->hctr[from.idx];
-	v->hctr[to.idx].ahead = 0;
 	v->hctr[from.idx].users = 0;
 	v->in_step &= ~(bit64(from.idx) | bit64(to.idx));
 	for_each_bit (i, users) {
@@ -110,21 +93,19 @@ static void take_over(struct vpmu *v, hctr_t from, hctr_t to)
 	vpmu_note_solo(v, to);
 }
 
-/* Moves an event with all its counters to an idle hctr. Returns false if the hardware refused; then
- * they are as before. */
+/* Moves an event with all its counters to the end of a path. Returns false if the hardware refused;
+ * then the guest's counters are as before. */
 static bool move(struct vpmu *v, hctr_t from, hctr_t to)
 {
 	struct hw_event event = v->event[from.idx];
 	bool runs = (v->active & bit64(from.idx)) != 0;
-	/* No overflow may be pending while the port works. */
-	uint64_t flagged = vpmu_take_overflows(v);
 	uint64_t stops = vpmu_end_observers_again(v, to);
 
 	if (runs) {
 		vpmu_hctr_sync(v, from);
 		stops |= bit64(from.idx);
 	}
-	vpmu_apply(v, flagged & ~(bit64(from.idx) | bit64(to.idx)), stops, 0);
+	vpmu_apply(v, 0, stops, 0);
 	if (!runs) {
 		v->owned &= ~bit64(to.idx);
 		vpmu_note_event(v, to, &event);
@@ -137,13 +118,16 @@ static bool move(struct vpmu *v, hctr_t from, hctr_t to)
 	return true;
 }
 
-enum vpmu_room vpmu_make_room(struct vpmu *v, uint64_t hctrs)
+enum vpmu_room vpmu_make_room(struct vpmu *v, uint64_t hctrs, uint64_t droppable)
 {
 	struct path path;
 	uint32_t i;
 
-	if (!find_path(v, hctrs, 0, &path))
+	/* If one of the hctrs has room already, the hardware has refused it. */
+	if (!find_path(v, hctrs, droppable, &path) || path.n == 1)
 		return VPMU_NO_ROOM;
+	/* No overflow may be pending while the port works. */
+	vpmu_apply(v, vpmu_take_overflows(v), 0, 0);
 	for (i = 0; i + 1 < path.n; i++) {
 		hctr_t from = {path.hctr[i + 1]};
 		bool runs = (v->active & bit64(from.idx)) != 0;

@@ -1,27 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Makes room for an event on harts where several counters count one: config.c and room.c only. */
+/* Makes room for an event on harts where several counters count one: config*.c and room.c only. */
 #ifndef VPMU_ROOM_H
 #define VPMU_ROOM_H
 
 #include "vpmu/internal.h"
 
+/* room.c */
+
 enum vpmu_room {
-	VPMU_NO_ROOM,   /* no assignment has a counter for all events, or the hardware refused */
-	VPMU_ROOM,      /* one of the hctrs is idle now */
+	VPMU_NO_ROOM,   /* no moves make room, or the hardware refused one of them */
+	VPMU_ROOM,      /* one of the hctrs has room now */
 	VPMU_MORE_ROOM, /* the same call must be made again, in another stay */
 };
 
 /*
- * Whether the guest's events can be assigned so that one of `hctrs` is idle, as if the counters in
- * `dropped` were not configured. No side effects.
+ * Moves events until one of `hctrs` has room for one more. Of the stopped counters in `droppable`
+ * one loses its configuration, if that makes room.
  */
-bool vpmu_has_room(const struct vpmu *v, uint64_t hctrs, uint64_t dropped);
+enum vpmu_room vpmu_make_room(struct vpmu *v, uint64_t hctrs, uint64_t droppable);
 
-/* Finds an hctr that counts the event for the guest already, or an idle one. No side effects. */
-bool vpmu_find_place(const struct vpmu *v, const struct hw_event *event, uint64_t hctrs,
-                     hctr_t *hctr);
+/* config.c: config_matching for a checked set of counters, without moves. */
+struct sbi_ret vpmu_config_here(struct vpmu *v, uint64_t set, unsigned long config_flags,
+                                unsigned long event_idx, uint64_t event_data);
 
-/* Moves events until one of `hctrs` is idle. */
-enum vpmu_room vpmu_make_room(struct vpmu *v, uint64_t hctrs);
+/* config_moves.c: the same with moves. The error may be VPMU_AGAIN. */
+struct sbi_ret vpmu_config_movable(struct vpmu *v, uint64_t set, unsigned long config_flags,
+                                   unsigned long event_idx, uint64_t event_data);
 
 #endif

@@ -34,6 +34,7 @@ static const char *const props[] = {
     "operators",
     "events",
     "sbi-events",
+    "sbi-stimuli",
     NULL,
 };
 static const char *const strings[] = {

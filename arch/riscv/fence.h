@@ -4,13 +4,24 @@
 #ifndef ARCH_FENCE_H
 #define ARCH_FENCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#ifdef TALLY_DEBUG
+void hfence_done(bool gstage); /* core/vm/ledger.c: one was executed */
+#else
+static inline void hfence_done(bool gstage)
+{
+	(void)gstage;
+}
+#endif
 
 /* Fences all G-stage translations of all VMs on this hart. */
 static inline void hfence_gvma_all(void)
 {
 	__asm__ volatile(".option push\n.option arch, +h\nhfence.gvma zero, zero\n.option pop" ::
 	                     : "memory");
+	hfence_done(true);
 }
 
 /* Fences all VS-stage translations of the VMID in hgatp on this hart. */
@@ -18,6 +29,7 @@ static inline void hfence_vvma_all(void)
 {
 	__asm__ volatile(".option push\n.option arch, +h\nhfence.vvma zero, zero\n.option pop" ::
 	                     : "memory");
+	hfence_done(false);
 }
 
 /* Fences all translations of HS itself on this hart, and orders stores to its tables before the

@@ -304,6 +304,7 @@ static void read_chosen(const void *dtb, int chosen)
 	platform.frames = has_word(args, "tally.console=frames");
 	platform.roam = has_word(args, "tally.roam");
 	platform.broken = has_word(args, "tally.broken");
+	platform.ledger = has_word(args, "tally.ledger");
 	platform.no_vmids = has_word(args, "tally.no-vmids");
 	platform.silent = has_word(args, "tally.silent-events");
 	read_trip(args);

@@ -15,6 +15,7 @@
 #include "core/boot/hs_memory.h"
 #include "core/log.h"
 #include "core/operator/terminal.h"
+#include "core/vm/ledger.h"
 #include "core/vm/long_call.h"
 #include "core/boot/page_alloc.h"
 #include "core/panic.h"
@@ -140,6 +141,7 @@ void main(uint64_t hartid, void *dtb)
 	host_dt_read(dtb, hartid);
 	log_init((hpa_t){platform.uart_base}, platform.uart_shift);
 	terminal_init();
+	ledger_open();
 	quirks.no_armed_cache_events = platform.virt;
 	quirks.fetch_faults_stop_time = platform.virt;
 	quirks.lcofi_delegates = platform.virt;

@@ -2,6 +2,7 @@
 #include "core/vm/check.h"
 
 #include "arch/riscv/trap.h"
+#include "core/vm/ledger.h"
 #include "core/vm/platform.h"
 #include "core/vm/vcpu.h"
 #include "core/vm/vm.h"
@@ -57,6 +58,7 @@ void check_entry(void)
 
 	check_resident(pcpu, vcpu);
 	check_lists(pcpu);
+	ledger_enters(vcpu);
 	CHECK(pcpu->ready & ~pcpu->working & ~pcpu->called & vcpu->bit);
 	CHECK(!vcpu->fw.ready_since);
 	CHECK(atomic_load(&vcpu->hsm_state) == SBI_HSM_STATE_STARTED);

@@ -32,6 +32,7 @@ struct platform {
 	bool interactive, frames;
 	bool roam;     /* for tests: each vcpu moves to its next hart after every time slice */
 	bool broken;   /* for tests: an invariant that does not hold, found with make DEBUG=1 */
+	bool ledger;   /* for tests: keep one (core/vm/ledger.h) */
 	bool no_vmids; /* for tests: use no VMIDs */
 	char
 	    trip[24]; /* for tests: what HS tries with its memory, with make DEBUG=1; "": nothing */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "core/vm/check.h"
 #include "core/vm/hpm_failures.h"
+#include "core/vm/ledger.h"
 #include "core/vm/trace.h"
 #include "core/vm/vcpu.h"
 #include "core/vm/vcpu_registers.h"
@@ -68,11 +69,13 @@ void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu)
 	if (vcpu->fw.watched)
 		vcpu_fw_load(vcpu);
 	vpmu_restore(&vcpu->pmu);
+	ledger_resident(LEDGER_COMES, vcpu);
 }
 
 void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	CHECK(pcpu == this_pcpu() && vcpu->home == pcpu && vcpu_is_current(vcpu));
+	ledger_resident(LEDGER_GOES, vcpu);
 	/* Counters come first: their overflows must be found while they belong to this vcpu. */
 	vpmu_save(&vcpu->pmu);
 	hpm_failures_settle_on(pcpu, vcpu);

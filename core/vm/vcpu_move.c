@@ -4,6 +4,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/fence.h"
 #include "core/vm/check.h"
+#include "core/vm/ledger.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
 #include "core/vm/vcpu_registers.h"
@@ -51,7 +52,9 @@ static void leave_counters(struct pcpu *pcpu, struct vcpu *vcpu)
 		if (pcpu->hctr_owner[i] != vcpu)
 			continue;
 		vpmu_evict(&vcpu->pmu, (hctr_t){i});
+		ledger(LEDGER_EVICTED, i, vcpu, 0);
 		pcpu->hctr_owner[i] = NULL;
+		ledger(LEDGER_OWNS, i, NULL, 0);
 	}
 }
 

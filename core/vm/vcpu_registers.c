@@ -5,6 +5,7 @@
 
 #include "arch/riscv/csr.h"
 #include "arch/riscv/trap.h"
+#include "core/vm/ledger.h"
 
 uint64_t vec_probe(void)
 {
@@ -27,6 +28,7 @@ void vcpu_registers_reset(struct vcpu *vcpu)
 
 	if (pcpu->registers_of == vcpu)
 		pcpu->registers_of = NULL;
+	ledger(LEDGER_RESET, 0, vcpu, 0);
 	memset(vcpu->fp, 0, sizeof(vcpu->fp));
 	vcpu->vs.sstatus |= SSTATUS_FS;
 	if (!vcpu->vec)

@@ -6,6 +6,7 @@
 #include "arch/riscv/hpm_backend.h"
 #include "arch/riscv/hpm_raw.h"
 #include "core/vm/guest_mem.h"
+#include "core/vm/ledger.h"
 #include "core/vm/pcpu.h"
 #include "core/vm/platform.h"
 #include "core/vm/vcpu.h"
@@ -15,13 +16,22 @@
 /* Polls of a counter that may have wrapped are at least 1/POLLS_HZ seconds (10 us) apart. */
 #define POLLS_HZ 100000U
 
+static void tell(enum ledger_what what, uint64_t hctr_mask)
+{
+	ledger(what, 0, this_pcpu()->current, hctr_mask);
+}
+
 /* Tells the old owner that it has lost the counter. NULL: the counter gets no owner. */
 static void change_owner(struct pcpu *pcpu, hctr_t hctr, struct vcpu *vcpu)
 {
 	struct vcpu **owner = &pcpu->hctr_owner[hctr.idx];
 
-	if (*owner && *owner != vcpu)
+	if (*owner && *owner != vcpu) {
 		vpmu_evict(&(*owner)->pmu, hctr);
+		ledger(LEDGER_EVICTED, hctr.idx, *owner, 0);
+	}
+	if (*owner != vcpu)
+		ledger(LEDGER_OWNS, hctr.idx, vcpu, 0);
 	*owner = vcpu;
 }
 
@@ -37,34 +47,42 @@ bool vpmu_port_prepare(hctr_t hctr, const struct hw_event *config)
 	struct pcpu *pcpu = this_pcpu();
 
 	change_owner(pcpu, hctr, pcpu->current);
+	ledger(LEDGER_PREPARED, hctr.idx, pcpu->current, 0);
 	return hpm_holds(&pcpu->hpm, hctr.idx, config) ||
 	       hpm_reprogram(&pcpu->hpm, hctr.idx, config);
 }
 
 uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
 {
+	tell(LEDGER_SET, hctr_mask);
 	hpm_set(&this_pcpu()->hpm, hctr_mask, value, armed);
 	return 0;
 }
 
 void vpmu_port_run(uint64_t hctr_mask)
 {
+	tell(LEDGER_RUN, hctr_mask);
 	hpm_run(&this_pcpu()->hpm, hctr_mask);
 }
 
 void vpmu_port_start(uint64_t hctr_mask, uint64_t value)
 {
+	tell(LEDGER_SET, hctr_mask);
+	tell(LEDGER_RUN, hctr_mask);
 	hpm_start(&this_pcpu()->hpm, hctr_mask, value);
 }
 
 void vpmu_port_start_armed(hctr_t hctr, uint64_t value)
 {
+	tell(LEDGER_SET, BIT(hctr.idx));
+	tell(LEDGER_RUN, BIT(hctr.idx));
 	hpm_start_armed(&this_pcpu()->hpm, hctr.idx, value);
 }
 
 void vpmu_port_stop(uint64_t hctr_mask)
 {
 	hpm_stop(&this_pcpu()->hpm, hctr_mask);
+	tell(LEDGER_STOP, hctr_mask);
 }
 
 uint64_t vpmu_port_read(hctr_t hctr)

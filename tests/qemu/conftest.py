@@ -10,6 +10,7 @@ import pexpect
 import pytest
 
 import harness
+import ledger
 
 
 # Lines "SECONDS FILE", as a session leaves them in build/test.
@@ -79,6 +80,19 @@ def console():
             return child
 
         yield start
+
+
+@pytest.fixture(autouse=True)
+def nothing_of_another():
+    """Checks the ledgers of the test's runs of a build with DEBUG=1. One that is empty is of a run
+    that ended before Tally began, or of another build."""
+    harness.ledgers.clear()
+    yield
+    breaches = []
+    for name in harness.ledgers:
+        breaches += ledger.check(ledger.read(name)).breaches
+        os.unlink(name)
+    assert not breaches, "\n".join(breaches[:20])
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -115,11 +115,27 @@ def perf_counts(lines):
     return counts
 
 
+# Of runs of a build with DEBUG=1, which conftest.py has checked after each test (ledger.py).
+ledgers = []
+
+
+def ledger_of(options):
+    """The option that keeps a ledger, if that build is booted."""
+    words = [KERNEL and "--kernel", KERNEL, *map(str, options)]
+    kernels = [after for word, after in zip(words, words[1:]) if word == "--kernel"]
+    if not kernels or "debug" not in Path(kernels[-1]).parts or "--ledger" in words:
+        return []
+    file, name = tempfile.mkstemp(suffix=".ledger")
+    os.close(file)
+    ledgers.append(name)
+    return ["--ledger", name]
+
+
 def command(vms, profile="exact", backend="auto", timeout=GUARD, options=()):
     """The command that boots a VM tree."""
     kernel = ["--kernel", KERNEL] if KERNEL else []
     return [str(ROOT / "tools/run"), "--vms", str(vms), "--profile", profile, "--backend", backend,
-            "--timeout", str(timeout), *kernel, *map(str, options)]
+            "--timeout", str(timeout), *kernel, *ledger_of(options), *map(str, options)]
 
 
 def exit_counts(line):

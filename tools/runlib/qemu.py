@@ -123,6 +123,8 @@ def command_line(args, blob, folder):
     if args.backend != "auto":
         append.append("tally.backend=" + args.backend)
     append.append("tally.console=frames")
+    if args.ledger:
+        append.append("tally.ledger")
     command = [find_qemu(args), "-machine", "virt,aia=" + args.aia, "-cpu", args.cpu,
                "-smp", str((args.harts or 2) if args.profile == "smp" else 1), "-m", args.memory,
                "-display", "none", "-no-reboot", "-bios", find_bios(args)]
@@ -133,6 +135,9 @@ def command_line(args, blob, folder):
     command += {"exact": EXACT, "interactive": INTERACTIVE, "smp": []}[args.profile]
     command += ["-serial", "stdio"]
     command += monitor.qemu_options(folder) if args.keyboard else ["-monitor", "none"]
+    if args.ledger:
+        command += ["-semihosting-config", "enable=on,target=native,arg="
+                    + os.path.abspath(args.ledger).replace(",", ",,")]
     if args.gdb:
         # Not -s, which listens to the whole network.
         command += ["-gdb", "tcp:127.0.0.1:1234", "-S"]

@@ -28,7 +28,7 @@ static const struct {
 static void on_overflow(struct trap_frame *frame)
 {
 	overflows++;
-	places = places * 31 + frame->pc + frame->x[10];
+	places = places * 31 + frame->pc - (uint64_t)segment_of(3) + frame->x[10];
 	csr_clear(sip, IRQ_LCOFI);
 	pmu_stop(BIT(sampler));
 	pmu_start(BIT(sampler), -PERIOD);

@@ -15,6 +15,7 @@ import pytest
 import bare_guests
 import harness
 import plain
+from test_invariants import debug_build  # pylint: disable=unused-import
 from test_smp import vector_cpu
 
 ROUNDS, MORE_ROUNDS = 2, 20
@@ -131,6 +132,16 @@ def test_victim_is_the_same(tmp_path, alone, backend, seed):
     for name, node, _ in they:
         began = any(line.startswith("fuzz: seed=") for line in result.vm(name))
         assert began != ('console = "off"' in node), str(result)[-20000:]
+
+
+@pytest.mark.parametrize("seed", seeds(short=1))
+def test_no_invariant_breaks(tmp_path, checked, seed):
+    """The microvisor that checks them at each exit and entry. It takes longer, so what the victim
+    says of its share of time is left out."""
+    they = list(hostile(random.Random(seed), seed, ["0"]))
+    nodes = [victim("others=1000", ""), *(node for _, node, _ in they)]
+    result = boot(tmp_path, nodes, options=checked, stays=False)
+    assert result.vm("alpha")[-1] == "victim: ends, 0 wrong", str(result)[-20000:]
 
 
 @pytest.mark.parametrize("seed", seeds(short=1))

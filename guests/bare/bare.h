@@ -81,6 +81,14 @@ int records(uint64_t hartid);
 int forge(uint64_t hartid);
 int filters(uint64_t hartid);
 int readback(uint64_t hartid);
+int fuzz(uint64_t hartid);
+int victim(uint64_t hartid);
+int uxl(uint64_t hartid);
+
+/* The marks of kind `marks`: what they are, and how many are not there any more. */
+void marks_put(uint64_t mark);
+uint64_t marks_check(uint64_t mark);
+uint64_t marks_left_by_others(void);
 
 /* The parts of hostile. Each returns how many of its attempts did not trap. */
 uint64_t hostile_csrs(void);

@@ -62,7 +62,7 @@ static void csr_put(uint32_t csr, uint64_t value)
 #define FREG_PUT(n) __asm__ volatile("fld f" #n ", 0(%0)" ::"r"(&fregs[n]) : "memory");
 #define FREG_GET(n) __asm__ volatile("fsd f" #n ", 0(%0)" ::"r"(&fregs[n]) : "memory");
 
-static void put_all(uint64_t mark)
+void marks_put(uint64_t mark)
 {
 	for (unsigned i = 0; i < 32; i++)
 		fregs[i] = pattern(mark, 100 + i);
@@ -82,7 +82,7 @@ static void put_all(uint64_t mark)
 		held[n] = csr_get(marks[n].csr) & marks[n].mask;
 }
 
-static uint64_t check_all(uint64_t mark)
+uint64_t marks_check(uint64_t mark)
 {
 	uint64_t wrong = 0;
 
@@ -107,7 +107,7 @@ static uint64_t check_all(uint64_t mark)
 }
 
 /* Returns how many vector registers are not 0 before they are written for the first time. */
-static uint64_t left_by_others(void)
+uint64_t marks_left_by_others(void)
 {
 	uint64_t wrong = 0;
 
@@ -131,14 +131,14 @@ int marks_kind(uint64_t hartid)
 	(void)hartid;
 	/* On from the start, so that it is on while other guests run. */
 	csr_set(sstatus, SSTATUS_FS | (with_vectors() ? SSTATUS_VS : 0));
-	wrong += left_by_others();
+	wrong += marks_left_by_others();
 	while (!time_is_up()) {
 		uint64_t until = csr_read(time) + 20000;
 
-		put_all(mark + looks % 7 * 1000);
+		marks_put(mark + looks % 7 * 1000);
 		while (!passed(until))
 			;
-		wrong += check_all(mark + looks++ % 7 * 1000);
+		wrong += marks_check(mark + looks++ % 7 * 1000);
 	}
 	csr_write(sie, 0);
 	if (vec_bytes)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "guests/lib/print.h"
 
-#include <stdarg.h>
-
 #include "guests/lib/sbi.h"
 
 #define UART_THR ((volatile uint8_t *)0x10000000)
@@ -88,11 +86,11 @@ static void put_arg(char kind, va_list *ap)
 	}
 }
 
-void print(const char *fmt, ...)
+void print_args(const char *fmt, va_list args)
 {
 	va_list ap;
 
-	va_start(ap, fmt);
+	va_copy(ap, args);
 	for (; *fmt; fmt++) {
 		if (*fmt == '%' && fmt[1])
 			put_arg(*++fmt, &ap);
@@ -100,4 +98,13 @@ void print(const char *fmt, ...)
 			put(*fmt);
 	}
 	va_end(ap);
+}
+
+void print(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	print_args(fmt, args);
+	va_end(args);
 }

@@ -6,10 +6,12 @@
 #ifndef GUESTS_LIB_PRINT_H
 #define GUESTS_LIB_PRINT_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 void print_init(void);
 void print(const char *fmt, ...);
+void print_args(const char *fmt, va_list args);
 size_t str_len(const char *s);
 
 #endif

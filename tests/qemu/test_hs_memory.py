@@ -9,21 +9,24 @@ import pytest
 
 import bare_guests
 import harness
+import peers
 import plain
 
 FETCH, LOAD, STORE = "c", "d", "f"
 TRIPS = {"text-write": STORE, "rodata-write": STORE, "tree-write": STORE, "data-exec": FETCH,
          "stack-exec": FETCH, "guest-exec": FETCH, "registers-exec": FETCH, "firmware-read": LOAD,
          "null-read": LOAD}
-PROFILES = [("exact", 0), ("smp", 1)]
+# The profile and the hart that trips, and Debian's release of OpenSBI.
+PROFILES = [("exact", 0, None), ("smp", 1, None), ("exact", 0, "trixie")]
 
 
-def trips(folder, trip, profile):
+def trips(folder, trip, profile, release=None):
     """What Tally says at its end, and the run."""
+    bios = ["--bios", peers.opensbi(release)] if release else []
     plain.make("build/debug/tally.bin", variables=["DEBUG=1"])
     result = bare_guests.boot(folder, {"alpha": "kind=busy"}, status=harness.NO_VERDICT,
                               profile=profile, stays=False,
-                              options=["--kernel", harness.BUILD / "debug/tally.bin", "--append",
+                              options=[*bios, "--kernel", harness.BUILD / "debug/tally.bin", "--append",
                                        f"tally.trip={trip}"])
     assert not result.vm("alpha")
     return [line for line in result.own if line.startswith("panic")], result
@@ -37,10 +40,10 @@ def symbols(pattern):
             if re.fullmatch(pattern, line.split()[2])}
 
 
-@pytest.mark.parametrize("profile, hart", PROFILES)
+@pytest.mark.parametrize("profile, hart, release", PROFILES)
 @pytest.mark.parametrize("trip", TRIPS)
-def test_what_is_forbidden(tmp_path, trip, profile, hart):
-    (line,), result = trips(tmp_path, trip, profile)
+def test_what_is_forbidden(tmp_path, trip, profile, hart, release):
+    (line,), result = trips(tmp_path, trip, profile, release)
     found = re.fullmatch(rf"panic: hart {hart}: trap in HS: scause {TRIPS[trip]} sepc (\w+) "
                          r"stval (\w+) sp \w+", line)
     assert found, str(result)
@@ -59,10 +62,10 @@ def test_what_is_forbidden(tmp_path, trip, profile, hart):
     assert "Tally stopped on a broken invariant" in result.messages
 
 
-@pytest.mark.parametrize("profile, hart", PROFILES)
-def test_a_stack_that_is_full(tmp_path, profile, hart):
+@pytest.mark.parametrize("profile, hart, release", PROFILES)
+def test_a_stack_that_is_full(tmp_path, profile, hart, release):
     """The first page below it is the guard; the line comes from another stack."""
-    (line,), result = trips(tmp_path, "stack-overflow", profile)
+    (line,), result = trips(tmp_path, "stack-overflow", profile, release)
     found = re.fullmatch(rf"panic: hart {hart}: its stack is full: sepc \w+ sp (\w+)", line)
     assert found, str(result)
     stacks = symbols("_stacks_start")["_stacks_start"]

@@ -26,8 +26,8 @@ def trips(folder, trip, profile, release=None):
     plain.make("build/debug/tally.bin", variables=["DEBUG=1"])
     result = bare_guests.boot(folder, {"alpha": "kind=busy"}, status=harness.NO_VERDICT,
                               profile=profile, stays=False,
-                              options=[*bios, "--kernel", harness.BUILD / "debug/tally.bin", "--append",
-                                       f"tally.trip={trip}"])
+                              options=[*bios, "--kernel", harness.BUILD / "debug/tally.bin",
+                                       "--append", f"tally.trip={trip}"])
     assert not result.vm("alpha")
     return [line for line in result.own if line.startswith("panic")], result
 

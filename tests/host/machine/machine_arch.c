@@ -7,7 +7,9 @@
 #include "arch/riscv/irqchip.h"
 #include "arch/riscv/isa.h"
 #include "arch/riscv/quirks.h"
+#include "arch/riscv/semihosting.h"
 #include "arch/riscv/uart.h"
+#include "core/boot/hs_memory.h"
 #include "tests/host/machine/machine.h"
 
 #define UART_IRQ 10U
@@ -54,6 +56,29 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t p
 	for (uint32_t i = 0; i < ARRAY_SIZE(events); i++)
 		hpm->events[hpm->n_events++] = (struct hpm_event){
 		    .event_idx = events[i], .hctrs = HCTRS, .selector = events[i]};
+}
+
+/* There is no emulator below, and so no ledger. */
+uint64_t semihosting(uint64_t operation, const void *block)
+{
+	(void)operation, (void)block;
+	return ~0UL;
+}
+
+/* What HS may do with its memory is for the hart to say (test_hs_map.c, test_hs_memory.py). */
+void hs_memory_make(uint64_t tree_end)
+{
+	(void)tree_end;
+}
+
+void hs_memory_use(uint64_t hartid)
+{
+	(void)hartid;
+}
+
+void hs_memory_trip(struct pcpu *pcpu)
+{
+	(void)pcpu;
 }
 
 /* Boot's own check of events, which hpm_init() here does not make. */

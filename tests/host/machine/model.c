@@ -141,7 +141,7 @@ void model_left(struct machine_hart *h, struct vcpu *vcpu)
 	m->turns = machine.turns;
 	m->debts = debts();
 	m->others = ipis_of_others(vcpu);
-	m->resident_since = vcpu->fw.resident_since - m->steal;
+	m->slice_end = vcpu->home->slice_end - m->steal;
 }
 
 static bool injected(const struct machine_hart *h, const struct model_vcpu *m)
@@ -379,7 +379,8 @@ static bool should_run(struct vcpu *vcpu)
 static void look_at_times(const struct vcpu *vcpu)
 {
 	const struct model_vcpu *m = model_of(vcpu);
-	uint64_t cpu = vcpu->fw.cpu_ticks + machine.time - vcpu->fw.resident_since;
+	int64_t ticks = vcpu->fw.cpu_ticks;
+	uint64_t cpu = (uint64_t)ticks + (ticks < 0 ? machine.time : 0);
 
 	if (cpu < m->guest_ticks)
 		DIFFERS(vcpu, "ran for %lu ticks and is said to have had %lu", m->guest_ticks, cpu);
@@ -397,7 +398,7 @@ static void look_at_slice(const struct vcpu *vcpu)
 	const struct model_vcpu *m = model_of(vcpu);
 	uint64_t stolen = vcpu->fw.steal_ticks - m->steal;
 
-	if (vcpu->fw.resident_since - vcpu->fw.steal_ticks != m->resident_since ||
+	if (vcpu->home->slice_end - vcpu->fw.steal_ticks != m->slice_end ||
 	    m->turns != machine.turns)
 		return;
 	if (ipis_of_others(vcpu) & ~m->others)

@@ -44,7 +44,7 @@ struct model_vcpu {
 	uint64_t timer; /* without Sstc: guest time, ~0: off */
 	struct model_expect expect;
 
-	uint64_t steal, turns, debts, resident_since; /* when it left */
+	uint64_t steal, turns, debts, slice_end;      /* when it left */
 	uint64_t others;                              /* VSSIP of other vcpus of that hart */
 	uint64_t changes;                             /* starts and stops that were asked for */
 	uint64_t cleared;                             /* how often it has cleared VSSIP */

@@ -3,10 +3,12 @@
 #ifndef MACHINE_FENCE_H
 #define MACHINE_FENCE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tests/host/machine/sees.h"
 
+void hfence_done(bool gstage);
 void hfence_gvma_all(void);
 void hfence_vvma_all(void);
 void fence_i(void);

@@ -37,8 +37,8 @@ coverage: $(COV_BIN)
 		--explained tests/host/uncovered.md $(COV) vpmu
 
 # The machine of several harts reaches most of core/; what it never boots with is in unit tests.
-CORE_COVERAGE_TESTS := vm_config vm_refusals guest_dt seed vuart vplic console console_live console_frames \
-	console_request console_random printf words
+CORE_COVERAGE_TESTS := vm_config vm_refusals guest_dt seed vuart vplic console console_live \
+	console_frames console_request console_random printf words
 CORE_COVERAGE_LINES ?= 85
 CORE_COVERAGE_STEPS ?= 300000
 CORE_COV := $(B)/core-cov

@@ -249,7 +249,7 @@ static void loops(struct machine_hart *h, struct vcpu *vcpu)
 	h->csr[CSR_SEPC] = h->csr[CSR_VSEPC] = vector;
 	h->csr[CSR_VSCAUSE] = 15;
 	h->csr[CSR_VSSTATUS] = 2UL << 32 | SSTATUS_SPP;
-	machine.time += 200;
+	machine.time += 20;
 	if (h->csr[CSR_HEDELEG] >> 15 & 1)
 		return;
 	*e = (struct model_expect){.pc = {vector, vector}, .may_inject = true};

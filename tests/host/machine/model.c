@@ -8,7 +8,7 @@
 
 /* Host time after which a vcpu that should run has run: each other one had some turns. */
 #define TURNS    (6UL * MACHINE_TIMEBASE / 1000 * PCPU_SLICE_MS)
-#define PATIENCE (TURNS * (machine_vcpus() + 4))
+#define PATIENCE (TURNS * (machine_vcpus() + 4) * machine.kind.harts)
 /* A hart may keep asleep for so long although it has work (sched_nap()). */
 #define NAP       200UL
 #define VS_CAUSES 0x2222UL
@@ -150,7 +150,8 @@ void model_left(struct machine_hart *h, struct vcpu *vcpu)
 	m->turns = machine.turns;
 	m->debts = debts();
 	m->others = ipis_of_others(vcpu);
-	m->resident_since = vcpu->fw.resident_since - m->steal;
+	m->cpu = vcpu->fw.cpu_ticks;
+	m->resident_since = vcpu->fw.resident_since;
 }
 
 /* It is in its handler; not where that begins behind the instruction, and nothing has changed. */
@@ -414,8 +415,11 @@ static void look_at_slice(const struct vcpu *vcpu)
 	const struct model_vcpu *m = model_of(vcpu);
 	uint64_t stolen = vcpu->fw.steal_ticks - m->steal;
 
-	if (vcpu->fw.resident_since - vcpu->fw.steal_ticks != m->resident_since ||
-	    m->turns != machine.turns)
+	if (vcpu->fw.cpu_ticks != m->cpu)
+		return;
+	if (vcpu->fw.resident_since - m->resident_since != stolen)
+		DIFFERS(vcpu, "has had %lu ticks for itself that were stolen", stolen);
+	if (m->turns != machine.turns)
 		return;
 	if (ipis_of_others(vcpu) & ~m->others)
 		DIFFERS(vcpu, "paid for an IPI to a vcpu that was not resident");
@@ -540,6 +544,25 @@ void model_entered(struct machine_hart *h, struct vcpu *vcpu)
 		h->reserved_by = vcpu;
 }
 
+/* Whoever has been woken on this hart is ready, although another one runs. */
+static void look_at_neighbours(const struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
+		struct vcpu *other = pcpu->vcpus[i];
+		const struct vm *vm = other->vm;
+		const struct model_vcpu *m = model_of(other);
+
+		/* Who holds the lock is about to tell. */
+		if (other == vcpu || other->home != pcpu || pcpu->ready & other->bit ||
+		    !(pcpu->waiting & other->bit) || vm->devices.next != vm->devices.serving)
+			continue;
+		if (m->expect.waits && should_run(other))
+			DIFFERS(other, "sleeps, and something has woken it");
+	}
+}
+
 void model_step(struct machine_hart *h, struct vcpu *vcpu)
 {
 	struct model_vcpu *m = model_of(vcpu);
@@ -559,6 +582,7 @@ void model_step(struct machine_hart *h, struct vcpu *vcpu)
 	if (is_behind(h, vcpu))
 		DIFFERS(vcpu, "goes on without a fence that was done for its sender");
 	look_at_memory(vcpu);
+	look_at_neighbours(vcpu);
 }
 
 static void look_at_vm(struct vm *vm, bool still)

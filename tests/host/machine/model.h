@@ -44,11 +44,11 @@ struct model_vcpu {
 	uint64_t timer; /* without Sstc: guest time, ~0: off */
 	struct model_expect expect;
 
-	uint64_t steal, turns, debts, resident_since; /* when it left */
-	uint64_t others;                              /* VSSIP of other vcpus of that hart */
-	uint64_t changes;                             /* starts and stops that were asked for */
-	uint64_t cleared;                             /* how often it has cleared VSSIP */
-	bool ipi_due;                                 /* VSSIP must be set when it goes on */
+	uint64_t steal, turns, debts, cpu, resident_since; /* when it left */
+	uint64_t others;                                   /* VSSIP of other vcpus of that hart */
+	uint64_t changes;               /* starts and stops that were asked for */
+	uint64_t cleared;               /* how often it has cleared VSSIP */
+	bool ipi_due;                   /* VSSIP must be set when it goes on */
 	uint64_t vvma_due, fence_i_due; /* fences later than these must have been made */
 	uint64_t left_at;               /* machine.fences when it left */
 	uint64_t wants_since;           /* it should run since then, 0: it should not */

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # make coverage: lines and branches of vpmu/ that the host tests of the vPMU reach. Fails under
 # COVERAGE_LINES percent of the lines, and for each line that is neither reached nor explained in
-# tests/host/uncovered.md. make core-coverage: the same of core/ and tests/host/uncovered-core.md.
+# tests/host/uncovered.md. make core-coverage: of core/, and only the percentage is checked, because
+# chance decides which of the rare lines are reached; tests/host/uncovered-core.md has the reasons.
 COVERAGE_TESTS := vpmu vpmu_model selftest
 COVERAGE_LINES ?= 95
 # The random test meets what it can meet within so many steps, or fails.
@@ -39,7 +40,7 @@ coverage: $(COV_BIN)
 # The machine of several harts reaches most of core/; what it never boots with is in unit tests.
 CORE_COVERAGE_TESTS := vm_config vm_refusals guest_dt seed vuart vplic console console_live \
 	console_frames console_request console_random printf words
-CORE_COVERAGE_LINES ?= 85
+CORE_COVERAGE_LINES ?= 90
 CORE_COVERAGE_STEPS ?= 300000
 CORE_COV := $(B)/core-cov
 CORE_COV_BIN := $(CORE_COVERAGE_TESTS:%=$(CORE_COV)/bin/%)
@@ -79,4 +80,4 @@ core-coverage: $(CORE_COV_BIN) $(CORE_COV)/bin/core
 		CORE_STEPS=$(CORE_COVERAGE_STEPS) $$program >$$program.log 2>&1 || { \
 			tail -n 40 $$program.log; exit 1; }; done
 	$(Q)$(PYTHON) tests/host/coverage.py --lines $(CORE_COVERAGE_LINES) \
-		--explained tests/host/uncovered-core.md $(CORE_COV) core
+		--explained tests/host/uncovered-core.md --by-chance $(CORE_COV) core

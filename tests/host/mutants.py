@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does the random model test of the virtual PMU notice defects? Each of a table is
+"""Does a random model test notice defects? Each of a table (of the virtual PMU, or of core/) is
 put into a copy of one file, the model test is built with it, and has to find a difference within
 STEPS steps; without any it must find none. The build is without sanitizers and compiles what
 includes the file only.

@@ -210,11 +210,15 @@ static void uses_device(struct machine_hart *h, struct vcpu *vcpu)
 	if (percent(luck(), 4))
 		at = percent(luck(), 50) ? chance(luck()) >> 8 : VM_RAM_BASE + (2 << 20);
 	h->x[rd] = !plic && !offset ? to_print(vcpu) : plic ? below(luck(), 16) : chance(luck());
+	if (plic && offset == 4 * GUEST_UART_IRQ)
+		h->x[rd] = 1 + below(luck(), 7);
 	/* Whether it goes out depends on the other registers. */
 	if (store && !plic && !offset)
 		model_texts[vcpu->vm->index].most++;
-	if (store && plic && percent(luck(), 50))
+	if (store && plic && offset >> 12 == 2 && percent(luck(), 80))
 		h->x[rd] = BIT(GUEST_UART_IRQ);
+	if (store && plic && offset >> 12 >= 0x200 && !(offset & 4))
+		h->x[rd] = below(luck(), 3);
 	raw = store ? 0x23U | rd << 20 | width << 12 : 0x3U | rd << 7 | width << 12;
 	h->csr[CSR_HTVAL] = at >> 2;
 	h->csr[CSR_STVAL] = at;
@@ -245,7 +249,7 @@ static void loops(struct machine_hart *h, struct vcpu *vcpu)
 	h->csr[CSR_SEPC] = h->csr[CSR_VSEPC] = vector;
 	h->csr[CSR_VSCAUSE] = 15;
 	h->csr[CSR_VSSTATUS] = 2UL << 32 | SSTATUS_SPP;
-	machine.time += 200;
+	machine.time += 20;
 	if (h->csr[CSR_HEDELEG] >> 15 & 1)
 		return;
 	*e = (struct model_expect){.pc = {vector, vector}, .may_inject = true};
@@ -272,7 +276,7 @@ void guest_acts(struct machine_hart *h, struct vcpu *vcpu)
 		handles(h, vcpu);
 	else if (act < 50)
 		reads_csr(h, vcpu);
-	else if (act < 54)
+	else if (act < 54 && !m->hog)
 		waits(h, vcpu);
 	else if (act < 66)
 		uses_device(h, vcpu);

@@ -102,9 +102,19 @@ static void fences(struct machine_hart *h, struct vcpu *vcpu)
 	call(h, SBI_EXT_RFENCE, fid, mask, base, chance(luck()));
 }
 
+/* One that has stopped itself, if there is one. */
+static uint64_t who_is_off(const struct vm *vm)
+{
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
+		if (model_of(vm->vcpus[i])->off && percent(luck(), 80))
+			return i;
+	}
+	return below(luck(), vm->config->n_vcpus + 1);
+}
+
 static void starts(struct machine_hart *h, struct vcpu *vcpu)
 {
-	uint64_t id = below(luck(), vcpu->vm->config->n_vcpus + 1);
+	uint64_t id = who_is_off(vcpu->vm);
 	uint64_t pc = percent(luck(), 95) ? VM_RAM_BASE + 4 * below(luck(), 4000) : chance(luck());
 	uint64_t opaque = chance(luck());
 
@@ -116,6 +126,12 @@ static void starts(struct machine_hart *h, struct vcpu *vcpu)
 		t->changes++;
 	}
 	call(h, SBI_EXT_HSM, SBI_HSM_HART_START, id, pc, opaque);
+}
+
+static void asks_for_status(struct machine_hart *h, struct vcpu *vcpu)
+{
+	call(h, SBI_EXT_HSM, SBI_HSM_HART_GET_STATUS, below(luck(), vcpu->vm->config->n_vcpus + 1),
+	     0, 0);
 }
 
 static void suspends(struct machine_hart *h, struct vcpu *vcpu)
@@ -236,7 +252,10 @@ void guest_calls_sbi(struct machine_hart *h, struct vcpu *vcpu)
 		starts(h, vcpu);
 		break;
 	case 7:
-		suspends(h, vcpu);
+		if (percent(luck(), 30))
+			asks_for_status(h, vcpu);
+		else if (!model_of(vcpu)->hog)
+			suspends(h, vcpu);
 		break;
 	case 8:
 		prints(h, vcpu);
@@ -295,8 +314,9 @@ void guest_counts(struct machine_hart *h, struct vcpu *vcpu)
 	case 2:
 		if (m->counts && n == m->counter)
 			return;
-		guest_ecall(h, SBI_EXT_PMU, SBI_PMU_COUNTER_START,
-		            (const uint64_t[6]){n, 1, percent(luck(), 50), -chance(luck()) % 500});
+		guest_ecall(
+		    h, SBI_EXT_PMU, SBI_PMU_COUNTER_START,
+		    (const uint64_t[6]){n, 1, percent(luck(), 50), -(chance(luck()) % 500)});
 		return;
 	case 3:
 		if (m->counts && n == m->counter)

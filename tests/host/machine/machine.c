@@ -265,6 +265,7 @@ static void choose_kind(struct machine_kind *k)
 	k->hart_flags = percent(c, 10);
 	k->firmware_fails = percent(c, 25);
 	k->late_unmask = percent(c, 30);
+	k->busy_operator = percent(c, 30);
 	k->n_vms = 1 + below(c, 4);
 }
 

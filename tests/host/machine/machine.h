@@ -26,7 +26,8 @@
 /* What a machine has; chosen by its seed. */
 struct machine_kind {
 	uint32_t harts;
-	bool sstc, vectors, delegated, no_vmids, roam, interactive, frames, hart_flags, late_unmask;
+	bool sstc, vectors, delegated, no_vmids, roam, interactive, frames, hart_flags, late_unmask,
+	    busy_operator;
 	bool firmware_fails; /* calls return errors now and then */
 	uint32_t n_vms;
 };
@@ -134,6 +135,8 @@ void operator_output(const char *bytes, size_t n);
 /* What a VM has printed: must come out unchanged, as its own. */
 char operator_letter(uint32_t vm);
 extern uint64_t operator_seen[VM_MAX_VMS]; /* letters on lines that are complete */
+/* Bits of VMs: frames have begun since, so what was seen of an open line comes once more. */
+extern uint32_t operator_repeats;
 
 /* model.c */
 void model_reset(void);

@@ -6,8 +6,9 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/trap.h"
 
-/* Host time after which a vcpu that should run has run: each other one had many turns. */
-#define PATIENCE (200UL * MACHINE_TIMEBASE / 1000 * PCPU_SLICE_MS)
+/* Host time after which a vcpu that should run has run: each other one had some turns. */
+#define TURNS    (6UL * MACHINE_TIMEBASE / 1000 * PCPU_SLICE_MS)
+#define PATIENCE (TURNS * (machine_vcpus() + 4) * machine.kind.harts)
 /* A hart may keep asleep for so long although it has work (sched_nap()). */
 #define NAP       200UL
 #define VS_CAUSES 0x2222UL
@@ -21,9 +22,17 @@ const uint32_t model_csrs[MODEL_CSRS] = {CSR_VSSTATUS,   CSR_VSIE,    CSR_VSTVEC
 struct model_text model_texts[VM_MAX_VMS];
 static struct model_vcpu vcpus[VM_MAX_ALL_VCPUS];
 static struct {
-	unsigned int state;
-	uint64_t since;
+	uint64_t progress, since;
 } lives[VM_MAX_VMS];
+
+static uint32_t machine_vcpus(void)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < n_vms; i++)
+		n += vms[i].config->n_vcpus;
+	return n;
+}
 
 void model_reset(void)
 {
@@ -141,13 +150,19 @@ void model_left(struct machine_hart *h, struct vcpu *vcpu)
 	m->turns = machine.turns;
 	m->debts = debts();
 	m->others = ipis_of_others(vcpu);
+	m->cpu = (uint64_t)vcpu->fw.cpu_ticks;
 	m->slice_end = vcpu->home->slice_end - m->steal;
 }
 
+/* It is in its handler; not where that begins behind the instruction, and nothing has changed. */
 static bool injected(const struct machine_hart *h, const struct model_vcpu *m)
 {
+	bool same = true;
+
+	for (uint32_t i = 0; i < MODEL_CSRS; i++)
+		same &= h->csr[model_csrs[i]] == m->csr[i];
 	return h->csr[CSR_SEPC] == (h->csr[CSR_VSTVEC] & ~3UL) && h->csr[CSR_VSEPC] == m->pc &&
-	       !h->user;
+	       !h->user && !(same && h->csr[CSR_SEPC] == m->expect.pc[1]);
 }
 
 static bool may_change(const struct model_vcpu *m, uint32_t csr, bool exception)
@@ -234,10 +249,12 @@ static void look_at_texts(const struct vcpu *vcpu)
 	uint32_t vm = vcpu->vm->index;
 	struct model_text *t = &model_texts[vm];
 
-	if (operator_seen[vm] < t->least || operator_seen[vm] > t->most)
+	if (operator_seen[vm] < t->least ||
+	    (operator_seen[vm] > t->most && !(operator_repeats >> vm & 1)))
 		DIFFERS(vcpu, "its VM has printed %lu to %lu letters, and %lu were seen", t->least,
 		        t->most, operator_seen[vm]);
 	t->least = t->most = operator_seen[vm];
+	operator_repeats &= ~(1U << vm);
 }
 
 /* It has been started, or its VM has: nothing is left of what was there before. */
@@ -278,6 +295,7 @@ static void compare_fresh(struct machine_hart *h, struct vcpu *vcpu, bool new_li
 	m->vvma_due = m->fence_i_due = 0;
 	m->left_at = m->seen ? m->left_at : 0;
 	m->hart = MACHINE_HARTS; /* fences as on arrival */
+	m->hog = percent(&machine.chance, 15);
 	m->timer = ~0UL;
 	m->life = vcpu->vm->htimedelta;
 	m->seen = true;
@@ -398,8 +416,11 @@ static void look_at_slice(const struct vcpu *vcpu)
 	const struct model_vcpu *m = model_of(vcpu);
 	uint64_t stolen = vcpu->fw.steal_ticks - m->steal;
 
-	if (vcpu->home->slice_end - vcpu->fw.steal_ticks != m->slice_end ||
-	    m->turns != machine.turns)
+	if (vcpu->home->slice_end - vcpu->fw.steal_ticks != m->slice_end)
+		return;
+	if (m->cpu - (uint64_t)vcpu->fw.cpu_ticks != stolen)
+		DIFFERS(vcpu, "has had %lu ticks for itself that were stolen", stolen);
+	if (m->turns != machine.turns)
 		return;
 	if (ipis_of_others(vcpu) & ~m->others)
 		DIFFERS(vcpu, "paid for an IPI to a vcpu that was not resident");
@@ -524,6 +545,25 @@ void model_entered(struct machine_hart *h, struct vcpu *vcpu)
 		h->reserved_by = vcpu;
 }
 
+/* Whoever has been woken on this hart is ready, although another one runs. */
+static void look_at_neighbours(const struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
+		struct vcpu *other = pcpu->vcpus[i];
+		const struct vm *vm = other->vm;
+		const struct model_vcpu *m = model_of(other);
+
+		/* Who holds the lock is about to tell. */
+		if (other == vcpu || other->home != pcpu || pcpu->ready & other->bit ||
+		    !(pcpu->waiting & other->bit) || vm->devices.next != vm->devices.serving)
+			continue;
+		if (m->expect.waits && should_run(other))
+			DIFFERS(other, "sleeps, and something has woken it");
+	}
+}
+
 void model_step(struct machine_hart *h, struct vcpu *vcpu)
 {
 	struct model_vcpu *m = model_of(vcpu);
@@ -543,6 +583,7 @@ void model_step(struct machine_hart *h, struct vcpu *vcpu)
 	if (is_behind(h, vcpu))
 		DIFFERS(vcpu, "goes on without a fence that was done for its sender");
 	look_at_memory(vcpu);
+	look_at_neighbours(vcpu);
 }
 
 static void look_at_vm(struct vm *vm, bool still)
@@ -551,8 +592,11 @@ static void look_at_vm(struct vm *vm, bool still)
 	bool changes =
 	    state == VM_ENDING || state == VM_CLEARING || state == VM_LOADING || vm->command;
 
-	if (!changes || lives[vm->index].state != state) {
-		lives[vm->index].state = state;
+	uint64_t progress =
+	    state + 8 * vm->command + 256 * vm->life.step + (vm->life.done << 12) + vm->htimedelta;
+
+	if (!changes || lives[vm->index].progress != progress) {
+		lives[vm->index].progress = progress;
 		lives[vm->index].since = machine.time;
 	} else if (still || machine.time - lives[vm->index].since > PATIENCE) {
 		machine_differs("vm%u stays %s%s", vm->index, vm_state_name(vm),

@@ -44,7 +44,7 @@ struct model_vcpu {
 	uint64_t timer; /* without Sstc: guest time, ~0: off */
 	struct model_expect expect;
 
-	uint64_t steal, turns, debts, slice_end;      /* when it left */
+	uint64_t steal, turns, debts, cpu, slice_end; /* when it left */
 	uint64_t others;                              /* VSSIP of other vcpus of that hart */
 	uint64_t changes;                             /* starts and stops that were asked for */
 	uint64_t cleared;                             /* how often it has cleared VSSIP */
@@ -52,7 +52,7 @@ struct model_vcpu {
 	uint64_t vvma_due, fence_i_due; /* fences later than these must have been made */
 	uint64_t left_at;               /* machine.fences when it left */
 	uint64_t wants_since;           /* it should run since then, 0: it should not */
-	bool start_due, looping;
+	bool start_due, looping, hog;   /* hog: it never waits */
 	struct model_sent sent;
 	struct {
 		uint64_t pc, opaque;

@@ -22,6 +22,7 @@ static struct {
 
 bool operator_shows;
 uint64_t operator_seen[VM_MAX_VMS];
+uint32_t operator_repeats;
 
 static struct chance *luck(void)
 {
@@ -31,6 +32,7 @@ static struct chance *luck(void)
 void operator_reset(void)
 {
 	memset(&op, 0, sizeof(op));
+	operator_repeats = 0;
 	memset(operator_seen, 0, sizeof(operator_seen));
 	op.next = 20000;
 }
@@ -74,6 +76,7 @@ static void command(char *to, size_t size)
 	case 2:
 	case 3:
 	case 4:
+	case 7:
 		snprintf(to, size, "move vm%u %u %u", any_vm(), below(luck(), 4),
 		         2 * below(luck(), MACHINE_HARTS + 1) + 1);
 		break;
@@ -122,7 +125,8 @@ static void type(void)
 bool operator_has_typed(void)
 {
 	if (op.at == op.n && machine.time >= op.next) {
-		op.next = machine.time + 500 + below(luck(), 40000);
+		op.next =
+		    machine.time + 500 + below(luck(), machine.kind.busy_operator ? 1000 : 40000);
 		type();
 	}
 	return op.at < op.n;
@@ -166,6 +170,8 @@ static void look_at_line(const char *line, uint32_t n)
 			look_at_text(line + 2, line + n, (uint32_t)(line[1] - 'A'), line);
 		else if (!strchr("!:=.+-", line[1]))
 			machine_differs("no frame: %s", line);
+		if (line[1] == '+')
+			operator_repeats = ~0U;
 	} else if (sscanf(line, "[vm%u]%n", &vm, &skip) == 1 && skip) {
 		look_at_text(line + skip + 1, line + n, vm, line);
 	} else if (strncmp(line, "tally", 5) != 0 && n && strcmp(line, "\r") != 0) {

@@ -22,6 +22,8 @@ struct table_event {
 #define RAW_V1    ((uint32_t)SBI_PMU_TYPE_RAW << 16)
 #define RAW_V2    ((uint32_t)SBI_PMU_TYPE_RAW_V2 << 16)
 #define V1_LIMIT  (UINT64_C(1) << 48)
+/* With fake.config.narrow: so many events of a group in a row have the same counters. */
+#define ALIKE 24U
 /* Events of a machine that random guests choose from. */
 #define CHOICE 24U
 
@@ -34,27 +36,6 @@ const struct opensbi_node combining_node = {table_standard, ARRAY_SIZE(table_sta
 
 static const enum combining_op operators[] = {COMBINING_OR, COMBINING_AND, COMBINING_XOR,
                                               COMBINING_ADD};
-
-void combining_events_begin(void)
-{
-	struct chance c = {1};
-
-	for (uint32_t k = 0; k < COMBINING_PERIOD; k++)
-		for (uint32_t g = 0; g < COMBINING_GROUPS; g++)
-			for (uint32_t i = 1; i < COMBINING_CODES; i++)
-				combining_cycles[k].times[g][i] = (uint8_t)below(&c, 8);
-}
-
-const struct selectors *combining_selectors(void)
-{
-	static struct selectors s;
-	static struct vm_refusal why;
-	const struct vm_blob blob = {table_blob, &why};
-
-	if (!s.n_runs && !pmu_node_parse(&blob, fdt_path_offset(table_blob, "/pmu"), &s))
-		abort();
-	return &s;
-}
 
 /* --- selectors ----------------------------------------------------------------------- */
 
@@ -109,12 +90,28 @@ static bool read(uint64_t selector, struct reading *r)
 	return any && !(selector >> 55);
 }
 
-uint32_t combining_hctrs(uint64_t selector)
+/* Returns the counters that can count one event. */
+static uint32_t counters_of(uint32_t group, uint32_t code)
 {
 	static const uint32_t hctrs[] = {0x7f8, 0x7f800, 0x7f80000, 0xf8000000};
+	struct chance c = {fake.config.choice ^ (group << CODE_BITS | code / ALIKE)};
+	uint32_t some = hctrs[group] & (uint32_t)chance(&c);
+
+	some &= percent(&c, 50) ? (uint32_t)chance(&c) : UINT32_MAX;
+	return fake.config.narrow && some ? some : hctrs[group];
+}
+
+uint32_t combining_hctrs(uint64_t selector)
+{
+	uint32_t hctrs = UINT32_MAX;
 	struct reading r;
 
-	return read(selector, &r) ? hctrs[r.group] : 0;
+	if (!read(selector, &r))
+		return 0;
+	for (uint32_t i = 0; i < PLACES; i++)
+		if (r.codes[i])
+			hctrs &= counters_of(r.group, r.codes[i]);
+	return hctrs;
 }
 
 uint64_t combining_single(uint32_t n)
@@ -209,6 +206,58 @@ bool fake_hart_allows(const struct vpmu_table *table, uint32_t event_idx, uint64
 			return false;
 	}
 	return true;
+}
+
+/* --- the table ----------------------------------------------------------------------- */
+
+static struct selectors whole, now;
+
+/* Splits a row of the table where the counters change. Its numbers contain the group. */
+static void narrow(const struct selector_run *run)
+{
+	uint32_t group = run->first >> CODE_BITS;
+
+	for (uint32_t first = run->first; first <= run->last;) {
+		struct selector_run *part = &now.runs[now.n_runs++];
+		uint32_t hctrs = counters_of(group, first % COMBINING_CODES);
+
+		*part = (struct selector_run){run->base, first, first, hctrs};
+		while (++first <= run->last && counters_of(group, first % COMBINING_CODES) == hctrs)
+			part->last = first;
+	}
+}
+
+static void parse(void)
+{
+	static struct vm_refusal why;
+	const struct vm_blob blob = {table_blob, &why};
+
+	if (!whole.n_runs && !pmu_node_parse(&blob, fdt_path_offset(table_blob, "/pmu"), &whole))
+		abort();
+}
+
+void combining_events_begin(void)
+{
+	struct chance c = {1};
+
+	for (uint32_t k = 0; k < COMBINING_PERIOD; k++)
+		for (uint32_t g = 0; g < COMBINING_GROUPS; g++)
+			for (uint32_t i = 1; i < COMBINING_CODES; i++)
+				combining_cycles[k].times[g][i] = (uint8_t)below(&c, 8);
+	parse();
+	now = whole;
+	if (!fake.config.narrow)
+		return;
+	now.n_runs = 0;
+	for (uint32_t i = 0; i < whole.n_runs; i++)
+		narrow(&whole.runs[i]);
+	for (uint32_t i = 0; i < now.n_standard; i++)
+		now.standard[i].hctrs = combining_hctrs(now.standard[i].selector);
+}
+
+const struct selectors *combining_selectors(void)
+{
+	return &now;
 }
 
 /* --- what happens -------------------------------------------------------------------- */

@@ -24,11 +24,12 @@ uint64_t combining_any(struct chance *c);
  */
 uint32_t combining_hctrs(uint64_t selector);
 
-/* What a VM tree's node /pmu and OpenSBI's node say of this core. */
+/* What a VM tree's node /pmu and OpenSBI's node say of this core. The former is valid from
+ * combining_events_begin() on, and narrower with fake.config.narrow. */
 const struct selectors *combining_selectors(void);
 extern const struct opensbi_node combining_node;
 
-/* Fills combining_cycles. */
+/* Fills combining_cycles, and makes the table for fake.config. */
 void combining_events_begin(void);
 
 #endif

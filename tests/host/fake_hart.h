@@ -67,6 +67,8 @@ struct fake_hart_config {
 	bool raw_v1_only; /* the firmware knows raw events of 48 bits only */
 	bool delegated;   /* HS drives the counters without the firmware, once it has booted */
 	uint64_t choice;  /* the events that random guests choose from */
+	/* Some counters of a group count some of its events only, by the event table. */
+	bool narrow;
 
 	/* Mistakes of a port, to prove that tests detect them. */
 	bool port_keeps_map;   /* gives a counter another event without a reset */

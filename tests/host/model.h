@@ -83,6 +83,12 @@ const char *model_fw_read_hi(const struct model *m, unsigned long idx, struct sb
 const char *model_config(struct model *m, unsigned long base, unsigned long mask,
                          unsigned long flags, unsigned long event_idx, uint64_t event_data,
                          struct sbi_ret got);
+/*
+ * A counter is not configured any more, though the call is not over, or the hardware has refused
+ * it. Returns false unless it was stopped, and might have been configured anew to make room.
+ */
+bool model_dropped(struct model *m, unsigned long base, unsigned long mask, unsigned long flags,
+                   unsigned long event_idx, uint64_t event_data, uint32_t idx);
 const char *model_start(struct model *m, unsigned long base, unsigned long mask,
                         unsigned long flags, uint64_t value, struct sbi_ret got);
 const char *model_stop(struct model *m, unsigned long base, unsigned long mask, unsigned long flags,

@@ -139,36 +139,93 @@ static uint32_t uses_of(const struct model *m, uint64_t hctrs, uint32_t without)
 	return uses;
 }
 
+/* The uses of the hart's counters, each with one that can be its own. */
+struct matching {
+	uint64_t hctrs[VPMU_HW_COUNTERS + 1]; /* that it can have */
+	uint64_t all;
+	bool keeps_instret; /* Tally needs it */
+	uint32_t n;
+	uint32_t owner[VPMU_HW_COUNTERS]; /* 1 and up; 0: nobody */
+};
+
+/* Gives one use a counter; those that have one may have to take another one. Each is tried once. */
+static bool match(struct matching *t, uint32_t use, uint64_t *tried)
+{
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++) {
+		if (!(t->hctrs[use] & ~*tried & 1ULL << i))
+			continue;
+		*tried |= 1ULL << i;
+		if (t->owner[i] && !match(t, t->owner[i] - 1, tried))
+			continue;
+		t->owner[i] = use + 1;
+		return true;
+	}
+	return false;
+}
+
+static void add_use(const struct model *m, struct matching *t, const struct model_lctr *use)
+{
+	uint64_t hctrs = model_hctrs(m, use->event_idx, use->event_data);
+
+	if (t->keeps_instret)
+		hctrs &= ~4ULL;
+	t->hctrs[t->n++] = hctrs;
+	t->all |= hctrs;
+}
+
+static void add_uses(const struct model *m, struct matching *t, uint32_t without)
+{
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++) {
+		bool first = i != without && model_competes(m, i, ~0ULL);
+
+		for (uint32_t j = 0; j < i; j++)
+			if (j != without && model_competes(m, j, ~0ULL) &&
+			    model_same_use(&m->c[i], &m->c[j]))
+				first = false;
+		if (first)
+			add_use(m, t, &m->c[i]);
+	}
+}
+
+static bool all_match(struct matching *t)
+{
+	for (uint32_t i = 0; i < t->n; i++) {
+		uint64_t tried = 0;
+
+		if (!match(t, i, &tried))
+			return false;
+	}
+	return true;
+}
+
 /* Whether Tally still has instret depends on where the filters are. */
 static enum feasible fw_feasible(const struct model *m, uint32_t event_idx)
 {
+	struct matching t = {.keeps_instret = true};
 	uint64_t hctrs = model_hctrs(m, 2, 0);
-	uint32_t uses;
 
 	if (!is_by_instret(event_idx) || !(hctrs & 4))
 		return YES;
-	uses = uses_of(m, hctrs, VPMU_COUNTERS);
-	if (uses >= (uint32_t)__builtin_popcountll(hctrs)) {
+	add_uses(m, &t, VPMU_COUNTERS);
+	if (!all_match(&t)) {
 		seen(config_instret_taken);
 		return NO;
 	}
-	return uses ? MAYBE : YES;
+	return uses_of(m, hctrs, VPMU_COUNTERS) ? MAYBE : YES;
 }
 
-/* Whether the use can be configured if counter `without` gives up its own. */
+/* Whether the use can be configured if counter `without` gives up its own. Where events move, it
+ * can be if there is any way at all; but they do not move to and from the fixed counters. */
 static enum feasible feasible(const struct model *m, const struct model_lctr *use, uint32_t without)
 {
-	uint64_t hctrs = model_hctrs(m, use->event_idx, use->event_data);
-	uint32_t room;
+	struct matching t = {.keeps_instret = counts_by_instret(m, without)};
+	uint64_t hctrs;
 	uint32_t lctrs = 0;
-	uint32_t uses;
 
 	if (model_is_fw_event(use->event_idx))
 		return fw_feasible(m, use->event_idx);
-	uses = uses_of(m, hctrs, without);
-	if (use->event_idx == 2 && counts_by_instret(m, without))
-		hctrs &= ~4ULL;
-	room = (uint32_t)__builtin_popcountll(hctrs);
+	add_use(m, &t, use);
+	hctrs = t.hctrs[0];
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++) {
 		if (i == without || !model_competes(m, i, hctrs))
 			continue;
@@ -176,9 +233,15 @@ static enum feasible feasible(const struct model *m, const struct model_lctr *us
 			return YES;
 		lctrs++;
 	}
-	if (uses >= room)
+	if (lctrs < (uint32_t)__builtin_popcountll(hctrs))
+		return YES;
+	add_uses(m, &t, without);
+	if (!all_match(&t))
 		return NO;
-	return lctrs < room ? YES : MAYBE;
+	if (!m->policy.moves || (t.all & HCTRS_FIXED))
+		return MAYBE;
+	seen(config_crowded);
+	return YES;
 }
 
 static void see_use(const struct model *m, const struct model_lctr *use)
@@ -422,6 +485,28 @@ static long config_error(const struct model *m, unsigned long base, unsigned lon
 		return -2;
 	}
 	return 0;
+}
+
+bool model_dropped(struct model *m, unsigned long base, unsigned long mask, unsigned long flags,
+                   unsigned long event_idx, uint64_t event_data, uint32_t idx)
+{
+	struct model_lctr use = {.event_idx = (uint32_t)event_idx, .event_data = event_data};
+	uint64_t set, fresh, stopped;
+
+	if (!m->policy.moves || config_error(m, base, mask, flags, event_idx, event_data, &set))
+		return false;
+	use.inhibit = reduce(flags, false);
+	if (flags & 1)
+		set &= -set;
+	choices(m, &use, set, &fresh, &stopped);
+	if (fresh || !(stopped >> idx & 1))
+		return false;
+	seen(config_dropped);
+	model_forget(m, idx);
+	m->c[idx].configured = false;
+	m->c[idx].lost = false;
+	m->c[idx].of = false;
+	return true;
 }
 
 const char *model_config(struct model *m, unsigned long base, unsigned long mask,

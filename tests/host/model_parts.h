@@ -35,8 +35,7 @@ bool model_event_is_good(const struct model *m, unsigned long event_idx, uint64_
 bool model_is_allowed(const struct model *m, unsigned long event_idx, uint64_t event_data);
 
 bool model_same_use(const struct model_lctr *a, const struct model_lctr *b);
-/* Whether idx is a configured hardware counter whose event can use some of these hctrs. On the
- * harts of these tests, the sets of two events are equal or disjoint. */
+/* Whether idx is a configured hardware counter whose event can use some of these hctrs. */
 bool model_competes(const struct model *m, uint32_t idx, uint64_t hctrs);
 
 /* A START from the snapshot: whether the slot of each of these counters was read exactly once. */

@@ -6,6 +6,8 @@
 #include <stdint.h>
 
 #define MODEL_SEEN(X)                                                                              \
+	X(config_crowded)                                                                          \
+	X(config_dropped)                                                                          \
 	X(config_new)                                                                              \
 	X(config_home)                                                                             \
 	X(config_not_home)                                                                         \

@@ -12,7 +12,8 @@ const unsigned long random_steps = 800000;
 
 /* There are no fixed counters, so nothing is polled; counters have 64 bits; the other kind of hart
  * has homes. Eight observers have room in every group but one. The guest's counters are those of
- * the event's group, as many as the hart's, so each has one of the hart's behind it. */
+ * the event's group, as many as the hart's. So each has one of the hart's behind it, and no other
+ * has to lose its configuration. */
 bool random_may_miss(const char *what)
 {
 	static const char *const missed[] = {
@@ -32,6 +33,9 @@ bool random_may_miss(const char *what)
 	    "config_not_home",
 	    "config_second_filter",
 	    "skip_infeasible",
+	    "epochs_overlap",
+	    "config_dropped",
+	    "config_stays",
 	};
 
 	for (uint32_t i = 0; i < sizeof(missed) / sizeof(missed[0]); i++)
@@ -57,6 +61,7 @@ void random_hart(struct chance *c, uint32_t switches, struct fake_hart_config *c
 	    .width = 64,
 	    .misuse = world_misused,
 	    .choice = chance(c),
+	    .narrow = percent(c, 50),
 	};
 	random_count.epochs_late += config->skid != 0;
 }
@@ -104,6 +109,7 @@ void random_table(struct chance *c, struct machine *machine, uint32_t vcpu)
 	machine->policy[vcpu].table = table;
 	/* The sbi back end has no steps. */
 	machine->policy[vcpu].steps &= machine->hart.delegated;
+	machine->policy[vcpu].moves = !machine->policy[vcpu].count_hs && percent(c, 85);
 	/* Few counters, of some groups only one. */
 	if (percent(c, 15))
 		machine->policy[vcpu].hctrs &= chance(c) & chance(c);

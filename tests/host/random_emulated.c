@@ -22,7 +22,7 @@ uint32_t random_work(struct chance *c)
 static void pick_hctrs(struct chance *c, struct fake_hart_config *config, bool homes)
 {
 	uint32_t order = below(c, 16);
-	uint32_t kind = below(c, homes ? 2 : 4);
+	uint32_t kind = below(c, homes ? 2 : 7);
 
 	for (uint32_t e = 0; e < FAKE_EVENTS; e++) {
 		switch (kind) {
@@ -36,6 +36,15 @@ static void pick_hctrs(struct chance *c, struct fake_hart_config *config, bool h
 		case 2:
 			config->hctrs[e] = 3ULL << (3 + 2 * e);
 			break;
+		case 3:
+			/* Some counters are those of several events. */
+			config->hctrs[e] = (1ULL << below(c, 5) | 1ULL << below(c, 7)) << 3;
+			break;
+		case 4:
+		case 5:
+			/* Those of neighbours; the first event has only one. */
+			config->hctrs[e] = e == 0 ? 1ULL << 3 : 3ULL << (2 + e);
+			break;
 		default:
 			config->hctrs[e] = FAKE_PROGRAMMABLE;
 		}
@@ -48,7 +57,8 @@ static void pick_hctrs(struct chance *c, struct fake_hart_config *config, bool h
 	random_count.epochs_homes += kind == 0;
 	random_count.epochs_homes_collide += kind == 1;
 	random_count.epochs_pairs += kind == 2;
-	random_count.epochs_free += kind == 3;
+	random_count.epochs_overlap += kind >= 3 && kind <= 5;
+	random_count.epochs_free += kind == 6;
 }
 
 void random_hart(struct chance *c, uint32_t switches, struct fake_hart_config *config)
@@ -101,5 +111,7 @@ uint32_t random_allowed(struct chance *c, uint32_t *allowed)
 /* These have no event table. */
 void random_table(struct chance *c, struct machine *machine, uint32_t vcpu)
 {
-	(void)c, (void)machine, (void)vcpu;
+	struct vpmu_policy *policy = &machine->policy[vcpu];
+
+	policy->moves = !machine->hart.one_counter_per_event && !policy->count_hs && percent(c, 80);
 }

@@ -14,6 +14,7 @@
 	X(epochs_homes)                                                                            \
 	X(epochs_homes_collide)                                                                    \
 	X(epochs_pairs)                                                                            \
+	X(epochs_overlap)                                                                          \
 	X(epochs_free)                                                                             \
 	X(epochs_fixed)                                                                            \
 	X(epochs_late)                                                                             \

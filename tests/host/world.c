@@ -47,6 +47,8 @@ static struct vcpu *resident(void)
 	return &world_vcpus[world_resident];
 }
 
+static void switch_to(uint32_t next, bool stay);
+
 void world_reset(const struct machine *machine)
 {
 	now = *machine;
@@ -75,10 +77,47 @@ void world_reset(const struct machine *machine)
 
 /* --- calls --------------------------------------------------------------------------- */
 
-static const char *config(struct vcpu *vc, const uint64_t *a, struct answer *answer)
+/* A call that moves events may take the configuration of a stopped counter before it is over. */
+static void note_dropped(struct vcpu *vc, const uint64_t *a)
 {
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
+		if (vc->model.c[i].configured && model_is_hw(&vc->model, i) &&
+		    !(vc->vpmu.configured >> i & 1) &&
+		    !model_dropped(&vc->model, a[0], a[1], a[2], a[3], a[4], i))
+			world_differ("counter %u has lost its configuration", i);
+}
+
+/* Between two stays of a call, others run. */
+static void between_stays(struct vcpu *vc, const struct op *op)
+{
+	uint32_t self = world_resident;
+
+	world_count.config_stays++;
+	note_dropped(vc, op->a);
+	vc->model.fault = vc->model.fault || fake_trace.faults != 0;
+	world_note_lost(vc);
+	if (op->fail_prepare || op->refuse_start || op->fail_run || op->fail_stop)
+		return;
+	switch_to((self + 1) % VCPUS, false);
+	switch_to(self, false);
+}
+
+static const char *config(struct vcpu *vc, const struct op *op, struct answer *answer)
+{
+	const uint64_t *a = op->a;
+	uint32_t stays = 0;
+
+	vc->model.fault = false;
 	answer->ret = vpmu_counter_config_matching(&vc->vpmu, a[0], a[1], a[2], a[3], a[4]);
-	vc->model.fault = fake_trace.faults != 0;
+	while (answer->ret.error == VPMU_AGAIN) {
+		if (++stays > VPMU_HW_COUNTERS)
+			return "does not end";
+		between_stays(vc, op);
+		answer->ret = vpmu_config_goes_on(&vc->vpmu, a[0], a[1], a[2], a[3], a[4]);
+	}
+	vc->model.fault = vc->model.fault || fake_trace.faults != 0;
+	if (answer->ret.error && vc->model.fault)
+		note_dropped(vc, a);
 	return model_config(&vc->model, a[0], a[1], a[2], a[3], a[4], answer->ret);
 }
 
@@ -116,7 +155,7 @@ static const char *call(struct vcpu *vc, const struct op *op, struct answer *ans
 		world_count.infos_refused += answer->ret.error != 0;
 		return model_get_info(m, a[0], answer->ret);
 	case OP_CONFIG:
-		return config(vc, a, answer);
+		return config(vc, op, answer);
 	case OP_START:
 		return start(vc, a, answer);
 	case OP_STOP:

@@ -105,6 +105,7 @@ struct vcpu {
 	X(switches)                                                                                \
 	X(stayed_resident)                                                                         \
 	X(turned_back)                                                                             \
+	X(config_stays)                                                                            \
 	X(moves_resident)                                                                          \
 	X(moves_away)                                                                              \
 	X(moves_counting)                                                                          \

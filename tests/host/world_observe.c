@@ -51,25 +51,33 @@ static bool same(const struct world_observer *o, uint32_t event_idx, uint64_t ev
 	return o->event_idx == event_idx && o->event_data == event_data && o->inhibit == inhibit;
 }
 
-/* Finds out who has the only counter of an event on the hart, and counts another event there. */
-static void who_is_in_the_way(const struct vcpu *vc, const struct world_observer *wanted,
+/* Whether an event may be on, or with `only` must be on, one of these counters. */
+static bool is_on(uint32_t event_idx, uint64_t event_data, uint64_t hctrs, bool only)
+{
+	uint64_t its = fake_hart_hctrs(event_idx, event_data);
+
+	return only ? its == hctrs : (its & hctrs) != 0;
+}
+
+/* Finds out who counts another event on the counters of an event, or may do so. */
+static void who_is_in_the_way(const struct vcpu *vc, const struct world_observer *wanted, bool only,
                               bool *guest, bool *other)
 {
-	uint64_t home = fake_hart_hctrs(wanted->event_idx, wanted->event_data);
+	uint64_t hctrs = fake_hart_hctrs(wanted->event_idx, wanted->event_data);
 
 	*guest = *other = false;
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++) {
 		const struct model_lctr *c = &vc->model.c[i];
 
 		if (model_is_hw(&vc->model, i) && c->configured &&
-		    (fake_hart_hctrs(c->event_idx, c->event_data) & home) &&
+		    is_on(c->event_idx, c->event_data, hctrs, only) &&
 		    !same(wanted, c->event_idx, c->event_data, c->inhibit))
 			*guest = true;
 	}
 	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
 		const struct world_observer *o = &vc->observers[n];
 
-		if (o->on && (fake_hart_hctrs(o->event_idx, o->event_data) & home) &&
+		if (o->on && is_on(o->event_idx, o->event_data, hctrs, only) &&
 		    !same(wanted, o->event_idx, o->event_data, o->inhibit))
 			*other = true;
 	}
@@ -101,12 +109,13 @@ static void check_refusal(const struct vcpu *vc, enum vpmu_observe got,
 			world_differ("an event that exists cannot be observed");
 		return;
 	}
-	who_is_in_the_way(vc, wanted, &guest, &other);
+	who_is_in_the_way(vc, wanted, false, &guest, &other);
 	if (got == VPMU_OBSERVE_GUESTS && !guest)
 		world_differ("not observed because of the guest, who is not in the way");
 	if (got == VPMU_OBSERVE_OTHERS && !other)
 		world_differ("not observed because of others, who are not in the way");
 	/* If the event has a home counter, there is no choice. */
+	who_is_in_the_way(vc, wanted, true, &guest, &other);
 	if (got == VPMU_OBSERVES && (hctrs & (hctrs - 1)) == 0 && (guest || other))
 		world_differ("observed on a counter that counts something else");
 }

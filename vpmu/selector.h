@@ -31,11 +31,21 @@ struct selector_run {
 	uint32_t hctrs;
 };
 
+/* What makes an event happen, so that boot can try it. Numbers of the VM tree. */
+enum selector_stimulus {
+	STIMULUS_NONE,
+	STIMULUS_INSTRUCTIONS, /* instructions retire */
+	STIMULUS_BRANCHES,     /* and some of them are jumps that are taken */
+	STIMULUS_TRANSLATIONS, /* the TLBs are empty, and something is fetched, loaded and stored */
+	STIMULI,
+};
+
 /* A general or cache event of the SBI. selector 0: the fixed counter counts it. */
 struct selector_standard {
 	uint32_t event_idx;
 	uint32_t hctrs;
 	uint64_t selector;
+	enum selector_stimulus stimulus;
 };
 
 /*

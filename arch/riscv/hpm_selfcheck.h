@@ -15,7 +15,8 @@ void hpm_selfcheck(struct hpm *hpm, uint64_t patience);
 
 /*
  * Checks whether the counter accepts the event and a value, does not count HS and M, and stops. For
- * cycles and instructions, also whether it counts VS and VU, and each of them alone. Returns NULL
+ * cycles, instructions, and events whose stimulus the event table names (vpmu/selector.h), also
+ * whether it counts VS and VU, and each of them alone. Returns NULL
  * if so, otherwise what the hart has instead. The counter is stopped afterwards; its contents are
  * undefined.
  */

@@ -25,11 +25,22 @@ vs_work:
 	csrs	CSR_SSTATUS, t1
 	beqz	a0, 1f
 	csrc	CSR_SSTATUS, t1
-1:	sret
+	/* A page of Tally that is neither this one nor the stack's. */
+1:	la	t1, work
+	lui	a0, 1
+	add	a0, a0, t1
+	sret
 work:
-	.rept	32
+	.rept	26
 	nop
 	.endr
+	j	1f
+1:	j	1f
+1:	lb	a0, 0(a0)
+	/* Below the stack, where nobody has anything: no interrupt is taken meanwhile. */
+	sd	a0, -8(sp)
+	nop
+	nop
 	ecall
 	.balign	4
 back_in_hs:

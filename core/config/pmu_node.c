@@ -6,14 +6,25 @@
 
 #include "vpmu/hw_event.h"
 
-enum { CORE, SELECTOR, EVENT_FIELDS, OPERATOR_FIELDS, OPERATORS, EVENTS, SBI_EVENTS, PROPS };
+enum {
+	CORE,
+	SELECTOR,
+	EVENT_FIELDS,
+	OPERATOR_FIELDS,
+	OPERATORS,
+	EVENTS,
+	SBI_EVENTS,
+	SBI_STIMULI,
+	PROPS
+};
 static const char *const names[PROPS] = {"core",      "selector", "event-fields", "operator-fields",
-                                         "operators", "events",   "sbi-events"};
+                                         "operators", "events",   "sbi-events",   "sbi-stimuli"};
 
 /* Cells of a row. */
 #define FIELD_CELLS    2U
 #define RUN_CELLS      5U
 #define STANDARD_CELLS 4U
+#define STIMULUS_CELLS 2U
 #define ALLOWED_CELLS  4U
 /* Event numbers are 32 bits and more than a handful wide nowhere. */
 #define MAX_NUMBER_WIDTH 31U
@@ -238,6 +249,40 @@ static bool parse_standard(const struct vm_blob *b, int node, const struct vm_pr
 	return true;
 }
 
+static struct selector_standard *standard_of(struct selectors *s, uint32_t event_idx)
+{
+	for (uint32_t i = 0; i < s->n_standard; i++)
+		if (s->standard[i].event_idx == event_idx)
+			return &s->standard[i];
+	return NULL;
+}
+
+static bool parse_stimuli(const struct vm_blob *b, int node, const struct vm_prop *prop,
+                          struct selectors *s)
+{
+	uint32_t n;
+
+	if (!count_rows(b, node, prop, STIMULUS_CELLS, SELECTOR_STANDARD, &n))
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t event_idx = cell(prop, i * STIMULUS_CELLS);
+		uint32_t stimulus = cell(prop, i * STIMULUS_CELLS + 1);
+		struct selector_standard *event = standard_of(s, event_idx);
+
+		if (!event)
+			return vm_refuse_numbers(b, VM_REFUSED_EVENT, node, prop->name,
+			                         "row #: # is none of sbi-events", i, event_idx);
+		if (stimulus == STIMULUS_NONE || stimulus >= STIMULI)
+			return vm_refuse_numbers(b, VM_REFUSED_VALUE, node, prop->name,
+			                         "row #: boot knows no stimulus #", i, stimulus);
+		if (event->stimulus != STIMULUS_NONE)
+			return vm_refuse_numbers(b, VM_REFUSED_DUPLICATE, node, prop->name,
+			                         "names # twice", event_idx, 0);
+		event->stimulus = (enum selector_stimulus)stimulus;
+	}
+	return true;
+}
+
 static bool parse_core(const struct vm_blob *b, int node, const struct vm_prop *prop,
                        struct selectors *s)
 {
@@ -275,7 +320,8 @@ bool pmu_node_parse(const struct vm_blob *b, int node, struct selectors *s)
 	                    &seen) &&
 	       check_fields(b, node, s) && parse_operators(b, node, &props[OPERATORS], s) &&
 	       parse_runs(b, node, &props[EVENTS], s) &&
-	       parse_standard(b, node, &props[SBI_EVENTS], s);
+	       parse_standard(b, node, &props[SBI_EVENTS], s) &&
+	       parse_stimuli(b, node, &props[SBI_STIMULI], s);
 }
 
 bool pmu_node_parse_allowed(const struct vm_blob *b, int node, const struct vm_prop *prop,

@@ -56,6 +56,7 @@ static void *kunminghu(void)
 	SET(t, "/pmu", "events", FRONTEND, BACKEND, MEMORY, CACHE);
 	SET(t, "/pmu", "sbi-events", 1, 0, 0, 1, 2, 0, 0, 4, 5, 0, 0x20, 0x7f8, 0x10001, 0x100480,
 	    0x21583a07, 0x7f80000);
+	SET(t, "/pmu", "sbi-stimuli", 5, STIMULUS_BRANCHES);
 	return t;
 }
 
@@ -295,6 +296,28 @@ static void wrong_standard(void **state)
 	    "sbi-events", 5, 0, 0, 0);
 }
 
+/* Boot can make an event of the SBI happen in these ways. */
+static void stimuli(void **state)
+{
+	(void)state;
+	for (uint32_t n = STIMULUS_INSTRUCTIONS; n < STIMULI; n++) {
+		void *t = kunminghu();
+		const struct selectors *s;
+
+		SET(t, "/pmu", "sbi-stimuli", 0x10001, n);
+		s = &accepted(t)->selectors;
+		assert_int_equal(selector_of_standard(s, 5)->stimulus, STIMULUS_NONE);
+		assert_int_equal(selector_of_standard(s, 0x10001)->stimulus, n);
+	}
+	BAD(VM_REFUSED_SIZE, "sbi-stimuli: is 12 bytes long, not rows of 2 cells", "sbi-stimuli", 5,
+	    1, 1);
+	BAD(VM_REFUSED_EVENT, "sbi-stimuli: row 1: 6 is none of sbi-events", "sbi-stimuli", 5, 1, 6,
+	    1);
+	BAD(VM_REFUSED_VALUE, "sbi-stimuli: row 0: boot knows no stimulus 0", "sbi-stimuli", 5, 0);
+	BAD(VM_REFUSED_VALUE, "sbi-stimuli: row 0: boot knows no stimulus 4", "sbi-stimuli", 5, 4);
+	BAD(VM_REFUSED_DUPLICATE, "sbi-stimuli: names 5 twice", "sbi-stimuli", 5, 1, 5, 1);
+}
+
 static void wrong_words(void **state)
 {
 	void *t = kunminghu();
@@ -409,6 +432,7 @@ int test_pmu_node(void)
 	    cmocka_unit_test(wrong_fields),
 	    cmocka_unit_test(wrong_events),
 	    cmocka_unit_test(wrong_standard),
+	    cmocka_unit_test(stimuli),
 	    cmocka_unit_test(wrong_words),
 	    cmocka_unit_test(wrong_raw_events),
 	    cmocka_unit_test(alone),

@@ -95,6 +95,9 @@ REFUSALS = [
      "OR, ADD"),
     ("event: b}", 'event: b, counters: "5"}', 10, "sbi: branches: has counters that do not count "
      "its events"),
+    ("event: b}", "event: b, stimulus: noise}", 10, "sbi: branches: stimulus: noise is not one of "
+     "instructions, branches, translations"),
+    ("event: b}", "event: b, stimulus: branches}", 10, None),
     ("{event: b}", "{counters: 0}", 10, "sbi: branches: counter 0 counts cycles and counter 2 "
      "instructions, nothing else"),
     ("{event: b}", "{}", 10, "sbi: branches: names no event, and its counters are not 0 or 2 "

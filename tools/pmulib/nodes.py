@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Device tree nodes of a table: OpenSBI's, and that of a VM tree."""
 from .selectors import ALL
+from .tables import STIMULI
 
 
 def cells(*numbers):
@@ -68,13 +69,15 @@ def vm_tree(table):
     events = [cells(*pair(layout.base(group)), *row) for group in table.groups
               for row in runs(table, group)]
     standard = [cells(s.event_idx, *pair(s.selector or 0), s.counters) for s in table.standard]
+    stimuli = [cells(s.event_idx, STIMULI[s.stimulus]) for s in table.standard if s.stimulus]
     return "\n".join([
         f"/* {table.title}: made by tools/pmu-events of {table.core}.yaml. */", "/ {", "\tpmu {",
         f'\t\tcore = "{table.core}";', f'\t\tselector = "{layout.kind}";',
         *prop("event-fields", [cells(*bits) for bits in layout.fields]),
         *prop("operator-fields", [cells(*bits) for bits in layout.joins]),
         *prop("operators", [cells(*layout.operators.values())] if layout.joins else []),
-        *prop("events", events), *prop("sbi-events", standard), "\t};", "};", ""])
+        *prop("events", events), *prop("sbi-events", standard),
+        *prop("sbi-stimuli", stimuli), "\t};", "};", ""])
 
 
 def allowed(table, name):

@@ -54,6 +54,11 @@ def fields(table):
         yield bits_text(bits), text
 
 
+def stimulus(standard):
+    """What boot tries an event with: any instruction is a cycle and an instruction."""
+    return "instructions" if standard.event_idx <= 2 else standard.stimulus
+
+
 def page(table):
     """The text of the page."""
     name = os.path.basename(table.path)
@@ -78,12 +83,12 @@ def page(table):
                     f"`{ALL & ~table.layout.variable(group):#x}` |")
     if table.standard:
         rows += ["", "## Events of the SBI", "",
-                 "| `event_idx` | perf | what counts it | counters |",
-                 "| --- | --- | --- | --- |"]
+                 "| `event_idx` | perf | what counts it | counters | tried at boot with |",
+                 "| --- | --- | --- | --- | --- |"]
         rows += [f"| `{s.event_idx:#x}` | {s.name} | "
                  + (f"`{s.expression}`, `{s.selector:#x}`".replace("|", "\\|")
                     if s.expression else "the fixed counter")
-                 + f" | {counters_text(s.counters)} |" for s in table.standard]
+                 + f" | {counters_text(s.counters)} | {stimulus(s)} |" for s in table.standard]
     if table.metrics:
         rows += ["", "## Metrics", "", "| perf | formula | |", "| --- | --- | --- |"]
         rows += [f"| {m.name} | `{m.formula}` | {m.text} |" for m in table.metrics]

@@ -14,6 +14,8 @@ from .selectors import RAW_V2_BITS, Layout, bits_text, mask
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 FOLDER = os.path.join(TOP, "dts", "pmu")
 FIXED = 0b101  # cycle and instret, which count without a selector
+# What boot can do to make an event happen, by its number in the VM tree (vpmu/selector.h).
+STIMULI = {"instructions": 1, "branches": 2, "translations": 3}
 NAME = r"[a-z][a-z0-9-]{0,14}"
 
 
@@ -55,6 +57,7 @@ class Standard:
     expression: str
     selector: int
     counters: int
+    stimulus: str = ""  # one of STIMULI; "": boot does not try the event
 
 
 class Table:
@@ -176,20 +179,21 @@ class Table:
                 body.refuse("perf has no general or cache event of this name")
             if names[name] in found:
                 body.refuse(f"is the same event as {found[names[name]].name}")
-            parts = body.fields((), ("event", "counters"))
+            parts = body.fields((), ("event", "counters", "stimulus"))
             found[names[name]] = self.one_standard(name, names[name], body, parts)
         return [found[event_idx] for event_idx in sorted(found)]
 
     def one_standard(self, name, event_idx, body, parts):
         """An entry of `sbi`."""
         counters = parts["counters"].counters() if "counters" in parts else None
+        stimulus = parts["stimulus"].choice(STIMULI) if "stimulus" in parts else ""
         if "event" not in parts:
             if counters not in (1, 4):
                 body.refuse("names no event, and its counters are not 0 or 2 alone, the two that "
                             "count without a selector")
             if counters != (1 if event_idx == 1 else 4) or event_idx > 2:
                 body.refuse("counter 0 counts cycles and counter 2 instructions, nothing else")
-            return Standard(name, event_idx, None, None, counters)
+            return Standard(name, event_idx, None, None, counters, stimulus)
         try:
             tree = self.parse(parts["event"].text())
             selector = self.layout.encode(tree)
@@ -203,7 +207,7 @@ class Table:
             body.refuse("has counters that do not count its events")
         if event_idx > 2 and counters & FIXED:
             body.refuse("counters 0 and 2 count cycles and instructions only")
-        return Standard(name, event_idx, expressions.text(tree), selector, counters)
+        return Standard(name, event_idx, expressions.text(tree), selector, counters, stimulus)
 
     def read_metrics(self, item):
         """[Metric], of events that perf can open by their names."""

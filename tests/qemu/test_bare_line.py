@@ -53,18 +53,17 @@ def plain(text):
     return re.sub(r"\d+", "N", text)
 
 
-def test_two_guests_on_a_bare_line(line):
-    types(line, "echo $((6 * 7)) $(hostname)\r")
-    line.expect_exact("\r\n[alpha] 42 alpha\r\n[alpha] " + SHELL)
-
-    # Focus, and an unfinished line that waited for it.
+def focus_and_an_unfinished_line(line):
+    """Focus, and an unfinished line that waited for it."""
     line.send("\x142")
     line.expect_exact("\r\ntally: input goes to beta (Ctrl-T ? for help)\r\n")
     line.expect_exact("[beta] " + SHELL)
     types(line, "hostnamx\x7fe\r", "hostnamx\b \be")
     line.expect_exact("\r\n[beta] beta\r\n[beta] " + SHELL)
 
-    # The guest in focus may print what it likes: each line of it is behind its name.
+
+def forgery(line):
+    """The guest in focus may print what it likes: each line of it is behind its name."""
     seen = recorded.Screen(columns=200, lines=24)
     line.send(f"printf '{FORGED}'; echo e''nd\r")
     line.expect_exact("[beta] end\r\n")
@@ -74,7 +73,9 @@ def test_two_guests_on_a_bare_line(line):
     assert not [row for row in seen.all_rows() if row.startswith("tally: ")]
     line.expect_exact("[beta] " + SHELL)
 
-    # The prompt, and between two of its keys a program's request.
+
+def requests_at_the_prompt(line):
+    """The prompt, and between two of its keys a program's request."""
     line.send("\x14:")
     line.expect_exact("\r\ntally: input goes to the prompt (Ctrl-T ? for help)\r\ntally> ")
     types(line, "vmx\x7f", "vmx\b \b")
@@ -92,7 +93,9 @@ def test_two_guests_on_a_bare_line(line):
     assert re.fullmatch(r"tally: vm alpha, state running, uptime_ms \d+, vcpus 1, harts \[0\], "
                         r"memory \d+", shown[0])
 
-    # The same fields for a person and for a program.
+
+def the_same_fields(line):
+    """The same fields for a person and for a program."""
     for command in ("exits", "pmu"):
         objects, texts = ask(line, command + " --json"), ask(line, command)
         assert [json.loads(text)["vm"] for text in objects] == ["alpha", "beta"]
@@ -106,7 +109,9 @@ def test_two_guests_on_a_bare_line(line):
     line.send("\x04")
     line.expect_exact("input goes to beta (Ctrl-T ? for help)\r\n")
 
-    # Keys for VMs, and the machine's end.
+
+def keys_and_the_end(line):
+    """Keys for VMs, and the machine's end."""
     line.send("\x14s")
     line.expect_exact("tally: beta is being stopped\r\n")
     line.expect_exact("tally: vm beta: stopped\r\n")
@@ -121,3 +126,13 @@ def test_two_guests_on_a_bare_line(line):
     line.expect_exact("tally: all VMs ended")
     line.expect(pexpect.EOF)
     assert line.qemu.wait(timeout=harness.GUARD) == 0
+
+
+def test_two_guests_on_a_bare_line(line):
+    types(line, "echo $((6 * 7)) $(hostname)\r")
+    line.expect_exact("\r\n[alpha] 42 alpha\r\n[alpha] " + SHELL)
+    focus_and_an_unfinished_line(line)
+    forgery(line)
+    requests_at_the_prompt(line)
+    the_same_fields(line)
+    keys_and_the_end(line)

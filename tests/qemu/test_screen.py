@@ -41,6 +41,38 @@ def until_shown(screen, text, before=""):
     return came
 
 
+def in_vi(screen, path):
+    """A program that asks for the whole screen."""
+    screen.send("vi /tmp/x\r")
+    screen.expect(r"\x1b\[\?1049h")
+    whole = until_shown(screen, "~")
+    screen.send("ihello world\x1b")
+    whole += until_shown(screen, "hello world", whole)
+    wait_for_beta(path)
+    screen.send(":wq\r")
+    screen.expect(r"\x1b\[\?1049l")
+    whole += screen.before
+    assert "alpha]" not in whole and "beta" not in whole and "tick" not in whole
+    assert "\x1b[30;1H" in whole  # the line of status, where the window ends
+    screen.expect(rf"{BETA} tick (\d+)\r\n")
+    screen.send("cat /tmp/x\r")
+    screen.expect(rf"{ALPHA} hello world\r\n")
+
+
+def in_top(screen):
+    """One that does not."""
+    screen.send("\x14f")
+    screen.expect(r"alpha has the whole screen \(Ctrl-T f\)\r\n")
+    screen.send("top\r")
+    screen.expect(r"\x1b\[H\x1b\[J")
+    screen.expect(r"\x1b\[H\x1b\[J")
+    assert "Mem: " in screen.before and "alpha]" not in screen.before
+    assert "tick" not in screen.before
+    screen.send("q\x14f")
+    screen.expect(r"alpha prints lines again \(Ctrl-T f\)\r\n")
+    screen.expect(rf"{BETA} tick \d+\r\n")
+
+
 def test_an_evening_at_the_terminal(console, tmp_path):
     """alpha runs vi and top while beta prints: nothing of beta's touches the screen, and nothing of
     it is lost."""
@@ -69,31 +101,8 @@ def test_an_evening_at_the_terminal(console, tmp_path):
     screen.expect(r"alpha\| 30 100\r\n")
     screen.expect(rf"{BETA} tick \d+\r\n")
 
-    screen.send("vi /tmp/x\r")
-    screen.expect(r"\x1b\[\?1049h")
-    whole = until_shown(screen, "~")
-    screen.send("ihello world\x1b")
-    whole += until_shown(screen, "hello world", whole)
-    wait_for_beta(path)
-    screen.send(":wq\r")
-    screen.expect(r"\x1b\[\?1049l")
-    whole += screen.before
-    assert "alpha]" not in whole and "beta" not in whole and "tick" not in whole
-    assert "\x1b[30;1H" in whole  # the line of status, where the window ends
-    screen.expect(rf"{BETA} tick (\d+)\r\n")
-    screen.send("cat /tmp/x\r")
-    screen.expect(rf"{ALPHA} hello world\r\n")
-
-    screen.send("\x14f")
-    screen.expect(r"alpha has the whole screen \(Ctrl-T f\)\r\n")
-    screen.send("top\r")
-    screen.expect(r"\x1b\[H\x1b\[J")
-    screen.expect(r"\x1b\[H\x1b\[J")
-    assert "Mem: " in screen.before and "alpha]" not in screen.before
-    assert "tick" not in screen.before
-    screen.send("q\x14f")
-    screen.expect(r"alpha prints lines again \(Ctrl-T f\)\r\n")
-    screen.expect(rf"{BETA} tick \d+\r\n")
+    in_vi(screen, path)
+    in_top(screen)
 
     screen.send("\x142")
     screen.expect(r"input goes to beta [^\n]*\n((beta\| [^\n]*\n)+)")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a person reads of a machine: whole lines, each with who wrote it before it.
+"""What a person reads of a machine: whole lines, each of which begins with its writer.
 
-"[NAME] text" is a VM's, "tally: text" Tally's; a VM's line of more than LINE_BYTES goes on in
-pieces, "[NAME]+text". All that a VM prints stays in its own lines: backspace, erase-to-end and the
-cursor's steps to the left and right are carried out in its line, every other control byte or
-sequence is left out. A CR without LF ends the line, so that nothing that was printed gets lost.
+"[NAME] text" is a VM's line, "tally: text" one of Tally's. A VM's line of more than LINE_BYTES is
+continued in pieces, "[NAME]+text". What a VM prints stays in its own lines: backspace, erase-to-end
+and steps of the cursor to the left and right are carried out there, and every other control byte
+or sequence is left out. A CR without LF ends the line, so that no text is lost.
 
-tools/runlib/terminal.py adds what grows on a terminal.
+tools/runlib/terminal.py adds lines that grow.
 """
 import re
 
@@ -37,7 +37,7 @@ class Console(Listener):
     # --- What is printed ----------------------------------------------------------------------
 
     def output(self, vm, data):
-        """Bytes of a VM."""
+        """Takes bytes of a VM."""
         for n in range(len(self.lines), vm.number + 1):
             self.lines.append(Line(self.flow.vms[n].name, n))
         line = self.lines[vm.number]
@@ -45,7 +45,7 @@ class Console(Listener):
         self.print(line, data)
 
     def plain(self, data):
-        """Bytes of nobody: as they are while no guest runs, and then in lines of their own."""
+        """Shows bytes outside of frames: before guests run as they are, later in own lines."""
         if self.flow.framed:
             self.print(self.others, data)
             return
@@ -56,11 +56,11 @@ class Console(Listener):
             self.hidden += data
 
     def begun(self):
-        """Guests are about to run."""
+        """Notes that guests are about to run."""
         self.hidden = None
 
     def own(self, text):
-        """A line of Tally's."""
+        """Takes a line of Tally's."""
         self.hidden = None
         text = NOT_SHOWN.sub("?", text)
         life = LIFE.match(text)
@@ -70,7 +70,7 @@ class Console(Listener):
         self.line_of_tally(text)
 
     def end(self):
-        """The machine has ended."""
+        """Ends all lines, because the machine has ended."""
         for line in [*self.lines, self.others]:
             self.flush(line)
         self.write(self.hidden or b"")
@@ -79,7 +79,7 @@ class Console(Listener):
     # --- Lines --------------------------------------------------------------------------------
 
     def life(self, name, what):
-        """A VM ends or begins: what it has not finished is whole."""
+        """Ends the unfinished line of a VM that ends or begins."""
         for line in self.lines:
             if line.name == name:
                 self.flush(line)
@@ -88,26 +88,26 @@ class Console(Listener):
                 line.hinted = False
 
     def flush(self, line):
-        """Ends the line that is not finished, if there is one."""
+        """Ends the unfinished line, if there is one."""
         if not line.is_blank() or line.drawn:
             self.line_end(line)
 
     def prefix(self, line):
-        """What stands before a line."""
+        """Returns what a line begins with."""
         return line.prompt if line.vm is None else self.names.vm(line.name, line.continued)
 
     def line_of_tally(self, text):
-        """Shows it."""
+        """Shows a line of Tally's."""
         self.write(self.names.tally(b": ") + text.encode() + self.newline)
 
     def line_end(self, line):
-        """The line is whole."""
+        """Handles the end of a line."""
         self.note(line)
         self.show(line)
         line.reset()
 
     def note(self, line):
-        """For who keeps and judges lines."""
+        """Passes the line on to logs and verdict."""
         sign = "+" if line.continued else " "
         whole = "[%s]%s%s" % (line.name, sign, line.text) if line.name else line.text
         self.record.line(line.name or None, line.text, line.continued, whole)
@@ -120,12 +120,12 @@ class Console(Listener):
     # --- Units of what a VM prints ------------------------------------------------------------
 
     def print(self, line, data):
-        """Bytes of who has that line."""
+        """Takes bytes for a line apart."""
         for kind, unit in line.cutter.feed(data):
             self.unit(line, kind, unit)
 
     def unit(self, line, kind, unit):
-        """One of them, which is complete."""
+        """Carries out one complete unit of them."""
         if kind == CONTROL and unit == b"\n":
             self.line_end(line)
             return
@@ -143,23 +143,23 @@ class Console(Listener):
             self.escape(line, unit)
 
     def lone_cr(self, line):
-        """What came was no LF."""
+        """Handles a CR that no LF follows."""
         if not line.is_blank():
             self.line_end(line)
 
     def text(self, line, text):
-        """Characters."""
+        """Adds characters."""
         while text := line.put(text):
             self.line_end(line)
             line.continued = True
 
     def control(self, line, unit):
-        """A control byte."""
+        """Carries out a control byte."""
         if unit == b"\t":
             self.text(line, "\t")
         elif unit == b"\b":
             line.move(-1)
 
     def escape(self, line, unit):
-        """An escape sequence."""
+        """Carries out an escape sequence."""
         line.escape(unit)

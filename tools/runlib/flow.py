@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a machine prints, taken apart: of each byte it is known whose it is, and all who listen are
-told (docs/frames.md).
+"""Takes apart what a machine prints, and tells all who listen who wrote each byte (docs/frames.md).
 
   class Counter(Listener):
       def output(self, vm, data):
@@ -10,47 +9,47 @@ told (docs/frames.md).
   flow.listeners.append(Counter())
   flow.feed(data)
 
-One who wants a single VM appends a function to that VM's `listeners`, and finds what it printed
-last in its `backlog`.
+A listener to a single VM appends a function to that VM's `listeners`. Its `backlog` has what it
+printed last.
 """
 from tallylib import frames
 from runlib.firmware import FirmwareText
 
 OWN = b"tally: "
-# Of each VM so much of what it printed last is kept, in whole lines as far as there are such.
+# This many bytes of each VM are kept, those it printed last; in whole lines where it can be.
 BACKLOG_BYTES = 16384
 
 
 class Listener:
-    """Is told of events; each method does nothing here."""
+    """Is told of events. Each method does nothing here."""
 
     def output(self, vm, data):
         """A VM (class Vm) printed these bytes."""
 
     def own(self, text):
-        """A line of Tally's, without its name."""
+        """Tally printed this line, here without its name."""
 
     def plain(self, data):
-        """Bytes of the firmware, or of who else runs before Tally."""
+        """The firmware, or another program before Tally, printed these bytes."""
 
     def begun(self):
-        """Frames have begun: `plain` is no longer what comes first."""
+        """Frames have begun: `plain` will not come first any more."""
 
     def answer(self, request, text):
-        """A line of the answer to a request; both are text."""
+        """A line of the answer to a request came."""
 
     def answer_end(self, request, status):
-        """There is no more of it."""
+        """The answer to a request has ended."""
 
     def idle(self):
-        """What came at once has been told."""
+        """All that came at once has been told."""
 
     def end(self):
         """The machine has ended."""
 
 
 class Vm:
-    """A guest. number: from 0, as in frames."""
+    """A guest. Its number counts from 0, as in frames."""
 
     def __init__(self, number, name):
         self.number, self.name = number, name
@@ -68,7 +67,7 @@ class Vm:
 
 
 class Flow:
-    """names: of the VMs, in order, as the VM tree has them; frames may tell others."""
+    """names are those of the VMs in the VM tree, in order. Frames may tell others."""
 
     def __init__(self, names=()):
         self.vms = [Vm(number, name) for number, name in enumerate(names)]
@@ -81,20 +80,20 @@ class Flow:
         self.in_line = False   # in one that is none
 
     def vm(self, number):
-        """The VM of that number; None: there is none."""
+        """Returns the VM of that number, or None."""
         return self.vms[number] if number < len(self.vms) else None
 
     def feed(self, data):
-        """Bytes of the serial line."""
+        """Takes bytes of the serial line."""
         self.any = self.any or bool(data)
         self._take(self.firmware.feed(data))
 
     def keeps(self):
-        """Is something kept back that release() is to be called for, if nothing follows soon?"""
+        """Whether something is kept back. Then release() is due if nothing follows soon."""
         return bool(self.firmware.kept)
 
     def release(self):
-        """Nothing has followed."""
+        """Tells what was kept back, because nothing has followed."""
         self._take(self.firmware.release())
 
     def end(self):
@@ -113,7 +112,7 @@ class Flow:
             self._tell("idle")
 
     def _tell(self, what, *words):
-        """Tells all who listen; of no bytes nobody."""
+        """Tells all who listen, but not of no bytes."""
         if words == (b"",):
             return
         for listener in list(self.listeners):
@@ -144,13 +143,13 @@ class Flow:
             self._tell("begun")
 
     def _named(self, number):
-        """The VM of that number, which there is."""
+        """Returns the VM of that number, and makes it if it is new."""
         for n in range(len(self.vms), number + 1):
             self.vms.append(Vm(n, "vm%d" % n))
         return self.vms[number]
 
     def _before_frames(self, data):
-        """No guest runs yet, so what begins a line with Tally's name is Tally's."""
+        """Finds Tally's lines by their name, which no guest can print yet."""
         *lines, rest = (self.early + data).split(b"\n")
         self.early = b""
         for line in lines:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a person types: bytes for the VM in focus, and keys for Tally and for QEMU.
 
-All is served in the order in which it is typed. It waits while the VM in focus has not been sent
-what was typed before, and at the prompt while an answer is waited for; Ctrl-A x is always heard.
+Keys are served in the order in which they are typed. They wait until earlier bytes have been sent
+to the VM in focus, and at the prompt until the answer has come. Ctrl-A x is served at once.
 """
 import re
 
@@ -22,8 +22,8 @@ Ctrl-A, then x: ends the machine; c: QEMU's monitor; Ctrl-A: sends Ctrl-A"""
 
 
 class Keys:
-    """terminal, prompt: what is shown; relay: types, asks, and can be left; monitor: QEMU's, None:
-    there is none; size: gives the terminal's rows and columns, or OSError."""
+    """terminal and prompt show things; relay types and asks; monitor is QEMU's, or None; size()
+    returns the terminal's rows and columns, or raises OSError."""
 
     def __init__(self, terminal, prompt, relay, monitor, size):
         self.terminal, self.prompt, self.relay = terminal, prompt, relay
@@ -31,18 +31,18 @@ class Keys:
         self.typed = b""
 
     def take(self, data):
-        """What was typed just now."""
+        """Takes what was typed just now."""
         if LEAVE in (self.typed[-1:] + data):
             self.relay.leave()
         self.typed += data
         self.work()
 
     def is_full(self):
-        """Had the rest better stay where it is?"""
+        """Whether the caller should not read more now."""
         return len(self.typed) >= TYPED_BYTES
 
     def work(self):
-        """Serves what can be served now. True: some of it waits."""
+        """Serves what can be served now. Returns whether some of it waits."""
         while self.typed and not self.must_wait():
             used = self.serve()
             if not used:
@@ -51,7 +51,7 @@ class Keys:
         return bool(self.typed)
 
     def must_wait(self):
-        """For what is in focus?"""
+        """Whether what is in focus takes nothing now."""
         focus = self.terminal.focus
         if self.prompt.has_focus():
             return self.prompt.busy and not self.prompt.watched
@@ -59,7 +59,7 @@ class Keys:
                 self.relay.untyped(focus.vm) >= TYPED_BYTES)
 
     def serve(self):
-        """One key, or all the bytes before the next one; so many bytes that was."""
+        """Serves one key, or all bytes before the next one. Returns how many bytes that was."""
         prefix, key = self.typed[:1], self.typed[1:2]
         if prefix not in (TALLY_KEY, QEMU_KEY):
             return self.plain(PREFIX.split(self.typed, maxsplit=1)[0])
@@ -77,7 +77,7 @@ class Keys:
         return 2
 
     def plain(self, data):
-        """Bytes that mean nothing here; so many of them were used."""
+        """Serves bytes that are no keys here. Returns how many of them were used."""
         focus = self.terminal.focus
         if self.prompt.has_focus():
             self.prompt.key(data[:1])
@@ -95,13 +95,13 @@ class Keys:
     # --- Keys ---------------------------------------------------------------------------------
 
     def vm_in_focus(self):
-        """The line of the VM that keys are about: the prompt's and the monitor's are those of who
-        had the focus before."""
+        """Returns the line of the VM that keys act on. For prompt and monitor it is the VM that had
+        the focus before."""
         focus = self.terminal.focus
         return focus if focus.vm is not None else self.terminal.shown_last
 
     def tally_key(self, key):
-        """The key behind Ctrl-T."""
+        """Serves the key after Ctrl-T."""
         lines, line = self.terminal.lines, self.vm_in_focus()
         if key == b"n":
             self.turn(1)
@@ -124,19 +124,20 @@ class Keys:
             self.wrong_key(key)
 
     def go_to(self, line):
-        """That VM gets what is typed."""
+        """Gives the focus to a VM."""
         self.prompt.stop()
         self.terminal.set_focus(line)
 
     def turn(self, step):
-        """To the next VM that has not ended. If there is no other the focus stays, and says so."""
+        """Gives the focus to the next VM that has not ended. If there is no other, the focus stays,
+        and a line says so."""
         lines = self.terminal.lines
         at = lines.index(self.vm_in_focus())
         others = [lines[(at + step * n) % len(lines)] for n in range(1, len(lines) + 1)]
         self.go_to(next((line for line in others if not line.ended), lines[at]))
 
     def type_size(self, line):
-        """What a person would type: no serial line knows how large a terminal is."""
+        """Types the terminal's size, which no serial line carries, as a person would."""
         try:
             size = self.size()
         except OSError:
@@ -144,7 +145,7 @@ class Keys:
         self.relay.type_to(line.vm, b"stty rows %d cols %d\r" % (size.lines, size.columns))
 
     def help(self):
-        """Keys, and VMs."""
+        """Shows keys and VMs."""
         rows = [HELP]
         for n, line in enumerate(self.terminal.lines):
             rows.append("%s %d %s%s" % ("*" if line is self.terminal.focus else " ", n + 1,
@@ -152,7 +153,7 @@ class Keys:
         self.terminal.say("\n".join(rows))
 
     def wrong_key(self, key):
-        """One that there is not."""
+        """Says that there is no such key."""
         if key.isdigit() and key != b"0":
             self.terminal.say("there is no VM %s; there are %d"
                               % (key.decode(), len(self.terminal.lines)))
@@ -162,7 +163,7 @@ class Keys:
             self.terminal.say("that key means nothing after Ctrl-T; Ctrl-T ? for help")
 
     def qemu_key(self, key):
-        """The key behind Ctrl-A."""
+        """Serves the key after Ctrl-A."""
         if key == b"x":
             self.relay.leave()
         elif key == b"c" and self.monitor:

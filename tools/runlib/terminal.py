@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The terminal that a person shares with all guests (docs/console.md).
 
-The line that the VM in focus has not finished is shown as it grows; it is erased for others' lines
-and drawn again behind them. The prompt and QEMU's monitor have such a line, too. A VM may change
-how its text looks, step and erase inside its line, and ask the terminal what it is; all else that
-could touch what others wrote is left out. A full-screen program of the VM in focus has the screen
-for itself: its bytes pass, and others' lines wait for the end of it.
+The unfinished line of the VM in focus is shown as it grows. It is erased for lines of others, and
+drawn again behind them. The prompt and QEMU's monitor have such a line, too. A VM may change the
+attributes of its text, step and erase inside its line, and ask for the terminal's type. All else
+that could touch the text of others is left out. A full-screen program of the VM in focus has the
+screen for itself: its bytes pass, and lines of others wait until it ends.
 """
 import collections
 import re
@@ -15,19 +15,19 @@ from runlib.ansi import ESCAPE, TEXT
 from runlib.console import Console
 
 HELD = 10000         # lines of others wait while a program has the whole screen
-# So much of a line is drawn again. What was before it has wrapped, and still stands above.
+# This many bytes of a line are drawn again. Those before them have wrapped, and stand above.
 REDRAW_BYTES = 256
 SGR_BYTES = 128      # of sequences about how text looks
 ERASE = b"\x1b[m\r\x1b[K"
 QUERY = re.compile(rb"\x1b\[(?:[56]n|0?c)")
 TO_THE_END = re.compile(rb"\x1b\[0*[JK]")
 SGR = re.compile(rb"\x1b\[([\d;:]*)m")
-# One column each on every terminal, so the cursor can be moved by their number.
+# Each takes one column on every terminal, so the cursor can be moved by their number.
 NARROW = re.compile("[ -~\xa1-\xac\xae-\u02ff]*")
 
 
 class Terminal(Console):
-    """As Console. focus: the line that is shown as it grows, None: of nobody."""
+    """As Console. focus: the line that is shown as it grows, or None."""
 
     newline = b"\r\n"
 
@@ -43,7 +43,7 @@ class Terminal(Console):
     # --- What is drawn ------------------------------------------------------------------------
 
     def draw(self, line):
-        """Puts a line on the screen that is not finished, cursor included."""
+        """Shows an unfinished line, and puts the cursor at its place."""
         first, text = line.tail(REDRAW_BYTES)
         self.write(self.prefix(line) + text.encode())
         line.drawn = True
@@ -53,14 +53,14 @@ class Terminal(Console):
         self.write(line.sgr)
 
     def erase(self):
-        """Clears the screen's last line for one that is whole; restore() undoes it."""
+        """Clears the screen's last line for a whole one. restore() draws it again."""
         if self.focus and self.focus.drawn:
             self.write(ERASE)
             self.focus.drawn = False
             self.erased = True
 
     def restore(self):
-        """Draws the line again, when all others are there."""
+        """Draws the unfinished line again, behind all others."""
         if self.erased:
             self.erased = False
             self.draw(self.focus)
@@ -68,7 +68,7 @@ class Terminal(Console):
     idle = restore
 
     def put_line(self, data):
-        """A line that is whole, now or when the screen is free."""
+        """Shows a whole line, now or when the screen is free."""
         if self.full:
             self.missed += len(self.held) == HELD
             self.held.append(data)
@@ -90,7 +90,7 @@ class Terminal(Console):
             super().note(line)
 
     def say(self, text):
-        """Tally's lines, made here."""
+        """Shows a line that this program itself says in Tally's name."""
         for line in text.split("\n"):
             self.record.said(line)
             self.line_of_tally(line)
@@ -106,11 +106,11 @@ class Terminal(Console):
     # --- Units --------------------------------------------------------------------------------
 
     def is_live(self, line):
-        """Is its text to be seen as it grows?"""
+        """Whether the line is shown as it grows."""
         return line is self.focus
 
     def live(self, line):
-        """The same; then it is on the screen now."""
+        """As is_live(). If so, shows the line now."""
         if self.is_live(line) and not line.drawn:
             self.erased = False
             self.draw(line)
@@ -127,7 +127,7 @@ class Terminal(Console):
             super().lone_cr(line)
         elif line.drawn:
             line.pos = 0
-            # Never column 0: that is where the prefix stands.
+            # Not to column 0, where the prefix stands.
             self.write((b"\x1b[m" if line.sgr else b"") + b"\r" + self.prefix(line) + line.sgr)
 
     def text(self, line, text):
@@ -164,7 +164,7 @@ class Terminal(Console):
         elif steps > 0:
             self.write(passed.encode())
         else:
-            # Nobody knows how many columns these take: the terminal itself goes there once more.
+            # The width of these is not known. So they are printed again, up to the new place.
             first, text = line.tail(REDRAW_BYTES)
             self.write(b"\x1b[m\r" + self.prefix(line) +
                        text[:max(0, line.pos - first)].encode() + line.sgr)
@@ -189,7 +189,7 @@ class Terminal(Console):
             self.edit(line, unit)
 
     def look(self, line, numbers, unit):
-        """How the line's text looks from now on."""
+        """Notes the attributes that the line's text has from now on."""
         self.write(unit)
         from_new = numbers.lstrip(b"0")[:1] in (b"", b";") and numbers[:1] != b";"
         line.sgr = b"" if not numbers.strip(b"0;") else unit if from_new else line.sgr + unit
@@ -197,7 +197,7 @@ class Terminal(Console):
             line.sgr = unit
 
     def edit(self, line, unit):
-        """What line editors send: as far as it stays inside the line."""
+        """Carries out what line editors send, as far as it stays inside the line."""
         before, text = line.pos, line.text
         line.escape(unit)
         after, line.pos = line.pos, before
@@ -211,7 +211,7 @@ class Terminal(Console):
     # --- The whole screen ---------------------------------------------------------------------
 
     def full_unit(self, line, kind, unit):
-        """Of the program that has it."""
+        """Passes on a unit of the program that has the screen."""
         if kind == ESCAPE:
             way = full_screen.switch(unit)
             if way is None:
@@ -227,7 +227,7 @@ class Terminal(Console):
             self.write(unit)
 
     def take(self):
-        """The VM in focus gets it."""
+        """Gives the screen to the VM in focus."""
         if self.focus.drawn:
             self.write(self.newline)
         self.erased = False
@@ -238,26 +238,26 @@ class Terminal(Console):
             self.write(full_screen.TAKE)
 
     def give_back(self):
-        """It has it no longer."""
+        """Takes the screen from that VM."""
         self.write(full_screen.AS_BEFORE +
                    (full_screen.LEAVE if self.focus.other_screen else full_screen.BELOW))
         self.show_held()
 
     def lend(self):
-        """A program of the host's has the whole screen."""
+        """Gives the screen to a program of the host's."""
         self.erase()
         self.erased = False
         self.full = True
         self.write(full_screen.TAKE)
 
     def take_back(self):
-        """It has it no longer, and may have ended in the middle of something."""
+        """Takes the screen from that program, which may have ended in the middle of a sequence."""
         if self.full:
             self.write(full_screen.AS_BEFORE + full_screen.LEAVE)
             self.show_held()
 
     def show_held(self):
-        """What others said meanwhile comes now."""
+        """Shows the lines that have waited."""
         self.full = False
         held, self.held = self.held, collections.deque(maxlen=HELD)
         if self.missed:
@@ -276,7 +276,7 @@ class Terminal(Console):
         super().life(name, what)
 
     def toggle_full(self, line):
-        """The person gives a VM the whole screen, or ends that."""
+        """Gives a VM the whole screen for a person, or takes it."""
         full = not line.full
         if not full:
             if self.full and line is self.focus:
@@ -291,7 +291,7 @@ class Terminal(Console):
     # --- The focus ----------------------------------------------------------------------------
 
     def set_focus(self, line):
-        """Moves it, and says so. A VM's last lines are shown once more if it moves to another."""
+        """Moves the focus, and says so. Another VM's last lines are shown once more."""
         if self.full:
             self.give_back()
         self.erase()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program to which a running machine's socket is a serial line with frames (docs/frames.md), of
-all VMs or of one (tools/tally-console). It is told the names, then what it missed last as output,
-then the end of the answer to a request `attached`, which it did not make; then all as it comes.
+all VMs or of one (tools/tally-console). It gets the names, then the last output before it came,
+then the end of an answer to `attached`, which it has not asked, then all as it comes.
 
 Requests that begin with @ are served here: `@size ROWS COLUMNS` is the size of its terminal, which
 becomes that of its VM's pseudo-terminal.
@@ -29,7 +29,7 @@ class Typed:
         self.rest = b""
 
     def feed(self, data):
-        """Bytes of the line."""
+        """Takes bytes of the line."""
         data, self.rest = self.rest + data, b""
         while data:
             key = data.find(frames.CTRL_T)
@@ -83,7 +83,7 @@ class Attached(Client, Listener):
         relay.flow.listeners.append(self)
 
     def _begin(self):
-        """What is so far."""
+        """Sends the names and the last output."""
         self._tell(frames.Begun(True))
         for vm in self.relay.flow.vms:
             self._tell(frames.Name(vm.number, vm.name))
@@ -93,7 +93,7 @@ class Attached(Client, Listener):
         self._tell(frames.AnswerEnd(ATTACHED, 0))
 
     def _tell(self, event):
-        """One frame. Who does not read what Tally says is left."""
+        """Sends one frame. A program that does not read Tally's lines is dropped."""
         self.unread += frames.framed(event)
         if len(self.unread) > 2 * UNREAD_BYTES:
             self.leave()
@@ -101,7 +101,7 @@ class Attached(Client, Listener):
     # --- From the machine: class Listener -------------------------------------------------------
 
     def output(self, vm, data):
-        """What is not read is dropped, not waited for."""
+        """Sends output of a VM. What the program does not read is dropped."""
         if self.vm not in (None, vm):
             return
         if self.left_out or len(self.unread) > UNREAD_BYTES:
@@ -113,7 +113,7 @@ class Attached(Client, Listener):
         self._tell(frames.Own(text))
 
     def idle(self):
-        """What came at once goes at once."""
+        """Sends at once what came at once."""
         self.flush()
 
     # --- From the program: class Client ---------------------------------------------------------
@@ -129,7 +129,7 @@ class Attached(Client, Listener):
         return more
 
     def send(self, kind, text):
-        """A line of an answer, or its end, or why there is none."""
+        """Sends a line of an answer, or its end, or why there is none."""
         if not self.names:
             return  # it has asked nothing, and finds the end
         name = self.names[0]
@@ -141,12 +141,12 @@ class Attached(Client, Listener):
         self.flush()
 
     def waits(self):
-        """Nothing more is read of it until what it typed has gone."""
+        """Whether nothing is read from the program until what it typed has gone."""
         vm = self.input.vm
         return vm is not None and self.relay.untyped(vm) >= TYPED_BYTES
 
     def take(self):
-        """It has sent something. False: it has gone."""
+        """Takes what the program has sent. Returns False if it has gone."""
         try:
             data = self.connection.recv(4096)
         except OSError:
@@ -155,7 +155,7 @@ class Attached(Client, Listener):
         return bool(data)
 
     def gone_now(self):
-        """It is told nothing more."""
+        """Stops to tell the program anything."""
         self.relay.flow.listeners.remove(self)
 
     def _type(self, number, data):
@@ -163,7 +163,7 @@ class Attached(Client, Listener):
             self.relay.type_to(number, data)
 
     def _ask(self, name, command):
-        """A request, served here or by the machine."""
+        """Answers a request, or passes it to the machine."""
         size = SIZE.fullmatch(command)
         if size and self.vm:
             self.relay.set_size(self.vm, int(size[1]), int(size[2]))

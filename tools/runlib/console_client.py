@@ -19,14 +19,14 @@ class Client:
         self.asked = False  # the machine has one of its requests
 
     def send(self, kind, text):
-        """One line. A client that never reads is left: an answer has no gaps."""
+        """Sends a line. A client that never reads is dropped, because an answer has no gaps."""
         self.unread += kind + b" " + text + b"\n"
         self.flush()
         if len(self.unread) > UNREAD_BYTES:
             self.leave()
 
     def flush(self):
-        """As much as it takes now. True: something is left."""
+        """Sends as much as the client takes now. Returns whether something is left."""
         try:
             while self.unread:
                 self.unread = self.unread[self.connection.send(self.unread):]
@@ -37,27 +37,27 @@ class Client:
         return bool(self.unread)
 
     def gone(self):
-        """Nobody is at the other end, whatever can still be read from it."""
+        """Whether nobody is at the other end, even if there is still something to read."""
         poll = select.poll()
         poll.register(self.connection, 0)
         return bool(poll.poll(0))
 
     def leave(self):
-        """No more for it; it finds the end."""
+        """Drops what waits and ends the connection, so that the client finds its end."""
         self.unread = b""
         self.requests.clear()
         with contextlib.suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
 
     def waits(self):
-        """Nothing more is to be read of it now."""
+        """Whether nothing is to be read from the client now."""
         return False
 
     def gone_now(self):
-        """It has left."""
+        """Called when the client has left."""
 
     def lines(self):
-        """What it has sent since, by line; None at the end."""
+        """Returns the lines that the client has sent since the last call, or None at the end."""
         try:
             data = self.connection.recv(4096)
         except OSError:

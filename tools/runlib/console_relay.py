@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The serial line of a running machine, shared by a person and by programs (tools/tally-ctl).
 
-What the machine prints goes to a flow (tools/runlib/flow.py), which tells it to who listens. What
-is typed to VMs and what is asked goes to the machine in turn, and never one inside of the other.
+What the machine prints goes to a flow (tools/runlib/flow.py), which tells it to all who listen.
+Typed bytes and requests go to the machine in turn, and never one inside of the other.
 """
 import array
 import collections
@@ -54,7 +54,7 @@ class Relay(Listener):
         self.senders = [self.ask, self.serve_keys, self.send_to_vms]
 
     def run(self, deadline=None):
-        """Until the machine ends. True: the deadline, in time.monotonic(), came first."""
+        """Runs until the machine ends. True: the deadline, in time.monotonic(), came first."""
         look = False
         while self.from_machine is not None and not self.left:
             left = LOOK_S if look else None
@@ -69,15 +69,15 @@ class Relay(Listener):
                 self.flow.release()
             if deadline is not None and time.monotonic() >= deadline:
                 return True
-            # By turns the first, so that neither programs nor a long paste have the line alone.
+            # They take turns to be first, so that neither programs nor a long paste keep the line.
             self.senders.append(self.senders.pop(0))
             look = any([send() for send in self.senders])
-            # Behind them: who waited for room listens again.
+            # Last, so that those who waited for room listen again.
             look = any([part.flush() for part in self.parts]) or look
         return False
 
     def close(self):
-        """Ends all connections; whoever waits for an answer is told why there is none."""
+        """Ends all connections. Those who wait for an answer are told why there is none."""
         if self.programs:
             self.programs.close()
         self.wait.close()
@@ -94,29 +94,29 @@ class Relay(Listener):
             self.from_machine = None
 
     def own(self, text):
-        """A line of Tally's."""
+        """Takes a line of Tally's."""
         self.ready = self.ready or bool(READY.match(text))
 
     def answer(self, request, text):
-        """A line of an answer."""
+        """Passes on a line of an answer."""
         client = self.asked.get(request)
         if client:
             client.send(b"=", text.encode())
 
     def answer_end(self, request, status):
-        """There is no more of it."""
+        """Ends an answer."""
         client = self.asked.pop(request, None)
         if client:
             client.asked = False
             client.send(b".", b"%d" % status)
 
     def set_size(self, vm, rows, columns):
-        """Of the pseudo-terminal of a VM (tools/runlib/ptys.py), where there is one."""
+        """Sets the size of a VM's pseudo-terminal (tools/runlib/ptys.py), if there is one."""
 
     # --- To the machine -----------------------------------------------------------------------
 
     def room(self):
-        """So many bytes may be sent now."""
+        """Returns how many bytes may be sent now."""
         unread = array.array("i", [0])
         fcntl.ioctl(self.from_us, termios.FIONREAD, unread)
         return AHEAD_BYTES - unread[0]
@@ -127,11 +127,11 @@ class Relay(Listener):
             self.to_vms[vm] = self.to_vms.get(vm, b"") + data
 
     def untyped(self, vm):
-        """So many bytes wait to be typed to that VM. """
+        """Returns how many bytes wait to be typed to that VM."""
         return len(self.to_vms.get(vm, b""))
 
     def send_to_vms(self):
-        """Sends what was typed to VMs. True: there is more, when the machine has read."""
+        """Sends what was typed to VMs. Returns whether more can go when the machine has read."""
         while self.to_vms and self.ready:
             if self.room() < TURN_BYTES:
                 return True
@@ -139,7 +139,7 @@ class Relay(Listener):
         return False
 
     def send_piece(self, n):
-        """So many bytes of that VM whose turn it is."""
+        """Sends at most n bytes to the VM whose turn it is."""
         vm, data = self.to_vms.popitem(last=False)
         self.type_to(vm, data[n:])
         data = frames.typed_to(vm, data[:n])
@@ -149,7 +149,7 @@ class Relay(Listener):
         os.write(self.to_machine, data)
 
     def ask(self):
-        """Sends what is to be asked. True: there is more, when the machine has read."""
+        """Sends a request that waits. Returns whether more can go when the machine has read."""
         while self.to_ask and self.ready:
             if self.room() <= 0:
                 return True
@@ -157,7 +157,7 @@ class Relay(Listener):
         return bool(self.programs) and self.ready and self.programs.ask()
 
     def ask_soon(self, client, line):
-        """As ask_for(), when the machine reads."""
+        """Does the same as ask_for(), when the machine reads."""
         self.to_ask.append((client, line))
 
     def ask_for(self, client, line):
@@ -198,7 +198,7 @@ class Relay(Listener):
         return waits
 
     def typed(self):
-        """A person types, or is gone."""
+        """Takes what a person types, or notes that the person has gone."""
         data = os.read(self.keyboard, 4096)
         if data:
             self.keys.take(data)
@@ -207,5 +207,5 @@ class Relay(Listener):
             self.keyboard = None
 
     def leave(self):
-        """The person has seen enough."""
+        """Ends the run, because a person has left."""
         self.left = True

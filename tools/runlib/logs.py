@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The files that tools/run writes. One that cannot be written, be it for a disk that is full, is
-told about once: the machine goes on."""
+"""The files that tools/run writes. If one cannot be written, because the disk is full for instance,
+that is said once, and the machine goes on."""
 import os
 
 from runlib.verdict import say

@@ -28,7 +28,7 @@ class Monitor:
         self.socket = None
 
     def toggle(self, back):
-        """Moves the focus to it, or to that line."""
+        """Moves the focus to the monitor, or back to that line."""
         if self.terminal.focus is self.line:
             if back:
                 self.terminal.set_focus(back)
@@ -38,7 +38,7 @@ class Monitor:
             self.connect()
 
     def connect(self):
-        """QEMU listens from its start."""
+        """Connects to QEMU, which listens from its start."""
         self.socket = socket.socket(socket.AF_UNIX)
         try:
             self.socket.connect(self.path)
@@ -50,7 +50,7 @@ class Monitor:
         self.wait.register(self.socket, selectors.EVENT_READ, self.printed)
 
     def printed(self):
-        """It says something, or nothing any more."""
+        """Shows what QEMU says, or notes that it has gone."""
         try:
             data = self.socket.recv(65536)
         except OSError:
@@ -63,7 +63,7 @@ class Monitor:
         self.terminal.restore()
 
     def type(self, data):
-        """Bytes for it; what it does not take at once is lost, as it is only a person who types."""
+        """Sends bytes. Those that QEMU does not take at once are lost; only a person types here."""
         if self.socket:
             try:
                 self.socket.send(data, socket.MSG_DONTWAIT)

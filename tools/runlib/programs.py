@@ -2,13 +2,13 @@
 """Programs that ask a running machine (tools/tally-ctl). They connect to a UNIX socket and send
 lines, one command each:
 
-COMMAND         -> "= LINE" for each line of the answer, then ". STATUS" as core/operator/prompt.h
-has it, or "! WORDS" where the machine was not even asked
+COMMAND         -> "= LINE" for each line of the answer, then ". STATUS" (core/operator/prompt.h);
+or "! WORDS" if the machine could not be asked
 
 @frames [NAME]  -> the connection is a line with frames from then on (tools/runlib/attached.py)
 
 Answers come in the order of the commands. Programs are served in turn, each with one command at a
-time; what a program asks ahead waits with it, most of it in its socket, and goes when it goes.
+time. Further commands of a program wait, most of them in its socket, and are dropped if it leaves.
 """
 import os
 import selectors
@@ -29,7 +29,7 @@ class Programs:
         self.relay = relay
         self.clients = []  # who was served last comes last
         self.listener = socket.socket(socket.AF_UNIX)
-        # Only who runs the machine may ask it: whoever may write to a socket may connect to it.
+        # Whoever may write to a socket may connect to it, so only its owner may.
         umask = os.umask(0o177)
         try:
             with tally_ctl.address(path) as name:
@@ -40,20 +40,20 @@ class Programs:
         relay.wait.register(self.listener, selectors.EVENT_READ, self.accept)
 
     def close(self):
-        """Ends all connections; whoever waits for an answer is told why there is none."""
+        """Ends all connections. Those who wait for an answer are told why there is none."""
         for client in self.clients:
             client.send(b"!", b"the machine has ended")
             client.connection.close()
         self.listener.close()
 
     def flush(self):
-        """True: somebody has not read all that there is."""
+        """Sends what is left. Returns whether somebody has not read all of it."""
         for client in self.clients:
             self.listen_to(client)
         return any([client.flush() for client in self.clients])
 
     def accept(self):
-        """A program comes."""
+        """Takes a new program."""
         client = Client(self.listener.accept()[0])
         client.connection.setblocking(False)
         if len(self.clients) >= CLIENTS:
@@ -64,7 +64,7 @@ class Programs:
         self.listen_to(client)
 
     def listen_to(self, client):
-        """As long as it has not asked for much that waits."""
+        """Listens to a program, unless many of its requests wait."""
         wait = self.relay.wait
         listens = client.connection in wait.get_map()
         wanted = len(client.requests) < REQUESTS and not client.waits()
@@ -74,7 +74,7 @@ class Programs:
             wait.unregister(client.connection)
 
     def forget(self, client):
-        """It has gone, and all that it has not been answered with it."""
+        """Forgets a program that has gone, and its requests."""
         if client.connection in self.relay.wait.get_map():
             self.relay.wait.unregister(client.connection)
         client.connection.close()
@@ -82,7 +82,7 @@ class Programs:
         self.clients.remove(client)
 
     def serve(self, client):
-        """A program has sent something, or goes."""
+        """Takes what a program has sent, or notes that it has gone."""
         if isinstance(client, Attached):
             if not client.take():
                 self.forget(client)
@@ -99,7 +99,7 @@ class Programs:
         self.listen_to(client)
 
     def attach(self, client, line, rest):
-        """The connection is a line with frames from here on."""
+        """Makes the connection a line with frames."""
         self.relay.wait.unregister(client.connection)
         made = attached(client, self.relay, line, rest)
         if made:

@@ -20,11 +20,11 @@ class Asker:
 
     @property
     def command(self):
-        """What Tally is asked."""
+        """The command that Tally is asked."""
         return self.told.command.encode()
 
     def send(self, kind, text):
-        """What a program would be told (tools/runlib/programs.py)."""
+        """Takes a line of the answer, as a program would (tools/runlib/programs.py)."""
         text = text.decode(errors="replace")
         lines = (self.told.rows(text) if kind == b"=" else
                  self.told.end() if kind == b"." else [text])
@@ -46,11 +46,11 @@ class Prompt:
         self.watched = None    # has the screen, and gets what is typed
 
     def has_focus(self):
-        """Is what is typed for it?"""
+        """Whether typed bytes go to the prompt."""
         return self.terminal.focus is self.line
 
     def open(self):
-        """Moves the focus to it."""
+        """Moves the focus to the prompt."""
         if self.has_focus():
             return
         self.back = self.terminal.focus
@@ -60,32 +60,32 @@ class Prompt:
             self.show()
 
     def leave(self):
-        """And back."""
+        """Moves the focus back."""
         self.stop()
         self.terminal.set_focus(self.back)
 
     def stop(self):
-        """Nobody watches any more."""
+        """Ends what has the terminal for the prompt."""
         if self.watched:
             self.watched.stop()
 
     def show(self):
-        """To erase what is behind the cursor changes nothing, but puts the line on the screen."""
+        """Puts the line on the screen, by erasing what is behind the cursor."""
         self.echo(b"\x1b[K")
 
     def echo(self, data):
-        """As if it printed that."""
+        """Shows bytes as if the prompt printed them."""
         self.terminal.print(self.line, data)
         self.terminal.restore()
 
     def ready(self):
-        """It reads on."""
+        """Shows the prompt for the next command."""
         self.busy, self.watched = False, None
         if self.has_focus():
             self.show()
 
     def enter(self):
-        """The line is whole."""
+        """Carries out the line."""
         text = self.line.text
         self.echo(b"\n")
         words = text.split()
@@ -102,7 +102,7 @@ class Prompt:
                 self.ask(asker, asker.command)
 
     def key(self, byte):
-        """A byte that is typed at it."""
+        """Takes a byte that is typed."""
         if self.watched:
             self.watched.type(byte)
         elif byte in (b"\r", b"\n"):

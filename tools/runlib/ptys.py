@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A pseudo-terminal for each VM, for any terminal program: a link with the VM's name in a folder.
 
-While nobody has one open, nothing is written to it. Who opens it gets the VM's last lines, then all
-as it comes; what he does not read is dropped, and the machine waits for nobody. inotify tells when
-one is opened and closed: a pseudo-terminal's own side tells only the latter.
+While nobody has one open, nothing is written to it. A program that opens it gets the VM's last
+lines, then all as it comes. What it does not read is dropped, and the machine does not wait.
+inotify tells when one is opened or closed; the other side of a pseudo-terminal tells only the
+latter.
 """
 import contextlib
 import ctypes
@@ -43,7 +44,7 @@ class Pty:
         vm.listeners.append(self.output)
 
     def look(self):
-        """Somebody has opened or closed it."""
+        """Notes that somebody has opened or closed it."""
         was, self.open = self.open, not self._hung_up()
         if self.open and not was:
             last = self.vm.backlog[-LAST_BYTES:]
@@ -53,13 +54,13 @@ class Pty:
         self.listen()
 
     def _hung_up(self):
-        """Nobody has the other side."""
+        """Whether nobody has the other side open."""
         poll = select.poll()
         poll.register(self.master, 0)
         return bool(poll.poll(0))
 
     def _reset(self):
-        """For the next one: raw, and without what the last one did not read."""
+        """Prepares it for the next program: raw, and without what the last one did not read."""
         self.unread = b""
         slave = os.open(self.name, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK)
         tty.setraw(slave)
@@ -67,7 +68,7 @@ class Pty:
         os.close(slave)
 
     def listen(self):
-        """To what is typed, as long as the VM takes it."""
+        """Listens to what is typed, as long as the VM takes it."""
         wait = self.relay.wait
         listens = self.master in wait.get_map()
         wanted = self.open and self.relay.untyped(self.vm.number) < TYPED_BYTES
@@ -77,7 +78,7 @@ class Pty:
             wait.unregister(self.master)
 
     def typed(self):
-        """Somebody types, or has left."""
+        """Passes on what is typed, or notes that the program has left."""
         try:
             self.relay.type_to(self.vm.number, os.read(self.master, 4096))
         except OSError:
@@ -85,13 +86,13 @@ class Pty:
         self.listen()
 
     def output(self, data):
-        """The VM prints."""
+        """Writes what the VM prints."""
         if self.open:
             self.unread = (self.unread + data)[-UNREAD_BYTES:]
             self.flush()
 
     def flush(self):
-        """As much as is taken now. True: something is left."""
+        """Writes as much as is taken now. Returns whether something is left."""
         try:
             while self.unread:
                 self.unread = self.unread[os.write(self.master, self.unread):]
@@ -100,7 +101,7 @@ class Pty:
         return bool(self.unread)
 
     def close(self):
-        """With the machine."""
+        """Removes it, because the machine ends."""
         with contextlib.suppress(OSError):
             os.unlink(self.path)
         os.close(self.master)
@@ -121,7 +122,7 @@ class Ptys:
         relay.wait.register(self.notices, selectors.EVENT_READ, self.look)
 
     def look(self):
-        """Some was opened or closed."""
+        """Notes which were opened or closed."""
         with contextlib.suppress(BlockingIOError):
             while os.read(self.notices, 65536):
                 pass
@@ -129,19 +130,19 @@ class Ptys:
             pty.look()
 
     def flush(self):
-        """True: one is open whose reader has not taken all that there is."""
+        """Writes what is left. Returns whether a reader has not taken all of it."""
         for pty in self.all:
             pty.listen()
         return any([pty.flush() for pty in self.all])
 
     def set_size(self, vm, rows, columns):
-        """Of a VM's pseudo-terminal."""
+        """Sets the size of a VM's pseudo-terminal."""
         for pty in self.all:
             if pty.vm is vm:
                 fcntl.ioctl(pty.master, termios.TIOCSWINSZ, struct.pack("4H", rows, columns, 0, 0))
 
     def close(self):
-        """With the machine."""
+        """Removes them, because the machine ends."""
         os.close(self.notices)
         for pty in self.all:
             pty.close()

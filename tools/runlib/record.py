@@ -10,16 +10,16 @@ class Record:
         self.log, self.logs, self.judge = log, logs, judge
 
     def line(self, owner, text, continued, whole):
-        """A line has ended (tools/runlib/console.py)."""
+        """Takes a line that has ended (tools/runlib/console.py)."""
         self.judge.line(owner, text, whole)
         self._keep(owner, text, continued, whole)
 
     def said(self, text):
-        """A line that tools/run says by itself: no verdict is made of it."""
+        """Takes a line of tools/run's own, which is not judged."""
         self._keep("", text, False, "tally: " + text)
 
     def raw(self, data):
-        """Bytes that are in no line."""
+        """Takes bytes that are in no line."""
         self.log.write(data)
 
     def _keep(self, owner, text, continued, whole):

@@ -30,7 +30,7 @@ class Watched:
         wait.register(self.ours, selectors.EVENT_READ, self.prints)
 
     def prints(self):
-        """It draws, or has ended."""
+        """Shows what the program draws, or ends with it."""
         try:
             data = os.read(self.ours, 65536)
         except OSError:
@@ -41,16 +41,16 @@ class Watched:
             self.end()
 
     def type(self, data):
-        """A key for it."""
+        """Passes a key to the program."""
         os.write(self.ours, data)
 
     def stop(self):
-        """The person has turned to something else."""
+        """Ends the program, because the person has turned to something else."""
         self.process.kill()
         self.end()
 
     def end(self):
-        """The terminal is as it was."""
+        """Gives the terminal back."""
         self.wait.unregister(self.ours)
         os.close(self.ours)
         self.process.wait()

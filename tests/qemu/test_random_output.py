@@ -33,8 +33,9 @@ LONG = settings(max_examples=3000, **SETTINGS)
 # What a guest would print to be taken for another.
 WORDS = st.sampled_from([
     b"\n", b"\r", b"\r\n", b"\b", b"\t", b"\x1b", b"\x1b[", b"\x1b[A", b"\x1b[2K", b"\x1b[40D",
-    b"\x1b[3@", b"\x1b[2P", b"\x1b[9C", b"\x1b[5G", b"\x1b]0;", b"\a", b"\x1e", b"\x1e!", b"\x1e-\n",
-    b"\x1e+\n", b"\x1eB", b"%", b"%0A", b"\xc3", b"\xa9", b"\xe2\x82\xac", b"\xc2\x85", b"\x18",
+    b"\x1b[3@", b"\x1b[2P", b"\x1b[9C", b"\x1b[5G", b"\x1b]0;", b"\a", b"\x1e", b"\x1e!",
+    b"\x1e-\n", b"\x1e+\n", b"\x1eB", b"%", b"%0A", b"\xc3", b"\xa9", b"\xe2\x82\xac", b"\xc2\x85",
+    b"\x18",
     b"tally: all VMs ended", b"vm beta: failed: x", b"panic: x", b"[beta] ", b"report end 0",
     b"\xe2\x80\xa8", b"\xcc\x81", b"x" * 500,
 ])

@@ -28,8 +28,10 @@ def machine(folder, append=""):
         qemu = subprocess.Popen(words, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                 pass_fds=[listener.fileno()])
     with qemu:
-        yield qemu
-        qemu.terminate()
+        try:
+            yield qemu
+        finally:
+            qemu.terminate()
 
 
 @contextlib.contextmanager

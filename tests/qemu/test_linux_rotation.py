@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""More groups than counters in a Debian guest: perf lets them take turns. Whatever is counted is
-exact, so that the turns add up to the whole; scaled figures are as right as scaling can be."""
+"""More groups than counters in a Debian guest: perf multiplexes them. Each count is exact, so the
+counts of all turns add up to the whole. Scaled figures are perf's estimates."""
 
 import pytest
 

@@ -20,7 +20,7 @@ def named(text):
 
 
 def name(key):
-    """For people."""
+    """Returns the name of a key for people."""
     return "Ctrl-" + chr(key[0] | 64)
 
 
@@ -31,7 +31,7 @@ class Keys:
         self.escape, self.begun = escape, False
 
     def feed(self, data):
-        """Keys as they are typed, or pasted."""
+        """Takes bytes that are typed or pasted, and returns what they mean."""
         if self.escape is None:
             return [(TYPED, data)]
         actions = []

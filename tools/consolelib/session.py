@@ -22,7 +22,7 @@ PACE_COMMAND = b"x"
 
 
 def last_lines(data, n):
-    """The last n lines, of which the last one may not have ended."""
+    """Returns the last n lines. The last of them may be unfinished."""
     if n <= 0:
         return b""
     lines = data.split(b"\n")
@@ -30,7 +30,7 @@ def last_lines(data, n):
 
 
 class Leave(Exception):
-    """The console is over: an exit status and what is said, or nothing."""
+    """Ends the console, with an exit status and a sentence or nothing."""
 
     def __init__(self, status, why=""):
         super().__init__(why)
@@ -54,16 +54,16 @@ class Session:
         self.paced = False    # what was sent has not been read yet
 
     def begin(self):
-        """Asks for frames; once more, where the first time nobody heard."""
+        """Asks for frames, and asks again if nobody has heard."""
         if self.line.serial:
             self.line.send(frames.request(BEGIN.encode(), b"frames on"))
 
     def ready(self):
-        """The VM is known: it can be typed to."""
+        """Whether the VM is known, so that it can be typed to."""
         return self.number is not None
 
     def events(self, events):
-        """What came."""
+        """Takes what came."""
         for event in events:
             self._event(event)
 
@@ -88,7 +88,7 @@ class Session:
             self._plain(event.data)
 
     def _begun(self):
-        """The names have been told, and what was before."""
+        """Begins, because the names and the last output have been told."""
         if self.before is None:
             return
         if self.vm is None and len(self.names) != 1:
@@ -129,16 +129,16 @@ class Session:
             raise Leave(FAILED if found[3] == "failed" or self.until else OK)
 
     def type(self, data):
-        """What a person typed."""
+        """Takes what a person typed."""
         self.typed += data
         self._send()
 
     def unsent(self):
-        """So many bytes wait. Who types much waits with them."""
+        """Returns how many bytes wait. The caller types no more while these are many."""
         return len(self.typed) + len(self.line.unsent)
 
     def _send(self):
-        """As much as may be under way at once."""
+        """Sends as much as may be under way at once."""
         if not self.typed:
             return
         if not self.line.paced:
@@ -154,13 +154,13 @@ class Session:
         self.type(b"stty rows %d cols %d\r" % (size.lines, size.columns))
 
     def tell_size(self, size):
-        """To the VM's pseudo-terminal (tools/runlib/ptys.py), if there is one."""
+        """Sets the size of the VM's pseudo-terminal (tools/runlib/ptys.py), if there is one."""
         if not self.line.serial:
             self.requests = self.requests % 999 + 1
             self.line.send(frames.request(b"s%d" % self.requests, b"@size %d %d" % (
                 size.lines, size.columns)))
 
     def end(self):
-        """A board's line is left as it was: with whole lines for people."""
+        """Leaves a board's line as it was, with whole lines for people."""
         if self.line.serial:
             self.line.send(frames.request(BEGIN.encode(), b"frames off"))

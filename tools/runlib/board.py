@@ -75,14 +75,14 @@ class BoardRelay(Relay):
         self.printed = b""
 
     def room(self):
-        """So many bytes may be sent now."""
+        """Returns how many bytes may be sent now."""
         unsent = array.array("i", [0])
         fcntl.ioctl(self.line.fileno(), termios.TIOCOUTQ, unsent)
         # Of a socket this is no number of bytes, but nothing is nothing.
         return 0 if unsent[0] else AHEAD_BYTES
 
     def send_to_vms(self):
-        """As much as the board has room for. True: there is more, when it has read."""
+        """Sends as much as the board has room for. Returns whether more can go when it has read."""
         if not self.line.paced:
             return super().send_to_vms()
         if self.to_vms and self.ready and not self.pace.asked:
@@ -93,7 +93,7 @@ class BoardRelay(Relay):
         return False
 
     def output_comes(self):
-        """An unplugged device is the end of the line."""
+        """Takes what comes. An unplugged device ends the line."""
         try:
             super().output_comes()
         except OSError:
@@ -101,7 +101,7 @@ class BoardRelay(Relay):
             self.from_machine = None
 
     def plain(self, data):
-        """A board that has started anew has forgotten that frames were on, and what was asked."""
+        """Asks again for frames if the board has started anew. Open requests are lost then."""
         self.printed = (self.printed + data)[-STARTED_BYTES:]
         if STARTED.search(self.printed):
             self.printed = b""
@@ -113,7 +113,7 @@ class BoardRelay(Relay):
             os.write(self.to_machine, BEGIN_REQUEST)
 
     def close(self):
-        """The line is left with whole lines for people."""
+        """Leaves the line with whole lines for people."""
         if self.from_machine is not None:
             os.write(self.to_machine, END_REQUEST)
         super().close()

@@ -21,7 +21,7 @@ BELOW = b"\x1b[?6l\x1b[999;1H\r\n"
 
 
 def switch(sequence):
-    """Does a sequence show (True) or leave (False) the other screen? None: neither."""
+    """Whether a sequence shows (True) or leaves (False) the other screen. None: neither."""
     found = MODES.fullmatch(sequence)
     if not found or OTHER_SCREEN.isdisjoint(found[1].split(b";")):
         return None
@@ -29,6 +29,6 @@ def switch(sequence):
 
 
 def harmless(sequence):
-    """May a program that has the whole screen send it on? Another screen is shown by us alone."""
+    """Whether a program that has the whole screen may send it. Only we show another screen."""
     found = MODES.fullmatch(sequence)
     return sequence != RESET and not (found and NEVER.intersection(found[1].split(b";")))

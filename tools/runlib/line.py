@@ -32,16 +32,16 @@ class Line:
         self.drawn = False      # it is on the screen, unfinished
 
     def reset(self):
-        """An empty line."""
+        """Empties the line."""
         self.text, self.pos, self.size = "", 0, 0
         self.cr = self.continued = self.drawn = False
 
     def is_blank(self):
-        """Nothing is in it, and nothing of it was told."""
+        """Whether it is empty, and no piece of it was shown."""
         return not self.text and not self.continued
 
     def tail(self, size):
-        """(n, text): its end of at most so many bytes begins with character n."""
+        """Returns (n, text): its end of at most `size` bytes, which begins with character n."""
         n = len(self.text)
         while n > 0 and size >= len(self.text[n - 1].encode()):
             n -= 1
@@ -68,7 +68,7 @@ class Line:
         return ""
 
     def move(self, steps):
-        """The cursor goes right or left, as far as there is text."""
+        """Moves the cursor right or left, as far as there is text."""
         self.pos = max(0, min(len(self.text), self.pos + steps))
 
     def replace(self, n, text):

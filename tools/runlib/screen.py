@@ -33,7 +33,7 @@ class Clock:
                     self.shown = True
 
     def output(self):
-        """Something is printed now: takes the clock off the screen."""
+        """Takes the clock off the screen, because something is printed now."""
         with self.lock:
             self.last = time.monotonic()
             if self.shown:
@@ -127,5 +127,5 @@ def raw_terminal(wanted):
 
 
 def terminal_size():
-    """Rows and columns of the person's terminal."""
+    """Returns rows and columns of the person's terminal."""
     return os.get_terminal_size(sys.stdin.fileno())

@@ -34,7 +34,7 @@ class Output:
 
 @dataclasses.dataclass(frozen=True)
 class Name:
-    """What a VM is called."""
+    """The name of a VM."""
     vm: int
     name: str
 
@@ -54,40 +54,40 @@ class Answer:
 
 @dataclasses.dataclass(frozen=True)
 class AnswerEnd:
-    """There is no more of it."""
+    """The end of the answer to a request."""
     request: str
     status: int
 
 
 @dataclasses.dataclass(frozen=True)
 class Begun:
-    """Frames are on (True), or no longer."""
+    """Frames have begun (True) or ended."""
     on: bool
 
 
 def number_of(letter):
-    """The VM of a letter; None: it is of none."""
+    """Returns the VM of a letter, or None."""
     number = ord(letter) - ord("A")
     return number if 0 <= number < VMS else None
 
 
 def letter_of(vm):
-    """The letter of a VM."""
+    """Returns the letter of a VM."""
     return bytes([ord("A") + vm])
 
 
 def typed_to(vm, data):
-    """The bytes that type data to a VM."""
+    """Returns the bytes that type data to a VM."""
     return CTRL_T + b">" + letter_of(vm) + data.replace(CTRL_T, CTRL_T + CTRL_T)
 
 
 def request(name, command):
-    """The bytes that ask for something."""
+    """Returns the bytes of a request."""
     return CTRL_T + b"=" + name + b" " + command + b"\r"
 
 
 def framed(event):
-    """The bytes of an event, as Tally would print them: what Frames makes that event of."""
+    """Returns the bytes of an event, as Tally would print them."""
     if isinstance(event, Plain):
         return event.data
     if isinstance(event, Output):
@@ -106,7 +106,7 @@ def framed(event):
 
 
 def parsed(line):
-    """The event of a whole frame, without RS and LF; None: it is none."""
+    """Returns the event of a whole frame without RS and LF, or None if it is none."""
     text = line.decode(errors="replace")
     kind, rest = text[:1], text[1:]
     first, _, second = rest.partition(" ")
@@ -124,7 +124,7 @@ def parsed(line):
 
 
 class Frames:
-    """The reader of one line. on: frames have begun."""
+    """Reads one line. `on` is true while frames are on."""
 
     def __init__(self):
         self.on = False
@@ -132,7 +132,7 @@ class Frames:
         self.vm = None    # of the open frame of output
 
     def feed(self, data):
-        """Bytes of the line -> the events that they complete, a list."""
+        """Takes bytes of the line, and returns the events that they complete."""
         events = []
         rest = self.rest + data
         while rest:
@@ -147,12 +147,12 @@ class Frames:
         return events
 
     def end(self):
-        """The line says nothing more: the events of what is left."""
+        """Returns the events of what is left at the end of the line."""
         left, self.rest, self.vm = self.rest, b"", None
         return [Plain(left)] if left else []
 
     def _output(self, rest):
-        """In an open frame of output: an event or None, and what follows it."""
+        """Reads in an open frame of output. Returns an event or None, and the rest."""
         # A frame that begins ends this one, whose end was lost.
         ends = [n for n in (rest.find(LF), rest.find(RS)) if n >= 0]
         end = min(ends, default=len(rest))
@@ -168,7 +168,7 @@ class Frames:
         return (Output(vm, part) if part else None), after
 
     def _outside(self, rest):
-        """Outside of one."""
+        """Does the same outside of one."""
         start = rest.find(RS)
         if start != 0:
             end = len(rest) if start < 0 else start

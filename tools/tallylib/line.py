@@ -32,7 +32,7 @@ class Line:
         return self.fd
 
     def receive(self):
-        """The events of what has come since, a list; Ended: nothing more will."""
+        """Returns the events that have come since. Raises Ended at the end of the line."""
         try:
             data = os.read(self.fd, 65536)
         except BlockingIOError:
@@ -44,12 +44,12 @@ class Line:
         return self.frames.feed(data)
 
     def send(self, data):
-        """Sends bytes, now as many as are taken; flush() sends the others."""
+        """Sends as many bytes as are taken now. flush() sends the others."""
         self.unsent += data
         self.flush()
 
     def flush(self):
-        """True: something is left."""
+        """Sends what is left. Returns whether something still is."""
         try:
             while self.unsent:
                 self.unsent = self.unsent[os.write(self.fd, self.unsent):]
@@ -75,12 +75,12 @@ def through(path, vm):
 
 
 def speed(baud):
-    """As termios has it; None: this computer has no such speed."""
+    """Returns termios's number of a speed, or None if this computer does not have it."""
     return getattr(termios, "B%d" % baud, None)
 
 
 def device(fd, baud):
-    """Sets a serial device up: its bytes as they are, 8N1, no lines but data."""
+    """Sets up a serial device: bytes as they are, 8N1, data lines only."""
     tty.setraw(fd, termios.TCSANOW)
     mode = termios.tcgetattr(fd)
     mode[2] = mode[2] & ~(termios.CSTOPB | termios.PARENB | termios.CRTSCTS) | (
@@ -90,7 +90,7 @@ def device(fd, baud):
 
 
 def socket_at(path):
-    """A connection to a UNIX socket's path, or to HOST:PORT; None: path is neither."""
+    """Connects to a UNIX socket's path, or to HOST:PORT. Returns None if path is neither."""
     host = re.fullmatch(r"(?:tcp:)?\[?([^/]+?)\]?:(\d+)", path)
     if os.path.exists(path) and stat.S_ISSOCK(os.stat(path).st_mode):
         connection = tally_ctl.connect(path)

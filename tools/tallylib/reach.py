@@ -21,7 +21,7 @@ class Failed(Exception):
 
 
 def add_arguments(parser):
-    """--socket and its like."""
+    """Adds --socket and the others."""
     parser.add_argument("--serial", metavar="LINE",
                         help="of a board, which nothing else uses: a serial device, a UNIX socket "
                              "(QEMU's -serial unix:PATH,server), or HOST:PORT")
@@ -35,7 +35,7 @@ def add_arguments(parser):
 
 
 def check_arguments(parser, args):
-    """What cannot be meant."""
+    """Refuses options that exclude each other."""
     if args.serial and args.socket:
         parser.error("--serial and --socket exclude each other")
     if args.baud is not None and not args.serial:
@@ -56,7 +56,7 @@ def line(args):
 
 
 def reached(args):
-    """The machine, to be asked."""
+    """Returns the machine, to be asked."""
     if args.serial:
         return SerialMachine(args.serial, args.baud, args.timeout)
     return tally_ctl.Machine(args.socket, args.timeout)
@@ -64,7 +64,7 @@ def reached(args):
 
 @contextlib.contextmanager
 def machine(args):
-    """The machine, as tally_ctl.Machine. Failed is raised, by what is done with it as well."""
+    """A context of the machine, a tally_ctl.Machine. What goes wrong in it raises Failed."""
     try:
         with reached(args) as found:
             yield found

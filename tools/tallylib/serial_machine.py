@@ -47,8 +47,8 @@ class SerialMachine(tally_ctl.Machine):
         self.line.close()
 
     def _read(self):
-        """The thread. It reads whatever comes, also while nothing is asked: a line that nobody
-        reads stops the machine behind it."""
+        """The thread. It reads all that comes, also while nothing is asked, because a line that
+        nobody reads stops the machine behind it."""
         with contextlib.suppress(lines.Ended):
             while self.stop not in select.select([self.line, self.stop], [], [])[0]:
                 for event in self.line.receive():
@@ -60,7 +60,7 @@ class SerialMachine(tally_ctl.Machine):
         return None if self.timeout is None else time.monotonic() + self.timeout
 
     def _begin(self):
-        """Until it hears."""
+        """Asks for frames until the machine answers."""
         deadline = self._deadline()
         while True:
             again = time.monotonic() + AGAIN_S
@@ -71,8 +71,8 @@ class SerialMachine(tally_ctl.Machine):
                 raise TimeoutError
 
     def _ask(self, command, deadline):
-        """Status and lines. Each request has a name that no other one has had lately, of whatever
-        program: late answers to others are nobody's."""
+        """Returns status and lines. Each request has a name that no program has used lately, so a
+        late answer to another request is not taken for this one's."""
         self.number += 1
         self.name = "%x%x" % (os.getpid() & 0xfffff, self.number & 0xfff)
         with contextlib.suppress(lines.Ended):  # what it had to say before that can be read

@@ -25,7 +25,7 @@ DONE, FAILED, WRONG = range(3)
 
 
 class Unreachable(Exception):
-    """There is no machine that could be asked, or not one alone."""
+    """There is no machine to ask, or there are several."""
 
 
 class NoAnswer(Exception):
@@ -33,11 +33,11 @@ class NoAnswer(Exception):
 
 
 class BadCommand(Exception):
-    """Nothing that could be a command: it was not sent."""
+    """The text cannot be a command, and was not sent."""
 
 
 def check(command):
-    """BadCommand is raised for what is none."""
+    """Raises BadCommand if the text cannot be a command."""
     if not (command.strip() and len(command) <= COMMAND_BYTES and command.isascii() and
             command.isprintable()):
         raise BadCommand("a command is 1 to 64 characters of printable ASCII")
@@ -55,7 +55,7 @@ def address(path):
 
 
 def connect(path):
-    """A connection to the socket at path; None if nobody listens there."""
+    """Connects to the socket at path. Returns None if nobody listens there."""
     connection = socket.socket(socket.AF_UNIX)
     try:
         with address(path) as name:
@@ -67,7 +67,7 @@ def connect(path):
 
 
 def find():
-    """The connection to the only machine that runs."""
+    """Connects to the only machine that runs."""
     found = {}
     for name in sorted(os.listdir(FOLDER)) if os.path.isdir(FOLDER) else ():
         if name.endswith(".sock"):
@@ -104,7 +104,7 @@ class Machine:
         self.connection.close()
 
     def line(self, deadline):
-        """The next line that comes."""
+        """Returns the next line that comes."""
         while b"\n" not in self.received:
             if deadline is not None:
                 self.connection.settimeout(max(0.001, deadline - time.monotonic()))
@@ -119,8 +119,8 @@ class Machine:
         return line.decode(errors="replace")
 
     def ask(self, command):
-        """What became of a command, and the lines of the answer. TimeoutError: there was none in
-        time; the machine must not be asked again then."""
+        """Returns the status of a command, and the lines of its answer. After a TimeoutError the
+        machine must not be asked again."""
         check(command)
         deadline = None if self.timeout is None else time.monotonic() + self.timeout
         with contextlib.suppress(ConnectionError):  # what it had to say before that can be read
@@ -135,7 +135,7 @@ class Machine:
             lines.append(text)
 
     def objects(self, command):
-        """The answer to a command that tells something, as a list of dictionaries."""
+        """Returns the answer to a command with --json, as a list of dictionaries."""
         status, lines = self.ask(command + " --json")
         if status != DONE:
             raise BadCommand("; ".join(lines))

@@ -14,13 +14,13 @@ PAGES = ("load", "store", "fetch")
 
 
 def seconds(number, unit, digits):
-    """A time in units of which a second has so many; what is behind the last digit is cut off."""
+    """Returns a time as text, cut off after that many digits. A second has `unit` of its units."""
     scale = 10 ** digits
     return "%d.%0*d s" % (number // unit, digits, number % unit * scale // unit)
 
 
 def data_of(row):
-    """Of an event that has some."""
+    """Returns the data of an event that has some."""
     return "" if row["data"] == "0x0" else "/" + row["data"]
 
 
@@ -104,10 +104,10 @@ class Told:
         self.empty = "no exit was noted" if self.table is trace else None
 
     def rows(self, line):
-        """Lines of text for one of the answer."""
+        """Returns lines of text for a line of the answer."""
         self.empty = None
         return self.table(json.loads(line)) if self.table and line.startswith("{") else [line]
 
     def end(self):
-        """Lines where the answer had none."""
+        """Returns the lines for an answer that had none."""
         return [self.empty] if self.empty else []

@@ -26,7 +26,7 @@ class Machine:
         self.share = share
 
     def look(self):
-        """[Vcpu], in the order of the VM tree."""
+        """Returns a Vcpu for each, in the order of the VM tree."""
         vms = {line["vm"]: line for line in self.machine.objects("vms")}
         if self.share:
             self._count(vms)
@@ -43,8 +43,8 @@ class Machine:
                     self.counted.get(key))
 
     def _count(self, vms):
-        """Begins to count where nobody does yet, and takes what there is. What has ended, as of a
-        VM that has started again, begins anew at the next look."""
+        """Begins counts that do not run yet, and reads the others. A count that has ended, because
+        its VM has started again for instance, begins anew at the next look."""
         for vm in vms:
             if vm not in self.observations and vms[vm]["state"] == "running":
                 self._begin(vm)
@@ -67,23 +67,23 @@ class Machine:
             self.machine.ask("unobserve %d" % number)
 
     def end(self):
-        """Counts no longer."""
+        """Ends all counts."""
         for vm in list(self.observations):
             self._end(vm)
 
 
 def per_second(before, after, seconds):
-    """A rate; None: the count began anew."""
+    """Returns a rate, or None if the count began anew."""
     return round((after - before) / seconds, 2) if after >= before else None
 
 
 def percent(before, after, whole):
-    """The same as a share of a whole."""
+    """Returns the same as a share of a whole."""
     return round(100 * (after - before) / whole, 2) if after >= before and whole > 0 else None
 
 
 def hs_percent(before, after):
-    """Of the instructions that were executed in the vcpu's time those that were HS's and M's."""
+    """Returns the share of HS and M in all instructions of the vcpu's time."""
     if not (before.instructions and after.instructions):
         return None
     (began, guest), (number, guest_now) = before.instructions, after.instructions
@@ -118,6 +118,6 @@ def row(before, after):
 
 
 def rows(before, after):
-    """Of all vcpus, from two looks."""
+    """Returns the rows of all vcpus, from two looks."""
     known = {(vcpu.vm, vcpu.vcpu): vcpu for vcpu in before}
     return [row(known.get((vcpu.vm, vcpu.vcpu)), vcpu) for vcpu in after]

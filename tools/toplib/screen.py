@@ -23,7 +23,7 @@ class View:
         self.before = self.after = []
 
     def draw(self):
-        """All of it, as far as it fits."""
+        """Draws as much as fits."""
         height, width = self.window.getmaxyx()
         shown = in_order(rows(self.before, self.after), self.key, self.backwards)
         lines = ["tally-top: " + summary(shown), KEYS, *table(shown, width - 1)]
@@ -35,12 +35,12 @@ class View:
         self.window.refresh()
 
     def look(self):
-        """Once more; the screen is right from then on."""
+        """Looks at the machine again, and draws."""
         self.before, self.after = self.after, self.machine.look()
         self.draw()
 
     def press(self, key):
-        """A key. True: leave."""
+        """Serves a key. Returns whether it leaves."""
         if key in ("q", "Q"):
             return True
         if key in SORT_KEYS:
@@ -63,7 +63,7 @@ class View:
             self.draw()
 
     def typed(self):
-        """The keys that have been pressed."""
+        """Returns the keys that have been pressed."""
         while True:
             try:
                 yield self.window.get_wch()
@@ -71,7 +71,7 @@ class View:
                 return
 
     def keys(self, until, stop):
-        """Serves keys up to a time of time.monotonic(). True: leave."""
+        """Serves keys up to a time of time.monotonic(). Returns whether one leaves."""
         while (left := until - time.monotonic()) > 0:
             stop.sleep(left, sys.stdin)
             if stop.wanted:
@@ -83,7 +83,7 @@ class View:
 
 
 def show(machine, interval, key, stop):
-    """Until q, or a signal."""
+    """Shows the table until q, or a signal."""
     def work(window):
         window.nodelay(True)
         curses.use_default_colors()

@@ -24,12 +24,12 @@ COLUMNS = (("VM", -15, lambda row: row["vm"]),
 
 
 def share(value):
-    """A share of 100."""
+    """Returns a share of 100 as text."""
     return "-" if value is None else "%.1f" % value
 
 
 def rate(value):
-    """A number that fits into six columns; k and M are thousands and millions."""
+    """Returns a number as text of six columns; k and M are thousands and millions."""
     if value is None:
         return "-"
     for limit, divisor, suffix in ((99999.5, 1, ""), (99999500, 1e3, "k"), (1e15, 1e6, "M")):
@@ -50,7 +50,7 @@ def line(cells, width=None):
 
 
 def in_order(rows, key, backwards=False):
-    """The same rows as a key of SORT_KEYS has them; what is not known comes last."""
+    """Sorts rows by a key of SORT_KEYS. Unknown values come last."""
     field = SORT_KEYS[key]
     if not field:
         return rows[::-1] if backwards else rows
@@ -60,13 +60,13 @@ def in_order(rows, key, backwards=False):
 
 
 def table(rows, width=None):
-    """Head and a line for each row."""
+    """Returns the head, and a line for each row."""
     return [line([name for name, _, _ in COLUMNS], width)] + [
         line([show(row) for _, _, show in COLUMNS], width) for row in rows]
 
 
 def summary(rows):
-    """The line above it."""
+    """Returns the line above the table."""
     vms = {row["vm"]: row["state"] for row in rows}
     running = sum(state == "running" for state in vms.values())
     seconds = max((row["seconds"] for row in rows), default=0)

@@ -121,6 +121,7 @@ void fuzz_loop(struct fuzz_vcpu *v)
 			atomic_flag_clear(&printing);
 		}
 	}
+	csr_write(sie, 0);
 	for (;;)
 		__asm__ volatile("wfi");
 }

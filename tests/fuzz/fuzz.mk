@@ -101,7 +101,8 @@ fuzz-merge-$(1): $(B)/fuzz/$(1) $(B)/fuzz/kept/$(1)
 endef
 $(foreach f,$(FUZZERS),$(eval $(call fuzzer,$(f))))
 -include $(wildcard $(B)/fuzz/obj/*/*.d $(B)/fuzz/obj/*/*/*.d) \
-	$(B)/host/obj/tests/fuzz/replay_main.c.d
+	$(patsubst %,$(B)/host/obj/%.d,$(sort $(foreach f,$(FUZZERS),$(FUZZ_SRC_$(f))) \
+		tests/fuzz/replay_main.c))
 
 .PHONY: fuzz fuzz-replay fuzz-merge
 fuzz: $(FUZZERS:%=fuzz-%)

@@ -64,6 +64,7 @@ static unsigned int n_vms;
 static bool framed;         /* until now */
 static bool were_framed;    /* ever */
 static unsigned int opened; /* whose line or frame is at the end */
+static bool cut[VMS];       /* another's line has cut that VM's, which is not at its end */
 
 /* --- the reader ----------------------------------------------------------------------------- */
 
@@ -87,6 +88,8 @@ static void close_open(void)
 {
 	if (opened != CONSOLE_NOBODY)
 		require(comes(line_end()));
+	if (opened < VMS && !framed)
+		cut[opened] = true;
 	opened = CONSOLE_NOBODY;
 }
 
@@ -122,7 +125,8 @@ static void lines_of(unsigned int owner)
 				require(comes("tally> "));
 			} else {
 				require(comes("[") && comes(names[owner]) && comes("]"));
-				require(comes(" ") || comes("+"));
+				require(comes("+") || (!cut[owner] && comes(" ")));
+				cut[owner] = false;
 			}
 			opened = owner;
 		}
@@ -225,6 +229,8 @@ static void vm_prints(unsigned int vm)
 	for (size_t done = 0; done < n;) {
 		size_t before = out_len, took;
 
+		/* Its line may end without a byte. */
+		cut[vm] = cut[vm] && !memchr(bytes, '\n', n) && !memchr(bytes, '\r', n);
 		took = console_vm_write(&con, vm, bytes + done, n - done);
 		require(took >= 1 && took <= n - done && out_len - before <= MOST);
 		done += took;
@@ -246,6 +252,7 @@ static void frames_begin(void)
 	static char data[sizeof(out)];
 
 	console_frames(&con, true);
+	memset(cut, 0, sizeof(cut));
 	at = out;
 	if (opened != CONSOLE_NOBODY)
 		require(comes(line_end()));
@@ -351,6 +358,7 @@ static void step(void)
 		if (!framed)
 			lines_of(vm);
 		require(at == out + out_len);
+		cut[vm] = false;
 		were_framed = true; /* alone it has not ended */
 		break;
 	case 6:
@@ -377,6 +385,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (unsigned int vm = 0; vm < n_vms; vm++)
 		console_init(&alone[vm], false, names + vm, 1);
 	framed = were_framed = false;
+	memset(cut, 0, sizeof(cut));
 	opened = CONSOLE_NOBODY;
 	while (next_byte < end_byte)
 		step();

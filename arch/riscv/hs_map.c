@@ -55,7 +55,7 @@ void hs_map_add(struct hs_map *map, uint64_t address, uint64_t size, enum hs_acc
                 hs_map_alloc_fn *alloc)
 {
 	while (size) {
-		/* No larger than 1 GiB: a hart may lack the memory attributes for more. */
+		/* At most 1 GiB: no machine has use for larger ones. */
 		uint32_t level = 2;
 
 		while (address & (BIT(shift_of(level)) - 1) || size < BIT(shift_of(level)))

@@ -32,9 +32,15 @@ static void add_image(uint64_t ram_end)
 	add(from, ram_end, HS_READ_WRITE);
 }
 
-static uint64_t end_of(uint64_t base, uint64_t size)
+/* Whole pages of registers, from the first to behind the last; none: both are 0. */
+struct registers {
+	uint64_t from, to;
+};
+
+static struct registers registers(uint64_t base, uint64_t size)
 {
-	return ALIGN_UP(base + size, PAGE_SIZE);
+	return (struct registers){ALIGN_DOWN(base, PAGE_SIZE),
+	                          ALIGN_UP(base + (size ? size : 1), PAGE_SIZE)};
 }
 
 static uint64_t max(uint64_t a, uint64_t b)
@@ -42,28 +48,35 @@ static uint64_t max(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+static uint64_t min(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 void hs_memory_make(uint64_t tree_end)
 {
-	const struct irqchip *chip = &platform.irqchip;
-	uint64_t uart = ALIGN_DOWN(platform.uart_base, PAGE_SIZE);
-	uint64_t uart_end = end_of(platform.uart_base, platform.uart_size);
-	uint64_t chip_at = ALIGN_DOWN(chip->base, PAGE_SIZE);
-	uint64_t chip_end = end_of(chip->base, chip->size);
-	uint64_t last = max(tree_end, max(uart_end, chip_end)) - 1;
+	const struct irqchip *irqchip = &platform.irqchip;
+	struct registers uart = {0}, chip = {0};
+	uint64_t last;
 
+	if (platform.uart_base)
+		uart = registers(platform.uart_base, platform.uart_size);
+	if (irqchip->kind != IRQCHIP_NONE)
+		chip = registers(irqchip->base, irqchip->size);
+	/* Both may be in one page. */
+	if (uart.from < chip.to && chip.from < uart.to) {
+		uart = (struct registers){min(uart.from, chip.from), max(uart.to, chip.to)};
+		chip = (struct registers){0};
+	}
+	last = max(tree_end, max(uart.to, chip.to)) - 1;
 	if (!hs_map_init(&map, last, page_alloc)) {
 		log_line("HS runs without translation: no mode reaches %lx", last);
 		return;
 	}
 	add_image(platform.tree_base);
 	add(platform.tree_base, tree_end, HS_READ);
-	if (platform.uart_base)
-		add(uart, uart_end, HS_READ_WRITE);
-	/* Both may be in one page. */
-	if (chip->kind != IRQCHIP_NONE && uart_end > chip_at && uart < chip_end)
-		chip_at = uart_end;
-	if (chip->kind != IRQCHIP_NONE && chip_at < chip_end)
-		add(chip_at, chip_end, HS_READ_WRITE);
+	add(uart.from, uart.to, HS_READ_WRITE);
+	add(chip.from, chip.to, HS_READ_WRITE);
 	made = true;
 }
 

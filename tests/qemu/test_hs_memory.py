@@ -24,10 +24,10 @@ def trips(folder, trip, profile, release=None):
     """What Tally says at its end, and the run."""
     bios = ["--bios", peers.opensbi(release)] if release else []
     plain.make("build/debug/tally.bin", variables=["DEBUG=1"])
+    options = [*bios, "--kernel", harness.BUILD / "debug/tally.bin", "--append",
+               f"tally.trip={trip}"]
     result = bare_guests.boot(folder, {"alpha": "kind=busy"}, status=harness.NO_VERDICT,
-                              profile=profile, stays=False,
-                              options=[*bios, "--kernel", harness.BUILD / "debug/tally.bin",
-                                       "--append", f"tally.trip={trip}"])
+                              profile=profile, stays=False, options=options)
     assert not result.vm("alpha")
     return [line for line in result.own if line.startswith("panic")], result
 

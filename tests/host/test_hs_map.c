@@ -65,17 +65,17 @@ static uint32_t walk(const struct hs_map *map, uint64_t address, uint64_t *size)
 
 	for (uint32_t level = (uint32_t)(map->satp >> 60) - 5;; level--) {
 		uint64_t pte = table[address >> (12 + 9 * (level - 1)) & 511];
-		uint64_t at = pte >> 10 << 12;
+		uint64_t at = pte >> 10 << 12, access = pte & 14;
 
 		*size = 1UL << (12 + 9 * (level - 1));
 		if (!(pte & 1))
 			return NOTHING;
-		if (pte & 14) {
+		if (access) {
 			/* Not for U-mode, not global, accessed, dirty; the rest is reserved. */
 			assert_int_equal(pte & ~14UL & 0xffc00000000003ffUL, 0xc1);
 			assert_int_equal(at & (*size - 1), 0);
 			assert_int_equal(at | (address & (*size - 1)), address);
-			return pte & 14;
+			return access;
 		}
 		assert_true(level > 1);
 		table = (const uint64_t *)at;

@@ -76,13 +76,14 @@ class Board:
         command = command.decode()
         self.ahead = 0
         status, lines = (0, []) if command.startswith("frames ") else self.answer(command)
-        if command == "frames on":
-            self.prints(frames.Begun(True),
-                        *(frames.Name(n, vm) for n, vm in enumerate(self.names)))
-        elif command == "frames off":
-            self.prints(frames.Begun(False))
-        self.prints(*(frames.Answer(name, line) for line in lines),
-                    frames.AnswerEnd(name, status))
+        with contextlib.suppress(OSError):  # the tool may have left without waiting for this
+            if command == "frames on":
+                self.prints(frames.Begun(True),
+                            *(frames.Name(n, vm) for n, vm in enumerate(self.names)))
+            elif command == "frames off":
+                self.prints(frames.Begun(False))
+            self.prints(*(frames.Answer(name, line) for line in lines),
+                        frames.AnswerEnd(name, status))
         with self.change:
             self.frames = command == "frames on" or self.frames and command != "frames off"
             self.commands.append(command)

@@ -146,6 +146,8 @@ void guest_sets_alarm(struct machine_hart *h, const struct vcpu *vcpu)
 		return;
 	model_of(vcpu)->masked = true;
 	h->csr[CSR_VSIE] |= BIT(below(luck(), 2) ? IRQ_STI : IRQ_SSI);
+	if (percent(luck(), 40))
+		h->csr[CSR_VSIE] |= BIT(IRQ_SEI);
 	if (machine.kind.sstc && percent(luck(), 80)) {
 		h->csr[CSR_VSIE] |= BIT(IRQ_STI);
 		h->csr[CSR_VSTIMECMP] = machine.time + vcpu->vm->htimedelta + below(luck(), 5000);
@@ -187,7 +189,7 @@ static uint64_t plic_register(const struct vcpu *vcpu)
 	case 3:
 		return 0x200004 + 0x1000UL * vcpu->id;
 	default:
-		return below(luck(), 0x400000);
+		return percent(luck(), 70) ? 4 * GUEST_UART_IRQ : below(luck(), 0x400000);
 	}
 }
 
@@ -212,6 +214,11 @@ static void uses_device(struct machine_hart *h, struct vcpu *vcpu)
 	h->x[rd] = !plic && !offset ? to_print(vcpu) : plic ? below(luck(), 16) : chance(luck());
 	if (plic && offset == 4 * GUEST_UART_IRQ)
 		h->x[rd] = 1 + below(luck(), 7);
+	/* So that its interrupts come. */
+	if (!plic && offset == 1 && percent(luck(), 60))
+		h->x[rd] = 3;
+	if (!plic && (offset == 3 || offset == 4) && percent(luck(), 80))
+		h->x[rd] = 3;
 	/* Whether it goes out depends on the other registers. */
 	if (store && !plic && !offset)
 		model_texts[vcpu->vm->index].most++;

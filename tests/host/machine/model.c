@@ -7,10 +7,12 @@
 #include "arch/riscv/trap.h"
 
 /* Host time after which a vcpu that should run has run: each other one had some turns. */
-#define TURNS    (6UL * MACHINE_TIMEBASE / 1000 * PCPU_SLICE_MS)
+#define TURNS    (3UL * MACHINE_TIMEBASE / 1000 * PCPU_SLICE_MS)
 #define PATIENCE (TURNS * (machine_vcpus() + 4) * machine.kind.harts)
 /* A hart may keep asleep for so long although it has work (sched_nap()). */
-#define NAP       200UL
+#define NAP 200UL
+/* What another hart is just sending arrives within this time. */
+#define LATE      3000UL
 #define VS_CAUSES 0x2222UL
 #define WINDOW    0x100000UL /* where guests write into their memory */
 #define WORDS     64U
@@ -529,20 +531,37 @@ void model_entered(struct machine_hart *h, struct vcpu *vcpu)
 	} else {
 		compare(h, vcpu);
 		look_at_slice(vcpu);
-		if (m->expect.waits && h->csr[CSR_SEPC] == m->expect.pc[1] && !model_interrupts(h))
+		/* What a device wanted may have been done by another vcpu meanwhile. */
+		if (m->expect.waits && h->csr[CSR_SEPC] == m->expect.pc[1] &&
+		    !model_interrupts(h) && !(h->csr[CSR_VSIE] & BIT(IRQ_SEI)))
 			DIFFERS(vcpu, "is awake, and nothing has woken it");
 	}
 	look_at_fences(h, vcpu);
 	look_at_times(vcpu);
 	call_returned(h, vcpu);
 	m->in_guest = true;
-	m->masked = false;
+	m->late_since = 0;
+	/* An SBI call does not look at it (core/vm/vs_interrupts.h). */
+	m->masked &= h->csr[CSR_SCAUSE] == CAUSE_ECALL_VS;
 	m->wants_since = 0;
 	m->entered_at = machine.time;
 	memset(&m->expect, 0, sizeof(m->expect));
 	/* It may fault, or load with a reservation, before anything else. */
 	if (percent(&machine.chance, 10))
 		h->reserved_by = vcpu;
+}
+
+/*
+ * Who sends what is pending already leaves it to the first sender to notify the hart, which may be
+ * in the middle of that. Returns whether this takes too long.
+ */
+static bool is_late(const struct vcpu *vcpu)
+{
+	struct model_vcpu *m = model_of(vcpu);
+
+	if (!m->late_since)
+		m->late_since = machine.time;
+	return machine.time - m->late_since > LATE;
 }
 
 /* Whoever has been woken on this hart is ready, although another one runs. */
@@ -559,7 +578,7 @@ static void look_at_neighbours(const struct vcpu *vcpu)
 		if (other == vcpu || other->home != pcpu || pcpu->ready & other->bit ||
 		    !(pcpu->waiting & other->bit) || vm->devices.next != vm->devices.serving)
 			continue;
-		if (m->expect.waits && should_run(other))
+		if (m->expect.waits && should_run(other) && is_late(other))
 			DIFFERS(other, "sleeps, and something has woken it");
 	}
 }
@@ -577,9 +596,11 @@ void model_step(struct machine_hart *h, struct vcpu *vcpu)
 	if (machine.kind.late_unmask && !(h->csr[CSR_HVICTL] & HVICTL_VTI) &&
 	    h->csr[CSR_HVIP] & ~h->csr[CSR_VSIE] & BIT(IRQ_LCOFI) && !m->masked)
 		DIFFERS(vcpu, "may unmask its LCOFI unseen");
-	if (m->ipi_due && !(h->csr[CSR_HVIP] & BIT(IRQ_VSSI)))
+	if (m->ipi_due && !(h->csr[CSR_HVIP] & BIT(IRQ_VSSI)) &&
+	    (!(vcpu->requests.pending & REQ_IPI) || is_late(vcpu)))
 		DIFFERS(vcpu, "has lost an IPI");
-	m->ipi_due = false;
+	if (!m->ipi_due || h->csr[CSR_HVIP] & BIT(IRQ_VSSI))
+		m->late_since = m->ipi_due = 0;
 	if (is_behind(h, vcpu))
 		DIFFERS(vcpu, "goes on without a fence that was done for its sender");
 	look_at_memory(vcpu);

@@ -48,6 +48,7 @@ struct model_vcpu {
 	uint64_t others;                              /* VSSIP of other vcpus of that hart */
 	uint64_t changes;                             /* starts and stops that were asked for */
 	uint64_t cleared;                             /* how often it has cleared VSSIP */
+	uint64_t late_since;                          /* a request is on its way to it, 0: none */
 	bool ipi_due;                                 /* VSSIP must be set when it goes on */
 	uint64_t vvma_due, fence_i_due; /* fences later than these must have been made */
 	uint64_t left_at;               /* machine.fences when it left */

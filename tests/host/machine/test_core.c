@@ -14,7 +14,7 @@
 #include "tests/host/machine/machine.h"
 
 #define STEPS   300000UL
-#define MACHINE 4000UL /* steps of one machine at most */
+#define MACHINE 8000UL /* steps of one machine at most */
 
 /* core/ has its state in static variables, so each machine is a process. */
 static struct result {

@@ -119,7 +119,8 @@ def test_one_that_is_not_whole_is_refused(tmp_path, whole):
 # What a source then has instead, and what the ledger says.
 PUT_BACK = {
     "no fence between two vcpus": (
-        "core/vm/vcpu.c", "if (*last == vcpu)", "if (*last)", "translations of vcpu"),
+        "core/vm/vcpu.c", "if (*last == vcpu)",
+        "if (__builtin_expect(*last && *last != pcpu, 0))", "translations of vcpu"),
     "no exchange of registers": (
         "core/vm/vcpu.c", "vcpu_registers_load(pcpu, vcpu);", ";", "the FP registers of vcpu"),
     "vectors stay": (

@@ -142,7 +142,7 @@ static uint64_t interrupted(struct fuzz_vcpu *v)
 	} else if (number == 13) {
 		csr_clear(sip, IRQ_LCOFI);
 		if (fuzz_once_in(v, 2))
-			pmu_stop(fuzz_random(v) & fuzz_random(v));
+			pmu_stop(fuzz_few_bits(v, 2));
 		if (fuzz_once_in(v, 2))
 			pmu_start(fuzz_random(v) & 0x7fffd, -fuzz_below(v, 3000));
 	} else if (number == 9) {

@@ -62,6 +62,16 @@ static inline uint64_t fuzz_random(struct fuzz_vcpu *v)
 	return fuzz_mix(v->random += 0x9e3779b97f4a7c15UL);
 }
 
+/* Each bit is 1 once in 2^n. */
+static inline uint64_t fuzz_few_bits(struct fuzz_vcpu *v, uint32_t n)
+{
+	uint64_t bits = ~0UL;
+
+	for (uint32_t i = 0; i < n; i++)
+		bits &= fuzz_random(v);
+	return bits;
+}
+
 static inline uint64_t fuzz_below(struct fuzz_vcpu *v, uint64_t n)
 {
 	return fuzz_random(v) % n;

@@ -37,7 +37,7 @@ uint64_t fuzz_value(struct fuzz_vcpu *v)
 		return SCRATCH + (fuzz_below(v, SCRATCH_BYTES) & ~0xfffUL) +
 		       (fuzz_below(v, 17) - 8);
 	case 9:
-		return fuzz_random(v) & fuzz_random(v) & fuzz_random(v);
+		return fuzz_few_bits(v, 3);
 	case 10:
 		return fuzz_random(v) >> fuzz_below(v, 64);
 	default:

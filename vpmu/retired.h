@@ -167,7 +167,7 @@ static inline uint64_t vpmu_retired_noted(struct vpmu *v, uint64_t n, uint64_t c
 	return 0;
 }
 
-/* The same three for a read of scountovf by VS. */
+/* The same three for a read of scountovf by VS. Recorded only if at least one hctr counts it. */
 static inline bool vpmu_scountovf_noted(const struct vpmu *v, uint64_t reader, uint64_t *counts)
 {
 	*counts = vpmu_vs_retires(v);
@@ -180,8 +180,6 @@ static inline uint64_t vpmu_retired_scountovf_noted(struct vpmu *v, uint64_t cou
 {
 	uint64_t value;
 
-	if (counts == 0)
-		return 0;
 	if (v->policy.steps)
 		return vpmu_step_both(v->ovf_hctr, v->ovf_beside, counts, v->value_mask, &value);
 	return vpmu_both_go_ahead(v, v->ovf_hctr, v->ovf_beside, counts);

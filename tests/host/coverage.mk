@@ -3,7 +3,7 @@
 # COVERAGE_LINES percent of the lines, and for each line that is neither reached nor explained in
 # tests/host/uncovered.md. make core-coverage: of core/, and only the percentage is checked, because
 # chance decides which of the rare lines are reached; tests/host/uncovered-core.md has the reasons.
-COVERAGE_TESTS := vpmu vpmu_model selftest
+COVERAGE_TESTS := vpmu vpmu_model selftest vm_refusals
 COVERAGE_LINES ?= 95
 # The random test meets what it can meet within so many steps, or fails.
 COVERAGE_STEPS ?= 600000

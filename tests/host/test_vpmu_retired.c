@@ -476,7 +476,9 @@ static void noted_reads(void)
 	assert_int_equal(trapped_scountovf(), 0);
 	assert_int_equal(guest_read(10), 6);
 	assert_int_equal(stop(1U << 10 | 1U << 4, 0), SBI_SUCCESS);
+	/* Nothing counts it, which is not recorded. */
 	assert_int_equal(trapped_scountovf(), 0);
+	assert_false(vpmu_scountovf_noted(&vpmu, READER, &counts));
 	assert_int_equal(guest_read(10), 6);
 	assert_int_equal(guest_read(4), 114);
 }

@@ -68,6 +68,8 @@ static void test_a_running_event_moves(void **state)
 	assert_int_equal(guest_read(5), 1009);
 	assert_int_equal(vpmu_counter_config_matching(&vpmu, 0, 1 << 6, UINH, RAW, 2).error,
 	                 SBI_ERR_NOT_SUPPORTED);
+	/* Its registers are the guest's, and are looked at each time. */
+	assert_int_equal(vpmu_config_goes_on(&vpmu, 64, 1, 0, RAW, 2).error, SBI_ERR_INVALID_PARAM);
 }
 
 /* The overflow of an event that moves is told once, at its place. */

@@ -293,7 +293,7 @@ perf      perf stat -e dTLB-load-misses/name=DTLB_READ_MISS/
 
 def test_what_perf_has_no_name_for(tmp_path):
     text = (harness.ROOT / "dts/pmu/virt.yaml").read_text(encoding="utf-8")
-    line = "  dTLB-store-misses: {event: DTLB_WRITE_MISS}\n"
+    line = "  dTLB-store-misses: {event: DTLB_WRITE_MISS, stimulus: translations}\n"
     metric = "dTLB-load-misses + dTLB-store-misses"
     assert text.count(line) == text.count(metric) == 1
     path = tmp_path / "less.yaml"

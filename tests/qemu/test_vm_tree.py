@@ -253,7 +253,7 @@ def test_every_property_is_documented():
     properties = re.findall(r'"([a-z-]+)"', source)
     assert len(properties) == 19
     properties += re.findall(r'"([a-z-]+)"', names("pmu_node.c", "names[PROPS]").split(";")[0])
-    assert len(properties) == 26
+    assert len(properties) == 27
     for name in properties + ["compatible", "data", "phandle", "harts"]:
         assert f"\n| `{name}` |" in text, name
 

@@ -63,6 +63,8 @@ void ledger(enum ledger_what what, uint32_t unit, const struct vcpu *vcpu, uint6
 		panic("ledger: the emulator does not write it");
 }
 
+#define VCSR_BITS 7UL /* vxrm, vxsat */
+
 /* 0 for a state after reset. */
 static uint64_t sum(uint64_t so_far, const uint64_t *words, uint64_t n)
 {
@@ -86,6 +88,8 @@ void ledger_resident(enum ledger_what what, const struct vcpu *vcpu)
 	if (vcpu->vec) {
 		vec_save(vec->v, vec->csrs);
 		vec_restore(vec->v, vec->csrs);
+		/* QEMU keeps bits of vxrm that do not exist, until vcsr is written. */
+		vec->csrs[3] &= VCSR_BITS;
 		ledger(LEDGER_VECTOR, 0, vcpu,
 		       sum(sum(0, vec->csrs, 4), (const uint64_t *)vec->v,
 		           32 * this_pcpu()->vec_bytes / 8));

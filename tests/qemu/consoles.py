@@ -27,6 +27,7 @@ def attached(*words):
 def ended(child):
     """The exit status of one that ends."""
     child.expect(pexpect.EOF)
+    child.wait()
     child.close()
     return child.exitstatus
 

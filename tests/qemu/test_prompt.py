@@ -87,6 +87,7 @@ def to_the_end(screen):
     """All that was seen."""
     screen.expect("tally: all VMs ended")
     screen.expect(pexpect.EOF)
+    screen.wait()
     screen.close()
     assert screen.exitstatus == harness.OK
     return as_seen(screen.logfile_read.getvalue())

@@ -106,6 +106,7 @@ def test_the_tour(terminal):
             else:
                 player.play(typed, lines)
     terminal.expect(pexpect.EOF)
+    terminal.wait()
     terminal.close()
     assert terminal.exitstatus == harness.OK
 

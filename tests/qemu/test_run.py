@@ -249,5 +249,6 @@ def test_person_at_the_console(console):
     screen.send("poweroff\r")
     screen.expect("tally: all VMs ended")
     screen.expect(pexpect.EOF)
+    screen.wait()
     screen.close()
     assert screen.exitstatus == harness.OK

@@ -9,7 +9,9 @@ DTC           ?= dtc
 B             := build
 # Where the microvisor goes. DEBUG=1 makes one that checks its invariants (core/vm/check.h), beside
 # it.
-OUT           := $(B)$(if $(DEBUG),/debug)
+# Where RAM begins, if not at 0x80000000: Tally is built for one address.
+BOARD_RAM     ?=
+OUT           := $(B)$(if $(BOARD_RAM),/board-$(BOARD_RAM))$(if $(DEBUG),/debug)
 
 # Compile in parallel when the caller did not say otherwise.
 ifeq ($(filter -j%,$(MAKEFLAGS)),)
@@ -98,13 +100,21 @@ $(OFFSETS): arch/riscv/asm_offsets.c | setup $(B)/guest/fdt.stamp
 		sed -En 's/^.*->([A-Za-z_][A-Za-z0-9_]*) [$$#]*(-?[0-9]+).*/#define \1 \2/p' \
 		$(OUT)/gen/asm_offsets.s; } > $@
 
+# libfdt, but for what core/config/fdt_walk.c does in its place.
+$(OUT)/obj/libfdt.a: Makefile | setup $(B)/guest/fdt.stamp
+	@mkdir -p $(@D)
+	@echo "  WEAKEN  $@"
+	$(Q)$(CROSS_COMPILE)objcopy --weaken-symbol=fdt_offset_ptr --weaken-symbol=fdt_next_tag \
+		$(B)/guest/libfdt.a $@
+
 $(OUT)/tally.elf: $(TALLY_OBJ) arch/riscv/link.ld tools/check-elf tools/check-stack \
-		tools/stacks.toml $(B)/guest/fdt.stamp
+		tools/stacks.toml $(OUT)/obj/libfdt.a
 	@echo "  LD      $@"
 	@rm -f $(OUT)/tally.elf.*.ci
 	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) $(LTO) -static -nostdlib -nostartfiles -no-pie \
 		-Wl,--fatal-warnings -Wl,--build-id=none \
-		-Wl,-Map=$(OUT)/tally.map -T arch/riscv/link.ld $(TALLY_OBJ) $(B)/guest/libfdt.a \
+		-Wl,-Map=$(OUT)/tally.map -Wl,--defsym=board_ram=$(or $(BOARD_RAM),0x80000000) \
+		-T arch/riscv/link.ld $(TALLY_OBJ) $(OUT)/obj/libfdt.a \
 		-fcallgraph-info=su -o $@
 	$(Q)mv -f $(OUT)/tally.elf.*.ci $(OUT)/tally.ci
 	$(Q)tools/check-elf $(CROSS_COMPILE) $@
@@ -169,6 +179,11 @@ test-qemu: all guests
 		$(PYTHON) -m pytest -p no:cacheprovider -v --durations=5 \
 		-n $(TEST_JOBS) --dist loadscope -m '$(MARKS)' $(if $(T),-k '$(T)') $(TESTS)
 
+# Would these notice a defect of the hart's own state? HOSTILE_MUTANTS='--only registers'
+.PHONY: hostile-mutants
+hostile-mutants: all guests
+	$(Q)tests/qemu/hostile_mutants.py $(HOSTILE_MUTANTS) $(B)/mutants/hostile
+
 # Everything longer than that, in parts that are left out once they passed: PART='fuzz debug/2'.
 PART ?=
 test-long: setup
@@ -176,7 +191,7 @@ test-long: setup
 
 # What SBI PMU calls cost. BENCH='--against tests/bench/calls.json' tells what has grown.
 .PHONY: bench-calls
-bench-calls: all $(B)/guests/bench.bin
+bench-calls: all $(B)/guests/bench.bin $(B)/guests/bare.bin
 	$(Q)tools/bench-calls $(BENCH)
 
 # What world switches cost, likewise with tests/bench/switch.json.
@@ -184,10 +199,23 @@ bench-calls: all $(B)/guests/bench.bin
 bench-switch: all $(B)/guests/bench.bin
 	$(Q)tools/bench-switch $(BENCH)
 
+# What a boot costs, likewise with tests/bench/boot.json.
+.PHONY: bench-boot
+bench-boot: all $(B)/guests/bench.bin $(B)/bench/boot.so
+	$(Q)tools/bench-boot $(BENCH)
+
+# For QEMU, not for a guest.
+$(B)/bench/boot.so: tools/benchlib/boot.c Makefile | setup
+	@mkdir -p $(@D)
+	@echo "  HOSTCC  $@"
+	$(Q)$(HOSTCC) -std=gnu11 -O2 $(WARN) -fPIC -shared $< -o $@
+
 # What the virtual PMU costs, all in all: tools/bench --help. BENCH='--set full' is the long one.
+# Then what reads of a disk cost.
 .PHONY: bench
 bench: all guests
 	$(Q)tools/bench $(BENCH)
+	$(Q)tools/bench-disk
 
 check: setup $(B)/guest/fdt.stamp check-clang
 	$(Q)tools/check
@@ -207,6 +235,12 @@ TABLES ?=
 perf-events: $(B)/guest/linux.stamp
 	$(Q)tools/setup perf
 	$(Q)tools/perf-events $(TABLES)
+
+# A disk with Debian, to be copied for each guest that shall have one (docs/disks.md).
+.PHONY: debian-disk
+debian-disk: $(B)/guest/linux.stamp $(B)/guest/disk.cpio
+	$(Q)tools/setup debian
+	$(Q)tools/debian-disk
 
 # The pictures of the documentation, which are committed: for who changes a docs/pictures/*.pikchr.
 .PHONY: pictures
@@ -242,8 +276,20 @@ run: setup
 			--expect "report end 0"; \
 	fi
 
-# What was fetched stays, so that all can be built again without a network.
-FETCHED := guest platform
+# Two Debian guests, each with its own disk, to log in to from here (docs/disks.md). DEBIAN takes
+# options of tools/run-debian, as DEBIAN=--fresh.
+DEBIAN ?=
+.PHONY: run-debian run-debian-parts
+run-debian-parts: $(OUT)/tally.bin debian-disk
+
+run-debian: setup
+	$(Q)tools/phases "building Tally and its guests" \
+		$(MAKE) --no-print-directory run-debian-parts $(if $(V),V=1)
+	$(Q)tools/run-debian $(DEBIAN) || [ $$? -eq 130 ]
+
+# What was fetched stays, so that all can be built again without a network; so do the disks of
+# Debian guests, with what these wrote.
+FETCHED := guest platform debian
 .PHONY: clean distclean help
 clean:
 	$(Q)[ ! -d $(B) ] || find $(B) -mindepth 1 -maxdepth 1 $(FETCHED:%=! -name %) \
@@ -256,6 +302,9 @@ distclean:
 define HELP
 Targets:
   run         boot two Debian guests that share a hart and run perf stat (VMS=FILE.dts)
+  run-debian  boot two Debian guests, each with a disk and a network of its own, and tell how to
+              log in to them (DEBIAN=--aia: with an AIA; DEBIAN=--fresh: with new disks; 5 minutes
+              more the first time)
   all         build/tally.bin, the microvisor, and what tools/vm-check needs; DEBUG=1:
               build/debug/tally.bin, which checks its invariants (test-qemu runs on that)
   vm-check    what tools/vm-check needs: would Tally accept a VM tree?
@@ -266,20 +315,27 @@ Targets:
   test-long   everything longer, in parts (PART='NAME...' selects): tools/test-long --help
   mutants     defects put into vpmu/ one by one: the random model test has to find each
   core-mutants  the same of core/, on a machine of several harts (host-core)
+  hostile-mutants  of a world switch and the back ends, on QEMU: tests beside hostile guests
   fuzz        coverage-guided fuzzers, FUZZ_SECONDS=60 each; fuzz-replay: their corpus only
   coverage    lines and branches of vpmu/ that the host tests reach; core-coverage: of core/
   bench       what the virtual PMU costs, beside bare metal and KVM: answers and a report
-              (90 seconds on two idle cores; BENCH='--set full' for all of it, 7 minutes)
+              (90 seconds on two idle cores; BENCH='--set full' for all of it, 7 minutes), then
+              reads of a disk (some minutes)
   bench-calls what SBI PMU calls cost, on OpenSBI and on Tally (BENCH=OPTIONS)
   bench-switch what a world switch costs, against live counters and against VMs (BENCH=OPTIONS)
+  bench-boot  instructions from Tally's entry to the first guest's, by phase (BENCH=OPTIONS)
   check       format, SPDX, include direction, links, static analysis
   perf-events perf for riscv64 that knows the events of dts/pmu by name: build/perf-events/perf
               (160 MB are fetched, once; TABLES=FILE.yaml adds a table)
+  debian-disk  a disk with Debian, to be copied for guests, with OpenSSH, perf and sqlite3 (410 MB;
+              5 minutes, once)
   pictures    draw the pictures of the documentation anew, from docs/pictures/*.pikchr
   setup       install what is missing (as root; the other targets do it too)
-  clean       remove what was built; what was fetched stays (build/guest, build/platform)
+  clean       remove what was built; what was fetched and disks stay (build/guest, build/platform,
+              build/debian)
   distclean   remove build/, what was fetched included
-Variables: CROSS_COMPILE, HOSTCC, VMS, VMS_SHELL, TABLES, T, V=1 (show commands).
+Variables: CROSS_COMPILE, HOSTCC, VMS, VMS_SHELL, TABLES, T, V=1 (show commands), BOARD_RAM
+(docs/boards.md).
 tools/run --help tells how to boot a VM tree of your own.
 endef
 help:

@@ -20,9 +20,9 @@ static void plain(const char *text)
 /* Written at boot, before other harts run. */
 static void (*write_line)(const char *text) = plain;
 
-void log_init(hpa_t uart_base, uint32_t uart_shift)
+void log_init(hpa_t uart_base, uint32_t uart_shift, uint32_t uart_width)
 {
-	uart_init(&uart, uart_base, uart_shift);
+	uart_init(&uart, uart_base, uart_shift, uart_width);
 }
 
 void log_set_writer(void (*writer)(const char *text))

@@ -8,7 +8,7 @@
 
 /* Sets the host's UART. uart_base 0 means that there is none; then output goes through the
  * firmware, as it does before this call. Boot hart only. */
-void log_init(hpa_t uart_base, uint32_t uart_shift);
+void log_init(hpa_t uart_base, uint32_t uart_shift, uint32_t uart_width);
 
 /* Logs one line; format has no newline. Any hart may call it, but never for something that a guest
  * can repeat. */

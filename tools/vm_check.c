@@ -10,11 +10,17 @@
 #include <string.h>
 
 #include "core/config/vm_config.h"
+#include "core/config/vm_memory.h"
+#include "tools/vm_check_host.h"
+
+#define NOT_GIVEN     UINT64_MAX
+#define QEMU_RAM_BASE UINT64_C(0x80000000)
 
 struct options {
 	const char *file;
-	uint64_t harts;
-	uint64_t memory;
+	const char *host; /* NULL: not given */
+	uint64_t harts;   /* 0: not given */
+	uint64_t memory;  /* NOT_GIVEN, which is more than any machine has */
 	uint64_t counters;
 	bool json;
 };
@@ -62,8 +68,13 @@ static void parse_options(int argc, char **argv, struct options *o)
 				die("--harts", "needs a number from 1 to 64");
 			o->harts = UINT64_MAX >> (64 - n);
 			i++;
+		} else if (strcmp(argv[i], "--host") == 0) {
+			o->host = value;
+			i++;
 		} else if (strcmp(argv[i], "--memory") == 0) {
 			o->memory = number("--memory", value, true);
+			if (o->memory > UINT64_MAX - QEMU_RAM_BASE)
+				die("--memory", "is more than there are addresses");
 			i++;
 		} else if (strcmp(argv[i], "--counters") == 0) {
 			o->counters = number("--counters", value, false);
@@ -112,6 +123,24 @@ static const char *list(uint64_t mask, bool ranges)
 		if (last > i)
 			n += (size_t)snprintf(text + n, sizeof(text) - n, "-%u", last);
 		i = last;
+	}
+	return text;
+}
+
+/* The names of VMs as a list, or for JSON as strings. */
+static const char *names_of(const struct vm_tree *tree, uint32_t mask, bool json)
+{
+	static char text[VM_MAX_VMS * (VM_NAME_MAX + 4)];
+	const char *between = "";
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		if (!(mask >> i & 1))
+			continue;
+		n += (size_t)snprintf(text + n, sizeof(text) - n, json ? "%s\"%s\"" : "%s%s",
+		                      between, tree->vms[i].name);
+		between = json ? "," : ", ";
 	}
 	return text;
 }
@@ -190,9 +219,24 @@ static const char *bad_access_name(const struct vm_config *vm)
 	return vm->bad_access_stops ? "stop" : "fault";
 }
 
-static void print_vm(const struct vm_config *vm)
+static void print_shared(const struct vm_tree *tree, const struct vm_config *vm)
+{
+	for (uint32_t i = 0; i < vm->n_shared; i++) {
+		const struct vm_shared *shared = &tree->shared[vm->shared[i].number];
+
+		printf("  shared    %s at 0x%" PRIx64 ": %s, to %s\n", shared->name,
+		       vm->shared[i].at, human(shared->size),
+		       vm->shared[i].writes ? "read and write" : "read");
+	}
+}
+
+static void print_vm(const struct vm_tree *tree, const struct vm_config *vm, const void *host)
 {
 	printf("%s\n  memory    %s\n", vm->name, human(vm->memory));
+	for (uint32_t i = 0; i < vm->n_pieces; i++)
+		printf("  memory-at 0x%" PRIx64 ": %s\n", vm->pieces[i].base,
+		       human(vm->pieces[i].size));
+	print_shared(tree, vm);
 	for (uint32_t i = 0; i < vm->n_vcpus; i++) {
 		printf("  vcpu%" PRIu32 "     hart %s", i, list(vm->vcpus[i].harts, true));
 		if (vm->vcpus[i].harts & (vm->vcpus[i].harts - 1))
@@ -200,21 +244,30 @@ static void print_vm(const struct vm_config *vm)
 		putchar('\n');
 	}
 	printf("  kernel    %s at 0x%" PRIx64 ": %s, %s once running\n",
-	       vm->kernel_is_image ? "Image" : "raw", VM_RAM_BASE + vm->kernel_offset,
+	       vm->kernel_is_image ? "Image" : "raw", vm->ram_base + vm->kernel_offset,
 	       human(vm->kernel.size), human(vm->kernel_span));
 	if (vm->initrd.data)
-		printf("  initrd    at 0x%" PRIx64 ": %s\n", VM_RAM_BASE + vm->initrd_offset,
+		printf("  initrd    at 0x%" PRIx64 ": %s\n", vm->ram_base + vm->initrd_offset,
 		       human(vm->initrd.size));
-	printf("  dtb       at 0x%" PRIx64 "\n", VM_RAM_BASE + vm->dtb_offset);
+	printf("  dtb       at 0x%" PRIx64 "\n", vm->ram_base + vm->dtb_offset);
 	if (vm->bootargs)
 		printf("  bootargs  %s\n", vm->bootargs);
 	printf("  console   %s\n", vm->console ? "on" : "off");
+	if (vm->aia)
+		printf("  interrupts aia: a guest interrupt file for each vcpu\n");
+	if (vm->turn_us != VM_TURN_US_DEFAULT)
+		printf("  turns     %" PRIu32 " us; share %" PRIu32 "\n", vm->turn_us, vm->share);
+	if (vm->no_look)
+		printf("  look      off\n");
+	if (vm->controls)
+		printf("  controls  %s\n", names_of(tree, vm->controls, false));
 	printf("  restart   %s; limit %" PRIu32 "; bad access: %s\n", restart_name(vm),
 	       vm->restart_limit, bad_access_name(vm));
 	if (!vm->pmu)
 		printf("  pmu       off\n");
 	else
 		print_pmu(vm);
+	print_devices(vm, host);
 }
 
 static void print_json_string(const char *s)
@@ -254,9 +307,30 @@ static void print_json_pmu(const struct vm_config *vm)
 	printf("]}");
 }
 
-static void print_json_vm(const struct vm_config *vm)
+static void print_json_shared(const struct vm_tree *tree, const struct vm_config *vm)
 {
-	printf("{\"name\":\"%s\",\"memory\":%" PRIu64 ",\"vcpus\":[", vm->name, vm->memory);
+	printf("\"shared\":[");
+	for (uint32_t i = 0; i < vm->n_shared; i++) {
+		const struct vm_shared *shared = &tree->shared[vm->shared[i].number];
+
+		printf("%s{\"name\":\"%s\",\"at\":%" PRIu64 ",\"size\":%" PRIu64
+		       ",\"writes\":%s,\"host\":%" PRIu64 "}",
+		       i ? "," : "", shared->name, vm->shared[i].at, shared->size,
+		       vm->shared[i].writes ? "true" : "false", shared->host_base);
+	}
+	printf("],");
+}
+
+static void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm, const void *host)
+{
+	printf("{\"name\":\"%s\",\"memory\":%" PRIu64 ",\"ram_base\":%" PRIu64 ",\"host_memory\":[",
+	       vm->name, vm->memory, vm->ram_base);
+	for (uint32_t i = 0; vm_piece(vm, i).size; i++)
+		printf("%s[%" PRIu64 ",%" PRIu64 "]", i ? "," : "", vm_piece(vm, i).host,
+		       vm_piece(vm, i).size);
+	printf("],");
+	print_json_shared(tree, vm);
+	printf("\"vcpus\":[");
 	for (uint32_t i = 0; i < vm->n_vcpus; i++)
 		printf("%s{\"harts\":[%s],\"first\":%" PRIu32 "}", i ? "," : "",
 		       list(vm->vcpus[i].harts, false), vm->vcpus[i].first_hart);
@@ -274,19 +348,25 @@ static void print_json_vm(const struct vm_config *vm)
 		print_json_string(vm->bootargs);
 	else
 		printf("null");
-	printf(",\"console\":%s,\"restart\":\"%s\",\"restart_limit\":%" PRIu32
-	       ",\"bad_access\":\"%s\",\"pmu\":",
-	       vm->console ? "true" : "false", restart_name(vm), vm->restart_limit,
-	       bad_access_name(vm));
+	printf(",\"console\":%s,\"interrupts\":\"%s\",\"restart\":\"%s\",\"restart_limit\":%" PRIu32
+	       ",\"bad_access\":\"%s\",\"look\":%s,\"share\":%" PRIu32 ",\"turn_us\":%" PRIu32
+	       ",\"controls\":[%s],\"pmu\":",
+	       vm->console ? "true" : "false", vm->aia ? "aia" : "plic", restart_name(vm),
+	       vm->restart_limit, bad_access_name(vm), vm->no_look ? "false" : "true", vm->share,
+	       vm->turn_us, names_of(tree, vm->controls, true));
 	if (vm->pmu)
 		print_json_pmu(vm);
 	else
 		printf("null");
-	printf("}");
+	printf(",\"devices\":[");
+	print_json_devices(vm, host);
+	printf("]}");
 }
 
-static void print_accepted(const struct vm_tree *tree, const struct options *o, uint64_t available)
+static void print_accepted(const struct vm_tree *tree, const struct options *o,
+                           const struct vm_limits *limits)
 {
+	uint64_t available = limits->guests.to - limits->guests.from;
 	uint64_t sum = 0;
 
 	if (o->json) {
@@ -301,11 +381,13 @@ static void print_accepted(const struct vm_tree *tree, const struct options *o, 
 		sum += tree->vms[i].memory;
 		if (o->json) {
 			printf("%s", i ? "," : "");
-			print_json_vm(&tree->vms[i]);
+			print_json_vm(tree, &tree->vms[i], limits->host_tree);
 		} else {
-			print_vm(&tree->vms[i]);
+			print_vm(tree, &tree->vms[i], limits->host_tree);
 		}
 	}
+	for (uint32_t i = 0; i < tree->n_shared; i++)
+		sum += vm_shared_room(&tree->shared[i]);
 	if (o->json)
 		printf("],\"guest_memory\":%" PRIu64 "}\n", available);
 	else
@@ -330,10 +412,37 @@ static void print_refused(const struct vm_refusal *why, const struct options *o)
 	printf("}}\n");
 }
 
+/* What the machine has that the tree is checked against. */
+static struct vm_limits limits_of(const struct options *o, size_t tree_size)
+{
+	struct vm_limits limits = {.harts = o->harts, .hctrs = o->counters};
+	uint64_t memory = o->memory != NOT_GIVEN ? o->memory : 1ULL << 30;
+
+	limits.ram = (struct vm_range){QEMU_RAM_BASE, QEMU_RAM_BASE + memory};
+	if (o->host) {
+		size_t size;
+		void *host = read_file(o->host, &size);
+		const char *wrong = host_is_wrong(host, size);
+
+		if (wrong)
+			die(o->host, wrong);
+		limits.host_tree = host;
+		limits.harts = limits.harts ? limits.harts : host_harts(host);
+		limits.ram = host_memory(host);
+		if (o->memory != NOT_GIVEN)
+			limits.ram.to = limits.ram.from + o->memory;
+		if (host_memory_is_kept(host, tree_size, &limits.ram))
+			die(o->host, "keeps memory in which Tally and its tables lie");
+	}
+	limits.harts = limits.harts ? limits.harts : 1;
+	limits.guests = vm_guest_range(limits.ram, tree_size);
+	return limits;
+}
+
 int main(int argc, char **argv)
 {
 	static struct vm_tree tree;
-	struct options o = {.harts = 1, .memory = 1ULL << 30, .counters = 0x7fffd};
+	struct options o = {.memory = NOT_GIVEN, .counters = 0x7fffd};
 	struct vm_limits limits;
 	struct vm_refusal why;
 	size_t size;
@@ -342,16 +451,13 @@ int main(int argc, char **argv)
 
 	parse_options(argc, argv, &o);
 	blob = read_file(o.file, &size);
-	limits = (struct vm_limits){
-	    .harts = o.harts,
-	    .guest_memory = vm_guest_memory(o.memory, size),
-	    .hctrs = o.counters,
-	};
+	limits = limits_of(&o, size);
 	accepted = vm_config_parse(blob, size, &limits, &tree, &why);
 	if (accepted)
-		print_accepted(&tree, &o, limits.guest_memory);
+		print_accepted(&tree, &o, &limits);
 	else
 		print_refused(&why, &o);
+	free((void *)(uintptr_t)limits.host_tree);
 	free(blob);
 	return accepted ? 0 : 1;
 }

@@ -35,10 +35,30 @@ static __attribute__((noinline)) void move(struct vpmu *v, uint64_t hctrs)
 		vpmu_poll_sooner(v);
 }
 
-void vpmu_retired_slow(struct vpmu *v, uint64_t hctrs)
+/* Notes the set if it is of one or two. Returns whether it is. */
+static bool note_step(struct vpmu *v, uint64_t counts)
+{
+	uint64_t others = counts & (counts - 1);
+
+	if (counts == 0 || (others & (others - 1)) != 0)
+		return false;
+	v->step_hctr = (uint8_t)lowest_bit(counts);
+	v->step_beside = others != 0 ? (uint8_t)lowest_bit(others) : v->step_hctr;
+	v->step_counts = (uint32_t)counts;
+	return true;
+}
+
+__attribute__((noinline)) void vpmu_retired_slow(struct vpmu *v, uint64_t hctrs)
 {
 	uint32_t i;
 
+	/* Otherwise the fast path has tried. */
+	if (hctrs != v->step_counts) {
+		(void)note_step(v, hctrs);
+		hctrs = vpmu_step(v, hctrs);
+		if (hctrs == 0)
+			return;
+	}
 	if (v->near != 0 || v->policy.cheap_moves) {
 		move(v, hctrs);
 		return;
@@ -71,13 +91,8 @@ uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t reader, uint64_t
 uint64_t vpmu_retired_scountovf(struct vpmu *v, uint64_t reader)
 {
 	uint64_t counts = vpmu_vs_retires(v);
-	uint64_t others = counts & (counts - 1);
 
-	if (counts != 0 && (others & (others - 1)) == 0) {
-		v->ovf_hctr = (uint8_t)lowest_bit(counts);
-		v->ovf_beside = others != 0 ? (uint8_t)lowest_bit(others) : v->ovf_hctr;
-		v->ovf_counts = (uint32_t)counts;
+	if (note_step(v, counts))
 		v->ovf_reader = (uint32_t)reader;
-	}
 	return vpmu_step(v, counts);
 }

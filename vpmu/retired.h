@@ -37,6 +37,43 @@ static inline uint64_t vpmu_step(struct vpmu *v, uint64_t hctrs)
 	return 0;
 }
 
+/* Adds one to two hctrs, or to one if both are equal, if the port can step. Returns those of `all`,
+ * which are these, that are left to do. last: see vpmu_port_step(). */
+static inline uint64_t vpmu_step_both(uint64_t one, uint64_t beside, uint64_t all, uint64_t last,
+                                      uint64_t *value)
+{
+	uint64_t other;
+
+	if (__builtin_expect(vpmu_port_step_read((hctr_t){(uint32_t)one}, last, value) != 0, 0))
+		return all;
+	if (beside != one &&
+	    __builtin_expect(vpmu_port_step_read((hctr_t){(uint32_t)beside}, last, &other) != 0, 0))
+		return all & ~(UINT64_C(1) << one);
+	return 0;
+}
+
+/* Does the same if the port cannot step. */
+static inline uint64_t vpmu_both_go_ahead(struct vpmu *v, uint64_t one, uint64_t beside,
+                                          uint64_t all)
+{
+	if (!vpmu_goes_ahead(v, all))
+		return all;
+	v->hctr[one].ahead++;
+	if (beside != one)
+		v->hctr[beside].ahead++;
+	return 0;
+}
+
+/* Does the same to a set of one or two hctrs that is noted in step_hctr and step_beside. */
+static inline uint64_t vpmu_step_noted(struct vpmu *v, uint64_t counts)
+{
+	uint64_t value;
+
+	if (v->policy.steps)
+		return vpmu_step_both(v->step_hctr, v->step_beside, counts, v->value_mask, &value);
+	return vpmu_both_go_ahead(v, v->step_hctr, v->step_beside, counts);
+}
+
 /*
  * The guest executed one instruction in VS, or in VU (user), that the hart did not count because it
  * trapped and was emulated. Adds one to CPU_CYCLES and INSTRUCTIONS that count that mode. For a
@@ -44,11 +81,13 @@ static inline uint64_t vpmu_step(struct vpmu *v, uint64_t hctrs)
  * trap counts itself, too.
  *
  * It has two parts: vpmu_retired_fast() is the fast path, and returns hctrs that are left for
- * vpmu_retired_slow(), nearly always 0.
+ * vpmu_retired_slow(): nearly always none, if the same one or two have counted the last one.
  */
 static inline uint64_t vpmu_retired_fast(struct vpmu *v, bool user)
 {
-	return vpmu_step(v, v->active & (user ? v->retires[1] : v->retires[0]));
+	uint64_t counts = v->active & (user ? v->retires[1] : v->retires[0]);
+
+	return counts != 0 && counts == v->step_counts ? vpmu_step_noted(v, counts) : counts;
 }
 
 void vpmu_retired_slow(struct vpmu *v, uint64_t hctrs);
@@ -113,33 +152,6 @@ static inline bool vpmu_read_noted(const struct vpmu *v, uint64_t n, uint64_t re
 	return c->reader == reader && c->read_counts == *counts;
 }
 
-/* Adds one to two hctrs, or to one if both are equal, if the port can step. Returns those of `all`,
- * which are these, that are left to do. last: see vpmu_port_step(). */
-static inline uint64_t vpmu_step_both(uint64_t one, uint64_t beside, uint64_t all, uint64_t last,
-                                      uint64_t *value)
-{
-	uint64_t other;
-
-	if (__builtin_expect(vpmu_port_step_read((hctr_t){(uint32_t)one}, last, value) != 0, 0))
-		return all;
-	if (beside != one &&
-	    __builtin_expect(vpmu_port_step_read((hctr_t){(uint32_t)beside}, last, &other) != 0, 0))
-		return all & ~(UINT64_C(1) << one);
-	return 0;
-}
-
-/* Does the same if the port cannot step. */
-static inline uint64_t vpmu_both_go_ahead(struct vpmu *v, uint64_t one, uint64_t beside,
-                                          uint64_t all)
-{
-	if (!vpmu_goes_ahead(v, all))
-		return all;
-	v->hctr[one].ahead++;
-	if (beside != one)
-		v->hctr[beside].ahead++;
-	return 0;
-}
-
 /*
  * vpmu_retired_fast() for a read that vpmu_read_noted() accepted, with its value, which is valid
  * only if 0 is returned. If the port can step, `ahead` is always 0. `counts` is from
@@ -171,18 +183,14 @@ static inline uint64_t vpmu_retired_noted(struct vpmu *v, uint64_t n, uint64_t c
 static inline bool vpmu_scountovf_noted(const struct vpmu *v, uint64_t reader, uint64_t *counts)
 {
 	*counts = vpmu_vs_retires(v);
-	return v->ovf_reader == reader && v->ovf_counts == *counts;
+	return v->ovf_reader == reader && v->step_counts == *counts;
 }
 
 uint64_t vpmu_retired_scountovf(struct vpmu *v, uint64_t reader);
 
 static inline uint64_t vpmu_retired_scountovf_noted(struct vpmu *v, uint64_t counts)
 {
-	uint64_t value;
-
-	if (v->policy.steps)
-		return vpmu_step_both(v->ovf_hctr, v->ovf_beside, counts, v->value_mask, &value);
-	return vpmu_both_go_ahead(v, v->ovf_hctr, v->ovf_beside, counts);
+	return vpmu_step_noted(v, counts);
 }
 
 /* vpmu_retired_noted() for any read by VS of a hardware counter that runs. Records what the next

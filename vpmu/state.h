@@ -93,11 +93,11 @@ struct vpmu {
 	bool polling;   /* the poll requested by vpmu_port_poll_after() is still to come */
 	bool wfi_traps; /* as passed to vpmu_note_wfi(), or set by vpmu_port_trap_wfi() */
 
-	/* The hctrs on which a read of scountovf counts, like read_counts, hctr, beside and reader
-	 * of a counter. */
-	uint8_t ovf_hctr;
-	uint8_t ovf_beside;
-	uint32_t ovf_counts;
+	/* The last set of one or two hctrs on which an emulated instruction counted, like
+	 * read_counts, hctr and beside of a counter; and who read scountovf, like reader. */
+	uint8_t step_hctr;
+	uint8_t step_beside;
+	uint32_t step_counts;
 	uint32_t ovf_reader;
 
 	bool lcofi_due; /* a wrap was found, and LCOFI is to be raised; false between calls */

@@ -59,3 +59,20 @@ uint64_t cbo_probe(uint64_t isa, const struct cbo_blocks *blocks)
 		works |= BIT(ISA_ZICBOP);
 	return works;
 }
+
+/* About 0.04 instructions a byte with blocks of 64 bytes. */
+#define BLOCKS_A_ROUND 4U
+void cbo_clear(void *to, uint64_t size, uint32_t block)
+{
+	uint64_t at = (uint64_t)to, end = at + size;
+
+	if (!block || (at | size) & (BLOCKS_A_ROUND * block - 1)) {
+		__builtin_memset(to, 0, size);
+		return;
+	}
+	while (at < end) {
+		for (uint32_t i = 0; i < BLOCKS_A_ROUND; i++, at += block)
+			__asm__ volatile(".insn i 0x0f, 2, x0, %0, %1" ::"r"(at), "i"(CBO_ZERO)
+			                 : "memory");
+	}
+}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Cache-block operations for guests: Zicbom, Zicboz, Zicbop. They need no emulation, only henvcfg
- * (vs_state.c) and the block sizes, which are in the host device tree.
+ * (vs_state.c) and the block sizes, which are in the host device tree. Tally clears memory with
+ * Zicboz.
  */
 #ifndef ARCH_CBO_H
 #define ARCH_CBO_H
@@ -20,5 +21,8 @@ struct cbo_blocks {
  */
 #define CBO_MAX_BLOCK 1024U
 uint64_t cbo_probe(uint64_t isa, const struct cbo_blocks *blocks);
+
+/* Clears memory, by cbo.zero where that works: `block` is its size in bytes, 0: it does not. */
+void cbo_clear(void *to, uint64_t size, uint32_t block);
 
 #endif

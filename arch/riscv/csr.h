@@ -33,6 +33,8 @@
 #define CSR_VSTIMECMP     0x24d
 #define CSR_VSCTRCTL      0x24e
 #define CSR_VSISELECT     0x250
+#define CSR_VSIREG        0x251
+#define CSR_VSTOPEI       0x25c
 #define CSR_VSATP         0x280
 #define CSR_HSTATUS       0x600
 #define CSR_HEDELEG       0x602
@@ -40,6 +42,7 @@
 #define CSR_HIE           0x604
 #define CSR_HTIMEDELTA    0x605
 #define CSR_HCOUNTEREN    0x606
+#define CSR_HGEIE         0x607
 #define CSR_HVIEN         0x608
 #define CSR_HVICTL        0x609
 #define CSR_HVIPRIO1      0x646
@@ -55,6 +58,7 @@
 #define CSR_INSTRET       0xc02
 #define CSR_HPMCOUNTER31  0xc1f
 #define CSR_SCOUNTOVF     0xda0
+#define CSR_HGEIP         0xe12
 
 #define SSTATUS_SIE  (1UL << 1)
 #define SSTATUS_SPIE (1UL << 5)
@@ -65,8 +69,11 @@
 #define HSTATUS_GVA     (1UL << 6)
 #define HSTATUS_SPV     (1UL << 7)
 #define HSTATUS_SPVP    (1UL << 8)
+#define HSTATUS_VGEIN   (63UL << HSTATUS_VGEIN_SHIFT)
 #define HSTATUS_VTW     (1UL << 21)
 #define HSTATUS_VSXL_64 (2UL << 32)
+
+#define HSTATUS_VGEIN_SHIFT 12
 
 #define HENVCFG_STCE       (1UL << 63)
 #define HENVCFG_PBMTE      (1UL << 62)
@@ -76,9 +83,14 @@
 #define HENVCFG_CBIE_FLUSH (1UL << 4)
 
 #define HSTATEEN0_ENVCFG (1UL << 62)
+#define HSTATEEN0_CSRIND (1UL << 60)
+#define HSTATEEN0_AIA    (1UL << 59)
+#define HSTATEEN0_IMSIC  (1UL << 58)
 
 #define HVICTL_VTI           (1UL << 30)
-#define HVIPRIO1_LCOFI_FIRST (1UL << 40) /* priority number of interrupt 13 */
+#define HVICTL_IID_SHIFT     16
+#define HVICTL_LEAST         (BIT(9) | 255UL) /* IPRIO, and DPR: behind an equal one */
+#define HVIPRIO1_LCOFI_FIRST (1UL << 40)      /* priority number of interrupt 13 */
 
 #define HGATP_MODE_SV39X4 (8UL << 60)
 #define HGATP_VMID_SHIFT  44
@@ -91,6 +103,7 @@
 #define IRQ_VSTI        6
 #define IRQ_SEI         9
 #define IRQ_VSEI        10
+#define IRQ_SGEI        12
 #define IRQ_LCOFI       13
 #define CAUSE_INTERRUPT (1UL << 63)
 

@@ -25,16 +25,31 @@ _start:
 	.ascii	"RSC\x05"
 	.word	0
 
+	.section .rodata
+	.balign	8
+linked_at:
+	.dword	_start
+elsewhere_text:
+	.ascii	"tally: the platform: Tally was not loaded to the address that it is built for, "
+	.ascii	"2 MiB above BOARD_RAM\n"
+	.equ	ELSEWHERE_LENGTH, . - elsewhere_text
+
 	.text
 /* The firmware passes the hartid in a0 and the host device tree in a1; satp is Bare. */
 boot_hart:
+	lla	t0, _start
+	ld	t1, linked_at
+	bne	t0, t1, elsewhere
 	csrw	sie, zero
 	csrw	sip, zero
 	csrw	CSR_SSCRATCH, zero
 	la	t0, _bss_start
 	la	t1, _bss_end
-1:	sd	zero, (t0)
-	addi	t0, t0, 8
+1:	sd	zero, 0(t0)
+	sd	zero, 8(t0)
+	sd	zero, 16(t0)
+	sd	zero, 24(t0)
+	addi	t0, t0, 32
 	bltu	t0, t1, 1b
 	la	t0, trap_vector
 	csrw	CSR_STVEC, t0
@@ -43,6 +58,22 @@ boot_hart:
 	add	sp, sp, t0
 	mv	tp, zero
 	call	main
+1:	wfi
+	j	1b
+
+/* Nothing that holds an address can be used. */
+elsewhere:
+	li	a7, ASM_EXT_DBCN
+	li	a6, ASM_DBCN_WRITE
+	li	a0, ELSEWHERE_LENGTH
+	lla	a1, elsewhere_text
+	mv	a2, zero
+	ecall
+	li	a7, ASM_EXT_SRST
+	mv	a6, zero
+	li	a0, ASM_SRST_SHUTDOWN
+	li	a1, ASM_SRST_SYSFAIL
+	ecall
 1:	wfi
 	j	1b
 

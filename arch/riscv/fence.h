@@ -70,6 +70,25 @@ static inline void fence_devices_then_output(void)
 	__asm__ volatile("fence io, o" ::: "memory");
 }
 
+/* Accesses to devices and CSRs from here on come after all earlier ones: a function of PCI has its
+ * registers in several places, and others wait for what is written to them. */
+static inline void fence_devices(void)
+{
+	__asm__ volatile("fence io, io" ::: "memory");
+}
+
+/* Memory that a device wrote before it changed a register, which was read. */
+static inline void fence_input_then_memory(void)
+{
+	__asm__ volatile("fence i, r" ::: "memory");
+}
+
+/* A device that sees the write that follows may overwrite what was read before. */
+static inline void fence_reads_then_output(void)
+{
+	__asm__ volatile("fence r, o" ::: "memory");
+}
+
 /* Both ends of a lock that protects memory and devices. */
 static inline void fence_acquire_all(void)
 {

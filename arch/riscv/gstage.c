@@ -55,6 +55,58 @@ void gstage_map(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, gstage_a
 	}
 }
 
+/* Returns the table that an entry refers to, and makes it if there is none. */
+static uint64_t *table_of(uint64_t *entry, uint64_t address, gstage_alloc_fn *alloc)
+{
+	if (*entry & PTE_R)
+		panic("gstage: %lx is mapped twice", address);
+	if (!(*entry & PTE_V))
+		*entry = pte((uint64_t)alloc(PAGE_SIZE), PTE_V);
+	return (uint64_t *)(*entry >> PTE_PPN_SHIFT << 12);
+}
+
+/* In blocks where the guest's address permits. If it is a block's, the host's has to be one, too.
+ */
+static void map_pages(struct gstage *gs, uint64_t gpa, uint64_t hpa, uint64_t size, uint64_t flags,
+                      gstage_alloc_fn *alloc)
+{
+	for (uint64_t at = gpa, end = gpa + size, step; at < end; at += step) {
+		uint64_t *table = table_of(&gs->root[at >> LEVEL2_SHIFT & 2047], at, alloc);
+		uint64_t *leaf = &table[at >> LEVEL1_SHIFT & 511];
+
+		step = GSTAGE_BLOCK;
+		if (at & (GSTAGE_BLOCK - 1) || end - at < GSTAGE_BLOCK) {
+			leaf = &table_of(leaf, at, alloc)[at / PAGE_SIZE & 511];
+			step = PAGE_SIZE;
+		}
+		if (*leaf & PTE_V)
+			panic("gstage: %lx is mapped twice", at);
+		*leaf = pte(at - gpa + hpa, flags);
+	}
+}
+
+void gstage_map_device(struct gstage *gs, uint64_t address, uint64_t size, gstage_alloc_fn *alloc)
+{
+	map_pages(gs, address, address, size, PTE_LEAF & ~PTE_X, alloc);
+}
+
+void gstage_map_data(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, bool writable,
+                     gstage_alloc_fn *alloc)
+{
+	map_pages(gs, gpa.a, hpa.a, size, PTE_LEAF & ~(writable ? PTE_X : PTE_X | PTE_W), alloc);
+}
+
+void gstage_map_page(struct gstage *gs, gpa_t gpa, hpa_t hpa, gstage_alloc_fn *alloc)
+{
+	uint64_t *table = table_of(&gs->root[gpa.a >> LEVEL2_SHIFT & 2047], gpa.a, alloc);
+	uint64_t *leaf =
+	    &table_of(&table[gpa.a >> LEVEL1_SHIFT & 511], gpa.a, alloc)[gpa.a / PAGE_SIZE & 511];
+
+	if (*leaf & PTE_V)
+		panic("gstage: %lx is mapped twice", gpa.a);
+	*leaf = pte(hpa.a, PTE_LEAF & ~PTE_X);
+}
+
 uint32_t gstage_vmid_count(void)
 {
 	/* With MODE = Bare all other fields of hgatp must be 0 (privileged manual, hgatp). With

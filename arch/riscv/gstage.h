@@ -26,6 +26,22 @@ void gstage_init(struct gstage *gs, uint32_t vmid, gstage_alloc_fn *alloc);
  */
 void gstage_map(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, gstage_alloc_fn *alloc);
 
+/*
+ * Maps registers of a device as readable and writable, at their own addresses. address and size are
+ * multiples of PAGE_SIZE. The pages must not be mapped yet.
+ */
+void gstage_map_device(struct gstage *gs, uint64_t address, uint64_t size, gstage_alloc_fn *alloc);
+
+/*
+ * Maps memory as readable, and writable if asked, but never executable. gpa and hpa are multiples
+ * of GSTAGE_BLOCK, size is one of PAGE_SIZE. The pages must not be mapped yet.
+ */
+void gstage_map_data(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, bool writable,
+                     gstage_alloc_fn *alloc);
+
+/* Maps one page of registers at another address. The page must not be mapped yet. */
+void gstage_map_page(struct gstage *gs, gpa_t gpa, hpa_t hpa, gstage_alloc_fn *alloc);
+
 /* Returns the number of VMIDs of this hart, 1 (none) to 16384. At boot only, because it changes
  * hgatp and leaves it Bare. */
 uint32_t gstage_vmid_count(void);

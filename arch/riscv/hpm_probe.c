@@ -33,9 +33,12 @@ static void find_counters(struct hpm *hpm)
 	}
 }
 
-static struct sbi_ret firmware_configure(uint32_t event_idx, uint64_t hctr, uint64_t flags)
+/* For one counter from `first` on that `hctrs` (from `first` on) has. */
+static struct sbi_ret firmware_configure(uint32_t event_idx, uint64_t first, uint64_t hctrs,
+                                         uint64_t flags)
 {
-	return sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1, flags, event_idx, 0);
+	return sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, first, hctrs, flags,
+	                event_idx, 0);
 }
 
 /*
@@ -45,24 +48,40 @@ static struct sbi_ret firmware_configure(uint32_t event_idx, uint64_t hctr, uint
 static void give_back(uint32_t event_idx, uint64_t fixed, uint64_t value)
 {
 	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, fixed, 1, 0, 0, 0);
-	firmware_configure(event_idx, fixed, 0);
+	firmware_configure(event_idx, fixed, 1, 0);
 	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, fixed, 1, SBI_PMU_START_SET_INIT_VALUE, value,
 	         0);
 }
 
-static bool try_event(uint32_t event_idx, uint32_t hctr)
+static struct sbi_ret try_set(uint32_t event_idx, uint64_t first, uint64_t hctrs)
 {
 	uint64_t flags =
 	    SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_UINH;
 	uint64_t value =
 	    event_idx == SBI_PMU_HW_INSTRUCTIONS ? csr_read(CSR_INSTRET) : csr_read(CSR_CYCLE);
-	struct sbi_ret ret = firmware_configure(event_idx, hctr, flags);
+	struct sbi_ret ret = firmware_configure(event_idx, first, hctrs, flags);
 
-	if (ret.error != SBI_SUCCESS)
-		return false;
-	if (ret.value == HCTR_CYCLE || ret.value == HCTR_INSTRET)
+	if (ret.error == SBI_SUCCESS && (ret.value == HCTR_CYCLE || ret.value == HCTR_INSTRET))
 		give_back(event_idx, ret.value, value);
-	return ret.value == hctr;
+	return ret;
+}
+
+static bool try_event(uint32_t event_idx, uint32_t hctr)
+{
+	struct sbi_ret ret = try_set(event_idx, hctr, 1);
+
+	return ret.error == SBI_SUCCESS && ret.value == hctr;
+}
+
+/* One question for all counters, of which none is in use: most events are counted by none. Leaves
+ * all of them reset. */
+static bool any_counts(uint32_t event_idx, uint64_t hctrs)
+{
+	struct sbi_ret ret = try_set(event_idx, 0, hctrs);
+
+	if (ret.error == SBI_SUCCESS && ret.value < 32 && hctrs >> ret.value & 1)
+		firmware_reset((uint32_t)ret.value);
+	return ret.error != SBI_ERR_NOT_SUPPORTED;
 }
 
 /* Finds those of `hctrs` that can count the event, and its selector. Leaves all counters reset. */
@@ -71,6 +90,8 @@ static void learn_event_on(struct hpm *hpm, uint32_t event_idx, uint64_t hctrs, 
 	struct hpm_event *event = &hpm->events[hpm->n_events];
 
 	*event = (struct hpm_event){.event_idx = event_idx, .selector = selector};
+	if (!any_counts(event_idx, hctrs))
+		return;
 	for (uint64_t left = hctrs; left; left &= left - 1) {
 		uint32_t hctr = lowest_bit(left);
 

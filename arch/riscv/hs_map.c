@@ -20,10 +20,15 @@ static uint32_t shift_of(uint32_t level)
 	return 12 + LEVEL_BITS * level;
 }
 
+/* The upper half of virtual addresses is sign-extended, and stands for no physical one. */
+bool hs_map_reaches(const struct hs_map *map, uint64_t address)
+{
+	return !(address >> (shift_of(map->levels) - 1));
+}
+
 bool hs_map_init(struct hs_map *map, uint64_t last, hs_map_alloc_fn *alloc)
 {
-	/* The upper half of virtual addresses is sign-extended, and stands for no physical one. */
-	for (map->levels = 3; last >> (shift_of(map->levels) - 1); map->levels++) {
+	for (map->levels = 3; !hs_map_reaches(map, last); map->levels++) {
 		if (map->levels == 5)
 			return false;
 	}
@@ -57,14 +62,46 @@ void hs_map_add(struct hs_map *map, uint64_t address, uint64_t size, enum hs_acc
 	while (size) {
 		/* At most 1 GiB: no machine has use for larger ones. */
 		uint32_t level = 2;
+		uint64_t *pte;
 
 		while (address & (BIT(shift_of(level)) - 1) || size < BIT(shift_of(level)))
 			level--;
-		*entry(map, address, level, alloc) =
-		    address / PAGE_SIZE << PTE_PPN_SHIFT | access | PTE_AD | PTE_V;
-		address += BIT(shift_of(level));
-		size -= BIT(shift_of(level));
+		pte = entry(map, address, level, alloc);
+		/* And those behind it in its table, as far as nothing is mapped there. */
+		do {
+			*pte++ = address / PAGE_SIZE << PTE_PPN_SHIFT | access | PTE_AD | PTE_V;
+			address += BIT(shift_of(level));
+			size -= BIT(shift_of(level));
+		} while (size >= BIT(shift_of(level)) && (uint64_t)pte & (PAGE_SIZE - 1) && !*pte);
 	}
+}
+
+bool hs_map_has(const struct hs_map *map, uint64_t address)
+{
+	const uint64_t *table = map->root;
+
+	for (uint32_t at = map->levels - 1;; at--) {
+		uint64_t pte = table[address >> shift_of(at) & (BIT(LEVEL_BITS) - 1)];
+
+		if (!(pte & PTE_V) || pte & PTE_ACCESS || !at)
+			return pte & PTE_V;
+		table = (const uint64_t *)(pte >> PTE_PPN_SHIFT << 12);
+	}
+}
+
+uint64_t hs_map_leave(void)
+{
+	uint64_t satp = csr_read(CSR_SATP);
+
+	csr_write(CSR_SATP, 0);
+	sfence_vma_all();
+	return satp;
+}
+
+void hs_map_return(uint64_t satp)
+{
+	csr_write(CSR_SATP, satp);
+	sfence_vma_all();
 }
 
 bool hs_map_use(const struct hs_map *map)

@@ -29,9 +29,19 @@ struct hs_map {
 /* Begins a map of addresses up to `last`. Returns false if no mode reaches that far. */
 bool hs_map_init(struct hs_map *map, uint64_t last, hs_map_alloc_fn *alloc);
 
+/* Whether it can map an address. */
+bool hs_map_reaches(const struct hs_map *map, uint64_t address);
+
 /* Maps whole pages. Larger leaves are used where they fit. What is mapped already panics. */
 void hs_map_add(struct hs_map *map, uint64_t address, uint64_t size, enum hs_access access,
                 hs_map_alloc_fn *alloc);
+
+/* Whether an address is mapped. */
+bool hs_map_has(const struct hs_map *map, uint64_t address);
+
+/* The calling hart translates nothing, until it returns to what it did before. */
+uint64_t hs_map_leave(void);
+void hs_map_return(uint64_t satp);
 
 /* The calling hart uses the map from here on. Returns false if it does not have the mode; then
  * nothing has changed. */

@@ -56,4 +56,47 @@ struct insn insn_decode(uint32_t raw);
  * Pseudoinstruction for mtinst or htinst". */
 struct insn insn_decode_htinst(uint64_t htinst);
 
+/*
+ * The usual case without a structure: htinst is a transformed integer load, or store, whose address
+ * is the one that faulted (insn_decode_htinst() with .addr_offset 0). The others are for such
+ * values only.
+ */
+#define INSN_COMPRESSED_BIT 2U /* 0: it was compressed, and the rest is its 32-bit equivalent */
+
+static inline bool insn_is_moved_load(uint64_t htinst)
+{
+	return (htinst & ~(uint64_t)(7U << 12 | 31U << 7 | INSN_COMPRESSED_BIT)) == 0x01 &&
+	       (htinst >> 12 & 7) != 7;
+}
+
+static inline bool insn_is_moved_store(uint64_t htinst)
+{
+	return (htinst & ~(uint64_t)(31U << 20 | 3U << 12 | INSN_COMPRESSED_BIT)) == 0x21;
+}
+
+static inline uint32_t insn_moved_length(uint64_t htinst)
+{
+	return 2 + (htinst & INSN_COMPRESSED_BIT);
+}
+
+static inline uint32_t insn_moved_width(uint64_t htinst)
+{
+	return 1U << (htinst >> 12 & 3);
+}
+
+static inline bool insn_moved_is_signed(uint64_t htinst)
+{
+	return !(htinst >> 14 & 1);
+}
+
+static inline uint32_t insn_moved_rd(uint64_t htinst)
+{
+	return htinst >> 7 & 31;
+}
+
+static inline uint32_t insn_moved_rs2(uint64_t htinst)
+{
+	return htinst >> 20 & 31;
+}
+
 #endif

@@ -76,19 +76,51 @@ uint64_t isa_bit(const char *name, size_t len)
 	return 0;
 }
 
+/* Whether an extension of several letters begins, which may come without an underscore. Old trees
+ * have "su" among the letters, for the modes S and U. */
+static bool begins_word(const char *isa, size_t len)
+{
+	char c = isa[0] | 0x20;
+
+	return c == 'x' || c == 'z' || (c == 's' && !(len > 1 && (isa[1] | 0x20) == 'u'));
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static size_t without_digits(const char *name, size_t len)
+{
+	while (len && is_digit(name[len - 1]))
+		len--;
+	return len;
+}
+
+/* The length of a name without its version, "zicbom1p0". Version 1 may be "zicbom1". */
+static size_t without_version(const char *name, size_t len)
+{
+	size_t minor = without_digits(name, len);
+
+	if (minor < len && minor > 1 && (name[minor - 1] | 0x20) == 'p' &&
+	    is_digit(name[minor - 2]))
+		return without_digits(name, minor - 1);
+	return minor;
+}
+
 uint64_t isa_parse(const char *isa, size_t len)
 {
 	uint64_t bits = 0;
 	size_t i = 4; /* skips "rv64" */
 
-	for (; i < len && isa[i] && isa[i] != '_'; i++)
+	for (; i < len && isa[i] && isa[i] != '_' && !begins_word(&isa[i], len - i); i++)
 		bits |= isa_bit(&isa[i], 1);
 	while (i < len && isa[i]) {
-		size_t start = ++i;
+		size_t start = i += isa[i] == '_';
 
 		while (i < len && isa[i] && isa[i] != '_')
 			i++;
-		bits |= isa_bit(&isa[start], i - start);
+		bits |= isa_bit(&isa[start], without_version(&isa[start], i - start));
 	}
 	return bits;
 }
@@ -106,7 +138,8 @@ size_t isa_guest(uint64_t host, bool sscofpmf, char *buf, size_t size, const cha
 	size_t used = 0, n = 0;
 
 	/* henvcfg enables these for guests, or the guest's tree has their block sizes. */
-	guest |= host & (BIT(ISA_SSTC) | BIT(ISA_SVADU) | BIT(ISA_SVPBMT) | ISA_CBO);
+	guest |=
+	    host & (BIT(ISA_SSAIA) | BIT(ISA_SSTC) | BIT(ISA_SVADU) | BIT(ISA_SVPBMT) | ISA_CBO);
 	if (sscofpmf)
 		guest |= BIT(ISA_SSCOFPMF);
 	append(buf, size, &used, "rv64");

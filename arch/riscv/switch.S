@@ -8,8 +8,9 @@
  * An SBI call saves only what C may clobber and the guest must find unchanged. s0..s11, and gp and
  * t2..t6 (which no C code of Tally uses) stay in their registers, and a0 and a1 are the results of
  * the call. A trapped CSR read does the same, and writes its value into the register that it names;
- * so does a counter overflow. Everything else takes the slow path, which saves all registers and
- * may enter another vcpu. While a vcpu is served, tp points to its context.
+ * so do a counter overflow and an access to an emulated device. Everything else takes the slow
+ * path, which saves all registers and may enter another vcpu. While a vcpu is served, tp points to
+ * its context.
  */
 #include "arch/riscv/csr.h"
 #include "asm_offsets.h"
@@ -45,9 +46,9 @@
 #endif
 	.endm
 
-/* 8 bytes of code for each register: loads it from the context, unless it is one of those that the
- * fast paths save. */
-	.macro	register_table then
+/* 8 bytes of code for each register: loads it from the context (ld), or stores it there (sd),
+ * unless it is one of those that the fast paths save. */
+	.macro	register_table op then
 	.option	push
 	.option	norvc
 	sd	zero, X(0)
@@ -56,14 +57,14 @@
 	j	\then
 	nop
 	.endr
-	ld	gp, X(3)
+	\op	gp, X(3)
 	j	\then
 	.irp	n, 4,5,6
 	j	\then
 	nop
 	.endr
 	.irp	n, 7,8,9
-	ld	x\n, X(\n)
+	\op	x\n, X(\n)
 	j	\then
 	.endr
 	.irp	n, 10,11,12,13,14,15,16,17
@@ -71,7 +72,7 @@
 	nop
 	.endr
 	.irp	n, 18,19,20,21,22,23,24,25,26,27,28,29,30,31
-	ld	x\n, X(\n)
+	\op	x\n, X(\n)
 	j	\then
 	.endr
 	.option	pop
@@ -170,23 +171,26 @@ no_ecall:
 	ld	a1, X(11)
 	jr	%pcrel_lo(2b)(a3)
 into_register:
-	register_table leave_fast
+	register_table ld leave_fast
 
 no_read:
 	/* ASM_CSR_READ_PENDING less 8 times a register: the register has its value, but the hart
 	 * has other work. */
 	addi	t0, a0, -ASM_CSR_READ_PENDING
 	bgtz	t0, long_way
+	li	a1, ~ASM_EXIT_CSR
+	neg	a0, t0
+register_first:
 	lla	a3, into_register_first
-	sub	a3, a3, t0
+	add	a3, a3, a0
 	jr	a3
 into_register_first:
-	register_table after_csr
+	register_table ld save_the_rest
 
 no_csr:
 	/* Is it an overflow? The shift removes the interrupt bit from the cause. */
 	addi	t0, t0, CAUSE_VIRTUAL_INSN
-	bgez	t0, long_way
+	bgez	t0, no_interrupt
 	slli	t0, t0, 1
 	addi	t0, t0, -2 * IRQ_LCOFI
 	bnez	t0, long_way
@@ -198,6 +202,38 @@ no_csr:
 	ld	a1, X(11)
 	j	leave_fast
 
+no_interrupt:
+	/* Is it an access to an emulated device? htinst names the register; if it is one that this
+	 * path does not save, a store puts it into the context first. */
+	addi	t0, t0, -CAUSE_LOAD_GUEST_PAGE
+	csrr	a0, CSR_HTINST
+	bnez	t0, no_load
+	call	mmio_load
+	bltz	a0, long_way
+accessed:
+	ld	t0, 0(sp)
+	bnez	t0, after_access
+2:	auipc	a3, %pcrel_hi(into_register)
+	add	a3, a3, a0
+	account_stay ASM_EXIT_MMIO
+	ld	a0, X(10)
+	ld	a1, X(11)
+	jr	%pcrel_lo(2b)(a3)
+no_load:
+	addi	t0, t0, CAUSE_LOAD_GUEST_PAGE - CAUSE_STORE_GUEST_PAGE
+	bnez	t0, long_way
+	srli	t0, a0, 20 - 3
+	andi	t0, t0, 31 * 8
+2:	auipc	t1, %pcrel_hi(out_of_register)
+	add	t1, t1, t0
+	jr	%pcrel_lo(2b)(t1)
+out_of_register:
+	register_table sd from_register
+from_register:
+	call	mmio_store
+	bgez	a0, accessed
+	j	long_way
+
 /* The call is served, but the hart has other work. C has preserved s0..s11 and gp. */
 after_ecall:
 	sd	a0, X(10)
@@ -207,9 +243,9 @@ after_ecall:
 after_lcofi:
 	li	a1, ~ASM_EXIT_LCOFI
 	j	save_the_rest
-after_csr:
-	li	a1, ~ASM_EXIT_CSR
-	j	save_the_rest
+after_access:
+	li	a1, ~ASM_EXIT_MMIO
+	j	register_first
 long_way:
 	csrr	a1, CSR_SCAUSE
 save_the_rest:

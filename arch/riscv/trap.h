@@ -35,6 +35,16 @@ vsbi_ret vsbi_not_supported(uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, 
 #define CSR_READ_PENDING (-2L)
 long csr_read_fast(uint64_t ignored, uint64_t raw);
 
+/*
+ * Emulate a load from, or a store to, an emulated device, if htinst is the instruction. Return 8
+ * times the number of the register whose new value is in ctx->x[], 0 for a store; x[0] may have
+ * changed, too. If the hart then has pending work, exit_long(ctx, ~EXIT_MMIO) is called next.
+ * Return MMIO_NONE for everything else, and exit_long() is called next.
+ */
+#define MMIO_NONE (-1L)
+long mmio_load(uint64_t htinst);
+long mmio_store(uint64_t htinst);
+
 /* Handles the hart's LCOFI. If the hart then has pending work, exit_long(ctx, ~EXIT_LCOFI) is
  * called next. */
 void lcofi_fast(void);

@@ -1,36 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/io.h"
 #include "arch/riscv/sbi.h"
 #include "arch/riscv/uart.h"
 
-#define RBR      0
-#define THR      0
-#define IER      1
-#define FCR      2
-#define LSR      5
-#define IER_RX   0x01
-#define FCR_FIFO 0x01
-#define LSR_DR   0x01
-#define LSR_THRE 0x20
+#define RBR      0U
+#define THR      0U
+#define IER      1U
+#define IIR      2U
+#define FCR      2U
+#define LSR      5U
+#define USR      31U /* DesignWare: status; reading it ends IIR_BUSY */
+#define IER_RX   0x01U
+#define IER_UUE  0x40U /* XScale: the UART is on; it reads 0 elsewhere */
+#define FCR_FIFO 0x01U
+#define LSR_DR   0x01U
+#define LSR_THRE 0x20U
+#define IIR_ID   0x0fU
+#define IIR_BUSY 0x07U /* DesignWare: LCR was written while it was busy, as loaders do */
+#define IIR_TIME 0x0cU /* bytes wait for long */
 
-static volatile uint8_t *reg(const struct uart *uart, uint32_t n)
+static uint8_t get(const struct uart *uart, uint32_t n)
 {
-	return uart->base + ((size_t)n << uart->shift);
+	uint64_t at = uart->base + ((uint64_t)n << uart->shift);
+
+	return uart->width == 4 ? (uint8_t)io_read32(at) : io_read8(at);
 }
 
-void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift)
+static void put(const struct uart *uart, uint32_t n, uint8_t value)
 {
-	*uart = (struct uart){.base = (volatile uint8_t *)base.a, .shift = reg_shift};
+	uint64_t at = uart->base + ((uint64_t)n << uart->shift);
+
+	if (uart->width == 4)
+		io_write32(at, value);
+	else
+		io_write8(at, value);
+}
+
+void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift, uint32_t io_width)
+{
+	*uart = (struct uart){.base = base.a, .shift = reg_shift, .width = io_width};
 	if (!uart->base)
 		return;
 	/* The firmware has set the line format and speed. */
-	*reg(uart, FCR) = FCR_FIFO;
+	put(uart, FCR, FCR_FIFO);
 	uart_listen(uart, true);
 }
 
 void uart_listen(const struct uart *uart, bool on)
 {
 	if (uart->base)
-		*reg(uart, IER) = on ? IER_RX : 0;
+		put(uart, IER, (get(uart, IER) & IER_UUE) | (on ? IER_RX : 0));
 }
 
 void uart_write(const struct uart *uart, const char *s, size_t n)
@@ -40,15 +59,30 @@ void uart_write(const struct uart *uart, const char *s, size_t n)
 			sbi_call(SBI_EXT_DBCN, SBI_DBCN_WRITE_BYTE, (uint8_t)s[i], 0, 0, 0, 0);
 			continue;
 		}
-		while (!(*reg(uart, LSR) & LSR_THRE))
+		while (!(get(uart, LSR) & LSR_THRE))
 			;
-		*reg(uart, THR) = (uint8_t)s[i];
+		put(uart, THR, (uint8_t)s[i]);
 	}
+}
+
+/* Ends interrupts of a DesignWare UART that no byte is the cause of. It would interrupt for ever.
+ * An ns16550a has none of these without a byte. */
+static void settle(const struct uart *uart)
+{
+	uint8_t id = get(uart, IIR) & IIR_ID;
+
+	if (id == IIR_BUSY && uart->shift >= 2)
+		(void)get(uart, USR);
+	if (id == IIR_TIME && !(get(uart, LSR) & LSR_DR))
+		(void)get(uart, RBR);
 }
 
 int uart_read(const struct uart *uart)
 {
-	if (!uart->base || !(*reg(uart, LSR) & LSR_DR))
+	if (!uart->base)
 		return -1;
-	return *reg(uart, RBR);
+	if (get(uart, LSR) & LSR_DR)
+		return get(uart, RBR);
+	settle(uart);
+	return -1;
 }

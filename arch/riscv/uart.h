@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The host's ns16550a. Output is polled; input is polled or by interrupt. The caller holds the
- * console lock. */
+/* The host's UART: an ns16550a, or one that is used like it (host_tree_console()). Output is
+ * polled; input is polled or by interrupt. The caller holds the console lock. */
 #ifndef ARCH_UART_H
 #define ARCH_UART_H
 
 #include "core/lib/types.h"
 
 struct uart {
-	volatile uint8_t *base; /* NULL: there is none, and the firmware's debug console is used */
-	uint32_t shift;         /* register n is at base + (n << shift) */
+	uint64_t base;  /* 0: there is none, and the firmware's debug console is used */
+	uint32_t shift; /* register n is at base + (n << shift) */
+	uint32_t width; /* bytes of an access: 1 or 4 */
 };
 
-void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift);
+void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift, uint32_t io_width);
 void uart_write(const struct uart *uart, const char *s, size_t n);
 
 /* Enables or disables the interrupt for received bytes. */

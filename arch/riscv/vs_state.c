@@ -81,6 +81,8 @@ static bool has_hstateen0(void)
 	return trap_guard_end(&guard) == ~0UL;
 }
 
+#define HSTATEEN0_GUEST_AIA (HSTATEEN0_CSRIND | HSTATEEN0_AIA | HSTATEEN0_IMSIC)
+
 bool vs_state_probe_records(void)
 {
 	struct trap_guard guard;
@@ -99,15 +101,22 @@ void vs_state_clear_records(void)
 
 /*
  * With Smstateen: closes all state that a guest might change and that Tally does not switch,
- * whatever the firmware has left open (jvt, sstateen0, scontext, sctrstatus). senvcfg is switched.
+ * whatever the firmware has left open (jvt, sstateen0, scontext, sctrstatus). senvcfg is switched,
+ * and so are vsiselect and the guest interrupt file, by hstatus.VGEIN.
  */
-static void close_other_state(void)
+static void close_other_state(bool aia)
 {
 	if (has_hstateen0())
-		csr_write(CSR_HSTATEEN0, HSTATEEN0_ENVCFG);
+		csr_write(CSR_HSTATEEN0, HSTATEEN0_ENVCFG | (aia ? HSTATEEN0_GUEST_AIA : 0));
 }
 
-void vs_state_init_hart(uint64_t isa)
+bool vs_state_opens_aia(void)
+{
+	return !has_hstateen0() ||
+	       (csr_read(CSR_HSTATEEN0) & HSTATEEN0_GUEST_AIA) == HSTATEEN0_GUEST_AIA;
+}
+
+void vs_state_init_hart(uint64_t isa, bool aia)
 {
 	bool sstc = isa & BIT(ISA_SSTC);
 	uint64_t henvcfg = 0;
@@ -119,7 +128,7 @@ void vs_state_init_hart(uint64_t isa)
 	csr_write(CSR_HCOUNTEREN, BIT(CSR_TIME - CSR_CYCLE)); /* guests read time directly */
 	csr_write(CSR_VSATP, 0);
 	csr_write(CSR_HGATP, 0);
-	close_other_state();
+	close_other_state(aia);
 	if (sstc)
 		henvcfg |= HENVCFG_STCE;
 	if (isa & BIT(ISA_SVADU))

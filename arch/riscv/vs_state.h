@@ -14,8 +14,8 @@ struct vs_state {
 	uint64_t hstatus;
 	/* The VS CSRs. */
 	uint64_t vsstatus, vsie, vstvec, vsscratch, vsepc, vscause, vstval, vsatp;
-	/* Guests have no indirect CSRs, but on harts that have them vsiselect itself does not
-	 * trap. */
+	/* On harts that have indirect CSRs it does not trap in any guest. What it selects is there
+	 * only for guests with an interrupt file. */
 	uint64_t vsiselect;
 	/* HS has no CSRs of its own for these. They hold the guest's values while it runs. */
 	uint64_t scounteren, senvcfg;
@@ -52,8 +52,11 @@ bool vs_state_probe_records(void);
 void vs_state_clear_records(void);
 
 /* Sets up what guests may do without an exit, and nothing else. Once per hart. `isa` is BIT(enum
- * isa_ext), as probed. */
-void vs_state_init_hart(uint64_t isa);
+ * isa_ext), as probed. aia: guests may have registers of the AIA, with an interrupt file. */
+void vs_state_init_hart(uint64_t isa, bool aia);
+
+/* Whether they can then. */
+bool vs_state_opens_aia(void);
 
 /*
  * Whether the guest's own exceptions go to it without an exit: all that its S-mode would take on a

@@ -12,38 +12,10 @@
 #include "core/lib/text.h"
 #include "core/vm/seed.h"
 #include "core/vm/vm_overflow.h"
-#include "core/config/vm_config.h"
 #include "core/lib/words.h"
 
 #define GUEST_ISA_LINE 90U
 #define GUEST_ISA_NAME 16U /* a space, the longest name, and NUL */
-
-/* Returns why a hart cannot run guests. NULL: it can. */
-static const char *unusable(uint64_t hartid, uint64_t isa)
-{
-	if (!(isa & BIT(ISA_H)))
-		return "it has no H extension";
-	if (hartid >= VM_MAX_HARTS)
-		return "a VM tree can name harts 0 to 63 only";
-	return NULL;
-}
-
-void boot_report_require(uint64_t hartid, uint64_t isa)
-{
-	const char *why = unusable(hartid, isa);
-
-	if (why)
-		platform_lacks("no guest can run on boot hart %lu: %s", hartid, why);
-}
-
-bool boot_report_usable(uint32_t i)
-{
-	const char *why = unusable(platform.harts[i].hartid, platform.harts[i].isa);
-
-	if (why)
-		log_line("hart %lu: not used: %s", platform.harts[i].hartid, why);
-	return !why;
-}
 
 static void isa_text(uint64_t isa, char *buf, size_t size)
 {
@@ -64,7 +36,7 @@ static void isa_text(uint64_t isa, char *buf, size_t size)
  * screen. */
 static void report_guest_isa(const struct pcpu *pcpu)
 {
-	uint64_t v = pcpu->vec_bytes ? 0 : BIT(ISA_V);
+	uint64_t v = (pcpu->vec_bytes ? 0 : BIT(ISA_V)) | BIT(ISA_SSAIA);
 	const char *names[ISA_EXTENSIONS + 8];
 	char text[ISA_TEXT_BYTES];
 	char line[GUEST_ISA_LINE];
@@ -112,6 +84,25 @@ static void report_events(uint64_t hartid, const struct hpm *hpm)
 	}
 }
 
+/* Logs cache-block operations that the host's tree promises, and that the hart refuses. */
+static void report_blocks(const struct pcpu *pcpu)
+{
+	uint64_t lost = 0;
+
+	for (uint32_t i = 0; i < platform.n_harts; i++) {
+		if (platform.harts[i].hartid == pcpu->hartid)
+			lost = platform.harts[i].isa & ISA_CBO & ~pcpu->isa;
+	}
+	for (size_t e = 0; e < ISA_EXTENSIONS; e++) {
+		if (lost & BIT(e))
+			log_line(
+			    "hart %lu: no %s, which the host's tree promises: it traps, or its "
+			    "block has another size%s",
+			    pcpu->hartid, isa_name((enum isa_ext)e),
+			    e == ISA_ZICBOZ ? "; memory is cleared by stores" : "");
+	}
+}
+
 static void report_hart(const struct pcpu *pcpu)
 {
 	const struct hpm *hpm = &pcpu->hpm;
@@ -120,6 +111,7 @@ static void report_hart(const struct pcpu *pcpu)
 
 	isa_text(pcpu->isa, text, sizeof(text));
 	log_line("hart %lu: %s", pcpu->hartid, text);
+	report_blocks(pcpu);
 	hart_lacks(pcpu, lacks, sizeof(lacks));
 	log_line("hart %lu: %s of %u bits, back end %s, overflow %s%s%s", pcpu->hartid,
 	         counters_text(hpm->hctrs, text), hpm->width, hpm->delegated ? "ssccfg" : "sbi",
@@ -133,6 +125,12 @@ static void report_hart(const struct pcpu *pcpu)
 		log_line(
 		    "hart %lu: back end ssccfg was asked for, but its counters are not delegated",
 		    pcpu->hartid);
+	if (pcpu->guest_files)
+		log_line("hart %lu: %u guest interrupt file%s", pcpu->hartid, pcpu->guest_files,
+		         pcpu->guest_files == 1 ? "" : "s");
+	else if (platform.imsic.ids)
+		log_line("hart %lu: no guest interrupt files: %s", pcpu->hartid,
+		         pcpu->no_guest_files);
 	report_events(pcpu->hartid, hpm);
 	hart_table_report(pcpu);
 	report_guest_isa(pcpu);
@@ -147,6 +145,8 @@ static const char *console_input(void)
 	    [IRQCHIP_IMSIC] = "APLIC and IMSIC",
 	};
 
+	if (!platform.uart_base)
+		return "nothing: the host tree names no UART that Tally knows";
 	return by[platform.irqchip.kind];
 }
 
@@ -164,6 +164,12 @@ void boot_report_machine(void)
 		log_line("guests get no seed for random numbers: the host tree has no "
 		         "/chosen/rng-seed of %u bytes",
 		         SEED_BYTES);
+	if (platform.ram_unused)
+		log_line("%lu MiB of RAM are not used: they are not in one piece with Tally's",
+		         platform.ram_unused >> 20);
+	if (platform.harts_unused)
+		log_line("%u harts are not used: Tally runs on %u at most", platform.harts_unused,
+		         MAX_HARTS);
 	for (uint32_t i = 0; i < n_pcpus; i++)
 		report_hart(&hart_stacks[i].pcpu);
 	quirks_text(text, sizeof(text));

@@ -9,10 +9,14 @@
 #include "core/panic.h"
 #include "core/vm/pcpu.h"
 #include "core/vm/platform.h"
+#include "core/vm/sched_parts.h"
 
 /* Seconds that each hart may take to start, and to probe its counters. */
 #define TO_COME  1U
 #define TO_READY 10U
+/* How often the boot hart looks whether another one is ready. In between it rests, so that it takes
+ * nothing from harts with which it shares a core, or an emulator. */
+#define LOOKS_HZ 10000U
 
 /*
  * Who sets `taken` first owns the stack with this index: the hart when it starts, or the boot hart
@@ -47,6 +51,14 @@ static const char *try_ipi(uint64_t hartid)
 	return came ? NULL : "the firmware's IPIs do not come";
 }
 
+/* Interrupts are off: a pending one ends WFI and is not taken. */
+static void rest(void)
+{
+	sched_set_host_timer(this_pcpu(), csr_read(CSR_TIME) + platform.timebase / LOOKS_HZ);
+	wfi();
+	sched_set_host_timer(this_pcpu(), ~0UL);
+}
+
 static bool comes(struct hart_start *start)
 {
 	uint64_t end = after(TO_COME);
@@ -54,6 +66,7 @@ static bool comes(struct hart_start *start)
 	while (csr_read(CSR_TIME) < end) {
 		if (atomic_load(&start->taken))
 			return true;
+		rest();
 	}
 	return atomic_exchange(&start->taken, 1) != 0;
 }
@@ -81,6 +94,7 @@ static const char *start_hart(uint32_t i)
 		if (csr_read(CSR_TIME) >= end)
 			platform_lacks("hart %lu came and does not get ready",
 			               platform.harts[i].hartid);
+		rest();
 	}
 	n_pcpus++;
 	return NULL;

@@ -5,7 +5,9 @@
 
 #include "arch/riscv/csr.h"
 #include "arch/riscv/isa.h"
-#include "core/boot/dt_path.h"
+#include "core/config/dt_path.h"
+#include "core/config/host_memory.h"
+#include "core/config/host_tree.h"
 #include "core/panic.h"
 #include "core/vm/platform.h"
 #include "core/vm/seed.h"
@@ -35,6 +37,15 @@ static bool read_reg(const void *dtb, int node, int parent, uint64_t *base, uint
 	return true;
 }
 
+/* Reads the first registers of a device, as the harts see them. */
+static bool read_registers(const void *dtb, int node, uint64_t *base, uint64_t *size)
+{
+	struct host_place place = host_place_of(dtb, node);
+
+	return place.node[place.depth] == node &&
+	       host_tree_reg(&place, 0, base, size) == HOST_REG_OK;
+}
+
 static uint32_t read_u32(const void *dtb, int node, const char *name, uint32_t fallback)
 {
 	int len;
@@ -52,34 +63,20 @@ static bool is_text(const void *dtb, int node, const char *name, const char *tex
 	return value && len >= n && memcmp(value, text, (size_t)n) == 0;
 }
 
-static bool is_disabled(const void *dtb, int node)
+/* After the size of the VM tree is known. */
+static void read_memory(const void *dtb, struct vm_range image)
 {
-	int len;
+	struct host_reserved kept;
+	struct vm_range ram;
 
-	return fdt_getprop(dtb, node, "status", &len) && len > 0 &&
-	       !is_text(dtb, node, "status", "okay") && !is_text(dtb, node, "status", "ok");
-}
-
-static void read_memory(const void *dtb)
-{
-	uint64_t here = (uint64_t)(uintptr_t)&platform;
-	int node;
-
-	fdt_for_each_subnode(node, dtb, 0)
-	{
-		uint64_t base, size;
-
-		if (!is_text(dtb, node, "device_type", "memory") ||
-		    !read_reg(dtb, node, 0, &base, &size))
-			continue;
-		/* One that goes on beyond the last address is none. */
-		if (here >= base && here - base < size && size <= ~base) {
-			platform.ram_base = base;
-			platform.ram_size = size;
-		}
-	}
-	if (!platform.ram_size)
+	if (!host_memory_find(dtb, image, &ram))
 		platform_lacks("host tree: no memory node holds Tally's own address");
+	if (!host_memory_keep(dtb, image, platform.tree_size, &ram, &kept))
+		platform_lacks("host tree: /reserved-memory: %s: 0x%lx lies in Tally or its tables",
+		               fdt_get_name(dtb, kept.node, NULL), kept.range.from);
+	platform.ram_base = ram.from;
+	platform.ram_size = ram.to - ram.from;
+	platform.ram_unused = host_memory_sum(dtb) - platform.ram_size;
 }
 
 static uint64_t read_isa(const void *dtb, int cpu)
@@ -114,80 +111,138 @@ static const char *known_mmu_type(const void *dtb, int cpu)
 	return "riscv,sv39";
 }
 
+/* In /cpus, or in each of its nodes; all harts have one clock. */
+static void read_timebase(const void *dtb, int node)
+{
+	int len;
+	const fdt32_t *cells = fdt_getprop(dtb, node, "timebase-frequency", &len);
+	uint64_t hz = cells && (len == 4 || len == 8) ? read_cells(cells, len / 4) : 0;
+
+	if (!cells)
+		return;
+	if (hz < 1000 || hz > UINT32_MAX)
+		platform_lacks("host tree: %s: timebase-frequency is no clock that Tally knows",
+		               fdt_get_name(dtb, node, NULL));
+	if (platform.timebase && platform.timebase != hz)
+		platform_lacks("host tree: %s: its timebase-frequency is not that of others",
+		               fdt_get_name(dtb, node, NULL));
+	platform.timebase = (uint32_t)hz;
+}
+
+static void read_hart(const void *dtb, int cpu, uint64_t hartid)
+{
+	uint32_t i = platform.n_harts++;
+	int intc;
+
+	platform.harts[i].hartid = hartid;
+	platform.harts[i].isa = read_isa(dtb, cpu);
+	platform.harts[i].blocks = (struct cbo_blocks){
+	    .zicbom = read_u32(dtb, cpu, "riscv,cbom-block-size", 0),
+	    .zicboz = read_u32(dtb, cpu, "riscv,cboz-block-size", 0),
+	    .zicbop = read_u32(dtb, cpu, "riscv,cbop-block-size", 0),
+	};
+	fdt_for_each_subnode(intc, dtb, cpu)
+	{
+		if (fdt_getprop(dtb, intc, "interrupt-controller", NULL))
+			platform.harts[i].intc_phandle = fdt_get_phandle(dtb, intc);
+	}
+}
+
+/* The boot hart, and the first others. */
 static void read_cpus(const void *dtb, uint64_t boot_hartid)
 {
 	int cpus = fdt_subnode_offset(dtb, 0, "cpus"), cpu;
 
 	if (cpus < 0)
 		platform_lacks("host tree: no /cpus");
-	platform.timebase = read_u32(dtb, cpus, "timebase-frequency", 0);
-	if (!platform.timebase)
-		platform_lacks("host tree: /cpus: no timebase-frequency");
+	read_timebase(dtb, cpus);
 	fdt_for_each_subnode(cpu, dtb, cpus)
 	{
 		uint64_t hartid, size;
-		int intc;
+		bool boots;
 
-		if (!fdt_getprop(dtb, cpu, "device_type", NULL) || is_disabled(dtb, cpu) ||
-		    !read_reg(dtb, cpu, cpus, &hartid, &size))
+		if (!fdt_getprop(dtb, cpu, "device_type", NULL) ||
+		    host_tree_is_disabled(dtb, cpu) || !read_reg(dtb, cpu, cpus, &hartid, &size))
 			continue;
-		if (platform.n_harts == MAX_HARTS)
-			break;
-		uint32_t i = platform.n_harts++;
-
-		platform.harts[i].hartid = hartid;
-		platform.harts[i].isa = read_isa(dtb, cpu);
-		platform.harts[i].blocks = (struct cbo_blocks){
-		    .zicbom = read_u32(dtb, cpu, "riscv,cbom-block-size", 0),
-		    .zicboz = read_u32(dtb, cpu, "riscv,cboz-block-size", 0),
-		    .zicbop = read_u32(dtb, cpu, "riscv,cbop-block-size", 0),
-		};
-		if (hartid == boot_hartid)
+		read_timebase(dtb, cpu);
+		boots = hartid == boot_hartid && !platform.mmu_type;
+		if (boots)
 			platform.mmu_type = known_mmu_type(dtb, cpu);
-		fdt_for_each_subnode(intc, dtb, cpu)
-		{
-			if (fdt_getprop(dtb, intc, "interrupt-controller", NULL))
-				platform.harts[i].intc_phandle = fdt_get_phandle(dtb, intc);
-		}
+		if (platform.n_harts < MAX_HARTS - !platform.mmu_type)
+			read_hart(dtb, cpu, hartid);
+		else
+			platform.harts_unused++;
 	}
+	if (!platform.timebase)
+		platform_lacks("host tree: no timebase-frequency in /cpus or a hart's node");
+	if (!platform.mmu_type)
+		platform_lacks("host tree: /cpus has no node of boot hart %lu, or it is disabled",
+		               boot_hartid);
 }
 
-/* Returns the index of the boot hart's S-mode external interrupt (9) in interrupts-extended of a
- * controller. -1: it is not there. */
-static int boot_hart_at(const void *dtb, int node, uint64_t boot_hartid)
+/* Finds each hart's S-mode external interrupt (9) in interrupts-extended of a controller, where its
+ * index is the hart's place. Returns false if the boot hart has none. */
+static bool find_places(const void *dtb, int node, uint64_t boot_hartid)
 {
-	uint32_t intc = 0;
+	bool found = false;
 	int len;
-
-	for (uint32_t i = 0; i < platform.n_harts; i++) {
-		if (platform.harts[i].hartid == boot_hartid)
-			intc = platform.harts[i].intc_phandle;
-	}
 	const fdt32_t *ext = fdt_getprop(dtb, node, "interrupts-extended", &len);
 
-	for (int i = 0; ext && i + 1 < len / 4; i += 2) {
-		if (fdt32_to_cpu(ext[i]) == intc && fdt32_to_cpu(ext[i + 1]) == IRQ_SEI)
-			return i / 2;
+	for (uint32_t i = 0; i < platform.n_harts; i++)
+		platform.harts[i].irq_place = IRQCHIP_NOWHERE;
+	for (int at = 0; ext && at + 1 < len / 4; at += 2) {
+		if (fdt32_to_cpu(ext[at + 1]) != IRQ_SEI)
+			continue;
+		for (uint32_t i = 0; i < platform.n_harts; i++) {
+			if (platform.harts[i].intc_phandle != fdt32_to_cpu(ext[at]))
+				continue;
+			platform.harts[i].irq_place = (uint32_t)at / 2;
+			found |= platform.harts[i].hartid == boot_hartid;
+		}
 	}
-	return -1;
+	return found;
+}
+
+/* Of harts in several groups Tally does not know where the files are. */
+static void read_imsic(const void *dtb, int node)
+{
+	uint32_t bits = read_u32(dtb, node, "riscv,guest-index-bits", 0);
+	uint64_t base, size;
+
+	if (!bits || bits > 6 || read_u32(dtb, node, "riscv,group-index-bits", 0) ||
+	    !read_registers(dtb, node, &base, &size))
+		return;
+	for (uint32_t i = 0; i < platform.n_harts; i++) {
+		uint64_t place = platform.harts[i].irq_place;
+
+		if (place != IRQCHIP_NOWHERE && (place + 1) << bits > size / PAGE_SIZE)
+			return;
+	}
+	platform.imsic = (struct imsic){
+	    .base = base,
+	    .file_bits = bits,
+	    .ids =
+	        read_u32(dtb, node, "riscv,num-guest-ids", read_u32(dtb, node, "riscv,num-ids", 0)),
+	};
+	if (platform.imsic.ids > IMSIC_MAX_IDS)
+		platform.imsic.ids = 0;
 }
 
 static bool read_irqchip(const void *dtb, int node, enum irqchip_kind kind, uint64_t boot_hartid)
 {
 	uint32_t imsic = read_u32(dtb, node, "msi-parent", 0);
+	int knows_harts = node;
 	uint64_t base, size;
-	int hart;
 
 	if (kind == IRQCHIP_APLIC && imsic) {
 		kind = IRQCHIP_IMSIC;
-		hart = boot_hart_at(dtb, fdt_node_offset_by_phandle(dtb, imsic), boot_hartid);
-	} else {
-		hart = boot_hart_at(dtb, node, boot_hartid);
+		knows_harts = fdt_node_offset_by_phandle(dtb, imsic);
 	}
-	if (hart < 0 || !read_reg(dtb, node, fdt_parent_offset(dtb, node), &base, &size))
+	if (!find_places(dtb, knows_harts, boot_hartid) || !read_registers(dtb, node, &base, &size))
 		return false;
-	platform.irqchip =
-	    (struct irqchip){.kind = kind, .base = base, .size = size, .hart = (uint32_t)hart};
+	platform.irqchip = (struct irqchip){.kind = kind, .base = base, .size = size};
+	if (kind == IRQCHIP_IMSIC)
+		read_imsic(dtb, knows_harts);
 	return true;
 }
 
@@ -206,40 +261,39 @@ static void find_irqchip(const void *dtb, uint64_t boot_hartid)
 	for (size_t i = 0; i < ARRAY_SIZE(known); i++) {
 		int node = -1;
 
-		while ((node = fdt_node_offset_by_compatible(dtb, node, known[i].compatible)) >=
-		       0) {
-			if (!is_disabled(dtb, node) &&
+		while ((node = dt_compatible(dtb, node, known[i].compatible)) >= 0) {
+			if (!host_tree_is_disabled(dtb, node) &&
 			    read_irqchip(dtb, node, known[i].kind, boot_hartid))
 				return;
 		}
 	}
 }
 
-static void read_uart(const void *dtb, int chosen)
+/* Returns the UART's interrupt at the harts' controller. 0: it has none there. */
+static uint32_t read_uart_irq(const void *dtb, int node)
 {
-	int len, node = -1;
-	const char *path = chosen >= 0 ? fdt_getprop(dtb, chosen, "stdout-path", &len) : NULL;
+	struct host_place place = host_place_of(dtb, node);
+	struct host_chip chip = host_tree_chip(dtb);
+	struct host_irq irq;
+
+	if (chip.node < 0 || platform.irqchip.kind == IRQCHIP_NONE ||
+	    host_tree_irq(&place, &chip, 0, &irq) <= 0)
+		return 0;
+	return irq.source <= chip.sources ? irq.source : 0;
+}
+
+static void read_uart(const void *dtb)
+{
+	int node = host_tree_console(dtb);
 	uint64_t base, size;
 
-	if (path && len > 0) {
-		const char *end = memchr(path, ':', (size_t)len);
-
-		if (!end)
-			end = memchr(path, 0, (size_t)len);
-		if (end)
-			node = dt_path(dtb, path, (size_t)(end - path));
-	}
-	if (node < 0 || fdt_node_check_compatible(dtb, node, "ns16550a"))
-		node = fdt_node_offset_by_compatible(dtb, -1, "ns16550a");
-	if (node < 0 || !read_reg(dtb, node, fdt_parent_offset(dtb, node), &base, &size))
+	if (node < 0 || !read_registers(dtb, node, &base, &size))
 		return;
-	platform.uart_base = base;
+	platform.uart_base = base + read_u32(dtb, node, "reg-offset", 0);
 	platform.uart_size = size;
 	platform.uart_shift = read_u32(dtb, node, "reg-shift", 0);
-	/* The PLIC has one cell. The APLIC has a second one, the type of the interrupt. */
-	const fdt32_t *irq = fdt_getprop(dtb, node, "interrupts", &len);
-
-	platform.uart_irq = irq && len >= 4 ? fdt32_to_cpu(*irq) : 0;
+	platform.uart_width = read_u32(dtb, node, "reg-io-width", 1);
+	platform.uart_irq = read_uart_irq(dtb, node);
 }
 
 /* Returns what follows the beginning of a word. NULL: no word begins so. */
@@ -325,7 +379,7 @@ static void take_seed(void *dtb, int chosen)
 		memset(seed, 0, (size_t)len);
 }
 
-void host_dt_read(void *dtb, uint64_t boot_hartid)
+void host_dt_read(void *dtb, uint64_t boot_hartid, struct vm_range image)
 {
 	/* The firmware made this tree, so its own header may tell its size. */
 	if (!dtb || fdt_check_header(dtb) || fdt_check_full(dtb, fdt_totalsize(dtb)))
@@ -333,10 +387,12 @@ void host_dt_read(void *dtb, uint64_t boot_hartid)
 	int chosen = fdt_subnode_offset(dtb, 0, "chosen");
 
 	platform.virt = !fdt_node_check_compatible(dtb, 0, "riscv-virtio");
-	read_memory(dtb);
 	read_cpus(dtb, boot_hartid);
 	find_irqchip(dtb, boot_hartid);
-	read_uart(dtb, chosen);
+	read_uart(dtb);
+	if (!host_iommu_find(dtb, &platform.iommu))
+		platform.iommu = (struct host_iommu){0};
 	read_chosen(dtb, chosen);
+	read_memory(dtb, image);
 	take_seed(dtb, chosen);
 }

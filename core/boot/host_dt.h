@@ -2,12 +2,13 @@
 #ifndef CORE_BOOT_HOST_DT_H
 #define CORE_BOOT_HOST_DT_H
 
+#include "core/config/vm_config.h"
 #include "core/lib/types.h"
 
 /*
- * Reads the host device tree into `platform`, and takes the seed out of it. Panics with one line if
- * the machine lacks what Tally needs. Boot hart only, once.
+ * Reads the host device tree into `platform`, and takes the seed out of it. `image` is where Tally
+ * lies. Panics with one line if the machine lacks what Tally needs. Boot hart only, once.
  */
-void host_dt_read(void *dtb, uint64_t boot_hartid);
+void host_dt_read(void *dtb, uint64_t boot_hartid, struct vm_range image);
 
 #endif

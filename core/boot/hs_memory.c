@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/boot/hs_memory.h"
 
+#include "arch/riscv/fence.h"
 #include "arch/riscv/hs_map.h"
 #include "core/boot/page_alloc.h"
 #include "core/log.h"
+#include "core/panic.h"
 #include "core/vm/platform.h"
 
 extern char _image_start[], _rodata_start[], _data_start[], _stacks_start[], _stacks_end[];
@@ -32,16 +34,12 @@ static void add_image(uint64_t ram_end)
 	add(from, ram_end, HS_READ_WRITE);
 }
 
-/* Whole pages of registers, from the first to behind the last; none: both are 0. */
-struct registers {
+/* Whole pages of registers, none of them twice. */
+#define MAX_REGISTERS 8U
+static struct registers {
 	uint64_t from, to;
-};
-
-static struct registers registers(uint64_t base, uint64_t size)
-{
-	return (struct registers){ALIGN_DOWN(base, PAGE_SIZE),
-	                          ALIGN_UP(base + (size ? size : 1), PAGE_SIZE)};
-}
+} registers[MAX_REGISTERS];
+static uint32_t n_registers;
 
 static uint64_t max(uint64_t a, uint64_t b)
 {
@@ -53,31 +51,112 @@ static uint64_t min(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+/* Several devices may be in one page. */
+static void need_registers(uint64_t base, uint64_t size)
+{
+	struct registers all = {ALIGN_DOWN(base, PAGE_SIZE),
+	                        ALIGN_UP(base + (size ? size : 1), PAGE_SIZE)};
+
+	for (uint32_t i = 0; i < n_registers;) {
+		struct registers r = registers[i];
+
+		if (r.from >= all.to || all.from >= r.to) {
+			i++;
+			continue;
+		}
+		all = (struct registers){min(all.from, r.from), max(all.to, r.to)};
+		registers[i] = registers[--n_registers];
+		i = 0; /* it may overlap those before, too, now */
+	}
+	if (n_registers == MAX_REGISTERS)
+		panic("hs_memory: registers of too many devices");
+	registers[n_registers++] = all;
+}
+
 void hs_memory_make(uint64_t tree_end)
 {
-	const struct irqchip *irqchip = &platform.irqchip;
-	struct registers uart = {0}, chip = {0};
-	uint64_t last;
+	uint64_t end = tree_end;
 
 	if (platform.uart_base)
-		uart = registers(platform.uart_base, platform.uart_size);
-	if (irqchip->kind != IRQCHIP_NONE)
-		chip = registers(irqchip->base, irqchip->size);
-	/* Both may be in one page. */
-	if (uart.from < chip.to && chip.from < uart.to) {
-		uart = (struct registers){min(uart.from, chip.from), max(uart.to, chip.to)};
-		chip = (struct registers){0};
-	}
-	last = max(tree_end, max(uart.to, chip.to)) - 1;
-	if (!hs_map_init(&map, last, page_alloc)) {
-		log_line("HS runs without translation: no mode reaches %lx", last);
+		need_registers(platform.uart_base, platform.uart_size);
+	if (platform.irqchip.kind != IRQCHIP_NONE)
+		need_registers(platform.irqchip.base, platform.irqchip.size);
+	if (platform.iommu.size)
+		need_registers(platform.iommu.base, platform.iommu.size);
+	for (uint32_t i = 0; i < n_registers; i++)
+		end = max(end, registers[i].to);
+	if (!hs_map_init(&map, end - 1, page_alloc)) {
+		log_line("HS runs without translation: no mode reaches %lx", end - 1);
 		return;
 	}
 	add_image(platform.tree_base);
 	add(platform.tree_base, tree_end, HS_READ);
-	add(uart.from, uart.to, HS_READ_WRITE);
-	add(chip.from, chip.to, HS_READ_WRITE);
+	for (uint32_t i = 0; i < n_registers; i++)
+		add(registers[i].from, registers[i].to, HS_READ_WRITE);
 	made = true;
+}
+
+/* Whether Tally writes registers of the device at the end of a life, in this page. */
+static bool resets_in(const struct vm_device *device, uint64_t page)
+{
+	return device->reset != VM_RESET_UNKNOWN && !device->pci.given &&
+	       device->registers < page + PAGE_SIZE &&
+	       device->registers + device->registers_size > page;
+}
+
+/* Two devices of one VM may share a page. */
+static bool is_mapped(const struct vm_config *vm, const struct vm_device *device, uint64_t page)
+{
+	for (const struct vm_device *d = vm->devices; d < device; d++) {
+		if (resets_in(d, page))
+			return true;
+	}
+	return false;
+}
+
+static void add_device(const struct vm_config *vm, const struct vm_device *device)
+{
+	uint64_t end = device->registers + device->registers_size;
+
+	if (!hs_map_reaches(&map, end - 1))
+		platform_lacks("vm %s: HS does not reach the registers of device %s", vm->name,
+		               device->name);
+	for (uint64_t page = ALIGN_DOWN(device->registers, PAGE_SIZE); page < end;
+	     page += PAGE_SIZE) {
+		if (!is_mapped(vm, device, page))
+			add(page, page + PAGE_SIZE, HS_READ_WRITE);
+	}
+}
+
+void hs_memory_add_devices(const struct vm_config *vm)
+{
+	for (uint32_t i = 0; i < vm->n_devices && made; i++) {
+		if (vm->devices[i].reset != VM_RESET_UNKNOWN && !vm->devices[i].pci.given)
+			add_device(vm, &vm->devices[i]);
+	}
+}
+
+void hs_memory_add_pages(uint64_t at, uint64_t size, const char *whose)
+{
+	uint64_t end = at + size;
+
+	if (!made)
+		return;
+	if (!hs_map_reaches(&map, end - 1))
+		platform_lacks("HS does not reach the registers of %s at 0x%lx", whose, at);
+	for (uint64_t page = ALIGN_DOWN(at, PAGE_SIZE); page < end; page += PAGE_SIZE) {
+		if (!hs_map_has(&map, page))
+			add(page, page + PAGE_SIZE, HS_READ_WRITE);
+	}
+	sfence_vma_all();
+}
+
+void hs_memory_without(void (*what)(void *), void *with)
+{
+	uint64_t satp = hs_map_leave();
+
+	what(with);
+	hs_map_return(satp);
 }
 
 void hs_memory_use(uint64_t hartid)

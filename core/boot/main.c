@@ -8,16 +8,20 @@
 #include "arch/riscv/sbi.h"
 #include "arch/riscv/trap.h"
 #include "core/boot/boot_report.h"
+#include "core/vm/dma.h"
+#include "core/vm/external.h"
 #include "core/vm/hart_kind.h"
 #include "core/boot/harts.h"
 #include "core/boot/hart_table.h"
 #include "core/boot/host_dt.h"
 #include "core/boot/hs_memory.h"
+#include "core/config/host_memory.h"
 #include "core/log.h"
 #include "core/operator/terminal.h"
 #include "core/vm/ledger.h"
 #include "core/vm/long_call.h"
 #include "core/boot/page_alloc.h"
+#include "core/boot/pci_assign.h"
 #include "core/panic.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
@@ -25,7 +29,7 @@
 #include "core/vm/vm.h"
 #include "core/vsbi/vsbi.h"
 
-extern char _image_end[];
+extern char _image_start[], _image_end[];
 void main(uint64_t hartid, void *dtb);
 void secondary_main(uint64_t hartid, uint64_t index);
 
@@ -45,23 +49,67 @@ static bool is_tree_given(void)
 	return platform.tree_size && platform.tree_base >= (uint64_t)_image_end;
 }
 
-/* RAM from low to high: firmware, Tally, tables | guests | VM tree. The tree is moved to the end of
- * RAM, so that the memory for guests is contiguous and as large as vm_guest_memory() says. A tree
- * that leaves no memory for guests is not moved; vm_config.c refuses it. From here on HS runs under
- * its map. */
-static void make_memory(uint64_t hartid)
+static struct vm_range image(void)
 {
-	uint64_t guest_memory = vm_guest_memory(platform.ram_size, platform.tree_size);
-	uint64_t ram_end = ALIGN_DOWN(platform.ram_base + platform.ram_size, GSTAGE_BLOCK);
-	uint64_t guests = ALIGN_UP(platform.ram_base, GSTAGE_BLOCK) + VM_RESERVED_MEMORY;
-	uint64_t tree_at = ALIGN_DOWN(ram_end - platform.tree_size, GSTAGE_BLOCK);
+	return (struct vm_range){(uint64_t)_image_start, (uint64_t)_image_end};
+}
 
-	if (!is_tree_given() || !guest_memory)
+static struct vm_range ram(void)
+{
+	return (struct vm_range){platform.ram_base, platform.ram_base + platform.ram_size};
+}
+
+/*
+ * Copies the host's tree into the tables' memory. Firmware or boot loader left it anywhere: where
+ * the tables come, or where the VM tree goes. So it is first moved beside the VM tree, in memory
+ * for guests, which is not in use yet.
+ */
+static void *set_host_tree_aside(const void *dtb, uint64_t guests, uint64_t tree_at)
+{
+	uint64_t size = ALIGN_UP(fdt_totalsize(dtb), PAGE_SIZE);
+	uint64_t tree_end = platform.tree_base + platform.tree_size;
+	struct host_reserved kept;
+	uint64_t above = tree_at - size, below = ALIGN_DOWN(platform.tree_base, PAGE_SIZE) - size;
+
+	if (size > HOST_TREE_MAX)
+		return NULL;
+	if (above >= guests && above < tree_at &&
+	    (above >= tree_end || tree_at <= platform.tree_base))
+		return memmove((void *)above, dtb, fdt_totalsize(dtb));
+	if (below >= guests && below < platform.tree_base && platform.tree_base <= tree_at &&
+	    !host_reserved_find(dtb, below, size, &kept))
+		return memmove((void *)below, dtb, fdt_totalsize(dtb));
+	return NULL;
+}
+
+static void keep_host_tree(const void *aside)
+{
+	uint64_t room = PAGE_SIZE;
+
+	if (!aside)
 		return;
-	memmove((void *)tree_at, (const void *)platform.tree_base, platform.tree_size);
-	platform.tree_base = tree_at;
-	page_alloc_init((uint64_t)_image_end, guests, guests, tree_at);
-	hs_memory_make(ram_end);
+	while (room < fdt_totalsize(aside))
+		room *= 2;
+	platform.host_tree = memcpy(page_alloc(room), aside, fdt_totalsize(aside));
+}
+
+/* RAM from low to high: firmware, Tally, tables | guests | VM tree. The tree is moved to the end of
+ * RAM, so that the memory for guests is contiguous and where vm_guest_range() says. A tree that
+ * leaves no memory for guests is not moved; vm_memory.c refuses it. From here on HS runs under its
+ * map. */
+static void make_memory(uint64_t hartid, const void *dtb)
+{
+	struct vm_range guests = vm_guest_range(ram(), platform.tree_size);
+	const void *aside;
+
+	if (!is_tree_given() || guests.from == guests.to)
+		return;
+	aside = set_host_tree_aside(dtb, guests.from, guests.to);
+	memmove((void *)guests.to, (const void *)platform.tree_base, platform.tree_size);
+	platform.tree_base = guests.to;
+	page_alloc_init((uint64_t)_image_end, guests.from);
+	keep_host_tree(aside);
+	hs_memory_make(ALIGN_DOWN(ram().to, GSTAGE_BLOCK));
 	hs_memory_use(hartid);
 }
 
@@ -76,12 +124,32 @@ static void trip(void)
 #endif
 }
 
+/* Without the host's tree the parser has looked at words only. */
+static void require_host_tree(void)
+{
+	for (uint32_t i = 0; i < tree.n_vms && !platform.host_tree; i++) {
+		if (tree.vms[i].n_devices)
+			refuse("/vms: devices: the host's device tree is larger than 1 MiB, or "
+			       "there was no room to keep it");
+	}
+}
+
+static uint32_t hart_guest_files(uint32_t hart)
+{
+	const struct pcpu *pcpu = pcpu_of_hart(hart);
+
+	return pcpu ? pcpu->guest_files : 0;
+}
+
 static void read_vm_tree(void)
 {
 	struct vm_limits limits = {
-	    .guest_memory = vm_guest_memory(platform.ram_size, platform.tree_size),
+	    .ram = ram(),
+	    .guests = vm_guest_range(ram(), platform.tree_size),
 	    .differ = harts_differ,
 	    .contradicts = hart_contradicts,
+	    .guest_files = hart_guest_files,
+	    .host_tree = platform.host_tree,
 	    .hctrs = this_pcpu()->hpm.hctrs ? this_pcpu()->hpm.hctrs | HCTRS_FIXED : 0,
 	};
 	struct vm_refusal refusal;
@@ -92,10 +160,20 @@ static void read_vm_tree(void)
 	for (uint32_t i = 0; i < n_pcpus; i++)
 		limits.harts |= BIT(hart_stacks[i].pcpu.hartid);
 	if (vm_config_parse((const void *)platform.tree_base, platform.tree_size, &limits, &tree,
-	                    &refusal))
+	                    &refusal)) {
+		require_host_tree();
 		return;
+	}
 	vm_refusal_text(&refusal, text, sizeof(text));
 	refuse(text);
+}
+
+static void find_functions(void)
+{
+	char text[VM_REFUSAL_TEXT];
+
+	if (!pci_assign(&tree, text, sizeof(text)))
+		refuse(text);
 }
 
 /* The harts compare themselves with it while they start. What is wrong with the tree is told
@@ -138,8 +216,8 @@ void main(uint64_t hartid, void *dtb)
 	uint64_t time = csr_read(CSR_TIME);
 	bool counts = instret_counts();
 
-	host_dt_read(dtb, hartid);
-	log_init((hpa_t){platform.uart_base}, platform.uart_shift);
+	host_dt_read(dtb, hartid, image());
+	log_init((hpa_t){platform.uart_base}, platform.uart_shift, platform.uart_width);
 	terminal_init();
 	ledger_open();
 	quirks.no_armed_cache_events = platform.virt;
@@ -152,16 +230,22 @@ void main(uint64_t hartid, void *dtb)
 		this_pcpu()->blocks = platform.harts[i].blocks;
 	}
 	boot_report_require(hartid, this_pcpu()->isa);
-	make_memory(hartid);
+	make_memory(hartid, dtb);
 	read_table();
 	pcpu_init(hartid, 0, this_pcpu()->isa);
 	harts_start(hartid);
 	trip();
+	if (is_tree_given())
+		dma_init(page_alloc);
 	boot_report_machine();
 	read_vm_tree();
 	terminal_set_vms(&tree);
+	find_functions();
 	vsbi_base_init();
+	external_init();
 	vms_create(&tree);
+	dma_listen();
+	dma_report();
 	terminal_enable_input();
 	log_line("%lu %s from entry to the first guest",
 	         counts ? csr_read(CSR_INSTRET) - instret

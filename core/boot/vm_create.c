@@ -5,17 +5,22 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/isa.h"
 #include "core/log.h"
+#include "core/boot/hs_memory.h"
 #include "core/boot/page_alloc.h"
+#include "core/config/vm_memory.h"
 #include "core/panic.h"
+#include "core/vm/guest_file.h"
 #include "core/vm/platform.h"
 #include "core/lib/text.h"
 #include <string.h>
 #include "core/vm/trace.h"
 #include "core/vm/vcpu_registers.h"
+#include "core/vm/functions.h"
 #include "core/vm/vm.h"
 #include "core/vm/vm_load.h"
 #include "core/vm/vm_overflow.h"
 #include "core/vm/vm_pmu_policy.h"
+#include "core/vm/wired.h"
 #include "core/vsbi/vsbi.h"
 #include "core/lib/words.h"
 #include "vpmu/bits.h"
@@ -32,9 +37,15 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 	vcpu->vm = vm;
 	vcpu->id = id;
 	vcpu_goes_to(vcpu, home);
+	vcpu->slice = (uint32_t)((uint64_t)platform.timebase * vm->config->turn_us / 1000000);
 	vcpu->lcofi.limit = vm->config->pmu_overflow_limit;
 	vcpu->few_lcofis = vcpu->lcofi.limit;
 	pcpu_count_vcpus(home, 1);
+	/* The vcpu is alone there, for good: vm_check_alone(). */
+	if (vm->config->no_look)
+		home->alone = platform.timebase * PCPU_NO_LOOK_S;
+	if (vm->config->aia)
+		guest_file_give(vcpu);
 	vcpu->index = n_all++;
 	vcpu->bit = BIT(vcpu->index);
 	for (uint32_t i = 0; i < n_pcpus; i++)
@@ -91,7 +102,7 @@ static uint64_t common_isa(const struct vm *vm)
 	return common;
 }
 
-static void make_device_tree(struct vm *vm)
+static void make_device_tree(struct vm *vm, const struct vm_tree *tree)
 {
 	/* Builds the tree at its final place in the guest's memory, which is large enough. */
 	void *dtb = (void *)(vm->memory.a + vm->config->dtb_offset);
@@ -100,7 +111,6 @@ static void make_device_tree(struct vm *vm)
 	uint64_t common = common_isa(vm);
 	const struct cbo_blocks *blocks = &vm->vcpus[0]->home->blocks;
 	struct guest_machine machine = {
-	    .ram_base = VM_RAM_BASE,
 	    .timebase_frequency = platform.timebase,
 	    .isa = isa,
 	    .isa_extensions = extensions,
@@ -109,8 +119,13 @@ static void make_device_tree(struct vm *vm)
 	    .cboz_block = common & BIT(ISA_ZICBOZ) ? blocks->zicboz : 0,
 	    .cbop_block = common & BIT(ISA_ZICBOP) ? blocks->zicbop : 0,
 	    .seed = seed_is_there(),
+	    .host_tree = platform.host_tree,
+	    .imsic_ids = platform.imsic.ids,
+	    .shared = tree->shared,
 	};
 
+	if (!vm->config->aia)
+		common &= ~BIT(ISA_SSAIA);
 	machine.n_ext =
 	    (uint32_t)isa_guest(common, vm->pmu_policy.overflow, isa, sizeof(isa), extensions);
 	int error = guest_dt_build(dtb, VM_DTB_SIZE, vm->config, &machine);
@@ -132,39 +147,176 @@ static const char *harts_text(const struct vm *vm, char *buf, size_t size)
 	return buf;
 }
 
+/* Writes where the VM's memory is if it chose that, like " at 0x90000000 and 0xa0000000". */
+static const char *places_text(const struct vm_config *config, char *buf, size_t size)
+{
+	struct text text = text_begin(buf, size);
+
+	for (uint32_t i = 0; i < config->n_pieces; i++)
+		text_add(&text, "%s0x%lx", i ? " and " : " at ", config->pieces[i].base);
+	return buf;
+}
+
 static void report_vm(const struct vm *vm)
 {
 	const struct vm_config *config = vm->config;
 	char harts[4 * VM_MAX_VCPUS];
+	char places[24 * VM_MAX_PIECES];
 	char counters[SET_TEXT_BYTES];
 
-	log_line("vm %s: %lu MiB, %u vcpu%s on hart%s %s, %s%s", config->name, config->memory >> 20,
-	         config->n_vcpus, config->n_vcpus == 1 ? "" : "s", config->n_vcpus == 1 ? "" : "s",
+	log_line("vm %s: %lu MiB%s, %u vcpu%s on hart%s %s, %s%s%s", config->name,
+	         config->memory >> 20, places_text(config, places, sizeof(places)), config->n_vcpus,
+	         config->n_vcpus == 1 ? "" : "s", config->n_vcpus == 1 ? "" : "s",
 	         harts_text(vm, harts, sizeof(harts)),
-	         counters_text(vm->pmu_policy.hctrs, counters), config->pmu ? "" : ", no PMU");
+	         counters_text(vm->pmu_policy.hctrs, counters), config->pmu ? "" : ", no PMU",
+	         config->aia ? ", AIA" : "");
 	if (vm->pmu_policy.overflow && config->pmu_overflow_limit)
 		log_line(
 		    "vm %s: at most %u overflow interrupts a vcpu in %u ms, the rest held back",
 		    config->name, config->pmu_overflow_limit, LCOFI_WINDOW_MS);
+	if (config->turn_us != VM_TURN_US_DEFAULT)
+		log_line("vm %s: turns of %u us on harts that it shares", config->name,
+		         config->turn_us);
+	if (config->no_look)
+		log_line("vm %s: not looked at while it computes: a trap loop goes unnoticed",
+		         config->name);
 	vm_overflow_report(vm);
 }
 
-static void make_vm(struct vm *vm, const struct vm_config *config, bool vmids)
+static void map_devices(struct vm *vm)
 {
-	vm->vmid = vmids ? vm->index + 1 : 0;
-	vm->memory = guest_memory_alloc(config->memory);
+	struct vm_range pages = vm_device_pages(vm->config, 0);
+
+	for (; pages.from < pages.to; pages = vm_device_pages(vm->config, pages.to))
+		gstage_map_device(&vm->gstage, pages.from, pages.to - pages.from, page_alloc);
+}
+
+/* "vm alpha: clock is /soc/rtc@101000: registers 101000 to 101fff, interrupt 11 as 1" */
+static void report_device(const struct vm *vm, const struct vm_device *device)
+{
+	char line[200];
+	struct text text = text_begin(line, sizeof(line));
+
+	for (uint32_t i = 0; i < device->n_regions; i++)
+		text_add(&text, "%s %lx to %lx", i ? "," : "registers", device->regions[i].base,
+		         device->regions[i].base + device->regions[i].size - 1);
+	for (uint32_t i = 0; i < device->n_irqs; i++)
+		text_add(&text, "%s %u as %u", i ? "," : "; interrupt", device->irqs[i].source,
+		         device->irqs[i].guest);
+	if (device->pci.by_id)
+		log_line("vm %s: %s, %s, is %02x:%02x.%x", vm->config->name, device->name,
+		         device->host, device->pci.bdf >> 8, device->pci.bdf >> 3 & 31,
+		         device->pci.bdf & 7);
+	log_line("vm %s: %s is %s: %s", vm->config->name, device->name, device->host, line);
+	if (device->dma == VM_DMA_TRUSTED)
+		log_line("vm %s: WARNING: %s may write all memory: the counts of every VM rest on "
+		         "the drivers of VM %s",
+		         vm->config->name, device->name, vm->config->name);
+}
+
+/* "vm alpha: has shared ring at 0x100000000, to read" */
+static void report_shared(const struct vm *vm, const struct vm_tree *tree)
+{
+	for (uint32_t i = 0; i < vm->config->n_shared; i++)
+		log_line("vm %s: has shared %s at 0x%lx, to %s", vm->config->name,
+		         tree->shared[vm->config->shared[i].number].name, vm->config->shared[i].at,
+		         vm->config->shared[i].writes ? "read and write" : "read");
+}
+
+/* Each vcpu's own interrupt file, and those of nobody else. */
+static void map_files(struct vm *vm)
+{
+	for (uint32_t i = 0; i < vm->config->n_vcpus && vm->config->aia; i++) {
+		gstage_map_page(&vm->gstage, (gpa_t){GUEST_IMSIC_BASE + i * GUEST_IMSIC_STEP},
+		                vm->vcpus[i]->guest_file_at, page_alloc);
+		hs_memory_add_pages(vm->vcpus[i]->guest_file_at.a, PAGE_SIZE, "the IMSICs");
+	}
+}
+
+static void make_wires(struct vm *vm)
+{
+	for (uint32_t i = 0; i < vm->config->n_devices; i++) {
+		const struct vm_device *device = &vm->config->devices[i];
+
+		for (uint32_t n = 0; n < device->n_irqs; n++) {
+			enum vm_irq_mode mode = device->irqs[n].mode;
+
+			_Static_assert((int)VM_IRQ_RISING == (int)IRQCHIP_RISING &&
+			                   (int)VM_IRQ_LOW == (int)IRQCHIP_LOW,
+			               "both are sourcecfg.SM");
+			if (!wired_add(vm, device->irqs[n].source,
+			               mode == VM_IRQ_UNKNOWN ? IRQCHIP_HIGH
+			                                      : (enum irqchip_mode)mode,
+			               device->irqs[n].guest))
+				platform_lacks("vm %s: device %s: the machine has no interrupt %u",
+				               vm->config->name, device->name,
+				               device->irqs[n].source);
+		}
+	}
+}
+
+/* Whoever had the memory before, the VM finds zeros in it. */
+static void make_memory(struct vm *vm)
+{
+	vm->memory = (hpa_t){vm->config->host_base};
 	gstage_init(&vm->gstage, (uint32_t)vm->vmid, page_alloc);
-	gstage_map(&vm->gstage, (gpa_t){VM_RAM_BASE}, vm->memory, config->memory, page_alloc);
+	for (uint32_t i = 0; vm_piece(vm->config, i).size; i++) {
+		struct vm_piece piece = vm_piece(vm->config, i);
+
+		vm_clear_range(piece.host, piece.size);
+		gstage_map(&vm->gstage, (gpa_t){piece.guest}, (hpa_t){piece.host}, piece.size,
+		           page_alloc);
+	}
+}
+
+/* Shared memory is cleared here alone: what VMs leave in it outlives them. */
+static void clear_shared(const struct vm_tree *tree)
+{
+	for (uint32_t i = 0; i < tree->n_shared; i++) {
+		const struct vm_shared *shared = &tree->shared[i];
+
+		vm_clear_range(shared->host_base, shared->size);
+		log_line("shared %s: %lu KiB at 0x%lx", shared->name, shared->size >> 10,
+		         shared->host_base);
+	}
+}
+
+static void map_shared(struct vm *vm, const struct vm_tree *tree)
+{
+	for (uint32_t i = 0; i < vm->config->n_shared; i++) {
+		const struct vm_shared *shared = &tree->shared[vm->config->shared[i].number];
+
+		gstage_map_data(&vm->gstage, (gpa_t){vm->config->shared[i].at},
+		                (hpa_t){shared->host_base}, shared->size,
+		                vm->config->shared[i].writes, page_alloc);
+	}
+}
+
+static void make_vm(struct vm *vm, const struct vm_tree *tree, bool vmids)
+{
+	const struct vm_config *config = vm->config;
+
+	vm->vmid = vmids ? vm->index + 1 : 0;
+	make_memory(vm);
+	map_shared(vm, tree);
+	map_devices(vm);
+	map_files(vm);
 	make_vectors(vm);
 	vm_pmu_policy_make(vm);
 	vsbi_init(vm);
 	for (uint32_t i = 0; i < config->n_vcpus; i++)
 		vpmu_init(&vm->vcpus[i]->pmu, &vm->pmu_policy);
-	make_device_tree(vm);
+	make_wires(vm);
+	functions_make(vm);
+	hs_memory_add_devices(config);
+	make_device_tree(vm, tree);
 	vm_load_begin(vm);
 	while (vm_load_slice(vm))
 		;
 	report_vm(vm);
+	report_shared(vm, tree);
+	for (uint32_t i = 0; i < config->n_devices; i++)
+		report_device(vm, &config->devices[i]);
 }
 
 /*
@@ -201,8 +353,9 @@ void vms_create(const struct vm_tree *tree)
 		for (uint32_t k = 0; k < tree->vms[i].n_vcpus; k++)
 			make_vcpu(&vms[i], k);
 	}
+	clear_shared(tree);
 	for (uint32_t i = 0; i < n_vms; i++) {
-		make_vm(&vms[i], &tree->vms[i], vmids);
+		make_vm(&vms[i], tree, vmids);
 	}
 	trace_init();
 }
@@ -213,5 +366,5 @@ void vms_start(void)
 	uint64_t now = csr_read(CSR_TIME);
 
 	for (uint32_t i = 0; i < n_vms; i++)
-		vm_begin(&vms[i], now);
+		vm_begin_first(&vms[i], now);
 }

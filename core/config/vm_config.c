@@ -11,11 +11,16 @@
 #include <string.h>
 
 #include "core/config/pmu_node.h"
+#include "core/config/vm_aia.h"
+#include "core/config/vm_devices.h"
 #include "core/config/vm_layout.h"
 #include "core/config/vm_life_config.h"
+#include "core/config/vm_memory_config.h"
 #include "core/config/vm_pmu_config.h"
 #include "core/config/vm_props.h"
 #include "core/config/vm_refusal.h"
+#include "core/config/vm_shared.h"
+#include "core/config/vm_turns.h"
 
 struct image_ref {
 	uint32_t phandle; /* 0: no VM refers to it */
@@ -25,7 +30,6 @@ struct image_ref {
 struct parser {
 	struct vm_blob b;
 	const struct vm_limits *limits;
-	uint64_t memory_left;
 	uint32_t n_vcpus; /* of all VMs so far */
 	uint32_t n_images;
 	struct image_ref images[VM_MAX_IMAGES];
@@ -38,20 +42,23 @@ enum { VCPU_HARTS, VCPU_PROPS };
 static const char *const vcpu_props[VCPU_PROPS] = {"harts"};
 
 enum {
-	VM_MEMORY,
-	VM_KERNEL,
+	VM_MEMORY, /* followed by the others of VM_MEMORY_PROP_NAMES */
+	VM_KERNEL = VM_MEMORY + VM_MEMORY_PROPS,
 	VM_LOAD_OFFSET,
 	VM_INITRD,
 	VM_BOOTARGS,
 	VM_CONSOLE,
-	VM_LIFE,                          /* followed by the others of VM_LIFE_PROP_NAMES */
-	VM_PMU = VM_LIFE + VM_LIFE_PROPS, /* followed by VM_PMU_PROP_NAMES */
+	VM_INTERRUPTS,
+	VM_LIFE,                            /* followed by the others of VM_LIFE_PROP_NAMES */
+	VM_TURNS = VM_LIFE + VM_LIFE_PROPS, /* followed by those of VM_TURN_PROP_NAMES */
+	VM_PMU = VM_TURNS + VM_TURN_PROPS,  /* followed by VM_PMU_PROP_NAMES */
 	VM_PROPS = VM_PMU + VM_PMU_PROPS
 };
 /* In the order of the enum above. */
 static const char *const vm_props[VM_PROPS] = {
-    "memory",   "kernel",  "load-offset",      "initrd",
-    "bootargs", "console", VM_LIFE_PROP_NAMES, VM_PMU_PROP_NAMES,
+    VM_MEMORY_PROP_NAMES, "kernel",          "load-offset", "initrd",
+    "bootargs",           "console",         "interrupts",  VM_LIFE_PROP_NAMES,
+    VM_TURN_PROP_NAMES,   VM_PMU_PROP_NAMES,
 };
 
 static bool parse_image(struct parser *p, int node, struct image_ref *ref)
@@ -153,6 +160,8 @@ static bool parse_vcpus(struct parser *p, int node, struct vm_config *vm)
 
 	fdt_for_each_subnode(child, p->b.blob, node)
 	{
+		if (vm_is_devices(&p->b, child))
+			continue;
 		if (vm->n_vcpus == VM_MAX_VCPUS)
 			return vm_refuse_numbers(&p->b, VM_REFUSED_TOO_MANY, child, "",
 			                         "is one vcpu more than #", VM_MAX_VCPUS, 0);
@@ -168,26 +177,6 @@ static bool parse_vcpus(struct parser *p, int node, struct vm_config *vm)
 	}
 	if (!vm->n_vcpus)
 		return vm_refuse(&p->b, VM_REFUSED_NO_VCPU, node, "", "has no vcpu");
-	return true;
-}
-
-static bool parse_memory(struct parser *p, int node, const struct vm_prop *prop,
-                         struct vm_config *vm)
-{
-	uint64_t taken = p->limits->guest_memory - p->memory_left;
-
-	if (!vm_require(&p->b, node, prop) || !vm_read_u64(&p->b, node, prop, &vm->memory))
-		return false;
-	if (!vm->memory || vm->memory % VM_MEMORY_STEP)
-		return vm_refuse_numbers(&p->b, VM_REFUSED_MEMORY, node, "memory",
-		                         "# bytes is not a positive multiple of 2 MiB", vm->memory,
-		                         0);
-	if (vm->memory > p->memory_left)
-		return vm_refuse_numbers(
-		    &p->b, VM_REFUSED_MEMORY_SUM, node, "memory",
-		    "the VMs up to this one need # MiB, this machine has # MiB",
-		    (taken >> 20) + (vm->memory >> 20), p->limits->guest_memory >> 20);
-	p->memory_left -= vm->memory;
 	return true;
 }
 
@@ -233,20 +222,23 @@ static bool parse_name(struct parser *p, int node, const struct vm_tree *tree, s
 	return true;
 }
 
-static bool parse_vm(struct parser *p, int node, const struct vm_tree *tree, struct vm_config *vm)
+static bool parse_vm(struct parser *p, int node, struct vm_tree *tree, struct vm_config *vm)
 {
 	struct vm_prop props[VM_PROPS];
 
 	vm->console = true;
 	if (!parse_name(p, node, tree, vm) ||
 	    !vm_read_props(&p->b, node, vm_props, VM_PROPS, props) || !parse_vcpus(p, node, vm) ||
-	    !parse_memory(p, node, &props[VM_MEMORY], vm) ||
+	    !vm_parse_interrupts(&p->b, node, &props[VM_INTERRUPTS], p->limits, tree, vm) ||
+	    !vm_parse_memory(&p->b, node, &props[VM_MEMORY], p->limits, tree, vm) ||
 	    !parse_images_of_vm(p, node, props, vm) ||
 	    !vm_parse_life(&p->b, node, &props[VM_LIFE], vm) ||
+	    !vm_parse_turns(&p->b, node, &props[VM_TURNS], tree->turn_us, vm) ||
 	    !vm_parse_pmu(&p->b, node, &props[VM_PMU], p->limits,
 	                  tree->has_selectors ? &tree->selectors : NULL, vm) ||
 	    !vm_read_choice(&p->b, node, &props[VM_CONSOLE], "on", "off",
-	                    "is not \"on\" or \"off\"", &vm->console))
+	                    "is not \"on\" or \"off\"", &vm->console) ||
+	    !vm_parse_devices(&p->b, node, p->limits, tree))
 		return false;
 	return !props[VM_BOOTARGS].data ||
 	       vm_read_string(&p->b, node, &props[VM_BOOTARGS], VM_BOOTARGS_MAX, &vm->bootargs);
@@ -254,9 +246,12 @@ static bool parse_vm(struct parser *p, int node, const struct vm_tree *tree, str
 
 static bool parse_vms(struct parser *p, int node, struct vm_tree *tree)
 {
+	static const char *const names[] = {"turn-us"};
+	struct vm_prop turn;
 	int child;
 
-	if (!vm_read_props(&p->b, node, NULL, 0, NULL))
+	if (!vm_read_props(&p->b, node, names, 1, &turn) ||
+	    !vm_parse_turn(&p->b, node, &turn, tree))
 		return false;
 	fdt_for_each_subnode(child, p->b.blob, node)
 	{
@@ -269,7 +264,17 @@ static bool parse_vms(struct parser *p, int node, struct vm_tree *tree)
 	}
 	if (!tree->n_vms)
 		return vm_refuse(&p->b, VM_REFUSED_NO_VM, node, "", "there is no VM to run");
-	return vm_check_alone(&p->b, node, tree);
+	return true;
+}
+
+/* What can be told only when all VMs are known. */
+static bool check_vms(struct parser *p, int vms, int shared, struct vm_tree *tree)
+{
+	if (shared >= 0 && !vm_parse_shared(&p->b, shared, p->limits, tree))
+		return false;
+	return vm_parse_controls(&p->b, vms, tree) && vm_check_room(&p->b, vms, p->limits, tree) &&
+	       vm_check_shared_room(&p->b, shared, p->limits, tree) &&
+	       vm_check_alone(&p->b, vms, tree);
 }
 
 /* What is counted on a hart that is not as the table says may be something else. Harts on which no
@@ -300,6 +305,7 @@ static bool parse_root(struct parser *p, struct vm_tree *tree)
 	int images = -1;
 	int vms = -1;
 	int pmu = -1;
+	int shared = -1;
 	int child;
 
 	/* This comes first, because no other refusal makes sense if the tree is something else. */
@@ -311,10 +317,11 @@ static bool parse_root(struct parser *p, struct vm_tree *tree)
 	fdt_for_each_subnode(child, p->b.blob, 0)
 	{
 		const char *name = fdt_get_name(p->b.blob, child, NULL);
-		int *which = strcmp(name, "images") == 0 ? &images
-		             : strcmp(name, "vms") == 0  ? &vms
-		             : strcmp(name, "pmu") == 0  ? &pmu
-		                                         : NULL;
+		int *which = strcmp(name, "images") == 0   ? &images
+		             : strcmp(name, "vms") == 0    ? &vms
+		             : strcmp(name, "pmu") == 0    ? &pmu
+		             : strcmp(name, "shared") == 0 ? &shared
+		                                           : NULL;
 
 		if (!which)
 			return vm_refuse(&p->b, VM_REFUSED_UNKNOWN_NODE, child, "",
@@ -330,7 +337,7 @@ static bool parse_root(struct parser *p, struct vm_tree *tree)
 	if (pmu >= 0 && !pmu_node_parse(&p->b, pmu, &tree->selectors))
 		return false;
 	return parse_images(p, images) && parse_vms(p, vms, tree) &&
-	       (pmu < 0 || check_table(p, pmu, tree));
+	       check_vms(p, vms, shared, tree) && (pmu < 0 || check_table(p, pmu, tree));
 }
 
 bool vm_config_parse_table(const void *blob, uint64_t blob_size, struct selectors *out)
@@ -349,20 +356,10 @@ bool vm_config_parse_table(const void *blob, uint64_t blob_size, struct selector
 bool vm_config_parse(const void *blob, uint64_t blob_size, const struct vm_limits *limits,
                      struct vm_tree *out, struct vm_refusal *why)
 {
-	struct parser p = {.limits = limits, .memory_left = limits->guest_memory};
+	struct parser p = {.limits = limits};
 
 	memset(out, 0, sizeof(*out));
 	memset(why, 0, sizeof(*why));
 	p.b = (struct vm_blob){blob, why};
 	return vm_blob_check(&p.b, blob_size) && parse_root(&p, out);
-}
-
-uint64_t vm_guest_memory(uint64_t ram_size, uint64_t tree_size)
-{
-	uint64_t ram = ram_size & ~(VM_MEMORY_STEP - 1);
-
-	if (ram < VM_RESERVED_MEMORY || tree_size > ram - VM_RESERVED_MEMORY)
-		return 0;
-	/* The difference is rounded down, which is the same as rounding the size of the tree up. */
-	return (ram - VM_RESERVED_MEMORY - tree_size) & ~(VM_MEMORY_STEP - 1);
 }

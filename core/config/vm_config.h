@@ -30,11 +30,44 @@
 #define VM_BOOTARGS_MAX   1023U /* bytes without the NUL */
 #define VM_RESTARTS_MAX   1000U /* the highest restart-limit */
 
-#define VM_RAM_BASE        UINT64_C(0x80000000)
+#define VM_TURN_US_DEFAULT 2000U /* without turn-us and share */
+
+/* What a guest has at fixed addresses, and the interrupt source of its UART. */
+#define GUEST_PLIC_BASE    UINT64_C(0x0c000000)
+#define GUEST_PLIC_SIZE    UINT64_C(0x400000)
+#define GUEST_PLIC_SOURCES 31U
+#define GUEST_UART_BASE    UINT64_C(0x10000000)
+#define GUEST_UART_SIZE    UINT64_C(0x1000) /* a page; the registers are fewer */
+#define GUEST_UART_IRQ     10U
+/* The configuration space of the VM's own PCI bus, of one page for each function. */
+#define GUEST_ECAM_BASE UINT64_C(0x30000000)
+#define GUEST_ECAM_SIZE UINT64_C(0x100000)
+/* Of a guest with interrupts = "aia": the IMSIC of vcpu n is n pages behind the first one. */
+#define GUEST_APLIC_BASE UINT64_C(0x0d000000)
+#define GUEST_APLIC_SIZE UINT64_C(0x4000)
+#define GUEST_IMSIC_BASE UINT64_C(0x28000000)
+#define GUEST_IMSIC_STEP UINT64_C(0x1000)
+#define GUEST_IMSIC_SIZE (VM_MAX_VCPUS * GUEST_IMSIC_STEP)
+/* The second stage, Sv39x4, has no addresses from here on. */
+#define GUEST_ADDRESS_END (UINT64_C(1) << 41)
+
+#define VM_RAM_BASE        UINT64_C(0x80000000) /* of a VM without memory-at */
 #define VM_MEMORY_STEP     UINT64_C(0x200000)   /* a VM's memory is a multiple of this, in bytes */
 #define VM_DTB_SIZE        UINT64_C(0x10000)    /* the end of a VM's RAM, for guest_dt_build() */
 #define VM_ALL_COUNTERS    UINT64_C(0xfffffffd) /* bit 1 is time, which is no counter */
 #define VM_RESERVED_MEMORY UINT64_C(0x2000000)  /* RAM kept for firmware, Tally and page tables */
+
+#define VM_MAX_PIECES         4U  /* of a VM's memory */
+#define VM_MAX_DEVICES        16U /* of a VM */
+#define VM_DEVICE_MAX_REGIONS 4U
+#define VM_FUNCTION_MAX_BARS  6U /* regions of a PCI function */
+#define VM_DEVICE_MAX_REGS    8U /* entries of reg, several of which may be in a region */
+#define VM_DEVICE_MAX_IRQS    4U
+/* Of all VMs: an IMSIC has 63 messages, and one is the console's. */
+#define VM_MAX_ALL_IRQS  62U
+#define VM_MAX_FUNCTIONS 32U /* PCI functions of all VMs together */
+#define VM_MAX_WINDOWS   2U  /* of a VM's PCI bus */
+#define VM_MAX_SHARED    8U  /* shared memories of all VMs together */
 
 /* Bytes in the blob. They are valid as long as the blob is. */
 struct vm_image {
@@ -49,10 +82,99 @@ enum vm_restart {
 	VM_RESTART_ALWAYS,
 };
 
-/* Offsets count bytes from VM_RAM_BASE. Kernel, initrd and dtb do not overlap. */
+/* What a device may reach by DMA, as the VM tree says. */
+enum vm_dma {
+	VM_DMA_NONE,     /* it has none */
+	VM_DMA_ISOLATED, /* an IOMMU keeps it within the VM's memory */
+	VM_DMA_TRUSTED,  /* nothing keeps it from any memory: the VM's drivers are trusted */
+};
+
+/* How a device is brought to rest when a life of its VM ends. */
+enum vm_device_reset {
+	VM_RESET_UNKNOWN, /* its VM has one life */
+	VM_RESET_GOLDFISH_RTC,
+	VM_RESET_NS16550,
+	VM_RESET_VIRTIO_MMIO,
+	VM_RESET_PCI, /* a PCI function's, see arch/riscv/pci_reset.h */
+};
+
+/* When a source of the host's controller interrupts: sourcecfg.SM of an APLIC. */
+enum vm_irq_mode {
+	VM_IRQ_UNKNOWN, /* a PLIC, whose tree does not tell */
+	VM_IRQ_RISING = 4,
+	VM_IRQ_FALLING,
+	VM_IRQ_HIGH,
+	VM_IRQ_LOW,
+};
+
+/* A function of the host's PCI bus. What is marked is known at boot only. */
+struct vm_pci {
+	bool given;      /* false: the device is none */
+	bool by_id;      /* it was named by vendor and device */
+	uint32_t name;   /* bus << 8 | device << 3 | function; by_id: vendor << 16 | device */
+	uint32_t bdf;    /* boot */
+	uint32_t pin;    /* boot; 1 to 4: the INTx that is irqs[0]; 0: it has none */
+	uint32_t number; /* boot; of struct function, see core/vm/functions.h */
+};
+
+/*
+ * A device of the host that a VM has for itself. Its registers are at the same addresses in the
+ * VM. Without a host's tree, and of a PCI function before boot, only name, host, pci, dma and
+ * dma_unchecked are set.
+ */
+struct vm_device {
+	const char *name; /* of its node in the VM tree; in the blob */
+	/* Path or alias of its node in the host's device tree, or the PCI function's `pci`; in the
+	 * blob. */
+	const char *host;
+	struct vm_pci pci;
+	enum vm_dma dma;
+	bool dma_unchecked; /* dma is not looked up by compatible */
+	enum vm_device_reset reset;
+	int node; /* its offset in the host's tree */
+	/* The first entry of reg, which lies in one of the regions. */
+	uint64_t registers, registers_size;
+	uint32_t reg_shift;
+	uint32_t n_regions;
+	struct {
+		uint64_t base, size; /* whole pages */
+	} regions[VM_FUNCTION_MAX_BARS];
+	uint32_t n_irqs;
+	struct {
+		uint32_t source; /* of the host's interrupt controller */
+		enum vm_irq_mode mode;
+		bool edge;      /* mode is an edge; a PLIC's tree does not tell, and it is false */
+		uint32_t guest; /* source of the VM's own PLIC; the same for the same source */
+	} irqs[VM_DEVICE_MAX_IRQS];
+};
+
+/* Offsets count bytes from ram_base, and are below first_size. Kernel, initrd and dtb do not
+ * overlap. No two VMs have the same memory. */
 struct vm_config {
 	char name[VM_NAME_MAX + 1];
-	uint64_t memory; /* bytes */
+	uint64_t memory;     /* bytes, all pieces together */
+	uint64_t ram_base;   /* guest physical address of its first byte */
+	uint64_t host_base;  /* host physical address of the same byte */
+	uint64_t first_size; /* bytes from there on, all of it or the first piece */
+	uint32_t n_pieces;   /* chosen by memory-at; 0: one piece, wherever there is room */
+	struct {
+		uint64_t base, size; /* host physical, and guest physical, too */
+	} pieces[VM_MAX_PIECES];     /* ascending, none touches another; see vm_memory.h */
+	uint32_t n_devices;
+	struct vm_device devices[VM_MAX_DEVICES];
+	/* Of the host's PCI windows, what the BARs of this VM's functions take. Found at boot. */
+	uint32_t n_windows;
+	struct vm_window {
+		uint64_t bus, base, size; /* the address on the bus, and that of the harts */
+		bool wide;                /* for 64-bit BARs */
+	} windows[VM_MAX_WINDOWS];
+	/* Memory that other VMs have too; apart from all else that it has. */
+	uint32_t n_shared;
+	struct {
+		uint64_t at;     /* guest physical, a multiple of VM_MEMORY_STEP */
+		uint32_t number; /* in vm_tree.shared */
+		bool writes;     /* false: it only reads */
+	} shared[VM_MAX_SHARED];
 	uint32_t n_vcpus;
 	struct {
 		uint64_t harts;      /* bit n: it may run on the hart with id n; never 0 */
@@ -67,9 +189,14 @@ struct vm_config {
 	uint64_t dtb_offset;    /* 64 KiB aligned, VM_DTB_SIZE bytes */
 	const char *bootargs;   /* in the blob; NULL: none */
 	bool console;
+	bool aia; /* it has an IMSIC for each vcpu and an APLIC; false: a PLIC */
 	enum vm_restart restart;
 	uint32_t restart_limit; /* restarts in a row; those by the user do not count */
 	bool bad_access_stops;  /* an access outside its memory and devices ends it */
+	uint32_t share;         /* its vcpus' turns are so many times tree.turn_us long */
+	uint32_t turn_us;       /* length of a turn of its vcpus, at most a second */
+	bool no_look;           /* a computing vcpu is left alone; no other runs on its hart */
+	uint32_t controls;      /* bit n: it may start, stop and restart VM n of the tree */
 	bool pmu;
 	uint64_t pmu_counters; /* bit n: the VM has counter n; 0 without a PMU */
 	bool pmu_trap_reads;
@@ -86,18 +213,36 @@ struct vm_config {
 	struct selector_allowed pmu_raw_events[VM_MAX_RAW_EVENTS];
 };
 
+/* Memory that several VMs have. At least one of them writes it. */
+struct vm_shared {
+	char name[VM_NAME_MAX + 1];
+	uint64_t size;      /* bytes, whole pages; what is left of the last step is nobody's */
+	uint64_t host_base; /* a multiple of VM_MEMORY_STEP */
+};
+
 struct vm_tree {
 	bool has_selectors; /* the tree has a node /pmu */
 	struct selectors selectors;
+	uint32_t turn_us;     /* length of a turn of a vcpu with a share of 1 */
+	uint32_t n_irqs;      /* of the host's, which VMs have */
+	uint32_t n_functions; /* PCI functions of all VMs */
 	uint32_t n_vms;
 	struct vm_config vms[VM_MAX_VMS];
+	uint32_t n_shared;
+	struct vm_shared shared[VM_MAX_SHARED];
+};
+
+/* Addresses of the host; `to` is the first behind it. */
+struct vm_range {
+	uint64_t from, to;
 };
 
 /* What the machine has. */
 struct vm_limits {
-	uint64_t harts;        /* bit n: a hart with id n exists */
-	uint64_t guest_memory; /* bytes for all VMs together, see vm_guest_memory() */
-	uint64_t hctrs;        /* bit n: the harts have counter n; 0: unknown, no check */
+	uint64_t harts;         /* bit n: a hart with id n exists */
+	struct vm_range ram;    /* the bank of RAM that Tally uses */
+	struct vm_range guests; /* of it, what all VMs share; see vm_guest_range() */
+	uint64_t hctrs;         /* bit n: the harts have counter n; 0: unknown, no check */
 	/*
 	 * Returns why a vcpu cannot move between two harts, as the reason of a refusal, with '#'
 	 * for each hart id. NULL: it can. The pointer itself may be NULL: all harts are alike.
@@ -108,6 +253,14 @@ struct vm_limits {
 	 * The pointer itself may be NULL: nothing is known of the harts.
 	 */
 	const char *(*contradicts)(uint32_t hart);
+	/*
+	 * Returns how many guest interrupt files a hart has. The pointer itself may be NULL: what
+	 * the host's tree says, or no check.
+	 */
+	uint32_t (*guest_files)(uint32_t hart);
+	/* The host's device tree, which has passed fdt_check_full(). NULL: it is not known, and
+	 * devices are checked for syntax and doubles only. */
+	const void *host_tree;
 };
 
 /* One code for each kind of refusal. The values may change; the names do not. */
@@ -128,10 +281,17 @@ enum vm_refusal_code {
 	VM_REFUSED_NO_VM,    /* no VM in the tree */
 	VM_REFUSED_NO_VCPU,  /* no vcpu in a VM */
 	VM_REFUSED_TOO_MANY, /* VMs, vcpus or images */
-	VM_REFUSED_MEMORY,   /* zero, or not a multiple of VM_MEMORY_STEP */
+	VM_REFUSED_MEMORY,   /* zero, not a multiple of VM_MEMORY_STEP, or two that differ */
 	VM_REFUSED_MEMORY_SUM,
+	VM_REFUSED_MEMORY_RAM,   /* memory-at: not in RAM */
+	VM_REFUSED_MEMORY_KEPT,  /* memory-at: what Tally keeps of RAM */
+	VM_REFUSED_MEMORY_GUEST, /* memory-at: where a VM cannot have memory */
+	VM_REFUSED_MEMORY_ROOM,  /* not in one piece beside memory-at of others */
+	VM_REFUSED_OVERLAP,      /* memory that is given twice, of the host or in a VM */
+	VM_REFUSED_NO_WRITER,    /* shared memory that all may only read */
 	VM_REFUSED_HART,         /* not on this machine */
 	VM_REFUSED_HARTS,        /* the harts of one vcpu differ too much to move between them */
+	VM_REFUSED_GUEST_FILES,  /* a vcpu cannot have a guest interrupt file */
 	VM_REFUSED_CONTRADICTED, /* a hart with a PMU for guests is not as /pmu says */
 	VM_REFUSED_COUNTER,      /* not on this machine, or no counter at all */
 	VM_REFUSED_EVENT,        /* SBI 3.0 does not define this event_idx */
@@ -143,6 +303,12 @@ enum vm_refusal_code {
 	VM_REFUSED_LOAD_OFFSET,  /* misaligned, or given for a RISC-V Image */
 	VM_REFUSED_KERNEL_FIT,   /* kernel and dtb do not fit into the VM's memory */
 	VM_REFUSED_INITRD_FIT,   /* the initrd does not fit between kernel and dtb */
+	VM_REFUSED_DEVICE,       /* no node of the host that a VM can have */
+	VM_REFUSED_DMA,          /* what the tree says of a device's DMA is not so */
+	VM_REFUSED_REGISTERS,    /* a device's registers are also somebody else's */
+	VM_REFUSED_INTERRUPT, /* a device's interrupt is also somebody else's, or cannot be had */
+	VM_REFUSED_PCI,       /* no PCI function, or none that can be had */
+	VM_REFUSED_REFERENCE, /* a device's node refers to what the VM does not have */
 	VM_REFUSAL_CODES
 };
 
@@ -151,7 +317,7 @@ struct vm_refusal {
 	enum vm_refusal_code code;
 	char node[64];     /* path */
 	char property[32]; /* empty: the refusal concerns the node itself */
-	char reason[128];
+	char reason[152];
 };
 
 /* Enough bytes for every refusal as text. */
@@ -172,13 +338,25 @@ bool vm_config_parse(const void *blob, uint64_t blob_size, const struct vm_limit
  */
 bool vm_config_parse_table(const void *blob, uint64_t blob_size, struct selectors *out);
 
+/* Returns the first device without a known reset, by which the VM has one life. NULL: there is
+ * none. */
+const struct vm_device *vm_device_without_reset(const struct vm_config *vm);
+
+/* Returns the lowest whole pages of registers, of any of the VM's devices, that end behind `from`:
+ * all that overlap or follow each other as one range. An empty one: there are no more. */
+struct vm_range vm_device_pages(const struct vm_config *vm, uint64_t from);
+
+/* Whether a device of the VM may write all memory. */
+bool vm_has_trusted_dma(const struct vm_config *vm);
+
 /* Writes "node: property: reason", one line without a newline, truncated to size bytes. */
 void vm_refusal_text(const struct vm_refusal *why, char *text, size_t size);
 
 /*
- * Returns the bytes for all VMs together, for vm_limits.guest_memory, on a machine with ram_size
- * bytes of RAM, of which the VM tree takes tree_size. A multiple of VM_MEMORY_STEP, or 0.
+ * Returns what VMs share, for vm_limits.guests: the RAM behind the first VM_RESERVED_MEMORY and
+ * before a VM tree of tree_size bytes at its end, in whole steps of VM_MEMORY_STEP. Its size is 0
+ * if there is nothing left.
  */
-uint64_t vm_guest_memory(uint64_t ram_size, uint64_t tree_size);
+struct vm_range vm_guest_range(struct vm_range ram, uint64_t tree_size);
 
 #endif

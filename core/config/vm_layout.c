@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A VM's RAM, from VM_RAM_BASE upwards:
+ * A VM's RAM, or its first piece, from ram_base upwards:
  *
  *   | ... | kernel: size, then its bss | free ... | initrd | dtb |
- *         ^ kernel_offset                         ^ 4 KiB  ^ memory - 64 KiB
+ *         ^ kernel_offset                         ^ 4 KiB  ^ first_size - 64 KiB
  *
  * The initrd is as high as possible, because the kernel takes its first free memory from directly
  * after itself. Linux maps the dtb with 2 MiB pages before it knows its RAM, so the dtb must not
@@ -86,13 +86,16 @@ bool vm_layout(struct vm_config *vm, bool load_offset_given, struct vm_refusal *
 	if (vm->kernel_is_image && !read_image_header(vm, why))
 		return false;
 
-	vm->dtb_offset = vm->memory - VM_DTB_SIZE;
+	vm->dtb_offset = vm->first_size - VM_DTB_SIZE;
 	/* Both numbers come from the tree. Compare them without a sum that may wrap. */
 	if (vm->kernel_offset > vm->dtb_offset ||
 	    vm->kernel_span > vm->dtb_offset - vm->kernel_offset)
-		return refuse(why, VM_REFUSED_KERNEL_FIT, "kernel",
-		              "# bytes at offset # do not fit into the VM's memory",
-		              vm->kernel_span, vm->kernel_offset);
+		return refuse(
+		    why, VM_REFUSED_KERNEL_FIT, "kernel",
+		    vm->n_pieces > 1
+		        ? "# bytes at offset # do not fit into the lowest piece of memory-at"
+		        : "# bytes at offset # do not fit into the VM's memory",
+		    vm->kernel_span, vm->kernel_offset);
 	vm->initrd_offset = 0;
 	if (!vm->initrd.data)
 		return true;
@@ -101,8 +104,12 @@ bool vm_layout(struct vm_config *vm, bool load_offset_given, struct vm_refusal *
 	if (vm->initrd.size <= vm->dtb_offset)
 		vm->initrd_offset = (vm->dtb_offset - vm->initrd.size) & ~(PAGE - 1);
 	if (vm->initrd.size > vm->dtb_offset || vm->initrd_offset < kernel_end)
-		return refuse(why, VM_REFUSED_INITRD_FIT, "initrd",
-		              "# bytes do not fit behind the kernel, which ends at offset #",
-		              vm->initrd.size, kernel_end);
+		return refuse(
+		    why, VM_REFUSED_INITRD_FIT, "initrd",
+		    vm->n_pieces > 1
+		        ? "# bytes do not fit behind the kernel, which ends at offset # of "
+		          "the lowest piece of memory-at"
+		        : "# bytes do not fit behind the kernel, which ends at offset #",
+		    vm->initrd.size, kernel_end);
 	return true;
 }

@@ -6,8 +6,9 @@
 #include "core/config/vm_config.h"
 
 /*
- * memory, kernel, initrd and, if load_offset_given, kernel_offset are set. Sets kernel_is_image,
- * kernel_span and the other offsets. Returns false if *why is filled in, except for the node.
+ * first_size, n_pieces, kernel, initrd and, if load_offset_given, kernel_offset are set. Sets
+ * kernel_is_image, kernel_span and the other offsets. Returns false if *why is filled in, except
+ * for the node.
  */
 bool vm_layout(struct vm_config *vm, bool load_offset_given, struct vm_refusal *why);
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/config/vm_life_config.h"
 
+#include <libfdt.h>
+#include <string.h>
+
 #define RESTARTS_DEFAULT 5U
 
 bool vm_parse_life(const struct vm_blob *b, int node, const struct vm_prop *props,
@@ -25,5 +28,57 @@ bool vm_parse_life(const struct vm_blob *b, int node, const struct vm_prop *prop
 	if (vm->restart_limit > VM_RESTARTS_MAX)
 		return vm_refuse_numbers(b, VM_REFUSED_RESTARTS, node, limit->name,
 		                         "# is more than #", vm->restart_limit, VM_RESTARTS_MAX);
+	return true;
+}
+
+static uint32_t find(const struct vm_tree *tree, const char *name)
+{
+	uint32_t i = 0;
+
+	while (i < tree->n_vms && strcmp(tree->vms[i].name, name) != 0)
+		i++;
+	return i;
+}
+
+/* Ends after at most VM_MAX_VMS names, because none may come twice. */
+static bool parse_controls(const struct vm_blob *b, int node, const char *names, uint32_t size,
+                           struct vm_tree *tree, uint32_t vm)
+{
+	uint32_t *controls = &tree->vms[vm].controls;
+
+	if (!size || names[size - 1])
+		return vm_refuse(b, VM_REFUSED_STRING, node, "controls",
+		                 "is not a list of strings");
+	for (const char *name = names; name < names + size; name += strlen(name) + 1) {
+		uint32_t other = find(tree, name);
+
+		if (other == tree->n_vms)
+			return vm_refuse_text(b, VM_REFUSED_NAME, node, "controls",
+			                      "no VM has the name \"%s\"", name);
+		if (other == vm)
+			return vm_refuse(b, VM_REFUSED_NAME, node, "controls",
+			                 "names the VM itself");
+		if (*controls >> other & 1)
+			return vm_refuse_text(b, VM_REFUSED_DUPLICATE, node, "controls",
+			                      "names \"%s\" twice", name);
+		*controls |= UINT32_C(1) << other;
+	}
+	return true;
+}
+
+bool vm_parse_controls(const struct vm_blob *b, int vms, struct vm_tree *tree)
+{
+	uint32_t vm = 0;
+	int node;
+
+	fdt_for_each_subnode(node, b->blob, vms)
+	{
+		int size = 0;
+		const char *names = fdt_getprop(b->blob, node, "controls", &size);
+
+		if (names && !parse_controls(b, node, names, (uint32_t)size, tree, vm))
+			return false;
+		vm++;
+	}
 	return true;
 }

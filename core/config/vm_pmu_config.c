@@ -145,6 +145,15 @@ static bool check_vcpu(const struct vm_blob *b, int node, const struct vm_tree *
 		                         "\"on\" is for vcpus alone on their harts, and two may "
 		                         "run on hart #",
 		                         lowest(vcpus), 0);
+	if (config->no_look && harts & (harts - 1))
+		return vm_refuse_numbers(b, VM_REFUSED_SHARED, node, "look",
+		                         "\"off\" is for vcpus of one hart, and vcpu# has several",
+		                         v, 0);
+	if (config->no_look && vcpus)
+		return vm_refuse_numbers(b, VM_REFUSED_SHARED, node, "look",
+		                         "\"off\" is for vcpus alone on their harts, and two may "
+		                         "run on hart #",
+		                         lowest(vcpus), 0);
 	return true;
 }
 

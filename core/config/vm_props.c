@@ -2,9 +2,11 @@
 #include "core/config/vm_props.h"
 
 #include <libfdt.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "core/config/vm_refusal.h"
+#include "core/lib/text.h"
 
 /* Bounds the search for a property's name, which the blob could make arbitrarily long. */
 #define MAX_STRINGS 4096U
@@ -16,6 +18,21 @@ bool vm_refuse_numbers(const struct vm_blob *b, enum vm_refusal_code code, int n
                        const char *property, const char *reason, uint64_t first, uint64_t second)
 {
 	vm_refusal_set(b->why, code, property, reason, first, second);
+	vm_refusal_set_node(b->why, b->blob, node);
+	return false;
+}
+
+bool vm_refuse_text(const struct vm_blob *b, enum vm_refusal_code code, int node,
+                    const char *property, const char *format, ...)
+{
+	char reason[sizeof(b->why->reason)];
+	struct text text = text_begin(reason, sizeof(reason));
+	va_list args;
+
+	va_start(args, format);
+	text_vadd(&text, format, args);
+	va_end(args);
+	vm_refusal_set_text(b->why, code, property, reason);
 	vm_refusal_set_node(b->why, b->blob, node);
 	return false;
 }

@@ -26,6 +26,12 @@ bool vm_refuse(const struct vm_blob *b, enum vm_refusal_code code, int node, con
 bool vm_refuse_numbers(const struct vm_blob *b, enum vm_refusal_code code, int node,
                        const char *property, const char *reason, uint64_t first, uint64_t second);
 
+/* Refuses a property with a reason in the format of core/lib/printf.h, whose strings may come from
+ * a blob. */
+bool vm_refuse_text(const struct vm_blob *b, enum vm_refusal_code code, int node,
+                    const char *property, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
 /* Checks that the blob is a valid device tree. Nothing else may read the blob before. */
 bool vm_blob_check(const struct vm_blob *b, uint64_t blob_size);
 

@@ -26,6 +26,16 @@ void vm_refusal_set(struct vm_refusal *why, enum vm_refusal_code code, const cha
 	}
 }
 
+void vm_refusal_set_text(struct vm_refusal *why, enum vm_refusal_code code, const char *property,
+                         const char *reason)
+{
+	struct text t;
+
+	vm_refusal_set(why, code, property, "", 0, 0);
+	t = text_begin(why->reason, sizeof(why->reason));
+	text_add_clean(&t, reason);
+}
+
 /* Names come from the blob. A console must not get characters that are not printable. */
 void vm_refusal_set_node(struct vm_refusal *why, const void *blob, int node)
 {

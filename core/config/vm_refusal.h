@@ -12,6 +12,10 @@
 void vm_refusal_set(struct vm_refusal *why, enum vm_refusal_code code, const char *property,
                     const char *reason, uint64_t a, uint64_t b);
 
+/* The same with a text that has been made already. */
+void vm_refusal_set_text(struct vm_refusal *why, enum vm_refusal_code code, const char *property,
+                         const char *text);
+
 /* Fills in the node's path, or only the node's name if the path is too long. */
 void vm_refusal_set_node(struct vm_refusal *why, const void *blob, int node);
 

@@ -123,12 +123,26 @@ void console_vm_ended(struct console *c, unsigned int vm, bool ended)
 	c->lines[vm].ended = ended;
 }
 
+/* How many characters of Tally's that are shown as they are begin the text. */
+static size_t shown(const char *text)
+{
+	size_t n = 0;
+
+	while ((text[n] >= ' ' && text[n] <= '~') || text[n] == '\t')
+		n++;
+	return n;
+}
+
 void console_tally_puts(struct console *c, const char *line)
 {
+	size_t n;
+
 	console_close(c);
 	console_put_text(c, c->frames ? RS "!" : "tally: ");
-	for (; *line != '\0'; line++)
-		console_put(c, (*line >= ' ' && *line <= '~') || *line == '\t' ? line : "?", 1);
+	for (; *line != '\0'; line += n > 0 ? n : 1) {
+		n = shown(line);
+		console_put(c, n > 0 ? line : "?", n > 0 ? n : 1);
+	}
 	newline(c);
 }
 

@@ -17,10 +17,16 @@ void vplic_init(struct vplic *p, unsigned int n_contexts)
 	p->n_contexts = n_contexts < VPLIC_MAX_CONTEXTS ? n_contexts : VPLIC_MAX_CONTEXTS;
 }
 
-/* The gateway: a source that is high makes a request unless it has one in progress. */
+/* The gateway: a source that is high, or that was asked for, makes a request unless it has one in
+ * progress. */
 static void forward(struct vplic *p)
 {
-	p->pending |= p->level & ~p->claimed;
+	uint32_t before = p->pending;
+
+	p->pending |= (p->level | p->asked) & ~p->claimed;
+	p->asked &= p->claimed;
+	if (p->pending != before)
+		p->changed |= VPLIC_OUTPUTS;
 }
 
 void vplic_set_level(struct vplic *p, unsigned int source, bool level)
@@ -32,6 +38,25 @@ void vplic_set_level(struct vplic *p, unsigned int source, bool level)
 	else
 		p->level &= ~(1u << source);
 	forward(p);
+}
+
+void vplic_request(struct vplic *p, unsigned int source)
+{
+	if (source == 0 || source > VPLIC_SOURCES)
+		return;
+	p->asked |= 1u << source;
+	forward(p);
+}
+
+int vplic_context(const struct vplic *p, unsigned int source)
+{
+	if (source == 0 || source > VPLIC_SOURCES)
+		return -1;
+	for (unsigned int ctx = 0; ctx < p->n_contexts; ctx++) {
+		if (p->enable[ctx] & 1u << source)
+			return (int)ctx;
+	}
+	return -1;
 }
 
 /* Returns the pending source with the highest priority above min among those that ctx has enabled,
@@ -62,15 +87,20 @@ static uint32_t claim(struct vplic *p, unsigned int ctx)
 	if (s != 0) {
 		p->pending &= ~(1u << s);
 		p->claimed |= 1u << s;
+		p->changed |= VPLIC_OUTPUTS;
 	}
 	return s;
 }
 
+/* Does nothing if the source was not claimed or may not be completed here. */
 static void complete(struct vplic *p, unsigned int ctx, uint32_t source)
 {
-	if (source == 0 || source > VPLIC_SOURCES || !(p->enable[ctx] & (1u << source)))
+	if (source == 0 || source > VPLIC_SOURCES ||
+	    !(p->enable[ctx] & p->claimed & (1u << source)))
 		return;
 	p->claimed &= ~(1u << source);
+	p->completed |= 1u << source;
+	p->changed |= VPLIC_COMPLETED;
 	forward(p);
 }
 
@@ -130,12 +160,16 @@ void vplic_write(struct vplic *p, uint32_t offset, uint32_t value)
 	switch (find_reg(p, offset, &i)) {
 	case REG_PRIORITY:
 		p->priority[i] = (uint8_t)(value & VPLIC_MAX_PRIORITY);
+		p->changed |= VPLIC_OUTPUTS;
 		break;
 	case REG_ENABLE:
+		if (p->enable[i] != (value & ALL_SOURCES))
+			p->changed |= VPLIC_OUTPUTS | VPLIC_ENABLES;
 		p->enable[i] = value & ALL_SOURCES;
 		break;
 	case REG_THRESHOLD:
 		p->threshold[i] = (uint8_t)(value & VPLIC_MAX_PRIORITY);
+		p->changed |= VPLIC_OUTPUTS;
 		break;
 	case REG_CLAIM:
 		complete(p, i, value);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Model of the interrupt controller of one VM ("sifive,plic-1.0.0"): level-triggered sources 1..31,
- * and one S-mode context per vcpu (context n belongs to vcpu n). The caller of each function holds
- * the lock of that VM's devices; any hart may call. The result of vplic_output() may change by
- * vplic_write(), vplic_set_level(), and by vplic_read() of a claim register.
+ * Model of the interrupt controller of one VM ("sifive,plic-1.0.0"): sources 1..31, and one S-mode
+ * context per vcpu (context n belongs to vcpu n). The caller of each function holds the lock of
+ * that VM's devices; any hart may call.
+ *
+ * A source of an emulated device has a level, which the caller sets. A source that comes from the
+ * host's interrupt controller has requests, each of which is one interrupt: the host's controller
+ * knows the wire, and is told of the completion.
  *
  * The rules are those of the RISC-V PLIC specification 1.0.0. A source that the gateway has
  * forwarded stays pending even if its level falls. The threshold does not affect claims. Among
@@ -24,12 +27,20 @@
 struct vplic {
 	unsigned int n_contexts;
 	uint32_t level;   /* bit s: the level that the device drives now */
+	uint32_t asked;   /* bit s: requested while it was claimed; forwarded at its completion */
 	uint32_t pending; /* bit s: forwarded by the gateway and not claimed */
 	uint32_t claimed; /* bit s: claimed and not completed; the gateway forwards nothing */
 	uint8_t priority[VPLIC_SOURCES + 1];
 	uint8_t threshold[VPLIC_MAX_CONTEXTS];
 	uint32_t enable[VPLIC_MAX_CONTEXTS];
+	/* What has changed since the caller cleared these, which nobody else does. */
+	uint32_t changed;   /* VPLIC_OUTPUTS and the like; 0: nothing, also no completion */
+	uint32_t completed; /* bit s: it had been claimed */
 };
+
+#define VPLIC_OUTPUTS   1u /* vplic_output() may be another one */
+#define VPLIC_ENABLES   2u /* vplic_context() may be another one */
+#define VPLIC_COMPLETED 4u /* completed is not 0 */
 
 /* Sets the reset state. n_contexts is the number of vcpus of the VM, 1..VPLIC_MAX_CONTEXTS; a
  * larger number is reduced. */
@@ -43,6 +54,19 @@ void vplic_write(struct vplic *p, uint32_t offset, uint32_t value);
 
 /* Sets the level of a source. Sources outside 1..VPLIC_SOURCES are ignored. */
 void vplic_set_level(struct vplic *p, unsigned int source, bool level);
+
+/* Returns what vplic_set_level() has set last; false after reset. */
+static inline bool vplic_level(const struct vplic *p, unsigned int source)
+{
+	return p->level >> source & 1;
+}
+
+/* Requests one interrupt of a source, or of one that is claimed one more after its completion. An
+ * interrupt that the guest has not claimed yet stays one. Otherwise like vplic_set_level(). */
+void vplic_request(struct vplic *p, unsigned int source);
+
+/* Returns the lowest context that has the source enabled, or -1. */
+int vplic_context(const struct vplic *p, unsigned int source);
 
 /* Whether the context signals an external interrupt. False for a context that does not exist. */
 bool vplic_output(const struct vplic *p, unsigned int context);

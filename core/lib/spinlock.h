@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lock order, outermost first: vm->devices, console. Neither is held when a guest is entered or
- * when vpmu/ is called. All other state belongs to one hart (see core/vm/vcpu.h).
+ * Lock order, outermost first: vm->devices or the lock of DMA (dma.h), then console or `aiming`
+ * (external.c). None is held when a guest is entered or when vpmu/ is called. All other state
+ * belongs to one hart (see core/vm/vcpu.h).
  *
  * The console's lock protects the host's UART as well. Acquire and release in C order memory only,
  * so the fences are explicit and include devices (docs/memory-order.md, "Lock").

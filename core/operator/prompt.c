@@ -131,11 +131,19 @@ static const struct {
 static void life(struct prompt *p)
 {
 	struct vm *vm = prompt_vm_named(p, p->word[1]);
+	const struct vm_device *device;
 	uint32_t i = 0;
 
 	while (strcmp(acts[i].name, p->word[0]) != 0)
 		i++;
-	if (vm)
+	if (!vm)
+		return;
+	device = acts[i].act == vm_stop ? NULL : vm_device_without_reset(vm->config);
+	if (device)
+		prompt_answer(p, PROMPT_FAILED,
+		              "%s: %s has one life: no reset of its device %s is known", p->word[0],
+		              vm->config->name, device->name);
+	else
 		prompt_answer(p, PROMPT_OK, "%s %s", vm->config->name,
 		              acts[i].act(vm) ? acts[i].done : acts[i].idle);
 }
@@ -161,6 +169,9 @@ static void move(struct prompt *p)
 	if (vcpu >= vm->config->n_vcpus)
 		prompt_answer(p, PROMPT_FAILED, "move: %s has no vcpu \"%s\"", vm->config->name,
 		              p->word[2]);
+	else if (vm->config->aia)
+		prompt_answer(p, PROMPT_FAILED, "move: %s has an AIA: its vcpus keep their harts",
+		              vm->config->name);
 	else if (hart >= VM_MAX_HARTS || !vcpu_move(vm->vcpus[vcpu], hart))
 		prompt_answer(p, PROMPT_FAILED,
 		              "move: hart \"%s\" is not among the harts of %s vcpu %lu", p->word[3],

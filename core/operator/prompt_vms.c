@@ -19,6 +19,12 @@ void prompt_vms(struct prompt *p)
 	for (uint32_t i = 0; i < config->n_vcpus; i++)
 		text_add(&p->out, "%s%lu", i ? "," : "", vcpu_home(vm->vcpus[i])->hartid);
 	text_add(&p->out, "],'memory':%lu", config->memory);
+	for (uint32_t i = 0; i < config->n_pieces; i++)
+		text_add(&p->out, "%s[%lu,%lu]%s", i ? "," : ",'memory_at':[",
+		         config->pieces[i].base, config->pieces[i].size,
+		         i + 1 == config->n_pieces ? "]" : "");
+	if (vm_has_trusted_dma(config))
+		text_add(&p->out, ",'dma':'trusted'");
 	prompt_tell(p);
 	prompt_next_vm(p);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/csr.h"
-#include "arch/riscv/irqchip.h"
 #include "arch/riscv/uart.h"
 #include "core/console/console.h"
 #include "core/log.h"
+#include "core/vm/external.h"
 #include "core/vm/pcpu.h"
 #include "core/vm/platform.h"
 #include "core/lib/printf.h"
@@ -173,26 +173,19 @@ static uint64_t read_typed(uint64_t now)
 	return !wait ? ~0UL : due != ~0UL ? due : now + platform.timebase / LOOKS_HZ;
 }
 
-/* Called on the host's external interrupt, and at the time that it has set. Passes typed bytes on,
- * and prints the next line of a command. */
+/* Called on the interrupt of the host's UART, and at the time that it has set. Passes typed bytes
+ * on, and prints the next line of a command. */
 static void serve(void)
 {
 	uint64_t now = csr_read(CSR_TIME);
-	uint32_t claimed = irqchip_claim(&platform.irqchip);
 
 	if (now >= due)
 		prompt_go_on(now);
-	this_pcpu()->external_at = read_typed(now);
-	pcpu_resched(this_pcpu()); /* the timer is set anew */
-	/* If more bytes have come, the level is still high, and the next interrupt takes them. */
-	if (claimed)
-		irqchip_complete(&platform.irqchip, platform.uart_irq);
+	external_look_at(EXTERNAL_CONSOLE, read_typed(now));
 }
 
 void terminal_enable_input(void)
 {
-	if (platform.irqchip.kind == IRQCHIP_NONE || !platform.uart_irq)
-		return;
-	irqchip_enable(&platform.irqchip, platform.uart_irq);
-	pcpu_serve_external(serve);
+	if (external_hears())
+		external_listen(serve);
 }

@@ -97,7 +97,10 @@ _Noreturn void exit_long(struct guest_context *ctx, uint64_t scause)
 		if (vcpu->call.slice)
 			vcpu = long_call_finish(vcpu);
 	}
-	vs_interrupts_settle();
+	if (vcpu->guest_file)
+		vs_interrupts_settle_aia(pcpu, vcpu);
+	else
+		vs_interrupts_settle();
 	hart_flags_settle(vcpu);
 	hpm_failures_settle_on(pcpu, vcpu);
 	pcpu_account_stay(pcpu);

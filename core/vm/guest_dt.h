@@ -9,14 +9,8 @@
 #include "core/vm/seed.h"
 #include "core/config/vm_config.h"
 
-/* Addresses of a guest's devices, and the interrupt source of its UART. */
-#define GUEST_PLIC_BASE UINT64_C(0x0c000000)
-#define GUEST_UART_BASE UINT64_C(0x10000000)
-#define GUEST_UART_IRQ  10U
-
 /* What is the same for all VMs of one machine. */
 struct guest_machine {
-	uint64_t ram_base;           /* VM_RAM_BASE */
 	uint32_t timebase_frequency; /* Hz */
 	/* The ISA in both forms: one complete string, and one name for each extension. */
 	const char *isa;                   /* "rv64imafdc_zicntr..." */
@@ -26,6 +20,9 @@ struct guest_machine {
 	/* Block sizes of cache-block operations in bytes. 0: the guest does not have the
 	 * operation. */
 	uint32_t cbom_block, cboz_block, cbop_block;
+	const void *host_tree;          /* has the nodes of its devices; NULL: it has none */
+	uint32_t imsic_ids;             /* identities of its IMSICs, if it has them */
+	const struct vm_shared *shared; /* of the VM tree; may be NULL if the VM has none */
 	bool seed; /* /chosen gets an rng-seed of SEED_BYTES zeros, to be filled in */
 };
 

@@ -2,16 +2,31 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/hlvx.h"
 #include "arch/riscv/trap.h"
+#include "core/config/vm_memory.h"
 #include "core/vm/guest_mem.h"
+
+/* No two pieces touch, so bytes of two of them are never one range. */
+static void *in_other_pieces(const struct vm_config *config, uint64_t gpa, uint64_t size)
+{
+	for (uint32_t i = 1; i < config->n_pieces; i++) {
+		struct vm_piece piece = vm_piece(config, i);
+		uint64_t offset = gpa - piece.guest;
+
+		if (offset < piece.size && size <= piece.size - offset)
+			return (void *)(piece.host + offset);
+	}
+	return NULL;
+}
 
 void *guest_mem(const struct vm *vm, gpa_t gpa, uint64_t size)
 {
-	uint64_t offset = gpa.a - VM_RAM_BASE;
+	const struct vm_config *config = vm->config;
+	uint64_t offset = gpa.a - config->ram_base;
 
-	if (gpa.a < VM_RAM_BASE || offset >= vm->config->memory ||
-	    size > vm->config->memory - offset)
-		return NULL;
-	return (void *)(vm->memory.a + offset);
+	/* An address below wraps to an offset beyond all memory. */
+	if (offset < config->first_size && size <= config->first_size - offset)
+		return (void *)(vm->memory.a + offset);
+	return in_other_pieces(config, gpa.a, size);
 }
 
 /* Everything that this calls is inlined, because the trap guard is kept in registers. */

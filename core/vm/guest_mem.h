@@ -7,8 +7,8 @@
 
 /*
  * Returns a host pointer to `size` bytes of the VM's RAM at gpa, or NULL if any of them is outside
- * RAM. The guest may write there at any time: read the memory once into a local, then check it,
- * then use it.
+ * RAM, or they are in two pieces of it. The guest may write there at any time: read the memory once
+ * into a local, then check it, then use it.
  */
 void *guest_mem(const struct vm *vm, gpa_t gpa, uint64_t size);
 

@@ -6,14 +6,20 @@
 #ifndef CORE_VM_HPM_FAILURES_H
 #define CORE_VM_HPM_FAILURES_H
 
+#include "core/vm/ledger.h"
 #include "core/vm/vcpu.h"
 
 /* Call it before the guest, or another vcpu, goes on. vcpu is resident on this hart, or has just
  * been saved. */
 static inline void hpm_failures_settle_on(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	if (__builtin_expect(pcpu->hpm.failed != 0, 0))
-		vpmu_failed(&vcpu->pmu, hpm_failures(&pcpu->hpm));
+	if (__builtin_expect(pcpu->hpm.failed == 0, 1))
+		return;
+	uint64_t failed = hpm_failures(&pcpu->hpm);
+
+	/* They do not run, or count for nobody. */
+	ledger(LEDGER_STOP, 0, vcpu, failed);
+	vpmu_failed(&vcpu->pmu, failed);
 }
 
 static inline void hpm_failures_settle(struct vcpu *vcpu)

@@ -16,13 +16,12 @@ static void go_on(struct vcpu *vcpu)
 	struct pcpu *pcpu = this_pcpu();
 
 	pcpu_account_stay(pcpu);
-	pcpu->stay_start = csr_read(CSR_INSTRET);
 	pcpu->stay_of = vcpu;
 	pcpu->stay_why = EXIT_ECALL;
 	if (!vcpu->call.slice(vcpu))
 		vcpu->call.slice = NULL;
 	pcpu_account_stay(pcpu);
-	pcpu_interrupts(pcpu, csr_read(CSR_SIP) & csr_read(CSR_SIE));
+	pcpu_interrupts(pcpu, pcpu_pending_interrupts(pcpu));
 	sched_check_notified(pcpu);
 }
 

@@ -7,6 +7,8 @@
 #include "arch/riscv/vs_state.h"
 #include "core/vm/check.h"
 #include "core/panic.h"
+#include "core/vm/external.h"
+#include "core/vm/guest_file.h"
 #include "core/vm/pcpu.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
@@ -81,7 +83,6 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	pcpu->index = index;
 	isa = (isa & ~ISA_CBO) | cbo_probe(isa, &pcpu->blocks);
 	pcpu->isa = isa;
-	pcpu->slice = (uint64_t)platform.timebase / 1000 * PCPU_SLICE_MS;
 	pcpu->alone = platform.roam ? 0 : platform.timebase / TRAP_LOOP_LOOKS_HZ;
 	pcpu->external_at = ~0UL;
 	wake_times_init(&pcpu->wake);
@@ -89,7 +90,7 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	pcpu->vs_has.vsiselect = vs_state_probe_vsiselect();
 	pcpu->vs_has.records = vs_state_probe_records();
 	quirk_probe_wfi_pc();
-	vs_state_init_hart(isa);
+	vs_state_init_hart(isa, platform.imsic.ids);
 	pcpu->hpm.silent = platform.silent;
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase,
 	         platform.table);
@@ -105,12 +106,8 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	csr_set(CSR_SIE, BIT(IRQ_SSI) | BIT(IRQ_STI));
 	if (pcpu->hpm.lcofi)
 		csr_set(CSR_SIE, BIT(IRQ_LCOFI));
-}
-
-void pcpu_serve_external(void (*serve)(void))
-{
-	this_pcpu()->external = serve;
-	csr_set(CSR_SIE, BIT(IRQ_SEI));
+	external_init_hart(pcpu);
+	guest_files_init(pcpu);
 }
 
 void pcpu_count_vcpus(struct pcpu *pcpu, int32_t more)
@@ -153,7 +150,9 @@ void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending)
 		pcpu_resched(pcpu);
 	}
 	if (pending & BIT(IRQ_SEI))
-		pcpu->external();
+		external_came();
+	if (pending & BIT(IRQ_SGEI))
+		guest_file_came();
 	if (pending & BIT(IRQ_STI))
 		sched_timer();
 }

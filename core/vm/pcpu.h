@@ -11,13 +11,17 @@
 #include "arch/riscv/fence.h"
 #include "arch/riscv/fw_events.h"
 #include "arch/riscv/hpm.h"
+#include "arch/riscv/imsic.h"
 #include "arch/riscv/vs_state.h"
 #include "core/lib/types.h"
 #include "core/vm/wake_times.h"
 
 #define MAX_HARTS      8U
 #define MAX_HART_VCPUS WAKE_LEAVES
-#define PCPU_SLICE_MS  2U
+
+/* Of a hart whose vcpu is not looked at: how long a slice lasts in seconds, a hundred years. There
+ * is an end because an emulator whose clock jumps to the next timer needs one that it can reach. */
+#define PCPU_NO_LOOK_S (100UL * 365 * 24 * 3600)
 
 struct vcpu;
 
@@ -34,30 +38,32 @@ struct pcpu {
 	uint64_t isa;     /* BIT(enum isa_ext); has only those cache-block extensions that work */
 	struct cbo_blocks blocks;
 	struct vs_has vs_has;
-	uint64_t last;             /* of vcpus[]: the one that was resident last */
-	struct vcpu *current;      /* the resident vcpu; NULL: none */
-	uint64_t ready;            /* of vcpus[]: runnable */
-	uint64_t waiting;          /* of vcpus[]: blocked in WFI */
-	uint64_t working;          /* of ready: its time slices prepare its VM's next life */
-	uint64_t called;           /* of ready: only to serve its requests */
-	uint64_t steal_not_begun;  /* of ready: its steal time has not begun, see sched_parts.h */
-	uint64_t counts_a_tick;    /* counts of `cycle` per tick of host time */
-	uint64_t slice, slice_end; /* length of a time slice, end of the current one; host time */
+	uint64_t last;            /* of vcpus[]: the one that was resident last */
+	struct vcpu *current;     /* the resident vcpu; NULL: none */
+	uint64_t ready;           /* of vcpus[]: runnable */
+	uint64_t waiting;         /* of vcpus[]: blocked in WFI */
+	uint64_t working;         /* of ready: its time slices prepare its VM's next life */
+	uint64_t called;          /* of ready: only to serve its requests */
+	uint64_t steal_not_begun; /* of ready: its steal time has not begun, see sched_parts.h */
+	uint64_t counts_a_tick;   /* counts of `cycle` per tick of host time */
+	uint64_t slice_end;       /* end of the current time slice; host time */
 	/* How much longer a slice lasts if no other vcpu is ready; host time. */
 	uint64_t alone;
 	/* The vcpu whose FP and vector registers are in the hart; NULL: none. See
 	 * core/vm/vcpu_registers.h. */
 	struct vcpu *registers_of;
-	uint64_t vec_bytes; /* size of a vector register in bytes; 0: guests have no V */
-	uint32_t vmids;     /* number of VMIDs, 1 if there are none */
-	uint64_t scratch;   /* for reservation_end() */
-	/* Handles external interrupts of this hart. It is also called at host time external_at (~0:
-	 * never). NULL until pcpu_serve_external() registers it. */
-	void (*external)(void);
-	uint64_t external_at;
-	bool suspect;      /* the resident vcpu is a suspect: HS takes its exceptions */
-	bool unmask_traps; /* hvictl.VTI is set, see core/vm/vs_interrupts.h */
-	bool shared;       /* several vcpus have their home here, and they do not roam */
+	uint64_t vec_bytes;         /* size of a vector register in bytes; 0: guests have no V */
+	uint32_t vmids;             /* number of VMIDs, 1 if there are none */
+	uint64_t scratch;           /* for reservation_end() */
+	uint32_t guest_files;       /* 0: vcpus of VMs with an AIA cannot be here */
+	uint32_t files_taken;       /* files 1 to this one belong to vcpus */
+	uint32_t file_words;        /* of 64 identities, that each has */
+	const char *no_guest_files; /* why there are none */
+	uint32_t irq_place;         /* its place in the interrupt controller, or IRQCHIP_NOWHERE */
+	uint64_t external_at;       /* host time of the next external_look(); ~0: never */
+	bool suspect;               /* the resident vcpu is a suspect: HS takes its exceptions */
+	bool unmask_traps;          /* hvictl.VTI is set, see core/vm/vs_interrupts.h */
+	bool shared;                /* several vcpus have their home here, and they do not roam */
 	/* There are more than the FP registers: vectors, or records (struct vs_has). */
 	bool more_registers;
 	uint32_t observers; /* of its vcpus, see core/vm/observe.h */
@@ -79,6 +85,7 @@ struct pcpu {
 	const void *last_of_vmid[17];
 	struct wake_times wake; /* when to wake the blocked vcpus, in host time */
 	struct hpm hpm;
+	struct vcpu *vcpu_of_file[IMSIC_GUEST_FILES + 1]; /* constant after boot */
 	struct vcpu *vcpus[MAX_HART_VCPUS]; /* all vcpus of the machine; constant after boot */
 	struct vcpu *hctr_owner[32];        /* the vcpu whose count each hctr holds; NULL: none */
 	struct fw_events fw_events;
@@ -144,12 +151,19 @@ void pcpu_account_stay(struct pcpu *pcpu);
  * hart. */
 void pcpu_account_to(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why);
 
+/* Returns what would interrupt HS now, in the layout of sip, which does not have SGEI itself. Of a
+ * file that nobody listens to there is none. Called on this hart. */
+static inline uint64_t pcpu_pending_interrupts(const struct pcpu *pcpu)
+{
+	uint64_t pending = csr_read(CSR_SIP) & csr_read(CSR_SIE);
+
+	if (pcpu->files_taken && csr_read(CSR_HGEIP) & csr_read(CSR_HGEIE))
+		pending |= BIT(IRQ_SGEI);
+	return pending;
+}
+
 /* Handles interrupts for HS; `pending` has the layout of sip. Called on this hart. */
 void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending);
-
-/* Enables external interrupts on this hart and makes serve() their handler. serve() may set
- * external_at. Called once, at boot. */
-void pcpu_serve_external(void (*serve)(void));
 
 /* Sets up CSRs, counters and interrupts of the calling hart. Its pcpu is zero except for `blocks`;
  * `blocks` and `isa` are what the host device tree says. */

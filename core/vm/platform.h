@@ -4,27 +4,36 @@
 #define CORE_VM_PLATFORM_H
 
 #include "arch/riscv/hpm.h"
+#include "arch/riscv/imsic.h"
 #include "arch/riscv/irqchip.h"
+#include "core/config/host_iommu.h"
 #include "core/vm/pcpu.h"
 #include "core/lib/types.h"
 
 struct platform {
-	uint64_t ram_base, ram_size;   /* the RAM bank that contains Tally */
+	uint64_t ram_base, ram_size;   /* what Tally uses: of the bank that contains it */
+	uint64_t ram_unused;           /* the bytes of the machine's other RAM */
 	uint64_t tree_base, tree_size; /* the VM tree (/chosen linux,initrd-*) */
-	uint32_t timebase;             /* Hz */
+	/* Tally's copy of the host's device tree. NULL: it could not be kept. */
+	const void *host_tree;
+	uint32_t timebase; /* Hz */
 	uint32_t n_harts;
+	uint32_t harts_unused; /* beyond MAX_HARTS */
 	struct {
 		uint64_t hartid;
 		uint64_t isa;
 		struct cbo_blocks blocks;
 		uint32_t intc_phandle;
+		uint32_t irq_place; /* in the interrupt controller, or IRQCHIP_NOWHERE */
 	} harts[MAX_HARTS];
 	const char *mmu_type; /* a copy, because the memory of the host tree is reused */
 	uint64_t uart_base;   /* 0: no UART that Tally can drive */
 	uint64_t uart_size;
-	uint32_t uart_shift, uart_irq;
+	uint32_t uart_shift, uart_width, uart_irq;
 	struct irqchip irqchip;
-	bool virt; /* QEMU's "riscv-virtio" machine */
+	struct host_iommu iommu; /* size 0: the machine has none */
+	struct imsic imsic;      /* ids 0: no guest has a file in it */
+	bool virt;               /* QEMU's "riscv-virtio" machine */
 	/* From /chosen bootargs: tally.backend=, tally.console=, tally.roam, tally.broken,
 	 * tally.no-vmids, tally.trip=, tally.silent-events. */
 	enum hpm_choice backend;

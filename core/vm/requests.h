@@ -25,15 +25,16 @@
 #define REQ_START   (UINT64_C(1) << 4) /* HSM start: start_pc, start_opaque */
 #define REQ_STOP    (UINT64_C(1) << 5) /* take the vcpu off its hart, because the VM ends */
 /* Rare requests: the operator makes them, or they come once in a life of the VM. */
-#define REQ_LIFE    (UINT64_C(1) << 6) /* to vcpu 0: its VM changes state, see core/vm/vm_life.h */
-#define REQ_OBSERVE (UINT64_C(1) << 7) /* an observe_request is posted, see core/vm/observe.h */
-#define REQ_MOVE    (UINT64_C(1) << 8) /* `migrate_to` is set, see core/vm/vcpu_move.h */
-#define REQ_ARRIVE  (UINT64_C(1) << 9) /* from the old home to the new: the vcpu is yours now */
+#define REQ_LIFE    (UINT64_C(1) << 6)  /* to vcpu 0: its VM changes state, see core/vm/vm_life.h */
+#define REQ_OBSERVE (UINT64_C(1) << 7)  /* an observe_request is posted, see core/vm/observe.h */
+#define REQ_MOVE    (UINT64_C(1) << 8)  /* `migrate_to` is set, see core/vm/vcpu_move.h */
+#define REQ_ARRIVE  (UINT64_C(1) << 9)  /* from the old home to the new: the vcpu is yours now */
+#define REQ_FAULTS  (UINT64_C(1) << 10) /* to vcpu 0: faults of DMA, see core/vm/dma.h */
 
-#define REQ_ALL    ((UINT64_C(1) << 10) - 1)
+#define REQ_ALL    ((UINT64_C(1) << 11) - 1)
 #define REQ_FENCES (REQ_FENCE_I | REQ_VVMA)
 /* These are served at once even if the vcpu is not resident, so they are always in `enabled`. */
-#define REQ_AT_ONCE (REQ_LIFE | REQ_OBSERVE | REQ_MOVE | REQ_ARRIVE)
+#define REQ_AT_ONCE (REQ_LIFE | REQ_OBSERVE | REQ_MOVE | REQ_ARRIVE | REQ_FAULTS)
 
 /* Requests that the guest can count as firmware events when they arrive. Each one counts, even if
  * several of a kind arrive together. */

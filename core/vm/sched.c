@@ -30,7 +30,7 @@ static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 		if (!atomic_load(&pcpu->notified))
 			wfi();
 		pcpu->stay_start = csr_read(CSR_INSTRET);
-		pcpu_interrupts(pcpu, csr_read(CSR_SIP) & csr_read(CSR_SIE));
+		pcpu_interrupts(pcpu, pcpu_pending_interrupts(pcpu));
 		sched_check_notified(pcpu);
 	} while (!pcpu->ready);
 	return csr_read(CSR_TIME);
@@ -54,9 +54,9 @@ static __attribute__((noinline)) void work(struct pcpu *pcpu, struct vcpu *vcpu)
 
 	requests_disable(&vcpu->requests);
 	pcpu->last = vcpu->bit;
-	pcpu->slice_end = csr_read(CSR_TIME) + pcpu->slice;
-	pcpu_account_to(pcpu, vcpu, EXIT_OTHER);
+	pcpu->slice_end = csr_read(CSR_TIME) + vcpu->slice;
 	while (pcpu->working & bit && csr_read(CSR_TIME) < pcpu->slice_end) {
+		pcpu_account_to(pcpu, vcpu, EXIT_OTHER);
 		if (!vm_life_work(vcpu->vm)) {
 			pcpu->working &= ~bit;
 			sched_off(vcpu);
@@ -64,7 +64,7 @@ static __attribute__((noinline)) void work(struct pcpu *pcpu, struct vcpu *vcpu)
 		}
 		sched_set_timer(pcpu, NULL);
 		pcpu_account_stay(pcpu);
-		pcpu_interrupts(pcpu, csr_read(CSR_SIP) & csr_read(CSR_SIE));
+		pcpu_interrupts(pcpu, pcpu_pending_interrupts(pcpu));
 		sched_check_notified(pcpu);
 		others_wait(pcpu, vcpu);
 	}
@@ -94,7 +94,7 @@ static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu 
 		vcpu->fw.ready_since = 0;
 		sched_enable_requests(vcpu);
 	}
-	pcpu_interrupts(pcpu, csr_read(CSR_SIP) & csr_read(CSR_SIE));
+	pcpu_interrupts(pcpu, pcpu_pending_interrupts(pcpu));
 	sched_check_notified(pcpu);
 	return false;
 }
@@ -140,9 +140,9 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 		for_each_bit (i, steal_not_begun & ~vcpu->bit)
 			sched_begin_steal(pcpu->vcpus[i], now);
 	}
-	pcpu->slice_end = now + pcpu->slice;
+	pcpu->slice_end = now + vcpu->slice;
 	if (atomic_load_explicit(&vcpu->vm->debt_ticks, memory_order_relaxed))
-		sched_charge_debt(pcpu, vcpu->vm);
+		sched_charge_debt(pcpu, vcpu);
 	vcpu_fw_resident_from(&vcpu->fw, now);
 	vcpu_load(pcpu, vcpu);
 	if (!pcpu->shared)
@@ -160,13 +160,13 @@ static __attribute__((noinline)) void rest(struct pcpu *pcpu, struct vcpu *vcpu)
 }
 
 /* Not inlined, like idle(). */
-static __attribute__((noinline)) void leave(struct pcpu *pcpu, struct vcpu *vcpu)
+static __attribute__((noinline)) void leave(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
 	if (!(pcpu->ready & vcpu->bit))
 		rest(pcpu, vcpu);
-	else
-		pcpu->steal_not_begun |= vcpu->bit;
-	(void)vcpu_hand_over(vcpu);
+	/* It may have been asked to move to where it is. */
+	if (!vcpu_hand_over(vcpu) && pcpu->ready & vcpu->bit)
+		sched_begin_steal(vcpu, now);
 }
 
 /* Takes the current vcpu off the hart. */
@@ -176,7 +176,7 @@ static void put(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 	vcpu_put(pcpu, vcpu);
 	pcpu->last = vcpu->bit;
 	if (vcpu_wants_to_move(vcpu)) {
-		leave(pcpu, vcpu);
+		leave(pcpu, vcpu, now);
 		return;
 	}
 	if (pcpu->ready & vcpu->bit)
@@ -195,7 +195,7 @@ static inline bool keeps_hart(struct pcpu *pcpu, const struct vcpu *vcpu, uint64
 		return true;
 	if (pcpu->ready != vcpu->bit)
 		return false;
-	pcpu->slice_end = now + pcpu->slice;
+	pcpu->slice_end = now + vcpu->slice;
 	return true;
 }
 

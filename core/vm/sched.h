@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which vcpu runs on this hart. Ready vcpus take time slices of PCPU_SLICE_MS, and a vcpu in WFI
- * gives the hart away. All functions are called on the vcpu's home hart.
+ * Which vcpu runs on this hart. Ready vcpus take time slices, each as long as its VM's share says,
+ * and a vcpu in WFI gives the hart away. All functions are called on the vcpu's home hart.
  */
 #ifndef CORE_VM_SCHED_H
 #define CORE_VM_SCHED_H
@@ -48,6 +48,13 @@ bool sched_works(const struct vcpu *vcpu);
 
 /* Handles the hart's timer interrupt. */
 void sched_timer(void);
+
+/* This stay, from the exit on, is for a vcpu. Nothing changes if its home is another hart. */
+void sched_works_for(struct vcpu *vcpu);
+
+/* The same for one more vcpu of this hart in the stay: what was done so far stays with who had it.
+ */
+void sched_works_too(struct vcpu *vcpu);
 
 /* An IPI has interrupted the resident vcpu. Accounts the stay to the vcpu that the IPI is for. */
 void sched_ipi_came(void);

@@ -9,14 +9,47 @@
 
 /*
  * Begins work for a vcpu in the time slice of the resident one. If they belong to different VMs,
- * the resident vcpu has steal time until sched_end_steal().
+ * the resident vcpu has steal time until sched_end_steal(). What the hart did before in this stay
+ * for a vcpu of a third VM is on that one's account.
  */
 static void work_for(struct pcpu *pcpu, struct vcpu *vcpu)
 {
+	struct vcpu *current = pcpu->current;
+
 	pcpu_account_to(pcpu, vcpu, EXIT_IRQ);
+	if (current && current->fw.ready_since && pcpu->told && pcpu->told->vm != vcpu->vm) {
+		sched_end_steal(pcpu, current, csr_read(CSR_TIME));
+		pcpu_resched(pcpu); /* its time slice ends later */
+	}
 	pcpu->told = vcpu;
-	if (pcpu->current && pcpu->current->vm != vcpu->vm)
-		sched_begin_steal(pcpu->current, csr_read(CSR_TIME));
+	if (current && current->vm != vcpu->vm)
+		sched_begin_steal(current, csr_read(CSR_TIME));
+}
+
+/* The same, and the whole stay is accounted to it, from the exit on. */
+static inline void stay_for(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	pcpu->stay_of = vcpu;
+	pcpu->stay_why = EXIT_IRQ;
+	work_for(pcpu, vcpu);
+}
+
+void sched_works_for(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	if (vcpu_home(vcpu) != pcpu)
+		return;
+	stay_for(pcpu, vcpu);
+	if (pcpu->current && pcpu->current->fw.ready_since)
+		pcpu_resched(pcpu); /* to end the steal time */
+}
+
+void sched_works_too(struct vcpu *vcpu)
+{
+	CHECK(vcpu->home == this_pcpu());
+	work_for(this_pcpu(), vcpu);
+	pcpu_resched(this_pcpu());
 }
 
 void sched_ipi_came(void)
@@ -25,12 +58,8 @@ void sched_ipi_came(void)
 	uint64_t notified = atomic_load_explicit(&pcpu->notified, memory_order_relaxed);
 	struct vcpu *vcpu = notified ? pcpu->vcpus[lowest_bit(notified)] : pcpu->told;
 
-	if (vcpu && vcpu_home(vcpu) == pcpu) {
-		/* The whole stay is accounted to it, from the exit on. */
-		pcpu->stay_of = vcpu;
-		pcpu->stay_why = EXIT_IRQ;
-		work_for(pcpu, vcpu);
-	}
+	if (vcpu && vcpu_home(vcpu) == pcpu)
+		stay_for(pcpu, vcpu);
 }
 
 void sched_serve_notified(void)
@@ -67,10 +96,11 @@ void sched_end_steal(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 	atomic_fetch_add(&pcpu->told->vm->debt_ticks, taken);
 }
 
-void sched_charge_debt(struct pcpu *pcpu, struct vm *vm)
+void sched_charge_debt(struct pcpu *pcpu, const struct vcpu *vcpu)
 {
+	struct vm *vm = vcpu->vm;
 	unsigned long debt = atomic_load(&vm->debt_ticks);
-	uint64_t paid = debt < pcpu->slice / 2 ? debt : pcpu->slice / 2;
+	uint64_t paid = debt < vcpu->slice / 2 ? debt : vcpu->slice / 2;
 
 	/* If it fails, another hart is charging this VM, and the next time slice pays. */
 	if (atomic_compare_exchange_strong(&vm->debt_ticks, &debt, debt - paid))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the scheduler share: sched.c (time slices), sched_ready.c (states of a vcpu),
- * sched_time.c (timers) and sched_notified.c (notifications). No other file includes this. */
+ * sched_time.c (timers) and sched_notified.c (notifications). Of others, core/boot/harts.c alone
+ * includes this: the boot hart rests by its timer. */
 #ifndef CORE_VM_SCHED_PARTS_H
 #define CORE_VM_SCHED_PARTS_H
 
@@ -35,8 +36,8 @@ static inline void sched_set_timer(struct pcpu *pcpu, const struct vcpu *residen
 	 * none, or find its own again and again, and would not take input meanwhile. */
 	if (!resident && deadline == ~0UL && n_pcpus == 1)
 		deadline = csr_read(CSR_TIME) + platform.timebase;
-	/* Without Sstc, HS provides the resident guest's timer, too. */
-	if (resident && !pcpu->vs_has.sstc && resident->timer < deadline)
+	/* Without Sstc, and in vs_aia.c, HS provides the resident guest's timer, too. */
+	if (resident && resident->timer < deadline)
 		deadline = resident->timer;
 	sched_set_host_timer(pcpu, deadline);
 }
@@ -56,7 +57,7 @@ static inline void sched_begin_steal(struct vcpu *vcpu, uint64_t now)
  * added to the debt of the VM that the hart worked for. */
 void sched_end_steal(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now);
 
-/* Shortens a time slice that begins by the debt of its VM, to no less than half. */
-void sched_charge_debt(struct pcpu *pcpu, struct vm *vm);
+/* Shortens a time slice of the vcpu that begins by the debt of its VM, to no less than half. */
+void sched_charge_debt(struct pcpu *pcpu, const struct vcpu *vcpu);
 
 #endif

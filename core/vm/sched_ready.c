@@ -2,6 +2,7 @@
 /* The states of a vcpu: ready, waiting, and off. */
 #include "arch/riscv/csr.h"
 #include "core/vm/check.h"
+#include "core/vm/guest_file.h"
 #include "core/vm/sched_parts.h"
 #include "core/vm/vm.h"
 
@@ -23,6 +24,8 @@ void sched_set_ready(struct vcpu *vcpu)
 	CHECK(vcpu->home == this_pcpu());
 	if (pcpu->waiting & bit) {
 		wake_times_set(&pcpu->wake, vcpu->index, vcpu_lcofi_deadline(vcpu));
+		if (vcpu->guest_file)
+			guest_file_ignore(vcpu);
 		if (atomic_load_explicit(&vcpu->hsm_state, memory_order_relaxed) ==
 		    SBI_HSM_STATE_SUSPENDED)
 			atomic_store(&vcpu->hsm_state, SBI_HSM_STATE_STARTED);
@@ -99,6 +102,8 @@ void sched_remove(struct vcpu *vcpu)
 	} else {
 		vpmu_init(&vcpu->pmu, &vcpu->vm->pmu_policy);
 	}
+	if (vcpu->guest_file)
+		guest_file_end(vcpu);
 	vcpu->fw.watched = 0;
 	vcpu->fw.ready_since = 0;
 	vcpu->timer = ~0UL;

@@ -2,6 +2,8 @@
 /* Timers: when blocked vcpus are woken, and what the hart's timer interrupt means. */
 #include "arch/riscv/csr.h"
 #include "core/vm/check.h"
+#include "core/vm/external.h"
+#include "core/vm/guest_file.h"
 #include "core/vm/sched_parts.h"
 
 /* Returns the host time at which a blocked vcpu has to be checked. */
@@ -15,10 +17,13 @@ static uint64_t next_wake(const struct vcpu *vcpu)
 
 void sched_wake_in_time(struct vcpu *vcpu)
 {
-	if (vcpu_has_interrupt(vcpu))
+	if (vcpu_has_interrupt(vcpu)) {
 		sched_set_ready(vcpu);
-	else
-		wake_times_set(&vcpu->home->wake, vcpu->index, next_wake(vcpu));
+		return;
+	}
+	wake_times_set(&vcpu->home->wake, vcpu->index, next_wake(vcpu));
+	if (vcpu->guest_file && vcpu->vs.vsie & BIT(IRQ_SEI))
+		guest_file_listen(vcpu);
 }
 
 void sched_nap(uint64_t ticks)
@@ -69,12 +74,14 @@ void sched_timer(void)
 			vcpu_lcofi_release(vcpu, now);
 		if (vcpu->poll_at != ~0UL)
 			poll(vcpu, now);
-		sched_wake_if_interrupted(vcpu);
+		/* It may sleep on, for instance when its LCOFI has come, and is masked. */
+		if (pcpu->waiting & vcpu->bit)
+			sched_wake_in_time(vcpu);
 	}
 	if (pcpu->current && pcpu->current->timer <= now)
 		timer_came(pcpu->current);
 	if (pcpu->external_at <= now)
-		pcpu->external();
+		external_look();
 	/* Also if nothing changed, because the timer must be set again. */
 	pcpu_resched(pcpu);
 }

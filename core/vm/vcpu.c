@@ -3,6 +3,7 @@
 #include "arch/riscv/fence.h"
 #include <string.h>
 #include "core/vm/check.h"
+#include "core/vm/guest_file.h"
 #include "core/vm/hpm_failures.h"
 #include "core/vm/ledger.h"
 #include "core/vm/trace.h"
@@ -18,6 +19,7 @@ void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 	vcpu->ctx.x[REG_A0] = vcpu->id;
 	vcpu->ctx.x[REG_A1] = a1;
 	vs_state_reset(&vcpu->vs, pc);
+	vcpu->vs.hstatus |= (uint64_t)vcpu->guest_file << HSTATUS_VGEIN_SHIFT;
 	vcpu->timer = ~0UL;
 	vcpu->poll_at = ~0UL;
 	vcpu->lcofi.held = false;
@@ -65,7 +67,7 @@ void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu)
 	vs_state_keep(vs);
 	vs_state_load(vs, &pcpu->vs_has);
 	csr_write(CSR_HTIMEDELTA, vm->htimedelta);
-	vs_interrupts_loaded(pcpu, vs);
+	vs_interrupts_loaded(pcpu, vcpu);
 	if (vcpu->fw.watched)
 		vcpu_fw_load(vcpu);
 	vpmu_restore(&vcpu->pmu);
@@ -81,6 +83,8 @@ void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu)
 	hpm_failures_settle_on(pcpu, vcpu);
 	if (vcpu->fw.watched)
 		vcpu_fw_put(vcpu);
+	if (pcpu->unmask_traps && vcpu->guest_file)
+		vs_interrupts_put_aia(pcpu, vcpu);
 	vs_state_put(&vcpu->vs, &pcpu->vs_has);
 	/* From here on the hart must not walk its tables, which may be cleared or belong to another
 	 * vcpu under this VMID. hgatp may stay: its table is constant after boot and not in guest
@@ -129,6 +133,8 @@ bool vcpu_has_interrupt(const struct vcpu *vcpu)
 	if (vcpu->home->vs_has.sstc &&
 	    vcpu->vs.vstimecmp <= csr_read(CSR_TIME) + vcpu->vm->htimedelta)
 		pending |= BIT(IRQ_STI);
+	if (vcpu->guest_file && guest_file_pends(vcpu))
+		pending |= BIT(IRQ_SEI);
 	return pending & vcpu->vs.vsie;
 }
 
@@ -138,7 +144,8 @@ uint64_t vcpu_woken_by(const struct vcpu *vcpu)
 	       (vcpu->vs.vsie & BIT(IRQ_SEI) ? REQ_DEVICES : 0);
 }
 
-void vcpu_emulated(struct vcpu *vcpu, uint32_t length)
+/* Nothing is called but in the end, so it needs no stack. */
+__attribute__((flatten)) void vcpu_emulated(struct vcpu *vcpu, uint32_t length)
 {
 	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + length);
 	vpmu_retired(&vcpu->pmu, vcpu_from_user());

@@ -40,6 +40,10 @@ struct vcpu {
 	uint32_t id;    /* vhartid: the index in the VM */
 	uint32_t index; /* index among all vcpus, in each hart's vcpus[] */
 	uint64_t bit;   /* BIT(index), in each hart's masks */
+	uint32_t slice; /* length of its time slices, at most a second; host time */
+	/* Its guest interrupt file, for good, and the page of that; 0: its VM has no AIA. */
+	uint32_t guest_file;
+	hpa_t guest_file_at;
 
 	/* Written by the home that the vcpu leaves. Other harts read it with vcpu_home(). */
 	struct pcpu *home;
@@ -60,9 +64,11 @@ struct vcpu {
 	bool hart_flags; /* the policy's hart_flags: it reads the hart's scountovf */
 	/* See core/vm/trap_loop.h. */
 	bool suspect, lcofi_hidden;
+	bool file_used; /* its guest file has to be cleared before it starts */
 	uint32_t traps_in_row;
-	uint32_t carried;      /* while it moves: its state in the lists of the old home */
-	uint64_t timer;        /* without Sstc: host time of the guest's timer; ~0: off */
+	uint32_t carried; /* while it moves: its state in the lists of the old home */
+	/* Without Sstc, or in vs_aia.c: host time of the guest's timer; ~0: off. */
+	uint64_t timer;
 	struct long_call call; /* the long call in progress; slice NULL: none */
 	struct vcpu_fw fw;
 	struct vpmu pmu;

@@ -22,7 +22,9 @@ static void come(struct vcpu *vcpu)
 {
 	vcpu->fw.lcofis++;
 	vcpu_set_virq(vcpu, IRQ_LCOFI, true);
-	vs_interrupts_settle();
+	/* For another one this is done when it is loaded. */
+	if (vcpu_is_current(vcpu))
+		vs_interrupts_settle();
 }
 
 void vcpu_lcofi_limited(struct vcpu *vcpu)

@@ -10,6 +10,7 @@
 #include "core/vm/vcpu_registers.h"
 #include "core/vm/vcpu_requests.h"
 #include "core/vm/vm.h"
+#include "core/vm/wired.h"
 #include "vpmu/bits.h"
 
 /* Longer than a hart needs to fall asleep. Ticks of host time. */
@@ -91,6 +92,8 @@ bool vcpu_hand_over(struct vcpu *vcpu)
 	vcpu->moves++;
 	atomic_fetch_or(&vcpu->requests.pending, REQ_ARRIVE);
 	requests_disable(&vcpu->requests);
+	if (vcpu->vm->config->n_devices)
+		fence_release_all(); /* its guest's accesses to devices */
 	/* From here on the vcpu belongs to the new home. */
 	vcpu_goes_to(vcpu, to);
 	pcpu_notify(to, vcpu->bit);
@@ -132,16 +135,29 @@ static void join_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 	sched_enable_requests(vcpu);
 }
 
+/* Interrupts of the VM's devices come to this hart, if the vcpu is the one that has them enabled.
+ */
+static void follow_wires(struct vm *vm)
+{
+	spin_lock(&vm->devices);
+	wired_follow(vm);
+	spin_unlock(&vm->devices);
+}
+
 void vcpu_arrive(struct vcpu *vcpu)
 {
 	/* The old home still executes a few instructions. It must be asleep before the vcpu runs
 	 * here, because on QEMU the counters of each hart count the instructions of all harts. */
 	if (platform.roam)
 		sched_nap(ROAM_NAP_TICKS);
+	if (vcpu->vm->config->n_devices)
+		fence_acquire_all(); /* its guest's accesses to devices */
 	/* What this hart has cached of the vcpu's memory may be older than its last stay here. */
 	fence_i();
 	vcpu_fence_vm(vcpu);
 	join_lists(vcpu->home, vcpu);
+	if (vcpu->vm->wired)
+		follow_wires(vcpu->vm);
 	if (vcpu->home->n_vcpus > 1)
 		share_the_hart(vcpu->home);
 }

@@ -4,6 +4,8 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/fence.h"
 #include "core/vm/check.h"
+#include "core/vm/dma.h"
+#include "core/vm/guest_file.h"
 #include "core/vm/hart_flags.h"
 #include "core/vm/sched.h"
 #include "core/vm/vcpu_move.h"
@@ -49,6 +51,8 @@ static void serve_devices(struct vcpu *vcpu)
 	struct vm *vm = vcpu->vm;
 	bool level;
 
+	if (vm->config->aia)
+		return;
 	spin_lock(&vm->devices);
 	level = vplic_output(&vm->plic, vcpu->id);
 	spin_unlock(&vm->devices);
@@ -59,9 +63,13 @@ static void serve_devices(struct vcpu *vcpu)
 static bool serve_start(struct vcpu *vcpu)
 {
 	unsigned long pending = SBI_HSM_STATE_START_PENDING;
+	bool has_file;
 
-	if (atomic_load(&vcpu->vm->state) != VM_RUNNING ||
-	    !atomic_compare_exchange_strong(&vcpu->hsm_state, &pending, SBI_HSM_STATE_STARTED))
+	if (atomic_load(&vcpu->vm->state) != VM_RUNNING || atomic_load(&vcpu->hsm_state) != pending)
+		return false;
+	/* First, because who sees that it has started may send it messages. */
+	has_file = !vcpu->guest_file || guest_file_begin(vcpu);
+	if (!atomic_compare_exchange_strong(&vcpu->hsm_state, &pending, SBI_HSM_STATE_STARTED))
 		return false;
 	/* It may have stopped itself a moment ago and still be resident. */
 	if (vcpu_is_current(vcpu)) {
@@ -69,6 +77,9 @@ static bool serve_start(struct vcpu *vcpu)
 		vcpu_put(vcpu->home, vcpu);
 	}
 	vcpu_reset(vcpu, vcpu->start_pc, vcpu->start_opaque);
+	if (!has_file)
+		vm_failed(vcpu, "its interrupt file is not where the host's tree says; file",
+		          vcpu->guest_file);
 	/* Like a hart after reset, it must not see translations or instructions that were cached
 	 * before. Who did not send it a fence, because it had not started, sees here that it had
 	 * (docs/memory-order.md, "Fence to a vcpu that starts"). */
@@ -83,16 +94,25 @@ static bool serve_start(struct vcpu *vcpu)
 	return true;
 }
 
-static void serve(struct vcpu *vcpu, uint64_t pending)
+/* Requests that are in no time slice's way. Not inlined, because they are rare. */
+static __attribute__((noinline)) void serve_at_once(struct vcpu *vcpu, uint64_t pending)
 {
-	CHECK(vcpu->home == this_pcpu());
 	if (pending & REQ_ARRIVE)
 		vcpu_arrive(vcpu);
 	/* This comes first: a client waits for the answer, whatever else happens to the vcpu. */
 	if (pending & REQ_OBSERVE)
 		vcpu_serve_observers(vcpu);
+	if (pending & REQ_FAULTS)
+		dma_asked(vcpu->vm);
 	if (pending & REQ_LIFE)
 		vm_life_serve(vcpu->vm);
+}
+
+static void serve(struct vcpu *vcpu, uint64_t pending)
+{
+	CHECK(vcpu->home == this_pcpu());
+	if (pending & REQ_AT_ONCE)
+		serve_at_once(vcpu, pending);
 	if (pending & REQ_STOP) {
 		sched_remove(vcpu);
 		return;

@@ -3,6 +3,7 @@
 #include "arch/riscv/insn.h"
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/trap.h"
+#include "core/vm/guest_file.h"
 #include "core/vm/guest_mem.h"
 #include "core/vm/hpm_failures.h"
 #include "core/vm/sched.h"
@@ -44,7 +45,18 @@ static inline void execute(struct vcpu *vcpu)
 {
 	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + 4);
 	vcpu->ctx.exits[EXIT_CSR]++;
-	vs_interrupts_settle();
+}
+
+/* Before it. Returns false if an LCOFI pends and the guest has an AIA: then the exit must not end
+ * before exit_long(), which only read_any() sees to. */
+static inline bool settle(const struct vcpu *vcpu)
+{
+	if (!vs_lcofi(csr_read(CSR_HVIP)))
+		return true;
+	if (vcpu->guest_file)
+		return false;
+	vs_interrupts_pending();
+	return true;
 }
 
 /* Returns the result of csr_read_fast() when the value is known. Few instructions compute the
@@ -82,14 +94,17 @@ static inline bool pc_is_doubtful(void)
 	return ((csr_read(CSR_SEPC) + 4) & (PAGE_SIZE - 4)) == 0 && quirks.wfi_pc_at_page_end;
 }
 
-static long read_any(struct vcpu *vcpu, uint64_t raw)
+static __attribute__((noinline)) long read_any(uint64_t ignored, uint64_t raw)
 {
+	struct vcpu *vcpu = this_vcpu();
 	/* Of a counter; other CSRs have larger numbers. */
 	uint64_t n = (raw >> 20 & 0xfff) - CSR_CYCLE;
 	bool user = vcpu_from_user();
 
+	(void)ignored;
 	if ((raw & CSR_READ_MASK) != CSR_READ || !may_read(vcpu, n, user))
 		return CSR_READ_NONE;
+	vs_interrupts_settle();
 	execute(vcpu);
 	return answer_late(vpmu_retired_fast(&vcpu->pmu, user), raw);
 }
@@ -105,9 +120,8 @@ static __attribute__((noinline)) long read_first(uint64_t ignored, uint64_t raw)
 	uint64_t n = raw >> 20 & 31;
 	uint64_t value, slow;
 
-	(void)ignored;
-	if (vcpu_from_user())
-		return read_any(vcpu, raw);
+	if (vcpu_from_user() || !settle(vcpu))
+		return read_any(ignored, raw);
 	if ((raw & CSRS_READ_MASK) == CSRS_READ(CSR_CYCLE) && vpmu_runs(&vcpu->pmu, n)) {
 		execute(vcpu);
 		slow = vpmu_retired_read(&vcpu->pmu, n, raw, &value);
@@ -118,7 +132,7 @@ static __attribute__((noinline)) long read_first(uint64_t ignored, uint64_t raw)
 		slow = vpmu_retired_scountovf(&vcpu->pmu, raw);
 		return slow ? answer_late(slow, raw) : answer(raw, vpmu_scountovf(&vcpu->pmu));
 	}
-	return read_any(vcpu, raw);
+	return read_any(ignored, raw);
 }
 
 /* An instruction that reads no CSR. All that the hart tells comes by here, so here a WFI gets its
@@ -138,6 +152,8 @@ static __attribute__((noinline, flatten)) long read_no_counter(uint64_t ignored,
 
 	if (!vpmu_scountovf_noted(&vcpu->pmu, raw, &counts) || vcpu_from_user())
 		return raw & CSR_READS ? read_first(ignored, raw) : no_read(raw);
+	if (!settle(vcpu))
+		return read_any(ignored, raw);
 	execute(vcpu);
 	slow = vpmu_retired_scountovf_noted(&vcpu->pmu, counts);
 	return slow ? answer_late(slow, raw) : answer(raw, vpmu_scountovf(&vcpu->pmu));
@@ -156,6 +172,8 @@ __attribute__((flatten)) long csr_read_fast(uint64_t ignored, uint64_t raw)
 
 	if (!vpmu_read_noted(&vcpu->pmu, n, raw, &counts) || vcpu_from_user())
 		return read_no_counter(ignored, raw);
+	if (!settle(vcpu))
+		return read_any(ignored, raw);
 	execute(vcpu);
 	/* A counter counts its own read, so the value is taken afterwards. */
 	slow = vpmu_retired_noted(&vcpu->pmu, n, counts, &value);
@@ -182,7 +200,8 @@ static __attribute__((noinline)) enum vcpu_exit any_insn(struct vcpu *vcpu, uint
 		return EXIT_CSR;
 	}
 	insn = insn_decode(raw);
-	if (vs_interrupts_access(vcpu, &insn))
+	if (vs_interrupts_access(vcpu, &insn) ||
+	    (vcpu->guest_file && guest_file_access(vcpu, &insn)))
 		return EXIT_CSR;
 	vcpu_fw_seen(vcpu, SBI_PMU_FW_ILLEGAL_INSN);
 	trap_inject(vcpu, CAUSE_ILLEGAL_INSN, raw);

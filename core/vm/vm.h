@@ -10,6 +10,8 @@
 #include "core/vm/vm_command.h"
 #include "core/config/vm_config.h"
 #include "core/vm/vm_life.h"
+#include "core/vm/vpci.h"
+#include "core/devices/vaplic.h"
 #include "core/devices/vplic.h"
 #include "core/vm/vsbi_slot.h"
 #include "core/devices/vuart.h"
@@ -27,23 +29,35 @@ struct vm {
 	uint64_t htimedelta;
 
 	/* Also constant after boot. */
-	hpa_t memory;
+	struct vcpu *vcpus[VM_MAX_VCPUS];
+	hpa_t memory; /* its first piece */
+	/* Of its PLIC or APLIC: the sources that come from the host, and the wire of each. See
+	 * core/vm/wired.h. */
+	uint32_t wired;
+	uint8_t wire_of[VPLIC_SOURCES + 1];
+
+	/* Protects the members below, the wires, and what is shown of PCI functions. In reach of
+	 * one instruction, like the first of struct vcpu. */
+	struct spinlock devices;
+	struct vplic plic;
+	uint64_t plic_outputs; /* bit n: the level that vcpu n was told last */
+	struct vuart uart;
+	struct vaplic aplic;               /* instead of the PLIC, if the VM has an AIA */
+	struct vaplic_change aplic_change; /* by the access that is served; not on a stack */
+	struct vpci pci;                   /* its functions; see core/vm/functions.h */
+
+	/* Also constant after boot. */
 	struct vpmu_policy pmu_policy;
 	struct vpmu_table pmu_table; /* selectors NULL: the VM tree has no node /pmu */
 	struct vpmu_known pmu_known[VPMU_KNOWN];
 	struct vsbi_slot sbi[VSBI_SLOTS];
-	struct vcpu *vcpus[VM_MAX_VCPUS];
 	struct vm_image dtb; /* the guest's device tree */
 	size_t seed_at;      /* offset of the seed in it; 0: it has none */
-
-	struct spinlock devices; /* protects the three members below */
-	struct vplic plic;
-	uint64_t plic_outputs; /* bit n: the level that vcpu n was told last */
-	struct vuart uart;
 
 	/* See core/vm/vm_life.h. */
 	atomic_uint state;   /* enum vm_state */
 	atomic_uint command; /* enum vm_command that was not taken up yet */
+	atomic_bool never;   /* its devices are not at rest, so it does not start any more */
 	/* After the end of the VM: the number of vcpus that are still on a hart, and of those whose
 	 * last line is not in the log yet. */
 	atomic_uint vcpus_alive, vcpus_untold;
@@ -67,8 +81,28 @@ void vms_create(const struct vm_tree *tree);
 /* Starts vcpu 0 of each VM. Boot hart only, as the last step of boot. */
 void vms_start(void);
 
-/* Passes changed levels of device interrupts on to the vcpus. The caller holds vm->devices. */
+/* Passes changed outputs of the PLIC on to the vcpus, or sends the messages of the APLIC. The
+ * caller holds vm->devices. */
 void vm_update_interrupts(struct vm *vm);
+
+/* Passes the level of the UART's interrupt on to the PLIC or APLIC. Few accesses change it. The
+ * PLIC has the last one in any case. The caller holds vm->devices. */
+void vm_uart_changed(struct vm *vm, bool level);
+static inline void vm_update_uart(struct vm *vm)
+{
+	bool level = vuart_irq(&vm->uart);
+
+	if (level != vplic_level(&vm->plic, GUEST_UART_IRQ))
+		vm_uart_changed(vm, level);
+}
+
+/* Passes on what accesses to the devices have changed. The caller holds vm->devices. */
+void vm_devices_changed(struct vm *vm);
+static inline void vm_update_devices(struct vm *vm)
+{
+	if (vm->plic.changed)
+		vm_devices_changed(vm);
+}
 
 /* Whether the VM's UART has room for input. */
 bool vm_input_space(struct vm *vm);

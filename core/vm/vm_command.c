@@ -52,6 +52,25 @@ void vm_power_off(struct vm *vm)
 	command(vm, VM_COMMAND_POWER_OFF);
 }
 
+/* A command that would wait, or has no effect, sends no request: only changes of a VM's state, each
+ * of which takes the VM's own time slices, interrupt the hart that takes them up. */
+enum vm_answer vm_ask(struct vm *vm, enum vm_command c)
+{
+	unsigned int none = VM_COMMAND_NONE, state = atomic_load(&vm->state);
+
+	if (atomic_load(&vm->command) != none || (state != VM_RUNNING && state != VM_OFF))
+		return VM_ANSWER_BETWEEN;
+	if ((c == VM_COMMAND_START && state == VM_RUNNING) ||
+	    (c == VM_COMMAND_STOP && state == VM_OFF))
+		return VM_ANSWER_ALREADY;
+	if (state == VM_OFF && atomic_load(&vm->never))
+		return VM_ANSWER_NEVER;
+	if (!atomic_compare_exchange_strong(&vm->command, &none, c))
+		return VM_ANSWER_BETWEEN;
+	vcpu_request(vm->vcpus[0], REQ_LIFE);
+	return VM_ANSWER_TAKEN;
+}
+
 enum vm_command vm_command_take(struct vm *vm)
 {
 	return (enum vm_command)atomic_exchange(&vm->command, VM_COMMAND_NONE);

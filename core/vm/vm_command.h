@@ -28,6 +28,18 @@ bool vm_restart(struct vm *vm);
 /* Stops the VM for good. Like a VM that ended by itself, it does not keep the machine on. */
 void vm_power_off(struct vm *vm);
 
+/*
+ * The same for another VM, which pays for nothing but a command that is taken. `c` is
+ * VM_COMMAND_START, VM_COMMAND_STOP or VM_COMMAND_RESTART.
+ */
+enum vm_answer {
+	VM_ANSWER_TAKEN,
+	VM_ANSWER_ALREADY, /* it runs, or it is off */
+	VM_ANSWER_BETWEEN, /* it is between two states, or has a command to take up */
+	VM_ANSWER_NEVER,   /* it cannot start any more */
+};
+enum vm_answer vm_ask(struct vm *vm, enum vm_command c);
+
 /* Takes the command that waits, and leaves VM_COMMAND_NONE. Lead hart only. */
 enum vm_command vm_command_take(struct vm *vm);
 

@@ -4,16 +4,24 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/sbi.h"
 #include "core/log.h"
+#include "core/vm/dma.h"
 #include "core/vm/terminal_port.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
 #include "core/vm/vcpu_requests.h"
+#include "core/vm/functions.h"
 #include "core/vm/vm.h"
 #include "core/vm/vm_load.h"
+#include "core/vm/vm_quiet.h"
 #include "core/vm/vm_tell.h"
+#include "core/vm/wired.h"
 
 /* A VM that ran for so long starts a new row of restarts. */
 #define GOOD_LIFE_S 60UL
+
+/* The queue of faults twice. A device that makes them for ever must not keep its VM from its end.
+ */
+#define RESTS 16U
 
 static atomic_uint vms_on, vms_failed;
 
@@ -136,6 +144,20 @@ static void leave_for_good(struct vm *vm)
 		power_off();
 }
 
+void vm_begin_first(struct vm *vm, uint64_t now)
+{
+	if (vm_quiet_first(vm)) {
+		vm_begin(vm, now);
+		return;
+	}
+	atomic_fetch_add(&vms_failed, 1);
+	atomic_store(&vm->never, true);
+	vm->end.why = VM_END_FAILED;
+	terminal_vm_ended(vm->index, true);
+	atomic_store(&vm->state, VM_OFF);
+	leave_for_good(vm);
+}
+
 static enum vm_end end_of_stop(enum vm_command c)
 {
 	return c == VM_COMMAND_STOP ? VM_END_STOP : VM_END_POWER_OFF;
@@ -159,6 +181,9 @@ static void tell(struct vm *vm)
 {
 	struct vm_life *life = &vm->life;
 
+	/* What its devices did comes before its end. */
+	if (life->step == 0 && life->rests++ < RESTS && dma_tell_rest(vm))
+		return;
 	if (life->step == 0)
 		vm_tell_end(vm);
 	else
@@ -173,14 +198,21 @@ static void tell(struct vm *vm)
 	atomic_store(&vm->state, VM_CLEARING);
 }
 
-static void start_loading(struct vm *vm)
+/* Returns false if it cannot start any more. */
+static bool start_loading(struct vm *vm)
 {
+	if (!vm_is_quiet(vm)) {
+		atomic_store(&vm->never, true);
+		vm->life.again = false;
+		return false;
+	}
 	if (vm->life.off_for_good)
 		atomic_fetch_add(&vms_on, 1);
 	vm->life.off_for_good = false;
 	vm->life.again = false;
 	vm_load_begin(vm);
 	atomic_store(&vm->state, VM_LOADING);
+	return true;
 }
 
 bool vm_life_work(struct vm *vm)
@@ -190,17 +222,19 @@ bool vm_life_work(struct vm *vm)
 		tell(vm);
 		return true;
 	case VM_CLEARING:
-		if (vm_clear_slice(vm))
+		if (vm_quiet_slice(vm) || vm_clear_slice(vm))
 			return true;
 		if (vm->life.again) {
-			start_loading(vm);
-			return true;
+			if (start_loading(vm))
+				return true;
+			atomic_fetch_add(&vms_failed, 1);
 		}
 		atomic_store(&vm->state, VM_OFF);
 		leave_for_good(vm);
 		return false;
 	case VM_LOADING:
-		if (vm_load_slice(vm))
+		/* In this order: behind the last slice there is none. */
+		if (!dma_may_begin(vm) || vm_load_slice(vm))
 			return true;
 		log_line("vm %s: starts again", vm->config->name);
 		vm_begin(vm, csr_read(CSR_TIME));
@@ -214,11 +248,16 @@ void vm_begin(struct vm *vm, uint64_t now)
 {
 	struct vcpu *first = vm->vcpus[0];
 
+	vm->life.number++;
 	spin_lock(&vm->devices);
 	vplic_init(&vm->plic, vm->config->n_vcpus);
+	vaplic_init(&vm->aplic, vm->config->n_vcpus, vm->wired);
 	vuart_init(&vm->uart);
 	vm->plic_outputs = 0;
+	wired_begin(vm);
+	functions_begin(vm);
 	spin_unlock(&vm->devices);
+	dma_begin(vm);
 	vm->htimedelta = -now; /* its clock starts at 0 */
 	vm->life.begun = now;
 	atomic_store(&vm->vcpus_alive, vm->config->n_vcpus);
@@ -226,8 +265,8 @@ void vm_begin(struct vm *vm, uint64_t now)
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
 		atomic_store(&vm->vcpus[i]->hsm_state, SBI_HSM_STATE_STOPPED);
 	terminal_vm_ended(vm->index, false);
-	first->start_pc = VM_RAM_BASE + vm->config->kernel_offset;
-	first->start_opaque = VM_RAM_BASE + vm->config->dtb_offset;
+	first->start_pc = vm->config->ram_base + vm->config->kernel_offset;
+	first->start_opaque = vm->config->ram_base + vm->config->dtb_offset;
 	atomic_store(&first->hsm_state, SBI_HSM_STATE_START_PENDING);
 	atomic_store(&vm->state, VM_RUNNING);
 	vcpu_request(first, REQ_START);
@@ -256,8 +295,10 @@ void vm_life_serve(struct vm *vm)
 		/* A command waits until the log has all lines of this life. */
 		if (atomic_load(&vm->vcpus_untold) || sched_works(lead))
 			break;
+		vm_quiet_begin(vm);
 		judge(vm);
 		vm->life.step = 0;
+		vm->life.rests = 0;
 		sched_work(lead);
 		break;
 	case VM_CLEARING:
@@ -273,12 +314,10 @@ void vm_life_serve(struct vm *vm)
 		break;
 	case VM_OFF:
 		(void)take_command(vm);
-		if (vm->life.again) {
-			start_loading(vm);
+		if (vm->life.again && start_loading(vm))
 			sched_work(lead);
-		} else {
+		else
 			leave_for_good(vm);
-		}
 		break;
 	}
 }

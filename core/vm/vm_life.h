@@ -20,12 +20,13 @@
 
 struct vm;
 struct vcpu;
+struct vm_device;
 
 enum vm_state {
 	VM_LOADING, /* images are being copied; the first state, too */
 	VM_RUNNING,
 	VM_ENDING,   /* vcpus leave their harts, and the end is logged */
-	VM_CLEARING, /* memory is being cleared */
+	VM_CLEARING, /* devices are brought to rest, and memory is being cleared */
 	VM_OFF,      /* nothing of the last life is left except vm->crash */
 };
 
@@ -54,11 +55,23 @@ struct vm_life {
 	bool again;        /* another life follows this one */
 	bool too_often;    /* the limit of restarts is reached */
 	bool off_for_good; /* it does not keep the machine on */
+	uint32_t rests;    /* how often it has told what is left to tell of its devices */
 	uint32_t restarts; /* in a row; a minute of running or a command ends the row */
 	uint64_t begun;    /* host time of the last start */
+	uint64_t number;   /* of starts */
 	uint64_t loaded;   /* number of lives loaded completely; each one has its seed */
-	uint32_t step;     /* the line to log, or the image to load */
-	uint64_t done;     /* bytes of that image done */
+	uint32_t step;     /* the line to log, the image to load, or the piece to clear */
+	uint64_t done;     /* bytes of that done */
+	/* See core/vm/vm_quiet.h: the device to reset, whether none is translated any
+	 * more, and whether no interrupt of the devices is left; a device that did not come to
+	 * rest, NULL: none. */
+	uint32_t device;
+	bool detached;
+	bool drained;
+	bool waiting; /* the last step was in vain, since `since` */
+	uint64_t since;
+	const struct vm_device *restless;
+	bool unquiet; /* an interrupt or the IOMMU has no end, whichever device it is for */
 };
 
 const char *vm_state_name(const struct vm *vm);
@@ -76,8 +89,12 @@ void vm_failed(struct vcpu *vcpu, const char *failure, uint64_t value);
 /* A vcpu of an ending VM has left its hart. Called on that hart. */
 void vm_vcpu_gone(struct vcpu *vcpu);
 
-/* Starts vcpu 0; all images are in place. Lead hart only, or at boot. */
+/* Starts vcpu 0; all images are in place. Lead hart only. */
 void vm_begin(struct vm *vm, uint64_t now);
+
+/* The same for the first life. A VM whose devices do not come to rest stays off, and has failed.
+ * Boot hart only. */
+void vm_begin_first(struct vm *vm, uint64_t now);
 
 /* Serves REQ_LIFE of vcpu 0: a command, or the last vcpu has left its hart. Lead hart only. */
 void vm_life_serve(struct vm *vm);

@@ -3,9 +3,14 @@
 
 #include <string.h>
 
+#include "arch/riscv/cbo.h"
+#include "arch/riscv/isa.h"
+#include "core/config/vm_memory.h"
+#include "core/vm/pcpu.h"
 #include "core/vm/seed.h"
 
-/* A slice takes about 7,000 instructions, or 10,000 if an image is aligned to 4 bytes only. */
+/* A slice takes about 7,000 instructions, or 10,000 if an image is aligned to 4 bytes only. With
+ * Zicboz one that clears takes fewer, and as much of the memory's time. */
 #define CLEAR_SLICE KIB(32)
 #define LOAD_SLICE  KIB(16)
 
@@ -55,12 +60,23 @@ bool vm_load_slice(struct vm *vm)
 	return false;
 }
 
+void vm_clear_range(uint64_t from, uint64_t size)
+{
+	const struct pcpu *pcpu = this_pcpu();
+
+	cbo_clear((void *)from, size, pcpu->isa & BIT(ISA_ZICBOZ) ? pcpu->blocks.zicboz : 0);
+}
+
 bool vm_clear_slice(struct vm *vm)
 {
 	struct vm_life *life = &vm->life;
-	uint64_t n = min(vm->config->memory - life->done, CLEAR_SLICE);
+	struct vm_piece piece = vm_piece(vm->config, life->step);
+	uint64_t n = min(piece.size - life->done, CLEAR_SLICE);
 
-	memset((uint8_t *)vm->memory.a + life->done, 0, n);
+	vm_clear_range(piece.host + life->done, n);
 	life->done += n;
-	return life->done < vm->config->memory;
+	if (life->done < piece.size)
+		return true;
+	life->done = 0;
+	return vm_piece(vm->config, ++life->step).size;
 }

@@ -11,6 +11,9 @@ void vm_load_begin(struct vm *vm);
 /* Copies a slice of kernel, initrd and device tree. Returns false when all of it is copied. */
 bool vm_load_slice(struct vm *vm);
 
+/* Clears memory of a VM in the quickest way that this hart knows. */
+void vm_clear_range(uint64_t from, uint64_t size);
+
 /* Clears a slice. Returns false when all memory is clear. */
 bool vm_clear_slice(struct vm *vm);
 

@@ -30,6 +30,20 @@ static bool trapped_by_vti(const struct insn *insn)
 	       (insn->csr == CSR_STIMECMP && this_pcpu()->vs_has.sstc);
 }
 
+/* Tally has it, see vs_aia.c. */
+static uint64_t access_timer(struct vcpu *vcpu, const struct insn *insn, uint64_t operand)
+{
+	uint64_t old = vcpu->vs.vstimecmp, value = operand;
+
+	if (insn->csr_op == INSN_CSR_RS)
+		value = old | operand;
+	else if (insn->csr_op == INSN_CSR_RC)
+		value = old & ~operand;
+	if (insn->csr_writes)
+		vcpu->vs.vstimecmp = value;
+	return old;
+}
+
 bool vs_interrupts_access(struct vcpu *vcpu, const struct insn *insn)
 {
 	uint64_t operand, old;
@@ -44,11 +58,15 @@ bool vs_interrupts_access(struct vcpu *vcpu, const struct insn *insn)
 		old = ACCESS(CSR_VSIE, insn, operand);
 	else if (insn->csr == CSR_SIP)
 		old = ACCESS(CSR_VSIP, insn, operand);
+	else if (vcpu->guest_file)
+		old = access_timer(vcpu, insn, operand);
 	else
 		old = ACCESS(CSR_VSTIMECMP, insn, operand);
 	if (insn->reg)
 		vcpu->ctx.x[insn->reg] = old;
 	vcpu_emulated(vcpu, insn->length);
-	vs_interrupts_trap(this_pcpu(), csr_read(CSR_HVIP) & ~csr_read(CSR_VSIE) & BIT(IRQ_LCOFI));
+	if (!vcpu->guest_file)
+		vs_interrupts_trap(this_pcpu(),
+		                   csr_read(CSR_HVIP) & ~csr_read(CSR_VSIE) & BIT(IRQ_LCOFI));
 	return true;
 }

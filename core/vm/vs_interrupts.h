@@ -37,8 +37,14 @@ static inline bool vs_lcofi(uint64_t bits)
  */
 static inline __attribute__((always_inline)) void vs_interrupts_pending(void)
 {
-	if (!vs_lcofi(csr_read(CSR_VSIE)) && quirks.late_unmask)
-		vs_interrupts_trap(this_pcpu(), true);
+	struct pcpu *pcpu = this_pcpu();
+
+	if (vs_lcofi(csr_read(CSR_VSIE)) || !quirks.late_unmask)
+		return;
+	if (!pcpu->current->guest_file)
+		vs_interrupts_trap(pcpu, true);
+	else if (!pcpu->unmask_traps)
+		pcpu_resched(pcpu); /* exit_long() ends with vs_interrupts_settle_aia() */
 }
 
 /* Asked in exits, where one may have come to pend. */
@@ -49,12 +55,26 @@ static inline void vs_interrupts_settle(void)
 }
 
 /* Must be called when the VS CSRs have been loaded. */
-static inline void vs_interrupts_loaded(struct pcpu *pcpu, const struct vs_state *vs)
+static inline void vs_interrupts_loaded(struct pcpu *pcpu, const struct vcpu *vcpu)
 {
+	const struct vs_state *vs = &vcpu->vs;
+
 	/* Nearly always none pends, nor did one in who was here before. */
 	if ((vs_lcofi(vs->hvip) || pcpu->unmask_traps) && quirks.late_unmask)
-		vs_interrupts_trap(pcpu, vs->hvip & ~vs->vsie & BIT(IRQ_LCOFI));
+		vs_interrupts_trap(pcpu,
+		                   !vcpu->guest_file && vs->hvip & ~vs->vsie & BIT(IRQ_LCOFI));
 }
+
+/*
+ * A guest with an AIA finds out by stopi what interrupts it, and while hvictl.VTI is set stopi
+ * tells of external interrupts and of the one that hvictl names, whatever else pends. So Tally
+ * names the one with the highest priority, and sees each change of them: the guest's accesses trap,
+ * and Tally has its timer meanwhile. These are vs_interrupts_settle() for such a vcpu, in
+ * exit_long() alone; what must be called before vs_state_put() takes its state; and SET_TIMER.
+ */
+void vs_interrupts_settle_aia(struct pcpu *pcpu, struct vcpu *vcpu);
+void vs_interrupts_put_aia(struct pcpu *pcpu, struct vcpu *vcpu);
+void vs_interrupts_set_timer(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t at);
 
 /* Handles a trapped instruction if it is such an access. Returns true if it was. */
 bool vs_interrupts_access(struct vcpu *vcpu, const struct insn *insn);

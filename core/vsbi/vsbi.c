@@ -42,11 +42,17 @@ _Static_assert(offsetof(struct vsbi_slot, eid) == 0 && offsetof(struct vsbi_slot
 
 void vsbi_init(struct vm *vm)
 {
+	struct vsbi_slot *time, *ipi;
+
 	/* An empty slot has id 0, and slot 0 is that id's, which is of the legacy SBI. */
 	(void)offer(vm, &(struct vsbi_slot){0});
 	(void)offer(vm, &vsbi_base);
-	(void)offer(vm, &vsbi_time);
-	(void)offer(vm, &vsbi_ipi);
+	time = offer(vm, &vsbi_time);
+	ipi = offer(vm, &vsbi_ipi);
+	if (vm->config->aia) {
+		time->fn[SBI_TIME_SET_TIMER] = vsbi_set_timer_aia;
+		ipi->fn[SBI_IPI_SEND_IPI] = vsbi_send_ipi_aia;
+	}
 	(void)offer(vm, &vsbi_rfence);
 	(void)offer(vm, &vsbi_hsm);
 	(void)offer(vm, &vsbi_srst);
@@ -54,6 +60,8 @@ void vsbi_init(struct vm *vm)
 		(void)offer(vm, &vsbi_dbcn);
 	if (vm->config->pmu)
 		offer_pmu(vm);
+	if (vm->config->controls)
+		(void)offer(vm, &vsbi_tally);
 }
 
 bool vsbi_has(const struct vm *vm, uint64_t eid)

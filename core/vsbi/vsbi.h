@@ -13,10 +13,14 @@
 
 /* The functions that there are; the others are NULL. */
 extern const struct vsbi_slot vsbi_base, vsbi_time, vsbi_ipi, vsbi_rfence, vsbi_hsm, vsbi_srst,
-    vsbi_dbcn, vsbi_pmu;
+    vsbi_dbcn, vsbi_pmu, vsbi_tally;
 
 /* Any function of vsbi_pmu, for a guest that reads the hart's scountovf. */
 VSBI_FN(vsbi_pmu_hart_flags);
+
+/* Instead of the functions of vsbi_time and vsbi_ipi, for a guest with an AIA. */
+VSBI_FN(vsbi_set_timer_aia);
+VSBI_FN(vsbi_send_ipi_aia);
 
 static inline vsbi_ret vsbi_result(long error, uint64_t value)
 {

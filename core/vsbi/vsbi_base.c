@@ -3,6 +3,7 @@
 #include "arch/riscv/csr.h"
 #include "core/vm/vcpu_requests.h"
 #include "core/vm/vm.h"
+#include "core/vm/vs_interrupts.h"
 #include "core/vsbi/vsbi.h"
 
 static struct {
@@ -92,6 +93,17 @@ static VSBI_FN(set_timer)
 	return vsbi_result(SBI_SUCCESS, 0);
 }
 
+VSBI_FN(vsbi_set_timer_aia)
+{
+	struct vcpu *vcpu = this_vcpu();
+
+	vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_SET_TIMER);
+	if (!vcpu->home->vs_has.sstc)
+		return set_own_timer(a0);
+	vs_interrupts_set_timer(vcpu->home, vcpu, a0);
+	return vsbi_result(SBI_SUCCESS, 0);
+}
+
 const struct vsbi_slot vsbi_time = {
     .eid = SBI_EXT_TIME,
     .fn = {[SBI_TIME_SET_TIMER] = set_timer},
@@ -128,6 +140,17 @@ static VSBI_FN(send_ipi)
 	vpmu_fw_event(&vcpu->pmu, SBI_PMU_FW_IPI_RECEIVED);
 	csr_set(CSR_HVIP, BIT(IRQ_VSSI));
 	return vsbi_result(SBI_SUCCESS, 0);
+}
+
+VSBI_FN(vsbi_send_ipi_aia)
+{
+	vsbi_ret ret = send_ipi(a0, a1, a2, a3, a4, a5, fid, eid);
+	struct pcpu *pcpu = this_pcpu();
+
+	/* It may be for oneself. */
+	if (pcpu->unmask_traps)
+		pcpu_resched(pcpu);
+	return ret;
 }
 
 const struct vsbi_slot vsbi_ipi = {

@@ -78,7 +78,8 @@ static VSBI_FN(console_read)
 	spin_lock(&vm->devices);
 	while (done < n && (vuart_read(&vm->uart, 5) & 1))
 		memory[done++] = (char)vuart_read(&vm->uart, 0);
-	vm_update_interrupts(vm);
+	vm_update_uart(vm);
+	vm_update_devices(vm);
 	spin_unlock(&vm->devices);
 	return vsbi_result(SBI_SUCCESS, done);
 }

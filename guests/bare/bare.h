@@ -20,11 +20,22 @@ static inline bool time_is_up(void)
 	return csr_read(time) >= end_time;
 }
 
+/* Sleeps for so many ticks of `time`, 100 ns each. Takes no interrupt meanwhile. */
+#define MS 10000UL
+void sleep_for(uint64_t ticks);
+
+/* Takes the next decimal number of a list "A,B" on bootargs. Returns false at its end. */
+bool next_number(const char **list, uint64_t *value);
+
 /* Masks of programmable hardware counters and of firmware counters, by counter_idx. */
 struct counters {
 	uint64_t hw, fw;
 };
 struct counters find_counters(void);
+
+/* Counts 2 * length + 1 instructions with a counter of each fixed event, with interrupts off.
+   Returns how many of the two counts are wrong. */
+uint64_t counted_wrong(uint64_t length);
 
 /* In vector.S, which describes each. */
 #define SSTATUS_VS (3UL << 9)
@@ -68,6 +79,8 @@ int mix(uint64_t hartid);
 int steal(uint64_t hartid);
 int life(uint64_t hartid);
 int seed(uint64_t hartid);
+int pieces_kind(uint64_t hartid);
+int shared_kind(uint64_t hartid);
 int crash(uint64_t hartid);
 int smp(uint64_t hartid);
 int hsm_kind(uint64_t hartid);
@@ -84,6 +97,16 @@ int readback(uint64_t hartid);
 int fuzz(uint64_t hartid);
 int victim(uint64_t hartid);
 int uxl(uint64_t hartid);
+int aia(uint64_t hartid);
+int alarm(uint64_t hartid);
+int device(uint64_t hartid);
+int emulated(uint64_t hartid);
+int virtio(uint64_t hartid);
+int pci(uint64_t hartid);
+int edu(uint64_t hartid);
+int raid(uint64_t hartid);
+int quiet_kind(uint64_t hartid);
+int warden(uint64_t hartid);
 
 /* The marks of kind `marks`: what they are, and how many are not there any more. */
 void marks_put(uint64_t mark);

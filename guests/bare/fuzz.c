@@ -9,6 +9,7 @@
  *   of=N            vcpu N alone takes steps
  *   trace=1         prints what each step does
  *   quiet=1         prints nothing: the guest has no console
+ *   stops=1         a bad access ends this life: steps with wild addresses are rare
  */
 #include "guests/bare/fuzz.h"
 
@@ -18,22 +19,30 @@
 #define WATCH_TICKS 500U
 #define IRQS        100U
 #define SKIPS       64U
+#define TOLD        50U
+#define SELDOM      30U
+#define LOOK        32U     /* steps, after which a vcpu looks after the others */
+#define LOST        400000U /* ticks: 20 turns */
 
 static const struct {
 	const char *name;
 	uint64_t weight;
 	void (*step)(struct fuzz_vcpu *v);
+	bool wild; /* goes to any address */
 } steps[] = {
-    {"pmu", 400, fuzz_pmu},       {"sbi", 150, fuzz_sbi},         {"csr", 150, fuzz_csr},
-    {"float", 100, fuzz_float},   {"insn", 100, fuzz_insn},       {"mmio", 80, fuzz_mmio},
-    {"paging", 100, fuzz_paging}, {"code", 60, fuzz_shared_code}, {"flood", 60, fuzz_flood},
-    {"wait", 30, fuzz_wait},      {"spin", 60, fuzz_spin},        {"hsm", 20, fuzz_hsm},
-    {"print", 2, fuzz_print},     {"vector", 1, fuzz_vector},     {"end", 1, fuzz_end},
+    {"pmu", 400, fuzz_pmu, false},      {"sbi", 150, fuzz_sbi, false},
+    {"csr", 150, fuzz_csr, false},      {"float", 100, fuzz_float, true},
+    {"insn", 100, fuzz_insn, true},     {"mmio", 80, fuzz_mmio, true},
+    {"paging", 100, fuzz_paging, true}, {"code", 60, fuzz_shared_code, true},
+    {"flood", 60, fuzz_flood, false},   {"wait", 30, fuzz_wait, false},
+    {"spin", 60, fuzz_spin, false},     {"hsm", 20, fuzz_hsm, false},
+    {"print", 2, fuzz_print, false},    {"vector", 1, fuzz_vector, true},
+    {"end", 1, fuzz_end, false},        {"file", 40, fuzz_file, false},
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 
 static uint64_t seed_arg, first, last, weights, vcpus;
-static bool trace, quiet, allowed[STEPS];
+static bool trace, quiet, stops, allowed[STEPS];
 
 uint64_t fuzz_count(void)
 {
@@ -89,13 +98,49 @@ static void prepare(struct fuzz_vcpu *v)
 	sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, v->until, 0, 0, 0, 0, 0);
 }
 
+/* How far it has come, which is what the tests ask of it. */
+static void tell(struct fuzz_vcpu *v)
+{
+	if (quiet)
+		return;
+	fuzz_restore(v);
+	lock();
+	print("fuzz: vcpu %u: %u steps\n", v->id, v->taken);
+	atomic_flag_clear(&printing);
+}
+
+/*
+ * Starts vcpus that have stopped themselves. One that takes no steps any more has lost its way in a
+ * place where no interrupt finds it: then the guest starts again, as another life.
+ */
+static void look_after_others(struct fuzz_vcpu *v)
+{
+	uint64_t now = csr_read(time);
+
+	fuzz_restore(v);
+	for (uint64_t i = 0; i < vcpus; i++) {
+		const struct fuzz_vcpu *other = fuzz_vcpu(i);
+
+		if (other == v || other->step > last)
+			continue;
+		if (sbi_call(SBI_EXT_HSM, SBI_HSM_HART_START, i, (uint64_t)fuzz_begin, 0, 0, 0, 0)
+		            .error == 0 ||
+		    v->seen[i] != other->taken || !v->seen_at[i]) {
+			v->seen[i] = other->taken;
+			v->seen_at[i] = now;
+		} else if (now - v->seen_at[i] > LOST) {
+			sbi_call(SBI_EXT_SRST, SBI_SRST_RESET, 1, 0, 0, 0, 0, 0);
+		}
+	}
+}
+
 static unsigned choose(struct fuzz_vcpu *v)
 {
 	uint64_t n = fuzz_below(v, weights);
 
 	for (unsigned i = 0; i < STEPS; i++) {
 		if (n < steps[i].weight)
-			return i;
+			return stops && steps[i].wild && !fuzz_once_in(v, SELDOM) ? 0 : i;
 		n -= steps[i].weight;
 	}
 	return 0;
@@ -114,12 +159,11 @@ void fuzz_loop(struct fuzz_vcpu *v)
 			continue;
 		fuzz_say(v, steps[n].name);
 		fuzz_try(v, steps[n].step);
-		if (v->id == 0 && v->step % 1000 == 999 && !quiet) {
-			fuzz_restore(v);
-			lock();
-			print("fuzz: %u steps\n", v->step + 1);
-			atomic_flag_clear(&printing);
-		}
+		v->taken++;
+		if (v->taken % TOLD == 0)
+			tell(v);
+		if (v->taken % LOOK == 0)
+			look_after_others(v);
 	}
 	csr_write(sie, 0);
 	for (;;)
@@ -198,6 +242,7 @@ static void begin_vcpu(uint64_t id, uint64_t life)
 	v->id = id;
 	v->life = life;
 	v->step = first;
+	v->taken = 0;
 	v->irq_random = fuzz_mix(seed_arg + id);
 	v->stack = (uint64_t)v + FUZZ_SIZE / 2;
 	v->begin = (uint64_t)v + FUZZ_SIZE;
@@ -211,6 +256,7 @@ int fuzz(uint64_t hartid)
 	first = bootarg_num("first", 0);
 	last = bootarg_num("last", ~0UL >> 1);
 	quiet = bootarg_num("quiet", 0) != 0;
+	stops = bootarg_num("stops", 0) != 0;
 	trace = bootarg_num("trace", 0) != 0 && !quiet;
 	for (unsigned i = 0; i < STEPS; i++) {
 		weights += steps[i].weight;

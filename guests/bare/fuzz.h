@@ -26,9 +26,11 @@ struct fuzz_vcpu {
 	uint64_t x[32], pc, status, cause, tval; /* at the last trap */
 	uint64_t stack, begin, run_sp, step_sp;
 	uint64_t id, step, random, irq_random;
+	uint64_t taken; /* steps, in this life */
 	uint64_t life;  /* of the guest: a number that is another in each */
 	uint64_t until; /* the guest's time at which the step is given up */
 	uint64_t irqs, skipped;
+	uint64_t seen[FUZZ_VCPUS], seen_at[FUZZ_VCPUS]; /* steps of the others, and when */
 	uint64_t code, code_end; /* of fuzz_run(): exceptions here are stepped over */
 	uint32_t words[32];
 	uint64_t regs[32];
@@ -105,6 +107,7 @@ void fuzz_execute(struct fuzz_vcpu *v, uint32_t *code, uint64_t words, uint64_t 
 /* The steps. */
 void fuzz_sbi(struct fuzz_vcpu *v);
 void fuzz_hsm(struct fuzz_vcpu *v);
+void fuzz_file(struct fuzz_vcpu *v);
 void fuzz_end(struct fuzz_vcpu *v);
 void fuzz_flood(struct fuzz_vcpu *v);
 void fuzz_print(struct fuzz_vcpu *v);

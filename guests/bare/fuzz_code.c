@@ -32,6 +32,34 @@ static uint32_t csr_insn(struct fuzz_vcpu *v, uint32_t csr)
 	return csr << 20 | reg(v) << 15 | form << 12 | reg(v) << 7 | 0x73;
 }
 
+/* Registers of an AIA, with an access to what siselect may name: the registers of an interrupt
+ * file, and priorities. */
+void fuzz_file(struct fuzz_vcpu *v)
+{
+	static const uint32_t csrs[] = {0x150, 0x151, 0x151, 0x151, 0x152, 0x153,
+	                                0x155, 0x156, 0x157, 0x15c, 0xdb0};
+
+	for (uint64_t n = 1 + fuzz_below(v, 8); n; n--) {
+		uint64_t select = 0x30 + fuzz_below(v, 0xe0), status = fuzz_random(v);
+
+		v->words[0] = 0x15059073; /* csrw siselect, a1 */
+		v->words[1] = csr_insn(v, PICK(v, csrs));
+		v->words[2] = EBREAK;
+		__asm__ volatile("fence.i" ::: "memory");
+		for (unsigned i = 1; i < 32; i++)
+			v->regs[i] = fuzz_value(v);
+		v->regs[11] = fuzz_once_in(v, 8) ? fuzz_value(v) : select;
+		fuzz_say(v, "executes %x with siselect %x", (uint64_t)v->words[1], v->regs[11]);
+		csr_clear(sstatus, 0x120UL | SSTATUS_SIE);
+		csr_set(sstatus, status & 0x100UL);
+		v->code = (uint64_t)v->words;
+		v->code_end = v->code + 8;
+		fuzz_run(v, v->regs, v->code);
+		v->code = 0;
+		fuzz_restore(v);
+	}
+}
+
 uint32_t fuzz_csr_word(struct fuzz_vcpu *v)
 {
 	static const uint32_t known[] = {

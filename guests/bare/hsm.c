@@ -120,7 +120,7 @@ static void sleeper(uint64_t hartid, struct smp_vcpu *self)
 
 static void await(const struct smp_vcpu *v, uint64_t done)
 {
-	uint64_t until = csr_read(time) + 5000000, is;
+	uint64_t until = csr_read(time) + SMP_LOST, is;
 
 	/* Checked once per time slice, because the next life may be prepared right afterwards. */
 	do

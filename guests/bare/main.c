@@ -30,6 +30,8 @@ static const struct {
     {"steal", steal},
     {"life", life},
     {"crash", crash},
+    {"pieces", pieces_kind},
+    {"shared", shared_kind},
     {"smp", smp},
     {"hsm", hsm_kind},
     {"seed", seed},
@@ -47,6 +49,16 @@ static const struct {
     {"fuzz", fuzz},
     {"victim", victim},
     {"uxl", uxl},
+    {"aia", aia},
+    {"alarm", alarm},
+    {"device", device},
+    {"emulated", emulated},
+    {"virtio", virtio},
+    {"pci", pci},
+    {"edu", edu},
+    {"raid", raid},
+    {"quiet", quiet_kind},
+    {"warden", warden},
 };
 
 uint64_t end_time;
@@ -69,7 +81,7 @@ struct counters find_counters(void)
 	return c;
 }
 
-/* Sleeps until the guest's `time`. Interrupts are off, so none is taken. */
+/* Sleeps until the guest's `time`. Interrupts have to be off. */
 static void sleep_until(uint64_t time)
 {
 	sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, time, 0, 0, 0, 0, 0);
@@ -78,6 +90,25 @@ static void sleep_until(uint64_t time)
 		__asm__ volatile("wfi");
 	csr_clear(sie, IRQ_TIMER);
 	sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, ~0UL, 0, 0, 0, 0, 0);
+}
+
+void sleep_for(uint64_t ticks)
+{
+	uint64_t before = csr_read(sstatus) & SSTATUS_SIE;
+
+	csr_clear(sstatus, SSTATUS_SIE);
+	sleep_until(csr_read(time) + ticks);
+	csr_set(sstatus, before);
+}
+
+bool next_number(const char **list, uint64_t *value)
+{
+	if (!*list || **list < '0' || **list > '9')
+		return false;
+	for (*value = 0; **list >= '0' && **list <= '9'; ++*list)
+		*value = 10 * *value + (uint64_t)(**list - '0');
+	*list += **list == ',';
+	return true;
 }
 
 int guest_main(uint64_t hartid)

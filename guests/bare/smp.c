@@ -24,7 +24,7 @@ struct smp_vcpu *smp_prepare(uint64_t hartid, void (*run)(uint64_t, struct smp_v
 
 bool smp_await_state(uint64_t hartid, uint64_t state)
 {
-	uint64_t until = csr_read(time) + 5000000;
+	uint64_t until = csr_read(time) + SMP_LOST;
 
 	while (hsm(SBI_HSM_HART_GET_STATUS, hartid, 0, 0).value != state)
 		if (csr_read(time) > until)

@@ -37,7 +37,11 @@ static inline long smp_start(uint64_t hartid, void (*run)(uint64_t, struct smp_v
 	    .error;
 }
 
-/* Waits until a vcpu has this HSM state. Returns false after half a second. */
+/* Ticks after which what must come is taken for lost: a minute. With several harts time is the
+ * host's, which may be busy. */
+#define SMP_LOST 600000000UL
+
+/* Waits until a vcpu has this HSM state. Returns false if it is lost. */
 bool smp_await_state(uint64_t hartid, uint64_t state);
 
 /* Returns the number of vcpus of this guest. */

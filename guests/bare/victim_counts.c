@@ -7,6 +7,8 @@
 #define ROUNDS    150000UL
 #define PERIOD    50021UL
 #define CALLS     40UL
+#define CUSTOM_0  0x0000000bU
+#define EBREAK    0x00100073U
 #define FIRMWARE  (SBI_PMU_TYPE_FW << 16)
 #define FW_EVENTS (sizeof(fw_events) / sizeof(fw_events[0]))
 
@@ -48,6 +50,25 @@ static void expect(uint64_t ctr, const char *mode, uint64_t counted, uint64_t ri
 		print("victim: counter %u in %s WRONG\n", ctr, mode);
 }
 
+static uint64_t count_of_traps(uint64_t ctr, uint32_t insn)
+{
+	uint64_t before = counter_read((uint32_t)ctr);
+
+	for (uint64_t n = 0; n < CALLS; n++)
+		insn_passes(insn, 0);
+	return counter_read((uint32_t)ctr) - before;
+}
+
+/* What M-mode does for the guest is in no count. Illegal instructions come by there, and EBREAK
+ * does not. */
+static void expect_no_m(uint64_t ctr)
+{
+	uint64_t without = count_of_traps(ctr, EBREAK), with = count_of_traps(ctr, CUSTOM_0);
+
+	if (with != without)
+		victim_wrong("count with M-mode", with, without);
+}
+
 void victim_counts(uint64_t hw, uint64_t round)
 {
 	uint64_t ctr[WANTED], all = 0, flags_before;
@@ -76,6 +97,7 @@ void victim_counts(uint64_t hw, uint64_t round)
 		u = user_run(user_call, ROUNDS, (uint64_t)segment_of((uint32_t)ctr[i]));
 		expect(ctr[i], "S", s, flags & SBI_PMU_CFG_FLAG_SET_SINH ? 0 : one);
 		expect(ctr[i], "U", u, flags & SBI_PMU_CFG_FLAG_SET_UINH ? 0 : one);
+		expect_no_m(ctr[i]);
 		print("victim: counter %u: S %u, U %u\n", (uint64_t)i, s, u);
 	}
 	csr_set(sie, IRQ_LCOFI);
@@ -122,7 +144,7 @@ void victim_firmware_counts(uint64_t fw, uint64_t round)
 		csr_clear(sip, IRQ_SOFT);
 		sbi_call(SBI_EXT_RFENCE, SBI_RFENCE_FENCE_I, 1, 0, 0, 0, 0, 0);
 		sbi_call(SBI_EXT_RFENCE, SBI_RFENCE_SFENCE_VMA, 1, 0, 0, ~0UL, 0, 0);
-		insn_passes(0x0000000b, 0); /* custom-0 */
+		insn_passes(CUSTOM_0, 0);
 	}
 	for (unsigned i = 0; i < FW_EVENTS; i++) {
 		uint64_t value =

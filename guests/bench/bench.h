@@ -26,6 +26,7 @@ struct row {
 void bench(const struct row *row);
 
 void bench_calls(uint64_t hartid);
+void bench_registers(uint64_t hw);
 void bench_pmu(uint64_t hw, uint64_t fw); /* masks of counters */
 void bench_reads(uint64_t hw);
 void bench_overflow(void);

@@ -7,9 +7,9 @@
  * instruction later in the tick than the one before. So 100 rounds begin at every phase of the tick
  * once, and their mean is the exact number of instructions. The cost of an empty operation is
  * subtracted. Each row prints a line "bench NAME TENTHS", the cost in tenths of an instruction.
- * Bootargs: rows=reads is for a VM whose counter reads trap, rows=switch for world switches, and
- * rows=calls leaves out the rows that wait for overflows. only=NAME runs one row. rounds=N, a
- * multiple of 100, is for machines with slow calls.
+ * Bootargs: rows=reads is for a VM whose counter reads trap, rows=switch for world switches,
+ * rows=aia for one with an AIA, and rows=calls leaves out the rows that wait for overflows.
+ * only=NAME runs one row. rounds=N, a multiple of 100, is for machines with slow calls.
  */
 #include "guests/bench/bench.h"
 
@@ -108,10 +108,13 @@ int guest_main(uint64_t hartid)
 		bench_read_by_policy(hw);
 	} else if (bootarg_is("rows", "switch")) {
 		bench_switch(hw, fw);
+	} else if (bootarg_is("rows", "aia")) {
+		bench_registers(hw);
 	} else {
 		bench_calls(hartid);
 		bench_reads(hw);
 		bench_pmu(hw, fw);
+		bench_registers(hw);
 		if (!bootarg_is("rows", "calls"))
 			bench_overflow();
 	}

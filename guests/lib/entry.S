@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The first instruction of a bare guest, after the RISC-V Image header. a0 = hartid, a1 = device
- * tree. It is linked at a fixed address, to which both the firmware and Tally load it.
+ * tree. It is linked for 0x80200000, to which the firmware loads it, and Tally if its VM has not
+ * chosen other memory. Elsewhere it corrects the addresses in its data first.
  */
 #include "guests/lib/frame.h"
 
@@ -32,12 +33,25 @@ begin:
 	sd	zero, 0(t0)
 	addi	t0, t0, 8
 	j	1b
-2:	csrw	sscratch, zero
+2:	la	t0, rela_start		/* offset, type, addend: 64 bits each */
+	la	t1, rela_end
+	la	t2, _start
+	li	t3, 0x80200000
+	sub	t2, t2, t3		/* from where it is linked to where it is */
+3:	bgeu	t0, t1, 4f
+	ld	t3, 0(t0)
+	ld	t4, 16(t0)
+	add	t3, t3, t2
+	add	t4, t4, t2
+	sd	t4, 0(t3)
+	addi	t0, t0, 24
+	j	3b
+4:	csrw	sscratch, zero
 	la	t0, trap_entry
 	csrw	stvec, t0
 	call	guest_start
-3:	wfi
-	j	3b
+5:	wfi
+	j	5b
 
 	.section .bss.stack, "aw", @nobits
 	.balign	16

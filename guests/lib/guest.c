@@ -52,8 +52,21 @@ static bool str_eq(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* The device tree comes from the firmware or Tally, so it is well-formed, or there is none. */
-const void *chosen_property(const char *name, uint32_t *size)
+/* Whether a node has this name, without its unit address. */
+static bool is_named(const char *node, const char *name)
+{
+	while (*name && *node == *name) {
+		node++;
+		name++;
+	}
+	return !*name && (!*node || *node == '@');
+}
+
+/*
+ * Returns a property of the node of this name below the root, or of the next ones after so many.
+ * The device tree comes from the firmware or Tally, so it is well-formed, or there is none.
+ */
+static const void *property(const char *node, uint32_t skip, const char *name, uint32_t *size)
 {
 	if (!tree)
 		return NULL;
@@ -61,7 +74,7 @@ const void *chosen_property(const char *name, uint32_t *size)
 	const uint8_t *p = tree + be32(tree + 8), *end = tree + be32(tree + 4);
 	const char *strings = (const char *)tree + be32(tree + 12);
 	unsigned depth = 0;
-	bool chosen = false;
+	bool here = false;
 
 	while (p < end) {
 		uint32_t token = be32(p);
@@ -70,14 +83,14 @@ const void *chosen_property(const char *name, uint32_t *size)
 		if (token == FDT_BEGIN_NODE) {
 			depth++;
 			if (depth == 2)
-				chosen = str_eq((const char *)p, "chosen");
+				here = is_named((const char *)p, node) && skip-- == 0;
 			p += (str_len((const char *)p) + 4) & ~3UL;
 		} else if (token == FDT_END_NODE) {
 			depth--;
 		} else if (token == FDT_PROP) {
 			uint32_t len = be32(p);
 
-			if (depth == 2 && chosen && len && str_eq(strings + be32(p + 4), name)) {
+			if (depth == 2 && here && len && str_eq(strings + be32(p + 4), name)) {
 				*size = len;
 				return p + 8;
 			}
@@ -87,6 +100,40 @@ const void *chosen_property(const char *name, uint32_t *size)
 		}
 	}
 	return NULL;
+}
+
+const void *chosen_property(const char *name, uint32_t *size)
+{
+	return property("chosen", 0, name, size);
+}
+
+static bool range_of(const char *node, uint32_t n, uint64_t *base, uint64_t *size)
+{
+	uint32_t bytes;
+	const uint8_t *reg = property(node, n, "reg", &bytes);
+
+	if (!reg || bytes != 16)
+		return false;
+	*base = (uint64_t)be32(reg) << 32 | be32(reg + 4);
+	*size = (uint64_t)be32(reg + 8) << 32 | be32(reg + 12);
+	return true;
+}
+
+bool memory_node(uint32_t n, uint64_t *base, uint64_t *size)
+{
+	return range_of("memory", n, base, size);
+}
+
+bool shared_node(uint32_t n, struct shared_memory *shared)
+{
+	uint32_t bytes;
+	const char *access = property("shared", n, "tally,access", &bytes);
+
+	shared->name = property("shared", n, "label", &bytes);
+	if (!access || !shared->name)
+		return false;
+	shared->writable = str_eq(access, "read-write");
+	return range_of("shared", n, &shared->base, &shared->size);
 }
 
 const char *bootarg(const char *name)

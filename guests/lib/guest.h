@@ -20,6 +20,19 @@ uint64_t bootarg_num(const char *name, uint64_t otherwise);
 /* Returns a property of /chosen in the device tree, and its size. NULL: not there, or empty. */
 const void *chosen_property(const char *name, uint32_t *size);
 
+/* Reads the device tree's n-th node of memory. Returns false if there are not so many. */
+bool memory_node(uint32_t n, uint64_t *base, uint64_t *size);
+
+/* Memory that other VMs have too. */
+struct shared_memory {
+	const char *name;
+	uint64_t base, size;
+	bool writable;
+};
+
+/* Reads the device tree's n-th node of shared memory. Returns false if there are not so many. */
+bool shared_node(uint32_t n, struct shared_memory *shared);
+
 /* Called by entry.S. */
 void guest_start(uint64_t hartid, const void *dtb);
 

@@ -17,7 +17,8 @@ define bare_guest
 BARE_OBJ_$(1) := $$(patsubst %,$$(B)/guests/obj/%.o,$$(BARE_LIB_SRC) $(2))
 $$(B)/guests/$(1).elf: $$(BARE_OBJ_$(1)) guests/lib/link.ld
 	@echo "  GUESTLD $$@"
-	$$(Q)$$(CROSS_COMPILE)gcc $$(BARE_GUEST_FLAGS) -static -no-pie -Wl,--build-id=none \
+	$$(Q)$$(CROSS_COMPILE)gcc $$(BARE_GUEST_FLAGS) -static-pie -Wl,--build-id=none \
+		-Wl,--no-dynamic-linker,-z,notext \
 		-Wl,--no-warn-rwx-segments -Wl,-T,guests/lib/link.ld $$(BARE_OBJ_$(1)) -o $$@
 $$(B)/guests/$(1).bin: $$(B)/guests/$(1).elf
 	$$(Q)$$(CROSS_COMPILE)objcopy -O binary $$< $$@

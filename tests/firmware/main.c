@@ -91,9 +91,10 @@ static _Noreturn void enter(uint64_t hartid, uint64_t addr, uint64_t opaque)
 	csr_write(mideleg, 0x2222UL);
 	csr_write(mcounteren, ~0UL);
 	csr_write(satp, 0);
-	/* STCE, PBMTE, ADUE, CBZE, CBCFE, CBIE, and CDE unless this firmware emulates delegated
+	/* STCE, PBMTE, ADUE; CBZE, CBCFE, CBIE; and CDE unless this firmware emulates delegated
 	 * counters. */
-	__asm__ volatile("csrw " MENVCFG ", %0" ::"r"(BIT(63) | BIT(62) | BIT(61) | 0xf0UL |
+	__asm__ volatile("csrw " MENVCFG ", %0" ::"r"(BIT(63) | BIT(62) | BIT(61) |
+	                                              (option("blocks=") ? 0 : 0xf0UL) |
 	                                              (option("delegated=") ? 0 : BIT(60))));
 	pmu_init();
 	csr_write(mie, MIE_MSIE);

@@ -7,7 +7,7 @@
 # The corpus is an archive for each fuzzer, tests/fuzz/NAME.tar.xz, unpacked to
 # build/fuzz/kept/NAME. Findings go to build/fuzz/NAME-*, new inputs to build/fuzz/corpus/NAME.
 FUZZERS      := vpmu vpmu_combining vm_config host_dt insn console \
-	operator
+	operator devices
 FUZZ_SECONDS ?= 60
 CLANG        ?= clang
 
@@ -15,13 +15,19 @@ FUZZ_SRC_vpmu      := $(addprefix tests/fuzz/,fuzz_vpmu.c fuzz_emulated.c) $(EMU
 	$(VPMU_SRC)
 FUZZ_SRC_vpmu_combining := $(addprefix tests/fuzz/,fuzz_vpmu.c fuzz_combining.c) \
 	$(COMBINING_SRC) $(VPMU_SRC)
-FUZZ_SRC_vm_config := tests/fuzz/fuzz_vm_config.c $(VM_TREE_TEST)
+FUZZ_SRC_vm_config := $(addprefix tests/fuzz/,fuzz_vm_config.c guest_tree.c) core/vm/guest_dt.c \
+	arch/riscv/isa.c $(VM_TREE_TEST)
 FUZZ_SRC_insn      := tests/fuzz/fuzz_insn.c arch/riscv/insn.c
 FUZZ_MUTATOR_vm_config := $(addprefix tests/fuzz/,mutate_fdt.c words_vm_tree.c)
-FUZZ_SRC_host_dt   := tests/fuzz/fuzz_host_dt.c core/boot/host_dt.c core/boot/dt_path.c \
-	arch/riscv/isa.c
+FUZZ_SRC_host_dt   := tests/fuzz/fuzz_host_dt.c core/boot/host_dt.c core/config/dt_path.c \
+	$(addprefix core/config/,host_iommu.c host_memory.c host_reserved.c host_tree.c \
+	vm_memory.c) arch/riscv/isa.c
 FUZZ_MUTATOR_host_dt := $(addprefix tests/fuzz/,mutate_fdt.c words_host_tree.c)
 FUZZ_LIBS_host_dt  := -lfdt
+FUZZ_SRC_devices   := tests/fuzz/fuzz_devices.c core/vm/guest_dt.c $(VM_TREE_TEST)
+FUZZ_MUTATOR_devices := $(addprefix tests/fuzz/,mutate_fdt.c words_board.c)
+FUZZ_LIBS_devices  := -lfdt -lcmocka
+FUZZ_OPTIONS_devices := -max_len=12000
 FUZZ_OPTIONS_host_dt   := -max_len=4096
 FUZZ_LIBS_vm_config := -lfdt -lcmocka
 FUZZ_LIBS_vpmu      := -lcmocka
@@ -32,9 +38,10 @@ FUZZ_OPTIONS_vm_config := -max_len=4096 -dict=tests/fuzz/vm_config.dict
 FUZZ_OPTIONS_insn      := -max_len=48
 FUZZ_SRC_console   := tests/fuzz/fuzz_console.c $(CONSOLE_SRC)
 FUZZ_OPTIONS_console   := -max_len=1500 -dict=tests/fuzz/console.dict
-FUZZ_SRC_operator  := $(addprefix tests/fuzz/,fuzz_operator.c operator_model.c) \
+FUZZ_SRC_operator  := $(sort $(addprefix tests/fuzz/,fuzz_operator.c operator_model.c) \
 	$(wildcard core/operator/*.c) $(CONSOLE_SRC) core/log.c $(addprefix core/lib/,\
-	event_names.c numbers.c sbi_names.c words.c) vpmu/bits.c
+	event_names.c numbers.c sbi_names.c words.c) vpmu/bits.c $(VM_TREE_SRC))
+FUZZ_LIBS_operator := -lfdt
 FUZZ_OPTIONS_operator  := -max_len=600 -dict=tests/fuzz/operator.dict
 
 FUZZ_CFLAGS = $(HOST_CFLAGS) -O2 -fsanitize=fuzzer
@@ -49,7 +56,7 @@ $(B)/fuzz/obj/%.c.o: %.c | fuzz-tools
 $(COMBINING_SRC:%=$(B)/fuzz/obj/%.o): HOST_CFLAGS += $(COMBINING_CFLAGS)
 $(B)/fuzz/obj/tests/host/combining_events.c.o: $(EVENT_TABLE)
 # In these tests/host/hart stands in for what is assembly.
-FUZZ_ON_HART := $(FUZZ_SRC_host_dt) $(filter-out $(CONSOLE_SRC),$(FUZZ_SRC_operator))
+FUZZ_ON_HART := $(FUZZ_SRC_host_dt) $(filter-out $(CONSOLE_SRC) $(VM_TREE_SRC),$(FUZZ_SRC_operator))
 $(FUZZ_ON_HART:%=$(B)/fuzz/obj/%.o) $(FUZZ_ON_HART:%=$(B)/host/obj/%.o): \
 	HOST_CFLAGS += -iquote tests/host/hart
 

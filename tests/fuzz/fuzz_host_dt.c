@@ -12,6 +12,7 @@
 
 #include "arch/riscv/isa.h"
 #include "core/boot/host_dt.h"
+#include "core/config/host_tree.h"
 #include "core/panic.h"
 #include "core/vm/platform.h"
 #include "core/vm/seed.h"
@@ -86,10 +87,12 @@ static bool hart_of(const void *tree, int node, int cells, uint64_t *id)
 	return true;
 }
 
-/* Each hart is a node's, and each such node is a hart, in order. Only where /cpus says what cells
- * are, as all trees do. */
+/* Each hart is a node's, and each such node is a hart, in order, as long as there is room: of that
+ * the last is the boot hart's, until it has come. Only where /cpus says what cells are, as all
+ * trees do. */
 static void check_harts(const void *tree)
 {
+	bool booted = false;
 	int cpus = fdt_path_offset(tree, "/cpus"), depth = 0;
 	int cells = fdt_address_cells(tree, cpus);
 	uint32_t n = 0;
@@ -100,27 +103,65 @@ static void check_harts(const void *tree)
 	     node = fdt_next_node(tree, node, &depth)) {
 		uint64_t id;
 
-		if (depth > 1 || n == MAX_HARTS || !hart_of(tree, node, cells, &id))
+		if (depth > 1 || !hart_of(tree, node, cells, &id))
+			continue;
+		booted |= id == fdt_boot_cpuid_phys(tree);
+		if (n == MAX_HARTS - !booted)
 			continue;
 		require(n < platform.n_harts && platform.harts[n].hartid == id);
 		n++;
 	}
-	require(n == platform.n_harts);
+	require(booted && n == platform.n_harts);
 }
 
 static void check_devices(const void *tree)
 {
-	int node = fdt_node_offset_by_compatible(tree, -1, "ns16550a");
+	int node = host_tree_console(tree);
 	int chosen = fdt_path_offset(tree, "/chosen"), len;
 	const char *args = chosen < 0 ? NULL : fdt_getprop(tree, chosen, "bootargs", &len);
 
 	require(node >= 0 || (!platform.uart_base && !platform.uart_irq));
+	require(!platform.uart_base || platform.uart_width == 1 || platform.uart_width == 4);
 	require(platform.irqchip.kind <= IRQCHIP_IMSIC);
 	require(platform.irqchip.kind != IRQCHIP_NONE || !platform.irqchip.base);
 	if (!args)
 		require(!platform.interactive && !platform.frames && !platform.roam &&
 		        !platform.broken && !platform.no_vmids && !platform.silent &&
 		        platform.backend == HPM_AUTO);
+}
+
+/* Guest files of an APLIC's MSI controller only, and each hart's are where it says. */
+static void check_imsic(void)
+{
+	const struct imsic *imsic = &platform.imsic;
+
+	require(imsic->ids <= IMSIC_MAX_IDS);
+	if (!imsic->ids)
+		return;
+	require(platform.irqchip.kind == IRQCHIP_IMSIC);
+	require(imsic->file_bits >= 1 && imsic->file_bits <= 6);
+	for (uint32_t i = 0; i < platform.n_harts; i++) {
+		uint64_t place = platform.harts[i].irq_place;
+
+		require(place == IRQCHIP_NOWHERE || place < 1 << 20);
+	}
+}
+
+static void check_iommu(void)
+{
+	const struct host_iommu *iommu = &platform.iommu;
+
+	require(iommu->n_wires <= HOST_IOMMU_WIRES && iommu->n_ranges <= HOST_IOMMU_RANGES);
+	require(!iommu->size || (iommu->base % 4096 == 0 && iommu->size >= 4096));
+	require(iommu->size || !(iommu->n_wires + iommu->n_ranges));
+	for (uint32_t i = 0; i < iommu->n_wires; i++)
+		require(iommu->wires[i].source);
+	for (uint32_t i = 0; i < iommu->n_ranges; i++) {
+		uint64_t last = (uint64_t)iommu->ranges[i].id + iommu->ranges[i].length - 1;
+
+		require(iommu->ranges[i].length && last <= iommu->last_id);
+	}
+	require(iommu->last_id < 1 << 24);
 }
 
 /* Whatever becomes of the tree's memory. */
@@ -135,6 +176,8 @@ static void check_platform(void)
 	require(platform.timebase && platform.n_harts <= MAX_HARTS);
 	for (uint32_t i = 0; i < platform.n_harts; i++)
 		require(!(platform.harts[i].isa >> ISA_EXTENSIONS));
+	check_imsic();
+	check_iommu();
 	require(!mmu || !strcmp(mmu, "riscv,sv39") || !strcmp(mmu, "riscv,sv48") ||
 	        !strcmp(mmu, "riscv,sv57"));
 }
@@ -161,6 +204,7 @@ static bool is_tree(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	uint64_t here = (uint64_t)(uintptr_t)&platform;
 	uint8_t *tree, *before;
 
 	/* The firmware's header is believed. */
@@ -176,7 +220,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	platform = (struct platform){.n_harts = 0};
 	seed = NULL;
 	if (setjmp(refused) == 0) {
-		host_dt_read(tree, fdt_boot_cpuid_phys(tree));
+		host_dt_read(tree, fdt_boot_cpuid_phys(tree),
+		             (struct vm_range){here, here + sizeof(platform)});
 		check_seed(tree, before, size);
 		check_harts(before);
 		check_devices(before);

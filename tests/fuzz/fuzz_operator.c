@@ -14,6 +14,7 @@
 #include "core/operator/prompt.h"
 #include "core/operator/terminal.h"
 #include "core/vm/observe.h"
+#include "core/vm/external.h"
 #include "core/vm/pcpu.h"
 #include "core/vm/platform.h"
 #include "core/vm/trace.h"
@@ -137,9 +138,9 @@ void uart_write(const struct uart *uart, const char *s, size_t n)
 
 /* --- what goes in --------------------------------------------------------------------------- */
 
-void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift)
+void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift, uint32_t io_width)
 {
-	(void)uart, (void)base, (void)reg_shift;
+	(void)uart, (void)base, (void)reg_shift, (void)io_width;
 }
 
 void uart_listen(const struct uart *uart, bool on)
@@ -156,30 +157,27 @@ int uart_read(const struct uart *uart)
 	return *typed++;
 }
 
-void irqchip_enable(const struct irqchip *chip, uint32_t irq)
-{
-	(void)chip, (void)irq;
-}
-
-uint32_t irqchip_claim(const struct irqchip *chip)
-{
-	(void)chip;
-	return 1;
-}
-
-void irqchip_complete(const struct irqchip *chip, uint32_t irq)
-{
-	(void)chip, (void)irq;
-}
-
 struct pcpu *this_pcpu(void)
 {
 	return &hart.pcpu;
 }
 
-void pcpu_serve_external(void (*serve)(void))
+bool external_hears(void)
 {
-	hart.pcpu.external = serve;
+	return true;
+}
+
+static void (*serve_console)(void);
+
+void external_look_at(enum external_what what, uint64_t time)
+{
+	(void)what;
+	hart.pcpu.external_at = time;
+}
+
+void external_listen(void (*serve)(void))
+{
+	serve_console = serve;
 }
 
 /* --- the VMs -------------------------------------------------------------------------------- */
@@ -323,7 +321,7 @@ static void serve_all(void)
 		require(idle++ < 100000);
 		if (hart.pcpu.external_at != ~0UL && hart.pcpu.external_at > host_csrs[CSR_TIME])
 			host_csrs[CSR_TIME] = hart.pcpu.external_at;
-		hart.pcpu.external();
+		serve_console();
 		atomic_store(&observe_request.vcpus, 0);
 	}
 }
@@ -337,12 +335,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	in_frame = false;
 	answering[0] = '\0';
 	lines = 0;
-	platform = (struct platform){.timebase = 10000000,
-	                             .uart_irq = 1,
-	                             .irqchip.kind = IRQCHIP_PLIC,
-	                             .interactive = data[0] & 0x10,
-	                             .frames = data[0] & 0x20};
-	log_init((hpa_t){1}, 0);
+	platform = (struct platform){
+	    .timebase = 10000000, .interactive = data[0] & 0x10, .frames = data[0] & 0x20};
+	log_init((hpa_t){1}, 0, 1);
 	terminal_init();
 	terminal_set_vms(&tree);
 	terminal_enable_input();

@@ -60,7 +60,7 @@ static void set_property(struct chance *c, void *tree, int node)
 	uint8_t value[64];
 	uint32_t n;
 
-	switch (below(c, 4)) {
+	switch (below(c, 5)) {
 	case 0:
 		fdt_setprop_string(tree, node, name, string);
 		break;
@@ -72,6 +72,14 @@ static void set_property(struct chance *c, void *tree, int node)
 		n = 4 * below(c, 8);
 		for (uint32_t i = 0; i < n; i++)
 			value[i] = i % 4 < 3 && percent(c, 90) ? 0 : (uint8_t)below(c, 70);
+		fdt_setprop(tree, node, name, value, (int)n);
+		break;
+	case 3:
+		/* Memory: addresses and sizes, in and about the tests' RAM for guests. */
+		for (n = 0; n < sizeof(value) && percent(c, 80); n += 16) {
+			fdt64_st(value + n, 0x81e00000 + ((uint64_t)below(c, 68) << 21));
+			fdt64_st(value + n + 8, (uint64_t)below(c, 20) << 21);
+		}
 		fdt_setprop(tree, node, name, value, (int)n);
 		break;
 	default:

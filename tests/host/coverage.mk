@@ -38,10 +38,11 @@ coverage: $(COV_BIN)
 		--explained tests/host/uncovered.md $(COV) vpmu
 
 # The machine of several harts reaches most of core/; what it never boots with is in unit tests.
-CORE_COVERAGE_TESTS := vm_config vm_refusals guest_dt seed vuart vplic console console_live \
-	console_frames console_request console_random printf words
+CORE_COVERAGE_TESTS := vm_config vm_refusals guest_dt dt_path seed vuart vplic console \
+	console_live console_frames console_request console_random printf \
+	words vpci pci_assign vaplic device_node dma iommu vm_quiet
 CORE_COVERAGE_LINES ?= 90
-CORE_COVERAGE_STEPS ?= 300000
+CORE_COVERAGE_STEPS ?= 600000
 CORE_COV := $(B)/core-cov
 CORE_COV_BIN := $(CORE_COVERAGE_TESTS:%=$(CORE_COV)/bin/%)
 CORE_COV_OBJ := $(sort $(foreach t,$(CORE_COVERAGE_TESTS),$(HOST_SRC_$(t):%=$(CORE_COV)/%.o))) \
@@ -59,6 +60,11 @@ $(CORE_COV)/%.c.o: %.c | setup
 	$(Q)rm -f $(@:.o=.gcda)
 	$(Q)$(HOSTCC) $(COV_CFLAGS) -MMD -MP -c $< -o $@
 
+CORE_COV_TIMED := $(sort $(PCI_ASSIGN_SRC) $(HOST_SRC_vpci) $(HOST_SRC_dma) $(HOST_SRC_iommu))
+$(CORE_COV_TIMED:%=$(CORE_COV)/%.o): COV_CFLAGS += -iquote tests/host/hart \
+	-iquote tests/host/device -DHOST_CSR_READS
+$(HOST_SRC_vm_quiet:%=$(CORE_COV)/%.o): COV_CFLAGS += -iquote tests/host/hart
+
 define core_coverage_program
 $(CORE_COV)/bin/$(1): $(HOST_SRC_$(1):%=$(CORE_COV)/%.o)
 	@mkdir -p $$(@D)
@@ -70,7 +76,7 @@ $(foreach t,$(CORE_COVERAGE_TESTS),$(eval $(call core_coverage_program,$(t))))
 $(CORE_COV)/bin/core: $(CORE_SRC:%=$(CORE_COV)/machine/%.o) \
 	$(CORE_MACHINE_SRC:%=$(CORE_COV)/machine/%.o)
 	@mkdir -p $(@D)
-	$(Q)$(HOSTCC) $(COV_CFLAGS) $^ -lcmocka -lfdt -o $@
+	$(Q)$(HOSTCC) $(COV_CFLAGS) $^ $(CORE_LDFLAGS) -lcmocka -lfdt -o $@
 -include $(CORE_COV_OBJ:.o=.d)
 
 .PHONY: core-coverage

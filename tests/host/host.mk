@@ -60,11 +60,18 @@ HOST_SRC_vm_config := tests/host/test_vm_config.c core/config/vm_config.c
 HOST_LIBS_vm_config := -lfdt
 
 HOST_TESTS += dt_path
-HOST_SRC_dt_path := tests/host/test_dt_path.c core/boot/dt_path.c
+HOST_SRC_dt_path := tests/host/test_dt_path.c core/config/dt_path.c
 HOST_LIBS_dt_path := -lfdt
 
+# What Tally has instead of two functions of libfdt, beside those.
+HOST_TESTS += fdt_walk
+HOST_SRC_fdt_walk := tests/host/test_fdt_walk.c
+HOST_LIBS_fdt_walk := -lfdt
+
 HOST_TESTS += guest_dt
-HOST_SRC_guest_dt := tests/host/test_guest_dt.c core/vm/guest_dt.c
+GUEST_DT_SRC := $(addprefix core/config/,device_node.c pci_node.c host_reserved.c host_tree.c \
+	dt_path.c vm_memory.c vm_props.c vm_refusal.c) core/lib/text.c core/lib/printf.c
+HOST_SRC_guest_dt := tests/host/test_guest_dt.c core/vm/guest_dt.c $(GUEST_DT_SRC)
 HOST_LIBS_guest_dt := -lfdt
 
 HOST_TESTS += seed
@@ -73,8 +80,15 @@ HOST_SRC_seed := tests/host/test_seed.c core/vm/seed.c
 HOST_TESTS += vuart
 HOST_SRC_vuart := tests/host/test_vuart.c core/devices/vuart.c
 
+HOST_TESTS += vaplic
+HOST_SRC_vaplic := tests/host/test_vaplic.c core/devices/vaplic.c
+
 HOST_TESTS += vplic
 HOST_SRC_vplic := tests/host/test_vplic.c core/devices/vplic.c
+
+HOST_TESTS += vpci
+HOST_SRC_vpci := tests/host/test_vpci.c core/vm/vpci.c arch/riscv/pci.c
+$(HOST_SRC_vpci:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += requests
 HOST_SRC_requests := tests/host/test_requests.c
@@ -128,6 +142,21 @@ HOST_TESTS += vm_commands
 HOST_SRC_vm_commands := tests/host/test_vm_commands.c core/vm/vm_life.c core/vm/vm_command.c
 $(HOST_SRC_vm_commands:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
+HOST_TESTS += guest_file
+HOST_SRC_guest_file := tests/host/test_guest_file.c core/vm/guest_file.c core/vm/sched_notified.c \
+	vpmu/bits.c
+$(HOST_SRC_guest_file:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
+
+HOST_TESTS += irqchip
+HOST_SRC_irqchip := tests/host/test_irqchip.c arch/riscv/irqchip.c
+$(HOST_SRC_irqchip:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
+
+# The driver of the console, on UARTs that are part of the test.
+HOST_TESTS += uart
+HOST_SRC_uart := tests/host/test_uart.c arch/riscv/uart.c
+$(HOST_SRC_uart:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart \
+	-iquote tests/host/device
+
 HOST_TESTS += terminal
 TERMINAL_SRC := tests/host/test_terminal.c core/operator/terminal.c core/log.c
 HOST_SRC_terminal := $(TERMINAL_SRC) $(CONSOLE_SRC)
@@ -137,6 +166,30 @@ $(TERMINAL_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 HOST_TESTS += vmids
 HOST_SRC_vmids := tests/host/test_vmids.c arch/riscv/gstage.c
 $(HOST_SRC_vmids:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_WRITES
+
+HOST_TESTS += gstage
+HOST_SRC_gstage := tests/host/test_gstage.c arch/riscv/gstage.c
+$(HOST_SRC_gstage:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_WRITES
+
+# The driver of the IOMMU, on one that may have any defect.
+HOST_TESTS += iommu
+FAKE_IOMMU_SRC := tests/host/fake_iommu.c tests/host/fake_iommu_regs.c
+IOMMU_SRC := arch/riscv/iommu.c arch/riscv/iommu_queue.c arch/riscv/iommu_try.c
+HOST_SRC_iommu := tests/host/test_iommu.c $(FAKE_IOMMU_SRC) $(IOMMU_SRC)
+$(HOST_SRC_iommu:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart \
+	-iquote tests/host/device -DHOST_CSR_READS
+
+# Who serves faults of DMA, and what is told of them.
+HOST_TESTS += dma
+HOST_SRC_dma := tests/host/test_dma.c core/vm/dma.c core/vm/dma_faults.c core/vm/dma_tell.c \
+	core/lib/printf.c $(FAKE_IOMMU_SRC) $(IOMMU_SRC)
+DMA_SRC := tests/host/test_dma.c core/vm/dma.c core/vm/dma_faults.c core/vm/dma_tell.c
+$(DMA_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_READS
+
+# How long a VM waits for its devices.
+HOST_TESTS += vm_quiet
+HOST_SRC_vm_quiet := tests/host/test_vm_quiet.c core/vm/vm_quiet.c
+$(HOST_SRC_vm_quiet:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 # The map of HS, beside a register that takes what the hart has.
 HOST_TESTS += hs_map

@@ -76,7 +76,7 @@ class Build:
 
     def link(self, folder, others):
         program = os.path.join(folder, "model")
-        must([self.cc, *others, "-lcmocka", "-lfdt", "-o", program])
+        must([self.cc, *self.cflags, *others, "-lcmocka", "-lfdt", "-o", program])
         return program
 
     def base(self, pool):

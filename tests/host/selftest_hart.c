@@ -18,6 +18,7 @@
 #include "core/vm/virtual_insn.h"
 #include "core/vm/vm.h"
 #include "core/vm/trap_loop.h"
+#include "core/vm/guest_file.h"
 #include "core/vm/vs_interrupts.h"
 #include "core/vsbi/vsbi.h"
 #include "tests/host/fake_mem.h"
@@ -272,6 +273,18 @@ struct pcpu *this_pcpu(void)
 }
 
 bool vs_interrupts_access(struct vcpu *self, const struct insn *insn)
+{
+	(void)self, (void)insn;
+	return false;
+}
+
+void vs_interrupts_set_timer(struct pcpu *pcpu, struct vcpu *self, uint64_t at)
+{
+	(void)pcpu, (void)self, (void)at;
+	never("vs_interrupts_set_timer");
+}
+
+bool guest_file_access(struct vcpu *self, const struct insn *insn)
 {
 	(void)self, (void)insn;
 	return false;

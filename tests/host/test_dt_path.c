@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <libfdt.h>
 
-#include "core/boot/dt_path.h"
+#include "core/config/dt_path.h"
 
 static _Alignas(8) uint8_t dt[4096];
 
@@ -19,21 +19,36 @@ static int build(void **state)
 	fdt_create(dt, sizeof(dt));
 	fdt_finish_reservemap(dt);
 	fdt_begin_node(dt, "");
+	fdt_property(dt, "compatible", "board\0any", 10);
 	fdt_begin_node(dt, "soc");
 	fdt_begin_node(dt, "serial@10");
+	fdt_property(dt, "reg", "uart", 5);
+	fdt_property(dt, "compatible", "ns16550\0uart", 13);
 	fdt_begin_node(dt, "child");
 	fdt_end_node(dt);
 	fdt_end_node(dt);
 	fdt_begin_node(dt, "serial@20");
+	fdt_property(dt, "compatible", "uart", 5);
+	fdt_property(dt, "compatible-not", "ns16550", 8);
+	fdt_end_node(dt);
+	fdt_end_node(dt);
+	fdt_begin_node(dt, "memory@0");
+	fdt_property_string(dt, "device_type", "memory");
+	fdt_begin_node(dt, "below");
+	fdt_property_string(dt, "device_type", "memory");
 	fdt_end_node(dt);
 	fdt_end_node(dt);
 	fdt_begin_node(dt, "aliases");
+	fdt_property_string(dt, "device_type", "memoryless");
 	fdt_property_string(dt, "serial1", "/soc/serial@20");
 	fdt_property_string(dt, "serial0", "/soc/serial@10");
 	fdt_property_string(dt, "gone", "/soc/no");
 	fdt_property_string(dt, "itself", "itself");
 	fdt_property_string(dt, "other", "serial0");
 	fdt_property(dt, "open", "/soc", 4);
+	fdt_end_node(dt);
+	fdt_begin_node(dt, "memory@1");
+	fdt_property_string(dt, "device_type", "memory");
 	fdt_end_node(dt);
 	fdt_end_node(dt);
 	return fdt_finish(dt);
@@ -86,6 +101,53 @@ static void nowhere(void **state)
 		assert_true(dt_path(dt, none[i], strlen(none[i])) < 0);
 }
 
+/* From each node on, and from before the first. */
+static void compatible(void **state)
+{
+	static const char *const texts[] = {"board", "any", "ns16550", "uart", "uar", "no"};
+	uint32_t n = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		int node = -1;
+
+		do {
+			int found = fdt_node_offset_by_compatible(dt, node, texts[i]);
+
+			assert_int_equal(dt_compatible(dt, node, texts[i]), found);
+			n += found >= 0;
+			node = fdt_next_node(dt, node, NULL);
+		} while (node >= 0);
+	}
+	assert_int_equal(n, 10);
+}
+
+/* Not those that are deeper. */
+static void memory(void **state)
+{
+	int node = dt_memory(dt, -1);
+
+	(void)state;
+	assert_string_equal(fdt_get_name(dt, node, NULL), "memory@0");
+	node = dt_memory(dt, node);
+	assert_string_equal(fdt_get_name(dt, node, NULL), "memory@1");
+	assert_int_equal(dt_memory(dt, node), -FDT_ERR_NOTFOUND);
+}
+
+/* A name of a property that goes on behind the names is none. */
+static void cut_names(void **state)
+{
+	uint32_t names = fdt_size_dt_strings(dt);
+
+	(void)state;
+	for (uint32_t left = 0; left < names; left++) {
+		fdt_set_size_dt_strings(dt, left);
+		assert_int_equal(dt_compatible(dt, -1, "uart"),
+		                 fdt_node_offset_by_compatible(dt, -1, "uart"));
+	}
+	fdt_set_size_dt_strings(dt, names);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -93,6 +155,9 @@ int main(void)
 	    cmocka_unit_test(aliases),
 	    cmocka_unit_test(part_of_the_text),
 	    cmocka_unit_test(nowhere),
+	    cmocka_unit_test(compatible),
+	    cmocka_unit_test(memory),
+	    cmocka_unit_test(cut_names),
 	};
 
 	return cmocka_run_group_tests(tests, build, NULL);

@@ -17,7 +17,6 @@
 
 static const char *const extensions[] = {"i", "m", "a", "f", "d", "c", "sscofpmf", "sstc"};
 static const struct guest_machine machine = {
-    .ram_base = 0x80000000,
     .timebase_frequency = 10000000,
     .isa = "rv64imafdc_sscofpmf_sstc",
     .isa_extensions = extensions,
@@ -34,6 +33,7 @@ static struct vm_config a_vm(uint32_t n_vcpus)
 	struct vm_config vm = {
 	    .name = "alpha",
 	    .memory = MIB(256),
+	    .ram_base = VM_RAM_BASE,
 	    .n_vcpus = n_vcpus,
 	    .initrd = {"cpio", 5000},
 	    .initrd_offset = 0xffee000,
@@ -285,17 +285,72 @@ static void seed(void **state)
 static void large_memory(void **state)
 {
 	struct vm_config vm = a_vm(1);
-	struct guest_machine high = machine;
 
 	(void)state;
 	vm.memory = MIB(0x300000);
-	high.ram_base = 0x10020000000;
-	assert_int_equal(guest_dt_build(dt, sizeof(dt), &vm, &high), 0);
+	vm.ram_base = 0x10020000000;
+	build(&vm);
 	is_cells("/memory@10020000000", "reg", (const uint32_t[]){0x100, 0x20000000, 0x300, 0}, 4);
 	is_cells("/chosen", "linux,initrd-start", (const uint32_t[]){0x100, 0x2ffee000}, 2);
-	high.ram_base = 0;
-	assert_int_equal(guest_dt_build(dt, sizeof(dt), &vm, &high), 0);
+	vm.ram_base = 0;
+	build(&vm);
 	at("/memory@0");
+}
+
+/* A node for each piece, and the initrd in the first. */
+static void memory_in_pieces(void **state)
+{
+	struct vm_config vm = a_vm(1);
+
+	(void)state;
+	vm.ram_base = vm.host_base = 0x90000000;
+	vm.n_pieces = 3;
+	vm.pieces[0].base = 0x90000000;
+	vm.pieces[0].size = MIB(256);
+	vm.pieces[1].base = 0xa0200000;
+	vm.pieces[1].size = MIB(2);
+	vm.pieces[2].base = 0x1c0000000;
+	vm.pieces[2].size = MIB(8192);
+	vm.memory = MIB(256 + 2 + 8192);
+	build(&vm);
+	is_cells("/memory@90000000", "reg", (const uint32_t[]){0, 0x90000000, 0, 0x10000000}, 4);
+	is_cells("/memory@a0200000", "reg", (const uint32_t[]){0, 0xa0200000, 0, 0x200000}, 4);
+	is_cells("/memory@1c0000000", "reg", (const uint32_t[]){1, 0xc0000000, 2, 0}, 4);
+	has("/memory@1c0000000", 2, 0);
+	is_cells("/chosen", "linux,initrd-start", (const uint32_t[]){0, 0x9ffee000}, 2);
+	has("/", 4, 6);
+}
+
+/* Nodes of their own, which no kernel takes for its memory. */
+static void shared_memory(void **state)
+{
+	static const struct vm_shared shared[3] = {
+	    {"unused", 4096, 0x90000000}, {"ring", 0x3000, 0x91000000}, {"log", MIB(8192), 0}};
+	const char *ring = "/shared@40000000", *log = "/shared@1ffffe00000";
+	struct guest_machine with = machine;
+	struct vm_config vm = a_vm(1);
+
+	(void)state;
+	vm.n_shared = 2;
+	vm.shared[0].at = 0x40000000;
+	vm.shared[0].number = 1;
+	vm.shared[1].at = 0x1ffffe00000;
+	vm.shared[1].number = 2;
+	vm.shared[1].writes = true;
+	with.shared = shared;
+	memset(dt, 0xa5, sizeof(dt));
+	assert_int_equal(guest_dt_build(dt, sizeof(dt), &vm, &with), 0);
+	assert_int_equal(fdt_check_full(dt, sizeof(dt)), 0);
+	has("/", 4, 6);
+	has(ring, 4, 0);
+	is_string(ring, "compatible", "tally,shared-memory");
+	is_cells(ring, "reg", (const uint32_t[]){0, 0x40000000, 0, 0x3000}, 4);
+	is_string(ring, "label", "ring");
+	is_string(ring, "tally,access", "read");
+	has(log, 4, 0);
+	is_cells(log, "reg", (const uint32_t[]){0x1ff, 0xffe00000, 2, 0}, 4);
+	is_string(log, "label", "log");
+	is_string(log, "tally,access", "read-write");
 }
 
 /* It never writes beyond the buffer, whatever its size, and works from some size on. */
@@ -327,6 +382,7 @@ static void largest_tree_fits(void **state)
 {
 	static char bootargs[VM_BOOTARGS_MAX + 1];
 	static char isa[1024];
+	static const struct vm_shared shared = {"a-name-of-15-ch", 4096, 0};
 	const char *names[64];
 	struct guest_machine all = machine;
 	struct vm_config vm = a_vm(VM_MAX_VCPUS);
@@ -342,6 +398,9 @@ static void largest_tree_fits(void **state)
 	all.n_ext = 64;
 	all.seed = true;
 	all.cbom_block = 64;
+	all.shared = &shared;
+	for (vm.n_shared = 0; vm.n_shared < VM_MAX_SHARED; vm.n_shared++)
+		vm.shared[vm.n_shared].at = MIB(2 * vm.n_shared);
 	assert_int_equal(guest_dt_build(dt, VM_DTB_SIZE, &vm, &all), 0);
 	assert_true(fdt_totalsize(dt) < VM_DTB_SIZE / 2);
 	assert_string_equal(fdt_getprop(dt, at("/chosen"), "bootargs", NULL), bootargs);
@@ -401,6 +460,8 @@ int main(void)
 	    cmocka_unit_test(without_console_initrd_bootargs),
 	    cmocka_unit_test(seed),
 	    cmocka_unit_test(large_memory),
+	    cmocka_unit_test(memory_in_pieces),
+	    cmocka_unit_test(shared_memory),
 	    cmocka_unit_test(buffer_of_any_size),
 	    cmocka_unit_test(largest_tree_fits),
 	    cmocka_unit_test(same_input_same_bytes),

@@ -17,10 +17,14 @@
 #include "core/vm/vcpu_requests.h"
 #include "core/vm/vm.h"
 #include "core/vm/vm_load.h"
+#include "core/vm/dma.h"
+#include "core/vm/functions.h"
+#include "core/vm/vm_quiet.h"
 #include "core/vm/vm_tell.h"
+#include "core/vm/wired.h"
 
 #define VCPUS  2U
-#define SLICES 3U /* of clearing and of loading, each */
+#define SLICES 3U /* of quieting, of clearing and of loading, each */
 
 uint64_t host_csrs[4096];
 struct platform platform = {.timebase = 1000};
@@ -122,6 +126,64 @@ bool vm_clear_slice(struct vm *of)
 {
 	(void)of;
 	return ++slices < SLICES;
+}
+
+static unsigned int quiet_slices;
+static bool not_quiet; /* its devices never come to rest */
+
+bool vm_quiet_first(struct vm *of)
+{
+	(void)of;
+	return true;
+}
+
+void vm_quiet_begin(struct vm *of)
+{
+	(void)of;
+	quiet_slices = 0;
+}
+
+bool vm_quiet_slice(struct vm *of)
+{
+	(void)of;
+	return ++quiet_slices < SLICES;
+}
+
+bool vm_is_quiet(const struct vm *of)
+{
+	(void)of;
+	assert_true(quiet_slices >= SLICES);
+	return !not_quiet;
+}
+
+void functions_begin(struct vm *of)
+{
+	(void)of;
+}
+
+void wired_begin(struct vm *of)
+{
+	(void)of;
+}
+
+void dma_begin(struct vm *of)
+{
+	(void)of;
+}
+
+bool dma_may_begin(const struct vm *of)
+{
+	return of;
+}
+
+bool dma_tell_rest(struct vm *of)
+{
+	return !of;
+}
+
+void vaplic_init(struct vaplic *aplic, unsigned int n_vcpus, uint32_t foreign)
+{
+	(void)aplic, (void)n_vcpus, (void)foreign;
 }
 
 void vplic_init(struct vplic *plic, uint32_t n_vcpus)
@@ -301,12 +363,52 @@ static void a_command_while_the_end_is_logged(void **state)
 	assert_false(shown_ended);
 }
 
+/* Between two states it is told to come again, and the lead hart hears of nothing. */
+static void asked_by_another_vm(void **state)
+{
+	static const enum vm_command all[] = {VM_COMMAND_START, VM_COMMAND_STOP,
+	                                      VM_COMMAND_RESTART};
+
+	(void)state;
+	boot();
+	assert_int_equal(vm_ask(&vm, VM_COMMAND_START), VM_ANSWER_ALREADY);
+	assert_false(step());
+	assert_int_equal(vm_ask(&vm, VM_COMMAND_STOP), VM_ANSWER_TAKEN);
+	do {
+		uint64_t pending = atomic_load(&vcpus[0].requests.pending);
+
+		for (unsigned int i = 0; i < 3; i++)
+			assert_int_equal(vm_ask(&vm, all[i]), VM_ANSWER_BETWEEN);
+		assert_int_equal(atomic_load(&vcpus[0].requests.pending), pending);
+		(void)step();
+	} while (atomic_load(&vm.state) != VM_OFF);
+	settle();
+	assert_int_equal(vm_ask(&vm, VM_COMMAND_STOP), VM_ANSWER_ALREADY);
+	assert_false(step());
+	for (unsigned int i = 0; i < 3; i += 2) {
+		assert_int_equal(vm_ask(&vm, all[i]), VM_ANSWER_TAKEN);
+		settle();
+		assert_int_equal(atomic_load(&vm.state), VM_RUNNING);
+		vm_stop(&vm);
+		settle();
+	}
+	not_quiet = true;
+	assert_int_equal(vm_ask(&vm, VM_COMMAND_RESTART), VM_ANSWER_TAKEN);
+	settle();
+	assert_int_equal(vm_ask(&vm, VM_COMMAND_RESTART), VM_ANSWER_NEVER);
+	assert_int_equal(vm_ask(&vm, VM_COMMAND_START), VM_ANSWER_NEVER);
+	assert_int_equal(vm_ask(&vm, VM_COMMAND_STOP), VM_ANSWER_ALREADY);
+	assert_false(step());
+	not_quiet = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(stop_then_start),
 	    cmocka_unit_test(rows_to_one_that_runs),
 	    cmocka_unit_test(rows_to_one_that_is_off),
+	    cmocka_unit_test(asked_by_another_vm),
 	    cmocka_unit_test(a_command_while_the_end_is_logged),
 	};
 

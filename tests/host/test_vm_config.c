@@ -251,26 +251,47 @@ static void image_is_known_by_its_magic(void **state)
 	assert_true(accepted(t)->vms[1].kernel_is_image);
 }
 
-static void guest_memory_formula(void **state)
+/* What is left of RAM at this address; its size. */
+static uint64_t left(uint64_t base, uint64_t ram_size, uint64_t tree_size)
 {
+	const struct vm_range ram = {base, base + ram_size};
+	struct vm_range guests = vm_guest_range(ram, tree_size);
+
+	assert_true(guests.from <= guests.to && guests.to <= ram.to);
+	if (guests.from < guests.to)
+		assert_int_equal(guests.from, ((base + MIB(2) - 1) & ~(MIB(2) - 1)) + MIB(32));
+	return guests.to - guests.from;
+}
+
+static void what_is_left_for_guests(void **state)
+{
+	static const uint64_t bases[] = {0, MIB(2048), UINT64_MAX - MIB(1026) + 1};
+
 	(void)state;
-	assert_int_equal(vm_guest_memory(MIB(1024), 0), MIB(992));
-	assert_int_equal(vm_guest_memory(MIB(1024), 1), MIB(990));
-	assert_int_equal(vm_guest_memory(MIB(1024), MIB(2)), MIB(990));
-	assert_int_equal(vm_guest_memory(MIB(1024), MIB(2) + 1), MIB(988));
-	assert_int_equal(vm_guest_memory(MIB(1024) + MIB(2) - 1, MIB(2)), MIB(990));
-	assert_int_equal(vm_guest_memory(MIB(34), 0), MIB(2));
-	assert_int_equal(vm_guest_memory(MIB(34), 1), 0);
-	assert_int_equal(vm_guest_memory(MIB(33), 0), 0);
-	assert_int_equal(vm_guest_memory(MIB(32), 0), 0);
-	assert_int_equal(vm_guest_memory(MIB(31), 0), 0);
-	assert_int_equal(vm_guest_memory(0, 0), 0);
-	assert_int_equal(vm_guest_memory(MIB(64), MIB(30)), MIB(2));
-	assert_int_equal(vm_guest_memory(MIB(64), MIB(32)), 0);
-	assert_int_equal(vm_guest_memory(MIB(64), MIB(32) + 1), 0);
-	assert_int_equal(vm_guest_memory(MIB(64), MIB(63)), 0);
-	assert_int_equal(vm_guest_memory(MIB(64), UINT64_MAX), 0);
-	assert_int_equal(vm_guest_memory(UINT64_MAX, 0), UINT64_MAX - MIB(34) + 1);
+	for (size_t i = 0; i < sizeof(bases) / sizeof(bases[0]); i++) {
+		assert_int_equal(left(bases[i], MIB(1024), 0), MIB(992));
+		assert_int_equal(left(bases[i], MIB(1024), 1), MIB(990));
+		assert_int_equal(left(bases[i], MIB(1024), MIB(2)), MIB(990));
+		assert_int_equal(left(bases[i], MIB(1024), MIB(2) + 1), MIB(988));
+		assert_int_equal(left(bases[i], MIB(1024) + MIB(2) - 1, MIB(2)), MIB(990));
+		assert_int_equal(left(bases[i], MIB(34), 0), MIB(2));
+		assert_int_equal(left(bases[i], MIB(34), 1), 0);
+		assert_int_equal(left(bases[i], MIB(33), 0), 0);
+		assert_int_equal(left(bases[i], MIB(32), 0), 0);
+		assert_int_equal(left(bases[i], MIB(31), 0), 0);
+		assert_int_equal(left(bases[i], 0, 0), 0);
+		assert_int_equal(left(bases[i], MIB(64), MIB(30)), MIB(2));
+		assert_int_equal(left(bases[i], MIB(64), MIB(32)), 0);
+		assert_int_equal(left(bases[i], MIB(64), MIB(32) + 1), 0);
+		assert_int_equal(left(bases[i], MIB(64), MIB(63)), 0);
+		assert_int_equal(left(bases[i], MIB(64), UINT64_MAX), 0);
+	}
+	assert_int_equal(left(0, UINT64_MAX, 0), UINT64_MAX - MIB(34) + 1);
+	/* RAM that begins and ends within a step: only whole ones count. */
+	assert_int_equal(left(4096, MIB(1024), 0), MIB(990));
+	assert_int_equal(left(MIB(1), MIB(36), 0), MIB(2));
+	assert_int_equal(left(MIB(1), MIB(34), 0), 0);
+	assert_int_equal(left(UINT64_MAX - MIB(1), MIB(1), 0), 0);
 }
 
 int main(void)
@@ -287,7 +308,7 @@ int main(void)
 	    cmocka_unit_test(raw_kernel_fills_its_memory),
 	    cmocka_unit_test(image_longer_than_it_says),
 	    cmocka_unit_test(image_is_known_by_its_magic),
-	    cmocka_unit_test(guest_memory_formula),
+	    cmocka_unit_test(what_is_left_for_guests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,6 +37,8 @@ static uint8_t *small_tree(uint32_t *size)
 {
 	static const uint8_t counters[] = {0, 0, 0, 2, 0, 0, 0, 3};
 	static const uint8_t events[] = {0, 0, 0, 2, 0, 1, 0, 0x19, 0, 0xf, 1, 0};
+	/* 0x84000000 and 0x88000000, 32 MiB each. */
+	static const uint8_t memory[32] = {[4] = 0x84, [12] = 2, [20] = 0x88, [28] = 2};
 	uint8_t image[64] = {0};
 	void *t = good_tree();
 	uint8_t *copy;
@@ -46,6 +48,7 @@ static uint8_t *small_tree(uint32_t *size)
 	set_bytes(t, "/images/linux", "data", image, sizeof(image));
 	set_bytes(t, "/images/raw", "data", "xyz", 3);
 	set_bytes(t, "/images/cpio", "data", "xyz", 3);
+	set_bytes(t, "/vms/alpha", "memory-at", memory, sizeof(memory));
 	set_string(t, "/vms/beta", "console", "off");
 	set_string(t, "/vms/beta", "pmu", "on");
 	set_string(t, "/vms/beta", "pmu-reads", "trap");

@@ -21,6 +21,39 @@ static void defaults(void **state)
 	assert_int_equal(b->restart, VM_RESTART_NEVER);
 	assert_int_equal(b->restart_limit, 5);
 	assert_false(b->bad_access_stops);
+	assert_int_equal(b->controls, 0);
+}
+
+/* A VM may name those before it and those behind. */
+static void controls(void **state)
+{
+	void *t = good_tree();
+
+	(void)state;
+	/* libfdt puts it first. */
+	set_u64(t, "/vms/gamma", "memory", 2 << 20);
+	set_u32(t, "/vms/gamma", "kernel", RAW_PHANDLE);
+	set_string(t, "/vms/gamma", "controls", "beta");
+	set_u32(t, "/vms/gamma/vcpu0", "harts", 0);
+	set_bytes(t, BETA, "controls", "gamma\0alpha", 12);
+	assert_string_equal(accepted(t)->vms[0].name, "gamma");
+	assert_int_equal(accepted(t)->vms[0].controls, 4);
+	assert_int_equal(accepted(t)->vms[1].controls, 0);
+	assert_int_equal(accepted(t)->vms[2].controls, 3);
+	set_bytes(t, BETA, "controls", "gamma\0gamma", 12);
+	refused(t, VM_REFUSED_DUPLICATE, "/vms/beta: controls: names \"gamma\" twice");
+	set_bytes(t, BETA, "controls", "gamma\0beta", 11);
+	refused(t, VM_REFUSED_NAME, "/vms/beta: controls: names the VM itself");
+	set_bytes(t, BETA, "controls", "gamma\0delta", 12);
+	refused(t, VM_REFUSED_NAME, "/vms/beta: controls: no VM has the name \"delta\"");
+	set_bytes(t, BETA, "controls", "gamma\0", 7);
+	refused(t, VM_REFUSED_NAME, "/vms/beta: controls: no VM has the name \"\"");
+	set_bytes(t, BETA, "controls", "gamma\0a\nb", 10);
+	refused(t, VM_REFUSED_NAME, "/vms/beta: controls: no VM has the name \"a?b\"");
+	set_bytes(t, BETA, "controls", "gamma", 5);
+	refused(t, VM_REFUSED_STRING, "/vms/beta: controls: is not a list of strings");
+	set_bytes(t, BETA, "controls", "", 0);
+	refused(t, VM_REFUSED_STRING, "/vms/beta: controls: is not a list of strings");
 }
 
 static void values_are_read(void **state)
@@ -77,6 +110,7 @@ int test_vm_life(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(defaults),
+	    cmocka_unit_test(controls),
 	    cmocka_unit_test(values_are_read),
 	    cmocka_unit_test(bad_values),
 	};

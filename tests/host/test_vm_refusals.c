@@ -266,9 +266,9 @@ static void wrong_sizes(void **state)
 
 static void bad_strings(void **state)
 {
-	static const char *const names[] = {"bootargs",        "console",      "pmu",
-	                                    "pmu-reads",       "pmu-snapshot", "pmu-freeze",
-	                                    "pmu-idle-cycles", "pmu-overflow"};
+	static const char *const names[] = {"bootargs",   "console",         "pmu",
+	                                    "interrupts", "pmu-reads",       "pmu-snapshot",
+	                                    "pmu-freeze", "pmu-idle-cycles", "pmu-overflow"};
 	static char longest[1025];
 	void *t;
 	char text[VM_REFUSAL_TEXT];
@@ -569,7 +569,7 @@ static void initrd_of_any_size(void **state)
 
 	(void)state;
 	for (unsigned int shift = 21; shift < 64; shift++) {
-		struct vm_config vm = {.memory = MIB(2), .kernel = {"x", 1}};
+		struct vm_config vm = {.first_size = MIB(2), .kernel = {"x", 1}};
 
 		vm.initrd = (struct vm_image){"x", 1ULL << shift};
 		assert_false(vm_layout(&vm, false, &why));
@@ -634,7 +634,9 @@ int main(void)
 	};
 
 	/* First: the last test of these here asks for codes that those see. */
-	int failed = test_vm_pmu() + test_vm_life() + test_pmu_node();
+	int failed = test_vm_pmu() + test_vm_life() + test_vm_aia() + test_vm_memory() +
+	             test_vm_shared() + test_pmu_node() + test_vm_devices() + test_vm_functions() +
+	             test_vm_turns();
 
 	return failed + cmocka_run_group_tests(tests, NULL, NULL);
 }

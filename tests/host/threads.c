@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "core/log.h"
+#include "core/vm/dma.h"
+#include "core/vm/guest_file.h"
 #include "core/vm/hart_flags.h"
 #include "core/vm/guest_mem.h"
 #include "core/vm/platform.h"
@@ -108,6 +110,11 @@ void threads_serve(struct pcpu *pcpu)
 
 /* --- what the requests do -------------------------------------------------------------------- */
 
+void dma_asked(struct vm *vm)
+{
+	(void)vm;
+}
+
 void vm_life_serve(struct vm *vm)
 {
 	if (vm_command_take(vm) == VM_COMMAND_RESTART)
@@ -149,9 +156,9 @@ void *guest_mem(const struct vm *vm, gpa_t gpa, uint64_t size)
 	return (void *)(uintptr_t)vm;
 }
 
-void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift)
+void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift, uint32_t io_width)
 {
-	(void)uart, (void)base, (void)reg_shift;
+	(void)uart, (void)base, (void)reg_shift, (void)io_width;
 }
 
 void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *failure,
@@ -204,6 +211,12 @@ bool vcpu_hand_over(struct vcpu *vcpu)
 {
 	(void)vcpu;
 	return false;
+}
+
+bool guest_file_begin(struct vcpu *vcpu)
+{
+	(void)vcpu;
+	return true;
 }
 
 void hart_flags_begin(struct vcpu *vcpu)

@@ -9,6 +9,8 @@
 #include <cmocka.h>
 #include <libfdt.h>
 
+#include "core/config/vm_memory.h"
+
 /* Harts 2 and 63 are of different kinds. */
 static const char *differ(uint32_t hart, uint32_t other)
 {
@@ -24,11 +26,26 @@ static const char *contradicts(uint32_t hart)
 
 const struct vm_limits test_limits = {
     .harts = 1ULL << 0 | 1ULL << 2 | 1ULL << 63,
-    .guest_memory = 128ULL << 20,
+    .ram = {0x80000000, 0x8a200000},
+    .guests = {0x82000000, 0x8a000000},
     .hctrs = 0x3d,
     .differ = differ,
     .contradicts = contradicts,
 };
+
+const void *test_host;
+
+static bool parse(const struct vm_limits *machine, const void *tree, struct vm_tree *out,
+                  struct vm_refusal *why)
+{
+	struct vm_limits limits = *machine;
+	bool good;
+
+	limits.host_tree = test_host;
+	good = vm_config_parse(tree, fdt_totalsize(tree), &limits, out, why);
+	check_promises(good, &limits, out, why, tree, fdt_totalsize(tree));
+	return good;
+}
 
 static _Alignas(8) uint8_t buffer[TREE_BUFFER];
 static bool seen[VM_REFUSAL_CODES];
@@ -165,33 +182,42 @@ void set_image_field(void *tree, const char *field, uint64_t value)
 		header[at + i] = (uint8_t)(value >> 8 * i);
 }
 
-const struct vm_tree *accepted(const void *tree)
+const struct vm_tree *accepted_on(const struct vm_limits *limits, const void *tree)
 {
 	static struct vm_tree out;
 	struct vm_refusal why;
 	char text[VM_REFUSAL_TEXT] = "";
-	bool good = vm_config_parse(tree, fdt_totalsize(tree), &test_limits, &out, &why);
+	bool good = parse(limits, tree, &out, &why);
 
-	check_promises(good, &test_limits, &out, &why, tree, fdt_totalsize(tree));
 	if (!good)
 		vm_refusal_text(&why, text, sizeof(text));
 	assert_string_equal(text, "");
 	return &out;
 }
 
-void refused(const void *tree, enum vm_refusal_code code, const char *text)
+const struct vm_tree *accepted(const void *tree)
+{
+	return accepted_on(&test_limits, tree);
+}
+
+void refused_on(const struct vm_limits *limits, const void *tree, enum vm_refusal_code code,
+                const char *text)
 {
 	static struct vm_tree out;
 	struct vm_refusal why;
 	char got[VM_REFUSAL_TEXT] = "accepted";
-	bool good = vm_config_parse(tree, fdt_totalsize(tree), &test_limits, &out, &why);
+	bool good = parse(limits, tree, &out, &why);
 
-	check_promises(good, &test_limits, &out, &why, tree, fdt_totalsize(tree));
 	if (!good)
 		vm_refusal_text(&why, got, sizeof(got));
 	assert_string_equal(got, text);
 	assert_int_equal(why.code, code);
 	seen[code] = true;
+}
+
+void refused(const void *tree, enum vm_refusal_code code, const char *text)
+{
+	refused_on(&test_limits, tree, code, text);
 }
 
 bool was_refused(enum vm_refusal_code code)
@@ -218,6 +244,202 @@ static void check_inside(const void *data, uint64_t size, const void *blob, uint
 	assert_true(from <= blob_size && size <= blob_size - from);
 }
 
+/* In order and apart, each where VMs may have memory; without memory-at it is one piece. */
+static void check_memory(const struct vm_limits *limits, const struct vm_config *vm)
+{
+	uint64_t sum = 0, end = limits->guests.from;
+	uint32_t n = 0;
+
+	for (struct vm_piece piece; (piece = vm_piece(vm, n)).size; n++) {
+		assert_true(piece.host >= end + (n ? 2 << 20 : 0));
+		assert_true(piece.host % (2 << 20) == 0 && piece.size % (2 << 20) == 0);
+		assert_true(piece.size <= limits->guests.to - piece.host);
+		assert_true(piece.guest == (vm->n_pieces ? piece.host : 0x80000000));
+		sum += piece.size;
+		end = piece.host + piece.size;
+	}
+	assert_true(n == (vm->n_pieces ? vm->n_pieces : 1) && n <= 4);
+	assert_true(sum == vm->memory && vm_piece(vm, n).size == 0);
+	assert_true(vm->ram_base == vm_piece(vm, 0).guest && vm->host_base == vm_piece(vm, 0).host);
+	assert_true(vm->first_size == vm_piece(vm, 0).size);
+}
+
+static void check_apart(const struct vm_config *a, const struct vm_config *b)
+{
+	for (uint32_t i = 0; vm_piece(a, i).size; i++) {
+		for (uint32_t k = 0; vm_piece(b, k).size; k++) {
+			struct vm_piece x = vm_piece(a, i), y = vm_piece(b, k);
+
+			assert_true(x.host + x.size <= y.host || y.host + y.size <= x.host);
+		}
+	}
+}
+
+/* Registers that the VM has nothing else at, and sources of its own interrupt controller. */
+static void check_device(const struct vm_config *vm, const struct vm_device *d)
+{
+	for (uint32_t i = 0; i < d->n_regions; i++) {
+		uint64_t base = d->regions[i].base, size = d->regions[i].size;
+
+		assert_true(size > 0 && base % 4096 == 0 && size % 4096 == 0);
+		assert_true(base < 1ULL << 41 && size <= (1ULL << 41) - base);
+		assert_true(vm->aia || base + size <= 0xc000000 || base >= 0xc400000);
+		assert_true(!vm->aia || base + size <= 0xd000000 || base >= 0xd004000);
+		assert_true(!vm->aia || base + size <= 0x28000000 || base >= 0x28008000);
+		assert_true(!vm->console || base + size <= 0x10000000 || base >= 0x10001000);
+		for (uint32_t k = 0; vm_piece(vm, k).size; k++) {
+			struct vm_piece piece = vm_piece(vm, k);
+
+			assert_true(base + size <= piece.guest || base >= piece.guest + piece.size);
+		}
+	}
+	for (uint32_t i = 0; i < d->n_irqs; i++) {
+		assert_in_range(d->irqs[i].source, 1, 1023);
+		assert_in_range(d->irqs[i].guest, 1, 31);
+		assert_true(d->irqs[i].guest != 10);
+		assert_true(d->irqs[i].edge == (d->irqs[i].mode == VM_IRQ_RISING ||
+		                                d->irqs[i].mode == VM_IRQ_FALLING));
+	}
+}
+
+static void check_devices(const struct vm_limits *limits, const struct vm_config *vm,
+                          const void *blob, uint64_t size)
+{
+	uint64_t used = 0;
+
+	assert_in_range(vm->n_devices, 0, 16);
+	for (uint32_t i = 0; i < vm->n_devices; i++) {
+		const struct vm_device *d = &vm->devices[i];
+
+		check_inside(d->name, strlen(d->name) + 1, blob, size);
+		check_inside(d->host, strlen(d->host) + 1, blob, size);
+		assert_in_range(strlen(d->name), 1, 31);
+		if (d->pci.given) {
+			assert_true(d->dma == VM_DMA_ISOLATED && !d->dma_unchecked);
+			assert_true(d->pci.by_id || d->pci.name <= 0xffff);
+			assert_true(d->n_regions == 0 && d->n_irqs == 0);
+			continue;
+		}
+		assert_true(d->dma == VM_DMA_NONE || (d->dma == VM_DMA_TRUSTED && vm->n_pieces));
+		assert_true(d->dma == VM_DMA_NONE || !d->dma_unchecked);
+		assert_in_range(d->n_regions, limits->host_tree ? 1 : 0, 4);
+		assert_in_range(d->n_irqs, 0, 4);
+		assert_true(limits->host_tree || d->n_regions + d->n_irqs == 0);
+		check_device(vm, d);
+		for (uint32_t k = 0; k < d->n_irqs; k++)
+			used |= 1ULL << d->irqs[k].guest;
+	}
+	/* From 1 upwards, without a gap but that of the UART. */
+	used |= used >> 11 ? 1ULL << 10 : 0;
+	assert_true((used & (used + 2)) == 0);
+}
+
+/* Each vcpu with an interrupt file keeps its hart, which has so many. */
+static void check_files(const struct vm_limits *limits, const struct vm_config *vm)
+{
+	for (uint32_t i = 0; i < vm->n_vcpus && vm->aia; i++) {
+		uint32_t hart = vm->vcpus[i].first_hart;
+
+		assert_true(vm->vcpus[i].harts == 1ULL << hart);
+		if (limits->guest_files)
+			assert_in_range(limits->guest_files(hart), 1, 7);
+	}
+}
+
+static bool apart(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
+{
+	return a + a_size <= b || b + b_size <= a;
+}
+
+/* Where a VM has nothing else. */
+static void check_place(const struct vm_tree *tree, const struct vm_config *vm, uint32_t n)
+{
+	uint64_t at = vm->shared[n].at, size = tree->shared[vm->shared[n].number].size;
+
+	assert_true(at % (2 << 20) == 0 && at < 1ULL << 41 && size <= (1ULL << 41) - at);
+	assert_true(vm->aia || apart(at, size, 0xc000000, 0x400000));
+	assert_true(!vm->aia || apart(at, size, 0xd000000, 0x4000));
+	assert_true(!vm->aia || apart(at, size, 0x28000000, 0x8000));
+	assert_true(!vm->console || apart(at, size, 0x10000000, 0x1000));
+	for (uint32_t i = 0; vm_piece(vm, i).size; i++)
+		assert_true(apart(at, size, vm_piece(vm, i).guest, vm_piece(vm, i).size));
+	for (uint32_t i = 0; i < vm->n_devices; i++) {
+		assert_true(!vm->devices[i].pci.given || apart(at, size, 0x30000000, 0x100000));
+		for (uint32_t k = 0; k < vm->devices[i].n_regions; k++)
+			assert_true(apart(at, size, vm->devices[i].regions[k].base,
+			                  vm->devices[i].regions[k].size));
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		assert_true(vm->shared[i].number < vm->shared[n].number);
+		assert_true(
+		    apart(at, size, vm->shared[i].at, tree->shared[vm->shared[i].number].size));
+	}
+}
+
+/* Whole pages of memory that nobody else has, and that somebody may write. */
+static void check_shared(const struct vm_limits *limits, const struct vm_tree *tree)
+{
+	uint32_t writers[VM_MAX_SHARED] = {0};
+
+	assert_in_range(tree->n_shared, 0, 8);
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		for (uint32_t k = 0; k < tree->vms[i].n_shared; k++) {
+			assert_in_range(tree->vms[i].shared[k].number, 0, tree->n_shared - 1);
+			writers[tree->vms[i].shared[k].number] += tree->vms[i].shared[k].writes;
+			check_place(tree, &tree->vms[i], k);
+		}
+	}
+	for (uint32_t i = 0; i < tree->n_shared; i++) {
+		const struct vm_shared *s = &tree->shared[i];
+		uint64_t room = vm_shared_room(s);
+
+		check_text(s->name, sizeof(s->name));
+		assert_in_range(strlen(s->name), 1, 15);
+		assert_true(writers[i] > 0 && s->size > 0 && s->size % 4096 == 0);
+		assert_true(room >= s->size && room - s->size < 2 << 20);
+		assert_true(s->host_base % (2 << 20) == 0 && s->host_base >= limits->guests.from);
+		assert_true(room <= limits->guests.to - s->host_base);
+		for (uint32_t k = 0; k < i; k++)
+			assert_true(apart(s->host_base, room, tree->shared[k].host_base,
+			                  vm_shared_room(&tree->shared[k])) &&
+			            strcmp(s->name, tree->shared[k].name) != 0);
+		for (uint32_t k = 0; k < tree->n_vms; k++)
+			for (uint32_t n = 0; vm_piece(&tree->vms[k], n).size; n++)
+				assert_true(apart(s->host_base, room,
+				                  vm_piece(&tree->vms[k], n).host,
+				                  vm_piece(&tree->vms[k], n).size));
+	}
+}
+
+/* No hart has more vcpus with a file than files, and no function is given twice. */
+static void check_together(const struct vm_limits *limits, const struct vm_tree *tree)
+{
+	const struct vm_device *functions[VM_MAX_FUNCTIONS];
+	uint32_t files[64] = {0}, n = 0;
+
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		const struct vm_config *vm = &tree->vms[i];
+
+		for (uint32_t k = 0; k < vm->n_vcpus && vm->aia; k++)
+			files[vm->vcpus[k].first_hart]++;
+		for (uint32_t k = 0; k < vm->n_devices; k++) {
+			const struct vm_device *d = &vm->devices[k];
+
+			if (!d->pci.given)
+				continue;
+			assert_in_range(n, 0, VM_MAX_FUNCTIONS - 1);
+			for (uint32_t j = 0; j < n; j++)
+				assert_true(functions[j]->pci.by_id != d->pci.by_id ||
+				            functions[j]->pci.name != d->pci.name);
+			functions[n++] = d;
+		}
+	}
+	check_shared(limits, tree);
+	assert_int_equal(n, tree->n_functions);
+	for (uint32_t hart = 0; hart < 64 && limits->guest_files; hart++)
+		assert_true(files[hart] <= limits->guest_files(hart));
+}
+
 static void check_vm(const struct vm_limits *limits, const struct vm_config *vm, const void *blob,
                      uint64_t size)
 {
@@ -225,8 +447,9 @@ static void check_vm(const struct vm_limits *limits, const struct vm_config *vm,
 
 	check_text(vm->name, sizeof(vm->name));
 	assert_in_range(strlen(vm->name), 1, 15);
-	assert_true(vm->memory > 0 && vm->memory % (2 << 20) == 0);
+	check_memory(limits, vm);
 	assert_in_range(vm->n_vcpus, 1, 8);
+	check_files(limits, vm);
 	for (uint32_t i = 0; i < vm->n_vcpus; i++) {
 		assert_true(vm->vcpus[i].harts != 0);
 		assert_true((vm->vcpus[i].harts & ~limits->harts) == 0);
@@ -236,7 +459,7 @@ static void check_vm(const struct vm_limits *limits, const struct vm_config *vm,
 	check_inside(vm->kernel.data, vm->kernel.size, blob, size);
 	assert_true(vm->kernel_offset % 4096 == 0);
 	assert_true(vm->kernel_span >= vm->kernel.size && end >= vm->kernel_span);
-	assert_true(vm->dtb_offset == vm->memory - 65536);
+	assert_true(vm->dtb_offset == vm->first_size - 65536);
 	assert_true(end <= vm->dtb_offset);
 	if (vm->initrd.data) {
 		check_inside(vm->initrd.data, vm->initrd.size, blob, size);
@@ -261,6 +484,7 @@ static void check_vm(const struct vm_limits *limits, const struct vm_config *vm,
 		assert_true(vm->pmu_events[i] != 0 && vm->pmu_events[i] <= 0xfffff);
 	assert_true(vm->pmu_events_given || vm->n_pmu_raw_events == 0);
 	assert_in_range(vm->n_pmu_raw_events, 0, 64);
+	check_devices(limits, vm, blob, size);
 }
 
 /* A selector with one event of each run, and what the table says of the standard events. */
@@ -293,7 +517,6 @@ static void check_selectors(const struct selectors *s)
 void check_promises(bool good, const struct vm_limits *limits, const struct vm_tree *tree,
                     const struct vm_refusal *why, const void *blob, uint64_t size)
 {
-	uint64_t sum = 0;
 	uint32_t vcpus = 0;
 	char text[VM_REFUSAL_TEXT];
 
@@ -312,11 +535,12 @@ void check_promises(bool good, const struct vm_limits *limits, const struct vm_t
 		check_selectors(&tree->selectors);
 	for (uint32_t i = 0; i < tree->n_vms; i++) {
 		check_vm(limits, &tree->vms[i], blob, size);
-		assert_true(tree->vms[i].memory <= limits->guest_memory - sum);
-		sum += tree->vms[i].memory;
 		vcpus += tree->vms[i].n_vcpus;
-		for (uint32_t j = 0; j < i; j++)
+		for (uint32_t j = 0; j < i; j++) {
 			assert_string_not_equal(tree->vms[i].name, tree->vms[j].name);
+			check_apart(&tree->vms[i], &tree->vms[j]);
+		}
 	}
 	assert_true(vcpus <= 64);
+	check_together(limits, tree);
 }

@@ -8,10 +8,14 @@
 
 #include "core/config/vm_config.h"
 
-/* The machine of the tests: harts 0, 2 and 63, counters 0, 2 to 5, room for 128 MiB of guests. */
+/* The machine of the tests: harts 0, 2 and 63, counters 0, 2 to 5, room for 128 MiB of guests from
+ * 0x82000000 on. */
 extern const struct vm_limits test_limits;
 /* The hart that is not as the node /pmu says; at first none. */
 extern uint32_t contradicting_hart;
+
+/* The host's tree that the parser is given; NULL at first. */
+extern const void *test_host;
 
 /* Images of the good tree, and their phandles. */
 #define RAW_SIZE     100U
@@ -56,8 +60,25 @@ void refused(const void *tree, enum vm_refusal_code code, const char *text);
 int test_vm_pmu(void);
 /* test_vm_life.c: the same. */
 int test_vm_life(void);
+/* test_vm_devices.c: the same. */
+int test_vm_devices(void);
+/* test_vm_functions.c: the same. */
+int test_vm_functions(void);
+/* test_vm_aia.c: the same. */
+int test_vm_aia(void);
+/* test_vm_memory.c: the same. */
+int test_vm_memory(void);
+/* test_vm_turns.c: the same. */
+int test_vm_turns(void);
+/* test_vm_shared.c: the same. */
+int test_vm_shared(void);
 /* test_pmu_node.c: the same. */
 int test_pmu_node(void);
+
+/* The same for another machine. */
+const struct vm_tree *accepted_on(const struct vm_limits *limits, const void *tree);
+void refused_on(const struct vm_limits *limits, const void *tree, enum vm_refusal_code code,
+                const char *text);
 
 /* Whether refused() succeeded with that code. */
 bool was_refused(enum vm_refusal_code code);

@@ -37,24 +37,27 @@ def image(bootargs):
     return "selftest"
 
 
-def tree(guests, vcpus=("0",), properties="", memory=16):
+def tree(guests, vcpus=("0",), properties="", memory=16, own=None):
     """The text of a tree. guests: {NAME: bootargs}; those with kind= are guests/bare,
     those with sampling= guests/sampling.
     vcpus: the harts of each vcpu of every VM; properties: further lines for each VM's node;
-    memory: of each, in MiB."""
+    own: {NAME: lines} for one VM's alone, behind those; memory: of each, in MiB."""
     lines = "\n".join(VCPU.format(n=n, harts=harts) for n, harts in enumerate(vcpus))
-    nodes = "".join(VM.format(name=name, bootargs=bootargs, properties=properties, vcpus=lines,
-                              memory=memory, image=image(bootargs))
+    own = own or {}
+    nodes = "".join(VM.format(name=name, bootargs=bootargs, vcpus=lines,
+                              properties=properties + own.get(name, ""), memory=memory,
+                              image=image(bootargs))
                     for name, bootargs in guests.items())
     return TREE.format(nodes=nodes)
 
 
-def boot(folder, guests, status=harness.OK, vcpus=("0",), properties="", memory=16, **arguments):
+def boot(folder, guests, status=harness.OK, vcpus=("0",), properties="", memory=16, own=None,
+         **arguments):
     """Boots the guests on Tally; the result, whose status must be as told."""
     for name in ("selftest", "bare", "sampling"):
         plain.make(f"build/guests/{name}.bin")
     file = folder / "bare.dts"
-    file.write_text(tree(guests, vcpus, properties, memory), encoding="utf-8")
+    file.write_text(tree(guests, vcpus, properties, memory, own), encoding="utf-8")
     options = ["--include", harness.BUILD / "guests", *arguments.pop("options", ())]
     result = harness.run(file, options=options, **arguments)
     assert result.status == status, str(result)

@@ -163,6 +163,22 @@ def test_what_it_costs_in_sentences():
     assert not any(line.startswith("%") or line == "linux" for line in lines)
 
 
+def test_exits_of_interrupts_are_told():
+    """A table of their own, below the answers."""
+    one = machines(bare=1000, ssccfg=1000, sbi=1000)
+    assert conclusions.interrupts(one) == []
+    one["runs"].update(data(calls__ssccfg={
+        "exits/plic": 3.0, "exits/aia-level": 1.0, "exits/aia-edge": 0.0, "exits/msi-x": 0.0,
+    })["runs"])
+    assert conclusions.interrupts(one) == [(
+        "How many exits does an interrupt of a device cost?",
+        "None for an edge at an AIA and MSI-X at an AIA.",
+        (["exits of each", "Tally, ssccfg"],
+         [["a level at a PLIC", "3"], ["a level at an AIA", "1"],
+          ["an edge at an AIA", "0"], ["MSI-X at an AIA", "0"]]))]
+    assert "How many exits" in table.summary(one)
+
+
 def test_guests_tell_their_extensions():
     """In one line; and who has others than bare metal is named beside the figures."""
     one = machines(bare=1000, ssccfg=1000, sbi=1000)
@@ -321,3 +337,21 @@ def test_one_call_more_in_the_switch_is_found(dearer, tmp_path, files):
                            text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert guard.returncode == 1
     assert {"net-none", "net-intercept"} <= {line.split()[1] for line in guard.stderr.splitlines()}
+
+
+def test_reads_of_a_disk_are_counted():
+    """On bare metal and on Tally, each read once. One takes the kernel some 14,000 instructions,
+    and Tally none where its interrupt is a message."""
+    done = subprocess.run([harness.ROOT / "tools/bench-disk", "--rounds", "2", "--count", "100",
+                           "--json"], text=True, check=False, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    disks = json.loads(done.stdout)
+    for found in disks.values():
+        for place in ("opensbi", "tally"):
+            assert len(found[place]) == 2
+            assert all(count > 100 * 5000 for count in found[place]), found
+        assert found["ratio"] == found["medians"]["tally"] / found["medians"]["opensbi"]
+    wired, messages = disks["wired"], disks["messages"]
+    assert wired["exits"]["irq"] >= 1 > messages["exits"]["irq"]
+    # An exit is some 200 instructions at least.
+    assert wired["below"]["tally"] > 100 * 5 * 200 > 100 * 200 > messages["below"]["tally"]

@@ -9,6 +9,7 @@ guests, as "trace=1 last=2000"."""
 import functools
 import os
 import random
+import re
 
 import pytest
 
@@ -21,6 +22,9 @@ from test_smp import vector_cpu
 ROUNDS, MORE_ROUNDS = 2, 20
 # In `make test`; the rest of 100 with `make test-long`.
 SHORT, ALL = 5, 100
+# Steps that each hostile guest takes at least; one with a console has told so.
+LEAST = 50
+TAKEN = harness.BUILD / "test/hostile-steps.txt"
 
 VM = """
 		{name} {{
@@ -57,10 +61,12 @@ def text(name, value):
     return f'\t\t\t{name} = "{value}";' if value else ""
 
 
-def hostile(chance, seed, harts):
-    """(name, node, number of vcpus) of the hostile VMs of a seed."""
+def hostile(chance, seed, harts, mute=True):
+    """(name, node, number of vcpus) of the hostile VMs of a seed, of which some have no console."""
     for name in ("beta", "gamma")[: chance.choice((1, 1, 1, 2))]:
         vcpus, console = chance.choice((1, 1, 2, 2, 3, 4)), chance.choice(("", "", "on", "off"))
+        if console == "off" and not mute:
+            console = "on"
         lines = [
             text("pmu-reads", chance.choice(("", "direct", "trap"))),
             text("pmu-snapshot", chance.choice(("", "on"))),
@@ -80,10 +86,16 @@ def hostile(chance, seed, harts):
         if chance.random() < 0.2:
             lines.append("\t\t\tpmu-events = <1 2 0x10019 0xf0005 0xf0006 0xf0100 0xf010a>;")
         lines += [bare_guests.VCPU.format(n=n, harts=harts[n % len(harts)]) for n in range(vcpus)]
+        stops = text("bad-access", "stop") in lines
         bootargs = (f"kind=fuzz seed={seed} vector=1 quiet={int(console == 'off')} "
-                    + os.environ.get("TALLY_FUZZ", ""))
+                    f"stops={int(stops)} " + os.environ.get("TALLY_FUZZ", ""))
         yield name, VM.format(name=name, memory=8, bootargs=bootargs,
                               lines="\n".join(filter(None, lines))), vcpus
+
+
+def files(seed):
+    """Options: every third machine has guest interrupt files, of which these VMs have none."""
+    return ["--aia", "aplic-imsic", "--aia-guests", 3] if seed % 3 == 1 else []
 
 
 def victim(bootargs, reads, harts="0", rounds=ROUNDS):
@@ -91,6 +103,27 @@ def victim(bootargs, reads, harts="0", rounds=ROUNDS):
     lines = "\n".join([text("pmu-reads", reads), bare_guests.VCPU.format(n=0, harts=harts)])
     return VM.format(name="alpha", memory=8, lines=lines,
                      bootargs=f"kind=victim rounds={rounds} vector=1 {bootargs}")
+
+
+def steps(result, name):
+    """How many steps a hostile VM took, in all its lives. Each vcpu tells it after so many, and
+    what it prints besides may be anything."""
+    total, life = 0, {}
+    for line in result.vm(name):
+        if "fuzz: seed=" in line:
+            total, life = total + sum(life.values()), {}
+        elif found := re.search(r"fuzz: vcpu (\d): (\d+) steps", line):
+            life[found[1]] = int(found[2])
+    return total + sum(life.values())
+
+
+def enough_steps(result, test, seed, names, least):
+    """Those were not idle. How many they took is added to a file."""
+    counts = {name: steps(result, name) for name in names}
+    TAKEN.parent.mkdir(parents=True, exist_ok=True)
+    with TAKEN.open("a", encoding="ascii") as file:
+        print(test, f"seed {seed}:", *(f"{name} {n}" for name, n in counts.items()), file=file)
+    assert all(n >= least for n in counts.values()), f"{counts}\n{str(result)[-20000:]}"
 
 
 def boot(folder, nodes, options=(), **arguments):
@@ -124,14 +157,18 @@ def test_victim_is_the_same(tmp_path, alone, backend, seed):
     chance = random.Random(seed)
     reads = chance.choice(("", "", "trap"))
     options = ["--append", "tally.no-vmids"] if chance.random() < 0.2 else []
+    options += files(seed)
     they = list(hostile(chance, seed, ["0"]))
     others = sum(vcpus for _, _, vcpus in they)
     result = boot(tmp_path, [victim(f"others={others}", reads), *(node for _, node, _ in they)],
                   options=options, backend=backend)
+    assert any(f"back end {backend}," in line for line in result.own), str(result)[-20000:]
     assert result.vm("alpha") == alone(backend, reads, ""), str(result)[-20000:]
     for name, node, _ in they:
         began = any(line.startswith("fuzz: seed=") for line in result.vm(name))
         assert began != ('console = "off"' in node), str(result)[-20000:]
+    enough_steps(result, "exact " + backend, seed,
+                 [name for name, node, _ in they if 'console = "off"' not in node], LEAST)
 
 
 @pytest.mark.parametrize("seed", seeds(short=1))
@@ -140,7 +177,7 @@ def test_no_invariant_breaks(tmp_path, checked, seed):
     says of its share of time is left out."""
     they = list(hostile(random.Random(seed), seed, ["0"]))
     nodes = [victim("others=1000", ""), *(node for _, node, _ in they)]
-    result = boot(tmp_path, nodes, options=checked, stays=False)
+    result = boot(tmp_path, nodes, options=[*checked, *files(seed)], stays=False)
     assert result.vm("alpha")[-1] == "victim: ends, 0 wrong", str(result)[-20000:]
 
 
@@ -149,11 +186,14 @@ def test_several_harts(tmp_path, seed):
     """Profile smp: two harts, and all vcpus go to and fro. Counts and times mean nothing there; the
     rest holds."""
     chance = random.Random(seed)
-    they = [node for _, node, _ in hostile(chance, seed, ["0 1", "1 0"])]
-    nodes = [victim("counts=no", "", harts="1 0", rounds=MORE_ROUNDS), *they]
-    result = boot(tmp_path, nodes, options=["--append", "tally.roam", "--harts", 2], profile="smp")
+    they = list(hostile(chance, seed, ["0 1", "1 0"], mute=False))
+    nodes = [victim("counts=no", "", harts="1 0", rounds=MORE_ROUNDS),
+             *(node for _, node, _ in they)]
+    result = boot(tmp_path, nodes, profile="smp",
+                  options=["--append", "tally.roam", "--harts", 2, *files(seed)])
     lines = [f"victim: round {n}" for n in range(MORE_ROUNDS)] + ["victim: ends, 0 wrong"]
     assert result.vm("alpha") == lines, str(result)[-20000:]
+    enough_steps(result, "smp", seed, [name for name, _, _ in they], LEAST)
 
 
 def test_users_of_128_bits_end_the_emulator():

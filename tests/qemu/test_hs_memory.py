@@ -17,7 +17,8 @@ TRIPS = {"text-write": STORE, "rodata-write": STORE, "tree-write": STORE, "data-
          "stack-exec": FETCH, "guest-exec": FETCH, "registers-exec": FETCH, "firmware-read": LOAD,
          "null-read": LOAD}
 # The profile and the hart that trips, and Debian's release of OpenSBI.
-PROFILES = [("exact", 0, None), ("smp", 1, None), ("exact", 0, "trixie")]
+# Of several harts the one that started last, which is for the firmware to say.
+PROFILES = [("exact", 0, None), ("smp", "[01]", None), ("exact", 0, "trixie")]
 
 
 def trips(folder, trip, profile, release=None):
@@ -66,10 +67,10 @@ def test_what_is_forbidden(tmp_path, trip, profile, hart, release):
 def test_a_stack_that_is_full(tmp_path, profile, hart, release):
     """The first page below it is the guard; the line comes from another stack."""
     (line,), result = trips(tmp_path, "stack-overflow", profile, release)
-    found = re.fullmatch(rf"panic: hart {hart}: its stack is full: sepc \w+ sp (\w+)", line)
+    found = re.fullmatch(rf"panic: hart ({hart}): its stack is full: sepc \w+ sp (\w+)", line)
     assert found, str(result)
     stacks = symbols("_stacks_start")["_stacks_start"]
-    assert int(found[1], 16) == stacks + 32768 * hart + 16384 - 16
+    assert int(found[2], 16) == stacks + 32768 * int(found[1]) + 16384 - 16
 
 
 @pytest.mark.parametrize("profile", ["exact", "smp"])

@@ -7,21 +7,10 @@ import pytest
 
 import bare_guests
 import harness
+from measured import EXPECTED, MEASURE
 
 BACKENDS = ("sbi", "ssccfg")
 NEW_LIFE = "life: fresh 1, dirty words 0, pmu 0, early 1, counted 2001"
-
-ROUNDS = 2
-LENGTH = 1000000
-ONE = 2 * LENGTH + 1
-MEASURE = f"kind=measure rounds={ROUNDS} length={LENGTH}"
-FILTERS = {"0x0": (ONE, ONE), "0x20": (ONE, 0), "0x40": (0, ONE), "0x60": (0, 0)}
-EXPECTED = [
-    f"measure: round {n} event {event} flags {flags}: S {s}, U {u}, odd reads 0"
-    for n in range(ROUNDS)
-    for event in ("0x2", "0x1")
-    for flags, (s, u) in FILTERS.items()
-] + [f"measure: ends, 0 wrong of {8 * ROUNDS}"]
 
 
 def told(result, name):

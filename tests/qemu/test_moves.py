@@ -15,10 +15,10 @@ import pytest
 import bare_guests
 import boots
 import harness
+from measured import EXPECTED, MEASURE
 import plain
 from tallylib import tally_ctl
 from test_control import running  # pylint: disable=unused-import
-from test_neighbours import EXPECTED, MEASURE
 from test_sampling import table
 from test_smp import logistic
 

@@ -73,6 +73,7 @@ WRONG = [
     (["--log", "/no/such/folder/log"], "--log /no/such/folder/log: No such file or directory"),
     (["--memory", "lots"], "--memory lots: is not a size, as 512M or 2G"),
     (["--memory", "0"], "--memory 0: is not a size, as 512M or 2G"),
+    (["--aia-guests", "8"], "--aia-guests 8: QEMU has 0 to 7"),
     (["--nonsense"], "unrecognized arguments: --nonsense"),
 ]
 
@@ -92,6 +93,23 @@ def test_a_tree_that_is_missing(tmp_path):
     assert (status, messages) == (
         harness.USAGE,
         f"tools/run: --vms: {tmp_path} is a folder; a VM tree is a file, .dts or .dtb\n")
+
+
+@pytest.mark.parametrize("options, files", [((), 2), (("--aia-guests", 3), 3)])
+def test_the_machine_has_what_an_aia_needs(tmp_path, options, files):
+    """An interrupt file for each vcpu, if nobody says otherwise."""
+    result = bare_guests.boot(
+        tmp_path, dict.fromkeys(("alpha", "beta"), "kind=measure rounds=1 length=1000"),
+        properties='interrupts = "aia";', options=options)
+    assert f"hart 0: {files} guest interrupt files" in result.own
+
+
+@pytest.mark.parametrize("options", [(), ("--aia", "aplic"), ("--aia", "none")])
+def test_files_without_an_imsic(bad_tree, options):
+    status, messages = start("--vms", bad_tree, "--aia-guests", 1, *options)
+    assert (status, messages) == (
+        harness.USAGE, 'tools/run: --aia-guests needs --aia aplic-imsic, or a VM tree in which a '
+        'VM has interrupts = "aia": guest interrupt files are in IMSICs\n')
 
 
 @pytest.mark.parametrize("option, words", [

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/run with a QEMU that only prints: its files, its terminal, and what it leaves behind."""
 
+import ctypes
 import os
 import signal
 import subprocess
 import termios
+from pathlib import Path
 
 import pexpect
 import pytest
@@ -156,6 +158,26 @@ def test_ended_by_a_signal(fake, tmp_path, number, status):
     assert [path.name for path in temporary.iterdir()] == ["tally-notes"]
     assert not [path for path in (harness.BUILD / "control").iterdir()
                 if path.name.endswith(f"-{screen.pid}.sock")]
+
+
+def state_of(pid):
+    """Of its first thread: one letter, S if it sleeps."""
+    text = Path(f"/proc/{pid}/task/{pid}/stat").read_text(encoding="ascii")
+    return text.rsplit(")", 1)[1].split()[0]
+
+
+def test_a_signal_that_another_thread_takes(fake):
+    """It ends the run, too, while nobody types and the machine prints nothing. The system may give
+    a signal to any thread; and one that comes just before a wait is not seen by that wait."""
+    command = fake(ONE, ends=False)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as run:
+        run.stdout.readline()
+        while state_of(run.pid) != "S":
+            os.sched_yield()
+        other = max(int(name) for name in os.listdir(f"/proc/{run.pid}/task"))
+        assert other != run.pid
+        ctypes.CDLL(None).tgkill(run.pid, other, signal.SIGTERM)
+        assert run.wait(harness.GUARD) == harness.INTERRUPTED
 
 
 def test_two_runs_leave_each_other_alone(fake, tmp_path):

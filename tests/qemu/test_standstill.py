@@ -7,15 +7,16 @@ import pytest
 
 import bare_guests
 import harness
+from measured import EXPECTED, MEASURE
 import test_life
 
 
 @pytest.mark.parametrize("fault", ["load", "store", "amo", "load lcofi=yes"])
 def test_such_a_guest_ends(tmp_path, fault):
     """tools/run notices, and the interrupt that it sends is enough for Tally."""
-    guests = {"alpha": test_life.MEASURE, "beta": f"kind=crash how=standstill fault={fault}"}
+    guests = {"alpha": MEASURE, "beta": f"kind=crash how=standstill fault={fault}"}
     result = bare_guests.boot(tmp_path, guests, status=harness.VM_FAILED)
-    assert result.vm("alpha") == test_life.EXPECTED
+    assert result.vm("alpha") == EXPECTED
     state = test_life.registers(result, "beta")
     told = f"its trap handler traps for ever at {state['stvec']:x}"
     assert test_life.told(result, "beta") == [f"failed: {told}"]

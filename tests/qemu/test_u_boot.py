@@ -5,7 +5,7 @@ import subprocess
 
 import bare_guests
 import harness
-from test_neighbours import EXPECTED, MEASURE
+from measured import EXPECTED, MEASURE
 
 
 @harness.both_backends

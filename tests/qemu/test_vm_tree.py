@@ -40,6 +40,38 @@ REFUSALS = [
      "/vms/one: memory: 1048576 bytes is not a positive multiple of 2 MiB"),
     ("/bits/ 64 <0x200000>", "/bits/ 64 <0x40000000>",
      "/vms/one: memory: the VMs up to this one need 1024 MiB, this machine has 990 MiB"),
+    ("memory =", "memory-at = /bits/ 64 <0x90000000>; memory =",
+     "/vms/one: memory-at: is 8 bytes long, not pairs of address and size, 16 bytes each"),
+    ("memory =", "memory-at; memory =", "/vms/one: memory-at: names no memory"),
+    ("memory =", f"memory-at = /bits/ 64 <{'0x90000000 0x200000 ' * 5}>; memory =",
+     "/vms/one: memory-at: names 5 pieces, more than 4"),
+    ("memory =", "memory-at = /bits/ 64 <0x90100000 0x200000>; memory =",
+     "/vms/one: memory-at: 0x90100000 is not a multiple of 2 MiB"),
+    ("memory =", "memory-at = /bits/ 64 <0x90000000 0x100000>; memory =",
+     "/vms/one: memory-at: 1048576 bytes at 0x90000000 are not a positive multiple of 2 MiB"),
+    ("memory =", "memory-at = /bits/ 64 <0x90000000 0x400000>; memory =",
+     "/vms/one: memory: 2097152 bytes are not the 4194304 of memory-at"),
+    ("memory =", "memory-at = /bits/ 64 <0x7fe00000 0x200000>; memory =",
+     "/vms/one: memory-at: the memory at 0x7fe00000 is no RAM, which begins at 0x80000000"),
+    ("memory =", "memory-at = /bits/ 64 <0xbfe00000 0x400000>; memory =",
+     "/vms/one: memory-at: the memory at 0xbfe00000 goes on behind the end of RAM, 0xc0000000"),
+    ("memory =", "memory-at = /bits/ 64 <0x81e00000 0x200000>; memory =",
+     "/vms/one: memory-at: the memory at 0x81e00000 begins in what Tally keeps of RAM, up to "
+     "0x82000000"),
+    ("memory =", "memory-at = /bits/ 64 <0xbfe00000 0x200000>; memory =",
+     "/vms/one: memory-at: the memory at 0xbfe00000 reaches the VM tree, at the end of RAM from "
+     "0xbfe00000"),
+    ("memory =", "memory-at = /bits/ 64 <0x90000000 0x400000 0x90200000 0x200000>; memory =",
+     "/vms/one: memory-at: the pieces at 0x90000000 and 0x90200000 overlap"),
+    ("one {", "nil { memory-at = /bits/ 64 <0x90000000 0x400000>; kernel = <&bare>; "
+     "vcpu0 { harts = <0>; }; }; one { memory-at = /bits/ 64 <0x90200000 0x200000>;",
+     "/vms/one: memory-at: the memory at 0x90200000 overlaps that of nil"),
+    ("one {", "nil { memory-at = /bits/ 64 <0x82000000 0x1e000000 "
+     "0xa0200000 0x1e00000 0xa2200000 0x1da00000>; "
+     "kernel = <&bare>; vcpu0 { harts = <0>; }; }; two { memory = /bits/ 64 <0x400000>; "
+     "kernel = <&bare>; vcpu0 { harts = <0>; }; }; one {",
+     "/vms/two: memory: no 4 MiB in one piece are left beside memory-at of the VMs and "
+     "/reserved-memory; at most 2"),
     ("harts = <0>", "harts = <1>", "/vms/one/vcpu0: harts: this machine has no hart 1"),
     ("harts = <0>", "harts = <0 0>", "/vms/one/vcpu0: harts: names 0 twice"),
     ("vcpu0 { harts = <0>; };", "", "/vms/one: has no vcpu"),
@@ -66,8 +98,24 @@ REFUSALS = [
      '/vms/one: restart: is not "never", "on-failure" or "always"'),
     ("kernel = <&bare>;", "kernel = <&bare>; restart-limit = <1001>;",
      "/vms/one: restart-limit: 1001 is more than 1000"),
+    ("kernel = <&bare>;", 'kernel = <&bare>; look = "never";',
+     '/vms/one: look: is not "on" or "off"'),
+    ("vcpu0 { harts = <0>; };",
+     'look = "off"; vcpu0 { harts = <0>; }; vcpu1 { harts = <0>; };',
+     '/vms/one: look: "off" is for vcpus alone on their harts, and two may run on hart 0'),
+    ("vms {", "vms { turn-us = <99>;", "/vms: turn-us: 99 is less than 100 us"),
+    ("kernel = <&bare>;", "kernel = <&bare>; share = <0>;",
+     "/vms/one: share: is 0: it would never run"),
+    ("kernel = <&bare>;", "kernel = <&bare>; share = <501>;",
+     "/vms/one: share: makes turns of 1002000 us, longer than 1000000 us"),
     ("kernel = <&bare>;", 'kernel = <&bare>; bad-access = "ignore";',
      '/vms/one: bad-access: is not "fault" or "stop"'),
+    ("kernel = <&bare>;", 'kernel = <&bare>; controls = "two";',
+     '/vms/one: controls: no VM has the name "two"'),
+    ("kernel = <&bare>;", 'kernel = <&bare>; controls = "one";',
+     "/vms/one: controls: names the VM itself"),
+    ("kernel = <&bare>;", "kernel = <&bare>; controls;",
+     "/vms/one: controls: is not a list of strings"),
     ("kernel = <&bare>;", "kernel = <&bare>; load-offset = /bits/ 64 <1>;",
      "/vms/one: load-offset: 1 is not a multiple of 4096"),
     ("kernel = <&bare>;", "kernel = <&bare>; load-offset = /bits/ 64 <0x1f0000>;",
@@ -143,26 +191,53 @@ def test_summary_of_pmu_policy(tree):
     assert json.loads(check(tree(text), "--json").stdout)["vms"][0]["pmu"]["events"] == []
 
 
+def test_summary_of_turns(tree):
+    text = spoilt("kernel =", 'look = "off"; share = <3>; kernel =')
+    assert check(tree(text)).stdout.splitlines()[6:8] == ["  turns     6000 us; share 3",
+                                                          "  look      off"]
+
+
 def test_json(tree):
     text = TREE.replace("kernel =", 'bootargs = "say \\"hi\\"\\\\"; initrd = <&bare>; pmu-reads = '
                         '"trap"; console = "off"; pmu-counters = <3 0>; restart = "on-failure"; '
                         'restart-limit = <7>; '
-                        'bad-access = "stop"; kernel =')
+                        'bad-access = "stop"; look = "off"; share = <5>; kernel =').replace(
+                            "vms {", "vms { turn-us = <700>;")
     done = check(tree(text), "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout) == {
         "vms": [{
-            "name": "one", "memory": 2097152, "vcpus": [{"harts": [0], "first": 0}],
+            "name": "one", "memory": 2097152, "ram_base": 0x80000000,
+            "host_memory": [[0x82000000, 0x200000]], "shared": [],
+            "vcpus": [{"harts": [0], "first": 0}],
             "kernel": {"image": False, "offset": 0, "size": 100, "span": 100},
             "initrd": {"offset": 0x1ef000, "size": 100}, "dtb_offset": 0x1f0000,
-            "bootargs": 'say "hi"\\', "console": False,
+            "bootargs": 'say "hi"\\', "console": False, "interrupts": "plic",
             "restart": "on-failure", "restart_limit": 7, "bad_access": "stop",
+            "look": False, "share": 5, "turn_us": 3500,
+            "controls": [],
             "pmu": {"counters": [0, 3], "reads": "trap", "snapshot": False,
                     "freeze": "guest", "idle_cycles": False, "overflow": True, "overflow_limit": 0,
                     "events": None, "raw_events": []},
+            "devices": [],
         }],
         "guest_memory": 990 << 20,
     }
+
+
+def test_memory_at(tree):
+    """Where it is; and the one without has what is left, which is told in JSON alone."""
+    text = TREE.replace("vms {", "vms {" + TREE[TREE.index("one {"):TREE.index("\t};\n};")].replace(
+        "one", "two").replace("memory = /bits/ 64 <0x200000>",
+                              "memory-at = /bits/ 64 <0xb0000000 0x400000 0x82000000 0x200000>"))
+    assert check(tree(text)).stdout.splitlines()[:6] == [
+        "two", "  memory    6 MiB", "  memory-at 0x82000000: 2 MiB",
+        "  memory-at 0xb0000000: 4 MiB", "  vcpu0     hart 0",
+        "  kernel    raw at 0x82000000: 100 bytes, 100 bytes once running"]
+    two, one = json.loads(check(tree(text), "--json").stdout)["vms"]
+    assert (two["ram_base"], two["host_memory"], two["dtb_offset"]) == (
+        0x82000000, [[0x82000000, 0x200000], [0xb0000000, 0x400000]], 0x1f0000)
+    assert (one["ram_base"], one["host_memory"]) == (0x80000000, [[0x82200000, 0x200000]])
 
 
 @pytest.mark.parametrize("old,new,words", REFUSALS, ids=[case[2][:40] for case in REFUSALS])
@@ -248,13 +323,21 @@ def test_every_property_is_documented():
 
     source = (names("vm_config.c", "vm_props[VM_PROPS]").split(";")[0] +
               names("vm_pmu_config.h", "#define VM_PMU_PROP_NAMES") +
-              names("vm_life_config.h", "#define VM_LIFE_PROP_NAMES").split("\n")[0])
+              names("vm_memory_config.h", "#define VM_MEMORY_PROP_NAMES").split("\n")[0] +
+              names("vm_life_config.h", "#define VM_LIFE_PROP_NAMES").split("\n")[0] +
+              names("vm_turns.h", "#define VM_TURN_PROP_NAMES").split("\n")[0])
     text = (ROOT / "dts/README.md").read_text(encoding="utf-8")
     properties = re.findall(r'"([a-z-]+)"', source)
-    assert len(properties) == 19
+    assert len(properties) == 24
     properties += re.findall(r'"([a-z-]+)"', names("pmu_node.c", "names[PROPS]").split(";")[0])
-    assert len(properties) == 27
-    for name in properties + ["compatible", "data", "phandle", "harts"]:
+    assert len(properties) == 32
+    devices = re.findall(r'"([a-z-]+)"', names("vm_devices.c", "props[DEVICE_PROPS]").split(";")[0])
+    assert len(devices) == 4
+    shared = sum((re.findall(r'"([a-z-]+)"', names("vm_shared.c", f"{which}_props[").split(";")[0])
+                  for which in ("shared", "user")), [])
+    assert shared == ["size", "at", "access"]
+    documented = properties + devices + shared
+    for name in documented + ["compatible", "data", "phandle", "harts", "turn-us"]:
         assert f"\n| `{name}` |" in text, name
 
 
@@ -267,7 +350,8 @@ def test_trees_of_the_repository(name):
 # At boot: one of each place where a refusal comes from.
 @pytest.mark.parametrize("old,new,words", [case for case in REFUSALS if case[0] in (
     '"tally,vm-tree-1"', "/bits/ 64 <0x200000>", "harts = <0>", "<&bare>", "one {")
-    or "pmu-counters" in case[1] or "restart" in case[1]], ids=lambda value: value[:40])
+    or any(word in case[1] for word in ("memory-at", "pmu-counters", "restart"))],
+    ids=lambda value: value[:40])
 def test_same_words_at_boot(tree, old, new, words):
     run = harness.run(tree(spoilt(old, new)), timeout=harness.GUARD)
     assert run.status == harness.REFUSED, str(run)

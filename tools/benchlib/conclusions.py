@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The three questions that a reader comes with, each answered in one sentence and a small table:
-beside bare metal, and beside KVM where that was measured."""
+beside bare metal, and beside KVM where that was measured. Then what an interrupt costs."""
 
 from benchlib import derive, guests
+from benchlib.compare import number
 
 TALLYS = ("ssccfg", "sbi")
 KVMS = ("kvm-6.12", "kvm-new")
@@ -134,6 +135,28 @@ def unlike(data, columns):
                      if them]
             parts.append("%s %s" % (derive.NAMES[column], " and ".join(words)))
     return "Not the same extensions as on bare metal: %s." % "; ".join(parts) if parts else ""
+
+
+INTERRUPTS = {
+    "exits/plic": "a level at a PLIC",
+    "exits/aia-level": "a level at an AIA",
+    "exits/aia-edge": "an edge at an AIA",
+    "exits/msi-x": "MSI-X at an AIA",
+}
+
+
+def interrupts(data):
+    """[(question, sentence, (head, rows))] of the exits of an interrupt; [] if not measured."""
+    columns = [c for c in TALLYS
+               if None not in [derive.figure(data, f"calls/{c}", row) for row in INTERRUPTS]]
+    if not columns:
+        return []
+    rows = [[name] + [number(derive.figure(data, f"calls/{c}", row)) for c in columns]
+            for row, name in INTERRUPTS.items()]
+    free = [row[0] for row in rows if set(row[1:]) == {"0"}]
+    said = "None for %s." % " and ".join(free) if free else "Each has some."
+    return [("How many exits does an interrupt of a device cost?", said,
+             (["exits of each"] + [derive.NAMES[c] for c in columns], rows))]
 
 
 QUESTIONS = (

@@ -25,7 +25,7 @@ GUEST_MEMORY = 256  # MiB; with perf in an initramfs a guest wants as much
 SLOT = 200  # ms
 TICKS_OF_MS = 10000
 
-BARE = ("all", "build/guests/bench.bin")
+BARE = ("all", "build/guests/bench.bin", "build/guests/bare.bin")
 LINUX = ("all", "build/guest/initramfs.cpio", "build/guests/workloads/workload")
 # What the runs of a part want of `make`.
 TARGETS = {"calls": BARE, "switch": BARE, "linux": LINUX, "scale": LINUX,
@@ -190,7 +190,7 @@ def tally_runs():
 
 def all_runs():
     """{name: Run}, in the order in which they are done."""
-    runs = [Run(f"calls/{where}", "calls", calls, 8, [where], [where])
+    runs = [Run(f"calls/{where}", "calls", calls, 20, [where], [where])
             for where in ("opensbi", "sbi", "ssccfg")]
     runs += [Run(f"switch/{where}", "switch", switch, 20, [where], [where])
              for where in ("ssccfg", "sbi")]

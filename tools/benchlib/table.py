@@ -47,7 +47,7 @@ def summary(data):
     lines, found = [], conclusions.of(data)
     if not found:
         return text(data)
-    for question, sentence, (head, rows) in found:
+    for question, sentence, (head, rows) in found + conclusions.interrupts(data):
         # A number stays with its unit.
         wrapped = textwrap.wrap(sentence.replace(" %", "_%"), 96)
         lines += ["", question, *(line.replace("_%", " %") for line in wrapped), "",

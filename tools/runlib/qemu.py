@@ -6,10 +6,13 @@ import shutil
 import subprocess
 
 from runlib import monitor
+from runlib.devices import has_functions
 from runlib.verdict import DEPENDENCY, REFUSED, USAGE, Stop, say
-from tallylib.vm_tree import BUILD, TOP, BadName, compile_tree, unreadable
+from tallylib.vm_tree import BUILD, TOP, BadName, compile_tree, files_needed, unreadable
 
 MIB = 1 << 20
+# Guest interrupt files of a hart, at most.
+MOST_FILES = 7
 # Both back ends of the vPMU run on this hart; see docs for what each extension is for.
 CPU = "rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on"
 EXACT = ["-icount", "shift=0,sleep=off", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm"]
@@ -113,6 +116,22 @@ def u_boot(kernel, blob, append, folder):
             "file=fat:%s,format=raw,if=none,id=disk,readonly=on" % disk.replace(",", ",,")]
 
 
+def has_iommu(args, blob):
+    """Has the machine an IOMMU?"""
+    return args.iommu == "on" or (args.iommu == "auto" and has_functions(blob))
+
+
+def interrupt_chip(args, blob):
+    """What -machine says of the interrupt controller."""
+    needed = min(files_needed(blob), MOST_FILES) if args.aia == "auto" else 0
+    if args.aia_guests and args.aia != "aplic-imsic" and not needed:
+        raise Stop(USAGE, "--aia-guests needs --aia aplic-imsic, or a VM tree in which a VM has "
+                   "interrupts = \"aia\": guest interrupt files are in IMSICs")
+    chip = "aplic-imsic" if needed else "none" if args.aia == "auto" else args.aia
+    files = needed if args.aia_guests is None else args.aia_guests
+    return "aia=" + chip + (",aia-guests=%d" % files if files else "")
+
+
 def command_line(args, blob, folder):
     """QEMU and its arguments."""
     kernel = args.kernel or os.path.join(BUILD, "tally.bin")
@@ -125,7 +144,10 @@ def command_line(args, blob, folder):
     append.append("tally.console=frames")
     if args.ledger:
         append.append("tally.ledger")
-    command = [find_qemu(args), "-machine", "virt,aia=" + args.aia, "-cpu", args.cpu,
+    machine = "virt," + interrupt_chip(args, blob)
+    if has_iommu(args, blob):
+        machine += ",iommu-sys=on"
+    command = [find_qemu(args), "-machine", machine, "-cpu", args.cpu,
                "-smp", str((args.harts or 2) if args.profile == "smp" else 1), "-m", args.memory,
                "-display", "none", "-no-reboot", "-bios", find_bios(args)]
     if args.u_boot:

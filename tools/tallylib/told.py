@@ -27,7 +27,8 @@ def data_of(row):
 def vms(row):
     return ["%-15s %-8s up %s, vcpus %d, harts %s, memory %d MiB" % (
         row["vm"], row["state"], seconds(row["uptime_ms"], 1000, 3), row["vcpus"],
-        ",".join(map(str, row["harts"])), row["memory"] >> 20)]
+        ",".join(map(str, row["harts"])), row["memory"] >> 20) + (
+            ", dma trusted" if row.get("dma") == "trusted" else "")]
 
 
 def exits(row):

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """VM trees: where their images are looked for, the blob that dtc makes of one, its VMs' names."""
+import collections
 import contextlib
 import os
 import re
 import struct
 import subprocess
 import tempfile
+import typing
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 BUILD = os.path.join(TOP, "build")
@@ -25,10 +27,10 @@ def places(source, include):
     return found
 
 
-def unreadable(path):
-    """Why a VM tree cannot be read, None: it can."""
+def unreadable(path, what="a VM tree is a file, .dts or .dtb"):
+    """Why a tree cannot be read, None: it can."""
     if os.path.isdir(path):
-        return path + " is a folder; a VM tree is a file, .dts or .dtb"
+        return path + " is a folder; " + what
     if not os.path.exists(path):
         return "no such file: " + path
     if not os.access(path, os.R_OK):
@@ -142,33 +144,73 @@ def place_of(refusal, source, include):
 
 def vm_names(path):
     """The names of the VMs of a blob, in their order. [] for what is none: Tally will refuse it."""
+    return [found[2] for found, name, _ in walk(path)
+            if name is None and found[:2] == ["", "vms"] and len(found) == 3
+            and re.fullmatch(r"[a-z0-9-]{1,15}", found[2])]
+
+
+class Device(typing.NamedTuple):
+    """A device that a VM is given: its node's name, and by which property it is named."""
+    name: str
+    kind: str   # "host": a node of the machine's device tree; "pci": a function
+    place: str
+
+
+def vm_devices(path):
+    """The devices that VMs of a blob are given, in their order: {VM: [Device]}."""
+    found = {}
+    for node, name, value in walk(path):
+        if name in ("host", "pci") and len(node) == 5 and (node[1], node[3]) == ("vms", "devices"):
+            place = value.rstrip(b"\0").decode("ascii", "replace")
+            found.setdefault(node[2], []).append(Device(node[4], name, place))
+    return found
+
+
+def files_needed(path):
+    """How many guest interrupt files a hart needs for the VMs of a blob that have an AIA: a vcpu of
+    theirs has one on its hart."""
+    files, harts = set(), []
+    for node, name, value in walk(path):
+        if len(node) == 3 and node[1] == "vms" and (name, value) == ("interrupts", b"aia\0"):
+            files.add(node[2])
+        elif len(node) == 4 and node[1] == "vms" and name == "harts":
+            harts.append((node[2], value))
+    wanted = collections.Counter(hart for vm, hart in harts if vm in files)
+    return max(wanted.values(), default=0)
+
+
+def walk(path):
+    """(node as its list of names, None, None) for each node of a blob, and (node, name, value) for
+    each of its properties. It ends early where the blob is damaged: Tally will refuse it."""
     with open(path, "rb") as file:
         blob = file.read()
     try:
-        return [name for name in children(blob, "vms") if re.fullmatch(r"[a-z0-9-]{1,15}", name)]
+        yield from steps(blob)
     except (struct.error, ValueError):
-        return []
+        pass
 
 
-def children(blob, wanted):
-    """Names of the nodes below a node of the root."""
-    magic, _, at = struct.unpack_from(">3I", blob)
+def steps(blob):
+    """The same for a blob in memory; struct.error or ValueError where it is damaged."""
+    magic, _, at, strings = struct.unpack_from(">4I", blob)
     if magic != MAGIC:
-        return []
-    path, found = [], []
+        return
+    node = []
     while True:
         token, = struct.unpack_from(">I", blob, at)
         at += 4
         if token == BEGIN_NODE:
             end = blob.index(b"\0", at)
-            path.append(blob[at:end].decode("ascii", "replace"))
+            node.append(blob[at:end].decode("ascii", "replace"))
             at = end + 4 & ~3
-            if path[1:-1] == [wanted] and len(path) == 3:
-                found.append(path[-1])
-        elif token == END_NODE and path:
-            path.pop()
+            yield list(node), None, None
+        elif token == END_NODE and node:
+            node.pop()
         elif token == PROP:
-            size, _ = struct.unpack_from(">2I", blob, at)
+            size, name = struct.unpack_from(">2I", blob, at)
+            end = blob.index(b"\0", strings + name)
+            name = blob[strings + name:end].decode("ascii", "replace")
+            yield list(node), name, blob[at + 8:at + 8 + size]
             at += 8 + (size + 3 & ~3)
         elif token != NOP:
-            return found
+            return

@@ -84,6 +84,29 @@ static bool csr_read_trap(struct machine_hart *h, struct guest_context *ctx)
 	return true;
 }
 
+/* Returns false for the long way. */
+static bool access_trap(struct machine_hart *h, struct guest_context *ctx, bool store)
+{
+	uint64_t htinst = h->csr[CSR_HTINST], reg = htinst >> 20 & 31;
+	long at;
+
+	ctx->x[10] = h->x[10];
+	ctx->x[11] = h->x[11];
+	/* What a store names is in the context. */
+	if (store && reg)
+		ctx->x[reg] = h->x[reg];
+	at = store ? mmio_store(htinst) : mmio_load(htinst);
+	if (at == MMIO_NONE)
+		return false;
+	reg = (uint64_t)at / 8;
+	h->x[reg] = reg ? ctx->x[reg] : 0;
+	ctx->x[0] = 0;
+	if (*pcpu_pending(this_pcpu()))
+		long_way(h, ctx, ~(uint64_t)EXIT_MMIO);
+	fast_ends(ctx, EXIT_MMIO);
+	return true;
+}
+
 void guest_traps(struct machine_hart *h, uint64_t scause)
 {
 	struct guest_context *ctx = h->ctx;
@@ -100,6 +123,9 @@ void guest_traps(struct machine_hart *h, uint64_t scause)
 	if (scause == CAUSE_ECALL_VS) {
 		ecall(h, ctx);
 	} else if (scause == CAUSE_VIRTUAL_INSN && csr_read_trap(h, ctx)) {
+		/* done */
+	} else if ((scause == CAUSE_LOAD_GUEST_PAGE || scause == CAUSE_STORE_GUEST_PAGE) &&
+	           access_trap(h, ctx, scause == CAUSE_STORE_GUEST_PAGE)) {
 		/* done */
 	} else if (scause == (CAUSE_INTERRUPT | IRQ_LCOFI)) {
 		lcofi_fast();
@@ -126,12 +152,15 @@ _Noreturn void enter_guest(struct guest_context *ctx)
 /* An interrupt of HS comes first, whatever the guest does. */
 static bool interrupted(struct machine_hart *h)
 {
-	static const uint32_t order[] = {IRQ_SEI, IRQ_SSI, IRQ_STI, IRQ_LCOFI};
-	uint64_t pending = machine_pending(h) & h->csr[CSR_SIE];
+	static const uint32_t order[] = {IRQ_SEI, IRQ_SSI, IRQ_STI, IRQ_SGEI, IRQ_LCOFI};
+	uint64_t pending = (machine_pending(h) & h->csr[CSR_SIE]) | (uint64_t)aia_interrupts(h)
+	                                                                << IRQ_SGEI;
 
 	for (uint32_t i = 0; i < ARRAY_SIZE(order); i++) {
 		if (!(pending >> order[i] & 1))
 			continue;
+		if (order[i] == IRQ_SGEI)
+			aia_tells(h);
 		guest_expect(h)->pc[0] = guest_expect(h)->pc[1] = h->csr[CSR_SEPC];
 		guest_traps(h, CAUSE_INTERRUPT | order[i]);
 		return true;

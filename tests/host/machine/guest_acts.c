@@ -15,14 +15,18 @@ static struct chance *luck(void)
 }
 
 /* An instruction that leads to an exit, and is emulated or ends in an exception. */
-static void insn_traps(struct machine_hart *h, uint64_t cause, uint32_t raw, uint64_t changes)
+void guest_insn_traps(struct machine_hart *h, uint64_t cause, uint32_t raw, uint64_t changes)
 {
 	struct model_expect *e = guest_expect(h);
 	uint64_t pc = h->csr[CSR_SEPC];
 
 	*e = (struct model_expect){.sets_vsie = e->sets_vsie,
 	                           .vsie = e->vsie,
+	                           .sets_timer = e->sets_timer,
+	                           .timer = e->timer,
+	                           .clears = e->clears,
 	                           .x = changes,
+	                           .zero = e->zero,
 	                           .pc = {pc, pc + 4},
 	                           .retires = true,
 	                           .may_inject = true,
@@ -48,7 +52,7 @@ static void changes_registers(struct machine_hart *h, struct vcpu *vcpu)
 		h->vec[below(luck(), sizeof(h->vec))] = (uint8_t)chance(luck());
 		h->vec_csrs[below(luck(), 4)] = chance(luck());
 	}
-	h->csr[CSR_SEPC] = VM_RAM_BASE + 4 * below(luck(), 1000);
+	h->csr[CSR_SEPC] = model_ram(vcpu->vm) + 4 * below(luck(), 1000);
 	if (percent(luck(), 20))
 		h->user = !h->user;
 }
@@ -70,13 +74,14 @@ static void masks(struct machine_hart *h, struct vcpu *vcpu)
 	guest_expect(h)->vsie = op == 1 ? value : op == 2 ? old | value : old & ~value;
 	guest_expect(h)->sets_vsie = true;
 	h->csr[CSR_STVAL] = raw | op << 12;
-	insn_traps(h, CAUSE_VIRTUAL_INSN, raw | op << 12, BIT(7));
+	guest_insn_traps(h, CAUSE_VIRTUAL_INSN, raw | op << 12, BIT(7));
 }
 
 static void changes_csrs(struct machine_hart *h, struct vcpu *vcpu)
 {
-	static const uint32_t any[] = {CSR_VSTVEC, CSR_VSSCRATCH,  CSR_VSEPC,   CSR_VSCAUSE,
-	                               CSR_VSTVAL, CSR_SCOUNTEREN, CSR_SENVCFG, CSR_VSATP};
+	static const uint32_t any[] = {CSR_VSTVEC,  CSR_VSSCRATCH, CSR_VSEPC,
+	                               CSR_VSCAUSE, CSR_VSTVAL,    CSR_SCOUNTEREN,
+	                               CSR_SENVCFG, CSR_VSATP,     CSR_VSISELECT};
 
 	if (h->user)
 		return;
@@ -92,20 +97,48 @@ static void changes_csrs(struct machine_hart *h, struct vcpu *vcpu)
 	}
 }
 
+/* Clears bits of sip, or sets its timer, where that traps. */
+static void handles_for_it(struct machine_hart *h, struct vcpu *vcpu)
+{
+	struct model_expect *e = guest_expect(h);
+	bool timer = machine.kind.sstc && percent(luck(), 40);
+	uint32_t op = timer ? 1 + below(luck(), 3) : 3;
+	uint32_t raw = (uint32_t)(timer ? CSR_STIMECMP : CSR_SIP) << 20 | op << 12 | 6U << 15 |
+	               7U << 7 | 0x73U;
+	uint64_t old =
+	    h->csr[CSR_HENVCFG] & HENVCFG_STCE ? h->csr[CSR_VSTIMECMP] : vcpu->vs.vstimecmp;
+	uint64_t bits = chance(luck()) & (BIT(IRQ_SSI) | BIT(IRQ_LCOFI));
+
+	if (h->user)
+		return;
+	if (timer) {
+		h->x[6] = machine.time + vcpu->vm->htimedelta + below(luck(), 20000);
+		e->timer = op == 1 ? h->x[6] : op == 2 ? old | h->x[6] : old & ~h->x[6];
+		e->sets_timer = true;
+	} else {
+		h->x[6] = bits;
+		e->clears = (bits & BIT(IRQ_SSI)) << 1 | (bits & BIT(IRQ_LCOFI));
+		model_of(vcpu)->cleared += (bits & BIT(IRQ_SSI)) != 0;
+	}
+	h->csr[CSR_STVAL] = raw;
+	guest_insn_traps(h, CAUSE_VIRTUAL_INSN, raw, BIT(7));
+}
+
 /* Takes the interrupts that pend. */
 static void handles(struct machine_hart *h, struct vcpu *vcpu)
 {
 	struct model_vcpu *m = model_of(vcpu);
 
+	if (h->csr[CSR_HVICTL] & HVICTL_VTI) {
+		handles_for_it(h, vcpu);
+		return;
+	}
 	if (percent(luck(), 50) && h->csr[CSR_HVIP] & BIT(IRQ_VSSI)) {
 		h->csr[CSR_HVIP] &= ~BIT(IRQ_VSSI);
 		m->cleared++;
 	}
 	if (percent(luck(), 50))
 		h->csr[CSR_HVIP] &= ~BIT(IRQ_LCOFI);
-	/* Writes of stimecmp trap as well. */
-	if (h->csr[CSR_HVICTL] & HVICTL_VTI)
-		return;
 	if (machine.kind.sstc && percent(luck(), 50))
 		h->csr[CSR_VSTIMECMP] = percent(luck(), 20) ? chance(luck())
 		                                            : machine.time + vcpu->vm->htimedelta +
@@ -136,13 +169,15 @@ static void reads_csr(struct machine_hart *h, struct vcpu *vcpu)
 	}
 	h->csr[CSR_STVAL] = percent(luck(), 90) ? CSRR(csr, rd) : 0;
 	m->reads = own ? rd : 0;
-	insn_traps(h, CAUSE_VIRTUAL_INSN, CSRR(csr, rd), BIT(rd));
+	guest_insn_traps(h, CAUSE_VIRTUAL_INSN, CSRR(csr, rd), BIT(rd));
 }
 
 /* Whoever sleeps wants to be woken, mostly. */
 void guest_sets_alarm(struct machine_hart *h, const struct vcpu *vcpu)
 {
-	if (h->user || percent(luck(), 5))
+	/* Where accesses to its sie trap, it leaves that as it is. */
+	if (h->user || percent(luck(), 5) ||
+	    (vcpu->vm->config->aia && h->csr[CSR_HVICTL] & HVICTL_VTI))
 		return;
 	model_of(vcpu)->masked = true;
 	h->csr[CSR_VSIE] |= BIT(below(luck(), 2) ? IRQ_STI : IRQ_SSI);
@@ -150,7 +185,8 @@ void guest_sets_alarm(struct machine_hart *h, const struct vcpu *vcpu)
 		h->csr[CSR_VSIE] |= BIT(IRQ_SEI);
 	if (machine.kind.sstc && percent(luck(), 80)) {
 		h->csr[CSR_VSIE] |= BIT(IRQ_STI);
-		h->csr[CSR_VSTIMECMP] = machine.time + vcpu->vm->htimedelta + below(luck(), 5000);
+		h->csr[CSR_VSTIMECMP] = machine.time + vcpu->vm->htimedelta +
+		                        below(luck(), percent(luck(), 30) ? 60 : 5000);
 	}
 }
 
@@ -172,7 +208,13 @@ static void waits(struct machine_hart *h, struct vcpu *vcpu)
 	}
 	h->csr[CSR_STVAL] = wrs || percent(luck(), 10) ? 0 : raw;
 	guest_expect(h)->waits = !wrs && !h->user;
-	insn_traps(h, CAUSE_VIRTUAL_INSN, raw, 0);
+	guest_insn_traps(h, CAUSE_VIRTUAL_INSN, raw, 0);
+}
+
+/* Of the UART, or of the clock that it may have. */
+uint64_t guest_source(void)
+{
+	return percent(luck(), 50) ? GUEST_UART_IRQ : 1;
 }
 
 static uint64_t plic_register(const struct vcpu *vcpu)
@@ -181,7 +223,7 @@ static uint64_t plic_register(const struct vcpu *vcpu)
 
 	switch (below(luck(), 5)) {
 	case 0:
-		return 4 * GUEST_UART_IRQ;
+		return 4 * guest_source();
 	case 1:
 		return 0x2000 + 0x80 * context;
 	case 2:
@@ -189,7 +231,7 @@ static uint64_t plic_register(const struct vcpu *vcpu)
 	case 3:
 		return 0x200004 + 0x1000UL * vcpu->id;
 	default:
-		return percent(luck(), 70) ? 4 * GUEST_UART_IRQ : below(luck(), 0x400000);
+		return percent(luck(), 70) ? 4 * guest_source() : below(luck(), 0x400000);
 	}
 }
 
@@ -201,18 +243,17 @@ static uint64_t to_print(const struct vcpu *vcpu)
 
 static void uses_device(struct machine_hart *h, struct vcpu *vcpu)
 {
-	bool store = percent(luck(), 60), plic = percent(luck(), 50);
+	bool store = percent(luck(), 60), plic = !vcpu->vm->config->aia && percent(luck(), 50);
 	uint32_t rd = 5 + below(luck(), 3), width = plic ? 2 : 0;
 	uint64_t offset = plic ? plic_register(vcpu) : below(luck(), 8);
 	uint64_t at = (plic ? GUEST_PLIC_BASE : GUEST_UART_BASE) + offset;
-	uint32_t raw;
 
 	if (percent(luck(), 5))
 		width = below(luck(), 4);
 	if (percent(luck(), 4))
-		at = percent(luck(), 50) ? chance(luck()) >> 8 : VM_RAM_BASE + (2 << 20);
+		at = percent(luck(), 50) ? chance(luck()) >> 8 : model_ram_end(vcpu->vm);
 	h->x[rd] = !plic && !offset ? to_print(vcpu) : plic ? below(luck(), 16) : chance(luck());
-	if (plic && offset == 4 * GUEST_UART_IRQ)
+	if (plic && (offset == 4 * GUEST_UART_IRQ || offset == 4))
 		h->x[rd] = 1 + below(luck(), 7);
 	/* So that its interrupts come. */
 	if (!plic && offset == 1 && percent(luck(), 60))
@@ -223,15 +264,44 @@ static void uses_device(struct machine_hart *h, struct vcpu *vcpu)
 	if (store && !plic && !offset)
 		model_texts[vcpu->vm->index].most++;
 	if (store && plic && offset >> 12 == 2 && percent(luck(), 80))
-		h->x[rd] = BIT(GUEST_UART_IRQ);
+		h->x[rd] = percent(luck(), 70) ? BIT(GUEST_UART_IRQ) | 2 : BIT(GUEST_UART_IRQ);
+	if (store && plic && offset == 0x200004 + 0x1000UL * vcpu->id && percent(luck(), 60)) {
+		h->x[rd] = guest_source();
+		if (h->x[rd] == 1 && percent(luck(), 80))
+			chip_lowers(vcpu->vm);
+	}
 	if (store && plic && offset >> 12 >= 0x200 && !(offset & 4))
 		h->x[rd] = below(luck(), 3);
+	guest_access(h, at, store, width, rd);
+}
+
+void guest_access(struct machine_hart *h, uint64_t at, bool store, uint32_t width, uint32_t rd)
+{
+	uint32_t raw;
+
+	/* Loads of less than a register may be signed or not. */
+	if (!store && width < 3 && percent(luck(), 50))
+		width += 4;
 	raw = store ? 0x23U | rd << 20 | width << 12 : 0x3U | rd << 7 | width << 12;
 	h->csr[CSR_HTVAL] = at >> 2;
 	h->csr[CSR_STVAL] = at;
 	h->csr[CSR_HTINST] = percent(luck(), 70) ? raw : percent(luck(), 10) ? 0x3000 : 0;
-	insn_traps(h, store ? CAUSE_STORE_GUEST_PAGE : CAUSE_LOAD_GUEST_PAGE, raw | 0xf8000U,
-	           store ? 0 : BIT(rd));
+	guest_insn_traps(h, store ? CAUSE_STORE_GUEST_PAGE : CAUSE_LOAD_GUEST_PAGE, raw | 0xf8000U,
+	                 store ? 0 : BIT(rd));
+}
+
+/* Configuration space: mostly of its function, and mostly the command register. */
+static void uses_pci(struct machine_hart *h, struct vcpu *vcpu)
+{
+	static const uint16_t offsets[] = {0x04, 0x04, 0x04, 0x06, 0x10, 0x14, 0x20, 0x3c, 0x42};
+	uint32_t rd = 5 + below(luck(), 3), width = percent(luck(), 70) ? 1 : below(luck(), 4);
+	uint32_t slot = percent(luck(), 90) ? vcpu->vm->index + 1 : below(luck(), 32);
+	uint64_t offset = percent(luck(), 85) ? offsets[below(luck(), ARRAY_SIZE(offsets))]
+	                                      : below(luck(), PAGE_SIZE);
+
+	h->x[rd] = percent(luck(), 60) ? 6 : chance(luck());
+	guest_access(h, GUEST_ECAM_BASE + ((uint64_t)slot << 15) + offset, percent(luck(), 75),
+	             width, rd);
 }
 
 static void faults(struct machine_hart *h, struct vcpu *vcpu)
@@ -241,7 +311,7 @@ static void faults(struct machine_hart *h, struct vcpu *vcpu)
 	(void)vcpu;
 	h->csr[CSR_STVAL] = chance(luck());
 	h->csr[CSR_HTVAL] = chance(luck()) >> 2;
-	insn_traps(h, causes[below(luck(), ARRAY_SIZE(causes))], 0, 0);
+	guest_insn_traps(h, causes[below(luck(), ARRAY_SIZE(causes))], 0, 0);
 }
 
 /* Its trap handler's first instruction faults, again and again: only a suspect's faults come to
@@ -273,7 +343,19 @@ void guest_acts(struct machine_hart *h, struct vcpu *vcpu)
 		return;
 	}
 	m->looping = below(luck(), 20000) == 0;
-	if (act < 15)
+	if (machine.kind.short_lives && percent(luck(), 40))
+		act = 99;
+	if (percent(luck(), 3))
+		chip_raises();
+	if (percent(luck(), 3))
+		dma_accesses();
+	if (machine.kind.files && percent(luck(), 5))
+		aia_messages();
+	if (vcpu->vm->config->aia && percent(luck(), 20))
+		guest_uses_aia(h, vcpu);
+	else if (percent(luck(), 4) && dma_is_given(vcpu->vm))
+		uses_pci(h, vcpu);
+	else if (act < 15)
 		runs(h, vcpu);
 	else if (act < 25)
 		changes_registers(h, vcpu);

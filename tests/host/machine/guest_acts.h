@@ -15,7 +15,16 @@ static inline struct model_expect *guest_expect(struct machine_hart *h)
 	return &model_of(vcpu_of(h->ctx))->expect;
 }
 
+/* An instruction that leads to an exit, and is emulated or ends in an exception. */
+void guest_insn_traps(struct machine_hart *h, uint64_t cause, uint32_t raw, uint64_t changes);
+/* A load or store of 2 to the power of `width` bytes. */
+void guest_access(struct machine_hart *h, uint64_t at, bool store, uint32_t width, uint32_t rd);
+/* Of the UART, or of the clock that it may have. */
+uint64_t guest_source(void);
 void guest_sets_alarm(struct machine_hart *h, const struct vcpu *vcpu);
+
+/* guest_aia.c */
+void guest_uses_aia(struct machine_hart *h, struct vcpu *vcpu);
 
 /* guest_calls.c */
 void guest_calls_sbi(struct machine_hart *h, struct vcpu *vcpu);

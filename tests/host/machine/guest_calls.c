@@ -115,13 +115,15 @@ static uint64_t who_is_off(const struct vm *vm)
 static void starts(struct machine_hart *h, struct vcpu *vcpu)
 {
 	uint64_t id = who_is_off(vcpu->vm);
-	uint64_t pc = percent(luck(), 95) ? VM_RAM_BASE + 4 * below(luck(), 4000) : chance(luck());
+	uint64_t pc =
+	    percent(luck(), 95) ? model_ram(vcpu->vm) + 4 * below(luck(), 4000) : chance(luck());
 	uint64_t opaque = chance(luck());
 
 	if (id < vcpu->vm->config->n_vcpus) {
 		struct model_vcpu *t = model_of(vcpu->vm->vcpus[id]);
 
 		t->starts[t->n_starts % MODEL_STARTS].pc = pc;
+		t->starts[t->n_starts % MODEL_STARTS].life = vcpu->vm->htimedelta;
 		t->starts[t->n_starts++ % MODEL_STARTS].opaque = opaque;
 		t->changes++;
 	}
@@ -140,7 +142,7 @@ static void suspends(struct machine_hart *h, struct vcpu *vcpu)
 	uint64_t type = percent(luck(), 45)   ? SBI_HSM_SUSPEND_RETENTIVE
 	                : percent(luck(), 90) ? SBI_HSM_SUSPEND_NON_RETENTIVE
 	                                      : chance(luck());
-	uint64_t pc = VM_RAM_BASE + 4 * below(luck(), 4000);
+	uint64_t pc = model_ram(vcpu->vm) + 4 * below(luck(), 4000);
 
 	guest_sets_alarm(h, vcpu);
 	e->waits = type == SBI_HSM_SUSPEND_RETENTIVE || type == SBI_HSM_SUSPEND_NON_RETENTIVE;
@@ -167,9 +169,18 @@ static void stops(struct machine_hart *h, struct vcpu *vcpu)
 
 static bool is_outside(const struct vcpu *vcpu, uint64_t at, uint64_t n)
 {
-	uint64_t size = vcpu->vm->config->memory;
+	const struct vm_config *config = vcpu->vm->config;
 
-	return n && (at < VM_RAM_BASE || at - VM_RAM_BASE >= size || n > size - (at - VM_RAM_BASE));
+	if (!config->n_pieces)
+		return n && (at < VM_RAM_BASE || at - VM_RAM_BASE >= config->memory ||
+		             n > config->memory - (at - VM_RAM_BASE));
+	for (uint32_t i = 0; i < config->n_pieces; i++) {
+		uint64_t base = config->pieces[i].base, end = base + config->pieces[i].size;
+
+		if (at >= base && at < end && n <= end - at)
+			return false;
+	}
+	return n;
 }
 
 static uint64_t letters(const char *text, uint64_t n)
@@ -191,40 +202,67 @@ static void says(struct vcpu *vcpu, uint64_t n)
 
 static void prints(struct machine_hart *h, struct vcpu *vcpu)
 {
-	char *text = (char *)vcpu->vm->memory.a + TEXT_AT;
-	uint64_t at = VM_RAM_BASE + TEXT_AT, n = below(luck(), 200), fid = below(luck(), 4);
-	bool high;
+	const struct vm *vm = vcpu->vm;
+	bool last = vm->config->n_pieces && percent(luck(), 50), high;
+	uint64_t n = below(luck(), 200), fid = below(luck(), 4);
+	uint64_t at = (last ? model_ram_end(vm) - VM_MEMORY_STEP : model_ram(vm)) + TEXT_AT;
+	const uint64_t text_at = at;
+	char *text = (char *)(last ? at : vm->memory.a + TEXT_AT);
 
 	memset(text, operator_letter(vcpu->vm->index), 256);
 	for (uint32_t i = 0; i < 8; i++)
 		text[16 * i + 7] = '\n';
 	if (percent(luck(), 5))
-		at = chance(luck());
+		at = percent(luck(), 50) ? vm->config->shared[0].at : chance(luck());
 	if (fid == SBI_DBCN_WRITE_BYTE)
 		n = (uint64_t)operator_letter(vcpu->vm->index);
 	if (fid == SBI_DBCN_CONSOLE_READ)
 		at += 1024;
 	if (percent(luck(), 5))
-		at = VM_RAM_BASE + vcpu->vm->config->memory - below(luck(), (uint32_t)n);
+		at = model_ram_end(vcpu->vm) - below(luck(), (uint32_t)n);
 	if (fid < SBI_DBCN_WRITE_BYTE)
 		model_of(vcpu)->refused = is_outside(vcpu, at, n);
 	high = percent(luck(), 5);
-	if (fid == SBI_DBCN_CONSOLE_WRITE && at == VM_RAM_BASE + TEXT_AT && !high)
+	if (fid < SBI_DBCN_WRITE_BYTE)
+		model_of(vcpu)->granted = !high && !is_outside(vcpu, at, n);
+	if (fid == SBI_DBCN_CONSOLE_WRITE && at == text_at && !high)
 		says(vcpu, letters(text, n));
 	if (fid == SBI_DBCN_WRITE_BYTE)
 		says(vcpu, 1);
 	call(h, SBI_EXT_DBCN, fid, n, at, high);
 }
 
+/* Mostly of a VM that there is; few entitle it. */
+static void commands(struct machine_hart *h)
+{
+	uint64_t name = 'v' | 'm' << 8 | (uint64_t)('0' + below(luck(), 4)) << 16;
+
+	call(h, SBI_EXT_TALLY, percent(luck(), 60) ? SBI_TALLY_VM_STATE : below(luck(), 7), name,
+	     percent(luck(), 5) ? chance(luck()) : 0, chance(luck()));
+}
+
 static void ends(struct machine_hart *h)
 {
-	if (percent(luck(), 95))
+	if (percent(luck(), machine.kind.short_lives ? 50 : 95))
 		return;
 	call(h, SBI_EXT_SRST, SBI_SRST_RESET, below(luck(), 4), percent(luck(), 20), 0);
 }
 
 static void anything(struct machine_hart *h)
 {
+	if (percent(luck(), 30)) {
+		commands(h);
+		return;
+	}
+	static const uint64_t wrong[][4] = {
+	    {SBI_EXT_HSM, SBI_HSM_HART_SUSPEND, SBI_HSM_SUSPEND_NON_RETENTIVE, 1},
+	    {SBI_EXT_SRST, SBI_SRST_RESET, SBI_SRST_SHUTDOWN, SBI_SRST_REASON_SYSFAIL + 1}};
+	const uint64_t *w = wrong[below(luck(), ARRAY_SIZE(wrong))];
+
+	if (percent(luck(), 10)) {
+		call(h, w[0], w[1], w[2], w[3], 0);
+		return;
+	}
 	static const uint64_t known[] = {SBI_EXT_BASE, SBI_EXT_TIME + 1, SBI_EXT_PMU, 0, 0x10001};
 	uint64_t eid =
 	    percent(luck(), 80) ? known[below(luck(), ARRAY_SIZE(known))] : chance(luck());
@@ -235,7 +273,11 @@ static void anything(struct machine_hart *h)
 
 void guest_calls_sbi(struct machine_hart *h, struct vcpu *vcpu)
 {
-	switch (below(luck(), 12)) {
+	static const uint32_t lively[] = {5, 6, 6, 9, 10};
+
+	switch (machine.kind.short_lives && percent(luck(), 80)
+	            ? lively[below(luck(), ARRAY_SIZE(lively))]
+	            : below(luck(), 12)) {
 	case 0:
 		sets_timer(h, vcpu);
 		break;
@@ -279,8 +321,11 @@ static bool is_exact(const struct vcpu *vcpu)
 }
 
 /* Any event, in any mode, of the hart or of the firmware. */
-static void configures(struct machine_hart *h)
+static void configures(struct machine_hart *h, const struct vcpu *vcpu)
 {
+	const struct model_vcpu *m = model_of(vcpu);
+	/* Its own counter may be stopped, and then is free. */
+	uint64_t hw = HW_COUNTERS & ~(m->counts ? BIT(m->counter) : 0);
 	uint64_t flags = chance(luck()) & 0xfe;
 	bool fw = percent(luck(), 40);
 	uint64_t event =
@@ -288,7 +333,23 @@ static void configures(struct machine_hart *h)
 	        : 0xf0000 + (percent(luck(), 50) ? below(luck(), 22) : 256 + below(luck(), 20));
 
 	guest_ecall(h, SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING,
-	            (const uint64_t[6]){0, fw ? FW_COUNTERS : HW_COUNTERS, flags & ~1UL, event});
+	            (const uint64_t[6]){0, fw ? FW_COUNTERS : hw, flags & ~1UL, event});
+}
+
+/* It stops its counter, or lets it overflow soon. */
+static void samples(struct machine_hart *h, struct vcpu *vcpu)
+{
+	struct model_vcpu *m = model_of(vcpu);
+
+	m->samples = m->stopped ? MODEL_SAMPLES_START : MODEL_SAMPLES_STOP;
+	m->sample = -(1 + chance(luck()) % 400);
+	if (m->stopped)
+		guest_ecall(
+		    h, SBI_EXT_PMU, SBI_PMU_COUNTER_START,
+		    (const uint64_t[6]){m->counter, 1, SBI_PMU_START_SET_INIT_VALUE, m->sample});
+	else
+		guest_ecall(h, SBI_EXT_PMU, SBI_PMU_COUNTER_STOP,
+		            (const uint64_t[6]){m->counter, 1, 0});
 }
 
 /* A counter that it knows, of instructions; and others beside it. */
@@ -297,6 +358,10 @@ void guest_counts(struct machine_hart *h, struct vcpu *vcpu)
 	struct model_vcpu *m = model_of(vcpu);
 	uint64_t n = percent(luck(), 80) ? 3 + below(luck(), 5) : below(luck(), 16), many[6] = {0};
 
+	if (m->counts && percent(luck(), 50)) {
+		samples(h, vcpu);
+		return;
+	}
 	switch (below(luck(), 6)) {
 	case 0:
 		if (m->counts || !is_exact(vcpu))
@@ -309,29 +374,30 @@ void guest_counts(struct machine_hart *h, struct vcpu *vcpu)
 		                        SBI_PMU_HW_INSTRUCTIONS});
 		return;
 	case 1:
-		configures(h);
+		configures(h, vcpu);
 		return;
 	case 2:
 		if (m->counts && n == m->counter)
 			return;
-		guest_ecall(
-		    h, SBI_EXT_PMU, SBI_PMU_COUNTER_START,
-		    (const uint64_t[6]){n, 1, percent(luck(), 50), -(chance(luck()) % 500)});
+		guest_ecall(h, SBI_EXT_PMU, SBI_PMU_COUNTER_START,
+		            (const uint64_t[6]){n, 1, percent(luck(), 50) && !m->sampler,
+		                                -(chance(luck()) % 500)});
 		return;
 	case 3:
+		/* It may start again where it is. */
 		if (m->counts && n == m->counter)
-			m->counts = false;
+			m->counts = m->sampler = false;
 		guest_ecall(h, SBI_EXT_PMU, SBI_PMU_COUNTER_STOP,
 		            (const uint64_t[6]){n, 1, percent(luck(), 60)});
 		return;
 	case 4:
-		many[0] = percent(luck(), 50) ? VM_RAM_BASE + 0x140000 : ~0UL;
+		many[0] = percent(luck(), 50) ? model_ram(vcpu->vm) + 0x140000 : ~0UL;
 		many[1] = many[0] == ~0UL ? ~0UL : 0;
 		guest_ecall(h, SBI_EXT_PMU, SBI_PMU_SNAPSHOT_SET_SHMEM, many);
 		return;
 	default:
-		many[0] =
-		    VM_RAM_BASE + (percent(luck(), 90) ? 0x150000 : vcpu->vm->config->memory - 160);
+		many[0] = percent(luck(), 90) ? model_ram(vcpu->vm) + 0x150000
+		                              : model_ram_end(vcpu->vm) - 160;
 		many[2] = 1 + below(luck(), 60);
 		guest_ecall(h, SBI_EXT_PMU, SBI_PMU_EVENT_GET_INFO, many);
 	}

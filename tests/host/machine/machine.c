@@ -25,6 +25,7 @@
 #define STACK_BYTES (1UL << 20)
 #define MAIN        MACHINE_HARTS
 #define MOST_SPUN   1000000U /* visible accesses between two things that guests do */
+#define LONGEST_LOG 12U      /* stalls last for less than 2 to the power of this, in ticks */
 
 void tally_main(uint64_t hartid, void *dtb);
 void secondary_main(uint64_t hartid, uint64_t index);
@@ -81,18 +82,26 @@ uint64_t machine_pending(const struct machine_hart *h)
 
 	if (machine.time >= timer_of(h))
 		pending |= BIT(IRQ_STI);
-	if (h == &machine.hart[0] && machine.uart_listens && operator_has_typed())
+	if (chip_interrupts((uint32_t)(h - machine.hart)))
 		pending |= BIT(IRQ_SEI);
 	return pending;
 }
 
-static bool can_run(const struct machine_hart *h)
+bool machine_guest_timer(const struct machine_hart *h)
 {
-	return h->started && (!h->sleeps || (machine_pending(h) & h->csr[CSR_SIE]) ||
-	                      (h->guest_waits && model_interrupts(h)));
+	return machine.kind.sstc && h->csr[CSR_HENVCFG] & HENVCFG_STCE &&
+	       h->csr[CSR_VSTIMECMP] <= machine.time + h->csr[CSR_HTIMEDELTA];
 }
 
-void machine_turn(void)
+static bool can_run(const struct machine_hart *h)
+{
+	return h->started && machine.time >= h->stalled_until &&
+	       (!h->sleeps || (machine_pending(h) & h->csr[CSR_SIE]) || aia_interrupts(h) ||
+	        (h->guest_waits && model_interrupts(h)));
+}
+
+/* Returns false if no other hart can run. */
+static bool turn(void)
 {
 	uint32_t n = 0, others[MACHINE_HARTS];
 
@@ -102,16 +111,47 @@ void machine_turn(void)
 	}
 	if (n)
 		switch_to(others[below(&machine.chance, n)]);
+	return n;
+}
+
+void machine_turn(void)
+{
+	(void)turn();
+}
+
+void machine_rests(struct machine_hart *h, bool rests)
+{
+	h->rested += rests;
+	h->rests = rests;
+}
+
+/* The hart does nothing for a while, as if its firmware had something to do. */
+static void stall(struct machine_hart *h)
+{
+	uint64_t ticks = 1 + below(&machine.chance, 1U << below(&machine.chance, LONGEST_LOG));
+
+	machine.stalled += ticks;
+	h->stalled_until = machine.time + ticks;
+	while (machine.time < h->stalled_until) {
+		/* Others that only sleep let the time pass. */
+		if (!turn())
+			machine.time = h->stalled_until;
+	}
 }
 
 void machine_sees(void)
 {
 	machine_hart()->insns_hs++;
 	machine_count(machine_hart(), 1, false);
+	if (machine.booted)
+		model_mail_served();
 	/* Time passes for who spins, too. */
 	machine.time += below(&machine.chance, 16) == 0;
 	if (machine.spun++ > MOST_SPUN)
 		machine_differs("hart %u spins for ever", machine.now);
+	if (machine.kind.stalls && machine.booted &&
+	    below(&machine.chance, machine.kind.short_lives ? 60 : 250) == 0)
+		stall(machine_hart());
 	if (machine.kind.harts > 1 && below(&machine.chance, 6) == 0)
 		machine_turn();
 }
@@ -121,7 +161,8 @@ static uint64_t guest_timer(const struct machine_hart *h)
 {
 	uint64_t now = machine.time + h->csr[CSR_HTIMEDELTA];
 
-	if (!machine.kind.sstc || h->csr[CSR_VSTIMECMP] <= now)
+	if (!machine.kind.sstc || !(h->csr[CSR_HENVCFG] & HENVCFG_STCE) ||
+	    h->csr[CSR_VSTIMECMP] <= now)
 		return ~0UL;
 	return machine.time + (h->csr[CSR_VSTIMECMP] - now) < machine.time
 	           ? ~0UL
@@ -133,11 +174,18 @@ static void time_passes(void)
 {
 	uint64_t next = operator_next();
 
+	bool stalls = false;
+
+	for (uint32_t i = 0; i < machine.kind.harts; i++)
+		stalls |= machine.hart[i].stalled_until > machine.time;
 	machine.spun = 0;
-	model_standstill();
+	if (!stalls)
+		model_standstill();
 	for (uint32_t i = 0; i < machine.kind.harts; i++) {
 		const struct machine_hart *h = &machine.hart[i];
 
+		if (h->stalled_until > machine.time && h->stalled_until < next)
+			next = h->stalled_until;
 		if (h->started && h->csr[CSR_SIE] & BIT(IRQ_STI) && timer_of(h) < next)
 			next = timer_of(h);
 		if (h->guest_waits && guest_timer(h) < next)
@@ -145,6 +193,8 @@ static void time_passes(void)
 	}
 	if (next > machine.time)
 		machine.time = next;
+	if (machine.kind.files && percent(&machine.chance, 30))
+		aia_messages();
 	model_time();
 	/* A machine whose VMs are all off goes on as long as an operator may start one. */
 	if (++machine.idle >= 4 * machine.most_steps)
@@ -156,14 +206,16 @@ void machine_wfi(void)
 	struct machine_hart *h = machine_hart();
 
 	h->sleeps = true;
+	/* A hart that naps has something to do yet (sched_nap()). */
+	if (!h->guest_waits && !machine.kind.roam)
+		machine_rests(h, true);
 	while (!can_run(h)) {
-		uint32_t before = machine.now;
-
-		machine_turn();
-		if (machine.now == before && !can_run(h))
+		if (!turn() && !can_run(h))
 			time_passes();
 	}
 	h->sleeps = false;
+	if (!h->guest_waits)
+		machine_rests(h, false);
 }
 
 /* --- harts --------------------------------------------------------------------------- */
@@ -264,9 +316,16 @@ static void choose_kind(struct machine_kind *k)
 	k->frames = percent(c, 25);
 	k->hart_flags = percent(c, 10);
 	k->firmware_fails = percent(c, 25);
+	k->boot_fails = percent(c, 15);
 	k->late_unmask = percent(c, 30);
 	k->busy_operator = percent(c, 30);
+	k->stalls = percent(c, 50);
+	k->short_lives = percent(c, 15);
 	k->n_vms = 1 + below(c, 4);
+	k->iommu = percent(c, 50);
+	k->iommu_wires = below(c, MACHINE_IOMMU_WIRES + 1);
+	k->iommu_stops = percent(c, 20);
+	k->files = percent(c, 50) ? 1 + below(c, 7) : 0;
 }
 
 bool machine_run(uint64_t seed, uint64_t steps)
@@ -275,6 +334,8 @@ bool machine_run(uint64_t seed, uint64_t steps)
 	choose_kind(&machine.kind);
 	model_reset();
 	operator_reset();
+	dma_reset();
+	aia_reset();
 	for (uint32_t i = 0; i < machine.kind.harts; i++)
 		prepare(i);
 	machine.hart[0].started = true;

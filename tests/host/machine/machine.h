@@ -22,14 +22,39 @@
 #define MACHINE_COUNTERS  32U
 #define MACHINE_VEC_BYTES 16U
 #define MACHINE_RAM       (80UL << 20)
+#define MACHINE_SHARED    0x3000UL /* bytes that all VMs share */
+
+/* Clocks that VMs may have, one page each. */
+#define MACHINE_CLOCKS     6U
+#define MACHINE_CLOCK_BASE 0x200000UL
+#define MACHINE_CLOCK_IRQ  20U
+
+/* Then the IOMMU's wires. */
+#define MACHINE_IOMMU_IRQ   (MACHINE_CLOCK_IRQ + MACHINE_CLOCKS)
+#define MACHINE_IOMMU_WIRES 2U
+
+/* The PCI bus. */
+#define MACHINE_ECAM_BASE 0x30000000UL
+#define MACHINE_ECAM_SIZE 0x100000UL
+#define MACHINE_PCI_BASE  0x40000000UL
+#define MACHINE_PCI_SIZE  0x10000000UL
+
+/* The IMSICs, where harts have guest interrupt files. */
+#define MACHINE_IMSIC_BASE 0x8000000UL
+#define MACHINE_FILE_BITS  3U
+#define MACHINE_IDS        63U
 
 /* What a machine has; chosen by its seed. */
 struct machine_kind {
 	uint32_t harts;
 	bool sstc, vectors, delegated, no_vmids, roam, interactive, frames, hart_flags, late_unmask,
-	    busy_operator;
-	bool firmware_fails; /* calls return errors now and then */
+	    busy_operator, stalls, short_lives;
+	bool firmware_fails;     /* calls return errors now and then, */
+	bool boot_fails;         /* before the first guest runs, too */
+	bool iommu, iommu_stops; /* it may take no commands for a while */
+	uint32_t iommu_wires;
 	uint32_t n_vms;
+	uint32_t files; /* guest interrupt files of each hart; 0: they have a PLIC */
 };
 
 struct machine_counter {
@@ -41,7 +66,12 @@ struct machine_counter {
 struct machine_hart {
 	uint64_t id;
 	bool started, sleeps;
-	uint32_t index; /* of hart_stacks[] */
+	uint64_t stalled_until; /* the firmware has it, or it is slow */
+	/* It is in the middle of nothing: in a guest, or asleep with nobody resident. */
+	bool rests;
+	uint64_t rested; /* how often it came to rest */
+	uint64_t loads;  /* how often a vcpu became resident: hgatp was written */
+	uint32_t index;  /* of hart_stacks[] */
 	uint64_t start_entry;
 	void *start_opaque;
 
@@ -84,6 +114,7 @@ extern struct machine {
 	uint64_t spun;              /* accesses since the last of both */
 	uint64_t turns;             /* how often another hart went on */
 	uint64_t idle;              /* how often all harts slept */
+	uint64_t stalled;           /* ticks of all stalls */
 	uint64_t fences;            /* grows with each event that fences are about */
 	uint32_t faults;            /* calls that the firmware refused */
 	struct machine_hart hart[MACHINE_HARTS];
@@ -108,8 +139,12 @@ _Noreturn void machine_differs(const char *format, ...) __attribute__((format(pr
 /* The machine ends as it may. */
 _Noreturn void machine_ends(void);
 
+/* This hart is in the middle of nothing, or is not any more. */
+void machine_rests(struct machine_hart *h, bool rests);
 /* Another hart runs now, if there is one. */
 void machine_turn(void);
+/* Whether the timer of the guest in the hart has expired, with Sstc. */
+bool machine_guest_timer(const struct machine_hart *h);
 /* The hart's interrupts, with the layout of sip. */
 uint64_t machine_pending(const struct machine_hart *h);
 void machine_start_hart(uint64_t hartid, uint64_t entry, void *opaque);
@@ -121,6 +156,48 @@ void machine_csr_poke(uint32_t csr, uint64_t value);
 
 /* machine_tree.c: the trees that the machine boots with. */
 void *machine_host_tree(const struct machine_kind *kind);
+
+/* machine_chip.c: whether an external interrupt pends in a hart; some VM's clock has one, or a VM
+ * has served its clock; whether all is as it must be, at any time or while all harts are asleep. */
+bool chip_interrupts(uint32_t hart);
+void chip_raises(void);
+void chip_lowers(const struct vm *vm);
+void chip_look(bool asleep);
+
+/* machine_aia.c: guest interrupt files. What a read of hgeip returns, and what hgeie becomes by a
+ * write; whether SGEI interrupts the hart; whether the file of the guest in it interrupts that, or
+ * that of a vcpu. */
+void aia_reset(void);
+uint64_t aia_hgeip(const struct machine_hart *h);
+uint64_t aia_listens(const struct machine_hart *h, uint64_t to);
+bool aia_interrupts(const struct machine_hart *h);
+bool aia_guest_pends(const struct machine_hart *h);
+bool aia_pends(const struct vcpu *vcpu);
+/* A message to a page of the IMSICs; some message comes from somewhere; the guest in the hart does
+ * something with its file, or sends. */
+void aia_message(uint64_t page, uint32_t identity);
+void aia_messages(void);
+void aia_acts(const struct vcpu *vcpu);
+/* SGEI makes a guest exit; a guest goes on, or begins in a life. */
+void aia_tells(const struct machine_hart *h);
+void aia_entered(const struct machine_hart *h, const struct vcpu *vcpu, bool fresh);
+
+/* machine_dma.c: the IOMMU and the bus as after reset; whether a VM has a function; some function
+ * accesses memory; whether a wire of the IOMMU is high; whether all is as it must be. */
+void dma_reset(void);
+bool dma_is_given(const struct vm *vm);
+void dma_accesses(void);
+bool dma_wire(uint32_t wire);
+void dma_look_at(bool asleep);
+
+/* machine_pci.c: the functions of the bus, of which each VM may have one. Whether that masters the
+ * bus; whether it did not come back from a reset; it makes a request; while some function is being
+ * reset, time passes faster. */
+void bus_reset(void);
+bool bus_masters(uint32_t vm);
+bool bus_is_gone(uint32_t vm);
+void bus_requests(uint32_t vm);
+void bus_passes_time(void);
 
 /* guest.c: what the hart does after it has entered a guest. Never returns. */
 _Noreturn void guest_runs(struct machine_hart *h);
@@ -146,6 +223,7 @@ void model_hgatp(struct machine_hart *h, uint64_t hgatp);
 /* Interrupts that the guest in the hart has enabled, and that pend. */
 uint64_t model_interrupts(const struct machine_hart *h);
 void model_standstill(void);
+void model_mail_served(void);
 void model_time(void);
 
 #endif

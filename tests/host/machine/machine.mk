@@ -5,13 +5,18 @@
 CORE_SRC := $(filter-out core/lib/string.c core/boot/hs_%,\
 	$(sort $(wildcard core/*.c core/*/*.c))) $(VPMU_SRC) \
 	$(addprefix arch/riscv/,vs_state.c gstage.c insn.c isa.c hpm.c hpm_sbi.c hpm_raw.c \
-	hpm_fixed.c hpm_flags.c fw_events.c)
+	hpm_fixed.c hpm_flags.c fw_events.c pci.c pci_reset.c) $(IOMMU_SRC)
 # machine_ram.c comes last.
 CORE_MACHINE_SRC := $(addprefix tests/host/machine/,test_core.c machine.c machine_csr.c \
-	machine_firmware.c machine_arch.c machine_tree.c guest.c guest_acts.c guest_calls.c \
-	operator.c model.c machine_ram.c)
-CORE_CFLAGS := -iquote tests/host/machine/hart -DTALLY_DEBUG -D_DEFAULT_SOURCE \
-	-include tests/host/machine/interleave.h
+	machine_firmware.c machine_arch.c machine_chip.c machine_aia.c machine_dma.c \
+	machine_pci.c machine_tree.c guest.c guest_acts.c guest_aia.c guest_calls.c operator.c \
+	model.c model_mail.c model_pay.c model_count.c) \
+	$(FAKE_IOMMU_SRC) tests/host/machine/machine_ram.c
+CORE_CFLAGS := -iquote tests/host/machine/hart -iquote tests/host/device -DTALLY_DEBUG \
+	-D_DEFAULT_SOURCE -include tests/host/machine/interleave.h
+# Its RAM is where a VM can have RAM at the same address: above the VM's own devices, and in reach
+# of Sv39x4. Where ASan runs, static data can be below 2^31 only. Tally's image is in front of it.
+CORE_LDFLAGS := -no-pie -Wl,-Ttext-segment=0x20000000 -Wl,--defsym=_image_start=platform
 CORE_OBJ := $(CORE_SRC:%=$(B)/host/machine/%.o) $(CORE_MACHINE_SRC:%=$(B)/host/machine/%.o)
 
 $(B)/host/machine/%.c.o: %.c | setup
@@ -21,7 +26,7 @@ $(B)/host/machine/%.c.o: %.c | setup
 
 $(B)/host/core: $(CORE_OBJ)
 	@echo "  HOSTLD  $@"
-	$(Q)$(HOSTCC) $(HOST_CFLAGS) $^ -lcmocka -lfdt -o $@
+	$(Q)$(HOSTCC) $(HOST_CFLAGS) $^ $(CORE_LDFLAGS) -lcmocka -lfdt -o $@
 
 .PHONY: host-core
 host-core: $(B)/host/core
@@ -35,4 +40,4 @@ core-mutants: | setup
 	$(Q)mkdir -p $(B)/test
 	$(Q)$(PYTHON) tests/host/mutants.py --table tests/host/core_mutants.toml $(CORE_MUTANTS) \
 		--count $(B)/test/core-mutants.count $(B)/core-mutants \
-		--harts machine '$(CORE_CFLAGS)' $(CORE_SRC) $(CORE_MACHINE_SRC)
+		--harts machine '$(CORE_CFLAGS) $(CORE_LDFLAGS)' $(CORE_SRC) $(CORE_MACHINE_SRC)

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What arch/riscv/ finds out by executing instructions, and its devices. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "arch/riscv/cbo.h"
 #include "arch/riscv/csr.h"
 #include "arch/riscv/hpm.h"
 #include "arch/riscv/hpm_selfcheck.h"
-#include "arch/riscv/irqchip.h"
 #include "arch/riscv/isa.h"
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/semihosting.h"
@@ -12,8 +14,7 @@
 #include "core/boot/hs_memory.h"
 #include "tests/host/machine/machine.h"
 
-#define UART_IRQ 10U
-#define HCTRS    0xf8UL /* counters 3 to 7 */
+#define HCTRS 0xf8UL /* counters 3 to 7 */
 
 struct quirks quirks;
 
@@ -38,6 +39,14 @@ uint64_t cbo_probe(uint64_t isa, const struct cbo_blocks *blocks)
 {
 	(void)blocks;
 	return isa & (BIT(ISA_ZICBOM) | BIT(ISA_ZICBOZ));
+}
+
+/* Harts of this machine have whole blocks only, as those of others do. */
+void cbo_clear(void *to, uint64_t size, uint32_t block)
+{
+	if (block && ((uint64_t)to | size) % block)
+		abort();
+	memset(to, 0, size);
 }
 
 void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t patience,
@@ -71,6 +80,21 @@ void hs_memory_make(uint64_t tree_end)
 	(void)tree_end;
 }
 
+void hs_memory_add_devices(const struct vm_config *vm)
+{
+	(void)vm;
+}
+
+void hs_memory_add_pages(uint64_t at, uint64_t size, const char *whose)
+{
+	(void)at, (void)size, (void)whose;
+}
+
+void hs_memory_without(void (*what)(void *), void *with)
+{
+	what(with);
+}
+
 void hs_memory_use(uint64_t hartid)
 {
 	(void)hartid;
@@ -90,9 +114,9 @@ const char *hpm_selfcheck_event(struct hpm *hpm, uint32_t event_idx, uint32_t hc
 
 /* --- devices ------------------------------------------------------------------------- */
 
-void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift)
+void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift, uint32_t io_width)
 {
-	(void)base;
+	(void)base, (void)io_width;
 	*uart = (struct uart){.shift = reg_shift};
 	machine.uart_listens = true;
 }
@@ -114,20 +138,4 @@ int uart_read(const struct uart *uart)
 {
 	(void)uart;
 	return operator_byte();
-}
-
-void irqchip_enable(const struct irqchip *chip, uint32_t source)
-{
-	(void)chip, (void)source;
-}
-
-uint32_t irqchip_claim(const struct irqchip *chip)
-{
-	(void)chip;
-	return operator_has_typed() ? UART_IRQ : 0;
-}
-
-void irqchip_complete(const struct irqchip *chip, uint32_t source)
-{
-	(void)chip, (void)source;
 }

@@ -80,9 +80,19 @@ static uint64_t vsip(const struct machine_hart *h)
 	uint64_t hvip = h->csr[CSR_HVIP];
 	uint64_t pending = (hvip & VS_INTERRUPTS) >> 1 | (hvip & BIT(IRQ_LCOFI));
 
-	if (machine.kind.sstc && h->csr[CSR_VSTIMECMP] <= machine.time + h->csr[CSR_HTIMEDELTA])
+	if (machine_guest_timer(h))
 		pending |= BIT(IRQ_STI);
+	if (aia_guest_pends(h))
+		pending |= BIT(IRQ_SEI);
 	return pending;
+}
+
+/* While nobody is resident, nobody's interrupts are in the hart. */
+static void look_at_interrupts(uint32_t csr)
+{
+	if (machine.booted && !this_pcpu()->current &&
+	    (csr == CSR_HVIP || csr == CSR_VSIE || csr == CSR_VSIP))
+		machine_differs("hart %u looks at the interrupts of nobody", machine.now);
 }
 
 uint64_t machine_csr_read(uint32_t csr)
@@ -91,15 +101,19 @@ uint64_t machine_csr_read(uint32_t csr)
 
 	h->insns_hs++;
 	machine_count(h, 1, false);
+	look_at_interrupts(csr);
 	switch (csr) {
 	case CSR_TIME:
 		machine.time++;
+		bus_passes_time();
 		machine_sees();
 		return machine.time;
 	case CSR_SIP:
 		return machine_pending(h);
 	case CSR_VSIP:
 		return vsip(h);
+	case CSR_HGEIP:
+		return aia_hgeip(h);
 	case CSR_SCOUNTOVF:
 		return flags_of(h);
 	case CSR_SIREG:
@@ -129,7 +143,15 @@ void machine_csr_write(uint32_t csr, uint64_t value)
 	switch (csr) {
 	case CSR_HGATP:
 		model_hgatp(h, value);
+		h->loads++;
 		h->csr[csr] = legal_hgatp(value);
+		return;
+	case CSR_HGEIE:
+		h->csr[csr] = aia_listens(h, value);
+		return;
+	case CSR_VSIP:
+		h->csr[CSR_HVIP] &= ~(BIT(IRQ_VSSI) | BIT(IRQ_LCOFI));
+		h->csr[CSR_HVIP] |= (value & BIT(IRQ_SSI)) << 1 | (value & BIT(IRQ_LCOFI));
 		return;
 	case CSR_SIREG:
 		selected(h)->value = value;

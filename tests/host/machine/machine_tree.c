@@ -7,11 +7,15 @@
 
 #include "arch/riscv/csr.h"
 #include "core/vm/platform.h"
+#include "tests/host/fake_iommu.h"
 #include "tests/host/machine/machine.h"
 
 #define HOST_BYTES   16384
 #define VMS_BYTES    65536
 #define KERNEL_BYTES 20000
+#define PLIC         90U
+#define IOMMU        91U
+#define IMSIC        92U
 #define INTC(i)      ((uint32_t)(100 + (i)))
 #define MUST(call)                                                                                 \
 	do {                                                                                       \
@@ -63,16 +67,72 @@ static void write_vcpu(void *t, uint32_t id, bool alone, uint32_t hart)
 	MUST(fdt_end_node(t));
 }
 
+/* Some VMs choose one or two steps among five of their own; the two may touch. The last VM has the
+ * lowest ones, which are where Tally would place the first VM. */
+static void write_memory(void *t, uint32_t i)
+{
+	uint64_t all = ALIGN_DOWN((uint64_t)&platform, VM_MEMORY_STEP) + VM_RESERVED_MEMORY;
+	uint64_t own = all + 5 * VM_MEMORY_STEP * (machine.kind.n_vms - 1 - i);
+	uint64_t at[4] = {own + VM_MEMORY_STEP * below(luck(), 2), VM_MEMORY_STEP,
+	                  own + VM_MEMORY_STEP * (2 + below(luck(), 3)), VM_MEMORY_STEP};
+	uint32_t n = percent(luck(), 50) ? 1 : 2;
+
+	if (percent(luck(), 60)) {
+		property_u64s(t, "memory", (const uint64_t[]){VM_MEMORY_STEP}, 1);
+		return;
+	}
+	if (percent(luck(), 50)) {
+		uint64_t first = at[0];
+
+		at[0] = at[2];
+		at[2] = first;
+	}
+	property_u64s(t, "memory-at", at, 2 * n);
+	if (percent(luck(), 50))
+		property_u64s(t, "memory", (const uint64_t[]){VM_MEMORY_STEP * n}, 1);
+}
+
+/* Each vcpu of a VM with an AIA is on one hart, which has a file left. Returns false if one has
+ * none. */
+static bool choose_files(uint32_t n_vcpus, uint32_t only, uint32_t harts[])
+{
+	static uint32_t taken[MACHINE_HARTS];
+
+	for (uint32_t k = 0; k < n_vcpus; k++) {
+		harts[k] = only < MACHINE_HARTS ? only : below(luck(), machine.kind.harts);
+		if (taken[harts[k]] == machine.kind.files)
+			return false; /* what the first ones have taken stays so */
+		taken[harts[k]]++;
+	}
+	return true;
+}
+
+static void write_given(void *t, const char *node, const char *kind, const char *name,
+                        const char *dma)
+{
+	MUST(fdt_begin_node(t, node));
+	MUST(fdt_property_string(t, kind, name));
+	MUST(fdt_property_string(t, "dma", dma));
+	MUST(fdt_end_node(t));
+}
+
 static void write_vm(void *t, uint32_t i)
 {
 	/* Where guests read the hart's flags each vcpu has a hart of its own. */
 	bool alone = machine.kind.hart_flags;
 	uint32_t n_vcpus = alone ? 1 : 1 + below(luck(), 3);
-	char name[16];
+	uint32_t hart = i % machine.kind.harts, harts[3];
+	bool own = alone ? machine.kind.n_vms <= machine.kind.harts
+	                 : machine.kind.n_vms == 1 && n_vcpus == 1 && machine.kind.harts == 1;
+	bool aia = machine.kind.files && percent(luck(), 60) &&
+	           choose_files(n_vcpus, alone ? hart : MACHINE_HARTS, harts);
+	char name[24];
 
 	snprintf(name, sizeof(name), "vm%u", i);
 	MUST(fdt_begin_node(t, name));
-	property_u64s(t, "memory", (const uint64_t[]){2 << 20}, 1);
+	write_memory(t, i);
+	if (aia)
+		MUST(fdt_property_string(t, "interrupts", "aia"));
 	MUST(fdt_property_u32(t, "kernel", 1));
 	if (percent(luck(), 50))
 		MUST(fdt_property_u32(t, "initrd", 2));
@@ -83,6 +143,14 @@ static void write_vm(void *t, uint32_t i)
 		MUST(fdt_property_u32(t, "restart-limit", percent(luck(), 80) ? 1000 : 3));
 	}
 	maybe(t, 30, "bad-access", "stop");
+	if (percent(luck(), 20))
+		MUST(fdt_property_u32(t, "share", 1 + below(luck(), 4)));
+	if (own)
+		maybe(t, 50, "look", "off");
+	if (machine.kind.n_vms > 1 && percent(luck(), 40)) {
+		snprintf(name, sizeof(name), "vm%u", (i + 1) % machine.kind.n_vms);
+		MUST(fdt_property_string(t, "controls", name));
+	}
 	maybe(t, 10, "console", "off");
 	maybe(t, 10, "pmu", "off");
 	maybe(t, 20, "pmu-reads", "trap");
@@ -97,7 +165,37 @@ static void write_vm(void *t, uint32_t i)
 	if (machine.kind.n_vms == 1)
 		maybe(t, 30, "pmu-freeze", "vcpu");
 	for (uint32_t k = 0; k < n_vcpus; k++)
-		write_vcpu(t, k, alone, i % machine.kind.harts);
+		write_vcpu(t, k, alone || aia, aia ? harts[k] : hart);
+	MUST(fdt_begin_node(t, "devices"));
+	if (percent(luck(), 60)) {
+		snprintf(name, sizeof(name), "/clock%u", i);
+		write_given(t, "clock", "host", name, "none");
+	}
+	if (machine.kind.iommu && percent(luck(), 60)) {
+		snprintf(name, sizeof(name), "00:%02x.0", i + 1);
+		write_given(t, "function", "pci", name, "isolated");
+	}
+	MUST(fdt_end_node(t));
+	MUST(fdt_end_node(t));
+}
+
+/* All VMs share it, and the last one writes it. */
+static void write_shared(void *t)
+{
+	MUST(fdt_begin_node(t, "shared"));
+	MUST(fdt_begin_node(t, "ring"));
+	property_u64s(t, "size", (const uint64_t[]){MACHINE_SHARED}, 1);
+	for (uint32_t i = 0; i < machine.kind.n_vms; i++) {
+		char name[24];
+
+		snprintf(name, sizeof(name), "vm%u", i);
+		MUST(fdt_begin_node(t, name));
+		property_u64s(t, "at", (const uint64_t[]){(i + 1ULL) << 36}, 1);
+		if (i + 1 == machine.kind.n_vms)
+			MUST(fdt_property_string(t, "access", "read-write"));
+		MUST(fdt_end_node(t));
+	}
+	MUST(fdt_end_node(t));
 	MUST(fdt_end_node(t));
 }
 
@@ -121,9 +219,12 @@ static void *vm_tree(void)
 	}
 	MUST(fdt_end_node(t));
 	MUST(fdt_begin_node(t, "vms"));
+	if (percent(luck(), 30))
+		MUST(fdt_property_u32(t, "turn-us", 100 + below(luck(), 3000)));
 	for (uint32_t i = 0; i < machine.kind.n_vms; i++)
 		write_vm(t, i);
 	MUST(fdt_end_node(t));
+	write_shared(t);
 	MUST(fdt_end_node(t));
 	MUST(fdt_finish(t));
 	return t;
@@ -177,19 +278,102 @@ static void write_cpus(void *t)
 	MUST(fdt_end_node(t));
 }
 
+/* Interrupts of the controller. With an APLIC each has a type behind it. */
+static void property_irqs(void *t, uint32_t source, uint32_t n)
+{
+	static const uint32_t types[] = {1, 2, 4, 4, 4, 8};
+	fdt32_t cells[2 * MACHINE_IOMMU_WIRES];
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		cells[used++] = cpu_to_fdt32(source + i);
+		if (machine.kind.files)
+			cells[used++] = cpu_to_fdt32(types[below(luck(), ARRAY_SIZE(types))]);
+	}
+	MUST(fdt_property(t, "interrupts", cells, (int)(4 * used)));
+	MUST(fdt_property_u32(t, "interrupt-parent", PLIC));
+}
+
+static void write_imsics(void *t, const fdt32_t *to)
+{
+	MUST(fdt_begin_node(t, "imsics"));
+	MUST(fdt_property_string(t, "compatible", "riscv,imsics"));
+	property_u64s(
+	    t, "reg",
+	    (const uint64_t[]){MACHINE_IMSIC_BASE, MACHINE_HARTS * PAGE_SIZE << MACHINE_FILE_BITS},
+	    2);
+	MUST(fdt_property(t, "interrupts-extended", to, (int)(8 * machine.kind.harts)));
+	MUST(fdt_property_u32(t, "riscv,num-ids", MACHINE_IDS));
+	MUST(fdt_property_u32(t, "riscv,guest-index-bits", MACHINE_FILE_BITS));
+	MUST(fdt_property_u32(t, "phandle", IMSIC));
+	MUST(fdt_end_node(t));
+}
+
 static void write_devices(void *t)
 {
-	fdt32_t to[] = {cpu_to_fdt32(INTC(0)), cpu_to_fdt32(IRQ_SEI)};
+	bool files = machine.kind.files;
+	fdt32_t to[2 * MACHINE_HARTS];
+	char name[16];
 
-	MUST(fdt_begin_node(t, "plic"));
-	MUST(fdt_property_string(t, "compatible", "riscv,plic0"));
-	property_u64s(t, "reg", (const uint64_t[]){0xc000000, 0x400000}, 2);
-	MUST(fdt_property(t, "interrupts-extended", to, sizeof(to)));
+	for (uint32_t i = 0; i < machine.kind.harts; i++) {
+		to[2 * i] = cpu_to_fdt32(INTC(i));
+		to[2 * i + 1] = cpu_to_fdt32(IRQ_SEI);
+	}
+	if (files)
+		write_imsics(t, to);
+	MUST(fdt_begin_node(t, files ? "aplic" : "plic"));
+	MUST(fdt_property_string(t, "compatible", files ? "riscv,aplic" : "riscv,plic0"));
+	property_u64s(t, "reg", (const uint64_t[]){0xc000000, files ? 0x8000 : 0x400000}, 2);
+	if (files)
+		MUST(fdt_property_u32(t, "msi-parent", IMSIC));
+	else
+		MUST(fdt_property(t, "interrupts-extended", to, (int)(8 * machine.kind.harts)));
+	MUST(fdt_property_u32(t, "#interrupt-cells", files ? 2 : 1));
+	MUST(fdt_property(t, "interrupt-controller", NULL, 0));
+	MUST(fdt_property_u32(t, "phandle", PLIC));
 	MUST(fdt_end_node(t));
 	MUST(fdt_begin_node(t, "uart"));
 	MUST(fdt_property_string(t, "compatible", "ns16550a"));
 	property_u64s(t, "reg", (const uint64_t[]){0x10000000, 0x100}, 2);
-	MUST(fdt_property_u32(t, "interrupts", 10));
+	property_irqs(t, 10, 1);
+	MUST(fdt_end_node(t));
+	for (uint32_t i = 0; i < MACHINE_CLOCKS; i++) {
+		snprintf(name, sizeof(name), "clock%u", i);
+		MUST(fdt_begin_node(t, name));
+		MUST(fdt_property_string(t, "compatible", "google,goldfish-rtc"));
+		property_u64s(t, "reg",
+		              (const uint64_t[]){MACHINE_CLOCK_BASE + i * PAGE_SIZE, PAGE_SIZE}, 2);
+		property_irqs(t, MACHINE_CLOCK_IRQ + i, 1);
+		MUST(fdt_end_node(t));
+	}
+}
+
+static void write_iommu(void *t)
+{
+	const fdt32_t map[] = {0, cpu_to_fdt32(IOMMU), 0, cpu_to_fdt32(0x100)};
+	const uint32_t window[] = {0x2000000,        0, MACHINE_PCI_BASE, 0,
+	                           MACHINE_PCI_BASE, 0, MACHINE_PCI_SIZE};
+	fdt32_t ranges[ARRAY_SIZE(window)];
+
+	for (uint32_t i = 0; i < ARRAY_SIZE(window); i++)
+		ranges[i] = cpu_to_fdt32(window[i]);
+
+	MUST(fdt_begin_node(t, "iommu"));
+	MUST(fdt_property_string(t, "compatible", "riscv,iommu"));
+	property_u64s(t, "reg", (const uint64_t[]){FAKE_IOMMU_BASE, PAGE_SIZE}, 2);
+	MUST(fdt_property_u32(t, "phandle", IOMMU));
+	if (machine.kind.iommu_wires)
+		property_irqs(t, MACHINE_IOMMU_IRQ, machine.kind.iommu_wires);
+	MUST(fdt_end_node(t));
+	MUST(fdt_begin_node(t, "pci"));
+	MUST(fdt_property_string(t, "compatible", "pci-host-ecam-generic"));
+	MUST(fdt_property_string(t, "device_type", "pci"));
+	property_u64s(t, "reg", (const uint64_t[]){MACHINE_ECAM_BASE, MACHINE_ECAM_SIZE}, 2);
+	MUST(fdt_property_u32(t, "#address-cells", 3));
+	MUST(fdt_property_u32(t, "#size-cells", 2));
+	MUST(fdt_property_u32(t, "#interrupt-cells", 1));
+	MUST(fdt_property(t, "ranges", ranges, sizeof(ranges)));
+	MUST(fdt_property(t, "iommu-map", map, sizeof(map)));
 	MUST(fdt_end_node(t));
 }
 
@@ -217,6 +401,8 @@ void *machine_host_tree(const struct machine_kind *kind)
 
 	if ((uint64_t)&platform >= (uint64_t)_image_end)
 		abort(); /* machine_ram.c was not linked last */
+	if ((uint64_t)_image_end + MACHINE_RAM > GUEST_ADDRESS_END)
+		abort(); /* linked without CORE_LDFLAGS */
 	MUST(fdt_create(t, sizeof(t)));
 	MUST(fdt_finish_reservemap(t));
 	MUST(fdt_begin_node(t, ""));
@@ -229,6 +415,8 @@ void *machine_host_tree(const struct machine_kind *kind)
 	MUST(fdt_end_node(t));
 	write_cpus(t);
 	write_devices(t);
+	if (machine.kind.iommu)
+		write_iommu(t);
 	write_chosen(t, kind);
 	MUST(fdt_end_node(t));
 	MUST(fdt_finish(t));

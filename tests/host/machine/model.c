@@ -7,19 +7,18 @@
 #include "arch/riscv/trap.h"
 
 /* Host time after which a vcpu that should run has run: each other one had some turns. */
-#define TURNS    (3UL * MACHINE_TIMEBASE / 1000 * PCPU_SLICE_MS)
-#define PATIENCE (TURNS * (machine_vcpus() + 4) * machine.kind.harts)
+#define PATIENCE (3 * longest_turn() * (machine_vcpus() + 4) * machine.kind.harts)
 /* A hart may keep asleep for so long although it has work (sched_nap()). */
-#define NAP 200UL
-/* What another hart is just sending arrives within this time. */
-#define LATE      3000UL
+/* How long a function may take to come to rest at most. */
+#define RESET     (3UL * MACHINE_TIMEBASE)
+#define NAP       200UL
 #define VS_CAUSES 0x2222UL
 #define WINDOW    0x100000UL /* where guests write into their memory */
 #define WORDS     64U
 
-const uint32_t model_csrs[MODEL_CSRS] = {CSR_VSSTATUS,   CSR_VSIE,    CSR_VSTVEC, CSR_VSSCRATCH,
-                                         CSR_VSEPC,      CSR_VSCAUSE, CSR_VSTVAL, CSR_VSATP,
-                                         CSR_SCOUNTEREN, CSR_SENVCFG};
+const uint32_t model_csrs[MODEL_CSRS] = {CSR_VSSTATUS,   CSR_VSIE,    CSR_VSTVEC,   CSR_VSSCRATCH,
+                                         CSR_VSEPC,      CSR_VSCAUSE, CSR_VSTVAL,   CSR_VSATP,
+                                         CSR_SCOUNTEREN, CSR_SENVCFG, CSR_VSISELECT};
 
 struct model_text model_texts[VM_MAX_VMS];
 static struct model_vcpu vcpus[VM_MAX_ALL_VCPUS];
@@ -36,11 +35,24 @@ static uint32_t machine_vcpus(void)
 	return n;
 }
 
+static uint64_t longest_turn(void)
+{
+	uint64_t longest = 0;
+
+	for (uint32_t i = 0; i < n_vms; i++) {
+		uint64_t turn = (uint64_t)vms[i].config->turn_us * MACHINE_TIMEBASE / 1000000;
+
+		longest = turn > longest ? turn : longest;
+	}
+	return longest;
+}
+
 void model_reset(void)
 {
 	memset(vcpus, 0, sizeof(vcpus));
 	memset(lives, 0, sizeof(lives));
 	memset(model_texts, 0, sizeof(model_texts));
+	model_mail_reset();
 }
 
 struct model_vcpu *model_of(const struct vcpu *vcpu)
@@ -61,15 +73,30 @@ static uint32_t vmid_of(const struct vcpu *vcpu)
 	return machine.kind.no_vmids ? 0 : vcpu->vm->index + 1;
 }
 
-#define DIFFERS(vcpu, format, ...)                                                                 \
-	machine_differs("vm%u vcpu %u on hart %u: " format, (vcpu)->vm->index, (vcpu)->id,         \
-	                machine.now, ##__VA_ARGS__)
-
 /* --- memory -------------------------------------------------------------------------- */
 
+uint64_t model_ram(const struct vm *vm)
+{
+	return vm->config->n_pieces ? vm->config->pieces[0].base : VM_RAM_BASE;
+}
+
+uint64_t model_ram_end(const struct vm *vm)
+{
+	const struct vm_config *config = vm->config;
+	uint32_t n = config->n_pieces;
+
+	return n ? config->pieces[n - 1].base + config->pieces[n - 1].size
+	         : VM_RAM_BASE + config->memory;
+}
+
+/* In the last step of its memory, or the first. A step that was chosen is where the VM sees it. */
 static uint64_t *word(const struct vcpu *vcpu, uint32_t i)
 {
-	return (uint64_t *)(vcpu->vm->memory.a + WINDOW) + i;
+	const struct vm *vm = vcpu->vm;
+	uint64_t at =
+	    i & 1 && vm->config->n_pieces ? model_ram_end(vm) - VM_MEMORY_STEP : vm->memory.a;
+
+	return (uint64_t *)(at + WINDOW) + i;
 }
 
 uint64_t model_stamp(const struct vcpu *vcpu)
@@ -105,55 +132,33 @@ static void look_at_images(const struct vcpu *vcpu)
 	}
 }
 
+/* With Sstc: of the guest in the hart. Tally keeps it where the hart does not compare it. */
+static uint64_t timer_of(const struct machine_hart *h, const struct vcpu *vcpu)
+{
+	return h->csr[CSR_HENVCFG] & HENVCFG_STCE ? h->csr[CSR_VSTIMECMP] : vcpu->vs.vstimecmp;
+}
+
 /* --- registers ----------------------------------------------------------------------- */
-
-static uint64_t debts(void)
-{
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < n_vms; i++)
-		sum += vms[i].debt_ticks;
-	return sum;
-}
-
-/* Those that are not resident on this hart, and have an IPI pending. */
-static uint64_t ipis_of_others(const struct vcpu *vcpu)
-{
-	const struct pcpu *pcpu = this_pcpu();
-	uint64_t found = 0;
-
-	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
-		const struct vcpu *other = pcpu->vcpus[i];
-
-		if (other != vcpu && other->home == pcpu && other->vs.hvip & BIT(IRQ_VSSI))
-			found |= other->bit;
-	}
-	return found;
-}
 
 void model_left(struct machine_hart *h, struct vcpu *vcpu)
 {
 	struct model_vcpu *m = model_of(vcpu);
 
 	m->in_guest = false;
+	machine_rests(h, false);
 	memcpy(m->x, h->x, sizeof(m->x));
 	memcpy(m->fp, h->fp, sizeof(m->fp));
 	memcpy(m->vec, h->vec, sizeof(m->vec));
 	memcpy(m->vec_csrs, h->vec_csrs, sizeof(m->vec_csrs));
 	m->pc = h->csr[CSR_SEPC];
 	m->user = h->user;
-	m->vstimecmp = h->csr[CSR_VSTIMECMP];
+	m->vstimecmp = timer_of(h, vcpu);
 	m->hvip = h->csr[CSR_HVIP];
 	for (uint32_t i = 0; i < MODEL_CSRS; i++)
 		m->csr[i] = h->csr[model_csrs[i]];
 	m->guest_ticks += machine.time - m->entered_at;
 	m->left_at = machine.fences;
-	m->steal = vcpu->fw.steal_ticks;
-	m->turns = machine.turns;
-	m->debts = debts();
-	m->others = ipis_of_others(vcpu);
-	m->cpu = (uint64_t)vcpu->fw.cpu_ticks;
-	m->slice_end = vcpu->home->slice_end - m->steal;
+	model_pay_left(h, vcpu);
 }
 
 /* It is in its handler; not where that begins behind the instruction, and nothing has changed. */
@@ -175,16 +180,6 @@ static bool may_change(const struct model_vcpu *m, uint32_t csr, bool exception)
 	       (csr == CSR_VSSTATUS || csr == CSR_VSEPC || csr == CSR_VSCAUSE || csr == CSR_VSTVAL);
 }
 
-/* Tally has emulated an instruction, perhaps a read of its counter. */
-static void retired_late(const struct machine_hart *h, struct vcpu *vcpu)
-{
-	struct model_vcpu *m = model_of(vcpu);
-
-	m->count++;
-	if (m->reads && m->counts)
-		model_read(vcpu, h->x[m->reads]);
-}
-
 static void compare(struct machine_hart *h, struct vcpu *vcpu)
 {
 	struct model_vcpu *m = model_of(vcpu);
@@ -200,6 +195,10 @@ static void compare(struct machine_hart *h, struct vcpu *vcpu)
 		if (h->x[i] != m->x[i] && (exception || !(e->x >> i & 1)))
 			DIFFERS(vcpu, "x%u is %lx instead of %lx", i, h->x[i], m->x[i]);
 	}
+	for (uint32_t i = 1; i < 32 && !exception && pc == e->pc[1]; i++) {
+		if (e->zero >> i & 1 && h->x[i])
+			DIFFERS(vcpu, "x%u is %lx instead of 0", i, h->x[i]);
+	}
 	if (e->sets_vsie && !exception && pc == e->pc[1])
 		m->csr[1] = e->vsie;
 	for (uint32_t i = 0; i < MODEL_CSRS; i++) {
@@ -209,20 +208,19 @@ static void compare(struct machine_hart *h, struct vcpu *vcpu)
 			DIFFERS(vcpu, "CSR %x is %lx instead of %lx", model_csrs[i], now,
 			        m->csr[i]);
 	}
-	if (e->sets_timer) {
+	if (e->sets_timer && (!e->retires || (!exception && pc == e->pc[1]))) {
 		m->timer = e->timer;
 		m->vstimecmp = e->timer;
 	}
-	if (machine.kind.sstc && h->csr[CSR_VSTIMECMP] != m->vstimecmp)
-		DIFFERS(vcpu, "its timer is %lx instead of %lx", h->csr[CSR_VSTIMECMP],
-		        m->vstimecmp);
+	if (machine.kind.sstc && timer_of(h, vcpu) != m->vstimecmp)
+		DIFFERS(vcpu, "its timer is %lx instead of %lx", timer_of(h, vcpu), m->vstimecmp);
 	if (memcmp(h->fp, m->fp, sizeof(m->fp)) != 0)
 		DIFFERS(vcpu, "its floating-point registers have changed");
 	if (vcpu->vec && (memcmp(h->vec, m->vec, sizeof(m->vec)) != 0 ||
 	                  memcmp(h->vec_csrs, m->vec_csrs, sizeof(m->vec_csrs)) != 0))
 		DIFFERS(vcpu, "its vector registers have changed");
 	if (e->retires && !exception && pc == e->pc[1])
-		retired_late(h, vcpu);
+		model_retired_late(h, vcpu);
 }
 
 static bool all_zero(const void *bytes, size_t n)
@@ -236,11 +234,15 @@ static bool all_zero(const void *bytes, size_t n)
 	return !n;
 }
 
-static bool was_asked(const struct model_vcpu *m, uint64_t pc, uint64_t opaque)
+/* In this life of its VM, and not fulfilled yet. Another call may be in the middle of the next. */
+static bool was_asked(struct model_vcpu *m, uint64_t pc, uint64_t opaque, uint64_t life)
 {
 	for (uint32_t i = 0; i < m->n_starts && i < MODEL_STARTS; i++) {
-		if (m->starts[i].pc == pc && m->starts[i].opaque == opaque)
-			return true;
+		if (m->starts[i].pc != pc || m->starts[i].opaque != opaque ||
+		    m->starts[i].life != life)
+			continue;
+		m->starts[i].life = ~0UL;
+		return true;
 	}
 	return false;
 }
@@ -265,10 +267,11 @@ static void compare_fresh(struct machine_hart *h, struct vcpu *vcpu, bool new_li
 	const struct vm_config *config = vcpu->vm->config;
 	struct model_vcpu *m = model_of(vcpu);
 	uint64_t pc = h->csr[CSR_SEPC];
-	bool first = new_life && vcpu->id == 0 && pc == VM_RAM_BASE + config->kernel_offset &&
-	             h->x[11] == VM_RAM_BASE + config->dtb_offset;
+	bool first = new_life && vcpu->id == 0 &&
+	             pc == model_ram(vcpu->vm) + config->kernel_offset &&
+	             h->x[11] == model_ram(vcpu->vm) + config->dtb_offset;
 
-	if (!first && !was_asked(m, pc, h->x[11]))
+	if (!first && !was_asked(m, pc, h->x[11], vcpu->vm->htimedelta))
 		DIFFERS(vcpu, "begins at %lx with %lx, which nobody asked for", pc, h->x[11]);
 	if (first) {
 		look_at_images(vcpu);
@@ -291,9 +294,12 @@ static void compare_fresh(struct machine_hart *h, struct vcpu *vcpu, bool new_li
 		DIFFERS(vcpu, "begins in VU");
 	m->off = m->ipi_due = m->start_due = m->counts = m->begins = m->looping = false;
 	m->sent.kind = MODEL_SENT_NOTHING;
-	m->refused = false;
+	m->samples = MODEL_SAMPLES_NOTHING;
+	m->refused = m->granted = m->stopped = m->wrapped = false;
+	m->sampler = percent(&machine.chance, 60);
+	if (h->csr[CSR_HVIP] & BIT(IRQ_LCOFI))
+		DIFFERS(vcpu, "begins with an LCOFI of before");
 	m->says = 0;
-	m->n_starts = 0;
 	m->vvma_due = m->fence_i_due = 0;
 	m->left_at = m->seen ? m->left_at : 0;
 	m->hart = MACHINE_HARTS; /* fences as on arrival */
@@ -361,8 +367,10 @@ uint64_t model_interrupts(const struct machine_hart *h)
 	uint64_t pending =
 	    (h->csr[CSR_HVIP] & VS_INTERRUPTS) >> 1 | (h->csr[CSR_HVIP] & BIT(IRQ_LCOFI));
 
-	if (machine.kind.sstc && h->csr[CSR_VSTIMECMP] <= machine.time + h->csr[CSR_HTIMEDELTA])
+	if (machine_guest_timer(h))
 		pending |= BIT(IRQ_STI);
+	if (aia_guest_pends(h))
+		pending |= BIT(IRQ_SEI);
 	return pending & h->csr[CSR_VSIE];
 }
 
@@ -376,7 +384,7 @@ static bool must_wake(const struct vcpu *vcpu, const struct model_vcpu *m)
 		pending |= BIT(IRQ_SSI);
 	if ((machine.kind.sstc ? m->vstimecmp : m->timer) <= now)
 		pending |= BIT(IRQ_STI);
-	if (vplic_output(&vcpu->vm->plic, vcpu->id))
+	if (vcpu->vm->config->aia ? aia_pends(vcpu) : vplic_output(&vcpu->vm->plic, vcpu->id))
 		pending |= BIT(IRQ_SEI);
 	else
 		pending &= ~BIT(IRQ_SEI);
@@ -392,70 +400,6 @@ static bool should_run(struct vcpu *vcpu)
 	if (m->start_due || !m->seen || m->off || m->life != vcpu->vm->htimedelta)
 		return m->start_due || vcpu->hsm_state == SBI_HSM_STATE_START_PENDING;
 	return !m->expect.waits || must_wake(vcpu, m);
-}
-
-/* --- what a guest pays for ----------------------------------------------------------- */
-
-static void look_at_times(const struct vcpu *vcpu)
-{
-	const struct model_vcpu *m = model_of(vcpu);
-	int64_t ticks = vcpu->fw.cpu_ticks;
-	uint64_t cpu = (uint64_t)ticks + (ticks < 0 ? machine.time : 0);
-
-	if (cpu < m->guest_ticks)
-		DIFFERS(vcpu, "ran for %lu ticks and is said to have had %lu", m->guest_ticks, cpu);
-	if (cpu + vcpu->fw.steal_ticks > machine.time)
-		DIFFERS(vcpu, "had %lu ticks, and %lu were stolen, of %lu", cpu,
-		        vcpu->fw.steal_ticks, machine.time);
-}
-
-/*
- * It goes on in the time slice in which it left. Nobody else's requests were served meanwhile, but
- * the operator's; and what was stolen from it is the debt of somebody else.
- */
-static void look_at_slice(const struct vcpu *vcpu)
-{
-	const struct model_vcpu *m = model_of(vcpu);
-	uint64_t stolen = vcpu->fw.steal_ticks - m->steal;
-
-	if (vcpu->home->slice_end - vcpu->fw.steal_ticks != m->slice_end)
-		return;
-	if (m->cpu - (uint64_t)vcpu->fw.cpu_ticks != stolen)
-		DIFFERS(vcpu, "has had %lu ticks for itself that were stolen", stolen);
-	if (m->turns != machine.turns)
-		return;
-	if (ipis_of_others(vcpu) & ~m->others)
-		DIFFERS(vcpu, "paid for an IPI to a vcpu that was not resident");
-	if (debts() - m->debts != stolen)
-		DIFFERS(vcpu, "lost %lu ticks, and others' debts grew by %ld", stolen,
-		        (long)(debts() - m->debts));
-}
-
-static void look_at_sums(void)
-{
-	uint64_t accounted = 0, all = 0;
-
-	for (uint32_t i = 0; i < n_vms; i++) {
-		for (uint32_t k = 0; k < vms[i].config->n_vcpus; k++)
-			accounted += all_causes(vms[i].vcpus[k]->ctx.hs_insns);
-	}
-	for (uint32_t i = 0; i < machine.kind.harts; i++)
-		all += machine.hart[i].insns_hs;
-	if (accounted > all)
-		machine_differs("vcpus are charged %lu instructions of HS, which executed %lu",
-		                accounted, all);
-}
-
-void model_retired(struct machine_hart *h, struct vcpu *vcpu, uint64_t insns)
-{
-	machine_count(h, insns, true);
-	model_of(vcpu)->count += insns;
-}
-
-void model_read(struct vcpu *vcpu, uint64_t value)
-{
-	if (value != model_of(vcpu)->count)
-		DIFFERS(vcpu, "reads %lx instead of %lx", value, model_of(vcpu)->count);
 }
 
 /* --- what it has sent ---------------------------------------------------------------- */
@@ -503,16 +447,20 @@ static void call_returned(struct machine_hart *h, struct vcpu *vcpu)
 		deliver(&m->sent, vm->vcpus[i]);
 	if (m->begins && !h->x[10]) {
 		m->counts = true;
+		m->stopped = false;
 		m->counter = (uint32_t)h->x[11];
 		m->count = 0;
 	}
+	model_sampled(h, vcpu);
 	if (m->refused && !h->x[10])
 		DIFFERS(vcpu, "reached memory that it has not");
+	if (m->granted && (int64_t)h->x[10] == SBI_ERR_INVALID_PARAM)
+		DIFFERS(vcpu, "was refused memory that it has");
 	if (!h->x[10])
 		model_texts[vm->index].least += m->says;
 	m->says = 0;
 	m->sent.kind = MODEL_SENT_NOTHING;
-	m->begins = m->refused = false;
+	m->begins = m->refused = m->granted = false;
 	m->reads = 0;
 }
 
@@ -530,38 +478,33 @@ void model_entered(struct machine_hart *h, struct vcpu *vcpu)
 		compare_fresh(h, vcpu, new_life);
 	} else {
 		compare(h, vcpu);
-		look_at_slice(vcpu);
+		model_lcofi_entered(h, vcpu);
+		model_pay_entered(h, vcpu);
 		/* What a device wanted may have been done by another vcpu meanwhile. */
 		if (m->expect.waits && h->csr[CSR_SEPC] == m->expect.pc[1] &&
-		    !model_interrupts(h) && !(h->csr[CSR_VSIE] & BIT(IRQ_SEI)))
+		    !model_interrupts(h) &&
+		    (vcpu->vm->config->aia || !(h->csr[CSR_VSIE] & BIT(IRQ_SEI))))
 			DIFFERS(vcpu, "is awake, and nothing has woken it");
 	}
+	aia_entered(h, vcpu, new_life);
 	look_at_fences(h, vcpu);
-	look_at_times(vcpu);
+	model_pay_times(vcpu);
 	call_returned(h, vcpu);
 	m->in_guest = true;
-	m->late_since = 0;
-	/* An SBI call does not look at it (core/vm/vs_interrupts.h). */
-	m->masked &= h->csr[CSR_SCAUSE] == CAUSE_ECALL_VS;
+	machine_rests(h, true);
+	m->ipi.on = false;
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && this_pcpu()->vcpus[i]; i++)
+		model_of(this_pcpu()->vcpus[i])->wakes.on = false;
+	/* An SBI call does not look at it, nor, with an AIA, does a read of a counter
+	 * (core/vm/vs_interrupts.h). */
+	m->masked &= h->csr[CSR_SCAUSE] == CAUSE_ECALL_VS ||
+	             (vcpu->vm->config->aia && h->csr[CSR_SCAUSE] == CAUSE_VIRTUAL_INSN);
 	m->wants_since = 0;
 	m->entered_at = machine.time;
 	memset(&m->expect, 0, sizeof(m->expect));
 	/* It may fault, or load with a reservation, before anything else. */
 	if (percent(&machine.chance, 10))
 		h->reserved_by = vcpu;
-}
-
-/*
- * Who sends what is pending already leaves it to the first sender to notify the hart, which may be
- * in the middle of that. Returns whether this takes too long.
- */
-static bool is_late(const struct vcpu *vcpu)
-{
-	struct model_vcpu *m = model_of(vcpu);
-
-	if (!m->late_since)
-		m->late_since = machine.time;
-	return machine.time - m->late_since > LATE;
 }
 
 /* Whoever has been woken on this hart is ready, although another one runs. */
@@ -571,16 +514,33 @@ static void look_at_neighbours(const struct vcpu *vcpu)
 
 	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
 		struct vcpu *other = pcpu->vcpus[i];
-		const struct vm *vm = other->vm;
-		const struct model_vcpu *m = model_of(other);
+		struct model_vcpu *m = model_of(other);
 
-		/* Who holds the lock is about to tell. */
 		if (other == vcpu || other->home != pcpu || pcpu->ready & other->bit ||
-		    !(pcpu->waiting & other->bit) || vm->devices.next != vm->devices.serving)
-			continue;
-		if (m->expect.waits && should_run(other) && is_late(other))
+		    !(pcpu->waiting & other->bit) || !m->expect.waits || !should_run(other))
+			m->wakes.on = false;
+		else if (model_is_late(&m->wakes))
 			DIFFERS(other, "sleeps, and something has woken it");
 	}
+}
+
+/* While accesses to its sie trap, a guest with an AIA finds in stopi what hvictl names, beside
+ * external interrupts; and the host's timer is its own. */
+static void look_at_stopi(const struct machine_hart *h, const struct vcpu *vcpu)
+{
+	uint64_t hvictl = h->csr[CSR_HVICTL], pending = model_interrupts(h);
+	uint64_t named = hvictl >> HVICTL_IID_SHIFT & 0xfff;
+	bool traps = hvictl & HVICTL_VTI && vcpu->vm->config->aia;
+	bool due = timer_of(h, vcpu) <= machine.time + vcpu->vm->htimedelta;
+
+	if (machine.kind.sstc && !(h->csr[CSR_HENVCFG] & HENVCFG_STCE) != traps)
+		DIFFERS(vcpu, "its timer is%s the hart's", traps ? "" : " not");
+	if (!traps)
+		return;
+	if (machine.kind.sstc && due != !!(h->csr[CSR_HVIP] & BIT(IRQ_VSTI)))
+		DIFFERS(vcpu, "its timer has%s expired, and it finds otherwise", due ? "" : " not");
+	if (named != (pending & BIT(IRQ_SSI) ? IRQ_SSI : pending & BIT(IRQ_STI) ? IRQ_STI : 0))
+		DIFFERS(vcpu, "finds %lu in stopi, and %lx pends", named, pending);
 }
 
 void model_step(struct machine_hart *h, struct vcpu *vcpu)
@@ -596,30 +556,46 @@ void model_step(struct machine_hart *h, struct vcpu *vcpu)
 	if (machine.kind.late_unmask && !(h->csr[CSR_HVICTL] & HVICTL_VTI) &&
 	    h->csr[CSR_HVIP] & ~h->csr[CSR_VSIE] & BIT(IRQ_LCOFI) && !m->masked)
 		DIFFERS(vcpu, "may unmask its LCOFI unseen");
+	look_at_stopi(h, vcpu);
 	if (m->ipi_due && !(h->csr[CSR_HVIP] & BIT(IRQ_VSSI)) &&
-	    (!(vcpu->requests.pending & REQ_IPI) || is_late(vcpu)))
+	    (!(vcpu->requests.pending & REQ_IPI) || model_is_late(&m->ipi)))
 		DIFFERS(vcpu, "has lost an IPI");
 	if (!m->ipi_due || h->csr[CSR_HVIP] & BIT(IRQ_VSSI))
-		m->late_since = m->ipi_due = 0;
+		m->ipi.on = m->ipi_due = false;
 	if (is_behind(h, vcpu))
 		DIFFERS(vcpu, "goes on without a fence that was done for its sender");
 	look_at_memory(vcpu);
 	look_at_neighbours(vcpu);
+	model_mail_step(h);
+	model_pay_step(vcpu);
+	model_lcofi_step(h, vcpu);
+}
+
+/* Who waits for a hart that stalls need not go on. Never 0. */
+static uint64_t clock_now(void)
+{
+	return machine.time - machine.stalled + (1UL << 40);
+}
+
+static bool is_long_ago(uint64_t since)
+{
+	return (int64_t)(clock_now() - since) > (int64_t)PATIENCE;
 }
 
 static void look_at_vm(struct vm *vm, bool still)
 {
 	unsigned int state = vm->state;
+	bool given = dma_is_given(vm);
 	bool changes =
 	    state == VM_ENDING || state == VM_CLEARING || state == VM_LOADING || vm->command;
 
-	uint64_t progress =
-	    state + 8 * vm->command + 256 * vm->life.step + (vm->life.done << 12) + vm->htimedelta;
+	uint64_t progress = vm->life.device + vm->life.detached + state + 8 * vm->command +
+	                    256 * vm->life.step + (vm->life.done << 12) + vm->htimedelta;
 
 	if (!changes || lives[vm->index].progress != progress) {
 		lives[vm->index].progress = progress;
-		lives[vm->index].since = machine.time;
-	} else if (still || machine.time - lives[vm->index].since > PATIENCE) {
+		lives[vm->index].since = clock_now();
+	} else if (still || is_long_ago(lives[vm->index].since + (given ? RESET : 0))) {
 		machine_differs("vm%u stays %s%s", vm->index, vm_state_name(vm),
 		                vm->command ? ", with a command" : "");
 	}
@@ -644,8 +620,8 @@ static void look_at_all(bool still)
 			if (!should_run(vcpu))
 				m->wants_since = 0;
 			else if (!m->wants_since)
-				m->wants_since = machine.time;
-			if (m->wants_since && (still || machine.time - m->wants_since > PATIENCE))
+				m->wants_since = clock_now();
+			if (m->wants_since && (still || is_long_ago(m->wants_since)))
 				DIFFERS(vcpu, "should run, and does not (%s)",
 				        still ? "all harts sleep" : "for long");
 		}
@@ -665,12 +641,16 @@ void model_standstill(void)
 			return;
 	}
 	look_at_all(true);
+	chip_look(true);
+	dma_look_at(true);
 }
 
 void model_time(void)
 {
 	if (machine.steps % 64 == 0) {
+		chip_look(false);
+		dma_look_at(false);
 		look_at_all(false);
-		look_at_sums();
+		model_pay_sums();
 	}
 }

@@ -8,12 +8,13 @@
 #define MODEL_STARTS 64U
 
 /* Registers that a guest may change and nobody else. */
-#define MODEL_CSRS 10U
+#define MODEL_CSRS 11U
 extern const uint32_t model_csrs[MODEL_CSRS];
 
 /* What may have changed when a guest goes on after an exit. */
 struct model_expect {
 	uint64_t x;        /* bits of integer registers that may differ */
+	uint64_t zero;     /* of those that are 0 if the instruction was emulated */
 	uint64_t pc[2];    /* one of these */
 	bool retires;      /* at pc[1] the instruction was emulated */
 	bool may_inject;   /* or it takes an exception */
@@ -21,14 +22,22 @@ struct model_expect {
 	bool nonretentive; /* suspended with new pc and a1 */
 	bool sets_timer, sets_vsie;
 	uint64_t timer, vsie;
+	uint64_t clears; /* bits of hvip */
 };
 
 /* What the vcpu has sent to others, to be delivered when its call returns. */
 enum { MODEL_SENT_NOTHING, MODEL_SENT_IPI, MODEL_SENT_VVMA, MODEL_SENT_FENCE_I };
+enum { MODEL_SAMPLES_NOTHING, MODEL_SAMPLES_STOP, MODEL_SAMPLES_START };
 struct model_sent {
 	uint32_t kind;
 	uint64_t to, fences;
 	uint64_t changes[VM_MAX_VCPUS], cleared[VM_MAX_VCPUS];
+};
+
+/* Something that other harts may be about to tell; see model_mail.c. */
+struct model_due {
+	bool on;
+	uint64_t rested[MACHINE_HARTS];
 };
 
 struct model_vcpu {
@@ -44,19 +53,20 @@ struct model_vcpu {
 	uint64_t timer; /* without Sstc: guest time, ~0: off */
 	struct model_expect expect;
 
-	uint64_t steal, turns, debts, cpu, slice_end; /* when it left */
-	uint64_t others;                              /* VSSIP of other vcpus of that hart */
-	uint64_t changes;                             /* starts and stops that were asked for */
-	uint64_t cleared;                             /* how often it has cleared VSSIP */
-	uint64_t late_since;                          /* a request is on its way to it, 0: none */
-	bool ipi_due;                                 /* VSSIP must be set when it goes on */
+	uint64_t steal, turns, debts, cpu, stay;     /* when it left */
+	uint64_t had, time, moves, insns, accounted; /* the same */
+	uint64_t others;                             /* VSSIP of other vcpus of that hart */
+	uint64_t changes;                            /* starts and stops that were asked for */
+	uint64_t cleared;                            /* how often it has cleared VSSIP */
+	struct model_due ipi, wakes;                 /* on their way to it */
+	bool ipi_due;                                /* VSSIP must be set when it goes on */
 	uint64_t vvma_due, fence_i_due; /* fences later than these must have been made */
 	uint64_t left_at;               /* machine.fences when it left */
 	uint64_t wants_since;           /* it should run since then, 0: it should not */
 	bool start_due, looping, hog;   /* hog: it never waits */
 	struct model_sent sent;
 	struct {
-		uint64_t pc, opaque;
+		uint64_t pc, opaque, life;
 	} starts[MODEL_STARTS]; /* what other vcpus asked for */
 	uint32_t n_starts;
 
@@ -64,9 +74,14 @@ struct model_vcpu {
 	uint64_t says; /* letters that its call prints */
 	bool masked;   /* it has masked LCOFI since its last exit */
 	bool refused;  /* the call must return an error */
+	bool granted;  /* the call must not say that a parameter is invalid */
 	bool counts, begins;
 	uint32_t counter, reads; /* reads: a register gets its value, 0: none */
 	uint64_t count;
+	bool stopped, wrapped; /* the counter; its LCOFI is not there yet */
+	bool sampler;          /* no other counter of it can overflow */
+	uint32_t samples;      /* MODEL_SAMPLES_: what its call does with the counter */
+	uint64_t sample;       /* from where it is to count */
 };
 
 /* What a VM has printed: at least what its finished calls did, and at most what was begun. */
@@ -75,11 +90,36 @@ struct model_text {
 };
 extern struct model_text model_texts[VM_MAX_VMS];
 
+#define DIFFERS(vcpu, format, ...)                                                                 \
+	machine_differs("vm%u vcpu %u on hart %u: " format, (vcpu)->vm->index, (vcpu)->id,         \
+	                machine.now, ##__VA_ARGS__)
+
 struct model_vcpu *model_of(const struct vcpu *vcpu);
+/* model_mail.c */
+bool model_is_late(struct model_due *due);
+void model_mail_reset(void);
+void model_mail_step(const struct machine_hart *h);
+
+/* model_pay.c */
+void model_pay_left(const struct machine_hart *h, const struct vcpu *vcpu);
+void model_pay_entered(const struct machine_hart *h, const struct vcpu *vcpu);
+void model_pay_times(const struct vcpu *vcpu);
+void model_pay_step(const struct vcpu *vcpu);
+void model_pay_sums(void);
+
+/* model_count.c: its counter of instructions, and LCOFIs */
+void model_retired_late(const struct machine_hart *h, struct vcpu *vcpu);
+void model_sampled(const struct machine_hart *h, struct vcpu *vcpu);
+void model_lcofi_entered(const struct machine_hart *h, const struct vcpu *vcpu);
+void model_lcofi_step(const struct machine_hart *h, const struct vcpu *vcpu);
+
 /* Whether requests to it have to reach it. */
 bool model_is_on(struct vcpu *vcpu);
 /* Before each thing that the guest in this hart does. */
 void model_step(struct machine_hart *h, struct vcpu *vcpu);
+/* The first byte that a VM sees of its memory, and behind the last. */
+uint64_t model_ram(const struct vm *vm);
+uint64_t model_ram_end(const struct vm *vm);
 /* Guests of a VM write such words into their memory, and no others. */
 uint64_t model_stamp(const struct vcpu *vcpu);
 /* The guest has executed so many instructions. */

@@ -51,21 +51,23 @@ static uint32_t any_vm(void)
 
 static void command(char *to, size_t size)
 {
-	static const char *const plain[] = {"vms",          "vms --json",
-	                                    "exits",        "exits --json",
-	                                    "pmu",          "pmu --json",
-	                                    "trace on",     "trace off",
-	                                    "trace",        "observed",
-	                                    "unobserve",    "trace --json",
-	                                    "help",         "help too much",
-	                                    "frames off",   "frames on",
-	                                    "frames",       "no",
-	                                    "observed 1",   "unobserve 2",
-	                                    "observed 99",  "",
-	                                    "observe vm0 x"};
+	static const char *const plain[] = {"vms",           "vms --json",
+	                                    "exits",         "exits --json",
+	                                    "pmu",           "pmu --json",
+	                                    "trace on",      "trace off",
+	                                    "trace",         "observed",
+	                                    "unobserve",     "trace --json",
+	                                    "help",          "help too much",
+	                                    "frames off",    "frames on",
+	                                    "frames",        "no",
+	                                    "observed 1",    "unobserve 2",
+	                                    "observed 99",   "",
+	                                    "observe vm0 x", "frames maybe",
+	                                    "trace maybe"};
 	static const char *const events[] = {
 	    "instructions", "cycles:u", "instructions:k", "0x2:uk",      "0xf0006", "0xf0102",
-	    "0xf0100",      "0x3",      "0x20000/0x7",    "steal-ticks", "0xf0001"};
+	    "0xf0100",      "0x3",      "0x20000/0x7",    "steal-ticks", "0xf0001", "0x2/zz",
+	    "0x2:zz"};
 	static const char *const lives[] = {"start", "start", "start", "stop", "restart"};
 
 	switch (below(luck(), 10)) {
@@ -85,7 +87,7 @@ static void command(char *to, size_t size)
 		         events[below(luck(), ARRAY_SIZE(events))]);
 		break;
 	case 6:
-		if (below(luck(), 400) == 0) {
+		if (below(luck(), 200) == 0) {
 			snprintf(to, size, "poweroff");
 			break;
 		}
@@ -100,9 +102,19 @@ static void type(void)
 {
 	static const char keys[] = "1234npgsr:?=>\x14x";
 	char text[80];
+	uint32_t vm;
 
 	command(text, sizeof(text));
-	switch (below(luck(), 5)) {
+	switch (below(luck(), 6)) {
+	case 5:
+		/* The second may come before the first is taken up. */
+		vm = any_vm();
+		snprintf(op.typed, sizeof(op.typed), KEY ":%s vm%u\r%s vm%u\rexit\r",
+		         below(luck(), 2) ? "stop" : "restart", vm,
+		         below(luck(), 3) ? "start" : "stop", vm);
+		if (below(luck(), 300) == 0)
+			snprintf(op.typed, sizeof(op.typed), KEY ":poweroff\rstop vm%u\r", vm);
+		break;
 	case 0:
 		snprintf(op.typed, sizeof(op.typed), KEY "%c%c",
 		         keys[below(luck(), sizeof(keys) - 1)], 'A' + (char)below(luck(), 5));

@@ -97,10 +97,11 @@ int main(int argc, char **argv)
 
 	operator_shows = true;
 	machine_run(a, b);
-	printf("\n%u harts, %u VMs:%s%s%s%s%s%s%s\n", k->harts, k->n_vms, k->sstc ? " sstc" : "",
-	       k->vectors ? " vectors" : "", k->delegated ? " delegated" : "",
-	       k->no_vmids ? " no-vmids" : "", k->roam ? " roam" : "",
-	       k->hart_flags ? " hart-flags" : "", k->firmware_fails ? " firmware-fails" : "");
+	printf("\n%u harts, %u files each, %u VMs:%s%s%s%s%s%s%s\n", k->harts, k->files, k->n_vms,
+	       k->sstc ? " sstc" : "", k->vectors ? " vectors" : "",
+	       k->delegated ? " delegated" : "", k->no_vmids ? " no-vmids" : "",
+	       k->roam ? " roam" : "", k->hart_flags ? " hart-flags" : "",
+	       k->firmware_fails ? " firmware-fails" : "");
 	printf("%lu steps, idle %lu times: %s\n", machine.steps, machine.idle,
 	       *machine.why ? machine.why : "no difference");
 	return *machine.why != '\0';

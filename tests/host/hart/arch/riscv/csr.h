@@ -26,6 +26,7 @@ static inline void host_csr_write(uint32_t csr, uint64_t value)
 #undef csr_set
 #undef csr_clear
 #undef csr_read_set
+#undef csr_swap
 #ifdef HOST_CSR_READS
 /* A test is asked. */
 uint64_t host_csr_read(uint32_t csr);
@@ -36,6 +37,12 @@ uint64_t host_csr_read(uint32_t csr);
 #define csr_write(csr, v) host_csr_write(csr, v)
 #define csr_set(csr, v)   host_csr_write(csr, host_csrs[csr] | (v))
 #define csr_clear(csr, v) host_csr_write(csr, host_csrs[csr] & ~(v))
+#define csr_swap(csr, v)                                                                           \
+	({                                                                                         \
+		uint64_t csr_v_ = host_csrs[csr];                                                  \
+		host_csr_write(csr, v);                                                            \
+		csr_v_;                                                                            \
+	})
 #define csr_read_set(csr, v)                                                                       \
 	({                                                                                         \
 		uint64_t csr_v_ = host_csrs[csr];                                                  \

@@ -36,6 +36,22 @@ static inline void fence_devices_then_output(void)
 {
 }
 
+/* Where there are some, a test looks at it. */
+void host_fence_devices(void);
+
+static inline void fence_devices(void)
+{
+	host_fence_devices();
+}
+
+static inline void fence_input_then_memory(void)
+{
+}
+
+static inline void fence_reads_then_output(void)
+{
+}
+
 #ifdef HOST_THREADS
 /* Harts are threads. ThreadSanitizer knows no fences, and takes all locks for one. */
 void __tsan_acquire(void *address);

@@ -14,6 +14,11 @@ void hfence_vvma_all(void);
 void fence_i(void);
 void reservation_end(uint64_t *scratch);
 
+/* Its harts translate nothing in HS. */
+static inline void sfence_vma_all(void)
+{
+}
+
 /* The order itself is not modelled: harts take turns. */
 static inline void fence_memory_then_output(void)
 {
@@ -21,6 +26,21 @@ static inline void fence_memory_then_output(void)
 }
 
 static inline void fence_output_then_memory(void)
+{
+	machine_sees();
+}
+
+static inline void fence_devices(void)
+{
+	machine_sees();
+}
+
+static inline void fence_input_then_memory(void)
+{
+	machine_sees();
+}
+
+static inline void fence_reads_then_output(void)
 {
 	machine_sees();
 }

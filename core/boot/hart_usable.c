@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/isa.h"
+#include "core/boot/boot_report.h"
+#include "core/config/vm_config.h"
+#include "core/log.h"
+#include "core/panic.h"
+#include "core/vm/platform.h"
+
+/* Returns why a hart cannot run guests. NULL: it can. */
+static const char *unusable(uint64_t hartid, uint64_t isa)
+{
+	if (!(isa & BIT(ISA_H)))
+		return "it has no H extension";
+	if (hartid >= VM_MAX_HARTS)
+		return "a VM tree can name harts 0 to 63 only";
+	return NULL;
+}
+
+void boot_report_require(uint64_t hartid, uint64_t isa)
+{
+	const char *why = unusable(hartid, isa);
+
+	if (why)
+		platform_lacks("no guest can run on boot hart %lu: %s", hartid, why);
+}
+
+bool boot_report_usable(uint32_t i)
+{
+	const char *why = unusable(platform.harts[i].hartid, platform.harts[i].isa);
+
+	if (why)
+		log_line("hart %lu: not used: %s", platform.harts[i].hartid, why);
+	return !why;
+}

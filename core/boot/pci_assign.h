@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Gives PCI functions to the VMs that name them. Boot hart only. */
+#ifndef CORE_BOOT_PCI_ASSIGN_H
+#define CORE_BOOT_PCI_ASSIGN_H
+
+#include "core/config/vm_config.h"
+
+/*
+ * If the tree names functions: turns off all of the host's bus, whoever has left them on, and finds
+ * those that the tree names. Returns false if a VM cannot have one; `text` says why, as a refusal
+ * of the tree.
+ */
+bool pci_assign(struct vm_tree *tree, char *text, size_t size);
+
+#endif

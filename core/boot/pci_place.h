@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Places for the BARs of PCI functions that VMs have: whole pages of their own, in the windows of
+ * the host bridge. */
+#ifndef CORE_BOOT_PCI_PLACE_H
+#define CORE_BOOT_PCI_PLACE_H
+
+#include "arch/riscv/pci.h"
+#include "core/config/host_bridge.h"
+#include "core/config/vm_config.h"
+
+/* The windows, and where the free part of each begins. */
+struct pci_room {
+	struct host_bridge bridge;
+	uint64_t next[BRIDGE_WINDOWS]; /* the harts' address */
+};
+
+void pci_room_init(struct pci_room *room, const struct host_bridge *bridge);
+
+/* Places each BAR of a function, and tells the device and the VM where they are. Returns false if
+ * there is no room for *bar. */
+bool pci_place(struct pci_room *room, struct pci_function *f, struct vm_config *vm,
+               struct vm_device *device, uint32_t *bar);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Devicetree Specification 0.4, 3.5. A child without reg asks for memory anywhere, which concerns
+ * operating systems only. The blob's memory reservation block is not asked: boot loaders note there
+ * what Tally has moved, the VM tree and the host's tree.
+ */
+#include "core/config/host_reserved.h"
+
+#include <libfdt.h>
+
+#include "core/config/host_tree.h"
+#include "core/config/vm_memory.h"
+
+bool host_reserved_find(const void *tree, uint64_t base, uint64_t size, struct host_reserved *found)
+{
+	int node,
+	    parent = tree ? fdt_subnode_offset(tree, 0, "reserved-memory") : -FDT_ERR_NOTFOUND;
+	uint64_t at = 0, bytes = 0;
+
+	if (parent < 0)
+		return false;
+	fdt_for_each_subnode(node, tree, parent)
+	{
+		struct host_place place = {.tree = tree, .depth = 2, .node = {0, parent, node}};
+
+		if (host_tree_is_disabled(tree, node))
+			continue;
+		for (uint32_t i = 0; host_tree_reg(&place, i, &at, &bytes) == HOST_REG_OK; i++) {
+			if (!bytes || bytes > ~at || !vm_ranges_overlap(base, size, at, bytes))
+				continue;
+			*found = (struct host_reserved){node, {at, at + bytes}};
+			return true;
+		}
+	}
+	return false;
+}

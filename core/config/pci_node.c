@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/config/pci_node.h"
+
+#include <libfdt.h>
+
+#define SPACE_32   0x02000000U
+#define SPACE_64   0x03000000U
+#define LEVEL_HIGH 4U
+#define MAP_CELLS  7 /* of a row, at most */
+
+bool pci_node_is_there(const struct vm_config *vm)
+{
+	for (uint32_t i = 0; i < vm->n_devices; i++) {
+		if (vm->devices[i].pci.given)
+			return true;
+	}
+	return false;
+}
+
+static int put(void *fdt, int error, const char *name, const fdt32_t *cells, int n)
+{
+	return error ? error : fdt_property(fdt, name, cells, n * (int)sizeof(*cells));
+}
+
+static int put_u32(void *fdt, int error, const char *name, uint32_t value)
+{
+	return error ? error : fdt_property_u32(fdt, name, value);
+}
+
+static fdt32_t high(uint64_t value)
+{
+	return cpu_to_fdt32((uint32_t)(value >> 32));
+}
+
+static fdt32_t low(uint64_t value)
+{
+	return cpu_to_fdt32((uint32_t)value);
+}
+
+static int write_ranges(void *fdt, const struct vm_config *vm)
+{
+	fdt32_t cells[7 * VM_MAX_WINDOWS];
+	int n = 0;
+
+	for (uint32_t i = 0; i < vm->n_windows; i++) {
+		const struct vm_window *w = &vm->windows[i];
+
+		cells[n++] = cpu_to_fdt32(w->wide ? SPACE_64 : SPACE_32);
+		cells[n++] = high(w->bus);
+		cells[n++] = low(w->bus);
+		cells[n++] = high(w->base);
+		cells[n++] = low(w->base);
+		cells[n++] = high(w->size);
+		cells[n++] = low(w->size);
+	}
+	return put(fdt, 0, "ranges", cells, n);
+}
+
+/* One row for each function with an INTx line: a function's pins are lines of its own. */
+static int write_interrupts(void *fdt, const struct vm_config *vm, const struct pci_node_chip *chip)
+{
+	static const uint32_t mask[] = {0xff00, 0, 0, 7};
+	fdt32_t map[MAP_CELLS * VM_MAX_DEVICES], cells[4];
+	int n = 0;
+
+	for (uint32_t i = 0; i < vm->n_devices; i++) {
+		const struct vm_device *d = &vm->devices[i];
+
+		if (!d->pci.given || !d->pci.pin)
+			continue;
+		map[n++] = cpu_to_fdt32((d->pci.bdf & 0xff) << 8);
+		map[n++] = 0;
+		map[n++] = 0;
+		map[n++] = cpu_to_fdt32(d->pci.pin);
+		map[n++] = cpu_to_fdt32(chip->phandle);
+		map[n++] = cpu_to_fdt32(d->irqs[0].guest);
+		if (chip->typed)
+			map[n++] = cpu_to_fdt32(LEVEL_HIGH);
+	}
+	for (int i = 0; i < 4; i++)
+		cells[i] = cpu_to_fdt32(mask[i]);
+	if (!n)
+		return 0;
+	return put(fdt, put(fdt, 0, "interrupt-map-mask", cells, 4), "interrupt-map", map, n);
+}
+
+int pci_node_write(void *fdt, const struct vm_config *vm, const struct pci_node_chip *chip)
+{
+	const fdt32_t reg[] = {high(GUEST_ECAM_BASE), low(GUEST_ECAM_BASE), high(GUEST_ECAM_SIZE),
+	                       low(GUEST_ECAM_SIZE)};
+	const fdt32_t buses[] = {0, 0};
+	int error = fdt_begin_node(fdt, "pci@30000000");
+
+	_Static_assert(GUEST_ECAM_BASE == 0x30000000, "the node's name");
+	if (!error)
+		error = fdt_property_string(fdt, "compatible", "pci-host-ecam-generic");
+	if (!error)
+		error = fdt_property_string(fdt, "device_type", "pci");
+	error = put_u32(fdt, error, "#address-cells", 3);
+	error = put_u32(fdt, error, "#size-cells", 2);
+	error = put_u32(fdt, error, "#interrupt-cells", 1);
+	error = put_u32(fdt, error, "linux,pci-domain", 0);
+	error = put(fdt, error, "reg", reg, 4);
+	error = put(fdt, error, "bus-range", buses, 2);
+	error = put(fdt, error, "dma-coherent", NULL, 0);
+	if (!error)
+		error = write_ranges(fdt, vm);
+	if (!error)
+		error = write_interrupts(fdt, vm, chip);
+	if (chip->msi)
+		error = put_u32(fdt, error, "msi-parent", chip->msi);
+	return error ? error : fdt_end_node(fdt);
+}

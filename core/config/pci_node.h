@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The PCI bus in a guest's device tree: its host bridge, with the functions that the VM has. */
+#ifndef CORE_CONFIG_PCI_NODE_H
+#define CORE_CONFIG_PCI_NODE_H
+
+#include "core/config/vm_config.h"
+
+/* The VM's interrupt controller, as far as the bus refers to it. */
+struct pci_node_chip {
+	uint32_t phandle;
+	bool typed;   /* its interrupts have a second cell, the type */
+	uint32_t msi; /* phandle of where MSIs go; 0: nowhere */
+};
+
+/* Whether the VM has a PCI bus. */
+bool pci_node_is_there(const struct vm_config *vm);
+
+/* Writes the node into a tree that is being written, below a node with two address cells and two
+ * size cells. Returns 0 or an error of libfdt. */
+int pci_node_write(void *fdt, const struct vm_config *vm, const struct pci_node_chip *chip);
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/config/vm_memory.h"
+
+#include "core/config/host_reserved.h"
+
+#include "core/lib/types.h"
+
+struct vm_range vm_guest_range(struct vm_range ram, uint64_t tree_size)
+{
+	uint64_t start = ALIGN_UP(ram.from, VM_MEMORY_STEP),
+	         end = ALIGN_DOWN(ram.to, VM_MEMORY_STEP);
+	struct vm_range guests;
+
+	if (start < ram.from || end < start || end - start < VM_RESERVED_MEMORY)
+		return (struct vm_range){ram.to, ram.to};
+	guests.from = start + VM_RESERVED_MEMORY;
+	guests.to = guests.from;
+	if (tree_size < end - guests.from)
+		guests.to = ALIGN_DOWN(end - tree_size, VM_MEMORY_STEP);
+	return guests;
+}
+
+struct vm_piece vm_piece(const struct vm_config *vm, uint32_t number)
+{
+	if (number < vm->n_pieces)
+		return (struct vm_piece){vm->pieces[number].base, vm->pieces[number].base,
+		                         vm->pieces[number].size};
+	if (!vm->n_pieces && number == 0)
+		return (struct vm_piece){vm->ram_base, vm->host_base, vm->memory};
+	return (struct vm_piece){0};
+}
+
+bool vm_ranges_overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
+{
+	return a < b + b_size && b < a + a_size;
+}
+
+uint64_t vm_guard(const struct vm_config *vm)
+{
+	for (uint32_t i = 0; i < vm->n_devices; i++) {
+		if (vm->devices[i].pci.given)
+			return VM_MEMORY_STEP;
+	}
+	return 0;
+}
+
+uint64_t vm_shared_room(const struct vm_shared *shared)
+{
+	return ALIGN_UP(shared->size, VM_MEMORY_STEP);
+}
+
+/* The same as vm_guard(), if a VM that has it has functions. */
+static uint64_t shared_guard(const struct vm_tree *tree, uint32_t number)
+{
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		const struct vm_config *vm = &tree->vms[i];
+
+		for (uint32_t k = 0; k < vm->n_shared; k++) {
+			if (vm->shared[k].number == number && vm_guard(vm))
+				return vm_guard(vm);
+		}
+	}
+	return 0;
+}
+
+/* What there is to place VMs in. */
+struct room {
+	const struct vm_tree *tree;
+	const struct vm_limits *limits;
+	uint32_t placed; /* VMs before this one have their memory */
+	uint32_t shared; /* shared memory before this one has its place */
+	uint64_t guard;  /* behind the memory of this one */
+};
+
+/* The same as taken_until(), for one piece that is followed by bytes that have to be nobody's. */
+static uint64_t taken_by(const struct room *room, uint64_t from, uint64_t size,
+                         const struct vm_range *taken, uint64_t guard)
+{
+	uint64_t bytes = taken->to - taken->from;
+
+	if (vm_ranges_overlap(from, size + room->guard, taken->from, bytes) ||
+	    vm_ranges_overlap(from, size, taken->from, bytes + guard))
+		return taken->to + guard;
+	return 0;
+}
+
+/* Returns where it may go on behind the first piece that is in the way of [from, from + size), or
+ * 0. */
+static uint64_t taken_until(const struct room *room, uint64_t from, uint64_t size)
+{
+	const struct vm_tree *tree = room->tree;
+	struct host_reserved kept;
+	uint64_t end;
+
+	if (host_reserved_find(room->limits->host_tree, from, size + room->guard, &kept))
+		return ALIGN_UP(kept.range.to, VM_MEMORY_STEP);
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		const struct vm_config *vm = &tree->vms[i];
+
+		for (uint32_t k = 0; vm->n_pieces || i < room->placed; k++) {
+			struct vm_piece piece = vm_piece(vm, k);
+			struct vm_range taken = {piece.host, piece.host + piece.size};
+
+			if (!piece.size)
+				break;
+			end = taken_by(room, from, size, &taken, vm_guard(vm));
+			if (end)
+				return end;
+		}
+	}
+	for (uint32_t i = 0; i < room->shared; i++) {
+		const struct vm_shared *shared = &tree->shared[i];
+		struct vm_range taken = {shared->host_base,
+		                         shared->host_base + vm_shared_room(shared)};
+
+		end = taken_by(room, from, size, &taken, shared_guard(tree, i));
+		if (end)
+			return end;
+	}
+	return 0;
+}
+
+/* Returns whether there is one free range of this size; *at is the lowest one. */
+static bool find_free(const struct room *room, uint64_t size, uint64_t *at)
+{
+	const struct vm_range *guests = &room->limits->guests;
+	uint64_t end;
+
+	/* Each round passes a piece, and comes to none twice. */
+	for (*at = guests->from; *at <= guests->to && size + room->guard <= guests->to - *at;
+	     *at = end) {
+		end = taken_until(room, *at, size);
+		if (!end)
+			return true;
+	}
+	return false;
+}
+
+/* Returns the bytes of the largest free range. */
+static uint64_t largest_free(const struct room *room)
+{
+	const struct vm_range *guests = &room->limits->guests;
+	uint64_t low = 0, high = (guests->to - guests->from) / VM_MEMORY_STEP, at;
+
+	/* What holds one size holds each smaller one. */
+	while (low < high) {
+		uint64_t steps = low + (high - low + 1) / 2;
+
+		if (find_free(room, steps * VM_MEMORY_STEP, &at))
+			low = steps;
+		else
+			high = steps - 1;
+	}
+	return low * VM_MEMORY_STEP;
+}
+
+bool vm_place_memory(struct vm_tree *tree, const struct vm_limits *limits, uint32_t *which,
+                     uint64_t *largest)
+{
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		struct vm_config *vm = &tree->vms[i];
+		struct room room = {tree, limits, i, 0, vm_guard(vm)};
+
+		if (vm->n_pieces || find_free(&room, vm->memory, &vm->host_base))
+			continue;
+		*which = i;
+		*largest = largest_free(&room);
+		return false;
+	}
+	return true;
+}
+
+bool vm_place_shared(struct vm_tree *tree, const struct vm_limits *limits, uint32_t *which,
+                     uint64_t *largest)
+{
+	for (uint32_t i = 0; i < tree->n_shared; i++) {
+		struct vm_shared *shared = &tree->shared[i];
+		struct room room = {tree, limits, tree->n_vms, i, shared_guard(tree, i)};
+
+		if (find_free(&room, vm_shared_room(shared), &shared->host_base))
+			continue;
+		*which = i;
+		*largest = largest_free(&room);
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/vm/external.h"
+
+#include "arch/riscv/csr.h"
+#include "core/lib/spinlock.h"
+#include "core/vm/dma.h"
+#include "core/vm/platform.h"
+#include "core/vm/wired.h"
+
+/* Constant after boot, and the boot hart's. */
+static struct irqchip_source uart;
+static void (*serve_console)(void);
+
+/* Of what irqchip_aim() changes. The innermost lock. */
+static struct spinlock aiming;
+
+/* When each hart looks; its own. */
+static uint64_t looks[MAX_HARTS][EXTERNAL_KINDS];
+
+void external_init(void)
+{
+	if (platform.irqchip.kind == IRQCHIP_NONE)
+		return;
+	irqchip_init(&platform.irqchip);
+	if (platform.uart_irq)
+		(void)irqchip_use(&platform.irqchip, &uart, platform.uart_irq, IRQCHIP_HIGH);
+}
+
+void external_init_hart(struct pcpu *pcpu)
+{
+	pcpu->irq_place = IRQCHIP_NOWHERE;
+	for (uint32_t what = 0; what < EXTERNAL_KINDS; what++)
+		looks[pcpu->index][what] = ~0UL;
+	if (platform.irqchip.kind == IRQCHIP_NONE)
+		return;
+	for (uint32_t i = 0; i < platform.n_harts; i++) {
+		if (platform.harts[i].hartid == pcpu->hartid)
+			pcpu->irq_place = platform.harts[i].irq_place;
+	}
+	if (pcpu->irq_place == IRQCHIP_NOWHERE)
+		return;
+	irqchip_init_hart(&platform.irqchip, pcpu->irq_place);
+	csr_set(CSR_SIE, BIT(IRQ_SEI));
+}
+
+void external_aim(const struct irqchip_source *source, uint32_t from, uint32_t to)
+{
+	spin_lock(&aiming);
+	irqchip_aim(&platform.irqchip, source, from, to);
+	spin_unlock(&aiming);
+}
+
+void external_look_at(enum external_what what, uint64_t time)
+{
+	struct pcpu *pcpu = this_pcpu();
+	uint64_t *at = looks[pcpu->index], earliest = ~0UL;
+
+	at[what] = time;
+	for (uint32_t i = 0; i < EXTERNAL_KINDS; i++)
+		earliest = at[i] < earliest ? at[i] : earliest;
+	pcpu->external_at = earliest;
+	pcpu_resched(pcpu); /* the timer is set anew */
+}
+
+void external_look(void)
+{
+	const uint64_t *at = looks[this_pcpu()->index];
+	uint64_t now = csr_read(CSR_TIME);
+
+	if (at[EXTERNAL_CONSOLE] <= now)
+		serve_console(); /* it says when again */
+	if (at[EXTERNAL_DMA] <= now)
+		dma_look();
+}
+
+bool external_hears(void)
+{
+	return uart.number;
+}
+
+void external_listen(void (*serve)(void))
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	serve_console = serve;
+	external_aim(&uart, IRQCHIP_NOWHERE, pcpu->irq_place);
+	irqchip_listen(&platform.irqchip, &uart, true, false);
+}
+
+/* The boot hart completes it after it has read the UART. If more bytes have come the level is still
+ * high, and the next interrupt takes them. */
+static void uart_came(struct pcpu *pcpu)
+{
+	serve_console();
+	irqchip_complete(&platform.irqchip, &uart, pcpu->irq_place, false);
+}
+
+void external_came(void)
+{
+	struct pcpu *pcpu = this_pcpu();
+	uint32_t source = irqchip_claim(&platform.irqchip, pcpu->irq_place);
+
+	if (!source)
+		return; /* another hart was faster, or it has been turned off */
+	if (source == uart.number)
+		uart_came(pcpu);
+	else if (!dma_came(source))
+		wired_came(source);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tally's own extension (docs/sbi-tally.md), for VMs to which the VM tree gives something of it. */
+#include <string.h>
+
+#include "core/vm/vm.h"
+#include "core/vsbi/vsbi.h"
+#include "vpmu/bits.h"
+
+/* A name is two registers, padded with zeros, so that no guest memory is read. */
+_Static_assert(VM_NAME_MAX + 1 == 2 * sizeof(uint64_t), "a name is two registers");
+
+/* Returns the VM of this name if the caller controls it. NULL: it does not, whether there is one.
+ */
+static struct vm *controlled(uint64_t name, uint64_t more)
+{
+	const uint64_t wanted[2] = {name, more};
+	uint32_t i;
+
+	for_each_bit (i, this_vcpu()->vm->config->controls) {
+		if (memcmp(vms[i].config->name, wanted, sizeof(wanted)) == 0)
+			return &vms[i];
+	}
+	return NULL;
+}
+
+static VSBI_FN(vsbi_vm_state)
+{
+	/* What docs/sbi-tally.md says, whatever enum vm_state becomes. */
+	static const uint8_t numbers[] = {
+	    [VM_OFF] = 0, [VM_LOADING] = 1, [VM_RUNNING] = 2, [VM_ENDING] = 3, [VM_CLEARING] = 4,
+	};
+	struct vm *vm = controlled(a0, a1);
+	uint64_t state;
+
+	if (!vm)
+		return vsbi_result(SBI_ERR_DENIED, 0);
+	/* First, so that a life that is seen to run is counted. */
+	state = numbers[atomic_load(&vm->state)];
+	return vsbi_result(SBI_SUCCESS, *(const volatile uint64_t *)&vm->life.number << 8 | state);
+}
+
+static vsbi_ret ask(uint64_t name, uint64_t more, enum vm_command c)
+{
+	struct vm *vm = controlled(name, more);
+
+	if (!vm)
+		return vsbi_result(SBI_ERR_DENIED, 0);
+	switch (vm_ask(vm, c)) {
+	case VM_ANSWER_TAKEN:
+		return vsbi_result(SBI_SUCCESS, 0);
+	case VM_ANSWER_ALREADY:
+		return vsbi_result(
+		    c == VM_COMMAND_STOP ? SBI_ERR_ALREADY_STOPPED : SBI_ERR_ALREADY_STARTED, 0);
+	case VM_ANSWER_BETWEEN:
+		return vsbi_result(SBI_ERR_INVALID_STATE, 0);
+	default:
+		return vsbi_result(SBI_ERR_FAILED, 0);
+	}
+}
+
+static VSBI_FN(vsbi_vm_start)
+{
+	return ask(a0, a1, VM_COMMAND_START);
+}
+
+static VSBI_FN(vsbi_vm_stop)
+{
+	return ask(a0, a1, VM_COMMAND_STOP);
+}
+
+static VSBI_FN(vsbi_vm_restart)
+{
+	return ask(a0, a1, VM_COMMAND_RESTART);
+}
+
+const struct vsbi_slot vsbi_tally = {
+    .eid = SBI_EXT_TALLY,
+    .fn =
+        {
+            [SBI_TALLY_VM_STATE] = vsbi_vm_state,
+            [SBI_TALLY_START] = vsbi_vm_start,
+            [SBI_TALLY_STOP] = vsbi_vm_stop,
+            [SBI_TALLY_RESTART] = vsbi_vm_restart,
+        },
+};

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a guest pays for: time and instructions, from above and from below. */
+#include "arch/riscv/csr.h"
+#include "tests/host/machine/model.h"
+
+/* Instructions between the last account of a stay and the guest: check_entry() looks at so many
+ * CSRs, and at the home of each vcpu in the hart's lists. */
+#define UNACCOUNTED 5U
+
+static uint64_t cpu_of(const struct vcpu *vcpu)
+{
+	int64_t ticks = vcpu->fw.cpu_ticks;
+
+	return (uint64_t)ticks + (ticks < 0 ? machine.time : 0);
+}
+
+static uint64_t debts(void)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n_vms; i++)
+		sum += vms[i].debt_ticks;
+	return sum;
+}
+
+/* Those that are not resident on this hart, and have an IPI pending. */
+static uint64_t ipis_of_others(const struct vcpu *vcpu)
+{
+	const struct pcpu *pcpu = this_pcpu();
+	uint64_t found = 0;
+
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
+		const struct vcpu *other = pcpu->vcpus[i];
+
+		if (other != vcpu && other->home == pcpu && other->vs.hvip & BIT(IRQ_VSSI))
+			found |= other->bit;
+	}
+	return found;
+}
+
+/* Instructions of HS that are accounted to vcpus of this hart. */
+static uint64_t accounted_here(void)
+{
+	const struct pcpu *pcpu = this_pcpu();
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
+		if (pcpu->vcpus[i]->home == pcpu)
+			sum += all_causes(pcpu->vcpus[i]->ctx.hs_insns);
+	}
+	return sum;
+}
+
+/* Changes with each move, and when one that was on its way has arrived. */
+static uint64_t all_moves(void)
+{
+	const struct pcpu *pcpu = this_pcpu();
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++)
+		sum += pcpu->vcpus[i]->moves + (pcpu->vcpus[i]->home == pcpu ? 1UL << 32 : 0);
+	return sum;
+}
+
+/* Changes when another vcpu becomes resident, or the same one once more. */
+static uint64_t stay_on(const struct machine_hart *h)
+{
+	return h->loads * MACHINE_HARTS + machine.now;
+}
+
+void model_pay_left(const struct machine_hart *h, const struct vcpu *vcpu)
+{
+	struct model_vcpu *m = model_of(vcpu);
+
+	m->steal = vcpu->fw.steal_ticks;
+	m->turns = machine.turns;
+	m->debts = debts();
+	m->others = ipis_of_others(vcpu);
+	m->cpu = (uint64_t)vcpu->fw.cpu_ticks;
+	m->stay = stay_on(h);
+	m->had = cpu_of(vcpu) + m->steal;
+	m->time = machine.time;
+	m->moves = all_moves();
+	m->insns = h->insns_hs;
+	m->accounted = accounted_here();
+}
+
+void model_pay_times(const struct vcpu *vcpu)
+{
+	const struct model_vcpu *m = model_of(vcpu);
+	uint64_t cpu = cpu_of(vcpu);
+
+	if (cpu < m->guest_ticks)
+		DIFFERS(vcpu, "ran for %lu ticks and is said to have had %lu", m->guest_ticks, cpu);
+	if (cpu + vcpu->fw.steal_ticks > machine.time)
+		DIFFERS(vcpu, "had %lu ticks, and %lu were stolen, of %lu", cpu,
+		        vcpu->fw.steal_ticks, machine.time);
+}
+
+/*
+ * It was resident all the time. Nobody else's requests were served meanwhile, but
+ * the operator's; and what was stolen from it is the debt of somebody else.
+ */
+static void look_at_slice(const struct vcpu *vcpu)
+{
+	const struct model_vcpu *m = model_of(vcpu);
+	uint64_t stolen = vcpu->fw.steal_ticks - m->steal;
+
+	if (m->cpu - (uint64_t)vcpu->fw.cpu_ticks != stolen)
+		DIFFERS(vcpu, "has had %lu ticks for itself that were stolen", stolen);
+	if (m->turns != machine.turns)
+		return;
+	if (ipis_of_others(vcpu) & ~m->others)
+		DIFFERS(vcpu, "paid for an IPI to a vcpu that was not resident");
+	if (debts() - m->debts != stolen)
+		DIFFERS(vcpu, "lost %lu ticks, and others' debts grew by %ld", stolen,
+		        (long)(debts() - m->debts));
+}
+
+void model_pay_sums(void)
+{
+	uint64_t accounted = 0, all = 0;
+
+	for (uint32_t i = 0; i < n_vms; i++) {
+		for (uint32_t k = 0; k < vms[i].config->n_vcpus; k++)
+			accounted += all_causes(vms[i].vcpus[k]->ctx.hs_insns);
+	}
+	for (uint32_t i = 0; i < machine.kind.harts; i++)
+		all += machine.hart[i].insns_hs;
+	if (accounted > all)
+		machine_differs("vcpus are charged %lu instructions of HS, which executed %lu",
+		                accounted, all);
+}
+
+/*
+ * What a vcpu had, and what was stolen from it, is all the time in which it wanted to run. Each
+ * instruction of HS in a stay that stays with the hart's vcpus is one's.
+ */
+void model_pay_entered(const struct machine_hart *h, const struct vcpu *vcpu)
+{
+	const struct model_vcpu *m = model_of(vcpu);
+	uint64_t had = cpu_of(vcpu) + vcpu->fw.steal_ticks - m->had,
+	         passed = machine.time - m->time;
+	uint64_t insns = h->insns_hs - m->insns, accounted = accounted_here() - m->accounted;
+	uint64_t listed = this_pcpu()->ready | this_pcpu()->waiting | this_pcpu()->working;
+	uint64_t most = UNACCOUNTED + (uint64_t)__builtin_popcountl(listed);
+	bool same = stay_on(h) == m->stay;
+
+	if (had > passed || (had < passed && !m->expect.waits && m->moves == all_moves()))
+		DIFFERS(vcpu, "had, or lost, %lu ticks of %lu", had, passed);
+	if (same && m->moves == all_moves() && (accounted > insns || insns - accounted > most))
+		DIFFERS(vcpu, "%lu instructions of HS are accounted, of %lu", accounted, insns);
+	if (same)
+		look_at_slice(vcpu);
+}
+
+/* Who is ready and does not run is told so. */
+void model_pay_step(const struct vcpu *vcpu)
+{
+	const struct pcpu *pcpu = this_pcpu();
+	uint64_t waits = pcpu->ready & ~pcpu->called & ~pcpu->working & ~vcpu->bit;
+
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
+		const struct vcpu *other = pcpu->vcpus[i];
+
+		if (other->home == pcpu && waits & other->bit && !other->fw.ready_since)
+			DIFFERS(other, "is ready, and its time is nobody's");
+	}
+}

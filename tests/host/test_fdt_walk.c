@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What Tally has instead of two functions of libfdt says the same as these, at each offset of trees
+ * that are whole, cut, of an older version, or damaged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <libfdt.h>
+
+#include "tests/host/chance.h"
+
+#define fdt_offset_ptr tally_offset_ptr
+#define fdt_next_tag   tally_next_tag
+const void *tally_offset_ptr(const void *tree, int offset, unsigned int length);
+uint32_t tally_next_tag(const void *tree, int start, int *next);
+#include "core/config/fdt_walk.c"
+#undef fdt_offset_ptr
+#undef fdt_next_tag
+
+#define TREES 20000U
+
+static _Alignas(8) uint8_t tree[1024];
+
+static void build(void)
+{
+	static const char long_name[] = "a-node-with-a-name-that-is-long@12345678";
+
+	memset(tree, 0, sizeof(tree));
+	assert_int_equal(fdt_create(tree, sizeof(tree)), 0);
+	fdt_finish_reservemap(tree);
+	fdt_begin_node(tree, "");
+	fdt_property_string(tree, "compatible", "board");
+	fdt_property_u32(tree, "cells", 2);
+	fdt_property_u64(tree, "bytes", 8);
+	fdt_begin_node(tree, long_name);
+	fdt_property(tree, "empty", NULL, 0);
+	fdt_property(tree, "odd", "odd", 3);
+	fdt_end_node(tree);
+	fdt_begin_node(tree, "b");
+	fdt_end_node(tree);
+	fdt_end_node(tree);
+	assert_int_equal(fdt_finish(tree), 0);
+}
+
+/* Versions of libfdt before 1.7 let such a length come round to a small offset. */
+static bool is_huge(int at)
+{
+	return at >= 0 && fdt_off_dt_struct(tree) + (uint32_t)at + 8 <= sizeof(tree) &&
+	       fdt32_ld((fdt32_t *)(void *)(tree + fdt_off_dt_struct(tree) + at + 4)) >
+	           INT_MAX - sizeof(tree);
+}
+
+/* Returns how many tags there are. */
+static uint32_t compare(void)
+{
+	uint32_t tags = 0;
+
+	/* libfdt reads a tag at an offset that is aligned to 4 bytes only. */
+	for (int at = -8; at < (int)sizeof(tree); at += 4) {
+		int mine = 0, theirs = 0;
+		uint32_t tag = fdt_next_tag(tree, at, &theirs);
+
+		if (tag == FDT_PROP && is_huge(at)) {
+			tag = FDT_END;
+			theirs = -FDT_ERR_BADSTRUCTURE;
+		}
+		assert_int_equal(tally_next_tag(tree, at, &mine), tag);
+		assert_int_equal(mine, theirs);
+		tags += tag != FDT_END;
+	}
+	for (int at = -2; at < (int)sizeof(tree); at++) {
+		for (uint32_t length = 0; length < 3; length++)
+			assert_ptr_equal(tally_offset_ptr(tree, at, length),
+			                 fdt_offset_ptr(tree, at, length));
+		assert_ptr_equal(tally_offset_ptr(tree, at, UINT32_MAX - 2),
+		                 fdt_offset_ptr(tree, at, UINT32_MAX - 2));
+	}
+	return tags;
+}
+
+static void whole(void **state)
+{
+	(void)state;
+	build();
+	assert_true(compare() >= 12);
+}
+
+static void cut(void **state)
+{
+	uint32_t from;
+
+	(void)state;
+	build();
+	from = fdt_off_dt_struct(tree);
+	for (uint32_t size = from; size < fdt_totalsize(tree); size++) {
+		build();
+		fdt_set_totalsize(tree, size);
+		compare();
+		build();
+		fdt_set_size_dt_struct(tree, size - from);
+		compare();
+	}
+}
+
+/* Older ones do not say how large the block is, and pad what is in it. */
+static void older(void **state)
+{
+	(void)state;
+	for (uint32_t version = 1; version < 18; version++) {
+		build();
+		fdt_set_version(tree, version);
+		compare();
+	}
+}
+
+/* A few words are those that are likely to be wrong in the same way. */
+static void damaged(void **state)
+{
+	static const uint32_t words[] = {0,          1,          2,          3,          4, 9,
+	                                 0x7fffffff, 0x7ffffff0, 0x80000000, 0xffffffff, 8, 16};
+	struct chance c = {1};
+	uint64_t tags = 0;
+
+	(void)state;
+	for (uint32_t i = 0; i < TREES; i++) {
+		uint32_t from, size;
+
+		build();
+		from = fdt_off_dt_struct(tree);
+		size = fdt_size_dt_struct(tree);
+		for (uint32_t n = below(&c, 4) + 1; n; n--) {
+			uint32_t at = from + below(&c, size / 4) * 4;
+
+			if (percent(&c, 50))
+				tree[at + below(&c, 4)] = (uint8_t)chance(&c);
+			else
+				fdt32_st(tree + at,
+				         words[below(&c, sizeof(words) / sizeof(*words))]);
+		}
+		if (percent(&c, 30))
+			fdt_set_version(tree, below(&c, 20));
+		tags += compare();
+	}
+	assert_true(tags > TREES * 10UL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(whole),
+	    cmocka_unit_test(cut),
+	    cmocka_unit_test(older),
+	    cmocka_unit_test(damaged),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What boot takes from the trees of boards (tests/host/boards): memory, harts, the console. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <libfdt.h>
+
+#include "arch/riscv/isa.h"
+#include "core/boot/boot_report.h"
+#include "core/boot/host_dt.h"
+#include "core/log.h"
+#include "core/panic.h"
+#include "core/vm/platform.h"
+#include "core/vm/seed.h"
+#include "tests/host/board.h"
+
+#define IMAGE_SIZE MIB(1)
+
+uint64_t host_csrs[4096];
+
+static jmp_buf refused;
+static char said[256];
+
+static void say(const char *format, va_list args)
+{
+	vsnprintf(said, sizeof(said), format, args);
+}
+
+_Noreturn void platform_lacks(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+	longjmp(refused, 1);
+}
+
+void log_line(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	say(format, args);
+	va_end(args);
+}
+
+bool seed_take(const void *host, size_t size)
+{
+	(void)host, (void)size;
+	return false;
+}
+
+/* Tally is at `at`, and starts on a hart. Returns what it refuses the machine for, or "". */
+static const char *start(uint64_t at, uint64_t hart)
+{
+	platform = (struct platform){.n_harts = 0};
+	said[0] = 0;
+	if (setjmp(refused))
+		return said;
+	host_dt_read(board, hart, (struct vm_range){at, at + IMAGE_SIZE});
+	for (uint32_t i = 0; i < platform.n_harts; i++) {
+		if (platform.harts[i].hartid == hart)
+			boot_report_require(hart, platform.harts[i].isa);
+	}
+	return said;
+}
+
+static const char *start_board(const char *name, uint64_t at, uint64_t hart)
+{
+	use_board(name);
+	return start(at, hart);
+}
+
+static int find(const char *path)
+{
+	int node = fdt_path_offset(board, path);
+
+	assert_true(node >= 0);
+	return node;
+}
+
+static void set_u32(const char *path, const char *name, uint32_t value)
+{
+	assert_int_equal(fdt_setprop_u32(board, find(path), name, value), 0);
+}
+
+static void set_text(const char *path, const char *name, const char *value)
+{
+	assert_int_equal(fdt_setprop_string(board, find(path), name, value), 0);
+}
+
+static void assert_ram(uint64_t from, uint64_t to, uint64_t unused)
+{
+	assert_int_equal(platform.ram_base, from);
+	assert_int_equal(platform.ram_base + platform.ram_size, to);
+	assert_int_equal(platform.ram_unused, unused);
+}
+
+static void assert_uart(uint64_t base, uint32_t shift, uint32_t width, uint32_t irq)
+{
+	assert_int_equal(platform.uart_base, base);
+	assert_int_equal(platform.uart_shift, shift);
+	assert_int_equal(platform.uart_width, width);
+	assert_int_equal(platform.uart_irq, irq);
+}
+
+/* --- memory ---------------------------------------------------------------------------- */
+
+/* The VM tree of 4 MiB would lie in what the board keeps at the end of RAM. */
+static void ram_ends_before_what_is_kept(void **state)
+{
+	(void)state;
+	assert_string_equal(start_board("p550", 0x80200000, 0), "");
+	assert_ram(0x80000000, 0x47fc00000, MIB(4));
+	assert_int_equal(platform.tree_size, MIB(4));
+}
+
+/* It asks for nobody's memory if it is disabled. */
+static void what_is_kept_may_be_off(void **state)
+{
+	(void)state;
+	use_board("p550");
+	set_text("/reserved-memory/coprocessor@47ff00000", "status", "disabled");
+	set_text("/reserved-memory/frames@47fc00000", "status", "disabled");
+	assert_string_equal(start(0x80200000, 0), "");
+	assert_ram(0x80000000, 0x480000000, 0);
+}
+
+static void no_memory_is_kept_from_tally(void **state)
+{
+	const fdt32_t reg[] = {0, cpu_to_fdt32(0x81f00000), 0, cpu_to_fdt32(0x100000)};
+	int node;
+
+	(void)state;
+	use_board("p550");
+	node = find("/reserved-memory/video@100000000");
+	assert_int_equal(fdt_setprop(board, node, "reg", reg, sizeof(reg)), 0);
+	assert_string_equal(
+	    start(0x80200000, 0),
+	    "host tree: /reserved-memory: video@100000000: 0x81f00000 lies in Tally "
+	    "or its tables");
+	/* Behind the tables it is in nobody's way. */
+	fdt32_st((char *)fdt_getprop_w(board, node, "reg", NULL) + 4, 0x82000000);
+	assert_string_equal(start(0x80200000, 0), "");
+}
+
+/* Ranges that touch are one bank, in whatever nodes they are. */
+static void a_bank_of_several_nodes(void **state)
+{
+	(void)state;
+	assert_string_equal(start_board("k3", 0x100200000, 0), "");
+	assert_ram(0x100000000, 0x200000000, 0x90000000);
+	/* The second range of a node. */
+	assert_string_equal(start(0x900200000, 0), "");
+	assert_ram(0x900000000, 0x980000000, 0x110000000);
+	/* High in its bank: the tables are behind it. */
+	assert_string_equal(start(0x180200000, 0), "");
+	assert_ram(0x180200000, 0x200000000, UINT64_C(0x190000000) - 0x7fe00000);
+}
+
+static void memory_that_is_not_there(void **state)
+{
+	(void)state;
+	assert_string_equal(start_board("k3", 0xa00200000, 0),
+	                    "host tree: no memory node holds Tally's own address");
+	assert_string_equal(start(0x1fff80000, 0),
+	                    "host tree: no memory node holds Tally's own address");
+}
+
+static void addresses_of_one_cell(void **state)
+{
+	(void)state;
+	assert_string_equal(start_board("narrow", 0x80200000, 4), "");
+	assert_ram(0x80000000, 0x90000000, 0x10000000);
+	assert_int_equal(platform.tree_base, 0x88000000);
+	assert_int_equal(platform.tree_size, 0x200000);
+	assert_string_equal(start(0xa0200000, 4), "");
+	assert_ram(0xa0000000, 0xb0000000, 0x10000000);
+}
+
+/* --- harts ----------------------------------------------------------------------------- */
+
+static void assert_hart(uint32_t i, uint64_t hartid, uint32_t place, uint64_t isa)
+{
+	assert_true(i < platform.n_harts);
+	assert_int_equal(platform.harts[i].hartid, hartid);
+	assert_int_equal(platform.harts[i].irq_place, place);
+	assert_int_equal(platform.harts[i].isa & isa, isa);
+}
+
+static void harts_of_a_plic(void **state)
+{
+	(void)state;
+	start_board("p550", 0x80200000, 1);
+	assert_int_equal(platform.n_harts, 2);
+	assert_hart(0, 0, 1, BIT(ISA_H) | BIT(ISA_SSCOFPMF) | BIT(ISA_ZBA));
+	assert_hart(1, 1, 3, BIT(ISA_H));
+	assert_int_equal(platform.harts[0].isa & BIT(ISA_SSTC), 0);
+	assert_int_equal(platform.timebase, 1000000);
+	assert_string_equal(platform.mmu_type, "riscv,sv48");
+	assert_int_equal(platform.irqchip.kind, IRQCHIP_PLIC);
+}
+
+/* One is disabled, and one lacks H. */
+static void harts_that_are_not_used(void **state)
+{
+	(void)state;
+	start_board("k3", 0x100200000, 0);
+	assert_int_equal(platform.n_harts, 2);
+	assert_hart(0, 0, 0, BIT(ISA_H) | BIT(ISA_V) | BIT(ISA_SSAIA) | BIT(ISA_SVINVAL));
+	assert_int_equal(platform.harts[0].blocks.zicboz, 64);
+	assert_hart(1, 2, 2, BIT(ISA_SSTC));
+	assert_true(boot_report_usable(0));
+	assert_false(boot_report_usable(1));
+	assert_string_equal(said, "hart 2: not used: it has no H extension");
+	assert_int_equal(platform.timebase, 24000000);
+	assert_int_equal(platform.irqchip.kind, IRQCHIP_IMSIC);
+	assert_int_equal(platform.imsic.base, 0xe0400000);
+	assert_int_equal(platform.imsic.ids, 127);
+	assert_string_equal(start(0x100200000, 2),
+	                    "no guest can run on boot hart 2: it has no H extension");
+	assert_string_equal(start(0x100200000, 1),
+	                    "host tree: /cpus has no node of boot hart 1, or it is disabled");
+}
+
+static void a_board_without_h(void **state)
+{
+	(void)state;
+	assert_string_equal(start_board("jh7110", 0x40200000, 1),
+	                    "no guest can run on boot hart 1: it has no H extension");
+	assert_int_equal(platform.n_harts, 1);
+}
+
+static void isa_strings(void **state)
+{
+	uint64_t first = BIT(ISA_H) | BIT(ISA_V) | BIT(ISA_SSCOFPMF) | BIT(ISA_SSTC) |
+	                 BIT(ISA_ZICBOZ) | BIT(ISA_SVINVAL) | BIT(ISA_ZIC64B);
+
+	(void)state;
+	assert_string_equal(start_board("kunminghu", 0x80200000, 0), "");
+	assert_int_equal(platform.harts[0].isa, first);
+	assert_int_equal(platform.harts[1].isa, BIT(ISA_ZIHINTPAUSE) | BIT(ISA_ZICBOM));
+	assert_string_equal(platform.mmu_type, "riscv,sv57");
+	assert_int_equal(platform.irqchip.kind, IRQCHIP_NONE);
+}
+
+static void ids_and_places_in_another_order(void **state)
+{
+	(void)state;
+	start_board("narrow", 0x80200000, 4);
+	assert_int_equal(platform.n_harts, 3);
+	assert_hart(0, 4, 3, BIT(ISA_H));
+	assert_hart(1, 5, 0, BIT(ISA_H));
+	assert_hart(2, 0x50, IRQCHIP_NOWHERE, BIT(ISA_H));
+	assert_true(boot_report_usable(1));
+	assert_false(boot_report_usable(2));
+	assert_string_equal(said, "hart 80: not used: a VM tree can name harts 0 to 63 only");
+	assert_int_equal(platform.irqchip.base, 0x14000000);
+}
+
+/* The boot hart is among those that are used. */
+static void more_harts_than_tally_runs_on(void **state)
+{
+	int cpus;
+
+	(void)state;
+	use_board("narrow");
+	cpus = find("/cpus");
+	for (uint32_t i = 0; i < 20; i++) {
+		char name[16];
+		int cpu;
+
+		/* Each is put in front of those before. */
+		snprintf(name, sizeof(name), "cpu@%x", 0x30 - i);
+		cpu = fdt_add_subnode(board, cpus, name);
+		assert_true(cpu >= 0);
+		fdt_setprop_u32(board, cpu, "reg", 0x30 - i);
+		fdt_setprop_string(board, cpu, "riscv,isa", "rv64imafdch");
+		fdt_setprop_string(board, cpu, "device_type", "cpu");
+	}
+	start(0x80200000, 5);
+	assert_int_equal(platform.n_harts, MAX_HARTS);
+	assert_int_equal(platform.harts_unused, 23 - MAX_HARTS);
+	assert_int_equal(platform.harts[MAX_HARTS - 1].hartid, 5);
+	assert_int_equal(platform.harts[MAX_HARTS - 2].hartid, 0x1d + MAX_HARTS - 2);
+}
+
+/* --- the clock ------------------------------------------------------------------------- */
+
+static void clocks(void **state)
+{
+	(void)state;
+	/* Of two cells in one node, and one in the other. */
+	start_board("kunminghu", 0x80200000, 0);
+	assert_int_equal(platform.timebase, 1000000);
+	set_u32("/cpus/cpu@1", "timebase-frequency", 2000000);
+	assert_string_equal(start(0x80200000, 0), "host tree: cpu@1: its timebase-frequency is not "
+	                                          "that of others");
+	set_u32("/cpus/cpu@1", "timebase-frequency", 0);
+	assert_string_equal(start(0x80200000, 0),
+	                    "host tree: cpu@1: timebase-frequency is no clock "
+	                    "that Tally knows");
+	fdt_setprop_u64(board, find("/cpus/cpu@1"), "timebase-frequency", UINT64_C(5000000000));
+	assert_string_equal(start(0x80200000, 0),
+	                    "host tree: cpu@1: timebase-frequency is no clock "
+	                    "that Tally knows");
+	fdt_delprop(board, find("/cpus/cpu@0"), "timebase-frequency");
+	fdt_delprop(board, find("/cpus/cpu@1"), "timebase-frequency");
+	assert_string_equal(start(0x80200000, 0),
+	                    "host tree: no timebase-frequency in /cpus or a hart's node");
+	start_board("narrow", 0x80200000, 4);
+	assert_int_equal(platform.timebase, 32768);
+}
+
+/* --- the console ----------------------------------------------------------------------- */
+
+/* By an alias with options, beside an ns16550a that is disabled. Clock and speed are the
+ * firmware's. */
+static void a_designware_uart(void **state)
+{
+	(void)state;
+	start_board("p550", 0x80200000, 0);
+	assert_uart(0x50900000, 2, 4, 100);
+	set_u32("/soc/serial@50900000", "clock-frequency", 1843200);
+	set_u32("/soc/serial@50900000", "current-speed", 1500000);
+	start(0x80200000, 0);
+	assert_uart(0x50900000, 2, 4, 100);
+	/* Of an interrupt that the controller does not have there is none. */
+	set_u32("/soc/serial@50900000", "interrupts", 521);
+	start(0x80200000, 0);
+	assert_uart(0x50900000, 2, 4, 0);
+	/* Without a stdout-path, the first. */
+	fdt_delprop(board, find("/chosen"), "stdout-path");
+	start(0x80200000, 0);
+	assert_uart(0x50900000, 2, 4, 0);
+}
+
+/* Tally does not write to another UART than the board's own console. */
+static void the_firmwares_console(void **state)
+{
+	(void)state;
+	start_board("kunminghu", 0x80200000, 0);
+	assert_uart(0, 0, 0, 0);
+	fdt_delprop(board, find("/chosen"), "stdout-path");
+	start(0x80200000, 0);
+	assert_uart(0x310b0000, 0, 1, 0);
+	set_u32("/soc/serial@310b0000", "reg-io-width", 2);
+	start(0x80200000, 0);
+	assert_uart(0, 0, 0, 0);
+}
+
+static void an_xscale_uart(void **state)
+{
+	(void)state;
+	start_board("k3", 0x100200000, 0);
+	assert_uart(0xd4017000, 2, 4, 42);
+	/* One that the firmware keeps to itself. */
+	set_text("/soc/serial@d4017000", "status", "reserved");
+	start(0x100200000, 0);
+	assert_uart(0, 0, 0, 0);
+}
+
+static void a_uart_behind_a_bus(void **state)
+{
+	(void)state;
+	start_board("narrow", 0x80200000, 4);
+	assert_uart(0x10002040, 0, 1, 7);
+	/* Its interrupt goes elsewhere. */
+	set_u32("/bus/serial@2000", "interrupts-extended", 77);
+	start(0x80200000, 4);
+	assert_uart(0x10002040, 0, 1, 0);
+	/* The harts do not see it. */
+	fdt_delprop(board, find("/bus"), "ranges");
+	start(0x80200000, 4);
+	assert_uart(0, 0, 0, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(ram_ends_before_what_is_kept),
+	    cmocka_unit_test(what_is_kept_may_be_off),
+	    cmocka_unit_test(no_memory_is_kept_from_tally),
+	    cmocka_unit_test(a_bank_of_several_nodes),
+	    cmocka_unit_test(memory_that_is_not_there),
+	    cmocka_unit_test(addresses_of_one_cell),
+	    cmocka_unit_test(harts_of_a_plic),
+	    cmocka_unit_test(harts_that_are_not_used),
+	    cmocka_unit_test(a_board_without_h),
+	    cmocka_unit_test(isa_strings),
+	    cmocka_unit_test(ids_and_places_in_another_order),
+	    cmocka_unit_test(more_harts_than_tally_runs_on),
+	    cmocka_unit_test(clocks),
+	    cmocka_unit_test(a_designware_uart),
+	    cmocka_unit_test(the_firmwares_console),
+	    cmocka_unit_test(an_xscale_uart),
+	    cmocka_unit_test(a_uart_behind_a_bus),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,576 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The driver of the IOMMU (arch/riscv/iommu.h), on an IOMMU that keeps what it was not told to
+ * forget, runs commands in any order, and may have any defect. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "arch/riscv/csr.h"
+#include "arch/riscv/iommu.h"
+#include "arch/riscv/iommu_regs.h"
+#include "tests/host/fake_iommu.h"
+
+#define LAST_ID  0xfffeU
+#define LAST     ((UINT64_C(1) << 47) - 1) /* of this test's memory */
+#define PATIENCE 500U
+/* Looks at the time, each a tick, in which any one function must be done. */
+#define MOST_TICKS (12 * (PATIENCE + 10))
+#define ID         0x10U
+#define GPA        UINT64_C(0x80000000)
+#define FILES      UINT64_C(0x28000000)
+
+uint64_t host_csrs[4096];
+static struct iommu iommu;
+static void *blocks[64];
+static uint32_t n_blocks;
+
+uint64_t host_csr_read(uint32_t csr)
+{
+	assert_int_equal(csr, CSR_TIME);
+	return host_csrs[csr]++;
+}
+
+void host_wfi(void)
+{
+	abort();
+}
+
+static void *alloc(size_t size)
+{
+	void *block = aligned_alloc(size, size);
+
+	assert_true(block && n_blocks < 64);
+	blocks[n_blocks++] = block;
+	return memset(block, 0, size);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	fake_iommu_reset();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	while (n_blocks)
+		free(blocks[--n_blocks]);
+	return 0;
+}
+
+static const char *init(void)
+{
+	uint64_t since = host_csrs[CSR_TIME];
+	const char *why = iommu_init(&iommu, FAKE_IOMMU_BASE, LAST_ID, LAST, PATIENCE, alloc);
+
+	if (!why)
+		why = iommu_try(&iommu, LAST_ID, LAST, alloc);
+	assert_true(host_csrs[CSR_TIME] - since < 4 * MOST_TICKS);
+	return why;
+}
+
+static void must_init(void)
+{
+	const char *why = init();
+
+	if (why)
+		fail_msg("%s", why);
+	assert_int_equal(fake_iommu.went_wrong, 0);
+}
+
+/* A second stage with one page at gpa. */
+static const uint64_t *stage(uint64_t gpa, uint64_t to)
+{
+	uint64_t *root = alloc(16384), *middle = alloc(4096), *leaves = alloc(4096);
+
+	root[gpa >> 30] = IOMMU_PPN(middle) | 1;
+	middle[gpa >> 21 & 511] = IOMMU_PPN(leaves) | 1;
+	leaves[gpa >> 12 & 511] = IOMMU_PPN(to) | 0xd7;
+	return root;
+}
+
+static struct iommu_domain domain_at(uint32_t gscid, uint64_t to)
+{
+	struct iommu_domain domain;
+
+	iommu_domain_init(&domain, stage(GPA, to), gscid, NULL, 0);
+	return domain;
+}
+
+static void reaches(uint32_t id, uint64_t address, uint64_t expected)
+{
+	uint64_t to = 0;
+
+	assert_int_equal(fake_iommu_access(id, address, false, &to), 0);
+	assert_true(to == expected);
+	assert_int_equal(fake_iommu_access(id, address, true, &to), 0);
+	assert_true(to == expected);
+}
+
+static void faults(uint32_t id, uint64_t address, uint32_t read, uint32_t write)
+{
+	uint64_t to;
+
+	assert_int_equal(fake_iommu_access(id, address, false, &to), read);
+	assert_int_equal(fake_iommu_access(id, address, true, &to), write);
+}
+
+static void test_begins(void **state)
+{
+	(void)state;
+	must_init();
+	assert_int_equal(iommu.levels, 3);
+	assert_int_equal(fake_iommu.counts, 0);
+	faults(ID, GPA, FAKE_NO_CONTEXT, FAKE_NO_CONTEXT);
+	faults(LAST_ID, GPA, FAKE_NO_CONTEXT, FAKE_NO_CONTEXT);
+	/* Something before Tally used it. */
+	must_init();
+}
+
+/* One level for as few ids, two for more; contexts of four words leave room for twice as many. */
+static void test_levels(void **state)
+{
+	static const struct {
+		uint64_t caps;
+		uint32_t last_id, levels;
+	} cases[] = {
+	    {FAKE_IOMMU_CAPS, 63, 1},
+	    {FAKE_IOMMU_CAPS, 64, 2},
+	    {FAKE_IOMMU_CAPS, 0x7fff, 2},
+	    {FAKE_IOMMU_CAPS, 0x8000, 3},
+	    {FAKE_IOMMU_CAPS & ~CAP_MSI_FLAT, 127, 1},
+	    {FAKE_IOMMU_CAPS & ~CAP_MSI_FLAT, 128, 2},
+	    {FAKE_IOMMU_CAPS & ~CAP_MSI_FLAT, 0xffff, 2},
+	    {FAKE_IOMMU_CAPS & ~CAP_MSI_FLAT, 0xffffff, 3},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct iommu_domain domain;
+		uint32_t last_id = cases[i].last_id;
+
+		fake_iommu_reset();
+		fake_iommu.caps = cases[i].caps;
+		assert_null(iommu_init(&iommu, FAKE_IOMMU_BASE, last_id, LAST, PATIENCE, alloc));
+		assert_int_equal(iommu.levels, cases[i].levels);
+		assert_true(iommu_add(&iommu, last_id, alloc));
+		assert_false(iommu_add(&iommu, 0x1000000, alloc));
+		domain = domain_at(1, 0x5000);
+		assert_true(iommu_attach(&iommu, last_id, &domain));
+		reaches(last_id, GPA + 8, 0x5008);
+		faults(last_id - 1, GPA, FAKE_NO_CONTEXT, FAKE_NO_CONTEXT);
+		assert_int_equal(fake_iommu.went_wrong, 0);
+		teardown(NULL);
+	}
+}
+
+static void test_domain(void **state)
+{
+	struct iommu_domain domain;
+
+	(void)state;
+	must_init();
+	assert_true(iommu_add(&iommu, ID, alloc));
+	domain = domain_at(1, 0x7000);
+	assert_true(iommu_attach(&iommu, ID, &domain));
+	reaches(ID, GPA, 0x7000);
+	reaches(ID, GPA + 4095, 0x7fff);
+	faults(ID, GPA - 1, 21, 23);
+	faults(ID, GPA + 4096, 21, 23);
+	faults(ID, GPA | UINT64_C(1) << 41, 21, 23);
+	faults(ID, 0x7000, 21, 23);
+	faults(ID + 1, GPA, FAKE_NO_CONTEXT, FAKE_NO_CONTEXT);
+	/* It is in one domain only. */
+	assert_false(iommu_attach(&iommu, ID, &domain));
+	/* No room was made for this one. */
+	assert_false(iommu_attach(&iommu, 0x4000, &domain));
+}
+
+/* The IOMMU remembers what it has translated: nothing of it may be left. */
+static void test_lives(void **state)
+{
+	struct iommu_domain first, second;
+
+	(void)state;
+	must_init();
+	assert_true(iommu_add(&iommu, ID, alloc));
+	first = domain_at(1, 0x7000);
+	second = domain_at(2, 0x9000);
+	for (uint32_t life = 0; life < 300; life++) {
+		assert_true(iommu_attach(&iommu, ID, life % 2 ? &second : &first));
+		reaches(ID, GPA, life % 2 ? 0x9000 : 0x7000);
+		assert_true(iommu_detach(&iommu, ID, life % 2 ? &second : &first));
+		faults(ID, GPA, FAKE_NO_CONTEXT, FAKE_NO_CONTEXT);
+	}
+	/* The same domain, with another table. */
+	assert_true(iommu_attach(&iommu, ID, &first));
+	reaches(ID, GPA, 0x7000);
+	fake_iommu.meanwhile = GPA;
+	assert_true(iommu_detach(&iommu, ID, &first));
+	fake_iommu.meanwhile = 0;
+	assert_false(fake_iommu_remembers(ID, 1));
+	first = domain_at(1, 0xb000);
+	assert_true(iommu_attach(&iommu, ID, &first));
+	reaches(ID, GPA, 0xb000);
+	assert_int_equal(fake_iommu.went_wrong, 0);
+}
+
+static void test_interrupt_files(void **state)
+{
+	struct iommu_domain domain;
+	uint64_t to;
+
+	(void)state;
+	must_init();
+	assert_true(iommu_has_files(&iommu));
+	assert_true(iommu_add(&iommu, ID, alloc));
+	iommu_domain_init(&domain, stage(GPA, 0x7000), 1, alloc(4096), FILES);
+	iommu_map_file(&domain, 0, (hpa_t){0x24001000});
+	iommu_map_file(&domain, 7, (hpa_t){0x24009000});
+	assert_true(iommu_attach(&iommu, ID, &domain));
+	assert_int_equal(fake_iommu_access(ID, FILES, true, &to), 0);
+	assert_true(to == 0x24001000);
+	assert_int_equal(fake_iommu_access(ID, FILES + 7 * 4096 + 4, true, &to), 0);
+	assert_true(to == 0x24009004);
+	for (uint32_t n = 1; n < 7; n++)
+		assert_int_equal(fake_iommu_access(ID, FILES + n * 4096, true, &to), FAKE_NO_FILE);
+	faults(ID, FILES - 4096, 21, 23);
+	faults(ID, FILES + 8 * 4096, 21, 23);
+	faults(ID, 0x24001000, 21, 23);
+	reaches(ID, GPA, 0x7000);
+	/* Then a domain without files. */
+	assert_true(iommu_detach(&iommu, ID, &domain));
+	domain = domain_at(2, 0x9000);
+	assert_true(iommu_attach(&iommu, ID, &domain));
+	faults(ID, FILES, 21, 23);
+}
+
+static void test_no_interrupt_files(void **state)
+{
+	struct iommu_domain domain;
+
+	(void)state;
+	fake_iommu.caps &= ~CAP_MSI_FLAT;
+	must_init();
+	assert_false(iommu_has_files(&iommu));
+	assert_true(iommu_add(&iommu, ID, alloc));
+	iommu_domain_init(&domain, stage(GPA, 0x7000), 1, alloc(4096), FILES);
+	assert_false(iommu_attach(&iommu, ID, &domain));
+	faults(ID, GPA, FAKE_NO_CONTEXT, FAKE_NO_CONTEXT);
+}
+
+static void refused(const char *expected)
+{
+	const char *why = init();
+
+	assert_non_null(why);
+	assert_string_equal(why, expected);
+}
+
+static void test_lacks(void **state)
+{
+	(void)state;
+	fake_iommu.caps = FAKE_IOMMU_CAPS ^ 0x30; /* version 2.0 */
+	refused("it is not of version 1");
+	fake_iommu.caps = FAKE_IOMMU_CAPS & ~CAP_SV39X4;
+	refused("it has no Sv39x4");
+	fake_iommu.caps = (FAKE_IOMMU_CAPS & ~(0x3fUL << 32)) | 46UL << 32;
+	refused("its addresses do not reach the end of the RAM");
+	fake_iommu.caps = FAKE_IOMMU_CAPS;
+	fake_iommu.narrow = true;
+	refused("its guests are of 32 bits");
+	assert_int_equal(fake_iommu.went_wrong, 0);
+}
+
+/* Each wait ends, and nothing is translated for anybody after it. */
+static void test_does_not_work(void **state)
+{
+	static const struct {
+		bool *defect;
+		const char *words;
+	} cases[] = {
+	    {&fake_iommu.stays_busy, "it cannot be turned off"},
+	    {&fake_iommu.stays_off, "its command queue cannot be turned on"},
+	    {&fake_iommu.keeps_cqb, "its command queue cannot be turned on"},
+	    {&fake_iommu.fences_hang, "it does not answer commands"},
+	    {&fake_iommu.stops, "it does not answer commands"},
+	    {&fake_iommu.illegal, "it does not answer commands"},
+	    {&fake_iommu.keeps_ddtp, "it does not take a directory of devices"},
+	    {&fake_iommu.translates_all, "it does not translate an address as its table says"},
+	    {&fake_iommu.forgets_nothing, NULL}, /* trials use nothing that is remembered */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fake_iommu_reset();
+		*cases[i].defect = true;
+		if (cases[i].words)
+			refused(cases[i].words);
+		else
+			assert_null(init());
+		iommu_off(&iommu);
+		faults(ID, GPA, FAKE_OFF, FAKE_OFF);
+		teardown(NULL);
+	}
+	fake_iommu_reset();
+	fake_iommu.most_levels = 2;
+	refused("it does not take a directory of devices");
+	/* Queues that are on already, and cannot be turned off. */
+	fake_iommu_reset();
+	must_init();
+	fake_iommu.stays_on = true;
+	refused("its command queue cannot be turned off");
+	fake_iommu_reset();
+	fake_iommu.stays_on = true;
+	refused("its queue of page requests cannot be turned off");
+	fake_iommu_reset();
+	fake_iommu.caps &= ~CAP_ATS; /* it has none */
+	fake_iommu.stays_on = true;
+	assert_null(init());
+}
+
+/* What QEMU 10 does otherwise; without registers for debugging nothing is tried. */
+static void test_trials(void **state)
+{
+	(void)state;
+	fake_iommu.as_qemu = fake_iommu.records_trials = true;
+	must_init();
+	assert_false(iommu_has_fault(&iommu));
+	fake_iommu_reset();
+	fake_iommu.caps &= ~CAP_DBG;
+	fake_iommu.translates_all = true;
+	assert_null(init());
+}
+
+static void test_slow(void **state)
+{
+	struct iommu_domain domain;
+
+	(void)state;
+	fake_iommu.busy = 100;
+	must_init();
+	assert_true(iommu_add(&iommu, ID, alloc));
+	domain = domain_at(1, 0x7000);
+	assert_true(iommu_attach(&iommu, ID, &domain));
+	reaches(ID, GPA, 0x7000);
+}
+
+static uint64_t ticks_of(bool (*what)(struct iommu *, uint32_t, const struct iommu_domain *),
+                         const struct iommu_domain *domain, bool expected)
+{
+	uint64_t since = host_csrs[CSR_TIME];
+
+	assert_int_equal(what(&iommu, ID, domain), expected);
+	return host_csrs[CSR_TIME] - since;
+}
+
+/* It has been left alone for long enough after a failure. */
+static void rest(void)
+{
+	host_csrs[CSR_TIME] += 40 * PATIENCE;
+}
+
+/* A command that does not complete: the caller comes again, and gets what it wants when the IOMMU
+ * answers again. A failure takes no longer than `patience` in all, and then nothing is tried for a
+ * while, so that a broken IOMMU has no hart. */
+static void test_stuck(void **state)
+{
+	bool *defects[] = {&fake_iommu.fences_hang, &fake_iommu.stops, &fake_iommu.illegal};
+	struct iommu_domain domain;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(defects) / sizeof(defects[0]); i++) {
+		fake_iommu_reset();
+		must_init();
+		assert_true(iommu_add(&iommu, ID, alloc));
+		domain = domain_at(1, 0x7000);
+		assert_true(iommu_attach(&iommu, ID, &domain));
+		reaches(ID, GPA, 0x7000);
+		for (uint32_t n = 0; n < 40; n++) {
+			*defects[i] = true;
+			assert_true(ticks_of(iommu_detach, &domain, false) < PATIENCE + 10);
+			for (uint32_t k = 0; k < 10; k++)
+				assert_true(ticks_of(iommu_detach, &domain, false) < 10);
+			assert_true(iommu_is_broken(&iommu));
+			rest();
+			assert_false(iommu_is_broken(&iommu));
+		}
+		*defects[i] = false;
+		assert_true(iommu_detach(&iommu, ID, &domain));
+		faults(ID, GPA, FAKE_NO_CONTEXT, FAKE_NO_CONTEXT);
+		teardown(NULL);
+	}
+}
+
+/* A device that could not be attached is nowhere, and can be attached later. */
+static void test_not_attached(void **state)
+{
+	bool *defects[] = {&fake_iommu.fences_hang, &fake_iommu.stops, &fake_iommu.illegal};
+	struct iommu_domain domain;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(defects) / sizeof(defects[0]); i++) {
+		fake_iommu_reset();
+		must_init();
+		assert_true(iommu_add(&iommu, ID, alloc));
+		domain = domain_at(1, 0x7000);
+		*defects[i] = true;
+		assert_true(ticks_of(iommu_attach, &domain, false) < PATIENCE + 10);
+		faults(ID, GPA, FAKE_NO_CONTEXT, FAKE_NO_CONTEXT);
+		assert_true(ticks_of(iommu_attach, &domain, false) < 10);
+		faults(ID, GPA, FAKE_NO_CONTEXT, FAKE_NO_CONTEXT);
+		*defects[i] = false;
+		rest();
+		assert_true(iommu_attach(&iommu, ID, &domain));
+		reaches(ID, GPA, 0x7000);
+		assert_true(iommu_detach(&iommu, ID, &domain));
+		assert_false(fake_iommu_remembers(ID, 1));
+		teardown(NULL);
+	}
+}
+
+/* The queue of commands has no room, and starts anew. */
+static void test_full(void **state)
+{
+	struct iommu_domain domain;
+	uint32_t before;
+
+	(void)state;
+	must_init();
+	assert_true(iommu_add(&iommu, ID, alloc));
+	domain = domain_at(1, 0x7000);
+	assert_true(iommu_attach(&iommu, ID, &domain));
+	before = fake_iommu.commands;
+	fake_iommu.stops = true;
+	for (uint32_t n = 0; n < 600; n++) {
+		assert_false(iommu_detach(&iommu, ID, &domain));
+		rest();
+	}
+	assert_int_equal(fake_iommu.commands, before);
+	fake_iommu.stops = false;
+	assert_true(iommu_detach(&iommu, ID, &domain));
+	faults(ID, GPA, FAKE_NO_CONTEXT, FAKE_NO_CONTEXT);
+}
+
+static void test_fault_queue(void **state)
+{
+	struct iommu_fault fault;
+	uint64_t to;
+
+	(void)state;
+	must_init();
+	assert_int_equal(iommu_wire(&iommu, 4), 1);
+	assert_false(iommu_next_fault(&iommu, &fault));
+	for (uint32_t turn = 0; turn < 5; turn++) {
+		for (uint32_t n = 0; n < 100; n++)
+			fake_iommu_access(n, GPA + n, n % 2, &to);
+		assert_true(fake_iommu.interrupts);
+		iommu_faults_seen(&iommu);
+		assert_false(fake_iommu.interrupts);
+		for (uint32_t n = 0; n < 100; n++) {
+			assert_true(iommu_next_fault(&iommu, &fault));
+			assert_int_equal(fault.device, n);
+			assert_int_equal(fault.cause, FAKE_NO_CONTEXT);
+			assert_true(fault.address == GPA + n);
+		}
+		assert_false(iommu_has_fault(&iommu));
+		assert_int_equal(iommu_lost_faults(&iommu), IOMMU_LOST_NONE);
+	}
+}
+
+static void test_fault_overflow(void **state)
+{
+	struct iommu_fault fault;
+	uint64_t to;
+	uint32_t n = 0;
+
+	(void)state;
+	must_init();
+	assert_int_equal(iommu_wire(&iommu, 4), 1);
+	for (uint32_t i = 0; i < 1000; i++)
+		fake_iommu_access(ID, GPA + i, true, &to);
+	while (iommu_next_fault(&iommu, &fault))
+		assert_true(fault.address == GPA + n++);
+	assert_int_equal(n, 127);
+	/* The interrupt comes back while the records that were lost are not known. */
+	assert_true(fake_iommu.interrupts);
+	iommu_faults_seen(&iommu);
+	assert_true(fake_iommu.interrupts);
+	assert_int_equal(iommu_lost_faults(&iommu), IOMMU_LOST_OVERFLOW);
+	iommu_faults_seen(&iommu);
+	assert_false(fake_iommu.interrupts);
+	assert_int_equal(iommu_lost_faults(&iommu), IOMMU_LOST_NONE);
+	fake_iommu_access(ID, GPA, true, &to);
+	assert_true(iommu_next_fault(&iommu, &fault));
+	assert_int_equal(fault.device, ID);
+}
+
+static void test_accesses(void **state)
+{
+	struct iommu_domain domain;
+	struct iommu_fault fault;
+	uint64_t to;
+
+	(void)state;
+	must_init();
+	assert_true(iommu_add(&iommu, ID, alloc));
+	iommu_domain_init(&domain, stage(GPA, 0x7000), 1, alloc(4096), FILES);
+	assert_true(iommu_attach(&iommu, ID, &domain));
+	fake_iommu_access(ID, GPA - 8, false, &to);
+	fake_iommu_access(ID, GPA - 8, true, &to);
+	fake_iommu_access(ID, FILES, true, &to);
+	assert_true(iommu_next_fault(&iommu, &fault));
+	assert_int_equal(fault.access, IOMMU_READ);
+	assert_true(iommu_next_fault(&iommu, &fault));
+	assert_int_equal(fault.access, IOMMU_WRITE);
+	assert_true(iommu_next_fault(&iommu, &fault));
+	assert_int_equal(fault.access, IOMMU_MESSAGE);
+}
+
+static void test_wires(void **state)
+{
+	(void)state;
+	must_init();
+	assert_int_equal(iommu_wire(&iommu, 0), 0);
+	assert_int_equal(iommu_wire(&iommu, 1), 0);
+	assert_int_equal(iommu_wire(&iommu, 2), 1);
+	fake_iommu_reset();
+	fake_iommu.no_wires = true;
+	must_init();
+	assert_int_equal(iommu_wire(&iommu, 4), 4);
+	fake_iommu_reset();
+	fake_iommu.caps &= ~(3UL << 28);
+	must_init();
+	assert_int_equal(iommu_wire(&iommu, 4), 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(test_begins, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_levels, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_domain, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_lives, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_interrupt_files, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_no_interrupt_files, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_lacks, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_does_not_work, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_trials, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_slow, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_stuck, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_not_attached, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_full, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_fault_queue, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_fault_overflow, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_accesses, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_wires, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

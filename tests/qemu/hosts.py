@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines of QEMU for tests of devices: with more options than tools/run gives, what their device
+tree says, and one that says something else."""
+
+import subprocess
+
+import plain
+from runlib.qemu import CPU
+
+# tools/run --aia: a PLIC; an APLIC, alone and with the harts' IMSICs.
+CHIPS = ("none", "aplic", "aplic-imsic")
+# Of virtio functions whose DMA goes through an IOMMU.
+ISOLATED = "disable-legacy=on,iommu_platform=on"
+RNG = f"virtio-rng-pci,addr=01.0,{ISOLATED}"
+
+
+def qemu(folder, *options):
+    """The path of a QEMU with more options."""
+    script = folder / "qemu"
+    script.write_text(f'#!/bin/sh\nexec {plain.QEMU} "$@" {" ".join(map(str, options))}\n',
+                      encoding="utf-8")
+    script.chmod(0o755)
+    return script
+
+
+def functions(*them):
+    """QEMU's options for these functions."""
+    return [word for it in them for word in ("-device", it)]
+
+
+def tree(file, memory="1G", harts=1, **machine):
+    """Writes what such a machine's device tree says to a file, and returns its path."""
+    words = "".join(f",{name.replace('_', '-')}={value}" for name, value in machine.items())
+    subprocess.run([plain.QEMU, "-machine", f"virt{words},dumpdtb={file}", "-cpu", CPU,
+                    "-smp", str(harts), "-m", memory, "-nographic", "-bios", "none"], check=True,
+                   capture_output=True)
+    return file
+
+
+def changed(folder, edits, memory="1G", harts=1, **machine):
+    """QEMU's options for the same machine whose tree fdtput has changed, and the path of that.
+    edits: lists of words; "host.dtb" among them is the tree."""
+    file = tree(folder / "host.dtb", memory, harts, **machine)
+    for words in edits:
+        subprocess.run(["fdtput", *words], cwd=folder, check=True)
+    return ["-dtb", file]

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `kind=measure` of guests/bare prints when each of its counts is exact."""
+
+# The fixed loop, in bootargs: rounds, and pairs of instructions in each.
+ROUNDS = 2
+LENGTH = 1000000
+MEASURE = f"kind=measure rounds={ROUNDS} length={LENGTH}"
+
+
+def rounds(number=ROUNDS, length=LENGTH):
+    """The lines of so many rounds: what each filter leaves of S and U, by the flags of
+    config_matching."""
+    one = 2 * length + 1
+    filters = {"0x0": (one, one), "0x20": (one, 0), "0x40": (0, one), "0x60": (0, 0)}
+    return [f"measure: round {n} event {event} flags {flags}: S {s}, U {u}, odd reads 0"
+            for n in range(number)
+            for event in ("0x2", "0x1")
+            for flags, (s, u) in filters.items()]
+
+
+def expected(number=ROUNDS, length=LENGTH):
+    """The same with the last line."""
+    return rounds(number, length) + [f"measure: ends, 0 wrong of {8 * number}"]
+
+
+EXPECTED = expected()

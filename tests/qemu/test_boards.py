@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""QEMU's `virt` with trees that say what those of boards do. The machine cannot have another
+timebase, nor a UART whose registers are apart: tests/host/test_host_dt.c has these."""
+
+import subprocess
+
+import pytest
+
+import bare_guests
+import harness
+import hosts
+from measured import EXPECTED, MEASURE
+
+CPUS = "/cpus/cpu@"
+KEPT = "/reserved-memory/kept@"
+
+
+def boot(folder, edits, guest=MEASURE, harts=1, **arguments):
+    qemu = hosts.qemu(folder, *hosts.changed(folder, edits, harts=harts))
+    options = ["--memory", "1G", "--qemu", qemu]
+    if harts > 1:
+        options += ["--harts", harts]
+    return bare_guests.boot(folder, {"alpha": guest}, options=options, **arguments)
+
+
+def keep(base, size):
+    """What keeps memory from everybody."""
+    return [["-cp", "host.dtb", f"{KEPT}{base:x}"],
+            ["-t", "x", "host.dtb", f"{KEPT}{base:x}", "reg", "0", f"{base:x}", "0", f"{size:x}"]]
+
+
+def reserved(*ranges):
+    """A tree that keeps memory has these in it."""
+    return [["-cp", "host.dtb", "/reserved-memory"],
+            ["host.dtb", "/reserved-memory", "#address-cells", "2"],
+            ["host.dtb", "/reserved-memory", "#size-cells", "2"],
+            ["host.dtb", "/reserved-memory", "ranges"],
+            *[edit for it in ranges for edit in keep(*it)]]
+
+
+def test_harts_that_are_disabled_or_lack_h(tmp_path):
+    """One is not seen at all, the other is not used."""
+    edits = [["-t", "s", "host.dtb", CPUS + "1", "status", "disabled"],
+             ["-d", "host.dtb", CPUS + "2", "riscv,isa-extensions"],
+             ["-t", "s", "host.dtb", CPUS + "2", "riscv,isa", "rv64imafdc_sstc"]]
+    result = boot(tmp_path, edits, "kind=idle ticks=1000", harts=3, profile="smp")
+    assert "hart 2: not used: it has no H extension" in result.own
+    assert not any("hart 1" in line for line in result.own)
+    assert result.own[-1] == "all VMs ended"
+
+
+def test_memory_in_several_nodes(tmp_path):
+    """Two that touch are one bank; a third is not used. What is kept at the end of the bank, and
+    where the VM tree would go then, stays free of it."""
+    edits = [["-t", "x", "host.dtb", "/memory@80000000", "reg", "0", "80000000", "0", "10000000",
+              "0", "b0000000", "0", "8000000"],
+             ["-cp", "host.dtb", "/memory@90000000"],
+             ["-t", "s", "host.dtb", "/memory@90000000", "device_type", "memory"],
+             ["-t", "x", "host.dtb", "/memory@90000000", "reg", "0", "90000000", "0", "10000000"],
+             *reserved((0x9fe00000, 0x200000), (0x9fd80000, 0x1000))]
+    result = boot(tmp_path, edits)
+    assert any("; 509 MiB of RAM; " in line for line in result.own), str(result)
+    assert ("130 MiB of RAM are not used: they are not in one piece with Tally's" in result.own)
+    assert result.vm("alpha") == EXPECTED
+
+
+def test_memory_that_tally_needs_is_kept(tmp_path):
+    result = boot(tmp_path, reserved((0x81000000, 0x1000)), status=harness.DEPENDENCY)
+    assert result.own == ["the platform: host tree: /reserved-memory: kept@81000000: 0x81000000 "
+                          "lies in Tally or its tables"]
+
+
+def with_loader(folder, source, *options):
+    """tools/run's options for a program that runs in S-mode before Tally, which starts nothing by
+    itself."""
+    elf = folder / "loader.elf"
+    subprocess.run(["riscv64-linux-gnu-gcc", "-nostdlib", "-static", "-Wl,-N,-Ttext=0x90000000",
+                    "-Wl,--build-id=none,--no-warn-rwx-segments", "-o", elf,
+                    harness.ROOT / "tests/qemu" / source], check=True)
+    return ["--kernel", elf, "--qemu", hosts.qemu(folder, *options)]
+
+
+def test_the_firmwares_console(tmp_path):
+    """The loader makes the UART one that Tally does not know: it prints through the firmware."""
+    tally = f"loader,file={harness.BUILD / 'tally.elf'}"
+    result = bare_guests.boot(tmp_path, {"alpha": MEASURE}, options=with_loader(
+        tmp_path, "other_uart.S", "-device", tally))
+    assert any(line.endswith("; console input by nothing: the host tree names no UART that Tally "
+                             "knows") for line in result.own), str(result)
+    assert result.vm("alpha") == EXPECTED
+
+
+def test_loaded_elsewhere(tmp_path):
+    """As on a board whose RAM begins elsewhere."""
+    tally = f"loader,file={harness.BUILD / 'tally.bin'},addr=0x84200000"
+    result = bare_guests.boot(tmp_path, {"alpha": MEASURE}, options=with_loader(
+        tmp_path, "elsewhere.S", "-device", tally), status=harness.DEPENDENCY)
+    assert result.own == ["the platform: Tally was not loaded to the address that it is built for, "
+                          "2 MiB above BOARD_RAM"]
+
+
+@pytest.mark.long
+def test_built_for_another_address(tmp_path):
+    """The memory in front of it is not used."""
+    ram = "0x84000000"
+    subprocess.run(["make", "-s", f"BOARD_RAM={ram}", f"build/board-{ram}/tally.bin"],
+                   cwd=harness.ROOT, check=True)
+    tally = f"loader,file={harness.BUILD / f'board-{ram}/tally.bin'},addr=0x84200000"
+    result = bare_guests.boot(tmp_path, {"alpha": MEASURE}, options=with_loader(
+        tmp_path, "elsewhere.S", "-device", tally))
+    assert "66 MiB of RAM are not used: they are not in one piece with Tally's" in result.own
+    assert result.vm("alpha") == EXPECTED

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `make run-debian` boots: Debian from its own disk, logged in to over SSH, with perf on real
+work, beside neighbours under load; and Debian that restarts while it writes. What has to happen has
+to do so in some minutes of the machine's own time, however long these take."""
+
+import contextlib
+import re
+import subprocess
+import time
+
+import pytest
+
+import harness
+import plain
+from tallylib import tally_ctl
+
+pytestmark = pytest.mark.long
+
+TREES = {"plic": harness.ROOT / "dts/debian-disks.dts",
+         "aia": harness.ROOT / "dts/debian-disks-aia.dts"}
+# A third VM, which counts code of known length; an operator starts it when the others have work.
+GAMMA = """/ {
+	images { bare: bare { data = /incbin/("bare.bin"); }; };
+	vms {
+		gamma {
+			memory = /bits/ 64 <0x1000000>;
+			kernel = <&bare>;
+			bootargs = "kind=measure rounds=%d length=4000000";
+			vcpu0 { harts = <0>; };
+		};
+	};
+};
+"""
+ROUNDS = 5
+# Seconds of the machine's time: what takes longest is the boot of two guests, half a minute; a
+# guest that is asked while it goes down does not answer.
+PATIENCE_S = 600
+ASK_S = 30
+# Complaints of a kernel whose device does not answer, or whose file system is wrong.
+TROUBLE = re.compile(r"I/O error|EXT4-fs (error|warning)|blocked for more than|BUG:|Oops|"
+                     r"nobody cared|timed? ?out|watchdog:", re.I)
+WRITER = """while [ ! -e /run/stop ]; do
+	dd if=/dev/urandom of=/root/load.%s bs=1M count=8 conv=fsync status=none
+done"""
+WRITTEN = "awk '{ print $7 }' /sys/block/vda/stat"
+RECEIVED = "cat /sys/class/net/e*/statistics/rx_bytes"
+
+
+class Machine:
+    """tools/run-debian with a machine that runs."""
+
+    def __init__(self, folder, tree):
+        for name in ("disk.ext4", "disk.ext4.made", "key"):
+            (folder / name).symlink_to(harness.BUILD / "debian" / name)
+        self.folder, self.control, self.told_s = folder, folder / "control", 0
+        self.messages = (folder / "messages").open("wb")
+        kernel = ["--kernel", harness.KERNEL] if harness.KERNEL else []
+        self.process = subprocess.Popen(
+            [harness.ROOT / "tools/run-debian", "--disks", folder, "--vms", tree, "--",
+             "--control", self.control, "--log-dir", folder / "logs", *kernel],
+            stdin=subprocess.DEVNULL, stdout=self.messages, stderr=self.messages)
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait()
+        self.messages.close()
+
+    def said(self, name):
+        return (self.folder / "logs" / f"{name}.log").read_text(errors="replace")
+
+    def words(self, name):
+        # Nothing that ends by the time of this computer.
+        return ["ssh", "-F", self.folder / "ssh_config", "-o", "ServerAliveCountMax=1000000", name]
+
+    def now(self):
+        """The machine's own time in seconds; once it has ended, what it told last."""
+        with contextlib.suppress(tally_ctl.Unreachable, tally_ctl.NoAnswer), \
+                tally_ctl.Machine(str(self.control), harness.GUARD) as machine:
+            self.told_s = machine.objects("exits")[0]["time_us"] / 1e6
+        return self.told_s
+
+    def try_ssh(self, name, script, seconds=PATIENCE_S):
+        """A script's status and output, unless that takes more seconds of the machine."""
+        last = self.now() + seconds
+        with subprocess.Popen([*self.words(name), "sh -s"], text=True, stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+            while True:
+                try:
+                    text = process.communicate(script, timeout=1)[0]
+                    return process.returncode, text
+                except subprocess.TimeoutExpired:
+                    script = None  # it has that already
+                if self.now() > last:
+                    process.kill()
+                    return 255, f"{name}: no answer"
+
+    def ssh(self, name, script):
+        status, text = self.try_ssh(name, "set -e\n" + script)
+        assert status == 0, text
+        return text
+
+    def until(self, what, found):
+        """Waits for something to be true, which it has to be before the machine ends."""
+        last = self.now() + PATIENCE_S
+        while not (value := found()):
+            assert self.process.poll() is None, (self.folder / "messages").read_text()[-3000:]
+            assert self.now() < last, what
+            time.sleep(1)
+        return value
+
+    def boot_id(self, name, but=""):
+        """Waits for a guest to be logged in to, in another life than that; names this one."""
+        def found():
+            # One that is asked while it goes down does not answer; it is asked again.
+            status, text = self.try_ssh(name, "cat /proc/sys/kernel/random/boot_id", ASK_S)
+            return status == 0 and text != but and text
+        return self.until(f"{name} cannot be logged in to", found)
+
+    def number(self, name, command):
+        return int(self.ssh(name, command))
+
+    @contextlib.contextmanager
+    def load(self, name, *commands, source=None):
+        """Commands in a guest, until the end. source: a command here whose output they get."""
+        with contextlib.ExitStack() as stack:
+            for command in commands:
+                feed = subprocess.DEVNULL
+                if source:
+                    feeder = stack.enter_context(subprocess.Popen(source, stdout=subprocess.PIPE))
+                    stack.callback(feeder.kill)
+                    feed = feeder.stdout
+                process = stack.enter_context(subprocess.Popen(
+                    [*self.words(name), command], stdin=feed, stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL))
+                stack.callback(process.kill)
+            yield
+
+    def ends_well(self):
+        """All guests are off, their kernels had nothing to complain of, and their disks are
+        clean."""
+        last = self.now() + PATIENCE_S
+        while (status := self.process.poll()) is None:
+            assert self.now() < last, "the machine does not end"
+            time.sleep(1)
+        assert status == harness.OK
+        for name in ("alpha", "beta"):
+            complaints = [line for line in self.said(name).split("\n") if TROUBLE.search(line)]
+            assert not complaints, complaints
+            subprocess.run(["/usr/sbin/e2fsck", "-fn", self.folder / f"{name}.ext4"], check=True,
+                           capture_output=True)
+
+
+@pytest.fixture(name="machine")
+def machines(tmp_path):
+    """Boots trees."""
+    plain.make("debian-disk")
+    with contextlib.ExitStack() as stack:
+        def boot(tree):
+            return stack.enter_context(contextlib.closing(Machine(tmp_path, tree)))
+        yield boot
+
+
+@pytest.fixture(name="tree", params=TREES)
+def trees(request):
+    return TREES[request.param]
+
+
+@pytest.fixture(name="with_gamma")
+def tree_of_three(tmp_path, tree):
+    """A VM more."""
+    plain.make("build/guests/bare.bin")
+    path = tmp_path / "three.dts"
+    path.write_text(f'/include/ "{tree}"\n' + GAMMA % ROUNDS, encoding="ascii")
+    return path
+
+
+def check_perf(machine, name):
+    """Counts and samples of a program of known length, and real work: a database, and apt."""
+    for _ in range(3):
+        text = machine.ssh(name, "perf stat -x, -e instructions:u /root/work 50000000 2>&1")
+        assert harness.perf_counts(text.split("\n")) == {"instructions:u": 50000000}
+    text = machine.ssh(name, "perf record -o /root/p -e instructions:u -c 300000 "
+                       "/root/work 20000000 2>&1")
+    assert "(66 samples)" in text
+    text = machine.ssh(name, """rm -f /root/db
+perf stat -x, -e instructions:u,cycles:u -- sqlite3 /root/db "
+create table t as with recursive c(n) as (select 1 union all select n + 1 from c where n < 20000)
+select n, hex(randomblob(20)) s from c; create index i on t(s);
+select 'rows', count(*), sum(n) from t;" 2>&1""")
+    assert "rows|20000|200010000" in text
+    counts = harness.perf_counts(text.split("\n"))
+    assert counts["cycles:u"] == counts["instructions:u"] > 20000 * 100
+    machine.ssh(name, "perf record -o /root/p -e instructions:u -c 1000000 "
+                "-- apt-cache gencaches 2>&1")
+    text = machine.ssh(name, "perf report -i /root/p --stdio --sort comm,dso 2>/dev/null")
+    assert "libapt-pkg.so" in text and "Total Lost Samples: 0" in text
+    # And of what other packages do, which is on the disk afterwards.
+    machine.ssh(name, """cd /root; mkdir -p pack/DEBIAN
+printf 'Package: tally-test\\nVersion: 1\\nArchitecture: all\\nMaintainer: nobody\\n' \\
+	>pack/DEBIAN/control
+echo 'Description: a test' >>pack/DEBIAN/control
+mkdir -p pack/opt; seq 200000 >pack/opt/numbers
+perf stat -o /root/stat -e instructions:u dpkg-deb -b pack p.deb; dpkg -i p.deb; sync""")
+
+
+def test_two_debians(machine, with_gamma):
+    """Both have work for perf, disk and network at once, and the bare neighbour counts exactly."""
+    machine = machine(with_gamma)
+    for name in ("alpha", "beta"):
+        machine.boot_id(name)
+        machine.ssh(name, f"[ $(hostname) = {name} ]")
+        subprocess.run(["scp", "-q", "-F", machine.folder / "ssh_config",
+                        harness.BUILD / "guests/linux/work", f"{name}:/root/work"], check=True)
+    ends = f"measure: ends, 0 wrong of {8 * ROUNDS}"
+    machine.until("gamma did not measure", lambda: ends in machine.said("gamma"))
+    with machine.load("beta", WRITER % "a"), \
+            machine.load("beta", "cat >/dev/null", source=["head", "-c", "4G", "/dev/zero"]):
+        before = [machine.number("beta", text) for text in (WRITTEN, RECEIVED)]
+        subprocess.run([harness.ROOT / "tools/tally-ctl", "--socket", machine.control, "start",
+                        "gamma"], check=True, stdout=subprocess.DEVNULL)
+        check_perf(machine, "alpha")
+        machine.until("gamma did not measure", lambda: machine.said("gamma").count(ends) == 2)
+        after = [machine.number("beta", text) for text in (WRITTEN, RECEIVED)]
+        # 512-byte sectors; bytes.
+        assert after[0] - before[0] > (8 << 20) // 512 and after[1] - before[1] > 8 << 20
+        machine.ssh("beta", "touch /run/stop")
+    check_perf(machine, "beta")
+    for name in ("alpha", "beta"):
+        machine.try_ssh(name, "poweroff")
+    machine.ends_well()
+    assert "wrong of" not in machine.said("gamma").replace(ends, "")
+
+
+def wait_for_writes(machine, name):
+    """Until 8 MiB more are on the disk."""
+    before = machine.number(name, WRITTEN)
+    machine.until("nothing is written",
+                  lambda: machine.number(name, WRITTEN) - before > (8 << 20) // 512)
+
+
+def test_debian_restarts_under_load(machine, tree):
+    """Three lives end while three writers are at work, each in another way: the next finds what had
+    been synced, and its disk and network serve it."""
+    machine = machine(tree)
+    machine.boot_id("beta")
+    machine.try_ssh("beta", "poweroff")
+    life = machine.boot_id("alpha")
+    for number, end in enumerate(("reboot", "reboot -ff", "echo b >/proc/sysrq-trigger")):
+        text = machine.ssh("alpha", f"""seq {100000 + number} >/root/kept; sync
+md5sum /root/kept >/root/sum; sync; rm -f /root/load.*; cat /root/sum""")
+        with machine.load("alpha", *(WRITER % writer for writer in range(3))):
+            wait_for_writes(machine, "alpha")
+            # It ends in the middle of a write; the guest does not close this connection.
+            with machine.load("alpha", end):
+                life = machine.boot_id("alpha", but=life)
+        assert machine.ssh("alpha", "cat /root/sum; md5sum -c --quiet /root/sum") == text
+        machine.ssh("alpha", """dd if=/dev/urandom of=/root/b bs=1M count=16 conv=fsync status=none
+sum=$(md5sum </root/b); echo 3 >/proc/sys/vm/drop_caches; [ "$(md5sum </root/b)" = "$sum" ]""")
+    machine.try_ssh("alpha", "rm -f /root/load.*; poweroff")
+    machine.ends_well()
+    assert machine.said("tally").count("vm alpha: asked for a restart") == 3

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tally's own SBI extension (docs/sbi-tally.md): a VM that controls another one."""
+
+import bare_guests
+import harness
+
+BUSY = "kind=busy ticks=4000000000"
+LINES = ["stopped", "starts again"] * 3 + ["stopped"]
+
+
+def told(result, name):
+    """Tally's lines about a VM, but for those at boot, registers and exits."""
+    lines = [line.removeprefix(f"vm {name}: ") for line in result.own
+             if line.startswith(f"vm {name}: ")]
+    return [line for line in lines if line in ("stopped", "starts again", "ended")
+            or line.startswith(("failed", "stays off"))]
+
+
+def test_control(tmp_path):
+    """Each answer, and what becomes of the other VM; those that nobody named run on."""
+    result = bare_guests.boot(
+        tmp_path, {"alpha": "kind=warden of=beta", "beta": BUSY, "gamma": BUSY},
+        status=harness.INTERRUPTED, until="vm alpha: ended",
+        own={"alpha": 'controls = "beta";'})
+    assert result.vm("alpha") == ["warden: ends, 67 checks, 0 failed"], str(result)
+    assert told(result, "alpha") == ["ended"]
+    assert told(result, "beta") == LINES
+    assert told(result, "gamma") == []
+    assert result.vm("beta") == ["busy: begins"] * 4
+    assert result.vm("gamma") == ["busy: begins"]
+
+
+def test_not_for_others(tmp_path):
+    """Without the property there is no extension, also for the VM that is controlled."""
+    result = bare_guests.boot(
+        tmp_path, {"alpha": "kind=warden", "beta": "kind=warden", "gamma": "kind=busy ticks=1"},
+        own={"gamma": 'controls = "alpha", "beta";'})
+    for name in ("alpha", "beta"):
+        assert result.vm(name) == ["warden: ends, 2 checks, 0 failed"]

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/vm_check_host.h"
+
+#include <inttypes.h>
+#include <libfdt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/config/host_memory.h"
+#include "core/config/host_tree.h"
+
+/* Where loaders put Tally, from the start of RAM; its size does not matter. */
+#define IMAGE_AT UINT64_C(0x200000)
+
+static const char *const dma_names[] = {
+    [VM_DMA_NONE] = "none",
+    [VM_DMA_ISOLATED] = "isolated",
+    [VM_DMA_TRUSTED] = "trusted",
+};
+
+static const char *const reset_names[] = {
+    [VM_RESET_UNKNOWN] = NULL,      [VM_RESET_GOLDFISH_RTC] = "goldfish-rtc",
+    [VM_RESET_NS16550] = "ns16550", [VM_RESET_VIRTIO_MMIO] = "virtio-mmio",
+    [VM_RESET_PCI] = NULL,
+};
+
+static const char *const mode_names[] = {
+    [VM_IRQ_UNKNOWN] = "unknown",      [VM_IRQ_RISING] = "rising edge",
+    [VM_IRQ_FALLING] = "falling edge", [VM_IRQ_HIGH] = "high level",
+    [VM_IRQ_LOW] = "low level",
+};
+
+const char *host_is_wrong(const void *tree, size_t size)
+{
+	if (size < sizeof(struct fdt_header) || fdt_check_header(tree))
+		return "is not a device tree blob";
+	if (fdt_totalsize(tree) > size || fdt_check_full(tree, size))
+		return "is a device tree blob that is cut short or broken inside";
+	if (host_tree_says(tree, 0, "compatible", VM_TREE_COMPATIBLE))
+		return "is a VM tree, not the host's device tree";
+	if (fdt_subnode_offset(tree, 0, "cpus") < 0)
+		return "has no /cpus, so it is not a host's device tree";
+	return NULL;
+}
+
+uint64_t host_harts(const void *tree)
+{
+	struct host_place place = host_place_root(tree);
+	uint64_t harts = 0;
+
+	while (host_place_next(&place)) {
+		int size, cpu = place.node[place.depth];
+		const fdt32_t *reg = fdt_getprop(tree, cpu, "reg", &size);
+
+		/* The last cell: harts beyond 63 cannot be used. */
+		if (!host_tree_says(tree, cpu, "device_type", "cpu") || !reg || size < 4 ||
+		    host_tree_is_disabled(tree, cpu))
+			continue;
+		if (fdt32_ld(&reg[size / 4 - 1]) < VM_MAX_HARTS)
+			harts |= UINT64_C(1) << fdt32_ld(&reg[size / 4 - 1]);
+	}
+	return harts;
+}
+
+struct vm_range host_memory(const void *tree)
+{
+	struct host_place place = host_place_root(tree);
+	struct vm_range image, ram;
+	uint64_t base = 0, size = 0;
+
+	while (host_place_next(&place)) {
+		if (!host_tree_says(tree, place.node[place.depth], "device_type", "memory") ||
+		    host_tree_reg(&place, 0, &base, &size) != HOST_REG_OK || size <= IMAGE_AT)
+			continue;
+		image = (struct vm_range){base + IMAGE_AT, base + IMAGE_AT};
+		if (host_memory_find(tree, image, &ram))
+			return ram;
+	}
+	return (struct vm_range){0};
+}
+
+bool host_memory_is_kept(const void *tree, uint64_t tree_size, struct vm_range *ram)
+{
+	struct vm_range image = {ram->from + IMAGE_AT, ram->from + IMAGE_AT};
+	struct host_reserved found;
+
+	return !host_memory_keep(tree, image, tree_size, ram, &found);
+}
+
+/* The path of a device's node, which the tree gave perhaps by an alias. */
+static const char *path_of(const struct vm_device *device, const void *tree)
+{
+	static char path[256];
+
+	return device->pci.given || fdt_get_path(tree, device->node, path, sizeof(path))
+	           ? device->host
+	           : path;
+}
+
+static void print_device(const struct vm_config *vm, const struct vm_device *d, const void *tree)
+{
+	const char *reset = reset_names[d->reset];
+
+	printf("  device    %s: %s%s; dma %s%s\n", d->name, d->pci.given ? "PCI function " : "",
+	       tree ? path_of(d, tree) : d->host, dma_names[d->dma],
+	       d->dma_unchecked ? ", unchecked" : "");
+	for (uint32_t i = 0; i < d->n_regions; i++)
+		printf("            registers 0x%" PRIx64 " to 0x%" PRIx64 "\n", d->regions[i].base,
+		       d->regions[i].base + d->regions[i].size - 1);
+	for (uint32_t i = 0; i < d->n_irqs; i++)
+		printf("            interrupt %" PRIu32 " of the host as %" PRIu32 "%s%s\n",
+		       d->irqs[i].source, d->irqs[i].guest, d->irqs[i].mode ? ", " : "",
+		       d->irqs[i].mode ? mode_names[d->irqs[i].mode] : "");
+	if (d->pci.given)
+		printf("            whether it is there, and can be had, is checked at boot\n");
+	else if (tree)
+		printf("            reset     %s\n",
+		       reset ? reset : "unknown: the VM has one life");
+	if (d->dma == VM_DMA_TRUSTED)
+		printf("            WARNING: it may write all memory: the counts of every VM rest "
+		       "on the drivers of VM %s\n",
+		       vm->name);
+}
+
+void print_devices(const struct vm_config *vm, const void *tree)
+{
+	for (uint32_t i = 0; i < vm->n_devices; i++)
+		print_device(vm, &vm->devices[i], tree);
+	if (vm->n_devices && !tree)
+		printf("            checked for syntax and doubles only; the host's tree, by "
+		       "--host, tells the rest\n");
+}
+
+/* The strings come from blobs, whose names dtc restricts; others are printed without what JSON does
+ * not take. */
+static void print_text(const char *text)
+{
+	putchar('"');
+	for (; *text; text++)
+		putchar(*text < ' ' || *text > '~' || *text == '"' || *text == '\\' ? '?' : *text);
+	putchar('"');
+}
+
+static void print_json_device(const struct vm_device *d, const void *tree)
+{
+	printf("{\"name\":");
+	print_text(d->name);
+	printf(",\"host\":");
+	print_text(d->host);
+	printf(",\"pci\":%s,\"node\":", d->pci.given ? "true" : "false");
+	if (tree && !d->pci.given)
+		print_text(path_of(d, tree));
+	else
+		printf("null");
+	printf(",\"dma\":\"%s\",\"dma_unchecked\":%s,\"registers\":[", dma_names[d->dma],
+	       d->dma_unchecked ? "true" : "false");
+	for (uint32_t i = 0; i < d->n_regions; i++)
+		printf("%s[%" PRIu64 ",%" PRIu64 "]", i ? "," : "", d->regions[i].base,
+		       d->regions[i].size);
+	printf("],\"interrupts\":[");
+	for (uint32_t i = 0; i < d->n_irqs; i++)
+		printf("%s{\"host\":%" PRIu32 ",\"guest\":%" PRIu32 ",\"type\":\"%s\"}",
+		       i ? "," : "", d->irqs[i].source, d->irqs[i].guest,
+		       mode_names[d->irqs[i].mode]);
+	printf("],\"reset\":");
+	if (reset_names[d->reset])
+		print_text(reset_names[d->reset]);
+	else
+		printf("null");
+	printf("}");
+}
+
+void print_json_devices(const struct vm_config *vm, const void *tree)
+{
+	for (uint32_t i = 0; i < vm->n_devices; i++) {
+		if (i)
+			putchar(',');
+		print_json_device(&vm->devices[i], tree);
+	}
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What tools/vm-check knows of the host, and prints of the devices that VMs get of it. */
+#ifndef TOOLS_VM_CHECK_HOST_H
+#define TOOLS_VM_CHECK_HOST_H
+
+#include <stddef.h>
+
+#include "core/config/vm_config.h"
+
+/* Returns why a file of `size` bytes is no host's device tree. NULL: it is one. */
+const char *host_is_wrong(const void *tree, size_t size);
+
+/* The harts that a host's tree has, bit n for the hart n, and the memory that Tally uses; none: it
+ * is empty. */
+uint64_t host_harts(const void *tree);
+struct vm_range host_memory(const void *tree);
+
+/* Whether the tree keeps memory that Tally needs. If not, the RAM ends before what is kept at its
+ * end. */
+bool host_memory_is_kept(const void *tree, uint64_t tree_size, struct vm_range *ram);
+
+/* Prints a VM's devices as lines, or as JSON's array. tree is the host's, or NULL. */
+void print_devices(const struct vm_config *vm, const void *tree);
+void print_json_devices(const struct vm_config *vm, const void *tree);
+
+#endif

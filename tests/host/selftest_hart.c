@@ -316,7 +316,7 @@ void hart_flags_show(struct vcpu *self)
 
 static VSBI_FN(unexpected)
 {
-	never("HSM, SRST or DBCN");
+	never("HSM, SRST, DBCN or Tally's own");
 	return vsbi_result(SBI_ERR_FAILED, 0);
 }
 
@@ -325,6 +325,8 @@ const struct vsbi_slot vsbi_hsm = {.eid = SBI_EXT_HSM,
 const struct vsbi_slot vsbi_srst = {.eid = SBI_EXT_SRST, .fn = {unexpected}};
 const struct vsbi_slot vsbi_dbcn = {.eid = SBI_EXT_DBCN,
                                     .fn = {unexpected, unexpected, unexpected}};
+const struct vsbi_slot vsbi_tally = {
+    .eid = SBI_EXT_TALLY, .fn = {unexpected, unexpected, unexpected, unexpected, unexpected}};
 
 void panic(const char *format, ...)
 {

@@ -54,6 +54,11 @@ class Run:
                               capture_output=True, text=True, check=False, timeout=harness.GUARD)
         return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
 
+    def wait_for_guests(self):
+        """Tally answers while it still copies images; from here on every VM has begun."""
+        while any(" loading " in line for line in self.ctl("vms")[1]):
+            pass
+
 
 @pytest.fixture
 def running(tmp_path):
@@ -96,7 +101,7 @@ def test_a_deep_folder(running, tmp_path):
 def test_while_all_guests_wait_for_ever(running):
     """Nobody has set a timer to which the machine's clock could leap: it is heard all the same."""
     run = running({"alpha": "kind=wfi idle=ever", "beta": "kind=wfi idle=ever"})
-    run.read_until("to the first guest")
+    run.wait_for_guests()
     for _ in range(3):
         status, answer, complaint = run.ctl("vms")
         assert (status, complaint) == (0, [])
@@ -143,6 +148,7 @@ def test_two_programs_while_guests_count_and_flood(running, backend):
 def test_each_exit_status(running, tmp_path):
     """And what Tally is told by something that is no program of ours."""
     run = running({"alpha": FOREVER})
+    run.wait_for_guests()
     status, lines, complaints = run.ctl("vms")
     assert (status, complaints) == (0, [])
     assert re.fullmatch(r"alpha {10} running  up \d+\.\d{3} s, vcpus 1, harts 0, memory 16 MiB",

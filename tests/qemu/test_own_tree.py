@@ -14,7 +14,7 @@ def test_the_example_can_be_followed(tmp_path):
     for target in ("all", "build/guest/initramfs.cpio", "build/guests/bare.bin"):
         plain.make(target)
     text = (harness.ROOT / "dts/README.md").read_text(encoding="utf-8")
-    tree, = re.findall(r"```dts\n(.*?)```", text, re.S)
+    tree, = re.findall(r"```dts\n(/dts-v1/;.*?)```", text, re.S)
     commands, = re.findall(r"```sh\n(.*?)```", text, re.S)
     (tmp_path / "vms.dts").write_text(tree, encoding="utf-8")
     done = subprocess.run(["sh", "-e", "-c", commands], cwd=tmp_path, stdin=subprocess.DEVNULL,

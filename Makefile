@@ -101,11 +101,11 @@ $(OFFSETS): arch/riscv/asm_offsets.c | setup $(B)/guest/fdt.stamp
 		$(OUT)/gen/asm_offsets.s; } > $@
 
 # libfdt, but for what core/config/fdt_walk.c does in its place.
+FDT_OWN := fdt_offset_ptr fdt_next_tag fdt_getprop fdt_getprop_namelen
 $(OUT)/obj/libfdt.a: Makefile | setup $(B)/guest/fdt.stamp
 	@mkdir -p $(@D)
 	@echo "  WEAKEN  $@"
-	$(Q)$(CROSS_COMPILE)objcopy --weaken-symbol=fdt_offset_ptr --weaken-symbol=fdt_next_tag \
-		$(B)/guest/libfdt.a $@
+	$(Q)$(CROSS_COMPILE)objcopy $(FDT_OWN:%=--weaken-symbol=%) $(B)/guest/libfdt.a $@
 
 $(OUT)/tally.elf: $(TALLY_OBJ) arch/riscv/link.ld tools/check-elf tools/check-stack \
 		tools/stacks.toml $(OUT)/obj/libfdt.a

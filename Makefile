@@ -73,6 +73,21 @@ LTO := -flto -flto-partition=none
 # vpmu/ has no array on any stack, and its structures' addresses are passed in every call.
 $(OUT)/obj/vpmu/%.c.o: TARGET_CFLAGS += -fstack-protector
 
+# What runs at boot, for the operator, or from life to life of a VM is small rather than quick. The
+# compiler keeps this with each function, so it holds beyond LTO. tools/footprint shows what it is
+# worth, tools/bench-calls and tools/bench-switch that no guest pays for it.
+COLD := $(filter-out core/config/fdt_walk.c core/config/dt_path.c,\
+		$(wildcard core/boot/*.c core/config/*.c core/operator/*.c)) \
+	core/log.c core/panic.c \
+	$(addprefix core/lib/,event_names.c numbers.c printf.c sbi_names.c text.c words.c) \
+	$(addprefix arch/riscv/,device_reset.c fw_events.c gstage.c hpm_probe.c hpm_selfcheck.c \
+		hpm_table.c hs_map.c iommu.c iommu_queue.c iommu_try.c isa.c pci.c pci_access.c \
+		pci_reset.c quirks.c uart.c) \
+	$(addprefix core/vm/,check.c dma.c dma_faults.c dma_tell.c functions.c guest_dt.c \
+		hart_kind.c ledger.c observe_request.c seed.c vm_command.c vm_life.c vm_load.c \
+		vm_pmu_policy.c vm_quiet.c vm_tell.c)
+$(COLD:%=$(OUT)/obj/%.o): TARGET_CFLAGS += -Os
+
 TALLY_SRC := $(sort $(wildcard arch/riscv/*.S)) \
 	$(filter-out arch/riscv/asm_offsets.c,$(sort $(wildcard arch/riscv/*.c core/*.c core/*/*.c \
 		vpmu/*.c)))
@@ -203,6 +218,11 @@ bench-switch: all $(B)/guests/bench.bin
 .PHONY: bench-boot
 bench-boot: all $(B)/guests/bench.bin $(B)/bench/boot.so
 	$(Q)tools/bench-boot $(BENCH)
+
+# What Tally takes of the machine's memory, by folder.
+.PHONY: footprint
+footprint: $(OUT)/tally.bin
+	$(Q)tools/footprint $(OUT)/tally.elf
 
 # For QEMU, not for a guest.
 $(B)/bench/boot.so: tools/benchlib/boot.c Makefile | setup

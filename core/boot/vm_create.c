@@ -130,8 +130,6 @@ static void make_device_tree(struct vm *vm, const struct vm_tree *tree)
 	    (uint32_t)isa_guest(common, vm->pmu_policy.overflow, isa, sizeof(isa), extensions);
 	int error = guest_dt_build(dtb, VM_DTB_SIZE, vm->config, &machine);
 
-	if (!error)
-		error = fdt_pack(dtb);
 	if (error)
 		panic("vm %s: device tree: libfdt error %d", vm->config->name, error);
 	keep_device_tree(vm, dtb);

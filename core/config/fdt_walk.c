@@ -219,3 +219,28 @@ const void *fdt_getprop(const void *tree, int node, const char *name, int *lengt
 {
 	return fdt_getprop_namelen(tree, node, name, (int)strlen(name), length);
 }
+
+/* libfdt has these in one file with functions that change trees, which Tally does not need. */
+static int find_cells(const void *tree, int node, const char *name, int otherwise)
+{
+	int length;
+	const fdt32_t *cells = fdt_getprop(tree, node, name, &length);
+
+	if (!cells)
+		return length == -FDT_ERR_NOTFOUND ? otherwise : length;
+	if (length != sizeof(*cells) || fdt32_to_cpu(*cells) > FDT_MAX_NCELLS)
+		return -FDT_ERR_BADNCELLS;
+	return (int)fdt32_to_cpu(*cells);
+}
+
+int fdt_address_cells(const void *tree, int node)
+{
+	int cells = find_cells(tree, node, "#address-cells", 2);
+
+	return cells ? cells : -FDT_ERR_BADNCELLS;
+}
+
+int fdt_size_cells(const void *tree, int node)
+{
+	return find_cells(tree, node, "#size-cells", 1);
+}

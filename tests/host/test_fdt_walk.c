@@ -16,16 +16,22 @@
 #define fdt_next_tag        tally_next_tag
 #define fdt_getprop         tally_getprop
 #define fdt_getprop_namelen tally_getprop_namelen
+#define fdt_address_cells   tally_address_cells
+#define fdt_size_cells      tally_size_cells
 const void *tally_offset_ptr(const void *tree, int offset, unsigned int length);
 uint32_t tally_next_tag(const void *tree, int start, int *next);
 const void *tally_getprop(const void *tree, int node, const char *name, int *length);
 const void *tally_getprop_namelen(const void *tree, int node, const char *name, int size,
                                   int *length);
+int tally_address_cells(const void *tree, int node);
+int tally_size_cells(const void *tree, int node);
 #include "core/config/fdt_walk.c"
 #undef fdt_offset_ptr
 #undef fdt_next_tag
 #undef fdt_getprop
 #undef fdt_getprop_namelen
+#undef fdt_address_cells
+#undef fdt_size_cells
 
 #define TREES 20000U
 
@@ -48,6 +54,8 @@ static void build(void)
 	fdt_end_node(tree);
 	fdt_begin_node(tree, "b");
 	fdt_property_u32(tree, "cells", 3);
+	fdt_property_u32(tree, "#address-cells", 3);
+	fdt_property_u32(tree, "#size-cells", 0);
 	fdt_end_node(tree);
 	fdt_end_node(tree);
 	assert_int_equal(fdt_finish(tree), 0);
@@ -76,6 +84,8 @@ static void compare_values(int at)
 		assert_ptr_equal(tally_getprop_namelen(tree, at, wanted[i], part, NULL),
 		                 fdt_getprop_namelen(tree, at, wanted[i], part, NULL));
 	}
+	assert_int_equal(tally_address_cells(tree, at), fdt_address_cells(tree, at));
+	assert_int_equal(tally_size_cells(tree, at), fdt_size_cells(tree, at));
 }
 
 /* Returns how many tags there are. */
@@ -135,6 +145,24 @@ static void cut(void **state)
 	for (uint32_t size = 0; size < 40; size++) {
 		build();
 		fdt_set_size_dt_strings(tree, size);
+		compare();
+	}
+}
+
+/* Numbers of cells that are none. */
+static void numbers_of_cells(void **state)
+{
+	static const uint32_t values[] = {0, 1, 2, 4, 5, 0x7fffffff, 0x80000000};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		build();
+		fdt_setprop_inplace_u32(tree, fdt_subnode_offset(tree, 0, "b"), "#address-cells",
+		                        values[i]);
+		fdt_setprop_inplace_u32(tree, fdt_subnode_offset(tree, 0, "b"), "#size-cells",
+		                        values[i]);
+		compare();
+		fdt_nop_property(tree, fdt_subnode_offset(tree, 0, "b"), "#size-cells");
 		compare();
 	}
 }
@@ -199,8 +227,9 @@ static void damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(whole), cmocka_unit_test(cut),     cmocka_unit_test(strange),
-	    cmocka_unit_test(older), cmocka_unit_test(damaged),
+	    cmocka_unit_test(whole),   cmocka_unit_test(cut),
+	    cmocka_unit_test(strange), cmocka_unit_test(numbers_of_cells),
+	    cmocka_unit_test(older),   cmocka_unit_test(damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

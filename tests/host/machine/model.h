@@ -107,6 +107,11 @@ void model_pay_times(const struct vcpu *vcpu);
 void model_pay_step(const struct vcpu *vcpu);
 void model_pay_sums(void);
 
+/* model_heart.c: it is about to ring; whether the VM should have rung by now */
+void model_rings(const struct vcpu *vcpu);
+void model_heart_step(const struct vcpu *vcpu);
+bool model_is_silent(const struct vm *vm);
+
 /* model_count.c: its counter of instructions, and LCOFIs */
 void model_retired_late(const struct machine_hart *h, struct vcpu *vcpu);
 void model_sampled(const struct machine_hart *h, struct vcpu *vcpu);

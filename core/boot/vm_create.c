@@ -178,6 +178,9 @@ static void report_vm(const struct vm *vm)
 	if (config->no_look)
 		log_line("vm %s: not looked at while it computes: a trap loop goes unnoticed",
 		         config->name);
+	if (config->heartbeat_ms)
+		log_line("vm %s: has failed if it does not ring for %u ms", config->name,
+		         config->heartbeat_ms);
 	vm_overflow_report(vm);
 }
 
@@ -343,6 +346,7 @@ void vms_create(const struct vm_tree *tree)
 	for (uint32_t i = 0; i < n_vms; i++) {
 		vms[i].index = i;
 		vms[i].config = &tree->vms[i];
+		vms[i].heart_at = ~0UL;
 		vms[i].pmu_table = (struct vpmu_table){
 		    .selectors = tree->has_selectors ? &tree->selectors : NULL,
 		    .allowed = tree->vms[i].pmu_raw_events,

@@ -29,6 +29,7 @@
 #define VM_NAME_MAX       15U   /* characters */
 #define VM_BOOTARGS_MAX   1023U /* bytes without the NUL */
 #define VM_RESTARTS_MAX   1000U /* the highest restart-limit */
+#define VM_HEARTBEAT_MS_MAX 3600000U /* an hour */
 
 #define VM_TURN_US_DEFAULT 2000U /* without turn-us and share */
 
@@ -192,6 +193,7 @@ struct vm_config {
 	bool aia; /* it has an IMSIC for each vcpu and an APLIC; false: a PLIC */
 	enum vm_restart restart;
 	uint32_t restart_limit; /* restarts in a row; those by the user do not count */
+	uint32_t heartbeat_ms;  /* a guest that rings later than so has failed; 0: it need not */
 	bool bad_access_stops;  /* an access outside its memory and devices ends it */
 	uint32_t share;         /* its vcpus' turns are so many times tree.turn_us long */
 	uint32_t turn_us;       /* length of a turn of its vcpus, at most a second */

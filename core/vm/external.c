@@ -4,6 +4,7 @@
 #include "arch/riscv/csr.h"
 #include "core/lib/spinlock.h"
 #include "core/vm/dma.h"
+#include "core/vm/heart.h"
 #include "core/vm/platform.h"
 #include "core/vm/wired.h"
 
@@ -71,6 +72,8 @@ void external_look(void)
 		serve_console(); /* it says when again */
 	if (at[EXTERNAL_DMA] <= now)
 		dma_look();
+	if (at[EXTERNAL_HEART] <= now)
+		heart_look();
 }
 
 bool external_hears(void)

@@ -21,8 +21,9 @@ bool external_hears(void);
  * boot. */
 void external_listen(void (*serve)(void));
 
-/* The calling hart looks at that time, in host time, at what may not interrupt; ~0: not at all. */
-enum external_what { EXTERNAL_CONSOLE, EXTERNAL_DMA, EXTERNAL_KINDS };
+/* The calling hart looks at that time, in host time, at what may not interrupt, or for guests that
+ * have to ring; ~0: not at all. */
+enum external_what { EXTERNAL_CONSOLE, EXTERNAL_DMA, EXTERNAL_HEART, EXTERNAL_KINDS };
 void external_look_at(enum external_what what, uint64_t time);
 
 /* external_at of the calling hart has come. */

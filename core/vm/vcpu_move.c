@@ -4,6 +4,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/fence.h"
 #include "core/vm/check.h"
+#include "core/vm/heart.h"
 #include "core/vm/ledger.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
@@ -92,6 +93,8 @@ bool vcpu_hand_over(struct vcpu *vcpu)
 	vcpu->moves++;
 	atomic_fetch_or(&vcpu->requests.pending, REQ_ARRIVE);
 	requests_disable(&vcpu->requests);
+	if (vcpu->id == 0)
+		heart_ignore(vcpu->vm);
 	if (vcpu->vm->config->n_devices)
 		fence_release_all(); /* its guest's accesses to devices */
 	/* From here on the vcpu belongs to the new home. */
@@ -156,6 +159,8 @@ void vcpu_arrive(struct vcpu *vcpu)
 	fence_i();
 	vcpu_fence_vm(vcpu);
 	join_lists(vcpu->home, vcpu);
+	if (vcpu->id == 0 && atomic_load(&vcpu->vm->state) == VM_RUNNING)
+		heart_watch(vcpu->vm);
 	if (vcpu->vm->wired)
 		follow_wires(vcpu->vm);
 	if (vcpu->home->n_vcpus > 1)

@@ -7,6 +7,7 @@
 #include "core/vm/dma.h"
 #include "core/vm/guest_file.h"
 #include "core/vm/hart_flags.h"
+#include "core/vm/heart.h"
 #include "core/vm/sched.h"
 #include "core/vm/vcpu_move.h"
 #include "core/vm/vm.h"
@@ -91,6 +92,8 @@ static bool serve_start(struct vcpu *vcpu)
 	for (uint32_t kind = 0; kind < REQ_COUNTED; kind++)
 		(void)requests_got(&vcpu->requests, kind);
 	sched_set_ready(vcpu);
+	if (vcpu->id == 0)
+		heart_watch(vcpu->vm);
 	return true;
 }
 

@@ -67,7 +67,12 @@ struct vm {
 		const struct vcpu *by;
 		const char *failure;
 		uint64_t value;
+		const char *unit;
+		uint64_t at; /* host time */
 	} end;
+	/* See core/vm/heart.h; in host time. */
+	atomic_ulong rang_at; /* the last ring, or the begin of the life */
+	uint64_t heart_at;    /* when the lead hart looks; its own. ~0: not at all */
 	struct vm_life life;
 	struct vm_crash crash;
 };

@@ -5,6 +5,7 @@
 #include "arch/riscv/sbi.h"
 #include "core/log.h"
 #include "core/vm/dma.h"
+#include "core/vm/heart.h"
 #include "core/vm/terminal_port.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
@@ -45,8 +46,8 @@ const char *vm_state_name(const struct vm *vm)
 	return names[state_of(vm)];
 }
 
-void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *failure,
-            uint64_t value)
+static void end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *failure,
+                uint64_t value, const char *unit)
 {
 	unsigned int running = VM_RUNNING;
 
@@ -56,8 +57,21 @@ void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *f
 	vm->end.by = by;
 	vm->end.failure = failure;
 	vm->end.value = value;
+	vm->end.unit = unit;
+	vm->end.at = csr_read(CSR_TIME);
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
 		vcpu_request(vm->vcpus[i], REQ_STOP);
+}
+
+void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *failure,
+            uint64_t value)
+{
+	end(vm, by, why, failure, value, NULL);
+}
+
+void vm_silent(struct vm *vm)
+{
+	end(vm, vm->vcpus[0], VM_END_FAILED, "did not ring for", vm->config->heartbeat_ms, "ms");
 }
 
 void vm_failed(struct vcpu *vcpu, const char *failure, uint64_t value)
@@ -112,6 +126,7 @@ static void judge(struct vm *vm)
 		if (vm->end.why == VM_END_REBOOT) {
 			vm->end.why = VM_END_FAILED;
 			vm->end.failure = "asked for a restart once too often; reset type";
+			vm->end.unit = NULL;
 		}
 	} else if (life->again && !by_user) {
 		life->restarts++;
@@ -121,6 +136,10 @@ static void judge(struct vm *vm)
 	atomic_fetch_add(&vms_failed, 1);
 	vm->crash.failure = vm->end.failure;
 	vm->crash.value = vm->end.value;
+	vm->crash.unit = vm->end.unit;
+	vm->crash.at = vm->end.at;
+	vm->crash.age = vm->end.at - life->begun;
+	vm->crash.life = life->number;
 	vm_crash_note(&vm->crash, vm->end.by);
 }
 
@@ -260,6 +279,7 @@ void vm_begin(struct vm *vm, uint64_t now)
 	dma_begin(vm);
 	vm->htimedelta = -now; /* its clock starts at 0 */
 	vm->life.begun = now;
+	heart_begin(vm, now);
 	atomic_store(&vm->vcpus_alive, vm->config->n_vcpus);
 	atomic_store(&vm->vcpus_untold, vm->config->n_vcpus);
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
@@ -295,6 +315,7 @@ void vm_life_serve(struct vm *vm)
 		/* A command waits until the log has all lines of this life. */
 		if (atomic_load(&vm->vcpus_untold) || sched_works(lead))
 			break;
+		heart_ignore(vm);
 		vm_quiet_begin(vm);
 		judge(vm);
 		vm->life.step = 0;

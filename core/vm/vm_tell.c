@@ -80,7 +80,8 @@ void vm_tell_end(const struct vm *vm)
 		told(vm, "asked for a restart");
 		break;
 	case VM_END_FAILED:
-		log_line("vm %s: failed: %s %lx", vm->config->name, vm->end.failure, vm->end.value);
+		log_line(vm->end.unit ? "vm %s: failed: %s %lu %s" : "vm %s: failed: %s %lx",
+		         vm->config->name, vm->end.failure, vm->end.value, vm->end.unit);
 		break;
 	default:
 		told(vm, "stopped");

@@ -59,6 +59,7 @@ static const struct {
     {"raid", raid},
     {"quiet", quiet_kind},
     {"warden", warden},
+    {"heart", heart},
 };
 
 uint64_t end_time;

@@ -43,6 +43,7 @@ static const char *const props[] = {
     "pci",
     "look",
     "controls",
+    "heartbeat-ms",
     "lok",
     "share",
     "turn-us",

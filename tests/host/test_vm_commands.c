@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "core/log.h"
+#include "core/vm/heart.h"
 #include "core/vm/terminal_port.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
@@ -162,6 +163,16 @@ void functions_begin(struct vm *of)
 }
 
 void wired_begin(struct vm *of)
+{
+	(void)of;
+}
+
+void heart_begin(struct vm *of, uint64_t now)
+{
+	(void)of, (void)now;
+}
+
+void heart_ignore(struct vm *of)
 {
 	(void)of;
 }

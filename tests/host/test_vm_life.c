@@ -22,6 +22,26 @@ static void defaults(void **state)
 	assert_int_equal(b->restart_limit, 5);
 	assert_false(b->bad_access_stops);
 	assert_int_equal(b->controls, 0);
+	assert_int_equal(b->heartbeat_ms, 0);
+}
+
+static void heartbeat(void **state)
+{
+	void *t = good_tree();
+
+	(void)state;
+	set_u32(t, BETA, "heartbeat-ms", 1);
+	assert_int_equal(accepted(t)->vms[1].heartbeat_ms, 1);
+	assert_int_equal(accepted(t)->vms[0].heartbeat_ms, 0);
+	set_u32(t, BETA, "heartbeat-ms", VM_HEARTBEAT_MS_MAX);
+	assert_int_equal(accepted(t)->vms[1].heartbeat_ms, 3600000);
+	set_u32(t, BETA, "heartbeat-ms", VM_HEARTBEAT_MS_MAX + 1);
+	refused(t, VM_REFUSED_VALUE,
+	        "/vms/beta: heartbeat-ms: 3600001 is more than 3600000 ms");
+	set_u32(t, BETA, "heartbeat-ms", 0);
+	refused(t, VM_REFUSED_VALUE, "/vms/beta: heartbeat-ms: is 0: no guest rings so often");
+	set_bytes(t, BETA, "heartbeat-ms", "500", 4 - 1);
+	refused(t, VM_REFUSED_SIZE, "/vms/beta: heartbeat-ms: is 3 bytes long, not 4: one cell");
 }
 
 /* A VM may name those before it and those behind. */
@@ -111,6 +131,7 @@ int test_vm_life(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(defaults),
 	    cmocka_unit_test(controls),
+	    cmocka_unit_test(heartbeat),
 	    cmocka_unit_test(values_are_read),
 	    cmocka_unit_test(bad_values),
 	};

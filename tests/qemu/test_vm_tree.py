@@ -114,6 +114,10 @@ REFUSALS = [
      '/vms/one: controls: no VM has the name "two"'),
     ("kernel = <&bare>;", 'kernel = <&bare>; controls = "one";',
      "/vms/one: controls: names the VM itself"),
+    ("kernel = <&bare>;", "kernel = <&bare>; heartbeat-ms = <0>;",
+     "/vms/one: heartbeat-ms: is 0: no guest rings so often"),
+    ("kernel = <&bare>;", "kernel = <&bare>; heartbeat-ms = <3600001>;",
+     "/vms/one: heartbeat-ms: 3600001 is more than 3600000 ms"),
     ("kernel = <&bare>;", "kernel = <&bare>; controls;",
      "/vms/one: controls: is not a list of strings"),
     ("kernel = <&bare>;", "kernel = <&bare>; load-offset = /bits/ 64 <1>;",
@@ -200,7 +204,7 @@ def test_summary_of_turns(tree):
 def test_json(tree):
     text = TREE.replace("kernel =", 'bootargs = "say \\"hi\\"\\\\"; initrd = <&bare>; pmu-reads = '
                         '"trap"; console = "off"; pmu-counters = <3 0>; restart = "on-failure"; '
-                        'restart-limit = <7>; '
+                        'restart-limit = <7>; heartbeat-ms = <250>; '
                         'bad-access = "stop"; look = "off"; share = <5>; kernel =').replace(
                             "vms {", "vms { turn-us = <700>;")
     done = check(tree(text), "--json")
@@ -213,7 +217,8 @@ def test_json(tree):
             "kernel": {"image": False, "offset": 0, "size": 100, "span": 100},
             "initrd": {"offset": 0x1ef000, "size": 100}, "dtb_offset": 0x1f0000,
             "bootargs": 'say "hi"\\', "console": False, "interrupts": "plic",
-            "restart": "on-failure", "restart_limit": 7, "bad_access": "stop",
+            "restart": "on-failure", "restart_limit": 7, "heartbeat_ms": 250,
+            "bad_access": "stop",
             "look": False, "share": 5, "turn_us": 3500,
             "controls": [],
             "pmu": {"counters": [0, 3], "reads": "trap", "snapshot": False,

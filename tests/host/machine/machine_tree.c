@@ -151,6 +151,8 @@ static void write_vm(void *t, uint32_t i)
 		snprintf(name, sizeof(name), "vm%u", (i + 1) % machine.kind.n_vms);
 		MUST(fdt_property_string(t, "controls", name));
 	}
+	if (percent(luck(), 25))
+		MUST(fdt_property_u32(t, "heartbeat-ms", 1 + below(luck(), 20)));
 	maybe(t, 10, "console", "off");
 	maybe(t, 10, "pmu", "off");
 	maybe(t, 20, "pmu-reads", "trap");

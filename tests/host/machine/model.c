@@ -23,7 +23,7 @@ const uint32_t model_csrs[MODEL_CSRS] = {CSR_VSSTATUS,   CSR_VSIE,    CSR_VSTVEC
 struct model_text model_texts[VM_MAX_VMS];
 static struct model_vcpu vcpus[VM_MAX_ALL_VCPUS];
 static struct {
-	uint64_t progress, since;
+	uint64_t progress, since, silent_since;
 } lives[VM_MAX_VMS];
 
 static uint32_t machine_vcpus(void)
@@ -433,8 +433,9 @@ static void deliver(const struct model_sent *sent, struct vcpu *target)
 		t->fence_i_due = sent->fences;
 		break;
 	}
-	/* Whoever runs on another hart just now has made the fence already. */
-	if (t->in_guest && is_behind(&machine.hart[t->hart], target))
+	/* Whoever runs on another hart just now has made the fence already, unless its hart had an IPI
+	 * when it came, which is taken before its next instruction. */
+	if (t->in_guest && t->called_at != t->steps + 1 && is_behind(&machine.hart[t->hart], target))
 		DIFFERS(target, "runs on without a fence that its sender has waited for");
 }
 
@@ -491,6 +492,7 @@ void model_entered(struct machine_hart *h, struct vcpu *vcpu)
 	model_pay_times(vcpu);
 	call_returned(h, vcpu);
 	m->in_guest = true;
+	m->called_at = h->csr[CSR_SIP] & BIT(IRQ_SSI) ? m->steps + 1 : 0;
 	machine_rests(h, true);
 	m->ipi.on = false;
 	for (uint32_t i = 0; i < MAX_HART_VCPUS && this_pcpu()->vcpus[i]; i++)
@@ -557,6 +559,7 @@ void model_step(struct machine_hart *h, struct vcpu *vcpu)
 	    h->csr[CSR_HVIP] & ~h->csr[CSR_VSIE] & BIT(IRQ_LCOFI) && !m->masked)
 		DIFFERS(vcpu, "may unmask its LCOFI unseen");
 	look_at_stopi(h, vcpu);
+	model_heart_step(vcpu);
 	if (m->ipi_due && !(h->csr[CSR_HVIP] & BIT(IRQ_VSSI)) &&
 	    (!(vcpu->requests.pending & REQ_IPI) || model_is_late(&m->ipi)))
 		DIFFERS(vcpu, "has lost an IPI");
@@ -599,6 +602,12 @@ static void look_at_vm(struct vm *vm, bool still)
 		machine_differs("vm%u stays %s%s", vm->index, vm_state_name(vm),
 		                vm->command ? ", with a command" : "");
 	}
+	if (!model_is_silent(vm))
+		lives[vm->index].silent_since = 0;
+	else if (!lives[vm->index].silent_since)
+		lives[vm->index].silent_since = clock_now();
+	else if (still || is_long_ago(lives[vm->index].silent_since))
+		machine_differs("vm%u does not ring, and nobody notices", vm->index);
 }
 
 /* Boot is over. */

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A guest that rings (docs/sbi-tally.md), `rings=` times, `every=` ticks apart, and then does what
+ * `then=` says: `sleep`, `spin` and `loop`, a trap handler that traps, are for ever.
+ *   busy=yes    it computes between two rings; otherwise it sleeps
+ *   by=other    its vcpu 1 rings, and its vcpu 0 is asleep
+ */
+#include "guests/bare/bare.h"
+#include "guests/bare/check.h"
+
+void illegal_vector(void);
+
+static void pass(uint64_t ticks)
+{
+	uint64_t end = csr_read(time) + ticks;
+
+	if (!bootarg_num("busy", 0)) {
+		sleep_for(ticks);
+		return;
+	}
+	while (csr_read(time) < end)
+		;
+}
+
+static struct sbiret ring(void)
+{
+	return sbi_call(SBI_EXT_TALLY, SBI_TALLY_RING, 0, 0, 0, 0, 0, 0);
+}
+
+static void go_on(void)
+{
+	if (bootarg_is("then", "loop")) {
+		csr_write(stvec, (uint64_t)illegal_vector);
+		__asm__ volatile("ebreak");
+	}
+	for (;;) {
+		if (bootarg_is("then", "sleep"))
+			__asm__ volatile("wfi");
+	}
+}
+
+int heart(uint64_t hartid)
+{
+	uint64_t rings = bootarg_num("rings", 0), every = bootarg_num("every", MS);
+
+	(void)hartid;
+	print("heart: begins\n");
+	for (uint64_t i = 0; i < rings; i++) {
+		pass(every);
+		check_value("ring", ring(), 0);
+	}
+	print("heart: has rung %u times\n", rings);
+	if (!bootarg_is("then", "end"))
+		go_on();
+	return check_end("heart");
+}

@@ -20,6 +20,7 @@
 #include "core/vm/vm_load.h"
 #include "core/vm/vm_overflow.h"
 #include "core/vm/vm_pmu_policy.h"
+#include "core/vm/windows.h"
 #include "core/vm/wired.h"
 #include "core/vsbi/vsbi.h"
 #include "core/lib/words.h"
@@ -355,6 +356,7 @@ void vms_create(const struct vm_tree *tree)
 		for (uint32_t k = 0; k < tree->vms[i].n_vcpus; k++)
 			make_vcpu(&vms[i], k);
 	}
+	windows_make(tree);
 	clear_shared(tree);
 	for (uint32_t i = 0; i < n_vms; i++) {
 		make_vm(&vms[i], tree, vmids);
@@ -369,4 +371,5 @@ void vms_start(void)
 
 	for (uint32_t i = 0; i < n_vms; i++)
 		vm_begin_first(&vms[i], now);
+	windows_start(now);
 }

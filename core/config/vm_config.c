@@ -19,6 +19,7 @@
 #include "core/config/vm_pmu_config.h"
 #include "core/config/vm_props.h"
 #include "core/config/vm_refusal.h"
+#include "core/config/vm_schedule.h"
 #include "core/config/vm_shared.h"
 #include "core/config/vm_turns.h"
 
@@ -268,13 +269,14 @@ static bool parse_vms(struct parser *p, int node, struct vm_tree *tree)
 }
 
 /* What can be told only when all VMs are known. */
-static bool check_vms(struct parser *p, int vms, int shared, struct vm_tree *tree)
+static bool check_vms(struct parser *p, int vms, int shared, int schedules, struct vm_tree *tree)
 {
 	if (shared >= 0 && !vm_parse_shared(&p->b, shared, p->limits, tree))
 		return false;
 	return vm_parse_controls(&p->b, vms, tree) && vm_check_room(&p->b, vms, p->limits, tree) &&
 	       vm_check_shared_room(&p->b, shared, p->limits, tree) &&
-	       vm_check_alone(&p->b, vms, tree);
+	       vm_check_alone(&p->b, vms, tree) &&
+	       (schedules < 0 || vm_parse_schedules(&p->b, schedules, vms, p->limits, tree));
 }
 
 /* What is counted on a hart that is not as the table says may be something else. Harts on which no
@@ -306,6 +308,7 @@ static bool parse_root(struct parser *p, struct vm_tree *tree)
 	int vms = -1;
 	int pmu = -1;
 	int shared = -1;
+	int schedules = -1;
 	int child;
 
 	/* This comes first, because no other refusal makes sense if the tree is something else. */
@@ -317,11 +320,12 @@ static bool parse_root(struct parser *p, struct vm_tree *tree)
 	fdt_for_each_subnode(child, p->b.blob, 0)
 	{
 		const char *name = fdt_get_name(p->b.blob, child, NULL);
-		int *which = strcmp(name, "images") == 0   ? &images
-		             : strcmp(name, "vms") == 0    ? &vms
-		             : strcmp(name, "pmu") == 0    ? &pmu
-		             : strcmp(name, "shared") == 0 ? &shared
-		                                           : NULL;
+		int *which = strcmp(name, "images") == 0      ? &images
+		             : strcmp(name, "vms") == 0       ? &vms
+		             : strcmp(name, "pmu") == 0       ? &pmu
+		             : strcmp(name, "shared") == 0    ? &shared
+		             : strcmp(name, "schedules") == 0 ? &schedules
+		                                              : NULL;
 
 		if (!which)
 			return vm_refuse(&p->b, VM_REFUSED_UNKNOWN_NODE, child, "",
@@ -337,7 +341,7 @@ static bool parse_root(struct parser *p, struct vm_tree *tree)
 	if (pmu >= 0 && !pmu_node_parse(&p->b, pmu, &tree->selectors))
 		return false;
 	return parse_images(p, images) && parse_vms(p, vms, tree) &&
-	       check_vms(p, vms, shared, tree) && (pmu < 0 || check_table(p, pmu, tree));
+	       check_vms(p, vms, shared, schedules, tree) && (pmu < 0 || check_table(p, pmu, tree));
 }
 
 bool vm_config_parse_table(const void *blob, uint64_t blob_size, struct selectors *out)

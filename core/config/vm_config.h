@@ -70,6 +70,16 @@
 #define VM_MAX_WINDOWS   2U  /* of a VM's PCI bus */
 #define VM_MAX_SHARED    8U  /* shared memories of all VMs together */
 
+#define VM_MAX_SCHEDULES    8U       /* harts with a schedule */
+#define VM_MAX_HART_WINDOWS 16U      /* of a schedule */
+#define VM_FRAME_US_MIN     200U     /* of a major frame */
+#define VM_FRAME_US_MAX     1000000U /* so often a VM that shares its hart is looked at */
+#define VM_WINDOW_US_MIN    100U     /* of a window, and of some slack in one piece */
+/* The least guard with which a window begins at its tick: the longest stay in HS, 20,000
+ * instructions, and a switch between vcpus with all their counters, where a hart executes at least
+ * 1,000 instructions in a microsecond. */
+#define VM_LEAST_GUARD_US 32U
+
 /* Bytes in the blob. They are valid as long as the blob is. */
 struct vm_image {
 	const void *data; /* NULL: none */
@@ -222,6 +232,25 @@ struct vm_shared {
 	uint64_t host_base; /* a multiple of VM_MEMORY_STEP */
 };
 
+/* When vcpus of one VM have a hart for themselves, in microseconds from the beginning of each
+ * frame. */
+struct vm_window_of {
+	uint32_t start_us, length_us;
+	uint32_t guard_us; /* before start_us nobody has the hart for so long */
+	uint32_t vm;       /* index in the tree */
+	uint32_t vcpus;    /* bit n: its vcpu n */
+};
+
+/* Of one hart. Windows ascend and do not overlap, nor do their guards, of which the first may lie
+ * at the end of the frame before. */
+struct vm_schedule {
+	uint32_t hart; /* its id */
+	uint32_t frame_us;
+	uint32_t slack; /* bit n: VM n of the tree has the hart where no window or guard is */
+	uint32_t n_windows;
+	struct vm_window_of windows[VM_MAX_HART_WINDOWS];
+};
+
 struct vm_tree {
 	bool has_selectors; /* the tree has a node /pmu */
 	struct selectors selectors;
@@ -232,6 +261,8 @@ struct vm_tree {
 	struct vm_config vms[VM_MAX_VMS];
 	uint32_t n_shared;
 	struct vm_shared shared[VM_MAX_SHARED];
+	uint32_t n_schedules; /* a hart without one has turns */
+	struct vm_schedule schedules[VM_MAX_SCHEDULES];
 };
 
 /* Addresses of the host; `to` is the first behind it. */
@@ -347,6 +378,12 @@ const struct vm_device *vm_device_without_reset(const struct vm_config *vm);
 /* Returns the lowest whole pages of registers, of any of the VM's devices, that end behind `from`:
  * all that overlap or follow each other as one range. An empty one: there are no more. */
 struct vm_range vm_device_pages(const struct vm_config *vm, uint64_t from);
+
+/* Returns a mask of the VM's vcpus that may run on the hart with this id. */
+uint32_t vm_vcpus_on(const struct vm_config *vm, uint32_t hart);
+
+/* Returns what the windows and guards of a schedule leave of each frame, in microseconds. */
+uint32_t vm_slack_us(const struct vm_schedule *s);
 
 /* Whether a device of the VM may write all memory. */
 bool vm_has_trusted_dma(const struct vm_config *vm);

@@ -13,6 +13,8 @@
 #include "core/vm/virtual_insn.h"
 #include "core/vm/vm.h"
 #include "core/vm/vs_interrupts.h"
+#include "core/vm/vcpu_requests.h"
+#include "core/vm/windows.h"
 
 /* An LCOFI never comes here, because lcofi_fast() handles it. */
 static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
@@ -72,6 +74,34 @@ static enum vcpu_exit serve(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t scaus
 	return exception(vcpu, scause);
 }
 
+/* The last steps before the guest. */
+static inline void settle(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	if (vcpu->guest_file)
+		vs_interrupts_settle_aia(pcpu, vcpu);
+	else
+		vs_interrupts_settle();
+	hart_flags_settle(vcpu);
+	hpm_failures_settle_on(pcpu, vcpu);
+	pcpu_account_stay(pcpu);
+}
+
+/* Between the end of the waiting and the guest are as few instructions as can be. The time until
+ * then is steal, and the instructions are nobody's. */
+_Noreturn void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64_t at)
+{
+	sched_entered(pcpu, vcpu);
+	settle(pcpu, vcpu);
+	pcpu->slice_end += at - loaded;
+	vcpu->fw.steal_ticks += at - loaded;
+	vcpu_fw_resident_until(&vcpu->fw, loaded);
+	/* Who waits for a fence need not wait for the window. */
+	while (csr_read(CSR_TIME) < at)
+		vcpu_serve_fences(vcpu);
+	vcpu_fw_resident_from(&vcpu->fw, at);
+	enter_guest(&vcpu->ctx);
+}
+
 _Noreturn void exit_long(struct guest_context *ctx, uint64_t scause)
 {
 	struct vcpu *vcpu = vcpu_of(ctx);
@@ -97,12 +127,6 @@ _Noreturn void exit_long(struct guest_context *ctx, uint64_t scause)
 		if (vcpu->call.slice)
 			vcpu = long_call_finish(vcpu);
 	}
-	if (vcpu->guest_file)
-		vs_interrupts_settle_aia(pcpu, vcpu);
-	else
-		vs_interrupts_settle();
-	hart_flags_settle(vcpu);
-	hpm_failures_settle_on(pcpu, vcpu);
-	pcpu_account_stay(pcpu);
+	settle(pcpu, vcpu);
 	enter_guest(&vcpu->ctx);
 }

@@ -34,7 +34,7 @@ struct pcpu {
 	/* Private to this hart, except at boot. */
 	uint64_t hartid;
 	uint32_t index;
-	uint32_t n_vcpus; /* vcpus whose home it is */
+	uint32_t n_vcpus; /* vcpus whose home it is, and one more with a schedule */
 	uint64_t isa;     /* BIT(enum isa_ext); has only those cache-block extensions that work */
 	struct cbo_blocks blocks;
 	struct vs_has vs_has;
@@ -61,9 +61,17 @@ struct pcpu {
 	const char *no_guest_files; /* why there are none */
 	uint32_t irq_place;         /* its place in the interrupt controller, or IRQCHIP_NOWHERE */
 	uint64_t external_at;       /* host time of the next external_look(); ~0: never */
-	bool suspect;               /* the resident vcpu is a suspect: HS takes its exceptions */
+	/* What sched_next() has to ask in one go: `special` is not 0 if one of them is set. */
+	union {
+		struct {
+			bool suspect;   /* the resident vcpu is a suspect: HS takes its exceptions */
+			bool scheduled; /* see core/vm/windows.h; constant after boot */
+		};
+		uint16_t special;
+	};
 	bool unmask_traps;          /* hvictl.VTI is set, see core/vm/vs_interrupts.h */
-	bool shared;                /* several vcpus have their home here, and they do not roam */
+	/* Several vcpus have their home here, they do not roam, and there is no schedule. */
+	bool shared;
 	/* There are more than the FP registers: vectors, or records (struct vs_has). */
 	bool more_registers;
 	uint32_t observers; /* of its vcpus, see core/vm/observe.h */

@@ -8,6 +8,7 @@
 #include "core/vm/vcpu_move.h"
 #include "core/vm/vcpu_requests.h"
 #include "core/vm/vm.h"
+#include "core/vm/windows.h"
 #include "vpmu/bits.h"
 
 /* Round robin: returns the next ready vcpu after the one that ran last. */
@@ -117,13 +118,17 @@ static struct vcpu *next_to_run(struct pcpu *pcpu, uint64_t *now)
 	}
 }
 
-/* Further steps for a vcpu that is alone on its hart or roams. It has just been loaded. */
-static __attribute__((noinline)) void loaded_unshared(const struct pcpu *pcpu, struct vcpu *vcpu)
+/* Further steps for a vcpu that is alone on its hart, roams, or has a window. It has just been
+ * loaded, at host time `now`. */
+static __attribute__((noinline)) void loaded_unshared(struct pcpu *pcpu, struct vcpu *vcpu,
+                                                      uint64_t now)
 {
 	if (pcpu->n_vcpus == 1)
 		vcpu_trap_wfi(vcpu, !vcpu_may_sleep(vcpu));
 	if (platform.roam)
 		vcpu_roam(vcpu);
+	if (pcpu->scheduled)
+		windows_loaded(pcpu, vcpu, now);
 }
 
 static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
@@ -146,7 +151,7 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 	vcpu_fw_resident_from(&vcpu->fw, now);
 	vcpu_load(pcpu, vcpu);
 	if (!pcpu->shared)
-		loaded_unshared(pcpu, vcpu);
+		loaded_unshared(pcpu, vcpu, now);
 }
 
 /* A vcpu that is blocked or off leaves the hart. Not inlined, because change() would save more
@@ -230,13 +235,31 @@ static __attribute__((noinline)) struct vcpu *change(struct pcpu *pcpu, struct v
 	return enter(pcpu, vcpu);
 }
 
+void sched_entered(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	watch_suspect(pcpu, vcpu);
+	(void)enter(pcpu, vcpu);
+}
+
+/* A window has ended, or a guard begins. The resident vcpu leaves as at the end of a turn. */
+static __attribute__((noinline)) struct vcpu *next_window(struct pcpu *pcpu, struct vcpu *vcpu,
+                                                          uint64_t now)
+{
+	trap_loop_look(vcpu);
+	put(pcpu, vcpu, now);
+	windows_turn(pcpu, now);
+	return change(pcpu, NULL, now);
+}
+
 /* The rare cases of sched_next(): the resident vcpu has steal time to end, or it, or the vcpu
- * before it, is a suspect or looks like one. */
+ * before it, is a suspect or looks like one, or the hart has a schedule. */
 static __attribute__((noinline)) struct vcpu *look(struct pcpu *pcpu, struct vcpu *vcpu,
                                                    uint64_t now)
 {
 	if (vcpu->fw.ready_since)
 		sched_end_steal(pcpu, vcpu, now);
+	if (pcpu->scheduled && windows_over(pcpu, now))
+		return next_window(pcpu, vcpu, now);
 	if (now >= pcpu->slice_end)
 		trap_loop_look(vcpu);
 	if (!keeps_hart(pcpu, vcpu, now))
@@ -251,7 +274,7 @@ struct vcpu *sched_next(struct pcpu *pcpu)
 	uint64_t now = csr_read(CSR_TIME);
 
 	if (vcpu) {
-		if (vcpu->fw.ready_since || vcpu->suspect || pcpu->suspect ||
+		if (vcpu->fw.ready_since || vcpu->suspect || pcpu->special ||
 		    (now >= pcpu->slice_end && trap_loop_seems()))
 			return look(pcpu, vcpu, now);
 		if (keeps_hart(pcpu, vcpu, now))

@@ -11,6 +11,7 @@
 #include "core/vm/sched.h"
 #include "core/vm/vcpu_move.h"
 #include "core/vm/vm.h"
+#include "core/vm/windows.h"
 
 void vcpu_request(struct vcpu *vcpu, uint64_t what)
 {
@@ -157,6 +158,11 @@ void vcpu_serve_notified(struct vcpu *vcpu)
 
 	if (home != this_pcpu()) {
 		pcpu_notify(home, vcpu->bit);
+		return;
+	}
+	/* It was notified before it left, or the operator looks. */
+	if (!resident && windows_away(vcpu)) {
+		serve(vcpu, requests_take(&vcpu->requests, REQ_OBSERVE));
 		return;
 	}
 	serve(vcpu, requests_take(&vcpu->requests, resident ? REQ_ALL : REQ_AT_ONCE));

@@ -75,6 +75,7 @@ int raw_kind(uint64_t hartid);
 int million(uint64_t hartid);
 int answers(uint64_t hartid);
 int gaps(uint64_t hartid);
+int windows_kind(uint64_t hartid);
 int mix(uint64_t hartid);
 int steal(uint64_t hartid);
 int life(uint64_t hartid);

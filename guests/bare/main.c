@@ -26,6 +26,7 @@ static const struct {
     {"raw", raw_kind},
     {"million", million},
     {"gaps", gaps},
+    {"windows", windows_kind},
     {"mix", mix},
     {"steal", steal},
     {"life", life},

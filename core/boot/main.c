@@ -10,6 +10,7 @@
 #include "core/boot/boot_report.h"
 #include "core/vm/dma.h"
 #include "core/vm/external.h"
+#include "core/vm/budget_hart.h"
 #include "core/vm/hart_kind.h"
 #include "core/boot/harts.h"
 #include "core/boot/hart_table.h"
@@ -149,6 +150,7 @@ static void read_vm_tree(void)
 	    .differ = harts_differ,
 	    .contradicts = hart_contradicts,
 	    .guest_files = hart_guest_files,
+	    .no_budget = budget_refusal,
 	    .host_tree = platform.host_tree,
 	    .hctrs = this_pcpu()->hpm.hctrs ? this_pcpu()->hpm.hctrs | HCTRS_FIXED : 0,
 	};

@@ -11,6 +11,7 @@
 #include "core/panic.h"
 #include "core/vm/guest_file.h"
 #include "core/vm/platform.h"
+#include "core/lib/event_names.h"
 #include "core/lib/text.h"
 #include <string.h>
 #include "core/vm/trace.h"
@@ -41,6 +42,7 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 	vcpu->slice = (uint32_t)((uint64_t)platform.timebase * vm->config->turn_us / 1000000);
 	vcpu->lcofi.limit = vm->config->pmu_overflow_limit;
 	vcpu->few_lcofis = vcpu->lcofi.limit;
+	vcpu->has_deadlines = vcpu->few_lcofis;
 	pcpu_count_vcpus(home, 1);
 	/* The vcpu is alone there, for good: vm_check_alone(). */
 	if (vm->config->no_look)
@@ -54,6 +56,7 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 	vm->vcpus[id] = vcpu;
 	atomic_init(&vcpu->hsm_state, SBI_HSM_STATE_STOPPED);
 	requests_init(&vcpu->requests);
+	vcpu_budget_make(vcpu);
 }
 
 /*
@@ -156,6 +159,18 @@ static const char *places_text(const struct vm_config *config, char *buf, size_t
 	return buf;
 }
 
+static void report_budget(const struct vm *vm)
+{
+	const struct vm_budget *budget = &vm->config->budget;
+	char name[EVENT_NAME_BYTES];
+
+	if (!budget->count)
+		return;
+	event_name(budget->event_idx, name);
+	log_line("vm %s: at most %u %s a vcpu in %u us, counted on counter %u", vm->config->name,
+	         budget->count, name, budget->period_us, vm->pmu_policy.budget_hctr);
+}
+
 static void report_vm(const struct vm *vm)
 {
 	const struct vm_config *config = vm->config;
@@ -182,6 +197,7 @@ static void report_vm(const struct vm *vm)
 	if (config->heartbeat_ms)
 		log_line("vm %s: has failed if it does not ring for %u ms", config->name,
 		         config->heartbeat_ms);
+	report_budget(vm);
 	vm_overflow_report(vm);
 }
 
@@ -369,7 +385,10 @@ void vms_start(void)
 	/* The clocks of all guests start at 0 together. */
 	uint64_t now = csr_read(CSR_TIME);
 
-	for (uint32_t i = 0; i < n_vms; i++)
+	for (uint32_t i = 0; i < n_vms; i++) {
+		for (uint32_t k = 0; k < vms[i].config->n_vcpus; k++)
+			vcpu_budget_first(vms[i].vcpus[k], now);
 		vm_begin_first(&vms[i], now);
+	}
 	windows_start(now);
 }

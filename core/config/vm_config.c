@@ -12,6 +12,7 @@
 
 #include "core/config/pmu_node.h"
 #include "core/config/vm_aia.h"
+#include "core/config/vm_budget.h"
 #include "core/config/vm_devices.h"
 #include "core/config/vm_layout.h"
 #include "core/config/vm_life_config.h"
@@ -50,6 +51,7 @@ enum {
 	VM_BOOTARGS,
 	VM_CONSOLE,
 	VM_INTERRUPTS,
+	VM_BUDGET,
 	VM_LIFE,                            /* followed by the others of VM_LIFE_PROP_NAMES */
 	VM_TURNS = VM_LIFE + VM_LIFE_PROPS, /* followed by those of VM_TURN_PROP_NAMES */
 	VM_PMU = VM_TURNS + VM_TURN_PROPS,  /* followed by VM_PMU_PROP_NAMES */
@@ -58,8 +60,8 @@ enum {
 /* In the order of the enum above. */
 static const char *const vm_props[VM_PROPS] = {
     VM_MEMORY_PROP_NAMES, "kernel",          "load-offset", "initrd",
-    "bootargs",           "console",         "interrupts",  VM_LIFE_PROP_NAMES,
-    VM_TURN_PROP_NAMES,   VM_PMU_PROP_NAMES,
+    "bootargs",           "console",         "interrupts",  "budget",
+    VM_LIFE_PROP_NAMES,   VM_TURN_PROP_NAMES, VM_PMU_PROP_NAMES,
 };
 
 static bool parse_image(struct parser *p, int node, struct image_ref *ref)
@@ -237,6 +239,7 @@ static bool parse_vm(struct parser *p, int node, struct vm_tree *tree, struct vm
 	    !vm_parse_turns(&p->b, node, &props[VM_TURNS], tree->turn_us, vm) ||
 	    !vm_parse_pmu(&p->b, node, &props[VM_PMU], p->limits,
 	                  tree->has_selectors ? &tree->selectors : NULL, vm) ||
+	    !vm_parse_budget(&p->b, node, &props[VM_BUDGET], p->limits, tree, vm) ||
 	    !vm_read_choice(&p->b, node, &props[VM_CONSOLE], "on", "off",
 	                    "is not \"on\" or \"off\"", &vm->console) ||
 	    !vm_parse_devices(&p->b, node, p->limits, tree))

@@ -209,6 +209,11 @@ struct vm_config {
 	uint32_t turn_us;       /* length of a turn of its vcpus, at most a second */
 	bool no_look;           /* a computing vcpu is left alone; no other runs on its hart */
 	uint32_t controls;      /* bit n: it may start, stop and restart VM n of the tree */
+	/* Of each of its vcpus: at most so many events, of type 0 or 1, in so long a period. count
+	 * 0: there is none. */
+	struct vm_budget {
+		uint32_t event_idx, count, period_us;
+	} budget;
 	bool pmu;
 	uint64_t pmu_counters; /* bit n: the VM has counter n; 0 without a PMU */
 	bool pmu_trap_reads;
@@ -291,6 +296,11 @@ struct vm_limits {
 	 * the host's tree says, or no check.
 	 */
 	uint32_t (*guest_files)(uint32_t hart);
+	/*
+	 * Returns why vcpus on these harts (by their ids) cannot have a budget of an event. NULL:
+	 * they can. The pointer itself may be NULL: nothing is known of the harts.
+	 */
+	const char *(*no_budget)(uint64_t harts, uint32_t event_idx);
 	/* The host's device tree, which has passed fdt_check_full(). NULL: it is not known, and
 	 * devices are checked for syntax and doubles only. */
 	const void *host_tree;

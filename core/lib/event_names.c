@@ -52,7 +52,7 @@ static const char *const firmware[] = {
 static const char *const own[] = {
     "exits",       "exits-ecall",    "exits-timer", "exits-irq",    "exits-lcofi",
     "exits-mmio",  "exits-csr",      "exits-wfi",   "exits-other",  "hs-instructions",
-    "steal-ticks", "lcofi-injected", "refusals",    "longest-stay", "lcofi-held",
+    "steal-ticks", "lcofi-injected", "refusals",    "longest-stay", "lcofi-held", "throttled-ticks",
 };
 _Static_assert(sizeof(own) / sizeof(own[0]) == TALLY_EVENTS, "one name each");
 

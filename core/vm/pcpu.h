@@ -43,6 +43,7 @@ struct pcpu {
 	uint64_t ready;           /* of vcpus[]: runnable */
 	uint64_t waiting;         /* of vcpus[]: blocked in WFI */
 	uint64_t working;         /* of ready: its time slices prepare its VM's next life */
+	uint64_t asks; /* of vcpus[]: to be asked before they run: working, or with a budget */
 	uint64_t called;          /* of ready: only to serve its requests */
 	uint64_t steal_not_begun; /* of ready: its steal time has not begun, see sched_parts.h */
 	uint64_t counts_a_tick;   /* counts of `cycle` per tick of host time */

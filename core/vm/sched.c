@@ -60,6 +60,8 @@ static __attribute__((noinline)) void work(struct pcpu *pcpu, struct vcpu *vcpu)
 		pcpu_account_to(pcpu, vcpu, EXIT_OTHER);
 		if (!vm_life_work(vcpu->vm)) {
 			pcpu->working &= ~bit;
+			if (!vcpu->budget.count)
+				pcpu->asks &= ~bit;
 			sched_off(vcpu);
 			sched_enable_requests(vcpu);
 		}
@@ -100,6 +102,15 @@ static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu 
 	return false;
 }
 
+/* Of a vcpu that asks: returns whether its guest runs now. Not inlined, because it is rare. */
+static __attribute__((noinline)) bool may_run(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+{
+	if (!(pcpu->working & vcpu->bit))
+		return vcpu_budget_allows(vcpu, now);
+	work(pcpu, vcpu);
+	return false;
+}
+
 /* Returns the next vcpu that has a guest to run. *now is the host time, and is updated if it took a
  * while. */
 static struct vcpu *next_to_run(struct pcpu *pcpu, uint64_t *now)
@@ -112,9 +123,8 @@ static struct vcpu *next_to_run(struct pcpu *pcpu, uint64_t *now)
 		/* From here on, all requests to the vcpu interrupt this hart. */
 		if (requests_enable(&vcpu->requests, REQ_ALL) && !serve_turn(pcpu, vcpu))
 			continue;
-		if (!(pcpu->working & vcpu->bit))
+		if (!(pcpu->asks & vcpu->bit) || may_run(pcpu, vcpu, *now))
 			return vcpu;
-		work(pcpu, vcpu);
 	}
 }
 

@@ -69,6 +69,7 @@ static uint32_t leave_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 
 	sched_off(vcpu);
 	pcpu->working &= ~bit;
+	pcpu->asks &= ~bit;
 	pcpu_count_vcpus(pcpu, -1);
 	pcpu->observers -= vcpu->observers.n;
 	return carried;
@@ -125,7 +126,7 @@ static void join_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 	CHECK(!((pcpu->ready | pcpu->waiting) & vcpu->bit));
 	pcpu_count_vcpus(pcpu, 1);
 	pcpu->observers += vcpu->observers.n;
-	wake_times_set(&pcpu->wake, vcpu->index, vcpu_lcofi_deadline(vcpu));
+	wake_times_set(&pcpu->wake, vcpu->index, vcpu_deadline(vcpu));
 	if (vcpu->carried & CARRIED_WORKING) {
 		sched_work(vcpu);
 	} else if (vcpu->carried & CARRIED_READY) {

@@ -20,7 +20,7 @@ FAKE_PORT_SRC := $(addprefix tests/host/,fake_port.c fake_port_fixed.c fake_port
 	fake_port_notices.c)
 WORLD_SRC := $(FAKE_PORT_SRC) $(addprefix tests/host/,fake_hart.c fake_harts.c fake_mem.c model.c \
 	model_event.c model_run.c model_shmem.c world.c world_check.c world_observe.c \
-	world_text.c)
+	world_budget.c world_text.c)
 EMULATED_SRC := $(WORLD_SRC) tests/host/fake_emulated.c
 RANDOM_SRC := $(addprefix tests/host/,test_vpmu_model.c epoch.c random_guest.c random_call.c \
 	record.c)

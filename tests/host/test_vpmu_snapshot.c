@@ -331,7 +331,7 @@ static void test_highest_counters(void **state)
 
 	(void)state;
 	policy.snapshot = true;
-	policy.fw_base = 40;
+	policy.fw_base = 39;
 	policy.hctrs = 0xfffffffd;
 	stub_setup_policy(&policy);
 	memset(stub.ram, 0x5a, sizeof(stub.ram));

@@ -32,11 +32,15 @@ def vms(row):
 
 
 def exits(row):
-    """Two lines: a terminal of 80 columns has room for each."""
+    """A line for each thing: a terminal of 80 columns has room for each."""
+    budget = row.get("budget")
     return ["vm %s: vcpu %d: ran %s, stolen %s, HS instructions %d, longest stay %d" % (
         row["vm"], row["vcpu"], seconds(row["cpu_us"], 10**6, 3),
         seconds(row["steal_us"], 10**6, 3), row["hs_instructions"], row["longest_stay"]),
-            "  exits: " + ", ".join("%s %d" % (cause, row[cause]) for cause in CAUSES)]
+            "  exits: " + ", ".join("%s %d" % (cause, row[cause]) for cause in CAUSES)] + ([
+                "  budget: %d of event %s in %d us, spent %d times, throttled %s" % (
+                    budget["count"], budget["event"], budget["period_us"], budget["spent"],
+                    seconds(budget["throttled_us"], 10**6, 3))] if budget else [])
 
 
 def pmu(row):

@@ -12,6 +12,7 @@
 
 #include "core/config/pmu_node.h"
 #include "core/config/vm_aia.h"
+#include "core/config/vm_bell.h"
 #include "core/config/vm_devices.h"
 #include "core/config/vm_layout.h"
 #include "core/config/vm_life_config.h"
@@ -274,6 +275,7 @@ static bool check_vms(struct parser *p, int vms, int shared, struct vm_tree *tre
 		return false;
 	return vm_parse_controls(&p->b, vms, tree) && vm_check_room(&p->b, vms, p->limits, tree) &&
 	       vm_check_shared_room(&p->b, shared, p->limits, tree) &&
+	       vm_check_bells(&p->b, shared, p->limits, tree) &&
 	       vm_check_alone(&p->b, vms, tree);
 }
 

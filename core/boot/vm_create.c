@@ -9,6 +9,7 @@
 #include "core/boot/page_alloc.h"
 #include "core/config/vm_memory.h"
 #include "core/panic.h"
+#include "core/vm/bells.h"
 #include "core/vm/guest_file.h"
 #include "core/vm/platform.h"
 #include "core/lib/event_names.h"
@@ -130,6 +131,10 @@ static void make_device_tree(struct vm *vm, const struct vm_tree *tree)
 
 	if (!vm->config->aia)
 		common &= ~BIT(ISA_SSAIA);
+	/* A kernel that has Svpbmt maps what is no RAM to it past the caches, which another VM
+	 * uses for the same memory. */
+	if (vm->config->n_shared)
+		common &= ~BIT(ISA_SVPBMT);
 	machine.n_ext =
 	    (uint32_t)isa_guest(common, vm->pmu_policy.overflow, isa, sizeof(isa), extensions);
 	int error = guest_dt_build(dtb, VM_DTB_SIZE, vm->config, &machine);
@@ -232,13 +237,24 @@ static void report_device(const struct vm *vm, const struct vm_device *device)
 		         vm->config->name, device->name, vm->config->name);
 }
 
-/* "vm alpha: has shared ring at 0x100000000, to read" */
+/* "vm alpha: has shared ring at 0x100000000, to read, bell 3 at 0x30100000" */
+static void report_one_shared(const struct vm *vm, const struct vm_shared *shared, uint32_t i)
+{
+	char bell[48] = "";
+	struct text text = text_begin(bell, sizeof(bell));
+
+	if (vm->config->shared[i].bell)
+		text_add(&text, ", bell %u at 0x%lx", vm->config->shared[i].bell,
+		         GUEST_BELL_BASE + i * GUEST_BELL_STEP);
+	log_line("vm %s: has shared %s at 0x%lx, to %s%s", vm->config->name, shared->name,
+	         vm->config->shared[i].at, vm->config->shared[i].writes ? "read and write" : "read",
+	         bell);
+}
+
 static void report_shared(const struct vm *vm, const struct vm_tree *tree)
 {
 	for (uint32_t i = 0; i < vm->config->n_shared; i++)
-		log_line("vm %s: has shared %s at 0x%lx, to %s", vm->config->name,
-		         tree->shared[vm->config->shared[i].number].name, vm->config->shared[i].at,
-		         vm->config->shared[i].writes ? "read and write" : "read");
+		report_one_shared(vm, &tree->shared[vm->config->shared[i].number], i);
 }
 
 /* Each vcpu's own interrupt file, and those of nobody else. */
@@ -374,6 +390,7 @@ void vms_create(const struct vm_tree *tree)
 	}
 	windows_make(tree);
 	clear_shared(tree);
+	bells_make(tree);
 	for (uint32_t i = 0; i < n_vms; i++) {
 		make_vm(&vms[i], tree, vmids);
 	}

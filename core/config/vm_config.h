@@ -43,6 +43,10 @@
 /* The configuration space of the VM's own PCI bus, of one page for each function. */
 #define GUEST_ECAM_BASE UINT64_C(0x30000000)
 #define GUEST_ECAM_SIZE UINT64_C(0x100000)
+/* Behind it: the pages of its bells, one for each shared memory that the VM has. */
+#define GUEST_BELL_BASE (GUEST_ECAM_BASE + GUEST_ECAM_SIZE)
+#define GUEST_BELL_STEP UINT64_C(0x1000)
+#define GUEST_BELL_SIZE (VM_MAX_SHARED * GUEST_BELL_STEP)
 /* Of a guest with interrupts = "aia": the IMSIC of vcpu n is n pages behind the first one. */
 #define GUEST_APLIC_BASE UINT64_C(0x0d000000)
 #define GUEST_APLIC_SIZE UINT64_C(0x4000)
@@ -69,6 +73,7 @@
 #define VM_MAX_FUNCTIONS 32U /* PCI functions of all VMs together */
 #define VM_MAX_WINDOWS   2U  /* of a VM's PCI bus */
 #define VM_MAX_SHARED    8U  /* shared memories of all VMs together */
+#define VM_MAX_BELLS     32U /* bells of all VMs together */
 
 #define VM_MAX_SCHEDULES    8U       /* harts with a schedule */
 #define VM_MAX_HART_WINDOWS 16U      /* of a schedule */
@@ -185,6 +190,9 @@ struct vm_config {
 		uint64_t at;     /* guest physical, a multiple of VM_MEMORY_STEP */
 		uint32_t number; /* in vm_tree.shared */
 		bool writes;     /* false: it only reads */
+		/* The source of its PLIC or APLIC by which others call it, and the identity of an
+		 * interrupt file; 0: none. No bell: both are 0. */
+		uint32_t bell, identity;
 	} shared[VM_MAX_SHARED];
 	uint32_t n_vcpus;
 	struct {

@@ -3,6 +3,7 @@
 
 #include "arch/riscv/csr.h"
 #include "arch/riscv/fence.h"
+#include "core/vm/bells.h"
 #include "core/vm/check.h"
 #include "core/vm/dma.h"
 #include "core/vm/guest_file.h"
@@ -71,6 +72,8 @@ static bool serve_start(struct vcpu *vcpu)
 		return false;
 	/* First, because who sees that it has started may send it messages. */
 	has_file = !vcpu->guest_file || guest_file_begin(vcpu);
+	if (has_file && vcpu->guest_file && !vcpu->id)
+		bells_started(vcpu->vm);
 	if (!atomic_compare_exchange_strong(&vcpu->hsm_state, &pending, SBI_HSM_STATE_STARTED))
 		return false;
 	/* It may have stopped itself a moment ago and still be resident. */

@@ -49,6 +49,16 @@ void vm_uart_changed(struct vm *vm, bool level)
 		send_messages(vm);
 }
 
+void vm_set_level(struct vm *vm, uint32_t source, bool level)
+{
+	if (level == vplic_level(&vm->plic, source))
+		return;
+	vplic_set_level(&vm->plic, source, level);
+	if (vm->config->aia)
+		vaplic_set_level(&vm->aplic, source, level);
+	vm_update_devices(vm);
+}
+
 void vm_devices_changed(struct vm *vm)
 {
 	uint32_t changed = vm->plic.changed, completed = vm->plic.completed, source;

@@ -47,6 +47,8 @@ struct vm {
 	struct vpci pci;                   /* its functions; see core/vm/functions.h */
 
 	/* Also constant after boot. */
+	uint32_t bells;                  /* how many it has; see core/vm/bells.h */
+	uint8_t bell_of[VM_MAX_SHARED];  /* of each shared memory: one more than the index */
 	struct vpmu_policy pmu_policy;
 	struct vpmu_table pmu_table; /* selectors NULL: the VM tree has no node /pmu */
 	struct vpmu_known pmu_known[VPMU_KNOWN];
@@ -89,6 +91,10 @@ void vms_start(void);
 /* Passes changed outputs of the PLIC on to the vcpus, or sends the messages of the APLIC. The
  * caller holds vm->devices. */
 void vm_update_interrupts(struct vm *vm);
+
+/* Passes the level of an emulated device's interrupt on to the PLIC or APLIC, and to the vcpus. The
+ * caller holds vm->devices. */
+void vm_set_level(struct vm *vm, uint32_t source, bool level);
 
 /* Passes the level of the UART's interrupt on to the PLIC or APLIC. Few accesses change it. The
  * PLIC has the last one in any case. The caller holds vm->devices. */

@@ -4,6 +4,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/sbi.h"
 #include "core/log.h"
+#include "core/vm/bells.h"
 #include "core/vm/dma.h"
 #include "core/vm/heart.h"
 #include "core/vm/terminal_port.h"
@@ -276,6 +277,7 @@ void vm_begin(struct vm *vm, uint64_t now)
 	wired_begin(vm);
 	functions_begin(vm);
 	spin_unlock(&vm->devices);
+	bells_begin(vm);
 	dma_begin(vm);
 	vm->htimedelta = -now; /* its clock starts at 0 */
 	vm->life.begun = now;

@@ -37,6 +37,7 @@ static const struct {
     {"crash", crash},
     {"pieces", pieces_kind},
     {"shared", shared_kind},
+    {"bell", bell_kind},
     {"smp", smp},
     {"hsm", hsm_kind},
     {"seed", seed},

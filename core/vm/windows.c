@@ -193,7 +193,7 @@ static void come(struct pcpu *pcpu, struct windows *w, struct vcpu *vcpu, uint64
 	w->working &= ~bit;
 	w->called &= ~bit;
 	if (pcpu->ready & bit)
-		wake_times_set(&pcpu->wake, vcpu->index, vcpu_lcofi_deadline(vcpu));
+		wake_times_set(&pcpu->wake, vcpu->index, vcpu_deadline(vcpu));
 	else if (pcpu->waiting & bit)
 		sleeps_on(vcpu, now);
 	if (requests_enable(&vcpu->requests, REQ_AT_ONCE))

@@ -59,6 +59,9 @@ static const struct {
     {"raid", raid},
     {"quiet", quiet_kind},
     {"warden", warden},
+    {"pace", pace},
+    {"steady", steady},
+    {"tempest", tempest},
 };
 
 uint64_t end_time;

@@ -11,10 +11,12 @@
 /* Takes no interrupt: it ends the sleep, and is gone when the timer is set anew. */
 static uint64_t wait_for(uint64_t due)
 {
+	uint64_t now;
+
 	csr_write(0x14d, due); /* stimecmp */
-	while (csr_read(time) < due)
+	while ((now = csr_read(time)) < due)
 		wfi();
-	return csr_read(time) - due;
+	return now - due;
 }
 
 static void work(uint64_t length)

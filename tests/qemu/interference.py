@@ -10,7 +10,6 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-import bare_guests
 import harness
 import hosts
 import plain
@@ -34,11 +33,13 @@ STORMS = {
 }
 CALM = "nothing"
 LENGTH, ROUNDS = 50000, 20
+SECONDS = 25_000_000  # ticks that it goes on where there are looks: two are due, or three
 OWN = 2 * LENGTH + 1  # what the guest's own counter has to say of a round
 # Of one look, exit and entry included (docs/schedules.md).
 LOOK = 350
 # own: a hart of its own without a look; look: with one; turns: one hart for both.
 PLACES = ("own", "look", "turns")
+# And one of its own where each read of a counter is an exit: that the measurement sees these.
 
 TREE = """/dts-v1/;
 / {{
@@ -48,8 +49,9 @@ TREE = """/dts-v1/;
 		victim {{
 			memory = /bits/ 64 <(4 << 20)>;
 			kernel = <&bare>;
-			bootargs = "kind=steady rounds={rounds} length={length} gusts={gusts} ticks={ticks}";
+			bootargs = "kind=steady {how}";
 			look = "{look}";
+			pmu-reads = "{reads}";
 			vcpu0 {{ harts = <{hart}>; }};
 		}};
 		storm {{
@@ -107,9 +109,10 @@ def measured(storm, place):
         folder = Path(name)
         file, counts = folder / "interference.dts", folder / "counts"
         file.write_text(TREE.format(
-            what=storm, gusts=STORMS.get(storm, ("", 0))[1], rounds=ROUNDS, length=LENGTH,
-            ticks=25_000_000 if place == "look" else 0, hart=int(alone),
-            look="off" if place == "own" else "on"), encoding="ascii")
+            what=storm, hart=int(alone), look="off" if place in ("own", "trapped") else "on",
+            reads="trap" if place == "trapped" else "direct",
+            how=f"rounds={ROUNDS} length={LENGTH} gusts={STORMS.get(storm, ('', 0))[1]} "
+                f"ticks={SECONDS if place == 'look' else 0}"), encoding="ascii")
         options = ["--include", harness.BUILD / "guests", "--aia", "none"]
         if alone:
             options += ["--harts", 2, "--qemu",

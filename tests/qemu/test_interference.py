@@ -24,6 +24,13 @@ def test_on_a_hart_of_its_own(storm):
     assert seen.gusts >= STORMS[storm][1]
 
 
+def test_it_would_be_noticed():
+    """Two exits in each round: the same guest on the same hart, but its reads of counters trap."""
+    calm, seen = measured(CALM, "own"), measured(CALM, "trapped")
+    assert seen.exits == 2 * len(seen.rounds)
+    assert min(seen.rounds) > calm.rounds[0] + 100
+
+
 @storms
 def test_by_turns(storm):
     """What the guest counts is what it executes, and nothing of its neighbour."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The trees of docs/partitioning.md, each booted as it is shipped: that it does what it is for. That
-of a device passed through is in test_devices.py, as test_the_shipped_tree."""
+"""The trees of docs/partitioning.md, each booted as it is shipped: that it does what it is for.
+That of a device passed through is in test_devices.py, as test_the_shipped_tree."""
 
 import re
 import subprocess

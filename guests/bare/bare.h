@@ -114,6 +114,9 @@ int raid(uint64_t hartid);
 int quiet_kind(uint64_t hartid);
 int warden(uint64_t hartid);
 int heart(uint64_t hartid);
+int pace(uint64_t hartid);
+int steady(uint64_t hartid);
+int tempest(uint64_t hartid);
 
 /* The marks of kind `marks`: what they are, and how many are not there any more. */
 void marks_put(uint64_t mark);

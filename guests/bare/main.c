@@ -66,6 +66,9 @@ static const struct {
     {"quiet", quiet_kind},
     {"warden", warden},
     {"heart", heart},
+    {"pace", pace},
+    {"steady", steady},
+    {"tempest", tempest},
 };
 
 uint64_t end_time;

@@ -348,7 +348,7 @@ def test_every_property_is_documented():
 
 @pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "dts").glob("*.dts")))
 def test_trees_of_the_repository(name):
-    done = check(ROOT / "dts" / name)
+    done = check(ROOT / "dts" / name, "--harts", 2)
     assert (done.returncode, done.stderr) == (0, "")
 
 

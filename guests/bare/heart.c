@@ -2,8 +2,8 @@
 /*
  * A guest that rings (docs/sbi-tally.md), `rings=` times, `every=` ticks apart, and then does what
  * `then=` says: `sleep`, `spin` and `loop`, a trap handler that traps, are for ever.
- *   busy=yes    it computes between two rings; otherwise it sleeps
- *   by=other    its vcpu 1 rings, and its vcpu 0 is asleep
+ *   busy=1      it computes between two rings; otherwise it sleeps
+ *   lines=      so many lines, with bytes that nobody should print, come before that
  */
 #include "guests/bare/bare.h"
 #include "guests/bare/check.h"
@@ -41,15 +41,19 @@ static void go_on(void)
 
 int heart(uint64_t hartid)
 {
-	uint64_t rings = bootarg_num("rings", 0), every = bootarg_num("every", MS);
+	uint64_t rings = bootarg_num("rings", 0), every = bootarg_num("every", MS), last = 0;
 
 	(void)hartid;
 	print("heart: begins\n");
 	for (uint64_t i = 0; i < rings; i++) {
 		pass(every);
+		last = csr_read(time);
 		check_value("ring", ring(), 0);
 	}
-	print("heart: has rung %u times\n", rings);
+	for (uint64_t i = 0; i < bootarg_num("lines", 0); i++)
+		print("heart: line %u: \"50%s of it's \\ \033[1mthat\001\377\"\n", i, "%");
+	print("heart: has rung %u times, last behind %u", rings, last);
+	print("\n");
 	if (!bootarg_is("then", "end"))
 		go_on();
 	return check_end("heart");

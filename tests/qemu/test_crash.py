@@ -65,6 +65,9 @@ def test_last_words(running, tmp_path):  # pylint: disable=redefined-outer-name
     assert all(0 < row["hs_instructions"] < 20000 and row["vcpu"] == 0 for row in exits)
     times = [row["time_us"] for row in exits]
     assert times == sorted(times) and times[-1] <= head["time_us"]
+    # tools/run keeps more.
+    assert (tmp_path / "control.crash/alpha").read_bytes().replace(b"\r\n", b"\n") == whole
+    assert not (tmp_path / "control.crash/beta").exists()
     assert run.ctl("crash", "beta") == (0, ["beta has not failed"], [])
     assert run.ctl("crash", "beta", "--json") == (0, ['{"vm":"beta","failure":null}'], [])
     assert run.ctl("crash", "gamma") == (

@@ -263,6 +263,8 @@ static void print_vm(const struct vm_tree *tree, const struct vm_config *vm, con
 		printf("  controls  %s\n", names_of(tree, vm->controls, false));
 	if (vm->heartbeat_ms)
 		printf("  heartbeat %" PRIu32 " ms\n", vm->heartbeat_ms);
+	if (vm->crash_exits)
+		printf("  crash     its last exits are kept\n");
 	printf("  restart   %s; limit %" PRIu32 "; bad access: %s\n", restart_name(vm),
 	       vm->restart_limit, bad_access_name(vm));
 	if (!vm->pmu)
@@ -351,11 +353,11 @@ static void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm
 	else
 		printf("null");
 	printf(",\"console\":%s,\"interrupts\":\"%s\",\"restart\":\"%s\",\"restart_limit\":%" PRIu32
-	       ",\"heartbeat_ms\":%" PRIu32 ",\"bad_access\":\"%s\",\"look\":%s,\"share\":%" PRIu32 ",\"turn_us\":%" PRIu32
+	       ",\"heartbeat_ms\":%" PRIu32 ",\"crash_exits\":%s,\"bad_access\":\"%s\",\"look\":%s,\"share\":%" PRIu32 ",\"turn_us\":%" PRIu32
 	       ",\"controls\":[%s],\"pmu\":",
 	       vm->console ? "true" : "false", vm->aia ? "aia" : "plic", restart_name(vm),
-	       vm->restart_limit, vm->heartbeat_ms, bad_access_name(vm),
-	       vm->no_look ? "false" : "true", vm->share, vm->turn_us, names_of(tree, vm->controls, true));
+	       vm->restart_limit, vm->heartbeat_ms, vm->crash_exits ? "true" : "false",
+	       bad_access_name(vm), vm->no_look ? "false" : "true", vm->share, vm->turn_us, names_of(tree, vm->controls, true));
 	if (vm->pmu)
 		print_json_pmu(vm);
 	else

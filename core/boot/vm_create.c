@@ -52,6 +52,7 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 		guest_file_give(vcpu);
 	vcpu->index = n_all++;
 	vcpu->bit = BIT(vcpu->index);
+	vcpu->last_words = vm->config->crash_exits;
 	for (uint32_t i = 0; i < n_pcpus; i++)
 		hart_stacks[i].pcpu.vcpus[vcpu->index] = vcpu;
 	vm->vcpus[id] = vcpu;
@@ -326,6 +327,18 @@ static void map_shared(struct vm *vm, const struct vm_tree *tree)
 	}
 }
 
+/* What it leaves when it fails: the end of its text and, if wanted, its last exits. */
+static void make_last_words(struct vm *vm)
+{
+	_Static_assert(LAST_BYTES <= PAGE_SIZE && sizeof(struct last_exits) <= PAGE_SIZE, "a page");
+	for (uint32_t set = 0; set < 2; set++) {
+		if (vm->config->console)
+			vm->last.text[set] = page_alloc(PAGE_SIZE);
+		for (uint32_t i = 0; i < vm->config->n_vcpus && vm->config->crash_exits; i++)
+			vm->last.exits[set][i] = page_alloc(PAGE_SIZE);
+	}
+}
+
 static void make_vm(struct vm *vm, const struct vm_tree *tree, bool vmids)
 {
 	const struct vm_config *config = vm->config;
@@ -336,6 +349,7 @@ static void make_vm(struct vm *vm, const struct vm_tree *tree, bool vmids)
 	map_devices(vm);
 	map_files(vm);
 	make_vectors(vm);
+	make_last_words(vm);
 	vm_pmu_policy_make(vm);
 	vsbi_init(vm);
 	for (uint32_t i = 0; i < config->n_vcpus; i++)

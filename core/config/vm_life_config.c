@@ -39,6 +39,8 @@ bool vm_parse_life(const struct vm_blob *b, int node, const struct vm_prop *prop
 	                  "is not \"never\", \"on-failure\" or \"always\"", &restart) ||
 	    !vm_read_choice(b, node, &props[LIFE_BAD_ACCESS], "stop", "fault",
 	                    "is not \"fault\" or \"stop\"", &vm->bad_access_stops) ||
+	    !vm_read_choice(b, node, &props[LIFE_CRASH_EXITS], "on", "off",
+	                    "is not \"on\" or \"off\"", &vm->crash_exits) ||
 	    !parse_heartbeat(b, node, &props[LIFE_HEARTBEAT], vm) ||
 	    (limit->data && !vm_read_u32(b, node, limit, &vm->restart_limit)))
 		return false;

@@ -102,6 +102,14 @@ _Noreturn void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t load
 	enter_guest(&vcpu->ctx);
 }
 
+static __attribute__((noinline)) void note(const struct vcpu *vcpu, uint64_t scause)
+{
+	if (atomic_load_explicit(&vcpu->traced, memory_order_relaxed))
+		trace_exit(vcpu, scause);
+	if (vcpu->last_words)
+		last_words_exit(vcpu);
+}
+
 _Noreturn void exit_long(struct guest_context *ctx, uint64_t scause)
 {
 	struct vcpu *vcpu = vcpu_of(ctx);
@@ -112,9 +120,11 @@ _Noreturn void exit_long(struct guest_context *ctx, uint64_t scause)
 	if (~scause < VCPU_EXITS) {
 		/* The fast path has counted the exit already. */
 		pcpu->stay_why = (enum vcpu_exit) ~scause;
+		if (vcpu->last_words)
+			last_words_exit(vcpu);
 	} else {
-		if (atomic_load_explicit(&vcpu->traced, memory_order_relaxed))
-			trace_exit(vcpu, scause);
+		if (__atomic_load_n(&vcpu->exits_noted, __ATOMIC_RELAXED))
+			note(vcpu, scause);
 		pcpu->stay_why = serve(pcpu, vcpu, scause);
 		vcpu->ctx.exits[pcpu->stay_why]++;
 	}

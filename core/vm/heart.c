@@ -75,7 +75,8 @@ static void look(struct vm *vm)
 	vm_silent(vm);
 }
 
-void heart_look(void)
+/* Not inlined, because each timer interrupt would save more registers. */
+__attribute__((noinline)) void heart_look(void)
 {
 	uint64_t now = csr_read(CSR_TIME);
 

@@ -58,7 +58,15 @@ struct vcpu {
 	 * resident. */
 	uint64_t poll_at;
 
-	atomic_bool traced; /* its exits are noted; written by the boot hart, like ctx.calls */
+	/* Its exits are noted: for the operator, written by the boot hart, like ctx.calls; for its
+	 * VM's last words, constant after boot. */
+	union {
+		struct {
+			atomic_bool traced;
+			bool last_words;
+		};
+		uint16_t exits_noted; /* either */
+	};
 
 	/* Private to the home hart. */
 	bool few_lcofis;    /* lcofi.limit is not 0 */

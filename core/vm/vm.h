@@ -7,6 +7,7 @@
 #include "core/vm/guest_dt.h"
 #include "core/lib/spinlock.h"
 #include "core/vm/vcpu.h"
+#include "core/vm/last_words.h"
 #include "core/vm/vm_command.h"
 #include "core/config/vm_config.h"
 #include "core/vm/vm_life.h"
@@ -77,6 +78,7 @@ struct vm {
 	uint64_t heart_at;    /* when the lead hart looks; its own. ~0: not at all */
 	struct vm_life life;
 	struct vm_crash crash;
+	struct last_words last;
 };
 
 extern struct vm vms[VM_MAX_VMS];

@@ -135,6 +135,7 @@ static void judge(struct vm *vm)
 	if (vm->end.why != VM_END_FAILED)
 		return;
 	atomic_fetch_add(&vms_failed, 1);
+	last_words_change(vm);
 	vm->crash.failure = vm->end.failure;
 	vm->crash.value = vm->end.value;
 	vm->crash.unit = vm->end.unit;
@@ -142,6 +143,7 @@ static void judge(struct vm *vm)
 	vm->crash.age = vm->end.at - life->begun;
 	vm->crash.life = life->number;
 	vm_crash_note(&vm->crash, vm->end.by);
+	last_words_keep(vm);
 }
 
 static _Noreturn void power_off(void)
@@ -282,6 +284,7 @@ void vm_begin(struct vm *vm, uint64_t now)
 	vm->htimedelta = -now; /* its clock starts at 0 */
 	vm->life.begun = now;
 	heart_begin(vm, now);
+	last_words_begin(vm);
 	atomic_store(&vm->vcpus_alive, vm->config->n_vcpus);
 	atomic_store(&vm->vcpus_untold, vm->config->n_vcpus);
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)

@@ -44,6 +44,7 @@ static const char *const props[] = {
     "look",
     "controls",
     "heartbeat-ms",
+    "crash-exits",
     "lok",
     "share",
     "turn-us",

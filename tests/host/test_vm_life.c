@@ -23,6 +23,7 @@ static void defaults(void **state)
 	assert_false(b->bad_access_stops);
 	assert_int_equal(b->controls, 0);
 	assert_int_equal(b->heartbeat_ms, 0);
+	assert_false(b->crash_exits);
 }
 
 static void heartbeat(void **state)
@@ -116,6 +117,10 @@ static void bad_values(void **state)
 	t = good_tree();
 	set_string(t, BETA, "bad-access", "ignore");
 	refused(t, VM_REFUSED_VALUE, "/vms/beta: bad-access: is not \"fault\" or \"stop\"");
+
+	t = good_tree();
+	set_string(t, BETA, "crash-exits", "always");
+	refused(t, VM_REFUSED_VALUE, "/vms/beta: crash-exits: is not \"on\" or \"off\"");
 
 	t = good_tree();
 	set_u32(t, BETA, "restart-limit", 1001);

@@ -114,6 +114,8 @@ REFUSALS = [
      '/vms/one: controls: no VM has the name "two"'),
     ("kernel = <&bare>;", 'kernel = <&bare>; controls = "one";',
      "/vms/one: controls: names the VM itself"),
+    ("kernel = <&bare>;", 'kernel = <&bare>; crash-exits = "64";',
+     '/vms/one: crash-exits: is not "on" or "off"'),
     ("kernel = <&bare>;", "kernel = <&bare>; heartbeat-ms = <0>;",
      "/vms/one: heartbeat-ms: is 0: no guest rings so often"),
     ("kernel = <&bare>;", "kernel = <&bare>; heartbeat-ms = <3600001>;",
@@ -204,7 +206,7 @@ def test_summary_of_turns(tree):
 def test_json(tree):
     text = TREE.replace("kernel =", 'bootargs = "say \\"hi\\"\\\\"; initrd = <&bare>; pmu-reads = '
                         '"trap"; console = "off"; pmu-counters = <3 0>; restart = "on-failure"; '
-                        'restart-limit = <7>; heartbeat-ms = <250>; '
+                        'restart-limit = <7>; heartbeat-ms = <250>; crash-exits = "on"; '
                         'bad-access = "stop"; look = "off"; share = <5>; kernel =').replace(
                             "vms {", "vms { turn-us = <700>;")
     done = check(tree(text), "--json")
@@ -218,7 +220,7 @@ def test_json(tree):
             "initrd": {"offset": 0x1ef000, "size": 100}, "dtb_offset": 0x1f0000,
             "bootargs": 'say "hi"\\', "console": False, "interrupts": "plic",
             "restart": "on-failure", "restart_limit": 7, "heartbeat_ms": 250,
-            "bad_access": "stop",
+            "crash_exits": True, "bad_access": "stop",
             "look": False, "share": 5, "turn_us": 3500,
             "controls": [],
             "pmu": {"counters": [0, 3], "reads": "trap", "snapshot": False,
@@ -329,13 +331,13 @@ def test_every_property_is_documented():
     source = (names("vm_config.c", "vm_props[VM_PROPS]").split(";")[0] +
               names("vm_pmu_config.h", "#define VM_PMU_PROP_NAMES") +
               names("vm_memory_config.h", "#define VM_MEMORY_PROP_NAMES").split("\n")[0] +
-              names("vm_life_config.h", "#define VM_LIFE_PROP_NAMES").split("\n")[0] +
+              names("vm_life_config.h", "#define VM_LIFE_PROP_NAMES").split("\n\n")[0] +
               names("vm_turns.h", "#define VM_TURN_PROP_NAMES").split("\n")[0])
     text = (ROOT / "dts/README.md").read_text(encoding="utf-8")
     properties = re.findall(r'"([a-z-]+)"', source)
-    assert len(properties) == 24
+    assert len(properties) == 26
     properties += re.findall(r'"([a-z-]+)"', names("pmu_node.c", "names[PROPS]").split(";")[0])
-    assert len(properties) == 32
+    assert len(properties) == 34
     devices = re.findall(r'"([a-z-]+)"', names("vm_devices.c", "props[DEVICE_PROPS]").split(";")[0])
     assert len(devices) == 4
     shared = sum((re.findall(r'"([a-z-]+)"', names("vm_shared.c", f"{which}_props[").split(";")[0])

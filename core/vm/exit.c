@@ -75,7 +75,7 @@ static enum vcpu_exit serve(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t scaus
 }
 
 /* The last steps before the guest. */
-static inline void settle(struct pcpu *pcpu, struct vcpu *vcpu)
+static inline __attribute__((always_inline)) void settle(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	if (vcpu->guest_file)
 		vs_interrupts_settle_aia(pcpu, vcpu);

@@ -239,7 +239,7 @@ bool windows_over(const struct pcpu *pcpu, uint64_t now)
 	return now >= of(pcpu)->until;
 }
 
-void windows_look(void)
+__attribute__((noinline)) void windows_look(void)
 {
 	struct pcpu *pcpu = this_pcpu();
 	uint64_t now = csr_read(CSR_TIME);

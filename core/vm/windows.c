@@ -252,8 +252,7 @@ void windows_loaded(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
 	const struct windows *w = of(pcpu);
 
-	/* What is left of a long call comes first, and is not for the guard. */
-	if (w->phase == OPEN && csr_read(CSR_TIME) < w->opens && !vcpu->call.slice)
+	if (w->phase == OPEN && csr_read(CSR_TIME) < w->opens)
 		exit_enter_at(pcpu, vcpu, now, w->opens);
 }
 

@@ -13,7 +13,7 @@ HOST_SRC_vm_config := tests/host/test_vm_config.c $(VM_TREE_TEST)
 HOST_TESTS += vm_refusals
 HOST_SRC_vm_refusals := $(addprefix tests/host/,test_vm_refusals.c test_vm_pmu.c \
 	test_vm_life.c test_vm_aia.c test_vm_memory.c test_pmu_node.c test_vm_devices.c \
-	test_vm_functions.c test_vm_shared.c test_vm_turns.c board.c) core/config/host_iommu.c \
+	test_vm_functions.c test_vm_shared.c test_vm_turns.c test_vm_schedule.c board.c) core/config/host_iommu.c \
 	$(VM_TREE_TEST)
 HOST_LIBS_vm_refusals := -lfdt
 
@@ -45,7 +45,7 @@ HOST_SRC_vm_fuzz := tests/host/test_vm_fuzz.c tests/fuzz/fuzz_vm_config.c \
 HOST_LIBS_vm_fuzz := -lfdt
 
 VM_CHECK_OBJ := $(patsubst %,$(B)/host/vm-check.obj/%.o,tools/vm_check.c \
-	tools/vm_check_host.c $(VM_TREE_SRC))
+	tools/vm_check_host.c tools/vm_check_schedule.c $(VM_TREE_SRC))
 
 # Without the sanitizers, which would make a check of large images slow to start.
 $(B)/host/vm-check.obj/%.c.o: %.c | setup

@@ -12,6 +12,7 @@
 #include "core/config/vm_config.h"
 #include "core/config/vm_memory.h"
 #include "tools/vm_check_host.h"
+#include "tools/vm_check_schedule.h"
 
 #define NOT_GIVEN     UINT64_MAX
 #define QEMU_RAM_BASE UINT64_C(0x80000000)
@@ -392,11 +393,15 @@ static void print_accepted(const struct vm_tree *tree, const struct options *o,
 	}
 	for (uint32_t i = 0; i < tree->n_shared; i++)
 		sum += vm_shared_room(&tree->shared[i]);
-	if (o->json)
-		printf("],\"guest_memory\":%" PRIu64 "}\n", available);
-	else
-		printf("%" PRIu32 " VM%s, %s of the %s there are for VMs\n", tree->n_vms,
-		       tree->n_vms == 1 ? "" : "s", human(sum), human(available));
+	if (o->json) {
+		printf("],");
+		print_json_schedules(tree);
+		printf("\"guest_memory\":%" PRIu64 "}\n", available);
+		return;
+	}
+	print_schedules(tree);
+	printf("%" PRIu32 " VM%s, %s of the %s there are for VMs\n", tree->n_vms,
+	       tree->n_vms == 1 ? "" : "s", human(sum), human(available));
 }
 
 static void print_refused(const struct vm_refusal *why, const struct options *o)

@@ -75,7 +75,7 @@ static enum vcpu_exit serve(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t scaus
 }
 
 /* The last steps before the guest. */
-static inline void settle(struct pcpu *pcpu, struct vcpu *vcpu)
+static inline __attribute__((always_inline)) void settle(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	if (vcpu->guest_file)
 		vs_interrupts_settle_aia(pcpu, vcpu);
@@ -87,11 +87,18 @@ static inline void settle(struct pcpu *pcpu, struct vcpu *vcpu)
 }
 
 /* Between the end of the waiting and the guest are as few instructions as can be. The time until
- * then is steal, and the instructions are nobody's. */
-_Noreturn void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64_t at)
+ * then is steal, and the instructions are nobody's. What is left of a long call comes behind the
+ * waiting. */
+void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64_t at)
 {
-	sched_entered(pcpu, vcpu);
-	settle(pcpu, vcpu);
+	bool calls = vcpu->call.slice;
+
+	if (calls) {
+		pcpu_account_stay(pcpu);
+	} else {
+		sched_entered(pcpu, vcpu);
+		settle(pcpu, vcpu);
+	}
 	pcpu->slice_end += at - loaded;
 	vcpu->fw.steal_ticks += at - loaded;
 	vcpu_fw_resident_until(&vcpu->fw, loaded);
@@ -99,7 +106,9 @@ _Noreturn void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t load
 	while (csr_read(CSR_TIME) < at)
 		vcpu_serve_fences(vcpu);
 	vcpu_fw_resident_from(&vcpu->fw, at);
-	enter_guest(&vcpu->ctx);
+	if (!calls)
+		enter_guest(&vcpu->ctx);
+	pcpu->stay_start = csr_read(CSR_INSTRET);
 }
 
 static __attribute__((noinline)) void note(const struct vcpu *vcpu, uint64_t scause)

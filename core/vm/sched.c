@@ -185,7 +185,7 @@ static __attribute__((noinline)) void leave(struct pcpu *pcpu, struct vcpu *vcpu
 }
 
 /* Takes the current vcpu off the hart. */
-static void put(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+static inline __attribute__((always_inline)) void put(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
 	vcpu_fw_resident_until(&vcpu->fw, now);
 	vcpu_put(pcpu, vcpu);
@@ -214,7 +214,7 @@ static inline bool keeps_hart(struct pcpu *pcpu, const struct vcpu *vcpu, uint64
 	return true;
 }
 
-static void watch_suspect(struct pcpu *pcpu, const struct vcpu *vcpu)
+static inline __attribute__((always_inline)) void watch_suspect(struct pcpu *pcpu, const struct vcpu *vcpu)
 {
 	/* Nearly always no vcpu is a suspect. */
 	if (__builtin_expect(pcpu->suspect == vcpu->suspect, 1))
@@ -223,7 +223,8 @@ static void watch_suspect(struct pcpu *pcpu, const struct vcpu *vcpu)
 	vs_delegate(!pcpu->suspect);
 }
 
-static struct vcpu *enter(struct pcpu *pcpu, struct vcpu *vcpu)
+static inline __attribute__((always_inline)) struct vcpu *enter(struct pcpu *pcpu,
+                                                                struct vcpu *vcpu)
 {
 	*pcpu_pending(pcpu) = 0;
 	sched_set_timer(pcpu, vcpu);

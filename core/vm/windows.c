@@ -239,7 +239,7 @@ bool windows_over(const struct pcpu *pcpu, uint64_t now)
 	return now >= of(pcpu)->until;
 }
 
-void windows_look(void)
+__attribute__((noinline)) void windows_look(void)
 {
 	struct pcpu *pcpu = this_pcpu();
 	uint64_t now = csr_read(CSR_TIME);
@@ -252,8 +252,7 @@ void windows_loaded(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
 	const struct windows *w = of(pcpu);
 
-	/* What is left of a long call comes first, and is not for the guard. */
-	if (w->phase == OPEN && csr_read(CSR_TIME) < w->opens && !vcpu->call.slice)
+	if (w->phase == OPEN && csr_read(CSR_TIME) < w->opens)
 		exit_enter_at(pcpu, vcpu, now, w->opens);
 }
 

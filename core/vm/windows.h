@@ -29,12 +29,13 @@ bool windows_over(const struct pcpu *pcpu, uint64_t now);
 void windows_turn(struct pcpu *pcpu, uint64_t now);
 
 /* The vcpu has been loaded on a hart with a schedule, at host time `now`. Its window may begin
- * later, because of the guard: then this waits, enters the guest at that tick, and does not
- * return. */
+ * later, because of the guard: then this waits, and mostly enters the guest at that tick and does
+ * not return. */
 void windows_loaded(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now);
 
-/* Of exit.c: enters the vcpu, which was loaded at host time `loaded`, at host time `at`. */
-_Noreturn void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64_t at);
+/* Of exit.c: enters the vcpu, which was loaded at host time `loaded`, at host time `at`. Returns
+ * then if it is in a long call. */
+void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64_t at);
 
 /* Whether the vcpu's home has a schedule, and the vcpu is outside its windows. Exact on its home
  * only. */

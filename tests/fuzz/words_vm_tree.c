@@ -48,6 +48,13 @@ static const char *const props[] = {
     "lok",
     "share",
     "turn-us",
+    "major-frame-us",
+    "slack",
+    "vm",
+    "vcpu",
+    "start-us",
+    "length-us",
+    "guard-us",
     "size",
     "at",
     "access",
@@ -63,7 +70,8 @@ static const char *const strings[] = {
 };
 static const char *const nodes[] = {
     "images",           "vms",   "pmu",     "vcpu0",  "vcpu1", "vcpu2", "vcpu8", "a", "b",
-    "a-name-of-16-chr", "UPPER", "devices", "shared", "alpha", "beta",  NULL,
+    "a-name-of-16-chr", "UPPER", "devices", "shared", "alpha", "beta",
+    "schedules",        "hart0", NULL,
 };
 
 const struct fdt_words fdt_words = {props, strings, nodes};

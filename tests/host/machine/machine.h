@@ -55,6 +55,7 @@ struct machine_kind {
 	uint32_t iommu_wires;
 	uint32_t n_vms;
 	uint32_t files; /* guest interrupt files of each hart; 0: they have a PLIC */
+	bool schedules; /* harts have windows, and vcpus one hart each */
 };
 
 struct machine_counter {

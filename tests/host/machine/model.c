@@ -6,8 +6,14 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/trap.h"
 
-/* Host time after which a vcpu that should run has run: each other one had some turns. */
-#define PATIENCE (3 * longest_turn() * (machine_vcpus() + 4) * machine.kind.harts)
+/* Host time after which a vcpu that should run has run: each other one had some turns, and its
+ * windows are each a twentieth of a frame at least. */
+#define PATIENCE                                                                                  \
+	(3 * longest_turn() * (machine_vcpus() + 4) * machine.kind.harts *                         \
+	 (machine.kind.schedules ? 100 : 1))
+/* How long after the end of its window a vcpu may be entered: HS was on its way to it, and the other
+ * harts took their time. */
+#define LATE 1000UL
 /* A hart may keep asleep for so long although it has work (sched_nap()). */
 /* How long a function may take to come to rest at most. */
 #define RESET     (3UL * MACHINE_TIMEBASE)
@@ -333,6 +339,48 @@ static void look_at_fences(struct machine_hart *h, struct vcpu *vcpu)
 	m->hart = machine.now;
 }
 
+static uint64_t first_frame; /* host time of its beginning */
+
+static bool is_open(const struct vm_schedule *s, const struct vcpu *vcpu, uint64_t offset)
+{
+	uint64_t tick = MACHINE_TIMEBASE / 1000000, frame = s->frame_us * tick;
+	bool slack = s->slack >> vcpu->vm->index & 1;
+
+	for (uint32_t i = 0; i < s->n_windows; i++) {
+		const struct vm_window_of *w = &s->windows[i];
+		uint64_t begins = w->start_us * tick, ends = begins + w->length_us * tick;
+
+		if (w->vm == vcpu->vm->index && offset >= begins && offset < ends + LATE)
+			return true;
+		/* What is nobody's alone. */
+		begins -= w->guard_us * tick;
+		slack &= !((offset >= begins + LATE && offset < ends) ||
+		           (offset + frame >= begins + LATE && offset + frame < ends) ||
+		           (offset >= begins + frame + LATE));
+	}
+	return slack;
+}
+
+/* No guest begins before its window, to the tick. Where harts stall, or time passes faster while
+ * functions are reset, any may be late. */
+static void look_at_window(const struct machine_hart *h, const struct vcpu *vcpu)
+{
+	bool late = machine.kind.stalls || machine.kind.iommu;
+	/* The VMs are a member of the tree. */
+	const struct vm_tree *tree =
+	    (const struct vm_tree *)((const char *)vms[0].config - offsetof(struct vm_tree, vms));
+
+	for (uint32_t i = 0; i < tree->n_schedules && !late; i++) {
+		const struct vm_schedule *s = &tree->schedules[i];
+		uint64_t frame = s->frame_us * (MACHINE_TIMEBASE / 1000000UL);
+		uint64_t offset = (machine.time - first_frame) % frame;
+
+		if (s->hart == h->id && !is_open(s, vcpu, offset))
+			DIFFERS(vcpu, "runs at %lu of its hart's frame, outside its windows",
+			        offset);
+	}
+}
+
 static void look_at_owner(struct machine_hart *h, struct vcpu *vcpu)
 {
 	const struct pcpu *pcpu = this_pcpu();
@@ -358,6 +406,8 @@ static void look_at_owner(struct machine_hart *h, struct vcpu *vcpu)
 	if (vcpu->vm->state == VM_OFF || vcpu->vm->state == VM_CLEARING ||
 	    vcpu->vm->state == VM_LOADING)
 		DIFFERS(vcpu, "runs while its VM is not running");
+	if (pcpu->scheduled)
+		look_at_window(h, vcpu);
 }
 
 /* --- what wakes it ------------------------------------------------------------------- */
@@ -472,6 +522,8 @@ void model_entered(struct machine_hart *h, struct vcpu *vcpu)
 	struct model_vcpu *m = model_of(vcpu);
 	bool new_life = !m->seen || m->life != vcpu->vm->htimedelta;
 
+	if (!machine.booted)
+		first_frame = -vcpu->vm->htimedelta; /* the clocks begin with the frames */
 	machine.booted = true;
 	h->user = !(h->csr[CSR_SSTATUS] & SSTATUS_SPP);
 	look_at_owner(h, vcpu);
@@ -643,6 +695,9 @@ void model_standstill(void)
 {
 	uint64_t soon = machine.time + NAP;
 
+	/* Who is away may have much to do. */
+	if (machine.kind.schedules)
+		return;
 	for (uint32_t i = 0; i < machine.kind.harts; i++) {
 		const struct machine_hart *h = &machine.hart[i];
 

@@ -45,6 +45,7 @@ static const char *const props[] = {
     "controls",
     "lok",
     "share",
+    "budget",
     "turn-us",
     "size",
     "at",

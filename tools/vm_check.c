@@ -260,6 +260,9 @@ static void print_vm(const struct vm_tree *tree, const struct vm_config *vm, con
 		printf("  turns     %" PRIu32 " us; share %" PRIu32 "\n", vm->turn_us, vm->share);
 	if (vm->no_look)
 		printf("  look      off\n");
+	if (vm->budget.count)
+		printf("  budget    %" PRIu32 " of event 0x%" PRIx32 " a vcpu in %" PRIu32 " us\n",
+		       vm->budget.count, vm->budget.event_idx, vm->budget.period_us);
 	if (vm->controls)
 		printf("  controls  %s\n", names_of(tree, vm->controls, false));
 	if (vm->heartbeat_ms)
@@ -353,6 +356,12 @@ static void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm
 		print_json_string(vm->bootargs);
 	else
 		printf("null");
+	if (vm->budget.count)
+		printf(",\"budget\":{\"event\":%" PRIu32 ",\"count\":%" PRIu32
+		       ",\"period_us\":%" PRIu32 "}",
+		       vm->budget.event_idx, vm->budget.count, vm->budget.period_us);
+	else
+		printf(",\"budget\":null");
 	printf(",\"console\":%s,\"interrupts\":\"%s\",\"restart\":\"%s\",\"restart_limit\":%" PRIu32
 	       ",\"heartbeat_ms\":%" PRIu32 ",\"crash_exits\":%s,\"bad_access\":\"%s\",\"look\":%s,\"share\":%" PRIu32 ",\"turn_us\":%" PRIu32
 	       ",\"controls\":[%s],\"pmu\":",

@@ -164,12 +164,14 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 		loaded_unshared(pcpu, vcpu, now);
 }
 
-/* A vcpu that is blocked or off leaves the hart. Not inlined, because change() would save more
+/* A vcpu that is blocked, throttled or off leaves the hart. Not inlined, because change() would save more
  * registers. */
-static __attribute__((noinline)) void rest(struct pcpu *pcpu, struct vcpu *vcpu)
+static __attribute__((noinline)) void rest(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
 	if (pcpu->waiting & vcpu->bit)
 		sched_wake_in_time(vcpu);
+	else if (pcpu->asks & vcpu->bit)
+		vcpu_budget_left_hart(vcpu, now);
 	if (!(pcpu->ready & vcpu->bit))
 		sched_enable_requests(vcpu);
 }
@@ -178,7 +180,7 @@ static __attribute__((noinline)) void rest(struct pcpu *pcpu, struct vcpu *vcpu)
 static __attribute__((noinline)) void leave(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
 	if (!(pcpu->ready & vcpu->bit))
-		rest(pcpu, vcpu);
+		rest(pcpu, vcpu, now);
 	/* It may have been asked to move to where it is. */
 	if (!vcpu_hand_over(vcpu) && pcpu->ready & vcpu->bit)
 		sched_begin_steal(vcpu, now);
@@ -197,7 +199,7 @@ static inline __attribute__((always_inline)) void put(struct pcpu *pcpu, struct 
 	if (pcpu->ready & vcpu->bit)
 		sched_begin_steal(vcpu, now);
 	else
-		rest(pcpu, vcpu);
+		rest(pcpu, vcpu, now);
 }
 
 /* Whether the resident vcpu keeps the hart: its slice goes on, or it gets another one because no

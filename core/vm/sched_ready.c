@@ -82,6 +82,8 @@ void sched_off(struct vcpu *vcpu)
 	struct pcpu *pcpu = vcpu->home;
 
 	CHECK(vcpu->home == this_pcpu());
+	if (vcpu->has_deadlines)
+		vcpu_budget_off(vcpu);
 	wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
 	pcpu->ready &= ~vcpu->bit;
 	pcpu->waiting &= ~vcpu->bit;

@@ -50,13 +50,12 @@ static void renew(struct vcpu *vcpu, uint64_t now)
 		                      over < b->count ? (int64_t)(b->count - over) : 1);
 }
 
-/* It was throttled, until then. */
-static void release(struct vcpu_budget *b, uint64_t until)
+/* It was throttled, up to now. */
+static void release(struct vcpu_budget *b, uint64_t now)
 {
-	/* It may have spent its budget in the last stay of the period, which ended after it. */
-	if (until > b->throttled_since)
-		b->throttled_ticks += until - b->throttled_since;
+	b->throttled_ticks += now - b->throttled_since;
 	b->throttled_since = 0;
+	b->released = false;
 }
 
 uint64_t vcpu_budget_deadline(const struct vcpu *vcpu)
@@ -71,7 +70,9 @@ bool vcpu_budget_allows(struct vcpu *vcpu, uint64_t now)
 	struct pcpu *pcpu = vcpu->home;
 	uint64_t since = vcpu->fw.ready_since;
 
-	/* It was woken or started meanwhile, and was not throttled while it slept. */
+	if (b->throttled_since && b->released)
+		release(b, since ? since : now);
+	/* Otherwise it slept meanwhile, and was not throttled. */
 	b->throttled_since = 0;
 	if (now >= b->period_end) {
 		/* It wanted the hart before the period was over, and could not have had it. */
@@ -118,7 +119,7 @@ static void renew_resident(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 
 	renew(vcpu, now);
 	if (b->throttled_since) {
-		release(b, now);
+		b->throttled_since = 0;
 		pcpu->ready |= vcpu->bit;
 	}
 	b->look_at = b->period_end;
@@ -141,10 +142,31 @@ void vcpu_budget_look(struct vcpu *vcpu, uint64_t now)
 	if (vcpu_is_current(vcpu)) {
 		renew_resident(pcpu, vcpu, now);
 	} else if (b->throttled_since) {
-		release(b, b->period_end);
 		renew(vcpu, now);
 		sched_set_ready(vcpu);
+		/* From here on it is stolen from, unless the hart is idle until it is loaded. */
+		if (vcpu->fw.ready_since)
+			release(b, vcpu->fw.ready_since);
+		else
+			b->released = true;
 	}
+}
+
+/* So that no tick of its time is counted twice. */
+void vcpu_budget_left_hart(struct vcpu *vcpu, uint64_t now)
+{
+	if (vcpu->budget.throttled_since)
+		vcpu->budget.throttled_since = now;
+}
+
+void vcpu_budget_off(struct vcpu *vcpu)
+{
+	struct vcpu_budget *b = &vcpu->budget;
+
+	if (b->throttled_since && !(vcpu->home->waiting & vcpu->bit))
+		release(b, csr_read(CSR_TIME));
+	b->throttled_since = 0;
+	b->released = false;
 }
 
 uint64_t vcpu_budget_throttled(const struct vcpu *vcpu, uint64_t now)

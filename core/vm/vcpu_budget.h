@@ -23,6 +23,7 @@ struct vcpu_budget {
 	uint64_t look_at;
 	bool spent;               /* in the period that the counter counts */
 	uint64_t throttled_since; /* host time; 0: it is not throttled, or slept meanwhile */
+	bool released;            /* and waits for its turn, or to be loaded */
 	/* For the user; other harts read them. */
 	uint64_t throttled_ticks; /* up to throttled_since */
 	uint64_t periods_spent;   /* how often a budget was spent */
@@ -44,6 +45,12 @@ void vcpu_budget_spent(struct vcpu *vcpu);
 
 /* The time that vcpu_budget_deadline() returned may have come. */
 void vcpu_budget_look(struct vcpu *vcpu, uint64_t now);
+
+/* The vcpu was resident until now, and does not wait for its turn. */
+void vcpu_budget_left_hart(struct vcpu *vcpu, uint64_t now);
+
+/* The vcpu stops, or its VM ends. */
+void vcpu_budget_off(struct vcpu *vcpu);
 
 /* Returns when vcpu_budget_look() has something to do, ~0: never. */
 uint64_t vcpu_budget_deadline(const struct vcpu *vcpu);

@@ -47,6 +47,7 @@ static const char *const props[] = {
     "crash-exits",
     "lok",
     "share",
+    "budget",
     "turn-us",
     "major-frame-us",
     "slack",

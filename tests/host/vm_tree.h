@@ -70,9 +70,10 @@ int test_vm_aia(void);
 int test_vm_memory(void);
 /* test_vm_turns.c: the same. */
 int test_vm_turns(void);
-
 /* test_vm_schedule.c: the same. */
 int test_vm_schedule(void);
+/* test_vm_budget.c: the same. */
+int test_vm_budget(void);
 /* test_vm_shared.c: the same. */
 int test_vm_shared(void);
 /* test_pmu_node.c: the same. */

@@ -103,6 +103,14 @@ REFUSALS = [
     ("vcpu0 { harts = <0>; };",
      'look = "off"; vcpu0 { harts = <0>; }; vcpu1 { harts = <0>; };',
      '/vms/one: look: "off" is for vcpus alone on their harts, and two may run on hart 0'),
+    ("kernel = <&bare>;", "kernel = <&bare>; budget = <2 999 100>;",
+     "/vms/one: budget: of 999 events is less than 1000 events"),
+    ("kernel = <&bare>;", "kernel = <&bare>; budget = <0x20000 1000 100>;",
+     "/vms/one: budget: event_idx 131072 is no general or cache event of SBI 3.0"),
+    ("kernel = <&bare>;", "kernel = <&bare>; budget = <2 1000 99>;",
+     "/vms/one: budget: for 99 us is for less than 100 us"),
+    ("kernel = <&bare>;", 'kernel = <&bare>; look = "off"; budget = <2 1000 100>;',
+     '/vms/one: budget: has an exit at the end of each period, and look is "off"'),
     ("vms {", "vms { turn-us = <99>;", "/vms: turn-us: 99 is less than 100 us"),
     ("kernel = <&bare>;", "kernel = <&bare>; share = <0>;",
      "/vms/one: share: is 0: it would never run"),
@@ -201,6 +209,10 @@ def test_summary_of_turns(tree):
     text = spoilt("kernel =", 'look = "off"; share = <3>; kernel =')
     assert check(tree(text)).stdout.splitlines()[6:8] == ["  turns     6000 us; share 3",
                                                           "  look      off"]
+    text = spoilt("kernel =", 'budget = <2 5000 100>; kernel =')
+    assert check(tree(text)).stdout.splitlines()[6] == "  budget    5000 of event 0x2 a vcpu in 100 us"
+    assert json.loads(check(tree(text), "--json").stdout)["vms"][0]["budget"] == {
+        "event": 2, "count": 5000, "period_us": 100}
 
 
 def test_json(tree):
@@ -221,7 +233,7 @@ def test_json(tree):
             "bootargs": 'say "hi"\\', "console": False, "interrupts": "plic",
             "restart": "on-failure", "restart_limit": 7, "heartbeat_ms": 250,
             "crash_exits": True, "bad_access": "stop",
-            "look": False, "share": 5, "turn_us": 3500,
+            "look": False, "share": 5, "turn_us": 3500, "budget": None,
             "controls": [],
             "pmu": {"counters": [0, 3], "reads": "trap", "snapshot": False,
                     "freeze": "guest", "idle_cycles": False, "overflow": True, "overflow_limit": 0,
@@ -335,9 +347,9 @@ def test_every_property_is_documented():
               names("vm_turns.h", "#define VM_TURN_PROP_NAMES").split("\n")[0])
     text = (ROOT / "dts/README.md").read_text(encoding="utf-8")
     properties = re.findall(r'"([a-z-]+)"', source)
-    assert len(properties) == 26
+    assert len(properties) == 27
     properties += re.findall(r'"([a-z-]+)"', names("pmu_node.c", "names[PROPS]").split(";")[0])
-    assert len(properties) == 34
+    assert len(properties) == 35
     devices = re.findall(r'"([a-z-]+)"', names("vm_devices.c", "props[DEVICE_PROPS]").split(";")[0])
     assert len(devices) == 4
     shared = sum((re.findall(r'"([a-z-]+)"', names("vm_shared.c", f"{which}_props[").split(";")[0])

@@ -126,6 +126,18 @@ static void write_given(void *t, const char *node, const char *kind, const char 
 	MUST(fdt_end_node(t));
 }
 
+/* Of instructions or cycles. Guests execute few, and many of those who have one spend it. */
+static void write_budget(void *t)
+{
+	fdt32_t cells[3] = {
+	    cpu_to_fdt32(1 + below(luck(), 2)),
+	    cpu_to_fdt32(1000 + below(luck(), 100)),
+	    cpu_to_fdt32(100 + below(luck(), 20000)),
+	};
+
+	MUST(fdt_property(t, "budget", cells, sizeof(cells)));
+}
+
 static void write_vm(void *t, uint32_t i)
 {
 	/* Where guests read the hart's flags each vcpu has a hart of its own. */
@@ -136,11 +148,14 @@ static void write_vm(void *t, uint32_t i)
 	                 : machine.kind.n_vms == 1 && n_vcpus == 1 && machine.kind.harts == 1;
 	bool aia = machine.kind.files && percent(luck(), 60) &&
 	           choose_files(n_vcpus, alone ? hart : MACHINE_HARTS, harts);
+	bool budget = !machine.kind.hart_flags && percent(luck(), 30);
 	char name[24];
 
 	snprintf(name, sizeof(name), "vm%u", i);
 	MUST(fdt_begin_node(t, name));
 	write_memory(t, i);
+	if (budget)
+		write_budget(t);
 	if (aia)
 		MUST(fdt_property_string(t, "interrupts", "aia"));
 	MUST(fdt_property_u32(t, "kernel", 1));
@@ -155,7 +170,7 @@ static void write_vm(void *t, uint32_t i)
 	maybe(t, 30, "bad-access", "stop");
 	if (percent(luck(), 20))
 		MUST(fdt_property_u32(t, "share", 1 + below(luck(), 4)));
-	if (own && !machine.kind.schedules)
+	if (own && !budget && !machine.kind.schedules)
 		maybe(t, 50, "look", "off");
 	if (machine.kind.n_vms > 1 && percent(luck(), 40)) {
 		snprintf(name, sizeof(name), "vm%u", (i + 1) % machine.kind.n_vms);
@@ -175,10 +190,10 @@ static void write_vm(void *t, uint32_t i)
 	}
 	if (percent(luck(), 40))
 		MUST(fdt_property_u32(t, "pmu-overflow-limit", 1 + below(luck(), 3)));
-	if (machine.kind.n_vms == 1 && !machine.kind.schedules)
+	if (machine.kind.n_vms == 1 && !budget && !machine.kind.schedules)
 		maybe(t, 30, "pmu-freeze", "vcpu");
 	for (uint32_t k = 0; k < n_vcpus; k++)
-		write_vcpu(t, i, k, alone || aia, aia ? harts[k] : hart);
+		write_vcpu(t, i, k, alone || aia || budget, aia ? harts[k] : hart);
 	MUST(fdt_begin_node(t, "devices"));
 	if (percent(luck(), 60)) {
 		snprintf(name, sizeof(name), "/clock%u", i);

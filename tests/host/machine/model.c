@@ -668,6 +668,13 @@ static bool are_begun(void)
 	return n_vms && vms[n_vms - 1].config && vms[n_vms - 1].state == VM_RUNNING;
 }
 
+/* It has spent its budget, and the period is not over. */
+static bool is_throttled(const struct vcpu *vcpu)
+{
+	return vcpu->budget.count && vcpu->budget.throttled_since &&
+	       machine.time < vcpu->budget.period_end;
+}
+
 static void look_at_all(bool still)
 {
 	for (uint32_t i = 0; i < n_vms; i++) {
@@ -678,7 +685,7 @@ static void look_at_all(bool still)
 			struct vcpu *vcpu = vms[i].vcpus[k];
 			struct model_vcpu *m = model_of(vcpu);
 
-			if (!should_run(vcpu))
+			if (!should_run(vcpu) || is_throttled(vcpu))
 				m->wants_since = 0;
 			else if (!m->wants_since)
 				m->wants_since = clock_now();

@@ -82,6 +82,7 @@ int seed(uint64_t hartid);
 int pieces_kind(uint64_t hartid);
 int shared_kind(uint64_t hartid);
 int bell_kind(uint64_t hartid);
+int pace(uint64_t hartid);
 int crash(uint64_t hartid);
 int smp(uint64_t hartid);
 int hsm_kind(uint64_t hartid);

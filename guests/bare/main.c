@@ -33,6 +33,7 @@ static const struct {
     {"pieces", pieces_kind},
     {"shared", shared_kind},
     {"bell", bell_kind},
+    {"pace", pace},
     {"smp", smp},
     {"hsm", hsm_kind},
     {"seed", seed},

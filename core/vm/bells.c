@@ -20,11 +20,6 @@ struct bell *bell_of(const struct vm *vm, uint64_t n)
 	return n < VM_MAX_SHARED && vm->bell_of[n] ? &bells[vm->bell_of[n] - 1] : NULL;
 }
 
-bool bells_has(const struct vm *vm, uint64_t offset)
-{
-	return bell_of(vm, offset / GUEST_BELL_STEP);
-}
-
 static void make(struct vm *vm, const struct vm_shared *shared, uint32_t n)
 {
 	struct bell *bell = &bells[n_bells];
@@ -55,6 +50,7 @@ static void join(struct bell *bell)
 		bell->number[number++] = (uint8_t)i;
 	}
 	bell->all = (1U << number) - 1;
+	bell->others = bell->all & ~(1U << bell->self);
 }
 
 void bells_make(const struct vm_tree *tree)
@@ -90,28 +86,37 @@ static void send(const struct bell *bell)
 }
 
 /* What has come for a bell. Between two lives it is dropped. */
-static void tell(struct bell *bell, uint32_t what)
+static inline void tell(struct bell *bell, uint32_t what)
 {
-	spin_lock(&bell->vm->devices);
+	struct spinlock *lock = &bell->vm->devices;
+
+	spin_lock(lock);
 	if (atomic_load_explicit(&bell->alive, memory_order_relaxed)) {
+		uint32_t before = bell->state & bell->mask;
+
 		bell->state |= what;
 		if (bell->identity && what & bell->mask)
 			send(bell);
-		bell_update(bell);
+		if (!before && what & bell->mask &&
+		    !(bell->command & PCI_COMMAND_INTX_DISABLE))
+			vm_raise(bell->vm, bell->source);
 	}
-	spin_unlock(&bell->vm->devices);
+	spin_unlock(lock);
 }
 
 /* Tells those among the other bells of the memory. */
-static void tell_all(const struct bell *bell, uint32_t who, uint32_t what)
+static inline void tell_all(const struct bell *bell, uint32_t who, uint32_t what)
 {
-	uint32_t number;
+	const uint8_t *number = bell->number;
 
-	for_each_bit (number, who & bell->all & ~(1U << bell->self))
-		tell(&bells[bell->number[number]], what);
+	for (who &= bell->others; who; who >>= 1, number++) {
+		if (who & 1)
+			tell(&bells[*number], what);
+	}
 }
 
-static void write_own(struct bell *bell, uint32_t reg, uint32_t value)
+/* Not inlined, because bells_write() would save more registers. */
+static __attribute__((noinline)) void write_own(struct bell *bell, uint32_t reg, uint32_t value)
 {
 	spin_lock(&bell->vm->devices);
 	if (reg == BELL_STATE)
@@ -124,11 +129,9 @@ static void write_own(struct bell *bell, uint32_t reg, uint32_t value)
 
 void bells_write(struct vm *vm, uint64_t offset, uint32_t value)
 {
-	struct bell *bell = bell_of(vm, offset / GUEST_BELL_STEP);
+	struct bell *bell = &bells[vm->bell_of[offset / GUEST_BELL_STEP] - 1];
 	uint32_t reg = (uint32_t)(offset % GUEST_BELL_STEP);
 
-	if (!bell)
-		return;
 	if (reg == BELL_RING)
 		tell_all(bell, value, BELL_RUNG);
 	else if (reg == BELL_STATE || reg == BELL_MASK)

@@ -41,7 +41,7 @@ struct bell {
 	uint32_t n; /* of the VM's shared memories */
 	uint32_t source, identity, slot;
 	uint32_t self;              /* its number among the bells of this memory */
-	uint32_t all;               /* bit n: there is a bell with number n */
+	uint32_t all, others;       /* bit n: there is a bell with number n; but for the own */
 	uint8_t number[VM_MAX_VMS]; /* of these: the index in bells[] */
 	/* Any hart reads them; the lead hart writes them. */
 	atomic_uint alive; /* 1: in a life of its VM */
@@ -61,10 +61,7 @@ void bells_make(const struct vm_tree *tree);
 /* Returns the n-th bell of a VM, counted by its shared memories; NULL: that has none. */
 struct bell *bell_of(const struct vm *vm, uint64_t n);
 
-/* Whether there is a bell at this offset in the pages of bells. */
-bool bells_has(const struct vm *vm, uint64_t offset);
-
-/* The guest writes 32 bits to a register; one that is not aligned is none. */
+/* The guest writes 32 bits to a register of a bell that there is; what is not aligned is none. */
 void bells_write(struct vm *vm, uint64_t offset, uint32_t value);
 
 /* Any access of the guest's to the pages. */

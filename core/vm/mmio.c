@@ -31,7 +31,8 @@ static inline enum device find(const struct vm *vm, uint64_t gpa)
 		return APLIC;
 	if (gpa - GUEST_ECAM_BASE < GUEST_ECAM_SIZE && (vm->pci.n || vm->bells))
 		return PCI;
-	if (gpa - GUEST_BELL_BASE < GUEST_BELL_SIZE && bells_has(vm, gpa - GUEST_BELL_BASE))
+	if (gpa - GUEST_BELL_BASE < GUEST_BELL_SIZE &&
+	    vm->bell_of[(gpa - GUEST_BELL_BASE) / GUEST_BELL_STEP])
 		return BELL;
 	return NOTHING;
 }

@@ -96,6 +96,13 @@ bool vcpu_budget_allows(struct vcpu *vcpu, uint64_t now)
 	return false;
 }
 
+void vcpu_budget_again(struct vcpu *vcpu)
+{
+	vcpu->fw.ready_since = vcpu->budget.throttled_since;
+	vcpu->budget.throttled_since = 0;
+	vcpu->home->ready |= vcpu->bit;
+}
+
 void vcpu_budget_spent(struct vcpu *vcpu)
 {
 	struct vcpu_budget *b = &vcpu->budget;

@@ -40,6 +40,10 @@ void vcpu_budget_first(struct vcpu *vcpu, uint64_t now);
  * and not ready any more. */
 bool vcpu_budget_allows(struct vcpu *vcpu, uint64_t now);
 
+/* The throttled vcpu, which was away meanwhile (core/vm/windows.h), is ready again for
+ * vcpu_budget_allows() to judge: what is over of its period is not throttled, but stolen. */
+void vcpu_budget_again(struct vcpu *vcpu);
+
 /* The resident vcpu has spent its budget. It leaves the hart at the end of this stay. */
 void vcpu_budget_spent(struct vcpu *vcpu);
 

@@ -98,6 +98,9 @@ void vm_update_interrupts(struct vm *vm);
  * caller holds vm->devices. */
 void vm_set_level(struct vm *vm, uint32_t source, bool level);
 
+/* The same for a level that becomes high. It is the short way. */
+void vm_raise(struct vm *vm, uint32_t source);
+
 /* Passes the level of the UART's interrupt on to the PLIC or APLIC. Few accesses change it. The
  * PLIC has the last one in any case. The caller holds vm->devices. */
 void vm_uart_changed(struct vm *vm, bool level);

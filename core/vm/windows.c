@@ -192,6 +192,8 @@ static void come(struct pcpu *pcpu, struct windows *w, struct vcpu *vcpu, uint64
 	w->waiting &= ~bit;
 	w->working &= ~bit;
 	w->called &= ~bit;
+	if (vcpu->budget.throttled_since && !(pcpu->waiting & bit))
+		vcpu_budget_again(vcpu);
 	if (pcpu->ready & bit)
 		wake_times_set(&pcpu->wake, vcpu->index, vcpu_deadline(vcpu));
 	else if (pcpu->waiting & bit)

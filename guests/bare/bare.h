@@ -87,6 +87,7 @@ int seed(uint64_t hartid);
 int pieces_kind(uint64_t hartid);
 int shared_kind(uint64_t hartid);
 int bell_kind(uint64_t hartid);
+int pace(uint64_t hartid);
 int crash(uint64_t hartid);
 int smp(uint64_t hartid);
 int hsm_kind(uint64_t hartid);
@@ -114,7 +115,7 @@ int raid(uint64_t hartid);
 int quiet_kind(uint64_t hartid);
 int warden(uint64_t hartid);
 int heart(uint64_t hartid);
-int pace(uint64_t hartid);
+int steps(uint64_t hartid);
 int steady(uint64_t hartid);
 int tempest(uint64_t hartid);
 

@@ -38,6 +38,7 @@ static const struct {
     {"pieces", pieces_kind},
     {"shared", shared_kind},
     {"bell", bell_kind},
+    {"pace", pace},
     {"smp", smp},
     {"hsm", hsm_kind},
     {"seed", seed},
@@ -66,7 +67,7 @@ static const struct {
     {"quiet", quiet_kind},
     {"warden", warden},
     {"heart", heart},
-    {"pace", pace},
+    {"steps", steps},
     {"steady", steady},
     {"tempest", tempest},
 };

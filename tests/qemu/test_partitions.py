@@ -11,7 +11,7 @@ import plain
 from test_disks import WRITES, content, disk_of
 from test_warden import LINES, told
 
-STEPS = r"pace: (\d+) steps, the latest \d+ ticks late, (\d+) exits"
+STEPS = r"steps: (\d+) steps, the latest \d+ ticks late, (\d+) exits"
 
 
 def boot(name, status=harness.OK, **arguments):

@@ -115,7 +115,7 @@ int raid(uint64_t hartid);
 int quiet_kind(uint64_t hartid);
 int warden(uint64_t hartid);
 int heart(uint64_t hartid);
-int steps(uint64_t hartid);
+int steps_kind(uint64_t hartid);
 int steady(uint64_t hartid);
 int tempest(uint64_t hartid);
 

@@ -67,7 +67,7 @@ static const struct {
     {"quiet", quiet_kind},
     {"warden", warden},
     {"heart", heart},
-    {"steps", steps},
+    {"steps", steps_kind},
     {"steady", steady},
     {"tempest", tempest},
 };

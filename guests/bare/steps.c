@@ -25,7 +25,7 @@ static void work(uint64_t length)
 		nop();
 }
 
-int steps(uint64_t hartid)
+int steps_kind(uint64_t hartid)
 {
 	uint64_t period = bootarg_num("period", MS), length = bootarg_num("length", 1000);
 	uint64_t rounds = bootarg_num("rounds", 1000), latest = 0, due, before, took;

@@ -72,7 +72,7 @@ struct vm {
 	struct vm_crash crash;
 };
 
-extern struct vm vms[VM_MAX_VMS];
+extern struct vm *vms; /* [n_vms] */
 extern uint32_t n_vms;
 
 /* Creates every VM of the VM tree. Boot hart only. */

@@ -11,7 +11,6 @@ import bare_guests
 import harness
 
 TOOL = harness.ROOT / "tools" / "footprint"
-PAGE = harness.ROOT / "docs" / "footprint.md"
 KIB = 1024
 TABLES = re.compile(r"tables: (\d+) KiB, at most (\d+) of them for a VM")
 

@@ -32,10 +32,8 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 {
 	static uint32_t n_all;
 	struct pcpu *home = pcpu_of_hart(vm->config->vcpus[id].first_hart);
-	struct vcpu *vcpu = page_alloc(
-	    ALIGN_UP(sizeof(struct vcpu), PAGE_SIZE) <= PAGE_SIZE ? PAGE_SIZE : 2 * PAGE_SIZE);
+	struct vcpu *vcpu = page_alloc_array(sizeof(*vcpu));
 
-	_Static_assert(sizeof(struct vcpu) <= 2 * PAGE_SIZE, "allocated just above");
 	_Static_assert(VM_MAX_ALL_VCPUS <= MAX_HART_VCPUS, "all may come to one hart");
 	vcpu->vm = vm;
 	vcpu->id = id;
@@ -67,12 +65,8 @@ static void make_vcpu(struct vm *vm, uint32_t id)
  */
 static void keep_device_tree(struct vm *vm, const void *dtb)
 {
-	uint64_t room = PAGE_SIZE;
-
 	vm->dtb.size = fdt_totalsize(dtb);
-	while (room < vm->dtb.size)
-		room *= 2;
-	vm->dtb.data = memcpy(page_alloc(room), dtb, vm->dtb.size);
+	vm->dtb.data = memcpy(page_alloc_array(vm->dtb.size), dtb, vm->dtb.size);
 	vm->seed_at = guest_dt_seed_at(dtb);
 }
 
@@ -87,7 +81,7 @@ static void make_vectors(struct vm *vm)
 			return;
 	}
 	for (uint32_t i = 0; i < vm->config->n_vcpus && bytes; i++)
-		vm->vcpus[i]->vec = page_alloc(image <= PAGE_SIZE ? PAGE_SIZE : 2 * PAGE_SIZE);
+		vm->vcpus[i]->vec = page_alloc_array(image);
 }
 
 /* Returns the extensions that the harts of all vcpus of a VM have with the same parameters. */
@@ -380,9 +374,16 @@ static bool have_vmids(uint32_t n)
 	return !platform.no_vmids;
 }
 
+/* What a VM takes beside its RAM, with its place in arrays: its own and the VM tree's. */
+static uint64_t size_of_vm(const struct vm *vm, uint64_t tables)
+{
+	return sizeof(*vm) + sizeof(*vm->config) + tables;
+}
+
 void vms_create(const struct vm_tree *tree)
 {
 	bool vmids = have_vmids(tree->n_vms);
+	uint64_t tables[VM_MAX_VMS], largest = 0;
 
 	n_vms = tree->n_vms;
 	vms_start_counting(n_vms);
@@ -391,6 +392,7 @@ void vms_create(const struct vm_tree *tree)
 	 * a hart.
 	 */
 	for (uint32_t i = 0; i < n_vms; i++) {
+		tables[i] = page_alloc_used();
 		vms[i].index = i;
 		vms[i].config = &tree->vms[i];
 		vms[i].heart_at = ~0UL;
@@ -401,14 +403,21 @@ void vms_create(const struct vm_tree *tree)
 		};
 		for (uint32_t k = 0; k < tree->vms[i].n_vcpus; k++)
 			make_vcpu(&vms[i], k);
+		tables[i] = page_alloc_used() - tables[i];
 	}
 	windows_make(tree);
 	clear_shared(tree);
 	bells_make(tree);
 	for (uint32_t i = 0; i < n_vms; i++) {
+		tables[i] -= page_alloc_used();
 		make_vm(&vms[i], tree, vmids);
+		tables[i] = size_of_vm(&vms[i], tables[i] + page_alloc_used());
+		if (tables[i] > largest)
+			largest = tables[i];
 	}
-	trace_init();
+	trace_init(page_alloc_array);
+	log_line("tables: %lu KiB, at most %lu of them for a VM", page_alloc_used() >> 10,
+	         (largest + 1023) >> 10);
 }
 
 void vms_start(void)

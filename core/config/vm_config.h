@@ -271,12 +271,12 @@ struct vm_tree {
 	uint32_t turn_us;     /* length of a turn of a vcpu with a share of 1 */
 	uint32_t n_irqs;      /* of the host's, which VMs have */
 	uint32_t n_functions; /* PCI functions of all VMs */
-	uint32_t n_vms;
-	struct vm_config vms[VM_MAX_VMS];
 	uint32_t n_shared;
 	struct vm_shared shared[VM_MAX_SHARED];
 	uint32_t n_schedules; /* a hart without one has turns */
 	struct vm_schedule schedules[VM_MAX_SCHEDULES];
+	uint32_t n_vms;
+	struct vm_config vms[VM_MAX_VMS]; /* last, because Tally keeps memory for n_vms of them */
 };
 
 /* Addresses of the host; `to` is the first behind it. */

@@ -115,6 +115,7 @@ _Static_assert(offsetof(struct pcpu, trap_t0) == TRAP_T0 &&
                    offsetof(struct pcpu, ended) == TRAP_ENDED,
                "switch.S");
 
+/* Memory behind those of the machine's harts has other uses: main.c. */
 extern union hart_stack hart_stacks[MAX_HARTS];
 extern uint32_t n_pcpus;
 

@@ -14,8 +14,9 @@
 
 #define TRACE_SHOWN 64U
 
-/* Turns tracing off for all vcpus. At boot, after vsbi_init(). */
-void trace_init(void);
+/* Makes the rings, and turns tracing off for all vcpus. At boot, after vsbi_init(). alloc() returns
+ * zeroed memory of any size. */
+void trace_init(void *(*alloc)(size_t size));
 
 /* Traces the vcpus of vm, NULL: of all VMs. Turning off always concerns all. Boot hart only. */
 void trace_switch(const struct vm *vm, bool on);

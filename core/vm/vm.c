@@ -5,7 +5,7 @@
 #include "core/vm/wired.h"
 #include "vpmu/bits.h"
 
-struct vm vms[VM_MAX_VMS];
+struct vm *vms;
 uint32_t n_vms;
 
 static void send_messages(struct vm *vm)

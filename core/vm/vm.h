@@ -81,7 +81,7 @@ struct vm {
 	struct last_words last;
 };
 
-extern struct vm vms[VM_MAX_VMS];
+extern struct vm *vms; /* [n_vms] */
 extern uint32_t n_vms;
 
 /* Creates every VM of the VM tree. Boot hart only. */

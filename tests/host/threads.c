@@ -12,13 +12,15 @@
 #include "core/vm/guest_mem.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
+#include "core/vm/trace.h"
 #include "core/vm/vcpu_move.h"
 #include "core/vm/vcpu_requests.h"
 
 uint64_t host_csrs[4096];
 char host_locks;
 struct platform platform = {.timebase = 1000};
-struct vm vms[VM_MAX_VMS];
+static struct vm all_vms[VM_MAX_VMS];
+struct vm *vms = all_vms;
 uint32_t n_vms = 1, n_pcpus = 2;
 union hart_stack hart_stacks[MAX_HARTS];
 struct vcpu vcpus[2];
@@ -41,6 +43,18 @@ struct pcpu *threads_hart(unsigned int number)
 	return mine;
 }
 
+/* The same memory for each test. */
+static _Alignas(64) char memory[1 << 16];
+static size_t given;
+
+static void *give(size_t size)
+{
+	given += size;
+	if (given > sizeof(memory))
+		abort();
+	return memory + given - size;
+}
+
 void threads_begin(void)
 {
 	memset(vcpus, 0, sizeof(vcpus));
@@ -61,6 +75,9 @@ void threads_begin(void)
 		atomic_store(&vcpus[i].hsm_state, SBI_HSM_STATE_STOPPED);
 		vcpu_goes_to(&vcpus[i], pcpu);
 	}
+	given = 0;
+	memset(memory, 0, sizeof(memory));
+	trace_init(give);
 }
 
 struct pcpu *this_pcpu(void)

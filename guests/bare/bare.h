@@ -133,6 +133,9 @@ uint64_t hostile_calls(uint64_t hartid);
 /* One of the ways in which `crash` ends. */
 int handler_faults(void);
 
+/* A gust of tempest by a device with DMA. */
+uint64_t tempest_dma(void);
+
 /* The part of storm that makes PMU calls. */
 void storm_pmu(void);
 

@@ -127,6 +127,11 @@ static void alarms(void)
 	rtc_set_alarm(rtc());
 }
 
+static void dma(void)
+{
+	gusts += tempest_dma();
+}
+
 static void on_interrupt(struct trap_frame *frame)
 {
 	gusts++;
@@ -159,7 +164,7 @@ static const struct {
     {"nothing", nothing}, {"calls", calls},     {"ipi", ipi},           {"fence", fence},
     {"timer", timer},     {"console", console}, {"mmio", mmio},         {"outside", outside},
     {"illegal", illegal}, {"pmu", pmu},         {"overflow", overflow}, {"wakes", wakes},
-    {"starts", starts},   {"restart", restart}, {"device", alarms},
+    {"starts", starts},   {"restart", restart}, {"device", alarms},     {"dma", dma},
 };
 
 int tempest(uint64_t hartid)

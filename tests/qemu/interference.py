@@ -30,6 +30,7 @@ STORMS = {
     "starts": ("a second vcpu that starts and stops itself", 5),
     "restart": ("its own restart, at its first instruction", 5),
     "device": ("interrupts of a device of its own", 200),
+    "dma": ("DMA of a device of its own, reset each time", 50),
 }
 CALM = "nothing"
 LENGTH, ROUNDS = 50000, 20
@@ -40,6 +41,9 @@ LOOK = 350
 # own: a hart of its own without a look; look: with one; turns: one hart for both.
 PLACES = ("own", "look", "turns")
 # And one of its own where each read of a counter is an exit: that the measurement sees these.
+
+CLOCK = 'clock { host = "/soc/rtc@101000"; dma = "none"; };'
+FUNCTION = 'rng { pci = "00:01.0"; dma = "isolated"; };'
 
 TREE = """/dts-v1/;
 / {{
@@ -61,7 +65,7 @@ TREE = """/dts-v1/;
 			restart-limit = <1000>;
 			vcpu0 {{ harts = <0>; }};
 			vcpu1 {{ harts = <0>; }};
-			devices {{ clock {{ host = "/soc/rtc@101000"; dma = "none"; }}; }};
+			devices {{ {device} }};
 		}};
 	}};
 	shared {{
@@ -110,10 +114,13 @@ def measured(storm, place):
         file, counts = folder / "interference.dts", folder / "counts"
         file.write_text(TREE.format(
             what=storm, hart=int(alone), look="off" if place in ("own", "trapped") else "on",
+            device=FUNCTION if storm == "dma" else CLOCK,
             reads="trap" if place == "trapped" else "direct",
             how=f"rounds={ROUNDS} length={LENGTH} gusts={STORMS.get(storm, ('', 0))[1]} "
                 f"ticks={SECONDS if place == 'look' else 0}"), encoding="ascii")
         options = ["--include", harness.BUILD / "guests", "--aia", "none"]
+        if storm == "dma":
+            options += ["--device", hosts.RNG]
         if alone:
             options += ["--harts", 2, "--qemu",
                         hosts.qemu(folder, "-plugin", f"{plugin()},out={counts}")]

@@ -18,17 +18,17 @@
 
 #define VM_TREE_COMPATIBLE "tally,vm-tree-1"
 
-#define VM_MAX_VMS        16U
-#define VM_MAX_VCPUS      8U
-#define VM_MAX_ALL_VCPUS  64U /* of all VMs together, because they may all be on one hart */
-#define VM_MAX_HARTS      64U /* hart ids 0..63 */
-#define VM_MAX_IMAGES     32U
-#define VM_MAX_COUNTERS   32U
-#define VM_MAX_EVENTS     64U
-#define VM_MAX_RAW_EVENTS 64U
-#define VM_NAME_MAX       15U   /* characters */
-#define VM_BOOTARGS_MAX   1023U /* bytes without the NUL */
-#define VM_RESTARTS_MAX   1000U /* the highest restart-limit */
+#define VM_MAX_VMS          16U
+#define VM_MAX_VCPUS        8U
+#define VM_MAX_ALL_VCPUS    64U /* of all VMs together, because they may all be on one hart */
+#define VM_MAX_HARTS        64U /* hart ids 0..63 */
+#define VM_MAX_IMAGES       32U
+#define VM_MAX_COUNTERS     32U
+#define VM_MAX_EVENTS       64U
+#define VM_MAX_RAW_EVENTS   64U
+#define VM_NAME_MAX         15U      /* characters */
+#define VM_BOOTARGS_MAX     1023U    /* bytes without the NUL */
+#define VM_RESTARTS_MAX     1000U    /* the highest restart-limit */
 #define VM_HEARTBEAT_MS_MAX 3600000U /* an hour */
 
 #define VM_TURN_US_DEFAULT 2000U /* without turn-us and share */

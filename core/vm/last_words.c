@@ -71,6 +71,5 @@ unsigned long last_words_state(const struct vm *vm)
 bool last_words_same(const struct vm *vm, unsigned long from)
 {
 	atomic_thread_fence(memory_order_acquire);
-	return !(from & 1) &&
-	       atomic_load_explicit(&vm->last.changes, memory_order_relaxed) == from;
+	return !(from & 1) && atomic_load_explicit(&vm->last.changes, memory_order_relaxed) == from;
 }

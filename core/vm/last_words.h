@@ -24,7 +24,7 @@ struct last_exit {
 
 /* Of one vcpu. In a page. */
 struct last_exits {
-	uint64_t n; /* noted in that life; entry i is at i % LAST_EXITS */
+	uint64_t n;        /* noted in that life; entry i is at i % LAST_EXITS */
 	uint64_t hs_insns; /* of the vcpu, at the end */
 	struct last_exit entries[LAST_EXITS];
 };

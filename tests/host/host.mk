@@ -139,7 +139,8 @@ $(SELFTEST_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 $(SELFTEST_SRC:%=$(B)/cov/%.o): COV_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += vm_commands
-HOST_SRC_vm_commands := tests/host/test_vm_commands.c core/vm/vm_life.c core/vm/vm_command.c
+HOST_SRC_vm_commands := tests/host/test_vm_commands.c core/vm/vm_life.c core/vm/vm_command.c \
+	core/vm/last_words.c
 $(HOST_SRC_vm_commands:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += guest_file
@@ -159,7 +160,7 @@ $(HOST_SRC_uart:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart \
 
 HOST_TESTS += terminal
 TERMINAL_SRC := tests/host/test_terminal.c core/operator/terminal.c core/log.c
-HOST_SRC_terminal := $(TERMINAL_SRC) $(CONSOLE_SRC)
+HOST_SRC_terminal := $(TERMINAL_SRC) $(CONSOLE_SRC) core/vm/last_words.c
 $(TERMINAL_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 # Its writes of CSRs are seen.

@@ -37,8 +37,7 @@ static void heartbeat(void **state)
 	set_u32(t, BETA, "heartbeat-ms", VM_HEARTBEAT_MS_MAX);
 	assert_int_equal(accepted(t)->vms[1].heartbeat_ms, 3600000);
 	set_u32(t, BETA, "heartbeat-ms", VM_HEARTBEAT_MS_MAX + 1);
-	refused(t, VM_REFUSED_VALUE,
-	        "/vms/beta: heartbeat-ms: 3600001 is more than 3600000 ms");
+	refused(t, VM_REFUSED_VALUE, "/vms/beta: heartbeat-ms: 3600001 is more than 3600000 ms");
 	set_u32(t, BETA, "heartbeat-ms", 0);
 	refused(t, VM_REFUSED_VALUE, "/vms/beta: heartbeat-ms: is 0: no guest rings so often");
 	set_bytes(t, BETA, "heartbeat-ms", "500", 4 - 1);
@@ -134,10 +133,8 @@ static void bad_values(void **state)
 int test_vm_life(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(defaults),
-	    cmocka_unit_test(controls),
-	    cmocka_unit_test(heartbeat),
-	    cmocka_unit_test(values_are_read),
+	    cmocka_unit_test(defaults),   cmocka_unit_test(controls),
+	    cmocka_unit_test(heartbeat),  cmocka_unit_test(values_are_read),
 	    cmocka_unit_test(bad_values),
 	};
 

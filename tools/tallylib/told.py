@@ -88,10 +88,11 @@ def trace(row):
 
 
 def registers(row):
-    """Four in a line. They have 16 digits each."""
+    """As many in a line as in one of the log. They have 16 digits each."""
     named = [(name, int(value, 16)) for name, value in row.items() if name not in ("vm", "vcpu")]
-    return ["  " + "  ".join("%-8s %016x" % pair if len(named) > 4 else "%-3s %016x" % pair
-                             for pair in named[at:at + 4]) for at in range(0, len(named), 4)]
+    width, most = (3, 4) if len(named) <= 4 else (8, 3)
+    return ["  " + "  ".join("%-*s %016x" % (width, *pair) for pair in named[at:at + most])
+            for at in range(0, len(named), most)]
 
 
 def text_of(row):

@@ -483,9 +483,10 @@ static void deliver(const struct model_sent *sent, struct vcpu *target)
 		t->fence_i_due = sent->fences;
 		break;
 	}
-	/* Whoever runs on another hart just now has made the fence already, unless its hart had an IPI
-	 * when it came, which is taken before its next instruction. */
-	if (t->in_guest && t->called_at != t->steps + 1 && is_behind(&machine.hart[t->hart], target))
+	/* Whoever runs on another hart just now has made the fence already, unless its hart had an
+	 * IPI when it came, which is taken before its next instruction. */
+	if (t->in_guest && t->called_at != t->steps + 1 &&
+	    is_behind(&machine.hart[t->hart], target))
 		DIFFERS(target, "runs on without a fence that its sender has waited for");
 }
 

@@ -29,8 +29,8 @@ static void print_window(const struct vm_tree *tree, const struct vm_schedule *s
 	if (w->guard_us)
 		printf("; guard %" PRIu32 " us", w->guard_us);
 	if (w->guard_us < VM_LEAST_GUARD_US)
-		printf("; may begin %u us late, a guard of %u us suffices",
-		       VM_LEAST_GUARD_US - w->guard_us, VM_LEAST_GUARD_US);
+		printf("; may begin %u us late: least guard %u us", VM_LEAST_GUARD_US - w->guard_us,
+		       VM_LEAST_GUARD_US);
 	putchar('\n');
 }
 

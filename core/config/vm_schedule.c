@@ -104,8 +104,7 @@ static bool parse_window(const struct vm_blob *b, int node, const struct vm_tree
 	    !vm_read_u32(b, node, &props[WINDOW_START], &w->start_us) ||
 	    !vm_require(b, node, &props[WINDOW_LENGTH]) ||
 	    !vm_read_u32(b, node, &props[WINDOW_LENGTH], &w->length_us) ||
-	    (props[WINDOW_GUARD].data &&
-	     !vm_read_u32(b, node, &props[WINDOW_GUARD], &w->guard_us)))
+	    (props[WINDOW_GUARD].data && !vm_read_u32(b, node, &props[WINDOW_GUARD], &w->guard_us)))
 		return false;
 	if (w->start_us < free_from)
 		return vm_refuse_numbers(b, VM_REFUSED_OVERLAP, node, "start-us",

@@ -45,8 +45,7 @@ bool vm_check_schedule(const struct vm_blob *b, int node, int first, const struc
                        const struct vm_schedule *s)
 {
 	const struct vm_window_of *last = &s->windows[s->n_windows - 1];
-	uint32_t since =
-	    s->windows[0].start_us + s->frame_us - last->start_us - last->length_us;
+	uint32_t since = s->windows[0].start_us + s->frame_us - last->start_us - last->length_us;
 	bool long_enough = false;
 
 	if (s->windows[0].guard_us > since)
@@ -82,10 +81,9 @@ static bool check_vcpu(const struct vm_blob *b, int node, const struct vm_config
 
 	name[4] = (char)('0' + v);
 	if (harts & (harts - 1))
-		return vm_refuse_numbers(b, VM_REFUSED_SHARED,
-		                         fdt_subnode_offset(b->blob, node, name), "harts",
-		                         "are several, but hart # has a schedule, whose vcpus stay",
-		                         hart, 0);
+		return vm_refuse_numbers(
+		    b, VM_REFUSED_SHARED, fdt_subnode_offset(b->blob, node, name), "harts",
+		    "are several, but hart # has a schedule, whose vcpus stay", hart, 0);
 	if (vm->no_look)
 		return vm_refuse_numbers(b, VM_REFUSED_SHARED, node, "look",
 		                         "\"off\" is for a hart without interruptions, but hart # "

@@ -65,12 +65,12 @@ struct pcpu {
 	/* What sched_next() has to ask in one go: `special` is not 0 if one of them is set. */
 	union {
 		struct {
-			bool suspect;   /* the resident vcpu is a suspect: HS takes its exceptions */
+			bool suspect; /* the resident vcpu is a suspect: HS takes its exceptions */
 			bool scheduled; /* see core/vm/windows.h; constant after boot */
 		};
 		uint16_t special;
 	};
-	bool unmask_traps;          /* hvictl.VTI is set, see core/vm/vs_interrupts.h */
+	bool unmask_traps; /* hvictl.VTI is set, see core/vm/vs_interrupts.h */
 	/* Several vcpus have their home here, they do not roam, and there is no schedule. */
 	bool shared;
 	/* There are more than the FP registers: vectors, or records (struct vs_has). */

@@ -187,7 +187,8 @@ static __attribute__((noinline)) void leave(struct pcpu *pcpu, struct vcpu *vcpu
 }
 
 /* Takes the current vcpu off the hart. */
-static inline __attribute__((always_inline)) void put(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+static inline __attribute__((always_inline)) void put(struct pcpu *pcpu, struct vcpu *vcpu,
+                                                      uint64_t now)
 {
 	vcpu_fw_resident_until(&vcpu->fw, now);
 	vcpu_put(pcpu, vcpu);
@@ -216,7 +217,8 @@ static inline bool keeps_hart(struct pcpu *pcpu, const struct vcpu *vcpu, uint64
 	return true;
 }
 
-static inline __attribute__((always_inline)) void watch_suspect(struct pcpu *pcpu, const struct vcpu *vcpu)
+static inline __attribute__((always_inline)) void watch_suspect(struct pcpu *pcpu,
+                                                                const struct vcpu *vcpu)
 {
 	/* Nearly always no vcpu is a suspect. */
 	if (__builtin_expect(pcpu->suspect == vcpu->suspect, 1))

@@ -21,17 +21,17 @@ enum phase { SLACK, GUARD, OPEN };
  * harts read `here` alone, under the lock of a VM's devices. */
 struct windows {
 	const struct vm_schedule *schedule;
-	uint64_t frame;           /* ticks */
-	uint64_t mine;            /* all vcpus of the hart */
-	uint64_t slack;           /* those that have the slack */
+	uint64_t frame; /* ticks */
+	uint64_t mine;  /* all vcpus of the hart */
+	uint64_t slack; /* those that have the slack */
 	uint64_t whose[VM_MAX_HART_WINDOWS];
 
 	enum phase phase;
-	uint32_t next;            /* the window that is open, or comes next */
-	uint64_t frame_at;        /* host time of the beginning of its frame */
-	uint64_t until;           /* host time of the end of the phase */
-	uint64_t opens;           /* OPEN: host time of the beginning of the window */
-	uint64_t here;            /* who is not away */
+	uint32_t next;     /* the window that is open, or comes next */
+	uint64_t frame_at; /* host time of the beginning of its frame */
+	uint64_t until;    /* host time of the end of the phase */
+	uint64_t opens;    /* OPEN: host time of the beginning of the window */
+	uint64_t here;     /* who is not away */
 	uint64_t ready, waiting, working, called; /* in which lists those away were */
 };
 
@@ -40,6 +40,11 @@ static struct windows all[MAX_HARTS];
 static struct windows *of(const struct pcpu *pcpu)
 {
 	return &all[pcpu->index];
+}
+
+static void set_here(struct windows *w, uint64_t here)
+{
+	__atomic_store_n(&w->here, here, __ATOMIC_RELAXED);
 }
 
 static uint64_t ticks(uint64_t us)
@@ -109,7 +114,7 @@ static void open_window(struct windows *w)
 	const struct vm_window_of *window = &w->schedule->windows[w->next];
 
 	w->phase = OPEN;
-	w->here = w->whose[w->next];
+	set_here(w, w->whose[w->next]);
 	w->opens = before(w, 0);
 	w->until = w->opens + ticks(window->length_us);
 }
@@ -120,7 +125,7 @@ static void next_phase(struct windows *w)
 
 	if (w->phase == SLACK && guard > VM_LEAST_GUARD_US) {
 		w->phase = GUARD;
-		w->here = 0;
+		set_here(w, 0);
 		w->until = before(w, VM_LEAST_GUARD_US);
 		return;
 	}
@@ -133,7 +138,7 @@ static void next_phase(struct windows *w)
 		w->frame_at += w->frame;
 	}
 	w->phase = SLACK;
-	w->here = w->slack;
+	set_here(w, w->slack);
 	w->until = before(w, w->schedule->windows[w->next].guard_us);
 }
 
@@ -171,9 +176,8 @@ static void leave(struct pcpu *pcpu, struct windows *w, struct vcpu *vcpu, uint6
  * else may wake it nobody knows when it came. */
 static void sleeps_on(struct vcpu *vcpu, uint64_t now)
 {
-	uint64_t timer = vcpu->home->vs_has.sstc
-	                     ? vcpu->vs.vstimecmp - vcpu->vm->htimedelta
-	                     : vcpu->timer;
+	uint64_t timer =
+	    vcpu->home->vs_has.sstc ? vcpu->vs.vstimecmp - vcpu->vm->htimedelta : vcpu->timer;
 
 	if (vcpu->vs.vsie & BIT(IRQ_STI) && vcpu_timer_deadline(vcpu) <= now && timer <= now)
 		vcpu->fw.ready_since = timer;
@@ -262,5 +266,5 @@ bool windows_away(const struct vcpu *vcpu)
 {
 	const struct pcpu *home = vcpu_home(vcpu);
 
-	return home->scheduled && !(of(home)->here & vcpu->bit);
+	return home->scheduled && !(__atomic_load_n(&of(home)->here, __ATOMIC_RELAXED) & vcpu->bit);
 }

@@ -8,7 +8,7 @@
 
 #define STEAL_TICKS 266UL /* docs/events.md */
 #define WINDOWS     8U
-#define AWAY        30U /* ticks: more than a round of the loop, and than an exit of its own */
+#define AWAY        30U   /* ticks: more than a round of the loop, and than an exit of its own */
 #define NEAR        3000U /* ticks by which a window's beginnings may differ */
 
 static struct {
@@ -35,10 +35,9 @@ static void came_back(uint64_t offset)
 /* Begins with the first time that it is back, and ends with one. */
 int windows_kind(uint64_t hartid)
 {
-	uint64_t frame = bootarg_num("frame", 0), away = 0, begin = 0, stolen = 0, stolen_at_begin = 0;
-	uint64_t last, now;
-	struct sbiret r =
-	    pmu_config(find_counters().fw, 0, SBI_PMU_TYPE_FW << 16 | STEAL_TICKS);
+	uint64_t frame = bootarg_num("frame", 0), begin = 0, last, now;
+	uint64_t away = 0, stolen = 0, stolen_at_begin = 0;
+	struct sbiret r = pmu_config(find_counters().fw, 0, SBI_PMU_TYPE_FW << 16 | STEAL_TICKS);
 
 	(void)hartid;
 	if (!frame || r.error || pmu_start(BIT(r.value), 0))

@@ -70,9 +70,8 @@ static const char *const strings[] = {
     "read",  "read-write", NULL,
 };
 static const char *const nodes[] = {
-    "images",           "vms",   "pmu",     "vcpu0",  "vcpu1", "vcpu2", "vcpu8", "a", "b",
-    "a-name-of-16-chr", "UPPER", "devices", "shared", "alpha", "beta",
-    "schedules",        "hart0", NULL,
+    "images",           "vms",   "pmu",     "vcpu0",  "vcpu1", "vcpu2", "vcpu8",     "a",     "b",
+    "a-name-of-16-chr", "UPPER", "devices", "shared", "alpha", "beta",  "schedules", "hart0", NULL,
 };
 
 const struct fdt_words fdt_words = {props, strings, nodes};

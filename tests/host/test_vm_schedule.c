@@ -75,7 +75,8 @@ static void what_is_parsed(void **state)
 
 static void bad_harts(void **state)
 {
-	static const char *const names[] = {"hart", "hart00", "hart0x", "harts", "cpu0", "hart0000"};
+	static const char *const names[] = {"hart",  "hart00", "hart0x",
+	                                    "harts", "cpu0",   "hart0000"};
 	void *t;
 
 	(void)state;

@@ -9,6 +9,7 @@
 #include "core/vm/dma.h"
 #include "core/vm/guest_file.h"
 #include "core/vm/hart_flags.h"
+#include "core/vm/windows.h"
 #include "core/vm/guest_mem.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
@@ -240,6 +241,12 @@ bool guest_file_begin(struct vcpu *vcpu)
 {
 	(void)vcpu;
 	return true;
+}
+
+bool windows_away(const struct vcpu *vcpu)
+{
+	(void)vcpu;
+	return false;
 }
 
 void hart_flags_begin(struct vcpu *vcpu)

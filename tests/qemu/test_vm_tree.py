@@ -112,6 +112,25 @@ REFUSALS = [
     ("kernel = <&bare>;", 'kernel = <&bare>; look = "off"; budget = <2 1000 100>;',
      '/vms/one: budget: has an exit at the end of each period, and look is "off"'),
     ("vms {", "vms { turn-us = <99>;", "/vms: turn-us: 99 is less than 100 us"),
+    ("vms {", "schedules { hart0 { major-frame-us = <9>; }; }; vms {",
+     "/schedules/hart0: major-frame-us: 9 is less than 200 us"),
+    ("vms {", "schedules { hart1 { major-frame-us = <900>; }; }; vms {",
+     "/schedules/hart1: this machine has no hart 1"),
+    ("vms {", "schedules { hart0 { major-frame-us = <900>; }; }; vms {",
+     "/schedules/hart0: has no window"),
+    ("vms {", "schedules { hart0 { major-frame-us = <900>; w { vm = \"one\"; start-us = <0>; "
+     "length-us = <901>; }; }; }; vms {",
+     "/schedules/hart0/w: length-us: the window ends at 901 us, behind the frame of 900 us"),
+    ("vms {", "schedules { hart0 { major-frame-us = <900>; a { vm = \"one\"; start-us = <0>; "
+     "length-us = <500>; }; b { vm = \"one\"; start-us = <499>; length-us = <100>; }; }; }; vms {",
+     "/schedules/hart0/b: start-us: 499 us is before the end of the window before it, 500 us"),
+    ("vms {", "schedules { hart0 { major-frame-us = <900>; w { vm = \"one\"; start-us = <0>; "
+     "length-us = <800>; guard-us = <101>; }; }; }; vms {",
+     "/schedules/hart0/w: guard-us: 101 us are more than the 100 us since the last window of the "
+     "frame before"),
+    ("vms {", "schedules { hart0 { major-frame-us = <900>; w { vm = \"two\"; start-us = <0>; "
+     "length-us = <800>; }; }; }; vms {",
+     '/schedules/hart0/w: vm: no VM has the name "two"'),
     ("kernel = <&bare>;", "kernel = <&bare>; share = <0>;",
      "/vms/one: share: is 0: it would never run"),
     ("kernel = <&bare>;", "kernel = <&bare>; share = <501>;",
@@ -215,6 +234,31 @@ def test_summary_of_turns(tree):
         "event": 2, "count": 5000, "period_us": 100}
 
 
+def test_summary_of_schedules(tree):
+    """Who has how much of each frame, and which guards suffice."""
+    text = spoilt("vms {", '''schedules { hart0 { major-frame-us = <2000>; slack = "one";
+        a { vm = "one"; start-us = <200>; length-us = <500>; guard-us = <10>; };
+        b { vm = "one"; vcpu = <0>; start-us = <900>; length-us = <1000>; guard-us = <32>; };
+        }; }; vms {''')
+    assert check(tree(text)).stdout.splitlines()[8:-1] == [
+        "hart 0",
+        "  frame        2000 us",
+        "  window        200 to     700 us  25.0 %  one vcpu0; guard 10 us; may begin 22 us late: "
+        "least guard 32 us",
+        "  window        900 to    1900 us  50.0 %  one vcpu0; guard 32 us",
+        "  use          1500 us  75.0 %  windows of one",
+        "  use            42 us   2.1 %  guards",
+        "  use           458 us  22.9 %  slack to one",
+    ]
+    assert json.loads(check(tree(text), "--json").stdout)["schedules"] == [{
+        "hart": 0, "frame_us": 2000, "least_guard_us": 32, "guards_us": 42, "slack_us": 458,
+        "slack": ["one"], "windows": [
+            {"vm": "one", "vcpus": [0], "start_us": 200, "length_us": 500, "guard_us": 10},
+            {"vm": "one", "vcpus": [0], "start_us": 900, "length_us": 1000, "guard_us": 32}]}]
+    text = text.replace('slack = "one";', "")
+    assert "  use           458 us  22.9 %  slack, nobody's" in check(tree(text)).stdout
+
+
 def test_json(tree):
     text = TREE.replace("kernel =", 'bootargs = "say \\"hi\\"\\\\"; initrd = <&bare>; pmu-reads = '
                         '"trap"; console = "off"; pmu-counters = <3 0>; restart = "on-failure"; '
@@ -240,6 +284,7 @@ def test_json(tree):
                     "events": None, "raw_events": []},
             "devices": [],
         }],
+        "schedules": [],
         "guest_memory": 990 << 20,
     }
 
@@ -355,7 +400,11 @@ def test_every_property_is_documented():
     shared = sum((re.findall(r'"([a-z-]+)"', names("vm_shared.c", f"{which}_props[").split(";")[0])
                   for which in ("shared", "user")), [])
     assert shared == ["size", "at", "access"]
-    documented = properties + devices + shared
+    schedules = sum((re.findall(r'"([a-z-]+)"', names("vm_schedule.c", f"{which}_props[").split(
+        ";")[0]) for which in ("hart", "window")), [])
+    assert schedules == ["major-frame-us", "slack", "vm", "vcpu", "start-us", "length-us",
+                         "guard-us"]
+    documented = properties + devices + shared + schedules
     for name in documented + ["compatible", "data", "phandle", "harts", "turn-us"]:
         assert f"\n| `{name}` |" in text, name
 

@@ -8,11 +8,11 @@
 
 /* Host time after which a vcpu that should run has run: each other one had some turns, and its
  * windows are each a twentieth of a frame at least. */
-#define PATIENCE                                                                                  \
+#define PATIENCE                                                                                   \
 	(3 * longest_turn() * (machine_vcpus() + 4) * machine.kind.harts *                         \
 	 (machine.kind.schedules ? 100 : 1))
-/* How long after the end of its window a vcpu may be entered: HS was on its way to it, and the other
- * harts took their time. */
+/* How long after the end of its window a vcpu may be entered: HS was on its way to it, and the
+ * other harts took their time. */
 #define LATE 1000UL
 /* A hart may keep asleep for so long although it has work (sched_nap()). */
 /* How long a function may take to come to rest at most. */

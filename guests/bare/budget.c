@@ -73,6 +73,7 @@ int budget(uint64_t hartid)
 	bool own = bootarg_num("own", 1);
 	struct spans s = {.least = ~0UL};
 	struct sbiret r = {0, 0};
+	uint64_t begin = csr_read(time);
 
 	(void)hartid;
 	if (own) {
@@ -83,7 +84,8 @@ int budget(uint64_t hartid)
 		}
 	}
 	compute(&s, own, (uint32_t)r.value);
-	print("budget: away %u times, %u ticks, longest %u", s.times, s.away, s.longest);
+	print("budget: away %u times, %u of %u ticks", s.times, s.away, csr_read(time) - begin);
+	print(", longest %u", s.longest);
 	print("; steal %u, throttled %u", fw_value(steal), fw_value(throttled));
 	print("; between %u to %u\n", s.least, s.most);
 	return 0;

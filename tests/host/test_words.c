@@ -62,6 +62,7 @@ static void events(void **state)
 	    {"fw-sfence-vma-asid-received", 0xf000d},
 	    {"exits", 0xf0100},
 	    {"lcofi-held", 0xf010e},
+	    {"throttled-ticks", 0xf010f},
 	};
 	char name[EVENT_NAME_BYTES];
 	uint32_t event_idx;

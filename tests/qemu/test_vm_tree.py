@@ -362,7 +362,7 @@ def test_trees_of_the_repository(name):
 # At boot: one of each place where a refusal comes from.
 @pytest.mark.parametrize("old,new,words", [case for case in REFUSALS if case[0] in (
     '"tally,vm-tree-1"', "/bits/ 64 <0x200000>", "harts = <0>", "<&bare>", "one {")
-    or any(word in case[1] for word in ("memory-at", "pmu-counters", "restart"))],
+    or any(word in case[1] for word in ("memory-at", "pmu-counters", "restart", "budget"))],
     ids=lambda value: value[:40])
 def test_same_words_at_boot(tree, old, new, words):
     run = harness.run(tree(spoilt(old, new)), timeout=harness.GUARD)

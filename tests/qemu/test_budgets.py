@@ -16,10 +16,10 @@ TICKS_A_US = 10
 NS_AN_INSTRUCTION = 1
 CYCLES, INSTRUCTIONS, DTLB = 1, 2, 0x10019
 UINH, SINH = 0x20, 0x40
-SPENT = re.compile(r"vm (\w+): vcpu (\d): budget spent in (\d+) periods, exceeded by (\d+) at most, "
-                   r"throttled for (\d+) ticks")
-AWAY = re.compile(r"budget: away (\d+) times, (\d+) of \d+ ticks, longest (\d+); steal (\d+), "
-                  r"throttled (\d+); between (\d+) to (\d+)")
+SPENT = re.compile(r"vm (\w+): vcpu (\d): budget spent in (\d+) periods, "
+                   r"exceeded by (\d+) at most, throttled for (\d+) ticks")
+AWAY = re.compile(r"budget: away (\d+) times, (\d+) of \d+ ticks, longest (\d+); "
+                  r"steal (\d+), throttled (\d+); between (\d+) to (\d+)")
 # Of the loop in guests/bare/budget.c, and what it does when it was away.
 ROUND = 300
 # To stop the vcpu and to let it go on: 2,000 instructions, and a round until it looks at the time.
@@ -209,7 +209,8 @@ def test_without_a_pmu(tmp_path):
     (DTLB, None, "hart 0 has no overflow interrupt of cache events"),
     (3, None, "hart 0 has no counter for the event"),
     (INSTRUCTIONS, test_machines.cpu(["ssccfg"]), "hart 0 has no ssccfg"),
-    (INSTRUCTIONS, test_machines.cpu(["ssaia"]), "hart 0 has no access to hvien (mstateen0.AIA is 0)"),
+    (INSTRUCTIONS, test_machines.cpu(["ssaia"]),
+     "hart 0 has no access to hvien (mstateen0.AIA is 0)"),
     (INSTRUCTIONS, test_machines.cpu(["sscofpmf"]), "hart 0 has no counters"),
 ], ids=["cache", "references", "no-ssccfg", "no-ssaia", "no-sscofpmf"])
 def test_harts_that_cannot(tmp_path, event, cpu, words):

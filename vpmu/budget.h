@@ -17,8 +17,8 @@
 
 /*
  * The budget is spent after `left` more events; 0 or less: it is spent already, and nothing is
- * told. Returns what was left of the budget before, negative: by how much it was exceeded. A counter
- * that the hardware has refused is tried again; of that one nothing was left.
+ * told. Returns what was left of the budget before, negative: by how much it was exceeded. A
+ * counter that the hardware has refused is tried again; of that one nothing was left.
  */
 int64_t vpmu_budget_set(struct vpmu *v, bool resident, int64_t left);
 

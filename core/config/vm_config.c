@@ -60,8 +60,8 @@ enum {
 };
 /* In the order of the enum above. */
 static const char *const vm_props[VM_PROPS] = {
-    VM_MEMORY_PROP_NAMES, "kernel",          "load-offset", "initrd",
-    "bootargs",           "console",         "interrupts",  "budget",
+    VM_MEMORY_PROP_NAMES, "kernel",           "load-offset",     "initrd",
+    "bootargs",           "console",          "interrupts",      "budget",
     VM_LIFE_PROP_NAMES,   VM_TURN_PROP_NAMES, VM_PMU_PROP_NAMES,
 };
 

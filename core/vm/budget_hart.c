@@ -13,20 +13,20 @@ static const char *obstacle(const struct hpm *hpm, uint32_t event_idx, uint64_t 
 	const struct hpm_event *event = hpm_event_find(hpm, event_idx);
 
 	if (!hpm->hctrs)
-		return "has no counters";
+		return "no counters";
 	if (!event)
-		return "cannot count the event";
+		return "no counter for the event";
 	if (event->fault)
 		return event->fault;
 	if (!hpm->lcofi || hpm->no_overflow)
-		return hpm->no_overflow ? hpm->no_overflow : "has no overflow interrupts";
+		return hpm->no_overflow ? hpm->no_overflow : "no overflow interrupts";
 	/* Its guests would see the OF bit of a counter that is not theirs. */
 	if (!hpm->ssccfg)
-		return "has no ssccfg";
+		return "no ssccfg";
 	if (quirks.no_armed_cache_events && SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_CACHE)
-		return "cannot interrupt when a counter of cache events overflows";
+		return "no overflow interrupt of cache events";
 	*hctrs = event->hctrs & ~HCTRS_FIXED;
-	return *hctrs ? NULL : "has no counter for the event that interrupts";
+	return *hctrs ? NULL : "no counter for the event that interrupts";
 }
 
 /* Those counters of all these harts. *why and *hart are set if a hart has none. */
@@ -43,7 +43,7 @@ static uint64_t common(uint64_t harts, uint32_t event_idx, const char **why, uin
 		all &= hctrs;
 		if (!all) {
 			if (!*why)
-				*why = "counts the event on another counter than the VM's first";
+				*why = "another counter for the event than the VM's first hart";
 			return 0;
 		}
 	}
@@ -69,6 +69,6 @@ const char *budget_refusal(uint64_t harts, uint32_t event_idx)
 
 	if (common(harts, event_idx, &why, &hart))
 		return NULL;
-	text_add(&text, "hart %u %s", hart, why);
+	text_add(&text, "hart %u has %s", hart, why);
 	return line;
 }

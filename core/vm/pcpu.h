@@ -38,13 +38,13 @@ struct pcpu {
 	uint64_t isa;     /* BIT(enum isa_ext); has only those cache-block extensions that work */
 	struct cbo_blocks blocks;
 	struct vs_has vs_has;
-	uint64_t last;            /* of vcpus[]: the one that was resident last */
-	struct vcpu *current;     /* the resident vcpu; NULL: none */
-	uint64_t ready;           /* of vcpus[]: runnable */
-	uint64_t waiting;         /* of vcpus[]: blocked in WFI */
-	uint64_t working;         /* of ready: its time slices prepare its VM's next life */
-	uint64_t asks; /* of vcpus[]: to be asked before they run: working, or with a budget */
-	uint64_t called;          /* of ready: only to serve its requests */
+	uint64_t last;        /* of vcpus[]: the one that was resident last */
+	struct vcpu *current; /* the resident vcpu; NULL: none */
+	uint64_t ready;       /* of vcpus[]: runnable */
+	uint64_t waiting;     /* of vcpus[]: blocked in WFI */
+	uint64_t working;     /* of ready: its time slices prepare its VM's next life */
+	uint64_t asks;   /* of vcpus[]: to be asked before they run: working, or with a budget */
+	uint64_t called; /* of ready: only to serve its requests */
 	uint64_t steal_not_begun; /* of ready: its steal time has not begun, see sched_parts.h */
 	uint64_t counts_a_tick;   /* counts of `cycle` per tick of host time */
 	uint64_t slice_end;       /* end of the current time slice; host time */

@@ -164,8 +164,8 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 		loaded_unshared(pcpu, vcpu, now);
 }
 
-/* A vcpu that is blocked, throttled or off leaves the hart. Not inlined, because change() would save more
- * registers. */
+/* A vcpu that is blocked, throttled or off leaves the hart. Not inlined, because change() would
+ * save more registers. */
 static __attribute__((noinline)) void rest(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
 	if (pcpu->waiting & vcpu->bit)

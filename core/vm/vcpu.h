@@ -71,7 +71,7 @@ struct vcpu {
 	/* Private to the home hart. */
 	bool few_lcofis;    /* lcofi.limit is not 0 */
 	bool has_deadlines; /* it has such a limit, or a budget */
-	bool hart_flags; /* the policy's hart_flags: it reads the hart's scountovf */
+	bool hart_flags;    /* the policy's hart_flags: it reads the hart's scountovf */
 	/* See core/vm/trap_loop.h. */
 	bool suspect, lcofi_hidden;
 	bool file_used; /* its guest file has to be cleared before it starts */
@@ -169,7 +169,7 @@ static inline bool vcpu_is_on(struct vcpu *vcpu)
 uint64_t vcpu_next_deadline(const struct vcpu *vcpu);
 static inline uint64_t vcpu_deadline(const struct vcpu *vcpu)
 {
-	return vcpu->has_deadlines ? vcpu_next_deadline(vcpu) : ~0UL;
+	return __builtin_expect(vcpu->has_deadlines, 0) ? vcpu_next_deadline(vcpu) : ~0UL;
 }
 
 /* Sets the wake time of a vcpu that is not blocked to the next thing that must be done for it. */

@@ -95,7 +95,8 @@ void vm_pmu_policy_make(struct vm *vm)
 		vm->vcpus[i]->hart_flags = policy->hart_flags;
 	if (vm->config->budget.count) {
 		policy->budget_event = vm->config->budget.event_idx;
-		policy->budget_hctr = (uint8_t)budget_hctr(harts_of(vm->config), policy->budget_event);
+		policy->budget_hctr =
+		    (uint8_t)budget_hctr(harts_of(vm->config), policy->budget_event);
 	}
 	know_events(vm);
 }

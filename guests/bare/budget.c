@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget: computes for `ticks=`, and tells when it was away and how many instructions it had counted
- * each time it was back, with `flags=` of config_matching, `own=no`: without a counter of its own.
+ * budget: computes for `ticks=`, and tells when it was away and how many instructions it had
+ * counted each time it was back, with `flags=` of config_matching, `own=no`: without a counter of
+ * its own.
  *
  * dodge: tries to have more than its budget: `how=` says by which calls. It prints what it executed
  * in `ticks=`, by a loop of known length. lives, stops: the same by ends of the VM, and of a vcpu.
@@ -69,10 +70,12 @@ static void compute(struct spans *s, bool own, uint32_t ctr)
 int budget(uint64_t hartid)
 {
 	struct counters all = find_counters();
-	uint64_t steal = fw_begin(&all.fw, STEAL_TICKS), throttled = fw_begin(&all.fw, THROTTLED_TICKS);
+	uint64_t steal = fw_begin(&all.fw, STEAL_TICKS),
+	         throttled = fw_begin(&all.fw, THROTTLED_TICKS);
 	bool own = bootarg_num("own", 1);
 	struct spans s = {.least = ~0UL};
 	struct sbiret r = {0, 0};
+	uint64_t begin = csr_read(time);
 
 	(void)hartid;
 	if (own) {
@@ -83,7 +86,8 @@ int budget(uint64_t hartid)
 		}
 	}
 	compute(&s, own, (uint32_t)r.value);
-	print("budget: away %u times, %u ticks, longest %u", s.times, s.away, s.longest);
+	print("budget: away %u times, %u of %u ticks", s.times, s.away, csr_read(time) - begin);
+	print(", longest %u", s.longest);
 	print("; steal %u, throttled %u", fw_value(steal), fw_value(throttled));
 	print("; between %u to %u\n", s.least, s.most);
 	return 0;

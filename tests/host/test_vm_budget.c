@@ -49,7 +49,8 @@ static void good_budgets(void **state)
 
 static void bad_events(void **state)
 {
-	static const uint32_t none[] = {0, 11, 0x10100, 0x20000, 0x30000, 0xf0005, 0xf0100, 0x100002};
+	static const uint32_t none[] = {0,       11,      0x10100, 0x20000,
+	                                0x30000, 0xf0005, 0xf0100, 0x100002};
 	void *t = good_tree();
 	char text[120];
 
@@ -69,8 +70,7 @@ static void bad_numbers(void **state)
 
 	(void)state;
 	set_budget(t, BETA, 2, 999, 1000);
-	refused(t, VM_REFUSED_VALUE,
-	        "/vms/beta: budget: of 999 events is less than 1000 events");
+	refused(t, VM_REFUSED_VALUE, "/vms/beta: budget: of 999 events is less than 1000 events");
 	set_budget(t, BETA, 2, 0, 1000);
 	refused(t, VM_REFUSED_VALUE, "/vms/beta: budget: of 0 events is less than 1000 events");
 	set_budget(t, BETA, 2, 1000, 99);
@@ -147,10 +147,8 @@ static void harts_are_asked(void **state)
 int test_vm_budget(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(good_budgets),
-	    cmocka_unit_test(bad_events),
-	    cmocka_unit_test(bad_numbers),
-	    cmocka_unit_test(what_does_not_go_with_it),
+	    cmocka_unit_test(good_budgets),    cmocka_unit_test(bad_events),
+	    cmocka_unit_test(bad_numbers),     cmocka_unit_test(what_does_not_go_with_it),
 	    cmocka_unit_test(harts_are_asked),
 	};
 

@@ -127,9 +127,8 @@ static void test_calls(void **state)
 	                 SBI_ERR_INVALID_PARAM);
 	assert_int_equal(vpmu_counter_start(&vpmu, VPMU_BUDGET, 1, INIT, 0).error,
 	                 SBI_ERR_INVALID_PARAM);
-	assert_int_equal(
-	    vpmu_counter_config_matching(&vpmu, VPMU_BUDGET, 1, SKIP, INSTRS, 0).error,
-	    SBI_ERR_INVALID_PARAM);
+	assert_int_equal(vpmu_counter_config_matching(&vpmu, VPMU_BUDGET, 1, SKIP, INSTRS, 0).error,
+	                 SBI_ERR_INVALID_PARAM);
 	stub_emulate(false);
 	stub_emulate(true);
 	assert_int_equal(left(), BUDGET - 42);
@@ -201,9 +200,8 @@ static void test_what_the_guest_lacks(void **state)
 	assert_int_equal(peek32(RAM_BASE + 4), 1);
 	assert_int_equal(peek32(RAM_BASE + 16 + 4), 1);
 	assert_int_equal(peek32(RAM_BASE + 32 + 4), 0);
-	assert_int_equal(
-	    vpmu_counter_config_matching(&vpmu, 0, HW, 0, RAW, only_there).error,
-	    SBI_ERR_NOT_SUPPORTED);
+	assert_int_equal(vpmu_counter_config_matching(&vpmu, 0, HW, 0, RAW, only_there).error,
+	                 SBI_ERR_NOT_SUPPORTED);
 	assert_int_equal(vpmu_counter_config_matching(&vpmu, 0, HW, 0, RAW, there).value, 9);
 	/* Under its other name it is the same event. */
 	assert_int_equal(vpmu_counter_config_matching(&vpmu, 0, HW, 0, RAW, RAW_INSTRS).value, 4);

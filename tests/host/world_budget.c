@@ -49,8 +49,7 @@ static void spend(struct world_budget *b, uint64_t amount)
 void world_budget_step(struct vcpu *vc, uint32_t work, uint64_t units)
 {
 	if (has(vc))
-		spend(&vc->budget,
-		      fake_hart_amount(vc->model.policy.budget_event, 0, work, units));
+		spend(&vc->budget, fake_hart_amount(vc->model.policy.budget_event, 0, work, units));
 }
 
 void world_budget_retired(struct vcpu *vc)

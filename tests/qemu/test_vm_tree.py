@@ -229,7 +229,8 @@ def test_summary_of_turns(tree):
     assert check(tree(text)).stdout.splitlines()[6:8] == ["  turns     6000 us; share 3",
                                                           "  look      off"]
     text = spoilt("kernel =", 'budget = <2 5000 100>; kernel =')
-    assert check(tree(text)).stdout.splitlines()[6] == "  budget    5000 of event 0x2 a vcpu in 100 us"
+    assert check(tree(text)).stdout.splitlines()[6] == (
+        "  budget    5000 of event 0x2 a vcpu in 100 us")
     assert json.loads(check(tree(text), "--json").stdout)["vms"][0]["budget"] == {
         "event": 2, "count": 5000, "period_us": 100}
 

@@ -134,7 +134,8 @@ void model_pay_sums(void)
 
 /*
  * What a vcpu had, what was stolen from it, and for how long its budget was spent, is all the time
- * in which it wanted to run. Each instruction of HS in a stay that stays with the hart's vcpus is one's.
+ * in which it wanted to run. Each instruction of HS in a stay that stays with the hart's vcpus is
+ * one's.
  */
 void model_pay_entered(const struct machine_hart *h, const struct vcpu *vcpu)
 {

@@ -275,8 +275,7 @@ static bool check_vms(struct parser *p, int vms, int shared, struct vm_tree *tre
 		return false;
 	return vm_parse_controls(&p->b, vms, tree) && vm_check_room(&p->b, vms, p->limits, tree) &&
 	       vm_check_shared_room(&p->b, shared, p->limits, tree) &&
-	       vm_check_bells(&p->b, shared, p->limits, tree) &&
-	       vm_check_alone(&p->b, vms, tree);
+	       vm_check_bells(&p->b, shared, p->limits, tree) && vm_check_alone(&p->b, vms, tree);
 }
 
 /* What is counted on a hart that is not as the table says may be something else. Harts on which no

@@ -318,6 +318,7 @@ Targets:
   all         build/tally.bin, the microvisor, and what tools/vm-check needs; DEBUG=1:
               build/debug/tally.bin, which checks its invariants (test-qemu runs on that)
   vm-check    what tools/vm-check needs: would Tally accept a VM tree?
+  run-partitions  boot a Debian guest and a control loop that exchange a million messages
   guests      the guests' kernel, initramfs and test programs
   test        check, test-host and test-qemu
   test-host   unit tests on this machine, under ASan and UBSan; host-NAME runs one

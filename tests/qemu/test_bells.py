@@ -124,10 +124,11 @@ def messages(file, chip, number):
     text = (harness.ROOT / "dts/partitions.dts").read_text(encoding="utf-8")
     text = text.replace("messages=1000000", f"messages={number}")
     if chip == "aia":
-        text = text.replace("linux {\n\t\t\tmemory", 'linux {\n\t\t\tinterrupts = "aia";\n\t\t\tmemory')
-        text = text.replace("control {\n\t\t\tmemory",
-                            'control {\n\t\t\tinterrupts = "aia";\n\t\t\tmemory')
-        text = text.replace("control {\n\t\t\t\tat", "control {\n\t\t\t\tbell-identity = <9>;\n\t\t\t\tat")
+        for name in ("linux", "control"):
+            text = text.replace(name + " {\n\t\t\tmemory",
+                                name + ' {\n\t\t\tinterrupts = "aia";\n\t\t\tmemory')
+        text = text.replace("control {\n\t\t\t\tat",
+                            "control {\n\t\t\t\tbell-identity = <9>;\n\t\t\t\tat")
     file.write_text(text, encoding="utf-8")
     return file
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bells: VMs that share memory ring each other, with a PLIC and with an AIA, bare and on Linux; what
-a ring costs; and what of a life is seen by the others."""
+"""Bells: VMs that share memory ring each other, with a PLIC and with an AIA, bare and on Linux; the
+cost of a ring; and what of a life is seen by the others."""
 
 import json
 import re
@@ -8,6 +8,7 @@ import re
 import pytest
 
 import harness
+from measured import EXPECTED, MEASURE
 import plain
 from test_life import told
 from test_shared import MIB, VM, check, run
@@ -54,11 +55,13 @@ def options(chip):
 @harness.both_backends
 def test_there_and_back(tmp_path, chip, backend):
     """Each sleeps until the other one rings: no ring is lost, none comes twice, and what was
-    written before it is there."""
+    written before it is there. The fixed loop beside them has its number."""
     args = f"rounds={ROUNDS} role="
-    result = run(tmp_path, pair(chip, args + "ping", args + "pong"),
+    delta = VM.format(name="delta", memory=4 * MIB, bootargs=MEASURE, hart=0, properties="")
+    result = run(tmp_path, [*pair(chip, args + "ping", args + "pong"), delta],
                  [bells(chip, ["alpha", "beta"])], options(chip), backend=backend)
     assert result.status == harness.OK, str(result)
+    assert result.vm("delta") == EXPECTED
     for name in ("alpha", "beta"):
         assert result.vm(name) == [f"bell: {ROUNDS} rounds, {ROUNDS} rung, 0 wrong, 0 strange"]
     assert "vm alpha: has shared ring at 0x100000000, to read and write, bell 1 at 0x30100000" \

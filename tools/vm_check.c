@@ -228,6 +228,12 @@ static void print_shared(const struct vm_tree *tree, const struct vm_config *vm)
 		printf("  shared    %s at 0x%" PRIx64 ": %s, to %s\n", shared->name,
 		       vm->shared[i].at, human(shared->size),
 		       vm->shared[i].writes ? "read and write" : "read");
+		if (!vm->shared[i].bell)
+			continue;
+		printf("  bell      of %s: source %" PRIu32, shared->name, vm->shared[i].bell);
+		if (vm->shared[i].identity)
+			printf(", identity %" PRIu32, vm->shared[i].identity);
+		printf("; registers at 0x%" PRIx64 "\n", GUEST_BELL_BASE + i * GUEST_BELL_STEP);
 	}
 }
 
@@ -322,9 +328,15 @@ static void print_json_shared(const struct vm_tree *tree, const struct vm_config
 		const struct vm_shared *shared = &tree->shared[vm->shared[i].number];
 
 		printf("%s{\"name\":\"%s\",\"at\":%" PRIu64 ",\"size\":%" PRIu64
-		       ",\"writes\":%s,\"host\":%" PRIu64 "}",
+		       ",\"writes\":%s,\"host\":%" PRIu64,
 		       i ? "," : "", shared->name, vm->shared[i].at, shared->size,
 		       vm->shared[i].writes ? "true" : "false", shared->host_base);
+		if (vm->shared[i].bell)
+			printf(",\"bell\":{\"source\":%" PRIu32 ",\"identity\":%" PRIu32
+			       ",\"at\":%" PRIu64 "}",
+			       vm->shared[i].bell, vm->shared[i].identity,
+			       GUEST_BELL_BASE + i * GUEST_BELL_STEP);
+		printf("}");
 	}
 	printf("],");
 }

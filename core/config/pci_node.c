@@ -3,13 +3,21 @@
 
 #include <libfdt.h>
 
-#include "core/config/vm_bell.h"
-
-#define SPACE_32   0x02000000U
-#define SPACE_64   0x03000000U
-#define LEVEL_HIGH 4U
+#define SPACE_32    0x02000000U
+#define SPACE_64    0x03000000U
+#define LEVEL_HIGH  4U
 #define MAP_CELLS   7 /* of a row, at most */
 #define RANGE_CELLS 7
+#define SLOTS       32U /* of a bus */
+
+bool pci_node_has_bells(const struct vm_config *vm)
+{
+	for (uint32_t i = 0; i < vm->n_shared; i++) {
+		if (vm->shared[i].bell)
+			return true;
+	}
+	return false;
+}
 
 bool pci_node_is_there(const struct vm_config *vm)
 {
@@ -17,7 +25,27 @@ bool pci_node_is_there(const struct vm_config *vm)
 		if (vm->devices[i].pci.given)
 			return true;
 	}
-	return vm_has_bells(vm);
+	return pci_node_has_bells(vm);
+}
+
+uint32_t pci_node_bell_slot(const struct vm_config *vm, uint32_t n)
+{
+	uint32_t taken = 0, slot = SLOTS - 1;
+
+	for (uint32_t i = 0; i < vm->n_devices; i++) {
+		if (vm->devices[i].pci.given)
+			taken |= 1U << (vm->devices[i].pci.bdf >> 3 & (SLOTS - 1));
+	}
+	/* Functions and bells are fewer than slots. */
+	for (uint32_t i = 0; i <= n; i++) {
+		if (!vm->shared[i].bell)
+			continue;
+		while (taken >> slot & 1)
+			slot--;
+		if (i < n)
+			slot--;
+	}
+	return slot;
 }
 
 static int put(void *fdt, int error, const char *name, const fdt32_t *cells, int n)
@@ -61,7 +89,7 @@ static int write_ranges(void *fdt, const struct vm_config *vm, const struct vm_s
 
 	for (uint32_t i = 0; i < vm->n_windows; i++)
 		n += add_range(&cells[n], &vm->windows[i]);
-	if (vm_has_bells(vm))
+	if (pci_node_has_bells(vm))
 		n += add_range(&cells[n], &pages);
 	for (uint32_t i = 0; i < vm->n_shared; i++) {
 		uint64_t at = vm->shared[i].at, size = shared[vm->shared[i].number].size;
@@ -97,12 +125,12 @@ static int write_interrupts(void *fdt, const struct vm_config *vm, const struct 
 		const struct vm_device *d = &vm->devices[i];
 
 		if (d->pci.given && d->pci.pin)
-			n += add_row(&map[n], d->pci.bdf & 0xff, d->pci.pin, d->irqs[0].guest,
-			             chip);
+			n +=
+			    add_row(&map[n], d->pci.bdf & 0xff, d->pci.pin, d->irqs[0].guest, chip);
 	}
 	for (uint32_t i = 0; i < vm->n_shared; i++) {
 		if (vm->shared[i].bell)
-			n += add_row(&map[n], vm_bell_slot(vm, i) << 3, 1, vm->shared[i].bell,
+			n += add_row(&map[n], pci_node_bell_slot(vm, i) << 3, 1, vm->shared[i].bell,
 			             chip);
 	}
 	for (int i = 0; i < 4; i++)

@@ -16,6 +16,13 @@ struct pci_node_chip {
 /* Whether the VM has a PCI bus. */
 bool pci_node_is_there(const struct vm_config *vm);
 
+/* Whether the VM has a bell. */
+bool pci_node_has_bells(const struct vm_config *vm);
+
+/* Returns the device number of the function of the n-th shared memory, which has a bell: the
+ * highest that nothing else on the VM's bus has. */
+uint32_t pci_node_bell_slot(const struct vm_config *vm, uint32_t n);
+
 /* Writes the node into a tree that is being written, below a node with two address cells and two
  * size cells. `shared` is that of the VM tree; NULL if the VM has no bells. Returns 0 or an error
  * of libfdt. */

@@ -6,7 +6,6 @@
 #include "core/config/host_bridge.h"
 #include "core/config/vm_memory.h"
 
-#define SLOTS      32U /* of a bus */
 #define IDENTITIES 63U /* each interrupt file has so many */
 
 typedef unsigned long long ull;
@@ -20,10 +19,11 @@ static bool check_memory(const struct vm_blob *b, int node, uint64_t at, uint64_
 		                      "of two",
 		                      (ull)size);
 	if (at & (size - 1))
-		return vm_refuse_text(b, VM_REFUSED_MEMORY, node, "bell",
-		                      "the memory is a BAR of its bell: 0x%llx is not a multiple of "
-		                      "its size",
-		                      (ull)at);
+		return vm_refuse_text(
+		    b, VM_REFUSED_MEMORY, node, "bell",
+		    "the memory is a BAR of its bell: 0x%llx is not a multiple of "
+		    "its size",
+		    (ull)at);
 	return true;
 }
 
@@ -99,15 +99,6 @@ bool vm_parse_bell(const struct vm_blob *b, int node, const struct vm_prop *prop
 	return true;
 }
 
-bool vm_has_bells(const struct vm_config *vm)
-{
-	for (uint32_t i = 0; i < vm->n_shared; i++) {
-		if (vm->shared[i].bell)
-			return true;
-	}
-	return false;
-}
-
 /* A bell that is being checked, by the node of the VM in that of the memory. */
 struct checked {
 	const struct vm_blob *b;
@@ -143,8 +134,7 @@ static bool check_bus(const struct checked *c, const struct vm_limits *limits,
 	}
 	for (uint32_t i = 0; i < vm->n_devices; i++) {
 		for (uint32_t k = 0; k < vm->devices[i].n_regions; k++) {
-			if (covers_bus(c, "registers of a device",
-			               vm->devices[i].regions[k].base,
+			if (covers_bus(c, "registers of a device", vm->devices[i].regions[k].base,
 			               vm->devices[i].regions[k].size))
 				return false;
 		}
@@ -203,24 +193,4 @@ bool vm_check_bells(const struct vm_blob *b, int shared, const struct vm_limits 
 		}
 	}
 	return true;
-}
-
-uint32_t vm_bell_slot(const struct vm_config *vm, uint32_t n)
-{
-	uint32_t taken = 0, slot = SLOTS - 1;
-
-	for (uint32_t i = 0; i < vm->n_devices; i++) {
-		if (vm->devices[i].pci.given)
-			taken |= 1U << (vm->devices[i].pci.bdf >> 3 & (SLOTS - 1));
-	}
-	/* Functions and bells are fewer than slots. */
-	for (uint32_t i = 0; i <= n; i++) {
-		if (!vm->shared[i].bell)
-			continue;
-		while (taken >> slot & 1)
-			slot--;
-		if (i < n)
-			slot--;
-	}
-	return slot;
 }

@@ -16,11 +16,4 @@ bool vm_parse_bell(const struct vm_blob *b, int node, const struct vm_prop *prop
 bool vm_check_bells(const struct vm_blob *b, int shared, const struct vm_limits *limits,
                     const struct vm_tree *tree);
 
-/* Whether the VM has a bell. */
-bool vm_has_bells(const struct vm_config *vm);
-
-/* Returns the device number of the function of the n-th shared memory, which has a bell: the
- * highest that nothing else on the VM's PCI bus has. */
-uint32_t vm_bell_slot(const struct vm_config *vm, uint32_t n);
-
 #endif

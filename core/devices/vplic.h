@@ -55,8 +55,8 @@ void vplic_write(struct vplic *p, uint32_t offset, uint32_t value);
 /* Sets the level of a source. Sources outside 1..VPLIC_SOURCES are ignored. */
 void vplic_set_level(struct vplic *p, unsigned int source, bool level);
 
-/* Sets the level of a source in 1..VPLIC_SOURCES to high. Returns the contexts that signal it, a bit
- * for each. Like vplic_set_level() otherwise, but that it does not tell of changed outputs. */
+/* Sets the level of a source in 1..VPLIC_SOURCES to high. Returns the contexts that signal it, a
+ * bit for each. Like vplic_set_level() otherwise, but that it does not tell of changed outputs. */
 static inline uint32_t vplic_raise(struct vplic *p, unsigned int source)
 {
 	uint32_t bit = 1u << source, contexts = 0;

@@ -67,8 +67,7 @@ static void write_word(struct bell *bell, uint32_t at, uint32_t value, uint32_t 
 	uint32_t bar = (at - PCI_BAR) / 4;
 
 	if (at == PCI_COMMAND && mask & 0xffff) {
-		bell->command =
-		    (uint16_t)((bell->command & ~mask) | (value & mask & COMMAND_SEEN));
+		bell->command = (uint16_t)((bell->command & ~mask) | (value & mask & COMMAND_SEEN));
 		bell_update(bell);
 	} else if (at == PCI_LINE && mask & 0xff) {
 		bell->line = (uint8_t)value;

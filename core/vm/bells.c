@@ -5,7 +5,7 @@
 
 #include "arch/riscv/fence.h"
 #include "arch/riscv/pci.h"
-#include "core/config/vm_bell.h"
+#include "core/config/pci_node.h"
 #include "core/vm/pcpu.h"
 #include "core/vm/vm.h"
 #include "vpmu/bits.h"
@@ -31,7 +31,7 @@ static void make(struct vm *vm, const struct vm_shared *shared, uint32_t n)
 	    .n = n,
 	    .source = vm->config->shared[n].bell,
 	    .identity = vm->config->shared[n].identity,
-	    .slot = vm_bell_slot(vm->config, n),
+	    .slot = pci_node_bell_slot(vm->config, n),
 	};
 	vm->bell_of[n] = (uint8_t)++n_bells;
 	vm->bells++;
@@ -97,8 +97,7 @@ static inline void tell(struct bell *bell, uint32_t what)
 		bell->state |= what;
 		if (bell->identity && what & bell->mask)
 			send(bell);
-		if (!before && what & bell->mask &&
-		    !(bell->command & PCI_COMMAND_INTX_DISABLE))
+		if (!before && what & bell->mask && !(bell->command & PCI_COMMAND_INTX_DISABLE))
 			vm_raise(bell->vm, bell->source);
 	}
 	spin_unlock(lock);
@@ -163,7 +162,8 @@ static uint32_t read_register(struct bell *bell, uint32_t reg)
 	if (reg >= BELL_NAME && reg < BELL_LIVES)
 		return name_word(bell, reg - BELL_NAME);
 	if (number < VM_MAX_VMS && reg >= BELL_LIVES)
-		return bell->all >> number & 1 ? atomic_load(&bells[bell->number[number]].lives) : 0;
+		return bell->all >> number & 1 ? atomic_load(&bells[bell->number[number]].lives)
+		                               : 0;
 	switch (reg) {
 	case BELL_STATE:
 		return bell->state;
@@ -215,7 +215,8 @@ void bells_begin(struct vm *vm)
 {
 	struct bell *bell;
 
-	for_each_bell (bell, vm) {
+	for_each_bell(bell, vm)
+	{
 		spin_lock(&vm->devices);
 		bell->state = 0;
 		bell->mask = BELL_RUNG;
@@ -233,7 +234,8 @@ void bells_started(struct vm *vm)
 {
 	struct bell *bell;
 
-	for_each_bell (bell, vm) {
+	for_each_bell(bell, vm)
+	{
 		spin_lock(&vm->devices);
 		if (bell->identity && bell->state & bell->mask)
 			send(bell);
@@ -245,7 +247,8 @@ void bells_end(struct vm *vm)
 {
 	struct bell *bell;
 
-	for_each_bell (bell, vm) {
+	for_each_bell(bell, vm)
+	{
 		unsigned int was;
 
 		spin_lock(&vm->devices);

@@ -309,8 +309,7 @@ static __attribute__((noinline)) long bell_store(uint64_t htinst, uint64_t gpa)
 	if (insn_moved_width(htinst) != 4)
 		return MMIO_NONE;
 	slow = begin(vcpu, htinst);
-	bells_write(vcpu->vm, gpa - GUEST_BELL_BASE,
-	            (uint32_t)vcpu->ctx.x[insn_moved_rs2(htinst)]);
+	bells_write(vcpu->vm, gpa - GUEST_BELL_BASE, (uint32_t)vcpu->ctx.x[insn_moved_rs2(htinst)]);
 	if (slow)
 		vpmu_retired_slow(&vcpu->pmu, slow);
 	return 0;

@@ -48,8 +48,8 @@ struct vm {
 	struct vpci pci;                   /* its functions; see core/vm/functions.h */
 
 	/* Also constant after boot. */
-	uint32_t bells;                  /* how many it has; see core/vm/bells.h */
-	uint8_t bell_of[VM_MAX_SHARED];  /* of each shared memory: one more than the index */
+	uint32_t bells;                 /* how many it has; see core/vm/bells.h */
+	uint8_t bell_of[VM_MAX_SHARED]; /* of each shared memory: one more than the index */
 	struct vpmu_policy pmu_policy;
 	struct vpmu_table pmu_table; /* selectors NULL: the VM tree has no node /pmu */
 	struct vpmu_known pmu_known[VPMU_KNOWN];

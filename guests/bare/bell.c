@@ -9,6 +9,8 @@
  *                    `time` has 100 of them
  *   role=count       counts how often it is rung, until the other one's life is over
  *   role=watch       tells how the lives of the others change, until all are over
+ *   role=lives       tells the state of its bell, and restarts until it has had lives=
+ *   role=registers   checks what the function shows and ignores
  * With interrupts = "aia" it takes the identity, and does not look at the state.
  */
 #include "guests/lib/bell.h"
@@ -24,6 +26,7 @@
 static struct bell bell;
 static uint32_t source, identity;
 static volatile uint64_t rung, strange;
+static uint64_t wrong;
 
 static void write32(uint64_t at, uint32_t value)
 {
@@ -73,12 +76,134 @@ static bool begin(uint64_t hartid)
 	return true;
 }
 
+/* Rings its own bell's number too, which is nobody's business, and leaves what it can. */
+static int lives(uint64_t n)
+{
+	uint32_t life = bell_read(&bell, BELL_LIVES + 4 * bell_read(&bell, BELL_SELF));
+
+	print("bell: life %u: state %u, mask %u\n", life, bell_read(&bell, BELL_STATE),
+	      bell_read(&bell, BELL_MASK));
+	bell_write(&bell, BELL_MASK, BELL_CHANGED);
+	bell_ring(&bell);
+	sleep_for(20 * MS);
+	if (life < n)
+		sbi_call(SBI_EXT_SRST, SBI_SRST_RESET, 1, 0, 0, 0, 0, 0);
+	return 0;
+}
+
+static void expect(uint32_t found, uint32_t known, uint32_t what)
+{
+	if (found == known)
+		return;
+	wrong++;
+	print("bell: WRONG: %x is %x, not %x\n", what, found, known);
+}
+
+static void config_is(uint32_t at, uint32_t known)
+{
+	expect(bell_in(bell.config + at), known, at);
+}
+
+/* All ones, as a driver asks for the size of a BAR; then it has its place again. */
+static void bar_is(uint32_t at, uint32_t place, uint32_t size)
+{
+	config_is(at, place);
+	write32(bell.config + at, ~0U);
+	config_is(at, size);
+	write32(bell.config + at, place);
+	config_is(at, place);
+}
+
+static int registers(void)
+{
+	uint32_t self = bell_read(&bell, BELL_SELF), high = (uint32_t)(bell.memory >> 32);
+
+	config_is(0x00, BELL_ID);
+	config_is(0x08, 0x05800001);
+	config_is(0x0c, 0);
+	bar_is(0x10, (uint32_t)bell.page, 0xfffff000);
+	bar_is(0x14, 0, 0);
+	bar_is(0x18, (uint32_t)bell.memory | 4, 0xffff0004);
+	bar_is(0x1c, high, ~0U);
+	bar_is(0x20, 0, 0);
+	bar_is(0x24, 0, 0);
+	config_is(0x34, 0);
+	config_is(0x3c, 0x100);
+	write32(bell.config + 0x3c, 0xabcd12);
+	config_is(0x3c, 0x112);
+	config_is(0x40, 0);
+	config_is(0x100, 0);
+	expect(bell_in(BELL_ECAM), ~0U, 0); /* nobody is there */
+	/* The bits of the command that count, INTx Disable among them, and no status of errors. */
+	write32(bell.config + 4, ~0U);
+	config_is(4, 0x406);
+	write32(bell.config + 4, 0);
+	config_is(4, 0);
+
+	/* Bits of the mask that do not exist. It rings nobody by a register or width that is none.
+	 */
+	bell_write(&bell, BELL_MASK, 0);
+	bell_write(&bell, BELL_STATE, BELL_CHANGED); /* the other one may have begun later */
+	bell_write(&bell, BELL_MASK, ~0U);
+	expect(bell_read(&bell, BELL_MASK), BELL_RUNG | BELL_CHANGED, BELL_MASK);
+	bell_write(&bell, BELL_MASK, 0);
+	expect(bell_read(&bell, BELL_RING), 0, BELL_RING);
+	expect(bell_read(&bell, BELL_BELLS), 3, BELL_BELLS);
+	expect(bell_read(&bell, BELL_SOURCE), 1, BELL_SOURCE);
+	expect(bell_read(&bell, BELL_IDENTITY), 0, BELL_IDENTITY);
+	expect(bell_read(&bell, BELL_ACCESS), 1, BELL_ACCESS);
+	expect(bell_read(&bell, BELL_SIZE), 0x10000, BELL_SIZE);
+	expect(bell_read(&bell, BELL_NAME), 0x676e6972, BELL_NAME); /* "ring" */
+	expect(bell_read(&bell, BELL_LIVES + 4 * self), 1, BELL_LIVES);
+	expect(bell_read(&bell, BELL_LIVES + 4 * 2), 0, BELL_LIVES);
+	expect(bell_read(&bell, 0x20), 0, 0x20);
+	expect(bell_read(&bell, 0x80), 0, 0x80);
+	expect(bell_read(&bell, 0xffc), 0, 0xffc);
+	*(volatile uint8_t *)(bell.page + BELL_RING) = 0xff;
+	*(volatile uint64_t *)(bell.page + BELL_RING) = ~0UL;
+	write32(bell.page + 0x20, ~0U);
+	write32(bell.page + 0xffc, ~0U);
+	expect((uint32_t)rung, 0, BELL_RUNG);
+	expect(bell_read(&bell, BELL_STATE) & BELL_RUNG, 0, BELL_STATE);
+	/* Behind it there is nothing. */
+	trap_guard();
+	(void)bell_in(bell.page + 0x1000);
+	expect((uint32_t)trap_unguard().cause, 5, 0x1000);
+	sleep_for(20 * MS);
+	expect((uint32_t)rung, 0, BELL_RUNG);
+
+	/* INTx: its reason is told whether or not it is disabled, and masks hold it. */
+	bell_write(&bell, BELL_MASK, BELL_RUNG);
+	write32(bell.config + 4, 0x400);
+	*(volatile uint64_t *)(bell.memory + 8 * self) = 1;
+	while (*(volatile uint64_t *)(bell.memory + 8 * !self) != 1)
+		sleep_for(MS);
+	bell_ring(&bell);
+	while (!(bell_read(&bell, BELL_STATE) & BELL_RUNG))
+		sleep_for(MS);
+	config_is(4, 0x00080400);
+	expect((uint32_t)rung, 0, 0x400);
+	bell_write(&bell, BELL_MASK, BELL_CHANGED);
+	bell_write(&bell, BELL_STATE, BELL_CHANGED);
+	config_is(4, 0x400);
+	write32(bell.config + 4, 0);
+	expect((uint32_t)rung, 0, 0);
+	bell_write(&bell, BELL_MASK, BELL_RUNG);
+	expect((uint32_t)rung, 1, 1);
+	config_is(4, 0);
+	*(volatile uint64_t *)(bell.memory + 8 * self) = 2;
+	while (*(volatile uint64_t *)(bell.memory + 8 * !self) != 2)
+		sleep_for(MS);
+	print("bell: registers: %u wrong\n", wrong + strange);
+	return wrong || strange;
+}
+
 /* Sleeps until it was rung so many times. */
 static void await(uint64_t n)
 {
 	while (rung < n) {
 		csr_clear(sstatus, SSTATUS_SIE);
-		if (rung < n && !bootarg("spin"))
+		if (rung < n)
 			__asm__ volatile("wfi");
 		csr_set(sstatus, SSTATUS_SIE);
 	}
@@ -88,7 +213,6 @@ static int pass(bool first, uint64_t rounds)
 {
 	volatile uint64_t *own = (uint64_t *)(bell.memory + (first ? 0 : bell.size / 2));
 	volatile uint64_t *other = (uint64_t *)(bell.memory + (first ? bell.size / 2 : 0));
-	uint64_t wrong = 0;
 
 	for (uint64_t i = 1; i <= rounds; i++) {
 		if (first) {
@@ -147,8 +271,7 @@ static int count(void)
 		uint64_t until = csr_read(time) + 100 * MS;
 
 		while (rung < n && csr_read(time) < until)
-			if (!bootarg("spin"))
-				sleep_for(MS);
+			;
 		*seen = rung + 1;
 	}
 	print("bell: rung %u times, %u strange\n", rung, strange);
@@ -182,6 +305,10 @@ int bell_kind(uint64_t hartid)
 
 	if (!begin(hartid))
 		return 1;
+	if (bootarg_is("role", "lives"))
+		return lives(bootarg_num("lives", 1));
+	if (bootarg_is("role", "registers"))
+		return registers();
 	if (bootarg_is("role", "ring"))
 		return ring(rounds);
 	if (bootarg_is("role", "count"))

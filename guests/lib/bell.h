@@ -84,11 +84,12 @@ static inline bool bell_find(const char *name, struct bell *bell)
 		bell->page = bell_in(bell->config + 0x10) & ~0xfU;
 		bell->memory = (uint64_t)bell_in(bell->config + 0x1c) << 32 |
 		               (bell_in(bell->config + 0x18) & ~0xfU);
-		bell->size = (uint64_t)bell_read(bell, BELL_SIZE + 4) << 32 |
-		             bell_read(bell, BELL_SIZE);
+		bell->size =
+		    (uint64_t)bell_read(bell, BELL_SIZE + 4) << 32 | bell_read(bell, BELL_SIZE);
 		/* Registers have 32 bits. */
-		while (i < 16 && (uint8_t)(bell_read(bell, BELL_NAME + (i & ~3U)) >> i % 4 * 8) ==
-		                     (uint8_t)name[i] &&
+		while (i < 16 &&
+		       (uint8_t)(bell_read(bell, BELL_NAME + (i & ~3U)) >> i % 4 * 8) ==
+		           (uint8_t)name[i] &&
 		       name[i])
 			i++;
 		if (i < 16 && !name[i] &&

@@ -60,6 +60,8 @@ static const char *const props[] = {
     "at",
     "access",
     "writes",
+    "bell",
+    "bell-identity",
     NULL,
 };
 static const char *const strings[] = {

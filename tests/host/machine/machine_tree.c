@@ -138,6 +138,8 @@ static void write_budget(void *t)
 	MUST(fdt_property(t, "budget", cells, sizeof(cells)));
 }
 
+static bool has_aia[VM_MAX_VMS];
+
 static void write_vm(void *t, uint32_t i)
 {
 	/* Where guests read the hart's flags each vcpu has a hart of its own. */
@@ -156,6 +158,7 @@ static void write_vm(void *t, uint32_t i)
 	write_memory(t, i);
 	if (budget)
 		write_budget(t);
+	has_aia[i] = aia;
 	if (aia)
 		MUST(fdt_property_string(t, "interrupts", "aia"));
 	MUST(fdt_property_u32(t, "kernel", 1));
@@ -210,6 +213,8 @@ static void write_vm(void *t, uint32_t i)
 /* All VMs share it, and the last one writes it. */
 static void write_shared(void *t)
 {
+	bool bells = machine.kind.n_vms > 1 && percent(luck(), 70);
+
 	MUST(fdt_begin_node(t, "shared"));
 	MUST(fdt_begin_node(t, "ring"));
 	property_u64s(t, "size", (const uint64_t[]){MACHINE_SHARED}, 1);
@@ -221,6 +226,10 @@ static void write_shared(void *t)
 		property_u64s(t, "at", (const uint64_t[]){(i + 1ULL) << 36}, 1);
 		if (i + 1 == machine.kind.n_vms)
 			MUST(fdt_property_string(t, "access", "read-write"));
+		if (bells)
+			MUST(fdt_property_u32(t, "bell", MACHINE_BELL));
+		if (bells && has_aia[i] && percent(luck(), 60))
+			MUST(fdt_property_u32(t, "bell-identity", 1 + below(luck(), 63)));
 		MUST(fdt_end_node(t));
 	}
 	MUST(fdt_end_node(t));

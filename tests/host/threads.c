@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/log.h"
+#include "core/vm/bells.h"
 #include "core/vm/dma.h"
 #include "core/vm/guest_file.h"
 #include "core/vm/hart_flags.h"
@@ -217,6 +218,11 @@ bool guest_file_begin(struct vcpu *vcpu)
 {
 	(void)vcpu;
 	return true;
+}
+
+void bells_started(struct vm *vm)
+{
+	(void)vm;
 }
 
 void hart_flags_begin(struct vcpu *vcpu)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/log.h"
+#include "core/vm/bells.h"
 #include "core/vm/heart.h"
 #include "core/vm/dma.h"
 #include "core/vm/guest_file.h"
@@ -247,6 +248,11 @@ bool windows_away(const struct vcpu *vcpu)
 {
 	(void)vcpu;
 	return false;
+}
+
+void bells_started(struct vm *vm)
+{
+	(void)vm;
 }
 
 void hart_flags_begin(struct vcpu *vcpu)

@@ -48,7 +48,8 @@ TREE = """/dts-v1/;
 		}};
 		sender {{ {bare} bootargs = "kind=shared role=send slots=65536 messages={messages}";
 			vcpu0 {{ harts = <0>; }}; }};
-		receiver {{ {bare} bootargs = "kind=shared role=receive slots=65536 messages={messages}";
+		receiver {{ {bare}
+			bootargs = "kind=shared role=receive slots=65536 messages={messages}";
 			vcpu0 {{ harts = <0>; }}; }};
 		sampler {{ {bare} kernel = <&sampling>;
 			bootargs = "sampling=rate period=1000 samples={samples} event=instructions";

@@ -6,7 +6,7 @@
 #include "core/lib/types.h"
 
 /*
- * Starts the harts that can run guests, `most` of them with the boot hart, one after the other,
+ * Starts the harts that can run guests one after the other, `most` of them with the boot hart,
  * waits for each, and sets n_pcpus. The boot report names each hart that cannot be used, and Tally
  * goes on without it. Boot hart only, once.
  */

@@ -12,6 +12,11 @@
 
 void illegal_vector(void);
 
+static bool is_before(uint64_t end)
+{
+	return csr_read(time) < end;
+}
+
 static void pass(uint64_t ticks)
 {
 	uint64_t end = csr_read(time) + ticks;
@@ -20,7 +25,7 @@ static void pass(uint64_t ticks)
 		sleep_for(ticks);
 		return;
 	}
-	while (csr_read(time) < end)
+	while (is_before(end))
 		;
 }
 

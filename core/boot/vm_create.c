@@ -343,7 +343,6 @@ static void make_vm(struct vm *vm, const struct vm_tree *tree, bool vmids)
 	map_devices(vm);
 	map_files(vm);
 	make_vectors(vm);
-	make_last_words(vm);
 	vm_pmu_policy_make(vm);
 	vsbi_init(vm);
 	for (uint32_t i = 0; i < config->n_vcpus; i++)
@@ -374,7 +373,8 @@ static bool have_vmids(uint32_t n)
 	return !platform.no_vmids;
 }
 
-/* What a VM takes beside its RAM, with its place in arrays: its own and the VM tree's. */
+/* What a VM takes beside its RAM and its last words, with its place in arrays: its own and the VM
+ * tree's. */
 static uint64_t size_of_vm(const struct vm *vm, uint64_t tables)
 {
 	return sizeof(*vm) + sizeof(*vm->config) + tables;
@@ -415,6 +415,8 @@ void vms_create(const struct vm_tree *tree)
 		if (tables[i] > largest)
 			largest = tables[i];
 	}
+	for (uint32_t i = 0; i < n_vms; i++)
+		make_last_words(&vms[i]);
 	trace_init(page_alloc_array);
 	log_line("tables: %lu KiB, at most %lu of them for a VM", page_alloc_used() >> 10,
 	         (largest + 1023) >> 10);

@@ -12,6 +12,7 @@ import harness
 
 TOOL = harness.ROOT / "tools" / "footprint"
 KIB = 1024
+LAST_WORDS = 8  # KiB of a VM, for what it printed before it failed; not among what is for a VM
 TABLES = re.compile(r"tables: (\d+) KiB, at most (\d+) of them for a VM")
 
 
@@ -29,10 +30,10 @@ def folders_of():
 
 def test_the_image_is_small(folders):
     """Instructions, constants, and what the machine's size does not change."""
-    assert 100 * KIB < folders["text"]["all"] < 190 * KIB
-    assert 20 * KIB < folders["rodata"]["all"] < 38 * KIB
+    assert 100 * KIB < folders["text"]["all"] < 204 * KIB
+    assert 20 * KIB < folders["rodata"]["all"] < 42 * KIB
     assert folders["data"]["all"] < 1 * KIB
-    assert 32 * KIB < folders["bss"]["all"] < 120 * KIB
+    assert 32 * KIB < folders["bss"]["all"] < 136 * KIB
 
 
 def test_every_byte_is_somebodys(folders):
@@ -63,7 +64,7 @@ def tables(folder, number, vcpus=("0",), **arguments):
 def test_a_vm_takes_little_beside_its_memory(tmp_path, number):
     every, largest = tables(tmp_path, number)
     assert 16 < largest <= 48  # the root of its second stage alone takes 16
-    assert every <= 48 * number + 48
+    assert every <= (48 + LAST_WORDS) * number + 48
 
 
 def test_a_vcpu_more_takes_little(tmp_path):

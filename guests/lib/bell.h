@@ -72,12 +72,24 @@ static inline uint32_t bell_take(const struct bell *bell)
 	return state;
 }
 
+/* Registers have 32 bits, and the name ends with a 0. */
+static inline bool bell_is(const struct bell *bell, const char *name)
+{
+	for (uint32_t i = 0; i < 16; i++, name++) {
+		uint8_t c = (uint8_t)(bell_read(bell, BELL_NAME + (i & ~3U)) >> i % 4 * 8);
+
+		if (c != (uint8_t)*name)
+			return false;
+		if (!c)
+			return true;
+	}
+	return false;
+}
+
 /* Finds the bell of the memory with this name. */
 static inline bool bell_find(const char *name, struct bell *bell)
 {
 	for (uint32_t slot = 0; slot < BELL_SLOTS; slot++) {
-		uint32_t i = 0;
-
 		bell->config = BELL_ECAM + ((uintptr_t)slot << 15);
 		if (bell_in(bell->config) != BELL_ID)
 			continue;
@@ -86,14 +98,7 @@ static inline bool bell_find(const char *name, struct bell *bell)
 		               (bell_in(bell->config + 0x18) & ~0xfU);
 		bell->size =
 		    (uint64_t)bell_read(bell, BELL_SIZE + 4) << 32 | bell_read(bell, BELL_SIZE);
-		/* Registers have 32 bits. */
-		while (i < 16 &&
-		       (uint8_t)(bell_read(bell, BELL_NAME + (i & ~3U)) >> i % 4 * 8) ==
-		           (uint8_t)name[i] &&
-		       name[i])
-			i++;
-		if (i < 16 && !name[i] &&
-		    !(uint8_t)(bell_read(bell, BELL_NAME + (i & ~3U)) >> i % 4 * 8))
+		if (bell_is(bell, name))
 			return true;
 	}
 	return false;

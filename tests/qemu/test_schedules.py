@@ -9,6 +9,7 @@ import pytest
 import bare_guests
 import harness
 import plain
+import test_budgets
 import test_crossing
 from hosts import CHIPS
 
@@ -191,3 +192,22 @@ def test_mail_waits(tmp_path, what, peer):
     # It is woken in its windows alone, of which there are 14, and often in each.
     assert woken > 100 if peer == "wakes" else not woken
     assert bare_guests.exits(result, "beta")["irq"] == 0
+
+
+@harness.both_backends
+def test_budgets_in_windows(tmp_path, backend):
+    """A budget that is spent before the window ends: what is left of its period is throttled, also
+    outside the window, and stolen is what is then left until the next window."""
+    frames, frame, period, run = 20, 5000, 1000, 100
+    result = boot(tmp_path, {"alpha": f"kind=budget ticks={frames * frame * TICKS_A_US}",
+                             "beta": "kind=busy ticks=100000"},
+                  [schedule([("alpha", 500, 1000, 50), ("beta", 2000, 2000)])], backend=backend,
+                  properties=test_budgets.budget(2, run * 1000, period))
+    times, total, longest, steal, throttled, *_ = test_budgets.away(result, "alpha")
+    # In each window it runs from 500 and from 1000 on.
+    late = test_budgets.LATE
+    assert abs(times - 2 * frames) <= 1
+    assert 0 <= total - steal - throttled <= times * late
+    assert abs(longest - (5500 - 1000 - run) * TICKS_A_US) <= late
+    for ticks, us in (throttled, 500 - run + period - run), (steal, 5500 - 2000):
+        assert abs(ticks - frames * us * TICKS_A_US) <= us * TICKS_A_US + frames * late, str(result)

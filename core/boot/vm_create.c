@@ -383,7 +383,7 @@ static uint64_t size_of_vm(const struct vm *vm, uint64_t tables)
 void vms_create(const struct vm_tree *tree)
 {
 	bool vmids = have_vmids(tree->n_vms);
-	uint64_t tables[VM_MAX_VMS], largest = 0;
+	uint64_t tables[VM_MAX_VMS] = {0}, largest = 0;
 
 	n_vms = tree->n_vms;
 	vms_start_counting(n_vms);

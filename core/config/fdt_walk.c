@@ -176,10 +176,10 @@ static const void *find_value(const void *tree, int node, const char *name, uint
                               int *length)
 {
 	struct names names = names_of(tree);
-	uint32_t tag = node % (int)FDT_TAGSIZE ? FDT_END : fdt_next_tag(tree, node, length);
-	int at = *length;
+	int at = 0;
+	uint32_t tag = node % (int)FDT_TAGSIZE ? FDT_END : fdt_next_tag(tree, node, &at);
 
-	if (tag != FDT_BEGIN_NODE || node % (int)FDT_TAGSIZE) {
+	if (tag != FDT_BEGIN_NODE) {
 		*length = -FDT_ERR_BADOFFSET;
 		return NULL;
 	}

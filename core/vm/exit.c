@@ -103,7 +103,7 @@ void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64
 	vcpu->fw.steal_ticks += at - loaded;
 	vcpu_fw_resident_until(&vcpu->fw, loaded);
 	/* Who waits for a fence need not wait for the window. */
-	while (csr_read(CSR_TIME) < at)
+	for (uint64_t now = csr_read(CSR_TIME); now < at; now = csr_read(CSR_TIME))
 		vcpu_serve_fences(vcpu);
 	vcpu_fw_resident_from(&vcpu->fw, at);
 	if (!calls)

@@ -283,7 +283,7 @@ static void pick_budget(struct chance *c, struct vpmu_policy *policy)
 	uint32_t event_idx =
 	    fake_hart_event_idx((enum fake_event)below(c, fake_hart_events()), NULL);
 
-	if (percent(c, 60) || event_idx >> 16 > 1 || policy->count_hs || policy->idle_cycles)
+	if (percent(c, 75) || event_idx >> 16 > 1 || policy->count_hs || policy->idle_cycles)
 		return;
 	policy->budget_event = event_idx;
 	random_count.vcpus_budget++;

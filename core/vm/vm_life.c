@@ -199,19 +199,23 @@ static enum vm_command take_command(struct vm *vm)
 	return c;
 }
 
+/* One line in each stay: the end, registers after a failure, and what budgets have cost. */
 static void tell(struct vm *vm)
 {
 	struct vm_life *life = &vm->life;
+	uint32_t budgets = vm->config->budget.count ? vm->config->n_vcpus : 0;
+	uint32_t registers = vm->end.why == VM_END_FAILED ? VM_TELL_LINES : 0;
 
 	/* What its devices did comes before its end. */
 	if (life->step == 0 && life->rests++ < RESTS && dma_tell_rest(vm))
 		return;
 	if (life->step == 0)
 		vm_tell_end(vm);
-	else
+	else if (life->step <= registers)
 		vm_tell_registers(vm, life->step - 1);
-	life->step++;
-	if (vm->end.why == VM_END_FAILED && life->step <= VM_TELL_LINES)
+	else
+		vm_tell_budget(vm->vcpus[life->step - 1 - registers]);
+	if (life->step++ < registers + budgets)
 		return;
 	(void)take_command(vm);
 	if (!life->again)

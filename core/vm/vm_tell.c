@@ -60,11 +60,14 @@ void vm_tell_exits(const struct vcpu *vcpu)
 
 	vm_exits_text(vcpu, text, sizeof(text));
 	log_line(vcpu->moves ? "%s moves=%lu" : "%s", text, vcpu->moves);
-	if (vcpu->budget.count)
-		log_line("vm %s: vcpu %u: budget spent in %lu periods, exceeded by %lu at most, "
-		         "throttled for %lu ticks",
-		         vcpu->vm->config->name, vcpu->id, vcpu->budget.periods_spent,
-		         vcpu->budget.over_most, vcpu->budget.throttled_ticks);
+}
+
+void vm_tell_budget(const struct vcpu *vcpu)
+{
+	log_line("vm %s: vcpu %u: budget spent in %lu periods, exceeded by %lu at most, "
+	         "throttled for %lu ticks",
+	         vcpu->vm->config->name, vcpu->id, vcpu->budget.periods_spent,
+	         vcpu->budget.over_most, vcpu->budget.throttled_ticks);
 }
 
 static void told(const struct vm *vm, const char *what)

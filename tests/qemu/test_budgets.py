@@ -58,9 +58,9 @@ def test_it_is_stopped_at_its_budget(tmp_path, backend, count, period_us):
     assert times * LATE >= total - throttled >= 0
     rest = period_us * TICKS_A_US - count * NS_AN_INSTRUCTION // 100
     assert abs(longest - rest) <= LATE
-    # What it prints in the end takes periods, too.
+    # What it prints in the end takes periods, too: some 23 of the shortest.
     ((all_times, exceeded, all_throttled),) = spent(result).values()
-    assert times <= all_times <= times + 20 and exceeded == 0
+    assert times <= all_times <= times + 30 and exceeded == 0
     assert 0 <= all_throttled - throttled <= (all_times - times + 1) * rest
     assert (f"vm alpha: at most {count} instructions a vcpu in {period_us} us, counted on counter 4"
             in result.own)

@@ -73,15 +73,15 @@ LTO := -flto -flto-partition=none
 # vpmu/ has no array on any stack, and its structures' addresses are passed in every call.
 $(OUT)/obj/vpmu/%.c.o: TARGET_CFLAGS += -fstack-protector
 
-# What runs at boot, for the operator, or from life to life of a VM is small rather than quick. The
+# What runs at boot, or from life to life of a VM, is small rather than quick. The
 # compiler keeps this with each function, so it holds beyond LTO. tools/footprint shows what it is
 # worth, tools/bench-calls and tools/bench-switch that no guest pays for it.
 COLD := $(filter-out core/config/fdt_walk.c core/config/dt_path.c,\
 		$(wildcard core/boot/*.c core/config/*.c)) \
-	core/log.c core/panic.c \
+	core/panic.c \
 	$(addprefix arch/riscv/,device_reset.c fw_events.c gstage.c hpm_probe.c hpm_selfcheck.c \
 		hpm_table.c hs_map.c iommu.c iommu_queue.c iommu_try.c isa.c pci.c pci_access.c \
-		pci_reset.c quirks.c uart.c) \
+		pci_reset.c quirks.c) \
 	$(addprefix core/vm/,check.c dma.c dma_faults.c dma_tell.c functions.c guest_dt.c \
 		hart_kind.c ledger.c observe_request.c seed.c vm_command.c vm_life.c vm_load.c \
 		vm_pmu_policy.c vm_quiet.c vm_tell.c)

@@ -18,8 +18,8 @@ TICKS = 5_000_000
 
 
 def gaps(folder, shares, turn_us=None, backend="ssccfg"):
-    """{VM: (times, ticks away, longest, ticks in all)} of guests that share a hart, and Tally's lines. None of
-    them lasts longer than another."""
+    """{VM: (times, ticks away, longest, ticks in all)} of guests that share a hart, and Tally's
+    lines. None of them lasts longer than another."""
     text = bare_guests.tree(
         {name: f"kind=gaps ticks={TICKS}" for name in shares},
         own={name: f"\t\t\tshare = <{share}>;" for name, share in shares.items() if share})

@@ -73,6 +73,20 @@ LTO := -flto -flto-partition=none
 # vpmu/ has no array on any stack, and its structures' addresses are passed in every call.
 $(OUT)/obj/vpmu/%.c.o: TARGET_CFLAGS += -fstack-protector
 
+# What runs at boot, or from life to life of a VM, is small rather than quick. The
+# compiler keeps this with each function, so it holds beyond LTO. tools/footprint shows what it is
+# worth, tools/bench-calls and tools/bench-switch that no guest pays for it.
+COLD := $(filter-out core/config/fdt_walk.c core/config/dt_path.c,\
+		$(wildcard core/boot/*.c core/config/*.c)) \
+	core/panic.c \
+	$(addprefix arch/riscv/,device_reset.c fw_events.c gstage.c hpm_probe.c hpm_selfcheck.c \
+		hpm_table.c hs_map.c iommu.c iommu_queue.c iommu_try.c isa.c pci.c pci_access.c \
+		pci_reset.c quirks.c) \
+	$(addprefix core/vm/,check.c dma.c dma_faults.c dma_tell.c functions.c guest_dt.c \
+		hart_kind.c ledger.c observe_request.c seed.c vm_command.c vm_life.c vm_load.c \
+		vm_pmu_policy.c vm_quiet.c vm_tell.c)
+$(COLD:%=$(OUT)/obj/%.o): TARGET_CFLAGS += -Os
+
 TALLY_SRC := $(sort $(wildcard arch/riscv/*.S)) \
 	$(filter-out arch/riscv/asm_offsets.c,$(sort $(wildcard arch/riscv/*.c core/*.c core/*/*.c \
 		vpmu/*.c)))
@@ -101,11 +115,11 @@ $(OFFSETS): arch/riscv/asm_offsets.c | setup $(B)/guest/fdt.stamp
 		$(OUT)/gen/asm_offsets.s; } > $@
 
 # libfdt, but for what core/config/fdt_walk.c does in its place.
+FDT_OWN := fdt_offset_ptr fdt_next_tag fdt_getprop fdt_getprop_namelen
 $(OUT)/obj/libfdt.a: Makefile | setup $(B)/guest/fdt.stamp
 	@mkdir -p $(@D)
 	@echo "  WEAKEN  $@"
-	$(Q)$(CROSS_COMPILE)objcopy --weaken-symbol=fdt_offset_ptr --weaken-symbol=fdt_next_tag \
-		$(B)/guest/libfdt.a $@
+	$(Q)$(CROSS_COMPILE)objcopy $(FDT_OWN:%=--weaken-symbol=%) $(B)/guest/libfdt.a $@
 
 $(OUT)/tally.elf: $(TALLY_OBJ) arch/riscv/link.ld tools/check-elf tools/check-stack \
 		tools/stacks.toml $(OUT)/obj/libfdt.a
@@ -204,6 +218,11 @@ bench-switch: all $(B)/guests/bench.bin
 bench-boot: all $(B)/guests/bench.bin $(B)/bench/boot.so
 	$(Q)tools/bench-boot $(BENCH)
 
+# What Tally takes of the machine's memory, by folder.
+.PHONY: footprint
+footprint: $(OUT)/tally.bin
+	$(Q)tools/footprint $(OUT)/tally.elf
+
 # For QEMU, not for a guest.
 $(B)/bench/boot.so: tools/benchlib/boot.c Makefile | setup
 	@mkdir -p $(@D)
@@ -276,6 +295,16 @@ run: setup
 			--expect "report end 0"; \
 	fi
 
+# A Debian guest and a control loop, which exchange a million messages (docs/shared.md).
+.PHONY: run-partitions run-partitions-parts
+run-partitions-parts: $(OUT)/tally.bin $(B)/guest/partitions.cpio $(B)/guests/bare.bin
+
+run-partitions: setup
+	$(Q)tools/phases "building Tally and its guests" \
+		$(MAKE) --no-print-directory run-partitions-parts $(if $(V),V=1)
+	$(Q)tools/run --vms dts/partitions.dts --profile exact --timeout 1800 --brief \
+		--expect "pace: 1000000 messages.* 0 wrong"
+
 # Two Debian guests, each with its own disk, to log in to from here (docs/disks.md). DEBIAN takes
 # options of tools/run-debian, as DEBIAN=--fresh.
 DEBIAN ?=
@@ -308,6 +337,7 @@ Targets:
   all         build/tally.bin, the microvisor, and what tools/vm-check needs; DEBUG=1:
               build/debug/tally.bin, which checks its invariants (test-qemu runs on that)
   vm-check    what tools/vm-check needs: would Tally accept a VM tree?
+  run-partitions  boot a Debian guest and a control loop that exchange a million messages
   guests      the guests' kernel, initramfs and test programs
   test        check, test-host and test-qemu
   test-host   unit tests on this machine, under ASan and UBSan; host-NAME runs one

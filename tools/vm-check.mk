@@ -3,7 +3,8 @@
 # Included by the top-level Makefile after tests/host/host.mk.
 VM_TREE_SRC := $(addprefix core/config/,vm_config.c pmu_node.c vm_layout.c \
 	vm_life_config.c vm_memory.c vm_memory_config.c vm_pmu_config.c vm_props.c \
-	vm_shared.c vm_turns.c vm_devices.c vm_functions.c vm_aia.c host_above.c \
+	vm_shared.c vm_bell.c vm_schedule.c vm_schedule_check.c vm_turns.c vm_budget.c \
+	vm_devices.c vm_functions.c vm_aia.c host_above.c \
 	host_devices.c host_bridge.c host_memory.c host_reserved.c host_tree.c device_node.c \
 	pci_node.c dt_path.c vm_refusal.c) core/lib/text.c core/lib/printf.c vpmu/selector.c
 VM_TREE_TEST := tests/host/vm_tree.c $(VM_TREE_SRC)
@@ -12,8 +13,8 @@ HOST_SRC_vm_config := tests/host/test_vm_config.c $(VM_TREE_TEST)
 HOST_TESTS += vm_refusals
 HOST_SRC_vm_refusals := $(addprefix tests/host/,test_vm_refusals.c test_vm_pmu.c \
 	test_vm_life.c test_vm_aia.c test_vm_memory.c test_pmu_node.c test_vm_devices.c \
-	test_vm_functions.c test_vm_shared.c test_vm_turns.c board.c) core/config/host_iommu.c \
-	$(VM_TREE_TEST)
+	test_vm_functions.c test_vm_shared.c test_vm_bell.c test_vm_turns.c test_vm_budget.c \
+	test_vm_schedule.c board.c) core/config/host_iommu.c $(VM_TREE_TEST)
 HOST_LIBS_vm_refusals := -lfdt
 
 HOST_TESTS += pci_assign
@@ -44,7 +45,7 @@ HOST_SRC_vm_fuzz := tests/host/test_vm_fuzz.c tests/fuzz/fuzz_vm_config.c \
 HOST_LIBS_vm_fuzz := -lfdt
 
 VM_CHECK_OBJ := $(patsubst %,$(B)/host/vm-check.obj/%.o,tools/vm_check.c \
-	tools/vm_check_host.c $(VM_TREE_SRC))
+	tools/vm_check_host.c tools/vm_check_schedule.c $(VM_TREE_SRC))
 
 # Without the sanitizers, which would make a check of large images slow to start.
 $(B)/host/vm-check.obj/%.c.o: %.c | setup

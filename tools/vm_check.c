@@ -12,6 +12,7 @@
 #include "core/config/vm_config.h"
 #include "core/config/vm_memory.h"
 #include "tools/vm_check_host.h"
+#include "tools/vm_check_schedule.h"
 
 #define NOT_GIVEN     UINT64_MAX
 #define QEMU_RAM_BASE UINT64_C(0x80000000)
@@ -227,6 +228,12 @@ static void print_shared(const struct vm_tree *tree, const struct vm_config *vm)
 		printf("  shared    %s at 0x%" PRIx64 ": %s, to %s\n", shared->name,
 		       vm->shared[i].at, human(shared->size),
 		       vm->shared[i].writes ? "read and write" : "read");
+		if (!vm->shared[i].bell)
+			continue;
+		printf("  bell      of %s: source %" PRIu32, shared->name, vm->shared[i].bell);
+		if (vm->shared[i].identity)
+			printf(", identity %" PRIu32, vm->shared[i].identity);
+		printf("; registers at 0x%" PRIx64 "\n", GUEST_BELL_BASE + i * GUEST_BELL_STEP);
 	}
 }
 
@@ -259,8 +266,15 @@ static void print_vm(const struct vm_tree *tree, const struct vm_config *vm, con
 		printf("  turns     %" PRIu32 " us; share %" PRIu32 "\n", vm->turn_us, vm->share);
 	if (vm->no_look)
 		printf("  look      off\n");
+	if (vm->budget.count)
+		printf("  budget    %" PRIu32 " of event 0x%" PRIx32 " a vcpu in %" PRIu32 " us\n",
+		       vm->budget.count, vm->budget.event_idx, vm->budget.period_us);
 	if (vm->controls)
 		printf("  controls  %s\n", names_of(tree, vm->controls, false));
+	if (vm->heartbeat_ms)
+		printf("  heartbeat %" PRIu32 " ms\n", vm->heartbeat_ms);
+	if (vm->crash_exits)
+		printf("  crash     its last exits are kept\n");
 	printf("  restart   %s; limit %" PRIu32 "; bad access: %s\n", restart_name(vm),
 	       vm->restart_limit, bad_access_name(vm));
 	if (!vm->pmu)
@@ -314,9 +328,15 @@ static void print_json_shared(const struct vm_tree *tree, const struct vm_config
 		const struct vm_shared *shared = &tree->shared[vm->shared[i].number];
 
 		printf("%s{\"name\":\"%s\",\"at\":%" PRIu64 ",\"size\":%" PRIu64
-		       ",\"writes\":%s,\"host\":%" PRIu64 "}",
+		       ",\"writes\":%s,\"host\":%" PRIu64,
 		       i ? "," : "", shared->name, vm->shared[i].at, shared->size,
 		       vm->shared[i].writes ? "true" : "false", shared->host_base);
+		if (vm->shared[i].bell)
+			printf(",\"bell\":{\"source\":%" PRIu32 ",\"identity\":%" PRIu32
+			       ",\"at\":%" PRIu64 "}",
+			       vm->shared[i].bell, vm->shared[i].identity,
+			       GUEST_BELL_BASE + i * GUEST_BELL_STEP);
+		printf("}");
 	}
 	printf("],");
 }
@@ -348,12 +368,20 @@ static void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm
 		print_json_string(vm->bootargs);
 	else
 		printf("null");
+	if (vm->budget.count)
+		printf(",\"budget\":{\"event\":%" PRIu32 ",\"count\":%" PRIu32
+		       ",\"period_us\":%" PRIu32 "}",
+		       vm->budget.event_idx, vm->budget.count, vm->budget.period_us);
+	else
+		printf(",\"budget\":null");
 	printf(",\"console\":%s,\"interrupts\":\"%s\",\"restart\":\"%s\",\"restart_limit\":%" PRIu32
-	       ",\"bad_access\":\"%s\",\"look\":%s,\"share\":%" PRIu32 ",\"turn_us\":%" PRIu32
-	       ",\"controls\":[%s],\"pmu\":",
+	       ",\"heartbeat_ms\":%" PRIu32
+	       ",\"crash_exits\":%s,\"bad_access\":\"%s\",\"look\":%s,\"share\":%" PRIu32
+	       ",\"turn_us\":%" PRIu32 ",\"controls\":[%s],\"pmu\":",
 	       vm->console ? "true" : "false", vm->aia ? "aia" : "plic", restart_name(vm),
-	       vm->restart_limit, bad_access_name(vm), vm->no_look ? "false" : "true", vm->share,
-	       vm->turn_us, names_of(tree, vm->controls, true));
+	       vm->restart_limit, vm->heartbeat_ms, vm->crash_exits ? "true" : "false",
+	       bad_access_name(vm), vm->no_look ? "false" : "true", vm->share, vm->turn_us,
+	       names_of(tree, vm->controls, true));
 	if (vm->pmu)
 		print_json_pmu(vm);
 	else
@@ -388,11 +416,15 @@ static void print_accepted(const struct vm_tree *tree, const struct options *o,
 	}
 	for (uint32_t i = 0; i < tree->n_shared; i++)
 		sum += vm_shared_room(&tree->shared[i]);
-	if (o->json)
-		printf("],\"guest_memory\":%" PRIu64 "}\n", available);
-	else
-		printf("%" PRIu32 " VM%s, %s of the %s there are for VMs\n", tree->n_vms,
-		       tree->n_vms == 1 ? "" : "s", human(sum), human(available));
+	if (o->json) {
+		printf("],");
+		print_json_schedules(tree);
+		printf("\"guest_memory\":%" PRIu64 "}\n", available);
+		return;
+	}
+	print_schedules(tree);
+	printf("%" PRIu32 " VM%s, %s of the %s there are for VMs\n", tree->n_vms,
+	       tree->n_vms == 1 ? "" : "s", human(sum), human(available));
 }
 
 static void print_refused(const struct vm_refusal *why, const struct options *o)

@@ -92,6 +92,8 @@ void vpmu_lose(struct vpmu *v, hctr_t hctr)
 	v->near &= ~users;
 	v->in_step &= ~bit64(hctr.idx);
 	v->lost |= users;
+	if ((users & bit64(VPMU_BUDGET)) != 0)
+		vpmu_port_budget_lost();
 	vpmu_note_solo(v, hctr);
 	vpmu_fixed_release(v, bit64(hctr.idx));
 }

@@ -32,6 +32,7 @@
  */
 #include <stddef.h>
 
+#include "vpmu/budget.h"
 #include "vpmu/hctr.h"
 
 #define NEAR (UINT64_C(1) << 62)
@@ -53,19 +54,39 @@ void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy)
 	v->polled = HCTRS_FIXED;
 	v->needs_slow_path = policy->count_hs;
 	v->wfi_traps = true;
+	if (policy->budget_hctr != 0)
+		vpmu_budget_configure(v);
+}
+
+void vpmu_clear(struct vpmu *v)
+{
+	/* A copy, because the structure is about to be overwritten. */
+	struct vpmu_policy policy = v->policy;
+	int64_t left = 0;
+
+	if (policy.budget_hctr != 0) {
+		vpmu_evict(v, (hctr_t){policy.budget_hctr});
+		left = vpmu_budget_left(v);
+	}
+	vpmu_init(v, &policy);
+	if (policy.budget_hctr != 0)
+		(void)vpmu_budget_set(v, false, left);
 }
 
 void vpmu_reset(struct vpmu *v)
 {
-	/* A copy, because the structure is about to be overwritten. */
-	struct vpmu_policy policy = v->policy;
 	bool wfi_traps = v->wfi_traps;
 
 	if (v->active != 0) {
+		/* Who has just spent its budget is told so. */
+		if (v->policy.budget_hctr != 0)
+			(void)vpmu_take_overflows(v);
 		(void)vpmu_port_take_overflow(v->armed);
 		vpmu_port_stop(v->active);
 		vpmu_fixed_release(v, v->active);
 		vpmu_drop_pending(v);
+		v->parked = v->active;
+		v->active = 0;
 	}
 	if (v->polling)
 		vpmu_end_polling(v);
@@ -73,7 +94,7 @@ void vpmu_reset(struct vpmu *v)
 		vpmu_port_set_direct(0);
 	if (v->fw_watched != 0)
 		vpmu_port_fw_watch(0);
-	vpmu_init(v, &policy);
+	vpmu_clear(v);
 	v->wfi_traps = wfi_traps;
 }
 

@@ -80,10 +80,12 @@ static uint64_t hart_hctrs(const struct vpmu *v, struct hw_event *event)
 	return table & vpmu_port_event_hctrs(event->event_idx, event->event_data);
 }
 
-/* Returns those hctrs that the VM may use. */
-static uint64_t granted(const struct vpmu_policy *policy, uint64_t hctrs)
+/* Returns those hctrs that the VM may use for an event. */
+static uint64_t granted(const struct vpmu_policy *policy, uint32_t event_idx, uint64_t hctrs)
 {
 	hctrs &= policy->hctrs;
+	if (policy->budget_hctr != 0 && policy->budget_event != event_idx)
+		hctrs &= ~bit64(policy->budget_hctr);
 	/* The fixed counters cannot be used, because HS may be counting itself with one of them. */
 	return policy->count_hs ? hctrs & ~HCTRS_FIXED : hctrs;
 }
@@ -100,7 +102,7 @@ static struct vpmu_known known_event(uint32_t event_idx, uint64_t hctrs)
 void vpmu_know(const struct vpmu_policy *policy, struct vpmu_known known[VPMU_KNOWN],
                uint32_t event_idx, uint64_t hctrs)
 {
-	hctrs = granted(policy, hctrs & vpmu_table_hctrs(policy, event_idx, 0));
+	hctrs = granted(policy, event_idx, hctrs & vpmu_table_hctrs(policy, event_idx, 0));
 	if (hctrs != 0 && event_allowed(policy, event_idx, 0) && !idle_spoils(policy, event_idx))
 		known[vpmu_known_index(event_idx)] = known_event(event_idx, hctrs);
 }
@@ -118,7 +120,9 @@ static bool look_up(struct vpmu *v, unsigned long event_idx, uint64_t event_data
 	*hctrs = 0;
 	if (vpmu_event_is_fw(event))
 		return true;
-	*hctrs = granted(&v->policy, hart_hctrs(v, event));
+	*hctrs = hart_hctrs(v, event);
+	/* By what the event became: a raw one may be the budget's under another name. */
+	*hctrs = granted(&v->policy, event->event_idx, *hctrs);
 	/* Raw events are not remembered, because event_data would have to be compared as well. */
 	if (hw_event_is_raw((uint32_t)event_idx))
 		v->raw_hctrs = (uint32_t)*hctrs;
@@ -134,12 +138,15 @@ uint64_t vpmu_movable(const struct vpmu *v, hctr_t hctr)
 	const struct vpmu_known *known = &v->known[vpmu_known_index(event.event_idx)];
 	uint64_t hctrs;
 
+	/* The budget's counter stays where it is. */
+	if (vpmu_is_budgets(v, hctr))
+		return 0;
 	if (hw_event_is_raw(event.event_idx))
 		hctrs = v->hctr[hctr.idx].able;
 	else if (known->event_idx == event.event_idx)
 		hctrs = known->hctrs;
 	else
-		hctrs = granted(&v->policy, hart_hctrs(v, &event));
+		hctrs = granted(&v->policy, event.event_idx, hart_hctrs(v, &event));
 	return hctrs & ~HCTRS_FIXED;
 }
 

@@ -38,6 +38,20 @@ uint64_t vpmu_end_observers(struct vpmu *v, hctr_t hctr);
 /* Does the same, not inlined; the other one is, where it is called. */
 uint64_t vpmu_end_observers_again(struct vpmu *v, hctr_t hctr);
 
+/*
+ * Surround a change of those users of an hctr that are not the guest's. The first reads its count;
+ * the second sets it again for all running counters, now or when the vcpu comes back. What the
+ * first returns is for the second. `resident` is whether the vcpu is; if not, it was last on this
+ * hart.
+ */
+uint64_t vpmu_users_change(struct vpmu *v, bool resident, hctr_t hctr);
+void vpmu_users_changed(struct vpmu *v, bool resident, hctr_t hctr, uint64_t flagged);
+
+/* budget.c */
+
+/* Configures the budget's counter, which does not run yet, in an empty PMU. */
+void vpmu_budget_configure(struct vpmu *v);
+
 /* overflow.c */
 
 /*

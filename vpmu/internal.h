@@ -42,6 +42,12 @@ static inline vpmu_answer vpmu_error(long error)
 	return (unsigned long)error;
 }
 
+/* Whether the hctr is the budget's, which counts nothing else. */
+static inline bool vpmu_is_budgets(const struct vpmu *v, hctr_t hctr)
+{
+	return v->policy.budget_hctr == hctr.idx && hctr.idx != 0;
+}
+
 /* info.c */
 
 /*

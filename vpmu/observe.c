@@ -33,11 +33,7 @@ static bool find(const struct vpmu *v, const struct hw_event *event, uint64_t hc
 	return true;
 }
 
-/*
- * before() and after() surround a change of the users of an hctr. They read its count, and set it
- * again for all running counters, now or when the vcpu comes back.
- */
-static uint64_t before(struct vpmu *v, bool resident, hctr_t hctr)
+uint64_t vpmu_users_change(struct vpmu *v, bool resident, hctr_t hctr)
 {
 	uint64_t flagged;
 
@@ -51,7 +47,7 @@ static uint64_t before(struct vpmu *v, bool resident, hctr_t hctr)
 	return flagged;
 }
 
-static void after(struct vpmu *v, bool resident, hctr_t hctr, uint64_t flagged)
+void vpmu_users_changed(struct vpmu *v, bool resident, hctr_t hctr, uint64_t flagged)
 {
 	uint64_t bit = bit64(hctr.idx);
 
@@ -81,7 +77,7 @@ enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32
 	if (!find(v, &event, hctrs, &hctr, &guests))
 		return guests ? VPMU_OBSERVE_GUESTS : VPMU_OBSERVE_OTHERS;
 
-	flagged = before(v, resident, hctr);
+	flagged = vpmu_users_change(v, resident, hctr);
 	h = &v->hctr[hctr.idx];
 	if (h->users == 0) {
 		v->owned &= ~bit64(hctr.idx);
@@ -96,7 +92,7 @@ enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32
 	};
 	v->configured |= bit;
 	v->running |= bit;
-	after(v, resident, hctr, flagged);
+	vpmu_users_changed(v, resident, hctr, flagged);
 	return VPMU_OBSERVES;
 }
 
@@ -120,9 +116,9 @@ void vpmu_unobserve(struct vpmu *v, bool resident, uint32_t n)
 
 	if ((v->configured & bit64(idx)) == 0)
 		return;
-	flagged = before(v, resident, hctr);
+	flagged = vpmu_users_change(v, resident, hctr);
 	end(v, idx, hctr);
-	after(v, resident, hctr, flagged);
+	vpmu_users_changed(v, resident, hctr, flagged);
 }
 
 bool vpmu_observed(const struct vpmu *v, uint32_t n, uint64_t *value, bool *shared)

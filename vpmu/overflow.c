@@ -13,14 +13,19 @@
  */
 #include "vpmu/hctr.h"
 
-/* Records that running counters of an hctr have wrapped. */
+/* Records that running counters of an hctr have wrapped. The budget's tells the port, and the guest
+ * nothing. */
 static void wrapped(struct vpmu *v, hctr_t hctr, uint64_t lctrs)
 {
+	uint64_t guests = lctrs & ~bit64(VPMU_BUDGET);
 	uint32_t i;
 
-	v->overflow |= lctrs;
+	v->overflow |= guests;
 	v->near &= ~lctrs;
-	v->lcofi_due = true;
+	if (guests != 0)
+		v->lcofi_due = true;
+	if (guests != lctrs)
+		vpmu_port_budget_spent();
 	/* If the hardware's OF of this wrap still comes, it must be ignored. */
 	for_each_bit (i, lctrs)
 		if (v->counter[i].offset == 0)

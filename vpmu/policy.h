@@ -16,6 +16,8 @@
 #define VPMU_FW_EVENTS   22U
 /* The lctr of an observer, above all that a guest can name. */
 #define VPMU_OBSERVER(n) (VPMU_COUNTERS - VPMU_OBSERVERS + (n))
+/* The lctr of the budget, see budget.h: below those of the observers. */
+#define VPMU_BUDGET (VPMU_COUNTERS - VPMU_OBSERVERS - 1)
 
 /* An event that can be counted, found at boot or when it was first asked for. Private to vpmu/. */
 struct vpmu_known {
@@ -39,7 +41,7 @@ struct vpmu_table {
 /* What the VM tree says about a VM's PMU, and what the harts that it may run on have. Constant. */
 struct vpmu_policy {
 	uint64_t hctrs;   /* hardware counters that the VM has; bit 1 (time) is 0 */
-	uint32_t fw_base; /* counter_idx of the first firmware counter, <= 40 */
+	uint32_t fw_base; /* counter_idx of the first firmware counter, <= 39 */
 	uint32_t width;   /* width of every hardware counter, 1..64 bits */
 
 	/*
@@ -92,6 +94,11 @@ struct vpmu_policy {
 	/* WFI never traps, and counts as cycles while it lasts. Events that it makes wrong are
 	 * refused. */
 	bool idle_cycles;
+
+	/* The vcpus have budgets of budget_event (type 0 or 1), which this hctr counts from boot
+	 * on; 0: none has. Not with count_hs or hart_flags. See budget.h. */
+	uint8_t budget_hctr;
+	uint32_t budget_event;
 };
 
 /* Whether a VM with this policy has the firmware event with this code. */

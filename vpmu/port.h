@@ -166,6 +166,12 @@ void vpmu_port_trap_wfi(void);
 /* Makes a virtual LCOFI pending in the resident vcpu (sip.LCOFIP). */
 void vpmu_port_raise_lcofi(void);
 
+/* The resident vcpu has spent its budget (budget.h). It is told once for each budget. */
+void vpmu_port_budget_spent(void);
+
+/* The hart has refused the counter of its budget, so that it would have none. */
+void vpmu_port_budget_lost(void);
+
 /* Observer n (observe.h) of the resident vcpu has ended with this value, because the guest needs
  * the counter. */
 void vpmu_port_unobserved(uint32_t n, uint64_t value);

@@ -42,6 +42,10 @@
 /* Virtual LCOFIs that were held because the limit per 10 ms was reached. */
 #define TALLY_EVENT_LCOFI_HELD 270U
 
+/* Time during which the vcpu was kept off the hart because its budget was spent, in ticks of the
+ * timebase. It is not steal time. */
+#define TALLY_EVENT_THROTTLED_TICKS 271U
+
 /* Whether HS counts the event of this code with instret. */
 static inline bool tally_event_is_by_hs_clock(uint32_t code)
 {
@@ -49,6 +53,6 @@ static inline bool tally_event_is_by_hs_clock(uint32_t code)
 }
 
 #define TALLY_EVENT_FIRST 256U
-#define TALLY_EVENTS      15U
+#define TALLY_EVENTS      16U
 
 #endif

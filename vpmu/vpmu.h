@@ -20,8 +20,12 @@
 void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy);
 
 /* Resets the PMU to the state of vpmu_init(), and stops what runs; WFI continues to trap as
- * vpmu_wfi_traps() says. The vcpu is resident. */
+ * vpmu_wfi_traps() says. The vcpu is resident. What is left of its budget is kept, and counts again
+ * when the vcpu comes back. */
 void vpmu_reset(struct vpmu *v);
+
+/* The same for a vcpu that is not resident, and was last on this hart. */
+void vpmu_clear(struct vpmu *v);
 
 /* --- the guest's calls ---------------------------------------------------------------------- */
 

@@ -44,7 +44,7 @@ boot_hart:
 	csrw	sip, zero
 	csrw	CSR_SSCRATCH, zero
 	la	t0, _bss_start
-	la	t1, _bss_end
+	la	t1, _image_end	/* the boot hart's stack, too */
 1:	sd	zero, 0(t0)
 	sd	zero, 8(t0)
 	sd	zero, 16(t0)

@@ -61,6 +61,7 @@
 
 /* Tally's own extension (docs/sbi-tally.md). Its low seven bits are no vendor's. */
 #define SBI_EXT_TALLY      0x0954417FUL
+#define SBI_TALLY_RING     0UL
 #define SBI_TALLY_VM_STATE 1UL
 #define SBI_TALLY_START    2UL
 #define SBI_TALLY_STOP     3UL

@@ -102,12 +102,12 @@ static const char *start_hart(uint32_t i)
 
 /* The harts start one after the other, because each probes its own counters through the firmware
  * (docs/memory-order.md, "Boot"). */
-void harts_start(uint64_t boot_hartid)
+void harts_start(uint64_t boot_hartid, uint32_t most)
 {
 	const char *no_ipi = platform.n_harts > 1 ? try_ipi(boot_hartid) : NULL;
 
 	n_pcpus = 1;
-	for (uint32_t i = 0; i < platform.n_harts && n_pcpus < MAX_HARTS; i++) {
+	for (uint32_t i = 0; i < platform.n_harts && n_pcpus < most; i++) {
 		const char *why = no_ipi;
 
 		if (platform.harts[i].hartid == boot_hartid || !boot_report_usable(i))

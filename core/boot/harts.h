@@ -6,10 +6,10 @@
 #include "core/lib/types.h"
 
 /*
- * Starts the harts that can run guests one after the other, waits for each, and sets n_pcpus. The
- * boot report names each hart that cannot be used, and Tally goes on without it. Boot hart only,
- * once.
+ * Starts the harts that can run guests one after the other, `most` of them with the boot hart,
+ * waits for each, and sets n_pcpus. The boot report names each hart that cannot be used, and Tally
+ * goes on without it. Boot hart only, once.
  */
-void harts_start(uint64_t boot_hartid);
+void harts_start(uint64_t boot_hartid, uint32_t most);
 
 #endif

@@ -8,7 +8,7 @@
 #include "core/panic.h"
 #include "core/vm/platform.h"
 
-extern char _image_start[], _rodata_start[], _data_start[], _stacks_start[], _stacks_end[];
+extern char _image_start[], _rodata_start[], _data_start[], _stacks_start[];
 
 static struct hs_map map;
 static bool made;
@@ -25,8 +25,9 @@ static void add_image(uint64_t ram_end)
 
 	add((uint64_t)_image_start, (uint64_t)_rodata_start, HS_READ_EXECUTE);
 	add((uint64_t)_rodata_start, (uint64_t)_data_start, HS_READ);
-	for (uint64_t stack = (uint64_t)_stacks_start; stack < (uint64_t)_stacks_end;
-	     stack += HART_STACK_SIZE) {
+	for (uint32_t i = 0; i < platform.n_harts; i++) {
+		uint64_t stack = (uint64_t)_stacks_start + i * HART_STACK_SIZE;
+
 		add(from, stack + HART_STACK_GUARD, HS_READ_WRITE);
 		from = stack + HART_STACK_GUARD + PAGE_SIZE;
 	}

@@ -10,6 +10,7 @@
 #include "core/boot/boot_report.h"
 #include "core/vm/dma.h"
 #include "core/vm/external.h"
+#include "core/vm/budget_hart.h"
 #include "core/vm/hart_kind.h"
 #include "core/boot/harts.h"
 #include "core/boot/hart_table.h"
@@ -33,7 +34,7 @@ extern char _image_start[], _image_end[];
 void main(uint64_t hartid, void *dtb);
 void secondary_main(uint64_t hartid, uint64_t index);
 
-static struct vm_tree tree;
+static struct vm_tree *tree;
 
 /* Stops the machine, because Tally cannot run the VM tree that the user gave. */
 static _Noreturn void refuse(const char *text)
@@ -93,10 +94,24 @@ static void keep_host_tree(const void *aside)
 	platform.host_tree = memcpy(page_alloc(room), aside, fdt_totalsize(aside));
 }
 
-/* RAM from low to high: firmware, Tally, tables | guests | VM tree. The tree is moved to the end of
- * RAM, so that the memory for guests is contiguous and where vm_guest_range() says. A tree that
- * leaves no memory for guests is not moved; vm_memory.c refuses it. From here on HS runs under its
- * map. */
+/* The image has a stack for the boot hart. Those of the machine's other harts follow it, and nobody
+ * keeps anything in that memory any more. Returns where tables may begin. */
+static uint32_t n_stacks = 1;
+static uint64_t make_stacks(void)
+{
+	uint64_t made = (uint64_t)_image_end, end = (uint64_t)&hart_stacks[platform.n_harts];
+
+	n_stacks = platform.n_harts;
+	if (end <= made)
+		return made;
+	memset((void *)made, 0, end - made);
+	return end;
+}
+
+/* RAM from low to high: firmware, Tally, stacks, tables | guests | VM tree. The tree is moved to
+ * the end of RAM, so that the memory for guests is contiguous and where vm_guest_range() says. A
+ * tree that leaves no memory for guests is not moved; read_vm_tree() refuses it. From here on HS
+ * runs under its map. */
 static void make_memory(uint64_t hartid, const void *dtb)
 {
 	struct vm_range guests = vm_guest_range(ram(), platform.tree_size);
@@ -107,7 +122,7 @@ static void make_memory(uint64_t hartid, const void *dtb)
 	aside = set_host_tree_aside(dtb, guests.from, guests.to);
 	memmove((void *)guests.to, (const void *)platform.tree_base, platform.tree_size);
 	platform.tree_base = guests.to;
-	page_alloc_init((uint64_t)_image_end, guests.from);
+	page_alloc_init(make_stacks(), guests.from);
 	keep_host_tree(aside);
 	hs_memory_make(ALIGN_DOWN(ram().to, GSTAGE_BLOCK));
 	hs_memory_use(hartid);
@@ -127,8 +142,8 @@ static void trip(void)
 /* Without the host's tree the parser has looked at words only. */
 static void require_host_tree(void)
 {
-	for (uint32_t i = 0; i < tree.n_vms && !platform.host_tree; i++) {
-		if (tree.vms[i].n_devices)
+	for (uint32_t i = 0; i < tree->n_vms && !platform.host_tree; i++) {
+		if (tree->vms[i].n_devices)
 			refuse("/vms: devices: the host's device tree is larger than 1 MiB, or "
 			       "there was no room to keep it");
 	}
@@ -149,6 +164,7 @@ static void read_vm_tree(void)
 	    .differ = harts_differ,
 	    .contradicts = hart_contradicts,
 	    .guest_files = hart_guest_files,
+	    .no_budget = budget_refusal,
 	    .host_tree = platform.host_tree,
 	    .hctrs = this_pcpu()->hpm.hctrs ? this_pcpu()->hpm.hctrs | HCTRS_FIXED : 0,
 	};
@@ -157,11 +173,17 @@ static void read_vm_tree(void)
 
 	if (!is_tree_given())
 		refuse("/chosen: linux,initrd-start: no VM tree was given as the initrd");
+	if (limits.guests.from == limits.guests.to)
+		refuse("/vms: memory: the machine has none beside Tally and the VM tree");
 	for (uint32_t i = 0; i < n_pcpus; i++)
 		limits.harts |= BIT(hart_stacks[i].pcpu.hartid);
-	if (vm_config_parse((const void *)platform.tree_base, platform.tree_size, &limits, &tree,
+	tree = page_alloc_array(sizeof(*tree));
+	if (vm_config_parse((const void *)platform.tree_base, platform.tree_size, &limits, tree,
 	                    &refusal)) {
 		require_host_tree();
+		page_alloc_trim(tree, sizeof(*tree),
+		                (uint64_t)&tree->vms[tree->n_vms] - (uint64_t)tree);
+		vms = page_alloc_array(tree->n_vms * sizeof(vms[0]));
 		return;
 	}
 	vm_refusal_text(&refusal, text, sizeof(text));
@@ -172,7 +194,7 @@ static void find_functions(void)
 {
 	char text[VM_REFUSAL_TEXT];
 
-	if (!pci_assign(&tree, text, sizeof(text)))
+	if (!pci_assign(tree, text, sizeof(text)))
 		refuse(text);
 }
 
@@ -233,17 +255,17 @@ void main(uint64_t hartid, void *dtb)
 	make_memory(hartid, dtb);
 	read_table();
 	pcpu_init(hartid, 0, this_pcpu()->isa);
-	harts_start(hartid);
+	harts_start(hartid, n_stacks);
 	trip();
 	if (is_tree_given())
 		dma_init(page_alloc);
 	boot_report_machine();
 	read_vm_tree();
-	terminal_set_vms(&tree);
+	terminal_set_vms(tree);
 	find_functions();
 	vsbi_base_init();
 	external_init();
-	vms_create(&tree);
+	vms_create(tree);
 	dma_listen();
 	dma_report();
 	terminal_enable_input();

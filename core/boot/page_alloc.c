@@ -3,20 +3,60 @@
 #include "core/panic.h"
 #include <string.h>
 
-static uint64_t next, end;
+#define LINE 64U /* of a cache: what one hart writes is not beside what another one writes */
+
+static uint64_t start, next, end;
+
+/* The largest piece that alignment has left out, for what fits into it. */
+static struct {
+	uint64_t from, to;
+} gap;
 
 void page_alloc_init(uint64_t tables_start, uint64_t tables_end)
 {
+	start = tables_start;
 	next = tables_start;
 	end = tables_end;
 }
 
-void *page_alloc(size_t size)
+static void *take(size_t size, uint64_t alignment)
 {
-	uint64_t at = ALIGN_UP(next, size);
+	uint64_t at = ALIGN_UP(gap.from, alignment);
 
+	if (at + size <= gap.to) {
+		gap.from = at + size;
+		return memset((void *)at, 0, size);
+	}
+	at = ALIGN_UP(next, alignment);
 	if (at + size > end)
 		panic("page_alloc: no room for %zu bytes", size);
+	if (at - next > gap.to - gap.from) {
+		gap.from = next;
+		gap.to = at;
+	}
 	next = at + size;
 	return memset((void *)at, 0, size);
+}
+
+void *page_alloc(size_t size)
+{
+	return take(size, size);
+}
+
+void *page_alloc_array(size_t size)
+{
+	return take(ALIGN_UP(size, LINE), LINE);
+}
+
+void page_alloc_trim(const void *last, size_t size, size_t used)
+{
+	uint64_t *behind = (uint64_t)last < gap.from ? &gap.from : &next;
+
+	if ((uint64_t)last + ALIGN_UP(size, LINE) == *behind)
+		*behind = ALIGN_UP((uint64_t)last + used, LINE);
+}
+
+uint64_t page_alloc_used(void)
+{
+	return next - start - (gap.to - gap.from);
 }

@@ -15,4 +15,13 @@ void page_alloc_init(uint64_t tables_start, uint64_t tables_end);
  * Panics if there is none; the range is far larger than 16 VMs can need. */
 void *page_alloc(size_t size);
 
+/* The same for what no hart's tables refer to: of any size, aligned to a line of a cache. */
+void *page_alloc_array(size_t size);
+
+/* Gives back what is behind the first `used` bytes of the array that was allocated last. */
+void page_alloc_trim(const void *last, size_t size, size_t used);
+
+/* Returns how many bytes are allocated, or lost to alignment. */
+uint64_t page_alloc_used(void);
+
 #endif

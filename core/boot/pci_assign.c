@@ -7,7 +7,7 @@
 #include "arch/riscv/pci_reset.h"
 #include "core/boot/hs_memory.h"
 #include "core/boot/pci_place.h"
-#include "core/config/pci_node.h"
+#include "core/config/vm_memory.h"
 #include "core/lib/text.h"
 #include "core/log.h"
 #include "core/vm/dma.h"
@@ -225,6 +225,15 @@ static const char *who_has(const struct search *s, const struct host_chip *chip,
 	return NULL;
 }
 
+static bool is_bell(const struct vm_config *vm, uint32_t source)
+{
+	for (uint32_t i = 0; i < vm->n_shared; i++) {
+		if (vm->shared[i].bell == source)
+			return true;
+	}
+	return false;
+}
+
 /* The number that an interrupt has in the VM: that of the same line, or a new one. 0: no more. */
 static uint32_t number_of(struct search *s, uint32_t source)
 {
@@ -239,7 +248,7 @@ static uint32_t number_of(struct search *s, uint32_t source)
 			next = d->irqs[k].guest >= next ? d->irqs[k].guest + 1 : next;
 		}
 	}
-	if (next == GUEST_UART_IRQ)
+	while (next == GUEST_UART_IRQ || is_bell(s->vm, next))
 		next++;
 	if (next > GUEST_PLIC_SOURCES || s->tree->n_irqs == VM_MAX_ALL_IRQS)
 		return 0;
@@ -355,7 +364,7 @@ static bool is_asked(const struct vm_tree *tree)
 	bool asked = false;
 
 	for (uint32_t i = 0; i < tree->n_vms; i++)
-		asked |= pci_node_is_there(&tree->vms[i]);
+		asked |= vm_guard(&tree->vms[i]) != 0;
 	return asked;
 }
 

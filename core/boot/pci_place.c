@@ -22,8 +22,10 @@ static uint64_t obstacle(const struct vm_config *vm, uint64_t base, uint64_t siz
 	static const struct {
 		uint64_t base, size;
 	} fixed[] = {
-	    {GUEST_PLIC_BASE, GUEST_PLIC_SIZE},   {GUEST_UART_BASE, GUEST_UART_SIZE},
-	    {GUEST_ECAM_BASE, GUEST_ECAM_SIZE},   {GUEST_APLIC_BASE, GUEST_APLIC_SIZE},
+	    {GUEST_PLIC_BASE, GUEST_PLIC_SIZE},
+	    {GUEST_UART_BASE, GUEST_UART_SIZE},
+	    {GUEST_ECAM_BASE, GUEST_ECAM_SIZE + GUEST_BELL_SIZE},
+	    {GUEST_APLIC_BASE, GUEST_APLIC_SIZE},
 	    {GUEST_IMSIC_BASE, GUEST_IMSIC_SIZE},
 	};
 

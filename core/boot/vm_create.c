@@ -9,8 +9,10 @@
 #include "core/boot/page_alloc.h"
 #include "core/config/vm_memory.h"
 #include "core/panic.h"
+#include "core/vm/bells.h"
 #include "core/vm/guest_file.h"
 #include "core/vm/platform.h"
+#include "core/lib/event_names.h"
 #include "core/lib/text.h"
 #include <string.h>
 #include "core/vm/trace.h"
@@ -20,6 +22,7 @@
 #include "core/vm/vm_load.h"
 #include "core/vm/vm_overflow.h"
 #include "core/vm/vm_pmu_policy.h"
+#include "core/vm/windows.h"
 #include "core/vm/wired.h"
 #include "core/vsbi/vsbi.h"
 #include "core/lib/words.h"
@@ -29,10 +32,8 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 {
 	static uint32_t n_all;
 	struct pcpu *home = pcpu_of_hart(vm->config->vcpus[id].first_hart);
-	struct vcpu *vcpu = page_alloc(
-	    ALIGN_UP(sizeof(struct vcpu), PAGE_SIZE) <= PAGE_SIZE ? PAGE_SIZE : 2 * PAGE_SIZE);
+	struct vcpu *vcpu = page_alloc_array(sizeof(*vcpu));
 
-	_Static_assert(sizeof(struct vcpu) <= 2 * PAGE_SIZE, "allocated just above");
 	_Static_assert(VM_MAX_ALL_VCPUS <= MAX_HART_VCPUS, "all may come to one hart");
 	vcpu->vm = vm;
 	vcpu->id = id;
@@ -40,6 +41,7 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 	vcpu->slice = (uint32_t)((uint64_t)platform.timebase * vm->config->turn_us / 1000000);
 	vcpu->lcofi.limit = vm->config->pmu_overflow_limit;
 	vcpu->few_lcofis = vcpu->lcofi.limit;
+	vcpu->has_deadlines = vcpu->few_lcofis;
 	pcpu_count_vcpus(home, 1);
 	/* The vcpu is alone there, for good: vm_check_alone(). */
 	if (vm->config->no_look)
@@ -48,11 +50,13 @@ static void make_vcpu(struct vm *vm, uint32_t id)
 		guest_file_give(vcpu);
 	vcpu->index = n_all++;
 	vcpu->bit = BIT(vcpu->index);
+	vcpu->last_words = vm->config->crash_exits;
 	for (uint32_t i = 0; i < n_pcpus; i++)
 		hart_stacks[i].pcpu.vcpus[vcpu->index] = vcpu;
 	vm->vcpus[id] = vcpu;
 	atomic_init(&vcpu->hsm_state, SBI_HSM_STATE_STOPPED);
 	requests_init(&vcpu->requests);
+	vcpu_budget_make(vcpu);
 }
 
 /*
@@ -61,12 +65,8 @@ static void make_vcpu(struct vm *vm, uint32_t id)
  */
 static void keep_device_tree(struct vm *vm, const void *dtb)
 {
-	uint64_t room = PAGE_SIZE;
-
 	vm->dtb.size = fdt_totalsize(dtb);
-	while (room < vm->dtb.size)
-		room *= 2;
-	vm->dtb.data = memcpy(page_alloc(room), dtb, vm->dtb.size);
+	vm->dtb.data = memcpy(page_alloc_array(vm->dtb.size), dtb, vm->dtb.size);
 	vm->seed_at = guest_dt_seed_at(dtb);
 }
 
@@ -81,7 +81,7 @@ static void make_vectors(struct vm *vm)
 			return;
 	}
 	for (uint32_t i = 0; i < vm->config->n_vcpus && bytes; i++)
-		vm->vcpus[i]->vec = page_alloc(image <= PAGE_SIZE ? PAGE_SIZE : 2 * PAGE_SIZE);
+		vm->vcpus[i]->vec = page_alloc_array(image);
 }
 
 /* Returns the extensions that the harts of all vcpus of a VM have with the same parameters. */
@@ -126,12 +126,14 @@ static void make_device_tree(struct vm *vm, const struct vm_tree *tree)
 
 	if (!vm->config->aia)
 		common &= ~BIT(ISA_SSAIA);
+	/* A kernel that has Svpbmt maps what is no RAM to it past the caches, which another VM
+	 * uses for the same memory. */
+	if (vm->config->n_shared)
+		common &= ~BIT(ISA_SVPBMT);
 	machine.n_ext =
 	    (uint32_t)isa_guest(common, vm->pmu_policy.overflow, isa, sizeof(isa), extensions);
 	int error = guest_dt_build(dtb, VM_DTB_SIZE, vm->config, &machine);
 
-	if (!error)
-		error = fdt_pack(dtb);
 	if (error)
 		panic("vm %s: device tree: libfdt error %d", vm->config->name, error);
 	keep_device_tree(vm, dtb);
@@ -157,6 +159,18 @@ static const char *places_text(const struct vm_config *config, char *buf, size_t
 	return buf;
 }
 
+static void report_budget(const struct vm *vm)
+{
+	const struct vm_budget *budget = &vm->config->budget;
+	char name[EVENT_NAME_BYTES];
+
+	if (!budget->count)
+		return;
+	event_name(budget->event_idx, name);
+	log_line("vm %s: at most %u %s a vcpu in %u us, counted on counter %u", vm->config->name,
+	         budget->count, name, budget->period_us, vm->pmu_policy.budget_hctr);
+}
+
 static void report_vm(const struct vm *vm)
 {
 	const struct vm_config *config = vm->config;
@@ -180,6 +194,10 @@ static void report_vm(const struct vm *vm)
 	if (config->no_look)
 		log_line("vm %s: not looked at while it computes: a trap loop goes unnoticed",
 		         config->name);
+	if (config->heartbeat_ms)
+		log_line("vm %s: has failed if it does not ring for %u ms", config->name,
+		         config->heartbeat_ms);
+	report_budget(vm);
 	vm_overflow_report(vm);
 }
 
@@ -214,13 +232,24 @@ static void report_device(const struct vm *vm, const struct vm_device *device)
 		         vm->config->name, device->name, vm->config->name);
 }
 
-/* "vm alpha: has shared ring at 0x100000000, to read" */
+/* "vm alpha: has shared ring at 0x100000000, to read, bell 3 at 0x30100000" */
+static void report_one_shared(const struct vm *vm, const struct vm_shared *shared, uint32_t i)
+{
+	char bell[48] = "";
+	struct text text = text_begin(bell, sizeof(bell));
+
+	if (vm->config->shared[i].bell)
+		text_add(&text, ", bell %u at 0x%lx", vm->config->shared[i].bell,
+		         GUEST_BELL_BASE + i * GUEST_BELL_STEP);
+	log_line("vm %s: has shared %s at 0x%lx, to %s%s", vm->config->name, shared->name,
+	         vm->config->shared[i].at, vm->config->shared[i].writes ? "read and write" : "read",
+	         bell);
+}
+
 static void report_shared(const struct vm *vm, const struct vm_tree *tree)
 {
 	for (uint32_t i = 0; i < vm->config->n_shared; i++)
-		log_line("vm %s: has shared %s at 0x%lx, to %s", vm->config->name,
-		         tree->shared[vm->config->shared[i].number].name, vm->config->shared[i].at,
-		         vm->config->shared[i].writes ? "read and write" : "read");
+		report_one_shared(vm, &tree->shared[vm->config->shared[i].number], i);
 }
 
 /* Each vcpu's own interrupt file, and those of nobody else. */
@@ -292,6 +321,18 @@ static void map_shared(struct vm *vm, const struct vm_tree *tree)
 	}
 }
 
+/* What it leaves when it fails: the end of its text and, if wanted, its last exits. */
+static void make_last_words(struct vm *vm)
+{
+	_Static_assert(LAST_BYTES <= PAGE_SIZE && sizeof(struct last_exits) <= PAGE_SIZE, "a page");
+	for (uint32_t set = 0; set < 2; set++) {
+		if (vm->config->console)
+			vm->last.text[set] = page_alloc(PAGE_SIZE);
+		for (uint32_t i = 0; i < vm->config->n_vcpus && vm->config->crash_exits; i++)
+			vm->last.exits[set][i] = page_alloc(PAGE_SIZE);
+	}
+}
+
 static void make_vm(struct vm *vm, const struct vm_tree *tree, bool vmids)
 {
 	const struct vm_config *config = vm->config;
@@ -332,9 +373,17 @@ static bool have_vmids(uint32_t n)
 	return !platform.no_vmids;
 }
 
+/* What a VM takes beside its RAM and its last words, with its place in arrays: its own and the VM
+ * tree's. */
+static uint64_t size_of_vm(const struct vm *vm, uint64_t tables)
+{
+	return sizeof(*vm) + sizeof(*vm->config) + tables;
+}
+
 void vms_create(const struct vm_tree *tree)
 {
 	bool vmids = have_vmids(tree->n_vms);
+	uint64_t tables[VM_MAX_VMS] = {0}, largest = 0;
 
 	n_vms = tree->n_vms;
 	vms_start_counting(n_vms);
@@ -343,8 +392,10 @@ void vms_create(const struct vm_tree *tree)
 	 * a hart.
 	 */
 	for (uint32_t i = 0; i < n_vms; i++) {
+		tables[i] = page_alloc_used();
 		vms[i].index = i;
 		vms[i].config = &tree->vms[i];
+		vms[i].heart_at = ~0UL;
 		vms[i].pmu_table = (struct vpmu_table){
 		    .selectors = tree->has_selectors ? &tree->selectors : NULL,
 		    .allowed = tree->vms[i].pmu_raw_events,
@@ -352,12 +403,23 @@ void vms_create(const struct vm_tree *tree)
 		};
 		for (uint32_t k = 0; k < tree->vms[i].n_vcpus; k++)
 			make_vcpu(&vms[i], k);
+		tables[i] = page_alloc_used() - tables[i];
 	}
+	windows_make(tree);
 	clear_shared(tree);
+	bells_make(tree);
 	for (uint32_t i = 0; i < n_vms; i++) {
+		tables[i] -= page_alloc_used();
 		make_vm(&vms[i], tree, vmids);
+		tables[i] = size_of_vm(&vms[i], tables[i] + page_alloc_used());
+		if (tables[i] > largest)
+			largest = tables[i];
 	}
-	trace_init();
+	for (uint32_t i = 0; i < n_vms; i++)
+		make_last_words(&vms[i]);
+	trace_init(page_alloc_array);
+	log_line("tables: %lu KiB, at most %lu of them for a VM", page_alloc_used() >> 10,
+	         (largest + 1023) >> 10);
 }
 
 void vms_start(void)
@@ -365,6 +427,10 @@ void vms_start(void)
 	/* The clocks of all guests start at 0 together. */
 	uint64_t now = csr_read(CSR_TIME);
 
-	for (uint32_t i = 0; i < n_vms; i++)
+	for (uint32_t i = 0; i < n_vms; i++) {
+		for (uint32_t k = 0; k < vms[i].config->n_vcpus; k++)
+			vcpu_budget_first(vms[i].vcpus[k], now);
 		vm_begin_first(&vms[i], now);
+	}
+	windows_start(now);
 }

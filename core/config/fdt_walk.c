@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two functions of libfdt that it defines weakly here (Makefile), because nearly all of its time is
- * spent in them: they read the header anew, byte by byte, for each byte of a node's name. These do
- * the same checks once for each tag. tests/host/test_fdt_walk.c compares them with libfdt's own.
+ * Functions of libfdt that it defines weakly here (Makefile), because nearly all of its time is
+ * spent in them: they read the header anew, byte by byte, for each byte of a node's name, and
+ * measure the name of each property that they pass. These do the same checks once for each tag and
+ * each name. tests/host/test_fdt_walk.c compares them with libfdt's own.
  */
 #include <libfdt.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "core/lib/types.h"
 
@@ -24,8 +26,19 @@ struct block {
 	bool padded;   /* before version 16 a long value begins at a multiple of 8 */
 };
 
+/* The block of the tree that was asked last, and the words of the header that it is made of: boot
+ * walks through one tree at a time. */
+static struct block last;
+static fdt32_t last_words[4];
+
+static inline bool is_last(const struct fdt_header *header)
+{
+	return header->totalsize == last_words[0] && header->off_dt_struct == last_words[1] &&
+	       header->version == last_words[2] && header->size_dt_struct == last_words[3];
+}
+
 /* Ends within the tree, and from version 17 on within the block's own size. */
-static __attribute__((noinline)) struct block read_header(const struct fdt_header *header)
+static __attribute__((noinline, cold)) void read_header(const struct fdt_header *header)
 {
 	uint32_t total = fdt32_to_cpu(header->totalsize);
 	uint32_t version = fdt32_to_cpu(header->version);
@@ -37,21 +50,11 @@ static __attribute__((noinline)) struct block read_header(const struct fdt_heade
 		block.size = own;
 	if (block.size > BLOCK_MAX)
 		block.size = BLOCK_MAX;
-	return block;
-}
-
-/* The same for the same header: boot walks through one tree at a time. */
-static inline struct block block_of(const struct fdt_header *header)
-{
-	static struct fdt_header last;
-	static struct block block;
-
-	if (header->totalsize != last.totalsize || header->off_dt_struct != last.off_dt_struct ||
-	    header->version != last.version || header->size_dt_struct != last.size_dt_struct) {
-		block = read_header(header);
-		last = *header;
-	}
-	return block;
+	last = block;
+	last_words[0] = header->totalsize;
+	last_words[1] = header->off_dt_struct;
+	last_words[2] = header->version;
+	last_words[3] = header->size_dt_struct;
 }
 
 static inline bool holds(struct block block, uint32_t offset, uint32_t length)
@@ -61,11 +64,11 @@ static inline bool holds(struct block block, uint32_t offset, uint32_t length)
 
 const void *fdt_offset_ptr(const void *tree, int offset, unsigned int length)
 {
-	struct block block = block_of(tree);
-
-	if (offset < 0 || !holds(block, (uint32_t)offset, length))
+	if (!is_last(tree))
+		read_header(tree);
+	if (offset < 0 || !holds(last, (uint32_t)offset, length))
 		return NULL;
-	return (const uint8_t *)tree + block.at + offset;
+	return (const uint8_t *)tree + last.at + offset;
 }
 
 /* The offset behind the NUL of a name. 0: it does not end. */
@@ -94,9 +97,9 @@ static inline uint32_t behind_property(struct block block, const uint8_t *bytes,
 	return offset;
 }
 
-uint32_t fdt_next_tag(const void *tree, int start, int *next)
+static inline __attribute__((always_inline)) uint32_t tag_at(struct block block, const void *tree,
+                                                             int start, int *next)
 {
-	struct block block = block_of(tree);
 	const uint8_t *bytes = (const uint8_t *)tree + block.at;
 	uint32_t offset = (uint32_t)start;
 	fdt32_t tag;
@@ -117,4 +120,127 @@ uint32_t fdt_next_tag(const void *tree, int start, int *next)
 		return FDT_END;
 	*next = (int)ALIGN_UP(offset, (uint32_t)FDT_TAGSIZE);
 	return tag >> TAG_SHIFT;
+}
+
+/* Apart, so that the common way calls nothing and keeps all in the registers of its caller. */
+static __attribute__((noinline, cold)) uint32_t tag_of_other(const void *tree, int start, int *next)
+{
+	read_header(tree);
+	return tag_at(last, tree, start, next);
+}
+
+uint32_t fdt_next_tag(const void *tree, int start, int *next)
+{
+	if (!is_last(tree))
+		return tag_of_other(tree, start, next);
+	return tag_at(last, tree, start, next);
+}
+
+/* The names of properties, as the header says. */
+struct names {
+	const char *at;
+	uint32_t size; /* how much of it is inside of the tree */
+};
+
+static struct names names_of(const struct fdt_header *header)
+{
+	uint32_t total = fdt32_to_cpu(header->totalsize), at = fdt32_to_cpu(header->off_dt_strings);
+	uint32_t own = fdt32_to_cpu(header->size_dt_strings);
+	struct names names = {(const char *)header + at, at < total ? total - at : 0};
+
+	if (fdt32_to_cpu(header->magic) != FDT_MAGIC || total > INT_MAX ||
+	    fdt32_to_cpu(header->version) < FDT_FIRST_SUPPORTED_VERSION ||
+	    fdt32_to_cpu(header->last_comp_version) > FDT_LAST_SUPPORTED_VERSION)
+		names.size = 0;
+	if (fdt32_to_cpu(header->version) >= 17 && own < names.size)
+		names.size = own;
+	return names;
+}
+
+/* Whether a name begins there, and ends with a NUL behind `length` bytes. */
+static bool is_name(struct names names, uint32_t offset, const char *name, uint32_t length)
+{
+	const char *at = names.at + offset;
+
+	if (offset >= names.size || length >= names.size - offset || at[length])
+		return false;
+	for (uint32_t i = 0; i < length; i++) {
+		if (at[i] != name[i] || !at[i])
+			return false;
+	}
+	return true;
+}
+
+/* Returns a value of a node. NULL: *length is why there is none. */
+static const void *find_value(const void *tree, int node, const char *name, uint32_t size,
+                              int *length)
+{
+	struct names names = names_of(tree);
+	int at = 0;
+	uint32_t tag = node % (int)FDT_TAGSIZE ? FDT_END : fdt_next_tag(tree, node, &at);
+
+	if (tag != FDT_BEGIN_NODE) {
+		*length = -FDT_ERR_BADOFFSET;
+		return NULL;
+	}
+	for (;; at = *length) {
+		const struct fdt_property *property;
+		uint32_t offset = (uint32_t)at;
+
+		tag = fdt_next_tag(tree, at, length);
+		if (tag == FDT_NOP)
+			continue;
+		if (tag != FDT_PROP) {
+			if (tag != FDT_END)
+				*length = -FDT_ERR_NOTFOUND;
+			else if (*length >= 0)
+				*length = -FDT_ERR_BADSTRUCTURE;
+			return NULL;
+		}
+		property = (const void *)((const uint8_t *)tree + last.at + offset);
+		if (!is_name(names, fdt32_to_cpu(property->nameoff), name, size))
+			continue;
+		*length = (int)fdt32_to_cpu(property->len);
+		return property->data +
+		       (last.padded && *length >= 8 && (offset + sizeof(*property)) % 8
+		            ? FDT_TAGSIZE
+		            : 0);
+	}
+}
+
+const void *fdt_getprop_namelen(const void *tree, int node, const char *name, int size, int *length)
+{
+	int unused;
+
+	return find_value(tree, node, name, (uint32_t)size, length ? length : &unused);
+}
+
+const void *fdt_getprop(const void *tree, int node, const char *name, int *length)
+{
+	return fdt_getprop_namelen(tree, node, name, (int)strlen(name), length);
+}
+
+/* libfdt has these in one file with functions that change trees, which Tally does not need. */
+static int find_cells(const void *tree, int node, const char *name, int otherwise)
+{
+	int length;
+	const fdt32_t *cells = fdt_getprop(tree, node, name, &length);
+
+	if (!cells)
+		return length == -FDT_ERR_NOTFOUND ? otherwise : length;
+	if (length != sizeof(*cells) || fdt32_to_cpu(*cells) > FDT_MAX_NCELLS)
+		return -FDT_ERR_BADNCELLS;
+	return (int)fdt32_to_cpu(*cells);
+}
+
+int fdt_address_cells(const void *tree, int node)
+{
+	int cells = find_cells(tree, node, "#address-cells", 2);
+
+	return cells ? cells : -FDT_ERR_BADNCELLS;
+}
+
+int fdt_size_cells(const void *tree, int node)
+{
+	return find_cells(tree, node, "#size-cells", 1);
 }

@@ -12,6 +12,8 @@
 
 #include "core/config/pmu_node.h"
 #include "core/config/vm_aia.h"
+#include "core/config/vm_bell.h"
+#include "core/config/vm_budget.h"
 #include "core/config/vm_devices.h"
 #include "core/config/vm_layout.h"
 #include "core/config/vm_life_config.h"
@@ -19,6 +21,7 @@
 #include "core/config/vm_pmu_config.h"
 #include "core/config/vm_props.h"
 #include "core/config/vm_refusal.h"
+#include "core/config/vm_schedule.h"
 #include "core/config/vm_shared.h"
 #include "core/config/vm_turns.h"
 
@@ -49,6 +52,7 @@ enum {
 	VM_BOOTARGS,
 	VM_CONSOLE,
 	VM_INTERRUPTS,
+	VM_BUDGET,
 	VM_LIFE,                            /* followed by the others of VM_LIFE_PROP_NAMES */
 	VM_TURNS = VM_LIFE + VM_LIFE_PROPS, /* followed by those of VM_TURN_PROP_NAMES */
 	VM_PMU = VM_TURNS + VM_TURN_PROPS,  /* followed by VM_PMU_PROP_NAMES */
@@ -56,9 +60,9 @@ enum {
 };
 /* In the order of the enum above. */
 static const char *const vm_props[VM_PROPS] = {
-    VM_MEMORY_PROP_NAMES, "kernel",          "load-offset", "initrd",
-    "bootargs",           "console",         "interrupts",  VM_LIFE_PROP_NAMES,
-    VM_TURN_PROP_NAMES,   VM_PMU_PROP_NAMES,
+    VM_MEMORY_PROP_NAMES, "kernel",           "load-offset",     "initrd",
+    "bootargs",           "console",          "interrupts",      "budget",
+    VM_LIFE_PROP_NAMES,   VM_TURN_PROP_NAMES, VM_PMU_PROP_NAMES,
 };
 
 static bool parse_image(struct parser *p, int node, struct image_ref *ref)
@@ -236,6 +240,7 @@ static bool parse_vm(struct parser *p, int node, struct vm_tree *tree, struct vm
 	    !vm_parse_turns(&p->b, node, &props[VM_TURNS], tree->turn_us, vm) ||
 	    !vm_parse_pmu(&p->b, node, &props[VM_PMU], p->limits,
 	                  tree->has_selectors ? &tree->selectors : NULL, vm) ||
+	    !vm_parse_budget(&p->b, node, &props[VM_BUDGET], p->limits, tree, vm) ||
 	    !vm_read_choice(&p->b, node, &props[VM_CONSOLE], "on", "off",
 	                    "is not \"on\" or \"off\"", &vm->console) ||
 	    !vm_parse_devices(&p->b, node, p->limits, tree))
@@ -268,13 +273,14 @@ static bool parse_vms(struct parser *p, int node, struct vm_tree *tree)
 }
 
 /* What can be told only when all VMs are known. */
-static bool check_vms(struct parser *p, int vms, int shared, struct vm_tree *tree)
+static bool check_vms(struct parser *p, int vms, int shared, int schedules, struct vm_tree *tree)
 {
 	if (shared >= 0 && !vm_parse_shared(&p->b, shared, p->limits, tree))
 		return false;
 	return vm_parse_controls(&p->b, vms, tree) && vm_check_room(&p->b, vms, p->limits, tree) &&
 	       vm_check_shared_room(&p->b, shared, p->limits, tree) &&
-	       vm_check_alone(&p->b, vms, tree);
+	       vm_check_bells(&p->b, shared, p->limits, tree) && vm_check_alone(&p->b, vms, tree) &&
+	       (schedules < 0 || vm_parse_schedules(&p->b, schedules, vms, p->limits, tree));
 }
 
 /* What is counted on a hart that is not as the table says may be something else. Harts on which no
@@ -306,6 +312,7 @@ static bool parse_root(struct parser *p, struct vm_tree *tree)
 	int vms = -1;
 	int pmu = -1;
 	int shared = -1;
+	int schedules = -1;
 	int child;
 
 	/* This comes first, because no other refusal makes sense if the tree is something else. */
@@ -317,11 +324,12 @@ static bool parse_root(struct parser *p, struct vm_tree *tree)
 	fdt_for_each_subnode(child, p->b.blob, 0)
 	{
 		const char *name = fdt_get_name(p->b.blob, child, NULL);
-		int *which = strcmp(name, "images") == 0   ? &images
-		             : strcmp(name, "vms") == 0    ? &vms
-		             : strcmp(name, "pmu") == 0    ? &pmu
-		             : strcmp(name, "shared") == 0 ? &shared
-		                                           : NULL;
+		int *which = strcmp(name, "images") == 0      ? &images
+		             : strcmp(name, "vms") == 0       ? &vms
+		             : strcmp(name, "pmu") == 0       ? &pmu
+		             : strcmp(name, "shared") == 0    ? &shared
+		             : strcmp(name, "schedules") == 0 ? &schedules
+		                                              : NULL;
 
 		if (!which)
 			return vm_refuse(&p->b, VM_REFUSED_UNKNOWN_NODE, child, "",
@@ -337,7 +345,7 @@ static bool parse_root(struct parser *p, struct vm_tree *tree)
 	if (pmu >= 0 && !pmu_node_parse(&p->b, pmu, &tree->selectors))
 		return false;
 	return parse_images(p, images) && parse_vms(p, vms, tree) &&
-	       check_vms(p, vms, shared, tree) && (pmu < 0 || check_table(p, pmu, tree));
+	       check_vms(p, vms, shared, schedules, tree) && (pmu < 0 || check_table(p, pmu, tree));
 }
 
 bool vm_config_parse_table(const void *blob, uint64_t blob_size, struct selectors *out)

@@ -18,17 +18,18 @@
 
 #define VM_TREE_COMPATIBLE "tally,vm-tree-1"
 
-#define VM_MAX_VMS        16U
-#define VM_MAX_VCPUS      8U
-#define VM_MAX_ALL_VCPUS  64U /* of all VMs together, because they may all be on one hart */
-#define VM_MAX_HARTS      64U /* hart ids 0..63 */
-#define VM_MAX_IMAGES     32U
-#define VM_MAX_COUNTERS   32U
-#define VM_MAX_EVENTS     64U
-#define VM_MAX_RAW_EVENTS 64U
-#define VM_NAME_MAX       15U   /* characters */
-#define VM_BOOTARGS_MAX   1023U /* bytes without the NUL */
-#define VM_RESTARTS_MAX   1000U /* the highest restart-limit */
+#define VM_MAX_VMS          16U
+#define VM_MAX_VCPUS        8U
+#define VM_MAX_ALL_VCPUS    64U /* of all VMs together, because they may all be on one hart */
+#define VM_MAX_HARTS        64U /* hart ids 0..63 */
+#define VM_MAX_IMAGES       32U
+#define VM_MAX_COUNTERS     32U
+#define VM_MAX_EVENTS       64U
+#define VM_MAX_RAW_EVENTS   64U
+#define VM_NAME_MAX         15U      /* characters */
+#define VM_BOOTARGS_MAX     1023U    /* bytes without the NUL */
+#define VM_RESTARTS_MAX     1000U    /* the highest restart-limit */
+#define VM_HEARTBEAT_MS_MAX 3600000U /* an hour */
 
 #define VM_TURN_US_DEFAULT 2000U /* without turn-us and share */
 
@@ -42,6 +43,10 @@
 /* The configuration space of the VM's own PCI bus, of one page for each function. */
 #define GUEST_ECAM_BASE UINT64_C(0x30000000)
 #define GUEST_ECAM_SIZE UINT64_C(0x100000)
+/* Behind it: the pages of its bells, one for each shared memory that the VM has. */
+#define GUEST_BELL_BASE (GUEST_ECAM_BASE + GUEST_ECAM_SIZE)
+#define GUEST_BELL_STEP UINT64_C(0x1000)
+#define GUEST_BELL_SIZE (VM_MAX_SHARED * GUEST_BELL_STEP)
 /* Of a guest with interrupts = "aia": the IMSIC of vcpu n is n pages behind the first one. */
 #define GUEST_APLIC_BASE UINT64_C(0x0d000000)
 #define GUEST_APLIC_SIZE UINT64_C(0x4000)
@@ -68,6 +73,17 @@
 #define VM_MAX_FUNCTIONS 32U /* PCI functions of all VMs together */
 #define VM_MAX_WINDOWS   2U  /* of a VM's PCI bus */
 #define VM_MAX_SHARED    8U  /* shared memories of all VMs together */
+#define VM_MAX_BELLS     32U /* bells of all VMs together */
+
+#define VM_MAX_SCHEDULES    8U       /* harts with a schedule */
+#define VM_MAX_HART_WINDOWS 16U      /* of a schedule */
+#define VM_FRAME_US_MIN     200U     /* of a major frame */
+#define VM_FRAME_US_MAX     1000000U /* so often a VM that shares its hart is looked at */
+#define VM_WINDOW_US_MIN    100U     /* of a window, and of some slack in one piece */
+/* The least guard with which a window begins at its tick: the longest stay in HS, 20,000
+ * instructions, and a switch between vcpus with all their counters, where a hart executes at least
+ * 1,000 instructions in a microsecond. */
+#define VM_LEAST_GUARD_US 32U
 
 /* Bytes in the blob. They are valid as long as the blob is. */
 struct vm_image {
@@ -174,6 +190,9 @@ struct vm_config {
 		uint64_t at;     /* guest physical, a multiple of VM_MEMORY_STEP */
 		uint32_t number; /* in vm_tree.shared */
 		bool writes;     /* false: it only reads */
+		/* The source of its PLIC or APLIC by which others call it, and the identity of an
+		 * interrupt file; 0: none. No bell: both are 0. */
+		uint32_t bell, identity;
 	} shared[VM_MAX_SHARED];
 	uint32_t n_vcpus;
 	struct {
@@ -192,11 +211,18 @@ struct vm_config {
 	bool aia; /* it has an IMSIC for each vcpu and an APLIC; false: a PLIC */
 	enum vm_restart restart;
 	uint32_t restart_limit; /* restarts in a row; those by the user do not count */
+	uint32_t heartbeat_ms;  /* a guest that rings later than so has failed; 0: it need not */
+	bool crash_exits;       /* its exits are noted for its last words */
 	bool bad_access_stops;  /* an access outside its memory and devices ends it */
 	uint32_t share;         /* its vcpus' turns are so many times tree.turn_us long */
 	uint32_t turn_us;       /* length of a turn of its vcpus, at most a second */
 	bool no_look;           /* a computing vcpu is left alone; no other runs on its hart */
 	uint32_t controls;      /* bit n: it may start, stop and restart VM n of the tree */
+	/* Of each of its vcpus: at most so many events, of type 0 or 1, in so long a period. count
+	 * 0: there is none. */
+	struct vm_budget {
+		uint32_t event_idx, count, period_us;
+	} budget;
 	bool pmu;
 	uint64_t pmu_counters; /* bit n: the VM has counter n; 0 without a PMU */
 	bool pmu_trap_reads;
@@ -220,16 +246,37 @@ struct vm_shared {
 	uint64_t host_base; /* a multiple of VM_MEMORY_STEP */
 };
 
+/* When vcpus of one VM have a hart for themselves, in microseconds from the beginning of each
+ * frame. */
+struct vm_window_of {
+	uint32_t start_us, length_us;
+	uint32_t guard_us; /* before start_us nobody has the hart for so long */
+	uint32_t vm;       /* index in the tree */
+	uint32_t vcpus;    /* bit n: its vcpu n */
+};
+
+/* Of one hart. Windows ascend and do not overlap, nor do their guards, of which the first may lie
+ * at the end of the frame before. */
+struct vm_schedule {
+	uint32_t hart; /* its id */
+	uint32_t frame_us;
+	uint32_t slack; /* bit n: VM n of the tree has the hart where no window or guard is */
+	uint32_t n_windows;
+	struct vm_window_of windows[VM_MAX_HART_WINDOWS];
+};
+
 struct vm_tree {
 	bool has_selectors; /* the tree has a node /pmu */
 	struct selectors selectors;
 	uint32_t turn_us;     /* length of a turn of a vcpu with a share of 1 */
 	uint32_t n_irqs;      /* of the host's, which VMs have */
 	uint32_t n_functions; /* PCI functions of all VMs */
-	uint32_t n_vms;
-	struct vm_config vms[VM_MAX_VMS];
 	uint32_t n_shared;
 	struct vm_shared shared[VM_MAX_SHARED];
+	uint32_t n_schedules; /* a hart without one has turns */
+	struct vm_schedule schedules[VM_MAX_SCHEDULES];
+	uint32_t n_vms;
+	struct vm_config vms[VM_MAX_VMS]; /* last, because Tally keeps memory for n_vms of them */
 };
 
 /* Addresses of the host; `to` is the first behind it. */
@@ -258,6 +305,11 @@ struct vm_limits {
 	 * the host's tree says, or no check.
 	 */
 	uint32_t (*guest_files)(uint32_t hart);
+	/*
+	 * Returns why vcpus on these harts (by their ids) cannot have a budget of an event. NULL:
+	 * they can. The pointer itself may be NULL: nothing is known of the harts.
+	 */
+	const char *(*no_budget)(uint64_t harts, uint32_t event_idx);
 	/* The host's device tree, which has passed fdt_check_full(). NULL: it is not known, and
 	 * devices are checked for syntax and doubles only. */
 	const void *host_tree;
@@ -345,6 +397,12 @@ const struct vm_device *vm_device_without_reset(const struct vm_config *vm);
 /* Returns the lowest whole pages of registers, of any of the VM's devices, that end behind `from`:
  * all that overlap or follow each other as one range. An empty one: there are no more. */
 struct vm_range vm_device_pages(const struct vm_config *vm, uint64_t from);
+
+/* Returns a mask of the VM's vcpus that may run on the hart with this id. */
+uint32_t vm_vcpus_on(const struct vm_config *vm, uint32_t hart);
+
+/* Returns what the windows and guards of a schedule leave of each frame, in microseconds. */
+uint32_t vm_slack_us(const struct vm_schedule *s);
 
 /* Whether a device of the VM may write all memory. */
 bool vm_has_trusted_dma(const struct vm_config *vm);

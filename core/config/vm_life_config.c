@@ -6,6 +6,23 @@
 
 #define RESTARTS_DEFAULT 5U
 
+static bool parse_heartbeat(const struct vm_blob *b, int node, const struct vm_prop *prop,
+                            struct vm_config *vm)
+{
+	if (!prop->data)
+		return true;
+	if (!vm_read_u32(b, node, prop, &vm->heartbeat_ms))
+		return false;
+	if (!vm->heartbeat_ms)
+		return vm_refuse(b, VM_REFUSED_VALUE, node, prop->name,
+		                 "is 0: no guest rings so often");
+	if (vm->heartbeat_ms > VM_HEARTBEAT_MS_MAX)
+		return vm_refuse_numbers(b, VM_REFUSED_VALUE, node, prop->name,
+		                         "# is more than # ms", vm->heartbeat_ms,
+		                         VM_HEARTBEAT_MS_MAX);
+	return true;
+}
+
 bool vm_parse_life(const struct vm_blob *b, int node, const struct vm_prop *props,
                    struct vm_config *vm)
 {
@@ -22,6 +39,9 @@ bool vm_parse_life(const struct vm_blob *b, int node, const struct vm_prop *prop
 	                  "is not \"never\", \"on-failure\" or \"always\"", &restart) ||
 	    !vm_read_choice(b, node, &props[LIFE_BAD_ACCESS], "stop", "fault",
 	                    "is not \"fault\" or \"stop\"", &vm->bad_access_stops) ||
+	    !vm_read_choice(b, node, &props[LIFE_CRASH_EXITS], "on", "off",
+	                    "is not \"on\" or \"off\"", &vm->crash_exits) ||
+	    !parse_heartbeat(b, node, &props[LIFE_HEARTBEAT], vm) ||
 	    (limit->data && !vm_read_u32(b, node, limit, &vm->restart_limit)))
 		return false;
 	vm->restart = (enum vm_restart)restart;

@@ -6,10 +6,19 @@
 #include "core/config/vm_props.h"
 
 /* These properties of a VM node, in the order of VM_LIFE_PROP_NAMES. */
-enum { LIFE_RESTART, LIFE_RESTART_LIMIT, LIFE_BAD_ACCESS, LIFE_CONTROLS, VM_LIFE_PROPS };
-#define VM_LIFE_PROP_NAMES "restart", "restart-limit", "bad-access", "controls"
+enum {
+	LIFE_RESTART,
+	LIFE_RESTART_LIMIT,
+	LIFE_BAD_ACCESS,
+	LIFE_CONTROLS,
+	LIFE_HEARTBEAT,
+	LIFE_CRASH_EXITS,
+	VM_LIFE_PROPS
+};
+#define VM_LIFE_PROP_NAMES                                                                         \
+	"restart", "restart-limit", "bad-access", "controls", "heartbeat-ms", "crash-exits"
 
-/* Sets restart, restart_limit and bad_access_stops of *vm. props has VM_LIFE_PROPS entries. */
+/* Sets what these properties say, except controls, of *vm. props has VM_LIFE_PROPS entries. */
 bool vm_parse_life(const struct vm_blob *b, int node, const struct vm_prop *props,
                    struct vm_config *vm);
 

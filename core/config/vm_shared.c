@@ -6,6 +6,7 @@
 
 #include "core/config/host_bridge.h"
 #include "core/config/vm_aia.h"
+#include "core/config/vm_bell.h"
 #include "core/config/vm_memory.h"
 
 #define PAGE UINT64_C(4096)
@@ -15,8 +16,8 @@ typedef unsigned long long ull;
 enum { SHARED_SIZE, SHARED_PROPS };
 static const char *const shared_props[SHARED_PROPS] = {"size"};
 
-enum { USER_AT, USER_ACCESS, USER_PROPS };
-static const char *const user_props[USER_PROPS] = {"at", "access"};
+enum { USER_AT, USER_ACCESS, USER_BELL, USER_PROPS = USER_BELL + VM_BELL_PROPS };
+static const char *const user_props[USER_PROPS] = {"at", "access", VM_BELL_PROP_NAMES};
 
 /* A VM's place for shared memory that is being checked. */
 struct place {
@@ -140,7 +141,7 @@ static bool parse_user(const struct vm_blob *b, int node, const struct vm_limits
 	vm->shared[vm->n_shared].at = place.at;
 	vm->shared[vm->n_shared].number = number;
 	vm->shared[vm->n_shared++].writes = *writes;
-	return true;
+	return vm_parse_bell(b, node, &props[USER_BELL], place.size, vm);
 }
 
 static bool parse_name(const struct vm_blob *b, int node, struct vm_tree *tree)

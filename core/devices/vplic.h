@@ -55,6 +55,23 @@ void vplic_write(struct vplic *p, uint32_t offset, uint32_t value);
 /* Sets the level of a source. Sources outside 1..VPLIC_SOURCES are ignored. */
 void vplic_set_level(struct vplic *p, unsigned int source, bool level);
 
+/* Sets the level of a source in 1..VPLIC_SOURCES to high. Returns the contexts that signal it, a
+ * bit for each. Like vplic_set_level() otherwise, but that it does not tell of changed outputs. */
+static inline uint32_t vplic_raise(struct vplic *p, unsigned int source)
+{
+	uint32_t bit = 1u << source, contexts = 0;
+
+	p->level |= bit;
+	if (p->claimed & bit)
+		return 0;
+	p->pending |= bit;
+	for (unsigned int ctx = 0; ctx < p->n_contexts; ctx++) {
+		if (p->enable[ctx] & bit && p->priority[source] > p->threshold[ctx])
+			contexts |= 1u << ctx;
+	}
+	return contexts;
+}
+
 /* Returns what vplic_set_level() has set last; false after reset. */
 static inline bool vplic_level(const struct vplic *p, unsigned int source)
 {

@@ -50,9 +50,9 @@ static const char *const firmware[] = {
     "fw-sfence-vma-asid-received",
 };
 static const char *const own[] = {
-    "exits",       "exits-ecall",    "exits-timer", "exits-irq",    "exits-lcofi",
-    "exits-mmio",  "exits-csr",      "exits-wfi",   "exits-other",  "hs-instructions",
-    "steal-ticks", "lcofi-injected", "refusals",    "longest-stay", "lcofi-held",
+    "exits",     "exits-ecall",  "exits-timer", "exits-irq",       "exits-lcofi", "exits-mmio",
+    "exits-csr", "exits-wfi",    "exits-other", "hs-instructions", "steal-ticks", "lcofi-injected",
+    "refusals",  "longest-stay", "lcofi-held",  "throttled-ticks",
 };
 _Static_assert(sizeof(own) / sizeof(own[0]) == TALLY_EVENTS, "one name each");
 

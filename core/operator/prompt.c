@@ -29,6 +29,8 @@ static const struct command commands[] = {
      "of each vcpu, the counters that its guest has configured"},
     {"trace", "on, on VM, off, --json or nothing", 1, 3, true, prompt_trace,
      "notes exits; shows those that came last"},
+    {"crash", "the name of a VM", 2, 2, true, prompt_crash,
+     "what is left of it since it failed last: registers, text, exits"},
     {"observe", "a VM and an event, as instructions:u or 0x20000/0x1234:k", 3, 3, true,
      prompt_observe, "counts an event of a whole VM from now on"},
     {"observed", "one number, or none", 1, 2, true, prompt_observed, "what has been counted"},

@@ -13,6 +13,7 @@
 #include "core/console/console.h"
 #include "core/lib/text.h"
 #include "core/vm/platform.h"
+#include "core/vm/trace_entry.h"
 #include "core/vm/vm.h"
 
 #define PROMPT_LINE_BYTES 640U
@@ -54,7 +55,8 @@ struct prompt {
 };
 
 /* The functions of the commands: their first `next`. */
-prompt_fn prompt_vms, prompt_exits, prompt_pmu, prompt_trace, prompt_observe, prompt_observed;
+prompt_fn prompt_vms, prompt_exits, prompt_pmu, prompt_trace, prompt_crash, prompt_observe,
+    prompt_observed;
 
 /* Adds the last line of the output, and sets the result. */
 void prompt_answer(struct prompt *p, enum prompt_status status, const char *format, ...)
@@ -77,6 +79,9 @@ uint64_t prompt_number(const char *word);
  */
 void prompt_vcpu_names(struct prompt *p, const struct vcpu *vcpu);
 void prompt_tell(struct prompt *p);
+
+/* Begins with the vcpu's names and an exit that was noted. */
+void prompt_add_exit(struct prompt *p, const struct trace_entry *e);
 
 static inline const char *prompt_bool(bool value)
 {

@@ -62,6 +62,14 @@ static void add_details(struct prompt *p, const struct trace_entry *e)
 	}
 }
 
+void prompt_add_exit(struct prompt *p, const struct trace_entry *e)
+{
+	prompt_vcpu_names(p, e->vcpu);
+	text_add(&p->out, ",'time_us':%lu,'cause':'%s','pc':'0x%lx'", prompt_time(e->time, 1000000),
+	         cause_of(e), e->pc);
+	add_details(p, e);
+}
+
 static void switch_on_or_off(struct prompt *p)
 {
 	bool on = strcmp(p->word[1], "on") == 0;
@@ -86,7 +94,6 @@ void prompt_trace(struct prompt *p)
 	/* A copy from when the command came, because guests go on meanwhile. */
 	static struct trace_entry shown[TRACE_SHOWN];
 	static uint32_t n;
-	const struct trace_entry *e;
 
 	if (p->n_words > 1) {
 		switch_on_or_off(p);
@@ -98,11 +105,7 @@ void prompt_trace(struct prompt *p)
 		prompt_answer(p, PROMPT_OK, p->json ? "" : "no exit was noted");
 		return;
 	}
-	e = &shown[n - 1 - p->row];
-	prompt_vcpu_names(p, e->vcpu);
-	text_add(&p->out, ",'time_us':%lu,'cause':'%s','pc':'0x%lx'", prompt_time(e->time, 1000000),
-	         cause_of(e), e->pc);
-	add_details(p, e);
+	prompt_add_exit(p, &shown[n - 1 - p->row]);
 	prompt_tell(p);
 	if (++p->row == n)
 		p->vm = n_vms;

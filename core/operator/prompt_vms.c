@@ -58,6 +58,14 @@ void prompt_exits(struct prompt *p)
 	         all_causes(vcpu->ctx.hs_insns));
 	add_causes(p, vcpu->ctx.hs_insns);
 	text_add(&p->out, "},'longest_stay':%lu", vcpu->ctx.hs_longest);
+	if (vcpu->budget.count)
+		text_add(&p->out,
+		         ",'budget':{'event':'0x%x','count':%lu,'period_us':%u,'spent':%lu,"
+		         "'exceeded_by':%lu,'throttled_us':%lu}",
+		         vcpu->vm->config->budget.event_idx, vcpu->budget.count,
+		         vcpu->vm->config->budget.period_us, vcpu->budget.periods_spent,
+		         vcpu->budget.over_most,
+		         prompt_time(vcpu_budget_throttled(vcpu, now), US_PER_S));
 	prompt_tell(p);
 	prompt_next_vcpu(p);
 }

@@ -103,6 +103,7 @@ size_t terminal_vm_write(uint32_t vm, const char *bytes, size_t n)
 {
 	log_lock();
 	n = console_vm_write(&console, vm, bytes, n);
+	last_words_printed(&vms[vm], bytes, n);
 	log_unlock();
 	return n;
 }

@@ -13,6 +13,8 @@
 #include "core/vm/virtual_insn.h"
 #include "core/vm/vm.h"
 #include "core/vm/vs_interrupts.h"
+#include "core/vm/vcpu_requests.h"
+#include "core/vm/windows.h"
 
 /* An LCOFI never comes here, because lcofi_fast() handles it. */
 static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
@@ -72,6 +74,51 @@ static enum vcpu_exit serve(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t scaus
 	return exception(vcpu, scause);
 }
 
+/* The last steps before the guest. */
+static inline __attribute__((always_inline)) void settle(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	if (vcpu->guest_file)
+		vs_interrupts_settle_aia(pcpu, vcpu);
+	else
+		vs_interrupts_settle();
+	hart_flags_settle(vcpu);
+	hpm_failures_settle_on(pcpu, vcpu);
+	pcpu_account_stay(pcpu);
+}
+
+/* Between the end of the waiting and the guest are as few instructions as can be. The time until
+ * then is steal, and the instructions are nobody's. What is left of a long call comes behind the
+ * waiting. */
+void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64_t at)
+{
+	bool calls = vcpu->call.slice;
+
+	if (calls) {
+		pcpu_account_stay(pcpu);
+	} else {
+		sched_entered(pcpu, vcpu);
+		settle(pcpu, vcpu);
+	}
+	pcpu->slice_end += at - loaded;
+	vcpu->fw.steal_ticks += at - loaded;
+	vcpu_fw_resident_until(&vcpu->fw, loaded);
+	/* Who waits for a fence need not wait for the window. */
+	for (uint64_t now = csr_read(CSR_TIME); now < at; now = csr_read(CSR_TIME))
+		vcpu_serve_fences(vcpu);
+	vcpu_fw_resident_from(&vcpu->fw, at);
+	if (!calls)
+		enter_guest(&vcpu->ctx);
+	pcpu->stay_start = csr_read(CSR_INSTRET);
+}
+
+static __attribute__((noinline)) void note(const struct vcpu *vcpu, uint64_t scause)
+{
+	if (atomic_load_explicit(&vcpu->traced, memory_order_relaxed))
+		trace_exit(vcpu, scause);
+	if (vcpu->last_words)
+		last_words_exit(vcpu);
+}
+
 _Noreturn void exit_long(struct guest_context *ctx, uint64_t scause)
 {
 	struct vcpu *vcpu = vcpu_of(ctx);
@@ -82,9 +129,11 @@ _Noreturn void exit_long(struct guest_context *ctx, uint64_t scause)
 	if (~scause < VCPU_EXITS) {
 		/* The fast path has counted the exit already. */
 		pcpu->stay_why = (enum vcpu_exit) ~scause;
+		if (vcpu->last_words)
+			last_words_exit(vcpu);
 	} else {
-		if (atomic_load_explicit(&vcpu->traced, memory_order_relaxed))
-			trace_exit(vcpu, scause);
+		if (__atomic_load_n(&vcpu->exits_noted, __ATOMIC_RELAXED))
+			note(vcpu, scause);
 		pcpu->stay_why = serve(pcpu, vcpu, scause);
 		vcpu->ctx.exits[pcpu->stay_why]++;
 	}
@@ -97,12 +146,6 @@ _Noreturn void exit_long(struct guest_context *ctx, uint64_t scause)
 		if (vcpu->call.slice)
 			vcpu = long_call_finish(vcpu);
 	}
-	if (vcpu->guest_file)
-		vs_interrupts_settle_aia(pcpu, vcpu);
-	else
-		vs_interrupts_settle();
-	hart_flags_settle(vcpu);
-	hpm_failures_settle_on(pcpu, vcpu);
-	pcpu_account_stay(pcpu);
+	settle(pcpu, vcpu);
 	enter_guest(&vcpu->ctx);
 }

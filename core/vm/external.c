@@ -4,7 +4,9 @@
 #include "arch/riscv/csr.h"
 #include "core/lib/spinlock.h"
 #include "core/vm/dma.h"
+#include "core/vm/heart.h"
 #include "core/vm/platform.h"
+#include "core/vm/windows.h"
 #include "core/vm/wired.h"
 
 /* Constant after boot, and the boot hart's. */
@@ -50,16 +52,20 @@ void external_aim(const struct irqchip_source *source, uint32_t from, uint32_t t
 	spin_unlock(&aiming);
 }
 
-void external_look_at(enum external_what what, uint64_t time)
+void external_look_begins(struct pcpu *pcpu, enum external_what what, uint64_t time)
 {
-	struct pcpu *pcpu = this_pcpu();
 	uint64_t *at = looks[pcpu->index], earliest = ~0UL;
 
 	at[what] = time;
 	for (uint32_t i = 0; i < EXTERNAL_KINDS; i++)
 		earliest = at[i] < earliest ? at[i] : earliest;
 	pcpu->external_at = earliest;
-	pcpu_resched(pcpu); /* the timer is set anew */
+}
+
+void external_look_at(enum external_what what, uint64_t time)
+{
+	external_look_begins(this_pcpu(), what, time);
+	pcpu_resched(this_pcpu()); /* the timer is set anew */
 }
 
 void external_look(void)
@@ -71,6 +77,10 @@ void external_look(void)
 		serve_console(); /* it says when again */
 	if (at[EXTERNAL_DMA] <= now)
 		dma_look();
+	if (at[EXTERNAL_HEART] <= now)
+		heart_look();
+	if (at[EXTERNAL_WINDOW] <= now)
+		windows_look();
 }
 
 bool external_hears(void)

@@ -21,9 +21,19 @@ bool external_hears(void);
  * boot. */
 void external_listen(void (*serve)(void));
 
-/* The calling hart looks at that time, in host time, at what may not interrupt; ~0: not at all. */
-enum external_what { EXTERNAL_CONSOLE, EXTERNAL_DMA, EXTERNAL_KINDS };
+/* The calling hart looks at that time, in host time, at what may not interrupt, for guests that
+ * have to ring, or for the next window; ~0: not at all. */
+enum external_what {
+	EXTERNAL_CONSOLE,
+	EXTERNAL_DMA,
+	EXTERNAL_HEART,
+	EXTERNAL_WINDOW,
+	EXTERNAL_KINDS
+};
 void external_look_at(enum external_what what, uint64_t time);
+
+/* The same for another hart. Boot hart only, before that one looks at anything. */
+void external_look_begins(struct pcpu *pcpu, enum external_what what, uint64_t time);
 
 /* external_at of the calling hart has come. */
 void external_look(void);

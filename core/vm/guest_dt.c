@@ -330,7 +330,7 @@ static void write_devices(struct writer *w, const struct vm_config *vm,
 			                             &chip, PHANDLE_CLOCK(i));
 	}
 	if (!w->error && pci_node_is_there(vm))
-		w->error = pci_node_write(w->fdt, vm, &bus);
+		w->error = pci_node_write(w->fdt, vm, machine->shared, &bus);
 }
 
 static void write_soc(struct writer *w, const struct vm_config *vm,

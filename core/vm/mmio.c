@@ -2,6 +2,8 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/insn.h"
 #include "arch/riscv/trap.h"
+#include "core/vm/bell_pci.h"
+#include "core/vm/bells.h"
 #include "core/vm/functions.h"
 #include "core/vm/guest_mem.h"
 #include "core/vm/terminal_port.h"
@@ -17,7 +19,7 @@
  * function for it: the guest loads from the register at offset, or stores value there, with this
  * width in bytes. Returns what a load reads; the bits above the width have no meaning.
  */
-enum device { NOTHING, PLIC, UART, APLIC, PCI };
+enum device { NOTHING, PLIC, UART, APLIC, PCI, BELL };
 
 static inline enum device find(const struct vm *vm, uint64_t gpa)
 {
@@ -27,8 +29,11 @@ static inline enum device find(const struct vm *vm, uint64_t gpa)
 		return UART;
 	if (gpa - GUEST_APLIC_BASE < VAPLIC_SIZE && vm->config->aia)
 		return APLIC;
-	if (gpa - GUEST_ECAM_BASE < GUEST_ECAM_SIZE && vm->pci.n)
+	if (gpa - GUEST_ECAM_BASE < GUEST_ECAM_SIZE && (vm->pci.n || vm->bells))
 		return PCI;
+	if (gpa - GUEST_BELL_BASE < GUEST_BELL_SIZE &&
+	    vm->bell_of[(gpa - GUEST_BELL_BASE) / GUEST_BELL_STEP])
+		return BELL;
 	return NOTHING;
 }
 
@@ -93,6 +98,15 @@ static uint64_t aplic_access(struct vm *vm, uint32_t offset, bool store, uint64_
 	return value;
 }
 
+/* The VM's PCI bus has functions of the host and those of its bells. */
+static uint64_t pci_access(struct vm *vm, uint64_t offset, bool store, uint64_t value,
+                           uint32_t width)
+{
+	if (vm->bells && bell_pci_access(vm, (uint32_t)offset, store, &value, width))
+		return value;
+	return functions_access(vm, offset, store, value, width);
+}
+
 static uint64_t serve(struct vm *vm, enum device device, uint64_t gpa, bool store, uint64_t value,
                       uint32_t width)
 {
@@ -104,7 +118,9 @@ static uint64_t serve(struct vm *vm, enum device device, uint64_t gpa, bool stor
 	case APLIC:
 		return aplic_access(vm, (uint32_t)(gpa - GUEST_APLIC_BASE), store, value, width);
 	case PCI:
-		return functions_access(vm, gpa - GUEST_ECAM_BASE, store, value, width);
+		return pci_access(vm, gpa - GUEST_ECAM_BASE, store, value, width);
+	case BELL:
+		return bells_access(vm, gpa - GUEST_BELL_BASE, store, value, width);
 	default:
 		return 0;
 	}
@@ -284,6 +300,21 @@ static __attribute__((noinline, flatten)) long aplic_store(uint64_t htinst, uint
 	return aplic_write(htinst, offset);
 }
 
+/* Whom the write concerns is told before the instruction counts, as with the other devices. */
+static __attribute__((noinline)) long bell_store(uint64_t htinst, uint64_t gpa)
+{
+	struct vcpu *vcpu = this_vcpu();
+	uint64_t slow;
+
+	if (insn_moved_width(htinst) != 4)
+		return MMIO_NONE;
+	slow = begin(vcpu, htinst);
+	bells_write(vcpu->vm, gpa - GUEST_BELL_BASE, (uint32_t)vcpu->ctx.x[insn_moved_rs2(htinst)]);
+	if (slow)
+		vpmu_retired_slow(&vcpu->pmu, slow);
+	return 0;
+}
+
 __attribute__((flatten)) long mmio_store(uint64_t htinst)
 {
 	struct vcpu *vcpu = this_vcpu();
@@ -296,6 +327,7 @@ __attribute__((flatten)) long mmio_store(uint64_t htinst)
 	if (device != PLIC)
 		return device == UART    ? uart_store(htinst, gpa)
 		       : device == APLIC ? aplic_store(htinst, gpa)
+		       : device == BELL  ? bell_store(htinst, gpa)
 		                         : MMIO_NONE;
 	if (insn_moved_width(htinst) != 4)
 		return MMIO_NONE;

@@ -113,7 +113,7 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 void pcpu_count_vcpus(struct pcpu *pcpu, int32_t more)
 {
 	pcpu->n_vcpus += (uint32_t)more;
-	pcpu->shared = pcpu->n_vcpus > 1 && !platform.roam;
+	pcpu->shared = pcpu->n_vcpus > 1 && !platform.roam && !pcpu->scheduled;
 }
 
 void pcpu_account_stay(struct pcpu *pcpu)

@@ -34,16 +34,17 @@ struct pcpu {
 	/* Private to this hart, except at boot. */
 	uint64_t hartid;
 	uint32_t index;
-	uint32_t n_vcpus; /* vcpus whose home it is */
+	uint32_t n_vcpus; /* vcpus whose home it is, and one more with a schedule */
 	uint64_t isa;     /* BIT(enum isa_ext); has only those cache-block extensions that work */
 	struct cbo_blocks blocks;
 	struct vs_has vs_has;
-	uint64_t last;            /* of vcpus[]: the one that was resident last */
-	struct vcpu *current;     /* the resident vcpu; NULL: none */
-	uint64_t ready;           /* of vcpus[]: runnable */
-	uint64_t waiting;         /* of vcpus[]: blocked in WFI */
-	uint64_t working;         /* of ready: its time slices prepare its VM's next life */
-	uint64_t called;          /* of ready: only to serve its requests */
+	uint64_t last;        /* of vcpus[]: the one that was resident last */
+	struct vcpu *current; /* the resident vcpu; NULL: none */
+	uint64_t ready;       /* of vcpus[]: runnable */
+	uint64_t waiting;     /* of vcpus[]: blocked in WFI */
+	uint64_t working;     /* of ready: its time slices prepare its VM's next life */
+	uint64_t asks;   /* of vcpus[]: to be asked before they run: working, or with a budget */
+	uint64_t called; /* of ready: only to serve its requests */
 	uint64_t steal_not_begun; /* of ready: its steal time has not begun, see sched_parts.h */
 	uint64_t counts_a_tick;   /* counts of `cycle` per tick of host time */
 	uint64_t slice_end;       /* end of the current time slice; host time */
@@ -61,9 +62,17 @@ struct pcpu {
 	const char *no_guest_files; /* why there are none */
 	uint32_t irq_place;         /* its place in the interrupt controller, or IRQCHIP_NOWHERE */
 	uint64_t external_at;       /* host time of the next external_look(); ~0: never */
-	bool suspect;               /* the resident vcpu is a suspect: HS takes its exceptions */
-	bool unmask_traps;          /* hvictl.VTI is set, see core/vm/vs_interrupts.h */
-	bool shared;                /* several vcpus have their home here, and they do not roam */
+	/* What sched_next() has to ask in one go: `special` is not 0 if one of them is set. */
+	union {
+		struct {
+			bool suspect; /* the resident vcpu is a suspect: HS takes its exceptions */
+			bool scheduled; /* see core/vm/windows.h; constant after boot */
+		};
+		uint16_t special;
+	};
+	bool unmask_traps; /* hvictl.VTI is set, see core/vm/vs_interrupts.h */
+	/* Several vcpus have their home here, they do not roam, and there is no schedule. */
+	bool shared;
 	/* There are more than the FP registers: vectors, or records (struct vs_has). */
 	bool more_registers;
 	uint32_t observers; /* of its vcpus, see core/vm/observe.h */
@@ -106,6 +115,7 @@ _Static_assert(offsetof(struct pcpu, trap_t0) == TRAP_T0 &&
                    offsetof(struct pcpu, ended) == TRAP_ENDED,
                "switch.S");
 
+/* Memory behind those of the machine's harts has other uses: main.c. */
 extern union hart_stack hart_stacks[MAX_HARTS];
 extern uint32_t n_pcpus;
 

@@ -33,7 +33,8 @@
 
 #define REQ_ALL    ((UINT64_C(1) << 11) - 1)
 #define REQ_FENCES (REQ_FENCE_I | REQ_VVMA)
-/* These are served at once even if the vcpu is not resident, so they are always in `enabled`. */
+/* These are served at once even if the vcpu is not resident, so they are always in `enabled`, but
+ * for a vcpu outside its windows (core/vm/windows.h). */
 #define REQ_AT_ONCE (REQ_LIFE | REQ_OBSERVE | REQ_MOVE | REQ_ARRIVE | REQ_FAULTS)
 
 /* Requests that the guest can count as firmware events when they arrive. Each one counts, even if

@@ -8,6 +8,7 @@
 #include "core/vm/vcpu_move.h"
 #include "core/vm/vcpu_requests.h"
 #include "core/vm/vm.h"
+#include "core/vm/windows.h"
 #include "vpmu/bits.h"
 
 /* Round robin: returns the next ready vcpu after the one that ran last. */
@@ -59,6 +60,8 @@ static __attribute__((noinline)) void work(struct pcpu *pcpu, struct vcpu *vcpu)
 		pcpu_account_to(pcpu, vcpu, EXIT_OTHER);
 		if (!vm_life_work(vcpu->vm)) {
 			pcpu->working &= ~bit;
+			if (!vcpu->budget.count)
+				pcpu->asks &= ~bit;
 			sched_off(vcpu);
 			sched_enable_requests(vcpu);
 		}
@@ -99,6 +102,15 @@ static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu 
 	return false;
 }
 
+/* Of a vcpu that asks: returns whether its guest runs now. Not inlined, because it is rare. */
+static __attribute__((noinline)) bool may_run(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+{
+	if (!(pcpu->working & vcpu->bit))
+		return vcpu_budget_allows(vcpu, now);
+	work(pcpu, vcpu);
+	return false;
+}
+
 /* Returns the next vcpu that has a guest to run. *now is the host time, and is updated if it took a
  * while. */
 static struct vcpu *next_to_run(struct pcpu *pcpu, uint64_t *now)
@@ -111,19 +123,22 @@ static struct vcpu *next_to_run(struct pcpu *pcpu, uint64_t *now)
 		/* From here on, all requests to the vcpu interrupt this hart. */
 		if (requests_enable(&vcpu->requests, REQ_ALL) && !serve_turn(pcpu, vcpu))
 			continue;
-		if (!(pcpu->working & vcpu->bit))
+		if (!(pcpu->asks & vcpu->bit) || may_run(pcpu, vcpu, *now))
 			return vcpu;
-		work(pcpu, vcpu);
 	}
 }
 
-/* Further steps for a vcpu that is alone on its hart or roams. It has just been loaded. */
-static __attribute__((noinline)) void loaded_unshared(const struct pcpu *pcpu, struct vcpu *vcpu)
+/* Further steps for a vcpu that is alone on its hart, roams, or has a window. It has just been
+ * loaded, at host time `now`. */
+static __attribute__((noinline)) void loaded_unshared(struct pcpu *pcpu, struct vcpu *vcpu,
+                                                      uint64_t now)
 {
 	if (pcpu->n_vcpus == 1)
 		vcpu_trap_wfi(vcpu, !vcpu_may_sleep(vcpu));
 	if (platform.roam)
 		vcpu_roam(vcpu);
+	if (pcpu->scheduled)
+		windows_loaded(pcpu, vcpu, now);
 }
 
 static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
@@ -146,15 +161,17 @@ static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 	vcpu_fw_resident_from(&vcpu->fw, now);
 	vcpu_load(pcpu, vcpu);
 	if (!pcpu->shared)
-		loaded_unshared(pcpu, vcpu);
+		loaded_unshared(pcpu, vcpu, now);
 }
 
-/* A vcpu that is blocked or off leaves the hart. Not inlined, because change() would save more
- * registers. */
-static __attribute__((noinline)) void rest(struct pcpu *pcpu, struct vcpu *vcpu)
+/* A vcpu that is blocked, throttled or off leaves the hart. Not inlined, because change() would
+ * save more registers. */
+static __attribute__((noinline)) void rest(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
 	if (pcpu->waiting & vcpu->bit)
 		sched_wake_in_time(vcpu);
+	else if (pcpu->asks & vcpu->bit)
+		vcpu_budget_left_hart(vcpu, now);
 	if (!(pcpu->ready & vcpu->bit))
 		sched_enable_requests(vcpu);
 }
@@ -163,14 +180,15 @@ static __attribute__((noinline)) void rest(struct pcpu *pcpu, struct vcpu *vcpu)
 static __attribute__((noinline)) void leave(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
 	if (!(pcpu->ready & vcpu->bit))
-		rest(pcpu, vcpu);
+		rest(pcpu, vcpu, now);
 	/* It may have been asked to move to where it is. */
 	if (!vcpu_hand_over(vcpu) && pcpu->ready & vcpu->bit)
 		sched_begin_steal(vcpu, now);
 }
 
 /* Takes the current vcpu off the hart. */
-static void put(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+static inline __attribute__((always_inline)) void put(struct pcpu *pcpu, struct vcpu *vcpu,
+                                                      uint64_t now)
 {
 	vcpu_fw_resident_until(&vcpu->fw, now);
 	vcpu_put(pcpu, vcpu);
@@ -182,7 +200,7 @@ static void put(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 	if (pcpu->ready & vcpu->bit)
 		sched_begin_steal(vcpu, now);
 	else
-		rest(pcpu, vcpu);
+		rest(pcpu, vcpu, now);
 }
 
 /* Whether the resident vcpu keeps the hart: its slice goes on, or it gets another one because no
@@ -199,7 +217,8 @@ static inline bool keeps_hart(struct pcpu *pcpu, const struct vcpu *vcpu, uint64
 	return true;
 }
 
-static void watch_suspect(struct pcpu *pcpu, const struct vcpu *vcpu)
+static inline __attribute__((always_inline)) void watch_suspect(struct pcpu *pcpu,
+                                                                const struct vcpu *vcpu)
 {
 	/* Nearly always no vcpu is a suspect. */
 	if (__builtin_expect(pcpu->suspect == vcpu->suspect, 1))
@@ -208,7 +227,8 @@ static void watch_suspect(struct pcpu *pcpu, const struct vcpu *vcpu)
 	vs_delegate(!pcpu->suspect);
 }
 
-static struct vcpu *enter(struct pcpu *pcpu, struct vcpu *vcpu)
+static inline __attribute__((always_inline)) struct vcpu *enter(struct pcpu *pcpu,
+                                                                struct vcpu *vcpu)
 {
 	*pcpu_pending(pcpu) = 0;
 	sched_set_timer(pcpu, vcpu);
@@ -230,13 +250,31 @@ static __attribute__((noinline)) struct vcpu *change(struct pcpu *pcpu, struct v
 	return enter(pcpu, vcpu);
 }
 
+void sched_entered(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	watch_suspect(pcpu, vcpu);
+	(void)enter(pcpu, vcpu);
+}
+
+/* A window has ended, or a guard begins. The resident vcpu leaves as at the end of a turn. */
+static __attribute__((noinline)) struct vcpu *next_window(struct pcpu *pcpu, struct vcpu *vcpu,
+                                                          uint64_t now)
+{
+	trap_loop_look(vcpu);
+	put(pcpu, vcpu, now);
+	windows_turn(pcpu, now);
+	return change(pcpu, NULL, now);
+}
+
 /* The rare cases of sched_next(): the resident vcpu has steal time to end, or it, or the vcpu
- * before it, is a suspect or looks like one. */
+ * before it, is a suspect or looks like one, or the hart has a schedule. */
 static __attribute__((noinline)) struct vcpu *look(struct pcpu *pcpu, struct vcpu *vcpu,
                                                    uint64_t now)
 {
 	if (vcpu->fw.ready_since)
 		sched_end_steal(pcpu, vcpu, now);
+	if (pcpu->scheduled && windows_over(pcpu, now))
+		return next_window(pcpu, vcpu, now);
 	if (now >= pcpu->slice_end)
 		trap_loop_look(vcpu);
 	if (!keeps_hart(pcpu, vcpu, now))
@@ -251,7 +289,7 @@ struct vcpu *sched_next(struct pcpu *pcpu)
 	uint64_t now = csr_read(CSR_TIME);
 
 	if (vcpu) {
-		if (vcpu->fw.ready_since || vcpu->suspect || pcpu->suspect ||
+		if (vcpu->fw.ready_since || vcpu->suspect || pcpu->special ||
 		    (now >= pcpu->slice_end && trap_loop_seems()))
 			return look(pcpu, vcpu, now);
 		if (keeps_hart(pcpu, vcpu, now))

@@ -12,6 +12,9 @@
  * idles while no vcpu can. Returns the vcpu to enter, which is then resident. */
 struct vcpu *sched_next(struct pcpu *pcpu);
 
+/* The last step of sched_next() for a vcpu that was just loaded and does not return from it. */
+void sched_entered(struct pcpu *pcpu, struct vcpu *vcpu);
+
 /* Makes the vcpu ready to run. */
 void sched_set_ready(struct vcpu *vcpu);
 

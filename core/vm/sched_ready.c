@@ -23,7 +23,7 @@ void sched_set_ready(struct vcpu *vcpu)
 
 	CHECK(vcpu->home == this_pcpu());
 	if (pcpu->waiting & bit) {
-		wake_times_set(&pcpu->wake, vcpu->index, vcpu_lcofi_deadline(vcpu));
+		wake_times_set(&pcpu->wake, vcpu->index, vcpu_deadline(vcpu));
 		if (vcpu->guest_file)
 			guest_file_ignore(vcpu);
 		if (atomic_load_explicit(&vcpu->hsm_state, memory_order_relaxed) ==
@@ -82,6 +82,8 @@ void sched_off(struct vcpu *vcpu)
 	struct pcpu *pcpu = vcpu->home;
 
 	CHECK(vcpu->home == this_pcpu());
+	if (vcpu->has_deadlines)
+		vcpu_budget_off(vcpu);
 	wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
 	pcpu->ready &= ~vcpu->bit;
 	pcpu->waiting &= ~vcpu->bit;
@@ -100,7 +102,7 @@ void sched_remove(struct vcpu *vcpu)
 		vcpu_fw_resident_until(&vcpu->fw, csr_read(CSR_TIME));
 		vcpu_put(vcpu->home, vcpu);
 	} else {
-		vpmu_init(&vcpu->pmu, &vcpu->vm->pmu_policy);
+		vpmu_clear(&vcpu->pmu);
 	}
 	if (vcpu->guest_file)
 		guest_file_end(vcpu);
@@ -115,6 +117,7 @@ void sched_work(struct vcpu *vcpu)
 {
 	CHECK(vcpu->home == this_pcpu());
 	vcpu->home->working |= vcpu->bit;
+	vcpu->home->asks |= vcpu->bit;
 	sched_set_ready(vcpu);
 }
 

@@ -10,9 +10,9 @@
 static uint64_t next_wake(const struct vcpu *vcpu)
 {
 	uint64_t timer = vcpu_timer_deadline(vcpu);
-	uint64_t lcofi = vcpu_lcofi_deadline(vcpu);
+	uint64_t other = vcpu_deadline(vcpu);
 
-	return timer < lcofi ? timer : lcofi;
+	return timer < other ? timer : other;
 }
 
 void sched_wake_in_time(struct vcpu *vcpu)
@@ -48,6 +48,14 @@ static void timer_came(struct vcpu *vcpu)
 	vcpu_set_virq(vcpu, IRQ_VSTI, true);
 }
 
+static void deadline_came(struct vcpu *vcpu, uint64_t now)
+{
+	if (vcpu->few_lcofis)
+		vcpu_lcofi_release(vcpu, now);
+	if (vcpu->budget.count)
+		vcpu_budget_look(vcpu, now);
+}
+
 /* Polls a counter for the vcpu's PMU if it is time to. */
 static void poll(struct vcpu *vcpu, uint64_t now)
 {
@@ -70,8 +78,8 @@ void sched_timer(void)
 		wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
 		if (vcpu->timer <= now)
 			timer_came(vcpu);
-		if (vcpu->few_lcofis)
-			vcpu_lcofi_release(vcpu, now);
+		if (vcpu->has_deadlines)
+			deadline_came(vcpu, now);
 		if (vcpu->poll_at != ~0UL)
 			poll(vcpu, now);
 		/* It may sleep on, for instance when its LCOFI has come, and is masked. */

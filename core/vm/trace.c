@@ -12,7 +12,7 @@ static struct ring {
 	atomic_ulong begun; /* entries since boot, with the one that is being written */
 	atomic_ulong count; /* entries since boot that are complete */
 	struct trace_entry entries[RING];
-} rings[MAX_HARTS];
+} * rings; /* [n_pcpus] */
 
 #define WORDS (sizeof(struct trace_entry) / sizeof(uint64_t))
 _Static_assert(sizeof(struct trace_entry) % sizeof(uint64_t) == 0, "copied word by word");
@@ -27,8 +27,9 @@ static void copy(struct trace_entry *to, const struct trace_entry *from)
 		__atomic_store_n(&t[i], __atomic_load_n(&f[i], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 }
 
-/* The true functions of each VM, each served by call() instead. Constant after boot. */
-static struct vsbi_slot calls[VM_MAX_VMS][VSBI_SLOTS];
+/* The true functions of each VM, each served by call() instead: one table for all VMs that are
+ * offered the same. Constant after boot. */
+static struct vsbi_slot *calls[VM_MAX_VMS];
 
 static void note(const struct vcpu *vcpu, uint64_t scause, uint64_t a, uint64_t b)
 {
@@ -59,14 +60,40 @@ static VSBI_FN(call)
 	return vsbi_find(vcpu->vm->sbi, eid, fid)(a0, a1, a2, a3, a4, a5, fid, eid);
 }
 
-void trace_init(void)
+/* Returns a table that another VM, one of the first n, has. NULL: none is offered the same. */
+static struct vsbi_slot *calls_like(const struct vsbi_slot sbi[VSBI_SLOTS], uint32_t n)
 {
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t same = 0;
+
+		while (same < VSBI_SLOTS && calls[i][same].eid == sbi[same].eid)
+			same++;
+		if (same == VSBI_SLOTS)
+			return calls[i];
+	}
+	return NULL;
+}
+
+static struct vsbi_slot *make_calls(const struct vsbi_slot sbi[VSBI_SLOTS],
+                                    void *(*alloc)(size_t size))
+{
+	struct vsbi_slot *made = alloc(VSBI_SLOTS * sizeof(*made));
+
+	for (uint32_t n = 0; n < VSBI_SLOTS; n++) {
+		made[n].eid = sbi[n].eid;
+		for (uint32_t k = 0; k < VSBI_FUNCTIONS; k++)
+			made[n].fn[k] = call;
+	}
+	return made;
+}
+
+void trace_init(void *(*alloc)(size_t size))
+{
+	rings = alloc(n_pcpus * sizeof(rings[0]));
 	for (uint32_t i = 0; i < n_vms; i++) {
-		for (uint32_t n = 0; n < VSBI_SLOTS; n++) {
-			calls[i][n].eid = vms[i].sbi[n].eid;
-			for (uint32_t k = 0; k < VSBI_FUNCTIONS; k++)
-				calls[i][n].fn[k] = call;
-		}
+		calls[i] = calls_like(vms[i].sbi, i);
+		if (!calls[i])
+			calls[i] = make_calls(vms[i].sbi, alloc);
 	}
 	trace_switch(NULL, false);
 }

@@ -9,20 +9,14 @@
 #define CORE_VM_TRACE_H
 
 #include "core/lib/types.h"
+#include "core/vm/trace_entry.h"
 #include "core/vm/vm.h"
 
 #define TRACE_SHOWN 64U
 
-struct trace_entry {
-	uint64_t time; /* host time */
-	const struct vcpu *vcpu;
-	uint64_t scause;
-	uint64_t pc;
-	uint64_t value[2]; /* ECALL: extension and function id; otherwise stval and htval */
-};
-
-/* Turns tracing off for all vcpus. At boot, after vsbi_init(). */
-void trace_init(void);
+/* Makes the rings, and turns tracing off for all vcpus. At boot, after vsbi_init(). alloc() returns
+ * zeroed memory of any size. */
+void trace_init(void *(*alloc)(size_t size));
 
 /* Traces the vcpus of vm, NULL: of all VMs. Turning off always concerns all. Boot hart only. */
 void trace_switch(const struct vm *vm, bool on);

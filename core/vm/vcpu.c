@@ -94,6 +94,14 @@ void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu)
 	requests_disable(&vcpu->requests);
 }
 
+uint64_t vcpu_next_deadline(const struct vcpu *vcpu)
+{
+	uint64_t lcofi = vcpu->lcofi.held ? vcpu->lcofi.window_end : ~0UL;
+	uint64_t budget = vcpu_budget_deadline(vcpu);
+
+	return lcofi < budget ? lcofi : budget;
+}
+
 void vcpu_set_virq(struct vcpu *vcpu, uint64_t irq, bool level)
 {
 	CHECK(vcpu->home == this_pcpu());

@@ -18,6 +18,7 @@
 #include "core/vm/observe.h"
 #include "core/vm/pcpu.h"
 #include "core/vm/requests.h"
+#include "core/vm/vcpu_budget.h"
 #include "core/vm/vcpu_fw.h"
 #include "core/vm/vcpu_lcofi.h"
 #include "vpmu/vpmu.h"
@@ -57,11 +58,20 @@ struct vcpu {
 	 * resident. */
 	uint64_t poll_at;
 
-	atomic_bool traced; /* its exits are noted; written by the boot hart, like ctx.calls */
+	/* Its exits are noted: for the operator, written by the boot hart, like ctx.calls; for its
+	 * VM's last words, constant after boot. */
+	union {
+		struct {
+			atomic_bool traced;
+			bool last_words;
+		};
+		uint16_t exits_noted; /* either */
+	};
 
 	/* Private to the home hart. */
-	bool few_lcofis; /* lcofi.limit is not 0 */
-	bool hart_flags; /* the policy's hart_flags: it reads the hart's scountovf */
+	bool few_lcofis;    /* lcofi.limit is not 0 */
+	bool has_deadlines; /* it has such a limit, or a budget */
+	bool hart_flags;    /* the policy's hart_flags: it reads the hart's scountovf */
 	/* See core/vm/trap_loop.h. */
 	bool suspect, lcofi_hidden;
 	bool file_used; /* its guest file has to be cleared before it starts */
@@ -81,6 +91,7 @@ struct vcpu {
 	struct vec_image *vec; /* NULL: the VM has no V. The pointer is constant */
 	uint64_t fp[33];
 	struct vcpu_observers observers;
+	struct vcpu_budget budget;
 };
 _Static_assert(offsetof(struct vcpu, pmu) + VPMU_REACH <= 2048, "pmu begins too late");
 
@@ -153,16 +164,18 @@ static inline bool vcpu_is_on(struct vcpu *vcpu)
 	return state == SBI_HSM_STATE_STARTED || state == SBI_HSM_STATE_SUSPENDED;
 }
 
-/* Returns the host time at which a held LCOFI is raised, ~0: none is held. Home hart only. */
-static inline uint64_t vcpu_lcofi_deadline(const struct vcpu *vcpu)
+/* Returns the host time at which a held LCOFI is raised, or the period of a budget ends; ~0:
+ * neither. Home hart only. */
+uint64_t vcpu_next_deadline(const struct vcpu *vcpu);
+static inline uint64_t vcpu_deadline(const struct vcpu *vcpu)
 {
-	return vcpu->few_lcofis && vcpu->lcofi.held ? vcpu->lcofi.window_end : ~0UL;
+	return __builtin_expect(vcpu->has_deadlines, 0) ? vcpu_next_deadline(vcpu) : ~0UL;
 }
 
 /* Sets the wake time of a vcpu that is not blocked to the next thing that must be done for it. */
 static inline void vcpu_set_wake(struct vcpu *vcpu)
 {
-	uint64_t at = vcpu_lcofi_deadline(vcpu);
+	uint64_t at = vcpu_deadline(vcpu);
 
 	wake_times_set(&vcpu->home->wake, vcpu->index, vcpu->poll_at < at ? vcpu->poll_at : at);
 }

@@ -63,6 +63,8 @@ uint64_t vcpu_fw_total(const struct vcpu *vcpu, uint32_t code)
 		return vcpu->fw.lcofis;
 	case TALLY_EVENT_LCOFI_HELD:
 		return vcpu->lcofi.held_back;
+	case TALLY_EVENT_THROTTLED_TICKS:
+		return vcpu->budget.throttled_ticks;
 	case TALLY_EVENT_REFUSALS:
 		return vcpu->fw.refusals;
 	case TALLY_EVENT_LONGEST_STAY:

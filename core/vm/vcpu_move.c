@@ -4,6 +4,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/fence.h"
 #include "core/vm/check.h"
+#include "core/vm/heart.h"
 #include "core/vm/ledger.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
@@ -68,6 +69,7 @@ static uint32_t leave_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 
 	sched_off(vcpu);
 	pcpu->working &= ~bit;
+	pcpu->asks &= ~bit;
 	pcpu_count_vcpus(pcpu, -1);
 	pcpu->observers -= vcpu->observers.n;
 	return carried;
@@ -92,6 +94,8 @@ bool vcpu_hand_over(struct vcpu *vcpu)
 	vcpu->moves++;
 	atomic_fetch_or(&vcpu->requests.pending, REQ_ARRIVE);
 	requests_disable(&vcpu->requests);
+	if (vcpu->id == 0)
+		heart_ignore(vcpu->vm);
 	if (vcpu->vm->config->n_devices)
 		fence_release_all(); /* its guest's accesses to devices */
 	/* From here on the vcpu belongs to the new home. */
@@ -122,7 +126,7 @@ static void join_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 	CHECK(!((pcpu->ready | pcpu->waiting) & vcpu->bit));
 	pcpu_count_vcpus(pcpu, 1);
 	pcpu->observers += vcpu->observers.n;
-	wake_times_set(&pcpu->wake, vcpu->index, vcpu_lcofi_deadline(vcpu));
+	wake_times_set(&pcpu->wake, vcpu->index, vcpu_deadline(vcpu));
 	if (vcpu->carried & CARRIED_WORKING) {
 		sched_work(vcpu);
 	} else if (vcpu->carried & CARRIED_READY) {
@@ -156,6 +160,8 @@ void vcpu_arrive(struct vcpu *vcpu)
 	fence_i();
 	vcpu_fence_vm(vcpu);
 	join_lists(vcpu->home, vcpu);
+	if (vcpu->id == 0 && atomic_load(&vcpu->vm->state) == VM_RUNNING)
+		heart_watch(vcpu->vm);
 	if (vcpu->vm->wired)
 		follow_wires(vcpu->vm);
 	if (vcpu->home->n_vcpus > 1)

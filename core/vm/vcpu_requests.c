@@ -3,13 +3,16 @@
 
 #include "arch/riscv/csr.h"
 #include "arch/riscv/fence.h"
+#include "core/vm/bells.h"
 #include "core/vm/check.h"
 #include "core/vm/dma.h"
 #include "core/vm/guest_file.h"
 #include "core/vm/hart_flags.h"
+#include "core/vm/heart.h"
 #include "core/vm/sched.h"
 #include "core/vm/vcpu_move.h"
 #include "core/vm/vm.h"
+#include "core/vm/windows.h"
 
 void vcpu_request(struct vcpu *vcpu, uint64_t what)
 {
@@ -69,6 +72,8 @@ static bool serve_start(struct vcpu *vcpu)
 		return false;
 	/* First, because who sees that it has started may send it messages. */
 	has_file = !vcpu->guest_file || guest_file_begin(vcpu);
+	if (has_file && vcpu->guest_file && !vcpu->id)
+		bells_started(vcpu->vm);
 	if (!atomic_compare_exchange_strong(&vcpu->hsm_state, &pending, SBI_HSM_STATE_STARTED))
 		return false;
 	/* It may have stopped itself a moment ago and still be resident. */
@@ -91,6 +96,8 @@ static bool serve_start(struct vcpu *vcpu)
 	for (uint32_t kind = 0; kind < REQ_COUNTED; kind++)
 		(void)requests_got(&vcpu->requests, kind);
 	sched_set_ready(vcpu);
+	if (vcpu->id == 0)
+		heart_watch(vcpu->vm);
 	return true;
 }
 
@@ -154,6 +161,11 @@ void vcpu_serve_notified(struct vcpu *vcpu)
 
 	if (home != this_pcpu()) {
 		pcpu_notify(home, vcpu->bit);
+		return;
+	}
+	/* It was notified before it left, or the operator looks. */
+	if (!resident && windows_away(vcpu)) {
+		serve(vcpu, requests_take(&vcpu->requests, REQ_OBSERVE));
 		return;
 	}
 	serve(vcpu, requests_take(&vcpu->requests, resident ? REQ_ALL : REQ_AT_ONCE));

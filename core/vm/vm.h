@@ -7,6 +7,7 @@
 #include "core/vm/guest_dt.h"
 #include "core/lib/spinlock.h"
 #include "core/vm/vcpu.h"
+#include "core/vm/last_words.h"
 #include "core/vm/vm_command.h"
 #include "core/config/vm_config.h"
 #include "core/vm/vm_life.h"
@@ -47,6 +48,8 @@ struct vm {
 	struct vpci pci;                   /* its functions; see core/vm/functions.h */
 
 	/* Also constant after boot. */
+	uint32_t bells;                 /* how many it has; see core/vm/bells.h */
+	uint8_t bell_of[VM_MAX_SHARED]; /* of each shared memory: one more than the index */
 	struct vpmu_policy pmu_policy;
 	struct vpmu_table pmu_table; /* selectors NULL: the VM tree has no node /pmu */
 	struct vpmu_known pmu_known[VPMU_KNOWN];
@@ -67,12 +70,18 @@ struct vm {
 		const struct vcpu *by;
 		const char *failure;
 		uint64_t value;
+		const char *unit;
+		uint64_t at; /* host time */
 	} end;
+	/* See core/vm/heart.h; in host time. */
+	atomic_ulong rang_at; /* the last ring, or the begin of the life */
+	uint64_t heart_at;    /* when the lead hart looks; its own. ~0: not at all */
 	struct vm_life life;
 	struct vm_crash crash;
+	struct last_words last;
 };
 
-extern struct vm vms[VM_MAX_VMS];
+extern struct vm *vms; /* [n_vms] */
 extern uint32_t n_vms;
 
 /* Creates every VM of the VM tree. Boot hart only. */
@@ -84,6 +93,13 @@ void vms_start(void);
 /* Passes changed outputs of the PLIC on to the vcpus, or sends the messages of the APLIC. The
  * caller holds vm->devices. */
 void vm_update_interrupts(struct vm *vm);
+
+/* Passes the level of an emulated device's interrupt on to the PLIC or APLIC, and to the vcpus. The
+ * caller holds vm->devices. */
+void vm_set_level(struct vm *vm, uint32_t source, bool level);
+
+/* The same for a level that becomes high. It is the short way. */
+void vm_raise(struct vm *vm, uint32_t source);
 
 /* Passes the level of the UART's interrupt on to the PLIC or APLIC. Few accesses change it. The
  * PLIC has the last one in any case. The caller holds vm->devices. */

@@ -4,7 +4,9 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/sbi.h"
 #include "core/log.h"
+#include "core/vm/bells.h"
 #include "core/vm/dma.h"
+#include "core/vm/heart.h"
 #include "core/vm/terminal_port.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
@@ -45,8 +47,8 @@ const char *vm_state_name(const struct vm *vm)
 	return names[state_of(vm)];
 }
 
-void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *failure,
-            uint64_t value)
+static void end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *failure,
+                uint64_t value, const char *unit)
 {
 	unsigned int running = VM_RUNNING;
 
@@ -56,8 +58,21 @@ void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *f
 	vm->end.by = by;
 	vm->end.failure = failure;
 	vm->end.value = value;
+	vm->end.unit = unit;
+	vm->end.at = csr_read(CSR_TIME);
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
 		vcpu_request(vm->vcpus[i], REQ_STOP);
+}
+
+void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *failure,
+            uint64_t value)
+{
+	end(vm, by, why, failure, value, NULL);
+}
+
+void vm_silent(struct vm *vm)
+{
+	end(vm, vm->vcpus[0], VM_END_FAILED, "did not ring for", vm->config->heartbeat_ms, "ms");
 }
 
 void vm_failed(struct vcpu *vcpu, const char *failure, uint64_t value)
@@ -112,6 +127,7 @@ static void judge(struct vm *vm)
 		if (vm->end.why == VM_END_REBOOT) {
 			vm->end.why = VM_END_FAILED;
 			vm->end.failure = "asked for a restart once too often; reset type";
+			vm->end.unit = NULL;
 		}
 	} else if (life->again && !by_user) {
 		life->restarts++;
@@ -119,9 +135,15 @@ static void judge(struct vm *vm)
 	if (vm->end.why != VM_END_FAILED)
 		return;
 	atomic_fetch_add(&vms_failed, 1);
+	last_words_change(vm);
 	vm->crash.failure = vm->end.failure;
 	vm->crash.value = vm->end.value;
+	vm->crash.unit = vm->end.unit;
+	vm->crash.at = vm->end.at;
+	vm->crash.age = vm->end.at - life->begun;
+	vm->crash.life = life->number;
 	vm_crash_note(&vm->crash, vm->end.by);
+	last_words_keep(vm);
 }
 
 static _Noreturn void power_off(void)
@@ -177,19 +199,23 @@ static enum vm_command take_command(struct vm *vm)
 	return c;
 }
 
+/* One line in each stay: the end, registers after a failure, and what budgets have cost. */
 static void tell(struct vm *vm)
 {
 	struct vm_life *life = &vm->life;
+	uint32_t budgets = vm->config->budget.count ? vm->config->n_vcpus : 0;
+	uint32_t registers = vm->end.why == VM_END_FAILED ? VM_TELL_LINES : 0;
 
 	/* What its devices did comes before its end. */
 	if (life->step == 0 && life->rests++ < RESTS && dma_tell_rest(vm))
 		return;
 	if (life->step == 0)
 		vm_tell_end(vm);
-	else
+	else if (life->step <= registers)
 		vm_tell_registers(vm, life->step - 1);
-	life->step++;
-	if (vm->end.why == VM_END_FAILED && life->step <= VM_TELL_LINES)
+	else
+		vm_tell_budget(vm->vcpus[life->step - 1 - registers]);
+	if (life->step++ < registers + budgets)
 		return;
 	(void)take_command(vm);
 	if (!life->again)
@@ -257,9 +283,12 @@ void vm_begin(struct vm *vm, uint64_t now)
 	wired_begin(vm);
 	functions_begin(vm);
 	spin_unlock(&vm->devices);
+	bells_begin(vm);
 	dma_begin(vm);
 	vm->htimedelta = -now; /* its clock starts at 0 */
 	vm->life.begun = now;
+	heart_begin(vm, now);
+	last_words_begin(vm);
 	atomic_store(&vm->vcpus_alive, vm->config->n_vcpus);
 	atomic_store(&vm->vcpus_untold, vm->config->n_vcpus);
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
@@ -295,6 +324,7 @@ void vm_life_serve(struct vm *vm)
 		/* A command waits until the log has all lines of this life. */
 		if (atomic_load(&vm->vcpus_untold) || sched_works(lead))
 			break;
+		heart_ignore(vm);
 		vm_quiet_begin(vm);
 		judge(vm);
 		vm->life.step = 0;

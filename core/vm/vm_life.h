@@ -45,6 +45,10 @@ enum vm_end {
 struct vm_crash {
 	const char *failure; /* one phrase; NULL: the VM has not failed yet */
 	uint64_t value;      /* the value that explains it */
+	const char *unit;    /* of it; NULL: it is an address or the like, in hexadecimal */
+	uint64_t at;         /* host time */
+	uint64_t age;        /* how long the VM had run; host time */
+	uint64_t life;       /* life.number of the life that ended so */
 	uint32_t vcpu;
 	uint64_t x[32];
 	struct vs_state vs;
@@ -82,6 +86,9 @@ const char *vm_state_name(const struct vm *vm);
  */
 void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *failure,
             uint64_t value);
+
+/* Ends a VM whose guest did not ring in time (core/vm/heart.h). Lead hart only. */
+void vm_silent(struct vm *vm);
 
 /* Ends the VM of a vcpu that cannot continue. The vcpu is resident on this hart. */
 void vm_failed(struct vcpu *vcpu, const char *failure, uint64_t value);

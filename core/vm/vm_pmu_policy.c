@@ -2,6 +2,7 @@
 #include "core/vm/vm_pmu_policy.h"
 
 #include "arch/riscv/quirks.h"
+#include "core/vm/budget_hart.h"
 #include "core/vm/hart_kind.h"
 #include "core/vm/vm_overflow.h"
 #include "vpmu/bits.h"
@@ -35,6 +36,16 @@ static void know_events(struct vm *vm)
 		          hpm_event_hctrs(hpm, event_idx, 0, 0));
 	}
 	vm->pmu_policy.known = vm->pmu_known;
+}
+
+/* By id. Its vcpus do not move: vm_parse_budget(). */
+static uint64_t harts_of(const struct vm_config *config)
+{
+	uint64_t harts = 0;
+
+	for (uint32_t i = 0; i < config->n_vcpus; i++)
+		harts |= config->vcpus[i].harts;
+	return harts;
 }
 
 void vm_pmu_policy_make(struct vm *vm)
@@ -82,5 +93,10 @@ void vm_pmu_policy_make(struct vm *vm)
 	policy->hctrs = vm->config->pmu ? hctrs & vm->config->pmu_counters : 0;
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
 		vm->vcpus[i]->hart_flags = policy->hart_flags;
+	if (vm->config->budget.count) {
+		policy->budget_event = vm->config->budget.event_idx;
+		policy->budget_hctr =
+		    (uint8_t)budget_hctr(harts_of(vm->config), policy->budget_event);
+	}
 	know_events(vm);
 }

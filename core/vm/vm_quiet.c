@@ -6,6 +6,7 @@
 #include "core/log.h"
 #include "core/vm/dma.h"
 #include "core/vm/external.h"
+#include "core/vm/bells.h"
 #include "core/vm/functions.h"
 #include "core/vm/platform.h"
 #include "core/vm/wired.h"
@@ -28,6 +29,7 @@ void vm_quiet_begin(struct vm *vm)
 	vm->life.drained = false;
 	wires_off(vm);
 	functions_stop(vm);
+	bells_end(vm);
 }
 
 /* Returns whether the device is at rest. */

@@ -7,10 +7,10 @@
 #include "core/lib/printf.h"
 
 /* x0 is always 0, so pc takes its place. */
-static const char *const names[32] = {"pc", "ra", "sp",  "gp",  "tp", "t0", "t1", "t2",
-                                      "s0", "s1", "a0",  "a1",  "a2", "a3", "a4", "a5",
-                                      "a6", "a7", "s2",  "s3",  "s4", "s5", "s6", "s7",
-                                      "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
+const char *const vm_register_names[32] = {"pc", "ra", "sp",  "gp",  "tp", "t0", "t1", "t2",
+                                           "s0", "s1", "a0",  "a1",  "a2", "a3", "a4", "a5",
+                                           "a6", "a7", "s2",  "s3",  "s4", "s5", "s6", "s7",
+                                           "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
 
 void vm_crash_note(struct vm_crash *crash, const struct vcpu *vcpu)
 {
@@ -24,7 +24,7 @@ void vm_tell_registers(const struct vm *vm, uint32_t n)
 {
 	const struct vm_crash *crash = &vm->crash;
 	const struct vs_state *vs = &crash->vs;
-	const char *const *name = &names[4 * (n % 8)];
+	const char *const *name = &vm_register_names[4 * (n % 8)];
 	const uint64_t *x = &crash->x[4 * (n % 8)];
 
 	if (n < 8)
@@ -62,13 +62,31 @@ void vm_tell_exits(const struct vcpu *vcpu)
 	log_line(vcpu->moves ? "%s moves=%lu" : "%s", text, vcpu->moves);
 }
 
+void vm_tell_budget(const struct vcpu *vcpu)
+{
+	log_line("vm %s: vcpu %u: budget spent in %lu periods, exceeded by %lu at most, "
+	         "throttled for %lu ticks",
+	         vcpu->vm->config->name, vcpu->id, vcpu->budget.periods_spent,
+	         vcpu->budget.over_most, vcpu->budget.throttled_ticks);
+}
+
 static void told(const struct vm *vm, const char *what)
 {
 	log_line("vm %s: %s", vm->config->name, what);
 }
 
+void vm_failure_text(const char *failure, uint64_t value, const char *unit, char *text, size_t size)
+{
+	if (unit)
+		(void)tally_snprintf(text, size, "%s %lu %s", failure, value, unit);
+	else
+		(void)tally_snprintf(text, size, "%s %lx", failure, value);
+}
+
 void vm_tell_end(const struct vm *vm)
 {
+	char text[VM_FAILURE_BYTES];
+
 	switch (vm->end.why) {
 	case VM_END_SHUTDOWN:
 		told(vm, "ended");
@@ -80,7 +98,8 @@ void vm_tell_end(const struct vm *vm)
 		told(vm, "asked for a restart");
 		break;
 	case VM_END_FAILED:
-		log_line("vm %s: failed: %s %lx", vm->config->name, vm->end.failure, vm->end.value);
+		vm_failure_text(vm->end.failure, vm->end.value, vm->end.unit, text, sizeof(text));
+		log_line("vm %s: failed: %s", vm->config->name, text);
 		break;
 	default:
 		told(vm, "stopped");

@@ -12,6 +12,14 @@
  * operator. */
 void vm_crash_note(struct vm_crash *crash, const struct vcpu *vcpu);
 
+/* The names of crash->x[], x0's place being that of pc. */
+extern const char *const vm_register_names[32];
+
+#define VM_FAILURE_BYTES 96U
+/* Why the VM failed, as the log says it. */
+void vm_failure_text(const char *failure, uint64_t value, const char *unit, char *text,
+                     size_t size);
+
 /* Writes the line that vm_tell_exits() logs. */
 void vm_exits_text(const struct vcpu *vcpu, char *text, size_t size);
 
@@ -19,5 +27,6 @@ void vm_exits_text(const struct vcpu *vcpu, char *text, size_t size);
 void vm_tell_exits(const struct vcpu *vcpu);
 void vm_tell_end(const struct vm *vm);
 void vm_tell_registers(const struct vm *vm, uint32_t n); /* n < VM_TELL_LINES */
+void vm_tell_budget(const struct vcpu *vcpu);            /* it has one */
 
 #endif

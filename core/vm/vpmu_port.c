@@ -10,6 +10,7 @@
 #include "core/vm/pcpu.h"
 #include "core/vm/platform.h"
 #include "core/vm/vcpu.h"
+#include "core/vm/vm.h"
 #include "core/vm/vs_interrupts.h"
 #include "vpmu/port.h"
 
@@ -247,6 +248,19 @@ void vpmu_port_raise_lcofi(void)
 		csr_set(CSR_HVIP, BIT(IRQ_LCOFI));
 	}
 	vs_interrupts_pending();
+}
+
+void vpmu_port_budget_spent(void)
+{
+	vcpu_budget_spent(this_pcpu()->current);
+}
+
+void vpmu_port_budget_lost(void)
+{
+	struct vcpu *vcpu = this_pcpu()->current;
+
+	vm_failed(vcpu, "its hart has refused the counter of its budget,",
+	          vcpu->vm->pmu_policy.budget_hctr);
 }
 
 void vpmu_port_unobserved(uint32_t n, uint64_t value)

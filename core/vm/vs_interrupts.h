@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) void vs_interrupts_pending(void)
 }
 
 /* Asked in exits, where one may have come to pend. */
-static inline void vs_interrupts_settle(void)
+static inline __attribute__((always_inline)) void vs_interrupts_settle(void)
 {
 	if (vs_lcofi(csr_read(CSR_HVIP)))
 		vs_interrupts_pending();

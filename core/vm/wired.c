@@ -6,6 +6,7 @@
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
 #include "core/vm/vm.h"
+#include "core/vm/windows.h"
 #include "vpmu/bits.h"
 
 /* vm, guest and source are constant after boot. The lock of vm->devices protects the others. */
@@ -165,14 +166,17 @@ static void follow(struct wire *wire)
 	struct vm *vm = wire->vm;
 	int context = wire->live ? vplic_context(&vm->plic, wire->guest) : -1;
 	uint32_t place;
+	bool on = context >= 0;
 
-	if (context >= 0) {
+	if (on) {
+		/* Outside its vcpu's windows it is off, and comes when the next one begins. */
+		on = !windows_away(vm->vcpus[context]);
 		place = vcpu_home(vm->vcpus[context])->irq_place;
 		if (place != wire->place && place != IRQCHIP_NOWHERE)
 			aim(wire, place);
 	}
-	if (wire->listens != (context >= 0))
-		listen(wire, context >= 0);
+	if (wire->listens != on)
+		listen(wire, on);
 }
 
 void wired_follow(struct vm *vm)

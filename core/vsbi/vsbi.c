@@ -35,6 +35,15 @@ static void offer_pmu(struct vm *vm)
 	}
 }
 
+/* Nobody waits for the ring of other VMs, and they are told. */
+static void offer_tally(struct vm *vm)
+{
+	struct vsbi_slot *slot = offer(vm, &vsbi_tally);
+
+	if (!vm->config->heartbeat_ms)
+		slot->fn[SBI_TALLY_RING] = vsbi_not_supported;
+}
+
 /* switch.S looks a call up in vcpu->ctx.calls by itself. */
 _Static_assert(offsetof(struct vsbi_slot, eid) == 0 && offsetof(struct vsbi_slot, fn) == 8 &&
                    sizeof(struct vsbi_slot) == 1 << 7,
@@ -60,8 +69,8 @@ void vsbi_init(struct vm *vm)
 		(void)offer(vm, &vsbi_dbcn);
 	if (vm->config->pmu)
 		offer_pmu(vm);
-	if (vm->config->controls)
-		(void)offer(vm, &vsbi_tally);
+	if (vm->config->controls || vm->config->heartbeat_ms)
+		offer_tally(vm);
 }
 
 bool vsbi_has(const struct vm *vm, uint64_t eid)

@@ -2,6 +2,7 @@
 /* Tally's own extension (docs/sbi-tally.md), for VMs to which the VM tree gives something of it. */
 #include <string.h>
 
+#include "core/vm/heart.h"
 #include "core/vm/vm.h"
 #include "core/vsbi/vsbi.h"
 #include "vpmu/bits.h"
@@ -21,6 +22,12 @@ static struct vm *controlled(uint64_t name, uint64_t more)
 			return &vms[i];
 	}
 	return NULL;
+}
+
+static VSBI_FN(vsbi_ring)
+{
+	heart_ring(this_vcpu()->vm);
+	return vsbi_result(SBI_SUCCESS, 0);
 }
 
 static VSBI_FN(vsbi_vm_state)
@@ -77,6 +84,7 @@ const struct vsbi_slot vsbi_tally = {
     .eid = SBI_EXT_TALLY,
     .fn =
         {
+            [SBI_TALLY_RING] = vsbi_ring,
             [SBI_TALLY_VM_STATE] = vsbi_vm_state,
             [SBI_TALLY_START] = vsbi_vm_start,
             [SBI_TALLY_STOP] = vsbi_vm_stop,

@@ -75,12 +75,19 @@ int raw_kind(uint64_t hartid);
 int million(uint64_t hartid);
 int answers(uint64_t hartid);
 int gaps(uint64_t hartid);
+int windows_kind(uint64_t hartid);
+int budget(uint64_t hartid);
+int dodge(uint64_t hartid);
+int budget_lives(uint64_t hartid);
+int budget_stops(uint64_t hartid);
 int mix(uint64_t hartid);
 int steal(uint64_t hartid);
 int life(uint64_t hartid);
 int seed(uint64_t hartid);
 int pieces_kind(uint64_t hartid);
 int shared_kind(uint64_t hartid);
+int bell_kind(uint64_t hartid);
+int pace(uint64_t hartid);
 int crash(uint64_t hartid);
 int smp(uint64_t hartid);
 int hsm_kind(uint64_t hartid);
@@ -107,6 +114,10 @@ int edu(uint64_t hartid);
 int raid(uint64_t hartid);
 int quiet_kind(uint64_t hartid);
 int warden(uint64_t hartid);
+int heart(uint64_t hartid);
+int steps_kind(uint64_t hartid);
+int steady(uint64_t hartid);
+int tempest(uint64_t hartid);
 
 /* The marks of kind `marks`: what they are, and how many are not there any more. */
 void marks_put(uint64_t mark);
@@ -121,6 +132,9 @@ uint64_t hostile_calls(uint64_t hartid);
 
 /* One of the ways in which `crash` ends. */
 int handler_faults(void);
+
+/* A gust of tempest by a device with DMA. */
+uint64_t tempest_dma(void);
 
 /* The part of storm that makes PMU calls. */
 void storm_pmu(void);

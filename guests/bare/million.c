@@ -23,7 +23,7 @@ static const struct {
 } kinds[KINDS] = {
     {0x2, 0},     {0x4, 0},     {0x10019, 0}, {0x10000, 0}, {0xf0005, 0}, {0xf0016, 0},
     {0x1, 0},     {0x2, 1},     {0xf0100, 0}, {0x40001, 0}, {0x10021, 0}, {0x20000, 0x1234},
-    {0xf010d, 0}, {0xf010f, 0}, {0, 0},       {0x1001b, 0},
+    {0xf010d, 0}, {0xf0110, 0}, {0, 0},       {0x1001b, 0},
 };
 
 static uint32_t can_be_counted(uint64_t counters, unsigned kind)

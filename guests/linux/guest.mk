@@ -31,4 +31,13 @@ $(B)/guest/initramfs.cpio: tools/initramfs guests/linux/init guests/linux/profil
 		guests/linux/profile=etc/profile $(LINUX_GUEST_DIR)/work=usr/bin/work \
 		'bin->usr/bin' 'sbin->usr/bin' 'lib->usr/lib'
 
-GUESTS += $(B)/guest/initramfs.cpio
+# What the Debian guest of dts/partitions.dts boots.
+$(B)/guest/partitions.cpio: tools/initramfs guests/linux/init guests/linux/pace.sh \
+		$(LINUX_GUEST_DIR)/pace $(B)/guest/linux.stamp
+	@echo "  CPIO    $@"
+	$(Q)tools/initramfs -o $@ --dev $(B)/guest/root/usr/bin/busybox=usr/bin/busybox \
+		guests/linux/init=init guests/linux/pace.sh=test/pace \
+		$(B)/guest/bell-modules=modules $(LINUX_GUEST_DIR)/pace=usr/bin/pace \
+		'bin->usr/bin' 'sbin->usr/bin'
+
+GUESTS += $(B)/guest/initramfs.cpio $(B)/guest/partitions.cpio

@@ -2,7 +2,7 @@
 /*
  * Every period with every filter, in S and in U, after starts from different values: how many
  * interrupts come for a number of starts, after how many instructions, and what the counter reads
- * then.
+ * then. `event=`, `flags=`: of one event or filter alone.
  */
 #include "guests/sampling/sampling.h"
 
@@ -54,8 +54,11 @@ static void filter(uint64_t event, uint64_t flags)
 {
 	static const uint64_t periods[] = {1, 2, 10, 1000, 100000, 10000000};
 	static const uint64_t froms[] = {0, 1UL << 61, 1UL << 63};
-	uint32_t ctr = configure(hw_counters(), flags, event);
+	uint32_t ctr;
 
+	if (bootarg_num("event", event) != event || bootarg_num("flags", flags) != flags)
+		return;
+	ctr = configure(hw_counters(), flags, event);
 	if (!ctr)
 		return;
 	print("event 0x%x\n", event);

@@ -73,7 +73,7 @@ void fuzz_machine(struct input *in, struct machine *machine)
 
 		*policy = (struct vpmu_policy){
 		    .hctrs = COMBINING_COUNTERS | (more & 1 ? 5 : 0),
-		    .fw_base = more & 2 ? 32 : 40,
+		    .fw_base = more & 2 ? 32 : 39,
 		    .width = 64,
 		    .table = &machine->table[i],
 		};

@@ -133,6 +133,8 @@ static unsigned int command(char *text)
 		return n == 4 && !json ? moves(word) : WRONG;
 	if (strcmp(word[0], "trace") == 0)
 		return n == 1 ? OK : n > 3 || json ? WRONG : traces(word, n);
+	if (strcmp(word[0], "crash") == 0)
+		return n != 2 ? WRONG : vm_named(word[1]) == ANY ? FAILED : OK;
 	if (strcmp(word[0], "frames") == 0)
 		return n == 2 && !json ? set_frames(word[1]) : WRONG;
 	if (strcmp(word[0], "help") == 0)

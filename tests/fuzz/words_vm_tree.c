@@ -43,13 +43,25 @@ static const char *const props[] = {
     "pci",
     "look",
     "controls",
+    "heartbeat-ms",
+    "crash-exits",
     "lok",
     "share",
+    "budget",
     "turn-us",
+    "major-frame-us",
+    "slack",
+    "vm",
+    "vcpu",
+    "start-us",
+    "length-us",
+    "guard-us",
     "size",
     "at",
     "access",
     "writes",
+    "bell",
+    "bell-identity",
     NULL,
 };
 static const char *const strings[] = {
@@ -60,8 +72,8 @@ static const char *const strings[] = {
     "read",  "read-write", NULL,
 };
 static const char *const nodes[] = {
-    "images",           "vms",   "pmu",     "vcpu0",  "vcpu1", "vcpu2", "vcpu8", "a", "b",
-    "a-name-of-16-chr", "UPPER", "devices", "shared", "alpha", "beta",  NULL,
+    "images",           "vms",   "pmu",     "vcpu0",  "vcpu1", "vcpu2", "vcpu8",     "a",     "b",
+    "a-name-of-16-chr", "UPPER", "devices", "shared", "alpha", "beta",  "schedules", "hart0", NULL,
 };
 
 const struct fdt_words fdt_words = {props, strings, nodes};

@@ -106,6 +106,9 @@ struct fake_hart_trace {
 	uint64_t failed_runs;
 	uint64_t failed_stops;
 	/* Observers of the resident vcpu that have ended, and their values. */
+	/* Of each vcpu, from 1 on: how often that was told. */
+	uint32_t budgets_spent[FAKE_VCPUS + 1];
+	uint32_t budgets_lost[FAKE_VCPUS + 1];
 	uint32_t unobserved;
 	uint64_t unobserved_value[VPMU_OBSERVERS];
 };

@@ -21,7 +21,8 @@
 
 uint64_t host_csrs[4096];
 struct platform platform;
-struct vm vms[VM_MAX_VMS];
+static struct vm all_vms[VM_MAX_VMS];
+struct vm *vms = all_vms;
 
 struct model bus[PCI_FUNCTIONS];
 bool there[PCI_FUNCTIONS];
@@ -274,7 +275,7 @@ int setup(void **state)
 	delete_node(board, "/soc/of-pci@21004000");
 	memset(bus, 0, sizeof(bus));
 	memset(there, 0, sizeof(there));
-	memset(vms, 0, sizeof(vms));
+	memset(all_vms, 0, sizeof(all_vms));
 	memset(functions, 0, sizeof(functions));
 	n_functions = 0;
 	no_dma = NULL;

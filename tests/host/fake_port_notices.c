@@ -26,6 +26,18 @@ void vpmu_port_raise_lcofi(void)
 	fake_trace.raises++;
 }
 
+void vpmu_port_budget_spent(void)
+{
+	fake_called();
+	fake_trace.budgets_spent[fake.resident]++;
+}
+
+void vpmu_port_budget_lost(void)
+{
+	fake_called();
+	fake_trace.budgets_lost[fake.resident]++;
+}
+
 void vpmu_port_unobserved(uint32_t n, uint64_t value)
 {
 	fake_called();

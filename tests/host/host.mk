@@ -11,7 +11,8 @@ HOST_SRC_vpmu := $(addprefix tests/host/,test_vpmu.c test_vpmu_config.c test_vpm
 	test_vpmu_start_stop.c test_vpmu_direct.c test_vpmu_share.c test_vpmu_overflow.c \
 	test_vpmu_wrap.c test_vpmu_fw.c test_vpmu_switch.c test_vpmu_snapshot.c \
 	test_vpmu_event_info.c test_vpmu_policy.c test_vpmu_retired.c test_vpmu_count_hs.c \
-	test_vpmu_show.c test_vpmu_observe.c test_vpmu_fixed.c test_vpmu_failed.c \
+	test_vpmu_show.c test_vpmu_observe.c test_vpmu_budget.c \
+	test_vpmu_fixed.c test_vpmu_failed.c \
 	test_vpmu_room.c \
 	vpmu_stub.c) $(VPMU_SRC)
 
@@ -20,7 +21,7 @@ FAKE_PORT_SRC := $(addprefix tests/host/,fake_port.c fake_port_fixed.c fake_port
 	fake_port_notices.c)
 WORLD_SRC := $(FAKE_PORT_SRC) $(addprefix tests/host/,fake_hart.c fake_harts.c fake_mem.c model.c \
 	model_event.c model_run.c model_shmem.c world.c world_check.c world_observe.c \
-	world_text.c)
+	world_budget.c world_text.c)
 EMULATED_SRC := $(WORLD_SRC) tests/host/fake_emulated.c
 RANDOM_SRC := $(addprefix tests/host/,test_vpmu_model.c epoch.c random_guest.c random_call.c \
 	record.c)
@@ -139,7 +140,8 @@ $(SELFTEST_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 $(SELFTEST_SRC:%=$(B)/cov/%.o): COV_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += vm_commands
-HOST_SRC_vm_commands := tests/host/test_vm_commands.c core/vm/vm_life.c core/vm/vm_command.c
+HOST_SRC_vm_commands := tests/host/test_vm_commands.c core/vm/vm_life.c core/vm/vm_command.c \
+	core/vm/last_words.c
 $(HOST_SRC_vm_commands:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += guest_file
@@ -159,7 +161,7 @@ $(HOST_SRC_uart:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart \
 
 HOST_TESTS += terminal
 TERMINAL_SRC := tests/host/test_terminal.c core/operator/terminal.c core/log.c
-HOST_SRC_terminal := $(TERMINAL_SRC) $(CONSOLE_SRC)
+HOST_SRC_terminal := $(TERMINAL_SRC) $(CONSOLE_SRC) core/vm/last_words.c
 $(TERMINAL_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 # Its writes of CSRs are seen.

@@ -374,6 +374,8 @@ uint64_t model_must_be_direct(const struct model *m)
 		if (!c->running || c->displaced || model_is_fw(m, i))
 			continue;
 		hctrs = model_hctrs(m, c->event_idx, c->event_data);
+		if (model_shares_with_budget(m, hctrs))
+			continue;
 		for (uint32_t j = 0; j < VPMU_HW_COUNTERS; j++)
 			alone = alone && (j == i || !model_competes(m, j, hctrs));
 		/* If there is a fixed counter for the event, it may be on that one. */

@@ -15,6 +15,10 @@ uint64_t model_hctrs(const struct model *m, uint32_t event_idx, uint64_t event_d
 {
 	uint64_t hctrs = fake_hart_hctrs(event_idx, event_data) & m->policy.hctrs;
 
+	/* The budget's counter counts nothing else. */
+	fake_hart_name(&event_idx, &event_data);
+	if (m->policy.budget_hctr && event_idx != m->policy.budget_event)
+		hctrs &= ~(1ULL << m->policy.budget_hctr);
 	return m->policy.count_hs ? hctrs & ~HCTRS_FIXED : hctrs;
 }
 
@@ -108,6 +112,23 @@ bool model_competes(const struct model *m, uint32_t idx, uint64_t hctrs)
 	       (model_hctrs(m, c->event_idx, c->event_data) & hctrs);
 }
 
+/* The budget has a counter of the hart as if a counter of the guest's counted its event there,
+ * without a filter. */
+static const struct model_lctr *budgets_use(const struct model *m, uint64_t hctrs)
+{
+	static struct model_lctr use;
+
+	if (!m->policy.budget_hctr || !(hctrs >> m->policy.budget_hctr & 1))
+		return NULL;
+	use = (struct model_lctr){.configured = true, .event_idx = m->policy.budget_event};
+	return &use;
+}
+
+bool model_shares_with_budget(const struct model *m, uint64_t hctrs)
+{
+	return budgets_use(m, hctrs) != NULL;
+}
+
 /* Events of Tally that it counts with instret, which it must then keep. */
 static bool is_by_instret(uint32_t event_idx)
 {
@@ -125,6 +146,7 @@ static bool counts_by_instret(const struct model *m, uint32_t without)
 /* Returns how many filters of an event are configured. */
 static uint32_t uses_of(const struct model *m, uint64_t hctrs, uint32_t without)
 {
+	const struct model_lctr *budget = budgets_use(m, hctrs);
 	uint32_t uses = 0;
 
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++) {
@@ -134,14 +156,16 @@ static uint32_t uses_of(const struct model *m, uint64_t hctrs, uint32_t without)
 			if (j != without && model_competes(m, j, hctrs) &&
 			    model_same_use(&m->c[i], &m->c[j]))
 				first = false;
+		if (first && budget && model_same_use(&m->c[i], budget))
+			first = false;
 		uses += first;
 	}
-	return uses;
+	return uses + (budget != NULL);
 }
 
 /* The uses of the hart's counters, each with one that can be its own. */
 struct matching {
-	uint64_t hctrs[VPMU_HW_COUNTERS + 1]; /* that it can have */
+	uint64_t hctrs[VPMU_HW_COUNTERS + 2]; /* that it can have */
 	uint64_t all;
 	bool keeps_instret; /* Tally needs it */
 	uint32_t n;
@@ -175,6 +199,12 @@ static void add_use(const struct model *m, struct matching *t, const struct mode
 
 static void add_uses(const struct model *m, struct matching *t, uint32_t without)
 {
+	const struct model_lctr *budget = budgets_use(m, m->policy.hctrs);
+
+	if (budget) {
+		t->hctrs[t->n++] = 1ULL << m->policy.budget_hctr;
+		t->all |= 1ULL << m->policy.budget_hctr;
+	}
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++) {
 		bool first = i != without && model_competes(m, i, ~0ULL);
 
@@ -182,6 +212,8 @@ static void add_uses(const struct model *m, struct matching *t, uint32_t without
 			if (j != without && model_competes(m, j, ~0ULL) &&
 			    model_same_use(&m->c[i], &m->c[j]))
 				first = false;
+		if (budget && first && model_same_use(&m->c[i], budget))
+			first = false;
 		if (first)
 			add_use(m, t, &m->c[i]);
 	}
@@ -219,6 +251,7 @@ static enum feasible fw_feasible(const struct model *m, uint32_t event_idx)
 static enum feasible feasible(const struct model *m, const struct model_lctr *use, uint32_t without)
 {
 	struct matching t = {.keeps_instret = counts_by_instret(m, without)};
+	const struct model_lctr *budget;
 	uint64_t hctrs;
 	uint32_t lctrs = 0;
 
@@ -233,6 +266,12 @@ static enum feasible feasible(const struct model *m, const struct model_lctr *us
 			return YES;
 		lctrs++;
 	}
+	budget = budgets_use(m, hctrs);
+	if (budget && model_same_use(budget, use)) {
+		seen(config_with_budget);
+		return YES;
+	}
+	lctrs += budget != NULL;
 	if (lctrs < (uint32_t)__builtin_popcountll(hctrs))
 		return YES;
 	add_uses(m, &t, without);
@@ -452,7 +491,7 @@ static bool avoids_identity(const struct model *m, const struct model_lctr *use,
                             uint32_t idx)
 {
 	uint64_t hctrs = model_hctrs(m, use->event_idx, use->event_data);
-	bool taken = false;
+	bool taken = budgets_use(m, hctrs) != NULL;
 
 	if (hctrs & ~HCTRS_FIXED)
 		hctrs &= ~HCTRS_FIXED;

@@ -35,6 +35,8 @@ bool model_event_is_good(const struct model *m, unsigned long event_idx, uint64_
 bool model_is_allowed(const struct model *m, unsigned long event_idx, uint64_t event_data);
 
 bool model_same_use(const struct model_lctr *a, const struct model_lctr *b);
+/* Whether the budget's counter is one of these. */
+bool model_shares_with_budget(const struct model *m, uint64_t hctrs);
 /* Whether idx is a configured hardware counter whose event can use some of these hctrs. */
 bool model_competes(const struct model *m, uint32_t idx, uint64_t hctrs);
 

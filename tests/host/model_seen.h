@@ -7,6 +7,7 @@
 
 #define MODEL_SEEN(X)                                                                              \
 	X(config_crowded)                                                                          \
+	X(config_with_budget)                                                                      \
 	X(config_dropped)                                                                          \
 	X(config_new)                                                                              \
 	X(config_home)                                                                             \

@@ -112,9 +112,9 @@ def limited():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def hunt(program, args):
+def hunt(program, args, seed):
     """None, or how the model test noticed."""
-    result = run([program, "--hunt", str(args.steps), str(args.seed)], preexec_fn=limited)
+    result = run([program, "--hunt", str(args.steps), str(seed)], preexec_fn=limited)
     if result.returncode == 0:
         return None
     if result.returncode == 1:
@@ -126,7 +126,8 @@ def hunt(program, args):
 def examine(builds, number, mutant, args):
     """A line of the table, and whether all is well."""
     try:
-        killed = hunt(builds[mutant.get("harts", next(iter(builds)))].mutant(number, mutant), args)
+        program = builds[mutant.get("harts", next(iter(builds)))].mutant(number, mutant)
+        killed = hunt(program, args, args.seed + mutant.get("seeds_on", 0))
     except Wrong as wrong:
         return f"{mutant['name']}: {mutant['file']}: {wrong}", 2
     if killed:
@@ -156,7 +157,7 @@ def main():
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for kind, build in builds.items():
             try:
-                differs = hunt(build.base(pool), args)
+                differs = hunt(build.base(pool), args, args.seed)
             except Wrong as wrong:
                 print(f"mutants: {wrong}")
                 return 2

@@ -7,7 +7,7 @@
 #include "tests/host/random_guest.h"
 
 const uint64_t random_hctrs = COMBINING_COUNTERS;
-const uint32_t random_fw_bases[] = {32, 32, 36, 40};
+const uint32_t random_fw_bases[] = {32, 32, 36, 39};
 const unsigned long random_steps = 800000;
 
 /* There are no fixed counters, so nothing is polled; counters have 64 bits; the other kind of hart

@@ -5,7 +5,7 @@
 #include "tests/host/random_guest.h"
 
 const uint64_t random_hctrs = FAKE_PROGRAMMABLE;
-const uint32_t random_fw_bases[] = {19, 19, 32, 40};
+const uint32_t random_fw_bases[] = {19, 19, 32, 39};
 const unsigned long random_steps = 2000000;
 
 /* Without an event table there are no groups, and its raw events have no other names. */

@@ -181,6 +181,10 @@ void random_op(struct chance *c, const struct random_manner *manner, struct op *
 	memset(op, 0, sizeof(*op));
 	if (manner->observers && percent(c, 6)) {
 		pick_observer(c, op);
+	} else if (percent(c, 3)) {
+		op->kind = OP_BUDGET;
+		op->a[0] = percent(c, 80) ? world_resident : below(c, VCPUS);
+		op->a[1] = percent(c, 60) ? below(c, 100) : chance(c);
 	} else if (which < 1 || (pending && percent(c, 3))) {
 		op->kind = OP_RESET;
 	} else if (pending && percent(c, manner->sampling ? 40 : 15)) {
@@ -273,6 +277,18 @@ static void pick_policy(struct chance *c, const struct fake_hart_config *hart,
 	random_count.vcpus_steps += policy->steps;
 }
 
+/* An event; which counter, and whether there is one, the hart decides. */
+static void pick_budget(struct chance *c, struct vpmu_policy *policy)
+{
+	uint32_t event_idx =
+	    fake_hart_event_idx((enum fake_event)below(c, fake_hart_events()), NULL);
+
+	if (percent(c, 75) || event_idx >> 16 > 1 || policy->count_hs || policy->idle_cycles)
+		return;
+	policy->budget_event = event_idx;
+	random_count.vcpus_budget++;
+}
+
 void random_machine(struct chance *c, uint32_t switches, struct machine *machine)
 {
 	memset(machine, 0, sizeof(*machine));
@@ -280,5 +296,6 @@ void random_machine(struct chance *c, uint32_t switches, struct machine *machine
 	for (uint32_t i = 0; i < VCPUS; i++) {
 		pick_policy(c, &machine->hart, &machine->policy[i], machine->allowed[i]);
 		random_table(c, machine, i);
+		pick_budget(c, &machine->policy[i]);
 	}
 }

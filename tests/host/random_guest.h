@@ -29,7 +29,8 @@
 	X(vcpus_allowlist)                                                                         \
 	X(vcpus_count_hs)                                                                          \
 	X(vcpus_cheap_moves)                                                                       \
-	X(vcpus_steps)
+	X(vcpus_steps)                                                                             \
+	X(vcpus_budget)
 
 struct random_count {
 #define X(name) uint64_t name;

@@ -30,7 +30,8 @@
 
 uint64_t host_csrs[4096];
 struct platform platform;
-struct vm vms[VM_MAX_VMS];
+static struct vm all_vms[VM_MAX_VMS];
+struct vm *vms = all_vms;
 uint32_t n_vms;
 
 static struct pcpu harts[HARTS];

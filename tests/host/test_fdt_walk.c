@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Tally has instead of two functions of libfdt says the same as these, at each offset of trees
- * that are whole, cut, of an older version, or damaged. */
+/* What Tally has instead of some functions of libfdt says the same as these, at each offset of
+ * trees that are whole, cut, of an older version, or damaged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,13 +12,26 @@
 
 #include "tests/host/chance.h"
 
-#define fdt_offset_ptr tally_offset_ptr
-#define fdt_next_tag   tally_next_tag
+#define fdt_offset_ptr      tally_offset_ptr
+#define fdt_next_tag        tally_next_tag
+#define fdt_getprop         tally_getprop
+#define fdt_getprop_namelen tally_getprop_namelen
+#define fdt_address_cells   tally_address_cells
+#define fdt_size_cells      tally_size_cells
 const void *tally_offset_ptr(const void *tree, int offset, unsigned int length);
 uint32_t tally_next_tag(const void *tree, int start, int *next);
+const void *tally_getprop(const void *tree, int node, const char *name, int *length);
+const void *tally_getprop_namelen(const void *tree, int node, const char *name, int size,
+                                  int *length);
+int tally_address_cells(const void *tree, int node);
+int tally_size_cells(const void *tree, int node);
 #include "core/config/fdt_walk.c"
 #undef fdt_offset_ptr
 #undef fdt_next_tag
+#undef fdt_getprop
+#undef fdt_getprop_namelen
+#undef fdt_address_cells
+#undef fdt_size_cells
 
 #define TREES 20000U
 
@@ -40,6 +53,9 @@ static void build(void)
 	fdt_property(tree, "odd", "odd", 3);
 	fdt_end_node(tree);
 	fdt_begin_node(tree, "b");
+	fdt_property_u32(tree, "cells", 3);
+	fdt_property_u32(tree, "#address-cells", 3);
+	fdt_property_u32(tree, "#size-cells", 0);
 	fdt_end_node(tree);
 	fdt_end_node(tree);
 	assert_int_equal(fdt_finish(tree), 0);
@@ -53,10 +69,30 @@ static bool is_huge(int at)
 	           INT_MAX - sizeof(tree);
 }
 
+/* Whole names, the beginning of one, the end of one, and none. */
+static void compare_values(int at)
+{
+	static const char *const wanted[] = {"compatible", "cells", "bytes", "empty",
+	                                     "odd",        "ells",  "cell",  ""};
+
+	for (uint32_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++) {
+		int mine = 0, theirs = 0, part = (int)strlen(wanted[i]) / 2;
+
+		assert_ptr_equal(tally_getprop(tree, at, wanted[i], &mine),
+		                 fdt_getprop(tree, at, wanted[i], &theirs));
+		assert_int_equal(mine, theirs);
+		assert_ptr_equal(tally_getprop_namelen(tree, at, wanted[i], part, NULL),
+		                 fdt_getprop_namelen(tree, at, wanted[i], part, NULL));
+	}
+	assert_int_equal(tally_address_cells(tree, at), fdt_address_cells(tree, at));
+	assert_int_equal(tally_size_cells(tree, at), fdt_size_cells(tree, at));
+}
+
 /* Returns how many tags there are. */
 static uint32_t compare(void)
 {
 	uint32_t tags = 0;
+	bool huge = false;
 
 	/* libfdt reads a tag at an offset that is aligned to 4 bytes only. */
 	for (int at = -8; at < (int)sizeof(tree); at += 4) {
@@ -64,6 +100,7 @@ static uint32_t compare(void)
 		uint32_t tag = fdt_next_tag(tree, at, &theirs);
 
 		if (tag == FDT_PROP && is_huge(at)) {
+			huge = true;
 			tag = FDT_END;
 			theirs = -FDT_ERR_BADSTRUCTURE;
 		}
@@ -71,6 +108,8 @@ static uint32_t compare(void)
 		assert_int_equal(mine, theirs);
 		tags += tag != FDT_END;
 	}
+	for (int at = -8; at < (int)sizeof(tree) / 2 && !huge; at += at < 8 ? 1 : 4)
+		compare_values(at);
 	for (int at = -2; at < (int)sizeof(tree); at++) {
 		for (uint32_t length = 0; length < 3; length++)
 			assert_ptr_equal(tally_offset_ptr(tree, at, length),
@@ -103,6 +142,44 @@ static void cut(void **state)
 		fdt_set_size_dt_struct(tree, size - from);
 		compare();
 	}
+	for (uint32_t size = 0; size < 40; size++) {
+		build();
+		fdt_set_size_dt_strings(tree, size);
+		compare();
+	}
+}
+
+/* Numbers of cells that are none. */
+static void numbers_of_cells(void **state)
+{
+	static const uint32_t values[] = {0, 1, 2, 4, 5, 0x7fffffff, 0x80000000};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		build();
+		fdt_setprop_inplace_u32(tree, fdt_subnode_offset(tree, 0, "b"), "#address-cells",
+		                        values[i]);
+		fdt_setprop_inplace_u32(tree, fdt_subnode_offset(tree, 0, "b"), "#size-cells",
+		                        values[i]);
+		compare();
+		fdt_nop_property(tree, fdt_subnode_offset(tree, 0, "b"), "#size-cells");
+		compare();
+	}
+}
+
+/* Trees that libfdt finds no names in. */
+static void strange(void **state)
+{
+	(void)state;
+	build();
+	fdt_set_magic(tree, 0);
+	compare();
+	build();
+	fdt_set_last_comp_version(tree, 18);
+	compare();
+	build();
+	fdt_set_version(tree, 1);
+	compare();
 }
 
 /* Older ones do not say how large the block is, and pad what is in it. */
@@ -150,10 +227,9 @@ static void damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(whole),
-	    cmocka_unit_test(cut),
-	    cmocka_unit_test(older),
-	    cmocka_unit_test(damaged),
+	    cmocka_unit_test(whole),   cmocka_unit_test(cut),
+	    cmocka_unit_test(strange), cmocka_unit_test(numbers_of_cells),
+	    cmocka_unit_test(older),   cmocka_unit_test(damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

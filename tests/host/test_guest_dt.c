@@ -78,7 +78,7 @@ static void is_string(const char *path, const char *name, const char *string)
 
 static void is_cells(const char *path, const char *name, const uint32_t *cells, int n)
 {
-	fdt32_t raw[16];
+	fdt32_t raw[32];
 
 	for (int i = 0; i < n; i++)
 		raw[i] = cpu_to_fdt32(cells[i]);
@@ -353,6 +353,41 @@ static void shared_memory(void **state)
 	is_string(log, "tally,access", "read-write");
 }
 
+/* A bus with a function for each bell, and windows for its BARs. */
+static void bells(void **state)
+{
+	static const struct vm_shared shared[2] = {{"ring", 0x10000, 0}, {"log", MIB(8192), 0}};
+	const char *bus = "/soc/pci@30000000";
+	struct guest_machine with = machine;
+	struct vm_config vm = a_vm(1);
+
+	(void)state;
+	vm.n_shared = 2;
+	vm.shared[0].at = 0x40000000;
+	vm.shared[0].bell = 7;
+	vm.shared[1].at = 0x200000000;
+	vm.shared[1].number = 1;
+	with.shared = shared;
+	memset(dt, 0xa5, sizeof(dt));
+	assert_int_equal(guest_dt_build(dt, sizeof(dt), &vm, &with), 0);
+	is_cells("/chosen", "linux,pci-probe-only", (const uint32_t[]){1}, 1);
+	is_cells(bus, "ranges",
+	         (const uint32_t[]){0x02000000, 0, 0x30100000, 0, 0x30100000, 0, 0x8000, 0x02000000,
+	                            0, 0x40000000, 0, 0x40000000, 0, 0x10000},
+	         14);
+	is_cells(bus, "interrupt-map", (const uint32_t[]){31 << 11, 0, 0, 1, 1, 7}, 6);
+	vm.shared[1].bell = 8;
+	vm.aia = true;
+	assert_int_equal(guest_dt_build(dt, sizeof(dt), &vm, &with), 0);
+	is_cells(bus, "ranges",
+	         (const uint32_t[]){0x02000000, 0, 0x30100000, 0, 0x30100000, 0, 0x8000,
+	                            0x02000000, 0, 0x40000000, 0, 0x40000000, 0, 0x10000,
+	                            0x03000000, 2, 0,          2, 0,          2, 0},
+	         21);
+	is_cells(bus, "interrupt-map",
+	         (const uint32_t[]){31 << 11, 0, 0, 1, 1, 7, 4, 30 << 11, 0, 0, 1, 1, 8, 4}, 14);
+}
+
 /* It never writes beyond the buffer, whatever its size, and works from some size on. */
 static void buffer_of_any_size(void **state)
 {
@@ -462,6 +497,7 @@ int main(void)
 	    cmocka_unit_test(large_memory),
 	    cmocka_unit_test(memory_in_pieces),
 	    cmocka_unit_test(shared_memory),
+	    cmocka_unit_test(bells),
 	    cmocka_unit_test(buffer_of_any_size),
 	    cmocka_unit_test(largest_tree_fits),
 	    cmocka_unit_test(same_input_same_bytes),

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -68,6 +69,25 @@ void vcpu_set_vtw(struct vcpu *vcpu, bool trap)
 void vcpu_observer_taken(struct vcpu *vcpu, uint32_t n, uint64_t value)
 {
 	(void)vcpu, (void)n, (void)value;
+}
+
+/* No vcpu here has a budget, or a limit of LCOFIs. */
+uint64_t vcpu_next_deadline(const struct vcpu *vcpu)
+{
+	(void)vcpu;
+	abort();
+}
+
+void vcpu_budget_spent(struct vcpu *vcpu)
+{
+	(void)vcpu;
+	abort();
+}
+
+void vm_failed(struct vcpu *vcpu, const char *failure, uint64_t value)
+{
+	(void)vcpu, (void)failure, (void)value;
+	abort();
 }
 
 void vcpu_observers_lose_clock(struct vcpu *vcpu)

@@ -25,7 +25,8 @@
 
 uint64_t host_csrs[4096];
 struct platform platform = {.timebase = 1000};
-struct vm vms[VM_MAX_VMS];
+static struct vm all_vms[VM_MAX_VMS];
+struct vm *vms = all_vms;
 uint32_t n_vms = 1;
 
 static union hart_stack hart;

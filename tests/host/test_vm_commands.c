@@ -8,9 +8,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "core/log.h"
+#include "core/vm/bells.h"
+#include "core/vm/heart.h"
 #include "core/vm/terminal_port.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
@@ -105,6 +108,11 @@ void vm_tell_registers(const struct vm *of, uint32_t n)
 	(void)of, (void)n;
 }
 
+void vm_tell_budget(const struct vcpu *vcpu)
+{
+	(void)vcpu;
+}
+
 void vm_crash_note(struct vm_crash *crash, const struct vcpu *vcpu)
 {
 	(void)crash, (void)vcpu;
@@ -137,6 +145,11 @@ bool vm_quiet_first(struct vm *of)
 	return true;
 }
 
+void bells_begin(struct vm *of)
+{
+	(void)of;
+}
+
 void vm_quiet_begin(struct vm *of)
 {
 	(void)of;
@@ -162,6 +175,16 @@ void functions_begin(struct vm *of)
 }
 
 void wired_begin(struct vm *of)
+{
+	(void)of;
+}
+
+void heart_begin(struct vm *of, uint64_t now)
+{
+	(void)of, (void)now;
+}
+
+void heart_ignore(struct vm *of)
 {
 	(void)of;
 }
@@ -363,6 +386,71 @@ static void a_command_while_the_end_is_logged(void **state)
 	assert_false(shown_ended);
 }
 
+static void prints(const char *text)
+{
+	last_words_printed(&vm, text, strlen(text));
+}
+
+/* Of the text of the last crash, which is all here. */
+static const char *kept(void)
+{
+	static char text[LAST_BYTES + 1];
+
+	memcpy(text, vm.last.text[!vm.last.live], LAST_BYTES);
+	text[vm.last.printed[!vm.last.live]] = '\0';
+	return text;
+}
+
+static void last_words(void **state)
+{
+	static char pages[2][LAST_BYTES];
+	static struct last_exits exits[2][VCPUS];
+	unsigned long seen;
+
+	(void)state;
+	boot();
+	config.restart = VM_RESTART_ON_FAILURE;
+	config.restart_limit = 5;
+	config.crash_exits = true;
+	for (uint32_t set = 0; set < 2; set++) {
+		vm.last.text[set] = pages[set];
+		for (uint32_t i = 0; i < VCPUS; i++)
+			vm.last.exits[set][i] = &exits[set][i];
+	}
+	/* No crash, whatever it printed and however it ended. */
+	prints("first ");
+	vm_restart(&vm);
+	settle();
+	assert_int_equal(last_words_state(&vm), 0);
+	/* The text of the life that failed, and of no other. */
+	prints("second");
+	exits[vm.last.live][1].n = 70;
+	vcpus[1].ctx.hs_insns[EXIT_MMIO] = 700;
+	vm_failed(&vcpus[1], "reason", 7);
+	settle();
+	seen = last_words_state(&vm);
+	assert_int_equal(seen, 2);
+	assert_string_equal(kept(), "second");
+	assert_int_equal(vm.last.exits[!vm.last.live][1]->n, 70);
+	assert_int_equal(vm.last.exits[!vm.last.live][1]->hs_insns, 700);
+	assert_int_equal(vm.last.exits[vm.last.live][1]->n, 0);
+	assert_int_equal(vm.crash.life, 2);
+	/* It goes on, and they stay. */
+	prints("third");
+	vm_restart(&vm);
+	settle();
+	assert_true(last_words_same(&vm, seen));
+	assert_string_equal(kept(), "second");
+	prints("fourth");
+	vm_silent(&vm);
+	settle();
+	assert_false(last_words_same(&vm, seen));
+	assert_int_equal(last_words_state(&vm), 4);
+	assert_string_equal(kept(), "fourth");
+	assert_string_equal(vm.crash.unit, "ms");
+	assert_int_equal(vm.crash.life, 4);
+}
+
 /* Between two states it is told to come again, and the lead hart hears of nothing. */
 static void asked_by_another_vm(void **state)
 {
@@ -409,6 +497,7 @@ int main(void)
 	    cmocka_unit_test(rows_to_one_that_runs),
 	    cmocka_unit_test(rows_to_one_that_is_off),
 	    cmocka_unit_test(asked_by_another_vm),
+	    cmocka_unit_test(last_words),
 	    cmocka_unit_test(a_command_while_the_end_is_logged),
 	};
 

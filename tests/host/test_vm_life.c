@@ -22,6 +22,26 @@ static void defaults(void **state)
 	assert_int_equal(b->restart_limit, 5);
 	assert_false(b->bad_access_stops);
 	assert_int_equal(b->controls, 0);
+	assert_int_equal(b->heartbeat_ms, 0);
+	assert_false(b->crash_exits);
+}
+
+static void heartbeat(void **state)
+{
+	void *t = good_tree();
+
+	(void)state;
+	set_u32(t, BETA, "heartbeat-ms", 1);
+	assert_int_equal(accepted(t)->vms[1].heartbeat_ms, 1);
+	assert_int_equal(accepted(t)->vms[0].heartbeat_ms, 0);
+	set_u32(t, BETA, "heartbeat-ms", VM_HEARTBEAT_MS_MAX);
+	assert_int_equal(accepted(t)->vms[1].heartbeat_ms, 3600000);
+	set_u32(t, BETA, "heartbeat-ms", VM_HEARTBEAT_MS_MAX + 1);
+	refused(t, VM_REFUSED_VALUE, "/vms/beta: heartbeat-ms: 3600001 is more than 3600000 ms");
+	set_u32(t, BETA, "heartbeat-ms", 0);
+	refused(t, VM_REFUSED_VALUE, "/vms/beta: heartbeat-ms: is 0: no guest rings so often");
+	set_bytes(t, BETA, "heartbeat-ms", "500", 4 - 1);
+	refused(t, VM_REFUSED_SIZE, "/vms/beta: heartbeat-ms: is 3 bytes long, not 4: one cell");
 }
 
 /* A VM may name those before it and those behind. */
@@ -98,6 +118,10 @@ static void bad_values(void **state)
 	refused(t, VM_REFUSED_VALUE, "/vms/beta: bad-access: is not \"fault\" or \"stop\"");
 
 	t = good_tree();
+	set_string(t, BETA, "crash-exits", "always");
+	refused(t, VM_REFUSED_VALUE, "/vms/beta: crash-exits: is not \"on\" or \"off\"");
+
+	t = good_tree();
 	set_u32(t, BETA, "restart-limit", 1001);
 	refused(t, VM_REFUSED_RESTARTS, "/vms/beta: restart-limit: 1001 is more than 1000");
 	set_u32(t, BETA, "restart-limit", 0xffffffff);
@@ -109,9 +133,8 @@ static void bad_values(void **state)
 int test_vm_life(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(defaults),
-	    cmocka_unit_test(controls),
-	    cmocka_unit_test(values_are_read),
+	    cmocka_unit_test(defaults),   cmocka_unit_test(controls),
+	    cmocka_unit_test(heartbeat),  cmocka_unit_test(values_are_read),
 	    cmocka_unit_test(bad_values),
 	};
 

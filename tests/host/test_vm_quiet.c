@@ -12,6 +12,7 @@
 
 #include "arch/riscv/device_reset.h"
 #include "core/log.h"
+#include "core/vm/bells.h"
 #include "core/vm/dma.h"
 #include "core/vm/external.h"
 #include "core/vm/functions.h"
@@ -59,6 +60,11 @@ void external_came(void)
 }
 
 void wired_end(struct vm *of)
+{
+	(void)of;
+}
+
+void bells_end(struct vm *of)
 {
 	(void)of;
 }

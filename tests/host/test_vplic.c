@@ -598,11 +598,47 @@ static void every_state(void **state)
 	assert_int_equal(n, 4 * (2 * 4 * 7) * (2 * 4 * 7));
 }
 
+/* The short way to a high level is the same as the other, in any state. */
+static void raise_a_level(void **state)
+{
+	uint64_t seed = 1;
+
+	(void)state;
+	for (uint32_t i = 0; i < 100000; i++) {
+		struct vplic one = p, other;
+		unsigned int source = 1 + i % 31;
+		uint32_t outputs, told;
+
+		for (uint8_t *byte = (uint8_t *)&one; byte < (uint8_t *)(&one + 1); byte++) {
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			*byte = (uint8_t)(seed >> 56);
+		}
+		one.n_contexts = 1 + i % 8;
+		one.asked &= one.claimed;
+		one.pending |= one.level & ~one.claimed;
+		for (unsigned int s = 0; s <= VPLIC_SOURCES; s++)
+			one.priority[s] &= 7;
+		for (unsigned int ctx = 0; ctx < VPLIC_MAX_CONTEXTS; ctx++)
+			one.threshold[ctx] &= 7;
+		other = one;
+		outputs = 0;
+		for (unsigned int ctx = 0; ctx < 8; ctx++)
+			outputs |= (uint32_t)vplic_output(&one, ctx) << ctx;
+		vplic_set_level(&one, source, true);
+		told = vplic_raise(&other, source);
+		other.changed = one.changed;
+		assert_memory_equal(&one, &other, sizeof(one));
+		for (unsigned int ctx = 0; ctx < 8; ctx++)
+			assert_int_equal(vplic_output(&one, ctx), (outputs | told) >> ctx & 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(registers, setup),
 	    cmocka_unit_test_setup(holes, setup),
+	    cmocka_unit_test_setup(raise_a_level, setup),
 	    cmocka_unit_test_setup(number_of_contexts, setup),
 	    cmocka_unit_test_setup(level_claim_complete, setup),
 	    cmocka_unit_test_setup(forwarded_request_stays, setup),

@@ -11,9 +11,9 @@ static void test_num_counters(void **state)
 	(void)state;
 	assert_int_equal(vpmu_num_counters(&vpmu).error, SBI_SUCCESS);
 	assert_int_equal(vpmu_num_counters(&vpmu).value, 35);
-	policy.fw_base = 40;
+	policy.fw_base = 39;
 	stub_setup_policy(&policy);
-	assert_int_equal(vpmu_num_counters(&vpmu).value, 56);
+	assert_int_equal(vpmu_num_counters(&vpmu).value, 55);
 }
 
 static void test_get_info(void **state)
@@ -187,6 +187,7 @@ int main(void)
 	failed += test_vpmu_show();
 	failed += test_vpmu_fixed();
 	failed += test_vpmu_observe();
+	failed += test_vpmu_budget();
 	failed += test_vpmu_failed();
 	failed += test_vpmu_room();
 	return failed;

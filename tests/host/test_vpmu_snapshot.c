@@ -331,24 +331,24 @@ static void test_highest_counters(void **state)
 
 	(void)state;
 	policy.snapshot = true;
-	policy.fw_base = 40;
+	policy.fw_base = 39;
 	policy.hctrs = 0xfffffffd;
 	stub_setup_policy(&policy);
 	memset(stub.ram, 0x5a, sizeof(stub.ram));
 	assert_int_equal(set_page(PAGE, 0, 0), SBI_SUCCESS);
-	assert_int_equal(config(1UL << 55, 0, FW(5)), 55);
+	assert_int_equal(config(1UL << 54, 0, FW(5)), 54);
 	assert_int_equal(config(1UL << 31, SKIP, CYCLES), 31);
-	poke64(SLOT(55), 0x1122334455667788);
+	poke64(SLOT(54), 0x1122334455667788);
 	poke64(SLOT(31), -1UL);
-	assert_int_equal(start(1UL << 55 | 1UL << 31, SEED, 0), SBI_SUCCESS);
-	assert_int_equal(fw_read(55), 0x1122334455667788);
+	assert_int_equal(start(1UL << 54 | 1UL << 31, SEED, 0), SBI_SUCCESS);
+	assert_int_equal(fw_read(54), 0x1122334455667788);
 	stub_run(CYCLES, 4);
 	vpmu_fw_event(&vpmu, 5);
-	assert_int_equal(stop(1UL << 55 | 1UL << 31, TAKE), SBI_SUCCESS);
-	assert_int_equal(peek64(SLOT(55)), 0x1122334455667789);
+	assert_int_equal(stop(1UL << 54 | 1UL << 31, TAKE), SBI_SUCCESS);
+	assert_int_equal(peek64(SLOT(54)), 0x1122334455667789);
 	assert_int_equal(peek64(SLOT(31)), 3);
 	assert_int_equal(peek64(PAGE), 1UL << 31);
-	assert_untouched_but(1UL << 55 | 1UL << 31);
+	assert_untouched_but(1UL << 54 | 1UL << 31);
 }
 
 static void test_seed(void **state)

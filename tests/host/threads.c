@@ -5,19 +5,24 @@
 #include <string.h>
 
 #include "core/log.h"
+#include "core/vm/bells.h"
+#include "core/vm/heart.h"
 #include "core/vm/dma.h"
 #include "core/vm/guest_file.h"
 #include "core/vm/hart_flags.h"
+#include "core/vm/windows.h"
 #include "core/vm/guest_mem.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
+#include "core/vm/trace.h"
 #include "core/vm/vcpu_move.h"
 #include "core/vm/vcpu_requests.h"
 
 uint64_t host_csrs[4096];
 char host_locks;
 struct platform platform = {.timebase = 1000};
-struct vm vms[VM_MAX_VMS];
+static struct vm all_vms[VM_MAX_VMS];
+struct vm *vms = all_vms;
 uint32_t n_vms = 1, n_pcpus = 2;
 union hart_stack hart_stacks[MAX_HARTS];
 struct vcpu vcpus[2];
@@ -40,6 +45,18 @@ struct pcpu *threads_hart(unsigned int number)
 	return mine;
 }
 
+/* The same memory for each test. */
+static _Alignas(64) char memory[1 << 16];
+static size_t given;
+
+static void *give(size_t size)
+{
+	given += size;
+	if (given > sizeof(memory))
+		abort();
+	return memory + given - size;
+}
+
 void threads_begin(void)
 {
 	memset(vcpus, 0, sizeof(vcpus));
@@ -60,6 +77,9 @@ void threads_begin(void)
 		atomic_store(&vcpus[i].hsm_state, SBI_HSM_STATE_STOPPED);
 		vcpu_goes_to(&vcpus[i], pcpu);
 	}
+	given = 0;
+	memset(memory, 0, sizeof(memory));
+	trace_init(give);
 }
 
 struct pcpu *this_pcpu(void)
@@ -167,6 +187,11 @@ void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *f
 	(void)vm, (void)by, (void)why, (void)failure, (void)value;
 }
 
+void heart_watch(struct vm *vm)
+{
+	(void)vm;
+}
+
 void vm_failed(struct vcpu *vcpu, const char *failure, uint64_t value)
 {
 	(void)vcpu, (void)failure, (void)value;
@@ -217,6 +242,17 @@ bool guest_file_begin(struct vcpu *vcpu)
 {
 	(void)vcpu;
 	return true;
+}
+
+bool windows_away(const struct vcpu *vcpu)
+{
+	(void)vcpu;
+	return false;
+}
+
+void bells_started(struct vm *vm)
+{
+	(void)vm;
 }
 
 void hart_flags_begin(struct vcpu *vcpu)

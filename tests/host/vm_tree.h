@@ -70,8 +70,13 @@ int test_vm_aia(void);
 int test_vm_memory(void);
 /* test_vm_turns.c: the same. */
 int test_vm_turns(void);
-/* test_vm_shared.c: the same. */
+/* test_vm_schedule.c: the same. */
+int test_vm_schedule(void);
+/* test_vm_budget.c: the same. */
+int test_vm_budget(void);
+/* test_vm_shared.c, test_vm_bell.c: the same. */
 int test_vm_shared(void);
+int test_vm_bell(void);
 /* test_pmu_node.c: the same. */
 int test_pmu_node(void);
 

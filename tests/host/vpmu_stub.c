@@ -441,6 +441,16 @@ void vpmu_port_raise_lcofi(void)
 	stub.lcofis++;
 }
 
+void vpmu_port_budget_spent(void)
+{
+	stub.budgets_spent++;
+}
+
+void vpmu_port_budget_lost(void)
+{
+	stub.budgets_lost++;
+}
+
 void vpmu_port_unobserved(uint32_t n, uint64_t value)
 {
 	stub.unobserved |= 1U << n;

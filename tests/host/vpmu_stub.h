@@ -73,6 +73,7 @@ struct stub {
 	uint64_t ready; /* set, and started by the next run */
 	/* Calls of the port so far. */
 	unsigned int starts, stops, steps, prepares, takes, directs, lcofis, trapped_wfis;
+	unsigned int budgets_spent, budgets_lost; /* how often it was told */
 	/* Observers that ended, and the last one's value. */
 	uint32_t unobserved;
 	uint64_t unobserved_value;
@@ -159,6 +160,7 @@ int test_vpmu_count_hs(void);
 int test_vpmu_show(void);
 int test_vpmu_fixed(void);
 int test_vpmu_observe(void);
+int test_vpmu_budget(void);
 int test_vpmu_failed(void);
 int test_vpmu_room(void);
 

@@ -64,10 +64,12 @@ void world_reset(const struct machine *machine)
 			now.table[i].allowed = now.raw_allowed[i];
 			now.policy[i].table = &now.table[i];
 		}
+		world_budget_place(&now.hart, &now.policy[i]);
 		fake_hart_policy(i + 1, &now.policy[i]);
 		fake_hart_vpmu(i + 1, &world_vcpus[i].vpmu);
 		vpmu_init(&world_vcpus[i].vpmu, &now.policy[i]);
 		model_init(&world_vcpus[i].model, i + 1, &now.policy[i]);
+		world_budget_begin(&world_vcpus[i]);
 	}
 	world_resident = on_hart[0] = 0;
 	on_hart[1] = VCPUS;
@@ -246,6 +248,7 @@ static void run(const uint64_t *a)
 		}
 		model_step(&vc->model, mode, next, part);
 		world_observers_step(vc, mode, next, part);
+		world_budget_step(vc, next, part);
 		done += part;
 		world_count.runs++;
 		/* This hart reports nothing late, and a poll comes right at the wrap, unless an
@@ -372,7 +375,9 @@ static void retired(bool user)
 	else
 		retired_by_vs(&vc->vpmu);
 	world_observers_retired(vc, user ? FAKE_VU : FAKE_VS);
-	if (!model_retired(&vc->model, user) && !world_observers(vc) && port_work() != work)
+	world_budget_retired(vc);
+	if (!model_retired(&vc->model, user) && !world_observers(vc) &&
+	    !vc->model.policy.budget_hctr && port_work() != work)
 		world_differ("an emulated instruction that nobody counts was not cheap");
 	/* A counter that shares a fixed one may have wrapped; only a poll shows that. */
 	if (fake_hart_take_poll())
@@ -477,6 +482,7 @@ static void leave(void)
 	fake_trace.late = 0;
 	/* Whatever was not reported by now would not be reported while it is away. */
 	world_check_saved(vc);
+	world_budget_saved(vc);
 	fake_hart_leave();
 	on_hart[vc->hart] = VCPUS;
 	put_aside();
@@ -579,6 +585,11 @@ static void reset(void)
 	if (fake_hart_pending())
 		world_take_overflow(vc);
 	world_count.resets++;
+	/* Its budget goes on when it is resident again. */
+	if (policy.budget_hctr) {
+		leave();
+		enter(world_resident);
+	}
 }
 
 struct answer world_do(const struct op *op)
@@ -632,6 +643,7 @@ struct answer world_do(const struct op *op)
 		break;
 	case OP_OBSERVE:
 	case OP_UNOBSERVE:
+	case OP_BUDGET:
 		observe(which, op);
 		break;
 	default:
@@ -642,6 +654,7 @@ struct answer world_do(const struct op *op)
 	fake_hart_fail_run(0);
 	fake_hart_fail_stop(0);
 	world_observers_check(resident(), op);
+	world_budget_check(resident(), op);
 	world_count.watch_changes += fake_trace.watches - watches;
 	world_count.lcofi_from_hs += fake_trace.hs_wraps - hs_wraps;
 	world_count.failed_runs += fake_trace.failed_runs - runs;

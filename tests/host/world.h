@@ -52,6 +52,7 @@ enum op_kind {
 	OP_MOVE,    /* which vcpu: to the other hart, its counters live */
 	OP_OBSERVE, /* vcpu, observer, event_idx, event_data, flags */
 	OP_UNOBSERVE, /* vcpu, observer */
+	OP_BUDGET,    /* vcpu, what its budget is from now on */
 	OP_KINDS,
 };
 #define OP_CALLS (OP_EVENT_INFO + 1U)
@@ -86,6 +87,14 @@ struct world_observer {
 	uint64_t value;
 };
 
+/* What should be left of a budget. */
+struct world_budget {
+	uint64_t left; /* negative, by two's complement: by how much it was exceeded */
+	bool spent;
+	bool told; /* that it is spent */
+	bool lost; /* the hart has refused its counter */
+};
+
 struct vcpu {
 	struct vpmu vpmu;
 	struct model model;
@@ -97,6 +106,7 @@ struct vcpu {
 	uint32_t of_model;
 	uint32_t of_library;
 	struct world_observer observers[VPMU_OBSERVERS];
+	struct world_budget budget; /* if its policy has one */
 };
 
 #define WORLD_COUNTS(X)                                                                            \
@@ -155,7 +165,11 @@ struct vcpu {
 	X(observer_reads)                                                                          \
 	X(observers_in_the_way)                                                                    \
 	X(observers_lost)                                                                          \
-	X(unobserved)
+	X(unobserved)                                                                              \
+	X(budgets_renewed_away)                                                                    \
+	X(budgets_spent)                                                                           \
+	X(budgets_lost)                                                                            \
+	X(budget_reads)
 
 struct world_count {
 #define X(name) uint64_t name;
@@ -200,6 +214,19 @@ void world_observers_step(struct vcpu *vc, enum fake_mode mode, uint32_t work, u
 void world_observers_retired(struct vcpu *vc, enum fake_mode mode);
 /* After each operation. */
 void world_observers_check(struct vcpu *vc, const struct op *op);
+/* world_budget.c, for world.c; nothing of a vcpu without a budget. */
+/* As boot does: chooses the counter of a budget of policy->budget_event, if there is one. */
+void world_budget_place(const struct fake_hart_config *hart, struct vpmu_policy *policy);
+void world_budget_begin(struct vcpu *vc);
+void world_budget_step(struct vcpu *vc, uint32_t work, uint64_t units);
+/* An emulated instruction. */
+void world_budget_retired(struct vcpu *vc);
+void world_budget_renew(struct vcpu *vc, const struct op *op);
+/* After it was saved. */
+void world_budget_saved(struct vcpu *vc);
+/* After each operation. */
+void world_budget_check(struct vcpu *vc, const struct op *op);
+
 /* Returns the observers that are on, as a mask. */
 uint32_t world_observers(const struct vcpu *vc);
 

@@ -143,10 +143,14 @@ static void check_wfi(struct vcpu *vc)
 {
 	int trap = model_wfi_must_trap(&vc->model);
 	bool traps = fake_hart_wfi_traps(vc->model.vcpu);
+	const struct vpmu_policy *policy = &vc->model.policy;
 
 	/* WFI may trap because of an observer. */
 	if (trap == 0 && world_observers(vc))
 		trap = -1;
+	/* The budget's counter always runs, and counts VS and VU. */
+	if (policy->budget_hctr && !fake_trace.budgets_lost[vc->model.vcpu])
+		trap = policy->wfi_recounts || policy->budget_event == 1 ? 1 : trap;
 	if (trap >= 0 && vpmu_wfi_must_trap(&vc->vpmu) != (trap == 1))
 		world_differ("vpmu_wfi_must_trap() is %d", !trap);
 	if (vpmu_wfi_traps(&vc->vpmu) != traps || (trap == 1 && !traps))

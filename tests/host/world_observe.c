@@ -64,8 +64,14 @@ static void who_is_in_the_way(const struct vcpu *vc, const struct world_observer
                               bool *guest, bool *other)
 {
 	uint64_t hctrs = fake_hart_hctrs(wanted->event_idx, wanted->event_data);
+	const struct vpmu_policy *budget = &vc->model.policy;
 
 	*guest = *other = false;
+	/* The budget's counter is in the way as the guest's are. */
+	if (budget->budget_hctr &&
+	    (only ? hctrs == 1ULL << budget->budget_hctr : hctrs >> budget->budget_hctr & 1) &&
+	    !same(wanted, budget->budget_event, 0, 0))
+		*guest = true;
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++) {
 		const struct model_lctr *c = &vc->model.c[i];
 
@@ -164,7 +170,9 @@ void world_observe(uint32_t which, const struct op *op)
 	/* It is done on the vcpu's own hart. */
 	uint32_t before = fake_harts_visit(vc->hart);
 
-	if (op->kind == OP_OBSERVE)
+	if (op->kind == OP_BUDGET)
+		world_budget_renew(vc, op);
+	else if (op->kind == OP_OBSERVE)
 		observe(vc, op);
 	else
 		unobserve(vc, op);

@@ -78,6 +78,8 @@ static int describe_other(const struct op *op, char *text)
 	case OP_UNOBSERVE:
 		return snprintf(text, WORLD_TEXT, "observer %llu of vcpu %llu ends",
 		                a1 % VPMU_OBSERVERS, a0 % VCPUS);
+	case OP_BUDGET:
+		return snprintf(text, WORLD_TEXT, "budget of vcpu %llu: %llu", a0 % VCPUS, a1);
 	default:
 		return snprintf(text, WORLD_TEXT, "reset");
 	}
@@ -129,10 +131,11 @@ void world_describe_machine(const struct machine *machine, char *text, size_t si
 		                      "\nvcpu %u: counters %#llx, fw_base %u, fw events %#x, of "
 		                      "the port %#x, tally's %u, allowlist %d, overflow %d, trap "
 		                      "%d, snapshot %d, count HS %d, cheap moves %d, steps %d, WFI "
-		                      "recounts %d, idle cycles %d",
+		                      "recounts %d, idle cycles %d, budget of %#x on %u",
 		                      i, (ull)p->hctrs, p->fw_base, p->fw_events, p->fw_port_events,
 		                      p->n_tally_events, p->events ? (int)p->n_events : -1,
 		                      p->overflow, p->trap_reads, p->snapshot, p->count_hs,
-		                      p->cheap_moves, p->steps, p->wfi_recounts, p->idle_cycles);
+		                      p->cheap_moves, p->steps, p->wfi_recounts, p->idle_cycles,
+		                      p->budget_event, p->budget_hctr);
 	}
 }

@@ -40,7 +40,7 @@ def test_a_boot_is_short(run):
     for backend in harness.BACKENDS:
         for harts in (1, 4):
             boot = rows[f"{harts}/boot"][backend]
-            assert 100_000 < boot < 1_200_000 + (harts - 1) * 600_000, (harts, backend)
+            assert 100_000 < boot < 1_000_000 + (harts - 1) * 600_000, (harts, backend)
             assert rows[f"{harts}/wait"][backend] < 1000 * harts
 
 

@@ -182,7 +182,7 @@ def test_each_exit_status(running, tmp_path):
     # The same names as perf's, for the same events.
     with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
         names = {name: idx for _, group in perf_events.groups() for name, idx in group.items()}
-        assert len(names) == 12 + 7 * 6 + 14 + 15
+        assert len(names) == 12 + 7 * 6 + 14 + 16
         for name, idx in names.items():
             (line,) = machine.objects(f"observe alpha {name}")
             assert line["event"] == hex(idx), line

@@ -16,7 +16,7 @@ from test_raw_events import boot, machine  # pylint: disable=unused-import
 
 
 HART = {0x1, 0x2, 0x10019, 0x1001b, 0x10021}
-OF_FIRMWARE = {0xf0000 + code for code in (*range(14), *range(256, 271))}
+OF_FIRMWARE = {0xf0000 + code for code in (*range(14), *range(256, 272))}
 RAW, RAW_V2 = 0x20000, 0x30000
 
 

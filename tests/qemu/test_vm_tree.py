@@ -103,7 +103,34 @@ REFUSALS = [
     ("vcpu0 { harts = <0>; };",
      'look = "off"; vcpu0 { harts = <0>; }; vcpu1 { harts = <0>; };',
      '/vms/one: look: "off" is for vcpus alone on their harts, and two may run on hart 0'),
+    ("kernel = <&bare>;", "kernel = <&bare>; budget = <2 999 100>;",
+     "/vms/one: budget: of 999 events is less than 1000 events"),
+    ("kernel = <&bare>;", "kernel = <&bare>; budget = <0x20000 1000 100>;",
+     "/vms/one: budget: event_idx 131072 is no general or cache event of SBI 3.0"),
+    ("kernel = <&bare>;", "kernel = <&bare>; budget = <2 1000 99>;",
+     "/vms/one: budget: for 99 us is for less than 100 us"),
+    ("kernel = <&bare>;", 'kernel = <&bare>; look = "off"; budget = <2 1000 100>;',
+     '/vms/one: budget: has an exit at the end of each period, and look is "off"'),
     ("vms {", "vms { turn-us = <99>;", "/vms: turn-us: 99 is less than 100 us"),
+    ("vms {", "schedules { hart0 { major-frame-us = <9>; }; }; vms {",
+     "/schedules/hart0: major-frame-us: 9 is less than 200 us"),
+    ("vms {", "schedules { hart1 { major-frame-us = <900>; }; }; vms {",
+     "/schedules/hart1: this machine has no hart 1"),
+    ("vms {", "schedules { hart0 { major-frame-us = <900>; }; }; vms {",
+     "/schedules/hart0: has no window"),
+    ("vms {", "schedules { hart0 { major-frame-us = <900>; w { vm = \"one\"; start-us = <0>; "
+     "length-us = <901>; }; }; }; vms {",
+     "/schedules/hart0/w: length-us: the window ends at 901 us, behind the frame of 900 us"),
+    ("vms {", "schedules { hart0 { major-frame-us = <900>; a { vm = \"one\"; start-us = <0>; "
+     "length-us = <500>; }; b { vm = \"one\"; start-us = <499>; length-us = <100>; }; }; }; vms {",
+     "/schedules/hart0/b: start-us: 499 us is before the end of the window before it, 500 us"),
+    ("vms {", "schedules { hart0 { major-frame-us = <900>; w { vm = \"one\"; start-us = <0>; "
+     "length-us = <800>; guard-us = <101>; }; }; }; vms {",
+     "/schedules/hart0/w: guard-us: 101 us are more than the 100 us since the last window of the "
+     "frame before"),
+    ("vms {", "schedules { hart0 { major-frame-us = <900>; w { vm = \"two\"; start-us = <0>; "
+     "length-us = <800>; }; }; }; vms {",
+     '/schedules/hart0/w: vm: no VM has the name "two"'),
     ("kernel = <&bare>;", "kernel = <&bare>; share = <0>;",
      "/vms/one: share: is 0: it would never run"),
     ("kernel = <&bare>;", "kernel = <&bare>; share = <501>;",
@@ -114,6 +141,12 @@ REFUSALS = [
      '/vms/one: controls: no VM has the name "two"'),
     ("kernel = <&bare>;", 'kernel = <&bare>; controls = "one";',
      "/vms/one: controls: names the VM itself"),
+    ("kernel = <&bare>;", 'kernel = <&bare>; crash-exits = "64";',
+     '/vms/one: crash-exits: is not "on" or "off"'),
+    ("kernel = <&bare>;", "kernel = <&bare>; heartbeat-ms = <0>;",
+     "/vms/one: heartbeat-ms: is 0: no guest rings so often"),
+    ("kernel = <&bare>;", "kernel = <&bare>; heartbeat-ms = <3600001>;",
+     "/vms/one: heartbeat-ms: 3600001 is more than 3600000 ms"),
     ("kernel = <&bare>;", "kernel = <&bare>; controls;",
      "/vms/one: controls: is not a list of strings"),
     ("kernel = <&bare>;", "kernel = <&bare>; load-offset = /bits/ 64 <1>;",
@@ -195,12 +228,42 @@ def test_summary_of_turns(tree):
     text = spoilt("kernel =", 'look = "off"; share = <3>; kernel =')
     assert check(tree(text)).stdout.splitlines()[6:8] == ["  turns     6000 us; share 3",
                                                           "  look      off"]
+    text = spoilt("kernel =", 'budget = <2 5000 100>; kernel =')
+    assert check(tree(text)).stdout.splitlines()[6] == (
+        "  budget    5000 of event 0x2 a vcpu in 100 us")
+    assert json.loads(check(tree(text), "--json").stdout)["vms"][0]["budget"] == {
+        "event": 2, "count": 5000, "period_us": 100}
+
+
+def test_summary_of_schedules(tree):
+    """Who has how much of each frame, and which guards suffice."""
+    text = spoilt("vms {", '''schedules { hart0 { major-frame-us = <2000>; slack = "one";
+        a { vm = "one"; start-us = <200>; length-us = <500>; guard-us = <10>; };
+        b { vm = "one"; vcpu = <0>; start-us = <900>; length-us = <1000>; guard-us = <32>; };
+        }; }; vms {''')
+    assert check(tree(text)).stdout.splitlines()[8:-1] == [
+        "hart 0",
+        "  frame        2000 us",
+        "  window        200 to     700 us  25.0 %  one vcpu0; guard 10 us; may begin 22 us late: "
+        "least guard 32 us",
+        "  window        900 to    1900 us  50.0 %  one vcpu0; guard 32 us",
+        "  use          1500 us  75.0 %  windows of one",
+        "  use            42 us   2.1 %  guards",
+        "  use           458 us  22.9 %  slack to one",
+    ]
+    assert json.loads(check(tree(text), "--json").stdout)["schedules"] == [{
+        "hart": 0, "frame_us": 2000, "least_guard_us": 32, "guards_us": 42, "slack_us": 458,
+        "slack": ["one"], "windows": [
+            {"vm": "one", "vcpus": [0], "start_us": 200, "length_us": 500, "guard_us": 10},
+            {"vm": "one", "vcpus": [0], "start_us": 900, "length_us": 1000, "guard_us": 32}]}]
+    text = text.replace('slack = "one";', "")
+    assert "  use           458 us  22.9 %  slack, nobody's" in check(tree(text)).stdout
 
 
 def test_json(tree):
     text = TREE.replace("kernel =", 'bootargs = "say \\"hi\\"\\\\"; initrd = <&bare>; pmu-reads = '
                         '"trap"; console = "off"; pmu-counters = <3 0>; restart = "on-failure"; '
-                        'restart-limit = <7>; '
+                        'restart-limit = <7>; heartbeat-ms = <250>; crash-exits = "on"; '
                         'bad-access = "stop"; look = "off"; share = <5>; kernel =').replace(
                             "vms {", "vms { turn-us = <700>;")
     done = check(tree(text), "--json")
@@ -213,14 +276,16 @@ def test_json(tree):
             "kernel": {"image": False, "offset": 0, "size": 100, "span": 100},
             "initrd": {"offset": 0x1ef000, "size": 100}, "dtb_offset": 0x1f0000,
             "bootargs": 'say "hi"\\', "console": False, "interrupts": "plic",
-            "restart": "on-failure", "restart_limit": 7, "bad_access": "stop",
-            "look": False, "share": 5, "turn_us": 3500,
+            "restart": "on-failure", "restart_limit": 7, "heartbeat_ms": 250,
+            "crash_exits": True, "bad_access": "stop",
+            "look": False, "share": 5, "turn_us": 3500, "budget": None,
             "controls": [],
             "pmu": {"counters": [0, 3], "reads": "trap", "snapshot": False,
                     "freeze": "guest", "idle_cycles": False, "overflow": True, "overflow_limit": 0,
                     "events": None, "raw_events": []},
             "devices": [],
         }],
+        "schedules": [],
         "guest_memory": 990 << 20,
     }
 
@@ -324,34 +389,36 @@ def test_every_property_is_documented():
     source = (names("vm_config.c", "vm_props[VM_PROPS]").split(";")[0] +
               names("vm_pmu_config.h", "#define VM_PMU_PROP_NAMES") +
               names("vm_memory_config.h", "#define VM_MEMORY_PROP_NAMES").split("\n")[0] +
-              names("vm_life_config.h", "#define VM_LIFE_PROP_NAMES").split("\n")[0] +
+              names("vm_life_config.h", "#define VM_LIFE_PROP_NAMES").split("\n\n")[0] +
               names("vm_turns.h", "#define VM_TURN_PROP_NAMES").split("\n")[0])
     text = (ROOT / "dts/README.md").read_text(encoding="utf-8")
     properties = re.findall(r'"([a-z-]+)"', source)
-    assert len(properties) == 24
+    assert len(properties) == 27
     properties += re.findall(r'"([a-z-]+)"', names("pmu_node.c", "names[PROPS]").split(";")[0])
-    assert len(properties) == 32
+    assert len(properties) == 35
     devices = re.findall(r'"([a-z-]+)"', names("vm_devices.c", "props[DEVICE_PROPS]").split(";")[0])
     assert len(devices) == 4
     shared = sum((re.findall(r'"([a-z-]+)"', names("vm_shared.c", f"{which}_props[").split(";")[0])
                   for which in ("shared", "user")), [])
-    assert shared == ["size", "at", "access"]
-    documented = properties + devices + shared
+    shared += re.findall(r'"([a-z-]+)"',
+                         names("vm_bell.h", "#define VM_BELL_PROP_NAMES").split("\n")[0])
+    assert shared == ["size", "at", "access", "bell", "bell-identity"]
+    schedules = sum((re.findall(r'"([a-z-]+)"', names("vm_schedule.c", f"{which}_props[").split(
+        ";")[0]) for which in ("hart", "window")), [])
+    assert schedules == ["major-frame-us", "slack", "vm", "vcpu", "start-us", "length-us",
+                         "guard-us"]
+    documented = properties + devices + shared + schedules
     for name in documented + ["compatible", "data", "phandle", "harts", "turn-us"]:
         assert f"\n| `{name}` |" in text, name
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "dts").glob("*.dts")))
 def test_trees_of_the_repository(name):
-    done = check(ROOT / "dts" / name)
+    done = check(ROOT / "dts" / name, "--harts", 2)
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# At boot: one of each place where a refusal comes from.
-@pytest.mark.parametrize("old,new,words", [case for case in REFUSALS if case[0] in (
-    '"tally,vm-tree-1"', "/bits/ 64 <0x200000>", "harts = <0>", "<&bare>", "one {")
-    or any(word in case[1] for word in ("memory-at", "pmu-counters", "restart"))],
-    ids=lambda value: value[:40])
+@pytest.mark.parametrize("old,new,words", REFUSALS, ids=[case[2][:40] for case in REFUSALS])
 def test_same_words_at_boot(tree, old, new, words):
     run = harness.run(tree(spoilt(old, new)), timeout=harness.GUARD)
     assert run.status == harness.REFUSED, str(run)

@@ -20,7 +20,7 @@ FIRMWARE = (
 TALLY = (
     "exits", "exits-ecall", "exits-timer", "exits-irq", "exits-lcofi", "exits-mmio", "exits-csr",
     "exits-wfi", "exits-other", "hs-instructions", "steal-ticks", "lcofi-injected", "refusals",
-    "longest-stay", "lcofi-held",
+    "longest-stay", "lcofi-held", "throttled-ticks",
 )
 FW = 0xF0000
 # Of a list: a group, or an event. A comma is in a group or between two of them.

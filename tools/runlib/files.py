@@ -53,13 +53,16 @@ def private_folder():
 
 
 def remove_dead_sockets(folder):
-    """Those of runs that were killed, and their pseudo-terminals' links."""
+    """Those of runs that were killed, and their pseudo-terminals' links; and what VMs of runs that
+    have ended printed last before they failed."""
     for name in os.listdir(folder):
-        number = re.search(r"(\d+)\.(sock|ptys)$", name)
+        number = re.search(r"(\d+)\.(sock|ptys|crash)$", name)
         if number and not os.path.exists("/proc/" + number[1]):
             with contextlib.suppress(OSError):
                 if number[2] == "ptys":
                     ptys.remove(os.path.join(folder, name))
+                elif number[2] == "crash":
+                    shutil.rmtree(os.path.join(folder, name))
                 else:
                     os.unlink(os.path.join(folder, name))
 

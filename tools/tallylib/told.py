@@ -6,6 +6,7 @@
   text = [row for line in lines for row in told.rows(line)] + told.end()
 """
 import json
+import urllib.parse
 
 from tallylib import tally_ctl
 
@@ -32,11 +33,15 @@ def vms(row):
 
 
 def exits(row):
-    """Two lines: a terminal of 80 columns has room for each."""
+    """A line for each thing: a terminal of 80 columns has room for each."""
+    budget = row.get("budget")
     return ["vm %s: vcpu %d: ran %s, stolen %s, HS instructions %d, longest stay %d" % (
         row["vm"], row["vcpu"], seconds(row["cpu_us"], 10**6, 3),
         seconds(row["steal_us"], 10**6, 3), row["hs_instructions"], row["longest_stay"]),
-            "  exits: " + ", ".join("%s %d" % (cause, row[cause]) for cause in CAUSES)]
+            "  exits: " + ", ".join("%s %d" % (cause, row[cause]) for cause in CAUSES)] + ([
+                "  budget: %d of event %s in %d us, spent %d times, throttled %s" % (
+                    budget["count"], budget["event"], budget["period_us"], budget["spent"],
+                    seconds(budget["throttled_us"], 10**6, 3))] if budget else [])
 
 
 def pmu(row):
@@ -56,8 +61,8 @@ def pmu(row):
         ", shared" if row["shared"] else "", value, ", OF" if row["of"] else "")]
 
 
-def trace(row):
-    """An exit."""
+def what_of(row):
+    """What an exit was for, as text."""
     cause = row["cause"]
     if cause == "ecall":
         what = row.get("call") or "extension %s function %s" % (
@@ -72,9 +77,81 @@ def trace(row):
         what = "%d, stval %s" % (int(row["scause"], 16), row["stval"][2:])
     else:
         what = ""
-    return ["%s vm %s: vcpu %d: %s%s at %s" % (
-        seconds(row["time_us"], 10**6, 6)[:-2], row["vm"], row["vcpu"], cause,
-        what and " " + what, row["pc"][2:])]
+    return cause + (what and " " + what)
+
+
+def trace(row):
+    """An exit."""
+    return ["%s vm %s: vcpu %d: %s at %s" % (
+        seconds(row["time_us"], 10**6, 6)[:-2], row["vm"], row["vcpu"], what_of(row),
+        row["pc"][2:])]
+
+
+def registers(row):
+    """As many in a line as in one of the log. They have 16 digits each."""
+    named = [(name, int(value, 16)) for name, value in row.items() if name not in ("vm", "vcpu")]
+    width, most = (3, 4) if len(named) <= 4 else (8, 3)
+    return ["  " + "  ".join("%-*s %016x" % (width, *pair) for pair in named[at:at + most])
+            for at in range(0, len(named), most)]
+
+
+def text_of(row):
+    """The bytes that a piece of a VM's text stands for."""
+    return urllib.parse.unquote_to_bytes(row["text"])
+
+
+class Crash:
+    """The last words of a VM: a heading before each kind of row, and whole lines of its text."""
+
+    def __init__(self):
+        self.heading = None
+        self.text = b""
+
+    def under(self, heading, rows):
+        """Returns the rows, with their heading if they are the first of it."""
+        before = [heading] if heading != self.heading else []
+        self.heading = heading
+        return before + rows
+
+    def flush(self):
+        """Returns the VM's last line, if it did not end it. A byte that is no text is a dot."""
+        lines = self.text.decode(errors="replace").replace("\r\n", "\n").split("\n")
+        self.text = b""
+        return ["  " + "".join(c if c.isprintable() or c == "\t" else "." for c in line)
+                for line in lines if line or len(lines) > 1]
+
+    def __call__(self, row):
+        if "failure" in row:
+            return self.head(row)
+        if "text" in row:
+            self.text += text_of(row)
+            if not self.text.endswith(b"\n"):
+                return []
+            self.text = self.text[:-1]
+            return self.under("its last text:", self.flush() or ["  "])
+        rest = self.under("its last text:", self.flush()) if self.text else []
+        if "cause" in row:
+            return rest + self.under("last exits of vcpu %d:" % row["vcpu"], [
+                "  %s  %-24s at %-16s %6d instructions in HS" % (
+                    seconds(row["time_us"], 10**6, 6)[:-2], what_of(row), row["pc"][2:],
+                    row["hs_instructions"])])
+        return rest + self.under("registers of vcpu %d:" % row["vcpu"], registers(row))
+
+    @staticmethod
+    def head(row):
+        """When and why, and what is not there."""
+        if row["failure"] is None:
+            return ["%s has not failed" % row["vm"]]
+        return ["vm %s: failed: %s" % (row["vm"], row["failure"]),
+                "  at %s, %s after its start number %d; crash number %d" % (
+                    seconds(row["time_us"], 10**6, 6), seconds(row["uptime_us"], 10**6, 6),
+                    row["life"], row["crash"])] + (
+                        [] if row["exits_noted"] else ["  its exits were not noted: crash-exits "
+                                                       "is not on in its node of the VM tree"])
+
+    def end(self):
+        """Returns what is left when the answer has ended."""
+        return self.under("its last text:", self.flush()) if self.text else []
 
 
 def observed(row):
@@ -99,6 +176,8 @@ class Told:
         words = command.split()
         tells = "--json" not in words and (words[:1] != ["trace"] or len(words) == 1)
         self.table = TABLES.get(words[0]) if words and tells else None
+        if words[:1] == ["crash"] and tells:
+            self.table = Crash()
         self.command = command + " --json" if self.table else command
         if len(self.command) > tally_ctl.COMMAND_BYTES:
             self.table, self.command = None, command
@@ -111,4 +190,6 @@ class Told:
 
     def end(self):
         """Returns the lines for an answer that had none."""
+        if isinstance(self.table, Crash):
+            return self.table.end()
         return [self.empty] if self.empty else []

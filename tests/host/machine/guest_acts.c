@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/vm/bells.h"
 #include "tests/host/machine/guest_acts.h"
 
 #include <string.h>
@@ -214,7 +215,7 @@ static void waits(struct machine_hart *h, struct vcpu *vcpu)
 /* Of the UART, or of the clock that it may have. */
 uint64_t guest_source(void)
 {
-	return percent(luck(), 50) ? GUEST_UART_IRQ : 1;
+	return percent(luck(), 50) ? GUEST_UART_IRQ : 1 + below(luck(), 2);
 }
 
 static uint64_t plic_register(const struct vcpu *vcpu)
@@ -253,7 +254,7 @@ static void uses_device(struct machine_hart *h, struct vcpu *vcpu)
 	if (percent(luck(), 4))
 		at = percent(luck(), 50) ? chance(luck()) >> 8 : model_ram_end(vcpu->vm);
 	h->x[rd] = !plic && !offset ? to_print(vcpu) : plic ? below(luck(), 16) : chance(luck());
-	if (plic && (offset == 4 * GUEST_UART_IRQ || offset == 4))
+	if (plic && (offset == 4 * GUEST_UART_IRQ || offset == 4 || offset == 4 * MACHINE_BELL))
 		h->x[rd] = 1 + below(luck(), 7);
 	/* So that its interrupts come. */
 	if (!plic && offset == 1 && percent(luck(), 60))
@@ -264,7 +265,8 @@ static void uses_device(struct machine_hart *h, struct vcpu *vcpu)
 	if (store && !plic && !offset)
 		model_texts[vcpu->vm->index].most++;
 	if (store && plic && offset >> 12 == 2 && percent(luck(), 80))
-		h->x[rd] = percent(luck(), 70) ? BIT(GUEST_UART_IRQ) | 2 : BIT(GUEST_UART_IRQ);
+		h->x[rd] = percent(luck(), 70) ? BIT(GUEST_UART_IRQ) | 2 | BIT(MACHINE_BELL)
+		                               : BIT(GUEST_UART_IRQ);
 	if (store && plic && offset == 0x200004 + 0x1000UL * vcpu->id && percent(luck(), 60)) {
 		h->x[rd] = guest_source();
 		if (h->x[rd] == 1 && percent(luck(), 80))
@@ -290,12 +292,27 @@ void guest_access(struct machine_hart *h, uint64_t at, bool store, uint32_t widt
 	                 store ? 0 : BIT(rd));
 }
 
+/* Mostly rings, or clears what has come. */
+static void uses_bell(struct machine_hart *h)
+{
+	static const uint16_t offsets[] = {BELL_RING, BELL_RING,  BELL_STATE, BELL_STATE,
+	                                   BELL_MASK, BELL_ALIVE, BELL_NAME,  BELL_LIVES + 4};
+	uint32_t rd = 5 + below(luck(), 3), width = percent(luck(), 90) ? 2 : below(luck(), 4);
+	uint64_t offset = percent(luck(), 95) ? offsets[below(luck(), ARRAY_SIZE(offsets))]
+	                                      : below(luck(), 2 * PAGE_SIZE);
+
+	h->x[rd] = percent(luck(), 60) ? 3 : chance(luck());
+	guest_access(h, GUEST_BELL_BASE + offset, percent(luck(), 75), width, rd);
+}
+
 /* Configuration space: mostly of its function, and mostly the command register. */
 static void uses_pci(struct machine_hart *h, struct vcpu *vcpu)
 {
 	static const uint16_t offsets[] = {0x04, 0x04, 0x04, 0x06, 0x10, 0x14, 0x20, 0x3c, 0x42};
 	uint32_t rd = 5 + below(luck(), 3), width = percent(luck(), 70) ? 1 : below(luck(), 4);
-	uint32_t slot = percent(luck(), 90) ? vcpu->vm->index + 1 : below(luck(), 32);
+	uint32_t slot = !percent(luck(), 90)                     ? below(luck(), 32)
+	                : vcpu->vm->bells && percent(luck(), 50) ? 31
+	                                                         : vcpu->vm->index + 1;
 	uint64_t offset = percent(luck(), 85) ? offsets[below(luck(), ARRAY_SIZE(offsets))]
 	                                      : below(luck(), PAGE_SIZE);
 
@@ -353,8 +370,10 @@ void guest_acts(struct machine_hart *h, struct vcpu *vcpu)
 		aia_messages();
 	if (vcpu->vm->config->aia && percent(luck(), 20))
 		guest_uses_aia(h, vcpu);
-	else if (percent(luck(), 4) && dma_is_given(vcpu->vm))
+	else if (percent(luck(), 4) && (dma_is_given(vcpu->vm) || vcpu->vm->bells))
 		uses_pci(h, vcpu);
+	else if (percent(luck(), 6) && vcpu->vm->bells)
+		uses_bell(h);
 	else if (act < 15)
 		runs(h, vcpu);
 	else if (act < 25)

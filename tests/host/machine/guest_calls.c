@@ -233,8 +233,14 @@ static void prints(struct machine_hart *h, struct vcpu *vcpu)
 }
 
 /* Mostly of a VM that there is; few entitle it. */
-static void commands(struct machine_hart *h)
+static void commands(struct machine_hart *h, struct vcpu *vcpu)
 {
+	if (vcpu->vm->config->heartbeat_ms && percent(luck(), 80)) {
+		model_rings(vcpu);
+		call(h, SBI_EXT_TALLY, SBI_TALLY_RING, chance(luck()), chance(luck()), 0);
+		return;
+	}
+
 	uint64_t name = 'v' | 'm' << 8 | (uint64_t)('0' + below(luck(), 4)) << 16;
 
 	call(h, SBI_EXT_TALLY, percent(luck(), 60) ? SBI_TALLY_VM_STATE : below(luck(), 7), name,
@@ -248,10 +254,10 @@ static void ends(struct machine_hart *h)
 	call(h, SBI_EXT_SRST, SBI_SRST_RESET, below(luck(), 4), percent(luck(), 20), 0);
 }
 
-static void anything(struct machine_hart *h)
+static void anything(struct machine_hart *h, struct vcpu *vcpu)
 {
-	if (percent(luck(), 30)) {
-		commands(h);
+	if (percent(luck(), vcpu->vm->config->heartbeat_ms ? 80 : 30)) {
+		commands(h, vcpu);
 		return;
 	}
 	static const uint64_t wrong[][4] = {
@@ -309,7 +315,7 @@ void guest_calls_sbi(struct machine_hart *h, struct vcpu *vcpu)
 		ends(h);
 		break;
 	default:
-		anything(h);
+		anything(h, vcpu);
 	}
 }
 

@@ -326,6 +326,7 @@ static void choose_kind(struct machine_kind *k)
 	k->iommu_wires = below(c, MACHINE_IOMMU_WIRES + 1);
 	k->iommu_stops = percent(c, 20);
 	k->files = percent(c, 50) ? 1 + below(c, 7) : 0;
+	k->schedules = percent(c, 25);
 }
 
 bool machine_run(uint64_t seed, uint64_t steps)

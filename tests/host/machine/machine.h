@@ -22,7 +22,8 @@
 #define MACHINE_COUNTERS  32U
 #define MACHINE_VEC_BYTES 16U
 #define MACHINE_RAM       (80UL << 20)
-#define MACHINE_SHARED    0x3000UL /* bytes that all VMs share */
+#define MACHINE_SHARED    0x4000UL /* bytes that all VMs share */
+#define MACHINE_BELL      2U       /* the source of its bell in each VM */
 
 /* Clocks that VMs may have, one page each. */
 #define MACHINE_CLOCKS     6U
@@ -55,6 +56,7 @@ struct machine_kind {
 	uint32_t iommu_wires;
 	uint32_t n_vms;
 	uint32_t files; /* guest interrupt files of each hart; 0: they have a PLIC */
+	bool schedules; /* harts have windows, and vcpus one hart each */
 };
 
 struct machine_counter {

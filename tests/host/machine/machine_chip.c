@@ -10,6 +10,8 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/device_reset.h"
 #include "arch/riscv/irqchip.h"
+#include "arch/riscv/pci.h"
+#include "core/vm/bells.h"
 #include "tests/host/machine/machine.h"
 
 #define UART_IRQ 10U
@@ -168,6 +170,26 @@ static void look_at_route(const struct vm *vm, const struct source *s)
 		                r->place);
 }
 
+/* The level of a bell is what its registers say, and a high one has its interrupt. Outside of a
+ * life nothing rings. */
+static void look_at_bell(const struct vm *vm)
+{
+	const struct bell *bell = bell_of(vm, 0);
+	bool level =
+	    bell && bell->state & bell->mask && !(bell->command & PCI_COMMAND_INTX_DISABLE);
+	uint32_t bit = BIT(MACHINE_BELL);
+
+	if (!bell || vm->state != VM_RUNNING)
+		return;
+	if (!bell->alive || bell->lives != vm->life.number)
+		machine_differs("vm%u's bell is in another life", vm->index);
+	if (level != !!(vm->plic.level & bit) ||
+	    (vm->config->aia && level != !!(vm->aplic.level & bit)))
+		machine_differs("vm%u's bell is %s", vm->index, level ? "low" : "high");
+	if (level && !vm->config->aia && !((vm->plic.pending | vm->plic.claimed) & bit))
+		machine_differs("vm%u's bell has lost an interrupt", vm->index);
+}
+
 void chip_look(bool asleep)
 {
 	for (uint32_t i = 0; i < n_vms; i++) {
@@ -175,12 +197,16 @@ void chip_look(bool asleep)
 		const struct source *s = clock_of(vm);
 		uint32_t got = vm->plic.pending | vm->plic.claimed | vm->plic.asked;
 
+		if (asleep)
+			look_at_bell(vm);
 		if (vm->config->aia) {
 			if (asleep && s)
 				look_at_route(vm, s);
 			continue;
 		}
 		got &= ~BIT(GUEST_UART_IRQ);
+		if (vm->bells)
+			got &= ~BIT(MACHINE_BELL);
 		if (got & ~(uint64_t)vm->wired)
 			machine_differs("vm%u has an interrupt of somebody else's: %x", i, got);
 		if (got && !s->came && vm->state == VM_RUNNING)

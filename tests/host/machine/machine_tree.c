@@ -47,7 +47,10 @@ static void maybe(void *t, uint32_t p, const char *name, const char *value)
 
 /* --- VMs ----------------------------------------------------------------------------- */
 
-static void write_vcpu(void *t, uint32_t id, bool alone, uint32_t hart)
+/* Which VMs have vcpus on each hart, where each vcpu has one. */
+static uint32_t on_hart[MACHINE_HARTS];
+
+static void write_vcpu(void *t, uint32_t vm, uint32_t id, bool alone, uint32_t hart)
 {
 	fdt32_t harts[MACHINE_HARTS];
 	uint32_t n = 0, first = below(luck(), machine.kind.harts);
@@ -55,6 +58,13 @@ static void write_vcpu(void *t, uint32_t id, bool alone, uint32_t hart)
 
 	if (alone)
 		harts[n++] = cpu_to_fdt32((uint32_t)machine.hart[hart].id);
+	if (!alone && machine.kind.schedules) {
+		hart = first;
+		harts[n++] = cpu_to_fdt32((uint32_t)machine.hart[hart].id);
+		alone = true;
+	}
+	if (n)
+		on_hart[hart] |= 1U << vm;
 	for (uint32_t i = 0; i < machine.kind.harts && !alone; i++) {
 		uint32_t k = (first + i) % machine.kind.harts;
 
@@ -116,6 +126,20 @@ static void write_given(void *t, const char *node, const char *kind, const char 
 	MUST(fdt_end_node(t));
 }
 
+/* Of instructions or cycles. Guests execute few, and many of those who have one spend it. */
+static void write_budget(void *t)
+{
+	fdt32_t cells[3] = {
+	    cpu_to_fdt32(1 + below(luck(), 2)),
+	    cpu_to_fdt32(1000 + below(luck(), 100)),
+	    cpu_to_fdt32(100 + below(luck(), 20000)),
+	};
+
+	MUST(fdt_property(t, "budget", cells, sizeof(cells)));
+}
+
+static bool has_aia[VM_MAX_VMS];
+
 static void write_vm(void *t, uint32_t i)
 {
 	/* Where guests read the hart's flags each vcpu has a hart of its own. */
@@ -126,11 +150,15 @@ static void write_vm(void *t, uint32_t i)
 	                 : machine.kind.n_vms == 1 && n_vcpus == 1 && machine.kind.harts == 1;
 	bool aia = machine.kind.files && percent(luck(), 60) &&
 	           choose_files(n_vcpus, alone ? hart : MACHINE_HARTS, harts);
+	bool budget = !machine.kind.hart_flags && percent(luck(), 30);
 	char name[24];
 
 	snprintf(name, sizeof(name), "vm%u", i);
 	MUST(fdt_begin_node(t, name));
 	write_memory(t, i);
+	if (budget)
+		write_budget(t);
+	has_aia[i] = aia;
 	if (aia)
 		MUST(fdt_property_string(t, "interrupts", "aia"));
 	MUST(fdt_property_u32(t, "kernel", 1));
@@ -145,12 +173,15 @@ static void write_vm(void *t, uint32_t i)
 	maybe(t, 30, "bad-access", "stop");
 	if (percent(luck(), 20))
 		MUST(fdt_property_u32(t, "share", 1 + below(luck(), 4)));
-	if (own)
+	if (own && !budget && !machine.kind.schedules)
 		maybe(t, 50, "look", "off");
 	if (machine.kind.n_vms > 1 && percent(luck(), 40)) {
 		snprintf(name, sizeof(name), "vm%u", (i + 1) % machine.kind.n_vms);
 		MUST(fdt_property_string(t, "controls", name));
 	}
+	if (percent(luck(), 25))
+		MUST(fdt_property_u32(t, "heartbeat-ms", 1 + below(luck(), 20)));
+	maybe(t, 30, "crash-exits", "on");
 	maybe(t, 10, "console", "off");
 	maybe(t, 10, "pmu", "off");
 	maybe(t, 20, "pmu-reads", "trap");
@@ -162,10 +193,10 @@ static void write_vm(void *t, uint32_t i)
 	}
 	if (percent(luck(), 40))
 		MUST(fdt_property_u32(t, "pmu-overflow-limit", 1 + below(luck(), 3)));
-	if (machine.kind.n_vms == 1)
+	if (machine.kind.n_vms == 1 && !budget && !machine.kind.schedules)
 		maybe(t, 30, "pmu-freeze", "vcpu");
 	for (uint32_t k = 0; k < n_vcpus; k++)
-		write_vcpu(t, k, alone || aia, aia ? harts[k] : hart);
+		write_vcpu(t, i, k, alone || aia || budget, aia ? harts[k] : hart);
 	MUST(fdt_begin_node(t, "devices"));
 	if (percent(luck(), 60)) {
 		snprintf(name, sizeof(name), "/clock%u", i);
@@ -182,6 +213,8 @@ static void write_vm(void *t, uint32_t i)
 /* All VMs share it, and the last one writes it. */
 static void write_shared(void *t)
 {
+	bool bells = machine.kind.n_vms > 1 && percent(luck(), 70);
+
 	MUST(fdt_begin_node(t, "shared"));
 	MUST(fdt_begin_node(t, "ring"));
 	property_u64s(t, "size", (const uint64_t[]){MACHINE_SHARED}, 1);
@@ -193,9 +226,54 @@ static void write_shared(void *t)
 		property_u64s(t, "at", (const uint64_t[]){(i + 1ULL) << 36}, 1);
 		if (i + 1 == machine.kind.n_vms)
 			MUST(fdt_property_string(t, "access", "read-write"));
+		if (bells)
+			MUST(fdt_property_u32(t, "bell", MACHINE_BELL));
+		if (bells && has_aia[i] && percent(luck(), 60))
+			MUST(fdt_property_u32(t, "bell-identity", 1 + below(luck(), 63)));
 		MUST(fdt_end_node(t));
 	}
 	MUST(fdt_end_node(t));
+	MUST(fdt_end_node(t));
+}
+
+/* Each VM of the hart has a window, and sometimes a second one, or the slack. */
+static void write_schedule(void *t, uint32_t hart)
+{
+	uint32_t n = 2 * machine.kind.n_vms, at = 0, guard = 0;
+	char name[24];
+
+	snprintf(name, sizeof(name), "hart%u", (uint32_t)machine.hart[hart].id);
+	MUST(fdt_begin_node(t, name));
+	MUST(fdt_property_u32(t, "major-frame-us", 1000 * n));
+	if (percent(luck(), 50)) {
+		snprintf(name, sizeof(name), "vm%u", (uint32_t)__builtin_ctz(on_hart[hart]));
+		MUST(fdt_property_string(t, "slack", name));
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t vm = i % machine.kind.n_vms;
+
+		if (!(on_hart[hart] >> vm & 1) || (i != vm && percent(luck(), 50)))
+			continue;
+		at = 1000 * i + below(luck(), 300);
+		guard = percent(luck(), 50) ? below(luck(), 100) : 0;
+		snprintf(name, sizeof(name), "window%u", i);
+		MUST(fdt_begin_node(t, name));
+		snprintf(name, sizeof(name), "vm%u", vm);
+		MUST(fdt_property_string(t, "vm", name));
+		MUST(fdt_property_u32(t, "start-us", at));
+		MUST(fdt_property_u32(t, "length-us", 100 + below(luck(), 500)));
+		MUST(fdt_property_u32(t, "guard-us", guard));
+		MUST(fdt_end_node(t));
+	}
+	MUST(fdt_end_node(t));
+}
+
+static void write_schedules(void *t)
+{
+	MUST(fdt_begin_node(t, "schedules"));
+	for (uint32_t i = 0; i < machine.kind.harts; i++)
+		if (on_hart[i] && percent(luck(), 70))
+			write_schedule(t, i);
 	MUST(fdt_end_node(t));
 }
 
@@ -225,6 +303,8 @@ static void *vm_tree(void)
 		write_vm(t, i);
 	MUST(fdt_end_node(t));
 	write_shared(t);
+	if (machine.kind.schedules)
+		write_schedules(t);
 	MUST(fdt_end_node(t));
 	MUST(fdt_finish(t));
 	return t;

@@ -6,8 +6,14 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/trap.h"
 
-/* Host time after which a vcpu that should run has run: each other one had some turns. */
-#define PATIENCE (3 * longest_turn() * (machine_vcpus() + 4) * machine.kind.harts)
+/* Host time after which a vcpu that should run has run: each other one had some turns, and its
+ * windows are each a twentieth of a frame at least. */
+#define PATIENCE                                                                                   \
+	(3 * longest_turn() * (machine_vcpus() + 4) * machine.kind.harts *                         \
+	 (machine.kind.schedules ? 100 : 1))
+/* How long after the end of its window a vcpu may be entered: HS was on its way to it, and the
+ * other harts took their time. */
+#define LATE 1000UL
 /* A hart may keep asleep for so long although it has work (sched_nap()). */
 /* How long a function may take to come to rest at most. */
 #define RESET     (3UL * MACHINE_TIMEBASE)
@@ -23,7 +29,7 @@ const uint32_t model_csrs[MODEL_CSRS] = {CSR_VSSTATUS,   CSR_VSIE,    CSR_VSTVEC
 struct model_text model_texts[VM_MAX_VMS];
 static struct model_vcpu vcpus[VM_MAX_ALL_VCPUS];
 static struct {
-	uint64_t progress, since;
+	uint64_t progress, since, silent_since;
 } lives[VM_MAX_VMS];
 
 static uint32_t machine_vcpus(void)
@@ -333,6 +339,48 @@ static void look_at_fences(struct machine_hart *h, struct vcpu *vcpu)
 	m->hart = machine.now;
 }
 
+static uint64_t first_frame; /* host time of its beginning */
+
+static bool is_open(const struct vm_schedule *s, const struct vcpu *vcpu, uint64_t offset)
+{
+	uint64_t tick = MACHINE_TIMEBASE / 1000000, frame = s->frame_us * tick;
+	bool slack = s->slack >> vcpu->vm->index & 1;
+
+	for (uint32_t i = 0; i < s->n_windows; i++) {
+		const struct vm_window_of *w = &s->windows[i];
+		uint64_t begins = w->start_us * tick, ends = begins + w->length_us * tick;
+
+		if (w->vm == vcpu->vm->index && offset >= begins && offset < ends + LATE)
+			return true;
+		/* What is nobody's alone. */
+		begins -= w->guard_us * tick;
+		slack &= !((offset >= begins + LATE && offset < ends) ||
+		           (offset + frame >= begins + LATE && offset + frame < ends) ||
+		           (offset >= begins + frame + LATE));
+	}
+	return slack;
+}
+
+/* No guest begins before its window, to the tick. Where harts stall, or time passes faster while
+ * functions are reset, any may be late. */
+static void look_at_window(const struct machine_hart *h, const struct vcpu *vcpu)
+{
+	bool late = machine.kind.stalls || machine.kind.iommu;
+	/* The VMs are a member of the tree. */
+	const struct vm_tree *tree =
+	    (const struct vm_tree *)((const char *)vms[0].config - offsetof(struct vm_tree, vms));
+
+	for (uint32_t i = 0; i < tree->n_schedules && !late; i++) {
+		const struct vm_schedule *s = &tree->schedules[i];
+		uint64_t frame = s->frame_us * (MACHINE_TIMEBASE / 1000000UL);
+		uint64_t offset = (machine.time - first_frame) % frame;
+
+		if (s->hart == h->id && !is_open(s, vcpu, offset))
+			DIFFERS(vcpu, "runs at %lu of its hart's frame, outside its windows",
+			        offset);
+	}
+}
+
 static void look_at_owner(struct machine_hart *h, struct vcpu *vcpu)
 {
 	const struct pcpu *pcpu = this_pcpu();
@@ -358,6 +406,8 @@ static void look_at_owner(struct machine_hart *h, struct vcpu *vcpu)
 	if (vcpu->vm->state == VM_OFF || vcpu->vm->state == VM_CLEARING ||
 	    vcpu->vm->state == VM_LOADING)
 		DIFFERS(vcpu, "runs while its VM is not running");
+	if (pcpu->scheduled)
+		look_at_window(h, vcpu);
 }
 
 /* --- what wakes it ------------------------------------------------------------------- */
@@ -433,8 +483,10 @@ static void deliver(const struct model_sent *sent, struct vcpu *target)
 		t->fence_i_due = sent->fences;
 		break;
 	}
-	/* Whoever runs on another hart just now has made the fence already. */
-	if (t->in_guest && is_behind(&machine.hart[t->hart], target))
+	/* Whoever runs on another hart just now has made the fence already, unless its hart had an
+	 * IPI when it came, which is taken before its next instruction. */
+	if (t->in_guest && t->called_at != t->steps + 1 &&
+	    is_behind(&machine.hart[t->hart], target))
 		DIFFERS(target, "runs on without a fence that its sender has waited for");
 }
 
@@ -471,6 +523,8 @@ void model_entered(struct machine_hart *h, struct vcpu *vcpu)
 	struct model_vcpu *m = model_of(vcpu);
 	bool new_life = !m->seen || m->life != vcpu->vm->htimedelta;
 
+	if (!machine.booted)
+		first_frame = -vcpu->vm->htimedelta; /* the clocks begin with the frames */
 	machine.booted = true;
 	h->user = !(h->csr[CSR_SSTATUS] & SSTATUS_SPP);
 	look_at_owner(h, vcpu);
@@ -491,6 +545,7 @@ void model_entered(struct machine_hart *h, struct vcpu *vcpu)
 	model_pay_times(vcpu);
 	call_returned(h, vcpu);
 	m->in_guest = true;
+	m->called_at = h->csr[CSR_SIP] & BIT(IRQ_SSI) ? m->steps + 1 : 0;
 	machine_rests(h, true);
 	m->ipi.on = false;
 	for (uint32_t i = 0; i < MAX_HART_VCPUS && this_pcpu()->vcpus[i]; i++)
@@ -557,6 +612,7 @@ void model_step(struct machine_hart *h, struct vcpu *vcpu)
 	    h->csr[CSR_HVIP] & ~h->csr[CSR_VSIE] & BIT(IRQ_LCOFI) && !m->masked)
 		DIFFERS(vcpu, "may unmask its LCOFI unseen");
 	look_at_stopi(h, vcpu);
+	model_heart_step(vcpu);
 	if (m->ipi_due && !(h->csr[CSR_HVIP] & BIT(IRQ_VSSI)) &&
 	    (!(vcpu->requests.pending & REQ_IPI) || model_is_late(&m->ipi)))
 		DIFFERS(vcpu, "has lost an IPI");
@@ -599,12 +655,25 @@ static void look_at_vm(struct vm *vm, bool still)
 		machine_differs("vm%u stays %s%s", vm->index, vm_state_name(vm),
 		                vm->command ? ", with a command" : "");
 	}
+	if (!model_is_silent(vm))
+		lives[vm->index].silent_since = 0;
+	else if (!lives[vm->index].silent_since)
+		lives[vm->index].silent_since = clock_now();
+	else if (still || is_long_ago(lives[vm->index].silent_since))
+		machine_differs("vm%u does not ring, and nobody notices", vm->index);
 }
 
 /* Boot is over. */
 static bool are_begun(void)
 {
 	return n_vms && vms[n_vms - 1].config && vms[n_vms - 1].state == VM_RUNNING;
+}
+
+/* It has spent its budget, and the period is not over. */
+static bool is_throttled(const struct vcpu *vcpu)
+{
+	return vcpu->budget.count && vcpu->budget.throttled_since &&
+	       machine.time < vcpu->budget.period_end;
 }
 
 static void look_at_all(bool still)
@@ -617,7 +686,7 @@ static void look_at_all(bool still)
 			struct vcpu *vcpu = vms[i].vcpus[k];
 			struct model_vcpu *m = model_of(vcpu);
 
-			if (!should_run(vcpu))
+			if (!should_run(vcpu) || is_throttled(vcpu))
 				m->wants_since = 0;
 			else if (!m->wants_since)
 				m->wants_since = clock_now();
@@ -634,6 +703,9 @@ void model_standstill(void)
 {
 	uint64_t soon = machine.time + NAP;
 
+	/* Who is away may have much to do. */
+	if (machine.kind.schedules)
+		return;
 	for (uint32_t i = 0; i < machine.kind.harts; i++) {
 		const struct machine_hart *h = &machine.hart[i];
 

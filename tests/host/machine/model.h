@@ -45,6 +45,7 @@ struct model_vcpu {
 	uint64_t life; /* htimedelta of the VM in the life that it was seen in */
 	uint32_t hart;
 	uint64_t entered_at, guest_ticks, steps;
+	uint64_t called_at; /* steps + 1 when it came with an IPI for its hart; 0: without */
 	/* Its registers when it left the hart. */
 	uint64_t x[32], pc, csr[MODEL_CSRS], fp[33], vec_csrs[4];
 	uint8_t vec[32 * MACHINE_VEC_BYTES];
@@ -106,6 +107,11 @@ void model_pay_entered(const struct machine_hart *h, const struct vcpu *vcpu);
 void model_pay_times(const struct vcpu *vcpu);
 void model_pay_step(const struct vcpu *vcpu);
 void model_pay_sums(void);
+
+/* model_heart.c: it is about to ring; whether the VM should have rung by now */
+void model_rings(const struct vcpu *vcpu);
+void model_heart_step(const struct vcpu *vcpu);
+bool model_is_silent(const struct vm *vm);
 
 /* model_count.c: its counter of instructions, and LCOFIs */
 void model_retired_late(const struct machine_hart *h, struct vcpu *vcpu);

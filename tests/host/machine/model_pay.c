@@ -78,7 +78,7 @@ void model_pay_left(const struct machine_hart *h, const struct vcpu *vcpu)
 	m->others = ipis_of_others(vcpu);
 	m->cpu = (uint64_t)vcpu->fw.cpu_ticks;
 	m->stay = stay_on(h);
-	m->had = cpu_of(vcpu) + m->steal;
+	m->had = cpu_of(vcpu) + m->steal + vcpu->budget.throttled_ticks;
 	m->time = machine.time;
 	m->moves = all_moves();
 	m->insns = h->insns_hs;
@@ -92,7 +92,7 @@ void model_pay_times(const struct vcpu *vcpu)
 
 	if (cpu < m->guest_ticks)
 		DIFFERS(vcpu, "ran for %lu ticks and is said to have had %lu", m->guest_ticks, cpu);
-	if (cpu + vcpu->fw.steal_ticks > machine.time)
+	if (cpu + vcpu->fw.steal_ticks + vcpu->budget.throttled_ticks > machine.time)
 		DIFFERS(vcpu, "had %lu ticks, and %lu were stolen, of %lu", cpu,
 		        vcpu->fw.steal_ticks, machine.time);
 }
@@ -133,13 +133,15 @@ void model_pay_sums(void)
 }
 
 /*
- * What a vcpu had, and what was stolen from it, is all the time in which it wanted to run. Each
- * instruction of HS in a stay that stays with the hart's vcpus is one's.
+ * What a vcpu had, what was stolen from it, and for how long its budget was spent, is all the time
+ * in which it wanted to run. Each instruction of HS in a stay that stays with the hart's vcpus is
+ * one's.
  */
 void model_pay_entered(const struct machine_hart *h, const struct vcpu *vcpu)
 {
 	const struct model_vcpu *m = model_of(vcpu);
-	uint64_t had = cpu_of(vcpu) + vcpu->fw.steal_ticks - m->had,
+	uint64_t throttled = vcpu->budget.throttled_ticks;
+	uint64_t had = cpu_of(vcpu) + vcpu->fw.steal_ticks + throttled - m->had,
 	         passed = machine.time - m->time;
 	uint64_t insns = h->insns_hs - m->insns, accounted = accounted_here() - m->accounted;
 	uint64_t listed = this_pcpu()->ready | this_pcpu()->waiting | this_pcpu()->working;
@@ -148,6 +150,8 @@ void model_pay_entered(const struct machine_hart *h, const struct vcpu *vcpu)
 
 	if (had > passed || (had < passed && !m->expect.waits && m->moves == all_moves()))
 		DIFFERS(vcpu, "had, or lost, %lu ticks of %lu", had, passed);
+	if (vcpu->budget.count && vcpu->budget.spent)
+		DIFFERS(vcpu, "runs, and its budget is spent until %lu", vcpu->budget.period_end);
 	if (same && m->moves == all_moves() && (accounted > insns || insns - accounted > most))
 		DIFFERS(vcpu, "%lu instructions of HS are accounted, of %lu", accounted, insns);
 	if (same)

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/config/vm_schedule_check.h"
+
+#include <libfdt.h>
+#include <string.h>
+
+uint32_t vm_vcpus_on(const struct vm_config *vm, uint32_t hart)
+{
+	uint32_t vcpus = 0;
+
+	for (uint32_t i = 0; i < vm->n_vcpus; i++)
+		if (vm->vcpus[i].harts >> hart & 1)
+			vcpus |= UINT32_C(1) << i;
+	return vcpus;
+}
+
+uint32_t vm_slack_us(const struct vm_schedule *s)
+{
+	uint32_t taken = 0;
+
+	for (uint32_t i = 0; i < s->n_windows; i++)
+		taken += s->windows[i].length_us + s->windows[i].guard_us;
+	return s->frame_us - taken;
+}
+
+/* What is left of the frame before a window and its guard. */
+static uint32_t gap(const struct vm_schedule *s, uint32_t i)
+{
+	const struct vm_window_of *w = &s->windows[i];
+	const struct vm_window_of *before = &s->windows[i ? i - 1 : s->n_windows - 1];
+	uint32_t from = before->start_us + before->length_us;
+
+	return w->start_us + (i ? 0 : s->frame_us) - from - w->guard_us;
+}
+
+static bool has_window(const struct vm_schedule *s, uint32_t vm, uint32_t vcpu)
+{
+	for (uint32_t i = 0; i < s->n_windows; i++)
+		if (s->windows[i].vm == vm && s->windows[i].vcpus >> vcpu & 1)
+			return true;
+	return false;
+}
+
+bool vm_check_schedule(const struct vm_blob *b, int node, int first, const struct vm_tree *tree,
+                       const struct vm_schedule *s)
+{
+	const struct vm_window_of *last = &s->windows[s->n_windows - 1];
+	uint32_t since = s->windows[0].start_us + s->frame_us - last->start_us - last->length_us;
+	bool long_enough = false;
+
+	if (s->windows[0].guard_us > since)
+		return vm_refuse_numbers(
+		    b, VM_REFUSED_OVERLAP, first, "guard-us",
+		    "# us are more than the # us since the last window of the frame before",
+		    s->windows[0].guard_us, since);
+	for (uint32_t i = 0; i < s->n_windows; i++)
+		long_enough |= gap(s, i) >= VM_WINDOW_US_MIN;
+	if (s->slack && !long_enough)
+		return vm_refuse_numbers(b, VM_REFUSED_VALUE, node, "slack",
+		                         "nowhere between the windows and guards are # us free",
+		                         VM_WINDOW_US_MIN, 0);
+	for (uint32_t vm = 0; vm < tree->n_vms; vm++) {
+		uint32_t vcpus = s->slack >> vm & 1 ? 0 : vm_vcpus_on(&tree->vms[vm], s->hart);
+
+		for (uint32_t v = 0; v < VM_MAX_VCPUS; v++)
+			if (vcpus >> v & 1 && !has_window(s, vm, v))
+				return vm_refuse_text(b, VM_REFUSED_MISSING_NODE, node, "",
+				                      "vcpu%lu of %s has no window, and slack does "
+				                      "not name %s",
+				                      (unsigned long)v, tree->vms[vm].name,
+				                      tree->vms[vm].name);
+	}
+	return true;
+}
+
+static bool check_vcpu(const struct vm_blob *b, int node, const struct vm_config *vm, uint32_t v,
+                       uint32_t hart)
+{
+	char name[] = "vcpu0";
+	uint64_t harts = vm->vcpus[v].harts;
+
+	name[4] = (char)('0' + v);
+	if (harts & (harts - 1))
+		return vm_refuse_numbers(
+		    b, VM_REFUSED_SHARED, fdt_subnode_offset(b->blob, node, name), "harts",
+		    "are several, but hart # has a schedule, whose vcpus stay", hart, 0);
+	if (vm->no_look)
+		return vm_refuse_numbers(b, VM_REFUSED_SHARED, node, "look",
+		                         "\"off\" is for a hart without interruptions, but hart # "
+		                         "has a schedule",
+		                         hart, 0);
+	if (vm->pmu_freeze_vcpu)
+		return vm_refuse_numbers(b, VM_REFUSED_SHARED, node, "pmu-freeze",
+		                         "\"vcpu\" counts what others' windows and guards take, "
+		                         "and hart # has a schedule",
+		                         hart, 0);
+	if (vm->pmu_idle_cycles)
+		return vm_refuse_numbers(b, VM_REFUSED_SHARED, node, "pmu-idle-cycles",
+		                         "\"on\" is for a hart that is the vcpu's alone, but hart "
+		                         "# has a schedule",
+		                         hart, 0);
+	return true;
+}
+
+bool vm_check_scheduled(const struct vm_blob *b, int vms, const struct vm_tree *tree)
+{
+	uint32_t vm = 0;
+	int node;
+
+	fdt_for_each_subnode(node, b->blob, vms)
+	{
+		const struct vm_config *config = &tree->vms[vm++];
+
+		for (uint32_t v = 0; v < config->n_vcpus; v++)
+			for (uint32_t i = 0; i < tree->n_schedules; i++)
+				if (config->vcpus[v].harts >> tree->schedules[i].hart & 1 &&
+				    !check_vcpu(b, node, config, v, tree->schedules[i].hart))
+					return false;
+	}
+	return true;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/vm/windows.h"
+
+#include "arch/riscv/csr.h"
+#include "core/vm/check.h"
+#include "core/vm/external.h"
+#include "core/vm/guest_file.h"
+#include "core/vm/platform.h"
+#include "core/vm/sched_parts.h"
+#include "core/vm/vcpu_requests.h"
+#include "core/vm/vm.h"
+#include "core/vm/wired.h"
+#include "vpmu/bits.h"
+
+/* What a hart is in. A guard that is longer than the least one begins with GUARD, where nobody can
+ * run and interrupts are served. For the rest of it the window is open already: its vcpu is loaded,
+ * and waits. */
+enum phase { SLACK, GUARD, OPEN };
+
+/* Masks are of vcpus[]. The first group is constant after boot, the second the hart's own. Other
+ * harts read `here` alone, under the lock of a VM's devices. */
+struct windows {
+	const struct vm_schedule *schedule;
+	uint64_t frame; /* ticks */
+	uint64_t mine;  /* all vcpus of the hart */
+	uint64_t slack; /* those that have the slack */
+	uint64_t whose[VM_MAX_HART_WINDOWS];
+
+	enum phase phase;
+	uint32_t next;     /* the window that is open, or comes next */
+	uint64_t frame_at; /* host time of the beginning of its frame */
+	uint64_t until;    /* host time of the end of the phase */
+	uint64_t opens;    /* OPEN: host time of the beginning of the window */
+	uint64_t here;     /* who is not away */
+	uint64_t ready, waiting, working, called; /* in which lists those away were */
+};
+
+static struct windows all[MAX_HARTS];
+
+static struct windows *of(const struct pcpu *pcpu)
+{
+	return &all[pcpu->index];
+}
+
+static void set_here(struct windows *w, uint64_t here)
+{
+	__atomic_store_n(&w->here, here, __ATOMIC_RELAXED);
+}
+
+static uint64_t ticks(uint64_t us)
+{
+	return us * platform.timebase / 1000000;
+}
+
+static void make(struct windows *w, struct pcpu *pcpu, const struct vm_schedule *schedule)
+{
+	uint32_t v;
+
+	w->schedule = schedule;
+	w->frame = ticks(schedule->frame_us);
+	for (uint32_t i = 0; i < n_vms; i++) {
+		for_each_bit (v, vm_vcpus_on(vms[i].config, schedule->hart)) {
+			struct vcpu *vcpu = vms[i].vcpus[v];
+
+			w->mine |= vcpu->bit;
+			if (schedule->slack >> i & 1)
+				w->slack |= vcpu->bit;
+			atomic_store(&vcpu->requests.enabled, REQ_OBSERVE);
+		}
+	}
+	for (uint32_t i = 0; i < schedule->n_windows; i++)
+		for_each_bit (v, schedule->windows[i].vcpus)
+			w->whose[i] |= vms[schedule->windows[i].vm].vcpus[v]->bit;
+	w->until = ~0UL;
+	pcpu->scheduled = true;
+	/* No vcpu is alone here: others' windows are as another one's turns. */
+	pcpu_count_vcpus(pcpu, 1);
+}
+
+void windows_make(const struct vm_tree *tree)
+{
+	for (uint32_t i = 0; i < tree->n_schedules; i++) {
+		struct pcpu *pcpu = pcpu_of_hart(tree->schedules[i].hart);
+
+		make(of(pcpu), pcpu, &tree->schedules[i]);
+	}
+}
+
+void windows_start(uint64_t now)
+{
+	for (uint32_t i = 0; i < n_pcpus; i++) {
+		struct pcpu *pcpu = &hart_stacks[i].pcpu;
+
+		if (!pcpu->scheduled)
+			continue;
+		/* As if the frame before had just ended. The hart idles, or will. */
+		of(pcpu)->phase = OPEN;
+		of(pcpu)->next = of(pcpu)->schedule->n_windows - 1;
+		of(pcpu)->frame_at = now - of(pcpu)->frame;
+		of(pcpu)->until = now;
+		external_look_begins(pcpu, EXTERNAL_WINDOW, now);
+		pcpu_notify(pcpu, 0);
+	}
+}
+
+/* From which tick on the window with this guard, or a part of it, is kept free. */
+static uint64_t before(const struct windows *w, uint64_t guard_us)
+{
+	return w->frame_at + ticks(w->schedule->windows[w->next].start_us) - ticks(guard_us);
+}
+
+static void open_window(struct windows *w)
+{
+	const struct vm_window_of *window = &w->schedule->windows[w->next];
+
+	w->phase = OPEN;
+	set_here(w, w->whose[w->next]);
+	w->opens = before(w, 0);
+	w->until = w->opens + ticks(window->length_us);
+}
+
+static void next_phase(struct windows *w)
+{
+	uint32_t guard = w->schedule->windows[w->next].guard_us;
+
+	if (w->phase == SLACK && guard > VM_LEAST_GUARD_US) {
+		w->phase = GUARD;
+		set_here(w, 0);
+		w->until = before(w, VM_LEAST_GUARD_US);
+		return;
+	}
+	if (w->phase != OPEN) {
+		open_window(w);
+		return;
+	}
+	if (++w->next == w->schedule->n_windows) {
+		w->next = 0;
+		w->frame_at += w->frame;
+	}
+	w->phase = SLACK;
+	set_here(w, w->slack);
+	w->until = before(w, w->schedule->windows[w->next].guard_us);
+}
+
+/* Of frames that are over nothing is made up for. So the loop ends after two frames at most. */
+static void advance(struct windows *w, uint64_t now)
+{
+	if (now - w->frame_at >= 2 * w->frame && now > w->frame_at)
+		w->frame_at += (now - w->frame_at) / w->frame * w->frame - w->frame;
+	while (now >= w->until)
+		next_phase(w);
+}
+
+static void leave(struct pcpu *pcpu, struct windows *w, struct vcpu *vcpu, uint64_t now)
+{
+	uint64_t bit = vcpu->bit;
+
+	if (pcpu->ready & ~pcpu->working & ~pcpu->called & bit)
+		sched_begin_steal(vcpu, now);
+	w->ready |= pcpu->ready & bit;
+	w->waiting |= pcpu->waiting & bit;
+	w->working |= pcpu->working & bit;
+	w->called |= pcpu->called & bit;
+	if (pcpu->waiting & bit && vcpu->guest_file)
+		guest_file_ignore(vcpu);
+	pcpu->ready &= ~bit;
+	pcpu->waiting &= ~bit;
+	pcpu->working &= ~bit;
+	pcpu->called &= ~bit;
+	pcpu->steal_not_begun &= ~bit;
+	wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
+	atomic_store_explicit(&vcpu->requests.enabled, REQ_OBSERVE, memory_order_release);
+}
+
+/* It sleeps. If its timer has expired since it left, it has wanted to run from then on. Of what
+ * else may wake it nobody knows when it came. */
+static void sleeps_on(struct vcpu *vcpu, uint64_t now)
+{
+	uint64_t timer =
+	    vcpu->home->vs_has.sstc ? vcpu->vs.vstimecmp - vcpu->vm->htimedelta : vcpu->timer;
+
+	if (vcpu->vs.vsie & BIT(IRQ_STI) && vcpu_timer_deadline(vcpu) <= now && timer <= now)
+		vcpu->fw.ready_since = timer;
+	sched_wake_in_time(vcpu);
+}
+
+static void come(struct pcpu *pcpu, struct windows *w, struct vcpu *vcpu, uint64_t now)
+{
+	uint64_t bit = vcpu->bit;
+
+	pcpu->ready |= w->ready & bit;
+	pcpu->waiting |= w->waiting & bit;
+	pcpu->working |= w->working & bit;
+	pcpu->called |= w->called & bit;
+	w->ready &= ~bit;
+	w->waiting &= ~bit;
+	w->working &= ~bit;
+	w->called &= ~bit;
+	if (vcpu->budget.throttled_since && !(pcpu->waiting & bit))
+		vcpu_budget_again(vcpu);
+	if (pcpu->ready & bit)
+		wake_times_set(&pcpu->wake, vcpu->index, vcpu_deadline(vcpu));
+	else if (pcpu->waiting & bit)
+		sleeps_on(vcpu, now);
+	if (requests_enable(&vcpu->requests, REQ_AT_ONCE))
+		pcpu_notify(pcpu, bit);
+	if (!(pcpu->ready & bit))
+		sched_enable_requests(vcpu);
+}
+
+/* Turns the sources of VMs on, or off at the host's controller, if such a vcpu takes them. */
+static void follow_wires(const struct pcpu *pcpu, uint64_t changed)
+{
+	uint32_t i;
+
+	for_each_bit (i, changed) {
+		struct vm *vm = pcpu->vcpus[i]->vm;
+
+		if (!vm->wired)
+			continue;
+		spin_lock(&vm->devices);
+		wired_follow(vm);
+		spin_unlock(&vm->devices);
+	}
+}
+
+void windows_turn(struct pcpu *pcpu, uint64_t now)
+{
+	struct windows *w = of(pcpu);
+	uint64_t were = w->here;
+	uint32_t i;
+
+	CHECK(!pcpu->current);
+	advance(w, now);
+	for_each_bit (i, were & ~w->here)
+		leave(pcpu, w, pcpu->vcpus[i], now);
+	for_each_bit (i, w->here & ~were)
+		come(pcpu, w, pcpu->vcpus[i], now);
+	follow_wires(pcpu, were ^ w->here);
+	external_look_at(EXTERNAL_WINDOW, w->until);
+}
+
+bool windows_over(const struct pcpu *pcpu, uint64_t now)
+{
+	return now >= of(pcpu)->until;
+}
+
+__attribute__((noinline)) void windows_look(void)
+{
+	struct pcpu *pcpu = this_pcpu();
+	uint64_t now = csr_read(CSR_TIME);
+
+	if (!pcpu->current && windows_over(pcpu, now))
+		windows_turn(pcpu, now);
+}
+
+void windows_loaded(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+{
+	const struct windows *w = of(pcpu);
+
+	if (w->phase == OPEN && csr_read(CSR_TIME) < w->opens)
+		exit_enter_at(pcpu, vcpu, now, w->opens);
+}
+
+bool windows_away(const struct vcpu *vcpu)
+{
+	const struct pcpu *home = vcpu_home(vcpu);
+
+	return home->scheduled && !(__atomic_load_n(&of(home)->here, __ATOMIC_RELAXED) & vcpu->bit);
+}

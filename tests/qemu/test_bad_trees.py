@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every tree of bad_trees.py is refused before boot and at boot, in the same words; and
+docs/refusals.md has them all."""
+
+import functools
+import subprocess
+
+import pytest
+
+import bad_trees
+import harness
+import hosts
+import plain
+from test_vm_tree import REFUSALS, check
+
+ALL = [bad for group in bad_trees.GROUPS.values() for bad in group]
+# tools/run's options for each machine, and QEMU's for what its tree says.
+PCI = "virtio-rng-pci,addr=01.0," + hosts.ISOLATED
+MACHINES = {
+    "one hart": {},
+    "two harts": {"profile": "smp", "options": ("--harts", 2)},
+    "devices": {"options": ("--aia", "none")},
+    "functions": {"options": ("--device", PCI, "--iommu", "on")},
+    "no IOMMU": {"options": ("--device", PCI, "--iommu", "off")},
+    "one file": {"options": ("--aia", "aplic-imsic", "--aia-guests", 1)},
+}
+TREES = {"devices": {}, "no IOMMU": {}, "functions": {"iommu_sys": "on"},
+         "one file": {"aia": "aplic-imsic", "aia_guests": 1}}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built():
+    """The program that vm-check runs."""
+    plain.make("vm-check")
+
+
+@pytest.fixture(scope="module", name="host_of")
+def host_of_fixture(tmp_path_factory):
+    """of(MACHINE) -> vm-check's options for it."""
+    folder = tmp_path_factory.mktemp("hosts")
+
+    @functools.cache
+    def of(machine):
+        if machine in TREES:
+            file = folder / (machine.replace(" ", "-") + ".dtb")
+            return "--host", hosts.tree(file, **TREES[machine])
+        return ("--harts", 2) if machine == "two harts" else ()
+
+    return of
+
+
+@pytest.mark.parametrize("bad", ALL, ids=lambda bad: bad.what[:60])
+def test_refused(tmp_path, host_of, bad):
+    """By vm-check, which knows the machine's tree, and by Tally when it boots."""
+    (tmp_path / "hundred-zeros.bin").write_bytes(bytes(100))
+    file = tmp_path / "vms.dts"
+    file.write_text(bad.text(), encoding="ascii")
+    done = check(*host_of(bad.machine), file)
+    assert (done.returncode, done.stdout) == (1, ""), done.stderr
+    assert done.stderr.splitlines()[0] == bad.words
+    result = harness.run(file, **MACHINES[bad.machine])
+    assert result.status == harness.REFUSED, str(result)
+    assert result.own[-1] == "refused: " + bad.words
+
+
+def test_each_is_another_one():
+    """A hundred mistakes, none of them listed twice: these, and those in single properties."""
+    trees = {bad.text() for bad in ALL}
+    assert len(trees) == len(ALL) == len({bad.what for bad in ALL})
+    singles = {new for _, new, _ in REFUSALS if new} | {old for old, new, _ in REFUSALS if not new}
+    assert len(singles) == len(REFUSALS)
+    assert len(trees) + len(singles) >= 100
+
+
+def test_the_page():
+    """Is made of them, today's."""
+    done = subprocess.run([harness.ROOT / "tools/refusals-page", "--check"], check=False)
+    assert done.returncode == 0, "docs/refusals.md is old: tools/refusals-page makes it"

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/tally-ctl crash: what is left of a VM that has failed."""
+
+import json
+import re
+from urllib.parse import unquote_to_bytes
+
+import bare_guests
+import plain
+from test_control import FOREVER, running  # pylint: disable=unused-import
+
+TICKS_MS = 10000
+HEARTBEAT = 50 * TICKS_MS
+# No stay in HS is longer than 20,000 instructions of a nanosecond each; a tick is 100 ns.
+LATE = 20000 // 100
+KEPT = 4096
+LINE = b"heart: line %d: \"50%% of it's \\ \x1b[1mthat\x01\xff\"\n"
+
+
+def start(running, folder, guests, own, **arguments):  # pylint: disable=redefined-outer-name
+    """The Run of such guests, each with its own properties."""
+    plain.make("build/guests/bare.bin")
+    tree = folder / "crash.dts"
+    tree.write_text(bare_guests.tree(guests, own=own), encoding="utf-8")
+    return running(tree, **arguments)
+
+
+def crash(run, name):
+    """The head, the registers, the bytes of text and the exits of an answer."""
+    status, lines, wrong = run.ctl("crash", name, "--json")
+    assert (status, wrong) == (0, [])
+    head, *rows = [json.loads(line) for line in lines]
+    text = [row for row in rows if "text" in row]
+    begin = text[0]["at"] if text else 0
+    for row in text:
+        assert row["at"] == begin
+        begin += len(unquote_to_bytes(row["text"]))
+    return (head, {name: int(value, 16) for row in rows if "text" not in row and "cause" not in row
+                   for name, value in row.items() if name not in ("vm", "vcpu")},
+            b"".join(unquote_to_bytes(row["text"]) for row in text),
+            [row for row in rows if "cause" in row])
+
+
+def test_last_words(running, tmp_path):  # pylint: disable=redefined-outer-name
+    """Of a VM that does not ring any more; and of one that has not failed."""
+    run = start(running, tmp_path, {
+        "alpha": "kind=heart rings=100 every=50000 lines=200 then=spin", "beta": FOREVER
+    }, {"alpha": 'heartbeat-ms = <50>; crash-exits = "on";'})
+    run.read_until("vm alpha: failed: did not ring for 50 ms")
+    run.read_until("stval")
+    head, registers, text, exits = crash(run, "alpha")
+    assert head["failure"] == "did not ring for 50 ms"
+    assert (head["crash"], head["life"], head["vcpu"]) == (1, 1, 0)
+    # All that it printed, of which the end is left.
+    last = int(re.search(rb"heart: has rung 100 times, last behind (\d+)\r?\n$", text).group(1))
+    lines = b"".join(LINE % i for i in range(200))
+    whole = b"heart: begins\n" + lines + b"heart: has rung 100 times, last behind %d\n" % last
+    assert len(text) == KEPT and text == whole[-KEPT:]
+    assert head["printed"] == len(whole)
+    # Not a tick too soon, and at most one stay in HS too late.
+    assert HEARTBEAT <= head["uptime_ticks"] - last <= HEARTBEAT + LATE
+    assert 0x80000000 <= registers["pc"] < 0x81000000
+    assert registers["stvec"] and len(registers) == 32 + 8
+    assert len(exits) == 64 and {row["cause"] for row in exits} <= {"timer", "wfi", "ecall", "irq"}
+    assert all(0 < row["hs_instructions"] < 20000 and row["vcpu"] == 0 for row in exits)
+    times = [row["time_us"] for row in exits]
+    assert times == sorted(times) and times[-1] <= head["time_us"]
+    # tools/run keeps more.
+    assert (tmp_path / "control.crash/alpha").read_bytes().replace(b"\r\n", b"\n") == whole
+    assert not (tmp_path / "control.crash/beta").exists()
+    assert run.ctl("crash", "beta") == (0, ["beta has not failed"], [])
+    assert run.ctl("crash", "beta", "--json") == (0, ['{"vm":"beta","failure":null}'], [])
+    assert run.ctl("crash", "gamma") == (
+        1, [], ['tools/tally-ctl: crash: no VM is called "gamma"'])
+
+
+def test_until_the_next(running, tmp_path):  # pylint: disable=redefined-outer-name
+    """They are there when the VM runs again, and without exits where none were noted."""
+    run = start(running, tmp_path, {
+        "alpha": "kind=crash how=vector", "beta": FOREVER
+    }, {"alpha": 'restart = "on-failure"; restart-limit = <1>;'})
+    run.read_until("stays off: restart-limit is 1")
+    run.read_until("stvec")
+    head, registers, text, exits = crash(run, "alpha")
+    assert head["failure"].startswith("its trap handler traps for ever at ")
+    assert (head["crash"], head["life"], head["exits_noted"]) == (2, 2, False)
+    assert text == b"crash: begins\n" and exits == []
+    assert registers["scause"] == 2 and registers["sepc"] == registers["stvec"]
+    status, lines, _ = run.ctl("crash", "alpha")
+    assert status == 0
+    assert lines[0] == f"vm alpha: failed: {head['failure']}"
+    assert "after its start number 2; crash number 2" in lines[1]
+    assert lines[2].endswith("crash-exits is not on in its node of the VM tree")
+    assert lines[3] == "registers of vcpu 0:"
+    assert lines[-2:] == ["its last text:", "  crash: begins"]

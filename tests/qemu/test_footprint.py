@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Tally takes of the machine's memory: its image, and for each VM."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+import bare_guests
+import harness
+
+TOOL = harness.ROOT / "tools" / "footprint"
+KIB = 1024
+LAST_WORDS = 8  # KiB of a VM, for what it printed before it failed; not among what is for a VM
+TABLES = re.compile(r"tables: (\d+) KiB, at most (\d+) of them for a VM")
+
+
+def printed(*arguments):
+    """What the tool prints of build/tally.elf."""
+    return subprocess.run([TOOL, *arguments], text=True, check=True,
+                          stdout=subprocess.PIPE).stdout
+
+
+@pytest.fixture(scope="module", name="folders")
+def folders_of():
+    """{section: {folder: bytes}}"""
+    return json.loads(printed("--json"))
+
+
+def test_the_image_is_small(folders):
+    """Instructions, constants, and what the machine's size does not change."""
+    assert 100 * KIB < folders["text"]["all"] < 204 * KIB
+    assert 20 * KIB < folders["rodata"]["all"] < 42 * KIB
+    assert folders["data"]["all"] < 1 * KIB
+    assert 32 * KIB < folders["bss"]["all"] < 136 * KIB
+
+
+def test_every_byte_is_somebodys(folders):
+    """Sections are as large as binutils say, and next to nothing belongs to nobody."""
+    size = subprocess.run(["riscv64-linux-gnu-size", "-A", harness.BUILD / "tally.elf"], text=True,
+                          check=True, stdout=subprocess.PIPE).stdout
+    sections = {row[0]: int(row[1]) for row in map(str.split, size.splitlines()) if len(row) == 3
+                and row[0] != "section"}
+    assert folders["text"]["all"] == sections[".text"] + sections[".page_end"]
+    assert folders["rodata"]["all"] == sections[".rodata"]
+    assert folders["bss"]["all"] == sections[".bss"] + 32 * KIB
+    assert folders["text"]["padding"] < 1 * KIB
+    for kind, rows in folders.items():
+        assert sum(rows.values()) == 2 * rows["all"], kind
+        assert not any(name.startswith("/") or "??" in name for name in rows), kind
+    assert {"core/vm", "vpmu", "arch/riscv", "libfdt"} <= set(folders["text"])
+
+
+def tables(folder, number, vcpus=("0",), **arguments):
+    """(all, the largest VM's) in KiB."""
+    result = bare_guests.boot(folder, {f"vm{n}": "kind=gaps ticks=1000" for n in range(number)},
+                              vcpus=vcpus, **arguments)
+    (line,) = (line for line in result.own if line.startswith("tables: "))
+    return tuple(map(int, TABLES.fullmatch(line).groups()))
+
+
+@pytest.mark.parametrize("number", (1, 2, 16))
+def test_a_vm_takes_little_beside_its_memory(tmp_path, number):
+    every, largest = tables(tmp_path, number)
+    assert 16 < largest <= 48  # the root of its second stage alone takes 16
+    assert every <= (48 + LAST_WORDS) * number + 48
+
+
+def test_a_vcpu_more_takes_little(tmp_path):
+    (tmp_path / "one").mkdir()
+    _, one = tables(tmp_path / "one", 1)
+    _, eight = tables(tmp_path, 1, vcpus=("0",) * 8)
+    assert 7 * 4 < eight - one <= 7 * 8

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""heartbeat-ms: a guest that does not ring in time has failed, and no other one."""
+
+import pytest
+
+import bare_guests
+import harness
+from test_warden import told
+
+
+def test_silent(tmp_path):
+    """One never rings, one stops to, one goes on; and one need not."""
+    result = bare_guests.boot(
+        tmp_path, {"alpha": "kind=heart then=sleep",
+                   "beta": "kind=heart rings=10 every=300000 then=spin",
+                   "gamma": "kind=heart rings=20 every=300000 then=end",
+                   "delta": "kind=busy ticks=10000000"},
+        status=harness.VM_FAILED,
+        own={name: "heartbeat-ms = <50>;" for name in ("alpha", "beta", "gamma")})
+    assert told(result, "alpha") == ["failed: did not ring for 50 ms"]
+    assert told(result, "beta") == ["failed: did not ring for 50 ms"]
+    assert told(result, "gamma") == ["ended"]
+    assert told(result, "delta") == ["ended"]
+    assert result.vm("alpha") == ["heart: begins", "heart: has rung 0 times, last behind 0"]
+    assert result.vm("beta")[1].startswith("heart: has rung 10 times, last behind ")
+    assert result.vm("gamma")[-1] == "heart: ends, 45 checks, 0 failed"
+
+
+@pytest.mark.parametrize("look", ["on", "off"])
+@pytest.mark.parametrize("rings", [0, 5])
+def test_a_trap_loop(tmp_path, look, rings):
+    """The first time that Tally looks whether it has rung ends it, with or without a look for trap
+    loops: if it had rung before, that is a look for trap loops, too."""
+    result = bare_guests.boot(
+        tmp_path, {"alpha": f"kind=heart rings={rings} every=300000 busy=1 then=loop"},
+        status=harness.VM_FAILED, properties=f'heartbeat-ms = <300>; look = "{look}";')
+    line, = told(result, "alpha")
+    assert line.startswith("failed: its trap handler traps for ever at" if rings else
+                           "failed: did not ring for 300 ms")
+
+
+def test_restarts(tmp_path):
+    """Each life has its own time, from its begin on: none of it is spent while memory is cleared
+    and images are loaded, which takes longer here."""
+    result = bare_guests.boot(
+        tmp_path, {"alpha": "kind=heart rings=5 every=50000 then=spin"}, memory=128,
+        status=harness.VM_FAILED,
+        properties='heartbeat-ms = <10>; restart = "on-failure"; restart-limit = <2>;')
+    failed, again = "failed: did not ring for 10 ms", "starts again"
+    assert told(result, "alpha") == [failed, again, failed, again, failed,
+                                     "stays off: restart-limit is 2"]
+    assert [line.split(",")[0] for line in result.vm("alpha")] == [
+        "heart: begins", "heart: has rung 5 times"] * 3
+
+
+@pytest.mark.parametrize("roam", ["", "tally.roam"])
+def test_on_several_harts(tmp_path, roam):
+    """Its vcpu 1 rings on another hart; and the vcpus move, if told to, after each turn."""
+    result = bare_guests.boot(
+        tmp_path, {"alpha": "kind=heart by=other rings=40 every=10000 then=end",
+                   "beta": "kind=heart by=other rings=40 every=10000 then=spin"},
+        status=harness.VM_FAILED, vcpus=("0 1", "1 0"), profile="smp",
+        options=["--harts", 2, *(["--append", roam] if roam else [])],
+        own={"alpha": "heartbeat-ms = <60000>;", "beta": "heartbeat-ms = <3000>;"})
+    assert told(result, "alpha") == ["ended"]
+    assert told(result, "beta") == ["failed: did not ring for 3000 ms"]
+    assert result.vm("alpha")[-1] == "heart: ends, 86 checks, 0 failed"

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A loop takes the same instructions whatever its neighbour does: on a hart of its own all that the
+hart executes, by turns what the guest counts. Three storms here, all of them in the long form."""
+
+import re
+
+import pytest
+
+import harness
+from interference import CALM, LOOK, OWN, PLACES, STORMS, measured, table
+
+SHORT = ("calls", "overflow", "restart")
+storms = pytest.mark.parametrize("storm", [
+    storm if storm in SHORT else pytest.param(storm, marks=pytest.mark.long) for storm in STORMS])
+
+
+@storms
+def test_on_a_hart_of_its_own(storm):
+    """Not one instruction more, of whatever privilege mode, and no exit."""
+    seen = measured(storm, "own")
+    assert set(seen.rounds) == set(measured(CALM, "own").rounds)
+    assert len(set(seen.rounds)) == 1 and OWN < seen.rounds[0] < OWN + 20
+    assert seen.exits == 0
+    assert seen.gusts >= STORMS[storm][1]
+
+
+def test_it_would_be_noticed():
+    """Two exits in each round: the same guest on the same hart, but its reads of counters trap."""
+    calm, seen = measured(CALM, "own"), measured(CALM, "trapped")
+    assert seen.exits == 2 * len(seen.rounds)
+    assert min(seen.rounds) > calm.rounds[0] + 100
+
+
+@storms
+def test_by_turns(storm):
+    """What the guest counts is what it executes, and nothing of its neighbour."""
+    seen = measured(storm, "turns")
+    assert seen.counted == {OWN}
+    assert seen.gusts >= STORMS[storm][1]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("storm", STORMS)
+def test_with_looks(storm):
+    """One a second, and nothing else."""
+    seen, calm = measured(storm, "look"), min(measured(CALM, "own").rounds)
+    assert min(seen.rounds) == calm
+    assert 0 < sum(seen.rounds) - calm * len(seen.rounds) <= LOOK * seen.exits
+    # The time is the host's, so there may be more than the two that are due.
+    assert sum(insns != calm for insns in seen.rounds) <= seen.exits
+
+
+@pytest.mark.long
+def test_the_table():
+    """Of docs/partitioning.md is today's; tools/interference-table writes it."""
+    page = (harness.ROOT / "docs/partitioning.md").read_text(encoding="utf-8")
+    (found,) = re.findall(r"<!-- Made by tools/interference-table. -->\n(.*?)\n\n", page, re.S)
+    assert found + "\n" == table()
+    assert len(found.splitlines()) == 2 + 1 + len(STORMS) and len(PLACES) == 3

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Harts with a schedule: when windows begin, whatever the neighbour does, and what waits for
+them."""
+
+import re
+
+import pytest
+
+import bare_guests
+import harness
+import plain
+import test_budgets
+import test_crossing
+from hosts import CHIPS
+
+CLOCK = 'devices { clock { host = "/soc/rtc@101000"; dma = "none"; }; };'
+TICKS_A_US = 10
+FRAME = 5000
+BEGINS = re.compile(r"begins: (\d+) to (\d+), (\d+) times")
+AWAY = re.compile(r"from (\d+) to (\d+): away (\d+), stolen (\d+)")
+
+
+def window(number, vm, start, length, guard=0, more=""):
+    """The text of one window."""
+    guard = f"guard-us = <{guard}>; " if guard else ""
+    return (f'window{number} {{ vm = "{vm}"; start-us = <{start}>; length-us = <{length}>; '
+            f'{guard}{more}}};')
+
+
+def schedule(windows, slack="", frame=FRAME, hart=0):
+    """The text of a hart's schedule; windows: arguments of window() without the number."""
+    nodes = "\n".join(window(n, *arguments) for n, arguments in enumerate(windows))
+    slack = f"slack = {slack};" if slack else ""
+    return f"hart{hart} {{ major-frame-us = <{frame}>; {slack}\n{nodes}\n}};"
+
+
+def boot(folder, guests, schedules, status=harness.OK, **arguments):
+    """Boots bare guests with these schedules."""
+    for name in ("selftest", "bare", "sampling"):
+        plain.make(f"build/guests/{name}.bin")
+    options = ["--include", harness.BUILD / "guests", *arguments.pop("options", ())]
+    backend = arguments.pop("backend", "ssccfg")
+    text = bare_guests.tree(guests, **arguments)
+    at = text.rindex("};")
+    file = folder / "schedules.dts"
+    file.write_text(text[:at] + "schedules {\n" + "\n".join(schedules) + "\n};\n" + text[at:],
+                    encoding="utf-8")
+    result = harness.run(file, options=options, backend=backend)
+    assert status is None or result.status == status, str(result)
+    return result
+
+
+def told(result, name):
+    """What a guest of kind=windows says: [(earliest, latest, times)] and (from, to, away, stolen),
+    in ticks."""
+    *windows, last = result.vm(name)
+    return ([tuple(map(int, BEGINS.fullmatch(line).groups())) for line in windows],
+            tuple(map(int, AWAY.fullmatch(last).groups())))
+
+
+@harness.both_backends
+def test_two_windows(tmp_path, backend):
+    """Two VMs with a window each: with their guards both begin at their ticks in each frame."""
+    kind = f"kind=windows frame={FRAME * TICKS_A_US} ticks=1000000"
+    result = boot(tmp_path, {"alpha": kind, "beta": kind},
+                  [schedule([("alpha", 500, 1000, 50), ("beta", 2000, 2500, 50)])],
+                  backend=backend)
+    for name, start in ("alpha", 500), ("beta", 2000):
+        windows, (begin, end, away, stolen) = told(result, name)
+        ((first, last, times),) = windows
+        assert first == last == start * TICKS_A_US, str(result)
+        assert times == (end - begin) // (FRAME * TICKS_A_US) + 1
+        assert 0 <= away - stolen <= times * 10
+
+
+STORMS = {"storm": "kind=storm quiet=yes ticks=1500000", "fuzz": "kind=fuzz ticks=1500000",
+          "hostile": "kind=hostile again=yes"}
+
+
+@harness.both_backends
+@pytest.mark.parametrize("storm, guard", [("storm", 32), ("storm", 100), ("storm", 0),
+                                          ("fuzz", 32), ("fuzz", 0), ("hostile", 32)])
+def test_beside_a_hostile_neighbour(tmp_path, backend, storm, guard):
+    """With a guard that suffices a window begins at its tick; without one it is late by the longest
+    stay and a switch at most."""
+    kind = f"kind=windows frame={FRAME * TICKS_A_US} ticks=800000"
+    result = boot(tmp_path, {"alpha": kind, "beta": STORMS[storm]},
+                  [schedule([("alpha", 500, 1000, guard), ("beta", 1500, 2000)],
+                            slack='"beta"')],
+                  backend=backend, status=None, options=["--timeout", "60"])
+    ((first, last, times),), (begin, end, away, stolen) = told(result, "alpha")
+    assert first >= 500 * TICKS_A_US
+    assert last <= (500 if guard else 532) * TICKS_A_US, str(result)
+    assert times == end // (FRAME * TICKS_A_US) - begin // (FRAME * TICKS_A_US) + 1
+    assert 0 <= away - stolen <= times * 15
+
+
+@harness.both_backends
+def test_slack(tmp_path, backend):
+    """Who has the slack runs where no window or guard is, and takes turns there."""
+    kind = f"kind=windows frame={FRAME * TICKS_A_US} ticks=1000000"
+    result = boot(tmp_path, {"alpha": kind, "beta": kind, "gamma": kind},
+                  [schedule([("alpha", 500, 1000, 50), ("gamma", 3000, 1000, 50)],
+                            slack='"beta"')], backend=backend)
+    for name in "alpha", "gamma":
+        ((first, last, _),), _ = told(result, name)
+        assert first == last == (500 if name == "alpha" else 3000) * TICKS_A_US
+    windows, (_, _, away, stolen) = told(result, "beta")
+    assert len(windows) == 2
+    for first, last, times in windows:
+        assert times >= 19
+        start = (1500 if first < 2000 * TICKS_A_US else 4000) * TICKS_A_US
+        assert start < first and last <= start + 32 * TICKS_A_US
+    assert 0 <= away - stolen <= 2 * 22 * 15
+
+
+@harness.both_backends
+def test_the_self_test_in_windows(tmp_path, backend):
+    """Every rule of the SBI PMU chapter, in windows of 300 us."""
+    result = boot(tmp_path, {"alpha": "", "beta": ""},
+                  [schedule([("alpha", 100, 300, 32), ("beta", 500, 300)], frame=1000)],
+                  backend=backend)
+    for name in "alpha", "beta":
+        kinds = bare_guests.kinds(result.vm(name))
+        assert kinds["PASS"] > 300 and not kinds["FAIL"], str(result)
+
+
+@harness.both_backends
+@pytest.mark.parametrize("guard", [0, 32])
+def test_each_sample_in_windows(tmp_path, backend, guard):
+    """A sample for each 97 instructions, so at the ends of windows, too: those come in the next
+    one. Each is where it belongs, and none is lost."""
+    guests = {name: f"sampling=rate period={period} samples=20000 event=instructions"
+              for name, period in (("alpha", 97), ("beta", 777))}
+    result = boot(tmp_path, guests, [schedule([("alpha", 100, 300, guard), ("beta", 500, 300)],
+                                              frame=1000)], backend=backend)
+    for name in guests:
+        assert result.vm(name) == ["rate: ends, 20000 samples, 0 wrong"]
+        assert bare_guests.exits(result, name)["timer"] > 30
+
+
+@pytest.mark.parametrize("aia", CHIPS)
+def test_interrupts_of_devices_wait(tmp_path, aia):
+    """Alarms that come at any time are taken in their VM's windows, each once; nothing of them
+    interrupts the other's."""
+    kind = f"kind=windows frame={FRAME * TICKS_A_US} ticks=1000000"
+    result = boot(tmp_path, {"alpha": "kind=alarm alarms=60 delay=1700000 wait=wfi", "beta": kind},
+                  [schedule([("alpha", 500, 1000), ("beta", 2000, 2500, 50)])],
+                  own={"alpha": CLOCK}, options=["--aia", aia])
+    assert result.vm("alpha") == [
+        "alarm: 0 before the first, 60 alarms, 60 interrupts, 0 early, 0 too many or few, "
+        "0 claims of nothing, 0 of others"]
+    ((first, last, _),), _ = told(result, "beta")
+    assert first == last == 2000 * TICKS_A_US
+    assert bare_guests.exits(result, "beta")["irq"] == 0
+
+
+def crossing(folder, alpha, windows):
+    """Boots alpha on harts 0 and 1, beta on hart 1, which has these windows, and a third VM, whose
+    timer makes QEMU's harts take turns (test_crossing.py)."""
+    vcpu = "\t\t\tvcpu1 { harts = <1>; };"
+    text = {"alpha": vcpu, "beta": "", "clock": ""}
+    plain.make("build/guests/bare.bin")
+    nodes = {"alpha": alpha, "beta": "kind=steal ticks=1000000 after=100000",
+             "clock": "kind=idle period=50 ticks=1200000"}
+    tree = "".join(
+        bare_guests.VM.format(name=name, bootargs=bootargs, memory=16, image="bare", properties="",
+                              vcpus=bare_guests.VCPU.format(n=0, harts=hart) + text[name])
+        for hart, (name, bootargs) in zip("012", nodes.items()))
+    file = folder / "crossing.dts"
+    file.write_text("/dts-v1/; / { compatible = \"tally,vm-tree-1\"; images { bare: bare { data = "
+                    "/incbin/(\"bare.bin\"); }; }; vms {" + tree + "}; schedules {"
+                    + schedule(windows, hart=1) + "}; };", encoding="ascii")
+    result = harness.run(file, options=test_crossing.machine(folder, 3), stays=False,
+                         backend="ssccfg")
+    assert result.status == harness.OK, str(result)
+    return result
+
+
+@pytest.mark.parametrize("what, peer", [("ipi", "wakes"), ("all", "spins"), ("vma", "sleeps")])
+def test_mail_waits(tmp_path, what, peer):
+    """What alpha sends to its vcpu on hart 1 comes in that one's windows, all of it; no hart
+    interrupts beta's for it."""
+    result = crossing(tmp_path, f"kind=flood what={what} peer={peer} ticks=800000 after=100000",
+                      [("alpha", 500, 1000, 50), ("beta", 2000, 2500, 50)])
+    (line,) = [line for line in result.vm("alpha") if line.startswith("flood: sent")]
+    sent, woken = map(int, re.fullmatch(r"flood: sent (\d+), woken (\d+)", line).groups())
+    assert sent > 10000
+    if what == "all":
+        (line,) = [line for line in result.vm("alpha") if line.startswith("flood: received")]
+        assert sum(map(int, line.split()[2:])) == sent, str(result)
+    # It is woken in its windows alone, of which there are 14, and often in each.
+    assert woken > 100 if peer == "wakes" else not woken
+    assert bare_guests.exits(result, "beta")["irq"] == 0
+
+
+@harness.both_backends
+def test_budgets_in_windows(tmp_path, backend):
+    """A budget that is spent before the window ends: what is left of its period is throttled, also
+    outside the window, and stolen is what is then left until the next window."""
+    frames, frame, period, run = 20, 5000, 1000, 100
+    result = boot(tmp_path, {"alpha": f"kind=budget ticks={frames * frame * TICKS_A_US}",
+                             "beta": "kind=busy ticks=100000"},
+                  [schedule([("alpha", 500, 1000, 50), ("beta", 2000, 2000)])], backend=backend,
+                  properties=test_budgets.budget(2, run * 1000, period))
+    times, total, longest, steal, throttled, *_ = test_budgets.away(result, "alpha")
+    # In each window it runs from 500 and from 1000 on.
+    late = test_budgets.LATE
+    assert abs(times - 2 * frames) <= 1
+    assert 0 <= total - steal - throttled <= times * late
+    assert abs(longest - (5500 - 1000 - run) * TICKS_A_US) <= late
+    for ticks, us in (throttled, 500 - run + period - run), (steal, 5500 - 2000):
+        assert abs(ticks - frames * us * TICKS_A_US) <= us * TICKS_A_US + frames * late, str(result)

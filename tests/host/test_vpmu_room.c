@@ -122,6 +122,28 @@ static void test_a_wrap_before_a_move(void **state)
 	assert_int_equal(guest_read(3), 2);
 }
 
+/* The hart stops counting an event while it moves. For the guest its counter still runs, so the same
+ * call must not take it for a stopped one and give it another event. */
+static void test_a_counter_lost_in_a_move(void **state)
+{
+	unsigned int calls = 0;
+
+	(void)state;
+	set_up(true);
+	stub.raw_hctrs[1] = 0x18;
+	stub.raw_hctrs[2] = 0x08;
+	assert_int_equal(ask_for(1 << 3, 1), 3);
+	assert_int_equal(ask_for(1 << 5, 1), 5);
+	assert_int_equal(start(1 << 3, INIT, 100), SBI_SUCCESS);
+	stub.refuse_start = 1 << 4;
+	assert_int_equal(ask(1 << 3 | 1 << 5, CLEAR, 2, &calls).error, SBI_ERR_NOT_SUPPORTED);
+	assert_true(vpmu.lost >> 3 & 1);
+	stub.refuse_start = 0;
+	assert_int_equal(start(1 << 3, INIT, 7), SBI_SUCCESS);
+	stub_count_raw(1, 8);
+	assert_int_equal(guest_read(3), 15);
+}
+
 /* Which of the hart's counters count a read is noted for each counter, and not for one that has
  * moved since, even if they are the same ones again. */
 static void test_a_noted_read(void **state)
@@ -480,6 +502,7 @@ int test_vpmu_room(void)
 	    cmocka_unit_test(test_a_running_event_moves),
 	    cmocka_unit_test(test_an_armed_event_moves),
 	    cmocka_unit_test(test_a_wrap_before_a_move),
+	    cmocka_unit_test(test_a_counter_lost_in_a_move),
 	    cmocka_unit_test(test_a_noted_read),
 	    cmocka_unit_test(test_a_chain),
 	    cmocka_unit_test(test_no_moves),

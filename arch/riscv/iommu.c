@@ -173,7 +173,7 @@ void iommu_domain_init(struct iommu_domain *domain, const uint64_t *root, uint32
 
 void iommu_map_file(struct iommu_domain *domain, uint32_t n, hpa_t file)
 {
-	domain->files[2 * n] = IOMMU_PPN(file.a) | MSI_PTE_BASIC | MSI_PTE_V;
+	domain->files[2UL * n] = IOMMU_PPN(file.a) | MSI_PTE_BASIC | MSI_PTE_V;
 }
 
 /* The IOMMU forgets the device's context, and then what it has translated by it, as either stage.

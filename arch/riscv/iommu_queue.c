@@ -2,9 +2,9 @@
 /* Commands to the IOMMU, and its records of faults. */
 #include "arch/riscv/iommu_parts.h"
 
-#define COMMAND_WORDS 2U
+#define COMMAND_WORDS 2UL
 #define COMMANDS      (IOMMU_QUEUE_BYTES / (8 * COMMAND_WORDS))
-#define RECORD_WORDS  4U
+#define RECORD_WORDS  4UL
 #define RECORDS       (IOMMU_QUEUE_BYTES / (8 * RECORD_WORDS))
 
 _Static_assert(COMMANDS == 256 && RECORDS == 128, "LOG2SZ - 1 below");

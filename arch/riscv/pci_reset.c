@@ -29,7 +29,9 @@ static uint64_t common(const struct pci_function *f)
 
 static uint64_t msix_table(const struct pci_function *f)
 {
-	return f->msix ? pci_at(f, f->msix_bar, f->msix_offset, MSIX_ENTRY * f->msix_vectors) : 0;
+	return f->msix
+	           ? pci_at(f, f->msix_bar, f->msix_offset, (uint64_t)MSIX_ENTRY * f->msix_vectors)
+	           : 0;
 }
 
 void pci_master_off(const struct pci_function *f)

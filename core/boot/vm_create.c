@@ -74,7 +74,7 @@ static void keep_device_tree(struct vm *vm, const void *dtb)
 static void make_vectors(struct vm *vm)
 {
 	uint64_t bytes = vm->vcpus[0]->home->vec_bytes;
-	uint64_t image = sizeof(struct vec_image) - 32 * VEC_MAX_BYTES + 32 * bytes;
+	uint64_t image = sizeof(struct vec_image) - 32UL * VEC_MAX_BYTES + 32 * bytes;
 
 	for (uint32_t i = 1; i < vm->config->n_vcpus; i++) {
 		if (vm->vcpus[i]->home->vec_bytes != bytes)

@@ -299,11 +299,11 @@ static int write_reg(void *fdt, const struct host_place *place)
 	uint32_t n = 0;
 
 	while (n < VM_DEVICE_MAX_REGS && host_tree_reg(place, n, &base, &size) == HOST_REG_OK) {
-		cells[2 * n] = cpu_to_fdt64(base);
-		cells[2 * n + 1] = cpu_to_fdt64(size);
+		cells[2UL * n] = cpu_to_fdt64(base);
+		cells[2UL * n + 1] = cpu_to_fdt64(size);
 		n++;
 	}
-	return fdt_property(fdt, "reg", cells, (int)(2 * n * sizeof(cells[0])));
+	return fdt_property(fdt, "reg", cells, (int)(2UL * n * sizeof(cells[0])));
 }
 
 /* The second cell of an interrupt at an APLIC. */

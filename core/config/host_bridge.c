@@ -40,7 +40,7 @@ static void read_windows(struct host_bridge *bridge)
 	enum host_reg found;
 
 	for (uint32_t i = 0; bridge->n_windows < BRIDGE_WINDOWS; i++) {
-		const fdt32_t *at = ranges + (int)i * row;
+		const fdt32_t *at = ranges + (ptrdiff_t)i * row;
 
 		found = host_tree_window(place, i, &base, &size);
 		if (found == HOST_REG_NONE || found == HOST_REG_BROKEN)

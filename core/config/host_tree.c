@@ -142,7 +142,7 @@ enum host_reg host_tree_reg(const struct host_place *place, uint32_t index, uint
 		return HOST_REG_NONE;
 	if (address < 1 || address > 2 || span < 1 || span > 2)
 		return HOST_REG_ELSEWHERE;
-	reg += (int)index * row;
+	reg += (ptrdiff_t)index * row;
 	*base = read_cells(reg, address);
 	*size = read_cells(reg + address, span);
 	if (*size > UINT64_MAX - *base)

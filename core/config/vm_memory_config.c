@@ -134,7 +134,7 @@ static bool parse_pieces(const struct vm_blob *b, int node, const struct vm_prop
 		                      "names %llu pieces, more than %llu", (ull)n,
 		                      (ull)VM_MAX_PIECES);
 	for (uint32_t i = 0; i < n; i++) {
-		uint64_t base = fdt64_ld(&cells[2 * i]), size = fdt64_ld(&cells[2 * i + 1]);
+		uint64_t base = fdt64_ld(&cells[2UL * i]), size = fdt64_ld(&cells[2UL * i + 1]);
 
 		if (!check_piece(b, node, limits, vm, base, size) ||
 		    !check_others(b, node, tree, base, size) || !add_piece(b, node, vm, base, size))

@@ -109,22 +109,28 @@ static bool add_next_exit(struct prompt *p)
 }
 
 /* What was read since the answer began is of one crash, or nobody is told. */
-static void tell(struct prompt *p)
+static bool is_one_crash(struct prompt *p)
 {
-	if (last_words_same(crash.vm, crash.state)) {
-		prompt_tell(p);
-		return;
-	}
+	if (last_words_same(crash.vm, crash.state))
+		return true;
 	p->out = text_begin(p->line, sizeof(p->line));
 	prompt_answer(p, PROMPT_FAILED, "crash: %s has failed again meanwhile: ask once more",
 	              crash.vm->config->name);
+	return false;
 }
 
+static void tell(struct prompt *p)
+{
+	if (is_one_crash(p))
+		prompt_tell(p);
+}
+
+/* The end of a crash that was replaced may have come too soon. */
 static void tell_exits(struct prompt *p)
 {
 	if (add_next_exit(p))
 		tell(p);
-	else
+	else if (is_one_crash(p))
 		p->vm = n_vms;
 }
 

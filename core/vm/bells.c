@@ -6,6 +6,7 @@
 #include "arch/riscv/fence.h"
 #include "arch/riscv/pci.h"
 #include "core/config/pci_node.h"
+#include "core/vm/heart.h"
 #include "core/vm/pcpu.h"
 #include "core/vm/vm.h"
 #include "vpmu/bits.h"
@@ -135,6 +136,8 @@ void bells_write(struct vm *vm, uint64_t offset, uint32_t value)
 		tell_all(bell, value, BELL_RUNG);
 	else if (reg == BELL_STATE || reg == BELL_MASK)
 		write_own(bell, reg, value);
+	else if (reg == BELL_HEARTBEAT)
+		heart_ring(vm);
 }
 
 static uint32_t alive(const struct bell *bell)

@@ -23,7 +23,7 @@ struct vm;
 #define BELL_BELLS     0x14U
 #define BELL_SOURCE    0x18U
 #define BELL_IDENTITY  0x1cU
-#define BELL_HEARTBEAT 0x20U /* reserved */
+#define BELL_HEARTBEAT 0x20U
 #define BELL_ACCESS    0x24U
 #define BELL_SIZE      0x28U
 #define BELL_NAME      0x30U

@@ -37,10 +37,10 @@ struct dma_told {
 };
 
 #define STORM_FAULTS 64U /* of a function, in a window */
-#define STORM_MS     10U
+#define STORM_MS     10UL
 
 #define STAY_FAULTS 16U /* that are served in one stay, and in the time of DMA_REST_MS */
-#define DMA_REST_MS 1U  /* between two stays, while something is left */
+#define DMA_REST_MS 1UL /* between two stays, while something is left */
 
 /* A stay of a hart: all that it does is for one VM, whose lead hart it is. */
 struct dma_stay {

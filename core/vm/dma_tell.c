@@ -6,7 +6,7 @@
 #include "core/vm/platform.h"
 #include "core/vm/vm.h"
 
-#define LINE_S      1U /* between two lines of a VM */
+#define LINE_S      1UL /* between two lines of a VM */
 #define PLACE_BYTES 40U
 
 /* The PCI function of an id: bus << 8 | device << 3 | number. */
@@ -111,7 +111,7 @@ static void say_off(struct dma_stay *stay, struct dma_function *f)
 	stay->told = true;
 	f->off_untold = false;
 	dma.offs_untold--;
-	log_line("vm %s: DMA of %s is off until the VM's next life: %u faults in %u ms",
+	log_line("vm %s: DMA of %s is off until the VM's next life: %u faults in %lu ms",
 	         f->vm->config->name, f->name, STORM_FAULTS, STORM_MS);
 }
 

@@ -238,11 +238,11 @@ static void write_cpus(struct writer *w, const struct vm_config *vm,
 static void put_externals(struct writer *w, const struct vm_config *vm)
 {
 	fdt32_t *cells =
-	    put_room(w, "interrupts-extended", vm->n_vcpus * PAIR_CELLS * sizeof(*cells));
+	    put_room(w, "interrupts-extended", sizeof(*cells) * PAIR_CELLS * vm->n_vcpus);
 
 	for (uint32_t i = 0; cells && i < vm->n_vcpus; i++) {
-		cells[PAIR_CELLS * i] = cpu_to_fdt32(PHANDLE_INTC(i));
-		cells[PAIR_CELLS * i + 1] = cpu_to_fdt32(IRQ_S_EXT);
+		cells[(uint64_t)PAIR_CELLS * i] = cpu_to_fdt32(PHANDLE_INTC(i));
+		cells[(uint64_t)PAIR_CELLS * i + 1] = cpu_to_fdt32(IRQ_S_EXT);
 	}
 }
 

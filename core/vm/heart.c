@@ -12,7 +12,7 @@
 /* In ticks, and never less than heartbeat-ms says. */
 static uint64_t period(const struct vm *vm)
 {
-	return (vm->config->heartbeat_ms * platform.timebase + MS_PER_S - 1) / MS_PER_S;
+	return ((uint64_t)vm->config->heartbeat_ms * platform.timebase + MS_PER_S - 1) / MS_PER_S;
 }
 
 /* The latest of several vcpus' rings counts, in whatever order they come here. */

@@ -12,7 +12,7 @@
 
 struct vm;
 
-/* The guest has rung. Any hart may call it, for a VM with heartbeat-ms. */
+/* The guest has rung. Any hart may call it; for a VM without heartbeat-ms it changes nothing. */
 void heart_ring(struct vm *vm);
 
 /* A life begins at that host time. Before the VM runs; lead hart, or boot hart. */

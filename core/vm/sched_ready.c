@@ -95,10 +95,12 @@ void sched_off(struct vcpu *vcpu)
 void sched_remove(struct vcpu *vcpu)
 {
 	CHECK(vcpu->home == this_pcpu());
-	sched_off(vcpu);
 	vcpu_end_observers(vcpu);
-	if (vcpu_is_current(vcpu)) {
+	/* First, because it may find out that the vcpu has spent its budget. */
+	if (vcpu_is_current(vcpu))
 		vpmu_reset(&vcpu->pmu);
+	sched_off(vcpu);
+	if (vcpu_is_current(vcpu)) {
 		vcpu_fw_resident_until(&vcpu->fw, csr_read(CSR_TIME));
 		vcpu_put(vcpu->home, vcpu);
 	} else {

@@ -92,6 +92,7 @@ struct vcpu {
 	uint64_t fp[33];
 	struct vcpu_observers observers;
 	struct vcpu_budget budget;
+	uint64_t away_since; /* host time of the end of its last window */
 };
 _Static_assert(offsetof(struct vcpu, pmu) + VPMU_REACH <= 2048, "pmu begins too late");
 

@@ -18,7 +18,8 @@ void vcpu_budget_make(struct vcpu *vcpu)
 	b->count = config->budget.count;
 	if (!b->count)
 		return;
-	b->period = (uint64_t)platform.timebase * config->budget.period_us / 1000000;
+	/* Never shorter than the tree says, on a slow clock. */
+	b->period = ((uint64_t)platform.timebase * config->budget.period_us + 999999) / 1000000;
 	vcpu->has_deadlines = true;
 	vcpu->home->asks |= vcpu->bit;
 }
@@ -150,6 +151,8 @@ void vcpu_budget_look(struct vcpu *vcpu, uint64_t now)
 		renew_resident(pcpu, vcpu, now);
 	} else if (b->throttled_since) {
 		renew(vcpu, now);
+		/* It has a turn, in which all requests are served. */
+		requests_disable(&vcpu->requests);
 		sched_set_ready(vcpu);
 		/* From here on it is stolen from, unless the hart is idle until it is loaded. */
 		if (vcpu->fw.ready_since)

@@ -24,8 +24,8 @@ void vm_tell_registers(const struct vm *vm, uint32_t n)
 {
 	const struct vm_crash *crash = &vm->crash;
 	const struct vs_state *vs = &crash->vs;
-	const char *const *name = &vm_register_names[4 * (n % 8)];
-	const uint64_t *x = &crash->x[4 * (n % 8)];
+	const char *const *name = &vm_register_names[4UL * (n % 8)];
+	const uint64_t *x = &crash->x[4UL * (n % 8)];
 
 	if (n < 8)
 		log_line("vm %s: vcpu %u: %s %016lx %s %016lx %s %016lx %s %016lx",

@@ -17,21 +17,26 @@
  * and waits. */
 enum phase { SLACK, GUARD, OPEN };
 
+#define MILLION 1000000UL
+
 /* Masks are of vcpus[]. The first group is constant after boot, the second the hart's own. Other
  * harts read `here` alone, under the lock of a VM's devices. */
 struct windows {
 	const struct vm_schedule *schedule;
-	uint64_t frame; /* ticks */
+	uint64_t frame; /* ticks, and millionths of one, in `part` */
+	uint64_t part;
 	uint64_t mine;  /* all vcpus of the hart */
 	uint64_t slack; /* those that have the slack */
 	uint64_t whose[VM_MAX_HART_WINDOWS];
 
 	enum phase phase;
 	uint32_t next;     /* the window that is open, or comes next */
-	uint64_t frame_at; /* host time of the beginning of its frame */
-	uint64_t until;    /* host time of the end of the phase */
-	uint64_t opens;    /* OPEN: host time of the beginning of the window */
-	uint64_t here;     /* who is not away */
+	uint64_t frame_at; /* host time of the beginning of its frame, and millionths of a tick */
+	uint64_t part_at;
+	uint64_t until;   /* host time of the end of the phase */
+	uint64_t opens;   /* OPEN: host time of the beginning of the window */
+	uint64_t turn_to; /* who is not away when a turn is over */
+	uint64_t here;    /* who is not away */
 	uint64_t ready, waiting, working, called; /* in which lists those away were */
 };
 
@@ -42,6 +47,7 @@ static struct windows *of(const struct pcpu *pcpu)
 	return &all[pcpu->index];
 }
 
+/* Once in a turn: other harts must not see a phase that is over already. */
 static void set_here(struct windows *w, uint64_t here)
 {
 	__atomic_store_n(&w->here, here, __ATOMIC_RELAXED);
@@ -49,7 +55,7 @@ static void set_here(struct windows *w, uint64_t here)
 
 static uint64_t ticks(uint64_t us)
 {
-	return us * platform.timebase / 1000000;
+	return us * platform.timebase / MILLION;
 }
 
 static void make(struct windows *w, struct pcpu *pcpu, const struct vm_schedule *schedule)
@@ -58,6 +64,7 @@ static void make(struct windows *w, struct pcpu *pcpu, const struct vm_schedule 
 
 	w->schedule = schedule;
 	w->frame = ticks(schedule->frame_us);
+	w->part = (uint64_t)schedule->frame_us * platform.timebase % MILLION;
 	for (uint32_t i = 0; i < n_vms; i++) {
 		for_each_bit (v, vm_vcpus_on(vms[i].config, schedule->hart)) {
 			struct vcpu *vcpu = vms[i].vcpus[v];
@@ -109,12 +116,20 @@ static uint64_t before(const struct windows *w, uint64_t guard_us)
 	return w->frame_at + ticks(w->schedule->windows[w->next].start_us) - ticks(guard_us);
 }
 
+/* No part of a tick gets lost, so frames of different harts keep their places to each other. */
+static void pass_frames(struct windows *w, uint64_t n)
+{
+	w->part_at += n * w->part;
+	w->frame_at += n * w->frame + w->part_at / MILLION;
+	w->part_at %= MILLION;
+}
+
 static void open_window(struct windows *w)
 {
 	const struct vm_window_of *window = &w->schedule->windows[w->next];
 
 	w->phase = OPEN;
-	set_here(w, w->whose[w->next]);
+	w->turn_to = w->whose[w->next];
 	w->opens = before(w, 0);
 	w->until = w->opens + ticks(window->length_us);
 }
@@ -125,7 +140,7 @@ static void next_phase(struct windows *w)
 
 	if (w->phase == SLACK && guard > VM_LEAST_GUARD_US) {
 		w->phase = GUARD;
-		set_here(w, 0);
+		w->turn_to = 0;
 		w->until = before(w, VM_LEAST_GUARD_US);
 		return;
 	}
@@ -135,18 +150,18 @@ static void next_phase(struct windows *w)
 	}
 	if (++w->next == w->schedule->n_windows) {
 		w->next = 0;
-		w->frame_at += w->frame;
+		pass_frames(w, 1);
 	}
 	w->phase = SLACK;
-	set_here(w, w->slack);
+	w->turn_to = w->slack;
 	w->until = before(w, w->schedule->windows[w->next].guard_us);
 }
 
 /* Of frames that are over nothing is made up for. So the loop ends after two frames at most. */
 static void advance(struct windows *w, uint64_t now)
 {
-	if (now - w->frame_at >= 2 * w->frame && now > w->frame_at)
-		w->frame_at += (now - w->frame_at) / w->frame * w->frame - w->frame;
+	while (now > w->frame_at && now - w->frame_at >= 2 * (w->frame + 1))
+		pass_frames(w, (now - w->frame_at) / (w->frame + 1) - 1);
 	while (now >= w->until)
 		next_phase(w);
 }
@@ -155,6 +170,7 @@ static void leave(struct pcpu *pcpu, struct windows *w, struct vcpu *vcpu, uint6
 {
 	uint64_t bit = vcpu->bit;
 
+	vcpu->away_since = now;
 	if (pcpu->ready & ~pcpu->working & ~pcpu->called & bit)
 		sched_begin_steal(vcpu, now);
 	w->ready |= pcpu->ready & bit;
@@ -172,15 +188,15 @@ static void leave(struct pcpu *pcpu, struct windows *w, struct vcpu *vcpu, uint6
 	atomic_store_explicit(&vcpu->requests.enabled, REQ_OBSERVE, memory_order_release);
 }
 
-/* It sleeps. If its timer has expired since it left, it has wanted to run from then on. Of what
- * else may wake it nobody knows when it came. */
+/* It sleeps. If its timer has expired since it left, or in the stay in which it left, it has wanted
+ * to run from then on. Of what else may wake it nobody knows when it came. */
 static void sleeps_on(struct vcpu *vcpu, uint64_t now)
 {
 	uint64_t timer =
 	    vcpu->home->vs_has.sstc ? vcpu->vs.vstimecmp - vcpu->vm->htimedelta : vcpu->timer;
 
 	if (vcpu->vs.vsie & BIT(IRQ_STI) && vcpu_timer_deadline(vcpu) <= now && timer <= now)
-		vcpu->fw.ready_since = timer;
+		vcpu->fw.ready_since = timer > vcpu->away_since ? timer : vcpu->away_since;
 	sched_wake_in_time(vcpu);
 }
 
@@ -196,7 +212,7 @@ static void come(struct pcpu *pcpu, struct windows *w, struct vcpu *vcpu, uint64
 	w->waiting &= ~bit;
 	w->working &= ~bit;
 	w->called &= ~bit;
-	if (vcpu->budget.throttled_since && !(pcpu->waiting & bit))
+	if (vcpu->budget.throttled_since && !((pcpu->waiting | pcpu->ready) & bit))
 		vcpu_budget_again(vcpu);
 	if (pcpu->ready & bit)
 		wake_times_set(&pcpu->wake, vcpu->index, vcpu_deadline(vcpu));
@@ -232,6 +248,7 @@ void windows_turn(struct pcpu *pcpu, uint64_t now)
 
 	CHECK(!pcpu->current);
 	advance(w, now);
+	set_here(w, w->turn_to);
 	for_each_bit (i, were & ~w->here)
 		leave(pcpu, w, pcpu->vcpus[i], now);
 	for_each_bit (i, w->here & ~were)

@@ -217,3 +217,70 @@ int budget_stops(uint64_t hartid)
 	}
 	return 0;
 }
+
+static volatile uint64_t pulse;
+
+/* Review: vcpu 1 ends the VM with the very instruction that spends its budget. */
+static void dying(uint64_t hartid, struct smp_vcpu *self)
+{
+	uint64_t n = bootarg_num("n", 0), k = bootarg_num("k", 0);
+	uint64_t stop = bootarg_num("stop", 0);
+	register uint64_t a0 __asm__("a0") = 0;
+	register uint64_t a1 __asm__("a1") = 1;
+	register uint64_t a6 __asm__("a6") = stop;
+	register uint64_t a7 __asm__("a7") = stop ? SBI_EXT_HSM : SBI_EXT_SRST;
+
+	(void)hartid;
+	(void)self;
+	__asm__ volatile(".option push\n.option norvc\n"
+			 "la t3, 4f\n"
+			 "slli t4, %1, 2\n"
+			 "sub t3, t3, t4\n"
+			 "rdtime t0\n"
+			 "1: rdtime t1\n"
+			 "sub t2, t1, t0\n"
+			 "mv t0, t1\n"
+			 "bltu t2, %2, 1b\n"
+			 "2: addi %0, %0, -1\n"
+			 "bnez %0, 2b\n"
+			 "jr t3\n"
+			 ".rept 64\n nop\n .endr\n"
+			 "4: ecall\n"
+			 "5: ld t0, (%3)\n"
+			 "addi t0, t0, 1\n"
+			 "sd t0, (%3)\n"
+			 "j 5b\n"
+			 ".option pop\n"
+			 : "+r"(n)
+			 : "r"(k), "r"(5000000UL), "r"(&pulse), "r"(a0), "r"(a1), "r"(a6), "r"(a7)
+			 : "t0", "t1", "t2", "t3", "t4", "memory");
+}
+
+int zombie(uint64_t hartid)
+{
+	(void)hartid;
+	if (bootarg_num("stop", 0))
+		smp_start(1, dying);
+	sleep_for(35000000);
+	print("zombie: pulse %u, vcpu 1 is in state %u\n", pulse,
+	      hsm(SBI_HSM_HART_GET_STATUS, 1, 0, 0).value);
+	if (bootarg_num("stop", 0))
+		return 0;
+	smp_start(1, dying);
+	sleep_for(100000000);
+	return 0;
+}
+
+/* Review: asks for a restart of beta, and tells the answer and, a second later, its state. */
+int once_more(uint64_t hartid)
+{
+	struct sbiret r;
+
+	(void)hartid;
+	sleep_for(1000000);
+	r = sbi_call(SBI_EXT_TALLY, SBI_TALLY_RESTART, 0x61746562, 0, 0, 0, 0, 0);
+	sleep_for(15000000);
+	print("again: error %d, state %u\n", r.error,
+	      sbi_call(SBI_EXT_TALLY, SBI_TALLY_VM_STATE, 0x61746562, 0, 0, 0, 0, 0).value & 255);
+	return 0;
+}

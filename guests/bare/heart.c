@@ -4,11 +4,13 @@
  * `then=` says: `sleep`, `spin` and `loop`, a trap handler that traps, are for ever.
  *   busy=1      it computes between two rings; otherwise it sleeps
  *   by=other    its vcpu 1 rings, and its vcpu 0 is asleep
+ *   by=bell     it rings by a register of its bell of the memory "ring" (docs/shared.md)
  *   lines=      so many lines, with bytes that nobody should print, come before that
  */
 #include "guests/bare/bare.h"
 #include "guests/bare/check.h"
 #include "guests/bare/smp.h"
+#include "guests/lib/bell.h"
 
 void illegal_vector(void);
 
@@ -29,9 +31,14 @@ static void pass(uint64_t ticks)
 		;
 }
 
-static struct sbiret ring(void)
+static struct bell bell;
+
+static void ring(uint64_t number)
 {
-	return sbi_call(SBI_EXT_TALLY, SBI_TALLY_RING, 0, 0, 0, 0, 0, 0);
+	if (bell.page)
+		bell_write(&bell, BELL_HEARTBEAT, (uint32_t)number);
+	else
+		check_value("ring", sbi_call(SBI_EXT_TALLY, SBI_TALLY_RING, 0, 0, 0, 0, 0, 0), 0);
 }
 
 static void go_on(void)
@@ -64,7 +71,7 @@ static int ring_and_go_on(void)
 	for (uint64_t i = 0; i < rings; i++) {
 		pass(every);
 		last = csr_read(time);
-		check_value("ring", ring(), 0);
+		ring(i);
 	}
 	for (uint64_t i = 0; i < bootarg_num("lines", 0); i++)
 		print("heart: line %u: \"50%s of it's \\ \033[1mthat\001\377\"\n", i, "%");
@@ -88,6 +95,8 @@ int heart(uint64_t hartid)
 	(void)hartid;
 	print("heart: begins\n");
 	look_around();
+	if (bootarg_is("by", "bell"))
+		check("its bell", bell_find("ring", &bell), true);
 	if (!bootarg_is("by", "other"))
 		return ring_and_go_on();
 	check("vcpu 1 starts", (uint64_t)smp_start(1, other), 0);

@@ -31,6 +31,8 @@ static const struct {
     {"dodge", dodge},
     {"lives", budget_lives},
     {"stops", budget_stops},
+    {"zombie", zombie},
+    {"again", once_more},
     {"mix", mix},
     {"steal", steal},
     {"life", life},

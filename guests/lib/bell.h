@@ -16,18 +16,19 @@
 
 /* Registers in BAR 0. */
 enum {
-	BELL_RING = 0x00,     /* a 1 in bit n rings bell n */
-	BELL_STATE = 0x04,    /* what has come; a 1 clears a bit */
-	BELL_MASK = 0x08,     /* which of these interrupt */
-	BELL_ALIVE = 0x0c,    /* bit n: the VM of bell n is in a life */
-	BELL_SELF = 0x10,     /* the number of the own bell */
-	BELL_BELLS = 0x14,    /* bit n: there is a bell n */
-	BELL_SOURCE = 0x18,   /* of the interrupt controller */
-	BELL_IDENTITY = 0x1c, /* of the interrupt file of vcpu 0; 0: none */
-	BELL_ACCESS = 0x24,   /* 1: the memory may be written */
-	BELL_SIZE = 0x28,     /* of the memory; 64 bits */
-	BELL_NAME = 0x30,     /* of the memory; 16 bytes with zeros at the end */
-	BELL_LIVES = 0x40,    /* + 4 * n: lives of the VM of bell n that have begun */
+	BELL_RING = 0x00,      /* a 1 in bit n rings bell n */
+	BELL_STATE = 0x04,     /* what has come; a 1 clears a bit */
+	BELL_MASK = 0x08,      /* which of these interrupt */
+	BELL_ALIVE = 0x0c,     /* bit n: the VM of bell n is in a life */
+	BELL_SELF = 0x10,      /* the number of the own bell */
+	BELL_BELLS = 0x14,     /* bit n: there is a bell n */
+	BELL_SOURCE = 0x18,    /* of the interrupt controller */
+	BELL_IDENTITY = 0x1c,  /* of the interrupt file of vcpu 0; 0: none */
+	BELL_HEARTBEAT = 0x20, /* written: this VM is alive (heartbeat-ms) */
+	BELL_ACCESS = 0x24,    /* 1: the memory may be written */
+	BELL_SIZE = 0x28,      /* of the memory; 64 bits */
+	BELL_NAME = 0x30,      /* of the memory; 16 bytes with zeros at the end */
+	BELL_LIVES = 0x40,     /* + 4 * n: lives of the VM of bell n that have begun */
 };
 #define BELL_RUNG    1U
 #define BELL_CHANGED 2U

@@ -107,6 +107,7 @@ int main(int argc, char **argv)
 		if (pwrite(config, &command, sizeof(command), COMMAND) != sizeof(command))
 			give_up("config");
 		answer(messages);
+		bell_write(&bell, BELL_HEARTBEAT, 0);
 		if (done == messages)
 			break;
 		if (read(uio, &count, sizeof(count)) != sizeof(count))

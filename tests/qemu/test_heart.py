@@ -5,6 +5,8 @@ import pytest
 
 import bare_guests
 import harness
+from test_bells import bells
+from test_shared import MIB, VM, run
 from test_warden import told
 
 
@@ -65,3 +67,20 @@ def test_on_several_harts(tmp_path, roam):
     assert told(result, "alpha") == ["ended"]
     assert told(result, "beta") == ["failed: did not ring for 3000 ms"]
     assert result.vm("alpha")[-1] == "heart: ends, 86 checks, 0 failed"
+
+
+def test_by_a_bell(tmp_path):
+    """A store to a register of a bell's page is a ring, too, and nothing for a VM without the
+    property."""
+    heartbeat = "heartbeat-ms = <50>;"
+    does = {"alpha": ("rings=10 every=300000 then=spin", heartbeat),
+            "beta": ("rings=20 every=300000 then=end", heartbeat),
+            "gamma": ("rings=2 every=900000 then=end", "")}
+    result = run(tmp_path, [VM.format(name=name, memory=4 * MIB, hart=0, properties=properties,
+                                      bootargs="kind=heart by=bell " + bootargs)
+                            for name, (bootargs, properties) in does.items()],
+                 [bells("plic", does)], status=harness.VM_FAILED)
+    assert told(result, "alpha") == ["failed: did not ring for 50 ms"]
+    assert result.vm("alpha")[1].startswith("heart: has rung 10 times, last behind ")
+    assert told(result, "beta") == ["ended"] and told(result, "gamma") == ["ended"]
+    assert result.vm("beta")[-1] == "heart: ends, 6 checks, 0 failed"

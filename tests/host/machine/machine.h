@@ -17,8 +17,9 @@
 #include "tests/host/chance.h"
 #include "tests/host/machine/sees.h"
 
-#define MACHINE_HARTS     4U
-#define MACHINE_TIMEBASE  1000000U /* Hz */
+#define MACHINE_HARTS 4U
+/* Hz. A microsecond is no whole number of ticks. */
+#define MACHINE_TIMEBASE  1000250U
 #define MACHINE_COUNTERS  32U
 #define MACHINE_VEC_BYTES 16U
 #define MACHINE_RAM       (80UL << 20)

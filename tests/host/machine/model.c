@@ -341,19 +341,24 @@ static void look_at_fences(struct machine_hart *h, struct vcpu *vcpu)
 
 static uint64_t first_frame; /* host time of its beginning */
 
+static uint64_t ticks_of(uint64_t us)
+{
+	return us * MACHINE_TIMEBASE / 1000000;
+}
+
 static bool is_open(const struct vm_schedule *s, const struct vcpu *vcpu, uint64_t offset)
 {
-	uint64_t tick = MACHINE_TIMEBASE / 1000000, frame = s->frame_us * tick;
+	uint64_t frame = ticks_of(s->frame_us);
 	bool slack = s->slack >> vcpu->vm->index & 1;
 
 	for (uint32_t i = 0; i < s->n_windows; i++) {
 		const struct vm_window_of *w = &s->windows[i];
-		uint64_t begins = w->start_us * tick, ends = begins + w->length_us * tick;
+		uint64_t begins = ticks_of(w->start_us), ends = begins + ticks_of(w->length_us);
 
 		if (w->vm == vcpu->vm->index && offset >= begins && offset < ends + LATE)
 			return true;
 		/* What is nobody's alone. */
-		begins -= w->guard_us * tick;
+		begins -= ticks_of(w->guard_us);
 		slack &= !((offset >= begins + LATE && offset < ends) ||
 		           (offset + frame >= begins + LATE && offset + frame < ends) ||
 		           (offset >= begins + frame + LATE));
@@ -372,8 +377,10 @@ static void look_at_window(const struct machine_hart *h, const struct vcpu *vcpu
 
 	for (uint32_t i = 0; i < tree->n_schedules && !late; i++) {
 		const struct vm_schedule *s = &tree->schedules[i];
-		uint64_t frame = s->frame_us * (MACHINE_TIMEBASE / 1000000UL);
-		uint64_t offset = (machine.time - first_frame) % frame;
+		uint64_t frame =
+		    s->frame_us * (uint64_t)MACHINE_TIMEBASE; /* millionths of a tick */
+		uint64_t passed = machine.time - first_frame;
+		uint64_t offset = passed - ((passed + 1) * 1000000 - 1) / frame * frame / 1000000;
 
 		if (s->hart == h->id && !is_open(s, vcpu, offset))
 			DIFFERS(vcpu, "runs at %lu of its hart's frame, outside its windows",

@@ -41,6 +41,42 @@ static bool has_window(const struct vm_schedule *s, uint32_t vm, uint32_t vcpu)
 	return false;
 }
 
+/* Returns for how many microseconds at most a vcpu with windows has none. */
+static uint32_t longest_absence(const struct vm_schedule *s, uint32_t vm, uint32_t vcpu)
+{
+	uint32_t longest = 0, left_at = 0;
+
+	/* Twice, because the last window of a frame is before the first one of the next. */
+	for (uint32_t i = 0; i < 2 * s->n_windows; i++) {
+		const struct vm_window_of *w = &s->windows[i % s->n_windows];
+		uint32_t from = w->start_us + (i < s->n_windows ? 0 : s->frame_us);
+
+		if (w->vm != vm || !(w->vcpus >> vcpu & 1))
+			continue;
+		if (from - left_at > longest && left_at)
+			longest = from - left_at;
+		left_at = from + w->length_us;
+	}
+	return longest;
+}
+
+/* It has failed if it did not ring for so long, and it cannot ring while it is away. */
+static bool check_heartbeat(const struct vm_blob *b, int node, const struct vm_tree *tree,
+                            const struct vm_schedule *s, uint32_t vm)
+{
+	const struct vm_config *config = &tree->vms[vm];
+	bool here = vm_vcpus_on(config, s->hart) & 1 && !(s->slack >> vm & 1);
+
+	/* Another vcpu may ring. */
+	if (!config->heartbeat_ms || config->n_vcpus > 1 || !here ||
+	    config->heartbeat_ms * UINT64_C(1000) > longest_absence(s, vm, 0))
+		return true;
+	return vm_refuse_text(b, VM_REFUSED_VALUE, node, "",
+	                      "heartbeat-ms of %s is not longer than the time between two of its "
+	                      "windows",
+	                      config->name);
+}
+
 bool vm_check_schedule(const struct vm_blob *b, int node, int first, const struct vm_tree *tree,
                        const struct vm_schedule *s)
 {
@@ -69,6 +105,8 @@ bool vm_check_schedule(const struct vm_blob *b, int node, int first, const struc
 				                      "not name %s",
 				                      (unsigned long)v, tree->vms[vm].name,
 				                      tree->vms[vm].name);
+		if (!check_heartbeat(b, node, tree, s, vm))
+			return false;
 	}
 	return true;
 }

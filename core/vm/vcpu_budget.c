@@ -5,6 +5,7 @@
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
 #include "core/vm/vm.h"
+#include "core/vm/windows.h"
 #include "vpmu/budget.h"
 
 #define NEVER (~UINT64_C(0))
@@ -71,6 +72,9 @@ bool vcpu_budget_allows(struct vcpu *vcpu, uint64_t now)
 	struct pcpu *pcpu = vcpu->home;
 	uint64_t since = vcpu->fw.ready_since;
 
+	/* It is loaded in its window's guard, and does not run before. */
+	if (pcpu->scheduled)
+		now = windows_runs_at(pcpu, now);
 	if (b->throttled_since && b->released)
 		release(b, since ? since : now);
 	/* Otherwise it slept meanwhile, and was not throttled. */

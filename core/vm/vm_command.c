@@ -63,7 +63,8 @@ enum vm_answer vm_ask(struct vm *vm, enum vm_command c)
 	if ((c == VM_COMMAND_START && state == VM_RUNNING) ||
 	    (c == VM_COMMAND_STOP && state == VM_OFF))
 		return VM_ANSWER_ALREADY;
-	if (state == VM_OFF && atomic_load(&vm->never))
+	if (c != VM_COMMAND_STOP &&
+	    (atomic_load(&vm->never) || vm_device_without_reset(vm->config)))
 		return VM_ANSWER_NEVER;
 	if (!atomic_compare_exchange_strong(&vm->command, &none, c))
 		return VM_ANSWER_BETWEEN;

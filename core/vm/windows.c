@@ -271,6 +271,13 @@ __attribute__((noinline)) void windows_look(void)
 		windows_turn(pcpu, now);
 }
 
+uint64_t windows_runs_at(const struct pcpu *pcpu, uint64_t now)
+{
+	const struct windows *w = of(pcpu);
+
+	return w->phase == OPEN && now < w->opens ? w->opens : now;
+}
+
 void windows_loaded(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
 	const struct windows *w = of(pcpu);

@@ -28,6 +28,9 @@ bool windows_over(const struct pcpu *pcpu, uint64_t now);
 /* Turns to it. No vcpu is resident. Called on this hart. */
 void windows_turn(struct pcpu *pcpu, uint64_t now);
 
+/* Returns from when on a vcpu that is loaded at `now` on this hart, which has a schedule, runs. */
+uint64_t windows_runs_at(const struct pcpu *pcpu, uint64_t now);
+
 /* The vcpu has been loaded on a hart with a schedule, at host time `now`. Its window may begin
  * later, because of the guard: then this waits, and mostly enters the guest at that tick and does
  * not return. */

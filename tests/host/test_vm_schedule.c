@@ -216,6 +216,23 @@ static void whose_windows(void **state)
 	        HART ": vcpu0 of alpha has no window, and slack does not name alpha");
 }
 
+/* Nobody can ring while it has no window. */
+static void heartbeats(void **state)
+{
+	void *t = two_windows();
+
+	(void)state;
+	set_u32(t, ALPHA, "heartbeat-ms", 4);
+	refused(t, VM_REFUSED_VALUE,
+	        HART ": heartbeat-ms of alpha is not longer than the time between two of its "
+	             "windows");
+	set_u32(t, ALPHA, "heartbeat-ms", 5);
+	accepted(t);
+	set_u32(t, ALPHA, "heartbeat-ms", 1);
+	set_string(t, HART, "slack", "alpha");
+	accepted(t);
+}
+
 static void slack(void **state)
 {
 	void *t = two_windows();

@@ -34,13 +34,18 @@ static struct {
 	uint64_t earliest, latest, times;
 } begins = {~0UL, 0, 0};
 
+/* Until the next frame's window. Each time that it is back is one at which a window begins. */
 static void await_window(uint64_t frame)
 {
-	uint64_t last = csr_read(time), offset = back_at(&last) % frame;
+	uint64_t last = csr_read(time), before = last / frame;
 
-	begins.earliest = offset < begins.earliest ? offset : begins.earliest;
-	begins.latest = offset > begins.latest ? offset : begins.latest;
-	begins.times++;
+	do {
+		uint64_t offset = (last = back_at(&last)) % frame;
+
+		begins.earliest = offset < begins.earliest ? offset : begins.earliest;
+		begins.latest = offset > begins.latest ? offset : begins.latest;
+		begins.times++;
+	} while (last / frame == before);
 }
 
 int steady(uint64_t hartid)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A control loop, with nothing to control: every `period=` ticks of its own timer it does a step of
- * `length=` rounds, `rounds=` times, and sleeps in between; aligned=yes: when its `time` is a
- * multiple of the period. Prints how late the latest step began, in ticks, and how many exits there
- * were in all steps.
+ * `length=` rounds, `rounds=` times, and sleeps in between. Prints how late the latest step began,
+ * in ticks, and how many exits there were in all steps.
  */
 #include "guests/bare/bare.h"
 
@@ -38,8 +37,6 @@ int steps_kind(uint64_t hartid)
 	csr_set(sie, IRQ_TIMER);
 	before = sbi_pmu(SBI_PMU_COUNTER_FW_READ, exits.value, 0, 0, 0, 0).value;
 	due = csr_read(time);
-	if (bootarg_is("aligned", "yes"))
-		due -= due % period;
 	for (uint64_t i = 0; i < rounds; i++) {
 		uint64_t late = wait_for(due += period);
 

@@ -76,8 +76,8 @@ def test_what_is_late_is_told(tmp_path):
 
     assert told(32, {"0": 100}) == told(0, {"12": 99, "320": 1}) == (0, "")
     assert told(32, {"0": 99, "1": 1}) == (
-        1, "tools/bench-windows: beside one that only computes, with a guard of 32 us, sbi: 1 ticks "
-           "late, and may be 0\n")
+        1, "tools/bench-windows: beside one that only computes, with a guard of 32 us, sbi: 1 "
+           "ticks late, and may be 0\n")
     assert told(0, {"12": 99, "321": 1}) == (
         1, "tools/bench-windows: beside one that only computes, without a guard, sbi: 321 ticks "
            "late, and may be 320\n")

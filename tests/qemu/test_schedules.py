@@ -87,7 +87,7 @@ def test_beside_a_hostile_neighbour(tmp_path, backend, storm, guard):
     result = boot(tmp_path, {"alpha": kind, "beta": STORMS[storm]},
                   [schedule([("alpha", 500, 1000, guard), ("beta", 1500, 2000)],
                             slack='"beta"')],
-                  backend=backend, status=None, options=["--timeout", "60"])
+                  backend=backend, status=None, until="vm alpha: ended")
     ((first, last, times),), (begin, end, away, stolen) = told(result, "alpha")
     assert first >= 500 * TICKS_A_US
     assert last <= (500 if guard else 532) * TICKS_A_US, str(result)

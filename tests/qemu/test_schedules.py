@@ -40,12 +40,13 @@ def boot(folder, guests, schedules, status=harness.OK, **arguments):
         plain.make(f"build/guests/{name}.bin")
     options = ["--include", harness.BUILD / "guests", *arguments.pop("options", ())]
     backend = arguments.pop("backend", "ssccfg")
+    until = arguments.pop("until", None)
     text = bare_guests.tree(guests, **arguments)
     at = text.rindex("};")
     file = folder / "schedules.dts"
     file.write_text(text[:at] + "schedules {\n" + "\n".join(schedules) + "\n};\n" + text[at:],
                     encoding="utf-8")
-    result = harness.run(file, options=options, backend=backend)
+    result = harness.run(file, until=until, options=options, backend=backend)
     assert status is None or result.status == status, str(result)
     return result
 

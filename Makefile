@@ -218,6 +218,11 @@ bench-switch: all $(B)/guests/bench.bin
 bench-boot: all $(B)/guests/bench.bin $(B)/bench/boot.so
 	$(Q)tools/bench-boot $(BENCH)
 
+# How late windows begin, as a histogram. BENCH=--all: beside every neighbour.
+.PHONY: bench-windows
+bench-windows: all $(B)/guests/bare.bin
+	$(Q)tools/bench-windows $(BENCH)
+
 # What Tally takes of the machine's memory, by folder.
 .PHONY: footprint
 footprint: $(OUT)/tally.bin
@@ -230,11 +235,12 @@ $(B)/bench/boot.so: tools/benchlib/boot.c Makefile | setup
 	$(Q)$(HOSTCC) -std=gnu11 -O2 $(WARN) -fPIC -shared $< -o $@
 
 # What the virtual PMU costs, all in all: tools/bench --help. BENCH='--set full' is the long one.
-# Then what reads of a disk cost.
+# Then what reads of a disk cost, and how late windows begin.
 .PHONY: bench
 bench: all guests
 	$(Q)tools/bench $(BENCH)
 	$(Q)tools/bench-disk
+	$(Q)tools/bench-windows
 
 check: setup $(B)/guest/fdt.stamp check-clang
 	$(Q)tools/check
@@ -350,10 +356,11 @@ Targets:
   coverage    lines and branches of vpmu/ that the host tests reach; core-coverage: of core/
   bench       what the virtual PMU costs, beside bare metal and KVM: answers and a report
               (90 seconds on two idle cores; BENCH='--set full' for all of it, 7 minutes), then
-              reads of a disk (some minutes)
+              reads of a disk (some minutes), and how late windows begin
   bench-calls what SBI PMU calls cost, on OpenSBI and on Tally (BENCH=OPTIONS)
   bench-switch what a world switch costs, against live counters and against VMs (BENCH=OPTIONS)
   bench-boot  instructions from Tally's entry to the first guest's, by phase (BENCH=OPTIONS)
+  bench-windows  how late windows begin beside quiet and hostile neighbours (BENCH=OPTIONS)
   check       format, SPDX, include direction, links, static analysis
   perf-events perf for riscv64 that knows the events of dts/pmu by name: build/perf-events/perf
               (160 MB are fetched, once; TABLES=FILE.yaml adds a table)

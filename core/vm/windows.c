@@ -37,6 +37,10 @@ struct windows {
 	uint64_t opens;   /* OPEN: host time of the beginning of the window */
 	uint64_t turn_to; /* who is not away when a turn is over */
 	uint64_t here;    /* who is not away */
+	/* The value of pcpu->last when each window ended last; behind them that of the slack. A
+	 * window or piece of slack may be shorter than a turn: so the next one begins with the turn
+	 * that comes next in its own circle, not with the first after that of somebody else. */
+	uint64_t last[VM_MAX_HART_WINDOWS + 1];
 	uint64_t ready, waiting, working, called; /* in which lists those away were */
 };
 
@@ -240,6 +244,11 @@ static void follow_wires(const struct pcpu *pcpu, uint64_t changed)
 	}
 }
 
+static uint64_t *last(struct windows *w)
+{
+	return &w->last[w->phase == OPEN ? w->next : VM_MAX_HART_WINDOWS];
+}
+
 void windows_turn(struct pcpu *pcpu, uint64_t now)
 {
 	struct windows *w = of(pcpu);
@@ -247,8 +256,10 @@ void windows_turn(struct pcpu *pcpu, uint64_t now)
 	uint32_t i;
 
 	CHECK(!pcpu->current);
+	*last(w) = pcpu->last;
 	advance(w, now);
 	set_here(w, w->turn_to);
+	pcpu->last = *last(w);
 	for_each_bit (i, were & ~w->here)
 		leave(pcpu, w, pcpu->vcpus[i], now);
 	for_each_bit (i, w->here & ~were)

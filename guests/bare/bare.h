@@ -24,6 +24,10 @@ static inline bool time_is_up(void)
 #define MS 10000UL
 void sleep_for(uint64_t ticks);
 
+/* Computes until its hart was taken from it, in windows or turns, and returns the `time` at which
+   it is back. *last: before, a `time` at which it had the hart; afterwards the last such one. */
+uint64_t back_at(uint64_t *last);
+
 /* Takes the next decimal number of a list "A,B" on bootargs. Returns false at its end. */
 bool next_number(const char **list, uint64_t *value);
 
@@ -76,6 +80,7 @@ int million(uint64_t hartid);
 int answers(uint64_t hartid);
 int gaps(uint64_t hartid);
 int windows_kind(uint64_t hartid);
+int delays(uint64_t hartid);
 int budget(uint64_t hartid);
 int dodge(uint64_t hartid);
 int budget_lives(uint64_t hartid);

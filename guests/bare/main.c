@@ -27,6 +27,7 @@ static const struct {
     {"million", million},
     {"gaps", gaps},
     {"windows", windows_kind},
+    {"delays", delays},
     {"budget", budget},
     {"dodge", dodge},
     {"lives", budget_lives},

@@ -6,6 +6,10 @@
  * instructions without an effect that a plugin of QEMU's looks for (tests/qemu/hart_counts.c), and
  * is counted by the guest's own counter. Prints those counts, how many exits there were in all
  * rounds, and how many gusts.
+ *
+ * frame=: it has windows in frames of so many ticks. After each third round it computes until the
+ * next one begins, so some rounds are cut by the end of a window. Prints the earliest and the
+ * latest beginning that it has seen, as offset in the frame, and how many.
  */
 #include "guests/bare/bare.h"
 
@@ -26,10 +30,28 @@ static uint64_t marked(segment_t segment, uint64_t length)
 	return count;
 }
 
+static struct {
+	uint64_t earliest, latest, times;
+} begins = {~0UL, 0, 0};
+
+/* Until the next frame's window. Each time that it is back is one at which a window begins. */
+static void await_window(uint64_t frame)
+{
+	uint64_t last = csr_read(time), before = last / frame;
+
+	do {
+		uint64_t offset = (last = back_at(&last)) % frame;
+
+		begins.earliest = offset < begins.earliest ? offset : begins.earliest;
+		begins.latest = offset > begins.latest ? offset : begins.latest;
+		begins.times++;
+	} while (last / frame == before);
+}
+
 int steady(uint64_t hartid)
 {
 	uint64_t rounds = bootarg_num("rounds", 20), length = bootarg_num("length", 50000);
-	uint64_t gusts = bootarg_num("gusts", 0), done = 0;
+	uint64_t gusts = bootarg_num("gusts", 0), frame = bootarg_num("frame", 0), done = 0;
 	struct counters c = find_counters();
 	struct sbiret exits = pmu_config(c.fw, 0, SBI_PMU_TYPE_FW << 16 | EXITS);
 	struct sbiret insns = pmu_config(c.hw, 0, EVENT_INSTRUCTIONS);
@@ -52,10 +74,16 @@ int steady(uint64_t hartid)
 
 		least = count < least ? count : least;
 		most = count > most ? count : most;
+		if (frame && done % 3 == 2)
+			await_window(frame);
 	}
 	took = value(exits.value) - before - took;
 	print("steady: %u rounds, %u to", done, least);
 	print(" %u instructions counted, %u exits,", most, took);
 	print(" %u gusts\n", *(volatile uint64_t *)shared.base - calm);
+	if (frame)
+		print("begins: %u to %u", begins.earliest, begins.latest);
+	if (frame)
+		print(", %u times\n", begins.times);
 	return 0;
 }

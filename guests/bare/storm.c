@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A guest that tries to keep the hypervisor busy for a long time with one request. Each part
- * repeats the most expensive calls. Tally's last line of this guest says how long the longest stay
- * in HS was.
+ * repeats the most expensive calls; again=yes: all of them without an end. Tally's last line of
+ * this guest says how long the longest stay in HS was.
  */
 #include "guests/bare/bare.h"
 
@@ -139,13 +139,16 @@ int storm(uint64_t hartid)
 		                                   (unsigned long)secondary, 0, 0, 0, 0)
 		                              .error;
 	print("storm: %u other vcpus\n", others);
-	part("PLIC", storm_plic);
-	part("RFENCE", storm_rfence);
-	part("interrupts", storm_interrupts);
-	part("PMU", storm_pmu);
-	if (bootarg_is("quiet", "yes"))
-		return 0;
-	part("DBCN", storm_dbcn);
-	part("UART", storm_uart);
+	do {
+		interrupts = 0;
+		part("PLIC", storm_plic);
+		part("RFENCE", storm_rfence);
+		part("interrupts", storm_interrupts);
+		part("PMU", storm_pmu);
+		if (bootarg_is("quiet", "yes"))
+			continue;
+		part("DBCN", storm_dbcn);
+		part("UART", storm_uart);
+	} while (bootarg_is("again", "yes"));
 	return 0;
 }

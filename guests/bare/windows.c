@@ -8,7 +8,6 @@
 
 #define STEAL_TICKS 266UL /* docs/events.md */
 #define WINDOWS     8U
-#define AWAY        30U   /* ticks: more than a round of the loop, and than an exit of its own */
 #define NEAR        3000U /* ticks by which a window's beginnings may differ */
 
 static struct {
@@ -43,9 +42,7 @@ int windows_kind(uint64_t hartid)
 	if (!frame || r.error || pmu_start(BIT(r.value), 0))
 		return 1;
 	for (last = csr_read(time);; last = now) {
-		now = csr_read(time);
-		if (now - last <= AWAY)
-			continue;
+		now = back_at(&last);
 		stolen = sbi_pmu(SBI_PMU_COUNTER_FW_READ, r.value, 0, 0, 0, 0).value;
 		came_back(now % frame);
 		if (begin)

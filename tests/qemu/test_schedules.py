@@ -40,12 +40,13 @@ def boot(folder, guests, schedules, status=harness.OK, **arguments):
         plain.make(f"build/guests/{name}.bin")
     options = ["--include", harness.BUILD / "guests", *arguments.pop("options", ())]
     backend = arguments.pop("backend", "ssccfg")
+    until = arguments.pop("until", None)
     text = bare_guests.tree(guests, **arguments)
     at = text.rindex("};")
     file = folder / "schedules.dts"
     file.write_text(text[:at] + "schedules {\n" + "\n".join(schedules) + "\n};\n" + text[at:],
                     encoding="utf-8")
-    result = harness.run(file, options=options, backend=backend)
+    result = harness.run(file, until=until, options=options, backend=backend)
     assert status is None or result.status == status, str(result)
     return result
 
@@ -87,7 +88,7 @@ def test_beside_a_hostile_neighbour(tmp_path, backend, storm, guard):
     result = boot(tmp_path, {"alpha": kind, "beta": STORMS[storm]},
                   [schedule([("alpha", 500, 1000, guard), ("beta", 1500, 2000)],
                             slack='"beta"')],
-                  backend=backend, status=None, options=["--timeout", "60"])
+                  backend=backend, status=None, until="vm alpha: ended")
     ((first, last, times),), (begin, end, away, stolen) = told(result, "alpha")
     assert first >= 500 * TICKS_A_US
     assert last <= (500 if guard else 532) * TICKS_A_US, str(result)
@@ -112,6 +113,39 @@ def test_slack(tmp_path, backend):
         start = (1500 if first < 2000 * TICKS_A_US else 4000) * TICKS_A_US
         assert start < first and last <= start + 32 * TICKS_A_US
     assert 0 <= away - stolen <= 2 * 22 * 15
+
+
+STEAL = re.compile(r"steal: (\d+) of (\d+), (\d+) rounds, .*")
+
+
+@harness.both_backends
+@pytest.mark.parametrize("order", ["alpha beta gamma", "beta gamma alpha", "gamma alpha beta"])
+def test_turns_go_on_where_windows_end(tmp_path, backend, order):
+    """Two VMs share a slack of pieces that are shorter than a turn: each gets its half, whoever of
+    the hart comes first."""
+    kinds = {"alpha": "kind=steal ticks=400000", "beta": "kind=steal ticks=400000",
+             "gamma": "kind=busy ticks=400000"}
+    result = boot(tmp_path, {name: kinds[name] for name in order.split()},
+                  [schedule([("gamma", 500, 400, 50)], slack='"alpha", "beta"', frame=1000)],
+                  backend=backend)
+    for name in "alpha", "beta":
+        (line,) = result.vm(name)
+        stolen, ticks, _ = map(int, STEAL.fullmatch(line).groups())
+        # 275 us of 1000 are its own, but for switches.
+        assert abs(stolen - ticks * 725 // 1000) <= ticks // 50, str(result)
+
+
+@harness.both_backends
+@pytest.mark.parametrize("order", ["alpha beta", "beta alpha"])
+def test_turns_in_a_window(tmp_path, backend, order):
+    """The same of two vcpus of a VM that never sleep, in windows that are shorter than a turn."""
+    kinds = {"alpha": "kind=flood what=all peer=spins sends=100 ticks=200000",
+             "beta": "kind=busy ticks=200000"}
+    result = boot(tmp_path, {name: kinds[name] for name in order.split()},
+                  [schedule([("alpha", 100, 300, 32)], slack='"beta"', frame=1000)],
+                  backend=backend, vcpus=("0", "0"))
+    assert sorted(result.vm("alpha")) == ["flood: received 25 25 25 25",
+                                          "flood: sent 100, woken 0"], str(result)
 
 
 @harness.both_backends

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How late its windows begin: computes, and notes for `windows=` of them how many ticks after
+ * `start=` in the frame of `frame=` ticks it has come back. Prints each delay and how often it was
+ * that long, and how many frames went by meanwhile.
+ */
+#include "guests/bare/bare.h"
+
+#define MOST 4096U /* ticks; what is longer is noted as this */
+
+static uint64_t seen[MOST + 1];
+
+int delays(uint64_t hartid)
+{
+	uint64_t frame = bootarg_num("frame", 0), start = bootarg_num("start", 0);
+	uint64_t windows = bootarg_num("windows", 100), last = csr_read(time), first = 0, now = 0;
+
+	(void)hartid;
+	if (!frame)
+		return 1;
+	for (uint64_t i = 0; i < windows; i++, last = now) {
+		uint64_t delay;
+
+		now = back_at(&last);
+		/* One that begins before its start is a frame late. */
+		delay = (now + frame - start) % frame;
+		seen[delay < MOST ? delay : MOST]++;
+		if (!first)
+			first = now;
+	}
+	for (uint64_t i = 0; i <= MOST; i++) {
+		if (!seen[i])
+			continue;
+		print("delay %u ticks, ", i);
+		print("%u times\n", seen[i]);
+	}
+	print("delays: %u windows in", windows);
+	print(" %u frames\n", (now - start) / frame - (first - start) / frame + 1);
+	return 0;
+}

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How late windows begin, by tools/bench-windows: with a guard not at all, without one by what
+docs/schedules.md says at most. Three neighbours here, all of them in the long form."""
+
+import json
+import subprocess
+
+import pytest
+
+import harness
+
+TOOL = harness.ROOT / "tools" / "bench-windows"
+ACCEPTED = harness.ROOT / "tests" / "bench" / "windows.json"
+PAGE = harness.ROOT / "docs" / "schedules.md"
+SHORT = ("nothing", "fuzz", "restart")
+MOST = 320  # ticks, without a guard
+WINDOWS = 100
+
+
+def bench(*arguments):
+    """A run of the tool."""
+    return subprocess.run([TOOL, *map(str, arguments)], text=True, check=False,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def delays(row):
+    """{ticks: windows} of a row."""
+    return {int(delay): times for delay, times in row["delays"].items()}
+
+
+def judge(rows, windows):
+    """Whether each row is as promised, and none is what a measurement that sees nothing would say.
+    """
+    for row in rows:
+        found = delays(row)
+        assert sum(found.values()) == windows
+        if row["guard"]:
+            assert found == {0: windows}, row
+        else:
+            assert 0 < min(found) <= max(found) <= MOST, row
+
+
+@harness.both_backends
+def test_windows_begin_when_they_shall(backend):
+    words = [word for name in SHORT for word in ("--neighbour", name)]
+    done = bench(*words, "--windows", WINDOWS, "--on", backend, "--json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert [(row["neighbour"], row["guard"], row["backend"]) for row in rows] == [
+        (name, guard, backend) for name in SHORT for guard in (32, 0)]
+    judge(rows, WINDOWS)
+    # Two runs give the same.
+    again = bench(*words[:2], "--windows", WINDOWS, "--on", backend, "--json")
+    assert json.loads(again.stdout) == rows[:2]
+
+
+@pytest.mark.long
+@harness.both_backends
+def test_beside_all_neighbours(backend):
+    done = bench("--all", "--windows", 200, "--on", backend, "--json")
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert len(rows) == 2 * len(bench("--list").stdout.splitlines()) > 30
+    judge(rows, 200)
+
+
+def test_what_is_late_is_told(tmp_path):
+    """A tick with a guard, or one more than the bound without: the exit status, and a line."""
+    file = tmp_path / "windows.json"
+
+    def told(guard, found):
+        row = {"neighbour": "nothing", "backend": "sbi", "guard": guard, "delays": found}
+        file.write_text(json.dumps([row]), encoding="ascii")
+        done = bench("--table", file)
+        return done.returncode, done.stderr
+
+    assert told(32, {"0": 100}) == told(0, {"12": 99, "320": 1}) == (0, "")
+    assert told(32, {"0": 99, "1": 1}) == (
+        1, "tools/bench-windows: beside one that only computes, with a guard of 32 us, sbi: 1 "
+           "ticks late, and may be 0\n")
+    assert told(0, {"12": 99, "321": 1}) == (
+        1, "tools/bench-windows: beside one that only computes, without a guard, sbi: 321 ticks "
+           "late, and may be 320\n")
+
+
+def test_the_histogram(tmp_path):
+    """Columns, and the delays that so many windows do not exceed."""
+    file = tmp_path / "windows.json"
+    rows = [{"neighbour": "nothing", "backend": "sbi", "guard": 0,
+             "delays": {"0": 1, "9": 2, "14": 60, "49": 36, "320": 1}}]
+    file.write_text(json.dumps(rows), encoding="ascii")
+    head, names, row = bench("--table", file).stdout.rstrip("\n").split("\n")
+    assert head.endswith("without a guard, sbi")
+    assert names.split()[1:9] == ["0", "1-9", "10-19", "20-29", "30-49", "50-99", "100-199",
+                                  "200-320"]
+    assert row.removeprefix("one that only computes").split() == [
+        "1", "2", "60", ".", "36", ".", ".", "1", ".", "0", "14", "49", "320"]
+    file.write_text('[{"delays": 1}]', encoding="ascii")
+    assert bench("--table", file).returncode == 2
+
+
+def test_the_page_has_the_accepted_figures():
+    """And those are as promised, of all neighbours."""
+    done = bench("--markdown", "--table", ACCEPTED)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout in PAGE.read_text(encoding="utf-8")
+    rows = json.loads(ACCEPTED.read_text(encoding="ascii"))
+    judge(rows, sum(delays(rows[0]).values()))
+    assert {row["neighbour"] for row in rows} == {
+        line.split()[0] for line in bench("--list").stdout.splitlines()}

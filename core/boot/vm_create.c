@@ -439,7 +439,7 @@ void vms_start(void)
 
 	for (uint32_t i = 0; i < n_vms; i++) {
 		for (uint32_t k = 0; k < vms[i].config->n_vcpus; k++)
-			vcpu_budget_first(vms[i].vcpus[k], now);
+			vcpu_budget_first(vms[i].vcpus[k]);
 		vm_prepare(&vms[i], now);
 	}
 	windows_start(now);

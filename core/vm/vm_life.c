@@ -307,8 +307,12 @@ void vm_begin(struct vm *vm, uint64_t now)
 	last_words_begin(vm);
 	atomic_store(&vm->vcpus_alive, vm->config->n_vcpus);
 	atomic_store(&vm->vcpus_untold, vm->config->n_vcpus);
-	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
 		atomic_store(&vm->vcpus[i]->hsm_state, SBI_HSM_STATE_STOPPED);
+		/* Its home does not look at it before REQ_START. */
+		if (vm->life.number == 1)
+			vm->vcpus[i]->budget.period_end = now + vm->vcpus[i]->budget.period;
+	}
 	terminal_vm_ended(vm->index, false);
 	first->start_pc = vm->config->ram_base + vm->config->kernel_offset;
 	first->start_opaque = vm->config->ram_base + vm->config->dtb_offset;

@@ -53,8 +53,8 @@ def test_memory_is_cleared_by_blocks(run):
 
 
 def test_harts_clear_side_by_side(run):
-    """Each of four harts that have a VM of 64 MiB each clears and loads its own: beside a machine of
-    which one hart has a VM, three are cleared in the time of one. On one hart all have to be."""
+    """Each of four harts with a VM of 64 MiB clears and loads its own: three more VMs cost less
+    than half of one. On one hart the first of four waits for more than two others."""
     _, rows = run
     for backend in harness.BACKENDS:
         vm = rows["1/1/guests"][backend] - rows["1/boot"][backend]

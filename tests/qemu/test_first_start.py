@@ -51,8 +51,7 @@ def test_a_small_vm_starts_first(tmp_path):
 
 
 def test_a_small_vm_on_another_hart(tmp_path):
-    """It has ended before the boot hart has cleared 896 MiB. Those take it as many instructions as
-    the small VM's whole life 20 times over."""
+    """It has ended before the boot hart has cleared 896 MiB, which is 50 times as much work."""
     text = sized(bare_guests.tree({"big": "kind=busy ticks=1", "small": "kind=busy ticks=1"}),
                  "big", 896)
     last = text.rindex("harts = <0>")
@@ -138,8 +137,8 @@ def test_power_off_with_one_that_waits(boot):  # pylint: disable=redefined-outer
 
 
 def test_in_windows(tmp_path):
-    """It is cleared, and later started, in its own windows, and begins each at its tick. Another one
-    of that hart has every window from boot on."""
+    """It is cleared, and later started, in its own windows, and begins each at its tick. Another
+    one of that hart has every window from boot on."""
     frame = test_schedules.FRAME * test_schedules.TICKS_A_US
     result = test_schedules.boot(
         tmp_path, {"alpha": "kind=warden of=beta first=1 only=1",

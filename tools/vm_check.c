@@ -271,6 +271,8 @@ static void print_vm(const struct vm_tree *tree, const struct vm_config *vm, con
 		       vm->budget.count, vm->budget.event_idx, vm->budget.period_us);
 	if (vm->controls)
 		printf("  controls  %s\n", names_of(tree, vm->controls, false));
+	if (vm->deferred)
+		printf("  boot      defer: waits for its first start\n");
 	if (vm->heartbeat_ms)
 		printf("  heartbeat %" PRIu32 " ms\n", vm->heartbeat_ms);
 	if (vm->crash_exits)
@@ -375,12 +377,13 @@ static void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm
 	else
 		printf(",\"budget\":null");
 	printf(",\"console\":%s,\"interrupts\":\"%s\",\"restart\":\"%s\",\"restart_limit\":%" PRIu32
-	       ",\"heartbeat_ms\":%" PRIu32
+	       ",\"boot\":\"%s\",\"heartbeat_ms\":%" PRIu32
 	       ",\"crash_exits\":%s,\"bad_access\":\"%s\",\"look\":%s,\"share\":%" PRIu32
 	       ",\"turn_us\":%" PRIu32 ",\"controls\":[%s],\"pmu\":",
 	       vm->console ? "true" : "false", vm->aia ? "aia" : "plic", restart_name(vm),
-	       vm->restart_limit, vm->heartbeat_ms, vm->crash_exits ? "true" : "false",
-	       bad_access_name(vm), vm->no_look ? "false" : "true", vm->share, vm->turn_us,
+	       vm->restart_limit, vm->deferred ? "defer" : "now", vm->heartbeat_ms,
+	       vm->crash_exits ? "true" : "false", bad_access_name(vm),
+	       vm->no_look ? "false" : "true", vm->share, vm->turn_us,
 	       names_of(tree, vm->controls, true));
 	if (vm->pmu)
 		print_json_pmu(vm);

@@ -269,7 +269,7 @@ void main(uint64_t hartid, void *dtb)
 	dma_listen();
 	dma_report();
 	terminal_enable_input();
-	log_line("%lu %s from entry to the first guest",
+	log_line("%lu %s from entry to the first guest, but for clearing and loading it",
 	         counts ? csr_read(CSR_INSTRET) - instret
 	                : (csr_read(CSR_TIME) - time) / (platform.timebase / 1000),
 	         counts ? "instructions" : "milliseconds");

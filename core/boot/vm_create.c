@@ -104,7 +104,8 @@ static uint64_t common_isa(const struct vm *vm)
 
 static void make_device_tree(struct vm *vm, const struct vm_tree *tree)
 {
-	/* Builds the tree at its final place in the guest's memory, which is large enough. */
+	/* Builds the tree at its final place in the guest's memory, which is large enough. No byte
+	 * of before stays between its parts. */
 	void *dtb = (void *)(vm->memory.a + vm->config->dtb_offset);
 	char isa[ISA_TEXT_BYTES];
 	const char *extensions[ISA_EXTENSIONS + 8];
@@ -130,6 +131,7 @@ static void make_device_tree(struct vm *vm, const struct vm_tree *tree)
 	 * uses for the same memory. */
 	if (vm->config->n_shared)
 		common &= ~BIT(ISA_SVPBMT);
+	vm_clear_range((uint64_t)dtb, VM_DTB_SIZE);
 	machine.n_ext =
 	    (uint32_t)isa_guest(common, vm->pmu_policy.overflow, isa, sizeof(isa), extensions);
 	int error = guest_dt_build(dtb, VM_DTB_SIZE, vm->config, &machine);
@@ -197,6 +199,8 @@ static void report_vm(const struct vm *vm)
 	if (config->heartbeat_ms)
 		log_line("vm %s: has failed if it does not ring for %u ms", config->name,
 		         config->heartbeat_ms);
+	if (config->deferred)
+		log_line("vm %s: waits for its first start: boot is \"defer\"", config->name);
 	report_budget(vm);
 	vm_overflow_report(vm);
 }
@@ -284,7 +288,7 @@ static void make_wires(struct vm *vm)
 	}
 }
 
-/* Whoever had the memory before, the VM finds zeros in it. */
+/* Its lead hart clears it before the VM starts. */
 static void make_memory(struct vm *vm)
 {
 	vm->memory = (hpa_t){vm->config->host_base};
@@ -292,7 +296,6 @@ static void make_memory(struct vm *vm)
 	for (uint32_t i = 0; vm_piece(vm->config, i).size; i++) {
 		struct vm_piece piece = vm_piece(vm->config, i);
 
-		vm_clear_range(piece.host, piece.size);
 		gstage_map(&vm->gstage, (gpa_t){piece.guest}, (hpa_t){piece.host}, piece.size,
 		           page_alloc);
 	}
@@ -351,9 +354,6 @@ static void make_vm(struct vm *vm, const struct vm_tree *tree, bool vmids)
 	functions_make(vm);
 	hs_memory_add_devices(config);
 	make_device_tree(vm, tree);
-	vm_load_begin(vm);
-	while (vm_load_slice(vm))
-		;
 	report_vm(vm);
 	report_shared(vm, tree);
 	for (uint32_t i = 0; i < config->n_devices; i++)
@@ -380,13 +380,23 @@ static uint64_t size_of_vm(const struct vm *vm, uint64_t tables)
 	return sizeof(*vm) + sizeof(*vm->config) + tables;
 }
 
+/* Those that boot starts. */
+static uint32_t n_started(const struct vm_tree *tree)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < tree->n_vms; i++)
+		n += !tree->vms[i].deferred;
+	return n;
+}
+
 void vms_create(const struct vm_tree *tree)
 {
 	bool vmids = have_vmids(tree->n_vms);
 	uint64_t tables[VM_MAX_VMS] = {0}, largest = 0;
 
 	n_vms = tree->n_vms;
-	vms_start_counting(n_vms);
+	vms_start_counting(n_started(tree));
 	/*
 	 * Create all vcpus first, because the policy of a VM may depend on which vcpus are alone on
 	 * a hart.
@@ -424,13 +434,13 @@ void vms_create(const struct vm_tree *tree)
 
 void vms_start(void)
 {
-	/* The clocks of all guests start at 0 together. */
+	/* The clocks of all guests that start now are 0 together. */
 	uint64_t now = csr_read(CSR_TIME);
 
 	for (uint32_t i = 0; i < n_vms; i++) {
 		for (uint32_t k = 0; k < vms[i].config->n_vcpus; k++)
-			vcpu_budget_first(vms[i].vcpus[k], now);
-		vm_begin_first(&vms[i], now);
+			vcpu_budget_first(vms[i].vcpus[k]);
+		vm_prepare(&vms[i], now);
 	}
 	windows_start(now);
 }

@@ -277,7 +277,8 @@ static bool check_vms(struct parser *p, int vms, int shared, int schedules, stru
 {
 	if (shared >= 0 && !vm_parse_shared(&p->b, shared, p->limits, tree))
 		return false;
-	return vm_parse_controls(&p->b, vms, tree) && vm_check_room(&p->b, vms, p->limits, tree) &&
+	return vm_parse_controls(&p->b, vms, tree) && vm_check_started(&p->b, vms, tree) &&
+	       vm_check_room(&p->b, vms, p->limits, tree) &&
 	       vm_check_shared_room(&p->b, shared, p->limits, tree) &&
 	       vm_check_bells(&p->b, shared, p->limits, tree) && vm_check_alone(&p->b, vms, tree) &&
 	       (schedules < 0 || vm_parse_schedules(&p->b, schedules, vms, p->limits, tree));

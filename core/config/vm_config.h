@@ -212,6 +212,7 @@ struct vm_config {
 	enum vm_restart restart;
 	uint32_t restart_limit; /* restarts in a row; those by the user do not count */
 	uint32_t heartbeat_ms;  /* a guest that rings later than so has failed; 0: it need not */
+	bool deferred;          /* boot does not start it */
 	bool crash_exits;       /* its exits are noted for its last words */
 	bool bad_access_stops;  /* an access outside its memory and devices ends it */
 	uint32_t share;         /* its vcpus' turns are so many times tree.turn_us long */

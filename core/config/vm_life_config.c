@@ -41,6 +41,8 @@ bool vm_parse_life(const struct vm_blob *b, int node, const struct vm_prop *prop
 	                    "is not \"fault\" or \"stop\"", &vm->bad_access_stops) ||
 	    !vm_read_choice(b, node, &props[LIFE_CRASH_EXITS], "on", "off",
 	                    "is not \"on\" or \"off\"", &vm->crash_exits) ||
+	    !vm_read_choice(b, node, &props[LIFE_BOOT], "defer", "now",
+	                    "is not \"now\" or \"defer\"", &vm->deferred) ||
 	    !parse_heartbeat(b, node, &props[LIFE_HEARTBEAT], vm) ||
 	    (limit->data && !vm_read_u32(b, node, limit, &vm->restart_limit)))
 		return false;
@@ -49,6 +51,15 @@ bool vm_parse_life(const struct vm_blob *b, int node, const struct vm_prop *prop
 		return vm_refuse_numbers(b, VM_REFUSED_RESTARTS, node, limit->name,
 		                         "# is more than #", vm->restart_limit, VM_RESTARTS_MAX);
 	return true;
+}
+
+bool vm_check_started(const struct vm_blob *b, int vms, const struct vm_tree *tree)
+{
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		if (!tree->vms[i].deferred)
+			return true;
+	}
+	return vm_refuse(b, VM_REFUSED_VALUE, vms, "boot", "is \"defer\" in every VM: none starts");
 }
 
 static uint32_t find(const struct vm_tree *tree, const char *name)

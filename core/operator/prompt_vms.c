@@ -23,6 +23,8 @@ void prompt_vms(struct prompt *p)
 		text_add(&p->out, "%s[%lu,%lu]%s", i ? "," : ",'memory_at':[",
 		         config->pieces[i].base, config->pieces[i].size,
 		         i + 1 == config->n_pieces ? "]" : "");
+	if (config->deferred && !vm->life.number)
+		text_add(&p->out, ",'waits_for_first_start':true");
 	if (vm_has_trusted_dma(config))
 		text_add(&p->out, ",'dma':'trusted'");
 	prompt_tell(p);

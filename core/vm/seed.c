@@ -51,6 +51,13 @@ static void double_round(uint32_t w[WORDS])
 		              &w[12 + (i + 3) % 4]);
 }
 
+/* What stays on the stack of a hart is nobody's to find. The compiler must not leave this out. */
+static void wipe(uint32_t w[WORDS])
+{
+	memset(w, 0, WORDS * sizeof(w[0]));
+	__asm__ volatile("" : : "r"(w) : "memory");
+}
+
 void seed_of_life(uint32_t vm, uint64_t life, uint8_t seed[SEED_BYTES])
 {
 	/* The constant "expand 32-byte k", the key, the block counter and the nonce of the RFC. */
@@ -67,4 +74,6 @@ void seed_of_life(uint32_t vm, uint64_t life, uint8_t seed[SEED_BYTES])
 	for (unsigned int i = 0; i < WORDS; i++)
 		w[i] += input[i];
 	memcpy(seed, w, SEED_BYTES);
+	wipe(input);
+	wipe(w);
 }

@@ -25,14 +25,10 @@ void vcpu_budget_make(struct vcpu *vcpu)
 	vcpu->home->asks |= vcpu->bit;
 }
 
-void vcpu_budget_first(struct vcpu *vcpu, uint64_t now)
+void vcpu_budget_first(struct vcpu *vcpu)
 {
-	struct vcpu_budget *b = &vcpu->budget;
-
-	if (!b->count)
-		return;
-	b->period_end = now + b->period;
-	(void)vpmu_budget_set(&vcpu->pmu, false, (int64_t)b->count);
+	if (vcpu->budget.count)
+		(void)vpmu_budget_set(&vcpu->pmu, false, (int64_t)vcpu->budget.count);
 }
 
 /* Begins the period that `now` is in. */

@@ -33,8 +33,8 @@ struct vcpu_budget {
 /* Gives the vcpu the budget of its VM. At boot. */
 void vcpu_budget_make(struct vcpu *vcpu);
 
-/* The first period begins. At boot. */
-void vcpu_budget_first(struct vcpu *vcpu, uint64_t now);
+/* For the first period, which begins with the VM's first life (vm_begin()). At boot. */
+void vcpu_budget_first(struct vcpu *vcpu);
 
 /* The vcpu is about to be loaded. Returns false if it has spent its budget; then it is throttled,
  * and not ready any more. */

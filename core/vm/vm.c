@@ -107,6 +107,9 @@ void vm_devices_changed(struct vm *vm)
 
 bool vm_input_space(struct vm *vm)
 {
+	/* What is typed while the first life is prepared waits for it. */
+	if (!*(const volatile uint64_t *)&vm->life.number)
+		return false;
 	spin_lock(&vm->devices);
 	size_t space = vuart_rx_space(&vm->uart);
 

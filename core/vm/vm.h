@@ -87,7 +87,8 @@ extern uint32_t n_vms;
 /* Creates every VM of the VM tree. Boot hart only. */
 void vms_create(const struct vm_tree *tree);
 
-/* Starts vcpu 0 of each VM. Boot hart only, as the last step of boot. */
+/* Makes the harts clear and load their VMs, and start them. Boot hart only, as the last step of
+ * boot. */
 void vms_start(void);
 
 /* Passes changed outputs of the PLIC on to the vcpus, or sends the messages of the APLIC. The

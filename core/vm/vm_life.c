@@ -166,18 +166,23 @@ static void leave_for_good(struct vm *vm)
 		power_off();
 }
 
-void vm_begin_first(struct vm *vm, uint64_t now)
+/* Before the first life. What booted Tally may have used the devices and the memory. */
+static void prepare_first(struct vm *vm)
 {
-	if (vm_quiet_first(vm)) {
-		vm_begin(vm, now);
-		return;
-	}
-	atomic_fetch_add(&vms_failed, 1);
-	atomic_store(&vm->never, true);
-	vm->end.why = VM_END_FAILED;
-	terminal_vm_ended(vm->index, true);
-	atomic_store(&vm->state, VM_OFF);
-	leave_for_good(vm);
+	vm_quiet_begin(vm);
+	vm_load_begin(vm);
+	sched_work(vm->vcpus[0]);
+}
+
+void vm_prepare(struct vm *vm, uint64_t now)
+{
+	vm->htimedelta = -now;
+	vm->life.again = !vm->config->deferred;
+	vm->life.off_for_good = vm->config->deferred;
+	if (vm->config->deferred)
+		terminal_vm_ended(vm->index, true);
+	atomic_store(&vm->state, VM_CLEARING);
+	vcpu_request(vm->vcpus[0], REQ_LIFE);
 }
 
 static enum vm_end end_of_stop(enum vm_command c)
@@ -224,6 +229,13 @@ static void tell(struct vm *vm)
 	atomic_store(&vm->state, VM_CLEARING);
 }
 
+static void count_in(struct vm *vm)
+{
+	if (vm->life.off_for_good)
+		atomic_fetch_add(&vms_on, 1);
+	vm->life.off_for_good = false;
+}
+
 /* Returns false if it cannot start any more. */
 static bool start_loading(struct vm *vm)
 {
@@ -232,9 +244,7 @@ static bool start_loading(struct vm *vm)
 		vm->life.again = false;
 		return false;
 	}
-	if (vm->life.off_for_good)
-		atomic_fetch_add(&vms_on, 1);
-	vm->life.off_for_good = false;
+	count_in(vm);
 	vm->life.again = false;
 	vm_load_begin(vm);
 	atomic_store(&vm->state, VM_LOADING);
@@ -255,6 +265,8 @@ bool vm_life_work(struct vm *vm)
 				return true;
 			atomic_fetch_add(&vms_failed, 1);
 		}
+		if (!vm->life.number)
+			terminal_vm_ended(vm->index, true);
 		atomic_store(&vm->state, VM_OFF);
 		leave_for_good(vm);
 		return false;
@@ -262,7 +274,9 @@ bool vm_life_work(struct vm *vm)
 		/* In this order: behind the last slice there is none. */
 		if (!dma_may_begin(vm) || vm_load_slice(vm))
 			return true;
-		log_line("vm %s: starts again", vm->config->name);
+		if (vm->life.number || vm->config->deferred)
+			log_line("vm %s: starts%s", vm->config->name,
+			         vm->life.number ? " again" : "");
 		vm_begin(vm, csr_read(CSR_TIME));
 		return false;
 	default:
@@ -285,14 +299,20 @@ void vm_begin(struct vm *vm, uint64_t now)
 	spin_unlock(&vm->devices);
 	bells_begin(vm);
 	dma_begin(vm);
-	vm->htimedelta = -now; /* its clock starts at 0 */
+	/* Its clock starts at 0. Those of the VMs that boot starts do so together. */
+	if (vm->life.number > 1 || vm->config->deferred)
+		vm->htimedelta = -now;
 	vm->life.begun = now;
 	heart_begin(vm, now);
 	last_words_begin(vm);
 	atomic_store(&vm->vcpus_alive, vm->config->n_vcpus);
 	atomic_store(&vm->vcpus_untold, vm->config->n_vcpus);
-	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
 		atomic_store(&vm->vcpus[i]->hsm_state, SBI_HSM_STATE_STOPPED);
+		/* Its home does not look at it before REQ_START. */
+		if (vm->life.number == 1)
+			vm->vcpus[i]->budget.period_end = now + vm->vcpus[i]->budget.period;
+	}
 	terminal_vm_ended(vm->index, false);
 	first->start_pc = vm->config->ram_base + vm->config->kernel_offset;
 	first->start_opaque = vm->config->ram_base + vm->config->dtb_offset;
@@ -333,6 +353,10 @@ void vm_life_serve(struct vm *vm)
 		break;
 	case VM_CLEARING:
 		(void)take_command(vm);
+		if (vm->life.again)
+			count_in(vm);
+		if (!sched_works(lead))
+			prepare_first(vm);
 		break;
 	case VM_LOADING:
 		c = take_command(vm);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From the end of a VM to its next life:
+ * From the end of a VM to its next life. Boot begins at CLEARING:
  *
  *              vm_end()          all vcpus off,      cleared,
  *     RUNNING ----------> ENDING ------> CLEARING ----------------> OFF
@@ -23,11 +23,11 @@ struct vcpu;
 struct vm_device;
 
 enum vm_state {
-	VM_LOADING, /* images are being copied; the first state, too */
+	VM_CLEARING, /* devices are brought to rest, and memory is being cleared; the first */
+	VM_LOADING,  /* images are being copied */
 	VM_RUNNING,
-	VM_ENDING,   /* vcpus leave their harts, and the end is logged */
-	VM_CLEARING, /* devices are brought to rest, and memory is being cleared */
-	VM_OFF,      /* nothing of the last life is left except vm->crash */
+	VM_ENDING, /* vcpus leave their harts, and the end is logged */
+	VM_OFF,    /* nothing of the last life is left except vm->crash */
 };
 
 /* Why a life ends. */
@@ -99,9 +99,9 @@ void vm_vcpu_gone(struct vcpu *vcpu);
 /* Starts vcpu 0; all images are in place. Lead hart only. */
 void vm_begin(struct vm *vm, uint64_t now);
 
-/* The same for the first life. A VM whose devices do not come to rest stays off, and has failed.
- * Boot hart only. */
-void vm_begin_first(struct vm *vm, uint64_t now);
+/* Makes the lead hart prepare the first life, which begins at once unless the VM is deferred. A VM
+ * whose devices do not come to rest stays off, and has failed. Boot hart only. */
+void vm_prepare(struct vm *vm, uint64_t now);
 
 /* Serves REQ_LIFE of vcpu 0: a command, or the last vcpu has left its hart. Lead hart only. */
 void vm_life_serve(struct vm *vm);

@@ -5,7 +5,6 @@
 #include "arch/riscv/device_reset.h"
 #include "core/log.h"
 #include "core/vm/dma.h"
-#include "core/vm/external.h"
 #include "core/vm/bells.h"
 #include "core/vm/functions.h"
 #include "core/vm/platform.h"
@@ -133,6 +132,9 @@ bool vm_is_quiet(const struct vm *vm)
 	}
 	if (!device)
 		return true;
+	/* Of a device without a known reset the VM says that one life is enough. */
+	if (!vm->life.number && device->reset == VM_RESET_UNKNOWN)
+		return true;
 	if (device->reset == VM_RESET_UNKNOWN)
 		log_line("vm %s: stays off: Tally knows no reset of its device %s",
 		         vm->config->name, device->name);
@@ -140,18 +142,4 @@ bool vm_is_quiet(const struct vm *vm)
 		log_line("vm %s: stays off: its device %s does not come to rest", vm->config->name,
 		         device->name);
 	return false;
-}
-
-bool vm_quiet_first(struct vm *vm)
-{
-	vm_quiet_begin(vm);
-	while (vm_quiet_slice(vm)) {
-		/* Interrupts are off until the first guest runs. */
-		if (this_pcpu()->irq_place != IRQCHIP_NOWHERE)
-			external_came();
-	}
-	/* Of a device without a known reset the VM says that one life is enough. */
-	if (vm->life.restless && vm->life.restless->reset == VM_RESET_UNKNOWN)
-		vm->life.restless = NULL;
-	return vm_is_quiet(vm);
 }

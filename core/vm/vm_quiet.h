@@ -2,7 +2,8 @@
 /*
  * The end of a life for a VM's devices, before its memory is cleared: interrupts off, each device
  * reset, what is left of its interrupts taken away. A VM one of whose devices is not at rest then
- * does not start again. Lead hart only; no vcpu of the VM is on a hart.
+ * does not start again. The same before the first life, because whatever booted Tally may have used
+ * the devices. Lead hart only; no vcpu of the VM is on a hart.
  */
 #ifndef CORE_VM_VM_QUIET_H
 #define CORE_VM_VM_QUIET_H
@@ -15,12 +16,8 @@ void vm_quiet_begin(struct vm *vm);
 /* Makes a step. Returns false when nothing is left to do. */
 bool vm_quiet_slice(struct vm *vm);
 
-/* Whether all devices are at rest. If not, it says so. */
+/* Whether all devices are at rest. If not, it says so. Before the first life one without a known
+ * reset may be as it was. */
 bool vm_is_quiet(const struct vm *vm);
-
-/* The same before the first life, because whatever booted Tally may have used the devices. A device
- * without a known reset stays as it was. Returns whether the VM may start. Boot hart only; takes a
- * second at most for each device. */
-bool vm_quiet_first(struct vm *vm);
 
 #endif

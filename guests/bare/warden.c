@@ -3,6 +3,8 @@
  * A guest that controls another VM by Tally's own SBI extension (docs/sbi-tally.md), step by step:
  * what each call returns, and the state that the other VM comes to.
  *   of=NAME     the VM that it controls, which runs until it is stopped
+ *   first=1     the other VM waits for its first start
+ *   only=1      nothing but that start
  *   apart=1     on a hart of its own, so that the other VM changes meanwhile: nothing is asked of
  *               what it is on its way
  */
@@ -61,6 +63,14 @@ static void not_entitled(struct name mine)
 	check_error("nobody waits for its ring", call(SBI_TALLY_RING, mine), SBI_ERR_NOT_SUPPORTED);
 }
 
+/* Of a VM that boot has not started. */
+static void start_first(struct name n)
+{
+	await(n, OFF, 0);
+	check_error("stop what was never on", call(SBI_TALLY_STOP, n), SBI_ERR_ALREADY_STOPPED);
+	check_value("the first start", call(SBI_TALLY_START, n), 0);
+}
+
 int warden(uint64_t hartid)
 {
 	const char *of = bootarg("of");
@@ -82,7 +92,11 @@ int warden(uint64_t hartid)
 	      sbi_call(SBI_EXT_BASE, SBI_BASE_PROBE_EXTENSION, SBI_EXT_TALLY, 0, 0, 0, 0, 0).value,
 	      1);
 	not_entitled(n);
+	if (bootarg_num("first", 0))
+		start_first(n);
 	await(n, RUNNING, 1);
+	if (bootarg_num("only", 0))
+		return check_end("warden");
 	sleep_for(1000000);
 	check_error("start again", call(SBI_TALLY_START, n), SBI_ERR_ALREADY_STARTED);
 	check_value("stop", call(SBI_TALLY_STOP, n), 0);

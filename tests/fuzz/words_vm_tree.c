@@ -45,6 +45,8 @@ static const char *const props[] = {
     "controls",
     "heartbeat-ms",
     "crash-exits",
+    "boot",
+    "defer",
     "lok",
     "share",
     "budget",

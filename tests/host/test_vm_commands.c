@@ -139,12 +139,6 @@ bool vm_clear_slice(struct vm *of)
 static unsigned int quiet_slices;
 static bool not_quiet; /* its devices never come to rest */
 
-bool vm_quiet_first(struct vm *of)
-{
-	(void)of;
-	return true;
-}
-
 void bells_begin(struct vm *of)
 {
 	(void)of;
@@ -235,9 +229,10 @@ static bool step(void)
 		if (requests)
 			return true;
 	}
-	if (working)
-		working = vm_life_work(&vm);
-	return working;
+	if (!working)
+		return false;
+	working = vm_life_work(&vm);
+	return true;
 }
 
 static void settle(void)
@@ -247,7 +242,8 @@ static void settle(void)
 	assert_true(atomic_load(&vm.state) == VM_RUNNING || atomic_load(&vm.state) == VM_OFF);
 }
 
-static void boot(void)
+/* The first life is prepared next, and begins unless the VM is deferred. */
+static void power_on(bool deferred)
 {
 	vms_start_counting(1000);
 	config = (struct vm_config){.n_vcpus = VCPUS, .restart = VM_RESTART_NEVER};
@@ -256,10 +252,18 @@ static void boot(void)
 		vcpus[i] = (struct vcpu){.vm = &vm, .id = i};
 		vm.vcpus[i] = &vcpus[i];
 	}
+	config.deferred = deferred;
 	working = false;
+	shown_ended = false;
 	meanwhile = NULL;
-	vm_begin(&vm, 0);
+	vm_prepare(&vm, 0);
+}
+
+static void boot(void)
+{
+	power_on(false);
 	settle();
+	assert_int_equal(atomic_load(&vm.state), VM_RUNNING);
 }
 
 /* --- commands ------------------------------------------------------------------------------- */
@@ -323,22 +327,31 @@ static void stop_then_start(void **state)
 	assert_int_equal(lives, before + 1);
 }
 
+enum from { RUNS, IS_OFF, WAS_NEVER_ON, IS_PREPARED, IS_PREPARED_TO_WAIT };
+
+static struct wish come_to(enum from from)
+{
+	power_on(from == WAS_NEVER_ON || from == IS_PREPARED_TO_WAIT);
+	if (from < IS_PREPARED)
+		settle();
+	if (from == IS_OFF) {
+		give(STOP);
+		settle();
+	}
+	return (struct wish){.on = from == RUNS || from == IS_PREPARED,
+	                     .fresh = from == IS_PREPARED};
+}
+
 /* All sequences of three commands, with up to so many steps of the harts after each. */
-static void rows(bool on)
+static void rows(enum from from)
 {
 	for (unsigned int row = 0; row < COMMANDS * COMMANDS * COMMANDS; row++) {
 		for (unsigned int gaps = 0; gaps < 16 * 16; gaps++) {
 			unsigned int commands[] = {row % COMMANDS, row / COMMANDS % COMMANDS,
 			                           row / COMMANDS / COMMANDS};
-			struct wish wish = {.on = on};
-			unsigned int before;
+			struct wish wish = come_to(from);
+			unsigned int before = lives;
 
-			boot();
-			if (!on) {
-				give(STOP);
-				settle();
-			}
-			before = lives;
 			for (unsigned int i = 0; i < 3; i++) {
 				unsigned int gap = i == 0 ? gaps % 16 : gaps / 16;
 
@@ -356,13 +369,67 @@ static void rows(bool on)
 static void rows_to_one_that_runs(void **state)
 {
 	(void)state;
-	rows(true);
+	rows(RUNS);
 }
 
 static void rows_to_one_that_is_off(void **state)
 {
 	(void)state;
-	rows(false);
+	rows(IS_OFF);
+	rows(WAS_NEVER_ON);
+}
+
+/* With steps of the harts between boot and the first command, too. */
+static void rows_to_one_that_is_prepared(void **state)
+{
+	(void)state;
+	rows(IS_PREPARED);
+	rows(IS_PREPARED_TO_WAIT);
+}
+
+/* It does not keep the machine on, and a start that is taken up while it is prepared does. */
+static void never_started(void **state)
+{
+	(void)state;
+	power_on(true);
+	assert_true(shown_ended);
+	assert_true(vm.life.off_for_good);
+	assert_true(step());
+	assert_int_equal(atomic_load(&vm.state), VM_CLEARING);
+	assert_int_equal(vm_ask(&vm, VM_COMMAND_START), VM_ANSWER_BETWEEN);
+	settle();
+	assert_int_equal(atomic_load(&vm.state), VM_OFF);
+	assert_int_equal(vm.life.number, 0);
+	assert_true(vm.life.off_for_good);
+	assert_int_equal(vm_ask(&vm, VM_COMMAND_STOP), VM_ANSWER_ALREADY);
+	assert_int_equal(vm_ask(&vm, VM_COMMAND_START), VM_ANSWER_TAKEN);
+	settle();
+	assert_int_equal(atomic_load(&vm.state), VM_RUNNING);
+	assert_false(vm.life.off_for_good);
+	assert_false(shown_ended);
+
+	power_on(true);
+	assert_true(step());
+	vm_start(&vm);
+	assert_true(step());
+	assert_int_equal(atomic_load(&vm.state), VM_CLEARING);
+	assert_false(vm.life.off_for_good);
+	settle();
+	assert_int_equal(vm.life.number, 1);
+}
+
+/* Its devices do not come to rest. */
+static void never_starts(void **state)
+{
+	(void)state;
+	not_quiet = true;
+	power_on(false);
+	settle();
+	not_quiet = false;
+	assert_int_equal(atomic_load(&vm.state), VM_OFF);
+	assert_true(shown_ended);
+	assert_true(vm.life.off_for_good);
+	assert_int_equal(vm_ask(&vm, VM_COMMAND_START), VM_ANSWER_NEVER);
 }
 
 /* The operator's command reaches the lead hart while another hart logs that the VM has ended. */
@@ -496,6 +563,9 @@ int main(void)
 	    cmocka_unit_test(stop_then_start),
 	    cmocka_unit_test(rows_to_one_that_runs),
 	    cmocka_unit_test(rows_to_one_that_is_off),
+	    cmocka_unit_test(rows_to_one_that_is_prepared),
+	    cmocka_unit_test(never_started),
+	    cmocka_unit_test(never_starts),
 	    cmocka_unit_test(asked_by_another_vm),
 	    cmocka_unit_test(last_words),
 	    cmocka_unit_test(a_command_while_the_end_is_logged),

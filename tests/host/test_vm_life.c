@@ -24,6 +24,24 @@ static void defaults(void **state)
 	assert_int_equal(b->controls, 0);
 	assert_int_equal(b->heartbeat_ms, 0);
 	assert_false(b->crash_exits);
+	assert_false(b->deferred);
+}
+
+/* Boot starts one of them at least. */
+static void deferred(void **state)
+{
+	void *t = good_tree();
+
+	(void)state;
+	set_string(t, BETA, "boot", "defer");
+	assert_true(accepted(t)->vms[1].deferred);
+	assert_false(accepted(t)->vms[0].deferred);
+	set_string(t, ALPHA, "boot", "defer");
+	refused(t, VM_REFUSED_VALUE, "/vms: boot: is \"defer\" in every VM: none starts");
+	set_string(t, ALPHA, "boot", "now");
+	assert_false(accepted(t)->vms[0].deferred);
+	set_string(t, BETA, "boot", "never");
+	refused(t, VM_REFUSED_VALUE, "/vms/beta: boot: is not \"now\" or \"defer\"");
 }
 
 static void heartbeat(void **state)
@@ -133,9 +151,9 @@ static void bad_values(void **state)
 int test_vm_life(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(defaults),   cmocka_unit_test(controls),
-	    cmocka_unit_test(heartbeat),  cmocka_unit_test(values_are_read),
-	    cmocka_unit_test(bad_values),
+	    cmocka_unit_test(defaults),        cmocka_unit_test(controls),
+	    cmocka_unit_test(deferred),        cmocka_unit_test(heartbeat),
+	    cmocka_unit_test(values_are_read), cmocka_unit_test(bad_values),
 	};
 
 	return cmocka_run_group_tests_name("vm tree: life", tests, NULL, NULL);

@@ -14,7 +14,6 @@
 #include "core/log.h"
 #include "core/vm/bells.h"
 #include "core/vm/dma.h"
-#include "core/vm/external.h"
 #include "core/vm/functions.h"
 #include "core/vm/platform.h"
 #include "core/vm/vm_quiet.h"
@@ -52,11 +51,6 @@ void log_line(const char *format, ...)
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
-}
-
-void external_came(void)
-{
-	abort();
 }
 
 void wired_end(struct vm *of)

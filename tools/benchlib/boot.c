@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A plugin of QEMU's translator that counts what harts execute from one address to another: from
- * Tally's entry to its first entry into a guest. In the file that out= names it leaves a line
- * "HART ADDRESS COUNT" for each instruction of Tally that was executed; address 0 is all that a
- * hart executed below Tally, which is the firmware. For tools/bench-boot.
+ * Tally's entry to its first entry into a guest, or until as many harts as guests= says have
+ * entered one. In the file that out= names it leaves a line "HART ADDRESS COUNT" for each
+ * instruction of Tally that was executed; address 0 is all that a hart executed below Tally, which
+ * is the firmware. Of a hart that has entered a guest nothing more is counted. For
+ * tools/bench-boot.
  *
  * What it needs of QEMU's interface for plugins, version 3 or 4, as in insns.c.
  */
@@ -39,12 +41,14 @@ EXPORT int qemu_plugin_version = 3;
 EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc,
                                char **argv);
 
-/* Of each hart: a counter for each two bytes from `from` to `to`, behind the firmware's. Harts take
- * turns in one thread. Counters in the emulator's own scoreboards would be quicker, but QEMU 10.0
+/* Of each hart: a counter for each two bytes from `from` to `to`, behind the firmware's. With
+ * -icount harts take turns in one thread, and QEMU names any of them: only sums over all harts are
+ * right. Counters in the emulator's own scoreboards would be quicker, but QEMU 10.0
  * crashes if those have more than one hart. */
 static uint64_t *counted[MAX_HARTS];
 static uint64_t from, to, first, last;
-static bool begun, ended;
+static bool begun, ended, entered[MAX_HARTS];
+static _Atomic unsigned long guests = 1;
 static FILE *out;
 
 static void begins(unsigned int hart, void *data)
@@ -55,14 +59,17 @@ static void begins(unsigned int hart, void *data)
 
 static void executed(unsigned int hart, void *index)
 {
-	if (begun && hart < MAX_HARTS)
+	if (begun && hart < MAX_HARTS && !entered[hart])
 		counted[hart][(uintptr_t)index]++;
 }
 
 static void ends(unsigned int hart, void *data)
 {
-	(void)hart, (void)data;
-	if (!begun || ended)
+	(void)data;
+	if (!begun || ended || hart >= MAX_HARTS || entered[hart])
+		return;
+	entered[hart] = true;
+	if (--guests)
 		return;
 	ended = true;
 	for (int i = 0; i < MAX_HARTS; i++) {
@@ -114,10 +121,13 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 			first = strtoull(value, NULL, 16);
 		else if (!strncmp(argv[i], "last=", 5))
 			last = strtoull(value, NULL, 16);
+		else if (!strncmp(argv[i], "guests=", 7))
+			guests = strtoul(value, NULL, 10);
 	}
-	if (!out || from < FIRMWARE || to <= from || to - from > 1 << 24 || !first || !last) {
+	if (!out || from < FIRMWARE || to <= from || to - from > 1 << 24 || !first || !last ||
+	    !guests) {
 		fprintf(stderr, "boot: wants out=FILE, which it can write, and the addresses "
-		                "from, to, first, last\n");
+		                "from, to, first, last; guests=N is of harts\n");
 		return 1;
 	}
 	for (int i = 0; i < MAX_HARTS; i++) {

@@ -29,7 +29,8 @@ def vms(row):
     return ["%-15s %-8s up %s, vcpus %d, harts %s, memory %d MiB" % (
         row["vm"], row["state"], seconds(row["uptime_ms"], 1000, 3), row["vcpus"],
         ",".join(map(str, row["harts"])), row["memory"] >> 20) + (
-            ", dma trusted" if row.get("dma") == "trusted" else "")]
+            ", dma trusted" if row.get("dma") == "trusted" else "") + (
+                ", waits for its first start" if row.get("waits_for_first_start") else "")]
 
 
 def exits(row):

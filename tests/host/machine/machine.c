@@ -10,7 +10,9 @@
 #include <ucontext.h>
 
 #include "arch/riscv/csr.h"
+#include "core/config/vm_config.h"
 #include "core/vm/platform.h"
+#include "tests/host/machine/model.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define LEAVES(fake, to) __sanitizer_start_switch_fiber(fake, (to)->stack, (to)->size)
@@ -329,6 +331,16 @@ static void choose_kind(struct machine_kind *k)
 	k->schedules = percent(c, 25);
 }
 
+extern char _image_end[];
+
+/* Whoever had the memory before has left something in it, which no VM may find. */
+static void soil_memory(void)
+{
+	for (uint64_t at = (uint64_t)_image_end; at < (uint64_t)_image_end + MACHINE_RAM;
+	     at += VM_MEMORY_STEP)
+		memset((void *)(at + MODEL_WINDOW), 0x5e, MODEL_WORDS * sizeof(uint64_t));
+}
+
 bool machine_run(uint64_t seed, uint64_t steps)
 {
 	machine = (struct machine){.chance = {chance_mix(seed)}, .most_steps = steps};
@@ -337,6 +349,7 @@ bool machine_run(uint64_t seed, uint64_t steps)
 	operator_reset();
 	dma_reset();
 	aia_reset();
+	soil_memory();
 	for (uint32_t i = 0; i < machine.kind.harts; i++)
 		prepare(i);
 	machine.hart[0].started = true;

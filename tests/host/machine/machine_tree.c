@@ -182,6 +182,8 @@ static void write_vm(void *t, uint32_t i)
 	if (percent(luck(), 25))
 		MUST(fdt_property_u32(t, "heartbeat-ms", 1 + below(luck(), 20)));
 	maybe(t, 30, "crash-exits", "on");
+	if (i)
+		maybe(t, 15, "boot", "defer");
 	maybe(t, 10, "console", "off");
 	maybe(t, 10, "pmu", "off");
 	maybe(t, 20, "pmu-reads", "trap");

@@ -19,8 +19,6 @@
 #define RESET     (3UL * MACHINE_TIMEBASE)
 #define NAP       200UL
 #define VS_CAUSES 0x2222UL
-#define WINDOW    0x100000UL /* where guests write into their memory */
-#define WORDS     64U
 
 const uint32_t model_csrs[MODEL_CSRS] = {CSR_VSSTATUS,   CSR_VSIE,    CSR_VSTVEC,   CSR_VSSCRATCH,
                                          CSR_VSEPC,      CSR_VSCAUSE, CSR_VSTVAL,   CSR_VSATP,
@@ -102,7 +100,7 @@ static uint64_t *word(const struct vcpu *vcpu, uint32_t i)
 	uint64_t at =
 	    i & 1 && vm->config->n_pieces ? model_ram_end(vm) - VM_MEMORY_STEP : vm->memory.a;
 
-	return (uint64_t *)(at + WINDOW) + i;
+	return (uint64_t *)(at + MODEL_WINDOW) + i;
 }
 
 uint64_t model_stamp(const struct vcpu *vcpu)
@@ -112,13 +110,13 @@ uint64_t model_stamp(const struct vcpu *vcpu)
 
 static void look_at_memory(const struct vcpu *vcpu)
 {
-	uint32_t i = below(&machine.chance, WORDS);
+	uint32_t i = below(&machine.chance, MODEL_WORDS);
 	uint64_t found = *word(vcpu, i);
 
 	if (found && found != model_stamp(vcpu))
 		DIFFERS(vcpu, "a word of somebody else's is in its memory: %lx", found);
 	if (percent(&machine.chance, 20))
-		*word(vcpu, below(&machine.chance, WORDS)) = model_stamp(vcpu);
+		*word(vcpu, below(&machine.chance, MODEL_WORDS)) = model_stamp(vcpu);
 }
 
 /* A new life begins with what its images say, and zeros. */
@@ -132,7 +130,7 @@ static void look_at_images(const struct vcpu *vcpu)
 	if (config->initrd.data &&
 	    memcmp(memory + config->initrd_offset, config->initrd.data, config->initrd.size) != 0)
 		DIFFERS(vcpu, "its initrd is not the image");
-	for (uint32_t i = 0; i < WORDS; i++) {
+	for (uint32_t i = 0; i < MODEL_WORDS; i++) {
 		if (*word(vcpu, i))
 			DIFFERS(vcpu, "its memory holds something from before it started");
 	}
@@ -670,10 +668,10 @@ static void look_at_vm(struct vm *vm, bool still)
 		machine_differs("vm%u does not ring, and nobody notices", vm->index);
 }
 
-/* Boot is over. */
+/* Boot is over. The first VM is not deferred. */
 static bool are_begun(void)
 {
-	return n_vms && vms[n_vms - 1].config && vms[n_vms - 1].state == VM_RUNNING;
+	return n_vms && vms[0].config && vms[0].state == VM_RUNNING;
 }
 
 /* It has spent its budget, and the period is not over. */

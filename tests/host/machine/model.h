@@ -6,6 +6,9 @@
 #include "tests/host/machine/machine.h"
 
 #define MODEL_STARTS 64U
+/* Where in their memory guests write, and how many words. */
+#define MODEL_WINDOW 0x100000UL
+#define MODEL_WORDS  64U
 
 /* Registers that a guest may change and nobody else. */
 #define MODEL_CSRS 11U

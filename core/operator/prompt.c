@@ -140,7 +140,7 @@ static void life(struct prompt *p)
 		i++;
 	if (!vm)
 		return;
-	device = acts[i].act == vm_stop ? NULL : vm_device_without_reset(vm->config);
+	device = acts[i].act == vm_stop ? NULL : vm_needs_reset(vm);
 	if (device)
 		prompt_answer(p, PROMPT_FAILED,
 		              "%s: %s has one life: no reset of its device %s is known", p->word[0],

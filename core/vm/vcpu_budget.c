@@ -31,6 +31,15 @@ void vcpu_budget_first(struct vcpu *vcpu)
 		(void)vpmu_budget_set(&vcpu->pmu, false, (int64_t)vcpu->budget.count);
 }
 
+void vcpu_budget_begin(struct vcpu *vcpu, uint64_t now)
+{
+	struct vcpu_budget *b = &vcpu->budget;
+	uint64_t since = vcpu->home->scheduled ? windows_since(now) : 0;
+
+	if (b->count)
+		b->period_end = now + b->period - since % b->period;
+}
+
 /* Begins the period that `now` is in. */
 static void renew(struct vcpu *vcpu, uint64_t now)
 {

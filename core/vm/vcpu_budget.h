@@ -2,8 +2,8 @@
 /*
  * Budgets: of one event, at most `count` happen to a vcpu in each period. The vPMU counts them
  * (vpmu/budget.h) and tells when the budget is spent; then the vcpu leaves the hart until the
- * period is over. Periods follow each other from the start of the VMs on, whatever the vcpu or its
- * VM does. By how much a period's budget was exceeded is taken off the next one's.
+ * period is over. Periods follow each other from the first start on, whatever the vcpu or its VM
+ * does. By how much a period's budget was exceeded is taken off the next one's.
  *
  * Private to the home hart, which does not change.
  */
@@ -33,8 +33,12 @@ struct vcpu_budget {
 /* Gives the vcpu the budget of its VM. At boot. */
 void vcpu_budget_make(struct vcpu *vcpu);
 
-/* For the first period, which begins with the VM's first life (vm_begin()). At boot. */
+/* For the first period. At boot. */
 void vcpu_budget_first(struct vcpu *vcpu);
+
+/* The first life of the VM begins now, and so does the first period; on a hart with a schedule it
+ * has begun before, so that a period of one frame is a frame's. Lead hart of the VM only. */
+void vcpu_budget_begin(struct vcpu *vcpu, uint64_t now);
 
 /* The vcpu is about to be loaded. Returns false if it has spent its budget; then it is throttled,
  * and not ready any more. */

@@ -52,6 +52,13 @@ void vm_power_off(struct vm *vm)
 	command(vm, VM_COMMAND_POWER_OFF);
 }
 
+const struct vm_device *vm_needs_reset(const struct vm *vm)
+{
+	/* Private to the lead hart, but it changes once from 0. */
+	return *(const volatile uint64_t *)&vm->life.number ? vm_device_without_reset(vm->config)
+	                                                    : NULL;
+}
+
 /* A command that would wait, or has no effect, sends no request: only changes of a VM's state, each
  * of which takes the VM's own time slices, interrupt the hart that takes them up. */
 enum vm_answer vm_ask(struct vm *vm, enum vm_command c)
@@ -64,7 +71,7 @@ enum vm_answer vm_ask(struct vm *vm, enum vm_command c)
 	    (c == VM_COMMAND_STOP && state == VM_OFF))
 		return VM_ANSWER_ALREADY;
 	if (c != VM_COMMAND_STOP &&
-	    (atomic_load(&vm->never) || vm_device_without_reset(vm->config)))
+	    (atomic_load(&vm->never) || vm_needs_reset(vm)))
 		return VM_ANSWER_NEVER;
 	if (!atomic_compare_exchange_strong(&vm->command, &none, c))
 		return VM_ANSWER_BETWEEN;

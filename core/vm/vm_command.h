@@ -7,6 +7,7 @@
 #include "core/lib/types.h"
 
 struct vm;
+struct vm_device;
 
 /* All except NONE and START end the running life. */
 enum vm_command {
@@ -27,6 +28,10 @@ bool vm_stop(struct vm *vm);
 bool vm_restart(struct vm *vm);
 /* Stops the VM for good. Like a VM that ended by itself, it does not keep the machine on. */
 void vm_power_off(struct vm *vm);
+
+/* Returns a device that the VM has used, and that Tally cannot reset for another life; NULL: there
+ * is none. Any hart may call it. */
+const struct vm_device *vm_needs_reset(const struct vm *vm);
 
 /*
  * The same for another VM, which pays for nothing but a command that is taken. `c` is

@@ -311,7 +311,7 @@ void vm_begin(struct vm *vm, uint64_t now)
 		atomic_store(&vm->vcpus[i]->hsm_state, SBI_HSM_STATE_STOPPED);
 		/* Its home does not look at it before REQ_START. */
 		if (vm->life.number == 1)
-			vm->vcpus[i]->budget.period_end = now + vm->vcpus[i]->budget.period;
+			vcpu_budget_begin(vm->vcpus[i], now);
 	}
 	terminal_vm_ended(vm->index, false);
 	first->start_pc = vm->config->ram_base + vm->config->kernel_offset;

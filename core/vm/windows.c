@@ -97,8 +97,16 @@ void windows_make(const struct vm_tree *tree)
 	}
 }
 
+static uint64_t started_at; /* before any VM runs */
+
+uint64_t windows_since(uint64_t now)
+{
+	return now - started_at;
+}
+
 void windows_start(uint64_t now)
 {
+	started_at = now;
 	for (uint32_t i = 0; i < n_pcpus; i++) {
 		struct pcpu *pcpu = &hart_stacks[i].pcpu;
 

@@ -18,6 +18,9 @@ void windows_make(const struct vm_tree *tree);
 /* The first frame begins at this host time. Boot hart only, once, when the VMs have begun. */
 void windows_start(uint64_t now);
 
+/* Returns for how long there have been frames. Any hart may call it. */
+uint64_t windows_since(uint64_t now);
+
 /* external_look() for the calling hart: what is open may change. A resident vcpu leaves first: see
  * windows_over(). */
 void windows_look(void);

@@ -85,7 +85,7 @@ int budget(uint64_t hartid);
 int dodge(uint64_t hartid);
 int budget_lives(uint64_t hartid);
 int budget_stops(uint64_t hartid);
-int zombie(uint64_t hartid);
+int last_breath(uint64_t hartid);
 int once_more(uint64_t hartid);
 int mix(uint64_t hartid);
 int steal(uint64_t hartid);

@@ -94,9 +94,10 @@ int heart(uint64_t hartid)
 {
 	(void)hartid;
 	print("heart: begins\n");
-	look_around();
 	if (bootarg_is("by", "bell"))
 		check("its bell", bell_find("ring", &bell), true);
+	else
+		look_around();
 	if (!bootarg_is("by", "other"))
 		return ring_and_go_on();
 	check("vcpu 1 starts", (uint64_t)smp_start(1, other), 0);

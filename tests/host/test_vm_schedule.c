@@ -322,7 +322,7 @@ int test_vm_schedule(void)
 	    cmocka_unit_test(bad_frames),     cmocka_unit_test(bad_windows),
 	    cmocka_unit_test(overlaps),       cmocka_unit_test(whose_windows),
 	    cmocka_unit_test(slack),          cmocka_unit_test(contradictions),
-	    cmocka_unit_test(too_many),
+	    cmocka_unit_test(heartbeats),     cmocka_unit_test(too_many),
 	};
 
 	return cmocka_run_group_tests_name("vm_schedule", tests, NULL, NULL);

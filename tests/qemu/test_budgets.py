@@ -222,3 +222,20 @@ def test_harts_that_cannot(tmp_path, event, cpu, words):
     result = harness.run(file, options=options)
     assert result.status == harness.REFUSED, str(result)
     assert result.own[-1] == f"refused: /vms/alpha: budget: {words}"
+
+
+def test_who_ends_with_its_budget_stays_off(tmp_path):
+    """Vcpu 1 ends its VM by one of the 14 instructions of which one spends its budget. In the next
+    life it does not run before somebody starts it."""
+    count = 2000000
+    names = [f"vm{k:02}" for k in range(14)]
+    result = bare_guests.boot(
+        tmp_path, {name: f"kind=last-breath n={count // 2 - 20} k={k + 24}"
+                   for k, name in enumerate(names)},
+        vcpus=("0", "0"), memory=4, status=harness.VM_FAILED,
+        properties=budget(INSTRUCTIONS, count, 1000000)
+        + ' restart = "on-failure"; restart-limit = <1>;')
+    for name in names:
+        assert result.vm(name) == ["last-breath: pulse 0, vcpu 1 is in state 1"] * 2
+    # One of them met it.
+    assert any(spent(result)[name, 1][0] for name in names)

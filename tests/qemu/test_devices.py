@@ -265,3 +265,12 @@ def test_a_vm_with_one_life_is_not_started_again(running):
         assert f"{command}: alpha has one life: no reset of its device flash is known" in str(
             run.ctl(command, "alpha"))
     assert run.ctl("stop", "alpha")[0] == 0
+
+
+def test_nor_by_another_vm(tmp_path):
+    """A VM that controls one with one life is refused its restart, and that one runs on."""
+    result = bare_guests.boot(
+        tmp_path, {"alpha": "kind=once-more", "beta": "kind=busy ticks=30000000"},
+        own={"alpha": 'controls = "beta";', "beta": ONE_LIFE + devices(FLASH)})
+    assert result.vm("alpha") == ["once-more: error -1, state 2"], str(result)
+    assert "vm beta: ended" in result.own

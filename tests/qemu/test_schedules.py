@@ -245,3 +245,35 @@ def test_budgets_in_windows(tmp_path, backend):
     assert abs(longest - (5500 - 1000 - run) * TICKS_A_US) <= late
     for ticks, us in (throttled, 500 - run + period - run), (steal, 5500 - 2000):
         assert abs(ticks - frames * us * TICKS_A_US) <= us * TICKS_A_US + frames * late, str(result)
+
+
+@harness.both_backends
+def test_a_period_that_ends_with_the_window(tmp_path, backend):
+    """The budget's period is the frame, and both end with the window: what was throttled there is
+    not stolen."""
+    frames, frame, run = 20, 5000, 100
+    result = boot(tmp_path, {"alpha": f"kind=budget ticks={frames * frame * TICKS_A_US}",
+                             "beta": "kind=busy ticks=100000"},
+                  [schedule([("beta", 500, 1000), ("alpha", 4000, 1000, 50)])], backend=backend,
+                  own={"alpha": test_budgets.budget(2, run * 1000, frame)})
+    _, _, _, steal, throttled, *_ = test_budgets.away(result, "alpha")
+    for ticks, us in (throttled, 1000 - run), (steal, 4000):
+        assert abs(ticks - frames * us * TICKS_A_US) <= (
+            us * TICKS_A_US + frames * test_budgets.LATE), str(result)
+
+
+@harness.both_backends
+@pytest.mark.parametrize("count, period, start", [
+    (900000, 1000, 1000), (100000, 1000, 1000), (100000, 5000, 0), (900000, 700, 1000)])
+def test_windows_begin_with_periods(tmp_path, backend, count, period, start):
+    """A budget that was spent until the window's tick, or somewhere in its guard, makes no window
+    late: the vcpu is loaded within the guard, and its next period begins with the window."""
+    result = boot(tmp_path, {"alpha": f"kind=windows frame={FRAME * TICKS_A_US} ticks=1000000",
+                             "beta": "kind=busy ticks=1200000"},
+                  [schedule([("alpha", start, 1000, 100), ("beta", 2500, 1500)])],
+                  backend=backend, own={"alpha": test_budgets.budget(2, count, period)})
+    windows, _ = told(result, "alpha")
+    earliest, latest, times = windows[0]
+    assert earliest == start * TICKS_A_US and times >= 19, str(result)
+    # It may be stopped, and go on, in its window.
+    assert latest == earliest or period < 1000, str(result)

@@ -70,8 +70,7 @@ enum vm_answer vm_ask(struct vm *vm, enum vm_command c)
 	if ((c == VM_COMMAND_START && state == VM_RUNNING) ||
 	    (c == VM_COMMAND_STOP && state == VM_OFF))
 		return VM_ANSWER_ALREADY;
-	if (c != VM_COMMAND_STOP &&
-	    (atomic_load(&vm->never) || vm_needs_reset(vm)))
+	if (c != VM_COMMAND_STOP && (atomic_load(&vm->never) || vm_needs_reset(vm)))
 		return VM_ANSWER_NEVER;
 	if (!atomic_compare_exchange_strong(&vm->command, &none, c))
 		return VM_ANSWER_BETWEEN;

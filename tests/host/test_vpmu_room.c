@@ -122,8 +122,8 @@ static void test_a_wrap_before_a_move(void **state)
 	assert_int_equal(guest_read(3), 2);
 }
 
-/* The hart stops counting an event while it moves. For the guest its counter still runs, so the same
- * call must not take it for a stopped one and give it another event. */
+/* The hart stops counting an event while it moves. For the guest its counter still runs, so the
+ * same call must not take it for a stopped one and give it another event. */
 static void test_a_counter_lost_in_a_move(void **state)
 {
 	unsigned int calls = 0;

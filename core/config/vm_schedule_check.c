@@ -44,20 +44,21 @@ static bool has_window(const struct vm_schedule *s, uint32_t vm, uint32_t vcpu)
 /* Returns for how many microseconds at most a vcpu with windows has none. */
 static uint32_t longest_absence(const struct vm_schedule *s, uint32_t vm, uint32_t vcpu)
 {
-	uint32_t longest = 0, left_at = 0;
+	uint32_t longest = 0, first = 0, left_at = 0;
 
-	/* Twice, because the last window of a frame is before the first one of the next. */
-	for (uint32_t i = 0; i < 2 * s->n_windows; i++) {
-		const struct vm_window_of *w = &s->windows[i % s->n_windows];
-		uint32_t from = w->start_us + (i < s->n_windows ? 0 : s->frame_us);
+	for (uint32_t i = 0; i < s->n_windows; i++) {
+		const struct vm_window_of *w = &s->windows[i];
 
 		if (w->vm != vm || !(w->vcpus >> vcpu & 1))
 			continue;
-		if (from - left_at > longest && left_at)
-			longest = from - left_at;
-		left_at = from + w->length_us;
+		if (!left_at)
+			first = w->start_us;
+		else if (w->start_us - left_at > longest)
+			longest = w->start_us - left_at;
+		left_at = w->start_us + w->length_us;
 	}
-	return longest;
+	/* From the last one to the first one of the next frame. */
+	return first + s->frame_us - left_at > longest ? first + s->frame_us - left_at : longest;
 }
 
 /* It has failed if it did not ring for so long, and it cannot ring while it is away. */

@@ -173,6 +173,17 @@ void wired_begin(struct vm *of)
 	(void)of;
 }
 
+const struct vm_device *vm_device_without_reset(const struct vm_config *of)
+{
+	(void)of;
+	return NULL;
+}
+
+void vcpu_budget_begin(struct vcpu *vcpu, uint64_t now)
+{
+	(void)vcpu, (void)now;
+}
+
 void heart_begin(struct vm *of, uint64_t now)
 {
 	(void)of, (void)now;

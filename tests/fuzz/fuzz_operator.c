@@ -201,6 +201,12 @@ void vm_input(struct vm *vm, uint8_t byte)
 	note(TO_VM, index_of(vm), byte);
 }
 
+const struct vm_device *vm_needs_reset(const struct vm *vm)
+{
+	(void)vm;
+	return NULL;
+}
+
 bool vm_start(struct vm *vm)
 {
 	note(ACT, index_of(vm), 'g');

@@ -277,3 +277,21 @@ def test_windows_begin_with_periods(tmp_path, backend, count, period, start):
     assert earliest == start * TICKS_A_US and times >= 19, str(result)
     # It may be stopped, and go on, in its window.
     assert latest == earliest or period < 1000, str(result)
+
+
+@harness.both_backends
+def test_restarts_in_windows(tmp_path, backend):
+    """A VM is cleared and loaded in its own windows: in each life they begin at one tick of the
+    frame, counted by the clock of that life, and its neighbour's are where they were."""
+    kind = f"kind=windows frame={FRAME * TICKS_A_US} ticks="
+    result = boot(tmp_path, {"alpha": kind + "300000", "beta": kind + "3000000"},
+                  [schedule([("alpha", 500, 1000, 50), ("beta", 2000, 2500, 50)])],
+                  backend=backend,
+                  own={"alpha": 'restart = "always"; restart-limit = <2>;'})
+    lives = [tuple(map(int, match.groups()))
+             for match in map(BEGINS.fullmatch, result.vm("alpha")) if match]
+    assert len(lives) == 3, str(result)
+    for earliest, latest, times in lives:
+        assert earliest == latest and times >= 6
+    ((first, last, times),), _ = told(result, "beta")
+    assert first == last == 2000 * TICKS_A_US and times >= 60, str(result)

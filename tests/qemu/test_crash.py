@@ -45,7 +45,9 @@ def test_last_words(running, tmp_path):  # pylint: disable=redefined-outer-name
     """Of a VM that does not ring any more; and of one that has not failed."""
     run = start(running, tmp_path, {
         "alpha": "kind=heart rings=100 every=50000 lines=200 then=spin", "beta": FOREVER
-    }, {"alpha": 'heartbeat-ms = <50>; crash-exits = "on";'})
+    }, {"alpha": 'heartbeat-ms = <50>; crash-exits = "on"; boot = "defer";'})
+    # So its clock begins with its life, and not with those of all VMs.
+    assert run.ctl("start", "alpha")[0] == 0
     run.read_until("vm alpha: failed: did not ring for 50 ms")
     run.read_until("stval")
     head, registers, text, exits = crash(run, "alpha")

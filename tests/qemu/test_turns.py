@@ -13,6 +13,8 @@ TICKS_A_US = 10
 # Ticks by which a guest that is away may notice late that it is back: a switch for each of three,
 # and a round of its own loop, which is 50 of them.
 LATE = 70
+# While a VM is cleared and loaded its turns end with a step of that, of 10,000 instructions at most.
+STEP = 100
 GAPS = re.compile(r"gaps: from (\d+) to (\d+), away (\d+) times, (\d+) ticks, longest (\d+)")
 TICKS = 5_000_000
 
@@ -52,12 +54,13 @@ def test_turns(tmp_path, backend, shares, turn_us):
     turn = {name: (share or 1) * (turn_us or 2000) * TICKS_A_US for name, share in shares.items()}
     for name, (times, away, longest, ticks) in told.items():
         others = sum(ticks for other, ticks in turn.items() if other != name)
-        assert others <= longest <= others + LATE, name
+        assert others <= longest <= others + LATE + STEP, name
         # Each time it was away for so long, but for the first and the last, and had its own turn
         # in between.
         assert (times - 2) * others <= away <= times * (others + LATE), name
-        # Who began last is alone in the end, for as many turns as its images took: 3 of 100 us.
-        assert abs(times - ticks / sum(turn.values())) <= 3, name
+        # Who began last is alone in the end, for as many turns as its memory and images took, 10
+        # of 100 us: 16 MiB are cleared by 700,000 instructions, and copying takes 300,000.
+        assert abs(times - ticks / sum(turn.values())) <= 10, name
         unusual = turn[name] != 2000 * TICKS_A_US
         assert (f"vm {name}: turns of {turn[name] // TICKS_A_US} us on harts that it shares"
                 in own) == unusual

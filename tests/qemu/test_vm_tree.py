@@ -398,9 +398,9 @@ def test_every_property_is_documented():
               names("vm_turns.h", "#define VM_TURN_PROP_NAMES").split("\n")[0])
     text = (ROOT / "dts/README.md").read_text(encoding="utf-8")
     properties = re.findall(r'"([a-z-]+)"', source)
-    assert len(properties) == 27
+    assert len(properties) == 28
     properties += re.findall(r'"([a-z-]+)"', names("pmu_node.c", "names[PROPS]").split(";")[0])
-    assert len(properties) == 35
+    assert len(properties) == 36
     devices = re.findall(r'"([a-z-]+)"', names("vm_devices.c", "props[DEVICE_PROPS]").split(";")[0])
     assert len(devices) == 4
     shared = sum((re.findall(r'"([a-z-]+)"', names("vm_shared.c", f"{which}_props[").split(";")[0])

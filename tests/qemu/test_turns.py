@@ -13,7 +13,7 @@ TICKS_A_US = 10
 # Ticks by which a guest that is away may notice late that it is back: a switch for each of three,
 # and a round of its own loop, which is 50 of them.
 LATE = 70
-# While a VM is cleared and loaded its turns end with a step of that, of 10,000 instructions at most.
+# While a VM is cleared and loaded its turns end with a step of that, 10,000 instructions at most.
 STEP = 100
 GAPS = re.compile(r"gaps: from (\d+) to (\d+), away (\d+) times, (\d+) ticks, longest (\d+)")
 TICKS = 5_000_000

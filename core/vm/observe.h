@@ -26,7 +26,15 @@ struct observed_event {
 	uint32_t event_idx;
 	uint32_t flags; /* SBI_PMU_CFG_FLAG_SET_UINH, SBI_PMU_CFG_FLAG_SET_SINH */
 	uint64_t data;
+	/* How many of these events there are from one sample to the next, the first of them only if
+	 * hz is not 0: then so many samples are wanted in a second of the vcpu's time on its hart.
+	 * 0: it is counted only. */
+	uint64_t period;
+	uint32_t hz;
 };
+
+/* A shorter one would leave the guest hardly any time. */
+#define OBSERVE_LEAST_PERIOD 100U
 
 struct observer {
 	uint32_t number; /* of the observation that it is part of; 0: free */
@@ -39,6 +47,12 @@ struct observer {
 	uint64_t until; /* host time of `value` */
 	uint64_t since; /* host time when it began */
 	uint64_t base;  /* firmware events: the total at `since` */
+	/* Samples so far (core/vm/samples.h), those of them for which there was no room, and periods
+	 * that were over before the sample of the last one was taken. */
+	uint64_t samples, lost, late;
+	/* With a rate: host time from one sample to the next, and how long the vcpu had been
+	 * resident at the last one. */
+	uint64_t every, sampled_at;
 };
 
 /* Part of struct vcpu. Private to the home hart. */
@@ -90,6 +104,9 @@ void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_ev
 /* Reads observer n. `now` is the current host time. */
 void observer_look(struct vcpu *vcpu, uint32_t n, uint64_t now);
 void observer_end(struct vcpu *vcpu, uint32_t n);
+
+/* A period may be over and its interrupt still pending: takes that sample. Before a look. */
+void vcpu_take_samples(struct vcpu *vcpu);
 
 /* Ends all observers, because the vPMU is about to be reset. Home hart only. */
 void vcpu_end_observers(struct vcpu *vcpu);

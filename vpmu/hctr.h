@@ -39,6 +39,10 @@ uint64_t vpmu_end_observers(struct vpmu *v, hctr_t hctr);
  * applied afterwards. */
 void vpmu_sampled(struct vpmu *v, hctr_t hctr, uint32_t idx);
 
+/* The armed hctr has overflowed. Does the same if its only user is an observer, in fewer
+ * instructions, and applies it. Returns false otherwise. */
+bool vpmu_sampled_alone(struct vpmu *v, hctr_t hctr);
+
 /* Does the same as vpmu_end_observers(), not inlined; the other one is, where it is called. */
 uint64_t vpmu_end_observers_again(struct vpmu *v, hctr_t hctr);
 

@@ -174,6 +174,25 @@ void vpmu_sampled(struct vpmu *v, hctr_t hctr, uint32_t idx)
 	v->set_back[n] += back;
 }
 
+bool vpmu_sampled_alone(struct vpmu *v, hctr_t hctr)
+{
+	struct vpmu_hctr *h = &v->hctr[hctr.idx];
+	uint64_t users = h->users;
+	uint32_t idx;
+
+	if ((users & VPMU_OBSERVER_LCTRS) != users || (users & (users - 1)) != 0)
+		return false;
+	idx = only_bit(users);
+	h->count = vpmu_count(v, hctr);
+	vpmu_sampled(v, hctr, idx);
+	h->count = (h->count + v->counter[idx].offset) & v->value_mask;
+	h->ahead = 0;
+	v->counter[idx].offset = 0;
+	vpmu_port_stop(bit64(hctr.idx));
+	vpmu_port_start_armed(hctr, h->count);
+	return true;
+}
+
 static inline __attribute__((always_inline)) uint64_t end_observers(struct vpmu *v, hctr_t hctr)
 {
 	uint64_t observers = v->hctr[hctr.idx].users & VPMU_OBSERVER_LCTRS;

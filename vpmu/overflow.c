@@ -97,6 +97,8 @@ void vpmu_drop_pending(const struct vpmu *v)
 /* Not inlined, so that the overflow of solo counters needs no stack. */
 static __attribute__((noinline)) void overflow_any(struct vpmu *v, uint64_t flagged)
 {
+	if ((flagged & (flagged - 1)) == 0 && vpmu_sampled_alone(v, (hctr_t){only_bit(flagged)}))
+		return;
 	vpmu_give_overflows(v, flagged);
 	vpmu_apply(v, flagged, 0, 0);
 }

@@ -10,7 +10,7 @@
 
 /* A multiple of three, so that base64 needs no padding. More would be a long stay in HS, since each
  * character is written to the console. */
-#define LINE_WORDS 36U
+#define LINE_WORDS 24U
 
 static void add_base64(struct text *text, const uint64_t *words, uint32_t n)
 {

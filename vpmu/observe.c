@@ -67,8 +67,7 @@ static bool is_silent(const struct vpmu *v, uint32_t event_idx)
 }
 
 enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32_t event_idx,
-                               uint64_t event_data, unsigned long config_flags,
-                               uint64_t period)
+                               uint64_t event_data, unsigned long config_flags, uint64_t period)
 {
 	struct vpmu_counter *c = &v->counter[VPMU_OBSERVER(n)];
 	uint64_t bit = bit64(VPMU_OBSERVER(n));
@@ -177,6 +176,7 @@ void vpmu_sampled(struct vpmu *v, hctr_t hctr, uint32_t idx)
 bool vpmu_sampled_alone(struct vpmu *v, hctr_t hctr)
 {
 	struct vpmu_hctr *h = &v->hctr[hctr.idx];
+	uint64_t bit = bit64(hctr.idx);
 	uint64_t users = h->users;
 	uint32_t idx;
 
@@ -186,10 +186,14 @@ bool vpmu_sampled_alone(struct vpmu *v, hctr_t hctr)
 	h->count = vpmu_count(v, hctr);
 	vpmu_sampled(v, hctr, idx);
 	h->count = (h->count + v->counter[idx].offset) & v->value_mask;
-	h->ahead = 0;
 	v->counter[idx].offset = 0;
-	vpmu_port_stop(bit64(hctr.idx));
-	vpmu_port_start_armed(hctr, h->count);
+	vpmu_port_stop(bit);
+	if (vpmu_set(v, hctr, users) != 0) {
+		vpmu_port_run(bit);
+	} else {
+		v->active &= ~bit;
+		v->armed &= ~bit;
+	}
 	return true;
 }
 

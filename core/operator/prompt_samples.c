@@ -20,7 +20,8 @@ static void add_base64(struct text *text, const uint64_t *words, uint32_t n)
 
 	for (uint32_t i = 0; i < 8 * n; i += 3) {
 		uint32_t left = 8 * n - i;
-		uint32_t three = (uint32_t)bytes[i] << 16 | (left > 1 ? (uint32_t)bytes[i + 1] : 0) << 8 |
+		uint32_t three = (uint32_t)bytes[i] << 16 |
+		                 (left > 1 ? (uint32_t)bytes[i + 1] : 0) << 8 |
 		                 (left > 2 ? bytes[i + 2] : 0);
 		char four[] = {digits[three >> 18], digits[three >> 12 & 63],
 		               left > 1 ? digits[three >> 6 & 63] : '=',

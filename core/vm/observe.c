@@ -101,8 +101,8 @@ void vcpu_take_samples(struct vcpu *vcpu)
 	bool samples = false;
 
 	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++)
-		samples |= vcpu->observers.observer[n].number &&
-		           vcpu->observers.observer[n].event.period;
+		samples |=
+		    vcpu->observers.observer[n].number && vcpu->observers.observer[n].event.period;
 	if (samples && vcpu_is_current(vcpu))
 		vpmu_overflow(&vcpu->pmu);
 }

@@ -47,8 +47,8 @@ struct observer {
 	uint64_t until; /* host time of `value` */
 	uint64_t since; /* host time when it began */
 	uint64_t base;  /* firmware events: the total at `since` */
-	/* Samples so far (core/vm/samples.h), those of them for which there was no room, and periods
-	 * that were over before the sample of the last one was taken. */
+	/* Samples so far (core/vm/samples.h), those of them for which there was no room, and
+	 * periods that were over before the sample of the last one was taken. */
 	uint64_t samples, lost, late;
 	/* With a rate: host time from one sample to the next, and how long the vcpu had been
 	 * resident at the last one. */

@@ -32,8 +32,8 @@ uint64_t vcpu_sampled(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t m
 /* Returns how many words a hart has noted since boot. Boot hart only. */
 uint64_t samples_noted(uint32_t hart);
 
-/* Takes up to `most` words of a hart's ring, the oldest first, but none beyond the first `end` since
- * boot. Returns how many. Boot hart only. */
+/* Takes up to `most` words of a hart's ring, the oldest first, but none beyond the first `end`
+ * since boot. Returns how many. Boot hart only. */
 uint32_t samples_take(uint32_t hart, uint64_t end, uint64_t *words, uint32_t most);
 
 #endif

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/perf-vms record and the prompt's sample: every period gives one sample, at the instruction
+behind it, and no guest counts anything else than without."""
+
+import io
+import json
+import re
+import subprocess
+import threading
+
+import pytest
+
+import bare_guests
+import harness
+from perflib import samples
+import plain
+from tallylib import tally_ctl
+from test_control import running  # pylint: disable=unused-import
+import test_perf_vms
+import test_prompt
+
+TOOL = harness.ROOT / "tools/perf-vms"
+FOREVER = test_perf_vms.FOREVER
+LENGTH = 1000000
+PERIOD = 100000
+ROUNDS = 3
+# The jump to the work, two instructions a round and the return, and the ecall.
+USER_WORK = 2 * LENGTH + 3
+
+
+def taken(machine, decoder):
+    """The samples that were noted since the last call."""
+    status, lines = machine.ask("samples")
+    assert status == 0
+    return [sample for line in lines for sample in decoder.line(line)]
+
+
+def begin(machine, vm, event, period):
+    """A new observation's line."""
+    (line,) = machine.objects(f"sample {vm} {event} {period}")
+    assert line["ended"] is None, line
+    return line
+
+
+def console_of(console, tmp_path, backend, guests):
+    """The machine's terminal, and where it is asked."""
+    plain.make("build/guests/bare.bin")
+    tree = tmp_path / "bare.dts"
+    tree.write_text(bare_guests.tree(guests), encoding="utf-8")
+    path = tmp_path / "control"
+    screen = console(tree, timeout=harness.GUARD, backend=backend,
+                     options=["--include", harness.BUILD / "guests", "--control", path])
+    screen.logfile_read = io.StringIO()
+    for _ in guests:
+        screen.expect("(waits|busy): begins")
+    return screen, path
+
+
+def check_places(found):
+    """Each is at the instruction after its period: the loop has two, and which it is follows from
+    the number of the sample."""
+    places = {}
+    for n, sample in enumerate(found, 1):
+        behind = n * PERIOD % USER_WORK
+        assert 0 < behind <= 2 * LENGTH, "choose numbers for which a sample is in the loop"
+        places.setdefault(behind % 2, set()).add(sample.pc)
+    (first,), (second,) = places[1], places[0]
+    assert second - first in (2, 4)
+
+
+@harness.both_backends
+@pytest.mark.parametrize("own", ["", "own=yes", "own=restarts"])
+def test_every_period_gives_one_sample(console, tmp_path, backend, own):
+    """Of instructions in U of a fixed loop, beside a busy neighbour that is sampled as well, and
+    whether or not the guest counts the same; and the guest's counts are its own."""
+    screen, path = console_of(console, tmp_path, backend, {
+        "alpha": f"kind=waits filter=u rounds={ROUNDS + 1} length={LENGTH} {own}",
+        "beta": FOREVER})
+    decoder = samples.Decoder()
+    with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
+        number = begin(machine, "alpha", "0x2:u", PERIOD)["observation"]
+        other = begin(machine, "beta", "0x2:k", PERIOD)["observation"]
+        found = []
+        for i in range(ROUNDS):
+            screen.send("x")
+            screen.expect(rf"waits: {i}: \d+\r+\n")
+            line = test_perf_vms.quiet(machine, number)
+            found += taken(machine, decoder)
+            assert line["value"] == USER_WORK * (i + 1)
+        (line,) = machine.objects(f"unobserve {number}")
+        (beta,) = machine.objects(f"unobserve {other}")
+        found += taken(machine, decoder)
+        assert machine.objects("observed") == []
+    screen.send("x")
+    screen.expect(rf"waits: {ROUNDS}: \d+\r+\n")
+    assert line["shared"] == (own != "")
+    assert (line["lost"], line["late"]) == (beta["lost"], beta["late"]) == (0, 0)
+
+    mine = [sample for sample in found if sample.observation == number]
+    assert len(mine) == line["samples"] == USER_WORK * ROUNDS // PERIOD
+    assert [sample.number for sample in mine] == list(range(1, len(mine) + 1))
+    assert {(sample.hart, sample.vcpu, sample.events, sample.mode(), sample.satp, sample.flags)
+            for sample in mine} == {(0, 0, PERIOD, "user", 0, samples.USER)}
+    assert [sample.ticks for sample in mine] == sorted(sample.ticks for sample in mine)
+    check_places(mine)
+
+    theirs = [sample for sample in found if sample.observation == other]
+    # One more may have been taken between the look and the end.
+    assert len(theirs) in (beta["samples"], beta["samples"] + 1)
+    assert beta["samples"] == beta["value"] // PERIOD
+    assert {sample.flags for sample in theirs} == {samples.MASKED}
+    if own:
+        seen = re.findall(r"waits: [1-9]: (\d+)\r", screen.logfile_read.getvalue())
+        assert [int(n) for n in seen] == [USER_WORK] * ROUNDS
+
+
+def toggle(path, end, ended, decoder):
+    """Observers that sample come and go, until the event is set."""
+    with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
+        try:
+            while not end.is_set():
+                for vm in ("alpha", "beta"):
+                    for event, period in (("0x2:uk", 777), ("0x2:u", 1000), ("0x1:k", 5000),
+                                          ("0x1:uk", 101), ("0x2:uk", "20000hz"),
+                                          ("0x2:k", 12345)):
+                        machine.objects(f"sample {vm} {event} {period}")
+                for _ in range(4):
+                    ended += [line["ended"] for line in machine.objects("observed")]
+                    taken(machine, decoder)
+                for line in machine.objects("unobserve"):
+                    if line["ended"] in (None, "the guest needed that counter"):
+                        check_sum(line)
+        except tally_ctl.NoAnswer as error:
+            assert str(error) == "the machine has ended"
+
+
+def check_sum(line):
+    """Each period of a fixed length has been sampled, or was found too late and is counted."""
+    period = {("0x2", "uk"): None, ("0x2", "u"): 1000, ("0x1", "k"): 5000, ("0x1", "uk"): 101,
+              ("0x2", "k"): 12345}[line["event"], line["filter"]]
+    if period:
+        assert line["value"] // period == line["samples"] + line["late"], line
+
+
+@harness.both_backends
+def test_guests_count_the_same(running, backend):
+    """alpha counts under all filters, and its values are those of test_prompt.py, where nobody
+    looks; beta samples itself and judges each value, flag and interrupt of random sequences."""
+    run = running({"alpha": test_prompt.ON_AND_ON,
+                   "beta": "sampling=chance seed=2 sequences=400 sharers=3"}, backend=backend)
+    end, ended = threading.Event(), []
+    program = threading.Thread(target=toggle, args=(run.path, end, ended, samples.Decoder()))
+    program.start()
+    seen = {None, "the guest needed that counter",
+            "the guest counts something else on that counter"}
+    while not ("[alpha] measure: round 1 " in run.console and "vm beta: ended" in run.console and
+               seen <= set(ended)):
+        run.read_line()
+    end.set()
+    program.join()
+    assert run.ctl("poweroff")[0] == 0
+    run.read_until(None)
+    assert run.process.wait() == harness.OK, run.console
+    result = harness.Result(harness.OK, run.console)
+    test_prompt.check_rounds(result.vm("alpha"))
+    assert result.vm("beta")[-1].endswith(" 0 wrong")
+    for vcpu in re.findall(r"longest-stay=(\d+)", run.console):
+        assert int(vcpu) <= harness.LONGEST_STAY
+
+
+def record(run, file, *words, status=0):
+    """What the file has and what was said."""
+    done = subprocess.run([TOOL, "record", "--socket", run.path, "--timeout", str(harness.GUARD),
+                           "-o", file, *words], capture_output=True, text=True, check=False,
+                          timeout=harness.GUARD)
+    assert done.returncode == status, done
+    if status:
+        return None, done.stderr
+    return samples.read(file.read_text(encoding="utf-8").splitlines()), done.stderr
+
+
+def test_the_file(running, tmp_path):
+    """It has every sample, and what was not sampled."""
+    run = running({"alpha": "kind=waits filter=u own=yes", "beta": FOREVER})
+    run.read_until("waits: begins")
+    file = tmp_path / "samples"
+    found, said = record(run, file, "-c", "50000", "-e", "instructions:k", "--", "sleep", "0.5")
+    head, found, ends = found[0], found[1:-2], found[-2:]
+    assert head == {"tally-samples": 1, "vms": ["alpha", "beta"], "events": ["instructions:k"],
+                    "period": "50000"}
+    assert {(o["type"], o["vm"], o["vcpu"], o["event"], o["hart"], o["period"], o["mode"],
+             o["masked"], o["satp"]) for o in found} == {
+        ("sample", "beta", 0, "instructions:k", 0, 50000, "kernel", True, "0x0")}
+    alpha, beta = ends
+    assert len(found) == beta["samples"] == beta["count"] // 50000 > 0
+    assert (beta["type"], beta["lost"], beta["late"], beta["reasons"]) == ("end", 0, 0, [])
+    # 300 of them are the sample itself.
+    assert 250 < beta["lcofi_hs_instructions"] / beta["samples"] < 400
+    assert alpha["samples"] == alpha["count"] == 0
+    assert alpha["reasons"] == ["the guest counts something else on that counter"]
+    assert alpha["unsampled_ns"] > 0.9 * (beta["ns"] + beta["unsampled_ns"])
+    assert f"beta/0: {len(found)} samples of {beta['count']} instructions:k, 0 lost ]" in said
+    assert "alpha/0: no instructions:k were sampled for " in said
+    # At a rate of the vcpu's own time: 1 ms of it between two, when the first ones are over.
+    found, _ = record(run, file, "-F", "1000", "-e", "instructions:k", "--vm", "beta", "--",
+                      "sleep", "1")
+    periods = [o["period"] for o in found if o["type"] == "sample"]
+    assert periods[:3] == [1000, 16000, 256000]
+    assert all(900_000 < period <= 1_000_000 for period in periods[4:])
+    assert run.ctl("observed") == (0, [], [])
+
+
+def test_wrong_use(running, tmp_path):
+    run = running({"alpha": FOREVER})
+    for words, complaint in (
+            (["-e", "nonsense"], "there is none of that name"),
+            (["--vm", "gamma"], 'no VM is called "gamma"; there are: alpha'),
+            (["-c", "0"], "is no number of events"), (["-F", "1000000"], "is not from 1 to"),
+            (["-c", "1000", "-F", "1000"], "exclude each other")):
+        _, said = record(run, tmp_path / "file", *words, status=2)
+        assert complaint in said, words
+    assert run.ctl("observed") == (0, [], [])
+    for command in ("sample", "sample alpha 0x2", "sample alpha 0x2 0", "sample alpha 0x2 1000Hz",
+                    "sample alpha 0x2 0hz", "sample alpha 0x2 1 1", "samples 1"):
+        status, lines, complaints = run.ctl(*command.split())
+        assert (status, lines, len(complaints)) == (2, [], 1), command
+    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
+        for event, period, why in (
+                ("0x2:u", 99, "the period is too short or too long"),
+                ("0x2:u", 1 << 62, "the period is too short or too long"),
+                ("0x10019:u", 1000, "the hart does not interrupt for that event"),
+                ("0xf0100", 1000, "only events of the hart can be sampled"),
+                ("0x5", 1000, "not supported")):
+            (line,) = machine.objects(f"sample alpha {event} {period}")
+            assert line["ended"] == why, (event, period)
+    assert json.loads(run.ctl("vms", "--json")[1][0])["state"] == "running"

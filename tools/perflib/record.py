@@ -125,6 +125,7 @@ class Recording:
             for sample in self.decoder.line(line):
                 self.write(sample)
                 n += 1
+        self.writer.flush()
         return n
 
     def write(self, sample):

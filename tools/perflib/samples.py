@@ -61,6 +61,9 @@ class Writer:
     def __init__(self, out):
         self.out = out
 
+    def flush(self):
+        self.out.flush()
+
     def put(self, **fields):
         self.out.write(json.dumps(fields) + "\n")
 

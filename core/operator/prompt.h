@@ -17,7 +17,7 @@
 #include "core/vm/vm.h"
 
 #define PROMPT_LINE_BYTES 640U
-#define PROMPT_MOST_WORDS 5U
+#define PROMPT_MOST_WORDS 6U
 
 /* The result of a command. Programs get it; a person reads the output. */
 enum prompt_status {

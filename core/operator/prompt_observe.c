@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The prompt's `observe`, `sample`, `observed` and `unobserve` count events of VMs without their guests' help
- * (core/vm/observe.h). An observation is one event of one VM, on all its vcpus, and has a number.
- * All vcpus are read at one moment, and told one by one. To begin and to end an observation, the
- * hart of each vcpu is asked in turn.
+ * The prompt's `observe`, `sample`, `observed` and `unobserve` count events of VMs without their
+ * guests' help (core/vm/observe.h). An observation is one event of one VM, on all its vcpus, and
+ * has a number. All vcpus are read at one moment, and told one by one. To begin and to end an
+ * observation, the hart of each vcpu is asked in turn.
  */
 #include <string.h>
 
 #include "core/lib/event_names.h"
 #include "core/lib/numbers.h"
 #include "core/operator/prompt.h"
+#include "core/vm/unwind.h"
 
 #define NS_PER_S 1000000000U
 
@@ -71,6 +72,14 @@ static bool parse_period(const char *text, struct observed_event *event)
 	return strcmp(text, "hz") == 0 && n <= MOST_HZ;
 }
 
+static bool parse_depth(const char *text, struct observed_event *event)
+{
+	uint64_t n = prompt_number(text);
+
+	event->depth = (uint32_t)n;
+	return n <= UNWIND_MOST;
+}
+
 static const char *filter_name(uint32_t flags)
 {
 	uint32_t i = 0;
@@ -92,7 +101,8 @@ static void tell(struct prompt *p, const struct observer *o)
 	         prompt_time(o->until - o->since, NS_PER_S), prompt_time(o->until, NS_PER_S),
 	         prompt_time(vcpu->observers.told_at, NS_PER_S), prompt_bool(o->shared));
 	if (o->event.period)
-		text_add(&p->out, ",'timebase':%u,'samples':%lu,'lost':%lu,'late':%lu,'lcofi_hs':%lu",
+		text_add(&p->out,
+		         ",'timebase':%u,'samples':%lu,'lost':%lu,'late':%lu,'lcofi_hs':%lu",
 		         platform.timebase, o->samples, o->lost, o->late,
 		         vcpu->ctx.hs_insns[EXIT_LCOFI]);
 	text_add(&p->out, o->ended ? ",'ended':'%s'" : ",'ended':null", o->ended);
@@ -141,7 +151,8 @@ void prompt_observe(struct prompt *p)
 	if (!vm)
 		return;
 	if (!parse_event(p->word[2], &observe_request.event) ||
-	    (p->n_words > 3 && !parse_period(p->word[3], &observe_request.event))) {
+	    (p->n_words > 3 && !parse_period(p->word[3], &observe_request.event)) ||
+	    (p->n_words > 4 && !parse_depth(p->word[4], &observe_request.event))) {
 		prompt_wrong(p);
 		return;
 	}

@@ -31,6 +31,7 @@ struct observed_event {
 	 * 0: it is counted only. */
 	uint64_t period;
 	uint32_t hz;
+	uint32_t depth; /* of the chain of callers that a sample has at most */
 };
 
 /* A shorter one would leave the guest hardly any time. */

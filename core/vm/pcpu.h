@@ -67,8 +67,9 @@ struct pcpu {
 		struct {
 			bool suspect; /* the resident vcpu is a suspect: HS takes its exceptions */
 			bool scheduled; /* see core/vm/windows.h; constant after boot */
+			bool samples_wait; /* see core/vm/samples.h */
 		};
-		uint16_t special;
+		uint32_t special;
 	};
 	bool unmask_traps; /* hvictl.VTI is set, see core/vm/vs_interrupts.h */
 	/* Several vcpus have their home here, they do not roam, and there is no schedule. */

@@ -9,6 +9,7 @@
 
 #include "core/lib/types.h"
 
+struct pcpu;
 struct vcpu;
 
 /*
@@ -16,7 +17,8 @@ struct vcpu;
  *   the number of its observation in bits 63:32, flags in 31:24, the vcpu's id in 23:16, and how
  *   many words it has in 7:0;
  *   host time; the guest's pc; its vsatp; how many events the sample stands for; how many samples
- *   the observation has on this vcpu up to this one, lost ones included.
+ *   the observation has on this vcpu up to this one, lost ones included;
+ *   if that was asked for, the return addresses that core/vm/unwind.h finds, the innermost first.
  */
 #define SAMPLE_WORDS      6U
 #define SAMPLE_USER       1U /* the guest was in VU */
@@ -28,6 +30,10 @@ void samples_init(void *(*zeroed)(size_t size), void *(*other)(size_t size));
 
 /* Notes a sample of observer n of the resident vcpu; see vpmu_port_sampled(). */
 uint64_t vcpu_sampled(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t missed);
+
+/* Completes the samples of this hart that wait for their chains: pcpu->samples_wait. The resident
+ * vcpu's registers are in its context. */
+void samples_find_callers(struct pcpu *pcpu);
 
 /* Returns how many words a hart has noted since boot. Boot hart only. */
 uint64_t samples_noted(uint32_t hart);

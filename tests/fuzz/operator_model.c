@@ -119,7 +119,7 @@ static unsigned int command(char *text)
 		word[n++] = w;
 	if (n == 0)
 		return OK;
-	json = n > 1 && n <= 5 && strcmp(word[n - 1], "--json") == 0;
+	json = n > 1 && n <= 6 && strcmp(word[n - 1], "--json") == 0;
 	n -= json;
 	for (size_t i = 0; i < 3; i++) {
 		if (strcmp(word[0], acts[i]) == 0)

@@ -36,8 +36,9 @@ class Vcpu:
 class Recorded:
     """An event of a VM that is sampled; again and again, if its guest takes the counter."""
 
-    def __init__(self, vm, event, period):
-        self.vm, self.event, self.period = vm, event, period
+    def __init__(self, vm, event, period, depth):
+        self.vm, self.event = vm, event
+        self.how = f"{period} {depth}" if depth else period
         self.vcpus = {}  # {vcpu: Vcpu}
         self.lines = {}  # {vcpu: what was told last of the observation that goes on}
         self.first = {}  # {vcpu: what was told first of it}
@@ -48,7 +49,7 @@ class Recorded:
 
     def begin(self, machine):
         self.number, self.lines, self.seen, self.over = None, {}, {}, {}
-        for line in machine.objects(f"sample {self.vm} {self.event.text} {self.period}"):
+        for line in machine.objects(f"sample {self.vm} {self.event.text} {self.how}"):
             vcpu = line["vcpu"]
             self.vcpus.setdefault(vcpu, Vcpu(self.vm, vcpu, self.event))
             for key in ("value", "samples", "lost", "late", "ns", "lcofi_hs"):

@@ -19,6 +19,7 @@ from tallylib import reach
 NS = record.NS
 MOST_HZ = 100000
 DEFAULT_HZ = 1000
+MOST_CALLERS = 64
 
 
 def arguments(argv):
@@ -32,6 +33,10 @@ def arguments(argv):
     parser.add_argument("-F", "--freq", type=int, metavar="HZ",
                         help="so many samples in a second of a vcpu's time on its hart "
                              "(default: %d)" % DEFAULT_HZ)
+    parser.add_argument("-g", action="store_true",
+                        help="also who has called, by frame pointers")
+    parser.add_argument("--max-stack", type=int, metavar="N", default=MOST_CALLERS,
+                        help="of -g: how many callers at most (default: %(default)s)")
     parser.add_argument("--vm", action="append", metavar="NAME",
                         help="of this VM (default: of all)")
     parser.add_argument("-o", "--output", metavar="FILE", default="tally.samples",
@@ -50,6 +55,8 @@ def arguments(argv):
         parser.error("-c %d: is no number of events" % args.count)
     if args.freq is not None and not 0 < args.freq <= MOST_HZ:
         parser.error("-F %d: is not from 1 to %d" % (args.freq, MOST_HZ))
+    if not 0 < args.max_stack <= MOST_CALLERS:
+        parser.error("--max-stack %d: is not from 1 to %d" % (args.max_stack, MOST_CALLERS))
     if args.duration is not None and not 0 < args.duration < 1e9:
         parser.error("--duration %g: is not a positive number below 1e9" % args.duration)
     reach.check_arguments(parser, args)
@@ -81,7 +88,8 @@ def report_gaps(recording, out):
 def take(machine, args, events, vms, launch, leave, stop):
     """Records, with the caller's ways to start a command and to wait for it. Returns its status."""
     period = "%d" % args.count if args.count else "%dhz" % (args.freq or DEFAULT_HZ)
-    recorded = [record.Recorded(vm, event, period) for vm in vms for event in events]
+    depth = args.max_stack if args.g else 0
+    recorded = [record.Recorded(vm, event, period, depth) for vm in vms for event in events]
     child, status = None, 0
     with open(args.output, "w", encoding="utf-8") as out:
         recording = record.Recording(machine, recorded, out)

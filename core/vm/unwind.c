@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/vm/unwind.h"
+
+#include "arch/riscv/csr.h"
+#include "core/vm/guest_mem.h"
+#include "core/vm/vcpu.h"
+
+#define PTE_V         BIT(0)
+#define PTE_R         BIT(1)
+#define PTE_X         BIT(3)
+#define PTE_U         BIT(4)
+#define PTE_PPN_SHIFT 10
+#define PPN_MASK      (BIT(44) - 1)
+#define LEVEL_BITS    9
+
+#define SATP_MODE_SHIFT 60
+#define SATP_SV39       8U /* three levels; Sv48 and Sv57 follow with one more each */
+#define SATP_SV57       10U
+
+/* What the guest has at its addresses, and the page that was translated last. */
+struct view {
+	const struct vm *vm;
+	uint64_t satp;
+	bool user;
+	uint32_t walks; /* how many more are made */
+	uint64_t page;
+	const char *host; /* NULL: there is none */
+};
+
+/* Reads a word of the guest's RAM. Returns false if there is none. */
+static bool read_table(const struct vm *vm, uint64_t gpa, uint64_t *value)
+{
+	const volatile uint64_t *at = guest_mem(vm, (gpa_t){gpa}, sizeof(*at));
+
+	if (at)
+		*value = *at;
+	return at;
+}
+
+/* Translates the address of a page as the hart would for a load. Returns false if that would
+ * fault. */
+static bool walk(const struct view *v, uint64_t va, uint64_t *gpa)
+{
+	uint64_t mode = v->satp >> SATP_MODE_SHIFT;
+	uint64_t table = (v->satp & PPN_MASK) * PAGE_SIZE, pte;
+	uint32_t levels = (uint32_t)(mode - SATP_SV39) + 3;
+	uint32_t shift = 12 + LEVEL_BITS * levels;
+	int64_t beyond;
+
+	if (!mode) {
+		*gpa = va;
+		return true;
+	}
+	if (mode < SATP_SV39 || mode > SATP_SV57)
+		return false;
+	/* All bits above are copies of the highest one. */
+	beyond = (int64_t)va >> (shift - 1);
+	if (beyond != 0 && beyond != -1)
+		return false;
+	while (shift > 12) {
+		shift -= LEVEL_BITS;
+		if (!read_table(v->vm, table + (va >> shift & (BIT(LEVEL_BITS) - 1)) * sizeof(pte),
+		                &pte) ||
+		    !(pte & PTE_V))
+			return false;
+		table = (pte >> PTE_PPN_SHIFT & PPN_MASK) * PAGE_SIZE;
+		if (!(pte & (PTE_R | PTE_X)))
+			continue;
+		*gpa = table | (va & (BIT(shift) - 1));
+		/* Pages of 64 KiB (Svnapot) are not offered to guests. */
+		return pte & PTE_R && (bool)(pte & PTE_U) == v->user && !(pte >> 63) &&
+		       !(table & (BIT(shift) - 1));
+	}
+	return false;
+}
+
+/* Reads a word, which is aligned. */
+static bool read(struct view *v, uint64_t va, uint64_t *value)
+{
+	uint64_t gpa;
+
+	if (!v->host || va - v->page >= PAGE_SIZE) {
+		v->host = NULL;
+		if (!v->walks || !walk(v, ALIGN_DOWN(va, PAGE_SIZE), &gpa))
+			return false;
+		v->walks--;
+		v->host = guest_mem(v->vm, (gpa_t){gpa}, PAGE_SIZE);
+		if (!v->host)
+			return false;
+		v->page = ALIGN_DOWN(va, PAGE_SIZE);
+	}
+	*value = *(const volatile uint64_t *)(v->host + (va - v->page));
+	return true;
+}
+
+/* Whether an address is of the half that belongs to the mode. A guest without page tables has no
+ * halves. */
+static bool is_of_mode(const struct view *v, uint64_t va)
+{
+	return !(v->satp >> SATP_MODE_SHIFT) || ((int64_t)va < 0) == !v->user;
+}
+
+uint32_t unwind(const struct vcpu *vcpu, uint64_t fp, bool user, uint64_t *chain, uint32_t most)
+{
+	struct view v = {
+	    .vm = vcpu->vm, .satp = csr_read(CSR_VSATP), .user = user, .walks = UNWIND_WALKS};
+	uint32_t n = 0;
+
+	while (n < most) {
+		uint64_t ra, next;
+
+		if (fp & (sizeof(fp) - 1) || !is_of_mode(&v, fp) || !read(&v, fp - 8, &ra) ||
+		    !read(&v, fp - 16, &next) || !ra)
+			break;
+		chain[n++] = ra;
+		fp = next;
+	}
+	return n;
+}

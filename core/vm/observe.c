@@ -130,6 +130,28 @@ static bool is_by_hs_clock(const struct observer *o)
 	return is_fw(o) && tally_event_is_by_hs_clock(SBI_PMU_EVENT_CODE(o->event.event_idx));
 }
 
+/* The guests' s0, where the chain begins, is noted at exits only while it is needed. */
+static void add_chains(struct pcpu *pcpu, uint32_t more)
+{
+	uint32_t before = pcpu->chains;
+
+	pcpu->chains += more;
+	if (!before != !pcpu->chains)
+		trap_keep_s0(pcpu->chains);
+}
+
+void vcpu_observers_arrive(struct vcpu *vcpu)
+{
+	vcpu->home->observers += vcpu->observers.n;
+	add_chains(vcpu->home, vcpu->observers.chains);
+}
+
+void vcpu_observers_leave(struct vcpu *vcpu)
+{
+	vcpu->home->observers -= vcpu->observers.n;
+	add_chains(vcpu->home, -vcpu->observers.chains);
+}
+
 /* Allocates an observer. Returns NULL if the vcpu or its hart has the maximum number of them. */
 static struct observer *place(struct vcpu *vcpu)
 {
@@ -159,6 +181,10 @@ void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_ev
 	o->until = o->since;
 	if (event->hz)
 		begin_rate(vcpu, o);
+	if (event->depth) {
+		vcpu->observers.chains++;
+		add_chains(vcpu->home, 1);
+	}
 	if (is_fw(o) && event->period)
 		o->ended = "only events of the hart can be sampled";
 	else if (!is_fw(o))
@@ -182,6 +208,10 @@ void observer_end(struct vcpu *vcpu, uint32_t n)
 	o->number = 0;
 	vcpu->observers.n--;
 	vcpu->home->observers--;
+	if (o->event.depth) {
+		vcpu->observers.chains--;
+		add_chains(vcpu->home, -1U);
+	}
 	if (is_fw(o))
 		fw_watch(vcpu);
 	else

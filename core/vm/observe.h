@@ -59,7 +59,8 @@ struct observer {
 /* Part of struct vcpu. Private to the home hart. */
 struct vcpu_observers {
 	struct observer observer[VPMU_OBSERVERS];
-	uint32_t n; /* number of observers in use */
+	uint32_t n;      /* number of observers in use */
+	uint32_t chains; /* those of them that sample with callers */
 	/* Copies of the observers that the last request concerned, taken when it was done. An entry
 	 * with number 0 is unused. The client may read them while no request is posted for the
 	 * vcpu. */
@@ -108,6 +109,11 @@ void observer_end(struct vcpu *vcpu, uint32_t n);
 
 /* A period may be over and its interrupt still pending: takes that sample. Before a look. */
 void vcpu_take_samples(struct vcpu *vcpu);
+
+/* The observers of a vcpu are on its home hart from now on, or will be on another one. Home hart
+ * only. */
+void vcpu_observers_arrive(struct vcpu *vcpu);
+void vcpu_observers_leave(struct vcpu *vcpu);
 
 /* Ends all observers, because the vPMU is about to be reset. Home hart only. */
 void vcpu_end_observers(struct vcpu *vcpu);

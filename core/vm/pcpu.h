@@ -67,9 +67,8 @@ struct pcpu {
 		struct {
 			bool suspect; /* the resident vcpu is a suspect: HS takes its exceptions */
 			bool scheduled; /* see core/vm/windows.h; constant after boot */
-			bool samples_wait; /* see core/vm/samples.h */
 		};
-		uint32_t special;
+		uint16_t special;
 	};
 	bool unmask_traps; /* hvictl.VTI is set, see core/vm/vs_interrupts.h */
 	/* Several vcpus have their home here, they do not roam, and there is no schedule. */
@@ -77,6 +76,7 @@ struct pcpu {
 	/* There are more than the FP registers: vectors, or records (struct vs_has). */
 	bool more_registers;
 	uint32_t observers; /* of its vcpus, see core/vm/observe.h */
+	uint32_t chains;    /* those of them that sample with callers */
 	/* The current stay in HS: instret at its beginning, the vcpu that it is accounted to, and
 	 * the kind of exit. */
 	uint64_t stay_start;

@@ -8,20 +8,10 @@
 #include "core/vm/unwind.h"
 #include "core/vm/vcpu.h"
 
-/* A sample whose chain of callers is not known yet: on the fast paths of an exit, most of the
- * guest's registers are wherever the compiler has put them. */
-struct waiting {
-	struct vcpu *vcpu;
-	uint32_t n; /* the observer */
-	uint64_t words[SAMPLE_WORDS];
-};
-
 /* In turns of one cache line, so that a hart that notes shares none with the one that takes. */
 struct ring {
 	atomic_ulong noted __attribute__((aligned(64))); /* words since boot; its own hart's */
 	uint64_t *words;
-	struct waiting waiting[VPMU_OBSERVERS];
-	uint32_t n_waiting;
 	atomic_ulong taken __attribute__((aligned(64))); /* the boot hart's */
 };
 
@@ -87,54 +77,15 @@ static void note(struct ring *ring, struct observer *o, uint64_t words[SAMPLE_WO
 	atomic_store_explicit(&ring->noted, at + length, memory_order_release);
 }
 
-static void note_with_callers(struct ring *ring, struct vcpu *vcpu, uint32_t n,
-                              uint64_t words[SAMPLE_WORDS])
+/* Not inlined, because a sample without them would need more stack. */
+static __attribute__((noinline)) void note_with_callers(struct ring *ring, const struct vcpu *vcpu,
+                                                        struct observer *o,
+                                                        uint64_t words[SAMPLE_WORDS])
 {
-	struct observer *o = &vcpu->observers.observer[n];
 	uint64_t chain[UNWIND_MOST];
+	bool user = words[0] >> 24 & SAMPLE_USER;
 
-	note(
-	    ring, o, words, chain,
-	    unwind(vcpu, vcpu->ctx.x[REG_S0], words[0] >> 24 & SAMPLE_USER, chain, o->event.depth));
-}
-
-/* The registers of a vcpu that leaves its hart are in its context; those of another one are when
- * sched_next() is called next. */
-static __attribute__((noinline)) void find_callers(struct ring *ring, struct vcpu *vcpu, uint32_t n,
-                                                   uint64_t words[SAMPLE_WORDS])
-{
-	struct waiting *w = &ring->waiting[ring->n_waiting];
-
-	if (vcpu_fw_has_left(&vcpu->fw)) {
-		note_with_callers(ring, vcpu, n, words);
-		return;
-	}
-	if (ring->n_waiting == ARRAY_SIZE(ring->waiting)) {
-		note(ring, &vcpu->observers.observer[n], words, NULL, 0);
-		return;
-	}
-	w->vcpu = vcpu;
-	w->n = n;
-	memcpy(w->words, words, sizeof(w->words));
-	ring->n_waiting++;
-	vcpu->home->samples_wait = true;
-	pcpu_resched(vcpu->home);
-}
-
-void samples_find_callers(struct pcpu *pcpu)
-{
-	struct ring *ring = &rings[pcpu->index];
-
-	pcpu->samples_wait = false;
-	while (ring->n_waiting) {
-		struct waiting *w = &ring->waiting[--ring->n_waiting];
-
-		/* One that has ended meanwhile has no registers any more. */
-		if (w->vcpu == pcpu->current)
-			note_with_callers(ring, w->vcpu, w->n, w->words);
-		else
-			note(ring, &w->vcpu->observers.observer[w->n], w->words, NULL, 0);
-	}
+	note(ring, o, words, chain, unwind(vcpu, vcpu->ctx.x[REG_S0], user, chain, o->event.depth));
 }
 
 uint64_t vcpu_sampled(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t missed)
@@ -152,7 +103,7 @@ uint64_t vcpu_sampled(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t m
 
 	o->late += missed;
 	if (o->event.depth)
-		find_callers(ring, vcpu, n, words);
+		note_with_callers(ring, vcpu, o, words);
 	else
 		note(ring, o, words, NULL, 0);
 	return o->every ? next_period(vcpu, o, period) : period;

@@ -9,7 +9,6 @@
 
 #include "core/lib/types.h"
 
-struct pcpu;
 struct vcpu;
 
 /*
@@ -30,10 +29,6 @@ void samples_init(void *(*zeroed)(size_t size), void *(*other)(size_t size));
 
 /* Notes a sample of observer n of the resident vcpu; see vpmu_port_sampled(). */
 uint64_t vcpu_sampled(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t missed);
-
-/* Completes the samples of this hart that wait for their chains: pcpu->samples_wait. The resident
- * vcpu's registers are in its context. */
-void samples_find_callers(struct pcpu *pcpu);
 
 /* Returns how many words a hart has noted since boot. Boot hart only. */
 uint64_t samples_noted(uint32_t hart);

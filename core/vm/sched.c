@@ -3,7 +3,6 @@
 #include "arch/riscv/csr.h"
 #include "core/vm/check.h"
 #include "core/vm/platform.h"
-#include "core/vm/samples.h"
 #include "core/vm/sched_parts.h"
 #include "core/vm/trap_loop.h"
 #include "core/vm/vcpu_move.h"
@@ -272,8 +271,6 @@ static __attribute__((noinline)) struct vcpu *next_window(struct pcpu *pcpu, str
 static __attribute__((noinline)) struct vcpu *look(struct pcpu *pcpu, struct vcpu *vcpu,
                                                    uint64_t now)
 {
-	if (pcpu->samples_wait)
-		samples_find_callers(pcpu);
 	if (vcpu->fw.ready_since)
 		sched_end_steal(pcpu, vcpu, now);
 	if (pcpu->scheduled && windows_over(pcpu, now))

@@ -74,21 +74,26 @@ static bool walk(const struct view *v, uint64_t va, uint64_t *gpa)
 	return false;
 }
 
-/* Reads a word, which is aligned. */
-static bool read(struct view *v, uint64_t va, uint64_t *value)
+/* Translates the page of an address, which read() does not have. Not inlined, because most frames
+ * are in the page of the one before. */
+static __attribute__((noinline)) bool turn_page(struct view *v, uint64_t va)
 {
 	uint64_t gpa;
 
-	if (!v->host || va - v->page >= PAGE_SIZE) {
-		v->host = NULL;
-		if (!v->walks || !walk(v, ALIGN_DOWN(va, PAGE_SIZE), &gpa))
-			return false;
-		v->walks--;
-		v->host = guest_mem(v->vm, (gpa_t){gpa}, PAGE_SIZE);
-		if (!v->host)
-			return false;
-		v->page = ALIGN_DOWN(va, PAGE_SIZE);
-	}
+	v->host = NULL;
+	if (!v->walks || !walk(v, ALIGN_DOWN(va, PAGE_SIZE), &gpa))
+		return false;
+	v->walks--;
+	v->host = guest_mem(v->vm, (gpa_t){gpa}, PAGE_SIZE);
+	v->page = ALIGN_DOWN(va, PAGE_SIZE);
+	return v->host;
+}
+
+/* Reads a word, which is aligned. */
+static inline __attribute__((always_inline)) bool read(struct view *v, uint64_t va, uint64_t *value)
+{
+	if ((va - v->page >= PAGE_SIZE || !v->host) && !turn_page(v, va))
+		return false;
 	*value = *(const volatile uint64_t *)(v->host + (va - v->page));
 	return true;
 }

@@ -44,12 +44,6 @@ static inline void vcpu_fw_resident_until(struct vcpu_fw *fw, uint64_t now)
 	vcpu_fw_add_cpu(fw, now);
 }
 
-/* Whether its residence has ended, though it may not have left its hart yet. Home hart only. */
-static inline bool vcpu_fw_has_left(const struct vcpu_fw *fw)
-{
-	return fw->cpu_ticks >= 0;
-}
-
 /* How long the vcpu was resident so far. *now becomes the host time of that. Any hart may ask. */
 static inline uint64_t vcpu_fw_cpu(const struct vcpu_fw *fw, uint64_t *now)
 {

@@ -102,8 +102,9 @@ static void tell(struct prompt *p, const struct observer *o)
 	         prompt_time(vcpu->observers.told_at, NS_PER_S), prompt_bool(o->shared));
 	if (o->event.period)
 		text_add(&p->out,
-		         ",'timebase':%u,'samples':%lu,'lost':%lu,'late':%lu,'lcofi_hs':%lu",
-		         platform.timebase, o->samples, o->lost, o->late,
+		         ",'timebase':%u,'rate':%u,'samples':%lu,'lost':%lu,'late':%lu,"
+		         "'lcofi_hs':%lu",
+		         platform.timebase, o->event.hz, o->samples, o->lost, o->late,
 		         vcpu->ctx.hs_insns[EXIT_LCOFI]);
 	text_add(&p->out, o->ended ? ",'ended':'%s'" : ",'ended':null", o->ended);
 	prompt_tell(p);

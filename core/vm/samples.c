@@ -11,7 +11,7 @@
 /* In turns of one cache line, so that a hart that notes shares none with the one that takes. */
 struct ring {
 	atomic_ulong noted __attribute__((aligned(64))); /* words since boot; its own hart's */
-	uint64_t *words;
+	uint64_t *words; /* and room for a sample that begins at the end */
 	atomic_ulong taken __attribute__((aligned(64))); /* the boot hart's */
 };
 
@@ -25,11 +25,14 @@ void samples_init(void *(*zeroed)(size_t size), void *(*other)(size_t size))
 {
 	rings = zeroed(n_pcpus * sizeof(rings[0]));
 	for (uint32_t i = 0; i < n_pcpus; i++)
-		rings[i].words = other(SAMPLE_RING_WORDS * sizeof(uint64_t));
+		rings[i].words =
+		    other((SAMPLE_RING_WORDS + SAMPLE_WORDS + UNWIND_MOST) * sizeof(uint64_t));
 }
 
-/* By what rate of samples was wanted, and how long the vcpu had the hart for the last period. */
-static uint64_t next_period(struct vcpu *vcpu, struct observer *o, uint64_t period)
+/* By what rate of samples was wanted, and how long the vcpu had the hart for the last period. Not
+ * inlined, because a fixed period would need more registers. */
+static __attribute__((noinline)) uint64_t next_period(struct vcpu *vcpu, struct observer *o,
+                                                      uint64_t period)
 {
 	uint64_t now;
 	uint64_t cpu = vcpu_fw_cpu(&vcpu->fw, &now);
@@ -52,60 +55,53 @@ static uint64_t flags_now(void)
 	return csr_read(CSR_VSSTATUS) & SSTATUS_SIE ? 0 : SAMPLE_MASKED;
 }
 
-static void put(struct ring *ring, uint64_t at, const uint64_t *words, uint32_t n)
+/* What was written beyond the end of the ring is at its beginning. */
+static __attribute__((noinline)) void turn(struct ring *ring, uint64_t beyond)
 {
-	for (uint32_t i = 0; i < n; i++)
-		ring->words[(at + i) % SAMPLE_RING_WORDS] = words[i];
+	memcpy(ring->words, ring->words + SAMPLE_RING_WORDS, beyond * sizeof(uint64_t));
 }
 
-/* Notes a sample with a chain of n, or counts it as lost if there is no room. */
-static void note(struct ring *ring, struct observer *o, uint64_t words[SAMPLE_WORDS],
-                 const uint64_t *chain, uint32_t n)
+static uint32_t add_callers(const struct vcpu *vcpu, const struct observer *o, uint64_t flags,
+                            uint64_t *chain)
 {
-	uint64_t at = atomic_load_explicit(&ring->noted, memory_order_relaxed);
-	uint32_t length = SAMPLE_WORDS + n;
+	return unwind(vcpu, vcpu->ctx.x[REG_S0], flags & SAMPLE_USER, chain, o->event.depth);
+}
+
+/* Notes a sample, or counts it as lost if there is no room. */
+static void note(const struct vcpu *vcpu, struct observer *o, uint64_t events)
+{
+	struct ring *ring = &rings[vcpu->home->index];
+	uint64_t from = atomic_load_explicit(&ring->noted, memory_order_relaxed);
+	uint64_t at = from % SAMPLE_RING_WORDS, flags = flags_now();
+	uint64_t *words = ring->words + at;
+	uint32_t n = SAMPLE_WORDS;
 
 	/* Not before the words were taken that these replace. */
-	if (at - atomic_load_explicit(&ring->taken, memory_order_acquire) >
-	    SAMPLE_RING_WORDS - length) {
+	if (from - atomic_load_explicit(&ring->taken, memory_order_acquire) >
+	    SAMPLE_RING_WORDS - SAMPLE_WORDS - o->event.depth) {
 		o->lost++;
 		return;
 	}
-	words[0] |= length;
-	put(ring, at, words, SAMPLE_WORDS);
-	put(ring, at + SAMPLE_WORDS, chain, n);
-	atomic_store_explicit(&ring->noted, at + length, memory_order_release);
-}
-
-/* Not inlined, because a sample without them would need more stack. */
-static __attribute__((noinline)) void note_with_callers(struct ring *ring, const struct vcpu *vcpu,
-                                                        struct observer *o,
-                                                        uint64_t words[SAMPLE_WORDS])
-{
-	uint64_t chain[UNWIND_MOST];
-	bool user = words[0] >> 24 & SAMPLE_USER;
-
-	note(ring, o, words, chain, unwind(vcpu, vcpu->ctx.x[REG_S0], user, chain, o->event.depth));
+	words[1] = csr_read(CSR_TIME);
+	words[2] = csr_read(CSR_SEPC);
+	words[3] = csr_read(CSR_VSATP);
+	words[4] = events;
+	words[5] = o->samples;
+	if (o->event.depth)
+		n += add_callers(vcpu, o, flags, words + SAMPLE_WORDS);
+	words[0] = (uint64_t)o->number << 32 | flags << 24 | (uint64_t)vcpu->id << 16 | n;
+	if (at + n > SAMPLE_RING_WORDS)
+		turn(ring, at + n - SAMPLE_RING_WORDS);
+	atomic_store_explicit(&ring->noted, from + n, memory_order_release);
 }
 
 uint64_t vcpu_sampled(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t missed)
 {
 	struct observer *o = &vcpu->observers.observer[n];
-	struct ring *ring = &rings[vcpu->home->index];
-	uint64_t words[SAMPLE_WORDS] = {
-	    (uint64_t)o->number << 32 | flags_now() << 24 | (uint64_t)vcpu->id << 16,
-	    csr_read(CSR_TIME),
-	    csr_read(CSR_SEPC),
-	    csr_read(CSR_VSATP),
-	    period * (missed + 1),
-	    ++o->samples,
-	};
 
+	o->samples++;
 	o->late += missed;
-	if (o->event.depth)
-		note_with_callers(ring, vcpu, o, words);
-	else
-		note(ring, o, words, NULL, 0);
+	note(vcpu, o, period * (missed + 1));
 	return o->every ? next_period(vcpu, o, period) : period;
 }
 

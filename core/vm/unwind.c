@@ -21,6 +21,7 @@
 struct view {
 	const struct vm *vm;
 	uint64_t satp;
+	uint32_t bits; /* of an address that are translated; 64: none is */
 	bool user;
 	uint32_t walks; /* how many more are made */
 	uint64_t page;
@@ -37,27 +38,25 @@ static bool read_table(const struct vm *vm, uint64_t gpa, uint64_t *value)
 	return at;
 }
 
+/* Whether all bits of an address above those that are translated are copies of the highest one. */
+static bool is_canonical(const struct view *v, uint64_t va)
+{
+	int64_t beyond = (int64_t)va >> (v->bits - 1);
+
+	return v->bits == 64 || beyond == 0 || beyond == -1;
+}
+
 /* Translates the address of a page as the hart would for a load. Returns false if that would
  * fault. */
 static bool walk(const struct view *v, uint64_t va, uint64_t *gpa)
 {
-	uint64_t mode = v->satp >> SATP_MODE_SHIFT;
 	uint64_t table = (v->satp & PPN_MASK) * PAGE_SIZE, pte;
-	uint32_t levels = (uint32_t)(mode - SATP_SV39) + 3;
-	uint32_t shift = 12 + LEVEL_BITS * levels;
-	int64_t beyond;
+	uint32_t shift = v->bits;
 
-	if (!mode) {
-		*gpa = va;
+	*gpa = va;
+	if (shift == 64)
 		return true;
-	}
-	if (mode < SATP_SV39 || mode > SATP_SV57)
-		return false;
-	/* All bits above are copies of the highest one. */
-	beyond = (int64_t)va >> (shift - 1);
-	if (beyond != 0 && beyond != -1)
-		return false;
-	while (shift > 12) {
+	while (shift > 12 && is_canonical(v, va)) {
 		shift -= LEVEL_BITS;
 		if (!read_table(v->vm, table + (va >> shift & (BIT(LEVEL_BITS) - 1)) * sizeof(pte),
 		                &pte) ||
@@ -98,11 +97,19 @@ static inline __attribute__((always_inline)) bool read(struct view *v, uint64_t 
 	return true;
 }
 
-/* Whether an address is of the half that belongs to the mode. A guest without page tables has no
- * halves. */
-static bool is_of_mode(const struct view *v, uint64_t va)
+/* Whether code may return there. What is no chain soon has a word that is none. */
+static bool is_code(const struct view *v, uint64_t va)
 {
-	return !(v->satp >> SATP_MODE_SHIFT) || ((int64_t)va < 0) == !v->user;
+	return va && !(va & 1) && is_canonical(v, va);
+}
+
+/* Returns false if there is nothing to be read with that vsatp. */
+static bool look_at(struct view *v)
+{
+	uint64_t mode = v->satp >> SATP_MODE_SHIFT;
+
+	v->bits = mode ? 12 + LEVEL_BITS * (3 + (uint32_t)(mode - SATP_SV39)) : 64;
+	return !mode || (mode >= SATP_SV39 && mode <= SATP_SV57);
 }
 
 uint32_t unwind(const struct vcpu *vcpu, uint64_t fp, bool user, uint64_t *chain, uint32_t most)
@@ -111,11 +118,13 @@ uint32_t unwind(const struct vcpu *vcpu, uint64_t fp, bool user, uint64_t *chain
 	    .vm = vcpu->vm, .satp = csr_read(CSR_VSATP), .user = user, .walks = UNWIND_WALKS};
 	uint32_t n = 0;
 
+	if (!look_at(&v))
+		return 0;
 	while (n < most) {
 		uint64_t ra, next;
 
-		if (fp & (sizeof(fp) - 1) || !is_of_mode(&v, fp) || !read(&v, fp - 8, &ra) ||
-		    !read(&v, fp - 16, &next) || !ra)
+		if (fp & (sizeof(fp) - 1) || !read(&v, fp - 8, &ra) || !read(&v, fp - 16, &next) ||
+		    !is_code(&v, ra))
 			break;
 		chain[n++] = ra;
 		fp = next;

@@ -222,6 +222,11 @@ HOST_SRC_sbi_faults := $(SBI_FAULTS_SRC) $(VPMU_SRC)
 $(SBI_FAULTS_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE \
 	-DHOST_CSR_WRITES
 
+# Chains of callers, of a guest in the host's memory.
+HOST_TESTS += unwind
+HOST_SRC_unwind := tests/host/test_unwind.c core/vm/unwind.c
+$(HOST_SRC_unwind:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
+
 # Harts that are threads, under ThreadSanitizer: what one hands to another must be in order.
 THREADS_SRC := $(addprefix tests/host/,test_threads.c threads.c) core/log.c core/lib/printf.c \
 	$(addprefix core/vm/,vcpu_requests.c vm_command.c observe_request.c trace.c) \

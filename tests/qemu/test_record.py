@@ -114,31 +114,33 @@ def test_every_period_gives_one_sample(console, tmp_path, backend, own):
         assert [int(n) for n in seen] == [USER_WORK] * ROUNDS
 
 
+# Of each filter of an event, what a sample's period is. Of alpha, which executes ten thousand times
+# as much, a thousand times that.
+PERIODS = {"0x2:uk": 777, "0x2:u": 1000, "0x1:k": 5000, "0x1:uk": 101, "0x2:k": 12345}
+
+
 def toggle(path, end, ended, decoder):
     """Observers that sample come and go, until the event is set."""
     with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
         try:
             while not end.is_set():
-                for vm in ("alpha", "beta"):
-                    for event, period in (("0x2:uk", 777), ("0x2:u", 1000), ("0x1:k", 5000),
-                                          ("0x1:uk", 101), ("0x2:uk", "20000hz"),
-                                          ("0x2:k", 12345)):
-                        machine.objects(f"sample {vm} {event} {period}")
+                for vm, times in (("alpha", 1000), ("beta", 1)):
+                    for event, period in PERIODS.items():
+                        machine.objects(f"sample {vm} {event} {times * period} 3")
+                    machine.objects(f"sample {vm} 0x2:uk 1000hz")
                 for _ in range(4):
                     ended += [line["ended"] for line in machine.objects("observed")]
                     taken(machine, decoder)
                 for line in machine.objects("unobserve"):
-                    if line["ended"] in (None, "the guest needed that counter"):
-                        check_sum(line)
+                    check_sum(line)
         except tally_ctl.NoAnswer as error:
             assert str(error) == "the machine has ended"
 
 
 def check_sum(line):
-    """Each period of a fixed length has been sampled, or was found too late and is counted."""
-    period = {("0x2", "uk"): None, ("0x2", "u"): 1000, ("0x1", "k"): 5000, ("0x1", "uk"): 101,
-              ("0x2", "k"): 12345}[line["event"], line["filter"]]
-    if period:
+    """Each period of a fixed length was sampled, or was found too late and is counted."""
+    period = PERIODS[f"{line['event']}:{line['filter']}"] * (1000 if line["vm"] == "alpha" else 1)
+    if line["ended"] in (None, "the guest needed that counter") and not line["rate"]:
         assert line["value"] // period == line["samples"] + line["late"], line
 
 
@@ -164,6 +166,63 @@ def test_guests_count_the_same(running, backend):
     result = harness.Result(harness.OK, run.console)
     test_prompt.check_rounds(result.vm("alpha"))
     assert result.vm("beta")[-1].endswith(" 0 wrong")
+    for vcpu in re.findall(r"longest-stay=(\d+)", run.console):
+        assert int(vcpu) <= harness.LONGEST_STAY
+
+
+FIRST_RA = 0x80300000
+TICK = 100  # instructions, at 1,000 of them in a microsecond
+CHEAP = 10000  # a period that is no multiple of a tick less than a sample costs
+
+
+def cost(found):
+    """How many instructions of all levels a sample takes: what is left of the time from one to the
+    next. Exits for other causes come in few of these spans."""
+    spans = sorted((after.ticks - before.ticks) * TICK - CHEAP
+                   for before, after in zip(found, found[1:]))
+    return sum(spans[:len(spans) * 3 // 4]) / (len(spans) * 3 // 4)
+
+
+@harness.both_backends
+@pytest.mark.parametrize("paging", ["", "paging=yes"])
+def test_callers(running, backend, paging):
+    """They are those of the guest, as many as were asked for, and cost what is allowed."""
+    run = running({"alpha": f"kind=chain frames=40 {paging}"}, backend=backend)
+    run.read_until("chain: begins")
+    allowed = {(0, "ssccfg"): 400, (0, "sbi"): 1900, (16, "ssccfg"): 1500, (16, "sbi"): 3000}
+    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
+        for depth in (0, 1, 16, 64):
+            number = begin(machine, "alpha", "0x2:uk", f"{CHEAP} {depth}")["observation"]
+            while machine.objects("observed")[0]["samples"] < 200:
+                pass
+            machine.objects(f"unobserve {number}")
+            found = taken(machine, samples.Decoder())
+            chain = [FIRST_RA + 16 * n for n in range(min(depth, 40))]
+            assert all(sample.chain == chain for sample in found)
+            assert {bool(sample.satp) for sample in found} == {bool(paging)}
+            if (depth, backend) in allowed:
+                assert cost(found) <= allowed[depth, backend], depth
+    assert run.ctl("poweroff")[0] == 0
+    run.read_until(None)
+    for vcpu in re.findall(r"longest-stay=(\d+)", run.console):
+        assert int(vcpu) <= harness.LONGEST_STAY
+
+
+@pytest.mark.parametrize("end", ["cycle", "mmio", "wild", "odd", "beyond"])
+def test_hostile_callers(running, end):
+    """The chain ends there, or has as many as are allowed."""
+    run = running({"alpha": f"kind=chain frames=5 end={end} paging=yes", "beta": FOREVER})
+    run.read_until("chain: begins")
+    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
+        decoder, found = samples.Decoder(), []
+        begin(machine, "alpha", "0x2:uk", "20000 64")
+        while len(found) < 20:
+            found += taken(machine, decoder)
+        machine.objects("unobserve")
+    chain = [FIRST_RA + 16 * n for n in range(5)]
+    assert all(sample.chain == (chain * 13)[:64 if end == "cycle" else 5] for sample in found)
+    assert run.ctl("poweroff")[0] == 0
+    run.read_until(None)
     for vcpu in re.findall(r"longest-stay=(\d+)", run.console):
         assert int(vcpu) <= harness.LONGEST_STAY
 

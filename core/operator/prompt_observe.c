@@ -89,6 +89,17 @@ static const char *filter_name(uint32_t flags)
 	return filters[i].name;
 }
 
+/* Few words, since each character of a line lengthens the stay in which it is written. */
+static void tell_samples(struct prompt *p, const struct vcpu *vcpu, const struct observer *o)
+{
+	if (strcmp(p->word[0], "sample") == 0)
+		text_add(&p->out, ",'timebase':%u", platform.timebase);
+	else
+		text_add(&p->out, ",'samples':%lu,'lost':%lu,'late':%lu", o->samples, o->lost,
+		         o->late);
+	text_add(&p->out, ",'lcofi_hs':%lu", vcpu->ctx.hs_insns[EXIT_LCOFI]);
+}
+
 static void tell(struct prompt *p, const struct observer *o)
 {
 	const struct vcpu *vcpu = prompt_vcpu(p);
@@ -101,11 +112,7 @@ static void tell(struct prompt *p, const struct observer *o)
 	         prompt_time(o->until - o->since, NS_PER_S), prompt_time(o->until, NS_PER_S),
 	         prompt_time(vcpu->observers.told_at, NS_PER_S), prompt_bool(o->shared));
 	if (o->event.period)
-		text_add(&p->out,
-		         ",'timebase':%u,'rate':%u,'samples':%lu,'lost':%lu,'late':%lu,"
-		         "'lcofi_hs':%lu",
-		         platform.timebase, o->event.hz, o->samples, o->lost, o->late,
-		         vcpu->ctx.hs_insns[EXIT_LCOFI]);
+		tell_samples(p, vcpu, o);
 	text_add(&p->out, o->ended ? ",'ended':'%s'" : ",'ended':null", o->ended);
 	prompt_tell(p);
 }

@@ -70,7 +70,10 @@ class Writer:
 
 def read(lines):
     """The objects of a file of samples. Raises BadSamples if it is none."""
-    objects = [json.loads(line) for line in lines]
-    if not objects or objects[0].get("tally-samples") != VERSION:
-        raise BadSamples("this is no file of perf-vms record")
-    return objects
+    try:
+        objects = [json.loads(line) for line in lines]
+        if objects[0]["tally-samples"] == VERSION:
+            return objects
+    except (ValueError, LookupError, TypeError):
+        pass
+    raise BadSamples("this is no file of perf-vms record")

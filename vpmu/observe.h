@@ -33,8 +33,7 @@ enum vpmu_observe {
  * before the first sample, less than 2^62. A vcpu with count_hs or hart_flags must not be sampled.
  */
 enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32_t event_idx,
-                               uint64_t event_data, unsigned long config_flags,
-                               uint64_t period);
+                               uint64_t event_data, unsigned long config_flags, uint64_t period);
 
 /* Ends observer n, if it was not ended already. */
 void vpmu_unobserve(struct vpmu *v, bool resident, uint32_t n);

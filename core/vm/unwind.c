@@ -41,9 +41,7 @@ static bool read_table(const struct vm *vm, uint64_t gpa, uint64_t *value)
 /* Whether all bits of an address above those that are translated are copies of the highest one. */
 static bool is_canonical(const struct view *v, uint64_t va)
 {
-	int64_t beyond = (int64_t)va >> (v->bits - 1);
-
-	return v->bits == 64 || beyond == 0 || beyond == -1;
+	return v->bits == 64 || !((va + BIT(v->bits - 1)) >> v->bits);
 }
 
 /* Translates the address of a page as the hart would for a load. Returns false if that would

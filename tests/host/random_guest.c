@@ -118,7 +118,8 @@ static void pick_observer(struct chance *c, struct op *op)
 	if (percent(c, 50))
 		op->a[4] &= chance(c);
 	if (percent(c, 50))
-		op->a[4] |= ((uint64_t)FAKE_LEAST_PERIOD + below(c, percent(c, 60) ? 100 : 3000)) << 32;
+		op->a[4] |= (uint64_t)(FAKE_LEAST_PERIOD + below(c, percent(c, 60) ? 100 : 3000))
+		            << 32;
 }
 
 #define SAMPLED 5U /* FAKE_CYCLES .. FAKE_ITLB */

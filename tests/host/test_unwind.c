@@ -153,8 +153,15 @@ static void test_large_pages(void **state)
 
 static void test_hostile(void **state)
 {
-	static const uint64_t beyond[] = {0, 8, 16, 0x10000010, RAM_BASE, RAM_BASE + 8,
-	                                  RAM_BASE + RAM_BYTES + 8, ~7UL, RAM_BASE + 0x1001};
+	static const uint64_t beyond[] = {0,
+	                                  8,
+	                                  16,
+	                                  0x10000010,
+	                                  RAM_BASE,
+	                                  RAM_BASE + 8,
+	                                  RAM_BASE + RAM_BYTES + 8,
+	                                  ~7UL,
+	                                  RAM_BASE + 0x1001};
 
 	(void)state;
 	for (uint32_t i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++) {
@@ -199,8 +206,8 @@ static void test_changing(void **state)
 				ram[k] = below(&luck, 9) ? RAM_BASE + 8 * below(&luck, RAM_WORDS)
 				                         : chance(&luck);
 		changes = i % 64 > 32;
-		host_csrs[CSR_VSATP] = (uint64_t)below(&luck, 12) << 60 |
-		                       ((RAM_BASE >> 12) + below(&luck, 16));
+		host_csrs[CSR_VSATP] =
+		    (uint64_t)below(&luck, 12) << 60 | ((RAM_BASE >> 12) + below(&luck, 16));
 		lookups = 0;
 		n = unwind(&vcpu, below(&luck, 4) ? fp : chance(&luck), below(&luck, 2), chain,
 		           below(&luck, UNWIND_MOST + 1));

@@ -12,7 +12,6 @@ import argparse
 import sys
 import time
 
-from perflib import events as perf_events
 from perflib import record, samples
 from tallylib import reach
 

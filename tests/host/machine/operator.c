@@ -86,8 +86,8 @@ static void command(char *to, size_t size)
 	case 5:
 		if (percent(luck(), 40))
 			snprintf(to, size, "sample vm%u %s %u%s%s", any_vm(),
-			         events[below(luck(), ARRAY_SIZE(events))], 99 + below(luck(), 3000),
-			         percent(luck(), 30) ? "hz" : "",
+			         events[below(luck(), ARRAY_SIZE(events))],
+			         99 + below(luck(), 3000), percent(luck(), 30) ? "hz" : "",
 			         percent(luck(), 50) ? " 20" : "");
 		else
 			snprintf(to, size, "observe vm%u %s", any_vm(),

@@ -2,6 +2,7 @@
 """tools/perf-vms record and the prompt's sample: every period gives one sample, at the instruction
 behind it, and no guest counts anything else than without."""
 
+import contextlib
 import io
 import json
 import re
@@ -11,11 +12,14 @@ import threading
 import pytest
 
 import bare_guests
+import boots
 import harness
 from perflib import samples
 import plain
 from tallylib import tally_ctl
 from test_control import running  # pylint: disable=unused-import
+import test_moves as test_moves_of
+from test_moves import two_harts  # pylint: disable=unused-import
 import test_perf_vms
 import test_prompt
 
@@ -209,6 +213,83 @@ def test_callers(running, backend, paging):
     run.read_until(None)
     for vcpu in re.findall(r"longest-stay=(\d+)", run.console):
         assert int(vcpu) <= harness.LONGEST_STAY
+
+
+@harness.both_backends
+def test_moves(running, two_harts, backend):
+    """A vcpu that goes to the other hart after each turn: no sample is missing or there twice, in
+    the rings of both."""
+    run = running({"alpha": "kind=chain frames=3"}, vcpus=("0 1",), backend=backend,
+                  options=[*two_harts, *test_moves_of.ROAM])
+    run.read_until("chain: begins")
+    period = 77777
+    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
+        decoder, found = samples.Decoder(), []
+        begin(machine, "alpha", "0x2:uk", f"{period} 2")
+        while len({sample.hart for sample in found}) < 2 or len(found) < 300:
+            found += taken(machine, decoder)
+        (line,) = machine.objects("unobserve")
+        found += taken(machine, decoder)
+    found.sort(key=lambda sample: sample.ticks)
+    assert line["lost"] == line["late"] == 0
+    assert line["samples"] == line["value"] // period
+    numbers = [sample.number for sample in found]
+    assert numbers[:line["samples"]] == list(range(1, line["samples"] + 1))
+    assert {tuple(sample.chain) for sample in found} == {(FIRST_RA, FIRST_RA + 16)}
+    assert run.ctl("poweroff")[0] == 0
+    run.read_until(None)
+    assert run.process.wait() == harness.OK
+
+
+DEBIAN = """
+for time in 1 2 3; do perf stat -x, -e instructions:u work 20000000 2>&1; done
+perf record -q -e instructions:u -c 100000 -o /tmp/data work 20000000 2>&1
+perf report -i /tmp/data -D 2>/dev/null | grep -c PERF_RECORD_SAMPLE
+"""
+
+
+def follow(path, found):
+    """Samples a Debian guest, kernel and user, until the machine ends; again, when its kernel has
+    asked for other filters, as it does once when it looks for events."""
+    decoder = samples.Decoder()
+    with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
+        with contextlib.suppress(tally_ctl.NoAnswer):
+            while True:
+                ended = [line["ended"] for line in machine.objects("observed")]
+                if not ended or any(ended):
+                    machine.objects("unobserve")
+                    machine.objects("sample alpha 0x2:u 54321 64")
+                    machine.objects("sample alpha 0x1:k 99999 64")
+                found += taken(machine, decoder)
+
+
+@harness.both_backends
+def test_beside_perf_in_the_guest(running, tmp_path, backend):
+    """A Debian guest's perf stat and perf record count and sample what they do without; meanwhile
+    its kernel's chains end where the kernel is entered."""
+    tree = boots.smp_tree(tmp_path, {"alpha": DEBIAN}, {"alpha": ("0",)})
+    run = running(tree, backend=backend)
+    found = []
+    program = threading.Thread(target=follow, args=(run.path, found))
+    program.start()
+    run.read_until(None)
+    program.join()
+    assert run.process.wait() == harness.OK, run.console
+    said = harness.Result(harness.OK, run.console).guest_output("alpha", "alpha")
+    assert [line.split(",")[0] for line in said[:3]] == ["20000000"] * 3
+    assert said[3] == "200"
+    # Of work alone there are 80,000,000 instructions, and it is in the way for a moment only.
+    user = [sample for sample in found if sample.events == 54321]
+    assert len(user) > 0.9 * 80000000 / 54321
+    # Behind a process's last instruction before a trap is the kernel's first.
+    assert len({sample.pc for sample in user if sample.mode() == "kernel"}) <= 1
+    kernel = [sample for sample in found if sample.events == 99999]
+    # And behind the kernel's last one a process's next.
+    assert sum(sample.mode() == "user" for sample in kernel) < 0.05 * len(kernel)
+    kernel = [sample for sample in kernel if sample.mode() == "kernel"]
+    mapped = [sample for sample in kernel if sample.satp]
+    chained = [sample for sample in mapped if len(sample.chain) > 2]
+    assert len(chained) > 0.9 * len(mapped) > 100
 
 
 @pytest.mark.parametrize("end", ["cycle", "mmio", "wild", "odd", "beyond"])

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Spins for ticks=. Prints how often, how many of these ticks Tally counts as steal time, and how
- * many instructions it has executed in HS for this guest. */
+/* Spins for ticks=. Prints how often, how many of these ticks Tally counts as steal time, how many
+ * instructions it has executed in HS for this guest, how many rounds took longer than long= ticks,
+ * and how long these took. */
 #include "guests/bare/bare.h"
 
 #define HS_INSTRUCTIONS 265UL /* docs/events.md */
@@ -26,16 +27,23 @@ int steal(uint64_t hartid)
 {
 	uint64_t fw = find_counters().fw, rounds = 0;
 	uint64_t stolen = begin(&fw, STEAL_TICKS), spent = begin(&fw, HS_INSTRUCTIONS);
-	uint64_t start = csr_read(time);
+	uint64_t start = csr_read(time), limit = bootarg_num("long", ~0UL), n_long = 0, in_long = 0;
 
 	(void)hartid;
 	if (stolen == ~0UL || spent == ~0UL)
 		return 1;
-	for (; !time_is_up(); rounds++)
+	for (uint64_t last = start, now; !time_is_up(); rounds++, last = now) {
 		for (volatile unsigned i = 0; i < 1000; i++)
 			;
+		now = csr_read(time);
+		if (now - last > limit) {
+			n_long++;
+			in_long += now - last;
+		}
+	}
 	stolen = value(stolen);
 	print("steal: %u of %u", stolen, csr_read(time) - start);
-	print(", %u rounds, %u instructions in HS\n", rounds, value(spent));
+	print(", %u rounds, %u instructions in HS", rounds, value(spent));
+	print(", %u long rounds of %u\n", n_long, in_long);
 	return 0;
 }

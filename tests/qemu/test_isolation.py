@@ -13,6 +13,7 @@ import harness
 import hosts
 from measured import EXPECTED, MEASURE
 import plain
+from tallylib import tally_ctl
 from test_iommu import NO_WIRES
 from test_seed import Monitor
 
@@ -233,6 +234,13 @@ def snapshot(monitor, folder, name):
             for part in parts}
 
 
+def wait_for_sleep(control, vm):
+    """Until the VM has waited for an interrupt: what it printed last, it may print still."""
+    with tally_ctl.Machine(str(control), timeout=harness.GUARD) as tally:
+        while not any(row["vm"] == vm and row["wfi"] for row in tally.objects("exits")):
+            pass
+
+
 @pytest.mark.parametrize("aia", CHIPS)
 def test_nothing_has_changed(console, tmp_path, aia):
     """Firmware, Tally's text and read-only data, and all memory of a neighbour that sleeps are the
@@ -243,9 +251,11 @@ def test_nothing_has_changed(console, tmp_path, aia):
                    beta="kind=idle ticks=1000000000000000 period=1000000000000000", aia=aia)
     qemu = machine(tmp_path, "-qmp", f"unix:{tmp_path}/qmp,server=on,wait=off")
     screen = console(tree, options=[
-        "--include", harness.BUILD / "guests", *chips(aia), "--qemu", qemu])
+        "--include", harness.BUILD / "guests", *chips(aia), "--qemu", qemu,
+        "--control", tmp_path / "control"])
     for _ in range(2):
         screen.expect("edu: waits|idle: begins")
+    wait_for_sleep(tmp_path / "control", "beta")
     monitor = Monitor(tmp_path / "qmp")
     before = snapshot(monitor, tmp_path, "before")
     screen.send("g")

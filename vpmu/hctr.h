@@ -35,7 +35,15 @@ void vpmu_note_event(struct vpmu *v, hctr_t hctr, const struct hw_event *event);
  */
 uint64_t vpmu_end_observers(struct vpmu *v, hctr_t hctr);
 
-/* Does the same, not inlined; the other one is, where it is called. */
+/* A wrap of a running observer was found, which samples: begins its next period. The hctr must be
+ * applied afterwards. */
+void vpmu_sampled(struct vpmu *v, hctr_t hctr, uint32_t idx);
+
+/* The armed hctr has overflowed. Does the same if its only user is an observer, in fewer
+ * instructions, and applies it. Returns false otherwise. */
+bool vpmu_sampled_alone(struct vpmu *v, hctr_t hctr);
+
+/* Does the same as vpmu_end_observers(), not inlined; the other one is, where it is called. */
 uint64_t vpmu_end_observers_again(struct vpmu *v, hctr_t hctr);
 
 /*

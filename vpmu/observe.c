@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An observer is a logical counter with an index that guests cannot name, and its wrap is never
- * reported. So it can share an hctr like any other counter (anchor.c), but raises nothing. Requests
- * of the guest ignore it (assign.c), and prepare() in config.c ends it if it is in the way.
+ * An observer is a logical counter with an index that guests cannot name. So it can share an hctr
+ * like any other counter (anchor.c). Requests of the guest ignore it (assign.c), and prepare() in
+ * config.c ends it if it is in the way. Its wrap is never reported to the guest: it is the end of a
+ * period of one that samples, and nothing of any other.
  */
 #include "vpmu/observe.h"
 #include "vpmu/hctr.h"
@@ -60,8 +61,13 @@ void vpmu_users_changed(struct vpmu *v, bool resident, hctr_t hctr, uint64_t fla
 		v->parked &= ~bit;
 }
 
+static bool is_silent(const struct vpmu *v, uint32_t event_idx)
+{
+	return v->policy.polled_cache && SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_CACHE;
+}
+
 enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32_t event_idx,
-                               uint64_t event_data, unsigned long config_flags)
+                               uint64_t event_data, unsigned long config_flags, uint64_t period)
 {
 	struct vpmu_counter *c = &v->counter[VPMU_OBSERVER(n)];
 	uint64_t bit = bit64(VPMU_OBSERVER(n));
@@ -74,6 +80,8 @@ enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32
 
 	if (hctrs == 0)
 		return VPMU_OBSERVE_NO_EVENT;
+	if (period != 0 && is_silent(v, event.event_idx))
+		return VPMU_OBSERVE_SILENT;
 	if (!find(v, &event, hctrs, &hctr, &guests))
 		return guests ? VPMU_OBSERVE_GUESTS : VPMU_OBSERVE_OTHERS;
 
@@ -88,10 +96,14 @@ enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32
 	*c = (struct vpmu_counter){
 	    .event_idx = event.event_idx,
 	    .hctr = hctr.idx,
-	    .offset = -h->count & v->value_mask,
+	    .offset = (-h->count - period) & v->value_mask,
 	};
+	v->period[n] = period;
+	v->set_back[n] = period;
 	v->configured |= bit;
 	v->running |= bit;
+	if (period != 0)
+		v->near |= bit;
 	vpmu_users_changed(v, resident, hctr, flagged);
 	return VPMU_OBSERVES;
 }
@@ -103,6 +115,7 @@ static void end(struct vpmu *v, uint32_t idx, hctr_t hctr)
 
 	v->configured &= ~bit;
 	v->running &= ~bit;
+	v->near &= ~bit;
 	v->lost &= ~bit;
 	v->unknown &= ~bit;
 	v->hctr[hctr.idx].users &= ~bit;
@@ -135,7 +148,54 @@ bool vpmu_observed(const struct vpmu *v, uint32_t n, uint64_t *value, bool *shar
 	/* As in show.c: what the hart's counter holds has not been read yet. */
 	if (((v->active | (v->parked & v->owned)) & bit) != 0)
 		count = vpmu_count(v, hctr);
-	*value = (count + c->offset) & v->value_mask;
+	*value = (count + c->offset + v->set_back[n]) & v->value_mask;
+	return true;
+}
+
+void vpmu_sampled(struct vpmu *v, hctr_t hctr, uint32_t idx)
+{
+	struct vpmu_counter *c = &v->counter[idx];
+	uint32_t n = idx - VPMU_OBSERVER(0);
+	uint64_t period = v->period[n];
+	uint64_t value = (v->hctr[hctr.idx].count + c->offset) & v->value_mask;
+	/* An instruction that was emulated is found before it is added. */
+	uint64_t beyond = value <= v->value_mask / 2 ? value : 0;
+	uint64_t missed = beyond < period ? 0 : beyond / period;
+	uint64_t next = vpmu_port_sampled(n, period, missed);
+	uint64_t back;
+
+	/* It would be over already. */
+	if (next <= beyond - missed * period)
+		next = period;
+	back = missed * period + next;
+	c->offset = (c->offset - back) & v->value_mask;
+	v->period[n] = next;
+	v->set_back[n] += back;
+}
+
+bool vpmu_sampled_alone(struct vpmu *v, hctr_t hctr)
+{
+	struct vpmu_hctr *h = &v->hctr[hctr.idx];
+	uint64_t bit = bit64(hctr.idx);
+	uint64_t users = h->users;
+	uint32_t idx;
+
+	if ((users & VPMU_OBSERVER_LCTRS) != users || (users & (users - 1)) != 0)
+		return false;
+	idx = only_bit(users);
+	h->count = vpmu_count(v, hctr);
+	vpmu_sampled(v, hctr, idx);
+	h->count = (h->count + v->counter[idx].offset) & v->value_mask;
+	v->counter[idx].offset = 0;
+	vpmu_port_stop(bit);
+	if (vpmu_port_is_quiet()) {
+		vpmu_port_start_armed(hctr, h->count);
+	} else if (vpmu_set(v, hctr, users) != 0) {
+		vpmu_port_run(bit);
+	} else {
+		v->active &= ~bit;
+		v->armed &= ~bit;
+	}
 	return true;
 }
 
@@ -149,12 +209,13 @@ static inline __attribute__((always_inline)) uint64_t end_observers(struct vpmu 
 	if ((v->active & bit64(hctr.idx)) != 0)
 		vpmu_hctr_sync(v, hctr);
 	for_each_bit (i, observers) {
+		uint32_t n = i - VPMU_OBSERVER(0);
 		uint64_t value = v->counter[i].value;
 
 		if ((v->running & bit64(i)) != 0)
-			value = (v->hctr[hctr.idx].count + v->counter[i].offset) & v->value_mask;
+			value = v->hctr[hctr.idx].count + v->counter[i].offset;
 		end(v, i, hctr);
-		vpmu_port_unobserved(i - VPMU_OBSERVER(0), value);
+		vpmu_port_unobserved(n, (value + v->set_back[n]) & v->value_mask);
 	}
 	vpmu_note_solo(v, hctr);
 	return v->active & bit64(hctr.idx);

@@ -7,6 +7,10 @@
  * differ: a counter of the guest that shares an hctr, or shared it when it was stopped, may need an
  * exit to be read.
  *
+ * An observer may sample: each time when so many events have happened, the port is told
+ * (vpmu_port_sampled()). Its counter is then near its wrap all the time, as that of a guest that
+ * samples, and is set back by one period after the other.
+ *
  * All functions are called on the hart where the vcpu is resident, or was last.
  */
 #ifndef VPMU_OBSERVE_H
@@ -20,14 +24,16 @@ enum vpmu_observe {
 	VPMU_OBSERVE_NO_EVENT,
 	VPMU_OBSERVE_GUESTS, /* the guest counts another event on the counter */
 	VPMU_OBSERVE_OTHERS, /* another observer counts another event on the counter */
+	VPMU_OBSERVE_SILENT, /* the counter of that event raises no interrupt */
 };
 
 /*
  * Starts observer n, which is free, on a hardware event from zero. Of config_flags only the filters
- * matter. Events that the VM may not count can be observed.
+ * matter. Events that the VM may not count can be observed. period: 0, or how many events happen
+ * before the first sample, less than 2^62. A vcpu with count_hs or hart_flags must not be sampled.
  */
 enum vpmu_observe vpmu_observe(struct vpmu *v, bool resident, uint32_t n, uint32_t event_idx,
-                               uint64_t event_data, unsigned long config_flags);
+                               uint64_t event_data, unsigned long config_flags, uint64_t period);
 
 /* Ends observer n, if it was not ended already. */
 void vpmu_unobserve(struct vpmu *v, bool resident, uint32_t n);

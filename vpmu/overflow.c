@@ -13,23 +13,26 @@
  */
 #include "vpmu/hctr.h"
 
-/* Records that running counters of an hctr have wrapped. The budget's tells the port, and the guest
- * nothing. */
+/* Records that running counters of an hctr have wrapped. Those of the budget and of observers tell
+ * the port, and the guest nothing. */
 static void wrapped(struct vpmu *v, hctr_t hctr, uint64_t lctrs)
 {
-	uint64_t guests = lctrs & ~bit64(VPMU_BUDGET);
+	uint64_t observers = lctrs & VPMU_OBSERVER_LCTRS;
+	uint64_t guests = lctrs & ~(observers | bit64(VPMU_BUDGET));
 	uint32_t i;
 
 	v->overflow |= guests;
-	v->near &= ~lctrs;
+	v->near &= ~(lctrs & ~observers);
 	if (guests != 0)
 		v->lcofi_due = true;
-	if (guests != lctrs)
+	if ((lctrs & bit64(VPMU_BUDGET)) != 0)
 		vpmu_port_budget_spent();
 	/* If the hardware's OF of this wrap still comes, it must be ignored. */
 	for_each_bit (i, lctrs)
 		if (v->counter[i].offset == 0)
 			v->armed &= ~bit64(hctr.idx);
+	for_each_bit (i, observers)
+		vpmu_sampled(v, hctr, i);
 }
 
 bool vpmu_find_wraps(struct vpmu *v, hctr_t hctr, uint64_t before, uint64_t lctrs)
@@ -94,6 +97,8 @@ void vpmu_drop_pending(const struct vpmu *v)
 /* Not inlined, so that the overflow of solo counters needs no stack. */
 static __attribute__((noinline)) void overflow_any(struct vpmu *v, uint64_t flagged)
 {
+	if ((flagged & (flagged - 1)) == 0 && vpmu_sampled_alone(v, (hctr_t){only_bit(flagged)}))
+		return;
 	vpmu_give_overflows(v, flagged);
 	vpmu_apply(v, flagged, 0, 0);
 }

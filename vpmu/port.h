@@ -176,4 +176,11 @@ void vpmu_port_budget_lost(void);
  * the counter. */
 void vpmu_port_unobserved(uint32_t n, uint64_t value);
 
+/*
+ * A period of observer n of the resident vcpu is over, and `missed` more since then, which were not
+ * noticed in time. Returns how many events the next period has: not 0, and less than a quarter of
+ * what the counters count to.
+ */
+uint64_t vpmu_port_sampled(uint32_t n, uint64_t period, uint64_t missed);
+
 #endif

@@ -40,14 +40,17 @@ static void describe_hw(const struct vpmu *v, uint32_t counter_idx, bool same_ha
 	const struct vpmu_hctr *h = &v->hctr[hctr.idx];
 	uint64_t bit = bit64(hctr.idx);
 	uint64_t count = h->count;
+	uint64_t back = 0;
 	uint64_t others;
 
 	view->hctr = hctr.idx;
 	view->inhibit = v->event[hctr.idx].inhibit;
 	view->event_data = v->event[hctr.idx].event_data;
 	others = h->users & ~(bit64(counter_idx) | VPMU_HS_USES);
-	if (counter_idx >= VPMU_OBSERVER(0))
+	if (counter_idx >= VPMU_OBSERVER(0)) {
 		others &= v->all_lctrs;
+		back = v->set_back[counter_idx - VPMU_OBSERVER(0)];
+	}
 	view->shared = others != 0;
 	view->direct = is_direct(v, bit64(counter_idx));
 	if (view->state != VPMU_RUNNING)
@@ -61,7 +64,7 @@ static void describe_hw(const struct vpmu *v, uint32_t counter_idx, bool same_ha
 		}
 		count = vpmu_count(v, hctr);
 	}
-	view->value = (count + c->offset) & v->value_mask;
+	view->value = (count + c->offset + back) & v->value_mask;
 }
 
 bool vpmu_describe(const struct vpmu *v, uint32_t counter_idx, bool same_hart,

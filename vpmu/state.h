@@ -114,6 +114,11 @@ struct vpmu {
 	uint64_t unknown;    /* part of `lost`: its value is not known either */
 	uint32_t raw_hctrs;  /* the hctrs for the raw event that was last looked up */
 
+	/* Of observers that sample: how many events a period has, 0: it only counts; and what its
+	 * counter was set back by, so that both together are what it has counted. */
+	uint64_t period[VPMU_OBSERVERS];
+	uint64_t set_back[VPMU_OBSERVERS];
+
 	bool snapshot_set; /* snapshot_gpa is in RAM of this VM */
 	uint64_t snapshot_gpa;
 };

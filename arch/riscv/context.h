@@ -28,6 +28,7 @@ enum gpr {
 	REG_RA = 1,
 	REG_SP = 2,
 	REG_TP = 4,
+	REG_S0 = 8,
 	REG_A0 = 10,
 	REG_A1,
 	REG_A2,

@@ -79,11 +79,21 @@
 	.endm
 
 	.text
+	/* The same with s0 in the context from the beginning: trap_keep_s0(). */
+	.balign	4
+	.globl	trap_vector_s0
+trap_vector_s0:
+	csrrw	tp, CSR_SSCRATCH, tp
+	beqz	tp, hs_trap
+	sd	s0, X(8)
+	j	1f
+
 	.balign	4
 	.globl	trap_vector
 trap_vector:
 	csrrw	tp, CSR_SSCRATCH, tp
 	beqz	tp, hs_trap
+1:
 	sd	t0, X(5)
 	csrr	t0, CSR_SCAUSE
 	addi	t0, t0, -CAUSE_ECALL_VS

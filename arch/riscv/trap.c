@@ -11,6 +11,13 @@ static volatile uint64_t *guard_words(void)
 	return (volatile uint64_t *)ALIGN_DOWN(sp, HART_STACK_SIZE);
 }
 
+extern char trap_vector[], trap_vector_s0[];
+
+void trap_keep_s0(bool keep)
+{
+	csr_write(CSR_STVEC, (uint64_t)(keep ? trap_vector_s0 : trap_vector));
+}
+
 void trap_guard_begin(struct trap_guard *guard)
 {
 	volatile uint64_t *words = guard_words();

@@ -61,6 +61,10 @@ static inline struct guest_context *this_context(void)
 }
 #endif
 
+/* Whether exits of this hart put s0 into ctx->x[] at once. Without that it is there only when all
+ * registers are: exit_long() and what follows it. */
+void trap_keep_s0(bool keep);
+
 /* Handles any other exit (scause), or the rest of one that left the fast path (~EXIT_*). It
  * enters the vcpu that runs next, and never returns, so nobody restores the registers that it
  * would save. */

@@ -25,7 +25,7 @@ static void *take(size_t size, uint64_t alignment)
 
 	if (at + size <= gap.to) {
 		gap.from = at + size;
-		return memset((void *)at, 0, size);
+		return (void *)at;
 	}
 	at = ALIGN_UP(next, alignment);
 	if (at + size > end)
@@ -35,17 +35,22 @@ static void *take(size_t size, uint64_t alignment)
 		gap.to = at;
 	}
 	next = at + size;
-	return memset((void *)at, 0, size);
+	return (void *)at;
 }
 
 void *page_alloc(size_t size)
 {
-	return take(size, size);
+	return memset(take(size, size), 0, size);
+}
+
+void *page_alloc_uncleared(size_t size)
+{
+	return take(ALIGN_UP(size, LINE), LINE);
 }
 
 void *page_alloc_array(size_t size)
 {
-	return take(ALIGN_UP(size, LINE), LINE);
+	return memset(page_alloc_uncleared(size), 0, size);
 }
 
 void page_alloc_trim(const void *last, size_t size, size_t used)

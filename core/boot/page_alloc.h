@@ -18,6 +18,9 @@ void *page_alloc(size_t size);
 /* The same for what no hart's tables refer to: of any size, aligned to a line of a cache. */
 void *page_alloc_array(size_t size);
 
+/* The same as page_alloc_array(), but it may hold anything. */
+void *page_alloc_uncleared(size_t size);
+
 /* Gives back what is behind the first `used` bytes of the array that was allocated last. */
 void page_alloc_trim(const void *last, size_t size, size_t used);
 

@@ -12,6 +12,7 @@
 #include "core/vm/bells.h"
 #include "core/vm/guest_file.h"
 #include "core/vm/platform.h"
+#include "core/vm/samples.h"
 #include "core/lib/event_names.h"
 #include "core/lib/text.h"
 #include <string.h>
@@ -430,6 +431,7 @@ void vms_create(const struct vm_tree *tree)
 	trace_init(page_alloc_array);
 	log_line("tables: %lu KiB, at most %lu of them for a VM", page_alloc_used() >> 10,
 	         (largest + 1023) >> 10);
+	samples_init(page_alloc_array, page_alloc_uncleared);
 }
 
 void vms_start(void)

@@ -17,7 +17,7 @@
 #include "core/vm/vm.h"
 
 #define PROMPT_LINE_BYTES 640U
-#define PROMPT_MOST_WORDS 4U
+#define PROMPT_MOST_WORDS 6U
 
 /* The result of a command. Programs get it; a person reads the output. */
 enum prompt_status {
@@ -56,7 +56,7 @@ struct prompt {
 
 /* The functions of the commands: their first `next`. */
 prompt_fn prompt_vms, prompt_exits, prompt_pmu, prompt_trace, prompt_crash, prompt_observe,
-    prompt_observed;
+    prompt_observed, prompt_samples;
 
 /* Adds the last line of the output, and sets the result. */
 void prompt_answer(struct prompt *p, enum prompt_status status, const char *format, ...)

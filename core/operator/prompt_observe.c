@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The prompt's `observe`, `observed` and `unobserve` count events of VMs without their guests' help
- * (core/vm/observe.h). An observation is one event of one VM, on all its vcpus, and has a number.
- * All vcpus are read at one moment, and told one by one. To begin and to end an observation, the
- * hart of each vcpu is asked in turn.
+ * The prompt's `observe`, `sample`, `observed` and `unobserve` count events of VMs without their
+ * guests' help (core/vm/observe.h). An observation is one event of one VM, on all its vcpus, and
+ * has a number. All vcpus are read at one moment, and told one by one. To begin and to end an
+ * observation, the hart of each vcpu is asked in turn.
  */
 #include <string.h>
 
 #include "core/lib/event_names.h"
 #include "core/lib/numbers.h"
 #include "core/operator/prompt.h"
+#include "core/vm/unwind.h"
 
 #define NS_PER_S 1000000000U
+
+/* Of a rate: how many events before the first sample, which shows how often they happen. */
+#define FIRST_PERIOD 1000U
+#define MOST_HZ      100000U
 
 static uint32_t last_number;
 /* The vcpus that `observed` or `unobserve` has read, by their index. */
@@ -51,6 +56,30 @@ static bool parse_event(const char *text, struct observed_event *event)
 	return false;
 }
 
+/* Parses PERIOD or RATEhz. */
+static bool parse_period(const char *text, struct observed_event *event)
+{
+	uint64_t n;
+
+	if (!number_cut(&text, &n) || !n)
+		return false;
+	if (*text == '\0') {
+		event->period = n;
+		return true;
+	}
+	event->period = FIRST_PERIOD;
+	event->hz = (uint32_t)n;
+	return strcmp(text, "hz") == 0 && n <= MOST_HZ;
+}
+
+static bool parse_depth(const char *text, struct observed_event *event)
+{
+	uint64_t n = prompt_number(text);
+
+	event->depth = (uint32_t)n;
+	return n <= UNWIND_MOST;
+}
+
 static const char *filter_name(uint32_t flags)
 {
 	uint32_t i = 0;
@@ -58,6 +87,17 @@ static const char *filter_name(uint32_t flags)
 	while (i < FILTERS - 1 && filters[i].flags != flags)
 		i++;
 	return filters[i].name;
+}
+
+/* Few words, since each character of a line lengthens the stay in which it is written. */
+static void tell_samples(struct prompt *p, const struct vcpu *vcpu, const struct observer *o)
+{
+	if (strcmp(p->word[0], "sample") == 0)
+		text_add(&p->out, ",'timebase':%u", platform.timebase);
+	else
+		text_add(&p->out, ",'samples':%lu,'lost':%lu,'late':%lu", o->samples, o->lost,
+		         o->late);
+	text_add(&p->out, ",'lcofi_hs':%lu", vcpu->ctx.hs_insns[EXIT_LCOFI]);
 }
 
 static void tell(struct prompt *p, const struct observer *o)
@@ -71,6 +111,8 @@ static void tell(struct prompt *p, const struct observer *o)
 	text_add(&p->out, ",'ns':%lu,'at_ns':%lu,'looked_ns':%lu,'shared':%s",
 	         prompt_time(o->until - o->since, NS_PER_S), prompt_time(o->until, NS_PER_S),
 	         prompt_time(vcpu->observers.told_at, NS_PER_S), prompt_bool(o->shared));
+	if (o->event.period)
+		tell_samples(p, vcpu, o);
 	text_add(&p->out, o->ended ? ",'ended':'%s'" : ",'ended':null", o->ended);
 	prompt_tell(p);
 }
@@ -116,7 +158,9 @@ void prompt_observe(struct prompt *p)
 
 	if (!vm)
 		return;
-	if (!parse_event(p->word[2], &observe_request.event)) {
+	if (!parse_event(p->word[2], &observe_request.event) ||
+	    (p->n_words > 3 && !parse_period(p->word[3], &observe_request.event)) ||
+	    (p->n_words > 4 && !parse_depth(p->word[4], &observe_request.event))) {
 		prompt_wrong(p);
 		return;
 	}

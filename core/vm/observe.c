@@ -2,6 +2,7 @@
 #include "core/vm/observe.h"
 
 #include "arch/riscv/csr.h"
+#include "core/vm/platform.h"
 #include "core/vm/vcpu_requests.h"
 #include "core/vm/vm.h"
 #include "vpmu/bits.h"
@@ -13,6 +14,7 @@ static const char *const refusals[] = {
     [VPMU_OBSERVE_NO_EVENT] = "not supported",
     [VPMU_OBSERVE_GUESTS] = "the guest counts something else on that counter",
     [VPMU_OBSERVE_OTHERS] = "another observer counts something else on that counter",
+    [VPMU_OBSERVE_SILENT] = "the hart does not interrupt for that event",
 };
 
 static const char *const taken = "the guest needed that counter";
@@ -80,15 +82,74 @@ void observer_look(struct vcpu *vcpu, uint32_t n, uint64_t now)
 		o->ended = "the hart refuses that counter";
 }
 
+/* Why a vcpu cannot be sampled. NULL: it can. */
+static const char *no_samples(const struct vcpu *vcpu, const struct observed_event *event)
+{
+	const struct vpmu_policy *policy = &vcpu->vm->pmu_policy;
+
+	if (!vcpu->home->hpm.lcofi || !vcpu->home->hpm.ssccfg)
+		return "its hart has no overflow interrupts that the guest does not see";
+	if (policy->count_hs)
+		return "its counters count HS as well";
+	if (event->period < OBSERVE_LEAST_PERIOD || event->period >> (policy->width - 2))
+		return "the period is too short or too long";
+	return NULL;
+}
+
+void vcpu_take_samples(struct vcpu *vcpu)
+{
+	bool samples = false;
+
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++)
+		samples |=
+		    vcpu->observers.observer[n].number && vcpu->observers.observer[n].event.period;
+	if (samples && vcpu_is_current(vcpu))
+		vpmu_overflow(&vcpu->pmu);
+}
+
 static const char *begin_hw(struct vcpu *vcpu, uint32_t n, const struct observed_event *event)
 {
-	return refusals[vpmu_observe(&vcpu->pmu, vcpu_is_current(vcpu), n, event->event_idx,
-	                             event->data, event->flags)];
+	const char *why = event->period ? no_samples(vcpu, event) : NULL;
+
+	return why ? why
+	           : refusals[vpmu_observe(&vcpu->pmu, vcpu_is_current(vcpu), n, event->event_idx,
+	                                   event->data, event->flags, event->period)];
+}
+
+/* So many ticks from one sample to the next, counted from now on. */
+static void begin_rate(const struct vcpu *vcpu, struct observer *o)
+{
+	uint64_t now;
+
+	o->every = platform.timebase / o->event.hz;
+	o->sampled_at = vcpu_fw_cpu(&vcpu->fw, &now);
 }
 
 static bool is_by_hs_clock(const struct observer *o)
 {
 	return is_fw(o) && tally_event_is_by_hs_clock(SBI_PMU_EVENT_CODE(o->event.event_idx));
+}
+
+/* The guests' s0, where the chain begins, is noted at exits only while it is needed. */
+static void add_chains(struct pcpu *pcpu, uint32_t more)
+{
+	uint32_t before = pcpu->chains;
+
+	pcpu->chains += more;
+	if (!before != !pcpu->chains)
+		trap_keep_s0(pcpu->chains);
+}
+
+void vcpu_observers_arrive(struct vcpu *vcpu)
+{
+	vcpu->home->observers += vcpu->observers.n;
+	add_chains(vcpu->home, vcpu->observers.chains);
+}
+
+void vcpu_observers_leave(struct vcpu *vcpu)
+{
+	vcpu->home->observers -= vcpu->observers.n;
+	add_chains(vcpu->home, -vcpu->observers.chains);
 }
 
 /* Allocates an observer. Returns NULL if the vcpu or its hart has the maximum number of them. */
@@ -118,7 +179,15 @@ void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_ev
 	    .since = csr_read(CSR_TIME),
 	};
 	o->until = o->since;
-	if (!is_fw(o))
+	if (event->hz)
+		begin_rate(vcpu, o);
+	if (event->depth) {
+		vcpu->observers.chains++;
+		add_chains(vcpu->home, 1);
+	}
+	if (is_fw(o) && event->period)
+		o->ended = "only events of the hart can be sampled";
+	else if (!is_fw(o))
 		o->ended = begin_hw(vcpu, (uint32_t)(o - vcpu->observers.observer), &o->event);
 	else if (!vpmu_fw_event_exists(&vcpu->vm->pmu_policy, code) || o->event.data ||
 	         o->event.flags)
@@ -139,6 +208,10 @@ void observer_end(struct vcpu *vcpu, uint32_t n)
 	o->number = 0;
 	vcpu->observers.n--;
 	vcpu->home->observers--;
+	if (o->event.depth) {
+		vcpu->observers.chains--;
+		add_chains(vcpu->home, -1U);
+	}
 	if (is_fw(o))
 		fw_watch(vcpu);
 	else
@@ -147,6 +220,7 @@ void observer_end(struct vcpu *vcpu, uint32_t n)
 
 void vcpu_end_observers(struct vcpu *vcpu)
 {
+	vcpu_take_samples(vcpu);
 	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
 		struct observer *o = &vcpu->observers.observer[n];
 

@@ -26,7 +26,16 @@ struct observed_event {
 	uint32_t event_idx;
 	uint32_t flags; /* SBI_PMU_CFG_FLAG_SET_UINH, SBI_PMU_CFG_FLAG_SET_SINH */
 	uint64_t data;
+	/* How many of these events there are from one sample to the next, the first of them only if
+	 * hz is not 0: then so many samples are wanted in a second of the vcpu's time on its hart.
+	 * 0: it is counted only. */
+	uint64_t period;
+	uint32_t hz;
+	uint32_t depth; /* of the chain of callers that a sample has at most */
 };
+
+/* A shorter one would leave the guest hardly any time. */
+#define OBSERVE_LEAST_PERIOD 100U
 
 struct observer {
 	uint32_t number; /* of the observation that it is part of; 0: free */
@@ -39,12 +48,19 @@ struct observer {
 	uint64_t until; /* host time of `value` */
 	uint64_t since; /* host time when it began */
 	uint64_t base;  /* firmware events: the total at `since` */
+	/* Samples so far (core/vm/samples.h), those of them for which there was no room, and
+	 * periods that were over before the sample of the last one was taken. */
+	uint64_t samples, lost, late;
+	/* With a rate: host time from one sample to the next, and how long the vcpu had been
+	 * resident at the last one. */
+	uint64_t every, sampled_at;
 };
 
 /* Part of struct vcpu. Private to the home hart. */
 struct vcpu_observers {
 	struct observer observer[VPMU_OBSERVERS];
-	uint32_t n; /* number of observers in use */
+	uint32_t n;      /* number of observers in use */
+	uint32_t chains; /* those of them that sample with callers */
 	/* Copies of the observers that the last request concerned, taken when it was done. An entry
 	 * with number 0 is unused. The client may read them while no request is posted for the
 	 * vcpu. */
@@ -90,6 +106,14 @@ void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_ev
 /* Reads observer n. `now` is the current host time. */
 void observer_look(struct vcpu *vcpu, uint32_t n, uint64_t now);
 void observer_end(struct vcpu *vcpu, uint32_t n);
+
+/* A period may be over and its interrupt still pending: takes that sample. Before a look. */
+void vcpu_take_samples(struct vcpu *vcpu);
+
+/* The observers of a vcpu are on its home hart from now on, or will be on another one. Home hart
+ * only. */
+void vcpu_observers_arrive(struct vcpu *vcpu);
+void vcpu_observers_leave(struct vcpu *vcpu);
 
 /* Ends all observers, because the vPMU is about to be reset. Home hart only. */
 void vcpu_end_observers(struct vcpu *vcpu);

@@ -52,6 +52,7 @@ static void look(struct vcpu *vcpu, uint64_t now)
 {
 	struct observer *told = vcpu->observers.told;
 
+	vcpu_take_samples(vcpu);
 	vcpu->observers.told_at = now;
 	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
 		const struct observer *o = &vcpu->observers.observer[n];

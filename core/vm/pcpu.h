@@ -76,6 +76,7 @@ struct pcpu {
 	/* There are more than the FP registers: vectors, or records (struct vs_has). */
 	bool more_registers;
 	uint32_t observers; /* of its vcpus, see core/vm/observe.h */
+	uint32_t chains;    /* those of them that sample with callers */
 	/* The current stay in HS: instret at its beginning, the vcpu that it is accounted to, and
 	 * the kind of exit. */
 	uint64_t stay_start;

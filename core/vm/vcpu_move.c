@@ -71,7 +71,7 @@ static uint32_t leave_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 	pcpu->working &= ~bit;
 	pcpu->asks &= ~bit;
 	pcpu_count_vcpus(pcpu, -1);
-	pcpu->observers -= vcpu->observers.n;
+	vcpu_observers_leave(vcpu);
 	return carried;
 }
 
@@ -125,7 +125,7 @@ static void join_lists(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	CHECK(!((pcpu->ready | pcpu->waiting) & vcpu->bit));
 	pcpu_count_vcpus(pcpu, 1);
-	pcpu->observers += vcpu->observers.n;
+	vcpu_observers_arrive(vcpu);
 	wake_times_set(&pcpu->wake, vcpu->index, vcpu_deadline(vcpu));
 	if (vcpu->carried & CARRIED_WORKING) {
 		sched_work(vcpu);

@@ -9,6 +9,7 @@
 #include "core/vm/ledger.h"
 #include "core/vm/pcpu.h"
 #include "core/vm/platform.h"
+#include "core/vm/samples.h"
 #include "core/vm/vcpu.h"
 #include "core/vm/vm.h"
 #include "core/vm/vs_interrupts.h"
@@ -266,4 +267,9 @@ void vpmu_port_budget_lost(void)
 void vpmu_port_unobserved(uint32_t n, uint64_t value)
 {
 	vcpu_observer_taken(this_pcpu()->current, n, value);
+}
+
+uint64_t vpmu_port_sampled(uint32_t n, uint64_t period, uint64_t missed)
+{
+	return vcpu_sampled(this_pcpu()->current, n, period, missed);
 }

@@ -44,6 +44,7 @@ static const struct {
     {"pace", pace},
     {"smp", smp},
     {"hsm", hsm_kind},
+    {"chain", chain},
     {"seed", seed},
     {"control", control},
     {"rounding", rounding},

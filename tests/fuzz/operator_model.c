@@ -109,8 +109,8 @@ static unsigned int set_frames(const char *word)
 static unsigned int command(char *text)
 {
 	static const char *const acts[] = {"start", "stop", "restart"};
-	static const char *const tells[] = {"vms",     "exits",    "pmu",
-	                                    "observe", "observed", "unobserve"};
+	static const char *const tells[] = {"vms",    "exits",    "pmu",      "observe",
+	                                    "sample", "observed", "unobserve"};
 	char *word[40] = {NULL};
 	size_t n = 0;
 	bool json;
@@ -119,13 +119,13 @@ static unsigned int command(char *text)
 		word[n++] = w;
 	if (n == 0)
 		return OK;
-	json = n > 1 && n <= 4 && strcmp(word[n - 1], "--json") == 0;
+	json = n > 1 && n <= 6 && strcmp(word[n - 1], "--json") == 0;
 	n -= json;
 	for (size_t i = 0; i < 3; i++) {
 		if (strcmp(word[0], acts[i]) == 0)
 			return n == 2 && !json ? lives(word[0], word[1]) : WRONG;
 	}
-	for (size_t i = 0; i < 6; i++) {
+	for (size_t i = 0; i < 7; i++) {
 		if (strcmp(word[0], tells[i]) == 0)
 			return i < 3 && n > 1 ? WRONG : i < 3 ? OK : ANY;
 	}
@@ -137,7 +137,7 @@ static unsigned int command(char *text)
 		return n != 2 ? WRONG : vm_named(word[1]) == ANY ? FAILED : OK;
 	if (strcmp(word[0], "frames") == 0)
 		return n == 2 && !json ? set_frames(word[1]) : WRONG;
-	if (strcmp(word[0], "help") == 0)
+	if (strcmp(word[0], "help") == 0 || strcmp(word[0], "samples") == 0)
 		return n == 1 && !json ? OK : WRONG;
 	if (strcmp(word[0], "poweroff") == 0 && n == 1 && !json) {
 		for (unsigned int vm = 0; vm < m.n_vms; vm++)

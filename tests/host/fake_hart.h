@@ -38,6 +38,10 @@ enum fake_mode {
 /* Programmable counters of the hart by default: 3..18. */
 #define FAKE_PROGRAMMABLE 0x7fff8ULL
 
+/* Of observers that sample. */
+#define FAKE_LEAST_PERIOD 20U
+#define FAKE_LONG_PERIOD  5000U
+#define FAKE_MANY_SAMPLES 30U
 #define FAKE_VCPUS        3U  /* ids 1..3 */
 #define FAKE_TALLY_EVENTS 40U /* firmware events from 256 on that can happen */
 
@@ -105,10 +109,15 @@ struct fake_hart_trace {
 	uint64_t late;      /* mask of the counters that failed without an error */
 	uint64_t failed_runs;
 	uint64_t failed_stops;
-	/* Observers of the resident vcpu that have ended, and their values. */
+	/* What the observers of each vcpu, from 1 on, have sampled. */
+	struct fake_sampled {
+		uint64_t samples, missed, events;
+	} sampled[FAKE_VCPUS + 1][VPMU_OBSERVERS];
 	/* Of each vcpu, from 1 on: how often that was told. */
 	uint32_t budgets_spent[FAKE_VCPUS + 1];
 	uint32_t budgets_lost[FAKE_VCPUS + 1];
+	uint64_t samples_in_run; /* of all, since it is set to 0 */
+	/* Observers of the resident vcpu that have ended, and their values. */
 	uint32_t unobserved;
 	uint64_t unobserved_value[VPMU_OBSERVERS];
 };

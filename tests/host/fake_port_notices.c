@@ -45,3 +45,27 @@ void vpmu_port_unobserved(uint32_t n, uint64_t value)
 	fake_trace.unobserved |= 1U << n;
 	fake_trace.unobserved_value[n % VPMU_OBSERVERS] = value;
 }
+
+/* Periods change a little, and are short now and then. In the middle of a long run they grow, since
+ * each ends a step of it. */
+static uint64_t next_period(const struct fake_sampled *s, uint64_t period)
+{
+	if (fake_trace.samples_in_run > FAKE_MANY_SAMPLES)
+		return period < 1ULL << 50 ? 2 * period : period;
+	if (period > FAKE_LONG_PERIOD || s->samples % 5 == 0)
+		return FAKE_LEAST_PERIOD + period % FAKE_LONG_PERIOD / 3;
+	return period + (s->samples & 3);
+}
+
+uint64_t vpmu_port_sampled(uint32_t n, uint64_t period, uint64_t missed)
+{
+	struct fake_sampled *s = &fake_trace.sampled[fake.resident][n % VPMU_OBSERVERS];
+
+	fake_called();
+	fake_require(n < VPMU_OBSERVERS && fake.resident, "nobody was sampled");
+	s->samples++;
+	fake_trace.samples_in_run++;
+	s->missed += missed;
+	s->events += period * (missed + 1);
+	return next_period(s, period);
+}

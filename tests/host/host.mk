@@ -11,7 +11,7 @@ HOST_SRC_vpmu := $(addprefix tests/host/,test_vpmu.c test_vpmu_config.c test_vpm
 	test_vpmu_start_stop.c test_vpmu_direct.c test_vpmu_share.c test_vpmu_overflow.c \
 	test_vpmu_wrap.c test_vpmu_fw.c test_vpmu_switch.c test_vpmu_snapshot.c \
 	test_vpmu_event_info.c test_vpmu_policy.c test_vpmu_retired.c test_vpmu_count_hs.c \
-	test_vpmu_show.c test_vpmu_observe.c test_vpmu_budget.c \
+	test_vpmu_show.c test_vpmu_observe.c test_vpmu_sample.c test_vpmu_budget.c \
 	test_vpmu_fixed.c test_vpmu_failed.c \
 	test_vpmu_room.c \
 	vpmu_stub.c) $(VPMU_SRC)
@@ -221,6 +221,11 @@ SBI_FAULTS_SRC := tests/host/test_sbi_faults.c tests/host/fake_firmware.c core/v
 HOST_SRC_sbi_faults := $(SBI_FAULTS_SRC) $(VPMU_SRC)
 $(SBI_FAULTS_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE \
 	-DHOST_CSR_WRITES
+
+# Chains of callers, of a guest in the host's memory.
+HOST_TESTS += unwind
+HOST_SRC_unwind := tests/host/test_unwind.c core/vm/unwind.c
+$(HOST_SRC_unwind:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 # Harts that are threads, under ThreadSanitizer: what one hands to another must be in order.
 THREADS_SRC := $(addprefix tests/host/,test_threads.c threads.c) core/log.c core/lib/printf.c \

@@ -117,6 +117,9 @@ static void pick_observer(struct chance *c, struct op *op)
 	op->a[4] = chance(c) & (SBI_PMU_CFG_FLAG_SET_UINH | SBI_PMU_CFG_FLAG_SET_SINH);
 	if (percent(c, 50))
 		op->a[4] &= chance(c);
+	if (percent(c, 50))
+		op->a[4] |= (uint64_t)(FAKE_LEAST_PERIOD + below(c, percent(c, 60) ? 100 : 3000))
+		            << 32;
 }
 
 #define SAMPLED 5U /* FAKE_CYCLES .. FAKE_ITLB */

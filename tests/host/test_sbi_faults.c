@@ -20,6 +20,7 @@
 #include "core/vm/hpm_failures.h"
 #include "core/panic.h"
 #include "core/vm/platform.h"
+#include "core/vm/samples.h"
 #include "tests/host/fake_firmware.h"
 #include "vpmu/retired.h"
 
@@ -69,6 +70,12 @@ void vcpu_set_vtw(struct vcpu *vcpu, bool trap)
 void vcpu_observer_taken(struct vcpu *vcpu, uint32_t n, uint64_t value)
 {
 	(void)vcpu, (void)n, (void)value;
+}
+
+uint64_t vcpu_sampled(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t missed)
+{
+	(void)vcpu, (void)n, (void)period, (void)missed;
+	abort();
 }
 
 /* No vcpu here has a budget, or a limit of LCOFIs. */

@@ -148,7 +148,7 @@ static void test_every_index(void **state)
 	uint32_t i;
 
 	(void)state;
-	assert_true(sizeof(struct vpmu) <= 4352);
+	assert_true(sizeof(struct vpmu) <= 4480);
 	for (i = 3; i < 19; i++)
 		assert_int_equal(vpmu_counter_config_matching(&vpmu, i, 1, SKIP, INSTRS, 0).value,
 		                 i);
@@ -187,6 +187,7 @@ int main(void)
 	failed += test_vpmu_show();
 	failed += test_vpmu_fixed();
 	failed += test_vpmu_observe();
+	failed += test_vpmu_sample();
 	failed += test_vpmu_budget();
 	failed += test_vpmu_failed();
 	failed += test_vpmu_room();

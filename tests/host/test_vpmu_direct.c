@@ -199,7 +199,8 @@ static void test_asking_for_a_raw_event(void **state)
 	assert_int_equal(guest_read(3), 11);
 	/* The same for an observer. */
 	assert_int_equal(stop(8, 0), 0);
-	assert_int_equal(vpmu_observe(&vpmu, true, 0, (uint32_t)RAW, 0, 0), VPMU_OBSERVE_NO_EVENT);
+	assert_int_equal(vpmu_observe(&vpmu, true, 0, (uint32_t)RAW, 0, 0, 0),
+	                 VPMU_OBSERVE_NO_EVENT);
 	assert_int_equal(stub.direct, 0x10);
 	assert_int_equal(guest_read(3), 11);
 }

@@ -12,7 +12,7 @@
 static enum vpmu_observe observe(uint32_t n, unsigned long event_idx, uint64_t data,
                                  unsigned long flags)
 {
-	return vpmu_observe(&vpmu, true, n, (uint32_t)event_idx, data, flags);
+	return vpmu_observe(&vpmu, true, n, (uint32_t)event_idx, data, flags, 0);
 }
 
 static void unobserve(uint32_t n)
@@ -141,7 +141,7 @@ static void test_world_switch(void **state)
 	vpmu_evict(&vpmu, (hctr_t){3});
 	stub_neighbour();
 	assert_int_equal(observed(0), 7);
-	assert_int_equal(vpmu_observe(&vpmu, false, 1, INSTRS, 0, 0), VPMU_OBSERVES);
+	assert_int_equal(vpmu_observe(&vpmu, false, 1, INSTRS, 0, 0, 0), VPMU_OBSERVES);
 	vpmu_restore(&vpmu);
 	stub_count_vu(CYCLES, 3);
 	stub_count(CYCLES, 3);

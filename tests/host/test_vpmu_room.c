@@ -251,8 +251,8 @@ static void test_observers(void **state)
 	stub.raw_hctrs[3] = 0x10;
 	ask_for(1 << 3, 1);
 	assert_int_equal(start(1 << 3, INIT, 0), SBI_SUCCESS);
-	assert_int_equal(vpmu_observe(&vpmu, true, 0, RAW, 1, 0), VPMU_OBSERVES);
-	assert_int_equal(vpmu_observe(&vpmu, true, 1, RAW, 3, 0), VPMU_OBSERVES);
+	assert_int_equal(vpmu_observe(&vpmu, true, 0, RAW, 1, 0, 0), VPMU_OBSERVES);
+	assert_int_equal(vpmu_observe(&vpmu, true, 1, RAW, 3, 0, 0), VPMU_OBSERVES);
 	stub_count_raw(1, 5);
 	stub_count_raw(3, 6);
 	ask_for(1 << 5, 2);

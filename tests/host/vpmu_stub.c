@@ -457,6 +457,14 @@ void vpmu_port_unobserved(uint32_t n, uint64_t value)
 	stub.unobserved_value = value;
 }
 
+uint64_t vpmu_port_sampled(uint32_t n, uint64_t period, uint64_t missed)
+{
+	stub.samples[n]++;
+	stub.missed += missed;
+	stub.sampled_period = period;
+	return stub.next_period ? stub.next_period : period;
+}
+
 /* --- the guest's memory, by itself ---------------------------------------------------------- */
 
 void poke64(uint64_t gpa, uint64_t value)

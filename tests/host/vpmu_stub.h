@@ -77,6 +77,9 @@ struct stub {
 	/* Observers that ended, and the last one's value. */
 	uint32_t unobserved;
 	uint64_t unobserved_value;
+	/* Samples of each observer, periods that were noticed too late, the period that was over
+	 * last, and the one that the next sample gets; 0: the same. */
+	uint64_t samples[VPMU_OBSERVERS], missed, sampled_period, next_period;
 	uint32_t last_n;    /* entries of the last start */
 	uint64_t last_stop; /* mask of the last stop */
 
@@ -160,6 +163,7 @@ int test_vpmu_count_hs(void);
 int test_vpmu_show(void);
 int test_vpmu_fixed(void);
 int test_vpmu_observe(void);
+int test_vpmu_sample(void);
 int test_vpmu_budget(void);
 int test_vpmu_failed(void);
 int test_vpmu_room(void);

@@ -236,13 +236,14 @@ static void run(const uint64_t *a)
 	uint64_t done = 0;
 	uint32_t polling = 0;
 
+	fake_trace.samples_in_run = 0;
 	if (fake_hart_pending())
 		world_take_overflow(vc);
 	for (uint32_t stops = 0; done < a[2] && !difference[0]; stops++) {
 		uint32_t next = fake_hart_work_after(work, done);
 		uint64_t part = fake_hart_step(mode, next, a[2] - done);
 
-		if (stops > STORM) {
+		if (stops > STORM + fake_trace.samples_in_run) {
 			world_differ("a storm of overflows");
 			break;
 		}
@@ -483,6 +484,7 @@ static void leave(void)
 	/* Whatever was not reported by now would not be reported while it is away. */
 	world_check_saved(vc);
 	world_budget_saved(vc);
+	world_observers_saved(vc);
 	fake_hart_leave();
 	on_hart[vc->hart] = VCPUS;
 	put_aside();

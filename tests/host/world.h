@@ -46,11 +46,12 @@ enum op_kind {
 	OP_POKE,       /* gpa, value: the guest writes 64 bits of its memory */
 	OP_ENTRIES,    /* gpa, n, seed: the guest writes n entries for event info */
 	OP_OVERFLOW,   /* vpmu_overflow(), due or not */
-	OP_SWITCH,  /* to which vcpu, which its hart runs from then on; a[1]: who was running stays
-	                  resident if that is another hart */
-	OP_RESET,   /* HSM stop of the resident one */
-	OP_MOVE,    /* which vcpu: to the other hart, its counters live */
-	OP_OBSERVE, /* vcpu, observer, event_idx, event_data, flags */
+	OP_SWITCH, /* to which vcpu, which its hart runs from then on; a[1]: who was running stays
+	                 resident if that is another hart */
+	OP_RESET,  /* HSM stop of the resident one */
+	OP_MOVE,   /* which vcpu: to the other hart, its counters live */
+	/* vcpu, observer, event_idx, event_data, flags and, in the upper half, a period */
+	OP_OBSERVE,
 	OP_UNOBSERVE, /* vcpu, observer */
 	OP_BUDGET,    /* vcpu, what its budget is from now on */
 	OP_KINDS,
@@ -85,6 +86,7 @@ struct world_observer {
 	uint32_t inhibit; /* VPMU_INH_* */
 	uint64_t event_data;
 	uint64_t value;
+	bool samples;
 };
 
 /* What should be left of a budget. */
@@ -165,6 +167,11 @@ struct vcpu {
 	X(observer_reads)                                                                          \
 	X(observers_in_the_way)                                                                    \
 	X(observers_lost)                                                                          \
+	X(sampling)                                                                                \
+	X(sampling_silent)                                                                         \
+	X(samples)                                                                                 \
+	X(samples_shared)                                                                          \
+	X(samples_late)                                                                            \
 	X(unobserved)                                                                              \
 	X(budgets_renewed_away)                                                                    \
 	X(budgets_spent)                                                                           \
@@ -224,6 +231,10 @@ void world_budget_retired(struct vcpu *vc);
 void world_budget_renew(struct vcpu *vc, const struct op *op);
 /* After it was saved. */
 void world_budget_saved(struct vcpu *vc);
+void world_observers_saved(struct vcpu *vc);
+
+/* Those that may have an observer that samples. */
+uint64_t world_sampled_hctrs(const struct vcpu *vc);
 /* After each operation. */
 void world_budget_check(struct vcpu *vc, const struct op *op);
 

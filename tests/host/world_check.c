@@ -106,7 +106,8 @@ void world_check_saved(struct vcpu *vc)
 static void check_direct(struct vcpu *vc)
 {
 	uint64_t direct = fake_hart_direct();
-	uint64_t must = model_must_be_direct(&vc->model);
+	/* The counter that wraps first is the anchor, and that is the only direct one. */
+	uint64_t must = model_must_be_direct(&vc->model) & ~world_sampled_hctrs(vc);
 	uint64_t may = model_may_be_direct(&vc->model);
 
 	if (direct & ~may)

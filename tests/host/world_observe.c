@@ -21,6 +21,19 @@ uint32_t world_observers(const struct vcpu *vc)
 	return on;
 }
 
+uint64_t world_sampled_hctrs(const struct vcpu *vc)
+{
+	uint64_t hctrs = 0;
+
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
+		const struct world_observer *o = &vc->observers[n];
+
+		if (o->on && o->samples)
+			hctrs |= fake_hart_hctrs(o->event_idx, o->event_data);
+	}
+	return hctrs;
+}
+
 static bool counts_in(const struct world_observer *o, enum fake_mode mode)
 {
 	return o->on && !(o->inhibit & (mode == FAKE_VU ? HW_INH_VU : HW_INH_VS));
@@ -115,6 +128,13 @@ static void check_refusal(const struct vcpu *vc, enum vpmu_observe got,
 			world_differ("an event that exists cannot be observed");
 		return;
 	}
+	if ((got == VPMU_OBSERVE_SILENT) !=
+	    (wanted->samples && vc->model.policy.polled_cache && wanted->event_idx >> 16 == 1))
+		world_differ("an event is sampled that nobody interrupts for, or not");
+	if (got == VPMU_OBSERVE_SILENT) {
+		world_count.sampling_silent++;
+		return;
+	}
 	who_is_in_the_way(vc, wanted, false, &guest, &other);
 	if (got == VPMU_OBSERVE_GUESTS && !guest)
 		world_differ("not observed because of the guest, who is not in the way");
@@ -124,6 +144,19 @@ static void check_refusal(const struct vcpu *vc, enum vpmu_observe got,
 	who_is_in_the_way(vc, wanted, true, &guest, &other);
 	if (got == VPMU_OBSERVES && (hctrs & (hctrs - 1)) == 0 && (guest || other))
 		world_differ("observed on a counter that counts something else");
+}
+
+static struct fake_sampled *sampled(const struct vcpu *vc, uint32_t n)
+{
+	return &fake_trace.sampled[vc->model.vcpu][n];
+}
+
+/* A guest may run for longer here than a narrow counter can have periods. */
+static uint64_t period_of(const struct vcpu *vc, const struct op *op)
+{
+	if (vc->model.policy.count_hs || vc->vpmu.value_mask != UINT64_MAX)
+		return 0;
+	return op->a[4] >> 32;
 }
 
 static void observe(struct vcpu *vc, const struct op *op)
@@ -137,18 +170,22 @@ static void observe(struct vcpu *vc, const struct op *op)
 	    .inhibit = (op->a[4] & SBI_PMU_CFG_FLAG_SET_UINH ? HW_INH_VU : 0) |
 	               (op->a[4] & SBI_PMU_CFG_FLAG_SET_SINH ? HW_INH_VS : 0),
 	};
+	uint64_t period = period_of(vc, op);
 	enum vpmu_observe got;
 
 	if (o->on)
 		return;
 	got = vpmu_observe(&vc->vpmu, world_is_resident(vc), n, wanted.event_idx, wanted.event_data,
-	                   op->a[4]);
+	                   (uint32_t)op->a[4], period);
 	fake_hart_name(&wanted.event_idx, &wanted.event_data);
+	wanted.samples = period != 0;
+	sampled(vc, n)->events = 0;
 	check_refusal(vc, got, &wanted);
 	if (got != VPMU_OBSERVES)
 		return;
 	*o = wanted;
 	world_count.observed++;
+	world_count.sampling += wanted.samples;
 	world_count.observed_elsewhere += !world_is_resident(vc);
 }
 
@@ -203,6 +240,40 @@ static void note_ended(struct vcpu *vc, const struct op *op)
 	fake_trace.unobserved = 0;
 }
 
+/* Each period that is over is told, once and not too early. `now`: nothing may be left to be
+ * told. */
+static void check_samples(struct vcpu *vc, uint32_t n, bool now)
+{
+	struct world_observer *o = &vc->observers[n];
+	struct fake_sampled *s = sampled(vc, n);
+	uint64_t left = o->value - s->events, value;
+	bool shared = false;
+
+	(void)vpmu_observed(&vc->vpmu, n, &value, &shared);
+	world_count.samples += s->samples;
+	world_count.samples_late += s->missed;
+	world_count.samples_shared += shared ? s->samples : 0;
+	s->samples = s->missed = 0;
+	if (s->events > o->value)
+		world_differ("observer %u: %llu events are sampled, of %llu", n,
+		             (unsigned long long)s->events, (unsigned long long)o->value);
+	else if (!o->samples ? s->events != 0 : now && left >= vc->vpmu.period[n])
+		world_differ("observer %u: no sample since %llu events, of a period of %llu", n,
+		             (unsigned long long)left, (unsigned long long)vc->vpmu.period[n]);
+}
+
+void world_observers_saved(struct vcpu *vc)
+{
+	struct vpmu_view view;
+
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
+		if (vc->observers[n].on &&
+		    vpmu_describe(&vc->vpmu, VPMU_OBSERVER(n), true, &view) &&
+		    view.state == VPMU_RUNNING)
+			check_samples(vc, n, true);
+	}
+}
+
 /* vpmu_observed() and vpmu_describe() must agree. */
 static void check_short(struct vcpu *vc, uint32_t n, const struct vpmu_view *view)
 {
@@ -244,6 +315,7 @@ void world_observers_check(struct vcpu *vc, const struct op *op)
 			continue;
 		}
 		world_count.observer_reads++;
+		check_samples(vc, n, !fake_hart_pending());
 		world_count.observed_shared += view.shared;
 		if (view.value != (o->value & vc->vpmu.value_mask) &&
 		    !(vc->model.policy.count_hs && !(o->inhibit & HW_INH_VS)))

@@ -72,9 +72,12 @@ static int describe_other(const struct op *op, char *text)
 	case OP_MOVE:
 		return snprintf(text, WORLD_TEXT, "vcpu %llu moves", a0 % VCPUS);
 	case OP_OBSERVE:
-		return snprintf(text, WORLD_TEXT,
-		                "observer %llu of vcpu %llu: event %#llx, data %#llx, flags %#llx",
-		                a1 % VPMU_OBSERVERS, a0 % VCPUS, a2, a3, (ull)op->a[4]);
+		return snprintf(
+		    text, WORLD_TEXT,
+		    "observer %llu of vcpu %llu: event %#llx, data %#llx, flags %#x, period "
+		    "%u",
+		    a1 % VPMU_OBSERVERS, a0 % VCPUS, a2, a3, (uint32_t)op->a[4],
+		    (uint32_t)(op->a[4] >> 32));
 	case OP_UNOBSERVE:
 		return snprintf(text, WORLD_TEXT, "observer %llu of vcpu %llu ends",
 		                a1 % VPMU_OBSERVERS, a0 % VCPUS);

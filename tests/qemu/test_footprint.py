@@ -30,10 +30,12 @@ def folders_of():
 
 def test_the_image_is_small(folders):
     """Instructions, constants, and what the machine's size does not change."""
-    assert 100 * KIB < folders["text"]["all"] < 204 * KIB
+    # 3 KiB of it are for samples of VMs and their callers.
+    assert 100 * KIB < folders["text"]["all"] < 207 * KIB
     assert 20 * KIB < folders["rodata"]["all"] < 42 * KIB
     assert folders["data"]["all"] < 1 * KIB
-    assert 32 * KIB < folders["bss"]["all"] < 136 * KIB
+    # With what alignment to 16 KiB leaves out.
+    assert 32 * KIB < folders["bss"]["all"] < 148 * KIB
 
 
 def test_every_byte_is_somebodys(folders):

@@ -139,3 +139,9 @@ int uart_read(const struct uart *uart)
 	(void)uart;
 	return operator_byte();
 }
+
+/* The registers of guests are in their contexts at all times. */
+void trap_keep_s0(bool keep)
+{
+	(void)keep;
+}

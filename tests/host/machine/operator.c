@@ -63,7 +63,8 @@ static void command(char *to, size_t size)
 	                                    "observed 1",    "unobserve 2",
 	                                    "observed 99",   "",
 	                                    "observe vm0 x", "frames maybe",
-	                                    "trace maybe"};
+	                                    "trace maybe",   "samples",
+	                                    "samples"};
 	static const char *const events[] = {
 	    "instructions", "cycles:u", "instructions:k", "0x2:uk",      "0xf0006", "0xf0102",
 	    "0xf0100",      "0x3",      "0x20000/0x7",    "steal-ticks", "0xf0001", "0x2/zz",
@@ -83,8 +84,14 @@ static void command(char *to, size_t size)
 		         2 * below(luck(), MACHINE_HARTS + 1) + 1);
 		break;
 	case 5:
-		snprintf(to, size, "observe vm%u %s", any_vm(),
-		         events[below(luck(), ARRAY_SIZE(events))]);
+		if (percent(luck(), 40))
+			snprintf(to, size, "sample vm%u %s %u%s%s", any_vm(),
+			         events[below(luck(), ARRAY_SIZE(events))],
+			         99 + below(luck(), 3000), percent(luck(), 30) ? "hz" : "",
+			         percent(luck(), 50) ? " 20" : "");
+		else
+			snprintf(to, size, "observe vm%u %s", any_vm(),
+			         events[below(luck(), ARRAY_SIZE(events))]);
 		break;
 	case 6:
 		if (below(luck(), 200) == 0) {

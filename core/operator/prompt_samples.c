@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The prompt's `samples`, which a program sends again and again while VMs are sampled: what the
+ * rings of all harts had when it came (core/vm/samples.h). A line has the number of the hart and
+ * words of its ring in base64, the low byte first. A sample may begin in one line and end in the
+ * next.
+ */
+#include "core/operator/prompt.h"
+#include "core/vm/samples.h"
+
+/* A multiple of three, so that base64 needs no padding. More would be a long stay in HS, since each
+ * character is written to the console. */
+#define LINE_WORDS 24U
+
+static void add_base64(struct text *text, const uint64_t *words, uint32_t n)
+{
+	static const char digits[] =
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const uint8_t *bytes = (const uint8_t *)words;
+
+	for (uint32_t i = 0; i < 8 * n; i += 3) {
+		uint32_t left = 8 * n - i;
+		uint32_t three = (uint32_t)bytes[i] << 16 |
+		                 (left > 1 ? (uint32_t)bytes[i + 1] : 0) << 8 |
+		                 (left > 2 ? bytes[i + 2] : 0);
+		char four[] = {digits[three >> 18], digits[three >> 12 & 63],
+		               left > 1 ? digits[three >> 6 & 63] : '=',
+		               left > 2 ? digits[three & 63] : '='};
+
+		for (uint32_t k = 0; k < sizeof(four); k++)
+			text->buf[text->length++] = four[k];
+	}
+	text->buf[text->length] = '\0';
+}
+
+void prompt_samples(struct prompt *p)
+{
+	static uint32_t hart;
+	static uint64_t end; /* of what that hart had noted */
+	uint64_t words[LINE_WORDS];
+	uint32_t n = 0;
+
+	if (!p->row++) {
+		hart = 0;
+		end = samples_noted(hart);
+	}
+	while (!(n = samples_take(hart, end, words, LINE_WORDS)) && ++hart < n_pcpus)
+		end = samples_noted(hart);
+	if (!n) {
+		p->vm = n_vms;
+		return;
+	}
+	text_add(&p->out, "%lu ", hart_stacks[hart].pcpu.hartid);
+	add_base64(&p->out, words, n);
+}

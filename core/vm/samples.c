@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/vm/samples.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "arch/riscv/csr.h"
+#include "core/vm/unwind.h"
+#include "core/vm/vcpu.h"
+
+/* In turns of one cache line, so that a hart that notes shares none with the one that takes. */
+struct ring {
+	atomic_ulong noted __attribute__((aligned(64))); /* words since boot; its own hart's */
+	uint64_t *words; /* and room for a sample that begins at the end */
+	atomic_ulong taken __attribute__((aligned(64))); /* the boot hart's */
+};
+
+static struct ring *rings; /* [n_pcpus] */
+
+/* A period grows at most so many times from one sample to the next, and stays within these. */
+#define GROWS   16U
+#define LONGEST (UINT64_C(1) << 40)
+
+void samples_init(void *(*zeroed)(size_t size), void *(*other)(size_t size))
+{
+	rings = zeroed(n_pcpus * sizeof(rings[0]));
+	for (uint32_t i = 0; i < n_pcpus; i++)
+		rings[i].words =
+		    other((SAMPLE_RING_WORDS + SAMPLE_WORDS + UNWIND_MOST) * sizeof(uint64_t));
+}
+
+/* By what rate of samples was wanted, and how long the vcpu had the hart for the last period. Not
+ * inlined, because a fixed period would need more registers. */
+static __attribute__((noinline)) uint64_t next_period(struct vcpu *vcpu, struct observer *o,
+                                                      uint64_t period)
+{
+	uint64_t now;
+	uint64_t cpu = vcpu_fw_cpu(&vcpu->fw, &now);
+	uint64_t ticks = cpu - o->sampled_at;
+	uint64_t next = period * GROWS;
+
+	o->sampled_at = cpu;
+	/* Otherwise it would grow more. */
+	if (ticks > o->every / GROWS)
+		next = (period << 16) / ticks * o->every >> 16;
+	if (next > LONGEST)
+		next = LONGEST;
+	return next < OBSERVE_LEAST_PERIOD ? OBSERVE_LEAST_PERIOD : next;
+}
+
+static uint64_t flags_now(void)
+{
+	if (vcpu_from_user())
+		return SAMPLE_USER;
+	return csr_read(CSR_VSSTATUS) & SSTATUS_SIE ? 0 : SAMPLE_MASKED;
+}
+
+/* What was written beyond the end of the ring is at its beginning. */
+static __attribute__((noinline)) void turn(struct ring *ring, uint64_t beyond)
+{
+	memcpy(ring->words, ring->words + SAMPLE_RING_WORDS, beyond * sizeof(uint64_t));
+}
+
+static uint32_t add_callers(const struct vcpu *vcpu, const struct observer *o, uint64_t flags,
+                            uint64_t *chain)
+{
+	return unwind(vcpu, vcpu->ctx.x[REG_S0], flags & SAMPLE_USER, chain, o->event.depth);
+}
+
+/* Notes a sample, or counts it as lost if there is no room. */
+static void note(const struct vcpu *vcpu, struct observer *o, uint64_t events)
+{
+	struct ring *ring = &rings[vcpu->home->index];
+	uint64_t from = atomic_load_explicit(&ring->noted, memory_order_relaxed);
+	uint64_t at = from % SAMPLE_RING_WORDS, flags = flags_now();
+	uint64_t *words = ring->words + at;
+	uint32_t n = SAMPLE_WORDS;
+
+	/* Not before the words were taken that these replace. */
+	if (from - atomic_load_explicit(&ring->taken, memory_order_acquire) >
+	    SAMPLE_RING_WORDS - SAMPLE_WORDS - o->event.depth) {
+		o->lost++;
+		return;
+	}
+	words[1] = csr_read(CSR_TIME);
+	words[2] = csr_read(CSR_SEPC);
+	words[3] = csr_read(CSR_VSATP);
+	words[4] = events;
+	words[5] = o->samples;
+	if (o->event.depth)
+		n += add_callers(vcpu, o, flags, words + SAMPLE_WORDS);
+	words[0] = (uint64_t)o->number << 32 | flags << 24 | (uint64_t)vcpu->id << 16 | n;
+	if (at + n > SAMPLE_RING_WORDS)
+		turn(ring, at + n - SAMPLE_RING_WORDS);
+	atomic_store_explicit(&ring->noted, from + n, memory_order_release);
+}
+
+uint64_t vcpu_sampled(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t missed)
+{
+	struct observer *o = &vcpu->observers.observer[n];
+
+	o->samples++;
+	o->late += missed;
+	note(vcpu, o, period * (missed + 1));
+	return o->every ? next_period(vcpu, o, period) : period;
+}
+
+uint64_t samples_noted(uint32_t hart)
+{
+	return atomic_load_explicit(&rings[hart].noted, memory_order_acquire);
+}
+
+uint32_t samples_take(uint32_t hart, uint64_t end, uint64_t *words, uint32_t most)
+{
+	struct ring *ring = &rings[hart];
+	uint64_t at = atomic_load_explicit(&ring->taken, memory_order_relaxed);
+	uint32_t n = end - at < most ? (uint32_t)(end - at) : most;
+
+	for (uint32_t i = 0; i < n; i++)
+		words[i] = ring->words[(at + i) % SAMPLE_RING_WORDS];
+	atomic_store_explicit(&ring->taken, at + n, memory_order_release);
+	return n;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/vm/unwind.h"
+
+#include "arch/riscv/csr.h"
+#include "core/vm/guest_mem.h"
+#include "core/vm/vcpu.h"
+
+#define PTE_V         BIT(0)
+#define PTE_R         BIT(1)
+#define PTE_X         BIT(3)
+#define PTE_U         BIT(4)
+#define PTE_PPN_SHIFT 10
+#define PPN_MASK      (BIT(44) - 1)
+#define LEVEL_BITS    9
+
+#define SATP_MODE_SHIFT 60
+#define SATP_SV39       8U /* three levels; Sv48 and Sv57 follow with one more each */
+#define SATP_SV57       10U
+
+/* What the guest has at its addresses, and the page that was translated last. */
+struct view {
+	const struct vm *vm;
+	uint64_t satp;
+	uint32_t bits; /* of an address that are translated; 64: none is */
+	bool user;
+	uint32_t walks; /* how many more are made */
+	uint64_t page;
+	const char *host; /* NULL: there is none */
+};
+
+/* Reads a word of the guest's RAM. Returns false if there is none. */
+static bool read_table(const struct vm *vm, uint64_t gpa, uint64_t *value)
+{
+	const volatile uint64_t *at = guest_mem(vm, (gpa_t){gpa}, sizeof(*at));
+
+	if (at)
+		*value = *at;
+	return at;
+}
+
+/* Whether all bits of an address above those that are translated are copies of the highest one. */
+static bool is_canonical(const struct view *v, uint64_t va)
+{
+	return v->bits == 64 || !((va + BIT(v->bits - 1)) >> v->bits);
+}
+
+/* Translates the address of a page as the hart would for a load. Returns false if that would
+ * fault. */
+static bool walk(const struct view *v, uint64_t va, uint64_t *gpa)
+{
+	uint64_t table = (v->satp & PPN_MASK) * PAGE_SIZE, pte;
+	uint32_t shift = v->bits;
+
+	*gpa = va;
+	if (shift == 64)
+		return true;
+	while (shift > 12 && is_canonical(v, va)) {
+		shift -= LEVEL_BITS;
+		if (!read_table(v->vm, table + (va >> shift & (BIT(LEVEL_BITS) - 1)) * sizeof(pte),
+		                &pte) ||
+		    !(pte & PTE_V))
+			return false;
+		table = (pte >> PTE_PPN_SHIFT & PPN_MASK) * PAGE_SIZE;
+		if (!(pte & (PTE_R | PTE_X)))
+			continue;
+		*gpa = table | (va & (BIT(shift) - 1));
+		/* Pages of 64 KiB (Svnapot) are not offered to guests. */
+		return pte & PTE_R && (bool)(pte & PTE_U) == v->user && !(pte >> 63) &&
+		       !(table & (BIT(shift) - 1));
+	}
+	return false;
+}
+
+/* Translates the page of an address, which read() does not have. Not inlined, because most frames
+ * are in the page of the one before. */
+static __attribute__((noinline)) bool turn_page(struct view *v, uint64_t va)
+{
+	uint64_t gpa;
+
+	v->host = NULL;
+	if (!v->walks || !walk(v, ALIGN_DOWN(va, PAGE_SIZE), &gpa))
+		return false;
+	v->walks--;
+	v->host = guest_mem(v->vm, (gpa_t){gpa}, PAGE_SIZE);
+	v->page = ALIGN_DOWN(va, PAGE_SIZE);
+	return v->host;
+}
+
+/* Reads a word, which is aligned. */
+static inline __attribute__((always_inline)) bool read(struct view *v, uint64_t va, uint64_t *value)
+{
+	if ((va - v->page >= PAGE_SIZE || !v->host) && !turn_page(v, va))
+		return false;
+	*value = *(const volatile uint64_t *)(v->host + (va - v->page));
+	return true;
+}
+
+/* Whether code may return there. What is no chain soon has a word that is none. */
+static bool is_code(const struct view *v, uint64_t va)
+{
+	return va && !(va & 1) && is_canonical(v, va);
+}
+
+/* Returns false if there is nothing to be read with that vsatp. */
+static bool look_at(struct view *v)
+{
+	uint64_t mode = v->satp >> SATP_MODE_SHIFT;
+
+	v->bits = mode ? 12 + LEVEL_BITS * (3 + (uint32_t)(mode - SATP_SV39)) : 64;
+	return !mode || (mode >= SATP_SV39 && mode <= SATP_SV57);
+}
+
+uint32_t unwind(const struct vcpu *vcpu, uint64_t fp, bool user, uint64_t *chain, uint32_t most)
+{
+	struct view v = {
+	    .vm = vcpu->vm, .satp = csr_read(CSR_VSATP), .user = user, .walks = UNWIND_WALKS};
+	uint32_t n = 0;
+
+	if (!look_at(&v))
+		return 0;
+	while (n < most) {
+		uint64_t ra, next;
+
+		if (fp & (sizeof(fp) - 1) || !read(&v, fp - 8, &ra) || !read(&v, fp - 16, &next) ||
+		    !is_code(&v, ra))
+			break;
+		chain[n++] = ra;
+		fp = next;
+	}
+	return n;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who has called what a guest executes, by its frame pointers. */
+#ifndef CORE_VM_UNWIND_H
+#define CORE_VM_UNWIND_H
+
+#include "core/lib/types.h"
+
+struct vcpu;
+
+/*
+ * Copies up to `most` return addresses, the innermost first, and returns how many. The vcpu is
+ * resident or is just leaving: vsatp is its own. `fp` is its s0, `user` is whether it was in VU.
+ *
+ * Frames are as compilers for RISC-V lay them out: below s0 are the return address and the caller's
+ * s0. They and the guest's page tables are read as memory of its RAM, whatever they point to, so
+ * that nothing that the guest has written can make HS touch a device. They may change meanwhile.
+ * At most UNWIND_WALKS pages are translated, so the work is bounded; the chain then just ends.
+ */
+#define UNWIND_MOST  64U
+#define UNWIND_WALKS 16U
+uint32_t unwind(const struct vcpu *vcpu, uint64_t fp, bool user, uint64_t *chain, uint32_t most);
+
+#endif

@@ -1,0 +1,390 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/perf-vms record and the prompt's sample: every period gives one sample, at the instruction
+behind it, and no guest counts anything else than without."""
+
+import contextlib
+import io
+import json
+import re
+import subprocess
+import threading
+
+import pytest
+
+import bare_guests
+import boots
+import harness
+from perflib import samples
+import plain
+from tallylib import tally_ctl
+from test_control import running  # pylint: disable=unused-import
+import test_moves as test_moves_of
+from test_moves import two_harts  # pylint: disable=unused-import
+import test_perf_vms
+import test_prompt
+
+TOOL = harness.ROOT / "tools/perf-vms"
+FOREVER = test_perf_vms.FOREVER
+LENGTH = 1000000
+PERIOD = 100000
+ROUNDS = 3
+# The jump to the work, two instructions a round and the return, and the ecall.
+USER_WORK = 2 * LENGTH + 3
+
+
+def taken(machine, decoder):
+    """The samples that were noted since the last call."""
+    status, lines = machine.ask("samples")
+    assert status == 0
+    return [sample for line in lines for sample in decoder.line(line)]
+
+
+def begin(machine, vm, event, period):
+    """A new observation's line."""
+    (line,) = machine.objects(f"sample {vm} {event} {period}")
+    assert line["ended"] is None, line
+    return line
+
+
+def console_of(console, tmp_path, backend, guests):
+    """The machine's terminal, and where it is asked."""
+    plain.make("build/guests/bare.bin")
+    tree = tmp_path / "bare.dts"
+    tree.write_text(bare_guests.tree(guests), encoding="utf-8")
+    path = tmp_path / "control"
+    screen = console(tree, timeout=harness.GUARD, backend=backend,
+                     options=["--include", harness.BUILD / "guests", "--control", path])
+    screen.logfile_read = io.StringIO()
+    for _ in guests:
+        screen.expect("(waits|busy): begins")
+    return screen, path
+
+
+def check_places(found):
+    """Each is at the instruction after its period: the loop has two, and which it is follows from
+    the number of the sample."""
+    places = {}
+    for n, sample in enumerate(found, 1):
+        behind = n * PERIOD % USER_WORK
+        assert 0 < behind <= 2 * LENGTH, "choose numbers for which a sample is in the loop"
+        places.setdefault(behind % 2, set()).add(sample.pc)
+    (first,), (second,) = places[1], places[0]
+    assert second - first in (2, 4)
+
+
+@harness.both_backends
+@pytest.mark.parametrize("own", ["", "own=yes", "own=restarts"])
+def test_every_period_gives_one_sample(console, tmp_path, backend, own):
+    """Of instructions in U of a fixed loop, beside a busy neighbour that is sampled as well, and
+    whether or not the guest counts the same; and the guest's counts are its own."""
+    screen, path = console_of(console, tmp_path, backend, {
+        "alpha": f"kind=waits filter=u rounds={ROUNDS + 1} length={LENGTH} {own}",
+        "beta": FOREVER})
+    decoder = samples.Decoder()
+    with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
+        number = begin(machine, "alpha", "0x2:u", PERIOD)["observation"]
+        other = begin(machine, "beta", "0x2:k", PERIOD)["observation"]
+        found = []
+        for i in range(ROUNDS):
+            screen.send("x")
+            screen.expect(rf"waits: {i}: \d+\r+\n")
+            line = test_perf_vms.quiet(machine, number)
+            found += taken(machine, decoder)
+            assert line["value"] == USER_WORK * (i + 1)
+        (line,) = machine.objects(f"unobserve {number}")
+        (beta,) = machine.objects(f"unobserve {other}")
+        found += taken(machine, decoder)
+        assert machine.objects("observed") == []
+    screen.send("x")
+    screen.expect(rf"waits: {ROUNDS}: \d+\r+\n")
+    assert line["shared"] == (own != "")
+    assert (line["lost"], line["late"]) == (beta["lost"], beta["late"]) == (0, 0)
+
+    mine = [sample for sample in found if sample.observation == number]
+    assert len(mine) == line["samples"] == USER_WORK * ROUNDS // PERIOD
+    assert [sample.number for sample in mine] == list(range(1, len(mine) + 1))
+    assert {(sample.hart, sample.vcpu, sample.events, sample.mode(), sample.satp, sample.flags)
+            for sample in mine} == {(0, 0, PERIOD, "user", 0, samples.USER)}
+    assert [sample.ticks for sample in mine] == sorted(sample.ticks for sample in mine)
+    check_places(mine)
+
+    theirs = [sample for sample in found if sample.observation == other]
+    # One more may have been taken between the look and the end.
+    assert len(theirs) in (beta["samples"], beta["samples"] + 1)
+    assert beta["samples"] == beta["value"] // PERIOD
+    assert {sample.flags for sample in theirs} == {samples.MASKED}
+    if own:
+        seen = re.findall(r"waits: [1-9]: (\d+)\r", screen.logfile_read.getvalue())
+        assert [int(n) for n in seen] == [USER_WORK] * ROUNDS
+
+
+# Of each filter of an event, what a sample's period is. Of alpha, which executes ten thousand times
+# as much, a thousand times that.
+PERIODS = {"0x2:uk": 777, "0x2:u": 1000, "0x1:k": 5000, "0x1:uk": 101, "0x2:k": 12345}
+
+
+def toggle(path, end, ended, decoder):
+    """Observers that sample come and go, until the event is set."""
+    rates = set()
+    with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
+        try:
+            while not end.is_set():
+                for vm, times in (("alpha", 1000), ("beta", 1)):
+                    for event, period in PERIODS.items():
+                        machine.objects(f"sample {vm} {event} {times * period} 3")
+                    (line,) = machine.objects(f"sample {vm} 0x2:uk 1000hz")
+                    rates.add(line["observation"])
+                for _ in range(4):
+                    ended += [line["ended"] for line in machine.objects("observed")]
+                    taken(machine, decoder)
+                for line in machine.objects("unobserve"):
+                    if line["observation"] not in rates:
+                        check_sum(line)
+        except tally_ctl.NoAnswer as error:
+            assert str(error) == "the machine has ended"
+
+
+def check_sum(line):
+    """Each period of a fixed length was sampled, or was found too late and is counted."""
+    period = PERIODS[f"{line['event']}:{line['filter']}"] * (1000 if line["vm"] == "alpha" else 1)
+    if line["ended"] in (None, "the guest needed that counter"):
+        assert line["value"] // period == line["samples"] + line["late"], line
+
+
+@harness.both_backends
+def test_guests_count_the_same(running, backend):
+    """alpha counts under all filters, and its values are those of test_prompt.py, where nobody
+    looks; beta samples itself and judges each value, flag and interrupt of random sequences."""
+    run = running({"alpha": test_prompt.ON_AND_ON,
+                   "beta": "sampling=chance seed=2 sequences=400 sharers=3"}, backend=backend)
+    end, ended = threading.Event(), []
+    program = threading.Thread(target=toggle, args=(run.path, end, ended, samples.Decoder()))
+    program.start()
+    seen = {None, "the guest needed that counter",
+            "the guest counts something else on that counter"}
+    while not ("[alpha] measure: round 1 " in run.console and "vm beta: ended" in run.console and
+               seen <= set(ended)):
+        run.read_line()
+    end.set()
+    program.join()
+    assert run.ctl("poweroff")[0] == 0
+    run.read_until(None)
+    assert run.process.wait() == harness.OK, run.console
+    result = harness.Result(harness.OK, run.console)
+    test_prompt.check_rounds(result.vm("alpha"))
+    assert result.vm("beta")[-1].endswith(" 0 wrong")
+    for vcpu in re.findall(r"longest-stay=(\d+)", run.console):
+        assert int(vcpu) <= harness.LONGEST_STAY
+
+
+FIRST_RA = 0x80300000
+TICK = 100  # instructions, at 1,000 of them in a microsecond
+CHEAP = 10000  # a period that is no multiple of a tick less than a sample costs
+
+
+def cost(found):
+    """How many instructions of all levels a sample takes: what is left of the time from one to the
+    next. Exits for other causes come in few of these spans."""
+    spans = sorted((after.ticks - before.ticks) * TICK - CHEAP
+                   for before, after in zip(found, found[1:]))
+    return sum(spans[:len(spans) * 3 // 4]) / (len(spans) * 3 // 4)
+
+
+@harness.both_backends
+@pytest.mark.parametrize("paging", ["", "paging=yes"])
+def test_callers(running, backend, paging):
+    """They are those of the guest, as many as were asked for, and cost what is allowed."""
+    run = running({"alpha": f"kind=chain frames=40 {paging}"}, backend=backend)
+    run.read_until("chain: begins")
+    allowed = {(0, "ssccfg"): 400, (0, "sbi"): 1900, (16, "ssccfg"): 1500, (16, "sbi"): 3000}
+    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
+        for depth in (0, 1, 16, 64):
+            number = begin(machine, "alpha", "0x2:uk", f"{CHEAP} {depth}")["observation"]
+            while machine.objects("observed")[0]["samples"] < 200:
+                pass
+            machine.objects(f"unobserve {number}")
+            found = taken(machine, samples.Decoder())
+            chain = [FIRST_RA + 16 * n for n in range(min(depth, 40))]
+            assert all(sample.chain == chain for sample in found)
+            assert {bool(sample.satp) for sample in found} == {bool(paging)}
+            if (depth, backend) in allowed:
+                assert cost(found) <= allowed[depth, backend], depth
+    assert run.ctl("poweroff")[0] == 0
+    run.read_until(None)
+    for vcpu in re.findall(r"longest-stay=(\d+)", run.console):
+        assert int(vcpu) <= harness.LONGEST_STAY
+
+
+@harness.both_backends
+def test_moves(running, two_harts, backend):
+    """A vcpu that goes to the other hart after each turn: no sample is missing or there twice, in
+    the rings of both."""
+    run = running({"alpha": "kind=chain frames=3"}, vcpus=("0 1",), backend=backend,
+                  options=[*two_harts, *test_moves_of.ROAM])
+    run.read_until("chain: begins")
+    period = 77777
+    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
+        decoder, found = samples.Decoder(), []
+        begin(machine, "alpha", "0x2:uk", f"{period} 2")
+        while len({sample.hart for sample in found}) < 2 or len(found) < 300:
+            found += taken(machine, decoder)
+        (line,) = machine.objects("unobserve")
+        found += taken(machine, decoder)
+    found.sort(key=lambda sample: sample.ticks)
+    assert line["lost"] == line["late"] == 0
+    assert line["samples"] == line["value"] // period
+    numbers = [sample.number for sample in found]
+    assert numbers[:line["samples"]] == list(range(1, line["samples"] + 1))
+    assert {tuple(sample.chain) for sample in found} == {(FIRST_RA, FIRST_RA + 16)}
+    assert run.ctl("poweroff")[0] == 0
+    run.read_until(None)
+    assert run.process.wait() == harness.OK
+
+
+DEBIAN = """
+for time in 1 2 3; do perf stat -x, -e instructions:u work 20000000 2>&1; done
+perf record -q -e instructions:u -c 100000 -o /tmp/data work 20000000 2>&1
+perf report -i /tmp/data -D 2>/dev/null | grep -c PERF_RECORD_SAMPLE
+"""
+
+
+def follow(path, found):
+    """Samples a Debian guest, kernel and user, until the machine ends; again, when its kernel has
+    asked for other filters, as it does once when it looks for events."""
+    decoder = samples.Decoder()
+    with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
+        with contextlib.suppress(tally_ctl.NoAnswer):
+            while True:
+                ended = [line["ended"] for line in machine.objects("observed")]
+                if not ended or any(ended):
+                    machine.objects("unobserve")
+                    machine.objects("sample alpha 0x2:u 54321 64")
+                    machine.objects("sample alpha 0x1:k 99999 64")
+                found += taken(machine, decoder)
+
+
+@harness.both_backends
+def test_beside_perf_in_the_guest(running, tmp_path, backend):
+    """A Debian guest's perf stat and perf record count and sample what they do without; meanwhile
+    its kernel's chains end where the kernel is entered."""
+    tree = boots.smp_tree(tmp_path, {"alpha": DEBIAN}, {"alpha": ("0",)})
+    run = running(tree, backend=backend)
+    found = []
+    program = threading.Thread(target=follow, args=(run.path, found))
+    program.start()
+    run.read_until(None)
+    program.join()
+    assert run.process.wait() == harness.OK, run.console
+    said = harness.Result(harness.OK, run.console).guest_output("alpha", "alpha")
+    assert [line.split(",")[0] for line in said[:3]] == ["20000000"] * 3
+    assert said[3] == "200"
+    # Of work alone there are 80,000,000 instructions, and it is in the way for a moment only.
+    user = [sample for sample in found if sample.events == 54321]
+    assert len(user) > 0.9 * 80000000 / 54321
+    # Behind a process's last instruction before a trap is the kernel's first.
+    assert len({sample.pc for sample in user if sample.mode() == "kernel"}) <= 1
+    kernel = [sample for sample in found if sample.events == 99999]
+    # And behind the kernel's last one a process's next.
+    assert sum(sample.mode() == "user" for sample in kernel) < 0.05 * len(kernel)
+    kernel = [sample for sample in kernel if sample.mode() == "kernel"]
+    mapped = [sample for sample in kernel if sample.satp]
+    chained = [sample for sample in mapped if len(sample.chain) > 2]
+    assert len(chained) > 0.9 * len(mapped) > 100
+
+
+@pytest.mark.parametrize("end", ["cycle", "mmio", "wild", "odd", "beyond"])
+def test_hostile_callers(running, end):
+    """The chain ends there, or has as many as are allowed."""
+    run = running({"alpha": f"kind=chain frames=5 end={end} paging=yes", "beta": FOREVER})
+    run.read_until("chain: begins")
+    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
+        decoder, found = samples.Decoder(), []
+        begin(machine, "alpha", "0x2:uk", "20000 64")
+        while len(found) < 20:
+            found += taken(machine, decoder)
+        machine.objects("unobserve")
+    chain = [FIRST_RA + 16 * n for n in range(5)]
+    assert all(sample.chain == (chain * 13)[:64 if end == "cycle" else 5] for sample in found)
+    assert run.ctl("poweroff")[0] == 0
+    run.read_until(None)
+    for vcpu in re.findall(r"longest-stay=(\d+)", run.console):
+        assert int(vcpu) <= harness.LONGEST_STAY
+
+
+def record(run, file, *words, status=0):
+    """What the file has and what was said."""
+    done = subprocess.run([TOOL, "record", "--socket", run.path, "--timeout", str(harness.GUARD),
+                           "-o", file, *words], capture_output=True, text=True, check=False,
+                          timeout=harness.GUARD)
+    assert done.returncode == status, done
+    if status:
+        return None, done.stderr
+    return samples.read(file.read_text(encoding="utf-8").splitlines()), done.stderr
+
+
+def until(file, n):
+    """A command that ends when the file has so many lines. The tool writes whole lines, and an
+    interval of this computer's clock may be any time of the machine's."""
+    return "sh", "-c", f"until [ $(wc -l <{file}) -ge {n} ]; do sleep 0.05; done"
+
+
+def test_the_file(running, tmp_path):
+    """It has every sample, and what was not sampled."""
+    run = running({"alpha": "kind=waits filter=u own=yes", "beta": FOREVER})
+    run.read_until("waits: begins")
+    file = tmp_path / "samples"
+    found, said = record(run, file, "-c", "50000", "-e", "instructions:k", "--",
+                         *until(file, 20))
+    head, found, ends = found[0], found[1:-2], found[-2:]
+    assert head == {"tally-samples": 1, "vms": ["alpha", "beta"], "events": ["instructions:k"],
+                    "period": "50000"}
+    assert {(o["type"], o["vm"], o["vcpu"], o["event"], o["hart"], o["period"], o["mode"],
+             o["masked"], o["satp"]) for o in found} == {
+        ("sample", "beta", 0, "instructions:k", 0, 50000, "kernel", True, "0x0")}
+    alpha, beta = ends
+    assert len(found) == beta["samples"] == beta["count"] // 50000 > 0
+    assert (beta["type"], beta["lost"], beta["late"], beta["reasons"]) == ("end", 0, 0, [])
+    # 300 of them are the sample itself.
+    assert 250 < beta["lcofi_hs_instructions"] / beta["samples"] < 400
+    assert alpha["samples"] == alpha["count"] == 0
+    assert alpha["reasons"] == ["the guest counts something else on that counter"]
+    assert alpha["unsampled_ns"] > 0.9 * (beta["ns"] + beta["unsampled_ns"])
+    assert f"beta/0: {len(found)} samples of {beta['count']} instructions:k, 0 lost ]" in said
+    assert "alpha/0: no instructions:k were sampled for " in said
+    folded = [line.rsplit(" ", 1) for line in subprocess.run(
+        [TOOL, "folded", file], capture_output=True, text=True, check=True).stdout.splitlines()]
+    assert {text for text, _ in folded} == {f"beta;vcpu 0;[kernel];{o['ip']}" for o in found}
+    assert sum(int(n) for _, n in folded) == 50000 * len(found)
+    # At a rate of the vcpu's own time: 1 ms of it between two, when the first ones are over.
+    found, _ = record(run, file, "-F", "1000", "-e", "instructions:k", "--vm", "beta", "--",
+                      *until(file, 9))
+    periods = [o["period"] for o in found[1:] if o["type"] == "sample"]
+    assert periods[:3] == [1000, 16000, 256000]
+    assert all(900_000 < period <= 1_000_000 for period in periods[4:])
+    assert run.ctl("observed") == (0, [], [])
+
+
+def test_wrong_use(running, tmp_path):
+    run = running({"alpha": FOREVER})
+    for words, complaint in (
+            (["-e", "nonsense"], "there is none of that name"),
+            (["--vm", "gamma"], 'no VM is called "gamma"; there are: alpha'),
+            (["-c", "0"], "is no number of events"), (["-F", "1000000"], "is not from 1 to"),
+            (["-c", "1000", "-F", "1000"], "exclude each other")):
+        _, said = record(run, tmp_path / "file", *words, status=2)
+        assert complaint in said, words
+    assert run.ctl("observed") == (0, [], [])
+    for command in ("sample", "sample alpha 0x2", "sample alpha 0x2 0", "sample alpha 0x2 1000Hz",
+                    "sample alpha 0x2 0hz", "sample alpha 0x2 1 1", "samples 1"):
+        status, lines, complaints = run.ctl(*command.split())
+        assert (status, lines, len(complaints)) == (2, [], 1), command
+    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
+        for event, period, why in (
+                ("0x2:u", 99, "the period is too short or too long"),
+                ("0x2:u", hex(1 << 62), "the period is too short or too long"),
+                ("0x10019:u", 1000, "the hart does not interrupt for that event"),
+                ("0xf0100", 1000, "only events of the hart can be sampled"),
+                ("0x5", 1000, "not supported")):
+            (line,) = machine.objects(f"sample alpha {event} {period}")
+            assert line["ended"] == why, (event, period)
+    assert json.loads(run.ctl("vms", "--json")[1][0])["state"] == "running"

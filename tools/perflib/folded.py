@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/perf-vms folded: the samples of a file as folded stacks, the outermost caller first."""
+import argparse
+import collections
+import sys
+
+from perflib import samples
+
+
+def stack(sample):
+    """Its frames from the outermost to where it was: VM, vcpu and mode stand for what is below."""
+    callers = reversed(sample.get("callchain", []))
+    return ";".join((sample["vm"], f"vcpu {sample['vcpu']}", f"[{sample['mode']}]", *callers,
+                     sample["ip"]))
+
+
+def fold(objects, event):
+    """{stack: how many events}"""
+    found = collections.Counter()
+    for sample in objects:
+        if sample.get("type") == "sample" and event in (None, sample["event"]):
+            found[stack(sample)] += sample["period"]
+    return found
+
+
+def main(argv):
+    parser = argparse.ArgumentParser(prog="tools/perf-vms folded", description=__doc__)
+    parser.add_argument("file", metavar="FILE", help="of tools/perf-vms record")
+    parser.add_argument("-e", "--event", metavar="EVENT",
+                        help="of this one; needed if several were sampled")
+    args = parser.parse_args(argv)
+    with open(args.file, encoding="utf-8") as lines:
+        objects = samples.read(lines)
+    events = objects[0]["events"]
+    if args.event is None and len(events) > 1:
+        parser.error("-e says which event: " + ", ".join(events))
+    if args.event not in (None, *events):
+        parser.error("-e %s: was not sampled; there are: %s" % (args.event, ", ".join(events)))
+    for text, n in sorted(fold(objects, args.event).items()):
+        sys.stdout.write("%s %d\n" % (text, n))
+    return 0

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line of tools/perf-vms record.
+
+  tools/perf-vms record -c 100000 -e instructions:u --vm alpha --duration 2
+  tools/perf-vms record -F 1000 -- make -C ~/work
+
+Samples VMs from beside them: where they are each time when so many events have happened. No guest
+helps or notices, and what guests count themselves stays what it is. Where a guest wants the counter
+for something else it wins, and the report says for how long nothing was sampled.
+"""
+import argparse
+import sys
+import time
+
+from perflib import record, samples
+from tallylib import reach
+
+NS = record.NS
+MOST_HZ = 100000
+DEFAULT_HZ = 1000
+MOST_CALLERS = 64
+
+
+def arguments(argv):
+    parser = argparse.ArgumentParser(
+        prog="tools/perf-vms record", description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-e", "--event", action="append", metavar="EVENTS",
+                        help="as of perf-vms (default: cycles)")
+    parser.add_argument("-c", "--count", type=int, metavar="PERIOD",
+                        help="a sample each time when so many events have happened")
+    parser.add_argument("-F", "--freq", type=int, metavar="HZ",
+                        help="so many samples in a second of a vcpu's time on its hart "
+                             "(default: %d)" % DEFAULT_HZ)
+    parser.add_argument("-g", action="store_true",
+                        help="also who has called, by frame pointers")
+    parser.add_argument("--max-stack", type=int, metavar="N", default=MOST_CALLERS,
+                        help="of -g: how many callers at most (default: %(default)s)")
+    parser.add_argument("--vm", action="append", metavar="NAME",
+                        help="of this VM (default: of all)")
+    parser.add_argument("-o", "--output", metavar="FILE", default="tally.samples",
+                        help="where the samples go (default: %(default)s)")
+    parser.add_argument("--duration", type=float, metavar="S",
+                        help="for so many seconds of this computer's clock")
+    reach.add_arguments(parser)
+    parser.add_argument("command", nargs="*", metavar="COMMAND",
+                        help="samples while it runs; behind --")
+    args = parser.parse_args(argv)
+    if args.command and args.duration is not None:
+        parser.error("--duration and a command exclude each other")
+    if args.count is not None and args.freq is not None:
+        parser.error("-c and -F exclude each other")
+    if args.count is not None and not 0 < args.count < 1 << 62:
+        parser.error("-c %d: is no number of events" % args.count)
+    if args.freq is not None and not 0 < args.freq <= MOST_HZ:
+        parser.error("-F %d: is not from 1 to %d" % (args.freq, MOST_HZ))
+    if not 0 < args.max_stack <= MOST_CALLERS:
+        parser.error("--max-stack %d: is not from 1 to %d" % (args.max_stack, MOST_CALLERS))
+    if args.duration is not None and not 0 < args.duration < 1e9:
+        parser.error("--duration %g: is not a positive number below 1e9" % args.duration)
+    reach.check_arguments(parser, args)
+    return args
+
+
+def report(recorded, out):
+    """What became of each vcpu, in words."""
+    for vcpu in recorded.vcpus.values():
+        notes = ["%d of them late" % vcpu.late] if vcpu.late else []
+        missing = vcpu.taken - vcpu.written
+        if missing:
+            notes.append("%d did not arrive" % missing)
+        print("[ perf-vms record: %s/%d: %d samples of %d %s, %d lost%s ]" % (
+            vcpu.vm, vcpu.vcpu, vcpu.taken, vcpu.count, vcpu.event.name, vcpu.lost,
+            "".join(", " + note for note in notes)), file=out)
+
+
+def report_gaps(recording, out):
+    span = recording.last_ns - recording.first_ns if recording.first_ns is not None else 0
+    for recorded in recording.recorded:
+        for vcpu in recorded.vcpus.values():
+            if vcpu.reasons:
+                print("[ perf-vms record: %s/%d: no %s were sampled for %.6f s of %.6f s: %s ]" % (
+                    vcpu.vm, vcpu.vcpu, vcpu.event.name, max(0, span - vcpu.ns) / NS, span / NS,
+                    "; ".join(vcpu.reasons)), file=out)
+
+
+def take(machine, args, events, vms, launch, leave, stop):
+    """Records, with the caller's ways to start a command and to wait for it. Returns its status."""
+    period = "%d" % args.count if args.count else "%dhz" % (args.freq or DEFAULT_HZ)
+    depth = args.max_stack if args.g else 0
+    recorded = [record.Recorded(vm, event, period, depth) for vm in vms for event in events]
+    child, status = None, 0
+    with open(args.output, "w", encoding="utf-8") as out:
+        recording = record.Recording(machine, recorded, out)
+        recording.writer.put(**{"tally-samples": samples.VERSION}, vms=vms,
+                             events=[event.name for event in events], period=period)
+        try:
+            recording.begin(stop)
+            child = launch(args.command)
+            until = None if args.duration is None else time.monotonic() + args.duration
+            record.run(recording, until, child, stop)
+        finally:
+            status = leave(child, stop) if child else 0
+        recording.end()
+    for each in recorded:
+        report(each, sys.stderr)
+    report_gaps(recording, sys.stderr)
+    return status

@@ -79,7 +79,47 @@
 	.endm
 
 	.text
-	/* The same with s0 in the context from the beginning: trap_keep_s0(). */
+	/*
+	 * The same behind exit_noted(), in which the guest's registers are in the context: where
+	 * somebody accounts the exits of a vcpu of this hart. If it is this one's that are accounted,
+	 * the exit begins anew with all registers as they were, so that it takes what it always
+	 * takes. Otherwise what was done is part of it. trap_keep().
+	 */
+	.balign	4
+	.globl	trap_vector_noted
+trap_vector_noted:
+	csrrw	tp, CSR_SSCRATCH, tp
+	beqz	tp, hs_trap
+	sd	t0, X(5)
+	csrr	t0, CSR_INSTRET
+	sd	ra, X(1)
+	sd	sp, X(2)
+	sd	t1, X(6)
+	sd	s0, X(8)
+	.irp	n, 0,1,2,3,4,5,6,7
+	sd	a\n, X(10 + \n)
+	.endr
+	csrrw	t1, CSR_SSCRATCH, zero
+	sd	t1, X(4)
+	mv	a0, t0
+	ld	sp, CTX_HS_SP(tp)
+	call	exit_noted
+	mv	t1, a0
+	.irp	n, 0,1,2,3,4,5,6,7
+	ld	a\n, X(10 + \n)
+	.endr
+	csrr	t0, CSR_SCAUSE
+	addi	t0, t0, -CAUSE_ECALL_VS
+	beqz	t1, 2f
+	ld	t0, X(4)
+	csrw	CSR_SSCRATCH, t0
+	ld	ra, X(1)
+	ld	sp, X(2)
+	ld	t0, X(5)
+	ld	t1, X(6)
+	j	1f
+
+	/* The same with s0 in the context from the beginning: trap_keep(). */
 	.balign	4
 	.globl	trap_vector_s0
 trap_vector_s0:
@@ -111,7 +151,7 @@ trap_vector:
 	csrr	t1, CSR_INSTRET
 	sd	t1, CTX_ENTERED_HS(tp)
 	ld	sp, CTX_HS_SP(tp)
-	check	check_exit
+2:	check	check_exit
 	bnez	t0, no_ecall
 
 	/* An SBI call: its arguments a0..a7 are those of the C function, and its results a0 and a1

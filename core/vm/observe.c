@@ -2,6 +2,7 @@
 #include "core/vm/observe.h"
 
 #include "arch/riscv/csr.h"
+#include "core/vm/account.h"
 #include "core/vm/platform.h"
 #include "core/vm/vcpu_requests.h"
 #include "core/vm/vm.h"
@@ -74,6 +75,7 @@ void observer_look(struct vcpu *vcpu, uint32_t n, uint64_t now)
 	if (!o->number || o->ended)
 		return;
 	o->until = now;
+	account_settle(vcpu);
 	if (is_fw(o)) {
 		o->value = fw_total(vcpu, SBI_PMU_EVENT_CODE(o->event.event_idx)) - o->base;
 		return;
@@ -130,26 +132,27 @@ static bool is_by_hs_clock(const struct observer *o)
 	return is_fw(o) && tally_event_is_by_hs_clock(SBI_PMU_EVENT_CODE(o->event.event_idx));
 }
 
-/* The guests' s0, where the chain begins, is noted at exits only while it is needed. */
-static void add_chains(struct pcpu *pcpu, uint32_t more)
+/* The guests' s0, where a chain of callers begins, and exits are noted only while somebody needs
+ * them. */
+void pcpu_notes_more(struct pcpu *pcpu, uint32_t chains, uint32_t accounts)
 {
-	uint32_t before = pcpu->chains;
-
-	pcpu->chains += more;
-	if (!before != !pcpu->chains)
-		trap_keep_s0(pcpu->chains);
+	if (!chains && !accounts)
+		return;
+	pcpu->chains += chains;
+	pcpu->accounts += accounts;
+	trap_keep(pcpu->chains, pcpu->accounts);
 }
 
 void vcpu_observers_arrive(struct vcpu *vcpu)
 {
 	vcpu->home->observers += vcpu->observers.n;
-	add_chains(vcpu->home, vcpu->observers.chains);
+	pcpu_notes_more(vcpu->home, vcpu->observers.chains, account_counts(vcpu));
 }
 
 void vcpu_observers_leave(struct vcpu *vcpu)
 {
 	vcpu->home->observers -= vcpu->observers.n;
-	add_chains(vcpu->home, -vcpu->observers.chains);
+	pcpu_notes_more(vcpu->home, -vcpu->observers.chains, -account_counts(vcpu));
 }
 
 /* Allocates an observer. Returns NULL if the vcpu or its hart has the maximum number of them. */
@@ -183,7 +186,7 @@ void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_ev
 		begin_rate(vcpu, o);
 	if (event->depth) {
 		vcpu->observers.chains++;
-		add_chains(vcpu->home, 1);
+		pcpu_notes_more(vcpu->home, 1, 0);
 	}
 	if (is_fw(o) && event->period)
 		o->ended = "only events of the hart can be sampled";
@@ -194,7 +197,7 @@ void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_ev
 		o->ended = refusals[VPMU_OBSERVE_NO_EVENT];
 	else if (is_by_hs_clock(o) && vpmu_started(&vcpu->pmu) & HCTRS_INSTRET)
 		o->ended = refusals[VPMU_OBSERVE_GUESTS];
-	else {
+	else if (!o->event.account || !(o->ended = account_begin(vcpu, number))) {
 		fw_watch(vcpu);
 		o->base = fw_total(vcpu, code);
 		vcpu->fw.clock_observed |= is_by_hs_clock(o);
@@ -205,12 +208,14 @@ void observer_end(struct vcpu *vcpu, uint32_t n)
 {
 	struct observer *o = &vcpu->observers.observer[n];
 
+	if (o->event.account)
+		account_end(vcpu, o->number);
 	o->number = 0;
 	vcpu->observers.n--;
 	vcpu->home->observers--;
 	if (o->event.depth) {
 		vcpu->observers.chains--;
-		add_chains(vcpu->home, -1U);
+		pcpu_notes_more(vcpu->home, -1U, 0);
 	}
 	if (is_fw(o))
 		fw_watch(vcpu);
@@ -228,6 +233,7 @@ void vcpu_end_observers(struct vcpu *vcpu)
 		if (o->number && !o->ended)
 			o->ended = "the vcpu stopped";
 	}
+	account_stop(vcpu);
 	if (vcpu->fw.observed)
 		fw_watch(vcpu);
 }
@@ -243,6 +249,7 @@ __attribute__((noinline)) void vcpu_observers_lose_clock(struct vcpu *vcpu)
 		observer_look(vcpu, n, csr_read(CSR_TIME));
 		o->ended = taken;
 	}
+	account_stop(vcpu);
 	vcpu->fw.clock_observed = false;
 }
 

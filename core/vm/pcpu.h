@@ -77,6 +77,7 @@ struct pcpu {
 	bool more_registers;
 	uint32_t observers; /* of its vcpus, see core/vm/observe.h */
 	uint32_t chains;    /* those of them that sample with callers */
+	uint32_t accounts;  /* of its vcpus that are counted, see core/vm/account.h */
 	/* The current stay in HS: instret at its beginning, the vcpu that it is accounted to, and
 	 * the kind of exit. */
 	uint64_t stay_start;

@@ -14,12 +14,20 @@ def stack(sample):
                      sample["ip"]))
 
 
+def exit_stack(row):
+    """Of a row of hs-instructions."""
+    what = (row["what"],) if row["what"] else ()
+    return ";".join((row["vm"], f"vcpu {row['vcpu']}", row["cause"], *what))
+
+
 def fold(objects, event):
     """{stack: how many events}"""
     found = collections.Counter()
     for sample in objects:
         if sample.get("type") == "sample" and event in (None, sample["event"]):
             found[stack(sample)] += sample["period"]
+        elif sample.get("type") == "exits" and sample["instructions"]:
+            found[exit_stack(sample)] += sample["instructions"]
     return found
 
 

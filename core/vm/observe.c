@@ -3,6 +3,7 @@
 
 #include "arch/riscv/csr.h"
 #include "core/vm/platform.h"
+#include "core/vm/stays.h"
 #include "core/vm/vcpu_requests.h"
 #include "core/vm/vm.h"
 #include "vpmu/bits.h"
@@ -137,19 +138,23 @@ static void add_chains(struct pcpu *pcpu, uint32_t more)
 
 	pcpu->chains += more;
 	if (!before != !pcpu->chains)
-		trap_keep_s0(pcpu->chains);
+		trap_keep(pcpu->chains, pcpu->stays);
 }
 
 void vcpu_observers_arrive(struct vcpu *vcpu)
 {
 	vcpu->home->observers += vcpu->observers.n;
 	add_chains(vcpu->home, vcpu->observers.chains);
+	if (vcpu->fw.stays)
+		stays_arrive(vcpu);
 }
 
 void vcpu_observers_leave(struct vcpu *vcpu)
 {
 	vcpu->home->observers -= vcpu->observers.n;
 	add_chains(vcpu->home, -vcpu->observers.chains);
+	if (vcpu->fw.stays)
+		stays_leave(vcpu);
 }
 
 /* Allocates an observer. Returns NULL if the vcpu or its hart has the maximum number of them. */

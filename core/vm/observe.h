@@ -76,6 +76,9 @@ enum observe_what {
 	OBSERVE_BEGIN, /* on each vcpu when its home hart sees the request */
 	OBSERVE_LOOK,  /* read all vcpus at one moment */
 	OBSERVE_END,   /* on each vcpu, like OBSERVE_BEGIN; the values are not read */
+	/* Its stays in HS are noted, or not any more (core/vm/stays.h). No observers are meant. */
+	OBSERVE_STAYS,
+	OBSERVE_NO_STAYS,
 };
 
 /* The request of the operator, who makes one at a time. */

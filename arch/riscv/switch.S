@@ -17,7 +17,8 @@
 
 #define X(n) (CTX_X + 8 * (n))(tp)
 
-/* Accounts this stay, after an exit of this kind. Clobbers t0, t1, a2 and a4. */
+/* Accounts this stay, after an exit of this kind. Clobbers t0, t1, a2 and a4, and what C may clobber
+ * except a0, a1 and a3 where it is the longest or noted: then longest calls stay_longest(). */
 	.macro	account_stay exit
 	csrr	t0, CSR_INSTRET
 	ld	t1, CTX_ENTERED_HS(tp)
@@ -26,9 +27,27 @@
 	sub	t0, t0, t1
 	add	a4, a4, t0
 	sd	a4, (CTX_HS_INSNS + 8 * \exit)(tp)
-	bgeu	a2, t0, 1f
-	sd	t0, CTX_HS_LONGEST(tp)
-1:
+	bltu	a2, t0, longest_\exit
+accounted_\exit:
+	.endm
+
+	.macro	longest exit
+longest_\exit:
+	sd	a3, CTX_ENTERED_HS(tp)
+	.if	\exit == ASM_EXIT_ECALL
+	sd	a0, X(10)
+	sd	a1, X(11)
+	.endif
+	mv	a0, tp
+	li	a1, \exit
+	mv	a2, t0
+	call	stay_longest
+	.if	\exit == ASM_EXIT_ECALL
+	ld	a0, X(10)
+	ld	a1, X(11)
+	.endif
+	ld	a3, CTX_ENTERED_HS(tp)
+	j	accounted_\exit
 	.endm
 
 /* make DEBUG=1: calls a function without arguments, and preserves everything that C may clobber.
@@ -79,47 +98,37 @@
 	.endm
 
 	.text
-	/*
-	 * The same behind exit_noted(), in which the guest's registers are in the context: where
-	 * somebody accounts the exits of a vcpu of this hart. If it is this one's that are accounted,
-	 * the exit begins anew with all registers as they were, so that it takes what it always
-	 * takes. Otherwise what was done is part of it. trap_keep().
-	 */
+	/* The next two, which trap_keep() chooses, do what trap_vector does and something before.
+	 * This one notes the exit in the hart's struct noted_exit, and keeps s0 as well. */
 	.balign	4
-	.globl	trap_vector_noted
-trap_vector_noted:
+	.globl	trap_vector_stays
+trap_vector_stays:
 	csrrw	tp, CSR_SSCRATCH, tp
 	beqz	tp, hs_trap
-	sd	t0, X(5)
-	csrr	t0, CSR_INSTRET
-	sd	ra, X(1)
-	sd	sp, X(2)
-	sd	t1, X(6)
 	sd	s0, X(8)
-	.irp	n, 0,1,2,3,4,5,6,7
-	sd	a\n, X(10 + \n)
-	.endr
-	csrrw	t1, CSR_SSCRATCH, zero
-	sd	t1, X(4)
-	mv	a0, t0
-	ld	sp, CTX_HS_SP(tp)
-	call	exit_noted
-	mv	t1, a0
-	.irp	n, 0,1,2,3,4,5,6,7
-	ld	a\n, X(10 + \n)
-	.endr
+	sd	t0, X(5)
+	ld	s0, CTX_HS_SP(tp)
+	ld	s0, 8(s0)
+	csrr	t0, CSR_TIME
+	sd	t0, EXIT_TIME(s0)
 	csrr	t0, CSR_SCAUSE
-	addi	t0, t0, -CAUSE_ECALL_VS
-	beqz	t1, 2f
-	ld	t0, X(4)
-	csrw	CSR_SSCRATCH, t0
-	ld	ra, X(1)
-	ld	sp, X(2)
+	sd	t0, EXIT_SCAUSE(s0)
+	csrr	t0, CSR_SEPC
+	sd	t0, EXIT_SEPC(s0)
+	csrr	t0, CSR_STVAL
+	sd	t0, EXIT_STVAL(s0)
+	csrr	t0, CSR_HTVAL
+	sd	t0, EXIT_HTVAL(s0)
+	csrr	t0, CSR_HVIP
+	sd	t0, EXIT_HVIP(s0)
+	sd	a7, EXIT_EID(s0)
+	sd	a6, EXIT_FID(s0)
+	sd	tp, EXIT_OF(s0)
 	ld	t0, X(5)
-	ld	t1, X(6)
+	ld	s0, X(8)
 	j	1f
 
-	/* The same with s0 in the context from the beginning: trap_keep(). */
+	/* This one puts s0 into the context from the beginning. */
 	.balign	4
 	.globl	trap_vector_s0
 trap_vector_s0:
@@ -200,6 +209,10 @@ leave_fast:
 nobody:
 	call	vsbi_not_supported
 	j	served
+	longest ASM_EXIT_ECALL
+	longest ASM_EXIT_CSR
+	longest ASM_EXIT_LCOFI
+	longest ASM_EXIT_MMIO
 
 no_ecall:
 	sd	a0, X(10)

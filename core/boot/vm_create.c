@@ -14,6 +14,7 @@
 #include "core/vm/guest_file.h"
 #include "core/vm/platform.h"
 #include "core/vm/samples.h"
+#include "core/vm/stays.h"
 #include "core/lib/event_names.h"
 #include "core/lib/text.h"
 #include <string.h>
@@ -434,6 +435,7 @@ void vms_create(const struct vm_tree *tree)
 	         (largest + 1023) >> 10);
 	samples_init(page_alloc_array, page_alloc_uncleared);
 	account_init(page_alloc_array);
+	stays_init(page_alloc_array);
 }
 
 void vms_start(void)

@@ -35,6 +35,8 @@ static const struct command commands[] = {
      prompt_observe, "counts an event of a whole VM from now on"},
     {"sample", "a VM, an event, how many of it or 1000hz, and how many callers or nothing", 4, 5,
      true, prompt_observe, "notes where a VM is each time; observed and unobserve take it"},
+    {"stays", "on, on VM, or off", 2, 3, true, prompt_stays,
+     "notes each stay in HS; samples takes them"},
     {"samples", "nothing", 1, 1, false, prompt_samples, "takes what was noted, for programs"},
     {"account", "the name of a VM", 2, 2, true, prompt_observe,
      "counts to which of its exits Tally's instructions go; unobserve ends it"},

@@ -6,68 +6,68 @@
  */
 #include "core/lib/words.h"
 #include "core/operator/prompt.h"
-#include "core/vm/account.h"
+#include "core/vm/account_class.h"
 #include "core/vm/mmio.h"
 
-static const char *const counters[] = {"cycle", "time", "instret"};
 static const char *const devices[MMIO_DEVICES] = {"nothing", "PLIC", "UART", "APLIC", "PCI", "bell"};
 
-static const struct {
-	const char *cause, *what;
-} others[] = {
-    [ACCOUNT_CSR_SCOUNTOVF] = {"csr", "scountovf"},
-    [ACCOUNT_CSR_SIE] = {"csr", "sie"},
-    [ACCOUNT_CSR_SIP] = {"csr", "sip"},
-    [ACCOUNT_CSR_STIMECMP] = {"csr", "stimecmp"},
-    [ACCOUNT_CSR_SIREG] = {"csr", "sireg"},
-    [ACCOUNT_CSR_OTHER] = {"csr", "another"},
-    [ACCOUNT_WFI] = {"wfi", ""},
-    [ACCOUNT_WRS_NTO] = {"wrs.nto", ""},
-    [ACCOUNT_INSN] = {"virtual-instruction", "another"},
-    [ACCOUNT_INSN_MUTE] = {"virtual-instruction", "not told"},
-    [ACCOUNT_WAIT_MUTE] = {"wfi or wrs.nto", ""},
-    [ACCOUNT_TIMER] = {"timer", ""},
-    [ACCOUNT_IPI] = {"irq", "ipi"},
-    [ACCOUNT_EXTERNAL] = {"irq", "external"},
-    [ACCOUNT_LCOFI] = {"lcofi", ""},
-    [ACCOUNT_INTERRUPT] = {"irq", "another"},
-    [ACCOUNT_FETCH] = {"fetch", ""},
-    [ACCOUNT_EXCEPTION] = {"exception", ""},
-    [ACCOUNT_NO_EXIT] = {"no exit", ""},
-    [ACCOUNT_NOTING] = {"noting", ""},
-};
+/* Causes of the rows from ACCOUNT_CALLS on, and what of them: as a text without pointers, which would
+ * take twice as much room. */
+static const char others[] =
+    "csr cycle;csr time;csr instret;csr hpmcounter;csr scountovf;csr sie;csr sip;csr stimecmp;"
+    "csr sireg;csr another;wfi ;wrs.nto ;virtual-instruction another;virtual-instruction untold;"
+    "wait ;timer ;irq ipi;irq external;lcofi ;irq another;";
+static const char last_others[] =
+    "fetch ;exception ;none ecall;none timer;none irq;none lcofi;none mmio;none csr;none wfi;"
+    "none other;";
 
 static void add_call(struct prompt *p, uint32_t row)
 {
-	uint64_t eid = account_extension(row / ACCOUNT_FUNCTIONS);
-	uint32_t fid = row % ACCOUNT_FUNCTIONS;
-	const char *name = sbi_extension_name(eid);
+	uint64_t fid, eid = account_call(row, &fid);
 
 	text_add(&p->out, ",'cause':'ecall','what':'");
 	if (!eid)
 		text_add(&p->out, "unknown extension'");
-	else if (fid == ACCOUNT_FUNCTIONS - 1)
-		text_add(&p->out, "%s unknown function'", name);
 	else
-		text_add(&p->out, "%s %s'", name, sbi_function_name(eid, fid));
+		text_add(&p->out, "%s %s'", sbi_extension_name(eid),
+		         ~fid ? sbi_function_name(eid, fid) : "unknown function");
+}
+
+/* Adds the text up to this character, and returns what is behind it. */
+static const char *add_up_to(struct prompt *p, const char *text, char end)
+{
+	uint32_t n = 0;
+
+	while (text[n] != end)
+		n++;
+	text_add(&p->out, "%.*s", (int)n, text);
+	return text + n + 1;
+}
+
+static void add_other(struct prompt *p, const char *text, uint32_t n)
+{
+	for (; n; text++)
+		n -= *text == ';';
+	text_add(&p->out, ",'cause':'");
+	text = add_up_to(p, text, ' ');
+	text_add(&p->out, "','what':'");
+	(void)add_up_to(p, text, ';');
+	text_add(&p->out, "'");
 }
 
 static void add_name(struct prompt *p, uint32_t row)
 {
-	uint32_t counter = row - ACCOUNT_CSR_COUNTER, access = row - ACCOUNT_LOAD;
+	uint32_t access = row - ACCOUNT_LOAD;
 
-	if (row < ACCOUNT_CSR_COUNTER)
+	if (row < ACCOUNT_CALLS)
 		add_call(p, row);
-	else if (counter < sizeof(counters) / sizeof(counters[0]))
-		text_add(&p->out, ",'cause':'csr','what':'%s'", counters[counter]);
-	else if (counter < ACCOUNT_COUNTERS)
-		text_add(&p->out, ",'cause':'csr','what':'hpmcounter%u'", counter);
+	else if (row < ACCOUNT_LOAD)
+		add_other(p, others, row - ACCOUNT_CALLS);
 	else if (access < 2 * MMIO_DEVICES)
 		text_add(&p->out, ",'cause':'%s','what':'%s'", access & 1 ? "store" : "load",
 		         devices[access / 2]);
 	else
-		text_add(&p->out, ",'cause':'%s','what':'%s'", others[row].cause,
-		         others[row].what);
+		add_other(p, last_others, row - ACCOUNT_FETCH);
 }
 
 static void tell_row(struct prompt *p, uint32_t n)
@@ -78,7 +78,7 @@ static void tell_row(struct prompt *p, uint32_t n)
 	add_name(p, n);
 	text_add(&p->out, ",'exits':%lu,'instructions':%lu", row->exits, row->insns);
 	if (row->least <= row->most)
-		text_add(&p->out, ",'least':%lu,'most':%lu", row->least, row->most);
+		text_add(&p->out, ",'least':%u,'most':%u", row->least, row->most);
 	prompt_tell(p);
 }
 

@@ -13,45 +13,66 @@
 
 _Static_assert(ACCOUNT_FETCH == ACCOUNT_LOAD + 2 * MMIO_DEVICES, "rows of loads and stores");
 
-/* Of an extension, by the low bits of its id, which differ: its place, and of the place its id.
- * Constant after boot. */
-static uint8_t place_of[VSBI_SLOTS];
-static uint64_t extension_at[ACCOUNT_EXTENSIONS];
+/* The rows of each extension, by the low bits of its id, which differ: the first one, and how many
+ * functions it has. The row behind them is for all others. Constant after boot. */
+static struct extension {
+	uint64_t eid;
+	uint8_t first, functions;
+} extensions[VSBI_SLOTS];
 
-void account_class_init(void)
+/* How many functions any VM has there. */
+static void look_at(const struct vsbi_slot *slot, struct extension *e)
 {
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < n_vms * VSBI_SLOTS; i++) {
-		uint64_t eid = vms[i / VSBI_SLOTS].sbi[i % VSBI_SLOTS].eid;
-
-		if (!eid || place_of[i % VSBI_SLOTS])
-			continue;
-		if (++n == ACCOUNT_EXTENSIONS)
-			panic("account: no place for extension %lx", eid);
-		place_of[i % VSBI_SLOTS] = (uint8_t)n;
-		extension_at[n] = eid;
+	if (!slot->eid)
+		return;
+	e->eid = slot->eid;
+	for (uint8_t fid = e->functions; fid < VSBI_FUNCTIONS; fid++) {
+		if (slot->fn[fid] != vsbi_not_supported)
+			e->functions = fid + 1;
 	}
 }
 
-uint64_t account_extension(uint32_t place)
+void account_class_init(void)
 {
-	return extension_at[place];
+	uint32_t rows = 1;
+
+	for (uint32_t i = 0; i < VSBI_SLOTS; i++) {
+		for (uint32_t vm = 0; vm < n_vms; vm++)
+			look_at(&vms[vm].sbi[i], &extensions[i]);
+		if (!extensions[i].eid)
+			continue;
+		extensions[i].first = (uint8_t)rows;
+		rows += extensions[i].functions + 1U;
+	}
+	if (rows > ACCOUNT_CALLS)
+		panic("account: %u rows of SBI calls", rows);
+}
+
+uint64_t account_call(uint32_t row, uint64_t *fid)
+{
+	for (const struct extension *e = extensions; row && e < extensions + VSBI_SLOTS; e++) {
+		if (!e->eid || row - e->first > e->functions)
+			continue;
+		*fid = row - e->first < e->functions ? row - e->first : ~0UL;
+		return e->eid;
+	}
+	return 0;
 }
 
 static uint32_t of_call(const struct vm *vm, uint64_t eid, uint64_t fid)
 {
-	vsbi_fn *fn = eid ? vsbi_find(vm->sbi, eid, fid) : NULL;
-	uint32_t place = eid && vm->sbi[eid % VSBI_SLOTS].eid == eid ? place_of[eid % VSBI_SLOTS] : 0;
+	const struct extension *e = &extensions[eid % VSBI_SLOTS];
+	vsbi_fn *fn = vsbi_find(vm->sbi, eid, fid);
 
-	return place * ACCOUNT_FUNCTIONS +
-	       (fn && fn != vsbi_not_supported ? (uint32_t)fid : ACCOUNT_FUNCTIONS - 1);
+	if (!eid || vm->sbi[eid % VSBI_SLOTS].eid != eid)
+		return 0;
+	return e->first + (fn && fn != vsbi_not_supported ? (uint32_t)fid : e->functions);
 }
 
 static enum account_class of_csr(uint32_t csr)
 {
-	if (csr - CSR_CYCLE < ACCOUNT_COUNTERS)
-		return ACCOUNT_CSR_COUNTER + (csr - CSR_CYCLE);
+	if (csr - CSR_CYCLE < 32)
+		return csr - CSR_CYCLE < 3 ? ACCOUNT_CSR_CYCLE + (csr - CSR_CYCLE) : ACCOUNT_CSR_HPM;
 	switch (csr) {
 	case CSR_SCOUNTOVF:
 		return ACCOUNT_CSR_SCOUNTOVF;
@@ -68,28 +89,22 @@ static enum account_class of_csr(uint32_t csr)
 	}
 }
 
-/* As virtual_insn() sees it. */
-static enum account_class of_insn(uint32_t insn, enum vcpu_exit *kind)
+/* 0: the hart has not told the instruction. */
+static enum account_class of_insn(uint32_t insn, enum vcpu_exit why)
 {
-	*kind = EXIT_CSR;
+	if (why == EXIT_WFI)
+		return insn == WFI ? ACCOUNT_WFI : insn ? ACCOUNT_WRS_NTO : ACCOUNT_WAIT_MUTE;
 	if (!insn)
 		return ACCOUNT_INSN_MUTE;
-	if (insn == WRS_NTO || (insn == WFI && !vcpu_from_user())) {
-		*kind = EXIT_WFI;
-		return insn == WFI ? ACCOUNT_WFI : ACCOUNT_WRS_NTO;
-	}
 	return (insn & 0x7f) == SYSTEM && insn >> 12 & 3 ? of_csr(insn >> 20) : ACCOUNT_INSN;
 }
 
-static enum account_class of_interrupt(uint64_t irq, enum vcpu_exit *kind)
+static enum account_class of_interrupt(uint64_t irq)
 {
-	*kind = EXIT_IRQ;
 	switch (irq) {
 	case IRQ_STI:
-		*kind = EXIT_TIMER;
 		return ACCOUNT_TIMER;
 	case IRQ_LCOFI:
-		*kind = EXIT_LCOFI;
 		return ACCOUNT_LCOFI;
 	case IRQ_SSI:
 		return ACCOUNT_IPI;
@@ -100,24 +115,23 @@ static enum account_class of_interrupt(uint64_t irq, enum vcpu_exit *kind)
 	}
 }
 
-enum account_class account_class_now(const struct vcpu *vcpu, enum vcpu_exit *kind)
+enum account_class account_class(const struct vm *vm, const struct noted_exit *exit,
+                                 enum vcpu_exit why)
 {
-	uint64_t cause = csr_read(CSR_SCAUSE);
+	bool store = exit->scause == CAUSE_STORE_GUEST_PAGE;
 
-	if (cause & CAUSE_INTERRUPT)
-		return of_interrupt(cause & ~CAUSE_INTERRUPT, kind);
-	switch (cause) {
+	if (exit->scause & CAUSE_INTERRUPT)
+		return of_interrupt(exit->scause & ~CAUSE_INTERRUPT);
+	switch (exit->scause) {
 	case CAUSE_ECALL_VS:
-		*kind = EXIT_ECALL;
-		return of_call(vcpu->vm, vcpu->ctx.x[REG_A7], vcpu->ctx.x[REG_A6]);
+		return of_call(vm, exit->eid, exit->fid);
 	case CAUSE_VIRTUAL_INSN:
-		return of_insn((uint32_t)csr_read(CSR_STVAL), kind);
+		return of_insn((uint32_t)exit->stval, why);
 	case CAUSE_LOAD_GUEST_PAGE:
 	case CAUSE_STORE_GUEST_PAGE:
-		*kind = EXIT_MMIO;
-		return ACCOUNT_LOAD + 2 * mmio_device(vcpu->vm) + (cause == CAUSE_STORE_GUEST_PAGE);
+		return ACCOUNT_LOAD + store +
+		       2 * mmio_device(vm, exit->htval << 2 | (exit->stval & 3));
 	default:
-		*kind = EXIT_OTHER;
-		return cause == CAUSE_INSN_GUEST_PAGE ? ACCOUNT_FETCH : ACCOUNT_EXCEPTION;
+		return exit->scause == CAUSE_INSN_GUEST_PAGE ? ACCOUNT_FETCH : ACCOUNT_EXCEPTION;
 	}
 }

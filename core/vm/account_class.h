@@ -5,11 +5,17 @@
 
 #include "core/vm/account.h"
 
-/* Gives each extension that a VM is offered a place. At boot, after vsbi_init() of all VMs. */
+struct vm;
+
+/* Gives each function that a VM is offered a row. At boot, after vsbi_init() of all VMs. */
 void account_class_init(void);
 
-/* Returns the row of the exit that begins, of the resident vcpu, and the kind that it will be
- * accounted to. Of the guest's registers only a0 to a7 are in its context. */
-enum account_class account_class_now(const struct vcpu *vcpu, enum vcpu_exit *kind);
+/* Returns the row of an exit of this VM that is accounted to this kind. */
+enum account_class account_class(const struct vm *vm, const struct noted_exit *exit,
+                                 enum vcpu_exit why);
+
+/* Returns the extension that a row below ACCOUNT_CALLS is of, and sets the function, to ~0 for all
+ * that it has not. Returns 0 for row 0. */
+uint64_t account_call(uint32_t row, uint64_t *fid);
 
 #endif

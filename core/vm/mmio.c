@@ -131,9 +131,9 @@ static inline uint64_t faulting(void)
 	return csr_read(CSR_HTVAL) << 2 | (csr_read(CSR_STVAL) & 3);
 }
 
-uint32_t mmio_device(const struct vm *vm)
+uint32_t mmio_device(const struct vm *vm, uint64_t address)
 {
-	return find(vm, faulting());
+	return find(vm, address);
 }
 
 static inline uint64_t extend(uint64_t value, uint32_t width, bool sign)

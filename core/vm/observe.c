@@ -4,6 +4,7 @@
 #include "arch/riscv/csr.h"
 #include "core/vm/account.h"
 #include "core/vm/platform.h"
+#include "core/vm/stays.h"
 #include "core/vm/vcpu_requests.h"
 #include "core/vm/vm.h"
 #include "vpmu/bits.h"
@@ -75,7 +76,6 @@ void observer_look(struct vcpu *vcpu, uint32_t n, uint64_t now)
 	if (!o->number || o->ended)
 		return;
 	o->until = now;
-	account_settle(vcpu);
 	if (is_fw(o)) {
 		o->value = fw_total(vcpu, SBI_PMU_EVENT_CODE(o->event.event_idx)) - o->base;
 		return;
@@ -132,27 +132,28 @@ static bool is_by_hs_clock(const struct observer *o)
 	return is_fw(o) && tally_event_is_by_hs_clock(SBI_PMU_EVENT_CODE(o->event.event_idx));
 }
 
-/* The guests' s0, where a chain of callers begins, and exits are noted only while somebody needs
- * them. */
-void pcpu_notes_more(struct pcpu *pcpu, uint32_t chains, uint32_t accounts)
+/* The guests' s0, where the chain begins, is noted at exits only while it is needed. */
+static void add_chains(struct pcpu *pcpu, uint32_t more)
 {
-	if (!chains && !accounts)
-		return;
-	pcpu->chains += chains;
-	pcpu->accounts += accounts;
-	trap_keep(pcpu->chains, pcpu->accounts);
+	uint32_t before = pcpu->chains;
+
+	pcpu->chains += more;
+	if (!before != !pcpu->chains)
+		trap_keep(pcpu->chains, pcpu->stays);
 }
 
 void vcpu_observers_arrive(struct vcpu *vcpu)
 {
 	vcpu->home->observers += vcpu->observers.n;
-	pcpu_notes_more(vcpu->home, vcpu->observers.chains, account_counts(vcpu));
+	add_chains(vcpu->home, vcpu->observers.chains);
+	stays_arrive(vcpu);
 }
 
 void vcpu_observers_leave(struct vcpu *vcpu)
 {
 	vcpu->home->observers -= vcpu->observers.n;
-	pcpu_notes_more(vcpu->home, -vcpu->observers.chains, -account_counts(vcpu));
+	add_chains(vcpu->home, -vcpu->observers.chains);
+	stays_leave(vcpu);
 }
 
 /* Allocates an observer. Returns NULL if the vcpu or its hart has the maximum number of them. */
@@ -186,7 +187,7 @@ void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_ev
 		begin_rate(vcpu, o);
 	if (event->depth) {
 		vcpu->observers.chains++;
-		pcpu_notes_more(vcpu->home, 1, 0);
+		add_chains(vcpu->home, 1);
 	}
 	if (is_fw(o) && event->period)
 		o->ended = "only events of the hart can be sampled";
@@ -215,7 +216,7 @@ void observer_end(struct vcpu *vcpu, uint32_t n)
 	vcpu->home->observers--;
 	if (o->event.depth) {
 		vcpu->observers.chains--;
-		pcpu_notes_more(vcpu->home, -1U, 0);
+		add_chains(vcpu->home, -1U);
 	}
 	if (is_fw(o))
 		fw_watch(vcpu);

@@ -20,7 +20,6 @@
 #include "vpmu/observe.h"
 
 struct account;
-struct pcpu;
 struct vcpu;
 
 /* The event to count, in the terms of the SBI PMU extension. */
@@ -64,7 +63,7 @@ struct vcpu_observers {
 	struct observer observer[VPMU_OBSERVERS];
 	uint32_t n;      /* number of observers in use */
 	uint32_t chains; /* those of them that sample with callers */
-	/* Of the one that has an account; NULL: none has. Atomic, for account_is_of(). */
+	/* Of the one that has an account; NULL: none has. Atomic, for account_of(). */
 	struct account *account;
 	/* Copies of the observers that the last request concerned, taken when it was done. An entry
 	 * with number 0 is unused. The client may read them while no request is posted for the
@@ -82,6 +81,9 @@ enum observe_what {
 	OBSERVE_LOOK,  /* read all vcpus at one moment */
 	OBSERVE_ROWS,  /* read one vcpu, and its account to account_told() */
 	OBSERVE_END,   /* on each vcpu, like OBSERVE_BEGIN; the values are not read */
+	/* Its stays in HS are noted, or not any more (core/vm/stays.h). No observers are meant. */
+	OBSERVE_STAYS,
+	OBSERVE_NO_STAYS,
 };
 
 /* The request of the operator, who makes one at a time. */
@@ -112,10 +114,6 @@ void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_ev
 /* Reads observer n. `now` is the current host time. */
 void observer_look(struct vcpu *vcpu, uint32_t n, uint64_t now);
 void observer_end(struct vcpu *vcpu, uint32_t n);
-
-/* So many more observers of the hart need the guests' s0 at each exit, and so many more accounts
- * every exit. Called on this hart. */
-void pcpu_notes_more(struct pcpu *pcpu, uint32_t chains, uint32_t accounts);
 
 /* A period may be over and its interrupt still pending: takes that sample. Before a look. */
 void vcpu_take_samples(struct vcpu *vcpu);

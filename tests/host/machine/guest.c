@@ -17,7 +17,7 @@ static void fast_ends(struct guest_context *ctx, enum vcpu_exit why)
 
 	ctx->hs_insns[why] += stay;
 	if (stay > ctx->hs_longest)
-		ctx->hs_longest = stay;
+		stay_longest(ctx, why, stay);
 	check_entry();
 }
 

@@ -33,7 +33,7 @@ struct account_row {
 
 /* The rows. Of the SBI calls of an extension each function has one that a VM may be offered, and
  * all others have one. Row 0 is of all that the VM has no extension for. */
-#define ACCOUNT_CALLS 72U
+#define ACCOUNT_CALLS 56U
 
 /* prompt_accounts.c has the names, in this order. */
 enum account_class {
@@ -74,7 +74,7 @@ struct account {
 	uint64_t so_far;
 	struct account_row rows[ACCOUNT_CLASSES];
 };
-_Static_assert(sizeof(struct account) <= 3072, "48 KiB for all");
+_Static_assert(sizeof(struct account) <= 2560, "40 KiB for all");
 
 /* Makes the accounts: for all vcpus of the machine, or ACCOUNTS. At boot, after vsbi_init() of all
  * VMs. alloc() returns zeroed memory of any size. */

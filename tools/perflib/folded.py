@@ -15,9 +15,11 @@ def stack(sample):
 
 
 def exit_stack(row):
-    """Of a row of hs-instructions."""
-    what = (row["what"],) if row["what"] else ()
-    return ";".join((row["vm"], f"vcpu {row['vcpu']}", row["cause"], *what))
+    """Of a row of hs-instructions: an SBI call has its extension and its function."""
+    what = row["what"]
+    if row["cause"] == "ecall" and what != "unknown extension":
+        what = what.replace(" ", ";", 1)
+    return ";".join((row["vm"], "hs", row["cause"], *([what] if what else [])))
 
 
 def fold(objects, event):

@@ -7,6 +7,9 @@ import struct
 
 HEAD_WORDS = 6
 USER, MASKED = 1, 2
+# What is no sample is of a trace (tools/tracelib/records.py).
+NO_SAMPLE = 1 << 31
+LEAST_WORDS = 2
 VERSION = 1
 
 
@@ -38,6 +41,11 @@ class Decoder:
 
     def line(self, text):
         """[Sample]"""
+        return [Sample(hart, words) for hart, words in self.records(text)
+                if not words[0] & NO_SAMPLE]
+
+    def records(self, text):
+        """All that is complete now: [(hart, words)]."""
         hart, _, words = text.partition(" ")
         try:
             data = base64.b64decode(words, validate=True)
@@ -48,9 +56,9 @@ class Decoder:
         found = []
         while left and len(left) >= left[0] & 0xff:
             length = left[0] & 0xff
-            if length < HEAD_WORDS:
+            if length < (LEAST_WORDS if left[0] & NO_SAMPLE else HEAD_WORDS):
                 raise BadSamples(f"a sample of {length} words")
-            found.append(Sample(int(hart), left[:length]))
+            found.append((int(hart), left[:length]))
             del left[:length]
         return found
 

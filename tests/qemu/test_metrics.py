@@ -119,8 +119,8 @@ class Expected:
 
 def metrics(path, *words, status=0):
     """What the tool prints and complains."""
-    done = subprocess.run([TOOL, "metrics", "--socket", path, "--timeout", str(harness.GUARD),
-                           *words], capture_output=True, text=True, check=False,
+    done = subprocess.run([TOOL, "metrics", *words, "--socket", path, "--timeout",
+                           str(harness.GUARD)], capture_output=True, text=True, check=False,
                           timeout=harness.GUARD)
     assert done.returncode == status, done
     return done.stdout, done.stderr
@@ -242,7 +242,7 @@ def test_wrong_use(fake):
 
 def test_an_older_tally(tmp_path):
     old = fakes.Asked(tmp_path / "old", lambda command: fakes.told(
-        [{"vm": "alpha", "state": "running"}] if command.startswith("vms") else []))
+        [{"vm": "alpha", "state": "off"}] if command.startswith("vms") else []))
     assert metrics(old.path, status=6) == (
         "", "tools/tally-ctl: this Tally does not tell 'uptime_ms'\n")
     old.end()

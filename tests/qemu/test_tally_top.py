@@ -17,17 +17,21 @@ import harness
 TOOL = harness.ROOT / "tools/tally-top"
 KEYS = ["vm", "vcpu", "state", "uptime_ms", "hart", "seconds", "cpu_percent", "steal_percent",
         "exits_per_s", "exits_per_s_by", "hs_instructions_per_s", "hs_percent", "counters",
-        "overflows_per_s"]
+        "overflows_per_s", "instructions_per_s", "ipc", "not_counted", "samples", "samples_lost",
+        "not_sampled", "functions"]
 
 
 @pytest.fixture
 def fake(tmp_path):
     """A machine whose looks are told by fakes.looked(): the next one begins with `vms`."""
-    step = -1
+    step, at = -1, None
 
     def answer(command):
-        nonlocal step
+        nonlocal step, at
         step += command.startswith("vms")
+        if command == "samples":
+            at, before = step, at
+            return 0, fakes.noted(step) if before != step else []
         return fakes.told(fakes.looked(command, step))
 
     made = fakes.Asked(tmp_path / "control", answer)
@@ -48,7 +52,7 @@ ALPHA = {"vm": "alpha", "vcpu": 0, "state": "running", "uptime_ms": 2000, "hart"
          "seconds": 2.0, "cpu_percent": 25.0, "steal_percent": 35.0, "exits_per_s": 1400.0,
          "exits_per_s_by": {cause: 50.0 * i for i, cause in enumerate(fakes.CAUSES)},
          "hs_instructions_per_s": 50000.0, "hs_percent": None, "counters": 1,
-         "overflows_per_s": 2.5}
+         "overflows_per_s": 2.5, **dict.fromkeys(KEYS[-7:])}
 
 
 def test_objects(fake):
@@ -65,7 +69,45 @@ def test_objects(fake):
         "overflows_per_s")}, "exits_per_s_by": dict.fromkeys(fakes.CAUSES)}
     assert fake.commands == ["vms --json", "exits --json", "pmu --json"] * 2
     page = (harness.ROOT / "docs/consoles.md").read_text(encoding="utf-8")
-    assert json.loads(page.split("```\n")[1]) == {**ALPHA, "hs_percent": 10.0}
+    assert json.loads(page.split("```\n")[1]) == {
+        **ALPHA, "hs_percent": 10.0, **COUNTED, **SAMPLED}
+
+
+# 900,000 instructions in as many cycles and a fifth, in 2 s.
+COUNTED = {"instructions_per_s": 450000.0, "ipc": 0.833}
+SAMPLED = {"samples": 4, "samples_lost": 2, "functions": [
+    {"function": "0x80200010", "mode": "kernel", "percent": 80.0},
+    {"function": "0x1000", "mode": "user", "percent": 20.0}]}
+
+
+def test_counts(fake):
+    """Instructions and cycles of alpha at one moment; what was begun is ended."""
+    lines, _ = top(fake.path, "--once", "--json", "--counts")
+    alpha, beta, _ = map(json.loads, lines)
+    assert alpha == {**ALPHA, **COUNTED, "hs_percent": 10.0}
+    assert beta["ipc"] is None is beta["not_counted"]
+    assert [command for command in fake.commands if "observe " in command] == [
+        "observe alpha 0x2:uk --json", "observe alpha 0x1:uk --json", "unobserve 7", "unobserve 9"]
+    table = top(fake.path, "--once", "--counts")[0]
+    assert table[1].split()[6:10] == ["HS%", "INSN/S", "IPC", "HS-I/S"]
+    assert table[2].split()[6:10] == ["10.0", "450000k"[:6].rstrip("k"), "0.83", "50000"]
+
+
+def test_functions(fake):
+    """Of alpha, weighed by the events for which samples stand; beta's guest has the counter."""
+    lines, _ = top(fake.path, "--once", "--json", "--functions")
+    alpha, beta, new = map(json.loads, lines)
+    assert alpha == {**ALPHA, **SAMPLED}
+    assert (beta["samples"], beta["functions"]) == (0, [])
+    assert beta["not_sampled"] == "the guest counts something else on that counter"
+    assert new["functions"] is None
+    assert fake.commands[:5] == ["vms --json", "samples", "sample alpha 0x1:uk 200hz --json",
+                                 "sample beta 0x1:uk 200hz --json", "samples"]
+    assert fake.commands[-2:] == ["unobserve 21", "unobserve 22"]
+    lines, _ = top(fake.path, "--once", "--functions", "--top", "1")
+    assert lines[5:] == ["", "alpha: 4 samples, 2 lost", " 80.00%  kernel  0x80200010",
+                         "", "beta: 0 samples",
+                         "  vcpu 0 is not sampled: the guest counts something else on that counter"]
 
 
 def test_share_of_hs(fake):

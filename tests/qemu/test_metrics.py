@@ -68,7 +68,7 @@ class Expected:
         self.values = {}
 
     def put(self, name, value, **labels):
-        self.values[name, frozenset((k, str(v)) for k, v in labels.items())] = value
+        self.values[name, frozenset((k, str(v)) for k, v in labels.items())] = float(value)
 
     def numbers(self, table, row, **labels):
         """Each number of a row is in the table, or is known not to be."""
@@ -160,11 +160,15 @@ def test_each_number(running, between, backend):
                         "observe alpha 0x2:k"):
             machine.objects(command)
         for state in ("running", "off", "running"):
-            found = parsed(metrics(path)[0])
+            text = metrics(path)[0]
+            found = parsed(text)
             assert list(told) == ["vms", "exits", "pmu", "observed"]
             assert told["vms"][1]["state"] == state
             assert found == Expected().of(told)
             assert len(told["observed"]) == 4
+            # All digits, of which the parser keeps 53 bits.
+            digits = {line.rsplit(" ", 1)[1] for line in text.splitlines()}
+            assert digits >= {str(row["value"]) for row in told["pmu"] if row.get("value")}
             if state != "off":
                 assert any("counter" in row and row["value"] for row in told["pmu"])
                 run.ctl("stop", "beta")

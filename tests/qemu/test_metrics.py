@@ -86,6 +86,10 @@ class Expected:
             for state in ("clearing", "loading", "running", "ending", "off"):
                 self.put("tally_vm_state", state == row["state"], vm=row["vm"], state=state)
             self.put("tally_vm_dma_trusted", "dma" in row, vm=row["vm"])
+            crash = told["crash " + row["vm"]][0]
+            self.put("tally_vm_crashes_total", crash.get("crash", 0), vm=row["vm"])
+            if crash["failure"]:
+                self.put("tally_vm_last_crash_seconds", crash["time_us"] / 10**6, vm=row["vm"])
         for row in told["exits"]:
             who = {"vm": row["vm"], "vcpu": row["vcpu"]}
             self.numbers(EXITS, row, **who)
@@ -151,9 +155,12 @@ def between(tmp_path):
 def test_each_number(running, between, backend):
     """Of a machine whose guests go on, one of them with a budget: what was told when the tool
     asked. Then one VM is off, and has been started again."""
-    run = running({"alpha": test_prompt.ON_AND_ON, "beta": FOREVER}, backend=backend,
+    run = running({"alpha": test_prompt.ON_AND_ON, "beta": FOREVER,
+                   "gamma": "kind=crash how=vector"}, backend=backend,
                   properties=test_budgets.budget(test_budgets.INSTRUCTIONS, 5000000, 10000))
-    run.read_until("measure: round 0 ")
+    for text in ("vm gamma: failed", "measure: round 0 "):
+        if text not in run.console:
+            run.read_until(text)
     with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
         path, told = between(machine)
         for command in ("observe beta 0x2:uk", "observe beta 0xf0100", "sample beta 0x1:u 9999",
@@ -162,7 +169,10 @@ def test_each_number(running, between, backend):
         for state in ("running", "off", "running"):
             text = metrics(path)[0]
             found = parsed(text)
-            assert list(told) == ["vms", "exits", "pmu", "observed"]
+            assert list(told) == ["vms", "crash alpha", "crash beta", "crash gamma", "exits", "pmu",
+                                  "observed"]
+            assert [told["crash " + vm][0].get("crash") for vm in ("alpha", "beta", "gamma")] == [
+                None, None, 1]
             assert told["vms"][1]["state"] == state
             assert found == Expected().of(told)
             assert len(told["observed"]) == 4
@@ -180,7 +190,7 @@ def test_each_number(running, between, backend):
                 run.read_until("vm beta: starts again")
             run.console = ""
         spent = [row["budget"]["spent"] for row in told["exits"]]
-        assert all(spent) and told["exits"][1]["ecall"] > 0
+        assert all(spent[:2]) and told["exits"][1]["ecall"] > 0
 
 
 def test_escapes():
@@ -197,13 +207,19 @@ def test_escapes():
     assert exposition.Families().text() == ""
 
 
+EXIT = {"vm": "alpha", "vcpu": 0, **dict.fromkeys(CAUSES, 1), "time_us": 1, "cpu_us": 1,
+        "steal_us": 1, "hs_instructions": 8, "hs_instructions_by": dict.fromkeys(CAUSES, 1),
+        "longest_stay": 1}
+
+
 @pytest.fixture
 def fake(tmp_path):
     """A machine that tells nothing but its VMs' states."""
     rows = [{"vm": "alpha", "state": "off", "uptime_ms": 0, "vcpus": 1, "harts": [0],
              "memory": 1 << 24}]
     made = fakes.Asked(tmp_path / "control", lambda command: fakes.told(
-        rows if command.startswith("vms") else []))
+        {"vms": rows, "crash": [{"vm": "alpha", "failure": None}],
+         "exits": [EXIT]}.get(command.split()[0], [])))
     yield made
     made.end()
 

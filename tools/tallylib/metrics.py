@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """`tools/tally-ctl metrics`: all that the prompt knows in numbers, for Prometheus
 (docs/metrics.md). Values are the prompt's to the last digit."""
+import json
 import os
 import tempfile
 
 from perflib import events
+from tallylib import tally_ctl
 from tallylib.exposition import Families, decimal
 
 CAUSES = ("ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other")
@@ -45,6 +47,26 @@ def add_vm(out, row):
     out.gauge("tally_vm_memory_bytes", "Memory of the VM.").add(row["memory"], **vm)
     out.gauge("tally_vm_dma_trusted", "1 if a device of the VM may write all memory.").add(
         int(row.get("dma") == "trusted"), **vm)
+
+
+def add_crash(out, vm, row):
+    """The first line of `crash`."""
+    failed = row["failure"] is not None
+    out.counter("tally_vm_crashes_total", "How often the VM has failed.").add(
+        row["crash"] if failed else 0, vm=vm)
+    if failed:
+        out.gauge("tally_vm_last_crash_seconds",
+                  "Machine's time since power-on at which the VM failed last.").add(
+                      decimal(row["time_us"], US), vm=vm)
+
+
+def crash_of(machine, vm):
+    """That line, or None: the VM failed again while it was told, and once more."""
+    for _ in range(2):
+        status, lines = machine.ask(f"crash {vm} --json")
+        if status == tally_ctl.DONE:
+            return json.loads(lines[0])
+    return None
 
 
 def add_exits(out, row):
@@ -141,8 +163,13 @@ def add_observed(out, row):
 def collect(machine):
     """Asks a tally_ctl.Machine. Returns the text."""
     out = Families()
-    for row in machine.objects("vms"):
+    vms = machine.objects("vms")
+    for row in vms:
         add_vm(out, row)
+    for row in vms:
+        crash = crash_of(machine, row["vm"])
+        if crash:
+            add_crash(out, row["vm"], crash)
     time_us = 0
     for row in machine.objects("exits"):
         add_exits(out, row)

@@ -3,9 +3,8 @@
 guest that wants the counter wins, and it is tried again."""
 import collections
 
-from perflib import events, record
+from perflib import record
 
-EVENT = "cycles"
 DRAIN_S = 0.5  # of this computer's time: the rings are emptied at least so often
 
 # Of a vcpu since the last look. events: {(mode, function): how many events}; n: samples; lost: how
@@ -41,18 +40,19 @@ class Collector:
 
 class Functions:
     """Samples VMs from the first look to end(). name: of a sample's address (perflib/naming.py);
-    hz: how many samples in a second of a vcpu's time on its hart; stop: has `wanted`."""
+    event: at which (perflib/events.py); hz: how many samples in a second of a vcpu's time on its
+    hart; stop: has `wanted`."""
 
-    def __init__(self, machine, name, hz, stop):
-        self.machine, self.hz, self.stop = machine, hz, stop
+    def __init__(self, machine, name, event, hz, stop):
+        self.machine, self.event, self.hz, self.stop = machine, event, hz, stop
         self.collector = Collector(name)
         self.recording = None
 
     def begin(self, vms):
         """Begins on all of them. Those that are off are tried again."""
-        (event,) = events.parse_list(EVENT)
         self.recording = record.Recording(
-            self.machine, [record.Recorded(vm, event, "%dhz" % self.hz, 0) for vm in vms], None)
+            self.machine, [record.Recorded(vm, self.event, "%dhz" % self.hz, 0) for vm in vms],
+            None)
         self.recording.writer = self.collector
         self.recording.begin(self.stop)
 

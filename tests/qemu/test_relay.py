@@ -138,7 +138,7 @@ def test_samples_are_told_to_all_who_ask_for_them(machine):
     names.append(machine.request())
     os.write(machine.output, b"\x1e=%s b\n\x1e.%s 0\n" % (names[0], names[0]))
     os.write(machine.output, b"\x1e=%s c\n\x1e.%s 0\n" % (names[1], names[1]))
-    assert answers(one, 1) == b"= a\n= b\n. 0\n"
+    assert answers(one, 1) == b"= samples\n= a\n= b\n. 0\n"  # the first: what two got
     assert answers(two, 1) == b"= a\n= b\n= c\n. 0\n"
     one.sendall(b"samples\n")
     machine.serve(1)

@@ -139,8 +139,8 @@ function showFunctions() {
             search();
             byId("controls").scrollIntoView({block: "nearest"});
         });
-        line.append(make("td", ""), shareCell(row.own, whole), shareCell(row.events, whole));
-        line.firstChild.append(name);
+        line.append(shareCell(row.own, whole), shareCell(row.events, whole), make("td", ""));
+        line.lastChild.append(name);
         return line;
     }));
     byId("more").hidden = rows.length <= listed;

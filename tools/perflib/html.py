@@ -13,7 +13,7 @@ import json
 import os
 import sys
 
-from perflib import profile, samples
+from perflib import profile
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page")
 SCRIPTS = ("tree.js", "words.js", "chart.js", "page.js")
@@ -41,7 +41,7 @@ def data(found, file):
             ends[-1]["ended"] = True
     return {"file": os.path.basename(file), "vms": found.vms, "events": found.events,
             "period": str(found.head.get("period", "")), "first_ns": str(found.first_ns),
-            "last_ns": str(found.last_ns), "names": list(names), "stacks": rows, "ends": ends}
+            "last_ns": str(found.last_ns), "complaints": found.complaints, "names": list(names), "stacks": rows, "ends": ends}
 
 
 def part(name):
@@ -73,16 +73,10 @@ def page(content):
 def main(argv):
     parser = argparse.ArgumentParser(prog="tools/perf-vms html", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("file", metavar="FILE", help="of tools/perf-vms record")
+    profile.add_options(parser)
     parser.add_argument("-o", "--output", metavar="PAGE", required=True, help="where it goes")
     args = parser.parse_args(argv)
-    try:
-        found = profile.load(args.file)
-    except samples.BadSamples as error:
-        raise samples.BadSamples(f"{args.file}: {error}") from error
-    empty = found.why_empty()
-    if empty:
-        raise samples.BadSamples(f"{args.file}: {empty}")
+    found = profile.of(args, lambda text: print(f"tools/perf-vms: {text}", file=sys.stderr))
     text = page(data(found, args.file))
     with open(args.output, "w", encoding="ascii") as out:
         out.write(text)

@@ -2,6 +2,7 @@
 """A file of samples as sums: how many events each stack of each VM stands for, and what the file
 says of samples that are missing. For what draws profiles (page.py, speedscope.py)."""
 import collections
+import re
 
 from perflib import samples
 
@@ -17,6 +18,10 @@ FIELDS = {
     "end": {"vm": TEXT, "vcpu": NUMBER, "event": TEXT, "count": NUMBER, "samples": NUMBER,
             "lost": NUMBER, "late": NUMBER, "ns": NUMBER, "unsampled_ns": NUMBER, "reasons": LIST},
 }
+
+
+def is_address(text):
+    return isinstance(text, str) and re.fullmatch("0x[0-9a-f]{1,16}", text)
 
 
 def frames(sample, name):
@@ -42,6 +47,7 @@ class Profile:
             if not (isinstance(words, list) and all(isinstance(word, str) for word in words)):
                 raise samples.BadSamples("line 1: does not say which VMs and events")
         self.name = name
+        self.complaints = []
         self.sums = {}
         self.ends = {}
         self.arrived, self.lost = collections.Counter(), collections.Counter()
@@ -61,9 +67,12 @@ class Profile:
             if type(value) is not what or (what is NUMBER and value < 0):  # a truth is no number
                 raise samples.BadSamples(f'line {number}: a {kind} without a proper "{key}"')
         chain = fields.get("callchain", [])
-        for word in (*fields.get("reasons", ()), *(chain if isinstance(chain, list) else (None,))):
+        for word in fields.get("reasons", ()):
             if not isinstance(word, str):
-                raise samples.BadSamples(f"line {number}: a list of something else than text")
+                raise samples.BadSamples(f"line {number}: a reason that is no text")
+        if kind == "sample" and not (isinstance(chain, list) and
+                                     all(map(is_address, (fields["ip"], fields["satp"], *chain)))):
+            raise samples.BadSamples(f"line {number}: an address that is none")
         if fields["vm"] not in self.vms or fields["event"] not in self.events:
             raise samples.BadSamples(f"line {number}: a VM or an event that line 1 does not name")
 
@@ -89,20 +98,36 @@ class Profile:
         self.ends[self.seen(fields)] = fields
 
     def why_empty(self):
-        """One sentence for a file without samples; None: it has some."""
-        if self.sums:
-            return None
+        """One sentence for a file without samples."""
         reasons = {f"{vm}/{vcpu}: no {event}: {'; '.join(end['reasons'])}"
                    for (vm, vcpu, event), end in self.ends.items() if end and end["reasons"]}
         return "has no sample" + "".join(f"; {why}" for why in sorted(reasons))
 
 
-def load(path, name=address):
-    """A Profile of a file. Raises samples.BadSamples, OSError."""
-    with open(path, encoding="utf-8") as lines:
-        try:
-            return Profile(samples.read(lines), name)
-        except UnicodeDecodeError as error:
-            raise samples.BadSamples("this is no file of perf-vms record") from error
-        except RecursionError as error:
-            raise samples.BadSamples("this is no file of perf-vms record") from error
+def add_options(parser):
+    """For who calls of()."""
+    from perflib import naming  # wants a library that only names need
+    parser.add_argument("file", metavar="FILE", help="of tools/perf-vms record")
+    naming.add_options(parser)
+
+
+def of(args, complain):
+    """The Profile of the file that is given, with names as they are asked for. complain(TEXT): of
+    what has none although there is a file for it. Raises samples.BadSamples, OSError."""
+    from perflib import naming, symbols
+    try:
+        with open(args.file, encoding="utf-8") as lines:
+            objects = samples.read(lines)
+        Profile(objects)  # so that what is wrong is told before names are looked for
+        names = naming.Naming(args, objects)
+        found = Profile(objects, names.name)
+    except (samples.BadSamples, RecursionError, UnicodeDecodeError) as error:
+        raise samples.BadSamples(f"{args.file}: {error}") from error
+    except symbols.BadSymbols as error:
+        raise samples.BadSamples(str(error)) from error
+    for text in names.complaints:
+        complain(text)
+    if not found.sums:
+        raise samples.BadSamples(f"{args.file}: {found.why_empty()}")
+    found.complaints = names.complaints
+    return found

@@ -43,8 +43,10 @@ function showMissing() {
     if (open || !data.ends.length) {
         words.push("the recording has no end, so what it misses is not known");
     }
-    byId("missing").hidden = !words.length;
-    byId("missing").textContent = "Not complete: " + words.join("; ") + ".";
+    byId("missing").hidden = !words.length && !data.complaints.length;
+    byId("missing").textContent =
+        [...words.length ? ["Not complete: " + words.join("; ")] : [], ...data.complaints]
+            .map((text) => text + ".").join(" ");
 }
 
 function showChoices() {
@@ -114,10 +116,10 @@ function showFound(why) {
     if (chart.matches) {
         const sum = sumOf(chart.zoom, e, chart.matches);
         byId("found").textContent = sum.bars ?
-            `Found: ${percent(sum.events, chart.zoom.events[e])} of ${label(chart.zoom.name)}, ` +
+            `Found: ${percent(sum.events, chart.zoom.events[e])} of ${titleOf(chart.zoom)}, ` +
             `${plural(sum.samples, "sample", "samples")}, ` +
             `${plural(sum.events, "event", "events")}, in ${plural(sum.bars, "bar", "bars")}.` :
-            `Not found in ${label(chart.zoom.name)}.`;
+            `Not found in ${titleOf(chart.zoom)}.`;
     }
 }
 
@@ -130,7 +132,7 @@ function shareCell(part, whole) {
 
 function showFunctions() {
     const rows = functionsOf(chart.zoom, e), whole = chart.zoom.events[e];
-    byId("functionstitle").textContent = "Functions of " + label(chart.zoom.name);
+    byId("functionstitle").textContent = "Functions of " + titleOf(chart.zoom);
     byId("functions").tBodies[0].replaceChildren(...rows.slice(0, listed).map((row) => {
         const line = make("tr", "");
         const name = make("button", row.name, {type: "button", title: "search"});
@@ -155,7 +157,7 @@ function showDetails(node) {
     const words = [
         plural(of.samples[e], "sample", "samples"),
         `${digits(of.events[e])} ${data.events[e]}`,
-        `${percent(of.events[e], root.events[e])} of ${label(root.name)}`,
+        `${percent(of.events[e], root.events[e])} of ${titleOf(root)}`,
         `itself ${percent(of.own[e], root.events[e])} (${plural(of.ownSamples[e], "sample",
                                                                 "samples")})`];
     if (of.masked[e]) {
@@ -164,7 +166,7 @@ function showDetails(node) {
     }
     if (chart.zoom !== root && of.depth > chart.zoom.depth) {
         words.splice(3, 0, `${percent(of.events[e], chart.zoom.events[e])} of ` +
-                           label(chart.zoom.name));
+                           titleOf(chart.zoom));
     }
     data.events.forEach((name, other) => {
         if (other !== e && of.samples[other]) {

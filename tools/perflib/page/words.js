@@ -34,3 +34,12 @@ function make(tag, text, attributes) {
 // A little of a name, for what shows only its beginning.
 const LABEL = 300;
 const label = (name) => name.length > LABEL ? name.slice(0, LABEL) + "\u2026" : name;
+
+// A bar by its name; one that is no function, "[kernel]" say, also by what it is of.
+function titleOf(node) {
+    const names = [node.name];
+    for (let of = node.parent; node.kind === PLAIN && of && of.parent; of = of.parent) {
+        names.unshift(of.name);
+    }
+    return label(names.join(", "));
+}

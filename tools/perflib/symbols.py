@@ -9,7 +9,7 @@ import bisect
 import re
 
 from elftools.common.exceptions import ELFError
-from elftools.elf.constants import SH_FLAGS
+from elftools.elf.constants import P_FLAGS, SH_FLAGS
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
@@ -52,6 +52,7 @@ class Symbols:
         self.build_id, self.movable = build_id, movable
         self.slide = 0
         self.code = []  # [(address, bytes)], if the file has them
+        self.mapped = []  # [(address, offset, size)] of a program's code, as it is loaded
         best = {}
         for function in found:
             other = best.get(function.start)
@@ -74,6 +75,7 @@ class Symbols:
             self.spans = [(start + slide, end + slide, name) for start, end, name in self.spans]
             self.starts = [start for start, _, _ in self.spans]
             self.code = [(start + slide, data) for start, data in self.code]
+            self.mapped = [(start + slide, *where) for start, *where in self.mapped]
         return self
 
     def span(self, address):
@@ -209,7 +211,10 @@ def from_elf(path, stream):
                  for symbol in table.iter_symbols()}
         build_id = elf_build_id(elf)
         loads = [segment for segment in elf.iter_segments() if segment["p_type"] == "PT_LOAD"]
-        data = [(segment["p_vaddr"], segment.data()) for segment in loads if segment["p_flags"] & 1]
+        coded = [segment for segment in loads if segment["p_flags"] & P_FLAGS.PF_X]
+        data = [(segment["p_vaddr"], segment.data()) for segment in coded]
+        mapped = [(segment["p_vaddr"], segment["p_offset"], segment["p_filesz"])
+                  for segment in coded]
         movable = elf["e_type"] == "ET_DYN"
     except (ELFError, ValueError, LookupError, TypeError) as error:
         raise BadSymbols(f"{path}: is a damaged ELF file: {error}") from error
@@ -223,7 +228,7 @@ def from_elf(path, stream):
         text, end = names["_text"], names.get("_end", end)
         movable = any("kaslr_seed" in name for name in names)
     found = Symbols(path, functions, text, end, build_id, movable)
-    found.code = data
+    found.code, found.mapped = data, mapped
     return found
 
 

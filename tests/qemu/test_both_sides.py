@@ -21,7 +21,8 @@ PERIOD = 100003
 LOAD = "cat $(yes /proc/zoneinfo | head -200) >/dev/null"
 GUEST = f"""
 perf record -q -e instructions:k -c {PERIOD} -o /tmp/data sh -c '{LOAD}' 2>&1
-perf report -i /tmp/data --stdio --sort sym 2>/dev/null | tee /tmp/report | sed -n 's/^ *\\([0-9.]*\\)%.*\\[k\\] /is \\1 /p'
+perf report -i /tmp/data --stdio --sort sym 2>/dev/null >/tmp/report
+sed -n 's/^ *\\([0-9.]*\\)%.*\\[k\\] /is \\1 /p' /tmp/report
 sed -n 's/.*Event count (approx.): /count /p' /tmp/report
 echo begins
 while true; do {LOAD}; done

@@ -21,7 +21,7 @@ void account_init(void *(*alloc)(size_t size))
 	account_class_init();
 }
 
-/* The last exit is over. */
+/* The last exit is over, or is looked at. */
 static void end_exit(struct account *a)
 {
 	struct account_row *row = &a->rows[a->last];
@@ -101,8 +101,10 @@ void account_end(struct vcpu *vcpu, uint32_t number)
 
 void account_tell(const struct vcpu *vcpu)
 {
-	if (vcpu->observers.account)
-		told = *vcpu->observers.account;
+	if (!vcpu->observers.account)
+		return;
+	told = *vcpu->observers.account;
+	end_exit(&told);
 }
 
 const struct account *account_told(void)

@@ -26,9 +26,7 @@ struct vcpu;
 struct account_row {
 	uint64_t exits;
 	uint64_t insns;
-	/* Instructions of one exit. Of those behind which there was another exit; none: least is
-	 * larger than most. */
-	uint32_t least, most;
+	uint32_t least, most; /* instructions of one exit; without an exit least is larger */
 };
 
 /* The rows. Of the SBI calls of an extension each function has one that a VM may be offered, and

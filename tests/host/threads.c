@@ -157,6 +157,11 @@ void vcpu_take_samples(struct vcpu *vcpu)
 	(void)vcpu;
 }
 
+void account_tell(const struct vcpu *vcpu)
+{
+	(void)vcpu;
+}
+
 void stays_begin(struct vcpu *vcpu)
 {
 	(void)vcpu;

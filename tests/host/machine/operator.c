@@ -66,7 +66,9 @@ static void command(char *to, size_t size)
 	                                    "trace maybe",   "samples",
 	                                    "samples",       "stays on",
 	                                    "stays on vm0",  "stays off",
-	                                    "stays maybe"};
+	                                    "stays maybe",   "account vm0",
+	                                    "account vm1",   "accounts",
+	                                    "accounts --json"};
 	static const char *const events[] = {
 	    "instructions", "cycles:u", "instructions:k", "0x2:uk",      "0xf0006", "0xf0102",
 	    "0xf0100",      "0x3",      "0x20000/0x7",    "steal-ticks", "0xf0001", "0x2/zz",

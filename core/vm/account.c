@@ -5,8 +5,8 @@
 #include "core/vm/vcpu.h"
 #include "core/vm/vm.h"
 
-/* A hart changes an account while the vcpu that has it is there. Which are free is changed while one
- * request of the operator's is served, so by one hart at a time. */
+/* A hart changes an account while the vcpu that has it is there. Which are free is changed while
+ * one request of the operator's is served, so by one hart at a time. */
 static struct account *accounts;
 static uint32_t n_accounts;
 static struct account told;

@@ -2,10 +2,13 @@
 """tools/perf-vms record -e hs-instructions and the prompt's account: how many exits of each kind
 there were, and where Tally's instructions went, to the instruction."""
 
+import collections
 import json
 import re
 import subprocess
 import threading
+
+import pytest
 
 import harness
 from perflib import samples
@@ -16,6 +19,7 @@ from test_moves import two_harts  # pylint: disable=unused-import
 import test_perf_vms
 import test_prompt
 import test_record
+import test_tally_trace
 
 TOOL = test_record.TOOL
 FOREVER = test_perf_vms.FOREVER
@@ -296,6 +300,36 @@ def test_a_vm_that_restarts(running, tmp_path):
     assert rows["ecall", "BASE probe_extension"]["exits"] <= 1
     assert set(ROUND) <= set(rows)
     assert "alpha/0: nothing was recorded for " in said
+
+
+@pytest.mark.parametrize("chosen", ([], ["--vm", "beta"], ["--vm", "alpha"]))
+def test_beside_a_trace(running, tmp_path, chosen):
+    """A life of alpha that is accounted and traced, or beta is traced: each has what it has alone,
+    and both the same."""
+    run = running({"alpha": ASKS, "beta": FOREVER})
+    run.read_until("vm alpha: ended")
+    out = tmp_path / "trace.json"
+    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
+        machine.objects("account alpha")
+        done = subprocess.run(
+            test_tally_trace.tracing(run, out, *chosen, "--", "python3", "-c",
+                                     test_tally_trace.WATCH, harness.ROOT / "tools", run.path,
+                                     "alpha"),
+            check=False, capture_output=True, text=True, timeout=harness.GUARD)
+        assert done.returncode == 0, done.stderr
+        before, after = map(json.loads, done.stdout.splitlines())
+        head, rows = accounts(machine)["alpha", 0]
+    assert exits_of(rows) == {**LIFE, **{key: n * ROUNDS for key, n in ROUND.items()}}
+    assert head["value"] == after["hs_instructions"] - before["hs_instructions"]
+    traced = test_tally_trace.Traced(out)
+    stays = [event for event in traced.of("stay", "alpha/0")
+             if before["time_us"] < event["ts"] < after["time_us"]]
+    if "beta" in chosen:
+        assert not stays and traced.instructions("beta/0") > 0
+        return
+    assert sum(event["args"]["instructions"] for event in stays) == head["value"]
+    names = collections.Counter(event["name"] for event in stays)
+    assert names["csr"] == rows["csr", "scountovf"]["exits"]
 
 
 def test_two_recorders(running, tmp_path):

@@ -36,9 +36,10 @@ void stays_choose(const struct vm *vm)
 	__atomic_store_n(&chosen, vm, __ATOMIC_RELAXED);
 }
 
+/* Of the resident vcpu. */
 static uint64_t injected_now(void)
 {
-	return csr_read(CSR_HVIP) & INJECTED;
+	return this_pcpu()->current ? csr_read(CSR_HVIP) & INJECTED : 0;
 }
 
 static void put(const struct vcpu *vcpu, uint64_t kind, uint64_t words[WORDS], uint32_t n)
@@ -78,7 +79,7 @@ static void note(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t why, uint6
 	struct hart_stay *s = &hart_stays[pcpu->index];
 	const struct vcpu *resident = pcpu->current;
 	uint64_t now = csr_read(CSR_TIME), from = beginning(pcpu, s, now, insns);
-	uint64_t hvip = resident ? injected_now() : 0;
+	uint64_t hvip = injected_now();
 	uint64_t cause = s->exit.scause == NOTED
 	                     ? STAY_GOES_ON
 	                     : (s->exit.scause & 0x3f) | s->exit.scause >> 63 << 7;

@@ -83,6 +83,7 @@ void model_pay_left(const struct machine_hart *h, const struct vcpu *vcpu)
 	m->moves = all_moves();
 	m->insns = h->insns_hs;
 	m->accounted = accounted_here();
+	m->noted = h->notes_exits;
 }
 
 void model_pay_times(const struct vcpu *vcpu)
@@ -135,7 +136,7 @@ void model_pay_sums(void)
 /*
  * What a vcpu had, what was stolen from it, and for how long its budget was spent, is all the time
  * in which it wanted to run. Each instruction of HS in a stay that stays with the hart's vcpus is
- * one's.
+ * one's; what noting stays takes is nobody's.
  */
 void model_pay_entered(const struct machine_hart *h, const struct vcpu *vcpu)
 {
@@ -152,6 +153,8 @@ void model_pay_entered(const struct machine_hart *h, const struct vcpu *vcpu)
 		DIFFERS(vcpu, "had, or lost, %lu ticks of %lu", had, passed);
 	if (vcpu->budget.count && vcpu->budget.spent)
 		DIFFERS(vcpu, "runs, and its budget is spent until %lu", vcpu->budget.period_end);
+	if (m->noted || h->notes_exits)
+		most = insns;
 	if (same && m->moves == all_moves() && (accounted > insns || insns - accounted > most))
 		DIFFERS(vcpu, "%lu instructions of HS are accounted, of %lu", accounted, insns);
 	if (same)

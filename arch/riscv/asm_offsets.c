@@ -20,6 +20,7 @@ void asm_offsets(void)
 	DEFINE(EXIT_HVIP, offsetof(struct noted_exit, hvip));
 	DEFINE(EXIT_EID, offsetof(struct noted_exit, eid));
 	DEFINE(EXIT_FID, offsetof(struct noted_exit, fid));
+	DEFINE(EXIT_OF, offsetof(struct noted_exit, of));
 	DEFINE(CTX_ECALLS, offsetof(struct guest_context, exits[EXIT_ECALL]));
 	DEFINE(CTX_HS_INSNS, offsetof(struct guest_context, hs_insns));
 	DEFINE(ASM_EXIT_ECALL, EXIT_ECALL);

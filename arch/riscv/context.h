@@ -59,6 +59,9 @@ enum vcpu_exit {
 struct noted_exit {
 	uint64_t time, scause, sepc, stval, htval, hvip;
 	uint64_t eid, fid; /* a7 and a6 */
+	/* Whose it was. Of an exit that is in an account (core/vm/account.h): NULL, and `accounted`
+	 * is whose it was. */
+	const struct guest_context *of, *accounted;
 };
 
 struct guest_context {

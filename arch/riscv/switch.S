@@ -123,6 +123,7 @@ trap_vector_stays:
 	sd	t0, EXIT_HVIP(s0)
 	sd	a7, EXIT_EID(s0)
 	sd	a6, EXIT_FID(s0)
+	sd	tp, EXIT_OF(s0)
 	ld	t0, X(5)
 	ld	s0, X(8)
 	j	1f
@@ -159,7 +160,7 @@ trap_vector:
 	csrr	t1, CSR_INSTRET
 	sd	t1, CTX_ENTERED_HS(tp)
 	ld	sp, CTX_HS_SP(tp)
-	check	check_exit
+2:	check	check_exit
 	bnez	t0, no_ecall
 
 	/* An SBI call: its arguments a0..a7 are those of the C function, and its results a0 and a1

@@ -2,6 +2,7 @@
 #include "core/vm/observe.h"
 
 #include "arch/riscv/csr.h"
+#include "core/vm/account.h"
 #include "core/vm/platform.h"
 #include "core/vm/stays.h"
 #include "core/vm/vcpu_requests.h"
@@ -145,16 +146,14 @@ void vcpu_observers_arrive(struct vcpu *vcpu)
 {
 	vcpu->home->observers += vcpu->observers.n;
 	add_chains(vcpu->home, vcpu->observers.chains);
-	if (vcpu->fw.stays)
-		stays_arrive(vcpu);
+	stays_arrive(vcpu);
 }
 
 void vcpu_observers_leave(struct vcpu *vcpu)
 {
 	vcpu->home->observers -= vcpu->observers.n;
 	add_chains(vcpu->home, -vcpu->observers.chains);
-	if (vcpu->fw.stays)
-		stays_leave(vcpu);
+	stays_leave(vcpu);
 }
 
 /* Allocates an observer. Returns NULL if the vcpu or its hart has the maximum number of them. */
@@ -199,7 +198,7 @@ void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_ev
 		o->ended = refusals[VPMU_OBSERVE_NO_EVENT];
 	else if (is_by_hs_clock(o) && vpmu_started(&vcpu->pmu) & HCTRS_INSTRET)
 		o->ended = refusals[VPMU_OBSERVE_GUESTS];
-	else {
+	else if (!o->event.account || !(o->ended = account_begin(vcpu, number))) {
 		fw_watch(vcpu);
 		o->base = fw_total(vcpu, code);
 		vcpu->fw.clock_observed |= is_by_hs_clock(o);
@@ -210,6 +209,8 @@ void observer_end(struct vcpu *vcpu, uint32_t n)
 {
 	struct observer *o = &vcpu->observers.observer[n];
 
+	if (o->event.account)
+		account_end(vcpu, o->number);
 	o->number = 0;
 	vcpu->observers.n--;
 	vcpu->home->observers--;
@@ -233,6 +234,7 @@ void vcpu_end_observers(struct vcpu *vcpu)
 		if (o->number && !o->ended)
 			o->ended = "the vcpu stopped";
 	}
+	account_stop(vcpu);
 	if (vcpu->fw.observed)
 		fw_watch(vcpu);
 }
@@ -248,6 +250,7 @@ __attribute__((noinline)) void vcpu_observers_lose_clock(struct vcpu *vcpu)
 		observer_look(vcpu, n, csr_read(CSR_TIME));
 		o->ended = taken;
 	}
+	account_stop(vcpu);
 	vcpu->fw.clock_observed = false;
 }
 

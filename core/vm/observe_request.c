@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the operator's request concerning observers reaches the home harts, and what comes back. */
 #include "arch/riscv/csr.h"
+#include "core/vm/account.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
 #include "core/vm/stays.h"
@@ -94,6 +95,10 @@ static void begin_or_end(struct vcpu *vcpu)
 	if (observe_request.what == OBSERVE_BEGIN) {
 		observer_begin(vcpu, observe_request.number, &observe_request.event);
 		look(vcpu, csr_read(CSR_TIME));
+	}
+	if (observe_request.what == OBSERVE_ROWS) {
+		look(vcpu, csr_read(CSR_TIME));
+		account_tell(vcpu);
 	}
 	if (observe_request.what == OBSERVE_STAYS)
 		stays_begin(vcpu);

@@ -2,6 +2,7 @@
 #include "core/vm/stays.h"
 
 #include "arch/riscv/csr.h"
+#include "core/vm/account.h"
 #include "core/vm/samples.h"
 #include "core/vm/vcpu.h"
 #include "core/vm/vm.h"
@@ -74,7 +75,7 @@ static uint32_t add_exit(const struct noted_exit *exit, uint64_t words[WORDS])
 	return 7;
 }
 
-static void note(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t why, uint64_t insns)
+static void trace(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t why, uint64_t insns)
 {
 	struct hart_stay *s = &hart_stays[pcpu->index];
 	const struct vcpu *resident = pcpu->current;
@@ -106,13 +107,16 @@ void stay_longest(struct guest_context *ctx, uint64_t why, uint64_t insns)
 	struct vcpu *vcpu = vcpu_of(ctx);
 	struct pcpu *pcpu = vcpu->home;
 
-	if (!vcpu->fw.stays) {
+	if (!vcpu->stays.whom) {
 		ctx->hs_longest = insns;
 		return;
 	}
 	if (insns > vcpu->stays.longest)
 		vcpu->stays.longest = insns;
-	note(pcpu, vcpu, why, insns);
+	if (vcpu->stays.whom & STAYS_FOR_ACCOUNT)
+		account_stay(vcpu, &hart_stays[pcpu->index].exit, (enum vcpu_exit)why, insns);
+	if (vcpu->stays.whom & STAYS_FOR_TRACE)
+		trace(pcpu, vcpu, why, insns);
 	/* What this took is nobody's. */
 	pcpu->stay_start = csr_read(CSR_INSTRET);
 }
@@ -149,33 +153,82 @@ void stays_goes(struct vcpu *vcpu)
 
 /* --- from when to when -------------------------------------------------------------------- */
 
+/* The current stay began before it was traced. */
+static void forget_exit(const struct pcpu *pcpu)
+{
+	struct noted_exit *exit = &hart_stays[pcpu->index].exit;
+
+	exit->scause = NOTED;
+	exit->time = csr_read(CSR_TIME);
+	exit->hvip = injected_now();
+}
+
 /* Of all vcpus of a hart, or of none, exits are noted by its trap vector. */
 static void add_noted(struct pcpu *pcpu, uint32_t more)
 {
-	struct noted_exit *exit = &hart_stays[pcpu->index].exit;
 	uint32_t before = pcpu->stays;
 
 	pcpu->stays += more;
 	if (!before == !pcpu->stays)
 		return;
 	trap_keep(pcpu->chains, pcpu->stays);
-	/* The current stay began before. */
-	exit->scause = NOTED;
-	exit->time = csr_read(CSR_TIME);
-	exit->hvip = injected_now();
+	forget_exit(pcpu);
+}
+
+static bool is_traced(const struct pcpu *pcpu)
+{
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
+		if (vcpu_home(pcpu->vcpus[i]) == pcpu && pcpu->vcpus[i]->fw.stays)
+			return true;
+	}
+	return false;
+}
+
+/* What the hart knows of an exit of this vcpu is one that nobody has noted. */
+static void add_vcpu(const struct vcpu *vcpu)
+{
+	struct noted_exit *exit = &hart_stays[vcpu->home->index].exit;
+
+	add_noted(vcpu->home, 1);
+	if (exit->of == &vcpu->ctx)
+		exit->of = NULL;
+}
+
+void stays_note(struct vcpu *vcpu, uint32_t whom)
+{
+	if (!vcpu->stays.whom) {
+		add_vcpu(vcpu);
+		vcpu->stays.longest = vcpu->ctx.hs_longest;
+		vcpu->ctx.hs_longest = 0;
+	}
+	vcpu->stays.whom |= whom;
+}
+
+void stays_ignore(struct vcpu *vcpu, uint32_t whom)
+{
+	if (!(vcpu->stays.whom & whom))
+		return;
+	vcpu->stays.whom &= ~whom;
+	if (vcpu->stays.whom)
+		return;
+	vcpu->ctx.hs_longest = vcpu->stays.longest;
+	add_noted(vcpu->home, -1U);
 }
 
 void stays_arrive(struct vcpu *vcpu)
 {
 	uint64_t words[WORDS] = {[1] = csr_read(CSR_TIME)};
 
-	add_noted(vcpu->home, 1);
-	put(vcpu, STAYS_MOVED, words, 2);
+	if (vcpu->stays.whom)
+		add_vcpu(vcpu);
+	if (vcpu->fw.stays)
+		put(vcpu, STAYS_MOVED, words, 2);
 }
 
 void stays_leave(struct vcpu *vcpu)
 {
-	add_noted(vcpu->home, -1U);
+	if (vcpu->stays.whom)
+		add_noted(vcpu->home, -1U);
 }
 
 static void note_account(const struct vcpu *vcpu, uint64_t kind)
@@ -188,10 +241,10 @@ static void note_account(const struct vcpu *vcpu, uint64_t kind)
 void stays_begin(struct vcpu *vcpu)
 {
 	stays_end(vcpu);
-	add_noted(vcpu->home, 1);
-	vcpu->stays.longest = vcpu->ctx.hs_longest;
+	if (!is_traced(vcpu->home))
+		forget_exit(vcpu->home);
+	stays_note(vcpu, STAYS_FOR_TRACE);
 	vcpu->stays.hvip = vcpu->vs.hvip;
-	vcpu->ctx.hs_longest = 0;
 	vcpu->fw.stays = true;
 	note_account(vcpu, STAYS_BEGIN);
 	if (vcpu_is_current(vcpu))
@@ -204,6 +257,5 @@ void stays_end(struct vcpu *vcpu)
 		return;
 	note_account(vcpu, STAYS_END);
 	vcpu->fw.stays = false;
-	vcpu->ctx.hs_longest = vcpu->stays.longest;
-	add_noted(vcpu->home, -1U);
+	stays_ignore(vcpu, STAYS_FOR_TRACE);
 }

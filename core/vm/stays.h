@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The trace of stays (docs/tracing.md): each stay in HS, and who becomes resident, are noted in the
- * ring of the hart (core/vm/samples.h), which the boot hart empties while the guests run.
+ * ring of the hart (core/vm/samples.h), which the boot hart empties while the guests run. The stays
+ * of a vcpu that has an account (core/vm/account.h) are noted there.
  *
- * When nobody traces this costs nothing. A stay is noted when it is accounted, where the code asks
+ * When nobody does either this costs nothing. A stay is noted when it is accounted, where the code asks
  * anyway whether it is the longest: while stays are noted ctx.hs_longest is 0, so each one is. What
  * an exit was is noted by another trap vector. The instructions that all this takes are behind the
  * reading of instret that ends a stay, so they are nobody's: a stay is as long as without it.
@@ -41,7 +42,9 @@ enum { STAYS_OFF, STAYS_READY, STAYS_WAITING };
 struct vcpu_stays {
 	uint64_t longest; /* what ctx.hs_longest would be, while that is 0 */
 	uint64_t hvip;    /* when it left the hart */
+	uint32_t whom;    /* for whom they are noted: STAYS_FOR_* */
 };
+enum { STAYS_FOR_TRACE = 1, STAYS_FOR_ACCOUNT = 2 };
 
 /* Makes what each hart has for it. At boot; alloc() returns zeroed memory of any size. */
 void stays_init(void *(*alloc)(size_t size));
@@ -54,7 +57,12 @@ void stays_choose(const struct vm *vm);
 void stays_begin(struct vcpu *vcpu);
 void stays_end(struct vcpu *vcpu);
 
-/* A vcpu that is noted becomes resident, or leaves the hart. */
+/* The vcpu's stays are noted from now on, or not any more: for who traces, or for its account
+ * (core/vm/account.h). Both may be, one does not see the other. Home hart only. */
+void stays_note(struct vcpu *vcpu, uint32_t whom);
+void stays_ignore(struct vcpu *vcpu, uint32_t whom);
+
+/* A vcpu that is traced becomes resident, or leaves the hart. */
 void stays_comes(struct vcpu *vcpu);
 void stays_goes(struct vcpu *vcpu);
 

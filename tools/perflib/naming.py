@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names for the addresses of samples: which file has them is told on the command line.
+
+An address gets a name only if it is known whose it is. So where the kernel of a guest runs has to
+be known: if it can relocate itself, this is given, or found by its samples (slides.py).
+"""
+import re
+
+from perflib import slides, symbols
+
+KERNEL = re.compile(r"(?:(?P<vm>[^=/@:]+)=)?(?P<file>.+?)(?:@(?P<at>0x[0-9a-fA-F]+))?")
+USER = re.compile(r"(?P<vm>[^=/@:]+)(?::(?P<satp>0x[0-9a-fA-F]+|\d+))?=(?P<file>.+?)"
+                  r"(?:@(?P<at>0x[0-9a-fA-F]+))?")
+
+
+def add_options(parser):
+    parser.add_argument("--symbols", action="append", default=[], metavar="[VM=]FILE[@ADDRESS]",
+                        help="of the kernel of this VM, or of all: its Image, vmlinux, System.map "
+                             "or a copy of its /proc/kallsyms; ADDRESS: where its _text is, if "
+                             "it relocates itself")
+    parser.add_argument("--user", action="append", default=[],
+                        metavar="VM[:SATP]=FILE[@ADDRESS]",
+                        help="of a program of this VM, or of the one in this address space (satp "
+                             "of the samples): an ELF file; ADDRESS: where it is loaded, if it "
+                             "may be anywhere")
+
+
+def parsed(pattern, option, text):
+    match = pattern.fullmatch(text)
+    if match is None:
+        raise symbols.BadSymbols(f"{option} {text}: is not of that form; see --help")
+    at = match["at"] and int(match["at"], 16)
+    return match, at
+
+
+def value(address):
+    return int(address, 16) if isinstance(address, str) else address
+
+
+class Naming:
+    """By the options --symbols and --user. objects: of the whole file of samples, by which it is
+    found where kernels run; None: then it has to be given. complaints: sentences, for what has no
+    names although a file was given."""
+
+    def __init__(self, args, objects=None):
+        self.files = {}
+        self.kernels = {}  # {VM, or None for all others: Symbols}
+        self.users = {}  # {(VM, satp, or None for all others): [Symbols]}
+        self.complaints = []
+        for text in args.symbols:
+            self.add_kernel(text)
+        for text in args.user:
+            self.add_user(text)
+        if objects is not None:
+            self.place(objects)
+
+    def load(self, file):
+        """Each file once; where it is to be is another matter."""
+        if file not in self.files:
+            self.files[file] = symbols.load(file)
+        return self.files[file]
+
+    def add_kernel(self, text):
+        match, at = parsed(KERNEL, "--symbols", text)
+        if match["vm"] in self.kernels:
+            raise symbols.BadSymbols(f"--symbols {text}: there is another file for it")
+        found = self.load(match["file"])
+        if at is not None:
+            found = found.moved(at - found.text)
+        self.kernels[match["vm"]] = found
+
+    def add_user(self, text):
+        match, at = parsed(USER, "--user", text)
+        found = self.load(match["file"])
+        if found.movable and at is None:
+            raise symbols.BadSymbols(f"--user {text}: the program may be loaded anywhere: say "
+                                     f"where, as {text}@ADDRESS (of its first mapping)")
+        if at is not None:
+            found = found.moved(at - found.text)
+        satp = match["satp"] and int(match["satp"], 0)
+        self.users.setdefault((match["vm"], satp), []).append(found)
+
+    def place(self, objects):
+        """Finds where the kernels are that may be anywhere."""
+        for vm in dict.fromkeys(o["vm"] for o in objects if o.get("type") == "sample"):
+            found = self.kernels.get(vm, self.kernels.get(None))
+            if found is None or not found.movable:
+                continue
+            try:
+                mine = [o for o in objects if o.get("vm") == vm]
+                self.kernels[vm] = found.moved(slides.find(found, mine))
+            except slides.Unknown as error:
+                self.complaints.append(
+                    f"VM {vm}: no names of its kernel: {error}; give --symbols "
+                    f"{vm}={found.path}@ADDRESS, where /proc/kallsyms of the guest has _text")
+                self.kernels[vm] = None
+
+    def kernel(self, vm):
+        """Symbols; None: there are none, or it is not known where they are."""
+        found = self.kernels.get(vm, self.kernels.get(None))
+        return None if found is None or found.movable else found
+
+    def programs(self, vm, satp):
+        return self.users.get((vm, satp), self.users.get((vm, None), []))
+
+    def find(self, sample, address):
+        """(name, start) or None. What is not where the sample was has been returned to, so it is
+        behind a call: what counts is where that is."""
+        at = value(address)
+        at -= at != value(sample["ip"])
+        if sample["mode"] == "user":
+            known = self.programs(sample["vm"], value(sample["satp"]))
+        else:
+            known = [self.kernel(sample["vm"])]
+        for each in known:
+            found = each and each.find(at)
+            if found:
+                return found
+        return None
+
+    def name(self, sample, address):
+        """Of a function, or the address as it stands."""
+        found = self.find(sample, address)
+        if found:
+            return found[0]
+        return address if isinstance(address, str) else f"{address:#x}"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/log.h"
+#include "core/vm/account.h"
 #include "core/vm/bells.h"
 #include "core/vm/heart.h"
 #include "core/vm/dma.h"

@@ -10,6 +10,7 @@ import pytest
 
 import bare_guests
 import harness
+import trace_model
 from test_control import running  # pylint: disable=unused-import
 
 TOOL = harness.ROOT / "tools/tally-trace"
@@ -85,8 +86,29 @@ def trace_life(run, tmp_path, name="alpha"):
     return Traced(out), before, after
 
 
+@pytest.fixture(scope="module", name="library")
+def fixture_library(tmp_path_factory):
+    return trace_model.install(tmp_path_factory.mktemp("npm"))
+
+
+def check_format(library, traced, path):
+    """A library that is not ours finds the same processes and tracks, and the same sums."""
+    found = trace_model.read(library, path)
+    assert set(found) == {"harts", *(f"VM {vcpu['vm']}" for vcpu in traced.other["vcpus"])}
+    assert set(found["harts"]) == {name for (pid, _), name in traced.tracks.items() if pid == 1}
+    for vcpu in traced.other["vcpus"]:
+        events = found[f"VM {vcpu['vm']}"][f"{vcpu['vm']}/{vcpu['vcpu']}"]
+        stays = [event for event in events if "stay" in event["cat"]]
+        assert sum(event["args"]["instructions"] for event in stays) == vcpu["instructions"]
+        # They follow each other: no stay, and no steal, is within another one.
+        assert {event["parent"] for event in events if event["ph"] == "X"} == {None}
+    shown = [event for process in found.values() for thread in process.values()
+             for event in thread if event["ph"] != "M"]
+    assert len(shown) == sum(event["ph"] != "M" for event in traced.events)
+
+
 @harness.both_backends
-def test_each_instruction_in_hs_is_in_the_trace(running, tmp_path, backend):
+def test_each_instruction_in_hs_is_in_the_trace(running, tmp_path, library, backend):
     """Of a life of a VM, from before its start until after its end, beside a busy neighbour: the sum
     of the stays is by what `exits` has grown, for each kind of exit."""
     run = running(deferred(tmp_path, MIX), backend=backend)
@@ -106,3 +128,4 @@ def test_each_instruction_in_hs_is_in_the_trace(running, tmp_path, backend):
         of_track = traced.instructions(f"{vcpu['vm']}/{vcpu['vcpu']}")
         assert of_track == vcpu["instructions"] == vcpu["hs_instructions"] > 0
         assert vcpu["missing"] == 0
+    check_format(library, traced, tmp_path / "trace.json")

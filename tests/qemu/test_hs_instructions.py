@@ -2,7 +2,6 @@
 """tools/perf-vms record -e hs-instructions and the prompt's account: how many exits of each kind
 there were, and where Tally's instructions went, to the instruction."""
 
-import collections
 import json
 import re
 import subprocess
@@ -320,16 +319,19 @@ def test_beside_a_trace(running, tmp_path, chosen):
         before, after = map(json.loads, done.stdout.splitlines())
         head, rows = accounts(machine)["alpha", 0]
     assert exits_of(rows) == {**LIFE, **{key: n * ROUNDS for key, n in ROUND.items()}}
-    assert head["value"] == after["hs_instructions"] - before["hs_instructions"]
+    # Its observer ends with the life; what clears it for the next one comes behind that.
+    assert head["value"] <= after["hs_instructions"] - before["hs_instructions"]
     traced = test_tally_trace.Traced(out)
     stays = [event for event in traced.of("stay", "alpha/0")
              if before["time_us"] < event["ts"] < after["time_us"]]
     if "beta" in chosen:
         assert not stays and traced.instructions("beta/0") > 0
         return
-    assert sum(event["args"]["instructions"] for event in stays) == head["value"]
-    names = collections.Counter(event["name"] for event in stays)
-    assert names["csr"] == rows["csr", "scountovf"]["exits"]
+    for name, key in ((key[1] if key[0] == "ecall" else key[0], key) for key in ROUND):
+        if "unknown" in key[1]:
+            continue
+        found = [event["args"]["instructions"] for event in stays if event["name"] == name]
+        assert (len(found), sum(found)) == (rows[key]["exits"], rows[key]["instructions"]), key
 
 
 def test_two_recorders(running, tmp_path):

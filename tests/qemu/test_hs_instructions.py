@@ -35,7 +35,9 @@ LIFE = {("ecall", "BASE probe_extension"): 1, ("ecall", "SRST system_reset"): 1}
 HOSTILE = {("ecall", "unknown extension"): 1, ("ecall", "HSM unknown function"): 1,
            ("ecall", "BASE unknown function"): 1}
 # Of another kind that there may be: the operator, the end of time slices, a life's preparation.
-BESIDE = {("irq", "external"), ("irq", "ipi"), ("timer", ""), ("none", "irq"), ("none", "other")}
+# An account may begin within a stay, whose rest then has no exit.
+KINDS = ("ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other")
+BESIDE = {("irq", "external"), ("irq", "ipi"), ("timer", "")} | {("none", kind) for kind in KINDS}
 # The same of a guest that has just begun.
 BEGUN = BESIDE | {("ecall", "BASE probe_extension")}
 
@@ -66,7 +68,8 @@ def accounts(machine):
 def check_sum(head, rows):
     """The rows are all that was counted, and each is possible."""
     assert sum(row["instructions"] for row in rows.values()) == head["value"]
-    for row in rows.values():
+    for key, row in rows.items():
+        assert key[0] != "none" or not row["exits"]
         assert ("least" in row) == (row["exits"] > 0)
         if "least" in row:
             assert row["least"] * row["exits"] <= row["instructions"]
@@ -274,6 +277,9 @@ def test_the_tool(running, tmp_path):
                        ("ecall;PMU;unknown function", ("ecall", "PMU unknown function")),
                        ("ecall;unknown extension", ("ecall", "unknown extension"))):
         assert folded["alpha;hs;" + stack] == str(rows[key]["instructions"])
+    done = subprocess.run([TOOL, "html", file, "-o", tmp_path / "page"], capture_output=True,
+                          text=True, check=False)
+    assert done.returncode == 2 and "has exits instead of samples" in done.stderr
     assert sum(map(int, folded.values())) == sum(
         line["count"] for line in objects if line["type"] == "end")
     printed, _ = record(run, file, "--vm", "alpha", "--", "sleep", "1")

@@ -20,6 +20,9 @@ static struct hart_stay {
 
 #define NOTED (~UINT64_C(0))
 
+/* Not inlined: their callers would save more registers, also when nobody traces. */
+#define ASIDE __attribute__((noinline))
+
 /* Of hvip: some emulators show the hart's own interrupts there as well. */
 #define INJECTED (VS_INTERRUPTS | BIT(IRQ_LCOFI))
 
@@ -131,15 +134,25 @@ static void come(const struct vcpu *vcpu, uint64_t injected)
 	put(vcpu, STAYS_COME, words, 4);
 }
 
-void stays_comes(struct vcpu *vcpu)
+/* What has been executed since then is part of no stay, but for a few instructions around it. */
+static void is_nobodys(struct pcpu *pcpu, uint64_t since)
 {
-	hart_stays[vcpu->home->index].exit.hvip = vcpu->vs.hvip;
-	come(vcpu, vcpu->vs.hvip & ~vcpu->stays.hvip);
+	pcpu->stay_start += csr_read(CSR_INSTRET) - since;
 }
 
-void stays_goes(struct vcpu *vcpu)
+ASIDE void stays_comes(struct vcpu *vcpu)
 {
-	const struct pcpu *pcpu = vcpu->home;
+	uint64_t since = csr_read(CSR_INSTRET);
+
+	hart_stays[vcpu->home->index].exit.hvip = vcpu->vs.hvip;
+	come(vcpu, vcpu->vs.hvip & ~vcpu->stays.hvip);
+	is_nobodys(vcpu->home, since);
+}
+
+ASIDE void stays_goes(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = vcpu->home;
+	uint64_t since = csr_read(CSR_INSTRET);
 	uint64_t words[WORDS] = {[1] = csr_read(CSR_TIME)};
 
 	words[2] = pcpu->ready & vcpu->bit     ? STAYS_READY
@@ -149,6 +162,7 @@ void stays_goes(struct vcpu *vcpu)
 	words[3] = vcpu->stays.hvip & ~hart_stays[pcpu->index].exit.hvip;
 	words[4] = vcpu->fw.steal_ticks;
 	put(vcpu, STAYS_GO, words, 5);
+	is_nobodys(pcpu, since);
 }
 
 /* --- from when to when -------------------------------------------------------------------- */
@@ -215,7 +229,7 @@ void stays_ignore(struct vcpu *vcpu, uint32_t whom)
 	add_noted(vcpu->home, -1U);
 }
 
-void stays_arrive(struct vcpu *vcpu)
+ASIDE void stays_arrive(struct vcpu *vcpu)
 {
 	uint64_t words[WORDS] = {[1] = csr_read(CSR_TIME)};
 
@@ -225,7 +239,7 @@ void stays_arrive(struct vcpu *vcpu)
 		put(vcpu, STAYS_MOVED, words, 2);
 }
 
-void stays_leave(struct vcpu *vcpu)
+ASIDE void stays_leave(struct vcpu *vcpu)
 {
 	if (vcpu->stays.whom)
 		add_noted(vcpu->home, -1U);

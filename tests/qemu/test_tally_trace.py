@@ -114,8 +114,8 @@ def check_format(library, traced, path):
 
 @harness.both_backends
 def test_each_instruction_in_hs_is_in_the_trace(running, tmp_path, library, backend):
-    """Of a life of a VM, from before its start until after its end, beside a busy neighbour: the sum
-    of the stays is by what `exits` has grown, for each kind of exit."""
+    """Of a life of a VM, from before its start until after its end, beside a busy neighbour: the
+    sum of the stays is by what `exits` has grown, for each kind of exit."""
     run = running(deferred(tmp_path, MIX), backend=backend)
     traced, before, after = trace_life(run, tmp_path)
     grown = after["hs_instructions"] - before["hs_instructions"]

@@ -16,7 +16,7 @@ static struct hart_stay {
 	struct noted_exit exit; /* comes first, for switch.S; scause ~0: was noted already */
 	uint32_t number;        /* of the last thing that was noted, or had no room */
 	bool idle;              /* the hart has slept since the last one */
-} * hart_stays; /* [n_pcpus] */
+} * hart_stays;                 /* [n_pcpus] */
 
 #define NOTED (~UINT64_C(0))
 

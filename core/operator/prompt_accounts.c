@@ -9,10 +9,11 @@
 #include "core/vm/account_class.h"
 #include "core/vm/mmio.h"
 
-static const char *const devices[MMIO_DEVICES] = {"nothing", "PLIC", "UART", "APLIC", "PCI", "bell"};
+static const char *const devices[MMIO_DEVICES] = {"nothing", "PLIC", "UART",
+                                                  "APLIC",   "PCI",  "bell"};
 
-/* Causes of the rows from ACCOUNT_CALLS on, and what of them: as a text without pointers, which would
- * take twice as much room. */
+/* Causes of the rows from ACCOUNT_CALLS on, and what of them: as a text without pointers, which
+ * would take twice as much room. */
 static const char others[] =
     "csr cycle;csr time;csr instret;csr hpmcounter;csr scountovf;csr sie;csr sip;csr stimecmp;"
     "csr sireg;csr another;wfi ;wrs.nto ;virtual-instruction another;virtual-instruction untold;"

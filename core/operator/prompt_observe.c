@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The prompt's `observe`, `sample`, `account`, `observed` and `unobserve` count events of VMs without their
- * guests' help (core/vm/observe.h). An observation is one event of one VM, on all its vcpus, and
- * has a number. All vcpus are read at one moment, and told one by one. To begin and to end an
- * observation, the hart of each vcpu is asked in turn.
+ * The prompt's `observe`, `sample`, `account`, `observed` and `unobserve` count events of VMs
+ * without their guests' help (core/vm/observe.h). An observation is one event of one VM, on all its
+ * vcpus, and has a number. All vcpus are read at one moment, and told one by one. To begin and to
+ * end an observation, the hart of each vcpu is asked in turn.
  */
 #include <string.h>
 

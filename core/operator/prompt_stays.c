@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The prompt's `stays`, by which a program has each stay in HS noted (core/vm/stays.h). It takes
- * them with `samples`. The answer comes when all harts have done it, and says whose vcpus are which.
+ * them with `samples`. The answer comes when all harts have done it, and says whose vcpus are
+ * which.
  */
 #include <string.h>
 

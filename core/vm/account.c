@@ -5,8 +5,8 @@
 #include "core/vm/vcpu.h"
 #include "core/vm/vm.h"
 
-/* A hart changes an account while the vcpu that has it is there. Which are free is changed while one
- * request of the operator's is served, so by one hart at a time. */
+/* A hart changes an account while the vcpu that has it is there. Which are free is changed while
+ * one request of the operator's is served, so by one hart at a time. */
 static struct account *accounts;
 static uint32_t n_accounts;
 static struct account told;
@@ -21,7 +21,7 @@ void account_init(void *(*alloc)(size_t size))
 	account_class_init();
 }
 
-/* The last exit is over. */
+/* The last exit is over, or is looked at. */
 static void end_exit(struct account *a)
 {
 	struct account_row *row = &a->rows[a->last];
@@ -101,8 +101,10 @@ void account_end(struct vcpu *vcpu, uint32_t number)
 
 void account_tell(const struct vcpu *vcpu)
 {
-	if (vcpu->observers.account)
-		told = *vcpu->observers.account;
+	if (!vcpu->observers.account)
+		return;
+	told = *vcpu->observers.account;
+	end_exit(&told);
 }
 
 const struct account *account_told(void)

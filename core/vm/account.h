@@ -7,8 +7,9 @@
  *
  * A stay, or a part of one, is its exit's if it is the first one accounted to the vcpu after it, or
  * if it is of the same kind and belongs together with that one: the hart had no other exit
- * meanwhile, or it is a later part of a long call. What else is done for the vcpu (requests of others,
- * its VM's next life) has no exit, and rows of its own, by the kind that it is accounted to.
+ * meanwhile, or it is a later part of a long call. What else is done for the vcpu (requests of
+ * others, its VM's next life) has no exit, and rows of its own, by the kind that it is accounted
+ * to.
  *
  * All functions are called on the vcpu's home hart, unless they say something else.
  */
@@ -26,9 +27,7 @@ struct vcpu;
 struct account_row {
 	uint64_t exits;
 	uint64_t insns;
-	/* Instructions of one exit. Of those behind which there was another exit; none: least is
-	 * larger than most. */
-	uint32_t least, most;
+	uint32_t least, most; /* instructions of one exit; without an exit least is larger */
 };
 
 /* The rows. Of the SBI calls of an extension each function has one that a VM may be offered, and

@@ -72,7 +72,8 @@ static uint32_t of_call(const struct vm *vm, uint64_t eid, uint64_t fid)
 static enum account_class of_csr(uint32_t csr)
 {
 	if (csr - CSR_CYCLE < 32)
-		return csr - CSR_CYCLE < 3 ? ACCOUNT_CSR_CYCLE + (csr - CSR_CYCLE) : ACCOUNT_CSR_HPM;
+		return csr - CSR_CYCLE < 3 ? ACCOUNT_CSR_CYCLE + (csr - CSR_CYCLE)
+		                           : ACCOUNT_CSR_HPM;
 	switch (csr) {
 	case CSR_SCOUNTOVF:
 		return ACCOUNT_CSR_SCOUNTOVF;

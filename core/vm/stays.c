@@ -16,9 +16,12 @@ static struct hart_stay {
 	struct noted_exit exit; /* comes first, for switch.S; scause ~0: was noted already */
 	uint32_t number;        /* of the last thing that was noted, or had no room */
 	bool idle;              /* the hart has slept since the last one */
-} * hart_stays; /* [n_pcpus] */
+} * hart_stays;                 /* [n_pcpus] */
 
 #define NOTED (~UINT64_C(0))
+
+/* Not inlined: their callers would save more registers, also when nobody traces. */
+#define ASIDE __attribute__((noinline))
 
 /* Of hvip: some emulators show the hart's own interrupts there as well. */
 #define INJECTED (VS_INTERRUPTS | BIT(IRQ_LCOFI))
@@ -37,9 +40,10 @@ void stays_choose(const struct vm *vm)
 	__atomic_store_n(&chosen, vm, __ATOMIC_RELAXED);
 }
 
+/* Of the resident vcpu. */
 static uint64_t injected_now(void)
 {
-	return csr_read(CSR_HVIP) & INJECTED;
+	return this_pcpu()->current ? csr_read(CSR_HVIP) & INJECTED : 0;
 }
 
 static void put(const struct vcpu *vcpu, uint64_t kind, uint64_t words[WORDS], uint32_t n)
@@ -79,7 +83,7 @@ static void trace(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t why, uint
 	struct hart_stay *s = &hart_stays[pcpu->index];
 	const struct vcpu *resident = pcpu->current;
 	uint64_t now = csr_read(CSR_TIME), from = beginning(pcpu, s, now, insns);
-	uint64_t hvip = resident ? injected_now() : 0;
+	uint64_t hvip = injected_now();
 	uint64_t cause = s->exit.scause == NOTED
 	                     ? STAY_GOES_ON
 	                     : (s->exit.scause & 0x3f) | s->exit.scause >> 63 << 7;
@@ -130,15 +134,25 @@ static void come(const struct vcpu *vcpu, uint64_t injected)
 	put(vcpu, STAYS_COME, words, 4);
 }
 
-void stays_comes(struct vcpu *vcpu)
+/* What has been executed since then is part of no stay, but for a few instructions around it. */
+static void is_nobodys(struct pcpu *pcpu, uint64_t since)
 {
-	hart_stays[vcpu->home->index].exit.hvip = vcpu->vs.hvip;
-	come(vcpu, vcpu->vs.hvip & ~vcpu->stays.hvip);
+	pcpu->stay_start += csr_read(CSR_INSTRET) - since;
 }
 
-void stays_goes(struct vcpu *vcpu)
+ASIDE void stays_comes(struct vcpu *vcpu)
 {
-	const struct pcpu *pcpu = vcpu->home;
+	uint64_t since = csr_read(CSR_INSTRET);
+
+	hart_stays[vcpu->home->index].exit.hvip = vcpu->vs.hvip;
+	come(vcpu, vcpu->vs.hvip & ~vcpu->stays.hvip);
+	is_nobodys(vcpu->home, since);
+}
+
+ASIDE void stays_goes(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = vcpu->home;
+	uint64_t since = csr_read(CSR_INSTRET);
 	uint64_t words[WORDS] = {[1] = csr_read(CSR_TIME)};
 
 	words[2] = pcpu->ready & vcpu->bit     ? STAYS_READY
@@ -148,6 +162,7 @@ void stays_goes(struct vcpu *vcpu)
 	words[3] = vcpu->stays.hvip & ~hart_stays[pcpu->index].exit.hvip;
 	words[4] = vcpu->fw.steal_ticks;
 	put(vcpu, STAYS_GO, words, 5);
+	is_nobodys(pcpu, since);
 }
 
 /* --- from when to when -------------------------------------------------------------------- */
@@ -214,7 +229,7 @@ void stays_ignore(struct vcpu *vcpu, uint32_t whom)
 	add_noted(vcpu->home, -1U);
 }
 
-void stays_arrive(struct vcpu *vcpu)
+ASIDE void stays_arrive(struct vcpu *vcpu)
 {
 	uint64_t words[WORDS] = {[1] = csr_read(CSR_TIME)};
 
@@ -224,7 +239,7 @@ void stays_arrive(struct vcpu *vcpu)
 		put(vcpu, STAYS_MOVED, words, 2);
 }
 
-void stays_leave(struct vcpu *vcpu)
+ASIDE void stays_leave(struct vcpu *vcpu)
 {
 	if (vcpu->stays.whom)
 		add_noted(vcpu->home, -1U);

@@ -4,7 +4,7 @@
  * ring of the hart (core/vm/samples.h), which the boot hart empties while the guests run. The stays
  * of a vcpu that has an account (core/vm/account.h) are noted there.
  *
- * When nobody does either this costs nothing. A stay is noted when it is accounted, where the code asks
+ * Otherwise this costs nothing. A stay is noted when it is accounted, where the code asks
  * anyway whether it is the longest: while stays are noted ctx.hs_longest is 0, so each one is. What
  * an exit was is noted by another trap vector. The instructions that all this takes are behind the
  * reading of instret that ends a stay, so they are nobody's: a stay is as long as without it.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/log.h"
+#include "core/vm/account.h"
 #include "core/vm/bells.h"
 #include "core/vm/heart.h"
 #include "core/vm/dma.h"
@@ -153,6 +154,11 @@ void observer_look(struct vcpu *vcpu, uint32_t n, uint64_t now)
 }
 
 void vcpu_take_samples(struct vcpu *vcpu)
+{
+	(void)vcpu;
+}
+
+void account_tell(const struct vcpu *vcpu)
 {
 	(void)vcpu;
 }

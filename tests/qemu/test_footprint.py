@@ -30,9 +30,10 @@ def folders_of():
 
 def test_the_image_is_small(folders):
     """Instructions, constants, and what the machine's size does not change."""
-    # 3 KiB of it are for samples of VMs and their callers.
-    assert 100 * KIB < folders["text"]["all"] < 207 * KIB
-    assert 20 * KIB < folders["rodata"]["all"] < 42 * KIB
+    # 3 KiB of it are for samples of VMs and their callers, 5 for traces of stays in HS and accounts
+    # of exits; constants grew by the names of commands and of these accounts' rows.
+    assert 100 * KIB < folders["text"]["all"] < 212 * KIB
+    assert 20 * KIB < folders["rodata"]["all"] < 43 * KIB
     assert folders["data"]["all"] < 1 * KIB
     # With what alignment to 16 KiB leaves out.
     assert 32 * KIB < folders["bss"]["all"] < 148 * KIB

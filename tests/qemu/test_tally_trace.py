@@ -4,17 +4,23 @@ instruction; and the file is one that viewers read."""
 
 import collections
 import json
+import signal
 import subprocess
+import time
 
 import pytest
 
 import bare_guests
 import harness
+import trace_model
+from tallylib import tally_ctl
 from test_control import running  # pylint: disable=unused-import
+from test_moves import ROAM, two_harts  # pylint: disable=unused-import
 
 TOOL = harness.ROOT / "tools/tally-trace"
 FOREVER = "kind=busy ticks=100000000000"
 MIX = "kind=mix event=2 flags=0 share=1 period=30000 length=100000 parts=5"
+ASKS = "kind=asks repeat=yes"
 DEFERRED = 'boot = "defer";'
 
 
@@ -85,10 +91,31 @@ def trace_life(run, tmp_path, name="alpha"):
     return Traced(out), before, after
 
 
+@pytest.fixture(scope="module", name="library")
+def fixture_library(tmp_path_factory):
+    return trace_model.install(tmp_path_factory.mktemp("npm"))
+
+
+def check_format(library, traced, path):
+    """A library that is not ours finds the same processes and tracks, and the same sums."""
+    found = trace_model.read(library, path)
+    assert set(found) == {"harts", *(f"VM {vcpu['vm']}" for vcpu in traced.other["vcpus"])}
+    assert set(found["harts"]) == {name for (pid, _), name in traced.tracks.items() if pid == 1}
+    for vcpu in traced.other["vcpus"]:
+        events = found[f"VM {vcpu['vm']}"][f"{vcpu['vm']}/{vcpu['vcpu']}"]
+        stays = [event for event in events if "stay" in event["cat"]]
+        assert sum(event["args"]["instructions"] for event in stays) == vcpu["instructions"]
+        # They follow each other: no stay, and no steal, is within another one.
+        assert {event["parent"] for event in events if event["ph"] == "X"} == {None}
+    shown = [event for process in found.values() for thread in process.values()
+             for event in thread if event["ph"] != "M"]
+    assert len(shown) == sum(event["ph"] != "M" for event in traced.events)
+
+
 @harness.both_backends
-def test_each_instruction_in_hs_is_in_the_trace(running, tmp_path, backend):
-    """Of a life of a VM, from before its start until after its end, beside a busy neighbour: the sum
-    of the stays is by what `exits` has grown, for each kind of exit."""
+def test_each_instruction_in_hs_is_in_the_trace(running, tmp_path, library, backend):
+    """Of a life of a VM, from before its start until after its end, beside a busy neighbour: the
+    sum of the stays is by what `exits` has grown, for each kind of exit."""
     run = running(deferred(tmp_path, MIX), backend=backend)
     traced, before, after = trace_life(run, tmp_path)
     grown = after["hs_instructions"] - before["hs_instructions"]
@@ -106,3 +133,101 @@ def test_each_instruction_in_hs_is_in_the_trace(running, tmp_path, backend):
         of_track = traced.instructions(f"{vcpu['vm']}/{vcpu['vcpu']}")
         assert of_track == vcpu["instructions"] == vcpu["hs_instructions"] > 0
         assert vcpu["missing"] == 0
+    check_format(library, traced, tmp_path / "trace.json")
+
+
+def check_sums(traced):
+    """What is in each track, and what is said to be missing, is what was accounted meanwhile."""
+    for vcpu in traced.other["vcpus"]:
+        of_track = traced.instructions(f"{vcpu['vm']}/{vcpu['vcpu']}")
+        assert of_track == vcpu["instructions"]
+        assert of_track + vcpu["missing"] == vcpu["hs_instructions"] > 0
+
+
+def begun(run, out, *words):
+    """A trace of two guests, when both are in it."""
+    process = subprocess.Popen(tracing(run, out, *words), stderr=subprocess.PIPE, text=True)
+    while not out.exists() or "HSM hart_get_status" not in out.read_text(encoding="utf-8"):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    return process
+
+
+def told(process):
+    report = process.communicate(timeout=harness.GUARD)[1]
+    assert process.returncode == 0, report
+    return report
+
+
+def test_what_is_lost_is_a_gap_with_a_number(running, tmp_path):
+    """The tool stands still until the ring is full: the gap has the number of what is missing, and
+    the instructions of the stays in it are told."""
+    run = running({"alpha": ASKS, "beta": FOREVER})
+    process = begun(run, tmp_path / "trace.json")
+    process.send_signal(signal.SIGSTOP)
+    with tally_ctl.Machine(run.path, timeout=harness.GUARD) as machine:
+        def exits():
+            return sum(sum(line[kind] for kind in ("ecall", "mmio", "csr"))
+                       for line in machine.objects("exits"))
+        # A ring has 32,768 words, and such an exit 7.
+        enough = exits() + 20000
+        while exits() < enough:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGCONT)
+        process.send_signal(signal.SIGINT)
+        report = told(process)
+    traced = Traced(tmp_path / "trace.json")
+    gaps = traced.of("lost", "hart 0")
+    lost = sum(gap["args"]["records"] for gap in gaps)
+    assert {f"lost: {gap['args']['records']}" for gap in gaps} == traced.names("lost").keys()
+    assert traced.other["lost"] == {"hart 0": lost} and lost > 10000
+    assert f"hart 0: {lost} records were lost" in report
+    missing = {vcpu["vm"]: vcpu["missing"] for vcpu in traced.other["vcpus"]}
+    assert missing["alpha"] > 10 * lost / 2
+    assert f"{missing['alpha']} instructions are missing" in report
+    check_sums(traced)
+
+
+def test_a_second_trace_ends_the_first(running, tmp_path):
+    """Both files are whole."""
+    run = running({"alpha": ASKS, "beta": FOREVER})
+    first = begun(run, tmp_path / "first.json")
+    second = begun(run, tmp_path / "second.json", "--vm", "alpha", "--duration", "0.5")
+    assert "another program has begun a trace" in told(first)
+    assert "another program" not in told(second)
+    for name, vms in ("first", {"alpha", "beta"}), ("second", {"alpha"}):
+        traced = Traced(tmp_path / f"{name}.json")
+        assert {vcpu["vm"] for vcpu in traced.other["vcpus"]} == vms
+        check_sums(traced)
+
+
+def test_moves_and_steals_are_in_the_trace(running, tmp_path, two_harts):
+    """Vcpus that go to the other hart after each turn: each move is in the track of its vcpu, and
+    no stay is lost or told twice."""
+    run = running({"alpha": MIX + " repeat=yes", "beta": FOREVER, "gamma": FOREVER},
+                  vcpus=("0 1",), options=[*two_harts, *ROAM])
+    done = subprocess.run(tracing(run, tmp_path / "trace.json", "--duration", "2"), check=False,
+                          capture_output=True, text=True, timeout=harness.GUARD)
+    assert done.returncode == 0, done.stderr
+    traced = Traced(tmp_path / "trace.json")
+    for vcpu in traced.other["vcpus"]:
+        assert sum(traced.names("move", f"{vcpu['vm']}/{vcpu['vcpu']}").values()) == vcpu["moves"]
+    assert sum(traced.names("move").values()) > 5
+    for hart in "hart 0", "hart 1":
+        assert {"beta/0", "gamma/0"} <= traced.names("resident", hart).keys()
+    assert traced.names("steal", "beta/0")["steal"] > 0
+    assert set(traced.other["lost"].values()) == {0}
+    check_sums(traced)
+    assert {vcpu["missing"] for vcpu in traced.other["vcpus"]} == {0}
+
+
+@pytest.mark.parametrize("words, why", [
+    (("--vm", "nobody"), 'no VM is called "nobody"'),
+    (("--duration", "0"), "--duration 0: is not a positive number"),
+    (("--duration", "1", "--", "true"), "exclude each other"),
+])
+def test_wrong_use(running, tmp_path, words, why):
+    run = running({"alpha": FOREVER})
+    done = subprocess.run(tracing(run, tmp_path / "trace.json", *words), check=False,
+                          capture_output=True, text=True, timeout=harness.GUARD)
+    assert done.returncode == 2 and why in done.stderr

@@ -162,7 +162,7 @@ def table(recording):
         yield line % ("exit", "exits", "instructions", "share", "least", "most")
         for cause, what, row in vcpu.sorted_rows():
             share = 100 * row["instructions"] / vcpu.count if vcpu.count else 0
-            yield line % (f"{cause} {what}".rstrip(), number(row["exits"]),
-                          number(row["instructions"]), "%.2f %%" % share,
-                          number(row.get("least")), number(row.get("most")))
+            yield (line % (f"{cause} {what}".rstrip(), number(row["exits"]),
+                           number(row["instructions"]), "%.2f %%" % share,
+                           number(row.get("least")), number(row.get("most")))).rstrip()
         yield ""

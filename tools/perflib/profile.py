@@ -60,6 +60,8 @@ class Profile:
         """Is it what record.py writes?"""
         kind = fields.get("type") if isinstance(fields, dict) else None
         wanted = FIELDS.get(kind) if isinstance(kind, str) else None
+        if kind == "exits":
+            raise samples.BadSamples("has exits instead of samples; `tools/perf-vms folded` reads them")
         if wanted is None:
             raise samples.BadSamples(f"line {number}: is no sample, and says nothing of samples")
         for key, what in wanted.items():

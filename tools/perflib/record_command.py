@@ -9,8 +9,8 @@ Samples VMs from beside them: where they are each time when so many events have 
 helps or notices, and what guests count themselves stays what it is. Where a guest wants the counter
 for something else it wins, and the report says for how long nothing was sampled.
 
--e hs-instructions samples nothing: it tells to which exits all instructions went that Tally executed
-for each vcpu.
+-e hs-instructions samples nothing: it tells to which exits all instructions went that Tally
+executed for each vcpu.
 """
 import argparse
 import json

@@ -14,8 +14,8 @@ NOBODY = 0xff
 
 @dataclasses.dataclass
 class Record:
-    """Something that a hart noted. number: which of this hart's it is, lost ones included; index: of
-    the vcpu on the machine; time: ticks, at its end."""
+    """Something that a hart noted. number: which of this hart's it is, lost ones included; index:
+    of the vcpu on the machine; time: ticks, at its end."""
     hart: int
     number: int
     kind: int

@@ -15,8 +15,8 @@ class Trace:
         self.machine, self.out, self.vm = machine, out, vm
         self.decoder = Decoder()
         self.merged = records.Merged()
-        self.foreign = 0  # samples of somebody else, which are lost for him
         self.writer = self.tracks = None
+        self.over = False  # before its end
 
     def ask(self, command):
         status, lines = self.machine.ask(command)
@@ -28,17 +28,19 @@ class Trace:
         """What the harts had noted."""
         made = [records.record(hart, words) for line in self.ask("samples")
                 for hart, words in self.decoder.records(line)]
-        self.foreign += made.count(None)
-        return [record for record in made if record]
+        return [record for record in made if record]  # others are samples
 
     def begin(self):
         self.ask("stays off")
         while self.batch():  # what another trace has left
             pass
-        self.foreign = 0
         lines = self.machine.objects("stays on" + (f" {self.vm}" if self.vm else ""))
         self.writer = trace_event.Writer(self.out, lines[0]["timebase"])
         self.tracks = tracks.Tracks(self.writer, lines)
+
+    def is_over(self):
+        """Whether another program has begun a trace, which ends this one."""
+        return self.tracks.is_complete()
 
     def take(self):
         """Returns how many there were."""
@@ -48,11 +50,13 @@ class Trace:
         return len(batch)
 
     def end(self):
-        self.ask("stays off")
-        while self.take():
-            pass
-        for record in self.merged.rest():
-            self.tracks.add(record)
+        self.over = self.is_over()
+        if not self.over:
+            self.ask("stays off")
+            while self.take():
+                pass
+            for record in self.merged.rest():
+                self.tracks.add(record)
         if not self.tracks.is_complete():
             raise BadSamples("another program has taken the end of the trace from the line")
         self.writer.close(vcpus=[self.summary(vcpu) for vcpu in self.traced()],
@@ -80,14 +84,14 @@ class Trace:
             if hart.lost:
                 print("[ tally-trace: hart %d: %d records were lost: they came faster than the "
                       "line takes them ]" % (hart.id, hart.lost), file=out)
-        if self.foreign:
-            print("[ tally-trace: %d samples of somebody else came and were dropped ]"
-                  % self.foreign, file=out)
+        if self.over:
+            print("[ tally-trace: another program has begun a trace, and this one ended there ]",
+                  file=out)
 
 
 def run(trace, until, child, stop):
     """Until the time or the child is over, or it is told to stop."""
-    while not stop.wanted:
+    while not stop.wanted and not trace.is_over():
         now = time.monotonic()
         if (child and child.poll() is not None) or (until is not None and now >= until):
             return

@@ -23,14 +23,17 @@ class Writer:
         """To the nanosecond."""
         return ticks * US * 1000 // self.timebase / 1000
 
+    def about(self, pid, tid, what, **args):
+        """Some readers want a category of these as well: the one that Chrome writes."""
+        self.put(ph="M", cat="__metadata", name=what, pid=pid, tid=tid, ts=0, args=args)
+
     def process(self, pid, name):
-        self.put(ph="M", name="process_name", pid=pid, tid=0, ts=0, args={"name": name})
-        self.put(ph="M", name="process_sort_index", pid=pid, tid=0, ts=0,
-                 args={"sort_index": pid})
+        self.about(pid, 0, "process_name", name=name)
+        self.about(pid, 0, "process_sort_index", sort_index=pid)
 
     def track(self, track, name):
         pid, tid = track
-        self.put(ph="M", name="thread_name", pid=pid, tid=tid, ts=0, args={"name": name})
+        self.about(pid, tid, "thread_name", name=name)
 
     def span(self, track, name, category, begin, end, args):
         pid, tid = track

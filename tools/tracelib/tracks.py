@@ -66,6 +66,8 @@ class Tracks:
         if hart.number is not None and record.number != (hart.number + 1) % (1 << 32):
             self.gap(hart, record)
         hart.number = record.number
+        if vcpu.ended is not None:
+            return  # of another trace, which has ended this one
         {records.STAY: self.stay, records.COME: self.come, records.GO: self.go,
          records.MOVED: self.moved, records.BEGIN: self.begin,
          records.END: self.end}[record.kind](hart, vcpu, record)

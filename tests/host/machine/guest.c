@@ -119,6 +119,7 @@ static void note_exit(const struct machine_hart *h, uint64_t scause)
 	    .hvip = h->csr[CSR_HVIP],
 	    .eid = h->x[17],
 	    .fid = h->x[16],
+	    .of = h->ctx,
 	};
 }
 

@@ -59,6 +59,7 @@ struct model_vcpu {
 
 	uint64_t steal, turns, debts, cpu, stay;     /* when it left */
 	uint64_t had, time, moves, insns, accounted; /* the same */
+	bool noted;                                  /* the same: stays are noted */
 	uint64_t others;                             /* VSSIP of other vcpus of that hart */
 	uint64_t changes;                            /* starts and stops that were asked for */
 	uint64_t cleared;                            /* how often it has cleared VSSIP */

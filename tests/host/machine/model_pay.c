@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a guest pays for: time and instructions, from above and from below. */
 #include "arch/riscv/csr.h"
+#include "core/vm/account.h"
 #include "tests/host/machine/model.h"
 
 /* Instructions between the last account of a stay and the guest: check_entry() looks at so many
@@ -83,6 +84,7 @@ void model_pay_left(const struct machine_hart *h, const struct vcpu *vcpu)
 	m->moves = all_moves();
 	m->insns = h->insns_hs;
 	m->accounted = accounted_here();
+	m->noted = h->notes_exits;
 }
 
 void model_pay_times(const struct vcpu *vcpu)
@@ -132,10 +134,32 @@ void model_pay_sums(void)
 		                accounted, all);
 }
 
+/* Its account has all that its observer has counted, and an exit of each kind at least as often as
+ * it took something. */
+static void look_at_account(const struct vcpu *vcpu)
+{
+	const struct account *a = vcpu->observers.account;
+	const struct observer *o = vcpu->observers.observer;
+	uint64_t rows = 0, counted;
+
+	if (!a)
+		return;
+	for (uint32_t i = 0; i < ACCOUNT_CLASSES; i++) {
+		rows += a->rows[i].insns;
+		if (i < ACCOUNT_NO_EXIT && !a->rows[i].exits && a->rows[i].insns)
+			DIFFERS(vcpu, "row %u has instructions of no exit", i);
+	}
+	while (o->number != a->number)
+		o++;
+	counted = o->ended ? o->value : all_causes(vcpu->ctx.hs_insns) - o->base;
+	if (rows != counted)
+		DIFFERS(vcpu, "%lu instructions of HS in its account, of %lu", rows, counted);
+}
+
 /*
  * What a vcpu had, what was stolen from it, and for how long its budget was spent, is all the time
  * in which it wanted to run. Each instruction of HS in a stay that stays with the hart's vcpus is
- * one's.
+ * one's; what noting stays takes is nobody's.
  */
 void model_pay_entered(const struct machine_hart *h, const struct vcpu *vcpu)
 {
@@ -152,10 +176,13 @@ void model_pay_entered(const struct machine_hart *h, const struct vcpu *vcpu)
 		DIFFERS(vcpu, "had, or lost, %lu ticks of %lu", had, passed);
 	if (vcpu->budget.count && vcpu->budget.spent)
 		DIFFERS(vcpu, "runs, and its budget is spent until %lu", vcpu->budget.period_end);
+	if (m->noted || h->notes_exits)
+		most = insns;
 	if (same && m->moves == all_moves() && (accounted > insns || insns - accounted > most))
 		DIFFERS(vcpu, "%lu instructions of HS are accounted, of %lu", accounted, insns);
 	if (same)
 		look_at_slice(vcpu);
+	look_at_account(vcpu);
 }
 
 /* Who is ready and does not run is told so. */

@@ -66,7 +66,7 @@ static void command(char *to, size_t size)
 	                                    "trace maybe",   "samples",
 	                                    "samples",       "stays on",
 	                                    "stays on vm0",  "stays off",
-	                                    "stays maybe"};
+	                                    "stays maybe",   "accounts"};
 	static const char *const events[] = {
 	    "instructions", "cycles:u", "instructions:k", "0x2:uk",      "0xf0006", "0xf0102",
 	    "0xf0100",      "0x3",      "0x20000/0x7",    "steal-ticks", "0xf0001", "0x2/zz",
@@ -100,7 +100,8 @@ static void command(char *to, size_t size)
 			snprintf(to, size, "poweroff");
 			break;
 		}
-		snprintf(to, size, "trace on vm%u", any_vm());
+		snprintf(to, size, "%s vm%u", percent(luck(), 50) ? "account" : "trace on",
+		         any_vm());
 		break;
 	default:
 		snprintf(to, size, "%s", plain[below(luck(), ARRAY_SIZE(plain))]);

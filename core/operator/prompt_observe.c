@@ -77,7 +77,7 @@ static bool parse_depth(const char *text, struct observed_event *event)
 {
 	uint64_t n = prompt_number(text);
 
-	event->depth = (uint32_t)n;
+	event->depth = (uint16_t)n;
 	return n <= UNWIND_MOST;
 }
 

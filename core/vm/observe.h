@@ -32,7 +32,7 @@ struct observed_event {
 	 * 0: it is counted only. */
 	uint64_t period;
 	uint32_t hz;
-	uint32_t depth; /* of the chain of callers that a sample has at most */
+	uint16_t depth; /* of the chain of callers that a sample has at most */
 	bool account;   /* of hs-instructions: also which exits they went to (core/vm/account.h) */
 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/vm/account.h"
 #include "core/log.h"
 #include "core/vm/account.h"
 #include "core/vm/bells.h"

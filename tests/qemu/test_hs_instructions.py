@@ -302,7 +302,8 @@ def test_a_vm_that_restarts(running, tmp_path):
     assert objects[-1]["reasons"] == ["the vcpu stopped"]
     assert objects[-1]["unsampled_ns"] > 0
     rows = {(line["cause"], line["what"]): line for line in objects if line["type"] == "exits"}
-    assert rows["ecall", "BASE probe_extension"]["exits"] <= 1
+    # Nobody accounted its second beginning, and maybe the first.
+    assert rows.get(("ecall", "BASE probe_extension"), {"exits": 0})["exits"] <= 1
     assert set(ROUND) <= set(rows)
     assert "alpha/0: nothing was recorded for " in said
 

@@ -61,7 +61,7 @@ class Profile:
         kind = fields.get("type") if isinstance(fields, dict) else None
         wanted = FIELDS.get(kind) if isinstance(kind, str) else None
         if kind == "exits":
-            raise samples.BadSamples("has exits instead of samples; `tools/perf-vms folded` reads them")
+            raise samples.BadSamples("has exits instead of samples, for tools/perf-vms folded")
         if wanted is None:
             raise samples.BadSamples(f"line {number}: is no sample, and says nothing of samples")
         for key, what in wanted.items():

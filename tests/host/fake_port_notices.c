@@ -53,7 +53,7 @@ static uint64_t next_period(const struct fake_sampled *s, uint64_t period)
 	uint32_t most = fake.config.width - 3;
 
 	if (fake_trace.samples_in_run > FAKE_MANY_SAMPLES)
-		return period >> (most < 50 ? most : 50) ? period : 2 * period;
+		return period >> most ? period : 2 * period;
 	if (period > FAKE_LONG_PERIOD || s->samples % 5 == 0)
 		return FAKE_LEAST_PERIOD + period % FAKE_LONG_PERIOD / 3;
 	return period + (s->samples & 3);

@@ -264,3 +264,8 @@ const char *prompt_line(enum prompt_status *status)
 	*status = prompt.status;
 	return prompt.vm < n_vms || *prompt.line != '\0' ? prompt.line : NULL;
 }
+
+uint32_t prompt_line_length(void)
+{
+	return (uint32_t)prompt.out.length;
+}

@@ -33,6 +33,9 @@ void prompt_begin(const char *text);
  * is the result. */
 const char *prompt_line(enum prompt_status *status);
 
+/* How many characters that line had when it was made; what was left out is among them. */
+uint32_t prompt_line_length(void);
+
 /* A command, and the state of its output. */
 struct prompt;
 typedef void prompt_fn(struct prompt *p);

@@ -70,7 +70,7 @@ static bool parse_period(const char *text, struct observed_event *event)
 	}
 	event->period = FIRST_PERIOD;
 	event->hz = (uint32_t)n;
-	return strcmp(text, "hz") == 0 && n <= MOST_HZ;
+	return strcmp(text, "hz") == 0 && n <= MOST_HZ && n <= platform.timebase;
 }
 
 static bool parse_depth(const char *text, struct observed_event *event)

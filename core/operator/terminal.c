@@ -19,6 +19,8 @@
 
 /* How often a command prints a line, in a stay in HS of its own. Guests run in between. */
 #define LINES_HZ 10000UL
+/* A line of samples is not longer. */
+#define LONG_LINE 288U
 
 /* Typed bytes wait for a VM whose UART is full: how often that is looked at, and for how long. */
 #define LOOKS_HZ         1000UL
@@ -49,13 +51,20 @@ void console_command(const char *id, const char *text)
 }
 
 /* Prints the next line of a command's output. After the last one, ends the answer, or shows the
- * prompt again. */
+ * prompt again. To make a line takes twice as long as to print it, so a long one is made in one
+ * stay and printed in the next. */
 static void prompt_go_on(uint64_t now)
 {
-	enum prompt_status status;
-	const char *line = prompt_line(&status);
+	static const char *made;
+	enum prompt_status status = PROMPT_OK;
+	const char *line = made ? made : prompt_line(&status);
 	bool request = *request_id != '\0';
 
+	made = !made && line && prompt_line_length() > LONG_LINE ? line : NULL;
+	if (made) {
+		due = now + platform.timebase / LINES_HZ;
+		return;
+	}
 	due = line ? now + platform.timebase / LINES_HZ : ~0UL;
 	log_lock();
 	if (line && !*line)

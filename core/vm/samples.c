@@ -7,6 +7,7 @@
 #include "arch/riscv/csr.h"
 #include "core/vm/unwind.h"
 #include "core/vm/vcpu.h"
+#include "core/vm/vm.h"
 
 /* In turns of one cache line, so that a hart that notes shares none with the one that takes. */
 struct ring {
@@ -37,14 +38,17 @@ static __attribute__((noinline)) uint64_t next_period(struct vcpu *vcpu, struct 
 	uint64_t now;
 	uint64_t cpu = vcpu_fw_cpu(&vcpu->fw, &now);
 	uint64_t ticks = cpu - o->sampled_at;
-	uint64_t next = period * GROWS;
+	uint64_t next = period * GROWS, longest = LONGEST;
 
 	o->sampled_at = cpu;
 	/* Otherwise it would grow more. */
 	if (ticks > o->every / GROWS)
 		next = (period << 16) / ticks * o->every >> 16;
-	if (next > LONGEST)
-		next = LONGEST;
+	/* vpmu_port_sampled() allows no more of a narrow counter. */
+	if (longest >> (vcpu->vm->pmu_policy.width - 3))
+		longest = BIT(vcpu->vm->pmu_policy.width - 3);
+	if (next > longest)
+		next = longest;
 	return next < OBSERVE_LEAST_PERIOD ? OBSERVE_LEAST_PERIOD : next;
 }
 

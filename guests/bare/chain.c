@@ -4,10 +4,13 @@
  * beside. The return addresses are FIRST_RA and 16 more for each frame.
  *   frames=N      how many (1 to 64)
  *   paging=yes    with page tables, which map RAM to itself in one piece of 1 GiB
+ *   others=yes    meanwhile its other vcpu writes the frames, and all of the tables that nothing is
+ *                 executed by: pointers to frames, registers, holes and tables in a circle
  *   end=TEXT      what the last one says is before it: none (0), cycle (the first), mmio (register
  *                 of the UART), wild (no address), odd (not aligned), beyond (no RAM)
  */
 #include "guests/bare/bare.h"
+#include "guests/bare/smp.h"
 
 #define FRAMES   64UL
 #define FIRST_RA 0x80300000UL
@@ -37,6 +40,44 @@ static uint64_t end(void)
 	return 0;
 }
 
+/* An address or the number of a page: of RAM, of registers, of nothing, of what other entries of
+ * the root lead to. */
+static uint64_t any_place(uint64_t luck)
+{
+	switch (luck >> 8 & 7) {
+	case 0:
+		return 0x10000010;
+	case 1:
+		return luck;
+	case 2:
+		return luck >> 25;
+	case 3:
+		return 0x80000000UL | (luck >> 20 & 0xfffff8);
+	case 4:
+		return ROOT;
+	default:
+		return (uint64_t)&frames[1 + (luck >> 16) % (FRAMES - 1)];
+	}
+}
+
+static void write_for_ever(uint64_t hartid, struct smp_vcpu *self)
+{
+	volatile uint64_t *root = (volatile uint64_t *)ROOT;
+	uint64_t luck = 1;
+
+	(void)hartid, (void)self;
+	for (;;) {
+		volatile struct frame *frame;
+
+		luck = luck * 6364136223846793005UL + 1442695040888963407UL;
+		frame = &frames[(luck >> 40) % FRAMES];
+		frame->fp = any_place(luck);
+		frame->ra = luck >> 33 & 1 ? FIRST_RA + 16 * (luck >> 50) : luck;
+		root[3 + (luck >> 45) % 509] =
+		    (any_place(luck * 3) >> 12) << 10 | (luck >> 24 & 0x1f);
+	}
+}
+
 int chain(uint64_t hartid)
 {
 	uint64_t n = bootarg_num("frames", 16);
@@ -53,6 +94,8 @@ int chain(uint64_t hartid)
 		csr_write(satp, SV39 | ROOT >> 12);
 		__asm__ volatile("sfence.vma" ::: "memory");
 	}
+	if (bootarg("others") && smp_start(1, write_for_ever))
+		return 1;
 	print("chain: begins\n");
 	__asm__ volatile("mv s0, %0\n1: addi t0, t0, 1\n j 1b" ::"r"(&frames[1])
 	                 : "s0", "t0", "memory");

@@ -39,7 +39,7 @@ enum fake_mode {
 #define FAKE_PROGRAMMABLE 0x7fff8ULL
 
 /* Of observers that sample. */
-#define FAKE_LEAST_PERIOD 20U
+#define FAKE_LEAST_PERIOD 2U
 #define FAKE_LONG_PERIOD  5000U
 #define FAKE_MANY_SAMPLES 30U
 #define FAKE_VCPUS        3U  /* ids 1..3 */

@@ -50,8 +50,10 @@ void vpmu_port_unobserved(uint32_t n, uint64_t value)
  * each ends a step of it. */
 static uint64_t next_period(const struct fake_sampled *s, uint64_t period)
 {
+	uint32_t most = fake.config.width - 3;
+
 	if (fake_trace.samples_in_run > FAKE_MANY_SAMPLES)
-		return period < 1ULL << 50 ? 2 * period : period;
+		return period >> most ? period : 2 * period;
 	if (period > FAKE_LONG_PERIOD || s->samples % 5 == 0)
 		return FAKE_LEAST_PERIOD + period % FAKE_LONG_PERIOD / 3;
 	return period + (s->samples & 3);

@@ -10,15 +10,17 @@ const uint64_t random_hctrs = COMBINING_COUNTERS;
 const uint32_t random_fw_bases[] = {32, 32, 36, 39};
 const unsigned long random_steps = 800000;
 
-/* There are no fixed counters, so nothing is polled; counters have 64 bits; the other kind of hart
- * has homes. Eight observers have room in every group but one. The guest's counters are those of
- * the event's group, as many as the hart's. So each has one of the hart's behind it, and no other
- * has to lose its configuration. */
+/* There are no fixed counters, and every counter interrupts, so nothing is polled, and no event is
+ * one that cannot be sampled for want of an interrupt; counters have 64 bits; the other kind of
+ * hart has homes. Eight observers have room in every group but one. The guest's counters are those
+ * of the event's group, as many as the hart's. So each has one of the hart's behind it, and no
+ * other has to lose its configuration. */
 bool random_may_miss(const char *what)
 {
 	static const char *const missed[] = {
 	    "polling",
 	    "looks_put_off",
+	    "sampling_silent",
 	    "observe_others",
 	    "epochs_homes",
 	    "epochs_pairs",

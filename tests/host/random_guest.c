@@ -52,6 +52,9 @@ static void pick_run(struct chance *c, struct op *op)
 	op->a[0] = percent(c, 60) ? FAKE_VS : FAKE_VU;
 	op->a[1] = random_work(c);
 	op->a[2] = pick_units(c);
+	/* Narrow counters would have too many periods in the longest ones. */
+	if (world_sampled_hctrs(&world_vcpus[world_resident]))
+		op->a[2] &= world_vcpus[world_resident].vpmu.value_mask;
 	op->a[3] = percent(c, 30) ? below(c, 3) : ~0ULL;
 }
 

@@ -105,6 +105,13 @@ const char *prompt_line(enum prompt_status *status)
 	return lines && lines-- ? "a line" : NULL;
 }
 
+static uint32_t length = 6; /* of the lines */
+
+uint32_t prompt_line_length(void)
+{
+	return length;
+}
+
 bool external_hears(void)
 {
 	return true;
@@ -247,12 +254,33 @@ static void one_command_at_a_time(void **state)
 	assert_true(listening);
 }
 
+/* A long one is made in one stay and printed in the next, in which no other is made. */
+static void long_lines(void **state)
+{
+	(void)state;
+	begin(ROOM);
+	serve_console();
+	length = 289;
+	console_command("", "exits");
+	for (unsigned int left = 3; left > 0; left--) {
+		for (unsigned int stay = 0; stay < 2; stay++) {
+			serve_console();
+			assert_int_equal(lines, left - 1);
+			assert_false(listening);
+			host_csrs[CSR_TIME] = hart.pcpu.external_at;
+		}
+	}
+	serve_console();
+	assert_true(listening);
+	length = 288;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(bytes_wait_for_room),   cmocka_unit_test(a_guest_that_reads_meanwhile),
 	    cmocka_unit_test(a_vm_that_ends),        cmocka_unit_test(patience),
-	    cmocka_unit_test(one_command_at_a_time),
+	    cmocka_unit_test(one_command_at_a_time), cmocka_unit_test(long_lines),
 	};
 
 	return cmocka_run_group_tests_name("terminal", tests, NULL, NULL);

@@ -190,6 +190,36 @@ static void test_hostile(void **state)
 	assert_int_equal(lookups, 5);
 }
 
+/* Tables and leaves that are no RAM, at each level, and a leaf at each level. */
+static void test_tables_elsewhere(void **state)
+{
+	static const uint64_t no_ram[] = {
+	    0, 0x10000000, 0x0c000000, RAM_BASE + RAM_BYTES, RAM_BASE - 0x1000, 0x00fffffffffff000};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(no_ram) / sizeof(no_ram[0]); i++) {
+		for (uint32_t levels = 3; levels <= 5; levels++) {
+			for (uint32_t at = 0; at < levels; at++) {
+				uint32_t level = levels - 1 - at;
+				uint64_t table = RAM_BASE + 0x8000 + 0x1000 * at;
+
+				setup(NULL);
+				map(levels, VRW);
+				*word(table + (STACK >> (12 + 9 * level) & 511) * 8) =
+				    no_ram[i] >> 12 << 10 | (level ? 1 : VRW);
+				assert_int_equal(unwind(&vcpu, STACK + 0x100, false, chain, 64), 0);
+				assert_true(lookups <= levels + 1);
+			}
+			/* And the root. */
+			setup(NULL);
+			host_csrs[CSR_VSATP] =
+			    (uint64_t)(levels + 5) << 60 | (no_ram[i] >> 12 & ((1UL << 44) - 1));
+			assert_int_equal(unwind(&vcpu, STACK + 0x100, false, chain, 64), 0);
+			assert_int_equal(lookups, 1);
+		}
+	}
+}
+
 /* Random memory, which others write between any two reads of HS. */
 static void test_changing(void **state)
 {
@@ -227,6 +257,7 @@ int main(void)
 	    cmocka_unit_test_setup(test_page_tables, setup),
 	    cmocka_unit_test_setup(test_large_pages, setup),
 	    cmocka_unit_test_setup(test_hostile, setup),
+	    cmocka_unit_test_setup(test_tables_elsewhere, setup),
 	    cmocka_unit_test_setup(test_changing, setup),
 	};
 

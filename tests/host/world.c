@@ -276,6 +276,7 @@ static void run(const uint64_t *a)
 		if (stops >= a[3])
 			break;
 		world_take_overflow(vc);
+		world_observers_taken(vc);
 		world_check(vc);
 	}
 }

@@ -87,6 +87,7 @@ struct world_observer {
 	uint64_t event_data;
 	uint64_t value;
 	bool samples;
+	uint32_t hart; /* where the vcpu was when it began */
 };
 
 /* What should be left of a budget. */
@@ -172,6 +173,11 @@ struct vcpu {
 	X(samples)                                                                                 \
 	X(samples_shared)                                                                          \
 	X(samples_late)                                                                            \
+	X(samples_of_two)                                                                          \
+	X(samples_beside_periods)                                                                  \
+	X(samples_at_switch)                                                                       \
+	X(samples_after_move)                                                                      \
+	X(samplers_in_the_way)                                                                     \
 	X(unobserved)                                                                              \
 	X(budgets_renewed_away)                                                                    \
 	X(budgets_spent)                                                                           \
@@ -221,6 +227,8 @@ void world_observers_step(struct vcpu *vc, enum fake_mode mode, uint32_t work, u
 void world_observers_retired(struct vcpu *vc, enum fake_mode mode);
 /* After each operation. */
 void world_observers_check(struct vcpu *vc, const struct op *op);
+/* After an overflow was taken, in the middle of one. */
+void world_observers_taken(struct vcpu *vc);
 /* world_budget.c, for world.c; nothing of a vcpu without a budget. */
 /* As boot does: chooses the counter of a budget of policy->budget_event, if there is one. */
 void world_budget_place(const struct fake_hart_config *hart, struct vpmu_policy *policy);

@@ -151,12 +151,9 @@ static struct fake_sampled *sampled(const struct vcpu *vc, uint32_t n)
 	return &fake_trace.sampled[vc->model.vcpu][n];
 }
 
-/* A guest may run for longer here than a narrow counter can have periods. */
 static uint64_t period_of(const struct vcpu *vc, const struct op *op)
 {
-	if (vc->model.policy.count_hs || vc->vpmu.value_mask != UINT64_MAX)
-		return 0;
-	return op->a[4] >> 32;
+	return vc->model.policy.count_hs ? 0 : op->a[4] >> 32;
 }
 
 static void observe(struct vcpu *vc, const struct op *op)
@@ -183,6 +180,7 @@ static void observe(struct vcpu *vc, const struct op *op)
 	check_refusal(vc, got, &wanted);
 	if (got != VPMU_OBSERVES)
 		return;
+	wanted.hart = vc->hart;
 	*o = wanted;
 	world_count.observed++;
 	world_count.sampling += wanted.samples;
@@ -236,8 +234,22 @@ static void note_ended(struct vcpu *vc, const struct op *op)
 			             (unsigned long long)o->value);
 		o->on = false;
 		world_count.observers_in_the_way++;
+		world_count.samplers_in_the_way += o->samples;
 	}
 	fake_trace.unobserved = 0;
+}
+
+/* Who else there was, on its counter or before, when it was sampled. */
+static void note_samples(const struct vcpu *vc, uint32_t n, uint64_t samples)
+{
+	const struct vpmu *v = &vc->vpmu;
+	uint64_t near = v->hctr[v->counter[VPMU_OBSERVER(n)].hctr].users & v->near;
+	uint64_t other_samplers = (near & ~(1ULL << VPMU_OBSERVER(n))) >> VPMU_OBSERVER(0);
+
+	world_count.samples += samples;
+	world_count.samples_of_two += other_samplers ? samples : 0;
+	world_count.samples_beside_periods += near & v->all_lctrs ? samples : 0;
+	world_count.samples_after_move += vc->hart != vc->observers[n].hart ? samples : 0;
 }
 
 /* Each period that is over is told, once and not too early. `now`: nothing may be left to be
@@ -250,14 +262,20 @@ static void check_samples(struct vcpu *vc, uint32_t n, bool now)
 	bool shared = false;
 
 	(void)vpmu_observed(&vc->vpmu, n, &value, &shared);
-	world_count.samples += s->samples;
+	note_samples(vc, n, s->samples);
 	world_count.samples_late += s->missed;
 	world_count.samples_shared += shared ? s->samples : 0;
 	s->samples = s->missed = 0;
-	if (s->events > o->value)
+	if (!o->samples) {
+		if (s->events)
+			world_differ("observer %u samples, which only counts", n);
+		return;
+	}
+	/* Both wrap: an event may happen several times in a cycle. */
+	if (left > UINT64_MAX / 2)
 		world_differ("observer %u: %llu events are sampled, of %llu", n,
 		             (unsigned long long)s->events, (unsigned long long)o->value);
-	else if (!o->samples ? s->events != 0 : now && left >= vc->vpmu.period[n])
+	else if (now && left >= vc->vpmu.period[n])
 		world_differ("observer %u: no sample since %llu events, of a period of %llu", n,
 		             (unsigned long long)left, (unsigned long long)vc->vpmu.period[n]);
 }
@@ -267,10 +285,24 @@ void world_observers_saved(struct vcpu *vc)
 	struct vpmu_view view;
 
 	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
+		if (!vc->observers[n].on ||
+		    !vpmu_describe(&vc->vpmu, VPMU_OBSERVER(n), true, &view) ||
+		    view.state != VPMU_RUNNING)
+			continue;
+		world_count.samples_at_switch += sampled(vc, n)->samples;
+		check_samples(vc, n, true);
+	}
+}
+
+void world_observers_taken(struct vcpu *vc)
+{
+	struct vpmu_view view;
+
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
 		if (vc->observers[n].on &&
 		    vpmu_describe(&vc->vpmu, VPMU_OBSERVER(n), true, &view) &&
 		    view.state == VPMU_RUNNING)
-			check_samples(vc, n, true);
+			check_samples(vc, n, !fake_hart_pending());
 	}
 }
 

@@ -311,6 +311,31 @@ def test_hostile_callers(running, end):
         assert int(vcpu) <= harness.LONGEST_STAY
 
 
+@pytest.mark.parametrize("harts", [1, 2])
+def test_frames_and_tables_that_change(running, two_harts, harts):
+    """Another vcpu writes them, on another hart also while they are read: what is found is no more
+    than was asked for, nobody is harmed, and no stay is too long. How long it is can be told of
+    one hart only."""
+    run = running({"alpha": "kind=chain frames=64 paging=yes others=yes", "beta": FOREVER},
+                  vcpus=("0", str(harts - 1)), options=two_harts if harts == 2 else ())
+    run.read_until("chain: begins")
+    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
+        decoder, found = samples.Decoder(), []
+        machine.objects("sample alpha 0x2:uk 20000 64")
+        while sum(sample.vcpu == 0 for sample in found) < 500:
+            found += taken(machine, decoder)
+        machine.objects("unobserve")
+    lengths = {len(sample.chain) for sample in found if sample.vcpu == 0}
+    assert len(lengths) > 2 and max(lengths) <= 64
+    assert run.ctl("poweroff")[0] == 0
+    run.read_until(None)
+    assert run.process.wait() == harness.OK, run.console
+    stays = [int(vcpu) for vcpu in re.findall(r"longest-stay=(\d+)", run.console)]
+    assert len(stays) == 4
+    if harts == 1:
+        assert max(stays) <= harness.LONGEST_STAY
+
+
 def record(run, file, *words, status=0):
     """What the file has and what was said."""
     done = subprocess.run([TOOL, "record", "--socket", run.path, "--timeout", str(harness.GUARD),

@@ -20,41 +20,38 @@ FIELDS = {
 }
 
 
-def is_address(text):
-    return isinstance(text, str) and re.fullmatch("0x[0-9a-f]{1,16}", text)
+ADDRESS = re.compile("0x[0-9a-f]{1,16}")
+MODES = ("kernel", "user")
 
 
-def frames(sample, name):
-    """From the outermost caller to where it was, named by name(sample, address)."""
-    return tuple(name(sample, address)
-                 for address in (*reversed(sample.get("callchain", ())), sample["ip"]))
-
-
-def address(_sample, text):
-    """A name for those who have none."""
-    return text
+class BadAddress(Exception):
+    """One that record.py does not write."""
 
 
 class Profile:
     """sums: {Stack: [samples, events]}; ends: {(vm, vcpu, event): what its `end` says, or None if
     there is none}; arrived, lost: {the same: how many samples the file has, and tells of as
-    lost}."""
+    lost}. objects: of samples.each(); there may be many more than stacks."""
 
-    def __init__(self, objects, name=address):
-        self.head = objects[0]
+    def __init__(self, objects):
+        objects = iter(objects)
+        self.head = next(objects)
         self.vms, self.events = self.head.get("vms"), self.head.get("events")
         for words in (self.vms, self.events):
             if not (isinstance(words, list) and all(isinstance(word, str) for word in words)):
                 raise samples.BadSamples("line 1: does not say which VMs and events")
-        self.name = name
         self.complaints = []
         self.sums = {}
         self.ends = {}
         self.arrived, self.lost = collections.Counter(), collections.Counter()
         self.first_ns = self.last_ns = None
-        for number, fields in enumerate(objects[1:], 2):
+        take = {"sample": self.take_sample, "lost": self.take_lost, "end": self.take_end}
+        for number, fields in enumerate(objects, 2):
             self.check(number, fields)
-            getattr(self, "take_" + fields["type"])(fields)
+            try:
+                take[fields["type"]](fields)
+            except (TypeError, BadAddress) as error:
+                raise samples.BadSamples(f"line {number}: an address that is none") from error
 
     def check(self, number, fields):
         """Is it what record.py writes?"""
@@ -66,13 +63,10 @@ class Profile:
             value = fields.get(key)
             if type(value) is not what or (what is NUMBER and value < 0):  # a truth is no number
                 raise samples.BadSamples(f'line {number}: a {kind} without a proper "{key}"')
-        chain = fields.get("callchain", [])
-        for word in fields.get("reasons", ()):
-            if not isinstance(word, str):
-                raise samples.BadSamples(f"line {number}: a reason that is no text")
-        if kind == "sample" and not (isinstance(chain, list) and
-                                     all(map(is_address, (fields["ip"], fields["satp"], *chain)))):
-            raise samples.BadSamples(f"line {number}: an address that is none")
+        if kind == "end" and not all(isinstance(word, str) for word in fields["reasons"]):
+            raise samples.BadSamples(f"line {number}: a reason that is no text")
+        if kind == "sample" and fields["mode"] not in MODES:
+            raise samples.BadSamples(f"line {number}: a mode that is none")
         if fields["vm"] not in self.vms or fields["event"] not in self.events:
             raise samples.BadSamples(f"line {number}: a VM or an event that line 1 does not name")
 
@@ -86,10 +80,32 @@ class Profile:
         time_ns = fields["timestamp"]
         self.first_ns = time_ns if self.first_ns is None else min(self.first_ns, time_ns)
         self.last_ns = time_ns if self.last_ns is None else max(self.last_ns, time_ns)
-        stack = Stack(*(fields[key] for key in Stack._fields[:-1]), frames(fields, self.name))
+        stack = Stack(*(fields[key] for key in Stack._fields[:-1]),
+                      (*reversed(fields.get("callchain", ())), fields["ip"]))
+        if stack not in self.sums and not all(
+                isinstance(word, str) and ADDRESS.fullmatch(word)
+                for word in (stack.satp, *stack.frames)):
+            raise BadAddress
+        self.add(stack, 1, fields["period"])
+
+    def add(self, stack, n, events):
         both = self.sums.setdefault(stack, [0, 0])
-        both[0] += 1
-        both[1] += fields["period"]
+        both[0] += n
+        both[1] += events
+
+    def named(self, name):
+        """Gives the frames, which are addresses, the names of name(sample, address)."""
+        sums, self.sums = self.sums, {}
+        for (stack, (n, events)), sample in zip(sums.items(), self.shown(sums)):
+            frames = tuple(name(sample, address) for address in stack.frames)
+            self.add(stack._replace(frames=frames), n, events)
+
+    @staticmethod
+    def shown(stacks):
+        """A sample of each, as the file has it."""
+        return [{"type": "sample", "vm": stack.vm, "vcpu": stack.vcpu, "event": stack.event,
+                 "mode": stack.mode, "masked": stack.masked, "satp": stack.satp,
+                 "ip": stack.frames[-1], "callchain": stack.frames[-2::-1]} for stack in stacks]
 
     def take_lost(self, fields):
         self.lost[self.seen(fields)] += fields["lost"]
@@ -117,11 +133,10 @@ def of(args, complain):
     from perflib import naming, symbols
     try:
         with open(args.file, encoding="utf-8") as lines:
-            objects = samples.read(lines)
-        Profile(objects)  # so that what is wrong is told before names are looked for
-        names = naming.Naming(args, objects)
-        found = Profile(objects, names.name)
-    except (samples.BadSamples, RecursionError, UnicodeDecodeError) as error:
+            found = Profile(samples.each(lines))
+        names = naming.Naming(args, found.shown(found.sums))
+        found.named(names.name)
+    except (samples.BadSamples, UnicodeDecodeError) as error:
         raise samples.BadSamples(f"{args.file}: {error}") from error
     except symbols.BadSymbols as error:
         raise samples.BadSamples(str(error)) from error

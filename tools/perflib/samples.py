@@ -68,12 +68,23 @@ class Writer:
         self.out.write(json.dumps(fields) + "\n")
 
 
+def each(lines):
+    """The objects of a file of samples, one after the other. Raises BadSamples if it is none."""
+    head = None
+    for line in lines:
+        try:
+            found = json.loads(line)
+            if head is None and found["tally-samples"] == VERSION:
+                head = found
+        except (ValueError, LookupError, TypeError, RecursionError):
+            head = None
+        if head is None:
+            break
+        yield found
+    if head is None:
+        raise BadSamples("this is no file of perf-vms record")
+
+
 def read(lines):
-    """The objects of a file of samples. Raises BadSamples if it is none."""
-    try:
-        objects = [json.loads(line) for line in lines]
-        if objects[0]["tally-samples"] == VERSION:
-            return objects
-    except (ValueError, LookupError, TypeError):
-        pass
-    raise BadSamples("this is no file of perf-vms record")
+    """All of them."""
+    return list(each(lines))

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of samples that tools/perf-vms html and speedscope refuse; the sums of a speedscope file."""
+import collections
+import json
+import sys
+
+import pytest
+
+import flames
+import harness
+
+sys.path.insert(0, str(harness.ROOT / "tools"))
+from perflib import profile, samples
+
+
+def test_a_file_without_samples(tmp_path):
+    file = flames.write(tmp_path / "none", [flames.HEAD, *(flames.end(*words) for words in flames.ENDS[2:])])
+    for words in (("html", file, "-o", tmp_path / "page"), ("speedscope", file)):
+        done = flames.call(*words)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (f"tools/perf-vms: {file}: has no sample; beta/0: no cycles: "
+                               "the guest needed that counter\n")
+    assert not (tmp_path / "page").exists()
+
+
+@pytest.mark.parametrize("wrong, why", [
+    ({"type": "sample"}, "line 2: a sample without a proper \"timestamp\""),
+    ({"type": "other"}, "line 2: is no sample"), ([], "line 2: is no sample"),
+    (flames.sample(*flames.STACKS[0][:-1]) | {"period": -1}, "without a proper \"period\""),
+    (flames.sample(*flames.STACKS[0][:-1]) | {"vcpu": True}, "without a proper \"vcpu\""),
+    (flames.sample(*flames.STACKS[0][:-1]) | {"vm": "other"}, "that line 1 does not name"),
+    (flames.sample(*flames.STACKS[0][:-1]) | {"ip": "main"}, "line 2: an address that is none"),
+    (flames.sample(*flames.STACKS[0][:-1]) | {"callchain": [5]}, "line 2: an address that is none"),
+    (flames.sample(*flames.STACKS[0][:-1]) | {"callchain": [["0x1"]]}, "an address that is none"),
+    (flames.sample(*flames.STACKS[0][:-1]) | {"callchain": 5}, "an address that is none"),
+    (flames.sample(*flames.STACKS[0][:-1]) | {"mode": "other"}, "a mode that is none"),
+    (flames.end(*flames.ENDS[0]) | {"reasons": [None]}, "line 2: a reason that is no text"),
+])
+def test_a_file_that_is_wrong(tmp_path, wrong, why):
+    file = flames.write(tmp_path / "wrong", [flames.HEAD, wrong])
+    done = flames.call("html", file, "-o", tmp_path / "page")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith(f"tools/perf-vms: {file}: ") and why in done.stderr
+    assert not (tmp_path / "page").exists()
+
+
+def test_no_file_of_samples(tmp_path):
+    for content in (b"", b"{}\n", b"\xff\n", b"[[[\n", b'{"tally-samples": 1}\n'):
+        (tmp_path / "file").write_bytes(content)
+        done = flames.call("html", tmp_path / "file", "-o", tmp_path / "page")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done
+    done = flames.call("html", tmp_path / "not there", "-o", tmp_path / "page")
+    assert done.returncode == 2 and "No such file" in done.stderr
+    with pytest.raises(samples.BadSamples):
+        profile.Profile([{"vms": [5], "events": []}])
+
+
+def test_speedscope(tmp_path):
+    """Each VM's and event's sums, in that program's format."""
+    file = flames.write(tmp_path / "file", flames.objects())
+    done = flames.call("speedscope", file)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    names = [frame["name"] for frame in found["shared"]["frames"]]
+    assert found["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+    assert [each["name"] for each in found["profiles"]] == [
+        "alpha: cycles", "alpha: instructions:u", "beta: cycles"]
+    for each in found["profiles"]:
+        vm, event = each["name"].split(": ")
+        got = collections.Counter()
+        for stack, weight in zip(each["samples"], each["weights"], strict=True):
+            got[tuple(names[n] for n in stack)] += weight
+        wanted = collections.Counter()
+        for own, vcpu, of, mode, _, period, frames, n in flames.STACKS:
+            if (own, of) == (vm, event):
+                wanted[(f"vcpu {vcpu}", f"[{mode}]", *frames)] += n * period
+        assert got == wanted
+        assert (each["type"], each["unit"], each["startValue"]) == ("sampled", "none", 0)
+        assert each["endValue"] == sum(each["weights"])

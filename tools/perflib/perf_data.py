@@ -14,7 +14,7 @@ EXCLUDE_USER, EXCLUDE_KERNEL, MMAP_FLAG, COMM_FLAG, FREQ, SAMPLE_ID_ALL = (
 SAMPLE_TYPE = 0x10000 | 0x100 | 0x80 | 0x4 | 0x2 | 0x1  # IDENTIFIER PERIOD CPU TIME TID IP
 CALLCHAIN = 0x20
 # Records, and who they are about.
-MMAP, LOST, COMM, SAMPLE = 1, 2, 3, 9
+MMAP, COMM, SAMPLE, LOST_SAMPLES = 1, 3, 9, 13
 KERNEL, USER = 1, 2
 CONTEXT = {KERNEL: -128, USER: -512}
 NO_PID = 0xffffffff
@@ -83,7 +83,7 @@ class Writer:
 
     def lost(self, who, time, event, n):
         event = self.events[event].id
-        self.put(time, LOST, 0, struct.pack("<QQ", event, n) + self.about(*who, time, 0, event))
+        self.put(time, LOST_SAMPLES, 0, struct.pack("<Q", n) + self.about(*who, time, 0, event))
 
     def sample(self, who, sample, mode, ip, callers):
         time = sample["timestamp"]

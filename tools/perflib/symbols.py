@@ -6,6 +6,7 @@ A name is given only to what is in that function. What is between functions, bef
 behind the last one has none.
 """
 import bisect
+import copy
 import re
 
 from elftools.common.exceptions import ELFError
@@ -68,15 +69,17 @@ class Symbols:
         return [(start, name) for start, _, name in self.spans]
 
     def moved(self, slide):
-        """By so many bytes."""
+        """Another one, which runs so many bytes higher, and nowhere else."""
+        other = copy.copy(self)
+        other.movable = False
         if slide:
-            self.slide += slide
-            self.text, self.end = self.text + slide, self.end + slide
-            self.spans = [(start + slide, end + slide, name) for start, end, name in self.spans]
-            self.starts = [start for start, _, _ in self.spans]
-            self.code = [(start + slide, data) for start, data in self.code]
-            self.mapped = [(start + slide, *where) for start, *where in self.mapped]
-        return self
+            other.slide += slide
+            other.text, other.end = self.text + slide, self.end + slide
+            other.spans = [(start + slide, end + slide, name) for start, end, name in self.spans]
+            other.starts = [start + slide for start in self.starts]
+            other.code = [(start + slide, data) for start, data in self.code]
+            other.mapped = [(start + slide, *where) for start, *where in self.mapped]
+        return other
 
     def span(self, address):
         """(start, end, name) of the function in which this is, or None."""
@@ -232,18 +235,19 @@ def from_elf(path, stream):
     return found
 
 
-def load(path, slide=0):
-    """Symbols, or BadSymbols. slide: how much higher it is at run time than the file says."""
+def load(path, slide=None):
+    """Symbols, or BadSymbols. slide: how much higher it is at run time than the file says; None:
+    this is not known yet of what is movable."""
     try:
         with open(path, "rb") as stream:
             if stream.read(4) == b"\x7fELF":
-                return from_elf(path, stream).moved(slide)
-            stream.seek(0)
-            data = stream.read()
+                found = from_elf(path, stream)
+            else:
+                stream.seek(0)
+                data = kallsyms.unpacked(stream.read())
+                found = (from_image if kallsyms.is_image(data) else from_map)(path, data)
     except OSError as error:
         raise BadSymbols(f"{path}: {error.strerror}") from error
-    try:
-        data = kallsyms.unpacked(data)
     except kallsyms.NoKallsyms as error:
         raise BadSymbols(f"{path}: {error}") from error
-    return (from_image if kallsyms.is_image(data) else from_map)(path, data).moved(slide)
+    return found if slide is None else found.moved(slide)

@@ -102,7 +102,8 @@ def choose(chromium, vm=None, event=None):
 def press(chromium, element):
     box = chromium.run(f"""(() => {{ const e = {element};
         if (!e.matches("#details *")) e.scrollIntoView({{block: "center"}});
-        const b = e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + b.height / 2]; }})()""")
+        const b = e.getBoundingClientRect();
+        return [b.x + b.width / 2, b.y + b.height / 2]; }})()""")
     chromium.click(*box)
 
 

@@ -32,8 +32,8 @@ def contrast(one, other):
 
 
 # What says something and is not above all else; whose parts are no other ones of these.
-OTHERS = """[...document.querySelectorAll("h1, h2, p, #vms button, #controls label, #reset, td, th, " +
-  "#more")].filter((e) => e.getClientRects().length && e.innerText.trim()).map((e) => {
+OTHERS = """[...document.querySelectorAll("h1, h2, p, #vms button, #controls label, #reset, td, " +
+  "th, #more")].filter((e) => e.getClientRects().length && e.innerText.trim()).map((e) => {
     const box = e.getBoundingClientRect();
     return {text: e.innerText, left: box.left, right: box.right, top: box.top + scrollY,
             bottom: box.bottom + scrollY, font: parseFloat(getComputedStyle(e).fontSize),

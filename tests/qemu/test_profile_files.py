@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of samples that tools/perf-vms html and speedscope refuse; the sums of a speedscope file."""
+"""Files of samples that tools/perf-vms html and speedscope refuse, and sums of a speedscope file."""
 import collections
 import json
 import sys
@@ -14,7 +14,7 @@ from perflib import profile, samples
 
 
 def test_a_file_without_samples(tmp_path):
-    file = flames.write(tmp_path / "none", [flames.HEAD, *(flames.end(*words) for words in flames.ENDS[2:])])
+    file = flames.write(tmp_path / "none", [flames.HEAD, flames.end(*flames.ENDS[2])])
     for words in (("html", file, "-o", tmp_path / "page"), ("speedscope", file)):
         done = flames.call(*words)
         assert (done.returncode, done.stdout) == (2, "")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of functions: what is in kernels' own tables, in maps and ELF files is found, what cannot be
-checked is refused, and no address gets a name that is not its own."""
+"""Names of functions: what is in kernels' own tables, in maps and ELF files is found, what cannot
+be checked is refused, and no address gets a name that is not its own."""
 
 import argparse
 import gzip

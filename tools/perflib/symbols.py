@@ -175,7 +175,7 @@ def elf_code(elf):
             if section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR and section["sh_addr"]}
 
 
-def elf_functions(elf, table, code):
+def elf_functions(table, code):
     """Those of a table of symbols; where it does not say how long one is, it ends at the next."""
     symbols = [symbol for symbol in table.iter_symbols()
                if symbol["st_shndx"] in code and symbol.name and not NO_NAME.match(symbol.name)
@@ -208,8 +208,7 @@ def from_elf(path, stream):
         code = elf_code(elf)
         tables = [section for section in elf.iter_sections()
                   if isinstance(section, SymbolTableSection)]
-        functions = [function for table in tables
-                     for function in elf_functions(elf, table, code)]
+        functions = [function for table in tables for function in elf_functions(table, code)]
         names = {symbol.name: symbol["st_value"] for table in tables
                  for symbol in table.iter_symbols()}
         build_id = elf_build_id(elf)

@@ -12,7 +12,6 @@ import subprocess
 
 import pytest
 
-import boots
 import harness
 import kernels
 from perflib import symbols
@@ -275,7 +274,7 @@ def test_wrong_files(perf, objects, why):
 def test_what_is_no_file_of_samples(perf):
     text = perf.samples([GOOD, GOOD]).read_bytes()
     for data, why in ((b"", "no file of perf-vms record"), (b"\xff\n", "no file of perf-vms"),
-                      (text[:-9], "line 3 is no line of"), (text[:5], "no file of perf-vms record")):
+                      (text[:-9], "line 3 is no line of"), (text[:5], "no file of perf-vms")):
         said = perf.export(perf.file("broken", data), status=2)
         assert why in said and said.count("\n") == 1
     for head in ({"vms": 1}, {"events": [1]}, {"period": "often"}, {"vms": [["alpha"]]}):
@@ -286,26 +285,28 @@ def test_what_is_no_file_of_samples(perf):
 
 # What the kernel does with interrupts on: it decompresses and formats its names.
 LOAD = "cat /proc/kallsyms >/dev/null"
-PERIOD = 50021
+PERIODS = {"inside": 50021, "beside": 20011}
 GUEST = f"""
 echo starts to look
-perf record -q -e cycles:k -c {PERIOD} -o /tmp/data sh -c '{"; ".join([LOAD] * 3)}' 2>&1
-perf report -i /tmp/data --stdio -F sample,sym 2>/dev/null | sed -n 's/.*\\b\\([0-9][0-9]*\\) *\\[k\\] /is \\1 /p'
+perf record -q -e cycles:k -c {PERIODS['inside']} -o /tmp/data sh -c '{"; ".join([LOAD] * 2)}' 2>&1
+perf report -i /tmp/data --stdio -F sample,sym 2>/dev/null >/tmp/report
+sed -n 's/.*\\b\\([0-9][0-9]*\\) *\\[k\\] /is \\1 /p' /tmp/report
 echo reported
 while true; do {LOAD}; done
 """
-ENOUGH = 4000
+ENOUGH = 5000
 SIGMAS = 4
 SHARE = 0.02  # of those functions that are compared
 
 
 def test_the_same_as_in_the_guest(running, perf, tmp_path):
     """Debian's perf in a guest and beside it: the functions of its kernel have the same shares."""
-    run = running(boots.smp_tree(tmp_path, {"alpha": GUEST}, {"alpha": ("0",)}))
+    # Else it checks its ciphers until long after the boot.
+    run = running(harness.linux_tree(tmp_path, {"alpha": GUEST}, bootargs="cryptomgr.notests"))
     run.read_until("starts to look")
     file = tmp_path / "samples"
     subprocess.run([TOOL, "record", "--socket", run.path, "--timeout", str(harness.GUARD), "-g",
-                    "-e", "instructions:k", "-c", str(PERIOD), "-o", file, "--",
+                    "-e", "instructions:k", "-c", str(PERIODS["beside"]), "-o", file, "--",
                     *until(file, ENOUGH)], check=True, timeout=harness.GUARD)
     run.read_until("reported")
     assert run.ctl("poweroff")[0] == 0
@@ -318,7 +319,7 @@ def test_the_same_as_in_the_guest(running, perf, tmp_path):
     common = {name for name in inside if inside[name] >= SHARE * inside.total()}
     assert len(common) >= 5 and {"kallsyms_expand_symbol.constprop.0", "vsnprintf"} <= common
     n_inside, n_beside = (sum(found[name] for name in common) for found in (inside, beside))
-    assert n_inside > 0.7 * inside.total() > 700 and n_beside > 0.7 * beside.total()
+    assert n_inside > 0.7 * inside.total() > 700 and n_beside > 0.5 * beside.total()
     for name in common:
         share = (inside[name] + beside[name]) / (n_inside + n_beside)
         sigma = math.sqrt(share * (1 - share) * (1 / n_inside + 1 / n_beside))

@@ -3,6 +3,7 @@
 (docs/profiling.md)."""
 import base64
 import json
+import re
 import struct
 
 HEAD_WORDS = 6
@@ -68,23 +69,74 @@ class Writer:
         self.out.write(json.dumps(fields) + "\n")
 
 
+PERIOD = re.compile(r"[0-9]{1,19}(hz)?")
+# What objects have, and of which type; `ip`, `satp` and `callchain` are checked as addresses.
+WHOSE = {"vm": str, "vcpu": int, "event": str}
+FIELDS = {
+    "sample": {**WHOSE, "timestamp": int, "hart": int, "period": int, "mode": str, "ip": str,
+               "satp": str},
+    "lost": {**WHOSE, "timestamp": int, "lost": int},
+    "end": {**WHOSE, "lost": int}}
+
+
+ADDRESS = re.compile("0x[0-9a-f]{1,16}")
+
+
+def are_addresses(words, known):
+    """known: of them those that were asked for before."""
+    if not known.issuperset(words):
+        if not all(isinstance(word, str) and ADDRESS.fullmatch(word) for word in words):
+            return False
+        known.update(words)
+    return True
+
+
+def is_right(o, head, known):
+    """Whether this is an object behind the first one. May raise what each() knows."""
+    fields = FIELDS[o["type"]]
+    numbers = [o[name] for name, kind in fields.items() if kind is int]
+    chain = o.get("callchain", [])
+    return all(isinstance(o[name], kind) for name, kind in fields.items()) and \
+        all(0 <= number < 1 << 64 for number in numbers) and \
+        o["vm"] in head["vms"] and o["event"] in head["events"] and \
+        (o["type"] != "sample" or o["mode"] in ("kernel", "user") and isinstance(chain, list) and
+         are_addresses((o["ip"], o["satp"], *chain), known))
+
+
+def is_head(o):
+    return o["tally-samples"] == VERSION and PERIOD.fullmatch(o["period"]) is not None and all(
+        isinstance(o[name], list) and all(isinstance(text, str) for text in o[name])
+        for name in ("vms", "events"))
+
+
 def each(lines):
     """The objects of a file of samples, one after the other. Raises BadSamples if it is none."""
-    head = None
-    for line in lines:
+    head, known = None, set()
+    for n, line in enumerate(lines, 1):
         try:
-            found = json.loads(line)
-            if head is None and found["tally-samples"] == VERSION:
-                head = found
-        except (ValueError, LookupError, TypeError, RecursionError):
-            head = None
-        if head is None:
+            o = json.loads(line)
+            right = is_right(o, head, known) if head else is_head(o)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            right = False
+        if not right and head:
+            raise BadSamples(f"line {n} is no line of a file of samples: {line[:60]!r}")
+        if not right:
             break
-        yield found
+        head = head or o
+        yield o
     if head is None:
-        raise BadSamples("this is no file of perf-vms record")
+        raise BadSamples("is no file of perf-vms record")
 
 
 def read(lines):
     """All of them."""
     return list(each(lines))
+
+
+def load(path):
+    """The same of a file, whatever is in it."""
+    with open(path, encoding="utf-8", errors="replace") as lines:
+        try:
+            return read(lines)
+        except BadSamples as error:
+            raise BadSamples(f"{path}: {error}") from error

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/perf-vms html: what the page shows and does, in a real browser. Its numbers are the sums of
 the file of samples, to the event."""
+import collections
+
 import pytest
 
 import flames
+from test_control import running  # pylint: disable=unused-import
+import test_perf_vms
+import test_record
 
 
 @pytest.fixture(scope="module", name="path")
@@ -24,6 +29,39 @@ def test_sums_are_exact(chromium, path):
     flames.choose(chromium, vm=1)
     assert "No sample of instructions:u in beta" in flames.text(chromium, "narrow")
     assert chromium.errors == []
+
+
+def test_two_guests(chromium, running, tmp_path):
+    """As they were recorded: a graph for each and one for all, with all samples and callers."""
+    run = running({"alpha": "kind=chain frames=3", "beta": test_perf_vms.FOREVER})
+    file, page = tmp_path / "samples", tmp_path / "page.html"
+    found, _ = test_record.record(run, file, "-g", "-c", "50000", "-e", "instructions:k", "--",
+                                  *test_record.until(file, 40))
+    done = flames.call("html", file, "-o", page)
+    assert done.returncode == 0, done.stderr
+    taken = [each for each in found if each.get("type") == "sample"]
+    assert {each["vm"] for each in taken} == {"alpha", "beta"}
+    assert any(len(each.get("callchain", ())) > 2 for each in taken)
+    chromium.open(page, 1280)
+    for vm in (None, "alpha", "beta"):
+        if vm:
+            flames.choose(chromium, vm=found[0]["vms"].index(vm))
+        wanted = collections.Counter()
+        for each in taken:
+            path = [each["vm"], "[kernel]", *reversed(each.get("callchain", ())),
+                    each["ip"]][bool(vm):]
+            wanted.update(";".join(path[:depth]) for depth in range(len(path) + 1)
+                          if vm in (None, each["vm"]))
+        shown = flames.shown(chromium)
+        assert all(n == wanted[path] for path, (n, _) in shown.items())
+        assert set(shown) >= {path for path, n in wanted.items() if n >= 0.01 * wanted[""]}
+        assert all(events == 50000 * n for n, events in shown.values())
+    ends = [each for each in found if each.get("type") == "end"]
+    flames.press(chromium, "document.querySelector('[data-vm=\"-1\"]')")
+    assert [row[:4] for row in flames.table(chromium, "ends")] == [
+        [f"{each['vm']}/0", "instructions:k", f"{each['count']:,}", f"{each['samples']:,}"]
+        for each in ends]
+    assert flames.text(chromium, "missing") == ""
 
 
 def test_widths_are_shares(chromium, path):

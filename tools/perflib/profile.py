@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A file of samples as sums: how many events each stack of each VM stands for, and what the file
-says of samples that are missing. For what draws profiles (page.py, speedscope.py)."""
+says of samples that are missing. For what draws profiles (html.py, speedscope.py)."""
 import collections
 
-from perflib import samples
+from perflib import naming, samples, symbols
 
 # What sums are kept for: the names of the VM and the event, how the vcpu was, and the frames from
 # the outermost to where it was.
@@ -97,7 +97,6 @@ class Profile:
 
 def add_options(parser):
     """For who calls of()."""
-    from perflib import naming  # wants a library that only names need
     parser.add_argument("file", metavar="FILE", help="of tools/perf-vms record")
     naming.add_options(parser)
 
@@ -105,7 +104,6 @@ def add_options(parser):
 def of(args, complain):
     """The Profile of the file that is given, with names as they are asked for. complain(TEXT): of
     what has none although there is a file for it. Raises samples.BadSamples, OSError."""
-    from perflib import naming, symbols
     try:
         with open(args.file, encoding="utf-8", errors="replace") as lines:
             found = Profile(samples.each(lines))

@@ -2,8 +2,11 @@
 """Images of kernels made by hand: functions of known code, and the tables of kallsyms as Linux'
 scripts/kallsyms.c writes them."""
 
+import os
 import struct
+import subprocess
 
+GCC = os.environ.get("CROSS_COMPILE", "riscv64-linux-gnu-") + "gcc"
 BASE = 0xffffffff80000000
 TEXT = 0x1000
 BUILD_ID = bytes(range(1, 21))
@@ -118,3 +121,37 @@ class Built:
 def built(count=300, **how):
     """A kernel of so many functions; 256 or fewer symbols would have no second marker."""
     return Built([(f"function_{i}", BODY) for i in range(count - 1)] + [(LONG_NAME, BODY)], **how)
+
+
+LAYOUT = """
+ENTRY(_start)
+PHDRS { text PT_LOAD FLAGS(5); init PT_LOAD FLAGS(5); }
+SECTIONS {
+    . = BASE;
+    .head.text : { *(.head.text) } :text
+    . = BASE + 0x1000;
+    .text : { _text = .; *(.text) _etext = .; } :text
+    .notes : { *(.note*) } :text
+    . = ALIGN(0x200000);
+    .init.text : { _sinittext = .; *(.init.text) _einittext = .; } :init
+    _end = .;
+}
+"""
+
+
+def vmlinux(folder, count=300, seed="__pi_get_kaslr_seed"):
+    """An ELF file with so many functions of the same code, and one more that is in .init.text."""
+    body = ".byte " + ", ".join(map(str, BODY))
+    lines = ['.section .head.text, "ax"', ".globl _start", "_start: nop", ".text"]
+    for name in [f"function_{i}" for i in range(count)] + [".init", "start_it"]:
+        if name == ".init":
+            lines.append('.section .init.text, "ax"')
+        else:
+            lines += [f".type {name}, @function", f"{name}: {body}", f".size {name}, . - {name}"]
+    lines += [f".type {seed}, @function", f"{seed}: ret"]
+    source, layout, path = folder / "vmlinux.S", folder / "vmlinux.lds", folder / "vmlinux"
+    source.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    layout.write_text(LAYOUT.replace("BASE", hex(BASE)), encoding="utf-8")
+    subprocess.run([GCC, "-nostdlib", "-static", "-no-pie", "-Wl,-T," + str(layout),
+                    "-Wl,--build-id", "-mcmodel=medany", source, "-o", path], check=True)
+    return path

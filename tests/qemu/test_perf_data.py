@@ -162,6 +162,20 @@ def test_annotate(perf, kernel):
     assert perf.run("annotate", "--stdio", "-s", "function_7") == lines
 
 
+def test_a_vmlinux(perf):
+    """Code of all its sections, at another place than the file says."""
+    path = kernels.vmlinux(perf.home)
+    found = {name: start for start, name in symbols.load(str(path)).functions}
+    objects = [sample(n, ip=f"{found[name] + MOVED + 8:#x}")
+               for n, name in enumerate(("function_3", "start_it"))]
+    at = kernels.BASE + kernels.TEXT + MOVED
+    perf.export(perf.samples(objects), "--symbols", f"{path}@{at:#x}")
+    assert perf.report() == {("alpha", "function_3"): 1, ("alpha", "start_it"): 1}
+    for name in ("function_3", "start_it"):
+        lines = perf.run("annotate", "--stdio", "-s", name, "--objdump", OBJDUMP)
+        assert any(re.fullmatch(r" +100.00 :\s+[0-9a-f]+:\s+nop\s*", line) for line in lines)
+
+
 def test_kernels_that_relocated_themselves(perf):
     """Of the same file, at two places: a file for each, with the same names."""
     one = kernels.built()
@@ -178,7 +192,7 @@ def test_kernels_that_relocated_themselves(perf):
     assert any("100.00" in line and f"{one.functions[7][0]:x}:" in line for line in lines)
 
 
-@pytest.mark.parametrize("words", [(), ("--symbols", "beta={image}")])
+@pytest.mark.parametrize("words", [(), ("--symbols", "beta=Image")])
 def test_a_kernel_that_is_not_known(perf, kernel, words):
     """Addresses, where this computer's kernel has functions as well."""
     perf.file("Image", kernel.image)
@@ -186,7 +200,7 @@ def test_a_kernel_that_is_not_known(perf, kernel, words):
         own = [int(line.split()[0], 16) for line, _ in zip(lines, range(100))]
     places = {at for at in (0xffffffff81000000, 0xffffffff81e01230, 0x80200000, *own) if at}
     objects = [sample(n, ip=f"{at:#x}") for n, at in enumerate(sorted(places))]
-    said = perf.export(perf.samples(objects), *(word.format(image="Image") for word in words))
+    said = perf.export(perf.samples(objects), *words)
     assert said.endswith("of alpha, whose kernel has no names\n")
     assert perf.report() == {("alpha", f"{at:#018x}"): 1 for at in places}
 

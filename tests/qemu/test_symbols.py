@@ -19,7 +19,6 @@ from perflib import kallsyms, naming, symbols
 
 TOOL = harness.ROOT / "tools/perf-vms"
 MOVED = 0x1400000
-GCC = os.environ.get("CROSS_COMPILE", "riscv64-linux-gnu-") + "gcc"
 
 
 @pytest.mark.parametrize("order", kernels.ORDERS)
@@ -145,7 +144,7 @@ def program(folder, *words):
     source = folder / "program.c"
     source.write_text(PROGRAM, encoding="utf-8")
     path = folder / "program"
-    subprocess.run([GCC, "-nostdlib", *words, source, "-o", path], check=True)
+    subprocess.run([kernels.GCC, "-nostdlib", *words, source, "-o", path], check=True)
     return path
 
 
@@ -160,6 +159,24 @@ def test_programs(tmp_path):
     assert len(found.build_id) == 40 and not found.movable
     with pytest.raises(symbols.BadSymbols, match="no ELF file for RISC-V: EM_X86_64"):
         symbols.load(os.path.realpath("/proc/self/exe"))
+
+
+def test_a_vmlinux(tmp_path):
+    """Its code is in several sections; and without the code for it, it does not relocate itself."""
+    found = symbols.load(str(kernels.vmlinux(tmp_path)))
+    first = kernels.BASE + kernels.TEXT
+    assert found.movable and len(found.build_id) == 40
+    assert (found.text, found.functions[:2]) == (first, [(kernels.BASE, "_start"),
+                                                         (first, "function_0")])
+    assert found.find(first + 64 * 300 - 1) == ("function_299", first + 64 * 299)
+    assert found.find(first + 64 * 300) is None
+    (start,) = [start for start, name in found.functions if name == "start_it"]
+    assert found.find(start + 63) == ("start_it", start) and found.end > start
+    moved = samples_of(kernels.built(), MOVED, [(first + 64 * i, "") for i in range(299)])
+    path = str(kernels.vmlinux(tmp_path))
+    assert named(moved, "--symbols", path).name(moved[3], moved[3]["ip"]) == "function_1"
+    stays = symbols.load(str(kernels.vmlinux(tmp_path, seed="other")))
+    assert not stays.movable
 
 
 def sample(**fields):
@@ -221,6 +238,12 @@ def test_a_kernel_that_cannot_relocate_itself(tmp_path):
     assert known.name(one, "0x12") == "0x12"
     other = sample(ip=one["ip"], mode="user")
     assert known.name(other, other["ip"]) == other["ip"]
+
+
+def test_a_vm_that_was_not_sampled(tmp_path):
+    image = written(tmp_path, "Image", kernels.built(kaslr=False).image)
+    known = named([{"vms": ["alpha"]}], "--symbols", f"beta={image}", "--symbols", image)
+    assert known.complaints == ["VM beta: a file is given for it, but it was not sampled"]
 
 
 def test_folded(tmp_path):

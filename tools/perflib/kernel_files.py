@@ -57,17 +57,28 @@ def tables(symbols, spans):
     return table, names
 
 
+def code_between(symbols, first, end):
+    """What the file has of it, at run time; b"": nothing."""
+    found = bytearray()
+    for start, data in symbols.code:
+        low, high = max(first, start), min(end, start + len(data))
+        if low < high:
+            found = found or bytearray(end - first)
+            found[low - first:high - first] = data[low - start:high - start]
+    return bytes(found)
+
+
 def sections(symbols):
     """[(name, type, flags, address, size, data, link, info, alignment, entry)]"""
     spans = filled(symbols)
     first, end = spans[0][0], spans[-1][1]
-    code = symbols.read(first + symbols.slide, end + symbols.slide)
+    code = code_between(symbols, first + symbols.slide, end + symbols.slide)
     table, names = tables(symbols, spans)
     identity = bytes.fromhex(build_id(symbols))
     note = struct.pack("<3I4s", 4, len(identity), 3, b"GNU\0") + identity
     return [
         (".text", SHT_PROGBITS if code else SHT_NOBITS, ALLOC | EXEC, first, end - first,
-         code or b"", 0, 0, 4, 0),
+         code, 0, 0, 4, 0),
         (".notes", SHT_NOTE, 0, 0, len(note), note, 0, 0, 4, 0),
         (".symtab", SHT_SYMTAB, 0, 0, len(table), table, 4, 1, 8, 24),
         (".strtab", SHT_STRTAB, 0, 0, len(names), names, 0, 0, 1, 0),

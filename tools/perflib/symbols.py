@@ -227,7 +227,8 @@ def from_elf(path, stream):
         build_id = elf_build_id(elf)
         loads = [segment for segment in elf.iter_segments() if segment["p_type"] == "PT_LOAD"]
         coded = [segment for segment in loads if segment["p_flags"] & P_FLAGS.PF_X]
-        data = [(segment["p_vaddr"], segment.data()) for segment in coded]
+        data = [(section["sh_addr"], section.data()) for i, section in
+                enumerate(elf.iter_sections()) if i in code and not section.compressed]
         mapped = [(segment["p_vaddr"], segment["p_offset"], segment["p_filesz"])
                   for segment in coded]
         movable = elf["e_type"] == "ET_DYN"

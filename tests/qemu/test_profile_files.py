@@ -50,6 +50,22 @@ def test_no_file_of_samples(tmp_path):
     assert done.returncode == 2 and "No such file" in done.stderr
 
 
+def test_names(tmp_path):
+    """A System.map names functions; what no name is found for is said on the page, too."""
+    names = tmp_path / "System.map"
+    names.write_text("0000000000000100 T _text\n0000000000000100 T outer\n"
+                     "0000000000000200 T inner\n0000000000000300 T _etext\n", encoding="ascii")
+    file = flames.write(tmp_path / "file", flames.objects())
+    done = flames.call("html", file, "--symbols", f"alpha={names}@0x100", "--symbols",
+                       f"other={names}@0x100", "-o", tmp_path / "page")
+    why = "VM other: a file is given for it, but it was not sampled"
+    assert done.returncode == 0 and f"tools/perf-vms: {why}\n" in done.stderr, done.stderr
+    page = (tmp_path / "page").read_text(encoding="ascii")
+    found = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    assert found["complaints"] == [why]
+    assert {"outer", "inner", "0x400"} <= set(found["names"])
+
+
 def test_speedscope(tmp_path):
     """Each VM's and event's sums, in that program's format."""
     file = flames.write(tmp_path / "file", flames.objects())

@@ -107,7 +107,7 @@ def of(args, complain):
     try:
         with open(args.file, encoding="utf-8", errors="replace") as lines:
             found = Profile(samples.each(lines))
-        names = naming.Naming(args, found.shown(found.sums))
+        names = naming.Naming(args, [found.head, *found.shown(found.sums)])
         found.named(names.name)
     except samples.BadSamples as error:
         raise samples.BadSamples(f"{args.file}: {error}") from error

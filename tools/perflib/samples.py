@@ -8,6 +8,9 @@ import struct
 
 HEAD_WORDS = 6
 USER, MASKED = 1, 2
+# What is no sample is of a trace (tools/tracelib/records.py).
+NO_SAMPLE = 1 << 31
+LEAST_WORDS = 2
 VERSION = 1
 
 
@@ -39,6 +42,11 @@ class Decoder:
 
     def line(self, text):
         """[Sample]"""
+        return [Sample(hart, words) for hart, words in self.records(text)
+                if not words[0] & NO_SAMPLE]
+
+    def records(self, text):
+        """All that is complete now: [(hart, words)]."""
         hart, _, words = text.partition(" ")
         try:
             data = base64.b64decode(words, validate=True)
@@ -49,9 +57,9 @@ class Decoder:
         found = []
         while left and len(left) >= left[0] & 0xff:
             length = left[0] & 0xff
-            if length < HEAD_WORDS:
+            if length < (LEAST_WORDS if left[0] & NO_SAMPLE else HEAD_WORDS):
                 raise BadSamples(f"a sample of {length} words")
-            found.append(Sample(int(hart), left[:length]))
+            found.append((int(hart), left[:length]))
             del left[:length]
         return found
 
@@ -76,7 +84,8 @@ FIELDS = {
     "sample": {**WHOSE, "timestamp": int, "hart": int, "period": int, "mode": str, "ip": str,
                "satp": str},
     "lost": {**WHOSE, "timestamp": int, "lost": int},
-    "end": {**WHOSE, "lost": int}}
+    "exits": {**WHOSE, "cause": str, "what": str, "instructions": int},
+    "end": WHOSE}
 
 
 def is_address(text):
@@ -84,10 +93,9 @@ def is_address(text):
 
 
 def is_right(o, head):
-    """Whether this is an object behind the first one. May raise ValueError and what read() knows.
-    """
+    """Whether this is an object behind the first one. May raise what check() knows."""
     fields = FIELDS[o["type"]]
-    numbers = [o[name] for name, kind in fields.items() if kind is int]
+    numbers = [o[name] for name, kind in fields.items() if kind is int] + [o.get("lost", 0)]
     return all(isinstance(o[name], kind) for name, kind in fields.items()) and \
         all(0 <= number < 1 << 64 for number in numbers) and \
         o["vm"] in head["vms"] and o["event"] in head["events"] and \
@@ -103,27 +111,32 @@ def is_head(o):
 
 def read(lines):
     """The objects of a file of samples. Raises BadSamples if it is none."""
-    objects = []
-    for n, line in enumerate(lines, 1):
+    try:
+        objects = [json.loads(line) for line in lines]
+        if objects[0]["tally-samples"] == VERSION:
+            return objects
+    except (ValueError, LookupError, TypeError):
+        pass
+    raise BadSamples("this is no file of perf-vms record")
+
+
+def check(objects):
+    """Raises BadSamples if something is missing that objects have, or is of another type."""
+    for n, o in enumerate(objects):
         try:
-            o = json.loads(line)
-            if is_right(o, objects[0]) if objects else is_head(o):
-                objects.append(o)
+            if is_right(o, objects[0]) if n else is_head(o):
                 continue
         except (ValueError, LookupError, TypeError, AttributeError):
             pass
-        if objects:
-            raise BadSamples(f"line {n} is no line of a file of samples: {line[:60]!r}")
-        break
-    if not objects:
-        raise BadSamples("is no file of perf-vms record")
-    return objects
+        raise BadSamples(f"line {n + 1} is no line of a file of samples: {repr(o)[:60]}")
 
 
 def load(path):
-    """The same of a file, whatever is in it."""
+    """The same of a file, whatever is in it, with all that objects have to have."""
     with open(path, encoding="utf-8", errors="replace") as lines:
         try:
-            return read(lines)
-        except BadSamples as error:
+            objects = read(lines)
+            check(objects)
+        except (BadSamples, RecursionError) as error:
             raise BadSamples(f"{path}: {error}") from error
+    return objects

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/perf-vms html: a file of samples as one HTML page with flame graphs, which needs nothing
+else: no network, no other file.
+
+  tools/perf-vms html tally.samples -o page.html
+
+One graph for each VM and one for all; docs/profiling.md says how to read and use it.
+"""
+import argparse
+import base64
+import hashlib
+import json
+import os
+import sys
+
+from perflib import profile
+
+FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page")
+SCRIPTS = ("tree.js", "words.js", "chart.js", "page.js")
+
+
+def data(found, file):
+    """What page/tree.js reads. Numbers of events are texts: JavaScript would round them beyond
+    2^53."""
+    names = {}
+    rows = []
+    for stack, (n, events) in sorted(found.sums.items()):
+        rows.append([found.vms.index(stack.vm), stack.vcpu, found.events.index(stack.event),
+                     int(stack.mode == "user"), int(stack.masked),
+                     names.setdefault(stack.satp, len(names)), n, str(events),
+                     *(names.setdefault(name, len(names)) for name in stack.frames)])
+    ends = []
+    for key, end in sorted(found.ends.items()):
+        vm, vcpu, event = key
+        ends.append({"vm": vm, "vcpu": vcpu, "event": event, "arrived": found.arrived[key],
+                     "lost": found.lost[key]})
+        if end:
+            ends[-1].update({field: end[field] for field in (
+                "samples", "lost", "late", "reasons")})
+            ends[-1].update({field: str(end[field]) for field in ("count", "ns", "unsampled_ns")})
+            ends[-1]["ended"] = True
+    return {"file": os.path.basename(file), "vms": found.vms, "events": found.events,
+            "period": str(found.head.get("period", "")), "first_ns": str(found.first_ns),
+            "last_ns": str(found.last_ns), "complaints": found.complaints, "names": list(names), "stacks": rows, "ends": ends}
+
+
+def part(name):
+    with open(os.path.join(FOLDER, name), encoding="ascii") as file:
+        return file.read()
+
+
+def allowed(text):
+    """What lets a browser run or apply this text and no other one."""
+    return "'sha256-%s'" % base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def page(content):
+    """The HTML. Names come from guests and their symbols: they are in it as data only, of which no
+    character can end the element, and what is run is allowed by its hash."""
+    style = part("page.css")
+    script = "\n".join(part(name) for name in SCRIPTS)
+    text = json.dumps(content, separators=(",", ":")).replace("<", "\\u003c")
+    fill = {"@POLICY@": f"default-src 'none'; img-src data:; style-src {allowed(style)}; "
+                        f"script-src {allowed(script)}",
+            "@STYLE@": style, "@SCRIPT@": script, "@DATA@": text}
+    out = part("page.html")
+    before, *pieces = out.split("@")
+    for word, after in zip(pieces[::2], pieces[1::2]):
+        before += fill[f"@{word}@"] + after
+    return before
+
+
+def main(argv):
+    parser = argparse.ArgumentParser(prog="tools/perf-vms html", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    profile.add_options(parser)
+    parser.add_argument("-o", "--output", metavar="PAGE", required=True, help="where it goes")
+    args = parser.parse_args(argv)
+    found = profile.of(args, lambda text: print(f"tools/perf-vms: {text}", file=sys.stderr))
+    text = page(data(found, args.file))
+    with open(args.output, "w", encoding="ascii") as out:
+        out.write(text)
+    print(f"{args.output}: {sum(found.arrived.values())} samples", file=sys.stderr)
+    return 0

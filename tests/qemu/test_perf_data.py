@@ -231,6 +231,16 @@ def test_programs(perf, kernel):
                              ("alpha", "function_3"): 1}
 
 
+def test_a_program_that_may_be_anywhere(perf):
+    """It is where it is told to be, and has names there only."""
+    elf = program(perf.home, "-static-pie", "-fPIE", "-Wl,--build-id")
+    place = 0x3fd0000000
+    at = {name: start for start, name in symbols.load(str(elf)).functions}["second"] + place
+    objects = [sample(0, ip=f"{at:#x}", mode="user"), sample(1, ip=f"{at - place:#x}", mode="user")]
+    perf.export(perf.samples(objects), "--user", f"alpha={elf}@{place:#x}")
+    assert perf.report() == {("alpha", "second"): 1, ("alpha", f"{at - place:#018x}"): 1}
+
+
 def test_losses(perf, kernel):
     """Those between samples, and those behind the last one, are told."""
     objects = [*some(kernel), {"type": "lost", "timestamp": 4 * NS, "vm": "alpha", "vcpu": 0,

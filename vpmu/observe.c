@@ -152,6 +152,13 @@ bool vpmu_observed(const struct vpmu *v, uint32_t n, uint64_t *value, bool *shar
 	return true;
 }
 
+/* How many periods of this length were over besides, when one was found to be over so many counts
+ * ago. The length is 0 only of an observer that does not sample, whose wrap is the end of none. */
+static uint64_t periods_missed(uint64_t beyond, uint64_t period)
+{
+	return beyond < period || period == 0 ? 0 : beyond / period;
+}
+
 void vpmu_sampled(struct vpmu *v, hctr_t hctr, uint32_t idx)
 {
 	struct vpmu_counter *c = &v->counter[idx];
@@ -160,7 +167,7 @@ void vpmu_sampled(struct vpmu *v, hctr_t hctr, uint32_t idx)
 	uint64_t value = (v->hctr[hctr.idx].count + c->offset) & v->value_mask;
 	/* An instruction that was emulated is found before it is added. */
 	uint64_t beyond = value <= v->value_mask / 2 ? value : 0;
-	uint64_t missed = beyond < period ? 0 : beyond / period;
+	uint64_t missed = periods_missed(beyond, period);
 	uint64_t next = vpmu_port_sampled(n, period, missed);
 	uint64_t back;
 

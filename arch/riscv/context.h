@@ -52,13 +52,27 @@ enum vcpu_exit {
 	VCPU_EXITS
 };
 
+/*
+ * The last exit of a hart on which stays are noted (core/vm/stays.h), as trap_vector_stays found
+ * it. The second word at the top of the hart's stack points to it.
+ */
+struct noted_exit {
+	uint64_t time, scause, sepc, stval, htval, hvip;
+	uint64_t eid, fid; /* a7 and a6 */
+	/* Whose it was. Of an exit that is in an account (core/vm/account.h): NULL, and `accounted`
+	 * is whose it was. */
+	const struct guest_context *of, *accounted;
+};
+
 struct guest_context {
 	/* x[0] is always 0. While an SBI call is served, a0, a1, s0..s11, t2..t6 and gp are stale
 	 * (see switch.S). */
 	uint64_t x[32];
 	uint64_t hs_sp;      /* top of the stack of its home hart */
 	uint64_t entered_hs; /* instret at the last exit */
-	uint64_t hs_longest; /* instructions of the longest stay in HS, including world switches */
+	/* Instructions of the longest stay in HS, including world switches. 0 while stays are noted:
+	 * each one then goes to stay_longest(), which the longest one does anyway. */
+	uint64_t hs_longest;
 	uint64_t exits[VCPU_EXITS];
 	uint64_t hs_insns[VCPU_EXITS]; /* instructions in HS and M for this vcpu, by kind of exit */
 	const void *calls; /* struct vsbi_slot[]: the functions that serve SBI extensions */

@@ -17,7 +17,8 @@
 
 #define X(n) (CTX_X + 8 * (n))(tp)
 
-/* Accounts this stay, after an exit of this kind. Clobbers t0, t1, a2 and a4. */
+/* Accounts this stay, after an exit of this kind. Clobbers t0, t1, a2 and a4, and what C may clobber
+ * except a0, a1 and a3 where it is the longest or noted: then longest calls stay_longest(). */
 	.macro	account_stay exit
 	csrr	t0, CSR_INSTRET
 	ld	t1, CTX_ENTERED_HS(tp)
@@ -26,9 +27,27 @@
 	sub	t0, t0, t1
 	add	a4, a4, t0
 	sd	a4, (CTX_HS_INSNS + 8 * \exit)(tp)
-	bgeu	a2, t0, 1f
-	sd	t0, CTX_HS_LONGEST(tp)
-1:
+	bltu	a2, t0, longest_\exit
+accounted_\exit:
+	.endm
+
+	.macro	longest exit
+longest_\exit:
+	sd	a3, CTX_ENTERED_HS(tp)
+	.if	\exit == ASM_EXIT_ECALL
+	sd	a0, X(10)
+	sd	a1, X(11)
+	.endif
+	mv	a0, tp
+	li	a1, \exit
+	mv	a2, t0
+	call	stay_longest
+	.if	\exit == ASM_EXIT_ECALL
+	ld	a0, X(10)
+	ld	a1, X(11)
+	.endif
+	ld	a3, CTX_ENTERED_HS(tp)
+	j	accounted_\exit
 	.endm
 
 /* make DEBUG=1: calls a function without arguments, and preserves everything that C may clobber.
@@ -79,7 +98,37 @@
 	.endm
 
 	.text
-	/* The same with s0 in the context from the beginning: trap_keep_s0(). */
+	/* The next two, which trap_keep() chooses, do what trap_vector does and something before.
+	 * This one notes the exit in the hart's struct noted_exit, and keeps s0 as well. */
+	.balign	4
+	.globl	trap_vector_stays
+trap_vector_stays:
+	csrrw	tp, CSR_SSCRATCH, tp
+	beqz	tp, hs_trap
+	sd	s0, X(8)
+	sd	t0, X(5)
+	ld	s0, CTX_HS_SP(tp)
+	ld	s0, 8(s0)
+	csrr	t0, CSR_TIME
+	sd	t0, EXIT_TIME(s0)
+	csrr	t0, CSR_SCAUSE
+	sd	t0, EXIT_SCAUSE(s0)
+	csrr	t0, CSR_SEPC
+	sd	t0, EXIT_SEPC(s0)
+	csrr	t0, CSR_STVAL
+	sd	t0, EXIT_STVAL(s0)
+	csrr	t0, CSR_HTVAL
+	sd	t0, EXIT_HTVAL(s0)
+	csrr	t0, CSR_HVIP
+	sd	t0, EXIT_HVIP(s0)
+	sd	a7, EXIT_EID(s0)
+	sd	a6, EXIT_FID(s0)
+	sd	tp, EXIT_OF(s0)
+	ld	t0, X(5)
+	ld	s0, X(8)
+	j	1f
+
+	/* This one puts s0 into the context from the beginning. */
 	.balign	4
 	.globl	trap_vector_s0
 trap_vector_s0:
@@ -111,7 +160,7 @@ trap_vector:
 	csrr	t1, CSR_INSTRET
 	sd	t1, CTX_ENTERED_HS(tp)
 	ld	sp, CTX_HS_SP(tp)
-	check	check_exit
+2:	check	check_exit
 	bnez	t0, no_ecall
 
 	/* An SBI call: its arguments a0..a7 are those of the C function, and its results a0 and a1
@@ -160,6 +209,10 @@ leave_fast:
 nobody:
 	call	vsbi_not_supported
 	j	served
+	longest ASM_EXIT_ECALL
+	longest ASM_EXIT_CSR
+	longest ASM_EXIT_LCOFI
+	longest ASM_EXIT_MMIO
 
 no_ecall:
 	sd	a0, X(10)

@@ -11,11 +11,11 @@ static volatile uint64_t *guard_words(void)
 	return (volatile uint64_t *)ALIGN_DOWN(sp, HART_STACK_SIZE);
 }
 
-extern char trap_vector[], trap_vector_s0[];
+extern char trap_vector[], trap_vector_s0[], trap_vector_stays[];
 
-void trap_keep_s0(bool keep)
+void trap_keep(bool s0, bool exit)
 {
-	csr_write(CSR_STVEC, (uint64_t)(keep ? trap_vector_s0 : trap_vector));
+	csr_write(CSR_STVEC, (uint64_t)(exit ? trap_vector_stays : s0 ? trap_vector_s0 : trap_vector));
 }
 
 void trap_guard_begin(struct trap_guard *guard)

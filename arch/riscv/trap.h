@@ -61,9 +61,14 @@ static inline struct guest_context *this_context(void)
 }
 #endif
 
-/* Whether exits of this hart put s0 into ctx->x[] at once. Without that it is there only when all
- * registers are: exit_long() and what follows it. */
-void trap_keep_s0(bool keep);
+/* Whether exits of this hart put s0 into ctx->x[] at once, without which it is there only when all
+ * registers are: exit_long() and what follows it; and whether they are noted in the hart's struct
+ * noted_exit. */
+void trap_keep(bool s0, bool exit);
+
+/* This stay of the context's vcpu is longer than ctx->hs_longest, which becomes so long; or stays
+ * are noted, and so is this one (core/vm/stays.h). Called when it is accounted. */
+void stay_longest(struct guest_context *ctx, uint64_t why, uint64_t insns);
 
 /* Handles any other exit (scause), or the rest of one that left the fast path (~EXIT_*). It
  * enters the vcpu that runs next, and never returns, so nobody restores the registers that it

@@ -9,10 +9,12 @@
 #include "core/boot/page_alloc.h"
 #include "core/config/vm_memory.h"
 #include "core/panic.h"
+#include "core/vm/account.h"
 #include "core/vm/bells.h"
 #include "core/vm/guest_file.h"
 #include "core/vm/platform.h"
 #include "core/vm/samples.h"
+#include "core/vm/stays.h"
 #include "core/lib/event_names.h"
 #include "core/lib/text.h"
 #include <string.h>
@@ -432,6 +434,8 @@ void vms_create(const struct vm_tree *tree)
 	log_line("tables: %lu KiB, at most %lu of them for a VM", page_alloc_used() >> 10,
 	         (largest + 1023) >> 10);
 	samples_init(page_alloc_array, page_alloc_uncleared);
+	account_init(page_alloc_array);
+	stays_init(page_alloc_array);
 }
 
 void vms_start(void)

@@ -56,7 +56,7 @@ struct prompt {
 
 /* The functions of the commands: their first `next`. */
 prompt_fn prompt_vms, prompt_exits, prompt_pmu, prompt_trace, prompt_crash, prompt_observe,
-    prompt_observed, prompt_samples;
+    prompt_observed, prompt_samples, prompt_stays, prompt_accounts;
 
 /* Adds the last line of the output, and sets the result. */
 void prompt_answer(struct prompt *p, enum prompt_status status, const char *format, ...)

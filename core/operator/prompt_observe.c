@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The prompt's `observe`, `sample`, `observed` and `unobserve` count events of VMs without their
+ * The prompt's `observe`, `sample`, `account`, `observed` and `unobserve` count events of VMs without their
  * guests' help (core/vm/observe.h). An observation is one event of one VM, on all its vcpus, and
  * has a number. All vcpus are read at one moment, and told one by one. To begin and to end an
  * observation, the hart of each vcpu is asked in turn.
@@ -11,6 +11,7 @@
 #include "core/lib/numbers.h"
 #include "core/operator/prompt.h"
 #include "core/vm/unwind.h"
+#include "vpmu/tally_events.h"
 
 #define NS_PER_S 1000000000U
 
@@ -78,6 +79,21 @@ static bool parse_depth(const char *text, struct observed_event *event)
 
 	event->depth = (uint32_t)n;
 	return n <= UNWIND_MOST;
+}
+
+/* Parses what is behind the name of the VM. */
+static bool parse_words(const struct prompt *p, struct observed_event *event)
+{
+	if (strcmp(p->word[0], "account") == 0) {
+		*event = (struct observed_event){
+		    .event_idx = SBI_PMU_TYPE_FW << 16 | TALLY_EVENT_HS_INSTRUCTIONS,
+		    .account = true,
+		};
+		return true;
+	}
+	return parse_event(p->word[2], event) &&
+	       (p->n_words < 4 || parse_period(p->word[3], event)) &&
+	       (p->n_words < 5 || parse_depth(p->word[4], event));
 }
 
 static const char *filter_name(uint32_t flags)
@@ -158,9 +174,7 @@ void prompt_observe(struct prompt *p)
 
 	if (!vm)
 		return;
-	if (!parse_event(p->word[2], &observe_request.event) ||
-	    (p->n_words > 3 && !parse_period(p->word[3], &observe_request.event)) ||
-	    (p->n_words > 4 && !parse_depth(p->word[4], &observe_request.event))) {
+	if (!parse_words(p, &observe_request.event)) {
 		prompt_wrong(p);
 		return;
 	}

@@ -59,7 +59,7 @@ void prompt_exits(struct prompt *p)
 	text_add(&p->out, ",'hs_instructions':%lu,'hs_instructions_by':{",
 	         all_causes(vcpu->ctx.hs_insns));
 	add_causes(p, vcpu->ctx.hs_insns);
-	text_add(&p->out, "},'longest_stay':%lu", vcpu->ctx.hs_longest);
+	text_add(&p->out, "},'longest_stay':%lu", vcpu_longest_stay(vcpu));
 	if (vcpu->budget.count)
 		text_add(&p->out,
 		         ",'budget':{'event':'0x%x','count':%lu,'period_us':%u,'spent':%lu,"

@@ -131,6 +131,11 @@ static inline uint64_t faulting(void)
 	return csr_read(CSR_HTVAL) << 2 | (csr_read(CSR_STVAL) & 3);
 }
 
+uint32_t mmio_device(const struct vm *vm, uint64_t address)
+{
+	return find(vm, address);
+}
+
 static inline uint64_t extend(uint64_t value, uint32_t width, bool sign)
 {
 	uint32_t shift = 64 - 8U * width;

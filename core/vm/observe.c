@@ -2,7 +2,9 @@
 #include "core/vm/observe.h"
 
 #include "arch/riscv/csr.h"
+#include "core/vm/account.h"
 #include "core/vm/platform.h"
+#include "core/vm/stays.h"
 #include "core/vm/vcpu_requests.h"
 #include "core/vm/vm.h"
 #include "vpmu/bits.h"
@@ -137,19 +139,21 @@ static void add_chains(struct pcpu *pcpu, uint32_t more)
 
 	pcpu->chains += more;
 	if (!before != !pcpu->chains)
-		trap_keep_s0(pcpu->chains);
+		trap_keep(pcpu->chains, pcpu->stays);
 }
 
 void vcpu_observers_arrive(struct vcpu *vcpu)
 {
 	vcpu->home->observers += vcpu->observers.n;
 	add_chains(vcpu->home, vcpu->observers.chains);
+	stays_arrive(vcpu);
 }
 
 void vcpu_observers_leave(struct vcpu *vcpu)
 {
 	vcpu->home->observers -= vcpu->observers.n;
 	add_chains(vcpu->home, -vcpu->observers.chains);
+	stays_leave(vcpu);
 }
 
 /* Allocates an observer. Returns NULL if the vcpu or its hart has the maximum number of them. */
@@ -194,7 +198,7 @@ void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_ev
 		o->ended = refusals[VPMU_OBSERVE_NO_EVENT];
 	else if (is_by_hs_clock(o) && vpmu_started(&vcpu->pmu) & HCTRS_INSTRET)
 		o->ended = refusals[VPMU_OBSERVE_GUESTS];
-	else {
+	else if (!o->event.account || !(o->ended = account_begin(vcpu, number))) {
 		fw_watch(vcpu);
 		o->base = fw_total(vcpu, code);
 		vcpu->fw.clock_observed |= is_by_hs_clock(o);
@@ -205,6 +209,8 @@ void observer_end(struct vcpu *vcpu, uint32_t n)
 {
 	struct observer *o = &vcpu->observers.observer[n];
 
+	if (o->event.account)
+		account_end(vcpu, o->number);
 	o->number = 0;
 	vcpu->observers.n--;
 	vcpu->home->observers--;
@@ -228,6 +234,7 @@ void vcpu_end_observers(struct vcpu *vcpu)
 		if (o->number && !o->ended)
 			o->ended = "the vcpu stopped";
 	}
+	account_stop(vcpu);
 	if (vcpu->fw.observed)
 		fw_watch(vcpu);
 }
@@ -243,6 +250,7 @@ __attribute__((noinline)) void vcpu_observers_lose_clock(struct vcpu *vcpu)
 		observer_look(vcpu, n, csr_read(CSR_TIME));
 		o->ended = taken;
 	}
+	account_stop(vcpu);
 	vcpu->fw.clock_observed = false;
 }
 

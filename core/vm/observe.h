@@ -19,6 +19,7 @@
 #include "core/lib/types.h"
 #include "vpmu/observe.h"
 
+struct account;
 struct vcpu;
 
 /* The event to count, in the terms of the SBI PMU extension. */
@@ -32,6 +33,7 @@ struct observed_event {
 	uint64_t period;
 	uint32_t hz;
 	uint32_t depth; /* of the chain of callers that a sample has at most */
+	bool account;   /* of hs-instructions: also which exits they went to (core/vm/account.h) */
 };
 
 /* A shorter one would leave the guest hardly any time. */
@@ -61,6 +63,8 @@ struct vcpu_observers {
 	struct observer observer[VPMU_OBSERVERS];
 	uint32_t n;      /* number of observers in use */
 	uint32_t chains; /* those of them that sample with callers */
+	/* Of the one that has an account; NULL: none has. Atomic, for account_of(). */
+	struct account *account;
 	/* Copies of the observers that the last request concerned, taken when it was done. An entry
 	 * with number 0 is unused. The client may read them while no request is posted for the
 	 * vcpu. */
@@ -75,7 +79,11 @@ struct vcpu_observers {
 enum observe_what {
 	OBSERVE_BEGIN, /* on each vcpu when its home hart sees the request */
 	OBSERVE_LOOK,  /* read all vcpus at one moment */
+	OBSERVE_ROWS,  /* read one vcpu, and its account to account_told() */
 	OBSERVE_END,   /* on each vcpu, like OBSERVE_BEGIN; the values are not read */
+	/* Its stays in HS are noted, or not any more (core/vm/stays.h). No observers are meant. */
+	OBSERVE_STAYS,
+	OBSERVE_NO_STAYS,
 };
 
 /* The request of the operator, who makes one at a time. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the operator's request concerning observers reaches the home harts, and what comes back. */
 #include "arch/riscv/csr.h"
+#include "core/vm/account.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
+#include "core/vm/stays.h"
 #include "core/vm/vcpu_requests.h"
 #include "core/vm/vm.h"
 #include "vpmu/bits.h"
@@ -94,6 +96,14 @@ static void begin_or_end(struct vcpu *vcpu)
 		observer_begin(vcpu, observe_request.number, &observe_request.event);
 		look(vcpu, csr_read(CSR_TIME));
 	}
+	if (observe_request.what == OBSERVE_ROWS) {
+		look(vcpu, csr_read(CSR_TIME));
+		account_tell(vcpu);
+	}
+	if (observe_request.what == OBSERVE_STAYS)
+		stays_begin(vcpu);
+	if (observe_request.what == OBSERVE_NO_STAYS)
+		stays_end(vcpu);
 	for (uint32_t n = 0; n < VPMU_OBSERVERS && observe_request.what == OBSERVE_END; n++) {
 		if (is_requested(&vcpu->observers.observer[n]))
 			observer_end(vcpu, n);

@@ -127,8 +127,8 @@ void pcpu_account_stay(struct pcpu *pcpu)
 		return;
 	CHECK(vcpu_home(vcpu) == pcpu);
 	vcpu->ctx.hs_insns[pcpu->stay_why] += stay;
-	if (stay > vcpu->ctx.hs_longest)
-		vcpu->ctx.hs_longest = stay;
+	if (__builtin_expect(stay > vcpu->ctx.hs_longest, 0))
+		stay_longest(&vcpu->ctx, pcpu->stay_why, stay);
 }
 
 void pcpu_account_to(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why)

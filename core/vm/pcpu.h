@@ -77,6 +77,7 @@ struct pcpu {
 	bool more_registers;
 	uint32_t observers; /* of its vcpus, see core/vm/observe.h */
 	uint32_t chains;    /* those of them that sample with callers */
+	uint32_t stays;     /* of its vcpus: their stays are noted, see core/vm/stays.h */
 	/* The current stay in HS: instret at its beginning, the vcpu that it is accounted to, and
 	 * the kind of exit. */
 	uint64_t stay_start;
@@ -107,7 +108,8 @@ union hart_stack {
 		uint8_t bytes[HART_STACK_TOP];
 		/* Not 0: the hart has to reschedule, or do other work, before it enters a guest.
 		 * switch.S checks it when it returns from an SBI call. */
-		uint64_t pending, unused;
+		uint64_t pending;
+		struct noted_exit *exit; /* for switch.S; constant after boot */
 	} top;
 };
 _Static_assert(sizeof(union hart_stack) == HART_STACK_SIZE, "pcpu leads to its top and back");

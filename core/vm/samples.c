@@ -105,6 +105,20 @@ uint64_t vcpu_sampled(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t m
 	return o->every ? next_period(vcpu, o, period) : period;
 }
 
+bool samples_put(uint32_t hart, const uint64_t *words, uint32_t n, uint32_t spare)
+{
+	struct ring *ring = &rings[hart];
+	uint64_t from = atomic_load_explicit(&ring->noted, memory_order_relaxed);
+
+	if (from - atomic_load_explicit(&ring->taken, memory_order_acquire) >
+	    SAMPLE_RING_WORDS - n - spare)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		ring->words[(from + i) % SAMPLE_RING_WORDS] = words[i];
+	atomic_store_explicit(&ring->noted, from + n, memory_order_release);
+	return true;
+}
+
 uint64_t samples_noted(uint32_t hart)
 {
 	return atomic_load_explicit(&rings[hart].noted, memory_order_acquire);

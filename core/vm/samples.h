@@ -30,6 +30,10 @@ void samples_init(void *(*zeroed)(size_t size), void *(*other)(size_t size));
 /* Notes a sample of observer n of the resident vcpu; see vpmu_port_sampled(). */
 uint64_t vcpu_sampled(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t missed);
 
+/* Notes something else that has n words (core/vm/stays.h), unless that would leave less than
+ * `spare` words free: then it returns false. On that hart. */
+bool samples_put(uint32_t hart, const uint64_t *words, uint32_t n, uint32_t spare);
+
 /* Returns how many words a hart has noted since boot. Boot hart only. */
 uint64_t samples_noted(uint32_t hart);
 

@@ -68,7 +68,7 @@ void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu)
 	vs_state_load(vs, &pcpu->vs_has);
 	csr_write(CSR_HTIMEDELTA, vm->htimedelta);
 	vs_interrupts_loaded(pcpu, vcpu);
-	if (vcpu->fw.watched)
+	if (vcpu->fw.at_switches)
 		vcpu_fw_load(vcpu);
 	vpmu_restore(&vcpu->pmu);
 	ledger_resident(LEDGER_COMES, vcpu);
@@ -81,7 +81,7 @@ void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu)
 	/* Counters come first: their overflows must be found while they belong to this vcpu. */
 	vpmu_save(&vcpu->pmu);
 	hpm_failures_settle_on(pcpu, vcpu);
-	if (vcpu->fw.watched)
+	if (vcpu->fw.at_switches)
 		vcpu_fw_put(vcpu);
 	if (pcpu->unmask_traps && vcpu->guest_file)
 		vs_interrupts_put_aia(pcpu, vcpu);

@@ -18,6 +18,7 @@
 #include "core/vm/observe.h"
 #include "core/vm/pcpu.h"
 #include "core/vm/requests.h"
+#include "core/vm/stays.h"
 #include "core/vm/vcpu_budget.h"
 #include "core/vm/vcpu_fw.h"
 #include "core/vm/vcpu_lcofi.h"
@@ -92,6 +93,7 @@ struct vcpu {
 	uint64_t fp[33];
 	struct vcpu_observers observers;
 	struct vcpu_budget budget;
+	struct vcpu_stays stays;
 	uint64_t away_since; /* host time of the end of its last window */
 };
 _Static_assert(offsetof(struct vcpu, pmu) + VPMU_REACH <= 2048, "pmu begins too late");
@@ -116,6 +118,14 @@ static inline uint64_t all_causes(const uint64_t by_cause[VCPU_EXITS])
 	for (uint32_t i = 0; i < VCPU_EXITS; i++)
 		sum += by_cause[i];
 	return sum;
+}
+
+/* Returns the instructions of its longest stay. Any hart may ask. */
+static inline uint64_t vcpu_longest_stay(const struct vcpu *vcpu)
+{
+	uint64_t noted = vcpu->stays.longest, other = vcpu->ctx.hs_longest;
+
+	return noted > other ? noted : other;
 }
 
 /* Returns the vcpu's home, for other harts. It may change at any time, except that a hart that

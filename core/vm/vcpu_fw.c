@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/csr.h"
+#include "core/vm/stays.h"
 #include "core/vm/vcpu.h"
 #include "vpmu/bits.h"
 #include "vpmu/tally_events.h"
@@ -35,11 +36,15 @@ void vcpu_fw_watch(struct vcpu *vcpu, uint32_t codes)
 void vcpu_fw_load(struct vcpu *vcpu)
 {
 	take_bases(vcpu, vcpu->fw.watched);
+	if (vcpu->fw.stays)
+		stays_comes(vcpu);
 }
 
 void vcpu_fw_put(struct vcpu *vcpu)
 {
 	add_up(vcpu, vcpu->fw.watched);
+	if (vcpu->fw.stays)
+		stays_goes(vcpu);
 }
 
 void vcpu_fw_seen(struct vcpu *vcpu, uint32_t code)
@@ -68,7 +73,7 @@ uint64_t vcpu_fw_total(const struct vcpu *vcpu, uint32_t code)
 	case TALLY_EVENT_REFUSALS:
 		return vcpu->fw.refusals;
 	case TALLY_EVENT_LONGEST_STAY:
-		return vcpu->ctx.hs_longest;
+		return vcpu_longest_stay(vcpu);
 	default:
 		return vcpu->ctx.exits[code - TALLY_EVENT_EXITS_ECALL + EXIT_ECALL];
 	}

@@ -14,7 +14,14 @@
 struct vcpu;
 
 struct vcpu_fw {
-	uint32_t watched;            /* codes of the M-mode events that somebody counts */
+	/* What vcpu_load() and vcpu_put() ask in one go: it is not 0 if one of them is set. */
+	union {
+		struct {
+			uint32_t watched; /* codes of the M-mode events that somebody counts */
+			bool stays;       /* it is noted, see core/vm/stays.h */
+		};
+		uint64_t at_switches;
+	};
 	uint32_t observed;           /* those of them that an observer counts */
 	bool clock_observed;         /* an observer counts with instret while HS has it */
 	uint64_t total[FW_EVENTS_M]; /* up to the last read of base */
@@ -60,7 +67,7 @@ static inline uint64_t vcpu_fw_cpu(const struct vcpu_fw *fw, uint64_t *now)
 /* Sets the M-mode events that are counted from now on. The vcpu is resident. */
 void vcpu_fw_watch(struct vcpu *vcpu, uint32_t codes);
 
-/* Called when the vcpu is loaded and put, if any event is watched. Otherwise the firmware need not
+/* Called when the vcpu is loaded and put, if at_switches is not 0. Otherwise the firmware need not
  * be called. */
 void vcpu_fw_load(struct vcpu *vcpu);
 void vcpu_fw_put(struct vcpu *vcpu);

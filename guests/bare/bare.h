@@ -91,6 +91,7 @@ int mix(uint64_t hartid);
 int steal(uint64_t hartid);
 int life(uint64_t hartid);
 int chain(uint64_t hartid);
+int asks(uint64_t hartid);
 int seed(uint64_t hartid);
 int pieces_kind(uint64_t hartid);
 int shared_kind(uint64_t hartid);

@@ -45,6 +45,7 @@ static const struct {
     {"smp", smp},
     {"hsm", hsm_kind},
     {"chain", chain},
+    {"asks", asks},
     {"seed", seed},
     {"control", control},
     {"rounding", rounding},

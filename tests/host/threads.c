@@ -157,6 +157,16 @@ void vcpu_take_samples(struct vcpu *vcpu)
 	(void)vcpu;
 }
 
+void stays_begin(struct vcpu *vcpu)
+{
+	(void)vcpu;
+}
+
+void stays_end(struct vcpu *vcpu)
+{
+	(void)vcpu;
+}
+
 void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
 {
 	(void)vcpu;

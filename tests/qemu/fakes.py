@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Machines that are functions here, behind a UNIX socket as tools/run's: for tools that ask."""
 
+import base64
 import contextlib
 import json
 import os
 import socket
+import struct
 import threading
 
 import harness  # finds the tools  # pylint: disable=unused-import
@@ -57,8 +59,11 @@ def told(objects):
 
 
 CAUSES = ["ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other"]
-# An observer that counts guests' instructions.
+# Observers that count guests' instructions and cycles, and those that sample.
 NUMBERS = {"alpha": 7, "beta": 8}
+CYCLES = {"alpha": 9, "beta": 10}
+SAMPLING = {"alpha": 21, "beta": 22}
+TAKEN = "the guest counts something else on that counter"
 
 
 def looked(command, step):
@@ -82,10 +87,36 @@ def looked(command, step):
              "refusals": 47},
             {"vm": vm, "vcpu": n, "counter": 4, "event": "0x2"})]
     if words[0] == "observe":
-        return [{"vm": words[1], "vcpu": 0, "observation": NUMBERS[words[1]], "ended": None}]
+        numbers = CYCLES if words[2].startswith("0x1:") else NUMBERS
+        return [{"vm": words[1], "vcpu": 0, "observation": numbers[words[1]], "ended": None}]
     if words[0] == "observed":
-        return [{"vm": "alpha", "vcpu": 0, "observation": 7, "ended": None, "value": 900000 * step}]
+        return [line for line in observations(step)
+                if words[1] in ("--json", str(line["observation"]))]
+    if words[0] == "sample":
+        return [{"vm": words[1], "vcpu": 0, "observation": SAMPLING[words[1]], "timebase": 10000000,
+                 "looked_ns": 1, "ended": TAKEN if words[1] == "beta" else None}]
     return []
+
+
+def observations(step):
+    """What `observed` tells."""
+    ns = 2000000000 * step
+    return [*({"vm": "alpha", "vcpu": 0, "observation": number, "ended": None, "looked_ns": ns,
+               "value": value * step} for number, value in ((7, 900000), (9, 1080000))),
+            *({"vm": vm, "vcpu": 0, "observation": SAMPLING[vm], "ended": ended, "looked_ns": ns,
+               "value": 0, "samples": 0, "lost": 0, "late": 0, "ns": 0, "lcofi_hs": 0}
+              for vm, ended in (("alpha", None), ("beta", TAKEN)))]
+
+
+def noted():
+    """What `samples` tells: of alpha three samples in the kernel and one in a process, before which
+    two are missing; the last line begins in the middle of a sample."""
+    words = []
+    for number, flags, pc, events in ((1, 0, 0x80200010, 100), (2, 0, 0x80200010, 100),
+                                      (3, 0, 0x80200010, 200), (6, 1, 0x1000, 100)):
+        words += [SAMPLING["alpha"] << 32 | flags << 24 | 6, 1000 * number, pc, 0, events, number]
+    return ["3 " + base64.b64encode(struct.pack(f"<{len(part)}Q", *part)).decode()
+            for part in (words[:9], words[9:])]
 
 
 READY = "1 instructions from entry to the first guest"

@@ -22,6 +22,19 @@ GOOD, END = flames.sample(*flames.STACKS[0][:-1]), flames.end(*flames.ENDS[0])
 NO_LINE = "line 2 is no line of a file of samples"
 
 
+def test_exits_are_no_samples(tmp_path):
+    """A file of -e hs-instructions has none."""
+    who = {"vm": "alpha", "vcpu": 0, "event": "hs-instructions"}
+    file = flames.write(tmp_path / "exits", [
+        {"tally-samples": 1, "vms": ["alpha"], "events": ["hs-instructions"], "period": "1"},
+        {"type": "exits", **who, "cause": "ecall", "what": "time", "exits": 3, "instructions": 900},
+        {"type": "end", **who, "count": 900, "ns": 5, "unsampled_ns": 0, "reasons": []}])
+    done = flames.call("html", file, "-o", tmp_path / "page")
+    assert (done.returncode, done.stderr) == (2, f"tools/perf-vms: {file}: has no sample\n")
+    done = flames.call("folded", file)
+    assert done.returncode == 0 and done.stdout.endswith(" 900\n"), done
+
+
 @pytest.mark.parametrize("wrong, why", [
     ({"type": "sample"}, NO_LINE), ({"type": "other"}, NO_LINE), ([], NO_LINE), (5, NO_LINE),
     (GOOD | {"period": -1}, NO_LINE), (GOOD | {"vm": "other"}, NO_LINE),

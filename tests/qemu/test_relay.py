@@ -42,6 +42,13 @@ class Machine:
             self.served.append(command.decode())
             os.write(self.output, b"\x1e=%s %s\n\x1e.%s 0\n" % (name, command, name))
 
+    def request(self):
+        """The id of the next request, which is not answered here."""
+        while b"\r" not in self.received:
+            self.received += os.read(self.input, 4096)
+        request, self.received = self.received.split(b"\r", 1)
+        return re.fullmatch(rb"\x14=(\w+) .*", request)[1]
+
     def connect(self, data=b""):
         """A program that has sent that."""
         program = socket.socket(socket.AF_UNIX)
@@ -111,6 +118,51 @@ def test_what_was_asked_goes_with_who_asked(machine):
     # What the machine had got of it already.
     assert machine.served.count("vms") <= 2
     assert answers(other, 3) == b"= exits\n. 0\n" * 3
+
+
+def test_samples_are_told_to_all_who_ask_for_them(machine):
+    """In the order in which they come, from a program's first answer on; who has gone, and who
+    asks for something else, gets nothing."""
+    one, two, other = (machine.connect() for _ in range(3))
+    for program in (one, two, other):
+        program.sendall(b"samples\n" if program is not other else b"vms\n")
+        machine.serve(1)
+        assert answers(program, 1).endswith(b". 0\n")
+    # While the second one waits for its own: behind those it had, before its own.
+    one.sendall(b"samples\n")
+    names = [machine.request()]
+    os.write(machine.output, b"\x1e=%s a\n" % names[0])
+    while b"= a\n" not in one.recv(100, socket.MSG_PEEK):
+        pass
+    two.sendall(b"samples\n")
+    names.append(machine.request())
+    os.write(machine.output, b"\x1e=%s b\n\x1e.%s 0\n" % (names[0], names[0]))
+    os.write(machine.output, b"\x1e=%s c\n\x1e.%s 0\n" % (names[1], names[1]))
+    assert answers(one, 1) == b"= samples\n= a\n= b\n. 0\n"  # the first: what two got
+    assert answers(two, 1) == b"= a\n= b\n= c\n. 0\n"
+    one.sendall(b"samples\n")
+    machine.serve(1)
+    assert answers(one, 1) == b"= c\n= samples\n. 0\n"
+    # One that does not ask any more loses all, and begins anew.
+    for _ in range(5):
+        one.sendall(b"samples\n")
+        name = machine.request()
+        os.write(machine.output, b"\x1e=%s %s\n" % (name, b"x" * 900) * 40 +
+                 b"\x1e.%s 0\n" % name)
+        assert answers(one, 1).count(b"= x") == 40
+    two.sendall(b"samples\n")
+    machine.serve(1)
+    assert answers(two, 1) == b"= samples\n. 0\n"
+    two.close()
+    one.sendall(b"samples\n")
+    machine.serve(1)
+    assert answers(one, 1) == b"= samples\n= samples\n. 0\n"
+    while len(machine.relay.programs.clients) > 2:
+        pass
+    assert len(machine.relay.shared.kept) == 1
+    other.sendall(b"vms\n")
+    machine.serve(1)
+    assert answers(other, 1) == b"= vms\n. 0\n"
 
 
 def test_complaints_keep_the_order(machine):

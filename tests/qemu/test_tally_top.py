@@ -4,6 +4,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 
@@ -13,21 +14,32 @@ import pytest
 
 import fakes
 import harness
+import test_record
+from test_control import FOREVER, running  # pylint: disable=unused-import
 
 TOOL = harness.ROOT / "tools/tally-top"
 KEYS = ["vm", "vcpu", "state", "uptime_ms", "hart", "seconds", "cpu_percent", "steal_percent",
         "exits_per_s", "exits_per_s_by", "hs_instructions_per_s", "hs_percent", "counters",
-        "overflows_per_s"]
+        "overflows_per_s", "instructions_per_s", "ipc", "not_counted", "samples", "samples_lost",
+        "not_sampled", "functions"]
 
 
 @pytest.fixture
 def fake(tmp_path):
     """A machine whose looks are told by fakes.looked(): the next one begins with `vms`."""
-    step = -1
+    step, told = -1, None
 
     def answer(command):
-        nonlocal step
+        nonlocal step, told
         step += command.startswith("vms")
+        if command.startswith("sample "):
+            told = 0
+        # At a look once, when they have been begun.
+        if command == "samples" and told is not None and told < step:
+            told = step
+            return 0, fakes.noted()
+        if command == "samples":
+            return 0, []
         return fakes.told(fakes.looked(command, step))
 
     made = fakes.Asked(tmp_path / "control", answer)
@@ -48,7 +60,7 @@ ALPHA = {"vm": "alpha", "vcpu": 0, "state": "running", "uptime_ms": 2000, "hart"
          "seconds": 2.0, "cpu_percent": 25.0, "steal_percent": 35.0, "exits_per_s": 1400.0,
          "exits_per_s_by": {cause: 50.0 * i for i, cause in enumerate(fakes.CAUSES)},
          "hs_instructions_per_s": 50000.0, "hs_percent": None, "counters": 1,
-         "overflows_per_s": 2.5}
+         "overflows_per_s": 2.5, **dict.fromkeys(KEYS[-7:])}
 
 
 def test_objects(fake):
@@ -65,7 +77,51 @@ def test_objects(fake):
         "overflows_per_s")}, "exits_per_s_by": dict.fromkeys(fakes.CAUSES)}
     assert fake.commands == ["vms --json", "exits --json", "pmu --json"] * 2
     page = (harness.ROOT / "docs/consoles.md").read_text(encoding="utf-8")
-    assert json.loads(page.split("```\n")[1]) == {**ALPHA, "hs_percent": 10.0}
+    assert json.loads(page.split("```\n")[3]) == {
+        **ALPHA, "hs_percent": 10.0, **COUNTED, **SAMPLED}
+
+
+# 900,000 instructions in as many cycles and a fifth, in 2 s.
+COUNTED = {"instructions_per_s": 450000.0, "ipc": 0.833}
+SAMPLED = {"samples": 4, "samples_lost": 2, "functions": [
+    {"function": "0x80200010", "mode": "kernel", "percent": 80.0},
+    {"function": "0x1000", "mode": "user", "percent": 20.0}]}
+
+
+def test_counts(fake):
+    """Instructions and cycles of alpha at one moment; what was begun is ended."""
+    lines, _ = top(fake.path, "--once", "--json", "--counts")
+    alpha, beta, _ = map(json.loads, lines)
+    assert alpha == {**ALPHA, **COUNTED, "hs_percent": 10.0}
+    assert beta["ipc"] is None is beta["not_counted"]
+    assert [command for command in fake.commands if "observe " in command] == [
+        "observe alpha 0x2:uk --json", "observe alpha 0x1:uk --json", "unobserve 7", "unobserve 9"]
+
+
+def test_counts_in_the_table(fake):
+    table = top(fake.path, "--once", "--counts")[0]
+    assert table[1].split()[6:10] == ["HS%", "INSN/S", "IPC", "HS-I/S"]
+    assert table[2].split()[6:10] == ["10.0", "450k", "0.83", "50000"]
+
+
+def test_functions(fake):
+    """Of alpha, weighed by the events for which samples stand; beta's guest has the counter."""
+    lines, _ = top(fake.path, "--once", "--json", "--functions")
+    alpha, beta, new = map(json.loads, lines)
+    assert alpha == {**ALPHA, **SAMPLED}
+    assert (beta["samples"], beta["functions"]) == (0, [])
+    assert beta["not_sampled"] == "the guest counts something else on that counter"
+    assert new["functions"] is None
+    assert fake.commands[:5] == ["vms --json", "samples", "sample alpha 0x1:uk 200hz --json",
+                                 "sample beta 0x1:uk 200hz --json", "samples"]
+    assert fake.commands[-2:] == ["unobserve 21", "unobserve 22"]
+
+
+def test_functions_below_the_table(fake):
+    lines, _ = top(fake.path, "--once", "--functions", "--top", "1")
+    assert lines[5:] == ["", "alpha: 4 samples, 2 lost", " 80.00%  kernel  0x80200010",
+                         "", "beta: 0 samples",
+                         "  vcpu 0 is not sampled: the guest counts something else on that counter"]
 
 
 def test_share_of_hs(fake):
@@ -109,7 +165,10 @@ def test_nobody_reads(fake):
 
 def test_wrong_use(fake, tmp_path):
     for words, why in ((["-d", "0"], "not a positive"), (["-n", "0"], "not a positive"),
-                       (["--once", "-n", "3"], "exclude"), (["--sort", "age"], "invalid choice")):
+                       (["--once", "-n", "3"], "exclude"), (["--sort", "age"], "invalid choice"),
+                       (["--top", "0"], "not a positive"), (["-F", "0"], "not from 1"),
+                       (["-e", "nonsense"], "none of that name"),
+                       (["--symbols", str(tmp_path / "none")], "none")):
         lines, complaints = top(fake.path, *words, status=2)
         assert lines == [] and why in complaints[-1]
     nobody = tmp_path / "nobody"
@@ -130,8 +189,8 @@ def test_an_older_tally(tmp_path):
 class Terminal:
     """The tool on a terminal, which looks when it is told to. What it draws is read by pyte."""
 
-    def __init__(self, path, lines=24, columns=80):
-        self.child = pexpect.spawn(str(TOOL), ["--socket", path, "-d", "1000000"],
+    def __init__(self, path, lines=24, columns=80, words=("-d", "1000000")):
+        self.child = pexpect.spawn(str(TOOL), ["--socket", str(path), *words],
                                    encoding="utf-8", timeout=harness.GUARD, echo=False,
                                    dimensions=(lines, columns), env={**os.environ, "TERM": "linux"})
         self.screen = pyte.Screen(columns, lines)
@@ -176,6 +235,30 @@ def terminal(fake):
 HEAD = "VM              VCPU HART STATE     CPU% STEAL%   HS%  HS-I/S EXIT/S CTR OVF/S"
 
 
+def test_switches(fake, terminal):
+    """Guests are counted and sampled from the key on, until the key again."""
+    top_ = terminal(lines=24, columns=100)
+    top_.shown(lambda lines: lines[2].startswith(HEAD))
+    top_.press("f")
+    top_.shown(lambda lines: lines[6:12] == [
+        "", "alpha: 4 samples, 2 lost", " 80.00%  kernel  0x80200010", " 20.00%  user    0x1000",
+        "", "beta: 0 samples"])
+    top_.press("i")
+    top_.shown(lambda lines: "INSN/S   IPC" in lines[2])
+    top_.press(" ")
+    top_.shown(lambda lines: lines[3].split()[6:9] == ["10.0", "450k", "0.83"])
+    top_.press("i")
+    top_.shown(lambda lines: "INSN/S" not in lines[2])
+    top_.press("f")
+    top_.shown(lambda lines: not any(lines[6:]))
+    asked = len(fake.commands)
+    top_.press(" ")
+    top_.press("q")
+    assert top_.status()[0] == 0
+    assert fake.commands[asked:] == ["vms --json", "exits --json", "pmu --json"]
+    assert {"unobserve %d" % n for n in (7, 9, 21, 22)} <= set(fake.commands)
+
+
 def test_terminal(terminal):
     """Keys sort, turn, look at once and leave."""
     top_ = terminal()
@@ -210,6 +293,68 @@ def test_a_small_terminal(terminal):
         top_.shown(lambda lines: lines[3:] == ["alpha              0    3 running      -"])
     top_.child.kill(signal.SIGTERM)
     assert top_.status()[0] == 0
+
+
+GUEST_WINS = "the guest counts something else on that counter"
+
+
+@harness.both_backends
+def test_functions_of_guests(running, backend):
+    """alpha is in its loop, by name, and takes a cycle for each instruction; beta counts
+    instructions in U itself, so its kernel's are neither counted nor sampled. Nothing of it goes
+    on."""
+    run = running({"alpha": FOREVER, "beta": "kind=waits filter=u own=yes"}, backend=backend)
+    run.read_until("waits: begins")
+    words = ["--counts", "--functions", "-e", "instructions:k", "-F", "1000", "--symbols",
+             f"alpha={harness.BUILD}/guests/bare.elf", "--timeout", str(harness.GUARD)]
+    alpha = {}
+    # Until alpha has come to do anything in so much of this computer's time.
+    while not (alpha.get("functions") and alpha["ipc"]):
+        done = subprocess.run([TOOL, "--socket", run.path, "--once", "--json", "-d", "0.2", *words],
+                              capture_output=True, text=True, check=True, timeout=harness.GUARD)
+        alpha, beta = map(json.loads, done.stdout.splitlines())
+    assert (alpha["functions"][0]["function"], alpha["functions"][0]["mode"]) == ("busy", "kernel")
+    assert sum(each["percent"] for each in alpha["functions"]) == pytest.approx(100, abs=0.1)
+    assert (alpha["ipc"], alpha["samples_lost"], alpha["not_sampled"]) == (1, 0, None)
+    assert alpha["instructions_per_s"] > 0
+    assert beta["not_counted"] == beta["not_sampled"] == GUEST_WINS
+    assert (beta["samples"], beta["functions"], beta["ipc"]) == (0, [], None)
+    assert run.ctl("observed") == (0, [], [])
+
+    screen = Terminal(run.path, 24, 100, ["-d", "0.2", *words])
+    with contextlib.closing(screen.child):
+        screen.shown(lambda lines: lines[5] == f"beta vcpu 0: not counted: {GUEST_WINS}" and
+                     re.fullmatch(r"alpha: [1-9]\d* samples", lines[7]) and
+                     re.fullmatch(r" *[\d.]+%  kernel  busy", lines[8]) and
+                     f"  vcpu 0 is not sampled: {GUEST_WINS}" in lines)
+        assert run.ctl("observed")[1]
+        screen.press("f")
+        screen.shown(lambda lines: not any(lines[6:]))
+        screen.press("i")
+        screen.shown(lambda lines: not any(lines[5:]))
+        assert run.ctl("observed") == (0, [], [])
+        screen.press("q")
+        assert screen.status()[0] == 0
+    assert run.ctl("poweroff")[0] == 0
+
+
+def test_two_who_sample(running, tmp_path):
+    """Each has all of its samples: tally-top goes on while tools/perf-vms records."""
+    run = running({"alpha": FOREVER})
+    run.read_until("busy: begins")
+    with subprocess.Popen([TOOL, "--socket", run.path, "--json", "--functions", "-d", "0.01"],
+                          stdout=subprocess.PIPE, text=True) as tool:
+        while not json.loads(tool.stdout.readline())["samples"]:
+            pass
+        file = tmp_path / "samples"
+        _, said = test_record.record(run, file, "-F", "5000", "--", *test_record.until(file, 2000))
+        assert re.search(r"alpha/0: \d{4,} samples of \d+ cycles, 0 lost \]", said), said
+        tool.terminate()
+        rows = [json.loads(line) for line in tool.stdout]
+    assert sum(row["samples"] for row in rows) > 0
+    assert {row["samples_lost"] for row in rows} == {0}
+    assert run.ctl("observed") == (0, [], [])
+    assert run.ctl("poweroff")[0] == 0
 
 
 def test_the_machine_ends(fake, terminal):

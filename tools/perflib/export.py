@@ -99,7 +99,7 @@ def put_losses(writer, processes, objects):
         if o["type"] not in ("lost", "end"):
             continue
         key = (o["vm"], o["vcpu"], o["event"])
-        n = o["lost"] if o["type"] == "lost" else max(0, o["lost"] - told[key])
+        n = o["lost"] if o["type"] == "lost" else max(0, o.get("lost", 0) - told[key])
         told[key] += n
         if n:
             time = o.get("timestamp", max(time for time, _ in writer.records))

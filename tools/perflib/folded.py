@@ -14,12 +14,22 @@ def stack(sample, named):
                      *(named.name(sample, address).replace(";", ":") for address in frames)))
 
 
+def exit_stack(row):
+    """Of a row of hs-instructions: an SBI call has its extension and its function."""
+    what = row["what"]
+    if row["cause"] == "ecall" and what != "unknown extension":
+        what = what.replace(" ", ";", 1)
+    return ";".join((row["vm"], "hs", row["cause"], *([what] if what else [])))
+
+
 def fold(objects, event, named):
     """{stack: how many events}"""
     found = collections.Counter()
     for sample in objects:
         if sample.get("type") == "sample" and event in (None, sample["event"]):
             found[stack(sample, named)] += sample["period"]
+        elif sample.get("type") == "exits" and sample["instructions"]:
+            found[exit_stack(sample)] += sample["instructions"]
     return found
 
 

@@ -34,6 +34,8 @@ class Profile:
         self.first_ns = self.last_ns = None
         take = {"sample": self.take_sample, "lost": self.take_lost, "end": self.take_end}
         for number, fields in enumerate(objects, 2):
+            if fields["type"] == "exits" or fields["type"] == "end" and "samples" not in fields:
+                continue  # of -e hs-instructions, which has no samples
             self.check(number, fields)
             take[fields["type"]](fields)
 

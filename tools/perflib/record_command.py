@@ -3,16 +3,21 @@
 
   tools/perf-vms record -c 100000 -e instructions:u --vm alpha --duration 2
   tools/perf-vms record -F 1000 -- make -C ~/work
+  tools/perf-vms record -e hs-instructions --duration 2
 
 Samples VMs from beside them: where they are each time when so many events have happened. No guest
 helps or notices, and what guests count themselves stays what it is. Where a guest wants the counter
 for something else it wins, and the report says for how long nothing was sampled.
+
+-e hs-instructions samples nothing: it tells to which exits all instructions went that Tally executed
+for each vcpu.
 """
 import argparse
+import json
 import sys
 import time
 
-from perflib import record, samples
+from perflib import exits_record, record, samples
 from tallylib import reach
 
 NS = record.NS
@@ -42,6 +47,8 @@ def arguments(argv):
                         help="where the samples go (default: %(default)s)")
     parser.add_argument("--duration", type=float, metavar="S",
                         help="for so many seconds of this computer's clock")
+    parser.add_argument("--json", action="store_true",
+                        help="of hs-instructions: an object a line, and no table")
     reach.add_arguments(parser)
     parser.add_argument("command", nargs="*", metavar="COMMAND",
                         help="samples while it runs; behind --")
@@ -82,6 +89,47 @@ def report_gaps(recording, out):
                 print("[ perf-vms record: %s/%d: no %s were sampled for %.6f s of %.6f s: %s ]" % (
                     vcpu.vm, vcpu.vcpu, vcpu.event.name, max(0, span - vcpu.ns) / NS, span / NS,
                     "; ".join(vcpu.reasons)), file=out)
+
+
+def check_events(args, events):
+    """Whether exits are meant. Raises exits_record.Refused for what is not possible together."""
+    exits = any(event.name == exits_record.EVENT for event in events)
+    if not exits and args.json:
+        raise exits_record.Refused("--json is for -e hs-instructions; samples are in the file")
+    if exits and len(events) > 1:
+        raise exits_record.Refused("hs-instructions is recorded alone")
+    if exits and (args.count or args.freq or args.g):
+        raise exits_record.Refused("hs-instructions is not sampled: without -c, -F and -g")
+    return exits
+
+
+def take_exits(machine, args, vms, launch, leave, stop):
+    """The same as take(), to which exits Tally's instructions went."""
+    child, status = None, 0
+    recording = exits_record.Recording(machine, vms)
+    try:
+        recording.begin(stop)
+        child = launch(args.command)
+        until = None if args.duration is None else time.monotonic() + args.duration
+        exits_record.run(recording, until, child, stop)
+    finally:
+        status = leave(child, stop) if child else 0
+        recording.end()
+    with open(args.output, "w", encoding="utf-8") as out:
+        writer = samples.Writer(out)
+        writer.put(**{"tally-samples": samples.VERSION}, vms=vms, events=[exits_record.EVENT],
+                   period="1")
+        for line in exits_record.objects(recording):
+            writer.put(**line)
+    for line in (map(json.dumps, exits_record.objects(recording)) if args.json
+                 else exits_record.table(recording)):
+        print(line)
+    for vcpu in recording.vcpus.values():
+        if vcpu.reasons:
+            print("[ perf-vms record: %s/%d: nothing was recorded for %.6f s: %s ]" % (
+                vcpu.vm, vcpu.vcpu, recording.unrecorded_ns(vcpu) / NS,
+                "; ".join(vcpu.reasons)), file=sys.stderr)
+    return status
 
 
 def take(machine, args, events, vms, launch, leave, stop):

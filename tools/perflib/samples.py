@@ -8,6 +8,9 @@ import struct
 
 HEAD_WORDS = 6
 USER, MASKED = 1, 2
+# What is no sample is of a trace (tools/tracelib/records.py).
+NO_SAMPLE = 1 << 31
+LEAST_WORDS = 2
 VERSION = 1
 
 
@@ -39,6 +42,11 @@ class Decoder:
 
     def line(self, text):
         """[Sample]"""
+        return [Sample(hart, words) for hart, words in self.records(text)
+                if not words[0] & NO_SAMPLE]
+
+    def records(self, text):
+        """All that is complete now: [(hart, words)]."""
         hart, _, words = text.partition(" ")
         try:
             data = base64.b64decode(words, validate=True)
@@ -49,9 +57,9 @@ class Decoder:
         found = []
         while left and len(left) >= left[0] & 0xff:
             length = left[0] & 0xff
-            if length < HEAD_WORDS:
+            if length < (LEAST_WORDS if left[0] & NO_SAMPLE else HEAD_WORDS):
                 raise BadSamples(f"a sample of {length} words")
-            found.append(Sample(int(hart), left[:length]))
+            found.append((int(hart), left[:length]))
             del left[:length]
         return found
 
@@ -76,7 +84,8 @@ FIELDS = {
     "sample": {**WHOSE, "timestamp": int, "hart": int, "period": int, "mode": str, "ip": str,
                "satp": str},
     "lost": {**WHOSE, "timestamp": int, "lost": int},
-    "end": {**WHOSE, "lost": int}}
+    "exits": {**WHOSE, "cause": str, "what": str, "instructions": int},
+    "end": WHOSE}
 
 
 ADDRESS = re.compile("0x[0-9a-f]{1,16}")
@@ -94,7 +103,7 @@ def are_addresses(words, known):
 def is_right(o, head, known):
     """Whether this is an object behind the first one. May raise what each() knows."""
     fields = FIELDS[o["type"]]
-    numbers = [o[name] for name, kind in fields.items() if kind is int]
+    numbers = [o[name] for name, kind in fields.items() if kind is int] + [o.get("lost", 0)]
     chain = o.get("callchain", [])
     return all(isinstance(o[name], kind) for name, kind in fields.items()) and \
         all(0 <= number < 1 << 64 for number in numbers) and \
@@ -113,12 +122,14 @@ def each(lines):
     """The objects of a file of samples, one after the other. Raises BadSamples if it is none."""
     head, known = None, set()
     for n, line in enumerate(lines, 1):
+        ours = head is not None
         try:
             o = json.loads(line)
+            ours = ours or o["tally-samples"] == VERSION
             right = is_right(o, head, known) if head else is_head(o)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
             right = False
-        if not right and head:
+        if not right and ours:
             raise BadSamples(f"line {n} is no line of a file of samples: {line[:60]!r}")
         if not right:
             break
@@ -134,7 +145,7 @@ def read(lines):
 
 
 def load(path):
-    """The same of a file, whatever is in it."""
+    """The same of a file, whatever is in it, with all that objects have to have."""
     with open(path, encoding="utf-8", errors="replace") as lines:
         try:
             return read(lines)

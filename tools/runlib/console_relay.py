@@ -16,6 +16,7 @@ import time
 from tallylib import frames
 from runlib.flow import Listener
 from runlib.programs import Programs
+from runlib.shared_answers import Shared
 
 COMMAND = re.compile(rb"[ -~]{1,64}")
 FRAMES = re.compile(rb" *frames\b")
@@ -45,6 +46,7 @@ class Relay(Listener):
         self.target = None    # the VM to which the line types
         self.to_ask = collections.deque()  # (client, command), of who is in here
         self.asked = {}       # id -> client that waits for the answer
+        self.shared = Shared()
         self.number = 0       # of the last request
         self.ready = False    # Tally reads what is sent
         self.wait = selectors.DefaultSelector()
@@ -99,12 +101,14 @@ class Relay(Listener):
 
     def answer(self, request, text):
         """Passes on a line of an answer."""
+        self.shared.answer(request, text.encode())
         client = self.asked.get(request)
         if client:
             client.send(b"=", text.encode())
 
     def answer_end(self, request, status):
         """Ends an answer."""
+        self.shared.end(request)
         client = self.asked.pop(request, None)
         if client:
             client.asked = False
@@ -172,6 +176,7 @@ class Relay(Listener):
             name = "r%d" % self.number
             self.asked[name] = client
             client.asked = True
+            self.shared.ask(name, client, line)
             os.write(self.to_machine, frames.request(name.encode(), line))
 
     # --- A person's keys ----------------------------------------------------------------------

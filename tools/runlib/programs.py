@@ -79,6 +79,7 @@ class Programs:
             self.relay.wait.unregister(client.connection)
         client.connection.close()
         client.gone_now()
+        self.relay.shared.forget(client)
         self.clients.remove(client)
 
     def serve(self, client):

@@ -4,72 +4,58 @@ since power-on with the machine's time; shares and rates are made here, so sever
 at once, each in its own steps."""
 import collections
 
+from toplib import counts, functions
+
 CAUSES = ("ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other")
-# All that a guest executes, in its two modes. HS's own instructions are not in it.
-GUEST_INSTRUCTIONS = "0x2:uk"
 MICROSECONDS = 1e6
+MOST_FUNCTIONS = 10  # of a vcpu, in an object of --json
 
 # What is known of a vcpu at one look. us: the machine's time since power-on; cpu, steal:
-# microseconds of it; instructions: the guest's own, None: nobody counts them.
+# microseconds of it; counted, why_not: of toplib/counts.py; sampled: of toplib/functions.py since
+# the look before, None: nobody samples.
 Vcpu = collections.namedtuple("Vcpu", "vm vcpu state uptime_ms hart us cpu steal exits hs_insns "
-                                      "counters overflows instructions")
+                                      "counters overflows counted why_not sampled")
 
 
 class Machine:
-    """Looks at a machine (tallylib/tally_ctl.py). share: have the guests' instructions counted,
-    which takes a counter of the hart that no guest wants."""
+    """Looks at a machine (tallylib/tally_ctl.py). counts, functions: has guests counted or sampled
+    (toplib/counts.py, toplib/functions.py), which takes a counter of the hart that no guest wants.
+    None: has not."""
 
-    def __init__(self, machine, share=False):
+    def __init__(self, machine, counts=None, functions=None):
         self.machine = machine
-        self.observations = {}  # (vm, vcpu) -> number
-        self.counted = {}       # (vm, vcpu) -> (number, instructions)
-        self.share = share
+        self.counts, self.functions = counts, functions
 
     def look(self):
         """Returns a Vcpu for each, in the order of the VM tree."""
         vms = {line["vm"]: line for line in self.machine.objects("vms")}
-        if self.share:
-            self._count(vms)
+        if self.counts:
+            self.counts.look(vms)
+        sampled = self.functions.look(vms) if self.functions else {}
         exits = self.machine.objects("exits")
         pmu = {(line["vm"], line["vcpu"]): line for line in self.machine.objects("pmu")
                if "counter" not in line}
-        return [self._vcpu(line, vms[line["vm"]], pmu[line["vm"], line["vcpu"]]) for line in exits]
+        return [self._vcpu(line, vms[line["vm"]], pmu[line["vm"], line["vcpu"]], sampled)
+                for line in exits]
 
-    def _vcpu(self, exits, vm, pmu):
+    def _vcpu(self, exits, vm, pmu, sampled):
         key = exits["vm"], exits["vcpu"]
+        counted = self.counts.counted.get(key, {}) if self.counts else {}
         return Vcpu(*key, vm["state"], vm["uptime_ms"], pmu["hart"], exits["time_us"],
                     exits["cpu_us"], exits["steal_us"], {cause: exits[cause] for cause in CAUSES},
-                    exits["hs_instructions"], pmu["counters"], pmu["overflows"],
-                    self.counted.get(key))
+                    exits["hs_instructions"], pmu["counters"], pmu["overflows"], counted,
+                    self.counts.why_not.get(key) if self.counts else None, sampled.get(key))
 
-    def _count(self, vms):
-        """Begins counts that do not run yet, and reads the others. A count that has ended, because
-        its VM has started again for instance, begins anew at the next look."""
-        for vm in vms:
-            if vm not in self.observations and vms[vm]["state"] == "running":
-                self._begin(vm)
-        self.counted, alive = {}, set()
-        for line in self.machine.objects("observed"):
-            number = line["observation"]
-            if number in self.observations.get(line["vm"], ()) and line["ended"] is None:
-                self.counted[line["vm"], line["vcpu"]] = (number, line["value"])
-                alive.add(line["vm"])
-        for vm in set(self.observations) - alive:
-            self._end(vm)
-
-    def _begin(self, vm):
-        found = self.machine.objects("observe %s %s" % (vm, GUEST_INSTRUCTIONS))
-        self.observations[vm] = {line["observation"] for line in found
-                                 if line["observation"] is not None}
-
-    def _end(self, vm):
-        for number in self.observations.pop(vm, ()):
-            self.machine.ask("unobserve %d" % number)
+    def drain(self):
+        """Between two looks that are far from each other."""
+        if self.functions:
+            self.functions.drain()
 
     def end(self):
-        """Ends all counts."""
-        for vm in list(self.observations):
-            self._end(vm)
+        """Ends all counts and samples."""
+        for each in (self.counts, self.functions):
+            if each:
+                each.end()
 
 
 def per_second(before, after, seconds):
@@ -84,13 +70,28 @@ def percent(before, after, whole):
 
 def hs_percent(before, after):
     """Returns the share of HS and M in all instructions of the vcpu's time."""
-    if not (before.instructions and after.instructions):
+    guest = counts.grown(before, after, "instructions")
+    if guest is None:
         return None
-    (began, guest), (number, guest_now) = before.instructions, after.instructions
     hs = after.hs_insns - before.hs_insns
-    if began != number or guest_now < guest:
-        return None
-    return percent(0, hs, guest_now - guest + hs)
+    return percent(0, hs, guest + hs)
+
+
+def instructions_per_cycle(before, after):
+    """Of the guest alone."""
+    instructions, cycles = (counts.grown(before, after, name) for name in ("instructions",
+                                                                          "cycles"))
+    return round(instructions / cycles, 3) if instructions is not None and cycles else None
+
+
+def functions_of(sampled):
+    """What --json tells of samples."""
+    if sampled is None:
+        return {"samples": None, "samples_lost": None, "not_sampled": None, "functions": None}
+    return {"samples": sampled.n, "samples_lost": sampled.lost, "not_sampled": sampled.why_not,
+            "functions": [{"function": function, "mode": mode, "percent": share}
+                          for mode, function, share in functions.greatest([sampled],
+                                                                          MOST_FUNCTIONS)]}
 
 
 def row(before, after):
@@ -101,7 +102,9 @@ def row(before, after):
              "uptime_ms": after.uptime_ms, "hart": after.hart, "seconds": round(seconds, 6),
              "cpu_percent": None, "steal_percent": None, "exits_per_s": None,
              "exits_per_s_by": {cause: None for cause in CAUSES}, "hs_instructions_per_s": None,
-             "hs_percent": None, "counters": after.counters, "overflows_per_s": None}
+             "hs_percent": None, "counters": after.counters, "overflows_per_s": None,
+             "instructions_per_s": None, "ipc": None, "not_counted": after.why_not,
+             **functions_of(after.sampled)}
     if seconds <= 0:
         return shown
     us = after.us - before.us
@@ -113,6 +116,8 @@ def row(before, after):
                         for cause in CAUSES},
         hs_instructions_per_s=per_second(before.hs_insns, after.hs_insns, seconds),
         hs_percent=hs_percent(before, after),
+        instructions_per_s=counts.rate(before, after, "instructions"),
+        ipc=instructions_per_cycle(before, after),
         overflows_per_s=per_second(before.overflows, after.overflows, seconds))
     return shown
 

@@ -6,19 +6,20 @@ import signal
 import sys
 import time
 
+from toplib.functions import DRAIN_S
 from toplib.looks import rows
-from toplib.table import SORT_KEYS, in_order, summary, table
+from toplib.table import SORT_KEYS, in_order, notes, pane, summary, table
 
-KEYS = ("keys: q quits; c s e h o n sort by CPU, steal, exits, HS, overflows, name; r turns; "
-        "SPACE looks")
+KEYS = "keys: q quits; i counts; f samples; c s e h o n sort; r turns; SPACE looks"
 ENTER = "\n"
 
 
 class View:
     """What is on the screen."""
 
-    def __init__(self, window, machine, interval, key):
+    def __init__(self, window, machine, interval, key, switches):
         self.window, self.machine, self.interval = window, machine, interval
+        self.switches = switches
         self.key, self.backwards = key, False
         self.before = self.after = []
 
@@ -26,7 +27,9 @@ class View:
         """Draws as much as fits."""
         height, width = self.window.getmaxyx()
         shown = in_order(rows(self.before, self.after), self.key, self.backwards)
-        lines = ["tally-top: " + summary(shown), KEYS, *table(shown, width - 1)]
+        lines = ["tally-top: " + summary(shown), KEYS,
+                 *table(shown, width - 1, bool(self.machine.counts)), *notes(shown),
+                 *pane(self.after, self.switches.most)]
         self.window.erase()
         for n, text in enumerate(lines[:height]):
             style = curses.A_REVERSE if n == 2 else curses.A_NORMAL
@@ -48,6 +51,9 @@ class View:
         elif key == "r":
             self.backwards = not self.backwards
         elif key in (" ", ENTER):
+            self.look()
+        elif key in ("i", "f"):
+            self.switches.turn(self.machine, "counts" if key == "i" else "functions")
             self.look()
         # A person who pressed a key sees all of it anew, whatever has disturbed the screen.
         self.window.clear()
@@ -73,16 +79,17 @@ class View:
     def keys(self, until, stop):
         """Serves keys up to a time of time.monotonic(). Returns whether one leaves."""
         while (left := until - time.monotonic()) > 0:
-            stop.sleep(left, sys.stdin)
+            stop.sleep(min(left, DRAIN_S) if self.machine.functions else left, sys.stdin)
             if stop.wanted:
                 return True
+            self.machine.drain()
             self.fit()
             if any(self.press(key) for key in self.typed()):
                 return True
         return False
 
 
-def show(machine, interval, key, stop):
+def show(machine, interval, key, switches, stop):
     """Shows the table until q, or a signal."""
     def work(window):
         window.nodelay(True)
@@ -91,7 +98,7 @@ def show(machine, interval, key, stop):
             curses.curs_set(0)
         except curses.error:
             pass  # this terminal cannot hide it
-        view = View(window, machine, interval, key)
+        view = View(window, machine, interval, key, switches)
         view.look()
         while not view.keys(time.monotonic() + interval, stop):
             view.look()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of tools/tally-top as lines of text, and its orders."""
+from toplib import functions
 from toplib.looks import CAUSES
 
 # Key, what it sorts by, greatest first; n: the order of the VM tree.
@@ -15,6 +16,8 @@ COLUMNS = (("VM", -15, lambda row: row["vm"]),
            ("CPU%", 5, lambda row: share(row["cpu_percent"])),
            ("STEAL%", 6, lambda row: share(row["steal_percent"])),
            ("HS%", 5, lambda row: share(row["hs_percent"])),
+           ("INSN/S", 7, lambda row: rate(row["instructions_per_s"])),
+           ("IPC", 5, lambda row: ratio(row["ipc"])),
            ("HS-I/S", 7, lambda row: rate(row["hs_instructions_per_s"])),
            ("EXIT/S", 6, lambda row: rate(row["exits_per_s"])),
            ("CTR", 3, lambda row: str(row["counters"])),
@@ -23,9 +26,23 @@ COLUMNS = (("VM", -15, lambda row: row["vm"]),
              for cause in CAUSES))
 
 
+# Those that are shown only while guests are counted.
+OF_COUNTS = {"INSN/S", "IPC"}
+
+
+def columns(counted):
+    """Those that are shown."""
+    return [column for column in COLUMNS if counted or column[0] not in OF_COUNTS]
+
+
 def share(value):
     """Returns a share of 100 as text."""
     return "-" if value is None else "%.1f" % value
+
+
+def ratio(value):
+    """Returns a small number as text."""
+    return "-" if value is None else "%.2f" % value
 
 
 def rate(value):
@@ -38,10 +55,10 @@ def rate(value):
     return "%.0f%s" % (value / divisor, suffix)
 
 
-def line(cells, width=None):
+def line(shown, cells, width=None):
     """One line of cells, as many whole ones as there is room for."""
     text = ""
-    for (_, size, _), cell in zip(COLUMNS, cells):
+    for (_, size, _), cell in zip(shown, cells):
         padded = cell.ljust(-size) if size < 0 else cell.rjust(size)
         if width is not None and len(text) + bool(text) + len(padded) > width:
             break
@@ -59,10 +76,32 @@ def in_order(rows, key, backwards=False):
     return known + [row for row in rows if row[field] is None]
 
 
-def table(rows, width=None):
+def table(rows, width=None, counted=False):
     """Returns the head, and a line for each row."""
-    return [line([name for name, _, _ in COLUMNS], width)] + [
-        line([show(row) for _, _, show in COLUMNS], width) for row in rows]
+    shown = columns(counted)
+    return [line(shown, [name for name, _, _ in shown], width)] + [
+        line(shown, [show(row) for _, _, show in shown], width) for row in rows]
+
+
+def notes(rows):
+    """A line for each vcpu whose guest is not counted, with the reason."""
+    return ["%s vcpu %d: not counted: %s" % (row["vm"], row["vcpu"], row["not_counted"])
+            for row in rows if row["not_counted"]]
+
+
+def pane(vcpus, most):
+    """Lines with the functions in which each VM was most."""
+    lines = []
+    for vm in dict.fromkeys(vcpu.vm for vcpu in vcpus if vcpu.sampled):
+        mine = [vcpu for vcpu in vcpus if vcpu.vm == vm and vcpu.sampled]
+        n, lost = (sum(numbers) for numbers in zip(*((vcpu.sampled.n, vcpu.sampled.lost)
+                                                     for vcpu in mine)))
+        lines += ["", "%s: %d samples%s" % (vm, n, ", %d lost" % lost if lost else "")]
+        lines += ["  vcpu %d is not sampled: %s" % (vcpu.vcpu, vcpu.sampled.why_not)
+                  for vcpu in mine if vcpu.sampled.why_not]
+        lines += ["%6.2f%%  %-6s  %s" % (share_, mode, function) for mode, function, share_ in
+                  functions.greatest([vcpu.sampled for vcpu in mine], most)]
+    return lines
 
 
 def summary(rows):

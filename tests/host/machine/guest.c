@@ -17,7 +17,7 @@ static void fast_ends(struct guest_context *ctx, enum vcpu_exit why)
 
 	ctx->hs_insns[why] += stay;
 	if (stay > ctx->hs_longest)
-		ctx->hs_longest = stay;
+		stay_longest(ctx, why, stay);
 	check_entry();
 }
 
@@ -107,6 +107,21 @@ static bool access_trap(struct machine_hart *h, struct guest_context *ctx, bool 
 	return true;
 }
 
+/* trap_vector_stays */
+static void note_exit(const struct machine_hart *h, uint64_t scause)
+{
+	*hart_stacks[h->index].top.exit = (struct noted_exit){
+	    .time = machine.time,
+	    .scause = scause,
+	    .sepc = h->csr[CSR_SEPC],
+	    .stval = h->csr[CSR_STVAL],
+	    .htval = h->csr[CSR_HTVAL],
+	    .hvip = h->csr[CSR_HVIP],
+	    .eid = h->x[17],
+	    .fid = h->x[16],
+	};
+}
+
 void guest_traps(struct machine_hart *h, uint64_t scause)
 {
 	struct guest_context *ctx = h->ctx;
@@ -118,6 +133,8 @@ void guest_traps(struct machine_hart *h, uint64_t scause)
 		h->csr[CSR_SSTATUS] |= SSTATUS_SPP;
 	for (uint32_t i = 1; i < 32; i++)
 		ctx->x[i] = is_saved(i) ? h->x[i] : STALE + i;
+	if (h->notes_exits)
+		note_exit(h, scause);
 	ctx->entered_hs = machine_csr_read(CSR_INSTRET);
 	check_exit();
 	if (scause == CAUSE_ECALL_VS) {

@@ -141,7 +141,8 @@ int uart_read(const struct uart *uart)
 }
 
 /* The registers of guests are in their contexts at all times. */
-void trap_keep_s0(bool keep)
+void trap_keep(bool s0, bool exit)
 {
-	(void)keep;
+	(void)s0;
+	machine_hart()->notes_exits = exit;
 }

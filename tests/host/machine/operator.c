@@ -64,7 +64,9 @@ static void command(char *to, size_t size)
 	                                    "observed 99",   "",
 	                                    "observe vm0 x", "frames maybe",
 	                                    "trace maybe",   "samples",
-	                                    "samples"};
+	                                    "samples",       "stays on",
+	                                    "stays on vm0",  "stays off",
+	                                    "stays maybe"};
 	static const char *const events[] = {
 	    "instructions", "cycles:u", "instructions:k", "0x2:uk",      "0xf0006", "0xf0102",
 	    "0xf0100",      "0x3",      "0x20000/0x7",    "steal-ticks", "0xf0001", "0x2/zz",

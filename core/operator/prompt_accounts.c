@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The prompt's `accounts`: to which exits the instructions in HS of each vcpu went that has an
+ * account (core/vm/account.h). Of each vcpu the first line is that of its observer, read in the
+ * same stay in HS as the rows in the lines behind it, which add up to its value.
+ */
+#include "core/lib/words.h"
+#include "core/operator/prompt.h"
+#include "core/vm/account_class.h"
+#include "core/vm/mmio.h"
+
+static const char *const devices[MMIO_DEVICES] = {"nothing", "PLIC", "UART", "APLIC", "PCI", "bell"};
+
+/* Causes of the rows from ACCOUNT_CALLS on, and what of them: as a text without pointers, which would
+ * take twice as much room. */
+static const char others[] =
+    "csr cycle;csr time;csr instret;csr hpmcounter;csr scountovf;csr sie;csr sip;csr stimecmp;"
+    "csr sireg;csr another;wfi ;wrs.nto ;virtual-instruction another;virtual-instruction untold;"
+    "wait ;timer ;irq ipi;irq external;lcofi ;irq another;";
+static const char last_others[] =
+    "fetch ;exception ;none ecall;none timer;none irq;none lcofi;none mmio;none csr;none wfi;"
+    "none other;";
+
+static void add_call(struct prompt *p, uint32_t row)
+{
+	uint64_t fid, eid = account_call(row, &fid);
+
+	text_add(&p->out, ",'cause':'ecall','what':'");
+	if (!eid)
+		text_add(&p->out, "unknown extension'");
+	else
+		text_add(&p->out, "%s %s'", sbi_extension_name(eid),
+		         ~fid ? sbi_function_name(eid, fid) : "unknown function");
+}
+
+/* Adds the text up to this character, and returns what is behind it. */
+static const char *add_up_to(struct prompt *p, const char *text, char end)
+{
+	uint32_t n = 0;
+
+	while (text[n] != end)
+		n++;
+	text_add(&p->out, "%.*s", (int)n, text);
+	return text + n + 1;
+}
+
+static void add_other(struct prompt *p, const char *text, uint32_t n)
+{
+	for (; n; text++)
+		n -= *text == ';';
+	text_add(&p->out, ",'cause':'");
+	text = add_up_to(p, text, ' ');
+	text_add(&p->out, "','what':'");
+	(void)add_up_to(p, text, ';');
+	text_add(&p->out, "'");
+}
+
+static void add_name(struct prompt *p, uint32_t row)
+{
+	uint32_t access = row - ACCOUNT_LOAD;
+
+	if (row < ACCOUNT_CALLS)
+		add_call(p, row);
+	else if (row < ACCOUNT_LOAD)
+		add_other(p, others, row - ACCOUNT_CALLS);
+	else if (access < 2 * MMIO_DEVICES)
+		text_add(&p->out, ",'cause':'%s','what':'%s'", access & 1 ? "store" : "load",
+		         devices[access / 2]);
+	else
+		add_other(p, last_others, row - ACCOUNT_FETCH);
+}
+
+static void tell_row(struct prompt *p, uint32_t n)
+{
+	const struct account_row *row = &account_told()->rows[n];
+
+	prompt_vcpu_names(p, prompt_vcpu(p));
+	add_name(p, n);
+	text_add(&p->out, ",'exits':%lu,'instructions':%lu", row->exits, row->insns);
+	if (row->least <= row->most)
+		text_add(&p->out, ",'least':%u,'most':%u", row->least, row->most);
+	prompt_tell(p);
+}
+
+static void tell_observer(struct prompt *p)
+{
+	const struct observer *o = prompt_vcpu(p)->observers.told;
+
+	for (uint32_t n = 1; n < VPMU_OBSERVERS && o->number != account_told()->number; n++)
+		o++;
+	prompt_vcpu_names(p, prompt_vcpu(p));
+	text_add(&p->out, ",'observation':%u,'value':%lu,'ns':%lu,'at_ns':%lu", o->number, o->value,
+	         prompt_time(o->until - o->since, 1000000000), prompt_time(o->until, 1000000000));
+	text_add(&p->out, o->ended ? ",'ended':'%s'" : ",'ended':null", o->ended);
+	prompt_tell(p);
+}
+
+static bool is_empty(const struct account_row *row)
+{
+	return !row->exits && !row->insns;
+}
+
+/* p->row is 0 before a vcpu is asked, 1 when it was, and n + 2 if the rows from n on have not been
+ * told. */
+static void tell_next(struct prompt *p)
+{
+	if (p->row++ == 1) {
+		tell_observer(p);
+		return;
+	}
+	while (p->row - 3 < ACCOUNT_CLASSES && is_empty(&account_told()->rows[p->row - 3]))
+		p->row++;
+	if (p->row - 3 < ACCOUNT_CLASSES)
+		tell_row(p, p->row - 3);
+	else
+		prompt_next_vcpu(p);
+}
+
+static void accounted(struct prompt *p)
+{
+	if (atomic_load(&observe_request.vcpus))
+		return;
+	if (p->row) {
+		tell_next(p);
+		return;
+	}
+	while (p->vm < n_vms && !account_of(prompt_vcpu(p)))
+		prompt_next_vcpu(p);
+	if (p->vm == n_vms)
+		return;
+	p->row = 1;
+	observe_request.number = account_of(prompt_vcpu(p));
+	observe_post(OBSERVE_ROWS, BIT(prompt_vcpu(p)->index));
+}
+
+void prompt_accounts(struct prompt *p)
+{
+	p->next = accounted;
+	accounted(p);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The prompt's `stays`, by which a program has each stay in HS noted (core/vm/stays.h). It takes
+ * them with `samples`. The answer comes when all harts have done it, and says whose vcpus are which.
+ */
+#include <string.h>
+
+#include "core/operator/prompt.h"
+#include "core/vm/observe.h"
+#include "core/vm/stays.h"
+
+static void told(struct prompt *p)
+{
+	const struct vcpu *vcpu = prompt_vcpu(p);
+
+	if (atomic_load(&observe_request.vcpus))
+		return;
+	prompt_vcpu_names(p, vcpu);
+	text_add(&p->out, ",'index':%u,'hart':%lu,'timebase':%u", vcpu->index,
+	         vcpu_home(vcpu)->hartid, platform.timebase);
+	prompt_tell(p);
+	prompt_next_vcpu(p);
+}
+
+void prompt_stays(struct prompt *p)
+{
+	bool on = strcmp(p->word[1], "on") == 0;
+	const struct vm *vm = NULL;
+	uint64_t all = 0;
+
+	if (!on && (p->n_words == 3 || strcmp(p->word[1], "off") != 0)) {
+		prompt_wrong(p);
+		return;
+	}
+	if (p->n_words == 3) {
+		vm = prompt_vm_named(p, p->word[2]);
+		if (!vm)
+			return;
+	}
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && this_pcpu()->vcpus[i]; i++)
+		all |= BIT(i);
+	if (on)
+		stays_choose(vm);
+	observe_post(on ? OBSERVE_STAYS : OBSERVE_NO_STAYS, all);
+	p->next = told;
+}

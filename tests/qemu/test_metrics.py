@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/tally-ctl metrics, read by Prometheus' own parser: each number that the prompt has told is
+there, and is the same."""
+
+import json
+import os
+import re
+import stat
+import subprocess
+
+from prometheus_client.parser import text_string_to_metric_families
+import pytest
+
+import fakes
+import harness
+import test_budgets
+import test_prompt
+from tallylib import exposition, tally_ctl
+from test_control import FOREVER, running  # pylint: disable=unused-import
+
+TOOL = harness.ROOT / "tools/tally-ctl"
+CAUSES = fakes.CAUSES
+# Of each number that the prompt tells: its metric, and how many of it are one of the metric's.
+VMS = {"uptime_ms": ("tally_vm_uptime_seconds", 1000), "vcpus": ("tally_vm_virtual_cpus", 1),
+       "memory": ("tally_vm_memory_bytes", 1)}
+EXITS = {"cpu_us": ("tally_vcpu_cpu_seconds_total", 10**6),
+         "steal_us": ("tally_vcpu_steal_seconds_total", 10**6),
+         "longest_stay": ("tally_vcpu_longest_stay_instructions", 1)}
+BUDGET = {"count": ("tally_vcpu_budget_events", 1),
+          "period_us": ("tally_vcpu_budget_period_seconds", 10**6),
+          "spent": ("tally_vcpu_budget_periods_spent_total", 1),
+          "exceeded_by": ("tally_vcpu_budget_exceeded_events", 1),
+          "throttled_us": ("tally_vcpu_budget_throttled_seconds_total", 10**6)}
+PMU = {"counters": ("tally_vcpu_guest_counters", 1),
+       "overflows": ("tally_vcpu_overflow_interrupts_total", 1),
+       "held_back": ("tally_vcpu_overflow_interrupts_held_total", 1),
+       "refusals": ("tally_vcpu_pmu_refusals_total", 1)}
+OBSERVED = {"value": ("tally_observed_events_total", 1),
+            "ns": ("tally_observed_seconds_total", 10**9),
+            "samples": ("tally_observed_samples_total", 1),
+            "lost": ("tally_observed_samples_lost_total", 1),
+            "late": ("tally_observed_samples_late_total", 1)}
+# Numbers that are labels, are told by another metric, or are no counts.
+OTHER = {"vcpu", "counter", "hctr", "value", "hart", "harts", "memory_at", "observation", "at_ns",
+         "looked_ns", "lcofi_hs", "time_us", "hs_instructions", *CAUSES}
+EVENTS = {"0x1": "cycles", "0x2": "instructions", "0xf0100": "exits"}
+
+
+def parsed(text):
+    """{(name, frozenset of labels): value}, by the parser of Prometheus' client."""
+    found = {}
+    for family in text_string_to_metric_families(text):
+        assert family.documentation and family.type in ("counter", "gauge"), family
+        for sample in family.samples:
+            assert re.fullmatch("tally_[a-z_]+", sample.name)
+            assert sample.name.endswith("_total") == (family.type == "counter"), sample
+            assert not re.search("_(ms|us|ns|ticks)(_|$)", sample.name)
+            key = sample.name, frozenset(sample.labels.items())
+            assert key not in found, "twice: %s" % (key,)
+            found[key] = sample.value
+    return found
+
+
+class Expected:
+    """What has to be there, from what the prompt told."""
+
+    def __init__(self):
+        self.values = {}
+
+    def put(self, name, value, **labels):
+        self.values[name, frozenset((k, str(v)) for k, v in labels.items())] = float(value)
+
+    def numbers(self, table, row, **labels):
+        """Each number of a row is in the table, or is known not to be."""
+        for key, value in row.items():
+            if key in table:
+                name, unit = table[key]
+                self.put(name, value / unit, **labels)
+            elif isinstance(value, (int, list)) and not isinstance(value, bool):
+                assert key in OTHER, key
+
+    def of(self, told):
+        """told: {command: objects}"""
+        for row in told["vms"]:
+            self.numbers(VMS, row, vm=row["vm"])
+            for state in ("clearing", "loading", "running", "ending", "off"):
+                self.put("tally_vm_state", state == row["state"], vm=row["vm"], state=state)
+            self.put("tally_vm_dma_trusted", "dma" in row, vm=row["vm"])
+            crash = told["crash " + row["vm"]][0]
+            self.put("tally_vm_crashes_total", crash.get("crash", 0), vm=row["vm"])
+            if crash["failure"]:
+                self.put("tally_vm_last_crash_seconds", crash["time_us"] / 10**6, vm=row["vm"])
+        for row in told["exits"]:
+            who = {"vm": row["vm"], "vcpu": row["vcpu"]}
+            self.numbers(EXITS, row, **who)
+            self.numbers(BUDGET, row.get("budget", {}), **who,
+                         event=EVENTS.get(row.get("budget", {}).get("event")))
+            by = row["hs_instructions_by"]
+            assert sum(by.values()) == row["hs_instructions"]
+            for cause in CAUSES:
+                self.put("tally_vcpu_exits_total", row[cause], **who, reason=cause)
+                self.put("tally_vcpu_hs_instructions_total", by[cause], **who, reason=cause)
+        self.put("tally_time_seconds_total", told["exits"][-1]["time_us"] / 10**6)
+        for row in told["pmu"]:
+            who = {"vm": row["vm"], "vcpu": row["vcpu"]}
+            if "counter" not in row:
+                self.numbers(PMU, row, **who)
+                self.put("tally_vcpu_info", 1, **who, hart=row["hart"])
+            elif row.get("value") is not None:
+                self.put("tally_vcpu_guest_counter", row["value"], **who, counter=row["counter"],
+                         event=EVENTS.get(row["event"], row["event"]), mode=row["filter"],
+                         state=row["state"])
+        for row in told["observed"]:
+            what = {"vm": row["vm"], "vcpu": row["vcpu"], "observation": row["observation"],
+                    "event": EVENTS[row["event"]], "mode": row["filter"]}
+            self.numbers(OBSERVED, row, **what)
+            self.put("tally_observed_running", row["ended"] is None, **what)
+            self.put("tally_observed_shared", row["shared"], **what)
+            if row["ended"]:
+                self.put("tally_observed_end_info", 1, **what, reason=row["ended"])
+        return self.values
+
+
+def metrics(path, *words, status=0):
+    """What the tool prints and complains."""
+    done = subprocess.run([TOOL, "metrics", *words, "--socket", path, "--timeout",
+                           str(harness.GUARD)], capture_output=True, text=True, check=False,
+                          timeout=harness.GUARD)
+    assert done.returncode == status, done
+    return done.stdout, done.stderr
+
+
+@pytest.fixture
+def between(tmp_path):
+    """machine -> a socket that passes on what is asked of it, and what was told there."""
+    made = []
+
+    def start(machine):
+        told = {}
+
+        def answer(command):
+            status, lines = machine.ask(command)
+            told[command.removesuffix(" --json")] = [json.loads(line) for line in lines]
+            return status, lines
+
+        made.append(fakes.Asked(tmp_path / "between", answer))
+        return made[0].path, told
+
+    yield start
+    for each in made:
+        each.end()
+
+
+@harness.both_backends
+def test_each_number(running, between, backend):
+    """Of a machine whose guests go on, one of them with a budget: what was told when the tool
+    asked. Then one VM is off, and has been started again."""
+    run = running({"alpha": test_prompt.ON_AND_ON, "beta": FOREVER,
+                   "gamma": "kind=crash how=vector"}, backend=backend,
+                  properties=test_budgets.budget(test_budgets.INSTRUCTIONS, 5000000, 10000))
+    for text in ("vm gamma: failed", "measure: round 0 "):
+        if text not in run.console:
+            run.read_until(text)
+    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
+        path, told = between(machine)
+        for command in ("observe beta 0x2:uk", "observe beta 0xf0100", "sample beta 0x1:u 9999",
+                        "observe alpha 0x2:k"):
+            machine.objects(command)
+        for state in ("running", "off", "running"):
+            text = metrics(path)[0]
+            found = parsed(text)
+            assert list(told) == ["vms", "crash alpha", "crash beta", "crash gamma", "exits", "pmu",
+                                  "observed"]
+            assert [told["crash " + vm][0].get("crash") for vm in ("alpha", "beta", "gamma")] == [
+                None, None, 1]
+            assert told["vms"][1]["state"] == state
+            assert found == Expected().of(told)
+            assert len(told["observed"]) == 4
+            # All digits, of which the parser keeps 53 bits.
+            digits = {line.rsplit(" ", 1)[1] for line in text.splitlines()}
+            assert digits >= {str(row["value"]) for row in told["pmu"] if row.get("value")}
+            if state != "off":
+                assert any("counter" in row and row["value"] for row in told["pmu"])
+                run.ctl("stop", "beta")
+                run.read_until("vm beta: stopped")
+            else:
+                assert {row["ended"] for row in told["observed"] if row["vm"] == "beta"} == {
+                    "the vcpu stopped"}
+                run.ctl("start", "beta")
+                run.read_until("vm beta: starts again")
+            run.console = ""
+        spent = [row["budget"]["spent"] for row in told["exits"]]
+        assert all(spent[:2]) and told["exits"][1]["ecall"] > 0
+
+
+def test_escapes():
+    """The parser reads what was meant."""
+    for label in ('a"b', "back\\slash", "new\nline", 'all\\"\n\\n"', "", "{}=,#"):
+        families = exposition.Families()
+        families.counter("tally_x_total", "A \\ and\na line.").add("7", vm=label, vcpu=0)
+        (family,) = text_string_to_metric_families(families.text())
+        assert family.documentation == "A \\ and\na line."
+        (sample,) = family.samples
+        assert (sample.labels, sample.value) == ({"vm": label, "vcpu": "0"}, 7)
+    assert [exposition.decimal(n, 1000) for n in (0, 7, 1007, 123456)] == [
+        "0.000", "0.007", "1.007", "123.456"]
+    assert exposition.Families().text() == ""
+
+
+EXIT = {"vm": "alpha", "vcpu": 0, **dict.fromkeys(CAUSES, 1), "time_us": 1, "cpu_us": 1,
+        "steal_us": 1, "hs_instructions": 8, "hs_instructions_by": dict.fromkeys(CAUSES, 1),
+        "longest_stay": 1}
+
+
+@pytest.fixture
+def fake(tmp_path):
+    """A machine that tells nothing but its VMs' states."""
+    rows = [{"vm": "alpha", "state": "off", "uptime_ms": 0, "vcpus": 1, "harts": [0],
+             "memory": 1 << 24}]
+    made = fakes.Asked(tmp_path / "control", lambda command: fakes.told(
+        {"vms": rows, "crash": [{"vm": "alpha", "failure": None}],
+         "exits": [EXIT]}.get(command.split()[0], [])))
+    yield made
+    made.end()
+
+
+def test_the_file(fake, tmp_path):
+    """It is replaced as a whole, with the rights that others have; what cannot be asked or written
+    leaves it as it was, and leaves nothing else."""
+    folder = tmp_path / "collector"
+    folder.mkdir()
+    file = folder / "tally.prom"
+    file.write_text("old", encoding="utf-8")
+    with file.open(encoding="utf-8") as reader:
+        assert metrics(fake.path, "-o", file) == ("", "")
+        assert reader.read() == "old"
+    assert file.read_text(encoding="utf-8") == metrics(fake.path)[0]
+    umask = os.umask(0)
+    os.umask(umask)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o666 & ~umask
+    before = file.read_bytes()
+    assert metrics(tmp_path / "nobody", "-o", file, status=4)[1].startswith(
+        "tools/tally-ctl: nobody listens at ")
+    assert file.read_bytes() == before
+    assert os.listdir(folder) == ["tally.prom"]
+    assert metrics(fake.path, "-o", folder / "none/x.prom", status=2) == (
+        "", f"tools/tally-ctl: {folder}/none/x.prom: No such file or directory\n")
+    # A folder is in its place.
+    (folder / "x.prom").mkdir()
+    assert "Is a directory" in metrics(fake.path, "-o", folder / "x.prom", status=2)[1]
+    assert sorted(os.listdir(folder)) == ["tally.prom", "x.prom"]
+
+
+def test_wrong_use(fake):
+    for words in (["--json"], ["alpha"]):
+        assert "metrics takes -o FILE or nothing" in metrics(fake.path, *words, status=2)[1]
+    done = subprocess.run([TOOL, "--socket", fake.path, "-o", "x", "vms"], capture_output=True,
+                          text=True, check=False, timeout=harness.GUARD)
+    assert done.returncode == 2 and "-o is of metrics" in done.stderr
+    assert fake.commands == []
+
+
+def test_an_older_tally(tmp_path):
+    old = fakes.Asked(tmp_path / "old", lambda command: fakes.told(
+        [{"vm": "alpha", "state": "off"}] if command.startswith("vms") else []))
+    assert metrics(old.path, status=6) == (
+        "", "tools/tally-ctl: this Tally does not tell 'uptime_ms'\n")
+    old.end()

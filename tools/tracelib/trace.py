@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/tally-trace at work: has stays noted, takes them while the guests run, and writes them."""
+import time
+
+from perflib.samples import BadSamples, Decoder
+from tracelib import records, trace_event, tracks
+
+POLL = 0.02  # seconds from one look at the rings to the next
+
+
+class Trace:
+    """From begin() to end()."""
+
+    def __init__(self, machine, out, vm):
+        self.machine, self.out, self.vm = machine, out, vm
+        self.decoder = Decoder()
+        self.merged = records.Merged()
+        self.foreign = 0  # samples of somebody else, which are lost for him
+        self.writer = self.tracks = None
+
+    def ask(self, command):
+        status, lines = self.machine.ask(command)
+        if status:
+            raise BadSamples("; ".join(lines))
+        return lines
+
+    def batch(self):
+        """What the harts had noted."""
+        made = [records.record(hart, words) for line in self.ask("samples")
+                for hart, words in self.decoder.records(line)]
+        self.foreign += made.count(None)
+        return [record for record in made if record]
+
+    def begin(self):
+        self.ask("stays off")
+        while self.batch():  # what another trace has left
+            pass
+        self.foreign = 0
+        lines = self.machine.objects("stays on" + (f" {self.vm}" if self.vm else ""))
+        self.writer = trace_event.Writer(self.out, lines[0]["timebase"])
+        self.tracks = tracks.Tracks(self.writer, lines)
+
+    def take(self):
+        """Returns how many there were."""
+        batch = self.batch()
+        for record in self.merged.add(batch):
+            self.tracks.add(record)
+        return len(batch)
+
+    def end(self):
+        self.ask("stays off")
+        while self.take():
+            pass
+        for record in self.merged.rest():
+            self.tracks.add(record)
+        if not self.tracks.is_complete():
+            raise BadSamples("another program has taken the end of the trace from the line")
+        self.writer.close(vcpus=[self.summary(vcpu) for vcpu in self.traced()],
+                          lost={f"hart {hart.id}": hart.lost
+                                for hart in self.tracks.harts.values()})
+
+    def traced(self):
+        return [vcpu for _, vcpu in sorted(self.tracks.vcpus.items())
+                if self.vm in (None, vcpu.vm)]
+
+    @staticmethod
+    def summary(vcpu):
+        return {"vm": vcpu.vm, "vcpu": vcpu.id, "stays": vcpu.stays,
+                "instructions": vcpu.instructions, "hs_instructions": vcpu.accounted(),
+                "missing": vcpu.accounted() - vcpu.instructions, "moves": vcpu.moves,
+                "lcofis": vcpu.lcofis}
+
+    def report(self, out):
+        for vcpu in self.traced():
+            missing = vcpu.accounted() - vcpu.instructions
+            print("[ tally-trace: %s: %d stays of %d instructions in HS%s ]" % (
+                vcpu.name, vcpu.stays, vcpu.instructions,
+                ", %d instructions are missing" % missing if missing else ""), file=out)
+        for hart in self.tracks.harts.values():
+            if hart.lost:
+                print("[ tally-trace: hart %d: %d records were lost: they came faster than the "
+                      "line takes them ]" % (hart.id, hart.lost), file=out)
+        if self.foreign:
+            print("[ tally-trace: %d samples of somebody else came and were dropped ]"
+                  % self.foreign, file=out)
+
+
+def run(trace, until, child, stop):
+    """Until the time or the child is over, or it is told to stop."""
+    while not stop.wanted:
+        now = time.monotonic()
+        if (child and child.poll() is not None) or (until is not None and now >= until):
+            return
+        if not trace.take():
+            stop.sleep(POLL if until is None else max(0, min(POLL, until - now)))

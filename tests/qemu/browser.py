@@ -3,12 +3,15 @@
 `tools/setup browser` installs), asked through two pipes by its own protocol for programs."""
 import base64
 import fcntl
+import functools
 import json
 import os
 import select
 import shutil
 import subprocess
 import time
+
+import pytest
 
 import harness
 
@@ -18,9 +21,16 @@ KEYS = {"Enter": 13, "Escape": 27, "ArrowUp": 38, "ArrowDown": 40, "ArrowLeft": 
         "ArrowRight": 39, "Tab": 9, "Home": 36}
 
 
+@functools.lru_cache(None)
 def program():
-    if not any(map(shutil.which, NAMES)):
-        subprocess.run([harness.ROOT / "tools/setup", "browser"], check=True)
+    """Installs it if need be. Where that is not possible, the test is skipped, with the reason."""
+    with open(harness.BUILD / "browser.lock", "w", encoding="ascii") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if not any(map(shutil.which, NAMES)):
+            done = subprocess.run([harness.ROOT / "tools/setup", "browser"], check=False,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True)
+            if done.returncode:
+                pytest.skip("no browser: " + " ".join(done.stderr.split()))
     return next(filter(None, map(shutil.which, NAMES)))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
+import browser
 import harness
 import ledger
 
@@ -60,6 +61,14 @@ def linux(tmp_path):
 def bare(tmp_path):
     """run(SCRIPT) -> lines: the same Debian guest without Tally, as the reference."""
     return lambda script, **arguments: harness.bare_linux(tmp_path, script, **arguments)
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory):
+    """A browser.Browser, or a skipped test where none can be installed."""
+    one = browser.Browser(tmp_path_factory.mktemp("profile"))
+    yield one
+    one.close()
 
 
 def end(child):

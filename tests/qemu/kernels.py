@@ -2,15 +2,19 @@
 """Images of kernels made by hand: functions of known code, and the tables of kallsyms as Linux'
 scripts/kallsyms.c writes them."""
 
+import os
 import struct
+import subprocess
 
+GCC = os.environ.get("CROSS_COMPILE", "riscv64-linux-gnu-") + "gcc"
 BASE = 0xffffffff80000000
 TEXT = 0x1000
 BUILD_ID = bytes(range(1, 21))
 # What tokens stand for, beside the characters that stand for themselves.
 TOKENS = {1: b"kallsyms_", 2: b"tfunction_", 200: b"_start"}
 LONG_NAME = "a_name_of_" + "many_characters_" * 12  # longer than 127 tokens
-ORDERS = ("behind", "before", "place")
+# Where the offsets of symbols are, or their addresses as a whole.
+ORDERS = ("behind", "before", "place", "addresses", "addresses before")
 NOP, CALL, SHORT_CALL, RET = b"\1\0", b"\xef\0\0\0", b"\x82\x90", b"\x82\x80"
 # 64 bytes: what is called returns to 8, 18 and 26, of which 26 is behind a short call.
 BODY = NOP * 2 + CALL + NOP * 3 + CALL + NOP * 3 + SHORT_CALL + NOP * 18 + RET
@@ -74,9 +78,9 @@ class Built:
 
     def add_tables(self, order, relocates, itself):
         """itself: whether the tables are symbols as well."""
-        own = ["num_syms", "names", "markers", "token_table", "token_index", "offsets"]
+        where = "addresses" if order.startswith("addresses") else "offsets"
+        own = ["num_syms", "names", "markers", "token_table", "token_index", where]
         total = len(self.symbols) + (len(own) + 1 if itself else 0)
-        size = {"offsets": 4 * total, "relative_base": 8, "num_syms": 8}
         plain = [kind + name for _, kind, name in self.symbols]
         if itself:
             plain += ["rkallsyms_" + name for name in own] + ["B_end"]
@@ -92,10 +96,11 @@ class Built:
         content = {"num_syms": struct.pack("<Q", total), "names": names,
                    "markers": struct.pack(f"<{len(markers)}I", *markers), "token_table": table,
                    "token_index": struct.pack("<256H", *index),
-                   "offsets": bytes(size["offsets"]),
+                   "offsets": bytes(4 * total), "addresses": bytes(8 * total),
                    "relative_base": struct.pack("<Q", 0 if relocates else BASE)}
         tail = ["offsets", "relative_base"]
-        written = {"behind": own[:5] + tail, "before": tail + own[:5], "place": own}[order]
+        written = {"behind": own[:5] + tail, "before": tail + own[:5], "place": own,
+                   "addresses": own, "addresses before": [where] + own[:5]}[order]
         at = {}
         for name in written:
             at[name] = self.put(content[name])
@@ -105,13 +110,48 @@ class Built:
         if itself:
             self.symbols += [(BASE + at[name], "r", "kallsyms_" + name) for name in own]
             self.symbols.append((BASE + (len(self.data) + 4095) // 4096 * 4096, "B", "_end"))
-        where = at["offsets"]
-        offsets = b"".join(
-            struct.pack("<i", address - BASE - where - 4 * i) if order == "place" else
+        first = at[where]
+        table = b"".join(
+            struct.pack("<Q", address) if where == "addresses" else
+            struct.pack("<i", address - BASE - first - 4 * i) if order == "place" else
             struct.pack("<I", address - BASE) for i, (address, _, _) in enumerate(self.symbols))
-        self.data = self.data[:where] + offsets + self.data[where + len(offsets):]
+        self.data = self.data[:first] + table + self.data[first + len(table):]
 
 
 def built(count=300, **how):
     """A kernel of so many functions; 256 or fewer symbols would have no second marker."""
     return Built([(f"function_{i}", BODY) for i in range(count - 1)] + [(LONG_NAME, BODY)], **how)
+
+
+LAYOUT = """
+ENTRY(_start)
+PHDRS { text PT_LOAD FLAGS(5); init PT_LOAD FLAGS(5); }
+SECTIONS {
+    . = BASE;
+    .head.text : { *(.head.text) } :text
+    . = BASE + 0x1000;
+    .text : { _text = .; *(.text) _etext = .; } :text
+    .notes : { *(.note*) } :text
+    . = ALIGN(0x200000);
+    .init.text : { _sinittext = .; *(.init.text) _einittext = .; } :init
+    _end = .;
+}
+"""
+
+
+def vmlinux(folder, count=300, seed="__pi_get_kaslr_seed"):
+    """An ELF file with so many functions of the same code, and one more that is in .init.text."""
+    body = ".byte " + ", ".join(map(str, BODY))
+    lines = ['.section .head.text, "ax"', ".globl _start", "_start: nop", ".text"]
+    for name in [f"function_{i}" for i in range(count)] + [".init", "start_it"]:
+        if name == ".init":
+            lines.append('.section .init.text, "ax"')
+        else:
+            lines += [f".type {name}, @function", f"{name}: {body}", f".size {name}, . - {name}"]
+    lines += [f".type {seed}, @function", f"{seed}: ret"]
+    source, layout, path = folder / "vmlinux.S", folder / "vmlinux.lds", folder / "vmlinux"
+    source.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    layout.write_text(LAYOUT.replace("BASE", hex(BASE)), encoding="utf-8")
+    subprocess.run([GCC, "-nostdlib", "-static", "-no-pie", "-Wl,-T," + str(layout),
+                    "-Wl,--build-id", "-mcmodel=medany", source, "-o", path], check=True)
+    return path

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of functions: what is in kernels' own tables, in maps and ELF files is found, what cannot be
-checked is refused, and no address gets a name that is not its own."""
+"""Names of functions: what is in kernels' own tables, in maps and ELF files is found, what cannot
+be checked is refused, and no address gets a name that is not its own."""
 
 import argparse
 import gzip
 import json
 import os
+import random
 import struct
 import subprocess
 
@@ -18,7 +19,6 @@ from perflib import kallsyms, naming, symbols
 
 TOOL = harness.ROOT / "tools/perf-vms"
 MOVED = 0x1400000
-GCC = os.environ.get("CROSS_COMPILE", "riscv64-linux-gnu-") + "gcc"
 
 
 @pytest.mark.parametrize("order", kernels.ORDERS)
@@ -144,7 +144,7 @@ def program(folder, *words):
     source = folder / "program.c"
     source.write_text(PROGRAM, encoding="utf-8")
     path = folder / "program"
-    subprocess.run([GCC, "-nostdlib", *words, source, "-o", path], check=True)
+    subprocess.run([kernels.GCC, "-nostdlib", *words, source, "-o", path], check=True)
     return path
 
 
@@ -159,6 +159,24 @@ def test_programs(tmp_path):
     assert len(found.build_id) == 40 and not found.movable
     with pytest.raises(symbols.BadSymbols, match="no ELF file for RISC-V: EM_X86_64"):
         symbols.load(os.path.realpath("/proc/self/exe"))
+
+
+def test_a_vmlinux(tmp_path):
+    """Its code is in several sections; and without the code for it, it does not relocate itself."""
+    found = symbols.load(str(kernels.vmlinux(tmp_path)))
+    first = kernels.BASE + kernels.TEXT
+    assert found.movable and len(found.build_id) == 40
+    assert (found.text, found.functions[:2]) == (first, [(kernels.BASE, "_start"),
+                                                         (first, "function_0")])
+    assert found.find(first + 64 * 300 - 1) == ("function_299", first + 64 * 299)
+    assert found.find(first + 64 * 300) is None
+    (start,) = [start for start, name in found.functions if name == "start_it"]
+    assert found.find(start + 63) == ("start_it", start) and found.end > start
+    moved = samples_of(kernels.built(), MOVED, [(first + 64 * i, "") for i in range(299)])
+    path = str(kernels.vmlinux(tmp_path))
+    assert named(moved, "--symbols", path).name(moved[3], moved[3]["ip"]) == "function_1"
+    stays = symbols.load(str(kernels.vmlinux(tmp_path, seed="other")))
+    assert not stays.movable
 
 
 def sample(**fields):
@@ -222,6 +240,12 @@ def test_a_kernel_that_cannot_relocate_itself(tmp_path):
     assert known.name(other, other["ip"]) == other["ip"]
 
 
+def test_a_vm_that_was_not_sampled(tmp_path):
+    image = written(tmp_path, "Image", kernels.built(kaslr=False).image)
+    known = named([{"vms": ["alpha"]}], "--symbols", f"beta={image}", "--symbols", image)
+    assert known.complaints == ["VM beta: a file is given for it, but it was not sampled"]
+
+
 def test_folded(tmp_path):
     """Names of a kernel and of a program in one address space; elsewhere its addresses stand."""
     kernel = kernels.built(kaslr=False)
@@ -257,3 +281,34 @@ def test_wrong_use(tmp_path, words, why):
     done = subprocess.run([TOOL, "folded", file, *(word.format(**files) for word in words)],
                           capture_output=True, text=True, check=False)
     assert done.returncode == 2 and why in done.stderr and done.stderr.count("\n") == 1
+
+
+def changed(data, chance):
+    """With a few bytes, or a few in a row, that are others; or cut off."""
+    found = bytearray(data)
+    for _ in range(chance.randint(1, 8)):
+        at, n = chance.randrange(len(found)), chance.choice((1, 1, 2, 4, 8, 64))
+        found[at:at + n] = bytes(chance.choice((0, 255, chance.randrange(256)))
+                                 for _ in range(len(found[at:at + n])))
+    return bytes(found[:chance.randrange(len(found))] if chance.random() < 0.2 else found)
+
+
+@pytest.mark.parametrize("kind", ["Image", "System.map", "ELF"])
+def test_damaged_files(tmp_path, kind):
+    """They are refused in a sentence, or have names that are in the file."""
+    kernel = kernels.built()
+    if kind == "Image":
+        data = kernel.image
+    elif kind == "ELF":
+        data = program(tmp_path, "-static", "-no-pie", "-Wl,--build-id").read_bytes()
+    else:
+        data = "".join(f"{at:016x} {kind} {name}\n" for at, kind, name in kernel.symbols).encode()
+    chance, refused = random.Random(1), 0
+    for _ in range(200):
+        try:
+            found = symbols.load(written(tmp_path, "damaged", changed(data, chance)))
+            assert all(0 <= start < end for start, end, _ in found.spans)
+        except symbols.BadSymbols as error:
+            refused += 1
+            assert "\n" not in str(error) and "damaged" in str(error)
+    assert 20 < refused < 200

@@ -14,7 +14,7 @@ import sys
 from perflib import kernel_files, naming, perf_data, samples, symbols
 
 APART = 1000  # from a process's number to the next one's; its vcpus have those between
-UNKNOWN_END = 1 << 31  # of a kernel whose place is not known: 2 GiB, as Linux' own
+UNKNOWN = (1 << 31) - (1 << 12)  # where a kernel is that is not known: in 2 GiB, as Linux' own
 MODES = {"kernel": perf_data.KERNEL, "user": perf_data.USER}
 
 
@@ -64,7 +64,7 @@ def kernel_of(known, vm):
         return start, known.end - start, known.text, kernel_files.build_id(known)
     start = symbols.LINKED_AT
     unknown = hashlib.sha1(f"perf-vms: the kernel of VM {vm} is not known".encode()).hexdigest()
-    return start, UNKNOWN_END, start, unknown
+    return start, UNKNOWN, start, unknown
 
 
 def groups(named, vms):
@@ -99,7 +99,7 @@ def put_losses(writer, processes, objects):
         if o["type"] not in ("lost", "end"):
             continue
         key = (o["vm"], o["vcpu"], o["event"])
-        n = o["lost"] if o["type"] == "lost" else max(0, o["lost"] - told[key])
+        n = o["lost"] if o["type"] == "lost" else max(0, o.get("lost", 0) - told[key])
         told[key] += n
         if n:
             time = o.get("timestamp", max(time for time, _ in writer.records))
@@ -149,8 +149,7 @@ def arguments(argv):
 
 def main(argv):
     args = arguments(argv)
-    with open(args.file, encoding="utf-8") as lines:
-        objects = samples.read(lines)
+    objects = samples.load(args.file)
     named = naming.Naming(args, objects)
     for complaint in named.complaints:
         print("tools/perf-vms export: " + complaint, file=sys.stderr)
@@ -163,8 +162,9 @@ def main(argv):
         data, n = convert(objects, vms, named)
         kernel_files.write(path, data)
         known = named.kernel(vms[0])
-        if known:
-            kernel_files.fill(args.buildid_dir, known)
+        if known and not kernel_files.fill(args.buildid_dir, known):
+            print(f"tools/perf-vms export: {args.buildid_dir} has another file of the kernel of "
+                  f"{', '.join(vms)}, which stays", file=sys.stderr)
         print("%s: %d samples of %s%s" % (path, n, ", ".join(vms), "" if known else
                                           ", whose kernel has no names"))
     return 0

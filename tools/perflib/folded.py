@@ -40,8 +40,7 @@ def main(argv):
                         help="of this one; needed if several were sampled")
     naming.add_options(parser)
     args = parser.parse_args(argv)
-    with open(args.file, encoding="utf-8") as lines:
-        objects = samples.read(lines)
+    objects = samples.load(args.file)
     events = objects[0]["events"]
     if args.event is None and len(events) > 1:
         parser.error("-e says which event: " + ", ".join(events))

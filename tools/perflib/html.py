@@ -41,7 +41,8 @@ def data(found, file):
             ends[-1]["ended"] = True
     return {"file": os.path.basename(file), "vms": found.vms, "events": found.events,
             "period": str(found.head.get("period", "")), "first_ns": str(found.first_ns),
-            "last_ns": str(found.last_ns), "complaints": found.complaints, "names": list(names), "stacks": rows, "ends": ends}
+            "last_ns": str(found.last_ns), "complaints": found.complaints,
+            "names": list(names), "stacks": rows, "ends": ends}
 
 
 def part(name):

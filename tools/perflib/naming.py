@@ -52,6 +52,7 @@ class Naming:
         for text in args.user:
             self.add_user(text)
         if objects is not None:
+            self.tell_strangers(objects[0].get("vms"))
             self.place(objects)
 
     def load(self, file):
@@ -79,6 +80,12 @@ class Naming:
             found = found.moved(at - found.text)
         satp = match["satp"] and int(match["satp"], 0)
         self.users.setdefault((match["vm"], satp), []).append(found)
+
+    def tell_strangers(self, vms):
+        told = [vm for vm in (*self.kernels, *(vm for vm, _ in self.users)) if vm is not None]
+        for vm in dict.fromkeys(told):
+            if vms is not None and vm not in vms:
+                self.complaints.append(f"VM {vm}: a file is given for it, but it was not sampled")
 
     def place(self, objects):
         """Finds where the kernels are that may be anywhere."""

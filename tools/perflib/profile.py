@@ -1,82 +1,55 @@
 # SPDX-License-Identifier: Apache-2.0
 """A file of samples as sums: how many events each stack of each VM stands for, and what the file
-says of samples that are missing. For what draws profiles (page.py, speedscope.py)."""
+says of samples that are missing. For what draws profiles (html.py, speedscope.py)."""
 import collections
-import re
 
-from perflib import samples
+from perflib import naming, samples, symbols
 
 # What sums are kept for: the names of the VM and the event, how the vcpu was, and the frames from
 # the outermost to where it was.
 Stack = collections.namedtuple("Stack", "vm vcpu event mode masked satp frames")
 
-TEXT, NUMBER, TRUTH, LIST = str, int, bool, list
+# What is wanted besides what samples.each() has checked, and of which type; a truth is no number.
 FIELDS = {
-    "sample": {"timestamp": NUMBER, "vm": TEXT, "vcpu": NUMBER, "event": TEXT, "period": NUMBER,
-               "mode": TEXT, "masked": TRUTH, "ip": TEXT, "satp": TEXT},
-    "lost": {"timestamp": NUMBER, "vm": TEXT, "vcpu": NUMBER, "event": TEXT, "lost": NUMBER},
-    "end": {"vm": TEXT, "vcpu": NUMBER, "event": TEXT, "count": NUMBER, "samples": NUMBER,
-            "lost": NUMBER, "late": NUMBER, "ns": NUMBER, "unsampled_ns": NUMBER, "reasons": LIST},
+    "sample": {"vcpu": int, "masked": bool},
+    "lost": {"vcpu": int},
+    "end": {"vcpu": int, "count": int, "samples": int, "lost": int, "late": int, "ns": int,
+            "unsampled_ns": int, "reasons": list},
 }
-
-
-def is_address(text):
-    return isinstance(text, str) and re.fullmatch("0x[0-9a-f]{1,16}", text)
-
-
-def frames(sample, name):
-    """From the outermost caller to where it was, named by name(sample, address)."""
-    return tuple(name(sample, address)
-                 for address in (*reversed(sample.get("callchain", ())), sample["ip"]))
-
-
-def address(_sample, text):
-    """A name for those who have none."""
-    return text
 
 
 class Profile:
     """sums: {Stack: [samples, events]}; ends: {(vm, vcpu, event): what its `end` says, or None if
     there is none}; arrived, lost: {the same: how many samples the file has, and tells of as
-    lost}."""
+    lost}. objects: of samples.each(); there may be many more than stacks."""
 
-    def __init__(self, objects, name=address):
-        self.head = objects[0]
+    def __init__(self, objects):
+        objects = iter(objects)
+        self.head = next(objects)
         self.vms, self.events = self.head.get("vms"), self.head.get("events")
-        for words in (self.vms, self.events):
-            if not (isinstance(words, list) and all(isinstance(word, str) for word in words)):
-                raise samples.BadSamples("line 1: does not say which VMs and events")
-        self.name = name
         self.complaints = []
         self.sums = {}
         self.ends = {}
         self.arrived, self.lost = collections.Counter(), collections.Counter()
         self.first_ns = self.last_ns = None
-        for number, fields in enumerate(objects[1:], 2):
+        take = {"sample": self.take_sample, "lost": self.take_lost, "end": self.take_end}
+        for number, fields in enumerate(objects, 2):
+            if fields["type"] == "exits" or fields["type"] == "end" and "samples" not in fields:
+                continue  # of -e hs-instructions, which has no samples
             self.check(number, fields)
-            getattr(self, "take_" + fields["type"])(fields)
+            take[fields["type"]](fields)
 
-    def check(self, number, fields):
+    @staticmethod
+    def check(number, fields):
         """Is it what record.py writes?"""
-        kind = fields.get("type") if isinstance(fields, dict) else None
-        wanted = FIELDS.get(kind) if isinstance(kind, str) else None
-        if kind == "exits":
-            raise samples.BadSamples("has exits instead of samples, for tools/perf-vms folded")
-        if wanted is None:
-            raise samples.BadSamples(f"line {number}: is no sample, and says nothing of samples")
-        for key, what in wanted.items():
+        for key, what in FIELDS[fields["type"]].items():
             value = fields.get(key)
-            if type(value) is not what or (what is NUMBER and value < 0):  # a truth is no number
-                raise samples.BadSamples(f'line {number}: a {kind} without a proper "{key}"')
-        chain = fields.get("callchain", [])
-        for word in fields.get("reasons", ()):
-            if not isinstance(word, str):
-                raise samples.BadSamples(f"line {number}: a reason that is no text")
-        if kind == "sample" and not (isinstance(chain, list) and
-                                     all(map(is_address, (fields["ip"], fields["satp"], *chain)))):
-            raise samples.BadSamples(f"line {number}: an address that is none")
-        if fields["vm"] not in self.vms or fields["event"] not in self.events:
-            raise samples.BadSamples(f"line {number}: a VM or an event that line 1 does not name")
+            if type(value) is not what or (what is int and value < 0):
+                raise samples.BadSamples(
+                    f'line {number}: {fields["type"]} without a proper "{key}"')
+        if fields["type"] == "end" and not all(isinstance(word, str)
+                                               for word in fields["reasons"]):
+            raise samples.BadSamples(f"line {number}: a reason that is no text")
 
     def seen(self, fields):
         key = fields["vm"], fields["vcpu"], fields["event"]
@@ -88,10 +61,28 @@ class Profile:
         time_ns = fields["timestamp"]
         self.first_ns = time_ns if self.first_ns is None else min(self.first_ns, time_ns)
         self.last_ns = time_ns if self.last_ns is None else max(self.last_ns, time_ns)
-        stack = Stack(*(fields[key] for key in Stack._fields[:-1]), frames(fields, self.name))
+        stack = Stack(*(fields[key] for key in Stack._fields[:-1]),
+                      (*reversed(fields.get("callchain", ())), fields["ip"]))
+        self.add(stack, 1, fields["period"])
+
+    def add(self, stack, n, events):
         both = self.sums.setdefault(stack, [0, 0])
-        both[0] += 1
-        both[1] += fields["period"]
+        both[0] += n
+        both[1] += events
+
+    def named(self, name):
+        """Gives the frames, which are addresses, the names of name(sample, address)."""
+        sums, self.sums = self.sums, {}
+        for (stack, (n, events)), sample in zip(sums.items(), self.shown(sums)):
+            frames = tuple(name(sample, address) for address in stack.frames)
+            self.add(stack._replace(frames=frames), n, events)
+
+    @staticmethod
+    def shown(stacks):
+        """A sample of each, as the file has it."""
+        return [{"type": "sample", "vm": stack.vm, "vcpu": stack.vcpu, "event": stack.event,
+                 "mode": stack.mode, "masked": stack.masked, "satp": stack.satp,
+                 "ip": stack.frames[-1], "callchain": stack.frames[-2::-1]} for stack in stacks]
 
     def take_lost(self, fields):
         self.lost[self.seen(fields)] += fields["lost"]
@@ -108,7 +99,6 @@ class Profile:
 
 def add_options(parser):
     """For who calls of()."""
-    from perflib import naming  # wants a library that only names need
     parser.add_argument("file", metavar="FILE", help="of tools/perf-vms record")
     naming.add_options(parser)
 
@@ -116,14 +106,12 @@ def add_options(parser):
 def of(args, complain):
     """The Profile of the file that is given, with names as they are asked for. complain(TEXT): of
     what has none although there is a file for it. Raises samples.BadSamples, OSError."""
-    from perflib import naming, symbols
     try:
-        with open(args.file, encoding="utf-8") as lines:
-            objects = samples.read(lines)
-        Profile(objects)  # so that what is wrong is told before names are looked for
-        names = naming.Naming(args, objects)
-        found = Profile(objects, names.name)
-    except (samples.BadSamples, RecursionError, UnicodeDecodeError) as error:
+        with open(args.file, encoding="utf-8", errors="replace") as lines:
+            found = Profile(samples.each(lines))
+        names = naming.Naming(args, [found.head, *found.shown(found.sums)])
+        found.named(names.name)
+    except samples.BadSamples as error:
         raise samples.BadSamples(f"{args.file}: {error}") from error
     except symbols.BadSymbols as error:
         raise samples.BadSamples(str(error)) from error

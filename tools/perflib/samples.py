@@ -3,6 +3,7 @@
 (docs/profiling.md)."""
 import base64
 import json
+import re
 import struct
 
 HEAD_WORDS = 6
@@ -76,12 +77,77 @@ class Writer:
         self.out.write(json.dumps(fields) + "\n")
 
 
+PERIOD = re.compile(r"[0-9]{1,19}(hz)?")
+# What objects have, and of which type; `ip`, `satp` and `callchain` are checked as addresses.
+WHOSE = {"vm": str, "vcpu": int, "event": str}
+FIELDS = {
+    "sample": {**WHOSE, "timestamp": int, "hart": int, "period": int, "mode": str, "ip": str,
+               "satp": str},
+    "lost": {**WHOSE, "timestamp": int, "lost": int},
+    "exits": {**WHOSE, "cause": str, "what": str, "instructions": int},
+    "end": WHOSE}
+
+
+ADDRESS = re.compile("0x[0-9a-f]{1,16}")
+
+
+def are_addresses(words, known):
+    """known: of them those that were asked for before."""
+    if not known.issuperset(words):
+        if not all(isinstance(word, str) and ADDRESS.fullmatch(word) for word in words):
+            return False
+        known.update(words)
+    return True
+
+
+def is_right(o, head, known):
+    """Whether this is an object behind the first one. May raise what each() knows."""
+    fields = FIELDS[o["type"]]
+    numbers = [o[name] for name, kind in fields.items() if kind is int] + [o.get("lost", 0)]
+    chain = o.get("callchain", [])
+    return all(isinstance(o[name], kind) for name, kind in fields.items()) and \
+        all(0 <= number < 1 << 64 for number in numbers) and \
+        o["vm"] in head["vms"] and o["event"] in head["events"] and \
+        (o["type"] != "sample" or o["mode"] in ("kernel", "user") and isinstance(chain, list) and
+         are_addresses((o["ip"], o["satp"], *chain), known))
+
+
+def is_head(o):
+    return o["tally-samples"] == VERSION and PERIOD.fullmatch(o["period"]) is not None and all(
+        isinstance(o[name], list) and all(isinstance(text, str) for text in o[name])
+        for name in ("vms", "events"))
+
+
+def each(lines):
+    """The objects of a file of samples, one after the other. Raises BadSamples if it is none."""
+    head, known = None, set()
+    for n, line in enumerate(lines, 1):
+        ours = head is not None
+        try:
+            o = json.loads(line)
+            ours = ours or o["tally-samples"] == VERSION
+            right = is_right(o, head, known) if head else is_head(o)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            right = False
+        if not right and ours:
+            raise BadSamples(f"line {n} is no line of a file of samples: {line[:60]!r}")
+        if not right:
+            break
+        head = head or o
+        yield o
+    if head is None:
+        raise BadSamples("is no file of perf-vms record")
+
+
 def read(lines):
-    """The objects of a file of samples. Raises BadSamples if it is none."""
-    try:
-        objects = [json.loads(line) for line in lines]
-        if objects[0]["tally-samples"] == VERSION:
-            return objects
-    except (ValueError, LookupError, TypeError):
-        pass
-    raise BadSamples("this is no file of perf-vms record")
+    """All of them."""
+    return list(each(lines))
+
+
+def load(path):
+    """The same of a file, whatever is in it, with all that objects have to have."""
+    with open(path, encoding="utf-8", errors="replace") as lines:
+        try:
+            return read(lines)
+        except BadSamples as error:
+            raise BadSamples(f"{path}: {error}") from error

@@ -7,6 +7,7 @@ behind the last one has none.
 """
 import bisect
 import copy
+import os
 import re
 
 from elftools.common.exceptions import ELFError
@@ -175,7 +176,7 @@ def elf_code(elf):
             if section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR and section["sh_addr"]}
 
 
-def elf_functions(elf, table, code):
+def elf_functions(table, code):
     """Those of a table of symbols; where it does not say how long one is, it ends at the next."""
     symbols = [symbol for symbol in table.iter_symbols()
                if symbol["st_shndx"] in code and symbol.name and not NO_NAME.match(symbol.name)
@@ -194,32 +195,44 @@ def elf_functions(elf, table, code):
 
 def elf_build_id(elf):
     for section in elf.iter_sections():
-        if section["sh_type"] == "SHT_NOTE":
+        if section["sh_type"] == "SHT_NOTE" and not section.compressed:
             found = kallsyms.note_of(section.data())
             if found:
                 return found
     return None
 
 
+def check_elf(elf):
+    """Whether what it describes is in the file, before that is read."""
+    size = elf.stream.seek(0, os.SEEK_END)
+    parts = [(section["sh_offset"], section["sh_size"]) for section in elf.iter_sections()
+             if section["sh_type"] != "SHT_NOBITS"]
+    parts += [(segment["p_offset"], segment["p_filesz"]) for segment in elf.iter_segments()]
+    for at, length in parts:
+        if at + length > size:
+            raise ValueError("there are parts of it behind its end")
+
+
 def from_elf(path, stream):
     try:
         elf = ELFFile(stream)
+        check_elf(elf)
         machine = elf["e_machine"]
         code = elf_code(elf)
         tables = [section for section in elf.iter_sections()
                   if isinstance(section, SymbolTableSection)]
-        functions = [function for table in tables
-                     for function in elf_functions(elf, table, code)]
+        functions = [function for table in tables for function in elf_functions(table, code)]
         names = {symbol.name: symbol["st_value"] for table in tables
                  for symbol in table.iter_symbols()}
         build_id = elf_build_id(elf)
         loads = [segment for segment in elf.iter_segments() if segment["p_type"] == "PT_LOAD"]
         coded = [segment for segment in loads if segment["p_flags"] & P_FLAGS.PF_X]
-        data = [(segment["p_vaddr"], segment.data()) for segment in coded]
+        data = [(section["sh_addr"], section.data()) for i, section in
+                enumerate(elf.iter_sections()) if i in code and not section.compressed]
         mapped = [(segment["p_vaddr"], segment["p_offset"], segment["p_filesz"])
                   for segment in coded]
         movable = elf["e_type"] == "ET_DYN"
-    except (ELFError, ValueError, LookupError, TypeError) as error:
+    except (ELFError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise BadSymbols(f"{path}: is a damaged ELF file: {error}") from error
     if machine != "EM_RISCV":
         raise BadSymbols(f"{path}: is no ELF file for RISC-V: {machine}")

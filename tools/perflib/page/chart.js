@@ -2,7 +2,7 @@
 // The flame graph: a bar for each node of a tree that is wide enough to be seen.
 
 const NARROWEST = 1; // pixels of a bar that is drawn
-const LETTERS = 26; // pixels from which on it has its name
+const LETTERS = 34; // pixels from which on it has its name
 
 const isAddress = (name) => /^0x[0-9a-f]+$/.test(name);
 
@@ -54,7 +54,9 @@ class Chart {
 
     search(matches) {
         this.matches = matches;
-        this.draw();
+        for (const {node, element} of this.bars) {
+            element.classList.toggle("match", Boolean(matches && matches(node)));
+        }
     }
 
     zoomTo(node) {
@@ -118,11 +120,11 @@ class Chart {
     bar(bar, number) {
         const {node, left, wide} = bar, e = this.e;
         const pixels = wide * this.drawnWidth;
+        const share = percent(node.events[e], this.root.events[e]);
         const element = make("div", pixels < LETTERS ? "" : label(node.name), {
             "class": "frame", role: "treeitem", id: "bar" + number,
             "aria-level": node.depth + 1, "aria-selected": "false",
-            "aria-label": label(node.name) + ", " +
-                percent(node.events[e], this.root.events[e]),
+            "aria-label": label(node.name) + ", " + share, title: label(node.name) + "\n" + share,
         });
         Object.assign(element.dataset, {bar: number, depth: node.depth,
                                         events: node.events[e], samples: node.samples[e]});
@@ -134,7 +136,7 @@ class Chart {
         for (const [name, value] of [
             ["left", left * this.drawnWidth + "px"], ["width", Math.max(pixels - 1, 0.7) + "px"],
             ["top", `calc(var(--row) * ${node.depth})`], ["--h", hue], ["--s", full + "%"],
-            ["--d", light + "%"]]) {
+            ["--d", light + "%"], ["--off", 100 * node.masked[e] / node.samples[e] + "%"]]) {
             element.style.setProperty(name, value);
         }
         bar.element = element;

@@ -6,6 +6,7 @@ const byId = (name) => document.getElementById(name);
 const FEW = 20; // functions that are listed at first
 
 let vm = -1, e = 0, root = null, listed = FEW;
+const all = buildTree(data, -1, new Set());
 const split = new Set();
 const chart = new Chart(byId("chart"), {look: showDetails, zoomed});
 
@@ -72,8 +73,7 @@ function showChoices() {
 
 // Another VM, another event, or other splits.
 function rebuild() {
-    const all = buildTree(data, -1, new Set());
-    root = buildTree(data, vm, split);
+    root = vm < 0 && !split.size ? all : buildTree(data, vm, split);
     for (const button of byId("vms").children) {
         const number = Number(button.dataset.vm);
         const of = number < 0 ? all : all.below.get(PLAIN + data.vms[number]);
@@ -146,7 +146,7 @@ function showFunctions() {
         return line;
     }));
     byId("more").hidden = rows.length <= listed;
-    byId("more").textContent = "All " + digits(rows.length);
+    byId("more").textContent = `More of ${digits(rows.length)}`;
 }
 
 function showDetails(node) {
@@ -213,7 +213,7 @@ byId("controls").addEventListener("change", (event) => {
 byId("search").addEventListener("input", search);
 byId("reset").addEventListener("click", () => chart.zoomTo(root));
 byId("more").addEventListener("click", () => {
-    listed = Infinity;
+    listed += 10 * FEW;
     showFunctions();
 });
 document.addEventListener("keydown", (event) => {

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Files of samples that tools/perf-vms html and speedscope refuse; sums of a speedscope file."""
+import collections
+import json
+
+import pytest
+
+import flames
+
+
+def test_a_file_without_samples(tmp_path):
+    file = flames.write(tmp_path / "none", [flames.HEAD, flames.end(*flames.ENDS[2])])
+    for words in (("html", file, "-o", tmp_path / "page"), ("speedscope", file)):
+        done = flames.call(*words)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == (f"tools/perf-vms: {file}: has no sample; beta/0: no cycles: "
+                               "the guest needed that counter\n")
+    assert not (tmp_path / "page").exists()
+
+
+GOOD, END = flames.sample(*flames.STACKS[0][:-1]), flames.end(*flames.ENDS[0])
+NO_LINE = "line 2 is no line of a file of samples"
+
+
+def test_exits_are_no_samples(tmp_path):
+    """A file of -e hs-instructions has none."""
+    who = {"vm": "alpha", "vcpu": 0, "event": "hs-instructions"}
+    file = flames.write(tmp_path / "exits", [
+        {"tally-samples": 1, "vms": ["alpha"], "events": ["hs-instructions"], "period": "1"},
+        {"type": "exits", **who, "cause": "ecall", "what": "time", "exits": 3, "instructions": 900},
+        {"type": "end", **who, "count": 900, "ns": 5, "unsampled_ns": 0, "reasons": []}])
+    done = flames.call("html", file, "-o", tmp_path / "page")
+    assert (done.returncode, done.stderr) == (2, f"tools/perf-vms: {file}: has no sample\n")
+    done = flames.call("folded", file)
+    assert done.returncode == 0 and done.stdout.endswith(" 900\n"), done
+
+
+@pytest.mark.parametrize("wrong, why", [
+    ({"type": "sample"}, NO_LINE), ({"type": "other"}, NO_LINE), ([], NO_LINE), (5, NO_LINE),
+    (GOOD | {"period": -1}, NO_LINE), (GOOD | {"vm": "other"}, NO_LINE),
+    (GOOD | {"mode": "other"}, NO_LINE), (GOOD | {"ip": "main"}, NO_LINE),
+    (GOOD | {"callchain": [5]}, NO_LINE), (GOOD | {"callchain": [["0x1"]]}, NO_LINE),
+    (GOOD | {"callchain": "01"}, NO_LINE), (GOOD | {"ip": "0x" + "1" * 17}, NO_LINE),
+    (GOOD | {"vcpu": True}, "line 2: sample without a proper \"vcpu\""),
+    (GOOD | {"masked": 1}, "line 2: sample without a proper \"masked\""),
+    (END | {"late": -1}, "line 2: end without a proper \"late\""),
+    (END | {"reasons": [None]}, "line 2: a reason that is no text"),
+])
+def test_a_file_that_is_wrong(tmp_path, wrong, why):
+    file = flames.write(tmp_path / "wrong", [flames.HEAD, wrong])
+    done = flames.call("html", file, "-o", tmp_path / "page")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith(f"tools/perf-vms: {file}: ") and why in done.stderr
+    assert not (tmp_path / "page").exists()
+
+
+def test_no_file_of_samples(tmp_path):
+    for content in (b"", b"{}\n", b"\xff\n", b"[[[\n", b'{"tally-samples": 1}\n'):
+        (tmp_path / "file").write_bytes(content)
+        done = flames.call("html", tmp_path / "file", "-o", tmp_path / "page")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done
+    done = flames.call("html", tmp_path / "not there", "-o", tmp_path / "page")
+    assert done.returncode == 2 and "No such file" in done.stderr
+
+
+def test_names(tmp_path):
+    """A System.map names functions; what no name is found for is said on the page, too."""
+    names = tmp_path / "System.map"
+    names.write_text("0000000000000100 T _text\n0000000000000100 T outer\n"
+                     "0000000000000200 T inner\n0000000000000300 T _etext\n", encoding="ascii")
+    file = flames.write(tmp_path / "file", flames.objects())
+    done = flames.call("html", file, "--symbols", f"alpha={names}@0x100", "--symbols",
+                       f"other={names}@0x100", "-o", tmp_path / "page")
+    why = "VM other: a file is given for it, but it was not sampled"
+    assert done.returncode == 0 and f"tools/perf-vms: {why}\n" in done.stderr, done.stderr
+    page = (tmp_path / "page").read_text(encoding="ascii")
+    found = json.loads(page.split('id="data">')[1].split("</script>")[0])
+    assert found["complaints"] == [why]
+    assert {"outer", "inner", "0x400"} <= set(found["names"])
+
+
+def test_speedscope(tmp_path):
+    """Each VM's and event's sums, in that program's format."""
+    file = flames.write(tmp_path / "file", flames.objects())
+    done = flames.call("speedscope", file)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    names = [frame["name"] for frame in found["shared"]["frames"]]
+    assert found["$schema"] == "https://www.speedscope.app/file-format-schema.json"
+    assert [each["name"] for each in found["profiles"]] == [
+        "alpha: cycles", "alpha: instructions:u", "beta: cycles"]
+    for each in found["profiles"]:
+        vm, event = each["name"].split(": ")
+        got = collections.Counter()
+        for stack, weight in zip(each["samples"], each["weights"], strict=True):
+            got[tuple(names[n] for n in stack)] += weight
+        wanted = collections.Counter()
+        for own, vcpu, of, mode, _, period, frames, n in flames.STACKS:
+            if (own, of) == (vm, event):
+                wanted[(f"vcpu {vcpu}", f"[{mode}]", *frames)] += n * period
+        assert got == wanted
+        assert (each["type"], each["unit"], each["startValue"]) == ("sampled", "none", 0)
+        assert each["endValue"] == sum(each["weights"])

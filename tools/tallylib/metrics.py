@@ -47,6 +47,8 @@ def add_vm(out, row):
     out.gauge("tally_vm_memory_bytes", "Memory of the VM.").add(row["memory"], **vm)
     out.gauge("tally_vm_dma_trusted", "1 if a device of the VM may write all memory.").add(
         int(row.get("dma") == "trusted"), **vm)
+    out.gauge("tally_vm_first_start_awaited", "1 if the VM waits to be started first.").add(
+        int(row.get("waits_for_first_start", False)), **vm)
 
 
 def add_crash(out, vm, row):

@@ -304,10 +304,23 @@ def test_the_file(fake, tmp_path):
     assert os.listdir(folder) == ["tally.prom"]
     assert metrics(fake.path, "-o", folder / "none/x.prom", status=2) == (
         "", f"tools/tally-ctl: {folder}/none/x.prom: No such file or directory\n")
-    # A folder is in its place.
+    # A folder or a device is in its place.
     (folder / "x.prom").mkdir()
-    assert "Is a directory" in metrics(fake.path, "-o", folder / "x.prom", status=2)[1]
-    assert sorted(os.listdir(folder)) == ["tally.prom", "x.prom"]
+    for place in (folder / "x.prom", "/dev/null"):
+        assert metrics(fake.path, "-o", place, status=2) == (
+            "", f"tools/tally-ctl: {place}: is no file that can be replaced\n")
+    # A link stays one.
+    (folder / "link.prom").symlink_to("tally.prom")
+    file.write_text("old", encoding="utf-8")
+    assert metrics(fake.path, "-o", folder / "link.prom") == ("", "")
+    assert (folder / "link.prom").is_symlink() and file.read_bytes() == before
+    # There is no room for all of it.
+    done = subprocess.run(["prlimit", "--fsize=1000", TOOL, "metrics", "--socket", fake.path, "-o",
+                           file], capture_output=True, text=True, check=False,
+                          timeout=harness.GUARD)
+    assert (done.returncode, done.stderr) == (2, f"tools/tally-ctl: {file}: File too large\n")
+    assert file.read_bytes() == before and len(before) > 1000
+    assert sorted(os.listdir(folder)) == ["link.prom", "tally.prom", "x.prom"]
 
 
 def test_wrong_use(fake):

@@ -4,22 +4,22 @@ import argparse
 import collections
 import sys
 
-from perflib import samples
+from perflib import naming, samples
 
 
-def stack(sample):
+def stack(sample, named):
     """Its frames from the outermost to where it was: VM, vcpu and mode stand for what is below."""
-    callers = reversed(sample.get("callchain", []))
-    return ";".join((sample["vm"], f"vcpu {sample['vcpu']}", f"[{sample['mode']}]", *callers,
-                     sample["ip"]))
+    frames = [*reversed(sample.get("callchain", [])), sample["ip"]]
+    return ";".join((sample["vm"], f"vcpu {sample['vcpu']}", f"[{sample['mode']}]",
+                     *(named.name(sample, address).replace(";", ":") for address in frames)))
 
 
-def fold(objects, event):
+def fold(objects, event, named):
     """{stack: how many events}"""
     found = collections.Counter()
     for sample in objects:
         if sample.get("type") == "sample" and event in (None, sample["event"]):
-            found[stack(sample)] += sample["period"]
+            found[stack(sample, named)] += sample["period"]
     return found
 
 
@@ -28,14 +28,17 @@ def main(argv):
     parser.add_argument("file", metavar="FILE", help="of tools/perf-vms record")
     parser.add_argument("-e", "--event", metavar="EVENT",
                         help="of this one; needed if several were sampled")
+    naming.add_options(parser)
     args = parser.parse_args(argv)
-    with open(args.file, encoding="utf-8") as lines:
-        objects = samples.read(lines)
+    objects = samples.load(args.file)
     events = objects[0]["events"]
     if args.event is None and len(events) > 1:
         parser.error("-e says which event: " + ", ".join(events))
     if args.event not in (None, *events):
         parser.error("-e %s: was not sampled; there are: %s" % (args.event, ", ".join(events)))
-    for text, n in sorted(fold(objects, args.event).items()):
+    named = naming.Naming(args, objects)
+    for complaint in named.complaints:
+        print("tools/perf-vms folded: " + complaint, file=sys.stderr)
+    for text, n in sorted(fold(objects, args.event, named).items()):
         sys.stdout.write("%s %d\n" % (text, n))
     return 0

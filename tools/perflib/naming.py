@@ -66,8 +66,7 @@ class Naming:
             raise symbols.BadSymbols(f"--symbols {text}: there is another file for it")
         found = self.load(match["file"])
         if at is not None:
-            found = symbols.load(match["file"]).moved(at - found.text)
-            found.movable = False
+            found = found.moved(at - found.text)
         self.kernels[match["vm"]] = found
 
     def add_user(self, text):
@@ -77,7 +76,7 @@ class Naming:
             raise symbols.BadSymbols(f"--user {text}: the program may be loaded anywhere: say "
                                      f"where, as {text}@ADDRESS (of its first mapping)")
         if at is not None:
-            found = symbols.load(match["file"]).moved(at - found.text)
+            found = found.moved(at - found.text)
         satp = match["satp"] and int(match["satp"], 0)
         self.users.setdefault((match["vm"], satp), []).append(found)
 
@@ -88,9 +87,8 @@ class Naming:
             if found is None or not found.movable:
                 continue
             try:
-                slide = slides.find(found, [o for o in objects if o.get("vm") == vm])
-                found = symbols.load(found.path).moved(slide) if slide else found
-                self.kernels[vm] = found
+                mine = [o for o in objects if o.get("vm") == vm]
+                self.kernels[vm] = found.moved(slides.find(found, mine))
             except slides.Unknown as error:
                 self.complaints.append(
                     f"VM {vm}: no names of its kernel: {error}; give --symbols "
@@ -100,7 +98,7 @@ class Naming:
     def kernel(self, vm):
         """Symbols; None: there are none, or it is not known where they are."""
         found = self.kernels.get(vm, self.kernels.get(None))
-        return None if found is None or found.movable and vm not in self.kernels else found
+        return None if found is None or found.movable else found
 
     def programs(self, vm, satp):
         return self.users.get((vm, satp), self.users.get((vm, None), []))

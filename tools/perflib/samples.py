@@ -3,6 +3,7 @@
 (docs/profiling.md)."""
 import base64
 import json
+import re
 import struct
 
 HEAD_WORDS = 6
@@ -68,12 +69,61 @@ class Writer:
         self.out.write(json.dumps(fields) + "\n")
 
 
+PERIOD = re.compile(r"[0-9]{1,19}(hz)?")
+# What objects have, and of which type; `ip`, `satp` and `callchain` are checked as addresses.
+WHOSE = {"vm": str, "vcpu": int, "event": str}
+FIELDS = {
+    "sample": {**WHOSE, "timestamp": int, "hart": int, "period": int, "mode": str, "ip": str,
+               "satp": str},
+    "lost": {**WHOSE, "timestamp": int, "lost": int},
+    "end": {**WHOSE, "lost": int}}
+
+
+def is_address(text):
+    return isinstance(text, str) and 0 <= int(text, 16) < 1 << 64
+
+
+def is_right(o, head):
+    """Whether this is an object behind the first one. May raise ValueError and what read() knows.
+    """
+    fields = FIELDS[o["type"]]
+    numbers = [o[name] for name, kind in fields.items() if kind is int]
+    return all(isinstance(o[name], kind) for name, kind in fields.items()) and \
+        all(0 <= number < 1 << 64 for number in numbers) and \
+        o["vm"] in head["vms"] and o["event"] in head["events"] and \
+        (o["type"] != "sample" or o["mode"] in ("kernel", "user") and
+         all(map(is_address, (o["ip"], o["satp"], *o.get("callchain", ())))))
+
+
+def is_head(o):
+    return o["tally-samples"] == VERSION and PERIOD.fullmatch(o["period"]) is not None and all(
+        isinstance(o[name], list) and all(isinstance(text, str) for text in o[name])
+        for name in ("vms", "events"))
+
+
 def read(lines):
     """The objects of a file of samples. Raises BadSamples if it is none."""
-    try:
-        objects = [json.loads(line) for line in lines]
-        if objects[0]["tally-samples"] == VERSION:
-            return objects
-    except (ValueError, LookupError, TypeError):
-        pass
-    raise BadSamples("this is no file of perf-vms record")
+    objects = []
+    for n, line in enumerate(lines, 1):
+        try:
+            o = json.loads(line)
+            if is_right(o, objects[0]) if objects else is_head(o):
+                objects.append(o)
+                continue
+        except (ValueError, LookupError, TypeError, AttributeError):
+            pass
+        if objects:
+            raise BadSamples(f"line {n} is no line of a file of samples: {line[:60]!r}")
+        break
+    if not objects:
+        raise BadSamples("is no file of perf-vms record")
+    return objects
+
+
+def load(path):
+    """The same of a file, whatever is in it."""
+    with open(path, encoding="utf-8", errors="replace") as lines:
+        try:
+            return read(lines)
+        except BadSamples as error:
+            raise BadSamples(f"{path}: {error}") from error

@@ -6,10 +6,11 @@ A name is given only to what is in that function. What is between functions, bef
 behind the last one has none.
 """
 import bisect
+import copy
 import re
 
 from elftools.common.exceptions import ELFError
-from elftools.elf.constants import SH_FLAGS
+from elftools.elf.constants import P_FLAGS, SH_FLAGS
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
@@ -52,6 +53,7 @@ class Symbols:
         self.build_id, self.movable = build_id, movable
         self.slide = 0
         self.code = []  # [(address, bytes)], if the file has them
+        self.mapped = []  # [(address, offset, size)] of a program's code, as it is loaded
         best = {}
         for function in found:
             other = best.get(function.start)
@@ -67,14 +69,17 @@ class Symbols:
         return [(start, name) for start, _, name in self.spans]
 
     def moved(self, slide):
-        """By so many bytes."""
+        """Another one, which runs so many bytes higher, and nowhere else."""
+        other = copy.copy(self)
+        other.movable = False
         if slide:
-            self.slide += slide
-            self.text, self.end = self.text + slide, self.end + slide
-            self.spans = [(start + slide, end + slide, name) for start, end, name in self.spans]
-            self.starts = [start for start, _, _ in self.spans]
-            self.code = [(start + slide, data) for start, data in self.code]
-        return self
+            other.slide += slide
+            other.text, other.end = self.text + slide, self.end + slide
+            other.spans = [(start + slide, end + slide, name) for start, end, name in self.spans]
+            other.starts = [start + slide for start in self.starts]
+            other.code = [(start + slide, data) for start, data in self.code]
+            other.mapped = [(start + slide, *where) for start, *where in self.mapped]
+        return other
 
     def span(self, address):
         """(start, end, name) of the function in which this is, or None."""
@@ -170,7 +175,7 @@ def elf_code(elf):
             if section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR and section["sh_addr"]}
 
 
-def elf_functions(elf, table, code):
+def elf_functions(table, code):
     """Those of a table of symbols; where it does not say how long one is, it ends at the next."""
     symbols = [symbol for symbol in table.iter_symbols()
                if symbol["st_shndx"] in code and symbol.name and not NO_NAME.match(symbol.name)
@@ -203,13 +208,15 @@ def from_elf(path, stream):
         code = elf_code(elf)
         tables = [section for section in elf.iter_sections()
                   if isinstance(section, SymbolTableSection)]
-        functions = [function for table in tables
-                     for function in elf_functions(elf, table, code)]
+        functions = [function for table in tables for function in elf_functions(table, code)]
         names = {symbol.name: symbol["st_value"] for table in tables
                  for symbol in table.iter_symbols()}
         build_id = elf_build_id(elf)
         loads = [segment for segment in elf.iter_segments() if segment["p_type"] == "PT_LOAD"]
-        data = [(segment["p_vaddr"], segment.data()) for segment in loads if segment["p_flags"] & 1]
+        coded = [segment for segment in loads if segment["p_flags"] & P_FLAGS.PF_X]
+        data = [(segment["p_vaddr"], segment.data()) for segment in coded]
+        mapped = [(segment["p_vaddr"], segment["p_offset"], segment["p_filesz"])
+                  for segment in coded]
         movable = elf["e_type"] == "ET_DYN"
     except (ELFError, ValueError, LookupError, TypeError) as error:
         raise BadSymbols(f"{path}: is a damaged ELF file: {error}") from error
@@ -223,22 +230,23 @@ def from_elf(path, stream):
         text, end = names["_text"], names.get("_end", end)
         movable = any("kaslr_seed" in name for name in names)
     found = Symbols(path, functions, text, end, build_id, movable)
-    found.code = data
+    found.code, found.mapped = data, mapped
     return found
 
 
-def load(path, slide=0):
-    """Symbols, or BadSymbols. slide: how much higher it is at run time than the file says."""
+def load(path, slide=None):
+    """Symbols, or BadSymbols. slide: how much higher it is at run time than the file says; None:
+    this is not known yet of what is movable."""
     try:
         with open(path, "rb") as stream:
             if stream.read(4) == b"\x7fELF":
-                return from_elf(path, stream).moved(slide)
-            stream.seek(0)
-            data = stream.read()
+                found = from_elf(path, stream)
+            else:
+                stream.seek(0)
+                data = kallsyms.unpacked(stream.read())
+                found = (from_image if kallsyms.is_image(data) else from_map)(path, data)
     except OSError as error:
         raise BadSymbols(f"{path}: {error.strerror}") from error
-    try:
-        data = kallsyms.unpacked(data)
     except kallsyms.NoKallsyms as error:
         raise BadSymbols(f"{path}: {error}") from error
-    return (from_image if kallsyms.is_image(data) else from_map)(path, data).moved(slide)
+    return found if slide is None else found.moved(slide)

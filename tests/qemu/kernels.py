@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Images of kernels made by hand: functions of known code, and the tables of kallsyms as Linux'
+scripts/kallsyms.c writes them."""
+
+import struct
+
+BASE = 0xffffffff80000000
+TEXT = 0x1000
+BUILD_ID = bytes(range(1, 21))
+# What tokens stand for, beside the characters that stand for themselves.
+TOKENS = {1: b"kallsyms_", 2: b"tfunction_", 200: b"_start"}
+LONG_NAME = "a_name_of_" + "many_characters_" * 12  # longer than 127 tokens
+ORDERS = ("behind", "before", "place")
+NOP, CALL, SHORT_CALL, RET = b"\1\0", b"\xef\0\0\0", b"\x82\x90", b"\x82\x80"
+# 64 bytes: what is called returns to 8, 18 and 26, of which 26 is behind a short call.
+BODY = NOP * 2 + CALL + NOP * 3 + CALL + NOP * 3 + SHORT_CALL + NOP * 18 + RET
+RETURNS = (8, 18, 26)
+assert len(BODY) == 64
+
+
+def tokens():
+    """{token: its text}; most have none."""
+    found = {code: b"%c" % code for code in range(33, 127)}
+    found.update(TOKENS)
+    return found
+
+
+def compressed(text):
+    """A name with its type before it."""
+    codes = b""
+    while text:
+        code, token = max(((code, token) for code, token in tokens().items()
+                           if text.startswith(token)), key=lambda each: len(each[1]))
+        codes += b"%c" % code
+        text = text[len(token):]
+    n = len(codes)
+    return (b"%c" % n if n < 128 else b"%c%c" % (n & 127 | 128, n >> 7)) + codes
+
+
+def padded(data, to):
+    return data.ljust((len(data) + to - 1) // to * to, b"\0")
+
+
+class Built:
+    """image: its bytes. symbols: [(address, type, name)]"""
+
+    def __init__(self, functions, order="behind", relocates=False, itself=True, kaslr=True):
+        text = b""
+        self.functions = []
+        self.symbols = [(BASE, "T", "_start"), (BASE + TEXT, "T", "_text")]
+        for name, body in functions:
+            self.functions.append((BASE + TEXT + len(text), name))
+            text += body
+        self.symbols += [(address, "t", name) for address, name in self.functions]
+        self.symbols.append((BASE + TEXT + len(text), "T", "_etext"))
+        note = struct.pack("<3I4s", 4, 20, 3, b"GNU\0") + BUILD_ID
+        data = bytes(TEXT) + padded(text, 8)
+        self.symbols += [(BASE + len(data), "D", "__start_notes"),
+                         (BASE + len(data) + len(note), "D", "__stop_notes")]
+        data = padded(data + note, 8)
+        if kaslr:
+            self.symbols.append((BASE + len(data), "t", "__pi_get_kaslr_seed"))
+        self.data = data + b"\xff" * 16
+        self.add_tables(order, relocates, itself)
+        self.data = padded(self.data, 4096)
+        header = struct.pack("<IIQQ", 0x6f, 0, 0x200000, len(self.data)) + bytes(32) + b"RSC\5"
+        self.image = header.ljust(64, b"\0") + self.data[64:]
+
+    def put(self, data, align=8):
+        self.data = padded(self.data, align)
+        at = len(self.data)
+        self.data += data
+        return at
+
+    def add_tables(self, order, relocates, itself):
+        """itself: whether the tables are symbols as well."""
+        own = ["num_syms", "names", "markers", "token_table", "token_index", "offsets"]
+        total = len(self.symbols) + (len(own) + 1 if itself else 0)
+        size = {"offsets": 4 * total, "relative_base": 8, "num_syms": 8}
+        plain = [kind + name for _, kind, name in self.symbols]
+        if itself:
+            plain += ["rkallsyms_" + name for name in own] + ["B_end"]
+        names, markers = b"", []
+        for i, name in enumerate(plain):
+            if i % 256 == 0:
+                markers.append(len(names))
+            names += compressed(name.encode())
+        table, index = b"", []
+        for code in range(256):
+            index.append(len(table))
+            table += tokens().get(code, b"") + b"\0"
+        content = {"num_syms": struct.pack("<Q", total), "names": names,
+                   "markers": struct.pack(f"<{len(markers)}I", *markers), "token_table": table,
+                   "token_index": struct.pack("<256H", *index),
+                   "offsets": bytes(size["offsets"]),
+                   "relative_base": struct.pack("<Q", 0 if relocates else BASE)}
+        tail = ["offsets", "relative_base"]
+        written = {"behind": own[:5] + tail, "before": tail + own[:5], "place": own}[order]
+        at = {}
+        for name in written:
+            at[name] = self.put(content[name])
+        if relocates:
+            self.put(struct.pack("<3Q", BASE + at["relative_base"], 3, BASE))
+        self.data += bytes(8)
+        if itself:
+            self.symbols += [(BASE + at[name], "r", "kallsyms_" + name) for name in own]
+            self.symbols.append((BASE + (len(self.data) + 4095) // 4096 * 4096, "B", "_end"))
+        where = at["offsets"]
+        offsets = b"".join(
+            struct.pack("<i", address - BASE - where - 4 * i) if order == "place" else
+            struct.pack("<I", address - BASE) for i, (address, _, _) in enumerate(self.symbols))
+        self.data = self.data[:where] + offsets + self.data[where + len(offsets):]
+
+
+def built(count=300, **how):
+    """A kernel of so many functions; 256 or fewer symbols would have no second marker."""
+    return Built([(f"function_{i}", BODY) for i in range(count - 1)] + [(LONG_NAME, BODY)], **how)

@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Names of functions: what is in kernels' own tables, in maps and ELF files is found, what cannot
+be checked is refused, and no address gets a name that is not its own."""
+
+import argparse
+import gzip
+import json
+import os
+import struct
+import subprocess
+
+import pytest
+
+import harness
+import kernels
+import plain
+from perflib import kallsyms, naming, symbols
+
+TOOL = harness.ROOT / "tools/perf-vms"
+MOVED = 0x1400000
+GCC = os.environ.get("CROSS_COMPILE", "riscv64-linux-gnu-") + "gcc"
+
+
+@pytest.mark.parametrize("order", kernels.ORDERS)
+@pytest.mark.parametrize("count", [300, 497, 600])
+def test_kallsyms(order, count):
+    """All symbols, of each order that the tables have had."""
+    kernel = kernels.built(count, order=order)
+    found = kallsyms.Kallsyms(kernel.image)
+    assert found.symbols == sorted(kernel.symbols, key=lambda symbol: symbol[0])
+    assert found.base == kernels.BASE
+    assert found.end == kernels.BASE + len(kernel.image)
+    assert found.build_id == kernels.BUILD_ID.hex()
+
+
+def test_kallsyms_of_a_kernel_that_relocates_its_tables():
+    kernel = kernels.built(order="behind", relocates=True)
+    assert len(kallsyms.Kallsyms(kernel.image).symbols) == len(kernel.symbols)
+    entry = kernel.image.rindex(struct.pack("<Q", 3))
+    with pytest.raises(kallsyms.NoKallsyms, match="cannot be checked"):
+        kallsyms.Kallsyms(kernel.image[:entry] + b"\2" + kernel.image[entry + 1:])
+
+
+def test_tables_that_do_not_name_themselves():
+    """What cannot be checked is not used: there are none, they are elsewhere, or not as a whole."""
+    kernel = kernels.built(itself=False)
+    with pytest.raises(kallsyms.NoKallsyms, match="cannot be checked by themselves"):
+        kallsyms.Kallsyms(kernel.image)
+    image = kernels.built().image
+    index = image.index(kallsyms.DIGITS)
+    for shift in (4, 8):
+        shifted = image[:index - 512] + bytes(shift) + image[index - 512:]
+        with pytest.raises(kallsyms.NoKallsyms):
+            kallsyms.Kallsyms(shifted)
+    for end in (64, 0x1000, index, len(image) // 2):
+        with pytest.raises(kallsyms.NoKallsyms, match="no kallsyms in it|cannot be checked"):
+            kallsyms.Kallsyms(image[:end].ljust(64, b"\0"))
+
+
+def written(folder, name, data):
+    path = folder / name
+    path.write_bytes(data)
+    return str(path)
+
+
+def test_images_as_they_are_and_compressed(tmp_path):
+    """One by gzip, one in an EFI program; and no name outside of code."""
+    kernel = kernels.built()
+    packed = gzip.compress(kernel.image)
+    efi = b"MZ\0\0zimg" + struct.pack("<II", 512, len(packed)) + bytes(8) + b"gzip"
+    efi = efi.ljust(512, b"\0") + packed + b"behind"
+    for i, data in enumerate((kernel.image, packed, efi)):
+        found = symbols.load(written(tmp_path, f"Image{i}", data))
+        # The first function has the mark's address, and its own name.
+        assert found.functions == [(kernels.BASE, "_start")] + kernel.functions
+        assert (found.text, found.end) == (kernels.BASE + kernels.TEXT,
+                                           kernels.BASE + len(kernel.image))
+        assert found.build_id == kernels.BUILD_ID.hex()
+    first, last = kernel.functions[0][0], kernel.functions[-1][0]
+    assert found.find(kernels.BASE - 1) is None
+    assert found.find(first) == ("function_0", first)
+    assert found.find(last - 1) == ("function_298", last - 64)
+    assert found.find(last + 63) == (kernels.LONG_NAME, last)
+    assert found.find(last + 64) is None
+    other = found.moved(MOVED)
+    assert other.find(first) is None
+    assert other.find(first + MOVED) == ("function_0", first + MOVED)
+    with pytest.raises(symbols.BadSymbols, match="not by gzip"):
+        symbols.load(written(tmp_path, "zstd", efi.replace(b"gzip", b"zstd")))
+    with pytest.raises(symbols.BadSymbols, match="cannot be unpacked"):
+        symbols.load(written(tmp_path, "short", packed[:len(packed) // 2]))
+
+
+def test_debians_kernel():
+    """The names that it has for its tables are checked by the loading; others are known."""
+    plain.make("guests")
+    found = symbols.load(str(harness.BUILD / "guest/Image"))
+    names = {name: start for start, name in found.functions}
+    assert found.text == kernels.BASE + 0x2000 and found.movable
+    assert len(found.functions) > 40000 and len(found.build_id) == 40
+    assert names["_start_kernel"] < found.text < names["handle_exception"] < names["start_kernel"]
+    start = names["handle_exception"]
+    assert found.find(start + 4) == ("handle_exception", start)
+    assert found.find(found.end) is None
+
+
+def test_maps(tmp_path):
+    """A System.map has no end of its last function but that of the code; what /proc/kallsyms has of
+    modules ends with their pages."""
+    text = ("ffffffff80000000 T _start\nffffffff80002000 T _text\nffffffff80002000 T _stext\n"
+            "ffffffff80002000 t first\nffffffff80002010 W weak\nffffffff80002010 T __strong\n"
+            "ffffffff80002020 r data\nffffffff80002030 t last\nffffffff80002040 T _etext\n"
+            "0000000000000000 A absolute\nffffffff80100000 t __pi_get_kaslr_seed\n"
+            "ffffffff80200000 B _end\n")
+    found = symbols.load(written(tmp_path, "System.map", text.encode()))
+    assert [name for _, name in found.functions] == ["_start", "first", "__strong", "last"]
+    assert found.movable and found.build_id is None
+    assert found.find(0xffffffff8000201f) == ("__strong", 0xffffffff80002010)
+    assert found.find(0xffffffff80002020) is None
+    assert found.find(0xffffffff80002040) is None
+    modules = text + ("ffffffff01000000 t a [one]\nffffffff01000080 t b [one]\n"
+                      "ffffffff01002000 t c [two]\n")
+    found = symbols.load(written(tmp_path, "kallsyms", modules.encode()))
+    assert not found.movable
+    assert found.find(0xffffffff0100007f) == ("a [one]", 0xffffffff01000000)
+    assert found.find(0xffffffff01000fff) == ("b [one]", 0xffffffff01000080)
+    assert found.find(0xffffffff01001000) is None
+    hidden = "".join("0" * 16 + line[16:] + "\n" for line in text.splitlines())
+    for data, why in ((hidden, "all addresses are 0"), ("hello\n", "is no ELF file"),
+                      ("ffffffff80002000 t first\n", "where the kernel's code is"),
+                      ("\x7fELF", "damaged ELF file")):
+        with pytest.raises(symbols.BadSymbols, match=why):
+            symbols.load(written(tmp_path, "bad", data.encode()))
+
+
+PROGRAM = """
+asm(".text; .globl first, second, _start; .type first, @function; .type second, @function;"
+    "_start: nop; nop; first: nop; nop; .size first, . - first; .zero 8;"
+    "second: nop; nop; nop; nop; .size second, . - second");
+"""
+
+
+def program(folder, *words):
+    source = folder / "program.c"
+    source.write_text(PROGRAM, encoding="utf-8")
+    path = folder / "program"
+    subprocess.run([GCC, "-nostdlib", *words, source, "-o", path], check=True)
+    return path
+
+
+def test_programs(tmp_path):
+    """What is between functions has no name, if the file says how long they are."""
+    found = symbols.load(str(program(tmp_path, "-static", "-no-pie", "-Wl,--build-id")))
+    starts = {name: start for start, name in found.functions}
+    size = (starts["first"] - starts["_start"]) // 2
+    assert found.find(starts["first"] + 2 * size - 1) == ("first", starts["first"])
+    assert found.find(starts["first"] + 2 * size) is None
+    assert found.find(starts["second"] - 1) is None
+    assert len(found.build_id) == 40 and not found.movable
+    with pytest.raises(symbols.BadSymbols, match="no ELF file for RISC-V: EM_X86_64"):
+        symbols.load(os.path.realpath("/proc/self/exe"))
+
+
+def sample(**fields):
+    return {"type": "sample", "timestamp": 1, "vm": "alpha", "vcpu": 0, "event": "cycles",
+            "hart": 0, "period": 10, "mode": "kernel", "masked": False, "satp": "0x9", **fields}
+
+
+def samples_of(kernel, slide, functions, **fields):
+    """In each of these functions three, each called by all returns of the next one."""
+    found = []
+    for (start, _), (caller, _) in zip(functions, functions[1:]):
+        for where in kernels.RETURNS:
+            found.append(sample(ip=f"{start + slide + where:#x}",
+                                callchain=[f"{caller + slide + where:#x}"], **fields))
+    assert kernel.functions[0][0] <= functions[0][0]
+    return found
+
+
+def named(objects, *words):
+    parser = argparse.ArgumentParser()
+    naming.add_options(parser)
+    return naming.Naming(parser.parse_args(words), objects)
+
+
+def test_a_kernel_that_relocated_itself(tmp_path):
+    """Where it is follows from its samples, of each VM for itself; and if it does not follow, its
+    addresses have no names."""
+    kernel = kernels.built()
+    image = written(tmp_path, "Image", kernel.image)
+    alpha = samples_of(kernel, 0, kernel.functions)
+    beta = samples_of(kernel, MOVED, kernel.functions, vm="beta")
+    few = samples_of(kernel, MOVED, kernel.functions[:3], vm="gamma")
+    wrong = samples_of(kernel, MOVED + 2, kernel.functions, vm="delta")
+    known = named(alpha + beta + few + wrong, "--symbols", image)
+    assert known.name(alpha[0], alpha[0]["ip"]) == "function_0"
+    assert known.name(beta[0], beta[0]["ip"]) == "function_0"
+    assert known.name(beta[0], beta[0]["callchain"][0]) == "function_1"
+    assert known.name(few[0], few[0]["ip"]) == few[0]["ip"]
+    assert known.name(wrong[0], wrong[0]["ip"]) == wrong[0]["ip"]
+    assert [text.split(":")[0] for text in known.complaints] == ["VM gamma", "VM delta"]
+    assert "@ADDRESS" in known.complaints[0]
+    given = named(few, "--symbols", f"gamma={image}@{kernels.BASE + kernels.TEXT + MOVED:#x}")
+    assert given.name(few[0], few[0]["ip"]) == "function_0" and not given.complaints
+    # A map has no code to compare with.
+    text = "".join(f"{address:016x} {kind} {name}\n" for address, kind, name in kernel.symbols)
+    known = named(alpha, "--symbols", written(tmp_path, "System.map", text.encode()))
+    assert "has no code" in known.complaints[0]
+    assert known.name(alpha[0], alpha[0]["ip"]) == alpha[0]["ip"]
+
+
+def test_a_kernel_that_cannot_relocate_itself(tmp_path):
+    kernel = kernels.built(kaslr=False)
+    (one,) = objects = [sample(ip=f"{kernel.functions[2][0]:#x}",
+                               callchain=[f"{kernel.functions[5][0]:#x}", "0x12"])]
+    known = named(objects, "--symbols", written(tmp_path, "Image", kernel.image))
+    assert known.name(one, one["ip"]) == "function_2"
+    # The call at the end of function_4 did not come back.
+    assert known.name(one, one["callchain"][0]) == "function_4"
+    assert known.name(one, "0x12") == "0x12"
+    other = sample(ip=one["ip"], mode="user")
+    assert known.name(other, other["ip"]) == other["ip"]
+
+
+def test_folded(tmp_path):
+    """Names of a kernel and of a program in one address space; elsewhere its addresses stand."""
+    kernel = kernels.built(kaslr=False)
+    elf = program(tmp_path, "-static", "-no-pie")
+    start = dict((name, start) for start, name in symbols.load(str(elf)).functions)["second"]
+    lines = [{"tally-samples": 1, "vms": ["alpha"], "events": ["cycles"], "period": "10"},
+             sample(ip=f"{kernel.functions[2][0]:#x}", callchain=["0x12"]),
+             sample(ip=f"{start:#x}", mode="user", satp="0x5"),
+             sample(ip=f"{start:#x}", mode="user", satp="0x6")]
+    file = tmp_path / "samples"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    image = written(tmp_path, "Image", kernel.image)
+    done = subprocess.run([TOOL, "folded", file, "--symbols", image, "--user", f"alpha:0x5={elf}"],
+                          capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "alpha;vcpu 0;[kernel];0x12;function_2 10",
+        f"alpha;vcpu 0;[user];{start:#x} 10",
+        "alpha;vcpu 0;[user];second 10"]
+
+
+@pytest.mark.parametrize("words, why", [
+    (["--symbols", "/none"], "No such file"),
+    (["--symbols", "{image}", "--symbols", "{image}"], "another file"),
+    (["--user", "alpha"], "not of that form"),
+    (["--user", "alpha={pie}"], "loaded anywhere")])
+def test_wrong_use(tmp_path, words, why):
+    files = {"image": written(tmp_path, "Image", kernels.built().image),
+             "pie": program(tmp_path, "-static-pie", "-fPIE")}
+    file = tmp_path / "samples"
+    file.write_text('{"tally-samples": 1, "vms": [], "events": ["cycles"], "period": "1"}\n',
+                    encoding="utf-8")
+    done = subprocess.run([TOOL, "folded", file, *(word.format(**files) for word in words)],
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and why in done.stderr and done.stderr.count("\n") == 1

@@ -12,6 +12,7 @@ import pexpect
 import pyte
 import pytest
 
+import bare_guests
 import fakes
 import harness
 import test_record
@@ -134,7 +135,7 @@ def test_share_of_hs(fake):
 
 
 TABLE = """\
-tally-top: 1 of 2 VMs run, 3 vcpus; shares and rates are of 2.000 s of the machine's time
+tally-top: 1 of 2 VMs run, 3 vcpus; rates of 2.000 s of the machine's time
 VM              VCPU HART STATE     CPU% STEAL%   HS%  HS-I/S EXIT/S CTR OVF/S  ECALL  TIMER\
     IRQ  LCOFI   MMIO    CSR    WFI  OTHER
 beta               0    3 off       62.5   35.0     -   50000  42000   1     2      0   1500\
@@ -293,6 +294,54 @@ def test_a_small_terminal(terminal):
         top_.shown(lambda lines: lines[3:] == ["alpha              0    3 running      -"])
     top_.child.kill(signal.SIGTERM)
     assert top_.status()[0] == 0
+
+
+DOWN, NEXT, PREVIOUS = "\x1b[B", "\x1b[6~", "\x1b[5~"
+SIXTEEN = ["v%d" % n for n in range(16)]
+
+
+def test_sixteen(running, tmp_path):
+    """Sixteen VMs at 80x24 and less, counted and sampled; one has no PMU of its own, one is stopped
+    and started while looked at."""
+    tree = tmp_path / "sixteen.dts"
+    tree.write_text(bare_guests.tree(dict.fromkeys(SIXTEEN, FOREVER), memory=8,
+                                     own={"v15": 'pmu = "off";'}), encoding="utf-8")
+    run = running(tree)
+    run.wait_for_guests()
+    screen = Terminal(run.path, 24, 80, ["-d", "0.2", "--counts", "--functions", "--top", "1",
+                                         "--timeout", str(harness.GUARD)])
+
+    def row(name, state):
+        shown = re.compile(rf"{name} +0 +0 {state} +([\d.]+ +){{3}}\d\S* +1.00 ")
+        return lambda lines: any(shown.match(line) for line in lines)
+
+    with contextlib.closing(screen.child):
+        lines = screen.shown(lambda lines: "16 of 16 VMs run" in lines[0] and lines[23])
+        assert lines[0].endswith("of the machine's time")
+        assert [line.split()[0] for line in lines[3:19]] == SIXTEEN
+        assert re.match(r"arrows: 1-21 of \d+; keys: q quits", lines[1])
+        # The last VM is looked at as the others are, though its guest has no counter.
+        screen.shown(row("v15", "running"))
+        screen.press(NEXT * 9)
+        screen.shown(lambda lines: re.match(r"arrows: \d+-(\d+) of \1;", lines[1]) and
+                     re.fullmatch(r"v15: \d+ samples", lines[22]) and
+                     re.fullmatch(r"[\d.]+%  kernel  0x[0-9a-f]+", lines[23].strip()))
+        screen.press(PREVIOUS * 9 + DOWN)
+        screen.shown(lambda lines: lines[1].startswith("arrows: 2-22 of") and "v1 " in lines[3])
+        screen.press(PREVIOUS)
+        assert run.ctl("stop", "v3")[0] == 0
+        screen.shown(lambda lines: lines[0].startswith("tally-top: 15 of 16") and
+                     re.match(r"v3 +0 +0 off +0.0 +0.0 +- +- +-", lines[6]))
+        assert run.ctl("start", "v3")[0] == 0
+        screen.shown(row("v3", "running"))
+        for height, width in ((8, 40), (3, 12), (1, 2), (24, 80)):
+            screen.resize(height, width)
+            screen.shown(lambda lines, n=min(5, width - 1): lines[0][:n] == "tally"[:n])
+        screen.shown(row("v3", "running"))
+        screen.press("q")
+        assert screen.status()[0] == 0
+    assert run.ctl("observed") == (0, [], [])
+    assert run.ctl("poweroff")[0] == 0
 
 
 GUEST_WINS = "the guest counts something else on that counter"

@@ -10,7 +10,8 @@ BUILD_ID = bytes(range(1, 21))
 # What tokens stand for, beside the characters that stand for themselves.
 TOKENS = {1: b"kallsyms_", 2: b"tfunction_", 200: b"_start"}
 LONG_NAME = "a_name_of_" + "many_characters_" * 12  # longer than 127 tokens
-ORDERS = ("behind", "before", "place")
+# Where the offsets of symbols are, or their addresses as a whole.
+ORDERS = ("behind", "before", "place", "addresses", "addresses before")
 NOP, CALL, SHORT_CALL, RET = b"\1\0", b"\xef\0\0\0", b"\x82\x90", b"\x82\x80"
 # 64 bytes: what is called returns to 8, 18 and 26, of which 26 is behind a short call.
 BODY = NOP * 2 + CALL + NOP * 3 + CALL + NOP * 3 + SHORT_CALL + NOP * 18 + RET
@@ -74,9 +75,9 @@ class Built:
 
     def add_tables(self, order, relocates, itself):
         """itself: whether the tables are symbols as well."""
-        own = ["num_syms", "names", "markers", "token_table", "token_index", "offsets"]
+        where = "addresses" if order.startswith("addresses") else "offsets"
+        own = ["num_syms", "names", "markers", "token_table", "token_index", where]
         total = len(self.symbols) + (len(own) + 1 if itself else 0)
-        size = {"offsets": 4 * total, "relative_base": 8, "num_syms": 8}
         plain = [kind + name for _, kind, name in self.symbols]
         if itself:
             plain += ["rkallsyms_" + name for name in own] + ["B_end"]
@@ -92,10 +93,11 @@ class Built:
         content = {"num_syms": struct.pack("<Q", total), "names": names,
                    "markers": struct.pack(f"<{len(markers)}I", *markers), "token_table": table,
                    "token_index": struct.pack("<256H", *index),
-                   "offsets": bytes(size["offsets"]),
+                   "offsets": bytes(4 * total), "addresses": bytes(8 * total),
                    "relative_base": struct.pack("<Q", 0 if relocates else BASE)}
         tail = ["offsets", "relative_base"]
-        written = {"behind": own[:5] + tail, "before": tail + own[:5], "place": own}[order]
+        written = {"behind": own[:5] + tail, "before": tail + own[:5], "place": own,
+                   "addresses": own, "addresses before": [where] + own[:5]}[order]
         at = {}
         for name in written:
             at[name] = self.put(content[name])
@@ -105,11 +107,12 @@ class Built:
         if itself:
             self.symbols += [(BASE + at[name], "r", "kallsyms_" + name) for name in own]
             self.symbols.append((BASE + (len(self.data) + 4095) // 4096 * 4096, "B", "_end"))
-        where = at["offsets"]
-        offsets = b"".join(
-            struct.pack("<i", address - BASE - where - 4 * i) if order == "place" else
+        first = at[where]
+        table = b"".join(
+            struct.pack("<Q", address) if where == "addresses" else
+            struct.pack("<i", address - BASE - first - 4 * i) if order == "place" else
             struct.pack("<I", address - BASE) for i, (address, _, _) in enumerate(self.symbols))
-        self.data = self.data[:where] + offsets + self.data[where + len(offsets):]
+        self.data = self.data[:first] + table + self.data[first + len(table):]
 
 
 def built(count=300, **how):

@@ -12,10 +12,9 @@ import subprocess
 
 import pytest
 
-import boots
 import harness
 import kernels
-from perflib import symbols
+from perflib import kallsyms, symbols
 from test_control import running  # pylint: disable=unused-import
 from test_record import TOOL, until
 from test_symbols import program
@@ -275,7 +274,7 @@ def test_wrong_files(perf, objects, why):
 def test_what_is_no_file_of_samples(perf):
     text = perf.samples([GOOD, GOOD]).read_bytes()
     for data, why in ((b"", "no file of perf-vms record"), (b"\xff\n", "no file of perf-vms"),
-                      (text[:-9], "line 3 is no line of"), (text[:5], "no file of perf-vms record")):
+                      (text[:-9], "line 3 is no line of"), (text[:5], "no file of perf-vms")):
         said = perf.export(perf.file("broken", data), status=2)
         assert why in said and said.count("\n") == 1
     for head in ({"vms": 1}, {"events": [1]}, {"period": "often"}, {"vms": [["alpha"]]}):
@@ -286,11 +285,12 @@ def test_what_is_no_file_of_samples(perf):
 
 # What the kernel does with interrupts on: it decompresses and formats its names.
 LOAD = "cat /proc/kallsyms >/dev/null"
-PERIOD = 50021
+PERIODS = {"inside": 50021, "beside": 50023}
 GUEST = f"""
 echo starts to look
-perf record -q -e cycles:k -c {PERIOD} -o /tmp/data sh -c '{"; ".join([LOAD] * 3)}' 2>&1
-perf report -i /tmp/data --stdio -F sample,sym 2>/dev/null | sed -n 's/.*\\b\\([0-9][0-9]*\\) *\\[k\\] /is \\1 /p'
+perf record -q -e cycles:k -c {PERIODS['inside']} -o /tmp/data sh -c '{"; ".join([LOAD] * 2)}' 2>&1
+perf report -i /tmp/data --stdio -F sample,sym 2>/dev/null >/tmp/report
+sed -n 's/.*\\b\\([0-9][0-9]*\\) *\\[k\\] /is \\1 /p' /tmp/report
 echo reported
 while true; do {LOAD}; done
 """
@@ -299,26 +299,39 @@ SIGMAS = 4
 SHARE = 0.02  # of those functions that are compared
 
 
+def one_name_each(path):
+    """{name: the one that is told of several at one address}, as perf may have chosen another."""
+    found, chosen = symbols.load(path), {}
+    with open(path, "rb") as file:
+        for address, _, name in kallsyms.Kallsyms(file.read()).symbols:
+            if found.find(address) and found.find(address)[1] == address:
+                chosen.setdefault(name, found.find(address)[0])
+    return chosen
+
+
 def test_the_same_as_in_the_guest(running, perf, tmp_path):
     """Debian's perf in a guest and beside it: the functions of its kernel have the same shares."""
-    run = running(boots.smp_tree(tmp_path, {"alpha": GUEST}, {"alpha": ("0",)}))
+    # Else it checks its ciphers until long after the boot.
+    run = running(harness.linux_tree(tmp_path, {"alpha": GUEST}, bootargs="cryptomgr.notests"))
     run.read_until("starts to look")
     file = tmp_path / "samples"
     subprocess.run([TOOL, "record", "--socket", run.path, "--timeout", str(harness.GUARD), "-g",
-                    "-e", "instructions:k", "-c", str(PERIOD), "-o", file, "--",
+                    "-e", "instructions:k", "-c", str(PERIODS["beside"]), "-o", file, "--",
                     *until(file, ENOUGH)], check=True, timeout=harness.GUARD)
     run.read_until("reported")
     assert run.ctl("poweroff")[0] == 0
     run.read_until(None)
-    perf.export(file, "--symbols", harness.BUILD / "guest/Image")
+    kernel = harness.BUILD / "guest/Image"
+    perf.export(file, "--symbols", kernel)
     beside = collections.Counter({name: n for (_, name), n in perf.report().items()})
-    inside = collections.Counter({name: int(n) for n, name in
-                                  re.findall(r"is (\d+) (\S+)", run.console)})
+    chosen, inside = one_name_each(kernel), collections.Counter()
+    for n, name in re.findall(r"is (\d+) (\S+)", run.console):
+        inside[chosen.get(name, name)] += int(n)
     # perf in the guest samples the programs; from beside it is there as well, with what it writes.
     common = {name for name in inside if inside[name] >= SHARE * inside.total()}
     assert len(common) >= 5 and {"kallsyms_expand_symbol.constprop.0", "vsnprintf"} <= common
     n_inside, n_beside = (sum(found[name] for name in common) for found in (inside, beside))
-    assert n_inside > 0.7 * inside.total() > 700 and n_beside > 0.7 * beside.total()
+    assert n_inside > 0.7 * inside.total() > 700 and n_beside > 0.5 * beside.total()
     for name in common:
         share = (inside[name] + beside[name]) / (n_inside + n_beside)
         sigma = math.sqrt(share * (1 - share) * (1 / n_inside + 1 / n_beside))

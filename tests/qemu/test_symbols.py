@@ -6,6 +6,7 @@ import argparse
 import gzip
 import json
 import os
+import random
 import struct
 import subprocess
 
@@ -257,3 +258,34 @@ def test_wrong_use(tmp_path, words, why):
     done = subprocess.run([TOOL, "folded", file, *(word.format(**files) for word in words)],
                           capture_output=True, text=True, check=False)
     assert done.returncode == 2 and why in done.stderr and done.stderr.count("\n") == 1
+
+
+def changed(data, chance):
+    """With a few bytes, or a few in a row, that are others; or cut off."""
+    found = bytearray(data)
+    for _ in range(chance.randint(1, 8)):
+        at, n = chance.randrange(len(found)), chance.choice((1, 1, 2, 4, 8, 64))
+        found[at:at + n] = bytes(chance.choice((0, 255, chance.randrange(256)))
+                                 for _ in range(len(found[at:at + n])))
+    return bytes(found[:chance.randrange(len(found))] if chance.random() < 0.2 else found)
+
+
+@pytest.mark.parametrize("kind", ["Image", "System.map", "ELF"])
+def test_damaged_files(tmp_path, kind):
+    """They are refused in a sentence, or have names that are in the file."""
+    kernel = kernels.built()
+    if kind == "Image":
+        data = kernel.image
+    elif kind == "ELF":
+        data = program(tmp_path, "-static", "-no-pie", "-Wl,--build-id").read_bytes()
+    else:
+        data = "".join(f"{at:016x} {kind} {name}\n" for at, kind, name in kernel.symbols).encode()
+    chance, refused = random.Random(1), 0
+    for _ in range(200):
+        try:
+            found = symbols.load(written(tmp_path, "damaged", changed(data, chance)))
+            assert all(0 <= start < end for start, end, _ in found.spans)
+        except symbols.BadSymbols as error:
+            refused += 1
+            assert "\n" not in str(error) and "damaged" in str(error)
+    assert 20 < refused < 200

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/tally-top: shares and rates of two looks, exactly; its table, objects and terminal."""
 
+import collections
 import contextlib
 import json
 import os
 import re
 import signal
 import subprocess
+import types
 
 import pexpect
 import pyte
@@ -16,6 +18,8 @@ import bare_guests
 import fakes
 import harness
 import test_record
+from toplib import functions
+from toplib.table import pane
 from test_control import FOREVER, running  # pylint: disable=unused-import
 
 TOOL = harness.ROOT / "tools/tally-top"
@@ -123,6 +127,45 @@ def test_functions_below_the_table(fake):
     assert lines[5:] == ["", "alpha: 4 samples, 2 lost", " 80.00%  kernel  0x80200010",
                          "", "beta: 0 samples",
                          "  vcpu 0 is not sampled: the guest counts something else on that counter"]
+
+
+class Kernel:
+    """Of an Image that relocates itself."""
+
+    def __init__(self, at=None):
+        self.at, self.movable = at, at is None
+
+    def moved(self, distance):
+        return Kernel(distance)
+
+
+def test_where_a_kernel_is(monkeypatch):
+    """It is looked for again when there are twice as many samples of this life, until it is found;
+    in the next life anew. Of a VM without a file, and of one that is nowhere else, never."""
+    asked = []
+
+    def find(_, samples):
+        asked.append(len(samples))
+        if len(samples) < 4:
+            raise functions.slides.Unknown("too few")
+        return 7
+
+    monkeypatch.setattr(functions.slides, "find", find)
+    named = types.SimpleNamespace(kernels={"alpha": Kernel(), "beta": Kernel(1)})
+    places = functions.Places(named)
+    for number, n, tried, at, why in (
+            (1, 0, [], None, None), (1, 2, [2], None, "too few"), (1, 1, [], None, "too few"),
+            (1, 1, [4], 7, None), (1, 9, [], 7, None), (2, 1, [1], None, "too few"),
+            (2, 3, [4], 7, None)):
+        places.look("alpha", number, [{}] * n)
+        assert (asked, named.kernels["alpha"].at, places.why.get("alpha")) == (tried, at, why)
+        asked.clear()
+    for vm in ("beta", "gamma"):
+        places.look(vm, 1, [{}] * 9)
+    assert asked == [] and named.kernels["beta"].at == 1 and "gamma" not in named.kernels
+    sampled = functions.Sampled(collections.Counter(), 0, 0, None, "too few")
+    assert pane([types.SimpleNamespace(vm="alpha", vcpu=0, sampled=sampled)], 1)[2:] == [
+        "  no names of its kernel yet: too few"]
 
 
 def test_share_of_hs(fake):

@@ -25,7 +25,7 @@ LONGEST_TOKEN = 1024
 MARKED = 256  # each so many names there is a marker
 LONGEST_NAME = 1 << 14  # with its length
 LONG = 0x80  # in the first byte of a length: a second one follows
-OWN = ("names", "markers", "token_table", "token_index", "offsets")
+OWN = ("names", "markers", "token_table", "token_index")
 
 
 class NoKallsyms(Exception):
@@ -129,6 +129,8 @@ class Names:
                 at += 1
             names.append(b"".join([self.tokens[c] for c in self.image[at:at + length]]))
             at += length
+            if not names[-1]:
+                return None
         return names if at <= end < at + 8 else None
 
 
@@ -142,8 +144,11 @@ class Kallsyms:
             raise NoKallsyms("it is no Image of a RISC-V kernel")
         self.base = None
         names = self.found_names()
-        for way in (self.offsets_behind, self.offsets_before, self.offsets_by_place):
-            if self.holds(names, way(names)):
+        for table, way in (("offsets", self.offsets_behind), ("offsets", self.offsets_before),
+                           ("offsets", self.offsets_by_place),
+                           ("addresses", self.addresses_behind),
+                           ("addresses", self.addresses_before)):
+            if self.holds(names, table, way(names)):
                 break
         else:
             raise NoKallsyms("its kallsyms cannot be checked by themselves (is CONFIG_KALLSYMS_ALL "
@@ -160,13 +165,14 @@ class Kallsyms:
                 at = self.image.find(DIGITS, at + 1)
         raise NoKallsyms("there are no kallsyms in it: give its System.map or vmlinux")
 
-    def offsets_at(self, at, names, size=4):
-        return struct.unpack_from("<%dI" % names.count, self.image, at) if \
+    def words_at(self, at, names, size=4):
+        kind = {4: "I", 8: "Q"}[size]
+        return struct.unpack_from(f"<{names.count}{kind}", self.image, at) if \
             0 <= at <= len(self.image) - names.count * size else ()
 
     def relative(self, names, at, base_at):
         """(where the offsets are, addresses); the offsets are from an address in the Image."""
-        offsets = self.offsets_at(at, names)
+        offsets = self.words_at(at, names)
         if not offsets or not 0 <= base_at <= len(self.image) - 8:
             return at, ()
         base = struct.unpack_from("<Q", self.image, base_at)[0]
@@ -191,20 +197,30 @@ class Kallsyms:
     def offsets_by_place(self, names):
         """Linux 7.0 and later: each is from its own place."""
         at = aligned(names.end, 4)
-        offsets = self.offsets_at(at, names)
+        offsets = self.words_at(at, names)
         return at, [LINKED_AT + at + 4 * i + (offset ^ 1 << 31) - (1 << 31)
                     for i, offset in enumerate(offsets)]
 
-    def holds(self, names, found):
+    def addresses_behind(self, names):
+        """Linux 6.4 to 6.10 without CONFIG_KALLSYMS_BASE_RELATIVE: each as a whole."""
+        at = aligned(names.end, 8)
+        return at, self.words_at(at, names, 8)
+
+    def addresses_before(self, names):
+        """The same before 6.4."""
+        at = names.at["names"] - 8 - 8 * names.count
+        return at, self.words_at(at, names, 8)
+
+    def holds(self, names, table, found):
         """Whether the kernel says that its tables are where they were found."""
         at, addresses = found
         if not addresses:
             return False
         self.symbols = [(address, chr(name[0]), name[1:].decode("ascii", "replace"))
                         for address, name in zip(addresses, names.names)]
-        places = dict(names.at, offsets=at)
+        places = {**names.at, table: at}
         own = {name: address for address, _, name in self.symbols if name.startswith("kallsyms_")}
-        bases = {own.get("kallsyms_" + table, 0) - places[table] for table in OWN}
+        bases = {own.get("kallsyms_" + each, 0) - places[each] for each in (*OWN, table)}
         self.base = bases.pop()
         starts = [address for address, _, name in self.symbols if name == "_start"]
         self.symbols.sort(key=lambda symbol: symbol[0])

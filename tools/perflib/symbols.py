@@ -7,6 +7,7 @@ behind the last one has none.
 """
 import bisect
 import copy
+import os
 import re
 
 from elftools.common.exceptions import ELFError
@@ -194,16 +195,28 @@ def elf_functions(table, code):
 
 def elf_build_id(elf):
     for section in elf.iter_sections():
-        if section["sh_type"] == "SHT_NOTE":
+        if section["sh_type"] == "SHT_NOTE" and not section.compressed:
             found = kallsyms.note_of(section.data())
             if found:
                 return found
     return None
 
 
+def check_elf(elf):
+    """Whether what it describes is in the file, before that is read."""
+    size = elf.stream.seek(0, os.SEEK_END)
+    parts = [(section["sh_offset"], section["sh_size"]) for section in elf.iter_sections()
+             if section["sh_type"] != "SHT_NOBITS"]
+    parts += [(segment["p_offset"], segment["p_filesz"]) for segment in elf.iter_segments()]
+    for at, length in parts:
+        if at + length > size:
+            raise ValueError("there are parts of it behind its end")
+
+
 def from_elf(path, stream):
     try:
         elf = ELFFile(stream)
+        check_elf(elf)
         machine = elf["e_machine"]
         code = elf_code(elf)
         tables = [section for section in elf.iter_sections()
@@ -218,7 +231,7 @@ def from_elf(path, stream):
         mapped = [(segment["p_vaddr"], segment["p_offset"], segment["p_filesz"])
                   for segment in coded]
         movable = elf["e_type"] == "ET_DYN"
-    except (ELFError, ValueError, LookupError, TypeError) as error:
+    except (ELFError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise BadSymbols(f"{path}: is a damaged ELF file: {error}") from error
     if machine != "EM_RISCV":
         raise BadSymbols(f"{path}: is no ELF file for RISC-V: {machine}")

@@ -99,6 +99,8 @@ def pane(vcpus, most):
         lines += ["", "%s: %d samples%s" % (vm, n, ", %d lost" % lost if lost else "")]
         lines += ["  vcpu %d is not sampled: %s" % (vcpu.vcpu, vcpu.sampled.why_not)
                   for vcpu in mine if vcpu.sampled.why_not]
+        lines += ["  no names of its kernel yet: %s" % why for why in dict.fromkeys(
+            vcpu.sampled.unnamed for vcpu in mine) if why]
         lines += ["%6.2f%%  %-6s  %s" % (share_, mode, function) for mode, function, share_ in
                   functions.greatest([vcpu.sampled for vcpu in mine], most)]
     return lines

@@ -40,9 +40,36 @@ OBSERVED = {"value": ("tally_observed_events_total", 1),
             "samples": ("tally_observed_samples_total", 1),
             "lost": ("tally_observed_samples_lost_total", 1),
             "late": ("tally_observed_samples_late_total", 1)}
-# Numbers that are labels, are told by another metric, or are no counts.
-OTHER = {"vcpu", "counter", "hctr", "value", "hart", "harts", "memory_at", "observation", "at_ns",
-         "looked_ns", "lcofi_hs", "time_us", "hs_instructions", *CAUSES}
+TABLES = {"vms": VMS, "exits": {**EXITS, **BUDGET}, "pmu": PMU, "observed": OBSERVED, "crash": {}}
+# All else that the prompt tells: in which metric it is, or why in none.
+WHO = {"vm": "a label", "vcpu": "a label"}
+WHAT = {"event": "a label", "data": "behind the event in its label", "filter": "the label mode"}
+CAUSE = "tally_vcpu_exits_total, tally_vcpu_hs_instructions_total"
+ELSEWHERE = {
+    "vms": {**WHO, "state": "tally_vm_state", "dma": "tally_vm_dma_trusted",
+            "waits_for_first_start": "tally_vm_first_start_awaited",
+            "harts": "tally_vcpu_info has each vcpu's",
+            "memory_at": "addresses, which do not change; tally_vm_memory_bytes has their sum"},
+    "exits": {**WHO, "event": "a label",
+              **dict.fromkeys((*CAUSES, "hs_instructions_by"), CAUSE),
+              "hs_instructions": "the sum of what tally_vcpu_hs_instructions_total has",
+              "time_us": "tally_time_seconds_total", "budget": "tally_vcpu_budget_*"},
+    "pmu": {**WHO, **WHAT, "hart": "a label of tally_vcpu_info", "counter": "a label",
+            "state": "a label", "value": "tally_vcpu_guest_counter",
+            "read": "how its guest reads it, which is no number",
+            "hctr": "which counter of the hart it has just now, for who debugs Tally",
+            "shared": "changes as others come and go, and no value with it",
+            "of": "a bit that the guest clears when it likes; overflows has how many came"},
+    "observed": {**WHO, **WHAT, "observation": "a label", "shared": "tally_observed_shared",
+                 "ended": "tally_observed_running, tally_observed_end_info",
+                 "at_ns": "when it ended, or was looked at: scrapes have a time",
+                 "looked_ns": "when it was looked at: scrapes have a time",
+                 "lcofi_hs": "tally_vcpu_hs_instructions_total, reason lcofi",
+                 "timebase": "only in the answer to `sample`"},
+    "crash": {"crash": "tally_vm_crashes_total", "time_us": "tally_vm_last_crash_seconds",
+              **dict.fromkeys(("vm", "vcpu", "failure", "life", "uptime_us", "uptime_ticks",
+                               "printed", "exits_noted"), "what crash tells of one failure")},
+}
 EVENTS = {"0x1": "cycles", "0x2": "instructions", "0xf0100": "exits"}
 
 
@@ -70,30 +97,31 @@ class Expected:
     def put(self, name, value, **labels):
         self.values[name, frozenset((k, str(v)) for k, v in labels.items())] = float(value)
 
-    def numbers(self, table, row, **labels):
-        """Each number of a row is in the table, or is known not to be."""
+    def numbers(self, command, row, **labels):
+        """Each field of a row has its metric, or is known to have none."""
         for key, value in row.items():
-            if key in table:
-                name, unit = table[key]
+            if key in TABLES[command]:
+                name, unit = TABLES[command][key]
                 self.put(name, value / unit, **labels)
-            elif isinstance(value, (int, list)) and not isinstance(value, bool):
-                assert key in OTHER, key
+            else:
+                assert key in ELSEWHERE[command], key
 
     def of(self, told):
         """told: {command: objects}"""
         for row in told["vms"]:
-            self.numbers(VMS, row, vm=row["vm"])
+            self.numbers("vms", row, vm=row["vm"])
             for state in ("clearing", "loading", "running", "ending", "off"):
                 self.put("tally_vm_state", state == row["state"], vm=row["vm"], state=state)
             self.put("tally_vm_dma_trusted", "dma" in row, vm=row["vm"])
+            self.put("tally_vm_first_start_awaited", "waits_for_first_start" in row, vm=row["vm"])
             crash = told["crash " + row["vm"]][0]
             self.put("tally_vm_crashes_total", crash.get("crash", 0), vm=row["vm"])
             if crash["failure"]:
                 self.put("tally_vm_last_crash_seconds", crash["time_us"] / 10**6, vm=row["vm"])
         for row in told["exits"]:
             who = {"vm": row["vm"], "vcpu": row["vcpu"]}
-            self.numbers(EXITS, row, **who)
-            self.numbers(BUDGET, row.get("budget", {}), **who,
+            self.numbers("exits", row, **who)
+            self.numbers("exits", row.get("budget", {}), **who,
                          event=EVENTS.get(row.get("budget", {}).get("event")))
             by = row["hs_instructions_by"]
             assert sum(by.values()) == row["hs_instructions"]
@@ -104,16 +132,18 @@ class Expected:
         for row in told["pmu"]:
             who = {"vm": row["vm"], "vcpu": row["vcpu"]}
             if "counter" not in row:
-                self.numbers(PMU, row, **who)
+                self.numbers("pmu", row, **who)
                 self.put("tally_vcpu_info", 1, **who, hart=row["hart"])
-            elif row.get("value") is not None:
+                continue
+            self.numbers("pmu", row)
+            if row.get("value") is not None:
                 self.put("tally_vcpu_guest_counter", row["value"], **who, counter=row["counter"],
                          event=EVENTS.get(row["event"], row["event"]), mode=row["filter"],
                          state=row["state"])
         for row in told["observed"]:
             what = {"vm": row["vm"], "vcpu": row["vcpu"], "observation": row["observation"],
                     "event": EVENTS[row["event"]], "mode": row["filter"]}
-            self.numbers(OBSERVED, row, **what)
+            self.numbers("observed", row, **what)
             self.put("tally_observed_running", row["ended"] is None, **what)
             self.put("tally_observed_shared", row["shared"], **what)
             if row["ended"]:
@@ -128,6 +158,32 @@ def metrics(path, *words, status=0):
                           timeout=harness.GUARD)
     assert done.returncode == status, done
     return done.stdout, done.stderr
+
+
+SOURCES = {"vms": "prompt_vms.c", "exits": "prompt_vms.c", "pmu": "prompt_pmu.c",
+           "observed": "prompt_observe.c"}
+
+
+def test_no_field_is_forgotten():
+    """What the prompt can tell at all, from where it is written: no machine of a test tells all.
+    A field that is new is in a metric, or in ELSEWHERE with its reason."""
+    for source in set(SOURCES.values()):
+        commands = [command for command in SOURCES if SOURCES[command] == source]
+        text = (harness.ROOT / "core/operator" / source).read_text(encoding="utf-8")
+        told = {*re.findall("'([a-z_]+)':", text), *WHO}
+        known = {key for command in commands for key in {**TABLES[command], **ELSEWHERE[command]}}
+        assert told == known, f"{source}: {told ^ known}"
+    page = (harness.ROOT / "docs/metrics.md").read_text(encoding="utf-8")
+    code = (harness.ROOT / "tools/tallylib/metrics.py").read_text(encoding="utf-8")
+    for command in TABLES:
+        for name in {name for name, _ in TABLES[command].values()} | {
+                name for why in ELSEWHERE[command].values()
+                for name in re.findall(r"tally_\w+[a-z]\b(?!\*)", why)}:
+            assert name in page, name
+    # And what is made, is described.
+    made = set(re.findall(r'"(tally_[a-z_]+)"', code))
+    assert len(made) > 20
+    assert {name for name in made if f"`{name}`" not in page} == set()
 
 
 @pytest.fixture
@@ -166,9 +222,13 @@ def test_each_number(running, between, backend):
         for command in ("observe beta 0x2:uk", "observe beta 0xf0100", "sample beta 0x1:u 9999",
                         "observe alpha 0x2:k"):
             machine.objects(command)
+        found = {}
         for state in ("running", "off", "running"):
             text = metrics(path)[0]
-            found = parsed(text)
+            before, found = found, parsed(text)
+            # None has begun anew, whatever its VM did; what was once told is told on.
+            for key in (key for key in before if key[0].endswith("_total")):
+                assert found[key] >= before[key], key
             assert list(told) == ["vms", "crash alpha", "crash beta", "crash gamma", "exits", "pmu",
                                   "observed"]
             assert [told["crash " + vm][0].get("crash") for vm in ("alpha", "beta", "gamma")] == [
@@ -245,10 +305,23 @@ def test_the_file(fake, tmp_path):
     assert os.listdir(folder) == ["tally.prom"]
     assert metrics(fake.path, "-o", folder / "none/x.prom", status=2) == (
         "", f"tools/tally-ctl: {folder}/none/x.prom: No such file or directory\n")
-    # A folder is in its place.
+    # A folder or a device is in its place.
     (folder / "x.prom").mkdir()
-    assert "Is a directory" in metrics(fake.path, "-o", folder / "x.prom", status=2)[1]
-    assert sorted(os.listdir(folder)) == ["tally.prom", "x.prom"]
+    for place in (folder / "x.prom", "/dev/null"):
+        assert metrics(fake.path, "-o", place, status=2) == (
+            "", f"tools/tally-ctl: {place}: is no file that can be replaced\n")
+    # A link stays one.
+    (folder / "link.prom").symlink_to("tally.prom")
+    file.write_text("old", encoding="utf-8")
+    assert metrics(fake.path, "-o", folder / "link.prom") == ("", "")
+    assert (folder / "link.prom").is_symlink() and file.read_bytes() == before
+    # There is no room for all of it.
+    done = subprocess.run(["prlimit", "--fsize=1000", TOOL, "metrics", "--socket", fake.path, "-o",
+                           file], capture_output=True, text=True, check=False,
+                          timeout=harness.GUARD)
+    assert (done.returncode, done.stderr) == (2, f"tools/tally-ctl: {file}: File too large\n")
+    assert file.read_bytes() == before and len(before) > 1000
+    assert sorted(os.listdir(folder)) == ["link.prom", "tally.prom", "x.prom"]
 
 
 def test_wrong_use(fake):

@@ -400,7 +400,7 @@ def test_wrong_use(running, tmp_path):
         assert complaint in said, words
     assert run.ctl("observed") == (0, [], [])
     for command in ("sample", "sample alpha 0x2", "sample alpha 0x2 0", "sample alpha 0x2 1000Hz",
-                    "sample alpha 0x2 0hz", "sample alpha 0x2 1 1", "samples 1"):
+                    "sample alpha 0x2 0hz", "sample alpha 0x2 1 x", "samples 1"):
         status, lines, complaints = run.ctl(*command.split())
         assert (status, lines, len(complaints)) == (2, [], 1), command
     with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:

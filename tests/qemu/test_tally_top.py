@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/tally-top: shares and rates of two looks, exactly; its table, objects and terminal."""
 
+import collections
 import contextlib
 import json
 import os
 import re
 import signal
 import subprocess
+import types
 
 import pexpect
 import pyte
 import pytest
 
+import bare_guests
 import fakes
 import harness
 import test_record
+from toplib import functions
+from toplib.table import pane
 from test_control import FOREVER, running  # pylint: disable=unused-import
 
 TOOL = harness.ROOT / "tools/tally-top"
@@ -124,6 +129,45 @@ def test_functions_below_the_table(fake):
                          "  vcpu 0 is not sampled: the guest counts something else on that counter"]
 
 
+class Kernel:
+    """Of an Image that relocates itself."""
+
+    def __init__(self, at=None):
+        self.at, self.movable = at, at is None
+
+    def moved(self, distance):
+        return Kernel(distance)
+
+
+def test_where_a_kernel_is(monkeypatch):
+    """It is looked for again when there are twice as many samples of this life, until it is found;
+    in the next life anew. Of a VM without a file, and of one that is nowhere else, never."""
+    asked = []
+
+    def find(_, samples):
+        asked.append(len(samples))
+        if len(samples) < 4:
+            raise functions.slides.Unknown("too few")
+        return 7
+
+    monkeypatch.setattr(functions.slides, "find", find)
+    named = types.SimpleNamespace(kernels={"alpha": Kernel(), "beta": Kernel(1)})
+    places = functions.Places(named)
+    for number, n, tried, at, why in (
+            (1, 0, [], None, None), (1, 2, [2], None, "too few"), (1, 1, [], None, "too few"),
+            (1, 1, [4], 7, None), (1, 9, [], 7, None), (2, 1, [1], None, "too few"),
+            (2, 3, [4], 7, None)):
+        places.look("alpha", number, [{}] * n)
+        assert (asked, named.kernels["alpha"].at, places.why.get("alpha")) == (tried, at, why)
+        asked.clear()
+    for vm in ("beta", "gamma"):
+        places.look(vm, 1, [{}] * 9)
+    assert asked == [] and named.kernels["beta"].at == 1 and "gamma" not in named.kernels
+    sampled = functions.Sampled(collections.Counter(), 0, 0, None, "too few")
+    assert pane([types.SimpleNamespace(vm="alpha", vcpu=0, sampled=sampled)], 1)[2:] == [
+        "  no names of its kernel yet: too few"]
+
+
 def test_share_of_hs(fake):
     """100,000 of 1,000,000 instructions; beta does not run. What was begun is ended."""
     lines, _ = top(fake.path, "--once", "--json", "--hs-share")
@@ -134,7 +178,7 @@ def test_share_of_hs(fake):
 
 
 TABLE = """\
-tally-top: 1 of 2 VMs run, 3 vcpus; shares and rates are of 2.000 s of the machine's time
+tally-top: 1 of 2 VMs run, 3 vcpus; rates of 2.000 s of the machine's time
 VM              VCPU HART STATE     CPU% STEAL%   HS%  HS-I/S EXIT/S CTR OVF/S  ECALL  TIMER\
     IRQ  LCOFI   MMIO    CSR    WFI  OTHER
 beta               0    3 off       62.5   35.0     -   50000  42000   1     2      0   1500\
@@ -295,21 +339,71 @@ def test_a_small_terminal(terminal):
     assert top_.status()[0] == 0
 
 
+DOWN, NEXT, PREVIOUS = "\x1b[B", "\x1b[6~", "\x1b[5~"
+SIXTEEN = ["v%d" % n for n in range(16)]
+
+
+def test_sixteen(running, tmp_path):
+    """Sixteen VMs at 80x24 and less, counted and sampled; one has no PMU of its own, one is stopped
+    and started while looked at."""
+    tree = tmp_path / "sixteen.dts"
+    tree.write_text(bare_guests.tree(dict.fromkeys(SIXTEEN, FOREVER), memory=8,
+                                     own={"v15": 'pmu = "off";'}), encoding="utf-8")
+    run = running(tree)
+    run.wait_for_guests()
+    screen = Terminal(run.path, 24, 80, ["-d", "0.2", "--counts", "--functions", "--top", "1",
+                                         "--timeout", str(harness.GUARD)])
+
+    def row(name, state):
+        shown = re.compile(rf"{name} +0 +0 {state} +([\d.]+ +){{3}}\d\S* +1.00 ")
+        return lambda lines: any(shown.match(line) for line in lines)
+
+    with contextlib.closing(screen.child):
+        lines = screen.shown(lambda lines: "16 of 16 VMs run" in lines[0] and lines[23])
+        assert lines[0].endswith("of the machine's time")
+        assert [line.split()[0] for line in lines[3:19]] == SIXTEEN
+        assert re.match(r"arrows: 1-21 of \d+; keys: q quits", lines[1])
+        # The last VM is looked at as the others are, though its guest has no counter.
+        screen.shown(row("v15", "running"))
+        screen.press(NEXT * 9)
+        screen.shown(lambda lines: re.match(r"arrows: \d+-(\d+) of \1;", lines[1]) and
+                     re.fullmatch(r"v15: \d+ samples", lines[22]) and
+                     re.fullmatch(r"[\d.]+%  kernel  0x[0-9a-f]+", lines[23].strip()))
+        screen.press(PREVIOUS * 9 + DOWN)
+        screen.shown(lambda lines: lines[1].startswith("arrows: 2-22 of") and "v1 " in lines[3])
+        screen.press(PREVIOUS)
+        assert run.ctl("stop", "v3")[0] == 0
+        screen.shown(lambda lines: lines[0].startswith("tally-top: 15 of 16") and
+                     re.match(r"v3 +0 +0 off +0.0 +0.0 +- +- +-", lines[6]))
+        assert run.ctl("start", "v3")[0] == 0
+        screen.shown(row("v3", "running"))
+        for height, width in ((8, 40), (3, 12), (1, 2), (24, 80)):
+            screen.resize(height, width)
+            screen.shown(lambda lines, n=min(5, width - 1): lines[0][:n] == "tally"[:n])
+        screen.shown(row("v3", "running"))
+        screen.press("q")
+        assert screen.status()[0] == 0
+    assert run.ctl("observed") == (0, [], [])
+    assert run.ctl("poweroff")[0] == 0
+
+
 GUEST_WINS = "the guest counts something else on that counter"
 
 
 @harness.both_backends
 def test_functions_of_guests(running, backend):
     """alpha is in its loop, by name, and takes a cycle for each instruction; beta counts
-    instructions in U itself, so its kernel's are neither counted nor sampled. Nothing of it goes
-    on."""
+    instructions in U itself, so those of both modes are neither counted nor sampled. Nothing of it
+    goes on."""
     run = running({"alpha": FOREVER, "beta": "kind=waits filter=u own=yes"}, backend=backend)
     run.read_until("waits: begins")
-    words = ["--counts", "--functions", "-e", "instructions:k", "-F", "1000", "--symbols",
+    words = ["--counts", "--functions", "-e", "instructions", "-F", "1000", "--symbols",
              f"alpha={harness.BUILD}/guests/bare.elf", "--timeout", str(harness.GUARD)]
     alpha = {}
     # Until alpha has come to do anything in so much of this computer's time.
-    while not (alpha.get("functions") and alpha["ipc"]):
+    for _ in range(100):
+        if alpha.get("functions") and alpha["ipc"]:
+            break
         done = subprocess.run([TOOL, "--socket", run.path, "--once", "--json", "-d", "0.2", *words],
                               capture_output=True, text=True, check=True, timeout=harness.GUARD)
         alpha, beta = map(json.loads, done.stdout.splitlines())

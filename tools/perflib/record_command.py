@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line of tools/perf-vms record.
+"""tools/perf-vms record: where VMs spend their time.
 
   tools/perf-vms record -c 100000 -e instructions:u --vm alpha --duration 2
   tools/perf-vms record -F 1000 -- make -C ~/work
@@ -11,6 +11,9 @@ for something else it wins, and the report says for how long nothing was sampled
 
 -e hs-instructions samples nothing: it tells to which exits all instructions went that Tally
 executed for each vcpu.
+
+The file is read by tools/perf-vms folded, export and others; `--help` of each says how functions
+get names. tools/tally-top --functions shows the same live (docs/profiling.md).
 """
 import argparse
 import json

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`tools/tally-ctl metrics`: all that the prompt knows in numbers, for Prometheus
 (docs/metrics.md). Values are the prompt's to the last digit."""
+import errno
 import json
 import os
 import tempfile
@@ -47,6 +48,8 @@ def add_vm(out, row):
     out.gauge("tally_vm_memory_bytes", "Memory of the VM.").add(row["memory"], **vm)
     out.gauge("tally_vm_dma_trusted", "1 if a device of the VM may write all memory.").add(
         int(row.get("dma") == "trusted"), **vm)
+    out.gauge("tally_vm_first_start_awaited", "1 if the VM waits to be started first.").add(
+        int(row.get("waits_for_first_start", False)), **vm)
 
 
 def add_crash(out, vm, row):
@@ -186,9 +189,12 @@ def collect(machine):
 
 def write(path, text):
     """Writes a file so that its readers find the old one or the new one, whole."""
-    folder, name = os.path.split(path)
+    path = os.path.realpath(path)  # of a link, what it names
+    if os.path.exists(path) and not os.path.isfile(path):
+        # A device's name would be that of a file afterwards.
+        raise OSError(errno.EINVAL, "is no file that can be replaced")
     # Its name ends otherwise, since the collector reads all *.prom.
-    descriptor, made = tempfile.mkstemp(prefix="." + name, dir=folder or ".")
+    descriptor, made = tempfile.mkstemp(prefix=".tally-ctl.", dir=os.path.dirname(path))
     try:
         with open(descriptor, "w", encoding="utf-8") as out:
             out.write(text)

@@ -12,6 +12,10 @@ from toplib.table import SORT_KEYS, in_order, notes, pane, summary, table
 
 KEYS = "keys: q quits; i counts; f samples; c s e h o n sort; r turns; SPACE looks"
 ENTER = "\n"
+HEAD_LINES = 3
+# Downwards or upwards, and whether by a whole screen.
+STEPS = {curses.KEY_DOWN: (1, False), curses.KEY_UP: (-1, False), curses.KEY_NPAGE: (1, True),
+         curses.KEY_PPAGE: (-1, True)}
 
 
 class View:
@@ -22,17 +26,23 @@ class View:
         self.switches = switches
         self.key, self.backwards = key, False
         self.before = self.after = []
+        self.first = 0  # line below the head that is shown first
 
     def draw(self):
-        """Draws as much as fits."""
+        """Draws as much as fits, from where the person wants it on."""
         height, width = self.window.getmaxyx()
         shown = in_order(rows(self.before, self.after), self.key, self.backwards)
-        lines = ["tally-top: " + summary(shown), KEYS,
-                 *table(shown, width - 1, bool(self.machine.counts)), *notes(shown),
-                 *pane(self.after, self.switches.most)]
+        head, *body = [*table(shown, width - 1, bool(self.machine.counts)), *notes(shown),
+                       *pane(self.after, self.switches.most)]
+        room = max(0, height - HEAD_LINES)
+        self.first = max(0, min(self.first, len(body) - room))
+        part = body[self.first:self.first + room]
+        where = "" if len(part) == len(body) else "arrows: %d-%d of %d; " % (
+            self.first + bool(part), self.first + len(part), len(body))
         self.window.erase()
-        for n, text in enumerate(lines[:height]):
-            style = curses.A_REVERSE if n == 2 else curses.A_NORMAL
+        for n, text in enumerate(["tally-top: " + summary(shown), where + KEYS, head,
+                                  *part][:height]):
+            style = curses.A_REVERSE if n == HEAD_LINES - 1 else curses.A_NORMAL
             # The last cell of a screen cannot be written.
             self.window.addnstr(n, 0, text, width - 1, style)
         self.window.refresh()
@@ -50,6 +60,10 @@ class View:
             self.key, self.backwards = key, False
         elif key == "r":
             self.backwards = not self.backwards
+        elif key in STEPS:
+            direction, screen = STEPS[key]
+            self.first += direction * (
+                max(1, self.window.getmaxyx()[0] - HEAD_LINES) if screen else 1)
         elif key in (" ", ENTER):
             self.look()
         elif key in ("i", "f"):

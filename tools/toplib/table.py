@@ -99,6 +99,8 @@ def pane(vcpus, most):
         lines += ["", "%s: %d samples%s" % (vm, n, ", %d lost" % lost if lost else "")]
         lines += ["  vcpu %d is not sampled: %s" % (vcpu.vcpu, vcpu.sampled.why_not)
                   for vcpu in mine if vcpu.sampled.why_not]
+        lines += ["  no names of its kernel yet: %s" % why for why in dict.fromkeys(
+            vcpu.sampled.unnamed for vcpu in mine) if why]
         lines += ["%6.2f%%  %-6s  %s" % (share_, mode, function) for mode, function, share_ in
                   functions.greatest([vcpu.sampled for vcpu in mine], most)]
     return lines
@@ -109,5 +111,6 @@ def summary(rows):
     vms = {row["vm"]: row["state"] for row in rows}
     running = sum(state == "running" for state in vms.values())
     seconds = max((row["seconds"] for row in rows), default=0)
-    return "%d of %d VMs run, %d vcpus; shares and rates are of %.3f s of the machine's time" % (
+    # With sixteen VMs it fits into 80 columns.
+    return "%d of %d VMs run, %d vcpus; rates of %.3f s of the machine's time" % (
         running, len(vms), len(rows), seconds)

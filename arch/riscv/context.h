@@ -70,8 +70,8 @@ struct guest_context {
 	uint64_t x[32];
 	uint64_t hs_sp;      /* top of the stack of its home hart */
 	uint64_t entered_hs; /* instret at the last exit */
-	/* Instructions of the longest stay in HS, including world switches. 0 while stays are noted:
-	 * each one then goes to stay_longest(), which the longest one does anyway. */
+	/* Instructions of the longest stay in HS, including world switches. 0 while stays are
+	 * noted: each one then goes to stay_longest(), which the longest one does anyway. */
 	uint64_t hs_longest;
 	uint64_t exits[VCPU_EXITS];
 	uint64_t hs_insns[VCPU_EXITS]; /* instructions in HS and M for this vcpu, by kind of exit */

@@ -17,8 +17,8 @@
 
 #define X(n) (CTX_X + 8 * (n))(tp)
 
-/* Accounts this stay, after an exit of this kind. Clobbers t0, t1, a2 and a4, and what C may clobber
- * except a0, a1 and a3 where it is the longest or noted: then longest calls stay_longest(). */
+/* Accounts this stay, after an exit of this kind. Clobbers t0, t1, a2 and a4, and what C may
+ * clobber except a0, a1 and a3 where it is the longest or noted: then it calls stay_longest(). */
 	.macro	account_stay exit
 	csrr	t0, CSR_INSTRET
 	ld	t1, CTX_ENTERED_HS(tp)

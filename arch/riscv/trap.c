@@ -15,7 +15,9 @@ extern char trap_vector[], trap_vector_s0[], trap_vector_stays[];
 
 void trap_keep(bool s0, bool exit)
 {
-	csr_write(CSR_STVEC, (uint64_t)(exit ? trap_vector_stays : s0 ? trap_vector_s0 : trap_vector));
+	const char *vector = exit ? trap_vector_stays : s0 ? trap_vector_s0 : trap_vector;
+
+	csr_write(CSR_STVEC, (uint64_t)vector);
 }
 
 void trap_guard_begin(struct trap_guard *guard)

@@ -32,6 +32,9 @@ const char *harts_differ(uint32_t hart, uint32_t other)
 		return "of harts # and # only one has overflow interrupts for guests";
 	if (x->delegated != y->delegated)
 		return "of harts # and # only one has delegated counters";
+	/* Only there scountovf traps, so that samples may be taken without the guest's knowledge. */
+	if (x->ssccfg != y->ssccfg)
+		return "of harts # and # only one hides overflows from guests";
 	if (a->isa != b->isa || a->vec_bytes != b->vec_bytes ||
 	    memcmp(&a->blocks, &b->blocks, sizeof(a->blocks)) != 0 ||
 	    memcmp(&a->vs_has, &b->vs_has, sizeof(a->vs_has)) != 0)

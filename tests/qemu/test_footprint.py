@@ -66,8 +66,8 @@ def tables(folder, number, vcpus=("0",), **arguments):
 @pytest.mark.parametrize("number", (1, 2, 16))
 def test_a_vm_takes_little_beside_its_memory(tmp_path, number):
     every, largest = tables(tmp_path, number)
-    # The root of its second stage alone takes 16. What a vcpu has for traces and accounts, 32 bytes,
-    # made 49 of 48.
+    # The root of its second stage alone takes 16. What a vcpu has for traces and accounts, 32
+    # bytes, made 49 of 48.
     assert 16 < largest <= 49
     assert every <= (49 + LAST_WORDS) * number + 48
 

@@ -12,7 +12,7 @@
 struct vcpu;
 
 /*
- * A ring has words of 64 bits. A sample is, in this order (docs/profiling.md, "A sample"):
+ * A ring has words of 64 bits. A sample is, in this order (docs/samples.md, "At the prompt"):
  *   the number of its observation in bits 63:32, flags in 31:24, the vcpu's id in 23:16, and how
  *   many words it has in 7:0;
  *   host time; the guest's pc; its vsatp; how many events the sample stands for; how many samples

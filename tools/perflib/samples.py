@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples as the microvisor notes them (core/vm/samples.h), and the file of `perf-vms record`
-(docs/profiling.md)."""
+(docs/samples.md)."""
 import base64
 import json
 import re

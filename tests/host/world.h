@@ -94,8 +94,8 @@ struct world_observer {
 struct world_budget {
 	uint64_t left; /* negative, by two's complement: by how much it was exceeded */
 	bool spent;
-	bool told; /* that it is spent */
-	bool lost; /* the hart has refused its counter */
+	uint64_t told; /* how often, that it is spent */
+	bool lost;     /* the hart has refused its counter */
 };
 
 struct vcpu {

@@ -13,12 +13,14 @@
 #include "core/log.h"
 #include "core/operator/prompt.h"
 #include "core/operator/terminal.h"
+#include "core/vm/account_class.h"
 #include "core/vm/observe.h"
 #include "core/vm/external.h"
 #include "core/vm/last_words.h"
 #include "core/vm/pcpu.h"
 #include "core/vm/platform.h"
 #include "core/vm/samples.h"
+#include "core/vm/stays.h"
 #include "core/vm/trace.h"
 #include "core/vm/vcpu_move.h"
 #include "core/vm/vm.h"
@@ -289,6 +291,36 @@ uint32_t samples_take(uint32_t on, uint64_t end, uint64_t *words, uint32_t most)
 	if (!n)
 		taken = 0;
 	return n;
+}
+
+void stays_choose(const struct vm *vm)
+{
+	if (vm)
+		(void)index_of(vm);
+}
+
+/* Every other vcpu has one, of the observation that observe_post() tells. */
+uint32_t account_of(const struct vcpu *vcpu)
+{
+	return vcpu->index & 1 ? 2 : 0;
+}
+
+/* A row of each kind, and none between some of them. */
+const struct account *account_told(void)
+{
+	static struct account told = {.number = 2};
+
+	for (uint32_t row = 0; row < ACCOUNT_CLASSES; row++)
+		told.rows[row] = (struct account_row){
+		    .exits = row % 3, .insns = row % 3 * ~UINT64_C(0), .least = row & 1, .most = 1};
+	return &told;
+}
+
+uint64_t account_call(uint32_t row, uint64_t *fid)
+{
+	require(row < ACCOUNT_CALLS);
+	*fid = row & 1 ? ~UINT64_C(0) : row;
+	return row;
 }
 
 bool vcpu_is_observed(const struct vcpu *vcpu)

@@ -95,6 +95,15 @@ static unsigned int traces(char *const *word, size_t n)
 	return OK;
 }
 
+static unsigned int notes_stays(char *const *word, size_t n)
+{
+	bool on = n > 1 && strcmp(word[1], "on") == 0;
+
+	if (n < 2 || n > 3 || (!on && (n == 3 || strcmp(word[1], "off") != 0)))
+		return WRONG;
+	return n == 3 && vm_named(word[2]) == ANY ? FAILED : OK;
+}
+
 static unsigned int set_frames(const char *word)
 {
 	if (strcmp(word, "on") != 0 && strcmp(word, "off") != 0)
@@ -109,8 +118,9 @@ static unsigned int set_frames(const char *word)
 static unsigned int command(char *text)
 {
 	static const char *const acts[] = {"start", "stop", "restart"};
-	static const char *const tells[] = {"vms",    "exits",    "pmu",      "observe",
-	                                    "sample", "observed", "unobserve"};
+	static const char *const tells[] = {"vms",      "exits",     "pmu",
+	                                    "accounts", "observe",   "sample",
+	                                    "observed", "unobserve", "account"};
 	char *word[40] = {NULL};
 	size_t n = 0;
 	bool json;
@@ -125,14 +135,16 @@ static unsigned int command(char *text)
 		if (strcmp(word[0], acts[i]) == 0)
 			return n == 2 && !json ? lives(word[0], word[1]) : WRONG;
 	}
-	for (size_t i = 0; i < 7; i++) {
+	for (size_t i = 0; i < 9; i++) {
 		if (strcmp(word[0], tells[i]) == 0)
-			return i < 3 && n > 1 ? WRONG : i < 3 ? OK : ANY;
+			return i < 4 && n > 1 ? WRONG : i < 4 ? OK : ANY;
 	}
 	if (strcmp(word[0], "move") == 0)
 		return n == 4 && !json ? moves(word) : WRONG;
 	if (strcmp(word[0], "trace") == 0)
 		return n == 1 ? OK : n > 3 || json ? WRONG : traces(word, n);
+	if (strcmp(word[0], "stays") == 0)
+		return notes_stays(word, n);
 	if (strcmp(word[0], "crash") == 0)
 		return n != 2 ? WRONG : vm_named(word[1]) == ANY ? FAILED : OK;
 	if (strcmp(word[0], "frames") == 0)

@@ -94,8 +94,9 @@ struct world_observer {
 struct world_budget {
 	uint64_t left; /* negative, by two's complement: by how much it was exceeded */
 	bool spent;
-	uint64_t told; /* how often, that it is spent */
-	bool lost;     /* the hart has refused its counter */
+	uint64_t circles; /* how often `left` has wrapped since it was spent */
+	uint64_t told;    /* how often, that it is spent */
+	bool lost;        /* the hart has refused its counter */
 };
 
 struct vcpu {

@@ -42,6 +42,7 @@ void world_budget_begin(struct vcpu *vc)
 
 static void spend(struct world_budget *b, uint64_t amount)
 {
+	b->circles += b->spent && -b->left + amount < amount;
 	b->spent = b->spent || amount >= b->left;
 	b->left -= amount;
 }
@@ -81,13 +82,16 @@ void world_budget_renew(struct vcpu *vc, const struct op *op)
 	vc->budget = next;
 }
 
-/* How often a narrow counter has wrapped since its budget was spent. Nobody throttles the vcpu
- * here, so it may go round. */
+/* How often the counter has wrapped since its budget was spent. Nobody throttles the vcpu here, and
+ * runs are long, so it may go round. */
 static uint64_t rounds(const struct vcpu *vc)
 {
-	uint64_t mask = vc->vpmu.value_mask;
+	const struct world_budget *b = &vc->budget;
 
-	return vc->budget.spent && mask != UINT64_MAX ? -vc->budget.left / (mask + 1) : 0;
+	if (!b->spent)
+		return 0;
+	return (uint64_t)(((unsigned __int128)b->circles << 64 | -b->left) /
+	                  ((unsigned __int128)vc->vpmu.value_mask + 1));
 }
 
 static void check_told(struct vcpu *vc)

@@ -30,8 +30,8 @@ def test_exits_are_no_samples(tmp_path):
         {"type": "exits", **who, "cause": "ecall", "what": "time", "exits": 3, "instructions": 900},
         {"type": "end", **who, "count": 900, "ns": 5, "unsampled_ns": 0, "reasons": []}])
     done = flames.call("html", file, "-o", tmp_path / "page")
-    assert (done.returncode, done.stderr) == (
-        2, f"tools/perf-vms: {file}: has exits instead of samples: tools/perf-vms folded reads it\n")
+    why = f"{file}: has exits instead of samples: tools/perf-vms folded reads it"
+    assert (done.returncode, done.stderr) == (2, f"tools/perf-vms: {why}\n")
     done = flames.call("folded", file)
     assert done.returncode == 0 and done.stdout.endswith(" 900\n"), done
 

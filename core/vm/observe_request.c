@@ -49,6 +49,23 @@ static void done(const struct vcpu *vcpu)
 	atomic_fetch_and(&observe_request.vcpus, ~vcpu->bit);
 }
 
+/* Not all of it where there are no samples: a look may be at 96 of them in one stay. */
+static inline void copy(struct observer *to, const struct observer *o)
+{
+	to->number = o->number;
+	to->shared = o->shared;
+	to->ended = o->ended;
+	to->event = o->event;
+	to->value = o->value;
+	to->until = o->until;
+	to->since = o->since;
+	if (o->event.period) {
+		to->samples = o->samples;
+		to->lost = o->lost;
+		to->late = o->late;
+	}
+}
+
 /* Reads the observers that the request concerns, and copies them for the client. */
 static void look(struct vcpu *vcpu, uint64_t now)
 {
@@ -63,7 +80,7 @@ static void look(struct vcpu *vcpu, uint64_t now)
 		if (!is_requested(o))
 			continue;
 		observer_look(vcpu, n, now);
-		told[n] = *o;
+		copy(&told[n], o);
 	}
 }
 

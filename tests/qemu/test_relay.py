@@ -75,7 +75,9 @@ def answers(program, n):
     """The next n answers."""
     got = b""
     while got.count(b". 0\n") < n:
-        got += program.recv(65536)
+        data = program.recv(65536)
+        assert data, got[-100:]
+        got += data
     return got
 
 
@@ -185,6 +187,19 @@ def test_more_programs_than_there_is_room_for(machine):
     program = machine.connect(b"exits\n")
     machine.serve(1)
     assert answers(program, 1) == b"= exits\n. 0\n"
+
+
+def test_one_long_answer_is_read_late(machine):
+    """Samples of several full rings are more than a program may leave unread of many answers."""
+    late, line = machine.connect(b"samples\n"), b"x" * 250
+    name = machine.request()
+    for _ in range(6000):
+        os.write(machine.output, b"\x1e=%s %s\n" % (name, line))
+    os.write(machine.output, b"\x1e.%s 0\n" % name)
+    other = machine.connect(b"exits\n")
+    machine.serve(1)
+    assert answers(other, 1) == b"= exits\n. 0\n"
+    assert answers(late, 1) == b"= %s\n" % line * 6000 + b". 0\n"
 
 
 def typed_at(machine, n):

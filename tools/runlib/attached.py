@@ -98,6 +98,9 @@ class Attached(Client, Listener):
         if len(self.unread) > 2 * UNREAD_BYTES:
             self.leave()
 
+    def ask_again(self):
+        """The limits above are those of a program that has output to read as well."""
+
     # --- From the machine: class Listener -------------------------------------------------------
 
     def output(self, vm, data):

@@ -114,6 +114,7 @@ class Programs:
         for client in list(self.clients):
             self.listen_to(client)
             while client.requests and not client.asked:
+                client.ask_again()
                 if client.gone():
                     self.forget(client)
                     break

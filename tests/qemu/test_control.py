@@ -269,8 +269,10 @@ def test_who_reads_late(running):
         left.register(never, 0)
         assert left.poll()
         got = b""
-        while data := never.recv(65536):
-            got += data
+        # Who closes with requests unread resets the connection, behind what was sent before.
+        with contextlib.suppress(ConnectionResetError):
+            while data := never.recv(65536):
+                got += data
         assert got == (answer * 1000)[:len(got)] and got.count(b". 0\n") < 1000
 
 

@@ -61,6 +61,22 @@ boot_hart:
 1:	wfi
 	j	1b
 
+/* a0 = hartid, a1 = the host device tree. The other hart clears bss, and with it this one's stack:
+ * from the first call on nothing here is in memory. */
+	.globl boot_instead
+boot_instead:
+	mv	a2, a1
+	la	a1, _start
+	li	a7, ASM_EXT_HSM
+	li	a6, ASM_HSM_HART_START
+	ecall
+	beqz	a0, 1f
+	ret
+1:	li	a6, ASM_HSM_HART_STOP
+	ecall
+2:	wfi
+	j	2b
+
 /* Nothing that holds an address can be used. */
 elsewhere:
 	li	a7, ASM_EXT_DBCN

@@ -5,8 +5,10 @@
 
 #include "core/lib/types.h"
 
-/* Panics if the hart cannot run guests, and says what is missing. */
-void boot_report_require(uint64_t hartid, uint64_t isa);
+/* Where the boot hart cannot run guests, one that can begins anew in its place, with the same host
+ * tree: firmware that draws lots may have chosen any. Panics if there is none, and says what is
+ * missing. */
+void boot_report_require(uint64_t hartid, uint64_t isa, void *dtb);
 
 /* Returns whether platform.harts[i] can run guests. If not, it logs one line that says why. */
 bool boot_report_usable(uint32_t i);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/isa.h"
 #include "core/boot/boot_report.h"
+#include "core/boot/harts.h"
 #include "core/config/vm_config.h"
 #include "core/log.h"
 #include "core/panic.h"
@@ -16,10 +17,14 @@ static const char *unusable(uint64_t hartid, uint64_t isa)
 	return NULL;
 }
 
-void boot_report_require(uint64_t hartid, uint64_t isa)
+void boot_report_require(uint64_t hartid, uint64_t isa, void *dtb)
 {
 	const char *why = unusable(hartid, isa);
 
+	for (uint32_t i = 0; why && i < platform.n_harts; i++) {
+		if (!unusable(platform.harts[i].hartid, platform.harts[i].isa))
+			boot_instead(platform.harts[i].hartid, dtb);
+	}
 	if (why)
 		platform_lacks("no guest can run on boot hart %lu: %s", hartid, why);
 }

@@ -12,4 +12,9 @@
  */
 void harts_start(uint64_t boot_hartid, uint32_t most);
 
+/* Has another hart begin at the image's entry in place of the boot hart, which calls this before it
+ * has started any, and stops the caller (SBI 3.0, HSM). Returns if the firmware does not start it.
+ * In entry.S. */
+void boot_instead(uint64_t hartid, void *dtb);
+
 #endif

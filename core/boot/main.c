@@ -251,7 +251,7 @@ void main(uint64_t hartid, void *dtb)
 		this_pcpu()->isa = platform.harts[i].isa;
 		this_pcpu()->blocks = platform.harts[i].blocks;
 	}
-	boot_report_require(hartid, this_pcpu()->isa);
+	boot_report_require(hartid, this_pcpu()->isa, dtb);
 	make_memory(hartid, dtb);
 	read_table();
 	pcpu_init(hartid, 0, this_pcpu()->isa);

@@ -12,6 +12,7 @@
 
 #include "arch/riscv/isa.h"
 #include "core/boot/boot_report.h"
+#include "core/boot/harts.h"
 #include "core/boot/host_dt.h"
 #include "core/log.h"
 #include "core/panic.h"
@@ -56,17 +57,26 @@ bool seed_take(const void *host, size_t size)
 	return false;
 }
 
+/* The firmware starts no hart. Each that was asked for, with its number one more, is two digits. */
+static uint64_t asked;
+void boot_instead(uint64_t hartid, void *dtb)
+{
+	assert_ptr_equal(dtb, board);
+	asked = asked * 100 + hartid + 1;
+}
+
 /* Tally is at `at`, and starts on a hart. Returns what it refuses the machine for, or "". */
 static const char *start(uint64_t at, uint64_t hart)
 {
 	platform = (struct platform){.n_harts = 0};
 	said[0] = 0;
+	asked = 0;
 	if (setjmp(refused))
 		return said;
 	host_dt_read(board, hart, (struct vm_range){at, at + IMAGE_SIZE});
 	for (uint32_t i = 0; i < platform.n_harts; i++) {
 		if (platform.harts[i].hartid == hart)
-			boot_report_require(hart, platform.harts[i].isa);
+			boot_report_require(hart, platform.harts[i].isa, board);
 	}
 	return said;
 }
@@ -225,6 +235,7 @@ static void harts_that_are_not_used(void **state)
 	assert_int_equal(platform.imsic.ids, 127);
 	assert_string_equal(start(0x100200000, 2),
 	                    "no guest can run on boot hart 2: it has no H extension");
+	assert_int_equal(asked, 1);
 	assert_string_equal(start(0x100200000, 1),
 	                    "host tree: /cpus has no node of boot hart 1, or it is disabled");
 }
@@ -234,6 +245,7 @@ static void a_board_without_h(void **state)
 	(void)state;
 	assert_string_equal(start_board("jh7110", 0x40200000, 1),
 	                    "no guest can run on boot hart 1: it has no H extension");
+	assert_int_equal(asked, 0);
 	assert_int_equal(platform.n_harts, 1);
 }
 
@@ -261,7 +273,11 @@ static void ids_and_places_in_another_order(void **state)
 	assert_true(boot_report_usable(1));
 	assert_false(boot_report_usable(2));
 	assert_string_equal(said, "hart 80: not used: a VM tree can name harts 0 to 63 only");
+	assert_int_equal(asked, 0);
 	assert_int_equal(platform.irqchip.base, 0x14000000);
+	assert_string_equal(start(0x80200000, 0x50), "no guest can run on boot hart 80: a VM tree can "
+	                                             "name harts 0 to 63 only");
+	assert_int_equal(asked, 506);
 }
 
 /* The boot hart is among those that are used. */

@@ -38,12 +38,25 @@ def reserved(*ranges):
             *[edit for it in ranges for edit in keep(*it)]]
 
 
-def test_harts_that_are_disabled_or_lack_h(tmp_path):
-    """One is not seen at all, the other is not used."""
+def boots_first(cpu):
+    """OpenSBI's boot hart would be the first that comes."""
+    config = "/chosen/opensbi-config"
+    return [["-cp", "host.dtb", config],
+            ["-t", "s", "host.dtb", config, "compatible", "opensbi,config"],
+            ["-t", "x", "host.dtb", cpu, "phandle", "1001"],
+            ["-t", "x", "host.dtb", config, "cold-boot-harts", "1001"]]
+
+
+@pytest.mark.parametrize("first", ["0", "2"])
+def test_harts_that_are_disabled_or_lack_h(tmp_path, first):
+    """One is not seen at all, the other is not used. If the firmware takes that for its boot hart,
+    one that can run guests is started in its place."""
     edits = [["-t", "s", "host.dtb", CPUS + "1", "status", "disabled"],
              ["-d", "host.dtb", CPUS + "2", "riscv,isa-extensions"],
-             ["-t", "s", "host.dtb", CPUS + "2", "riscv,isa", "rv64imafdc_sstc"]]
+             ["-t", "s", "host.dtb", CPUS + "2", "riscv,isa", "rv64imafdc_sstc"],
+             *boots_first(CPUS + first)]
     result = boot(tmp_path, edits, "kind=idle ticks=1000", harts=3, profile="smp")
+    assert f"Boot HART ID              : {first}" in str(result)
     assert "hart 2: not used: it has no H extension" in result.own
     assert not any("hart 1" in line for line in result.own)
     assert result.own[-1] == "all VMs ended"

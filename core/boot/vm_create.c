@@ -380,7 +380,7 @@ static bool have_vmids(uint32_t n)
  * tree's. */
 static uint64_t size_of_vm(const struct vm *vm, uint64_t tables)
 {
-	return sizeof(*vm) + sizeof(*vm->config) + tables;
+	return sizeof(*vm) - sizeof(vm->crash) - sizeof(vm->last) + sizeof(*vm->config) + tables;
 }
 
 /* Those that boot starts. */

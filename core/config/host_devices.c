@@ -245,12 +245,12 @@ static void find_reset(struct search *s, uint64_t base, uint64_t size)
 
 	s->device->registers = base;
 	s->device->registers_size = size;
-	s->device->reg_shift = shift;
 	for (unsigned int i = 0; i < COUNT(resets) && shift <= 2; i++) {
 		bool narrow = width == 1 || resets[i].reset != VM_RESET_NS16550;
 
 		if (is(s, resets[i].compatible) && narrow && size >= resets[i].bytes << shift) {
 			s->device->reset = resets[i].reset;
+			s->device->reg_shift = (uint8_t)shift;
 			return;
 		}
 	}

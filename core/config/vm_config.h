@@ -144,23 +144,23 @@ struct vm_device {
 	 * blob. */
 	const char *host;
 	struct vm_pci pci;
-	enum vm_dma dma;
+	int node;            /* its offset in the host's tree */
+	enum vm_dma dma : 8; /* small, as a VM has room for 16 devices */
+	enum vm_device_reset reset : 8;
 	bool dma_unchecked; /* dma is not looked up by compatible */
-	enum vm_device_reset reset;
-	int node; /* its offset in the host's tree */
+	uint8_t reg_shift;  /* if it has a reset */
+	uint8_t n_regions;
+	uint8_t n_irqs;
 	/* The first entry of reg, which lies in one of the regions. */
 	uint64_t registers, registers_size;
-	uint32_t reg_shift;
-	uint32_t n_regions;
 	struct {
 		uint64_t base, size; /* whole pages */
 	} regions[VM_FUNCTION_MAX_BARS];
-	uint32_t n_irqs;
 	struct {
 		uint32_t source; /* of the host's interrupt controller */
-		enum vm_irq_mode mode;
-		bool edge;      /* mode is an edge; a PLIC's tree does not tell, and it is false */
-		uint32_t guest; /* source of the VM's own PLIC; the same for the same source */
+		uint32_t guest;  /* source of the VM's own PLIC; the same for the same source */
+		enum vm_irq_mode mode : 8;
+		bool edge; /* mode is an edge; a PLIC's tree does not tell, and it is false */
 	} irqs[VM_DEVICE_MAX_IRQS];
 };
 

@@ -76,4 +76,5 @@ def test_a_vcpu_more_takes_little(tmp_path):
     (tmp_path / "one").mkdir()
     _, one = tables(tmp_path / "one", 1)
     _, eight = tables(tmp_path, 1, vcpus=("0",) * 8)
-    assert 7 * 4 < eight - one <= 7 * 8
+    # With the gap that the alignment of the second stage's root may leave behind seven of them.
+    assert 7 * 4 < eight - one <= 7 * 8 + 4

@@ -11,6 +11,7 @@
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/semihosting.h"
 #include "arch/riscv/uart.h"
+#include "core/boot/harts.h"
 #include "core/boot/hs_memory.h"
 #include "tests/host/machine/machine.h"
 
@@ -23,6 +24,13 @@ void secondary_hart(void);
 /* Only its address is used. */
 void secondary_hart(void)
 {
+}
+
+/* Each hart has H. */
+void boot_instead(uint64_t hartid, void *dtb)
+{
+	(void)hartid, (void)dtb;
+	abort();
 }
 
 void quirks_text(char *buf, size_t size)

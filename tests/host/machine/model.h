@@ -100,6 +100,32 @@ extern struct model_text model_texts[VM_MAX_VMS];
 	                machine.now, ##__VA_ARGS__)
 
 struct model_vcpu *model_of(const struct vcpu *vcpu);
+uint32_t model_vmid_of(const struct vcpu *vcpu);
+
+/* model_see.c: at an entry, as it was when it left, or as at a start; and at any time */
+void model_see_same(struct machine_hart *h, struct vcpu *vcpu);
+void model_see_fresh(struct machine_hart *h, struct vcpu *vcpu, bool new_life);
+void model_see_memory(const struct vcpu *vcpu);
+/* Its vstimecmp. With Sstc: of the guest in the hart. Tally keeps it where the hart does not
+ * compare it. */
+uint64_t model_timer_of(const struct machine_hart *h, const struct vcpu *vcpu);
+
+/* model_own.c; the first frame of all schedules begins at that host time */
+void model_own_frames_begin(uint64_t at);
+void model_own_hart(struct machine_hart *h, struct vcpu *vcpu);
+void model_own_fences(struct machine_hart *h, struct vcpu *vcpu);
+
+/* model_sent.c: whether a fence is missing that somebody counts on; and at an entry, the call that
+ * it is the end of */
+bool model_is_behind(const struct machine_hart *h, const struct vcpu *vcpu);
+void model_call_returned(struct machine_hart *h, struct vcpu *vcpu);
+
+/* model_wake.c: whether a vcpu that is in no hart has to run; and what a hart's step shows */
+void model_wake_reset(void);
+bool model_should_run(struct vcpu *vcpu);
+void model_wake_neighbours(const struct vcpu *vcpu);
+void model_wake_stopi(const struct machine_hart *h, const struct vcpu *vcpu);
+
 /* model_mail.c */
 bool model_is_late(struct model_due *due);
 void model_mail_reset(void);

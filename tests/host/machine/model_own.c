@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whose a hart is when a guest is entered: its home, its memory, its window, its counters. */
+#include "tests/host/machine/model.h"
+
+#include "arch/riscv/csr.h"
+
+/* How long after the end of its window a vcpu may be entered: HS was on its way to it, and the
+ * other harts took their time. */
+#define LATE 1000UL
+
+void model_hgatp(struct machine_hart *h, uint64_t hgatp)
+{
+	if (machine.booted && h->csr[CSR_VSATP] && hgatp != h->csr[CSR_HGATP])
+		machine_differs("hart %u: hgatp changes while vsatp is another guest's",
+		                machine.now);
+}
+
+void model_own_fences(struct machine_hart *h, struct vcpu *vcpu)
+{
+	struct model_vcpu *m = model_of(vcpu);
+	uint32_t vmid = model_vmid_of(vcpu);
+	bool arrives = m->hart != machine.now;
+
+	if (!h->gvma_fenced[vmid])
+		DIFFERS(vcpu, "runs before its second-stage table was fenced");
+	if (h->vs_cached[vmid] & ~vcpu->bit)
+		DIFFERS(vcpu, "may use translations of another vcpu");
+	if (arrives && (h->vvma_fenced[vmid] <= m->left_at || h->fence_i_at <= m->left_at))
+		DIFFERS(vcpu, "comes to a hart with what that had cached before");
+	m->hart = machine.now;
+}
+
+static uint64_t first_frame; /* host time of its beginning */
+
+void model_own_frames_begin(uint64_t at)
+{
+	first_frame = at;
+}
+
+static uint64_t ticks_of(uint64_t us)
+{
+	return us * MACHINE_TIMEBASE / 1000000;
+}
+
+static bool is_open(const struct vm_schedule *s, const struct vcpu *vcpu, uint64_t offset)
+{
+	uint64_t frame = ticks_of(s->frame_us);
+	bool slack = s->slack >> vcpu->vm->index & 1;
+
+	for (uint32_t i = 0; i < s->n_windows; i++) {
+		const struct vm_window_of *w = &s->windows[i];
+		uint64_t begins = ticks_of(w->start_us), ends = begins + ticks_of(w->length_us);
+
+		if (w->vm == vcpu->vm->index && offset >= begins && offset < ends + LATE)
+			return true;
+		/* What is nobody's alone. */
+		begins -= ticks_of(w->guard_us);
+		slack &= !((offset >= begins + LATE && offset < ends) ||
+		           (offset + frame >= begins + LATE && offset + frame < ends) ||
+		           (offset >= begins + frame + LATE));
+	}
+	return slack;
+}
+
+/* No guest begins before its window, to the tick. Where harts stall, or time passes faster while
+ * functions are reset, any may be late. */
+static void look_at_window(const struct machine_hart *h, const struct vcpu *vcpu)
+{
+	bool late = machine.kind.stalls || machine.kind.iommu;
+	/* The VMs are a member of the tree. */
+	const struct vm_tree *tree =
+	    (const struct vm_tree *)((const char *)vms[0].config - offsetof(struct vm_tree, vms));
+
+	for (uint32_t i = 0; i < tree->n_schedules && !late; i++) {
+		const struct vm_schedule *s = &tree->schedules[i];
+		uint64_t frame =
+		    s->frame_us * (uint64_t)MACHINE_TIMEBASE; /* millionths of a tick */
+		uint64_t passed = machine.time - first_frame;
+		uint64_t offset = passed - ((passed + 1) * 1000000 - 1) / frame * frame / 1000000;
+
+		if (s->hart == h->id && !is_open(s, vcpu, offset))
+			DIFFERS(vcpu, "runs at %lu of its hart's frame, outside its windows",
+			        offset);
+	}
+}
+
+void model_own_hart(struct machine_hart *h, struct vcpu *vcpu)
+{
+	const struct pcpu *pcpu = this_pcpu();
+	struct model_vcpu *m = model_of(vcpu);
+
+	if (m->in_guest)
+		DIFFERS(vcpu, "runs on hart %u, too", m->hart);
+	if (vcpu->home != pcpu || pcpu->current != vcpu)
+		DIFFERS(vcpu, "is entered away from its home");
+	if (!(vcpu->vm->config->vcpus[vcpu->id].harts & BIT(h->id)))
+		DIFFERS(vcpu, "may not run on this hart");
+	if (h->csr[CSR_HGATP] != vcpu->vm->gstage.hgatp)
+		DIFFERS(vcpu, "runs on another VM's memory");
+	if (h->csr[CSR_HTIMEDELTA] != vcpu->vm->htimedelta)
+		DIFFERS(vcpu, "has another VM's time");
+	if (h->reserved_by && h->reserved_by != vcpu)
+		DIFFERS(vcpu, "has another context's reservation");
+	/* A firmware that fails may not have stopped it. */
+	for (uint32_t i = 3; i < 8 && !machine.kind.firmware_fails; i++) {
+		if (h->counters[i].runs && pcpu->hctr_owner[i] != vcpu)
+			DIFFERS(vcpu, "counter %u runs for somebody else", i);
+	}
+	if (vcpu->vm->state == VM_OFF || vcpu->vm->state == VM_CLEARING ||
+	    vcpu->vm->state == VM_LOADING)
+		DIFFERS(vcpu, "runs while its VM is not running");
+	if (pcpu->scheduled)
+		look_at_window(h, vcpu);
+}

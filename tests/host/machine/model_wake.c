@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What must wake a vcpu, end a life and serve a request, and how soon. */
+#include "tests/host/machine/model.h"
+
+#include <string.h>
+
+#include "arch/riscv/csr.h"
+#include "arch/riscv/trap.h"
+
+/* Host time after which a vcpu that should run has run: each other one had some turns, and its
+ * windows are each a twentieth of a frame at least. */
+#define PATIENCE                                                                                   \
+	(3 * longest_turn() * (machine_vcpus() + 4) * machine.kind.harts *                         \
+	 (machine.kind.schedules ? 100 : 1))
+/* A hart may keep asleep for so long although it has work (sched_nap()). */
+#define NAP 200UL
+/* How long a function may take to come to rest at most. */
+#define RESET (3UL * MACHINE_TIMEBASE)
+
+static struct {
+	uint64_t progress, since, silent_since;
+} lives[VM_MAX_VMS];
+
+void model_wake_reset(void)
+{
+	memset(lives, 0, sizeof(lives));
+}
+
+static uint32_t machine_vcpus(void)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < n_vms; i++)
+		n += vms[i].config->n_vcpus;
+	return n;
+}
+
+static uint64_t longest_turn(void)
+{
+	uint64_t longest = 0;
+
+	for (uint32_t i = 0; i < n_vms; i++) {
+		uint64_t turn = (uint64_t)vms[i].config->turn_us * MACHINE_TIMEBASE / 1000000;
+
+		longest = turn > longest ? turn : longest;
+	}
+	return longest;
+}
+
+uint64_t model_interrupts(const struct machine_hart *h)
+{
+	uint64_t pending =
+	    (h->csr[CSR_HVIP] & VS_INTERRUPTS) >> 1 | (h->csr[CSR_HVIP] & BIT(IRQ_LCOFI));
+
+	if (machine_guest_timer(h))
+		pending |= BIT(IRQ_STI);
+	if (aia_guest_pends(h))
+		pending |= BIT(IRQ_SEI);
+	return pending & h->csr[CSR_VSIE];
+}
+
+/* Whether something must wake a vcpu that is not in a hart. */
+static bool must_wake(const struct vcpu *vcpu, const struct model_vcpu *m)
+{
+	uint64_t now = machine.time + vcpu->vm->htimedelta;
+	uint64_t pending = (m->hvip & VS_INTERRUPTS) >> 1 | (m->hvip & BIT(IRQ_LCOFI));
+
+	if (m->ipi_due)
+		pending |= BIT(IRQ_SSI);
+	if ((machine.kind.sstc ? m->vstimecmp : m->timer) <= now)
+		pending |= BIT(IRQ_STI);
+	if (vcpu->vm->config->aia ? aia_pends(vcpu) : vplic_output(&vcpu->vm->plic, vcpu->id))
+		pending |= BIT(IRQ_SEI);
+	else
+		pending &= ~BIT(IRQ_SEI);
+	return pending & m->csr[1];
+}
+
+bool model_should_run(struct vcpu *vcpu)
+{
+	const struct model_vcpu *m = model_of(vcpu);
+
+	if (vcpu->vm->state != VM_RUNNING || m->in_guest || vcpu->vm->command)
+		return false;
+	if (m->start_due || !m->seen || m->off || m->life != vcpu->vm->htimedelta)
+		return m->start_due || vcpu->hsm_state == SBI_HSM_STATE_START_PENDING;
+	return !m->expect.waits || must_wake(vcpu, m);
+}
+
+/* Whoever has been woken on this hart is ready, although another one runs. */
+void model_wake_neighbours(const struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
+		struct vcpu *other = pcpu->vcpus[i];
+		struct model_vcpu *m = model_of(other);
+
+		if (other == vcpu || other->home != pcpu || pcpu->ready & other->bit ||
+		    !(pcpu->waiting & other->bit) || !m->expect.waits || !model_should_run(other))
+			m->wakes.on = false;
+		else if (model_is_late(&m->wakes))
+			DIFFERS(other, "sleeps, and something has woken it");
+	}
+}
+
+/* While accesses to its sie trap, a guest with an AIA finds in stopi what hvictl names, beside
+ * external interrupts; and the host's timer is its own. */
+void model_wake_stopi(const struct machine_hart *h, const struct vcpu *vcpu)
+{
+	uint64_t hvictl = h->csr[CSR_HVICTL], pending = model_interrupts(h);
+	uint64_t named = hvictl >> HVICTL_IID_SHIFT & 0xfff;
+	bool traps = hvictl & HVICTL_VTI && vcpu->vm->config->aia;
+	bool due = model_timer_of(h, vcpu) <= machine.time + vcpu->vm->htimedelta;
+
+	if (machine.kind.sstc && !(h->csr[CSR_HENVCFG] & HENVCFG_STCE) != traps)
+		DIFFERS(vcpu, "its timer is%s the hart's", traps ? "" : " not");
+	if (!traps)
+		return;
+	if (machine.kind.sstc && due != !!(h->csr[CSR_HVIP] & BIT(IRQ_VSTI)))
+		DIFFERS(vcpu, "its timer has%s expired, and it finds otherwise", due ? "" : " not");
+	if (named != (pending & BIT(IRQ_SSI) ? IRQ_SSI : pending & BIT(IRQ_STI) ? IRQ_STI : 0))
+		DIFFERS(vcpu, "finds %lu in stopi, and %lx pends", named, pending);
+}
+
+/* Who waits for a hart that stalls need not go on. Never 0. */
+static uint64_t clock_now(void)
+{
+	return machine.time - machine.stalled + (1UL << 40);
+}
+
+static bool is_long_ago(uint64_t since)
+{
+	return (int64_t)(clock_now() - since) > (int64_t)PATIENCE;
+}
+
+static void look_at_vm(struct vm *vm, bool still)
+{
+	unsigned int state = vm->state;
+	bool given = dma_is_given(vm);
+	bool changes =
+	    state == VM_ENDING || state == VM_CLEARING || state == VM_LOADING || vm->command;
+
+	uint64_t progress = vm->life.device + vm->life.detached + state + 8 * vm->command +
+	                    256 * vm->life.step + (vm->life.done << 12) + vm->htimedelta;
+
+	if (!changes || lives[vm->index].progress != progress) {
+		lives[vm->index].progress = progress;
+		lives[vm->index].since = clock_now();
+	} else if (still || is_long_ago(lives[vm->index].since + (given ? RESET : 0))) {
+		machine_differs("vm%u stays %s%s", vm->index, vm_state_name(vm),
+		                vm->command ? ", with a command" : "");
+	}
+	if (!model_is_silent(vm))
+		lives[vm->index].silent_since = 0;
+	else if (!lives[vm->index].silent_since)
+		lives[vm->index].silent_since = clock_now();
+	else if (still || is_long_ago(lives[vm->index].silent_since))
+		machine_differs("vm%u does not ring, and nobody notices", vm->index);
+}
+
+/* Boot is over. The first VM is not deferred. */
+static bool are_begun(void)
+{
+	return n_vms && vms[0].config && vms[0].state == VM_RUNNING;
+}
+
+/* It has spent its budget, and the period is not over. */
+static bool is_throttled(const struct vcpu *vcpu)
+{
+	return vcpu->budget.count && vcpu->budget.throttled_since &&
+	       machine.time < vcpu->budget.period_end;
+}
+
+static void look_at_all(bool still)
+{
+	for (uint32_t i = 0; i < n_vms; i++) {
+		if (!machine.booted && !are_begun())
+			return;
+		look_at_vm(&vms[i], still);
+		for (uint32_t k = 0; k < vms[i].config->n_vcpus; k++) {
+			struct vcpu *vcpu = vms[i].vcpus[k];
+			struct model_vcpu *m = model_of(vcpu);
+
+			if (!model_should_run(vcpu) || is_throttled(vcpu))
+				m->wants_since = 0;
+			else if (!m->wants_since)
+				m->wants_since = clock_now();
+			if (m->wants_since && (still || is_long_ago(m->wants_since)))
+				DIFFERS(vcpu, "should run, and does not (%s)",
+				        still ? "all harts sleep" : "for long");
+		}
+	}
+	if (still && observe_request.vcpus)
+		machine_differs("nobody serves the operator's request");
+}
+
+void model_standstill(void)
+{
+	uint64_t soon = machine.time + NAP;
+
+	/* Who is away may have much to do. */
+	if (machine.kind.schedules)
+		return;
+	for (uint32_t i = 0; i < machine.kind.harts; i++) {
+		const struct machine_hart *h = &machine.hart[i];
+
+		if (h->started && (machine.kind.sstc ? h->csr[CSR_STIMECMP] : h->timer) <= soon)
+			return;
+	}
+	look_at_all(true);
+	chip_look(true);
+	dma_look_at(true);
+}
+
+void model_time(void)
+{
+	if (machine.steps % 64 == 0) {
+		chip_look(false);
+		dma_look_at(false);
+		look_at_all(false);
+		model_pay_sums();
+	}
+}

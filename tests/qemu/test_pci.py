@@ -81,16 +81,19 @@ def test_messages_without_exits(tmp_path):
     """Guests with an AIA have MSI-X, and their interrupts need no exit. The two functions are on
     one INTx line, which neither VM could have otherwise; each life finds an empty table."""
     lives = 3
-    result = boot(tmp_path, {"alpha": (f"kind=pci fills={FILLS} msix=5 left=busy",
-                                       'interrupts = "aia"; restart-limit = <2>;' +
-                                       devices(rng="00:01.0")),
-                             "beta": (f"kind=pci fills={FILLS} msix=6 at=40",
-                                      'interrupts = "aia";' + devices(rng="00:05.0"))},
-                  *functions(RNG, f"virtio-rng-pci,addr=05.0,{ISOLATED}"), aia="aplic-imsic",
-                  options=["--aia-guests", 2], status=harness.VM_FAILED)
+    alpha = {"alpha": (f"kind=pci fills={FILLS} msix=5 left=busy",
+                       'interrupts = "aia"; restart-limit = <2>;' + devices(rng="00:01.0"))}
+    beta = {"beta": (f"kind=pci fills={FILLS} msix=6 at=40",
+                     'interrupts = "aia";' + devices(rng="00:05.0"))}
+    result = boot(tmp_path, alpha | beta, *functions(RNG, f"virtio-rng-pci,addr=05.0,{ISOLATED}"),
+                  aia="aplic-imsic", options=["--aia-guests", 2], status=harness.VM_FAILED)
     assert result.vm("alpha") == (MSIX + [filled(FILLS)]) * lives
     assert result.vm("beta")[-1] == filled(FILLS)
     assert result.vm("beta")[0] == "pci: 5.0 is 1af4:1044, class ff00, pin 0"
+    # A message to a neighbour that sleeps is an exit of whoever has the hart.
+    result = boot(tmp_path, alpha, *functions(RNG), aia="aplic-imsic",
+                  options=["--aia-guests", 2], status=harness.VM_FAILED)
+    assert result.vm("alpha") == (MSIX + [filled(FILLS)]) * lives
     assert bare_guests.exits(result, "alpha")["irq"] == 0
 
 

@@ -16,7 +16,7 @@
 #include "core/vm/vcpu_registers.h"
 
 union hart_stack hart_stacks[MAX_HARTS]
-    __attribute__((aligned(HART_STACK_SIZE), section(".bss.stacks")));
+    __attribute__((aligned(HART_STACK_SIZE), section(".bss..stacks")));
 uint32_t n_pcpus;
 
 struct pcpu *pcpu_of_hart(uint64_t hartid)

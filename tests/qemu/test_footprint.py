@@ -35,8 +35,8 @@ def test_the_image_is_small(folders):
     assert 100 * KIB < folders["text"]["all"] < 212 * KIB
     assert 20 * KIB < folders["rodata"]["all"] < 43 * KIB
     assert folders["data"]["all"] < 1 * KIB
-    # With what alignment to 16 KiB leaves out.
-    assert 32 * KIB < folders["bss"]["all"] < 148 * KIB
+    # With what alignment leaves out: what is aligned most comes first.
+    assert 32 * KIB < folders["bss"]["all"] <= 112 * KIB
 
 
 def test_every_byte_is_somebodys(folders):

@@ -53,7 +53,8 @@ def test_in_windows(storm):
     assert seen.counted == {OWN}
     assert seen.gusts >= STORMS[storm][1]
     earliest, latest, windows = seen.late
-    assert earliest == latest == 0
+    # A build with DEBUG=1 checks the hart behind the last look at the clock.
+    assert 0 <= earliest <= latest <= (3 if harness.KERNEL else 0)
     assert 6 <= windows < seen.exits
 
 

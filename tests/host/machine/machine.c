@@ -125,6 +125,7 @@ void machine_rests(struct machine_hart *h, bool rests)
 {
 	h->rested += rests;
 	h->rests = rests;
+	h->others = 0;
 }
 
 /* The hart does nothing for a while, as if its firmware had something to do. */
@@ -143,6 +144,8 @@ static void stall(struct machine_hart *h)
 
 void machine_sees(void)
 {
+	uint64_t now;
+
 	machine_hart()->insns_hs++;
 	machine_count(machine_hart(), 1, false);
 	if (machine.booted)
@@ -154,8 +157,10 @@ void machine_sees(void)
 	if (machine.kind.stalls && machine.booted &&
 	    below(&machine.chance, machine.kind.short_lives ? 60 : 250) == 0)
 		stall(machine_hart());
+	now = machine.time;
 	if (machine.kind.harts > 1 && below(&machine.chance, 6) == 0)
 		machine_turn();
+	machine_hart()->others += machine.time - now;
 }
 
 /* In host time, of the guest that sleeps in the hart. */

@@ -108,6 +108,7 @@ struct machine_hart {
 	struct guest_context
 	    *ctx;          /* of the guest that is entered; NULL: the hart has just started */
 	uint64_t insns_hs; /* instructions in HS so far */
+	uint64_t others;   /* ticks that other harts took since it began to do something in HS */
 };
 
 extern struct machine {

@@ -4,9 +4,9 @@
 
 #include "arch/riscv/csr.h"
 
-/* How long after the end of its window a vcpu may be entered: HS was on its way to it, and the
- * other harts took their time. */
-#define LATE 1000UL
+/* How long after the end of its window a vcpu may be entered: HS was on its way to it. What other
+ * harts did meanwhile comes on top. */
+#define LATE 200UL
 
 void model_hgatp(struct machine_hart *h, uint64_t hgatp)
 {
@@ -42,7 +42,8 @@ static uint64_t ticks_of(uint64_t us)
 	return us * MACHINE_TIMEBASE / 1000000;
 }
 
-static bool is_open(const struct vm_schedule *s, const struct vcpu *vcpu, uint64_t offset)
+static bool is_open(const struct vm_schedule *s, const struct vcpu *vcpu, uint64_t offset,
+                    uint64_t late)
 {
 	uint64_t frame = ticks_of(s->frame_us);
 	bool slack = s->slack >> vcpu->vm->index & 1;
@@ -51,13 +52,13 @@ static bool is_open(const struct vm_schedule *s, const struct vcpu *vcpu, uint64
 		const struct vm_window_of *w = &s->windows[i];
 		uint64_t begins = ticks_of(w->start_us), ends = begins + ticks_of(w->length_us);
 
-		if (w->vm == vcpu->vm->index && offset >= begins && offset < ends + LATE)
+		if (w->vm == vcpu->vm->index && offset >= begins && offset < ends + late)
 			return true;
 		/* What is nobody's alone. */
 		begins -= ticks_of(w->guard_us);
-		slack &= !((offset >= begins + LATE && offset < ends) ||
-		           (offset + frame >= begins + LATE && offset + frame < ends) ||
-		           (offset >= begins + frame + LATE));
+		slack &= !((offset >= begins + late && offset < ends) ||
+		           (offset + frame >= begins + late && offset + frame < ends) ||
+		           (offset >= begins + frame + late));
 	}
 	return slack;
 }
@@ -78,7 +79,7 @@ static void look_at_window(const struct machine_hart *h, const struct vcpu *vcpu
 		uint64_t passed = machine.time - first_frame;
 		uint64_t offset = passed - ((passed + 1) * 1000000 - 1) / frame * frame / 1000000;
 
-		if (s->hart == h->id && !is_open(s, vcpu, offset))
+		if (s->hart == h->id && !is_open(s, vcpu, offset, LATE + h->others))
 			DIFFERS(vcpu, "runs at %lu of its hart's frame, outside its windows",
 			        offset);
 	}

@@ -172,7 +172,9 @@ def test_ends_and_restarts(tmp_path, beside):
     # is claimed is that beta pays for none of them.
     assert beta.result.own.count("vm alpha: starts again") > 0
     assert beta.exits["irq"] <= IRQS
-    assert beta.rounds > NEARLY * beside("none").rounds
+    # With checks QEMU gives another hart 30 ms in one turn, in which Tally takes nothing of hart 1.
+    assert harness.KERNEL or beta.rounds > NEARLY * beside("none").rounds
+    assert beta.stolen < SLICE
     assert beta.spent < SPENT
 
 

@@ -149,9 +149,10 @@ def test_in_windows(tmp_path):
         own={"alpha": 'controls = "beta";', "beta": DEFER})
     assert result.vm("alpha")[-1].endswith(" 0 failed"), str(result)
     ((first, last, times),), (begin, end, _, _) = test_schedules.told(result, "gamma")
-    assert first == last == 3000 * test_schedules.TICKS_A_US, str(result)
+    begins = 3000 * test_schedules.TICKS_A_US
+    assert begins <= first <= last <= begins + harness.CHECKS, str(result)
     assert times == (end - begin) // frame + 1
     ((first, last, times),), (begin, end, away, stolen) = test_schedules.told(result, "beta")
-    assert first == last, str(result)
+    assert first <= last <= first + harness.CHECKS, str(result)
     assert times == (end - begin) // frame + 1
     assert 0 <= away - stolen <= times * 15

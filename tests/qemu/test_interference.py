@@ -53,8 +53,7 @@ def test_in_windows(storm):
     assert seen.counted == {OWN}
     assert seen.gusts >= STORMS[storm][1]
     earliest, latest, windows = seen.late
-    # A build with DEBUG=1 checks the hart behind the last look at the clock.
-    assert 0 <= earliest <= latest <= (3 if harness.KERNEL else 0)
+    assert 0 <= earliest <= latest <= harness.CHECKS
     assert 6 <= windows < seen.exits
 
 

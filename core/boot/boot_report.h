@@ -5,6 +5,9 @@
 
 #include "core/lib/types.h"
 
+/* Returns why a hart with this id and these extensions cannot run guests. NULL: it can. */
+const char *hart_unusable(uint64_t hartid, uint64_t isa);
+
 /* Where the boot hart cannot run guests, one that can begins anew in its place, with the same host
  * tree: firmware that draws lots may have chosen any. Panics if there is none, and says what is
  * missing. */

@@ -7,8 +7,7 @@
 #include "core/panic.h"
 #include "core/vm/platform.h"
 
-/* Returns why a hart cannot run guests. NULL: it can. */
-static const char *unusable(uint64_t hartid, uint64_t isa)
+const char *hart_unusable(uint64_t hartid, uint64_t isa)
 {
 	if (!(isa & BIT(ISA_H)))
 		return "it has no H extension";
@@ -19,10 +18,10 @@ static const char *unusable(uint64_t hartid, uint64_t isa)
 
 void boot_report_require(uint64_t hartid, uint64_t isa, void *dtb)
 {
-	const char *why = unusable(hartid, isa);
+	const char *why = hart_unusable(hartid, isa);
 
 	for (uint32_t i = 0; why && i < platform.n_harts; i++) {
-		if (!unusable(platform.harts[i].hartid, platform.harts[i].isa))
+		if (!hart_unusable(platform.harts[i].hartid, platform.harts[i].isa))
 			boot_instead(platform.harts[i].hartid, dtb);
 	}
 	if (why)
@@ -31,7 +30,7 @@ void boot_report_require(uint64_t hartid, uint64_t isa, void *dtb)
 
 bool boot_report_usable(uint32_t i)
 {
-	const char *why = unusable(platform.harts[i].hartid, platform.harts[i].isa);
+	const char *why = hart_unusable(platform.harts[i].hartid, platform.harts[i].isa);
 
 	if (why)
 		log_line("hart %lu: not used: %s", platform.harts[i].hartid, why);

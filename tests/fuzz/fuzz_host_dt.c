@@ -11,8 +11,10 @@
 #include <libfdt.h>
 
 #include "arch/riscv/isa.h"
+#include "core/boot/harts.h"
 #include "core/boot/host_dt.h"
 #include "core/config/host_tree.h"
+#include "core/log.h"
 #include "core/panic.h"
 #include "core/vm/platform.h"
 #include "core/vm/seed.h"
@@ -30,6 +32,17 @@ _Noreturn void platform_lacks(const char *format, ...)
 {
 	(void)format;
 	longjmp(refused, 1);
+}
+
+/* core/boot/hart_usable.c is asked which harts can run guests, and for nothing else. */
+void log_line(const char *format, ...)
+{
+	(void)format;
+}
+
+void boot_instead(uint64_t hartid, void *dtb)
+{
+	(void)hartid, (void)dtb;
 }
 
 bool seed_take(const void *host, size_t size)
@@ -87,15 +100,14 @@ static bool hart_of(const void *tree, int node, int cells, uint64_t *id)
 	return true;
 }
 
-/* Each hart is a node's, and each such node is a hart, in order, as long as there is room: of that
- * the last is the boot hart's, until it has come. Only where /cpus says what cells are, as all
- * trees do. */
+/* Each hart is a node's, in order, and each such node is a hart where there is room. The boot hart
+ * is among them. Only where /cpus says what cells are, as all trees do. */
 static void check_harts(const void *tree)
 {
 	bool booted = false;
 	int cpus = fdt_path_offset(tree, "/cpus"), depth = 0;
 	int cells = fdt_address_cells(tree, cpus);
-	uint32_t n = 0;
+	uint32_t n = 0, all = 0;
 
 	if (cells < 1 || cells > 2 || fdt_size_cells(tree, cpus) != 0)
 		return;
@@ -105,13 +117,14 @@ static void check_harts(const void *tree)
 
 		if (depth > 1 || !hart_of(tree, node, cells, &id))
 			continue;
-		booted |= id == fdt_boot_cpuid_phys(tree);
-		if (n == MAX_HARTS - !booted)
+		all++;
+		if (n == platform.n_harts || platform.harts[n].hartid != id)
 			continue;
-		require(n < platform.n_harts && platform.harts[n].hartid == id);
+		booted |= id == fdt_boot_cpuid_phys(tree);
 		n++;
 	}
-	require(booted && n == platform.n_harts);
+	require(booted && n == platform.n_harts && n + platform.harts_unused == all);
+	require(n == MAX_HARTS || !platform.harts_unused);
 }
 
 static void check_devices(const void *tree)

@@ -280,31 +280,69 @@ static void ids_and_places_in_another_order(void **state)
 	assert_int_equal(asked, 506);
 }
 
+/* Each is put in front of those before. */
+static void add_hart(uint32_t hart, const char *isa)
+{
+	char name[16];
+	int cpu;
+
+	snprintf(name, sizeof(name), "cpu@%x", hart);
+	cpu = fdt_add_subnode(board, find("/cpus"), name);
+	assert_true(cpu >= 0);
+	fdt_setprop_u32(board, cpu, "reg", hart);
+	fdt_setprop_string(board, cpu, "riscv,isa", isa);
+	fdt_setprop_string(board, cpu, "device_type", "cpu");
+}
+
 /* The boot hart is among those that are used. */
 static void more_harts_than_tally_runs_on(void **state)
 {
-	int cpus;
-
 	(void)state;
 	use_board("narrow");
-	cpus = find("/cpus");
-	for (uint32_t i = 0; i < 20; i++) {
-		char name[16];
-		int cpu;
-
-		/* Each is put in front of those before. */
-		snprintf(name, sizeof(name), "cpu@%x", 0x30 - i);
-		cpu = fdt_add_subnode(board, cpus, name);
-		assert_true(cpu >= 0);
-		fdt_setprop_u32(board, cpu, "reg", 0x30 - i);
-		fdt_setprop_string(board, cpu, "riscv,isa", "rv64imafdch");
-		fdt_setprop_string(board, cpu, "device_type", "cpu");
-	}
+	for (uint32_t i = 0; i < 20; i++)
+		add_hart(0x30 - i, "rv64imafdch");
 	start(0x80200000, 5);
 	assert_int_equal(platform.n_harts, MAX_HARTS);
 	assert_int_equal(platform.harts_unused, 23 - MAX_HARTS);
 	assert_int_equal(platform.harts[MAX_HARTS - 1].hartid, 5);
 	assert_int_equal(platform.harts[MAX_HARTS - 2].hartid, 0x1d + MAX_HARTS - 2);
+}
+
+/* Harts that cannot run guests, and come first, take no place from those that can; there are nine
+ * with H in a row behind them. */
+static void harts_without_h_before_the_others(void **state)
+{
+	(void)state;
+	use_board("narrow");
+	for (uint32_t i = 0; i < 7; i++)
+		add_hart(0x2f - i, "rv64imafdch");
+	for (uint32_t i = 0; i < 8; i++)
+		add_hart(0x20 - i, "rv64imafdc");
+	assert_string_equal(start(0x80200000, 4), "");
+	assert_int_equal(platform.n_harts, MAX_HARTS);
+	assert_int_equal(platform.harts_unused, 18 - MAX_HARTS);
+	for (uint32_t i = 0; i < MAX_HARTS - 1; i++)
+		assert_hart(i, 0x29 + i, IRQCHIP_NOWHERE, BIT(ISA_H));
+	assert_hart(MAX_HARTS - 1, 4, 3, BIT(ISA_H));
+	/* If the firmware begins on one of them, it has its place as well. */
+	assert_string_equal(start(0x80200000, 0x20),
+	                    "no guest can run on boot hart 32: it has no H extension");
+	assert_int_equal(asked, 42434445464748);
+	assert_hart(0, 0x20, IRQCHIP_NOWHERE, 0);
+	assert_hart(MAX_HARTS - 1, 0x2f, IRQCHIP_NOWHERE, BIT(ISA_H));
+	/* Places that nobody needs are theirs, and the report names them. */
+	for (uint32_t i = 0; i < 7; i++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "/cpus/cpu@%x", 0x29 + i);
+		set_text(name, "status", "disabled");
+	}
+	assert_string_equal(start(0x80200000, 4), "");
+	assert_int_equal(platform.n_harts, MAX_HARTS);
+	assert_int_equal(platform.harts_unused, 3);
+	assert_hart(0, 0x19, IRQCHIP_NOWHERE, 0);
+	assert_hart(6, 4, 3, BIT(ISA_H));
+	assert_hart(7, 5, 0, BIT(ISA_H));
 }
 
 /* --- the clock ------------------------------------------------------------------------- */
@@ -412,6 +450,7 @@ int main(void)
 	    cmocka_unit_test(isa_strings),
 	    cmocka_unit_test(ids_and_places_in_another_order),
 	    cmocka_unit_test(more_harts_than_tally_runs_on),
+	    cmocka_unit_test(harts_without_h_before_the_others),
 	    cmocka_unit_test(clocks),
 	    cmocka_unit_test(a_designware_uart),
 	    cmocka_unit_test(the_firmwares_console),

@@ -153,7 +153,7 @@ static bool is_hart(const void *dtb, int cpu, int cpus, uint64_t *hartid)
 {
 	uint64_t size;
 
-	return fdt_getprop(dtb, cpu, "device_type", NULL) && !host_tree_is_disabled(dtb, cpu) &&
+	return is_text(dtb, cpu, "device_type", "cpu") && !host_tree_is_disabled(dtb, cpu) &&
 	       read_reg(dtb, cpu, cpus, hartid, &size);
 }
 

@@ -93,7 +93,7 @@ static bool hart_of(const void *tree, int node, int cells, uint64_t *id)
 
 	*id = 0;
 	reg = fdt_getprop(tree, node, "reg", &len);
-	if (!on || !reg || len < 4 * cells || !fdt_getprop(tree, node, "device_type", NULL))
+	if (!on || !reg || len < 4 * cells || !is(tree, node, "device_type", "cpu"))
 		return false;
 	for (int i = 0; i < 4 * cells; i++)
 		*id = *id << 8 | reg[i];

@@ -345,6 +345,20 @@ static void harts_without_h_before_the_others(void **state)
 	assert_hart(7, 5, 0, BIT(ISA_H));
 }
 
+/* Caches may be there, too, with numbers of their own. */
+static void what_else_is_among_the_harts(void **state)
+{
+	(void)state;
+	use_board("narrow");
+	add_hart(0, "rv64imafdch");
+	set_text("/cpus/cpu@0", "device_type", "cache");
+	add_hart(1, "rv64imafdch");
+	assert_int_equal(fdt_delprop(board, find("/cpus/cpu@1"), "device_type"), 0);
+	assert_string_equal(start(0x80200000, 4), "");
+	assert_int_equal(platform.n_harts, 3);
+	assert_hart(0, 4, 3, BIT(ISA_H));
+}
+
 /* --- the clock ------------------------------------------------------------------------- */
 
 static void clocks(void **state)
@@ -451,6 +465,7 @@ int main(void)
 	    cmocka_unit_test(ids_and_places_in_another_order),
 	    cmocka_unit_test(more_harts_than_tally_runs_on),
 	    cmocka_unit_test(harts_without_h_before_the_others),
+	    cmocka_unit_test(what_else_is_among_the_harts),
 	    cmocka_unit_test(clocks),
 	    cmocka_unit_test(a_designware_uart),
 	    cmocka_unit_test(the_firmwares_console),

@@ -90,7 +90,7 @@ static void a_board_uart(void **state)
 	assert_int_equal(d->reset, VM_RESET_UNKNOWN);
 	assert_int_equal(d->registers, 0x20010100);
 	assert_int_equal(d->registers_size, 0x100);
-	assert_int_equal(d->reg_shift, 2);
+	assert_int_equal(d->reg_shift, 0);
 	assert_int_equal(d->n_regions, 2);
 	assert_int_equal(d->regions[0].base, 0x20010000);
 	assert_int_equal(d->regions[0].size, 0x1000);

@@ -2,7 +2,9 @@
 /*
  * Devicetree Specification 0.4, 3.5. A child without reg asks for memory anywhere, which concerns
  * operating systems only. The blob's memory reservation block is not asked: boot loaders note there
- * what Tally has moved, the VM tree and the host's tree.
+ * what Tally has moved, the VM tree and the host's tree. Addresses are the machine's: the node's
+ * ranges, which have to be there and empty, are not asked, because a tree that lacks them keeps
+ * memory all the same.
  */
 #include "core/config/host_reserved.h"
 
@@ -21,7 +23,7 @@ bool host_reserved_find(const void *tree, uint64_t base, uint64_t size, struct h
 		return false;
 	fdt_for_each_subnode(node, tree, parent)
 	{
-		struct host_place place = {.tree = tree, .depth = 2, .node = {0, parent, node}};
+		struct host_place place = {.tree = tree, .depth = 1, .node = {parent, node}};
 
 		if (host_tree_is_disabled(tree, node))
 			continue;

@@ -14,6 +14,7 @@
 #include "core/boot/boot_report.h"
 #include "core/boot/harts.h"
 #include "core/boot/host_dt.h"
+#include "core/config/host_reserved.h"
 #include "core/log.h"
 #include "core/panic.h"
 #include "core/vm/platform.h"
@@ -160,6 +161,34 @@ static void no_memory_is_kept_from_tally(void **state)
 	assert_string_equal(start(0x80200000, 0), "");
 }
 
+/* Memory is the machine's, whatever the node says of addresses: a tree that is wrong there keeps
+ * what it names all the same. */
+static void what_is_kept_without_ranges(void **state)
+{
+	const fdt32_t both[] = {cpu_to_fdt32(0x81f00000), cpu_to_fdt32(0x100000)};
+	struct host_reserved kept;
+
+	(void)state;
+	use_board("p550");
+	assert_int_equal(fdt_delprop(board, find("/reserved-memory"), "ranges"), 0);
+	assert_string_equal(start(0x80200000, 0), "");
+	assert_ram(0x80000000, 0x47fc00000, MIB(4));
+	assert_true(host_reserved_find(board, 0x100000000, 1, &kept));
+	/* Of one cell each, though the machine's have two. */
+	use_board("p550");
+	set_u32("/reserved-memory", "#address-cells", 1);
+	set_u32("/reserved-memory", "#size-cells", 1);
+	for (int node; (node = fdt_first_subnode(board, find("/reserved-memory"))) >= 0;)
+		assert_int_equal(fdt_del_node(board, node), 0);
+	assert_int_equal(fdt_setprop(board,
+	                             fdt_add_subnode(board, find("/reserved-memory"), "video"),
+	                             "reg", both, sizeof(both)),
+	                 0);
+	assert_string_equal(start(0x80200000, 0),
+	                    "host tree: /reserved-memory: video: 0x81f00000 lies in Tally or its "
+	                    "tables");
+}
+
 /* Ranges that touch are one bank, in whatever nodes they are. */
 static void a_bank_of_several_nodes(void **state)
 {
@@ -275,8 +304,9 @@ static void ids_and_places_in_another_order(void **state)
 	assert_string_equal(said, "hart 80: not used: a VM tree can name harts 0 to 63 only");
 	assert_int_equal(asked, 0);
 	assert_int_equal(platform.irqchip.base, 0x14000000);
-	assert_string_equal(start(0x80200000, 0x50), "no guest can run on boot hart 80: a VM tree can "
-	                                             "name harts 0 to 63 only");
+	assert_string_equal(start(0x80200000, 0x50),
+	                    "no guest can run on boot hart 80: a VM tree can "
+	                    "name harts 0 to 63 only");
 	assert_int_equal(asked, 506);
 }
 
@@ -454,6 +484,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(ram_ends_before_what_is_kept),
 	    cmocka_unit_test(what_is_kept_may_be_off),
+	    cmocka_unit_test(what_is_kept_without_ranges),
 	    cmocka_unit_test(no_memory_is_kept_from_tally),
 	    cmocka_unit_test(a_bank_of_several_nodes),
 	    cmocka_unit_test(memory_that_is_not_there),

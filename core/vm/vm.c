@@ -12,7 +12,6 @@ static void send_messages(struct vm *vm)
 {
 	struct vaplic_message message;
 
-	vaplic_set_level(&vm->aplic, GUEST_UART_IRQ, vuart_irq(&vm->uart));
 	while (vaplic_take(&vm->aplic, &message))
 		imsic_send(vm->vcpus[message.vcpu]->guest_file_at, message.identity);
 }
@@ -60,8 +59,10 @@ void vm_update_interrupts(struct vm *vm)
 void vm_uart_changed(struct vm *vm, bool level)
 {
 	vplic_set_level(&vm->plic, GUEST_UART_IRQ, level);
-	if (vm->config->aia)
+	if (vm->config->aia) {
+		vaplic_set_level(&vm->aplic, GUEST_UART_IRQ, level);
 		send_messages(vm);
+	}
 }
 
 void vm_raise(struct vm *vm, uint32_t source)

@@ -79,6 +79,22 @@ def test_between_harts(tmp_path, chip):
         assert result.vm(name) == [f"bell: {ROUNDS} rounds, {ROUNDS} rung, 0 wrong, 0 strange"]
 
 
+@pytest.mark.parametrize("console, source", [("on", 3), ("off", 10)])
+def test_a_source_of_an_aplic(tmp_path, console, source):
+    """It is the level of a source, without an identity; that of the UART is free without one. Who
+    is not rung fails."""
+    args, fails = f"rounds={ROUNDS} role=", "heartbeat-ms = <10000>;"
+    vms = [vm("alpha", args + f"pong chip=aplic console={console}", "aia",
+              f'console = "{console}"; {fails}'),
+           vm("beta", args + "ping", properties=fails)]
+    users = " ".join(
+        f'{name} {{ at = /bits/ 64 <{AT[name]:#x}>; access = "read-write"; bell = <{bell}>; }};'
+        for name, bell in (("alpha", source), ("beta", 1)))
+    result = run(tmp_path, vms, [SHARED.format(name="ring", users=users)], AIA)
+    assert result.status == harness.OK, str(result)
+    assert result.vm("beta") == [f"bell: {ROUNDS} rounds, {ROUNDS} rung, 0 wrong, 0 strange"]
+
+
 @CHIPS
 @harness.both_backends
 def test_cost(tmp_path, chip, backend):

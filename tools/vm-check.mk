@@ -45,7 +45,7 @@ HOST_SRC_vm_fuzz := tests/host/test_vm_fuzz.c tests/fuzz/fuzz_vm_config.c \
 HOST_LIBS_vm_fuzz := -lfdt
 
 VM_CHECK_OBJ := $(patsubst %,$(B)/host/vm-check.obj/%.o,tools/vm_check.c \
-	tools/vm_check_host.c tools/vm_check_schedule.c $(VM_TREE_SRC))
+	tools/vm_check_host.c tools/vm_check_schedule.c arch/riscv/isa.c $(VM_TREE_SRC))
 
 # Without the sanitizers, which would make a check of large images slow to start.
 $(B)/host/vm-check.obj/%.c.o: %.c | setup

@@ -463,6 +463,8 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 			die(o->host, wrong);
 		limits.host_tree = host;
 		limits.harts = limits.harts ? limits.harts : host_harts(host);
+		if (!limits.harts)
+			die(o->host, "has no hart with the H extension");
 		limits.ram = host_memory(host);
 		if (o->memory != NOT_GIVEN)
 			limits.ram.to = limits.ram.from + o->memory;

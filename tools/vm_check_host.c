@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "arch/riscv/isa.h"
 #include "core/config/host_memory.h"
 #include "core/config/host_tree.h"
 
@@ -43,6 +44,18 @@ const char *host_is_wrong(const void *tree, size_t size)
 	return NULL;
 }
 
+/* A list of extensions is right where a string is there, too, as at boot. */
+static bool has_h(const void *tree, int cpu)
+{
+	int size;
+	const char *list = fdt_getprop(tree, cpu, "riscv,isa-extensions", &size);
+
+	if (list)
+		return isa_list(list, (size_t)size) & BIT(ISA_H);
+	list = fdt_getprop(tree, cpu, "riscv,isa", &size);
+	return list && isa_parse(list, (size_t)size) & BIT(ISA_H);
+}
+
 uint64_t host_harts(const void *tree)
 {
 	struct host_place place = host_place_root(tree);
@@ -54,7 +67,7 @@ uint64_t host_harts(const void *tree)
 
 		/* The last cell: harts beyond 63 cannot be used. */
 		if (!host_tree_says(tree, cpu, "device_type", "cpu") || !reg || size < 4 ||
-		    host_tree_is_disabled(tree, cpu))
+		    host_tree_is_disabled(tree, cpu) || !has_h(tree, cpu))
 			continue;
 		if (fdt32_ld(&reg[size / 4 - 1]) < VM_MAX_HARTS)
 			harts |= UINT64_C(1) << fdt32_ld(&reg[size / 4 - 1]);

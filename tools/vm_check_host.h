@@ -10,8 +10,8 @@
 /* Returns why a file of `size` bytes is no host's device tree. NULL: it is one. */
 const char *host_is_wrong(const void *tree, size_t size);
 
-/* The harts that a host's tree has, bit n for the hart n, and the memory that Tally uses; none: it
- * is empty. */
+/* The harts of a host's tree that can run guests, bit n for the hart n, and the memory that Tally
+ * uses; none: it is empty. */
 uint64_t host_harts(const void *tree);
 struct vm_range host_memory(const void *tree);
 

@@ -76,6 +76,20 @@ uint64_t isa_bit(const char *name, size_t len)
 	return 0;
 }
 
+uint64_t isa_list(const char *list, size_t len)
+{
+	uint64_t bits = 0;
+	size_t start = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (list[i])
+			continue;
+		bits |= isa_bit(&list[start], i - start);
+		start = i + 1;
+	}
+	return bits;
+}
+
 /* Whether an extension of several letters begins, which may come without an underscore. Old trees
  * have "su" among the letters, for the modes S and U. */
 static bool begins_word(const char *isa, size_t len)

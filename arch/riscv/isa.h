@@ -76,6 +76,9 @@ const char *isa_name(enum isa_ext ext);
  * name. */
 uint64_t isa_bit(const char *name, size_t len);
 
+/* Returns the extensions in the strings of riscv,isa-extensions, of `len` bytes with their NULs. */
+uint64_t isa_list(const char *list, size_t len);
+
 /* Returns the extensions in a riscv,isa string ("rv64imafdch_zicntr_...") of at most len bytes. */
 uint64_t isa_parse(const char *isa, size_t len);
 

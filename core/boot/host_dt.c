@@ -84,19 +84,9 @@ static uint64_t read_isa(const void *dtb, int cpu)
 {
 	int len;
 	const char *list = fdt_getprop(dtb, cpu, "riscv,isa-extensions", &len);
-	uint64_t isa = 0;
 
-	if (list) {
-		for (int at = 0; at < len;) {
-			const char *end = memchr(list + at, 0, (size_t)(len - at));
-
-			if (!end)
-				break;
-			isa |= isa_bit(list + at, (size_t)(end - (list + at)));
-			at = (int)(end - list) + 1;
-		}
-		return isa;
-	}
+	if (list)
+		return isa_list(list, (size_t)len);
 	list = fdt_getprop(dtb, cpu, "riscv,isa", &len);
 	return list ? isa_parse(list, (size_t)len) : 0;
 }

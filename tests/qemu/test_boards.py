@@ -10,6 +10,7 @@ import bare_guests
 import harness
 import hosts
 from measured import EXPECTED, MEASURE
+from test_vm_tree import check
 
 CPUS = "/cpus/cpu@"
 KEPT = "/reserved-memory/kept@"
@@ -60,6 +61,24 @@ def test_harts_that_are_disabled_or_lack_h(tmp_path, first):
     assert "hart 2: not used: it has no H extension" in result.own
     assert not any("hart 1" in line for line in result.own)
     assert result.own[-1] == "all VMs ended"
+
+
+def test_vm_check_knows_harts_without_h(tmp_path):
+    """A vcpu on one of them is refused in the words of the boot; and so is a board of none else."""
+    edits = [["-d", "host.dtb", CPUS + "1", "riscv,isa-extensions"],
+             ["-t", "s", "host.dtb", CPUS + "1", "riscv,isa", "rv64imafdc_sstc"]]
+    words = "/vms/alpha/vcpu0: harts: this machine has no hart 1"
+    result = boot(tmp_path, edits, harts=2, profile="smp", vcpus=("1",), status=harness.REFUSED)
+    assert result.own[-1] == "refused: " + words, str(result)
+    arguments = ("--host", tmp_path / "host.dtb", "--include", harness.BUILD / "guests",
+                 tmp_path / "bare.dts")
+    done = check(*arguments)
+    assert (done.returncode, done.stderr.splitlines()[0]) == (1, words)
+    hosts.changed(tmp_path, [edit for edit in edits for edit in
+                             (edit, [word.replace("@1", "@0") for word in edit])], harts=2)
+    done = check(*arguments)
+    assert done.returncode == 2 and done.stderr == (
+        f"vm-check: {tmp_path}/host.dtb: has no hart with the H extension\n"), done.stderr
 
 
 def test_memory_in_several_nodes(tmp_path):

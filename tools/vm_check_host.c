@@ -12,6 +12,8 @@
 
 /* Where loaders put Tally, from the start of RAM; its size does not matter. */
 #define IMAGE_AT UINT64_C(0x200000)
+/* BOARD_RAM of the Makefile, if nothing else is asked for. */
+#define BUILT_FOR UINT64_C(0x80000000)
 
 static const char *const dma_names[] = {
     [VM_DMA_NONE] = "none",
@@ -75,21 +77,27 @@ uint64_t host_harts(const void *tree)
 	return harts;
 }
 
+/* Where Tally is loaded nobody has said: to the range that begins where it is built for if there is
+ * one, else to the first. */
 struct vm_range host_memory(const void *tree)
 {
 	struct host_place place = host_place_root(tree);
-	struct vm_range image, ram;
+	struct vm_range first = {0}, image, ram;
 	uint64_t base = 0, size = 0;
 
 	while (host_place_next(&place)) {
-		if (!host_tree_says(tree, place.node[place.depth], "device_type", "memory") ||
-		    host_tree_reg(&place, 0, &base, &size) != HOST_REG_OK || size <= IMAGE_AT)
+		if (!host_tree_says(tree, place.node[place.depth], "device_type", "memory"))
 			continue;
-		image = (struct vm_range){base + IMAGE_AT, base + IMAGE_AT};
-		if (host_memory_find(tree, image, &ram))
-			return ram;
+		for (uint32_t i = 0; host_tree_reg(&place, i, &base, &size) == HOST_REG_OK; i++) {
+			image = (struct vm_range){base + IMAGE_AT, base + IMAGE_AT};
+			if (size <= IMAGE_AT || !host_memory_find(tree, image, &ram))
+				continue;
+			if (base == BUILT_FOR)
+				return ram;
+			first = first.to ? first : ram;
+		}
 	}
-	return (struct vm_range){0};
+	return first;
 }
 
 bool host_memory_is_kept(const void *tree, uint64_t tree_size, struct vm_range *ram)

@@ -96,6 +96,17 @@ def test_memory_in_several_nodes(tmp_path):
     assert result.vm("alpha") == EXPECTED
 
 
+def test_vm_check_takes_tallys_bank(tmp_path):
+    """Wherever it is among the others in the tree: the one that begins where Tally is built for."""
+    edits = [["-t", "x", "host.dtb", "/memory@80000000", "reg", "0", "b0000000", "0", "8000000",
+              "0", "80000000", "0", "20000000"]]
+    result = boot(tmp_path, edits)
+    assert any("; 512 MiB of RAM; " in line for line in result.own), str(result)
+    done = check("--host", tmp_path / "host.dtb", "--include", harness.BUILD / "guests",
+                 tmp_path / "bare.dts")
+    assert done.stdout.splitlines()[-1] == "1 VM, 16 MiB of the 478 MiB there are for VMs", done
+
+
 def test_memory_that_tally_needs_is_kept(tmp_path):
     result = boot(tmp_path, reserved((0x81000000, 0x1000)), status=harness.DEPENDENCY)
     assert result.own == ["the platform: host tree: /reserved-memory: kept@81000000: 0x81000000 "

@@ -41,24 +41,41 @@ static bool has_window(const struct vm_schedule *s, uint32_t vm, uint32_t vcpu)
 	return false;
 }
 
-/* Returns for how many microseconds at most a vcpu with windows has none. */
+/* When a vcpu has had the hart, from the beginning of the first of two frames on. */
+struct presence {
+	uint32_t since; /* us; the end of its last time */
+	bool begun;
+	uint32_t longest; /* between two */
+};
+
+static void has_time(struct presence *p, uint32_t from, uint32_t to)
+{
+	if (from >= to)
+		return;
+	if (p->begun && from - p->since > p->longest)
+		p->longest = from - p->since;
+	p->since = to;
+	p->begun = true;
+}
+
+/* Returns for how many microseconds at most a vcpu with windows or slack has neither. */
 static uint32_t longest_absence(const struct vm_schedule *s, uint32_t vm, uint32_t vcpu)
 {
-	uint32_t longest = 0, first = 0, left_at = 0;
+	struct presence p = {0};
+	uint32_t end = 0;
 
-	for (uint32_t i = 0; i < s->n_windows; i++) {
-		const struct vm_window_of *w = &s->windows[i];
+	for (uint32_t n = 0; n < 2 * s->n_windows; n++) {
+		const struct vm_window_of *w = &s->windows[n % s->n_windows];
+		uint32_t start = w->start_us + n / s->n_windows * s->frame_us;
 
-		if (w->vm != vm || !(w->vcpus >> vcpu & 1))
-			continue;
-		if (!left_at)
-			first = w->start_us;
-		else if (w->start_us - left_at > longest)
-			longest = w->start_us - left_at;
-		left_at = w->start_us + w->length_us;
+		/* The guard of the first window may begin before the first frame. */
+		if (s->slack >> vm & 1 && start >= w->guard_us)
+			has_time(&p, end, start - w->guard_us);
+		end = start + w->length_us;
+		if (w->vm == vm && w->vcpus >> vcpu & 1)
+			has_time(&p, start, end);
 	}
-	/* From the last one to the first one of the next frame. */
-	return first + s->frame_us - left_at > longest ? first + s->frame_us - left_at : longest;
+	return p.longest;
 }
 
 /* It has failed if it did not ring for so long, and it cannot ring while it is away. */
@@ -66,16 +83,15 @@ static bool check_heartbeat(const struct vm_blob *b, int node, const struct vm_t
                             const struct vm_schedule *s, uint32_t vm)
 {
 	const struct vm_config *config = &tree->vms[vm];
-	bool here = vm_vcpus_on(config, s->hart) & 1 && !(s->slack >> vm & 1);
 
 	/* Another vcpu may ring. */
-	if (!config->heartbeat_ms || config->n_vcpus > 1 || !here ||
+	if (!config->heartbeat_ms || config->n_vcpus > 1 || !(vm_vcpus_on(config, s->hart) & 1) ||
 	    config->heartbeat_ms * UINT64_C(1000) > longest_absence(s, vm, 0))
 		return true;
 	return vm_refuse_text(b, VM_REFUSED_VALUE, node, "",
 	                      "heartbeat-ms of %s is not longer than the time between two of its "
-	                      "windows",
-	                      config->name);
+	                      "windows%s",
+	                      config->name, s->slack >> vm & 1 ? " and pieces of slack" : "");
 }
 
 bool vm_check_schedule(const struct vm_blob *b, int node, int first, const struct vm_tree *tree,

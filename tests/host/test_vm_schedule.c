@@ -228,9 +228,35 @@ static void heartbeats(void **state)
 	             "windows");
 	set_u32(t, BETA, "heartbeat-ms", 9);
 	accepted(t);
-	set_u32(t, BETA, "heartbeat-ms", 1);
+	/* Slack is time as well, but for alpha's window of 3 ms, with its guard. */
 	set_string(t, HART, "slack", "beta");
+	set_u32(t, BETA, "heartbeat-ms", 3);
+	refused(t, VM_REFUSED_VALUE,
+	        HART ": heartbeat-ms of beta is not longer than the time between two of its "
+	             "windows and pieces of slack");
+	set_u32(t, BETA, "heartbeat-ms", 4);
 	accepted(t);
+	set_u32(t, FIRST, "guard-us", 1000);
+	refused(t, VM_REFUSED_VALUE,
+	        HART ": heartbeat-ms of beta is not longer than the time between two of its "
+	             "windows and pieces of slack");
+	/* Alpha's would reach from its own window to the end of the frame, but for the slack. */
+	delete_prop(t, BETA, "heartbeat-ms");
+	set_u32(t, ALPHA, "heartbeat-ms", 2);
+	delete_node(t, ALPHA "/vcpu1");
+	set_bytes(t, HART, "slack", "beta\0alpha", 11);
+	refused(t, VM_REFUSED_VALUE,
+	        HART ": heartbeat-ms of alpha is not longer than the time between two of its "
+	             "windows and pieces of slack");
+	set_u32(t, ALPHA, "heartbeat-ms", 3);
+	accepted(t);
+	/* Without a window of its own. */
+	delete_node(t, FIRST);
+	accepted(t);
+	set_u32(t, LAST, "length-us", 3000);
+	refused(t, VM_REFUSED_VALUE,
+	        HART ": heartbeat-ms of alpha is not longer than the time between two of its "
+	             "windows and pieces of slack");
 }
 
 static void slack(void **state)

@@ -76,21 +76,20 @@ bool vcpu_budget_allows(struct vcpu *vcpu, uint64_t now)
 	struct vcpu_budget *b = &vcpu->budget;
 	struct pcpu *pcpu = vcpu->home;
 	uint64_t since = vcpu->fw.ready_since;
+	/* It may be loaded in its window's guard, and does not run before. */
+	uint64_t runs_at = pcpu->scheduled ? windows_runs_at(pcpu, now) : now;
 
-	/* It is loaded in its window's guard, and does not run before. */
-	if (pcpu->scheduled)
-		now = windows_runs_at(pcpu, now);
 	if (b->throttled_since && b->released)
 		release(b, since ? since : now);
 	/* Otherwise it slept meanwhile, and was not throttled. */
 	b->throttled_since = 0;
-	if (now >= b->period_end) {
+	if (runs_at >= b->period_end) {
 		/* It wanted the hart before the period was over, and could not have had it. */
 		if (b->spent && since && since < b->period_end) {
 			b->throttled_ticks += b->period_end - since;
 			vcpu->fw.ready_since = b->period_end;
 		}
-		renew(vcpu, now);
+		renew(vcpu, runs_at);
 	}
 	b->look_at = b->period_end;
 	if (!b->spent) {

@@ -263,6 +263,23 @@ def test_a_period_that_ends_with_the_window(tmp_path, backend):
 
 
 @harness.both_backends
+def test_a_period_that_ends_in_a_guard(tmp_path, backend):
+    """Slack leads to the window of the same vcpu, whose budget comes 20 us before the window: it is
+    throttled until then, and from then on it is stolen from. Nothing is counted twice."""
+    frames, frame, run = 20, 4960, 100
+    result = boot(tmp_path, {"alpha": f"kind=budget ticks={frames * frame * TICKS_A_US}",
+                             "beta": "kind=busy ticks=100000"},
+                  [schedule([("alpha", 2500, 1000, 32), ("beta", 4000, 900)], '"alpha"', frame)],
+                  backend=backend, own={"alpha": test_budgets.budget(2, run * 1000, frame // 2)})
+    times, total, _, steal, throttled, *_ = test_budgets.away(result, "alpha")
+    late = test_budgets.LATE
+    assert abs(times - 2 * frames) <= 1
+    assert 0 <= total - steal - throttled <= times * late, str(result)
+    for ticks, us in (throttled, 2480 - run + 2480 - run), (steal, 20):
+        assert abs(ticks - frames * us * TICKS_A_US) <= us * TICKS_A_US + frames * late, str(result)
+
+
+@harness.both_backends
 @pytest.mark.parametrize("count, period, start", [
     (900000, 1000, 1000), (100000, 1000, 1000), (100000, 5000, 0), (900000, 700, 1000)])
 def test_windows_begin_with_periods(tmp_path, backend, count, period, start):

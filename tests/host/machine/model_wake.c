@@ -144,7 +144,8 @@ static void look_at_vm(struct vm *vm, bool still)
 	uint64_t progress = vm->life.device + vm->life.detached + state + 8 * vm->command +
 	                    256 * vm->life.step + (vm->life.done << 12) + vm->htimedelta;
 
-	if (!changes || lives[vm->index].progress != progress) {
+	/* The first look has nothing to compare with. */
+	if (!changes || !lives[vm->index].since || lives[vm->index].progress != progress) {
 		lives[vm->index].progress = progress;
 		lives[vm->index].since = clock_now();
 	} else if (still || is_long_ago(lives[vm->index].since + (given ? RESET : 0))) {

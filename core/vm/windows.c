@@ -226,10 +226,11 @@ static void come(struct pcpu *pcpu, struct windows *w, struct vcpu *vcpu, uint64
 	w->called &= ~bit;
 	if (vcpu->budget.throttled_since && !((pcpu->waiting | pcpu->ready) & bit))
 		vcpu_budget_again(vcpu);
-	if (pcpu->ready & bit)
-		wake_times_set(&pcpu->wake, vcpu->index, vcpu_deadline(vcpu));
-	else if (pcpu->waiting & bit)
+	/* It sleeps on also if it has a turn for a request, which need not wake it. */
+	if (pcpu->waiting & bit)
 		sleeps_on(vcpu, now);
+	else if (pcpu->ready & bit)
+		wake_times_set(&pcpu->wake, vcpu->index, vcpu_deadline(vcpu));
 	if (requests_enable(&vcpu->requests, REQ_AT_ONCE))
 		pcpu_notify(pcpu, bit);
 	if (!(pcpu->ready & bit))

@@ -350,6 +350,21 @@ static void loops(struct machine_hart *h, struct vcpu *vcpu)
 	guest_traps(h, 15);
 }
 
+/* A level that another hart has seen high, and that another vcpu has ended meanwhile: who is told
+ * of it finds nothing to do. */
+static void mail_for_nothing(void)
+{
+	const struct vm *vm = &vms[below(luck(), n_vms)];
+	struct vcpu *vcpu = vm->vcpus[below(luck(), vm->config->n_vcpus)];
+	uint64_t new = ~vcpu->requests.pending & vcpu->requests.enabled &REQ_DEVICES;
+
+	vcpu->requests.pending |= REQ_DEVICES;
+	if (!new)
+		return;
+	vcpu->home->notified |= vcpu->bit;
+	machine_hart_of(vcpu->home->hartid)->csr[CSR_SIP] |= BIT(IRQ_SSI);
+}
+
 void guest_acts(struct machine_hart *h, struct vcpu *vcpu)
 {
 	struct model_vcpu *m = model_of(vcpu);
@@ -366,6 +381,8 @@ void guest_acts(struct machine_hart *h, struct vcpu *vcpu)
 		chip_raises();
 	if (percent(luck(), 3))
 		dma_accesses();
+	if (percent(luck(), 5))
+		mail_for_nothing();
 	if (machine.kind.files && percent(luck(), 5))
 		aia_messages();
 	if (vcpu->vm->config->aia && percent(luck(), 20))

@@ -87,6 +87,22 @@ bool model_should_run(struct vcpu *vcpu)
 	return !m->expect.waits || must_wake(vcpu, m);
 }
 
+/* Who sleeps on this hart until its timer expires is looked at by then. */
+static void look_at_timer(const struct pcpu *pcpu, const struct vcpu *vcpu)
+{
+	const struct model_vcpu *m = model_of(vcpu);
+	uint64_t now = machine.time + vcpu->vm->htimedelta;
+	uint64_t timer = machine.kind.sstc ? m->vstimecmp : m->timer;
+	uint64_t wakes_at = pcpu->wake.at[WAKE_LEAVES + vcpu->index];
+
+	if (vcpu->vm->state != VM_RUNNING || vcpu->vm->command || m->off || !m->seen ||
+	    !(m->csr[1] & BIT(IRQ_STI)) || timer <= now)
+		return;
+	if (timer - now < ~0UL - machine.time && wakes_at > machine.time + (timer - now))
+		DIFFERS(vcpu, "sleeps until %lx, and is looked at at %lx",
+		        machine.time + (timer - now), wakes_at);
+}
+
 /* Whoever has been woken on this hart is ready, although another one runs. */
 void model_wake_neighbours(const struct vcpu *vcpu)
 {
@@ -101,6 +117,9 @@ void model_wake_neighbours(const struct vcpu *vcpu)
 			m->wakes.on = false;
 		else if (model_is_late(&m->wakes))
 			DIFFERS(other, "sleeps, and something has woken it");
+		if (other != vcpu && other->home == pcpu && m->expect.waits &&
+		    pcpu->waiting & ~pcpu->ready & other->bit)
+			look_at_timer(pcpu, other);
 	}
 }
 

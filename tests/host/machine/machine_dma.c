@@ -43,7 +43,7 @@ static void takes(uint32_t id)
 	uint32_t i = id / 8 - 1;
 
 	if (machine.booted && i < n_vms && dma_is_given(&vms[i]) &&
-	    vms[i].vcpus[0]->home->index != machine.now)
+	    vms[i].vcpus[0]->home != this_pcpu())
 		machine_differs("vm%u's fault is served by hart %u", i, machine.now);
 }
 

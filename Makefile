@@ -53,7 +53,8 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wundef -Wstrict-prototypes -Wmissing-pro
 # medany and static: linked at one address, entered by a RISC-V Image header. No
 # __global_pointer$ is defined, so the linker relaxes calls but never uses gp, which is the guest's.
 TARGET_ARCH_FLAGS := -march=rv64gc -mabi=lp64d -mcmodel=medany -msmall-data-limit=0
-TARGET_FLAGS := $(TARGET_ARCH_FLAGS) -ffreestanding -fno-pic -fno-pie -fno-common -fdata-sections -O2 -g \
+TARGET_FLAGS := $(TARGET_ARCH_FLAGS) -ffreestanding -fno-pic -fno-pie -fno-common -fdata-sections \
+	-O2 -g \
 	-fno-strict-aliasing -fno-asynchronous-unwind-tables $(REPEATABLE) \
 	-I. -I$(OUT)/gen -isystem $(B)/guest/include
 # libfdt's headers want the C library's string.h; an -elf toolchain borrows the cross one.

@@ -76,6 +76,9 @@ struct guest_context {
 	uint64_t exits[VCPU_EXITS];
 	uint64_t hs_insns[VCPU_EXITS]; /* instructions in HS and M for this vcpu, by kind of exit */
 	const void *calls; /* struct vsbi_slot[]: the functions that serve SBI extensions */
+	/* The callers at the last exit, if samples of it have them (core/vm/samples.c). NULL: not
+	 * yet, as each exit of a hart finds it that keeps s0 or is noted. */
+	const uint64_t *callers;
 };
 
 #endif

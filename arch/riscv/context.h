@@ -59,6 +59,7 @@ enum vcpu_exit {
 struct noted_exit {
 	uint64_t time, scause, sepc, stval, htval, hvip;
 	uint64_t eid, fid; /* a7 and a6 */
+	uint64_t told;     /* what scause was, when a trace has noted it, and that is ~0 */
 	/* Whose it was. Of an exit that is in an account (core/vm/account.h): NULL, and `accounted`
 	 * is whose it was. */
 	const struct guest_context *of, *accounted;

@@ -20,6 +20,16 @@ static struct hart_stay {
 
 #define NOTED (~UINT64_C(0))
 
+/* An account may still have to know what it was. */
+static void set_noted(struct noted_exit *exit, uint64_t now, uint64_t hvip)
+{
+	if (exit->scause != NOTED)
+		exit->told = exit->scause;
+	exit->scause = NOTED;
+	exit->time = now;
+	exit->hvip = hvip;
+}
+
 /* Not inlined: their callers would save more registers, also when nobody traces. */
 #define ASIDE __attribute__((noinline))
 
@@ -99,9 +109,7 @@ static void trace(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t why, uint
 		n = add_exit(&s->exit, words);
 	if (!of || vcpu->vm == of)
 		put(vcpu, STAYS_STAY, words, n);
-	s->exit.scause = NOTED;
-	s->exit.time = now;
-	s->exit.hvip = hvip;
+	set_noted(&s->exit, now, hvip);
 	s->idle = !resident && !pcpu->ready;
 }
 
@@ -170,11 +178,7 @@ ASIDE void stays_goes(struct vcpu *vcpu)
 /* The current stay began before it was traced. */
 static void forget_exit(const struct pcpu *pcpu)
 {
-	struct noted_exit *exit = &hart_stays[pcpu->index].exit;
-
-	exit->scause = NOTED;
-	exit->time = csr_read(CSR_TIME);
-	exit->hvip = injected_now();
+	set_noted(&hart_stays[pcpu->index].exit, csr_read(CSR_TIME), injected_now());
 }
 
 /* Of all vcpus of a hart, or of none, exits are noted by its trap vector. */

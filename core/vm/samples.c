@@ -109,7 +109,7 @@ static void note(struct vcpu *vcpu, struct observer *o, uint64_t events)
 
 	/* Not before the words were taken that these replace. */
 	if (from - atomic_load_explicit(&ring->taken, memory_order_acquire) >
-	    SAMPLE_RING_WORDS - SAMPLE_WORDS - o->event.depth) {
+	    SAMPLE_RING_WORDS - SAMPLE_RING_SPARE - SAMPLE_WORDS - o->event.depth) {
 		o->lost++;
 		return;
 	}

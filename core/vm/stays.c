@@ -8,8 +8,8 @@
 #include "core/vm/vm.h"
 
 #define WORDS 7U /* at most */
-/* So much of a ring is kept for what must not be missing: the begin and the end of each vcpu. */
-#define SPARE (4 * 2 * MAX_HART_VCPUS)
+/* Of each vcpu: that one trace has ended, and that another has begun. */
+_Static_assert(4 * 2 * MAX_HART_VCPUS <= SAMPLE_RING_SPARE, "room for all vcpus");
 
 /* What a hart knows of its current stay. */
 static struct hart_stay {
@@ -62,7 +62,7 @@ static void put(const struct vcpu *vcpu, uint64_t kind, uint64_t words[WORDS], u
 	uint64_t number = ++hart_stays[hart].number;
 
 	words[0] = number << 32 | kind << 24 | (uint64_t)vcpu->index << 16 | n;
-	(void)samples_put(hart, words, n, kind < STAYS_BEGIN ? SPARE : 0);
+	(void)samples_put(hart, words, n, kind < STAYS_BEGIN ? SAMPLE_RING_SPARE : 0);
 }
 
 /* --- stays -------------------------------------------------------------------------------- */

@@ -45,11 +45,13 @@ static __attribute__((noinline)) uint64_t next_period(struct vcpu *vcpu, struct 
 	uint64_t cpu = vcpu_fw_cpu(&vcpu->fw, &now);
 	uint64_t ticks = cpu - o->sampled_at;
 	uint64_t next = period * GROWS, longest = LONGEST;
+	/* As precise as there is room for, because a fast clock has many ticks in a period. */
+	uint32_t shift = period >> 32 ? 16 : 27;
 
 	o->sampled_at = cpu;
 	/* Otherwise it would grow more. */
 	if (ticks > o->every / GROWS)
-		next = (period << 16) / ticks * o->every >> 16;
+		next = (period << shift) / ticks * o->every >> shift;
 	/* vpmu_port_sampled() allows no more of a narrow counter. */
 	if (longest >> (vcpu->vm->pmu_policy.width - 3))
 		longest = BIT(vcpu->vm->pmu_policy.width - 3);

@@ -417,6 +417,21 @@ def test_the_file(running, tmp_path):
     assert run.ctl("observed") == (0, [], [])
 
 
+def test_the_file_of_one_that_moves(running, two_harts, tmp_path):
+    """Samples of both harts are in the order of time, and none is told to be lost."""
+    run = running({"alpha": "kind=chain"}, vcpus=("0 1",),
+                  options=[*two_harts, *test_moves_of.ROAM])
+    run.read_until("chain: begins")
+    file = tmp_path / "samples"
+    found, _ = record(run, file, "-c", "77777", "-e", "instructions", "--", *until(file, 1000))
+    *found, end = found[1:]
+    assert {o["type"] for o in found} == {"sample"}
+    assert {o["hart"] for o in found} == {0, 1}
+    times = [o["timestamp"] for o in found]
+    assert times == sorted(times)
+    assert len(found) == end["samples"] == end["count"] // 77777 and end["lost"] == 0
+
+
 def test_wrong_use(running, tmp_path):
     run = running({"alpha": FOREVER})
     for words, complaint in (

@@ -36,25 +36,28 @@ void samples_init(void *(*zeroed)(size_t size), void *(*other)(size_t size))
 	}
 }
 
-/* By what rate of samples was wanted, and how long the vcpu had the hart for the last period. Not
- * inlined, because a fixed period would need more registers. */
+/* By what rate of samples was wanted, and how long the vcpu had the hart for these events: a
+ * period, and others that are over too if it was late. Not inlined, because a fixed period would
+ * need more registers. */
 static __attribute__((noinline)) uint64_t next_period(struct vcpu *vcpu, struct observer *o,
-                                                      uint64_t period)
+                                                      uint64_t period, uint64_t events)
 {
 	uint64_t now;
 	uint64_t cpu = vcpu_fw_cpu(&vcpu->fw, &now);
 	uint64_t ticks = cpu - o->sampled_at;
-	uint64_t next = period * GROWS, longest = LONGEST;
+	uint64_t next = LONGEST, longest = period * GROWS;
 	/* As precise as there is room for, because a fast clock has many ticks in a period. */
-	uint32_t shift = period >> 32 ? 16 : 27;
+	uint32_t shift = events >> 32 ? 16 : 27;
 
 	o->sampled_at = cpu;
-	/* Otherwise it would grow more. */
-	if (ticks > o->every / GROWS)
-		next = (period << shift) / ticks * o->every >> shift;
+	if (longest > LONGEST)
+		longest = LONGEST;
 	/* vpmu_port_sampled() allows no more of a narrow counter. */
 	if (longest >> (vcpu->vm->pmu_policy.width - 3))
 		longest = BIT(vcpu->vm->pmu_policy.width - 3);
+	/* Otherwise it would grow more. */
+	if (ticks > o->every / GROWS && events <= LONGEST)
+		next = (events << shift) / ticks * o->every >> shift;
 	if (next > longest)
 		next = longest;
 	return next < OBSERVE_LEAST_PERIOD ? OBSERVE_LEAST_PERIOD : next;
@@ -135,7 +138,7 @@ uint64_t vcpu_sampled(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t m
 	o->samples++;
 	o->late += missed;
 	note(vcpu, o, period * (missed + 1));
-	return o->every ? next_period(vcpu, o, period) : period;
+	return o->every ? next_period(vcpu, o, period, period * (missed + 1)) : period;
 }
 
 bool samples_put(uint32_t hart, const uint64_t *words, uint32_t n, uint32_t spare)

@@ -248,6 +248,25 @@ static void test_rates(void **state)
 	}
 }
 
+/* Some periods were over before the sample was taken: the time was that of all of them. */
+static void test_late(void **state)
+{
+	(void)state;
+	vcpu.fw.cpu_ticks = -1;
+	observer->every = 10000;
+	/* Four periods of 100 in a tenth of the time, and the most that the next one may have. */
+	host_csrs[CSR_TIME] = 1 + 1000;
+	assert_int_equal(vcpu_sampled(&vcpu, 2, 100, 3), 1600);
+	/* In half of it. */
+	host_csrs[CSR_TIME] += 5000;
+	assert_in_range(vcpu_sampled(&vcpu, 2, 100, 3), 799, 800);
+	/* In twice that. */
+	host_csrs[CSR_TIME] += 20000;
+	assert_in_range(vcpu_sampled(&vcpu, 2, 1000, 3), 1999, 2000);
+	assert_in_range(vcpu_sampled(&vcpu, 2, 1UL << 40, 1UL << 20), 100, 1UL << 40);
+	assert_int_equal(observer->late, 9 + (1UL << 20));
+}
+
 /* Events that hardly happen, or always. */
 static void test_limits(void **state)
 {
@@ -264,6 +283,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_ring, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_same_callers, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_rates, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_late, setup, teardown),
 	    cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
 	};
 

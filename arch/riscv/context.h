@@ -59,6 +59,7 @@ enum vcpu_exit {
 struct noted_exit {
 	uint64_t time, scause, sepc, stval, htval, hvip;
 	uint64_t eid, fid; /* a7 and a6 */
+	uint64_t told;     /* what scause was, when a trace has noted it, and that is ~0 */
 	/* Whose it was. Of an exit that is in an account (core/vm/account.h): NULL, and `accounted`
 	 * is whose it was. */
 	const struct guest_context *of, *accounted;
@@ -76,6 +77,9 @@ struct guest_context {
 	uint64_t exits[VCPU_EXITS];
 	uint64_t hs_insns[VCPU_EXITS]; /* instructions in HS and M for this vcpu, by kind of exit */
 	const void *calls; /* struct vsbi_slot[]: the functions that serve SBI extensions */
+	/* The callers at the last exit, if samples of it have them (core/vm/samples.c). NULL: not
+	 * yet, as each exit of a hart finds it that keeps s0 or is noted. */
+	const uint64_t *callers;
 };
 
 #endif

@@ -98,8 +98,9 @@ longest_\exit:
 	.endm
 
 	.text
-	/* The next two, which trap_keep() chooses, do what trap_vector does and something before.
-	 * This one notes the exit in the hart's struct noted_exit, and keeps s0 as well. */
+	/* The next two, which trap_keep() chooses, do what trap_vector does and something before:
+	 * nobody knows the callers at this exit yet. This one notes it in the hart's struct
+	 * noted_exit, and keeps s0 as well. */
 	.balign	4
 	.globl	trap_vector_stays
 trap_vector_stays:
@@ -107,6 +108,7 @@ trap_vector_stays:
 	beqz	tp, hs_trap
 	sd	s0, X(8)
 	sd	t0, X(5)
+	sd	zero, CTX_CALLERS(tp)
 	ld	s0, CTX_HS_SP(tp)
 	ld	s0, 8(s0)
 	csrr	t0, CSR_TIME
@@ -135,6 +137,7 @@ trap_vector_s0:
 	csrrw	tp, CSR_SSCRATCH, tp
 	beqz	tp, hs_trap
 	sd	s0, X(8)
+	sd	zero, CTX_CALLERS(tp)
 	j	1f
 
 	.balign	4

@@ -119,11 +119,12 @@ static enum account_class of_interrupt(uint64_t irq)
 enum account_class account_class(const struct vm *vm, const struct noted_exit *exit,
                                  enum vcpu_exit why)
 {
-	bool store = exit->scause == CAUSE_STORE_GUEST_PAGE;
+	uint64_t cause = ~exit->scause ? exit->scause : exit->told;
+	bool store = cause == CAUSE_STORE_GUEST_PAGE;
 
-	if (exit->scause & CAUSE_INTERRUPT)
-		return of_interrupt(exit->scause & ~CAUSE_INTERRUPT);
-	switch (exit->scause) {
+	if (cause & CAUSE_INTERRUPT)
+		return of_interrupt(cause & ~CAUSE_INTERRUPT);
+	switch (cause) {
 	case CAUSE_ECALL_VS:
 		return of_call(vm, exit->eid, exit->fid);
 	case CAUSE_VIRTUAL_INSN:
@@ -133,6 +134,6 @@ enum account_class account_class(const struct vm *vm, const struct noted_exit *e
 		return ACCOUNT_LOAD + store +
 		       2 * mmio_device(vm, exit->htval << 2 | (exit->stval & 3));
 	default:
-		return exit->scause == CAUSE_INSN_GUEST_PAGE ? ACCOUNT_FETCH : ACCOUNT_EXCEPTION;
+		return cause == CAUSE_INSN_GUEST_PAGE ? ACCOUNT_FETCH : ACCOUNT_EXCEPTION;
 	}
 }

@@ -187,6 +187,7 @@ void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_ev
 		begin_rate(vcpu, o);
 	if (event->depth) {
 		vcpu->observers.chains++;
+		vcpu->ctx.callers = NULL;
 		add_chains(vcpu->home, 1);
 	}
 	if (is_fw(o) && event->period)

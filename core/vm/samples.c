@@ -13,6 +13,10 @@
 struct ring {
 	atomic_ulong noted __attribute__((aligned(64))); /* words since boot; its own hart's */
 	uint64_t *words; /* and room for a sample that begins at the end */
+	/* Of one exit, which several samples have: those of this vcpu. */
+	uint64_t *callers;
+	const struct vcpu *callers_of;
+	uint32_t n_callers;
 	atomic_ulong taken __attribute__((aligned(64))); /* the boot hart's */
 };
 
@@ -25,28 +29,35 @@ static struct ring *rings; /* [n_pcpus] */
 void samples_init(void *(*zeroed)(size_t size), void *(*other)(size_t size))
 {
 	rings = zeroed(n_pcpus * sizeof(rings[0]));
-	for (uint32_t i = 0; i < n_pcpus; i++)
+	for (uint32_t i = 0; i < n_pcpus; i++) {
 		rings[i].words =
-		    other((SAMPLE_RING_WORDS + SAMPLE_WORDS + UNWIND_MOST) * sizeof(uint64_t));
+		    other((SAMPLE_RING_WORDS + SAMPLE_WORDS + 2 * UNWIND_MOST) * sizeof(uint64_t));
+		rings[i].callers = rings[i].words + SAMPLE_RING_WORDS + SAMPLE_WORDS + UNWIND_MOST;
+	}
 }
 
-/* By what rate of samples was wanted, and how long the vcpu had the hart for the last period. Not
- * inlined, because a fixed period would need more registers. */
+/* By what rate of samples was wanted, and how long the vcpu had the hart for these events: a
+ * period, and others that are over too if it was late. Not inlined, because a fixed period would
+ * need more registers. */
 static __attribute__((noinline)) uint64_t next_period(struct vcpu *vcpu, struct observer *o,
-                                                      uint64_t period)
+                                                      uint64_t period, uint64_t events)
 {
 	uint64_t now;
 	uint64_t cpu = vcpu_fw_cpu(&vcpu->fw, &now);
 	uint64_t ticks = cpu - o->sampled_at;
-	uint64_t next = period * GROWS, longest = LONGEST;
+	uint64_t next = LONGEST, longest = period * GROWS;
+	/* As precise as there is room for, because a fast clock has many ticks in a period. */
+	uint32_t shift = events >> 32 ? 16 : 27;
 
 	o->sampled_at = cpu;
-	/* Otherwise it would grow more. */
-	if (ticks > o->every / GROWS)
-		next = (period << 16) / ticks * o->every >> 16;
+	if (longest > LONGEST)
+		longest = LONGEST;
 	/* vpmu_port_sampled() allows no more of a narrow counter. */
 	if (longest >> (vcpu->vm->pmu_policy.width - 3))
 		longest = BIT(vcpu->vm->pmu_policy.width - 3);
+	/* Otherwise it would grow more. */
+	if (ticks > o->every / GROWS && events <= LONGEST)
+		next = (events << shift) / ticks * o->every >> shift;
 	if (next > longest)
 		next = longest;
 	return next < OBSERVE_LEAST_PERIOD ? OBSERVE_LEAST_PERIOD : next;
@@ -65,14 +76,35 @@ static __attribute__((noinline)) void turn(struct ring *ring, uint64_t beyond)
 	memcpy(ring->words, ring->words + SAMPLE_RING_WORDS, beyond * sizeof(uint64_t));
 }
 
-static uint32_t add_callers(const struct vcpu *vcpu, const struct observer *o, uint64_t flags,
+/* The periods of all of a vcpu's observers may be over at once. All have the same callers, and to
+ * find them eight times would be too long a stay. */
+static __attribute__((noinline)) uint32_t add_same_callers(struct vcpu *vcpu, struct ring *ring,
+                                                           uint32_t depth, uint64_t flags,
+                                                           uint64_t *chain)
+{
+	if (vcpu->ctx.callers != ring->callers || ring->callers_of != vcpu) {
+		ring->n_callers = unwind(vcpu, vcpu->ctx.x[REG_S0], flags & SAMPLE_USER,
+		                         ring->callers, UNWIND_MOST);
+		ring->callers_of = vcpu;
+		vcpu->ctx.callers = ring->callers;
+	}
+	if (depth > ring->n_callers)
+		depth = ring->n_callers;
+	for (uint32_t i = 0; i < depth; i++)
+		chain[i] = ring->callers[i];
+	return depth;
+}
+
+static uint32_t add_callers(struct vcpu *vcpu, struct ring *ring, uint32_t depth, uint64_t flags,
                             uint64_t *chain)
 {
-	return unwind(vcpu, vcpu->ctx.x[REG_S0], flags & SAMPLE_USER, chain, o->event.depth);
+	if (vcpu->observers.chains > 1)
+		return add_same_callers(vcpu, ring, depth, flags, chain);
+	return unwind(vcpu, vcpu->ctx.x[REG_S0], flags & SAMPLE_USER, chain, depth);
 }
 
 /* Notes a sample, or counts it as lost if there is no room. */
-static void note(const struct vcpu *vcpu, struct observer *o, uint64_t events)
+static void note(struct vcpu *vcpu, struct observer *o, uint64_t events)
 {
 	struct ring *ring = &rings[vcpu->home->index];
 	uint64_t from = atomic_load_explicit(&ring->noted, memory_order_relaxed);
@@ -82,7 +114,7 @@ static void note(const struct vcpu *vcpu, struct observer *o, uint64_t events)
 
 	/* Not before the words were taken that these replace. */
 	if (from - atomic_load_explicit(&ring->taken, memory_order_acquire) >
-	    SAMPLE_RING_WORDS - SAMPLE_WORDS - o->event.depth) {
+	    SAMPLE_RING_WORDS - SAMPLE_RING_SPARE - SAMPLE_WORDS - o->event.depth) {
 		o->lost++;
 		return;
 	}
@@ -92,7 +124,7 @@ static void note(const struct vcpu *vcpu, struct observer *o, uint64_t events)
 	words[4] = events;
 	words[5] = o->samples;
 	if (o->event.depth)
-		n += add_callers(vcpu, o, flags, words + SAMPLE_WORDS);
+		n += add_callers(vcpu, ring, o->event.depth, flags, words + SAMPLE_WORDS);
 	words[0] = (uint64_t)o->number << 32 | flags << 24 | (uint64_t)vcpu->id << 16 | n;
 	if (at + n > SAMPLE_RING_WORDS)
 		turn(ring, at + n - SAMPLE_RING_WORDS);
@@ -106,7 +138,7 @@ uint64_t vcpu_sampled(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t m
 	o->samples++;
 	o->late += missed;
 	note(vcpu, o, period * (missed + 1));
-	return o->every ? next_period(vcpu, o, period) : period;
+	return o->every ? next_period(vcpu, o, period, period * (missed + 1)) : period;
 }
 
 bool samples_put(uint32_t hart, const uint64_t *words, uint32_t n, uint32_t spare)

@@ -23,6 +23,8 @@ struct vcpu;
 #define SAMPLE_USER       1U /* the guest was in VU */
 #define SAMPLE_MASKED     2U /* it was in VS with its interrupts off */
 #define SAMPLE_RING_WORDS 32768U
+/* So many of them are kept for what must not be missing: where a trace begins and ends. */
+#define SAMPLE_RING_SPARE 512U
 
 /* Makes the rings. At boot. `zeroed` returns zeroed memory, `other` memory of any contents. */
 void samples_init(void *(*zeroed)(size_t size), void *(*other)(size_t size));
@@ -31,7 +33,8 @@ void samples_init(void *(*zeroed)(size_t size), void *(*other)(size_t size));
 uint64_t vcpu_sampled(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t missed);
 
 /* Notes something else that has n words (core/vm/stays.h), unless that would leave less than
- * `spare` words free: then it returns false. On that hart. */
+ * `spare` words free: then it returns false. `spare` is 0 only for what must not be missing. On
+ * that hart. */
 bool samples_put(uint32_t hart, const uint64_t *words, uint32_t n, uint32_t spare);
 
 /* Returns how many words a hart has noted since boot. Boot hart only. */

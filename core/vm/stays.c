@@ -8,8 +8,8 @@
 #include "core/vm/vm.h"
 
 #define WORDS 7U /* at most */
-/* So much of a ring is kept for what must not be missing: the begin and the end of each vcpu. */
-#define SPARE (4 * 2 * MAX_HART_VCPUS)
+/* Of each vcpu: that one trace has ended, and that another has begun. */
+_Static_assert(4 * 2 * MAX_HART_VCPUS <= SAMPLE_RING_SPARE, "room for all vcpus");
 
 /* What a hart knows of its current stay. */
 static struct hart_stay {
@@ -19,6 +19,16 @@ static struct hart_stay {
 } * hart_stays;                 /* [n_pcpus] */
 
 #define NOTED (~UINT64_C(0))
+
+/* An account may still have to know what it was. */
+static void set_noted(struct noted_exit *exit, uint64_t now, uint64_t hvip)
+{
+	if (exit->scause != NOTED)
+		exit->told = exit->scause;
+	exit->scause = NOTED;
+	exit->time = now;
+	exit->hvip = hvip;
+}
 
 /* Not inlined: their callers would save more registers, also when nobody traces. */
 #define ASIDE __attribute__((noinline))
@@ -52,7 +62,7 @@ static void put(const struct vcpu *vcpu, uint64_t kind, uint64_t words[WORDS], u
 	uint64_t number = ++hart_stays[hart].number;
 
 	words[0] = number << 32 | kind << 24 | (uint64_t)vcpu->index << 16 | n;
-	(void)samples_put(hart, words, n, kind < STAYS_BEGIN ? SPARE : 0);
+	(void)samples_put(hart, words, n, kind < STAYS_BEGIN ? SAMPLE_RING_SPARE : 0);
 }
 
 /* --- stays -------------------------------------------------------------------------------- */
@@ -99,9 +109,7 @@ static void trace(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t why, uint
 		n = add_exit(&s->exit, words);
 	if (!of || vcpu->vm == of)
 		put(vcpu, STAYS_STAY, words, n);
-	s->exit.scause = NOTED;
-	s->exit.time = now;
-	s->exit.hvip = hvip;
+	set_noted(&s->exit, now, hvip);
 	s->idle = !resident && !pcpu->ready;
 }
 
@@ -170,11 +178,7 @@ ASIDE void stays_goes(struct vcpu *vcpu)
 /* The current stay began before it was traced. */
 static void forget_exit(const struct pcpu *pcpu)
 {
-	struct noted_exit *exit = &hart_stays[pcpu->index].exit;
-
-	exit->scause = NOTED;
-	exit->time = csr_read(CSR_TIME);
-	exit->hvip = injected_now();
+	set_noted(&hart_stays[pcpu->index].exit, csr_read(CSR_TIME), injected_now());
 }
 
 /* Of all vcpus of a hart, or of none, exits are noted by its trap vector. */

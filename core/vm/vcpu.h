@@ -76,8 +76,6 @@ struct vcpu {
 	/* See core/vm/trap_loop.h. */
 	bool suspect, lcofi_hidden;
 	bool file_used; /* its guest file has to be cleared before it starts */
-	uint32_t traps_in_row;
-	uint32_t carried; /* while it moves: its state in the lists of the old home */
 	/* Without Sstc, or in vs_aia.c: host time of the guest's timer; ~0: off. */
 	uint64_t timer;
 	struct long_call call; /* the long call in progress; slice NULL: none */
@@ -85,7 +83,9 @@ struct vcpu {
 	struct vpmu pmu;
 	struct vs_state vs;
 	struct vcpu_lcofi lcofi;
-	uint64_t moves; /* number of moves to another hart */
+	uint32_t traps_in_row; /* see core/vm/trap_loop.h */
+	uint32_t carried;      /* while it moves: its state in the lists of the old home */
+	uint64_t moves;        /* number of moves to another hart */
 	/* Any hart: written by the one that claimed the vcpu, before START_PENDING. */
 	uint64_t start_pc, start_opaque;
 	/* Not valid while the home hart holds the registers, see core/vm/vcpu_registers.h. */

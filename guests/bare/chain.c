@@ -4,6 +4,8 @@
  * beside. The return addresses are FIRST_RA and 16 more for each frame.
  *   frames=N      how many (1 to 64)
  *   paging=yes    with page tables, which map RAM to itself in one piece of 1 GiB
+ *   paging=deep   with five levels of them, which takes longest to walk: the last frames have a
+ *                 page each, so that all 64 are in as many pages as a walk may look at
  *   others=yes    meanwhile its other vcpu writes the frames, and all of the tables that nothing is
  *                 executed by: pointers to frames, registers, holes and tables in a circle
  *   end=TEXT      what the last one says is before it: none (0), cycle (the first), mmio (register
@@ -16,11 +18,22 @@
 #define FIRST_RA 0x80300000UL
 #define ROOT     0x80e00000UL
 #define SV39     (8UL << 60)
-#define GIGAPAGE 0xcfUL /* D A X W R V */
+#define SV57     (10UL << 60)
+#define GIGAPAGE 0xcfUL       /* D A X W R V */
+#define PAGES    0x80c00000UL /* 2 MiB in pages of 4 KiB */
+#define MEGAPAGE 0x200000UL
+#define TOGETHER 49U /* so many frames are in one page */
 
 static struct frame {
 	uint64_t fp, ra;
-} frames[FRAMES];
+} frames[FRAMES] __attribute__((aligned(1024)));
+
+static struct frame *frame_of(uint64_t i)
+{
+	if (i < TOGETHER || !bootarg_is("paging", "deep"))
+		return &frames[i];
+	return (struct frame *)(PAGES + 4096 * (i - TOGETHER));
+}
 
 static uint64_t end(void)
 {
@@ -78,20 +91,44 @@ static void write_for_ever(uint64_t hartid, struct smp_vcpu *self)
 	}
 }
 
+static uint64_t one_piece(void)
+{
+	volatile uint64_t *root = (volatile uint64_t *)ROOT;
+
+	root[2] = (0x80000000UL >> 12) << 10 | GIGAPAGE;
+	return SV39;
+}
+
+static uint64_t deep(void)
+{
+	volatile uint64_t *table = (volatile uint64_t *)ROOT;
+
+	/* The root, and two tables below it, have one entry each. */
+	for (uint32_t level = 0; level < 3; level++, table += 512)
+		table[level == 2 ? 2 : 0] = ((uint64_t)(table + 512) >> 12) << 10 | 1;
+	for (uint64_t i = 0; i < 512; i++) {
+		uint64_t at = 0x80000000UL + i * MEGAPAGE;
+
+		table[i] = at == PAGES ? ((uint64_t)(table + 512) >> 12) << 10 | 1
+		                       : at >> 12 << 10 | GIGAPAGE;
+		table[512 + i] = (PAGES + 4096 * i) >> 12 << 10 | GIGAPAGE;
+	}
+	return SV57;
+}
+
 int chain(uint64_t hartid)
 {
 	uint64_t n = bootarg_num("frames", 16);
-	volatile uint64_t *root = (volatile uint64_t *)ROOT;
 
 	(void)hartid;
 	if (n < 1 || n > FRAMES)
 		return 1;
 	for (uint64_t i = 0; i < n; i++)
-		frames[i] = (struct frame){.fp = (uint64_t)&frames[i + 2], .ra = FIRST_RA + 16 * i};
-	frames[n - 1].fp = end();
+		*frame_of(i) =
+		    (struct frame){.fp = (uint64_t)(frame_of(i + 1) + 1), .ra = FIRST_RA + 16 * i};
+	frame_of(n - 1)->fp = end();
 	if (bootarg("paging")) {
-		root[2] = (0x80000000UL >> 12) << 10 | GIGAPAGE;
-		csr_write(satp, SV39 | ROOT >> 12);
+		csr_write(satp, (bootarg_is("paging", "deep") ? deep() : one_piece()) | ROOT >> 12);
 		__asm__ volatile("sfence.vma" ::: "memory");
 	}
 	if (bootarg("others") && smp_start(1, write_for_ever))

@@ -227,6 +227,11 @@ HOST_TESTS += unwind
 HOST_SRC_unwind := tests/host/test_unwind.c core/vm/unwind.c
 $(HOST_SRC_unwind:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
+# Rings of samples, and periods at a rate.
+HOST_TESTS += samples
+HOST_SRC_samples := tests/host/test_samples.c core/vm/samples.c
+$(HOST_SRC_samples:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
+
 # Harts that are threads, under ThreadSanitizer: what one hands to another must be in order.
 THREADS_SRC := $(addprefix tests/host/,test_threads.c threads.c) core/log.c core/lib/printf.c \
 	$(addprefix core/vm/,vcpu_requests.c vm_command.c observe_request.c trace.c) \

@@ -311,6 +311,34 @@ def test_hostile_callers(running, end):
         assert int(vcpu) <= harness.LONGEST_STAY
 
 
+def test_callers_for_many(running):
+    """As many observers as there may be, whose periods are over at the same instruction, of a guest
+    whose chains take longest: each sample has its callers, and the stay is not too long."""
+    depths = (3, 64, 17, 64, 1, 64, 40, 64)
+    run = running({"alpha": "kind=chain frames=64 paging=deep", "beta": FOREVER})
+    run.read_until("chain: begins")
+    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
+        # They begin where nothing is executed, so all have the same first instruction.
+        assert machine.ask("stop alpha")[0] == 0
+        while machine.objects("vms")[0]["state"] != "off":
+            pass
+        numbers = {begin(machine, "alpha", "0x2:uk", f"1000000 {depth}")["observation"]: depth
+                   for depth in depths}
+        assert machine.ask("start alpha")[0] == 0
+        decoder, found = samples.Decoder(), []
+        while len(found) < 160:
+            found += taken(machine, decoder)
+        assert {line["lost"] for line in machine.objects("unobserve")} == {0}
+    chain = [FIRST_RA + 16 * n for n in range(64)]
+    assert all(sample.chain == chain[:numbers[sample.observation]] for sample in found)
+    assert all(len({sample.pc for sample in found if sample.number == n}) == 1
+               for n in range(1, 20))
+    assert run.ctl("poweroff")[0] == 0
+    run.read_until(None)
+    for vcpu in re.findall(r"longest-stay=(\d+)", run.console):
+        assert int(vcpu) <= harness.LONGEST_STAY
+
+
 @pytest.mark.parametrize("harts", [1, 2])
 def test_frames_and_tables_that_change(running, two_harts, harts):
     """Another vcpu writes them, on another hart also while they are read: what is found is no more
@@ -387,6 +415,21 @@ def test_the_file(running, tmp_path):
     assert periods[:3] == [1000, 16000, 256000]
     assert all(900_000 < period <= 1_000_000 for period in periods[4:])
     assert run.ctl("observed") == (0, [], [])
+
+
+def test_the_file_of_one_that_moves(running, two_harts, tmp_path):
+    """Samples of both harts are in the order of time, and none is told to be lost."""
+    run = running({"alpha": "kind=chain"}, vcpus=("0 1",),
+                  options=[*two_harts, *test_moves_of.ROAM])
+    run.read_until("chain: begins")
+    file = tmp_path / "samples"
+    found, _ = record(run, file, "-c", "77777", "-e", "instructions", "--", *until(file, 1000))
+    *found, end = found[1:]
+    assert {o["type"] for o in found} == {"sample"}
+    assert {o["hart"] for o in found} == {0, 1}
+    times = [o["timestamp"] for o in found]
+    assert times == sorted(times)
+    assert len(found) == end["samples"] == end["count"] // 77777 and end["lost"] == 0
 
 
 def test_wrong_use(running, tmp_path):

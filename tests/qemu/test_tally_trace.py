@@ -188,6 +188,24 @@ def test_what_is_lost_is_a_gap_with_a_number(running, tmp_path):
     check_sums(traced)
 
 
+def test_samples_leave_room_for_the_end(running, tmp_path):
+    """The ring is full of them when the trace ends. The file is whole, but for the stays that are
+    told to be missing."""
+    run = running({"alpha": ASKS, "beta": FOREVER})
+    process = begun(run, tmp_path / "trace.json")
+    process.send_signal(signal.SIGSTOP)
+    with tally_ctl.Machine(run.path, timeout=harness.GUARD) as machine:
+        assert machine.objects("sample beta 0x2:uk 3000")[0]["ended"] is None
+        while not machine.objects("observed")[0]["lost"]:
+            time.sleep(0.01)
+        machine.objects("unobserve")
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGCONT)
+        report = told(process)
+    assert "records were lost" in report
+    check_sums(Traced(tmp_path / "trace.json"))
+
+
 def test_a_second_trace_ends_the_first(running, tmp_path):
     """Both files are whole."""
     run = running({"alpha": ASKS, "beta": FOREVER})

@@ -85,6 +85,8 @@ class Recording:
         self.recorded = recorded
         self.writer = samples.Writer(out)
         self.decoder = samples.Decoder()
+        # A vcpu may have left its hart, whose ring is taken later than that of the next one.
+        self.merged = samples.Merged(lambda sample: sample.ticks)
         self.by_number = {}  # {observation: Recorded}
         self.timebase = None
         self.first_ns = self.last_ns = None
@@ -120,14 +122,18 @@ class Recording:
         return lines
 
     def take(self):
-        """Takes what the harts have noted, and writes it. Returns how many samples."""
-        n = 0
-        for line in self.ask():
-            for sample in self.decoder.line(line):
-                self.write(sample)
-                n += 1
+        """Takes what the harts have noted, and writes what they had when it was called before.
+        Returns how many samples were taken."""
+        batch = [sample for line in self.ask() for sample in self.decoder.line(line)]
+        for sample in self.merged.add(batch):
+            self.write(sample)
         self.writer.flush()
-        return n
+        return len(batch)
+
+    def take_all(self):
+        """And writes all that they have by now."""
+        self.take()
+        self.take()
 
     def write(self, sample):
         recorded = self.by_number.get(sample.observation)
@@ -160,7 +166,7 @@ class Recording:
         """What came behind the last look, but before the end, is not told."""
         recorded.look(self.machine, "unobserve")
         recorded.over = {vcpu: line["samples"] for vcpu, line in recorded.lines.items()}
-        self.take()
+        self.take_all()
         self.moment(recorded)
         for vcpu, line in recorded.lines.items():
             recorded.vcpus[vcpu].end(line, recorded.first[vcpu])

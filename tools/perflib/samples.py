@@ -64,6 +64,30 @@ class Decoder:
         return found
 
 
+class Merged:
+    """What all harts have noted, in the order of time. A batch has all that was noted when it was
+    asked for, so what is older than the newest of the batch before is complete. `time` tells when
+    one was; those of a hart with the same time keep their order."""
+
+    def __init__(self, time):
+        self.time = time
+        self.waiting = []
+        self.newest = 0
+
+    def add(self, batch):
+        """Returns those whose time has come."""
+        complete, self.newest = self.newest, max([self.newest] + [*map(self.time, batch)])
+        self.waiting += batch
+        self.waiting.sort(key=self.time)
+        n = sum(self.time(one) <= complete for one in self.waiting)
+        ready, self.waiting = self.waiting[:n], self.waiting[n:]
+        return ready
+
+    def rest(self):
+        ready, self.waiting = self.waiting, []
+        return ready
+
+
 class Writer:
     """Writes a file of samples, one JSON object a line."""
 

@@ -97,7 +97,7 @@ class Functions:
         """{(vm, vcpu): Sampled} since the last look."""
         if not self.recording:
             self.begin(vms)
-        self.recording.take()
+        self.recording.take_all()
         self.recording.retry()
         found = {}
         for recorded in self.recording.recorded:

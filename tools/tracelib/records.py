@@ -60,26 +60,3 @@ def record(hart, words):
     elif kind in (COME, GO):
         made.injected = words[3]
     return made
-
-
-class Merged:
-    """Records of all harts in the order of time. A batch has all that was noted when it was asked
-    for, so what is older than the newest of the batch before is complete."""
-
-    def __init__(self):
-        self.waiting = []
-        self.newest = 0
-
-    def add(self, batch):
-        """Returns those whose time has come."""
-        complete, self.newest = self.newest, max(
-            [self.newest] + [one.time for one in batch])
-        self.waiting += batch
-        self.waiting.sort(key=lambda one: one.time)  # those of a hart keep their order
-        n = sum(one.time <= complete for one in self.waiting)
-        ready, self.waiting = self.waiting[:n], self.waiting[n:]
-        return ready
-
-    def rest(self):
-        ready, self.waiting = self.waiting, []
-        return ready

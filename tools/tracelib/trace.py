@@ -2,7 +2,7 @@
 """tools/tally-trace at work: has stays noted, takes them while the guests run, and writes them."""
 import time
 
-from perflib.samples import BadSamples, Decoder
+from perflib.samples import BadSamples, Decoder, Merged
 from tracelib import records, trace_event, tracks
 
 POLL = 0.02  # seconds from one look at the rings to the next
@@ -14,7 +14,7 @@ class Trace:
     def __init__(self, machine, out, vm):
         self.machine, self.out, self.vm = machine, out, vm
         self.decoder = Decoder()
-        self.merged = records.Merged()
+        self.merged = Merged(lambda one: one.time)
         self.writer = self.tracks = None
         self.over = False  # before its end
 

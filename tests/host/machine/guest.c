@@ -134,6 +134,7 @@ void guest_traps(struct machine_hart *h, uint64_t scause)
 		h->csr[CSR_SSTATUS] |= SSTATUS_SPP;
 	for (uint32_t i = 1; i < 32; i++)
 		ctx->x[i] = is_saved(i) ? h->x[i] : STALE + i;
+	ctx->callers = NULL;
 	if (h->notes_exits)
 		note_exit(h, scause);
 	ctx->entered_hs = machine_csr_read(CSR_INSTRET);

@@ -149,6 +149,10 @@ static void look_at_account(const struct vcpu *vcpu)
 		if (i < ACCOUNT_NO_EXIT && !a->rows[i].exits && a->rows[i].insns)
 			DIFFERS(vcpu, "row %u has instructions of no exit", i);
 	}
+	/* Without guest files harts have no interrupts but those that have rows of their own. */
+	if (a->rows[ACCOUNT_INTERRUPT].exits && !this_pcpu()->files_taken)
+		DIFFERS(vcpu, "%lu exits in its account are interrupts that there are not",
+		        a->rows[ACCOUNT_INTERRUPT].exits);
 	while (o->number != a->number)
 		o++;
 	counted = o->ended ? o->value : all_causes(vcpu->ctx.hs_insns) - o->base;

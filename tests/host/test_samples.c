@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rings of samples (core/vm/samples.h): what is noted is taken once and in order, or counted as
+ * lost; and the periods of who samples at a rate. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "arch/riscv/csr.h"
+#include "core/vm/samples.h"
+#include "core/vm/unwind.h"
+#include "core/vm/vcpu.h"
+#include "core/vm/vm.h"
+#include "tests/host/chance.h"
+
+#define MHZ 1000000U
+
+uint64_t host_csrs[4096];
+uint32_t n_pcpus = 1;
+
+static struct vm vm;
+static struct pcpu pcpu;
+static struct vcpu vcpu = {.vm = &vm, .home = &pcpu, .id = 5};
+static struct observer *const observer = &vcpu.observers.observer[2];
+static struct chance luck;
+static uint32_t callers; /* that there are */
+
+uint32_t unwind(const struct vcpu *of, uint64_t fp, bool user, uint64_t *chain, uint32_t most)
+{
+	uint32_t n = callers < most ? callers : most;
+
+	(void)fp, (void)user;
+	assert_ptr_equal(of, &vcpu);
+	for (uint32_t i = 0; i < n; i++)
+		chain[i] = host_csrs[CSR_SEPC] + i + 1;
+	return n;
+}
+
+static void *allocated[2];
+
+static void *zeroed(size_t size)
+{
+	allocated[0] = aligned_alloc(64, size);
+	return memset(allocated[0], 0, size);
+}
+
+static void *other(size_t size)
+{
+	allocated[1] = malloc(size);
+	return allocated[1];
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	free(allocated[0]);
+	free(allocated[1]);
+	return 0;
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	samples_init(zeroed, other);
+	vm.pmu_policy.width = 64;
+	vcpu.observers = (struct vcpu_observers){.n = 1};
+	*observer = (struct observer){.number = 7};
+	host_csrs[CSR_TIME] = 1;
+	luck = (struct chance){chance_mix(1)};
+	return 0;
+}
+
+/* --- the ring ------------------------------------------------------------------------------- */
+
+/* What has not been taken. */
+static uint64_t expected[2 * SAMPLE_RING_WORDS];
+static uint64_t noted, taken;
+
+static void expect(uint64_t word)
+{
+	expected[noted++ % (2 * SAMPLE_RING_WORDS)] = word;
+}
+
+static void sample(void)
+{
+	uint64_t lost = observer->lost;
+	uint32_t depth = observer->event.depth, n = callers < depth ? callers : depth;
+
+	host_csrs[CSR_TIME] += 1 + below(&luck, 1000);
+	host_csrs[CSR_SEPC] = chance(&luck);
+	host_csrs[CSR_VSATP] = chance(&luck);
+	host_csrs[CSR_SSTATUS] = below(&luck, 2) ? SSTATUS_SPP : 0;
+	host_csrs[CSR_VSSTATUS] = below(&luck, 2) ? SSTATUS_SIE : 0;
+	assert_int_equal(vcpu_sampled(&vcpu, 2, 1000, 2), 1000);
+	if (observer->lost != lost) {
+		/* There was no room for the longest that it might have been. */
+		assert_true(noted - taken + SAMPLE_WORDS + depth + SAMPLE_RING_SPARE >
+		            SAMPLE_RING_WORDS);
+		return;
+	}
+	expect(7UL << 32 |
+	       (uint64_t)(!(host_csrs[CSR_SSTATUS] & SSTATUS_SPP) ? SAMPLE_USER
+	                  : host_csrs[CSR_VSSTATUS] & SSTATUS_SIE ? 0
+	                                                          : SAMPLE_MASKED)
+	           << 24 |
+	       5 << 16 | (SAMPLE_WORDS + n));
+	expect(host_csrs[CSR_TIME]);
+	expect(host_csrs[CSR_SEPC]);
+	expect(host_csrs[CSR_VSATP]);
+	expect(3000);
+	expect(observer->samples);
+	for (uint32_t i = 0; i < n; i++)
+		expect(host_csrs[CSR_SEPC] + i + 1);
+}
+
+static void put(uint32_t spare)
+{
+	uint64_t words[7];
+	uint32_t n = 2 + below(&luck, 6);
+
+	for (uint32_t i = 0; i < n; i++)
+		words[i] = chance(&luck);
+	if (!samples_put(0, words, n, spare)) {
+		assert_true(noted - taken + n + spare > SAMPLE_RING_WORDS);
+		return;
+	}
+	assert_true(noted - taken + n + spare <= SAMPLE_RING_WORDS);
+	for (uint32_t i = 0; i < n; i++)
+		expect(words[i]);
+}
+
+static void take(uint64_t end)
+{
+	uint64_t words[100];
+	uint32_t most = 1 + below(&luck, 100), n = samples_take(0, end, words, most);
+
+	assert_true(n == most || taken + n == end);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(words[i], expected[taken++ % (2 * SAMPLE_RING_WORDS)]);
+}
+
+static void test_ring(void **state)
+{
+	uint64_t all = 0;
+
+	(void)state;
+	noted = taken = 0;
+	for (uint32_t i = 0; i < 300000; i++) {
+		/* It fills, and is emptied; sometimes to the end. */
+		bool fills = i % 20000 < 15000;
+
+		observer->event.depth =
+		    below(&luck, 2) ? (uint16_t)below(&luck, UNWIND_MOST + 1) : 0;
+		callers = below(&luck, UNWIND_MOST + 1);
+		/* Or those of one exit, for several. */
+		vcpu.observers.chains = 1 + below(&luck, 2);
+		vcpu.ctx.callers = NULL;
+		all++;
+		if (below(&luck, 3))
+			sample();
+		else
+			put(below(&luck, 8) ? SAMPLE_RING_SPARE : 0), all--;
+		assert_int_equal(samples_noted(0), noted);
+		assert_true(noted - taken <= SAMPLE_RING_WORDS);
+		if (!fills || !below(&luck, 8))
+			take(noted);
+	}
+	assert_true(noted > 50 * SAMPLE_RING_WORDS && observer->lost > 1000);
+	assert_int_equal(observer->samples, all);
+	assert_int_equal(observer->late, 2 * all);
+}
+
+/* Two that sample at one exit have the same callers, and both no more than they want. */
+static void test_same_callers(void **state)
+{
+	static const uint32_t depths[] = {3, 64, 40, 1};
+
+	(void)state;
+	callers = 50;
+	vcpu.observers.chains = 2;
+	vcpu.ctx.callers = NULL;
+	for (uint32_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
+		uint64_t words[SAMPLE_WORDS + UNWIND_MOST];
+		uint32_t n = depths[i] < 50 ? depths[i] : 50;
+
+		host_csrs[CSR_SEPC] = 1000 + i;
+		observer->event.depth = (uint16_t)depths[i];
+		(void)vcpu_sampled(&vcpu, 2, 1000, 0);
+		assert_int_equal(samples_take(0, samples_noted(0), words, SAMPLE_WORDS + 64),
+		                 SAMPLE_WORDS + n);
+		for (uint32_t k = 0; k < n; k++)
+			assert_int_equal(words[SAMPLE_WORDS + k], 1000 + k + 1);
+	}
+	/* The next exit. */
+	vcpu.ctx.callers = NULL;
+	noted = taken = samples_noted(0);
+	sample();
+	take(noted);
+}
+
+/* --- rates ---------------------------------------------------------------------------------- */
+
+/* The period that comes of it when so many events happen in a second. */
+static uint64_t settled(uint64_t timebase, uint64_t hz, uint64_t events)
+{
+	uint64_t period = 1000, before;
+	double time = 1;
+
+	host_csrs[CSR_TIME] = 1;
+	vcpu.fw.cpu_ticks = -1;
+	observer->event.depth = 0;
+	observer->every = timebase / hz;
+	observer->sampled_at = 0;
+	for (uint32_t i = 0; i < 100; i++) {
+		time += (double)period * (double)timebase / (double)events;
+		host_csrs[CSR_TIME] = (uint64_t)time;
+		before = period;
+		period = vcpu_sampled(&vcpu, 2, period, 0);
+		assert_true(period <= 16 * before && period >= OBSERVE_LEAST_PERIOD);
+	}
+	return period;
+}
+
+/* As many as were wanted, to 2 %, and the same from one to the next, on clocks of all kinds. */
+static void test_rates(void **state)
+{
+	static const uint64_t timebases[] = {1 * MHZ, 10 * MHZ, 100 * MHZ, 1000 * MHZ,
+	                                     4000UL * MHZ};
+	static const uint64_t rates[] = {1, 10, 1000, 10000};
+
+	(void)state;
+	for (uint32_t t = 0; t < sizeof(timebases) / sizeof(timebases[0]); t++) {
+		for (uint32_t r = 0; r < sizeof(rates) / sizeof(rates[0]); r++) {
+			for (uint64_t events = 1000 * rates[r]; events < 10000UL * MHZ;
+			     events *= 7) {
+				double wanted = (double)events / (double)rates[r];
+				double period = (double)settled(timebases[t], rates[r], events);
+
+				if (period < 0.98 * wanted || period > 1.02 * wanted)
+					fail_msg("%.0f instead of %.0f at %lu", period, wanted,
+					         timebases[t]);
+			}
+		}
+	}
+}
+
+/* Some periods were over before the sample was taken: the time was that of all of them. */
+static void test_late(void **state)
+{
+	(void)state;
+	vcpu.fw.cpu_ticks = -1;
+	observer->every = 10000;
+	/* Four periods of 100 in a tenth of the time, and the most that the next one may have. */
+	host_csrs[CSR_TIME] = 1 + 1000;
+	assert_int_equal(vcpu_sampled(&vcpu, 2, 100, 3), 1600);
+	/* In half of it. */
+	host_csrs[CSR_TIME] += 5000;
+	assert_in_range(vcpu_sampled(&vcpu, 2, 100, 3), 799, 800);
+	/* In twice that. */
+	host_csrs[CSR_TIME] += 20000;
+	assert_in_range(vcpu_sampled(&vcpu, 2, 1000, 3), 1999, 2000);
+	assert_in_range(vcpu_sampled(&vcpu, 2, 1UL << 40, 1UL << 20), 100, 1UL << 40);
+	assert_int_equal(observer->late, 9 + (1UL << 20));
+}
+
+/* Events that hardly happen, or always. */
+static void test_limits(void **state)
+{
+	(void)state;
+	assert_int_equal(settled(10 * MHZ, 1000, 1000), OBSERVE_LEAST_PERIOD);
+	assert_int_equal(settled(10 * MHZ, 1, 1UL << 50), 1UL << 40);
+	vm.pmu_policy.width = 32;
+	assert_int_equal(settled(10 * MHZ, 1, 1UL << 50), 1UL << 29);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(test_ring, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_same_callers, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_rates, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_late, setup, teardown),
+	    cmocka_unit_test_setup_teardown(test_limits, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

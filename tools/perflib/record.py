@@ -172,6 +172,12 @@ class Recording:
                 self.end_one(recorded)
         self.tell()
 
+    def give_up(self):
+        """Ends what goes on in the machine, and no more."""
+        for recorded in self.recorded:
+            if recorded.number is not None:
+                self.machine.ask(f"unobserve {recorded.number}")
+
     def tell(self):
         for recorded in self.recorded:
             for vcpu in recorded.vcpus.values():

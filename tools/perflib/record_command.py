@@ -21,7 +21,7 @@ import sys
 import time
 
 from perflib import exits_record, record, samples
-from tallylib import reach
+from tallylib import reach, tally_ctl
 
 NS = record.NS
 MOST_HZ = 100000
@@ -110,15 +110,15 @@ def take_exits(machine, args, vms, launch, leave, stop):
     """The same as take(), to which exits Tally's instructions went."""
     child, status = None, 0
     recording = exits_record.Recording(machine, vms)
-    try:
-        recording.begin(stop)
-        child = launch(args.command)
-        until = None if args.duration is None else time.monotonic() + args.duration
-        exits_record.run(recording, until, child, stop)
-    finally:
-        status = leave(child, stop) if child else 0
-        recording.end()
     with open(args.output, "w", encoding="utf-8") as out:
+        try:
+            recording.begin(stop)
+            child = launch(args.command)
+            until = None if args.duration is None else time.monotonic() + args.duration
+            exits_record.run(recording, until, child, stop)
+        finally:
+            status = leave(child, stop) if child else 0
+            recording.end()
         writer = samples.Writer(out)
         writer.put(**{"tally-samples": samples.VERSION}, vms=vms, events=[exits_record.EVENT],
                    period="1")
@@ -150,9 +150,17 @@ def take(machine, args, events, vms, launch, leave, stop):
             child = launch(args.command)
             until = None if args.duration is None else time.monotonic() + args.duration
             record.run(recording, until, child, stop)
-        finally:
             status = leave(child, stop) if child else 0
-        recording.end()
+            child = None
+            recording.end()
+        except (tally_ctl.NoAnswer, TimeoutError):
+            raise
+        except BaseException:
+            recording.give_up()
+            raise
+        finally:
+            if child:
+                leave(child, stop)
     for each in recorded:
         report(each, sys.stderr)
     report_gaps(recording, sys.stderr)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tools/perf-vms record is cut short by what is wrong on this computer: nothing
-that it began goes on in the machine."""
+"""tools/perf-vms record is cut short by what is wrong on this computer, or asked for something
+twice: nothing that it began goes on in the machine, and each sample is in the file once."""
+import json
 import subprocess
 
 import pytest
@@ -68,3 +69,14 @@ def test_no_place_for_the_file_of_exits(machine, tmp_path):
                   "100")
     assert done.returncode == 2 and f"{tmp_path}/none/file: No such file" in done.stderr, done
     assert machine.commands == ["vms --json"]
+
+
+def test_what_is_named_twice(machine, tmp_path):
+    """One VM, and one event, are sampled once."""
+    file = tmp_path / "file"
+    done = record(machine, "-o", file, "--vm", "alpha", "--vm", "alpha", "-e", "cycles,cycles",
+                  "--duration", "0.1")
+    assert done.returncode == 0, done
+    head, *_ = map(json.loads, file.read_text(encoding="utf-8").splitlines())
+    assert (head["vms"], head["events"]) == (["alpha"], ["cycles"])
+    assert sum(command.startswith("sample ") for command in machine.commands) == 1

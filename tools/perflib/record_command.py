@@ -137,6 +137,7 @@ def take_exits(machine, args, vms, launch, leave, stop):
 
 def take(machine, args, events, vms, launch, leave, stop):
     """Records, with the caller's ways to start a command and to wait for it. Returns its status."""
+    events = list({event.name: event for event in events}.values())
     period = "%d" % args.count if args.count else "%dhz" % (args.freq or DEFAULT_HZ)
     depth = args.max_stack if args.g else 0
     recorded = [record.Recorded(vm, event, period, depth) for vm in vms for event in events]

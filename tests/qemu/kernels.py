@@ -14,7 +14,7 @@ BUILD_ID = bytes(range(1, 21))
 TOKENS = {1: b"kallsyms_", 2: b"tfunction_", 200: b"_start"}
 LONG_NAME = "a_name_of_" + "many_characters_" * 12  # longer than 127 tokens
 # Where the offsets of symbols are, or their addresses as a whole.
-ORDERS = ("behind", "before", "place", "addresses", "addresses before")
+ORDERS = ("behind", "before", "sorted", "place", "addresses", "addresses before")
 NOP, CALL, SHORT_CALL, RET = b"\1\0", b"\xef\0\0\0", b"\x82\x90", b"\x82\x80"
 # 64 bytes: what is called returns to 8, 18 and 26, of which 26 is behind a short call.
 BODY = NOP * 2 + CALL + NOP * 3 + CALL + NOP * 3 + SHORT_CALL + NOP * 18 + RET
@@ -97,9 +97,12 @@ class Built:
                    "markers": struct.pack(f"<{len(markers)}I", *markers), "token_table": table,
                    "token_index": struct.pack("<256H", *index),
                    "offsets": bytes(4 * total), "addresses": bytes(8 * total),
-                   "relative_base": struct.pack("<Q", 0 if relocates else BASE)}
+                   "relative_base": struct.pack("<Q", 0 if relocates else BASE),
+                   "seqs_of_names": b"".join(i.to_bytes(3, "big") for i in sorted(
+                       range(total), key=lambda i: plain[i][1:]))}
         tail = ["offsets", "relative_base"]
         written = {"behind": own[:5] + tail, "before": tail + own[:5], "place": own,
+                   "sorted": tail + own[:3] + ["seqs_of_names"] + own[3:5],
                    "addresses": own, "addresses before": [where] + own[:5]}[order]
         at = {}
         for name in written:

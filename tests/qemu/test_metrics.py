@@ -55,7 +55,7 @@ ELSEWHERE = {
               "hs_instructions": "the sum of what tally_vcpu_hs_instructions_total has",
               "time_us": "tally_time_seconds_total", "budget": "tally_vcpu_budget_*"},
     "pmu": {**WHO, **WHAT, "hart": "a label of tally_vcpu_info", "counter": "a label",
-            "state": "a label", "value": "tally_vcpu_guest_counter",
+            "state": "a label", "value": "tally_vcpu_guest_events",
             "read": "how its guest reads it, which is no number",
             "hctr": "which counter of the hart it has just now, for who debugs Tally",
             "shared": "changes as others come and go, and no value with it",
@@ -137,7 +137,7 @@ class Expected:
                 continue
             self.numbers("pmu", row)
             if row.get("value") is not None:
-                self.put("tally_vcpu_guest_counter", row["value"], **who, counter=row["counter"],
+                self.put("tally_vcpu_guest_events", row["value"], **who, counter=row["counter"],
                          event=EVENTS.get(row["event"], row["event"]), mode=row["filter"],
                          state=row["state"])
         for row in told["observed"]:

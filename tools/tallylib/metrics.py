@@ -130,7 +130,7 @@ def add_counter(out, row):
     the prompt, it was lost, or it has just been released."""
     if row.get("value") is None:
         return
-    out.gauge("tally_vcpu_guest_counter",
+    out.gauge("tally_vcpu_guest_events",
               "What the guest reads of its counter, which it may set to any value.").add(
                   row["value"], vm=row["vm"], vcpu=row["vcpu"], counter=row["counter"],
                   event=event_of(row), mode=row["filter"], state=row["state"])

@@ -14,7 +14,7 @@ BUILD_ID = bytes(range(1, 21))
 TOKENS = {1: b"kallsyms_", 2: b"tfunction_", 200: b"_start"}
 LONG_NAME = "a_name_of_" + "many_characters_" * 12  # longer than 127 tokens
 # Where the offsets of symbols are, or their addresses as a whole.
-ORDERS = ("behind", "before", "place", "addresses", "addresses before")
+ORDERS = ("behind", "before", "sorted", "place", "addresses", "addresses before")
 NOP, CALL, SHORT_CALL, RET = b"\1\0", b"\xef\0\0\0", b"\x82\x90", b"\x82\x80"
 # 64 bytes: what is called returns to 8, 18 and 26, of which 26 is behind a short call.
 BODY = NOP * 2 + CALL + NOP * 3 + CALL + NOP * 3 + SHORT_CALL + NOP * 18 + RET
@@ -48,7 +48,9 @@ def padded(data, to):
 class Built:
     """image: its bytes. symbols: [(address, type, name)]"""
 
-    def __init__(self, functions, order="behind", relocates=False, itself=True, kaslr=True):
+    def __init__(self, functions, order="behind", relocates=False, itself=True, kaslr=True,
+                 fixed=False):
+        """kaslr: it reads a seed; fixed: it has no relocations, as Debian's."""
         text = b""
         self.functions = []
         self.symbols = [(BASE, "T", "_start"), (BASE + TEXT, "T", "_text")]
@@ -64,6 +66,9 @@ class Built:
         data = padded(data + note, 8)
         if kaslr:
             self.symbols.append((BASE + len(data), "t", "__pi_get_kaslr_seed"))
+        if fixed:
+            self.symbols += [(BASE + len(data), "R", "__rela_dyn_end"),
+                             (BASE + len(data), "R", "__rela_dyn_start")]
         self.data = data + b"\xff" * 16
         self.add_tables(order, relocates, itself)
         self.data = padded(self.data, 4096)
@@ -97,13 +102,19 @@ class Built:
                    "markers": struct.pack(f"<{len(markers)}I", *markers), "token_table": table,
                    "token_index": struct.pack("<256H", *index),
                    "offsets": bytes(4 * total), "addresses": bytes(8 * total),
-                   "relative_base": struct.pack("<Q", 0 if relocates else BASE)}
+                   "relative_base": struct.pack("<Q", 0 if relocates else BASE),
+                   "seqs_of_names": b"".join(i.to_bytes(3, "big") for i in sorted(
+                       range(total), key=lambda i: plain[i][1:]))}
         tail = ["offsets", "relative_base"]
         written = {"behind": own[:5] + tail, "before": tail + own[:5], "place": own,
+                   "sorted": tail + own[:3] + ["seqs_of_names"] + own[3:5],
                    "addresses": own, "addresses before": [where] + own[:5]}[order]
         at = {}
+        if order == "place":  # Linux 7.0 and later: nothing of it has 8 bytes
+            self.data += bytes(4)
+            content["num_syms"] = content["num_syms"][:4]
         for name in written:
-            at[name] = self.put(content[name])
+            at[name] = self.put(content[name], 4 if order == "place" else 8)
         if relocates:
             self.put(struct.pack("<3Q", BASE + at["relative_base"], 3, BASE))
         self.data += bytes(8)

@@ -5,6 +5,8 @@ there, and is the same."""
 import json
 import os
 import re
+import signal
+import socket
 import stat
 import subprocess
 
@@ -55,7 +57,7 @@ ELSEWHERE = {
               "hs_instructions": "the sum of what tally_vcpu_hs_instructions_total has",
               "time_us": "tally_time_seconds_total", "budget": "tally_vcpu_budget_*"},
     "pmu": {**WHO, **WHAT, "hart": "a label of tally_vcpu_info", "counter": "a label",
-            "state": "a label", "value": "tally_vcpu_guest_counter",
+            "state": "a label", "value": "tally_vcpu_guest_events",
             "read": "how its guest reads it, which is no number",
             "hctr": "which counter of the hart it has just now, for who debugs Tally",
             "shared": "changes as others come and go, and no value with it",
@@ -137,7 +139,7 @@ class Expected:
                 continue
             self.numbers("pmu", row)
             if row.get("value") is not None:
-                self.put("tally_vcpu_guest_counter", row["value"], **who, counter=row["counter"],
+                self.put("tally_vcpu_guest_events", row["value"], **who, counter=row["counter"],
                          event=EVENTS.get(row["event"], row["event"]), mode=row["filter"],
                          state=row["state"])
         for row in told["observed"]:
@@ -331,6 +333,21 @@ def test_wrong_use(fake):
                           text=True, check=False, timeout=harness.GUARD)
     assert done.returncode == 2 and "-o is of metrics" in done.stderr
     assert fake.commands == []
+
+
+def test_ctrl_c(tmp_path):
+    """While a machine does not answer."""
+    with socket.socket(socket.AF_UNIX) as mute:
+        mute.bind(str(tmp_path / "mute"))
+        mute.listen()
+        with subprocess.Popen([TOOL, "metrics", "--socket", tmp_path / "mute"], text=True,
+                              stderr=subprocess.PIPE) as tool:
+            connection, _ = mute.accept()
+            with connection:
+                assert connection.recv(4)
+                tool.send_signal(signal.SIGINT)
+                assert tool.communicate(timeout=harness.GUARD)[1] == ""
+    assert tool.returncode == 128 + signal.SIGINT
 
 
 def test_an_older_tally(tmp_path):

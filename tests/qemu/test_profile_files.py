@@ -2,10 +2,15 @@
 """Files of samples that tools/perf-vms html and speedscope refuse; sums of a speedscope file."""
 import collections
 import json
+import os
+import signal
+import subprocess
+import threading
 
 import pytest
 
 import flames
+import harness
 
 
 def test_a_file_without_samples(tmp_path):
@@ -102,3 +107,53 @@ def test_speedscope(tmp_path):
         assert got == wanted
         assert (each["type"], each["unit"], each["startValue"]) == ("sampled", "none", 0)
         assert each["endValue"] == sum(each["weights"])
+
+
+WRITERS = pytest.mark.parametrize("words", [["html"], ["export", "--buildid-dir", "cache"]])
+
+
+def write_one(path):
+    """Samples of one VM, so that all of them make one file."""
+    flames.write(path, [o for o in flames.objects() if o.get("vm") != "beta"])
+
+
+@WRITERS
+def test_what_cannot_be_written(tmp_path, words):
+    """The file is named as it was given; the old one stays, and nothing else."""
+    write_one(tmp_path / "file")
+    output = tmp_path / "output"
+    output.write_text("old", encoding="ascii")
+    for path, why, limit in ("output", "File too large", "--fsize=1000"), (
+            "none/output", "No such file or directory", "--fsize=unlimited"):
+        done = subprocess.run(["prlimit", limit, flames.TOOL, *words, "file", "-o", path],
+                              cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (2, f"tools/perf-vms: {path}: {why}\n")
+    assert output.read_text(encoding="ascii") == "old"
+    assert sorted(os.listdir(tmp_path)) == ["file", "output"]
+
+
+@WRITERS
+def test_a_pipe_stays_one(tmp_path, words):
+    """As a device does, of which a file would take the place."""
+    write_one(tmp_path / "file")
+    pipe, got = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: got.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    done = subprocess.run([flames.TOOL, *words, "file", "-o", "pipe"], cwd=tmp_path, check=False,
+                          capture_output=True, text=True)
+    assert done.returncode == 0 and pipe.is_fifo(), done
+    reader.join(harness.GUARD)
+    assert len(got[0]) > 1000
+
+
+def test_ctrl_c(tmp_path):
+    """While it reads."""
+    os.mkfifo(tmp_path / "file")
+    with subprocess.Popen([flames.TOOL, "html", "file", "-o", "page"], cwd=tmp_path, text=True,
+                          stderr=subprocess.PIPE) as tool:
+        with open(tmp_path / "file", "w", encoding="ascii"):  # waits until it reads
+            tool.send_signal(signal.SIGINT)
+            assert tool.communicate(timeout=harness.GUARD)[1] == ""
+    assert tool.returncode == 128 + signal.SIGINT
+    assert os.listdir(tmp_path) == ["file"]

@@ -2,15 +2,18 @@
 """tools/tally-trace: each stay in HS is in the file, with its cause and its length, to the
 instruction; and the file is one that viewers read."""
 
+import base64
 import collections
 import json
 import signal
+import struct
 import subprocess
 import time
 
 import pytest
 
 import bare_guests
+import fakes
 import harness
 import trace_model
 from tallylib import tally_ctl
@@ -237,6 +240,31 @@ def test_moves_and_steals_are_in_the_trace(running, tmp_path, two_harts):
     assert set(traced.other["lost"].values()) == {0}
     check_sums(traced)
     assert {vcpu["missing"] for vcpu in traced.other["vcpus"]} == {0}
+
+
+def test_the_machine_ends(tmp_path):
+    """The file has what came before, and viewers read it."""
+    words = (1 << 32 | 0x80 << 24 | 4, 1000, 7 << 32 | 300, 0xffff), (
+        2 << 32 | 0x80 << 24 | 4, 2000, 9 << 32 | 400, 0xffff)
+    noted = [["3 " + base64.b64encode(struct.pack("<4Q", *each)).decode()] for each in words]
+
+    def answer(command):
+        if command.startswith("stays on"):
+            return fakes.told([{"vm": "alpha", "vcpu": 0, "index": 0, "timebase": 10000000}])
+        if command != "samples" or not machine.commands.count("stays on --json"):
+            return fakes.told([])
+        if not noted:
+            machine.end()
+        return 0, noted.pop(0) if noted else []
+
+    machine = fakes.Asked(tmp_path / "control", answer)
+    done = subprocess.run([TOOL, "--socket", machine.path, "-o", tmp_path / "trace.json"],
+                          check=False, capture_output=True, text=True, timeout=harness.GUARD)
+    assert (done.returncode, done.stderr) == (6, "tools/tally-trace: the machine has ended\n")
+    traced = Traced(tmp_path / "trace.json")
+    assert [event["args"]["instructions"] for event in traced.of("stay", "alpha/0")] == [300, 400]
+    (vcpu,) = traced.other["vcpus"]
+    assert (vcpu["instructions"], vcpu["hs_instructions"], vcpu["missing"]) == (700, None, None)
 
 
 @pytest.mark.parametrize("words, why", [

@@ -12,6 +12,7 @@ import os
 import sys
 
 from perflib import kernel_files, naming, perf_data, samples, symbols
+from tallylib import whole_file
 
 APART = 1000  # from a process's number to the next one's; its vcpus have those between
 UNKNOWN = (1 << 31) - (1 << 12)  # where a kernel is that is not known: in 2 GiB, as Linux' own
@@ -160,7 +161,7 @@ def main(argv):
     for vms in parts:
         path = args.output if len(parts) == 1 else f"{args.output}.{vms[0]}"
         data, n = convert(objects, vms, named)
-        kernel_files.write(path, data)
+        whole_file.write(path, data)
         known = named.kernel(vms[0])
         if known and not kernel_files.fill(args.buildid_dir, known):
             print(f"tools/perf-vms export: {args.buildid_dir} has another file of the kernel of "

@@ -14,6 +14,7 @@ import os
 import sys
 
 from perflib import profile
+from tallylib import whole_file
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page")
 SCRIPTS = ("tree.js", "words.js", "chart.js", "page.js")
@@ -79,7 +80,6 @@ def main(argv):
     args = parser.parse_args(argv)
     found = profile.of(args, lambda text: print(f"tools/perf-vms: {text}", file=sys.stderr))
     text = page(data(found, args.file))
-    with open(args.output, "w", encoding="ascii") as out:
-        out.write(text)
+    whole_file.write(args.output, text.encode("ascii"))
     print(f"{args.output}: {sum(found.arrived.values())} samples", file=sys.stderr)
     return 0

@@ -7,6 +7,7 @@ are. They are found by the tokens of the digits, which stand for themselves. Tha
 guessed: a kernel with CONFIG_KALLSYMS_ALL names its own tables, and what is decoded must say that
 they are where they were found.
 """
+import contextlib
 import gzip
 import struct
 import zlib
@@ -23,6 +24,7 @@ TOKENS = 256
 DIGITS = b"".join(b"%c\0" % c for c in b"0123456789")
 LONGEST_TOKEN = 1024
 MARKED = 256  # each so many names there is a marker
+MOST_NAMES = 1 << 20
 LONGEST_NAME = 1 << 14  # with its length
 LONG = 0x80  # in the first byte of a length: a second one follows
 OWN = ("names", "markers", "token_table", "token_index")
@@ -60,34 +62,45 @@ class Names:
         self.image = image
         self.at = {}  # {table: where it is}
         self.find_tokens(digits)
-        self.markers = self.find_markers()
-        self.names = self.find_names()
+        try:
+            self.markers = self.find_markers()
+            self.names = self.find_names()
+        except NoKallsyms:
+            self.names = self.find_before_order()
 
     def word(self, at):
         return struct.unpack_from("<I", self.image, at)[0]
 
     def find_tokens(self, digits):
-        start = digits
+        start = second = digits
         for _ in range(ord("0")):
+            second = start
             start = self.image.rfind(b"\0", max(0, start - LONGEST_TOKEN), start - 1) + 1
             if not start:
                 raise NoKallsyms("no tokens before")
+        # Its first byte is aligned, and not always behind a zero.
+        for first in (start, *range(aligned(start + 1, 8), second, 8)):
+            if self.are_tokens(first):
+                return
+        raise NoKallsyms("no index of the tokens")
+
+    def are_tokens(self, start):
+        """Whether the index behind them says so."""
         self.at["token_table"] = start
         self.tokens, starts = [], []
         for _ in range(TOKENS):
             end = self.image.find(b"\0", start, start + LONGEST_TOKEN)
             if end < 0:
-                raise NoKallsyms("no tokens behind")
+                return False
             starts.append(start - self.at["token_table"])
             self.tokens.append(self.image[start:end])
             start = end + 1
         if starts[-1] > 0xffff:
-            raise NoKallsyms("tokens that are too long")
+            return False
         index = struct.pack("<%dH" % TOKENS, *starts)
         self.at["token_index"] = self.image.find(index, start, start + len(index) + 64)
-        if self.at["token_index"] < 0:
-            raise NoKallsyms("no index of the tokens")
         self.end = self.at["token_index"] + len(index)
+        return self.at["token_index"] >= 0
 
     def find_markers(self):
         """They ascend from 0, and are before the tokens, with padding."""
@@ -103,14 +116,29 @@ class Names:
         self.at["markers"] = at
         return found[::-1]
 
+    def find_before_order(self):
+        """Linux 6.2 and 6.3 have the order of the names by the alphabet between the markers and the
+        tokens: three bytes for each name."""
+        at = tokens = self.at["token_table"]
+        of_marker = 4 + 3 * MARKED  # bytes of both tables
+        while (at := self.image.rfind(bytes(4), max(0, tokens - MOST_NAMES * 4), at + 3)) >= 0:
+            both = tokens - at if at % 8 == 0 and self.word(at + 4) else 0
+            # The last marker may have fewer names, and there is padding up to 8 bytes twice.
+            for n in range(max(2, (both - 14) // of_marker), (both - 4) // of_marker + 2):
+                self.at["markers"] = at
+                self.markers = struct.unpack_from(f"<{n}I", self.image, at)
+                if all(one < other for one, other in zip(self.markers, self.markers[1:])):
+                    with contextlib.suppress(NoKallsyms):
+                        return self.find_names()
+        raise NoKallsyms("no names")
+
     def find_names(self):
         """They are before the markers; before them is how many they are."""
-        last = self.at["markers"] // 8 * 8
-        for at in range(last - self.markers[-1] // 8 * 8,
-                        max(8, last - self.markers[-1] - MARKED * LONGEST_NAME), -8):
-            n = self.word(at - 8)
-            if (n + MARKED - 1) // MARKED == len(self.markers):
-                names = self.decode(at, n)
+        last = self.at["markers"] // 4 * 4 - self.markers[-1] // 4 * 4
+        for at in range(last, max(8, last - MARKED * LONGEST_NAME), -4):
+            # Tables are aligned to 8 bytes; from Linux 7.0 on to 4.
+            for n in {self.word(at - 8) if at % 8 == 0 else 0, self.word(at - 4)}:
+                names = (n + MARKED - 1) // MARKED == len(self.markers) and self.decode(at, n)
                 if names:
                     self.at["names"], self.count = at, n
                     return names

@@ -5,6 +5,8 @@ import hashlib
 import os
 import struct
 
+from tallylib import whole_file
+
 EM_RISCV, ET_EXEC, EV_CURRENT = 243, 2, 1
 FLAGS = 5  # EF_RISCV_RVC and EF_RISCV_FLOAT_ABI_DOUBLE
 SHT_PROGBITS, SHT_SYMTAB, SHT_STRTAB, SHT_NOTE, SHT_NOBITS = 1, 2, 3, 7, 8
@@ -130,14 +132,6 @@ def is_own(path):
         return MADE in file.read()
 
 
-def write(path, data):
-    """Not where another program sees half of it."""
-    part = f"{path}.{os.getpid()}"
-    with open(part, "wb") as out:
-        out.write(data)
-    os.replace(part, path)
-
-
 def fill(folder, symbols):
     """Puts the kernel into perf's cache in this folder, as perf does. False: somebody has put
     another file there for the same build-id, which stays."""
@@ -151,7 +145,7 @@ def fill(folder, symbols):
     if os.path.lexists(path) and not is_own(path):
         return False
     os.makedirs(place, exist_ok=True)
-    write(path, elf(symbols))
+    whole_file.replace(path, elf(symbols))
     os.makedirs(os.path.dirname(link), exist_ok=True)
     if not os.path.lexists(link):
         os.symlink(to, link)

@@ -21,7 +21,7 @@ import sys
 import time
 
 from perflib import exits_record, record, samples
-from tallylib import reach
+from tallylib import reach, tally_ctl
 
 NS = record.NS
 MOST_HZ = 100000
@@ -110,15 +110,15 @@ def take_exits(machine, args, vms, launch, leave, stop):
     """The same as take(), to which exits Tally's instructions went."""
     child, status = None, 0
     recording = exits_record.Recording(machine, vms)
-    try:
-        recording.begin(stop)
-        child = launch(args.command)
-        until = None if args.duration is None else time.monotonic() + args.duration
-        exits_record.run(recording, until, child, stop)
-    finally:
-        status = leave(child, stop) if child else 0
-        recording.end()
     with open(args.output, "w", encoding="utf-8") as out:
+        try:
+            recording.begin(stop)
+            child = launch(args.command)
+            until = None if args.duration is None else time.monotonic() + args.duration
+            exits_record.run(recording, until, child, stop)
+        finally:
+            status = leave(child, stop) if child else 0
+            recording.end()
         writer = samples.Writer(out)
         writer.put(**{"tally-samples": samples.VERSION}, vms=vms, events=[exits_record.EVENT],
                    period="1")
@@ -137,6 +137,7 @@ def take_exits(machine, args, vms, launch, leave, stop):
 
 def take(machine, args, events, vms, launch, leave, stop):
     """Records, with the caller's ways to start a command and to wait for it. Returns its status."""
+    events = list({event.name: event for event in events}.values())
     period = "%d" % args.count if args.count else "%dhz" % (args.freq or DEFAULT_HZ)
     depth = args.max_stack if args.g else 0
     recorded = [record.Recorded(vm, event, period, depth) for vm in vms for event in events]
@@ -147,12 +148,22 @@ def take(machine, args, events, vms, launch, leave, stop):
                              events=[event.name for event in events], period=period)
         try:
             recording.begin(stop)
+            if recording.why_none():
+                raise exits_record.Refused(recording.why_none())
             child = launch(args.command)
             until = None if args.duration is None else time.monotonic() + args.duration
             record.run(recording, until, child, stop)
-        finally:
             status = leave(child, stop) if child else 0
-        recording.end()
+            child = None
+            recording.end()
+        except (tally_ctl.NoAnswer, TimeoutError):
+            raise
+        except BaseException:
+            recording.give_up()
+            raise
+        finally:
+            if child:
+                leave(child, stop)
     for each in recorded:
         report(each, sys.stderr)
     report_gaps(recording, sys.stderr)

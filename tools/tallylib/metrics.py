@@ -3,11 +3,9 @@
 (docs/metrics.md). Values are the prompt's to the last digit."""
 import errno
 import json
-import os
-import tempfile
 
 from perflib import events
-from tallylib import tally_ctl
+from tallylib import tally_ctl, whole_file
 from tallylib.exposition import Families, decimal
 
 CAUSES = ("ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other")
@@ -132,7 +130,7 @@ def add_counter(out, row):
     the prompt, it was lost, or it has just been released."""
     if row.get("value") is None:
         return
-    out.gauge("tally_vcpu_guest_counter",
+    out.gauge("tally_vcpu_guest_events",
               "What the guest reads of its counter, which it may set to any value.").add(
                   row["value"], vm=row["vm"], vcpu=row["vcpu"], counter=row["counter"],
                   event=event_of(row), mode=row["filter"], state=row["state"])
@@ -189,19 +187,7 @@ def collect(machine):
 
 def write(path, text):
     """Writes a file so that its readers find the old one or the new one, whole."""
-    path = os.path.realpath(path)  # of a link, what it names
-    if os.path.exists(path) and not os.path.isfile(path):
+    if whole_file.is_special(path):
         # A device's name would be that of a file afterwards.
         raise OSError(errno.EINVAL, "is no file that can be replaced")
-    # Its name ends otherwise, since the collector reads all *.prom.
-    descriptor, made = tempfile.mkstemp(prefix=".tally-ctl.", dir=os.path.dirname(path))
-    try:
-        with open(descriptor, "w", encoding="utf-8") as out:
-            out.write(text)
-            umask = os.umask(0)
-            os.umask(umask)
-            os.fchmod(out.fileno(), 0o666 & ~umask)
-        os.replace(made, path)
-    except BaseException:
-        os.unlink(made)
-        raise
+    whole_file.replace(path, text.encode())

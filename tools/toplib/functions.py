@@ -121,9 +121,8 @@ class Functions:
 
     def end(self):
         """Ends all of it."""
-        for recorded in self.recording.recorded if self.recording else ():
-            if recorded.number is not None:
-                self.machine.ask("unobserve %d" % recorded.number)
+        if self.recording:
+            self.recording.give_up()
         self.recording = None
 
 

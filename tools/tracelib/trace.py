@@ -50,6 +50,17 @@ class Trace:
         return len(batch)
 
     def end(self):
+        """However it ends: what has come is in the file, which is whole."""
+        try:
+            self.take_last()
+        finally:
+            for record in self.merged.rest():
+                self.tracks.add(record)
+            self.writer.close(vcpus=[self.summary(vcpu) for vcpu in self.traced()],
+                              lost={f"hart {hart.id}": hart.lost
+                                    for hart in self.tracks.harts.values()})
+
+    def take_last(self):
         self.over = self.is_over()
         if not self.over:
             self.ask("stays off")
@@ -59,9 +70,6 @@ class Trace:
                 self.tracks.add(record)
         if not self.tracks.is_complete():
             raise BadSamples("another program has taken the end of the trace from the line")
-        self.writer.close(vcpus=[self.summary(vcpu) for vcpu in self.traced()],
-                          lost={f"hart {hart.id}": hart.lost
-                                for hart in self.tracks.harts.values()})
 
     def traced(self):
         return [vcpu for _, vcpu in sorted(self.tracks.vcpus.items())
@@ -69,10 +77,12 @@ class Trace:
 
     @staticmethod
     def summary(vcpu):
+        """What is not known, because the trace has no end, is null."""
+        accounted = vcpu.accounted()
         return {"vm": vcpu.vm, "vcpu": vcpu.id, "stays": vcpu.stays,
-                "instructions": vcpu.instructions, "hs_instructions": vcpu.accounted(),
-                "missing": vcpu.accounted() - vcpu.instructions, "moves": vcpu.moves,
-                "lcofis": vcpu.lcofis}
+                "instructions": vcpu.instructions, "hs_instructions": accounted,
+                "missing": None if accounted is None else accounted - vcpu.instructions,
+                "moves": vcpu.moves, "lcofis": vcpu.lcofis}
 
     def report(self, out):
         for vcpu in self.traced():

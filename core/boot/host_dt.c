@@ -127,6 +127,7 @@ static void read_hart(const void *dtb, int cpu, uint64_t hartid)
 
 	platform.harts[i].hartid = hartid;
 	platform.harts[i].isa = read_isa(dtb, cpu);
+	platform.harts[i].intc_phandle = 0;
 	platform.harts[i].blocks = (struct cbo_blocks){
 	    .zicbom = read_u32(dtb, cpu, "riscv,cbom-block-size", 0),
 	    .zicboz = read_u32(dtb, cpu, "riscv,cboz-block-size", 0),
@@ -139,64 +140,42 @@ static void read_hart(const void *dtb, int cpu, uint64_t hartid)
 	}
 }
 
-static bool is_hart(const void *dtb, int cpu, int cpus, uint64_t *hartid)
+/* The last hart that cannot run guests gives its place to one that can. */
+static void make_room(uint64_t boot_hartid)
 {
-	uint64_t size;
-
-	return is_text(dtb, cpu, "device_type", "cpu") && !host_tree_is_disabled(dtb, cpu) &&
-	       read_reg(dtb, cpu, cpus, hartid, &size);
-}
-
-/* How many harts that cannot run guests may take a place, beside the boot hart. There are often
- * fewer harts than places, and then nothing is looked up. */
-static uint32_t places_to_spare(const void *dtb, int cpus, uint64_t boot_hartid)
-{
-	uint32_t all = 0, needed = 0;
-	uint64_t hartid;
-	int cpu;
-
-	fdt_for_each_subnode(cpu, dtb, cpus) all += is_hart(dtb, cpu, cpus, &hartid);
-	if (all <= MAX_HARTS)
-		return MAX_HARTS;
-	fdt_for_each_subnode(cpu, dtb, cpus)
-	{
-		if (is_hart(dtb, cpu, cpus, &hartid))
-			needed +=
-			    hartid == boot_hartid || !hart_unusable(hartid, read_isa(dtb, cpu));
+	for (uint32_t i = platform.n_harts; i--;) {
+		if (platform.harts[i].hartid == boot_hartid ||
+		    !hart_unusable(platform.harts[i].hartid, platform.harts[i].isa))
+			continue;
+		for (platform.n_harts--; i < platform.n_harts; i++)
+			platform.harts[i] = platform.harts[i + 1];
+		platform.harts_unused++;
+		return;
 	}
-	return needed < MAX_HARTS ? MAX_HARTS - needed : 0;
 }
 
-static bool takes_place(const void *dtb, int cpu, uint64_t hartid, bool boots, uint32_t *spare)
-{
-	if (boots || *spare == MAX_HARTS || !hart_unusable(hartid, read_isa(dtb, cpu)))
-		return true;
-	return *spare && (*spare)--;
-}
-
-/* The boot hart, and the first others: those that can run guests come before those that cannot. */
+/* The boot hart, and the first others: those that can run guests before those that cannot. */
 static void read_cpus(const void *dtb, uint64_t boot_hartid)
 {
 	int cpus = fdt_subnode_offset(dtb, 0, "cpus"), cpu;
-	uint32_t spare;
 
 	if (cpus < 0)
 		platform_lacks("host tree: no /cpus");
 	read_timebase(dtb, cpus);
-	spare = places_to_spare(dtb, cpus, boot_hartid);
 	fdt_for_each_subnode(cpu, dtb, cpus)
 	{
-		uint64_t hartid;
-		bool boots;
+		uint64_t hartid, size;
 
-		if (!is_hart(dtb, cpu, cpus, &hartid))
+		if (!is_text(dtb, cpu, "device_type", "cpu") || host_tree_is_disabled(dtb, cpu) ||
+		    !read_reg(dtb, cpu, cpus, &hartid, &size))
 			continue;
 		read_timebase(dtb, cpu);
-		boots = hartid == boot_hartid && !platform.mmu_type;
-		if (boots)
+		if (hartid == boot_hartid && !platform.mmu_type)
 			platform.mmu_type = known_mmu_type(dtb, cpu);
-		if (platform.n_harts < MAX_HARTS - !platform.mmu_type &&
-		    takes_place(dtb, cpu, hartid, boots, &spare))
+		if (platform.n_harts == MAX_HARTS - !platform.mmu_type &&
+		    !hart_unusable(hartid, read_isa(dtb, cpu)))
+			make_room(boot_hartid);
+		if (platform.n_harts < MAX_HARTS - !platform.mmu_type)
 			read_hart(dtb, cpu, hartid);
 		else
 			platform.harts_unused++;

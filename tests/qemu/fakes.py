@@ -43,7 +43,8 @@ class Asked:
         self.commands.append(command)
         status, lines = self.answer(command)
         text = "".join(f"= {line}\n" for line in lines) + f". {status}\n"
-        connection.sendall(text.encode())
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            connection.sendall(text.encode())
 
     def end(self):
         """The machine goes off."""

@@ -19,6 +19,8 @@ def answer(command):
     if words[0] == "samples":
         return 0, fakes.noted()
     rows = fakes.looked(command, 1)
+    if words[0] == "sample" and words[2].startswith("0x5:"):
+        rows = [{**rows[0], "observation": None, "ended": "not supported"}]
     return fakes.told(rows + [{"vm": LONG, "state": "running"}] if words[0] == "vms" else rows)
 
 
@@ -54,6 +56,18 @@ def test_no_room_for_the_file(machine):
     refused(machine, "/dev/full: No space left on device", "--vm", "alpha", "--vm", "beta", "-o",
             "/dev/full", "--duration", "100")
     assert "sample beta 0x1:uk 1000hz --json" in machine.commands
+
+
+def test_what_will_never_be_sampled(machine, tmp_path):
+    """It is said at once, and the command does not run. One event of several may be so."""
+    words = "-o", tmp_path / "file", "--vm", "alpha", "--vm", "beta"
+    done = record(machine, "-e", "branches", *words, "--", "touch", tmp_path / "ran")
+    assert (done.returncode, done.stdout) == (2, "") and not (tmp_path / "ran").exists()
+    assert done.stderr == ("tools/perf-vms: alpha: no branches: not supported; "
+                           "beta: no branches: not supported\n")
+    done = record(machine, "-e", "branches,cycles", *words, "--", "touch", tmp_path / "ran")
+    assert done.returncode == 0 and (tmp_path / "ran").exists(), done
+    assert "alpha/0: no branches were sampled" in done.stderr
 
 
 def test_more_than_a_request_can_say(machine, tmp_path):

@@ -74,7 +74,8 @@ class Recorded:
     def ended(self):
         """Why it will never be sampled. None: it is, or may be later."""
         reasons = [line["ended"] for line in self.lines.values()]
-        return reasons[0] if all(why and why not in PASSING for why in reasons) else None
+        never = reasons and all(why and why not in PASSING for why in reasons)
+        return reasons[0] if never else None
 
 
 class Recording:
@@ -100,6 +101,13 @@ class Recording:
         for recorded in self.recorded:
             if not stop.wanted:
                 self.begin_one(recorded)
+
+    def why_none(self):
+        """Why nothing will be sampled. "": something is, or may be later."""
+        reasons = [recorded.ended() for recorded in self.recorded]
+        return "" if None in reasons else "; ".join(
+            f"{recorded.vm}: no {recorded.event.name}: {why}"
+            for recorded, why in zip(self.recorded, reasons))
 
     def drop_old(self):
         """What nobody has taken since another recording."""

@@ -148,6 +148,8 @@ def take(machine, args, events, vms, launch, leave, stop):
                              events=[event.name for event in events], period=period)
         try:
             recording.begin(stop)
+            if recording.why_none():
+                raise exits_record.Refused(recording.why_none())
             child = launch(args.command)
             until = None if args.duration is None else time.monotonic() + args.duration
             record.run(recording, until, child, stop)

@@ -287,6 +287,7 @@ GOOD = sample(0, ip="0x80000000")
     ([GOOD, dict(GOOD, ip="-0x1")], "line 3 is"), ([dict(GOOD, ip=hex(1 << 64))], "line 2 is"),
     ([dict(GOOD, vm="gamma")], "line 2 is"), ([dict(GOOD, event="faults")], "line 2 is"),
     ([dict(GOOD, mode="other")], "line 2 is"), ([dict(GOOD, hart=-1)], "line 2 is"),
+    ([dict(GOOD, hart=1 << 32)], "line 2 is"), ([dict(GOOD, vcpu=256)], "line 2 is"),
     ([dict(GOOD, callchain=[1])], "line 2 is"), (["sample"], "line 2 is"), ([7], "line 2 is"),
     ([{"type": "sample"}], "line 2 is"), ([dict(GOOD, callchain=["0x1"] * 9000)], "a record of")])
 def test_wrong_files(perf, objects, why):

@@ -86,6 +86,7 @@ FIELDS = {
     "lost": {**WHOSE, "timestamp": int, "lost": int},
     "exits": {**WHOSE, "cause": str, "what": str, "instructions": int},
     "end": WHOSE}
+LIMITS = {"vcpu": 1 << 8, "hart": 1 << 32}  # of the others: 1 << 64
 
 
 ADDRESS = re.compile("0x[0-9a-f]{1,16}")
@@ -103,10 +104,11 @@ def are_addresses(words, known):
 def is_right(o, head, known):
     """Whether this is an object behind the first one. May raise what each() knows."""
     fields = FIELDS[o["type"]]
-    numbers = [o[name] for name, kind in fields.items() if kind is int] + [o.get("lost", 0)]
+    numbers = [(o[name], LIMITS.get(name, 1 << 64)) for name, kind in fields.items()
+               if kind is int] + [(o.get("lost", 0), 1 << 64)]
     chain = o.get("callchain", [])
     return all(isinstance(o[name], kind) for name, kind in fields.items()) and \
-        all(0 <= number < 1 << 64 for number in numbers) and \
+        all(0 <= number < limit for number, limit in numbers) and \
         o["vm"] in head["vms"] and o["event"] in head["events"] and \
         (o["type"] != "sample" or o["mode"] in ("kernel", "user") and isinstance(chain, list) and
          are_addresses((o["ip"], o["satp"], *chain), known))

@@ -105,8 +105,11 @@ class Built:
                    "sorted": tail + own[:3] + ["seqs_of_names"] + own[3:5],
                    "addresses": own, "addresses before": [where] + own[:5]}[order]
         at = {}
+        if order == "place":  # Linux 7.0 and later: nothing of it has 8 bytes
+            self.data += bytes(4)
+            content["num_syms"] = content["num_syms"][:4]
         for name in written:
-            at[name] = self.put(content[name])
+            at[name] = self.put(content[name], 4 if order == "place" else 8)
         if relocates:
             self.put(struct.pack("<3Q", BASE + at["relative_base"], 3, BASE))
         self.data += bytes(8)

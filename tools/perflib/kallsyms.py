@@ -134,12 +134,11 @@ class Names:
 
     def find_names(self):
         """They are before the markers; before them is how many they are."""
-        last = self.at["markers"] // 8 * 8
-        for at in range(last - self.markers[-1] // 8 * 8,
-                        max(8, last - self.markers[-1] - MARKED * LONGEST_NAME), -8):
-            n = self.word(at - 8)
-            if (n + MARKED - 1) // MARKED == len(self.markers):
-                names = self.decode(at, n)
+        last = self.at["markers"] // 4 * 4 - self.markers[-1] // 4 * 4
+        for at in range(last, max(8, last - MARKED * LONGEST_NAME), -4):
+            # Tables are aligned to 8 bytes; from Linux 7.0 on to 4.
+            for n in {self.word(at - 8) if at % 8 == 0 else 0, self.word(at - 4)}:
+                names = (n + MARKED - 1) // MARKED == len(self.markers) and self.decode(at, n)
                 if names:
                     self.at["names"], self.count = at, n
                     return names

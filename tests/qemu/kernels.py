@@ -48,7 +48,9 @@ def padded(data, to):
 class Built:
     """image: its bytes. symbols: [(address, type, name)]"""
 
-    def __init__(self, functions, order="behind", relocates=False, itself=True, kaslr=True):
+    def __init__(self, functions, order="behind", relocates=False, itself=True, kaslr=True,
+                 fixed=False):
+        """kaslr: it reads a seed; fixed: it has no relocations, as Debian's."""
         text = b""
         self.functions = []
         self.symbols = [(BASE, "T", "_start"), (BASE + TEXT, "T", "_text")]
@@ -64,6 +66,9 @@ class Built:
         data = padded(data + note, 8)
         if kaslr:
             self.symbols.append((BASE + len(data), "t", "__pi_get_kaslr_seed"))
+        if fixed:
+            self.symbols += [(BASE + len(data), "R", "__rela_dyn_end"),
+                             (BASE + len(data), "R", "__rela_dyn_start")]
         self.data = data + b"\xff" * 16
         self.add_tables(order, relocates, itself)
         self.data = padded(self.data, 4096)

@@ -240,6 +240,26 @@ def test_a_kernel_that_cannot_relocate_itself(tmp_path):
     assert known.name(other, other["ip"]) == other["ip"]
 
 
+def test_a_kernel_without_relocations(tmp_path):
+    """It reads a seed, and cannot use it: one sample is enough, and a file without code. If many
+    are against it, it has been moved, or is another one."""
+    kernel = kernels.built(fixed=True)
+    (one,) = objects = [sample(ip=f"{kernel.functions[2][0]:#x}")]
+    text = "".join(f"{at:016x} {kind} {name}\n" for at, kind, name in kernel.symbols)
+    image = written(tmp_path, "Image", kernel.image)
+    for file in image, written(tmp_path, "System.map", text.encode()):
+        known = named(objects, "--symbols", file)
+        assert (known.name(one, one["ip"]), known.complaints) == ("function_2", [])
+    many = samples_of(kernel, MOVED, kernel.functions[3:40])
+    assert named(many, "--symbols", image).kernel("alpha").slide == MOVED
+    (one,) = objects = [sample(ip=f"{kernel.functions[2][0] + 1:#x}")]
+    assert "are of another kernel" in named(objects, "--symbols", image).complaints[0]
+    (at,) = (at for at, _, name in kernel.symbols if name == "__rela_dyn_end")
+    text = text.replace(f"{at:016x} R __rela_dyn_end", f"{at + 24:016x} R __rela_dyn_end")
+    known = named(objects, "--symbols", written(tmp_path, "relocatable", text.encode()))
+    assert "has no code" in known.complaints[0]
+
+
 def test_a_vm_that_was_not_sampled(tmp_path):
     image = written(tmp_path, "Image", kernels.built(kaslr=False).image)
     known = named([{"vms": ["alpha"]}], "--symbols", f"beta={image}", "--symbols", image)

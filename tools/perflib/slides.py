@@ -5,7 +5,8 @@ Linux for RISC-V moves its virtual addresses by a multiple of 2 MiB, below 1 GiB
 seed. With the right distance, what is returned to is behind a call in the kernel's own code, and
 where the vcpu was is the beginning of an instruction. Addresses at a wrong distance are so by
 chance only: rarely the former, often the latter. So a distance is taken if nearly all addresses
-fit, no other one is near, and so many would not fit by chance.
+fit, no other one is near, and so many would not fit by chance. A kernel without relocations, as
+Debian's, is where it was linked to unless its samples are against it.
 """
 import math
 
@@ -90,6 +91,8 @@ def find(known, samples):
     found = sorted(addresses(samples))
     if not found:
         return 0
+    if not known.code and known.fixed:
+        return 0
     if not known.code:
         raise Unknown(f"it may have relocated itself, and {known.path} has no code to tell where "
                       "it is")
@@ -99,6 +102,9 @@ def find(known, samples):
                      reverse=True)
     (best, fit, slide), (second, *_) = weights[:2]
     need = -math.log(SURE * STEP / SPAN)
+    sure = fit and best >= need and second <= best / 2
+    if not sure and known.fixed and weigh(code, found, 0)[1]:
+        return 0
     if not fit or best < need:
         raise Unknown(f"it may have relocated itself, and {len(found)} addresses of samples "
                       "are too few to tell where it is, or are of another kernel")

@@ -47,12 +47,13 @@ class Function:
 class Symbols:
     """functions: [(start, name)] in their order; text, end: where the whole begins and ends, a
     kernel's `_text` and `_end`; build_id: in hexadecimal, or None. movable: it may run elsewhere
-    than the file says; slide: how much higher it does. All addresses are those at run time."""
+    than the file says; slide: how much higher it does; fixed: a kernel that was linked without what
+    it would need for that, as Debian's. All addresses are those at run time."""
 
     def __init__(self, path, found, text, end, build_id=None, movable=False):
         self.path, self.text, self.end = path, text, end
         self.build_id, self.movable = build_id, movable
-        self.slide = 0
+        self.slide, self.fixed = 0, False
         self.code = []  # [(address, bytes)], if the file has them
         self.mapped = []  # [(address, offset, size)] of a program's code, as it is loaded
         best = {}
@@ -100,6 +101,12 @@ class Symbols:
         return None
 
 
+def is_fixed(names):
+    """Whether a kernel with these symbols, {name: address}, has no relocations."""
+    return "__rela_dyn_start" in names and not any("__relr" in name for name in names) and \
+        names["__rela_dyn_start"] == names.get("__rela_dyn_end")
+
+
 def kernel(path, symbols, end=None, build_id=None):
     """From [(address, type, name, module)], in any order."""
     symbols = sorted(symbols, key=lambda symbol: symbol[0])
@@ -132,7 +139,9 @@ def kernel(path, symbols, end=None, build_id=None):
     # of what /proc/kallsyms said.
     movable = any("kaslr_seed" in name for name in marks) and not any(
         module for *_, module in symbols) and marks.get("_start", LINKED_AT) == LINKED_AT
-    return Symbols(path, found, marks["_text"], end, build_id, movable)
+    made = Symbols(path, found, marks["_text"], end, build_id, movable)
+    made.fixed = is_fixed(marks)
+    return made
 
 
 def from_map(path, data):
@@ -244,7 +253,7 @@ def from_elf(path, stream):
         text, end = names["_text"], names.get("_end", end)
         movable = any("kaslr_seed" in name for name in names)
     found = Symbols(path, functions, text, end, build_id, movable)
-    found.code, found.mapped = data, mapped
+    found.code, found.mapped, found.fixed = data, mapped, is_fixed(names)
     return found
 
 

@@ -5,6 +5,8 @@ there, and is the same."""
 import json
 import os
 import re
+import signal
+import socket
 import stat
 import subprocess
 
@@ -331,6 +333,21 @@ def test_wrong_use(fake):
                           text=True, check=False, timeout=harness.GUARD)
     assert done.returncode == 2 and "-o is of metrics" in done.stderr
     assert fake.commands == []
+
+
+def test_ctrl_c(tmp_path):
+    """While a machine does not answer."""
+    with socket.socket(socket.AF_UNIX) as mute:
+        mute.bind(str(tmp_path / "mute"))
+        mute.listen()
+        with subprocess.Popen([TOOL, "metrics", "--socket", tmp_path / "mute"], text=True,
+                              stderr=subprocess.PIPE) as tool:
+            connection, _ = mute.accept()
+            with connection:
+                assert connection.recv(4)
+                tool.send_signal(signal.SIGINT)
+                assert tool.communicate(timeout=harness.GUARD)[1] == ""
+    assert tool.returncode == 128 + signal.SIGINT
 
 
 def test_an_older_tally(tmp_path):

@@ -291,6 +291,7 @@ def test_folded(tmp_path):
     (["--symbols", "/none"], "No such file"),
     (["--symbols", "{image}", "--symbols", "{image}"], "another file"),
     (["--user", "alpha"], "not of that form"),
+    (["--user", "alpha:010={image}"], "not of that form"),
     (["--user", "alpha={pie}"], "loaded anywhere")])
 def test_wrong_use(tmp_path, words, why):
     files = {"image": written(tmp_path, "Image", kernels.built().image),

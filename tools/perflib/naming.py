@@ -9,7 +9,7 @@ import re
 from perflib import slides, symbols
 
 KERNEL = re.compile(r"(?:(?P<vm>[^=/@:]+)=)?(?P<file>.+?)(?:@(?P<at>0x[0-9a-fA-F]+))?")
-USER = re.compile(r"(?P<vm>[^=/@:]+)(?::(?P<satp>0x[0-9a-fA-F]+|\d+))?=(?P<file>.+?)"
+USER = re.compile(r"(?P<vm>[^=/@:]+)(?::(?P<satp>0x[0-9a-fA-F]+|0|[1-9][0-9]*))?=(?P<file>.+?)"
                   r"(?:@(?P<at>0x[0-9a-fA-F]+))?")
 
 

@@ -84,8 +84,9 @@ COLD := $(filter-out core/config/fdt_walk.c core/config/dt_path.c,\
 		hpm_table.c hs_map.c iommu.c iommu_queue.c iommu_try.c isa.c pci.c pci_access.c \
 		pci_reset.c quirks.c) \
 	$(addprefix core/vm/,account.c account_class.c check.c dma.c dma_faults.c dma_tell.c \
-		functions.c guest_dt.c hart_kind.c ledger.c observe.c observe_request.c seed.c \
-		vm_command.c vm_life.c vm_load.c vm_pmu_policy.c vm_quiet.c vm_tell.c)
+		functions.c guest_dt.c hart_kind.c hs_faults.c last_words.c ledger.c observe.c \
+		observe_request.c seed.c stays.c vm_command.c vm_life.c vm_load.c \
+		vm_pmu_policy.c vm_quiet.c vm_tell.c)
 $(COLD:%=$(OUT)/obj/%.o): TARGET_CFLAGS += -Os
 
 TALLY_SRC := $(sort $(wildcard arch/riscv/*.S)) \

@@ -208,7 +208,7 @@ def test_callers(running, backend, paging):
             assert all(sample.chain == chain for sample in found)
             assert {bool(sample.satp) for sample in found} == {bool(paging)}
             if (depth, backend) in allowed:
-                assert cost(found) <= allowed[depth, backend], depth
+                assert cost(found) <= harness.at_most(allowed[depth, backend]), depth
     assert run.ctl("poweroff")[0] == 0
     run.read_until(None)
     for vcpu in re.findall(r"longest-stay=(\d+)", run.console):
@@ -398,7 +398,7 @@ def test_the_file(running, tmp_path):
     assert len(found) == beta["samples"] == beta["count"] // 50000 > 0
     assert (beta["type"], beta["lost"], beta["late"], beta["reasons"]) == ("end", 0, 0, [])
     # 300 of them are the sample itself.
-    assert 250 < beta["lcofi_hs_instructions"] / beta["samples"] < 400
+    assert 250 < beta["lcofi_hs_instructions"] / beta["samples"] < harness.at_most(400)
     assert alpha["samples"] == alpha["count"] == 0
     assert alpha["reasons"] == ["the guest counts something else on that counter"]
     assert alpha["unsampled_ns"] > 0.9 * (beta["ns"] + beta["unsampled_ns"])

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files of samples that tools/perf-vms html and speedscope refuse; sums of a speedscope file."""
 import collections
+import io
 import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 
 import pytest
 
 import flames
 import harness
+from perflib import samples
+from tallylib import progress
 
 
 def test_a_file_without_samples(tmp_path):
@@ -21,6 +25,25 @@ def test_a_file_without_samples(tmp_path):
         assert done.stderr == (f"tools/perf-vms: {file}: has no sample; beta/0: no cycles: "
                                "the guest needed that counter\n")
     assert not (tmp_path / "page").exists()
+
+
+class Terminal(io.StringIO):
+    """A standard error that a person looks at."""
+
+    def isatty(self):
+        return True
+
+
+def test_progress(tmp_path, monkeypatch):
+    """What takes long to read is told meanwhile, on a terminal, and no line of it stays."""
+    file = flames.write(tmp_path / "many", [flames.HEAD] + [GOOD] * 9 + [END])
+    for terminal, after, told in ((Terminal(), -1, "\r4 lines read\r8 lines read\r\x1b[K"),
+                                  (Terminal(), 1000, ""), (io.StringIO(), -1, "")):
+        monkeypatch.setattr(progress, "EVERY", 4)
+        monkeypatch.setattr(progress, "AFTER_S", after)
+        monkeypatch.setattr(sys, "stderr", terminal)
+        assert len(samples.load(file)) == 11
+        assert terminal.getvalue() == told
 
 
 GOOD, END = flames.sample(*flames.STACKS[0][:-1]), flames.end(*flames.ENDS[0])

@@ -4,6 +4,7 @@ says of samples that are missing. For what draws profiles (html.py, speedscope.p
 import collections
 
 from perflib import naming, samples, symbols
+from tallylib import progress
 
 # What sums are kept for: the names of the VM and the event, how the vcpu was, and the frames from
 # the outermost to where it was.
@@ -111,8 +112,8 @@ def of(args, complain):
     """The Profile of the file that is given, with names as they are asked for. complain(TEXT): of
     what has none although there is a file for it. Raises samples.BadSamples, OSError."""
     try:
-        with open(args.file, encoding="utf-8", errors="replace") as lines:
-            found = Profile(samples.each(lines))
+        with open(args.file, encoding="utf-8", errors="replace") as file:
+            found = Profile(samples.each(progress.lines(file)))
         names = naming.Naming(args, [found.head, *found.shown(found.sums)])
         found.named(names.name)
     except samples.BadSamples as error:

@@ -6,6 +6,8 @@ import json
 import re
 import struct
 
+from tallylib import progress
+
 HEAD_WORDS = 6
 USER, MASKED = 1, 2
 # What is no sample is of a trace (tools/tracelib/records.py).
@@ -172,8 +174,8 @@ def read(lines):
 
 def load(path):
     """The same of a file, whatever is in it, with all that objects have to have."""
-    with open(path, encoding="utf-8", errors="replace") as lines:
+    with open(path, encoding="utf-8", errors="replace") as file:
         try:
-            return read(lines)
+            return read(progress.lines(file))
         except BadSamples as error:
             raise BadSamples(f"{path}: {error}") from error

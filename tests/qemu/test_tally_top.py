@@ -427,9 +427,14 @@ def test_functions_of_guests(running, backend):
         screen.shown(lambda lines: not any(lines[6:]))
         screen.press("i")
         screen.shown(lambda lines: not any(lines[5:]))
+        # The screen may change before all is ended.
+        for _ in range(100):
+            if run.ctl("observed") == (0, [], []):
+                break
         assert run.ctl("observed") == (0, [], [])
         screen.press("q")
         assert screen.status()[0] == 0
+    assert run.ctl("observed") == (0, [], [])
     assert run.ctl("poweroff")[0] == 0
 
 

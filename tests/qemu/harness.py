@@ -31,8 +31,8 @@ CHECKS = 3 if KERNEL else 0
 
 
 def at_most(insns):
-    """What Tally may take for something, in instructions; with its checks it takes about twice as
-    much."""
+    """What Tally may take for something, in instructions; with its checks it takes up to three
+    times as much."""
     return 3 * insns if KERNEL else insns
 
 

@@ -19,8 +19,9 @@
 
 /* How often a command prints a line, in a stay in HS of its own. Guests run in between. */
 #define LINES_HZ 10000UL
-/* A line of samples is not longer. */
-#define LONG_LINE 288U
+/* To print a longer line is a stay of its own, which comes sooner. */
+#define LONG_LINE 120U
+#define PRINTS_HZ 40000UL
 
 /* Typed bytes wait for a VM whose UART is full: how often that is looked at, and for how long. */
 #define LOOKS_HZ         1000UL
@@ -51,8 +52,7 @@ void console_command(const char *id, const char *text)
 }
 
 /* Prints the next line of a command's output. After the last one, ends the answer, or shows the
- * prompt again. To make a line takes twice as long as to print it, so a long one is made in one
- * stay and printed in the next. */
+ * prompt again. A long line is made in one stay and printed in the next. */
 static void prompt_go_on(uint64_t now)
 {
 	static const char *made;
@@ -62,7 +62,7 @@ static void prompt_go_on(uint64_t now)
 
 	made = !made && line && prompt_line_length() > LONG_LINE ? line : NULL;
 	if (made) {
-		due = now + platform.timebase / LINES_HZ;
+		due = now + platform.timebase / PRINTS_HZ;
 		return;
 	}
 	due = line ? now + platform.timebase / LINES_HZ : ~0UL;

@@ -70,13 +70,18 @@ void external_look_at(enum external_what what, uint64_t time)
 
 void external_look(void)
 {
-	const uint64_t *at = looks[this_pcpu()->index];
+	struct pcpu *pcpu = this_pcpu();
+	const uint64_t *at = looks[pcpu->index];
 	uint64_t now = csr_read(CSR_TIME);
 
-	if (at[EXTERNAL_CONSOLE] <= now)
-		serve_console(); /* it says when again */
-	if (at[EXTERNAL_DMA] <= now)
+	/* One of them is enough for a stay. Each says when again, which is not now. */
+	if (at[EXTERNAL_CONSOLE] <= now) {
+		pcpu->worked |= WORKED;
+		serve_console();
+	} else if (at[EXTERNAL_DMA] <= now) {
+		pcpu->worked |= WORKED;
 		dma_look();
+	}
 	if (at[EXTERNAL_HEART] <= now)
 		heart_look();
 	if (at[EXTERNAL_WINDOW] <= now)
@@ -112,8 +117,12 @@ void external_came(void)
 
 	if (!source)
 		return; /* another hart was faster, or it has been turned off */
-	if (source == uart.number)
+	if (source == uart.number) {
+		pcpu->worked |= WORKED;
 		uart_came(pcpu);
-	else if (!dma_came(source))
+	} else if (dma_came(source)) {
+		pcpu->worked |= WORKED;
+	} else {
 		wired_came(source);
+	}
 }

@@ -25,6 +25,8 @@
 
 struct vcpu;
 
+enum { WORKED = 1, PUT_OFF = 2 };
+
 /* The large members come last, as in struct vcpu. */
 struct pcpu {
 	/* Of arch/riscv/trap.c and switch.S: the trap guard, t0 in a trap, and whether the hart has
@@ -67,8 +69,13 @@ struct pcpu {
 		struct {
 			bool suspect; /* the resident vcpu is a suspect: HS takes its exceptions */
 			bool scheduled; /* see core/vm/windows.h; constant after boot */
+			/* WORKED: in this stay it has done a piece of the operator's work or the
+			 * IOMMU's, so who keeps the hart is for the next stay, which a timer begins
+			 * at once. PUT_OFF: that was so in the last one, and is not twice in a row.
+			 */
+			uint8_t worked;
 		};
-		uint16_t special;
+		uint32_t special;
 	};
 	bool unmask_traps; /* hvictl.VTI is set, see core/vm/vs_interrupts.h */
 	/* Several vcpus have their home here, they do not roam, and there is no schedule. */

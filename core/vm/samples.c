@@ -90,8 +90,7 @@ static __attribute__((noinline)) uint32_t add_same_callers(struct vcpu *vcpu, st
 	}
 	if (depth > ring->n_callers)
 		depth = ring->n_callers;
-	for (uint32_t i = 0; i < depth; i++)
-		chain[i] = ring->callers[i];
+	memcpy(chain, ring->callers, depth * sizeof(chain[0]));
 	return depth;
 }
 

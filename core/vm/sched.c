@@ -37,42 +37,6 @@ static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 	return csr_read(CSR_TIME);
 }
 
-/* Begins the steal time of all other vcpus that have a guest to run. */
-static void others_wait(const struct pcpu *pcpu, const struct vcpu *vcpu)
-{
-	uint64_t now = csr_read(CSR_TIME);
-	uint32_t i;
-
-	for_each_bit (i, pcpu->ready & ~pcpu->working & ~vcpu->bit)
-		sched_begin_steal(pcpu->vcpus[i], now);
-}
-
-/* Spends a time slice on the next life of the vcpu's VM, and serves interrupts after each step. Not
- * inlined, like idle(). */
-static __attribute__((noinline)) void work(struct pcpu *pcpu, struct vcpu *vcpu)
-{
-	uint64_t bit = vcpu->bit;
-
-	requests_disable(&vcpu->requests);
-	pcpu->last = vcpu->bit;
-	pcpu->slice_end = csr_read(CSR_TIME) + vcpu->slice;
-	while (pcpu->working & bit && csr_read(CSR_TIME) < pcpu->slice_end) {
-		pcpu_account_to(pcpu, vcpu, EXIT_OTHER);
-		if (!vm_life_work(vcpu->vm)) {
-			pcpu->working &= ~bit;
-			if (!vcpu->budget.count)
-				pcpu->asks &= ~bit;
-			sched_off(vcpu);
-			sched_enable_requests(vcpu);
-		}
-		sched_set_timer(pcpu, NULL);
-		pcpu_account_stay(pcpu);
-		pcpu_interrupts(pcpu, pcpu_pending_interrupts(pcpu));
-		sched_check_notified(pcpu);
-		others_wait(pcpu, vcpu);
-	}
-}
-
 /*
  * Serves the requests of a vcpu in its own time slice, on its own account. Returns false if it does
  * not run now: it was ready for its requests only, it is off, or it has moved away.
@@ -107,7 +71,7 @@ static __attribute__((noinline)) bool may_run(struct pcpu *pcpu, struct vcpu *vc
 {
 	if (!(pcpu->working & vcpu->bit))
 		return vcpu_budget_allows(vcpu, now);
-	work(pcpu, vcpu);
+	sched_do_work(pcpu, vcpu);
 	return false;
 }
 
@@ -273,6 +237,12 @@ static __attribute__((noinline)) struct vcpu *look(struct pcpu *pcpu, struct vcp
 {
 	if (vcpu->fw.ready_since)
 		sched_end_steal(pcpu, vcpu, now);
+	if (pcpu->worked == WORKED && keeps_hart(pcpu, vcpu, 0)) {
+		pcpu->worked = PUT_OFF;
+		now = 0;
+	} else {
+		pcpu->worked = 0;
+	}
 	if (pcpu->scheduled && windows_over(pcpu, now))
 		return next_window(pcpu, vcpu, now);
 	if (now >= pcpu->slice_end)

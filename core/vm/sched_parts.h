@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of the scheduler share: sched.c (time slices), sched_ready.c (states of a vcpu),
- * sched_time.c (timers) and sched_notified.c (notifications). Of others, core/boot/harts.c alone
- * includes this: the boot hart rests by its timer. */
+ * sched_time.c (timers), sched_notified.c (notifications) and sched_work.c (work on a VM's life).
+ * Of others, core/boot/harts.c alone includes this: the boot hart rests by its timer. */
 #ifndef CORE_VM_SCHED_PARTS_H
 #define CORE_VM_SCHED_PARTS_H
 
@@ -59,5 +59,8 @@ void sched_end_steal(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now);
 
 /* Shortens a time slice of the vcpu that begins by the debt of its VM, to no less than half. */
 void sched_charge_debt(struct pcpu *pcpu, const struct vcpu *vcpu);
+
+/* Spends a time slice on the next life of the vcpu's VM, and serves interrupts after each step. */
+void sched_do_work(struct pcpu *pcpu, struct vcpu *vcpu);
 
 #endif

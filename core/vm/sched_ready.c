@@ -114,21 +114,3 @@ void sched_remove(struct vcpu *vcpu)
 	sched_enable_requests(vcpu);
 	vm_vcpu_gone(vcpu);
 }
-
-void sched_work(struct vcpu *vcpu)
-{
-	struct pcpu *pcpu = vcpu->home;
-
-	CHECK(pcpu == this_pcpu());
-	pcpu->working |= vcpu->bit;
-	pcpu->asks |= vcpu->bit;
-	sched_set_ready(vcpu);
-	/* It has no guest that wants to run: nothing is stolen from it. */
-	pcpu->steal_not_begun &= ~vcpu->bit;
-	vcpu->fw.ready_since = 0;
-}
-
-bool sched_works(const struct vcpu *vcpu)
-{
-	return vcpu->home->working & vcpu->bit;
-}

@@ -3,10 +3,14 @@
 there are. harness.run() checks every other run in the exact profile too, and the session prints the
 longest."""
 
+import contextlib
+import threading
+
 import pytest
 
 import bare_guests
 import harness
+from tallylib import tally_ctl
 
 MEASURE = "kind=measure rounds=1 length=100000"
 # Without smcntrpmf, so that the firmware's instructions are in the figures (docs/events.md).
@@ -54,3 +58,53 @@ def test_storm_on_eight_vcpus(tmp_path, backend):
         found = stays(result, name)
         assert list(found) == [f"vcpu {n}" for n in range(8)]
         assert max(found.values()) <= harness.LONGEST_STAY
+
+
+# Data in a device tree is aligned to 4 bytes: that of one of the two images is to no more.
+LOADED = """/dts-v1/;
+/ {{
+	compatible = "tally,vm-tree-1";
+	images {{
+		a: a {{ data = /incbin/("{image}"); }};
+		b: longer {{ data = /incbin/("{image}"); }};
+	}};
+	vms {{{nodes}
+	}};
+}};
+"""
+
+
+def states(tally):
+    """(VM, its state) of all."""
+    return {(vm["vm"], vm["state"]) for vm in tally.objects("vms")}
+
+
+def test_questions_while_images_are_loaded(tmp_path):
+    """A piece of a VM's image, or of its memory that is cleared, is a stay, and a piece of an
+    answer is another one."""
+    bare_guests.plain.make("build/guests/bare.bin")
+    image = tmp_path / "large"
+    image.write_bytes((harness.BUILD / "guests/bare.bin").read_bytes().ljust(8 << 20, b"\0"))
+    vcpus = bare_guests.VCPU.format(n=0, harts=0)
+    nodes = "".join(
+        bare_guests.VM.format(name=name, image=name, memory=16, properties="", vcpus=vcpus,
+                              bootargs="kind=measure rounds=1000000 length=100000")
+        for name in "ab")
+    file = tmp_path / "large.dts"
+    file.write_text(LOADED.format(image=image, nodes=nodes), encoding="utf-8")
+
+    def ask():
+        with tally_ctl.Machine(f"{tmp_path}/control", timeout=harness.GUARD) as tally:
+            for name in "ab":
+                for command, wanted in (("stop", "off"), ("start", "running")):
+                    tally.ask(f"{command} {name}")
+                    while (name, wanted) not in states(tally):
+                        tally.ask("help")
+            with contextlib.suppress(tally_ctl.NoAnswer):
+                tally.ask("poweroff")
+
+    result = harness.run(file, options=["--control", tmp_path / "control"],
+                         meanwhile=threading.Thread(target=ask))
+    assert result.status == harness.OK, str(result)
+    for name in "ab":
+        assert 0 < stays(result, name)["vcpu 0"] <= harness.at_most(13000)

@@ -120,6 +120,9 @@ bool vm_input_space(struct vm *vm)
 
 void vm_input(struct vm *vm, uint8_t byte)
 {
+	/* A bell may have the UART's source. */
+	if (!vm->config->console)
+		return;
 	spin_lock(&vm->devices);
 	vuart_rx(&vm->uart, &byte, 1);
 	vm_update_uart(vm);

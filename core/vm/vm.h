@@ -124,7 +124,7 @@ static inline void vm_update_devices(struct vm *vm)
 /* Whether the VM's UART has room for input. */
 bool vm_input_space(struct vm *vm);
 
-/* Gives the VM's UART a byte of input. It is dropped if there is no room. */
+/* Gives the VM's UART a byte of input. It is dropped if there is no room, or no UART. */
 void vm_input(struct vm *vm, uint8_t byte);
 
 #endif

@@ -11,6 +11,8 @@
  *   role=watch       tells how the lives of the others change, until all are over
  *   role=lives       tells the state of its bell, and restarts until it has had lives=
  *   role=registers   checks what the function shows and ignores
+ *   role=rings       rings, and lives until a byte is typed
+ *   role=is-rung     looks until then whether the APLIC still has its level
  * With interrupts = "aia" it takes the identity, and does not look at the state; with chip=aplic it
  * has none, and the source sends it a message. console=off: it tells nothing.
  */
@@ -320,6 +322,33 @@ static int watch(void)
 	return 0;
 }
 
+static int rings(void)
+{
+	static volatile uint8_t typed;
+
+	bell_ring(&bell);
+	print("bell: has rung\n");
+	while (!sbi_call(SBI_EXT_DBCN, SBI_DBCN_CONSOLE_READ, 1, (unsigned long)&typed, 0, 0, 0, 0)
+	            .value)
+		sleep_for(MS);
+	return 0;
+}
+
+/* Nobody takes what it was rung for, so the level stays. */
+static int is_rung(void)
+{
+	uint32_t self = bell_read(&bell, BELL_SELF);
+
+	*aplic(APLIC_CLRIENUM) = source;
+	while (!(bell_read(&bell, BELL_STATE) & BELL_RUNG))
+		sleep_for(MS);
+	while (bell_read(&bell, BELL_ALIVE) != 1U << self) {
+		wrong += !(*aplic(APLIC_INPUT) >> source & 1);
+		sleep_for(MS);
+	}
+	return wrong || strange;
+}
+
 int bell_kind(uint64_t hartid)
 {
 	uint64_t rounds = bootarg_num("rounds", 100);
@@ -334,6 +363,10 @@ int bell_kind(uint64_t hartid)
 		return ring(rounds);
 	if (bootarg_is("role", "count"))
 		return count();
+	if (bootarg_is("role", "rings"))
+		return rings();
+	if (bootarg_is("role", "is-rung"))
+		return is_rung();
 	if (bootarg_is("role", "watch"))
 		return watch();
 	return pass(bootarg_is("role", "ping"), rounds);

@@ -11,7 +11,7 @@ import harness
 from measured import EXPECTED, MEASURE
 import plain
 from test_life import told
-from test_shared import MIB, VM, check, run
+from test_shared import MIB, TREE, VM, check, run
 
 # Instructions of a ring, from before the store to behind it.
 MOST = 350
@@ -93,6 +93,28 @@ def test_a_source_of_an_aplic(tmp_path, console, source):
     result = run(tmp_path, vms, [SHARED.format(name="ring", users=users)], AIA)
     assert result.status == harness.OK, str(result)
     assert result.vm("beta") == [f"bell: {ROUNDS} rounds, {ROUNDS} rung, 0 wrong, 0 strange"]
+
+
+def test_what_is_typed_is_no_level(tmp_path, console):
+    """For a VM without a console, whose bell has the source that a UART has: the bell's level stays
+    until its state is taken."""
+    plain.make("build/guests/bare.bin")
+    users = " ".join(
+        f'{name} {{ at = /bits/ 64 <{AT[name]:#x}>; access = "read-write"; bell = <{bell}>; }};'
+        for name, bell in (("alpha", 10), ("beta", 1)))
+    vms = [vm("alpha", "role=is-rung chip=aplic console=off", "aia", 'console = "off";'),
+           vm("beta", "role=rings")]
+    file = tmp_path / "vms.dts"
+    file.write_text(TREE.format(vms="".join(vms), shared=SHARED.format(name="ring", users=users)),
+                    encoding="utf-8")
+    screen = console(file, options=["--include", harness.BUILD / "guests", *AIA])
+    screen.expect("bell: has rung")
+    screen.send("x\x142")
+    screen.expect("input goes to beta")
+    screen.send("x")
+    screen.expect("vm beta: ended")
+    screen.expect("vm alpha: (ended|failed)")
+    assert screen.match[1] == "ended"
 
 
 @CHIPS

@@ -62,8 +62,10 @@ uint64_t host_harts(const void *tree)
 {
 	struct host_place place = host_place_root(tree);
 	uint64_t harts = 0;
+	uint32_t n = 0;
 
-	while (host_place_next(&place)) {
+	/* Which one boots nobody has said: it is taken for one of the first. */
+	while (n < VM_MOST_HARTS && host_place_next(&place)) {
 		int size, cpu = place.node[place.depth];
 		const fdt32_t *reg = fdt_getprop(tree, cpu, "reg", &size);
 
@@ -71,8 +73,10 @@ uint64_t host_harts(const void *tree)
 		if (!host_tree_says(tree, cpu, "device_type", "cpu") || !reg || size < 4 ||
 		    host_tree_is_disabled(tree, cpu) || !has_h(tree, cpu))
 			continue;
-		if (fdt32_ld(&reg[size / 4 - 1]) < VM_MAX_HARTS)
-			harts |= UINT64_C(1) << fdt32_ld(&reg[size / 4 - 1]);
+		if (fdt32_ld(&reg[size / 4 - 1]) >= VM_MAX_HARTS)
+			continue;
+		harts |= UINT64_C(1) << fdt32_ld(&reg[size / 4 - 1]);
+		n++;
 	}
 	return harts;
 }

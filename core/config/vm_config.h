@@ -22,6 +22,7 @@
 #define VM_MAX_VCPUS        8U
 #define VM_MAX_ALL_VCPUS    64U /* of all VMs together, because they may all be on one hart */
 #define VM_MAX_HARTS        64U /* hart ids 0..63 */
+#define VM_MOST_HARTS       8U  /* of a machine that run guests, the boot hart among them */
 #define VM_MAX_IMAGES       32U
 #define VM_MAX_COUNTERS     32U
 #define VM_MAX_EVENTS       64U

@@ -81,6 +81,22 @@ def test_vm_check_knows_harts_without_h(tmp_path):
         f"vm-check: {tmp_path}/host.dtb: has no hart with the H extension\n"), done.stderr
 
 
+def test_vm_check_knows_how_many_harts_there_may_be(tmp_path):
+    """Of ten that can run guests the first eight do, the boot hart among them."""
+    words = "/vms/alpha/vcpu0: harts: this machine has no hart 8"
+    result = boot(tmp_path, boots_first(CPUS + "0"), harts=10, profile="smp", vcpus=("8",),
+                  status=harness.REFUSED)
+    assert "2 harts are not used: Tally runs on 8 at most" in result.own
+    assert result.own[-1] == "refused: " + words, str(result)
+    for machine in (("--host", tmp_path / "host.dtb"), ("--harts", "10")):
+        arguments = (*machine, "--include", harness.BUILD / "guests")
+        done = check(*arguments, tmp_path / "bare.dts")
+        assert (done.returncode, done.stderr.splitlines()[0]) == (1, words)
+        seven = tmp_path / "seven.dts"
+        seven.write_text((tmp_path / "bare.dts").read_text().replace("harts = <8>", "harts = <7>"))
+        assert check(*arguments, seven).returncode == 0
+
+
 def test_memory_in_several_nodes(tmp_path):
     """Two that touch are one bank; a third is not used. What is kept at the end of the bank, and
     where the VM tree would go then, stays free of it."""

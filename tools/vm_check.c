@@ -68,7 +68,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 			if (n < 1 || n > VM_MAX_HARTS)
 				die("--harts", "needs a number from 1 to 64");
 			n = n < VM_MOST_HARTS ? n : VM_MOST_HARTS;
-			o->harts = UINT64_MAX >> (64 - n);
+			o->harts = (UINT64_C(1) << n) - 1;
 			i++;
 		} else if (strcmp(argv[i], "--host") == 0) {
 			o->host = value;

@@ -154,8 +154,6 @@ static void make_room(uint64_t boot_hartid)
 	}
 }
 
-_Static_assert(MAX_HARTS == VM_MOST_HARTS, "as tools/vm-check knows");
-
 /* The boot hart, and the first others: those that can run guests before those that cannot. */
 static void read_cpus(const void *dtb, uint64_t boot_hartid)
 {

@@ -19,9 +19,8 @@
 
 /* How often a command prints a line, in a stay in HS of its own. Guests run in between. */
 #define LINES_HZ 10000UL
-/* To print a longer line is a stay of its own, which comes sooner. */
-#define LONG_LINE 120U
-#define PRINTS_HZ 40000UL
+/* To print a longer line is a stay of its own. A line of samples is not longer. */
+#define LONG_LINE 288U
 
 /* Typed bytes wait for a VM whose UART is full: how often that is looked at, and for how long. */
 #define LOOKS_HZ         1000UL
@@ -62,7 +61,7 @@ static void prompt_go_on(uint64_t now)
 
 	made = !made && line && prompt_line_length() > LONG_LINE ? line : NULL;
 	if (made) {
-		due = now + platform.timebase / PRINTS_HZ;
+		due = now + platform.timebase / LINES_HZ;
 		return;
 	}
 	due = line ? now + platform.timebase / LINES_HZ : ~0UL;

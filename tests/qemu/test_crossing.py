@@ -157,7 +157,8 @@ def test_turns_are_shared_with_who_never_sleeps(tmp_path, beside):
     # A third one, where its time is up in the peer's turn, and it sees that only after it.
     turns, rest = divmod(beta.stolen, SLICE)
     assert turns == 2 + (beta.ticks > 5 * SLICE)
-    assert 0 < rest < ONE * beta.exits["irq"]
+    # Also without an exit: what came while its vcpu was being loaded.
+    assert 0 < rest < ONE * (beta.exits["irq"] + 1)
     pace, expected = (run.rounds / (run.ticks - run.stolen) for run in (beta, beside("ipi")))
     assert EQUALLY * expected < pace < expected / EQUALLY
     assert beta.spent < SPENT

@@ -13,10 +13,11 @@
 #include "arch/riscv/hpm.h"
 #include "arch/riscv/imsic.h"
 #include "arch/riscv/vs_state.h"
+#include "core/config/vm_config.h"
 #include "core/lib/types.h"
 #include "core/vm/wake_times.h"
 
-#define MAX_HARTS      8U
+#define MAX_HARTS      VM_MOST_HARTS
 #define MAX_HART_VCPUS WAKE_LEAVES
 
 /* Of a hart whose vcpu is not looked at: how long a slice lasts in seconds, a hundred years. There

@@ -231,12 +231,13 @@ static __attribute__((noinline)) struct vcpu *next_window(struct pcpu *pcpu, str
 }
 
 /* The rare cases of sched_next(): the resident vcpu has steal time to end, or it, or the vcpu
- * before it, is a suspect or looks like one, or the hart has a schedule. */
+ * before it, is a suspect or looks like one, or the hart has a schedule, or has done other work. */
 static __attribute__((noinline)) struct vcpu *look(struct pcpu *pcpu, struct vcpu *vcpu,
                                                    uint64_t now)
 {
 	if (vcpu->fw.ready_since)
 		sched_end_steal(pcpu, vcpu, now);
+	/* Whatever the time is, it is not over in this stay. */
 	if (pcpu->worked == WORKED && keeps_hart(pcpu, vcpu, 0)) {
 		pcpu->worked = PUT_OFF;
 		now = 0;

@@ -37,6 +37,9 @@ EQUALLY = 1 - 0.02 * SLOWER
 # after 50; a stay may begin in one turn and end in the next but one, and both other harts have
 # theirs in between.
 ONE = 2 * 2 * 50 * SLOWER
+# Ticks that a turn of the peer's takes more than a slice: a switch, and what the two other harts
+# have of the time meanwhile. It does so beside a sender of nothing as well.
+LATE = 2 * 50 * SLOWER
 # A round of beta that takes longer has more in it than an interruption: a turn of the peer's, who
 # is awake for as long as the sender happens to keep its pace.
 LONG = 3 * ONE
@@ -149,6 +152,15 @@ def test_who_wakes_waits_for_its_turn(tmp_path, beside, what, peer):
     assert beta.spent < SPENT
 
 
+def test_turns_of_who_is_asked_nothing(tmp_path):
+    """Nobody is interrupted, and each turn that is not beta's is a slice and a switch."""
+    beta = Beta(tmp_path, f"kind=flood what=none peer=spins ticks={TICKS}")
+    turns, rest = divmod(beta.stolen, SLICE)
+    assert "irq" not in beta.causes()
+    assert turns == 2 + (beta.ticks > 5 * SLICE)
+    assert 0 < rest < LATE * turns
+
+
 def test_turns_are_shared_with_who_never_sleeps(tmp_path, beside):
     """A flood to a vcpu that is always ready: it has two of the five turns that begin meanwhile,
     whole ones, and all that is asked of it comes in those."""
@@ -157,8 +169,7 @@ def test_turns_are_shared_with_who_never_sleeps(tmp_path, beside):
     # A third one, where its time is up in the peer's turn, and it sees that only after it.
     turns, rest = divmod(beta.stolen, SLICE)
     assert turns == 2 + (beta.ticks > 5 * SLICE)
-    # Also without an exit: what came while its vcpu was being loaded.
-    assert 0 < rest < ONE * (beta.exits["irq"] + 1)
+    assert 0 < rest < LATE * turns + ONE * beta.exits["irq"]
     pace, expected = (run.rounds / (run.ticks - run.stolen) for run in (beta, beside("ipi")))
     assert EQUALLY * expected < pace < expected / EQUALLY
     assert beta.spent < SPENT

@@ -16,13 +16,8 @@
 #define LSR_DR   0x01U
 #define LSR_THRE 0x20U
 #define IIR_ID   0x0fU
-#define IIR_FIFO 0xc0U /* both: it has one, and it is on */
 #define IIR_BUSY 0x07U /* DesignWare: LCR was written while it was busy, as loaders do */
 #define IIR_TIME 0x0cU /* bytes wait for long */
-
-/* With a FIFO THRE says that there is room for so many bytes: an ns16550a's is empty; an XScale's
- * is at most half full, and has 64. */
-#define FIFO_BYTES 16U
 
 static uint8_t get(const struct uart *uart, uint32_t n)
 {
@@ -48,7 +43,6 @@ void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift, uint32_t io_wi
 		return;
 	/* The firmware has set the line format and speed. */
 	put(uart, FCR, FCR_FIFO);
-	uart->room = (get(uart, IIR) & IIR_FIFO) == IIR_FIFO ? FIFO_BYTES : 1;
 	uart_listen(uart, true);
 }
 
@@ -60,19 +54,13 @@ void uart_listen(const struct uart *uart, bool on)
 
 void uart_write(const struct uart *uart, const char *s, size_t n)
 {
-	uint32_t room = 0; /* not known from the last call: the firmware may have printed */
-
 	for (size_t i = 0; i < n; i++) {
 		if (!uart->base) {
 			sbi_call(SBI_EXT_DBCN, SBI_DBCN_WRITE_BYTE, (uint8_t)s[i], 0, 0, 0, 0);
 			continue;
 		}
-		if (!room) {
-			while (!(get(uart, LSR) & LSR_THRE))
-				;
-			room = uart->room;
-		}
-		room--;
+		while (!(get(uart, LSR) & LSR_THRE))
+			;
 		put(uart, THR, (uint8_t)s[i]);
 	}
 }

@@ -10,7 +10,6 @@ struct uart {
 	uint64_t base;  /* 0: there is none, and the firmware's debug console is used */
 	uint32_t shift; /* register n is at base + (n << shift) */
 	uint32_t width; /* bytes of an access: 1 or 4 */
-	uint32_t room;  /* bytes that it takes when it takes one */
 };
 
 void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift, uint32_t io_width);

@@ -21,10 +21,7 @@ static struct {
 	uint8_t fcr;
 	uint32_t shift, width;
 	uint32_t reads_of_data, reads_of_status;
-	/* How many bytes fit (0: not tried), at how many that wait THRE is set, how many wait, how
-	 * many are sent from one look to the next, and how many looks there were. */
-	uint32_t fifo, thre_at, waiting, sends, looks;
-	char out[64];
+	char out[32];
 	size_t n_out;
 } chip;
 
@@ -51,11 +48,6 @@ static uint8_t get(uint32_t n)
 		if ((chip.value[IIR] & 15) == 7)
 			chip.value[IIR] = 1;
 	}
-	if (n == LSR && chip.fifo) {
-		chip.looks++;
-		chip.waiting -= chip.waiting < chip.sends ? chip.waiting : chip.sends;
-		chip.value[LSR] = chip.waiting <= chip.thre_at ? 0x20 : 0;
-	}
 	return chip.value[n];
 }
 
@@ -63,11 +55,9 @@ static void put(uint32_t n, uint32_t value)
 {
 	assert_true(value < 256);
 	assert_true(n == RBR || n == IER || n == IIR);
-	if (n == RBR) {
-		/* Otherwise it would be lost. */
-		assert_true(!chip.fifo || chip.waiting++ < chip.fifo);
+	if (n == RBR)
 		chip.out[chip.n_out++] = (char)value;
-	} else if (n == IIR)
+	else if (n == IIR)
 		chip.fcr = (uint8_t)value;
 	else
 		chip.value[n] = (uint8_t)value;
@@ -105,7 +95,7 @@ void io_write64(uint64_t address, uint64_t value)
 	fail_msg("a write of 64 bits at %lx: %lx", (unsigned long)address, (unsigned long)value);
 }
 
-static struct uart begin_as(uint32_t shift, uint32_t width, uint8_t ier, uint8_t iir)
+static struct uart begin(uint32_t shift, uint32_t width, uint8_t ier)
 {
 	struct uart uart;
 
@@ -113,15 +103,10 @@ static struct uart begin_as(uint32_t shift, uint32_t width, uint8_t ier, uint8_t
 	chip.shift = shift;
 	chip.width = width;
 	chip.value[LSR] = 0x60;
-	chip.value[IIR] = iir;
+	chip.value[IIR] = 1;
 	chip.value[IER] = ier;
 	uart_init(&uart, (hpa_t){BASE}, shift, width);
 	return uart;
-}
-
-static struct uart begin(uint32_t shift, uint32_t width, uint8_t ier)
-{
-	return begin_as(shift, width, ier, 1);
 }
 
 /* Neither the line's format nor its speed is written: the firmware has set them. */
@@ -188,45 +173,11 @@ static void a_timeout_without_bytes_ends(void **state)
 	assert_int_equal(chip.reads_of_data, 1);
 }
 
-/* No byte is sent that does not fit, and a FIFO is filled without a look at each byte. */
-static void a_fifo_is_filled(void **state)
-{
-	static const char text[] = "thirty-five bytes are more than two";
-	static const struct {
-		uint8_t iir;
-		uint32_t fifo, thre_at, looks;
-	} kinds[] = {
-	    {0x01, 1, 0, 35},  /* ns8250, ns16450 */
-	    {0x81, 1, 0, 35},  /* ns16550, whose FIFO does not work */
-	    {0xc1, 16, 0, 3},  /* ns16550a */
-	    {0xc1, 64, 32, 3}, /* XScale */
-	};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		struct uart uart = begin_as(0, 1, 0, kinds[i].iir);
-
-		chip.fifo = kinds[i].fifo;
-		chip.thre_at = kinds[i].thre_at;
-		chip.sends = 16;
-		uart_write(&uart, text, 35);
-		assert_memory_equal(chip.out, text, 35);
-		assert_int_equal(chip.looks, kinds[i].looks);
-		/* A slow line: what another has left there waits. */
-		chip.sends = 1;
-		chip.waiting = chip.fifo;
-		chip.n_out = 0;
-		uart_write(&uart, text, 35);
-		assert_memory_equal(chip.out, text, 35);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(each_distance_and_width),
 	    cmocka_unit_test(an_xscale_uart_stays_on),
-	    cmocka_unit_test(a_fifo_is_filled),
 	    cmocka_unit_test(a_busy_interrupt_ends),
 	    cmocka_unit_test(a_timeout_without_bytes_ends),
 	};

@@ -3,7 +3,8 @@
  * Uses the bell of the memory "ring", which it shares with another such guest.
  *   role=ping, pong  rounds= times the first one writes a number and rings, and the second one
  *                    answers in the same way. Each has its half of the memory, and sleeps until it
- *                    is rung.
+ *                    is rung. The first one waits for the other's life, before which a ring is
+ *                    dropped.
  *   role=ring        rings rounds= times, each answered by role=count; prints the mean of what a
  *                    store to the bell takes, in tenths of an instruction: with -icount a tick of
  *                    `time` has 100 of them
@@ -217,6 +218,15 @@ static int registers(void)
 	return wrong || strange;
 }
 
+/* A VM on another hart may begin later than this one. */
+static void await_lives(void)
+{
+	uint32_t bells = bell_read(&bell, BELL_BELLS);
+
+	while (bell_read(&bell, BELL_ALIVE) != bells)
+		sleep_for(MS);
+}
+
 /* Sleeps until it was rung so many times. */
 static void await(uint64_t n)
 {
@@ -233,6 +243,8 @@ static int pass(bool first, uint64_t rounds)
 	volatile uint64_t *own = (uint64_t *)(bell.memory + (first ? 0 : bell.size / 2));
 	volatile uint64_t *other = (uint64_t *)(bell.memory + (first ? bell.size / 2 : 0));
 
+	if (first)
+		await_lives();
 	for (uint64_t i = 1; i <= rounds; i++) {
 		if (first) {
 			*own = i * i;
@@ -326,6 +338,7 @@ static int rings(void)
 {
 	static volatile uint8_t typed;
 
+	await_lives();
 	bell_ring(&bell);
 	print("bell: has rung\n");
 	while (!sbi_call(SBI_EXT_DBCN, SBI_DBCN_CONSOLE_READ, 1, (unsigned long)&typed, 0, 0, 0, 0)

@@ -6,6 +6,7 @@ import contextlib
 import io
 import json
 import re
+import statistics
 import subprocess
 import threading
 
@@ -184,10 +185,11 @@ CHEAP = 10000  # a period that is no multiple of a tick less than a sample costs
 
 def cost(found):
     """How many instructions of all levels a sample takes: what is left of the time from one to the
-    next. Exits for other causes come in few of these spans."""
-    spans = sorted((after.ticks - before.ticks) * TICK - CHEAP
-                   for before, after in zip(found, found[1:]))
-    return sum(spans[:len(spans) * 3 // 4]) / (len(spans) * 3 // 4)
+    next, which is counted in ticks. Other exits, for each question that is asked meanwhile, take
+    more than two ticks: a span with one of them is far from the most frequent one."""
+    spans = [(after.ticks - before.ticks) * TICK - CHEAP for before, after in zip(found, found[1:])]
+    usual = statistics.mode(spans)
+    return statistics.mean(span for span in spans if abs(span - usual) <= TICK)
 
 
 @harness.both_backends

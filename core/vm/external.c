@@ -19,6 +19,15 @@ static struct spinlock aiming;
 /* When each hart looks; its own. */
 static uint64_t looks[MAX_HARTS][EXTERNAL_KINDS];
 
+/* The operator's work and the IOMMU's begin in a stay that has taken fewer instructions than this,
+ * or the two together might be too long. Who makes every stay long keeps it from its turn for so
+ * many stays, and not for ever. */
+#define YOUNG    2000U
+#define PATIENCE 64U
+
+/* How often each hart has put it off; its own. */
+static uint32_t put_off[MAX_HARTS];
+
 void external_init(void)
 {
 	if (platform.irqchip.kind == IRQCHIP_NONE)
@@ -68,20 +77,38 @@ void external_look_at(enum external_what what, uint64_t time)
 	pcpu_resched(this_pcpu()); /* the timer is set anew */
 }
 
+/* Whether such work is for a later stay. What it waits for is still there then. */
+static bool wait_for_next(const struct pcpu *pcpu)
+{
+	uint32_t *n = &put_off[pcpu->index];
+
+	if (csr_read(CSR_INSTRET) - pcpu->stay_start >= YOUNG && ++*n < PATIENCE)
+		return true;
+	*n = 0;
+	return false;
+}
+
+/* Each says when again, which is not now. */
+static void look(struct pcpu *pcpu, bool console)
+{
+	if (wait_for_next(pcpu))
+		return;
+	pcpu->worked |= WORKED;
+	if (console)
+		serve_console();
+	else
+		dma_look();
+}
+
 void external_look(void)
 {
 	struct pcpu *pcpu = this_pcpu();
 	const uint64_t *at = looks[pcpu->index];
 	uint64_t now = csr_read(CSR_TIME);
 
-	/* One of them is enough for a stay. Each says when again, which is not now. */
-	if (at[EXTERNAL_CONSOLE] <= now) {
-		pcpu->worked |= WORKED;
-		serve_console();
-	} else if (at[EXTERNAL_DMA] <= now) {
-		pcpu->worked |= WORKED;
-		dma_look();
-	}
+	/* One of them is enough for a stay. */
+	if (at[EXTERNAL_CONSOLE] <= now || at[EXTERNAL_DMA] <= now)
+		look(pcpu, at[EXTERNAL_CONSOLE] <= now);
 	if (at[EXTERNAL_HEART] <= now)
 		heart_look();
 	if (at[EXTERNAL_WINDOW] <= now)
@@ -113,8 +140,12 @@ static void uart_came(struct pcpu *pcpu)
 void external_came(void)
 {
 	struct pcpu *pcpu = this_pcpu();
-	uint32_t source = irqchip_claim(&platform.irqchip, pcpu->irq_place);
+	uint32_t source;
 
+	/* Nobody has claimed it, so it interrupts again. */
+	if (wait_for_next(pcpu))
+		return;
+	source = irqchip_claim(&platform.irqchip, pcpu->irq_place);
 	if (!source)
 		return; /* another hart was faster, or it has been turned off */
 	if (source == uart.number) {

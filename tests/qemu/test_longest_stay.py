@@ -13,6 +13,7 @@ import harness
 from tallylib import tally_ctl
 
 MEASURE = "kind=measure rounds=1 length=100000"
+BUSY = "kind=measure rounds=1000000 length=100000"
 # Without smcntrpmf, so that the firmware's instructions are in the figures (docs/events.md).
 ALL_MODES = ["--cpu", "rv64,sscofpmf=on,ssaia=on,ssccfg=on"]
 PARTS = ["PLIC", "RFENCE", "interrupts", "PMU", "DBCN", "UART"]
@@ -88,7 +89,7 @@ def test_questions_while_images_are_loaded(tmp_path):
     vcpus = bare_guests.VCPU.format(n=0, harts=0)
     nodes = "".join(
         bare_guests.VM.format(name=name, image=name, memory=16, properties="", vcpus=vcpus,
-                              bootargs="kind=measure rounds=1000000 length=100000")
+                              bootargs=BUSY)
         for name in "ab")
     file = tmp_path / "large.dts"
     file.write_text(LOADED.format(image=image, nodes=nodes), encoding="utf-8")
@@ -108,3 +109,42 @@ def test_questions_while_images_are_loaded(tmp_path):
     assert result.status == harness.OK, str(result)
     for name in "ab":
         assert 0 < stays(result, name)["vcpu 0"] <= harness.at_most(13000)
+
+
+# What is asked of Tally at the same time, for as long as the other lasts.
+ASKERS = 6
+
+
+def test_questions_while_vcpus_end(tmp_path):
+    """A line about a vcpu that has ended is the dearest one: no piece of an answer comes in its
+    stay, nor typed bytes."""
+    over = threading.Event()
+
+    def questions():
+        with tally_ctl.Machine(f"{tmp_path}/control", timeout=harness.GUARD) as tally, \
+                contextlib.suppress(tally_ctl.NoAnswer):
+            while not over.is_set():
+                tally.ask("help")
+
+    def ask():
+        askers = [threading.Thread(target=questions) for _ in range(ASKERS)]
+        with tally_ctl.Machine(f"{tmp_path}/control", timeout=harness.GUARD) as tally:
+            for asker in askers:
+                asker.start()
+            for name in "ab" * 8:
+                for command, wanted in (("stop", "off"), ("start", "running")):
+                    tally.ask(f"{command} {name}")
+                    while (name, wanted) not in states(tally):
+                        pass
+            over.set()
+            for asker in askers:
+                asker.join()
+            with contextlib.suppress(tally_ctl.NoAnswer):
+                tally.ask("poweroff")
+
+    result = bare_guests.boot(tmp_path, dict.fromkeys("ab", BUSY), vcpus=["0"] * 8,
+                              options=["--control", tmp_path / "control"],
+                              meanwhile=threading.Thread(target=ask))
+    longest = [harness.exit_counts(line)["longest-stay"] for line in result.own
+               if ": exits " in line]
+    assert 0 < max(longest) <= harness.at_most(13000)

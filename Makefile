@@ -226,6 +226,11 @@ bench-boot: all $(B)/guests/bench.bin $(B)/bench/boot.so
 bench-windows: all $(B)/guests/bare.bin
 	$(Q)tools/bench-windows $(BENCH)
 
+# What it costs to sample sixteen VMs at once. BENCH='--seconds 1' is shorter.
+.PHONY: bench-samples
+bench-samples: all $(B)/guests/bare.bin
+	$(Q)tools/bench-samples $(BENCH)
+
 # What Tally takes of the machine's memory, by folder.
 .PHONY: footprint
 footprint: $(OUT)/tally.bin
@@ -364,6 +369,7 @@ Targets:
   bench-switch what a world switch costs, against live counters and against VMs (BENCH=OPTIONS)
   bench-boot  instructions from Tally's entry to the first guest's, by phase (BENCH=OPTIONS)
   bench-windows  how late windows begin beside quiet and hostile neighbours (BENCH=OPTIONS)
+  bench-samples  what it costs to sample sixteen VMs at once (BENCH=OPTIONS; some minutes)
   check       format, SPDX, include direction, links, static analysis
   perf-events perf for riscv64 that knows the events of dts/pmu by name: build/perf-events/perf
               (160 MB are fetched, once; TABLES=FILE.yaml adds a table)

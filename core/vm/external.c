@@ -129,27 +129,25 @@ void external_listen(void (*serve)(void))
 	irqchip_listen(&platform.irqchip, &uart, true, false);
 }
 
-/* The boot hart completes it after it has read the UART. If more bytes have come the level is still
+/* The boot hart completes it after it has read the UART. If there are more bytes the level is still
  * high, and the next interrupt takes them. */
 static void uart_came(struct pcpu *pcpu)
 {
-	serve_console();
+	if (!wait_for_next(pcpu)) {
+		pcpu->worked |= WORKED;
+		serve_console();
+	}
 	irqchip_complete(&platform.irqchip, &uart, pcpu->irq_place, false);
 }
 
 void external_came(void)
 {
 	struct pcpu *pcpu = this_pcpu();
-	uint32_t source;
+	uint32_t source = irqchip_claim(&platform.irqchip, pcpu->irq_place);
 
-	/* Nobody has claimed it, so it interrupts again. */
-	if (wait_for_next(pcpu))
-		return;
-	source = irqchip_claim(&platform.irqchip, pcpu->irq_place);
 	if (!source)
 		return; /* another hart was faster, or it has been turned off */
 	if (source == uart.number) {
-		pcpu->worked |= WORKED;
 		uart_came(pcpu);
 	} else if (dma_came(source)) {
 		pcpu->worked |= WORKED;

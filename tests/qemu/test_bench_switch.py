@@ -66,12 +66,12 @@ FIRMWARE = 4
 def test_counters_cost_a_straight_line(run):
     """Each counter costs what the one before did; with the firmware's there is a reason for each
     difference. Once a second the host's timer has Tally look for trap loops: one look may fall into
-    a stretch or not."""
+    a stretch or not, and each but the first and the last is in two steps."""
     backend, _, rows = run
     net = [rows[f"switch/live-{n}"] - rows[f"stay/live-{n}"] for n in range(1, 6)]
     steps = [after - before for before, after in zip(net, net[1:])]
     expected = [COMPARED + EVICTED, COMPARED, COMPARED] if backend == "sbi" else [0, 0, 0]
-    slack = FIRMWARE if backend == "sbi" else 1
+    slack = (FIRMWARE if backend == "sbi" else 1) + 2 * LOOK
     for more, before, after in zip(expected, steps, steps[1:]):
         assert abs(after - before - more) <= slack, (net, steps)
 

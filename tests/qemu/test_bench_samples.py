@@ -25,7 +25,12 @@ def bench(*arguments):
 
 def judge(backend, seconds):
     """Measures, and checks each row."""
-    done = bench("--seconds", seconds, "--on", backend, "--json")
+    # A ring holds a third of a second at the higher rate, which takes seconds of this computer. If
+    # it gives none of them to who empties the rings, samples are lost: it is measured again then.
+    for _ in range(3):
+        done = bench("--seconds", seconds, "--on", backend, "--json")
+        if done.returncode != 1:
+            break
     assert done.returncode == 0, done.stderr
     rows = json.loads(done.stdout)
     assert [row["hertz"] for row in rows] == RATES

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/apt-private and tools/guest-parts, with nothing fetched: what they believe, and what they
-keep."""
+keep. test_mirror.py has them fetch."""
 
-import hashlib
 import importlib.machinery
 import importlib.util
-import lzma
 import os
 import shutil
 import subprocess
@@ -46,48 +44,6 @@ def test_the_machine_cannot_switch_signatures_off(tmp_path):
     assert 'APT::Architecture "riscv64";' in dump and "amd64" not in dump
     # What it needs to reach the mirror stays.
     assert 'Acquire::http::Proxy "a proxy";' in dump
-
-
-def torn(tmp_path, of_table):
-    """apt-private with a mirror whose index does not fit its signature; the table of indexes that
-    were signed has the hash that of_table makes of that index."""
-    top, bin_dir = tmp_path / "top", tmp_path / "bin"
-    index = tmp_path / "mirror/dists/trixie/main/binary-riscv64/Packages.xz"
-    for folder in (top / "tools", bin_dir, index.parent):
-        folder.mkdir(parents=True)
-    index.write_bytes(lzma.compress(b"Package: x\nVersion: 1\nArchitecture: riscv64\nSize: 1\n"
-                                    b"Filename: pool/x.deb\nSHA256: " + b"0" * 64 + b"\n"))
-    shutil.copy(harness.ROOT / "tools/apt-private", top / "tools")
-    digest = hashlib.sha256(index.read_bytes()).hexdigest()
-    (top / "tools/signed-indexes.txt").write_text(
-        f"# the hash\ntrixie riscv64 {of_table(digest)} 13.7\n", encoding="ascii")
-    (bin_dir / "apt-get").write_text(
-        '#!/bin/sh\ncase " $* " in *--print-uris*) ;; *" update "*)\n'
-        'echo "E: Failed to fetch x  File has unexpected size (1 != 2)." >&2; exit 100 ;; esac\n'
-        'exec /usr/bin/apt-get "$@"\n', encoding="ascii")
-    (bin_dir / "apt-get").chmod(0o755)
-    return subprocess.run([top / "tools/apt-private", tmp_path / "made", "riscv64", "trixie"],
-                          check=False, capture_output=True, text=True,
-                          env={**os.environ, "PATH": f"{bin_dir}:{os.environ['PATH']}",
-                               "TALLY_MIRROR": f"file:{tmp_path}/mirror"})
-
-
-def test_an_index_that_was_signed_before(tmp_path):
-    """A mirror that is being synchronised: its index is the one of the release before."""
-    done = torn(tmp_path, str)
-    assert done.returncode == 0, done.stderr
-    assert "it is that of release 13.7" in done.stderr
-    shown = subprocess.run(["apt-cache", "show", "x"], check=True, capture_output=True, text=True,
-                           env={**os.environ, "APT_CONFIG": str(tmp_path / "made/apt.conf")})
-    assert "Version: 1\n" in shown.stdout
-
-
-def test_an_index_that_nobody_signed(tmp_path):
-    """It fits no signature and no hash: refused."""
-    done = torn(tmp_path, lambda digest: digest[::-1])
-    assert done.returncode == 1
-    assert "cannot fetch and verify the package index of trixie" in done.stderr
-    assert not list((tmp_path / "made/lists").glob("*Packages*"))
 
 
 @pytest.fixture

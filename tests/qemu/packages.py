@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small packages with what each tool that fetches looks for, for a mirror of mirrors.py."""
+
+import lzma
+import platform
+import re
+import subprocess
+
+LIB = "usr/lib/riscv64-linux-gnu"
+# Of no release of Debian's, and later than all of them.
+NEWER = "99.3.1+deb99-riscv64"
+MODULES = ("arch/riscv/kvm/kvm", "drivers/virtio/virtio_mmio", "drivers/block/virtio_blk",
+           "drivers/net/virtio_net", "drivers/uio/uio_pci_generic", "fs/ext4/ext4",
+           "lib/crc32c_generic", "crypto/crc32c", "net/core/failover")
+# The smallest header of an ELF file for RISC-V: it needs no library.
+ELF = (b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\0\xf3\0\x01\0\0\0" + bytes(28) +
+       b"\x40\0\x38\0\0\0\x40\0\0\0\0\0")
+IMAGE = bytes(56) + b"RSC\x05" + bytes(64)
+
+
+def host():
+    """Debian's name for this computer's architecture, and that of its library folders."""
+    return {"x86_64": ("amd64", "x86_64-linux-gnu"),
+            "aarch64": ("arm64", "aarch64-linux-gnu")}[platform.machine()]
+
+
+def kernel(mirror, split, release="6.12.48+deb13-riscv64"):
+    """A kernel, its modules and the package that names it. split: as from Linux 7 on."""
+    modules = f"usr/lib/modules/{release}"
+    files = {f"{modules}/kernel/{name}.ko.xz": lzma.compress(b"\0depends=\0") for name in MODULES}
+    image = {f"{modules}/vmlinuz" if split else f"boot/vmlinux-{release}": IMAGE}
+    if split:
+        mirror.add(f"linux-binary-{release}", image)
+        mirror.add(f"linux-modules-{release}", files)
+        mirror.add(f"linux-image-{release}")
+    else:
+        mirror.add(f"linux-image-{release}", image | files)
+    mirror.add("linux-image-riscv64", Depends=f"linux-image-{release} (= 1)")
+
+
+# Each of these returns the package that others depend on, or the only one. newer: with a kernel
+# later than any that Debian has.
+def guest_linux(mirror, newer):
+    kernel(mirror, False, *[NEWER] * newer)
+    mirror.add("busybox-static", {"usr/bin/busybox": b"none"})
+    # A program of this computer stands for perf: it wants a loader and a C library.
+    with open("/bin/true", "rb") as file:
+        program = file.read()
+    wants = subprocess.run(["readelf", "-ldW", "/bin/true"], check=True, capture_output=True,
+                           text=True).stdout
+    names = re.findall(r"\(NEEDED\).*\[(.*)\]|interpreter: .*/(.*)\]", wants)
+    mirror.add("linux-perf", {"usr/bin/perf": program}, Depends="libc6 (>= 1), python3")
+    mirror.add("libc6", {f"{LIB}/{needed or loader}": ELF for needed, loader in names})
+    return "linux-perf"
+
+
+def guest_fdt(mirror, _):
+    mirror.add("libfdt-dev", {f"{LIB}/libfdt.a": b"none", "usr/include/libfdt.h": b"none"})
+    return "libfdt-dev"
+
+
+def peer_kernel(mirror, newer):
+    kernel(mirror, newer, *[NEWER] * newer)
+    return "linux-image-6.12.48+deb13-riscv64"
+
+
+def opensbi(mirror, _):
+    mirror.add("opensbi", {f"{LIB}/opensbi/generic/fw_dynamic.bin": b"none"}, arch="all")
+    return "opensbi"
+
+
+def machine(mirror, package, files):
+    """A program for this computer, and its libraries."""
+    arch, folder = host()
+    with open("/bin/true", "rb") as file:
+        program = file.read()
+    mirror.add(package, {path: content or program for path, content in files.items()}, arch,
+               Depends="libc6")
+    mirror.add("libc6", {f"usr/lib/{folder}/{name}": ELF for name in (
+        "libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1")}, arch)
+    return "libc6"
+
+
+def qemu(mirror, _):
+    return machine(mirror, "qemu-system-riscv", {"usr/bin/qemu-system-riscv64": None})
+
+
+def herd(mirror, _):
+    return machine(mirror, "herdtools7", {"usr/bin/herd7": None,
+                                          "usr/share/herdtools7/herd/riscv.cat": b"none"})
+
+
+def debian_disk(mirror, _):
+    mirror.add("base-files", {"etc/debian_version": b"13\n"}, Essential="yes", Priority="required")
+    for name in ("apt dbus iproute2 iputils-ping kmod less linux-perf openssh-server procps "
+                 "sqlite3 systemd-sysv udev").split():
+        mirror.add(name, Depends="libtest" if name == "udev" else "base-files")
+    mirror.add("libtest", {f"{LIB}/libtest.so": b"none"}, Multi_Arch="same")
+    return "libtest"
+
+
+# Tools: the words that start each, its mirror's suites, what the mirror has, a file that is made, and
+# the one by which the tool knows that all is.
+TOOLS = {
+    "guest-parts linux": (["trixie"], guest_linux, "guest/root/usr/bin/perf", "guest/linux.stamp"),
+    "guest-parts fdt": (["trixie"], guest_fdt, "guest/libfdt.a", "guest/fdt.stamp"),
+    "peer-kernel": (["trixie-backports", "forky"], peer_kernel, "guest/peer/kvm.ko",
+                    "guest/peer/VERSIONS"),
+    "peer-platform opensbi sid": (["sid"], opensbi, "platform/opensbi-sid/fw_dynamic.bin",
+                                  "platform/opensbi-sid/VERSIONS"),
+    "peer-platform qemu sid": (["sid"], qemu, "platform/qemu-sid/qemu",
+                               "platform/qemu-sid/VERSIONS"),
+    "peer-platform herd sid": (["sid"], herd, "platform/herd-sid/models/riscv.cat",
+                               "platform/herd-sid/VERSIONS"),
+    "debian-disk --size 64M": (["trixie"], debian_disk, "debian/disk.ext4",
+                               "debian/disk.ext4.made"),
+}

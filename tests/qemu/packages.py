@@ -99,8 +99,8 @@ def debian_disk(mirror, _):
     return "libtest"
 
 
-# Tools: the words that start each, its mirror's suites, what the mirror has, a file that is made, and
-# the one by which the tool knows that all is.
+# Tools: the words that start each, its mirror's suites, what the mirror has, a file that is made,
+# and the one by which the tool knows that all is.
 TOOLS = {
     "guest-parts linux": (["trixie"], guest_linux, "guest/root/usr/bin/perf", "guest/linux.stamp"),
     "guest-parts fdt": (["trixie"], guest_fdt, "guest/libfdt.a", "guest/fdt.stamp"),

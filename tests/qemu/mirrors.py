@@ -9,6 +9,7 @@ import http.server
 import lzma
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
@@ -76,10 +77,17 @@ class Mirror:
         subprocess.run(["dpkg-deb", "--root-owner-group", "-Znone", "--build", tree, deb],
                        check=True, capture_output=True)
         shutil.rmtree(tree)
+        self.adopt(deb)
+
+    def adopt(self, deb):
+        """Adds a package that is in the folder."""
+        fields = subprocess.run(["dpkg-deb", "-f", deb], check=True, capture_output=True,
+                                text=True).stdout
+        control = dict(re.findall(r"^([A-Za-z-]+): (.*)$", fields, re.M))
         content = deb.read_bytes()
         control.update(Filename=str(deb.relative_to(self.folder)), Size=len(content),
                        SHA256=hashlib.sha256(content).hexdigest())
-        self.stanzas[name] = control
+        self.stanzas[control["Package"]] = control
 
     def deb(self, name):
         """The file of a package."""

@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small packages with what each tool that fetches looks for, for a mirror of mirrors.py."""
 
+import importlib.machinery
+import importlib.util
+import io
 import lzma
 import platform
 import re
 import subprocess
+import sys
+import tarfile
+
+from harness import ROOT
 
 LIB = "usr/lib/riscv64-linux-gnu"
 # Of no release of Debian's, and later than all of them.
@@ -64,6 +71,19 @@ def peer_kernel(mirror, newer):
     return "linux-image-6.12.48+deb13-riscv64"
 
 
+def kernel_events(mirror, newer):
+    name = "linux-source-99.3" if newer else "linux-source-6.12"
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:xz") as archive:
+        for path in ("jevents.py", "arch/riscv/events.json", "arch/test/events.json"):
+            member = tarfile.TarInfo(f"{name}/tools/perf/pmu-events/{path}")
+            member.size = 4
+            archive.addfile(member, io.BytesIO(b"none"))
+    mirror.add(name, {f"usr/src/{name}.tar.xz": packed.getvalue()}, arch="all")
+    mirror.add("linux-source", arch="all", Depends=name)
+    return name
+
+
 def opensbi(mirror, _):
     mirror.add("opensbi", {f"{LIB}/opensbi/generic/fw_dynamic.bin": b"none"}, arch="all")
     return "opensbi"
@@ -90,10 +110,21 @@ def herd(mirror, _):
                                           "usr/share/herdtools7/herd/riscv.cat": b"none"})
 
 
+def of_disk():
+    """What tools/debian-disk asks apt for."""
+    loader = importlib.machinery.SourceFileLoader("debian_disk",
+                                                  str(ROOT / "tools/debian-disk"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("debian_disk", loader))
+    sys.dont_write_bytecode = True
+    loader.exec_module(module)
+    return [*module.ALWAYS, *module.PACKAGES.split(",")]
+
+
 def debian_disk(mirror, _):
     mirror.add("base-files", {"etc/debian_version": b"13\n"}, Essential="yes", Priority="required")
-    for name in ("apt dbus iproute2 iputils-ping kmod less linux-perf openssh-server procps "
-                 "sqlite3 systemd-sysv udev").split():
+    for name in of_disk():
+        if name.startswith("?"):  # a pattern
+            continue
         mirror.add(name, Depends="libtest" if name == "udev" else "base-files")
     mirror.add("libtest", {f"{LIB}/libtest.so": b"none"}, Multi_Arch="same")
     return "libtest"
@@ -106,6 +137,8 @@ TOOLS = {
     "guest-parts fdt": (["trixie"], guest_fdt, "guest/libfdt.a", "guest/fdt.stamp"),
     "peer-kernel": (["trixie-backports", "forky"], peer_kernel, "guest/peer/kvm.ko",
                     "guest/peer/VERSIONS"),
+    "kernel-events": (["trixie"], kernel_events, "guest/kernel-events/jevents.py",
+                      "guest/kernel-events/VERSIONS"),
     "peer-platform opensbi sid": (["sid"], opensbi, "platform/opensbi-sid/fw_dynamic.bin",
                                   "platform/opensbi-sid/VERSIONS"),
     "peer-platform qemu sid": (["sid"], qemu, "platform/qemu-sid/qemu",

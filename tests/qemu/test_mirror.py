@@ -91,14 +91,16 @@ def test_an_index_that_fits(top, mirror, command):
     ends_well(run(top, mirror, command), top, command)
 
 
-@pytest.mark.parametrize("command", ["guest-parts linux", "peer-kernel"])
-def test_a_kernel_newer_than_any(top, mirror, command):
+@pytest.mark.parametrize("command, package", [
+    ("guest-parts linux", "linux-image-" + packages.NEWER),
+    ("peer-kernel", "linux-binary-" + packages.NEWER), ("kernel-events", "linux-source-99.3")])
+def test_a_kernel_newer_than_any(top, mirror, command, package):
     suites, fill, *_ = TOOLS[command]
     fill(mirror, True)
     mirror.publish(*suites)
     ends_well(run(top, mirror, command), top, command)
     versions = (top / "build" / TOOLS[command][3]).with_name("VERSIONS")
-    assert packages.NEWER in versions.read_text()
+    assert f" {package} 1 " in versions.read_text()
 
 
 @every_tool

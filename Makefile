@@ -206,7 +206,7 @@ PART ?=
 test-long: setup
 	$(Q)tools/test-long $(PART)
 
-# What SBI PMU calls cost. BENCH='--against tests/bench/calls.json' tells what has grown.
+# What SBI PMU calls cost. BENCH='--against tests/bench/calls.json' tells what differs.
 .PHONY: bench-calls
 bench-calls: all $(B)/guests/bench.bin $(B)/guests/bare.bin
 	$(Q)tools/bench-calls $(BENCH)
@@ -220,6 +220,17 @@ bench-switch: all $(B)/guests/bench.bin
 .PHONY: bench-boot
 bench-boot: all $(B)/guests/bench.bin $(B)/bench/boot.so
 	$(Q)tools/bench-boot $(BENCH)
+
+# All three anew for the record, and what the documentation has of them: tools/figures --help.
+.PHONY: figures
+figures: all $(B)/guests/bench.bin $(B)/guests/bare.bin $(B)/bench/boot.so
+	$(Q)for kind in calls switch boot; do \
+		tools/bench-$$kind --json >$(B)/bench/$$kind.json || exit; \
+	done
+	$(Q)for kind in calls switch boot; do \
+		cp $(B)/bench/$$kind.json tests/bench/ || exit; \
+	done
+	$(Q)tools/figures
 
 # How late windows begin, as a histogram. BENCH=--all: beside every neighbour.
 .PHONY: bench-windows
@@ -368,6 +379,7 @@ Targets:
   bench-calls what SBI PMU calls cost, on OpenSBI and on Tally (BENCH=OPTIONS)
   bench-switch what a world switch costs, against live counters and against VMs (BENCH=OPTIONS)
   bench-boot  instructions from Tally's entry to the first guest's, by phase (BENCH=OPTIONS)
+  figures     measures these three for tests/bench, and writes the tables of docs/ made of them
   bench-windows  how late windows begin beside quiet and hostile neighbours (BENCH=OPTIONS)
   bench-samples  what it costs to sample sixteen VMs at once (BENCH=OPTIONS; some minutes)
   check       format, SPDX, include direction, links, static analysis

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a boot costs does not grow unnoticed, and stays below what is promised of it."""
+"""What a boot costs does not change unnoticed, and stays below what is promised of it."""
 
 import json
 import subprocess
@@ -11,7 +11,6 @@ import plain
 
 TOOL = harness.ROOT / "tools" / "bench-boot"
 ACCEPTED = harness.ROOT / "tests" / "bench" / "boot.json"
-PAGE = harness.ROOT / "docs" / "evaluation.md"
 
 
 def bench(*arguments):
@@ -29,7 +28,7 @@ def run_of():
     return done, json.loads(done.stdout)
 
 
-def test_no_boot_has_grown(run):
+def test_each_boot_is_as_recorded(run):
     done, _ = run
     assert done.returncode == 0, done.stderr
 
@@ -62,21 +61,18 @@ def test_harts_clear_side_by_side(run):
         assert rows["1/4/guests"][backend] - rows["1/1/guests"][backend] > 2 * vm
 
 
-def test_growth_is_noticed(run, tmp_path):
-    """The same comparison, with an accepted figure that is 3 % too low."""
+def test_a_difference_is_noticed(run, tmp_path):
+    """The same comparison, with accepted figures that are 3 % too low or too high. Four harts take
+    turns as they come, so what they do may be less."""
     done, rows = run
-    file, lower = tmp_path / "measured.json", tmp_path / "accepted.json"
+    file, other = tmp_path / "measured.json", tmp_path / "accepted.json"
     file.write_text(done.stdout, encoding="ascii")
     rows = json.loads(done.stdout)
     rows["4/look-ups"]["sbi"] = round(rows["4/look-ups"]["sbi"] * 0.97)
-    lower.write_text(json.dumps(rows), encoding="ascii")
-    again = bench("--table", file, "--against", lower)
+    rows["4/clear"]["sbi"] = round(rows["4/clear"]["sbi"] * 1.03)
+    rows["1/copy"]["sbi"] = round(rows["1/copy"]["sbi"] * 1.03)
+    other.write_text(json.dumps(rows), encoding="ascii")
+    again = bench("--table", file, "--against", other)
     assert again.returncode == 1
-    assert [line.split(" ")[1:3] for line in again.stderr.splitlines()] == [["4/look-ups",
-                                                                             "(sbi):"]]
-
-
-def test_the_page_has_the_accepted_figures():
-    done = bench("--markdown", "--table", ACCEPTED)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout in PAGE.read_text(encoding="utf-8")
+    assert [line.split(" ")[1:3] for line in again.stderr.splitlines()] == [
+        ["1/copy", "(sbi):"], ["4/look-ups", "(sbi):"]]

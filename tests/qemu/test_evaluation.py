@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The verdict of docs/evaluation.md is of the tables that stand below it."""
 
-import json
 import re
 
 import pytest
@@ -48,33 +47,3 @@ def test_verdict(row):
     for shown, head in ((ssccfg, "ssccfg"), (sbi, "sbi"), (kvm, "kvm-6.12")):
         if shown != "not comparable":
             assert shown == f"{column(PAGE, name, head) / bare:,.{digits}f}", head
-
-
-# Of the table beside Bao: the row of the tables below.
-CALLS = {
-    "empty SBI call": "base",
-    "timer set, by SBI": "set_timer",
-    "IPI to itself": "ipi-self",
-    "alarm of a clock, to the handler": "alarm-plic/deliver",
-    "claim of its interrupt": "alarm-plic/claim",
-    "completion": "alarm-plic/complete",
-    "priority read": "plic-read",
-    "priority written": "plic-write",
-}
-
-
-@pytest.mark.parametrize("row", CALLS)
-def test_beside_bao(row):
-    """Tally's figures are those of the accepted tables, and so are the firmware's beside them."""
-    accepted = json.loads(text_of("tests/bench/calls.json"))[CALLS[row]]
-    _, bare, *_, tally = cells(PAGE, row)
-    assert tally == f"{accepted['ssccfg']:,.0f}"
-    assert bare == (f"{accepted['opensbi']:,.0f}" if "opensbi" in accepted else "–")
-
-
-def test_boot_beside_bao():
-    """All that comes before the first instruction of a guest."""
-    boot = json.loads(text_of("tests/bench/boot.json"))
-    parts = [boot[f"1/{part}"]["ssccfg"] for part in ("boot", "clear", "copy", "wait")]
-    assert cells(PAGE, "entry to a guest's first instruction, 16 MiB")[-1] == f"{sum(parts):,}"
-    assert f"clears the guest's memory ({parts[1]:,})" in text_of(PAGE)

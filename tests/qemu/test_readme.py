@@ -13,13 +13,6 @@ import harness
 import samples
 from test_evaluation import PAGE, cells, column, text_of
 
-COSTS = harness.ROOT / "tools/readme-costs"
-
-
-def test_costs():
-    done = subprocess.run([COSTS, "--check"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-
 
 def test_beside_kvm():
     """The README's figures of other firmware are those of the pages that are made from runs."""

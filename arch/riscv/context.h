@@ -39,7 +39,7 @@ enum gpr {
 	REG_A7
 };
 
-/* Kinds of exits, for the statistics. */
+/* Kinds of exits, for the statistics, and behind them what is done for a vcpu without one. */
 enum vcpu_exit {
 	EXIT_ECALL,
 	EXIT_TIMER,
@@ -49,7 +49,9 @@ enum vcpu_exit {
 	EXIT_CSR,
 	EXIT_WFI,
 	EXIT_OTHER,
-	VCPU_EXITS
+	VCPU_EXITS,
+	EXIT_LOADING = VCPU_EXITS, /* its VM's end is told, memory cleared, the next life loaded */
+	VCPU_KINDS
 };
 
 /*
@@ -75,7 +77,7 @@ struct guest_context {
 	 * noted: each one then goes to stay_longest(), which the longest one does anyway. */
 	uint64_t hs_longest;
 	uint64_t exits[VCPU_EXITS];
-	uint64_t hs_insns[VCPU_EXITS]; /* instructions in HS and M for this vcpu, by kind of exit */
+	uint64_t hs_insns[VCPU_KINDS]; /* instructions in HS and M for this vcpu, by kind */
 	const void *calls; /* struct vsbi_slot[]: the functions that serve SBI extensions */
 	/* The callers at the last exit, if samples of it have them (core/vm/samples.c). NULL: not
 	 * yet, as each exit of a hart finds it that keeps s0 or is noted. */

@@ -20,7 +20,7 @@ static const char others[] =
     "wait ;timer ;irq ipi;irq external;lcofi ;irq another;";
 static const char last_others[] =
     "fetch ;exception ;none ecall;none timer;none irq;none lcofi;none mmio;none csr;none wfi;"
-    "none other;";
+    "none other;none loading;";
 
 static void add_call(struct prompt *p, uint32_t row)
 {

@@ -56,10 +56,10 @@ void prompt_exits(struct prompt *p)
 	text_add(&p->out, ",'time_us':%lu,'cpu_us':%lu,'steal_us':%lu,", prompt_time(now, US_PER_S),
 	         prompt_time(cpu_ticks, US_PER_S), prompt_time(steal_ticks(vcpu, now), US_PER_S));
 	add_causes(p, vcpu->ctx.exits);
-	text_add(&p->out, ",'hs_instructions':%lu,'hs_instructions_by':{",
-	         all_causes(vcpu->ctx.hs_insns));
+	text_add(&p->out, ",'hs_instructions':%lu,'hs_instructions_by':{", vcpu_hs_insns(vcpu));
 	add_causes(p, vcpu->ctx.hs_insns);
-	text_add(&p->out, "},'longest_stay':%lu", vcpu_longest_stay(vcpu));
+	text_add(&p->out, ",'loading':%lu},'longest_stay':%lu", vcpu->ctx.hs_insns[EXIT_LOADING],
+	         vcpu_longest_stay(vcpu));
 	if (vcpu->budget.count)
 		text_add(&p->out,
 		         ",'budget':{'event':'0x%x','count':%lu,'period_us':%u,'spent':%lu,"

@@ -27,7 +27,7 @@ static void end_exit(struct account *a)
 	struct account_row *row = &a->rows[a->last];
 	uint32_t insns = a->so_far < UINT32_MAX ? (uint32_t)a->so_far : UINT32_MAX;
 
-	if (a->kind == VCPU_EXITS)
+	if (a->kind == VCPU_KINDS)
 		return;
 	if (insns < row->least)
 		row->least = insns;
@@ -61,7 +61,7 @@ static void clear(struct account *a)
 {
 	for (uint32_t i = 0; i < ACCOUNT_CLASSES; i++)
 		a->rows[i] = (struct account_row){.least = UINT32_MAX};
-	a->kind = VCPU_EXITS;
+	a->kind = VCPU_KINDS;
 }
 
 const char *account_begin(struct vcpu *vcpu, uint32_t number)

@@ -61,13 +61,13 @@ enum account_class {
 	ACCOUNT_FETCH = ACCOUNT_LOAD + 2 * 6,
 	ACCOUNT_EXCEPTION, /* another one */
 	ACCOUNT_NO_EXIT,   /* and by enum vcpu_exit */
-	ACCOUNT_CLASSES = ACCOUNT_NO_EXIT + VCPU_EXITS
+	ACCOUNT_CLASSES = ACCOUNT_NO_EXIT + VCPU_KINDS
 };
 
 struct account {
 	uint32_t number; /* of its observation; 0: it is free */
 	/* The last exit: its row, the kind that it is accounted to, how many instructions so far.
-	 * VCPU_EXITS: there was none. */
+	 * VCPU_KINDS: there was none. */
 	enum account_class last;
 	enum vcpu_exit kind;
 	uint64_t so_far;

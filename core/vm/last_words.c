@@ -26,7 +26,7 @@ void last_words_keep(struct vm *vm)
 	struct last_words *last = &vm->last;
 
 	for (uint32_t i = 0; i < vm->config->n_vcpus && vm->config->crash_exits; i++)
-		last->exits[last->live][i]->hs_insns = all_causes(vm->vcpus[i]->ctx.hs_insns);
+		last->exits[last->live][i]->hs_insns = vcpu_hs_insns(vm->vcpus[i]);
 	last->live ^= 1;
 	atomic_fetch_add_explicit(&last->changes, 1, memory_order_release);
 }
@@ -60,7 +60,7 @@ void last_words_exit(const struct vcpu *vcpu)
 	    .value = {call ? vcpu->ctx.x[REG_A7] : csr_read(CSR_STVAL),
 	              call ? vcpu->ctx.x[REG_A6] : csr_read(CSR_HTVAL) << 2},
 	};
-	e->hs_insns = all_causes(vcpu->ctx.hs_insns);
+	e->hs_insns = vcpu_hs_insns(vcpu);
 }
 
 unsigned long last_words_state(const struct vm *vm)

@@ -64,7 +64,7 @@ void sched_do_work(struct pcpu *pcpu, struct vcpu *vcpu)
 	while (pcpu->working & bit && csr_read(CSR_TIME) < pcpu->slice_end) {
 		uint32_t looks = 0;
 
-		pcpu_account_to(pcpu, vcpu, EXIT_OTHER);
+		pcpu_account_to(pcpu, vcpu, EXIT_LOADING);
 		if (!vm_life_work(vcpu->vm)) {
 			pcpu->working &= ~bit;
 			if (!vcpu->budget.count)

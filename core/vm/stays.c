@@ -251,7 +251,7 @@ ASIDE void stays_leave(struct vcpu *vcpu)
 
 static void note_account(const struct vcpu *vcpu, uint64_t kind)
 {
-	uint64_t words[WORDS] = {[1] = csr_read(CSR_TIME), [2] = all_causes(vcpu->ctx.hs_insns)};
+	uint64_t words[WORDS] = {[1] = csr_read(CSR_TIME), [2] = vcpu_hs_insns(vcpu)};
 
 	put(vcpu, kind, words, 3);
 }

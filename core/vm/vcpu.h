@@ -39,13 +39,11 @@ struct vcpu {
 
 	/* Constant after boot. */
 	struct vm *vm;
-	uint32_t id;    /* vhartid: the index in the VM */
-	uint32_t index; /* index among all vcpus, in each hart's vcpus[] */
-	uint64_t bit;   /* BIT(index), in each hart's masks */
-	uint32_t slice; /* length of its time slices, at most a second; host time */
-	/* Its guest interrupt file, for good, and the page of that; 0: its VM has no AIA. */
-	uint32_t guest_file;
-	hpa_t guest_file_at;
+	uint32_t id;         /* vhartid: the index in the VM */
+	uint32_t index;      /* index among all vcpus, in each hart's vcpus[] */
+	uint64_t bit;        /* BIT(index), in each hart's masks */
+	uint32_t slice;      /* length of its time slices, at most a second; host time */
+	uint32_t guest_file; /* its guest interrupt file, for good; 0: its VM has no AIA */
 
 	/* Written by the home that the vcpu leaves. Other harts read it with vcpu_home(). */
 	struct pcpu *home;
@@ -94,6 +92,7 @@ struct vcpu {
 	struct vcpu_observers observers;
 	struct vcpu_budget budget;
 	struct vcpu_stays stays;
+	hpa_t guest_file_at; /* the page of guest_file; constant after boot */
 	uint64_t away_since; /* host time of the end of its last window */
 };
 _Static_assert(offsetof(struct vcpu, pmu) + VPMU_REACH <= 2048, "pmu begins too late");
@@ -110,13 +109,23 @@ static inline struct vcpu *this_vcpu(void)
 	return vcpu_of(this_context());
 }
 
-/* Sums up ctx.exits or ctx.hs_insns. */
-static inline uint64_t all_causes(const uint64_t by_cause[VCPU_EXITS])
+/* Returns how often it left its guest. */
+static inline uint64_t vcpu_exits(const struct vcpu *vcpu)
 {
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < VCPU_EXITS; i++)
-		sum += by_cause[i];
+		sum += vcpu->ctx.exits[i];
+	return sum;
+}
+
+/* Returns the instructions in HS and M for it. */
+static inline uint64_t vcpu_hs_insns(const struct vcpu *vcpu)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < VCPU_KINDS; i++)
+		sum += vcpu->ctx.hs_insns[i];
 	return sum;
 }
 

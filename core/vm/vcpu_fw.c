@@ -59,9 +59,9 @@ uint64_t vcpu_fw_total(const struct vcpu *vcpu, uint32_t code)
 		       (vcpu->fw.watched & 1U << code ? since_base(vcpu, code) : 0);
 	switch (code) {
 	case TALLY_EVENT_EXITS:
-		return all_causes(vcpu->ctx.exits);
+		return vcpu_exits(vcpu);
 	case TALLY_EVENT_HS_INSTRUCTIONS:
-		return all_causes(vcpu->ctx.hs_insns);
+		return vcpu_hs_insns(vcpu);
 	case TALLY_EVENT_STEAL_TICKS:
 		return vcpu->fw.steal_ticks;
 	case TALLY_EVENT_LCOFI_INJECTED:

@@ -51,7 +51,7 @@ void vm_exits_text(const struct vcpu *vcpu, char *text, size_t size)
 	    "wfi=%lu other=%lu hs-instructions=%lu longest-stay=%lu",
 	    vcpu->vm->config->name, vcpu->id, e[EXIT_ECALL], e[EXIT_TIMER], e[EXIT_IRQ],
 	    e[EXIT_LCOFI], e[EXIT_MMIO], e[EXIT_CSR], e[EXIT_WFI], e[EXIT_OTHER],
-	    all_causes(vcpu->ctx.hs_insns), vcpu_longest_stay(vcpu));
+	    vcpu_hs_insns(vcpu), vcpu_longest_stay(vcpu));
 }
 
 void vm_tell_exits(const struct vcpu *vcpu)

@@ -36,7 +36,7 @@ HOSTILE = {("ecall", "unknown extension"): 1, ("ecall", "HSM unknown function"):
            ("ecall", "BASE unknown function"): 1}
 # Of another kind that there may be: the operator, the end of time slices, a life's preparation.
 # An account may begin within a stay, whose rest then has no exit.
-KINDS = ("ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other")
+KINDS = ("ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other", "loading")
 BESIDE = {("irq", "external"), ("irq", "ipi"), ("timer", "")} | {("none", kind) for kind in KINDS}
 # The same of a guest that has just begun.
 BEGUN = BESIDE | {("ecall", "BASE probe_extension")}

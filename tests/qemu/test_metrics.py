@@ -55,6 +55,7 @@ ELSEWHERE = {
     "exits": {**WHO, "event": "a label",
               **dict.fromkeys((*CAUSES, "hs_instructions_by"), CAUSE),
               "hs_instructions": "the sum of what tally_vcpu_hs_instructions_total has",
+              "loading": "tally_vcpu_hs_instructions_total, reason loading",
               "time_us": "tally_time_seconds_total", "budget": "tally_vcpu_budget_*"},
     "pmu": {**WHO, **WHAT, "hart": "a label of tally_vcpu_info", "counter": "a label",
             "state": "a label", "value": "tally_vcpu_guest_events",
@@ -127,9 +128,11 @@ class Expected:
                          event=EVENTS.get(row.get("budget", {}).get("event")))
             by = row["hs_instructions_by"]
             assert sum(by.values()) == row["hs_instructions"]
+            assert list(by) == [*CAUSES, "loading"]
+            for cause, insns in by.items():
+                self.put("tally_vcpu_hs_instructions_total", insns, **who, reason=cause)
             for cause in CAUSES:
                 self.put("tally_vcpu_exits_total", row[cause], **who, reason=cause)
-                self.put("tally_vcpu_hs_instructions_total", by[cause], **who, reason=cause)
         self.put("tally_time_seconds_total", told["exits"][-1]["time_us"] / 10**6)
         for row in told["pmu"]:
             who = {"vm": row["vm"], "vcpu": row["vcpu"]}
@@ -270,8 +273,8 @@ def test_escapes():
 
 
 EXIT = {"vm": "alpha", "vcpu": 0, **dict.fromkeys(CAUSES, 1), "time_us": 1, "cpu_us": 1,
-        "steal_us": 1, "hs_instructions": 8, "hs_instructions_by": dict.fromkeys(CAUSES, 1),
-        "longest_stay": 1}
+        "steal_us": 1, "hs_instructions": 8,
+        "hs_instructions_by": {**dict.fromkeys(CAUSES, 1), "loading": 0}, "longest_stay": 1}
 
 
 @pytest.fixture

@@ -107,7 +107,9 @@ def exits_lines(lines):
         assert len("tally: " + line) <= 100, line
         head = re.fullmatch(r"vm (\S+): vcpu 0: ran \d+\.\d{3} s, stolen \d+\.\d{3} s, "
                             r"HS instructions (\d+), longest stay (\d+)", line)
-        if head:
+        if line.startswith("  loading: "):
+            assert re.fullmatch(r"  loading: [1-9]\d* of the HS instructions", line)
+        elif head:
             rows = found[head[1]] = {"instructions": int(head[2]), "stay": int(head[3])}
         else:
             assert line.startswith("  exits: ")
@@ -192,11 +194,13 @@ def test_every_command_and_the_counts(boot, backend):
         assert 0 < earlier["instructions"] <= vcpu["hs_instructions"]
         assert all(earlier[cause] <= vcpu[cause] for cause in EXITS)
         insns = vcpu["hs_instructions_by"]
-        assert list(insns) == list(EXITS) and sum(insns.values()) == vcpu["hs_instructions"]
-        # No exit without instructions. None without an exit but for the work on a VM's life, and
-        # for requests that are served at the beginning of a turn, as the start is.
+        assert list(insns) == [*EXITS, "loading"] and sum(insns.values()) == vcpu["hs_instructions"]
+        # No exit without instructions. None without an exit but for requests that are served at
+        # the beginning of a turn, as the start is.
         assert all(insns[cause] for cause in EXITS if vcpu[cause])
-        assert {cause for cause in EXITS if insns[cause] and not vcpu[cause]} <= {"other", "irq"}
+        assert {cause for cause in EXITS if insns[cause] and not vcpu[cause]} <= {"irq"}
+        # Its memory is cleared, by blocks of 64 bytes.
+        assert (16 << 20) / 64 < insns["loading"] < (16 << 20) / 8
         assert 0 < earlier["stay"] <= vcpu["longest_stay"] <= harness.LONGEST_STAY
     check_times(after, prompt.objects("exits"))
     check_trace(prompt)

@@ -111,3 +111,6 @@ def test_a_wrong_digit_is_noticed():
     for wrong in ("[alpha] 101 cycles:u", "[beta] 100 cycles:u", "tally: vm alpha: 12 exit"):
         assert samples.missing([wrong], seen) == wrong
     assert samples.missing(["tally: vm alpha: 9 exits", "[alpha] 100 cycles:u"], seen)
+    line = "tally: vm alpha: ran 1.4 s, %d HS instructions"
+    for number, near in ((37000000, True), (50000000, True), (7700000, False), (9, False)):
+        assert (samples.missing([line % number], [line % 37100000]) is None) == near

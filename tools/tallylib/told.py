@@ -35,11 +35,12 @@ def vms(row):
 
 def exits(row):
     """A line for each thing: a terminal of 80 columns has room for each."""
-    budget = row.get("budget")
+    budget, loading = row.get("budget"), row["hs_instructions_by"].get("loading")
     return ["vm %s: vcpu %d: ran %s, stolen %s, HS instructions %d, longest stay %d" % (
         row["vm"], row["vcpu"], seconds(row["cpu_us"], 10**6, 3),
         seconds(row["steal_us"], 10**6, 3), row["hs_instructions"], row["longest_stay"]),
-            "  exits: " + ", ".join("%s %d" % (cause, row[cause]) for cause in CAUSES)] + ([
+            "  exits: " + ", ".join("%s %d" % (cause, row[cause]) for cause in CAUSES)] + (
+                ["  loading: %d of the HS instructions" % loading] if loading else []) + ([
                 "  budget: %d of event %s in %d us, spent %d times, throttled %s" % (
                     budget["count"], budget["event"], budget["period_us"], budget["spent"],
                     seconds(budget["throttled_us"], 10**6, 3))] if budget else [])

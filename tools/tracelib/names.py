@@ -2,7 +2,7 @@
 """Names of exits, as the prompt's trace has them, and of SBI calls (core/lib/sbi_names.c)."""
 from tracelib import records
 
-KINDS = ("ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other")
+KINDS = ("ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other", "loading")
 # Parts of a stay that no exit begins: work that another vcpu's exit brought, or the hart's own.
 PARTS = {"ecall": "SBI call goes on", "irq": "requests served", "other": "next life prepared"}
 INTERRUPTS = {2: "software interrupt", 6: "timer interrupt", 10: "external interrupt",

@@ -47,7 +47,7 @@ static uint64_t accounted_here(void)
 
 	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
 		if (pcpu->vcpus[i]->home == pcpu)
-			sum += all_causes(pcpu->vcpus[i]->ctx.hs_insns);
+			sum += vcpu_hs_insns(pcpu->vcpus[i]);
 	}
 	return sum;
 }
@@ -125,7 +125,7 @@ void model_pay_sums(void)
 
 	for (uint32_t i = 0; i < n_vms; i++) {
 		for (uint32_t k = 0; k < vms[i].config->n_vcpus; k++)
-			accounted += all_causes(vms[i].vcpus[k]->ctx.hs_insns);
+			accounted += vcpu_hs_insns(vms[i].vcpus[k]);
 	}
 	for (uint32_t i = 0; i < machine.kind.harts; i++)
 		all += machine.hart[i].insns_hs;
@@ -155,7 +155,7 @@ static void look_at_account(const struct vcpu *vcpu)
 		        a->rows[ACCOUNT_INTERRUPT].exits);
 	while (o->number != a->number)
 		o++;
-	counted = o->ended ? o->value : all_causes(vcpu->ctx.hs_insns) - o->base;
+	counted = o->ended ? o->value : vcpu_hs_insns(vcpu) - o->base;
 	if (rows != counted)
 		DIFFERS(vcpu, "%lu instructions of HS in its account, of %lu", rows, counted);
 }

@@ -11,7 +11,6 @@ import pytest
 import harness
 
 TOOL = harness.ROOT / "tools" / "bench-samples"
-PAGE = harness.ROOT / "docs" / "profiling.md"
 RATES = [0, 1000, 16000]
 MOST = 400  # instructions in HS of the exit in which a sample is taken, with ssccfg
 MOST_SBI = 500  # HS alone: the firmware's are not among them
@@ -66,7 +65,3 @@ def test_wrong_use():
     for seconds in ("0", "-1", "nan", "3601"):
         done = bench("--seconds", seconds)
         assert done.returncode == 2 and "bench-samples: error: --seconds" in done.stderr
-
-
-def test_the_page_tells_how():
-    assert "tools/bench-samples --markdown" in PAGE.read_text(encoding="utf-8")

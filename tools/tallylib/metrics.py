@@ -83,8 +83,8 @@ def add_exits(out, row):
     for cause in CAUSES:
         exits.add(row[cause], **who, reason=cause)
     insns = out.counter("tally_vcpu_hs_instructions_total",
-                        "Instructions of HS and M for the vcpu, by what the stay began with; loading: "
-                        "for its VM's next life.")
+                        "Instructions of HS and M for the vcpu, by what the stay began with; "
+                        "loading: for its VM's next life.")
     for cause, count in row["hs_instructions_by"].items():
         insns.add(count, **who, reason=cause)
     out.gauge("tally_vcpu_longest_stay_instructions",

@@ -43,7 +43,8 @@ class Key:
 
     def close(self):
         subprocess.run(["gpgconf", "--homedir", self.home, "--kill", "gpg-agent"], check=True)
-        shutil.rmtree(self.home)
+        # The agent removes its sockets while it ends.
+        shutil.rmtree(self.home, ignore_errors=True)
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

@@ -75,6 +75,22 @@ static void find_ecall(void)
 	fw.cycles_are_instructions = once(EVENT_CYCLES) == s;
 }
 
+/* Whether each read adds all that was counted so far once more, as those of some KVMs do. */
+static bool reads_add_up(void)
+{
+	struct sbiret r = pmu_config(fw.any, 0, EVENT_INSTRUCTIONS);
+	uint64_t before, after;
+
+	if (r.error)
+		return false;
+	pmu_start(BIT(r.value), 0);
+	segment_of((uint32_t)r.value)(1000);
+	before = counter_read((uint32_t)r.value);
+	after = counter_read((uint32_t)r.value);
+	reset_all();
+	return after - before > 1000;
+}
+
 /* Whether each of three filters of one event counts at the same time. */
 static bool counts_under_filters(void)
 {
@@ -147,6 +163,7 @@ void find_hart(void)
 	fw.many_filters = fw.filters && counts_under_filters();
 	fw.event = another_event();
 	fw.lcofi = can_be_interrupted();
+	fw.reads_add_up = fw.impl_id == IMP_KVM && reads_add_up();
 	print("hart: values up to 0x%x, another event 0x%x", fw.value_mask, fw.event);
 	print(", filters %s, several of one event %s\n", yes(fw.filters), yes(fw.many_filters));
 	print("hart: ECALL counts: in S %s, in U %s", yes(fw.ecall_s), yes(fw.ecall_u));

@@ -161,7 +161,9 @@ const char *known_deviation(const char *section, const char *name)
 	if (fw.impl_id == IMP_KVM) {
 		const char *why = NULL;
 
-		if (fw.impl_version >> 16 >= 7)
+		if (!fw.reads_add_up)
+			why = find(known_kvm_reads, section, name);
+		if (!why && fw.impl_version >> 16 >= 7)
 			why = find(known_kvm_7, section, name);
 		return why ? why : find(known_kvm, section, name);
 	}

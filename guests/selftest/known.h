@@ -18,6 +18,8 @@ struct known {
 };
 
 extern const struct known known_kvm[];
+/* Where fw.reads_add_up is false, searched first. */
+extern const struct known known_kvm_reads[];
 /* For later versions, searched first. */
 extern const struct known known_kvm_7[];
 

@@ -35,7 +35,8 @@ struct firmware {
 	bool filters;        /* counters can exclude a mode */
 	bool many_filters;   /* one event counts with several filters at once */
 	bool cycles_are_instructions;
-	bool lcofi; /* sie has a bit 13 */
+	bool lcofi;        /* sie has a bit 13 */
+	bool reads_add_up; /* under KVM: a read adds what was counted before it once more */
 };
 extern struct firmware fw;
 

@@ -174,7 +174,8 @@ def note_stays(result):
 def run(vms, until=None, meanwhile=None, stays=True, **arguments):
     """Boots a VM tree and waits for its end, or for a line that contains `until`: then the status
     is INTERRUPTED. meanwhile: a thread that is started when guests are about to. stays: False where
-    several harts are awake, whose instructions are in each stay. Other arguments as for command().
+    several harts are awake, whose instructions are in each stay, or where the serial line is full,
+    whose reader HS waits for. Other arguments as for command().
     """
     exact = arguments.get("profile", "exact") == "exact"
     # The messages go to a file, so that they cannot fill a pipe that nobody reads.

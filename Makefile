@@ -261,6 +261,12 @@ bench: all guests
 	$(Q)tools/bench-disk
 	$(Q)tools/bench-windows
 
+# What is said of KVM, OpenSBI, QEMU and perf, as Debian has them today. PEERS='--no-bench'.
+PEERS ?=
+.PHONY: peers
+peers: all guests
+	$(Q)tools/peers $(PEERS)
+
 check: setup $(B)/guest/fdt.stamp check-clang
 	$(Q)tools/check
 
@@ -382,6 +388,9 @@ Targets:
   figures     measures these three for tests/bench, and writes the tables of docs/ made of them
   bench-windows  how late windows begin beside quiet and hostile neighbours (BENCH=OPTIONS)
   bench-samples  what it costs to sample sixteen VMs at once (BENCH=OPTIONS; some minutes)
+  peers       run KVM, OpenSBI, QEMU and perf as Debian has them today, and write what they do into
+              tests/peers.toml, docs/firmwares.md, docs/evaluation.md and README.md
+              (PEERS=--no-bench leaves out the figures of docs/evaluation.md; some minutes)
   check       format, SPDX, include direction, links, static analysis
   perf-events perf for riscv64 that knows the events of dts/pmu by name: build/perf-events/perf
               (160 MB are fetched, once; TABLES=FILE.yaml adds a table)

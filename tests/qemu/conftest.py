@@ -12,6 +12,7 @@ import pytest
 import browser
 import harness
 import ledger
+import peers
 
 
 # Lines "SECONDS FILE", as a session leaves them in build/test.
@@ -20,6 +21,7 @@ DURATIONS = Path(__file__).parent / "durations.txt"
 
 def pytest_configure(config):
     config.addinivalue_line("markers", "long: left to `make test-long`")
+    config.addinivalue_line("markers", "peer: records what a peer does (`make peers`)")
 
 
 def pytest_collection_modifyitems(items):
@@ -113,17 +115,38 @@ def nothing_of_another():
     assert not breaches, "\n".join(breaches[:20])
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup():
+    peers.used.clear()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    """On a version that tests/peers.toml does not know no test fails: it is noted, in one line."""
+    report = (yield).get_result()
+    if report.failed and peers.unknown():
+        said = str(call.excinfo.value).strip().split("\n", maxsplit=1)[0]
+        note = (f"{item.nodeid} on {', '.join(peers.unknown())}, which tests/peers.toml does not "
+                f"know: {said}")
+        peers.notes.append(note)
+        report.outcome, report.wasxfail, report.longrepr = "skipped", note, note
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node):
     """Takes what a worker process of pytest-xdist noted."""
-    harness.stays += getattr(node, "workeroutput", {}).get("stays", [])
+    output = getattr(node, "workeroutput", {})
+    harness.stays += output.get("stays", [])
+    peers.notes += [note for note in output.get("peers", []) if note not in peers.notes]
 
 
 def pytest_terminal_summary(terminalreporter):
-    """What was left out, and the longest stay in HS, of a session that passed and of one that did
-    not."""
+    """What was left out, what peers did otherwise, and the longest stay in HS, of a session that
+    passed and of one that did not."""
     for report in terminalreporter.stats.get("skipped", []):
         terminalreporter.write_line(f"left out: {report.nodeid}: {report.longrepr[2]}")
+    for note in peers.notes:
+        terminalreporter.write_line(f"peers: {note}")
     if harness.stays:
         stay, test, vcpu = max(harness.stays)
         terminalreporter.write_line(f"longest stay in HS: {stay} instructions, of "
@@ -134,6 +157,7 @@ def pytest_sessionfinish(session):
     """Leaves the counts for the last line of `make test`; a worker hands over what it noted."""
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["stays"] = harness.stays
+        session.config.workeroutput["peers"] = peers.notes
         return
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     folder = harness.BUILD / "test"

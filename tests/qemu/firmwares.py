@@ -2,6 +2,7 @@
 """The self test guest on each firmware that it is shown to run on, once a session: its lines."""
 
 import functools
+import re
 import tempfile
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import bare_guests
 import kvm
 import peers
 import plain
+from tallylib import peer_record
 
 CORRUPTING = ("fw-base", "fw-base-start", "wrap", "info", "shmem")
 ARGUMENTS = ("", *(f"case={case}" for case in CORRUPTING))
@@ -23,16 +25,21 @@ def from_banner(text):
     return text[text.index("selftest: ") :].splitlines()
 
 
-@functools.lru_cache(None)
 def on_opensbi(bootargs="", suite=None, machine=None):
     """On OpenSBI alone: this machine's, or that of a later Debian release; so QEMU (machine)."""
-    bios = peers.opensbi(suite) if suite else plain.BIOS
+    return opensbi_run(bootargs, peers.opensbi(suite) if suite else plain.BIOS,
+                       peers.qemu(machine) if machine else plain.QEMU)
+
+
+@functools.lru_cache(None)
+def opensbi_run(bootargs, bios, qemu):
+    """The same by paths, once."""
     lines, tried = [], 0
     # Behind each call that it did not survive it is started again.
     while True:
         text = plain.run(plain.make("build/guests/selftest.bin"),
                          f"{bootargs} from={tried}" if tried else bootargs, bios=bios, dies=DIES,
-                         qemu=peers.qemu(machine) if machine else plain.QEMU)
+                         qemu=qemu)
         said = [line for line in from_banner(text) if "sbi_trap_error" not in line]
         lines += said
         if DIES not in text:
@@ -70,6 +77,34 @@ def on_tally(bootargs=""):
     with tempfile.TemporaryDirectory() as folder:
         return bare_guests.boot(Path(folder), {"alpha": bootargs},
                                 properties='pmu-snapshot = "on"; pmu-overflow = "on";').vm("alpha")
+
+
+# Beside the verdicts: what a firmware is, what it counts, and which overflows come.
+SAYS = re.compile(r"(selftest|counters|instructions|hart|counted once|event \w+|count [^:]*|"
+                  r"overflow of counter \d+):? (.*)")
+
+
+def seen(run):
+    """{case: verdict} of run(bootargs), all of ARGUMENTS together. Of a case that ran several times
+    the worst counts, and one that was tried and has no line was not survived."""
+    order, found, tried = ("PASS", "SKIP", "KNOWN", "FAIL"), {}, []
+    for bootargs in ARGUMENTS:
+        for line in run(bootargs):
+            verdict, _, text = line.partition(" ")
+            name, _, why = text.partition(" | ")
+            if verdict == "TRY":
+                tried.append(text)
+            elif verdict in order:
+                before = found.get(name, "PASS").split()[0].rstrip(":")
+                if name not in found or order.index(verdict) > order.index(before):
+                    found[name] = f"{verdict}: {why}" if why else verdict
+            elif not bootargs and SAYS.fullmatch(line):
+                name, value = SAYS.fullmatch(line).groups()
+                name = peer_record.SAYS + name
+                found[name] = f"{found[name]} | {value}" if name in found else value
+    for case in tried:
+        found.setdefault(case, "FAIL: it does not survive the call")
+    return found
 
 
 # What this machine has; and what is newest in Debian, which moves.

@@ -353,7 +353,9 @@ def test_the_same_as_in_the_guest(running, perf, tmp_path):
         inside[chosen.get(name, name)] += int(n)
     # perf in the guest samples the programs; from beside it is there as well, with what it writes.
     common = {name for name in inside if inside[name] >= SHARE * inside.total()}
-    assert len(common) >= 5 and {"kallsyms_expand_symbol.constprop.0", "vsnprintf"} <= common
+    # What it calls most; a compiler may have given the copy that it made a longer name.
+    assert len(common) >= 5 and "vsnprintf" in common
+    assert any(name.startswith("kallsyms_expand_symbol") for name in common)
     n_inside, n_beside = (sum(found[name] for name in common) for found in (inside, beside))
     assert n_inside > 0.7 * inside.total() > 700 and n_beside > 0.5 * beside.total()
     for name in common:

@@ -24,6 +24,9 @@ for access in 0 1 2; do
   perf stat -x, -e instructions:u,cycles:u work {KNOWN} 2>&1
   echo "reads $access"
   /test/mmap_reads 20 1 2>&1
+  echo "legacy $access"
+  /test/legacy 2>&1; echo "status $?"
+  perf stat -x, -o /dev/null -e instructions:u,cycles:u /test/legacy 2>&1
 done
 echo 1 > /proc/sys/kernel/perf_user_access
 echo "three filters"
@@ -46,21 +49,23 @@ def part(lines, name):
 
 
 @pytest.fixture(scope="module")
-def illegal(tmp_path_factory):
-    """The program of illegal.c."""
-    program = tmp_path_factory.mktemp("program") / "illegal"
-    subprocess.run([os.environ.get("CROSS_COMPILE", "riscv64-linux-gnu-") + "gcc", "-static", "-O2",
-                    "-Wall", "-Wextra", "-Werror", harness.ROOT / "tests/qemu/illegal.c", "-o",
-                    program], check=True)
-    return program
+def programs(tmp_path_factory):
+    """The programs of illegal.c and legacy.c."""
+    folder = tmp_path_factory.mktemp("programs")
+    for name in ("illegal", "legacy"):
+        subprocess.run([os.environ.get("CROSS_COMPILE", "riscv64-linux-gnu-") + "gcc", "-static",
+                        "-O2", "-Wall", "-Wextra", "-Werror",
+                        harness.ROOT / f"tests/qemu/{name}.c", "-o", folder / name], check=True)
+    return sorted(folder.iterdir())
 
 
 @harness.both_backends
 @pytest.mark.parametrize("snapshot", ["off", "on"])
-def test_corners(tmp_path, illegal, snapshot, backend):
+def test_corners(tmp_path, programs, snapshot, backend):
     folder = tmp_path / "test"
     folder.mkdir()
-    shutil.copy(illegal, folder)
+    for program in programs:
+        shutil.copy(program, folder)
     shutil.copy(plain.make("build/guests/linux/mmap_reads"), folder)
     tree = harness.linux_tree(tmp_path, {"alpha": SCRIPT},
                               properties=f'\t\t\tpmu-snapshot = "{snapshot}"; pmu-overflow = "on";')
@@ -101,6 +106,14 @@ def test_corners(tmp_path, illegal, snapshot, backend):
 
     # Linux asks for the standard events at boot, for a firmware event only when it is added.
     assert [row[0] for row in part(lines, "refused")] == ["<not counted>", "<not supported>"]
+    # A program's own rdcycle and rdinstret, docs/events.md: never without an open event, and with
+    # one in legacy access only; the reads themselves count as one.
+    for access in range(3):
+        at = lines.index(f"legacy {access}")
+        with_event = ("legacy: 101 cycles, 101 instructions" if access == 2 else
+                      "/test/legacy: Illegal instruction")
+        assert lines[at : at + 4] == [f"legacy {access}", "Illegal instruction", "status 132",
+                                      with_event]
     assert lines[-1] == "end"
 
 

@@ -174,13 +174,50 @@ def test_complaints_keep_the_order(machine):
         b"= vms\n. 0\n! a command is 1 to 64 characters of printable ASCII\n= exits\n. 0\n")
 
 
+def test_a_new_program_takes_the_place_of_an_idle_one(machine):
+    """Of the one that was served before all others, which is told so."""
+    asking = []
+    for _ in range(programs.CLIENTS):
+        asking.append(machine.connect(b"vms\n"))
+        machine.serve(1)
+        assert answers(asking[-1], 1) == b"= vms\n. 0\n"
+    asking[0].sendall(b"vms\n")
+    machine.serve(1)
+    assert answers(asking[0], 1) == b"= vms\n. 0\n"
+    program = machine.connect(b"exits\n")
+    machine.serve(1)
+    assert answers(program, 1) == b"= exits\n. 0\n"
+    assert asking[1].recv(4096) == (
+        b"! the connection was idle, and another program needed its place\n")
+    assert asking[1].recv(4096) == b""
+    for other in (asking[0], *asking[2:]):
+        other.sendall(b"vms\n")
+        machine.serve(1)
+        assert answers(other, 1) == b"= vms\n. 0\n"
+
+
+def test_consoles_leave_places_to_others(machine):
+    """Consoles are never idle, so they may not have all places."""
+    consoles = [machine.connect(b"@frames\n") for _ in range(programs.CONSOLES)]
+    for console in consoles:
+        assert console.recv(4096)
+    assert machine.connect(b"@frames\n").recv(4096) == (
+        b"! 48 consoles are connected, and no more can be\n")
+    asking = [machine.connect(b"vms\n") for _ in range(programs.CLIENTS - programs.CONSOLES)]
+    assert machine.connect().recv(4096).startswith(b"! 64 programs are connected")
+    machine.serve(len(asking))
+    for program in asking:
+        assert answers(program, 1) == b"= vms\n. 0\n"
+
+
 def test_more_programs_than_there_is_room_for(machine):
-    """The one too many is told so, and harms nobody."""
+    """If all wait for answers, the one too many is told so, and harms nobody."""
     asking = [machine.connect(b"vms\n") for _ in range(programs.CLIENTS)]
+    assert machine.connect().recv(4096) == (
+        b"! 64 programs are connected and wait for answers; no more can be\n")
     machine.serve(programs.CLIENTS)
     for program in asking:
         assert answers(program, 1) == b"= vms\n. 0\n"
-    assert machine.connect().recv(4096) == b"! 64 programs are connected, and no more can be\n"
     asking.pop().close()
     while len(machine.relay.programs.clients) == programs.CLIENTS:
         pass

@@ -143,6 +143,10 @@ class Attached(Client, Listener):
             self._tell(frames.AnswerEnd(name, int(text) if kind == b"." else 2))
         self.flush()
 
+    def idle(self):
+        """A console is in use as long as it is there."""
+        return False
+
     def waits(self):
         """Whether nothing is read from the program until what it typed has gone."""
         vm = self.input.vm

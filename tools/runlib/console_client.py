@@ -50,6 +50,13 @@ class Client:
         poll.register(self.connection, 0)
         return bool(poll.poll(0))
 
+    def idle(self):
+        """Whether the client waits for nothing: it has sent no whole request that is not answered,
+        and has read all answers."""
+        poll = select.poll()
+        poll.register(self.connection, select.POLLIN)
+        return not (self.asked or self.requests or self.unread or poll.poll(0))
+
     def leave(self):
         """Drops what waits and ends the connection, so that the client finds its end."""
         self.unread = b""

@@ -9,6 +9,9 @@ or "! WORDS" if the machine could not be asked
 
 Answers come in the order of the commands. Programs are served in turn, each with one command at a
 time. Further commands of a program wait, most of them in its socket, and are dropped if it leaves.
+
+There are CLIENTS places. If all are taken, a new program gets the place of the one that has asked
+for nothing for the longest time. Consoles (@frames) keep their places, but leave some to others.
 """
 import os
 import selectors
@@ -20,6 +23,7 @@ from runlib.console_client import Client
 
 REQUESTS = 64        # of a program are waited with; then it is not read any further
 CLIENTS = 64         # at once
+CONSOLES = 48        # of these, lines with frames
 
 
 class Programs:
@@ -56,12 +60,22 @@ class Programs:
         """Takes a new program."""
         client = Client(self.listener.accept()[0])
         client.connection.setblocking(False)
-        if len(self.clients) >= CLIENTS:
-            client.send(b"!", b"%d programs are connected, and no more can be" % CLIENTS)
+        if len(self.clients) >= CLIENTS and not self.end_idle():
+            client.send(b"!", b"%d programs are connected and wait for answers; no more can be"
+                        % CLIENTS)
             client.connection.close()
             return
         self.clients.append(client)
         self.listen_to(client)
+
+    def end_idle(self):
+        """Ends the connection that has been idle for the longest time. Returns False if none is."""
+        for client in self.clients:
+            if client.idle():
+                client.send(b"!", b"the connection was idle, and another program needed its place")
+                self.forget(client)
+                return True
+        return False
 
     def listen_to(self, client):
         """Listens to a program, unless many of its requests wait."""
@@ -101,6 +115,11 @@ class Programs:
 
     def attach(self, client, line, rest):
         """Makes the connection a line with frames."""
+        consoles = sum(isinstance(other, Attached) for other in self.clients)
+        if consoles >= CONSOLES:
+            client.send(b"!", b"%d consoles are connected, and no more can be" % CONSOLES)
+            self.forget(client)
+            return
         self.relay.wait.unregister(client.connection)
         made = attached(client, self.relay, line, rest)
         if made:

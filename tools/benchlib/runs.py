@@ -13,6 +13,7 @@ import time
 from collections import namedtuple
 
 from benchlib import guests, kvm, machine
+from tallylib import ended
 
 # quick, full: what each set does, None: the run is not in it. cost: seconds of an idle core, full
 # set.
@@ -64,7 +65,7 @@ def tool_figures(log, name, where):
     command = [os.path.join(machine.TOP, "tools", name), "--json", "--on", where, "--timeout",
                str(log.timeout)]
     log.commands.append(shlex.join(command))
-    done = subprocess.run(command, text=True, check=False, capture_output=True)
+    done = ended.captured(command, stderr=subprocess.PIPE)
     if done.returncode:
         raise machine.Failure(done.stderr.strip())
     return result({row: costs[where] for row, costs in json.loads(done.stdout).items()})

@@ -10,7 +10,7 @@ class Stop:
     would not know what had begun."""
 
     def __init__(self):
-        self.wanted = False
+        self.wanted = 0  # the number of the last signal
         self.came, wakeup = os.pipe()
         os.set_blocking(self.came, False)
         os.set_blocking(wakeup, False)
@@ -18,8 +18,8 @@ class Stop:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self.want)
 
-    def want(self, *_):
-        self.wanted = True
+    def want(self, number, _frame):
+        self.wanted = number
 
     def sleep(self, seconds, *files):
         """Until a signal that somebody handles comes, one that came before included, or one of the

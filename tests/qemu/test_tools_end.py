@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A tool that is asked to end takes its emulator along."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+import harness
+from tallylib import ended
+
+# An emulator that never ends, and tells that it runs. What asks for its version is answered.
+EMULATOR = """#!/bin/sh
+case " $* " in
+*" --version "*) echo "QEMU emulator version 10.0.2"; exit ;;
+esac
+echo $$ >"{pid}.part"
+mv "{pid}.part" "{pid}"
+exec sleep 100000
+"""
+TOOLS = [
+    ["bench-calls", "--on", "opensbi"], ["bench-calls", "--on", "sbi"],
+    ["bench-switch", "--on", "sbi"], ["bench-boot", "--on", "sbi"],
+    ["bench-disk", "--disk", "wired"], ["bench-samples", "--seconds", "1"],
+    ["bench-windows", "--on", "sbi"], ["bench", "--one", "calls/sbi"],
+]
+
+
+def wait_for(what):
+    """Until what() is true; a hang ends by harness.GUARD, as everywhere."""
+    end = time.monotonic() + harness.GUARD
+    while not what():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def is_running(pid):
+    """Also False for a process that only waits to be collected."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii").split()[2] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.fixture
+def emulator(tmp_path):
+    """The file with the fake emulator's process id; PATH finds the emulator."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    program = folder / "qemu-system-riscv64"
+    program.write_text(EMULATOR.format(pid=tmp_path / "pid"), encoding="ascii")
+    program.chmod(0o755)
+    return tmp_path / "pid"
+
+
+@pytest.mark.parametrize("words", TOOLS, ids=" ".join)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda n: n.name)
+def test_the_emulator_ends_as_well(tmp_path, emulator, words, number):
+    env = dict(os.environ, PATH=f"{tmp_path / 'bin'}:{os.environ['PATH']}", TMPDIR=str(tmp_path))
+    command = [harness.ROOT / "tools" / words[0], *words[1:]]
+    with open(tmp_path / "said", "w", encoding="utf-8") as said, \
+         subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=said,
+                          stderr=said) as tool:
+        try:
+            wait_for(lambda: emulator.exists() or tool.poll() is not None)
+            assert tool.poll() is None, (tmp_path / "said").read_text(encoding="utf-8")
+            pid = int(emulator.read_text(encoding="ascii"))
+            tool.send_signal(number)
+            status = tool.wait(harness.GUARD)
+        finally:
+            tool.kill()
+    assert status == 128 + number
+    assert (tmp_path / "said").read_text(encoding="utf-8").endswith(
+        f"tools/{words[0]}: interrupted\n")
+    wait_for(lambda: not is_running(pid))
+
+
+def test_a_group_ends_with_all_that_it_started(tmp_path):
+    """As tools/test-long runs its parts."""
+    program = f"sleep 100000 & echo $! >{tmp_path}/part; mv {tmp_path}/part {tmp_path}/pid; wait"
+
+    def interrupt(_number, _frame):
+        raise KeyboardInterrupt
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_REAL, 1, 1)
+            ended.group(["sh", "-c", program])
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    pid = int((tmp_path / "pid").read_text(encoding="ascii"))
+    wait_for(lambda: not is_running(pid))

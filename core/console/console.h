@@ -44,6 +44,7 @@ struct console {
 	bool interactive;
 	bool frames;        /* frames are on */
 	uint8_t next;       /* CONSOLE_KEY: a key follows; '>': the letter of a VM follows */
+	uint8_t sequence;   /* at the prompt: the last of ESC, '[' and 'O' that was typed, or 0 */
 	unsigned int open;  /* whose line or frame is unfinished: a VM, the prompt, nobody */
 	size_t work;        /* bytes emitted by this call */
 	unsigned int n_vms; /* 0..CONSOLE_MAX_VMS */

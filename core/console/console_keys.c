@@ -11,6 +11,7 @@
 #define CTRL_C    0x03
 #define CTRL_D    0x04
 #define BACKSPACE 0x08
+#define ESC       0x1b
 #define DEL       0x7f
 
 /* Echoes at the prompt, as if a VM in focus printed it. */
@@ -49,11 +50,27 @@ static void enter(struct console *c)
 		console_command("", text);
 }
 
+/* Whether the byte is of a key that sends a sequence (arrows, F1): ESC and a character, with
+ * further ones behind ESC [ and ESC O. The prompt knows none of these keys. */
+static bool is_sequence(struct console *c, uint8_t ch)
+{
+	uint8_t begun = c->sequence;
+
+	c->sequence = 0;
+	if (ch == ESC || (begun == ESC && (ch == '[' || ch == 'O')))
+		c->sequence = ch;
+	else if (begun == '[' && ch >= ' ' && ch < '@')
+		c->sequence = begun;
+	return ch == ESC || (begun && ch >= ' ');
+}
+
 static void prompt_key(struct console *c, uint8_t ch)
 {
 	const struct console_line *l = &c->lines[CONSOLE_PROMPT];
 	char bytes[] = {(char)ch, '\0'};
 
+	if (is_sequence(c, ch))
+		return;
 	if (ch == '\r' || ch == '\n') {
 		enter(c);
 	} else if (ch == BACKSPACE || ch == DEL) {

@@ -235,6 +235,24 @@ static void prompt_edits_and_tells(void **state)
 	assert_string_equal(typed_command, longest);
 }
 
+/* Arrows and the like add nothing to the line. */
+static void keys_that_the_prompt_does_not_know(void **state)
+{
+	static const char *const keys[] = {"\x1b[A", "\x1b[1;5C", "\x1b[3~", "\x1bOP", "\x1bx"};
+
+	(void)state;
+	command(':');
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		(void)emitted();
+		typed("v");
+		typed(keys[i]);
+		typed("ms\x1b[\r");
+		EMITTED("vms\r\n");
+		assert_string_equal(typed_command, "vms");
+		console_prompt_ready(&con);
+	}
+}
+
 #define TOLD "tally: input goes to linux-b (Ctrl-T ? for help)\r\n[linux-b] # "
 
 static void prompt_is_left(void **state)
@@ -294,6 +312,7 @@ int main(void)
 	    cmocka_unit_test_setup(most_work_of_a_call, interactive),
 	    cmocka_unit_test_setup(long_line_in_focus, interactive),
 	    cmocka_unit_test_setup(prompt_edits_and_tells, interactive),
+	    cmocka_unit_test_setup(keys_that_the_prompt_does_not_know, interactive),
 	    cmocka_unit_test_setup(prompt_is_left, interactive),
 	    cmocka_unit_test_setup(keys_at_the_prompt, interactive),
 	};

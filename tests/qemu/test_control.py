@@ -157,6 +157,14 @@ def test_each_exit_status(running, tmp_path):
     assert status == 0 and lines[0].startswith('{"vm":"alpha","vcpu":0,')
     assert run.ctl("stop", "gamma") == (
         1, [], ['tools/tally-ctl: stop: no VM is called "gamma"'])
+    assert run.ctl("frames", "off") == (1, [], [
+        "tools/tally-ctl: frames are on as long as the machine runs: tools/run reads them"])
+    # This hart cannot count branches, so nothing has begun.
+    status, lines, complaints = run.ctl("observe", "alpha", "branches")
+    assert (status, complaints) == (1, []) and lines[0].endswith(", ended: not supported")
+    assert run.ctl("observe", "alpha", "branches", "--json")[0] == 1
+    assert run.ctl("observe", "alpha", "cycles")[0] == 0
+    assert run.ctl("unobserve")[0] == 0
     for wrong in (["nonsense"], ["vms", "all"], ["exit"], ["vms\x14n"], ["v" * 65], [" "]):
         status, lines, complaints = run.ctl(*wrong)
         assert (status, lines, len(complaints)) == (2, [], 1), wrong

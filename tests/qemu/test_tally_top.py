@@ -18,7 +18,7 @@ import bare_guests
 import fakes
 import harness
 import test_record
-from toplib import functions
+from toplib import counts, functions, looks
 from toplib.table import pane
 from test_control import FOREVER, running  # pylint: disable=unused-import
 
@@ -91,6 +91,15 @@ COUNTED = {"instructions_per_s": 450000.0, "ipc": 0.833}
 SAMPLED = {"samples": 4, "samples_lost": 2, "functions": [
     {"function": "0x80200010", "mode": "kernel", "percent": 80.0},
     {"function": "0x1000", "mode": "user", "percent": 20.0}]}
+
+
+def test_the_share_of_a_vcpu_that_hardly_ran():
+    """A share of next to nothing is not shown: it would be taken for load."""
+    counted = {"instructions": counts.Count(1, 0, 0)}
+    before = types.SimpleNamespace(hs_insns=0, counted=counted)
+    after = types.SimpleNamespace(hs_insns=50, counted=counted)
+    for cpu_percent, shown in ((None, None), (0.0, None), (0.04, None), (0.05, 100.0)):
+        assert looks.hs_percent(before, after, cpu_percent) == shown
 
 
 def test_counts(fake):

@@ -145,6 +145,15 @@ def test_the_prompt_edits_and_tells(live):
     assert live.relay.typed == []
 
 
+@pytest.mark.parametrize("key", [b"\x1b[A", b"\x1b[1;5C", b"\x1b[3~", b"\x1bOP", b"\x1bx"])
+def test_keys_that_the_prompt_does_not_know(live, key):
+    """Arrows and the like add nothing to the line."""
+    live.type(b"\x14:")
+    assert live.type(b"v" + key + b"ms") == b"vms"
+    assert live.type(key[:-1] + b"\r") == b"\r\n"
+    assert live.answer(0, VMS) == "vms --json"
+
+
 def test_many_commands_at_once(live):
     """Each is asked when the one before has been answered."""
     live.type(b"\x14:" + b"".join(b"stop no%d\r" % n for n in range(40)) + b"\x142")

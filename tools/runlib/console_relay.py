@@ -170,7 +170,8 @@ class Relay(Listener):
         if not COMMAND.fullmatch(line):
             client.send(b"!", b"a command is 1 to 64 characters of printable ASCII")
         elif FRAMES.match(line):
-            client.send(b"!", b"frames are on as long as the machine runs: tools/run reads them")
+            client.send(b"=", b"frames are on as long as the machine runs: tools/run reads them")
+            client.send(b".", b"1")
         else:
             self.number = self.number % 999999 + 1
             name = "r%d" % self.number

@@ -7,7 +7,27 @@ from runlib.line import Line
 from tallylib.tally_ctl import COMMAND_BYTES
 from tallylib.told import Told
 
-BACKSPACE, DEL, CTRL_C, CTRL_D = b"\b", b"\x7f", b"\x03", b"\x04"
+BACKSPACE, DEL, CTRL_C, CTRL_D, ESC = b"\b", b"\x7f", b"\x03", b"\x04", b"\x1b"
+
+
+class Sequences:
+    """Finds the bytes of keys that send a sequence (arrows, F1): ESC and a character, with further
+    ones behind ESC [ and ESC O."""
+
+    def __init__(self):
+        self.begun = b""
+
+    def take(self, byte):
+        """Returns whether the byte is of a sequence. A control character ends one."""
+        if byte == ESC:
+            self.begun = ESC
+            return True
+        begun, self.begun = self.begun, b""
+        if not begun or byte < b" ":
+            return False
+        if begun == ESC and byte in (b"[", b"O") or begun == b"[" and byte < b"@":
+            self.begun = byte if begun == ESC else begun
+        return True
 
 
 class Asker:
@@ -44,6 +64,7 @@ class Prompt:
         self.back = None       # the line that had the focus before
         self.busy = False      # an answer is waited for
         self.watched = None    # has the screen, and gets what is typed
+        self.sequences = Sequences()
 
     def has_focus(self):
         """Whether typed bytes go to the prompt."""
@@ -105,6 +126,8 @@ class Prompt:
         """Takes a byte that is typed."""
         if self.watched:
             self.watched.type(byte)
+        elif self.sequences.take(byte):
+            pass  # no key here has one
         elif byte in (b"\r", b"\n"):
             self.enter()
         elif byte in (BACKSPACE, DEL):

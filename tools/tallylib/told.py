@@ -169,13 +169,17 @@ def observed(row):
 
 TABLES = {"vms": vms, "exits": exits, "pmu": pmu, "trace": trace, "observe": observed,
           "observed": observed, "unobserve": observed}
+# They begin to observe, unless that has ended before it began.
+BEGIN = ("observe", "sample", "account")
 
 
 class Told:
-    """The answer to a command, as text. command: what Tally is asked in its place."""
+    """The answer to a command, as text. command: what Tally is asked in its place. refused: a vcpu
+    is not observed although the command asked for it."""
 
     def __init__(self, command):
         words = command.split()
+        self.begins, self.refused = bool(words) and words[0] in BEGIN, False
         tells = "--json" not in words and (words[:1] != ["trace"] or len(words) == 1)
         self.table = TABLES.get(words[0]) if words and tells else None
         if words[:1] == ["crash"] and tells:
@@ -188,6 +192,8 @@ class Told:
     def rows(self, line):
         """Returns lines of text for a line of the answer."""
         self.empty = None
+        if self.begins and line.startswith("{") and json.loads(line)["ended"]:
+            self.refused = True
         return self.table(json.loads(line)) if self.table and line.startswith("{") else [line]
 
     def end(self):

@@ -68,8 +68,11 @@ def percent(before, after, whole):
     return round(100 * (after - before) / whole, 2) if after >= before and whole > 0 else None
 
 
-def hs_percent(before, after):
-    """Returns the share of HS and M in all instructions of the vcpu's time."""
+def hs_percent(before, after, cpu):
+    """Returns the share of HS and M in all instructions of the vcpu's time. None: not known, or of
+    a vcpu that had less than 0.05 % of a hart, shown as 0.0: a share of next to nothing."""
+    if not cpu or cpu < 0.05:
+        return None
     guest = counts.grown(before, after, "instructions")
     if guest is None:
         return None
@@ -115,7 +118,7 @@ def row(before, after):
         exits_per_s_by={cause: per_second(before.exits[cause], after.exits[cause], seconds)
                         for cause in CAUSES},
         hs_instructions_per_s=per_second(before.hs_insns, after.hs_insns, seconds),
-        hs_percent=hs_percent(before, after),
+        hs_percent=hs_percent(before, after, percent(before.cpu, after.cpu, us)),
         instructions_per_s=counts.rate(before, after, "instructions"),
         ipc=instructions_per_cycle(before, after),
         overflows_per_s=per_second(before.overflows, after.overflows, seconds))

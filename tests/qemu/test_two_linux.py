@@ -41,3 +41,10 @@ def test_the_readme_shows_it(run):
     (shown,) = [block for block in samples.blocks("README.md") if "tally: all VMs ended" in block]
     for line in shown:
         assert samples.missing([line], run.lines) is None
+
+
+def test_a_guest_that_is_too_small_says_so(tmp_path):
+    """Its kernel boots in 160 MiB, and unpacks as much of the initramfs as there is room for."""
+    result = harness.run(harness.linux_tree(tmp_path, {"alpha": "true"}, memory=160))
+    assert any("has too little memory for its initramfs" in line for line in result.vm("alpha"))
+    assert any("needs 256 MiB" in line for line in result.vm("alpha"))

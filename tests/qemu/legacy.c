@@ -12,8 +12,7 @@ int main(void)
 	uint64_t cycles[2];
 	uint64_t instructions[2];
 
-	__asm__ volatile("rdcycle %0" BETWEEN "rdcycle %1"
-	                 : "=&r"(cycles[0]), "=r"(cycles[1]));
+	__asm__ volatile("rdcycle %0" BETWEEN "rdcycle %1" : "=&r"(cycles[0]), "=r"(cycles[1]));
 	__asm__ volatile("rdinstret %0" BETWEEN "rdinstret %1"
 	                 : "=&r"(instructions[0]), "=r"(instructions[1]));
 	printf("legacy: %" PRIu64 " cycles, %" PRIu64 " instructions\n", cycles[1] - cycles[0],

@@ -143,7 +143,7 @@ class Attached(Client, Listener):
             self._tell(frames.AnswerEnd(name, int(text) if kind == b"." else 2))
         self.flush()
 
-    def idle(self):
+    def is_idle(self):
         """A console is in use as long as it is there."""
         return False
 

@@ -50,7 +50,7 @@ class Client:
         poll.register(self.connection, 0)
         return bool(poll.poll(0))
 
-    def idle(self):
+    def is_idle(self):
         """Whether the client waits for nothing: it has sent no whole request that is not answered,
         and has read all answers."""
         poll = select.poll()

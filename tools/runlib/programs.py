@@ -71,7 +71,7 @@ class Programs:
     def end_idle(self):
         """Ends the connection that has been idle for the longest time. Returns False if none is."""
         for client in self.clients:
-            if client.idle():
+            if client.is_idle():
                 client.send(b"!", b"the connection was idle, and another program needed its place")
                 self.forget(client)
                 return True

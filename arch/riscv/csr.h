@@ -92,6 +92,7 @@
 #define HVICTL_LEAST         (BIT(9) | 255UL) /* IPRIO, and DPR: behind an equal one */
 #define HVIPRIO1_LCOFI_FIRST (1UL << 40)      /* priority number of interrupt 13 */
 
+#define VSATP_MODE_SV39   (8UL << 60)
 #define HGATP_MODE_SV39X4 (8UL << 60)
 #define HGATP_VMID_SHIFT  44
 #define HGATP_VMID_MASK   0x3fffUL

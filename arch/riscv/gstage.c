@@ -2,31 +2,17 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/fence.h"
 #include "arch/riscv/gstage.h"
+#include "arch/riscv/pte.h"
 #include "core/panic.h"
 
-#define PTE_V    BIT(0)
-#define PTE_R    BIT(1)
-#define PTE_W    BIT(2)
-#define PTE_X    BIT(3)
-#define PTE_U    BIT(4) /* the G-stage treats every access as one from U-mode */
-#define PTE_A    BIT(6)
-#define PTE_D    BIT(7)
-#define PTE_LEAF (PTE_V | PTE_R | PTE_W | PTE_X | PTE_U | PTE_A | PTE_D)
-
-#define PTE_PPN_SHIFT 10
-#define LEVEL2_SHIFT  30 /* root table: 2048 entries of 1 GiB */
-#define LEVEL1_SHIFT  21
+#define LEVEL2_SHIFT 30 /* root table: 2048 entries of 1 GiB */
+#define LEVEL1_SHIFT 21
 
 void gstage_init(struct gstage *gs, uint32_t vmid, gstage_alloc_fn *alloc)
 {
 	gs->root = alloc(GSTAGE_ROOT_SIZE);
 	gs->hgatp =
 	    HGATP_MODE_SV39X4 | (uint64_t)vmid << HGATP_VMID_SHIFT | (uint64_t)gs->root / PAGE_SIZE;
-}
-
-static uint64_t pte(uint64_t hpa, uint64_t flags)
-{
-	return hpa / PAGE_SIZE << PTE_PPN_SHIFT | flags;
 }
 
 void gstage_map(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, gstage_alloc_fn *alloc)
@@ -107,14 +93,14 @@ void gstage_map_page(struct gstage *gs, gpa_t gpa, hpa_t hpa, gstage_alloc_fn *a
 	*leaf = pte(hpa.a, PTE_LEAF & ~PTE_X);
 }
 
+uint64_t gstage_trial[GSTAGE_ROOT_SIZE / 8] __attribute__((aligned(GSTAGE_ROOT_SIZE)));
+
 uint32_t gstage_vmid_count(void)
 {
 	/* With MODE = Bare all other fields of hgatp must be 0 (privileged manual, hgatp). With
 	 * another MODE the hart may walk the table, so this one maps nothing. */
-	static uint64_t empty[GSTAGE_ROOT_SIZE / 8] __attribute__((aligned(GSTAGE_ROOT_SIZE)));
-
 	csr_write(CSR_HGATP, HGATP_MODE_SV39X4 | HGATP_VMID_MASK << HGATP_VMID_SHIFT |
-	                         (uint64_t)empty / PAGE_SIZE);
+	                         (uint64_t)gstage_trial / PAGE_SIZE);
 	uint64_t vmid = csr_read(CSR_HGATP) >> HGATP_VMID_SHIFT & HGATP_VMID_MASK;
 
 	csr_write(CSR_HGATP, 0);

@@ -42,6 +42,10 @@ void gstage_map_data(struct gstage *gs, gpa_t gpa, hpa_t hpa, uint64_t size, boo
 /* Maps one page of registers at another address. The page must not be mapped yet. */
 void gstage_map_page(struct gstage *gs, gpa_t gpa, hpa_t hpa, gstage_alloc_fn *alloc);
 
+/* A root for what is tried at boot, one hart after the other. It maps nothing before and
+ * afterwards. */
+extern uint64_t gstage_trial[GSTAGE_ROOT_SIZE / 8];
+
 /* Returns the number of VMIDs of this hart, 1 (none) to 16384. At boot only, because it changes
  * hgatp and leaves it Bare. */
 uint32_t gstage_vmid_count(void);

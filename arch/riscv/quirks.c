@@ -65,15 +65,13 @@ bool quirk_wfi_recounts(void)
 	return recounts;
 }
 
-/* vs_wfi.S. */
-uint64_t vs_wfi(uint64_t *pc);
-extern const char vs_wfi_at[];
+extern const char vs_wfi_at[]; /* vs_run.S */
 
 void quirk_probe_wfi_pc(void)
 {
-	uint64_t pc;
+	uint64_t at = (uint64_t)vs_wfi_at;
 
-	if (vs_wfi(&pc) == CAUSE_VIRTUAL_INSN && pc == (uint64_t)vs_wfi_at + PAGE_SIZE)
+	if (vs_run(at, 0, 0, 0) == CAUSE_VIRTUAL_INSN && csr_read(CSR_SEPC) == at + PAGE_SIZE)
 		quirks.wfi_pc_at_page_end = true;
 }
 
@@ -103,6 +101,7 @@ void quirks_text(char *buf, size_t size)
 	    {&quirks.scountovf_leaks, "scountovf-leaks"},
 	    {&quirks.wfi_recounts, "wfi-recounts"},
 	    {&quirks.wfi_pc_at_page_end, "wfi-pc-at-page-end"},
+	    {&quirks.ad_past_gstage, "ad-past-gstage"},
 	    {&quirks.late_unmask, "late-unmask"},
 	    {&quirks.no_lcofi, "no-lcofi"},
 	    {&quirks.fetch_faults_stop_time, "fetch-faults-stop-time"},

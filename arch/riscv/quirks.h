@@ -31,6 +31,10 @@ struct quirks {
 	/* QEMU: if a WFI traps that ends its page, or crosses into the next, sepc is one page too
 	 * high. WRS.NTO is not concerned. Probed. */
 	bool wfi_pc_at_page_end;
+	/* QEMU before 11: with Svadu the hart sets A and D in a guest's page table where the
+	 * G-stage lets it only read. While a vcpu is resident whose VM has such memory,
+	 * henvcfg.ADUE is 0 (vcpu_registers.c). Probed. */
+	bool ad_past_gstage;
 	/* QEMU: a guest's write to sie does not deliver the LCOFI that it unmasks; only the next
 	 * entry does. If hvictl.VTI makes such writes trap, and does not keep other interrupts
 	 * from the guest as the AIA says, Tally does the write. Both are probed. */
@@ -76,6 +80,10 @@ bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t h
 bool quirk_wfi_recounts(void);
 /* Sets quirks.wfi_pc_at_page_end if this hart has it. At boot; sie is 0. */
 void quirk_probe_wfi_pc(void);
+/* Sets quirks.ad_past_gstage if this hart has it. Returns false if the hart does so with
+ * henvcfg.ADUE = 0, too, or cannot be tried: then nothing protects memory that a VM may only read.
+ * At boot, one hart at a time; sie is 0, and henvcfg is set up. */
+bool quirk_probe_ad(void);
 /* Sets quirks.late_unmask, on a hart whose hvien.13 is set. At boot; sie is 0. */
 void quirk_probe_unmask(void);
 
@@ -85,6 +93,13 @@ void quirk_probe_unmask(void);
  * interrupt is taken before SIE is cleared. At boot; sie is 0.
  */
 bool vs_probe(uint64_t vsie, uint64_t hvip, uint64_t hvictl, uint64_t set, uint64_t on);
+
+/*
+ * Runs code in VS-mode, translated by vsatp and hgatp, up to its first trap; `address` is in a1.
+ * WFI traps. Returns scause; sepc is that of the trap, and vsatp and hgatp are 0. At boot; sie
+ * is 0.
+ */
+uint64_t vs_run(uint64_t pc, uint64_t address, uint64_t vsatp, uint64_t hgatp);
 
 /* Writes the names of the quirks that were found, separated by spaces, or "none". */
 void quirks_text(char *buf, size_t size);

@@ -175,8 +175,11 @@ static void read_vm_tree(void)
 		refuse("/chosen: linux,initrd-start: no VM tree was given as the initrd");
 	if (limits.guests.from == limits.guests.to)
 		refuse("/vms: memory: the machine has none beside Tally and the VM tree");
-	for (uint32_t i = 0; i < n_pcpus; i++)
+	for (uint32_t i = 0; i < n_pcpus; i++) {
 		limits.harts |= BIT(hart_stacks[i].pcpu.hartid);
+		if (hart_stacks[i].pcpu.ad_ungated)
+			limits.ad_ungated |= BIT(hart_stacks[i].pcpu.hartid);
+	}
 	tree = page_alloc_array(sizeof(*tree));
 	if (vm_config_parse((const void *)platform.tree_base, platform.tree_size, &limits, tree,
 	                    &refusal)) {

@@ -4,6 +4,7 @@
 
 #include "arch/riscv/csr.h"
 #include "arch/riscv/isa.h"
+#include "arch/riscv/quirks.h"
 #include "core/log.h"
 #include "core/boot/hs_memory.h"
 #include "core/boot/page_alloc.h"
@@ -134,6 +135,8 @@ static void make_device_tree(struct vm *vm, const struct vm_tree *tree)
 	 * uses for the same memory. */
 	if (vm->config->n_shared)
 		common &= ~BIT(ISA_SVPBMT);
+	if (vm->no_adue)
+		common &= ~BIT(ISA_SVADU);
 	vm_clear_range((uint64_t)dtb, VM_DTB_SIZE);
 	machine.n_ext =
 	    (uint32_t)isa_guest(common, vm->pmu_policy.overflow, isa, sizeof(isa), extensions);
@@ -327,6 +330,23 @@ static void map_shared(struct vm *vm, const struct vm_tree *tree)
 	}
 }
 
+/* Where boot has found harts that set A and D in page tables which the G-stage lets them only read,
+ * a VM that could have its page tables in shared memory has no Svadu. All harts switch, because its
+ * vcpus may move. */
+static void keep_from_shared(struct vm *vm)
+{
+	for (uint32_t i = 0; i < vm->config->n_shared && quirks.ad_past_gstage; i++)
+		vm->no_adue |= !vm->config->shared[i].writes;
+	for (uint32_t i = 0; i < n_pcpus && vm->no_adue; i++) {
+		struct pcpu *pcpu = &hart_stacks[i].pcpu;
+
+		if (!(pcpu->isa & BIT(ISA_SVADU)))
+			continue;
+		pcpu->switches_adue = true;
+		pcpu->more_registers = true;
+	}
+}
+
 /* What it leaves when it fails: the end of its text and, if wanted, its last exits. */
 static void make_last_words(struct vm *vm)
 {
@@ -346,6 +366,7 @@ static void make_vm(struct vm *vm, const struct vm_tree *tree, bool vmids)
 	vm->vmid = vmids ? vm->index + 1 : 0;
 	make_memory(vm);
 	map_shared(vm, tree);
+	keep_from_shared(vm);
 	map_devices(vm);
 	map_files(vm);
 	make_vectors(vm);

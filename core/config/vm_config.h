@@ -289,6 +289,7 @@ struct vm_range {
 /* What the machine has. */
 struct vm_limits {
 	uint64_t harts;         /* bit n: a hart with id n exists */
+	uint64_t ad_ungated;    /* of these: no VM there may have memory to read only */
 	struct vm_range ram;    /* the bank of RAM that Tally uses */
 	struct vm_range guests; /* of it, what all VMs share; see vm_guest_range() */
 	uint64_t hctrs;         /* bit n: the harts have counter n; 0: unknown, no check */
@@ -342,6 +343,7 @@ enum vm_refusal_code {
 	VM_REFUSED_MEMORY_GUEST, /* memory-at: where a VM cannot have memory */
 	VM_REFUSED_MEMORY_ROOM,  /* not in one piece beside memory-at of others */
 	VM_REFUSED_OVERLAP,      /* memory that is given twice, of the host or in a VM */
+	VM_REFUSED_READ_ONLY,    /* a hart does not keep to it that memory is only read */
 	VM_REFUSED_NO_WRITER,    /* shared memory that all may only read */
 	VM_REFUSED_HART,         /* not on this machine */
 	VM_REFUSED_HARTS,        /* the harts of one vcpu differ too much to move between them */

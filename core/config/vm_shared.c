@@ -109,6 +109,20 @@ static bool check_place(const struct place *p)
 	return check_pci(p) && check_devices(p);
 }
 
+/* A VM can make what it reads its page table. */
+static bool check_read_only(const struct place *p)
+{
+	for (uint32_t hart = 0; hart < VM_MAX_HARTS; hart++) {
+		if (p->limits->ad_ungated >> hart & 1 && vm_vcpus_on(p->vm, hart))
+			return vm_refuse_numbers(
+			    p->b, VM_REFUSED_READ_ONLY, p->node, "access",
+			    "the VM could change what it may only read: hart # sets A and D in "
+			    "page tables there, even without Svadu",
+			    hart, 0);
+	}
+	return true;
+}
+
 static struct vm_config *vm_named(struct vm_tree *tree, const char *name)
 {
 	for (uint32_t i = 0; i < tree->n_vms; i++) {
@@ -136,7 +150,7 @@ static bool parse_user(const struct vm_blob *b, int node, const struct vm_limits
 	    !vm_read_u64(b, node, &props[USER_AT], &place.at) ||
 	    !vm_read_choice(b, node, &props[USER_ACCESS], "read-write", "read",
 	                    "is not \"read\" or \"read-write\"", writes) ||
-	    !check_place(&place))
+	    !check_place(&place) || (!*writes && !check_read_only(&place)))
 		return false;
 	vm->shared[vm->n_shared].at = place.at;
 	vm->shared[vm->n_shared].number = number;

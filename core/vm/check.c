@@ -41,6 +41,7 @@ static void check_resident(const struct pcpu *pcpu, const struct vcpu *vcpu)
 		CHECK(pcpu->hctr_owner[i] == vcpu);
 	CHECK(csr_read(CSR_HGATP) == vcpu->vm->gstage.hgatp);
 	CHECK(vcpu->requests.enabled == REQ_ALL);
+	CHECK(!vcpu->vm->no_adue || !(csr_read(CSR_HENVCFG) & HENVCFG_ADUE));
 	CHECK(!pcpu->unmask_traps || !(csr_read(CSR_VSIE) & BIT(IRQ_LCOFI)));
 }
 

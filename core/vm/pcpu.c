@@ -91,6 +91,7 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	pcpu->vs_has.records = vs_state_probe_records();
 	quirk_probe_wfi_pc();
 	vs_state_init_hart(isa, platform.imsic.ids);
+	pcpu->ad_ungated = !quirk_probe_ad();
 	pcpu->hpm.silent = platform.silent;
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase,
 	         platform.table);

@@ -81,8 +81,12 @@ struct pcpu {
 	bool unmask_traps; /* hvictl.VTI is set, see core/vm/vs_interrupts.h */
 	/* Several vcpus have their home here, they do not roam, and there is no schedule. */
 	bool shared;
-	/* There are more than the FP registers: vectors, or records (struct vs_has). */
+	/* There are more than the FP registers: vectors, records (struct vs_has), or the next. */
 	bool more_registers;
+	/* henvcfg.ADUE is part of a vcpu's registers: struct vm's no_adue. */
+	bool switches_adue;
+	bool ad_ungated;    /* no VM with memory that it may only read can be here: see
+	                       quirk_probe_ad() */
 	uint32_t observers; /* of its vcpus, see core/vm/observe.h */
 	uint32_t chains;    /* those of them that sample with callers */
 	uint32_t stays;     /* of its vcpus: their stays are noted, see core/vm/stays.h */

@@ -6,6 +6,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/trap.h"
 #include "core/vm/ledger.h"
+#include "core/vm/vm.h"
 
 uint64_t vec_probe(void)
 {
@@ -51,12 +52,24 @@ void vcpu_registers_leave(struct vcpu *vcpu)
 	pcpu->registers_of = NULL;
 }
 
-/* For harts with vectors or records, or if the hart holds no vcpu's registers. Not inlined, so that
- * the other path saves no registers. */
+/* vsatp is 0, and the entries of the vcpu's VM are always taken in the same way, so there is
+ * nothing to fence. */
+static void switch_adue(const struct vcpu *to)
+{
+	if (to->vm->no_adue)
+		csr_clear(CSR_HENVCFG, HENVCFG_ADUE);
+	else
+		csr_set(CSR_HENVCFG, HENVCFG_ADUE);
+}
+
+/* For harts with vectors, records or an ADUE to switch, or if the hart holds no vcpu's registers.
+ * Not inlined, so that the other path saves no registers. */
 static __attribute__((noinline)) void exchange_all(struct vcpu *from, struct vcpu *to)
 {
 	if (to->home->vs_has.records)
 		vs_state_clear_records();
+	if (to->home->switches_adue)
+		switch_adue(to);
 	switch_on(to->home);
 	if (from) {
 		fp_save(from->fp);

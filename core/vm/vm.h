@@ -23,6 +23,9 @@ struct vm {
 	uint32_t index;
 	uint64_t vmid; /* index + 1, or 0 for all VMs if a hart has no VMIDs */
 	struct gstage gstage;
+	/* It has shared memory that it may only read, and a hart might set A and D there: it has no
+	 * Svadu. See quirks.ad_past_gstage. */
+	bool no_adue;
 	/* Host time that requests of this VM took from vcpus of other VMs, and that has not been
 	 * taken off its own time slices yet. Any hart may add to it. */
 	atomic_ulong debt_ticks;

@@ -95,6 +95,7 @@ int asks(uint64_t hartid);
 int seed(uint64_t hartid);
 int pieces_kind(uint64_t hartid);
 int shared_kind(uint64_t hartid);
+int tables(uint64_t hartid);
 int bell_kind(uint64_t hartid);
 int pace(uint64_t hartid);
 int crash(uint64_t hartid);

@@ -40,6 +40,7 @@ static const struct {
     {"crash", crash},
     {"pieces", pieces_kind},
     {"shared", shared_kind},
+    {"tables", tables},
     {"bell", bell_kind},
     {"pace", pace},
     {"smp", smp},

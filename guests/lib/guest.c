@@ -136,6 +136,19 @@ bool shared_node(uint32_t n, struct shared_memory *shared)
 	return range_of("shared", n, &shared->base, &shared->size);
 }
 
+bool tree_has(const char *word)
+{
+	const char *start = (const char *)tree;
+	size_t n = str_len(word) + 1, size = tree ? be32(tree + 4) : 0;
+
+	/* With the zero before it, which ends another string or is of a number. */
+	for (size_t i = 1; i + n <= size; i++) {
+		if (!start[i - 1] && str_eq(&start[i], word))
+			return true;
+	}
+	return false;
+}
+
 const char *bootarg(const char *name)
 {
 	size_t n = str_len(name);

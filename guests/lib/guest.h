@@ -33,6 +33,9 @@ struct shared_memory {
 /* Reads the device tree's n-th node of shared memory. Returns false if there are not so many. */
 bool shared_node(uint32_t n, struct shared_memory *shared);
 
+/* Whether the device tree has this string, as of riscv,isa-extensions, anywhere. */
+bool tree_has(const char *word);
+
 /* Called by entry.S. */
 void guest_start(uint64_t hartid, const void *dtb);
 

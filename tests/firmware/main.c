@@ -17,6 +17,8 @@
 #define INTERRUPT   (1UL << 63)
 #define CAUSE_SOFT  (INTERRUPT | 3)
 #define CAUSE_ILL   2UL
+#define CAUSE_LOAD  13UL
+#define CAUSE_STORE 15UL
 #define CAUSE_ECALL 9UL
 
 void hart_main(uint64_t hartid, const char *tree);
@@ -87,6 +89,8 @@ static _Noreturn void enter(uint64_t hartid, uint64_t addr, uint64_t opaque)
 	csr_write(pmpcfg0, 0x1f);
 	if (option("delegated="))
 		delegate &= ~BIT(CAUSE_ILL);
+	if (option_is("ad=sets"))
+		delegate &= ~(BIT(CAUSE_LOAD) | BIT(CAUSE_STORE));
 	csr_write(medeleg, delegate);
 	csr_write(mideleg, 0x2222UL);
 	csr_write(mcounteren, ~0UL);
@@ -203,6 +207,18 @@ static struct sbi_ret call(const uint64_t *a, uint64_t eid, uint64_t fid)
 	}
 }
 
+/* For a guest, in a root table that hgatp maps by a page of 1 GiB: sets A and D of the entry. */
+static void set_ad(void)
+{
+	uint64_t table = (csr_read(0x280) & (BIT(44) - 1)) << 12;
+	const uint64_t *second = (uint64_t *)((csr_read(0x680) & (BIT(44) - 1)) << 12);
+	uint64_t *entries =
+	    (uint64_t *)((second[table >> 30] >> 10 << 12) + (table & (BIT(30) - 1)));
+
+	entries[csr_read(mtval) >> 30 & 511] |= BIT(6) | BIT(7);
+	__asm__ volatile("sfence.vma" ::: "memory");
+}
+
 void trapped(struct frame *f)
 {
 	uint64_t cause = csr_read(mcause);
@@ -216,6 +232,8 @@ void trapped(struct frame *f)
 		f->x[10] = (uint64_t)r.error;
 		f->x[11] = r.value;
 		csr_write(mepc, csr_read(mepc) + 4);
+	} else if (cause == CAUSE_LOAD || cause == CAUSE_STORE) {
+		set_ad();
 	} else if (cause == CAUSE_ILL) {
 		illegal_instruction(f);
 	} else {

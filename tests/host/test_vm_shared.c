@@ -181,6 +181,7 @@ static void bad_sizes(void **state)
 
 static void bad_users(void **state)
 {
+	struct vm_limits limits = test_limits;
 	void *t = one_ring();
 
 	(void)state;
@@ -196,6 +197,16 @@ static void bad_users(void **state)
 	delete_node(t, BETA);
 	refused(t, VM_REFUSED_NO_WRITER,
 	        RING ": no VM may write it: one needs access = \"read-write\"");
+	t = one_ring();
+	/* Beta, which only reads, runs on hart 0. */
+	limits.ad_ungated = 4;
+	assert_int_equal(accepted_on(&limits, t)->n_shared, 1);
+	limits.ad_ungated = 5;
+	refused_on(&limits, t, VM_REFUSED_READ_ONLY,
+	           BETA ": access: the VM could change what it may only read: hart 0 sets A and D "
+	                "in page tables there, even without Svadu");
+	set_string(t, BETA, "access", "read-write");
+	assert_int_equal(accepted_on(&limits, t)->n_shared, 1);
 	t = one_ring();
 	set_string(t, ALPHA, "access", "write");
 	refused(t, VM_REFUSED_VALUE, ALPHA ": access: is not \"read\" or \"read-write\"");

@@ -43,6 +43,11 @@ void quirk_probe_wfi_pc(void)
 {
 }
 
+bool quirk_probe_ad(void)
+{
+	return true;
+}
+
 uint64_t cbo_probe(uint64_t isa, const struct cbo_blocks *blocks)
 {
 	(void)blocks;

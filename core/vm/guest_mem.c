@@ -4,6 +4,7 @@
 #include "arch/riscv/trap.h"
 #include "core/config/vm_memory.h"
 #include "core/vm/guest_mem.h"
+#include "core/vm/unwind.h"
 
 /* No two pieces touch, so bytes of two of them are never one range. */
 static void *in_other_pieces(const struct vm_config *config, uint64_t gpa, uint64_t size)
@@ -35,6 +36,10 @@ __attribute__((flatten)) uint32_t guest_fetch(void)
 	struct trap_guard guard;
 	uint64_t pc = csr_read(CSR_SEPC), low = 0, high = 0;
 
+	/* QEMU takes no notice of henvcfg.ADUE in HLVX, which would set A where the VM may only
+	 * read (docs/platform.md, "Page tables"). */
+	if (__builtin_expect(this_vcpu()->vm->no_adue, 0))
+		return unwind_insn(this_vcpu(), pc, vcpu_from_user());
 	trap_guard_begin(&guard);
 	/* An aligned word never crosses a page. Otherwise the upper half may be on the next page,
 	 * and is read only if it belongs to the instruction. If both halves are on one page, the

@@ -15,7 +15,8 @@ void *guest_mem(const struct vm *vm, gpa_t gpa, uint64_t size);
 /*
  * Returns the instruction at the resident guest's pc, read with the guest's own address translation
  * and execute permission. Returns 0, which is no instruction, if the read faults because another
- * vcpu has changed the page tables. The caller then lets the guest execute the instruction again.
+ * vcpu has changed the page tables, or if a VM with no_adue has them elsewhere than in its RAM. The
+ * caller then lets the guest execute the instruction again.
  */
 uint32_t guest_fetch(void);
 

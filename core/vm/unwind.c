@@ -23,6 +23,7 @@ struct view {
 	uint64_t satp;
 	uint32_t bits; /* of an address that are translated; 64: none is */
 	bool user;
+	uint64_t needs; /* of PTE_R and PTE_X, in the leaf */
 	uint32_t walks; /* how many more are made */
 	uint64_t page;
 	const char *host; /* NULL: there is none */
@@ -44,8 +45,8 @@ static bool is_canonical(const struct view *v, uint64_t va)
 	return v->bits == 64 || !((va + BIT(v->bits - 1)) >> v->bits);
 }
 
-/* Translates the address of a page as the hart would for a load. Returns false if that would
- * fault. */
+/* Translates the address of a page as the hart would for such an access. Returns false if that
+ * would fault. */
 static bool walk(const struct view *v, uint64_t va, uint64_t *gpa)
 {
 	uint64_t table = (v->satp & PPN_MASK) * PAGE_SIZE, pte;
@@ -65,7 +66,7 @@ static bool walk(const struct view *v, uint64_t va, uint64_t *gpa)
 			continue;
 		*gpa = table | (va & (BIT(shift) - 1));
 		/* Pages of 64 KiB (Svnapot) are not offered to guests. */
-		return pte & PTE_R && (bool)(pte & PTE_U) == v->user && !(pte >> 63) &&
+		return pte & v->needs && (bool)(pte & PTE_U) == v->user && !(pte >> 63) &&
 		       !(table & (BIT(shift) - 1));
 	}
 	return false;
@@ -112,8 +113,11 @@ static bool look_at(struct view *v)
 
 uint32_t unwind(const struct vcpu *vcpu, uint64_t fp, bool user, uint64_t *chain, uint32_t most)
 {
-	struct view v = {
-	    .vm = vcpu->vm, .satp = csr_read(CSR_VSATP), .user = user, .walks = UNWIND_WALKS};
+	struct view v = {.vm = vcpu->vm,
+	                 .satp = csr_read(CSR_VSATP),
+	                 .user = user,
+	                 .needs = PTE_R,
+	                 .walks = UNWIND_WALKS};
 	uint32_t n = 0;
 
 	if (!look_at(&v))
@@ -128,4 +132,22 @@ uint32_t unwind(const struct vcpu *vcpu, uint64_t fp, bool user, uint64_t *chain
 		fp = next;
 	}
 	return n;
+}
+
+uint32_t unwind_insn(const struct vcpu *vcpu, uint64_t pc, bool user)
+{
+	struct view v = {
+	    .vm = vcpu->vm, .satp = csr_read(CSR_VSATP), .user = user, .needs = PTE_X, .walks = 2};
+	uint32_t insn = 0;
+	uint64_t word;
+
+	if (!look_at(&v))
+		return 0;
+	/* By halves: the second one may be on the next page. */
+	for (uint32_t shift = 0; shift < 32 && (!shift || (insn & 3) == 3); shift += 16, pc += 2) {
+		if (!read(&v, ALIGN_DOWN(pc, sizeof(word)), &word))
+			return 0;
+		insn |= (uint32_t)(uint16_t)(word >> (pc & 6) * 8) << shift;
+	}
+	return insn;
 }

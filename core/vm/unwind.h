@@ -20,4 +20,11 @@ struct vcpu;
 #define UNWIND_WALKS 16U
 uint32_t unwind(const struct vcpu *vcpu, uint64_t fp, bool user, uint64_t *chain, uint32_t most);
 
+/*
+ * Returns the instruction at pc of a resident vcpu, in VU or not, by tables in its RAM and from its
+ * RAM alone. Returns 0 if there is none, or if the page is not executable. Unlike the hart's own
+ * walk this never writes. Not inlined, because it is rare.
+ */
+uint32_t unwind_insn(const struct vcpu *vcpu, uint64_t pc, bool user) __attribute__((noinline));
+
 #endif

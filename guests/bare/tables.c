@@ -7,10 +7,15 @@
  *                pages, and tells how each access ends, whatever its device tree says of Svadu. In
  *                rounds= rounds, with a pause before each. If it may write the page it fills it
  *                itself.
+ *   role=bait    has one entry with A, which lets a runner run, clears A after a while, and tells
+ * at its end whether it is still so. role=runner  runs code by that entry. When A is cleared the
+ * hart still knows the page, so the code reaches its WRS.NTO, which traps: is it read by the entry,
+ * and does that set A?
  */
 #include "guests/bare/bare.h"
 
 #define ENTRIES 512U
+#define BAIT    7U    /* the entry of bait and runner */
 #define TABLE   1U    /* V: the entry leads to a table */
 #define LEAF    0xcfU /* D A X W R V */
 #define UNUSED  0x0fU /* the same without D and A */
@@ -25,6 +30,17 @@ static union {
 	uint32_t ret;
 	uint64_t words[ENTRIES];
 } page __attribute__((aligned(4096))) = {.ret = 0x00008067};
+
+/* A page that spins while A is set in the entry at a0, and then waits once. */
+void tables_run(const volatile uint64_t *at);
+__asm__(".balign 4096\n"
+        "tables_run:\n"
+        "1:	ld t0, 0(a0)\n"
+        "	andi t0, t0, 0x40\n"
+        "	bnez t0, 1b\n"
+        "	.4byte 0x00d00073\n" /* wrs.nto */
+        "	ret\n"
+        ".balign 4096\n");
 
 static uint64_t entry(uint64_t address, uint64_t flags)
 {
@@ -128,6 +144,34 @@ static int reader(const struct shared_memory *s)
 	return 0;
 }
 
+static int bait(volatile uint64_t *table)
+{
+	uint64_t without = entry((uint64_t)tables_run, UNUSED);
+
+	table[BAIT] = entry((uint64_t)tables_run, LEAF);
+	sleep_for(5 * MS);
+	table[BAIT] = without;
+	sleep_for(50 * MS);
+	print("tables: the entry %s\n", table[BAIT] == without ? "stays" : "has changed");
+	return 0;
+}
+
+static int runner(const struct shared_memory *s)
+{
+	void (*run)(uint64_t at) = (void (*)(uint64_t))(3UL << GIGA | BAIT << 12);
+
+	sleep_for(MS);
+	root[s->base >> GIGA] = entry(s->base, LEAF);
+	turn_paging_on(s->base);
+	trap_guard();
+	run(s->base + BAIT * sizeof(root[0]));
+	struct trap_seen seen = trap_unguard();
+
+	csr_write(satp, 0);
+	print("tables: ran, and then %u page faults\n", seen.cause == 12 ? seen.count : 0);
+	return 0;
+}
+
 int tables(uint64_t hartid)
 {
 	struct shared_memory s;
@@ -135,5 +179,9 @@ int tables(uint64_t hartid)
 	(void)hartid;
 	if (!shared_node(0, &s))
 		return 1;
+	if (bootarg_is("role", "bait"))
+		return bait((volatile uint64_t *)s.base);
+	if (bootarg_is("role", "runner"))
+		return runner(&s);
 	return bootarg_is("role", "writer") ? writer((volatile uint64_t *)s.base) : reader(&s);
 }

@@ -137,6 +137,34 @@ static void test_page_tables(void **state)
 }
 
 /* A leaf for 1 GiB, and one that is not aligned to that. */
+/* At the end of a page: of four bytes, two of which are on the next one, which is the one before in
+ * memory; and compressed ones. */
+static void test_instructions(void **state)
+{
+	const uint64_t pc = STACK + 0xffe;
+
+	(void)state;
+	*word(RAM_BASE + 0x3ff8) = 0xa073000000000000;
+	*word(RAM_BASE + 0x1000) = 0x00010001deadc0de;
+	for (uint32_t levels = 3; levels <= 5; levels++) {
+		map(levels, VX);
+		assert_int_equal(unwind_insn(&vcpu, pc, false), 0xc0dea073);
+		assert_int_equal(unwind_insn(&vcpu, pc + 6, false), 1);
+		assert_int_equal(unwind_insn(&vcpu, pc, true), 0);
+		assert_int_equal(unwind_insn(&vcpu, STACK + 0x1fff, false), 0);
+	}
+	map(3, VRW);
+	assert_int_equal(unwind_insn(&vcpu, pc, false), 0);
+	/* Tables outside of its RAM, or of no kind. */
+	host_csrs[CSR_VSATP] = 8UL << 60 | 0x100000;
+	assert_int_equal(unwind_insn(&vcpu, pc, false), 0);
+	host_csrs[CSR_VSATP] = 7UL << 60;
+	assert_int_equal(unwind_insn(&vcpu, pc, false), 0);
+	host_csrs[CSR_VSATP] = 0;
+	assert_int_equal(unwind_insn(&vcpu, RAM_BASE + 0x1006, true), 1);
+	assert_int_equal(unwind_insn(&vcpu, RAM_BASE + RAM_BYTES, true), 0);
+}
+
 static void test_large_pages(void **state)
 {
 	uint64_t root = RAM_BASE + 0x8000;
@@ -255,6 +283,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup(test_without_page_tables, setup),
 	    cmocka_unit_test_setup(test_page_tables, setup),
+	    cmocka_unit_test_setup(test_instructions, setup),
 	    cmocka_unit_test_setup(test_large_pages, setup),
 	    cmocka_unit_test_setup(test_hostile, setup),
 	    cmocka_unit_test_setup(test_tables_elsewhere, setup),

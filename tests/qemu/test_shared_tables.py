@@ -79,6 +79,20 @@ def test_readers_that_move(tmp_path, two_harts):  # pylint: disable=redefined-ou
     assert other == [SVADU, "tables: 120 of 120 accesses passed"]
 
 
+def test_code_that_tally_reads(tmp_path, two_harts):  # pylint: disable=redefined-outer-name
+    """An instruction without stval, which Tally has to read, on a page that the hart still knows
+    though its entry lost A. HLVX would set A: QEMU has it ignore henvcfg.ADUE."""
+    # A vcpu that shares its hart may not wait there.
+    vms = [vm("bait", "kind=tables role=bait"), vm("runner", "kind=tables role=runner", 1),
+           vm("sleeper", "kind=idle after=2000000 ticks=1", 1)]
+    memory = shared("ring", 0x1000, {"bait": (AT, "read-write"), "runner": (AT, "read")})
+    result = run(tmp_path, vms, [memory], options=two_harts, stays=False)
+    assert result.status == harness.OK, str(result)
+    assert QUIRK in quirks(result)
+    assert result.vm("bait") == ["tables: the entry stays"]
+    assert result.vm("runner") == ["tables: ran, and then 1 page faults"]
+
+
 def test_without_svadu(tmp_path):
     """Software sets A and D then, for all."""
     result, writer, reader, other = boot(tmp_path, options=["--cpu", cpu(more=",svadu=off")])

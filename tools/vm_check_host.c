@@ -126,9 +126,10 @@ static void print_device(const struct vm_config *vm, const struct vm_device *d, 
 {
 	const char *reset = reset_names[d->reset];
 
-	printf("  device    %s: %s%s; dma %s%s\n", d->name, d->pci.given ? "PCI function " : "",
+	printf("  device    %s: %s%s; dma %s%s%s\n", d->name, d->pci.given ? "PCI function " : "",
 	       tree ? path_of(d, tree) : d->host, dma_names[d->dma],
-	       d->dma_unchecked ? ", unchecked" : "");
+	       d->dma_unchecked ? ", unchecked" : "",
+	       d->pci.forced ? "; it may stop the machine" : "");
 	for (uint32_t i = 0; i < d->n_regions; i++)
 		printf("            registers 0x%" PRIx64 " to 0x%" PRIx64 "\n", d->regions[i].base,
 		       d->regions[i].base + d->regions[i].size - 1);

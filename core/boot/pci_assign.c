@@ -7,6 +7,7 @@
 #include "arch/riscv/pci_reset.h"
 #include "core/boot/hs_memory.h"
 #include "core/boot/pci_place.h"
+#include "core/config/pci_acts.h"
 #include "core/config/vm_memory.h"
 #include "core/lib/text.h"
 #include "core/log.h"
@@ -20,6 +21,7 @@
 #define RESET_MS          1000U
 #define LEVEL_HIGH        4U
 #define NAMES_BYTES       64U
+#define REASON_BYTES      152U
 
 /* A function of the host's bus. */
 struct found {
@@ -142,12 +144,16 @@ static bool check_neighbours(struct search *s, uint32_t bdf)
 
 static bool check_kind(struct search *s, const struct found *it)
 {
+	char reason[REASON_BYTES];
+
 	if (it->class == CLASS_IOMMU)
 		return refuse(s, BDF_FORMAT " is an IOMMU", BDF_PARTS(it->bdf));
 	if (it->class == CLASS_HOST_BRIDGE)
 		return refuse(s, BDF_FORMAT " is the host bridge", BDF_PARTS(it->bdf));
 	if (it->bridge)
 		return refuse(s, BDF_FORMAT " is a bridge", BDF_PARTS(it->bdf));
+	if (!pci_acts_allowed(it->id, it->class, &s->device->pci, reason, sizeof(reason)))
+		return refuse(s, "%s", reason);
 	return check_neighbours(s, it->bdf);
 }
 

@@ -236,6 +236,8 @@ static void report_device(const struct vm *vm, const struct vm_device *device)
 		         device->host, device->pci.bdf >> 8, device->pci.bdf >> 3 & 31,
 		         device->pci.bdf & 7);
 	log_line("vm %s: %s is %s: %s", vm->config->name, device->name, device->host, line);
+	if (device->pci.forced)
+		log_line("vm %s: WARNING: %s may stop the machine", vm->config->name, device->name);
 	if (device->dma == VM_DMA_TRUSTED)
 		log_line("vm %s: WARNING: %s may write all memory: the counts of every VM rest on "
 		         "the drivers of VM %s",

@@ -128,6 +128,7 @@ enum vm_irq_mode {
 struct vm_pci {
 	bool given;      /* false: the device is none */
 	bool by_id;      /* it was named by vendor and device */
+	bool forced;     /* the tree consents to what pci_acts.h tells */
 	uint32_t name;   /* bus << 8 | device << 3 | function; by_id: vendor << 16 | device */
 	uint32_t bdf;    /* boot */
 	uint32_t pin;    /* boot; 1 to 4: the INTx that is irqs[0]; 0: it has none */

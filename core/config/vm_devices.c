@@ -11,8 +11,9 @@
 #define PATH_MAX_BYTES 127U /* of `host` */
 #define NAME_MAX_BYTES 31
 
-enum { DEVICE_HOST, DEVICE_PCI, DEVICE_DMA, DEVICE_UNCHECKED, DEVICE_PROPS };
-static const char *const device_props[DEVICE_PROPS] = {"host", "pci", "dma", "dma-unchecked"};
+enum { DEVICE_HOST, DEVICE_PCI, DEVICE_DMA, DEVICE_UNCHECKED, DEVICE_FORCE, DEVICE_PROPS };
+static const char *const device_props[DEVICE_PROPS] = {"host", "pci", "dma", "dma-unchecked",
+                                                       "force"};
 
 bool vm_is_devices(const struct vm_blob *b, int child)
 {
@@ -161,13 +162,16 @@ static bool parse_which(const struct vm_blob *b, int node, const struct vm_prop 
 {
 	const struct vm_prop *host = &props[DEVICE_HOST], *pci = &props[DEVICE_PCI];
 
+	if (!pci->data && props[DEVICE_FORCE].data)
+		return vm_refuse(b, VM_REFUSED_VALUE, node, "force",
+		                 "has no meaning but for a PCI function, by pci");
 	if (!pci->data)
 		return vm_require(b, node, host) &&
 		       vm_read_string(b, node, host, PATH_MAX_BYTES, &device->host);
 	if (host->data)
 		return vm_refuse(b, VM_REFUSED_VALUE, node, "pci",
 		                 "a device is a node, by host, or a PCI function, not both");
-	return vm_function_parse(b, node, pci, tree, device);
+	return vm_function_parse(b, node, pci, &props[DEVICE_FORCE], tree, device);
 }
 
 static bool parse_device(const struct vm_blob *b, int node, const struct vm_limits *limits,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/config/host_bridge.h"
+#include "core/config/pci_acts.h"
 #include "core/config/vm_memory.h"
 
 #define NAME_BYTES 15U
@@ -58,8 +59,28 @@ static bool parse_dma(const struct vm_blob *b, int node, const struct vm_device 
 	return true;
 }
 
+static bool parse_force(const struct vm_blob *b, int node, const struct vm_prop *force,
+                        struct vm_pci *pci)
+{
+	static const char *const words[] = {PCI_ACTS_CONSENT};
+	uint32_t which;
+
+	pci->forced = force->data != NULL;
+	return vm_read_word(b, node, force, words, 1, "is not \"" PCI_ACTS_CONSENT "\"", &which);
+}
+
+/* A function that is named by its place is looked at by boot alone. */
+static bool check_acts(const struct vm_blob *b, int node, const struct vm_pci *pci)
+{
+	char reason[sizeof(b->why->reason)];
+
+	return !pci->by_id ||
+	       pci_acts_allowed(pci->name, PCI_CLASS_UNKNOWN, pci, reason, sizeof(reason)) ||
+	       vm_refuse_text(b, VM_REFUSED_PCI, node, "pci", "%s", reason);
+}
+
 bool vm_function_parse(const struct vm_blob *b, int node, const struct vm_prop *pci,
-                       struct vm_tree *tree, struct vm_device *device)
+                       const struct vm_prop *force, struct vm_tree *tree, struct vm_device *device)
 {
 	if (!vm_read_string(b, node, pci, NAME_BYTES, &device->host))
 		return false;
@@ -73,7 +94,8 @@ bool vm_function_parse(const struct vm_blob *b, int node, const struct vm_prop *
 		                         "the VMs have more than # PCI functions together",
 		                         VM_MAX_FUNCTIONS, 0);
 	tree->n_functions++;
-	return parse_dma(b, node, device);
+	return parse_dma(b, node, device) && parse_force(b, node, force, &device->pci) &&
+	       check_acts(b, node, &device->pci);
 }
 
 bool vm_function_is_same(const struct vm_device *a, const struct vm_device *b)

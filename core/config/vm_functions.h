@@ -6,9 +6,10 @@
 
 #include "core/config/vm_props.h"
 
-/* Reads the name of a function, "BB:DD.F" or "VVVV:DDDD", and refuses what its `dma` cannot be. */
+/* Reads the name of a function, "BB:DD.F" or "VVVV:DDDD", and `force`. Refuses what its `dma` cannot
+ * be, and a function that acts on the machine (pci_acts.h). */
 bool vm_function_parse(const struct vm_blob *b, int node, const struct vm_prop *pci,
-                       struct vm_tree *tree, struct vm_device *device);
+                       const struct vm_prop *force, struct vm_tree *tree, struct vm_device *device);
 
 /* The two are the same function, by the same words. */
 bool vm_function_is_same(const struct vm_device *a, const struct vm_device *b);

@@ -155,11 +155,48 @@ static void kinds(void **state)
 	put(&bus[0x08], 0x0c, 0x00010000, 0);
 	refuse(IT "00:01.0 is a bridge");
 	put(&bus[0x08], 0x0c, 0, 0);
+	put(&bus[0x08], PCI_CLASS, 0xff000000, 0);
 	refuse(IT "it has no registers");
 	put(&bus[0x08], 0x20, 1, 0xffffffe0);
 	refuse(IT "its registers are in I/O space only, which VMs do not have");
 	no_dma = "the IOMMU does not answer";
 	refuse(IT "the IOMMU does not answer");
+}
+
+/* Of all classes, those that act on the machine are refused without consent. */
+static void acts_on_the_machine(void **state)
+{
+	static const uint16_t acts[] = {0x0601, 0x0680, 0x0800, 0x0804,
+	                                0x0807, 0x0880, 0x0c05, 0x0c07};
+	static const uint16_t works[] = {0x0100, 0x0500, 0x0801, 0x0805, 0x0c03, 0xff00};
+	struct vm_device *d;
+
+	(void)state;
+	d = give_vm(0, "00:01.0", false, 0x08);
+	for (size_t i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
+		const char *kind = acts[i] >> 8 == 6   ? "a bridge to parts of the machine"
+		                   : acts[i] >> 8 == 8 ? "a peripheral of the system"
+		                   : acts[i] == 0x0c05 ? "an SMBus"
+		                                       : "an IPMI interface";
+		char words[192];
+
+		snprintf(words, sizeof(words),
+		         IT "abcd:1234 is %s, which can stop the machine: needs force = \"it may "
+		            "stop the machine\"",
+		         kind);
+		add(0x08, 0x1234abcd, (uint32_t)acts[i] << 8);
+		refuse(words);
+	}
+	for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++) {
+		add(0x08, 0x1234abcd, (uint32_t)works[i] << 8);
+		refuse(IT "it has no registers");
+	}
+	/* Consent helps where it is enough. */
+	add(0x08, 0x00111b36, 0x088000);
+	d->pci.forced = true;
+	refuse(IT "it has no registers");
+	add(0x08, 0x10451af4, 0x00ff00);
+	refuse(IT "1af4:1045 changes memory past the IOMMU");
 }
 
 static void several_functions(void **state)
@@ -248,6 +285,7 @@ int main(void)
 	    cmocka_unit_test_setup(beside_memory, setup),
 	    cmocka_unit_test_setup(by_vendor_and_device, setup),
 	    cmocka_unit_test_setup(kinds, setup),
+	    cmocka_unit_test_setup(acts_on_the_machine, setup),
 	    cmocka_unit_test_setup(several_functions, setup),
 	    cmocka_unit_test_setup(no_room, setup),
 	    cmocka_unit_test_setup(interrupts, setup),

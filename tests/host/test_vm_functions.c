@@ -122,6 +122,28 @@ static void doubles(void **state)
 	assert_int_equal(accepted(t)->n_functions, 2);
 }
 
+/* By its identity: what stops the machine needs consent, and what no IOMMU keeps has none. */
+static void acts_on_the_machine(void **state)
+{
+	void *t = one_function("1B36:0011");
+
+	(void)state;
+	test_host = NULL;
+	refused(t, VM_REFUSED_PCI,
+	        DISK ": pci: 1b36:0011 is a panic notifier, which can stop the machine: "
+	             "needs force = \"it may stop the machine\"");
+	set_string(t, DISK, "force", "yes");
+	refused(t, VM_REFUSED_VALUE, DISK ": force: is not \"it may stop the machine\"");
+	set_string(t, DISK, "force", "it may stop the machine");
+	assert_true(accepted(t)->vms[1].devices[0].pci.forced);
+	set_string(t, DISK, "pci", "1af4:1057");
+	refused(t, VM_REFUSED_PCI, DISK ": pci: 1af4:1057 changes memory past the IOMMU");
+	delete_prop(t, DISK, "pci");
+	set_string(t, DISK, "host", "clock");
+	set_string(t, DISK, "dma", "none");
+	refused(t, VM_REFUSED_VALUE, DISK ": force: has no meaning but for a PCI function, by pci");
+}
+
 static void too_many(void **state)
 {
 	void *t = good_tree();
@@ -267,7 +289,7 @@ int test_vm_functions(void)
 	    cmocka_unit_test(one_of_both),     cmocka_unit_test(doubles),
 	    cmocka_unit_test(too_many),        cmocka_unit_test(what_the_host_has),
 	    cmocka_unit_test(what_the_vm_has), cmocka_unit_test(the_bridge),
-	    cmocka_unit_test(the_iommu),
+	    cmocka_unit_test(the_iommu),       cmocka_unit_test(acts_on_the_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -215,6 +215,16 @@ DMA = [
     one("DMA of a PCI function is trusted.",
         DEVICE + "dma: a PCI function is given behind an IOMMU only: it is \"isolated\"",
         devices(function("00:01.0", "trusted")), "functions", given=PLACE),
+    one("A PCI function that stops the machine.", DEVICE + "pci: 1b36:0011 is a panic notifier, "
+        "which can stop the machine: needs force = \"it may stop the machine\"",
+        devices(function("1b36:0011")), "functions"),
+    one("A balloon, which consent does not help.", DEVICE + "pci: 1af4:1045 changes "
+        "memory past the IOMMU",
+        devices(function("1af4:1045", more='force = "it may stop the machine";')), "functions"),
+    one("Consent in other words.", DEVICE + "force: is not \"it may stop the machine\"",
+        devices(function("00:01.0", more='force = "yes";')), "functions"),
+    refused_device("Consent to a device that is no PCI function.", "has no meaning but for a PCI "
+                   "function, by pci", RTC, "force", more='force = "it may stop the machine";'),
     one("A PCI function is given without an IOMMU.", DEVICE + "pci: the host's tree has no IOMMU "
         "for it: nothing would keep its DMA in the VM's memory",
         devices(function("00:01.0")), "no IOMMU"),

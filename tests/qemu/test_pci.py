@@ -198,6 +198,7 @@ def test_linux_sees_its_functions_only(tmp_path):
 # What QEMU gets, what VM alpha and VM beta get, and the words.
 NODE = "/vms/alpha/devices/it: pci: "
 AFTER = "/vms/beta/devices/it: pci: "
+STOPS = ", which can stop the machine: needs force = \"it may stop the machine\""
 REFUSALS = {
     "nothing": ([], "00:09.0", None, NODE + "there is no function 00:09.0 on the host's bus"),
     "none": ([], "1af4:1044", None, NODE + "there is no function 1af4:1044 on the host's bus"),
@@ -229,6 +230,14 @@ REFUSALS = {
     "alone": ([RNG + ",multifunction=on", f"virtio-rng-pci,addr=01.1,{ISOLATED}"], "00:01.1", None,
               NODE + "00:01.1 is found by a guest that has 00:01.0 too, which has to come before "
               "it"),
+    "stops": (["pvpanic-pci,addr=03.0"], "00:03.0", None, NODE + "1b36:0011 is a "
+              "panic notifier" + STOPS),
+    "watches": (["i6300esb,addr=03.0"], "00:03.0", None, NODE + "8086:25ab is a "
+                "watchdog" + STOPS),
+    "watches, by identity": (["i6300esb,addr=03.0"], "8086:25ab", None,
+                             NODE + "8086:25ab is a watchdog" + STOPS),
+    "balloon": ([f"virtio-balloon-pci,addr=03.0,{ISOLATED}"], "00:03.0", None, NODE + "1af4:1045 "
+                "changes memory past the IOMMU"),
 }
 
 
@@ -240,6 +249,16 @@ def test_refusals_at_boot(tmp_path, case):
         guests["beta"] = ("kind=pci", devices(it=beta))
     result = boot(tmp_path, guests, *functions(*there), status=harness.REFUSED)
     assert result.own[-1] == "refused: " + words
+
+
+def test_with_consent(tmp_path):
+    """A function that can stop the machine is given to a VM whose tree says that it may."""
+    node = ('devices { it { pci = "1b36:0011"; dma = "isolated"; '
+            'force = "it may stop the machine"; }; };')
+    result = boot(tmp_path, {"alpha": ("kind=pci", ONE_LIFE + node)},
+                  *functions("pvpanic-pci,addr=03.0"))
+    assert result.vm("alpha")[0].startswith("pci: 3.0 is 1b36:11, class 88000")
+    assert "vm alpha: WARNING: it may stop the machine" in result.own
 
 
 @pytest.mark.parametrize("node,iommu,words", (

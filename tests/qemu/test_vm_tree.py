@@ -402,7 +402,7 @@ def test_every_property_is_documented():
     properties += re.findall(r'"([a-z-]+)"', names("pmu_node.c", "names[PROPS]").split(";")[0])
     assert len(properties) == 36
     devices = re.findall(r'"([a-z-]+)"', names("vm_devices.c", "props[DEVICE_PROPS]").split(";")[0])
-    assert len(devices) == 4
+    assert len(devices) == 5
     shared = sum((re.findall(r'"([a-z-]+)"', names("vm_shared.c", f"{which}_props[").split(";")[0])
                   for which in ("shared", "user")), [])
     shared += re.findall(r'"([a-z-]+)"',

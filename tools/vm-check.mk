@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The VM tree's parser on this machine: build/host/vm-check and what its unit test needs.
 # Included by the top-level Makefile after tests/host/host.mk.
-VM_TREE_SRC := $(addprefix core/config/,vm_config.c pmu_node.c vm_layout.c \
+VM_TREE_SRC := $(addprefix core/config/,vm_config.c pmu_node.c vm_layout.c kernel_file.c \
 	vm_life_config.c vm_memory.c vm_memory_config.c vm_pmu_config.c vm_props.c \
 	vm_shared.c vm_bell.c vm_schedule.c vm_schedule_check.c vm_turns.c vm_budget.c \
 	vm_devices.c vm_functions.c pci_acts.c vm_aia.c host_above.c \

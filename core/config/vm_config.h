@@ -355,6 +355,7 @@ enum vm_refusal_code {
 	VM_REFUSED_SHARED,  /* the property needs harts of its own, but other vcpus may run there */
 	VM_REFUSED_PHANDLE, /* does not refer to a child of /images */
 	VM_REFUSED_EMPTY_IMAGE,
+	VM_REFUSED_KERNEL_FILE,  /* a kernel that is packed, or for something else */
 	VM_REFUSED_IMAGE_HEADER, /* a RISC-V Image header that contradicts itself */
 	VM_REFUSED_RESTARTS,     /* more than VM_RESTARTS_MAX */
 	VM_REFUSED_LOAD_OFFSET,  /* misaligned, or given for a RISC-V Image */

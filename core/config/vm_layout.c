@@ -11,6 +11,7 @@
  */
 #include "core/config/vm_layout.h"
 
+#include "core/config/kernel_file.h"
 #include "core/config/vm_refusal.h"
 
 #define PAGE UINT64_C(4096)
@@ -73,10 +74,15 @@ static bool read_image_header(struct vm_config *vm, struct vm_refusal *why)
 
 bool vm_layout(struct vm_config *vm, bool load_offset_given, struct vm_refusal *why)
 {
+	char reason[sizeof(why->reason)];
 	uint64_t kernel_end;
 
 	vm->kernel_is_image = is_image(&vm->kernel);
 	vm->kernel_span = vm->kernel.size;
+	if (!vm->kernel_is_image && !kernel_file_is_raw(&vm->kernel, reason, sizeof(reason))) {
+		vm_refusal_set_text(why, VM_REFUSED_KERNEL_FILE, "kernel", reason);
+		return false;
+	}
 	if (vm->kernel_is_image && load_offset_given)
 		return refuse(why, VM_REFUSED_LOAD_OFFSET, "load-offset",
 		              "the kernel is an Image, which says itself where it goes", 0, 0);

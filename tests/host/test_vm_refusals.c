@@ -502,6 +502,83 @@ static void bad_references(void **state)
 	refused(t, VM_REFUSED_PHANDLE, "/vms/alpha: initrd: does not refer to a child of /images");
 }
 
+static void refused_file(void *kernel, size_t size, const char *reason)
+{
+	void *t = good_tree();
+	char words[192];
+
+	snprintf(words, sizeof(words), "/vms/beta: kernel: is %s", reason);
+	set_bytes(t, "/images/raw", "data", kernel, (int)size);
+	refused(t, VM_REFUSED_KERNEL_FILE, words);
+}
+
+#define RUNS ": a VM runs an Image, or raw code (objcopy -O binary)"
+
+/* Files that hold a kernel, and code that begins nearly as they do. */
+static void files_that_are_no_kernel(void **state)
+{
+	static const struct {
+		size_t at, length;
+		const char *magic, *reason;
+	} files[] = {
+	    {0, 3, "\x1f\x8b\x08", "packed by gzip: unpack it first, with gzip -d"},
+	    {0, 6, "\xfd\x37zXZ", "packed by xz: unpack it first, with xz -d"},
+	    {0, 4, "\x28\xb5\x2f\xfd", "packed by zstd: unpack it first, with zstd -d"},
+	    {0, 4, "\x04\x22\x4d\x18", "packed by lz4: unpack it first, with lz4 -d"},
+	    {0, 4, "\x02\x21\x4c\x18", "packed by lz4: unpack it first, with lz4 -d"},
+	    {4, 6, "1AY&SY", "packed by bzip2: unpack it first, with bzip2 -d"},
+	    {0, 3, "\x5d\0\0", "packed by lzma: unpack it first, with lzma -d"},
+	    {0, 4, "\x7f\x45LF", "an ELF file" RUNS},
+	    {4, 4, "zimg", "a packed EFI program" RUNS},
+	    {56, 4, "ARMd", "an Image for arm64" RUNS},
+	    {0x202, 4, "HdrS", "a bzImage for x86" RUNS},
+	    {0, 4, "\x27\x05\x19\x56", "a U-Boot image" RUNS},
+	    {0, 4, "\xd0\x0d\xfe\xed", "a device tree or FIT" RUNS},
+	};
+	uint8_t kernel[1024] = {0x4d, 0x5a};
+	void *t;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		size_t end = files[i].at + files[i].length;
+
+		memset(kernel, 0x13, sizeof(kernel));
+		memcpy(kernel + files[i].at, files[i].magic, files[i].length);
+		refused_file(kernel, sizeof(kernel), files[i].reason);
+		refused_file(kernel, end, files[i].reason);
+		/* One byte less, or another last one, is code. */
+		t = good_tree();
+		set_bytes(t, "/images/raw", "data", kernel, (int)end - 1);
+		assert_false(accepted(t)->vms[1].kernel_is_image);
+		kernel[end - 1] ^= 1;
+		t = good_tree();
+		set_bytes(t, "/images/raw", "data", kernel, sizeof(kernel));
+		assert_false(accepted(t)->vms[1].kernel_is_image);
+	}
+	/* The signature of a PE file is where it says; elsewhere "MZ" is an instruction. */
+	memset(kernel, 0x13, sizeof(kernel));
+	memcpy(kernel, "MZ", 2);
+	memcpy(kernel + 0x3c, "\xfc\3\0", 4);
+	t = good_tree();
+	set_bytes(t, "/images/raw", "data", kernel, sizeof(kernel));
+	assert_false(accepted(t)->vms[1].kernel_is_image);
+	memcpy(kernel + 0x3fc, "PE\0", 4);
+	refused_file(kernel, sizeof(kernel), "an EFI program" RUNS);
+	for (size_t size = 1; size < sizeof(kernel); size++) {
+		t = good_tree();
+		set_bytes(t, "/images/raw", "data", kernel, (int)size);
+		accepted(t);
+	}
+	memset(kernel + 0x3c, 0xff, 4);
+	t = good_tree();
+	set_bytes(t, "/images/raw", "data", kernel, sizeof(kernel));
+	accepted(t);
+	/* An Image of RISC-V is one, whatever it begins with. */
+	t = good_tree();
+	memcpy(fdt_getprop_w(t, node(t, "/images/linux"), "data", NULL), "\x7f\x45LF", 4);
+	assert_true(accepted(t)->vms[0].kernel_is_image);
+}
+
 static void bad_images(void **state)
 {
 	void *t = good_tree();
@@ -625,6 +702,7 @@ int main(void)
 	    cmocka_unit_test(time_is_no_counter),
 	    cmocka_unit_test(harts_that_differ),
 	    cmocka_unit_test(bad_references),
+	    cmocka_unit_test(files_that_are_no_kernel),
 	    cmocka_unit_test(bad_images),
 	    cmocka_unit_test(bad_load_offset),
 	    cmocka_unit_test(initrd_larger_than_memory),

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/vm-check, and that the microvisor refuses what it refuses, in the same words."""
 
+import bz2
+import gzip
 import json
+import lzma
 import os
 import re
 import subprocess
@@ -80,6 +83,15 @@ REFUSALS = [
      "/vms/One: the name of a VM is 1 to 15 characters of a-z, 0-9 and -"),
     ("<&bare>", "<99>", "/vms/one: kernel: does not refer to a child of /images"),
     ('data = /incbin/("hundred-zeros.bin");', "data;", "/images/bare: data: is empty"),
+    ('/incbin/("hundred-zeros.bin")', "[1f 8b 08 00]",
+     "/vms/one: kernel: is packed by gzip: unpack it first, with gzip -d"),
+    ('/incbin/("hundred-zeros.bin")', "[28 b5 2f fd 04]",
+     "/vms/one: kernel: is packed by zstd: unpack it first, with zstd -d"),
+    ('/incbin/("hundred-zeros.bin")', "[7f 45 4c 46 02]",
+     "/vms/one: kernel: is an ELF file: a VM runs an Image, or raw code (objcopy -O binary)"),
+    ('/incbin/("hundred-zeros.bin")', "[4d 5a 00 00 7a 69 6d 67]",
+     "/vms/one: kernel: is a packed EFI program: a VM runs an Image, or raw code (objcopy -O "
+     "binary)"),
     ("kernel = <&bare>;", 'kernel = <&bare>; bootargs = "a", "b";',
      "/vms/one: bootargs: is not one string"),
     ("kernel = <&bare>;", 'kernel = <&bare>; console = "of";',
@@ -314,6 +326,30 @@ def test_memory_at(tree):
 def test_refusal(tree, old, new, words):
     done = check(tree(spoilt(old, new)))
     assert (done.returncode, done.stdout, done.stderr.splitlines()[0]) == (1, "", words)
+
+
+@pytest.mark.parametrize("pack,program", (
+    (gzip.compress, "gzip"), (lzma.compress, "xz"), (bz2.compress, "bzip2"),
+    (lambda data: lzma.compress(data, lzma.FORMAT_ALONE), "lzma")),
+    ids=("gzip", "xz", "bzip2", "lzma"))
+def test_a_packed_kernel(tree, tmp_path, pack, program):
+    """As a packer writes it."""
+    file = tree(TREE)
+    (tmp_path / "hundred-zeros.bin").write_bytes(pack(bytes(range(256)) * 100))
+    done = check(file)
+    assert (done.returncode, done.stdout, done.stderr.splitlines()[0]) == (
+        1, "", f"/vms/one: kernel: is packed by {program}: unpack it first, with {program} -d")
+
+
+def test_an_elf_file(tree):
+    """Of a guest whose other file is accepted."""
+    subprocess.run(["make", "-s", "-C", ROOT, "build/guests/bare.bin"], check=True)
+    large = TREE.replace("<0x200000>", "<0x1000000>")
+    done = check(tree(large.replace("hundred-zeros.bin", "bare.elf")))
+    assert (done.returncode, done.stdout, done.stderr.splitlines()[0]) == (
+        1, "", "/vms/one: kernel: is an ELF file: a VM runs an Image, or raw code (objcopy -O binary)")
+    done = check(tree(large.replace("hundred-zeros.bin", "bare.bin")))
+    assert "kernel    Image" in done.stdout, done.stderr
 
 
 def test_refusal_as_json(tree):

@@ -11,6 +11,7 @@
 
 #include "core/config/vm_config.h"
 #include "core/config/vm_memory.h"
+#include "core/config/vm_refusals.h"
 #include "tools/vm_check_host.h"
 #include "tools/vm_check_schedule.h"
 
@@ -431,21 +432,38 @@ static void print_accepted(const struct vm_tree *tree, const struct options *o,
 	       tree->n_vms == 1 ? "" : "s", human(sum), human(available));
 }
 
-static void print_refused(const struct vm_refusal *why, const struct options *o)
+static void print_refused(const char *line)
 {
-	char text[VM_REFUSAL_TEXT];
+	fprintf(stderr, "%s\n", line);
+}
 
-	vm_refusal_text(why, text, sizeof(text));
-	fprintf(stderr, "%s\n", text);
-	if (!o->json)
+static void print_json_refused(const char *line)
+{
+	static bool begun;
+
+	printf("%s", begun ? "," : "");
+	begun = true;
+	print_json_string(line);
+	print_refused(line);
+}
+
+/* The parts of the first one, and all as lines. The blob is changed. */
+static void print_all_refused(void *blob, size_t size, const struct vm_limits *limits,
+                              struct vm_tree *tree, const struct vm_refusal *why, bool json)
+{
+	if (!json) {
+		vm_config_refusals(blob, size, limits, tree, print_refused);
 		return;
+	}
 	printf("{\"refusal\":{\"node\":");
 	print_json_string(why->node);
 	printf(",\"property\":");
 	print_json_string(why->property);
 	printf(",\"reason\":");
 	print_json_string(why->reason);
-	printf("}}\n");
+	printf("},\"refusals\":[");
+	vm_config_refusals(blob, size, limits, tree, print_json_refused);
+	printf("]}\n");
 }
 
 /* What the machine has that the tree is checked against. */
@@ -494,7 +512,7 @@ int main(int argc, char **argv)
 	if (accepted)
 		print_accepted(&tree, &o, &limits);
 	else
-		print_refused(&why, &o);
+		print_all_refused(blob, size, &limits, &tree, &why, o.json);
 	free((void *)(uintptr_t)limits.host_tree);
 	free(blob);
 	return accepted ? 0 : 1;

@@ -17,6 +17,7 @@
 #include "core/boot/host_dt.h"
 #include "core/boot/hs_memory.h"
 #include "core/config/host_memory.h"
+#include "core/config/vm_refusals.h"
 #include "core/log.h"
 #include "core/operator/terminal.h"
 #include "core/vm/ledger.h"
@@ -36,13 +37,23 @@ void secondary_main(uint64_t hartid, uint64_t index);
 
 static struct vm_tree *tree;
 
-/* Stops the machine, because Tally cannot run the VM tree that the user gave. */
-static _Noreturn void refuse(const char *text)
+static void tell_refused(const char *text)
 {
 	log_line("refused: %s", text);
+}
+
+/* Stops the machine, because Tally cannot run the VM tree that the user gave. */
+static _Noreturn void stop(void)
+{
 	sbi_call(SBI_EXT_SRST, SBI_SRST_RESET, SBI_SRST_SHUTDOWN, SBI_SRST_REASON_SYSFAIL, 0, 0, 0);
 	for (;;)
 		wfi();
+}
+
+static _Noreturn void refuse(const char *text)
+{
+	tell_refused(text);
+	stop();
 }
 
 static bool is_tree_given(void)
@@ -156,6 +167,13 @@ static uint32_t hart_guest_files(uint32_t hart)
 	return pcpu ? pcpu->guest_files : 0;
 }
 
+/* The VM tree may not be written under the map of HS. */
+static void tell_all_refused(void *limits)
+{
+	vm_config_refusals((void *)platform.tree_base, platform.tree_size, limits, tree,
+	                   tell_refused);
+}
+
 static void read_vm_tree(void)
 {
 	struct vm_limits limits = {
@@ -169,7 +187,6 @@ static void read_vm_tree(void)
 	    .hctrs = this_pcpu()->hpm.hctrs ? this_pcpu()->hpm.hctrs | HCTRS_FIXED : 0,
 	};
 	struct vm_refusal refusal;
-	char text[VM_REFUSAL_TEXT];
 
 	if (!is_tree_given())
 		refuse("/chosen: linux,initrd-start: no VM tree was given as the initrd");
@@ -189,16 +206,14 @@ static void read_vm_tree(void)
 		vms = page_alloc_array(tree->n_vms * sizeof(vms[0]));
 		return;
 	}
-	vm_refusal_text(&refusal, text, sizeof(text));
-	refuse(text);
+	hs_memory_without(tell_all_refused, &limits);
+	stop();
 }
 
 static void find_functions(void)
 {
-	char text[VM_REFUSAL_TEXT];
-
-	if (!pci_assign(tree, text, sizeof(text)))
-		refuse(text);
+	if (!pci_assign(tree, tell_refused))
+		stop();
 }
 
 /* The harts compare themselves with it while they start. What is wrong with the tree is told

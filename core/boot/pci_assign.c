@@ -39,8 +39,7 @@ struct search {
 	struct pci_room room;
 	struct vm_config *vm;
 	struct vm_device *device;
-	char *text;
-	size_t size;
+	void (*tell)(const char *line);
 	bool refused;
 };
 
@@ -50,13 +49,15 @@ struct search {
 static bool refuse(struct search *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static bool refuse(struct search *s, const char *format, ...)
 {
-	struct text text = text_begin(s->text, s->size);
+	char line[VM_REFUSAL_TEXT];
+	struct text text = text_begin(line, sizeof(line));
 	va_list args;
 
 	text_add(&text, "/vms/%s/devices/%s: pci: ", s->vm->name, s->device->name);
 	va_start(args, format);
 	text_vadd(&text, format, args);
 	va_end(args);
+	s->tell(line);
 	s->refused = true;
 	return false;
 }
@@ -134,8 +135,9 @@ static bool check_neighbours(struct search *s, uint32_t bdf)
 			              BDF_PARTS(bdf), BDF_PARTS(f->pci.bdf), vm->name);
 		whole |= vm == s->vm && f->pci.bdf == (bdf & ~7U);
 	}
-	if (whole)
-		return true;
+	/* The first one may be what was refused. */
+	if (whole || s->refused)
+		return whole;
 	return refuse(s,
 	              BDF_FORMAT " is found by a guest that has " BDF_FORMAT
 	                         " too, which has to come before it",
@@ -348,7 +350,8 @@ static void assign_all(void *search)
 		s->vm = &s->tree->vms[i];
 		for (uint32_t k = 0; k < s->vm->n_devices; k++) {
 			s->device = &s->vm->devices[k];
-			if (s->device->pci.given && !assign(s))
+			/* An IOMMU that does not work is told once. */
+			if (s->device->pci.given && !assign(s) && dma_refused())
 				return;
 		}
 	}
@@ -374,10 +377,10 @@ static bool is_asked(const struct vm_tree *tree)
 	return asked;
 }
 
-bool pci_assign(struct vm_tree *tree, char *text, size_t size)
+bool pci_assign(struct vm_tree *tree, void (*tell)(const char *line))
 {
 	struct host_bridge bridge;
-	struct search s = {.tree = tree, .text = text, .size = size};
+	struct search s = {.tree = tree, .tell = tell};
 
 	/* A board's bus may be asleep, and fault. The parser has refused functions where there is
 	 * no bridge. */

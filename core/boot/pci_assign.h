@@ -7,9 +7,9 @@
 
 /*
  * If the tree names functions: turns off all of the host's bus, whoever has left them on, and finds
- * those that the tree names. Returns false if a VM cannot have one; `text` says why, as a refusal
- * of the tree.
+ * those that the tree names. Returns false if a VM cannot have one; each of these is told as a
+ * refusal of the tree.
  */
-bool pci_assign(struct vm_tree *tree, char *text, size_t size);
+bool pci_assign(struct vm_tree *tree, void (*tell)(const char *line));
 
 #endif

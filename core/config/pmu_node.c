@@ -270,7 +270,7 @@ static bool parse_stimuli(const struct vm_blob *b, int node, const struct vm_pro
 		struct selector_standard *event = standard_of(s, event_idx);
 
 		if (!event)
-			return vm_refuse_numbers(b, VM_REFUSED_EVENT, node, prop->name,
+			return vm_refuse_numbers(b, VM_REFUSED_REFERENCE, node, prop->name,
 			                         "row #: # is none of sbi-events", i, event_idx);
 		if (stimulus == STIMULUS_NONE || stimulus >= STIMULI)
 			return vm_refuse_numbers(b, VM_REFUSED_VALUE, node, prop->name,

@@ -14,13 +14,13 @@ typedef unsigned long long ull;
 static bool check_memory(const struct vm_blob *b, int node, uint64_t at, uint64_t size)
 {
 	if (size & (size - 1))
-		return vm_refuse_text(b, VM_REFUSED_MEMORY, node, "bell",
+		return vm_refuse_text(b, VM_REFUSED_BELL, node, "bell",
 		                      "the memory is a BAR of its bell: 0x%llx bytes are no power "
 		                      "of two",
 		                      (ull)size);
 	if (at & (size - 1))
 		return vm_refuse_text(
-		    b, VM_REFUSED_MEMORY, node, "bell",
+		    b, VM_REFUSED_BELL, node, "bell",
 		    "the memory is a BAR of its bell: 0x%llx is not a multiple of "
 		    "its size",
 		    (ull)at);
@@ -170,7 +170,7 @@ static bool check_one(const struct checked *c, const struct vm_limits *limits,
 		return vm_refuse_numbers(c->b, VM_REFUSED_TOO_MANY, c->node, "bell",
 		                         "is one bell more than #", VM_MAX_BELLS, 0);
 	if (bells_at(tree, number) < 2)
-		return vm_refuse(c->b, VM_REFUSED_MISSING_PROPERTY, c->node, "bell",
+		return vm_refuse(c->b, VM_REFUSED_BELL, c->node, "bell",
 		                 "no other VM has a bell there, so nobody would ring this one");
 	return check_bus(c, limits, tree);
 }

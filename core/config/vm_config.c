@@ -144,7 +144,7 @@ static bool parse_vcpu(struct parser *p, int node, uint32_t index, uint64_t *har
 
 	name[4] = (char)('0' + index);
 	if (strcmp(fdt_get_name(p->b.blob, node, NULL), name) != 0)
-		return vm_refuse_numbers(&p->b, VM_REFUSED_NAME, node, "",
+		return vm_refuse_numbers(&p->b, VM_REFUSED_NO_VCPU, node, "",
 		                         "vcpus are vcpu0, vcpu1 and so on: vcpu# belongs here",
 		                         index, 0);
 	if (!vm_read_props(&p->b, node, vcpu_props, VCPU_PROPS, props) ||
@@ -231,22 +231,24 @@ static bool parse_vm(struct parser *p, int node, struct vm_tree *tree, struct vm
 	struct vm_prop props[VM_PROPS];
 
 	vm->console = true;
+	/* Memory and images come late, since nothing else can be told of a VM without them. */
 	if (!parse_name(p, node, tree, vm) ||
-	    !vm_read_props(&p->b, node, vm_props, VM_PROPS, props) || !parse_vcpus(p, node, vm) ||
-	    !vm_parse_interrupts(&p->b, node, &props[VM_INTERRUPTS], p->limits, tree, vm) ||
-	    !vm_parse_memory(&p->b, node, &props[VM_MEMORY], p->limits, tree, vm) ||
-	    !parse_images_of_vm(p, node, props, vm) ||
+	    !vm_read_props(&p->b, node, vm_props, VM_PROPS, props) ||
 	    !vm_parse_life(&p->b, node, &props[VM_LIFE], vm) ||
 	    !vm_parse_turns(&p->b, node, &props[VM_TURNS], tree->turn_us, vm) ||
-	    !vm_parse_pmu(&p->b, node, &props[VM_PMU], p->limits,
-	                  tree->has_selectors ? &tree->selectors : NULL, vm) ||
-	    !vm_parse_budget(&p->b, node, &props[VM_BUDGET], p->limits, tree, vm) ||
 	    !vm_read_choice(&p->b, node, &props[VM_CONSOLE], "on", "off",
 	                    "is not \"on\" or \"off\"", &vm->console) ||
-	    !vm_parse_devices(&p->b, node, p->limits, tree))
+	    (props[VM_BOOTARGS].data &&
+	     !vm_read_string(&p->b, node, &props[VM_BOOTARGS], VM_BOOTARGS_MAX, &vm->bootargs)))
 		return false;
-	return !props[VM_BOOTARGS].data ||
-	       vm_read_string(&p->b, node, &props[VM_BOOTARGS], VM_BOOTARGS_MAX, &vm->bootargs);
+	return parse_vcpus(p, node, vm) &&
+	       vm_parse_interrupts(&p->b, node, &props[VM_INTERRUPTS], p->limits, tree, vm) &&
+	       vm_parse_pmu(&p->b, node, &props[VM_PMU], p->limits,
+	                    tree->has_selectors ? &tree->selectors : NULL, vm) &&
+	       vm_parse_budget(&p->b, node, &props[VM_BUDGET], p->limits, tree, vm) &&
+	       vm_parse_memory(&p->b, node, &props[VM_MEMORY], p->limits, tree, vm) &&
+	       vm_parse_devices(&p->b, node, p->limits, tree) &&
+	       parse_images_of_vm(p, node, props, vm);
 }
 
 static bool parse_vms(struct parser *p, int node, struct vm_tree *tree)

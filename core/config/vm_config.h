@@ -334,8 +334,8 @@ enum vm_refusal_code {
 	VM_REFUSED_STRING,   /* not exactly one NUL-terminated string, or too long */
 	VM_REFUSED_VALUE,    /* not one of the allowed words or numbers */
 	VM_REFUSED_NAME,     /* of a VM or a vcpu */
-	VM_REFUSED_NO_VM,    /* no VM in the tree */
-	VM_REFUSED_NO_VCPU,  /* no vcpu in a VM */
+	VM_REFUSED_NO_VM,    /* no VM in the tree, or none that is meant */
+	VM_REFUSED_NO_VCPU,  /* no vcpu in a VM, or another one than comes next */
 	VM_REFUSED_TOO_MANY, /* VMs, vcpus or images */
 	VM_REFUSED_MEMORY,   /* zero, not a multiple of VM_MEMORY_STEP, or two that differ */
 	VM_REFUSED_MEMORY_SUM,
@@ -365,14 +365,17 @@ enum vm_refusal_code {
 	VM_REFUSED_DMA,          /* what the tree says of a device's DMA is not so */
 	VM_REFUSED_REGISTERS,    /* a device's registers are also somebody else's */
 	VM_REFUSED_INTERRUPT, /* a device's interrupt is also somebody else's, or cannot be had */
+	VM_REFUSED_BELL,      /* memory that cannot have one, or nobody who would ring it */
 	VM_REFUSED_PCI,       /* no PCI function, or none that can be had */
-	VM_REFUSED_REFERENCE, /* a device's node refers to what the VM does not have */
+	VM_REFUSED_REFERENCE, /* to what the VM, or another property, does not have */
 	VM_REFUSAL_CODES
 };
 
 /* The strings are NUL-terminated printable ASCII, whatever the blob contains. */
 struct vm_refusal {
 	enum vm_refusal_code code;
+	int at;            /* offset of the node; 0 for what concerns the whole blob */
+	const char *name;  /* of the property as the blob or the parser has it; "": none */
 	char node[64];     /* path */
 	char property[32]; /* empty: the refusal concerns the node itself */
 	char reason[152];

@@ -6,8 +6,8 @@
 
 #include "core/config/vm_props.h"
 
-/* Reads the name of a function, "BB:DD.F" or "VVVV:DDDD", and `force`. Refuses what its `dma` cannot
- * be, and a function that acts on the machine (pci_acts.h). */
+/* Reads the name of a function, "BB:DD.F" or "VVVV:DDDD", and `force`. Refuses what its `dma`
+ * cannot be, and a function that acts on the machine (pci_acts.h). */
 bool vm_function_parse(const struct vm_blob *b, int node, const struct vm_prop *pci,
                        const struct vm_prop *force, struct vm_tree *tree, struct vm_device *device);
 

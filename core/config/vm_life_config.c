@@ -59,7 +59,7 @@ bool vm_check_started(const struct vm_blob *b, int vms, const struct vm_tree *tr
 		if (!tree->vms[i].deferred)
 			return true;
 	}
-	return vm_refuse(b, VM_REFUSED_VALUE, vms, "boot", "is \"defer\" in every VM: none starts");
+	return vm_refuse(b, VM_REFUSED_NO_VM, vms, "boot", "is \"defer\" in every VM: none starts");
 }
 
 static uint32_t find(const struct vm_tree *tree, const char *name)

@@ -11,6 +11,8 @@ void vm_refusal_set(struct vm_refusal *why, enum vm_refusal_code code, const cha
 	struct text t;
 
 	why->code = code;
+	why->at = 0;
+	why->name = property;
 	t = text_begin(why->node, sizeof(why->node));
 	text_add(&t, "/");
 	t = text_begin(why->property, sizeof(why->property));
@@ -43,6 +45,7 @@ void vm_refusal_set_node(struct vm_refusal *why, const void *blob, int node)
 	struct text t = text_begin(why->node, sizeof(why->node));
 	const char *name;
 
+	why->at = node;
 	if (fdt_get_path(blob, node, path, sizeof(path)) == 0) {
 		text_add_clean(&t, path);
 		return;

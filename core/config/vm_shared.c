@@ -142,7 +142,7 @@ static bool parse_user(const struct vm_blob *b, int node, const struct vm_limits
 
 	*writes = false;
 	if (!vm)
-		return vm_refuse(b, VM_REFUSED_UNKNOWN_NODE, node, "", "no VM has this name");
+		return vm_refuse(b, VM_REFUSED_NO_VM, node, "", "no VM has this name");
 	if (vm->n_shared && vm->shared[vm->n_shared - 1].number == number)
 		return vm_refuse(b, VM_REFUSED_DUPLICATE, node, "", "is there twice");
 	if (!vm_read_props(b, node, user_props, USER_PROPS, props) ||

@@ -31,7 +31,7 @@ uint32_t cleared;     /* entries of MSI-X tables */
 bool unfenced;        /* it was written to a function, and no fence came since */
 const char *no_dma;
 struct vm_tree tree;
-static char text[VM_REFUSAL_TEXT];
+static char text[4 * VM_REFUSAL_TEXT];
 
 /* --- the model ---------------------------------------------------------------------------- */
 
@@ -305,14 +305,24 @@ struct vm_device *give_vm(uint32_t vm, const char *host, bool by_id, uint32_t na
 	return d;
 }
 
+/* Lines, with a newline before each but the first. */
+static void note(const char *line)
+{
+	size_t length = strlen(text);
+
+	snprintf(text + length, sizeof(text) - length, "%s%s", length ? "\n" : "", line);
+}
+
 void accept(void)
 {
-	if (!pci_assign(&tree, text, sizeof(text)))
+	text[0] = '\0';
+	if (!pci_assign(&tree, note))
 		fail_msg("%s", text);
 }
 
 void refuse(const char *words)
 {
-	assert_false(pci_assign(&tree, text, sizeof(text)));
+	text[0] = '\0';
+	assert_false(pci_assign(&tree, note));
 	assert_string_equal(text, words);
 }

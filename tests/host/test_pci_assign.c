@@ -199,6 +199,25 @@ static void acts_on_the_machine(void **state)
 	refuse(IT "1af4:1045 changes memory past the IOMMU");
 }
 
+/* Each function that is refused is told, and the IOMMU once. */
+static void all_of_them(void **state)
+{
+	(void)state;
+	give_vm(0, "00:09.0", false, 0x48);
+	give_vm(0, "00:01.0", false, 0x08);
+	give_vm(1, "00:0a.0", false, 0x50);
+	add_virtio(0x08);
+	refuse(IT "there is no function 00:09.0 on the host's bus\n" LAST
+	          "there is no function 00:0a.0 on the host's bus");
+	setup(NULL);
+	give_vm(0, "00:01.0", false, 0x08);
+	give_vm(1, "00:02.0", false, 0x10);
+	add_virtio(0x08);
+	add_virtio(0x10);
+	no_dma = "the IOMMU does not answer";
+	refuse(IT "the IOMMU does not answer");
+}
+
 static void several_functions(void **state)
 {
 	(void)state;
@@ -286,6 +305,7 @@ int main(void)
 	    cmocka_unit_test_setup(by_vendor_and_device, setup),
 	    cmocka_unit_test_setup(kinds, setup),
 	    cmocka_unit_test_setup(acts_on_the_machine, setup),
+	    cmocka_unit_test_setup(all_of_them, setup),
 	    cmocka_unit_test_setup(several_functions, setup),
 	    cmocka_unit_test_setup(no_room, setup),
 	    cmocka_unit_test_setup(interrupts, setup),

@@ -311,8 +311,8 @@ static void stimuli(void **state)
 	}
 	BAD(VM_REFUSED_SIZE, "sbi-stimuli: is 12 bytes long, not rows of 2 cells", "sbi-stimuli", 5,
 	    1, 1);
-	BAD(VM_REFUSED_EVENT, "sbi-stimuli: row 1: 6 is none of sbi-events", "sbi-stimuli", 5, 1, 6,
-	    1);
+	BAD(VM_REFUSED_REFERENCE, "sbi-stimuli: row 1: 6 is none of sbi-events", "sbi-stimuli", 5,
+	    1, 6, 1);
 	BAD(VM_REFUSED_VALUE, "sbi-stimuli: row 0: boot knows no stimulus 0", "sbi-stimuli", 5, 0);
 	BAD(VM_REFUSED_VALUE, "sbi-stimuli: row 0: boot knows no stimulus 4", "sbi-stimuli", 5, 4);
 	BAD(VM_REFUSED_DUPLICATE, "sbi-stimuli: names 5 twice", "sbi-stimuli", 5, 1, 5, 1);

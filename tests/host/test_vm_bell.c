@@ -151,11 +151,11 @@ static void memory(void **state)
 
 	(void)state;
 	set_u64(t, RING, "size", 0x3000);
-	refused(t, VM_REFUSED_MEMORY,
+	refused(t, VM_REFUSED_BELL,
 	        BETA ": bell: the memory is a BAR of its bell: 0x3000 bytes are no power of two");
 	set_u64(t, RING, "size", MIB(4));
 	give_to(t, ALPHA, HIGH + MIB(2), 1);
-	refused(t, VM_REFUSED_MEMORY,
+	refused(t, VM_REFUSED_BELL,
 	        ALPHA ": bell: the memory is a BAR of its bell: 0x100200000 is not a multiple of "
 	              "its size");
 	give_to(t, ALPHA, HIGH + MIB(4), 1);
@@ -168,10 +168,10 @@ static void somebody_rings(void **state)
 
 	(void)state;
 	delete_prop(t, BETA, "bell");
-	refused(t, VM_REFUSED_MISSING_PROPERTY,
+	refused(t, VM_REFUSED_BELL,
 	        ALPHA ": bell: no other VM has a bell there, so nobody would ring this one");
 	delete_node(t, BETA);
-	refused(t, VM_REFUSED_MISSING_PROPERTY,
+	refused(t, VM_REFUSED_BELL,
 	        ALPHA ": bell: no other VM has a bell there, so nobody would ring this one");
 }
 

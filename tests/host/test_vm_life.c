@@ -37,7 +37,7 @@ static void deferred(void **state)
 	assert_true(accepted(t)->vms[1].deferred);
 	assert_false(accepted(t)->vms[0].deferred);
 	set_string(t, ALPHA, "boot", "defer");
-	refused(t, VM_REFUSED_VALUE, "/vms: boot: is \"defer\" in every VM: none starts");
+	refused(t, VM_REFUSED_NO_VM, "/vms: boot: is \"defer\" in every VM: none starts");
 	set_string(t, ALPHA, "boot", "now");
 	assert_false(accepted(t)->vms[0].deferred);
 	set_string(t, BETA, "boot", "never");

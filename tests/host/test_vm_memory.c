@@ -462,16 +462,18 @@ static void nothing_for_guests(void **state)
 	limits.ram = (struct vm_range){0x80000000, 0x82200000};
 	limits.guests = vm_guest_range(limits.ram, MIB(4));
 	AT(t, ALPHA, 0x82000000, MIB(2));
-	refused_on(
+	/* Nor is there memory for the other VM. */
+	refused_first_on(
 	    &limits, t, VM_REFUSED_MEMORY_KEPT,
 	    "/vms/alpha: memory-at: the memory at 0x82000000 reaches the VM tree, at the end "
 	    "of RAM from 0x82000000");
 	limits.ram.to = 0x81000000;
 	limits.guests = vm_guest_range(limits.ram, 1);
 	AT(t, ALPHA, 0x80800000, MIB(2));
-	refused_on(&limits, t, VM_REFUSED_MEMORY_KEPT,
-	           "/vms/alpha: memory-at: the memory at 0x80800000 begins in what Tally keeps of "
-	           "RAM, up to 0x81000000");
+	refused_first_on(
+	    &limits, t, VM_REFUSED_MEMORY_KEPT,
+	    "/vms/alpha: memory-at: the memory at 0x80800000 begins in what Tally keeps of "
+	    "RAM, up to 0x81000000");
 }
 
 /* Kernel, initrd and device tree have to be in one piece. */

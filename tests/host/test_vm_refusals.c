@@ -101,7 +101,8 @@ static void things_given_twice(void **state)
 
 	t = begin_tree();
 	assert_int_equal(fdt_property_string(t, "compatible", "tally,vm-tree-1"), 0);
-	refused(end_tree(t), VM_REFUSED_DUPLICATE, "/: compatible: is given twice");
+	/* It has no nodes either. */
+	refused_first(end_tree(t), VM_REFUSED_DUPLICATE, "/: compatible: is given twice");
 
 	t = good_tree();
 	assert_int_equal(fdt_set_name(t, node(t, BETA), "alpha"), 0);
@@ -329,7 +330,7 @@ static void bad_names(void **state)
 
 	t = good_tree();
 	assert_int_equal(fdt_set_name(t, node(t, ALPHA "/vcpu1"), "vcpu2"), 0);
-	refused(t, VM_REFUSED_NAME,
+	refused(t, VM_REFUSED_NO_VCPU,
 	        "/vms/alpha/vcpu2: vcpus are vcpu0, vcpu1 and so on: vcpu1 belongs here");
 }
 
@@ -454,6 +455,73 @@ static void not_on_this_machine(void **state)
 }
 
 /* Counter 1 is time, also where nobody knows which counters there are. */
+static void told(const void *t, const char *const *words, uint32_t n)
+{
+	char(*them)[VM_REFUSAL_TEXT];
+
+	assert_int_equal(all_refused_on(&test_limits, t, &them), n);
+	for (uint32_t i = 0; i < n; i++)
+		assert_string_equal(them[i], words[i]);
+}
+
+/* Mistakes in one VM, in several, and in what refers to them. */
+static void all_of_them(void **state)
+{
+	static const char *const one_vm[] = {
+	    "/vms/alpha: hart-beat: is not a property of this node",
+	    "/vms/alpha: console: is not \"on\" or \"off\"",
+	    "/vms/alpha/vcpu0: harts: this machine has no hart 7",
+	    "/vms/alpha: pmu-counters: this machine has no counter 19",
+	    "/vms/alpha: memory: 1048576 bytes is not a positive multiple of 2 MiB",
+	    "/vms/beta: load-offset: 1 is not a multiple of 4096",
+	};
+	static const char *const gone[] = {
+	    "/vms/alpha: memory: is missing",
+	    "/vms/beta: restart-limit: 1001 is more than 1000",
+	};
+	void *t = good_tree();
+
+	(void)state;
+	set_u32(t, ALPHA, "hart-beat", 1);
+	set_string(t, ALPHA, "console", "of");
+	set_u32(t, ALPHA "/vcpu0", "harts", 7);
+	set_u32(t, ALPHA, "pmu-counters", 19);
+	set_u64(t, ALPHA, "memory", 1 << 20);
+	set_u64(t, BETA, "load-offset", 1);
+	told(t, one_vm, 6);
+	/* Alpha cannot be parsed without it, but that is no reason to refuse its name in beta. */
+	t = good_tree();
+	delete_prop(t, ALPHA, "memory");
+	set_u32(t, BETA, "restart-limit", 1001);
+	set_string(t, BETA, "controls", "alpha");
+	told(t, gone, 2);
+}
+
+/* Twenty are told, the others counted: exactly as long as there are not too many. */
+static void more_than_twenty(void **state)
+{
+	char(*them)[VM_REFUSAL_TEXT];
+	char name[32];
+	void *t = good_tree();
+
+	(void)state;
+	for (uint32_t i = 1; i <= 100; i++) {
+		uint32_t n;
+
+		snprintf(name, sizeof(name), "unknown-%u", i);
+		set_u32(t, i % 2 ? ALPHA : BETA, name, i);
+		n = all_refused_on(&test_limits, t, &them);
+		assert_int_equal(n, i <= 20 ? i : 21);
+		if (i == 21)
+			assert_string_equal(them[20], "and 1 more");
+		if (i == 25)
+			assert_string_equal(them[20], "and 5 more");
+		if (i == 96)
+			assert_string_equal(them[20], "and at least 76 more");
+	}
+	assert_string_equal(them[20], "and at least 77 more");
+}
+
 static void time_is_no_counter(void **state)
 {
 	struct vm_limits limits = test_limits;
@@ -665,7 +733,7 @@ static void every_code_was_seen(void **state)
 
 static void text_is_cut(void **state)
 {
-	const struct vm_refusal why = {VM_REFUSED_NAME, "/vms/x", "", "is bad"};
+	const struct vm_refusal why = {VM_REFUSED_NAME, 0, "", "/vms/x", "", "is bad"};
 	char text[] = "0123456789abcdef";
 
 	(void)state;
@@ -699,6 +767,8 @@ int main(void)
 	    cmocka_unit_test(too_many),
 	    cmocka_unit_test(bad_memory),
 	    cmocka_unit_test(not_on_this_machine),
+	    cmocka_unit_test(all_of_them),
+	    cmocka_unit_test(more_than_twenty),
 	    cmocka_unit_test(time_is_no_counter),
 	    cmocka_unit_test(harts_that_differ),
 	    cmocka_unit_test(bad_references),

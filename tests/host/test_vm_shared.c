@@ -186,7 +186,7 @@ static void bad_users(void **state)
 
 	(void)state;
 	give_to(t, RING "/gamma", HIGH, NULL);
-	refused(t, VM_REFUSED_UNKNOWN_NODE, RING "/gamma: no VM has this name");
+	refused(t, VM_REFUSED_NO_VM, RING "/gamma: no VM has this name");
 	delete_node(t, RING "/gamma");
 	set_string(t, ALPHA, "access", "read");
 	refused(t, VM_REFUSED_NO_WRITER,

@@ -3,6 +3,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include <libfdt.h>
 
 #include "core/config/vm_memory.h"
+#include "core/config/vm_refusals.h"
 
 /* Harts 2 and 63 are of different kinds. */
 static const char *differ(uint32_t hart, uint32_t other)
@@ -200,8 +202,47 @@ const struct vm_tree *accepted(const void *tree)
 	return accepted_on(&test_limits, tree);
 }
 
-void refused_on(const struct vm_limits *limits, const void *tree, enum vm_refusal_code code,
-                const char *text)
+static char lines[VM_REFUSALS_TOLD + 2][VM_REFUSAL_TEXT];
+static uint32_t n_lines;
+
+static void note(const char *line)
+{
+	assert_true(n_lines < VM_REFUSALS_TOLD + 1);
+	snprintf(lines[n_lines++], VM_REFUSAL_TEXT, "%s", line);
+}
+
+uint32_t all_refused_on(const struct vm_limits *machine, const void *tree,
+                        char (**them)[VM_REFUSAL_TEXT])
+{
+	static struct vm_tree out;
+	struct vm_limits limits = *machine;
+	uint32_t size = fdt_totalsize(tree);
+	void *copy = malloc(size);
+
+	assert_non_null(copy);
+	memcpy(copy, tree, size);
+	limits.host_tree = test_host;
+	n_lines = 0;
+	vm_config_refusals(copy, size, &limits, &out, note);
+	free(copy);
+	*them = lines;
+	return n_lines;
+}
+
+/* A tree with one mistake has one refusal: what follows from it is not told. */
+static void refused_alone(const struct vm_limits *limits, const void *tree, const char *text)
+{
+	char(*them)[VM_REFUSAL_TEXT];
+	uint32_t n = all_refused_on(limits, tree, &them);
+
+	for (uint32_t i = 1; i < n; i++)
+		print_error("after \"%s\": \"%s\"\n", text, them[i]);
+	assert_string_equal(them[0], text);
+	assert_int_equal(n, 1);
+}
+
+void refused_first_on(const struct vm_limits *limits, const void *tree, enum vm_refusal_code code,
+                      const char *text)
 {
 	static struct vm_tree out;
 	struct vm_refusal why;
@@ -213,6 +254,18 @@ void refused_on(const struct vm_limits *limits, const void *tree, enum vm_refusa
 	assert_string_equal(got, text);
 	assert_int_equal(why.code, code);
 	seen[code] = true;
+}
+
+void refused_first(const void *tree, enum vm_refusal_code code, const char *text)
+{
+	refused_first_on(&test_limits, tree, code, text);
+}
+
+void refused_on(const struct vm_limits *limits, const void *tree, enum vm_refusal_code code,
+                const char *text)
+{
+	refused_first_on(limits, tree, code, text);
+	refused_alone(limits, tree, text);
 }
 
 void refused(const void *tree, enum vm_refusal_code code, const char *text)

@@ -53,7 +53,8 @@ void set_image_field(void *tree, const char *field, uint64_t value);
 /* Parses, and fails the test unless the tree is accepted. */
 const struct vm_tree *accepted(const void *tree);
 
-/* Parses, and fails the test unless the tree is refused with this code and this text. */
+/* Parses, and fails the test unless the tree is refused with this code and this text, and for
+ * nothing else. */
 void refused(const void *tree, enum vm_refusal_code code, const char *text);
 
 /* test_vm_pmu.c: the number of failed tests. */
@@ -84,6 +85,14 @@ int test_pmu_node(void);
 const struct vm_tree *accepted_on(const struct vm_limits *limits, const void *tree);
 void refused_on(const struct vm_limits *limits, const void *tree, enum vm_refusal_code code,
                 const char *text);
+/* What else is refused does not matter. */
+void refused_first(const void *tree, enum vm_refusal_code code, const char *text);
+void refused_first_on(const struct vm_limits *limits, const void *tree, enum vm_refusal_code code,
+                      const char *text);
+
+/* Returns how many lines tell what is refused; *them is where they are until the next call. */
+uint32_t all_refused_on(const struct vm_limits *limits, const void *tree,
+                        char (**them)[VM_REFUSAL_TEXT]);
 
 /* Whether refused() succeeded with that code. */
 bool was_refused(enum vm_refusal_code code);

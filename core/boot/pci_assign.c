@@ -253,10 +253,9 @@ static uint32_t number_of(struct search *s, uint32_t source)
 		for (uint32_t k = 0; k < d->n_irqs; k++) {
 			if (d->irqs[k].source == source)
 				return d->irqs[k].guest;
-			next = d->irqs[k].guest >= next ? d->irqs[k].guest + 1 : next;
 		}
 	}
-	while (next == GUEST_UART_IRQ || is_bell(s->vm, next))
+	while (vm_has_irq(s->vm, next) || is_bell(s->vm, next))
 		next++;
 	if (next > GUEST_PLIC_SOURCES || s->tree->n_irqs == VM_MAX_ALL_IRQS)
 		return 0;

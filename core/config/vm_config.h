@@ -149,6 +149,7 @@ struct vm_device {
 	int node;            /* its offset in the host's tree */
 	enum vm_dma dma : 8; /* small, as a VM has room for 16 devices */
 	enum vm_device_reset reset : 8;
+	bool host_numbers;  /* its interrupts have the host's numbers in the VM */
 	bool dma_unchecked; /* dma is not looked up by compatible */
 	uint8_t reg_shift;  /* if it has a reset */
 	uint8_t n_regions;
@@ -402,6 +403,9 @@ bool vm_config_parse_table(const void *blob, uint64_t blob_size, struct selector
 /* Returns the first device without a known reset, by which the VM has one life. NULL: there is
  * none. */
 const struct vm_device *vm_device_without_reset(const struct vm_config *vm);
+
+/* Whether a source of the VM's own interrupt controller is its UART's or one of its devices'. */
+bool vm_has_irq(const struct vm_config *vm, uint32_t number);
 
 /* Returns the lowest whole pages of registers, of any of the VM's devices, that end behind `from`:
  * all that overlap or follow each other as one range. An empty one: there are no more. */

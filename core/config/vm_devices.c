@@ -11,9 +11,17 @@
 #define PATH_MAX_BYTES 127U /* of `host` */
 #define NAME_MAX_BYTES 31
 
-enum { DEVICE_HOST, DEVICE_PCI, DEVICE_DMA, DEVICE_UNCHECKED, DEVICE_FORCE, DEVICE_PROPS };
-static const char *const device_props[DEVICE_PROPS] = {"host", "pci", "dma", "dma-unchecked",
-                                                       "force"};
+enum {
+	DEVICE_HOST,
+	DEVICE_PCI,
+	DEVICE_DMA,
+	DEVICE_UNCHECKED,
+	DEVICE_FORCE,
+	DEVICE_NUMBERS,
+	DEVICE_PROPS
+};
+static const char *const device_props[DEVICE_PROPS] = {
+    "host", "pci", "dma", "dma-unchecked", "force", "interrupt-numbers"};
 
 bool vm_is_devices(const struct vm_blob *b, int child)
 {
@@ -165,6 +173,12 @@ static bool parse_which(const struct vm_blob *b, int node, const struct vm_prop 
 	if (!pci->data && props[DEVICE_FORCE].data)
 		return vm_refuse(b, VM_REFUSED_VALUE, node, "force",
 		                 "has no meaning but for a PCI function, by pci");
+	if (pci->data && props[DEVICE_NUMBERS].data)
+		return vm_refuse(b, VM_REFUSED_VALUE, node, "interrupt-numbers",
+		                 "has no meaning but for a node, by host");
+	if (!vm_read_choice(b, node, &props[DEVICE_NUMBERS], "host", "own",
+	                    "is not \"own\" or \"host\"", &device->host_numbers))
+		return false;
 	if (!pci->data)
 		return vm_require(b, node, host) &&
 		       vm_read_string(b, node, host, PATH_MAX_BYTES, &device->host);
@@ -192,32 +206,62 @@ static bool parse_device(const struct vm_blob *b, int node, const struct vm_limi
 	return check_doubles(b, node, tree, device, limits->host_tree != NULL);
 }
 
-/* Returns the VM's own source of one of the host's that a device before has too. 0: none has. */
-static uint32_t known_irq(const struct vm_config *vm, const struct vm_device *device,
-                          uint32_t source)
+/* Returns the VM's own source of one of the host's that one of its devices has. 0: none has. */
+static uint32_t known_irq(const struct vm_config *vm, uint32_t source)
 {
-	for (const struct vm_device *d = vm->devices; d < device; d++) {
+	for (const struct vm_device *d = vm->devices; d < vm->devices + vm->n_devices; d++) {
 		for (uint32_t i = 0; i < d->n_irqs; i++) {
-			if (d->irqs[i].source == source)
+			if (d->irqs[i].source == source && d->irqs[i].guest)
 				return d->irqs[i].guest;
 		}
 	}
 	return 0;
 }
 
-/* Sources of the VM's PLIC, from 1 upwards, but that of its UART. */
+bool vm_has_irq(const struct vm_config *vm, uint32_t number)
+{
+	for (const struct vm_device *d = vm->devices; d < vm->devices + vm->n_devices; d++) {
+		for (uint32_t i = 0; i < d->n_irqs; i++) {
+			if (d->irqs[i].guest == number)
+				return true;
+		}
+	}
+	return number == GUEST_UART_IRQ;
+}
+
+/* The number that the host has, if the tree wants it. */
+static bool keep_number(const struct vm_blob *b, int node, const struct vm_config *vm,
+                        uint32_t source)
+{
+	if (source > GUEST_PLIC_SOURCES)
+		return vm_refuse_numbers(b, VM_REFUSED_INTERRUPT, node, "interrupt-numbers",
+		                         "interrupt # of the host is above #, the last of a VM",
+		                         source, GUEST_PLIC_SOURCES);
+	return source != GUEST_UART_IRQ || !vm->console ||
+	       vm_refuse_numbers(b, VM_REFUSED_INTERRUPT, node, "interrupt-numbers",
+	                         "interrupt # of the host has the number of the VM's UART", source,
+	                         0);
+}
+
+/* Sources of the VM's PLIC: those of the host, or from 1 upwards what is free. */
 static bool number_irqs(const struct vm_blob *b, int node, struct vm_tree *tree,
-                        struct vm_device *device, uint32_t *next)
+                        struct vm_device *device)
 {
 	const struct vm_config *vm = &tree->vms[tree->n_vms];
+	uint32_t next = 1;
 
 	for (uint32_t i = 0; i < device->n_irqs; i++) {
-		device->irqs[i].guest = known_irq(vm, device, device->irqs[i].source);
+		device->irqs[i].guest = known_irq(vm, device->irqs[i].source);
 		if (device->irqs[i].guest)
 			continue;
-		if (*next == GUEST_UART_IRQ)
-			++*next;
-		if (*next > GUEST_PLIC_SOURCES)
+		if (device->host_numbers) {
+			next = device->irqs[i].source;
+			if (!keep_number(b, node, vm, next))
+				return false;
+		}
+		while (!device->host_numbers && vm_has_irq(vm, next))
+			next++;
+		if (next > GUEST_PLIC_SOURCES)
 			return vm_refuse_numbers(
 			    b, VM_REFUSED_TOO_MANY, node, "host",
 			    "the VM's devices have more than # interrupts together",
@@ -228,7 +272,22 @@ static bool number_irqs(const struct vm_blob *b, int node, struct vm_tree *tree,
 			                         "interrupts together",
 			                         VM_MAX_ALL_IRQS, 0);
 		tree->n_irqs++;
-		device->irqs[i].guest = (*next)++;
+		device->irqs[i].guest = next;
+	}
+	return true;
+}
+
+/* Those that keep the host's numbers come first, whatever their order. */
+static bool number_kept(const struct vm_blob *b, int devices, struct vm_tree *tree)
+{
+	struct vm_device *device = tree->vms[tree->n_vms].devices;
+	int node;
+
+	fdt_for_each_subnode(node, b->blob, devices)
+	{
+		if (device->host_numbers && !number_irqs(b, node, tree, device))
+			return false;
+		device++;
 	}
 	return true;
 }
@@ -238,9 +297,11 @@ static bool check_devices(const struct vm_blob *b, int devices, const struct vm_
                           struct vm_tree *tree)
 {
 	struct vm_config *vm = &tree->vms[tree->n_vms];
-	uint32_t i = 0, next = 1, bytes = 0;
+	uint32_t i = 0, bytes = 0;
 	int node;
 
+	if (!number_kept(b, devices, tree))
+		return false;
 	fdt_for_each_subnode(node, b->blob, devices)
 	{
 		struct vm_device *device = &vm->devices[i++];
@@ -253,7 +314,7 @@ static bool check_devices(const struct vm_blob *b, int devices, const struct vm_
 		if (!limits->host_tree)
 			continue;
 		if (!host_device_is_apart(b, node, limits->host_tree, vm, device) ||
-		    !number_irqs(b, node, tree, device, &next) ||
+		    !number_irqs(b, node, tree, device) ||
 		    !device_node_check(b, node, limits->host_tree, device, &bytes))
 			return false;
 		if (bytes > DEVICE_NODES_BYTES)

@@ -110,42 +110,47 @@ bool vm_blob_check(const struct vm_blob *b, uint64_t blob_size)
 	return check_order(b);
 }
 
-/* Whether two names differ in one character that is missing, added or changed, or in two that are
- * swapped. */
-static bool is_slip(const char *a, const char *b)
+/*
+ * Returns how alike a name and one that is known are; 0: not enough for a question. Alike are names
+ * that differ in one character, or in two that are swapped; names of which one begins or ends the
+ * other; and those that have two thirds in common at their ends. Of these, the one that has most in
+ * common and least beside it.
+ */
+static int likeness(const char *a, const char *b)
 {
-	size_t na, nb;
+	int na = (int)strlen(a), nb = (int)strlen(b), most = na > nb ? na : nb;
+	int least = na + nb - most, begin = 0, end = 0, like;
 
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	na = strlen(a);
-	nb = strlen(b);
-	while (na && nb && a[na - 1] == b[nb - 1]) {
-		na--;
-		nb--;
-	}
-	return (na <= 1 && nb <= 1) || (na == 2 && nb == 2 && a[0] == b[1] && a[1] == b[0]);
+	while (begin < least && a[begin] == b[begin])
+		begin++;
+	while (begin + end < least && a[na - 1 - end] == b[nb - 1 - end])
+		end++;
+	like = begin + end;
+	if (like + 1 >= most || 3 * like >= 2 * most || (like == na && na > 2) ||
+	    (like == nb && 2 * nb >= na) ||
+	    (like + 2 == most && a[begin] == b[begin + 1] && a[begin + 1] == b[begin]))
+		return (int)MAX_STRINGS + 2 * like - most;
+	return 0;
 }
 
 static bool refuse_unknown(const struct vm_blob *b, int node, const char *name,
                            const char *const *names, unsigned int n)
 {
-	char reason[128] = "is not a property of this node; did you mean ";
-	char *at = reason + strlen(reason);
+	const char *meant = "", *question = "";
+	int most = 0;
 
 	for (unsigned int i = 0; i < n; i++) {
-		size_t length = strlen(names[i]);
+		int like = likeness(name, names[i]);
 
-		if (!is_slip(name, names[i]) || length + 2 > (size_t)(reason + sizeof(reason) - at))
-			continue;
-		memcpy(at, names[i], length);
-		memcpy(at + length, "?", 2);
-		return vm_refuse(b, VM_REFUSED_UNKNOWN_PROPERTY, node, name, reason);
+		if (like > most) {
+			most = like;
+			meant = names[i];
+			question = "; did you mean ";
+		}
 	}
-	return vm_refuse(b, VM_REFUSED_UNKNOWN_PROPERTY, node, name,
-	                 "is not a property of this node");
+	return vm_refuse_text(b, VM_REFUSED_UNKNOWN_PROPERTY, node, name,
+	                      "is not a property of this node%s%s%s", question, meant,
+	                      most ? "?" : "");
 }
 
 bool vm_read_props(const struct vm_blob *b, int node, const char *const *names, unsigned int n,

@@ -40,6 +40,7 @@ static const char *const props[] = {
     "dma",
     "dma-unchecked",
     "force",
+    "interrupt-numbers",
     "it may stop the machine",
     "1b36:0011",
     "memory-at",

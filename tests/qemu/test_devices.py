@@ -56,6 +56,20 @@ def test_a_guest_reads_its_clock_and_no_page_beside_it(tmp_path, aia):
             in result.own)
 
 
+def test_numbers_of_the_host(tmp_path, host_of):
+    """A driver that expects its interrupt where the machine has it; the other device takes what is
+    left."""
+    words = RTC.replace("};", 'interrupt-numbers = "host"; };')
+    tree = devices(words)
+    result = bare_guests.boot(tmp_path, {"alpha": "kind=device"}, properties=tree,
+                              options=["--aia", "none"])
+    assert ("vm alpha: clock is /soc/rtc@101000: registers 101000 to 101fff; interrupt 11 as 11"
+            in result.own)
+    done = check("--host", host_of("none"), "--include", harness.BUILD / "guests",
+                 tmp_path / "bare.dts")
+    assert "            interrupt 11 of the host as 11" in done.stdout.splitlines(), done.stderr
+
+
 def test_the_shipped_tree(host_of):
     """The neighbour's reads of the same page fault."""
     tree = ROOT / "dts/rtc-to-bare.dts"

@@ -36,6 +36,8 @@ REFUSALS = [
     ('"tally,vm-tree-1"', '"tally,vm-tree-0"', '/: compatible: is not "tally,vm-tree-1"'),
     ("vms {", "chosen {}; vms {", "/chosen: no node of this name belongs here"),
     ("harts", "hart", "/vms/one/vcpu0: hart: is not a property of this node; did you mean harts?"),
+    ("vms {", "schedules { hart0 { major-frame = <1000>; }; }; vms {",
+     "/schedules/hart0: major-frame: is not a property of this node; did you mean major-frame-us?"),
     ("memory = /bits/ 64 <0x200000>;", "", "/vms/one: memory: is missing"),
     ("/bits/ 64 <0x200000>", "<0x200000>",
      "/vms/one: memory: is 4 bytes long, not 8: one 64-bit number, two cells"),
@@ -371,6 +373,43 @@ def mistakes(number):
     return text, words if number <= 20 else words[:20] + [f"and {number - 20} more"]
 
 
+NAMES = """data phandle|turn-us|harts|host pci dma dma-unchecked interrupt-numbers force|
+size|at access bell bell-identity|major-frame-us slack|vm vcpu start-us length-us guard-us|
+core selector event-fields operator-fields operators events sbi-events sbi-stimuli|
+memory memory-at kernel load-offset initrd bootargs console interrupts budget restart restart-limit
+bad-access controls heartbeat-ms crash-exits boot share look pmu pmu-reads pmu-counters pmu-events
+pmu-raw-events pmu-snapshot pmu-overflow pmu-freeze pmu-idle-cycles pmu-overflow-limit"""
+NODES = ["images { bare: bare {", "vms {", "vcpu0 {", "vms { one { devices { it {",
+         "shared { it {", "shared { it { size = /bits/ 64 <0x1000>; one {", "schedules { hart0 {",
+         "schedules { hart0 { major-frame-us = <1000>; it {",
+         "pmu {", "vms { one {"]
+
+
+def slips(name, known):
+    """Ways to write a property wrong which are no other one, nor nearer to another."""
+    long = {name[:-3], name.replace("-", "", 1)} if len(name) > 6 else set()
+    for wrong in sorted({name[1:], name[:-1], name + "x", name[1] + name[0] + name[2:]} | long):
+        if wrong not in known and (wrong == name or not any(
+                wrong in other or other in wrong for other in known if other != name)):
+            yield wrong
+
+
+@pytest.mark.parametrize("place,names", zip(NODES, NAMES.split("|")), ids=NODES)
+def test_did_you_mean(tree, place, names):
+    """Each property of each node is found behind its slips."""
+    known, asked = names.split(), 0
+    for name in known:
+        for wrong in slips(name, known):
+            text = TREE.replace("vcpu0 {", f"vcpu0 {{ {wrong};")
+            if place != "vcpu0 {":
+                text = TREE + f"/ {{ {place} {wrong}; {'};' * place.count('{')} }};"
+            lines = check(tree(text)).stderr
+            assert (f": {wrong}: is not a property of this node; did you mean {name}?"
+                    in lines), lines
+            asked += 1
+    assert asked >= 2 * len(known)
+
+
 @pytest.mark.parametrize("number", (2, 20, 25))
 def test_all_refusals(tree, tmp_path, number):
     """In one run, by vm-check with the line of each, and by boot in the same words."""
@@ -469,7 +508,7 @@ def test_every_property_is_documented():
     properties += re.findall(r'"([a-z-]+)"', names("pmu_node.c", "names[PROPS]").split(";")[0])
     assert len(properties) == 36
     devices = re.findall(r'"([a-z-]+)"', names("vm_devices.c", "props[DEVICE_PROPS]").split(";")[0])
-    assert len(devices) == 5
+    assert len(devices) == 6
     shared = sum((re.findall(r'"([a-z-]+)"', names("vm_shared.c", f"{which}_props[").split(";")[0])
                   for which in ("shared", "user")), [])
     shared += re.findall(r'"([a-z-]+)"',

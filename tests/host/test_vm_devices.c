@@ -347,6 +347,39 @@ static void types_below_a_plic(void **state)
 }
 
 /* Both, or all three, to one VM: accepted, and the shared interrupt has one source. */
+/* The host's numbers go to those that ask for them; others take what is left. */
+static void numbers_of_the_host(void **state)
+{
+	void *t = good_tree();
+	const struct vm_config *vm;
+	const char *clock = BETA "/devices/clock";
+
+	(void)state;
+	use_board("plic");
+	give(t, BETA, "clock", "clock", "none");
+	set_string(t, clock, "interrupt-numbers", "own");
+	assert_int_equal(accepted(t)->vms[1].devices[0].irqs[0].guest, 1);
+	set_string(t, clock, "interrupt-numbers", "host");
+	vm = &accepted(t)->vms[1];
+	assert_int_equal(vm->devices[0].irqs[0].guest, 11);
+	assert_int_equal(accepted(t)->n_irqs, 1);
+	assert_true(vm_has_irq(vm, 11) && vm_has_irq(vm, 10) && !vm_has_irq(vm, 1));
+	set_u32(board, "/soc/rtc@101000", "interrupts", 31);
+	assert_int_equal(accepted(t)->vms[1].devices[0].irqs[0].guest, 31);
+	set_u32(board, "/soc/rtc@101000", "interrupts", 32);
+	refused(t, VM_REFUSED_INTERRUPT,
+	        "/vms/beta/devices/clock: interrupt-numbers: interrupt 32 of the host is above 31, "
+	        "the last of a VM");
+	/* Ten is the UART's, of this machine and of a VM with a console. */
+	set_u32(board, "/soc/serial@10000000", "interrupts", 14);
+	set_u32(board, "/soc/rtc@101000", "interrupts", 10);
+	refused(t, VM_REFUSED_INTERRUPT,
+	        "/vms/beta/devices/clock: interrupt-numbers: interrupt 10 of the host has the "
+	        "number of the VM's UART");
+	set_string(t, BETA, "console", "off");
+	assert_int_equal(accepted(t)->vms[1].devices[0].irqs[0].guest, 10);
+}
+
 static void neighbours_together(void **state)
 {
 	void *t = one_device("/soc/left@21000000");
@@ -574,6 +607,7 @@ int test_vm_devices(void)
 	    cmocka_unit_test(too_many_interrupts),
 	    cmocka_unit_test(too_many_interrupts_of_all),
 	    cmocka_unit_test(neighbours_together),
+	    cmocka_unit_test(numbers_of_the_host),
 	    cmocka_unit_test(alone),
 	    cmocka_unit_test(nodes_above),
 	    cmocka_unit_test(interrupts_that_are_none),

@@ -225,6 +225,11 @@ DMA = [
         devices(function("00:01.0", more='force = "yes";')), "functions"),
     refused_device("Consent to a device that is no PCI function.", "has no meaning but for a PCI "
                    "function, by pci", RTC, "force", more='force = "it may stop the machine";'),
+    refused_device("Interrupts are numbered in another way.", "is not \"own\" or \"host\"", RTC,
+                   "interrupt-numbers", more='interrupt-numbers = "same";'),
+    one("A PCI function keeps its interrupt's number.", DEVICE + "interrupt-numbers: has no "
+        "meaning but for a node, by host", devices(function("00:01.0", more='interrupt-numbers = "host";')),
+        "functions"),
     one("A PCI function is given without an IOMMU.", DEVICE + "pci: the host's tree has no IOMMU "
         "for it: nothing would keep its DMA in the VM's memory",
         devices(function("00:01.0")), "no IOMMU"),

@@ -350,7 +350,8 @@ def test_an_elf_file(tree):
     large = TREE.replace("<0x200000>", "<0x1000000>")
     done = check(tree(large.replace("hundred-zeros.bin", "bare.elf")))
     assert (done.returncode, done.stdout, done.stderr.splitlines()[0]) == (
-        1, "", "/vms/one: kernel: is an ELF file: a VM runs an Image, or raw code (objcopy -O binary)")
+        1, "", "/vms/one: kernel: is an ELF file: a VM runs an Image, or raw code (objcopy -O "
+        "binary)")
     done = check(tree(large.replace("hundred-zeros.bin", "bare.bin")))
     assert "kernel    Image" in done.stdout, done.stderr
 

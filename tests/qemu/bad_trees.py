@@ -228,8 +228,8 @@ DMA = [
     refused_device("Interrupts are numbered in another way.", "is not \"own\" or \"host\"", RTC,
                    "interrupt-numbers", more='interrupt-numbers = "same";'),
     one("A PCI function keeps its interrupt's number.", DEVICE + "interrupt-numbers: has no "
-        "meaning but for a node, by host", devices(function("00:01.0", more='interrupt-numbers = "host";')),
-        "functions"),
+        "meaning but for a node, by host",
+        devices(function("00:01.0", more='interrupt-numbers = "host";')), "functions"),
     one("A PCI function is given without an IOMMU.", DEVICE + "pci: the host's tree has no IOMMU "
         "for it: nothing would keep its DMA in the VM's memory",
         devices(function("00:01.0")), "no IOMMU"),

@@ -40,13 +40,13 @@ struct sbi_ret vpmu_counter_get_info(const struct vpmu *v, unsigned long counter
 	return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
 }
 
-/* Table 43 has errors only for hardware counters and invalid counters. An unconfigured counter
- * reads its value. */
+/* Table 43 leaves open whether an unconfigured counter is invalid. It counts nothing, so a value
+ * with SUCCESS would be a wrong count. */
 struct sbi_ret vpmu_counter_fw_read(const struct vpmu *v, unsigned long counter_idx)
 {
 	const struct vpmu_counter *c = &v->counter[counter_idx % VPMU_COUNTERS];
 
-	if (!in_set(v->fw_lctrs, counter_idx))
+	if (!in_set(v->fw_lctrs & v->configured, counter_idx))
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
 	/* Does the same as fw_value() in fewer instructions. */
 	if ((v->running >> counter_idx & 1) != 0 && c->hctr < VPMU_FW_EVENTS)

@@ -62,7 +62,12 @@ static uint64_t pmu_left(struct counters c)
 		if (!(c.fw & BIT(i)))
 			continue;
 		r = sbi_pmu(SBI_PMU_COUNTER_FW_READ, i, 0, 0, 0, 0);
+		left |= r.error != SBI_ERR_INVALID_PARAM ? 8 : 0;
+		/* Configured, it shows the value that was kept. */
+		pmu_config(BIT(i), 0, 0xf0005);
+		r = sbi_pmu(SBI_PMU_COUNTER_FW_READ, i, 0, 0, 0, 0);
 		left |= r.error || r.value ? 8 : 0;
+		pmu_reset(BIT(i));
 	}
 	/* A start without a value continues from the kept value, which is 0. */
 	r = pmu_config(c.hw, SBI_PMU_CFG_FLAG_SET_SINH, EVENT_INSTRUCTIONS);

@@ -53,6 +53,7 @@ static const struct pmu_case start[] = {
     START("firmware counter twice -> ALREADY_STARTED", 0, M_FW0, SET, 8, STARTED),
     FW_READ("the second start left the value alone", W_FW0, 0, 7),
     RESET_ALL,
+    FW_READ("after RESET -> INVALID_PARAM", W_FW0, BAD, 0),
     TO_C,
     TO_FW0,
     START("a hardware and a firmware counter", 0, M_C_FW0, 0, 0, 0),
@@ -111,8 +112,8 @@ static const struct pmu_case others[] = {
     FW_READ("one past the last -> INVALID_PARAM", W_COUNTERS, BAD, 0),
     FW_READ("counter 64 -> INVALID_PARAM", 64, BAD, 0),
     FW_READ("counter 2^64 - 1 -> INVALID_PARAM", ~0UL, BAD, 0),
-    /* Table 43 has errors only for hardware counters and invalid counters. */
-    FW_READ("unconfigured firmware counter", W_FW0, 0, V_ANY),
+    /* Table 43 leaves open whether it is an invalid counter. */
+    FW_READ("unconfigured firmware counter -> INVALID_PARAM", W_FW0, BAD, 0),
     TO_FW0,
     START("firmware counter at 41", 0, M_FW0, SET, 41, 0),
     FW_READ("running", W_FW0, 0, 41),

@@ -94,7 +94,7 @@ const char *model_get_info(const struct model *m, unsigned long idx, struct sbi_
 
 const char *model_fw_read(const struct model *m, unsigned long idx, struct sbi_ret got)
 {
-	if (idx >= VPMU_COUNTERS || !model_is_fw(m, (uint32_t)idx))
+	if (idx >= VPMU_COUNTERS || !model_is_fw(m, (uint32_t)idx) || !m->c[idx].configured)
 		return model_expect(got, -3);
 	if (got.value != m->c[idx].value)
 		return "value of a firmware counter";

@@ -60,13 +60,16 @@ static void test_who_may_be_read(void **state)
 	unsigned long i;
 
 	(void)state;
-	/* An unconfigured counter is neither a hardware counter nor invalid, so its value is
-	 * returned. */
-	assert_int_equal(fw_read(34), 0);
+	/* Before its first configuration. */
+	assert_int_equal(vpmu_counter_fw_read(&vpmu, 34).error, SBI_ERR_INVALID_PARAM);
 	assert_int_equal(config(FWS, AUTO, FW(5)), 19);
 	events(5, 3);
-	assert_int_equal(stop(1UL << 19, RESET), 0);
+	assert_int_equal(stop(1UL << 19, 0), 0);
 	assert_int_equal(fw_read(19), 3);
+	assert_int_equal(stop(1UL << 19, RESET), SBI_ERR_ALREADY_STOPPED);
+	assert_int_equal(vpmu_counter_fw_read(&vpmu, 19).error, SBI_ERR_INVALID_PARAM);
+	assert_int_equal(vpmu_counter_fw_read(&vpmu, 19).value, 0);
+	assert_int_equal(vpmu_counter_fw_read_hi(&vpmu, 19).error, SBI_SUCCESS);
 	assert_int_equal(config(HW, AUTO, CYCLES), 3);
 	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
 		assert_int_equal(vpmu_counter_fw_read(&vpmu, others[i]).error,

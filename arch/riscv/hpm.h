@@ -45,6 +45,13 @@ struct hpm_contradiction {
 	uint64_t kept;
 };
 
+/* A difference of two lengths in instructions that a hart counted wrong. See hpm_exact.h. */
+struct hpm_inexact {
+	const char *where; /* to be read after "on hart 0 " or the like; NULL: there is none */
+	uint64_t known;
+	uint64_t counted;
+};
+
 struct hpm {
 	uint64_t hctrs; /* counters 3..31 that have filters */
 	uint64_t fixed; /* of counters 0 and 2 those that have filters and that guests may take */
@@ -73,6 +80,7 @@ struct hpm {
 	bool table_raw;     /* the firmware takes the raw events of the table */
 	uint64_t without_m; /* delegated: those whose MINH the firmware has set */
 	struct hpm_contradiction contradiction; /* the first that was found */
+	struct hpm_inexact inexact;             /* the first that was found */
 };
 
 /* HPM_AUTO and HPM_SSCCFG use the ssccfg back end if the hart has it, otherwise the sbi one. */

@@ -10,6 +10,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/fence.h"
 #include "arch/riscv/hpm_backend.h"
+#include "arch/riscv/hpm_exact.h"
 #include "arch/riscv/hpm_selfcheck.h"
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/sbi.h"
@@ -24,10 +25,6 @@ static void hs_work(void)
 	for (volatile int i = 0; i < 50; i++)
 		;
 }
-
-/* Executes 32 instructions in VS-mode or VU-mode, and an ECALL. Two of them jump, one loads and one
- * stores, in three pages of Tally's memory with their own. */
-void vs_work(bool user);
 
 /* Every firmware has this call, and none is cheaper. */
 static void m_work(void)
@@ -46,8 +43,8 @@ static bool flag(uint32_t hctr)
 	return csr_read(CSR_SCOUNTOVF) >> hctr & 1;
 }
 
-/* Starts the counter, not armed, with an event and filter. */
-static const char *begin(struct hpm *hpm, uint32_t hctr, uint32_t event_idx, uint32_t inhibit)
+const char *hpm_selfcheck_begin(struct hpm *hpm, uint32_t hctr, uint32_t event_idx,
+                                uint32_t inhibit)
 {
 	struct hw_event config = {.event_idx = event_idx, .inhibit = inhibit};
 
@@ -79,7 +76,7 @@ static bool counts_as_told(const struct hpm *hpm, uint32_t hctr, bool user, bool
 
 	hfence_gvma_all();
 	hfence_vvma_all();
-	vs_work(user);
+	vs_work(user, 1);
 	return (hpm_value(hpm, hctr) != before) == moves;
 }
 
@@ -110,11 +107,13 @@ static const char *filtered(struct hpm *hpm, uint32_t hctr, uint32_t event_idx)
 		return NULL;
 	if (!in_vs || !in_vu)
 		return STANDS_STILL;
+	if (event_idx == SBI_PMU_HW_INSTRUCTIONS)
+		hpm_exact_alone(hpm, hctr);
 	hpm_stop(hpm, BIT(hctr));
 	if (!counts_as_told(hpm, hctr, false, false))
 		return "a counter that does not stop";
 	for (uint32_t i = 0; i < ARRAY_SIZE(filters); i++) {
-		fault = begin(hpm, hctr, event_idx, filters[i]);
+		fault = hpm_selfcheck_begin(hpm, hctr, event_idx, filters[i]);
 		if (fault)
 			return fault;
 		if (!counts_as_told(hpm, hctr, false, filters[i] != HW_INH_VS) ||
@@ -127,7 +126,7 @@ static const char *filtered(struct hpm *hpm, uint32_t hctr, uint32_t event_idx)
 
 const char *hpm_selfcheck_event(struct hpm *hpm, uint32_t event_idx, uint32_t hctr)
 {
-	const char *fault = begin(hpm, hctr, event_idx, 0);
+	const char *fault = hpm_selfcheck_begin(hpm, hctr, event_idx, 0);
 
 	if (!fault)
 		fault = inhibited(hpm, hctr);
@@ -186,7 +185,8 @@ static const char *overflows(struct hpm *hpm, uint32_t hctr, uint64_t patience)
 static const char *check_interrupt(struct hpm *hpm, uint32_t event_idx, uint32_t hctr,
                                    uint64_t patience)
 {
-	const char *fault = begin(hpm, hctr, event_idx, HW_COUNT_HS | HW_INH_VS | HW_INH_VU);
+	const char *fault =
+	    hpm_selfcheck_begin(hpm, hctr, event_idx, HW_COUNT_HS | HW_INH_VS | HW_INH_VU);
 
 	if (!fault && hpm->silent && counts_as_told(hpm, hctr, false, false))
 		fault = STANDS_STILL;
@@ -205,8 +205,7 @@ static uint32_t any_counter(const struct hpm_event *event, uint64_t tried)
 	return lowest_bit(fresh ? fresh : event->hctrs);
 }
 
-/* Leaves a counter as it was found: with OF set and an unused filter, or reset. */
-static void leave(struct hpm *hpm, uint32_t hctr)
+void hpm_selfcheck_leave(struct hpm *hpm, uint32_t hctr)
 {
 	struct hw_event config = hpm->slots[hctr].config;
 
@@ -231,7 +230,7 @@ static const char *check_events(struct hpm *hpm)
 
 		tried |= BIT(hctr);
 		event->fault = hpm_selfcheck_event(hpm, event->event_idx, hctr);
-		leave(hpm, hctr);
+		hpm_selfcheck_leave(hpm, hctr);
 		if (!first)
 			first = event->fault;
 	}
@@ -247,7 +246,7 @@ static void check_overflow(struct hpm *hpm, uint64_t patience)
 		if (event->event_idx > SBI_PMU_HW_INSTRUCTIONS || event->fault)
 			continue;
 		hpm->no_overflow = check_interrupt(hpm, event->event_idx, hctr, patience);
-		leave(hpm, hctr);
+		hpm_selfcheck_leave(hpm, hctr);
 		hpm->lcofi = !hpm->no_overflow;
 		return;
 	}

@@ -3,8 +3,8 @@
 
 	.text
 	.option	norvc
-	/* void vs_work(bool user): see hpm_selfcheck.c. Without address translation; at boot, like
-	 * vs_probe(). */
+	/* void vs_work(bool user, uint64_t passes): see hpm_selfcheck.h. Without address
+	 * translation; at boot, like vs_probe(). */
 	.globl	vs_work
 vs_work:
 	csrr	t0, CSR_STVEC
@@ -31,9 +31,11 @@ vs_work:
 	add	a0, a0, t1
 	sret
 work:
-	.rept	26
+	.rept	24
 	nop
 	.endr
+2:	addi	a1, a1, -1
+	bnez	a1, 2b
 	j	1f
 1:	j	1f
 1:	lb	a0, 0(a0)

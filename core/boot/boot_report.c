@@ -103,6 +103,18 @@ static void report_blocks(const struct pcpu *pcpu)
 	}
 }
 
+/* Logs that the hart counts wrong. */
+static void report_inexact(const struct pcpu *pcpu)
+{
+	const struct hpm_inexact *found = &pcpu->hpm.inexact;
+
+	if (found->where)
+		log_line("%shart %lu: %s: %s it counts %ld for %lu instructions",
+		         platform.inexact ? "WARNING: tally.inexact-counts: " : "", pcpu->hartid,
+		         platform.inexact ? "counts are wrong" : "hardware counters are refused",
+		         found->where, found->counted, found->known);
+}
+
 static void report_hart(const struct pcpu *pcpu)
 {
 	const struct hpm *hpm = &pcpu->hpm;
@@ -131,6 +143,7 @@ static void report_hart(const struct pcpu *pcpu)
 	else if (platform.imsic.ids)
 		log_line("hart %lu: no guest interrupt files: %s", pcpu->hartid,
 		         pcpu->no_guest_files);
+	report_inexact(pcpu);
 	report_events(pcpu->hartid, hpm);
 	hart_table_report(pcpu);
 	report_guest_isa(pcpu);

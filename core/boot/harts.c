@@ -3,6 +3,7 @@
 
 #include "arch/riscv/csr.h"
 #include "arch/riscv/fence.h"
+#include "arch/riscv/hpm_exact.h"
 #include "arch/riscv/sbi.h"
 #include "core/boot/boot_report.h"
 #include "core/log.h"
@@ -30,9 +31,19 @@ _Static_assert(sizeof(struct hart_start) == 8, "entry.S");
 
 void secondary_hart(void);
 
+/* For each hart: whose turn it is, its own or the boot hart's (hpm_exact.h). The boot hart sets the
+ * other before the first turn. */
+static atomic_uint turns[MAX_HARTS];
+static uint64_t turns_end;
+
 static uint64_t after(uint32_t seconds)
 {
 	return csr_read(CSR_TIME) + (uint64_t)platform.timebase * seconds;
+}
+
+static long send_ipi(uint64_t hartid)
+{
+	return sbi_call(SBI_EXT_IPI, SBI_IPI_SEND_IPI, 1, hartid, 0, 0, 0).error;
 }
 
 /* Sends an IPI to the calling hart itself. Interrupts are off. Returns what is wrong, NULL:
@@ -43,7 +54,7 @@ static const char *try_ipi(uint64_t hartid)
 	bool came = false;
 
 	fence_memory_then_output();
-	if (sbi_call(SBI_EXT_IPI, SBI_IPI_SEND_IPI, 1, hartid, 0, 0, 0).error)
+	if (send_ipi(hartid))
 		return "the firmware sends no IPIs";
 	while (!came && csr_read(CSR_TIME) < end)
 		came = csr_read(CSR_SIP) & BIT(IRQ_SSI);
@@ -51,11 +62,19 @@ static const char *try_ipi(uint64_t hartid)
 	return came ? NULL : "the firmware's IPIs do not come";
 }
 
+/* An emulator that runs one hart at a time goes to another one when a hart sets a timer that comes
+ * before those of all harts. So each turn's is earlier than the last one's. None comes. */
+static void pass_turn(uint32_t turn)
+{
+	sched_set_host_timer(this_pcpu(), turns_end - turn);
+}
+
 /* Interrupts are off: a pending one ends WFI and is not taken. */
 static void rest(void)
 {
 	sched_set_host_timer(this_pcpu(), csr_read(CSR_TIME) + platform.timebase / LOOKS_HZ);
 	wfi();
+	pcpu_ack_ipi();
 	sched_set_host_timer(this_pcpu(), ~0UL);
 }
 
@@ -71,13 +90,51 @@ static bool comes(struct hart_start *start)
 	return atomic_exchange(&start->taken, 1) != 0;
 }
 
+static bool take_turns(atomic_uint *turn, uint32_t me, uint32_t harts)
+{
+	bool came;
+
+	if (!me)
+		turns_end = csr_read(CSR_TIME) + platform.timebase / LOOKS_HZ;
+	came = hpm_exact_turns(&this_pcpu()->hpm, turn, me, harts, pass_turn);
+
+	sched_set_host_timer(this_pcpu(), ~0UL);
+	return came;
+}
+
+void harts_join(struct pcpu *pcpu)
+{
+	/* Of a hart that is wrong when it is alone nothing more has to be known. */
+	if (!pcpu->hpm.inexact.where) {
+		atomic_store(&pcpu->online, PCPU_PROBED);
+		/* Each wakes the other, so that none waits long for its turn. */
+		fence_memory_then_output();
+		(void)send_ipi(hart_stacks[0].pcpu.hartid);
+		rest();
+		take_turns(&turns[pcpu->index], 1, 2);
+	}
+	hpm_exact_settle(&pcpu->hpm, platform.inexact);
+	atomic_store(&pcpu->online, PCPU_ONLINE);
+}
+
+/* Waits until the hart has come so far. */
+static void wait_for(struct pcpu *pcpu, uint32_t stage, uint64_t hartid)
+{
+	uint64_t end = after(TO_READY);
+
+	while (atomic_load(&pcpu->online) < stage) {
+		if (csr_read(CSR_TIME) >= end)
+			platform_lacks("hart %lu came and does not get ready", hartid);
+		rest();
+	}
+}
+
 /* Starts a hart as the next pcpu. Returns why it cannot be used, NULL: it can. */
 static const char *start_hart(uint32_t i)
 {
 	static struct hart_start starts[MAX_HARTS];
 	struct pcpu *pcpu = &hart_stacks[n_pcpus].pcpu;
 	struct hart_start *start = &starts[i];
-	uint64_t end;
 
 	pcpu->isa = platform.harts[i].isa;
 	pcpu->blocks = platform.harts[i].blocks;
@@ -89,13 +146,12 @@ static const char *start_hart(uint32_t i)
 		return "the firmware refuses to start it";
 	if (!comes(start))
 		return "the firmware says that it started it, and it does not come";
-	end = after(TO_READY);
-	while (!atomic_load(&pcpu->online)) {
-		if (csr_read(CSR_TIME) >= end)
-			platform_lacks("hart %lu came and does not get ready",
-			               platform.harts[i].hartid);
-		rest();
+	wait_for(pcpu, PCPU_PROBED, platform.harts[i].hartid);
+	if (atomic_load(&pcpu->online) == PCPU_PROBED) {
+		(void)send_ipi(pcpu->hartid);
+		take_turns(&turns[n_pcpus], 0, 2);
 	}
+	wait_for(pcpu, PCPU_ONLINE, platform.harts[i].hartid);
 	n_pcpus++;
 	return NULL;
 }
@@ -106,6 +162,10 @@ void harts_start(uint64_t boot_hartid, uint32_t most)
 {
 	const char *no_ipi = platform.n_harts > 1 ? try_ipi(boot_hartid) : NULL;
 
+	/* Alone: this shows that the sequences themselves are of the lengths that they should
+	 * have. */
+	if (platform.n_harts > 1)
+		take_turns(&turns[0], 0, 1);
 	n_pcpus = 1;
 	for (uint32_t i = 0; i < platform.n_harts && n_pcpus < most; i++) {
 		const char *why = no_ipi;
@@ -117,4 +177,5 @@ void harts_start(uint64_t boot_hartid, uint32_t most)
 		if (why)
 			log_line("hart %lu: not used: %s", platform.harts[i].hartid, why);
 	}
+	hpm_exact_settle(&this_pcpu()->hpm, platform.inexact);
 }

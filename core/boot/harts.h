@@ -4,6 +4,7 @@
 #define CORE_BOOT_HARTS_H
 
 #include "core/lib/types.h"
+#include "core/vm/pcpu.h"
 
 /*
  * Starts the harts that can run guests one after the other, `most` of them with the boot hart,
@@ -11,6 +12,10 @@
  * goes on without it. Boot hart only, once.
  */
 void harts_start(uint64_t boot_hartid, uint32_t most);
+
+/* A started hart, whose probes are done, takes part in those that two harts make together, and is
+ * online then. Once, before it runs anything else. */
+void harts_join(struct pcpu *pcpu);
 
 /* Has another hart begin at the image's entry in place of the boot hart, which calls this before it
  * has started any, and stops the caller (SBI 3.0, HSM). Returns if the firmware does not start it.

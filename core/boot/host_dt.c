@@ -368,6 +368,7 @@ static void read_chosen(const void *dtb, int chosen)
 	platform.ledger = has_word(args, "tally.ledger");
 	platform.no_vmids = has_word(args, "tally.no-vmids");
 	platform.silent = has_word(args, "tally.silent-events");
+	platform.inexact = has_word(args, "tally.inexact-counts");
 	read_trip(args);
 }
 

@@ -216,12 +216,14 @@ static void find_functions(void)
 		stop();
 }
 
-/* The harts compare themselves with it while they start. What is wrong with the tree is told
- * later. */
+/* What the harts' probes want of the VM tree. What is wrong with the tree is told later. */
 static void read_table(void)
 {
 	static struct selectors table;
 
+	platform.inexact |= is_tree_given() &&
+	                    vm_config_offers_inexact((const void *)platform.tree_base,
+	                                             platform.tree_size);
 	if (is_tree_given() &&
 	    vm_config_parse_table((const void *)platform.tree_base, platform.tree_size, &table))
 		platform.table = &table;
@@ -246,7 +248,7 @@ void secondary_main(uint64_t hartid, uint64_t index)
 	hs_memory_use(hartid);
 	pcpu_init(hartid, (uint32_t)index, pcpu->isa);
 	trip();
-	atomic_store(&pcpu->online, true);
+	harts_join(pcpu);
 	run(pcpu);
 }
 

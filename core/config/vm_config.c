@@ -253,12 +253,15 @@ static bool parse_vm(struct parser *p, int node, struct vm_tree *tree, struct vm
 
 static bool parse_vms(struct parser *p, int node, struct vm_tree *tree)
 {
-	static const char *const names[] = {"turn-us"};
-	struct vm_prop turn;
+	static const char *const names[] = {"turn-us", "inexact-counts"};
+	struct vm_prop props[2];
+	bool inexact = false; /* for the harts' probes: vm_config_offers_inexact() */
 	int child;
 
-	if (!vm_read_props(&p->b, node, names, 1, &turn) ||
-	    !vm_parse_turn(&p->b, node, &turn, tree))
+	if (!vm_read_props(&p->b, node, names, 2, props) ||
+	    !vm_parse_turn(&p->b, node, &props[0], tree) ||
+	    !vm_read_choice(&p->b, node, &props[1], "on", "off", "is not \"on\" or \"off\"",
+	                    &inexact))
 		return false;
 	fdt_for_each_subnode(child, p->b.blob, node)
 	{
@@ -362,6 +365,19 @@ bool vm_config_parse_table(const void *blob, uint64_t blob_size, struct selector
 		return false;
 	node = fdt_subnode_offset(blob, 0, "pmu");
 	return node >= 0 && pmu_node_parse(&b, node, out);
+}
+
+bool vm_config_offers_inexact(const void *blob, uint64_t blob_size)
+{
+	struct vm_refusal why;
+	struct vm_blob b = {blob, &why};
+	int size;
+	const char *word;
+
+	if (!vm_blob_check(&b, blob_size))
+		return false;
+	word = fdt_getprop(blob, fdt_subnode_offset(blob, 0, "vms"), "inexact-counts", &size);
+	return word && size == sizeof("on") && memcmp(word, "on", sizeof("on")) == 0;
 }
 
 bool vm_config_parse(const void *blob, uint64_t blob_size, const struct vm_limits *limits,

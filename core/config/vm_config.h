@@ -400,6 +400,9 @@ bool vm_config_parse(const void *blob, uint64_t blob_size, const struct vm_limit
  */
 bool vm_config_parse_table(const void *blob, uint64_t blob_size, struct selectors *out);
 
+/* Whether /vms of such a blob has inexact-counts = "on". */
+bool vm_config_offers_inexact(const void *blob, uint64_t blob_size);
+
 /* Returns the first device without a known reset, by which the VM has one life. NULL: there is
  * none. */
 const struct vm_device *vm_device_without_reset(const struct vm_config *vm);

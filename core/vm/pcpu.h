@@ -27,6 +27,7 @@
 struct vcpu;
 
 enum { WORKED = 1, PUT_OFF = 2 };
+enum { PCPU_PROBED = 1, PCPU_ONLINE = 2 };
 
 /* The large members come last, as in struct vcpu. */
 struct pcpu {
@@ -100,7 +101,8 @@ struct pcpu {
 	/* Of vcpus[]: those that have requests to be served here. Other harts set bits and then
 	 * send an IPI. */
 	atomic_ulong notified;
-	/* This hart sets it when its probes are done. */
+	/* PCPU_*: this hart sets it when its own probes are done and it waits for those that it
+	 * makes together with the boot hart, and when all are done. */
 	atomic_uint online;
 
 	/* For each VMID: the vcpu that ran last. A pointer to the pcpu itself: cached translations

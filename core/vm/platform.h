@@ -35,7 +35,7 @@ struct platform {
 	struct imsic imsic;      /* ids 0: no guest has a file in it */
 	bool virt;               /* QEMU's "riscv-virtio" machine */
 	/* From /chosen bootargs: tally.backend=, tally.console=, tally.roam, tally.broken,
-	 * tally.no-vmids, tally.trip=, tally.silent-events. */
+	 * tally.no-vmids, tally.trip=, tally.silent-events, tally.inexact-counts. */
 	enum hpm_choice backend;
 	const struct selectors *table; /* the VM tree's node /pmu; NULL: it has none */
 	bool interactive, frames;
@@ -46,6 +46,8 @@ struct platform {
 	char
 	    trip[24]; /* for tests: what HS tries with its memory, with make DEBUG=1; "": nothing */
 	bool silent;  /* for tests: events that may never count are not refused */
+	bool inexact; /* counters of a hart that counts wrong are not refused; the VM tree may say
+	               * so, too */
 };
 
 extern struct platform platform;

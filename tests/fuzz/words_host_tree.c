@@ -56,7 +56,7 @@ static const char *const strings[] = {
     "serial0:115200n8",
     "/soc/serial@10000000",
     "serial0",
-    "tally.backend=sbi tally.console=frames tally.roam",
+    "tally.backend=sbi tally.console=frames tally.roam tally.inexact-counts",
     "",
     NULL,
 };

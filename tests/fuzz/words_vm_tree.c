@@ -55,6 +55,7 @@ static const char *const props[] = {
     "share",
     "budget",
     "turn-us",
+    "inexact-counts",
     "major-frame-us",
     "slack",
     "vm",

@@ -113,6 +113,32 @@ static void bad_turns_and_shares(void **state)
 	refused(t, VM_REFUSED_SIZE, "/vms: turn-us: is 1 bytes long, not 4: one cell");
 }
 
+static bool offered(const void *t)
+{
+	return vm_config_offers_inexact(t, fdt_totalsize(t));
+}
+
+/* The word of /vms that is read before the rest of the tree. */
+static void inexact_counts(void **state)
+{
+	void *t = good_tree();
+
+	(void)state;
+	assert_false(offered(t));
+	set_string(t, "/vms", "inexact-counts", "on");
+	accepted(t);
+	assert_true(offered(t));
+	assert_false(vm_config_offers_inexact(t, 16));
+	set_string(t, "/vms", "inexact-counts", "off");
+	accepted(t);
+	assert_false(offered(t));
+	set_string(t, "/vms", "inexact-counts", "o");
+	refused(t, VM_REFUSED_VALUE, "/vms: inexact-counts: is not \"on\" or \"off\"");
+	assert_false(offered(t));
+	set_string(t, "/vms", "inexact-counts", "one");
+	assert_false(offered(t));
+}
+
 int test_vm_turns(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -120,6 +146,7 @@ int test_vm_turns(void)
 	    cmocka_unit_test(look_off_is_for_one_hart),
 	    cmocka_unit_test(turns_and_shares),
 	    cmocka_unit_test(bad_turns_and_shares),
+	    cmocka_unit_test(inexact_counts),
 	};
 
 	return cmocka_run_group_tests_name("vm_turns", tests, NULL, NULL);

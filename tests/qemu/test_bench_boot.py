@@ -40,7 +40,8 @@ def test_a_boot_is_short(run):
         for harts in (1, 4):
             boot = rows[f"{harts}/boot"][backend]
             assert 100_000 < boot < 1_000_000 + (harts - 1) * 600_000, (harts, backend)
-            assert rows[f"{harts}/wait"][backend] < 1000 * harts
+            # Harts that count in turns wait awake, so that they know what they execute.
+            assert rows[f"{harts}/wait"][backend] < 1000 * harts + 20_000 * (harts - 1)
 
 
 def test_memory_is_cleared_by_blocks(run):

@@ -71,10 +71,7 @@ TREE = """/dts-v1/;
 
 def machine(folder, harts):
     """The options for a machine of several harts in the exact profile."""
-    script = folder / "qemu"
-    script.write_text(f'#!/bin/sh\nexec {plain.QEMU} "$@" -smp {harts}\n', encoding="ascii")
-    script.chmod(0o755)
-    return ["--qemu", script, "--include", harness.BUILD / "guests"]
+    return [*harness.several_harts(folder, harts), "--include", harness.BUILD / "guests"]
 
 
 def boot(folder, guests, options=(), status=harness.OK, **arguments):

@@ -28,10 +28,7 @@ ROAM = ("--append", "tally.roam")
 @pytest.fixture(scope="module")
 def two_harts(tmp_path_factory):
     """The options for a machine of two harts where counts are exact."""
-    script = tmp_path_factory.mktemp("machine") / "qemu"
-    script.write_text(f'#!/bin/sh\nexec {plain.QEMU} "$@" -smp 2\n', encoding="ascii")
-    script.chmod(0o755)
-    return ("--qemu", script)
+    return harness.several_harts(tmp_path_factory.mktemp("machine"), 2)
 
 
 def moves(result, name, vcpu=0):
@@ -216,11 +213,7 @@ def test_harts_that_differ_are_refused(tmp_path):
     text = text[:begin] + text[begin:].replace('\\0sscofpmf', "", 1).replace("_sscofpmf", "", 1)
     subprocess.run(["dtc", "-q", "-O", "dtb", "-o", tmp_path / "differ.dtb"], check=True, text=True,
                    input=text)
-    script = tmp_path / "qemu"
-    script.write_text(f'#!/bin/sh\nexec {plain.QEMU} "$@" -smp 2 -dtb {tmp_path}/differ.dtb\n',
-                      encoding="ascii")
-    script.chmod(0o755)
-    options = ["--qemu", script]
+    options = harness.several_harts(tmp_path, 2, f"-dtb {tmp_path}/differ.dtb")
     refused = bare_guests.boot(tmp_path, {"alpha": MEASURE}, vcpus=("0 1",), options=options,
                                status=harness.REFUSED)
     assert refused.own[-1] == ("refused: /vms/alpha/vcpu0: harts: harts 0 and 1 have different "

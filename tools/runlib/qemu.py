@@ -7,7 +7,7 @@ import subprocess
 
 from runlib import monitor
 from runlib.devices import has_functions
-from runlib.verdict import DEPENDENCY, REFUSED, USAGE, Stop, say
+from runlib.verdict import DEPENDENCY, INEXACT, REFUSED, USAGE, Stop, say
 from tallylib.vm_tree import BUILD, TOP, BadName, compile_tree, files_needed, unreadable
 
 MIB = 1 << 20
@@ -138,10 +138,12 @@ def command_line(args, blob, folder):
     if not os.path.isfile(kernel):
         raise Stop(DEPENDENCY, "--kernel %s: there is no such file" % kernel if args.kernel else
                    "no %s; `make` builds it" % kernel)
-    append = args.append.split()
+    append = " ".join(args.append).split()
     if args.backend != "auto":
         append.append("tally.backend=" + args.backend)
     append.append("tally.console=frames")
+    if args.profile == "smp":
+        append.append(INEXACT)
     if args.ledger:
         append.append("tally.ledger")
     machine = "virt," + interrupt_chip(args, blob)

@@ -6,6 +6,8 @@ import sys
 
 OK, VM_FAILED, USAGE, REFUSED, DEPENDENCY, TIMEOUT, NO_VERDICT, STANDSTILL = range(8)
 INTERRUPTED = 130
+# Of Tally's command line: counters that count wrong are not refused.
+INEXACT = "tally.inexact-counts"
 program = "tools/run"  # pylint: disable=invalid-name  # tools/tally-serve is another
 
 
@@ -30,15 +32,34 @@ class Verdict:
         self.expect = [re.compile(pattern) for pattern in expect]
         self.seen = {}       # VM -> those of expect that a line of its has matched
         self.own = []        # Tally's lines that matter
+        self.inexact = []    # harts that count wrong, and whose counters guests have nevertheless
+        self.warned = False
 
     def line(self, owner, text, whole):
         """A line of the console: a VM's, "" for Tally's."""
         if owner == "" and re.match(r"panic|the platform: |refused: |all VMs ended$|"
                                     r"vm \S+: (failed|ended)", text):
             self.own.append(text)
+        if owner == "":
+            self.counts(text)
         if owner:
             seen = self.seen.setdefault(owner, set())
             seen.update(pattern for pattern in self.expect if pattern.search(whole))
+
+    def counts(self, text):
+        """Warns when the boot report is over."""
+        found = re.match(r"WARNING: %s: hart (\d+): " % INEXACT, text)
+        if found:
+            self.inexact.append(found[1])
+        elif "to the first guest" in text and not self.warned:
+            self.warned = True
+            self.warn("counts are wrong on")
+
+    def warn(self, text):
+        """Says on which harts, if there are any."""
+        if self.inexact:
+            say("%s hart %s of this machine, and guests get its counters all the same (%s)"
+                % (text, ", ".join(self.inexact), INEXACT))
 
     def running(self, names):
         """Those of the VMs that have not ended, as far as is known; all, if all have been told of.

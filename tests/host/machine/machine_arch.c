@@ -6,6 +6,7 @@
 #include "arch/riscv/cbo.h"
 #include "arch/riscv/csr.h"
 #include "arch/riscv/hpm.h"
+#include "arch/riscv/hpm_exact.h"
 #include "arch/riscv/hpm_selfcheck.h"
 #include "arch/riscv/isa.h"
 #include "arch/riscv/quirks.h"
@@ -123,6 +124,19 @@ const char *hpm_selfcheck_event(struct hpm *hpm, uint32_t event_idx, uint32_t hc
 {
 	(void)hpm, (void)event_idx, (void)hctr;
 	return NULL;
+}
+
+/* Harts of this machine do not begin in main(). */
+bool hpm_exact_turns(struct hpm *hpm, atomic_uint *turn, uint32_t me, uint32_t harts,
+                     void (*pass)(uint32_t turn))
+{
+	(void)hpm, (void)turn, (void)me, (void)harts, (void)pass;
+	return true;
+}
+
+void hpm_exact_settle(struct hpm *hpm, bool offer)
+{
+	(void)hpm, (void)offer;
 }
 
 /* --- devices ------------------------------------------------------------------------- */

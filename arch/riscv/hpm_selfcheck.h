@@ -30,9 +30,9 @@ const char *hpm_selfcheck_begin(struct hpm *hpm, uint32_t hctr, uint32_t event_i
 /* Leaves a stopped counter as it was found: with OF set and an unused filter, or reset. */
 void hpm_selfcheck_leave(struct hpm *hpm, uint32_t hctr);
 
-/* Executes 30 instructions, VS_WORK_PASS for each of the passes (1 or more), and an ECALL in VS-mode
- * or VU-mode. Some of them jump, one loads and one stores, in three pages of Tally's memory with
- * their own. */
+/* Executes 30 instructions, VS_WORK_PASS for each of the passes (1 or more), and an ECALL in
+ * VS-mode or VU-mode. Some of them jump, one loads and one stores, in three pages of Tally's memory
+ * with their own. */
 #define VS_WORK_PASS 2U
 void vs_work(bool user, uint64_t passes);
 

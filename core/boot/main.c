@@ -220,13 +220,12 @@ static void find_functions(void)
 static void read_table(void)
 {
 	static struct selectors table;
+	bool inexact = false;
 
-	platform.inexact |= is_tree_given() &&
-	                    vm_config_offers_inexact((const void *)platform.tree_base,
-	                                             platform.tree_size);
-	if (is_tree_given() &&
-	    vm_config_parse_table((const void *)platform.tree_base, platform.tree_size, &table))
+	if (is_tree_given() && vm_config_parse_early((const void *)platform.tree_base,
+	                                             platform.tree_size, &table, &inexact))
 		platform.table = &table;
+	platform.inexact |= inexact;
 }
 
 /* Runs this hart's vcpus for ever. */

@@ -255,7 +255,7 @@ static bool parse_vms(struct parser *p, int node, struct vm_tree *tree)
 {
 	static const char *const names[] = {"turn-us", "inexact-counts"};
 	struct vm_prop props[2];
-	bool inexact = false; /* for the harts' probes: vm_config_offers_inexact() */
+	bool inexact = false; /* for the harts' probes: vm_config_parse_early() */
 	int child;
 
 	if (!vm_read_props(&p->b, node, names, 2, props) ||
@@ -354,30 +354,22 @@ static bool parse_root(struct parser *p, struct vm_tree *tree)
 	       check_vms(p, vms, shared, schedules, tree) && (pmu < 0 || check_table(p, pmu, tree));
 }
 
-bool vm_config_parse_table(const void *blob, uint64_t blob_size, struct selectors *out)
+bool vm_config_parse_early(const void *blob, uint64_t blob_size, struct selectors *out,
+                           bool *inexact)
 {
 	struct vm_refusal why;
 	struct vm_blob b = {blob, &why};
-	int node;
+	const char *word;
+	int size, node;
 
 	memset(out, 0, sizeof(*out));
-	if (!vm_blob_check(&b, blob_size))
-		return false;
-	node = fdt_subnode_offset(blob, 0, "pmu");
-	return node >= 0 && pmu_node_parse(&b, node, out);
-}
-
-bool vm_config_offers_inexact(const void *blob, uint64_t blob_size)
-{
-	struct vm_refusal why;
-	struct vm_blob b = {blob, &why};
-	int size;
-	const char *word;
-
+	*inexact = false;
 	if (!vm_blob_check(&b, blob_size))
 		return false;
 	word = fdt_getprop(blob, fdt_subnode_offset(blob, 0, "vms"), "inexact-counts", &size);
-	return word && size == sizeof("on") && memcmp(word, "on", sizeof("on")) == 0;
+	*inexact = word && size == sizeof("on") && memcmp(word, "on", sizeof("on")) == 0;
+	node = fdt_subnode_offset(blob, 0, "pmu");
+	return node >= 0 && pmu_node_parse(&b, node, out);
 }
 
 bool vm_config_parse(const void *blob, uint64_t blob_size, const struct vm_limits *limits,

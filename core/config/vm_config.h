@@ -395,13 +395,12 @@ bool vm_config_parse(const void *blob, uint64_t blob_size, const struct vm_limit
                      struct vm_tree *out, struct vm_refusal *why);
 
 /*
- * Parses nothing but the node /pmu of such a blob. Returns false if there is none, or if
- * vm_config_parse() will refuse it.
+ * Parses what the harts' probes want of such a blob: the node /pmu, and whether /vms has
+ * inexact-counts = "on". Returns false if there is no such node, or if vm_config_parse() will
+ * refuse it.
  */
-bool vm_config_parse_table(const void *blob, uint64_t blob_size, struct selectors *out);
-
-/* Whether /vms of such a blob has inexact-counts = "on". */
-bool vm_config_offers_inexact(const void *blob, uint64_t blob_size);
+bool vm_config_parse_early(const void *blob, uint64_t blob_size, struct selectors *out,
+                           bool *inexact);
 
 /* Returns the first device without a known reset, by which the VM has one life. NULL: there is
  * none. */

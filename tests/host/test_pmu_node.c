@@ -389,15 +389,16 @@ static void alone(void **state)
 {
 	static struct selectors s;
 	void *t = kunminghu();
+	bool inexact;
 
 	(void)state;
-	assert_true(vm_config_parse_table(t, fdt_totalsize(t), &s));
+	assert_true(vm_config_parse_early(t, fdt_totalsize(t), &s, &inexact));
 	assert_memory_equal(&s, &accepted(t)->selectors, sizeof(s));
 	set_string(t, "/pmu", "selector", "letters");
-	assert_false(vm_config_parse_table(t, fdt_totalsize(t), &s));
+	assert_false(vm_config_parse_early(t, fdt_totalsize(t), &s, &inexact));
 	t = good_tree();
-	assert_false(vm_config_parse_table(t, fdt_totalsize(t), &s));
-	assert_false(vm_config_parse_table(t, 16, &s));
+	assert_false(vm_config_parse_early(t, fdt_totalsize(t), &s, &inexact));
+	assert_false(vm_config_parse_early(t, 16, &s, &inexact));
 }
 
 /* Hart 2 is alpha's. It is refused where a guest counts on it, and where there is a table. */

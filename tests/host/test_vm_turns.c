@@ -115,20 +115,27 @@ static void bad_turns_and_shares(void **state)
 
 static bool offered(const void *t)
 {
-	return vm_config_offers_inexact(t, fdt_totalsize(t));
+	struct selectors table;
+	bool inexact;
+
+	vm_config_parse_early(t, fdt_totalsize(t), &table, &inexact);
+	return inexact;
 }
 
 /* The word of /vms that is read before the rest of the tree. */
 static void inexact_counts(void **state)
 {
 	void *t = good_tree();
+	struct selectors table;
+	bool inexact;
 
 	(void)state;
 	assert_false(offered(t));
 	set_string(t, "/vms", "inexact-counts", "on");
 	accepted(t);
 	assert_true(offered(t));
-	assert_false(vm_config_offers_inexact(t, 16));
+	vm_config_parse_early(t, 16, &table, &inexact);
+	assert_false(inexact);
 	set_string(t, "/vms", "inexact-counts", "off");
 	accepted(t);
 	assert_false(offered(t));

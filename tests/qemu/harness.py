@@ -149,8 +149,8 @@ def command(vms, profile="exact", backend="auto", timeout=GUARD, options=()):
 
 
 def several_harts(folder, harts, more=""):
-    """The options for a machine of several harts in the exact profile; more: of QEMU's. QEMU counts the instructions
-    of all of them on each, so a count is right only while one hart is awake."""
+    """The options for a machine of several harts in the exact profile; more: of QEMU's. QEMU counts
+    the instructions of all of them on each, so a count is right only while one hart is awake."""
     script = folder / "qemu"
     script.write_text(f'#!/bin/sh\nexec qemu-system-riscv64 "$@" -smp {harts} {more}\n',
                       encoding="utf-8")

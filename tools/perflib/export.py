@@ -12,7 +12,7 @@ import os
 import sys
 
 from perflib import kernel_files, naming, perf_data, samples, symbols
-from tallylib import whole_file
+from tallylib import printable, whole_file
 
 APART = 1000  # from a process's number to the next one's; its vcpus have those between
 UNKNOWN = (1 << 31) - (1 << 12)  # where a kernel is that is not known: in 2 GiB, as Linux' own
@@ -81,7 +81,7 @@ def put_processes(writer, processes, named):
         programs = named.programs(process.vm, process.satp)
         title = process.vm
         if process.satp is not None:
-            title += " " + os.path.basename(programs[0].path)
+            title += " " + printable.words(os.path.basename(programs[0].path))
         for vcpu in sorted(process.vcpus | {0}):
             writer.comm(process.pid, process.pid + vcpu, title)
         for program in programs:
@@ -159,7 +159,9 @@ def main(argv):
         raise samples.BadSamples(f"{args.file}: there is no sample in it")
     parts = groups(named, [vm for vm in objects[0]["vms"] if vm in sampled])
     for vms in parts:
-        path = args.output if len(parts) == 1 else f"{args.output}.{vms[0]}"
+        path = args.output
+        if len(parts) > 1:
+            path += "." + vms[0].replace("/", "_")
         data, n = convert(objects, vms, named)
         whole_file.write(path, data)
         known = named.kernel(vms[0])

@@ -7,19 +7,24 @@ import sys
 from perflib import naming, samples
 
 
+def joined(*frames):
+    """A stack. What is between frames stands in none."""
+    return ";".join(frame.replace(";", ":") for frame in frames)
+
+
 def stack(sample, named):
     """Its frames from the outermost to where it was: VM, vcpu and mode stand for what is below."""
     frames = [*reversed(sample.get("callchain", [])), sample["ip"]]
-    return ";".join((sample["vm"], f"vcpu {sample['vcpu']}", f"[{sample['mode']}]",
-                     *(named.name(sample, address).replace(";", ":") for address in frames)))
+    return joined(sample["vm"], f"vcpu {sample['vcpu']}", f"[{sample['mode']}]",
+                  *(named.name(sample, address) for address in frames))
 
 
 def exit_stack(row):
     """Of a row of hs-instructions: an SBI call has its extension and its function."""
-    what = row["what"]
-    if row["cause"] == "ecall" and what != "unknown extension":
-        what = what.replace(" ", ";", 1)
-    return ";".join((row["vm"], "hs", row["cause"], *([what] if what else [])))
+    what = [row["what"]] if row["what"] else []
+    if row["cause"] == "ecall" and what != ["unknown extension"]:
+        what = row["what"].split(" ", 1)
+    return joined(row["vm"], "hs", row["cause"], *what)
 
 
 def fold(objects, event, named):

@@ -14,7 +14,7 @@ import os
 import sys
 
 from perflib import profile
-from tallylib import whole_file
+from tallylib import printable, whole_file
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page")
 SCRIPTS = ("tree.js", "words.js", "chart.js", "page.js")
@@ -40,7 +40,8 @@ def data(found, file):
                 "samples", "lost", "late", "reasons")})
             ends[-1].update({field: str(end[field]) for field in ("count", "ns", "unsampled_ns")})
             ends[-1]["ended"] = True
-    return {"file": os.path.basename(file), "vms": found.vms, "events": found.events,
+    return {"file": printable.line(os.path.basename(file)),
+            "vms": found.vms, "events": found.events,
             "period": str(found.head.get("period", "")), "first_ns": str(found.first_ns),
             "last_ns": str(found.last_ns), "complaints": found.complaints,
             "names": list(names), "stacks": rows, "ends": ends}

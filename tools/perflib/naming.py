@@ -7,6 +7,7 @@ be known: if it can relocate itself, this is given, or found by its samples (sli
 import re
 
 from perflib import slides, symbols
+from tallylib import printable
 
 KERNEL = re.compile(r"(?:(?P<vm>[^=/@:]+)=)?(?P<file>.+?)(?:@(?P<at>0x[0-9a-fA-F]+))?")
 USER = re.compile(r"(?P<vm>[^=/@:]+)(?::(?P<satp>0x[0-9a-fA-F]+|0|[1-9][0-9]*))?=(?P<file>.+?)"
@@ -29,6 +30,10 @@ def parsed(pattern, option, text):
     match = pattern.fullmatch(text)
     if match is None:
         raise symbols.BadSymbols(f"{option} {text}: is not of that form; see --help")
+    # Its name goes where those of functions go, but perf has to find the file by it.
+    if printable.line(match["file"]) != match["file"]:
+        raise symbols.BadSymbols(f"{option} {text}: the file's name has characters that cannot be "
+                                 "shown: rename it")
     at = match["at"] and int(match["at"], 16)
     return match, at
 

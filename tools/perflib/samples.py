@@ -6,7 +6,7 @@ import json
 import re
 import struct
 
-from tallylib import progress
+from tallylib import printable, progress
 
 HEAD_WORDS = 6
 USER, MASKED = 1, 2
@@ -152,7 +152,7 @@ def each(lines):
     for n, line in enumerate(lines, 1):
         ours = head is not None
         try:
-            o = json.loads(line)
+            o = printable.loads(line, printable.words)
             ours = ours or o["tally-samples"] == VERSION
             right = is_right(o, head, known) if head else is_head(o)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError):

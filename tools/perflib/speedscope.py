@@ -6,6 +6,7 @@ import json
 import sys
 
 from perflib import profile
+from tallylib import printable
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 
@@ -33,7 +34,7 @@ def main(argv):
     found = profile.of(args, lambda text: print(f"tools/perf-vms: {text}", file=sys.stderr))
     numbers = {}
     rows = list(profiles(found, numbers))
-    json.dump({"$schema": SCHEMA, "name": args.file, "exporter": "tally",
+    json.dump({"$schema": SCHEMA, "name": printable.line(args.file), "exporter": "tally",
                "shared": {"frames": [{"name": name} for name in numbers]}, "profiles": rows},
               sys.stdout)
     print()

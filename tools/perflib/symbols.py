@@ -16,6 +16,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from perflib import kallsyms
+from tallylib import printable
 
 # Where a kernel's code is: from a symbol to another one.
 CODE = (("_start", "_text"), ("_text", "_etext"), ("_sinittext", "_einittext"),
@@ -36,10 +37,14 @@ class BadSymbols(Exception):
 
 
 class Function:
-    """[start, end). rank: which of several names at one address is told, the smallest."""
+    """[start, end). name: as the file has it; rank: which of several names at one address is told,
+    the smallest."""
 
-    def __init__(self, start, end, name, kind="T"):
-        self.start, self.end, self.name = start, end, name
+    def __init__(self, start, end, name, kind="T", module=None):
+        self.start, self.end = start, end
+        self.name = printable.name(name)
+        if module is not None:
+            self.name += f" [{printable.name(module)}]"
         self.rank = (bool(MARK.fullmatch(name)), kind in WEAK, not kind.isupper(),
                      len(name) - len(name.lstrip("_")), name)
 
@@ -129,7 +134,7 @@ def kernel(path, symbols, end=None, build_id=None):
             limit = address // PAGE * PAGE + PAGE
             if i + 1 < len(symbols) and symbols[i + 1][3] == module:
                 limit = MAX_ADDRESS
-            found.append(Function(address, min(following, limit), f"{name} [{module}]", kind))
+            found.append(Function(address, min(following, limit), name, kind, module))
             continue
         for first, last in code:
             if first <= address < last:

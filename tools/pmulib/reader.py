@@ -8,6 +8,8 @@ import re
 
 import yaml
 
+from tallylib import printable
+
 
 class TableError(Exception):
     """A table cannot be used: FILE:LINE: WHAT: REASON."""
@@ -33,7 +35,11 @@ class Item:
         """The text of a scalar that is not empty."""
         if not isinstance(self.node, yaml.ScalarNode) or not self.node.value.strip():
             self.refuse("is not a word or text")
-        return " ".join(self.node.value.split())
+        text = " ".join(self.node.value.split())
+        # It goes to perf, to pages and to terminals.
+        if printable.line(text) != text:
+            self.refuse(f"{text} has characters that cannot be shown")
+        return text
 
     def number(self):
         """A number, decimal or 0x."""

@@ -13,8 +13,8 @@ import re
 from runlib.ansi import CONTROL, TEXT
 from runlib.flow import OWN, Listener
 from runlib.line import Line
+from tallylib import printable
 
-NOT_SHOWN = re.compile(r"[^\t -~]")
 LIFE = re.compile(r"vm (\S+): (ended|failed|stopped|asked for a restart|starts again)\b")
 
 
@@ -62,7 +62,7 @@ class Console(Listener):
     def own(self, text):
         """Takes a line of Tally's."""
         self.hidden = None
-        text = NOT_SHOWN.sub("?", text)
+        text = printable.plain(text)
         life = LIFE.match(text)
         if life:
             self.life(life[1], life[2])

@@ -4,6 +4,8 @@ import contextlib
 import re
 import sys
 
+from tallylib import printable
+
 OK, VM_FAILED, USAGE, REFUSED, DEPENDENCY, TIMEOUT, NO_VERDICT, STANDSTILL = range(8)
 INTERRUPTED = 130
 # Of Tally's command line: counters that count wrong are not refused.
@@ -14,7 +16,7 @@ program = "tools/run"  # pylint: disable=invalid-name  # tools/tally-serve is an
 def say(text):
     """A line to standard error, if that takes it."""
     with contextlib.suppress(OSError):
-        print(program + ": " + text, file=sys.stderr, flush=True)
+        print(program + ": " + printable.lines(text), file=sys.stderr, flush=True)
 
 
 class Stop(Exception):

@@ -9,6 +9,8 @@ import dataclasses
 import re
 import urllib.parse
 
+from tallylib import printable
+
 RS = b"\x1e"
 LF = b"\n"
 CTRL_T = b"\x14"
@@ -107,7 +109,7 @@ def framed(event):
 
 def parsed(line):
     """Returns the event of a whole frame without RS and LF, or None if it is none."""
-    text = line.decode(errors="replace")
+    text = printable.plain(line.decode(errors="replace"))
     kind, rest = text[:1], text[1:]
     first, _, second = rest.partition(" ")
     if kind in ("+", "-") and not rest:

@@ -2,10 +2,9 @@
 """`tools/tally-ctl metrics`: all that the prompt knows in numbers, for Prometheus
 (docs/metrics.md). Values are the prompt's to the last digit."""
 import errno
-import json
 
 from perflib import events
-from tallylib import tally_ctl, whole_file
+from tallylib import printable, tally_ctl, whole_file
 from tallylib.exposition import Families, decimal
 
 CAUSES = ("ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other")
@@ -66,7 +65,7 @@ def crash_of(machine, vm):
     for _ in range(2):
         status, lines = machine.ask(f"crash {vm} --json")
         if status == tally_ctl.DONE:
-            return json.loads(lines[0])
+            return printable.loads(lines[0])
     return None
 
 

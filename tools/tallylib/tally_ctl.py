@@ -9,10 +9,11 @@
 tools/tally-ctl is this for the shell. The commands are those of the prompt; README.md has them.
 """
 import contextlib
-import json
 import os
 import socket
 import time
+
+from tallylib import printable
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 # Where tools/run puts its sockets: PID.sock.
@@ -116,7 +117,7 @@ class Machine:
                 raise NoAnswer("the machine has ended")
             self.received += data
         line, self.received = self.received.split(b"\n", 1)
-        return line.decode(errors="replace")
+        return printable.plain(line.decode(errors="replace"))
 
     def ask(self, command):
         """Returns the status of a command, and the lines of its answer. After a TimeoutError the
@@ -139,4 +140,4 @@ class Machine:
         status, lines = self.ask(command + " --json")
         if status != DONE:
             raise BadCommand("; ".join(lines))
-        return [json.loads(line) for line in lines]
+        return [printable.loads(line) for line in lines]

@@ -5,10 +5,9 @@
   status, lines = machine.ask(told.command)       # vms --json
   text = [row for line in lines for row in told.rows(line)] + told.end()
 """
-import json
 import urllib.parse
 
-from tallylib import tally_ctl
+from tallylib import printable, tally_ctl
 
 CAUSES = ("ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other")
 PAGES = ("load", "store", "fetch")
@@ -116,11 +115,10 @@ class Crash:
         return before + rows
 
     def flush(self):
-        """Returns the VM's last line, if it did not end it. A byte that is no text is a dot."""
+        """Returns the VM's last line, if it did not end it."""
         lines = self.text.decode(errors="replace").replace("\r\n", "\n").split("\n")
         self.text = b""
-        return ["  " + "".join(c if c.isprintable() or c == "\t" else "." for c in line)
-                for line in lines if line or len(lines) > 1]
+        return ["  " + printable.line(line) for line in lines if line or len(lines) > 1]
 
     def __call__(self, row):
         if "failure" in row:
@@ -192,9 +190,10 @@ class Told:
     def rows(self, line):
         """Returns lines of text for a line of the answer."""
         self.empty = None
-        if self.begins and line.startswith("{") and json.loads(line)["ended"]:
+        row = printable.loads(line) if line.startswith("{") else None
+        if self.begins and row and row["ended"]:
             self.refused = True
-        return self.table(json.loads(line)) if self.table and line.startswith("{") else [line]
+        return self.table(row) if self.table and row else [line]
 
     def end(self):
         """Returns the lines for an answer that had none."""

@@ -21,7 +21,7 @@ import sys
 import time
 
 from perflib import exits_record, record, samples
-from tallylib import reach, tally_ctl
+from tallylib import beside, reach, tally_ctl
 
 NS = record.NS
 MOST_HZ = 100000
@@ -53,9 +53,8 @@ def arguments(argv):
     parser.add_argument("--json", action="store_true",
                         help="of hs-instructions: an object a line, and no table")
     reach.add_arguments(parser)
-    parser.add_argument("command", nargs="*", metavar="COMMAND",
-                        help="samples while it runs; behind --")
-    args = parser.parse_args(argv)
+    beside.add_argument(parser, "samples")
+    args = beside.parsed(parser, argv)
     if args.command and args.duration is not None:
         parser.error("--duration and a command exclude each other")
     if args.count is not None and args.freq is not None:

@@ -14,7 +14,7 @@ import fakes
 import harness
 from consolelib import keys
 from consolelib.session import last_lines
-from tallylib import frames
+from tallylib import frames, replay
 
 TOOL = consoles.TOOL
 ESCAPE = "\x1d"
@@ -282,7 +282,10 @@ def test_pseudo_terminals(machine):
         assert b"this is" in console.stderr.readline()
         machine.output_of(0, b"\nlater")
     alpha = opened(machine, "alpha")
-    consoles.read(alpha, b"login: " + data + b"\nlater")
+    # But for what a terminal would answer.
+    again = replay.Replay().feed(b"login: " + data + b"\nlater")
+    assert again.startswith(b"login: \0\1\2\3\4\6") and again.endswith(b"\nlater")
+    consoles.read(alpha, again)
     os.close(alpha)
     os.close(beta)
     machine.end()

@@ -3,6 +3,7 @@
 import re
 
 from tallylib import frames
+from tallylib.replay import Replay
 
 OK, FAILED, NO_VM = 0, 1, 2
 MACHINE_ENDED = 6
@@ -48,6 +49,7 @@ class Session:
         self.names = {}
         self.number = None    # of the VM; None: not known yet
         self.before = b""     # output of the time before; None: that has been shown
+        self.replay = Replay()
         self.last = self.plain = b""
         self.requests = 0
         self.typed = b""      # not sent yet
@@ -99,7 +101,7 @@ class Session:
                 self.vm, ", ".join(self.names)))
         self.number = self.names[self.vm]
         self.say("this is vm " + self.vm)
-        self.write(last_lines(self.before, self.lines))
+        self.write(last_lines(self.replay.feed(self.before), self.lines))
         self.before = None
 
     def _plain(self, data):
@@ -114,7 +116,7 @@ class Session:
     def _output(self, event):
         if event.vm != self.number:
             return
-        self.write(event.data)
+        self.write(self.replay.live(event.data))
         if self.until:
             self.last = (self.last + event.data)[-MATCHED_BYTES:]
             if self.until.search(self.last.decode(errors="replace")):

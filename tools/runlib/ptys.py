@@ -2,9 +2,9 @@
 """A pseudo-terminal for each VM, for any terminal program: a link with the VM's name in a folder.
 
 While nobody has one open, nothing is written to it. A program that opens it gets the VM's last
-lines, then all as it comes. What it does not read is dropped, and the machine does not wait.
-inotify tells when one is opened or closed; the other side of a pseudo-terminal tells only the
-latter.
+lines without what a terminal would answer (tools/tallylib/replay.py), then all as it comes. What it
+does not read is dropped, and the machine does not wait. inotify tells when one is opened or closed;
+the other side of a pseudo-terminal tells only the latter.
 """
 import contextlib
 import ctypes
@@ -18,6 +18,7 @@ import termios
 import tty
 
 from runlib.verdict import say
+from tallylib.replay import Replay
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 IN_OPEN, IN_CLOSE = 0x20, 0x18  # linux/inotify.h
@@ -40,6 +41,7 @@ class Pty:
         os.set_blocking(self.master, False)
         self.open = False
         self.unread = b""
+        self.replay = Replay()  # for who has it open
         os.symlink(self.name, path)
         vm.listeners.append(self.output)
 
@@ -48,7 +50,9 @@ class Pty:
         was, self.open = self.open, not self._hung_up()
         if self.open and not was:
             last = self.vm.backlog[-LAST_BYTES:]
-            self.output(last[last.find(b"\n") + 1:] if len(last) == LAST_BYTES else last)
+            self.replay = Replay()
+            self._write(self.replay.feed(
+                last[last.find(b"\n") + 1:] if len(last) == LAST_BYTES else last))
         elif was and not self.open:
             self._reset()
         self.listen()
@@ -88,8 +92,11 @@ class Pty:
     def output(self, data):
         """Writes what the VM prints."""
         if self.open:
-            self.unread = (self.unread + data)[-UNREAD_BYTES:]
-            self.flush()
+            self._write(self.replay.live(data))
+
+    def _write(self, data):
+        self.unread = (self.unread + data)[-UNREAD_BYTES:]
+        self.flush()
 
     def flush(self):
         """Writes as much as is taken now. Returns whether something is left."""

@@ -2,6 +2,7 @@
 """What tools/run keeps of a VM's output for when it fails, without a machine."""
 
 import os
+import stat
 
 import pytest
 
@@ -45,6 +46,34 @@ def test_one_that_has_printed_nothing(machine):
     told, folder = machine
     feed(told, frames.Own("vm beta: failed: jump outside its memory, to 0"))
     assert (folder / "beta").read_bytes() == b""
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_they_are_for_who_may_use_the_socket(machine, there):
+    """Of mode 0600, as it is, whatever umask and an earlier run say; and not where a link leads."""
+    told, folder = machine
+    if there:
+        folder.mkdir(0o755)
+        (folder / "alpha.new").write_bytes(b"old")
+        (folder / "alpha.new").chmod(0o644)
+    before = os.umask(0)
+    try:
+        feed(told, frames.Output(0, NOTE), frames.Own("vm alpha: failed: a 0"))
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert stat.S_IMODE((folder / "alpha").stat().st_mode) == 0o600
+    assert (folder / "alpha").read_bytes() == NOTE
+
+
+def test_a_link_in_the_place_of_the_folder(machine, tmp_path, capsys):
+    told, folder = machine
+    (tmp_path / "other").mkdir(0o755)
+    folder.symlink_to(tmp_path / "other")
+    feed(told, frames.Own("vm alpha: failed: a 0"))
+    assert "is not kept, and the machine goes on" in capsys.readouterr().err
+    assert not list((tmp_path / "other").iterdir())
+    assert stat.S_IMODE((tmp_path / "other").stat().st_mode) == 0o755
 
 
 def test_it_cannot_be_written(machine, capsys):

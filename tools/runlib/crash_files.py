@@ -38,12 +38,24 @@ class CrashFiles(Listener):
     def _write(self, name):
         path = os.path.join(self.folder, name)
         try:
-            os.makedirs(self.folder, exist_ok=True)
-            # Whoever reads it has a whole one.
-            with open(path + ".new", "wb") as file:
-                file.write(self.kept.get(name, b"")[-KEPT:])
-            os.replace(path + ".new", path)
+            os.makedirs(self.folder, 0o700, exist_ok=True)
+            folder = os.open(self.folder, os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                self._replace(folder, name)
+            finally:
+                os.close(folder)
         except OSError as error:
             self.works = False
             say("%s: %s; the last output of VMs that fail is not kept, and the machine goes on"
                 % (path, error.strerror))
+
+    def _replace(self, folder, name):
+        """Whoever reads it has a whole one. It is for whom the socket is for, also where the run
+        before has left a folder for all."""
+        os.fchmod(folder, 0o700)
+        file = os.open(name + ".new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600,
+                       dir_fd=folder)
+        with open(file, "wb") as out:
+            os.fchmod(file, 0o600)
+            out.write(self.kept.get(name, b"")[-KEPT:])
+        os.replace(name + ".new", name, src_dir_fd=folder, dst_dir_fd=folder)

@@ -333,3 +333,41 @@ def test_damaged_files(tmp_path, kind):
             refused += 1
             assert "\n" not in str(error) and "damaged" in str(error)
     assert 20 < refused < 200
+
+
+def sparse(path, head, size):
+    """A file that takes no room on the disk."""
+    with open(path, "wb") as file:
+        file.write(head)
+        file.truncate(size)
+
+
+def test_what_takes_all_memory(tmp_path):
+    """A few MB that unpack to GB, and files with holes: one sentence, within 1.5 GB of memory."""
+    files = {}
+    # What follows the end of a part is the next part of the same file.
+    (tmp_path / "packed").write_bytes(gzip.compress(bytes(1 << 26)) * 48)
+    assert (tmp_path / "packed").stat().st_size < 4 << 20
+    files["packed"] = "it unpacks to more than 512 MiB"
+    data = (tmp_path / "packed").read_bytes()
+    (tmp_path / "zboot").write_bytes(
+        (b"MZ\0\0zimg" + struct.pack("<II", 512, len(data)) + bytes(8) + b"gzip").ljust(512, b"\0")
+        + data)
+    files["zboot"] = files["packed"]
+    sparse(tmp_path / "map", b"0 T _text\n", 3 << 30)
+    files["map"] = "has more than 512 MiB"
+    sections = struct.pack("<IIQQQQIIQQ", 0, 1, 6, 0x1000, 64, 3 << 30, 0, 0, 1, 0)
+    head = b"\x7fELF\2\1\1".ljust(16, b"\0") + struct.pack(
+        "<HHIQQQIHHHHHH", 2, 243, 1, 0x1000, 0, (3 << 30) + 64, 0, 64, 56, 0, 64, 2, 0)
+    sparse(tmp_path / "elf", head, (3 << 30) + 64)
+    with open(tmp_path / "elf", "ab") as file:
+        file.write(bytes(64) + sections)
+    files["elf"] = "is a damaged ELF file: its code has more than 512 MiB"
+    (tmp_path / "samples").write_text(
+        '{"tally-samples": 1, "vms": [], "events": ["cycles"], "period": "1"}\n', encoding="ascii")
+    for name, why in files.items():
+        done = subprocess.run(
+            ["prlimit", "--as=1500000000", TOOL, "folded", tmp_path / "samples", "--symbols",
+             tmp_path / name], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"tools/perf-vms: {tmp_path}/{name}: {why}\n"

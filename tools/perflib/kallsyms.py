@@ -9,6 +9,7 @@ they are where they were found.
 """
 import contextlib
 import gzip
+import io
 import struct
 import zlib
 
@@ -19,6 +20,9 @@ ZBOOT = b"zimg"  # an EFI program that unpacks the Image
 # Where kernels for RV64 are linked to, since 5.13.
 LINKED_AT = 0xffffffff80000000
 R_RISCV_RELATIVE = 3
+
+# In bytes, more than any kernel or program of a guest has: a few MB may unpack to all memory.
+LARGEST = 1 << 29
 
 TOKENS = 256
 DIGITS = b"".join(b"%c\0" % c for c in b"0123456789")
@@ -34,6 +38,15 @@ class NoKallsyms(Exception):
     """There are none, or none that can be checked."""
 
 
+def bounded(data):
+    """What gzip has packed."""
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        found = file.read(LARGEST + 1)
+    if len(found) > LARGEST:
+        raise NoKallsyms(f"it unpacks to more than {LARGEST >> 20} MiB")
+    return found
+
+
 def unpacked(data):
     """The Image itself, if it is compressed by gzip, or in an EFI program that is."""
     try:
@@ -41,8 +54,8 @@ def unpacked(data):
             start, size = struct.unpack_from("<II", data, 8)
             if data[24:28] != b"gzip":
                 raise NoKallsyms("it is compressed, but not by gzip: unpack it first")
-            return gzip.decompress(data[start:start + size])
-        return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+            return bounded(data[start:start + size])
+        return bounded(data) if data[:2] == b"\x1f\x8b" else data
     except (OSError, EOFError, zlib.error, struct.error) as error:
         raise NoKallsyms(f"it cannot be unpacked: {error}") from error
 

@@ -225,6 +225,10 @@ def check_elf(elf):
     for at, length in parts:
         if at + length > size:
             raise ValueError("there are parts of it behind its end")
+    read = sum(section["sh_size"] for section in elf.iter_sections()
+               if section["sh_flags"] & SH_FLAGS.SHF_EXECINSTR or section["sh_type"] == "SHT_NOTE")
+    if read > kallsyms.LARGEST:
+        raise ValueError(f"its code has more than {kallsyms.LARGEST >> 20} MiB")
 
 
 def from_elf(path, stream):
@@ -271,7 +275,10 @@ def load(path, slide=None):
                 found = from_elf(path, stream)
             else:
                 stream.seek(0)
-                data = kallsyms.unpacked(stream.read())
+                data = stream.read(kallsyms.LARGEST + 1)
+                if len(data) > kallsyms.LARGEST:
+                    raise BadSymbols(f"{path}: has more than {kallsyms.LARGEST >> 20} MiB")
+                data = kallsyms.unpacked(data)
                 found = (from_image if kallsyms.is_image(data) else from_map)(path, data)
     except OSError as error:
         raise BadSymbols(f"{path}: {error.strerror}") from error

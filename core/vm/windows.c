@@ -237,20 +237,31 @@ static void come(struct pcpu *pcpu, struct windows *w, struct vcpu *vcpu, uint64
 		sched_enable_requests(vcpu);
 }
 
-/* Turns the sources of VMs on, or off at the host's controller, if such a vcpu takes them. */
-static void follow_wires(const struct pcpu *pcpu, uint64_t changed)
+/* Turns the sources of these VMs on, or off at the host's controller, if such a vcpu takes them. */
+static void follow_wires(uint64_t changed)
 {
 	uint32_t i;
 
 	for_each_bit (i, changed) {
-		struct vm *vm = pcpu->vcpus[i]->vm;
-
-		if (!vm->wired)
-			continue;
-		spin_lock(&vm->devices);
-		wired_follow(vm);
-		spin_unlock(&vm->devices);
+		spin_lock(&vms[i].devices);
+		wired_follow(&vms[i]);
+		spin_unlock(&vms[i].devices);
 	}
+}
+
+/* Returns those VMs with wires that have one of these vcpus. */
+static uint64_t wired_vms(const struct pcpu *pcpu, uint64_t vcpus)
+{
+	uint64_t found = 0;
+	uint32_t i;
+
+	for_each_bit (i, vcpus) {
+		const struct vm *vm = pcpu->vcpus[i]->vm;
+
+		if (vm->wired)
+			found |= BIT(vm - vms);
+	}
+	return found;
 }
 
 static uint64_t *last(struct windows *w)
@@ -273,7 +284,7 @@ void windows_turn(struct pcpu *pcpu, uint64_t now)
 		leave(pcpu, w, pcpu->vcpus[i], now);
 	for_each_bit (i, w->here & ~were)
 		come(pcpu, w, pcpu->vcpus[i], now);
-	follow_wires(pcpu, were ^ w->here);
+	follow_wires(wired_vms(pcpu, were ^ w->here));
 	external_look_at(EXTERNAL_WINDOW, w->until);
 }
 

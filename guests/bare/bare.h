@@ -59,6 +59,7 @@ static inline bool with_vectors(void)
 }
 
 int idle(uint64_t hartid);
+int naps(uint64_t hartid);
 int busy(uint64_t hartid);
 int pmuloop(uint64_t hartid);
 int measure(uint64_t hartid);

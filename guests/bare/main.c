@@ -7,6 +7,7 @@ static const struct {
 	int (*run)(uint64_t hartid);
 } kinds[] = {
     {"idle", idle},
+    {"naps", naps},
     {"busy", busy},
     {"pmuloop", pmuloop},
     {"measure", measure},

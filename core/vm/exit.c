@@ -125,6 +125,7 @@ _Noreturn void exit_long(struct guest_context *ctx, uint64_t scause)
 	struct pcpu *pcpu = this_pcpu();
 
 	pcpu->stay_start = ctx->entered_hs;
+	pcpu->looked = ctx->entered_hs;
 	pcpu->stay_of = vcpu;
 	if (~scause < VCPU_EXITS) {
 		/* The fast path has counted the exit already. */

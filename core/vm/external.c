@@ -19,15 +19,6 @@ static struct spinlock aiming;
 /* When each hart looks; its own. */
 static uint64_t looks[MAX_HARTS][EXTERNAL_KINDS];
 
-/* The operator's work and the IOMMU's begin in a stay that has taken fewer instructions than this,
- * or the two together might be too long. Who makes every stay long keeps it from its turn for so
- * many stays, and not for ever. */
-#define YOUNG    2000U
-#define PATIENCE 64U
-
-/* How often each hart has put it off; its own. */
-static uint32_t put_off[MAX_HARTS];
-
 void external_init(void)
 {
 	if (platform.irqchip.kind == IRQCHIP_NONE)
@@ -77,21 +68,10 @@ void external_look_at(enum external_what what, uint64_t time)
 	pcpu_resched(this_pcpu()); /* the timer is set anew */
 }
 
-/* Whether such work is for a later stay. What it waits for is still there then. */
-static bool wait_for_next(const struct pcpu *pcpu)
-{
-	uint32_t *n = &put_off[pcpu->index];
-
-	if (csr_read(CSR_INSTRET) - pcpu->stay_start >= YOUNG && ++*n < PATIENCE)
-		return true;
-	*n = 0;
-	return false;
-}
-
 /* Each says when again, which is not now. */
 static void look(struct pcpu *pcpu, bool console)
 {
-	if (wait_for_next(pcpu))
+	if (!pcpu_may_begin(pcpu))
 		return;
 	pcpu->worked |= WORKED;
 	if (console)
@@ -133,12 +113,12 @@ void external_listen(void (*serve)(void))
  * high, and the next interrupt takes them. */
 static void uart_came(struct pcpu *pcpu)
 {
-	if (wait_for_next(pcpu)) {
-		/* A PLIC that nobody reads the UART for may not interrupt again (QEMU's). */
-		external_look_at(EXTERNAL_CONSOLE, csr_read(CSR_TIME));
-	} else {
+	if (pcpu_may_begin(pcpu)) {
 		pcpu->worked |= WORKED;
 		serve_console();
+	} else {
+		/* A PLIC that nobody reads the UART for may not interrupt again (QEMU's). */
+		external_look_at(EXTERNAL_CONSOLE, csr_read(CSR_TIME));
 	}
 	irqchip_complete(&platform.irqchip, &uart, pcpu->irq_place, false);
 }

@@ -20,9 +20,7 @@ static void go_on(struct vcpu *vcpu)
 	pcpu->stay_why = EXIT_ECALL;
 	if (!vcpu->call.slice(vcpu))
 		vcpu->call.slice = NULL;
-	pcpu_account_stay(pcpu);
-	pcpu_interrupts(pcpu, pcpu_pending_interrupts(pcpu));
-	sched_check_notified(pcpu);
+	(void)sched_next_stay(pcpu);
 }
 
 struct vcpu *long_call_finish(struct vcpu *vcpu)

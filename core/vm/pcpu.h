@@ -29,6 +29,9 @@ struct vcpu;
 enum { WORKED = 1, PUT_OFF = 2 };
 enum { PCPU_PROBED = 1, PCPU_ONLINE = 2 };
 
+/* A stay is young until it has taken so many instructions. */
+#define PCPU_YOUNG 2000U
+
 /* The large members come last, as in struct vcpu. */
 struct pcpu {
 	/* Of arch/riscv/trap.c and switch.S: the trap guard, t0 in a trap, and whether the hart has
@@ -72,9 +75,9 @@ struct pcpu {
 			bool suspect; /* the resident vcpu is a suspect: HS takes its exceptions */
 			bool scheduled; /* see core/vm/windows.h; constant after boot */
 			/* WORKED: in this stay it has done a piece of the operator's work or the
-			 * IOMMU's, so who keeps the hart is for the next stay, which a timer begins
-			 * at once. PUT_OFF: that was so in the last one, and is not twice in a row.
-			 */
+			 * IOMMU's. PUT_OFF: the resident vcpu's time was over in the last stay,
+			 * which had become too long for a switch. The timer has begun this one at
+			 * once, and nothing comes before the switch. */
 			uint8_t worked;
 		};
 		uint32_t special;
@@ -94,6 +97,9 @@ struct pcpu {
 	/* The current stay in HS: instret at its beginning, the vcpu that it is accounted to, and
 	 * the kind of exit. */
 	uint64_t stay_start;
+	/* instret when it looked for interrupts last. A stay is accounted in parts if it was for
+	 * several vcpus; this is the beginning of all of it. */
+	uint64_t looked;
 	struct vcpu *stay_of;
 	enum vcpu_exit stay_why;
 	struct vcpu *told; /* the vcpu that the last notification was for; NULL: none yet */
@@ -173,6 +179,14 @@ void pcpu_count_vcpus(struct pcpu *pcpu, int32_t more);
 
 /* Accounts the current stay in HS up to now, and begins a new one. Called on this hart. */
 void pcpu_account_stay(struct pcpu *pcpu);
+
+/* Whether a piece of work may begin in the current stay. Two pieces would be too long a stay: what
+ * makes the second one necessary is left pending, so it begins the next stay at once. Called on
+ * this hart. */
+static inline bool pcpu_may_begin(const struct pcpu *pcpu)
+{
+	return csr_read(CSR_INSTRET) - pcpu->looked < PCPU_YOUNG && pcpu->worked != PUT_OFF;
+}
 
 /* From now on, the current stay is accounted to this vcpu and cause. Called on the vcpu's home
  * hart. */

@@ -19,6 +19,29 @@ static struct vcpu *choose(const struct pcpu *pcpu)
 	return pcpu->vcpus[lowest_bit(after ? after : pcpu->ready)];
 }
 
+/* Whether requests were left pending, which would interrupt the first instruction of a window. */
+static bool left_pending(const struct pcpu *pcpu)
+{
+	return pcpu->scheduled && atomic_load_explicit(&pcpu->notified, memory_order_relaxed);
+}
+
+bool sched_next_stay(struct pcpu *pcpu)
+{
+	uint64_t pending, came = 0;
+
+	/* What is left the first time because a turn to a window was in the way is not the second
+	 * time. */
+	for (uint32_t n = 0; n == 0 || (n == 1 && left_pending(pcpu)); n++) {
+		pcpu_account_stay(pcpu);
+		pcpu->looked = pcpu->stay_start;
+		pending = pcpu_pending_interrupts(pcpu);
+		came |= pending;
+		pcpu_interrupts(pcpu, pending);
+		sched_check_notified(pcpu);
+	}
+	return came;
+}
+
 /* Waits, with no vcpu resident, until one is ready, and returns the host time. Idle time is not
  * accounted as a stay in HS. Not inlined, because sched_next() would save more registers. */
 static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
@@ -31,9 +54,10 @@ static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 		if (!atomic_load(&pcpu->notified))
 			wfi();
 		pcpu->stay_start = csr_read(CSR_INSTRET);
+		pcpu->looked = pcpu->stay_start;
 		pcpu_interrupts(pcpu, pcpu_pending_interrupts(pcpu));
 		sched_check_notified(pcpu);
-	} while (!pcpu->ready);
+	} while (!pcpu->ready || left_pending(pcpu));
 	return csr_read(CSR_TIME);
 }
 
@@ -45,6 +69,12 @@ static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu 
 {
 	uint64_t bit = vcpu->bit;
 
+	if (!pcpu_may_begin(pcpu)) {
+		requests_disable(&vcpu->requests);
+		sched_set_timer(pcpu, NULL);
+		(void)sched_next_stay(pcpu);
+		return false;
+	}
 	pcpu_account_to(pcpu, vcpu, EXIT_IRQ);
 	pcpu->ready &= ~(pcpu->called & bit);
 	pcpu->called &= ~bit;
@@ -61,8 +91,7 @@ static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu 
 		vcpu->fw.ready_since = 0;
 		sched_enable_requests(vcpu);
 	}
-	pcpu_interrupts(pcpu, pcpu_pending_interrupts(pcpu));
-	sched_check_notified(pcpu);
+	(void)sched_next_stay(pcpu);
 	return false;
 }
 
@@ -227,7 +256,21 @@ static __attribute__((noinline)) struct vcpu *next_window(struct pcpu *pcpu, str
 	trap_loop_look(vcpu);
 	put(pcpu, vcpu, now);
 	windows_turn(pcpu, now);
+	if (left_pending(pcpu)) {
+		sched_set_timer(pcpu, NULL);
+		(void)sched_next_stay(pcpu);
+		now = csr_read(CSR_TIME);
+	}
 	return change(pcpu, NULL, now);
+}
+
+/* Whether the vcpu's time is over, but not in this stay. */
+static bool puts_off(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t now)
+{
+	if (pcpu->worked == PUT_OFF || !(pcpu->worked || pcpu->scheduled) || pcpu_may_begin(pcpu))
+		return false;
+	return (now >= pcpu->slice_end || (pcpu->scheduled && windows_over(pcpu, now))) &&
+	       keeps_hart(pcpu, vcpu, 0);
 }
 
 /* The rare cases of sched_next(): the resident vcpu has steal time to end, or it, or the vcpu
@@ -237,8 +280,7 @@ static __attribute__((noinline)) struct vcpu *look(struct pcpu *pcpu, struct vcp
 {
 	if (vcpu->fw.ready_since)
 		sched_end_steal(pcpu, vcpu, now);
-	/* Whatever the time is, it is not over in this stay. */
-	if (pcpu->worked == WORKED && keeps_hart(pcpu, vcpu, 0)) {
+	if (puts_off(pcpu, vcpu, now)) {
 		pcpu->worked = PUT_OFF;
 		now = 0;
 	} else {

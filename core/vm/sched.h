@@ -71,4 +71,9 @@ static inline void sched_check_notified(struct pcpu *pcpu)
 		sched_serve_notified();
 }
 
+/* Ends the current stay and begins another one, without a guest in between, as if interrupts had
+ * been taken. Returns whether there were some: a request comes with one. The timer has to be set
+ * if it may be later than the next event. */
+bool sched_next_stay(struct pcpu *pcpu);
+
 #endif

@@ -76,6 +76,11 @@ void sched_serve_notified(void)
 	for (; left; left &= left - 1) {
 		struct vcpu *vcpu = pcpu->vcpus[lowest_bit(left)];
 
+		if (!pcpu_may_begin(pcpu)) {
+			atomic_fetch_or(&pcpu->notified, left);
+			csr_set(CSR_SIP, BIT(IRQ_SSI));
+			break;
+		}
 		if (vcpu_home(vcpu) == pcpu)
 			work_for(pcpu, vcpu);
 		vcpu_serve_notified(vcpu);

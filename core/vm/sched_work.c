@@ -43,13 +43,10 @@ static void others_wait(const struct pcpu *pcpu, const struct vcpu *vcpu)
  * interrupts: a request comes with one. */
 static bool serve_between(struct pcpu *pcpu, const struct vcpu *vcpu)
 {
-	uint64_t pending;
+	bool pending;
 
 	sched_set_timer(pcpu, NULL);
-	pcpu_account_stay(pcpu);
-	pending = pcpu_pending_interrupts(pcpu);
-	pcpu_interrupts(pcpu, pending);
-	sched_check_notified(pcpu);
+	pending = sched_next_stay(pcpu);
 	others_wait(pcpu, vcpu);
 	return pending;
 }

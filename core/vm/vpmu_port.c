@@ -137,6 +137,7 @@ void vpmu_port_fixed_take(hctr_t hctr, const struct hw_event *config, uint64_t v
 			vcpu_observers_lose_clock(pcpu->current);
 		pcpu->current->ctx.entered_hs += ahead;
 		pcpu->stay_start += ahead;
+		pcpu->looked += ahead;
 	}
 }
 

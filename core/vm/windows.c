@@ -178,24 +178,29 @@ static void advance(struct windows *w, uint64_t now)
 		next_phase(w);
 }
 
+/* Takes these vcpus out of the hart's lists. */
+static void leave_lists(struct pcpu *pcpu, struct windows *w, uint64_t vcpus)
+{
+	w->ready |= pcpu->ready & vcpus;
+	w->waiting |= pcpu->waiting & vcpus;
+	w->working |= pcpu->working & vcpus;
+	w->called |= pcpu->called & vcpus;
+	pcpu->ready &= ~vcpus;
+	pcpu->waiting &= ~vcpus;
+	pcpu->working &= ~vcpus;
+	pcpu->called &= ~vcpus;
+	pcpu->steal_not_begun &= ~vcpus;
+}
+
 static void leave(struct pcpu *pcpu, struct windows *w, struct vcpu *vcpu, uint64_t now)
 {
 	uint64_t bit = vcpu->bit;
 
 	vcpu->away_since = now;
-	if (pcpu->ready & ~pcpu->working & ~pcpu->called & bit)
+	if (w->ready & ~w->working & ~w->called & bit)
 		sched_begin_steal(vcpu, now);
-	w->ready |= pcpu->ready & bit;
-	w->waiting |= pcpu->waiting & bit;
-	w->working |= pcpu->working & bit;
-	w->called |= pcpu->called & bit;
-	if (pcpu->waiting & bit && vcpu->guest_file)
+	if (vcpu->guest_file && w->waiting & bit)
 		guest_file_ignore(vcpu);
-	pcpu->ready &= ~bit;
-	pcpu->waiting &= ~bit;
-	pcpu->working &= ~bit;
-	pcpu->called &= ~bit;
-	pcpu->steal_not_begun &= ~bit;
 	wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
 	atomic_store_explicit(&vcpu->requests.enabled, REQ_OBSERVE, memory_order_release);
 }
@@ -212,18 +217,22 @@ static void sleeps_on(struct vcpu *vcpu, uint64_t now)
 	sched_wake_in_time(vcpu);
 }
 
-static void come(struct pcpu *pcpu, struct windows *w, struct vcpu *vcpu, uint64_t now)
+static void join_lists(struct pcpu *pcpu, struct windows *w, uint64_t vcpus)
+{
+	pcpu->ready |= w->ready & vcpus;
+	pcpu->waiting |= w->waiting & vcpus;
+	pcpu->working |= w->working & vcpus;
+	pcpu->called |= w->called & vcpus;
+	w->ready &= ~vcpus;
+	w->waiting &= ~vcpus;
+	w->working &= ~vcpus;
+	w->called &= ~vcpus;
+}
+
+static void come(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
 	uint64_t bit = vcpu->bit;
 
-	pcpu->ready |= w->ready & bit;
-	pcpu->waiting |= w->waiting & bit;
-	pcpu->working |= w->working & bit;
-	pcpu->called |= w->called & bit;
-	w->ready &= ~bit;
-	w->waiting &= ~bit;
-	w->working &= ~bit;
-	w->called &= ~bit;
 	if (vcpu->budget.throttled_since && !((pcpu->waiting | pcpu->ready) & bit))
 		vcpu_budget_again(vcpu);
 	/* It sleeps on also if it has a turn for a request, which need not wake it. */
@@ -243,9 +252,11 @@ static void follow_wires(uint64_t changed)
 	uint32_t i;
 
 	for_each_bit (i, changed) {
-		spin_lock(&vms[i].devices);
-		wired_follow(&vms[i]);
-		spin_unlock(&vms[i].devices);
+		struct vm *vm = &vms[i];
+
+		spin_lock(&vm->devices);
+		wired_follow(vm);
+		spin_unlock(&vm->devices);
 	}
 }
 
@@ -280,10 +291,12 @@ void windows_turn(struct pcpu *pcpu, uint64_t now)
 	advance(w, now);
 	set_here(w, w->turn_to);
 	pcpu->last = *last(w);
+	leave_lists(pcpu, w, were & ~w->here);
 	for_each_bit (i, were & ~w->here)
 		leave(pcpu, w, pcpu->vcpus[i], now);
+	join_lists(pcpu, w, w->here & ~were);
 	for_each_bit (i, w->here & ~were)
-		come(pcpu, w, pcpu->vcpus[i], now);
+		come(pcpu, pcpu->vcpus[i], now);
 	follow_wires(wired_vms(pcpu, were ^ w->here));
 	external_look_at(EXTERNAL_WINDOW, w->until);
 }

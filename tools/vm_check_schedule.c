@@ -28,9 +28,9 @@ static void print_window(const struct vm_tree *tree, const struct vm_schedule *s
 	print_vcpus(w->vcpus, " vcpu", ", vcpu");
 	if (w->guard_us)
 		printf("; guard %" PRIu32 " us", w->guard_us);
-	if (w->guard_us < VM_LEAST_GUARD_US)
-		printf("; may begin %u us late: least guard %u us", VM_LEAST_GUARD_US - w->guard_us,
-		       VM_LEAST_GUARD_US);
+	if (w->guard_us < s->least_guard_us)
+		printf("; may begin %" PRIu32 " us late: least guard %" PRIu32 " us",
+		       s->least_guard_us - w->guard_us, s->least_guard_us);
 	putchar('\n');
 }
 
@@ -109,11 +109,11 @@ void print_json_schedules(const struct vm_tree *tree)
 		const struct vm_schedule *s = &tree->schedules[n];
 		const char *between = "";
 
-		printf("%s{\"hart\":%" PRIu32 ",\"frame_us\":%" PRIu32
-		       ",\"least_guard_us\":%u,\"guards_us\":%" PRIu32 ",\"slack_us\":%" PRIu32
-		       ",\"slack\":[",
-		       n ? "," : "", s->hart, s->frame_us, VM_LEAST_GUARD_US, guards_us(s),
-		       vm_slack_us(s));
+		printf("%s{\"hart\":%" PRIu32 ",\"frame_us\":%" PRIu32 ",\"longest_stay\":%" PRIu32
+		       ",\"least_guard_us\":%" PRIu32 ",\"guards_us\":%" PRIu32
+		       ",\"slack_us\":%" PRIu32 ",\"slack\":[",
+		       n ? "," : "", s->hart, s->frame_us, s->longest_stay, s->least_guard_us,
+		       guards_us(s), vm_slack_us(s));
 		for (uint32_t vm = 0; vm < tree->n_vms; vm++) {
 			if (!(s->slack >> vm & 1))
 				continue;

@@ -192,8 +192,10 @@ static void read_vm_tree(void)
 		refuse("/chosen: linux,initrd-start: no VM tree was given as the initrd");
 	if (limits.guests.from == limits.guests.to)
 		refuse("/vms: memory: the machine has none beside Tally and the VM tree");
+	limits.ssccfg = true;
 	for (uint32_t i = 0; i < n_pcpus; i++) {
 		limits.harts |= BIT(hart_stacks[i].pcpu.hartid);
+		limits.ssccfg &= hart_stacks[i].pcpu.hpm.delegated;
 		if (hart_stacks[i].pcpu.ad_ungated)
 			limits.ad_ungated |= BIT(hart_stacks[i].pcpu.hartid);
 	}

@@ -81,10 +81,9 @@
 #define VM_FRAME_US_MIN     200U     /* of a major frame */
 #define VM_FRAME_US_MAX     1000000U /* so often a VM that shares its hart is looked at */
 #define VM_WINDOW_US_MIN    100U     /* of a window, and of some slack in one piece */
-/* The least guard with which a window begins at its tick: the longest stay in HS, 20,000
- * instructions, and a switch between vcpus with all their counters, where a hart executes at least
- * 1,000 instructions in a microsecond. */
-#define VM_LEAST_GUARD_US 32U
+/* No stay in HS is longer, in instructions, but on harts with a schedule and very many vcpus or
+ * device interrupts: core/config/vm_stay.h. */
+#define VM_LONGEST_STAY 20000U
 
 /* Bytes in the blob. They are valid as long as the blob is. */
 struct vm_image {
@@ -267,6 +266,9 @@ struct vm_schedule {
 	uint32_t slack; /* bit n: VM n of the tree has the hart where no window or guard is */
 	uint32_t n_windows;
 	struct vm_window_of windows[VM_MAX_HART_WINDOWS];
+	/* See core/config/vm_stay.h. */
+	uint32_t longest_stay;   /* instructions */
+	uint32_t least_guard_us; /* with it a window begins at its tick */
 };
 
 struct vm_tree {
@@ -315,6 +317,9 @@ struct vm_limits {
 	 * they can. The pointer itself may be NULL: nothing is known of the harts.
 	 */
 	const char *(*no_budget)(uint64_t harts, uint32_t event_idx);
+	/* All harts drive their counters without the firmware. false: not all, or it is not known.
+	 */
+	bool ssccfg;
 	/* The host's device tree, which has passed fdt_check_full(). NULL: it is not known, and
 	 * devices are checked for syntax and doubles only. */
 	const void *host_tree;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/config/vm_schedule_check.h"
+#include "core/config/vm_stay.h"
 
 enum { HART_FRAME, HART_SLACK, HART_PROPS };
 static const char *const hart_props[HART_PROPS] = {"major-frame-us", "slack"};
@@ -177,6 +178,7 @@ static bool parse_schedule(const struct vm_blob *b, int node, const struct vm_li
 	}
 	if (!s->n_windows)
 		return vm_refuse(b, VM_REFUSED_MISSING_NODE, node, "", "has no window");
+	vm_stay_bounds(tree, s, limits->ssccfg, limits->hctrs);
 	return vm_check_schedule(b, node, first, tree, s);
 }
 

@@ -14,6 +14,7 @@
 #include "arch/riscv/imsic.h"
 #include "arch/riscv/vs_state.h"
 #include "core/config/vm_config.h"
+#include "core/config/vm_stay.h"
 #include "core/lib/types.h"
 #include "core/vm/wake_times.h"
 
@@ -29,8 +30,6 @@ struct vcpu;
 enum { WORKED = 1, PUT_OFF = 2 };
 enum { PCPU_PROBED = 1, PCPU_ONLINE = 2 };
 
-/* A stay is young until it has taken so many instructions. */
-#define PCPU_YOUNG 2000U
 
 /* The large members come last, as in struct vcpu. */
 struct pcpu {
@@ -185,7 +184,7 @@ void pcpu_account_stay(struct pcpu *pcpu);
  * this hart. */
 static inline bool pcpu_may_begin(const struct pcpu *pcpu)
 {
-	return csr_read(CSR_INSTRET) - pcpu->looked < PCPU_YOUNG && pcpu->worked != PUT_OFF;
+	return csr_read(CSR_INSTRET) - pcpu->looked < VM_STAY_YOUNG && pcpu->worked != PUT_OFF;
 }
 
 /* From now on, the current stay is accounted to this vcpu and cause. Called on the vcpu's home

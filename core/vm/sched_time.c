@@ -67,15 +67,13 @@ static void poll(struct vcpu *vcpu, uint64_t now)
 	vpmu_poll(&vcpu->pmu);
 }
 
-/* So many are woken in a stay. The timer has others begin the next one at once. */
-#define WAKES 8U
-
 void sched_timer(void)
 {
 	struct pcpu *pcpu = this_pcpu();
 	uint64_t now = csr_read(CSR_TIME);
 
-	for (uint32_t n = 0; n < WAKES && wake_times_earliest(&pcpu->wake) <= now; n++) {
+	/* The timer has others begin the next stay at once. */
+	for (uint32_t n = 0; n < VM_STAY_WAKES && wake_times_earliest(&pcpu->wake) <= now; n++) {
 		struct vcpu *vcpu = pcpu->vcpus[wake_times_who(&pcpu->wake)];
 
 		wake_times_set(&pcpu->wake, vcpu->index, ~0UL);

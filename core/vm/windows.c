@@ -2,6 +2,7 @@
 #include "core/vm/windows.h"
 
 #include "arch/riscv/csr.h"
+#include "core/log.h"
 #include "core/vm/check.h"
 #include "core/vm/external.h"
 #include "core/vm/guest_file.h"
@@ -88,12 +89,20 @@ static void make(struct windows *w, struct pcpu *pcpu, const struct vm_schedule 
 	pcpu_count_vcpus(pcpu, 1);
 }
 
+/* What the schedule promises. */
+static void report(const struct vm_schedule *s)
+{
+	log_line("hart %u: no stay in HS is longer than %u instructions; least guard %u us",
+	         s->hart, s->longest_stay, s->least_guard_us);
+}
+
 void windows_make(const struct vm_tree *tree)
 {
 	for (uint32_t i = 0; i < tree->n_schedules; i++) {
 		struct pcpu *pcpu = pcpu_of_hart(tree->schedules[i].hart);
 
 		make(of(pcpu), pcpu, &tree->schedules[i]);
+		report(&tree->schedules[i]);
 	}
 }
 
@@ -149,11 +158,12 @@ static void open_window(struct windows *w)
 static void next_phase(struct windows *w)
 {
 	uint32_t guard = w->schedule->windows[w->next].guard_us;
+	uint32_t least = w->schedule->least_guard_us;
 
-	if (w->phase == SLACK && guard > VM_LEAST_GUARD_US) {
+	if (w->phase == SLACK && guard > least) {
 		w->phase = GUARD;
 		w->turn_to = 0;
-		w->until = before(w, VM_LEAST_GUARD_US);
+		w->until = before(w, least);
 		return;
 	}
 	if (w->phase != OPEN) {

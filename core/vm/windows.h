@@ -11,7 +11,8 @@
 #include "core/config/vm_config.h"
 #include "core/vm/vcpu.h"
 
-/* Makes the harts that the tree gives a schedule ready for it. All vcpus are made, and all of such
+/* Makes the harts that the tree gives a schedule ready for it, and logs what
+ * it promises. All vcpus are made, and all of such
  * a hart are away until windows_start(). Boot hart only. */
 void windows_make(const struct vm_tree *tree);
 

@@ -5,6 +5,7 @@
 #include "core/vm/vm_tell.h"
 
 #define US_PER_S 1000000U
+#define NS_PER_S 1000000000U
 
 void prompt_vms(struct prompt *p)
 {
@@ -68,6 +69,10 @@ void prompt_exits(struct prompt *p)
 		         vcpu->vm->config->budget.period_us, vcpu->budget.periods_spent,
 		         vcpu->budget.over_most,
 		         prompt_time(vcpu_budget_throttled(vcpu, now), US_PER_S));
+	if (vcpu_home(vcpu)->scheduled)
+		text_add(&p->out, ",'windows':{'late':%lu,'latest_ns':%lu,'missed':%lu}",
+		         vcpu->windows_late, prompt_time(vcpu->windows_latest, NS_PER_S),
+		         vcpu->windows_missed);
 	prompt_tell(p);
 	prompt_next_vcpu(p);
 }

@@ -92,6 +92,7 @@ static inline __attribute__((always_inline)) void settle(struct pcpu *pcpu, stru
 void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64_t at)
 {
 	bool calls = vcpu->call.slice;
+	uint64_t now;
 
 	if (calls) {
 		pcpu_account_stay(pcpu);
@@ -103,8 +104,10 @@ void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64
 	vcpu->fw.steal_ticks += at - loaded;
 	vcpu_fw_resident_until(&vcpu->fw, loaded);
 	/* Who waits for a fence need not wait for the window. */
-	for (uint64_t now = csr_read(CSR_TIME); now < at; now = csr_read(CSR_TIME))
+	while ((now = csr_read(CSR_TIME)) < at)
 		vcpu_serve_fences(vcpu);
+	if (now > at)
+		windows_begun(vcpu, now);
 	vcpu_fw_resident_from(&vcpu->fw, at);
 	if (!calls)
 		enter_guest(&vcpu->ctx);

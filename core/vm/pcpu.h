@@ -30,7 +30,6 @@ struct vcpu;
 enum { WORKED = 1, PUT_OFF = 2 };
 enum { PCPU_PROBED = 1, PCPU_ONLINE = 2 };
 
-
 /* The large members come last, as in struct vcpu. */
 struct pcpu {
 	/* Of arch/riscv/trap.c and switch.S: the trap guard, t0 in a trap, and whether the hart has

@@ -48,6 +48,8 @@ static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 {
 	/* The last vcpu's timer, which is still in the hart, must not end this WFI. */
 	csr_write(CSR_VSIE, 0);
+	if (pcpu->scheduled)
+		windows_idle(pcpu);
 	do {
 		sched_set_timer(pcpu, NULL);
 		pcpu_account_stay(pcpu);

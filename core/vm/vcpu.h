@@ -94,6 +94,10 @@ struct vcpu {
 	struct vcpu_stays stays;
 	hpa_t guest_file_at; /* the page of guest_file; constant after boot */
 	uint64_t away_since; /* host time of the end of its last window */
+	/* Of its windows (docs/schedules.md): how many began later than promised, the latest of
+	 * those, in ticks after its beginning, and how many its hart did not come to at all. The
+	 * home hart writes them. */
+	uint64_t windows_late, windows_latest, windows_missed;
 };
 _Static_assert(offsetof(struct vcpu, pmu) + VPMU_REACH <= 2048, "pmu begins too late");
 

@@ -204,23 +204,29 @@ static enum vm_command take_command(struct vm *vm)
 	return c;
 }
 
-/* One line in each stay: the end, registers after a failure, and what budgets have cost. */
+/* One line in each stay: late windows, the end, registers after a failure, and what budgets have
+ * cost. */
 static void tell(struct vm *vm)
 {
 	struct vm_life *life = &vm->life;
-	uint32_t budgets = vm->config->budget.count ? vm->config->n_vcpus : 0;
+	uint32_t vcpus = vm->config->n_vcpus;
+	uint32_t windows = vcpu_home(vm->vcpus[0])->scheduled ? vcpus : 0;
 	uint32_t registers = vm->end.why == VM_END_FAILED ? VM_TELL_LINES : 0;
+	uint32_t budgets = vm->config->budget.count ? vcpus : 0;
+	uint32_t step = life->step - windows;
 
 	/* What its devices did comes before its end. */
 	if (life->step == 0 && life->rests++ < RESTS && dma_tell_rest(vm))
 		return;
-	if (life->step == 0)
+	if (life->step < windows)
+		vm_tell_windows(vm->vcpus[life->step]);
+	else if (step == 0)
 		vm_tell_end(vm);
-	else if (life->step <= registers)
-		vm_tell_registers(vm, life->step - 1);
+	else if (step <= registers)
+		vm_tell_registers(vm, step - 1);
 	else
-		vm_tell_budget(vm->vcpus[life->step - 1 - registers]);
-	if (life->step++ < registers + budgets)
+		vm_tell_budget(vm->vcpus[step - 1 - registers]);
+	if (life->step++ < windows + registers + budgets)
 		return;
 	(void)take_command(vm);
 	if (!life->again)

@@ -70,6 +70,14 @@ void vm_tell_budget(const struct vcpu *vcpu)
 	         vcpu->budget.over_most, vcpu->budget.throttled_ticks);
 }
 
+void vm_tell_windows(const struct vcpu *vcpu)
+{
+	if (vcpu->windows_late || vcpu->windows_missed)
+		log_line("vm %s: vcpu %u: %lu windows began late, by %lu ticks at most; %lu missed",
+		         vcpu->vm->config->name, vcpu->id, vcpu->windows_late, vcpu->windows_latest,
+		         vcpu->windows_missed);
+}
+
 static void told(const struct vm *vm, const char *what)
 {
 	log_line("vm %s: %s", vm->config->name, what);

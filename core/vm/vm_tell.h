@@ -27,6 +27,7 @@ void vm_exits_text(const struct vcpu *vcpu, char *text, size_t size);
 void vm_tell_exits(const struct vcpu *vcpu);
 void vm_tell_end(const struct vm *vm);
 void vm_tell_registers(const struct vm *vm, uint32_t n); /* n < VM_TELL_LINES */
-void vm_tell_budget(const struct vcpu *vcpu);            /* it has one */
+void vm_tell_windows(const struct vcpu *vcpu);
+void vm_tell_budget(const struct vcpu *vcpu); /* it has one */
 
 #endif

@@ -31,13 +31,15 @@ struct windows {
 	uint64_t whose[VM_MAX_HART_WINDOWS];
 
 	enum phase phase;
+	bool begins;       /* a window, with a vcpu that is ready: none has been loaded yet */
 	uint32_t next;     /* the window that is open, or comes next */
 	uint64_t frame_at; /* host time of the beginning of its frame, and millionths of a tick */
 	uint64_t part_at;
-	uint64_t until;   /* host time of the end of the phase */
-	uint64_t opens;   /* OPEN: host time of the beginning of the window */
-	uint64_t turn_to; /* who is not away when a turn is over */
-	uint64_t here;    /* who is not away */
+	uint64_t until;    /* host time of the end of the phase */
+	uint64_t opens;    /* OPEN: host time of the beginning of the window */
+	uint64_t promised; /* OPEN: how many ticks later its first vcpu is loaded at most */
+	uint64_t turn_to;  /* who is not away when a turn is over */
+	uint64_t here;     /* who is not away */
 	/* The value of pcpu->last when each window ended last; behind them that of the slack. A
 	 * window or piece of slack may be shorter than a turn: so the next one begins with the turn
 	 * that comes next in its own circle, not with the first after that of somebody else. */
@@ -137,6 +139,16 @@ static uint64_t before(const struct windows *w, uint64_t guard_us)
 	return w->frame_at + ticks(w->schedule->windows[w->next].start_us) - ticks(guard_us);
 }
 
+/* The hart has not come to n windows like this. What is off misses nothing. */
+static void miss(const struct pcpu *pcpu, const struct windows *w, uint32_t window, uint64_t n)
+{
+	uint64_t on = w->ready | w->waiting | pcpu->ready | pcpu->waiting;
+	uint32_t i;
+
+	for_each_bit (i, w->whose[window] & on)
+		pcpu->vcpus[i]->windows_missed += n;
+}
+
 /* No part of a tick gets lost, so frames of different harts keep their places to each other. */
 static void pass_frames(struct windows *w, uint64_t n)
 {
@@ -153,6 +165,7 @@ static void open_window(struct windows *w)
 	w->turn_to = w->whose[w->next];
 	w->opens = before(w, 0);
 	w->until = w->opens + ticks(window->length_us);
+	w->promised = window->guard_us ? 0 : ticks(w->schedule->least_guard_us);
 }
 
 static void next_phase(struct windows *w)
@@ -180,12 +193,20 @@ static void next_phase(struct windows *w)
 }
 
 /* Of frames that are over nothing is made up for. So the loop ends after two frames at most. */
-static void advance(struct windows *w, uint64_t now)
+static void advance(const struct pcpu *pcpu, struct windows *w, uint64_t now)
 {
-	while (now > w->frame_at && now - w->frame_at >= 2 * (w->frame + 1))
-		pass_frames(w, (now - w->frame_at) / (w->frame + 1) - 1);
-	while (now >= w->until)
+	while (now > w->frame_at && now - w->frame_at >= 2 * (w->frame + 1)) {
+		uint64_t n = (now - w->frame_at) / (w->frame + 1) - 1;
+
+		for (uint32_t i = 0; i < w->schedule->n_windows; i++)
+			miss(pcpu, w, i, n);
+		pass_frames(w, n);
+	}
+	while (now >= w->until) {
 		next_phase(w);
+		if (w->phase == OPEN && now >= w->until)
+			miss(pcpu, w, w->next, 1);
+	}
 }
 
 /* Takes these vcpus out of the hart's lists. */
@@ -298,7 +319,7 @@ void windows_turn(struct pcpu *pcpu, uint64_t now)
 
 	CHECK(!pcpu->current);
 	*last(w) = pcpu->last;
-	advance(w, now);
+	advance(pcpu, w, now);
 	set_here(w, w->turn_to);
 	pcpu->last = *last(w);
 	leave_lists(pcpu, w, were & ~w->here);
@@ -309,6 +330,25 @@ void windows_turn(struct pcpu *pcpu, uint64_t now)
 		come(pcpu, pcpu->vcpus[i], now);
 	follow_wires(wired_vms(pcpu, were ^ w->here));
 	external_look_at(EXTERNAL_WINDOW, w->until);
+	/* A vcpu that sleeps, or whose VM is being loaded, may begin later and is not late. */
+	w->begins = w->phase == OPEN && pcpu->ready & ~pcpu->working & ~pcpu->called;
+}
+
+void windows_idle(const struct pcpu *pcpu)
+{
+	of(pcpu)->begins = false;
+}
+
+__attribute__((noinline)) void windows_begun(struct vcpu *vcpu, uint64_t now)
+{
+	const struct windows *w = of(vcpu->home);
+	uint64_t late = now - w->opens;
+
+	if (late <= w->promised)
+		return;
+	vcpu->windows_late++;
+	if (late > vcpu->windows_latest)
+		vcpu->windows_latest = late;
 }
 
 bool windows_over(const struct pcpu *pcpu, uint64_t now)
@@ -334,11 +374,15 @@ uint64_t windows_runs_at(const struct pcpu *pcpu, uint64_t now)
 
 void windows_loaded(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
 {
-	const struct windows *w = of(pcpu);
+	struct windows *w = of(pcpu);
+	bool begins = w->begins;
 
+	w->begins = false;
 	/* Also if that took until then: no tick before the window is the vcpu's. */
 	if (w->phase == OPEN && now < w->opens)
 		exit_enter_at(pcpu, vcpu, now, w->opens);
+	else if (begins)
+		windows_begun(vcpu, csr_read(CSR_TIME));
 }
 
 bool windows_away(const struct vcpu *vcpu)

@@ -32,6 +32,9 @@ bool windows_over(const struct pcpu *pcpu, uint64_t now);
 /* Turns to it. No vcpu is resident. Called on this hart. */
 void windows_turn(struct pcpu *pcpu, uint64_t now);
 
+/* No vcpu is ready on this hart, which has a schedule. */
+void windows_idle(const struct pcpu *pcpu);
+
 /* Returns from when on a vcpu that is loaded at `now` on this hart, which has a schedule, runs. */
 uint64_t windows_runs_at(const struct pcpu *pcpu, uint64_t now);
 
@@ -39,6 +42,9 @@ uint64_t windows_runs_at(const struct pcpu *pcpu, uint64_t now);
  * later, because of the guard: then this waits, and mostly enters the guest at that tick and does
  * not return. */
 void windows_loaded(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now);
+
+/* The window begins now, at host time `now`, with this vcpu. */
+void windows_begun(struct vcpu *vcpu, uint64_t now);
 
 /* Of exit.c: enters the vcpu, which was loaded at host time `loaded`, at host time `at`. Returns
  * then if it is in a long call. */

@@ -179,7 +179,7 @@ def promises(result):
 
 def note_stays(result):
     """Adds a run's vcpus to `stays`, and fails if one of them stayed too long."""
-    most = max([stay for stay, _ in promises(result)], default=LONGEST_STAY)
+    most = max((stay for stay, _ in promises(result)), default=LONGEST_STAY)
     test = os.environ.get("PYTEST_CURRENT_TEST", "").rsplit(" ", 1)[0]
     for line in result.own:
         # The last line of a run that was ended may be cut.

@@ -5,11 +5,14 @@ come together, nine device interrupts, and a VM that restarts without a pause.""
 import json
 import re
 import subprocess
+import threading
 
 import pytest
 
 import harness
 import plain
+from tallylib import exposition, metrics, tally_ctl, told
+from toplib import table
 
 FRAME, START, LENGTH = 2000, 1000, 100  # us
 WINDOWS = 100
@@ -47,6 +50,15 @@ TREE = """/dts-v1/;
 """
 
 
+TOLD = re.compile(r"vm victim: vcpu 0: (\d+) windows began late, by (\d+) ticks at most; "
+                  r"(\d+) missed")
+
+
+def told_late(result):
+    """What Tally tells of late windows: [(how many, ticks, missed)]."""
+    return [tuple(map(int, found.groups())) for found in map(TOLD.match, result.own) if found]
+
+
 def vm(name, bootargs, vcpus, wires=False):
     """The text of a VM's node; wires: with all devices of the machine."""
     return VM.format(
@@ -56,10 +68,11 @@ def vm(name, bootargs, vcpus, wires=False):
         vcpus=" ".join(f"vcpu{n} {{ harts = <0>; }};" for n in range(vcpus)))
 
 
-def boot(folder, guard, nap, beside=7, **arguments):
-    """{ticks that a window was late: how many windows}, and the run. beside: VMs with 8 vcpus."""
+def boot(folder, guard, nap, beside=7, neighbour="restart", **arguments):
+    """{ticks that a window was late: how many windows}, and the run. beside: VMs with 8 vcpus;
+    neighbour: the storm of one more VM."""
     vms = [vm("victim", f"kind=delays frame={FRAME * 10} start={START * 10} windows={WINDOWS}", 1),
-           vm("restarts", "kind=tempest what=restart", 2)]
+           vm("restarts", "kind=tempest what=" + neighbour, 2)]
     for n in range(beside):
         wires = f"wires={WIRES}" if n == 0 else ""
         vms.append(vm(f"naps{n}", f"kind=naps nap={nap} {wires}", min(8, 60 - 8 * n), n == 0))
@@ -70,8 +83,9 @@ def boot(folder, guard, nap, beside=7, **arguments):
                                 guard=f"guard-us = <{guard}>;" if guard else ""),
                     encoding="ascii")
     plain.make("build/guests/bare.bin")
-    result = harness.run(file, until="vm victim: ended", **arguments,
-                         options=["--aia", "none", "--include", harness.BUILD / "guests"])
+    options = ["--aia", "none", "--include", harness.BUILD / "guests",
+               *arguments.pop("options", ())]
+    result = harness.run(file, until="vm victim: ended", options=options, **arguments)
     lines = result.vm("victim")
     assert lines and lines[-1].startswith(f"delays: {WINDOWS} windows in"), str(result)
     return {int(late): int(times) for late, times in
@@ -90,14 +104,14 @@ def test_no_window_is_late(tmp_path, backend, nap):
     computed (harness.note_stays)."""
     found, result = boot(tmp_path, LIMITS[backend][1], nap, backend=backend)
     assert harness.promises(result) == [LIMITS[backend]]
-    assert found == {0: WINDOWS}, found
+    assert (found, told_late(result)) == ({0: WINDOWS}, [])
 
 
 @harness.both_backends
 def test_a_small_tree_needs_less(tmp_path, backend):
     found, result = boot(tmp_path, SMALL[backend][1], 0, beside=0, backend=backend)
     assert harness.promises(result) == [SMALL[backend]]
-    assert found == {0: WINDOWS}, found
+    assert (found, told_late(result)) == ({0: WINDOWS}, [])
 
 
 @harness.both_backends
@@ -106,6 +120,10 @@ def test_a_guard_that_is_too_short(tmp_path, backend):
     found, result = boot(tmp_path, 10, 40000, backend=backend)
     least = harness.promises(result)[0][1]
     assert 0 < max(found) <= (least - 10) * 10, found
+    ((late, latest, missed),) = told_late(result)
+    assert late >= WINDOWS - found[0] and not missed
+    # The guest looks for the first time behind what Tally does last.
+    assert max(found) - 2 <= latest <= (least - 10) * 10
 
 
 def test_vm_check_computes_the_same(tmp_path):
@@ -116,3 +134,47 @@ def test_vm_check_computes_the_same(tmp_path):
                           capture_output=True, text=True, check=True)
     (schedule,) = json.loads(done.stdout)["schedules"]
     assert (schedule["longest_stay"], schedule["least_guard_us"]) == LIMITS["sbi"]
+
+
+# The victim has so many more windows: before those that it measures, and for its lines.
+OTHERS = 5
+
+
+@harness.both_backends
+def test_late_windows_are_counted(tmp_path, backend):
+    """A guard of 1 us is too short for any turn, so each window is late, and each is counted.
+    Without one all are as late as they may be, and none is."""
+    found, result = boot(tmp_path, 1, 0, 0, "nothing", backend=backend)
+    ((late, latest, missed),) = told_late(result)
+    assert (late, missed) == (WINDOWS + OTHERS, 0)
+    assert 0 < min(found) and max(found) - 1 <= latest <= max(found)
+    found, result = boot(tmp_path, 0, 0, 0, "nothing", backend=backend)
+    assert min(found) > 10 and not told_late(result)
+
+
+def test_they_are_told_while_it_runs(tmp_path):
+    """At the prompt, in the words of tally-ctl, and as metrics."""
+    seen = {}
+
+    def ask():
+        with tally_ctl.Machine(f"{tmp_path}/control", timeout=harness.GUARD) as tally:
+            while not seen.get("late"):
+                row = [row for row in tally.objects("exits") if row["vm"] == "victim"][0]
+                seen.update(row["windows"])
+            seen["row"] = row
+
+    boot(tmp_path, 1, 0, 0, "nothing", options=["--control", tmp_path / "control"],
+         meanwhile=threading.Thread(target=ask))
+    row = seen.pop("row")
+    assert 0 < seen["late"] <= WINDOWS + OTHERS and seen["missed"] == 0
+    assert 100 <= seen["latest_ns"] < 100000 and seen["latest_ns"] % 100 == 0
+    words = f"{seen['late']} windows began late, by {seen['latest_ns'] / 1000:.1f} us at most, " \
+            "and 0 were missed"
+    assert told.exits(row)[-1] == "  " + words
+    assert table.notes([{"vm": "victim", "vcpu": 0, "not_counted": None,
+                         "windows": row["windows"]}]) == ["victim vcpu 0: " + words]
+    assert table.notes([{"vm": "victim", "vcpu": 0, "not_counted": None}]) == []
+    page = exposition.Families()
+    metrics.add_exits(page, row)
+    text = page.text()
+    assert f'tally_vcpu_windows_late_total{{vm="victim",vcpu="0"}} {seen["late"]}' in text, text

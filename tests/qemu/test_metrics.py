@@ -33,6 +33,9 @@ BUDGET = {"count": ("tally_vcpu_budget_events", 1),
           "spent": ("tally_vcpu_budget_periods_spent_total", 1),
           "exceeded_by": ("tally_vcpu_budget_exceeded_events", 1),
           "throttled_us": ("tally_vcpu_budget_throttled_seconds_total", 10**6)}
+WINDOWS = {"late": ("tally_vcpu_windows_late_total", 1),
+           "latest_ns": ("tally_vcpu_windows_latest_seconds", 10**9),
+           "missed": ("tally_vcpu_windows_missed_total", 1)}
 PMU = {"counters": ("tally_vcpu_guest_counters", 1),
        "overflows": ("tally_vcpu_overflow_interrupts_total", 1),
        "held_back": ("tally_vcpu_overflow_interrupts_held_total", 1),
@@ -42,7 +45,8 @@ OBSERVED = {"value": ("tally_observed_events_total", 1),
             "samples": ("tally_observed_samples_total", 1),
             "lost": ("tally_observed_samples_lost_total", 1),
             "late": ("tally_observed_samples_late_total", 1)}
-TABLES = {"vms": VMS, "exits": {**EXITS, **BUDGET}, "pmu": PMU, "observed": OBSERVED, "crash": {}}
+TABLES = {"vms": VMS, "exits": {**EXITS, **BUDGET, **WINDOWS}, "pmu": PMU, "observed": OBSERVED,
+          "crash": {}}
 # All else that the prompt tells: in which metric it is, or why in none.
 WHO = {"vm": "a label", "vcpu": "a label"}
 WHAT = {"event": "a label", "data": "behind the event in its label", "filter": "the label mode"}
@@ -56,7 +60,8 @@ ELSEWHERE = {
               **dict.fromkeys((*CAUSES, "hs_instructions_by"), CAUSE),
               "hs_instructions": "the sum of what tally_vcpu_hs_instructions_total has",
               "loading": "tally_vcpu_hs_instructions_total, reason loading",
-              "time_us": "tally_time_seconds_total", "budget": "tally_vcpu_budget_*"},
+              "time_us": "tally_time_seconds_total", "budget": "tally_vcpu_budget_*",
+              "windows": "tally_vcpu_windows_*"},
     "pmu": {**WHO, **WHAT, "hart": "a label of tally_vcpu_info", "counter": "a label",
             "state": "a label", "value": "tally_vcpu_guest_events",
             "read": "how its guest reads it, which is no number",
@@ -126,6 +131,7 @@ class Expected:
             self.numbers("exits", row, **who)
             self.numbers("exits", row.get("budget", {}), **who,
                          event=EVENTS.get(row.get("budget", {}).get("event")))
+            self.numbers("exits", row.get("windows", {}), **who)
             by = row["hs_instructions_by"]
             assert sum(by.values()) == row["hs_instructions"]
             assert list(by) == [*CAUSES, "loading"]

@@ -91,6 +91,19 @@ def add_exits(out, row):
                   row["longest_stay"], **who)
     if "budget" in row:
         add_budget(out, row["budget"], who)
+    if "windows" in row:
+        add_windows(out, row["windows"], who)
+
+
+def add_windows(out, row, who):
+    """How its schedule was kept."""
+    out.counter("tally_vcpu_windows_late_total",
+                "Windows that began later than promised.").add(row["late"], **who)
+    out.gauge("tally_vcpu_windows_latest_seconds",
+              "How late at most, from the window's tick on.").add(
+                  decimal(row["latest_ns"], 10**9), **who)
+    out.counter("tally_vcpu_windows_missed_total",
+                "Windows that the hart did not come to.").add(row["missed"], **who)
 
 
 def add_budget(out, budget, who):

@@ -32,6 +32,17 @@ def vms(row):
                 ", waits for its first start" if row.get("waits_for_first_start") else "")]
 
 
+def is_late(row):
+    """Whether there is something to tell of windows."""
+    return bool(row["late"] or row["missed"])
+
+
+def windows(row):
+    """What `exits` tells of windows, in words."""
+    return "%d windows began late, by %.1f us at most, and %d were missed" % (
+        row["late"], row["latest_ns"] / 1000, row["missed"])
+
+
 def exits(row):
     """A line for each thing: a terminal of 80 columns has room for each."""
     budget, loading = row.get("budget"), row["hs_instructions_by"].get("loading")
@@ -42,7 +53,8 @@ def exits(row):
                 ["  loading: %d of the HS instructions" % loading] if loading else []) + ([
                 "  budget: %d of event %s in %d us, spent %d times, throttled %s" % (
                     budget["count"], budget["event"], budget["period_us"], budget["spent"],
-                    seconds(budget["throttled_us"], 10**6, 3))] if budget else [])
+                    seconds(budget["throttled_us"], 10**6, 3))] if budget else []) + (
+                        ["  " + windows(row["windows"])] if "windows" in row else [])
 
 
 def pmu(row):

@@ -12,9 +12,10 @@ MOST_FUNCTIONS = 10  # of a vcpu, in an object of --json
 
 # What is known of a vcpu at one look. us: the machine's time since power-on; cpu, steal:
 # microseconds of it; counted, why_not: of toplib/counts.py; sampled: of toplib/functions.py since
-# the look before, None: nobody samples.
+# the look before, None: nobody samples; windows: how many were late or missed since power-on, None:
+# it has none.
 Vcpu = collections.namedtuple("Vcpu", "vm vcpu state uptime_ms hart us cpu steal exits hs_insns "
-                                      "counters overflows counted why_not sampled")
+                                      "counters overflows counted why_not sampled windows")
 
 
 class Machine:
@@ -44,7 +45,8 @@ class Machine:
         return Vcpu(*key, vm["state"], vm["uptime_ms"], pmu["hart"], exits["time_us"],
                     exits["cpu_us"], exits["steal_us"], {cause: exits[cause] for cause in CAUSES},
                     exits["hs_instructions"], pmu["counters"], pmu["overflows"], counted,
-                    self.counts.why_not.get(key) if self.counts else None, sampled.get(key))
+                    self.counts.why_not.get(key) if self.counts else None, sampled.get(key),
+                    exits.get("windows"))
 
     def drain(self):
         """Between two looks that are far from each other."""
@@ -107,7 +109,7 @@ def row(before, after):
              "exits_per_s_by": {cause: None for cause in CAUSES}, "hs_instructions_per_s": None,
              "hs_percent": None, "counters": after.counters, "overflows_per_s": None,
              "instructions_per_s": None, "ipc": None, "not_counted": after.why_not,
-             **functions_of(after.sampled)}
+             **functions_of(after.sampled), **({"windows": after.windows} if after.windows else {})}
     if seconds <= 0:
         return shown
     us = after.us - before.us

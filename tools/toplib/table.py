@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of tools/tally-top as lines of text, and its orders."""
+from tallylib import told
 from toplib import functions
 from toplib.looks import CAUSES
 
@@ -84,9 +85,12 @@ def table(rows, width=None, counted=False):
 
 
 def notes(rows):
-    """A line for each vcpu whose guest is not counted, with the reason."""
+    """A line for each vcpu whose guest is not counted, with the reason, or whose windows began
+    late."""
     return ["%s vcpu %d: not counted: %s" % (row["vm"], row["vcpu"], row["not_counted"])
-            for row in rows if row["not_counted"]]
+            for row in rows if row["not_counted"]] + [
+                "%s vcpu %d: %s" % (row["vm"], row["vcpu"], told.windows(row["windows"]))
+                for row in rows if row.get("windows") and told.is_late(row["windows"])]
 
 
 def pane(vcpus, most):

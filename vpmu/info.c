@@ -46,11 +46,11 @@ struct sbi_ret vpmu_counter_fw_read(const struct vpmu *v, unsigned long counter_
 {
 	const struct vpmu_counter *c = &v->counter[counter_idx % VPMU_COUNTERS];
 
+	/* Does the same as fw_value() in fewer instructions. */
+	if (in_set(v->fw_lctrs & v->running, counter_idx) && c->hctr < VPMU_FW_EVENTS)
+		return vpmu_result(SBI_SUCCESS, v->fw_total[c->hctr] + c->offset);
 	if (!in_set(v->fw_lctrs & v->configured, counter_idx))
 		return vpmu_result(SBI_ERR_INVALID_PARAM, 0);
-	/* Does the same as fw_value() in fewer instructions. */
-	if ((v->running >> counter_idx & 1) != 0 && c->hctr < VPMU_FW_EVENTS)
-		return vpmu_result(SBI_SUCCESS, v->fw_total[c->hctr] + c->offset);
 	return vpmu_result(SBI_SUCCESS, fw_value(v, (lctr_t){(uint32_t)counter_idx}));
 }
 

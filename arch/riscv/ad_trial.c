@@ -50,7 +50,8 @@ static bool tables_change(void)
 		/* The first two need no change: they are to show that the trial is one. */
 		changes |= *entry != before || (i < 2 && cause != CAUSE_ECALL_VS);
 	}
-	__builtin_memset(gstage_trial, 0, sizeof(gstage_trial));
+	for (uint32_t i = CODE; i <= DATA; i++)
+		gstage_trial[i] = table[i] = 0;
 	hfence_gvma_all();
 	hfence_vvma_all();
 	return changes;

@@ -230,14 +230,13 @@ bool vm_has_irq(const struct vm_config *vm, uint32_t number)
 }
 
 /* The number that the host has, if the tree wants it. */
-static bool keep_number(const struct vm_blob *b, int node, const struct vm_config *vm,
-                        uint32_t source)
+static bool keep_number(const struct vm_blob *b, int node, uint32_t source)
 {
 	if (source > GUEST_PLIC_SOURCES)
 		return vm_refuse_numbers(b, VM_REFUSED_INTERRUPT, node, "interrupt-numbers",
 		                         "interrupt # of the host is above #, the last of a VM",
 		                         source, GUEST_PLIC_SOURCES);
-	return source != GUEST_UART_IRQ || !vm->console ||
+	return source != GUEST_UART_IRQ ||
 	       vm_refuse_numbers(b, VM_REFUSED_INTERRUPT, node, "interrupt-numbers",
 	                         "interrupt # of the host has the number of the VM's UART", source,
 	                         0);
@@ -256,7 +255,7 @@ static bool number_irqs(const struct vm_blob *b, int node, struct vm_tree *tree,
 			continue;
 		if (device->host_numbers) {
 			next = device->irqs[i].source;
-			if (!keep_number(b, node, vm, next))
+			if (!keep_number(b, node, next))
 				return false;
 		}
 		while (!device->host_numbers && vm_has_irq(vm, next))

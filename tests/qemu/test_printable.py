@@ -17,6 +17,7 @@ import flames
 import harness
 import kernels
 from tallylib import frames, printable
+from test_tally_top import fake  # pylint: disable=unused-import
 
 TOOLS = harness.ROOT / "tools"
 TEXT = 0xffffffff80000000
@@ -344,3 +345,14 @@ def test_event_tables(tmp_path, escape):
     (tmp_path / "virt.yaml").write_text(hostile, "utf-8")
     said = call(tmp_path, "pmu-events", "virt.yaml", "check", status=1)[1]
     assert said.endswith("g has characters that cannot be shown\n") and "f\\u" in said, said
+
+
+@pytest.mark.parametrize("words", [[], ["--json"]])
+def test_functions_as_they_run(tmp_path, fake, words):
+    """tools/tally-top, of a System.map."""
+    name = b"f\x1b]0;PWN\x07" + HOSTILE["c1"]
+    (tmp_path / "names").write_bytes(b"%x T _text\n%x T %s\n%x T _etext\n" % (
+        0x80200000, 0x80200008, name, 0x80201000))
+    text = call(tmp_path, "tally-top", "--socket", fake.path, "--once", "-d", "0.01",
+                "--functions", "--symbols", "names@0x80200000", *words)[0]
+    assert printable.name(name.decode("ascii", "replace")) in text.replace("\\\\", "\\")

@@ -107,7 +107,7 @@ def test_the_end_of_the_machine(batch):
 def test_lines_of_tally(batch):
     assert batch.own("one line") == b"tally: one line\n"
     assert batch.own("one", "two", "", "four") == b"tally: one\ntally: two\ntally: \ntally: four\n"
-    assert batch.own("a\033[2Jb\r\tc\x7f") == b"tally: a?[2Jb?\tc?\n"
+    assert batch.own("a\033[2Jb\r\tc\x7f") == rb"tally: a\u001b[2Jb\u000d" + b"\tc\\u007f\n"
     batch.put(0, b"half a ")
     assert batch.own("in between") == b"tally: in between\n"
     assert batch.put(0, b"line\n") == b"[linux-a] half a line\n"

@@ -59,10 +59,10 @@ def build_stress(folder):
                     "-o", folder / "test/stress"], check=True)
 
 
-def smp_tree(folder, scripts, vcpus):
+def smp_tree(folder, scripts, vcpus, **arguments):
     """A Debian guest for each {NAME: shell script} with several vcpus: {NAME: the harts of each}.
-    """
-    tree = harness.linux_tree(folder, scripts)
+    Other arguments as for harness.linux_tree()."""
+    tree = harness.linux_tree(folder, scripts, **arguments)
     text = tree.read_text(encoding="utf-8")
     one = "\t\t\tvcpu0 {\n\t\t\t\tharts = <0>;\n\t\t\t};"
     assert text.count(one) == len(scripts)

@@ -79,7 +79,7 @@ $(OUT)/obj/vpmu/%.c.o: TARGET_CFLAGS += -fstack-protector
 # worth, tools/bench-calls and tools/bench-switch that no guest pays for it.
 COLD := $(filter-out core/config/fdt_walk.c core/config/dt_path.c,\
 		$(wildcard core/boot/*.c core/config/*.c)) \
-	core/panic.c core/console/console_keys.c $(wildcard core/operator/prompt*.c) \
+	core/panic.c core/console/console_keys.c core/vm/external.c $(wildcard core/operator/prompt*.c) \
 	$(addprefix arch/riscv/,ad_trial.c cbo.c device_reset.c fw_events.c gstage.c hpm_exact.c \
 		hpm_probe.c hpm_raw.c hpm_selfcheck.c hpm_table.c hs_map.c imsic.c iommu.c \
 		iommu_queue.c iommu_try.c isa.c pci.c pci_access.c pci_reset.c quirks.c) \

@@ -98,6 +98,7 @@ struct pcpu {
 	/* instret when it looked for interrupts last. A stay is accounted in parts if it was for
 	 * several vcpus; this is the beginning of all of it. */
 	uint64_t looked;
+	uint32_t refused; /* how often in a row pcpu_may_begin() has said no */
 	struct vcpu *stay_of;
 	enum vcpu_exit stay_why;
 	struct vcpu *told; /* the vcpu that the last notification was for; NULL: none yet */
@@ -179,12 +180,11 @@ void pcpu_count_vcpus(struct pcpu *pcpu, int32_t more);
 void pcpu_account_stay(struct pcpu *pcpu);
 
 /* Whether a piece of work may begin in the current stay. Two pieces would be too long a stay: what
- * makes the second one necessary is left pending, so it begins the next stay at once. Called on
- * this hart. */
-static inline bool pcpu_may_begin(const struct pcpu *pcpu)
-{
-	return csr_read(CSR_INSTRET) - pcpu->looked < VM_STAY_YOUNG && pcpu->worked != PUT_OFF;
-}
+ * makes the second one necessary is left pending, so it begins the next stay at once. That stay is
+ * young, unless instret counts something else than what HS executes: after PCPU_PATIENCE refusals
+ * in a row the work begins all the same. Called on this hart. */
+#define PCPU_PATIENCE 16U
+bool pcpu_may_begin(struct pcpu *pcpu);
 
 /* From now on, the current stay is accounted to this vcpu and cause. Called on the vcpu's home
  * hart. */

@@ -209,10 +209,9 @@ static enum vm_command take_command(struct vm *vm)
 static void tell(struct vm *vm)
 {
 	struct vm_life *life = &vm->life;
-	uint32_t vcpus = vm->config->n_vcpus;
-	uint32_t windows = vcpu_home(vm->vcpus[0])->scheduled ? vcpus : 0;
+	uint32_t windows = vm->config->n_vcpus;
 	uint32_t registers = vm->end.why == VM_END_FAILED ? VM_TELL_LINES : 0;
-	uint32_t budgets = vm->config->budget.count ? vcpus : 0;
+	uint32_t budgets = vm->config->budget.count ? vm->config->n_vcpus : 0;
 	uint32_t step = life->step - windows;
 
 	/* What its devices did comes before its end. */

@@ -108,6 +108,11 @@ void vm_tell_registers(const struct vm *of, uint32_t n)
 	(void)of, (void)n;
 }
 
+void vm_tell_windows(const struct vcpu *vcpu)
+{
+	(void)vcpu;
+}
+
 void vm_tell_budget(const struct vcpu *vcpu)
 {
 	(void)vcpu;

@@ -358,7 +358,7 @@ static void check_device(const struct vm_config *vm, const struct vm_device *d)
 static void check_devices(const struct vm_limits *limits, const struct vm_config *vm,
                           const void *blob, uint64_t size)
 {
-	uint64_t used = 0;
+	uint64_t used = 1ULL << GUEST_UART_IRQ, own = 0;
 
 	assert_in_range(vm->n_devices, 0, 16);
 	for (uint32_t i = 0; i < vm->n_devices; i++) {
@@ -379,12 +379,16 @@ static void check_devices(const struct vm_limits *limits, const struct vm_config
 		assert_in_range(d->n_irqs, 0, 4);
 		assert_true(limits->host_tree || d->n_regions + d->n_irqs == 0);
 		check_device(vm, d);
-		for (uint32_t k = 0; k < d->n_irqs; k++)
+		for (uint32_t k = 0; k < d->n_irqs; k++) {
 			used |= 1ULL << d->irqs[k].guest;
+			own |= d->host_numbers ? 0 : 1ULL << d->irqs[k].guest;
+			if (d->host_numbers)
+				assert_int_equal(d->irqs[k].guest, d->irqs[k].source);
+		}
 	}
-	/* From 1 upwards, without a gap but that of the UART. */
-	used |= used >> 11 ? 1ULL << 10 : 0;
-	assert_true((used & (used + 2)) == 0);
+	/* The VM's own are from 1 upwards what is free. */
+	for (uint32_t n = 1; own >> n; n++)
+		assert_true(used >> n & 1);
 }
 
 /* Each vcpu with an interrupt file keeps its hart, which has so many. */

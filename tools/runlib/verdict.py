@@ -61,7 +61,7 @@ class Verdict:
         """Says on which harts, if there are any."""
         if self.inexact:
             say("%s hart %s of this machine, and guests get its counters all the same (%s)"
-                % (text, ", ".join(self.inexact), INEXACT))
+                % (text, ", ".join(sorted(self.inexact, key=int)), INEXACT))
 
     def running(self, names):
         """Those of the VMs that have not ended, as far as is known; all, if all have been told of.

@@ -79,15 +79,16 @@ $(OUT)/obj/vpmu/%.c.o: TARGET_CFLAGS += -fstack-protector
 # worth, tools/bench-calls and tools/bench-switch that no guest pays for it.
 COLD := $(filter-out core/config/fdt_walk.c core/config/dt_path.c,\
 		$(wildcard core/boot/*.c core/config/*.c)) \
-	core/panic.c core/console/console_keys.c core/vm/external.c $(wildcard core/operator/prompt*.c) \
-	$(addprefix arch/riscv/,ad_trial.c cbo.c device_reset.c fw_events.c gstage.c hpm_exact.c \
-		hpm_probe.c hpm_raw.c hpm_selfcheck.c hpm_table.c hs_map.c imsic.c iommu.c \
+	core/panic.c $(addprefix core/lib/,event_names.c numbers.c sbi_names.c words.c) \
+	core/console/console_keys.c $(wildcard core/operator/prompt*.c) \
+	$(addprefix arch/riscv/,ad_trial.c device_reset.c fw_events.c gstage.c hpm_exact.c \
+		hpm_probe.c hpm_raw.c hpm_selfcheck.c hpm_table.c hs_map.c iommu.c \
 		iommu_queue.c iommu_try.c isa.c pci.c pci_access.c pci_reset.c quirks.c) \
 	$(addprefix core/vm/,account.c account_class.c bell_pci.c check.c dma.c dma_faults.c \
-		dma_tell.c functions.c guest_dt.c guest_file.c hart_kind.c heart.c hs_faults.c \
-		last_words.c ledger.c observe.c observe_request.c seed.c stays.c trap_loop.c \
-		vcpu_move.c vm_command.c vm_life.c vm_load.c vm_overflow.c vm_pmu_policy.c \
-		vm_quiet.c vm_tell.c vpci.c)
+		dma_tell.c functions.c guest_dt.c hart_kind.c heart.c \
+		hs_faults.c last_words.c ledger.c observe.c observe_request.c seed.c stays.c \
+		trap_loop.c vcpu_move.c vm_command.c vm_life.c vm_load.c vm_overflow.c \
+		vm_pmu_policy.c vm_quiet.c vm_tell.c vpci.c)
 $(COLD:%=$(OUT)/obj/%.o): TARGET_CFLAGS += -Os
 
 TALLY_SRC := $(sort $(wildcard arch/riscv/*.S)) \

@@ -117,11 +117,12 @@ void pcpu_count_vcpus(struct pcpu *pcpu, int32_t more)
 	pcpu->shared = pcpu->n_vcpus > 1 && !platform.roam && !pcpu->scheduled;
 }
 
-bool pcpu_may_begin(struct pcpu *pcpu)
+bool pcpu_begins_late(struct pcpu *pcpu)
 {
-	bool young = csr_read(CSR_INSTRET) - pcpu->looked < VM_STAY_YOUNG;
-
-	if (pcpu->worked == PUT_OFF || (!young && ++pcpu->refused < PCPU_PATIENCE))
+	if (pcpu->worked == PUT_OFF)
+		return false;
+	/* Where instret counts wrong it does not tell how long a stay is. */
+	if (!pcpu->hpm.inexact.where && ++pcpu->refused < PCPU_PATIENCE)
 		return false;
 	pcpu->refused = 0;
 	return true;

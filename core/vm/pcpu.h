@@ -181,10 +181,17 @@ void pcpu_account_stay(struct pcpu *pcpu);
 
 /* Whether a piece of work may begin in the current stay. Two pieces would be too long a stay: what
  * makes the second one necessary is left pending, so it begins the next stay at once. That stay is
- * young, unless instret counts something else than what HS executes: after PCPU_PATIENCE refusals
- * in a row the work begins all the same. Called on this hart. */
+ * young, unless instret counts something else than what HS executes: then work always begins if
+ * boot has found that, else after PCPU_PATIENCE refusals in a row. Called on this hart. */
 #define PCPU_PATIENCE 16U
-bool pcpu_may_begin(struct pcpu *pcpu);
+bool pcpu_begins_late(struct pcpu *pcpu);
+static inline bool pcpu_may_begin(struct pcpu *pcpu)
+{
+	if (csr_read(CSR_INSTRET) - pcpu->looked >= VM_STAY_YOUNG || pcpu->worked == PUT_OFF)
+		return pcpu_begins_late(pcpu);
+	pcpu->refused = 0;
+	return true;
+}
 
 /* From now on, the current stay is accounted to this vcpu and cause. Called on the vcpu's home
  * hart. */

@@ -59,6 +59,12 @@ void pcpu_account_to(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why)
 	pcpu->stay_why = why;
 }
 
+bool pcpu_begins_late(struct pcpu *pcpu)
+{
+	(void)pcpu;
+	return false;
+}
+
 void vcpu_serve_notified(struct vcpu *vcpu)
 {
 	sched_wake_if_interrupted(vcpu);

@@ -87,11 +87,18 @@ def status(judge):
         return stop.status, str(stop)
 
 
+def printable(text):
+    """As Tally's lines are shown: each character that is not ASCII, or controls, by its number."""
+    return re.sub(r"[^\t -~]", lambda found: "".join(
+        "\\u%04x" % unit for unit in memoryview(found[0].encode("utf-16", "surrogatepass")[2:])
+        .cast("H")), text)
+
+
 def check_outcome(events, sizes):
     """Of each guest as if it were alone, of Tally as if no guest had printed."""
     kept, judge, shown = outcome(events, sizes)
     own = [event for event in events if isinstance(event, frames.Own)]
-    texts = [re.sub(r"[^\t -~]", "?", event.text) for event in own]
+    texts = [printable(event.text) for event in own]
     assert kept["tally.log"].decode() == "".join(text + "\n" for text in texts)
     assert judge.own == outcome(own, [4096])[1].own
     for number, name in enumerate(VMS):
@@ -122,7 +129,7 @@ def check_screen(events, sizes):
     for data in pieces(line_of(events), sizes):
         flow.feed(data)
     flow.end()
-    texts = ["tally: " + re.sub(r"[^\t -~]", "?", event.text) for event in events
+    texts = ["tally: " + printable(event.text) for event in events
              if isinstance(event, frames.Own)]
     assert [row for row in screen.all_rows() if row.startswith("tally: ")] == texts
 

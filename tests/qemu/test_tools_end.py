@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import threading
 import time
 
 import pytest
@@ -84,13 +85,16 @@ def test_a_group_ends_with_all_that_it_started(tmp_path):
 
     def interrupt(_number, _frame):
         raise KeyboardInterrupt
+
+    def begun():
+        wait_for((tmp_path / "pid").exists)
+        os.kill(os.getpid(), signal.SIGALRM)
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
+        threading.Thread(target=begun).start()
         with pytest.raises(KeyboardInterrupt):
-            signal.setitimer(signal.ITIMER_REAL, 1, 1)
             ended.group(["sh", "-c", program])
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
     pid = int((tmp_path / "pid").read_text(encoding="ascii"))
     wait_for(lambda: not is_running(pid))

@@ -138,7 +138,8 @@ def test_who_wakes_waits_for_its_turn(tmp_path, beside, what, peer):
     """One interruption in a turn, or two, whatever comes; the turn is the neighbour's to its end.
     What the interruption takes is stolen time, and no work done for the neighbour."""
     beta = Beta(tmp_path, f"kind=flood what={what} peer={peer} ticks={TICKS}")
-    assert int(re.search(r"woken (\d+)", beta.result.console)[1]) > 5
+    # It was woken at least as often as turns began, so there was something to wait for.
+    assert int(re.search(r"woken (\d+)", beta.result.console)[1]) >= TURNS
     assert 0 < beta.exits["irq"] <= IRQS
     # A start is another request than any that wakes nobody.
     expected = (NEARLY * beside("none").rounds if what == "start" else

@@ -16,7 +16,7 @@ struct ring {
 	/* Of one exit, which several samples have: those of this vcpu. */
 	uint64_t *callers;
 	const struct vcpu *callers_of;
-	uint32_t n_callers;
+	uint32_t n_callers;                              /* with UNWIND_CUT */
 	atomic_ulong taken __attribute__((aligned(64))); /* the boot hart's */
 };
 
@@ -88,12 +88,13 @@ static __attribute__((noinline)) uint32_t add_same_callers(struct vcpu *vcpu, st
 		ring->callers_of = vcpu;
 		vcpu->ctx.callers = ring->callers;
 	}
-	if (depth > ring->n_callers)
+	if (depth > (ring->n_callers & ~UNWIND_CUT))
 		depth = ring->n_callers;
-	memcpy(chain, ring->callers, depth * sizeof(chain[0]));
+	memcpy(chain, ring->callers, (depth & ~UNWIND_CUT) * sizeof(chain[0]));
 	return depth;
 }
 
+/* As unwind() returns it. */
 static uint32_t add_callers(struct vcpu *vcpu, struct ring *ring, uint32_t depth, uint64_t flags,
                             uint64_t *chain)
 {
@@ -122,8 +123,13 @@ static void note(struct vcpu *vcpu, struct observer *o, uint64_t events)
 	words[3] = csr_read(CSR_VSATP);
 	words[4] = events;
 	words[5] = o->samples;
-	if (o->event.depth)
-		n += add_callers(vcpu, ring, o->event.depth, flags, words + SAMPLE_WORDS);
+	if (o->event.depth) {
+		uint32_t found =
+		    add_callers(vcpu, ring, o->event.depth, flags, words + SAMPLE_WORDS);
+
+		n += found & ~UNWIND_CUT;
+		flags |= found & UNWIND_CUT ? SAMPLE_CUT : 0;
+	}
 	words[0] = (uint64_t)o->number << 32 | flags << 24 | (uint64_t)vcpu->id << 16 | n;
 	if (at + n > SAMPLE_RING_WORDS)
 		turn(ring, at + n - SAMPLE_RING_WORDS);

@@ -22,6 +22,7 @@ struct vcpu;
 #define SAMPLE_WORDS      6U
 #define SAMPLE_USER       1U /* the guest was in VU */
 #define SAMPLE_MASKED     2U /* it was in VS with its interrupts off */
+#define SAMPLE_CUT        4U /* its callers end at a word that is no address of code */
 #define SAMPLE_RING_WORDS 32768U
 /* So many of them are kept for what must not be missing: where a trace begins and ends. */
 #define SAMPLE_RING_SPARE 512U

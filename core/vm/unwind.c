@@ -99,7 +99,7 @@ static inline __attribute__((always_inline)) bool read(struct view *v, uint64_t 
 /* Whether code may return there. What is no chain soon has a word that is none. */
 static bool is_code(const struct view *v, uint64_t va)
 {
-	return va && !(va & 1) && is_canonical(v, va);
+	return va && !(va & 1) && va <= -(uint64_t)PAGE_SIZE && is_canonical(v, va);
 }
 
 /* Returns false if there is nothing to be read with that vsatp. */
@@ -125,9 +125,10 @@ uint32_t unwind(const struct vcpu *vcpu, uint64_t fp, bool user, uint64_t *chain
 	while (n < most) {
 		uint64_t ra, next;
 
-		if (fp & (sizeof(fp) - 1) || !read(&v, fp - 8, &ra) || !read(&v, fp - 16, &next) ||
-		    !is_code(&v, ra))
+		if (fp & (sizeof(fp) - 1) || !read(&v, fp - 8, &ra) || !read(&v, fp - 16, &next))
 			break;
+		if (!is_code(&v, ra))
+			return ra ? n | UNWIND_CUT : n;
 		chain[n++] = ra;
 		fp = next;
 	}

@@ -15,9 +15,15 @@ struct vcpu;
  * s0. They and the guest's page tables are read as memory of its RAM, whatever they point to, so
  * that nothing that the guest has written can make HS touch a device. They may change meanwhile.
  * At most UNWIND_WALKS pages are translated, so the work is bounded; the chain then just ends.
+ *
+ * The first word that cannot be an address of code ends it too, and UNWIND_CUT is added to the
+ * number, unless that word is 0. To go on behind it would not be bounded. Words above -4096 are
+ * none of code: they are what Linux' system calls return for errors, and marks between the parts of
+ * a chain for perf.
  */
 #define UNWIND_MOST  64U
 #define UNWIND_WALKS 16U
+#define UNWIND_CUT   BIT(10)
 uint32_t unwind(const struct vcpu *vcpu, uint64_t fp, bool user, uint64_t *chain, uint32_t most);
 
 /*

@@ -9,7 +9,8 @@
  *   others=yes    meanwhile its other vcpu writes the frames, and all of the tables that nothing is
  *                 executed by: pointers to frames, registers, holes and tables in a circle
  *   end=TEXT      what the last one says is before it: none (0), cycle (the first), mmio (register
- *                 of the UART), wild (no address), odd (not aligned), beyond (no RAM)
+ *                 of the UART), wild (no address), odd (not aligned), beyond (no RAM); or errno:
+ * one more, which returns to -100 and leads to the first again
  */
 #include "guests/bare/bare.h"
 #include "guests/bare/smp.h"
@@ -126,7 +127,10 @@ int chain(uint64_t hartid)
 	for (uint64_t i = 0; i < n; i++)
 		*frame_of(i) =
 		    (struct frame){.fp = (uint64_t)(frame_of(i + 1) + 1), .ra = FIRST_RA + 16 * i};
-	frame_of(n - 1)->fp = end();
+	if (bootarg_is("end", "errno") && n < FRAMES)
+		*frame_of(n) = (struct frame){.fp = (uint64_t)(frame_of(0) + 1), .ra = -100UL};
+	else
+		frame_of(n - 1)->fp = end();
 	if (bootarg("paging")) {
 		csr_write(satp, (bootarg_is("paging", "deep") ? deep() : one_piece()) | ROOT >> 12);
 		__asm__ volatile("sfence.vma" ::: "memory");

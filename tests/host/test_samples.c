@@ -28,6 +28,7 @@ static struct vcpu vcpu = {.vm = &vm, .home = &pcpu, .id = 5};
 static struct observer *const observer = &vcpu.observers.observer[2];
 static struct chance luck;
 static uint32_t callers; /* that there are */
+static bool cut;         /* at a word that is no code */
 
 uint32_t unwind(const struct vcpu *of, uint64_t fp, bool user, uint64_t *chain, uint32_t most)
 {
@@ -37,7 +38,7 @@ uint32_t unwind(const struct vcpu *of, uint64_t fp, bool user, uint64_t *chain, 
 	assert_ptr_equal(of, &vcpu);
 	for (uint32_t i = 0; i < n; i++)
 		chain[i] = host_csrs[CSR_SEPC] + i + 1;
-	return n;
+	return cut && n < most ? n | UNWIND_CUT : n;
 }
 
 static void *allocated[2];
@@ -89,6 +90,7 @@ static void sample(void)
 {
 	uint64_t lost = observer->lost;
 	uint32_t depth = observer->event.depth, n = callers < depth ? callers : depth;
+	uint64_t flags;
 
 	host_csrs[CSR_TIME] += 1 + below(&luck, 1000);
 	host_csrs[CSR_SEPC] = chance(&luck);
@@ -102,12 +104,12 @@ static void sample(void)
 		            SAMPLE_RING_WORDS);
 		return;
 	}
-	expect(7UL << 32 |
-	       (uint64_t)(!(host_csrs[CSR_SSTATUS] & SSTATUS_SPP) ? SAMPLE_USER
-	                  : host_csrs[CSR_VSSTATUS] & SSTATUS_SIE ? 0
-	                                                          : SAMPLE_MASKED)
-	           << 24 |
-	       5 << 16 | (SAMPLE_WORDS + n));
+	flags = !(host_csrs[CSR_SSTATUS] & SSTATUS_SPP) ? SAMPLE_USER
+	        : host_csrs[CSR_VSSTATUS] & SSTATUS_SIE ? 0
+	                                                : SAMPLE_MASKED;
+	if (cut && n < depth)
+		flags |= SAMPLE_CUT;
+	expect(7UL << 32 | flags << 24 | 5 << 16 | (SAMPLE_WORDS + n));
 	expect(host_csrs[CSR_TIME]);
 	expect(host_csrs[CSR_SEPC]);
 	expect(host_csrs[CSR_VSATP]);
@@ -156,6 +158,7 @@ static void test_ring(void **state)
 		observer->event.depth =
 		    below(&luck, 2) ? (uint16_t)below(&luck, UNWIND_MOST + 1) : 0;
 		callers = below(&luck, UNWIND_MOST + 1);
+		cut = below(&luck, 2);
 		/* Or those of one exit, for several. */
 		vcpu.observers.chains = 1 + below(&luck, 2);
 		vcpu.ctx.callers = NULL;
@@ -181,6 +184,7 @@ static void test_same_callers(void **state)
 
 	(void)state;
 	callers = 50;
+	cut = true;
 	vcpu.observers.chains = 2;
 	vcpu.ctx.callers = NULL;
 	for (uint32_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
@@ -192,6 +196,7 @@ static void test_same_callers(void **state)
 		(void)vcpu_sampled(&vcpu, 2, 1000, 0);
 		assert_int_equal(samples_take(0, samples_noted(0), words, SAMPLE_WORDS + 64),
 		                 SAMPLE_WORDS + n);
+		assert_int_equal(words[0] >> 24 & SAMPLE_CUT, depths[i] > 50 ? SAMPLE_CUT : 0);
 		for (uint32_t k = 0; k < n; k++)
 			assert_int_equal(words[SAMPLE_WORDS + k], 1000 + k + 1);
 	}

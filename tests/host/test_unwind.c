@@ -206,9 +206,9 @@ static void test_hostile(void **state)
 	/* What is no address of code ends it. */
 	map(3, VRW);
 	frame(RAM_BASE + 0x3100, KERNEL + 3, STACK + 0x100);
-	assert_int_equal(unwind(&vcpu, STACK + 0x100, false, chain, 64), 0);
+	assert_int_equal(unwind(&vcpu, STACK + 0x100, false, chain, 64), UNWIND_CUT);
 	frame(RAM_BASE + 0x3100, 0x1234567800000000, STACK + 0x100);
-	assert_int_equal(unwind(&vcpu, STACK + 0x100, false, chain, 64), 0);
+	assert_int_equal(unwind(&vcpu, STACK + 0x100, false, chain, 64), UNWIND_CUT);
 	/* A table in a circle. */
 	host_csrs[CSR_VSATP] = 10UL << 60 | (RAM_BASE + 0x8000) >> 12;
 	for (uint32_t i = 0; i < 512; i++)
@@ -216,6 +216,40 @@ static void test_hostile(void **state)
 	lookups = 0;
 	assert_int_equal(unwind(&vcpu, STACK + 0x100, false, chain, 64), 0);
 	assert_int_equal(lookups, 5);
+}
+
+/* What is no code ends the chain and is told, but for the 0 of the outermost frame. */
+static void test_no_code(void **state)
+{
+	static const struct {
+		uint64_t ra;
+		bool code, paged;
+	} words[] = {
+	    {0, false, false},        {1, false, false},      {2, true, false},
+	    {-100UL, false, false},   {-2UL, false, false},   {-4094UL, false, false},
+	    {-4096UL, true, false},   {-4098UL, true, false}, {1UL << 50, true, false},
+	    {1UL << 50, false, true}, {KERNEL, true, true},   {KERNEL + 1, false, true},
+	    {-4094UL, false, true},   {-4096UL, true, true},
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		uint32_t cut = words[i].ra && !words[i].code ? UNWIND_CUT : 0;
+		uint64_t fp = words[i].paged ? STACK : RAM_BASE + 0x3000;
+
+		setup(NULL);
+		memset(chain, 0, sizeof(chain));
+		if (words[i].paged)
+			map(3, VRW);
+		frame(RAM_BASE + 0x3100, KERNEL + 2, fp + 0x200);
+		frame(RAM_BASE + 0x3200, words[i].ra, fp + 0x300);
+		frame(RAM_BASE + 0x3300, KERNEL + 4, 0);
+		assert_int_equal(unwind(&vcpu, fp + 0x100, false, chain, 64),
+		                 words[i].code ? 3 : 1 | cut);
+		assert_int_equal(chain[1], words[i].code ? words[i].ra : 0);
+		/* No more were asked for. */
+		assert_int_equal(unwind(&vcpu, fp + 0x100, false, chain, 1), 1);
+	}
 }
 
 /* Tables and leaves that are no RAM, at each level, and a leaf at each level. */
@@ -268,7 +302,8 @@ static void test_changing(void **state)
 		    (uint64_t)below(&luck, 12) << 60 | ((RAM_BASE >> 12) + below(&luck, 16));
 		lookups = 0;
 		n = unwind(&vcpu, below(&luck, 4) ? fp : chance(&luck), below(&luck, 2), chain,
-		           below(&luck, UNWIND_MOST + 1));
+		           below(&luck, UNWIND_MOST + 1)) &
+		    ~UNWIND_CUT;
 		longest = n > longest ? n : longest;
 		assert_true(n <= UNWIND_MOST);
 		assert_true(lookups <= 6 * (UNWIND_WALKS + 1));
@@ -286,6 +321,7 @@ int main(void)
 	    cmocka_unit_test_setup(test_instructions, setup),
 	    cmocka_unit_test_setup(test_large_pages, setup),
 	    cmocka_unit_test_setup(test_hostile, setup),
+	    cmocka_unit_test_setup(test_no_code, setup),
 	    cmocka_unit_test_setup(test_tables_elsewhere, setup),
 	    cmocka_unit_test_setup(test_changing, setup),
 	};

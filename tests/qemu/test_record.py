@@ -294,9 +294,26 @@ def test_beside_perf_in_the_guest(running, tmp_path, backend):
     assert len(chained) > 0.9 * len(mapped) > 100
 
 
-@pytest.mark.parametrize("end", ["cycle", "mmio", "wild", "odd", "beyond"])
+def test_the_file_of_chains_that_are_cut(running, tmp_path):
+    """Each sample of one says so, and the end and the report how many there are."""
+    run = running({"alpha": "kind=chain frames=5 end=errno", "beta": "kind=chain frames=5"})
+    for _ in "ab":
+        run.read_until("chain: begins")
+    file = tmp_path / "samples"
+    found, said = record(run, file, "-g", "-c", "77777", "-e", "instructions", "--",
+                         *until(file, 100))
+    chain = [f"{FIRST_RA + 16 * n:#x}" for n in range(5)]
+    *found, alpha, beta = found[1:]
+    assert all(o["callchain"] == chain for o in found)
+    assert {(o["vm"], o.get("cut")) for o in found} == {("alpha", True), ("beta", None)}
+    assert alpha["cut"] == alpha["samples"] > 10 and beta["cut"] == 0 < beta["samples"]
+    assert f"0 lost, chains of {alpha['cut']} end at a word that is no code ]" in said
+    assert said.count("no code") == 1
+
+
+@pytest.mark.parametrize("end", ["cycle", "mmio", "wild", "odd", "beyond", "errno"])
 def test_hostile_callers(running, end):
-    """The chain ends there, or has as many as are allowed."""
+    """The chain ends there, or has as many as are allowed; a word that is no code is told."""
     run = running({"alpha": f"kind=chain frames=5 end={end} paging=yes", "beta": FOREVER})
     run.read_until("chain: begins")
     with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
@@ -307,6 +324,8 @@ def test_hostile_callers(running, end):
         machine.objects("unobserve")
     chain = [FIRST_RA + 16 * n for n in range(5)]
     assert all(sample.chain == (chain * 13)[:64 if end == "cycle" else 5] for sample in found)
+    assert {sample.flags & samples.CUT for sample in found} == {
+        samples.CUT if end == "errno" else 0}
     assert run.ctl("poweroff")[0] == 0
     run.read_until(None)
     for vcpu in re.findall(r"longest-stay=(\d+)", run.console):

@@ -19,6 +19,7 @@ class Vcpu:
     def __init__(self, vm, vcpu, event):
         self.vm, self.vcpu, self.event = vm, vcpu, event
         self.count = self.taken = self.lost = self.late = self.ns = self.written = self.hs = 0
+        self.cut = 0  # samples whose callers end at a word that is no code
         self.reasons = []  # why it was not sampled for a while
 
     def end(self, line, first):
@@ -156,6 +157,9 @@ class Recording:
         if missing > 0:
             self.writer.put(type="lost", timestamp=time_ns, **who, lost=missing)
         fields = {"callchain": [f"{pc:#x}" for pc in sample.chain]} if sample.chain else {}
+        if sample.flags & samples.CUT:
+            fields["cut"] = True
+            recorded.vcpus[sample.vcpu].cut += 1
         self.writer.put(type="sample", timestamp=time_ns, **who, hart=sample.hart,
                         period=sample.events, mode=sample.mode(),
                         masked=bool(sample.flags & samples.MASKED), ip=f"{sample.pc:#x}",
@@ -199,8 +203,7 @@ class Recording:
                     type="end", vm=vcpu.vm, vcpu=vcpu.vcpu, event=vcpu.event.name,
                     count=vcpu.count, samples=vcpu.taken, lost=vcpu.lost, late=vcpu.late,
                     ns=vcpu.ns, unsampled_ns=max(0, self.last_ns - self.first_ns - vcpu.ns),
-                    reasons=vcpu.reasons,
-                    lcofi_hs_instructions=vcpu.hs)
+                    reasons=vcpu.reasons, lcofi_hs_instructions=vcpu.hs, cut=vcpu.cut)
 
 
 def run(recording, until, child, stop):

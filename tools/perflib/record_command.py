@@ -78,6 +78,8 @@ def report(recorded, out):
         missing = vcpu.taken - vcpu.written
         if missing:
             notes.append("%d did not arrive" % missing)
+        if vcpu.cut:
+            notes.append("chains of %d end at a word that is no code" % vcpu.cut)
         print("[ perf-vms record: %s/%d: %d samples of %d %s, %d lost%s ]" % (
             vcpu.vm, vcpu.vcpu, vcpu.taken, vcpu.count, vcpu.event.name, vcpu.lost,
             "".join(", " + note for note in notes)), file=out)

@@ -9,7 +9,7 @@ import struct
 from tallylib import printable, progress
 
 HEAD_WORDS = 6
-USER, MASKED = 1, 2
+USER, MASKED, CUT = 1, 2, 4
 # What is no sample is of a trace (tools/tracelib/records.py).
 NO_SAMPLE = 1 << 31
 LEAST_WORDS = 2

@@ -126,7 +126,8 @@ def test_script(perf, kernel):
     """Each field of each sample."""
     objects = [sample(0, ip=f"{kernel.functions[4][0] + 6:#x}", hart=3, vcpu=2),
                sample(1, ip=f"{kernel.functions[5][0]:#x}", event="instructions:u", vm="beta",
-                      callchain=[f"{kernel.functions[6][0]:#x}", "0x12"]),
+                      callchain=[f"{kernel.functions[6][0]:#x}", "0x12"],
+                      satp="0x0"),
                sample(2, ip="0x10078", mode="user", callchain=["0x10100"], period=17)]
     perf.export(perf.samples(objects, ["alpha", "beta"], ["cycles", "instructions:u"], "1000hz"),
                 *image(perf, kernel))
@@ -144,6 +145,76 @@ def test_script(perf, kernel):
         capture_output=True, check=True).stdout.splitlines())
     assert "# arch : riscv64" in header
     assert kernels.BUILD_ID.hex() in perf.run("buildid-list", "-i", "perf.data")[0]
+
+
+ERRNO = 0xffffffffffffff9c  # AT_FDCWD: openat's first argument, where the kernel was entered
+EDGE = 0xfffffffffffff000   # perf takes what is above for its marks
+STACK, LINEAR, MODULE, PROCESS = (0xffffffc80001bd70, 0xffffffd801234560, 0xffffffff01000010,
+                                  0x3fd0000010)
+
+
+def chains(perf):
+    """Of each sample, the addresses that perf has, its own first."""
+    found = []
+    for line in perf.run("script", "-F", "time,ip"):
+        word = line.split()[0]
+        if word.endswith(":"):
+            found.append([])
+        else:
+            found[-1].append(int(word, 16))
+    return found
+
+
+def test_a_word_that_perf_takes_for_a_mark(perf, kernel):
+    """It would drop the whole stack; so it is not there, whether or not the kernel is known."""
+    words = [0x80300010, ERRNO, 0x80300020, EDGE, EDGE + 1, (1 << 64) - 1]
+    objects = [sample(0, ip="0x80200000", callchain=[f"{word:#x}" for word in words]),
+               sample(1, ip=f"{ERRNO:#x}", callchain=["0x80300010"]), sample(2, ip=f"{ERRNO:#x}")]
+    for known in ((), image(perf, kernel)):
+        said = perf.export(perf.samples([dict(o, satp="0x0") for o in objects]), *known)
+        assert said.splitlines()[1:] == ["perf.data: without 3 words of callers where no code is"]
+        assert chains(perf) == [[0x80200000, 0x80300010, 0x80300020, EDGE], [0x80300010], []]
+
+
+def test_words_that_no_text_holds(perf, kernel):
+    """They are left out where the text is known, and there only."""
+    first, last = kernel.functions[0][0], kernel.functions[-1][0]
+    head, data = kernels.BASE + 16, last + 64 + 0x100
+    end = dict((name, at) for at, _, name in kernel.symbols)["_end"]
+    words = [first + 8, head, data, end, STACK, LINEAR, MODULE, PROCESS, 0x12, last + 64,
+             end - (1 << 31), end - (1 << 31) - 2]
+    code = [first + 8, head, MODULE, last + 64, end - (1 << 31)]
+
+    def exported(*words_of, known=True, **fields):
+        objects = [sample(0, **{"ip": f"{first:#x}", **fields},
+                          callchain=[f"{word:#x}" for word in words_of])]
+        said = perf.export(perf.samples(objects), *image(perf, kernel) if known else ())
+        (found,) = chains(perf)
+        gone = len(words_of) + 1 - len(found)
+        assert said.splitlines()[1:] == (
+            [f"perf.data: without {gone} words of callers where no code is"] if gone else [])
+        return found[1:]
+    assert exported(*words) == code
+    # Before page tables; services of EFI, in the lower half; a kernel that is not known.
+    assert exported(*words, satp="0x0") == [word for word in words if word not in (data,)]
+    assert exported(*words, ip="0x20000010") == [
+        word for word in words if word in code or word < 1 << 63]
+    assert exported(*words, known=False) == words
+    # Of a process nothing is known: it may have got code anywhere.
+    assert exported(*words, mode="user", ip="0x10078") == words
+
+
+def test_words_of_a_process_that_no_text_holds(perf):
+    """Its headers are no code; where libraries are is not known."""
+    elf = program(perf.home, "-static", "-no-pie")
+    known = symbols.load(str(elf))
+    at = {name: start for start, name in known.functions}["second"]
+    words = [at + 8, known.text + 8, known.end + 8, 0x3fd0000010, ERRNO]
+    objects = [sample(0, ip=f"{at:#x}", mode="user", callchain=[f"{word:#x}" for word in words])]
+    said = perf.export(perf.samples(objects), "--user", f"alpha={elf}")
+    assert said.splitlines()[1:] == ["perf.data: without 2 words of callers where no code is"]
+    (found,) = chains(perf)
+    assert found[1:] == [at + 8, known.end + 8, 0x3fd0000010]
 
 
 def test_annotate(perf, kernel):

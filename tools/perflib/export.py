@@ -11,7 +11,7 @@ import hashlib
 import os
 import sys
 
-from perflib import kernel_files, naming, perf_data, samples, symbols
+from perflib import callers, kernel_files, naming, perf_data, samples, symbols
 from tallylib import printable, whole_file
 
 APART = 1000  # from a process's number to the next one's; its vcpus have those between
@@ -46,15 +46,6 @@ class Processes:
         satp = naming.value(sample["satp"])
         own = sample["mode"] == "user" and (sample["vm"], satp) in self.named.users
         return self.process(sample["vm"], satp if own else None)
-
-
-def frames(known, sample):
-    """(ip, callers). perf names what is returned to by the function which that is in. Behind a
-    call that does not come back this is the next one: there the call itself is told."""
-    callers = [int(address, 16) for address in sample.get("callchain", ())]
-    if known:
-        callers = [at - 1 if (known.find(at) or (0, 0))[1] == at else at for at in callers]
-    return int(sample["ip"], 16), callers
 
 
 def kernel_of(known, vm):
@@ -108,7 +99,8 @@ def put_losses(writer, processes, objects):
 
 
 def convert(objects, vms, named):
-    """The bytes of a file with these VMs, which have one kernel."""
+    """A file with these VMs, which have one kernel: its bytes, how many samples it has, and how
+    many words of their callers it has not."""
     head = objects[0]
     mine = [o for o in objects[1:] if o["vm"] in vms]
     taken = [o for o in mine if o["type"] == "sample"]
@@ -116,8 +108,8 @@ def convert(objects, vms, named):
     writer = perf_data.Writer([perf_data.Event(i, name, head["period"], chains)
                                for i, name in enumerate(head["events"])], chains)
     processes = Processes(named)
-    known = named.kernel(vms[0])
-    start, length, text, build_id = kernel_of(known, vms[0])
+    left_out = 0
+    start, length, text, build_id = kernel_of(named.kernel(vms[0]), vms[0])
     writer.mapping((perf_data.NO_PID, 0), start, length, text, kernel_files.NAME + "_text",
                    perf_data.KERNEL)
     writer.build_id(perf_data.KERNEL, perf_data.NO_PID, build_id, kernel_files.NAME)
@@ -126,12 +118,13 @@ def convert(objects, vms, named):
     for sample in taken:
         mode = MODES[sample["mode"]]
         who = processes.of(sample).who(sample["vcpu"])
-        ip, callers = frames(known if mode == perf_data.KERNEL else None, sample)
-        writer.sample(who, sample, mode, ip, callers)
+        found, gone = callers.of(named, sample)
+        left_out += gone
+        writer.sample(who, sample, mode, int(sample["ip"], 16), found)
     put_losses(writer, processes, mine)
     put_processes(writer, processes, named)
     writer.describe(1 + max((sample["hart"] for sample in taken), default=0))
-    return writer.bytes(), len(taken)
+    return writer.bytes(), len(taken), left_out
 
 
 def arguments(argv):
@@ -162,7 +155,7 @@ def main(argv):
         path = args.output
         if len(parts) > 1:
             path += "." + vms[0].replace("/", "_")
-        data, n = convert(objects, vms, named)
+        data, n, left_out = convert(objects, vms, named)
         whole_file.write(path, data)
         known = named.kernel(vms[0])
         if known and not kernel_files.fill(args.buildid_dir, known):
@@ -170,4 +163,6 @@ def main(argv):
                   f"{', '.join(vms)}, which stays", file=sys.stderr)
         print("%s: %d samples of %s%s" % (path, n, ", ".join(vms), "" if known else
                                           ", whose kernel has no names"))
+        if left_out:
+            print(f"{path}: without {left_out} words of callers where no code is")
     return 0

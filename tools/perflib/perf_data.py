@@ -17,6 +17,7 @@ CALLCHAIN = 0x20
 MMAP, COMM, SAMPLE, LOST_SAMPLES = 1, 3, 9, 13
 KERNEL, USER = 1, 2
 CONTEXT = {KERNEL: -128, USER: -512}
+MARKS = (1 << 64) - 4095  # such words are marks, if perf knows them or not
 NO_PID = 0xffffffff
 # What follows the records.
 BUILD_ID, HOSTNAME, OSRELEASE, ARCH, NRCPUS, EVENT_DESC, SAMPLE_TIME = 2, 3, 4, 6, 7, 12, 21
@@ -86,11 +87,12 @@ class Writer:
         self.put(time, LOST_SAMPLES, 0, struct.pack("<Q", n) + self.about(*who, time, 0, event))
 
     def sample(self, who, sample, mode, ip, callers):
+        """Of a guest that is where perf has its marks, the chain has the callers alone."""
         time = sample["timestamp"]
         chain = b""
         if self.chains:
-            chain = struct.pack("<Qq%dQ" % (1 + len(callers)), 2 + len(callers), CONTEXT[mode], ip,
-                                *callers)
+            words = callers if ip >= MARKS else [ip, *callers]
+            chain = struct.pack("<Qq%dQ" % len(words), 1 + len(words), CONTEXT[mode], *words)
         self.put(time, SAMPLE, mode, struct.pack(
             "<QQIIQIIQ", self.events[sample["event"]].id, ip, *who, time, sample["hart"], 0,
             sample["period"]) + chain)

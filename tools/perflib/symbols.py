@@ -53,12 +53,14 @@ class Symbols:
     """functions: [(start, name)] in their order; text, end: where the whole begins and ends, a
     kernel's `_text` and `_end`; build_id: in hexadecimal, or None. movable: it may run elsewhere
     than the file says; slide: how much higher it does; fixed: a kernel that was linked without what
-    it would need for that, as Debian's. All addresses are those at run time."""
+    it would need for that, as Debian's; parts: [(first, end)] of its code, of modules none. All
+    addresses are those at run time."""
 
     def __init__(self, path, found, text, end, build_id=None, movable=False):
         self.path, self.text, self.end = path, text, end
         self.build_id, self.movable = build_id, movable
         self.slide, self.fixed = 0, False
+        self.parts = []
         self.code = []  # [(address, bytes)], if the file has them
         self.mapped = []  # [(address, offset, size)] of a program's code, as it is loaded
         best = {}
@@ -84,6 +86,7 @@ class Symbols:
             other.text, other.end = self.text + slide, self.end + slide
             other.spans = [(start + slide, end + slide, name) for start, end, name in self.spans]
             other.starts = [start + slide for start in self.starts]
+            other.parts = [(first + slide, end + slide) for first, end in self.parts]
             other.code = [(start + slide, data) for start, data in self.code]
             other.mapped = [(start + slide, *where) for start, *where in self.mapped]
         return other
@@ -145,7 +148,7 @@ def kernel(path, symbols, end=None, build_id=None):
     movable = any("kaslr_seed" in name for name in marks) and not any(
         module for *_, module in symbols) and marks.get("_start", LINKED_AT) == LINKED_AT
     made = Symbols(path, found, marks["_text"], end, build_id, movable)
-    made.fixed = is_fixed(marks)
+    made.fixed, made.parts = is_fixed(marks), code
     return made
 
 
@@ -263,6 +266,7 @@ def from_elf(path, stream):
         movable = any("kaslr_seed" in name for name in names)
     found = Symbols(path, functions, text, end, build_id, movable)
     found.code, found.mapped, found.fixed = data, mapped, is_fixed(names)
+    found.parts = list(code.values())
     return found
 
 

@@ -75,6 +75,12 @@ GUEST_DT_SRC := $(addprefix core/config/,device_node.c pci_node.c host_reserved.
 HOST_SRC_guest_dt := tests/host/test_guest_dt.c core/vm/guest_dt.c $(GUEST_DT_SRC)
 HOST_LIBS_guest_dt := -lfdt
 
+# The parser itself sees it through vm_schedule.c.
+HOST_TESTS += vm_stay
+HOST_SRC_vm_stay := tests/host/test_vm_stay.c $(addprefix core/config/,vm_stay.c \
+	vm_schedule_check.c vm_props.c vm_refusal.c) core/lib/text.c core/lib/printf.c
+HOST_LIBS_vm_stay := -lfdt
+
 HOST_TESTS += seed
 HOST_SRC_seed := tests/host/test_seed.c core/vm/seed.c
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trees at the limits beside a window with a guard: 63 vcpus of nine VMs on one hart, whose timers
-come together, nine device interrupts, and a VM that restarts without a pause."""
+"""Trees at the limits beside a window with a guard: 59 vcpus of nine VMs or of sixteen on one hart,
+whose timers come together, nine device interrupts, and a VM that restarts without a pause."""
 
 import json
 import re
@@ -68,14 +68,14 @@ def vm(name, bootargs, vcpus, wires=False):
         vcpus=" ".join(f"vcpu{n} {{ harts = <0>; }};" for n in range(vcpus)))
 
 
-def boot(folder, guard, nap, beside=7, neighbour="restart", **arguments):
-    """{ticks that a window was late: how many windows}, and the run. beside: VMs with 8 vcpus;
+def boot(folder, guard, nap, beside=7, neighbour="restart", each=8, **arguments):
+    """{ticks that a window was late: how many windows}, and the run. beside: VMs with `each` vcpus;
     neighbour: the storm of one more VM."""
     vms = [vm("victim", f"kind=delays frame={FRAME * 10} start={START * 10} windows={WINDOWS}", 1),
            vm("restarts", "kind=tempest what=" + neighbour, 2)]
     for n in range(beside):
         wires = f"wires={WIRES}" if n == 0 else ""
-        vms.append(vm(f"naps{n}", f"kind=naps nap={nap} {wires}", min(8, 60 - 8 * n), n == 0))
+        vms.append(vm(f"naps{n}", f"kind=naps nap={nap} {wires}", each, n == 0))
     slack = ", ".join(f'"naps{n}"' for n in range(beside))
     file = folder / "late.dts"
     file.write_text(TREE.format(vms="".join(vms), frame=FRAME, start=START, length=LENGTH,
@@ -105,6 +105,16 @@ def test_no_window_is_late(tmp_path, backend, nap):
     found, result = boot(tmp_path, LIMITS[backend][1], nap, backend=backend)
     assert harness.promises(result) == [LIMITS[backend]]
     assert (found, told_late(result)) == ({0: WINDOWS}, [])
+
+
+@harness.both_backends
+@pytest.mark.parametrize("nap", [0, 40000])
+def test_sixteen_vms(tmp_path, backend, nap):
+    """As many as there may be, with as many vcpus as before: vcpus count, not VMs."""
+    found, result = boot(tmp_path, LIMITS[backend][1], nap, beside=14, each=4, backend=backend)
+    assert harness.promises(result) == [LIMITS[backend]]
+    assert (found, told_late(result)) == ({0: WINDOWS}, [])
+    assert len(set(re.findall(r"^tally: vm (naps\d+): ", str(result), re.M))) == 14
 
 
 @harness.both_backends

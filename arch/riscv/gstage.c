@@ -93,7 +93,8 @@ void gstage_map_page(struct gstage *gs, gpa_t gpa, hpa_t hpa, gstage_alloc_fn *a
 	*leaf = pte(hpa.a, PTE_LEAF & ~PTE_X);
 }
 
-uint64_t gstage_trial[GSTAGE_ROOT_SIZE / 8] __attribute__((aligned(GSTAGE_ROOT_SIZE)));
+uint64_t gstage_trial[GSTAGE_ROOT_SIZE / 8]
+    __attribute__((aligned(GSTAGE_ROOT_SIZE), section(".bss..aligned")));
 
 uint32_t gstage_vmid_count(void)
 {

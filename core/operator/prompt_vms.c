@@ -7,6 +7,12 @@
 #define US_PER_S 1000000U
 #define NS_PER_S 1000000000U
 
+static void add_windows(struct prompt *p, uint64_t late, uint64_t latest, uint64_t missed)
+{
+	text_add(&p->out, ",'windows':{'late':%lu,'latest_ns':%lu,'missed':%lu}", late,
+	         prompt_time(latest, NS_PER_S), missed);
+}
+
 void prompt_vms(struct prompt *p)
 {
 	const struct vm *vm = &vms[p->vm];
@@ -14,11 +20,19 @@ void prompt_vms(struct prompt *p)
 	/* Since the VM was started last; 0 while it is off. */
 	bool runs = atomic_load(&vm->state) == VM_RUNNING;
 	uint64_t up_ms = runs ? prompt_time(csr_read(CSR_TIME) - vm->life.begun, 1000) : 0;
+	uint64_t late = 0, latest = 0, missed = 0;
 
 	text_add(&p->out, "{'vm':'%s','state':'%s','uptime_ms':%lu,'vcpus':%u,'harts':[",
 	         config->name, vm_state_name(vm), up_ms, config->n_vcpus);
-	for (uint32_t i = 0; i < config->n_vcpus; i++)
-		text_add(&p->out, "%s%lu", i ? "," : "", vcpu_home(vm->vcpus[i])->hartid);
+	for (uint32_t i = 0; i < config->n_vcpus; i++) {
+		const struct vcpu *vcpu = vm->vcpus[i];
+
+		text_add(&p->out, "%s%lu", i ? "," : "", vcpu_home(vcpu)->hartid);
+		late += vcpu->windows_late;
+		missed += vcpu->windows_missed;
+		if (latest < vcpu->windows_latest)
+			latest = vcpu->windows_latest;
+	}
 	text_add(&p->out, "],'memory':%lu", config->memory);
 	for (uint32_t i = 0; i < config->n_pieces; i++)
 		text_add(&p->out, "%s[%lu,%lu]%s", i ? "," : ",'memory_at':[",
@@ -28,6 +42,8 @@ void prompt_vms(struct prompt *p)
 		text_add(&p->out, ",'waits_for_first_start':true");
 	if (vm_has_trusted_dma(config))
 		text_add(&p->out, ",'dma':'trusted'");
+	if (late | missed)
+		add_windows(p, late, latest, missed);
 	prompt_tell(p);
 	prompt_next_vm(p);
 }
@@ -70,9 +86,7 @@ void prompt_exits(struct prompt *p)
 		         vcpu->budget.over_most,
 		         prompt_time(vcpu_budget_throttled(vcpu, now), US_PER_S));
 	if (vcpu_home(vcpu)->scheduled)
-		text_add(&p->out, ",'windows':{'late':%lu,'latest_ns':%lu,'missed':%lu}",
-		         vcpu->windows_late, prompt_time(vcpu->windows_latest, NS_PER_S),
-		         vcpu->windows_missed);
+		add_windows(p, vcpu->windows_late, vcpu->windows_latest, vcpu->windows_missed);
 	prompt_tell(p);
 	prompt_next_vcpu(p);
 }

@@ -3,15 +3,20 @@
 whose timers come together, nine device interrupts, and a VM that restarts without a pause."""
 
 import json
+import os
+import pathlib
 import re
+import signal
 import subprocess
 import threading
+import time
 
 import pytest
 
 import harness
 import plain
 from tallylib import exposition, metrics, tally_ctl, told
+from test_control import running  # pylint: disable=unused-import
 from toplib import table
 
 FRAME, START, LENGTH = 2000, 1000, 100  # us
@@ -68,10 +73,9 @@ def vm(name, bootargs, vcpus, wires=False):
         vcpus=" ".join(f"vcpu{n} {{ harts = <0>; }};" for n in range(vcpus)))
 
 
-def boot(folder, guard, nap, beside=7, neighbour="restart", each=8, **arguments):
-    """{ticks that a window was late: how many windows}, and the run. beside: VMs with `each` vcpus;
-    neighbour: the storm of one more VM."""
-    vms = [vm("victim", f"kind=delays frame={FRAME * 10} start={START * 10} windows={WINDOWS}", 1),
+def tree(folder, guard, nap=0, beside=0, neighbour="nothing", each=8, windows=WINDOWS):
+    """The file of a tree. beside: VMs with `each` vcpus; neighbour: the storm of one more VM."""
+    vms = [vm("victim", f"kind=delays frame={FRAME * 10} start={START * 10} windows={windows}", 1),
            vm("restarts", "kind=tempest what=" + neighbour, 2)]
     for n in range(beside):
         wires = f"wires={WIRES}" if n == 0 else ""
@@ -82,6 +86,12 @@ def boot(folder, guard, nap, beside=7, neighbour="restart", each=8, **arguments)
                                 slack='"restarts"' + (slack and ", " + slack),
                                 guard=f"guard-us = <{guard}>;" if guard else ""),
                     encoding="ascii")
+    return file
+
+
+def boot(folder, guard, nap, beside=7, neighbour="restart", each=8, **arguments):
+    """{ticks that a window was late: how many windows}, and the run."""
+    file = tree(folder, guard, nap, beside, neighbour, each)
     plain.make("build/guests/bare.bin")
     options = ["--aia", "none", "--include", harness.BUILD / "guests",
                *arguments.pop("options", ())]
@@ -172,10 +182,15 @@ def test_they_are_told_while_it_runs(tmp_path):
                 row = [row for row in tally.objects("exits") if row["vm"] == "victim"][0]
                 seen.update(row["windows"])
             seen["row"] = row
+            seen["vms"] = {row["vm"]: row for row in tally.objects("vms")}
 
     boot(tmp_path, 1, 0, 0, "nothing", options=["--control", tmp_path / "control"],
          meanwhile=threading.Thread(target=ask))
-    row = seen.pop("row")
+    row, vms = seen.pop("row"), seen.pop("vms")
+    assert "windows" not in vms["restarts"]
+    assert vms["victim"]["windows"]["late"] >= seen["late"]
+    assert re.search(r" MiB, \d+ windows began late, by \d+\.\d us at most, and 0 were missed$",
+                     told.vms(vms["victim"])[0])
     assert 0 < seen["late"] <= WINDOWS + OTHERS and seen["missed"] == 0
     assert 100 <= seen["latest_ns"] < 100000 and seen["latest_ns"] % 100 == 0
     words = f"{seen['late']} windows began late, by {seen['latest_ns'] / 1000:.1f} us at most, " \
@@ -188,3 +203,57 @@ def test_they_are_told_while_it_runs(tmp_path):
     metrics.add_exits(page, row)
     text = page.text()
     assert f'tally_vcpu_windows_late_total{{vm="victim",vcpu="0"}} {seen["late"]}' in text, text
+
+
+def qemu_of(process):
+    """The number of tools/run's own process of QEMU."""
+    for children in pathlib.Path(f"/proc/{process.pid}/task").glob("*/children"):
+        for pid in map(int, children.read_text(encoding="ascii").split()):
+            if pathlib.Path(f"/proc/{pid}/comm").read_text(encoding="ascii").startswith("qemu"):
+                return pid
+    raise AssertionError("QEMU does not run")
+
+
+def stand_still(pid, seconds):
+    """For so long at least, by this computer's clock."""
+    os.kill(pid, signal.SIGSTOP)
+    while pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rsplit(")")[1][1] != "T":
+        time.sleep(0.001)
+    time.sleep(seconds)
+    os.kill(pid, signal.SIGCONT)
+
+
+STOPPED = 0.5  # seconds
+WHOLE_FRAMES = int(STOPPED * 10**6) // FRAME - 1
+
+
+def test_missed_windows_are_counted(running, tmp_path):
+    """A machine whose clock goes on is stopped: the windows of all frames meanwhile are missed, and
+    told. A vcpu that is off misses none, nor one without a window. How many others are missed is a
+    matter of this computer's speed."""
+    run = running(tree(tmp_path, 20, windows=10**9), profile="smp",
+                  options=["--aia", "none"])
+    run.wait_for_guests()
+    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as tally:
+        def missed():
+            """By `exits` of the vcpu and by `vms`, which is asked later."""
+            (row,) = (row for row in tally.objects("exits") if row["vm"] == "victim")
+            found = {row["vm"]: row.get("windows") for row in tally.objects("vms")}
+            assert not found["restarts"]
+            return row["windows"]["missed"], found["victim"] and found["victim"]["missed"]
+
+        before = missed()[0]
+        stand_still(qemu_of(run.process), STOPPED)
+        seen, later = missed()
+        assert before + WHOLE_FRAMES <= seen <= later
+        assert tally.ask("stop victim")[0] == 0
+        while tally.objects("vms")[0]["state"] != "off":
+            pass
+        off = missed()[0]
+        assert off >= later
+        stand_still(qemu_of(run.process), STOPPED)
+        assert missed()[0] == off
+    assert run.ctl("poweroff")[0] == 0
+    run.read_until(None)
+    ((_, _, told_at_end),) = told_late(harness.Result(harness.OK, run.console))
+    assert later <= told_at_end <= off  # it needs its windows to be cleared

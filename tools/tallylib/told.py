@@ -29,7 +29,8 @@ def vms(row):
         row["vm"], row["state"], seconds(row["uptime_ms"], 1000, 3), row["vcpus"],
         ",".join(map(str, row["harts"])), row["memory"] >> 20) + (
             ", dma trusted" if row.get("dma") == "trusted" else "") + (
-                ", waits for its first start" if row.get("waits_for_first_start") else "")]
+                ", waits for its first start" if row.get("waits_for_first_start") else "") + (
+                    ", " + windows(row["windows"]) if "windows" in row else "")]
 
 
 def is_late(row):
@@ -38,7 +39,7 @@ def is_late(row):
 
 
 def windows(row):
-    """What `exits` tells of windows, in words."""
+    """What `exits` and `vms` tell of windows, in words."""
     return "%d windows began late, by %.1f us at most, and %d were missed" % (
         row["late"], row["latest_ns"] / 1000, row["missed"])
 

@@ -48,7 +48,7 @@ static const char *not_alone(const struct vm *vm, const struct vcpu *vcpu)
 	uint64_t harts = vm->config->vcpus[vcpu->id].harts;
 
 	if (shared(vcpu, harts))
-		return "other vcpus";
+		return "other vcpus share it";
 	if (harts & (harts - 1))
 		return "the vcpu may move";
 	/* The hart's scountovf may show OF of those counters only that the guest can read
@@ -88,6 +88,10 @@ bool vm_overflow_by_hart_flags(const struct vm *vm)
 	return false;
 }
 
+/* Without overflow interrupts a guest is not told of Sscofpmf, and without that Linux has no
+ * filters. */
+#define NO_OVERFLOW "vm %s: no overflow interrupts, so no sampling and in Linux no filters: "
+
 void vm_overflow_report(const struct vm *vm)
 {
 	const struct vcpu *vcpu = obstacle(vm);
@@ -96,9 +100,7 @@ void vm_overflow_report(const struct vm *vm)
 	if (!vm->config->pmu)
 		return;
 	if (!vm->config->pmu_overflow) {
-		log_line("vm %s: no overflow interrupts, so no sampling and in Linux no filters: "
-		         "pmu-%s",
-		         vm->config->name,
+		log_line(NO_OVERFLOW "pmu-%s", vm->config->name,
 		         vm->config->pmu_snapshot ? "snapshot is \"on\", pmu-overflow is not"
 		                                  : "overflow is \"off\"");
 		return;
@@ -111,8 +113,8 @@ void vm_overflow_report(const struct vm *vm)
 		const struct pcpu *home = vcpu->home;
 		const char *why = home->hpm.lcofi ? not_alone(vm, vcpu) : NULL;
 
-		log_line("vm %s: no overflow interrupts: hart %lu has %s%s%s", vm->config->name,
-		         home->hartid, hart_lacks(home, lacks, sizeof(lacks)), why ? ", and " : "",
+		log_line(NO_OVERFLOW "hart %lu has %s%s%s", vm->config->name, home->hartid,
+		         hart_lacks(home, lacks, sizeof(lacks)), why ? ", and " : "",
 		         why ? why : "");
 	} else if (vm->pmu_policy.hart_flags) {
 		log_line("vm %s: overflow interrupts without ssccfg: one counter for each event%s",

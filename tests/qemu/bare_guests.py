@@ -15,6 +15,9 @@ VM = """
 """
 VCPU = "\t\t\tvcpu{n} {{ harts = <{harts}>; }};"
 
+# What the boot report says of a VM, behind its name.
+NO_OVERFLOW = "no overflow interrupts, so no sampling and in Linux no filters"
+
 TREE = """/dts-v1/;
 / {{
 	compatible = "tally,vm-tree-1";

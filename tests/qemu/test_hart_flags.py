@@ -116,13 +116,13 @@ def test_counts_are_exact(tmp_path):
 
 
 @pytest.mark.parametrize("guests, properties, why", [
-    (("alpha", "beta"), "", "other vcpus"),
+    (("alpha", "beta"), "", "other vcpus share it"),
     (("alpha",), 'pmu-reads = "trap";', 'pmu-reads is "trap"'),
 ], ids=["two", "trap"])
 def test_where_it_is_not_offered_counting_is_exact(tmp_path, guests, properties, why):
     result = boot(tmp_path, {name: MEASURE for name in guests}, properties="\t\t\t" + properties)
     for name in guests:
-        line = f"vm {name}: no overflow interrupts: hart 0 has no ssccfg, and {why}"
+        line = f"vm {name}: {bare_guests.NO_OVERFLOW}: hart 0 has no ssccfg, and {why}"
         assert line in result.own
         assert result.vm(name) == EXPECTED
 
@@ -130,7 +130,7 @@ def test_where_it_is_not_offered_counting_is_exact(tmp_path, guests, properties,
 def test_frozen_with_the_vcpu_it_is_not_offered(tmp_path):
     result = boot(tmp_path, {"alpha": "kind=busy ticks=1000"},
                   properties='\t\t\tpmu-freeze = "vcpu";')
-    assert ('vm alpha: no overflow interrupts: hart 0 has no ssccfg, and pmu-freeze is "vcpu"'
+    assert (f'vm alpha: {bare_guests.NO_OVERFLOW}: hart 0 has no ssccfg, and pmu-freeze is "vcpu"'
             in result.own)
 
 

@@ -68,9 +68,9 @@ def test_counts_are_exact(tmp_path, text, missing, backend):
         assert result.vm(name) == EXPECTED
         assert f"vm {name}: 16 MiB, 1 vcpu on hart 0, 18 counters (0, 2 to 18)" in result.own
         said = [line for line in result.own if line.startswith(f"vm {name}: no overflow")]
-        shared = "" if "ssaia" in missing else ", and other vcpus"
-        assert said == ([f"vm {name}: no overflow interrupts: hart 0 has {lacks(missing)}{shared}"]
-                        if lacks(missing) else [])
+        shared = "" if "ssaia" in missing else ", and other vcpus share it"
+        assert said == ([f"vm {name}: {bare_guests.NO_OVERFLOW}: hart 0 has {lacks(missing)}"
+                         f"{shared}"] if lacks(missing) else [])
 
 
 def test_without_access_to_hvien(tmp_path):
@@ -79,7 +79,7 @@ def test_without_access_to_hvien(tmp_path):
     why = "no access to hvien (mstateen0.AIA is 0)"
     assert hart(result)[1].endswith(f"overflow not available to guests: {why}")
     for name in ("alpha", "beta"):
-        assert f"vm {name}: no overflow interrupts: hart 0 has {why}" in result.own
+        assert f"vm {name}: {bare_guests.NO_OVERFLOW}: hart 0 has {why}" in result.own
         assert result.vm(name) == EXPECTED
 
 
@@ -96,7 +96,7 @@ def test_without_filters_nothing_is_offered(tmp_path, text, missing):
                                f"guests: {lacks(missing)}")
     for name in ("alpha", "beta"):
         assert f"vm {name}: 16 MiB, 1 vcpu on hart 0, no counters" in result.own
-        assert (f"vm {name}: no overflow interrupts: hart 0 has {lacks(missing)}"
+        assert (f"vm {name}: {bare_guests.NO_OVERFLOW}: hart 0 has {lacks(missing)}"
                 in result.own)
         assert result.vm(name)[-1] == "measure: ends, 8 wrong of 8"
         # Refused, not counted wrongly.

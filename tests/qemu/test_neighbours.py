@@ -92,7 +92,7 @@ def test_the_snapshot_comes_without_overflow_interrupts(tmp_path):
     """Linux loses counts with both: a guest is offered both only if its tree insists."""
     result = bare_guests.boot(tmp_path, {"beta": "kind=hostile ticks=0"},
                               properties='\t\t\tpmu-snapshot = "on";')
-    assert ("vm beta: no overflow interrupts, so no sampling and in Linux no filters: pmu-snapshot "
+    assert (f"vm beta: {bare_guests.NO_OVERFLOW}: pmu-snapshot "
             'is "on", pmu-overflow is not') in result.own
     # No scountovf.
     assert f"hostile: CSRs that S reads: {S_READS.replace(' da0', '')}" in result.vm("beta")

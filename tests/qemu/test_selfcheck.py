@@ -57,7 +57,7 @@ def test_flags_that_are_not_as_believed(tmp_path, word, why):
     """Counts are exact all the same. Delegated counters have their flags without the firmware."""
     lines, own = boot(tmp_path, word, backend="sbi")
     assert hart("sbi", f"not available to guests: {why}") in own
-    assert f"vm alpha: no overflow interrupts: hart 0 has {why}" in own
+    assert f"vm alpha: {bare_guests.NO_OVERFLOW}: hart 0 has {why}" in own
     assert lines == ALL_EXACT
     lines, own = boot(tmp_path, word)
     assert hart("ssccfg", "to guests") in own

@@ -46,13 +46,14 @@ HOST_SRC_vm_fuzz := tests/host/test_vm_fuzz.c tests/fuzz/fuzz_vm_config.c \
 HOST_LIBS_vm_fuzz := -lfdt
 
 VM_CHECK_OBJ := $(patsubst %,$(B)/host/vm-check.obj/%.o,tools/vm_check.c \
-	tools/vm_check_host.c tools/vm_check_schedule.c arch/riscv/isa.c $(VM_TREE_SRC))
+	$(addprefix tools/vm_check_,host.c pmu.c schedule.c text.c) arch/riscv/isa.c \
+	core/vm/vm_overflow.c $(VM_TREE_SRC))
 
 # Without the sanitizers, which would make a check of large images slow to start.
 $(B)/host/vm-check.obj/%.c.o: %.c | setup
 	@mkdir -p $(@D)
 	@echo "  HOSTCC  $<"
-	$(Q)$(HOSTCC) -std=c11 -g -O2 $(WARN) -I. -MMD -MP -c $< -o $@
+	$(Q)$(HOSTCC) -std=c11 -g -O2 $(WARN) -iquote tests/host/hart -I. -MMD -MP -c $< -o $@
 
 $(B)/host/vm-check: $(VM_CHECK_OBJ)
 	@echo "  HOSTLD  $@"

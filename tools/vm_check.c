@@ -13,7 +13,9 @@
 #include "core/config/vm_memory.h"
 #include "core/config/vm_refusals.h"
 #include "tools/vm_check_host.h"
+#include "tools/vm_check_pmu.h"
 #include "tools/vm_check_schedule.h"
+#include "tools/vm_check_text.h"
 
 #define NOT_GIVEN     UINT64_MAX
 #define QEMU_RAM_BASE UINT64_C(0x80000000)
@@ -108,28 +110,6 @@ static void *read_file(const char *name, size_t *size)
 	return data;
 }
 
-/* Writes bits as "0,2-18", or for JSON as "0,2,3" and so on. */
-static const char *list(uint64_t mask, bool ranges)
-{
-	static char text[256];
-	size_t n = 0;
-
-	text[0] = '\0';
-	for (unsigned int i = 0; i < 64; i++) {
-		unsigned int last = i;
-
-		if (!(mask >> i & 1))
-			continue;
-		while (ranges && last < 63 && (mask >> (last + 1) & 1))
-			last++;
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%u", n ? "," : "", i);
-		if (last > i)
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "-%u", last);
-		i = last;
-	}
-	return text;
-}
-
 /* The names of VMs as a list, or for JSON as strings. */
 static const char *names_of(const struct vm_tree *tree, uint32_t mask, bool json)
 {
@@ -164,10 +144,10 @@ static const char *human(uint64_t bytes)
 	return text;
 }
 
-static void print_pmu(const struct vm_config *vm)
+static void print_pmu(const struct vm_tree *tree, const struct vm_config *vm)
 {
 	printf("  pmu       counters %s; reads %s",
-	       vm->pmu_counters ? list(vm->pmu_counters, true) : "none",
+	       vm->pmu_counters ? set_list(vm->pmu_counters, true) : "none",
 	       vm->pmu_trap_reads ? "trap" : "direct");
 	if (vm->pmu_snapshot)
 		printf("; snapshot");
@@ -181,6 +161,7 @@ static void print_pmu(const struct vm_config *vm)
 	if (vm->pmu_overflow_limit)
 		printf("; at most %u overflow interrupts in 10 ms", vm->pmu_overflow_limit);
 	printf("\n");
+	print_pmu_limits((uint32_t)(vm - tree->vms));
 	if (!vm->pmu_events_given)
 		return;
 	printf("  events   ");
@@ -203,7 +184,7 @@ static void print_selectors(const struct selectors *s)
 	for (uint32_t i = 0; i < s->n_runs; i++)
 		printf("  events    0x%" PRIx32 " to 0x%" PRIx32 " of 0x%" PRIx64 ": counters %s\n",
 		       s->runs[i].first, s->runs[i].last, s->runs[i].base,
-		       list(s->runs[i].hctrs, true));
+		       set_list(s->runs[i].hctrs, true));
 }
 
 static const char *restart_name(const struct vm_config *vm)
@@ -247,7 +228,7 @@ static void print_vm(const struct vm_tree *tree, const struct vm_config *vm, con
 		       human(vm->pieces[i].size));
 	print_shared(tree, vm);
 	for (uint32_t i = 0; i < vm->n_vcpus; i++) {
-		printf("  vcpu%" PRIu32 "     hart %s", i, list(vm->vcpus[i].harts, true));
+		printf("  vcpu%" PRIu32 "     hart %s", i, set_list(vm->vcpus[i].harts, true));
 		if (vm->vcpus[i].harts & (vm->vcpus[i].harts - 1))
 			printf(", begins on %" PRIu32, vm->vcpus[i].first_hart);
 		putchar('\n');
@@ -284,7 +265,7 @@ static void print_vm(const struct vm_tree *tree, const struct vm_config *vm, con
 	if (!vm->pmu)
 		printf("  pmu       off\n");
 	else
-		print_pmu(vm);
+		print_pmu(tree, vm);
 	print_devices(vm, host);
 }
 
@@ -304,14 +285,16 @@ static void print_json_string(const char *s)
 	putchar('"');
 }
 
-static void print_json_pmu(const struct vm_config *vm)
+static void print_json_pmu(const struct vm_tree *tree, const struct vm_config *vm)
 {
 	printf("{\"counters\":[%s],\"reads\":\"%s\",\"snapshot\":%s,\"freeze\":\"%s\","
-	       "\"idle_cycles\":%s,\"overflow\":%s,\"overflow_limit\":%u,\"events\":",
-	       list(vm->pmu_counters, false), vm->pmu_trap_reads ? "trap" : "direct",
+	       "\"idle_cycles\":%s,\"overflow\":%s,\"overflow_limit\":%u,\"at_boot\":",
+	       set_list(vm->pmu_counters, false), vm->pmu_trap_reads ? "trap" : "direct",
 	       vm->pmu_snapshot ? "true" : "false", vm->pmu_freeze_vcpu ? "vcpu" : "guest",
 	       vm->pmu_idle_cycles ? "true" : "false", vm->pmu_overflow ? "true" : "false",
 	       vm->pmu_overflow_limit);
+	print_json_pmu_limits((uint32_t)(vm - tree->vms));
+	printf(",\"events\":");
 	if (!vm->pmu_events_given) {
 		printf("null,\"raw_events\":[]}");
 		return;
@@ -357,7 +340,7 @@ static void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm
 	printf("\"vcpus\":[");
 	for (uint32_t i = 0; i < vm->n_vcpus; i++)
 		printf("%s{\"harts\":[%s],\"first\":%" PRIu32 "}", i ? "," : "",
-		       list(vm->vcpus[i].harts, false), vm->vcpus[i].first_hart);
+		       set_list(vm->vcpus[i].harts, false), vm->vcpus[i].first_hart);
 	printf("],\"kernel\":{\"image\":%s,\"offset\":%" PRIu64 ",\"size\":%" PRIu64
 	       ",\"span\":%" PRIu64 "},\"initrd\":",
 	       vm->kernel_is_image ? "true" : "false", vm->kernel_offset, vm->kernel.size,
@@ -388,7 +371,7 @@ static void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm
 	       vm->no_look ? "false" : "true", vm->share, vm->turn_us,
 	       names_of(tree, vm->controls, true));
 	if (vm->pmu)
-		print_json_pmu(vm);
+		print_json_pmu(tree, vm);
 	else
 		printf("null");
 	printf(",\"devices\":[");
@@ -509,6 +492,8 @@ int main(int argc, char **argv)
 	blob = read_file(o.file, &size);
 	limits = limits_of(&o, size);
 	accepted = vm_config_parse(blob, size, &limits, &tree, &why);
+	if (accepted)
+		pmu_prepare(&tree, limits.host_tree);
 	if (accepted)
 		print_accepted(&tree, &o, &limits);
 	else

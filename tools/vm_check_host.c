@@ -47,38 +47,62 @@ const char *host_is_wrong(const void *tree, size_t size)
 }
 
 /* A list of extensions is right where a string is there, too, as at boot. */
-static bool has_h(const void *tree, int cpu)
+static uint64_t isa_of(const void *tree, int cpu)
 {
 	int size;
 	const char *list = fdt_getprop(tree, cpu, "riscv,isa-extensions", &size);
 
 	if (list)
-		return isa_list(list, (size_t)size) & BIT(ISA_H);
+		return isa_list(list, (size_t)size);
 	list = fdt_getprop(tree, cpu, "riscv,isa", &size);
-	return list && isa_parse(list, (size_t)size) & BIT(ISA_H);
+	return list ? isa_parse(list, (size_t)size) : 0;
+}
+
+/* Goes to the node of the next hart that can run guests. Returns its id, VM_MAX_HARTS: there is
+ * none. */
+static uint32_t next_hart(const void *tree, struct host_place *place, uint64_t *isa)
+{
+	while (host_place_next(place)) {
+		int size, cpu = place->node[place->depth];
+		const fdt32_t *reg = fdt_getprop(tree, cpu, "reg", &size);
+
+		if (!host_tree_says(tree, cpu, "device_type", "cpu") || !reg || size < 4 ||
+		    host_tree_is_disabled(tree, cpu))
+			continue;
+		*isa = isa_of(tree, cpu);
+		/* The last cell: harts beyond 63 cannot be used. */
+		if (*isa & BIT(ISA_H) && fdt32_ld(&reg[size / 4 - 1]) < VM_MAX_HARTS)
+			return fdt32_ld(&reg[size / 4 - 1]);
+	}
+	return VM_MAX_HARTS;
 }
 
 uint64_t host_harts(const void *tree)
 {
 	struct host_place place = host_place_root(tree);
-	uint64_t harts = 0;
-	uint32_t n = 0;
+	uint64_t harts = 0, isa;
+	uint32_t hart = 0;
 
 	/* Which one boots nobody has said: it is taken for one of the first. */
-	while (n < VM_MOST_HARTS && host_place_next(&place)) {
-		int size, cpu = place.node[place.depth];
-		const fdt32_t *reg = fdt_getprop(tree, cpu, "reg", &size);
-
-		/* The last cell: harts beyond 63 cannot be used. */
-		if (!host_tree_says(tree, cpu, "device_type", "cpu") || !reg || size < 4 ||
-		    host_tree_is_disabled(tree, cpu) || !has_h(tree, cpu))
-			continue;
-		if (fdt32_ld(&reg[size / 4 - 1]) >= VM_MAX_HARTS)
-			continue;
-		harts |= UINT64_C(1) << fdt32_ld(&reg[size / 4 - 1]);
-		n++;
+	for (uint32_t n = 0; n < VM_MOST_HARTS && hart < VM_MAX_HARTS; n++) {
+		hart = next_hart(tree, &place, &isa);
+		if (hart < VM_MAX_HARTS)
+			harts |= UINT64_C(1) << hart;
 	}
 	return harts;
+}
+
+uint64_t host_isa(const void *tree, uint64_t hartid)
+{
+	struct host_place place = host_place_root(tree);
+	uint64_t isa;
+	uint32_t hart;
+
+	while ((hart = next_hart(tree, &place, &isa)) < VM_MAX_HARTS) {
+		if (hart == hartid)
+			return isa;
+	}
+	return 0;
 }
 
 /* Where Tally is loaded nobody has said: to the range that begins where it is built for if there is

@@ -15,6 +15,10 @@ const char *host_is_wrong(const void *tree, size_t size);
 uint64_t host_harts(const void *tree);
 struct vm_range host_memory(const void *tree);
 
+/* Returns a hart's extensions, as in arch/riscv/isa.h. 0: the tree has no such hart that can run
+ * guests. */
+uint64_t host_isa(const void *tree, uint64_t hartid);
+
 /* Whether the tree keeps memory that Tally needs. If not, the RAM ends before what is kept at its
  * end. */
 bool host_memory_is_kept(const void *tree, uint64_t tree_size, struct vm_range *ram);

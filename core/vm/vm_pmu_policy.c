@@ -85,10 +85,7 @@ void vm_pmu_policy_make(struct vm *vm)
 	 * at any cost. */
 	policy->cheap_moves |= policy->hart_flags;
 	policy->moves = !quirks.home_counters && !policy->hart_flags && !policy->count_hs;
-	/* A guest may ask for cycle and instret by index. With hart_flags a programmable counter
-	 * backs them, and its OF bit is another one. */
-	if (hctrs && !policy->hart_flags)
-		hctrs |= HCTRS_FIXED;
+	hctrs = vm_pmu_hctrs(hctrs, policy->hart_flags);
 	policy->fw_base = hctrs ? highest_bit(hctrs) + 1 : 3;
 	policy->hctrs = vm->config->pmu ? hctrs & vm->config->pmu_counters : 0;
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)

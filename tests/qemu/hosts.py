@@ -28,10 +28,10 @@ def functions(*them):
     return [word for it in them for word in ("-device", it)]
 
 
-def tree(file, memory="1G", harts=1, **machine):
+def tree(file, memory="1G", harts=1, cpu=CPU, **machine):
     """Writes what such a machine's device tree says to a file, and returns its path."""
     words = "".join(f",{name.replace('_', '-')}={value}" for name, value in machine.items())
-    subprocess.run([plain.QEMU, "-machine", f"virt{words},dumpdtb={file}", "-cpu", CPU,
+    subprocess.run([plain.QEMU, "-machine", f"virt{words},dumpdtb={file}", "-cpu", cpu,
                     "-smp", str(harts), "-m", memory, "-nographic", "-bios", "none"], check=True,
                    capture_output=True)
     return file

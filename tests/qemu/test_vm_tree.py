@@ -302,6 +302,7 @@ def test_json(tree):
             "controls": [],
             "pmu": {"counters": [0, 3], "reads": "trap", "snapshot": False,
                     "freeze": "guest", "idle_cycles": False, "overflow": True, "overflow_limit": 0,
+                    "at_boot": None,
                     "events": None, "raw_events": []},
             "devices": [],
         }],

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/vm-check --host: which VM will have no samples, no filters and fewer counters, and why, as
+far as the host's tree shows; and that boot says the same."""
+
+import json
+import subprocess
+
+import pytest
+
+import bare_guests
+import harness
+import hosts
+from bare_guests import NO_OVERFLOW
+from test_machines import MEASURE, cpu
+from test_vm_tree import built, check  # pylint: disable=unused-import
+
+HOME = "if the hart counts an event on one counter at a time, as QEMU's do: "
+OWN_FLAGS = "overflow interrupts without ssccfg: one counter for each event"
+NOT_FIXED = "no counters 0 and 2: the guest reads the hart's own OF bits"
+ONE_FILTER = "cycles and instructions under one filter at a time: hart 0 has no smcntrpmf"
+ALONE = [OWN_FLAGS, NOT_FIXED, f"{HOME}{OWN_FLAGS}, and no cache events"]
+SHARED = f"{NO_OVERFLOW}: hart 0 has no ssccfg, and other vcpus share it"
+
+
+def written(folder, names, properties="", vcpus=("0",)):
+    """The path of a tree of such VMs, which share hart 0."""
+    file = folder / "checked.dts"
+    file.write_text(bare_guests.tree(dict.fromkeys(names, "kind=measure"), vcpus, properties),
+                    encoding="utf-8")
+    return file
+
+
+def limits(folder, names, host, **more):
+    """{NAME: its limits}, and whether each has overflow interrupts; as text says the same."""
+    words = ("--include", harness.BUILD / "guests", "--host", host, written(folder, names, **more))
+    done = check(*words)
+    assert (done.returncode, done.stderr) == (0, "")
+    told = {}
+    for line in done.stdout.splitlines():
+        if not line.startswith(" "):
+            told[line] = []
+            name, inside = line, False
+        elif inside and line.startswith(" " * 12):
+            told[name].append(line[12:])
+        else:
+            inside = line.startswith("  pmu ")
+    vms = json.loads(check("--json", *words).stdout)["vms"]
+    found = {vm["name"]: vm["pmu"]["at_boot"] for vm in vms}
+    for name in names:
+        assert found[name]["limits"] == told[name]
+    return ({name: told[name] for name in names},
+            [found[name]["overflow"] for name in names])
+
+
+@pytest.mark.parametrize("text, names, overflow, lines", [
+    (cpu(), "ab", True, []),
+    (cpu(["ssaia"]), "ab", False, [f"{NO_OVERFLOW}: hart 0 has no ssaia"]),
+    (cpu(["ssccfg"]), "a", True, ALONE),
+    (cpu(["ssccfg"]), "ab", False, [SHARED]),
+    (cpu(["smcntrpmf"]), "a", True, [HOME + ONE_FILTER]),
+    ("tt-ascalon", "a", True, ALONE),
+    ("tt-ascalon", "ab", False, [SHARED, HOME + ONE_FILTER]),
+    ("rv64", "ab", False, [f"{NO_OVERFLOW}: hart 0 has no sscofpmf, no ssaia, no ssccfg",
+                           "no hardware counters: hart 0 has no sscofpmf"]),
+], ids=["all", "no-ssaia", "alone", "shared", "no-smcntrpmf", "ascalon", "ascalon-shared",
+        "plain"])
+def test_limits_that_extensions_set(tmp_path, text, names, overflow, lines):
+    host = hosts.tree(tmp_path / "host.dtb", cpu=text)
+    assert limits(tmp_path, names, host) == (dict.fromkeys(names, lines), [overflow] * len(names))
+
+
+def test_limits_that_the_vm_tree_sets(tmp_path):
+    host = hosts.tree(tmp_path / "host.dtb", harts=2, cpu=cpu(["ssccfg"]))
+    lacks = f"{NO_OVERFLOW}: hart 0 has no ssccfg, and "
+    for more, why in (({"vcpus": ("0 1",)}, lacks + "the vcpu may move"),
+                      ({"properties": 'pmu-reads = "trap";'}, lacks + 'pmu-reads is "trap"'),
+                      ({"properties": 'pmu-overflow = "off";'},
+                       f'{NO_OVERFLOW}: pmu-overflow is "off"')):
+        assert limits(tmp_path, "a", host, **more) == ({"a": [why]}, [False])
+
+
+def test_limits_that_the_pmu_node_sets(tmp_path):
+    """Firmware that has cycles and instructions on fixed counters alone, and no event for most of
+    the others."""
+    maps = "1 1 1 2 2 4 10019 10019 78".split()
+    host = hosts.tree(tmp_path / "host.dtb", cpu=cpu(["ssaia", "ssccfg", "smcntrpmf"]))
+    subprocess.run(["fdtput", "-t", "x", host, "/pmu", "riscv,event-to-mhpmcounters", *maps],
+                   check=True)
+    fixed = ("cycles and instructions: the host's /pmu has only fixed counters for them, which "
+             "have no filter here: refused")
+    idle = "counters 7-18 count nothing: the host's /pmu has no event for them"
+    assert limits(tmp_path, "a", host) == (
+        {"a": [f"{NO_OVERFLOW}: hart 0 has no ssaia, no ssccfg", idle, fixed]}, [False])
+
+
+@pytest.mark.parametrize("text", [cpu(), cpu(["ssaia"]), cpu(["ssccfg"]), "tt-ascalon"])
+@pytest.mark.parametrize("names", [("alpha",), ("alpha", "beta")], ids=len)
+def test_boot_says_the_same(tmp_path, names, text):
+    """The last of vm-check's lines is for such a hart: QEMU's counts an event on one counter."""
+    told = limits(tmp_path, names, hosts.tree(tmp_path / "host.dtb", cpu=text))[0]
+    result = bare_guests.boot(tmp_path, dict.fromkeys(names, MEASURE), options=["--cpu", text])
+    for name, lines in told.items():
+        said = [line.removeprefix(f"vm {name}: ") for line in result.own
+                if line.startswith(f"vm {name}: ") and "overflow interrupts" in line]
+        ours = [line.removeprefix(HOME) for line in lines if "overflow interrupts" in line]
+        assert said == ours[-1:], str(result)

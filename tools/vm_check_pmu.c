@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The rules are the hypervisor's own, core/vm/vm_overflow.c. It is given harts that have what the
+ * host's tree shows, once with good results of the trials at boot, and once with each bad one.
+ */
+#include "tools/vm_check_pmu.h"
+
+#include <libfdt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "arch/riscv/isa.h"
+#include "arch/riscv/quirks.h"
+#include "core/lib/text.h"
+#include "core/log.h"
+#include "core/vm/vm_overflow.h"
+#include "core/vm/vm_pmu_policy.h"
+#include "tools/vm_check_host.h"
+#include "tools/vm_check_text.h"
+
+#define MOST_LINES 8U
+#define LINE_BYTES 256U
+
+struct lines {
+	uint32_t n;
+	char line[MOST_LINES][LINE_BYTES];
+};
+
+/* What the host's /pmu says of counters. Firmware takes its maps out of the tree that it passes on,
+ * so they may be missing. */
+struct pmu_maps {
+	bool there;
+	uint64_t any;          /* counters of any event */
+	uint64_t cycles;       /* counters of cycles */
+	uint64_t instructions; /* counters of instructions */
+};
+
+/* A hypervisor's variables, for the rules. */
+static struct vm all_vms[VM_MAX_VMS];
+static struct vcpu all_vcpus[VM_MAX_ALL_VCPUS];
+static struct pcpu harts[VM_MAX_HARTS];
+struct vm *vms = all_vms;
+uint32_t n_vms;
+struct quirks quirks;
+
+static bool has_host;
+static struct pmu_maps maps;
+static struct lines *collected;
+static const char *collected_of; /* the VM whose name is before each line */
+
+static void add_line(const char *format, va_list args)
+{
+	char line[LINE_BYTES], name[VM_NAME_MAX + 8];
+	struct text text = text_begin(line, sizeof(line));
+	size_t skip = (size_t)snprintf(name, sizeof(name), "vm %s: ", collected_of);
+
+	text_vadd(&text, format, args);
+	if (strncmp(line, name, skip) != 0)
+		skip = 0;
+	if (collected->n < MOST_LINES)
+		strcpy(collected->line[collected->n++], line + skip);
+}
+
+/* The rules' words, which boot logs. */
+void log_line(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	add_line(format, args);
+	va_end(args);
+}
+
+static uint64_t cell(const fdt32_t *cells, int i)
+{
+	return fdt32_ld(&cells[i]);
+}
+
+static void read_maps(const void *host)
+{
+	int node = fdt_node_offset_by_compatible(host, -1, "riscv,pmu");
+	int size = 0;
+	const fdt32_t *map;
+
+	map = node < 0 ? NULL : fdt_getprop(host, node, "riscv,event-to-mhpmcounters", &size);
+	maps.there = map != NULL;
+	for (int i = 0; map && i + 3 <= size / 4; i += 3) {
+		maps.any |= cell(map, i + 2);
+		if (cell(map, i) <= SBI_PMU_HW_CPU_CYCLES &&
+		    cell(map, i + 1) >= SBI_PMU_HW_CPU_CYCLES)
+			maps.cycles |= cell(map, i + 2);
+		if (cell(map, i) <= SBI_PMU_HW_INSTRUCTIONS &&
+		    cell(map, i + 1) >= SBI_PMU_HW_INSTRUCTIONS)
+			maps.instructions |= cell(map, i + 2);
+	}
+	map = node < 0 ? NULL : fdt_getprop(host, node, "riscv,raw-event-to-mhpmcounters", &size);
+	for (int i = 0; map && i + 5 <= size / 4; i += 5)
+		maps.any |= cell(map, i + 4);
+}
+
+/* Whether a programmable counter can count cycles or instructions, as far as the maps tell. */
+static bool has_programmable(void)
+{
+	return !maps.there || ((maps.cycles | maps.instructions) & ~HCTRS_FIXED);
+}
+
+/* A hart as boot would find it if all that its node promises works. */
+static void make_hart(struct pcpu *pcpu, uint64_t hartid, uint64_t isa)
+{
+	struct hpm *hpm = &pcpu->hpm;
+	bool event = has_programmable();
+
+	pcpu->hartid = hartid;
+	pcpu->isa = isa;
+	hpm->hctrs = isa & BIT(ISA_SSCOFPMF) ? VM_ALL_COUNTERS & ~HCTRS_FIXED : 0;
+	hpm->ssccfg = hpm->hctrs && isa & BIT(ISA_SSCCFG);
+	hpm->lcofi = hpm->hctrs && isa & BIT(ISA_SSAIA) && event;
+	if (hpm->hctrs && !event)
+		hpm->no_overflow = "no event to try an overflow with";
+}
+
+void pmu_prepare(const struct vm_tree *tree, const void *host)
+{
+	struct vcpu *vcpu = all_vcpus;
+
+	has_host = host != NULL;
+	if (!host)
+		return;
+	read_maps(host);
+	for (uint64_t hartid = 0; hartid < VM_MAX_HARTS; hartid++)
+		make_hart(&harts[hartid], hartid, host_isa(host, hartid));
+	n_vms = tree->n_vms;
+	for (uint32_t i = 0; i < n_vms; i++) {
+		vms[i].config = &tree->vms[i];
+		for (uint32_t k = 0; k < tree->vms[i].n_vcpus; k++, vcpu++) {
+			vcpu->id = k;
+			vcpu->home = &harts[tree->vms[i].vcpus[k].first_hart];
+			vms[i].vcpus[k] = vcpu;
+		}
+	}
+}
+
+static void counts_once(bool fails)
+{
+	quirks.home_counters = fails;
+	quirks.no_armed_cache_events = fails;
+}
+
+/* Results of the boot's trials that no tree shows. */
+static const struct {
+	const char *fails;
+	void (*set)(bool fails);
+} trials[] = {
+    {"the hart counts an event on one counter at a time, as QEMU's do", counts_once},
+};
+
+/* Returns a home hart of the VM without the extension, or NULL. */
+static const struct pcpu *without(const struct vm *vm, enum isa_ext ext)
+{
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
+		if (!(vm->vcpus[i]->home->isa & BIT(ext)))
+			return vm->vcpus[i]->home;
+	}
+	return NULL;
+}
+
+/* Of two fixed counters, those that are in the set: "counter 0", "counters 0 and 2". */
+static const char *fixed_text(uint64_t hctrs)
+{
+	return hctrs == HCTRS_FIXED ? "counters 0 and 2"
+	                            : (hctrs & HCTRS_INSTRET ? "counter 2" : "counter 0");
+}
+
+/* Events that are offered on fixed counters alone. */
+static void judge_fixed_events(const struct vm *vm)
+{
+	bool cycles = maps.cycles && !(maps.cycles & ~HCTRS_FIXED);
+	bool instructions = maps.instructions && !(maps.instructions & ~HCTRS_FIXED);
+	const struct pcpu *bare = without(vm, ISA_SMCNTRPMF);
+
+	if (!cycles && !instructions)
+		return;
+	log_line("%s%s%s: the host's /pmu has only fixed counters for %s, which %s",
+	         cycles ? "cycles" : "", cycles && instructions ? " and " : "",
+	         instructions ? "instructions" : "", cycles && instructions ? "them" : "it",
+	         bare ? "have no filter here: refused" : "cannot overflow");
+}
+
+/* Counters that no event of the host's /pmu can use, and events that only fixed ones can. */
+static void judge_maps(const struct vm *vm)
+{
+	uint64_t idle = vm->config->pmu_counters & ~HCTRS_FIXED & ~maps.any;
+
+	if (idle)
+		log_line("counters %s count nothing: the host's /pmu has no event for them",
+		         set_list(idle, true));
+	judge_fixed_events(vm);
+}
+
+/* The VM's lines, with the trials' results as they are set. */
+static void judge(struct vm *vm, struct lines *lines)
+{
+	const struct pcpu *none = without(vm, ISA_SSCOFPMF), *bare = without(vm, ISA_SMCNTRPMF);
+	uint64_t wanted = vm->config->pmu_counters;
+	uint64_t lost;
+
+	lines->n = 0;
+	collected = lines;
+	collected_of = vm->config->name;
+	vm->pmu_policy.overflow = vm_overflow_offered(vm);
+	vm->pmu_policy.hart_flags = vm->pmu_policy.overflow && vm_overflow_by_hart_flags(vm);
+	vm_overflow_report(vm);
+	if (none) {
+		log_line("no hardware counters: hart %lu has no sscofpmf", none->hartid);
+		return;
+	}
+	lost = wanted & HCTRS_FIXED & ~vm_pmu_hctrs(BIT(3), vm->pmu_policy.hart_flags);
+	if (lost)
+		log_line("no %s: the guest reads the hart's own OF bits", fixed_text(lost));
+	if (bare && has_programmable() && quirks.home_counters && !vm->pmu_policy.hart_flags)
+		log_line("cycles and instructions under one filter at a time: hart %lu has no "
+		         "smcntrpmf",
+		         bare->hartid);
+	if (maps.there)
+		judge_maps(vm);
+}
+
+static bool has_line(const struct lines *lines, const char *line)
+{
+	for (uint32_t i = 0; i < lines->n; i++) {
+		if (strcmp(lines->line[i], line) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Prints one limit. JSON: its characters are all plain, but for quotation marks. */
+static void print_limit(const char *cause, const char *line, bool json, bool *begun)
+{
+	char text[2 * LINE_BYTES];
+
+	snprintf(text, sizeof(text), "%s%s%s%s", cause ? "if " : "", cause ? cause : "",
+	         cause ? ": " : "", line);
+	if (!json) {
+		printf("            %s\n", text);
+		return;
+	}
+	printf("%s\"", *begun ? "," : "");
+	*begun = true;
+	for (const char *c = text; *c; c++)
+		printf(*c == '"' ? "\\%c" : "%c", *c);
+	printf("\"");
+}
+
+/* Whether the VM has overflow interrupts: as JSON says it. */
+static const char *overflow_word(struct vm *vm)
+{
+	bool good = vm_overflow_offered(vm), always = good;
+
+	for (size_t i = 0; i < sizeof(trials) / sizeof(trials[0]); i++) {
+		trials[i].set(true);
+		always &= vm_overflow_offered(vm);
+		trials[i].set(false);
+	}
+	return always ? "true" : good ? "null" : "false";
+}
+
+static void print_all(struct vm *vm, bool json)
+{
+	struct lines good, bad;
+	bool begun = false;
+
+	judge(vm, &good);
+	for (uint32_t i = 0; i < good.n; i++)
+		print_limit(NULL, good.line[i], json, &begun);
+	for (size_t t = 0; t < sizeof(trials) / sizeof(trials[0]); t++) {
+		trials[t].set(true);
+		judge(vm, &bad);
+		trials[t].set(false);
+		for (uint32_t i = 0; i < bad.n; i++) {
+			if (!has_line(&good, bad.line[i]))
+				print_limit(trials[t].fails, bad.line[i], json, &begun);
+		}
+	}
+}
+
+void print_pmu_limits(uint32_t vm)
+{
+	if (has_host)
+		print_all(&vms[vm], false);
+}
+
+void print_json_pmu_limits(uint32_t vm)
+{
+	if (!has_host) {
+		printf("null");
+		return;
+	}
+	printf("{\"overflow\":%s,\"limits\":[", overflow_word(&vms[vm]));
+	print_all(&vms[vm], true);
+	printf("]}");
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What tools/vm-check says of the hardware counters that VMs will get on the host. */
+#ifndef TOOLS_VM_CHECK_PMU_H
+#define TOOLS_VM_CHECK_PMU_H
+
+#include "core/config/vm_config.h"
+
+/* Prepares the functions below. Once, with an accepted tree; host is the host's tree, or NULL. */
+void pmu_prepare(const struct vm_tree *tree, const void *host);
+
+/* Prints the limits that the host's tree shows for VM number `vm`, which has a PMU: as lines, or as
+ * JSON's object. Without the host's tree there are no lines, and the object is null. */
+void print_pmu_limits(uint32_t vm);
+void print_json_pmu_limits(uint32_t vm);
+
+#endif

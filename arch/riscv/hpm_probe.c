@@ -284,8 +284,7 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t p
 	hpm->ssccfg = probe_ssccfg(lowest_bit(hpm->hctrs));
 	if (hpm->ssccfg && !probe_delegated_writes(lowest_bit(hpm->hctrs)))
 		hpm->undelegated = "delegated counters that cannot be written";
-	quirks.scountovf_leaks = !hpm->ssccfg;
-	quirks.wfi_recounts = quirk_wfi_recounts();
+	quirks.wfi_recounts |= quirk_wfi_recounts();
 	hpm->lcofi = probe_lcofi(hpm);
 	if (hpm->lcofi)
 		quirk_probe_unmask();
@@ -295,15 +294,17 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t p
 	if (table)
 		hpm_table_check(hpm);
 	hpm->delegated = hpm->ssccfg && !hpm->undelegated && choice != HPM_SBI;
-	quirks.home_counters = wants_home_counters(hpm);
-	if (quirks.home_counters)
+	if (wants_home_counters(hpm)) {
+		quirks.home_counters = true;
 		assign_homes(hpm);
+	}
 	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 	/* If guests see the hart's own OF bits, those of all counters are 1 from here on:
 	 * configuring sets OF, and no counter is armed. So they tell guests nothing until
 	 * hpm_show_flags(). */
-	if (hpm->delegated || quirks.scountovf_leaks)
+	if (hpm->delegated || !hpm->ssccfg)
 		configure_all(hpm);
 	hpm_selfcheck(hpm, patience);
+	quirks.scountovf_leaks |= !hpm->ssccfg;
 	hpm_fixed_probe(hpm);
 }

@@ -12,7 +12,6 @@
 #include "arch/riscv/hpm_backend.h"
 #include "arch/riscv/hpm_exact.h"
 #include "arch/riscv/hpm_selfcheck.h"
-#include "arch/riscv/quirks.h"
 #include "arch/riscv/sbi.h"
 
 #define REFUSES      "a counter that refuses a start or a stop"
@@ -209,7 +208,7 @@ void hpm_selfcheck_leave(struct hpm *hpm, uint32_t hctr)
 {
 	struct hw_event config = hpm->slots[hctr].config;
 
-	if (hpm->delegated || quirks.scountovf_leaks) {
+	if (hpm->delegated || !hpm->ssccfg) {
 		hpm_try(hpm, hctr, &config);
 	} else {
 		sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);

@@ -7,6 +7,13 @@
 
 struct quirks quirks;
 
+void quirks_believe_qemu(void)
+{
+	quirks.no_armed_cache_events = true;
+	quirks.fetch_faults_stop_time = true;
+	quirks.lcofi_delegates = true;
+}
+
 /* The probe counts HS itself, unlike any guest's counter: all modes except M. */
 static bool probe_start(uint32_t event_idx, uint32_t hctr)
 {
@@ -23,12 +30,14 @@ static bool probe_start(uint32_t event_idx, uint32_t hctr)
 bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t hctr_b)
 {
 	bool started = probe_start(event_idx, hctr_a) && probe_start(event_idx, hctr_b);
-	uint64_t before = hpm_read(hctr_b);
+	uint64_t before_a = hpm_read(hctr_a), before_b = hpm_read(hctr_b);
 
 	for (volatile int i = 0; i < 100; i++)
 		;
-	bool moved = hpm_read(hctr_b) != before;
+	bool moved = hpm_read(hctr_b) != before_b;
 
+	if (started && !moved && hpm_read(hctr_a) != before_a)
+		quirks_believe_qemu();
 	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr_a, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
 	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr_b, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
 	/* If a counter does not even start, it is safer to assume the quirk. */
@@ -71,8 +80,10 @@ void quirk_probe_wfi_pc(void)
 {
 	uint64_t at = (uint64_t)vs_wfi_at;
 
-	if (vs_run(at, 0, 0, 0) == CAUSE_VIRTUAL_INSN && csr_read(CSR_SEPC) == at + PAGE_SIZE)
+	if (vs_run(at, 0, 0, 0) == CAUSE_VIRTUAL_INSN && csr_read(CSR_SEPC) == at + PAGE_SIZE) {
 		quirks.wfi_pc_at_page_end = true;
+		quirks_believe_qemu();
+	}
 }
 
 void quirk_probe_unmask(void)

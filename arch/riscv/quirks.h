@@ -17,10 +17,9 @@ struct quirks {
 	 * changed by a delegated write continues to count the old event. So each event has one home
 	 * counter for ever. Probed; assumed for delegated counters if no event can use two. */
 	bool home_counters;
-	/* QEMU before 11 with -icount: a TLB-miss counter that wraps with OF = 0 ends the
-	 * emulator. A guest must not be able to do that, so such counters are never armed. Not
-	 * probed, because the probe would end the emulator; assumed if the host tree says
-	 * "riscv-virtio". */
+	/* QEMU with -icount: a TLB-miss counter that wraps with OF = 0 ends the emulator. A guest
+	 * must not be able to do that, so such counters are never armed. Not probed, because the
+	 * probe would end the emulator: see quirks_believe_qemu(). */
 	bool no_armed_cache_events;
 	/* QEMU without Ssccfg: the guest reads the hart's own scountovf. Detected by menvcfg.CDE =
 	 * 0. */
@@ -44,15 +43,19 @@ struct quirks {
 	bool no_lcofi;
 	/* QEMU with -icount: a fetch that faults takes no time. A guest whose trap handler is not
 	 * mapped would stop the clock for everybody, so its fetch page faults must come to HS. Not
-	 * probed, because the probe would not end; assumed if the host tree says "riscv-virtio". */
+	 * probed, because the probe would not end: see quirks_believe_qemu(). */
 	bool fetch_faults_stop_time;
 	/* QEMU: while a virtual LCOFI is pending (bit 13 of hvip), the guest's load page faults
 	 * (cause 13) go to the guest, whatever hedeleg says. So a suspect of core/vm/trap_loop.h
-	 * must have none pending. Not probed; assumed if the host tree says "riscv-virtio". */
+	 * must have none pending. Not probed: see quirks_believe_qemu(). */
 	bool lcofi_delegates;
 };
 
 extern struct quirks quirks;
+
+/* Sets the quirks that only QEMU has and that cannot be tried. To be called where a trial finds
+ * another one that only QEMU has: home_counters, or wfi_pc_at_page_end, which needs no counter. */
+void quirks_believe_qemu(void);
 
 /* Whether an event's counter may be started with OF = 0. */
 static inline bool quirk_may_arm(uint32_t event_idx)
@@ -72,13 +75,14 @@ static inline bool quirk_takes_for_own(uint64_t selector)
 
 /*
  * Whether one of two counters stands still if both count one event. Both are programmable, can
- * count the event, and are reset before and afterwards.
+ * count the event, and are reset before and afterwards. Calls quirks_believe_qemu() where one
+ * counts and the other one does not.
  */
 bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t hctr_b);
 
 /* Whether WFI with nothing to wait for advances instret by more than one. */
 bool quirk_wfi_recounts(void);
-/* Sets quirks.wfi_pc_at_page_end if this hart has it. At boot; sie is 0. */
+/* Sets quirks.wfi_pc_at_page_end if this hart has it, and what that tells. At boot; sie is 0. */
 void quirk_probe_wfi_pc(void);
 /* Sets quirks.ad_past_gstage if this hart has it. Returns false if the hart does so with
  * henvcfg.ADUE = 0, too, or cannot be tried: then nothing protects memory that a VM may only read.

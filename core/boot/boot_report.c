@@ -168,7 +168,7 @@ void boot_report_machine(void)
 	uint64_t spec = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_SPEC_VERSION, 0, 0, 0, 0, 0).value;
 	uint64_t impl = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_IMP_ID, 0, 0, 0, 0, 0).value;
 	uint64_t version = sbi_call(SBI_EXT_BASE, SBI_BASE_GET_IMP_VERSION, 0, 0, 0, 0, 0).value;
-	char text[160];
+	char text[192];
 
 	log_line("%s, SBI %lu.%lu; %lu MiB of RAM; console input by %s",
 	         firmware_text(impl, version, text), spec >> 24, spec & 0xffffff,

@@ -394,7 +394,6 @@ void host_dt_read(void *dtb, uint64_t boot_hartid, struct vm_range image)
 		platform_lacks("the host device tree that the firmware gave is damaged");
 	int chosen = fdt_subnode_offset(dtb, 0, "chosen");
 
-	platform.virt = !fdt_node_check_compatible(dtb, 0, "riscv-virtio");
 	read_cpus(dtb, boot_hartid);
 	find_irqchip(dtb, boot_hartid);
 	read_uart(dtb);

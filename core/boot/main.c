@@ -4,7 +4,6 @@
 
 #include "arch/riscv/csr.h"
 #include "arch/riscv/instret.h"
-#include "arch/riscv/quirks.h"
 #include "arch/riscv/sbi.h"
 #include "arch/riscv/trap.h"
 #include "core/boot/boot_report.h"
@@ -263,9 +262,6 @@ void main(uint64_t hartid, void *dtb)
 	log_init((hpa_t){platform.uart_base}, platform.uart_shift, platform.uart_width);
 	terminal_init();
 	ledger_open();
-	quirks.no_armed_cache_events = platform.virt;
-	quirks.fetch_faults_stop_time = platform.virt;
-	quirks.lcofi_delegates = platform.virt;
 	for (uint32_t i = 0; i < platform.n_harts; i++) {
 		if (platform.harts[i].hartid != hartid)
 			continue;

@@ -95,6 +95,7 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	pcpu->hpm.silent = platform.silent;
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase,
 	         platform.table);
+	vs_delegate(true); /* again: that may have found quirks of faults */
 	/* Needed to poll counters whose overflow raises no interrupt. */
 	if (pcpu->hpm.fixed || pcpu->hpm.lcofi)
 		pcpu->counts_a_tick = counts_a_tick();

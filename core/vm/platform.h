@@ -33,7 +33,6 @@ struct platform {
 	struct irqchip irqchip;
 	struct host_iommu iommu; /* size 0: the machine has none */
 	struct imsic imsic;      /* ids 0: no guest has a file in it */
-	bool virt;               /* QEMU's "riscv-virtio" machine */
 	/* From /chosen bootargs: tally.backend=, tally.console=, tally.roam, tally.broken,
 	 * tally.no-vmids, tally.trip=, tally.silent-events, tally.inexact-counts. */
 	enum hpm_choice backend;

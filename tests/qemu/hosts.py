@@ -14,10 +14,10 @@ ISOLATED = "disable-legacy=on,iommu_platform=on"
 RNG = f"virtio-rng-pci,addr=01.0,{ISOLATED}"
 
 
-def qemu(folder, *options):
+def qemu(folder, *options, program=plain.QEMU):
     """The path of a QEMU with more options."""
     script = folder / "qemu"
-    script.write_text(f'#!/bin/sh\nexec {plain.QEMU} "$@" {" ".join(map(str, options))}\n',
+    script.write_text(f'#!/bin/sh\nexec {program} "$@" {" ".join(map(str, options))}\n',
                       encoding="utf-8")
     script.chmod(0o755)
     return script

@@ -295,6 +295,14 @@ def test_snapshot(tmp_path, backend):
                      "snapshot: base 4096: error -3, 1 samples, counter 0"]
 
 
+WAYS = [f"{way}: flags right, 1 interrupts"
+        for way in ("start", "go on", "AUTO_START", "world switch")]
+TLB_LINES = [
+    *[line for event in ("0x10019", "0x1001b", "0x10021") for line in [f"event {event}", *WAYS]],
+    "event 0x10019: 100 samples, none late by a period, 0 wrong", "tlb: ends",
+]
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("neighbour", ["none", "busy"])
 def test_tlb_counters_overflow(tmp_path, backend, neighbour):
@@ -304,12 +312,7 @@ def test_tlb_counters_overflow(tmp_path, backend, neighbour):
     guests = {"alpha": "sampling=tlb"}
     if neighbour == "busy":
         guests["beta"] = "kind=busy ticks=100000"
-    lines = bare_guests.boot(tmp_path, guests, backend=backend).vm("alpha")
-    ways = [f"{way}: flags right, 1 interrupts"
-            for way in ("start", "go on", "AUTO_START", "world switch")]
-    assert lines == [line for event in ("0x10019", "0x1001b", "0x10021")
-                     for line in [f"event {event}", *ways]] + [
-                         "event 0x10019: 100 samples, none late by a period, 0 wrong", "tlb: ends"]
+    assert bare_guests.boot(tmp_path, guests, backend=backend).vm("alpha") == TLB_LINES
 
 
 def limit(folder, backend, bootargs, most, beside=()):

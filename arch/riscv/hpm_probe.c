@@ -148,7 +148,7 @@ static void assign_homes(struct hpm *hpm)
 	for (uint32_t i = 0; i < hpm->n_events; i++) {
 		uint64_t free = hpm->events[i].hctrs & ~taken;
 
-		if (!free)
+		if (!free && !hpm->events[i].fault)
 			continue; /* no counter is left, so the event cannot be counted */
 		hpm->events[i].hctrs = free & -free;
 		taken |= hpm->events[i].hctrs;
@@ -273,6 +273,8 @@ static void configure_all(struct hpm *hpm)
 void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t patience,
               const struct selectors *table)
 {
+	bool homes;
+
 	*hpm = (struct hpm){.width = 64, .silent = hpm->silent, .table = table};
 	/* Without Sscofpmf a programmable counter has no filters, and would count HS and other
 	 * guests. */
@@ -294,10 +296,10 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t p
 	if (table)
 		hpm_table_check(hpm);
 	hpm->delegated = hpm->ssccfg && !hpm->undelegated && choice != HPM_SBI;
-	if (wants_home_counters(hpm)) {
-		quirks.home_counters = true;
+	homes = wants_home_counters(hpm);
+	quirks.home_counters |= homes;
+	if (homes)
 		assign_homes(hpm);
-	}
 	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 	/* If guests see the hart's own OF bits, those of all counters are 1 from here on:
 	 * configuring sets OF, and no counter is armed. So they tell guests nothing until
@@ -305,6 +307,10 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t p
 	if (hpm->delegated || !hpm->ssccfg)
 		configure_all(hpm);
 	hpm_selfcheck(hpm, patience);
+	if (!homes && !hpm_selfcheck_filters(hpm)) {
+		quirks.home_counters = true;
+		assign_homes(hpm);
+	}
 	quirks.scountovf_leaks |= !hpm->ssccfg;
 	hpm_fixed_probe(hpm);
 }

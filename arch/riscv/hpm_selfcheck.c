@@ -253,6 +253,43 @@ static void check_overflow(struct hpm *hpm, uint64_t patience)
 	hpm->lcofi = false;
 }
 
+/* Whether the guest's next moment moves one counter and leaves the other one alone. */
+static bool moves_alone(const struct hpm *hpm, uint32_t counts, uint32_t stands, bool user)
+{
+	uint64_t before = hpm_value(hpm, stands);
+
+	return counts_as_told(hpm, counts, user, true) && hpm_value(hpm, stands) == before;
+}
+
+/* One counter is to count VS and the other one VU, both at the same time. */
+static bool are_apart(struct hpm *hpm, uint32_t event_idx, uint32_t hctr_s, uint32_t hctr_u)
+{
+	bool apart = !hpm_selfcheck_begin(hpm, hctr_s, event_idx, HW_INH_VU) &&
+	             !hpm_selfcheck_begin(hpm, hctr_u, event_idx, HW_INH_VS) &&
+	             moves_alone(hpm, hctr_s, hctr_u, false) &&
+	             moves_alone(hpm, hctr_u, hctr_s, true);
+
+	hpm_stop(hpm, BIT(hctr_s) | BIT(hctr_u));
+	hpm_selfcheck_leave(hpm, hctr_s);
+	hpm_selfcheck_leave(hpm, hctr_u);
+	return !hpm_failures(hpm) && apart;
+}
+
+bool hpm_selfcheck_filters(struct hpm *hpm)
+{
+	bool apart = true;
+
+	for (uint32_t i = 0; i < hpm->n_events && apart; i++) {
+		const struct hpm_event *event = &hpm->events[i];
+		uint64_t rest = event->hctrs & (event->hctrs - 1);
+
+		if (rest && !event->fault && stimulus_of(hpm, event->event_idx) != STIMULUS_NONE)
+			apart = are_apart(hpm, event->event_idx, lowest_bit(event->hctrs),
+			                  lowest_bit(rest));
+	}
+	return apart;
+}
+
 /* What fails with delegated counters may work with the sbi back end. */
 void hpm_selfcheck(struct hpm *hpm, uint64_t patience)
 {

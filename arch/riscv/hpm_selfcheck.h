@@ -27,6 +27,13 @@ const char *hpm_selfcheck_event(struct hpm *hpm, uint32_t event_idx, uint32_t hc
 const char *hpm_selfcheck_begin(struct hpm *hpm, uint32_t hctr, uint32_t event_idx,
                                 uint32_t inhibit);
 
+/*
+ * Returns whether two counters of one event keep their filters apart, so that a guest can count VS
+ * with one and VU with the other at the same time. Of events that have two counters and can be made
+ * to happen; true if there is none. After hpm_selfcheck(), under the same conditions.
+ */
+bool hpm_selfcheck_filters(struct hpm *hpm);
+
 /* Leaves a stopped counter as it was found: with OF set and an unused filter, or reset. */
 void hpm_selfcheck_leave(struct hpm *hpm, uint32_t hctr);
 

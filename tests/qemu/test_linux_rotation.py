@@ -7,6 +7,7 @@ import pytest
 import harness
 from perf_scaling import check_scaled, show, turns
 from test_linux_counts import AFTER, WAIT, with_neighbour
+from test_machines import cpu
 
 KNOWN = 100000000
 GROUPS = {
@@ -52,3 +53,24 @@ def test_turns(tmp_path, backend, counters):
         assert turn.enabled < 1.02 * KNOWN
     for turn in check(lines[split:], events):
         assert turn.enabled > 1.8 * KNOWN
+
+
+@pytest.mark.parametrize("missing", [[], ["smcntrpmf"]], ids=["side-by-side", "turns"])
+def test_two_filters(tmp_path, missing):
+    """QEMU counts an event on one programmable counter. The fixed counter takes the second filter
+    where Smcntrpmf gives it filters; elsewhere the two rotate."""
+    script = f"perf stat -v -x, -e instructions:u,instructions:k work {KNOWN} 2>&1\n"
+    tree = harness.linux_tree(tmp_path, {"alpha": script})
+    result = harness.run(tree, options=["--cpu", cpu(missing)])
+    assert result.status == harness.OK, str(result)
+    user, kernel = turns(result.guest_output("alpha", "alpha"))
+    show([user, kernel])
+    assert (user.event, kernel.event) == ("instructions:u", "instructions:k")
+    assert user.enabled == kernel.enabled
+    if missing:
+        assert user.running + kernel.running == user.enabled
+        assert abs(user.running - user.enabled / 2) < 8e6, user
+        check_scaled(user, KNOWN)
+    else:
+        assert user.running == kernel.running == user.enabled
+        assert user.scaled == user.raw == KNOWN

@@ -22,8 +22,10 @@ Codename: {suite}
 Date: Sat, 01 Nov 2025 10:00:00 UTC
 Architectures: amd64 arm64 riscv64
 Components: main
-SHA256:
+{more}SHA256:
 {sums}"""
+# apt takes nothing from a release's backports by itself.
+BACKPORTS = "NotAutomatic: yes\nButAutomaticUpgrades: yes\n"
 
 
 class Key:
@@ -116,7 +118,9 @@ class Mirror:
                          for data, name in ((packages, path.with_suffix("")), (packed, path))]
             release = self.folder / "dists" / suite / "InRelease"
             text = release.with_name("Release.part")
-            text.write_text(RELEASE.format(suite=suite, sums="".join(sums)), encoding="ascii")
+            more = BACKPORTS if suite.endswith("-backports") else ""
+            text.write_text(RELEASE.format(suite=suite, more=more, sums="".join(sums)),
+                            encoding="ascii")
             self.key.gpg("-o", release, "--clearsign", text)
             text.unlink()
 

@@ -89,20 +89,21 @@ def opensbi(mirror, _):
     return "opensbi"
 
 
-def machine(mirror, package, files):
+def machine(mirror, package, files, version="1"):
     """A program for this computer, and its libraries."""
     arch, folder = host()
     with open("/bin/true", "rb") as file:
         program = file.read()
     mirror.add(package, {path: content or program for path, content in files.items()}, arch,
-               Depends="libc6")
+               version, Depends="libc6")
     mirror.add("libc6", {f"usr/lib/{folder}/{name}": ELF for name in (
         "libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1")}, arch)
     return "libc6"
 
 
-def qemu(mirror, _):
-    return machine(mirror, "qemu-system-riscv", {"usr/bin/qemu-system-riscv64": None})
+def qemu(mirror, newer):
+    return machine(mirror, "qemu-system-riscv", {"usr/bin/qemu-system-riscv64": None},
+                   "2~bpo13+1" if newer else "1")
 
 
 def herd(mirror, _):

@@ -103,6 +103,29 @@ def test_a_kernel_newer_than_any(top, mirror, command, package):
     assert f" {package} 1 " in versions.read_text()
 
 
+def test_a_release_s_backports(top, mirror):
+    """The program comes from there, what it depends on from the release."""
+    packages.qemu(mirror, False)
+    mirror.publish("trixie")
+    packages.qemu(mirror, True)
+    mirror.publish("trixie-backports", without=["libc6"])
+    command = "peer-platform qemu trixie-backports"
+    done = run(top, mirror, command)
+    assert done.returncode == 0, done.stderr
+    folder = top / "build/platform/qemu-trixie-backports"
+    assert [line.split()[1:3] for line in (folder / "VERSIONS").read_text().splitlines()] == [
+        ["libc6", "1"], ["qemu-system-riscv", "2~bpo13+1"]]
+    assert (folder / "qemu").stat().st_size
+    # Without the release it cannot be had.
+    shutil.rmtree(folder)
+    shutil.rmtree(mirror.folder / "dists/trixie")
+    done = run(top, mirror, command)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert done.stderr.endswith(
+        "qemu of trixie-backports cannot be had: no index of trixie-backports and trixie\n")
+    assert not folder.joinpath("VERSIONS").exists()
+
+
 @every_tool
 def test_a_package_that_is_gone(top, mirror, command):
     """The index names it, the mirror has no such file."""

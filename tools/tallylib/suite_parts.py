@@ -23,13 +23,19 @@ def load(suite, out):
     return module
 
 
-def archive(parts):
-    """The suite's packages, its signed index read; PartsError if it cannot be had."""
+def archive(parts, release=None):
+    """The suite's packages, its signed index read; PartsError if it cannot be had. release: another
+    suite, for packages that the first one does not have."""
+    suites = [parts.SUITE] + [release] * bool(release)
     os.makedirs(parts.DEBS, exist_ok=True)
-    parts.progress("reading the package index of " + parts.SUITE)
-    if subprocess.run([os.path.join(TOP, "tools/apt-private"), parts.APT, parts.ARCH, parts.SUITE],
+    parts.progress("reading the package index of " + " and ".join(suites))
+    if subprocess.run([os.path.join(TOP, "tools/apt-private"), parts.APT, parts.ARCH, *suites],
                       check=False).returncode:
-        raise parts.PartsError("no index of " + parts.SUITE)
+        raise parts.PartsError("no index of " + " and ".join(suites))
+    if release:
+        # apt would take from backports only what the release lacks.
+        with open(os.path.join(parts.APT, "main.conf"), "a", encoding="ascii") as file:
+            file.write('APT::Default-Release "%s";\n' % parts.SUITE)
     return parts.Archive()
 
 

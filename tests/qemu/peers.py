@@ -75,6 +75,41 @@ def qemu(suite):
     return path
 
 
+class Missing(Exception):
+    """No release that is looked into has that version, or it cannot be had: why."""
+
+
+def find(kind, version, places):
+    """The file of this machine, or of the first of some releases, that has a version; or Missing.
+    places: {suite: path}, of which None is this machine."""
+    version_of = {"qemu": qemu_version, "opensbi": opensbi_version}[kind]
+    whys = []
+    for suite, path in places.items():
+        why = suite and refusal("peer-platform", kind, suite)
+        if why:
+            whys.append(why)
+        elif version_of(suite) == version:
+            used.add(version)
+            return path
+        else:
+            whys.append(f"{suite or 'this machine'} has {version_of(suite)}")
+    raise Missing(f"{version} cannot be had: " + "; ".join(whys))
+
+
+def find_qemu(version):
+    """QEMU of a version, "11.1.3"."""
+    return find("qemu", "QEMU " + version, {None: plain.QEMU} | {
+        suite: BUILD / "platform" / f"qemu-{suite}" / "qemu-system-riscv64"
+        for suite in ("sid", "trixie-backports")})
+
+
+def find_opensbi(version):
+    """OpenSBI of a version, "1.9"."""
+    return find("opensbi", "OpenSBI " + version, {None: plain.BIOS} | {
+        suite: BUILD / "platform" / f"opensbi-{suite}" / "fw_dynamic.bin"
+        for suite in ("trixie", "forky", "sid")})
+
+
 def newest_kernel():
     """The folder of the newest kernel that Debian has for its guests' release, and of its KVM."""
     return fetched(GUEST / "peer", "peer-kernel")

@@ -28,7 +28,7 @@ static hctr_t find_hctr(const struct vpmu *v, const struct hw_event *event, uint
 
 		if ((v->hctr[i].users & ~(dropped | VPMU_NOT_THE_GUESTS)) == 0)
 			free |= bit64(i);
-		else if (hw_event_equal(&v->event[i], event))
+		else if (hw_event_equal(&v->event[i], event) && !vpmu_is_shown(v, hctr))
 			return hctr;
 	}
 	if ((free & preferred) != 0)

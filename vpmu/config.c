@@ -206,11 +206,14 @@ static struct sbi_ret config_and_start(struct vpmu *v, struct vpmu_place place,
 {
 	struct former former = remember(v, place.lctr);
 	uint64_t bit = bit64(place.lctr.idx);
+	bool seen;
 
 	if (vpmu_event_is_fw(event) || prepare(v, place.hctr, event)) {
 		configure_anew(v, place, event, config_flags);
-		vpmu_start_set(v, bit, VPMU_FROM_KEPT, 0, 0);
-		if ((v->lost & bit) == 0)
+		seen = vpmu_starts_kept(v, place.lctr);
+		if (seen)
+			vpmu_start_set(v, bit, VPMU_FROM_KEPT, 0, 0);
+		if (seen && (v->lost & bit) == 0)
 			return vpmu_result(SBI_SUCCESS, place.lctr.idx);
 		take_back(v, place.lctr, &former);
 	}

@@ -138,8 +138,8 @@ uint64_t vpmu_movable(const struct vpmu *v, hctr_t hctr)
 	const struct vpmu_known *known = &v->known[vpmu_known_index(event.event_idx)];
 	uint64_t hctrs;
 
-	/* The budget's counter stays where it is. */
-	if (vpmu_is_budgets(v, hctr))
+	/* The budget's counter stays where it is, and one whose OF the guest sees. */
+	if (vpmu_is_budgets(v, hctr) || vpmu_is_shown(v, hctr))
 		return 0;
 	if (hw_event_is_raw(event.event_idx))
 		hctrs = v->hctr[hctr.idx].able;

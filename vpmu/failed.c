@@ -16,6 +16,7 @@ void vpmu_failed(struct vpmu *v, uint64_t hctrs)
 
 		/* The hardware has nothing that could be started again. */
 		vpmu_evict(v, hctr);
+		vpmu_unshown(v, hctr);
 		if ((v->active & bit64(i)) == 0)
 			continue;
 		v->active &= ~bit64(i);

@@ -23,6 +23,9 @@ static inline uint64_t vpmu_hw_lctrs(const struct vpmu *v)
 /* A set of lctr. */
 #define VPMU_OBSERVER_LCTRS ((bit64(VPMU_OBSERVERS) - 1) << VPMU_OBSERVER(0))
 
+/* A set of lctr: those that have a bit in scountovf. */
+#define VPMU_SHOWABLE (~UINT64_C(7) & UINT32_MAX)
+
 /* Users of an hctr that are not the guest's. */
 #define VPMU_NOT_THE_GUESTS (VPMU_OBSERVER_LCTRS | VPMU_HS_USES)
 
@@ -239,6 +242,21 @@ static inline bool vpmu_is_alone(const struct vpmu *v, lctr_t lctr)
 	return v->hctr[v->counter[lctr.idx].hctr].users == bit64(lctr.idx);
 }
 
+/* shown.c */
+
+/* Whether the guest sees OF of a counter on this hctr, or will when it wraps. Then the hctr has no
+ * other user. No side effects. */
+bool vpmu_is_shown(const struct vpmu *v, hctr_t hctr);
+
+/* With shows_flags, before counters in `set`, which do not run, are started near their wraps: ends
+ * the observers beside them. Returns those whose OF could not be shown, because others of the guest
+ * are. */
+uint64_t vpmu_not_showable(struct vpmu *v, uint64_t set);
+
+/* The hardware has refused the hctr. If the guest was to see OF of a stopped counter there, the
+ * counter becomes lost, since it would look as if it had not overflowed. */
+void vpmu_unshown(struct vpmu *v, hctr_t hctr);
+
 /* start.c */
 
 enum vpmu_start_from {
@@ -246,6 +264,10 @@ enum vpmu_start_from {
 	VPMU_FROM_GIVEN,    /* the value in arg */
 	VPMU_FROM_SNAPSHOT, /* the counter's snapshot slot; arg is the counter of slot 0 */
 };
+
+/* Whether the guest may start a counter that does not run at its own value: see
+ * vpmu_not_showable(). */
+bool vpmu_starts_kept(struct vpmu *v, lctr_t lctr);
 
 /*
  * Starts configured counters that are not running, and clears their OF. Counters that the hardware

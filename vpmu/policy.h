@@ -86,6 +86,12 @@ struct vpmu_policy {
 	 */
 	bool hart_flags;
 
+	/*
+	 * The guest reads those OF bits of the hart whose counters it may read directly; others are
+	 * 0. See shown.h. Not with trap_reads, count_hs or hart_flags.
+	 */
+	bool shows_flags;
+
 	/* Overflow of cache events raises no interrupt on the hart, so it is polled. */
 	bool polled_cache;
 

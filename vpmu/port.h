@@ -83,6 +83,9 @@ uint64_t vpmu_port_step_read(hctr_t hctr, uint64_t last, uint64_t *value);
 /* Sets which hardware counters VS (and VU, if scounteren permits) reads without an exit. */
 void vpmu_port_set_direct(uint64_t hctr_mask);
 
+/* Returns OF of all counters of the hart. Only with vpmu_policy.shows_flags. */
+uint64_t vpmu_port_flags(void);
+
 /*
  * Clears a pending LCOFI. Returns those of the armed counters whose OF is set. Must be called
  * before any start or stop, and on the interrupt. Cheap if nothing is pending.

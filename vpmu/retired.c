@@ -6,15 +6,21 @@
  * All running counters of an hctr count the same, so adding one in the hardware adds one to each of
  * them, and no offset changes. If that is expensive, or would make the hardware wrap, the
  * instruction is counted in memory instead (`ahead`). An armed hctr would then wrap one count too
- * late, so it is set again at once. Others are set again only if that is cheap, because they lose
- * nothing but direct reads.
+ * late, so it is set again at once, and so is one whose OF the guest sees only while it reads it
+ * directly. Others are set again only if that is cheap, because they lose nothing but direct reads.
  */
 #include "vpmu/hctr.h"
+
+/* Counters that must stay open, so that the guest sees their OF. */
+static inline uint64_t shown(const struct vpmu *v)
+{
+	return v->policy.shows_flags ? v->overflow & v->in_step : 0;
+}
 
 /* Not inlined: to go ahead then needs few registers. */
 static __attribute__((noinline)) void move(struct vpmu *v, uint64_t hctrs)
 {
-	uint64_t moves = hctrs & (v->armed | (v->policy.cheap_moves ? v->in_step : 0));
+	uint64_t moves = hctrs & (v->armed | (v->policy.cheap_moves ? v->in_step : shown(v)));
 	uint64_t taken = 0;
 	uint32_t i;
 
@@ -59,7 +65,7 @@ __attribute__((noinline)) void vpmu_retired_slow(struct vpmu *v, uint64_t hctrs)
 		if (hctrs == 0)
 			return;
 	}
-	if (v->near != 0 || v->policy.cheap_moves) {
+	if (v->near != 0 || v->policy.cheap_moves || shown(v) != 0) {
 		move(v, hctrs);
 		return;
 	}

@@ -90,6 +90,26 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 	vpmu_apply(v, hctrs, 0, ready);
 }
 
+/* With shows_flags: those of these counters that cannot be started, because the guest would not see
+ * their OF. */
+static uint64_t refused(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg)
+{
+	uint64_t near = 0;
+	uint32_t i;
+
+	if (!v->policy.shows_flags)
+		return 0;
+	for_each_bit (i, set & vpmu_hw_lctrs(v))
+		if (vpmu_near(v, start_value(v, (lctr_t){i}, from, arg)))
+			near |= bit64(i);
+	return vpmu_not_showable(v, near);
+}
+
+bool vpmu_starts_kept(struct vpmu *v, lctr_t lctr)
+{
+	return refused(v, bit64(lctr.idx), VPMU_FROM_KEPT, 0) == 0;
+}
+
 static __attribute__((noinline)) vpmu_answer start_any(struct vpmu *v, unsigned long base,
                                                        unsigned long mask, unsigned long flags,
                                                        uint64_t initial_value)
@@ -98,6 +118,7 @@ static __attribute__((noinline)) vpmu_answer start_any(struct vpmu *v, unsigned 
 	uint64_t arg = initial_value;
 	uint64_t set;
 	uint64_t already;
+	uint64_t unseen;
 
 	if (!vpmu_counter_set(v, base, mask, &set) || (set & ~v->configured) != 0 ||
 	    flags >= SBI_PMU_START_FLAG_ALL)
@@ -113,11 +134,12 @@ static __attribute__((noinline)) vpmu_answer start_any(struct vpmu *v, unsigned 
 
 	already = set & v->running;
 	set &= ~already;
-	if (set != 0)
-		vpmu_start_set(v, set, from, arg, 0);
+	unseen = refused(v, set, from, arg);
+	if (set != unseen)
+		vpmu_start_set(v, set & ~unseen, from, arg, 0);
 
 	/* Not in table 40, but SBI_SUCCESS would hide that the counter stands still. */
-	if ((set & v->lost) != 0)
+	if ((set & (v->lost | unseen)) != 0)
 		return vpmu_error(SBI_ERR_FAILED);
 	return vpmu_error(already != 0 ? SBI_ERR_ALREADY_STARTED : SBI_SUCCESS);
 }

@@ -54,7 +54,6 @@ struct vpmu {
 	uint64_t near_span;  /* a value with fewer counts to its wrap is near; 0: none is */
 	uint64_t fw_lctrs;   /* sets of lctr: the firmware counters, */
 	uint64_t all_lctrs;  /* and all counters */
-	uint64_t openable;   /* set of hctr: those that may be read directly */
 
 	/* Sets of lctr. `running` and `lost` are disjoint parts of `configured`. */
 	uint64_t configured;
@@ -85,7 +84,8 @@ struct vpmu {
 	 * [1]. */
 	uint64_t wfi;
 	uint64_t retires[2];
-	uint64_t polled; /* those that raise no overflow interrupt, see fixed.c */
+	uint64_t openable; /* those that may be read directly if they are in step */
+	uint64_t polled;   /* those that raise no overflow interrupt, see fixed.c */
 
 	/* It counts HS, or has a counter on a fixed hctr, or a counter near its wrap on a polled
 	 * one. Most vcpus have none of these. */

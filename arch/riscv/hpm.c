@@ -25,7 +25,7 @@ uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_dat
 		return 0;
 	/* OF of counters that are not armed is always 1, so it must not be shown. Fixed counters
 	 * have no OF. */
-	if (hpm->hart_flags)
+	if (hpm->hart_flags && !hpm->flags_hidden)
 		return quirk_may_arm(event_idx) ? event->hctrs : 0;
 	if (event_idx == SBI_PMU_HW_CPU_CYCLES)
 		return event->hctrs | (hpm->fixed & BIT(0));

@@ -58,7 +58,12 @@ struct hpm {
 	uint32_t width; /* of each counter, in bits */
 	uint32_t n_events;
 	bool lcofi;      /* guests can have overflow interrupts */
-	bool hart_flags; /* the guest reads the hart's own scountovf, see hpm_flags.c */
+	bool hart_flags; /* guests read the hart's own scountovf, see hpm_flags.c */
+	/* How OF is shown where the read of scountovf does not trap, all tried at boot
+	 * (hpm_flag_trials.c). */
+	bool flags_hidden; /* VS reads 0 for a counter closed in hcounteren, OF for an open one */
+	bool start_sets_flag; /* so does a start while an LCOFI pends; false: it keeps OF */
+	bool far_loses;       /* a start far from the wrap with OF = 0 loses the next overflow */
 	bool silent; /* for tests: events that may never count are not refused; see hpm_init() */
 	bool ssccfg; /* menvcfg.CDE is set: a guest's read of scountovf traps */
 	bool
@@ -69,8 +74,11 @@ struct hpm {
 	uint64_t may_arm; /* those that hold an event whose counter may be armed */
 	uint64_t armed;   /* last set with OF = 0: only their flags mean an overflow */
 	uint64_t far;     /* with hart_flags: last started far from the wrap, with OF = 0 */
-	uint64_t fresh;   /* sbi back end: set, and their values yet to be written by run() */
-	uint64_t failed;  /* sbi back end: see hpm_failures() */
+	/* With hart_flags: those whose OF the guest sees as 1. If they are set or run without being
+	 * armed, their OF is 1, and that of all others 0. */
+	uint64_t shown;
+	uint64_t fresh;  /* sbi back end: set, and their values yet to be written by run() */
+	uint64_t failed; /* sbi back end: see hpm_failures() */
 	struct hpm_slot slots[32];
 	struct hpm_event events[HPM_MAX_EVENTS];
 

@@ -131,7 +131,7 @@ static void set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 {
 	uint64_t bit = BIT(hctr);
 	/* The guest sees this OF bit, and it is wrong. */
-	bool flagged = hpm->hart_flags && csr_read(CSR_SCOUNTOVF) & bit;
+	bool flagged = hpm->hart_flags && armed && csr_read(CSR_SCOUNTOVF) & bit;
 
 	if (armed == ((hpm->armed & bit) != 0) && hpm_read(hctr) == value && !flagged) {
 		hpm->fresh &= ~bit;
@@ -140,10 +140,10 @@ static void set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
 	hpm->slots[hctr].value = value;
 	hpm->fresh |= bit;
 	hpm->armed = armed ? hpm->armed | bit : hpm->armed & ~bit;
-	/* Only a configuration sets OF. A counter that was armed and did not overflow has OF =
-	 * 0. */
-	if (!armed && !(csr_read(CSR_SCOUNTOVF) & bit) && !(hpm->fixed & bit) &&
-	    !hpm_sbi_program(hpm, hctr, &hpm->slots[hctr].config))
+	/* A counter that was armed and did not overflow has OF = 0. Only a configuration sets it,
+	 * or, with newer firmware, the start. */
+	if (!armed && !hpm->start_sets_flag && !(csr_read(CSR_SCOUNTOVF) & bit) &&
+	    !(hpm->fixed & bit) && !hpm_sbi_program(hpm, hctr, &hpm->slots[hctr].config))
 		fail(hpm, bit);
 }
 
@@ -151,8 +151,10 @@ void hpm_sbi_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed)
 {
 	uint32_t i;
 
+	if (hpm->hart_flags && !(hpm->shown & hctrs))
+		armed = true;
 	for_each_bit (i, hctrs)
-		set(hpm, i, value, (armed || hpm->hart_flags) && (hpm->may_arm & BIT(i)));
+		set(hpm, i, value, armed && (hpm->may_arm & BIT(i)));
 }
 
 /* Counters that are not armed and have the same initial value are started by one call. */
@@ -186,8 +188,7 @@ static __attribute__((noinline)) void run_any(struct hpm *hpm, uint64_t hctrs)
 
 	hpm->fresh &= ~hctrs;
 	/* The guest must continue to see OF of those that have wrapped since they were set. */
-	if (cleared && hpm->hart_flags)
-		cleared &= ~csr_read(CSR_SCOUNTOVF);
+	cleared &= ~hpm->shown;
 	if (cleared)
 		start(hpm, cleared, 0, 0, true);
 	if (again & ~cleared)

@@ -153,9 +153,9 @@ static bool resumes(struct hpm *hpm, uint32_t hctr)
 	bool before = flag(hctr);
 
 	hpm_stop(hpm, BIT(hctr));
-	hpm->hart_flags = true;
+	hpm->shown = BIT(hctr);
 	hpm_run(hpm, BIT(hctr));
-	hpm->hart_flags = false;
+	hpm->shown = 0;
 	return flag(hctr) == before;
 }
 

@@ -21,7 +21,7 @@ static const char *obstacle(const struct hpm *hpm, uint32_t event_idx, uint64_t 
 	if (!hpm->lcofi || hpm->no_overflow)
 		return hpm->no_overflow ? hpm->no_overflow : "no overflow interrupts";
 	/* Its guests would see the OF bit of a counter that is not theirs. */
-	if (!hpm->ssccfg)
+	if (!hpm->ssccfg && !hpm->flags_hidden)
 		return "no ssccfg";
 	if (quirks.no_armed_cache_events && SBI_PMU_EVENT_TYPE(event_idx) == SBI_PMU_TYPE_CACHE)
 		return "no overflow interrupt of cache events";

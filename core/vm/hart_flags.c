@@ -2,21 +2,56 @@
 #include "core/vm/hart_flags.h"
 
 #include "arch/riscv/csr.h"
+#include "vpmu/shown.h"
 
 void hart_flags_begin(struct vcpu *vcpu)
 {
-	hpm_show_flags(&vcpu->home->hpm);
+	struct hpm *hpm = &vcpu->home->hpm;
+
+	if (!hpm->flags_hidden)
+		hpm_show_flags(hpm);
+}
+
+/* Nothing hides the OF bits of counters that the guest does not use, so all bits must be right. */
+static void show_all(struct vcpu *vcpu, struct hpm *hpm)
+{
+	uint64_t wrong = (csr_read(CSR_SCOUNTOVF) ^ hpm->shown) & hpm->hctrs;
+
+	/* An armed counter may have wrapped just now. The vPMU hears of it when the LCOFI is
+	 * taken. */
+	wrong &= hpm->shown | ~vpmu_armed(&vcpu->pmu);
+	if (wrong)
+		hpm_set_flags(hpm, wrong, hpm->shown, vpmu_active(&vcpu->pmu));
 }
 
 void hart_flags_show(struct vcpu *vcpu)
 {
 	struct hpm *hpm = &vcpu->home->hpm;
-	uint64_t flags = vpmu_scountovf(&vcpu->pmu);
-	uint64_t wrong = (csr_read(CSR_SCOUNTOVF) ^ flags) & hpm->hctrs;
 
-	/* An armed counter may have wrapped just now. The vPMU hears of it when the LCOFI is
-	 * taken. */
-	wrong &= flags | ~vpmu_armed(&vcpu->pmu);
-	if (wrong)
-		hpm_set_flags(hpm, wrong, flags, vpmu_active(&vcpu->pmu));
+	hpm->shown = vpmu_scountovf(&vcpu->pmu);
+	if (!hpm->flags_hidden) {
+		show_all(vcpu, hpm);
+		return;
+	}
+	/* The call that is being served may go on. */
+	vcpu->flags_due = vcpu->call.slice;
+	vpmu_show_flags(&vcpu->pmu);
+}
+
+void hart_flags_load(struct vcpu *vcpu)
+{
+	uint64_t shown = vpmu_scountovf(&vcpu->pmu);
+
+	vcpu->home->hpm.shown = shown;
+	vcpu->flags_due |= shown != 0;
+}
+
+void hart_flags_raised(struct vcpu *vcpu)
+{
+	uint64_t seen = csr_read(CSR_SCOUNTOVF) & csr_read(CSR_HCOUNTEREN);
+
+	if (!(vpmu_scountovf(&vcpu->pmu) & vcpu->home->hpm.hctrs & ~seen))
+		return;
+	vcpu->flags_due = true;
+	pcpu_resched(vcpu->home);
 }

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Guests that read the hart's own scountovf. Without Ssccfg nothing makes that read trap, so Tally
- * keeps the OF bits of the hart equal to those of the guest (arch/riscv/hpm_flags.c). Only VMs
- * whose vcpus have their harts to themselves get this (core/vm/vm_overflow.h). All functions are
- * called on the home hart.
+ * keeps the OF bits that the guest sees equal to those of its own counters (core/vm/vm_overflow.h
+ * says for which VMs).
+ *
+ * Sscofpmf lets VS see only the bits of those counters that hcounteren opens. On a hart that does
+ * (hpm.flags_hidden) vpmu/shown.h does the work, and it is due only where the guest may see another
+ * bit than before: after its calls that configure, start or stop, when it comes to the hart, and
+ * when an overflow is found. On others the vcpu has its hart to itself, and all bits are compared
+ * before each entry (arch/riscv/hpm_flags.c).
+ *
+ * All functions are called on the home hart.
  */
 #ifndef CORE_VM_HART_FLAGS_H
 #define CORE_VM_HART_FLAGS_H
@@ -13,13 +20,27 @@
 /* Prepares the hart for a vcpu with hart_flags that is being started. */
 void hart_flags_begin(struct vcpu *vcpu);
 
-/* Sets the hart's OF bits to those of the resident vcpu, which has hart_flags. */
+/* Shows the resident vcpu, which has hart_flags, its OF bits. */
 void hart_flags_show(struct vcpu *vcpu);
+
+/* Called before the counters of a vcpu with hart_flags are restored. */
+void hart_flags_load(struct vcpu *vcpu);
+
+/* An overflow of the resident vcpu, which has hart_flags, was found. If it does not see its OF yet,
+ * the exit takes the way by hart_flags_settle(). */
+void hart_flags_raised(struct vcpu *vcpu);
+
+/* The counters that are set until hart_flags_show() is called are those of a call of the guest,
+ * whose OF is 0 from then on. */
+static inline void hart_flags_call(struct vcpu *vcpu)
+{
+	vcpu->home->hpm.shown = 0;
+}
 
 /* Must be called before each entry to the guest. vcpu is resident. */
 static inline void hart_flags_settle(struct vcpu *vcpu)
 {
-	if (vcpu->hart_flags)
+	if (vcpu->flags_due)
 		hart_flags_show(vcpu);
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "core/vm/check.h"
 #include "core/vm/guest_file.h"
+#include "core/vm/hart_flags.h"
 #include "core/vm/hpm_failures.h"
 #include "core/vm/ledger.h"
 #include "core/vm/trace.h"
@@ -70,6 +71,8 @@ void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu)
 	vs_interrupts_loaded(pcpu, vcpu);
 	if (vcpu->fw.at_switches)
 		vcpu_fw_load(vcpu);
+	if (vcpu->hart_flags)
+		hart_flags_load(vcpu);
 	vpmu_restore(&vcpu->pmu);
 	ledger_resident(LEDGER_COMES, vcpu);
 }

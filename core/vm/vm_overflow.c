@@ -4,6 +4,7 @@
 #include "core/log.h"
 #include "core/lib/text.h"
 #include "core/vm/vm_overflow.h"
+#include "vpmu/bits.h"
 
 const char *hart_lacks(const struct pcpu *pcpu, char *buf, size_t size)
 {
@@ -42,14 +43,27 @@ static bool shared(const struct vcpu *vcpu, uint64_t harts)
 	return false;
 }
 
-/* Returns why a vcpu cannot have the OF bits of a hart without Ssccfg for itself. NULL: it can. */
+bool vm_overflow_hidden(const struct vm *vm)
+{
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
+		uint32_t hart;
+
+		for_each_bit (hart, vm->config->vcpus[i].harts)
+			if (!pcpu_of_hart(hart)->hpm.flags_hidden)
+				return false;
+	}
+	return true;
+}
+
+/* Returns why a vcpu cannot read the OF bits of a hart without Ssccfg. NULL: it can. */
 static const char *not_alone(const struct vm *vm, const struct vcpu *vcpu)
 {
 	uint64_t harts = vm->config->vcpus[vcpu->id].harts;
+	bool hidden = vm_overflow_hidden(vm);
 
-	if (shared(vcpu, harts))
+	if (!hidden && shared(vcpu, harts))
 		return "other vcpus share it";
-	if (harts & (harts - 1))
+	if (!hidden && harts & (harts - 1))
 		return "the vcpu may move";
 	/* The hart's scountovf may show OF of those counters only that the guest can read
 	 * directly. */

@@ -18,6 +18,9 @@ bool vm_overflow_offered(const struct vm *vm);
  * overflow interrupts. */
 bool vm_overflow_by_hart_flags(const struct vm *vm);
 
+/* Whether each hart of each vcpu shows VS only the OF bits of open counters (hpm.flags_hidden). */
+bool vm_overflow_hidden(const struct vm *vm);
+
 /* Logs a line about a VM that does not have all overflow features. */
 void vm_overflow_report(const struct vm *vm);
 

@@ -48,6 +48,20 @@ static uint64_t harts_of(const struct vm_config *config)
 	return harts;
 }
 
+/* Tells a vcpu and its harts that it reads their scountovf, if it does. */
+static void read_hart_flags(struct vm *vm, uint32_t i)
+{
+	const struct vpmu_policy *policy = &vm->pmu_policy;
+	uint32_t hart;
+
+	vm->vcpus[i]->hart_flags = policy->hart_flags || policy->shows_flags;
+	vm->vcpus[i]->flags_due = policy->hart_flags;
+	if (!policy->shows_flags)
+		return;
+	for_each_bit (hart, vm->config->vcpus[i].harts)
+		pcpu_of_hart(hart)->hpm.hart_flags = true;
+}
+
 void vm_pmu_policy_make(struct vm *vm)
 {
 	struct vpmu_policy *policy = &vm->pmu_policy;
@@ -80,7 +94,10 @@ void vm_pmu_policy_make(struct vm *vm)
 			policy->width = hpm->width;
 	}
 	policy->overflow = vm_overflow_offered(vm);
-	policy->hart_flags = policy->overflow && vm_overflow_by_hart_flags(vm);
+	if (policy->overflow && vm_overflow_by_hart_flags(vm)) {
+		policy->shows_flags = vm_overflow_hidden(vm);
+		policy->hart_flags = !policy->shows_flags;
+	}
 	/* The hart's OF bit is the guest's only while the counter is direct, so it is kept direct
 	 * at any cost. */
 	policy->cheap_moves |= policy->hart_flags;
@@ -89,7 +106,7 @@ void vm_pmu_policy_make(struct vm *vm)
 	policy->fw_base = hctrs ? highest_bit(hctrs) + 1 : 3;
 	policy->hctrs = vm->config->pmu ? hctrs & vm->config->pmu_counters : 0;
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
-		vm->vcpus[i]->hart_flags = policy->hart_flags;
+		read_hart_flags(vm, i);
 	if (vm->config->budget.count) {
 		policy->budget_event = vm->config->budget.event_idx;
 		policy->budget_hctr =

@@ -6,6 +6,7 @@
 #include "arch/riscv/hpm_backend.h"
 #include "arch/riscv/hpm_raw.h"
 #include "core/vm/guest_mem.h"
+#include "core/vm/hart_flags.h"
 #include "core/vm/ledger.h"
 #include "core/vm/pcpu.h"
 #include "core/vm/platform.h"
@@ -107,6 +108,11 @@ void vpmu_port_set_direct(uint64_t hctr_mask)
 	csr_write(CSR_HCOUNTEREN, BIT(CSR_TIME - CSR_CYCLE) | hctr_mask);
 }
 
+uint64_t vpmu_port_flags(void)
+{
+	return csr_read(CSR_SCOUNTOVF) & this_pcpu()->hpm.hctrs;
+}
+
 uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
 {
 	if (!(csr_read(CSR_SIP) & BIT(IRQ_LCOFI)))
@@ -146,6 +152,14 @@ void vpmu_port_fixed_release(uint64_t hctr_mask)
 	hpm_fixed_release(&this_pcpu()->hpm, hctr_mask);
 }
 
+/* The current vcpu has lost those that it does not run. */
+static void counters_taken(struct vcpu *vcpu)
+{
+	vpmu_evicted(&vcpu->pmu);
+	if (vcpu->hart_flags)
+		hart_flags_raised(vcpu);
+}
+
 /* --- events --------------------------------------------------------------------------------- */
 
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
@@ -158,7 +172,7 @@ uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
 		for_each_bit (i, pcpu->hpm.hctrs & ~running)
 			change_owner(pcpu, (hctr_t){i}, NULL);
 		if (pcpu->current)
-			vpmu_evicted(&pcpu->current->pmu);
+			counters_taken(pcpu->current);
 	}
 	return hpm_event_hctrs(&pcpu->hpm, event_idx, event_data, running);
 }
@@ -240,6 +254,8 @@ void vpmu_port_raise_lcofi(void)
 {
 	struct vcpu *vcpu = this_pcpu()->current;
 
+	if (vcpu->hart_flags)
+		hart_flags_raised(vcpu);
 	/* An LCOFI that is still pending stands for this overflow, too. */
 	if (!(csr_read(CSR_HVIP) & BIT(IRQ_LCOFI))) {
 		if (vcpu->few_lcofis) {

@@ -4,8 +4,11 @@
 
 VSBI_FN(vsbi_pmu_hart_flags)
 {
-	vsbi_ret ret = vsbi_pmu.fn[fid](a0, a1, a2, a3, a4, a5, fid, eid);
+	struct vcpu *vcpu = this_vcpu();
+	vsbi_ret ret;
 
-	hart_flags_show(this_vcpu());
+	hart_flags_call(vcpu);
+	ret = vsbi_pmu.fn[fid](a0, a1, a2, a3, a4, a5, fid, eid);
+	hart_flags_show(vcpu);
 	return ret;
 }

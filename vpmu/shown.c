@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * OF bits that the guest reads in the hart's scountovf, where nothing makes that read trap. The
+ * hart shows the bits of open counters only, and all others as 0. So a counter with OF = 1 in the
+ * guest must be open, with OF = 1 in the hart and with its value there; one with OF = 0 in the
+ * guest must be closed, or have OF = 0 in the hart.
+ *
+ * To be shown, a counter must be the only user of the hctr of its index, or the value there would
+ * be that of others: then it is solo. So only such a counter starts near its wrap, and while it
+ * does, or its OF is 1, the hctr gets no second user. The rest of vpmu/ closes counters as
+ * everywhere, by `in_step`, and only those that `openable` names are opened.
+ *
+ * A counter runs far from its wrap with OF = 0 in the hart, too, or it would be closed, and a read
+ * would take an exit. Where that is impossible, because the hart must not count an overflow of the
+ * event, it is closed until its OF is 1.
+ */
+#include "vpmu/shown.h"
+
+#include "vpmu/hctr.h"
+
+bool vpmu_is_shown(const struct vpmu *v, hctr_t hctr)
+{
+	return v->policy.shows_flags &&
+	       ((v->near | v->overflow) & VPMU_SHOWABLE & bit64(hctr.idx)) != 0;
+}
+
+uint64_t vpmu_not_showable(struct vpmu *v, uint64_t set)
+{
+	uint64_t others = 0;
+	uint32_t i;
+
+	for_each_bit (i, set & VPMU_SHOWABLE & vpmu_hw_lctrs(v)) {
+		hctr_t hctr = {v->counter[i].hctr};
+		uint64_t users = v->hctr[hctr.idx].users;
+
+		if (hctr.idx != i || (users & ~(bit64(i) | VPMU_OBSERVER_LCTRS)) != 0) {
+			others |= bit64(i);
+		} else if (users != bit64(i)) {
+			uint64_t flagged = vpmu_take_overflows(v);
+
+			vpmu_apply(v, flagged, vpmu_end_observers(v, hctr), 0);
+		}
+	}
+	return others;
+}
+
+void vpmu_unshown(struct vpmu *v, hctr_t hctr)
+{
+	if (v->policy.shows_flags)
+		v->lost |= v->overflow & VPMU_SHOWABLE & ~v->running & bit64(hctr.idx);
+}
+
+/* Makes OF of the hctr 1, with the value of the guest's counter, which is solo. */
+static void make(struct vpmu *v, hctr_t hctr)
+{
+	uint64_t bit = bit64(hctr.idx);
+
+	if ((v->active & bit) != 0) {
+		vpmu_hctr_sync(v, hctr);
+		vpmu_stop(v, bit);
+	} else {
+		v->hctr[hctr.idx].count = v->counter[hctr.idx].value;
+	}
+	if (vpmu_set(v, hctr, 0) == 0) {
+		vpmu_unshown(v, hctr);
+		return;
+	}
+	v->in_step |= bit;
+	vpmu_run(v, bit);
+	if ((v->running & bit) == 0)
+		vpmu_stop(v, bit);
+}
+
+void vpmu_show_flags(struct vpmu *v)
+{
+	uint64_t ones = v->overflow & VPMU_SHOWABLE & vpmu_hw_lctrs(v) & ~v->lost;
+	uint64_t flags = vpmu_port_flags();
+	uint64_t missing = ones & ~(flags & v->in_step);
+	uint32_t i;
+
+	if (missing != 0) {
+		/* No overflow may be pending while the port works. One that is found here is shown
+		 * already, or it is made next time. */
+		vpmu_apply(v, vpmu_take_overflows(v), 0, 0);
+		for_each_bit (i, missing)
+			make(v, (hctr_t){i});
+		flags = vpmu_port_flags();
+		ones = v->overflow;
+	}
+	/* Of an armed counter that has wrapped just now the guest hears before its next
+	 * instruction. */
+	v->openable = ~(flags & ~ones & ~v->armed);
+	vpmu_update_direct(v);
+}

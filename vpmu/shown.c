@@ -46,8 +46,10 @@ uint64_t vpmu_not_showable(struct vpmu *v, uint64_t set)
 
 void vpmu_unshown(struct vpmu *v, hctr_t hctr)
 {
-	if (v->policy.shows_flags)
-		v->lost |= v->overflow & VPMU_SHOWABLE & ~v->running & bit64(hctr.idx);
+	if (!v->policy.shows_flags)
+		return;
+	v->lost |= v->overflow & VPMU_SHOWABLE & ~v->running & bit64(hctr.idx);
+	vpmu_note_solo(v, hctr);
 }
 
 /* Makes OF of the hctr 1, with the value of the guest's counter, which is solo. */
@@ -73,22 +75,17 @@ static void make(struct vpmu *v, hctr_t hctr)
 
 void vpmu_show_flags(struct vpmu *v)
 {
-	uint64_t ones = v->overflow & VPMU_SHOWABLE & vpmu_hw_lctrs(v) & ~v->lost;
 	uint64_t flags = vpmu_port_flags();
+	uint64_t ones = v->overflow & VPMU_SHOWABLE & vpmu_hw_lctrs(v) & ~v->lost;
 	uint64_t missing = ones & ~(flags & v->in_step);
 	uint32_t i;
 
 	if (missing != 0) {
-		/* No overflow may be pending while the port works. One that is found here is shown
-		 * already, or it is made next time. */
+		/* No overflow may be pending while the port works. */
 		vpmu_apply(v, vpmu_take_overflows(v), 0, 0);
 		for_each_bit (i, missing)
 			make(v, (hctr_t){i});
 		flags = vpmu_port_flags();
-		ones = v->overflow;
 	}
-	/* Of an armed counter that has wrapped just now the guest hears before its next
-	 * instruction. */
-	v->openable = ~(flags & ~ones & ~v->armed);
-	vpmu_update_direct(v);
+	vpmu_close_flags(v, flags, ones & ~v->lost);
 }

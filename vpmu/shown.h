@@ -8,6 +8,38 @@
 
 #include "vpmu/state.h"
 
+/* Does the first half of vpmu_show_flags(): closes, and opens what it had closed. flags: OF of all
+ * counters of the hart; ones: those counters of the guest whose OF it sees. */
+static inline void vpmu_close_flags(struct vpmu *v, uint64_t flags, uint64_t ones)
+{
+	uint64_t direct;
+
+	/* Of an armed counter that has wrapped just now the guest hears before its next
+	 * instruction. A polled one has OF = 1 all the time. */
+	v->openable = ~(flags & ~ones & (~v->armed | v->polled));
+	direct = v->in_step & v->configured & v->openable;
+	if (direct != v->direct) {
+		v->direct = direct;
+		vpmu_port_set_direct(direct);
+	}
+}
+
+/* Whether a configured counter is closed because of its OF bit in the hart, also if its value is
+ * not there. */
+static inline bool vpmu_has_closed(const struct vpmu *v)
+{
+	return (v->configured & ~v->openable) != 0;
+}
+
+/* Does all of it if no counter of the guest has OF = 1. Returns whether that is so. */
+static inline bool vpmu_shows_none(struct vpmu *v, uint64_t flags)
+{
+	if (v->overflow != 0)
+		return false;
+	vpmu_close_flags(v, flags, 0);
+	return true;
+}
+
 /*
  * Makes the guest see its own OF bits and no others: closes counters whose OF is 1 in the hart and
  * 0 in the guest, and opens those of the guest whose OF is 1, with their values, where the hart's

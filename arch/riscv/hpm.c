@@ -47,9 +47,23 @@ static __attribute__((noinline)) void set_and_run(struct hpm *hpm, uint64_t hctr
 	hpm_run(hpm, hctrs);
 }
 
+/* With hart_flags, where starts that are not armed are far from the wrap: OF is 0 where it can be,
+ * as the guest is to see it. */
+static void start_shown(struct hpm *hpm, uint64_t hctrs, uint64_t value)
+{
+	uint64_t silent = hctrs & ~hpm->may_arm;
+
+	if (hctrs & hpm->may_arm)
+		hpm_sbi_start_far(hpm, hctrs & hpm->may_arm, value);
+	if (silent)
+		hpm_sbi_start(hpm, silent, value);
+}
+
 __attribute__((noinline)) void hpm_start_any(struct hpm *hpm, uint64_t hctrs, uint64_t value)
 {
-	if (!hpm->delegated && !hpm->hart_flags && !(hpm->armed & hctrs))
+	if (hpm->hart_flags)
+		start_shown(hpm, hctrs, value);
+	else if (!hpm->delegated && !hpm->hart_flags && !(hpm->armed & hctrs))
 		hpm_sbi_start(hpm, hctrs, value);
 	else
 		set_and_run(hpm, hctrs, value, false);
@@ -57,7 +71,7 @@ __attribute__((noinline)) void hpm_start_any(struct hpm *hpm, uint64_t hctrs, ui
 
 __attribute__((noinline)) void hpm_start_armed_any(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
-	if (!hpm->delegated && !hpm->hart_flags && hpm->may_arm & BIT(hctr))
+	if (!hpm->delegated && !(hpm->far & BIT(hctr)) && hpm->may_arm & BIT(hctr))
 		hpm_sbi_start_armed(hpm, hctr, value);
 	else
 		set_and_run(hpm, BIT(hctr), value, true);

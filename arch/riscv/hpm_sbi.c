@@ -204,8 +204,10 @@ static __attribute__((noinline)) void run_any(struct hpm *hpm, uint64_t hctrs)
 
 void hpm_sbi_run(struct hpm *hpm, uint64_t hctrs)
 {
-	if (hctrs & (hpm->fresh | hpm->armed))
-		run_any(hpm, hctrs);
-	else
+	if (!(hctrs & (hpm->fresh | hpm->armed)))
 		hpm_sbi_start_at(hpm, hctrs, 0, 0, false);
+	else if (hpm->hart_flags && !(hctrs & (hpm->fresh | ~hpm->armed | hpm->shown)))
+		hpm_sbi_start_at(hpm, hctrs, 0, 0, true);
+	else
+		run_any(hpm, hctrs);
 }

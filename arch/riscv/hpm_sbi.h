@@ -62,6 +62,15 @@ static inline void hpm_sbi_start(struct hpm *hpm, uint64_t hctrs, uint64_t value
 	hpm_sbi_start_at(hpm, hctrs, SBI_PMU_START_SET_INIT_VALUE, value, false);
 }
 
+/* With hart_flags, where starts far from the wrap have OF = 0, too. */
+static inline void hpm_sbi_start_far(struct hpm *hpm, uint64_t hctrs, uint64_t value)
+{
+	hpm->fresh &= ~hctrs;
+	hpm->armed |= hctrs;
+	hpm->far |= hctrs;
+	hpm_sbi_start_at(hpm, hctrs, SBI_PMU_START_SET_INIT_VALUE, value, true);
+}
+
 /* Not inline: with delegated counters nothing is called, and so nothing saved, around a stop. */
 void hpm_sbi_stop(struct hpm *hpm, uint64_t hctrs);
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/vm/hart_flags.h"
 
-#include "arch/riscv/csr.h"
-#include "vpmu/shown.h"
-
 void hart_flags_begin(struct vcpu *vcpu)
 {
 	struct hpm *hpm = &vcpu->home->hpm;
@@ -33,9 +30,9 @@ void hart_flags_show(struct vcpu *vcpu)
 		show_all(vcpu, hpm);
 		return;
 	}
-	/* The call that is being served may go on. */
-	vcpu->flags_due = vcpu->call.slice;
+	vcpu->flags_due = false;
 	vpmu_show_flags(&vcpu->pmu);
+	vcpu->flags_at_start = hpm->shown || vpmu_has_closed(&vcpu->pmu);
 }
 
 void hart_flags_load(struct vcpu *vcpu)
@@ -44,13 +41,17 @@ void hart_flags_load(struct vcpu *vcpu)
 
 	vcpu->home->hpm.shown = shown;
 	vcpu->flags_due |= shown != 0;
+	vcpu->flags_at_start |= shown != 0;
 }
 
 void hart_flags_raised(struct vcpu *vcpu)
 {
-	uint64_t seen = csr_read(CSR_SCOUNTOVF) & csr_read(CSR_HCOUNTEREN);
+	struct hpm *hpm = &vcpu->home->hpm;
 
-	if (!(vpmu_scountovf(&vcpu->pmu) & vcpu->home->hpm.hctrs & ~seen))
+	/* From here on the hart must keep it. */
+	hpm->shown = vpmu_scountovf(&vcpu->pmu);
+	vcpu->flags_at_start = true;
+	if (!(hpm->shown & hpm->hctrs & ~(csr_read(CSR_SCOUNTOVF) & csr_read(CSR_HCOUNTEREN))))
 		return;
 	vcpu->flags_due = true;
 	pcpu_resched(vcpu->home);

@@ -6,16 +6,18 @@
  *
  * Sscofpmf lets VS see only the bits of those counters that hcounteren opens. On a hart that does
  * (hpm.flags_hidden) vpmu/shown.h does the work, and it is due only where the guest may see another
- * bit than before: after its calls that configure, start or stop, when it comes to the hart, and
- * when an overflow is found. On others the vcpu has its hart to itself, and all bits are compared
- * before each entry (arch/riscv/hpm_flags.c).
+ * bit than before: after its calls that configure, and some that start, when it comes to the hart
+ * with an overflow, and when one is found. On others the vcpu has its hart to itself, and all bits
+ * are compared before each entry (arch/riscv/hpm_flags.c).
  *
  * All functions are called on the home hart.
  */
 #ifndef CORE_VM_HART_FLAGS_H
 #define CORE_VM_HART_FLAGS_H
 
+#include "arch/riscv/csr.h"
 #include "core/vm/vcpu.h"
+#include "vpmu/shown.h"
 
 /* Prepares the hart for a vcpu with hart_flags that is being started. */
 void hart_flags_begin(struct vcpu *vcpu);
@@ -23,19 +25,21 @@ void hart_flags_begin(struct vcpu *vcpu);
 /* Shows the resident vcpu, which has hart_flags, its OF bits. */
 void hart_flags_show(struct vcpu *vcpu);
 
+/* Does the same after a call that configured, if that is simple. Returns whether it was. */
+static inline bool hart_flags_show_none(struct vcpu *vcpu)
+{
+	if (!vpmu_shows_none(&vcpu->pmu, csr_read(CSR_SCOUNTOVF)))
+		return false;
+	vcpu->flags_at_start |= vpmu_has_closed(&vcpu->pmu);
+	return true;
+}
+
 /* Called before the counters of a vcpu with hart_flags are restored. */
 void hart_flags_load(struct vcpu *vcpu);
 
 /* An overflow of the resident vcpu, which has hart_flags, was found. If it does not see its OF yet,
  * the exit takes the way by hart_flags_settle(). */
 void hart_flags_raised(struct vcpu *vcpu);
-
-/* The counters that are set until hart_flags_show() is called are those of a call of the guest,
- * whose OF is 0 from then on. */
-static inline void hart_flags_call(struct vcpu *vcpu)
-{
-	vcpu->home->hpm.shown = 0;
-}
 
 /* Must be called before each entry to the guest. vcpu is resident. */
 static inline void hart_flags_settle(struct vcpu *vcpu)

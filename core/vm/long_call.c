@@ -7,6 +7,7 @@
 void long_call_begin(struct vcpu *vcpu, const struct long_call *call)
 {
 	vcpu->call = *call;
+	vcpu->flags_due |= vcpu->hart_flags;
 	pcpu_resched(this_pcpu()); /* makes the call leave the fast path */
 }
 

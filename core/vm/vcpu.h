@@ -71,9 +71,11 @@ struct vcpu {
 	bool few_lcofis;    /* lcofi.limit is not 0 */
 	bool has_deadlines; /* it has such a limit, or a budget */
 	bool hart_flags;    /* it reads the hart's scountovf, see core/vm/hart_flags.h */
-	bool flags_due;     /* it may not see its OF bits there; without flags_hidden always */
+	/* It may not see its OF bits there: now (without flags_hidden: at any exit), or after a
+	 * start. */
+	bool flags_due, flags_at_start;
 	/* See core/vm/trap_loop.h. */
-	bool suspect, lcofi_hidden;
+	bool suspect;
 	/* Without Sstc, or in vs_aia.c: host time of the guest's timer; ~0: off. */
 	uint64_t timer;
 	struct long_call call; /* the long call in progress; slice NULL: none */
@@ -81,6 +83,7 @@ struct vcpu {
 	struct vpmu pmu;
 	struct vs_state vs;
 	struct vcpu_lcofi lcofi;
+	bool lcofi_hidden;     /* see core/vm/trap_loop.h */
 	bool file_used;        /* its guest file has to be cleared before it starts */
 	uint32_t traps_in_row; /* see core/vm/trap_loop.h */
 	uint32_t carried;      /* while it moves: its state in the lists of the old home */

@@ -25,21 +25,16 @@ static struct vsbi_slot *offer(struct vm *vm, const struct vsbi_slot *extension)
 	return slot;
 }
 
-/* Whether a function may change the OF bits that the guest sees. */
-static bool changes_flags(const struct vpmu_policy *policy, uint32_t fid)
-{
-	if (policy->shows_flags)
-		return fid == SBI_PMU_COUNTER_CONFIG_MATCHING || fid == SBI_PMU_COUNTER_START ||
-		       fid == SBI_PMU_COUNTER_STOP;
-	return policy->hart_flags && vsbi_pmu.fn[fid];
-}
-
 static void offer_pmu(struct vm *vm)
 {
 	struct vsbi_slot *slot = offer(vm, &vsbi_pmu);
 
-	for (uint32_t i = 0; i < VSBI_FUNCTIONS; i++) {
-		if (changes_flags(&vm->pmu_policy, i))
+	if (vm->pmu_policy.shows_flags) {
+		slot->fn[SBI_PMU_COUNTER_CONFIG_MATCHING] = vsbi_pmu_config_shown;
+		slot->fn[SBI_PMU_COUNTER_START] = vsbi_pmu_start_shown;
+	}
+	for (uint32_t i = 0; vm->pmu_policy.hart_flags && i < VSBI_FUNCTIONS; i++) {
+		if (vsbi_pmu.fn[i])
 			slot->fn[i] = vsbi_pmu_hart_flags;
 	}
 }

@@ -1,14 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* PMU calls of guests that read the hart's scountovf (core/vm/hart_flags.h). */
+#include "arch/riscv/csr.h"
 #include "core/vm/hart_flags.h"
 #include "core/vsbi/vsbi.h"
+#include "vpmu/shown.h"
+
+/* Takes and returns the result of a call, so that those who call it need not save it. */
+static __attribute__((noinline)) vsbi_ret show(vsbi_ret ret)
+{
+	hart_flags_show(this_vcpu());
+	return ret;
+}
 
 VSBI_FN(vsbi_pmu_hart_flags)
 {
-	struct vcpu *vcpu = this_vcpu();
-	vsbi_ret ret;
+	return show(vsbi_pmu.fn[fid](a0, a1, a2, a3, a4, a5, fid, eid));
+}
 
-	hart_flags_call(vcpu);
-	ret = vsbi_pmu.fn[fid](a0, a1, a2, a3, a4, a5, fid, eid);
-	hart_flags_show(vcpu);
-	return ret;
+VSBI_FN(vsbi_pmu_config_shown)
+{
+	vsbi_ret ret =
+	    vsbi_pmu.fn[SBI_PMU_COUNTER_CONFIG_MATCHING](a0, a1, a2, a3, a4, a5, fid, eid);
+
+	return hart_flags_show_none(this_vcpu()) ? ret : show(ret);
+}
+
+VSBI_FN(vsbi_pmu_start_shown)
+{
+	vsbi_ret ret = vsbi_pmu.fn[SBI_PMU_COUNTER_START](a0, a1, a2, a3, a4, a5, fid, eid);
+
+	return this_vcpu()->flags_at_start ? show(ret) : ret;
 }

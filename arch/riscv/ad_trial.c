@@ -42,13 +42,14 @@ static bool tables_change(void)
 		uint64_t before = pte(DATA * GIB(1), PTE_V | PTE_R | PTE_W | flags[i]);
 
 		*entry = before;
-		uint64_t cause = vs_run(trial_address(CODE, i & 1 ? vs_store_at : vs_load_at),
-		                        trial_address(DATA, data),
-		                        VSATP_MODE_SV39 | trial_address(TABLE, table) / PAGE_SIZE,
-		                        HGATP_MODE_SV39X4 | (uint64_t)gstage_trial / PAGE_SIZE);
+		struct vs_end end =
+		    vs_run(trial_address(CODE, i & 1 ? vs_store_at : vs_load_at),
+		           trial_address(DATA, data),
+		           VSATP_MODE_SV39 | trial_address(TABLE, table) / PAGE_SIZE,
+		           HGATP_MODE_SV39X4 | (uint64_t)gstage_trial / PAGE_SIZE);
 
 		/* The first two need no change: they are to show that the trial is one. */
-		changes |= *entry != before || (i < 2 && cause != CAUSE_ECALL_VS);
+		changes |= *entry != before || (i < 2 && end.scause != CAUSE_ECALL_VS);
 	}
 	for (uint32_t i = CODE; i <= DATA; i++)
 		gstage_trial[i] = table[i] = 0;

@@ -73,7 +73,8 @@ struct hpm {
 	    *no_overflow; /* what keeps a hart that should have LCOFI from it, NULL: nothing */
 	uint64_t may_arm; /* those that hold an event whose counter may be armed */
 	uint64_t armed;   /* last set with OF = 0: only their flags mean an overflow */
-	uint64_t far;     /* with hart_flags: last started far from the wrap, with OF = 0 */
+	/* With hart_flags and far_loses: last started far from the wrap, with OF = 0. */
+	uint64_t far;
 	/* With hart_flags: those whose OF the guest sees as 1. If they are set or run without being
 	 * armed, their OF is 1, and that of all others 0. */
 	uint64_t shown;

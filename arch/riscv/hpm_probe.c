@@ -311,6 +311,7 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t p
 		quirks.home_counters = true;
 		assign_homes(hpm);
 	}
-	quirks.scountovf_leaks |= !hpm->ssccfg;
+	hpm->flags_hidden = !hpm->ssccfg && hpm_hides_flags(hpm);
+	quirks.scountovf_leaks |= !hpm->ssccfg && !hpm->flags_hidden;
 	hpm_fixed_probe(hpm);
 }

@@ -106,9 +106,12 @@ static void spend_alarm(struct hpm *hpm, uint32_t hctr)
 	hpm_sbi_stop(hpm, BIT(hctr));
 }
 
-/* If guests read the hart's OF bits, starts far from the wrap have OF = 0 as well. */
+/* If guests read the hart's OF bits, starts far from the wrap have OF = 0 as well. Boot has tried
+ * whether that loses anything. */
 static void start_shown(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
+	if (!hpm->far_loses)
+		return;
 	if (value < HPM_NEAR)
 		hpm->far |= BIT(hctr);
 	else

@@ -135,18 +135,6 @@ const char *hpm_selfcheck_event(struct hpm *hpm, uint32_t event_idx, uint32_t hc
 	return hpm_failures(hpm) && !fault ? REFUSES : fault;
 }
 
-/* Without -icount, QEMU's timers follow the host's clock. */
-static bool comes(uint64_t patience)
-{
-	uint64_t end = csr_read(CSR_TIME) + patience;
-
-	do {
-		if (csr_read(CSR_SIP) & BIT(IRQ_LCOFI))
-			return true;
-	} while (csr_read(CSR_TIME) < end);
-	return false;
-}
-
 /* Whether a counter keeps its OF bit, which guests may see, when it is started again. */
 static bool resumes(struct hpm *hpm, uint32_t hctr)
 {
@@ -172,7 +160,7 @@ static const char *overflows(struct hpm *hpm, uint32_t hctr, uint64_t patience)
 		return REFUSES;
 	if (flag(hctr) && hpm_value(hpm, hctr) >= start)
 		return "a start that leaves OF set";
-	if (!comes(patience))
+	if (!hpm_lcofi_comes(patience))
 		return "an armed counter that does not interrupt";
 	if (hpm_take_overflow(hpm) != BIT(hctr) || csr_read(CSR_SIP) & BIT(IRQ_LCOFI))
 		return "an overflow without OF, or whose LCOFI stays";
@@ -193,6 +181,8 @@ static const char *check_interrupt(struct hpm *hpm, uint32_t event_idx, uint32_t
 		fault = overflows(hpm, hctr, patience);
 	hpm_stop(hpm, BIT(hctr));
 	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
+	if (!fault && !hpm->ssccfg)
+		fault = hpm_try_flags(hpm, hctr, patience);
 	return hpm_failures(hpm) && !fault ? REFUSES : fault;
 }
 

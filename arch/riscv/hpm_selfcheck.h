@@ -37,6 +37,19 @@ bool hpm_selfcheck_filters(struct hpm *hpm);
 /* Leaves a stopped counter as it was found: with OF set and an unused filter, or reset. */
 void hpm_selfcheck_leave(struct hpm *hpm, uint32_t hctr);
 
+/*
+ * How OF can be shown to guests where their reads of scountovf do not trap (hpm_flag_trials.c).
+ * hpm_hides_flags(): see hpm->flags_hidden. All counters of events have OF = 1, and are stopped.
+ * hpm_try_flags(): sets start_sets_flag and far_loses, by a stopped counter whose event counts HS;
+ * it is stopped afterwards, its next overflow will come, and no LCOFI pends. Returns NULL, or what
+ * the hart has that keeps it from overflow interrupts.
+ */
+bool hpm_hides_flags(const struct hpm *hpm);
+const char *hpm_try_flags(struct hpm *hpm, uint32_t hctr, uint64_t patience);
+
+/* Waits for an LCOFI, so many ticks of host time at most. */
+bool hpm_lcofi_comes(uint64_t patience);
+
 /* Executes 30 instructions, VS_WORK_PASS for each of the passes (1 or more), and an ECALL in
  * VS-mode or VU-mode. Some of them jump, one loads and one stores, in three pages of Tally's memory
  * with their own. */

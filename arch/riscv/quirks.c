@@ -79,8 +79,9 @@ extern const char vs_wfi_at[]; /* vs_run.S */
 void quirk_probe_wfi_pc(void)
 {
 	uint64_t at = (uint64_t)vs_wfi_at;
+	struct vs_end end = vs_run(at, 0, 0, 0);
 
-	if (vs_run(at, 0, 0, 0) == CAUSE_VIRTUAL_INSN && csr_read(CSR_SEPC) == at + PAGE_SIZE) {
+	if (end.scause == CAUSE_VIRTUAL_INSN && csr_read(CSR_SEPC) == at + PAGE_SIZE) {
 		quirks.wfi_pc_at_page_end = true;
 		quirks_believe_qemu();
 	}

@@ -100,10 +100,13 @@ bool vs_probe(uint64_t vsie, uint64_t hvip, uint64_t hvictl, uint64_t set, uint6
 
 /*
  * Runs code in VS-mode, translated by vsatp and hgatp, up to its first trap; `address` is in a1.
- * WFI traps. Returns scause; sepc is that of the trap, and vsatp and hgatp are 0. At boot; sie
- * is 0.
+ * WFI traps. Returns scause and a1 as the code left it; sepc is that of the trap, and vsatp and
+ * hgatp are 0. At boot; sie is 0.
  */
-uint64_t vs_run(uint64_t pc, uint64_t address, uint64_t vsatp, uint64_t hgatp);
+struct vs_end {
+	uint64_t scause, a1;
+};
+struct vs_end vs_run(uint64_t pc, uint64_t address, uint64_t vsatp, uint64_t hgatp);
 
 /* Writes the names of the quirks that were found, separated by spaces, or "none". */
 void quirks_text(char *buf, size_t size);

@@ -4,8 +4,9 @@
 	.text
 	.option	norvc
 	.option	arch, +h
-	/* uint64_t vs_run(uint64_t pc, uint64_t address, uint64_t vsatp, uint64_t hgatp): see
-	 * quirks.h. Translations are loaded in the order of a world switch. */
+	/* struct vs_end vs_run(uint64_t pc, uint64_t address, uint64_t vsatp, uint64_t hgatp): see
+	 * quirks.h. Translations are loaded in the order of a world switch. a1 is what the code
+	 * left there. */
 	.globl	vs_run
 vs_run:
 	addi	t1, sp, -8
@@ -48,6 +49,13 @@ vs_load_at:
 	ecall
 vs_store_at:
 	sd	zero, 0(a1)
+	ecall
+
+	/* For hpm_flag_trials.c. */
+	.balign	4
+	.globl	vs_scountovf_at
+vs_scountovf_at:
+	csrr	a1, CSR_SCOUNTOVF
 	ecall
 
 	/* For quirk_probe_wfi_pc(). link.ld makes the first of these the last word of a page. */

@@ -115,6 +115,19 @@ static void report_inexact(const struct pcpu *pcpu)
 		         found->where, found->counted, found->known);
 }
 
+/* Logs what guests can see of OF where their reads of scountovf do not trap. */
+static void report_flags(const struct pcpu *pcpu)
+{
+	const struct hpm *hpm = &pcpu->hpm;
+
+	if (hpm->hctrs && !hpm->ssccfg && hpm->lcofi)
+		log_line("hart %lu: OF is %s where hcounteren is 0; a start while an LCOFI pends "
+		         "%s it; a start far from the wrap %s the next overflow",
+		         pcpu->hartid, hpm->flags_hidden ? "hidden" : "shown",
+		         hpm->start_sets_flag ? "sets" : "keeps",
+		         hpm->far_loses ? "loses" : "keeps");
+}
+
 static void report_hart(const struct pcpu *pcpu)
 {
 	const struct hpm *hpm = &pcpu->hpm;
@@ -143,6 +156,7 @@ static void report_hart(const struct pcpu *pcpu)
 	else if (platform.imsic.ids)
 		log_line("hart %lu: no guest interrupt files: %s", pcpu->hartid,
 		         pcpu->no_guest_files);
+	report_flags(pcpu);
 	report_inexact(pcpu);
 	report_events(pcpu->hartid, hpm);
 	hart_table_report(pcpu);

@@ -220,6 +220,14 @@ HOST_SRC_selfcheck := $(SELFCHECK_SRC) $(filter-out %/test_combining_hart.c,\
 $(SELFCHECK_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE \
 	-DHOST_CSR_WRITES
 
+# What that hart shows of OF.
+HOST_TESTS += flag_trials
+FLAG_TRIALS_SRC := tests/host/test_flag_trials.c arch/riscv/hpm_flag_trials.c
+HOST_SRC_flag_trials := $(FLAG_TRIALS_SRC) $(filter-out %/test_combining_hart.c,\
+	$(COMBINING_HART_SRC)) vpmu/bits.c vpmu/selector.c
+$(FLAG_TRIALS_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE \
+	-DHOST_CSR_WRITES -DHOST_CSR_READS
+
 # An event table beside that hart's answers.
 HOST_TESTS += hpm_table
 HPM_TABLE_SRC := tests/host/test_hpm_table.c arch/riscv/hpm_table.c

@@ -25,6 +25,9 @@ static uint64_t harts_active[COMBINING_HARTS][COUNTERS]; /* event_idx, or FREE *
 static uint64_t *active = harts_active[0];
 static uint64_t harts_sip[COMBINING_HARTS];
 static unsigned int at_work;
+static bool start_sets_flags;
+static enum opensbi_loss loss;
+static uint64_t losing; /* counters whose next overflow is lost */
 
 static void show(void)
 {
@@ -45,6 +48,9 @@ void opensbi_boot(const struct opensbi_node *of, bool raw_v2)
 {
 	node = of;
 	filters = raw_v2 ? FILTERS_V2 : FILTERS_V1;
+	start_sets_flags = false;
+	loss = OPENSBI_LOSES_NOTHING;
+	losing = 0;
 	memset(host_csrs, 0, sizeof(host_csrs));
 	for (unsigned int i = 0; i < COUNTERS; i++)
 		active[i] = FREE;
@@ -52,9 +58,27 @@ void opensbi_boot(const struct opensbi_node *of, bool raw_v2)
 	show();
 }
 
+void opensbi_start_sets_flags(bool sets)
+{
+	start_sets_flags = sets;
+}
+
+void opensbi_far_starts_lose(enum opensbi_loss what)
+{
+	loss = what;
+}
+
 void opensbi_step(enum combining_mode mode, const struct combining_cycle *cycle)
 {
-	if (combining_step(mode, cycle))
+	uint64_t before = combining_overflows();
+	bool lcofi = combining_step(mode, cycle);
+	uint64_t lost = combining_overflows() & ~before & losing;
+
+	for (unsigned int i = COMBINING_FIRST; i < COUNTERS; i++) {
+		if (lost >> i & 1)
+			combining_write_event(i, combining_event(i) & ~MHPMEVENT_OF);
+	}
+	if (lcofi && combining_overflows() != before)
 		host_csrs[CSR_SIP] |= BIT(IRQ_LCOFI);
 	show();
 }
@@ -131,6 +155,19 @@ static struct sbi_ret config(uint64_t set, uint64_t flags, uint64_t event_idx, u
 	return ret;
 }
 
+/* For a start with OF = 0. */
+static void may_lose(unsigned int counter)
+{
+	uint64_t value = combining_counter(counter);
+
+	if (combining_event(counter) & MHPMEVENT_OF)
+		return;
+	if (loss != OPENSBI_LOSES_NOTHING && value > 1UL << 62 && value <= 1UL << 63)
+		losing |= BIT(counter);
+	else if (value == UINT64_MAX && loss == OPENSBI_LOSES_ONCE)
+		losing &= ~BIT(counter);
+}
+
 static long start(unsigned int counter, uint64_t flags, uint64_t value)
 {
 	if (active[counter] == FREE)
@@ -139,9 +176,11 @@ static long start(unsigned int counter, uint64_t flags, uint64_t value)
 		return SBI_ERR_ALREADY_STARTED;
 	if (flags & SBI_PMU_START_SET_INIT_VALUE)
 		combining_write_counter(counter, value);
-	/* Up to OpenSBI 1.7 a pending LCOFI keeps OF. */
 	if (!(host_csrs[CSR_SIP] & BIT(IRQ_LCOFI)))
 		combining_write_event(counter, combining_event(counter) & ~MHPMEVENT_OF);
+	else if (start_sets_flags)
+		combining_write_event(counter, combining_event(counter) | MHPMEVENT_OF);
+	may_lose(counter);
 	combining_write_inhibit(combining_inhibit() & ~BIT(counter));
 	return SBI_SUCCESS;
 }

@@ -39,6 +39,15 @@ void opensbi_select(unsigned int hart);
  * which raw events have 56 bits instead of 48. The caller keeps the node. */
 void opensbi_boot(const struct opensbi_node *node, bool raw_v2);
 
+/* Whether a start while an LCOFI is pending sets OF, as from OpenSBI 1.8 on; false after boot: it
+ * keeps OF. For all harts. */
+void opensbi_start_sets_flags(bool sets);
+
+/* Whether the hart loses an overflow after a start far from the wrap with OF = 0, as QEMU's timer
+ * does: ONCE until a start one count before the wrap, ALL for ever. NOTHING after boot. */
+enum opensbi_loss { OPENSBI_LOSES_NOTHING, OPENSBI_LOSES_ONCE, OPENSBI_LOSES_ALL };
+void opensbi_far_starts_lose(enum opensbi_loss loss);
+
 /* Executes one cycle of the hart. sip shows an LCOFI that becomes pending. */
 void opensbi_step(enum combining_mode mode, const struct combining_cycle *cycle);
 

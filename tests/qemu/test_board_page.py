@@ -11,7 +11,8 @@ import harness
 PAGE = (harness.ROOT / "docs/boards.md").read_text(encoding="utf-8")
 
 # What prints about firmware, harts and the host's tree, or says why.
-SOURCES = ["arch/riscv/hpm_exact.c", "arch/riscv/hpm_probe.c", "arch/riscv/hpm_selfcheck.c",
+SOURCES = ["arch/riscv/hpm_exact.c", "arch/riscv/hpm_flag_trials.c",
+           "arch/riscv/hpm_probe.c", "arch/riscv/hpm_selfcheck.c",
            "arch/riscv/imsic.c",
            "core/boot/boot_report.c", "core/boot/hart_table.c", "core/boot/hart_usable.c",
            "core/boot/harts.c", "core/boot/host_dt.c", "core/boot/hs_memory.c",

@@ -41,6 +41,29 @@ def test_firmware_that_sets_flags_in_start(tmp_path, suite, text):
     assert any("overflow to a vcpu alone on it: no ssccfg" in line for line in result.own)
 
 
+def version(text):
+    """ "QEMU 11.1.3": (11, 1, 3)."""
+    return tuple(int(part) for part in text.split()[1].split("."))
+
+
+@pytest.mark.parametrize("machine, firmware", [
+    (None, None), (None, "forky"), ("sid", None), ("sid", "trixie"), ("sid", "forky"),
+], ids=str)
+def test_what_a_hart_shows_of_flags(tmp_path, machine, firmware):
+    """Without Ssccfg, as boot tries it: QEMU hides the flag of a closed counter since 11 only, and
+    a start sets flags from OpenSBI 1.8 on."""
+    options = [*(on_qemu(machine) if machine else []),
+               *(on_firmware(firmware) if firmware else []), "--cpu", "tt-ascalon"]
+    if machine and not has_lcofi(machine):
+        pytest.skip(f"{peers.qemu_version(machine)} has no overflow interrupts")
+    result = bare_guests.boot(tmp_path, {"alpha": CHANCE}, options=options)
+    assert result.vm("alpha") == AS_EVER
+    shown = "hidden" if version(peers.qemu_version(machine)) >= (11,) else "shown"
+    start = "sets" if version(peers.opensbi_version(firmware)) >= (1, 8) else "keeps"
+    assert (f"hart 0: OF is {shown} where hcounteren is 0; a start while an LCOFI pends {start} "
+            "it; a start far from the wrap loses the next overflow") in result.own
+
+
 @harness.both_backends
 @pytest.mark.parametrize("suite", FIRMWARES)
 def test_counts_and_samples_are_exact_on_newer_firmware(tmp_path, suite, backend):

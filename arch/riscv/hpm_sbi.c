@@ -99,7 +99,7 @@ void hpm_sbi_clear_flags(struct hpm *hpm, uint64_t hctrs, uint64_t value)
  */
 static void spend_alarm(struct hpm *hpm, uint32_t hctr)
 {
-	if (!(hpm->far & BIT(hctr)))
+	if (!hpm->far_loses || !(hpm->far & BIT(hctr)))
 		return;
 	hpm->far &= ~BIT(hctr);
 	hpm_sbi_clear_flags(hpm, BIT(hctr), ~0UL);

@@ -106,18 +106,6 @@ static void spend_alarm(struct hpm *hpm, uint32_t hctr)
 	hpm_sbi_stop(hpm, BIT(hctr));
 }
 
-/* If guests read the hart's OF bits, starts far from the wrap have OF = 0 as well. Boot has tried
- * whether that loses anything. */
-static void start_shown(struct hpm *hpm, uint32_t hctr, uint64_t value)
-{
-	if (!hpm->far_loses)
-		return;
-	if (value < HPM_NEAR)
-		hpm->far |= BIT(hctr);
-	else
-		spend_alarm(hpm, hctr);
-}
-
 static inline void start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value)
 {
 	hpm_sbi_start_at(hpm, BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, true);
@@ -182,6 +170,12 @@ __attribute__((noinline)) void hpm_sbi_start_armed(struct hpm *hpm, uint32_t hct
 	start_armed(hpm, hctr, value);
 }
 
+static __attribute__((noinline)) void start_near(struct hpm *hpm, uint32_t hctr, uint64_t value)
+{
+	spend_alarm(hpm, hctr);
+	start_armed(hpm, hctr, value);
+}
+
 static __attribute__((noinline)) void run_any(struct hpm *hpm, uint64_t hctrs)
 {
 	uint64_t again = hctrs & ~hpm->fresh;
@@ -199,9 +193,14 @@ static __attribute__((noinline)) void run_any(struct hpm *hpm, uint64_t hctrs)
 	while (unarmed)
 		unarmed &= ~start_together(hpm, unarmed);
 	for_each_bit (i, hctrs & ~again & hpm->armed) {
-		if (hpm->hart_flags)
-			start_shown(hpm, i, hpm->slots[i].value);
-		start_armed(hpm, i, hpm->slots[i].value);
+		uint64_t value = hpm->slots[i].value;
+
+		if (hpm->hart_flags && value < HPM_NEAR) {
+			hpm->far |= BIT(i);
+			start(hpm, BIT(i), SBI_PMU_START_SET_INIT_VALUE, value, true);
+		} else {
+			start_near(hpm, i, value);
+		}
 	}
 }
 

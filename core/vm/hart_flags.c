@@ -35,15 +35,6 @@ void hart_flags_show(struct vcpu *vcpu)
 	vcpu->flags_at_start = hpm->shown || vpmu_has_closed(&vcpu->pmu);
 }
 
-void hart_flags_load(struct vcpu *vcpu)
-{
-	uint64_t shown = vpmu_scountovf(&vcpu->pmu);
-
-	vcpu->home->hpm.shown = shown;
-	vcpu->flags_due |= shown != 0;
-	vcpu->flags_at_start |= shown != 0;
-}
-
 void hart_flags_raised(struct vcpu *vcpu)
 {
 	struct hpm *hpm = &vcpu->home->hpm;

@@ -34,8 +34,15 @@ static inline bool hart_flags_show_none(struct vcpu *vcpu)
 	return true;
 }
 
-/* Called before the counters of a vcpu with hart_flags are restored. */
-void hart_flags_load(struct vcpu *vcpu);
+/* Called before the counters of a vcpu that comes to this hart are restored. */
+static inline void hart_flags_load(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	if (!vcpu->hart_flags)
+		return;
+	pcpu->hpm.shown = vpmu_scountovf(&vcpu->pmu);
+	if (pcpu->hpm.shown)
+		vcpu->flags_due = vcpu->flags_at_start = true;
+}
 
 /* An overflow of the resident vcpu, which has hart_flags, was found. If it does not see its OF yet,
  * the exit takes the way by hart_flags_settle(). */

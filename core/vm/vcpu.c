@@ -71,8 +71,7 @@ void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu)
 	vs_interrupts_loaded(pcpu, vcpu);
 	if (vcpu->fw.at_switches)
 		vcpu_fw_load(vcpu);
-	if (vcpu->hart_flags)
-		hart_flags_load(vcpu);
+	hart_flags_load(pcpu, vcpu);
 	vpmu_restore(&vcpu->pmu);
 	ledger_resident(LEDGER_COMES, vcpu);
 }

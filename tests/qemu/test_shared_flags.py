@@ -46,3 +46,37 @@ def test_every_arming_brings_one_interrupt_at_its_instruction(tmp_path):
     result = boot(tmp_path, {"alpha": "sampling=table", "beta": "sampling=table"})
     for name in ("alpha", "beta"):
         assert result.vm(name) == test_sampling.table("alone")
+
+
+LINUX = """
+perf stat -x, -e instructions:u work 50000000 2>&1 | sed 's/^/stat: /'
+perf stat -x, -e instructions:u,cycles:u,dTLB-load-misses work 10000000 2>&1 | sed 's/^/three: /'
+perf record -q -e instructions:u -c 300000 -o /tmp/data work 20000000 2>&1
+perf script -i /tmp/data -F comm 2>/dev/null | sort | uniq -c
+perf record -q -e instructions:u -c 10000 -o /tmp/data work 20000000 2>&1
+perf script -i /tmp/data -F comm 2>/dev/null | sort | uniq -c
+perf stat -x, -e instructions:u work 50000000 2>&1 | sed 's/^/after: /'
+"""
+
+
+def exact(lines):
+    """Whether a guest printed what LINUX is to print."""
+    counts = {prefix: harness.perf_counts([line.removeprefix(prefix + ": ") for line in lines
+                                           if line.startswith(prefix + ": ")])
+              for prefix in ("stat", "three", "after")}
+    assert counts["stat"] == {"instructions:u": 50000000}, lines
+    assert counts["after"] == {"instructions:u": 50000000}, lines
+    assert counts["three"]["instructions:u"] == counts["three"]["cycles:u"] == 10000000
+    assert counts["three"]["dTLB-load-misses"] > 0
+    assert [line.split() for line in lines if ":" not in line] == [
+        ["66", "work"], ["2000", "work"]], lines
+    return True
+
+
+@pytest.mark.parametrize("text", CPUS)
+def test_two_debian_guests(tmp_path, text):
+    tree = harness.linux_tree(tmp_path, {"alpha": LINUX, "beta": LINUX})
+    result = harness.run(tree, options=options(text))
+    assert result.status == harness.OK, str(result)
+    for name in ("alpha", "beta"):
+        assert exact(result.guest_output(name, name))

@@ -44,6 +44,11 @@ struct vm *vms = all_vms;
 uint32_t n_vms;
 struct quirks quirks;
 
+struct pcpu *pcpu_of_hart(uint64_t hartid)
+{
+	return &harts[hartid];
+}
+
 static bool has_host;
 static struct pmu_maps maps;
 static struct lines *collected;
@@ -120,6 +125,12 @@ static void make_hart(struct pcpu *pcpu, uint64_t hartid, uint64_t isa)
 		hpm->no_overflow = "no event to try an overflow with";
 }
 
+static void hides_none(bool fails)
+{
+	for (uint32_t i = 0; i < VM_MAX_HARTS; i++)
+		harts[i].hpm.flags_hidden = harts[i].hpm.hctrs && !harts[i].hpm.ssccfg && !fails;
+}
+
 void pmu_prepare(const struct vm_tree *tree, const void *host)
 {
 	struct vcpu *vcpu = all_vcpus;
@@ -130,6 +141,7 @@ void pmu_prepare(const struct vm_tree *tree, const void *host)
 	read_maps(host);
 	for (uint64_t hartid = 0; hartid < VM_MAX_HARTS; hartid++)
 		make_hart(&harts[hartid], hartid, host_isa(host, hartid));
+	hides_none(false);
 	n_vms = tree->n_vms;
 	for (uint32_t i = 0; i < n_vms; i++) {
 		vms[i].config = &tree->vms[i];
@@ -152,6 +164,7 @@ static const struct {
 	const char *fails;
 	void (*set)(bool fails);
 } trials[] = {
+    {"the hart shows VS the OF bits of closed counters, as QEMU 10.0 does", hides_none},
     {"the hart counts an event on one counter at a time, as QEMU's do", counts_once},
 };
 
@@ -208,8 +221,7 @@ static void judge(struct vm *vm, struct lines *lines)
 	lines->n = 0;
 	collected = lines;
 	collected_of = vm->config->name;
-	vm->pmu_policy.overflow = vm_overflow_offered(vm);
-	vm->pmu_policy.hart_flags = vm->pmu_policy.overflow && vm_overflow_by_hart_flags(vm);
+	vm_overflow_policy(vm);
 	vm_overflow_report(vm);
 	if (none) {
 		log_line("no hardware counters: hart %lu has no sscofpmf", none->hartid);

@@ -89,6 +89,7 @@ static bool interrupts_after(struct hpm *hpm, uint32_t hctr, uint64_t elsewhere,
 		hpm_stop(hpm, BIT(hctr));
 	}
 	hpm->hart_flags = false;
+	hpm->far = 0;
 	return (hpm_take_overflow(hpm) & BIT(hctr)) && comes;
 }
 

@@ -140,9 +140,10 @@ static void report_hart(const struct pcpu *pcpu)
 	hart_lacks(pcpu, lacks, sizeof(lacks));
 	log_line("hart %lu: %s of %u bits, back end %s, overflow %s%s%s", pcpu->hartid,
 	         counters_text(hpm->hctrs, text), hpm->width, hpm->delegated ? "ssccfg" : "sbi",
-	         !hpm->lcofi    ? "not available to guests"
-	         : !hpm->ssccfg ? "to a vcpu alone on it"
-	                        : "to guests",
+	         !hpm->lcofi         ? "not available to guests"
+	         : hpm->ssccfg       ? "to guests"
+	         : hpm->flags_hidden ? "to guests that read its OF bits"
+	                             : "to a vcpu alone on it",
 	         lacks[0] ? ": " : "", lacks);
 	if (hpm->undelegated)
 		log_line("hart %lu: no back end ssccfg: it has %s", pcpu->hartid, hpm->undelegated);

@@ -43,7 +43,8 @@ static bool shared(const struct vcpu *vcpu, uint64_t harts)
 	return false;
 }
 
-bool vm_overflow_hidden(const struct vm *vm)
+/* Whether each hart of each vcpu shows VS only the OF bits of open counters. */
+static bool flags_hidden(const struct vm *vm)
 {
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
 		uint32_t hart;
@@ -59,7 +60,7 @@ bool vm_overflow_hidden(const struct vm *vm)
 static const char *not_alone(const struct vm *vm, const struct vcpu *vcpu)
 {
 	uint64_t harts = vm->config->vcpus[vcpu->id].harts;
-	bool hidden = vm_overflow_hidden(vm);
+	bool hidden = flags_hidden(vm);
 
 	if (!hidden && shared(vcpu, harts))
 		return "other vcpus share it";
@@ -93,13 +94,24 @@ bool vm_overflow_offered(const struct vm *vm)
 	return vm->config->pmu && vm->config->pmu_overflow && !obstacle(vm);
 }
 
-bool vm_overflow_by_hart_flags(const struct vm *vm)
+/* Whether a vcpu may read the hart's own OF bits. */
+static bool reads_flags(const struct vm *vm)
 {
 	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
 		if (!vm->vcpus[i]->home->hpm.ssccfg)
 			return true;
 	}
 	return false;
+}
+
+void vm_overflow_policy(struct vm *vm)
+{
+	struct vpmu_policy *policy = &vm->pmu_policy;
+	bool reads = reads_flags(vm), hidden = flags_hidden(vm);
+
+	policy->overflow = vm_overflow_offered(vm);
+	policy->shows_flags = policy->overflow && reads && hidden;
+	policy->hart_flags = policy->overflow && reads && !hidden;
 }
 
 /* Without overflow interrupts a guest is not told of Sscofpmf, and without that Linux has no
@@ -130,6 +142,11 @@ void vm_overflow_report(const struct vm *vm)
 		log_line(NO_OVERFLOW "hart %lu has %s%s%s", vm->config->name, home->hartid,
 		         hart_lacks(home, lacks, sizeof(lacks)), why ? ", and " : "",
 		         why ? why : "");
+	} else if (vm->pmu_policy.shows_flags) {
+		log_line(
+		    "vm %s: overflow interrupts without ssccfg: a counter that samples has its "
+		    "event for itself",
+		    vm->config->name);
 	} else if (vm->pmu_policy.hart_flags) {
 		log_line("vm %s: overflow interrupts without ssccfg: one counter for each event%s",
 		         vm->config->name,

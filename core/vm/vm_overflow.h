@@ -2,9 +2,9 @@
 /*
  * Which VMs have overflow interrupts, and what the boot report says about the others.
  *
- * A hart without Ssccfg shows its scountovf to whatever runs on it, and a guest must not see the OF
- * bits of another one. On such harts only those VMs have overflow interrupts whose vcpus are alone
- * on their harts. They read the hart's own OF bits (core/vm/hart_flags.h).
+ * On a hart without Ssccfg a guest reads the hart's own scountovf (core/vm/hart_flags.h), and must
+ * not see the OF bits of another one. If such a hart shows all its bits, only those VMs have overflow
+ * interrupts whose vcpus are alone on their harts.
  */
 #ifndef CORE_VM_VM_OVERFLOW_H
 #define CORE_VM_VM_OVERFLOW_H
@@ -14,12 +14,9 @@
 /* Whether the VM has overflow interrupts. Only after all vcpus of all VMs have a home. */
 bool vm_overflow_offered(const struct vm *vm);
 
-/* Whether the guest reads the hart's own OF bits (core/vm/hart_flags.h). Only for a VM that has
- * overflow interrupts. */
-bool vm_overflow_by_hart_flags(const struct vm *vm);
-
-/* Whether each hart of each vcpu shows VS only the OF bits of open counters (hpm.flags_hidden). */
-bool vm_overflow_hidden(const struct vm *vm);
+/* Sets `overflow`, `hart_flags` and `shows_flags` of the VM's policy, which is not set yet. When
+ * vm_overflow_offered() may be called. */
+void vm_overflow_policy(struct vm *vm);
 
 /* Logs a line about a VM that does not have all overflow features. */
 void vm_overflow_report(const struct vm *vm);

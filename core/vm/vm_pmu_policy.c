@@ -93,11 +93,7 @@ void vm_pmu_policy_make(struct vm *vm)
 		if (hpm->width < policy->width)
 			policy->width = hpm->width;
 	}
-	policy->overflow = vm_overflow_offered(vm);
-	if (policy->overflow && vm_overflow_by_hart_flags(vm)) {
-		policy->shows_flags = vm_overflow_hidden(vm);
-		policy->hart_flags = !policy->shows_flags;
-	}
+	vm_overflow_policy(vm);
 	/* The hart's OF bit is the guest's only while the counter is direct, so it is kept direct
 	 * at any cost. */
 	policy->cheap_moves |= policy->hart_flags;

@@ -44,6 +44,20 @@ void host_fence(void)
 {
 }
 
+bool hpm_lcofi_comes(uint64_t patience)
+{
+	(void)patience;
+	return false;
+}
+
+const char *hpm_try_flags(struct hpm *h, uint32_t hctr, uint64_t patience)
+{
+	(void)h;
+	(void)hctr;
+	(void)patience;
+	return NULL;
+}
+
 bool hpm_fixed_take(struct hpm *h, uint32_t hctr, const struct hw_event *config)
 {
 	(void)h;

@@ -97,8 +97,6 @@ static uint64_t refused(struct vpmu *v, uint64_t set, enum vpmu_start_from from,
 	uint64_t near = 0;
 	uint32_t i;
 
-	if (!v->policy.shows_flags)
-		return 0;
 	for_each_bit (i, set & vpmu_hw_lctrs(v))
 		if (vpmu_near(v, start_value(v, (lctr_t){i}, from, arg)))
 			near |= bit64(i);
@@ -107,7 +105,37 @@ static uint64_t refused(struct vpmu *v, uint64_t set, enum vpmu_start_from from,
 
 bool vpmu_starts_kept(struct vpmu *v, lctr_t lctr)
 {
-	return refused(v, bit64(lctr.idx), VPMU_FROM_KEPT, 0) == 0;
+	return !v->policy.shows_flags || refused(v, bit64(lctr.idx), VPMU_FROM_KEPT, 0) == 0;
+}
+
+/* With shows_flags. Returns those that were refused. */
+static uint64_t start_seen(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg)
+{
+	uint64_t unseen = refused(v, set, from, arg);
+
+	if (set != unseen)
+		vpmu_start_set(v, set & ~unseen, from, arg, 0);
+	return unseen;
+}
+
+/* Starts counters that do not run. Returns those that were refused, which are as before. */
+static uint64_t start_checked(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg)
+{
+	uint64_t unseen = 0;
+	uint32_t i;
+
+	if (!v->policy.shows_flags) {
+		if (set != 0)
+			vpmu_start_set(v, set, from, arg, 0);
+		return 0;
+	}
+	if (from != VPMU_FROM_SNAPSHOT)
+		return start_seen(v, set, from, arg);
+	/* Each value is read once, because the guest may change it at any time. */
+	for_each_bit (i, set)
+		unseen |= start_seen(v, bit64(i), VPMU_FROM_GIVEN,
+		                     start_value(v, (lctr_t){i}, from, arg));
+	return unseen;
 }
 
 static __attribute__((noinline)) vpmu_answer start_any(struct vpmu *v, unsigned long base,
@@ -134,9 +162,7 @@ static __attribute__((noinline)) vpmu_answer start_any(struct vpmu *v, unsigned 
 
 	already = set & v->running;
 	set &= ~already;
-	unseen = refused(v, set, from, arg);
-	if (set != unseen)
-		vpmu_start_set(v, set & ~unseen, from, arg, 0);
+	unseen = start_checked(v, set, from, arg);
 
 	/* Not in table 40, but SBI_SUCCESS would hide that the counter stands still. */
 	if ((set & (v->lost | unseen)) != 0)

@@ -37,9 +37,7 @@ static inline bool hart_flags_show_none(struct vcpu *vcpu)
 /* Called before the counters of a vcpu that comes to this hart are restored. */
 static inline void hart_flags_load(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	if (!vcpu->hart_flags)
-		return;
-	pcpu->hpm.shown = vpmu_scountovf(&vcpu->pmu);
+	pcpu->hpm.shown = vcpu->hart_flags ? vpmu_scountovf(&vcpu->pmu) : 0;
 	if (pcpu->hpm.shown)
 		vcpu->flags_due = vcpu->flags_at_start = true;
 }

@@ -59,7 +59,8 @@ static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
 		pcpu->looked = pcpu->stay_start;
 		pcpu_interrupts(pcpu, pcpu_pending_interrupts(pcpu));
 		sched_check_notified(pcpu);
-	} while (!pcpu->ready || left_pending(pcpu));
+		/* Seldom once more: as a loop it would keep what it needs in six registers more. */
+	} while (__builtin_expect(!pcpu->ready || left_pending(pcpu), 0));
 	return csr_read(CSR_TIME);
 }
 

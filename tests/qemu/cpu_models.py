@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CPU models of QEMU that have H: what perf can do in Debian guests on each, alone on a hart and two
-on one. The record of that is tests/machines.json, and docs/machines.md is made of it."""
+"""CPU models of QEMU that have H: what perf can do in Debian guests on each, in one alone on a hart
+and in two on one. tests/machines.json is the record, and docs/machines.md is made of it."""
 
 import json
 import re
@@ -8,6 +8,7 @@ import subprocess
 from typing import NamedTuple
 
 import harness
+import peers
 from runlib.qemu import CPU
 
 RECORD = harness.ROOT / "tests/machines.json"
@@ -89,6 +90,20 @@ class Seen(NamedTuple):
     filters: str
     samples: str
     words: tuple
+
+
+def available():
+    """{version: path} of the QEMUs and of the firmwares that can be had today, and why others
+    cannot."""
+    qemus, firmwares, whys = {}, {}, []
+    for found, find, versions in ((qemus, peers.find_qemu, QEMUS),
+                                  (firmwares, peers.find_opensbi, FIRMWARES)):
+        for version in versions:
+            try:
+                found[version] = find(version)
+            except peers.Missing as why:
+                whys.append(str(why))
+    return qemus, firmwares, whys
 
 
 def listed(qemu):

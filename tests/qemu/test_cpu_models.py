@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/machines.md says what perf can do in Debian guests on each CPU model of QEMU that has H. Three
-models of this machine's QEMU are booted here, all in the long form."""
+"""docs/machines.md says what perf can do in Debian guests on each CPU model of QEMU that has H.
+Three models of this machine's QEMU are booted here, all in the long form."""
 
 import pytest
 
@@ -18,9 +18,10 @@ SHORT = ("rva23s64", "tt-ascalon", "rv64")
 def had(find, version):
     """The path of QEMU or OpenSBI of a version, or a test that is left out."""
     try:
-        return find(version)
+        path = find(version)
     except peers.Missing as why:
         pytest.skip(str(why))
+    return path
 
 
 def is_short(case):
@@ -29,7 +30,8 @@ def is_short(case):
 
 
 @pytest.mark.parametrize("case", [
-    pytest.param(case, id="-".join(map(str, case)), marks=() if is_short(case) else pytest.mark.long)
+    pytest.param(case, id="-".join(map(str, case)),
+                 marks=() if is_short(case) else pytest.mark.long)
     for case in RECORD])
 def test_a_model_is_as_recorded(tmp_path, case):
     seen = cpu_models.boot(case, had(peers.find_qemu, case.qemu),
@@ -114,6 +116,16 @@ def test_words_of_a_refusal():
                                                            "no filters")
     refused = harness.Result(harness.REFUSED, "tally: hart 0: h\ntally: refused: /vms: none")
     assert cpu_models.words(refused, ("alpha",), False) == ("refused: /vms: none",)
+
+
+def test_what_cannot_be_had_is_named(monkeypatch):
+    """Of this machine's own QEMU and OpenSBI nothing is fetched."""
+    monkeypatch.setattr(peers, "refusal", lambda *_: "no such mirror")
+    qemus, firmwares, whys = cpu_models.available()
+    assert len(qemus) <= 1 and len(firmwares) <= 1
+    assert len(whys) == 5 - len(qemus) - len(firmwares)
+    for why in whys:
+        assert " cannot be had: this machine has " in why and why.endswith("; no such mirror")
 
 
 def test_equal_firmwares_share_a_row():

@@ -1,24 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/cbo.h"
 
-#include "arch/riscv/isa.h"
-#include "arch/riscv/trap.h"
-
 /* MISC-MEM with funct3 = 2. The immediate selects the operation. */
 #define CBO_INVAL 0
 #define CBO_CLEAN 1
 #define CBO_FLUSH 2
 #define CBO_ZERO  4
 
-/* Returns false if the instruction trapped. */
 #define CBO(operation, address)                                                                    \
-	({                                                                                         \
-		struct trap_guard guard_;                                                          \
-		trap_guard_begin(&guard_);                                                         \
-		__asm__ volatile(".insn i 0x0f, 2, x0, %0, %1" ::"r"(address), "i"(operation)      \
-		                 : "memory");                                                      \
-		trap_guard_end(&guard_) == ~0UL;                                                   \
-	})
+	__asm__ volatile(".insn i 0x0f, 2, x0, %0, %1" ::"r"(address), "i"(operation) : "memory")
 
 static uint8_t scratch[2 * CBO_MAX_BLOCK] __attribute__((aligned(CBO_MAX_BLOCK)));
 
@@ -34,30 +24,30 @@ static bool zeroes(uint32_t size)
 
 	for (i = 0; i < sizeof(scratch); i++)
 		scratch[i] = 0xff;
-	if (!CBO(CBO_ZERO, scratch))
-		return false;
+	CBO(CBO_ZERO, scratch);
 	for (i = 0; i < sizeof(scratch) && !scratch[i]; i++)
 		;
 	return i == size;
 }
 
 /* The firmware may permit some of these instructions and not others. */
-static bool manages(void)
+bool cbo_try_m(const struct cbo_blocks *blocks)
 {
-	return CBO(CBO_CLEAN, scratch) && CBO(CBO_FLUSH, scratch) && CBO(CBO_INVAL, scratch);
+	CBO(CBO_CLEAN, scratch);
+	CBO(CBO_FLUSH, scratch);
+	CBO(CBO_INVAL, scratch);
+	return is_block(blocks->zicbom);
 }
 
-uint64_t cbo_probe(uint64_t isa, const struct cbo_blocks *blocks)
+bool cbo_try_z(const struct cbo_blocks *blocks)
 {
-	uint64_t works = 0;
+	return is_block(blocks->zicboz) && zeroes(blocks->zicboz);
+}
 
-	if (isa & BIT(ISA_ZICBOM) && is_block(blocks->zicbom) && manages())
-		works |= BIT(ISA_ZICBOM);
-	if (isa & BIT(ISA_ZICBOZ) && is_block(blocks->zicboz) && zeroes(blocks->zicboz))
-		works |= BIT(ISA_ZICBOZ);
-	if (isa & BIT(ISA_ZICBOP) && is_block(blocks->zicbop))
-		works |= BIT(ISA_ZICBOP);
-	return works;
+/* A prefetch is a hint and never traps. */
+bool cbo_try_p(const struct cbo_blocks *blocks)
+{
+	return is_block(blocks->zicbop);
 }
 
 /* About 0.04 instructions a byte with blocks of 64 bytes. */
@@ -72,7 +62,6 @@ void cbo_clear(void *to, uint64_t size, uint32_t block)
 	}
 	while (at < end) {
 		for (uint32_t i = 0; i < BLOCKS_A_ROUND; i++, at += block)
-			__asm__ volatile(".insn i 0x0f, 2, x0, %0, %1" ::"r"(at), "i"(CBO_ZERO)
-			                 : "memory");
+			CBO(CBO_ZERO, at);
 	}
 }

@@ -15,12 +15,14 @@ struct cbo_blocks {
 };
 
 /*
- * Returns those extensions of `isa` (BIT(enum isa_ext)) that work on this hart with the block sizes
- * of the host tree. Each instruction is executed once, and what cbo.zero clears is measured. Blocks
- * larger than CBO_MAX_BLOCK bytes are not supported. At boot, one hart at a time.
+ * The tries of isa_trial.c for Zicbom, Zicboz and Zicbop: each instruction is executed once, and
+ * what cbo.zero clears is measured. false: the block size of the host tree is not the hart's, or
+ * larger than CBO_MAX_BLOCK bytes.
  */
 #define CBO_MAX_BLOCK 1024U
-uint64_t cbo_probe(uint64_t isa, const struct cbo_blocks *blocks);
+bool cbo_try_m(const struct cbo_blocks *blocks);
+bool cbo_try_z(const struct cbo_blocks *blocks);
+bool cbo_try_p(const struct cbo_blocks *blocks);
 
 /* Clears memory, by cbo.zero where that works: `block` is its size in bytes, 0: it does not. */
 void cbo_clear(void *to, uint64_t size, uint32_t block);

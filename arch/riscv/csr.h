@@ -57,6 +57,7 @@
 #define CSR_TIME          0xc01
 #define CSR_INSTRET       0xc02
 #define CSR_HPMCOUNTER31  0xc1f
+#define CSR_VLENB         0xc22
 #define CSR_SCOUNTOVF     0xda0
 #define CSR_HGEIP         0xe12
 

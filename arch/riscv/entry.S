@@ -70,12 +70,20 @@ boot_instead:
 	li	a7, ASM_EXT_HSM
 	li	a6, ASM_HSM_HART_START
 	ecall
-	beqz	a0, 1f
+	beqz	a0, stop_hart
 	ret
-1:	li	a6, ASM_HSM_HART_STOP
+
+/* a0 = the state, a1 = its value from now on: another hart may have the stack then. */
+	.globl hart_leaves
+hart_leaves:
+	fence	rw, w
+	sw	a1, 0(a0)
+	li	a7, ASM_EXT_HSM
+stop_hart:
+	li	a6, ASM_HSM_HART_STOP
 	ecall
-2:	wfi
-	j	2b
+1:	wfi
+	j	1b
 
 /* Nothing that holds an address can be used. */
 elsewhere:

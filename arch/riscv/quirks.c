@@ -87,6 +87,12 @@ void quirk_probe_wfi_pc(void)
 	}
 }
 
+bool quirk_vs_timer_pends(void)
+{
+	csr_write(CSR_HTIMEDELTA, 0);
+	return csr_read(CSR_HIP) & BIT(IRQ_VSTI);
+}
+
 void quirk_probe_unmask(void)
 {
 	const uint64_t lcofi = BIT(IRQ_LCOFI);

@@ -24,12 +24,13 @@ void trap_guard_begin(struct trap_guard *guard)
 {
 	volatile uint64_t *words = guard_words();
 
+	/* First, because hstatus traps where there is no H (isa_trial.c). */
+	words[1] = ~0UL;
+	words[0] = 1;
 	guard->sepc = csr_read(CSR_SEPC);
 	guard->sstatus = csr_read(CSR_SSTATUS);
 	guard->hstatus = csr_read(CSR_HSTATUS);
 	guard->scause = csr_read(CSR_SCAUSE);
-	words[1] = ~0UL;
-	words[0] = 1;
 }
 
 uint64_t trap_guard_end(const struct trap_guard *guard)
@@ -37,12 +38,12 @@ uint64_t trap_guard_end(const struct trap_guard *guard)
 	volatile uint64_t *words = guard_words();
 	uint64_t cause = words[1];
 
-	words[0] = 0;
 	if (cause != ~0UL) {
 		csr_write(CSR_SEPC, guard->sepc);
 		csr_write(CSR_SSTATUS, guard->sstatus);
 		csr_write(CSR_HSTATUS, guard->hstatus);
 		csr_write(CSR_SCAUSE, guard->scause);
 	}
+	words[0] = 0;
 	return cause;
 }

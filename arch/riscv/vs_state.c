@@ -72,7 +72,7 @@ bool vs_state_probe_vsiselect(void)
 	return trap_guard_end(&guard) == ~0UL;
 }
 
-static bool has_hstateen0(void)
+bool vs_state_has_hstateen0(void)
 {
 	struct trap_guard guard;
 
@@ -89,7 +89,7 @@ bool vs_state_probe_records(void)
 
 	trap_guard_begin(&guard);
 	(void)csr_read_guarded(CSR_VSCTRCTL);
-	return trap_guard_end(&guard) == ~0UL && !has_hstateen0();
+	return trap_guard_end(&guard) == ~0UL && !vs_state_has_hstateen0();
 }
 
 void vs_state_clear_records(void)
@@ -106,13 +106,13 @@ void vs_state_clear_records(void)
  */
 static void close_other_state(bool aia)
 {
-	if (has_hstateen0())
+	if (vs_state_has_hstateen0())
 		csr_write(CSR_HSTATEEN0, HSTATEEN0_ENVCFG | (aia ? HSTATEEN0_GUEST_AIA : 0));
 }
 
 bool vs_state_opens_aia(void)
 {
-	return !has_hstateen0() ||
+	return !vs_state_has_hstateen0() ||
 	       (csr_read(CSR_HSTATEEN0) & HSTATEEN0_GUEST_AIA) == HSTATEEN0_GUEST_AIA;
 }
 

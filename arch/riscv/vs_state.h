@@ -58,6 +58,9 @@ void vs_state_init_hart(uint64_t isa, bool aia);
 /* Whether they can then. */
 bool vs_state_opens_aia(void);
 
+/* Whether the hart has Smstateen, and the firmware has opened hstateen0. */
+bool vs_state_has_hstateen0(void);
+
 /*
  * Whether the guest's own exceptions go to it without an exit: all that its S-mode would take on a
  * real machine. ECALLs from VS, guest-page faults and virtual instructions always come to HS.

@@ -84,22 +84,23 @@ static void report_events(uint64_t hartid, const struct hpm *hpm)
 	}
 }
 
-/* Logs cache-block operations that the host's tree promises, and that the hart refuses. */
-static void report_blocks(const struct pcpu *pcpu)
+void boot_report_lost(const struct pcpu *pcpu)
 {
 	uint64_t lost = 0;
 
 	for (uint32_t i = 0; i < platform.n_harts; i++) {
 		if (platform.harts[i].hartid == pcpu->hartid)
-			lost = platform.harts[i].isa & ISA_CBO & ~pcpu->isa;
+			lost = platform.harts[i].isa & ~pcpu->isa;
 	}
 	for (size_t e = 0; e < ISA_EXTENSIONS; e++) {
+		const char *name = isa_name((enum isa_ext)e);
+		bool block = BIT(e) & ISA_CBO;
+
 		if (lost & BIT(e))
-			log_line(
-			    "hart %lu: no %s, which the host's tree promises: it traps, or its "
-			    "block has another size%s",
-			    pcpu->hartid, isa_name((enum isa_ext)e),
-			    e == ISA_ZICBOZ ? "; memory is cleared by stores" : "");
+			log_line("hart %lu%s no %c%s, which the host's tree promises%s%s",
+			         pcpu->hartid, block ? ":" : " has", block ? *name : *name & ~0x20,
+			         &name[1], block ? ": it traps, or its block has another size" : "",
+			         e == ISA_ZICBOZ ? "; memory is cleared by stores" : "");
 	}
 }
 
@@ -136,7 +137,7 @@ static void report_hart(const struct pcpu *pcpu)
 
 	isa_text(pcpu->isa, text, sizeof(text));
 	log_line("hart %lu: %s", pcpu->hartid, text);
-	report_blocks(pcpu);
+	boot_report_lost(pcpu);
 	hart_lacks(pcpu, lacks, sizeof(lacks));
 	log_line("hart %lu: %s of %u bits, back end %s, overflow %s%s%s", pcpu->hartid,
 	         counters_text(hpm->hctrs, text), hpm->width, hpm->delegated ? "ssccfg" : "sbi",

@@ -4,6 +4,7 @@
 #define CORE_BOOT_BOOT_REPORT_H
 
 #include "core/lib/types.h"
+#include "core/vm/pcpu.h"
 
 /* Returns why a hart with this id and these extensions cannot run guests. NULL: it can. */
 const char *hart_unusable(uint64_t hartid, uint64_t isa);
@@ -15,6 +16,10 @@ void boot_report_require(uint64_t hartid, uint64_t isa, void *dtb);
 
 /* Returns whether platform.harts[i] can run guests. If not, it logs one line that says why. */
 bool boot_report_usable(uint32_t i);
+
+/* Logs each extension that the host's tree promises, and that the hart has not got. After
+ * pcpu_init(), whatever it returned. */
+void boot_report_lost(const struct pcpu *pcpu);
 
 void boot_report_machine(void);
 

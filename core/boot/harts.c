@@ -147,6 +147,12 @@ static const char *start_hart(uint32_t i)
 	if (!comes(start))
 		return "the firmware says that it started it, and it does not come";
 	wait_for(pcpu, PCPU_PROBED, platform.harts[i].hartid);
+	if (atomic_load(&pcpu->online) == PCPU_LEFT) {
+		/* The next hart has its place. */
+		boot_report_lost(pcpu);
+		atomic_store(&pcpu->online, 0);
+		return pcpu->unfit;
+	}
 	if (atomic_load(&pcpu->online) == PCPU_PROBED) {
 		(void)send_ipi(pcpu->hartid);
 		take_turns(&turns[n_pcpus], 0, 2);

@@ -17,6 +17,9 @@ void harts_start(uint64_t boot_hartid, uint32_t most);
  * online then. Once, before it runs anything else. */
 void harts_join(struct pcpu *pcpu);
 
+/* Stops the calling hart, which uses its stack no more once *state is `value`. In entry.S. */
+_Noreturn void hart_leaves(atomic_uint *state, uint32_t value);
+
 /* Has another hart begin at the image's entry in place of the boot hart, which calls this before it
  * has started any, and stops the caller (SBI 3.0, HSM). Returns if the firmware does not start it.
  * In entry.S. */

@@ -246,7 +246,8 @@ void secondary_main(uint64_t hartid, uint64_t index)
 	struct pcpu *pcpu = this_pcpu();
 
 	hs_memory_use(hartid);
-	pcpu_init(hartid, (uint32_t)index, pcpu->isa);
+	if (pcpu_init(hartid, (uint32_t)index, pcpu->isa))
+		hart_leaves(&pcpu->online, PCPU_LEFT);
 	trip();
 	harts_join(pcpu);
 	run(pcpu);
@@ -271,7 +272,12 @@ void main(uint64_t hartid, void *dtb)
 	boot_report_require(hartid, this_pcpu()->isa, dtb);
 	make_memory(hartid, dtb);
 	read_table();
-	pcpu_init(hartid, 0, this_pcpu()->isa);
+	const char *why = pcpu_init(hartid, 0, this_pcpu()->isa);
+
+	if (why) {
+		boot_report_lost(this_pcpu());
+		platform_lacks("no guest can run on boot hart %lu: %s", hartid, why);
+	}
 	harts_start(hartid, n_stacks);
 	trip();
 	if (is_tree_given())

@@ -2,6 +2,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/gstage.h"
 #include "arch/riscv/isa.h"
+#include "arch/riscv/isa_trial.h"
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/sbi.h"
 #include "arch/riscv/vs_state.h"
@@ -75,14 +76,17 @@ static uint64_t counts_a_tick(void)
 	return counts < ticks ? 1 : (counts + ticks / 2) / ticks;
 }
 
-void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
+const char *pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 {
 	struct pcpu *pcpu = this_pcpu();
 
 	pcpu->hartid = hartid;
 	pcpu->index = index;
-	isa = (isa & ~ISA_CBO) | cbo_probe(isa, &pcpu->blocks);
+	isa = isa_tried(isa, &pcpu->blocks);
 	pcpu->isa = isa;
+	pcpu->unfit = "it has no H extension";
+	if (!(isa & BIT(ISA_H)))
+		return pcpu->unfit;
 	pcpu->alone = platform.roam ? 0 : platform.timebase / TRAP_LOOP_LOOKS_HZ;
 	pcpu->external_at = ~0UL;
 	wake_times_init(&pcpu->wake);
@@ -91,6 +95,10 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	pcpu->vs_has.records = vs_state_probe_records();
 	quirk_probe_wfi_pc();
 	vs_state_init_hart(isa, platform.imsic.ids);
+	pcpu->unfit = "its VSTIP always pends";
+	if (!pcpu->vs_has.sstc && quirk_vs_timer_pends())
+		return pcpu->unfit;
+	pcpu->unfit = NULL;
 	pcpu->ad_ungated = !quirk_probe_ad();
 	pcpu->hpm.silent = platform.silent;
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase,
@@ -110,6 +118,7 @@ void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 		csr_set(CSR_SIE, BIT(IRQ_LCOFI));
 	external_init_hart(pcpu);
 	guest_files_init(pcpu);
+	return NULL;
 }
 
 void pcpu_count_vcpus(struct pcpu *pcpu, int32_t more)

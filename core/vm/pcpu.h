@@ -28,7 +28,7 @@
 struct vcpu;
 
 enum { WORKED = 1, PUT_OFF = 2 };
-enum { PCPU_PROBED = 1, PCPU_ONLINE = 2 };
+enum { PCPU_PROBED = 1, PCPU_ONLINE = 2, PCPU_LEFT = 3 };
 
 /* The large members come last, as in struct vcpu. */
 struct pcpu {
@@ -65,6 +65,7 @@ struct pcpu {
 	uint32_t files_taken;       /* files 1 to this one belong to vcpus */
 	uint32_t file_words;        /* of 64 identities, that each has */
 	const char *no_guest_files; /* why there are none */
+	const char *unfit;          /* see pcpu_init() */
 	uint32_t irq_place;         /* its place in the interrupt controller, or IRQCHIP_NOWHERE */
 	uint64_t external_at;       /* host time of the next external_look(); ~0: never */
 	/* What sched_next() has to ask in one go: `special` is not 0 if one of them is set. */
@@ -212,7 +213,8 @@ static inline uint64_t pcpu_pending_interrupts(const struct pcpu *pcpu)
 void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending);
 
 /* Sets up CSRs, counters and interrupts of the calling hart. Its pcpu is zero except for `blocks`;
- * `blocks` and `isa` are what the host device tree says. */
-void pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa);
+ * `blocks` and `isa` are what the host device tree says. Returns why no guest can run on it, which
+ * is also in `unfit`. NULL: guests can. */
+const char *pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa);
 
 #endif

@@ -9,13 +9,17 @@
 
 #define MENVCFG     "0x30a"
 #define STIMECMP    "0x14d"
+#define VSTIMECMP   "0x24d"
 #define MPP_S       (1UL << 11)
 #define MPP         (3UL << 11)
 #define MIE_MSIE    (1UL << 3)
+#define MIE_MTIE    (1UL << 7)
 #define IP_SSIP     (1UL << 1)
+#define IP_STIP     (1UL << 5)
 #define IP_LCOFIP   (1UL << 13)
 #define INTERRUPT   (1UL << 63)
 #define CAUSE_SOFT  (INTERRUPT | 3)
+#define CAUSE_TIMER (INTERRUPT | 7)
 #define CAUSE_ILL   2UL
 #define CAUSE_LOAD  13UL
 #define CAUSE_STORE 15UL
@@ -95,11 +99,15 @@ static _Noreturn void enter(uint64_t hartid, uint64_t addr, uint64_t opaque)
 	csr_write(mideleg, 0x2222UL);
 	csr_write(mcounteren, ~0UL);
 	csr_write(satp, 0);
-	/* STCE, PBMTE, ADUE; CBZE, CBCFE, CBIE; and CDE unless this firmware emulates delegated
+	if (option_is("sstc=closed"))
+		__asm__ volatile("csrw " VSTIMECMP ", %0" ::"r"(~0UL));
+	if (hartid && option("misa="))
+		csr_clear(misa, BIT(*option("misa=") - 'a'));
+	/* STCE; PBMTE, ADUE; CBZE, CBCFE, CBIE; and CDE unless this firmware emulates delegated
 	 * counters. */
-	__asm__ volatile("csrw " MENVCFG ", %0" ::"r"(BIT(63) | BIT(62) | BIT(61) |
-	                                              (option("blocks=") ? 0 : 0xf0UL) |
-	                                              (option("delegated=") ? 0 : BIT(60))));
+	__asm__ volatile("csrw " MENVCFG ", %0" ::"r"(
+	    (option("sstc=") ? 0 : BIT(63)) | (option("tables=") ? 0 : BIT(62) | BIT(61)) |
+	    (option("blocks=") ? 0 : 0xf0UL) | (option("delegated=") ? 0 : BIT(60))));
 	pmu_init();
 	csr_write(mie, MIE_MSIE);
 	csr_clear(mstatus, MPP | BIT(39) | BIT(7));
@@ -179,13 +187,24 @@ static struct sbi_ret base_call(uint64_t fid, uint64_t a0)
 	return r;
 }
 
+static void set_timer(uint64_t at)
+{
+	if (!option("sstc=")) {
+		__asm__ volatile("csrw " STIMECMP ", %0" ::"r"(at));
+		return;
+	}
+	MTIMECMP[csr_read(mhartid)] = at;
+	csr_clear(mip, IP_STIP);
+	csr_set(mie, MIE_MTIE);
+}
+
 static struct sbi_ret call(const uint64_t *a, uint64_t eid, uint64_t fid)
 {
 	switch (eid) {
 	case SBI_EXT_BASE:
 		return base_call(fid, a[0]);
 	case SBI_EXT_TIME:
-		__asm__ volatile("csrw " STIMECMP ", %0" ::"r"(a[0]));
+		set_timer(a[0]);
 		return (struct sbi_ret){0, 0};
 	case SBI_EXT_IPI:
 		return send_ipi(a[0], a[1]);
@@ -226,6 +245,9 @@ void trapped(struct frame *f)
 	if (cause == CAUSE_SOFT) {
 		MSIP[csr_read(mhartid)] = 0;
 		csr_set(mip, IP_SSIP);
+	} else if (cause == CAUSE_TIMER) {
+		csr_clear(mie, MIE_MTIE);
+		csr_set(mip, IP_STIP);
 	} else if (cause == CAUSE_ECALL) {
 		struct sbi_ret r = call(&f->x[10], f->x[17], f->x[16]);
 

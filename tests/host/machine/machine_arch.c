@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/riscv/cbo.h"
 #include "arch/riscv/csr.h"
 #include "arch/riscv/hpm.h"
 #include "arch/riscv/hpm_exact.h"
 #include "arch/riscv/hpm_selfcheck.h"
 #include "arch/riscv/isa.h"
+#include "arch/riscv/isa_trial.h"
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/semihosting.h"
 #include "arch/riscv/uart.h"
@@ -34,6 +34,12 @@ void boot_instead(uint64_t hartid, void *dtb)
 	abort();
 }
 
+void hart_leaves(atomic_uint *state, uint32_t value)
+{
+	(void)state, (void)value;
+	abort();
+}
+
 void quirks_text(char *buf, size_t size)
 {
 	(void)size;
@@ -44,15 +50,20 @@ void quirk_probe_wfi_pc(void)
 {
 }
 
+bool quirk_vs_timer_pends(void)
+{
+	return false;
+}
+
 bool quirk_probe_ad(void)
 {
 	return true;
 }
 
-uint64_t cbo_probe(uint64_t isa, const struct cbo_blocks *blocks)
+uint64_t isa_tried(uint64_t promised, const struct cbo_blocks *blocks)
 {
 	(void)blocks;
-	return isa & (BIT(ISA_ZICBOM) | BIT(ISA_ZICBOZ));
+	return promised & ~BIT(ISA_ZICBOP);
 }
 
 /* Harts of this machine have whole blocks only, as those of others do. */

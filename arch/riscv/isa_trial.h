@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Extensions that the host's tree promises, tried on each hart: the tree may be another machine's,
+ * and the firmware may keep an extension from HS (menvcfg, mstateen0).
+ */
+#ifndef ARCH_ISA_TRIAL_H
+#define ARCH_ISA_TRIAL_H
+
+#include "arch/riscv/cbo.h"
+
+/*
+ * Returns those of `promised` (BIT(enum isa_ext)) that the calling hart has, as far as Tally uses
+ * them; `blocks` are the tree's. Without H no other is tried. Those that are not tried here are in
+ * the result: guests alone use them, or hpm_init() tries them. Changes henvcfg. At boot, one hart
+ * at a time.
+ */
+uint64_t isa_tried(uint64_t promised, const struct cbo_blocks *blocks);
+
+#endif

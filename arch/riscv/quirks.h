@@ -21,8 +21,9 @@ struct quirks {
 	 * must not be able to do that, so such counters are never armed. Not probed, because the
 	 * probe would end the emulator: see quirks_believe_qemu(). */
 	bool no_armed_cache_events;
-	/* QEMU without Ssccfg: the guest reads the hart's own scountovf. Detected by menvcfg.CDE =
-	 * 0. */
+	/* QEMU before 11 without Ssccfg: a guest reads bits of the hart's own scountovf that
+	 * hcounteren closes. Where they are not hidden, OF of counters that no vcpu alone on its
+	 * hart has is kept 1. Probed: hpm->flags_hidden. */
 	bool scountovf_leaks;
 	/* QEMU with -icount: the instructions after WFI in its translation block are counted twice.
 	 * Probed. */

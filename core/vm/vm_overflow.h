@@ -3,8 +3,8 @@
  * Which VMs have overflow interrupts, and what the boot report says about the others.
  *
  * On a hart without Ssccfg a guest reads the hart's own scountovf (core/vm/hart_flags.h), and must
- * not see the OF bits of another one. If such a hart shows all its bits, only those VMs have overflow
- * interrupts whose vcpus are alone on their harts.
+ * not see the OF bits of another one. If such a hart shows all its bits, only those VMs have
+ * overflow interrupts whose vcpus are alone on their harts.
  */
 #ifndef CORE_VM_VM_OVERFLOW_H
 #define CORE_VM_VM_OVERFLOW_H

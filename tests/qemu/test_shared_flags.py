@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several VMs on a hart without Ssccfg that shows VS the OF bits of open counters only: each samples
-as if it had the hart to itself, sees its own flags, and counts all that it counted before."""
+"""Several VMs on a hart without Ssccfg that shows VS the OF bits of open counters only: each
+samples as if it had the hart to itself, sees its own flags, and counts all that it counted before.
+"""
 
 import pytest
 
@@ -15,7 +16,7 @@ SUITE = "sid"
 CPUS = ("tt-ascalon", "xiangshan-kunminghu")
 
 
-def options(text="tt-ascalon", *more):
+def options(text, *more):
     """A hart of this model."""
     return ["--qemu", peers.qemu(SUITE), "--any-qemu", "--cpu", text, *more]
 

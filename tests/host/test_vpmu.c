@@ -191,5 +191,6 @@ int main(void)
 	failed += test_vpmu_budget();
 	failed += test_vpmu_failed();
 	failed += test_vpmu_room();
+	failed += test_vpmu_shown();
 	return failed;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/host/vpmu_stub.h"
 #include "vpmu/retired.h"
+#include "vpmu/shown.h"
 
 #include <string.h>
 
@@ -65,7 +66,7 @@ static void count_data(unsigned long event_idx, uint64_t event_data, uint64_t n,
 		    (h->config.inhibit & inhibited_by) != 0)
 			continue;
 		h->value = (h->value + n) & stub.width_mask;
-		if (n > to_wrap && h->armed && !h->flag && !stub.quiet_flags &&
+		if (n > to_wrap && (h->armed || h->zeroed) && !h->flag && !stub.quiet_flags &&
 		    (HCTRS_FIXED >> i & 1) == 0) {
 			h->flag = true;
 			stub.pending = true;
@@ -149,6 +150,33 @@ static uint64_t event_hctrs(uint32_t event_idx, uint64_t event_data)
 	}
 }
 
+/* Counters whose overflow raises no interrupt are never started with OF = 0. */
+static bool can_arm(uint32_t i)
+{
+	return !vpmu.policy.polled_cache || stub.hctr[i].config.event_idx != DTLB;
+}
+
+static uint64_t harts_flags(void)
+{
+	uint64_t set = 0;
+	uint32_t i;
+
+	for (i = 3; i < 32; i++)
+		if (stub.hctr[i].flag)
+			set |= UINT64_C(1) << i;
+	return set;
+}
+
+/* As core/vm/hart_flags.c. */
+static void flags_raised(void)
+{
+	stub.shown = vpmu_scountovf(&vpmu);
+	stub.show_at_start = true;
+	if (vpmu.policy.shows_flags &&
+	    (stub.shown & ~UINT64_C(7) & ~(harts_flags() & stub.direct)) != 0)
+		stub.show_due = true;
+}
+
 /* --- counters ------------------------------------------------------------------------------- */
 
 bool vpmu_port_prepare(hctr_t hctr, const struct hw_event *config)
@@ -164,6 +192,8 @@ bool vpmu_port_prepare(hctr_t hctr, const struct hw_event *config)
 	assert_true(event_hctrs(config->event_idx, config->event_data) >> hctr.idx & 1);
 	h->config = *config;
 	h->value = 0xbad;
+	h->flag = true;
+	h->zeroed = false;
 	h->ours = true;
 	return true;
 }
@@ -171,6 +201,7 @@ bool vpmu_port_prepare(hctr_t hctr, const struct hw_event *config)
 uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
 {
 	uint64_t refused = hctr_mask & stub.refuse_start;
+	bool zero = armed || (vpmu.policy.shows_flags && (stub.shown & hctr_mask) == 0);
 	uint32_t i;
 
 	assert_int_not_equal(hctr_mask, 0);
@@ -185,11 +216,25 @@ uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
 		if ((refused >> i & 1) != 0)
 			continue;
 		h->armed = armed;
-		h->flag = !armed;
+		h->zeroed = zero && (can_arm(i) || !vpmu.policy.shows_flags);
+		h->flag = !h->zeroed;
 		h->value = value;
 	}
 	stub.ready |= hctr_mask & ~refused;
 	return refused;
+}
+
+/* OF of a counter that continues: see run_any() in arch/riscv/hpm_sbi.c. */
+static void run_again(uint32_t i)
+{
+	struct stub_hctr *h = &stub.hctr[i];
+
+	if (!vpmu.policy.shows_flags || (stub.ready >> i & 1) != 0)
+		return;
+	if (h->zeroed && (stub.shown >> i & 1) == 0)
+		h->flag = false;
+	else if (stub.start_sets_flag)
+		h->flag = true;
 }
 
 void vpmu_port_run(uint64_t hctr_mask)
@@ -202,16 +247,17 @@ void vpmu_port_run(uint64_t hctr_mask)
 	/* All that were set, and those that were stopped and not changed. */
 	assert_int_equal(stub.ready & ~hctr_mask, 0);
 	assert_false(stub.pending);
-	stub.ready = 0;
 	for (i = 0; i < 32; i++) {
 		if ((hctr_mask >> i & 1) == 0)
 			continue;
 		stub.last_n++;
+		run_again(i);
 		assert_true(stub.hctr[i].ours);
 		assert_false(stub.hctr[i].running);
 		stub.hctr[i].running = true;
 		hs_works();
 	}
+	stub.ready = 0;
 }
 
 void vpmu_port_start(uint64_t hctr_mask, uint64_t value)
@@ -288,9 +334,15 @@ void vpmu_port_set_direct(uint64_t hctr_mask)
 	stub.direct = hctr_mask;
 }
 
+uint64_t vpmu_port_flags(void)
+{
+	assert_true(vpmu.policy.shows_flags);
+	return harts_flags();
+}
+
 uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
 {
-	uint64_t flags = 0;
+	uint64_t wrapped = 0;
 	uint32_t i;
 
 	stub.takes++;
@@ -299,10 +351,10 @@ uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
 		if ((armed_hctrs >> i & 1) == 0)
 			continue;
 		assert_true(stub.hctr[i].running && stub.hctr[i].armed);
-		if (stub.hctr[i].flag)
-			flags |= UINT64_C(1) << i;
+		if (stub.hctr[i].flag && (stub.hctr[i].zeroed || !vpmu.policy.shows_flags))
+			wrapped |= UINT64_C(1) << i;
 	}
-	return flags;
+	return wrapped;
 }
 
 bool vpmu_port_is_quiet(void)
@@ -355,6 +407,7 @@ static void evict_idle(void)
 		*h = (struct stub_hctr){.value = 0x5eed, .flag = true};
 	}
 	vpmu_evicted(&vpmu);
+	flags_raised();
 }
 
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)
@@ -438,6 +491,7 @@ void vpmu_port_trap_wfi(void)
 
 void vpmu_port_raise_lcofi(void)
 {
+	flags_raised();
 	stub.lcofis++;
 }
 
@@ -522,6 +576,51 @@ unsigned int ram_bytes_written(void)
 
 /* --- what the guest does -------------------------------------------------------------------- */
 
+static void show(void)
+{
+	stub.shown = vpmu_scountovf(&vpmu);
+	stub.show_due = false;
+	vpmu_show_flags(&vpmu);
+	stub.show_at_start = stub.shown != 0 || vpmu_has_closed(&vpmu);
+}
+
+static void configured(void)
+{
+	if (!vpmu.policy.shows_flags)
+		return;
+	if (vpmu_shows_none(&vpmu, harts_flags()))
+		stub.show_at_start = stub.show_at_start || vpmu_has_closed(&vpmu);
+	else
+		show();
+}
+
+static void started(void)
+{
+	if (vpmu.policy.shows_flags && stub.show_at_start)
+		show();
+}
+
+void stub_leave(void)
+{
+	vpmu_save(&vpmu);
+}
+
+void stub_come_back(void)
+{
+	stub.shown = vpmu_scountovf(&vpmu);
+	if (stub.shown != 0)
+		stub.show_due = stub.show_at_start = true;
+	vpmu_restore(&vpmu);
+}
+
+uint64_t guest_sees(void)
+{
+	assert_false(stub.pending);
+	if (stub.show_due)
+		show();
+	return harts_flags() & stub.direct;
+}
+
 bool guest_reads_direct(uint32_t idx)
 {
 	return (stub.direct >> idx & 1) != 0;
@@ -547,20 +646,30 @@ bool guest_read_is_illegal(uint32_t idx)
 
 unsigned long config(unsigned long mask, unsigned long flags, unsigned long event_idx)
 {
-	struct sbi_ret ret = vpmu_counter_config_matching(&vpmu, 0, mask, flags, event_idx, 0);
+	struct sbi_ret ret;
 
+	ret = vpmu_counter_config_matching(&vpmu, 0, mask, flags, event_idx, 0);
+	configured();
 	assert_int_equal(ret.error, 0);
 	return ret.value;
 }
 
 long config_error(unsigned long mask, unsigned long flags, unsigned long event_idx)
 {
-	return vpmu_counter_config_matching(&vpmu, 0, mask, flags, event_idx, 0).error;
+	long error;
+
+	error = vpmu_counter_config_matching(&vpmu, 0, mask, flags, event_idx, 0).error;
+	configured();
+	return error;
 }
 
 long start(unsigned long mask, unsigned long flags, uint64_t value)
 {
-	return vpmu_counter_start(&vpmu, 0, mask, flags, value).error;
+	long error;
+
+	error = vpmu_counter_start(&vpmu, 0, mask, flags, value).error;
+	started();
+	return error;
 }
 
 long stop(unsigned long mask, unsigned long flags)

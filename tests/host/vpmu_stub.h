@@ -50,7 +50,8 @@ struct stub_hctr {
 	bool running;
 	bool armed;
 	bool flag;
-	bool ours; /* prepared by the vcpu, and not used by another since */
+	bool zeroed; /* last set with OF = 0 */
+	bool ours;   /* prepared by the vcpu, and not used by another since */
 	uint64_t value;
 	struct hw_event config;
 };
@@ -71,6 +72,11 @@ struct stub {
 	bool quiet_flags; /* a wrap never sets OF */
 	uint64_t direct;
 	uint64_t ready; /* set, and started by the next run */
+	/* With shows_flags, as core/vm/hart_flags.c does it: the counters whose OF the guest sees as
+	 * 1, as the port knows them, and whether vpmu_show_flags() is due. */
+	uint64_t shown;
+	bool show_due, show_at_start;
+	bool start_sets_flag; /* the start of a counter that was not armed sets OF */
 	/* Calls of the port so far. */
 	unsigned int starts, stops, steps, prepares, takes, directs, lcofis, trapped_wfis;
 	unsigned int budgets_spent, budgets_lost; /* how often it was told */
@@ -133,6 +139,11 @@ unsigned int ram_bytes_written(void);
 /* Another vcpu uses every counter of the hart, between a save and a restore. */
 void stub_neighbour(void);
 
+/* With shows_flags: the vcpu leaves, and comes back; what the guest reads in scountovf. */
+void stub_leave(void);
+void stub_come_back(void);
+uint64_t guest_sees(void);
+
 /* The guest reads a counter: directly, or by a trap that must be emulated. */
 uint64_t guest_read(uint32_t idx);
 bool guest_reads_direct(uint32_t idx);
@@ -167,5 +178,6 @@ int test_vpmu_sample(void);
 int test_vpmu_budget(void);
 int test_vpmu_failed(void);
 int test_vpmu_room(void);
+int test_vpmu_shown(void);
 
 #endif

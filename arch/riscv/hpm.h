@@ -57,7 +57,8 @@ struct hpm {
 	uint64_t fixed; /* of counters 0 and 2 those that have filters and that guests may take */
 	uint32_t width; /* of each counter, in bits */
 	uint32_t n_events;
-	bool lcofi;      /* guests can have overflow interrupts */
+	bool hs_lcofi;   /* HS has overflow interrupts, also while a guest runs */
+	bool lcofi;      /* so can guests; only if hs_lcofi */
 	bool hart_flags; /* guests read the hart's own scountovf, see hpm_flags.c */
 	/* How OF is shown where the read of scountovf does not trap, all tried at boot
 	 * (hpm_flag_trials.c). */

@@ -106,6 +106,6 @@ void hpm_exact_settle(struct hpm *hpm, bool offer)
 	hpm->hctrs = 0;
 	hpm->fixed = 0;
 	hpm->n_events = 0;
-	hpm->lcofi = false;
+	hpm->hs_lcofi = hpm->lcofi = false;
 	csr_clear(CSR_SIE, BIT(IRQ_LCOFI));
 }

@@ -9,6 +9,8 @@
 #include "arch/riscv/sbi.h"
 #include "arch/riscv/trap.h"
 
+extern const char vs_scountovf_at[]; /* vs_run.S */
+
 static void firmware_reset(uint32_t hctr)
 {
 	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
@@ -212,6 +214,21 @@ static bool probe_delegated_writes(uint32_t hctr)
 	return trap_guard_end(&guard) == ~0UL && value == HPM_NEAR;
 }
 
+/* Whether HS has LCOFI: one that pends ends VS at once, and is still there when hvip was written,
+ * which on QEMU 10 it is not while hvien.13 is 0. */
+static bool probe_hs_lcofi(void)
+{
+	bool comes;
+
+	csr_set(CSR_SIE, BIT(IRQ_LCOFI));
+	csr_set(CSR_SIP, BIT(IRQ_LCOFI));
+	csr_write(CSR_HVIP, 0);
+	comes = vs_run((uint64_t)vs_scountovf_at, 0, 0, 0).scause == (CAUSE_INTERRUPT | IRQ_LCOFI);
+	csr_clear(CSR_SIE, BIT(IRQ_LCOFI));
+	csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
+	return comes;
+}
+
 /* Whether a guest can have LCOFI: bit 13 of hvien (Ssaia) and of sie can be set. */
 static bool probe_lcofi(struct hpm *hpm)
 {
@@ -288,6 +305,8 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t p
 		hpm->undelegated = "delegated counters that cannot be written";
 	quirks.wfi_recounts |= quirk_wfi_recounts();
 	hpm->lcofi = probe_lcofi(hpm);
+	hpm->hs_lcofi = probe_hs_lcofi();
+	hpm->lcofi &= hpm->hs_lcofi;
 	if (hpm->lcofi)
 		quirk_probe_unmask();
 	/* This configures and resets each counter, which also clears OF bits that are left from

@@ -226,21 +226,21 @@ static const char *check_events(struct hpm *hpm)
 	return first;
 }
 
-static void check_overflow(struct hpm *hpm, uint64_t patience)
+/* Returns what the hart has instead of overflow interrupts. NULL: it has them. */
+static const char *check_overflow(struct hpm *hpm, uint64_t patience)
 {
 	for (uint32_t i = 0; i < hpm->n_events; i++) {
 		const struct hpm_event *event = &hpm->events[i];
 		uint32_t hctr = any_counter(event, 0);
+		const char *fault;
 
 		if (event->event_idx > SBI_PMU_HW_INSTRUCTIONS || event->fault)
 			continue;
-		hpm->no_overflow = check_interrupt(hpm, event->event_idx, hctr, patience);
+		fault = check_interrupt(hpm, event->event_idx, hctr, patience);
 		hpm_selfcheck_leave(hpm, hctr);
-		hpm->lcofi = !hpm->no_overflow;
-		return;
+		return fault;
 	}
-	hpm->no_overflow = hpm->n_events ? "no event to try an overflow with" : "no events";
-	hpm->lcofi = false;
+	return hpm->n_events ? "no event to try an overflow with" : "no events";
 }
 
 /* Whether the guest's next moment moves one counter and leaves the other one alone. */
@@ -284,14 +284,18 @@ bool hpm_selfcheck_filters(struct hpm *hpm)
 void hpm_selfcheck(struct hpm *hpm, uint64_t patience)
 {
 	const char *fault = check_events(hpm);
+	const char *no_overflow;
 
 	if (fault && hpm->delegated) {
 		hpm->undelegated = fault;
 		hpm->delegated = false;
 		fault = check_events(hpm);
 	}
-	if (hpm->lcofi)
-		check_overflow(hpm, patience);
+	no_overflow = hpm->hs_lcofi ? check_overflow(hpm, patience) : NULL;
+	if (no_overflow) {
+		hpm->no_overflow = no_overflow;
+		hpm->hs_lcofi = hpm->lcofi = false;
+	}
 	for (uint32_t i = 0; fault && i < hpm->n_events; i++) {
 		if (hpm->events[i].fault)
 			hpm->events[i].hctrs = 0;

@@ -7,9 +7,9 @@
 /*
  * For hpm_probe.c, at boot: the hart holds nothing of a guest, sie is 0, events have their
  * counters, and hpm->delegated says which back end drives them. This may clear hpm->delegated and
- * hpm->lcofi, and take the counters of events away; the reason is then in undelegated, no_overflow
- * and fault, to be read after "hart 0 has". `patience` is how long an overflow may take, in ticks
- * of host time.
+ * hpm->hs_lcofi and lcofi, and take the counters of events away; the reason is then in undelegated,
+ * no_overflow and fault, to be read after "hart 0 has". `patience` is how long an overflow may
+ * take, in ticks of host time.
  */
 void hpm_selfcheck(struct hpm *hpm, uint64_t patience);
 

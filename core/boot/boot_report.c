@@ -121,7 +121,7 @@ static void report_flags(const struct pcpu *pcpu)
 {
 	const struct hpm *hpm = &pcpu->hpm;
 
-	if (hpm->hctrs && !hpm->ssccfg && hpm->lcofi)
+	if (!hpm->ssccfg && hpm->hs_lcofi)
 		log_line("hart %lu: OF is %s where hcounteren is 0; a start while an LCOFI pends "
 		         "%s it; a start far from the wrap %s the next overflow",
 		         pcpu->hartid, hpm->flags_hidden ? "hidden" : "shown",

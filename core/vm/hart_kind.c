@@ -28,6 +28,8 @@ const char *harts_differ(uint32_t hart, uint32_t other)
 		return "harts # and # have different counters";
 	if (!same_events(x, y) || a->fw_events.codes != b->fw_events.codes)
 		return "harts # and # count different events";
+	if (x->hs_lcofi != y->hs_lcofi)
+		return "of harts # and # only one has overflow interrupts";
 	if (x->lcofi != y->lcofi)
 		return "of harts # and # only one has overflow interrupts for guests";
 	if (x->delegated != y->delegated)

@@ -88,9 +88,15 @@ void observer_look(struct vcpu *vcpu, uint32_t n, uint64_t now)
 static const char *no_samples(const struct vcpu *vcpu, const struct observed_event *event)
 {
 	const struct vpmu_policy *policy = &vcpu->vm->pmu_policy;
+	const struct hpm *hpm = &vcpu->home->hpm;
 
-	if (!vcpu->home->hpm.lcofi || !vcpu->home->hpm.ssccfg)
+	if (!hpm->hs_lcofi)
+		return "its hart has no overflow interrupts";
+	/* Closed in hcounteren, the counter does not show its OF. */
+	if (!hpm->ssccfg && !hpm->flags_hidden)
 		return "its hart has no overflow interrupts that the guest does not see";
+	if (policy->hart_flags)
+		return "the guest sees the overflows of its hart";
 	if (policy->count_hs)
 		return "its counters count HS as well";
 	if (event->period < OBSERVE_LEAST_PERIOD || event->period >> (policy->width - 2))

@@ -105,7 +105,7 @@ const char *pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	         platform.table);
 	vs_delegate(true); /* again: that may have found quirks of faults */
 	/* Needed to poll counters whose overflow raises no interrupt. */
-	if (pcpu->hpm.fixed || pcpu->hpm.lcofi)
+	if (pcpu->hpm.fixed || pcpu->hpm.hs_lcofi)
 		pcpu->counts_a_tick = counts_a_tick();
 	pcpu->vmids = gstage_vmid_count();
 	pcpu->vec_bytes = isa & BIT(ISA_V) ? vec_probe() : 0;
@@ -114,7 +114,7 @@ const char *pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	/* LCOFI stays enabled while a guest runs, because a masked physical LCOFI would also mask
 	 * the guest's virtual one (docs/platform.md). */
 	csr_set(CSR_SIE, BIT(IRQ_SSI) | BIT(IRQ_STI));
-	if (pcpu->hpm.lcofi)
+	if (pcpu->hpm.hs_lcofi)
 		csr_set(CSR_SIE, BIT(IRQ_LCOFI));
 	external_init_hart(pcpu);
 	guest_files_init(pcpu);

@@ -47,14 +47,14 @@ def begin(machine, vm, event, period):
     return line
 
 
-def console_of(console, tmp_path, backend, guests):
+def console_of(console, tmp_path, guests, options=(), properties="", **arguments):
     """The machine's terminal, and where it is asked."""
     plain.make("build/guests/bare.bin")
     tree = tmp_path / "bare.dts"
-    tree.write_text(bare_guests.tree(guests), encoding="utf-8")
+    tree.write_text(bare_guests.tree(guests, properties=properties), encoding="utf-8")
     path = tmp_path / "control"
-    screen = console(tree, timeout=harness.GUARD, backend=backend,
-                     options=["--include", harness.BUILD / "guests", "--control", path])
+    screen = console(tree, timeout=harness.GUARD, options=[
+        "--include", harness.BUILD / "guests", "--control", path, *options], **arguments)
     screen.logfile_read = io.StringIO()
     for _ in guests:
         screen.expect("(waits|busy): begins")
@@ -73,14 +73,12 @@ def check_places(found):
     assert second - first in (2, 4)
 
 
-@harness.both_backends
-@pytest.mark.parametrize("own", ["", "own=yes", "own=restarts"])
-def test_every_period_gives_one_sample(console, tmp_path, backend, own):
-    """Of instructions in U of a fixed loop, beside a busy neighbour that is sampled as well, and
-    whether or not the guest counts the same; and the guest's counts are its own."""
-    screen, path = console_of(console, tmp_path, backend, {
+def every_period(console, tmp_path, own, **arguments):
+    """Samples of instructions in U of a fixed loop, beside a busy neighbour that is sampled as
+    well, whether or not the guest counts the same; and the guest's counts are its own."""
+    screen, path = console_of(console, tmp_path, {
         "alpha": f"kind=waits filter=u rounds={ROUNDS + 1} length={LENGTH} {own}",
-        "beta": FOREVER})
+        "beta": FOREVER}, **arguments)
     decoder = samples.Decoder()
     with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
         number = begin(machine, "alpha", "0x2:u", PERIOD)["observation"]
@@ -119,6 +117,15 @@ def test_every_period_gives_one_sample(console, tmp_path, backend, own):
         assert [int(n) for n in seen] == [USER_WORK] * ROUNDS
 
 
+OWN = pytest.mark.parametrize("own", ["", "own=yes", "own=restarts"])
+
+
+@harness.both_backends
+@OWN
+def test_every_period_gives_one_sample(console, tmp_path, backend, own):
+    every_period(console, tmp_path, own, backend=backend)
+
+
 # Of each filter of an event, what a sample's period is. Of alpha, which executes ten thousand times
 # as much, a thousand times that.
 PERIODS = {"0x2:uk": 777, "0x2:u": 1000, "0x1:k": 5000, "0x1:uk": 101, "0x2:k": 12345}
@@ -152,12 +159,10 @@ def check_sum(line):
         assert line["value"] // period == line["samples"] + line["late"], line
 
 
-@harness.both_backends
-def test_guests_count_the_same(running, backend):
-    """alpha counts under all filters, and its values are those of test_prompt.py, where nobody
-    looks; beta samples itself and judges each value, flag and interrupt of random sequences."""
-    run = running({"alpha": test_prompt.ON_AND_ON,
-                   "beta": "sampling=chance seed=2 sequences=400 sharers=3"}, backend=backend)
+def count_the_same(running, beta, **arguments):  # pylint: disable=redefined-outer-name
+    """The lines of beta, which ends by itself. alpha counts under all filters, and its values are
+    those of test_prompt.py, where nobody looks; here observers of both come and go."""
+    run = running({"alpha": test_prompt.ON_AND_ON, "beta": beta}, **arguments)
     end, ended = threading.Event(), []
     program = threading.Thread(target=toggle, args=(run.path, end, ended, samples.Decoder()))
     program.start()
@@ -173,9 +178,17 @@ def test_guests_count_the_same(running, backend):
     assert run.process.wait() == harness.OK, run.console
     result = harness.Result(harness.OK, run.console)
     test_prompt.check_rounds(result.vm("alpha"))
-    assert result.vm("beta")[-1].endswith(" 0 wrong")
     for vcpu in re.findall(r"longest-stay=(\d+)", run.console):
         assert int(vcpu) <= harness.LONGEST_STAY
+    return result.vm("beta")
+
+
+@harness.both_backends
+def test_guests_count_the_same(running, backend):
+    """beta samples itself and judges each value, flag and interrupt of random sequences."""
+    beta = count_the_same(running, "sampling=chance seed=2 sequences=400 sharers=3",
+                          backend=backend)
+    assert beta[-1].endswith(" 0 wrong")
 
 
 FIRST_RA = 0x80300000

@@ -84,7 +84,7 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t p
 	hpm->table = table;
 	hpm->hctrs = HCTRS;
 	hpm->width = 64;
-	hpm->lcofi = sscofpmf;
+	hpm->hs_lcofi = hpm->lcofi = sscofpmf;
 	hpm->ssccfg = !machine.kind.hart_flags;
 	hpm->delegated = machine.kind.delegated && choice != HPM_SBI && hpm->ssccfg;
 	for (uint32_t i = 0; i < ARRAY_SIZE(events); i++)

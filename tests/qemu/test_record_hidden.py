@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/perf-vms record on harts without Ssccfg. Where hcounteren hides OF (QEMU since 11), VMs
+that have no overflow interrupts of their own are sampled, and each sample is exact; elsewhere that
+is refused in words."""
+
+import pytest
+
+import harness
+import peers
+from tallylib import tally_ctl
+from test_control import running  # pylint: disable=unused-import
+from test_machines import cpu
+from test_newer_platforms import has_lcofi, on_qemu
+import test_perf_vms
+from test_record import OWN, count_the_same, every_period
+
+# The first has hvien, so that LCOFIs of guests would be possible; the last has no Smcntrpmf either.
+CPUS = ["tt-ascalon", cpu(["ssaia", "ssccfg"]), "rva23s64"]
+
+
+def hidden(text):
+    """Options for such a hart on a QEMU that hides OF."""
+    options = [*on_qemu("sid"), "--cpu", text]
+    if not has_lcofi("sid"):
+        pytest.skip(f"{peers.qemu_version('sid')} has no overflow interrupts")
+    return options
+
+
+@pytest.mark.parametrize("text", CPUS)
+@OWN
+def test_every_period_gives_one_sample(console, tmp_path, text, own):
+    every_period(console, tmp_path, own, options=hidden(text))
+
+
+@pytest.mark.parametrize("firmware", ["trixie", "forky"])
+def test_on_newer_firmware(console, tmp_path, firmware):
+    every_period(console, tmp_path, "own=restarts",
+                 options=[*hidden("tt-ascalon"), "--bios", peers.opensbi(firmware)])
+
+
+@pytest.mark.parametrize("properties", ['pmu-overflow = "off";', 'pmu-reads = "trap";',
+                                        'pmu = "off";'])
+def test_vms_without_overflow_interrupts(console, tmp_path, properties):
+    """On harts with Ssccfg, too."""
+    own = "" if properties.startswith("pmu =") else "own=yes"
+    every_period(console, tmp_path, own, options=hidden("tt-ascalon"), properties=properties)
+
+
+@pytest.mark.parametrize("text", CPUS)
+def test_guests_count_the_same(running, text):
+    """And see no overflow that is not their own: of alpha's counters, those of beta's observers."""
+    assert count_the_same(running, "sampling=leaks ticks=3000000", options=hidden(text)) == [
+        "leaks: 0x0, 0 changes"]
+
+
+def test_guests_sample_the_same(running):
+    """A guest that samples by itself is exact while observers of its events come and go."""
+    beta = count_the_same(running, "sampling=chance seed=2 clean=yes sharers=1 sequences=400",
+                          options=hidden("tt-ascalon"))
+    assert beta[-1].endswith(" 0 wrong")
+
+
+@pytest.mark.parametrize("text, why", [
+    ("tt-ascalon", "its hart has no overflow interrupts that the guest does not see"),
+    ("rva23s64", "its hart has no overflow interrupts"),
+])
+def test_refused_in_words(running, text, why):
+    """Where closed counters are shown, and where HS gets no LCOFI."""
+    run = running({"alpha": test_perf_vms.FOREVER}, options=["--cpu", text])
+    with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
+        (line,) = machine.objects("sample alpha 0x2:uk 100000")
+        assert line["ended"] == why
+        # Counted it is.
+        (line,) = machine.objects("observe alpha 0x2:uk")
+        assert line["ended"] is None
+    assert run.ctl("poweroff")[0] == 0
+    run.read_until(None)
+    assert run.process.wait() == harness.OK

@@ -15,7 +15,8 @@
 /* An event that the hart can count. */
 struct hpm_event {
 	uint32_t event_idx;
-	uint64_t hctrs;    /* counters that may count it; exactly one if it has a home counter */
+	/* Counters that may count it; exactly one if it has a home counter. 0: the fixed one. */
+	uint64_t hctrs;
 	uint64_t selector; /* what the firmware writes to mhpmevent; only with hpm.ssccfg */
 	bool raw;          /* the firmware also accepts the selector as a raw event */
 	const char *fault; /* why guests cannot have it, see hpm_selfcheck.h; NULL: they can */
@@ -55,7 +56,8 @@ struct hpm_inexact {
 struct hpm {
 	uint64_t hctrs; /* counters 3..31 that have filters */
 	uint64_t fixed; /* of counters 0 and 2 those that have filters and that guests may take */
-	uint32_t width; /* of each counter, in bits */
+	uint64_t fixed_only; /* of them those whose event the firmware counts on no other */
+	uint32_t width;      /* of each counter, in bits */
 	uint32_t n_events;
 	bool hs_lcofi;   /* HS has overflow interrupts, also while a guest runs */
 	bool lcofi;      /* so can guests; only if hs_lcofi */
@@ -108,7 +110,14 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t p
 uint64_t hpm_event_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data,
                          uint64_t running);
 
-/* Finds out which fixed counters have filters. At boot, see hpm_fixed.c. */
+/* The fixed counter of cycles or instructions. */
+static inline uint32_t hpm_fixed_of(uint32_t event_idx)
+{
+	return event_idx == SBI_PMU_HW_CPU_CYCLES ? HCTR_CYCLE : HCTR_INSTRET;
+}
+
+/* Finds out which fixed counters have filters. One that alone counts its event becomes the event's
+ * home. At boot, see hpm_fixed.c. */
 void hpm_fixed_probe(struct hpm *hpm);
 
 /* Translates a raw event for this firmware: to type v2 if the firmware knows it, otherwise to v1 if

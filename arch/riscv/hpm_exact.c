@@ -71,16 +71,18 @@ bool hpm_exact_turns(struct hpm *hpm, atomic_uint *turn, uint32_t me, uint32_t h
 {
 	const struct hpm_event *event = hpm_event_find(hpm, SBI_PMU_HW_INSTRUCTIONS);
 	uint32_t hctr = event && event->hctrs ? lowest_bit(event->hctrs) : HCTR_INSTRET;
-	bool counts = event && event->hctrs &&
-	              !hpm_selfcheck_begin(hpm, hctr, SBI_PMU_HW_INSTRUCTIONS,
-	                                   HW_COUNT_HS | HW_INH_VS | HW_INH_VU);
+	/* The fixed one counts HS as it is. */
+	bool fixed = hctr == HCTR_INSTRET;
+	bool counts = fixed ? hpm->fixed_only & hpm->fixed & HCTRS_INSTRET
+	                    : !hpm_selfcheck_begin(hpm, hctr, SBI_PMU_HW_INSTRUCTIONS,
+	                                           HW_COUNT_HS | HW_INH_VS | HW_INH_VU);
 	uint64_t value[TURNS], waited[TURNS];
 	bool came = wait_turn(turn, me) != 0;
 
 	/* Each pass through this loop executes as many instructions as the others. */
 	for (uint32_t i = 0; i < TURNS; i++) {
 		waited[i] = take_turn(turn, me + i * harts, harts, 4UL << i, pass);
-		value[i] = counts ? hpm_value(hpm, hctr) : 0;
+		value[i] = fixed ? hpm_read(hctr) : counts ? hpm_value(hpm, hctr) : 0;
 	}
 	/* The last one to wait is the other hart. */
 	atomic_store(turn, me + TURNS * harts + 1);
@@ -88,8 +90,10 @@ bool hpm_exact_turns(struct hpm *hpm, atomic_uint *turn, uint32_t me, uint32_t h
 		came = came && waited[i];
 	if (!counts)
 		return came;
-	hpm_stop(hpm, BIT(hctr));
-	hpm_selfcheck_leave(hpm, hctr);
+	if (!fixed) {
+		hpm_stop(hpm, BIT(hctr));
+		hpm_selfcheck_leave(hpm, hctr);
+	}
 	if (!came || (hpm->silent && value[0] == value[TURNS - 1]))
 		return came;
 	for (uint32_t i = 2; i < TURNS; i++)

@@ -141,8 +141,18 @@ void hpm_fixed_probe(struct hpm *hpm)
 	static const uint32_t hctrs[] = {HCTR_CYCLE, HCTR_INSTRET};
 
 	for (uint32_t i = 0; i < ARRAY_SIZE(hctrs); i++) {
-		hpm->fixed |= BIT(hctrs[i]);
-		if (!has_filters(hpm, hctrs[i]))
-			hpm->fixed &= ~BIT(hctrs[i]);
+		uint64_t bit = BIT(hctrs[i]);
+		uint32_t n = hpm->n_events;
+
+		if (hpm_event_find(hpm, event_of(hctrs[i])) || n == HPM_MAX_EVENTS)
+			hpm->fixed_only &= ~bit;
+		if (hpm->fixed_only & bit)
+			hpm->events[hpm->n_events++] =
+			    (struct hpm_event){.event_idx = event_of(hctrs[i])};
+		hpm->fixed |= bit;
+		if (has_filters(hpm, hctrs[i]))
+			continue;
+		hpm->fixed &= ~bit;
+		hpm->n_events = n;
 	}
 }

@@ -55,7 +55,7 @@ static void give_back(uint32_t event_idx, uint64_t fixed, uint64_t value)
 	         0);
 }
 
-static struct sbi_ret try_set(uint32_t event_idx, uint64_t first, uint64_t hctrs)
+static struct sbi_ret try_set(struct hpm *hpm, uint32_t event_idx, uint64_t first, uint64_t hctrs)
 {
 	uint64_t flags =
 	    SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH | SBI_PMU_CFG_FLAG_SET_UINH;
@@ -63,23 +63,25 @@ static struct sbi_ret try_set(uint32_t event_idx, uint64_t first, uint64_t hctrs
 	    event_idx == SBI_PMU_HW_INSTRUCTIONS ? csr_read(CSR_INSTRET) : csr_read(CSR_CYCLE);
 	struct sbi_ret ret = firmware_configure(event_idx, first, hctrs, flags);
 
-	if (ret.error == SBI_SUCCESS && (ret.value == HCTR_CYCLE || ret.value == HCTR_INSTRET))
+	if (ret.error == SBI_SUCCESS && (ret.value == HCTR_CYCLE || ret.value == HCTR_INSTRET)) {
 		give_back(event_idx, ret.value, value);
+		hpm->fixed_only |= BIT(ret.value);
+	}
 	return ret;
 }
 
-static bool try_event(uint32_t event_idx, uint32_t hctr)
+static bool try_event(struct hpm *hpm, uint32_t event_idx, uint32_t hctr)
 {
-	struct sbi_ret ret = try_set(event_idx, hctr, 1);
+	struct sbi_ret ret = try_set(hpm, event_idx, hctr, 1);
 
 	return ret.error == SBI_SUCCESS && ret.value == hctr;
 }
 
 /* One question for all counters, of which none is in use: most events are counted by none. Leaves
  * all of them reset. */
-static bool any_counts(uint32_t event_idx, uint64_t hctrs)
+static bool any_counts(struct hpm *hpm, uint32_t event_idx, uint64_t hctrs)
 {
-	struct sbi_ret ret = try_set(event_idx, 0, hctrs);
+	struct sbi_ret ret = try_set(hpm, event_idx, 0, hctrs);
 
 	if (ret.error == SBI_SUCCESS && ret.value < 32 && hctrs >> ret.value & 1)
 		firmware_reset((uint32_t)ret.value);
@@ -92,12 +94,12 @@ static void learn_event_on(struct hpm *hpm, uint32_t event_idx, uint64_t hctrs, 
 	struct hpm_event *event = &hpm->events[hpm->n_events];
 
 	*event = (struct hpm_event){.event_idx = event_idx, .selector = selector};
-	if (!any_counts(event_idx, hctrs))
-		return;
+	if (!any_counts(hpm, event_idx, hctrs))
+		hctrs = 0;
 	for (uint64_t left = hctrs; left; left &= left - 1) {
 		uint32_t hctr = lowest_bit(left);
 
-		if (!try_event(event_idx, hctr))
+		if (!try_event(hpm, event_idx, hctr))
 			continue;
 		event->hctrs |= BIT(hctr);
 		if (hpm->ssccfg) {
@@ -106,8 +108,11 @@ static void learn_event_on(struct hpm *hpm, uint32_t event_idx, uint64_t hctrs, 
 		}
 		firmware_reset(hctr);
 	}
-	if (!event->hctrs)
+	if (!event->hctrs) {
+		if (event_idx <= SBI_PMU_HW_INSTRUCTIONS)
+			try_set(hpm, event_idx, hpm_fixed_of(event_idx), 1);
 		return;
+	}
 	event->raw = event->selector && hpm_raw_is_taken(event->selector, event->hctrs);
 	hpm->n_events++;
 }
@@ -271,7 +276,7 @@ static void configure_all(struct hpm *hpm)
 
 	for (uint32_t i = 0; i < hpm->n_events; i++) {
 		for_each_bit (hctr, hpm->events[i].hctrs & ~done) {
-			if (try_event(hpm->events[i].event_idx, hctr))
+			if (try_event(hpm, hpm->events[i].event_idx, hctr))
 				hpm->without_m |= BIT(hctr);
 			/* The filter is one that nobody asks for, so the counter must be reset
 			 * first. */

@@ -4,6 +4,7 @@
 #include "arch/riscv/hpm.h"
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/sbi.h"
+#include "arch/riscv/trap.h"
 
 struct quirks quirks;
 
@@ -89,6 +90,12 @@ void quirk_probe_wfi_pc(void)
 
 bool quirk_vs_timer_pends(void)
 {
+	struct trap_guard guard;
+
+	/* Where the tree alone says nothing of Sstc this is enough. */
+	trap_guard_begin(&guard);
+	csr_write(CSR_VSTIMECMP, ~0UL);
+	(void)trap_guard_end(&guard);
 	csr_write(CSR_HTIMEDELTA, 0);
 	return csr_read(CSR_HIP) & BIT(IRQ_VSTI);
 }

@@ -86,7 +86,8 @@ bool quirk_wfi_recounts(void);
 /* Sets quirks.wfi_pc_at_page_end if this hart has it, and what that tells. At boot; sie is 0. */
 void quirk_probe_wfi_pc(void);
 /* Whether VSTIP pends though hvip is 0: where menvcfg.STCE is 0, QEMU 10.0.2 compares vstimecmp all
- * the same, which HS then cannot write. For harts whose Sstc cannot be used, at boot. */
+ * the same, which HS then cannot write. Makes vstimecmp never where it can. For harts whose Sstc
+ * cannot be used, at boot. */
 bool quirk_vs_timer_pends(void);
 /* Sets quirks.ad_past_gstage if this hart has it. Returns false if the hart does so with
  * henvcfg.ADUE = 0, too, or cannot be tried: then nothing protects memory that a VM may only read.

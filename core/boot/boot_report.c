@@ -75,7 +75,9 @@ static void report_events(uint64_t hartid, const struct hpm *hpm)
 			log_line("hart %lu: %s is refused: it has %s", hartid, name, event->fault);
 		else
 			text_add(&counted, "%s%s on %s", counted.length ? "; " : "", name,
-			         set_text(event->hctrs, set));
+			         set_text(event->hctrs ? event->hctrs
+			                               : BIT(hpm_fixed_of(event->event_idx)),
+			                  set));
 		if (counted.length >= EVENTS_LINE_BYTES ||
 		    (counted.length && i + 1 == hpm->n_events)) {
 			log_line("hart %lu: %s", hartid, line);
@@ -129,6 +131,21 @@ static void report_flags(const struct pcpu *pcpu)
 		         hpm->far_loses ? "loses" : "keeps");
 }
 
+/* Logs cycles and instructions that no guest can have. Once for harts that are alike. */
+static void report_fixed(const struct pcpu *pcpu)
+{
+	static uint64_t last;
+	uint64_t lost = pcpu->hpm.fixed_only & ~pcpu->hpm.fixed;
+
+	if (lost && lost != last)
+		log_line("hart %lu: %s%s%s: the firmware offers only fixed counters, which have no "
+		         "filter here",
+		         pcpu->hartid, lost & BIT(HCTR_CYCLE) ? "cycles" : "",
+		         lost == HCTRS_FIXED ? " and " : "",
+		         lost & HCTRS_INSTRET ? "instructions" : "");
+	last = lost;
+}
+
 static void report_hart(const struct pcpu *pcpu)
 {
 	const struct hpm *hpm = &pcpu->hpm;
@@ -161,6 +178,7 @@ static void report_hart(const struct pcpu *pcpu)
 	report_flags(pcpu);
 	report_inexact(pcpu);
 	report_events(pcpu->hartid, hpm);
+	report_fixed(pcpu);
 	hart_table_report(pcpu);
 	report_guest_isa(pcpu);
 }

@@ -120,6 +120,15 @@ def test_a_timer_that_cannot_be_had(tmp_path):
     assert result.own == [told("Sstc"), NOTHING + "its VSTIP always pends"]
 
 
+def test_a_tree_that_does_not_name_sstc(tmp_path):
+    """The hart has it, and QEMU 10.0.2 compares vstimecmp all the same: Tally makes it never."""
+    options = [*promised(tmp_path, cpu(more=",sstc=off")), "--cpu", cpu()]
+    result = boot(tmp_path, options, {"alpha": CHANCE, "beta": IDLE})
+    assert lost(result) == [] and "sstc" not in seen(result)
+    assert result.vm("alpha") == AS_EVER
+    assert result.vm("beta")[-1] == "idle: ends after 1 wakeups"
+
+
 def test_a_firmware_that_believes_the_tree(tmp_path):
     """OpenSBI then uses stimecmp, which the hart has not got: the last words before its own are
     why."""

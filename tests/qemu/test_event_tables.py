@@ -274,8 +274,8 @@ def test_refusals_of_bits(write):
 def test_no_such_table(tmp_path):
     done = tool("pentium", "check")
     assert (done.returncode, done.stderr) == (
-        1, "pmu-events: pentium: there is no table of this name; there are kunminghu, u74, virt, "
-        "and files that end in .yaml\n")
+        1, "pmu-events: pentium: there is no table of this name; there are kunminghu, p550, u74, "
+        "virt, and files that end in .yaml\n")
     done = tool(tmp_path / "none.yaml", "check")
     assert (done.returncode, done.stderr) == (
         1, f"pmu-events: {tmp_path}/none.yaml: No such file or directory\n")

@@ -79,8 +79,8 @@ def test_what_is_shown(tree):
     ('"kunminghu:enq"', "enq is the name of 3 events: enq.LsqWrapper.38, enq.LsqWrapper.40, "
      "enq.LsqWrapper.42"),
     ('"kunminghu:frontend.noEvent"', "frontend.noEvent is no event: it stands for an empty place"),
-    ('"pentium:cycles"', "pentium: there is no table of this name; there are kunminghu, u74, virt, "
-     "and files that end in .yaml"),
+    ('"pentium:cycles"', "pentium: there is no table of this name; there are kunminghu, p550, u74, "
+     "virt, and files that end in .yaml"),
     ('"frontend"', '"frontend" is no event: names are CORE:GROUP or CORE:EVENT'),
     ('"kunminghu:cache", "u74:memory"', '"u74:memory": the tree names events of kunminghu already, '
      "and a machine has one kind of core"),

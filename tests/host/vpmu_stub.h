@@ -72,8 +72,8 @@ struct stub {
 	bool quiet_flags; /* a wrap never sets OF */
 	uint64_t direct;
 	uint64_t ready; /* set, and started by the next run */
-	/* With shows_flags, as core/vm/hart_flags.c does it: the counters whose OF the guest sees as
-	 * 1, as the port knows them, and whether vpmu_show_flags() is due. */
+	/* With shows_flags, as core/vm/hart_flags.c does it: the counters whose OF the guest sees
+	 * as 1, as the port knows them, and whether vpmu_show_flags() is due. */
 	uint64_t shown;
 	bool show_due, show_at_start;
 	bool start_sets_flag; /* the start of a counter that was not armed sets OF */

@@ -33,12 +33,15 @@ def test_the_image_is_small(folders):
     # 3 KiB of it are for samples of VMs and their callers, 5 for traces of stays in HS and accounts
     # of exits; constants grew by the names of commands and of these accounts' rows. 5 KiB of text
     # and 2 of constants are for all refusals of a tree, kernels and PCI functions that are none for
-    # a VM, the trials of counters and of page tables, and guards that follow from the tree.
-    assert 100 * KIB < folders["text"]["all"] < 217 * KIB
-    assert 20 * KIB < folders["rodata"]["all"] < 45 * KIB
+    # a VM, the trials of counters and of page tables, and guards that follow from the tree. 6 KiB
+    # of text and 1 of constants are for guests that see OF in the hart's own scountovf, and for
+    # trials of OF, of filters and of all that the host's tree promises.
+    assert 100 * KIB < folders["text"]["all"] < 223 * KIB
+    assert 20 * KIB < folders["rodata"]["all"] < 46 * KIB
     assert folders["data"]["all"] < 1 * KIB
-    # With what alignment leaves out: what is aligned to more than a page comes last.
-    assert 32 * KIB < folders["bss"]["all"] <= 112 * KIB
+    # What alignment leaves out depends on where text ends. Aligned the most are the stacks.
+    assert 32 * KIB < folders["bss"]["all"] - folders["bss"]["padding"] <= 107 * KIB
+    assert folders["bss"]["padding"] < 32 * KIB
 
 
 def sections_of_elf():

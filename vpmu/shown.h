@@ -25,10 +25,10 @@ static inline void vpmu_close_flags(struct vpmu *v, uint64_t flags, uint64_t one
 }
 
 /* Whether a configured counter is closed because of its OF bit in the hart, also if its value is
- * not there, or may have to be, because it starts with OF = 1. */
+ * not there, or will be when it starts, since the hart cannot arm it. */
 static inline bool vpmu_has_closed(const struct vpmu *v)
 {
-	return (v->configured & (~v->openable | (v->polled & ~UINT64_C(7)))) != 0;
+	return (v->configured & (~v->openable | (v->polled & ~HCTRS_FIXED))) != 0;
 }
 
 /* Does all of it if no counter of the guest has OF = 1. Returns whether that is so. */

@@ -781,6 +781,25 @@ static void test_polled(void **state)
 	assert_int_equal(guest_read(5), 4);
 }
 
+/* Its start shows nothing wrong, though another vcpu has left OF = 0 there. */
+static void test_polled_after_a_neighbour(void **state)
+{
+	struct vpmu_policy policy = stub_policy;
+
+	(void)state;
+	policy.shows_flags = policy.polled_cache = true;
+	stub_setup_policy(&policy);
+	assert_int_equal(config(HW, CLEAR, DTLB), 5);
+	stub_leave();
+	stub_neighbour();
+	stub.hctr[5].flag = false;
+	stub_come_back();
+	assert_int_equal(start(0, SEED, 0), SBI_ERR_NO_SHMEM);
+	assert_int_equal(start(D, INIT, -5UL), SBI_SUCCESS);
+	assert_true(stub.hctr[5].flag);
+	assert_int_equal(guest_sees(), 0);
+}
+
 /* Two at once, and one that is found while another is made. */
 static void test_found_while_one_is_made(void **state)
 {
@@ -851,6 +870,7 @@ int test_vpmu_shown(void)
 	    cmocka_unit_test_setup(test_reset_ends_the_loss, setup),
 	    cmocka_unit_test_setup(test_failed_while_it_is_stopped, setup),
 	    cmocka_unit_test_setup(test_polled, setup),
+	    cmocka_unit_test_setup(test_polled_after_a_neighbour, setup),
 	    cmocka_unit_test_setup(test_found_while_one_is_made, setup),
 	    cmocka_unit_test_setup(test_pending_wrap_stays_open, setup),
 	};

@@ -30,11 +30,15 @@ static void boot(uint32_t hart)
 {
 	hardware_select(hart);
 	opensbi_boot(&combining_node, !fake.config.raw_v1_only);
+	opensbi_start_sets_flags(fake.config.start_sets_flag);
 	*hpm = (struct hpm){
 	    .hctrs = COMBINING_COUNTERS,
 	    .width = 64,
 	    .lcofi = true,
 	    .ssccfg = fake.config.delegated,
+	    .hart_flags = fake.config.hides_flags,
+	    .flags_hidden = fake.config.hides_flags,
+	    .start_sets_flag = fake.config.start_sets_flag,
 	    .table = combining_selectors(),
 	};
 	for (uint32_t i = 0; i < combining_node.n_events; i++) {
@@ -145,6 +149,16 @@ uint64_t hardware_csr(uint32_t idx)
 uint64_t hardware_take_overflow(uint64_t armed_hctrs)
 {
 	return hpm_take_overflow(hpm) & armed_hctrs;
+}
+
+uint64_t hardware_flags(void)
+{
+	return csr_read(CSR_SCOUNTOVF) & COMBINING_COUNTERS;
+}
+
+void hardware_show(uint64_t shown)
+{
+	hpm->shown = shown;
 }
 
 void hardware_drop_lcofi(void)

@@ -147,6 +147,7 @@ static void write_event(uint32_t idx, const struct hw_event *config)
 		fake.map[event] = idx;
 	c->config = *config;
 	c->programmed = true;
+	c->zeroed = false;
 	if (fake.config.boot_of)
 		c->of = true;
 	/* The contents after a new configuration are undefined. */
@@ -164,15 +165,36 @@ void hardware_program(uint32_t idx, const struct hw_event *config)
 	write_event(idx, config);
 }
 
+void hardware_show(uint64_t shown)
+{
+	fake.shown = shown;
+}
+
+uint64_t hardware_flags(void)
+{
+	uint64_t flags = 0;
+
+	for (uint32_t i = 0; i < COUNTERS; i++)
+		flags |= fake.counters[i].of ? 1ULL << i : 0;
+	return flags & hardware_counters();
+}
+
 void hardware_set(uint32_t idx, uint64_t value, bool armed)
 {
 	struct fake_counter *c = &fake.counters[idx];
+	bool unable = (HCTRS_FIXED >> idx & 1) || (fake.config.no_armed_cache_events &&
+	                                           c->config.event_idx >> 16 == SBI_PMU_TYPE_CACHE);
 
 	c->value = value & fake_value_mask();
-	c->left_out = armed && ((HCTRS_FIXED >> idx & 1) ||
-	                        (fake.config.no_armed_cache_events &&
-	                         c->config.event_idx >> 16 == SBI_PMU_TYPE_CACHE));
-	if (!armed || c->left_out)
+	c->left_out = armed && unable;
+	if (fake.config.hides_flags && !(fake.shown >> idx & 1))
+		armed = true;
+	c->zeroed = armed && !unable;
+	c->fresh = true;
+	/* The port has spent what a far start has left. */
+	if (fake.config.hides_flags && c->value >= 3ULL << 62)
+		c->stale = false;
+	if (!c->zeroed)
 		c->of = true;
 	else if (!fake_pending_in_vain() || !fake.config.pending_keeps_of)
 		c->of = false;
@@ -182,10 +204,22 @@ void hardware_set(uint32_t idx, uint64_t value, bool armed)
 		c->stale = true;
 }
 
-/* The port's flag `running` is all that there is. */
+/* The port's flag `running` is all that there is, but for OF. */
 void hardware_run(uint64_t hctr_mask)
 {
-	(void)hctr_mask;
+	for (uint32_t i = 0; i < COUNTERS; i++) {
+		struct fake_counter *c = &fake.counters[i];
+
+		if (!(hctr_mask & 1ULL << i))
+			continue;
+		if (fake.config.hides_flags && !c->fresh) {
+			if (c->zeroed && !(fake.shown >> i & 1))
+				c->of = false;
+			else if (fake.config.start_sets_flag)
+				c->of = true;
+		}
+		c->fresh = false;
+	}
 }
 
 void hardware_stop(uint64_t hctr_mask)
@@ -198,11 +232,13 @@ void hardware_start(uint64_t hctr_mask, uint64_t value)
 	for (uint32_t i = 0; i < COUNTERS; i++)
 		if (hctr_mask & 1ULL << i)
 			hardware_set(i, value, false);
+	hardware_run(hctr_mask);
 }
 
 void hardware_start_armed(uint32_t idx, uint64_t value)
 {
 	hardware_set(idx, value, true);
+	hardware_run(1ULL << idx);
 }
 
 uint64_t hardware_step(uint32_t idx, uint64_t last)

@@ -39,6 +39,10 @@ uint64_t hardware_step(uint32_t idx, uint64_t last); /* for one counter */
 uint64_t hardware_value(uint32_t idx);
 /* Called if an LCOFI is pending, or the port is to look all the same. Clears it. */
 uint64_t hardware_take_overflow(uint64_t armed_hctrs);
+/* OF of the programmable counters; and which of them the resident guest sees as 1, as the port
+ * knows it: if those are not armed they run with OF = 1, all others with OF = 0. */
+uint64_t hardware_flags(void);
+void hardware_show(uint64_t shown);
 /* Nobody will take a pending LCOFI. */
 void hardware_drop_lcofi(void);
 

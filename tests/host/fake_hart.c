@@ -116,6 +116,7 @@ void fake_hart_policy(uint32_t vcpu, const struct vpmu_policy *policy)
 	world->count_hs = policy->count_hs;
 	world->steps = policy->steps;
 	world->wfi_traps = true;
+	world->shows_flags = policy->shows_flags;
 	world->fw_port_events = policy->fw_port_events;
 	world->n_tally_events = policy->n_tally_events;
 	/* Only differences have a meaning, and some of these wrap soon. */

@@ -54,6 +54,11 @@ struct fake_hart_config {
 	bool pending_keeps_of;      /* a start while an LCOFI is pending does not clear OF */
 	bool no_armed_cache_events; /* the port must not arm these, so their wraps must be polled */
 
+	/* VS reads OF of open counters, and 0 for others. The start of a counter while an LCOFI
+	 * pends sets its OF; otherwise it keeps it. */
+	bool hides_flags;
+	bool start_sets_flag;
+
 	/* An LCOFI comes this many units of the step after the wrap, as it does without -icount. */
 	uint32_t skid;
 
@@ -180,6 +185,17 @@ bool fake_hart_pending(void);
 
 /* The guest reads cycle, instret or hpmcounterN. Returns false if the read trapped. */
 bool fake_hart_guest_read(uint32_t csr, uint64_t *value);
+
+/*
+ * With hides_flags, as core/vm/hart_flags.h: before vpmu_restore() of a vcpu; after a call that
+ * configures, which may go on; after one that starts; and before the guest goes on. Then it reads
+ * fake_hart_guest_flags().
+ */
+void fake_hart_flags_load(uint32_t vcpu);
+void fake_hart_flags_configured(bool goes_on);
+void fake_hart_flags_started(void);
+void fake_hart_flags_settle(void);
+uint64_t fake_hart_guest_flags(void);
 
 /* Return the set last passed to vpmu_port_set_direct(), and the counters that run. */
 uint64_t fake_hart_direct(void);

@@ -11,8 +11,10 @@ static void disown_idle_counters(void)
 		fake_catch_runaway(i);
 	}
 	if (fake.resident != NOBODY && fake.resident <= FAKE_VCPUS &&
-	    fake.world[fake.resident].vpmu)
+	    fake.world[fake.resident].vpmu) {
 		vpmu_evicted(fake.world[fake.resident].vpmu);
+		fake_flags_raised();
+	}
 }
 
 uint64_t vpmu_port_event_hctrs(uint32_t event_idx, uint64_t event_data)

@@ -23,6 +23,7 @@ void vpmu_port_trap_wfi(void)
 void vpmu_port_raise_lcofi(void)
 {
 	fake_called();
+	fake_flags_raised();
 	fake_trace.raises++;
 }
 

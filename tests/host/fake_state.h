@@ -17,6 +17,8 @@ struct fake_counter {
 	bool running;
 	bool left_out; /* should have been armed, but the port did not */
 	bool of;
+	bool zeroed; /* last set with OF = 0 */
+	bool fresh;  /* set, and not run since */
 	bool stale;
 };
 
@@ -27,6 +29,9 @@ struct fake_world {
 	bool count_hs;
 	bool steps;
 	bool wfi_traps;
+	bool shows_flags;
+	bool show_due;
+	bool show_at_start;
 	uint32_t fw_port_events;
 	uint32_t n_tally_events;
 	uint32_t watched;
@@ -40,6 +45,7 @@ struct fake_hart {
 	struct fake_world world[FAKE_VCPUS + 1];
 	uint32_t map[FAKE_EVENTS];
 	uint64_t direct;
+	uint64_t shown; /* see hardware_show() */
 	uint64_t ready; /* set by the port, and started by its next run */
 	uint64_t now;
 	bool polling;       /* a poll is requested */
@@ -72,6 +78,8 @@ uint32_t fake_checked(hctr_t hctr);
 struct fake_world *fake_resident_world(void);
 /* Tells the counter's last owner that it has lost the counter. */
 void fake_disown(uint32_t idx);
+/* An overflow was found, or counters were taken from the resident vcpu. */
+void fake_flags_raised(void);
 /* Stops a counter whose stop has failed. */
 void fake_catch_runaway(uint32_t idx);
 

@@ -18,7 +18,7 @@ HOST_SRC_vpmu := $(addprefix tests/host/,test_vpmu.c test_vpmu_config.c test_vpm
 
 HOST_TESTS += vpmu_model
 FAKE_PORT_SRC := $(addprefix tests/host/,fake_port.c fake_port_fixed.c fake_port_events.c \
-	fake_port_notices.c)
+	fake_port_notices.c fake_shown.c)
 WORLD_SRC := $(FAKE_PORT_SRC) $(addprefix tests/host/,fake_hart.c fake_harts.c fake_mem.c model.c \
 	model_event.c model_run.c model_shmem.c world.c world_check.c world_observe.c \
 	world_budget.c world_text.c)

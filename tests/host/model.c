@@ -115,11 +115,19 @@ bool model_counts_hs(const struct model *m, uint32_t idx)
 	return m->policy.count_hs && !model_is_fw(m, idx) && !(m->c[idx].inhibit & HW_INH_VS);
 }
 
+bool model_near_value(const struct model *m, uint32_t idx, uint64_t value)
+{
+	uint64_t mask = model_value_mask(m, idx);
+	uint64_t left = (0 - value) & mask;
+
+	if (!left && mask != ~0ULL)
+		left = mask + 1;
+	return m->policy.overflow && !model_is_fw(m, idx) && left && left <= NEAR;
+}
+
 bool model_is_near(const struct model *m, uint32_t idx)
 {
-	uint64_t left = model_left(m, idx);
-
-	return m->policy.overflow && !model_is_fw(m, idx) && left && left <= NEAR;
+	return model_near_value(m, idx, m->c[idx].value);
 }
 
 void model_run(struct model *m, uint32_t idx)
@@ -136,6 +144,7 @@ void model_run(struct model *m, uint32_t idx)
 	c->running = true;
 	c->lost = false;
 	c->of = false;
+	c->wrapped_far = c->given = false;
 	c->displaced = false;
 	c->loose = model_counts_hs(m, idx);
 	c->hs_seen = m->hs_before;
@@ -191,6 +200,7 @@ static bool advance(struct model *m, uint32_t idx, uint64_t units)
 		return false;
 	if (!c->near) {
 		seen(wrap_far);
+		c->wrapped_far = true;
 		return false;
 	}
 	seen(wrap_near);
@@ -198,7 +208,7 @@ static bool advance(struct model *m, uint32_t idx, uint64_t units)
 		if (j != idx && m->c[j].running && model_same_use(c, &m->c[j]))
 			seen(wrap_shared);
 	c->near = false;
-	c->of = true;
+	c->of = c->had_of = true;
 	m->wraps++;
 	return true;
 }
@@ -218,10 +228,15 @@ void model_step(struct model *m, enum fake_mode mode, uint32_t work, uint64_t un
 {
 	uint64_t amounts[VPMU_HW_COUNTERS] = {0};
 
-	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
-		if (counts_in(m, i, mode))
-			amounts[i] =
-			    fake_hart_amount(m->c[i].event_idx, m->c[i].event_data, work, units);
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++) {
+		struct model_lctr *c = &m->c[i];
+
+		if (!counts_in(m, i, mode))
+			continue;
+		amounts[i] = fake_hart_amount(c->event_idx, c->event_data, work, units);
+		/* By an event that happens several times in a unit: more than a value can show. */
+		c->wrapped_far = c->wrapped_far || (amounts[i] && units >> 56);
+	}
 	advance_all(m, amounts);
 }
 
@@ -303,7 +318,15 @@ bool model_lose(struct model *m, uint32_t idx, uint64_t refused, bool late)
 {
 	struct model_lctr *c = &m->c[idx];
 
-	if (!c->running || !(model_hctrs(m, c->event_idx, c->event_data) & refused))
+	if (!(model_hctrs(m, c->event_idx, c->event_data) & refused))
+		return false;
+	/* One whose OF the guest was to see, and does not. */
+	if (!c->running && m->policy.shows_flags && c->of && idx >= 3) {
+		seen(fault_unshown);
+		c->lost = true;
+		return true;
+	}
+	if (!c->running)
 		return false;
 	seen(fault_lost);
 	if (late)
@@ -327,6 +350,44 @@ uint32_t model_scountovf(const struct model *m)
 		if (m->c[i].of && !model_is_fw(m, i))
 			of |= 1U << i;
 	return of;
+}
+
+/* cycle and instret have no bit in the CSR. A counter that is lost cannot be read, nor can its OF.
+ * One that the guest did not want to be told of has the hart's. */
+uint32_t model_wrongly_seen(const struct model *m, uint32_t seen, uint32_t pending)
+{
+	uint32_t wrong = (seen ^ model_scountovf(m)) & ~7U & ~pending;
+
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++) {
+		const struct model_lctr *c = &m->c[i];
+
+		if ((c->lost && !(seen >> i & 1)) || (c->wrapped_far && (seen >> i & 1)))
+			wrong &= ~(1U << i);
+		else if (c->of && !(wrong >> i & 1))
+			seen(shown);
+	}
+	return wrong;
+}
+
+bool model_is_shown(const struct model *m, uint32_t idx)
+{
+	const struct model_lctr *c = &m->c[idx];
+
+	return m->policy.shows_flags && idx >= 3 && c->configured && (c->of || c->near);
+}
+
+bool model_may_be_unseen(const struct model *m, uint32_t idx, uint32_t event_idx,
+                         uint64_t event_data)
+{
+	uint64_t hctrs = model_hctrs(m, event_idx, event_data);
+	bool alone = !model_shares_with_budget(m, hctrs);
+
+	if (!m->policy.shows_flags || idx < 3 || model_is_fw(m, idx))
+		return false;
+	for (uint32_t j = 0; j < VPMU_HW_COUNTERS; j++)
+		alone = alone && (j == idx || !model_competes(m, j, hctrs));
+	return !alone || (hctrs != 1ULL << idx &&
+	                  !(m->c[idx].first && (hctrs & ~HCTRS_FIXED) == 1ULL << idx));
 }
 
 uint32_t model_late(const struct model *m)
@@ -360,6 +421,13 @@ uint64_t model_may_be_direct(const struct model *m)
 	return direct;
 }
 
+/* Whether OF may be 1 in the hart, and not in the guest. */
+static bool may_be_closed(const struct model *m, const struct model_lctr *c)
+{
+	return !c->given || c->wrapped_far ||
+	       (m->policy.polled_cache && c->event_idx >> 16 == SBI_PMU_TYPE_CACHE);
+}
+
 uint64_t model_must_be_direct(const struct model *m)
 {
 	uint64_t direct = 0;
@@ -371,7 +439,8 @@ uint64_t model_must_be_direct(const struct model *m)
 		uint64_t hctrs;
 		bool alone = true;
 
-		if (!c->running || c->displaced || model_is_fw(m, i))
+		if (!c->running || c->displaced || model_is_fw(m, i) ||
+		    (m->policy.shows_flags && may_be_closed(m, c)))
 			continue;
 		hctrs = model_hctrs(m, c->event_idx, c->event_data);
 		if (model_shares_with_budget(m, hctrs))

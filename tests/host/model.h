@@ -23,9 +23,12 @@ struct model_lctr {
 	bool running;
 	/* The hardware refused it: stopped, and not readable until it is started again. */
 	bool lost;
-	bool unknown; /* and this was found out late: it has no value to continue from */
-	bool of;      /* OF */
-	bool near;    /* started less than 2^62 counts before its wrap, and not wrapped since */
+	bool unknown;     /* and this was found out late: it has no value to continue from */
+	bool of;          /* OF */
+	bool given;       /* started with a value, and not the first time after OF was 1 */
+	bool had_of;      /* OF was 1 since the last start */
+	bool wrapped_far; /* it has wrapped and was not near */
+	bool near;        /* started less than 2^62 counts before its wrap, and not wrapped since */
 	/*
 	 * It runs and counts HS, so calls of the vPMU have advanced it by an unknown amount since a
 	 * value of it was last seen: by at most fake_trace.hs_units less hs_seen, and by `owed`
@@ -89,8 +92,10 @@ const char *model_config(struct model *m, unsigned long base, unsigned long mask
  */
 bool model_dropped(struct model *m, unsigned long base, unsigned long mask, unsigned long flags,
                    unsigned long event_idx, uint64_t event_data, uint32_t idx);
+/* unseen: of the counters that were to start, those that did not, since the guest could not see
+ * their OF. */
 const char *model_start(struct model *m, unsigned long base, unsigned long mask,
-                        unsigned long flags, uint64_t value, struct sbi_ret got);
+                        unsigned long flags, uint64_t value, uint64_t unseen, struct sbi_ret got);
 const char *model_stop(struct model *m, unsigned long base, unsigned long mask, unsigned long flags,
                        struct sbi_ret got);
 const char *model_set_shmem(struct model *m, unsigned long lo, unsigned long hi,
@@ -125,6 +130,16 @@ void model_adopt_of(struct model *m, uint32_t idx, bool of);
 uint64_t model_left(const struct model *m, uint32_t idx);
 
 uint32_t model_scountovf(const struct model *m);
+/*
+ * With shows_flags. seen: OF as the guest reads it in the hart's CSR; pending: it may not be told
+ * of those yet. Returns the bits that are wrong.
+ */
+uint32_t model_wrongly_seen(const struct model *m, uint32_t seen, uint32_t pending);
+/* Whether OF of a counter can be 1, now or when it wraps, and the hart's bit has to be it. */
+bool model_is_shown(const struct model *m, uint32_t idx);
+/* Whether it is possible that the guest could not see OF of a counter. */
+bool model_may_be_unseen(const struct model *m, uint32_t idx, uint32_t event_idx,
+                         uint64_t event_data);
 /*
  * Returns OF bits that the library may not know yet: a polled counter of a cache event that counts
  * HS has advanced by what HS did since its poll was requested, so the poll comes too late by that

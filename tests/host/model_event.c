@@ -254,6 +254,7 @@ static enum feasible feasible(const struct model *m, const struct model_lctr *us
 	const struct model_lctr *budget;
 	uint64_t hctrs;
 	uint32_t lctrs = 0;
+	bool shown = false;
 
 	if (model_is_fw_event(use->event_idx))
 		return fw_feasible(m, use->event_idx);
@@ -262,18 +263,26 @@ static enum feasible feasible(const struct model *m, const struct model_lctr *us
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++) {
 		if (i == without || !model_competes(m, i, hctrs))
 			continue;
-		if (model_same_use(&m->c[i], use))
-			return YES;
+		shown = shown || model_is_shown(m, i);
+		if (model_same_use(&m->c[i], use) && !model_is_shown(m, i))
+			return m->policy.shows_flags ? MAYBE : YES;
 		lctrs++;
 	}
 	budget = budgets_use(m, hctrs);
-	if (budget && model_same_use(budget, use)) {
+	if (budget && model_same_use(budget, use) && !m->policy.shows_flags) {
 		seen(config_with_budget);
 		return YES;
 	}
 	lctrs += budget != NULL;
 	if (lctrs < (uint32_t)__builtin_popcountll(hctrs))
 		return YES;
+	/* Nothing can be beside a counter whose OF the guest sees, and it cannot move. So the event
+	 * may be on two counters of the hart, and hold up others. */
+	if (m->policy.shows_flags) {
+		if (shown)
+			seen(config_beside_shown);
+		return MAYBE;
+	}
 	add_uses(m, &t, without);
 	if (!all_match(&t))
 		return NO;
@@ -384,6 +393,22 @@ static bool refused_by_hart(const struct model *m, struct sbi_ret got)
 	return true;
 }
 
+/* It would start near its wrap, and the guest could not see its OF. */
+static bool refused_unseen(const struct model *m, const struct model_lctr *use, uint64_t choice,
+                           unsigned long flags, struct sbi_ret got)
+{
+	if (!m->policy.shows_flags || !(flags & 4) || got.error != -2)
+		return false;
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++) {
+		if (!(choice >> i & 1) || !model_near_value(m, i, flags & 2 ? 0 : m->c[i].value) ||
+		    !model_may_be_unseen(m, i, use->event_idx, use->event_data))
+			continue;
+		seen(config_unseen);
+		return true;
+	}
+	return false;
+}
+
 static void clear_running(struct model *m, uint32_t idx)
 {
 	struct model_lctr *c = &m->c[idx];
@@ -425,7 +450,8 @@ static const char *skip_match(struct model *m, const struct model_lctr *use, uin
 		seen(skip_running_other);
 		return model_expect(got, -2);
 	}
-	if (refused_by_hart(m, got))
+	if (refused_by_hart(m, got) ||
+	    (!c->running && refused_unseen(m, use, 1ULL << idx, flags, got)))
 		return NULL;
 	if (!c->running && (can == NO || (can == MAYBE && got.error))) {
 		seen(skip_infeasible);
@@ -571,6 +597,8 @@ const char *model_config(struct model *m, unsigned long base, unsigned long mask
 	if (refused_by_hart(m, got))
 		return NULL;
 	can = choices(m, &use, set, &fresh, &stopped);
+	if (refused_unseen(m, &use, fresh ? fresh : stopped, flags, got))
+		return NULL;
 	if (can == NO || (can == MAYBE && got.error)) {
 		if (fresh)
 			seen(config_second_filter);

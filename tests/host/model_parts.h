@@ -19,6 +19,9 @@ bool model_is_near(const struct model *m, uint32_t idx);
 /* Whether it counts HS, so that work of the vPMU changes its value. */
 bool model_counts_hs(const struct model *m, uint32_t idx);
 
+/* Whether the value is near the wrap of a hardware counter. */
+bool model_near_value(const struct model *m, uint32_t idx, uint64_t value);
+
 /* Make a counter run from its value, set the value, and stop it. */
 void model_run(struct model *m, uint32_t idx);
 void model_set(struct model *m, uint32_t idx, uint64_t value);

@@ -104,8 +104,28 @@ static void set_value(struct model *m, unsigned long base, unsigned long flags, 
 		seen(start_keeps_value);
 }
 
+/* Whether these counters need not be started with their values. */
+static bool may_be_unseen(const struct model *m, unsigned long base, unsigned long flags,
+                          uint64_t value, uint64_t unseen)
+{
+	for (; unseen; unseen &= unseen - 1) {
+		uint32_t i = (uint32_t)__builtin_ctzll(unseen);
+		const struct model_lctr *c = &m->c[i];
+		uint64_t start = flags & 2 ? model_slot(m, base, i) : flags ? value : c->value;
+
+		/* It may have been refused by the hart. */
+		if (m->fault && c->lost && start == c->value)
+			continue;
+		if (!model_near_value(m, i, start) ||
+		    !model_may_be_unseen(m, i, c->event_idx, c->event_data))
+			return false;
+		seen(start_unseen);
+	}
+	return true;
+}
+
 const char *model_start(struct model *m, unsigned long base, unsigned long mask,
-                        unsigned long flags, uint64_t value, struct sbi_ret got)
+                        unsigned long flags, uint64_t value, uint64_t unseen, struct sbi_ret got)
 {
 	uint64_t set, started, unknown = 0;
 	long error = start_error(m, base, mask, flags, &set);
@@ -117,14 +137,18 @@ const char *model_start(struct model *m, unsigned long base, unsigned long mask,
 	started = stopped_of(m, set);
 	/* These have no value to continue from. */
 	if (!flags)
-		unknown = unknown_of(m, started);
+		unknown = unknown_of(m, started & ~unseen);
+	if (!may_be_unseen(m, base, flags, value, unseen & started))
+		return "a counter did not start that could";
 	if (unknown)
 		seen(fault_late_keeps_none);
-	for (uint64_t left = started & ~unknown; left; left &= left - 1) {
+	for (uint64_t left = started & ~unknown & ~unseen; left; left &= left - 1) {
 		uint32_t i = (uint32_t)__builtin_ctzll(left);
 
 		set_value(m, base, flags, value, i);
 		model_run(m, i);
+		m->c[i].given = flags && !m->c[i].had_of;
+		m->c[i].had_of = false;
 	}
 	see_start(m, base, set, started, flags & 2);
 	if (flags & 2) {
@@ -136,7 +160,7 @@ const char *model_start(struct model *m, unsigned long base, unsigned long mask,
 		seen(fault_start);
 		return NULL;
 	}
-	if (unknown)
+	if (unknown || (unseen & started))
 		return model_expect(got, -1);
 	return model_expect(got, set != started ? -7 : 0);
 }

@@ -6,6 +6,11 @@
 #include <stdint.h>
 
 #define MODEL_SEEN(X)                                                                              \
+	X(shown)                                                                                   \
+	X(fault_unshown)                                                                           \
+	X(start_unseen)                                                                            \
+	X(config_unseen)                                                                           \
+	X(config_beside_shown)                                                                     \
 	X(config_crowded)                                                                          \
 	X(config_with_budget)                                                                      \
 	X(config_dropped)                                                                          \

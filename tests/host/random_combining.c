@@ -64,7 +64,9 @@ void random_hart(struct chance *c, uint32_t switches, struct fake_hart_config *c
 	    .misuse = world_misused,
 	    .choice = chance(c),
 	    .narrow = percent(c, 50),
+	    .start_sets_flag = percent(c, 50),
 	};
+	config->hides_flags = !config->delegated && percent(c, 60);
 	random_count.epochs_late += config->skid != 0;
 }
 

@@ -75,12 +75,16 @@ void random_hart(struct chance *c, uint32_t switches, struct fake_hart_config *c
 	    .no_armed_cache_events = switches & 64,
 	    .skid = percent(c, 25) ? 1 + below(c, 40) : 0,
 	    .hs_work = 1 + below(c, percent(c, 50) ? 3 : 60),
+	    .hides_flags = percent(c, 40),
+	    .start_sets_flag = percent(c, 50),
 	    .knows_all_events = percent(c, 25),
 	    .nothing_is_ram = percent(c, 50),
 	    .asking_evicts = percent(c, 50),
 	    .width = percent(c, 85) ? 64 : widths[below(c, 4)],
 	    .misuse = world_misused,
 	};
+	/* Each firmware sets OF when it configures. */
+	config->boot_of = config->boot_of || config->hides_flags;
 	/* The full range without an exit and then a late one: more than a value can show. */
 	if (config->width < 64) {
 		config->skid = 0;

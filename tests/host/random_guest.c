@@ -272,6 +272,12 @@ static void pick_policy(struct chance *c, const struct fake_hart_config *hart,
 		policy->n_events = random_allowed(c, allowed);
 	}
 	policy->steps = policy->cheap_moves && percent(c, 80);
+	/* Such a hart has no delegated counters. */
+	if (hart->hides_flags) {
+		policy->cheap_moves = policy->steps = false;
+		policy->overflow &= !policy->trap_reads && !policy->count_hs;
+		policy->shows_flags = policy->overflow;
+	}
 	policy->wfi_recounts = percent(c, 50);
 	policy->idle_cycles = percent(c, 10);
 	random_count.vcpus_no_overflow += !policy->overflow;
@@ -281,6 +287,7 @@ static void pick_policy(struct chance *c, const struct fake_hart_config *hart,
 	random_count.vcpus_count_hs += policy->count_hs;
 	random_count.vcpus_cheap_moves += policy->cheap_moves;
 	random_count.vcpus_steps += policy->steps;
+	random_count.vcpus_shows_flags += policy->shows_flags;
 }
 
 /* An event; which counter, and whether there is one, the hart decides. */

@@ -30,6 +30,7 @@
 	X(vcpus_count_hs)                                                                          \
 	X(vcpus_cheap_moves)                                                                       \
 	X(vcpus_steps)                                                                             \
+	X(vcpus_shows_flags)                                                                       \
 	X(vcpus_budget)
 
 struct random_count {

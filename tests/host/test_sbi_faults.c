@@ -17,6 +17,7 @@
 #include "arch/riscv/hpm_selfcheck.h"
 #include "arch/riscv/trap.h"
 #include "core/vm/guest_mem.h"
+#include "core/vm/hart_flags.h"
 #include "core/vm/hpm_failures.h"
 #include "core/panic.h"
 #include "core/vm/platform.h"
@@ -75,6 +76,13 @@ void vcpu_observer_taken(struct vcpu *vcpu, uint32_t n, uint64_t value)
 uint64_t vcpu_sampled(struct vcpu *vcpu, uint32_t n, uint64_t period, uint64_t missed)
 {
 	(void)vcpu, (void)n, (void)period, (void)missed;
+	abort();
+}
+
+/* No vcpu here reads the hart's OF bits. */
+void hart_flags_raised(struct vcpu *vcpu)
+{
+	(void)vcpu;
 	abort();
 }
 

@@ -74,6 +74,7 @@ void world_reset(const struct machine *machine)
 	world_resident = on_hart[0] = 0;
 	on_hart[1] = VCPUS;
 	fake_hart_enter(1);
+	fake_hart_flags_load(1);
 	vpmu_restore(&world_vcpus[0].vpmu);
 }
 
@@ -114,20 +115,45 @@ static const char *config(struct vcpu *vc, const struct op *op, struct answer *a
 	while (answer->ret.error == VPMU_AGAIN) {
 		if (++stays > VPMU_HW_COUNTERS)
 			return "does not end";
+		fake_hart_flags_configured(true);
 		between_stays(vc, op);
 		answer->ret = vpmu_config_goes_on(&vc->vpmu, a[0], a[1], a[2], a[3], a[4]);
 	}
 	vc->model.fault = vc->model.fault || fake_trace.faults != 0;
-	if (answer->ret.error && vc->model.fault)
+	/* Room was made, and then the hart refused, or the guest could not see OF. */
+	if (answer->ret.error && (vc->model.fault || (vc->model.policy.shows_flags &&
+	                                              a[2] & SBI_PMU_CFG_FLAG_AUTO_START)))
 		note_dropped(vc, a);
 	return model_config(&vc->model, a[0], a[1], a[2], a[3], a[4], answer->ret);
 }
 
+/* Counters that were not started although they are configured, and that the hart has not refused.
+ */
+static uint64_t unseen_of(const struct vpmu *v, uint64_t flags, const struct vpmu *before)
+{
+	uint64_t unseen = v->policy.shows_flags ? v->configured & ~v->running : 0;
+	/* Each start does this. */
+	uint64_t tried = (v->lost & ~before->lost) | (before->unknown & ~v->unknown) |
+	                 (before->overflow & ~v->overflow);
+
+	/* These have no value to continue from. */
+	if (!flags)
+		unseen &= ~v->unknown;
+	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
+		if ((v->lost >> i & 1) && before->counter[i].value != v->counter[i].value)
+			tried |= 1ULL << i;
+	return unseen & ~tried;
+}
+
 static const char *start(struct vcpu *vc, const uint64_t *a, struct answer *answer)
 {
+	static struct vpmu before;
+
+	before = vc->vpmu;
 	answer->ret = vpmu_counter_start(&vc->vpmu, a[0], a[1], a[2], a[3]);
 	vc->model.fault = fake_trace.faults != 0;
-	return model_start(&vc->model, a[0], a[1], a[2], a[3], answer->ret);
+	return model_start(&vc->model, a[0], a[1], a[2], a[3], unseen_of(&vc->vpmu, a[2], &before),
+	                   answer->ret);
 }
 
 static const char *event_info(struct vcpu *vc, const uint64_t *a, struct answer *answer)
@@ -205,6 +231,10 @@ static void do_call(const struct op *op, struct answer *answer)
 	world_count.calls++;
 	world_count.lcofi_pending_at_call += fake_hart_pending();
 	what = call(vc, op, answer);
+	if (op->kind == OP_CONFIG)
+		fake_hart_flags_configured(false);
+	else if (op->kind == OP_START)
+		fake_hart_flags_started();
 	if (what)
 		world_differ("%s: %s", call_names[op->kind], what);
 	if (answer->ret.value && !answer->again && !has_value(op, answer))
@@ -509,12 +539,13 @@ static void enter(uint32_t next)
 	on_hart[vc->hart] = next;
 	fake_hart_enter(next + 1);
 	fake_trace.start_calls = 0;
+	fake_hart_flags_load(next + 1);
 	vpmu_restore(&vc->vpmu);
 	model_restored(&vc->model);
-	world_note_lost(vc);
 	if (fake_trace.start_calls > 1 && !vc->model.policy.count_hs)
 		world_differ("a switch in took %llu starts",
 		             (unsigned long long)fake_trace.start_calls);
+	world_note_lost(vc);
 	world_count.switches++;
 }
 
@@ -656,6 +687,7 @@ struct answer world_do(const struct op *op)
 	fake_hart_refuse_start(0);
 	fake_hart_fail_run(0);
 	fake_hart_fail_stop(0);
+	world_note_lost(resident());
 	world_observers_check(resident(), op);
 	world_budget_check(resident(), op);
 	world_count.watch_changes += fake_trace.watches - watches;

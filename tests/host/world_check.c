@@ -165,11 +165,31 @@ static void check_wfi(struct vcpu *vc)
 	world_count.wfi_must_trap += trap == 1;
 }
 
+/* A closed counter shows 0, and an open one the hart's OF. */
+static void check_shown(struct vcpu *vc)
+{
+	uint32_t seen = (uint32_t)fake_hart_guest_flags();
+	uint32_t pending = 0, wrong;
+
+	if (!vc->model.policy.shows_flags)
+		return;
+	/* The guest is told of these before its next instruction. */
+	if (fake_hart_pending())
+		pending = (uint32_t)(seen & vpmu_armed(&vc->vpmu) & ~vc->vpmu.polled) |
+		          ~(uint32_t)vpmu_scountovf(&vc->vpmu);
+	if (fake_hart_poll_is_due())
+		pending |= (uint32_t)(vc->vpmu.near & vc->vpmu.polled);
+	wrong = model_wrongly_seen(&vc->model, seen, pending);
+	if (wrong)
+		world_differ("the guest sees OF %#x, of which %#x is wrong", seen, wrong);
+}
+
 void world_check(struct vcpu *vc)
 {
 
 	fake_mem_forget();
 	check_direct(vc);
+	check_shown(vc);
 	for (uint32_t i = 0; i < VPMU_HW_COUNTERS; i++)
 		check_counter(vc, i);
 	check_firmware(vc, vc->model.vcpu);
@@ -187,6 +207,7 @@ void world_note_lost(struct vcpu *vc)
 {
 	uint64_t value;
 
+	fake_hart_flags_settle();
 	world_settle(vc);
 	if (!fake_trace.faults && !fake_trace.late)
 		return;

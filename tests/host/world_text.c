@@ -114,31 +114,33 @@ void world_describe_machine(const struct machine *machine, char *text, size_t si
 	const struct fake_hart_config *hart = &machine->hart;
 	size_t n;
 
-	n = (size_t)snprintf(text, size,
-	                     "one counter per event %d, sticky map %d, stale irq %d, boot OF %d, "
-	                     "pending keeps OF %d, no armed cache events %d\nskid %u, work in HS "
-	                     "%u, knows all events %d, "
-	                     "take without pending %d, nothing is RAM %d, asking evicts %d, "
-	                     "delegated %d, width %u\ncounters of events:",
-	                     hart->one_counter_per_event, hart->sticky_map, hart->stale_irq,
-	                     hart->boot_of, hart->pending_keeps_of, hart->no_armed_cache_events,
-	                     hart->skid, hart->hs_work, hart->knows_all_events,
-	                     hart->take_without_pending, hart->nothing_is_ram, hart->asking_evicts,
-	                     hart->delegated, hart->width);
+	n = (size_t)snprintf(
+	    text, size,
+	    "one counter per event %d, sticky map %d, stale irq %d, boot OF %d, "
+	    "pending keeps OF %d, no armed cache events %d\nskid %u, work in HS "
+	    "%u, knows all events %d, "
+	    "take without pending %d, nothing is RAM %d, asking evicts %d, "
+	    "delegated %d, hides flags %d, start sets flag %d, width %u\ncounters of events:",
+	    hart->one_counter_per_event, hart->sticky_map, hart->stale_irq, hart->boot_of,
+	    hart->pending_keeps_of, hart->no_armed_cache_events, hart->skid, hart->hs_work,
+	    hart->knows_all_events, hart->take_without_pending, hart->nothing_is_ram,
+	    hart->asking_evicts, hart->delegated, hart->hides_flags, hart->start_sets_flag,
+	    hart->width);
 	for (uint32_t e = 0; e < FAKE_EVENTS && n < size; e++)
 		n += (size_t)snprintf(text + n, size - n, " %#llx", (ull)hart->hctrs[e]);
 	for (uint32_t i = 0; i < VCPUS && n < size; i++) {
 		const struct vpmu_policy *p = &machine->policy[i];
 
-		n += (size_t)snprintf(text + n, size - n,
-		                      "\nvcpu %u: counters %#llx, fw_base %u, fw events %#x, of "
-		                      "the port %#x, tally's %u, allowlist %d, overflow %d, trap "
-		                      "%d, snapshot %d, count HS %d, cheap moves %d, steps %d, WFI "
-		                      "recounts %d, idle cycles %d, budget of %#x on %u",
-		                      i, (ull)p->hctrs, p->fw_base, p->fw_events, p->fw_port_events,
-		                      p->n_tally_events, p->events ? (int)p->n_events : -1,
-		                      p->overflow, p->trap_reads, p->snapshot, p->count_hs,
-		                      p->cheap_moves, p->steps, p->wfi_recounts, p->idle_cycles,
-		                      p->budget_event, p->budget_hctr);
+		n += (size_t)snprintf(
+		    text + n, size - n,
+		    "\nvcpu %u: counters %#llx, fw_base %u, fw events %#x, of "
+		    "the port %#x, tally's %u, allowlist %d, overflow %d, trap "
+		    "%d, snapshot %d, count HS %d, cheap moves %d, steps %d, WFI "
+		    "recounts %d, idle cycles %d, budget of %#x on %u, shows flags %d",
+		    i, (ull)p->hctrs, p->fw_base, p->fw_events, p->fw_port_events,
+		    p->n_tally_events, p->events ? (int)p->n_events : -1, p->overflow,
+		    p->trap_reads, p->snapshot, p->count_hs, p->cheap_moves, p->steps,
+		    p->wfi_recounts, p->idle_cycles, p->budget_event, p->budget_hctr,
+		    p->shows_flags);
 	}
 }

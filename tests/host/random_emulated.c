@@ -75,7 +75,7 @@ void random_hart(struct chance *c, uint32_t switches, struct fake_hart_config *c
 	    .no_armed_cache_events = switches & 64,
 	    .skid = percent(c, 25) ? 1 + below(c, 40) : 0,
 	    .hs_work = 1 + below(c, percent(c, 50) ? 3 : 60),
-	    .hides_flags = percent(c, 40),
+	    .hides_flags = percent(c, 30),
 	    .start_sets_flag = percent(c, 50),
 	    .knows_all_events = percent(c, 25),
 	    .nothing_is_ram = percent(c, 50),

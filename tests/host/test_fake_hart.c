@@ -17,6 +17,8 @@ static bool notices(const struct fake_hart_config *mistaken)
 
 		random_machine(&c, 0, &epoch.machine);
 		epoch.machine.hart = *mistaken;
+		for (uint32_t i = 0; i < VCPUS; i++)
+			epoch.machine.policy[i].shows_flags = false;
 		epoch.machine.hart.misuse = world_misused;
 		for (uint32_t i = 0; i < VCPUS; i++)
 			epoch.machine.policy[i].width = mistaken->width;

@@ -15,7 +15,7 @@
  * Returns the hctr for an event, as if the counters in `dropped` were not configured: one that
  * holds the event already, otherwise a free one, if possible in `preferred` (a counter with the
  * same index can then be read directly). Returns NO_HCTR if all hctrs that can count the event are
- * in use. Observers are ignored.
+ * in use. Observers are ignored. A counter whose OF the guest sees shares with no other.
  */
 static hctr_t find_hctr(const struct vpmu *v, const struct hw_event *event, uint64_t allowed,
                         uint64_t dropped, uint64_t preferred)
@@ -23,12 +23,14 @@ static hctr_t find_hctr(const struct vpmu *v, const struct hw_event *event, uint
 	uint64_t free = 0;
 	uint32_t i;
 
+	if (__builtin_expect(v->policy.shows_flags, 0))
+		allowed &= ~vpmu_shown_hctrs(v) | dropped;
 	for_each_bit (i, allowed) {
 		hctr_t hctr = {i};
 
 		if ((v->hctr[i].users & ~(dropped | VPMU_NOT_THE_GUESTS)) == 0)
 			free |= bit64(i);
-		else if (hw_event_equal(&v->event[i], event) && !vpmu_is_shown(v, hctr))
+		else if (hw_event_equal(&v->event[i], event))
 			return hctr;
 	}
 	if ((free & preferred) != 0)

@@ -201,8 +201,11 @@ static void configure_anew(struct vpmu *v, struct vpmu_place place, const struct
 		clear_value(v, place.lctr);
 }
 
-static struct sbi_ret config_and_start(struct vpmu *v, struct vpmu_place place,
-                                       const struct hw_event *event, unsigned long config_flags)
+/* Not inlined, so that a configuration alone needs fewer registers. */
+static __attribute__((noinline)) struct sbi_ret config_and_start(struct vpmu *v,
+                                                                 struct vpmu_place place,
+                                                                 const struct hw_event *event,
+                                                                 unsigned long config_flags)
 {
 	struct former former = remember(v, place.lctr);
 	uint64_t bit = bit64(place.lctr.idx);

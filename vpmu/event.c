@@ -139,7 +139,7 @@ uint64_t vpmu_movable(const struct vpmu *v, hctr_t hctr)
 	uint64_t hctrs;
 
 	/* The budget's counter stays where it is, and one whose OF the guest sees. */
-	if (vpmu_is_budgets(v, hctr) || vpmu_is_shown(v, hctr))
+	if (vpmu_is_budgets(v, hctr) || (vpmu_shown_hctrs(v) & bit64(hctr.idx)) != 0)
 		return 0;
 	if (hw_event_is_raw(event.event_idx))
 		hctrs = v->hctr[hctr.idx].able;

@@ -244,9 +244,12 @@ static inline bool vpmu_is_alone(const struct vpmu *v, lctr_t lctr)
 
 /* shown.c */
 
-/* Whether the guest sees OF of a counter on this hctr, or will when it wraps. Then the hctr has no
+/* Returns the hctrs on which the guest sees OF of a counter, or will when it wraps. They have no
  * other user. No side effects. */
-bool vpmu_is_shown(const struct vpmu *v, hctr_t hctr);
+static inline uint64_t vpmu_shown_hctrs(const struct vpmu *v)
+{
+	return v->policy.shows_flags ? (v->near | v->overflow) & VPMU_SHOWABLE : 0;
+}
 
 /* With shows_flags, before counters in `set`, which do not run, are started near their wraps: ends
  * the observers beside them. Returns those whose OF could not be shown, because others of the guest

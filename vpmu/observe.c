@@ -23,7 +23,8 @@ static bool find(const struct vpmu *v, const struct hw_event *event, uint64_t hc
 		hctr->idx = i;
 		if (users == 0)
 			free |= bit64(i);
-		else if (hw_event_equal(&v->event[i], event) && !vpmu_is_shown(v, *hctr))
+		else if (hw_event_equal(&v->event[i], event) &&
+		         (vpmu_shown_hctrs(v) & bit64(i)) == 0)
 			return true;
 		*guests |= (users & ~VPMU_OBSERVER_LCTRS) != 0;
 	}

@@ -18,12 +18,6 @@
 
 #include "vpmu/hctr.h"
 
-bool vpmu_is_shown(const struct vpmu *v, hctr_t hctr)
-{
-	return v->policy.shows_flags &&
-	       ((v->near | v->overflow) & VPMU_SHOWABLE & bit64(hctr.idx)) != 0;
-}
-
 uint64_t vpmu_not_showable(struct vpmu *v, uint64_t set)
 {
 	uint64_t others = 0;

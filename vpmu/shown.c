@@ -67,19 +67,26 @@ static void make(struct vpmu *v, hctr_t hctr)
 		vpmu_stop(v, bit);
 }
 
+/* Those whose OF the guest is to see. */
+static uint64_t ones(const struct vpmu *v)
+{
+	return v->overflow & VPMU_SHOWABLE & vpmu_hw_lctrs(v) & ~v->lost;
+}
+
 void vpmu_show_flags(struct vpmu *v)
 {
 	uint64_t flags = vpmu_port_flags();
-	uint64_t ones = v->overflow & VPMU_SHOWABLE & vpmu_hw_lctrs(v) & ~v->lost;
-	uint64_t missing = ones & ~(flags & v->in_step);
-	uint32_t i;
+	uint64_t missing = ones(v) & ~(flags & v->in_step);
+	uint32_t pass, i;
 
-	if (missing != 0) {
+	/* Once more if another overflow is found while these are made: no counter moves now. */
+	for (pass = 0; pass < 2 && missing != 0; pass++) {
 		/* No overflow may be pending while the port works. */
 		vpmu_apply(v, vpmu_take_overflows(v), 0, 0);
-		for_each_bit (i, missing)
+		for_each_bit (i, missing & ones(v))
 			make(v, (hctr_t){i});
 		flags = vpmu_port_flags();
+		missing = ones(v) & ~(flags & v->in_step);
 	}
-	vpmu_close_flags(v, flags, ones & ~v->lost);
+	vpmu_close_flags(v, flags, ones(v));
 }

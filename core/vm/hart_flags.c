@@ -30,8 +30,9 @@ void hart_flags_show(struct vcpu *vcpu)
 		show_all(vcpu, hpm);
 		return;
 	}
-	vcpu->flags_due = false;
 	vpmu_show_flags(&vcpu->pmu);
+	/* The call that is being served may go on, and change more. */
+	vcpu->flags_due = vcpu->call.slice;
 	vcpu->flags_at_start = hpm->shown || vpmu_has_closed(&vcpu->pmu);
 }
 

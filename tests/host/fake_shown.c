@@ -28,8 +28,8 @@ void fake_hart_flags_load(uint32_t vcpu)
 static void show(struct fake_world *world)
 {
 	hardware_show(guests_flags(world));
-	world->show_due = false;
 	vpmu_show_flags(world->vpmu);
+	world->show_due = false;
 	world->show_at_start = vpmu_scountovf(world->vpmu) || vpmu_has_closed(world->vpmu);
 }
 
@@ -39,11 +39,11 @@ void fake_hart_flags_configured(bool goes_on)
 
 	if (!world)
 		return;
-	world->show_due = world->show_due || goes_on;
 	if (vpmu_shows_none(world->vpmu, hardware_flags()))
 		world->show_at_start = world->show_at_start || vpmu_has_closed(world->vpmu);
 	else
 		show(world);
+	world->show_due = world->show_due || goes_on;
 }
 
 void fake_hart_flags_started(void)

@@ -126,6 +126,25 @@ static void test_leaves_with_a_pending_lcofi(void **state)
 	assert_int_equal(stub.lcofis, 1);
 }
 
+/* While one OF is made, another counter is found to have wrapped. */
+static void test_overflow_while_one_is_made(void **state)
+{
+	(void)state;
+	overflow_cycles();
+	assert_int_equal(stop(A, 0), SBI_SUCCESS);
+	assert_int_equal(config(HW, 0, INSTRS), 4);
+	assert_int_equal(start(I, INIT, -10UL), SBI_SUCCESS);
+	leave_and_come_back(true);
+	stub_count(INSTRS, 12);
+	assert_true(stub.pending);
+	/* As the last step before the guest. */
+	vpmu_show_flags(&vpmu);
+	stub.show_due = false;
+	assert_shows(A | I, 0);
+	assert_int_equal(guest_read(4), 2);
+	assert_int_equal(stub.lcofis, 2);
+}
+
 static void test_stopped_by_the_handler(void **state)
 {
 	uint32_t kind;
@@ -843,6 +862,7 @@ int test_vpmu_shown(void)
 	    cmocka_unit_test_setup(test_in_place, setup),
 	    cmocka_unit_test_setup(test_leaves_before_the_handler, setup),
 	    cmocka_unit_test_setup(test_leaves_with_a_pending_lcofi, setup),
+	    cmocka_unit_test_setup(test_overflow_while_one_is_made, setup),
 	    cmocka_unit_test_setup(test_stopped_by_the_handler, setup),
 	    cmocka_unit_test_setup(test_continues_from_its_value, setup),
 	    cmocka_unit_test_setup(test_emulated_instruction_wraps, setup),

@@ -579,8 +579,8 @@ unsigned int ram_bytes_written(void)
 static void show(void)
 {
 	stub.shown = vpmu_scountovf(&vpmu);
-	stub.show_due = false;
 	vpmu_show_flags(&vpmu);
+	stub.show_due = false;
 	stub.show_at_start = stub.shown != 0 || vpmu_has_closed(&vpmu);
 }
 

@@ -24,7 +24,7 @@ static hctr_t find_hctr(const struct vpmu *v, const struct hw_event *event, uint
 	uint32_t i;
 
 	if (__builtin_expect(v->policy.shows_flags, 0))
-		allowed &= ~vpmu_shown_hctrs(v) | dropped;
+		allowed &= ~(vpmu_shown_hctrs(v) & ~dropped);
 	for_each_bit (i, allowed) {
 		hctr_t hctr = {i};
 

@@ -245,10 +245,10 @@ static inline bool vpmu_is_alone(const struct vpmu *v, lctr_t lctr)
 /* shown.c */
 
 /* Returns the hctrs on which the guest sees OF of a counter, or will when it wraps. They have no
- * other user. No side effects. */
+ * other user. Bits above 31 have no meaning. No side effects. */
 static inline uint64_t vpmu_shown_hctrs(const struct vpmu *v)
 {
-	return v->policy.shows_flags ? (v->near | v->overflow) & VPMU_SHOWABLE : 0;
+	return v->policy.shows_flags ? (v->near | v->overflow) & ~UINT64_C(7) : 0;
 }
 
 /* With shows_flags, before counters in `set`, which do not run, are started near their wraps: ends

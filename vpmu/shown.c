@@ -73,7 +73,7 @@ static uint64_t ones(const struct vpmu *v)
 	return v->overflow & VPMU_SHOWABLE & vpmu_hw_lctrs(v) & ~v->lost;
 }
 
-void vpmu_show_flags(struct vpmu *v)
+bool vpmu_show_flags(struct vpmu *v)
 {
 	uint64_t flags = vpmu_port_flags();
 	uint64_t missing = ones(v) & ~(flags & v->in_step);
@@ -88,5 +88,5 @@ void vpmu_show_flags(struct vpmu *v)
 		flags = vpmu_port_flags();
 		missing = ones(v) & ~(flags & v->in_step);
 	}
-	vpmu_close_flags(v, flags, ones(v));
+	return vpmu_close_flags(v, flags, ones(v));
 }

@@ -8,35 +8,35 @@
 
 #include "vpmu/state.h"
 
-/* Does the first half of vpmu_show_flags(): closes, and opens what it had closed. flags: OF of all
- * counters of the hart; ones: those counters of the guest whose OF it sees. */
-static inline void vpmu_close_flags(struct vpmu *v, uint64_t flags, uint64_t ones)
+/*
+ * Does the first half of vpmu_show_flags(): closes, and opens what it had closed. flags: OF of all
+ * counters of the hart; ones: those counters of the guest whose OF it sees. Returns whether a
+ * configured counter is closed because of its OF bit in the hart, also if its value is not there,
+ * or will be when it starts, since the hart cannot arm it.
+ */
+static inline bool vpmu_close_flags(struct vpmu *v, uint64_t flags, uint64_t ones)
 {
-	uint64_t direct;
-
+	uint64_t configured = v->configured, polled = v->polled;
 	/* Of an armed counter that has wrapped just now the guest hears before its next
 	 * instruction. A polled one has OF = 1 all the time. */
-	v->openable = ~(flags & ~ones & (~v->armed | v->polled));
-	direct = v->in_step & v->configured & v->openable;
+	uint64_t closed = flags & ~ones & (~v->armed | polled);
+	uint64_t direct = v->in_step & configured & ~closed;
+
+	v->openable = ~closed;
 	if (direct != v->direct) {
 		v->direct = direct;
 		vpmu_port_set_direct(direct);
 	}
+	return (configured & (closed | (polled & ~HCTRS_FIXED))) != 0;
 }
 
-/* Whether a configured counter is closed because of its OF bit in the hart, also if its value is
- * not there, or will be when it starts, since the hart cannot arm it. */
-static inline bool vpmu_has_closed(const struct vpmu *v)
-{
-	return (v->configured & (~v->openable | (v->polled & ~HCTRS_FIXED))) != 0;
-}
-
-/* Does all of it if no counter of the guest has OF = 1. Returns whether that is so. */
-static inline bool vpmu_shows_none(struct vpmu *v, uint64_t flags)
+/* Does all of it if no counter of the guest has OF = 1, and returns true. *closed is then what
+ * vpmu_close_flags() returns. */
+static inline bool vpmu_shows_none(struct vpmu *v, uint64_t flags, bool *closed)
 {
 	if (v->overflow != 0)
 		return false;
-	vpmu_close_flags(v, flags, 0);
+	*closed = vpmu_close_flags(v, flags, 0);
 	return true;
 }
 
@@ -44,8 +44,9 @@ static inline bool vpmu_shows_none(struct vpmu *v, uint64_t flags)
  * Makes the guest see its own OF bits and no others: closes counters whose OF is 1 in the hart and
  * 0 in the guest, and opens those of the guest whose OF is 1, with their values, where the hart's
  * OF is 1 or can be made 1. Called before the guest goes on. A counter that the hart refuses is
- * told by vpmu_failed(). Making one takes some 3,000 instructions with the firmware's.
+ * told by vpmu_failed(). Making one takes some 3,000 instructions with the firmware's. Returns what
+ * vpmu_close_flags() does.
  */
-void vpmu_show_flags(struct vpmu *v);
+bool vpmu_show_flags(struct vpmu *v);
 
 #endif

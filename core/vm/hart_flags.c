@@ -24,16 +24,17 @@ static void show_all(struct vcpu *vcpu, struct hpm *hpm)
 void hart_flags_show(struct vcpu *vcpu)
 {
 	struct hpm *hpm = &vcpu->home->hpm;
+	bool closed;
 
 	hpm->shown = vpmu_scountovf(&vcpu->pmu);
 	if (!hpm->flags_hidden) {
 		show_all(vcpu, hpm);
 		return;
 	}
-	vpmu_show_flags(&vcpu->pmu);
+	closed = vpmu_show_flags(&vcpu->pmu);
 	/* The call that is being served may go on, and change more. */
 	vcpu->flags_due = vcpu->call.slice;
-	vcpu->flags_at_start = hpm->shown || vpmu_has_closed(&vcpu->pmu);
+	vcpu->flags_at_start = hpm->shown || closed;
 }
 
 void hart_flags_raised(struct vcpu *vcpu)

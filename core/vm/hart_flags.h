@@ -28,9 +28,12 @@ void hart_flags_show(struct vcpu *vcpu);
 /* Does the same after a call that configured, if that is simple. Returns whether it was. */
 static inline bool hart_flags_show_none(struct vcpu *vcpu)
 {
-	if (!vpmu_shows_none(&vcpu->pmu, csr_read(CSR_SCOUNTOVF)))
+	bool closed;
+
+	if (!vpmu_shows_none(&vcpu->pmu, csr_read(CSR_SCOUNTOVF), &closed))
 		return false;
-	vcpu->flags_at_start |= vpmu_has_closed(&vcpu->pmu);
+	if (closed)
+		vcpu->flags_at_start = true;
 	return true;
 }
 

@@ -27,20 +27,23 @@ void fake_hart_flags_load(uint32_t vcpu)
 
 static void show(struct fake_world *world)
 {
+	bool closed;
+
 	hardware_show(guests_flags(world));
-	vpmu_show_flags(world->vpmu);
+	closed = vpmu_show_flags(world->vpmu);
 	world->show_due = false;
-	world->show_at_start = vpmu_scountovf(world->vpmu) || vpmu_has_closed(world->vpmu);
+	world->show_at_start = vpmu_scountovf(world->vpmu) || closed;
 }
 
 void fake_hart_flags_configured(bool goes_on)
 {
 	struct fake_world *world = shows();
+	bool closed;
 
 	if (!world)
 		return;
-	if (vpmu_shows_none(world->vpmu, hardware_flags()))
-		world->show_at_start = world->show_at_start || vpmu_has_closed(world->vpmu);
+	if (vpmu_shows_none(world->vpmu, hardware_flags(), &closed))
+		world->show_at_start = world->show_at_start || closed;
 	else
 		show(world);
 	world->show_due = world->show_due || goes_on;

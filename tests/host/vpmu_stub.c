@@ -578,18 +578,22 @@ unsigned int ram_bytes_written(void)
 
 static void show(void)
 {
+	bool closed;
+
 	stub.shown = vpmu_scountovf(&vpmu);
-	vpmu_show_flags(&vpmu);
+	closed = vpmu_show_flags(&vpmu);
 	stub.show_due = false;
-	stub.show_at_start = stub.shown != 0 || vpmu_has_closed(&vpmu);
+	stub.show_at_start = stub.shown != 0 || closed;
 }
 
 static void configured(void)
 {
+	bool closed;
+
 	if (!vpmu.policy.shows_flags)
 		return;
-	if (vpmu_shows_none(&vpmu, harts_flags()))
-		stub.show_at_start = stub.show_at_start || vpmu_has_closed(&vpmu);
+	if (vpmu_shows_none(&vpmu, harts_flags(), &closed))
+		stub.show_at_start = stub.show_at_start || closed;
 	else
 		show();
 }

@@ -3,13 +3,19 @@
 samples as if it had the hart to itself, sees its own flags, and counts all that it counted before.
 """
 
+import argparse
+
 import pytest
 
 import bare_guests
 import harness
 import peers
+import plain
 import test_sampling
-from test_machines import EXPECTED, MEASURE
+from test_machines import EXPECTED, MEASURE, cpu
+from tool_module import tool
+
+CALLS, SWITCH = tool("bench-calls"), tool("bench-switch")
 
 # The first emulator that hides them.
 SUITE = "sid"
@@ -80,4 +86,63 @@ def test_two_debian_guests(tmp_path, text):
     result = harness.run(tree, options=options(text))
     assert result.status == harness.OK, str(result)
     for name in ("alpha", "beta"):
+        assert exact(result.guest_output(name, name))
+
+
+def test_a_storm_beside_changes_nothing(tmp_path):
+    """Of a neighbour whose counter overflows at each event, and one that does random calls."""
+    result = boot(tmp_path, {"alpha": "sampling=rate period=1000 samples=2000",
+                             "beta": "sampling=rate period=1 samples=20000",
+                             "gamma": chance(400, calls="yes")})
+    assert result.vm("alpha") == ["rate: ends, 2000 samples, 0 wrong"]
+    assert result.vm("beta") == ["rate: ends, 20000 samples, 0 wrong"]
+    assert result.vm("gamma")[0].endswith(" interrupts, 0 wrong")
+
+
+def test_all_that_counted_before_counts(tmp_path):
+    """TLB events, counters that share an event, and counters by index; two that would sample under
+    one filter are refused, and the counter is as before."""
+    lines = boot(tmp_path, {"alpha": "sampling=tlb", "beta": "sampling=steps shared=yes"})
+    assert lines.vm("alpha") == test_sampling.TLB_LINES
+    assert lines.vm("beta")[-1] == "steps: ends"
+    assert any("18 counters (0, 2 to 18)" in line for line in lines.own)
+
+
+def costs(more):
+    """{row: instructions} of PMU calls, and of switches, on a hart."""
+    args = argparse.Namespace(timeout=harness.GUARD)
+    found = CALLS.rows(CALLS.on_tally(args, "sbi", "", options=more))
+    for row in ("switch", "free"):
+        for name, cost in SWITCH.boot(args, "sbi", row, 2, 0, SWITCH.COUNTERS, more).items():
+            found[f"{row}/{name}"] = cost
+    return found
+
+
+def test_costs():
+    """Beside the same hart with Ssccfg, whose counters the firmware drives as well."""
+    plain.make("build/guests/bench.bin")
+    shown, base = (costs(options(cpu(without))) for without in (["ssccfg"], []))
+    for row, cost in base.items():
+        more = shown[row] - cost
+        if row.startswith(("switch", "free")):
+            assert more <= 0.02 * cost, (row, cost, shown[row])
+        elif row in ("config-first", "read-many") or row.startswith("stop-read-start-four"):
+            pass  # counters of TLB events among them, whose reads take an exit
+        elif row.startswith(("config", "start", "stop")):
+            assert more <= 40, (row, cost, shown[row])
+        elif row.startswith(("sample", "context")):
+            assert more <= 3 * 40 + 20, (row, cost, shown[row])
+        else:
+            assert more <= 0, (row, cost, shown[row])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("suite", ["trixie", "forky"])
+def test_eight_debian_guests(tmp_path, suite):
+    names = [f"vm{n}" for n in range(8)]
+    tree = harness.linux_tree(tmp_path, dict.fromkeys(names, LINUX))
+    result = harness.run(tree, options=[*options("tt-ascalon"), "--memory", "4G",
+                                        "--bios", peers.opensbi(suite)])
+    assert result.status == harness.OK, str(result)
+    for name in names:
         assert exact(result.guest_output(name, name))

@@ -73,10 +73,16 @@ static uint64_t ones(const struct vpmu *v)
 	return v->overflow & VPMU_SHOWABLE & vpmu_hw_lctrs(v) & ~v->lost;
 }
 
+/* Those of them whose OF, or value, is not in the hart. flags: OF of all counters of the hart. */
+static uint64_t missing_of(const struct vpmu *v, uint64_t flags)
+{
+	return ones(v) & ~(flags & v->in_step);
+}
+
 bool vpmu_show_flags(struct vpmu *v)
 {
 	uint64_t flags = vpmu_port_flags();
-	uint64_t missing = ones(v) & ~(flags & v->in_step);
+	uint64_t missing = missing_of(v, flags);
 	uint32_t pass, i;
 
 	/* Once more if another overflow is found while these are made: no counter moves now. */
@@ -86,7 +92,7 @@ bool vpmu_show_flags(struct vpmu *v)
 		for_each_bit (i, missing & ones(v))
 			make(v, (hctr_t){i});
 		flags = vpmu_port_flags();
-		missing = ones(v) & ~(flags & v->in_step);
+		missing = missing_of(v, flags);
 	}
 	return vpmu_close_flags(v, flags, ones(v));
 }

@@ -141,8 +141,8 @@ def test_a_guard_that_is_too_short(tmp_path, backend):
     least = harness.promises(result)[0][1]
     assert 0 < max(found) <= (least - 10) * 10, found
     ((late, latest, missed),) = told_late(result)
-    assert late >= WINDOWS - found[0] and not missed
-    # The guest looks for the first time behind what Tally does last.
+    # The guest looks for the first time behind what Tally does last, so up to two ticks later.
+    assert late >= sum(times for ticks, times in found.items() if ticks > 2) > 0 and not missed
     assert max(found) - 2 <= latest <= (least - 10) * 10
 
 

@@ -23,14 +23,13 @@ static hctr_t find_hctr(const struct vpmu *v, const struct hw_event *event, uint
 	uint64_t free = 0;
 	uint32_t i;
 
-	if (__builtin_expect(v->policy.shows_flags, 0))
-		allowed &= ~(vpmu_shown_hctrs(v) & ~dropped);
 	for_each_bit (i, allowed) {
 		hctr_t hctr = {i};
 
 		if ((v->hctr[i].users & ~(dropped | VPMU_NOT_THE_GUESTS)) == 0)
 			free |= bit64(i);
-		else if (hw_event_equal(&v->event[i], event))
+		else if (hw_event_equal(&v->event[i], event) &&
+		         (vpmu_shown_hctrs(v) & bit64(i)) == 0)
 			return hctr;
 	}
 	if ((free & preferred) != 0)

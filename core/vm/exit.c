@@ -77,11 +77,11 @@ static enum vcpu_exit serve(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t scaus
 /* The last steps before the guest. */
 static inline __attribute__((always_inline)) void settle(struct pcpu *pcpu, struct vcpu *vcpu)
 {
+	hart_flags_settle(vcpu);
 	if (vcpu->guest_file)
 		vs_interrupts_settle_aia(pcpu, vcpu);
 	else
 		vs_interrupts_settle();
-	hart_flags_settle(vcpu);
 	hpm_failures_settle_on(pcpu, vcpu);
 	pcpu_account_stay(pcpu);
 }

@@ -34,7 +34,7 @@ void hart_flags_show(struct vcpu *vcpu)
 	closed = vpmu_show_flags(&vcpu->pmu);
 	/* The call that is being served may go on, and change more. */
 	vcpu->flags_due = vcpu->call.slice;
-	vcpu->flags_at_start = hpm->shown || closed;
+	vcpu->flags_in_calls = hpm->shown || closed;
 }
 
 void hart_flags_raised(struct vcpu *vcpu)
@@ -43,7 +43,7 @@ void hart_flags_raised(struct vcpu *vcpu)
 
 	/* From here on the hart must keep it. */
 	hpm->shown = vpmu_scountovf(&vcpu->pmu);
-	vcpu->flags_at_start = true;
+	vcpu->flags_in_calls = true;
 	if (!(hpm->shown & hpm->hctrs & ~(csr_read(CSR_SCOUNTOVF) & csr_read(CSR_HCOUNTEREN))))
 		return;
 	vcpu->flags_due = true;

@@ -6,9 +6,9 @@
  *
  * Sscofpmf lets VS see only the bits of those counters that hcounteren opens. On a hart that does
  * (hpm.flags_hidden) vpmu/shown.h does the work, and it is due only where the guest may see another
- * bit than before: after its calls that configure, and some that start, when it comes to the hart
- * with an overflow, and when one is found. On others the vcpu has its hart to itself, and all bits
- * are compared before each entry (arch/riscv/hpm_flags.c).
+ * bit than before: after its calls that configure, and some that start or stop, when it comes to
+ * the hart with an overflow, and when one is found. On others the vcpu has its hart to itself, and
+ * all bits are compared before each entry (arch/riscv/hpm_flags.c).
  *
  * All functions are called on the home hart.
  */
@@ -32,8 +32,10 @@ static inline bool hart_flags_show_none(struct vcpu *vcpu)
 
 	if (!vpmu_shows_none(&vcpu->pmu, csr_read(CSR_SCOUNTOVF), &closed))
 		return false;
+	/* A configuration drops OF. */
+	vcpu->home->hpm.shown = 0;
 	if (closed)
-		vcpu->flags_at_start = true;
+		vcpu->flags_in_calls = true;
 	return true;
 }
 
@@ -42,7 +44,7 @@ static inline void hart_flags_load(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	pcpu->hpm.shown = vcpu->hart_flags ? vpmu_scountovf(&vcpu->pmu) : 0;
 	if (pcpu->hpm.shown)
-		vcpu->flags_due = vcpu->flags_at_start = true;
+		vcpu->flags_due = vcpu->flags_in_calls = true;
 }
 
 /* An overflow of the resident vcpu, which has hart_flags, was found. If it does not see its OF yet,

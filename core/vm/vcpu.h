@@ -72,8 +72,8 @@ struct vcpu {
 	bool has_deadlines; /* it has such a limit, or a budget */
 	bool hart_flags;    /* it reads the hart's scountovf, see core/vm/hart_flags.h */
 	/* It may not see its OF bits there: now (without flags_hidden: at any exit), or after a
-	 * start. */
-	bool flags_due, flags_at_start;
+	 * call that starts or stops. */
+	bool flags_due, flags_in_calls;
 	/* See core/vm/trap_loop.h. */
 	bool suspect;
 	/* Without Sstc, or in vs_aia.c: host time of the guest's timer; ~0: off. */

@@ -32,6 +32,7 @@ static void offer_pmu(struct vm *vm)
 	if (vm->pmu_policy.shows_flags) {
 		slot->fn[SBI_PMU_COUNTER_CONFIG_MATCHING] = vsbi_pmu_config_shown;
 		slot->fn[SBI_PMU_COUNTER_START] = vsbi_pmu_start_shown;
+		slot->fn[SBI_PMU_COUNTER_STOP] = vsbi_pmu_stop_shown;
 	}
 	for (uint32_t i = 0; vm->pmu_policy.hart_flags && i < VSBI_FUNCTIONS; i++) {
 		if (vsbi_pmu.fn[i])

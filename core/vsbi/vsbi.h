@@ -19,6 +19,7 @@ extern const struct vsbi_slot vsbi_base, vsbi_time, vsbi_ipi, vsbi_rfence, vsbi_
 VSBI_FN(vsbi_pmu_hart_flags);
 VSBI_FN(vsbi_pmu_config_shown);
 VSBI_FN(vsbi_pmu_start_shown);
+VSBI_FN(vsbi_pmu_stop_shown);
 
 /* Instead of the functions of vsbi_time and vsbi_ipi, for a guest with an AIA. */
 VSBI_FN(vsbi_set_timer_aia);

@@ -29,5 +29,13 @@ VSBI_FN(vsbi_pmu_start_shown)
 {
 	vsbi_ret ret = vsbi_pmu.fn[SBI_PMU_COUNTER_START](a0, a1, a2, a3, a4, a5, fid, eid);
 
-	return this_vcpu()->flags_at_start ? show(ret) : ret;
+	return this_vcpu()->flags_in_calls ? show(ret) : ret;
+}
+
+/* RESET drops OF. */
+VSBI_FN(vsbi_pmu_stop_shown)
+{
+	vsbi_ret ret = vsbi_pmu.fn[SBI_PMU_COUNTER_STOP](a0, a1, a2, a3, a4, a5, fid, eid);
+
+	return this_vcpu()->flags_in_calls ? show(ret) : ret;
 }

@@ -42,10 +42,12 @@ void fake_hart_flags_configured(bool goes_on)
 
 	if (!world)
 		return;
-	if (vpmu_shows_none(world->vpmu, hardware_flags(), &closed))
+	if (vpmu_shows_none(world->vpmu, hardware_flags(), &closed)) {
+		hardware_show(0);
 		world->show_at_start = world->show_at_start || closed;
-	else
+	} else {
 		show(world);
+	}
 	world->show_due = world->show_due || goes_on;
 }
 

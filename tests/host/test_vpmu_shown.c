@@ -145,6 +145,24 @@ static void test_overflow_while_one_is_made(void **state)
 	assert_int_equal(stub.lcofis, 2);
 }
 
+/* After a RESET nothing takes the counter's OF for one that the guest is to see. */
+static void test_reset_drops_what_was_shown(void **state)
+{
+	(void)state;
+	assert_int_equal(config(1, 0, CYCLES), 0);
+	assert_int_equal(start(1, INIT, -1000UL), SBI_SUCCESS);
+	assert_int_equal(stop(1, RESET), SBI_SUCCESS);
+	overflow_cycles();
+	assert_int_equal(stop(A, RESET), SBI_SUCCESS);
+	assert_int_equal(config(A, AUTO, CYCLES), 3);
+	assert_int_equal(guest_sees(), 0);
+	/* It shares with the one before, and is the anchor until it stops. */
+	assert_int_equal(config(1, AUTO, CYCLES), 0);
+	assert_int_equal(guest_sees(), 0);
+	assert_int_equal(stop(1, 0), SBI_SUCCESS);
+	assert_int_equal(guest_sees(), 0);
+}
+
 static void test_stopped_by_the_handler(void **state)
 {
 	uint32_t kind;
@@ -863,6 +881,7 @@ int test_vpmu_shown(void)
 	    cmocka_unit_test_setup(test_leaves_before_the_handler, setup),
 	    cmocka_unit_test_setup(test_leaves_with_a_pending_lcofi, setup),
 	    cmocka_unit_test_setup(test_overflow_while_one_is_made, setup),
+	    cmocka_unit_test_setup(test_reset_drops_what_was_shown, setup),
 	    cmocka_unit_test_setup(test_stopped_by_the_handler, setup),
 	    cmocka_unit_test_setup(test_continues_from_its_value, setup),
 	    cmocka_unit_test_setup(test_emulated_instruction_wraps, setup),

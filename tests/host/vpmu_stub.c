@@ -592,10 +592,12 @@ static void configured(void)
 
 	if (!vpmu.policy.shows_flags)
 		return;
-	if (vpmu_shows_none(&vpmu, harts_flags(), &closed))
+	if (vpmu_shows_none(&vpmu, harts_flags(), &closed)) {
+		stub.shown = 0;
 		stub.show_at_start = stub.show_at_start || closed;
-	else
+	} else {
 		show();
+	}
 }
 
 static void started(void)
@@ -678,7 +680,10 @@ long start(unsigned long mask, unsigned long flags, uint64_t value)
 
 long stop(unsigned long mask, unsigned long flags)
 {
-	return vpmu_counter_stop(&vpmu, 0, mask, flags).error;
+	long error = vpmu_counter_stop(&vpmu, 0, mask, flags).error;
+
+	started();
+	return error;
 }
 
 uint64_t fw_read(unsigned long idx)

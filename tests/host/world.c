@@ -233,7 +233,7 @@ static void do_call(const struct op *op, struct answer *answer)
 	what = call(vc, op, answer);
 	if (op->kind == OP_CONFIG)
 		fake_hart_flags_configured(false);
-	else if (op->kind == OP_START)
+	else if (op->kind == OP_START || op->kind == OP_STOP)
 		fake_hart_flags_started();
 	if (what)
 		world_differ("%s: %s", call_names[op->kind], what);

@@ -130,8 +130,11 @@ def test_costs():
             pass  # counters of TLB events among them, whose reads take an exit
         elif row.startswith(("config", "start", "stop")):
             assert more <= 40, (row, cost, shown[row])
-        elif row.startswith(("sample", "context")):
-            assert more <= 3 * 40 + 20, (row, cost, shown[row])
+        elif row == "context-switch":
+            assert more <= 3 * 40, (row, cost, shown[row])
+        elif row.startswith("sample"):
+            # An overflow, and two calls that look at OF; the guest's own look takes no exit here.
+            assert more <= 240, (row, cost, shown[row])
         else:
             assert more <= 0, (row, cost, shown[row])
 

@@ -76,7 +76,7 @@ def test_calls_that_fail(tmp_path, word, rounds):
 
 
 def test_where_the_guest_sees_the_harts_flags(tmp_path):
-    assert counts(tmp_path, "fw.fail=185/4", text=cpu(["ssccfg"])) == [refused(23)]
+    assert counts(tmp_path, "fw.fail=185/4", text=cpu(["ssccfg"])) == [refused(25)]
 
 
 def test_starts_and_stops_that_fail_in_a_switch(tmp_path):

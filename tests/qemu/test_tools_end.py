@@ -5,13 +5,12 @@ import os
 import pathlib
 import signal
 import subprocess
-import threading
+import sys
 import time
 
 import pytest
 
 import harness
-from tallylib import ended
 
 # An emulator that never ends, and tells that it runs. What asks for its version is answered.
 EMULATOR = """#!/bin/sh
@@ -79,22 +78,22 @@ def test_the_emulator_ends_as_well(tmp_path, emulator, words, number):
     wait_for(lambda: not is_running(pid))
 
 
+GROUP = """
+import signal, sys
+from tallylib import ended
+signal.signal(signal.SIGINT, signal.default_int_handler)
+ended.group(["sh", "-c", sys.argv[1]])
+"""
+
+
 def test_a_group_ends_with_all_that_it_started(tmp_path):
-    """As tools/test-long runs its parts."""
+    """As tools/test-long runs its parts. In a process of its own, whose main thread is its own."""
     program = f"sleep 100000 & echo $! >{tmp_path}/part; mv {tmp_path}/part {tmp_path}/pid; wait"
-
-    def interrupt(_number, _frame):
-        raise KeyboardInterrupt
-
-    def begun():
+    with subprocess.Popen([sys.executable, "-c", GROUP, program], stderr=subprocess.PIPE, text=True,
+                          env={**os.environ, "PYTHONPATH": str(harness.ROOT / "tools"),
+                               "PYTHONDONTWRITEBYTECODE": "1"}) as process:
         wait_for((tmp_path / "pid").exists)
-        os.kill(os.getpid(), signal.SIGALRM)
-    before = signal.signal(signal.SIGALRM, interrupt)
-    try:
-        threading.Thread(target=begun).start()
-        with pytest.raises(KeyboardInterrupt):
-            ended.group(["sh", "-c", program])
-    finally:
-        signal.signal(signal.SIGALRM, before)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate()[1].splitlines()[-1] == "KeyboardInterrupt"
     pid = int((tmp_path / "pid").read_text(encoding="ascii"))
     wait_for(lambda: not is_running(pid))

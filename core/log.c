@@ -30,6 +30,13 @@ void log_set_writer(void (*writer)(const char *text))
 	write_line = writer;
 }
 
+static void (*diverted)(const char *text);
+
+void log_divert(void (*writer)(const char *text))
+{
+	diverted = writer;
+}
+
 void log_lock(void)
 {
 	spin_lock(&lock);
@@ -58,6 +65,10 @@ void log_line(const char *format, ...)
 	va_start(args, format);
 	tally_vsnprintf(line, sizeof(line), format, args);
 	va_end(args);
+	if (diverted) {
+		diverted(line);
+		return;
+	}
 	log_lock();
 	write_line(line);
 	log_unlock();

@@ -14,6 +14,10 @@ void log_init(hpa_t uart_base, uint32_t uart_shift, uint32_t uart_width);
  * can repeat. */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Sets the function that gets these lines in place of the serial line, until it is NULL again. Boot
+ * hart only, at boot. */
+void log_divert(void (*writer)(const char *text));
+
 /* Logs a line for panic(), without the lock. */
 void log_panic(const char *line);
 

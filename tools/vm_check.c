@@ -23,7 +23,7 @@
 struct options {
 	const char *file;
 	const char *host; /* NULL: not given */
-	uint64_t harts;   /* 0: not given */
+	uint32_t harts;   /* 0: not given */
 	uint64_t memory;  /* NOT_GIVEN, which is more than any machine has */
 	uint64_t counters;
 	bool json;
@@ -70,8 +70,7 @@ static void parse_options(int argc, char **argv, struct options *o)
 
 			if (n < 1 || n > VM_MAX_HARTS)
 				die("--harts", "needs a number from 1 to 64");
-			n = n < VM_MOST_HARTS ? n : VM_MOST_HARTS;
-			o->harts = (UINT64_C(1) << n) - 1;
+			o->harts = (uint32_t)n;
 			i++;
 		} else if (strcmp(argv[i], "--host") == 0) {
 			o->host = value;
@@ -220,7 +219,8 @@ static void print_shared(const struct vm_tree *tree, const struct vm_config *vm)
 	}
 }
 
-static void print_vm(const struct vm_tree *tree, const struct vm_config *vm, const void *host)
+static void print_vm(const struct vm_tree *tree, const struct vm_config *vm,
+                     const struct vm_limits *limits)
 {
 	printf("%s\n  memory    %s\n", vm->name, human(vm->memory));
 	for (uint32_t i = 0; i < vm->n_pieces; i++)
@@ -228,9 +228,10 @@ static void print_vm(const struct vm_tree *tree, const struct vm_config *vm, con
 		       human(vm->pieces[i].size));
 	print_shared(tree, vm);
 	for (uint32_t i = 0; i < vm->n_vcpus; i++) {
-		printf("  vcpu%" PRIu32 "     hart %s", i, set_list(vm->vcpus[i].harts, true));
+		printf("  vcpu%" PRIu32 "     hart %s", i,
+		       hart_list(&limits->harts, vm->vcpus[i].harts, true));
 		if (vm->vcpus[i].harts & (vm->vcpus[i].harts - 1))
-			printf(", begins on %" PRIu32, vm->vcpus[i].first_hart);
+			printf(", begins on %" PRIu32, limits->harts.ids[vm->vcpus[i].first_hart]);
 		putchar('\n');
 	}
 	printf("  kernel    %s at 0x%" PRIx64 ": %s, %s once running\n",
@@ -266,7 +267,7 @@ static void print_vm(const struct vm_tree *tree, const struct vm_config *vm, con
 		printf("  pmu       off\n");
 	else
 		print_pmu(tree, vm);
-	print_devices(vm, host);
+	print_devices(vm, limits->host_tree);
 }
 
 static void print_json_string(const char *s)
@@ -328,7 +329,8 @@ static void print_json_shared(const struct vm_tree *tree, const struct vm_config
 	printf("],");
 }
 
-static void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm, const void *host)
+static void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm,
+                          const struct vm_limits *limits)
 {
 	printf("{\"name\":\"%s\",\"memory\":%" PRIu64 ",\"ram_base\":%" PRIu64 ",\"host_memory\":[",
 	       vm->name, vm->memory, vm->ram_base);
@@ -340,7 +342,8 @@ static void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm
 	printf("\"vcpus\":[");
 	for (uint32_t i = 0; i < vm->n_vcpus; i++)
 		printf("%s{\"harts\":[%s],\"first\":%" PRIu32 "}", i ? "," : "",
-		       set_list(vm->vcpus[i].harts, false), vm->vcpus[i].first_hart);
+		       hart_list(&limits->harts, vm->vcpus[i].harts, false),
+		       limits->harts.ids[vm->vcpus[i].first_hart]);
 	printf("],\"kernel\":{\"image\":%s,\"offset\":%" PRIu64 ",\"size\":%" PRIu64
 	       ",\"span\":%" PRIu64 "},\"initrd\":",
 	       vm->kernel_is_image ? "true" : "false", vm->kernel_offset, vm->kernel.size,
@@ -375,7 +378,7 @@ static void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm
 	else
 		printf("null");
 	printf(",\"devices\":[");
-	print_json_devices(vm, host);
+	print_json_devices(vm, limits->host_tree);
 	printf("]}");
 }
 
@@ -397,9 +400,9 @@ static void print_accepted(const struct vm_tree *tree, const struct options *o,
 		sum += tree->vms[i].memory;
 		if (o->json) {
 			printf("%s", i ? "," : "");
-			print_json_vm(tree, &tree->vms[i], limits->host_tree);
+			print_json_vm(tree, &tree->vms[i], limits);
 		} else {
-			print_vm(tree, &tree->vms[i], limits->host_tree);
+			print_vm(tree, &tree->vms[i], limits);
 		}
 	}
 	for (uint32_t i = 0; i < tree->n_shared; i++)
@@ -449,10 +452,20 @@ static void print_all_refused(void *blob, size_t size, const struct vm_limits *l
 	printf("]}\n");
 }
 
+/* Harts 0 to n - 1. */
+static struct vm_harts first_harts(uint32_t n)
+{
+	struct vm_harts harts = {.n = n};
+
+	for (uint32_t i = 0; i < n; i++)
+		harts.ids[i] = i;
+	return harts;
+}
+
 /* What the machine has that the tree is checked against. */
 static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 {
-	struct vm_limits limits = {.harts = o->harts, .hctrs = o->counters};
+	struct vm_limits limits = {.hctrs = o->counters};
 	uint64_t memory = o->memory != NOT_GIVEN ? o->memory : 1ULL << 30;
 
 	limits.ram = (struct vm_range){QEMU_RAM_BASE, QEMU_RAM_BASE + memory};
@@ -464,8 +477,8 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 		if (wrong)
 			die(o->host, wrong);
 		limits.host_tree = host;
-		limits.harts = limits.harts ? limits.harts : host_harts(host);
-		if (!limits.harts)
+		limits.harts = host_harts(host);
+		if (!limits.harts.n && !o->harts)
 			die(o->host, "has no hart with the H extension");
 		limits.ram = host_memory(host);
 		if (o->memory != NOT_GIVEN)
@@ -473,7 +486,8 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 		if (host_memory_is_kept(host, tree_size, &limits.ram))
 			die(o->host, "keeps memory in which Tally and its tables lie");
 	}
-	limits.harts = limits.harts ? limits.harts : 1;
+	if (o->harts || !o->host)
+		limits.harts = first_harts(o->harts ? o->harts : 1);
 	limits.guests = vm_guest_range(limits.ram, tree_size);
 	return limits;
 }
@@ -493,7 +507,7 @@ int main(int argc, char **argv)
 	limits = limits_of(&o, size);
 	accepted = vm_config_parse(blob, size, &limits, &tree, &why);
 	if (accepted)
-		pmu_prepare(&tree, limits.host_tree);
+		pmu_prepare(&tree, &limits);
 	if (accepted)
 		print_accepted(&tree, &o, &limits);
 	else

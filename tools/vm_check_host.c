@@ -58,9 +58,8 @@ static uint64_t isa_of(const void *tree, int cpu)
 	return list ? isa_parse(list, (size_t)size) : 0;
 }
 
-/* Goes to the node of the next hart that can run guests. Returns its id, VM_MAX_HARTS: there is
- * none. */
-static uint32_t next_hart(const void *tree, struct host_place *place, uint64_t *isa)
+/* Goes to the node of the next hart that can run guests. Returns false if there is none. */
+static bool next_hart(const void *tree, struct host_place *place, uint32_t *id, uint64_t *isa)
 {
 	while (host_place_next(place)) {
 		int size, cpu = place->node[place->depth];
@@ -69,37 +68,46 @@ static uint32_t next_hart(const void *tree, struct host_place *place, uint64_t *
 		if (!host_tree_says(tree, cpu, "device_type", "cpu") || !reg || size < 4 ||
 		    host_tree_is_disabled(tree, cpu))
 			continue;
+		/* An id of two cells: no VM tree can name it. */
+		if (size >= 8 && fdt32_ld(&reg[size / 4 - 2]))
+			continue;
 		*isa = isa_of(tree, cpu);
-		/* The last cell: harts beyond 63 cannot be used. */
-		if (*isa & BIT(ISA_H) && fdt32_ld(&reg[size / 4 - 1]) < VM_MAX_HARTS)
-			return fdt32_ld(&reg[size / 4 - 1]);
+		*id = fdt32_ld(&reg[size / 4 - 1]);
+		if (*isa & BIT(ISA_H))
+			return true;
 	}
-	return VM_MAX_HARTS;
+	return false;
 }
 
-uint64_t host_harts(const void *tree)
+struct vm_harts host_harts(const void *tree)
 {
 	struct host_place place = host_place_root(tree);
-	uint64_t harts = 0, isa;
-	uint32_t hart = 0;
+	struct vm_harts harts = {0};
+	uint64_t isa;
+	uint32_t id;
 
 	/* Which one boots nobody has said: it is taken for one of the first. */
-	for (uint32_t n = 0; n < VM_MOST_HARTS && hart < VM_MAX_HARTS; n++) {
-		hart = next_hart(tree, &place, &isa);
-		if (hart < VM_MAX_HARTS)
-			harts |= UINT64_C(1) << hart;
+	while (harts.n < VM_MAX_HARTS && next_hart(tree, &place, &id, &isa)) {
+		uint32_t at = harts.n;
+
+		if (vm_hart(&harts, id) != VM_MAX_HARTS)
+			continue;
+		for (; at && harts.ids[at - 1] > id; at--)
+			harts.ids[at] = harts.ids[at - 1];
+		harts.ids[at] = id;
+		harts.n++;
 	}
 	return harts;
 }
 
-uint64_t host_isa(const void *tree, uint64_t hartid)
+uint64_t host_isa(const void *tree, uint32_t hartid)
 {
 	struct host_place place = host_place_root(tree);
 	uint64_t isa;
-	uint32_t hart;
+	uint32_t id;
 
-	while ((hart = next_hart(tree, &place, &isa)) < VM_MAX_HARTS) {
-		if (hart == hartid)
+	while (next_hart(tree, &place, &id, &isa)) {
+		if (id == hartid)
 			return isa;
 	}
 	return 0;

@@ -10,14 +10,14 @@
 /* Returns why a file of `size` bytes is no host's device tree. NULL: it is one. */
 const char *host_is_wrong(const void *tree, size_t size);
 
-/* The harts of a host's tree that can run guests, bit n for the hart n, and the memory that Tally
- * uses; none: it is empty. */
-uint64_t host_harts(const void *tree);
+/* The harts of a host's tree that can run guests, by ascending ids, and the memory that Tally uses;
+ * none: it is empty. */
+struct vm_harts host_harts(const void *tree);
 struct vm_range host_memory(const void *tree);
 
 /* Returns a hart's extensions, as in arch/riscv/isa.h. 0: the tree has no such hart that can run
  * guests. */
-uint64_t host_isa(const void *tree, uint64_t hartid);
+uint64_t host_isa(const void *tree, uint32_t hartid);
 
 /* Whether the tree keeps memory that Tally needs. If not, the RAM ends before what is kept at its
  * end. */

@@ -39,15 +39,10 @@ struct pmu_maps {
 /* A hypervisor's variables, for the rules. */
 static struct vm all_vms[VM_MAX_VMS];
 static struct vcpu all_vcpus[VM_MAX_ALL_VCPUS];
-static struct pcpu harts[VM_MAX_HARTS];
 struct vm *vms = all_vms;
 uint32_t n_vms;
 struct quirks quirks;
-
-struct pcpu *pcpu_of_hart(uint64_t hartid)
-{
-	return &harts[hartid];
-}
+union hart_stack hart_stacks[MAX_HARTS];
 
 static bool has_host;
 static struct pmu_maps maps;
@@ -127,27 +122,32 @@ static void make_hart(struct pcpu *pcpu, uint64_t hartid, uint64_t isa)
 
 static void hides_none(bool fails)
 {
-	for (uint32_t i = 0; i < VM_MAX_HARTS; i++)
-		harts[i].hpm.flags_hidden = harts[i].hpm.hctrs && !harts[i].hpm.ssccfg && !fails;
+	for (uint32_t i = 0; i < MAX_HARTS; i++) {
+		struct hpm *hpm = &pcpu_at(i)->hpm;
+
+		hpm->flags_hidden = hpm->hctrs && !hpm->ssccfg && !fails;
+	}
 }
 
-void pmu_prepare(const struct vm_tree *tree, const void *host)
+void pmu_prepare(const struct vm_tree *tree, const struct vm_limits *limits)
 {
+	const void *host = limits->host_tree;
+	const struct vm_harts *harts = &limits->harts;
 	struct vcpu *vcpu = all_vcpus;
 
 	has_host = host != NULL;
 	if (!host)
 		return;
 	read_maps(host);
-	for (uint64_t hartid = 0; hartid < VM_MAX_HARTS; hartid++)
-		make_hart(&harts[hartid], hartid, host_isa(host, hartid));
+	for (uint32_t i = 0; i < harts->n; i++)
+		make_hart(pcpu_at(i), harts->ids[i], host_isa(host, harts->ids[i]));
 	hides_none(false);
 	n_vms = tree->n_vms;
 	for (uint32_t i = 0; i < n_vms; i++) {
 		vms[i].config = &tree->vms[i];
 		for (uint32_t k = 0; k < tree->vms[i].n_vcpus; k++, vcpu++) {
 			vcpu->id = k;
-			vcpu->home = &harts[tree->vms[i].vcpus[k].first_hart];
+			vcpu->home = pcpu_at(tree->vms[i].vcpus[k].first_hart);
 			vms[i].vcpus[k] = vcpu;
 		}
 	}

@@ -5,8 +5,8 @@
 
 #include "core/config/vm_config.h"
 
-/* Prepares the functions below. Once, with an accepted tree; host is the host's tree, or NULL. */
-void pmu_prepare(const struct vm_tree *tree, const void *host);
+/* Prepares the functions below. Once, with an accepted tree and what it was checked against. */
+void pmu_prepare(const struct vm_tree *tree, const struct vm_limits *limits);
 
 /* Prints the limits that the host's tree shows for VM number `vm`, which has a PMU: as lines, or as
  * JSON's object. Without the host's tree there are no lines, and the object is null. */

@@ -82,7 +82,7 @@ void print_schedules(const struct vm_tree *tree)
 	for (uint32_t n = 0; n < tree->n_schedules; n++) {
 		const struct vm_schedule *s = &tree->schedules[n];
 
-		printf("hart %" PRIu32 "\n  frame     %7" PRIu32 " us\n", s->hart, s->frame_us);
+		printf("hart %" PRIu32 "\n  frame     %7" PRIu32 " us\n", s->id, s->frame_us);
 		for (uint32_t i = 0; i < s->n_windows; i++)
 			print_window(tree, s, i);
 		print_use(tree, s);
@@ -112,7 +112,7 @@ void print_json_schedules(const struct vm_tree *tree)
 		printf("%s{\"hart\":%" PRIu32 ",\"frame_us\":%" PRIu32 ",\"longest_stay\":%" PRIu32
 		       ",\"least_guard_us\":%" PRIu32 ",\"guards_us\":%" PRIu32
 		       ",\"slack_us\":%" PRIu32 ",\"slack\":[",
-		       n ? "," : "", s->hart, s->frame_us, s->longest_stay, s->least_guard_us,
+		       n ? "," : "", s->id, s->frame_us, s->longest_stay, s->least_guard_us,
 		       guards_us(s), vm_slack_us(s));
 		for (uint32_t vm = 0; vm < tree->n_vms; vm++) {
 			if (!(s->slack >> vm & 1))

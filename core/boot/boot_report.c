@@ -13,6 +13,7 @@
 #include "core/vm/seed.h"
 #include "core/vm/vm_overflow.h"
 #include "core/lib/words.h"
+#include <string.h>
 
 #define GUEST_ISA_LINE 90U
 #define GUEST_ISA_NAME 16U /* a space, the longest name, and NUL */
@@ -131,21 +132,20 @@ static void report_flags(const struct pcpu *pcpu)
 		         hpm->far_loses ? "loses" : "keeps");
 }
 
-/* Logs cycles and instructions that no guest can have. Once for harts that are alike. */
+/* Logs cycles and instructions that no guest can have. */
 static void report_fixed(const struct pcpu *pcpu)
 {
-	static uint64_t last;
 	uint64_t lost = pcpu->hpm.fixed_only & ~pcpu->hpm.fixed;
 
-	if (lost && lost != last)
+	if (lost)
 		log_line("hart %lu: %s%s%s: the firmware offers only fixed counters, which have no "
 		         "filter here",
 		         pcpu->hartid, lost & BIT(HCTR_CYCLE) ? "cycles" : "",
 		         lost == HCTRS_FIXED ? " and " : "",
 		         lost & HCTRS_INSTRET ? "instructions" : "");
-	last = lost;
 }
 
+/* All that is told of a hart, but how it counts wrong. */
 static void report_hart(const struct pcpu *pcpu)
 {
 	const struct hpm *hpm = &pcpu->hpm;
@@ -176,11 +176,84 @@ static void report_hart(const struct pcpu *pcpu)
 		log_line("hart %lu: no guest interrupt files: %s", pcpu->hartid,
 		         pcpu->no_guest_files);
 	report_flags(pcpu);
-	report_inexact(pcpu);
 	report_events(pcpu->hartid, hpm);
 	report_fixed(pcpu);
 	hart_table_report(pcpu);
 	report_guest_isa(pcpu);
+}
+
+static uint64_t kind;
+
+/* Adds a line without its "hart N" to `kind`. */
+static void note_kind(const char *line)
+{
+	const uint64_t fnv_prime = 0x100000001b3;
+
+	for (line += strlen("hart "); *line >= '0' && *line <= '9';)
+		line++;
+	do
+		kind = (kind ^ (uint8_t)*line) * fnv_prime;
+	while (*line++);
+}
+
+/* Harts of one kind have the same lines. */
+static uint64_t kind_of(const struct pcpu *pcpu)
+{
+	kind = 0;
+	log_divert(note_kind);
+	report_hart(pcpu);
+	log_divert(NULL);
+	return kind;
+}
+
+/* Logs which of the harts behind this one are of its kind. */
+#define ALIKE_LINE_BYTES 60U
+static void report_alike(const uint64_t kinds[MAX_HARTS], uint32_t first)
+{
+	char line[ALIKE_LINE_BYTES + 32];
+	struct text text = text_begin(line, sizeof(line));
+
+	for (uint32_t i = first + 1, last; i < n_pcpus; i = last + 1) {
+		uint64_t from = pcpu_at(i)->hartid;
+
+		last = i;
+		if (kinds[i] != kinds[first])
+			continue;
+		while (last + 1 < n_pcpus && kinds[last + 1] == kinds[first] &&
+		       pcpu_at(last + 1)->hartid == from + (last + 1 - i))
+			last++;
+		text_add(&text, text.length ? ", %lu" : "%lu", from);
+		if (last > i)
+			text_add(&text, " to %lu", pcpu_at(last)->hartid);
+		if (text.length < ALIKE_LINE_BYTES)
+			continue;
+		log_line("harts %s: as hart %lu", line, pcpu_at(first)->hartid);
+		text = text_begin(line, sizeof(line));
+	}
+	if (text.length)
+		log_line("hart%s %s: as hart %lu", strchr(line, ' ') ? "s" : "", line,
+		         pcpu_at(first)->hartid);
+}
+
+/* Those of a kind that has been told already need a line at most. */
+static void report_harts(void)
+{
+	uint64_t kinds[MAX_HARTS] = {0};
+
+	for (uint32_t i = 0; i < n_pcpus; i++)
+		kinds[i] = n_pcpus > 1 ? kind_of(pcpu_at(i)) : 1;
+	for (uint32_t i = 0; i < n_pcpus; i++) {
+		uint32_t first = 0;
+
+		while (first < i && kinds[first] != kinds[i])
+			first++;
+		if (first == i) {
+			report_hart(pcpu_at(i));
+			report_alike(kinds, i);
+		}
+	}
+	for (uint32_t i = 0; i < n_pcpus; i++)
+		report_inexact(pcpu_at(i));
 }
 
 static const char *console_input(void)
@@ -217,8 +290,7 @@ void boot_report_machine(void)
 	if (platform.harts_unused)
 		log_line("%u harts are not used: Tally runs on %u at most", platform.harts_unused,
 		         MAX_HARTS);
-	for (uint32_t i = 0; i < n_pcpus; i++)
-		report_hart(&hart_stacks[i].pcpu);
+	report_harts();
 	quirks_text(text, sizeof(text));
 	log_line("quirks: %s", text);
 	if (platform.silent)

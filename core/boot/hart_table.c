@@ -22,11 +22,11 @@ static void add_event(struct text *text, const struct hpm_contradiction *found)
 const char *hart_contradicts(uint32_t hart)
 {
 	static char line[112];
-	const struct pcpu *pcpu = pcpu_of_hart(hart);
+	const struct pcpu *pcpu = pcpu_at(hart);
 	const struct hpm_contradiction *found = &pcpu->hpm.contradiction;
 	struct text text = text_begin(line, sizeof(line));
 
-	text_add(&text, "hart %u contradicts it: ", hart);
+	text_add(&text, "hart %lu contradicts it: ", pcpu->hartid);
 	switch (found->kind) {
 	case HPM_AGREES:
 		return NULL;
@@ -70,7 +70,7 @@ void hart_table_report(const struct pcpu *pcpu)
 	log_line("hart %lu: /pmu of %s: %u row%s of events on %s, %u of the SBI's; raw events: %s",
 	         pcpu->hartid, table->core, table->n_runs, table->n_runs == 1 ? "" : "s",
 	         counters_text(hctrs, counters), table->n_standard, raw_events(&pcpu->hpm));
-	what = hart_contradicts((uint32_t)pcpu->hartid);
+	what = hart_contradicts(pcpu->index);
 	if (what)
 		log_line("/pmu: %s", what);
 }

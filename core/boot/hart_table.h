@@ -5,7 +5,7 @@
 
 #include "core/vm/pcpu.h"
 
-/* For vm_limits.contradicts. The text is valid until the next call. */
+/* For vm_limits.contradicts, of the hart with this index. The text is valid until the next call. */
 const char *hart_contradicts(uint32_t hart);
 
 /* Logs what the hart has of the table. Nothing, if there is no table or no counter. */

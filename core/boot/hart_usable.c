@@ -11,8 +11,8 @@ const char *hart_unusable(uint64_t hartid, uint64_t isa)
 {
 	if (!(isa & BIT(ISA_H)))
 		return "it has no H extension";
-	if (hartid >= VM_MAX_HARTS)
-		return "a VM tree can name harts 0 to 63 only";
+	if (hartid > UINT32_MAX)
+		return "a VM tree cannot name an id of more than 32 bits";
 	return NULL;
 }
 

@@ -31,9 +31,6 @@ _Static_assert(sizeof(struct hart_start) == 8, "entry.S");
 
 void secondary_hart(void);
 
-/* For each hart: whose turn it is, its own or the boot hart's (hpm_exact.h). The boot hart sets the
- * other before the first turn. */
-static atomic_uint turns[MAX_HARTS];
 static uint64_t turns_end;
 
 static uint64_t after(uint32_t seconds)
@@ -111,7 +108,7 @@ void harts_join(struct pcpu *pcpu)
 		fence_memory_then_output();
 		(void)send_ipi(hart_stacks[0].pcpu.hartid);
 		rest();
-		take_turns(&turns[pcpu->index], 1, 2);
+		take_turns(&pcpu->turn, 1, 2);
 	}
 	hpm_exact_settle(&pcpu->hpm, platform.inexact);
 	atomic_store(&pcpu->online, PCPU_ONLINE);
@@ -155,7 +152,7 @@ static const char *start_hart(uint32_t i)
 	}
 	if (atomic_load(&pcpu->online) == PCPU_PROBED) {
 		(void)send_ipi(pcpu->hartid);
-		take_turns(&turns[n_pcpus], 0, 2);
+		take_turns(&pcpu->turn, 0, 2);
 	}
 	wait_for(pcpu, PCPU_ONLINE, platform.harts[i].hartid);
 	n_pcpus++;
@@ -171,7 +168,7 @@ void harts_start(uint64_t boot_hartid, uint32_t most)
 	/* Alone: this shows that the sequences themselves are of the lengths that they should
 	 * have. */
 	if (platform.n_harts > 1)
-		take_turns(&turns[0], 0, 1);
+		take_turns(&this_pcpu()->turn, 0, 1);
 	n_pcpus = 1;
 	for (uint32_t i = 0; i < platform.n_harts && n_pcpus < most; i++) {
 		const char *why = no_ipi;

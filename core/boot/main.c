@@ -161,9 +161,7 @@ static void require_host_tree(void)
 
 static uint32_t hart_guest_files(uint32_t hart)
 {
-	const struct pcpu *pcpu = pcpu_of_hart(hart);
-
-	return pcpu ? pcpu->guest_files : 0;
+	return pcpu_at(hart)->guest_files;
 }
 
 /* The VM tree may not be written under the map of HS. */
@@ -193,10 +191,12 @@ static void read_vm_tree(void)
 		refuse("/vms: memory: the machine has none beside Tally and the VM tree");
 	limits.ssccfg = true;
 	for (uint32_t i = 0; i < n_pcpus; i++) {
-		limits.harts |= BIT(hart_stacks[i].pcpu.hartid);
-		limits.ssccfg &= hart_stacks[i].pcpu.hpm.delegated;
-		if (hart_stacks[i].pcpu.ad_ungated)
-			limits.ad_ungated |= BIT(hart_stacks[i].pcpu.hartid);
+		const struct pcpu *pcpu = pcpu_at(i);
+
+		limits.harts.ids[limits.harts.n++] = (uint32_t)pcpu->hartid;
+		limits.ssccfg &= pcpu->hpm.delegated;
+		if (pcpu->ad_ungated)
+			limits.ad_ungated |= BIT(i);
 	}
 	tree = page_alloc_array(sizeof(*tree));
 	if (vm_config_parse((const void *)platform.tree_base, platform.tree_size, &limits, tree,

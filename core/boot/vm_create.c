@@ -26,6 +26,7 @@
 #include "core/vm/vm_load.h"
 #include "core/vm/vm_overflow.h"
 #include "core/vm/vm_pmu_policy.h"
+#include "core/vm/ledger.h"
 #include "core/vm/windows.h"
 #include "core/vm/wired.h"
 #include "core/vsbi/vsbi.h"
@@ -35,7 +36,7 @@
 static void make_vcpu(struct vm *vm, uint32_t id)
 {
 	static uint32_t n_all;
-	struct pcpu *home = pcpu_of_hart(vm->config->vcpus[id].first_hart);
+	struct pcpu *home = pcpu_at(vm->config->vcpus[id].first_hart);
 	struct vcpu *vcpu = page_alloc_array(sizeof(*vcpu));
 
 	_Static_assert(VM_MAX_ALL_VCPUS <= MAX_HART_VCPUS, "all may come to one hart");
@@ -182,7 +183,7 @@ static void report_budget(const struct vm *vm)
 static void report_vm(const struct vm *vm)
 {
 	const struct vm_config *config = vm->config;
-	char harts[4 * VM_MAX_VCPUS];
+	char harts[11 * VM_MAX_VCPUS];
 	char places[24 * VM_MAX_PIECES];
 	char counters[SET_TEXT_BYTES];
 
@@ -441,7 +442,7 @@ void vms_create(const struct vm_tree *tree)
 			make_vcpu(&vms[i], k);
 		tables[i] = page_alloc_used() - tables[i];
 	}
-	windows_make(tree);
+	windows_make(tree, page_alloc_array);
 	clear_shared(tree);
 	bells_make(tree);
 	for (uint32_t i = 0; i < n_vms; i++) {
@@ -459,6 +460,7 @@ void vms_create(const struct vm_tree *tree)
 	samples_init(page_alloc_array, page_alloc_uncleared);
 	account_init(page_alloc_array);
 	stays_init(page_alloc_array);
+	ledger_make(page_alloc_array);
 }
 
 void vms_start(void)

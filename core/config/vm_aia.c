@@ -35,7 +35,8 @@ static bool count_files(const struct vm_limits *limits, uint32_t hart, uint32_t 
 static bool check_files(const struct vm_blob *b, int node, const struct vm_limits *limits,
                         const struct vm_tree *tree, const struct vm_config *vm, uint32_t index)
 {
-	uint32_t hart = vm->vcpus[index].first_hart, files, n = taken(tree, hart) + 1;
+	uint32_t hart = vm->vcpus[index].first_hart, id = limits->harts.ids[hart];
+	uint32_t files, n = taken(tree, hart) + 1;
 
 	for (uint32_t k = 0; k < index; k++)
 		n += vm->vcpus[k].first_hart == hart;
@@ -43,11 +44,11 @@ static bool check_files(const struct vm_blob *b, int node, const struct vm_limit
 		return true;
 	if (!files)
 		return vm_refuse_numbers(b, VM_REFUSED_GUEST_FILES, node, "interrupts",
-		                         "\"aia\": hart # has no guest interrupt files", hart, 0);
+		                         "\"aia\": hart # has no guest interrupt files", id, 0);
 	return vm_refuse_text(b, VM_REFUSED_GUEST_FILES, node, "interrupts",
 	                      "\"aia\": hart %u has %u guest interrupt file%s, and vcpu%u would be "
 	                      "number %u there",
-	                      hart, files, files == 1 ? "" : "s", index, n);
+	                      id, files, files == 1 ? "" : "s", index, n);
 }
 
 bool vm_parse_interrupts(const struct vm_blob *b, int node, const struct vm_prop *prop,

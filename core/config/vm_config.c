@@ -127,12 +127,14 @@ static bool find_image(struct parser *p, int node, const struct vm_prop *prop,
 /* A vcpu that moves takes its counts, timer and registers along, so its harts must be alike. */
 static bool check_alike(struct parser *p, int node, uint64_t harts, uint32_t first)
 {
-	for (uint32_t i = 0; i < VM_MAX_HARTS && p->limits->differ; i++) {
+	const struct vm_harts *all = &p->limits->harts;
+
+	for (uint32_t i = 0; i < all->n && p->limits->differ; i++) {
 		const char *why = harts >> i & 1 ? p->limits->differ(first, i) : NULL;
 
 		if (why)
-			return vm_refuse_numbers(&p->b, VM_REFUSED_HARTS, node, "harts", why, first,
-			                         i);
+			return vm_refuse_numbers(&p->b, VM_REFUSED_HARTS, node, "harts", why,
+			                         all->ids[first], all->ids[i]);
 	}
 	return true;
 }
@@ -149,12 +151,11 @@ static bool parse_vcpu(struct parser *p, int node, uint32_t index, uint64_t *har
 		                         index, 0);
 	if (!vm_read_props(&p->b, node, vcpu_props, VCPU_PROPS, props) ||
 	    !vm_refuse_children(&p->b, node) || !vm_require(&p->b, node, &props[VCPU_HARTS]) ||
-	    !vm_read_list(&p->b, node, &props[VCPU_HARTS], p->limits->harts, VM_REFUSED_HART,
-	                  "this machine has no hart #", harts))
+	    !vm_read_harts(&p->b, node, &props[VCPU_HARTS], &p->limits->harts, harts))
 		return false;
 	if (!*harts)
 		return vm_refuse(&p->b, VM_REFUSED_SIZE, node, "harts", "names no hart");
-	*first = fdt32_ld(props[VCPU_HARTS].data);
+	*first = vm_hart(&p->limits->harts, fdt32_ld(props[VCPU_HARTS].data));
 	return check_alike(p, node, *harts, *first);
 }
 
@@ -285,7 +286,8 @@ static bool check_vms(struct parser *p, int vms, int shared, int schedules, stru
 	return vm_parse_controls(&p->b, vms, tree) && vm_check_started(&p->b, vms, tree) &&
 	       vm_check_room(&p->b, vms, p->limits, tree) &&
 	       vm_check_shared_room(&p->b, shared, p->limits, tree) &&
-	       vm_check_bells(&p->b, shared, p->limits, tree) && vm_check_alone(&p->b, vms, tree) &&
+	       vm_check_bells(&p->b, shared, p->limits, tree) &&
+	       vm_check_alone(&p->b, vms, &p->limits->harts, tree) &&
 	       (schedules < 0 || vm_parse_schedules(&p->b, schedules, vms, p->limits, tree));
 }
 
@@ -298,7 +300,7 @@ static bool check_table(struct parser *p, int node, const struct vm_tree *tree)
 	for (uint32_t i = 0; i < tree->n_vms; i++)
 		for (uint32_t k = 0; k < tree->vms[i].n_vcpus && tree->vms[i].pmu_counters; k++)
 			harts |= tree->vms[i].vcpus[k].harts;
-	for (uint32_t i = 0; i < VM_MAX_HARTS && p->limits->contradicts; i++) {
+	for (uint32_t i = 0; i < p->limits->harts.n && p->limits->contradicts; i++) {
 		const char *what = harts >> i & 1 ? p->limits->contradicts(i) : NULL;
 
 		if (what)

@@ -21,8 +21,7 @@
 #define VM_MAX_VMS          16U
 #define VM_MAX_VCPUS        8U
 #define VM_MAX_ALL_VCPUS    64U /* of all VMs together, because they may all be on one hart */
-#define VM_MAX_HARTS        64U /* hart ids 0..63 */
-#define VM_MOST_HARTS       8U  /* of a machine that run guests, the boot hart among them */
+#define VM_MAX_HARTS        64U /* of a machine that run guests: masks have 64 bits */
 #define VM_MAX_IMAGES       32U
 #define VM_MAX_COUNTERS     32U
 #define VM_MAX_EVENTS       64U
@@ -198,8 +197,8 @@ struct vm_config {
 	} shared[VM_MAX_SHARED];
 	uint32_t n_vcpus;
 	struct {
-		uint64_t harts;      /* bit n: it may run on the hart with id n; never 0 */
-		uint32_t first_hart; /* the one of these where it begins */
+		uint64_t harts;      /* bit n: it may run on hart n of vm_harts; never 0 */
+		uint32_t first_hart; /* index of the one of these where it begins */
 	} vcpus[VM_MAX_VCPUS];
 	struct vm_image kernel;
 	struct vm_image initrd;
@@ -261,7 +260,8 @@ struct vm_window_of {
 /* Of one hart. Windows ascend and do not overlap, nor do their guards, of which the first may lie
  * at the end of the frame before. */
 struct vm_schedule {
-	uint32_t hart; /* its id */
+	uint32_t hart; /* index in vm_harts */
+	uint32_t id;   /* of the same hart, for words */
 	uint32_t frame_us;
 	uint32_t slack; /* bit n: VM n of the tree has the hart where no window or guard is */
 	uint32_t n_windows;
@@ -290,16 +290,23 @@ struct vm_range {
 	uint64_t from, to;
 };
 
-/* What the machine has. */
+/* The harts that run guests, in any order. Masks of harts have bit n for ids[n]; the ids themselves
+ * are in words and trees only. */
+struct vm_harts {
+	uint32_t n; /* 1 to VM_MAX_HARTS */
+	uint32_t ids[VM_MAX_HARTS];
+};
+
+/* What the machine has. Functions get harts as indexes in `harts`, or as masks of these. */
 struct vm_limits {
-	uint64_t harts;         /* bit n: a hart with id n exists */
+	struct vm_harts harts;
 	uint64_t ad_ungated;    /* of these: no VM there may have memory to read only */
 	struct vm_range ram;    /* the bank of RAM that Tally uses */
 	struct vm_range guests; /* of it, what all VMs share; see vm_guest_range() */
 	uint64_t hctrs;         /* bit n: the harts have counter n; 0: unknown, no check */
 	/*
 	 * Returns why a vcpu cannot move between two harts, as the reason of a refusal, with '#'
-	 * for each hart id. NULL: it can. The pointer itself may be NULL: all harts are alike.
+	 * for the id of each. NULL: it can. The pointer itself may be NULL: all harts are alike.
 	 */
 	const char *(*differ)(uint32_t hart, uint32_t other);
 	/*
@@ -313,8 +320,8 @@ struct vm_limits {
 	 */
 	uint32_t (*guest_files)(uint32_t hart);
 	/*
-	 * Returns why vcpus on these harts (by their ids) cannot have a budget of an event. NULL:
-	 * they can. The pointer itself may be NULL: nothing is known of the harts.
+	 * Returns why vcpus on these harts cannot have a budget of an event. NULL: they can. The
+	 * pointer itself may be NULL: nothing is known of the harts.
 	 */
 	const char *(*no_budget)(uint64_t harts, uint32_t event_idx);
 	/* All harts drive their counters without the firmware. false: not all, or it is not known.
@@ -418,7 +425,13 @@ bool vm_has_irq(const struct vm_config *vm, uint32_t number);
  * all that overlap or follow each other as one range. An empty one: there are no more. */
 struct vm_range vm_device_pages(const struct vm_config *vm, uint64_t from);
 
-/* Returns a mask of the VM's vcpus that may run on the hart with this id. */
+/* Returns the index of the hart with this id, or VM_MAX_HARTS if there is none. */
+uint32_t vm_hart(const struct vm_harts *harts, uint64_t id);
+
+/* Returns the lowest id of a mask of harts, which is not 0. */
+uint32_t vm_lowest_hart(const struct vm_harts *harts, uint64_t mask);
+
+/* Returns a mask of the VM's vcpus that may run on the hart with this index. */
 uint32_t vm_vcpus_on(const struct vm_config *vm, uint32_t hart);
 
 /* Returns what the windows and guards of a schedule leave of each frame, in microseconds. */

@@ -118,17 +118,8 @@ static uint64_t harts_of_others(const struct vm_tree *tree, uint32_t vm, uint32_
 	return harts;
 }
 
-static uint32_t lowest(uint64_t mask)
-{
-	uint32_t i = 0;
-
-	while (!(mask >> i & 1))
-		i++;
-	return i;
-}
-
-static bool check_vcpu(const struct vm_blob *b, int node, const struct vm_tree *tree, uint32_t vm,
-                       uint32_t v)
+static bool check_vcpu(const struct vm_blob *b, int node, const struct vm_harts *all,
+                       const struct vm_tree *tree, uint32_t vm, uint32_t v)
 {
 	const struct vm_config *config = &tree->vms[vm];
 	uint64_t harts = config->vcpus[v].harts;
@@ -139,12 +130,12 @@ static bool check_vcpu(const struct vm_blob *b, int node, const struct vm_tree *
 		return vm_refuse_numbers(b, VM_REFUSED_SHARED, node, "pmu-freeze",
 		                         "\"vcpu\" is for a VM alone on its harts, and another may "
 		                         "run on hart #",
-		                         lowest(vms), 0);
+		                         vm_lowest_hart(all, vms), 0);
 	if (config->pmu_idle_cycles && vcpus)
 		return vm_refuse_numbers(b, VM_REFUSED_SHARED, node, "pmu-idle-cycles",
 		                         "\"on\" is for vcpus alone on their harts, and two may "
 		                         "run on hart #",
-		                         lowest(vcpus), 0);
+		                         vm_lowest_hart(all, vcpus), 0);
 	if (config->no_look && harts & (harts - 1))
 		return vm_refuse_numbers(b, VM_REFUSED_SHARED, node, "look",
 		                         "\"off\" is for vcpus of one hart, and vcpu# has several",
@@ -153,11 +144,12 @@ static bool check_vcpu(const struct vm_blob *b, int node, const struct vm_tree *
 		return vm_refuse_numbers(b, VM_REFUSED_SHARED, node, "look",
 		                         "\"off\" is for vcpus alone on their harts, and two may "
 		                         "run on hart #",
-		                         lowest(vcpus), 0);
+		                         vm_lowest_hart(all, vcpus), 0);
 	return true;
 }
 
-bool vm_check_alone(const struct vm_blob *b, int vms, const struct vm_tree *tree)
+bool vm_check_alone(const struct vm_blob *b, int vms, const struct vm_harts *harts,
+                    const struct vm_tree *tree)
 {
 	uint32_t vm = 0;
 	int node;
@@ -165,7 +157,7 @@ bool vm_check_alone(const struct vm_blob *b, int vms, const struct vm_tree *tree
 	fdt_for_each_subnode(node, b->blob, vms)
 	{
 		for (uint32_t v = 0; v < tree->vms[vm].n_vcpus; v++)
-			if (!check_vcpu(b, node, tree, vm, v))
+			if (!check_vcpu(b, node, harts, tree, vm, v))
 				return false;
 		vm++;
 	}

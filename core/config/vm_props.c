@@ -216,8 +216,29 @@ bool vm_read_u32(const struct vm_blob *b, int node, const struct vm_prop *prop, 
 	return true;
 }
 
-bool vm_read_list(const struct vm_blob *b, int node, const struct vm_prop *prop, uint64_t valid,
-                  enum vm_refusal_code code, const char *reason, uint64_t *mask)
+uint32_t vm_hart(const struct vm_harts *harts, uint64_t id)
+{
+	uint32_t i = 0;
+
+	while (i < harts->n && harts->ids[i] != id)
+		i++;
+	return i < harts->n ? i : VM_MAX_HARTS;
+}
+
+uint32_t vm_lowest_hart(const struct vm_harts *harts, uint64_t mask)
+{
+	uint32_t lowest = UINT32_MAX;
+
+	for (uint32_t i = 0; i < harts->n; i++)
+		if (mask >> i & 1 && harts->ids[i] < lowest)
+			lowest = harts->ids[i];
+	return lowest;
+}
+
+/* As vm_read_list(). harts: the numbers are ids, and bits their indexes; NULL: they are bits. */
+static bool read_mask(const struct vm_blob *b, int node, const struct vm_prop *prop,
+                      const struct vm_harts *harts, uint64_t valid, enum vm_refusal_code code,
+                      const char *reason, uint64_t *mask)
 {
 	const fdt32_t *cells = prop->data;
 
@@ -228,16 +249,29 @@ bool vm_read_list(const struct vm_blob *b, int node, const struct vm_prop *prop,
 	*mask = 0;
 	/* Ends after at most 65 rounds, at a number out of range or at the second of a pair. */
 	for (uint32_t i = 0; i < prop->size / sizeof(*cells); i++) {
-		uint32_t n = fdt32_ld(&cells[i]);
+		uint32_t n = fdt32_ld(&cells[i]), bit = harts ? vm_hart(harts, n) : n;
 
-		if (n >= 64 || !(valid >> n & 1))
+		if (bit >= 64 || !(valid >> bit & 1))
 			return vm_refuse_numbers(b, code, node, prop->name, reason, n, 0);
-		if (*mask >> n & 1)
+		if (*mask >> bit & 1)
 			return vm_refuse_numbers(b, VM_REFUSED_DUPLICATE, node, prop->name,
 			                         "names # twice", n, 0);
-		*mask |= 1ULL << n;
+		*mask |= 1ULL << bit;
 	}
 	return true;
+}
+
+bool vm_read_list(const struct vm_blob *b, int node, const struct vm_prop *prop, uint64_t valid,
+                  enum vm_refusal_code code, const char *reason, uint64_t *mask)
+{
+	return read_mask(b, node, prop, NULL, valid, code, reason, mask);
+}
+
+bool vm_read_harts(const struct vm_blob *b, int node, const struct vm_prop *prop,
+                   const struct vm_harts *harts, uint64_t *mask)
+{
+	return read_mask(b, node, prop, harts, ~0ULL, VM_REFUSED_HART, "this machine has no hart #",
+	                 mask);
 }
 
 bool vm_read_string(const struct vm_blob *b, int node, const struct vm_prop *prop, uint32_t max,

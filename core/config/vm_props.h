@@ -57,6 +57,10 @@ bool vm_read_u32(const struct vm_blob *b, int node, const struct vm_prop *prop, 
 bool vm_read_list(const struct vm_blob *b, int node, const struct vm_prop *prop, uint64_t valid,
                   enum vm_refusal_code code, const char *reason, uint64_t *mask);
 
+/* The same for ids of harts: the mask is of their indexes. */
+bool vm_read_harts(const struct vm_blob *b, int node, const struct vm_prop *prop,
+                   const struct vm_harts *harts, uint64_t *mask);
+
 /* Reads one string of at most max bytes without its NUL. It stays in the blob. */
 bool vm_read_string(const struct vm_blob *b, int node, const struct vm_prop *prop, uint32_t max,
                     const char **string);

@@ -121,12 +121,10 @@ static void blank(const struct search *s, int from, int to)
 static int make_neutral(struct search *s, int at, const char *name, int size)
 {
 	int length = strcmp(name, "memory") == 0 ? 8 : strcmp(name, "harts") == 0 ? 4 : 0;
-	uint8_t *prop = bytes_at(s, at), hart = 0;
+	uint8_t *prop = bytes_at(s, at);
 
 	if (!length || size < length)
 		return 0;
-	while (!(s->limits->harts >> hart & 1))
-		hart++;
 	/* All of this is big-endian: the length after the tag, the value after the name. */
 	prop[7] = (uint8_t)length;
 	memset(prop + 4, 0, 3);
@@ -134,7 +132,7 @@ static int make_neutral(struct search *s, int at, const char *name, int size)
 	if (length == 8)
 		prop[PROP_BYTES + 5] = VM_MEMORY_STEP >> 16;
 	else
-		prop[PROP_BYTES + 3] = hart;
+		fdt32_st(prop + PROP_BYTES, vm_lowest_hart(&s->limits->harts, ~0ULL));
 	return PROP_BYTES + length;
 }
 

@@ -28,21 +28,23 @@ static bool parse_hart(const struct vm_blob *b, int node, const struct vm_limits
                        const struct vm_tree *tree, struct vm_schedule *s)
 {
 	const char *name = fdt_get_name(b->blob, node, NULL);
-	uint32_t n = 0, digits = 0;
+	uint64_t n = 0;
+	uint32_t digits = 0;
 
 	if (strncmp(name, "hart", 4) == 0)
-		for (; digits < 3 && name[4 + digits] >= '0' && name[4 + digits] <= '9'; digits++)
-			n = n * 10 + (uint32_t)(name[4 + digits] - '0');
+		for (; digits < 10 && name[4 + digits] >= '0' && name[4 + digits] <= '9'; digits++)
+			n = n * 10 + (uint64_t)(name[4 + digits] - '0');
 	if (!digits || name[4 + digits] || (digits > 1 && name[4] == '0'))
 		return vm_refuse(b, VM_REFUSED_NAME, node, "",
 		                 "schedules are hart0, hart1 and so on, by the hart's id");
-	if (n >= VM_MAX_HARTS || !(limits->harts >> n & 1))
+	s->hart = vm_hart(&limits->harts, n);
+	s->id = (uint32_t)n;
+	if (s->hart == VM_MAX_HARTS)
 		return vm_refuse_numbers(b, VM_REFUSED_HART, node, "", "this machine has no hart #",
 		                         n, 0);
 	for (uint32_t i = 0; i < tree->n_schedules; i++)
-		if (tree->schedules[i].hart == n)
+		if (tree->schedules[i].hart == s->hart)
 			return vm_refuse(b, VM_REFUSED_DUPLICATE, node, "", "is there twice");
-	s->hart = n;
 	return true;
 }
 
@@ -80,13 +82,13 @@ static bool parse_whose(const struct vm_blob *b, int node, const struct vm_prop 
 	w->vcpus = vm_vcpus_on(&tree->vms[w->vm], s->hart);
 	if (!w->vcpus)
 		return vm_refuse_text(b, VM_REFUSED_NAME, node, "vm",
-		                      "no vcpu of %s is on hart %lu", name, (unsigned long)s->hart);
+		                      "no vcpu of %s is on hart %lu", name, (unsigned long)s->id);
 	if (!vcpu->data)
 		return true;
 	if (which >= VM_MAX_VCPUS || !(w->vcpus >> which & 1))
 		return vm_refuse_text(b, VM_REFUSED_NAME, node, "vcpu",
 		                      "vcpu%lu of %s is not on hart %lu", (unsigned long)which,
-		                      name, (unsigned long)s->hart);
+		                      name, (unsigned long)s->id);
 	w->vcpus = UINT32_C(1) << which;
 	return true;
 }
@@ -146,7 +148,7 @@ static bool parse_slack(const struct vm_blob *b, int node, const struct vm_prop 
 		if (!vm_vcpus_on(&tree->vms[vm], s->hart))
 			return vm_refuse_text(b, VM_REFUSED_NAME, node, prop->name,
 			                      "no vcpu of %s is on hart %lu", name,
-			                      (unsigned long)s->hart);
+			                      (unsigned long)s->id);
 		if (s->slack >> vm & 1)
 			return vm_refuse_text(b, VM_REFUSED_DUPLICATE, node, prop->name,
 			                      "names \"%s\" twice", name);

@@ -129,7 +129,7 @@ bool vm_check_schedule(const struct vm_blob *b, int node, int first, const struc
 }
 
 static bool check_vcpu(const struct vm_blob *b, int node, const struct vm_config *vm, uint32_t v,
-                       uint32_t hart)
+                       uint32_t id)
 {
 	char name[] = "vcpu0";
 	uint64_t harts = vm->vcpus[v].harts;
@@ -138,22 +138,22 @@ static bool check_vcpu(const struct vm_blob *b, int node, const struct vm_config
 	if (harts & (harts - 1))
 		return vm_refuse_numbers(
 		    b, VM_REFUSED_SHARED, fdt_subnode_offset(b->blob, node, name), "harts",
-		    "are several, but hart # has a schedule, whose vcpus stay", hart, 0);
+		    "are several, but hart # has a schedule, whose vcpus stay", id, 0);
 	if (vm->no_look)
 		return vm_refuse_numbers(b, VM_REFUSED_SHARED, node, "look",
 		                         "\"off\" is for a hart without interruptions, but hart # "
 		                         "has a schedule",
-		                         hart, 0);
+		                         id, 0);
 	if (vm->pmu_freeze_vcpu)
 		return vm_refuse_numbers(b, VM_REFUSED_SHARED, node, "pmu-freeze",
 		                         "\"vcpu\" counts what others' windows and guards take, "
 		                         "and hart # has a schedule",
-		                         hart, 0);
+		                         id, 0);
 	if (vm->pmu_idle_cycles)
 		return vm_refuse_numbers(b, VM_REFUSED_SHARED, node, "pmu-idle-cycles",
 		                         "\"on\" is for a hart that is the vcpu's alone, but hart "
 		                         "# has a schedule",
-		                         hart, 0);
+		                         id, 0);
 	return true;
 }
 
@@ -169,7 +169,7 @@ bool vm_check_scheduled(const struct vm_blob *b, int vms, const struct vm_tree *
 		for (uint32_t v = 0; v < config->n_vcpus; v++)
 			for (uint32_t i = 0; i < tree->n_schedules; i++)
 				if (config->vcpus[v].harts >> tree->schedules[i].hart & 1 &&
-				    !check_vcpu(b, node, config, v, tree->schedules[i].hart))
+				    !check_vcpu(b, node, config, v, tree->schedules[i].id))
 					return false;
 	}
 	return true;

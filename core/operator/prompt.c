@@ -182,7 +182,7 @@ static void move(struct prompt *p)
 	else if (vm->config->aia)
 		prompt_answer(p, PROMPT_FAILED, "move: %s has an AIA: its vcpus keep their harts",
 		              vm->config->name);
-	else if (hart >= VM_MAX_HARTS || !vcpu_move(vm->vcpus[vcpu], hart))
+	else if (!vcpu_move(vm->vcpus[vcpu], hart))
 		prompt_answer(p, PROMPT_FAILED,
 		              "move: hart \"%s\" is not among the harts of %s vcpu %lu", p->word[3],
 		              vm->config->name, vcpu);

@@ -39,7 +39,7 @@ static uint64_t common(uint64_t harts, uint32_t event_idx, const char **why, uin
 		uint64_t hctrs = 0;
 
 		*hart = i;
-		*why = obstacle(&pcpu_of_hart(i)->hpm, event_idx, &hctrs);
+		*why = obstacle(&pcpu_at(i)->hpm, event_idx, &hctrs);
 		all &= hctrs;
 		if (!all) {
 			if (!*why)
@@ -69,6 +69,6 @@ const char *budget_refusal(uint64_t harts, uint32_t event_idx)
 
 	if (common(harts, event_idx, &why, &hart))
 		return NULL;
-	text_add(&text, "hart %u has %s", hart, why);
+	text_add(&text, "hart %lu has %s", pcpu_at(hart)->hartid, why);
 	return line;
 }

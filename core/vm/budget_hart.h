@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether harts can count an event for budgets. Harts are masks of their ids; Tally uses all of
- * them. */
+/* Whether harts can count an event for budgets. Harts are masks, as in struct
+ * vm_harts. */
 #ifndef CORE_VM_BUDGET_HART_H
 #define CORE_VM_BUDGET_HART_H
 

@@ -16,9 +16,6 @@ static void (*serve_console)(void);
 /* Of what irqchip_aim() changes. The innermost lock. */
 static struct spinlock aiming;
 
-/* When each hart looks; its own. */
-static uint64_t looks[MAX_HARTS][EXTERNAL_KINDS];
-
 void external_init(void)
 {
 	if (platform.irqchip.kind == IRQCHIP_NONE)
@@ -32,7 +29,7 @@ void external_init_hart(struct pcpu *pcpu)
 {
 	pcpu->irq_place = IRQCHIP_NOWHERE;
 	for (uint32_t what = 0; what < EXTERNAL_KINDS; what++)
-		looks[pcpu->index][what] = ~0UL;
+		pcpu->looks[what] = ~0UL;
 	if (platform.irqchip.kind == IRQCHIP_NONE)
 		return;
 	for (uint32_t i = 0; i < platform.n_harts; i++) {
@@ -54,7 +51,7 @@ void external_aim(const struct irqchip_source *source, uint32_t from, uint32_t t
 
 void external_look_begins(struct pcpu *pcpu, enum external_what what, uint64_t time)
 {
-	uint64_t *at = looks[pcpu->index], earliest = ~0UL;
+	uint64_t *at = pcpu->looks, earliest = ~0UL;
 
 	at[what] = time;
 	for (uint32_t i = 0; i < EXTERNAL_KINDS; i++)
@@ -83,7 +80,7 @@ static void look(struct pcpu *pcpu, bool console)
 void external_look(void)
 {
 	struct pcpu *pcpu = this_pcpu();
-	const uint64_t *at = looks[pcpu->index];
+	const uint64_t *at = pcpu->looks;
 	uint64_t now = csr_read(CSR_TIME);
 
 	/* One of them is enough for a stay. */

@@ -23,13 +23,6 @@ void external_listen(void (*serve)(void));
 
 /* The calling hart looks at that time, in host time, at what may not interrupt, for guests that
  * have to ring, or for the next window; ~0: not at all. */
-enum external_what {
-	EXTERNAL_CONSOLE,
-	EXTERNAL_DMA,
-	EXTERNAL_HEART,
-	EXTERNAL_WINDOW,
-	EXTERNAL_KINDS
-};
 void external_look_at(enum external_what what, uint64_t time);
 
 /* The same for another hart. Boot hart only, before that one looks at anything. */

@@ -21,7 +21,7 @@ static bool same_events(const struct hpm *a, const struct hpm *b)
 
 const char *harts_differ(uint32_t hart, uint32_t other)
 {
-	const struct pcpu *a = pcpu_of_hart(hart), *b = pcpu_of_hart(other);
+	const struct pcpu *a = pcpu_at(hart), *b = pcpu_at(other);
 	const struct hpm *x = &a->hpm, *y = &b->hpm;
 
 	if (x->hctrs != y->hctrs || x->fixed != y->fixed || x->width != y->width)

@@ -6,8 +6,8 @@
 
 #include "core/lib/types.h"
 
-/* For vm_limits.differ. Both are hart ids of harts that Tally uses. Returns NULL if the harts are
- * alike, otherwise what differs, with `#` where the hart ids go. */
+/* For vm_limits.differ. Both are indexes of harts (pcpu.h). Returns NULL if the harts are alike,
+ * otherwise what differs, with `#` where the hart ids go. */
 const char *harts_differ(uint32_t hart, uint32_t other);
 
 #endif

@@ -24,7 +24,8 @@ struct entry {
 
 static uint64_t file; /* 0: there is no ledger. Constant after boot */
 static atomic_ulong number;
-static bool news[MAX_HARTS]; /* since the last LEDGER_ENTERS; each its hart's */
+static struct vec_image *vectors; /* [n_pcpus] */
+static bool news[MAX_HARTS];      /* since the last LEDGER_ENTERS; each its hart's */
 
 void ledger_open(void)
 {
@@ -41,6 +42,12 @@ void ledger_open(void)
 	file = semihosting(SEMIHOSTING_OPEN, open);
 	if (!file || file == ~0UL)
 		panic("ledger: the emulator does not open %s", name);
+}
+
+void ledger_make(void *(*alloc)(size_t size))
+{
+	if (file)
+		vectors = alloc(n_pcpus * sizeof(vectors[0]));
 }
 
 void ledger(enum ledger_what what, uint32_t unit, const struct vcpu *vcpu, uint64_t value)
@@ -75,9 +82,8 @@ static uint64_t sum(uint64_t so_far, const uint64_t *words, uint64_t n)
 
 void ledger_resident(enum ledger_what what, const struct vcpu *vcpu)
 {
-	static struct vec_image vectors[MAX_HARTS];
-	struct vec_image *vec = &vectors[this_pcpu()->index];
 	uint64_t status = csr_read(CSR_SSTATUS), fp[33];
+	struct vec_image *vec;
 
 	if (!file)
 		return;
@@ -86,6 +92,7 @@ void ledger_resident(enum ledger_what what, const struct vcpu *vcpu)
 	fp_save(fp);
 	ledger(LEDGER_FP, 0, vcpu, sum(0, fp, ARRAY_SIZE(fp)));
 	if (vcpu->vec) {
+		vec = &vectors[this_pcpu()->index];
 		vec_save(vec->v, vec->csrs);
 		vec_restore(vec->v, vec->csrs);
 		/* QEMU keeps bits of vxrm that do not exist, until vcsr is written. */

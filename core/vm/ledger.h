@@ -32,6 +32,9 @@ enum ledger_what {
 /* Opens the file, if the command line says so. Boot hart only, before other harts run. */
 void ledger_open(void);
 
+/* Makes room for what ledger_resident() looks at. Boot hart only, after the harts' boot. */
+void ledger_make(void *(*alloc)(size_t size));
+
 /* Writes an entry; vcpu NULL: of none. */
 void ledger(enum ledger_what what, uint32_t unit, const struct vcpu *vcpu, uint64_t value);
 
@@ -43,6 +46,11 @@ void ledger_enters(const struct vcpu *vcpu);
 #else
 static inline void ledger_open(void)
 {
+}
+
+static inline void ledger_make(void *(*alloc)(size_t size))
+{
+	(void)alloc;
 }
 
 static inline void ledger(enum ledger_what what, uint32_t unit, const struct vcpu *vcpu,

@@ -18,7 +18,7 @@
 #include "core/lib/types.h"
 #include "core/vm/wake_times.h"
 
-#define MAX_HARTS      VM_MOST_HARTS
+#define MAX_HARTS      VM_MAX_HARTS
 #define MAX_HART_VCPUS WAKE_LEAVES
 
 /* Of a hart whose vcpu is not looked at: how long a slice lasts in seconds, a hundred years. There
@@ -26,6 +26,16 @@
 #define PCPU_NO_LOOK_S (100UL * 365 * 24 * 3600)
 
 struct vcpu;
+struct windows;
+
+/* What a hart looks at when it is time, see external_look_at(). */
+enum external_what {
+	EXTERNAL_CONSOLE,
+	EXTERNAL_DMA,
+	EXTERNAL_HEART,
+	EXTERNAL_WINDOW,
+	EXTERNAL_KINDS
+};
 
 enum { WORKED = 1, PUT_OFF = 2 };
 enum { PCPU_PROBED = 1, PCPU_ONLINE = 2, PCPU_LEFT = 3 };
@@ -38,7 +48,7 @@ struct pcpu {
 
 	/* Private to this hart, except at boot. */
 	uint64_t hartid;
-	uint32_t index;
+	uint32_t index;   /* of hart_stacks[], and in masks of harts (struct vm_harts) */
 	uint32_t n_vcpus; /* vcpus whose home it is, and one more with a schedule */
 	uint64_t isa;     /* BIT(enum isa_ext); has only those cache-block extensions that work */
 	struct cbo_blocks blocks;
@@ -68,6 +78,7 @@ struct pcpu {
 	const char *unfit;          /* see pcpu_init() */
 	uint32_t irq_place;         /* its place in the interrupt controller, or IRQCHIP_NOWHERE */
 	uint64_t external_at;       /* host time of the next external_look(); ~0: never */
+	uint64_t looks[EXTERNAL_KINDS]; /* the same of each thing that it looks at */
 	/* What sched_next() has to ask in one go: `special` is not 0 if one of them is set. */
 	union {
 		struct {
@@ -102,7 +113,8 @@ struct pcpu {
 	uint32_t refused; /* how often in a row pcpu_may_begin() has said no */
 	struct vcpu *stay_of;
 	enum vcpu_exit stay_why;
-	struct vcpu *told; /* the vcpu that the last notification was for; NULL: none yet */
+	struct windows *windows; /* constant after boot; NULL: the hart has no schedule */
+	struct vcpu *told;       /* the vcpu that the last notification was for; NULL: none yet */
 
 	/* Of vcpus[]: those that have requests to be served here. Other harts set bits and then
 	 * send an IPI. */
@@ -110,6 +122,9 @@ struct pcpu {
 	/* PCPU_*: this hart sets it when its own probes are done and it waits for those that it
 	 * makes together with the boot hart, and when all are done. */
 	atomic_uint online;
+	/* At boot: whose turn it is, its own or the boot hart's (hpm_exact.h). The boot hart sets
+	 * the other before the first turn. */
+	atomic_uint turn;
 
 	/* For each VMID: the vcpu that ran last. A pointer to the pcpu itself: cached translations
 	 * must be fenced. NULL: no vcpu has run. */
@@ -160,7 +175,14 @@ static inline void pcpu_resched(struct pcpu *pcpu)
 	*pcpu_pending(pcpu) = 1;
 }
 
-/* Returns the hart with this id, or NULL if Tally does not use one with this id. */
+/* Returns the hart with this index. */
+static inline struct pcpu *pcpu_at(uint32_t index)
+{
+	return &hart_stacks[index].pcpu;
+}
+
+/* Returns the hart with this id, or NULL if Tally does not use one with this id. It looks at all
+ * harts: for the operator's words. */
 struct pcpu *pcpu_of_hart(uint64_t hartid);
 
 /* Makes a hart serve the requests of these vcpus soon. Any hart may call it. */

@@ -29,7 +29,7 @@ bool vcpu_move(struct vcpu *vcpu, uint64_t hartid)
 {
 	struct pcpu *to = pcpu_of_hart(hartid);
 
-	if (!to || !(allowed(vcpu) & BIT(hartid)))
+	if (!to || !(allowed(vcpu) & BIT(to->index)))
 		return false;
 	__atomic_store_n(&vcpu->migrate_to, to, __ATOMIC_RELAXED); /* REQ_MOVE publishes it */
 	vcpu_request(vcpu, REQ_MOVE);
@@ -38,13 +38,13 @@ bool vcpu_move(struct vcpu *vcpu, uint64_t hartid)
 
 void vcpu_roam(struct vcpu *vcpu)
 {
-	uint64_t mine = vcpu->home->hartid;
+	uint32_t mine = vcpu->home->index;
 	uint64_t after = allowed(vcpu) & ~((BIT(mine) << 1) - 1);
-	uint64_t next = lowest_bit(after ? after : allowed(vcpu));
+	uint32_t next = lowest_bit(after ? after : allowed(vcpu));
 
 	/* The hart need not be notified: the scheduler is about to check. */
 	if (next != mine)
-		__atomic_store_n(&vcpu->migrate_to, pcpu_of_hart(next), __ATOMIC_RELAXED);
+		__atomic_store_n(&vcpu->migrate_to, pcpu_at(next), __ATOMIC_RELAXED);
 }
 
 /* Reads what the hart's counters hold for the vcpu, and frees them. */

@@ -50,7 +50,7 @@ static bool flags_hidden(const struct vm *vm)
 		uint32_t hart;
 
 		for_each_bit (hart, vm->config->vcpus[i].harts)
-			if (!pcpu_of_hart(hart)->hpm.flags_hidden)
+			if (!pcpu_at(hart)->hpm.flags_hidden)
 				return false;
 	}
 	return true;

@@ -38,7 +38,7 @@ static void know_events(struct vm *vm)
 	vm->pmu_policy.known = vm->pmu_known;
 }
 
-/* By id. Its vcpus do not move: vm_parse_budget(). */
+/* Its vcpus do not move: vm_parse_budget(). */
 static uint64_t harts_of(const struct vm_config *config)
 {
 	uint64_t harts = 0;
@@ -59,7 +59,7 @@ static void read_hart_flags(struct vm *vm, uint32_t i)
 	if (!policy->shows_flags)
 		return;
 	for_each_bit (hart, vm->config->vcpus[i].harts)
-		pcpu_of_hart(hart)->hpm.hart_flags = true;
+		pcpu_at(hart)->hpm.hart_flags = true;
 }
 
 void vm_pmu_policy_make(struct vm *vm)

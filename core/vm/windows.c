@@ -47,11 +47,9 @@ struct windows {
 	uint64_t ready, waiting, working, called; /* in which lists those away were */
 };
 
-static struct windows all[MAX_HARTS];
-
 static struct windows *of(const struct pcpu *pcpu)
 {
-	return &all[pcpu->index];
+	return pcpu->windows;
 }
 
 /* Once in a turn: other harts must not see a phase that is over already. */
@@ -94,15 +92,16 @@ static void make(struct windows *w, struct pcpu *pcpu, const struct vm_schedule 
 /* What the schedule promises. */
 static void report(const struct vm_schedule *s)
 {
-	log_line("hart %u: no stay in HS is longer than %u instructions; least guard %u us",
-	         s->hart, s->longest_stay, s->least_guard_us);
+	log_line("hart %u: no stay in HS is longer than %u instructions; least guard %u us", s->id,
+	         s->longest_stay, s->least_guard_us);
 }
 
-void windows_make(const struct vm_tree *tree)
+void windows_make(const struct vm_tree *tree, void *(*alloc)(size_t size))
 {
 	for (uint32_t i = 0; i < tree->n_schedules; i++) {
-		struct pcpu *pcpu = pcpu_of_hart(tree->schedules[i].hart);
+		struct pcpu *pcpu = pcpu_at(tree->schedules[i].hart);
 
+		pcpu->windows = alloc(sizeof(*pcpu->windows));
 		make(of(pcpu), pcpu, &tree->schedules[i]);
 		report(&tree->schedules[i]);
 	}

@@ -14,7 +14,7 @@
 /* Makes the harts that the tree gives a schedule ready for it, and logs what
  * it promises. All vcpus are made, and all of such
  * a hart are away until windows_start(). Boot hart only. */
-void windows_make(const struct vm_tree *tree);
+void windows_make(const struct vm_tree *tree, void *(*alloc)(size_t size));
 
 /* The first frame begins at this host time. Boot hart only, once, when the VMs have begun. */
 void windows_start(uint64_t now);

@@ -299,15 +299,40 @@ static void ids_and_places_in_another_order(void **state)
 	assert_hart(0, 4, 3, BIT(ISA_H));
 	assert_hart(1, 5, 0, BIT(ISA_H));
 	assert_hart(2, 0x50, IRQCHIP_NOWHERE, BIT(ISA_H));
-	assert_true(boot_report_usable(1));
-	assert_false(boot_report_usable(2));
-	assert_string_equal(said, "hart 80: not used: a VM tree can name harts 0 to 63 only");
-	assert_int_equal(asked, 0);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_true(boot_report_usable(i));
 	assert_int_equal(platform.irqchip.base, 0x14000000);
-	assert_string_equal(start(0x80200000, 0x50),
-	                    "no guest can run on boot hart 80: a VM tree can "
-	                    "name harts 0 to 63 only");
-	assert_int_equal(asked, 506);
+	assert_string_equal(start(0x80200000, 0x50), "");
+	assert_int_equal(asked, 0);
+}
+
+static void set_id(const char *path, uint64_t id)
+{
+	assert_int_equal(fdt_setprop_u64(board, find(path), "reg", id), 0);
+}
+
+/* Any that a VM tree can name. */
+static void ids_of_clusters(void **state)
+{
+	(void)state;
+	use_board("narrow");
+	fdt_setprop_u32(board, find("/cpus"), "#address-cells", 2);
+	set_id("/cpus/cpu@4", 0x100);
+	set_id("/cpus/cpu@5", 0x100000000);
+	set_id("/cpus/cpu@50", UINT32_MAX);
+	assert_string_equal(start(0x80200000, 0x100), "");
+	assert_hart(0, 0x100, 3, BIT(ISA_H));
+	assert_hart(1, 0x100000000, 0, BIT(ISA_H));
+	assert_hart(2, UINT32_MAX, IRQCHIP_NOWHERE, BIT(ISA_H));
+	assert_true(boot_report_usable(0));
+	assert_true(boot_report_usable(2));
+	assert_false(boot_report_usable(1));
+	assert_string_equal(said, "hart 4294967296: not used: a VM tree cannot name an id of more "
+	                          "than 32 bits");
+	assert_string_equal(start(0x80200000, 0x100000000),
+	                    "no guest can run on boot hart 4294967296: a VM tree cannot name an id "
+	                    "of more than 32 bits");
+	assert_int_equal(asked, (0x100 + 1) * 100 + (uint64_t)UINT32_MAX + 1);
 }
 
 /* Each is put in front of those before. */
@@ -329,50 +354,72 @@ static void more_harts_than_tally_runs_on(void **state)
 {
 	(void)state;
 	use_board("narrow");
-	for (uint32_t i = 0; i < 20; i++)
-		add_hart(0x30 - i, "rv64imafdch");
-	start(0x80200000, 5);
+	for (uint32_t i = 0; i < MAX_HARTS + 20; i++)
+		add_hart(0x1000 - i, "rv64imafdch");
+	assert_string_equal(start(0x80200000, 5), "");
 	assert_int_equal(platform.n_harts, MAX_HARTS);
-	assert_int_equal(platform.harts_unused, 23 - MAX_HARTS);
-	assert_int_equal(platform.harts[MAX_HARTS - 1].hartid, 5);
-	assert_int_equal(platform.harts[MAX_HARTS - 2].hartid, 0x1d + MAX_HARTS - 2);
+	assert_int_equal(platform.harts_unused, 23);
+	for (uint32_t i = 0; i < MAX_HARTS - 1; i++)
+		assert_hart(i, 0x1000 - MAX_HARTS - 19 + i, IRQCHIP_NOWHERE, BIT(ISA_H));
+	assert_hart(MAX_HARTS - 1, 5, 0, BIT(ISA_H));
 }
 
-/* Harts that cannot run guests, and come first, take no place from those that can; there are nine
- * with H in a row behind them. */
+/* SpacemiT's K3: two clusters of either kind. Those without H are left out by name. */
+static void sixteen_harts_of_two_kinds(void **state)
+{
+	(void)state;
+	use_board("narrow");
+	for (uint32_t i = 0; i < 16; i++)
+		add_hart(0x1f - i, i < 8 ? "rv64imafdcv" : "rv64imafdcvh_sstc");
+	assert_string_equal(start(0x80200000, 0x10), "");
+	assert_int_equal(platform.n_harts, 16 + 3);
+	assert_int_equal(platform.harts_unused, 0);
+	for (uint32_t i = 0; i < 16; i++) {
+		char expected[64];
+
+		assert_hart(i, 0x10 + i, IRQCHIP_NOWHERE, BIT(ISA_V));
+		assert_int_equal(boot_report_usable(i), i < 8);
+		snprintf(expected, sizeof(expected), "hart %u: not used: it has no H extension",
+		         0x10 + i);
+		assert_string_equal(said, i < 8 ? "" : expected);
+	}
+}
+
+/* Harts that cannot run guests, and come first, take no place from those that can. */
 static void harts_without_h_before_the_others(void **state)
 {
 	(void)state;
 	use_board("narrow");
-	for (uint32_t i = 0; i < 7; i++)
-		add_hart(0x2f - i, "rv64imafdch");
+	for (uint32_t i = 0; i < MAX_HARTS - 1; i++)
+		add_hart(0x12f - i, "rv64imafdch");
 	for (uint32_t i = 0; i < 8; i++)
 		add_hart(0x20 - i, "rv64imafdc");
 	assert_string_equal(start(0x80200000, 4), "");
 	assert_int_equal(platform.n_harts, MAX_HARTS);
-	assert_int_equal(platform.harts_unused, 18 - MAX_HARTS);
+	assert_int_equal(platform.harts_unused, 8 + 2);
 	for (uint32_t i = 0; i < MAX_HARTS - 1; i++)
-		assert_hart(i, 0x29 + i, IRQCHIP_NOWHERE, BIT(ISA_H));
+		assert_hart(i, 0x12f - MAX_HARTS + 2 + i, IRQCHIP_NOWHERE, BIT(ISA_H));
 	assert_hart(MAX_HARTS - 1, 4, 3, BIT(ISA_H));
 	/* If the firmware begins on one of them, it has its place as well. */
 	assert_string_equal(start(0x80200000, 0x20),
 	                    "no guest can run on boot hart 32: it has no H extension");
-	assert_int_equal(asked, 42434445464748);
 	assert_hart(0, 0x20, IRQCHIP_NOWHERE, 0);
-	assert_hart(MAX_HARTS - 1, 0x2f, IRQCHIP_NOWHERE, BIT(ISA_H));
+	assert_hart(MAX_HARTS - 1, 0x12f, IRQCHIP_NOWHERE, BIT(ISA_H));
 	/* Places that nobody needs are theirs, and the report names them. */
 	for (uint32_t i = 0; i < 7; i++) {
 		char name[16];
 
-		snprintf(name, sizeof(name), "/cpus/cpu@%x", 0x29 + i);
+		snprintf(name, sizeof(name), "/cpus/cpu@%x", 0x129 + i);
 		set_text(name, "status", "disabled");
 	}
 	assert_string_equal(start(0x80200000, 4), "");
 	assert_int_equal(platform.n_harts, MAX_HARTS);
 	assert_int_equal(platform.harts_unused, 3);
 	assert_hart(0, 0x19, IRQCHIP_NOWHERE, 0);
-	assert_hart(6, 4, 3, BIT(ISA_H));
-	assert_hart(7, 5, 0, BIT(ISA_H));
+	assert_hart(4, 0x1d, IRQCHIP_NOWHERE, 0);
+	assert_hart(5, 0xf1, IRQCHIP_NOWHERE, BIT(ISA_H));
+	assert_hart(MAX_HARTS - 3, 4, 3, BIT(ISA_H));
+	assert_hart(MAX_HARTS - 2, 5, 0, BIT(ISA_H));
 }
 
 /* Caches may be there, too, with numbers of their own. */
@@ -494,7 +541,9 @@ int main(void)
 	    cmocka_unit_test(a_board_without_h),
 	    cmocka_unit_test(isa_strings),
 	    cmocka_unit_test(ids_and_places_in_another_order),
+	    cmocka_unit_test(ids_of_clusters),
 	    cmocka_unit_test(more_harts_than_tally_runs_on),
+	    cmocka_unit_test(sixteen_harts_of_two_kinds),
 	    cmocka_unit_test(harts_without_h_before_the_others),
 	    cmocka_unit_test(what_else_is_among_the_harts),
 	    cmocka_unit_test(clocks),

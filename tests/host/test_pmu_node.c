@@ -408,7 +408,7 @@ static void a_hart_that_contradicts(void **state)
 	void *t = good_tree();
 
 	(void)state;
-	contradicting_hart = 2;
+	contradicting_hart = 1; /* the second: its id is 2 */
 	accepted(t);
 	t = kunminghu();
 	refused(t, VM_REFUSED_CONTRADICTED, why);

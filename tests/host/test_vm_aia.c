@@ -18,7 +18,7 @@ static uint32_t files;
 
 static uint32_t guest_files(uint32_t hart)
 {
-	return hart == 63 ? 0 : files;
+	return hart == 2 ? 0 : files;
 }
 
 /* Alpha's first vcpu may be on two harts in the good tree; here both are on hart 2. */

@@ -26,10 +26,10 @@ static void good_tree_is_read(void **state)
 	assert_string_equal(a->name, "alpha");
 	assert_int_equal(a->memory, MIB(64));
 	assert_int_equal(a->n_vcpus, 2);
-	assert_int_equal(a->vcpus[0].harts, 1ULL << 0 | 1ULL << 63);
+	assert_int_equal(a->vcpus[0].harts, 1ULL << 0 | 1ULL << 2);
 	assert_int_equal(a->vcpus[0].first_hart, 0);
-	assert_int_equal(a->vcpus[1].harts, 1ULL << 2);
-	assert_int_equal(a->vcpus[1].first_hart, 2);
+	assert_int_equal(a->vcpus[1].harts, 1ULL << 1);
+	assert_int_equal(a->vcpus[1].first_hart, 1);
 	assert_true(a->kernel_is_image);
 	assert_int_equal(a->kernel.size, LINUX_SIZE);
 	assert_memory_equal((const char *)a->kernel.data + 56, "RSC\x05", 4);
@@ -112,7 +112,7 @@ static void order_does_not_matter(void **state)
 	tree = accepted(t);
 	assert_int_equal(tree->n_vms, 1);
 	assert_int_equal(tree->vms[0].kernel.size, RAW_SIZE);
-	assert_int_equal(tree->vms[0].vcpus[0].harts, 1ULL << 63);
+	assert_int_equal(tree->vms[0].vcpus[0].harts, 1ULL << 2);
 }
 
 /* dtc gives no phandle to a node that nobody refers to. */
@@ -167,9 +167,9 @@ static void as_many_as_possible(void **state)
 	assert_string_equal(tree->vms[0].name, "abcdefghij-0zd");
 	assert_string_equal(tree->vms[15].name, "beta");
 	assert_int_equal(tree->vms[15].n_vcpus, 8);
-	assert_int_equal(tree->vms[15].vcpus[0].harts, 1ULL << 63);
-	assert_int_equal(tree->vms[15].vcpus[0].first_hart, 63);
-	assert_int_equal(tree->vms[15].vcpus[7].harts, 1ULL << 2);
+	assert_int_equal(tree->vms[15].vcpus[0].harts, 1ULL << 2);
+	assert_int_equal(tree->vms[15].vcpus[0].first_hart, 2);
+	assert_int_equal(tree->vms[15].vcpus[7].harts, 1ULL << 1);
 }
 
 static void memory_to_the_last_step(void **state)

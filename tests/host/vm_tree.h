@@ -69,6 +69,8 @@ int test_vm_functions(void);
 int test_vm_aia(void);
 /* test_vm_memory.c: the same. */
 int test_vm_memory(void);
+/* test_vm_harts.c: the same. */
+int test_vm_harts(void);
 /* test_vm_turns.c: the same. */
 int test_vm_turns(void);
 /* test_vm_schedule.c: the same. */

@@ -82,19 +82,19 @@ def test_vm_check_knows_harts_without_h(tmp_path):
 
 
 def test_vm_check_knows_how_many_harts_there_may_be(tmp_path):
-    """Of ten that can run guests the first eight do, the boot hart among them."""
-    words = "/vms/alpha/vcpu0: harts: this machine has no hart 8"
-    result = boot(tmp_path, boots_first(CPUS + "0"), harts=10, profile="smp", vcpus=("8",),
-                  status=harness.REFUSED)
-    assert "2 harts are not used: Tally runs on 8 at most" in result.own
-    assert result.own[-1] == "refused: " + words, str(result)
-    for machine in (("--host", tmp_path / "host.dtb"), ("--harts", "10")):
-        arguments = (*machine, "--include", harness.BUILD / "guests")
-        done = check(*arguments, tmp_path / "bare.dts")
-        assert (done.returncode, done.stderr.splitlines()[0]) == (1, words)
-        seven = tmp_path / "seven.dts"
-        seven.write_text((tmp_path / "bare.dts").read_text().replace("harts = <8>", "harts = <7>"))
-        assert check(*arguments, seven).returncode == 0
+    """Of seventy that can run guests the first 64 do, whatever their ids are."""
+    hosts.tree(tmp_path / "host.dtb", harts=70)
+    subprocess.run(["fdtput", "-t", "x", tmp_path / "host.dtb", CPUS + "63", "reg", "ffffffff"],
+                   check=True)
+    tree = tmp_path / "bare.dts"
+    for hart, good in ((62, True), (63, False), (64, False), (0xffffffff, True)):
+        tree.write_text(bare_guests.tree({"alpha": MEASURE}, vcpus=(str(hart),)))
+        done = check("--host", tmp_path / "host.dtb", "--include", harness.BUILD / "guests", tree)
+        assert done.returncode == int(not good), done.stderr
+        assert good == (f"  vcpu0     hart {hart}" in done.stdout.splitlines())
+        if not good:
+            words = f"/vms/alpha/vcpu0: harts: this machine has no hart {hart}"
+            assert done.stderr.splitlines()[0] == words
 
 
 def test_memory_in_several_nodes(tmp_path):

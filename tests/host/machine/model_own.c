@@ -79,7 +79,7 @@ static void look_at_window(const struct machine_hart *h, const struct vcpu *vcpu
 		uint64_t passed = machine.time - first_frame;
 		uint64_t offset = passed - ((passed + 1) * 1000000 - 1) / frame * frame / 1000000;
 
-		if (s->hart == h->id && !is_open(s, vcpu, offset, LATE + h->others))
+		if (s->id == h->id && !is_open(s, vcpu, offset, LATE + h->others))
 			DIFFERS(vcpu, "runs at %lu of its hart's frame, outside its windows",
 			        offset);
 	}
@@ -94,7 +94,7 @@ void model_own_hart(struct machine_hart *h, struct vcpu *vcpu)
 		DIFFERS(vcpu, "runs on hart %u, too", m->hart);
 	if (vcpu->home != pcpu || pcpu->current != vcpu)
 		DIFFERS(vcpu, "is entered away from its home");
-	if (!(vcpu->vm->config->vcpus[vcpu->id].harts & BIT(h->id)))
+	if (!(vcpu->vm->config->vcpus[vcpu->id].harts & BIT(pcpu->index)))
 		DIFFERS(vcpu, "may not run on this hart");
 	if (h->csr[CSR_HGATP] != vcpu->vm->gstage.hgatp)
 		DIFFERS(vcpu, "runs on another VM's memory");

@@ -2,7 +2,7 @@
 # The VM tree's parser on this machine: build/host/vm-check and what its unit test needs.
 # Included by the top-level Makefile after tests/host/host.mk.
 VM_TREE_SRC := $(addprefix core/config/,vm_config.c pmu_node.c vm_layout.c kernel_file.c \
-	vm_life_config.c vm_memory.c vm_memory_config.c vm_pmu_config.c vm_props.c \
+	vm_life_config.c vm_banks.c vm_memory.c vm_memory_config.c vm_pmu_config.c vm_props.c \
 	vm_shared.c vm_bell.c vm_schedule.c vm_schedule_check.c vm_stay.c vm_turns.c vm_budget.c \
 	vm_devices.c vm_functions.c pci_acts.c vm_aia.c host_above.c \
 	host_devices.c host_bridge.c host_memory.c host_reserved.c host_tree.c device_node.c \
@@ -46,7 +46,7 @@ HOST_SRC_vm_fuzz := tests/host/test_vm_fuzz.c tests/fuzz/fuzz_vm_config.c \
 HOST_LIBS_vm_fuzz := -lfdt
 
 VM_CHECK_OBJ := $(patsubst %,$(B)/host/vm-check.obj/%.o,tools/vm_check.c \
-	$(addprefix tools/vm_check_,host.c pmu.c schedule.c text.c) arch/riscv/isa.c \
+	$(addprefix tools/vm_check_,host.c memory.c pmu.c schedule.c text.c) arch/riscv/isa.c \
 	core/vm/vm_overflow.c vpmu/bits.c $(VM_TREE_SRC))
 
 # Without the sanitizers, which would make a check of large images slow to start.

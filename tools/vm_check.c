@@ -13,6 +13,7 @@
 #include "core/config/vm_memory.h"
 #include "core/config/vm_refusals.h"
 #include "tools/vm_check_host.h"
+#include "tools/vm_check_memory.h"
 #include "tools/vm_check_pmu.h"
 #include "tools/vm_check_schedule.h"
 #include "tools/vm_check_text.h"
@@ -226,6 +227,8 @@ static void print_vm(const struct vm_tree *tree, const struct vm_config *vm,
 	for (uint32_t i = 0; i < vm->n_pieces; i++)
 		printf("  memory-at 0x%" PRIx64 ": %s\n", vm->pieces[i].base,
 		       human(vm->pieces[i].size));
+	if (limits->host_tree)
+		print_places(vm);
 	print_shared(tree, vm);
 	for (uint32_t i = 0; i < vm->n_vcpus; i++) {
 		printf("  vcpu%" PRIu32 "     hart %s", i,
@@ -385,7 +388,7 @@ static void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm
 static void print_accepted(const struct vm_tree *tree, const struct options *o,
                            const struct vm_limits *limits)
 {
-	uint64_t available = limits->guests.to - limits->guests.from;
+	uint64_t available = vm_guest_sum(&limits->guests);
 	uint64_t sum = 0;
 
 	if (o->json) {
@@ -410,10 +413,16 @@ static void print_accepted(const struct vm_tree *tree, const struct options *o,
 	if (o->json) {
 		printf("],");
 		print_json_schedules(tree);
+		if (o->host)
+			print_json_banks(tree, limits);
 		printf("\"guest_memory\":%" PRIu64 "}\n", available);
 		return;
 	}
 	print_schedules(tree);
+	if (o->host) {
+		print_shared_places(tree);
+		print_banks(tree, limits);
+	}
 	printf("%" PRIu32 " VM%s, %s of the %s there are for VMs\n", tree->n_vms,
 	       tree->n_vms == 1 ? "" : "s", human(sum), human(available));
 }
@@ -468,7 +477,7 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 	struct vm_limits limits = {.hctrs = o->counters};
 	uint64_t memory = o->memory != NOT_GIVEN ? o->memory : 1ULL << 30;
 
-	limits.ram = (struct vm_range){QEMU_RAM_BASE, QEMU_RAM_BASE + memory};
+	limits.ram = one_bank(QEMU_RAM_BASE, memory);
 	if (o->host) {
 		size_t size;
 		void *host = read_file(o->host, &size);
@@ -482,13 +491,13 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 			die(o->host, "has no hart with the H extension");
 		limits.ram = host_memory(host);
 		if (o->memory != NOT_GIVEN)
-			limits.ram.to = limits.ram.from + o->memory;
+			limits.ram = one_bank(limits.ram.tally, o->memory);
 		if (host_memory_is_kept(host, tree_size, &limits.ram))
 			die(o->host, "keeps memory in which Tally and its tables lie");
 	}
 	if (o->harts || !o->host)
 		limits.harts = first_harts(o->harts ? o->harts : 1);
-	limits.guests = vm_guest_range(limits.ram, tree_size);
+	limits.guests = vm_guest_ranges(&limits.ram, tree_size);
 	return limits;
 }
 

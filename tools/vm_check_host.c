@@ -7,13 +7,7 @@
 #include <string.h>
 
 #include "arch/riscv/isa.h"
-#include "core/config/host_memory.h"
 #include "core/config/host_tree.h"
-
-/* Where loaders put Tally, from the start of RAM; its size does not matter. */
-#define IMAGE_AT UINT64_C(0x200000)
-/* BOARD_RAM of the Makefile, if nothing else is asked for. */
-#define BUILT_FOR UINT64_C(0x80000000)
 
 static const char *const dma_names[] = {
     [VM_DMA_NONE] = "none",
@@ -111,37 +105,6 @@ uint64_t host_isa(const void *tree, uint32_t hartid)
 			return isa;
 	}
 	return 0;
-}
-
-/* Where Tally is loaded nobody has said: to the range that begins where it is built for if there is
- * one, else to the first. */
-struct vm_range host_memory(const void *tree)
-{
-	struct host_place place = host_place_root(tree);
-	struct vm_range first = {0}, image, ram;
-	uint64_t base = 0, size = 0;
-
-	while (host_place_next(&place)) {
-		if (!host_tree_says(tree, place.node[place.depth], "device_type", "memory"))
-			continue;
-		for (uint32_t i = 0; host_tree_reg(&place, i, &base, &size) == HOST_REG_OK; i++) {
-			image = (struct vm_range){base + IMAGE_AT, base + IMAGE_AT};
-			if (size <= IMAGE_AT || !host_memory_find(tree, image, &ram))
-				continue;
-			if (base == BUILT_FOR)
-				return ram;
-			first = first.to ? first : ram;
-		}
-	}
-	return first;
-}
-
-bool host_memory_is_kept(const void *tree, uint64_t tree_size, struct vm_range *ram)
-{
-	struct vm_range image = {ram->from + IMAGE_AT, ram->from + IMAGE_AT};
-	struct host_reserved found;
-
-	return !host_memory_keep(tree, image, tree_size, ram, &found);
 }
 
 /* The path of a device's node, which the tree gave perhaps by an alias. */

@@ -10,18 +10,12 @@
 /* Returns why a file of `size` bytes is no host's device tree. NULL: it is one. */
 const char *host_is_wrong(const void *tree, size_t size);
 
-/* The harts of a host's tree that can run guests, by ascending ids, and the memory that Tally uses;
- * none: it is empty. */
+/* The harts of a host's tree that can run guests, by ascending ids. None: it is empty. */
 struct vm_harts host_harts(const void *tree);
-struct vm_range host_memory(const void *tree);
 
 /* Returns a hart's extensions, as in arch/riscv/isa.h. 0: the tree has no such hart that can run
  * guests. */
 uint64_t host_isa(const void *tree, uint32_t hartid);
-
-/* Whether the tree keeps memory that Tally needs. If not, the RAM ends before what is kept at its
- * end. */
-bool host_memory_is_kept(const void *tree, uint64_t tree_size, struct vm_range *ram);
 
 /* Prints a VM's devices as lines, or as JSON's array. tree is the host's, or NULL. */
 void print_devices(const struct vm_config *vm, const void *tree);

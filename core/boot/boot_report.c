@@ -4,6 +4,7 @@
 #include "arch/riscv/sbi.h"
 #include "core/boot/boot_report.h"
 #include "core/boot/hart_table.h"
+#include "core/boot/ram.h"
 #include "core/lib/event_names.h"
 #include "core/log.h"
 #include "core/panic.h"
@@ -278,15 +279,13 @@ void boot_report_machine(void)
 	char text[192];
 
 	log_line("%s, SBI %lu.%lu; %lu MiB of RAM; console input by %s",
-	         firmware_text(impl, version, text), spec >> 24, spec & 0xffffff,
-	         platform.ram_size >> 20, console_input());
+	         firmware_text(impl, version, text), spec >> 24, spec & 0xffffff, ram_sum() >> 20,
+	         console_input());
 	if (!seed_is_there())
 		log_line("guests get no seed for random numbers: the host tree has no "
 		         "/chosen/rng-seed of %u bytes",
 		         SEED_BYTES);
-	if (platform.ram_unused)
-		log_line("%lu MiB of RAM are not used: they are not in one piece with Tally's",
-		         platform.ram_unused >> 20);
+	ram_report_unused();
 	if (platform.harts_unused)
 		log_line("%u harts are not used: Tally runs on %u at most", platform.harts_unused,
 		         MAX_HARTS);

@@ -68,16 +68,12 @@ static bool is_text(const void *dtb, int node, const char *name, const char *tex
 static void read_memory(const void *dtb, struct vm_range image)
 {
 	struct host_reserved kept;
-	struct vm_range ram;
 
-	if (!host_memory_find(dtb, image, &ram))
+	if (!host_memory_find(dtb, image, &platform.ram))
 		platform_lacks("host tree: no memory node holds Tally's own address");
-	if (!host_memory_keep(dtb, image, platform.tree_size, &ram, &kept))
+	if (!host_memory_keep(dtb, image, platform.tree_size, &platform.ram, &kept))
 		platform_lacks("host tree: /reserved-memory: %s: 0x%lx lies in Tally or its tables",
 		               fdt_get_name(dtb, kept.node, NULL), kept.range.from);
-	platform.ram_base = ram.from;
-	platform.ram_size = ram.to - ram.from;
-	platform.ram_unused = host_memory_sum(dtb) - platform.ram_size;
 }
 
 static uint64_t read_isa(const void *dtb, int cpu)
@@ -374,7 +370,7 @@ static void read_chosen(const void *dtb, int chosen)
 
 /*
  * Erases the seed from the tree, so that it exists only as the key of the guests' seeds, whoever
- * gets the tree's memory. A tree in another memory bank or in ROM is not given to a guest.
+ * gets the tree's memory. A tree in ROM is not given to a guest.
  */
 static void take_seed(void *dtb, int chosen)
 {
@@ -383,7 +379,7 @@ static void take_seed(void *dtb, int chosen)
 
 	if (!seed || !seed_take(seed, (size_t)len))
 		return;
-	if ((uint64_t)(uintptr_t)seed - platform.ram_base < platform.ram_size)
+	if (vm_bank_of(&platform.ram, (uint64_t)(uintptr_t)seed))
 		memset(seed, 0, (size_t)len);
 }
 

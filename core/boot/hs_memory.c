@@ -19,7 +19,7 @@ static void add(uint64_t from, uint64_t to, enum hs_access access)
 }
 
 /* Tally itself. The page between the two stacks of each hart is left out. */
-static void add_image(uint64_t ram_end)
+static void add_image(uint64_t tables_end)
 {
 	uint64_t from = (uint64_t)_data_start;
 
@@ -31,8 +31,8 @@ static void add_image(uint64_t ram_end)
 		add(from, stack + HART_STACK_GUARD, HS_READ_WRITE);
 		from = stack + HART_STACK_GUARD + PAGE_SIZE;
 	}
-	/* Its other data, tables, and the guests' memory. */
-	add(from, ram_end, HS_READ_WRITE);
+	/* Its other data, and tables. */
+	add(from, tables_end, HS_READ_WRITE);
 }
 
 /* Whole pages of registers, none of them twice. */
@@ -74,9 +74,9 @@ static void need_registers(uint64_t base, uint64_t size)
 	registers[n_registers++] = all;
 }
 
-void hs_memory_make(uint64_t tree_end)
+void hs_memory_make(const struct vm_guests *guests)
 {
-	uint64_t end = tree_end;
+	uint64_t end = guests->tree.to;
 
 	if (platform.uart_base)
 		need_registers(platform.uart_base, platform.uart_size);
@@ -86,12 +86,16 @@ void hs_memory_make(uint64_t tree_end)
 		need_registers(platform.iommu.base, platform.iommu.size);
 	for (uint32_t i = 0; i < n_registers; i++)
 		end = max(end, registers[i].to);
+	for (uint32_t i = 0; i < guests->n; i++)
+		end = max(end, guests->ranges[i].to);
 	if (!hs_map_init(&map, end - 1, page_alloc)) {
 		log_line("HS runs without translation: no mode reaches %lx", end - 1);
 		return;
 	}
-	add_image(platform.tree_base);
-	add(platform.tree_base, tree_end, HS_READ);
+	add_image(guests->kept.to);
+	for (uint32_t i = 0; i < guests->n; i++)
+		add(guests->ranges[i].from, guests->ranges[i].to, HS_READ_WRITE);
+	add(guests->tree.from, guests->tree.to, HS_READ);
 	for (uint32_t i = 0; i < n_registers; i++)
 		add(registers[i].from, registers[i].to, HS_READ_WRITE);
 	made = true;

@@ -8,7 +8,7 @@
 
 /* Makes the map, from platform and the image. Boot hart only, after page_alloc_init() and before
  * the other harts start. */
-void hs_memory_make(uint64_t tree_end);
+void hs_memory_make(const struct vm_guests *guests);
 
 /* Adds what HS needs to reset a VM's devices. Boot hart only. A hart that uses the map already has
  * to fence before it goes there. */

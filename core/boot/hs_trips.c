@@ -55,7 +55,7 @@ void hs_memory_trip(struct pcpu *pcpu)
 	if (!strcmp(trip, "registers-exec"))
 		jump(platform.uart_base);
 	if (!strcmp(trip, "firmware-read"))
-		load(platform.ram_base);
+		load(platform.ram.tally);
 	if (!strcmp(trip, "null-read"))
 		load(0);
 	if (!strcmp(trip, "stack-overflow"))

@@ -23,6 +23,7 @@
 #include "core/vm/long_call.h"
 #include "core/boot/page_alloc.h"
 #include "core/boot/pci_assign.h"
+#include "core/boot/ram.h"
 #include "core/panic.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
@@ -55,27 +56,27 @@ static _Noreturn void refuse(const char *text)
 	stop();
 }
 
-static bool is_tree_given(void)
-{
-	return platform.tree_size && platform.tree_base >= (uint64_t)_image_end;
-}
-
 static struct vm_range image(void)
 {
 	return (struct vm_range){(uint64_t)_image_start, (uint64_t)_image_end};
 }
 
-static struct vm_range ram(void)
+static bool is_tree_given(void)
 {
-	return (struct vm_range){platform.ram_base, platform.ram_base + platform.ram_size};
+	return platform.tree_size && (platform.tree_base >= image().to ||
+	                              (platform.tree_base + platform.tree_size <= image().from &&
+	                               vm_bank_of(&platform.ram, platform.tree_base)));
 }
+
+/* How RAM is divided, once make_memory() has begun. */
+static struct vm_guests guests;
 
 /*
  * Copies the host's tree into the tables' memory. Firmware or boot loader left it anywhere: where
  * the tables come, or where the VM tree goes. So it is first moved beside the VM tree, in memory
  * for guests, which is not in use yet.
  */
-static void *set_host_tree_aside(const void *dtb, uint64_t guests, uint64_t tree_at)
+static void *set_host_tree_aside(const void *dtb, uint64_t from, uint64_t tree_at)
 {
 	uint64_t size = ALIGN_UP(fdt_totalsize(dtb), PAGE_SIZE);
 	uint64_t tree_end = platform.tree_base + platform.tree_size;
@@ -84,10 +85,10 @@ static void *set_host_tree_aside(const void *dtb, uint64_t guests, uint64_t tree
 
 	if (size > HOST_TREE_MAX)
 		return NULL;
-	if (above >= guests && above < tree_at &&
+	if (above >= from && above < tree_at &&
 	    (above >= tree_end || tree_at <= platform.tree_base))
 		return memmove((void *)above, dtb, fdt_totalsize(dtb));
-	if (below >= guests && below < platform.tree_base && platform.tree_base <= tree_at &&
+	if (below >= from && below < platform.tree_base && platform.tree_base <= tree_at &&
 	    !host_reserved_find(dtb, below, size, &kept))
 		return memmove((void *)below, dtb, fdt_totalsize(dtb));
 	return NULL;
@@ -118,23 +119,33 @@ static uint64_t make_stacks(void)
 	return end;
 }
 
-/* RAM from low to high: firmware, Tally, stacks, tables | guests | VM tree. The tree is moved to
- * the end of RAM, so that the memory for guests is contiguous and where vm_guest_range() says. A
- * tree that leaves no memory for guests is not moved; read_vm_tree() refuses it. From here on HS
- * runs under its map. */
+/* Returns where the memory for guests begins that ends where the VM tree goes. */
+static uint64_t begin_before_tree(void)
+{
+	for (uint32_t i = 0; i < guests.n; i++) {
+		if (guests.ranges[i].to == guests.tree.from)
+			return guests.ranges[i].from;
+	}
+	return guests.tree.from;
+}
+
+/* Tally's bank from low to high: firmware, Tally, stacks, tables | guests | VM tree. The tree is
+ * moved there, so that guests have all else that vm_guest_ranges() says. A tree that leaves no
+ * memory for guests is not moved; read_vm_tree() refuses it. From here on HS runs under its map. */
 static void make_memory(uint64_t hartid, const void *dtb)
 {
-	struct vm_range guests = vm_guest_range(ram(), platform.tree_size);
 	const void *aside;
 
-	if (!is_tree_given() || guests.from == guests.to)
+	ram_try(dtb);
+	guests = vm_guest_ranges(&platform.ram, platform.tree_size);
+	if (!is_tree_given() || !guests.n)
 		return;
-	aside = set_host_tree_aside(dtb, guests.from, guests.to);
-	memmove((void *)guests.to, (const void *)platform.tree_base, platform.tree_size);
-	platform.tree_base = guests.to;
-	page_alloc_init(make_stacks(), guests.from);
+	aside = set_host_tree_aside(dtb, begin_before_tree(), guests.tree.from);
+	memmove((void *)guests.tree.from, (const void *)platform.tree_base, platform.tree_size);
+	platform.tree_base = guests.tree.from;
+	page_alloc_init(make_stacks(), guests.kept.to);
 	keep_host_tree(aside);
-	hs_memory_make(ALIGN_DOWN(ram().to, GSTAGE_BLOCK));
+	hs_memory_make(&guests);
 	hs_memory_use(hartid);
 }
 
@@ -174,8 +185,8 @@ static void tell_all_refused(void *limits)
 static void read_vm_tree(void)
 {
 	struct vm_limits limits = {
-	    .ram = ram(),
-	    .guests = vm_guest_range(ram(), platform.tree_size),
+	    .ram = platform.ram,
+	    .guests = guests,
 	    .differ = harts_differ,
 	    .contradicts = hart_contradicts,
 	    .guest_files = hart_guest_files,
@@ -187,7 +198,7 @@ static void read_vm_tree(void)
 
 	if (!is_tree_given())
 		refuse("/chosen: linux,initrd-start: no VM tree was given as the initrd");
-	if (limits.guests.from == limits.guests.to)
+	if (!limits.guests.n)
 		refuse("/vms: memory: the machine has none beside Tally and the VM tree");
 	limits.ssccfg = true;
 	for (uint32_t i = 0; i < n_pcpus; i++) {
@@ -202,6 +213,7 @@ static void read_vm_tree(void)
 	if (vm_config_parse((const void *)platform.tree_base, platform.tree_size, &limits, tree,
 	                    &refusal)) {
 		require_host_tree();
+		ram_report_use(tree, &limits);
 		page_alloc_trim(tree, sizeof(*tree),
 		                (uint64_t)&tree->vms[tree->n_vms] - (uint64_t)tree);
 		vms = page_alloc_array(tree->n_vms * sizeof(vms[0]));

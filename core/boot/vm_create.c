@@ -158,13 +158,16 @@ static const char *harts_text(const struct vm *vm, char *buf, size_t size)
 	return buf;
 }
 
-/* Writes where the VM's memory is if it chose that, like " at 0x90000000 and 0xa0000000". */
+/* Writes where the VM's memory is, like " at 0x90000000 and 0xa0000000" if it chose that. On a
+ * machine with one bank only then. */
 static const char *places_text(const struct vm_config *config, char *buf, size_t size)
 {
 	struct text text = text_begin(buf, size);
 
 	for (uint32_t i = 0; i < config->n_pieces; i++)
 		text_add(&text, "%s0x%lx", i ? " and " : " at ", config->pieces[i].base);
+	if (!config->n_pieces && platform.ram.n > 1)
+		text_add(&text, " (lies at 0x%lx)", config->host_base);
 	return buf;
 }
 

@@ -38,59 +38,114 @@ static bool memory_next(struct memory_walk *walk, struct vm_range *range)
 	return false;
 }
 
-/* Adds the ranges that begin in it, or where it ends. Each round makes it larger. */
-static void go_on(const void *tree, struct vm_range *ram)
+static void drop(struct vm_ram *ram, uint32_t i)
 {
-	struct memory_walk walk = memory_walk(tree);
-	struct vm_range more;
+	for (ram->n--; i < ram->n; i++)
+		ram->banks[i] = ram->banks[i + 1];
+}
 
-	while (memory_next(&walk, &more)) {
-		if (more.from < ram->from || more.from > ram->to || more.to <= ram->to)
+/* Adds a range as one bank with those that it overlaps or touches. Of more banks than there may be
+ * it is not used. */
+static void add(struct vm_ram *ram, struct vm_range range)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = ram->n; i--;) {
+		const struct vm_range *bank = &ram->banks[i];
+
+		if (range.to < bank->from || bank->to < range.from)
 			continue;
-		ram->to = more.to;
-		walk = memory_walk(tree);
+		range.from = bank->from < range.from ? bank->from : range.from;
+		range.to = bank->to > range.to ? bank->to : range.to;
+		drop(ram, i);
 	}
+	if (ram->n == VM_MAX_BANKS) {
+		ram->beyond += range.to - range.from;
+		return;
+	}
+	while (at < ram->n && ram->banks[at].from < range.from)
+		at++;
+	for (uint32_t i = ram->n++; i > at; i--)
+		ram->banks[i] = ram->banks[i - 1];
+	ram->banks[at] = range;
 }
 
-bool host_memory_find(const void *tree, struct vm_range image, struct vm_range *ram)
+/* Whether the firmware, or its tree, says what of the RAM before Tally is not for others. */
+static bool keeps_before(const void *tree, uint64_t from, uint64_t tally)
 {
-	struct memory_walk walk = memory_walk(tree);
+	struct host_reserved found;
 
-	do {
-		if (!memory_next(&walk, ram))
-			return false;
-	} while (image.from < ram->from || image.from >= ram->to);
-	go_on(tree, ram);
-	if (image.to - ram->from > VM_RESERVED_MEMORY / 2)
-		ram->from = ALIGN_DOWN(image.from, VM_MEMORY_STEP);
-	return image.to <= ram->to;
+	return from < tally && host_reserved_find(tree, from, tally - from, &found);
 }
 
-uint64_t host_memory_sum(const void *tree)
+/* Places what Tally keeps in the bank with its image. */
+static bool place_tally(const void *tree, struct vm_range image, struct vm_ram *ram)
+{
+	struct vm_range *own = (struct vm_range *)(uintptr_t)vm_bank_of(ram, image.from);
+
+	if (!own || image.to > own->to)
+		return false;
+	ram->tally = ALIGN_UP(own->from, VM_MEMORY_STEP);
+	if (image.to - own->from > VM_RESERVED_MEMORY / 2) {
+		ram->tally = ALIGN_DOWN(image.from, VM_MEMORY_STEP);
+		if (!keeps_before(tree, own->from, ram->tally)) {
+			ram->before = ram->tally - own->from;
+			own->from = ram->tally;
+		}
+	}
+	return ram->tally >= own->from && ram->tally < own->to;
+}
+
+bool host_memory_find(const void *tree, struct vm_range image, struct vm_ram *ram)
 {
 	struct memory_walk walk = memory_walk(tree);
 	struct vm_range range;
-	uint64_t sum = 0;
 
-	while (memory_next(&walk, &range))
-		sum += range.to - range.from;
-	return sum;
+	/* Tally's bank has a place, wherever it is in the tree. */
+	do {
+		if (!memory_next(&walk, &range))
+			return false;
+	} while (image.from < range.from || image.from >= range.to);
+	*ram = (struct vm_ram){0};
+	add(ram, range);
+	for (walk = memory_walk(tree); memory_next(&walk, &range);)
+		add(ram, range);
+	return place_tally(tree, image, ram);
+}
+
+/* Ends the bank with the VM tree before what is kept there, or where the copy of the host's tree
+ * goes. Returns false if nothing is. */
+static bool end_before(const void *tree, struct vm_ram *ram, const struct vm_range *at,
+                       struct host_reserved *found)
+{
+	uint32_t i = 0;
+	struct vm_range *bank;
+	uint64_t from;
+
+	while (ram->banks[i].to < at->to)
+		i++;
+	bank = &ram->banks[i];
+	from = at->from - bank->from > HOST_TREE_MAX ? at->from - HOST_TREE_MAX : bank->from;
+	if (!host_reserved_find(tree, from, at->to - from, found))
+		return false;
+	ram->behind += bank->to - bank->from;
+	bank->to = found->range.from;
+	if (bank->to > bank->from)
+		ram->behind -= bank->to - bank->from;
+	else
+		drop(ram, i);
+	return true;
 }
 
 bool host_memory_keep(const void *tree, struct vm_range image, uint64_t tree_size,
-                      struct vm_range *ram, struct host_reserved *found)
+                      struct vm_ram *ram, struct host_reserved *found)
 {
-	struct vm_range guests = vm_guest_range(*ram, tree_size);
+	struct vm_guests guests = vm_guest_ranges(ram, tree_size);
 
-	if (host_reserved_find(
-	        tree, image.from,
-	        ALIGN_UP(ram->from, VM_MEMORY_STEP) + VM_RESERVED_MEMORY - image.from, found))
+	if (host_reserved_find(tree, image.from, ram->tally + VM_RESERVED_MEMORY - image.from,
+	                       found))
 		return false;
-	while (guests.from < guests.to &&
-	       host_reserved_find(tree, guests.to - HOST_TREE_MAX,
-	                          ram->to - (guests.to - HOST_TREE_MAX), found)) {
-		ram->to = found->range.from;
-		guests = vm_guest_range(*ram, tree_size);
-	}
+	while (guests.n && end_before(tree, ram, &guests.tree, found))
+		guests = vm_guest_ranges(ram, tree_size);
 	return true;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which RAM of the host's tree Tally uses. Pure, like host_tree.h. */
+/* The RAM of the host's tree that Tally uses. Pure, like host_tree.h. */
 #ifndef CORE_CONFIG_HOST_MEMORY_H
 #define CORE_CONFIG_HOST_MEMORY_H
 
@@ -11,21 +11,20 @@
 #define HOST_TREE_MAX MIB(1)
 
 /*
- * The range of a memory node that holds Tally's image, with the ranges that go on where it ends. It
- * begins beside the image if that lies high in it, so that the memory which vm_guest_range() leaves
- * for tables is behind the image. Returns false if there is none.
+ * Finds the banks of RAM: ranges of memory nodes that touch are one. Of more than VM_MAX_BANKS
+ * banks, those that come last in the tree are not used. What Tally keeps (tally) is at the start of
+ * the bank with the image, or, if the image lies high in it, at the image; RAM before it is then
+ * used only if the tree keeps some of it: otherwise the firmware, which is there, does not say
+ * where. Returns false if no bank has the whole image.
  */
-bool host_memory_find(const void *tree, struct vm_range image, struct vm_range *ram);
-
-/* Returns the bytes of all memory nodes. */
-uint64_t host_memory_sum(const void *tree);
+bool host_memory_find(const void *tree, struct vm_range image, struct vm_ram *ram);
 
 /*
- * Ends the RAM before what the host's tree keeps, if a VM tree at its end, or the copy of the
- * host's tree that boot makes before that, would lie there. The memory of VMs goes around it
+ * Ends the bank with the VM tree before what the host's tree keeps, if the VM tree, or the copy of
+ * the host's tree that boot makes before it, would lie there. The memory of VMs goes around it
  * (vm_place_memory()). Returns false if Tally or its tables lie there; *found is that.
  */
 bool host_memory_keep(const void *tree, struct vm_range image, uint64_t tree_size,
-                      struct vm_range *ram, struct host_reserved *found);
+                      struct vm_ram *ram, struct host_reserved *found);
 
 #endif

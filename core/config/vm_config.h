@@ -62,6 +62,7 @@
 #define VM_ALL_COUNTERS    UINT64_C(0xfffffffd) /* bit 1 is time, which is no counter */
 #define VM_RESERVED_MEMORY UINT64_C(0x2000000)  /* RAM kept for firmware, Tally and page tables */
 
+#define VM_MAX_BANKS          16U /* of the machine's RAM */
 #define VM_MAX_PIECES         4U  /* of a VM's memory */
 #define VM_MAX_DEVICES        16U /* of a VM */
 #define VM_DEVICE_MAX_REGIONS 4U
@@ -297,13 +298,32 @@ struct vm_harts {
 	uint32_t ids[VM_MAX_HARTS];
 };
 
+/* The RAM that Tally uses. */
+struct vm_ram {
+	uint32_t n;
+	struct vm_range banks[VM_MAX_BANKS]; /* ascending; none touches another */
+	/* In one of them, and a multiple of VM_MEMORY_STEP: where VM_RESERVED_MEMORY begins. */
+	uint64_t tally;
+	/* Bytes that are not used: before Tally in its bank, behind what the host's tree keeps at
+	 * the end of a bank, and in banks beyond VM_MAX_BANKS. */
+	uint64_t before, behind, beyond;
+};
+
+/* How RAM is divided. All addresses are multiples of VM_MEMORY_STEP. */
+struct vm_guests {
+	uint32_t n;                               /* 0: there is no memory for VMs */
+	struct vm_range ranges[VM_MAX_BANKS + 1]; /* for VMs, ascending, none is empty */
+	struct vm_range kept;                     /* for the firmware, Tally and its tables */
+	struct vm_range tree;                     /* for the VM tree, which begins there */
+};
+
 /* What the machine has. Functions get harts as indexes in `harts`, or as masks of these. */
 struct vm_limits {
 	struct vm_harts harts;
-	uint64_t ad_ungated;    /* of these: no VM there may have memory to read only */
-	struct vm_range ram;    /* the bank of RAM that Tally uses */
-	struct vm_range guests; /* of it, what all VMs share; see vm_guest_range() */
-	uint64_t hctrs;         /* bit n: the harts have counter n; 0: unknown, no check */
+	uint64_t ad_ungated; /* of these: no VM there may have memory to read only */
+	struct vm_ram ram;
+	struct vm_guests guests; /* how vm_guest_ranges() divides it */
+	uint64_t hctrs;          /* bit n: the harts have counter n; 0: unknown, no check */
 	/*
 	 * Returns why a vcpu cannot move between two harts, as the reason of a refusal, with '#'
 	 * for the id of each. NULL: it can. The pointer itself may be NULL: all harts are alike.
@@ -444,10 +464,16 @@ bool vm_has_trusted_dma(const struct vm_config *vm);
 void vm_refusal_text(const struct vm_refusal *why, char *text, size_t size);
 
 /*
- * Returns what VMs share, for vm_limits.guests: the RAM behind the first VM_RESERVED_MEMORY and
- * before a VM tree of tree_size bytes at its end, in whole steps of VM_MEMORY_STEP. Its size is 0
- * if there is nothing left.
+ * Divides RAM. A VM tree of tree_size bytes goes to the end of the bank where Tally is, or where
+ * that has no room for it, to the end of the last bank that has. If it fits nowhere, or if Tally's
+ * bank is too small, there is no memory for VMs.
  */
-struct vm_range vm_guest_range(struct vm_range ram, uint64_t tree_size);
+struct vm_guests vm_guest_ranges(const struct vm_ram *ram, uint64_t tree_size);
+
+/* Returns the bank that has this address, or NULL. */
+const struct vm_range *vm_bank_of(const struct vm_ram *ram, uint64_t address);
+
+/* Returns the bytes of all ranges for VMs. */
+uint64_t vm_guest_sum(const struct vm_guests *guests);
 
 #endif

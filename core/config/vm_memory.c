@@ -5,21 +5,6 @@
 
 #include "core/lib/types.h"
 
-struct vm_range vm_guest_range(struct vm_range ram, uint64_t tree_size)
-{
-	uint64_t start = ALIGN_UP(ram.from, VM_MEMORY_STEP),
-	         end = ALIGN_DOWN(ram.to, VM_MEMORY_STEP);
-	struct vm_range guests;
-
-	if (start < ram.from || end < start || end - start < VM_RESERVED_MEMORY)
-		return (struct vm_range){ram.to, ram.to};
-	guests.from = start + VM_RESERVED_MEMORY;
-	guests.to = guests.from;
-	if (tree_size < end - guests.from)
-		guests.to = ALIGN_DOWN(end - tree_size, VM_MEMORY_STEP);
-	return guests;
-}
-
 struct vm_piece vm_piece(const struct vm_config *vm, uint32_t number)
 {
 	if (number < vm->n_pieces)
@@ -120,14 +105,14 @@ static uint64_t taken_until(const struct room *room, uint64_t from, uint64_t siz
 	return 0;
 }
 
-/* Returns whether there is one free range of this size; *at is the lowest one. */
-static bool find_free(const struct room *room, uint64_t size, uint64_t *at)
+/* Returns whether there is one free range of this size in another one; *at is the lowest one. */
+static bool find_free_in(const struct room *room, const struct vm_range *range, uint64_t size,
+                         uint64_t *at)
 {
-	const struct vm_range *guests = &room->limits->guests;
 	uint64_t end;
 
 	/* Each round passes a piece, and comes to none twice. */
-	for (*at = guests->from; *at <= guests->to && size + room->guard <= guests->to - *at;
+	for (*at = range->from; *at <= range->to && size + room->guard <= range->to - *at;
 	     *at = end) {
 		end = taken_until(room, *at, size);
 		if (!end)
@@ -136,22 +121,47 @@ static bool find_free(const struct room *room, uint64_t size, uint64_t *at)
 	return false;
 }
 
-/* Returns the bytes of the largest free range. */
-static uint64_t largest_free(const struct room *room)
+/* The same in all that is for VMs. */
+static bool find_free(const struct room *room, uint64_t size, uint64_t *at)
 {
-	const struct vm_range *guests = &room->limits->guests;
-	uint64_t low = 0, high = (guests->to - guests->from) / VM_MEMORY_STEP, at;
+	const struct vm_guests *guests = &room->limits->guests;
+
+	for (uint32_t i = 0; i < guests->n; i++) {
+		if (find_free_in(room, &guests->ranges[i], size, at))
+			return true;
+	}
+	return false;
+}
+
+/* Returns the bytes of the largest free range in another one. */
+static uint64_t largest_in(const struct room *room, const struct vm_range *range)
+{
+	uint64_t low = 0, high = (range->to - range->from) / VM_MEMORY_STEP, at;
 
 	/* What holds one size holds each smaller one. */
 	while (low < high) {
 		uint64_t steps = low + (high - low + 1) / 2;
 
-		if (find_free(room, steps * VM_MEMORY_STEP, &at))
+		if (find_free_in(room, range, steps * VM_MEMORY_STEP, &at))
 			low = steps;
 		else
 			high = steps - 1;
 	}
 	return low * VM_MEMORY_STEP;
+}
+
+/* The same in all that is for VMs. */
+static uint64_t largest_free(const struct room *room)
+{
+	const struct vm_guests *guests = &room->limits->guests;
+	uint64_t largest = 0;
+
+	for (uint32_t i = 0; i < guests->n; i++) {
+		uint64_t size = largest_in(room, &guests->ranges[i]);
+
+		largest = size > largest ? size : largest;
+	}
+	return largest;
 }
 
 bool vm_place_memory(struct vm_tree *tree, const struct vm_limits *limits, uint32_t *which,
@@ -184,4 +194,62 @@ bool vm_place_shared(struct vm_tree *tree, const struct vm_limits *limits, uint3
 		return false;
 	}
 	return true;
+}
+
+/* Returns how many bytes from an address on are free. */
+static uint64_t free_from(const struct room *room, uint64_t from, uint64_t to)
+{
+	uint64_t low = 0, high = (to - from) / VM_MEMORY_STEP;
+
+	while (low < high) {
+		uint64_t steps = low + (high - low + 1) / 2;
+
+		if (taken_until(room, from, steps * VM_MEMORY_STEP))
+			high = steps - 1;
+		else
+			low = steps;
+	}
+	return low * VM_MEMORY_STEP;
+}
+
+/* Returns how many bytes of a range for VMs are nobody's. */
+static uint64_t free_in(const struct room *room, const struct vm_range *range)
+{
+	uint64_t sum = 0, size;
+
+	/* Each round passes a free range, or a piece. */
+	for (uint64_t at = range->from; at < range->to;) {
+		size = free_from(room, at, range->to);
+		sum += size;
+		at = size ? at + size : taken_until(room, at, VM_MEMORY_STEP);
+	}
+	return sum;
+}
+
+static bool lies_in(const struct vm_range *bank, uint64_t at)
+{
+	return at >= bank->from && at < bank->to;
+}
+
+struct vm_bank_use vm_bank_use(const struct vm_tree *tree, const struct vm_limits *limits,
+                               const struct vm_range *bank)
+{
+	struct room room = {tree, limits, tree->n_vms, tree->n_shared, 0};
+	const struct vm_guests *guests = &limits->guests;
+	struct vm_bank_use use = {.tally = lies_in(bank, limits->ram.tally)};
+
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		bool here = false;
+
+		for (uint32_t k = 0; vm_piece(&tree->vms[i], k).size; k++)
+			here |= lies_in(bank, vm_piece(&tree->vms[i], k).host);
+		use.vms += here;
+	}
+	for (uint32_t i = 0; i < tree->n_shared; i++)
+		use.shared += lies_in(bank, tree->shared[i].host_base);
+	for (uint32_t i = 0; i < guests->n; i++) {
+		if (lies_in(bank, guests->ranges[i].from))
+			use.free += free_in(&room, &guests->ranges[i]);
+	}
+	return use;
 }

@@ -41,4 +41,14 @@ uint64_t vm_shared_room(const struct vm_shared *shared);
 bool vm_place_shared(struct vm_tree *tree, const struct vm_limits *limits, uint32_t *which,
                      uint64_t *largest);
 
+/* What lies in a bank of RAM, when all have theirs. A VM may lie in several. */
+struct vm_bank_use {
+	bool tally;
+	uint32_t vms, shared;
+	uint64_t free; /* bytes that VMs could have */
+};
+
+struct vm_bank_use vm_bank_use(const struct vm_tree *tree, const struct vm_limits *limits,
+                               const struct vm_range *bank);
+
 #endif

@@ -9,11 +9,17 @@
 
 typedef unsigned long long ull;
 
+static bool overlaps(uint64_t base, uint64_t size, const struct vm_range *range)
+{
+	return range->from < range->to &&
+	       vm_ranges_overlap(base, size, range->from, range->to - range->from);
+}
+
 /* A piece that is in RAM, but not for VMs, or not where a VM can see it. */
 static bool check_free(const struct vm_blob *b, int node, const struct vm_limits *limits,
                        const struct vm_config *vm, uint64_t base, uint64_t size)
 {
-	const struct vm_range *guests = &limits->guests;
+	const struct vm_guests *guests = &limits->guests;
 	struct host_reserved kept;
 	uint64_t chip;
 
@@ -24,16 +30,18 @@ static bool check_free(const struct vm_blob *b, int node, const struct vm_limits
 		    "0x%llx",
 		    (ull)base, fdt_get_name(limits->host_tree, kept.node, NULL),
 		    (ull)kept.range.to);
-	if (base < guests->from)
+	if (overlaps(base, size, &guests->kept))
 		return vm_refuse_text(
 		    b, VM_REFUSED_MEMORY_KEPT, node, "memory-at",
-		    "the memory at 0x%llx begins in what Tally keeps of RAM, up to 0x%llx",
-		    (ull)base, (ull)guests->from);
-	if (base > guests->to || size > guests->to - base)
+		    "the memory at 0x%llx %s what Tally keeps of RAM, %s 0x%llx", (ull)base,
+		    base < guests->kept.from ? "reaches" : "begins in",
+		    base < guests->kept.from ? "from" : "up to",
+		    (ull)(base < guests->kept.from ? guests->kept.from : guests->kept.to));
+	if (overlaps(base, size, &guests->tree))
 		return vm_refuse_text(
 		    b, VM_REFUSED_MEMORY_KEPT, node, "memory-at",
-		    "the memory at 0x%llx reaches the VM tree, at the end of RAM from 0x%llx",
-		    (ull)base, (ull)guests->to);
+		    "the memory at 0x%llx reaches the VM tree, which begins at 0x%llx", (ull)base,
+		    (ull)guests->tree.from);
 	if (vm_covers_chip(vm, base, size, &chip))
 		return vm_refuse_text(
 		    b, VM_REFUSED_MEMORY_GUEST, node, "memory-at",
@@ -51,6 +59,31 @@ static bool check_free(const struct vm_blob *b, int node, const struct vm_limits
 	return true;
 }
 
+static bool check_bank(const struct vm_blob *b, int node, const struct vm_ram *ram, uint64_t base,
+                       uint64_t size)
+{
+	const struct vm_range *bank = ram->banks, *last = bank;
+
+	for (uint32_t i = 0; i < ram->n; i++) {
+		last = &ram->banks[i];
+		if (bank->to <= base && i)
+			bank = last;
+	}
+	if (base < bank->from)
+		return vm_refuse_text(b, VM_REFUSED_MEMORY_RAM, node, "memory-at",
+		                      "the memory at 0x%llx is no RAM, which %s at 0x%llx",
+		                      (ull)base, bank == ram->banks ? "begins" : "goes on",
+		                      (ull)bank->from);
+	if (base > bank->to || size > bank->to - base)
+		return vm_refuse_text(
+		    b, VM_REFUSED_MEMORY_RAM, node, "memory-at",
+		    bank == last ? "the memory at 0x%llx goes on behind the end of RAM, 0x%llx"
+		                 : "the memory at 0x%llx goes on behind 0x%llx, where its bank of "
+		                   "RAM ends",
+		    (ull)base, (ull)bank->to);
+	return true;
+}
+
 static bool check_piece(const struct vm_blob *b, int node, const struct vm_limits *limits,
                         const struct vm_config *vm, uint64_t base, uint64_t size)
 {
@@ -61,15 +94,8 @@ static bool check_piece(const struct vm_blob *b, int node, const struct vm_limit
 		return vm_refuse_text(b, VM_REFUSED_MEMORY, node, "memory-at",
 		                      "%llu bytes at 0x%llx are not a positive multiple of 2 MiB",
 		                      (ull)size, (ull)base);
-	if (base < limits->ram.from)
-		return vm_refuse_text(b, VM_REFUSED_MEMORY_RAM, node, "memory-at",
-		                      "the memory at 0x%llx is no RAM, which begins at 0x%llx",
-		                      (ull)base, (ull)limits->ram.from);
-	if (base > limits->ram.to || size > limits->ram.to - base)
-		return vm_refuse_text(b, VM_REFUSED_MEMORY_RAM, node, "memory-at",
-		                      "the memory at 0x%llx goes on behind the end of RAM, 0x%llx",
-		                      (ull)base, (ull)limits->ram.to);
-	return check_free(b, node, limits, vm, base, size);
+	return check_bank(b, node, &limits->ram, base, size) &&
+	       check_free(b, node, limits, vm, base, size);
 }
 
 static bool check_others(const struct vm_blob *b, int node, const struct vm_tree *tree,
@@ -167,7 +193,7 @@ bool vm_parse_memory(const struct vm_blob *b, int node, const struct vm_prop *pr
                      struct vm_config *vm)
 {
 	const struct vm_prop *size = &props[MEMORY_SIZE], *at = &props[MEMORY_AT];
-	uint64_t all = limits->guests.to - limits->guests.from, taken = 0;
+	uint64_t all = vm_guest_sum(&limits->guests), taken = 0;
 
 	for (uint32_t i = 0; i < tree->n_vms; i++)
 		taken += tree->vms[i].memory;
@@ -193,8 +219,12 @@ static const char *behind(const struct vm_limits *limits, const struct vm_tree *
 {
 	struct host_reserved kept;
 
-	if (guard > limits->guests.to - end)
+	if (overlaps(end, guard, &limits->guests.kept))
+		return "Tally";
+	if (overlaps(end, guard, &limits->guests.tree))
 		return "the VM tree";
+	if (!vm_bank_of(&limits->ram, end + guard - 1))
+		return "no RAM";
 	if (host_reserved_find(limits->host_tree, end, guard, &kept))
 		return fdt_get_name(limits->host_tree, kept.node, NULL);
 	for (uint32_t i = 0; i < tree->n_vms; i++) {
@@ -244,7 +274,8 @@ bool vm_check_room(const struct vm_blob *b, int vms, const struct vm_limits *lim
 	return vm_refuse_numbers(
 	    b, VM_REFUSED_MEMORY_ROOM, fdt_subnode_offset(b->blob, vms, tree->vms[which].name),
 	    "memory",
-	    "no # MiB in one piece are left beside memory-at of the VMs and /reserved-memory; at "
-	    "most #",
+	    limits->ram.n > 1 ? "no # MiB in one piece are left in a bank of RAM; at most #"
+	                      : "no # MiB in one piece are left beside memory-at of the VMs and "
+	                        "/reserved-memory; at most #",
 	    tree->vms[which].memory >> 20, largest >> 20);
 }

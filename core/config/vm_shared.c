@@ -186,7 +186,7 @@ static bool parse_name(const struct vm_blob *b, int node, struct vm_tree *tree)
 static bool parse_size(const struct vm_blob *b, int node, const struct vm_prop *prop,
                        const struct vm_limits *limits, struct vm_tree *tree)
 {
-	uint64_t all = limits->guests.to - limits->guests.from, taken = 0, size;
+	uint64_t all = vm_guest_sum(&limits->guests), taken = 0, size;
 
 	if (!vm_require(b, node, prop) || !vm_read_u64(b, node, prop, &size))
 		return false;
@@ -261,7 +261,8 @@ bool vm_check_shared_room(const struct vm_blob *b, int node, const struct vm_lim
 	return vm_refuse_numbers(
 	    b, VM_REFUSED_MEMORY_ROOM, fdt_subnode_offset(b->blob, node, tree->shared[which].name),
 	    "size",
-	    "no # MiB in one piece are left beside the memory of the VMs and /reserved-memory; at "
-	    "most #",
+	    limits->ram.n > 1 ? "no # MiB in one piece are left in a bank of RAM; at most #"
+	                      : "no # MiB in one piece are left beside the memory of the VMs and "
+	                        "/reserved-memory; at most #",
 	    vm_shared_room(&tree->shared[which]) >> 20, largest >> 20);
 }

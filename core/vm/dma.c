@@ -16,7 +16,7 @@ struct dma dma;
 
 static uint64_t ram_end(void)
 {
-	return platform.ram_base + platform.ram_size;
+	return platform.ram.banks[platform.ram.n - 1].to;
 }
 
 static const char *turn_on(const struct host_iommu *host, uint32_t last_id, iommu_alloc_fn *alloc)

@@ -7,12 +7,12 @@
 #include "arch/riscv/imsic.h"
 #include "arch/riscv/irqchip.h"
 #include "core/config/host_iommu.h"
+#include "core/config/vm_config.h"
 #include "core/vm/pcpu.h"
 #include "core/lib/types.h"
 
 struct platform {
-	uint64_t ram_base, ram_size;   /* what Tally uses: of the bank that contains it */
-	uint64_t ram_unused;           /* the bytes of the machine's other RAM */
+	struct vm_ram ram;
 	uint64_t tree_base, tree_size; /* the VM tree (/chosen linux,initrd-*) */
 	/* Tally's copy of the host's device tree. NULL: it could not be kept. */
 	const void *host_tree;

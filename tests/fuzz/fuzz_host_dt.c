@@ -177,14 +177,38 @@ static void check_iommu(void)
 	require(iommu->last_id < 1 << 24);
 }
 
+/* Banks in order and apart, one of which has Tally; VMs, Tally and the VM tree are apart and in one
+ * bank each. */
+static void check_ram(uint64_t here)
+{
+	const struct vm_ram *ram = &platform.ram;
+	struct vm_guests guests = vm_guest_ranges(ram, platform.tree_size);
+	const struct vm_range *at = guests.ranges;
+
+	require(ram->n >= 1 && ram->n <= VM_MAX_BANKS && guests.n <= ram->n + 1);
+	require(vm_bank_of(ram, here) && vm_bank_of(ram, here) == vm_bank_of(ram, ram->tally));
+	for (uint32_t i = 0; i < ram->n; i++) {
+		require(ram->banks[i].from < ram->banks[i].to);
+		require(!i || ram->banks[i - 1].to < ram->banks[i].from);
+	}
+	for (uint32_t i = 0; i < guests.n; i++) {
+		require(at[i].from < at[i].to && (!i || at[i - 1].to <= at[i].from));
+		require(vm_bank_of(ram, at[i].from) &&
+		        vm_bank_of(ram, at[i].from) == vm_bank_of(ram, at[i].to - 1));
+		require(at[i].to <= guests.kept.from || at[i].from >= guests.kept.to);
+		require(at[i].to <= guests.tree.from || at[i].from >= guests.tree.to);
+	}
+	require(!guests.n || guests.tree.to - guests.tree.from >= platform.tree_size);
+	require(!guests.n || guests.kept.to - guests.kept.from == VM_RESERVED_MEMORY);
+}
+
 /* Whatever becomes of the tree's memory. */
 static void check_platform(void)
 {
 	const char *mmu = platform.mmu_type;
 	uint64_t here = (uint64_t)(uintptr_t)&platform;
-	uint64_t last = platform.ram_base + (platform.ram_size - 1);
 
-	require(platform.ram_base <= here && here <= last && platform.ram_base <= last);
+	check_ram(here);
 	require(platform.tree_base <= platform.tree_base + platform.tree_size);
 	require(platform.timebase && platform.n_harts <= MAX_HARTS);
 	for (uint32_t i = 0; i < platform.n_harts; i++)
@@ -204,7 +228,7 @@ static void check_seed(const uint8_t *tree, const uint8_t *before, size_t size)
 	for (size_t i = 0; i < size; i++)
 		require(tree[i] == before[i] ||
 		        (seed && tree[i] == 0 && tree + i >= (const uint8_t *)seed));
-	if (seed && at - platform.ram_base < platform.ram_size)
+	if (seed && vm_bank_of(&platform.ram, at))
 		require(memcmp(seed, zeros, SEED_BYTES) == 0);
 }
 

@@ -71,7 +71,7 @@ HOST_LIBS_fdt_walk := -lfdt
 
 HOST_TESTS += guest_dt
 GUEST_DT_SRC := $(addprefix core/config/,device_node.c pci_node.c host_reserved.c host_tree.c \
-	dt_path.c vm_memory.c vm_props.c vm_refusal.c) core/lib/text.c core/lib/printf.c
+	dt_path.c vm_banks.c vm_memory.c vm_props.c vm_refusal.c) core/lib/text.c core/lib/printf.c
 HOST_SRC_guest_dt := tests/host/test_guest_dt.c core/vm/guest_dt.c $(GUEST_DT_SRC)
 HOST_LIBS_guest_dt := -lfdt
 

@@ -288,8 +288,7 @@ static void make(bool wire, uint32_t functions)
 	fake_iommu_reset();
 	platform = (struct platform){
 	    .timebase = TIMEBASE,
-	    .ram_base = 0x80000000,
-	    .ram_size = (UINT64_C(1) << 46) - 0x80000000,
+	    .ram = {.n = 1, .banks = {{0x80000000, UINT64_C(1) << 46}}, .tally = 0x80000000},
 	    .iommu = {.base = FAKE_IOMMU_BASE,
 	              .size = 4096,
 	              .n_wires = wire,

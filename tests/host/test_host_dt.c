@@ -108,9 +108,26 @@ static void set_text(const char *path, const char *name, const char *value)
 
 static void assert_ram(uint64_t from, uint64_t to, uint64_t unused)
 {
-	assert_int_equal(platform.ram_base, from);
-	assert_int_equal(platform.ram_base + platform.ram_size, to);
-	assert_int_equal(platform.ram_unused, unused);
+	assert_int_equal(platform.ram.n, 1);
+	assert_int_equal(platform.ram.banks[0].from, from);
+	assert_int_equal(platform.ram.banks[0].to, to);
+	assert_int_equal(platform.ram.before + platform.ram.behind + platform.ram.beyond, unused);
+}
+
+/* The banks, where Tally's memory begins, and what is in none of them. */
+static void assert_banks(const char *banks, uint64_t tally, uint64_t unused)
+{
+	char text[512];
+	size_t n = 0;
+
+	text[0] = 0;
+	for (uint32_t i = 0; i < platform.ram.n; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%llx-%llx", i ? " " : "",
+		                      (unsigned long long)platform.ram.banks[i].from,
+		                      (unsigned long long)platform.ram.banks[i].to);
+	assert_string_equal(text, banks);
+	assert_int_equal(platform.ram.tally, tally);
+	assert_int_equal(platform.ram.before + platform.ram.behind + platform.ram.beyond, unused);
 }
 
 static void assert_uart(uint64_t base, uint32_t shift, uint32_t width, uint32_t irq)
@@ -194,13 +211,14 @@ static void a_bank_of_several_nodes(void **state)
 {
 	(void)state;
 	assert_string_equal(start_board("k3", 0x100200000, 0), "");
-	assert_ram(0x100000000, 0x200000000, 0x90000000);
+	assert_banks("20000000-30000000 100000000-200000000 900000000-980000000", 0x100000000, 0);
 	/* The second range of a node. */
 	assert_string_equal(start(0x900200000, 0), "");
-	assert_ram(0x900000000, 0x980000000, 0x110000000);
+	assert_banks("20000000-30000000 100000000-200000000 900000000-980000000", 0x900000000, 0);
 	/* High in its bank: the tables are behind it. */
 	assert_string_equal(start(0x180200000, 0), "");
-	assert_ram(0x180200000, 0x200000000, UINT64_C(0x190000000) - 0x7fe00000);
+	assert_banks("20000000-30000000 180200000-200000000 900000000-980000000", 0x180200000,
+	             0x80200000);
 }
 
 static void memory_that_is_not_there(void **state)
@@ -216,11 +234,11 @@ static void addresses_of_one_cell(void **state)
 {
 	(void)state;
 	assert_string_equal(start_board("narrow", 0x80200000, 4), "");
-	assert_ram(0x80000000, 0x90000000, 0x10000000);
+	assert_banks("80000000-90000000 a0000000-b0000000", 0x80000000, 0);
 	assert_int_equal(platform.tree_base, 0x88000000);
 	assert_int_equal(platform.tree_size, 0x200000);
 	assert_string_equal(start(0xa0200000, 4), "");
-	assert_ram(0xa0000000, 0xb0000000, 0x10000000);
+	assert_banks("80000000-90000000 a0000000-b0000000", 0xa0000000, 0);
 }
 
 /* --- harts ----------------------------------------------------------------------------- */

@@ -254,13 +254,20 @@ static void image_is_known_by_its_magic(void **state)
 /* What is left of RAM at this address; its size. */
 static uint64_t left(uint64_t base, uint64_t ram_size, uint64_t tree_size)
 {
-	const struct vm_range ram = {base, base + ram_size};
-	struct vm_range guests = vm_guest_range(ram, tree_size);
+	const uint64_t first = (base + MIB(2) - 1) & ~(MIB(2) - 1);
+	const struct vm_ram ram = {.n = 1, .banks = {{base, base + ram_size}}, .tally = first};
+	struct vm_guests guests = vm_guest_ranges(&ram, tree_size);
 
-	assert_true(guests.from <= guests.to && guests.to <= ram.to);
-	if (guests.from < guests.to)
-		assert_int_equal(guests.from, ((base + MIB(2) - 1) & ~(MIB(2) - 1)) + MIB(32));
-	return guests.to - guests.from;
+	assert_true(guests.n <= 1);
+	if (!guests.n)
+		return 0;
+	assert_int_equal(guests.kept.from, first);
+	assert_int_equal(guests.kept.to, first + MIB(32));
+	assert_int_equal(guests.ranges[0].from, first + MIB(32));
+	assert_int_equal(guests.ranges[0].to, guests.tree.from);
+	assert_int_equal(guests.tree.to, ram.banks[0].to & ~(MIB(2) - 1));
+	assert_true(guests.tree.to - guests.tree.from >= tree_size);
+	return vm_guest_sum(&guests);
 }
 
 static void what_is_left_for_guests(void **state)

@@ -206,8 +206,9 @@ static void what_the_vm_has(void **state)
 	(void)state;
 	test_host = NULL;
 	set_bytes(t, BETA, "memory-at", piece, sizeof(piece));
-	limits.ram = (struct vm_range){0x20000000, 0x90000000};
-	limits.guests = (struct vm_range){0x22000000, 0x8f000000};
+	limits.ram =
+	    (struct vm_ram){.n = 1, .banks = {{0x20000000, 0x90000000}}, .tally = 0x20000000};
+	limits.guests = vm_guest_ranges(&limits.ram, 16 << 20);
 	refused_on(&limits, t, VM_REFUSED_PCI,
 	           DISK ": pci: the VM has memory where its PCI bus would be");
 	use_board("plic");

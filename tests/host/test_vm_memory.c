@@ -375,12 +375,12 @@ static void where_there_is_none(void **state)
 	        "up to 0x82000000");
 	AT(t, BETA, 0x8a000000, MIB(2));
 	refused(t, VM_REFUSED_MEMORY_KEPT,
-	        "/vms/beta: memory-at: the memory at 0x8a000000 reaches the VM tree, at the end of "
-	        "RAM from 0x8a000000");
+	        "/vms/beta: memory-at: the memory at 0x8a000000 reaches the VM tree, which begins "
+	        "at 0x8a000000");
 	AT(t, BETA, 0x89e00000, MIB(4));
 	refused(t, VM_REFUSED_MEMORY_KEPT,
-	        "/vms/beta: memory-at: the memory at 0x89e00000 reaches the VM tree, at the end of "
-	        "RAM from 0x8a000000");
+	        "/vms/beta: memory-at: the memory at 0x89e00000 reaches the VM tree, which begins "
+	        "at 0x8a000000");
 	/* The second piece is looked at, too. */
 	AT(t, BETA, 0x83000000, MIB(2), 0x80000000, MIB(2));
 	refused(t, VM_REFUSED_MEMORY_KEPT,
@@ -422,8 +422,8 @@ static void where_a_vm_has_none(void **state)
 	void *t = good_tree();
 
 	(void)state;
-	limits.ram = (struct vm_range){0, 1ULL << 42};
-	limits.guests = vm_guest_range(limits.ram, 1);
+	limits.ram = (struct vm_ram){.n = 1, .banks = {{0, 1ULL << 42}}, .tally = 0};
+	limits.guests = vm_guest_ranges(&limits.ram, 1);
 	AT(t, BETA, 0xc000000, MIB(2));
 	refused_on(&limits, t, VM_REFUSED_MEMORY_GUEST,
 	           "/vms/beta: memory-at: the memory at 0xc000000 covers the VM's own interrupt "
@@ -459,16 +459,16 @@ static void nothing_for_guests(void **state)
 	void *t = good_tree();
 
 	(void)state;
-	limits.ram = (struct vm_range){0x80000000, 0x82200000};
-	limits.guests = vm_guest_range(limits.ram, MIB(4));
+	limits.ram.banks[0].to = 0x82200000;
+	limits.guests = vm_guest_ranges(&limits.ram, MIB(4));
 	AT(t, ALPHA, 0x82000000, MIB(2));
 	/* Nor is there memory for the other VM. */
 	refused_first_on(
 	    &limits, t, VM_REFUSED_MEMORY_KEPT,
-	    "/vms/alpha: memory-at: the memory at 0x82000000 reaches the VM tree, at the end "
-	    "of RAM from 0x82000000");
-	limits.ram.to = 0x81000000;
-	limits.guests = vm_guest_range(limits.ram, 1);
+	    "/vms/alpha: memory-at: the memory at 0x82000000 reaches the VM tree, which begins "
+	    "at 0x82000000");
+	limits.ram.banks[0].to = 0x81000000;
+	limits.guests = vm_guest_ranges(&limits.ram, 1);
 	AT(t, ALPHA, 0x80800000, MIB(2));
 	refused_first_on(
 	    &limits, t, VM_REFUSED_MEMORY_KEPT,

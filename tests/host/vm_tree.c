@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <libfdt.h>
 
+#include "core/config/host_reserved.h"
 #include "core/config/vm_memory.h"
 #include "core/config/vm_refusals.h"
 
@@ -28,8 +29,8 @@ static const char *contradicts(uint32_t hart)
 
 const struct vm_limits test_limits = {
     .harts = {3, {0, 2, 63}},
-    .ram = {0x80000000, 0x8a200000},
-    .guests = {0x82000000, 0x8a000000},
+    .ram = {.n = 1, .banks = {{0x80000000, 0x8a200000}}, .tally = 0x80000000},
+    .guests = {1, {{0x82000000, 0x8a000000}}, {0x80000000, 0x82000000}, {0x8a000000, 0x8a200000}},
     .hctrs = 0x3d,
     .differ = differ,
     .contradicts = contradicts,
@@ -297,16 +298,31 @@ static void check_inside(const void *data, uint64_t size, const void *blob, uint
 	assert_true(from <= blob_size && size <= blob_size - from);
 }
 
+/* In one bank of RAM, and in what is neither Tally's, nor the VM tree's, nor kept. */
+static bool is_for_vms(const struct vm_limits *limits, uint64_t base, uint64_t size)
+{
+	const struct vm_range *kept = &limits->guests.kept, *tree = &limits->guests.tree;
+	struct host_reserved found;
+	bool inside = false;
+
+	for (uint32_t i = 0; i < limits->ram.n; i++)
+		inside |= base >= limits->ram.banks[i].from &&
+		          base + size <= limits->ram.banks[i].to && base + size > base;
+	return inside && (base + size <= kept->from || base >= kept->to) &&
+	       (base + size <= tree->from || base >= tree->to) &&
+	       !host_reserved_find(limits->host_tree, base, size, &found);
+}
+
 /* In order and apart, each where VMs may have memory; without memory-at it is one piece. */
 static void check_memory(const struct vm_limits *limits, const struct vm_config *vm)
 {
-	uint64_t sum = 0, end = limits->guests.from;
+	uint64_t sum = 0, end = 0;
 	uint32_t n = 0;
 
 	for (struct vm_piece piece; (piece = vm_piece(vm, n)).size; n++) {
 		assert_true(piece.host >= end + (n ? 2 << 20 : 0));
 		assert_true(piece.host % (2 << 20) == 0 && piece.size % (2 << 20) == 0);
-		assert_true(piece.size <= limits->guests.to - piece.host);
+		assert_true(is_for_vms(limits, piece.host, piece.size));
 		assert_true(piece.guest == (vm->n_pieces ? piece.host : 0x80000000));
 		sum += piece.size;
 		end = piece.host + piece.size;
@@ -454,8 +470,8 @@ static void check_shared(const struct vm_limits *limits, const struct vm_tree *t
 		assert_in_range(strlen(s->name), 1, 15);
 		assert_true(writers[i] > 0 && s->size > 0 && s->size % 4096 == 0);
 		assert_true(room >= s->size && room - s->size < 2 << 20);
-		assert_true(s->host_base % (2 << 20) == 0 && s->host_base >= limits->guests.from);
-		assert_true(room <= limits->guests.to - s->host_base);
+		assert_true(s->host_base % (2 << 20) == 0);
+		assert_true(is_for_vms(limits, s->host_base, room));
 		for (uint32_t k = 0; k < i; k++)
 			assert_true(apart(s->host_base, room, tree->shared[k].host_base,
 			                  vm_shared_room(&tree->shared[k])) &&

@@ -64,7 +64,7 @@ REFUSALS = [
      "/vms/one: memory-at: the memory at 0x81e00000 begins in what Tally keeps of RAM, up to "
      "0x82000000"),
     ("memory =", "memory-at = /bits/ 64 <0xbfe00000 0x200000>; memory =",
-     "/vms/one: memory-at: the memory at 0xbfe00000 reaches the VM tree, at the end of RAM from "
+     "/vms/one: memory-at: the memory at 0xbfe00000 reaches the VM tree, which begins at "
      "0xbfe00000"),
     ("memory =", "memory-at = /bits/ 64 <0x90000000 0x400000 0x90200000 0x200000>; memory =",
      "/vms/one: memory-at: the pieces at 0x90000000 and 0x90200000 overlap"),

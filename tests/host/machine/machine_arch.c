@@ -11,6 +11,7 @@
 #include "arch/riscv/isa_trial.h"
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/semihosting.h"
+#include "arch/riscv/touch.h"
 #include "arch/riscv/uart.h"
 #include "core/boot/harts.h"
 #include "core/boot/hs_memory.h"
@@ -99,10 +100,17 @@ uint64_t semihosting(uint64_t operation, const void *block)
 	return ~0UL;
 }
 
-/* What HS may do with its memory is for the hart to say (test_hs_map.c, test_hs_memory.py). */
-void hs_memory_make(uint64_t tree_end)
+/* All of its memory is there. */
+bool touch(uint64_t address)
 {
-	(void)tree_end;
+	(void)address;
+	return true;
+}
+
+/* What HS may do with its memory is for the hart to say (test_hs_map.c, test_hs_memory.py). */
+void hs_memory_make(const struct vm_guests *guests)
+{
+	(void)guests;
 }
 
 void hs_memory_add_devices(const struct vm_config *vm)

@@ -40,6 +40,12 @@ HOST_SRC_host_dt := $(HOST_DT_SRC) tests/host/board.c $(VM_TREE_TEST) arch/riscv
 HOST_LIBS_host_dt := -lfdt
 $(HOST_DT_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
+HOST_TESTS += banks
+BANKS_SRC := tests/host/test_banks.c core/boot/ram.c
+HOST_SRC_banks := $(BANKS_SRC) $(VM_TREE_TEST)
+HOST_LIBS_banks := -lfdt
+$(BANKS_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
+
 HOST_TESTS += vm_fuzz
 HOST_SRC_vm_fuzz := tests/host/test_vm_fuzz.c tests/fuzz/fuzz_vm_config.c \
 	tests/fuzz/guest_tree.c core/vm/guest_dt.c arch/riscv/isa.c $(VM_TREE_TEST)

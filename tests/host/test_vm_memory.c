@@ -476,6 +476,108 @@ static void nothing_for_guests(void **state)
 	    "RAM, up to 0x81000000");
 }
 
+/* A machine with four banks: Tally is high in the second, the third is one step. */
+static struct vm_limits four_banks(void)
+{
+	struct vm_limits limits = test_limits;
+
+	limits.ram = (struct vm_ram){.n = 4,
+	                             .banks = {{0x40000000, 0x44000000},
+	                                       {0x80001000, 0x8a200000},
+	                                       {0x90000000, 0x90200000},
+	                                       {0x100000000, 0x110000000}},
+	                             .tally = 0x82000000};
+	limits.guests = vm_guest_ranges(&limits.ram, MIB(2));
+	return limits;
+}
+
+static void in_several_banks(void **state)
+{
+	struct vm_limits limits = four_banks();
+	const struct vm_tree *tree;
+	void *t = good_tree();
+
+	(void)state;
+	/* Not chosen: alpha's 64 MiB are all of the first bank. beta's two are before Tally. */
+	tree = accepted_on(&limits, t);
+	assert_int_equal(tree->vms[0].host_base, 0x40000000);
+	assert_int_equal(tree->vms[1].host_base, 0x80200000);
+	set_u64(t, ALPHA, "memory", MIB(66));
+	tree = accepted_on(&limits, t);
+	assert_int_equal(tree->vms[0].host_base, 0x84000000);
+	assert_int_equal(tree->vms[1].host_base, 0x40000000);
+	set_u64(t, ALPHA, "memory", MIB(98));
+	assert_int_equal(accepted_on(&limits, t)->vms[0].host_base, 0x100000000);
+	set_u64(t, ALPHA, "memory", MIB(258));
+	refused_on(&limits, t, VM_REFUSED_MEMORY_ROOM,
+	           "/vms/alpha: memory: no 258 MiB in one piece are left in a bank of RAM; at most "
+	           "256");
+	set_u64(t, ALPHA, "memory", MIB(64));
+	/* Chosen in each, up to its ends, and on both sides of Tally. */
+	delete_prop(t, BETA, "memory");
+	AT(t, BETA, 0x43e00000, MIB(2), 0x81e00000, MIB(2), 0x84000000, MIB(2), 0x90000000, MIB(2));
+	tree = accepted_on(&limits, t);
+	assert_int_equal(tree->vms[1].n_pieces, 4);
+	assert_int_equal(tree->vms[0].host_base, 0x84200000);
+	AT(t, BETA, 0x3fe00000, MIB(2));
+	refused_on(&limits, t, VM_REFUSED_MEMORY_RAM,
+	           "/vms/beta: memory-at: the memory at 0x3fe00000 is no RAM, which begins at "
+	           "0x40000000");
+	AT(t, BETA, 0x43e00000, MIB(4));
+	refused_on(&limits, t, VM_REFUSED_MEMORY_RAM,
+	           "/vms/beta: memory-at: the memory at 0x43e00000 goes on behind 0x44000000, where "
+	           "its bank of RAM ends");
+	AT(t, BETA, 0x44000000, MIB(2));
+	refused_on(&limits, t, VM_REFUSED_MEMORY_RAM,
+	           "/vms/beta: memory-at: the memory at 0x44000000 is no RAM, which goes on at "
+	           "0x80001000");
+	/* The first bytes of the step are none. */
+	AT(t, BETA, 0x80000000, MIB(2));
+	refused_on(&limits, t, VM_REFUSED_MEMORY_RAM,
+	           "/vms/beta: memory-at: the memory at 0x80000000 is no RAM, which goes on at "
+	           "0x80001000");
+	AT(t, BETA, 0x81e00000, MIB(4));
+	refused_on(&limits, t, VM_REFUSED_MEMORY_KEPT,
+	           "/vms/beta: memory-at: the memory at 0x81e00000 reaches what Tally keeps of RAM, "
+	           "from 0x82000000");
+	AT(t, BETA, 0x83e00000, MIB(4));
+	refused_on(&limits, t, VM_REFUSED_MEMORY_KEPT,
+	           "/vms/beta: memory-at: the memory at 0x83e00000 begins in what Tally keeps of "
+	           "RAM, up to 0x84000000");
+	AT(t, BETA, 0x89e00000, MIB(4));
+	refused_on(&limits, t, VM_REFUSED_MEMORY_KEPT,
+	           "/vms/beta: memory-at: the memory at 0x89e00000 reaches the VM tree, which begins "
+	           "at 0x8a000000");
+	AT(t, BETA, 0x10fe00000, MIB(4));
+	refused_on(&limits, t, VM_REFUSED_MEMORY_RAM,
+	           "/vms/beta: memory-at: the memory at 0x10fe00000 goes on behind the end of RAM, "
+	           "0x110000000");
+}
+
+/* What has to be free behind the memory of a VM with PCI functions is RAM, too. */
+static void room_behind_in_several_banks(void **state)
+{
+	struct vm_limits limits = four_banks();
+	void *t = good_tree();
+
+	(void)state;
+	test_host = NULL;
+	node(t, ALPHA "/devices");
+	set_string(t, ALPHA "/devices/disk", "pci", "00:01.0");
+	set_string(t, ALPHA "/devices/disk", "dma", "isolated");
+	assert_int_equal(accepted_on(&limits, t)->vms[0].host_base, 0x84000000);
+	AT(t, ALPHA, 0x40000000, MIB(64));
+	refused_on(&limits, t, VM_REFUSED_OVERLAP,
+	           "/vms/alpha: memory-at: 2 MiB behind 0x44000000 have to be free, where no RAM is: "
+	           "the VM has PCI functions");
+	AT(t, ALPHA, 0x40000000, MIB(62), 0x81e00000, MIB(2));
+	refused_on(&limits, t, VM_REFUSED_OVERLAP,
+	           "/vms/alpha: memory-at: 2 MiB behind 0x82000000 have to be free, where Tally is: "
+	           "the VM has PCI functions");
+	AT(t, ALPHA, 0x100000000, MIB(64));
+	assert_int_equal(accepted_on(&limits, t)->vms[0].host_base, 0x100000000);
+}
+
 /* Kernel, initrd and device tree have to be in one piece. */
 static void images_in_the_first(void **state)
 {
@@ -515,6 +617,8 @@ int test_vm_memory(void)
 	    cmocka_unit_test(given_twice),
 	    cmocka_unit_test(where_a_vm_has_none),
 	    cmocka_unit_test(nothing_for_guests),
+	    cmocka_unit_test(in_several_banks),
+	    cmocka_unit_test(room_behind_in_several_banks),
 	    cmocka_unit_test(images_in_the_first),
 	};
 

@@ -7,10 +7,11 @@ import hosts
 from measured import EXPECTED, MEASURE
 from test_boards import reserved
 from test_memory_at import lives, memory_at
+import test_pci
+import test_shared
 from test_vm_tree import check
 
 MIB = 1 << 20
-GIB = 1 << 30
 MEMORY = "/memory@80000000"
 
 
@@ -71,3 +72,78 @@ def test_vms_in_several(tmp_path):
     assert [line for line in said if line.startswith("RAM ")] == where
     assert [line for line in said if "lies at" in line] == [
         "  lies at   0x82000000", "  lies at   0x90600000", "  lies at   0xa1200000"]
+
+
+def test_a_function_whose_vm_is_in_another(tmp_path):
+    """Above 4 GiB, where DMA of the VM's own finds it through the IOMMU."""
+    edits = banks((0x80000000, 40 * MIB), (0x140000000, 64 * MIB))
+    options = hosts.changed(tmp_path, edits, memory="6G", iommu_sys="on")
+    result = test_pci.boot(
+        tmp_path, {"alpha": ("kind=pci fills=300", test_pci.devices(rng="00:01.0")),
+                   "beta": (MEASURE, memory_at([(0x142000000, 16 * MIB)]) + ";")},
+        *hosts.functions(hosts.RNG), *options, options=["--memory", "6G"])
+    assert "RAM 0x140000000 to 0x143ffffff: 2 VMs, 30 MiB free" in result.own, str(result)
+    assert lines(result, "vm alpha: 16 MiB (lies at 0x140000000), "), str(result)
+    assert result.vm("alpha") == test_pci.BUS + test_pci.STARTED + [test_pci.filled(300)]
+    assert result.vm("beta") == EXPECTED
+
+
+def test_shared_in_another(tmp_path):
+    """Each VM and both shared memories are in banks of their own."""
+    edits = banks((0x80000000, 38 * MIB), (0x140000000, 6 * MIB), (0x150000000, 6 * MIB))
+    qemu = hosts.qemu(tmp_path, *hosts.changed(tmp_path, edits, memory="6G"))
+    result = test_shared.run(tmp_path, test_shared.ring(64, messages=10000),
+                             [test_shared.DOWN, test_shared.UP],
+                             options=["--memory", "6G", "--qemu", qemu])
+    assert result.status == harness.OK, str(result)
+    assert lines(result, "RAM ") == [
+        "RAM 0x80000000 to 0x825fffff: Tally, 1 VM, 0 MiB free",
+        "RAM 0x140000000 to 0x1405fffff: 1 VM, 1 shared, 0 MiB free",
+        "RAM 0x150000000 to 0x1505fffff: 0 VMs, 1 shared, 0 MiB free"], str(result)
+    assert lines(result, "shared ") == ["shared down: 1028 KiB at 0x140400000",
+                                        "shared up: 4100 KiB at 0x150000000"], str(result)
+    assert test_shared.lines_of(result)[0] == [
+        f"shared: {done} 10000 messages, 0 wrong, 0 instructions too many or too few"
+        for done in ("sent", "received")]
+
+
+def test_the_vm_tree_in_another(tmp_path):
+    """Where Tally's bank has no room for it, at the end of the last that has."""
+    edits = banks((0x80000000, 32 * MIB), (0x90000000, 64 * MIB), (0xa0000000, MIB))
+    result = boot(tmp_path, edits, {"alpha": MEASURE})
+    assert lines(result, "RAM ") == ["RAM 0x80000000 to 0x81ffffff: Tally, 0 VMs, 0 MiB free",
+                                     "RAM 0x90000000 to 0x93ffffff: 1 VM, 46 MiB free",
+                                     "RAM 0xa0000000 to 0xa00fffff: 0 VMs, 0 MiB free"]
+    assert result.vm("alpha") == EXPECTED
+    assert offline(tmp_path)[-1] == "1 VM, 16 MiB of the 62 MiB there are for VMs"
+
+
+def test_a_bank_that_is_not_there(tmp_path):
+    """What the tree says is tried; nobody gets it."""
+    edits = banks((0x80000000, 512 * MIB), (0x200000000, 64 * MIB))
+    result = boot(tmp_path, edits, {"alpha": MEASURE})
+    assert lines(result, "RAM ") == ["RAM 0x200000000 to 0x203ffffff is not used: HS cannot read "
+                                     "and write it at 0x200000000"]
+    assert result.vm("alpha") == EXPECTED
+
+
+def test_tallys_bank_is_smaller(tmp_path):
+    """It has not what the tree says, so the VM tree has no place."""
+    result = boot(tmp_path, banks((0x80000000, 2048 * MIB)), {"alpha": MEASURE},
+                  status=harness.DEPENDENCY)
+    assert result.own == ["the platform: host tree: HS cannot read and write RAM at 0xffe00000"]
+
+
+def test_more_than_tally_uses(tmp_path):
+    """Twenty, of which it uses sixteen; by two nodes, as of two NUMA nodes."""
+    them = [(0x80000000 + 0x5000000 * i, 4 * MIB) for i in range(20)]
+    edits = banks((0x80000000, 64 * MIB), *them[1:10])
+    more = "/memory@b2000000"
+    edits += [["-cp", "host.dtb", more], ["-t", "s", "host.dtb", more, "device_type", "memory"],
+              ["host.dtb", more, "numa-node-id", "1"],
+              ["-t", "x", "host.dtb", more, "reg",
+               *[word for base, size in them[10:] for word in (*cells(base), *cells(size))]]]
+    result = boot(tmp_path, edits, {"alpha": MEASURE}, memory="2G")
+    assert "16 MiB of RAM are not used: Tally uses 16 banks at most" in result.own, str(result)
+    assert len(lines(result, "RAM ")) == 16
+    assert result.vm("alpha") == EXPECTED

@@ -158,13 +158,25 @@ def test_loaded_elsewhere(tmp_path):
                           "2 MiB above BOARD_RAM"]
 
 
-@pytest.mark.long
-def test_built_for_another_address(tmp_path):
-    """RAM before it is for VMs, because the firmware says where it is."""
-    ram = "0x84000000"
+def built_for(ram):
+    """tools/run's options for a Tally that is built for RAM there, of which elsewhere.S knows."""
     subprocess.run(["make", "-s", f"BOARD_RAM={ram}", f"build/board-{ram}/tally.bin"],
                    cwd=harness.ROOT, check=True)
-    tally = f"loader,file={harness.BUILD / f'board-{ram}/tally.bin'},addr=0x84200000"
-    result = bare_guests.boot(tmp_path, {"alpha": MEASURE}, options=with_loader(
-        tmp_path, "elsewhere.S", "-device", tally))
-    assert result.vm("alpha") == EXPECTED
+    return f"loader,file={harness.BUILD / f'board-{ram}/tally.bin'},addr=0x84200000"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("cut", [False, True], ids=["one bank", "two banks"])
+def test_built_for_another_address(tmp_path, cut):
+    """RAM before it is for VMs, because the firmware says where it is; and so is a bank below."""
+    edits = [["-t", "x", "host.dtb", "/memory@80000000", "reg", "0", "80000000", "0", "2000000",
+              "0", "84000000", "0", "10000000"]] if cut else []
+    result = bare_guests.boot(
+        tmp_path, {"alpha": MEASURE, "beta": MEASURE}, options=with_loader(
+            tmp_path, "elsewhere.S", "-device", built_for("0x84000000"),
+            *hosts.changed(tmp_path, edits, memory="1G")) + ["--memory", "1G"],
+        own={"beta": f"memory-at = /bits/ 64 <0x80200000 {16 << 20:#x}>;"})
+    if cut:
+        assert "RAM 0x80000000 to 0x81ffffff: 1 VM, 14 MiB free" in result.own, str(result)
+    assert not [line for line in result.own if "not used" in line]
+    assert result.vm("alpha") == result.vm("beta") == EXPECTED

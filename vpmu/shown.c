@@ -79,20 +79,35 @@ static uint64_t missing_of(const struct vpmu *v, uint64_t flags)
 	return ones(v) & ~(flags & v->in_step);
 }
 
-bool vpmu_show_flags(struct vpmu *v)
+/* Makes one of them. Afterwards it is not missing: it is shown, or lost. */
+static void make_one(struct vpmu *v, uint64_t missing)
+{
+	uint64_t bit = missing & -missing;
+
+	make(v, (hctr_t){lowest_bit(bit)});
+	if ((missing_of(v, vpmu_port_flags()) & bit) == 0)
+		return;
+	if ((v->active & bit) != 0)
+		vpmu_port_stop(bit);
+	vpmu_failed(v, bit);
+}
+
+bool vpmu_show_flags(struct vpmu *v, bool *closed)
 {
 	uint64_t flags = vpmu_port_flags();
 	uint64_t missing = missing_of(v, flags);
-	uint32_t pass, i;
 
-	/* Once more if another overflow is found while these are made: no counter moves now. */
-	for (pass = 0; pass < 2 && missing != 0; pass++) {
+	if (missing != 0) {
 		/* No overflow may be pending while the port works. */
 		vpmu_apply(v, vpmu_take_overflows(v), 0, 0);
-		for_each_bit (i, missing & ones(v))
-			make(v, (hctr_t){i});
+		missing &= ones(v);
+		if (missing != 0)
+			make_one(v, missing);
+		/* Another overflow may have been found. */
 		flags = vpmu_port_flags();
-		missing = missing_of(v, flags);
+		if (missing_of(v, flags) != 0)
+			return false;
 	}
-	return vpmu_close_flags(v, flags, ones(v));
+	*closed = vpmu_close_flags(v, flags, ones(v));
+	return true;
 }

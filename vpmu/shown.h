@@ -43,10 +43,11 @@ static inline bool vpmu_shows_none(struct vpmu *v, uint64_t flags, bool *closed)
 /*
  * Makes the guest see its own OF bits and no others: closes counters whose OF is 1 in the hart and
  * 0 in the guest, and opens those of the guest whose OF is 1, with their values, where the hart's
- * OF is 1 or can be made 1. Called before the guest goes on. A counter that the hart refuses is
- * told by vpmu_failed(). Making one takes some 3,000 instructions with the firmware's. Returns what
- * vpmu_close_flags() does.
+ * OF is 1 or can be made 1. A counter that the hart refuses is told by vpmu_failed(). Making one OF
+ * takes some 3,000 instructions with the firmware's, so a call makes one at most. Returns whether
+ * the guest may go on; false: it must be called again. *closed is then what vpmu_close_flags()
+ * returns.
  */
-bool vpmu_show_flags(struct vpmu *v);
+bool vpmu_show_flags(struct vpmu *v, bool *closed);
 
 #endif

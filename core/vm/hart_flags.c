@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/vm/hart_flags.h"
 
+#include "core/vm/hpm_failures.h"
+
 void hart_flags_begin(struct vcpu *vcpu)
 {
 	struct hpm *hpm = &vcpu->home->hpm;
@@ -21,6 +23,14 @@ static void show_all(struct vcpu *vcpu, struct hpm *hpm)
 		hpm_set_flags(hpm, wrong, hpm->shown, vpmu_active(&vcpu->pmu));
 }
 
+/* From here on no fast path leads to the guest. */
+static void due(struct vcpu *vcpu)
+{
+	vcpu->flags_due = true;
+	hart_flags_begin_slices(vcpu);
+	pcpu_resched(vcpu->home);
+}
+
 void hart_flags_show(struct vcpu *vcpu)
 {
 	struct hpm *hpm = &vcpu->home->hpm;
@@ -31,10 +41,21 @@ void hart_flags_show(struct vcpu *vcpu)
 		show_all(vcpu, hpm);
 		return;
 	}
-	closed = vpmu_show_flags(&vcpu->pmu);
+	if (!vpmu_show_flags(&vcpu->pmu, &closed)) {
+		due(vcpu);
+		return;
+	}
 	/* The call that is being served may go on, and change more. */
-	vcpu->flags_due = vcpu->call.slice;
+	vcpu->flags_due = vcpu->call.slice && vcpu->call.slice != hart_flags_slice;
 	vcpu->flags_in_calls = hpm->shown || closed;
+}
+
+bool hart_flags_slice(struct vcpu *vcpu)
+{
+	if (pcpu_may_begin(vcpu->home))
+		hart_flags_show(vcpu);
+	hpm_failures_settle(vcpu);
+	return vcpu->flags_due;
 }
 
 void hart_flags_raised(struct vcpu *vcpu)
@@ -46,6 +67,5 @@ void hart_flags_raised(struct vcpu *vcpu)
 	vcpu->flags_in_calls = true;
 	if (!(hpm->shown & hpm->hctrs & ~(csr_read(CSR_SCOUNTOVF) & csr_read(CSR_HCOUNTEREN))))
 		return;
-	vcpu->flags_due = true;
-	pcpu_resched(vcpu->home);
+	due(vcpu);
 }

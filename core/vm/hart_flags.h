@@ -10,6 +10,10 @@
  * the hart with an overflow, and when one is found. On others the vcpu has its hart to itself, and
  * all bits are compared before each entry (arch/riscv/hpm_flags.c).
  *
+ * OF of a counter that others have used meanwhile takes thousands of instructions of the firmware.
+ * So each is made in a stay of its own, as a slice of a long call (core/vm/long_call.h): of the one
+ * that the vcpu is in, or of one more.
+ *
  * All functions are called on the home hart.
  */
 #ifndef CORE_VM_HART_FLAGS_H
@@ -39,12 +43,26 @@ static inline bool hart_flags_show_none(struct vcpu *vcpu)
 	return true;
 }
 
+/* The slice that makes the next OF of a vcpu. */
+bool hart_flags_slice(struct vcpu *vcpu);
+
+/* If the vcpu has no other long call, but OF bits that may have to be made, it has one to make
+ * them. Called when flags are due, and at the end of each other one. */
+static inline void hart_flags_begin_slices(struct vcpu *vcpu)
+{
+	if (!vcpu->call.slice && vcpu->flags_due && vcpu->home->hpm.flags_hidden &&
+	    vpmu_scountovf(&vcpu->pmu))
+		vcpu->call.slice = hart_flags_slice;
+}
+
 /* Called before the counters of a vcpu that comes to this hart are restored. */
 static inline void hart_flags_load(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	pcpu->hpm.shown = vcpu->hart_flags ? vpmu_scountovf(&vcpu->pmu) : 0;
-	if (pcpu->hpm.shown)
+	if (pcpu->hpm.shown) {
 		vcpu->flags_due = vcpu->flags_in_calls = true;
+		hart_flags_begin_slices(vcpu);
+	}
 }
 
 /* An overflow of the resident vcpu, which has hart_flags, was found. If it does not see its OF yet,

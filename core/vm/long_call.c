@@ -2,6 +2,7 @@
 #include "core/vm/long_call.h"
 
 #include "arch/riscv/csr.h"
+#include "core/vm/hart_flags.h"
 #include "core/vm/sched.h"
 
 void long_call_begin(struct vcpu *vcpu, const struct long_call *call)
@@ -19,8 +20,10 @@ static void go_on(struct vcpu *vcpu)
 	pcpu_account_stay(pcpu);
 	pcpu->stay_of = vcpu;
 	pcpu->stay_why = EXIT_ECALL;
-	if (!vcpu->call.slice(vcpu))
+	if (!vcpu->call.slice(vcpu)) {
 		vcpu->call.slice = NULL;
+		hart_flags_begin_slices(vcpu);
+	}
 	(void)sched_next_stay(pcpu);
 }
 

@@ -5,7 +5,8 @@
  * slice is a stay of its own: between two of them HS takes interrupts, other vcpus run, the vcpu
  * may move, and its VM may end. For the guest the call is one instruction. No other call of this
  * vcpu can come between two slices, and the vcpu takes its own interrupts when the call is done.
- * The whole call is accounted to the vcpu as one ECALL.
+ * The whole call is accounted to the vcpu as one ECALL. So is what has to be done in slices before
+ * a guest's next instruction though it called nobody: OF bits (core/vm/hart_flags.h).
  */
 #ifndef CORE_VM_LONG_CALL_H
 #define CORE_VM_LONG_CALL_H

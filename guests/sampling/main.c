@@ -10,6 +10,7 @@ static const struct {
     {"rate", rate},         {"chance", chance}, {"watch", watch},   {"armed", armed},
     {"snapshot", snapshot}, {"tlb", tlb},       {"leaks", leaks},   {"storm", storm},
     {"pace", pace},         {"limit", limited}, {"two", two},       {"sweep", sweep},
+    {"stand", stand},
 };
 
 static uint64_t counters(bool fw)

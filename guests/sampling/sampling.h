@@ -91,5 +91,6 @@ int pace(void);
 int tlb(void);
 int two(void);
 int limited(void);
+int stand(void);
 
 #endif

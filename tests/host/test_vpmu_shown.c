@@ -13,6 +13,15 @@
 #define B   (1UL << 18)
 #define FAR 0x8000000000000001UL /* Linux starts each counting event there */
 
+/* As the last step before the guest. */
+static void show_flags(void)
+{
+	bool closed;
+
+	while (!vpmu_show_flags(&vpmu, &closed))
+		;
+}
+
 static void setup_width(uint32_t width)
 {
 	struct vpmu_policy policy = stub_policy;
@@ -137,8 +146,7 @@ static void test_overflow_while_one_is_made(void **state)
 	leave_and_come_back(true);
 	stub_count(INSTRS, 12);
 	assert_true(stub.pending);
-	/* As the last step before the guest. */
-	vpmu_show_flags(&vpmu);
+	show_flags();
 	stub.show_due = false;
 	assert_shows(A | I, 0);
 	assert_int_equal(guest_read(4), 2);
@@ -851,12 +859,69 @@ static void test_found_while_one_is_made(void **state)
 	assert_true(stub.pending);
 	stub.hctr[3].flag = false;
 	stub.show_due = false;
-	vpmu_show_flags(&vpmu);
+	show_flags();
 	assert_int_equal(stub.lcofis, 2);
 	assert_shows(A | I, 0);
 	assert_int_equal(guest_read(4), 0);
 	leave_and_come_back(true);
 	assert_shows(A | I, 0);
+}
+
+/* Each takes so long that others have their turn in between. */
+static void test_one_of_a_call(void **state)
+{
+	const uint64_t all[] = {CYCLES, INSTRS, DTLB};
+	uint64_t value[3];
+	uint32_t n;
+	bool closed;
+
+	(void)state;
+	for (n = 0; n < 3; n++) {
+		assert_int_equal(config(HW, 0, all[n]), 3 + n);
+		assert_int_equal(start(A << n, INIT, -1UL), SBI_SUCCESS);
+		stub_run(all[n], 1 + n);
+	}
+	assert_int_equal(stop(A | I | D, 0), SBI_SUCCESS);
+	for (n = 0; n < 3; n++)
+		value[n] = guest_read(3 + n);
+	leave_and_come_back(true);
+	stub.show_due = false;
+	for (n = 0; n < 3; n++) {
+		/* The neighbour uses those that were made before. */
+		if (n == 1)
+			leave_and_come_back(true);
+		stub.prepares = 0;
+		assert_false(vpmu_show_flags(&vpmu, &closed));
+		assert_int_equal(stub.prepares, 1);
+	}
+	show_flags();
+	stub.prepares = 0;
+	assert_int_equal(guest_sees(), A | I | D);
+	assert_int_equal(stub.prepares, 0);
+	for (n = 0; n < 3; n++)
+		assert_int_equal(guest_read(3 + n), value[n]);
+}
+
+/* A hart that says that it has set OF, and has not. */
+static void test_of_that_cannot_be_made(void **state)
+{
+	uint32_t stopped;
+
+	for (stopped = 0; stopped < 2; stopped++) {
+		setup(state);
+		overflow_cycles();
+		if (stopped)
+			assert_int_equal(stop(A, 0), SBI_SUCCESS);
+		leave_and_come_back(true);
+		stub.clears_flags = true;
+		assert_int_equal(guest_sees(), 0);
+		assert_true(guest_read_is_illegal(3));
+		assert_false(stub.hctr[3].running);
+		stub.clears_flags = false;
+		assert_int_equal(start(A, INIT, -1UL), SBI_SUCCESS);
+		stub_run(CYCLES, 1);
+		assert_shows(A, 0);
+	}
 }
 
 /* A wrap of an armed counter that is not taken yet does not close it. */
@@ -867,7 +932,7 @@ static void test_pending_wrap_stays_open(void **state)
 	assert_int_equal(config(HW, 0, INSTRS), 4);
 	assert_int_equal(start(I, INIT, -2UL), SBI_SUCCESS);
 	stub_count(INSTRS, 2);
-	vpmu_show_flags(&vpmu);
+	show_flags();
 	assert_true(guest_reads_direct(4));
 	vpmu_overflow(&vpmu);
 	assert_shows(A | I, 0);
@@ -911,6 +976,8 @@ int test_vpmu_shown(void)
 	    cmocka_unit_test_setup(test_polled, setup),
 	    cmocka_unit_test_setup(test_polled_after_a_neighbour, setup),
 	    cmocka_unit_test_setup(test_found_while_one_is_made, setup),
+	    cmocka_unit_test_setup(test_one_of_a_call, setup),
+	    cmocka_unit_test_setup(test_of_that_cannot_be_made, setup),
 	    cmocka_unit_test_setup(test_pending_wrap_stays_open, setup),
 	};
 

@@ -162,7 +162,7 @@ static uint64_t harts_flags(void)
 	uint32_t i;
 
 	for (i = 3; i < 32; i++)
-		if (stub.hctr[i].flag)
+		if (stub.hctr[i].flag && !stub.clears_flags)
 			set |= UINT64_C(1) << i;
 	return set;
 }
@@ -581,7 +581,9 @@ static void show(void)
 	bool closed;
 
 	stub.shown = vpmu_scountovf(&vpmu);
-	closed = vpmu_show_flags(&vpmu);
+	/* Each time one OF is made at most. */
+	while (!vpmu_show_flags(&vpmu, &closed))
+		;
 	stub.show_due = false;
 	stub.show_at_start = stub.shown != 0 || closed;
 }

@@ -69,7 +69,8 @@ struct stub {
 	/* Counters of the raw events 1 to STUB_RAW - 1, if not 0. */
 	uint32_t raw_hctrs[STUB_RAW];
 	bool pending;
-	bool quiet_flags; /* a wrap never sets OF */
+	bool quiet_flags;  /* a wrap never sets OF */
+	bool clears_flags; /* OF is 0, also where it was set */
 	uint64_t direct;
 	uint64_t ready; /* set, and started by the next run */
 	/* With shows_flags, as core/vm/hart_flags.c does it: the counters whose OF the guest sees

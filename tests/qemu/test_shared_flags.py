@@ -99,6 +99,36 @@ def test_a_storm_beside_changes_nothing(tmp_path):
     assert result.vm("gamma")[0].endswith(" interrupts, 0 wrong")
 
 
+WINDOWS = """
+/ { schedules { hart0 {
+	major-frame-us = <400>;
+	alpha { vm = "alpha"; start-us = <0>; length-us = <150>; guard-us = <50>; };
+	beta { vm = "beta"; start-us = <200>; length-us = <150>; guard-us = <50>; };
+}; }; };
+"""
+
+
+@pytest.mark.parametrize("windows", ["", WINDOWS], ids=["turns", "windows"])
+@pytest.mark.parametrize("stopped", ["yes", "no"])
+@pytest.mark.parametrize("suite", [None, "trixie", SUITE])
+def test_overflows_that_stand(tmp_path, suite, stopped, windows):
+    """Two guests leave OF of five counters at 1, and use the same ones. Each OF is made again; those
+    of stopped counters in stays of their own, or one stay would take more than 8,700 instructions.
+    None is longer than boot has computed (harness.note_stays)."""
+    bootargs = f"sampling=stand stopped={stopped} rounds=200"
+    file = tmp_path / "stand.dts"
+    plain.make("build/guests/sampling.bin")
+    file.write_text(bare_guests.tree({"alpha": bootargs, "beta": bootargs}) + windows, "utf-8")
+    bios = ["--bios", peers.opensbi(suite)] if suite else []
+    result = harness.run(file, options=options("tt-ascalon", "--include", harness.BUILD / "guests",
+                                               *bios))
+    assert len(harness.promises(result)) == bool(windows)
+    longest = 7000 if stopped == "yes" else harness.LONGEST_STAY
+    for name in ("alpha", "beta"):
+        assert result.vm(name) == ["stand: 5 counters, 200 rounds, 0 wrong"]
+        assert bare_guests.exits(result, name)["longest-stay"] < longest
+
+
 def test_all_that_counted_before_counts(tmp_path):
     """TLB events, counters that share an event, and counters by index; two that would sample under
     one filter are refused, and the counter is as before."""

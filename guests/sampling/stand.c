@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Overflows that are left standing: with its interrupts masked, all counters that this hart has
+ * events for wrap once. `stopped=yes` stops them then. Other guests run, again and again, and
+ * after each time OF of all of them is 1, and a stopped counter has the value that it had.
+ */
+#include "guests/sampling/sampling.h"
+
+#define WRS_NTO ".word 0x00d00073" /* ends the time slice */
+
+static const uint64_t events[] = {0x1, 0x2, 0x10019, 0x1001b, 0x10021};
+#define EVENTS (sizeof(events) / sizeof(events[0]))
+
+static uint64_t value[EVENTS];
+static uint32_t ctr[EVENTS];
+
+/* At least one event of each kind. */
+static void work(void)
+{
+	volatile char *memory = (volatile char *)0x80800000;
+
+	for (uint64_t i = 0; i < 8; i++) {
+		__asm__ volatile("sfence.vma" ::: "memory");
+		memory[i * 4096] = 1;
+		__asm__ volatile("sfence.vma" ::: "memory");
+		(void)memory[i * 4096];
+		sbi_call(SBI_EXT_BASE, SBI_BASE_GET_SPEC_VERSION, 0, 0, 0, 0, 0, 0);
+	}
+}
+
+int stand(void)
+{
+	uint64_t hw = hw_counters(), rounds = bootarg_num("rounds", 100), used = 0, wrong = 0;
+	bool stopped = bootarg_is("stopped", "yes");
+
+	for (unsigned i = 0; i < EVENTS; i++) {
+		ctr[i] = configure(hw & ~used, 0, events[i]);
+		used |= BIT(ctr[i]);
+		if (!ctr[i] || pmu_start(BIT(ctr[i]), -1UL))
+			return 1;
+	}
+	while (own_flags(csr_read(CSR_SCOUNTOVF), used) != used)
+		work();
+	if (stopped)
+		wrong += pmu_stop(used) != 0;
+	for (unsigned i = 0; i < EVENTS; i++)
+		value[i] = counter_read(ctr[i]);
+	for (uint64_t n = 0; n < rounds; n++) {
+		__asm__ volatile(WRS_NTO);
+		wrong += own_flags(csr_read(CSR_SCOUNTOVF), used) != used;
+		for (unsigned i = 0; i < EVENTS; i++) {
+			uint64_t now = counter_read(ctr[i]);
+
+			wrong += stopped ? now != value[i] : now < value[i];
+			value[i] = now;
+		}
+	}
+	print("stand: %u counters, %u rounds, %u wrong\n", EVENTS, rounds, wrong);
+	return wrong != 0;
+}

@@ -16,7 +16,7 @@
 #define HART  3U
 #define OTHER 4U
 /* 2000 of a stay in which a piece of work still begins, 700 of the turn itself, and a switch. */
-#define SBI    (2000U + 700U + 1960U)
+#define SBI    (2000U + 700U + 2450U)
 #define SSCCFG (2000U + 700U + 740U)
 #define PIECE  13000U
 
@@ -129,19 +129,19 @@ static void test_counters(void **state)
 	alpha->pmu_counters = 0x5;
 	beta->pmu_counters = 0x38;
 	away->pmu_counters = VM_ALL_COUNTERS;
-	bounds(false, 0, SBI + 3 * 2260 + stay, SBI + 3 * 2260 + guard);
+	bounds(false, 0, SBI + 3 * 2280 + stay, SBI + 3 * 2280 + guard);
 	bounds(true, 0, SSCCFG + 3 * 280 + stay, SSCCFG + 3 * 280 + guard);
 	bounds(true, 0x1d, SSCCFG + 2 * 280 + stay, SSCCFG + 2 * 280 + guard);
 	beta->pmu_counters = VM_ALL_COUNTERS;
-	bounds(false, 0, SBI + 5 * 2260 + stay, SBI + 5 * 2260 + guard);
-	bounds(false, 0x1d, SBI + 4 * 2260 + stay, SBI + 4 * 2260 + guard);
+	bounds(false, 0, SBI + 5 * 2280 + stay, SBI + 5 * 2280 + guard);
+	bounds(false, 0x1d, SBI + 4 * 2280 + stay, SBI + 4 * 2280 + guard);
 	/* A budget takes one of the hart's, whether or not its VM has some. */
 	alpha->pmu_counters = beta->pmu_counters = 0;
 	bounds(false, 0, SBI + stay, SBI + guard);
 	beta->budget.count = 1;
-	bounds(false, 0, SBI + 2260 + stay, SBI + 2260 + guard);
+	bounds(false, 0, SBI + 2280 + stay, SBI + 2280 + guard);
 	beta->pmu_counters = 0x5;
-	bounds(false, 0, SBI + 2 * 2260 + stay, SBI + 2 * 2260 + guard);
+	bounds(false, 0, SBI + 2 * 2280 + stay, SBI + 2 * 2280 + guard);
 }
 
 /* Sixteen VMs with as many vcpus, windows and interrupts as a tree may have. */
@@ -163,10 +163,10 @@ static void test_sixteen_vms(void **state)
 	       SSCCFG + 5 * 280 + 8 * 200 + 62 * 260 + PIECE + 64 * 110 + 4 * 190);
 	assert_int_equal(s.longest_stay, 35160);
 	assert_int_equal(s.least_guard_us, 44);
-	bounds(false, 0, SBI + 5 * 2260 + 8 * 200 + 62 * 260 + 4 * 110 + 64 * 190,
-	       SBI + 5 * 2260 + 8 * 200 + 62 * 260 + PIECE + 64 * 110 + 4 * 190);
-	assert_int_equal(s.longest_stay, 46280);
-	assert_int_equal(s.least_guard_us, 55);
+	bounds(false, 0, SBI + 5 * 2280 + 8 * 200 + 62 * 260 + 4 * 110 + 64 * 190,
+	       SBI + 5 * 2280 + 8 * 200 + 62 * 260 + PIECE + 64 * 110 + 4 * 190);
+	assert_int_equal(s.longest_stay, 46870);
+	assert_int_equal(s.least_guard_us, 56);
 }
 
 /* A vcpu that may run on several harts counts on each. */

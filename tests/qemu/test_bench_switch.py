@@ -3,6 +3,7 @@
 are."""
 
 import json
+import re
 import subprocess
 
 import pytest
@@ -36,6 +37,20 @@ def run(request):
 def test_each_switch_is_as_recorded(run):
     _, done, _ = run
     assert done.returncode == 0, done.stderr
+
+
+def bounds(backend):
+    """What least guards take for a switch with one armed counter, and with two."""
+    text = (harness.ROOT / "core/config/vm_stay.c").read_text("utf-8")
+    found = re.search(r"switches\[2\] = \{\{(\d+), (\d+)\}, \{(\d+), (\d+)\}\};", text)
+    base, counter = map(int, found.groups()[:2] if backend == "sbi" else found.groups()[2:])
+    return base + counter, base + 2 * counter
+
+
+def test_least_guards_cover_a_switch(run):
+    backend, _, rows = run
+    one, two = bounds(backend)
+    assert rows["switch/armed-1"] <= one and rows["switch/armed-2"] <= two
 
 
 def test_the_number_of_vms_does_not_show(run):

@@ -79,6 +79,11 @@ static uint64_t missing_of(const struct vpmu *v, uint64_t flags)
 	return ones(v) & ~(flags & v->in_step);
 }
 
+bool vpmu_misses_flags(const struct vpmu *v)
+{
+	return ones(v) != 0 && missing_of(v, vpmu_port_flags()) != 0;
+}
+
 /* Makes one of them. Afterwards it is not missing: it is shown, or lost. */
 static void make_one(struct vpmu *v, uint64_t missing)
 {

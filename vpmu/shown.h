@@ -50,4 +50,7 @@ static inline bool vpmu_shows_none(struct vpmu *v, uint64_t flags, bool *closed)
  */
 bool vpmu_show_flags(struct vpmu *v, bool *closed);
 
+/* Whether it would have to make one. */
+bool vpmu_misses_flags(const struct vpmu *v);
+
 #endif

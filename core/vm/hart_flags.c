@@ -58,6 +58,14 @@ bool hart_flags_slice(struct vcpu *vcpu)
 	return vcpu->flags_due;
 }
 
+void hart_flags_show_all(struct vcpu *vcpu)
+{
+	do
+		hart_flags_show(vcpu);
+	while (vcpu->flags_due && vcpu->home->hpm.flags_hidden);
+	vcpu->call.slice = NULL;
+}
+
 void hart_flags_raised(struct vcpu *vcpu)
 {
 	struct hpm *hpm = &vcpu->home->hpm;

@@ -26,8 +26,9 @@
 /* Prepares the hart for a vcpu with hart_flags that is being started. */
 void hart_flags_begin(struct vcpu *vcpu);
 
-/* Shows the resident vcpu, which has hart_flags, its OF bits. */
+/* Shows the resident vcpu, which has hart_flags, its OF bits, or begins slices that do. */
 void hart_flags_show(struct vcpu *vcpu);
+void hart_flags_show_all(struct vcpu *vcpu);
 
 /* Does the same after a call that configured, if that is simple. Returns whether it was. */
 static inline bool hart_flags_show_none(struct vcpu *vcpu)
@@ -46,19 +47,20 @@ static inline bool hart_flags_show_none(struct vcpu *vcpu)
 /* The slice that makes the next OF of a vcpu. */
 bool hart_flags_slice(struct vcpu *vcpu);
 
-/* If the vcpu has no other long call, but OF bits that may have to be made, it has one to make
- * them. Called when flags are due, and at the end of each other one. */
+/* If the vcpu has no other long call, but OF bits that have to be made, it has one to make them.
+ * Called when flags are due, and at the end of each other one. */
 static inline void hart_flags_begin_slices(struct vcpu *vcpu)
 {
 	if (!vcpu->call.slice && vcpu->flags_due && vcpu->home->hpm.flags_hidden &&
-	    vpmu_scountovf(&vcpu->pmu))
+	    vpmu_misses_flags(&vcpu->pmu))
 		vcpu->call.slice = hart_flags_slice;
 }
 
-/* Called before the counters of a vcpu that comes to this hart are restored. */
+/* Restores the counters of a vcpu that comes to this hart. */
 static inline void hart_flags_load(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	pcpu->hpm.shown = vcpu->hart_flags ? vpmu_scountovf(&vcpu->pmu) : 0;
+	vpmu_restore(&vcpu->pmu);
 	if (pcpu->hpm.shown) {
 		vcpu->flags_due = vcpu->flags_in_calls = true;
 		hart_flags_begin_slices(vcpu);
@@ -69,11 +71,12 @@ static inline void hart_flags_load(struct pcpu *pcpu, struct vcpu *vcpu)
  * the exit takes the way by hart_flags_settle(). */
 void hart_flags_raised(struct vcpu *vcpu);
 
-/* Must be called before each entry to the guest. vcpu is resident. */
+/* Must be called before each entry to the guest. vcpu is resident, and not in a long call: at most
+ * what was found since then is still to be made. */
 static inline void hart_flags_settle(struct vcpu *vcpu)
 {
-	if (vcpu->flags_due)
-		hart_flags_show(vcpu);
+	if (__builtin_expect(vcpu->flags_due, 0))
+		hart_flags_show_all(vcpu);
 }
 
 #endif

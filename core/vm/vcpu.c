@@ -72,7 +72,6 @@ void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu)
 	if (vcpu->fw.at_switches)
 		vcpu_fw_load(vcpu);
 	hart_flags_load(pcpu, vcpu);
-	vpmu_restore(&vcpu->pmu);
 	ledger_resident(LEDGER_COMES, vcpu);
 }
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Overflows that are left standing: with its interrupts masked, all counters that this hart has
- * events for wrap once. `stopped=yes` stops them then. Other guests run, again and again, and
- * after each time OF of all of them is 1, and a stopped counter has the value that it had.
+ * Overflows that are left standing: with its interrupts masked, `counters=` counters, each of its
+ * own event, wrap once; with `wraps=no` none does. `stopped=yes` stops them then. Other guests run,
+ * again and again, and after each time OF of all of them is 1, and a stopped counter has the value
+ * that it had.
  */
 #include "guests/sampling/sampling.h"
 
 #define WRS_NTO ".word 0x00d00073" /* ends the time slice */
 
-static const uint64_t events[] = {0x1, 0x2, 0x10019, 0x1001b, 0x10021};
-#define EVENTS (sizeof(events) / sizeof(events[0]))
+#define EVENTS 5U
+static const uint64_t events[EVENTS] = {0x1, 0x2, 0x10019, 0x1001b, 0x10021};
 
 static uint64_t value[EVENTS];
 static uint32_t ctr[EVENTS];
@@ -30,31 +31,34 @@ static void work(void)
 
 int stand(void)
 {
-	uint64_t hw = hw_counters(), rounds = bootarg_num("rounds", 100), used = 0, wrong = 0;
-	bool stopped = bootarg_is("stopped", "yes");
+	uint64_t hw = hw_counters(), rounds = bootarg_num("rounds", 100), used = 0, flags,
+	         wrong = 0;
+	uint64_t n = bootarg_num("counters", EVENTS);
+	bool stopped = bootarg_is("stopped", "yes"), wraps = !bootarg_is("wraps", "no");
 
-	for (unsigned i = 0; i < EVENTS; i++) {
+	for (unsigned i = 0; i < n; i++) {
 		ctr[i] = configure(hw & ~used, 0, events[i]);
 		used |= BIT(ctr[i]);
-		if (!ctr[i] || pmu_start(BIT(ctr[i]), -1UL))
+		if (!ctr[i] || pmu_start(BIT(ctr[i]), wraps ? -1UL : 0))
 			return 1;
 	}
-	while (own_flags(csr_read(CSR_SCOUNTOVF), used) != used)
+	flags = wraps ? used : 0;
+	while (own_flags(csr_read(CSR_SCOUNTOVF), used) != flags)
 		work();
 	if (stopped)
 		wrong += pmu_stop(used) != 0;
-	for (unsigned i = 0; i < EVENTS; i++)
+	for (unsigned i = 0; i < n; i++)
 		value[i] = counter_read(ctr[i]);
-	for (uint64_t n = 0; n < rounds; n++) {
+	for (uint64_t round = 0; round < rounds; round++) {
 		__asm__ volatile(WRS_NTO);
-		wrong += own_flags(csr_read(CSR_SCOUNTOVF), used) != used;
-		for (unsigned i = 0; i < EVENTS; i++) {
+		wrong += own_flags(csr_read(CSR_SCOUNTOVF), used) != flags;
+		for (unsigned i = 0; i < n; i++) {
 			uint64_t now = counter_read(ctr[i]);
 
 			wrong += stopped ? now != value[i] : now < value[i];
 			value[i] = now;
 		}
 	}
-	print("stand: %u counters, %u rounds, %u wrong\n", EVENTS, rounds, wrong);
+	print("stand: %u counters, %u rounds, %u wrong\n", n, rounds, wrong);
 	return wrong != 0;
 }

@@ -19,6 +19,8 @@ CALLS, SWITCH = tool("bench-calls"), tool("bench-switch")
 
 # The first emulator that hides them.
 SUITE = "sid"
+# OpenSBI of these releases; None: this machine's.
+SUITES = (None, "trixie", SUITE)
 CPUS = ("tt-ascalon", "xiangshan-kunminghu")
 
 
@@ -108,25 +110,57 @@ WINDOWS = """
 """
 
 
+def stand(folder, guests, suite, more=""):
+    """A run of guests that leave overflows standing, on OpenSBI of a Debian release; None: of this
+    machine's."""
+    plain.make("build/guests/sampling.bin")
+    file = folder / "stand.dts"
+    file.write_text(bare_guests.tree(guests) + more, encoding="utf-8")
+    bios = ["--bios", peers.opensbi(suite)] if suite else []
+    return harness.run(file, options=options("tt-ascalon", "--include", harness.BUILD / "guests",
+                                             *bios))
+
+
 @pytest.mark.parametrize("windows", ["", WINDOWS], ids=["turns", "windows"])
 @pytest.mark.parametrize("stopped", ["yes", "no"])
-@pytest.mark.parametrize("suite", [None, "trixie", SUITE])
+@pytest.mark.parametrize("suite", SUITES)
 def test_overflows_that_stand(tmp_path, suite, stopped, windows):
     """Two guests leave OF of five counters at 1, and use the same ones. Each OF is made again; those
     of stopped counters in stays of their own, or one stay would take more than 8,700 instructions.
     None is longer than boot has computed (harness.note_stays)."""
     bootargs = f"sampling=stand stopped={stopped} rounds=200"
-    file = tmp_path / "stand.dts"
-    plain.make("build/guests/sampling.bin")
-    file.write_text(bare_guests.tree({"alpha": bootargs, "beta": bootargs}) + windows, "utf-8")
-    bios = ["--bios", peers.opensbi(suite)] if suite else []
-    result = harness.run(file, options=options("tt-ascalon", "--include", harness.BUILD / "guests",
-                                               *bios))
+    result = stand(tmp_path, {"alpha": bootargs, "beta": bootargs}, suite, windows)
     assert len(harness.promises(result)) == bool(windows)
     longest = 7000 if stopped == "yes" else harness.LONGEST_STAY
     for name in ("alpha", "beta"):
         assert result.vm(name) == ["stand: 5 counters, 200 rounds, 0 wrong"]
         assert bare_guests.exits(result, name)["longest-stay"] < longest
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_cost_of_an_overflow_that_waits(tmp_path, suite):
+    """Beside a neighbour that counts the same event, against one that counts nothing; and without
+    what the neighbour costs a counter that has not overflowed, which is that of the switch. If the
+    handler has stopped the counter, OF takes a start and a stop more."""
+    def work(wraps, stopped, beside, rounds):
+        alpha = f"sampling=stand counters=1 wraps={wraps} stopped={stopped} rounds={rounds}"
+        beta = f"sampling=stand counters={beside} wraps=no rounds={rounds}"
+        result = stand(tmp_path, {"alpha": alpha, "beta": beta}, suite)
+        assert result.vm("alpha") == [f"stand: 1 counters, {rounds} rounds, 0 wrong"]
+        return sum(bare_guests.exits(result, name)["hs-instructions"]
+                   for name in ("alpha", "beta"))
+
+    def of_neighbour(*what):
+        """For each round."""
+        return sum((work(*what, beside, 300) - work(*what, beside, 100)) / 200 * sign
+                   for beside, sign in ((1, 1), (0, -1)))
+
+    switch = of_neighbour("no", "no")
+    # Calls of OpenSBI 1.5 take longer.
+    for stopped, most in ("no", 2400), ("yes", 3000 if suite else 3300):
+        cost = of_neighbour("yes", stopped) - switch
+        print(f"stopped {stopped}: {cost} besides {switch}")
+        assert 0 < cost <= most
 
 
 def test_all_that_counted_before_counts(tmp_path):

@@ -84,6 +84,16 @@ static bool (*const tries[ISA_GUEST_FIRST])(const struct cbo_blocks *blocks) = {
 };
 _Static_assert(ISA_H == 0, "tries[]");
 
+bool isa_has_imsic(void)
+{
+	struct trap_guard guard;
+
+	trap_guard_begin(&guard);
+	csr_write(CSR_SISELECT, 0x70UL); /* eidelivery */
+	(void)csr_read_guarded(CSR_SIREG);
+	return trap_guard_end(&guard) == ~0UL;
+}
+
 uint64_t isa_tried(uint64_t promised, const struct cbo_blocks *blocks)
 {
 	uint64_t isa = promised;

@@ -16,4 +16,8 @@
  */
 uint64_t isa_tried(uint64_t promised, const struct cbo_blocks *blocks);
 
+/* Whether the calling hart has an interrupt file for HS, as where the host's tree names an IMSIC.
+ * At boot. AIA 1.0, section 3.8. */
+bool isa_has_imsic(void);
+
 #endif

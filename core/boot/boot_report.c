@@ -106,6 +106,10 @@ void boot_report_lost(const struct pcpu *pcpu)
 			         &name[1], block ? ": it traps, or its block has another size" : "",
 			         e == ISA_ZICBOZ ? "; memory is cleared by stores" : "");
 	}
+	if (pcpu->no_imsic)
+		log_line("hart %lu has no IMSIC, which the host's tree promises: no interrupts of "
+		         "devices come to it",
+		         pcpu->hartid);
 }
 
 /* Logs that the hart counts wrong. */

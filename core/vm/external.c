@@ -30,7 +30,7 @@ void external_init_hart(struct pcpu *pcpu)
 	pcpu->irq_place = IRQCHIP_NOWHERE;
 	for (uint32_t what = 0; what < EXTERNAL_KINDS; what++)
 		pcpu->looks[what] = ~0UL;
-	if (platform.irqchip.kind == IRQCHIP_NONE)
+	if (platform.irqchip.kind == IRQCHIP_NONE || pcpu->no_imsic)
 		return;
 	for (uint32_t i = 0; i < platform.n_harts; i++) {
 		if (platform.harts[i].hartid == pcpu->hartid)

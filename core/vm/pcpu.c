@@ -76,6 +76,15 @@ static uint64_t counts_a_tick(void)
 	return counts < ticks ? 1 : (counts + ticks / 2) / ticks;
 }
 
+/* A hart without one gets no interrupts of devices. The boot hart serves the UART, so without its
+ * own the machine has none. */
+static void probe_imsic(struct pcpu *pcpu)
+{
+	pcpu->no_imsic = platform.irqchip.kind == IRQCHIP_IMSIC && !isa_has_imsic();
+	if (pcpu->no_imsic && !pcpu->index)
+		platform.irqchip.kind = IRQCHIP_NONE;
+}
+
 const char *pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 {
 	struct pcpu *pcpu = this_pcpu();
@@ -116,6 +125,7 @@ const char *pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 	csr_set(CSR_SIE, BIT(IRQ_SSI) | BIT(IRQ_STI));
 	if (pcpu->hpm.hs_lcofi)
 		csr_set(CSR_SIE, BIT(IRQ_LCOFI));
+	probe_imsic(pcpu);
 	external_init_hart(pcpu);
 	guest_files_init(pcpu);
 	return NULL;

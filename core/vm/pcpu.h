@@ -76,6 +76,7 @@ struct pcpu {
 	uint32_t file_words;        /* of 64 identities, that each has */
 	const char *no_guest_files; /* why there are none */
 	const char *unfit;          /* see pcpu_init() */
+	bool no_imsic;              /* the host's tree names one that it has not got */
 	uint32_t irq_place;         /* its place in the interrupt controller, or IRQCHIP_NOWHERE */
 	uint64_t external_at;       /* host time of the next external_look(); ~0: never */
 	uint64_t looks[EXTERNAL_KINDS]; /* the same of each thing that it looks at */

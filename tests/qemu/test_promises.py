@@ -29,10 +29,10 @@ def told(name, hart=0):
     return f"hart {hart} has no {name}, which the host's tree promises"
 
 
-def promised(folder, text=EVERYTHING, harts=1):
+def promised(folder, text=EVERYTHING, harts=1, machine="virt"):
     """A QEMU whose tree is of harts that QEMU knows as `text`, whatever they are."""
     tree = folder / "promised.dtb"
-    subprocess.run([plain.QEMU, "-machine", f"virt,dumpdtb={tree}", "-cpu", text, "-m", "1G",
+    subprocess.run([plain.QEMU, "-machine", f"{machine},dumpdtb={tree}", "-cpu", text, "-m", "1G",
                     "-smp", str(harts), "-nographic", "-bios", "none"], check=True,
                    capture_output=True)
     return ["--qemu", hosts.qemu(folder, "-dtb", tree)]
@@ -89,6 +89,20 @@ def test_a_hart_that_lacks(tmp_path, name, line):
     honest = boot(tmp_path, ["--cpu", text])
     assert lost(honest) == [] and honest.vm("alpha") == EXPECTED
     assert report(result) == report(honest)
+
+
+def test_harts_without_an_imsic(tmp_path):
+    """The tree names one for each. Nothing types at the console; guests run as ever."""
+    tree = promised(tmp_path, harts=2, machine="virt,aia=aplic-imsic,aia-guests=1")
+    result = boot(tmp_path, [*tree, "--harts", 2, "--cpu", f"{EVERYTHING},ssaia=off",
+                             "--aia", "none", *firmware("fw.start=keeps")],
+                  {"alpha": IDLE}, vcpus=("1",), profile="smp")
+    assert lost(result) == [
+        told("Ssaia"), "hart 0 has no IMSIC, which the host's tree promises: no interrupts of "
+        "devices come to it", told("Ssaia", 1)]
+    assert any(line.endswith("console input by nothing: no interrupt controller that Tally knows")
+               for line in result.own)
+    assert result.own[-1] == "all VMs ended"
 
 
 def test_a_hart_without_sscofpmf(tmp_path):

@@ -12,6 +12,7 @@ import harness
 import peers
 import plain
 import test_sampling
+from perf_scaling import check_scaled, show, turns
 from test_machines import EXPECTED, MEASURE, cpu
 from tool_module import tool
 
@@ -201,6 +202,56 @@ def test_costs():
             assert more <= 240, (row, cost, shown[row])
         else:
             assert more <= 0, (row, cost, shown[row])
+
+
+# Linux must not throttle: a lost record of that counts as a loss of samples. A buffer of a page is
+# full soon.
+LOSSES = """
+echo 10000000 > /proc/sys/kernel/perf_event_max_sample_rate
+echo 0 > /proc/sys/kernel/perf_cpu_time_max_percent
+for how in 10000 1000 "1000 -m 1" "300 -m 1"; do
+  echo "period $how"
+  awk '/riscv-pmu/ { print "before", $2 }' /proc/interrupts
+  perf record -q -e instructions:u -c $how -o /tmp/data work 20000000 >/dev/null 2>&1
+  awk '/riscv-pmu/ { print "after", $2 }' /proc/interrupts
+  perf report -D -i /tmp/data 2>/dev/null | awk '/PERF_RECORD_SAMPLE/ { samples++ }
+      /PERF_RECORD_LOST:/ { sub(/.*lost:/, ""); lost += $1 } /PERF_RECORD_THROTTLE/ { throttled++ }
+      END { print "samples", samples + 0; print "lost", lost + 0; print "throttled", throttled + 0 }'
+done
+echo turns
+perf stat -v -e instructions:u,instructions:k,instructions:uk,cycles:u,cycles:k work 20000000 2>&1
+"""
+
+
+@pytest.mark.long
+def test_linux_tells_each_loss_and_each_turn(tmp_path):
+    """Of two Debian guests: each LCOFI is a sample, or one that perf tells as lost; and events that
+    find no counter take turns, of which perf tells the part that each one had."""
+    tree = harness.linux_tree(tmp_path, {"alpha": LOSSES, "beta": LOSSES})
+    result = harness.run(tree, options=options("tt-ascalon"))
+    assert result.status == harness.OK, str(result)
+    losses = 0
+    for name in ("alpha", "beta"):
+        lines = result.guest_output(name, name)
+        for period, how in (10000, ""), (1000, ""), (1000, " -m 1"), (300, " -m 1"):
+            at = lines.index(f"period {period}{how}") + 1
+            told = {word: int(number) for word, number in map(str.split, lines[at : at + 5])}
+            assert told["throttled"] == 0
+            assert told["after"] - told["before"] == 20000000 // period
+            assert told["samples"] + told["lost"] == 20000000 // period
+            losses += told["lost"]
+        found = turns(lines[lines.index("turns"):])
+        show(found)
+        assert len(found) == 5
+        # Two filters of an event cannot be counted at once by this hart.
+        for some in found[:3], found[3:]:
+            assert sum(turn.running for turn in some) <= some[0].enabled
+            assert all(0 < turn.running < turn.enabled for turn in some)
+        check_scaled(found[0], 20000000)
+        for turn in found:
+            part = f"({100 * turn.running / turn.enabled:.2f}%)"
+            assert any(turn.event in line and line.endswith(part) for line in lines), part
+    assert losses > 0
 
 
 @pytest.mark.long

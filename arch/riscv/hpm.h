@@ -55,6 +55,7 @@ struct hpm_inexact {
 
 struct hpm {
 	uint64_t hctrs; /* counters 3..31 that have filters */
+	uint64_t kept;  /* like hctrs, and counter 0: HS cannot read them (mcounteren) */
 	uint64_t fixed; /* of counters 0 and 2 those that have filters and that guests may take */
 	uint64_t fixed_only; /* of them those whose event the firmware counts on no other */
 	uint32_t width;      /* of each counter, in bits */

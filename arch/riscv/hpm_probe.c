@@ -16,7 +16,17 @@ static void firmware_reset(uint32_t hctr)
 	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
 }
 
-/* Finds the counters 3..31 that have a CSR of their own, and the width of the narrowest. */
+static bool is_kept(uint32_t hctr)
+{
+	struct trap_guard guard;
+
+	trap_guard_begin(&guard);
+	(void)hpm_read(hctr);
+	return trap_guard_end(&guard) != ~0UL;
+}
+
+/* Finds the counters 3..31 that have a CSR of their own, and the width of the narrowest. Without
+ * `cycle` none is used: Tally paces its polls by it. */
 static void find_counters(struct hpm *hpm)
 {
 	uint64_t n = sbi_call(SBI_EXT_PMU, SBI_PMU_NUM_COUNTERS, 0, 0, 0, 0, 0).value;
@@ -29,9 +39,17 @@ static void find_counters(struct hpm *hpm)
 		if (ret.error != SBI_SUCCESS || (ret.value & SBI_PMU_INFO_TYPE_FW) ||
 		    (ret.value & 0xfff) != CSR_CYCLE + i)
 			continue;
+		if (is_kept(i)) {
+			hpm->kept |= BIT(i);
+			continue;
+		}
 		hpm->hctrs |= BIT(i);
 		if (width < hpm->width)
 			hpm->width = width;
+	}
+	if (is_kept(HCTR_CYCLE)) {
+		hpm->kept |= BIT(HCTR_CYCLE);
+		hpm->hctrs = 0;
 	}
 }
 

@@ -84,6 +84,25 @@ static bool (*const tries[ISA_GUEST_FIRST])(const struct cbo_blocks *blocks) = {
 };
 _Static_assert(ISA_H == 0, "tries[]");
 
+const char *isa_kept(void)
+{
+	struct trap_guard guard;
+
+	/* Without H the guard itself traps, which isa_tried() tells. */
+	trap_guard_begin(&guard);
+	if (trap_guard_end(&guard) != ~0UL)
+		return NULL;
+	trap_guard_begin(&guard);
+	(void)csr_read_guarded(CSR_TIME);
+	if (trap_guard_end(&guard) != ~0UL)
+		return "the firmware keeps time from HS (mcounteren)";
+	trap_guard_begin(&guard);
+	(void)csr_read_guarded(CSR_INSTRET);
+	if (trap_guard_end(&guard) != ~0UL)
+		return "the firmware keeps instret from HS (mcounteren)";
+	return NULL;
+}
+
 bool isa_has_imsic(void)
 {
 	struct trap_guard guard;

@@ -20,4 +20,8 @@ uint64_t isa_tried(uint64_t promised, const struct cbo_blocks *blocks);
  * At boot. AIA 1.0, section 3.8. */
 bool isa_has_imsic(void);
 
+/* Returns why Tally cannot run on the calling hart, which HS may not ask for the time or for what
+ * it has executed; NULL: it may. At boot, before anything else. */
+const char *isa_kept(void);
+
 #endif

@@ -168,6 +168,11 @@ static void report_hart(const struct pcpu *pcpu)
 	         : hpm->flags_hidden ? "to guests that read its OF bits"
 	                             : "to a vcpu alone on it",
 	         lacks[0] ? ": " : "", lacks);
+	if (hpm->kept & BIT(HCTR_CYCLE))
+		log_line("hart %lu: the firmware keeps cycle from HS (mcounteren)", pcpu->hartid);
+	if (hpm->kept & ~HCTRS_FIXED)
+		log_line("hart %lu: the firmware keeps %s from HS (mcounteren)", pcpu->hartid,
+		         counters_text(hpm->kept & ~HCTRS_FIXED, text));
 	if (hpm->undelegated)
 		log_line("hart %lu: no back end ssccfg: it has %s", pcpu->hartid, hpm->undelegated);
 	else if (platform.backend == HPM_SSCCFG && !hpm->ssccfg)

@@ -3,6 +3,7 @@
 #include <libfdt.h>
 
 #include "arch/riscv/csr.h"
+#include "arch/riscv/isa_trial.h"
 #include "arch/riscv/instret.h"
 #include "arch/riscv/sbi.h"
 #include "arch/riscv/trap.h"
@@ -241,6 +242,8 @@ static void read_table(void)
 	platform.inexact |= inexact;
 }
 
+#define UNFIT_BOOT_HART "no guest can run on boot hart %lu: %s"
+
 /* Runs this hart's vcpus for ever. */
 static _Noreturn void run(struct pcpu *pcpu)
 {
@@ -267,12 +270,15 @@ void secondary_main(uint64_t hartid, uint64_t index)
 
 void main(uint64_t hartid, void *dtb)
 {
-	uint64_t instret = csr_read(CSR_INSTRET);
-	uint64_t time = csr_read(CSR_TIME);
-	bool counts = instret_counts();
+	const char *kept = isa_kept();
+	uint64_t instret = kept ? 0 : csr_read(CSR_INSTRET);
+	uint64_t time = kept ? 0 : csr_read(CSR_TIME);
+	bool counts = !kept && instret_counts();
 
 	host_dt_read(dtb, hartid, image());
 	log_init((hpa_t){platform.uart_base}, platform.uart_shift, platform.uart_width);
+	if (kept)
+		platform_lacks(UNFIT_BOOT_HART, hartid, kept);
 	terminal_init();
 	ledger_open();
 	for (uint32_t i = 0; i < platform.n_harts; i++) {
@@ -288,7 +294,7 @@ void main(uint64_t hartid, void *dtb)
 
 	if (why) {
 		boot_report_lost(this_pcpu());
-		platform_lacks("no guest can run on boot hart %lu: %s", hartid, why);
+		platform_lacks(UNFIT_BOOT_HART, hartid, why);
 	}
 	harts_start(hartid, n_stacks);
 	trip();

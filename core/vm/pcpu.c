@@ -91,6 +91,9 @@ const char *pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 
 	pcpu->hartid = hartid;
 	pcpu->index = index;
+	pcpu->unfit = isa_kept();
+	if (pcpu->unfit)
+		return pcpu->unfit;
 	isa = isa_tried(isa, &pcpu->blocks);
 	pcpu->isa = isa;
 	pcpu->unfit = "it has no H extension";

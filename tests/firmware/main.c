@@ -81,6 +81,21 @@ bool option_is(const char *word)
 
 /* --- harts -------------------------------------------------------------------------------- */
 
+/* Counters that S-mode cannot read. */
+static uint64_t kept(void)
+{
+	static const struct {
+		const char *word;
+		uint64_t counters;
+	} known[] = {
+	    {"cycle", 1}, {"time", 2}, {"instret", 4}, {"hpmcounters", ~7UL}, {"hpmcounter3", 8}};
+
+	for (uint32_t i = 0; i < sizeof(known) / sizeof(known[0]) && option("keeps="); i++)
+		if (begins(option("keeps="), known[i].word))
+			return known[i].counters;
+	return 0;
+}
+
 static _Noreturn void enter(uint64_t hartid, uint64_t addr, uint64_t opaque)
 {
 	uint64_t delegate = 0xf0b5ffUL;
@@ -97,7 +112,7 @@ static _Noreturn void enter(uint64_t hartid, uint64_t addr, uint64_t opaque)
 		delegate &= ~(BIT(CAUSE_LOAD) | BIT(CAUSE_STORE));
 	csr_write(medeleg, delegate);
 	csr_write(mideleg, 0x2222UL);
-	csr_write(mcounteren, ~0UL);
+	csr_write(mcounteren, hartid || !option_is("spares=1") ? ~kept() : ~0UL);
 	csr_write(satp, 0);
 	if (option_is("sstc=closed"))
 		__asm__ volatile("csrw " VSTIMECMP ", %0" ::"r"(~0UL));

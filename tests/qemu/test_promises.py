@@ -105,6 +105,35 @@ def test_harts_without_an_imsic(tmp_path):
     assert result.own[-1] == "all VMs ended"
 
 
+@pytest.mark.parametrize("name, said, counters", [
+    ("cycle", "cycle", "no counters"), ("hpmcounters", "16 counters (3 to 18)", "no counters"),
+    ("hpmcounter3", "1 counter (3)", "15 counters (4 to 18)")])
+@pytest.mark.parametrize("without", [[], ["ssccfg"]])
+def test_a_firmware_that_keeps_counters(tmp_path, without, name, said, counters):
+    """HS cannot read them: Tally does without, and guests count with what is left."""
+    some = name == "hpmcounter3"
+    result = boot(tmp_path, ["--cpu", cpu(without), *firmware(f"fw.keeps={name}")],
+                  {"alpha": MEASURE if some else IDLE})
+    assert f"hart 0: the firmware keeps {said} from HS (mcounteren)" in result.own
+    assert any(line.startswith(f"hart 0: {counters} of 64 bits, ") for line in result.own)
+    expected = EXPECTED if some else ["idle: begins", "idle: ends after 1 wakeups"]
+    assert result.vm("alpha") == expected
+
+
+@pytest.mark.parametrize("name", ["time", "instret"])
+def test_a_firmware_that_keeps_the_clock(tmp_path, name):
+    """By these HS tells the time, and how long a stay is. Another hart is not used."""
+    why = f"the firmware keeps {name} from HS (mcounteren)"
+    result = boot(tmp_path, ["--cpu", cpu(), *firmware(f"fw.keeps={name}")], {"alpha": IDLE},
+                  status=harness.DEPENDENCY)
+    assert result.own == [NOTHING + why]
+    result = boot(tmp_path, ["--cpu", cpu(), "--harts", 2,
+                             *firmware(f"fw.keeps={name} fw.spares=1")], {"alpha": IDLE},
+                  profile="smp")
+    assert f"hart 1: not used: {why}" in result.own
+    assert result.own[-1] == "all VMs ended"
+
+
 def test_a_hart_without_sscofpmf(tmp_path):
     """Nothing counts."""
     text = f"{EVERYTHING},sscofpmf=off"

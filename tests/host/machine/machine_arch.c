@@ -67,6 +67,16 @@ uint64_t isa_tried(uint64_t promised, const struct cbo_blocks *blocks)
 	return promised & ~BIT(ISA_ZICBOP);
 }
 
+const char *isa_kept(void)
+{
+	return NULL;
+}
+
+bool isa_has_imsic(void)
+{
+	return true;
+}
+
 /* Harts of this machine have whole blocks only, as those of others do. */
 void cbo_clear(void *to, uint64_t size, uint32_t block)
 {

@@ -15,12 +15,12 @@
 
 _Alignas(8) uint8_t board[65536];
 
-void use_board(const char *name)
+void use_tree(const char *path)
 {
 	char command[128];
 	FILE *dtc;
 
-	snprintf(command, sizeof(command), "dtc -q -I dts -O dtb tests/host/boards/%s.dts", name);
+	snprintf(command, sizeof(command), "dtc -q -I dts -O dtb %s", path);
 	dtc = popen(command, "r");
 	assert_non_null(dtc);
 	memset(board, 0, sizeof(board));
@@ -29,6 +29,14 @@ void use_board(const char *name)
 	assert_int_equal(fdt_open_into(board, board, sizeof(board)), 0);
 	assert_int_equal(fdt_check_full(board, sizeof(board)), 0);
 	test_host = board;
+}
+
+void use_board(const char *name)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "tests/host/boards/%s.dts", name);
+	use_tree(path);
 }
 
 const char *give(void *tree, const char *vm, const char *name, const char *host, const char *dma)

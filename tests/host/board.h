@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hosts for tests: tests/host/boards/NAME.dts, compiled by dtc when a test wants one. */
+/* Hosts for tests, compiled by dtc when a test wants one: trees of tests/host/boards, which are odd
+ * on purpose, and others. */
 #ifndef TESTS_HOST_BOARD_H
 #define TESTS_HOST_BOARD_H
 
@@ -7,7 +8,11 @@
 
 extern _Alignas(8) uint8_t board[65536];
 
-/* Makes a board the host of the next parse (test_host in vm_tree.h). It has room for changes. */
+/* Makes a tree, of a .dts, the host of the next parse (test_host in vm_tree.h). It has room for
+ * changes. */
+void use_tree(const char *path);
+
+/* The same for tests/host/boards/NAME.dts. */
 void use_board(const char *name);
 
 /* Gives a VM, /vms/NAME, a device, and returns its path in the VM tree until the next call. */

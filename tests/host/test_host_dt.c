@@ -20,6 +20,7 @@
 #include "core/vm/platform.h"
 #include "core/vm/seed.h"
 #include "tests/host/board.h"
+#include "tests/host/host_dt.h"
 
 #define IMAGE_SIZE MIB(1)
 
@@ -66,8 +67,7 @@ void boot_instead(uint64_t hartid, void *dtb)
 	asked = asked * 100 + hartid + 1;
 }
 
-/* Tally is at `at`, and starts on a hart. Returns what it refuses the machine for, or "". */
-static const char *start(uint64_t at, uint64_t hart)
+const char *start(uint64_t at, uint64_t hart)
 {
 	platform = (struct platform){.n_harts = 0};
 	said[0] = 0;
@@ -571,5 +571,5 @@ int main(void)
 	    cmocka_unit_test(a_uart_behind_a_bus),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL) + test_host_boards();
 }

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Boot's reading of the host's tree, for tests of several files. */
+#ifndef TESTS_HOST_HOST_DT_H
+#define TESTS_HOST_HOST_DT_H
+
+#include <stdint.h>
+
+/* Tally is at `at`, and starts on a hart, with the tree in `board`. Returns what it refuses the
+ * machine for, or "". */
+const char *start(uint64_t at, uint64_t hart);
+
+/* test_host_boards.c: the number of failed tests. */
+int test_host_boards(void);
+
+#endif

@@ -53,7 +53,8 @@ HOST_SRC_vm_fuzz := tests/host/test_vm_fuzz.c tests/fuzz/fuzz_vm_config.c \
 HOST_LIBS_vm_fuzz := -lfdt
 
 VM_CHECK_OBJ := $(patsubst %,$(B)/host/vm-check.obj/%.o,tools/vm_check.c \
-	$(addprefix tools/vm_check_,host.c memory.c pmu.c schedule.c text.c) arch/riscv/isa.c \
+	$(addprefix tools/vm_check_,harts.c host.c memory.c pmu.c schedule.c text.c) \
+	arch/riscv/isa.c \
 	core/vm/vm_overflow.c vpmu/bits.c $(VM_TREE_SRC))
 
 # Without the sanitizers, which would make a check of large images slow to start.

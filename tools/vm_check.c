@@ -12,6 +12,7 @@
 #include "core/config/vm_config.h"
 #include "core/config/vm_memory.h"
 #include "core/config/vm_refusals.h"
+#include "tools/vm_check_harts.h"
 #include "tools/vm_check_host.h"
 #include "tools/vm_check_memory.h"
 #include "tools/vm_check_pmu.h"
@@ -385,6 +386,15 @@ static void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm
 	printf("]}");
 }
 
+static void print_json_host(const void *host)
+{
+	if (!host)
+		return;
+	printf("\"harts\":");
+	print_json_harts(host);
+	printf(",");
+}
+
 static void print_accepted(const struct vm_tree *tree, const struct options *o,
                            const struct vm_limits *limits)
 {
@@ -393,11 +403,15 @@ static void print_accepted(const struct vm_tree *tree, const struct options *o,
 
 	if (o->json) {
 		printf("{");
+		print_json_host(limits->host_tree);
 		if (tree->has_selectors)
 			printf("\"core\":\"%s\",", tree->selectors.core);
 		printf("\"vms\":[");
-	} else if (tree->has_selectors) {
-		print_selectors(&tree->selectors);
+	} else {
+		if (limits->host_tree)
+			print_harts(limits->host_tree);
+		if (tree->has_selectors)
+			print_selectors(&tree->selectors);
 	}
 	for (uint32_t i = 0; i < tree->n_vms; i++) {
 		sum += tree->vms[i].memory;
@@ -447,10 +461,16 @@ static void print_all_refused(void *blob, size_t size, const struct vm_limits *l
                               struct vm_tree *tree, const struct vm_refusal *why, bool json)
 {
 	if (!json) {
+		/* "no hart 9" may be one that the board has. */
+		if (limits->host_tree &&
+		    (why->code == VM_REFUSED_HART || why->code == VM_REFUSED_HARTS))
+			print_harts(limits->host_tree);
 		vm_config_refusals(blob, size, limits, tree, print_refused);
 		return;
 	}
-	printf("{\"refusal\":{\"node\":");
+	printf("{");
+	print_json_host(limits->host_tree);
+	printf("\"refusal\":{\"node\":");
 	print_json_string(why->node);
 	printf(",\"property\":");
 	print_json_string(why->property);
@@ -471,6 +491,18 @@ static struct vm_harts first_harts(uint32_t n)
 	return harts;
 }
 
+/* The host's tree and harts, for the function below. */
+static const void *compared;
+static struct vm_harts compared_harts;
+
+/* Of what boot compares, that which the tree shows. */
+static const char *differ(uint32_t hart, uint32_t other)
+{
+	return harts_alike(compared, compared_harts.ids[hart], compared_harts.ids[other])
+	           ? NULL
+	           : "harts # and # have different extensions";
+}
+
 /* What the machine has that the tree is checked against. */
 static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 {
@@ -486,10 +518,15 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 		if (wrong)
 			die(o->host, wrong);
 		limits.host_tree = host;
+		compared = host;
+		limits.differ = differ;
 		limits.harts = host_harts(host);
 		if (!limits.harts.n && !o->harts)
 			die(o->host, "has no hart with the H extension");
 		limits.ram = host_memory(host);
+		if (!limits.ram.n)
+			die(o->host, "names no memory for Tally; the tree that the firmware "
+			             "passes on does, in Linux /sys/firmware/fdt");
 		if (o->memory != NOT_GIVEN)
 			limits.ram = one_bank(limits.ram.tally, o->memory);
 		if (host_memory_is_kept(host, tree_size, &limits.ram))
@@ -497,6 +534,7 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 	}
 	if (o->harts || !o->host)
 		limits.harts = first_harts(o->harts ? o->harts : 1);
+	compared_harts = limits.harts;
 	limits.guests = vm_guest_ranges(&limits.ram, tree_size);
 	return limits;
 }

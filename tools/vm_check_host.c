@@ -52,22 +52,38 @@ static uint64_t isa_of(const void *tree, int cpu)
 	return list ? isa_parse(list, (size_t)size) : 0;
 }
 
-/* Goes to the node of the next hart that can run guests. Returns false if there is none. */
-static bool next_hart(const void *tree, struct host_place *place, uint32_t *id, uint64_t *isa)
+bool host_hart_next(struct host_place *place, struct host_hart *hart)
 {
 	while (host_place_next(place)) {
+		const void *tree = place->tree;
 		int size, cpu = place->node[place->depth];
 		const fdt32_t *reg = fdt_getprop(tree, cpu, "reg", &size);
 
-		if (!host_tree_says(tree, cpu, "device_type", "cpu") || !reg || size < 4 ||
-		    host_tree_is_disabled(tree, cpu))
+		if (!host_tree_says(tree, cpu, "device_type", "cpu") || !reg ||
+		    (size != 4 && size != 8) || host_tree_is_disabled(tree, cpu))
 			continue;
-		/* An id of two cells: no VM tree can name it. */
-		if (size >= 8 && fdt32_ld(&reg[size / 4 - 2]))
-			continue;
-		*isa = isa_of(tree, cpu);
-		*id = fdt32_ld(&reg[size / 4 - 1]);
-		if (*isa & BIT(ISA_H))
+		*hart = (struct host_hart){
+		    .id = size == 8 ? (uint64_t)fdt32_ld(reg) << 32 | fdt32_ld(&reg[1])
+		                    : fdt32_ld(reg),
+		    .isa = isa_of(tree, cpu),
+		    .zicbom = host_tree_u32(tree, cpu, "riscv,cbom-block-size", 0),
+		    .zicboz = host_tree_u32(tree, cpu, "riscv,cboz-block-size", 0),
+		    .zicbop = host_tree_u32(tree, cpu, "riscv,cbop-block-size", 0),
+		};
+		return true;
+	}
+	return false;
+}
+
+/* Goes to the node of the next hart that can run guests. Returns false if there is none. */
+static bool next_hart(struct host_place *place, uint32_t *id, uint64_t *isa)
+{
+	struct host_hart hart;
+
+	while (host_hart_next(place, &hart)) {
+		*isa = hart.isa;
+		*id = (uint32_t)hart.id;
+		if (hart.isa & BIT(ISA_H) && hart.id <= UINT32_MAX)
 			return true;
 	}
 	return false;
@@ -81,7 +97,7 @@ struct vm_harts host_harts(const void *tree)
 	uint32_t id;
 
 	/* Which one boots nobody has said: it is taken for one of the first. */
-	while (harts.n < VM_MAX_HARTS && next_hart(tree, &place, &id, &isa)) {
+	while (harts.n < VM_MAX_HARTS && next_hart(&place, &id, &isa)) {
 		uint32_t at = harts.n;
 
 		if (vm_hart(&harts, id) != VM_MAX_HARTS)
@@ -100,7 +116,7 @@ uint64_t host_isa(const void *tree, uint32_t hartid)
 	uint64_t isa;
 	uint32_t id;
 
-	while (next_hart(tree, &place, &id, &isa)) {
+	while (next_hart(&place, &id, &isa)) {
 		if (id == hartid)
 			return isa;
 	}

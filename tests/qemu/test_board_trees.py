@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The trees of boards in dts/boards: which harts vm-check calls alike, the VM trees beside them,
+and how others are refused."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+import harness
+from test_vm_tree import built, check  # pylint: disable=unused-import
+
+FOLDER = harness.ROOT / "dts/boards"
+X100 = "0 to 7 are alike: h v sscofpmf ssaia sstc svpbmt zicbom zicboz zicbop"
+HARTS = {
+    "p550": ["0 to 3 are alike: h sscofpmf"],
+    "k3": [X100, "8 to 15 are not used: they have no H extension"],
+    "tt-atlantis": [X100],
+    "xiangshan-kunminghu": [X100.replace("0 to 7", "0 to 15")],
+}
+A100_WITH_H = "-t s {} /cpus/cpu@%x riscv,isa-extensions i m a f d c h v sscofpmf sstc zbc zba"
+
+
+def compiled(folder, board, *edits):
+    """The board's tree as a blob, changed by fdtput with these words. {} among them is the blob."""
+    blob = folder / f"{board}.dtb"
+    done = subprocess.run(["dtc", "-I", "dts", "-O", "dtb", "-o", blob, FOLDER / f"{board}.dts"],
+                          capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    for words in edits:
+        subprocess.run(["fdtput", *words.format(blob).split()], check=True)
+    return blob
+
+
+def written(folder, text):
+    """A VM tree, with small files for its images."""
+    for name in ("Image", "initramfs.cpio"):
+        (folder / name).write_bytes(bytes(4096))
+    file = folder / "changed.dts"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def vms(folder, board, old, new):
+    """The board's VM tree with another text in it."""
+    text = (FOLDER / f"{board}-vms.dts").read_text(encoding="utf-8")
+    assert old in text
+    return written(folder, text.replace(old, new))
+
+
+def vms_on(folder, *vcpus):
+    """The VM tree of the K3 with these harts for the vcpus of its first VM, and no other."""
+    text = (FOLDER / "k3-vms.dts").read_text(encoding="utf-8")
+    nodes = "".join(f"vcpu{n} {{ harts = {it}; }};\n" for n, it in enumerate(vcpus))
+    return written(folder, text[:text.index("vcpu0")] + nodes + "}; }; };\n")
+
+
+def harts(text):
+    """What vm-check prints of harts, one string a group."""
+    lines = text.splitlines()
+    assert lines[0].startswith("harts       ")
+    groups = [lines[0][12:]]
+    for line in lines[1:]:
+        if not line.startswith(" " * 12):
+            break
+        groups.append(line[12:])
+    return groups
+
+
+def accepted(host, tree):
+    """What vm-check prints, and its JSON."""
+    text, data = check("--host", host, tree), check("--json", "--host", host, tree)
+    assert (text.returncode, text.stderr, data.returncode) == (0, "", 0), text
+    return text.stdout, json.loads(data.stdout)
+
+
+def refused(host, tree):
+    """The first refusal, and what is printed before it."""
+    done = check("--host", host, tree)
+    assert done.returncode == 1, done
+    return done.stderr.splitlines()[0], done.stdout
+
+
+@pytest.mark.parametrize("board, groups", HARTS.items())
+def test_each_boards_vm_tree(tmp_path, board, groups):
+    text, data = accepted(compiled(tmp_path, board), FOLDER / f"{board}-vms.dts")
+    assert harts(text) == groups
+    assert [len(group["ids"]) for group in data["harts"]] == [
+        int(group.split()[2]) - int(group.split()[0]) + 1 for group in groups]
+    assert [group["used"] for group in data["harts"]] == ["not used" not in it for it in groups]
+    named = {hart for vm in data["vms"] for vcpu in vm["vcpus"] for hart in vcpu["harts"]}
+    assert named <= {hart for group in data["harts"] if group["used"] for hart in group["ids"]}
+    assert text.splitlines()[-1].startswith(f"{len(data['vms'])} VMs, ")
+
+
+def test_no_board_is_forgotten():
+    assert sorted(HARTS) == sorted(path.name.removesuffix("-vms.dts")
+                                   for path in FOLDER.glob("*-vms.dts"))
+
+
+def test_two_kinds_that_can_both_run_guests(tmp_path):
+    """Each is a group. A vcpu may be on any of them, and may not move from one to the other."""
+    host = compiled(tmp_path, "k3", *(A100_WITH_H % hart for hart in range(8, 16)),
+                    *(f"-t s {{}} /cpus/cpu@{hart} status disabled" for hart in range(2, 8)))
+    text, data = accepted(host, vms_on(tmp_path, "<0>", "<9>"))
+    assert harts(text)[0] == X100.replace("0 to 7", "0 to 1")
+    words = harts(text)[1]
+    assert words.startswith("8 to 15 are alike: h v sscofpmf sstc; unlike hart 0: without ssaia "
+                            "svpbmt zicbom zicboz zicbop zicntr zifencei ")
+    assert ", with" not in words
+    assert [group["ids"] for group in data["harts"]] == [[0, 1], list(range(8, 16))]
+    why, before = refused(host, vms_on(tmp_path, "<0 9>", "<9>"))
+    assert why == "/vms/alpha/vcpu0: harts: harts 0 and 9 have different extensions"
+    assert harts(before)[0].startswith("0 to 1 are alike: ")
+    accepted(host, vms_on(tmp_path, "<8 9>", "<9 10>"))
+
+
+@pytest.mark.parametrize("edit, words", [
+    ("-t s {} /cpus/cpu@2 riscv,isa-extensions i m a f d c h sscofpmf zba zbb zifencei zbs",
+     ["0 to 1, 3 are alike: h sscofpmf", "2: h sscofpmf; unlike hart 0: with zbs"]),
+    ("-t i {} /cpus/cpu@2 riscv,cboz-block-size 64",
+     ["0 to 1, 3 are alike: h sscofpmf", "2: h sscofpmf; unlike hart 0: other block sizes"]),
+    ("-t s {} /cpus/cpu@2 riscv,isa-extensions i m a f d c",
+     ["0 to 1, 3 are alike: h sscofpmf", "2 is not used: it has no H extension"]),
+    ("-t s {} /cpus/cpu@2 status disabled", ["0 to 1, 3 are alike: h sscofpmf"]),
+], ids=["more", "blocks", "no-h", "disabled"])
+def test_one_hart_that_is_like_no_other(tmp_path, edit, words):
+    host = compiled(tmp_path, "p550", edit)
+    why, before = refused(host, vms(tmp_path, "p550", "harts = <1>", "harts = <0 2>"))
+    assert why in ("/vms/alpha/vcpu1: harts: harts 0 and 2 have different extensions",
+                   "/vms/alpha/vcpu1: harts: this machine has no hart 2")
+    assert harts(before) == words
+
+
+@pytest.mark.parametrize("board, old, new, words", [
+    ("p550", "harts = <3>", "harts = <4>", "/vms/beta/vcpu1: harts: this machine has no hart 4"),
+    ("k3", "harts = <7>", "harts = <8>", "/vms/beta/vcpu3: harts: this machine has no hart 8"),
+    ("p550", "(2 << 30)", "(8 << 30)",
+     "/vms/beta: memory: the VMs up to this one need 16384 MiB, this machine has 16350 MiB"),
+    ("k3", "memory = /bits/ 64 <(4 << 30)>", "memory-at = /bits/ 64 <0x90000000 0x10000000>",
+     "/vms/alpha: memory-at: the memory at 0x90000000 is no RAM, which begins at 0x100000000"),
+    ("p550", "kernel = <&debian>", 'interrupts = "aia"; kernel = <&debian>',
+     '/vms/alpha: interrupts: "aia": hart 0 has no guest interrupt files'),
+    ("p550", "<3 4 5 6>", "<3 4 19>", "/vms/alpha: pmu-counters: this machine has no counter 19"),
+])
+def test_what_a_board_has_not(tmp_path, board, old, new, words):
+    why, _ = refused(compiled(tmp_path, board), vms(tmp_path, board, old, new))
+    assert why == words
+
+
+@pytest.mark.parametrize("board, alone, shared", [
+    ("p550", False, False), ("k3", True, None), ("tt-atlantis", True, None),
+    ("xiangshan-kunminghu", True, None)])
+def test_samples_on_each_board(tmp_path, board, alone, shared):
+    """None: a trial at boot decides, whether the hart shows guests OF bits of closed counters."""
+    host = compiled(tmp_path, board)
+    text = (FOLDER / f"{board}-vms.dts").read_text(encoding="utf-8")
+    file = written(tmp_path, re.sub("harts = <.>", "harts = <0>", text))
+    for tree, wanted in ((FOLDER / f"{board}-vms.dts", alone), (file, shared)):
+        found = [vm["pmu"]["at_boot"]["overflow"] for vm in accepted(host, tree)[1]["vms"]]
+        assert found == [wanted] * 2
+
+
+def test_a_tree_without_memory(tmp_path):
+    """As in Linux's sources, where the firmware is to add the node."""
+    host = compiled(tmp_path, "p550", "-r {} /memory@80000000")
+    done = check("--host", host, FOLDER / "p550-vms.dts")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (f"vm-check: {host}: names no memory for Tally; the tree that the "
+                           "firmware passes on does, in Linux /sys/firmware/fdt\n")

@@ -19,11 +19,11 @@ struct vm_ram one_bank(uint64_t base, uint64_t size)
 }
 
 /* Where Tally is loaded nobody has said: to the range that begins where it is built for if there is
- * one, else to the first. */
+ * one, else to the lowest. */
 struct vm_ram host_memory(const void *tree)
 {
 	struct host_place place = host_place_root(tree);
-	struct vm_ram first = {0}, ram;
+	struct vm_ram lowest = {0}, ram;
 	uint64_t base = 0, size = 0;
 
 	while (host_place_next(&place)) {
@@ -36,10 +36,11 @@ struct vm_ram host_memory(const void *tree)
 				continue;
 			if (base == BUILT_FOR)
 				return ram;
-			first = first.n ? first : ram;
+			if (!lowest.n || ram.tally < lowest.tally)
+				lowest = ram;
 		}
 	}
-	return first;
+	return lowest;
 }
 
 bool host_memory_is_kept(const void *tree, uint64_t tree_size, struct vm_ram *ram)

@@ -162,6 +162,15 @@ def test_samples_on_each_board(tmp_path, board, alone, shared):
         assert found == [wanted] * 2
 
 
+def test_tallys_bank(tmp_path):
+    """The lowest, if none is where Tally is built for, though the tree has another one before it."""
+    why, _ = refused(compiled(tmp_path, "tt-atlantis"), vms(
+        tmp_path, "tt-atlantis", "memory = /bits/ 64 <(512 << 20)>",
+        "memory-at = /bits/ 64 <0x1000000 0x200000>"))
+    assert why == ("/vms/alpha: memory-at: the memory at 0x1000000 begins in what Tally keeps of "
+                   "RAM, up to 0x2000000")
+
+
 def test_a_tree_without_memory(tmp_path):
     """As in Linux's sources, where the firmware is to add the node."""
     host = compiled(tmp_path, "p550", "-r {} /memory@80000000")

@@ -162,6 +162,15 @@ def test_samples_on_each_board(tmp_path, board, alone, shared):
         assert found == [wanted] * 2
 
 
+def test_the_events_of_kunminghu(tmp_path):
+    """The line in the comment of its VM tree, for a chip."""
+    text = (FOLDER / "xiangshan-kunminghu-vms.dts").read_text(encoding="utf-8")
+    line = re.search(r"\*\s+(pmu-events = .+;)", text)[1]
+    tree = vms(tmp_path, "xiangshan-kunminghu", "memory =", f"{line} memory =")
+    text, data = accepted(compiled(tmp_path, "xiangshan-kunminghu"), tree)
+    assert data["core"] == "kunminghu" and text.count("\n  events    0x2 0x5 0x6\n") == 2
+
+
 def test_tallys_bank(tmp_path):
     """The lowest, if none is where Tally is built for, though the tree has another one before it."""
     why, _ = refused(compiled(tmp_path, "tt-atlantis"), vms(

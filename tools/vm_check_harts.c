@@ -11,49 +11,92 @@
 #include "core/config/host_tree.h"
 #include "tools/vm_check_host.h"
 
-static bool same_kind(const struct host_hart *a, const struct host_hart *b)
+enum use { USED, WITHOUT_H, NOT_NAMED, TOO_MANY };
+
+struct judged {
+	struct host_hart hart;
+	enum use use;
+};
+
+/* Goes to the next hart that is not disabled. Returns false if there is none. */
+static bool next(struct host_place *place, struct judged *judged)
+{
+	const struct host_hart *hart = &judged->hart;
+	struct vm_harts used = host_harts(place->tree);
+
+	if (!host_hart_next(place, &judged->hart))
+		return false;
+	if (!(hart->isa & BIT(ISA_H)))
+		judged->use = WITHOUT_H;
+	else if (hart->id > UINT32_MAX)
+		judged->use = NOT_NAMED;
+	else
+		judged->use = vm_hart(&used, hart->id) < VM_MAX_HARTS ? USED : TOO_MANY;
+	return true;
+}
+
+static bool same_extensions(const struct host_hart *a, const struct host_hart *b)
 {
 	return a->isa == b->isa && a->zicbom == b->zicbom && a->zicboz == b->zicboz &&
 	       a->zicbop == b->zicbop;
 }
 
-/* Whether no hart before this one is like it. */
-static bool begins_group(const void *tree, const struct host_hart *hart)
+/* Of harts that are not used the reason is the kind. */
+static bool same_kind(const struct judged *a, const struct judged *b)
+{
+	return a->use == b->use && (a->use != USED || same_extensions(&a->hart, &b->hart));
+}
+
+/* Whether no hart before this one is of its kind. */
+static bool begins_group(const void *tree, const struct judged *judged)
 {
 	struct host_place place = host_place_root(tree);
-	struct host_hart other;
+	struct judged other;
 
-	while (host_hart_next(&place, &other) && other.id != hart->id) {
-		if (same_kind(&other, hart))
+	while (next(&place, &other) && other.hart.id != judged->hart.id) {
+		if (same_kind(&other, judged))
 			return false;
 	}
 	return true;
 }
 
 /* Prints numbers as "0 to 7, 9". Returns how many there are. */
-static uint32_t print_ids(const void *tree, const struct host_hart *like)
+static uint32_t print_ids(const void *tree, const struct judged *like)
 {
 	struct host_place place = host_place_root(tree);
 	uint64_t first = 0, last = 0;
-	struct host_hart hart;
+	struct judged judged;
 	uint32_t n = 0;
 
-	while (host_hart_next(&place, &hart)) {
-		if (!same_kind(&hart, like))
+	while (next(&place, &judged)) {
+		uint64_t id = judged.hart.id;
+
+		if (!same_kind(&judged, like))
 			continue;
-		if (n && hart.id == last + 1) {
+		if (n && id == last + 1) {
 			last++;
 		} else {
 			if (n && last > first)
 				printf(" to %" PRIu64, last);
-			printf("%s%" PRIu64, n ? ", " : "", hart.id);
-			first = last = hart.id;
+			printf("%s%" PRIu64, n ? ", " : "", id);
+			first = last = id;
 		}
 		n++;
 	}
 	if (last > first)
 		printf(" to %" PRIu64, last);
 	return n;
+}
+
+static void print_why(enum use use, bool one)
+{
+	printf(one ? " is not used: " : " are not used: ");
+	if (use == WITHOUT_H)
+		printf(one ? "it has no H extension\n" : "they have no H extension\n");
+	else if (use == NOT_NAMED)
+		printf("a VM tree cannot name an id of more than 32 bits\n");
+	else
+		printf("Tally runs on %u harts at most\n", VM_MAX_HARTS);
 }
 
 /* Prints the names of extensions `from` to `to`, with a space before each. */
@@ -84,49 +127,49 @@ static void print_unlike(const struct host_hart *hart, const struct host_hart *f
 void print_harts(const void *tree)
 {
 	struct host_place place = host_place_root(tree);
-	struct host_hart hart, first = {0};
-	const char *before = "harts     ";
+	struct host_hart first = {0};
+	const char *before = "harts";
+	struct judged judged;
 
-	while (host_hart_next(&place, &hart)) {
+	while (next(&place, &judged)) {
 		uint32_t n;
 
-		if (!begins_group(tree, &hart))
+		if (!begins_group(tree, &judged))
 			continue;
 		printf("%-12s", before);
 		before = "";
-		n = print_ids(tree, &hart);
-		if (!(hart.isa & BIT(ISA_H))) {
-			printf(n == 1 ? " is not used: it has no H extension\n"
-			              : " are not used: they have no H extension\n");
+		n = print_ids(tree, &judged);
+		if (judged.use != USED) {
+			print_why(judged.use, n == 1);
 			continue;
 		}
 		printf(n == 1 ? ":" : " are alike:");
-		print_names(hart.isa, 0, ISA_GUEST_FIRST);
+		print_names(judged.hart.isa, 0, ISA_GUEST_FIRST);
 		if (first.isa)
-			print_unlike(&hart, &first);
+			print_unlike(&judged.hart, &first);
 		else
-			first = hart;
+			first = judged.hart;
 		putchar('\n');
 	}
 }
 
-static void print_json_group(const void *tree, const struct host_hart *like)
+static void print_json_group(const void *tree, const struct judged *like)
 {
 	struct host_place place = host_place_root(tree);
 	const char *between = "";
-	struct host_hart hart;
+	struct judged judged;
 
 	printf("{\"ids\":[");
-	while (host_hart_next(&place, &hart)) {
-		if (!same_kind(&hart, like))
+	while (next(&place, &judged)) {
+		if (!same_kind(&judged, like))
 			continue;
-		printf("%s%" PRIu64, between, hart.id);
+		printf("%s%" PRIu64, between, judged.hart.id);
 		between = ",";
 	}
-	printf("],\"used\":%s,\"extensions\":[", like->isa & BIT(ISA_H) ? "true" : "false");
+	printf("],\"used\":%s,\"extensions\":[", like->use == USED ? "true" : "false");
 	between = "";
-	for (uint32_t e = 0; e < ISA_EXTENSIONS; e++) {
-		if (!(like->isa & BIT(e)))
+	for (uint32_t e = 0; e < ISA_EXTENSIONS && like->use == USED; e++) {
+		if (!(like->hart.isa & BIT(e)))
 			continue;
 		printf("%s\"%s\"", between, isa_name((enum isa_ext)e));
 		between = ",";
@@ -138,14 +181,14 @@ void print_json_harts(const void *tree)
 {
 	struct host_place place = host_place_root(tree);
 	const char *between = "";
-	struct host_hart hart;
+	struct judged judged;
 
 	printf("[");
-	while (host_hart_next(&place, &hart)) {
-		if (!begins_group(tree, &hart))
+	while (next(&place, &judged)) {
+		if (!begins_group(tree, &judged))
 			continue;
 		printf("%s", between);
-		print_json_group(tree, &hart);
+		print_json_group(tree, &judged);
 		between = ",";
 	}
 	printf("]");
@@ -162,5 +205,5 @@ bool harts_alike(const void *tree, uint64_t hartid, uint64_t other)
 		if (hart.id == other)
 			b = hart;
 	}
-	return same_kind(&a, &b);
+	return same_extensions(&a, &b);
 }

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 import harness
+import hosts
 from test_vm_tree import built, check  # pylint: disable=unused-import
 
 FOLDER = harness.ROOT / "dts/boards"
@@ -101,15 +102,16 @@ def test_no_board_is_forgotten():
 
 def test_two_kinds_that_can_both_run_guests(tmp_path):
     """Each is a group. A vcpu may be on any of them, and may not move from one to the other."""
-    host = compiled(tmp_path, "k3", *(A100_WITH_H % hart for hart in range(8, 16)),
-                    *(f"-t s {{}} /cpus/cpu@{hart} status disabled" for hart in range(2, 8)))
+    host = compiled(tmp_path, "k3", *(A100_WITH_H % hart for hart in range(8, 14)),
+                    *(f"-t s {{}} /cpus/cpu@{hart:x} status disabled"
+                      for hart in (2, 3, 4, 5, 6, 7, 14, 15)))
     text, data = accepted(host, vms_on(tmp_path, "<0>", "<9>"))
     assert harts(text)[0] == X100.replace("0 to 7", "0 to 1")
     words = harts(text)[1]
-    assert words.startswith("8 to 15 are alike: h v sscofpmf sstc; unlike hart 0: without ssaia "
+    assert words.startswith("8 to 13 are alike: h v sscofpmf sstc; unlike hart 0: without ssaia "
                             "svpbmt zicbom zicboz zicbop zicntr zifencei ")
     assert ", with" not in words
-    assert [group["ids"] for group in data["harts"]] == [[0, 1], list(range(8, 16))]
+    assert [group["ids"] for group in data["harts"]] == [[0, 1], list(range(8, 14))]
     why, before = refused(host, vms_on(tmp_path, "<0 9>", "<9>"))
     assert why == "/vms/alpha/vcpu0: harts: harts 0 and 9 have different extensions"
     assert harts(before)[0].startswith("0 to 1 are alike: ")
@@ -131,6 +133,27 @@ def test_one_hart_that_is_like_no_other(tmp_path, edit, words):
     assert why in ("/vms/alpha/vcpu1: harts: harts 0 and 2 have different extensions",
                    "/vms/alpha/vcpu1: harts: this machine has no hart 2")
     assert harts(before) == words
+
+
+def test_ids_of_clusters(tmp_path):
+    """Ids as they are in the tree, and one that no VM tree can name."""
+    host = compiled(tmp_path, "p550", *(f"-t x {{}} /cpus/cpu@{n} reg {0x100 * n + 0x100:x}"
+                                        for n in range(3)),
+                    "-t x {} /cpus/cpu@3 reg 1 0")
+    why, before = refused(host, vms_on(tmp_path, "<0>"))
+    assert why == "/vms/alpha/vcpu0: harts: this machine has no hart 0"
+    assert harts(before) == [
+        "256, 512, 768 are alike: h sscofpmf",
+        "4294967296 is not used: a VM tree cannot name an id of more than 32 bits"]
+    accepted(host, vms_on(tmp_path, "<0x100>", "<0x200 0x300>"))
+
+
+def test_more_harts_than_tally_runs_on(tmp_path):
+    host = hosts.tree(tmp_path / "host.dtb", memory="8G", harts=70, cpu="rva23s64")
+    text, data = accepted(host, vms_on(tmp_path, "<63>"))
+    assert harts(text) == [X100.replace("0 to 7", "0 to 63").replace(" ssaia", ""),
+                           "64 to 69 are not used: Tally runs on 64 harts at most"]
+    assert [len(group["ids"]) for group in data["harts"]] == [64, 6]
 
 
 @pytest.mark.parametrize("board, old, new, words", [
@@ -172,7 +195,7 @@ def test_the_events_of_kunminghu(tmp_path):
 
 
 def test_tallys_bank(tmp_path):
-    """The lowest, if none is where Tally is built for, though the tree has another one before it."""
+    """The lowest, if none is where Tally is built for, though the tree has another before it."""
     why, _ = refused(compiled(tmp_path, "tt-atlantis"), vms(
         tmp_path, "tt-atlantis", "memory = /bits/ 64 <(512 << 20)>",
         "memory-at = /bits/ 64 <0x1000000 0x200000>"))

@@ -535,7 +535,7 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 	if (o->harts || !o->host)
 		limits.harts = first_harts(o->harts ? o->harts : 1);
 	compared_harts = limits.harts;
-	limits.guests = vm_guest_ranges(&limits.ram, tree_size);
+	vm_guest_ranges(&limits.ram, tree_size, &limits.guests);
 	return limits;
 }
 

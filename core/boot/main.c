@@ -69,8 +69,8 @@ static bool is_tree_given(void)
 	                               vm_bank_of(&platform.ram, platform.tree_base)));
 }
 
-/* How RAM is divided, once make_memory() has begun. */
-static struct vm_guests guests;
+/* What the machine has. RAM is divided by make_memory(), the rest is found by read_vm_tree(). */
+static struct vm_limits limits;
 
 /*
  * Copies the host's tree into the tables' memory. Firmware or boot loader left it anywhere: where
@@ -123,11 +123,13 @@ static uint64_t make_stacks(void)
 /* Returns where the memory for guests begins that ends where the VM tree goes. */
 static uint64_t begin_before_tree(void)
 {
-	for (uint32_t i = 0; i < guests.n; i++) {
-		if (guests.ranges[i].to == guests.tree.from)
-			return guests.ranges[i].from;
+	const struct vm_guests *guests = &limits.guests;
+
+	for (uint32_t i = 0; i < guests->n; i++) {
+		if (guests->ranges[i].to == guests->tree.from)
+			return guests->ranges[i].from;
 	}
-	return guests.tree.from;
+	return guests->tree.from;
 }
 
 /* Tally's bank from low to high: firmware, Tally, stacks, tables | guests | VM tree. The tree is
@@ -135,18 +137,20 @@ static uint64_t begin_before_tree(void)
  * memory for guests is not moved; read_vm_tree() refuses it. From here on HS runs under its map. */
 static void make_memory(uint64_t hartid, const void *dtb)
 {
+	const struct vm_guests *guests = &limits.guests;
 	const void *aside;
 
 	ram_try(dtb);
-	guests = vm_guest_ranges(&platform.ram, platform.tree_size);
-	if (!is_tree_given() || !guests.n)
+	limits.ram = platform.ram;
+	vm_guest_ranges(&platform.ram, platform.tree_size, &limits.guests);
+	if (!is_tree_given() || !guests->n)
 		return;
-	aside = set_host_tree_aside(dtb, begin_before_tree(), guests.tree.from);
-	memmove((void *)guests.tree.from, (const void *)platform.tree_base, platform.tree_size);
-	platform.tree_base = guests.tree.from;
-	page_alloc_init(make_stacks(), guests.kept.to);
+	aside = set_host_tree_aside(dtb, begin_before_tree(), guests->tree.from);
+	memmove((void *)guests->tree.from, (const void *)platform.tree_base, platform.tree_size);
+	platform.tree_base = guests->tree.from;
+	page_alloc_init(make_stacks(), guests->kept.to);
 	keep_host_tree(aside);
-	hs_memory_make(&guests);
+	hs_memory_make(guests);
 	hs_memory_use(hartid);
 }
 
@@ -177,25 +181,23 @@ static uint32_t hart_guest_files(uint32_t hart)
 }
 
 /* The VM tree may not be written under the map of HS. */
-static void tell_all_refused(void *limits)
+static void tell_all_refused(void *unused)
 {
-	vm_config_refusals((void *)platform.tree_base, platform.tree_size, limits, tree,
+	(void)unused;
+	vm_config_refusals((void *)platform.tree_base, platform.tree_size, &limits, tree,
 	                   tell_refused);
 }
 
 static void read_vm_tree(void)
 {
-	struct vm_limits limits = {
-	    .ram = platform.ram,
-	    .guests = guests,
-	    .differ = harts_differ,
-	    .contradicts = hart_contradicts,
-	    .guest_files = hart_guest_files,
-	    .no_budget = budget_refusal,
-	    .host_tree = platform.host_tree,
-	    .hctrs = this_pcpu()->hpm.hctrs ? this_pcpu()->hpm.hctrs | HCTRS_FIXED : 0,
-	};
 	struct vm_refusal refusal;
+
+	limits.differ = harts_differ;
+	limits.contradicts = hart_contradicts;
+	limits.guest_files = hart_guest_files;
+	limits.no_budget = budget_refusal;
+	limits.host_tree = platform.host_tree;
+	limits.hctrs = this_pcpu()->hpm.hctrs ? this_pcpu()->hpm.hctrs | HCTRS_FIXED : 0;
 
 	if (!is_tree_given())
 		refuse("/chosen: linux,initrd-start: no VM tree was given as the initrd");
@@ -220,7 +222,7 @@ static void read_vm_tree(void)
 		vms = page_alloc_array(tree->n_vms * sizeof(vms[0]));
 		return;
 	}
-	hs_memory_without(tell_all_refused, &limits);
+	hs_memory_without(tell_all_refused, NULL);
 	stop();
 }
 

@@ -140,12 +140,13 @@ static bool end_before(const void *tree, struct vm_ram *ram, const struct vm_ran
 bool host_memory_keep(const void *tree, struct vm_range image, uint64_t tree_size,
                       struct vm_ram *ram, struct host_reserved *found)
 {
-	struct vm_guests guests = vm_guest_ranges(ram, tree_size);
+	struct vm_guests guests;
 
 	if (host_reserved_find(tree, image.from, ram->tally + VM_RESERVED_MEMORY - image.from,
 	                       found))
 		return false;
-	while (guests.n && end_before(tree, ram, &guests.tree, found))
-		guests = vm_guest_ranges(ram, tree_size);
+	do
+		vm_guest_ranges(ram, tree_size, &guests);
+	while (guests.n && end_before(tree, ram, &guests.tree, found));
 	return true;
 }

@@ -44,18 +44,18 @@ static bool place_tree(struct vm_guests *guests, uint32_t i, uint64_t tree_size)
 	return true;
 }
 
-struct vm_guests vm_guest_ranges(const struct vm_ram *ram, uint64_t tree_size)
+void vm_guest_ranges(const struct vm_ram *ram, uint64_t tree_size, struct vm_guests *guests)
 {
 	const struct vm_range *own = vm_bank_of(ram, ram->tally);
 	uint64_t behind = own ? ALIGN_DOWN(own->to, VM_MEMORY_STEP) : 0;
-	struct vm_guests guests = {0};
 
-	guests.tree = guests.kept = (struct vm_range){behind, behind};
+	guests->n = 0;
+	guests->tree = guests->kept = (struct vm_range){behind, behind};
 	if (!own || behind - ram->tally < VM_RESERVED_MEMORY) {
-		guests.kept.from = own ? ram->tally : behind;
-		return guests;
+		guests->kept.from = own ? ram->tally : behind;
+		return;
 	}
-	guests.kept = (struct vm_range){ram->tally, ram->tally + VM_RESERVED_MEMORY};
+	guests->kept = (struct vm_range){ram->tally, ram->tally + VM_RESERVED_MEMORY};
 	for (uint32_t i = 0; i < ram->n; i++) {
 		const struct vm_range *bank = &ram->banks[i];
 		uint64_t from = ALIGN_UP(bank->from, VM_MEMORY_STEP),
@@ -64,20 +64,19 @@ struct vm_guests vm_guest_ranges(const struct vm_ram *ram, uint64_t tree_size)
 		if (from < bank->from)
 			continue;
 		if (bank == own) {
-			add(&guests, from, guests.kept.from);
-			from = guests.kept.to;
+			add(guests, from, guests->kept.from);
+			from = guests->kept.to;
 		}
-		add(&guests, from, to);
+		add(guests, from, to);
 	}
-	for (uint32_t i = 0; i < guests.n; i++) {
-		if (guests.ranges[i].from == guests.kept.to && place_tree(&guests, i, tree_size))
-			return guests;
+	for (uint32_t i = 0; i < guests->n; i++) {
+		if (guests->ranges[i].from == guests->kept.to && place_tree(guests, i, tree_size))
+			return;
 	}
-	for (uint32_t i = guests.n; i--;) {
-		if (guests.ranges[i].to != guests.kept.from && place_tree(&guests, i, tree_size))
-			return guests;
+	for (uint32_t i = guests->n; i--;) {
+		if (guests->ranges[i].to != guests->kept.from && place_tree(guests, i, tree_size))
+			return;
 	}
-	guests.n = 0;
-	guests.tree.from = guests.kept.to;
-	return guests;
+	guests->n = 0;
+	guests->tree.from = guests->kept.to;
 }

@@ -468,7 +468,7 @@ void vm_refusal_text(const struct vm_refusal *why, char *text, size_t size);
  * that has no room for it, to the end of the last bank that has. If it fits nowhere, or if Tally's
  * bank is too small, there is no memory for VMs.
  */
-struct vm_guests vm_guest_ranges(const struct vm_ram *ram, uint64_t tree_size);
+void vm_guest_ranges(const struct vm_ram *ram, uint64_t tree_size, struct vm_guests *guests);
 
 /* Returns the bank that has this address, or NULL. */
 const struct vm_range *vm_bank_of(const struct vm_ram *ram, uint64_t address);

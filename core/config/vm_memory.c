@@ -196,20 +196,33 @@ bool vm_place_shared(struct vm_tree *tree, const struct vm_limits *limits, uint3
 	return true;
 }
 
+static void end_at(uint64_t from, uint64_t *to, uint64_t taken, uint64_t taken_to)
+{
+	if (taken_to > from && taken < *to)
+		*to = taken > from ? ALIGN_DOWN(taken, VM_MEMORY_STEP) : from;
+}
+
 /* Returns how many bytes from an address on are free. */
 static uint64_t free_from(const struct room *room, uint64_t from, uint64_t to)
 {
-	uint64_t low = 0, high = (to - from) / VM_MEMORY_STEP;
+	const struct vm_tree *tree = room->tree;
+	struct host_reserved kept;
 
-	while (low < high) {
-		uint64_t steps = low + (high - low + 1) / 2;
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		const struct vm_config *vm = &tree->vms[i];
+		struct vm_piece piece;
 
-		if (taken_until(room, from, steps * VM_MEMORY_STEP))
-			high = steps - 1;
-		else
-			low = steps;
+		for (uint32_t k = 0; (piece = vm_piece(vm, k)).size; k++)
+			end_at(from, &to, piece.host, piece.host + piece.size + vm_guard(vm));
 	}
-	return low * VM_MEMORY_STEP;
+	for (uint32_t i = 0; i < tree->n_shared; i++)
+		end_at(from, &to, tree->shared[i].host_base,
+		       tree->shared[i].host_base + vm_shared_room(&tree->shared[i]) +
+		           shared_guard(tree, i));
+	/* Each round comes nearer. */
+	while (from < to && host_reserved_find(room->limits->host_tree, from, to - from, &kept))
+		end_at(from, &to, kept.range.from, kept.range.to);
+	return to - from;
 }
 
 /* Returns how many bytes of a range for VMs are nobody's. */

@@ -182,9 +182,10 @@ static void check_iommu(void)
 static void check_ram(uint64_t here)
 {
 	const struct vm_ram *ram = &platform.ram;
-	struct vm_guests guests = vm_guest_ranges(ram, platform.tree_size);
+	struct vm_guests guests;
 	const struct vm_range *at = guests.ranges;
 
+	vm_guest_ranges(ram, platform.tree_size, &guests);
 	require(ram->n >= 1 && ram->n <= VM_MAX_BANKS && guests.n <= ram->n + 1);
 	require(vm_bank_of(ram, here) && vm_bank_of(ram, here) == vm_bank_of(ram, ram->tally));
 	for (uint32_t i = 0; i < ram->n; i++) {

@@ -146,7 +146,7 @@ static bool make_limits(struct vm_limits *limits, uint64_t tree_size)
 		return false;
 	if (!host_memory_keep(host, image, tree_size, &limits->ram, &found))
 		return false;
-	limits->guests = vm_guest_ranges(&limits->ram, tree_size);
+	vm_guest_ranges(&limits->ram, tree_size, &limits->guests);
 	if (!limits->guests.n)
 		return false;
 	assert_true(image.from >= limits->guests.kept.from && image.to <= limits->guests.kept.to);

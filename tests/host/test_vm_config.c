@@ -256,8 +256,9 @@ static uint64_t left(uint64_t base, uint64_t ram_size, uint64_t tree_size)
 {
 	const uint64_t first = (base + MIB(2) - 1) & ~(MIB(2) - 1);
 	const struct vm_ram ram = {.n = 1, .banks = {{base, base + ram_size}}, .tally = first};
-	struct vm_guests guests = vm_guest_ranges(&ram, tree_size);
+	struct vm_guests guests;
 
+	vm_guest_ranges(&ram, tree_size, &guests);
 	assert_true(guests.n <= 1);
 	if (!guests.n)
 		return 0;

@@ -423,7 +423,7 @@ static void where_a_vm_has_none(void **state)
 
 	(void)state;
 	limits.ram = (struct vm_ram){.n = 1, .banks = {{0, 1ULL << 42}}, .tally = 0};
-	limits.guests = vm_guest_ranges(&limits.ram, 1);
+	vm_guest_ranges(&limits.ram, 1, &limits.guests);
 	AT(t, BETA, 0xc000000, MIB(2));
 	refused_on(&limits, t, VM_REFUSED_MEMORY_GUEST,
 	           "/vms/beta: memory-at: the memory at 0xc000000 covers the VM's own interrupt "
@@ -460,7 +460,7 @@ static void nothing_for_guests(void **state)
 
 	(void)state;
 	limits.ram.banks[0].to = 0x82200000;
-	limits.guests = vm_guest_ranges(&limits.ram, MIB(4));
+	vm_guest_ranges(&limits.ram, MIB(4), &limits.guests);
 	AT(t, ALPHA, 0x82000000, MIB(2));
 	/* Nor is there memory for the other VM. */
 	refused_first_on(
@@ -468,7 +468,7 @@ static void nothing_for_guests(void **state)
 	    "/vms/alpha: memory-at: the memory at 0x82000000 reaches the VM tree, which begins "
 	    "at 0x82000000");
 	limits.ram.banks[0].to = 0x81000000;
-	limits.guests = vm_guest_ranges(&limits.ram, 1);
+	vm_guest_ranges(&limits.ram, 1, &limits.guests);
 	AT(t, ALPHA, 0x80800000, MIB(2));
 	refused_first_on(
 	    &limits, t, VM_REFUSED_MEMORY_KEPT,
@@ -487,7 +487,7 @@ static struct vm_limits four_banks(void)
 	                                       {0x90000000, 0x90200000},
 	                                       {0x100000000, 0x110000000}},
 	                             .tally = 0x82000000};
-	limits.guests = vm_guest_ranges(&limits.ram, MIB(2));
+	vm_guest_ranges(&limits.ram, MIB(2), &limits.guests);
 	return limits;
 }
 
@@ -524,9 +524,10 @@ static void in_several_banks(void **state)
 	           "/vms/beta: memory-at: the memory at 0x3fe00000 is no RAM, which begins at "
 	           "0x40000000");
 	AT(t, BETA, 0x43e00000, MIB(4));
-	refused_on(&limits, t, VM_REFUSED_MEMORY_RAM,
-	           "/vms/beta: memory-at: the memory at 0x43e00000 goes on behind 0x44000000, where "
-	           "its bank of RAM ends");
+	refused_on(
+	    &limits, t, VM_REFUSED_MEMORY_RAM,
+	    "/vms/beta: memory-at: the memory at 0x43e00000 goes on behind 0x44000000, where "
+	    "its bank of RAM ends");
 	AT(t, BETA, 0x44000000, MIB(2));
 	refused_on(&limits, t, VM_REFUSED_MEMORY_RAM,
 	           "/vms/beta: memory-at: the memory at 0x44000000 is no RAM, which goes on at "
@@ -537,17 +538,19 @@ static void in_several_banks(void **state)
 	           "/vms/beta: memory-at: the memory at 0x80000000 is no RAM, which goes on at "
 	           "0x80001000");
 	AT(t, BETA, 0x81e00000, MIB(4));
-	refused_on(&limits, t, VM_REFUSED_MEMORY_KEPT,
-	           "/vms/beta: memory-at: the memory at 0x81e00000 reaches what Tally keeps of RAM, "
-	           "from 0x82000000");
+	refused_on(
+	    &limits, t, VM_REFUSED_MEMORY_KEPT,
+	    "/vms/beta: memory-at: the memory at 0x81e00000 reaches what Tally keeps of RAM, "
+	    "from 0x82000000");
 	AT(t, BETA, 0x83e00000, MIB(4));
 	refused_on(&limits, t, VM_REFUSED_MEMORY_KEPT,
 	           "/vms/beta: memory-at: the memory at 0x83e00000 begins in what Tally keeps of "
 	           "RAM, up to 0x84000000");
 	AT(t, BETA, 0x89e00000, MIB(4));
-	refused_on(&limits, t, VM_REFUSED_MEMORY_KEPT,
-	           "/vms/beta: memory-at: the memory at 0x89e00000 reaches the VM tree, which begins "
-	           "at 0x8a000000");
+	refused_on(
+	    &limits, t, VM_REFUSED_MEMORY_KEPT,
+	    "/vms/beta: memory-at: the memory at 0x89e00000 reaches the VM tree, which begins "
+	    "at 0x8a000000");
 	AT(t, BETA, 0x10fe00000, MIB(4));
 	refused_on(&limits, t, VM_REFUSED_MEMORY_RAM,
 	           "/vms/beta: memory-at: the memory at 0x10fe00000 goes on behind the end of RAM, "
@@ -567,13 +570,15 @@ static void room_behind_in_several_banks(void **state)
 	set_string(t, ALPHA "/devices/disk", "dma", "isolated");
 	assert_int_equal(accepted_on(&limits, t)->vms[0].host_base, 0x84000000);
 	AT(t, ALPHA, 0x40000000, MIB(64));
-	refused_on(&limits, t, VM_REFUSED_OVERLAP,
-	           "/vms/alpha: memory-at: 2 MiB behind 0x44000000 have to be free, where no RAM is: "
-	           "the VM has PCI functions");
+	refused_on(
+	    &limits, t, VM_REFUSED_OVERLAP,
+	    "/vms/alpha: memory-at: 2 MiB behind 0x44000000 have to be free, where no RAM is: "
+	    "the VM has PCI functions");
 	AT(t, ALPHA, 0x40000000, MIB(62), 0x81e00000, MIB(2));
-	refused_on(&limits, t, VM_REFUSED_OVERLAP,
-	           "/vms/alpha: memory-at: 2 MiB behind 0x82000000 have to be free, where Tally is: "
-	           "the VM has PCI functions");
+	refused_on(
+	    &limits, t, VM_REFUSED_OVERLAP,
+	    "/vms/alpha: memory-at: 2 MiB behind 0x82000000 have to be free, where Tally is: "
+	    "the VM has PCI functions");
 	AT(t, ALPHA, 0x100000000, MIB(64));
 	assert_int_equal(accepted_on(&limits, t)->vms[0].host_base, 0x100000000);
 }

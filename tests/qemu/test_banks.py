@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """RAM in several banks: QEMU's one bank, which the device tree cuts in pieces."""
 
+import json
+import subprocess
+
+import pytest
+
 import bare_guests
 import harness
 import hosts
 from measured import EXPECTED, MEASURE
 from test_boards import reserved
-from test_memory_at import lives, memory_at
+from test_memory_at import lives, memory_at, tree
+import plain
 import test_pci
 import test_shared
 from test_vm_tree import check
 
 MIB = 1 << 20
 MEMORY = "/memory@80000000"
+# Instructions of the boot for each bank more, at most.
+BOOT_OF_A_BANK = 70000
 
 
 def cells(number):
@@ -147,3 +155,58 @@ def test_more_than_tally_uses(tmp_path):
     assert "16 MiB of RAM are not used: Tally uses 16 banks at most" in result.own, str(result)
     assert len(lines(result, "RAM ")) == 16
     assert result.vm("alpha") == EXPECTED
+
+
+def boot_cost(result):
+    """Instructions of the boot hart."""
+    return next(int(line.split()[0]) for line in result.own if "from entry to the first" in line)
+
+
+def test_costs_with_one_bank_and_four(tmp_path):
+    """Two VMs that share the hart, one in Tally's bank and one in another, have the exits that they
+    have in one bank, with as many instructions of HS. Those that load them are subtracted: a copy
+    upwards takes others than one downwards, and the VM tree is at the end of Tally's bank. Boot
+    tries each bank and says what is in it."""
+    own = {"beta": memory_at([(0xa0000000, 16 * MIB)]) + ";"}
+    costs, boots = [], []
+    for edits in (banks((0x80000000, 1024 * MIB)),
+                  banks((0x80000000, 256 * MIB), (0xa0000000, 64 * MIB), (0xb0000000, 64 * MIB),
+                        (0xb8000000, 64 * MIB))):
+        all_of = [boot(tmp_path, edits, {"alpha": kind, "beta": kind}, own=own)
+                  for kind in ("kind=idle ticks=1000", MEASURE)]
+        counted = [[bare_guests.exits(result, name) for name in ("alpha", "beta")]
+                   for result in all_of]
+        costs.append([{cause: after[cause] - before[cause] for cause in after}
+                      for before, after in zip(*counted)])
+        boots.append(boot_cost(all_of[0]))
+        assert all(result["hs-instructions"] > 100000 for result in costs[-1])
+    assert costs[0] == costs[1]
+    assert 0 < boots[1] - boots[0] < 3 * BOOT_OF_A_BANK
+
+
+# Trees like those of boards: the memory of a VM of 16 MiB, and each bank with what is free then.
+BOARDS = {
+    "k3": (0x20000000, [(0x20000000, 256 * MIB, 240 * MIB, False),
+                        (0x100000000, 4096 * MIB, 4062 * MIB, True),
+                        (0x900000000, 2048 * MIB, 2048 * MIB, False)]),
+    "p550": (0x82000000, [(0x80000000, 16380 * MIB, 16202 * MIB, True)]),
+}
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_boards_offline(tmp_path, board):
+    """Where a VM lies there, and what is left over."""
+    plain.make("build/guests/bare.bin")
+    host = tmp_path / "host.dtb"
+    subprocess.run(["dtc", "-q", "-o", host, harness.ROOT / f"tests/host/boards/{board}.dts"],
+                   check=True)
+    file = tmp_path / "vms.dts"
+    file.write_text(tree({"alpha": (16, MEASURE)}), encoding="utf-8")
+    done = check("--json", "--host", host, "--include", harness.BUILD / "guests", file)
+    said = json.loads(done.stdout)
+    at, there = BOARDS[board]
+    assert said["vms"][0]["host_memory"] == [[at, 16 * MIB]]
+    assert said["banks"] == [
+        {"base": base, "size": size, "tally": tally, "vms": int(base <= at < base + size),
+         "shared": 0, "free": free} for base, size, free, tally in there]
+    assert said["guest_memory"] >= sum(free for _, _, free, _ in there) + 16 * MIB

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
+#include <stdatomic.h>
 
 #include "arch/riscv/csr.h"
 #include "arch/riscv/sbi.h"
@@ -7,11 +8,47 @@
 #include "core/panic.h"
 #include "core/lib/printf.h"
 
-static _Noreturn void power_off(void)
+/* Instructions, at least, that a firmware gets that answers success and switches off later. */
+#define PATIENCE 100000000U
+
+atomic_bool machine_stopped;
+
+static const char *try_off(uint64_t reason)
 {
-	sbi_call(SBI_EXT_SRST, SBI_SRST_RESET, SBI_SRST_SHUTDOWN, SBI_SRST_REASON_SYSFAIL, 0, 0, 0);
+	struct sbi_ret ret = sbi_call(SBI_EXT_SRST, SBI_SRST_RESET, SBI_SRST_SHUTDOWN, reason, 0, 0, 0);
+
+	for (uint32_t i = 0; !ret.error && i < PATIENCE; i++)
+		__asm__ volatile("");
+	return ret.error == SBI_ERR_NOT_SUPPORTED
+	           ? "the machine stops here: its firmware has no reset device; switch it off by hand"
+	           : "the machine stops here: its firmware did not reset it; switch it off by hand";
+}
+
+/* Harts that run guests must not go on without this one. */
+static _Noreturn void stop_all(void)
+{
+	atomic_store(&machine_stopped, true);
+	sbi_call(SBI_EXT_IPI, SBI_IPI_SEND_IPI, 0, ~0UL, 0, 0, 0);
+	machine_rest();
+}
+
+void machine_rest(void)
+{
+	csr_write(CSR_SIE, 0);
 	for (;;)
 		wfi();
+}
+
+void machine_off(uint64_t reason)
+{
+	log_line("%s", try_off(reason));
+	stop_all();
+}
+
+static _Noreturn void power_off(void)
+{
+	log_panic(try_off(SBI_SRST_REASON_SYSFAIL));
+	stop_all();
 }
 
 static void tell(const char *prefix, const char *format, va_list args)

@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the machine ends when Tally cannot go on, and neither a guest nor a user is the cause. */
+/* How the machine ends. */
 #ifndef CORE_PANIC_H
 #define CORE_PANIC_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+/* Switches the machine off (SBI 3.0 chapter 10); reason: SBI_SRST_REASON_*. If the firmware cannot,
+ * prints a line that says so, and stops all harts. Any hart may call it. */
+_Noreturn void machine_off(uint64_t reason);
+
+/* The machine has stopped and is still on: a hart that gets an IPI rests for ever. */
+extern atomic_bool machine_stopped;
+_Noreturn void machine_rest(void);
+
+/* Below: Tally cannot go on, and neither a guest nor a user is the cause. */
 
 /* An invariant of Tally does not hold. Prints one line on the console and stops the machine. Any
  * hart may call it in any state. */

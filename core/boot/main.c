@@ -46,9 +46,7 @@ static void tell_refused(const char *text)
 /* Stops the machine, because Tally cannot run the VM tree that the user gave. */
 static _Noreturn void stop(void)
 {
-	sbi_call(SBI_EXT_SRST, SBI_SRST_RESET, SBI_SRST_SHUTDOWN, SBI_SRST_REASON_SYSFAIL, 0, 0, 0);
-	for (;;)
-		wfi();
+	machine_off(SBI_SRST_REASON_SYSFAIL);
 }
 
 static _Noreturn void refuse(const char *text)

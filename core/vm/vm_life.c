@@ -4,6 +4,7 @@
 #include "arch/riscv/csr.h"
 #include "arch/riscv/sbi.h"
 #include "core/log.h"
+#include "core/panic.h"
 #include "core/vm/bells.h"
 #include "core/vm/dma.h"
 #include "core/vm/heart.h"
@@ -151,9 +152,7 @@ static _Noreturn void power_off(void)
 	uint64_t reason = atomic_load(&vms_failed) ? SBI_SRST_REASON_SYSFAIL : SBI_SRST_REASON_NONE;
 
 	log_line("all VMs ended");
-	sbi_call(SBI_EXT_SRST, SBI_SRST_RESET, SBI_SRST_SHUTDOWN, reason, 0, 0, 0);
-	for (;;)
-		wfi();
+	machine_off(reason);
 }
 
 /* A VM that the user stopped keeps the machine on, because the user may start it again. */

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "core/log.h"
+#include "core/panic.h"
 #include "core/vm/bells.h"
 #include "core/vm/heart.h"
 #include "core/vm/terminal_port.h"
@@ -48,8 +49,9 @@ struct pcpu *this_pcpu(void)
 	return NULL;
 }
 
-void host_wfi(void)
+void machine_off(uint64_t reason)
 {
+	(void)reason;
 	fail_msg("the machine was switched off");
 	abort();
 }

@@ -19,6 +19,9 @@
 enum phase { SLACK, GUARD, OPEN };
 
 #define MILLION 1000000UL
+/* A window that begins within 100 ns is not late: where a tick of the clock is shorter than a few
+ * instructions, none could begin at its tick. */
+#define SOON_HZ 10000000U
 
 /* Masks are of vcpus[]. The first group is constant after boot, the second the hart's own. Other
  * harts read `here` alone, under the lock of a VM's devices. */
@@ -164,7 +167,8 @@ static void open_window(struct windows *w)
 	w->turn_to = w->whose[w->next];
 	w->opens = before(w, 0);
 	w->until = w->opens + ticks(window->length_us);
-	w->promised = window->guard_us ? 0 : ticks(w->schedule->least_guard_us);
+	w->promised = window->guard_us ? (platform.timebase - 1) / SOON_HZ
+	                               : ticks(w->schedule->least_guard_us);
 }
 
 static void next_phase(struct windows *w)

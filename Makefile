@@ -24,7 +24,7 @@ endif
 Q := $(if $(V),,@)
 
 .PHONY: all
-all: $(OUT)/tally.bin $(B)/host/vm-check
+all: $(OUT)/tally.bin $(B)/host/vm-check $(B)/start.elf
 
 include tests/host/host.mk
 
@@ -97,6 +97,13 @@ TALLY_SRC := $(sort $(wildcard arch/riscv/*.S)) \
 		vpmu/*.c)))
 TALLY_OBJ := $(TALLY_SRC:%=$(OUT)/obj/%.o)
 OFFSETS   := $(OUT)/gen/asm_offsets.h
+
+# Before OpenSBI, on a machine of tools/run that has no device tree: tools/runlib/machines.py.
+$(B)/start.elf: tools/runlib/start.S Makefile | setup
+	@mkdir -p $(@D)
+	@echo "  AS      $@"
+	$(Q)$(CROSS_COMPILE)gcc $(TARGET_ARCH_FLAGS) -nostdlib -static -o $@ $< \
+		-Wl,--build-id=none,-N,-Ttext=0x81e00000,--no-warn-rwx-segments
 
 # All objects must agree on the flags about registers: hence the dependency on this file.
 $(OUT)/obj/%.c.o: %.c Makefile | setup $(B)/guest/fdt.stamp

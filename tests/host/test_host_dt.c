@@ -454,6 +454,26 @@ static void what_else_is_among_the_harts(void **state)
 	assert_hart(0, 4, 3, BIT(ISA_H));
 }
 
+/* The tree that tools/run gives the machine. */
+static void prototype_of_kunminghu(void **state)
+{
+	(void)state;
+	assert_string_equal(start_board("../../../dts/boards/xiangshan-kunminghu", 0x80200000, 0),
+	                    "");
+	assert_true(platform.harts[0].isa & BIT(ISA_H) && platform.harts[0].isa & BIT(ISA_SSAIA));
+	assert_int_equal(platform.harts[0].isa, platform.harts[7].isa);
+	assert_int_equal(platform.timebase, 1000000);
+	assert_int_equal(platform.uart_base, 0x310b0000);
+	assert_int_equal(platform.uart_shift, 2);
+	assert_int_equal(platform.uart_width, 4);
+	assert_int_equal(platform.uart_irq, 10);
+	assert_int_equal(platform.irqchip.kind, IRQCHIP_IMSIC);
+	assert_int_equal(platform.irqchip.base, 0x31120000);
+	assert_int_equal(platform.imsic.base, 0x3b000000);
+	assert_int_equal(platform.imsic.file_bits, 3);
+	assert_int_equal(platform.imsic.ids, 255);
+}
+
 /* --- the clock ------------------------------------------------------------------------- */
 
 static void clocks(void **state)
@@ -564,6 +584,7 @@ int main(void)
 	    cmocka_unit_test(sixteen_harts_of_two_kinds),
 	    cmocka_unit_test(harts_without_h_before_the_others),
 	    cmocka_unit_test(what_else_is_among_the_harts),
+	    cmocka_unit_test(prototype_of_kunminghu),
 	    cmocka_unit_test(clocks),
 	    cmocka_unit_test(a_designware_uart),
 	    cmocka_unit_test(the_firmwares_console),

@@ -41,7 +41,7 @@ class Relay(Listener):
         self.flow = flow
         flow.listeners.insert(0, self)
         self.keyboard = self.keys = None
-        self.left = False     # the person wants no more
+        self.left = False     # nothing more is to come, or the person wants no more
         self.to_vms = collections.OrderedDict()  # number -> bytes not yet sent, whose turn is first
         self.target = None    # the VM to which the line types
         self.to_ask = collections.deque()  # (client, command), of who is in here
@@ -96,7 +96,8 @@ class Relay(Listener):
             self.from_machine = None
 
     def own(self, text):
-        """Takes a line of Tally's."""
+        """Takes a line of Tally's. A machine that cannot switch itself off is left."""
+        self.left = self.left or text.startswith("the machine stops here: ")
         self.ready = self.ready or bool(READY.match(text))
 
     def answer(self, request, text):

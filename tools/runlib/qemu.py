@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 
-from runlib import monitor
+from runlib import machines, monitor
 from runlib.devices import has_functions
 from runlib.verdict import DEPENDENCY, INEXACT, REFUSED, USAGE, Stop, say
 from tallylib.vm_tree import BUILD, TOP, BadName, compile_tree, files_needed, unreadable
@@ -132,12 +132,25 @@ def interrupt_chip(args, blob):
     return "aia=" + chip + (",aia-guests=%d" % files if files else "")
 
 
+def virt(args, harts, kernel, blob, append, folder):
+    """QEMU's arguments for its machine `virt`."""
+    machine = "virt," + interrupt_chip(args, blob)
+    if has_iommu(args, blob):
+        machine += ",iommu-sys=on"
+    command = ["-machine", machine, "-cpu", args.cpu or CPU, "-smp", str(harts),
+               "-m", args.memory, "-bios", find_bios(args)]
+    if args.u_boot:
+        return command + u_boot(kernel, blob, append, folder)
+    return command + ["-kernel", kernel, "-initrd", blob, "-append", append]
+
+
 def command_line(args, blob, folder):
     """QEMU and its arguments."""
-    kernel = args.kernel or os.path.join(BUILD, "tally.bin")
+    own, made_by = machines.kernel_of(args.machine)
+    kernel = args.kernel or own
     if not os.path.isfile(kernel):
         raise Stop(DEPENDENCY, "--kernel %s: there is no such file" % kernel if args.kernel else
-                   "no %s; `make` builds it" % kernel)
+                   "no %s; `%s` builds it" % (kernel, made_by))
     append = " ".join(args.append).split()
     if args.backend != "auto":
         append.append("tally.backend=" + args.backend)
@@ -146,16 +159,15 @@ def command_line(args, blob, folder):
         append.append(INEXACT)
     if args.ledger:
         append.append("tally.ledger")
-    machine = "virt," + interrupt_chip(args, blob)
-    if has_iommu(args, blob):
-        machine += ",iommu-sys=on"
-    command = [find_qemu(args), "-machine", machine, "-cpu", args.cpu,
-               "-smp", str((args.harts or 2) if args.profile == "smp" else 1), "-m", args.memory,
-               "-display", "none", "-no-reboot", "-bios", find_bios(args)]
-    if args.u_boot:
-        command += u_boot(kernel, blob, " ".join(append), folder)
+    qemu = find_qemu(args)
+    harts = (args.harts or 2) if args.profile == "smp" else 1
+    command = [qemu, "-display", "none", "-no-reboot"]
+    if args.machine == "virt":
+        command += virt(args, harts, kernel, blob, " ".join(append), folder)
     else:
-        command += ["-kernel", kernel, "-initrd", blob, "-append", " ".join(append)]
+        machines.require(qemu, args.machine)
+        command += machines.options(args, harts, size(args.memory),
+                                    (find_bios(args), kernel, blob), " ".join(append), folder)
     command += {"exact": EXACT, "interactive": INTERACTIVE, "smp": []}[args.profile]
     command += ["-serial", "stdio"]
     command += monitor.qemu_options(folder) if args.keyboard else ["-monitor", "none"]

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 
 #include "arch/riscv/csr.h"
+#include "arch/riscv/fence.h"
 #include "arch/riscv/sbi.h"
 #include "core/log.h"
 #include "core/panic.h"
@@ -31,6 +32,8 @@ static const char *try_off(uint64_t reason)
 static _Noreturn void stop_all(void)
 {
 	atomic_store(&machine_stopped, true);
+	/* The firmware sends IPIs by writing device registers. */
+	fence_memory_then_output();
 	sbi_call(SBI_EXT_IPI, SBI_IPI_SEND_IPI, 0, ~0UL, 0, 0, 0);
 	machine_rest();
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "core/config/host_memory.h"
+#include "core/config/host_reserved.h"
 #include "core/config/host_tree.h"
 #include "core/config/vm_memory.h"
 
@@ -18,12 +19,20 @@ struct vm_ram one_bank(uint64_t base, uint64_t size)
 	return (struct vm_ram){.n = 1, .banks = {{base, base + size}}, .tally = base};
 }
 
-/* Where Tally is loaded nobody has said: to the range that begins where it is built for if there is
- * one, else to the lowest. */
+/* How likely it is that Tally is loaded to the RAM that begins there: the firmware is, of which the
+ * tree says so, or Tally is built for it. */
+static int likely(const void *tree, uint64_t base)
+{
+	struct host_reserved firmware;
+
+	return host_reserved_find(tree, base, IMAGE_AT, &firmware) ? 2 : base == BUILT_FOR;
+}
+
+/* Where Tally is loaded nobody has said: to the likeliest range, and of several to the lowest. */
 struct vm_ram host_memory(const void *tree)
 {
 	struct host_place place = host_place_root(tree);
-	struct vm_ram lowest = {0}, ram;
+	struct vm_ram best = {0}, ram;
 	uint64_t base = 0, size = 0;
 
 	while (host_place_next(&place)) {
@@ -31,16 +40,16 @@ struct vm_ram host_memory(const void *tree)
 			continue;
 		for (uint32_t i = 0; host_tree_reg(&place, i, &base, &size) == HOST_REG_OK; i++) {
 			struct vm_range image = {base + IMAGE_AT, base + IMAGE_AT};
+			int more;
 
 			if (size <= IMAGE_AT || !host_memory_find(tree, image, &ram))
 				continue;
-			if (base == BUILT_FOR)
-				return ram;
-			if (!lowest.n || ram.tally < lowest.tally)
-				lowest = ram;
+			more = best.n ? likely(tree, base) - likely(tree, best.tally) : 1;
+			if (more > 0 || (more == 0 && ram.tally < best.tally))
+				best = ram;
 		}
 	}
-	return lowest;
+	return best;
 }
 
 bool host_memory_is_kept(const void *tree, uint64_t tree_size, struct vm_ram *ram)

@@ -113,7 +113,7 @@ static void kunminghu(void **state)
 	    .chip = IRQCHIP_IMSIC,
 	    .chip_base = 0x31120000,
 	    .uart = 0x310b0000,
-	    .uart_irq = 40,
+	    .uart_irq = 10,
 	});
 	assert_int_equal(platform.imsic.base, 0x3b000000);
 	assert_int_equal(platform.imsic.ids, 255);

@@ -37,7 +37,8 @@ def pattern(text):
 
 
 def spans(page):
-    """What the page has in backticks; a line break in it is a space."""
+    """What the page has in backticks, without its samples; a line break in it is a space."""
+    page = re.sub(r"^```.*?^```$", "", page, flags=re.M | re.S)
     return [" ".join(span.split()) for span in re.findall(r"`([^`]+)`", page)]
 
 

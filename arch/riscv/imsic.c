@@ -18,7 +18,11 @@
 
 hpa_t imsic_file_at(const struct imsic *imsic, uint32_t place, uint32_t file)
 {
-	return (hpa_t){imsic->base + (((uint64_t)place << imsic->file_bits) + file) * PAGE_SIZE};
+	uint64_t group = imsic->hart_bits ? place >> imsic->hart_bits : 0;
+	uint64_t hart = place - (group << imsic->hart_bits);
+
+	return (hpa_t){imsic->base + ((hart << imsic->file_bits) + file) * PAGE_SIZE +
+	               (group << imsic->group_shift)};
 }
 
 static void write_file(uint64_t select, uint64_t value)

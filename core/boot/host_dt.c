@@ -206,29 +206,78 @@ static bool find_places(const void *dtb, int node, uint64_t boot_hartid)
 	return found;
 }
 
-/* Of harts in several groups Tally does not know where the files are. */
-static void read_imsic(const void *dtb, int node)
+/* The registers of all entries of reg, one behind the other: what is `offset` bytes from the first.
+ * ~0: nothing. */
+static uint64_t read_registers_at(const void *dtb, int node, uint64_t offset)
 {
-	uint32_t bits = read_u32(dtb, node, "riscv,guest-index-bits", 0);
+	struct host_place place = host_place_of(dtb, node);
 	uint64_t base, size;
 
-	if (!bits || bits > 6 || read_u32(dtb, node, "riscv,group-index-bits", 0) ||
-	    !read_registers(dtb, node, &base, &size))
-		return;
+	for (uint32_t i = 0; host_tree_reg(&place, i, &base, &size) == HOST_REG_OK; i++) {
+		if (offset < size)
+			return base + offset;
+		offset -= size;
+	}
+	return ~0UL;
+}
+
+/* Harts in groups: the places become those that an APLIC knows, and the base that of group 0.
+ * Returns false if the files are not where the groups' numbers say. */
+static bool place_groups(const void *dtb, int node, struct imsic *imsic)
+{
+	uint32_t groups = read_u32(dtb, node, "riscv,group-index-bits", 0);
+	uint32_t page = 12 + imsic->file_bits;
+	uint32_t harts = read_u32(dtb, node, "riscv,hart-index-bits", 0);
+	uint32_t shift = read_u32(dtb, node, "riscv,group-index-shift", 24);
+
+	if (!groups)
+		return true;
+	for (int n = 0; !read_u32(dtb, node, "riscv,hart-index-bits", 0) &&
+	                fdt_getprop(dtb, node, "interrupts-extended", &n) && n > 8 << harts;)
+		harts++;
+	if (!harts || harts + groups > 14 || page + harts > shift || shift + groups > 56)
+		return false;
+	imsic->base = ~0UL;
 	for (uint32_t i = 0; i < platform.n_harts; i++) {
+		uint32_t *place = &platform.harts[i].irq_place;
+		uint64_t at = read_registers_at(dtb, node, (uint64_t)*place << page), base;
+		uint64_t hart = at >> page & (BIT(harts) - 1);
+		uint64_t group = at >> shift & (BIT(groups) - 1);
+
+		if (*place == IRQCHIP_NOWHERE)
+			continue;
+		base = at - (hart << page) - (group << shift);
+		if (at == ~0UL || (imsic->base != ~0UL && imsic->base != base))
+			return false;
+		imsic->base = base;
+		*place = (uint32_t)(group << harts | hart);
+	}
+	imsic->hart_bits = harts;
+	imsic->group_shift = shift;
+	return true;
+}
+
+/* Returns false if the harts' places are not known. */
+static bool read_imsic(const void *dtb, int node)
+{
+	struct imsic imsic = {.file_bits = read_u32(dtb, node, "riscv,guest-index-bits", 0)};
+	uint64_t size;
+
+	if (imsic.file_bits > 6 || !read_registers(dtb, node, &imsic.base, &size))
+		return true;
+	if (!place_groups(dtb, node, &imsic))
+		return false;
+	for (uint32_t i = 0; i < platform.n_harts && !imsic.hart_bits; i++) {
 		uint64_t place = platform.harts[i].irq_place;
 
-		if (place != IRQCHIP_NOWHERE && (place + 1) << bits > size / PAGE_SIZE)
-			return;
+		if (place != IRQCHIP_NOWHERE && (place + 1) << imsic.file_bits > size / PAGE_SIZE)
+			return true;
 	}
-	platform.imsic = (struct imsic){
-	    .base = base,
-	    .file_bits = bits,
-	    .ids =
-	        read_u32(dtb, node, "riscv,num-guest-ids", read_u32(dtb, node, "riscv,num-ids", 0)),
-	};
-	if (platform.imsic.ids > IMSIC_MAX_IDS)
-		platform.imsic.ids = 0;
+	imsic.ids =
+	    read_u32(dtb, node, "riscv,num-guest-ids", read_u32(dtb, node, "riscv,num-ids", 0));
+	if (imsic.file_bits && imsic.ids <= IMSIC_MAX_IDS)
+		platform.imsic = imsic;
+	return true;
 }
 
 static bool read_irqchip(const void *dtb, int node, enum irqchip_kind kind, uint64_t boot_hartid)
@@ -241,11 +290,11 @@ static bool read_irqchip(const void *dtb, int node, enum irqchip_kind kind, uint
 		kind = IRQCHIP_IMSIC;
 		knows_harts = fdt_node_offset_by_phandle(dtb, imsic);
 	}
-	if (!find_places(dtb, knows_harts, boot_hartid) || !read_registers(dtb, node, &base, &size))
+	if (!find_places(dtb, knows_harts, boot_hartid) ||
+	    !read_registers(dtb, node, &base, &size) ||
+	    (kind == IRQCHIP_IMSIC && !read_imsic(dtb, knows_harts)))
 		return false;
 	platform.irqchip = (struct irqchip){.kind = kind, .base = base, .size = size};
-	if (kind == IRQCHIP_IMSIC)
-		read_imsic(dtb, knows_harts);
 	return true;
 }
 

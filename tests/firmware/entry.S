@@ -37,4 +37,4 @@ trap:
 	.bss
 	.balign	16
 stacks:
-	.space	8 * 4096
+	.space	64 * 4096

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/firmware/firmware.h"
 
-#define MAX_HARTS 8U
+#define MAX_HARTS 64U /* also in entry.S and pmu.c */
 #define PAYLOAD   0x80200000UL
 #define MSIP      ((volatile uint32_t *)0x2000000UL)
 #define MTIMECMP  ((volatile uint64_t *)0x2004000UL)
@@ -25,7 +25,7 @@
 #define CAUSE_STORE 15UL
 #define CAUSE_ECALL 9UL
 
-void hart_main(uint64_t hartid, const char *tree);
+void hart_main(uint64_t hart, const char *tree);
 void trapped(struct frame *f);
 
 static char words[256];
@@ -33,7 +33,7 @@ static struct start {
 	uint64_t addr, opaque;
 	uint32_t go; /* the hart may read the other fields after this */
 } starts[MAX_HARTS];
-static uint64_t started_late; /* hartid + 1 */
+static uint64_t started_late; /* number + 1 */
 
 /* --- options ------------------------------------------------------------------------------ */
 
@@ -96,13 +96,33 @@ static uint64_t kept(void)
 	return 0;
 }
 
-static _Noreturn void enter(uint64_t hartid, uint64_t addr, uint64_t opaque)
+/* Returns the id that S-mode knows a hart by, whose number is its mhartid. */
+static uint64_t id_of(uint64_t hart)
+{
+	uint64_t clusters = hart / 2 << 8 | hart % 2;
+
+	return option_is("ids=clusters") ? clusters
+	       : option_is("ids=high")   ? 0xfffff000UL + clusters
+	                                 : hart;
+}
+
+/* Returns MAX_HARTS if there is none. */
+static uint64_t hart_of(uint64_t id)
+{
+	uint64_t hart = 0;
+
+	while (hart < MAX_HARTS && id_of(hart) != id)
+		hart++;
+	return hart;
+}
+
+static _Noreturn void enter(uint64_t hart, uint64_t addr, uint64_t opaque)
 {
 	uint64_t delegate = 0xf0b5ffUL;
 
 	/* Nothing may be pending in M-mode: it would make QEMU check all interrupts, see
 	 * docs/platform.md. */
-	MTIMECMP[hartid] = ~0UL;
+	MTIMECMP[hart] = ~0UL;
 	/* S-mode may access all memory. */
 	csr_write(pmpaddr0, ~0UL >> 10);
 	csr_write(pmpcfg0, 0x1f);
@@ -112,11 +132,11 @@ static _Noreturn void enter(uint64_t hartid, uint64_t addr, uint64_t opaque)
 		delegate &= ~(BIT(CAUSE_LOAD) | BIT(CAUSE_STORE));
 	csr_write(medeleg, delegate);
 	csr_write(mideleg, 0x2222UL);
-	csr_write(mcounteren, hartid || !option_is("spares=1") ? ~kept() : ~0UL);
+	csr_write(mcounteren, hart || !option_is("spares=1") ? ~kept() : ~0UL);
 	csr_write(satp, 0);
 	if (option_is("sstc=closed"))
 		__asm__ volatile("csrw " VSTIMECMP ", %0" ::"r"(~0UL));
-	if (hartid && option("misa="))
+	if (hart && option("misa="))
 		csr_clear(misa, BIT(*option("misa=") - 'a'));
 	/* STCE; PBMTE, ADUE; CBZE, CBCFE, CBIE; and CDE unless this firmware emulates delegated
 	 * counters. */
@@ -128,49 +148,61 @@ static _Noreturn void enter(uint64_t hartid, uint64_t addr, uint64_t opaque)
 	csr_clear(mstatus, MPP | BIT(39) | BIT(7));
 	csr_set(mstatus, MPP_S);
 	csr_write(mepc, addr);
+	uint64_t id = id_of(hart);
 	/* A call in between would clobber these registers. */
-	register uint64_t a0 __asm__("a0") = hartid;
+	register uint64_t a0 __asm__("a0") = id;
 	register uint64_t a1 __asm__("a1") = opaque;
 
 	__asm__ volatile("mret" ::"r"(a0), "r"(a1));
 	__builtin_unreachable();
 }
 
-void hart_main(uint64_t hartid, const char *tree)
+void hart_main(uint64_t hart, const char *tree)
 {
-	struct start *s = &starts[hartid % MAX_HARTS];
+	struct start *s = &starts[hart % MAX_HARTS];
 
-	if (hartid == 0) {
+	if (hart == 0) {
 		find_words(tree);
 		enter(0, PAYLOAD, (uint64_t)tree);
 	}
-	while (!__atomic_load_n(&s->go, __ATOMIC_ACQUIRE))
-		;
-	enter(hartid, s->addr, s->opaque);
+	csr_write(mie, MIE_MSIE);
+	while (!__atomic_load_n(&s->go, __ATOMIC_ACQUIRE)) {
+		__asm__ volatile("wfi");
+		MSIP[hart] = 0;
+	}
+	enter(hart, s->addr, s->opaque);
+}
+
+static void let_go(uint64_t hart)
+{
+	__atomic_store_n(&starts[hart].go, 1, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	MSIP[hart] = 1;
 }
 
 static void start_late(void)
 {
 	if (started_late)
-		__atomic_store_n(&starts[started_late - 1].go, 1, __ATOMIC_RELEASE);
+		let_go(started_late - 1);
 	started_late = 0;
 }
 
-static struct sbi_ret hart_start(uint64_t hartid, uint64_t addr, uint64_t opaque)
+static struct sbi_ret hart_start(uint64_t id, uint64_t addr, uint64_t opaque)
 {
 	struct sbi_ret ok = {0, 0};
+	uint64_t hart = hart_of(id);
 
 	start_late();
-	if (hartid >= MAX_HARTS)
+	if (hart == MAX_HARTS)
 		return (struct sbi_ret){SBI_ERR_INVALID_PARAM, 0};
 	if (option_is("hsm=lies"))
 		return ok;
-	starts[hartid].addr = addr;
-	starts[hartid].opaque = opaque;
+	starts[hart].addr = addr;
+	starts[hart].opaque = opaque;
 	if (option_is("hsm=late"))
-		started_late = hartid + 1;
+		started_late = hart + 1;
 	else
-		__atomic_store_n(&starts[hartid].go, 1, __ATOMIC_RELEASE);
+		let_go(hart);
 	return ok;
 }
 
@@ -181,7 +213,7 @@ static struct sbi_ret send_ipi(uint64_t mask, uint64_t base)
 	if (option_is("ipi=fails") || (option_is("ipi=dies") && sent++))
 		return (struct sbi_ret){SBI_ERR_FAILED, 0};
 	for (uint64_t i = 0; i < MAX_HARTS && !option_is("ipi=lost"); i++)
-		if (base == ~0UL || (i >= base && mask >> (i - base) & 1))
+		if (base == ~0UL || (id_of(i) - base < 64 && mask >> (id_of(i) - base) & 1))
 			MSIP[i] = 1;
 	return (struct sbi_ret){0, 0};
 }

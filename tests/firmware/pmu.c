@@ -7,7 +7,7 @@
 #define OF           (1UL << 63)
 #define MINH         (1UL << 62)
 #define IP_LCOFIP    (1UL << 13)
-#define MAX_HARTS    8U
+#define MAX_HARTS    64U
 
 static struct pmu {
 	uint64_t configured;

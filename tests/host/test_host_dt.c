@@ -287,6 +287,44 @@ static void harts_that_are_not_used(void **state)
 	                    "host tree: /cpus has no node of boot hart 1, or it is disabled");
 }
 
+#define IMSIC "/soc/imsics@e0400000"
+
+/* Two groups, of two harts and of one. Each hart has 8 pages. */
+static void harts_in_groups(void **state)
+{
+	const uint64_t reg[] = {cpu_to_fdt64(0xe0400000), cpu_to_fdt64(0x10000),
+	                        cpu_to_fdt64(0xe1400000), cpu_to_fdt64(0x8000)};
+	int imsic;
+
+	(void)state;
+	use_board("k3");
+	imsic = find(IMSIC);
+	fdt_setprop_u32(board, imsic, "riscv,group-index-bits", 1);
+	fdt_setprop_u32(board, imsic, "riscv,hart-index-bits", 3);
+	assert_int_equal(fdt_setprop(board, imsic, "reg", reg, sizeof(reg)), 0);
+	assert_string_equal(start(0x100200000, 0), "");
+	assert_hart(0, 0, 0, BIT(ISA_H));
+	assert_hart(1, 2, 1 << 3, BIT(ISA_SSTC));
+	assert_int_equal(platform.imsic.base, 0xe0400000);
+	assert_int_equal(platform.imsic.hart_bits, 3);
+	assert_int_equal(platform.imsic.group_shift, 24);
+	assert_int_equal(platform.imsic.ids, 127);
+	/* So many bits as the harts need. */
+	fdt_delprop(board, find(IMSIC), "riscv,hart-index-bits");
+	assert_string_equal(start(0x100200000, 0), "");
+	assert_hart(1, 2, 1 << 2, BIT(ISA_SSTC));
+	assert_int_equal(platform.imsic.hart_bits, 2);
+	/* The second group is not where its number is in the address. */
+	fdt_setprop_u32(board, find(IMSIC), "riscv,group-index-shift", 25);
+	assert_string_equal(start(0x100200000, 0), "");
+	assert_int_equal(platform.irqchip.kind, IRQCHIP_NONE);
+	assert_int_equal(platform.imsic.ids, 0);
+	/* No group may be among the harts. */
+	fdt_setprop_u32(board, find(IMSIC), "riscv,group-index-shift", 16);
+	assert_string_equal(start(0x100200000, 0), "");
+	assert_int_equal(platform.irqchip.kind, IRQCHIP_NONE);
+}
+
 static void a_board_without_h(void **state)
 {
 	(void)state;
@@ -580,6 +618,7 @@ int main(void)
 	    cmocka_unit_test(isa_strings),
 	    cmocka_unit_test(ids_and_places_in_another_order),
 	    cmocka_unit_test(ids_of_clusters),
+	    cmocka_unit_test(harts_in_groups),
 	    cmocka_unit_test(more_harts_than_tally_runs_on),
 	    cmocka_unit_test(sixteen_harts_of_two_kinds),
 	    cmocka_unit_test(harts_without_h_before_the_others),

@@ -3,8 +3,30 @@
 
 import re
 
+import pytest
+
 import bare_guests
+import hosts
+import measured
+import plain
 from test_smp import logistic
+
+# What tests/firmware makes of the harts' numbers.
+FIRST_ID = {"clusters": 0, "high": 0xfffff000}
+
+
+def ids_of(word, harts):
+    """The ids of so many harts, two of them in each cluster."""
+    return [FIRST_ID[word] + (n // 2 << 8 | n % 2) for n in range(harts)]
+
+
+def machine(folder, word, harts=1):
+    """Options of a machine with such ids."""
+    edits = [["-t", "x", "host.dtb", f"/cpus/cpu@{n}", "reg", f"{hart:x}"]
+             for n, hart in enumerate(ids_of(word, harts))]
+    return ["--qemu", hosts.qemu(folder, *hosts.changed(folder, edits, harts=harts)), "--memory",
+            "1G", "--bios", plain.make("build/tests/firmware.bin"), "--append", f"fw.ids={word}",
+            *(["--harts", harts] if harts > 1 else [])]
 
 
 def eights(harts):
@@ -35,8 +57,9 @@ def boot(folder, harts, **arguments):
 def alike(result):
     """The harts that are as the first one, and that one."""
     found = [re.fullmatch(r"harts ([\d ,to]+): as hart (\d+)", line) for line in result.own]
-    (found,) = (match for match in found if match)
-    return found.groups()
+    found = [match.groups() for match in found if match]
+    (first,) = {first for others, first in found}
+    return ", ".join(others for others, first in found), first
 
 
 def test_sixteen(tmp_path):
@@ -48,3 +71,53 @@ def test_sixteen(tmp_path):
     assert ids == set(range(16)) - {int(first)}
     assert sum(": guests see " in line for line in result.own) == 3
     assert "vm vm1: 16 MiB, 8 vcpus on harts 8 9 10 11 12 13 14 15, " in str(result)
+
+
+@pytest.mark.parametrize("backend", ["sbi", "ssccfg"])
+def test_the_only_hart_has_a_high_id(tmp_path, backend):
+    """Two guests share it, and count exactly."""
+    guests = {name: measured.MEASURE for name in ("alpha", "beta")}
+    (hart,) = ids_of("high", 1)
+    result = bare_guests.boot(tmp_path, guests, vcpus=(str(hart),), backend=backend,
+                              options=machine(tmp_path, "high"))
+    for name in guests:
+        assert result.vm(name) == measured.EXPECTED
+        assert any(line.startswith(f"vm {name}: 16 MiB, 1 vcpu on hart 4294963200, ")
+                   for line in result.own)
+
+
+@pytest.mark.parametrize("word", ["clusters", "high"])
+def test_ids_of_clusters(tmp_path, word):
+    """IPIs and fences between all, by their ids."""
+    ids = ids_of(word, 8)
+    result = boot(tmp_path, ids, profile="smp", options=machine(tmp_path, word, 8))
+    assert alike(result) == (f"{ids[1]}, " + ", ".join(
+        f"{a} to {b}" for a, b in zip(ids[2::2], ids[3::2])), str(ids[0]))
+
+
+@pytest.mark.long
+def test_sixty_four(tmp_path):
+    """OpenSBI 1.5.1 has too little memory for as many: see docs/platform.md."""
+    ids = ids_of("clusters", 64)
+    boot(tmp_path, ids, profile="smp", options=machine(tmp_path, "clusters", 64))
+
+
+SOCKETS = ["-smp", "4,sockets=2", *[word for n in range(2) for word in (
+    "-object", f"memory-backend-ram,id=node{n},size=512M",
+    "-numa", f"node,nodeid={n},memdev=node{n},cpus={2 * n}-{2 * n + 1}")]]
+
+
+def test_imsics_in_groups(tmp_path):
+    """One group a socket. Messages go between vcpus of both, and each VM's hart is another."""
+    result = bare_guests.boot(
+        tmp_path, {"alpha": "kind=aia what=two messages=200",
+                   "beta": "kind=aia what=self messages=200"},
+        vcpus=(), properties='interrupts = "aia";', profile="smp",
+        own={"alpha": "vcpu0 { harts = <3>; }; vcpu1 { harts = <0>; };",
+             "beta": "vcpu0 { harts = <2>; };"},
+        options=["--aia", "aplic-imsic", "--aia-guests", 2, "--memory", "1G", "--harts", 4,
+                 "--qemu", hosts.qemu(tmp_path, *SOCKETS)])
+    assert result.vm("alpha")[-1] == (
+        "aia: 200 sent, 200 came, 200 were answered, 0 lost, 0 without a cause")
+    assert result.vm("beta")[-1] == "aia: 200 messages, 200 taken, 0 lost, 0 without a cause"
+    assert any("console input by APLIC and IMSIC" in line for line in result.own)

@@ -97,12 +97,14 @@ static void make_one(struct vpmu *v, uint64_t missing)
 	vpmu_failed(v, bit);
 }
 
-bool vpmu_show_flags(struct vpmu *v, bool *closed)
+bool vpmu_show_flags(struct vpmu *v, bool make, bool *closed)
 {
 	uint64_t flags = vpmu_port_flags();
 	uint64_t missing = missing_of(v, flags);
 
 	if (missing != 0) {
+		if (!make)
+			return false;
 		/* No overflow may be pending while the port works. */
 		vpmu_apply(v, vpmu_take_overflows(v), 0, 0);
 		missing &= ones(v);

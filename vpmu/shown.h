@@ -44,13 +44,13 @@ static inline bool vpmu_shows_none(struct vpmu *v, uint64_t flags, bool *closed)
  * Makes the guest see its own OF bits and no others: closes counters whose OF is 1 in the hart and
  * 0 in the guest, and opens those of the guest whose OF is 1, with their values, where the hart's
  * OF is 1 or can be made 1. A counter that the hart refuses is told by vpmu_failed(). Making one OF
- * takes some 3,000 instructions with the firmware's, so a call makes one at most. Returns whether
- * the guest may go on; false: it must be called again. *closed is then what vpmu_close_flags()
- * returns.
+ * takes some 3,000 instructions with the firmware's, so a call makes one at most, and none unless
+ * `make`. Returns whether the guest may go on; *closed is then what vpmu_close_flags() returns.
+ * false: it must be called again.
  */
-bool vpmu_show_flags(struct vpmu *v, bool *closed);
+bool vpmu_show_flags(struct vpmu *v, bool make, bool *closed);
 
-/* Whether it would have to make one. */
+/* Whether some have to be made. */
 bool vpmu_misses_flags(const struct vpmu *v);
 
 #endif

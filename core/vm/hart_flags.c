@@ -31,7 +31,7 @@ static void due(struct vcpu *vcpu)
 	pcpu_resched(vcpu->home);
 }
 
-void hart_flags_show(struct vcpu *vcpu)
+void hart_flags_show(struct vcpu *vcpu, bool make)
 {
 	struct hpm *hpm = &vcpu->home->hpm;
 	bool closed;
@@ -41,7 +41,7 @@ void hart_flags_show(struct vcpu *vcpu)
 		show_all(vcpu, hpm);
 		return;
 	}
-	if (!vpmu_show_flags(&vcpu->pmu, &closed)) {
+	if (!vpmu_show_flags(&vcpu->pmu, make, &closed)) {
 		due(vcpu);
 		return;
 	}
@@ -53,7 +53,7 @@ void hart_flags_show(struct vcpu *vcpu)
 bool hart_flags_slice(struct vcpu *vcpu)
 {
 	if (pcpu_may_begin(vcpu->home))
-		hart_flags_show(vcpu);
+		hart_flags_show(vcpu, true);
 	hpm_failures_settle(vcpu);
 	return vcpu->flags_due;
 }
@@ -61,7 +61,7 @@ bool hart_flags_slice(struct vcpu *vcpu)
 void hart_flags_show_all(struct vcpu *vcpu)
 {
 	do
-		hart_flags_show(vcpu);
+		hart_flags_show(vcpu, true);
 	while (vcpu->flags_due && vcpu->home->hpm.flags_hidden);
 	vcpu->call.slice = NULL;
 }

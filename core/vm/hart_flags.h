@@ -26,8 +26,10 @@
 /* Prepares the hart for a vcpu with hart_flags that is being started. */
 void hart_flags_begin(struct vcpu *vcpu);
 
-/* Shows the resident vcpu, which has hart_flags, its OF bits, or begins slices that do. */
-void hart_flags_show(struct vcpu *vcpu);
+/* Shows the resident vcpu, which has hart_flags, its OF bits, or begins slices that do. make: this
+ * stay may make the first. In a call of the guest it may not: a refusal of the firmware would seem
+ * to be that of the guest's own counter (core/vm/hpm_failures.h). */
+void hart_flags_show(struct vcpu *vcpu, bool make);
 void hart_flags_show_all(struct vcpu *vcpu);
 
 /* Does the same after a call that configured, if that is simple. Returns whether it was. */

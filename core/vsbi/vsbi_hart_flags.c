@@ -8,7 +8,7 @@
 /* Takes and returns the result of a call, so that those who call it need not save it. */
 static __attribute__((noinline)) vsbi_ret show(vsbi_ret ret)
 {
-	hart_flags_show(this_vcpu());
+	hart_flags_show(this_vcpu(), false);
 	return ret;
 }
 

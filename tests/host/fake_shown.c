@@ -31,7 +31,7 @@ static void show(struct fake_world *world)
 
 	hardware_show(guests_flags(world));
 	/* Others may run between two of these calls; the random steps come between whole ones. */
-	while (!vpmu_show_flags(world->vpmu, &closed))
+	while (!vpmu_show_flags(world->vpmu, true, &closed))
 		;
 	world->show_due = false;
 	world->show_at_start = vpmu_scountovf(world->vpmu) || closed;

@@ -308,9 +308,10 @@ uint32_t guest_fetch(void)
 	return 0;
 }
 
-void hart_flags_show(struct vcpu *self)
+void hart_flags_show(struct vcpu *self, bool make)
 {
 	(void)self;
+	(void)make;
 	never("the hart's flags");
 }
 

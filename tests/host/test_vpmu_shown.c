@@ -18,7 +18,7 @@ static void show_flags(void)
 {
 	bool closed;
 
-	while (!vpmu_show_flags(&vpmu, &closed))
+	while (!vpmu_show_flags(&vpmu, true, &closed))
 		;
 }
 
@@ -886,12 +886,15 @@ static void test_one_of_a_call(void **state)
 		value[n] = guest_read(3 + n);
 	leave_and_come_back(true);
 	stub.show_due = false;
+	stub.prepares = 0;
+	assert_false(vpmu_show_flags(&vpmu, false, &closed));
+	assert_int_equal(stub.prepares, 0);
 	for (n = 0; n < 3; n++) {
 		/* The neighbour uses those that were made before. */
 		if (n == 1)
 			leave_and_come_back(true);
 		stub.prepares = 0;
-		assert_false(vpmu_show_flags(&vpmu, &closed));
+		assert_false(vpmu_show_flags(&vpmu, true, &closed));
 		assert_int_equal(stub.prepares, 1);
 	}
 	show_flags();

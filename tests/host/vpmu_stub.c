@@ -582,7 +582,7 @@ static void show(void)
 
 	stub.shown = vpmu_scountovf(&vpmu);
 	/* Each time one OF is made at most. */
-	while (!vpmu_show_flags(&vpmu, &closed))
+	while (!vpmu_show_flags(&vpmu, true, &closed))
 		;
 	stub.show_due = false;
 	stub.show_at_start = stub.shown != 0 || closed;

@@ -126,8 +126,8 @@ def stand(folder, guests, suite, more=""):
 @pytest.mark.parametrize("stopped", ["yes", "no"])
 @pytest.mark.parametrize("suite", SUITES)
 def test_overflows_that_stand(tmp_path, suite, stopped, windows):
-    """Two guests leave OF of five counters at 1, and use the same ones. Each OF is made again; those
-    of stopped counters in stays of their own, or one stay would take more than 8,700 instructions.
+    """Two guests leave OF of five counters at 1, and use the same ones. Each OF is made again, of
+    stopped counters in stays of their own, or one stay would take more than 8,700 instructions.
     None is longer than boot has computed (harness.note_stays)."""
     bootargs = f"sampling=stand stopped={stopped} rounds=200"
     result = stand(tmp_path, {"alpha": bootargs, "beta": bootargs}, suite, windows)
@@ -151,10 +151,10 @@ def test_cost_of_an_overflow_that_waits(tmp_path, suite):
         return sum(bare_guests.exits(result, name)["hs-instructions"]
                    for name in ("alpha", "beta"))
 
-    def of_neighbour(*what):
+    def of_neighbour(wraps, stopped):
         """For each round."""
-        return sum((work(*what, beside, 300) - work(*what, beside, 100)) / 200 * sign
-                   for beside, sign in ((1, 1), (0, -1)))
+        return sum((work(wraps, stopped, beside, 300) - work(wraps, stopped, beside, 100)) / 200
+                   * sign for beside, sign in ((1, 1), (0, -1)))
 
     switch = of_neighbour("no", "no")
     # Calls of OpenSBI 1.5 take longer.
@@ -216,7 +216,8 @@ for how in 10000 1000 "1000 -m 1" "300 -m 1"; do
   awk '/riscv-pmu/ { print "after", $2 }' /proc/interrupts
   perf report -D -i /tmp/data 2>/dev/null | awk '/PERF_RECORD_SAMPLE/ { samples++ }
       /PERF_RECORD_LOST:/ { sub(/.*lost:/, ""); lost += $1 } /PERF_RECORD_THROTTLE/ { throttled++ }
-      END { print "samples", samples + 0; print "lost", lost + 0; print "throttled", throttled + 0 }'
+      END { print "samples", samples + 0; print "lost", lost + 0
+            print "throttled", throttled + 0 }'
 done
 echo turns
 perf stat -v -e instructions:u,instructions:k,instructions:uk,cycles:u,cycles:k work 20000000 2>&1

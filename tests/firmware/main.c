@@ -96,14 +96,13 @@ static uint64_t kept(void)
 	return 0;
 }
 
+static bool clusters;
+static uint64_t first_id;
+
 /* Returns the id that S-mode knows a hart by, whose number is its mhartid. */
 static uint64_t id_of(uint64_t hart)
 {
-	uint64_t clusters = hart / 2 << 8 | hart % 2;
-
-	return option_is("ids=clusters") ? clusters
-	       : option_is("ids=high")   ? 0xfffff000UL + clusters
-	                                 : hart;
+	return first_id + (clusters ? hart / 2 << 8 | hart % 2 : hart);
 }
 
 /* Returns MAX_HARTS if there is none. */
@@ -163,6 +162,8 @@ void hart_main(uint64_t hart, const char *tree)
 
 	if (hart == 0) {
 		find_words(tree);
+		clusters = option("ids=");
+		first_id = option_is("ids=high") ? 0xfffff000UL : 0;
 		enter(0, PAYLOAD, (uint64_t)tree);
 	}
 	csr_write(mie, MIE_MSIE);

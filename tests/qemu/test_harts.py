@@ -6,6 +6,7 @@ import re
 import pytest
 
 import bare_guests
+import harness
 import hosts
 import measured
 import plain
@@ -95,11 +96,57 @@ def test_ids_of_clusters(tmp_path, word):
         f"{a} to {b}" for a, b in zip(ids[2::2], ids[3::2])), str(ids[0]))
 
 
-@pytest.mark.long
+def one_at_a_time(folder, word, harts):
+    """Options of the same machine in the profile exact, where its harts take turns."""
+    edits = [["-t", "x", "host.dtb", f"/cpus/cpu@{n}", "reg", f"{hart:x}"]
+             for n, hart in enumerate(ids_of(word, harts))]
+    return ["--qemu", hosts.qemu(folder, *hosts.changed(folder, edits, harts=harts), "-smp", harts),
+            "--memory", "1G", "--bios", plain.make("build/tests/firmware.bin"), "--append",
+            f"fw.ids={word} tally.inexact-counts"]
+
+
 def test_sixty_four(tmp_path):
     """OpenSBI 1.5.1 has too little memory for as many: see docs/platform.md."""
     ids = ids_of("clusters", 64)
-    boot(tmp_path, ids, profile="smp", options=machine(tmp_path, "clusters", 64))
+    result = boot(tmp_path, ids, options=one_at_a_time(tmp_path, "clusters", 64), stays=False)
+    assert alike(result)[1] == "0"
+
+
+TABLE = re.compile(r"^\| (\d+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$", re.M)
+TABLES = re.compile(r"tables: (\d+) KiB, ")
+BOOT = re.compile(r"(\d+) instructions from entry to the first guest")
+
+
+def found(pattern, result):
+    """The number in one line."""
+    (number,) = (int(match[1]) for match in map(pattern.match, result.own) if match)
+    return number
+
+
+def test_what_grows(tmp_path):
+    """Boot and memory follow the harts, as docs/footprint.md has it. Calls, and switches by timers
+    and waits, cost the same with 8 and with 64; alone the hart also keeps a timer for emulators."""
+    page = (harness.ROOT / "docs/footprint.md").read_text(encoding="utf-8")
+    told = {int(row[0]): [int(cell.replace(",", "")) for cell in row[1:]]
+            for row in TABLE.findall(page)}
+    assert sorted(told) == [1, 8, 64]
+    guests = {"alpha": "kind=asks rounds=20", "beta": "kind=asks rounds=20",
+              "gamma": "kind=idle ticks=1000000", "delta": "kind=busy ticks=1000000"}
+    cost = {}
+    for harts, (stacks, tables, instructions) in told.items():
+        folder = tmp_path / str(harts)
+        folder.mkdir()
+        result = bare_guests.boot(folder, guests, stays=False,
+                                  options=one_at_a_time(folder, "clusters", harts))
+        assert stacks == 32 * harts
+        assert abs(found(TABLES, result) / tables - 1) < 0.02
+        assert abs(found(BOOT, result) / instructions - 1) < 0.02, found(BOOT, result)
+        cost[harts] = {name: bare_guests.exits(result, name) for name in guests}
+    for name in guests:
+        one, eight = (cost[n][name]["hs-instructions"] for n in (1, 8))
+        assert cost[64][name] == cost[8][name]
+        assert abs(one / eight - 1) < 0.005
+    assert cost[64]["gamma"]["wfi"] == 50 and cost[64]["delta"]["timer"] > 90
 
 
 SOCKETS = ["-smp", "4,sockets=2", *[word for n in range(2) for word in (

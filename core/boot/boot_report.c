@@ -241,8 +241,7 @@ static void report_alike(const uint64_t kinds[MAX_HARTS], uint32_t first)
 		text = text_begin(line, sizeof(line));
 	}
 	if (text.length)
-		log_line("hart%s %s: as hart %lu", strchr(line, ' ') ? "s" : "", line,
-		         pcpu_at(first)->hartid);
+		log_line("harts %s: as hart %lu", line, pcpu_at(first)->hartid);
 }
 
 /* Those of a kind that has been told already need a line at most. */

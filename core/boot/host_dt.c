@@ -229,12 +229,14 @@ static bool place_groups(const void *dtb, int node, struct imsic *imsic)
 	uint32_t page = 12 + imsic->file_bits;
 	uint32_t harts = read_u32(dtb, node, "riscv,hart-index-bits", 0);
 	uint32_t shift = read_u32(dtb, node, "riscv,group-index-shift", 24);
+	int n;
 
 	if (!groups)
 		return true;
-	for (int n = 0; !read_u32(dtb, node, "riscv,hart-index-bits", 0) &&
-	                fdt_getprop(dtb, node, "interrupts-extended", &n) && n > 8 << harts;)
-		harts++;
+	(void)fdt_getprop(dtb, node, "interrupts-extended", &n);
+	if (!harts)
+		while (n > 8 << harts)
+			harts++;
 	if (!harts || harts + groups > 14 || page + harts > shift || shift + groups > 56)
 		return false;
 	imsic->base = ~0UL;

@@ -208,7 +208,7 @@ def test_other_harts(tmp_path, letter, name):
         assert lost(result) == [told(name, 1)]
         assert any(line.startswith("hart 1: guests see i m a f d c zicsr ")
                    for line in result.own)
-        assert "hart 2: as hart 1" in result.own
+        assert "harts 2: as hart 1" in result.own
     else:
         assert [line for line in result.own if line.startswith(("hart 1", "hart 2"))] == [
             line for n in (1, 2) for line in (told("H", n),

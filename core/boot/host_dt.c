@@ -229,7 +229,7 @@ static bool place_groups(const void *dtb, int node, struct imsic *imsic)
 	uint32_t page = 12 + imsic->file_bits;
 	uint32_t harts = read_u32(dtb, node, "riscv,hart-index-bits", 0);
 	uint32_t shift = read_u32(dtb, node, "riscv,group-index-shift", 24);
-	int n;
+	int n = 0;
 
 	if (!groups)
 		return true;

@@ -519,7 +519,8 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 			die(o->host, wrong);
 		limits.host_tree = host;
 		compared = host;
-		limits.differ = differ;
+		/* Other harts than the tree's cannot be compared. */
+		limits.differ = o->harts ? NULL : differ;
 		limits.harts = host_harts(host);
 		if (!limits.harts.n && !o->harts)
 			die(o->host, "has no hart with the H extension");

@@ -18,7 +18,7 @@
 
 hpa_t imsic_file_at(const struct imsic *imsic, uint32_t place, uint32_t file)
 {
-	uint64_t group = imsic->hart_bits ? place >> imsic->hart_bits : 0;
+	uint64_t group = imsic->group_shift ? place >> imsic->hart_bits : 0;
 	uint64_t hart = place - (group << imsic->hart_bits);
 
 	return (hpa_t){imsic->base + ((hart << imsic->file_bits) + file) * PAGE_SIZE +

@@ -17,8 +17,9 @@ struct imsic {
 	uint32_t file_bits; /* a hart has 2^file_bits pages: its own file, then the guests' */
 	uint32_t ids;       /* the highest identity; 0: there is no IMSIC with guest files */
 	/* If harts are in groups (AIA 1.0, 3.6): how many low bits of a hart's place are its number
-	 * in the group. The others are the group's, which is from this bit of the address on. */
-	uint32_t hart_bits, group_shift; /* 0: there are no groups */
+	 * in the group. The others are the group's, which is from this bit of the address on.
+	 * group_shift 0: there are no groups. */
+	uint32_t hart_bits, group_shift;
 };
 
 /* Returns where the page of a guest file is. `place` is that of the hart (irqchip.h). */

@@ -47,6 +47,7 @@ static bool read_registers(const void *dtb, int node, uint64_t *base, uint64_t *
 	       host_tree_reg(&place, 0, base, size) == HOST_REG_OK;
 }
 
+#define UNKNOWN UINT32_MAX
 static uint32_t read_u32(const void *dtb, int node, const char *name, uint32_t fallback)
 {
 	int len;
@@ -206,9 +207,9 @@ static bool find_places(const void *dtb, int node, uint64_t boot_hartid)
 	return found;
 }
 
-/* The registers of all entries of reg, one behind the other: what is `offset` bytes from the first.
- * ~0: nothing. */
-static uint64_t read_registers_at(const void *dtb, int node, uint64_t offset)
+/* The registers of all entries of reg, one behind the other, in whole pages of `page` bytes: what is
+ * `offset` bytes from the first. ~0: nothing. */
+static uint64_t read_registers_at(const void *dtb, int node, uint64_t page, uint64_t offset)
 {
 	struct host_place place = host_place_of(dtb, node);
 	uint64_t base, size;
@@ -216,7 +217,9 @@ static uint64_t read_registers_at(const void *dtb, int node, uint64_t offset)
 	for (uint32_t i = 0; host_tree_reg(&place, i, &base, &size) == HOST_REG_OK; i++) {
 		if (offset < size)
 			return base + offset;
-		offset -= size;
+		if (offset < ALIGN_UP(size, page))
+			return ~0UL;
+		offset -= ALIGN_UP(size, page);
 	}
 	return ~0UL;
 }
@@ -227,22 +230,22 @@ static bool place_groups(const void *dtb, int node, struct imsic *imsic)
 {
 	uint32_t groups = read_u32(dtb, node, "riscv,group-index-bits", 0);
 	uint32_t page = 12 + imsic->file_bits;
-	uint32_t harts = read_u32(dtb, node, "riscv,hart-index-bits", 0);
+	uint32_t harts = read_u32(dtb, node, "riscv,hart-index-bits", UNKNOWN);
 	uint32_t shift = read_u32(dtb, node, "riscv,group-index-shift", 24);
 	int n = 0;
 
 	if (!groups)
 		return true;
 	(void)fdt_getprop(dtb, node, "interrupts-extended", &n);
-	if (!harts)
-		while (n > 8 << harts)
+	if (harts == UNKNOWN)
+		for (harts = 0; n > 8 << harts;)
 			harts++;
-	if (!harts || harts + groups > 14 || page + harts > shift || shift + groups > 56)
+	if (harts > 14 || groups > 14 || harts + groups > 14 || page + harts > shift || shift + groups > 56)
 		return false;
 	imsic->base = ~0UL;
 	for (uint32_t i = 0; i < platform.n_harts; i++) {
 		uint32_t *place = &platform.harts[i].irq_place;
-		uint64_t at = read_registers_at(dtb, node, (uint64_t)*place << page), base;
+		uint64_t at = read_registers_at(dtb, node, BIT(page), (uint64_t)*place << page), base;
 		uint64_t hart = at >> page & (BIT(harts) - 1);
 		uint64_t group = at >> shift & (BIT(groups) - 1);
 
@@ -269,7 +272,7 @@ static bool read_imsic(const void *dtb, int node)
 		return true;
 	if (!place_groups(dtb, node, &imsic))
 		return false;
-	for (uint32_t i = 0; i < platform.n_harts && !imsic.hart_bits; i++) {
+	for (uint32_t i = 0; i < platform.n_harts && !imsic.group_shift; i++) {
 		uint64_t place = platform.harts[i].irq_place;
 
 		if (place != IRQCHIP_NOWHERE && (place + 1) << imsic.file_bits > size / PAGE_SIZE)

@@ -182,8 +182,6 @@ void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending)
 		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
 	if (pending & BIT(IRQ_SSI)) {
 		pcpu_ack_ipi();
-		if (atomic_load_explicit(&machine_stopped, memory_order_relaxed))
-			machine_rest();
 		pcpu_resched(pcpu);
 	}
 	if (pending & BIT(IRQ_SEI))

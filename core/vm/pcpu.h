@@ -16,6 +16,7 @@
 #include "core/config/vm_config.h"
 #include "core/config/vm_stay.h"
 #include "core/lib/types.h"
+#include "core/panic.h"
 #include "core/vm/wake_times.h"
 
 #define MAX_HARTS      VM_MAX_HARTS
@@ -189,12 +190,14 @@ struct pcpu *pcpu_of_hart(uint64_t hartid);
 /* Makes a hart serve the requests of these vcpus soon. Any hart may call it. */
 void pcpu_notify(struct pcpu *pcpu, uint64_t vcpus);
 
-/* Clears the IPI. Everything that the hart reads afterwards is at least as new as the IPI. Called
- * on this hart. */
+/* Clears the IPI. Everything that the hart reads afterwards is at least as new as the IPI. Does not
+ * return if the machine has stopped (core/panic.h). Called on this hart. */
 static inline void pcpu_ack_ipi(void)
 {
 	csr_clear(CSR_SIP, BIT(IRQ_SSI));
 	fence_output_then_memory();
+	if (__builtin_expect(atomic_load_explicit(&machine_stopped, memory_order_relaxed), 0))
+		machine_rest();
 }
 
 /* `more` vcpus (negative: fewer) have their home on pcpu. Called on that hart, or at boot. */

@@ -32,8 +32,8 @@ static void assert_board(const struct expected *want)
 {
 	use_tree(want->tree);
 	assert_string_equal(start(want->ram + MIB(2), 0), "");
-	assert_int_equal(platform.ram_base, want->ram);
-	assert_int_equal(platform.ram_base + platform.ram_size, want->ram_end);
+	assert_int_equal(platform.ram.tally, want->ram);
+	assert_int_equal(vm_bank_of(&platform.ram, want->ram)->to, want->ram_end);
 	assert_true(platform.n_harts >= want->harts);
 	for (uint32_t i = 0; i < platform.n_harts; i++) {
 		assert_int_equal(platform.harts[i].hartid, i);

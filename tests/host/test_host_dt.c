@@ -325,6 +325,28 @@ static void harts_in_groups(void **state)
 	assert_int_equal(platform.irqchip.kind, IRQCHIP_NONE);
 }
 
+/* Three groups of one hart: no bit is the hart's. The first hart has not all of its pages. */
+static void groups_of_one_hart(void **state)
+{
+	const uint64_t reg[] = {cpu_to_fdt64(0xe0400000), cpu_to_fdt64(0x7000),
+	                        cpu_to_fdt64(0xe1400000), cpu_to_fdt64(0x8000),
+	                        cpu_to_fdt64(0xe2400000), cpu_to_fdt64(0x8000)};
+	int imsic;
+
+	(void)state;
+	use_board("k3");
+	imsic = find(IMSIC);
+	fdt_setprop_u32(board, imsic, "riscv,group-index-bits", 2);
+	fdt_setprop_u32(board, imsic, "riscv,hart-index-bits", 0);
+	assert_int_equal(fdt_setprop(board, imsic, "reg", reg, sizeof(reg)), 0);
+	assert_string_equal(start(0x100200000, 0), "");
+	assert_hart(0, 0, 0, BIT(ISA_H));
+	assert_hart(1, 2, 2, BIT(ISA_SSTC));
+	assert_int_equal(platform.imsic.base, 0xe0400000);
+	assert_int_equal(platform.imsic.hart_bits, 0);
+	assert_int_equal(platform.imsic.group_shift, 24);
+}
+
 static void a_board_without_h(void **state)
 {
 	(void)state;
@@ -619,6 +641,7 @@ int main(void)
 	    cmocka_unit_test(ids_and_places_in_another_order),
 	    cmocka_unit_test(ids_of_clusters),
 	    cmocka_unit_test(harts_in_groups),
+	    cmocka_unit_test(groups_of_one_hart),
 	    cmocka_unit_test(more_harts_than_tally_runs_on),
 	    cmocka_unit_test(sixteen_harts_of_two_kinds),
 	    cmocka_unit_test(harts_without_h_before_the_others),

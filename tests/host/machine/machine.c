@@ -28,6 +28,7 @@
 #define MAIN        MACHINE_HARTS
 #define MOST_SPUN   1000000U /* visible accesses between two things that guests do */
 #define LONGEST_LOG 12U      /* stalls last for less than 2 to the power of this, in ticks */
+#define MOST_DONE   4096U    /* visible accesses between two guests of a hart */
 
 void tally_main(uint64_t hartid, void *dtb);
 void secondary_main(uint64_t hartid, uint64_t index);
@@ -126,6 +127,7 @@ void machine_rests(struct machine_hart *h, bool rests)
 	h->rested += rests;
 	h->rests = rests;
 	h->others = 0;
+	h->did = 0;
 }
 
 /* The hart does nothing for a while, as if its firmware had something to do. */
@@ -142,9 +144,20 @@ static void stall(struct machine_hart *h)
 	}
 }
 
+/* Another hart may go on. Time passes for this one, too, although it gets nothing done. */
+static void may_turn(struct machine_hart *h)
+{
+	uint64_t now = machine.time, stalled = machine.stalled;
+
+	if (machine.kind.harts > 1 && below(&machine.chance, 6) == 0)
+		machine_turn();
+	h->others += machine.time - now;
+	if (h->did++ < MOST_DONE)
+		h->lost += machine.time - now - (machine.stalled - stalled);
+}
+
 void machine_sees(void)
 {
-	uint64_t now;
 
 	machine_hart()->insns_hs++;
 	machine_count(machine_hart(), 1, false);
@@ -157,10 +170,7 @@ void machine_sees(void)
 	if (machine.kind.stalls && machine.booted &&
 	    below(&machine.chance, machine.kind.short_lives ? 60 : 250) == 0)
 		stall(machine_hart());
-	now = machine.time;
-	if (machine.kind.harts > 1 && below(&machine.chance, 6) == 0)
-		machine_turn();
-	machine_hart()->others += machine.time - now;
+	may_turn(machine_hart());
 }
 
 /* In host time, of the guest that sleeps in the hart. */

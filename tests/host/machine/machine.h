@@ -109,6 +109,9 @@ struct machine_hart {
 	    *ctx;          /* of the guest that is entered; NULL: the hart has just started */
 	uint64_t insns_hs; /* instructions in HS so far */
 	uint64_t others;   /* ticks that other harts took since it began to do something in HS */
+	uint64_t did;      /* visible accesses since then */
+	/* The sum of `others`, without stalls, and for as long as it may do something. */
+	uint64_t lost;
 };
 
 extern struct machine {

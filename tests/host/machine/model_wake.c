@@ -21,9 +21,15 @@ static struct {
 	uint64_t progress, since, silent_since;
 } lives[VM_MAX_VMS];
 
+/* Of each hart: what it had lost at the last look, and what it has lost since. */
+static struct {
+	uint64_t then, since;
+} lost[MACHINE_HARTS];
+
 void model_wake_reset(void)
 {
 	memset(lives, 0, sizeof(lives));
+	memset(lost, 0, sizeof(lost));
 }
 
 static uint32_t machine_vcpus(void)
@@ -148,6 +154,24 @@ static uint64_t clock_now(void)
 	return machine.time - machine.stalled + (1UL << 40);
 }
 
+static void look_at_lost(void)
+{
+	for (uint32_t i = 0; i < machine.kind.harts; i++) {
+		lost[i].since = machine.hart[i].lost - lost[i].then;
+		lost[i].then = machine.hart[i].lost;
+	}
+}
+
+/* A guest of another hart takes many ticks where a hart in HS does one access. So what these took
+ * from its home is no time in which a vcpu could have run. */
+static void is_not_charged(uint64_t *since, const struct vcpu *vcpu)
+{
+	for (uint32_t i = 0; i < machine.kind.harts && *since; i++) {
+		if (machine.hart[i].id == vcpu->home->hartid)
+			*since += lost[i].since;
+	}
+}
+
 static bool is_long_ago(uint64_t since)
 {
 	return (int64_t)(clock_now() - since) > (int64_t)PATIENCE;
@@ -163,6 +187,8 @@ static void look_at_vm(struct vm *vm, bool still)
 	uint64_t progress = vm->life.device + vm->life.detached + state + 8 * vm->command +
 	                    256 * vm->life.step + (vm->life.done << 12) + vm->htimedelta;
 
+	is_not_charged(&lives[vm->index].since, vm->vcpus[0]);
+	is_not_charged(&lives[vm->index].silent_since, vm->vcpus[0]);
 	/* The first look has nothing to compare with. */
 	if (!changes || !lives[vm->index].since || lives[vm->index].progress != progress) {
 		lives[vm->index].progress = progress;
@@ -194,6 +220,7 @@ static bool is_throttled(const struct vcpu *vcpu)
 
 static void look_at_all(bool still)
 {
+	look_at_lost();
 	for (uint32_t i = 0; i < n_vms; i++) {
 		if (!machine.booted && !are_begun())
 			return;
@@ -202,6 +229,7 @@ static void look_at_all(bool still)
 			struct vcpu *vcpu = vms[i].vcpus[k];
 			struct model_vcpu *m = model_of(vcpu);
 
+			is_not_charged(&m->wants_since, vcpu);
 			if (!model_should_run(vcpu) || is_throttled(vcpu))
 				m->wants_since = 0;
 			else if (!m->wants_since)

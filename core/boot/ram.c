@@ -26,9 +26,11 @@ static bool reaches_range(const void *dtb, uint64_t from, uint64_t to, uint64_t 
 	struct host_reserved kept;
 	uint64_t first = ALIGN_UP(from, VM_MEMORY_STEP), end = ALIGN_DOWN(to, VM_MEMORY_STEP);
 
-	while (first < end && host_reserved_find(dtb, first, VM_MEMORY_STEP, &kept))
+	/* Behind the last step of all it begins again at 0. */
+	while (first >= from && first < end &&
+	       host_reserved_find(dtb, first, VM_MEMORY_STEP, &kept))
 		first = ALIGN_UP(kept.range.to, VM_MEMORY_STEP);
-	if (first >= end)
+	if (first < from || first >= end)
 		return true;
 	while (host_reserved_find(dtb, end - VM_MEMORY_STEP, VM_MEMORY_STEP, &kept))
 		end = ALIGN_DOWN(kept.range.from, VM_MEMORY_STEP);

@@ -70,12 +70,14 @@ static void add(struct vm_ram *ram, struct vm_range range)
 	ram->banks[at] = range;
 }
 
-/* Whether the firmware, or its tree, says what of the RAM before Tally is not for others. */
+/* Whether the tree says where in the RAM before Tally the firmware is: at its start, or where the
+ * firmware lets nobody map it. Memory that is kept for devices says nothing of it. */
 static bool keeps_before(const void *tree, uint64_t from, uint64_t tally)
 {
 	struct host_reserved found;
 
-	return from < tally && host_reserved_find(tree, from, tally - from, &found);
+	return from < tally && (host_reserved_find(tree, from, 1, &found) ||
+	                        host_reserved_no_map(tree, from, tally - from));
 }
 
 /* Places what Tally keeps in the bank with its image. */
@@ -86,7 +88,8 @@ static bool place_tally(const void *tree, struct vm_range image, struct vm_ram *
 	if (!own || image.to > own->to)
 		return false;
 	ram->tally = ALIGN_UP(own->from, VM_MEMORY_STEP);
-	if (image.to - own->from > VM_RESERVED_MEMORY / 2) {
+	/* The tables of 64 harts need 19 MiB. */
+	if (image.to - own->from > VM_RESERVED_MEMORY / 4) {
 		ram->tally = ALIGN_DOWN(image.from, VM_MEMORY_STEP);
 		if (!keeps_before(tree, own->from, ram->tally)) {
 			ram->before = ram->tally - own->from;

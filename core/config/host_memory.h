@@ -14,8 +14,8 @@
  * Finds the banks of RAM: ranges of memory nodes that touch are one. Of more than VM_MAX_BANKS
  * banks, those that come last in the tree are not used. What Tally keeps (tally) is at the start of
  * the bank with the image, or, if the image lies high in it, at the image; RAM before it is then
- * used only if the tree keeps some of it: otherwise the firmware, which is there, does not say
- * where. Returns false if no bank has the whole image.
+ * used only if the tree keeps its start, or some of it by no-map: otherwise the firmware, which
+ * is there, does not say where. Returns false if no bank has the whole image.
  */
 bool host_memory_find(const void *tree, struct vm_range image, struct vm_ram *ram);
 

@@ -13,7 +13,9 @@
 #include "core/config/host_tree.h"
 #include "core/config/vm_memory.h"
 
-bool host_reserved_find(const void *tree, uint64_t base, uint64_t size, struct host_reserved *found)
+/* The first in the tree; no_map: of those alone that have this property. */
+static bool find(const void *tree, uint64_t base, uint64_t size, bool no_map,
+                 struct host_reserved *found)
 {
 	int node,
 	    parent = tree ? fdt_subnode_offset(tree, 0, "reserved-memory") : -FDT_ERR_NOTFOUND;
@@ -25,7 +27,8 @@ bool host_reserved_find(const void *tree, uint64_t base, uint64_t size, struct h
 	{
 		struct host_place place = {.tree = tree, .depth = 1, .node = {parent, node}};
 
-		if (host_tree_is_disabled(tree, node))
+		if (host_tree_is_disabled(tree, node) ||
+		    (no_map && !fdt_getprop(tree, node, "no-map", NULL)))
 			continue;
 		for (uint32_t i = 0; host_tree_reg(&place, i, &at, &bytes) == HOST_REG_OK; i++) {
 			if (!bytes || bytes > ~at || !vm_ranges_overlap(base, size, at, bytes))
@@ -35,4 +38,16 @@ bool host_reserved_find(const void *tree, uint64_t base, uint64_t size, struct h
 		}
 	}
 	return false;
+}
+
+bool host_reserved_find(const void *tree, uint64_t base, uint64_t size, struct host_reserved *found)
+{
+	return find(tree, base, size, false, found);
+}
+
+bool host_reserved_no_map(const void *tree, uint64_t base, uint64_t size)
+{
+	struct host_reserved found;
+
+	return find(tree, base, size, true, &found);
 }

@@ -16,4 +16,7 @@ struct host_reserved {
 bool host_reserved_find(const void *tree, uint64_t base, uint64_t size,
                         struct host_reserved *found);
 
+/* Whether one of those that it overlaps has `no-map`, as the firmware's own memory has. */
+bool host_reserved_no_map(const void *tree, uint64_t base, uint64_t size);
+
 #endif

@@ -58,7 +58,8 @@ void vm_guest_ranges(const struct vm_ram *ram, uint64_t tree_size, struct vm_gue
 	guests->kept = (struct vm_range){ram->tally, ram->tally + VM_RESERVED_MEMORY};
 	for (uint32_t i = 0; i < ram->n; i++) {
 		const struct vm_range *bank = &ram->banks[i];
-		uint64_t from = ALIGN_UP(bank->from, VM_MEMORY_STEP),
+		/* guest_mem() has no address 0. */
+		uint64_t from = ALIGN_UP(bank->from ? bank->from : 1, VM_MEMORY_STEP),
 		         to = ALIGN_DOWN(bank->to, VM_MEMORY_STEP);
 
 		if (from < bank->from)

@@ -311,10 +311,11 @@ struct vm_ram {
 
 /* How RAM is divided. All addresses are multiples of VM_MEMORY_STEP. */
 struct vm_guests {
-	uint32_t n;                               /* 0: there is no memory for VMs */
-	struct vm_range ranges[VM_MAX_BANKS + 1]; /* for VMs, ascending, none is empty */
-	struct vm_range kept;                     /* for the firmware, Tally and its tables */
-	struct vm_range tree;                     /* for the VM tree, which begins there */
+	uint32_t n; /* 0: there is no memory for VMs */
+	/* For VMs, ascending; none is empty, none has address 0. */
+	struct vm_range ranges[VM_MAX_BANKS + 1];
+	struct vm_range kept; /* for the firmware, Tally and its tables */
+	struct vm_range tree; /* for the VM tree, which begins there */
 };
 
 /* What the machine has. Functions get harts as indexes in `harts`, or as masks of these. */

@@ -77,8 +77,11 @@ static uint64_t taken_until(const struct room *room, uint64_t from, uint64_t siz
 	struct host_reserved kept;
 	uint64_t end;
 
-	if (host_reserved_find(room->limits->host_tree, from, size + room->guard, &kept))
-		return ALIGN_UP(kept.range.to, VM_MEMORY_STEP);
+	if (host_reserved_find(room->limits->host_tree, from, size + room->guard, &kept)) {
+		/* Behind the last step of all addresses is nothing. */
+		end = ALIGN_UP(kept.range.to, VM_MEMORY_STEP);
+		return end ? end : UINT64_MAX;
+	}
 	for (uint32_t i = 0; i < tree->n_vms; i++) {
 		const struct vm_config *vm = &tree->vms[i];
 

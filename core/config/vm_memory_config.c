@@ -37,6 +37,9 @@ static bool check_free(const struct vm_blob *b, int node, const struct vm_limits
 		    base < guests->kept.from ? "reaches" : "begins in",
 		    base < guests->kept.from ? "from" : "up to",
 		    (ull)(base < guests->kept.from ? guests->kept.from : guests->kept.to));
+	if (!base)
+		return vm_refuse(b, VM_REFUSED_MEMORY_KEPT, node, "memory-at",
+		                 "address 0 is for no VM");
 	if (overlaps(base, size, &guests->tree))
 		return vm_refuse_text(
 		    b, VM_REFUSED_MEMORY_KEPT, node, "memory-at",
@@ -71,7 +74,8 @@ static bool check_bank(const struct vm_blob *b, int node, const struct vm_ram *r
 	}
 	if (base < bank->from)
 		return vm_refuse_text(b, VM_REFUSED_MEMORY_RAM, node, "memory-at",
-		                      "the memory at 0x%llx is no RAM, which %s at 0x%llx",
+		                      "the memory at 0x%llx is no RAM that Tally uses, which "
+		                      "%s at 0x%llx",
 		                      (ull)base, bank == ram->banks ? "begins" : "goes on",
 		                      (ull)bank->from);
 	if (base > bank->to || size > bank->to - base)
@@ -217,13 +221,14 @@ bool vm_parse_memory(const struct vm_blob *b, int node, const struct vm_prop *pr
 static const char *behind(const struct vm_limits *limits, const struct vm_tree *tree, uint64_t end,
                           uint64_t guard)
 {
+	const struct vm_range *bank = vm_bank_of(&limits->ram, end);
 	struct host_reserved kept;
 
 	if (overlaps(end, guard, &limits->guests.kept))
 		return "Tally";
 	if (overlaps(end, guard, &limits->guests.tree))
 		return "the VM tree";
-	if (!vm_bank_of(&limits->ram, end + guard - 1))
+	if (!bank || guard > bank->to - end)
 		return "no RAM";
 	if (host_reserved_find(limits->host_tree, end, guard, &kept))
 		return fdt_get_name(limits->host_tree, kept.node, NULL);

@@ -69,6 +69,8 @@ static void put_ranges(void *t, const char *name, uint32_t n, bool map[], uint32
 	ok(fdt_begin_node(t, name));
 	if (ram)
 		ok(fdt_property_string(t, "device_type", "memory"));
+	else
+		ok(fdt_property(t, "no-map", "", 0));
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t size = 1 + luck(most), from = luck(UNITS - size);
 
@@ -140,7 +142,7 @@ static bool make_limits(struct vm_limits *limits, uint64_t tree_size)
 	struct vm_range image = {at, at + MIB(1)};
 	struct host_reserved found;
 
-	*limits = (struct vm_limits){.harts = 1, .host_tree = host};
+	*limits = (struct vm_limits){.harts = {.n = 1}, .host_tree = host};
 	memset(owner, 0, sizeof(owner));
 	if (!host_memory_find(host, image, &limits->ram))
 		return false;
@@ -166,10 +168,10 @@ static bool is_in_bank(const struct vm_limits *limits, uint64_t from, uint64_t t
 	return bank && to <= bank->to;
 }
 
-/* A step that VMs may have. */
+/* A step that VMs may have; none has address 0. */
 static bool is_free(const struct vm_limits *limits, uint64_t at)
 {
-	if (!is_in_bank(limits, at, at + VM_MEMORY_STEP))
+	if (!at || !is_in_bank(limits, at, at + VM_MEMORY_STEP))
 		return false;
 	for (uint64_t i = at; i < at + VM_MEMORY_STEP; i += UNIT) {
 		if (in_kept[(i - base) / UNIT] || owner[(i - base) / UNIT])
@@ -411,23 +413,33 @@ static void put_kept(void *t, const char *name, uint64_t at, uint64_t size)
 	ok(fdt_end_node(t));
 }
 
-/* Three banks, Tally high in the second; of the first two something is kept at the start. */
-static const char *try_without(uint64_t from, uint64_t to)
+static void begin_kept(void *t)
 {
-	void *t = host;
-
 	ok(fdt_create(t, sizeof(host)));
 	ok(fdt_finish_reservemap(t));
 	ok(fdt_begin_node(t, ""));
 	ok(fdt_begin_node(t, "reserved-memory"));
 	ok(fdt_property_u32(t, "#address-cells", 2));
 	ok(fdt_property_u32(t, "#size-cells", 2));
-	put_kept(t, "one", 0x40000000, MIB(3));
-	put_kept(t, "two", 0x80000000, MIB(1));
-	put_kept(t, "end", 0x47f00000, MIB(1));
+}
+
+static void end_kept(void *t)
+{
 	ok(fdt_end_node(t));
 	ok(fdt_end_node(t));
 	ok(fdt_finish(t));
+}
+
+/* Three banks, Tally high in the second; of the first two something is kept at the start. */
+static const char *try_without(uint64_t from, uint64_t to)
+{
+	void *t = host;
+
+	begin_kept(t);
+	put_kept(t, "one", 0x40000000, MIB(3));
+	put_kept(t, "two", 0x80000000, MIB(1));
+	put_kept(t, "end", 0x47f00000, MIB(1));
+	end_kept(t);
 	platform.ram = (struct vm_ram){.n = 3,
 	                               .banks = {{0x40000000, 0x48000000},
 	                                         {0x80000000, 0x90000000},
@@ -482,6 +494,30 @@ static void banks_that_are_not_reached(void **unused)
 	                    "host tree: HS cannot read and write RAM at 0x8fe00000");
 }
 
+/* The last step of all addresses, of which the end is kept, or nothing, or that is not whole. */
+static void the_end_of_all_addresses(void **unused)
+{
+	const uint64_t last = ALIGN_DOWN(UINT64_MAX, VM_MEMORY_STEP);
+
+	(void)unused;
+	unreached = (struct vm_range){0, 0};
+	begin_kept(host);
+	put_kept(host, "end", last, VM_MEMORY_STEP - 1);
+	end_kept(host);
+	for (uint32_t i = 0; i < 2; i++) {
+		platform.ram = (struct vm_ram){
+		    .n = 2,
+		    .banks = {{0x80000000, 0x90000000}, {last - VM_MEMORY_STEP + i, UINT64_MAX}},
+		    .tally = 0x80000000};
+		said[0] = 0;
+		ram_try(host);
+		assert_string_equal(said, "");
+		platform.ram.banks[1].from = last + 1;
+		ram_try(host);
+		assert_string_equal(said, "");
+	}
+}
+
 static void what_is_said_of_the_rest(void **unused)
 {
 	(void)unused;
@@ -503,6 +539,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(machines_by_chance),
 	    cmocka_unit_test(banks_that_are_not_reached),
+	    cmocka_unit_test(the_end_of_all_addresses),
 	    cmocka_unit_test(what_is_said_of_the_rest),
 	};
 

@@ -217,8 +217,40 @@ static void a_bank_of_several_nodes(void **state)
 	assert_banks("20000000-30000000 100000000-200000000 900000000-980000000", 0x900000000, 0);
 	/* High in its bank: the tables are behind it. */
 	assert_string_equal(start(0x180200000, 0), "");
-	assert_banks("20000000-30000000 180200000-200000000 900000000-980000000", 0x180200000,
-	             0x80200000);
+	assert_banks("20000000-30000000 100000000-200000000 900000000-980000000", 0x180200000, 0);
+}
+
+/* Kept memory says where the firmware is only at the start of the bank, or by no-map. */
+static void kept_memory_before_tally(void **state)
+{
+	const char *const kept = "/reserved-memory/mmode_resv0@100000000";
+	const char *const with = "20000000-30000000 100000000-200000000 900000000-980000000";
+	const char *const without = "20000000-30000000 180200000-200000000 900000000-980000000";
+
+	(void)state;
+	start_board("k3", 0x180200000, 0);
+	assert_banks(with, 0x180200000, 0);
+	fdt_delprop(board, find(kept), "no-map");
+	start(0x180200000, 0);
+	assert_banks(with, 0x180200000, 0);
+	/* A device's. */
+	fdt32_st((char *)fdt_getprop_w(board, find(kept), "reg", NULL) + 4, 0x40000000);
+	start(0x180200000, 0);
+	assert_banks(without, 0x180200000, 0x80200000);
+	assert_int_equal(fdt_setprop(board, find(kept), "no-map", "", 0), 0);
+	start(0x180200000, 0);
+	assert_banks(with, 0x180200000, 0);
+}
+
+/* Tally's tables for 64 harts have room behind its image, if that is up to 8 MiB into the bank. */
+static void an_image_that_is_not_at_the_start(void **state)
+{
+	(void)state;
+	use_board("k3");
+	start(0x100800000 - IMAGE_SIZE, 0);
+	assert_int_equal(platform.ram.tally, 0x100000000);
+	start(0x100800000, 0);
+	assert_int_equal(platform.ram.tally, 0x100800000);
 }
 
 static void memory_that_is_not_there(void **state)
@@ -632,6 +664,8 @@ int main(void)
 	    cmocka_unit_test(what_is_kept_without_ranges),
 	    cmocka_unit_test(no_memory_is_kept_from_tally),
 	    cmocka_unit_test(a_bank_of_several_nodes),
+	    cmocka_unit_test(kept_memory_before_tally),
+	    cmocka_unit_test(an_image_that_is_not_at_the_start),
 	    cmocka_unit_test(memory_that_is_not_there),
 	    cmocka_unit_test(addresses_of_one_cell),
 	    cmocka_unit_test(harts_of_a_plic),

@@ -346,7 +346,8 @@ static void where_there_is_none(void **state)
 	(void)state;
 	AT(t, BETA, 0x7fe00000, MIB(2));
 	refused(t, VM_REFUSED_MEMORY_RAM,
-	        "/vms/beta: memory-at: the memory at 0x7fe00000 is no RAM, which begins at "
+	        "/vms/beta: memory-at: the memory at 0x7fe00000 is no RAM that Tally uses, which "
+	        "begins at "
 	        "0x80000000");
 	AT(t, BETA, 0x8a200000, MIB(2));
 	refused(t, VM_REFUSED_MEMORY_RAM,
@@ -521,7 +522,8 @@ static void in_several_banks(void **state)
 	assert_int_equal(tree->vms[0].host_base, 0x84200000);
 	AT(t, BETA, 0x3fe00000, MIB(2));
 	refused_on(&limits, t, VM_REFUSED_MEMORY_RAM,
-	           "/vms/beta: memory-at: the memory at 0x3fe00000 is no RAM, which begins at "
+	           "/vms/beta: memory-at: the memory at 0x3fe00000 is no RAM that Tally uses, "
+	           "which begins at "
 	           "0x40000000");
 	AT(t, BETA, 0x43e00000, MIB(4));
 	refused_on(
@@ -530,12 +532,14 @@ static void in_several_banks(void **state)
 	    "its bank of RAM ends");
 	AT(t, BETA, 0x44000000, MIB(2));
 	refused_on(&limits, t, VM_REFUSED_MEMORY_RAM,
-	           "/vms/beta: memory-at: the memory at 0x44000000 is no RAM, which goes on at "
+	           "/vms/beta: memory-at: the memory at 0x44000000 is no RAM that Tally uses, "
+	           "which goes on at "
 	           "0x80001000");
 	/* The first bytes of the step are none. */
 	AT(t, BETA, 0x80000000, MIB(2));
 	refused_on(&limits, t, VM_REFUSED_MEMORY_RAM,
-	           "/vms/beta: memory-at: the memory at 0x80000000 is no RAM, which goes on at "
+	           "/vms/beta: memory-at: the memory at 0x80000000 is no RAM that Tally uses, "
+	           "which goes on at "
 	           "0x80001000");
 	AT(t, BETA, 0x81e00000, MIB(4));
 	refused_on(
@@ -557,6 +561,55 @@ static void in_several_banks(void **state)
 	           "0x110000000");
 }
 
+/* HS has no pointer to address 0, so no VM has memory there. */
+static void nobody_has_address_0(void **state)
+{
+	struct vm_limits limits = test_limits;
+	void *t = good_tree();
+
+	(void)state;
+	test_host = NULL;
+	limits.ram = (struct vm_ram){
+	    .n = 2, .banks = {{0, 0x8000000}, {0x80000000, 0x82200000}}, .tally = 0x80000000};
+	vm_guest_ranges(&limits.ram, MIB(2), &limits.guests);
+	assert_int_equal(limits.guests.ranges[0].from, MIB(2));
+	assert_int_equal(accepted_on(&limits, t)->vms[0].host_base, MIB(2));
+	delete_prop(t, BETA, "memory");
+	AT(t, BETA, 0, MIB(2));
+	refused_on(&limits, t, VM_REFUSED_MEMORY_KEPT,
+	           "/vms/beta: memory-at: address 0 is for no VM");
+	/* Tally keeps the first bytes of its own bank, or is high in it. */
+	limits.ram = (struct vm_ram){.n = 1, .banks = {{0, 0x20000000}}};
+	vm_guest_ranges(&limits.ram, MIB(2), &limits.guests);
+	assert_int_equal(limits.guests.ranges[0].from, VM_RESERVED_MEMORY);
+	limits.ram.tally = 0x10000000;
+	vm_guest_ranges(&limits.ram, MIB(2), &limits.guests);
+	assert_int_equal(limits.guests.ranges[0].from, MIB(2));
+	assert_int_equal(limits.guests.ranges[0].to, 0x10000000);
+}
+
+/* What is kept up to the end of all addresses leaves nothing behind it. */
+static void kept_to_the_end(void **state)
+{
+	struct vm_limits limits = test_limits;
+	void *t = good_tree();
+
+	(void)state;
+	use_board("plic");
+	limits.ram = (struct vm_ram){
+	    .n = 2,
+	    .banks = {{0x80000000, 0x86200000}, {0xfffffffff7e00000, 0xffffffffffe00000}},
+	    .tally = 0x80000000};
+	vm_guest_ranges(&limits.ram, MIB(2), &limits.guests);
+	reserve("keep", 0xfffffffff8000000, 0x7ffffff);
+	limits.host_tree = board;
+	set_u64(t, BETA, "memory", MIB(4));
+	refused_on(&limits, t, VM_REFUSED_MEMORY_ROOM,
+	           "/vms/beta: memory: no 4 MiB in one piece are left in a bank of RAM; at most "
+	           "2");
+	test_host = NULL;
+}
+
 /* What has to be free behind the memory of a VM with PCI functions is RAM, too. */
 static void room_behind_in_several_banks(void **state)
 {
@@ -574,6 +627,13 @@ static void room_behind_in_several_banks(void **state)
 	    &limits, t, VM_REFUSED_OVERLAP,
 	    "/vms/alpha: memory-at: 2 MiB behind 0x44000000 have to be free, where no RAM is: "
 	    "the VM has PCI functions");
+	/* The last byte is RAM again. */
+	limits.ram.banks[1].from = 0x441ff000;
+	refused_on(
+	    &limits, t, VM_REFUSED_OVERLAP,
+	    "/vms/alpha: memory-at: 2 MiB behind 0x44000000 have to be free, where no RAM is: "
+	    "the VM has PCI functions");
+	limits = four_banks();
 	AT(t, ALPHA, 0x40000000, MIB(62), 0x81e00000, MIB(2));
 	refused_on(
 	    &limits, t, VM_REFUSED_OVERLAP,
@@ -623,6 +683,8 @@ int test_vm_memory(void)
 	    cmocka_unit_test(where_a_vm_has_none),
 	    cmocka_unit_test(nothing_for_guests),
 	    cmocka_unit_test(in_several_banks),
+	    cmocka_unit_test(nobody_has_address_0),
+	    cmocka_unit_test(kept_to_the_end),
 	    cmocka_unit_test(room_behind_in_several_banks),
 	    cmocka_unit_test(images_in_the_first),
 	};

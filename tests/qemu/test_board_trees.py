@@ -162,7 +162,8 @@ def test_more_harts_than_tally_runs_on(tmp_path):
     ("p550", "(2 << 30)", "(8 << 30)",
      "/vms/beta: memory: the VMs up to this one need 16384 MiB, this machine has 16350 MiB"),
     ("k3", "memory = /bits/ 64 <(4 << 30)>", "memory-at = /bits/ 64 <0x90000000 0x10000000>",
-     "/vms/alpha: memory-at: the memory at 0x90000000 is no RAM, which begins at 0x100000000"),
+     "/vms/alpha: memory-at: the memory at 0x90000000 is no RAM that Tally uses, which "
+     "begins at 0x100000000"),
     ("p550", "kernel = <&debian>", 'interrupts = "aia"; kernel = <&debian>',
      '/vms/alpha: interrupts: "aia": hart 0 has no guest interrupt files'),
     ("p550", "<3 4 5 6>", "<3 4 19>", "/vms/alpha: pmu-counters: this machine has no counter 19"),

@@ -57,7 +57,8 @@ REFUSALS = [
     ("memory =", "memory-at = /bits/ 64 <0x90000000 0x400000>; memory =",
      "/vms/one: memory: 2097152 bytes are not the 4194304 of memory-at"),
     ("memory =", "memory-at = /bits/ 64 <0x7fe00000 0x200000>; memory =",
-     "/vms/one: memory-at: the memory at 0x7fe00000 is no RAM, which begins at 0x80000000"),
+     "/vms/one: memory-at: the memory at 0x7fe00000 is no RAM that Tally uses, which "
+     "begins at 0x80000000"),
     ("memory =", "memory-at = /bits/ 64 <0xbfe00000 0x400000>; memory =",
      "/vms/one: memory-at: the memory at 0xbfe00000 goes on behind the end of RAM, 0xc0000000"),
     ("memory =", "memory-at = /bits/ 64 <0x81e00000 0x200000>; memory =",

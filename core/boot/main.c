@@ -6,6 +6,7 @@
 #include "arch/riscv/isa_trial.h"
 #include "arch/riscv/instret.h"
 #include "arch/riscv/sbi.h"
+#include "arch/riscv/touch.h"
 #include "arch/riscv/trap.h"
 #include "core/boot/boot_report.h"
 #include "core/vm/dma.h"
@@ -60,11 +61,14 @@ static struct vm_range image(void)
 	return (struct vm_range){(uint64_t)_image_start, (uint64_t)_image_end};
 }
 
+static bool tree_lost; /* HS does not reach it */
+
 static bool is_tree_given(void)
 {
-	return platform.tree_size && (platform.tree_base >= image().to ||
-	                              (platform.tree_base + platform.tree_size <= image().from &&
-	                               vm_bank_of(&platform.ram, platform.tree_base)));
+	return platform.tree_size && !tree_lost &&
+	       (platform.tree_base >= image().to ||
+	        (platform.tree_base + platform.tree_size <= image().from &&
+	         vm_bank_of(&platform.ram, platform.tree_base)));
 }
 
 /* What the machine has. RAM is divided by make_memory(), the rest is found by read_vm_tree(). */
@@ -130,20 +134,44 @@ static uint64_t begin_before_tree(void)
 	return guests->tree.from;
 }
 
+/* Wherever the boot loader says that it is. */
+static bool reaches_tree(void)
+{
+	uint64_t last = platform.tree_base + platform.tree_size - 1;
+
+	return touch(ALIGN_DOWN(platform.tree_base, sizeof(uint64_t))) &&
+	       touch(ALIGN_DOWN(last, sizeof(uint64_t)));
+}
+
+static _Noreturn void refuse_without_host_tree(void)
+{
+	refuse("/vms: the host's device tree is larger than 1 MiB, or there was no room to keep "
+	       "it");
+}
+
 /* Tally's bank from low to high: firmware, Tally, stacks, tables | guests | VM tree. The tree is
  * moved there, so that guests have all else that vm_guest_ranges() says. A tree that leaves no
  * memory for guests is not moved; read_vm_tree() refuses it. From here on HS runs under its map. */
 static void make_memory(uint64_t hartid, const void *dtb)
 {
 	const struct vm_guests *guests = &limits.guests;
+	struct host_reserved kept;
 	const void *aside;
 
 	ram_try(dtb);
+	/* Without a bank the VM tree may go elsewhere. Nothing new lies in Tally. */
+	host_memory_keep(dtb, image(), platform.tree_size, &platform.ram, &kept);
+	tree_lost = is_tree_given() && !reaches_tree();
 	limits.ram = platform.ram;
 	vm_guest_ranges(&platform.ram, platform.tree_size, &limits.guests);
 	if (!is_tree_given() || !guests->n)
 		return;
 	aside = set_host_tree_aside(dtb, begin_before_tree(), guests->tree.from);
+	/* VMs would get what that keeps. */
+	if (!aside &&
+	    host_reserved_find(dtb, guests->ranges[0].from,
+	                       guests->ranges[guests->n - 1].to - guests->ranges[0].from, &kept))
+		refuse_without_host_tree();
 	memmove((void *)guests->tree.from, (const void *)platform.tree_base, platform.tree_size);
 	platform.tree_base = guests->tree.from;
 	page_alloc_init(make_stacks(), guests->kept.to);
@@ -168,8 +196,7 @@ static void require_host_tree(void)
 {
 	for (uint32_t i = 0; i < tree->n_vms && !platform.host_tree; i++) {
 		if (tree->vms[i].n_devices)
-			refuse("/vms: devices: the host's device tree is larger than 1 MiB, or "
-			       "there was no room to keep it");
+			refuse_without_host_tree();
 	}
 }
 
@@ -197,6 +224,12 @@ static void read_vm_tree(void)
 	limits.host_tree = platform.host_tree;
 	limits.hctrs = this_pcpu()->hpm.hctrs ? this_pcpu()->hpm.hctrs | HCTRS_FIXED : 0;
 
+	if (!is_tree_given() && platform.tree_size) {
+		log_line("refused: /chosen: linux,initrd-start: 0x%lx is in RAM that Tally does "
+		         "not use, or in Tally",
+		         platform.tree_base);
+		stop();
+	}
 	if (!is_tree_given())
 		refuse("/chosen: linux,initrd-start: no VM tree was given as the initrd");
 	if (!limits.guests.n)

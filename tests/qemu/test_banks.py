@@ -55,7 +55,7 @@ def offline(folder):
 
 
 FOUR = banks((0x80000000, 64 * MIB), (0x90001000, 22 * MIB), (0x98000000, 2 * MIB),
-             (0xa0000000, 256 * MIB), kept=[(0xa0000000, 4096), (0xa0600000, 4096)])
+             (0xa0000000, 256 * MIB), kept=[(0xa0400000, 4096), (0xa0600000, 4096)])
 PIECES = [(0x90200000, 4 * MIB), (0x98000000, 2 * MIB), (0xa0800000, 10 * MIB)]
 
 
@@ -140,6 +140,77 @@ def test_tallys_bank_is_smaller(tmp_path):
     result = boot(tmp_path, banks((0x80000000, 2048 * MIB)), {"alpha": MEASURE},
                   status=harness.DEPENDENCY)
     assert result.own == ["the platform: host tree: HS cannot read and write RAM at 0xffe00000"]
+
+
+def test_the_vm_tree_where_nothing_is_kept(tmp_path):
+    """It would go to a bank that is not there. The other that has room for it, and for the copy of
+    the host's tree, ends before what is kept there."""
+    edits = banks((0x80000000, 32 * MIB), (0x90000000, 64 * MIB), (0x200000000, 64 * MIB),
+                  kept=[(0x93bf0000, 4096), (0x93f00000, 4096)])
+    result = boot(tmp_path, edits, {"alpha": MEASURE})
+    assert lines(result, "RAM ") == [
+        "RAM 0x200000000 to 0x203ffffff is not used: HS cannot read and write it at 0x200000000",
+        "RAM 0x80000000 to 0x81ffffff: Tally, 0 VMs, 0 MiB free",
+        "RAM 0x90000000 to 0x93beffff: 1 VM, 40 MiB free"], str(result)
+    assert result.vm("alpha") == EXPECTED
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["nothing is kept", "some is kept"])
+def test_a_host_tree_that_is_too_large(tmp_path, kept):
+    """Without it nobody knows what is kept, so no VM runs; unless nothing is."""
+    edits = banks((0x80000000, 512 * MIB), kept=[(0x88000000, 4096)] if kept else ())
+    edits += [["-t", "s", "host.dtb", "/", f"filler{i}", "x" * 120000] for i in range(9)]
+    result = boot(tmp_path, edits, {"alpha": MEASURE},
+                  status=harness.REFUSED if kept else harness.OK)
+    if kept:
+        assert result.own == ["refused: /vms: the host's device tree is larger than 1 MiB, or "
+                              "there was no room to keep it"]
+    else:
+        assert result.vm("alpha") == EXPECTED
+
+
+# QEMU without the VM tree as its initrd: the host's tree says where it is.
+WITHOUT_INITRD = """#!/bin/sh
+for word; do
+    shift
+    case $word in
+    -initrd) skip=1 ;;
+    *) if [ "$skip" ]; then skip=; else set -- "$@" "$word"; fi ;;
+    esac
+done
+exec {program} "$@" -dtb {tree}
+"""
+
+
+@pytest.mark.parametrize("at", [0x70000000, 0x300000000, 0x80100000],
+                         ids=["below", "above", "before Tally"])
+def test_a_vm_tree_that_is_in_no_ram(tmp_path, at):
+    """Below Tally and above it, and in RAM of its bank that is not used."""
+    chosen = [["-t", "x", "host.dtb", "/chosen", f"linux,initrd-{end}", *cells(where)]
+              for end, where in (("start", at), ("end", at + MIB))]
+    edits = banks((0x80200000 if at == 0x80100000 else 0x80000000, 512 * MIB)) + chosen
+    _, file = hosts.changed(tmp_path, edits)
+    script = tmp_path / "qemu"
+    script.write_text(WITHOUT_INITRD.format(program=plain.QEMU, tree=file), encoding="utf-8")
+    script.chmod(0o755)
+    result = bare_guests.boot(tmp_path, {"alpha": MEASURE}, options=["--qemu", script],
+                              status=harness.REFUSED)
+    assert result.own[-1] == (f"refused: /chosen: linux,initrd-start: {at:#x} is in RAM that Tally "
+                              "does not use, or in Tally"), str(result)
+
+
+def test_vm_check_knows_where_tally_is(tmp_path):
+    """High in a bank, beside what is kept there."""
+    for target in ("build/guests/bare.bin", "vm-check"):
+        plain.make(target)
+    file = tmp_path / "vms.dts"
+    file.write_text(tree({"alpha": (16, MEASURE)}), encoding="utf-8")
+    for at, good in ((0x88200000, False), (0x8a200000, True)):
+        hosts.changed(tmp_path, banks((0x80000000, 128 * MIB), (0x88000000, 384 * MIB),
+                                      kept=[(0x88000000, 4096), (at, 4096)]))
+        done = check("--host", tmp_path / "host.dtb", "--include", harness.BUILD / "guests", file)
+        assert done.returncode == (0 if good else 2), str(done)
+        assert good or "keeps memory in which Tally and its tables lie" in done.stderr
 
 
 def test_more_than_tally_uses(tmp_path):

@@ -524,13 +524,15 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 		limits.harts = host_harts(host);
 		if (!limits.harts.n && !o->harts)
 			die(o->host, "has no hart with the H extension");
-		limits.ram = host_memory(host);
+		struct vm_range image = {0};
+
+		limits.ram = host_memory(host, &image);
 		if (!limits.ram.n)
 			die(o->host, "names no memory for Tally; the tree that the firmware "
 			             "passes on does, in Linux /sys/firmware/fdt");
 		if (o->memory != NOT_GIVEN)
 			limits.ram = one_bank(limits.ram.tally, o->memory);
-		if (host_memory_is_kept(host, tree_size, &limits.ram))
+		if (host_memory_is_kept(host, image, tree_size, &limits.ram))
 			die(o->host, "keeps memory in which Tally and its tables lie");
 	}
 	if (o->harts || !o->host)

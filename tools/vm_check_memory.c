@@ -29,7 +29,7 @@ static int likely(const void *tree, uint64_t base)
 }
 
 /* Where Tally is loaded nobody has said: to the likeliest range, and of several to the lowest. */
-struct vm_ram host_memory(const void *tree)
+struct vm_ram host_memory(const void *tree, struct vm_range *image)
 {
 	struct host_place place = host_place_root(tree);
 	struct vm_ram best = {0}, ram;
@@ -39,22 +39,25 @@ struct vm_ram host_memory(const void *tree)
 		if (!host_tree_says(tree, place.node[place.depth], "device_type", "memory"))
 			continue;
 		for (uint32_t i = 0; host_tree_reg(&place, i, &base, &size) == HOST_REG_OK; i++) {
-			struct vm_range image = {base + IMAGE_AT, base + IMAGE_AT};
+			struct vm_range here = {base + IMAGE_AT, base + IMAGE_AT};
 			int more;
 
-			if (size <= IMAGE_AT || !host_memory_find(tree, image, &ram))
+			if (size <= IMAGE_AT || !host_memory_find(tree, here, &ram))
 				continue;
-			more = best.n ? likely(tree, base) - likely(tree, best.tally) : 1;
-			if (more > 0 || (more == 0 && ram.tally < best.tally))
-				best = ram;
+			more =
+			    best.n ? likely(tree, base) - likely(tree, image->from - IMAGE_AT) : 1;
+			if (more < 0 || (more == 0 && ram.tally >= best.tally))
+				continue;
+			best = ram;
+			*image = here;
 		}
 	}
 	return best;
 }
 
-bool host_memory_is_kept(const void *tree, uint64_t tree_size, struct vm_ram *ram)
+bool host_memory_is_kept(const void *tree, struct vm_range image, uint64_t tree_size,
+                         struct vm_ram *ram)
 {
-	struct vm_range image = {ram->tally + IMAGE_AT, ram->tally + IMAGE_AT};
 	struct host_reserved found;
 
 	return !host_memory_keep(tree, image, tree_size, ram, &found);

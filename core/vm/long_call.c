@@ -3,7 +3,9 @@
 
 #include "arch/riscv/csr.h"
 #include "core/vm/hart_flags.h"
+#include "core/vm/platform.h"
 #include "core/vm/sched.h"
+#include "core/vm/vcpu_move.h"
 
 void long_call_begin(struct vcpu *vcpu, const struct long_call *call)
 {
@@ -33,5 +35,7 @@ struct vcpu *long_call_finish(struct vcpu *vcpu)
 		go_on(vcpu);
 		vcpu = sched_next(this_pcpu());
 	} while (vcpu->call.slice);
+	if (platform.roam)
+		vcpu_roam(vcpu);
 	return vcpu;
 }

@@ -2,6 +2,7 @@
 /* Time slices: which vcpu runs next, and the world switch. */
 #include "arch/riscv/csr.h"
 #include "core/vm/check.h"
+#include "core/vm/hart_flags.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched_parts.h"
 #include "core/vm/trap_loop.h"
@@ -131,7 +132,8 @@ static __attribute__((noinline)) void loaded_unshared(struct pcpu *pcpu, struct 
 {
 	if (pcpu->n_vcpus == 1)
 		vcpu_trap_wfi(vcpu, !vcpu_may_sleep(vcpu));
-	if (platform.roam)
+	/* Else it would move before its guest goes on: long_call_finish() lets it roam. */
+	if (platform.roam && vcpu->call.slice != hart_flags_slice)
 		vcpu_roam(vcpu);
 	if (pcpu->scheduled)
 		windows_loaded(pcpu, vcpu, now);

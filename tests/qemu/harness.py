@@ -151,11 +151,11 @@ def command(vms, profile="exact", backend="auto", timeout=GUARD, options=()):
             "--timeout", str(timeout), *kernel, *ledger_of(options), *map(str, options)]
 
 
-def several_harts(folder, harts, more=""):
+def several_harts(folder, harts, more="", qemu="qemu-system-riscv64"):
     """The options for a machine of several harts in the exact profile; more: of QEMU's. QEMU counts
     the instructions of all of them on each, so a count is right only while one hart is awake."""
     script = folder / "qemu"
-    script.write_text(f'#!/bin/sh\nexec qemu-system-riscv64 "$@" -smp {harts} {more}\n',
+    script.write_text(f'#!/bin/sh\nexec {qemu} "$@" -smp {harts} {more}\n',
                       encoding="utf-8")
     script.chmod(0o755)
     return ["--qemu", script, "--append", "tally.inexact-counts"]

@@ -111,15 +111,15 @@ WINDOWS = """
 """
 
 
-def stand(folder, guests, suite, more=""):
+def stand(folder, guests, suite, more="", harts="0", machine=()):
     """A run of guests that leave overflows standing, on OpenSBI of a Debian release; None: of this
     machine's."""
     plain.make("build/guests/sampling.bin")
     file = folder / "stand.dts"
-    file.write_text(bare_guests.tree(guests) + more, encoding="utf-8")
+    file.write_text(bare_guests.tree(guests, vcpus=(harts,)) + more, encoding="utf-8")
     bios = ["--bios", peers.opensbi(suite)] if suite else []
     return harness.run(file, options=options("tt-ascalon", "--include", harness.BUILD / "guests",
-                                             *bios))
+                                             *bios, *machine))
 
 
 @pytest.mark.parametrize("windows", ["", WINDOWS], ids=["turns", "windows"])
@@ -136,6 +136,17 @@ def test_overflows_that_stand(tmp_path, suite, stopped, windows):
     for name in ("alpha", "beta"):
         assert result.vm(name) == ["stand: 5 counters, 200 rounds, 0 wrong"]
         assert bare_guests.exits(result, name)["longest-stay"] < longest
+
+
+def test_overflows_that_stand_move(tmp_path):
+    """Of stopped counters of a guest that goes to the other hart after each of its turns: there
+    each OF is made, and then the guest goes on before it moves again."""
+    result = stand(tmp_path, {"alpha": "sampling=stand stopped=yes rounds=200000"}, None,
+                   harts="0 1", machine=[*harness.several_harts(tmp_path, 2,
+                                                                qemu=peers.qemu(SUITE)),
+                                         "--append", "tally.roam"])
+    assert result.vm("alpha") == ["stand: 5 counters, 200000 rounds, 0 wrong"]
+    assert bare_guests.exits(result, "alpha")["moves"] > 10
 
 
 @pytest.mark.parametrize("suite", SUITES)

@@ -22,7 +22,6 @@
 #include "core/log.h"
 #include "core/operator/terminal.h"
 #include "core/vm/ledger.h"
-#include "core/vm/long_call.h"
 #include "core/boot/page_alloc.h"
 #include "core/boot/pci_assign.h"
 #include "core/boot/ram.h"
@@ -283,10 +282,8 @@ static _Noreturn void run(struct pcpu *pcpu)
 	sched_check_notified(pcpu);
 	struct vcpu *vcpu = sched_next(pcpu);
 
-	if (vcpu->call.slice) /* it has moved here */
-		vcpu = long_call_finish(vcpu);
 	pcpu->stay_start = csr_read(CSR_INSTRET);
-	enter_guest(&vcpu->ctx);
+	exit_enter(pcpu, vcpu); /* it may have moved here, in a long call, or with counters */
 }
 
 void secondary_main(uint64_t hartid, uint64_t index)

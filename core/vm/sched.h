@@ -12,6 +12,10 @@
  * idles while no vcpu can. Returns the vcpu to enter, which is then resident. */
 struct vcpu *sched_next(struct pcpu *pcpu);
 
+/* Of exit.c: what is left to do after sched_next(), and then the guest of the vcpu that it
+ * returned, or of another one if that was in a long call. */
+_Noreturn void exit_enter(struct pcpu *pcpu, struct vcpu *vcpu);
+
 /* The last step of sched_next() for a vcpu that was just loaded and does not return from it. */
 void sched_entered(struct pcpu *pcpu, struct vcpu *vcpu);
 

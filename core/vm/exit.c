@@ -86,19 +86,40 @@ static inline __attribute__((always_inline)) void settle(struct pcpu *pcpu, stru
 	pcpu_account_stay(pcpu);
 }
 
+/* The same where its length matters more than its time. */
+static __attribute__((noinline)) void settle_small(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	settle(pcpu, vcpu);
+}
+
+/* OF bits are made while the vcpu waits for its window, each in a stay of its own. Nothing but
+ * fences is served between two of them: that is for long_call_finish(), if some are left. */
+static __attribute__((cold)) void make_flags(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t at)
+{
+	do {
+		long_call_slice(pcpu, vcpu);
+		vcpu_serve_fences(vcpu);
+		pcpu_account_stay(pcpu);
+		pcpu->looked = pcpu->stay_start;
+	} while (vcpu->call.slice == hart_flags_slice && csr_read(CSR_TIME) < at);
+}
+
 /* Between the end of the waiting and the guest are as few instructions as can be. The time until
  * then is steal, and the instructions are nobody's. What is left of a long call comes behind the
  * waiting. */
 void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64_t at)
 {
-	bool calls = vcpu->call.slice;
+	bool calls;
 	uint64_t now;
 
+	if (vcpu->call.slice == hart_flags_slice)
+		make_flags(pcpu, vcpu, at);
+	calls = vcpu->call.slice;
 	if (calls) {
 		pcpu_account_stay(pcpu);
 	} else {
 		sched_entered(pcpu, vcpu);
-		settle(pcpu, vcpu);
+		settle_small(pcpu, vcpu);
 	}
 	pcpu->slice_end += at - loaded;
 	vcpu->fw.steal_ticks += at - loaded;
@@ -106,12 +127,13 @@ void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64
 	/* Who waits for a fence need not wait for the window. */
 	while ((now = csr_read(CSR_TIME)) < at)
 		vcpu_serve_fences(vcpu);
-	if (now > at)
+	if (now > at || calls)
 		windows_begun(vcpu, now);
 	vcpu_fw_resident_from(&vcpu->fw, at);
 	if (!calls)
 		enter_guest(&vcpu->ctx);
 	pcpu->stay_start = csr_read(CSR_INSTRET);
+	pcpu->looked = pcpu->stay_start;
 }
 
 /* The end of exit_long(), which goes on there at less cost. */
@@ -119,7 +141,7 @@ __attribute__((cold)) _Noreturn void exit_enter(struct pcpu *pcpu, struct vcpu *
 {
 	if (vcpu->call.slice)
 		vcpu = long_call_finish(vcpu);
-	settle(pcpu, vcpu);
+	settle_small(pcpu, vcpu);
 	enter_guest(&vcpu->ctx);
 }
 

@@ -6,6 +6,7 @@
 #include "core/vm/platform.h"
 #include "core/vm/sched.h"
 #include "core/vm/vcpu_move.h"
+#include "core/vm/windows.h"
 
 void long_call_begin(struct vcpu *vcpu, const struct long_call *call)
 {
@@ -14,11 +15,8 @@ void long_call_begin(struct vcpu *vcpu, const struct long_call *call)
 	pcpu_resched(this_pcpu()); /* makes the call leave the fast path */
 }
 
-/* Does one slice, and then what else the hart has to do. */
-static void go_on(struct vcpu *vcpu)
+__attribute__((noinline)) void long_call_slice(struct pcpu *pcpu, struct vcpu *vcpu)
 {
-	struct pcpu *pcpu = this_pcpu();
-
 	pcpu_account_stay(pcpu);
 	pcpu->stay_of = vcpu;
 	pcpu->stay_why = EXIT_ECALL;
@@ -26,14 +24,24 @@ static void go_on(struct vcpu *vcpu)
 		vcpu->call.slice = NULL;
 		hart_flags_begin_slices(vcpu);
 	}
+}
+
+/* Does one slice, and then what else the hart has to do. */
+static void go_on(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	long_call_slice(pcpu, vcpu);
+	if (!vcpu->call.slice && pcpu->scheduled)
+		windows_flags_made(vcpu);
 	(void)sched_next_stay(pcpu);
 }
 
 struct vcpu *long_call_finish(struct vcpu *vcpu)
 {
+	struct pcpu *pcpu = this_pcpu();
+
 	do {
-		go_on(vcpu);
-		vcpu = sched_next(this_pcpu());
+		go_on(pcpu, vcpu);
+		vcpu = sched_next(pcpu);
 	} while (vcpu->call.slice);
 	if (platform.roam)
 		vcpu_roam(vcpu);

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct pcpu;
 struct vcpu;
 
 /* Part of struct vcpu. Private to the home hart. */
@@ -29,6 +30,10 @@ struct long_call {
 /* Makes the SBI call of the resident vcpu go on in slices. Called by the function that serves
  * it. */
 void long_call_begin(struct vcpu *vcpu, const struct long_call *call);
+
+/* Does one slice of it, which is accounted to the vcpu. Called on its home, pcpu; the vcpu is
+ * resident. */
+void long_call_slice(struct pcpu *pcpu, struct vcpu *vcpu);
 
 /* Does all that is left of the call of the vcpu that sched_next() chose, whose call.slice is not
  * NULL. Returns the vcpu to enter, which may be another one. */

@@ -6,6 +6,7 @@
 #include "core/vm/check.h"
 #include "core/vm/external.h"
 #include "core/vm/guest_file.h"
+#include "core/vm/hart_flags.h"
 #include "core/vm/platform.h"
 #include "core/vm/sched_parts.h"
 #include "core/vm/vcpu_requests.h"
@@ -34,9 +35,10 @@ struct windows {
 	uint64_t whose[VM_MAX_HART_WINDOWS];
 
 	enum phase phase;
-	bool begins;       /* a window, with a vcpu that is ready: none has been loaded yet */
-	uint32_t next;     /* the window that is open, or comes next */
-	uint64_t frame_at; /* host time of the beginning of its frame, and millionths of a tick */
+	bool begins;        /* a window, with a vcpu that is ready: none has been loaded yet */
+	struct vcpu *makes; /* has the window first, but its OF bits are being made; or NULL */
+	uint32_t next;      /* the window that is open, or comes next */
+	uint64_t frame_at;  /* host time of the beginning of its frame, and millionths of a tick */
 	uint64_t part_at;
 	uint64_t until;    /* host time of the end of the phase */
 	uint64_t opens;    /* OPEN: host time of the beginning of the window */
@@ -314,6 +316,19 @@ static uint64_t *last(struct windows *w)
 	return &w->last[w->phase == OPEN ? w->next : VM_MAX_HART_WINDOWS];
 }
 
+/* The window's guest begins, or it ends before that. */
+static void note_late(struct windows *w, struct vcpu *vcpu, uint64_t now)
+{
+	uint64_t late = now - w->opens;
+
+	w->makes = NULL;
+	if (late <= w->promised)
+		return;
+	vcpu->windows_late++;
+	if (late > vcpu->windows_latest)
+		vcpu->windows_latest = late;
+}
+
 void windows_turn(struct pcpu *pcpu, uint64_t now)
 {
 	struct windows *w = of(pcpu);
@@ -321,6 +336,8 @@ void windows_turn(struct pcpu *pcpu, uint64_t now)
 	uint32_t i;
 
 	CHECK(!pcpu->current);
+	if (w->makes)
+		note_late(w, w->makes, now);
 	*last(w) = pcpu->last;
 	advance(pcpu, w, now);
 	set_here(w, w->turn_to);
@@ -342,16 +359,20 @@ void windows_idle(const struct pcpu *pcpu)
 	of(pcpu)->begins = false;
 }
 
+void windows_flags_made(struct vcpu *vcpu)
+{
+	if (of(vcpu->home)->makes == vcpu)
+		note_late(of(vcpu->home), vcpu, csr_read(CSR_TIME));
+}
+
 __attribute__((noinline)) void windows_begun(struct vcpu *vcpu, uint64_t now)
 {
-	const struct windows *w = of(vcpu->home);
-	uint64_t late = now - w->opens;
+	struct windows *w = of(vcpu->home);
 
-	if (late <= w->promised)
-		return;
-	vcpu->windows_late++;
-	if (late > vcpu->windows_latest)
-		vcpu->windows_latest = late;
+	if (vcpu->call.slice == hart_flags_slice)
+		w->makes = vcpu;
+	else
+		note_late(w, vcpu, now);
 }
 
 bool windows_over(const struct pcpu *pcpu, uint64_t now)

@@ -43,8 +43,12 @@ uint64_t windows_runs_at(const struct pcpu *pcpu, uint64_t now);
  * not return. */
 void windows_loaded(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now);
 
-/* The window begins now, at host time `now`, with this vcpu. */
+/* The window begins now, at host time `now`, with this vcpu. If its OF bits are still being made
+ * (core/vm/hart_flags.h), it begins when they are. */
 void windows_begun(struct vcpu *vcpu, uint64_t now);
+
+/* They are. Called on the hart, which has a schedule. */
+void windows_flags_made(struct vcpu *vcpu);
 
 /* Of exit.c: enters the vcpu, which was loaded at host time `loaded`, at host time `at`. Returns
  * then if it is in a long call. */

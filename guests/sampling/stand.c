@@ -3,7 +3,8 @@
  * Overflows that are left standing: with its interrupts masked, `counters=` counters, each of its
  * own event, wrap once; with `wraps=no` none does. `stopped=yes` stops them then. Other guests run,
  * again and again, and after each time OF of all of them is 1, and a stopped counter has the value
- * that it had.
+ * that it had. `frame=` and `start=`, in ticks, are of the guest's windows: then it computes until
+ * each has come, and says how late its first instruction was.
  */
 #include "guests/sampling/sampling.h"
 
@@ -29,10 +30,27 @@ static void work(void)
 	}
 }
 
+/* Nothing else takes so many ticks from the guest. */
+#define AWAY 500U
+
+static void wait_for_window(uint64_t frame, uint64_t start, uint64_t *latest)
+{
+	uint64_t before, now = csr_read(CSR_TIME);
+
+	do {
+		before = now;
+		now = csr_read(CSR_TIME);
+	} while (now - before < AWAY);
+	now = now % frame - start;
+	if (now > *latest)
+		*latest = now;
+}
+
 int stand(void)
 {
 	uint64_t hw = hw_counters(), rounds = bootarg_num("rounds", 100), used = 0, flags,
-	         wrong = 0;
+	         wrong = 0, latest = 0;
+	uint64_t frame = bootarg_num("frame", 0), start = bootarg_num("start", 0);
 	uint64_t n = bootarg_num("counters", EVENTS);
 	bool stopped = bootarg_is("stopped", "yes"), wraps = !bootarg_is("wraps", "no");
 
@@ -50,7 +68,10 @@ int stand(void)
 	for (unsigned i = 0; i < n; i++)
 		value[i] = counter_read(ctr[i]);
 	for (uint64_t round = 0; round < rounds; round++) {
-		__asm__ volatile(WRS_NTO);
+		if (frame)
+			wait_for_window(frame, start, &latest);
+		else
+			__asm__ volatile(WRS_NTO);
 		wrong += own_flags(csr_read(CSR_SCOUNTOVF), used) != flags;
 		for (unsigned i = 0; i < n; i++) {
 			uint64_t now = counter_read(ctr[i]);
@@ -60,5 +81,7 @@ int stand(void)
 		}
 	}
 	print("stand: %u counters, %u rounds, %u wrong\n", n, rounds, wrong);
+	if (frame)
+		print("stand: late by %u ticks at most\n", latest);
 	return wrong != 0;
 }

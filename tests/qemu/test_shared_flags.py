@@ -4,6 +4,7 @@ samples as if it had the hart to itself, sees its own flags, and counts all that
 """
 
 import argparse
+import re
 
 import pytest
 
@@ -136,6 +137,39 @@ def test_overflows_that_stand(tmp_path, suite, stopped, windows):
     for name in ("alpha", "beta"):
         assert result.vm(name) == ["stand: 5 counters, 200 rounds, 0 wrong"]
         assert bare_guests.exits(result, name)["longest-stay"] < longest
+
+
+TICKS = {"alpha": "frame=4000 start=0", "beta": "frame=4000 start=2000"}
+
+
+@pytest.mark.parametrize("counters", [1, 5])
+@pytest.mark.parametrize("guard", [50, 3, 0])
+def test_windows_are_as_late_as_told(tmp_path, counters, guard):
+    """OF bits of stopped counters are made while the guests wait for their windows, in what the
+    guards leave: all five are with the least guard. The windows that begin late for them are
+    counted, as late as the guest finds; without a guard, not those within the least guard."""
+    def late(name):
+        told = re.findall(rf"vm {name}: vcpu 0: \d+ windows began late, by (\d+) ticks at most; "
+                          "0 missed", "\n".join(result.own))
+        return int(told[0]) if told else 0
+
+    result = stand(tmp_path, {name: f"sampling=stand stopped=yes counters={counters} rounds=100 "
+                                    f"{ticks}" for name, ticks in TICKS.items()}, None,
+                   WINDOWS.replace("guard-us = <50>;", f"guard-us = <{guard}>;"))
+    for name in TICKS:
+        first, second = result.vm(name)
+        assert first == f"stand: {counters} counters, 100 rounds, 0 wrong"
+        found = int(second.removeprefix("stand: late by ").removesuffix(" ticks at most"))
+        print(f"{name}: late by {found}, told {late(name)}")
+        if guard == 50:
+            assert late(name) == found == 0
+        elif guard:
+            # The guest finds it when the last slice has ended, and it is entered.
+            assert late(name) <= found <= late(name) + 10
+            assert bool(found) == bool(late(name)) == (counters == 5)
+        else:
+            ((_, least),) = harness.promises(result)
+            assert late(name) == 0 < found <= 10 * least
 
 
 def test_overflows_that_stand_move(tmp_path):

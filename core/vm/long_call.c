@@ -29,7 +29,13 @@ __attribute__((noinline)) void long_call_slice(struct pcpu *pcpu, struct vcpu *v
 /* Does one slice, and then what else the hart has to do. */
 static void go_on(struct pcpu *pcpu, struct vcpu *vcpu)
 {
+	bool flags = vcpu->call.slice == hart_flags_slice;
+	uint64_t from = csr_read(CSR_TIME);
+
 	long_call_slice(pcpu, vcpu);
+	/* Or a short turn would be over before the guest's first instruction. */
+	if (flags)
+		pcpu->slice_end += csr_read(CSR_TIME) - from;
 	if (!vcpu->call.slice && pcpu->scheduled)
 		windows_flags_made(vcpu);
 	(void)sched_next_stay(pcpu);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SBI 3.0 chapter 11 (PMU): turns registers into calls of vpmu/. There is no PMU logic here. */
+#include "core/vm/hpm_failures.h"
 #include "core/vm/long_call.h"
 #include "core/vm/vm.h"
 #include "core/vm/vs_interrupts.h"
@@ -26,17 +27,20 @@ static VSBI_FN(get_info)
 	return pair(vpmu_counter_get_info(pmu(), a0));
 }
 
-static bool config_ends(struct vcpu *vcpu, struct sbi_ret ret)
+static __attribute__((cold, noinline)) bool config_ends(struct vcpu *vcpu, struct sbi_ret ret)
 {
-	if (ret.error == VPMU_AGAIN)
+	if (ret.error == VPMU_AGAIN) {
+		/* Of counters that move, not of the one that the call is to start. */
+		hpm_failures_settle(vcpu);
 		return false;
+	}
 	if (ret.error == SBI_ERR_NOT_SUPPORTED)
 		vcpu->fw.refusals++;
 	return true;
 }
 
 /* One more event moves, or the call ends. The guest's registers still hold the arguments. */
-static bool more_config(struct vcpu *vcpu)
+static __attribute__((cold)) bool more_config(struct vcpu *vcpu)
 {
 	uint64_t *a = &vcpu->ctx.x[REG_A0];
 	struct sbi_ret ret = vpmu_config_goes_on(&vcpu->pmu, a[0], a[1], a[2], a[3], a[4]);
@@ -45,6 +49,7 @@ static bool more_config(struct vcpu *vcpu)
 		return true;
 	a[0] = (uint64_t)ret.error;
 	a[1] = ret.value;
+	hpm_failures_settle_exit(vcpu->home, vcpu, ~(uint64_t)EXIT_ECALL);
 	return false;
 }
 

@@ -87,8 +87,8 @@ COLD := $(filter-out core/config/fdt_walk.c core/config/dt_path.c,\
 		pci_reset.c quirks.c touch.c) \
 	$(addprefix core/vm/,account.c account_class.c bell_pci.c check.c dma.c dma_faults.c \
 		dma_tell.c functions.c guest_dt.c hart_kind.c heart.c \
-		hs_faults.c last_words.c ledger.c observe.c observe_request.c seed.c stays.c \
-		vcpu_move.c vm_command.c vm_life.c vm_load.c vm_overflow.c \
+		hs_faults.c last_words.c ledger.c long_call.c observe.c observe_request.c seed.c \
+		stays.c vcpu_move.c vm_command.c vm_life.c vm_load.c vm_overflow.c \
 		vm_pmu_policy.c vm_quiet.c vm_tell.c vpci.c)
 $(COLD:%=$(OUT)/obj/%.o): TARGET_CFLAGS += -Os
 

@@ -87,7 +87,7 @@ static inline __attribute__((always_inline)) void settle(struct pcpu *pcpu, stru
 }
 
 /* The same where its length matters more than its time. */
-static __attribute__((noinline)) void settle_small(struct pcpu *pcpu, struct vcpu *vcpu)
+static __attribute__((noinline, cold)) void settle_small(struct pcpu *pcpu, struct vcpu *vcpu)
 {
 	settle(pcpu, vcpu);
 }

@@ -44,7 +44,8 @@ static inline void hpm_failures_answer(struct pcpu *pcpu, struct vcpu *vcpu, uin
 
 /* Does the same for an exit that goes the slow path. Must be called before anything else is
  * done. */
-static inline void hpm_failures_settle_exit(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t scause)
+static inline __attribute__((always_inline)) void
+hpm_failures_settle_exit(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t scause)
 {
 	uint64_t *x = vcpu->ctx.x;
 

@@ -317,7 +317,7 @@ static uint64_t *last(struct windows *w)
 }
 
 /* The window's guest begins, or it ends before that. */
-static void note_late(struct windows *w, struct vcpu *vcpu, uint64_t now)
+static __attribute__((noinline)) void note_late(struct windows *w, struct vcpu *vcpu, uint64_t now)
 {
 	uint64_t late = now - w->opens;
 
@@ -359,13 +359,13 @@ void windows_idle(const struct pcpu *pcpu)
 	of(pcpu)->begins = false;
 }
 
-void windows_flags_made(struct vcpu *vcpu)
+__attribute__((cold)) void windows_flags_made(struct vcpu *vcpu)
 {
 	if (of(vcpu->home)->makes == vcpu)
 		note_late(of(vcpu->home), vcpu, csr_read(CSR_TIME));
 }
 
-__attribute__((noinline)) void windows_begun(struct vcpu *vcpu, uint64_t now)
+void windows_begun(struct vcpu *vcpu, uint64_t now)
 {
 	struct windows *w = of(vcpu->home);
 

@@ -207,8 +207,8 @@ static bool find_places(const void *dtb, int node, uint64_t boot_hartid)
 	return found;
 }
 
-/* The registers of all entries of reg, one behind the other, in whole pages of `page` bytes: what is
- * `offset` bytes from the first. ~0: nothing. */
+/* The registers of all entries of reg, one behind the other, in whole pages of `page` bytes: what
+ * is `offset` bytes from the first. ~0: nothing. */
 static uint64_t read_registers_at(const void *dtb, int node, uint64_t page, uint64_t offset)
 {
 	struct host_place place = host_place_of(dtb, node);
@@ -240,12 +240,14 @@ static bool place_groups(const void *dtb, int node, struct imsic *imsic)
 	if (harts == UNKNOWN)
 		for (harts = 0; n > 8 << harts;)
 			harts++;
-	if (harts > 14 || groups > 14 || harts + groups > 14 || page + harts > shift || shift + groups > 56)
+	if (harts > 14 || groups > 14 || harts + groups > 14 || page + harts > shift ||
+	    shift + groups > 56)
 		return false;
 	imsic->base = ~0UL;
 	for (uint32_t i = 0; i < platform.n_harts; i++) {
 		uint32_t *place = &platform.harts[i].irq_place;
-		uint64_t at = read_registers_at(dtb, node, BIT(page), (uint64_t)*place << page), base;
+		uint64_t at = read_registers_at(dtb, node, BIT(page), (uint64_t)*place << page),
+		         base;
 		uint64_t hart = at >> page & (BIT(harts) - 1);
 		uint64_t group = at >> shift & (BIT(groups) - 1);
 

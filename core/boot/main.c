@@ -157,9 +157,9 @@ static void make_memory(uint64_t hartid, const void *dtb)
 	struct host_reserved kept;
 	const void *aside;
 
-	ram_try(dtb);
 	/* Without a bank the VM tree may go elsewhere. Nothing new lies in Tally. */
-	host_memory_keep(dtb, image(), platform.tree_size, &platform.ram, &kept);
+	if (!ram_try(dtb))
+		host_memory_keep(dtb, image(), platform.tree_size, &platform.ram, &kept);
 	tree_lost = is_tree_given() && !reaches_tree();
 	limits.ram = platform.ram;
 	vm_guest_ranges(&platform.ram, platform.tree_size, &limits.guests);

@@ -26,6 +26,8 @@ static bool reaches_range(const void *dtb, uint64_t from, uint64_t to, uint64_t 
 	struct host_reserved kept;
 	uint64_t first = ALIGN_UP(from, VM_MEMORY_STEP), end = ALIGN_DOWN(to, VM_MEMORY_STEP);
 
+	if (first < end && !host_reserved_find(dtb, first, end - first, &kept))
+		return reaches_step(first, lost) && reaches_step(end - VM_MEMORY_STEP, lost);
 	/* Behind the last step of all it begins again at 0. */
 	while (first >= from && first < end &&
 	       host_reserved_find(dtb, first, VM_MEMORY_STEP, &kept))
@@ -56,11 +58,12 @@ static void try_own(const void *dtb, struct vm_range *own)
 		platform_lacks("host tree: HS cannot read and write RAM at 0x%lx", lost);
 }
 
-void ram_try(const void *dtb)
+bool ram_try(const void *dtb)
 {
 	struct vm_ram *ram = &platform.ram;
 	const struct vm_range *own = vm_bank_of(ram, ram->tally);
 	uint32_t n = 0;
+	bool all;
 
 	for (uint32_t i = 0; i < ram->n; i++) {
 		struct vm_range bank = ram->banks[i];
@@ -74,7 +77,9 @@ void ram_try(const void *dtb)
 		}
 		ram->banks[n++] = bank;
 	}
+	all = n == ram->n;
 	ram->n = n;
+	return all;
 }
 
 uint64_t ram_sum(void)

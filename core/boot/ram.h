@@ -9,9 +9,9 @@
 /*
  * Tries the first and the last steps of each bank that VMs may have; `dtb` is the host's tree. What
  * HS does not reach is taken out of platform.ram, in words; without Tally's own bank the machine is
- * refused. HS runs without translation.
+ * refused. Returns whether all banks are left. HS runs without translation.
  */
-void ram_try(const void *dtb);
+bool ram_try(const void *dtb);
 
 /* Returns the bytes of all banks. */
 uint64_t ram_sum(void);

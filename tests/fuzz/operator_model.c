@@ -67,7 +67,7 @@ static unsigned int moves(char *const *word)
 	unsigned int vm = vm_named(word[1]);
 	uint64_t vcpu = number(word[2]), hart = number(word[3]);
 
-	if (vm == ANY || vcpu >= OPERATOR_VCPUS || hart >= 64)
+	if (vm == ANY || vcpu >= OPERATOR_VCPUS)
 		return FAILED;
 	say(MOVED, vm, (uint32_t)(vcpu << 8 | hart));
 	return hart == 0 ? OK : FAILED; /* the machine's only hart */

@@ -23,6 +23,7 @@
 
 uint64_t host_csrs[4096];
 struct platform platform;
+atomic_bool machine_stopped;
 
 static union hart_stack stack;
 static struct vm guests[VMS];
@@ -35,6 +36,11 @@ static uint64_t woken;
 struct pcpu *this_pcpu(void)
 {
 	return &stack.pcpu;
+}
+
+void machine_rest(void)
+{
+	abort();
 }
 
 void host_wfi(void)

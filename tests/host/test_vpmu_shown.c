@@ -884,7 +884,9 @@ static void test_one_of_a_call(void **state)
 	assert_int_equal(stop(A | I | D, 0), SBI_SUCCESS);
 	for (n = 0; n < 3; n++)
 		value[n] = guest_read(3 + n);
+	assert_false(vpmu_misses_flags(&vpmu));
 	leave_and_come_back(true);
+	assert_true(vpmu_misses_flags(&vpmu));
 	stub.show_due = false;
 	stub.prepares = 0;
 	assert_false(vpmu_show_flags(&vpmu, false, &closed));
@@ -898,6 +900,7 @@ static void test_one_of_a_call(void **state)
 		assert_int_equal(stub.prepares, 1);
 	}
 	show_flags();
+	assert_false(vpmu_misses_flags(&vpmu));
 	stub.prepares = 0;
 	assert_int_equal(guest_sees(), A | I | D);
 	assert_int_equal(stub.prepares, 0);

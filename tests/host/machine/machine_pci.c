@@ -125,7 +125,10 @@ bool bus_is_gone(uint32_t vm)
 
 void bus_requests(uint32_t vm)
 {
-	slots[vm].busy |= percent(&machine.chance, 20);
+	bool busy = percent(&machine.chance, 20);
+
+	/* A function that has lost the bus begins none. */
+	slots[vm].busy |= busy && bus_masters(vm);
 }
 
 static void forget(struct slot *s)

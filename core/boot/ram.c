@@ -26,7 +26,7 @@ static bool reaches_range(const void *dtb, uint64_t from, uint64_t to, uint64_t 
 	struct host_reserved kept;
 	uint64_t first = ALIGN_UP(from, VM_MEMORY_STEP), end = ALIGN_DOWN(to, VM_MEMORY_STEP);
 
-	if (first < end && !host_reserved_find(dtb, first, end - first, &kept))
+	if (first >= from && first < end && !host_reserved_find(dtb, first, end - first, &kept))
 		return reaches_step(first, lost) && reaches_step(end - VM_MEMORY_STEP, lost);
 	/* Behind the last step of all it begins again at 0. */
 	while (first >= from && first < end &&

@@ -245,7 +245,7 @@ def test_a_host_tree_that_is_too_large(tmp_path, host_of):
     options = ["--qemu", hosts.qemu(tmp_path, "-dtb", host)]
     result = bare_guests.boot(tmp_path, {"alpha": "kind=device"}, status=harness.REFUSED,
                               properties=devices(RTC), options=options)
-    assert result.own[-1] == ("refused: /vms: devices: the host's device tree is larger than 1 "
+    assert result.own[-1] == ("refused: /vms: the host's device tree is larger than 1 "
                               "MiB, or there was no room to keep it")
     result = bare_guests.boot(tmp_path, {"alpha": "kind=device"}, options=options)
     assert result.vm("alpha") == ["device: cannot be read"]

@@ -19,14 +19,13 @@
 #include "tools/vm_check_schedule.h"
 #include "tools/vm_check_text.h"
 
-#define NOT_GIVEN     UINT64_MAX
 #define QEMU_RAM_BASE UINT64_C(0x80000000)
 
 struct options {
 	const char *file;
 	const char *host; /* NULL: not given */
 	uint32_t harts;   /* 0: not given */
-	uint64_t memory;  /* NOT_GIVEN, which is more than any machine has */
+	struct ram_options ram;
 	uint64_t counters;
 	bool json;
 };
@@ -60,6 +59,12 @@ static uint64_t number(const char *option, const char *text, bool suffix)
 	return n << shift;
 }
 
+/* Of a machine whose tree is not given. */
+static uint64_t ram_begin(const struct options *o)
+{
+	return o->ram.board_ram != RAM_NOT_GIVEN ? o->ram.board_ram : QEMU_RAM_BASE;
+}
+
 static void parse_options(int argc, char **argv, struct options *o)
 {
 	for (int i = 1; i < argc; i++) {
@@ -78,9 +83,12 @@ static void parse_options(int argc, char **argv, struct options *o)
 			o->host = value;
 			i++;
 		} else if (strcmp(argv[i], "--memory") == 0) {
-			o->memory = number("--memory", value, true);
-			if (o->memory > UINT64_MAX - QEMU_RAM_BASE)
-				die("--memory", "is more than there are addresses");
+			o->ram.size = number("--memory", value, true);
+			i++;
+		} else if (strcmp(argv[i], "--board-ram") == 0) {
+			o->ram.board_ram = number("--board-ram", value, false);
+			if (o->ram.board_ram % VM_MEMORY_STEP)
+				die("--board-ram", "is not a multiple of 2 MiB");
 			i++;
 		} else if (strcmp(argv[i], "--counters") == 0) {
 			o->counters = number("--counters", value, false);
@@ -93,6 +101,8 @@ static void parse_options(int argc, char **argv, struct options *o)
 	}
 	if (!o->file)
 		die("no file", "see --help");
+	if (o->ram.size != RAM_NOT_GIVEN && o->ram.size > UINT64_MAX - ram_begin(o))
+		die("--memory", "is more than there are addresses");
 }
 
 static void *read_file(const char *name, size_t *size)
@@ -507,9 +517,9 @@ static const char *differ(uint32_t hart, uint32_t other)
 static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 {
 	struct vm_limits limits = {.hctrs = o->counters};
-	uint64_t memory = o->memory != NOT_GIVEN ? o->memory : 1ULL << 30;
 
-	limits.ram = one_bank(QEMU_RAM_BASE, memory);
+	limits.ram =
+	    one_bank(ram_begin(o), o->ram.size != RAM_NOT_GIVEN ? o->ram.size : 1ULL << 30);
 	if (o->host) {
 		size_t size;
 		void *host = read_file(o->host, &size);
@@ -524,16 +534,9 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 		limits.harts = host_harts(host);
 		if (!limits.harts.n && !o->harts)
 			die(o->host, "has no hart with the H extension");
-		struct vm_range image = {0};
-
-		limits.ram = host_memory(host, &image);
-		if (!limits.ram.n)
-			die(o->host, "names no memory for Tally; the tree that the firmware "
-			             "passes on does, in Linux /sys/firmware/fdt");
-		if (o->memory != NOT_GIVEN)
-			limits.ram = one_bank(limits.ram.tally, o->memory);
-		if (host_memory_is_kept(host, image, tree_size, &limits.ram))
-			die(o->host, "keeps memory in which Tally and its tables lie");
+		wrong = host_memory(host, &o->ram, tree_size, &limits.ram);
+		if (wrong)
+			die(o->host, wrong);
 	}
 	if (o->harts || !o->host)
 		limits.harts = first_harts(o->harts ? o->harts : 1);
@@ -545,7 +548,7 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 int main(int argc, char **argv)
 {
 	static struct vm_tree tree;
-	struct options o = {.memory = NOT_GIVEN, .counters = 0x7fffd};
+	struct options o = {.ram = {RAM_NOT_GIVEN, RAM_NOT_GIVEN}, .counters = 0x7fffd};
 	struct vm_limits limits;
 	struct vm_refusal why;
 	size_t size;

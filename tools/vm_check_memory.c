@@ -2,11 +2,11 @@
 #include "tools/vm_check_memory.h"
 
 #include <inttypes.h>
+#include <libfdt.h>
 #include <stdio.h>
 
 #include "core/config/host_memory.h"
 #include "core/config/host_reserved.h"
-#include "core/config/host_tree.h"
 #include "core/config/vm_memory.h"
 
 /* Where loaders put Tally, from the start of RAM; its size does not matter. */
@@ -19,48 +19,82 @@ struct vm_ram one_bank(uint64_t base, uint64_t size)
 	return (struct vm_ram){.n = 1, .banks = {{base, base + size}}, .tally = base};
 }
 
-/* How likely it is that Tally is loaded to the RAM that begins there: the firmware is, of which the
- * tree says so, or Tally is built for it. */
+/* How likely it is that Tally is loaded to the RAM that begins there: the firmware is, which lets
+ * nobody map its memory, or Tally is built for it. */
 static int likely(const void *tree, uint64_t base)
 {
-	struct host_reserved firmware;
-
-	return host_reserved_find(tree, base, IMAGE_AT, &firmware) ? 2 : base == BUILT_FOR;
+	return host_reserved_no_map(tree, base, IMAGE_AT) ? 2 : base == BUILT_FOR;
 }
 
-/* Where Tally is loaded nobody has said: to the likeliest range, and of several to the lowest. */
-struct vm_ram host_memory(const void *tree, struct vm_range *image)
+enum fit { NO_RAM, KEPT, FITS };
+
+/* Whether Tally can lie in the RAM from an address on. *kept: the memory that it may not have. */
+static enum fit fit_at(const void *tree, uint64_t base, const struct ram_options *given,
+                       uint64_t tree_size, struct vm_ram *ram, struct host_reserved *kept)
 {
-	struct host_place place = host_place_root(tree);
-	struct vm_ram best = {0}, ram;
-	uint64_t base = 0, size = 0;
+	struct vm_range image = {base + IMAGE_AT, base + IMAGE_AT};
 
-	while (host_place_next(&place)) {
-		if (!host_tree_says(tree, place.node[place.depth], "device_type", "memory"))
+	if (!host_memory_find(tree, image, ram))
+		return NO_RAM;
+	if (given->size != RAM_NOT_GIVEN)
+		*ram = one_bank(ram->tally, given->size);
+	return host_memory_keep(tree, image, tree_size, ram, kept) ? FITS : KEPT;
+}
+
+/* Where Tally is loaded if nobody has said it: where it can lie; of several such ranges to the
+ * likeliest, and of several of these to the lowest. */
+static enum fit find_fit(const void *tree, const struct ram_options *given, uint64_t tree_size,
+                         struct vm_ram *ram, struct host_reserved *kept)
+{
+	struct host_memory_walk walk = host_memory_walk(tree);
+	enum fit best = NO_RAM;
+	struct vm_range range;
+	uint64_t base = 0;
+
+	while (host_memory_next(&walk, &range)) {
+		struct host_reserved found;
+		struct vm_ram here;
+		enum fit fit;
+		int more;
+
+		if (range.to - range.from <= IMAGE_AT)
 			continue;
-		for (uint32_t i = 0; host_tree_reg(&place, i, &base, &size) == HOST_REG_OK; i++) {
-			struct vm_range here = {base + IMAGE_AT, base + IMAGE_AT};
-			int more;
-
-			if (size <= IMAGE_AT || !host_memory_find(tree, here, &ram))
-				continue;
-			more =
-			    best.n ? likely(tree, base) - likely(tree, image->from - IMAGE_AT) : 1;
-			if (more < 0 || (more == 0 && ram.tally >= best.tally))
-				continue;
-			best = ram;
-			*image = here;
-		}
+		fit = fit_at(tree, range.from, given, tree_size, &here, &found);
+		more = (int)fit - (int)best;
+		if (!more)
+			more = likely(tree, range.from) - likely(tree, base);
+		if (fit == NO_RAM || more < 0 || (!more && range.from >= base))
+			continue;
+		best = fit;
+		base = range.from;
+		*ram = here;
+		if (fit == KEPT)
+			*kept = found;
 	}
 	return best;
 }
 
-bool host_memory_is_kept(const void *tree, struct vm_range image, uint64_t tree_size,
-                         struct vm_ram *ram)
+const char *host_memory(const void *tree, const struct ram_options *given, uint64_t tree_size,
+                        struct vm_ram *ram)
 {
-	struct host_reserved found;
+	bool told = given->board_ram != RAM_NOT_GIVEN;
+	static char text[128];
+	struct host_reserved kept = {0};
 
-	return !host_memory_keep(tree, image, tree_size, ram, &found);
+	switch (told ? fit_at(tree, given->board_ram, given, tree_size, ram, &kept)
+	             : find_fit(tree, given, tree_size, ram, &kept)) {
+	case FITS:
+		return NULL;
+	case KEPT:
+		snprintf(text, sizeof(text),
+		         "/reserved-memory: %s: 0x%" PRIx64 " lies in Tally or its tables",
+		         fdt_get_name(tree, kept.node, NULL), kept.range.from);
+		return text;
+	default:
+		return told ? "no memory node holds Tally's own address"
+		            : "names no memory for Tally; the tree that the firmware passes on "
+		              "does, in Linux /sys/firmware/fdt";
+	}
 }
 
 void print_places(const struct vm_config *vm)

@@ -8,14 +8,18 @@
 /* RAM in one piece, with Tally at its start. */
 struct vm_ram one_bank(uint64_t base, uint64_t size);
 
-/* The RAM of a host's tree that Tally uses, and where Tally's image begins, of which the size does
- * not matter. n 0: there is none. */
-struct vm_ram host_memory(const void *tree, struct vm_range *image);
+#define RAM_NOT_GIVEN UINT64_MAX /* more than any machine has */
 
-/* Whether the tree keeps memory that Tally needs. If not, the bank with the VM tree ends before
- * what is kept at its end. */
-bool host_memory_is_kept(const void *tree, struct vm_range image, uint64_t tree_size,
-                         struct vm_ram *ram);
+/* What the user has told of the machine's RAM, or RAM_NOT_GIVEN. */
+struct ram_options {
+	uint64_t board_ram; /* as BOARD_RAM of the Makefile: Tally lies 2 MiB above it */
+	uint64_t size;      /* bytes */
+};
+
+/* Finds the RAM of a host's tree that Tally uses beside a VM tree of `tree_size` bytes. Returns why
+ * Tally cannot run there, in boot's words until the next call, or NULL. */
+const char *host_memory(const void *tree, const struct ram_options *given, uint64_t tree_size,
+                        struct vm_ram *ram);
 
 /* Prints where the memory of a VM lies, or that of all shared memory, as lines. */
 void print_places(const struct vm_config *vm);

@@ -6,19 +6,12 @@
 #include "core/config/host_tree.h"
 #include "core/lib/types.h"
 
-/* All ranges of memory, one after the other. */
-struct memory_walk {
-	const void *tree;
-	int node;
-	uint32_t index;
-};
-
-static struct memory_walk memory_walk(const void *tree)
+struct host_memory_walk host_memory_walk(const void *tree)
 {
-	return (struct memory_walk){tree, dt_memory(tree, -1), 0};
+	return (struct host_memory_walk){tree, dt_memory(tree, -1), 0};
 }
 
-static bool memory_next(struct memory_walk *walk, struct vm_range *range)
+bool host_memory_next(struct host_memory_walk *walk, struct vm_range *range)
 {
 	for (; walk->node >= 0; walk->node = dt_memory(walk->tree, walk->node)) {
 		struct host_place place = {.tree = walk->tree, .depth = 1, .node = {0, walk->node}};
@@ -101,17 +94,17 @@ static bool place_tally(const void *tree, struct vm_range image, struct vm_ram *
 
 bool host_memory_find(const void *tree, struct vm_range image, struct vm_ram *ram)
 {
-	struct memory_walk walk = memory_walk(tree);
+	struct host_memory_walk walk = host_memory_walk(tree);
 	struct vm_range range;
 
 	/* Tally's bank has a place, wherever it is in the tree. */
 	do {
-		if (!memory_next(&walk, &range))
+		if (!host_memory_next(&walk, &range))
 			return false;
 	} while (image.from < range.from || image.from >= range.to);
 	*ram = (struct vm_ram){0};
 	add(ram, range);
-	for (walk = memory_walk(tree); memory_next(&walk, &range);)
+	for (walk = host_memory_walk(tree); host_memory_next(&walk, &range);)
 		add(ram, range);
 	return place_tally(tree, image, ram);
 }

@@ -10,6 +10,18 @@
 /* The largest host tree that boot copies: far more than any board has. */
 #define HOST_TREE_MAX MIB(1)
 
+/* All ranges of the memory nodes that are not disabled, in the order of the tree. */
+struct host_memory_walk {
+	const void *tree;
+	int node;
+	uint32_t index;
+};
+
+struct host_memory_walk host_memory_walk(const void *tree);
+
+/* Goes to the next range, which is not empty. Returns false if there is none. */
+bool host_memory_next(struct host_memory_walk *walk, struct vm_range *range);
+
 /*
  * Finds the banks of RAM: ranges of memory nodes that touch are one. Of more than VM_MAX_BANKS
  * banks, those that come last in the tree are not used. What Tally keeps (tally) is at the start of

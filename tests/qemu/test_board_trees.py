@@ -204,6 +204,47 @@ def test_tallys_bank(tmp_path):
                    "RAM, up to 0x2000000")
 
 
+FIRMWARE_AT = "-t x {} /reserved-memory/mmode_resv0@0 reg %s 0 40000"
+
+
+def kept(name, reg):
+    """What keeps memory, without no-map."""
+    return ["-cp {} /reserved-memory/" + name, f"-t x {{}} /reserved-memory/{name} reg {reg}"]
+
+
+def tallys(host, *options):
+    """Where the bank of RAM begins in which Tally lies."""
+    done = check("--json", *options, "--host", host, FOLDER / "tt-atlantis-vms.dts")
+    assert done.returncode == 0, done.stderr
+    return [hex(bank["base"]) for bank in json.loads(done.stdout)["banks"] if bank["tally"]]
+
+
+def test_tally_is_where_the_firmware_is(tmp_path):
+    """That is memory which nobody may map. What a driver has says nothing of it."""
+    edits = [FIRMWARE_AT % "1 80000000", *kept("frames@100000", "0 100000 0 80000")]
+    host = compiled(tmp_path, "tt-atlantis", *edits)
+    assert tallys(host) == ["0x180000000"]
+    assert tallys(host, "--board-ram", "0x0") == ["0x0"]
+
+
+def test_tally_does_not_lie_in_what_is_kept(tmp_path):
+    """Not even beside the firmware. If the user says that it does, vm-check says what boot says."""
+    edits = [FIRMWARE_AT % "1 80000000", *kept("video@181000000", "1 81000000 0 1000")]
+    host = compiled(tmp_path, "tt-atlantis", *edits)
+    assert tallys(host) == ["0x0"]
+    for at, words in (
+            ("0x180000000", "/reserved-memory: video@181000000: 0x181000000 lies in Tally or its "
+             "tables"),
+            ("0x80000000", "no memory node holds Tally's own address")):
+        done = check("--board-ram", at, "--host", host, FOLDER / "tt-atlantis-vms.dts")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr == f"vm-check: {host}: {words}\n"
+    host = compiled(tmp_path, "tt-atlantis", *edits, *kept("dsp@1000000", "0 1000000 0 1000"))
+    done = check("--host", host, FOLDER / "tt-atlantis-vms.dts")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "/reserved-memory: video@181000000: 0x181000000 lies in Tally or" in done.stderr
+
+
 def test_a_tree_without_memory(tmp_path):
     """As in Linux's sources, where the firmware is to add the node."""
     host = compiled(tmp_path, "p550", "-r {} /memory@80000000")

@@ -444,6 +444,8 @@ def test_machine_of_another_size(tree):
     assert check(small, "--memory", "36M").returncode == 0
     assert check(small, "--memory", "35M").returncode == 1
     assert check(small, "--memory", 36 << 10 << 10).returncode == 0
+    done = check(small, "--board-ram", "0x100000000", "--json")
+    assert json.loads(done.stdout)["vms"][0]["host_memory"] == [[0x102000000, 0x200000]]
 
 
 def test_cannot_be_checked(tree, tmp_path):
@@ -460,6 +462,7 @@ def test_cannot_be_checked(tree, tmp_path):
     assert check(tree(TREE), "--memory", "1T").returncode == 2
     assert check(tree(TREE), "--memory", "-1").returncode == 2
     assert check(tree(TREE), "--memory", "17179869184G").returncode == 2
+    assert check(tree(TREE), "--board-ram", "0x80100000").returncode == 2
     assert check(tree(TREE), "--nonsense").returncode == 2
     assert check().returncode == 2
 

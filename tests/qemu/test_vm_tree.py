@@ -478,6 +478,24 @@ def test_blob_that_is_cut(tree, tmp_path):
     assert check(blob).stderr == "/: is cut short\n"
 
 
+def test_a_blob_is_kept_if_it_is_accepted(tree, tmp_path):
+    """Whether dtc makes it or the user gives it. What was there before stays there."""
+    blob, copy = tmp_path / "vms.dtb", tmp_path / "copy.dtb"
+    bad = tree(spoilt("harts = <0>", "harts = <1>"))
+    assert check(bad, "-o", blob).returncode == 1
+    assert not blob.exists()
+    assert check(bad, "--harts", "2", "-o", blob).returncode == 0
+    kept = blob.read_bytes()
+    assert check(blob, "-o", copy).returncode == 1 and not copy.exists()
+    assert check(blob, "--harts", "2", "-o", copy).returncode == 0
+    assert copy.read_bytes() == kept
+    assert check(bad, "-o", blob).returncode == 1
+    assert blob.read_bytes() == kept
+    done = check(tree(TREE), "-o", tmp_path)
+    assert (done.returncode, done.stderr) == (
+        2, f"vm-check: {tmp_path} cannot be written: Is a directory\n")
+
+
 def test_images_elsewhere(tree, tmp_path):
     path = tree(TREE)
     other = tmp_path / "images"

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "arch/riscv/isa.h"
-#include "core/config/host_tree.h"
+#include "core/config/host_cpus.h"
 #include "tools/vm_check_host.h"
 
 enum use { USED, WITHOUT_H, NOT_NAMED, TOO_MANY };
@@ -19,12 +19,12 @@ struct judged {
 };
 
 /* Goes to the next hart that is not disabled. Returns false if there is none. */
-static bool next(struct host_place *place, struct judged *judged)
+static bool next(struct host_cpu *cpu, struct judged *judged)
 {
 	const struct host_hart *hart = &judged->hart;
-	struct vm_harts used = host_harts(place->tree);
+	struct vm_harts used = host_harts(cpu->tree);
 
-	if (!host_hart_next(place, &judged->hart))
+	if (!host_hart_next(cpu, &judged->hart))
 		return false;
 	if (!(hart->isa & BIT(ISA_H)))
 		judged->use = WITHOUT_H;
@@ -50,10 +50,10 @@ static bool same_kind(const struct judged *a, const struct judged *b)
 /* Whether no hart before this one is of its kind. */
 static bool begins_group(const void *tree, const struct judged *judged)
 {
-	struct host_place place = host_place_root(tree);
+	struct host_cpu cpu = host_cpus(tree);
 	struct judged other;
 
-	while (next(&place, &other) && other.hart.id != judged->hart.id) {
+	while (next(&cpu, &other) && other.hart.id != judged->hart.id) {
 		if (same_kind(&other, judged))
 			return false;
 	}
@@ -63,12 +63,12 @@ static bool begins_group(const void *tree, const struct judged *judged)
 /* Prints numbers as "0 to 7, 9". Returns how many there are. */
 static uint32_t print_ids(const void *tree, const struct judged *like)
 {
-	struct host_place place = host_place_root(tree);
+	struct host_cpu cpu = host_cpus(tree);
 	uint64_t first = 0, last = 0;
 	struct judged judged;
 	uint32_t n = 0;
 
-	while (next(&place, &judged)) {
+	while (next(&cpu, &judged)) {
 		uint64_t id = judged.hart.id;
 
 		if (!same_kind(&judged, like))
@@ -126,12 +126,12 @@ static void print_unlike(const struct host_hart *hart, const struct host_hart *f
 
 void print_harts(const void *tree)
 {
-	struct host_place place = host_place_root(tree);
+	struct host_cpu cpu = host_cpus(tree);
 	struct host_hart first = {0};
 	const char *before = "harts";
 	struct judged judged;
 
-	while (next(&place, &judged)) {
+	while (next(&cpu, &judged)) {
 		uint32_t n;
 
 		if (!begins_group(tree, &judged))
@@ -155,12 +155,12 @@ void print_harts(const void *tree)
 
 static void print_json_group(const void *tree, const struct judged *like)
 {
-	struct host_place place = host_place_root(tree);
+	struct host_cpu cpu = host_cpus(tree);
 	const char *between = "";
 	struct judged judged;
 
 	printf("{\"ids\":[");
-	while (next(&place, &judged)) {
+	while (next(&cpu, &judged)) {
 		if (!same_kind(&judged, like))
 			continue;
 		printf("%s%" PRIu64, between, judged.hart.id);
@@ -179,12 +179,12 @@ static void print_json_group(const void *tree, const struct judged *like)
 
 void print_json_harts(const void *tree)
 {
-	struct host_place place = host_place_root(tree);
+	struct host_cpu cpu = host_cpus(tree);
 	const char *between = "";
 	struct judged judged;
 
 	printf("[");
-	while (next(&place, &judged)) {
+	while (next(&cpu, &judged)) {
 		if (!begins_group(tree, &judged))
 			continue;
 		printf("%s", between);
@@ -196,10 +196,10 @@ void print_json_harts(const void *tree)
 
 bool harts_alike(const void *tree, uint64_t hartid, uint64_t other)
 {
-	struct host_place place = host_place_root(tree);
+	struct host_cpu cpu = host_cpus(tree);
 	struct host_hart hart, a = {0}, b = {0};
 
-	while (host_hart_next(&place, &hart)) {
+	while (host_hart_next(&cpu, &hart)) {
 		if (hart.id == hartid)
 			a = hart;
 		if (hart.id == other)

@@ -52,35 +52,28 @@ static uint64_t isa_of(const void *tree, int cpu)
 	return list ? isa_parse(list, (size_t)size) : 0;
 }
 
-bool host_hart_next(struct host_place *place, struct host_hart *hart)
+bool host_hart_next(struct host_cpu *cpu, struct host_hart *hart)
 {
-	while (host_place_next(place)) {
-		const void *tree = place->tree;
-		int size, cpu = place->node[place->depth];
-		const fdt32_t *reg = fdt_getprop(tree, cpu, "reg", &size);
-
-		if (!host_tree_says(tree, cpu, "device_type", "cpu") || !reg ||
-		    (size != 4 && size != 8) || host_tree_is_disabled(tree, cpu))
-			continue;
-		*hart = (struct host_hart){
-		    .id = size == 8 ? (uint64_t)fdt32_ld(reg) << 32 | fdt32_ld(&reg[1])
-		                    : fdt32_ld(reg),
-		    .isa = isa_of(tree, cpu),
-		    .zicbom = host_tree_u32(tree, cpu, "riscv,cbom-block-size", 0),
-		    .zicboz = host_tree_u32(tree, cpu, "riscv,cboz-block-size", 0),
-		    .zicbop = host_tree_u32(tree, cpu, "riscv,cbop-block-size", 0),
-		};
-		return true;
-	}
-	return false;
+	do {
+		if (!host_cpu_next(cpu))
+			return false;
+	} while (cpu->disabled);
+	*hart = (struct host_hart){
+	    .id = cpu->hartid,
+	    .isa = isa_of(cpu->tree, cpu->node),
+	    .zicbom = host_tree_u32(cpu->tree, cpu->node, "riscv,cbom-block-size", 0),
+	    .zicboz = host_tree_u32(cpu->tree, cpu->node, "riscv,cboz-block-size", 0),
+	    .zicbop = host_tree_u32(cpu->tree, cpu->node, "riscv,cbop-block-size", 0),
+	};
+	return true;
 }
 
 /* Goes to the node of the next hart that can run guests. Returns false if there is none. */
-static bool next_hart(struct host_place *place, uint32_t *id, uint64_t *isa)
+static bool next_hart(struct host_cpu *cpu, uint32_t *id, uint64_t *isa)
 {
 	struct host_hart hart;
 
-	while (host_hart_next(place, &hart)) {
+	while (host_hart_next(cpu, &hart)) {
 		*isa = hart.isa;
 		*id = (uint32_t)hart.id;
 		if (hart.isa & BIT(ISA_H) && hart.id <= UINT32_MAX)
@@ -91,13 +84,13 @@ static bool next_hart(struct host_place *place, uint32_t *id, uint64_t *isa)
 
 struct vm_harts host_harts(const void *tree)
 {
-	struct host_place place = host_place_root(tree);
+	struct host_cpu cpu = host_cpus(tree);
 	struct vm_harts harts = {0};
 	uint64_t isa;
 	uint32_t id;
 
 	/* Which one boots nobody has said: it is taken for one of the first. */
-	while (harts.n < VM_MAX_HARTS && next_hart(&place, &id, &isa)) {
+	while (harts.n < VM_MAX_HARTS && next_hart(&cpu, &id, &isa)) {
 		uint32_t at = harts.n;
 
 		if (vm_hart(&harts, id) != VM_MAX_HARTS)
@@ -112,11 +105,11 @@ struct vm_harts host_harts(const void *tree)
 
 uint64_t host_isa(const void *tree, uint32_t hartid)
 {
-	struct host_place place = host_place_root(tree);
+	struct host_cpu cpu = host_cpus(tree);
 	uint64_t isa;
 	uint32_t id;
 
-	while (next_hart(&place, &id, &isa)) {
+	while (next_hart(&cpu, &id, &isa)) {
 		if (id == hartid)
 			return isa;
 	}

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "core/config/host_tree.h"
+#include "core/config/host_cpus.h"
 #include "core/config/vm_config.h"
 
 /* A hart as its node says. */
@@ -19,7 +19,7 @@ struct host_hart {
 const char *host_is_wrong(const void *tree, size_t size);
 
 /* Goes to the node of the next hart that is not disabled. Returns false if there is none. */
-bool host_hart_next(struct host_place *place, struct host_hart *hart);
+bool host_hart_next(struct host_cpu *cpu, struct host_hart *hart);
 
 /* The harts of a host's tree that can run guests, by ascending ids. None: it is empty. */
 struct vm_harts host_harts(const void *tree);

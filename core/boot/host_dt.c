@@ -7,6 +7,7 @@
 #include "arch/riscv/isa.h"
 #include "core/boot/boot_report.h"
 #include "core/config/dt_path.h"
+#include "core/config/host_cpus.h"
 #include "core/config/host_memory.h"
 #include "core/config/host_tree.h"
 #include "core/panic.h"
@@ -23,19 +24,6 @@ static uint64_t read_cells(const fdt32_t *cells, int n)
 	for (int i = 0; i < n && i < 2; i++)
 		v = v << 32 | fdt32_to_cpu(cells[i]);
 	return v;
-}
-
-/* Reads the first address and size in reg of a node whose parent is `parent`. */
-static bool read_reg(const void *dtb, int node, int parent, uint64_t *base, uint64_t *size)
-{
-	int ac = fdt_address_cells(dtb, parent), sc = fdt_size_cells(dtb, parent), len;
-	const fdt32_t *reg = fdt_getprop(dtb, node, "reg", &len);
-
-	if (!reg || ac < 1 || ac > 2 || sc < 0 || sc > 2 || len < 4 * (ac + sc))
-		return false;
-	*base = read_cells(reg, ac);
-	*size = read_cells(reg + ac, sc);
-	return true;
 }
 
 /* Reads the first registers of a device, as the harts see them. */
@@ -154,26 +142,22 @@ static void make_room(uint64_t boot_hartid)
 /* The boot hart, and the first others: those that can run guests before those that cannot. */
 static void read_cpus(const void *dtb, uint64_t boot_hartid)
 {
-	int cpus = fdt_subnode_offset(dtb, 0, "cpus"), cpu;
+	struct host_cpu cpu = host_cpus(dtb);
 
-	if (cpus < 0)
+	if (cpu.cpus < 0)
 		platform_lacks("host tree: no /cpus");
-	read_timebase(dtb, cpus);
-	fdt_for_each_subnode(cpu, dtb, cpus)
-	{
-		uint64_t hartid, size;
-
-		if (!is_text(dtb, cpu, "device_type", "cpu") || host_tree_is_disabled(dtb, cpu) ||
-		    !read_reg(dtb, cpu, cpus, &hartid, &size))
+	read_timebase(dtb, cpu.cpus);
+	while (host_cpu_next(&cpu)) {
+		if (cpu.disabled)
 			continue;
-		read_timebase(dtb, cpu);
-		if (hartid == boot_hartid && !platform.mmu_type)
-			platform.mmu_type = known_mmu_type(dtb, cpu);
+		read_timebase(dtb, cpu.node);
+		if (cpu.hartid == boot_hartid && !platform.mmu_type)
+			platform.mmu_type = known_mmu_type(dtb, cpu.node);
 		if (platform.n_harts == MAX_HARTS - !platform.mmu_type &&
-		    !hart_unusable(hartid, read_isa(dtb, cpu)))
+		    !hart_unusable(cpu.hartid, read_isa(dtb, cpu.node)))
 			make_room(boot_hartid);
 		if (platform.n_harts < MAX_HARTS - !platform.mmu_type)
-			read_hart(dtb, cpu, hartid);
+			read_hart(dtb, cpu.node, cpu.hartid);
 		else
 			platform.harts_unused++;
 	}

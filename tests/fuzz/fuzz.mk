@@ -21,8 +21,8 @@ FUZZ_SRC_insn      := tests/fuzz/fuzz_insn.c arch/riscv/insn.c
 FUZZ_MUTATOR_vm_config := $(addprefix tests/fuzz/,mutate_fdt.c words_vm_tree.c)
 FUZZ_SRC_host_dt   := tests/fuzz/fuzz_host_dt.c core/boot/host_dt.c core/boot/hart_usable.c \
 	core/config/dt_path.c \
-	$(addprefix core/config/,host_iommu.c host_memory.c host_reserved.c host_tree.c \
-	vm_banks.c vm_memory.c) arch/riscv/isa.c
+	$(addprefix core/config/,host_cpus.c host_iommu.c host_memory.c host_reserved.c \
+	host_tree.c vm_banks.c vm_memory.c) arch/riscv/isa.c
 FUZZ_MUTATOR_host_dt := $(addprefix tests/fuzz/,mutate_fdt.c words_host_tree.c)
 FUZZ_LIBS_host_dt  := -lfdt
 FUZZ_SRC_devices   := tests/fuzz/fuzz_devices.c core/vm/guest_dt.c $(VM_TREE_TEST)

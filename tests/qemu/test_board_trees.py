@@ -137,8 +137,8 @@ def test_one_hart_that_is_like_no_other(tmp_path, edit, words):
 
 def test_ids_of_clusters(tmp_path):
     """Ids as they are in the tree, and one that no VM tree can name."""
-    host = compiled(tmp_path, "p550", *(f"-t x {{}} /cpus/cpu@{n} reg {0x100 * n + 0x100:x}"
-                                        for n in range(3)),
+    host = compiled(tmp_path, "p550", "-t x {} /cpus #address-cells 2",
+                    *(f"-t x {{}} /cpus/cpu@{n} reg 0 {0x100 * n + 0x100:x}" for n in range(3)),
                     "-t x {} /cpus/cpu@3 reg 1 0")
     why, before = refused(host, vms_on(tmp_path, "<0>"))
     assert why == "/vms/alpha/vcpu0: harts: this machine has no hart 0"
@@ -146,6 +146,15 @@ def test_ids_of_clusters(tmp_path):
         "256, 512, 768 are alike: h sscofpmf",
         "4294967296 is not used: a VM tree cannot name an id of more than 32 bits"]
     accepted(host, vms_on(tmp_path, "<0x100>", "<0x200 0x300>"))
+
+
+def test_harts_that_boot_reads(tmp_path):
+    """An id has as many cells as /cpus says, whatever follows it. A node elsewhere is no hart."""
+    host = compiled(tmp_path, "p550", "-t x {} /cpus/cpu@3 reg 3 7", "-cp {} /cpu@9",
+                    "-t s {} /cpu@9 device_type cpu", "-t x {} /cpu@9 reg 9",
+                    "-t s {} /cpu@9 riscv,isa-extensions i m a f d c h sscofpmf")
+    text, _ = accepted(host, FOLDER / "p550-vms.dts")
+    assert harts(text) == HARTS["p550"]
 
 
 def test_more_harts_than_tally_runs_on(tmp_path):

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/config/host_cpus.h"
+
+#include <libfdt.h>
+
+#include "core/config/host_tree.h"
+
+struct host_cpu host_cpus(const void *tree)
+{
+	return (struct host_cpu){
+	    .tree = tree, .cpus = fdt_subnode_offset(tree, 0, "cpus"), .node = -1};
+}
+
+/* The id has as many cells as /cpus says. */
+static bool read_id(struct host_cpu *cpu)
+{
+	int size, cells = fdt_address_cells(cpu->tree, cpu->cpus);
+	int more = fdt_size_cells(cpu->tree, cpu->cpus);
+	const fdt32_t *reg = fdt_getprop(cpu->tree, cpu->node, "reg", &size);
+
+	if (!reg || cells < 1 || cells > 2 || more < 0 || more > 2 || size < 4 * (cells + more))
+		return false;
+	cpu->hartid = fdt32_ld(&reg[0]);
+	if (cells == 2)
+		cpu->hartid = cpu->hartid << 32 | fdt32_ld(&reg[1]);
+	return true;
+}
+
+bool host_cpu_next(struct host_cpu *cpu)
+{
+	const void *tree = cpu->tree;
+
+	while (cpu->cpus >= 0) {
+		cpu->node = cpu->node < 0 ? fdt_first_subnode(tree, cpu->cpus)
+		                          : fdt_next_subnode(tree, cpu->node);
+		if (cpu->node < 0) {
+			cpu->cpus = -1;
+		} else if (host_tree_says(tree, cpu->node, "device_type", "cpu") && read_id(cpu)) {
+			cpu->disabled = host_tree_is_disabled(tree, cpu->node);
+			return true;
+		}
+	}
+	return false;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The harts of the host's tree. Pure, like host_tree.h. */
+#ifndef CORE_CONFIG_HOST_CPUS_H
+#define CORE_CONFIG_HOST_CPUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A node right below /cpus whose device_type is "cpu", with an id in reg (Devicetree Specification
+ * 0.4, 3.8). */
+struct host_cpu {
+	const void *tree;
+	int cpus; /* the node /cpus. Negative: the tree has none, or its harts are over */
+	int node;
+	uint64_t hartid;
+	bool disabled;
+};
+
+/* Before the first hart. */
+struct host_cpu host_cpus(const void *tree);
+
+/* Goes to the next hart, in the order of the tree. Returns false if there is none. */
+bool host_cpu_next(struct host_cpu *cpu);
+
+#endif

@@ -513,6 +513,11 @@ static const char *differ(uint32_t hart, uint32_t other)
 	           : "harts # and # have different extensions";
 }
 
+static const char *unusable(uint64_t id)
+{
+	return hart_unused(compared, id);
+}
+
 /* What the machine has that the tree is checked against. */
 static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 {
@@ -531,6 +536,7 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 		compared = host;
 		/* Other harts than the tree's cannot be compared. */
 		limits.differ = o->harts ? NULL : differ;
+		limits.unusable = o->harts ? NULL : unusable;
 		limits.harts = host_harts(host);
 		if (!limits.harts.n && !o->harts)
 			die(o->host, "has no hart with the H extension");

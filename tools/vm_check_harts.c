@@ -11,27 +11,50 @@
 #include "core/config/host_cpus.h"
 #include "tools/vm_check_host.h"
 
-enum use { USED, WITHOUT_H, NOT_NAMED, TOO_MANY };
+enum use { USED, DISABLED, WITHOUT_H, NOT_NAMED, TOO_MANY };
+
+/* Why a hart is not used, and why several are not. */
+static const char *const why_one[] = {
+    [DISABLED] = "the tree disables it",
+    [WITHOUT_H] = "it has no H extension",
+    [NOT_NAMED] = "a VM tree cannot name an id of more than 32 bits",
+    [TOO_MANY] = "Tally runs on 64 harts at most",
+};
+static const char *const why_several[] = {
+    [DISABLED] = "the tree disables them",
+    [WITHOUT_H] = "they have no H extension",
+    [NOT_NAMED] = "a VM tree cannot name an id of more than 32 bits",
+    [TOO_MANY] = "Tally runs on 64 harts at most",
+};
+_Static_assert(VM_MAX_HARTS == 64, "the words above");
 
 struct judged {
 	struct host_hart hart;
 	enum use use;
 };
 
-/* Goes to the next hart that is not disabled. Returns false if there is none. */
+static bool is_used(const void *tree, uint64_t id)
+{
+	struct vm_harts used = host_harts(tree);
+
+	return vm_hart(&used, id) < VM_MAX_HARTS;
+}
+
+/* Goes to the next hart. Returns false if there is none. */
 static bool next(struct host_cpu *cpu, struct judged *judged)
 {
 	const struct host_hart *hart = &judged->hart;
-	struct vm_harts used = host_harts(cpu->tree);
 
 	if (!host_hart_next(cpu, &judged->hart))
 		return false;
-	if (!(hart->isa & BIT(ISA_H)))
+	if (hart->disabled)
+		judged->use = DISABLED;
+	else if (!(hart->isa & BIT(ISA_H)))
 		judged->use = WITHOUT_H;
 	else if (hart->id > UINT32_MAX)
 		judged->use = NOT_NAMED;
 	else
-		judged->use = vm_hart(&used, hart->id) < VM_MAX_HARTS ? USED : TOO_MANY;
+		judged->use = is_used(cpu->tree, hart->id) ? USED : TOO_MANY;
 	return true;
 }
 
@@ -90,13 +113,22 @@ static uint32_t print_ids(const void *tree, const struct judged *like)
 
 static void print_why(enum use use, bool one)
 {
-	printf(one ? " is not used: " : " are not used: ");
-	if (use == WITHOUT_H)
-		printf(one ? "it has no H extension\n" : "they have no H extension\n");
-	else if (use == NOT_NAMED)
-		printf("a VM tree cannot name an id of more than 32 bits\n");
+	if (one)
+		printf(" is not used: %s\n", why_one[use]);
 	else
-		printf("Tally runs on %u harts at most\n", VM_MAX_HARTS);
+		printf(" are not used: %s\n", why_several[use]);
+}
+
+const char *hart_unused(const void *tree, uint64_t hartid)
+{
+	struct host_cpu cpu = host_cpus(tree);
+	struct judged judged;
+
+	while (next(&cpu, &judged)) {
+		if (judged.hart.id == hartid)
+			return why_one[judged.use];
+	}
+	return NULL;
 }
 
 /* Prints the names of extensions `from` to `to`, with a space before each. */
@@ -200,6 +232,8 @@ bool harts_alike(const void *tree, uint64_t hartid, uint64_t other)
 	struct host_hart hart, a = {0}, b = {0};
 
 	while (host_hart_next(&cpu, &hart)) {
+		if (hart.disabled)
+			continue;
 		if (hart.id == hartid)
 			a = hart;
 		if (hart.id == other)

@@ -11,6 +11,9 @@
 void print_harts(const void *tree);
 void print_json_harts(const void *tree);
 
+/* Returns why Tally does not use a hart. NULL: it does, or the tree has none with this id. */
+const char *hart_unused(const void *tree, uint64_t hartid);
+
 /* Whether two harts of the tree, by their ids, have the same extensions there. */
 bool harts_alike(const void *tree, uint64_t hartid, uint64_t other);
 

@@ -54,16 +54,15 @@ static uint64_t isa_of(const void *tree, int cpu)
 
 bool host_hart_next(struct host_cpu *cpu, struct host_hart *hart)
 {
-	do {
-		if (!host_cpu_next(cpu))
-			return false;
-	} while (cpu->disabled);
+	if (!host_cpu_next(cpu))
+		return false;
 	*hart = (struct host_hart){
 	    .id = cpu->hartid,
 	    .isa = isa_of(cpu->tree, cpu->node),
 	    .zicbom = host_tree_u32(cpu->tree, cpu->node, "riscv,cbom-block-size", 0),
 	    .zicboz = host_tree_u32(cpu->tree, cpu->node, "riscv,cboz-block-size", 0),
 	    .zicbop = host_tree_u32(cpu->tree, cpu->node, "riscv,cbop-block-size", 0),
+	    .disabled = cpu->disabled,
 	};
 	return true;
 }
@@ -76,7 +75,7 @@ static bool next_hart(struct host_cpu *cpu, uint32_t *id, uint64_t *isa)
 	while (host_hart_next(cpu, &hart)) {
 		*isa = hart.isa;
 		*id = (uint32_t)hart.id;
-		if (hart.isa & BIT(ISA_H) && hart.id <= UINT32_MAX)
+		if (!hart.disabled && hart.isa & BIT(ISA_H) && hart.id <= UINT32_MAX)
 			return true;
 	}
 	return false;

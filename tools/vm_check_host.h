@@ -13,12 +13,13 @@ struct host_hart {
 	uint64_t id;
 	uint64_t isa;                    /* extensions, as in arch/riscv/isa.h */
 	uint32_t zicbom, zicboz, zicbop; /* sizes of blocks in bytes; 0: none is given */
+	bool disabled;
 };
 
 /* Returns why a file of `size` bytes is no host's device tree. NULL: it is one. */
 const char *host_is_wrong(const void *tree, size_t size);
 
-/* Goes to the node of the next hart that is not disabled. Returns false if there is none. */
+/* Goes to the node of the next hart. Returns false if there is none. */
 bool host_hart_next(struct host_cpu *cpu, struct host_hart *hart);
 
 /* The harts of a host's tree that can run guests, by ascending ids. None: it is empty. */

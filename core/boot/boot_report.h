@@ -14,8 +14,15 @@ const char *hart_unusable(uint64_t hartid, uint64_t isa);
  * missing. */
 void boot_report_require(uint64_t hartid, uint64_t isa, void *dtb);
 
-/* Returns whether platform.harts[i] can run guests. If not, it logs one line that says why. */
+/* Notes why platform.harts[i] is not used, and logs it. */
+void boot_report_unused(uint32_t i, const char *why);
+
+/* Returns whether platform.harts[i] can run guests. If not, it notes and logs why. */
 bool boot_report_usable(uint32_t i);
+
+/* Returns why Tally does not use a hart with this id. NULL: the machine has none. After
+ * harts_start(). */
+const char *hart_why_unused(uint64_t hartid);
 
 /* Logs each extension that the host's tree promises, and that the hart has not got. After
  * pcpu_init(), whatever it returned. */

@@ -2,6 +2,7 @@
 #include "arch/riscv/isa.h"
 #include "core/boot/boot_report.h"
 #include "core/boot/harts.h"
+#include "core/config/host_cpus.h"
 #include "core/config/vm_config.h"
 #include "core/log.h"
 #include "core/panic.h"
@@ -28,11 +29,26 @@ void boot_report_require(uint64_t hartid, uint64_t isa, void *dtb)
 		platform_lacks("no guest can run on boot hart %lu: %s", hartid, why);
 }
 
+void boot_report_unused(uint32_t i, const char *why)
+{
+	platform.harts[i].unused = why;
+	log_line("hart %lu: not used: %s", platform.harts[i].hartid, why);
+}
+
 bool boot_report_usable(uint32_t i)
 {
 	const char *why = hart_unusable(platform.harts[i].hartid, platform.harts[i].isa);
 
 	if (why)
-		log_line("hart %lu: not used: %s", platform.harts[i].hartid, why);
+		boot_report_unused(i, why);
 	return !why;
+}
+
+const char *hart_why_unused(uint64_t hartid)
+{
+	for (uint32_t i = 0; i < platform.n_harts; i++) {
+		if (platform.harts[i].hartid == hartid)
+			return platform.harts[i].unused;
+	}
+	return platform.host_tree ? host_cpu_unread(platform.host_tree, hartid) : NULL;
 }

@@ -178,7 +178,7 @@ void harts_start(uint64_t boot_hartid, uint32_t most)
 		if (!why)
 			why = start_hart(i);
 		if (why)
-			log_line("hart %lu: not used: %s", platform.harts[i].hartid, why);
+			boot_report_unused(i, why);
 	}
 	hpm_exact_settle(&this_pcpu()->hpm, platform.inexact);
 }

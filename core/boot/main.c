@@ -217,6 +217,7 @@ static void read_vm_tree(void)
 	struct vm_refusal refusal;
 
 	limits.differ = harts_differ;
+	limits.unusable = hart_why_unused;
 	limits.contradicts = hart_contradicts;
 	limits.guest_files = hart_guest_files;
 	limits.no_budget = budget_refusal;

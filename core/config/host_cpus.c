@@ -4,6 +4,7 @@
 #include <libfdt.h>
 
 #include "core/config/host_tree.h"
+#include "core/config/vm_config.h"
 
 struct host_cpu host_cpus(const void *tree)
 {
@@ -41,4 +42,18 @@ bool host_cpu_next(struct host_cpu *cpu)
 		}
 	}
 	return false;
+}
+
+_Static_assert(VM_MAX_HARTS == 64, "the words below");
+
+const char *host_cpu_unread(const void *tree, uint64_t hartid)
+{
+	struct host_cpu cpu = host_cpus(tree);
+
+	while (host_cpu_next(&cpu)) {
+		if (cpu.hartid == hartid)
+			return cpu.disabled ? "the tree disables it"
+			                    : "Tally runs on 64 harts at most";
+	}
+	return NULL;
 }

@@ -22,4 +22,8 @@ struct host_cpu host_cpus(const void *tree);
 /* Goes to the next hart, in the order of the tree. Returns false if there is none. */
 bool host_cpu_next(struct host_cpu *cpu);
 
+/* Returns why a hart is none of those that are read, the first that are not disabled. NULL: the
+ * tree has no hart with this id. */
+const char *host_cpu_unread(const void *tree, uint64_t hartid);
+
 #endif

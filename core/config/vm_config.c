@@ -151,7 +151,7 @@ static bool parse_vcpu(struct parser *p, int node, uint32_t index, uint64_t *har
 		                         index, 0);
 	if (!vm_read_props(&p->b, node, vcpu_props, VCPU_PROPS, props) ||
 	    !vm_refuse_children(&p->b, node) || !vm_require(&p->b, node, &props[VCPU_HARTS]) ||
-	    !vm_read_harts(&p->b, node, &props[VCPU_HARTS], &p->limits->harts, harts))
+	    !vm_read_harts(&p->b, node, &props[VCPU_HARTS], p->limits, harts))
 		return false;
 	if (!*harts)
 		return vm_refuse(&p->b, VM_REFUSED_SIZE, node, "harts", "names no hart");

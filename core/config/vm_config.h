@@ -331,6 +331,11 @@ struct vm_limits {
 	 */
 	const char *(*differ)(uint32_t hart, uint32_t other);
 	/*
+	 * Returns why the machine's hart with an id that is not in `harts` cannot be used. NULL:
+	 * there is no such hart. The pointer itself may be NULL: nothing is known of others.
+	 */
+	const char *(*unusable)(uint64_t id);
+	/*
 	 * Returns in words what a hart answers otherwise than the node /pmu says. NULL: nothing.
 	 * The pointer itself may be NULL: nothing is known of the harts.
 	 */

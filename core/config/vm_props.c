@@ -235,9 +235,22 @@ uint32_t vm_lowest_hart(const struct vm_harts *harts, uint64_t mask)
 	return lowest;
 }
 
-/* As vm_read_list(). harts: the numbers are ids, and bits their indexes; NULL: they are bits. */
+bool vm_refuse_hart(const struct vm_blob *b, int node, const char *property,
+                    const struct vm_limits *limits, uint64_t id)
+{
+	const char *why = limits->unusable ? limits->unusable(id) : NULL;
+
+	if (!why)
+		return vm_refuse_numbers(b, VM_REFUSED_HART, node, property,
+		                         "this machine has no hart #", id, 0);
+	return vm_refuse_text(b, VM_REFUSED_HART, node, property, "hart %llu cannot be used: %s",
+	                      (unsigned long long)id, why);
+}
+
+/* As vm_read_list(). limits: the numbers are ids of harts, and bits their indexes; NULL: they are
+ * bits. */
 static bool read_mask(const struct vm_blob *b, int node, const struct vm_prop *prop,
-                      const struct vm_harts *harts, uint64_t valid, enum vm_refusal_code code,
+                      const struct vm_limits *limits, uint64_t valid, enum vm_refusal_code code,
                       const char *reason, uint64_t *mask)
 {
 	const fdt32_t *cells = prop->data;
@@ -249,8 +262,10 @@ static bool read_mask(const struct vm_blob *b, int node, const struct vm_prop *p
 	*mask = 0;
 	/* Ends after at most 65 rounds, at a number out of range or at the second of a pair. */
 	for (uint32_t i = 0; i < prop->size / sizeof(*cells); i++) {
-		uint32_t n = fdt32_ld(&cells[i]), bit = harts ? vm_hart(harts, n) : n;
+		uint32_t n = fdt32_ld(&cells[i]), bit = limits ? vm_hart(&limits->harts, n) : n;
 
+		if (limits && bit >= VM_MAX_HARTS)
+			return vm_refuse_hart(b, node, prop->name, limits, n);
 		if (bit >= 64 || !(valid >> bit & 1))
 			return vm_refuse_numbers(b, code, node, prop->name, reason, n, 0);
 		if (*mask >> bit & 1)
@@ -268,10 +283,9 @@ bool vm_read_list(const struct vm_blob *b, int node, const struct vm_prop *prop,
 }
 
 bool vm_read_harts(const struct vm_blob *b, int node, const struct vm_prop *prop,
-                   const struct vm_harts *harts, uint64_t *mask)
+                   const struct vm_limits *limits, uint64_t *mask)
 {
-	return read_mask(b, node, prop, harts, ~0ULL, VM_REFUSED_HART, "this machine has no hart #",
-	                 mask);
+	return read_mask(b, node, prop, limits, ~0ULL, VM_REFUSED_HART, NULL, mask);
 }
 
 bool vm_read_string(const struct vm_blob *b, int node, const struct vm_prop *prop, uint32_t max,

@@ -59,7 +59,11 @@ bool vm_read_list(const struct vm_blob *b, int node, const struct vm_prop *prop,
 
 /* The same for ids of harts: the mask is of their indexes. */
 bool vm_read_harts(const struct vm_blob *b, int node, const struct vm_prop *prop,
-                   const struct vm_harts *harts, uint64_t *mask);
+                   const struct vm_limits *limits, uint64_t *mask);
+
+/* Refuses the id of a hart that VMs cannot have. property: "" for the node itself. */
+bool vm_refuse_hart(const struct vm_blob *b, int node, const char *property,
+                    const struct vm_limits *limits, uint64_t id);
 
 /* Reads one string of at most max bytes without its NUL. It stays in the blob. */
 bool vm_read_string(const struct vm_blob *b, int node, const struct vm_prop *prop, uint32_t max,

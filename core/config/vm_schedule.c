@@ -40,8 +40,7 @@ static bool parse_hart(const struct vm_blob *b, int node, const struct vm_limits
 	s->hart = vm_hart(&limits->harts, n);
 	s->id = (uint32_t)n;
 	if (s->hart == VM_MAX_HARTS)
-		return vm_refuse_numbers(b, VM_REFUSED_HART, node, "", "this machine has no hart #",
-		                         n, 0);
+		return vm_refuse_hart(b, node, "", limits, n);
 	for (uint32_t i = 0; i < tree->n_schedules; i++)
 		if (tree->schedules[i].hart == s->hart)
 			return vm_refuse(b, VM_REFUSED_DUPLICATE, node, "", "is there twice");

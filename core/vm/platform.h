@@ -25,6 +25,7 @@ struct platform {
 		struct cbo_blocks blocks;
 		uint32_t intc_phandle;
 		uint32_t irq_place; /* in the interrupt controller, or IRQCHIP_NOWHERE */
+		const char *unused; /* why no VM can have it. NULL: one can, or it was not tried */
 	} harts[MAX_HARTS];
 	const char *mmu_type; /* a copy, because the memory of the host tree is reused */
 	uint64_t uart_base;   /* 0: no UART that Tally can drive */

@@ -69,6 +69,32 @@ static void ids_that_are_none(void **state)
 	refused_on(&limits, t, VM_REFUSED_DUPLICATE, BETA "/vcpu0: harts: names 257 twice");
 }
 
+static const char *three_is_none(uint64_t id)
+{
+	return id == 3 || id > UINT32_MAX ? "it has no H extension" : NULL;
+}
+
+/* Those that there are, and that VMs cannot have. */
+static void ids_of_unusable_harts(void **state)
+{
+	struct vm_limits limits = clusters();
+	void *t = tree_of_clusters();
+
+	(void)state;
+	limits.unusable = three_is_none;
+	set_u32(t, BETA "/vcpu0", "harts", 2);
+	refused_on(&limits, t, VM_REFUSED_HART, BETA "/vcpu0: harts: this machine has no hart 2");
+	set_u32(t, BETA "/vcpu0", "harts", 3);
+	refused_on(&limits, t, VM_REFUSED_HART,
+	           BETA "/vcpu0: harts: hart 3 cannot be used: it has no H extension");
+	set_u32(t, BETA "/vcpu0", "harts", 0x101);
+	node(t, "/schedules");
+	node(t, "/schedules/hart4294967296");
+	refused_on(&limits, t, VM_REFUSED_HART,
+	           "/schedules/hart4294967296: hart 4294967296 cannot be used: it has no H "
+	           "extension");
+}
+
 static const char *kinds(uint32_t hart, uint32_t other)
 {
 	return hart != other ? "harts # and # have different extensions" : NULL;
@@ -179,6 +205,7 @@ int test_vm_harts(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(masks_are_by_index), cmocka_unit_test(ids_that_are_none),
+	    cmocka_unit_test(ids_of_unusable_harts),
 	    cmocka_unit_test(refusals_name_ids),  cmocka_unit_test(the_lowest_id_is_named),
 	    cmocka_unit_test(schedules_have_ids), cmocka_unit_test(sixty_four),
 	};

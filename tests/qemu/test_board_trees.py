@@ -107,11 +107,13 @@ def test_two_kinds_that_can_both_run_guests(tmp_path):
                       for hart in (2, 3, 4, 5, 6, 7, 14, 15)))
     text, data = accepted(host, vms_on(tmp_path, "<0>", "<9>"))
     assert harts(text)[0] == X100.replace("0 to 7", "0 to 1")
-    words = harts(text)[1]
+    assert harts(text)[1] == "2 to 7, 14 to 15 are not used: the tree disables them"
+    words = harts(text)[2]
     assert words.startswith("8 to 13 are alike: h v sscofpmf sstc; unlike hart 0: without ssaia "
                             "svpbmt zicbom zicboz zicbop zicntr zifencei ")
     assert ", with" not in words
-    assert [group["ids"] for group in data["harts"]] == [[0, 1], list(range(8, 14))]
+    assert [group["ids"] for group in data["harts"]] == [
+        [0, 1], [*range(2, 8), 14, 15], list(range(8, 14))]
     why, before = refused(host, vms_on(tmp_path, "<0 9>", "<9>"))
     assert why == "/vms/alpha/vcpu0: harts: harts 0 and 9 have different extensions"
     assert harts(before)[0].startswith("0 to 1 are alike: ")
@@ -125,13 +127,16 @@ def test_two_kinds_that_can_both_run_guests(tmp_path):
      ["0 to 1, 3 are alike: h sscofpmf", "2: h sscofpmf; unlike hart 0: other block sizes"]),
     ("-t s {} /cpus/cpu@2 riscv,isa-extensions i m a f d c",
      ["0 to 1, 3 are alike: h sscofpmf", "2 is not used: it has no H extension"]),
-    ("-t s {} /cpus/cpu@2 status disabled", ["0 to 1, 3 are alike: h sscofpmf"]),
+    ("-t s {} /cpus/cpu@2 status disabled",
+     ["0 to 1, 3 are alike: h sscofpmf", "2 is not used: the tree disables it"]),
 ], ids=["more", "blocks", "no-h", "disabled"])
 def test_one_hart_that_is_like_no_other(tmp_path, edit, words):
     host = compiled(tmp_path, "p550", edit)
     why, before = refused(host, vms(tmp_path, "p550", "harts = <1>", "harts = <0 2>"))
-    assert why in ("/vms/alpha/vcpu1: harts: harts 0 and 2 have different extensions",
-                   "/vms/alpha/vcpu1: harts: this machine has no hart 2")
+    reason = words[1].removeprefix("2 is not used: ")
+    assert why == "/vms/alpha/vcpu1: harts: " + (
+        "harts 0 and 2 have different extensions" if reason == words[1] else
+        f"hart 2 cannot be used: {reason}")
     assert harts(before) == words
 
 
@@ -167,7 +172,9 @@ def test_more_harts_than_tally_runs_on(tmp_path):
 
 @pytest.mark.parametrize("board, old, new, words", [
     ("p550", "harts = <3>", "harts = <4>", "/vms/beta/vcpu1: harts: this machine has no hart 4"),
-    ("k3", "harts = <7>", "harts = <8>", "/vms/beta/vcpu3: harts: this machine has no hart 8"),
+    ("k3", "harts = <7>", "harts = <8>",
+     "/vms/beta/vcpu3: harts: hart 8 cannot be used: it has no H extension"),
+    ("k3", "harts = <7>", "harts = <16>", "/vms/beta/vcpu3: harts: this machine has no hart 16"),
     ("p550", "(2 << 30)", "(8 << 30)",
      "/vms/beta: memory: the VMs up to this one need 16384 MiB, this machine has 16350 MiB"),
     ("k3", "memory = /bits/ 64 <(4 << 30)>", "memory-at = /bits/ 64 <0x90000000 0x10000000>",

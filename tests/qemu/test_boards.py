@@ -67,7 +67,7 @@ def test_vm_check_knows_harts_without_h(tmp_path):
     """A vcpu on one of them is refused in the words of the boot; and so is a board of none else."""
     edits = [["-d", "host.dtb", CPUS + "1", "riscv,isa-extensions"],
              ["-t", "s", "host.dtb", CPUS + "1", "riscv,isa", "rv64imafdc_sstc"]]
-    words = "/vms/alpha/vcpu0: harts: this machine has no hart 1"
+    words = "/vms/alpha/vcpu0: harts: hart 1 cannot be used: it has no H extension"
     result = boot(tmp_path, edits, harts=2, profile="smp", vcpus=("1",), status=harness.REFUSED)
     assert result.own[-1] == "refused: " + words, str(result)
     arguments = ("--host", tmp_path / "host.dtb", "--include", harness.BUILD / "guests",
@@ -79,6 +79,17 @@ def test_vm_check_knows_harts_without_h(tmp_path):
     done = check(*arguments)
     assert done.returncode == 2 and done.stderr == (
         f"vm-check: {tmp_path}/host.dtb: has no hart with the H extension\n"), done.stderr
+
+
+def test_a_vcpu_on_a_hart_that_is_disabled(tmp_path):
+    """Boot and vm-check say so."""
+    edits = [["-t", "s", "host.dtb", CPUS + "1", "status", "disabled"]]
+    words = "/vms/alpha/vcpu0: harts: hart 1 cannot be used: the tree disables it"
+    result = boot(tmp_path, edits, harts=2, profile="smp", vcpus=("1",), status=harness.REFUSED)
+    assert result.own[-1] == "refused: " + words, str(result)
+    done = check("--host", tmp_path / "host.dtb", "--include", harness.BUILD / "guests",
+                 tmp_path / "bare.dts")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (1, words)
 
 
 def test_vm_check_knows_how_many_harts_there_may_be(tmp_path):
@@ -93,8 +104,9 @@ def test_vm_check_knows_how_many_harts_there_may_be(tmp_path):
         assert done.returncode == int(not good), done.stderr
         assert good == (f"  vcpu0     hart {hart}" in done.stdout.splitlines())
         if not good:
-            words = f"/vms/alpha/vcpu0: harts: this machine has no hart {hart}"
-            assert done.stderr.splitlines()[0] == words
+            words = ("this machine has no hart 63" if hart == 63 else
+                     "hart 64 cannot be used: Tally runs on 64 harts at most")
+            assert done.stderr.splitlines()[0] == "/vms/alpha/vcpu0: harts: " + words
 
 
 def test_memory_in_several_nodes(tmp_path):

@@ -110,6 +110,20 @@ void print_shared_places(const struct vm_tree *tree)
 		       tree->shared[i].host_base);
 }
 
+static void print_unused(const struct vm_ram *ram, bool json)
+{
+	const char *between = "", *why;
+	uint64_t bytes;
+
+	for (uint32_t i = 0; (why = vm_ram_unused(ram, i, &bytes)); i++) {
+		if (!bytes)
+			continue;
+		printf(json ? "%s\"%" PRIu64 " MiB of RAM%s\"" : "%s%" PRIu64 " MiB of RAM%s\n",
+		       between, bytes >> 20, why);
+		between = json ? "," : "";
+	}
+}
+
 void print_banks(const struct vm_tree *tree, const struct vm_limits *limits)
 {
 	for (uint32_t i = 0; i < limits->ram.n; i++) {
@@ -122,6 +136,7 @@ void print_banks(const struct vm_tree *tree, const struct vm_limits *limits)
 			printf("%" PRIu32 " shared, ", use.shared);
 		printf("%" PRIu64 " MiB free\n", use.free >> 20);
 	}
+	print_unused(&limits->ram, false);
 }
 
 void print_json_banks(const struct vm_tree *tree, const struct vm_limits *limits)
@@ -136,5 +151,7 @@ void print_json_banks(const struct vm_tree *tree, const struct vm_limits *limits
 		       i ? "," : "", bank->from, bank->to - bank->from,
 		       use.tally ? "true" : "false", use.vms, use.shared, use.free);
 	}
+	printf("],\"unused\":[");
+	print_unused(&limits->ram, true);
 	printf("],");
 }

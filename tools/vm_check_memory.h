@@ -25,7 +25,8 @@ const char *host_memory(const void *tree, const struct ram_options *given, uint6
 void print_places(const struct vm_config *vm);
 void print_shared_places(const struct vm_tree *tree);
 
-/* Prints what lies in each bank as lines, or as a member of a JSON object. */
+/* Prints what lies in each bank, and which RAM is not used, as lines, or as members of a JSON
+ * object. */
 void print_banks(const struct vm_tree *tree, const struct vm_limits *limits);
 void print_json_banks(const struct vm_tree *tree, const struct vm_limits *limits);
 

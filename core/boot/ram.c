@@ -93,18 +93,13 @@ uint64_t ram_sum(void)
 
 void ram_report_unused(void)
 {
-	const struct vm_ram *ram = &platform.ram;
+	const char *why;
+	uint64_t bytes;
 
-	if (ram->before)
-		log_line("%lu MiB of RAM before Tally are not used: the host's tree does not say "
-		         "where in them the firmware is",
-		         ram->before >> 20);
-	if (ram->behind)
-		log_line("%lu MiB of RAM are not used: they lie behind what the host's tree keeps",
-		         ram->behind >> 20);
-	if (ram->beyond)
-		log_line("%lu MiB of RAM are not used: Tally uses %u banks at most",
-		         ram->beyond >> 20, VM_MAX_BANKS);
+	for (uint32_t i = 0; (why = vm_ram_unused(&platform.ram, i, &bytes)); i++) {
+		if (bytes)
+			log_line("%lu MiB of RAM%s", bytes >> 20, why);
+	}
 }
 
 void ram_report_use(const struct vm_tree *tree, const struct vm_limits *limits)

@@ -479,6 +479,10 @@ void vm_guest_ranges(const struct vm_ram *ram, uint64_t tree_size, struct vm_gue
 /* Returns the bank that has this address, or NULL. */
 const struct vm_range *vm_bank_of(const struct vm_ram *ram, uint64_t address);
 
+/* Returns why RAM of the number-th kind is not used, in words that follow "N MiB of RAM", and how
+ * much, perhaps 0 bytes. NULL: there are not so many kinds. */
+const char *vm_ram_unused(const struct vm_ram *ram, uint32_t number, uint64_t *bytes);
+
 /* Returns the bytes of all ranges for VMs. */
 uint64_t vm_guest_sum(const struct vm_guests *guests);
 

@@ -261,6 +261,19 @@ def test_tally_does_not_lie_in_what_is_kept(tmp_path):
     assert "/reserved-memory: video@181000000: 0x181000000 lies in Tally or" in done.stderr
 
 
+def test_ram_that_is_not_used(tmp_path):
+    """Before Tally, if nothing tells where the firmware is there."""
+    tree = FOLDER / "p550-vms.dts"
+    host = compiled(tmp_path, "p550", "-r {} /reserved-memory/mmode_resv0@80000000")
+    words = ("258 MiB of RAM before Tally are not used: the host's tree does not say where in them "
+             "the firmware is")
+    where = ("--board-ram", "0x90000000", "--host", host, tree)
+    assert words in check(*where).stdout.splitlines()
+    assert json.loads(check("--json", *where).stdout)["unused"] == [words]
+    text, data = accepted(host, tree)
+    assert "not used" not in text and data["unused"] == []
+
+
 def test_a_tree_without_memory(tmp_path):
     """As in Linux's sources, where the firmware is to add the node."""
     host = compiled(tmp_path, "p550", "-r {} /memory@80000000")

@@ -63,8 +63,11 @@ const char *isa_name(enum isa_ext ext)
 	return ext_names[ext];
 }
 
-uint64_t isa_bit(const char *name, size_t len)
+uint64_t isa_bits(const char *name, size_t len)
 {
+	/* RISC-V Unprivileged ISA, "B" Extension. */
+	if (len == 1 && (name[0] | 0x20) == 'b')
+		return BIT(ISA_ZBA) | BIT(ISA_ZBB) | BIT(ISA_ZBS);
 	for (size_t e = 0; e < ISA_EXTENSIONS; e++) {
 		size_t i = 0;
 
@@ -84,7 +87,7 @@ uint64_t isa_list(const char *list, size_t len)
 	for (size_t i = 0; i < len; i++) {
 		if (list[i])
 			continue;
-		bits |= isa_bit(&list[start], i - start);
+		bits |= isa_bits(&list[start], i - start);
 		start = i + 1;
 	}
 	return bits;
@@ -128,13 +131,13 @@ uint64_t isa_parse(const char *isa, size_t len)
 	size_t i = 4; /* skips "rv64" */
 
 	for (; i < len && isa[i] && isa[i] != '_' && !begins_word(&isa[i], len - i); i++)
-		bits |= isa_bit(&isa[i], 1);
+		bits |= isa_bits(&isa[i], 1);
 	while (i < len && isa[i]) {
 		size_t start = i += isa[i] == '_';
 
 		while (i < len && isa[i] && isa[i] != '_')
 			i++;
-		bits |= isa_bit(&isa[start], without_version(&isa[start], i - start));
+		bits |= isa_bits(&isa[start], without_version(&isa[start], i - start));
 	}
 	return bits;
 }

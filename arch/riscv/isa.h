@@ -72,9 +72,9 @@ enum isa_ext {
 
 const char *isa_name(enum isa_ext ext);
 
-/* Returns the bit of an extension name in the host tree, in upper or lower case. 0: unknown
- * name. */
-uint64_t isa_bit(const char *name, size_t len);
+/* Returns the bits of an extension name in the host tree, in upper or lower case: one, or those of
+ * the extensions that the name stands for. 0: unknown name. */
+uint64_t isa_bits(const char *name, size_t len);
 
 /* Returns the extensions in the strings of riscv,isa-extensions, of `len` bytes with their NULs. */
 uint64_t isa_list(const char *list, size_t len);

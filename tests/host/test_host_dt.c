@@ -401,6 +401,24 @@ static void isa_strings(void **state)
 	assert_int_equal(platform.irqchip.kind, IRQCHIP_NONE);
 }
 
+/* B stands for three extensions, in a string and in a list. */
+static void isa_with_b(void **state)
+{
+	const uint64_t b = BIT(ISA_ZBA) | BIT(ISA_ZBB) | BIT(ISA_ZBS);
+
+	(void)state;
+	use_board("kunminghu");
+	fdt_delprop(board, find("/cpus/cpu@1"), "riscv,isa-extensions");
+	set_text("/cpus/cpu@1", "riscv,isa", "rv64imafdcbvh_zbc_zfh");
+	assert_string_equal(start(0x80200000, 0), "");
+	assert_int_equal(platform.harts[1].isa,
+	                 b | BIT(ISA_H) | BIT(ISA_V) | BIT(ISA_ZBC) | BIT(ISA_ZFH));
+	assert_int_equal(
+	    fdt_setprop(board, find("/cpus/cpu@1"), "riscv,isa-extensions", "h\0B", 4), 0);
+	assert_string_equal(start(0x80200000, 0), "");
+	assert_int_equal(platform.harts[1].isa, b | BIT(ISA_H));
+}
+
 static void ids_and_places_in_another_order(void **state)
 {
 	(void)state;
@@ -671,7 +689,7 @@ int main(void)
 	    cmocka_unit_test(harts_of_a_plic),
 	    cmocka_unit_test(harts_that_are_not_used),
 	    cmocka_unit_test(a_board_without_h),
-	    cmocka_unit_test(isa_strings),
+	    cmocka_unit_test(isa_strings), cmocka_unit_test(isa_with_b),
 	    cmocka_unit_test(ids_and_places_in_another_order),
 	    cmocka_unit_test(ids_of_clusters),
 	    cmocka_unit_test(harts_in_groups),

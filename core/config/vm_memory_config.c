@@ -78,7 +78,11 @@ static bool check_bank(const struct vm_blob *b, int node, const struct vm_ram *r
 		                      "%s at 0x%llx",
 		                      (ull)base, bank == ram->banks ? "begins" : "goes on",
 		                      (ull)bank->from);
-	if (base > bank->to || size > bank->to - base)
+	if (base >= bank->to)
+		return vm_refuse_text(b, VM_REFUSED_MEMORY_RAM, node, "memory-at",
+		                      "the memory at 0x%llx begins behind the end of RAM, 0x%llx",
+		                      (ull)base, (ull)bank->to);
+	if (size > bank->to - base)
 		return vm_refuse_text(
 		    b, VM_REFUSED_MEMORY_RAM, node, "memory-at",
 		    bank == last ? "the memory at 0x%llx goes on behind the end of RAM, 0x%llx"

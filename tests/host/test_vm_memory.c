@@ -351,7 +351,7 @@ static void where_there_is_none(void **state)
 	        "0x80000000");
 	AT(t, BETA, 0x8a200000, MIB(2));
 	refused(t, VM_REFUSED_MEMORY_RAM,
-	        "/vms/beta: memory-at: the memory at 0x8a200000 goes on behind the end of RAM, "
+	        "/vms/beta: memory-at: the memory at 0x8a200000 begins behind the end of RAM, "
 	        "0x8a200000");
 	AT(t, BETA, 0x8a000000, MIB(4));
 	refused(t, VM_REFUSED_MEMORY_RAM,
@@ -359,7 +359,7 @@ static void where_there_is_none(void **state)
 	        "0x8a200000");
 	AT(t, BETA, 0xffffffffffe00000, MIB(2));
 	refused(t, VM_REFUSED_MEMORY_RAM,
-	        "/vms/beta: memory-at: the memory at 0xffffffffffe00000 goes on behind the end of "
+	        "/vms/beta: memory-at: the memory at 0xffffffffffe00000 begins behind the end of "
 	        "RAM, 0x8a200000");
 	/* Its end wraps to where there is RAM. */
 	AT(t, BETA, 0x84000000, 0ULL - MIB(2));

@@ -61,6 +61,8 @@ REFUSALS = [
      "begins at 0x80000000"),
     ("memory =", "memory-at = /bits/ 64 <0xbfe00000 0x400000>; memory =",
      "/vms/one: memory-at: the memory at 0xbfe00000 goes on behind the end of RAM, 0xc0000000"),
+    ("memory =", "memory-at = /bits/ 64 <0xc0000000 0x200000>; memory =",
+     "/vms/one: memory-at: the memory at 0xc0000000 begins behind the end of RAM, 0xc0000000"),
     ("memory =", "memory-at = /bits/ 64 <0x81e00000 0x200000>; memory =",
      "/vms/one: memory-at: the memory at 0x81e00000 begins in what Tally keeps of RAM, up to "
      "0x82000000"),

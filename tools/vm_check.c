@@ -470,16 +470,21 @@ static void print_json_refused(const char *line)
 static void print_all_refused(void *blob, size_t size, const struct vm_limits *limits,
                               struct vm_tree *tree, const struct vm_refusal *why, bool json)
 {
+	/* Of a refused tree no VM has anything. */
+	static const struct vm_tree none;
+
 	if (!json) {
-		/* "no hart 9" may be one that the board has. */
-		if (limits->host_tree &&
-		    (why->code == VM_REFUSED_HART || why->code == VM_REFUSED_HARTS))
+		if (limits->host_tree) {
 			print_harts(limits->host_tree);
+			print_banks(&none, limits);
+		}
 		vm_config_refusals(blob, size, limits, tree, print_refused);
 		return;
 	}
 	printf("{");
 	print_json_host(limits->host_tree);
+	if (limits->host_tree)
+		print_json_banks(&none, limits);
 	printf("\"refusal\":{\"node\":");
 	print_json_string(why->node);
 	printf(",\"property\":");

@@ -189,6 +189,17 @@ def test_what_a_board_has_not(tmp_path, board, old, new, words):
     assert why == words
 
 
+def test_a_refusal_shows_what_there_is(tmp_path):
+    """The harts, and the RAM for VMs, of which none is given."""
+    host = compiled(tmp_path, "p550")
+    tree = vms(tmp_path, "p550", "(2 << 30)", "(8 << 30)")
+    ram = "RAM 0x80000000 to 0x47fffffff: Tally, 0 VMs, 16350 MiB free"
+    assert refused(host, tree)[1].splitlines() == ["harts       " + HARTS["p550"][0], ram]
+    data = json.loads(check("--json", "--host", host, tree).stdout)
+    assert [group["ids"] for group in data["harts"]] == [[0, 1, 2, 3]]
+    assert [bank["free"] >> 20 for bank in data["banks"]] == [16350]
+
+
 @pytest.mark.parametrize("board, alone, shared", [
     ("p550", False, False), ("k3", True, None), ("tt-atlantis", True, None),
     ("xiangshan-kunminghu", True, None)])
@@ -220,7 +231,9 @@ def test_tallys_bank(tmp_path):
                    "RAM, up to 0x2000000")
 
 
-FIRMWARE_AT = "-t x {} /reserved-memory/mmode_resv0@0 reg %s 0 40000"
+# Of Atlantis: the firmware is in the other bank.
+FIRMWARE_ABOVE = ["-r {} /reserved-memory/mmode_resv1@40000",
+                  "-t x {} /reserved-memory/mmode_resv0@0 reg 1 80000000 0 40000"]
 
 
 def kept(name, reg):
@@ -237,7 +250,7 @@ def tallys(host, *options):
 
 def test_tally_is_where_the_firmware_is(tmp_path):
     """That is memory which nobody may map. What a driver has says nothing of it."""
-    edits = [FIRMWARE_AT % "1 80000000", *kept("frames@100000", "0 100000 0 80000")]
+    edits = [*FIRMWARE_ABOVE, *kept("frames@100000", "0 100000 0 80000")]
     host = compiled(tmp_path, "tt-atlantis", *edits)
     assert tallys(host) == ["0x180000000"]
     assert tallys(host, "--board-ram", "0x0") == ["0x0"]
@@ -245,7 +258,7 @@ def test_tally_is_where_the_firmware_is(tmp_path):
 
 def test_tally_does_not_lie_in_what_is_kept(tmp_path):
     """Not even beside the firmware. If the user says that it does, vm-check says what boot says."""
-    edits = [FIRMWARE_AT % "1 80000000", *kept("video@181000000", "1 81000000 0 1000")]
+    edits = [*FIRMWARE_ABOVE, *kept("video@181000000", "1 81000000 0 1000")]
     host = compiled(tmp_path, "tt-atlantis", *edits)
     assert tallys(host) == ["0x0"]
     for at, words in (
@@ -264,7 +277,7 @@ def test_tally_does_not_lie_in_what_is_kept(tmp_path):
 def test_ram_that_is_not_used(tmp_path):
     """Before Tally, if nothing tells where the firmware is there."""
     tree = FOLDER / "p550-vms.dts"
-    host = compiled(tmp_path, "p550", "-r {} /reserved-memory/mmode_resv0@80000000")
+    host = compiled(tmp_path, "p550", "-r {} /reserved-memory")
     words = ("258 MiB of RAM before Tally are not used: the host's tree does not say where in them "
              "the firmware is")
     where = ("--board-ram", "0x90000000", "--host", host, tree)

@@ -402,7 +402,16 @@ static void print_json_host(const void *host)
 		return;
 	printf("\"harts\":");
 	print_json_harts(host);
-	printf(",");
+	printf(",\"console_input\":%s,", host_input_lacks(host) ? "false" : "true");
+}
+
+static void print_host(const void *host)
+{
+	if (!host)
+		return;
+	print_harts(host);
+	if (host_input_lacks(host))
+		printf("console input by %s\n", host_input_lacks(host));
 }
 
 static void print_accepted(const struct vm_tree *tree, const struct options *o,
@@ -418,8 +427,7 @@ static void print_accepted(const struct vm_tree *tree, const struct options *o,
 			printf("\"core\":\"%s\",", tree->selectors.core);
 		printf("\"vms\":[");
 	} else {
-		if (limits->host_tree)
-			print_harts(limits->host_tree);
+		print_host(limits->host_tree);
 		if (tree->has_selectors)
 			print_selectors(&tree->selectors);
 	}
@@ -474,10 +482,9 @@ static void print_all_refused(void *blob, size_t size, const struct vm_limits *l
 	static const struct vm_tree none;
 
 	if (!json) {
-		if (limits->host_tree) {
-			print_harts(limits->host_tree);
+		print_host(limits->host_tree);
+		if (limits->host_tree)
 			print_banks(&none, limits);
-		}
 		vm_config_refusals(blob, size, limits, tree, print_refused);
 		return;
 	}
@@ -535,6 +542,8 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 		void *host = read_file(o->host, &size);
 		const char *wrong = host_is_wrong(host, size);
 
+		if (!wrong)
+			wrong = host_lacks(host);
 		if (wrong)
 			die(o->host, wrong);
 		limits.host_tree = host;

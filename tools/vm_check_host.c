@@ -40,6 +40,29 @@ const char *host_is_wrong(const void *tree, size_t size)
 	return NULL;
 }
 
+const char *host_lacks(const void *tree)
+{
+	static char text[128];
+	uint32_t hz;
+	const char *name, *why = host_clock(tree, &hz, &name);
+
+	if (!why)
+		return NULL;
+	snprintf(text, sizeof(text), "%s%s%s", name ? name : "", name ? ": " : "", why);
+	return text;
+}
+
+const char *host_input_lacks(const void *tree)
+{
+	int uart = host_tree_console(tree);
+	struct host_place place = host_place_of(tree, uart);
+	uint64_t base, size;
+
+	if (uart < 0 || host_tree_reg(&place, 0, &base, &size) != HOST_REG_OK)
+		return HOST_NO_UART;
+	return host_tree_chip(tree).node < 0 ? HOST_NO_CHIP : NULL;
+}
+
 /* A list of extensions is right where a string is there, too, as at boot. */
 static uint64_t isa_of(const void *tree, int cpu)
 {

@@ -19,6 +19,13 @@ struct host_hart {
 /* Returns why a file of `size` bytes is no host's device tree. NULL: it is one. */
 const char *host_is_wrong(const void *tree, size_t size);
 
+/* Returns why Tally does not run on the harts of such a tree, in boot's words until the next call.
+ * NULL: it does. */
+const char *host_lacks(const void *tree);
+
+/* Returns what boot says of the console's input if there is none. NULL: there is. */
+const char *host_input_lacks(const void *tree);
+
 /* Goes to the node of the next hart. Returns false if there is none. */
 bool host_hart_next(struct host_cpu *cpu, struct host_hart *hart);
 

@@ -5,6 +5,7 @@
 #include "core/boot/boot_report.h"
 #include "core/boot/hart_table.h"
 #include "core/boot/ram.h"
+#include "core/config/host_tree.h"
 #include "core/lib/event_names.h"
 #include "core/log.h"
 #include "core/panic.h"
@@ -268,14 +269,14 @@ static void report_harts(void)
 static const char *console_input(void)
 {
 	static const char *const by[] = {
-	    [IRQCHIP_NONE] = "nothing: no interrupt controller that Tally knows",
+	    [IRQCHIP_NONE] = HOST_NO_CHIP,
 	    [IRQCHIP_PLIC] = "PLIC",
 	    [IRQCHIP_APLIC] = "APLIC",
 	    [IRQCHIP_IMSIC] = "APLIC and IMSIC",
 	};
 
 	if (!platform.uart_base)
-		return "nothing: the host tree names no UART that Tally knows";
+		return HOST_NO_UART;
 	return by[platform.irqchip.kind];
 }
 

@@ -87,22 +87,12 @@ static const char *known_mmu_type(const void *dtb, int cpu)
 	return "riscv,sv39";
 }
 
-/* In /cpus, or in each of its nodes; all harts have one clock. */
-static void read_timebase(const void *dtb, int node)
+static void read_timebase(const void *dtb)
 {
-	int len;
-	const fdt32_t *cells = fdt_getprop(dtb, node, "timebase-frequency", &len);
-	uint64_t hz = cells && (len == 4 || len == 8) ? read_cells(cells, len / 4) : 0;
+	const char *name, *why = host_clock(dtb, &platform.timebase, &name);
 
-	if (!cells)
-		return;
-	if (hz < 1000 || hz > UINT32_MAX)
-		platform_lacks("host tree: %s: timebase-frequency is no clock that Tally knows",
-		               fdt_get_name(dtb, node, NULL));
-	if (platform.timebase && platform.timebase != hz)
-		platform_lacks("host tree: %s: its timebase-frequency is not that of others",
-		               fdt_get_name(dtb, node, NULL));
-	platform.timebase = (uint32_t)hz;
+	if (why)
+		platform_lacks("host tree: %s%s%s", name ? name : "", name ? ": " : "", why);
 }
 
 static void read_hart(const void *dtb, int cpu, uint64_t hartid)
@@ -144,13 +134,10 @@ static void read_cpus(const void *dtb, uint64_t boot_hartid)
 {
 	struct host_cpu cpu = host_cpus(dtb);
 
-	if (cpu.cpus < 0)
-		platform_lacks("host tree: no /cpus");
-	read_timebase(dtb, cpu.cpus);
+	read_timebase(dtb);
 	while (host_cpu_next(&cpu)) {
 		if (cpu.disabled)
 			continue;
-		read_timebase(dtb, cpu.node);
 		if (cpu.hartid == boot_hartid && !platform.mmu_type)
 			platform.mmu_type = known_mmu_type(dtb, cpu.node);
 		if (platform.n_harts == MAX_HARTS - !platform.mmu_type &&
@@ -161,8 +148,6 @@ static void read_cpus(const void *dtb, uint64_t boot_hartid)
 		else
 			platform.harts_unused++;
 	}
-	if (!platform.timebase)
-		platform_lacks("host tree: no timebase-frequency in /cpus or a hart's node");
 	if (!platform.mmu_type)
 		platform_lacks("host tree: /cpus has no node of boot hart %lu, or it is disabled",
 		               boot_hartid);

@@ -44,7 +44,7 @@ bool host_cpu_next(struct host_cpu *cpu)
 	return false;
 }
 
-_Static_assert(VM_MAX_HARTS == 64, "the words below");
+_Static_assert(VM_MAX_HARTS == 64, "below");
 
 const char *host_cpu_unread(const void *tree, uint64_t hartid)
 {
@@ -56,4 +56,48 @@ const char *host_cpu_unread(const void *tree, uint64_t hartid)
 			                    : "Tally runs on 64 harts at most";
 	}
 	return NULL;
+}
+
+/* Each node that says it has to say the same. Returns what is wrong. */
+static const char *read_clock(const void *tree, int node, uint32_t *hz)
+{
+	int size;
+	const fdt32_t *cells = fdt_getprop(tree, node, "timebase-frequency", &size);
+	uint64_t own = 0;
+
+	if (!cells)
+		return NULL;
+	if (size == 4 || size == 8)
+		own = fdt32_ld(&cells[0]);
+	if (size == 8)
+		own = own << 32 | fdt32_ld(&cells[1]);
+	if (own < 1000 || own > UINT32_MAX)
+		return "timebase-frequency is no clock that Tally knows";
+	if (*hz && *hz != own)
+		return "its timebase-frequency is not that of others";
+	*hz = (uint32_t)own;
+	return NULL;
+}
+
+const char *host_clock(const void *tree, uint32_t *hz, const char **name)
+{
+	struct host_cpu cpu = host_cpus(tree);
+	int node = cpu.cpus;
+	const char *why;
+
+	*hz = 0;
+	*name = NULL;
+	if (cpu.cpus < 0)
+		return "no /cpus";
+	why = read_clock(tree, node, hz);
+	while (!why && host_cpu_next(&cpu)) {
+		node = cpu.node;
+		if (!cpu.disabled)
+			why = read_clock(tree, node, hz);
+	}
+	if (why)
+		*name = fdt_get_name(tree, node, NULL);
+	else if (!*hz)
+		why = "no timebase-frequency in /cpus or a hart's node";
+	return why;
 }

@@ -26,4 +26,8 @@ bool host_cpu_next(struct host_cpu *cpu);
  * tree has no hart with this id. */
 const char *host_cpu_unread(const void *tree, uint64_t hartid);
 
+/* Reads the clock that all harts have: timebase-frequency of /cpus, or of each of its nodes that is
+ * not disabled. Returns why there is none; *name is that of the node which is wrong, or NULL. */
+const char *host_clock(const void *tree, uint32_t *hz, const char **name);
+
 #endif

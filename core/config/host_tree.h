@@ -76,6 +76,10 @@ int host_tree_stdout(const void *tree);
  * can drive. Negative: there is none, or stdout-path names another, which is the firmware's. */
 int host_tree_console(const void *tree);
 
+/* Why there is no input from a console: of boot and of tools/vm-check. */
+#define HOST_NO_UART "nothing: the host tree names no UART that Tally knows"
+#define HOST_NO_CHIP "nothing: no interrupt controller that Tally knows"
+
 /* The first controller that is not disabled and interrupts S-mode of some hart. */
 struct host_chip host_tree_chip(const void *tree);
 

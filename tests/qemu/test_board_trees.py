@@ -274,6 +274,33 @@ def test_tally_does_not_lie_in_what_is_kept(tmp_path):
     assert "/reserved-memory: video@181000000: 0x181000000 lies in Tally or" in done.stderr
 
 
+@pytest.mark.parametrize("edits, words", [
+    (["-d {} /cpus timebase-frequency"], "no timebase-frequency in /cpus or a hart's node"),
+    (["-t x {} /cpus timebase-frequency 1"],
+     "cpus: timebase-frequency is no clock that Tally knows"),
+    (["-t x {} /cpus/cpu@3 timebase-frequency 1000000"],
+     "cpu@3: its timebase-frequency is not that of others"),
+])
+def test_clocks_that_boot_refuses(tmp_path, edits, words):
+    host = compiled(tmp_path, "p550", *edits)
+    done = check("--host", host, FOLDER / "p550-vms.dts")
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", f"vm-check: {host}: {words}\n")
+
+
+@pytest.mark.parametrize("path, words", [
+    ("/soc/serial@50900000", "the host tree names no UART that Tally knows"),
+    ("/soc/interrupt-controller@c000000", "no interrupt controller that Tally knows"),
+])
+def test_a_board_without_input(tmp_path, path, words):
+    """In boot's words. There is none to tell if all is there."""
+    host = compiled(tmp_path, "p550", f"-t s {{}} {path} compatible nobody,knows")
+    text, data = accepted(host, FOLDER / "p550-vms.dts")
+    assert f"console input by nothing: {words}" in text.splitlines()
+    assert data["console_input"] is False
+    text, data = accepted(compiled(tmp_path, "p550"), FOLDER / "p550-vms.dts")
+    assert "console input" not in text and data["console_input"] is True
+
+
 def test_ram_that_is_not_used(tmp_path):
     """Before Tally, if nothing tells where the firmware is there."""
     tree = FOLDER / "p550-vms.dts"

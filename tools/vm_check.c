@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/config/host_memory.h"
 #include "core/config/vm_config.h"
 #include "core/config/vm_memory.h"
 #include "core/config/vm_refusals.h"
@@ -525,6 +526,14 @@ static const char *differ(uint32_t hart, uint32_t other)
 	           : "harts # and # have different extensions";
 }
 
+static const char *compared_file;
+
+/* Boot says so, too, and goes on. */
+static void tell_broken(const char *above, const char *name, const char *why)
+{
+	fprintf(stderr, "vm-check: %s: %s%s: reg: %s\n", compared_file, above, name, why);
+}
+
 static const char *unusable(uint64_t id)
 {
 	return hart_unused(compared, id);
@@ -542,6 +551,9 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 		void *host = read_file(o->host, &size);
 		const char *wrong = host_is_wrong(host, size);
 
+		compared_file = o->host;
+		if (!wrong)
+			host_memory_broken(host, tell_broken);
 		if (!wrong)
 			wrong = host_lacks(host);
 		if (wrong)

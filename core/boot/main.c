@@ -157,6 +157,7 @@ static void make_memory(uint64_t hartid, const void *dtb)
 	struct host_reserved kept;
 	const void *aside;
 
+	ram_report_broken(dtb);
 	/* Without a bank the VM tree may go elsewhere. Nothing new lies in Tally. */
 	if (!ram_try(dtb))
 		host_memory_keep(dtb, image(), platform.tree_size, &platform.ram, &kept);

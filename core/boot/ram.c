@@ -3,7 +3,7 @@
 
 #include "arch/riscv/touch.h"
 #include "core/boot/boot_report.h"
-#include "core/config/host_reserved.h"
+#include "core/config/host_memory.h"
 #include "core/config/vm_memory.h"
 #include "core/lib/text.h"
 #include "core/log.h"
@@ -80,6 +80,16 @@ bool ram_try(const void *dtb)
 	all = n == ram->n;
 	ram->n = n;
 	return all;
+}
+
+static void tell_broken(const char *above, const char *name, const char *why)
+{
+	log_line("host tree: %s%s: reg: %s", above, name, why);
+}
+
+void ram_report_broken(const void *dtb)
+{
+	host_memory_broken(dtb, tell_broken);
 }
 
 uint64_t ram_sum(void)

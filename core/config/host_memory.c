@@ -2,6 +2,8 @@
 /* Devicetree Specification 0.4, 3.4: several nodes, and several ranges in one. */
 #include "core/config/host_memory.h"
 
+#include <libfdt.h>
+
 #include "core/config/dt_path.h"
 #include "core/config/host_tree.h"
 #include "core/lib/types.h"
@@ -145,4 +147,46 @@ bool host_memory_keep(const void *tree, struct vm_range image, uint64_t tree_siz
 		vm_guest_ranges(ram, tree_size, &guests);
 	while (guests.n && end_before(tree, ram, &guests.tree, found));
 	return true;
+}
+
+/* Why a node's reg cannot be read to its end. NULL: it can. */
+static const char *why_broken(const struct host_place *place)
+{
+	uint64_t base, size;
+	enum host_reg found;
+	uint32_t i = 0;
+
+	do
+		found = host_tree_reg(place, i++, &base, &size);
+	while (found == HOST_REG_OK);
+	if (found == HOST_REG_NONE)
+		return NULL;
+	return found == HOST_REG_BROKEN
+	           ? "is no list of addresses and sizes, or one ends behind all addresses"
+	           : "has cells that #address-cells and #size-cells above it do not allow";
+}
+
+void host_memory_broken(const void *tree,
+                        void (*tell)(const char *above, const char *name, const char *why))
+{
+	int node, above = fdt_subnode_offset(tree, 0, "reserved-memory");
+	struct host_place place = {.tree = tree, .depth = 1};
+	const char *why;
+
+	for (node = dt_memory(tree, -1); node >= 0; node = dt_memory(tree, node)) {
+		place.node[1] = node;
+		why = host_tree_is_disabled(tree, node) ? NULL : why_broken(&place);
+		if (why)
+			tell("/", fdt_get_name(tree, node, NULL), why);
+	}
+	if (above < 0)
+		return;
+	place.node[0] = above;
+	fdt_for_each_subnode(node, tree, above)
+	{
+		place.node[1] = node;
+		why = host_tree_is_disabled(tree, node) ? NULL : why_broken(&place);
+		if (why)
+			tell("/reserved-memory/", fdt_get_name(tree, node, NULL), why);
+	}
 }

@@ -39,4 +39,9 @@ bool host_memory_find(const void *tree, struct vm_range image, struct vm_ram *ra
 bool host_memory_keep(const void *tree, struct vm_range image, uint64_t tree_size,
                       struct vm_ram *ram, struct host_reserved *found);
 
+/* Tells of each memory node, and each node below /reserved-memory, whose reg cannot be read to its
+ * end: the path as two strings, and why. What stands there is neither used nor kept. */
+void host_memory_broken(const void *tree,
+                        void (*tell)(const char *above, const char *name, const char *why));
+
 #endif

@@ -14,7 +14,7 @@
 #include "core/boot/boot_report.h"
 #include "core/boot/harts.h"
 #include "core/boot/host_dt.h"
-#include "core/config/host_reserved.h"
+#include "core/config/host_memory.h"
 #include "core/log.h"
 #include "core/panic.h"
 #include "core/vm/platform.h"
@@ -204,6 +204,48 @@ static void what_is_kept_without_ranges(void **state)
 	assert_string_equal(start(0x80200000, 0),
 	                    "host tree: /reserved-memory: video: 0x81f00000 lies in Tally or its "
 	                    "tables");
+}
+
+static void add_broken(const char *above, const char *name, const char *why)
+{
+	size_t n = strlen(said);
+
+	snprintf(said + n, sizeof(said) - n, "%s%s %.6s\n", above, name, why);
+}
+
+static void set_cells(const char *path, uint32_t a, uint32_t b, uint32_t c, uint32_t d, int n)
+{
+	const fdt32_t cells[] = {cpu_to_fdt32(a), cpu_to_fdt32(b), cpu_to_fdt32(c),
+	                         cpu_to_fdt32(d)};
+
+	assert_int_equal(fdt_setprop(board, find(path), "reg", cells, 4 * n), 0);
+}
+
+/* Each node once, in boot and in vm-check. One without reg, or that is disabled, is not wrong. */
+static void memory_that_cannot_be_read(void **state)
+{
+	(void)state;
+	use_board("p550");
+	said[0] = 0;
+	host_memory_broken(board, add_broken);
+	assert_string_equal(said, "");
+	set_cells("/memory@80000000", 4, 0x80000000, 0, 0, 3);
+	set_cells("/reserved-memory/video@100000000", UINT32_MAX, UINT32_MAX, 0, 1, 4);
+	fdt_delprop(board, find("/reserved-memory/frames@47fc00000"), "reg");
+	host_memory_broken(board, add_broken);
+	assert_string_equal(said, "/memory@80000000 is no \n"
+	                          "/reserved-memory/video@100000000 is no \n");
+	set_text("/memory@80000000", "status", "disabled");
+	set_u32("/reserved-memory", "#address-cells", 3);
+	set_cells("/reserved-memory/video@100000000", 0, 0, 0, 0, 0);
+	said[0] = 0;
+	host_memory_broken(board, add_broken);
+	assert_non_null(strstr(said, "/reserved-memory/coprocessor@47ff00000 is no \n"));
+	assert_null(strstr(said, "/memory@80000000"));
+	set_u32("/reserved-memory", "#size-cells", 1);
+	said[0] = 0;
+	host_memory_broken(board, add_broken);
+	assert_non_null(strstr(said, "/reserved-memory/coprocessor@47ff00000 has ce\n"));
 }
 
 /* Ranges that touch are one bank, in whatever nodes they are. */
@@ -681,6 +723,7 @@ int main(void)
 	    cmocka_unit_test(what_is_kept_may_be_off),
 	    cmocka_unit_test(what_is_kept_without_ranges),
 	    cmocka_unit_test(no_memory_is_kept_from_tally),
+	    cmocka_unit_test(memory_that_cannot_be_read),
 	    cmocka_unit_test(a_bank_of_several_nodes),
 	    cmocka_unit_test(kept_memory_before_tally),
 	    cmocka_unit_test(an_image_that_is_not_at_the_start),

@@ -81,6 +81,20 @@ def test_vm_check_knows_harts_without_h(tmp_path):
         f"vm-check: {tmp_path}/host.dtb: has no hart with the H extension\n"), done.stderr
 
 
+def test_memory_that_cannot_be_read(tmp_path):
+    """Boot and vm-check tell it, and go on."""
+    edits = [*reserved((0x90000000, 0x1000)),
+             ["-t", "x", "host.dtb", KEPT + "90000000", "reg", "0", "90000000", "1000"]]
+    words = ("/reserved-memory/kept@90000000: reg: is no list of addresses and sizes, or one ends "
+             "behind all addresses")
+    result = boot(tmp_path, edits)
+    assert "host tree: " + words in result.own, str(result)
+    assert result.vm("alpha") == EXPECTED
+    host = tmp_path / "host.dtb"
+    done = check("--host", host, "--include", harness.BUILD / "guests", tmp_path / "bare.dts")
+    assert (done.returncode, done.stderr) == (0, f"vm-check: {host}: {words}\n")
+
+
 def test_a_vcpu_on_a_hart_that_is_disabled(tmp_path):
     """Boot and vm-check say so."""
     edits = [["-t", "s", "host.dtb", CPUS + "1", "status", "disabled"]]

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/config/host_cpus.h"
 #include "core/config/host_memory.h"
 #include "core/config/vm_config.h"
 #include "core/config/vm_memory.h"
@@ -232,6 +233,18 @@ static void print_shared(const struct vm_tree *tree, const struct vm_config *vm)
 	}
 }
 
+static void print_aia(const struct vm_config *vm, const struct vm_limits *limits)
+{
+	uint32_t hart = limits->harts.ids[vm->vcpus[0].first_hart];
+
+	printf("  interrupts aia: a guest interrupt file for each vcpu");
+	if (limits->host_tree)
+		printf(", of at most %" PRIu32
+		       " a hart\n            if the hart has fewer than its vcpus need: refused",
+		       host_cpu_guest_files(limits->host_tree, hart));
+	putchar('\n');
+}
+
 static void print_vm(const struct vm_tree *tree, const struct vm_config *vm,
                      const struct vm_limits *limits)
 {
@@ -260,7 +273,7 @@ static void print_vm(const struct vm_tree *tree, const struct vm_config *vm,
 		printf("  bootargs  %s\n", vm->bootargs);
 	printf("  console   %s\n", vm->console ? "on" : "off");
 	if (vm->aia)
-		printf("  interrupts aia: a guest interrupt file for each vcpu\n");
+		print_aia(vm, limits);
 	if (vm->turn_us != VM_TURN_US_DEFAULT)
 		printf("  turns     %" PRIu32 " us; share %" PRIu32 "\n", vm->turn_us, vm->share);
 	if (vm->no_look)

@@ -95,24 +95,18 @@ static void read_timebase(const void *dtb)
 		platform_lacks("host tree: %s%s%s", name ? name : "", name ? ": " : "", why);
 }
 
-static void read_hart(const void *dtb, int cpu, uint64_t hartid)
+static void read_hart(const struct host_cpu *cpu)
 {
 	uint32_t i = platform.n_harts++;
-	int intc;
 
-	platform.harts[i].hartid = hartid;
-	platform.harts[i].isa = read_isa(dtb, cpu);
-	platform.harts[i].intc_phandle = 0;
+	platform.harts[i].hartid = cpu->hartid;
+	platform.harts[i].isa = read_isa(cpu->tree, cpu->node);
+	platform.harts[i].intc_phandle = host_cpu_intc(cpu);
 	platform.harts[i].blocks = (struct cbo_blocks){
-	    .zicbom = read_u32(dtb, cpu, "riscv,cbom-block-size", 0),
-	    .zicboz = read_u32(dtb, cpu, "riscv,cboz-block-size", 0),
-	    .zicbop = read_u32(dtb, cpu, "riscv,cbop-block-size", 0),
+	    .zicbom = read_u32(cpu->tree, cpu->node, "riscv,cbom-block-size", 0),
+	    .zicboz = read_u32(cpu->tree, cpu->node, "riscv,cboz-block-size", 0),
+	    .zicbop = read_u32(cpu->tree, cpu->node, "riscv,cbop-block-size", 0),
 	};
-	fdt_for_each_subnode(intc, dtb, cpu)
-	{
-		if (fdt_getprop(dtb, intc, "interrupt-controller", NULL))
-			platform.harts[i].intc_phandle = fdt_get_phandle(dtb, intc);
-	}
 }
 
 /* The last hart that cannot run guests gives its place to one that can. */
@@ -144,7 +138,7 @@ static void read_cpus(const void *dtb, uint64_t boot_hartid)
 		    !hart_unusable(cpu.hartid, read_isa(dtb, cpu.node)))
 			make_room(boot_hartid);
 		if (platform.n_harts < MAX_HARTS - !platform.mmu_type)
-			read_hart(dtb, cpu.node, cpu.hartid);
+			read_hart(&cpu);
 		else
 			platform.harts_unused++;
 	}

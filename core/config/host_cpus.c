@@ -58,6 +58,30 @@ const char *host_cpu_unread(const void *tree, uint64_t hartid)
 	return NULL;
 }
 
+uint32_t host_cpu_intc(const struct host_cpu *cpu)
+{
+	uint32_t phandle = 0;
+	int node;
+
+	fdt_for_each_subnode(node, cpu->tree, cpu->node)
+	{
+		if (fdt_getprop(cpu->tree, node, "interrupt-controller", NULL))
+			phandle = fdt_get_phandle(cpu->tree, node);
+	}
+	return phandle;
+}
+
+uint32_t host_cpu_guest_files(const void *tree, uint64_t hartid)
+{
+	struct host_cpu cpu = host_cpus(tree);
+
+	while (host_cpu_next(&cpu)) {
+		if (cpu.hartid == hartid && !cpu.disabled)
+			return host_tree_guest_files(tree, host_cpu_intc(&cpu));
+	}
+	return 0;
+}
+
 /* Each node that says it has to say the same. Returns what is wrong. */
 static const char *read_clock(const void *tree, int node, uint32_t *hz)
 {

@@ -26,6 +26,13 @@ bool host_cpu_next(struct host_cpu *cpu);
  * tree has no hart with this id. */
 const char *host_cpu_unread(const void *tree, uint64_t hartid);
 
+/* Returns the phandle of the hart's own interrupt controller, which other controllers name. 0: it
+ * has none. */
+uint32_t host_cpu_intc(const struct host_cpu *cpu);
+
+/* Returns what host_tree_guest_files() does for the hart with this id. */
+uint32_t host_cpu_guest_files(const void *tree, uint64_t hartid);
+
 /* Reads the clock that all harts have: timebase-frequency of /cpus, or of each of its nodes that is
  * not disabled. Returns why there is none; *name is that of the node which is wrong, or NULL. */
 const char *host_clock(const void *tree, uint32_t *hz, const char **name);

@@ -233,21 +233,25 @@ int host_tree_console(const void *tree)
 	return node;
 }
 
+/* Whether a controller interrupts S-mode of the hart whose own controller is intc; 0: of any. */
+static bool interrupts_s(const void *tree, int node, uint32_t intc)
+{
+	int n;
+	const fdt32_t *pairs = get_cells(tree, node, "interrupts-extended", &n);
+
+	for (int i = 0; pairs && i + 1 < n; i += 2) {
+		if (fdt32_ld(&pairs[i + 1]) == IRQ_S_EXT && (!intc || fdt32_ld(&pairs[i]) == intc))
+			return true;
+	}
+	return false;
+}
+
 /* Whether the controller, or its MSI controller, interrupts S-mode of some hart. */
 static bool is_for_s(const void *tree, int node)
 {
 	uint32_t imsic = host_tree_u32(tree, node, "msi-parent", 0);
-	const fdt32_t *pairs;
-	int n;
 
-	if (imsic)
-		node = fdt_node_offset_by_phandle(tree, imsic);
-	pairs = get_cells(tree, node, "interrupts-extended", &n);
-	for (int i = 0; pairs && i + 1 < n; i += 2) {
-		if (fdt32_ld(&pairs[i + 1]) == IRQ_S_EXT)
-			return true;
-	}
-	return false;
+	return interrupts_s(tree, imsic ? fdt_node_offset_by_phandle(tree, imsic) : node, 0);
 }
 
 struct host_chip host_tree_chip(const void *tree)
@@ -275,16 +279,16 @@ struct host_chip host_tree_chip(const void *tree)
 	return (struct host_chip){.node = -1};
 }
 
-uint32_t host_tree_guest_files(const void *tree)
+uint32_t host_tree_guest_files(const void *tree, uint32_t intc)
 {
 	struct host_chip chip = host_tree_chip(tree);
 	uint32_t imsic = chip.cells == 2 ? host_tree_u32(tree, chip.node, "msi-parent", 0) : 0;
+	int node = imsic ? fdt_node_offset_by_phandle(tree, imsic) : -1;
 	uint32_t bits;
 
-	if (!imsic)
+	if (node < 0 || !intc || !interrupts_s(tree, node, intc))
 		return 0;
-	bits = host_tree_u32(tree, fdt_node_offset_by_phandle(tree, imsic),
-	                     "riscv,guest-index-bits", 0);
+	bits = host_tree_u32(tree, node, "riscv,guest-index-bits", 0);
 	return bits < HOST_FILE_BITS ? (1U << bits) - 1 : HOST_GUEST_FILES;
 }
 

@@ -83,9 +83,10 @@ int host_tree_console(const void *tree);
 /* The first controller that is not disabled and interrupts S-mode of some hart. */
 struct host_chip host_tree_chip(const void *tree);
 
-/* Returns how many guest interrupt files each hart's IMSIC may have at most, as the tree says: QEMU
- * may have fewer. 0: there is no IMSIC of S-mode, or its APLIC is disabled. */
-uint32_t host_tree_guest_files(const void *tree);
+/* Returns how many guest interrupt files the IMSIC of a hart may have at most, as the tree says:
+ * QEMU may have fewer. intc: the phandle of the hart's own controller. 0: there is no IMSIC of its
+ * S-mode, or its APLIC is disabled. */
+uint32_t host_tree_guest_files(const void *tree, uint32_t intc);
 
 /*
  * The index-th interrupt of a node. Returns 1 if there is one at the controller, 0 if the node has

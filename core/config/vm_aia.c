@@ -3,7 +3,7 @@
 
 #include <libfdt.h>
 
-#include "core/config/host_tree.h"
+#include "core/config/host_cpus.h"
 #include "core/config/vm_memory.h"
 
 /* Vcpus with a guest interrupt file on this hart, of the VMs before. */
@@ -26,7 +26,7 @@ static bool count_files(const struct vm_limits *limits, uint32_t hart, uint32_t 
 	if (limits->guest_files)
 		*files = limits->guest_files(hart);
 	else if (limits->host_tree)
-		*files = host_tree_guest_files(limits->host_tree);
+		*files = host_cpu_guest_files(limits->host_tree, limits->harts.ids[hart]);
 	else
 		return false;
 	return true;

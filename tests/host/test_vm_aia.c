@@ -115,7 +115,11 @@ static void files_by_the_tree(void **state)
 	use_board("aplic");
 	refused(t, VM_REFUSED_GUEST_FILES,
 	        "/vms/alpha: interrupts: \"aia\": hart 2 has no guest interrupt files");
+	/* Hart 2 is none of those whose S-mode it interrupts. */
 	set_u32(board, imsic, "riscv,guest-index-bits", 1);
+	refused(t, VM_REFUSED_GUEST_FILES,
+	        "/vms/alpha: interrupts: \"aia\": hart 2 has no guest interrupt files");
+	set_u32(board, "/cpus/cpu@0", "reg", 2);
 	refused(t, VM_REFUSED_GUEST_FILES,
 	        "/vms/alpha: interrupts: \"aia\": hart 2 has 1 guest interrupt file, and vcpu1 "
 	        "would be number 2 there");

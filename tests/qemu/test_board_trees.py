@@ -274,6 +274,20 @@ def test_tally_does_not_lie_in_what_is_kept(tmp_path):
     assert "/reserved-memory: video@181000000: 0x181000000 lies in Tally or" in done.stderr
 
 
+def test_guest_interrupt_files(tmp_path):
+    """The tree says how many there may be. A hart that no IMSIC interrupts has none."""
+    tree = vms(tmp_path, "xiangshan-kunminghu", "kernel = <&debian>",
+               'interrupts = "aia"; kernel = <&debian>')
+    text, _ = accepted(compiled(tmp_path, "xiangshan-kunminghu"), tree)
+    assert text.count(
+        "  interrupts aia: a guest interrupt file for each vcpu, of at most 7 a hart\n"
+        "            if the hart has fewer than its vcpus need: refused\n") == 2
+    host = compiled(tmp_path, "xiangshan-kunminghu",
+                    "-t x {} /cpus/cpu@0/interrupt-controller phandle 999")
+    why, _ = refused(host, tree)
+    assert why == '/vms/alpha: interrupts: "aia": hart 0 has no guest interrupt files'
+
+
 @pytest.mark.parametrize("edits, words", [
     (["-d {} /cpus timebase-frequency"], "no timebase-frequency in /cpus or a hart's node"),
     (["-t x {} /cpus timebase-frequency 1"],

@@ -22,13 +22,15 @@
 #include "tools/vm_check_text.h"
 
 #define QEMU_RAM_BASE UINT64_C(0x80000000)
+#define QEMU_COUNTERS UINT64_C(0x7fffd)
+#define NOT_COUNTED   UINT64_MAX
 
 struct options {
 	const char *file;
 	const char *host; /* NULL: not given */
 	uint32_t harts;   /* 0: not given */
 	struct ram_options ram;
-	uint64_t counters;
+	uint64_t counters; /* NOT_COUNTED: not given */
 	bool json;
 };
 
@@ -157,10 +159,23 @@ static const char *human(uint64_t bytes)
 	return text;
 }
 
-static void print_pmu(const struct vm_tree *tree, const struct vm_config *vm)
+/* Whether the VM has all counters that there are, and the host's tree does not say which. */
+static bool has_uncounted(const struct vm_config *vm, const struct vm_limits *limits)
 {
-	printf("  pmu       counters %s; reads %s",
-	       vm->pmu_counters ? set_list(vm->pmu_counters, true) : "none",
+	return limits->host_tree && !limits->hctrs && vm->pmu_counters == VM_ALL_COUNTERS;
+}
+
+static const char *counters_of(const struct vm_config *vm, const struct vm_limits *limits)
+{
+	if (has_uncounted(vm, limits))
+		return "as boot counts them";
+	return vm->pmu_counters ? set_list(vm->pmu_counters, true) : "none";
+}
+
+static void print_pmu(const struct vm_tree *tree, const struct vm_config *vm,
+                      const struct vm_limits *limits)
+{
+	printf("  pmu       counters %s; reads %s", counters_of(vm, limits),
 	       vm->pmu_trap_reads ? "trap" : "direct");
 	if (vm->pmu_snapshot)
 		printf("; snapshot");
@@ -294,7 +309,7 @@ static void print_vm(const struct vm_tree *tree, const struct vm_config *vm,
 	if (!vm->pmu)
 		printf("  pmu       off\n");
 	else
-		print_pmu(tree, vm);
+		print_pmu(tree, vm, limits);
 	print_devices(vm, limits->host_tree);
 }
 
@@ -314,12 +329,16 @@ static void print_json_string(const char *s)
 	putchar('"');
 }
 
-static void print_json_pmu(const struct vm_tree *tree, const struct vm_config *vm)
+static void print_json_pmu(const struct vm_tree *tree, const struct vm_config *vm,
+                           const struct vm_limits *limits)
 {
-	printf("{\"counters\":[%s],\"reads\":\"%s\",\"snapshot\":%s,\"freeze\":\"%s\","
+	if (has_uncounted(vm, limits))
+		printf("{\"counters\":null");
+	else
+		printf("{\"counters\":[%s]", set_list(vm->pmu_counters, false));
+	printf(",\"reads\":\"%s\",\"snapshot\":%s,\"freeze\":\"%s\","
 	       "\"idle_cycles\":%s,\"overflow\":%s,\"overflow_limit\":%u,\"at_boot\":",
-	       set_list(vm->pmu_counters, false), vm->pmu_trap_reads ? "trap" : "direct",
-	       vm->pmu_snapshot ? "true" : "false", vm->pmu_freeze_vcpu ? "vcpu" : "guest",
+	       vm->pmu_trap_reads ? "trap" : "direct", vm->pmu_snapshot ? "true" : "false", vm->pmu_freeze_vcpu ? "vcpu" : "guest",
 	       vm->pmu_idle_cycles ? "true" : "false", vm->pmu_overflow ? "true" : "false",
 	       vm->pmu_overflow_limit);
 	print_json_pmu_limits((uint32_t)(vm - tree->vms));
@@ -402,7 +421,7 @@ static void print_json_vm(const struct vm_tree *tree, const struct vm_config *vm
 	       vm->no_look ? "false" : "true", vm->share, vm->turn_us,
 	       names_of(tree, vm->controls, true));
 	if (vm->pmu)
-		print_json_pmu(tree, vm);
+		print_json_pmu(tree, vm, limits);
 	else
 		printf("null");
 	printf(",\"devices\":[");
@@ -555,7 +574,7 @@ static const char *unusable(uint64_t id)
 /* What the machine has that the tree is checked against. */
 static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 {
-	struct vm_limits limits = {.hctrs = o->counters};
+	struct vm_limits limits = {.hctrs = QEMU_COUNTERS};
 
 	limits.ram =
 	    one_bank(ram_begin(o), o->ram.size != RAM_NOT_GIVEN ? o->ram.size : 1ULL << 30);
@@ -572,6 +591,7 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 		if (wrong)
 			die(o->host, wrong);
 		limits.host_tree = host;
+		limits.hctrs = host_counters(host);
 		compared = host;
 		/* Other harts than the tree's cannot be compared. */
 		limits.differ = o->harts ? NULL : differ;
@@ -585,6 +605,8 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 	}
 	if (o->harts || !o->host)
 		limits.harts = first_harts(o->harts ? o->harts : 1);
+	if (o->counters != NOT_COUNTED)
+		limits.hctrs = o->counters;
 	compared_harts = limits.harts;
 	vm_guest_ranges(&limits.ram, tree_size, &limits.guests);
 	return limits;
@@ -593,7 +615,7 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 int main(int argc, char **argv)
 {
 	static struct vm_tree tree;
-	struct options o = {.ram = {RAM_NOT_GIVEN, RAM_NOT_GIVEN}, .counters = 0x7fffd};
+	struct options o = {.ram = {RAM_NOT_GIVEN, RAM_NOT_GIVEN}, .counters = NOT_COUNTED};
 	struct vm_limits limits;
 	struct vm_refusal why;
 	size_t size;

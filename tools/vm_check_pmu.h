@@ -5,6 +5,10 @@
 
 #include "core/config/vm_config.h"
 
+/* Returns the hardware counters that the host's tree names, and those that each hart has; 0: it
+ * names none. */
+uint64_t host_counters(const void *host);
+
 /* Prepares the functions below. Once, with an accepted tree and what it was checked against. */
 void pmu_prepare(const struct vm_tree *tree, const struct vm_limits *limits);
 

@@ -213,6 +213,23 @@ def test_samples_on_each_board(tmp_path, board, alone, shared):
         assert found == [wanted] * 2
 
 
+def test_counters_of_the_hosts_pmu(tmp_path):
+    """And the fixed ones. Without the maps, which firmware takes out, boot counts them."""
+    tree = vms(tmp_path, "p550", "pmu-counters = <3 4 5 6>;", "")
+    text, data = accepted(compiled(tmp_path, "p550"), tree)
+    assert text.count("  pmu       counters 0,2-6; reads direct\n") == 2
+    assert data["vms"][0]["pmu"]["counters"] == [0, 2, 3, 4, 5, 6]
+    host = compiled(tmp_path, "p550", "-d {} /pmu riscv,event-to-mhpmcounters",
+                    "-d {} /pmu riscv,raw-event-to-mhpmcounters")
+    text, data = accepted(host, tree)
+    assert text.count("  pmu       counters as boot counts them; reads direct\n") == 2
+    assert data["vms"][0]["pmu"]["counters"] is None
+    tree = vms(tmp_path, "p550", "<3 4 5 6>", "<3 31>")
+    assert accepted(host, tree)[1]["vms"][0]["pmu"]["counters"] == [3, 31]
+    why = check("--counters", "0x7fffd", "--host", host, tree).stderr.splitlines()[0]
+    assert why == "/vms/alpha: pmu-counters: this machine has no counter 31"
+
+
 def test_the_events_of_kunminghu(tmp_path):
     """The line in the comment of its VM tree, for a chip."""
     text = (FOLDER / "xiangshan-kunminghu-vms.dts").read_text(encoding="utf-8")

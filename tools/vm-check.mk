@@ -55,7 +55,7 @@ HOST_LIBS_vm_fuzz := -lfdt
 VM_CHECK_OBJ := $(patsubst %,$(B)/host/vm-check.obj/%.o,tools/vm_check.c \
 	$(addprefix tools/vm_check_,harts.c host.c memory.c pmu.c schedule.c text.c) \
 	arch/riscv/isa.c \
-	core/vm/vm_overflow.c vpmu/bits.c $(VM_TREE_SRC))
+	core/vm/budget_hart.c core/vm/vm_overflow.c vpmu/bits.c $(VM_TREE_SRC))
 
 # Without the sanitizers, which would make a check of large images slow to start.
 $(B)/host/vm-check.obj/%.c.o: %.c | setup

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <libfdt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "core/config/vm_config.h"
 #include "core/config/vm_memory.h"
 #include "core/config/vm_refusals.h"
+#include "core/vm/budget_hart.h"
 #include "tools/vm_check_harts.h"
 #include "tools/vm_check_host.h"
 #include "tools/vm_check_memory.h"
@@ -296,6 +298,8 @@ static void print_vm(const struct vm_tree *tree, const struct vm_config *vm,
 	if (vm->budget.count)
 		printf("  budget    %" PRIu32 " of event 0x%" PRIx32 " a vcpu in %" PRIu32 " us\n",
 		       vm->budget.count, vm->budget.event_idx, vm->budget.period_us);
+	if (vm->budget.count && limits->no_budget)
+		print_budget_limits((uint32_t)(vm - tree->vms));
 	if (vm->controls)
 		printf("  controls  %s\n", names_of(tree, vm->controls, false));
 	if (vm->deferred)
@@ -596,6 +600,7 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 		/* Other harts than the tree's cannot be compared. */
 		limits.differ = o->harts ? NULL : differ;
 		limits.unusable = o->harts ? NULL : unusable;
+		limits.no_budget = o->harts ? NULL : budget_refusal;
 		limits.harts = host_harts(host);
 		if (!limits.harts.n && !o->harts)
 			die(o->host, "has no hart with the H extension");
@@ -612,6 +617,14 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 	return limits;
 }
 
+/* Whether a VM tree has a node /pmu. What is wrong with the tree is told later. */
+static bool has_table(const void *blob, size_t size)
+{
+	return size >= sizeof(struct fdt_header) && !fdt_check_header(blob) &&
+	       fdt_totalsize(blob) <= size && !fdt_check_full(blob, size) &&
+	       fdt_subnode_offset(blob, 0, "pmu") >= 0;
+}
+
 int main(int argc, char **argv)
 {
 	static struct vm_tree tree;
@@ -625,9 +638,10 @@ int main(int argc, char **argv)
 	parse_options(argc, argv, &o);
 	blob = read_file(o.file, &size);
 	limits = limits_of(&o, size);
+	pmu_harts(&limits, has_table(blob, size));
 	accepted = vm_config_parse(blob, size, &limits, &tree, &why);
 	if (accepted)
-		pmu_prepare(&tree, &limits);
+		pmu_prepare(&tree);
 	if (accepted)
 		print_accepted(&tree, &o, &limits);
 	else

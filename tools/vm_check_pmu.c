@@ -14,6 +14,7 @@
 #include "arch/riscv/quirks.h"
 #include "core/lib/text.h"
 #include "core/log.h"
+#include "core/vm/budget_hart.h"
 #include "core/vm/vm_overflow.h"
 #include "core/vm/vm_pmu_policy.h"
 #include "tools/vm_check_host.h"
@@ -33,6 +34,8 @@ struct pmu_maps {
 	uint64_t any;          /* counters of any event */
 	uint64_t cycles;       /* counters of cycles */
 	uint64_t instructions; /* counters of instructions */
+	const fdt32_t *rows;   /* first and last event_idx, and counters */
+	int n_rows;
 };
 
 /* A hypervisor's variables, for the rules. */
@@ -44,6 +47,7 @@ struct quirks quirks;
 union hart_stack hart_stacks[MAX_HARTS];
 
 static bool has_host;
+static bool has_table; /* the VM tree has a node /pmu */
 static struct pmu_maps maps;
 static struct lines *collected;
 static const char *collected_of; /* the VM whose name is before each line */
@@ -84,6 +88,8 @@ static void read_maps(const void *host)
 
 	map = node < 0 ? NULL : fdt_getprop(host, node, "riscv,event-to-mhpmcounters", &size);
 	maps.there = map != NULL;
+	maps.rows = map;
+	maps.n_rows = map ? size / 12 : 0;
 	for (int i = 0; map && i + 3 <= size / 4; i += 3) {
 		maps.any |= cell(map, i + 2);
 		if (cell(map, i) <= SBI_PMU_HW_CPU_CYCLES &&
@@ -96,6 +102,24 @@ static void read_maps(const void *host)
 	map = node < 0 ? NULL : fdt_getprop(host, node, "riscv,raw-event-to-mhpmcounters", &size);
 	for (int i = 0; map && i + 5 <= size / 4; i += 5)
 		maps.any |= cell(map, i + 4);
+}
+
+/* As boot finds the firmware's events, if it has what the map says. The VM tree's table, which
+ * takes the place of the map, has been asked by the parser. */
+const struct hpm_event *hpm_event_find(const struct hpm *hpm, uint32_t event_idx)
+{
+	static struct hpm_event event;
+
+	event = (struct hpm_event){.event_idx = event_idx};
+	if (!maps.there || has_table)
+		event.hctrs = hpm->hctrs;
+	for (int i = 0; i < maps.n_rows && !has_table; i++) {
+		const fdt32_t *row = &maps.rows[(ptrdiff_t)3 * i];
+
+		if (cell(row, 0) <= event_idx && event_idx <= cell(row, 1))
+			event.hctrs |= cell(row, 2);
+	}
+	return event.hctrs ? &event : NULL;
 }
 
 uint64_t host_counters(const void *host)
@@ -134,12 +158,12 @@ static void hides_none(bool fails)
 	}
 }
 
-void pmu_prepare(const struct vm_tree *tree, const struct vm_limits *limits)
+void pmu_harts(const struct vm_limits *limits, bool table)
 {
 	const void *host = limits->host_tree;
 	const struct vm_harts *harts = &limits->harts;
-	struct vcpu *vcpu = all_vcpus;
 
+	has_table = table;
 	has_host = host != NULL;
 	if (!host)
 		return;
@@ -147,6 +171,14 @@ void pmu_prepare(const struct vm_tree *tree, const struct vm_limits *limits)
 	for (uint32_t i = 0; i < harts->n; i++)
 		make_hart(pcpu_at(i), harts->ids[i], host_isa(host, harts->ids[i]));
 	hides_none(false);
+}
+
+void pmu_prepare(const struct vm_tree *tree)
+{
+	struct vcpu *vcpu = all_vcpus;
+
+	if (!has_host)
+		return;
 	n_vms = tree->n_vms;
 	for (uint32_t i = 0; i < n_vms; i++) {
 		vms[i].config = &tree->vms[i];
@@ -298,6 +330,26 @@ static void print_all(struct vm *vm, bool json)
 			if (good.n < MOST_LINES)
 				strcpy(good.line[good.n++], bad.line[i]);
 		}
+	}
+}
+
+void print_budget_limits(uint32_t vm)
+{
+	const struct vm_config *config = vms[vm].config;
+	uint64_t harts = 0;
+
+	if (!has_host)
+		return;
+	for (uint32_t i = 0; i < config->n_vcpus; i++)
+		harts |= config->vcpus[i].harts;
+	for (size_t t = 0; t < sizeof(trials) / sizeof(trials[0]); t++) {
+		const char *why;
+
+		trials[t].set(true);
+		why = budget_refusal(harts, config->budget.event_idx);
+		trials[t].set(false);
+		if (why)
+			printf("            if %s: refused: %s\n", trials[t].fails, why);
 	}
 }
 

@@ -9,8 +9,15 @@
  * names none. */
 uint64_t host_counters(const void *host);
 
-/* Prepares the functions below. Once, with an accepted tree and what it was checked against. */
-void pmu_prepare(const struct vm_tree *tree, const struct vm_limits *limits);
+/* Makes harts of what the host's tree says, so that budget_refusal() tells of them what boot would.
+ * table: the VM tree has a node /pmu. Once, before the VM tree is parsed. */
+void pmu_harts(const struct vm_limits *limits, bool table);
+
+/* Prepares the functions below. Once, with an accepted tree, after pmu_harts(). */
+void pmu_prepare(const struct vm_tree *tree);
+
+/* Prints with which results of the trials at boot the budget of VM number `vm` is refused. */
+void print_budget_limits(uint32_t vm);
 
 /* Prints the limits that the host's tree shows for VM number `vm`, which has a PMU: as lines, or as
  * JSON's object. Without the host's tree there are no lines, and the object is null. */

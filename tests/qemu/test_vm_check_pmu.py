@@ -97,6 +97,33 @@ def test_limits_that_the_pmu_node_sets(tmp_path):
         {"a": [f"{NO_OVERFLOW}: hart 0 has no ssaia, no ssccfg", fixed]}, [False])
 
 
+@pytest.mark.parametrize("text, event, words, lines", [
+    (cpu(), 2, None, []),
+    (cpu(["ssaia"]), 2, "hart 0 has no overflow interrupts", None),
+    (cpu(["sscofpmf"]), 2, "hart 0 has no counters", None),
+    (cpu(), 3, "hart 0 has no counter for the event", None),
+    (cpu(["ssccfg"]), 2, None, [SHOWS + "refused: hart 0 has no ssccfg",
+                                BOTH + "refused: hart 0 has no ssccfg"]),
+    (cpu(), 0x10019, None,
+     [HOME + "refused: hart 0 has no overflow interrupt of cache events",
+      BOTH + "refused: hart 0 has no overflow interrupt of cache events"]),
+])
+def test_budgets(tmp_path, text, event, words, lines):
+    """In the words of boot, and which trials there decide."""
+    host = hosts.tree(tmp_path / "host.dtb", cpu=text)
+    tree = written(tmp_path, "a", properties=f"budget = <{event} 5000 100>;")
+    done = check("--include", harness.BUILD / "guests", "--host", host, tree)
+    if words:
+        assert (done.returncode, done.stderr.splitlines()[0]) == (
+            1, f"/vms/a: budget: {words}")
+        return
+    assert (done.returncode, done.stderr) == (0, "")
+    said = done.stdout.splitlines()
+    at = next(n for n, line in enumerate(said) if line.startswith("  budget "))
+    end = next(n for n in range(at + 1, len(said)) if not said[n].startswith(" " * 12))
+    assert said[at + 1:end] == [" " * 12 + line for line in lines]
+
+
 @pytest.mark.parametrize("text", [cpu(), cpu(["ssaia"]), cpu(["ssccfg"]), "tt-ascalon"])
 @pytest.mark.parametrize("names", [("alpha",), ("alpha", "beta")], ids=len)
 def test_boot_says_the_same(tmp_path, names, text):

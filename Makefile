@@ -85,8 +85,8 @@ COLD := $(filter-out core/config/fdt_walk.c core/config/dt_path.c,\
 		hpm_flag_trials.c hpm_probe.c hpm_raw.c hpm_selfcheck.c hpm_table.c hs_map.c \
 		iommu.c iommu_queue.c iommu_try.c isa.c isa_trial.c pci.c pci_access.c \
 		pci_reset.c quirks.c touch.c) \
-	$(addprefix core/vm/,account.c account_class.c bell_pci.c check.c dma.c dma_faults.c \
-		dma_tell.c functions.c guest_dt.c hart_kind.c heart.c \
+	$(addprefix core/vm/,account.c account_class.c bell_pci.c budget_hart.c check.c dma.c \
+		dma_faults.c dma_tell.c functions.c guest_dt.c hart_kind.c heart.c \
 		hs_faults.c last_words.c ledger.c long_call.c observe.c observe_request.c seed.c \
 		stays.c vcpu_move.c vm_command.c vm_life.c vm_load.c vm_overflow.c \
 		vm_pmu_policy.c vm_quiet.c vm_tell.c vpci.c)

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config/host_cpus.h"
 #include "core/config/host_memory.h"
 #include "core/config/vm_config.h"
 #include "core/config/vm_memory.h"
@@ -258,7 +257,7 @@ static void print_aia(const struct vm_config *vm, const struct vm_limits *limits
 	if (limits->host_tree)
 		printf(", of at most %" PRIu32
 		       " a hart\n            if the hart has fewer than its vcpus need: refused",
-		       host_cpu_guest_files(limits->host_tree, hart));
+		       host_guest_files(limits->host_tree, hart));
 	putchar('\n');
 }
 
@@ -342,9 +341,9 @@ static void print_json_pmu(const struct vm_tree *tree, const struct vm_config *v
 		printf("{\"counters\":[%s]", set_list(vm->pmu_counters, false));
 	printf(",\"reads\":\"%s\",\"snapshot\":%s,\"freeze\":\"%s\","
 	       "\"idle_cycles\":%s,\"overflow\":%s,\"overflow_limit\":%u,\"at_boot\":",
-	       vm->pmu_trap_reads ? "trap" : "direct", vm->pmu_snapshot ? "true" : "false", vm->pmu_freeze_vcpu ? "vcpu" : "guest",
-	       vm->pmu_idle_cycles ? "true" : "false", vm->pmu_overflow ? "true" : "false",
-	       vm->pmu_overflow_limit);
+	       vm->pmu_trap_reads ? "trap" : "direct", vm->pmu_snapshot ? "true" : "false",
+	       vm->pmu_freeze_vcpu ? "vcpu" : "guest", vm->pmu_idle_cycles ? "true" : "false",
+	       vm->pmu_overflow ? "true" : "false", vm->pmu_overflow_limit);
 	print_json_pmu_limits((uint32_t)(vm - tree->vms));
 	printf(",\"events\":");
 	if (!vm->pmu_events_given) {
@@ -565,14 +564,19 @@ static const char *differ(uint32_t hart, uint32_t other)
 static const char *compared_file;
 
 /* Boot says so, too, and goes on. */
-static void tell_broken(const char *above, const char *name, const char *why)
+static void tell_broken(const char *name)
 {
-	fprintf(stderr, "vm-check: %s: %s%s: reg: %s\n", compared_file, above, name, why);
+	fprintf(stderr, "vm-check: %s: %s: " HOST_MEMORY_BROKEN "\n", compared_file, name);
 }
 
 static const char *unusable(uint64_t id)
 {
 	return hart_unused(compared, id);
+}
+
+static uint32_t guest_files(uint32_t hart)
+{
+	return host_guest_files(compared, compared_harts.ids[hart]);
 }
 
 /* What the machine has that the tree is checked against. */
@@ -601,6 +605,7 @@ static struct vm_limits limits_of(const struct options *o, size_t tree_size)
 		limits.differ = o->harts ? NULL : differ;
 		limits.unusable = o->harts ? NULL : unusable;
 		limits.no_budget = o->harts ? NULL : budget_refusal;
+		limits.guest_files = guest_files;
 		limits.harts = host_harts(host);
 		if (!limits.harts.n && !o->harts)
 			die(o->host, "has no hart with the H extension");

@@ -43,13 +43,34 @@ const char *host_is_wrong(const void *tree, size_t size)
 const char *host_lacks(const void *tree)
 {
 	static char text[128];
-	uint32_t hz;
-	const char *name, *why = host_clock(tree, &hz, &name);
+	struct host_cpu cpu = host_cpus(tree);
+	int node = cpu.cpus;
+	const char *why;
+	uint32_t hz = 0;
 
+	if (node < 0)
+		return HOST_NO_CPUS;
+	why = host_clock(tree, node, &hz);
+	while (!why && host_cpu_next(&cpu)) {
+		node = cpu.node;
+		if (!cpu.disabled)
+			why = host_clock(tree, node, &hz);
+	}
 	if (!why)
-		return NULL;
-	snprintf(text, sizeof(text), "%s%s%s", name ? name : "", name ? ": " : "", why);
+		return hz ? NULL : HOST_NO_CLOCK;
+	snprintf(text, sizeof(text), "%s: %s", fdt_get_name(tree, node, NULL), why);
 	return text;
+}
+
+uint32_t host_guest_files(const void *tree, uint64_t hartid)
+{
+	struct host_cpu cpu = host_cpus(tree);
+
+	while (host_cpu_next(&cpu)) {
+		if (cpu.hartid == hartid && !cpu.disabled)
+			return host_tree_guest_files(tree, host_cpu_intc(&cpu));
+	}
+	return 0;
 }
 
 const char *host_input_lacks(const void *tree)

@@ -17,15 +17,6 @@
 
 struct platform platform;
 
-static uint64_t read_cells(const fdt32_t *cells, int n)
-{
-	uint64_t v = 0;
-
-	for (int i = 0; i < n && i < 2; i++)
-		v = v << 32 | fdt32_to_cpu(cells[i]);
-	return v;
-}
-
 /* Reads the first registers of a device, as the harts see them. */
 static bool read_registers(const void *dtb, int node, uint64_t *base, uint64_t *size)
 {
@@ -36,23 +27,6 @@ static bool read_registers(const void *dtb, int node, uint64_t *base, uint64_t *
 }
 
 #define UNKNOWN UINT32_MAX
-static uint32_t read_u32(const void *dtb, int node, const char *name, uint32_t fallback)
-{
-	int len;
-	const fdt32_t *p = fdt_getprop(dtb, node, name, &len);
-
-	return p && len == 4 ? fdt32_to_cpu(*p) : fallback;
-}
-
-/* With the NUL that ends it. */
-static bool is_text(const void *dtb, int node, const char *name, const char *text)
-{
-	int len, n = (int)strlen(text) + 1;
-	const char *value = fdt_getprop(dtb, node, name, &len);
-
-	return value && len >= n && memcmp(value, text, (size_t)n) == 0;
-}
-
 /* After the size of the VM tree is known. */
 static void read_memory(const void *dtb, struct vm_range image)
 {
@@ -81,18 +55,18 @@ static const char *known_mmu_type(const void *dtb, int cpu)
 	static const char *const types[] = {"riscv,sv57", "riscv,sv48"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(types); i++) {
-		if (is_text(dtb, cpu, "mmu-type", types[i]))
+		if (host_tree_says(dtb, cpu, "mmu-type", types[i]))
 			return types[i];
 	}
 	return "riscv,sv39";
 }
 
-static void read_timebase(const void *dtb)
+static void read_timebase(const void *dtb, int node)
 {
-	const char *name, *why = host_clock(dtb, &platform.timebase, &name);
+	const char *why = host_clock(dtb, node, &platform.timebase);
 
 	if (why)
-		platform_lacks("host tree: %s%s%s", name ? name : "", name ? ": " : "", why);
+		platform_lacks("host tree: %s: %s", fdt_get_name(dtb, node, NULL), why);
 }
 
 static void read_hart(const struct host_cpu *cpu)
@@ -103,9 +77,9 @@ static void read_hart(const struct host_cpu *cpu)
 	platform.harts[i].isa = read_isa(cpu->tree, cpu->node);
 	platform.harts[i].intc_phandle = host_cpu_intc(cpu);
 	platform.harts[i].blocks = (struct cbo_blocks){
-	    .zicbom = read_u32(cpu->tree, cpu->node, "riscv,cbom-block-size", 0),
-	    .zicboz = read_u32(cpu->tree, cpu->node, "riscv,cboz-block-size", 0),
-	    .zicbop = read_u32(cpu->tree, cpu->node, "riscv,cbop-block-size", 0),
+	    .zicbom = host_tree_u32(cpu->tree, cpu->node, "riscv,cbom-block-size", 0),
+	    .zicboz = host_tree_u32(cpu->tree, cpu->node, "riscv,cboz-block-size", 0),
+	    .zicbop = host_tree_u32(cpu->tree, cpu->node, "riscv,cbop-block-size", 0),
 	};
 }
 
@@ -128,10 +102,13 @@ static void read_cpus(const void *dtb, uint64_t boot_hartid)
 {
 	struct host_cpu cpu = host_cpus(dtb);
 
-	read_timebase(dtb);
+	if (cpu.cpus < 0)
+		platform_lacks("host tree: " HOST_NO_CPUS);
+	read_timebase(dtb, cpu.cpus);
 	while (host_cpu_next(&cpu)) {
 		if (cpu.disabled)
 			continue;
+		read_timebase(dtb, cpu.node);
 		if (cpu.hartid == boot_hartid && !platform.mmu_type)
 			platform.mmu_type = known_mmu_type(dtb, cpu.node);
 		if (platform.n_harts == MAX_HARTS - !platform.mmu_type &&
@@ -142,6 +119,8 @@ static void read_cpus(const void *dtb, uint64_t boot_hartid)
 		else
 			platform.harts_unused++;
 	}
+	if (!platform.timebase)
+		platform_lacks("host tree: " HOST_NO_CLOCK);
 	if (!platform.mmu_type)
 		platform_lacks("host tree: /cpus has no node of boot hart %lu, or it is disabled",
 		               boot_hartid);
@@ -191,10 +170,10 @@ static uint64_t read_registers_at(const void *dtb, int node, uint64_t page, uint
  * Returns false if the files are not where the groups' numbers say. */
 static bool place_groups(const void *dtb, int node, struct imsic *imsic)
 {
-	uint32_t groups = read_u32(dtb, node, "riscv,group-index-bits", 0);
+	uint32_t groups = host_tree_u32(dtb, node, "riscv,group-index-bits", 0);
 	uint32_t page = 12 + imsic->file_bits;
-	uint32_t harts = read_u32(dtb, node, "riscv,hart-index-bits", UNKNOWN);
-	uint32_t shift = read_u32(dtb, node, "riscv,group-index-shift", 24);
+	uint32_t harts = host_tree_u32(dtb, node, "riscv,hart-index-bits", UNKNOWN);
+	uint32_t shift = host_tree_u32(dtb, node, "riscv,group-index-shift", 24);
 	int n = 0;
 
 	if (!groups)
@@ -230,7 +209,7 @@ static bool place_groups(const void *dtb, int node, struct imsic *imsic)
 /* Returns false if the harts' places are not known. */
 static bool read_imsic(const void *dtb, int node)
 {
-	struct imsic imsic = {.file_bits = read_u32(dtb, node, "riscv,guest-index-bits", 0)};
+	struct imsic imsic = {.file_bits = host_tree_u32(dtb, node, "riscv,guest-index-bits", 0)};
 	uint64_t size;
 
 	if (imsic.file_bits > 6 || !read_registers(dtb, node, &imsic.base, &size))
@@ -243,8 +222,8 @@ static bool read_imsic(const void *dtb, int node)
 		if (place != IRQCHIP_NOWHERE && (place + 1) << imsic.file_bits > size / PAGE_SIZE)
 			return true;
 	}
-	imsic.ids =
-	    read_u32(dtb, node, "riscv,num-guest-ids", read_u32(dtb, node, "riscv,num-ids", 0));
+	imsic.ids = host_tree_u32(dtb, node, "riscv,num-guest-ids",
+	                          host_tree_u32(dtb, node, "riscv,num-ids", 0));
 	if (imsic.file_bits && imsic.ids <= IMSIC_MAX_IDS)
 		platform.imsic = imsic;
 	return true;
@@ -252,7 +231,7 @@ static bool read_imsic(const void *dtb, int node)
 
 static bool read_irqchip(const void *dtb, int node, enum irqchip_kind kind, uint64_t boot_hartid)
 {
-	uint32_t imsic = read_u32(dtb, node, "msi-parent", 0);
+	uint32_t imsic = host_tree_u32(dtb, node, "msi-parent", 0);
 	int knows_harts = node;
 	uint64_t base, size;
 
@@ -311,10 +290,10 @@ static void read_uart(const void *dtb)
 
 	if (node < 0 || !read_registers(dtb, node, &base, &size))
 		return;
-	platform.uart_base = base + read_u32(dtb, node, "reg-offset", 0);
+	platform.uart_base = base + host_tree_u32(dtb, node, "reg-offset", 0);
 	platform.uart_size = size;
-	platform.uart_shift = read_u32(dtb, node, "reg-shift", 0);
-	platform.uart_width = read_u32(dtb, node, "reg-io-width", 1);
+	platform.uart_shift = host_tree_u32(dtb, node, "reg-shift", 0);
+	platform.uart_width = host_tree_u32(dtb, node, "reg-io-width", 1);
 	platform.uart_irq = read_uart_irq(dtb, node);
 }
 
@@ -362,8 +341,8 @@ static void read_chosen(const void *dtb, int chosen)
 	const fdt32_t *end = fdt_getprop(dtb, chosen, "linux,initrd-end", &end_len);
 
 	if (start && end) {
-		uint64_t from = read_cells(start, start_len / 4);
-		uint64_t to = read_cells(end, end_len / 4);
+		uint64_t from = host_tree_cells(start, start_len / 4);
+		uint64_t to = host_tree_cells(end, end_len / 4);
 
 		platform.tree_base = from;
 		platform.tree_size = to > from ? to - from : 0;

@@ -82,9 +82,9 @@ bool ram_try(const void *dtb)
 	return all;
 }
 
-static void tell_broken(const char *above, const char *name, const char *why)
+static void tell_broken(const char *name)
 {
-	log_line("host tree: %s%s: reg: %s", above, name, why);
+	log_line("host tree: %s: " HOST_MEMORY_BROKEN, name);
 }
 
 void ram_report_broken(const void *dtb)

@@ -149,44 +149,28 @@ bool host_memory_keep(const void *tree, struct vm_range image, uint64_t tree_siz
 	return true;
 }
 
-/* Why a node's reg cannot be read to its end. NULL: it can. */
-static const char *why_broken(const struct host_place *place)
+static void tell_if_broken(const void *tree, int above, int node, void (*tell)(const char *name))
 {
+	struct host_place place = {.tree = tree, .depth = 1, .node = {above, node}};
 	uint64_t base, size;
-	enum host_reg found;
-	uint32_t i = 0;
+	enum host_reg found = HOST_REG_OK;
 
-	do
-		found = host_tree_reg(place, i++, &base, &size);
-	while (found == HOST_REG_OK);
-	if (found == HOST_REG_NONE)
-		return NULL;
-	return found == HOST_REG_BROKEN
-	           ? "is no list of addresses and sizes, or one ends behind all addresses"
-	           : "has cells that #address-cells and #size-cells above it do not allow";
+	for (uint32_t i = 0; found == HOST_REG_OK; i++)
+		found = host_tree_reg(&place, i, &base, &size);
+	if (found != HOST_REG_NONE && !host_tree_is_disabled(tree, node))
+		tell(fdt_get_name(tree, node, NULL));
 }
 
-void host_memory_broken(const void *tree,
-                        void (*tell)(const char *above, const char *name, const char *why))
+void host_memory_broken(const void *tree, void (*tell)(const char *name))
 {
 	int node, above = fdt_subnode_offset(tree, 0, "reserved-memory");
-	struct host_place place = {.tree = tree, .depth = 1};
-	const char *why;
 
-	for (node = dt_memory(tree, -1); node >= 0; node = dt_memory(tree, node)) {
-		place.node[1] = node;
-		why = host_tree_is_disabled(tree, node) ? NULL : why_broken(&place);
-		if (why)
-			tell("/", fdt_get_name(tree, node, NULL), why);
-	}
+	for (node = dt_memory(tree, -1); node >= 0; node = dt_memory(tree, node))
+		tell_if_broken(tree, 0, node, tell);
 	if (above < 0)
 		return;
-	place.node[0] = above;
 	fdt_for_each_subnode(node, tree, above)
 	{
-		place.node[1] = node;
-		why = host_tree_is_disabled(tree, node) ? NULL : why_broken(&place);
-		if (why)
-			tell("/reserved-memory/", fdt_get_name(tree, node, NULL), why);
+		tell_if_broken(tree, above, node, tell);
 	}
 }

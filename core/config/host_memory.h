@@ -39,9 +39,11 @@ bool host_memory_find(const void *tree, struct vm_range image, struct vm_ram *ra
 bool host_memory_keep(const void *tree, struct vm_range image, uint64_t tree_size,
                       struct vm_ram *ram, struct host_reserved *found);
 
-/* Tells of each memory node, and each node below /reserved-memory, whose reg cannot be read to its
- * end: the path as two strings, and why. What stands there is neither used nor kept. */
-void host_memory_broken(const void *tree,
-                        void (*tell)(const char *above, const char *name, const char *why));
+/* Tells the name of each memory node, and of each node below /reserved-memory, whose reg cannot be
+ * read to its end: some memory in it is neither used nor kept. */
+void host_memory_broken(const void *tree, void (*tell)(const char *name));
+
+/* In words, behind such a name: of boot and of tools/vm-check. */
+#define HOST_MEMORY_BROKEN "reg has cells that are no address and size"
 
 #endif

@@ -9,7 +9,7 @@
 #define SOURCES   1023U /* of a controller, if its node does not say how many */
 #define IRQ_S_EXT 9U    /* a hart's local interrupt: supervisor external */
 
-static uint64_t read_cells(const fdt32_t *cells, int n)
+uint64_t host_tree_cells(const fdt32_t *cells, int n)
 {
 	uint64_t value = 0;
 
@@ -94,9 +94,9 @@ static enum host_reg go_up(const void *tree, int bus, int above, uint64_t *base,
 	if (!n)
 		return low == high ? HOST_REG_OK : HOST_REG_BROKEN;
 	for (; n; n -= row, ranges += row) {
-		uint64_t from = read_cells(ranges, low);
-		uint64_t to = read_cells(ranges + low, high);
-		uint64_t length = read_cells(ranges + low + high, span);
+		uint64_t from = host_tree_cells(ranges, low);
+		uint64_t to = host_tree_cells(ranges + low, high);
+		uint64_t length = host_tree_cells(ranges + low + high, span);
 		uint64_t offset = *base - from;
 
 		if (*base < from || offset >= length)
@@ -143,8 +143,8 @@ enum host_reg host_tree_reg(const struct host_place *place, uint32_t index, uint
 	if (address < 1 || address > 2 || span < 1 || span > 2)
 		return HOST_REG_ELSEWHERE;
 	reg += (ptrdiff_t)index * row;
-	*base = read_cells(reg, address);
-	*size = read_cells(reg + address, span);
+	*base = host_tree_cells(reg, address);
+	*size = host_tree_cells(reg + address, span);
 	if (*size > UINT64_MAX - *base)
 		return HOST_REG_BROKEN;
 	return go_to_root(place, base, *size);
@@ -164,8 +164,8 @@ enum host_reg host_tree_window(const struct host_place *place, uint32_t index, u
 	    index >= (uint32_t)(n / row))
 		return HOST_REG_NONE;
 	ranges += (int)index * row + low;
-	*base = read_cells(ranges, high);
-	*size = read_cells(ranges + high, span);
+	*base = host_tree_cells(ranges, high);
+	*size = host_tree_cells(ranges + high, span);
 	if (*size > UINT64_MAX - *base)
 		return HOST_REG_BROKEN;
 	return go_to_root(place, base, *size);

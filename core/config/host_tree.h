@@ -7,6 +7,7 @@
 #ifndef CORE_CONFIG_HOST_TREE_H
 #define CORE_CONFIG_HOST_TREE_H
 
+#include <libfdt.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -62,6 +63,9 @@ enum host_reg host_tree_window(const struct host_place *place, uint32_t index, u
                                uint64_t *size);
 
 bool host_tree_is_disabled(const void *tree, int node);
+
+/* Returns the number in n cells of a property: the lower 64 bits if there are more than two. */
+uint64_t host_tree_cells(const fdt32_t *cells, int n);
 
 /* A property of one cell. */
 uint32_t host_tree_u32(const void *tree, int node, const char *property, uint32_t otherwise);

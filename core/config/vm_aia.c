@@ -3,7 +3,6 @@
 
 #include <libfdt.h>
 
-#include "core/config/host_cpus.h"
 #include "core/config/vm_memory.h"
 
 /* Vcpus with a guest interrupt file on this hart, of the VMs before. */
@@ -20,27 +19,18 @@ static uint32_t taken(const struct vm_tree *tree, uint32_t hart)
 	return n;
 }
 
-/* Returns false if nothing is known of the machine. */
-static bool count_files(const struct vm_limits *limits, uint32_t hart, uint32_t *files)
-{
-	if (limits->guest_files)
-		*files = limits->guest_files(hart);
-	else if (limits->host_tree)
-		*files = host_cpu_guest_files(limits->host_tree, limits->harts.ids[hart]);
-	else
-		return false;
-	return true;
-}
-
 static bool check_files(const struct vm_blob *b, int node, const struct vm_limits *limits,
                         const struct vm_tree *tree, const struct vm_config *vm, uint32_t index)
 {
 	uint32_t hart = vm->vcpus[index].first_hart, id = limits->harts.ids[hart];
 	uint32_t files, n = taken(tree, hart) + 1;
 
+	if (!limits->guest_files)
+		return true;
 	for (uint32_t k = 0; k < index; k++)
 		n += vm->vcpus[k].first_hart == hart;
-	if (!count_files(limits, hart, &files) || n <= files)
+	files = limits->guest_files(hart);
+	if (n <= files)
 		return true;
 	if (!files)
 		return vm_refuse_numbers(b, VM_REFUSED_GUEST_FILES, node, "interrupts",

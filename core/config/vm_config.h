@@ -341,8 +341,8 @@ struct vm_limits {
 	 */
 	const char *(*contradicts)(uint32_t hart);
 	/*
-	 * Returns how many guest interrupt files a hart has. The pointer itself may be NULL: what
-	 * the host's tree says, or no check.
+	 * Returns how many guest interrupt files a hart has. The pointer itself may be NULL:
+	 * nothing is known of them.
 	 */
 	uint32_t (*guest_files)(uint32_t hart);
 	/*

@@ -455,8 +455,8 @@ static void isa_with_b(void **state)
 	assert_string_equal(start(0x80200000, 0), "");
 	assert_int_equal(platform.harts[1].isa,
 	                 b | BIT(ISA_H) | BIT(ISA_V) | BIT(ISA_ZBC) | BIT(ISA_ZFH));
-	assert_int_equal(
-	    fdt_setprop(board, find("/cpus/cpu@1"), "riscv,isa-extensions", "h\0B", 4), 0);
+	assert_int_equal(fdt_setprop(board, find("/cpus/cpu@1"), "riscv,isa-extensions", "h\0B", 4),
+	                 0);
 	assert_string_equal(start(0x80200000, 0), "");
 	assert_int_equal(platform.harts[1].isa, b | BIT(ISA_H));
 }
@@ -732,7 +732,8 @@ int main(void)
 	    cmocka_unit_test(harts_of_a_plic),
 	    cmocka_unit_test(harts_that_are_not_used),
 	    cmocka_unit_test(a_board_without_h),
-	    cmocka_unit_test(isa_strings), cmocka_unit_test(isa_with_b),
+	    cmocka_unit_test(isa_strings),
+	    cmocka_unit_test(isa_with_b),
 	    cmocka_unit_test(ids_and_places_in_another_order),
 	    cmocka_unit_test(ids_of_clusters),
 	    cmocka_unit_test(harts_in_groups),

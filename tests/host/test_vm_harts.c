@@ -204,10 +204,13 @@ static void sixty_four(void **state)
 int test_vm_harts(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(masks_are_by_index), cmocka_unit_test(ids_that_are_none),
+	    cmocka_unit_test(masks_are_by_index),
+	    cmocka_unit_test(ids_that_are_none),
 	    cmocka_unit_test(ids_of_unusable_harts),
-	    cmocka_unit_test(refusals_name_ids),  cmocka_unit_test(the_lowest_id_is_named),
-	    cmocka_unit_test(schedules_have_ids), cmocka_unit_test(sixty_four),
+	    cmocka_unit_test(refusals_name_ids),
+	    cmocka_unit_test(the_lowest_id_is_named),
+	    cmocka_unit_test(schedules_have_ids),
+	    cmocka_unit_test(sixty_four),
 	};
 
 	return cmocka_run_group_tests_name("vm_harts", tests, NULL, NULL);

@@ -206,11 +206,11 @@ static void what_is_kept_without_ranges(void **state)
 	                    "tables");
 }
 
-static void add_broken(const char *above, const char *name, const char *why)
+static void add_broken(const char *name)
 {
 	size_t n = strlen(said);
 
-	snprintf(said + n, sizeof(said) - n, "%s%s %.6s\n", above, name, why);
+	snprintf(said + n, sizeof(said) - n, "%s\n", name);
 }
 
 static void set_cells(const char *path, uint32_t a, uint32_t b, uint32_t c, uint32_t d, int n)
@@ -233,19 +233,18 @@ static void memory_that_cannot_be_read(void **state)
 	set_cells("/reserved-memory/video@100000000", UINT32_MAX, UINT32_MAX, 0, 1, 4);
 	fdt_delprop(board, find("/reserved-memory/frames@47fc00000"), "reg");
 	host_memory_broken(board, add_broken);
-	assert_string_equal(said, "/memory@80000000 is no \n"
-	                          "/reserved-memory/video@100000000 is no \n");
+	assert_string_equal(said, "memory@80000000\nvideo@100000000\n");
 	set_text("/memory@80000000", "status", "disabled");
 	set_u32("/reserved-memory", "#address-cells", 3);
 	set_cells("/reserved-memory/video@100000000", 0, 0, 0, 0, 0);
 	said[0] = 0;
 	host_memory_broken(board, add_broken);
-	assert_non_null(strstr(said, "/reserved-memory/coprocessor@47ff00000 is no \n"));
-	assert_null(strstr(said, "/memory@80000000"));
+	assert_non_null(strstr(said, "coprocessor@47ff00000\n"));
+	assert_null(strstr(said, "memory@80000000"));
 	set_u32("/reserved-memory", "#size-cells", 1);
 	said[0] = 0;
 	host_memory_broken(board, add_broken);
-	assert_non_null(strstr(said, "/reserved-memory/coprocessor@47ff00000 has ce\n"));
+	assert_non_null(strstr(said, "coprocessor@47ff00000\n"));
 }
 
 /* Ranges that touch are one bank, in whatever nodes they are. */

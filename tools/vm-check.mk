@@ -6,8 +6,8 @@ VM_TREE_SRC := $(addprefix core/config/,vm_config.c pmu_node.c vm_layout.c kerne
 	vm_shared.c vm_bell.c vm_schedule.c vm_schedule_check.c vm_stay.c vm_turns.c vm_budget.c \
 	vm_devices.c vm_functions.c pci_acts.c vm_aia.c host_above.c \
 	host_cpus.c host_devices.c host_bridge.c host_memory.c host_reserved.c host_tree.c \
-	device_node.c pci_node.c dt_path.c vm_refusal.c vm_refusals.c) core/lib/text.c core/lib/printf.c \
-	vpmu/selector.c
+	device_node.c pci_node.c dt_path.c vm_refusal.c vm_refusals.c) core/lib/text.c \
+	core/lib/printf.c vpmu/selector.c
 VM_TREE_TEST := tests/host/vm_tree.c $(VM_TREE_SRC)
 HOST_SRC_vm_config := tests/host/test_vm_config.c $(VM_TREE_TEST)
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/config/host_cpus.h"
 #include "core/config/host_memory.h"
 #include "core/config/vm_config.h"
 #include "core/config/vm_memory.h"
@@ -257,7 +258,7 @@ static void print_aia(const struct vm_config *vm, const struct vm_limits *limits
 	if (limits->host_tree)
 		printf(", of at most %" PRIu32
 		       " a hart\n            if the hart has fewer than its vcpus need: refused",
-		       host_guest_files(limits->host_tree, hart));
+		       host_cpu_guest_files(limits->host_tree, hart));
 	putchar('\n');
 }
 
@@ -576,7 +577,7 @@ static const char *unusable(uint64_t id)
 
 static uint32_t guest_files(uint32_t hart)
 {
-	return host_guest_files(compared, compared_harts.ids[hart]);
+	return host_cpu_guest_files(compared, compared_harts.ids[hart]);
 }
 
 /* What the machine has that the tree is checked against. */

@@ -62,17 +62,6 @@ const char *host_lacks(const void *tree)
 	return text;
 }
 
-uint32_t host_guest_files(const void *tree, uint64_t hartid)
-{
-	struct host_cpu cpu = host_cpus(tree);
-
-	while (host_cpu_next(&cpu)) {
-		if (cpu.hartid == hartid && !cpu.disabled)
-			return host_tree_guest_files(tree, host_cpu_intc(&cpu));
-	}
-	return 0;
-}
-
 const char *host_input_lacks(const void *tree)
 {
 	int uart = host_tree_console(tree);

@@ -26,9 +26,6 @@ const char *host_lacks(const void *tree);
 /* Returns what boot says of the console's input if there is none. NULL: there is. */
 const char *host_input_lacks(const void *tree);
 
-/* Returns how many guest interrupt files a hart may have at most: host_tree_guest_files(). */
-uint32_t host_guest_files(const void *tree, uint64_t hartid);
-
 /* Goes to the node of the next hart. Returns false if there is none. */
 bool host_hart_next(struct host_cpu *cpu, struct host_hart *hart);
 

@@ -19,8 +19,8 @@ struct host_cpu {
 /* Before the first hart. */
 struct host_cpu host_cpus(const void *tree);
 
-/* Goes to the next hart, in the order of the tree. Returns false if there is none: not once more.
- */
+/* Goes to the next hart, in the order of the tree. Returns false if there is none; not to be
+ * called again then. */
 bool host_cpu_next(struct host_cpu *cpu);
 
 /* Returns why a hart is none of those that are read, the first that are not disabled. NULL: the
@@ -30,6 +30,9 @@ const char *host_cpu_unread(const void *tree, uint64_t hartid);
 /* Returns the phandle of the hart's own interrupt controller, which other controllers name. 0: it
  * has none. */
 uint32_t host_cpu_intc(const struct host_cpu *cpu);
+
+/* Returns what host_tree_guest_files() does for the hart with this id. */
+uint32_t host_cpu_guest_files(const void *tree, uint64_t hartid);
 
 /* Reads timebase-frequency of /cpus, or of a hart that is not disabled, if it is there: all harts
  * have one clock. *hz: what nodes before have said, or 0. Returns what is wrong with it, or NULL.

@@ -111,6 +111,11 @@ static void check_guest_tree(const struct vm_config *vm)
 	require(n == wanted + bus);
 }
 
+static uint32_t guest_files(uint32_t hart)
+{
+	return host_cpu_guest_files(host, test_limits.harts.ids[hart]);
+}
+
 /* Returns whether the VM can have its devices. */
 static bool try_tree(const void *t)
 {
@@ -120,6 +125,7 @@ static bool try_tree(const void *t)
 	bool good;
 
 	limits.host_tree = host;
+	limits.guest_files = guest_files;
 	good = vm_config_parse(t, fdt_totalsize(t), &limits, &out, &why);
 	check_promises(good, &limits, &out, &why, t, fdt_totalsize(t));
 	if (good) {

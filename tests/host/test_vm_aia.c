@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "core/config/host_cpus.h"
 #include "tests/host/board.h"
 #include "tests/host/vm_tree.h"
 
@@ -102,34 +103,41 @@ static void files_of_a_hart(void **state)
 	           "/vms/beta: interrupts: \"aia\": hart 63 has no guest interrupt files");
 }
 
+static uint32_t files_of_board(uint32_t hart)
+{
+	return host_cpu_guest_files(board, test_limits.harts.ids[hart]);
+}
+
 /* Offline the host's tree tells: guest-index-bits; nothing without an IMSIC. */
 static void files_by_the_tree(void **state)
 {
 	static const char imsic[] = "/soc/interrupt-controller@28000000";
+	struct vm_limits limits = test_limits;
 	void *t = aia_tree();
 
 	(void)state;
+	limits.guest_files = files_of_board;
 	use_board("plic");
-	refused(t, VM_REFUSED_GUEST_FILES,
-	        "/vms/alpha: interrupts: \"aia\": hart 2 has no guest interrupt files");
+	refused_on(&limits, t, VM_REFUSED_GUEST_FILES,
+	           "/vms/alpha: interrupts: \"aia\": hart 2 has no guest interrupt files");
 	use_board("aplic");
-	refused(t, VM_REFUSED_GUEST_FILES,
-	        "/vms/alpha: interrupts: \"aia\": hart 2 has no guest interrupt files");
+	refused_on(&limits, t, VM_REFUSED_GUEST_FILES,
+	           "/vms/alpha: interrupts: \"aia\": hart 2 has no guest interrupt files");
 	/* Hart 2 is none of those whose S-mode it interrupts. */
 	set_u32(board, imsic, "riscv,guest-index-bits", 1);
-	refused(t, VM_REFUSED_GUEST_FILES,
-	        "/vms/alpha: interrupts: \"aia\": hart 2 has no guest interrupt files");
+	refused_on(&limits, t, VM_REFUSED_GUEST_FILES,
+	           "/vms/alpha: interrupts: \"aia\": hart 2 has no guest interrupt files");
 	set_u32(board, "/cpus/cpu@0", "reg", 2);
-	refused(t, VM_REFUSED_GUEST_FILES,
-	        "/vms/alpha: interrupts: \"aia\": hart 2 has 1 guest interrupt file, and vcpu1 "
-	        "would be number 2 there");
+	refused_on(&limits, t, VM_REFUSED_GUEST_FILES,
+	           "/vms/alpha: interrupts: \"aia\": hart 2 has 1 guest interrupt file, and vcpu1 "
+	           "would be number 2 there");
 	set_u32(board, imsic, "riscv,guest-index-bits", 2);
-	assert_true(accepted(t)->vms[0].aia);
+	assert_true(accepted_on(&limits, t)->vms[0].aia);
 	/* Of M-mode's nobody has one. */
 	set_u32(board, imsic, "riscv,guest-index-bits", 0);
 	set_u32(board, "/soc/interrupt-controller@24000000", "riscv,guest-index-bits", 2);
-	refused(t, VM_REFUSED_GUEST_FILES,
-	        "/vms/alpha: interrupts: \"aia\": hart 2 has no guest interrupt files");
+	refused_on(&limits, t, VM_REFUSED_GUEST_FILES,
+	           "/vms/alpha: interrupts: \"aia\": hart 2 has no guest interrupt files");
 	test_host = NULL;
 	assert_true(accepted(t)->vms[0].aia);
 }

@@ -16,7 +16,7 @@ SOURCES = ["arch/riscv/hpm_exact.c", "arch/riscv/hpm_flag_trials.c",
            "arch/riscv/imsic.c",
            "core/boot/boot_report.c", "core/boot/hart_table.c", "core/boot/hart_usable.c",
            "core/boot/harts.c", "core/boot/host_dt.c", "core/boot/hs_memory.c",
-           "core/boot/main.c", "core/config/host_cpus.c", "core/config/host_memory.c",
+           "core/boot/main.c", "core/config/host_cpus.c", "core/config/host_memory.h",
            "core/config/host_tree.h", "core/lib/words.c", "core/vm/guest_file.c",
            "core/vm/hart_kind.c", "core/vm/pcpu.c", "core/vm/vm_overflow.c"]
 STRING = r'"(?:[^"\\]|\\.)*"'

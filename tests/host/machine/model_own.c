@@ -113,6 +113,7 @@ void model_own_hart(struct machine_hart *h, struct vcpu *vcpu)
 	if (vcpu->vm->state == VM_OFF || vcpu->vm->state == VM_CLEARING ||
 	    vcpu->vm->state == VM_LOADING)
 		DIFFERS(vcpu, "runs while its VM is not running");
-	if (pcpu->scheduled)
+	/* With an interrupt of HS pending it does nothing. */
+	if (pcpu->scheduled && !(machine_pending(h) & h->csr[CSR_SIE]))
 		look_at_window(h, vcpu);
 }

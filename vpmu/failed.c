@@ -8,20 +8,20 @@
 
 void vpmu_failed(struct vpmu *v, uint64_t hctrs)
 {
+	uint64_t active = v->active & hctrs;
 	uint64_t lost;
 	uint32_t i;
 
+	/* All of them before the first one is lost, because that may read those that are active. */
+	v->active &= ~hctrs;
 	for_each_bit (i, hctrs) {
-		hctr_t hctr = {i};
-
 		/* The hardware has nothing that could be started again. */
-		vpmu_evict(v, hctr);
-		vpmu_unshown(v, hctr);
-		if ((v->active & bit64(i)) == 0)
-			continue;
-		v->active &= ~bit64(i);
+		vpmu_evict(v, (hctr_t){i});
+		vpmu_unshown(v, (hctr_t){i});
+	}
+	for_each_bit (i, active) {
 		lost = v->hctr[i].users & v->running;
-		vpmu_lose(v, hctr);
+		vpmu_lose(v, (hctr_t){i});
 		/* Its count was not read on all paths that lead here. */
 		v->unknown |= lost;
 	}

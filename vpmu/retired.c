@@ -35,10 +35,11 @@ static __attribute__((noinline)) void move(struct vpmu *v, uint64_t hctrs)
 			vpmu_hctr_sync(v, (hctr_t){i});
 		vpmu_hctr_step(v, (hctr_t){i});
 	}
-	vpmu_apply(v, moves | taken, 0, 0);
-	/* The next poll must come earlier by that much. */
+	/* The next poll must come earlier by that much. It is requested before anything is set,
+	 * because an hctr that the hardware refuses to set has another value. */
 	if (v->polling && (hctrs & v->polled) != 0)
 		vpmu_poll_sooner(v);
+	vpmu_apply(v, moves | taken, 0, 0);
 }
 
 /* Notes the set if it is of one or two. Returns whether it is. */

@@ -101,9 +101,10 @@ void vpmu_restore(struct vpmu *v)
 	uint64_t solo = touched & v->solo;
 
 	v->parked = 0;
+	/* Before anything is set: an hctr that the hardware refuses to set has another value. */
+	if (v->needs_slow_path)
+		vpmu_resume_polling(v);
 	if (solo != 0)
 		untouched |= set_again(v, solo);
 	vpmu_apply(v, touched & ~solo, 0, untouched);
-	if (v->needs_slow_path)
-		vpmu_resume_polling(v);
 }

@@ -52,6 +52,8 @@ void hart_flags_show(struct vcpu *vcpu, bool make)
 
 bool hart_flags_slice(struct vcpu *vcpu)
 {
+	/* Before an OF is made, because that reads a counter that should run. */
+	hpm_failures_settle(vcpu);
 	if (pcpu_may_begin(vcpu->home))
 		hart_flags_show(vcpu, true);
 	hpm_failures_settle(vcpu);
@@ -60,9 +62,10 @@ bool hart_flags_slice(struct vcpu *vcpu)
 
 void hart_flags_show_all(struct vcpu *vcpu)
 {
-	do
+	do {
+		hpm_failures_settle(vcpu);
 		hart_flags_show(vcpu, true);
-	while (vcpu->flags_due && vcpu->home->hpm.flags_hidden);
+	} while (vcpu->flags_due && vcpu->home->hpm.flags_hidden);
 	vcpu->call.slice = NULL;
 }
 

@@ -28,17 +28,10 @@ static enum vpmu_room make_room(struct vpmu *v, uint64_t set, unsigned long conf
 struct sbi_ret vpmu_config_movable(struct vpmu *v, uint64_t set, unsigned long config_flags,
                                    unsigned long event_idx, uint64_t event_data)
 {
-	uint64_t lost = v->lost;
 	struct sbi_ret ret = vpmu_config_here(v, set, config_flags, event_idx, event_data);
 
 	if (ret.error == SBI_ERR_NOT_SUPPORTED) {
-		enum vpmu_room room = make_room(v, set, config_flags, event_idx, event_data);
-
-		/* For the guest, a counter that the hart refuses meanwhile still runs: it must not
-		 * be taken for a stopped one in the same call. */
-		if ((v->lost & ~lost) != 0)
-			return ret;
-		switch (room) {
+		switch (make_room(v, set, config_flags, event_idx, event_data)) {
 		case VPMU_ROOM:
 			ret = vpmu_config_here(v, set, config_flags, event_idx, event_data);
 			break;

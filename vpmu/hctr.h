@@ -162,8 +162,8 @@ void vpmu_fixed_release(struct vpmu *v, uint64_t hctrs);
 
 /*
  * Sets a stopped hctr to its count, armed if one of `users` is near its wrap. `users` are all
- * running counters on it. Returns the hctr as a mask. Returns 0 if the hardware refuses; then they
- * are lost.
+ * running counters on it. Returns the hctr as a mask. Returns 0 if another vcpu has used the hctr
+ * and the hardware refuses to hold the event again; then they are lost.
  */
 static inline uint64_t vpmu_set(struct vpmu *v, hctr_t hctr, uint64_t users)
 {
@@ -172,12 +172,11 @@ static inline uint64_t vpmu_set(struct vpmu *v, hctr_t hctr, uint64_t users)
 	bool armed = (users & v->near) != 0;
 
 	/* The hctr held this event before, so vpmu_note_event() has recorded it. */
-	if (((v->owned & bit) == 0 && !vpmu_port_prepare(hctr, &v->event[hctr.idx])) ||
-	    vpmu_port_set(bit, h->count, armed) != 0) {
-		v->owned &= ~bit;
+	if ((v->owned & bit) == 0 && !vpmu_port_prepare(hctr, &v->event[hctr.idx])) {
 		vpmu_lose(v, hctr);
 		return 0;
 	}
+	vpmu_port_set(bit, h->count, armed);
 	h->ahead = 0;
 	v->owned |= bit;
 	if (armed)

@@ -196,14 +196,7 @@ bool vpmu_sampled_alone(struct vpmu *v, hctr_t hctr)
 	h->count = (h->count + v->counter[idx].offset) & v->value_mask;
 	v->counter[idx].offset = 0;
 	vpmu_port_stop(bit);
-	if (vpmu_port_is_quiet()) {
-		vpmu_port_start_armed(hctr, h->count);
-	} else if (vpmu_set(v, hctr, users) != 0) {
-		vpmu_port_run(bit);
-	} else {
-		v->active &= ~bit;
-		v->armed &= ~bit;
-	}
+	vpmu_port_start_armed(hctr, h->count);
 	return true;
 }
 

@@ -16,6 +16,10 @@
  *   guest memory    vpmu_port_guest_*
  *   notices         what the vcpu's owner must know or do
  *
+ * Only vpmu_port_prepare() returns whether the hardware refused. If the hardware refuses to set,
+ * run or stop a counter, or to give a fixed one its filter, vpmu/ learns this by vpmu_failed(),
+ * before the guest or another vcpu goes on. Until then such a counter may have any value.
+ *
  * None of them calls vpmu/ (tools/check-includes checks this), except when it takes a counter from
  * a vcpu: then vpmu_evict() tells that vcpu, and vpmu_evicted() the resident one, for which
  * vpmu_active() was called.
@@ -44,11 +48,10 @@ bool vpmu_port_prepare(hctr_t hctr, const struct hw_event *config);
 
 /*
  * Sets the value of stopped counters that this vcpu has prepared and that were not evicted since.
- * armed: they raise LCOFI when they wrap; otherwise they wrap silently. Returns the counters that
- * the hardware refused. They run after vpmu_port_run(), which must follow in the same call of
- * vpmu/.
+ * armed: they raise LCOFI when they wrap; otherwise they wrap silently. They run after
+ * vpmu_port_run(), which must follow in the same call of vpmu/.
  */
-uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed);
+void vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed);
 
 /*
  * Starts counters that vpmu_port_set() has set, or that this vcpu stopped and no other has used
@@ -95,10 +98,8 @@ uint64_t vpmu_port_flags(void);
  */
 uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs);
 
-/*
- * Whether nothing is pending (see vpmu_port_take_overflow) and the hardware will not refuse a
- * value. Called before the fast paths of start and stop.
- */
+/* Whether nothing is pending (see vpmu_port_take_overflow). Called before the fast paths of start
+ * and stop. */
 bool vpmu_port_is_quiet(void);
 
 /* --- fixed counters ------------------------------------------------------------------------- */

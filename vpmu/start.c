@@ -193,7 +193,7 @@ static __attribute__((noinline)) vpmu_answer start_solo(struct vpmu *v, uint64_t
                                                         enum vpmu_start_from from, uint64_t value)
 {
 	vpmu_start_set(v, set, from, value, 0);
-	return vpmu_error((set & v->lost) != 0 ? SBI_ERR_FAILED : SBI_SUCCESS);
+	return vpmu_error(SBI_SUCCESS);
 }
 
 static __attribute__((noinline)) vpmu_answer start_several_near(struct vpmu *v, uint64_t set,
@@ -233,7 +233,7 @@ static __attribute__((noinline)) vpmu_answer start_elsewhere(struct vpmu *v, uin
 
 	note_started(v, set);
 	for_each_bit (i, elsewhere)
-		(void)vpmu_port_set(bit64(i), v->counter[i].value, false);
+		vpmu_port_set(bit64(i), v->counter[i].value, false);
 	vpmu_port_run(set);
 	return vpmu_error(SBI_SUCCESS);
 }

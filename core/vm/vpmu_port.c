@@ -55,11 +55,10 @@ bool vpmu_port_prepare(hctr_t hctr, const struct hw_event *config)
 	       hpm_reprogram(&pcpu->hpm, hctr.idx, config);
 }
 
-uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
+void vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
 {
 	tell(LEDGER_SET, hctr_mask);
 	hpm_set(&this_pcpu()->hpm, hctr_mask, value, armed);
-	return 0;
 }
 
 void vpmu_port_run(uint64_t hctr_mask)

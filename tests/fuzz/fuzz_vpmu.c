@@ -148,8 +148,8 @@ static void decode_op(struct input *in, struct op *op)
 		op->kind = b < 236 ? OP_OBSERVE : OP_UNOBSERVE;
 	/* Sometimes the hart refuses. */
 	if (b >= 240) {
-		op->fail_prepare = 1;
-		op->refuse_start = (uint8_t)(1 + (b & 1));
+		op->fail_prepare = b & 1;
+		op->fail_set = b & 1 ? 0 : (uint8_t)(1 + (b >> 1 & 1));
 	}
 	switch (op->kind) {
 	case OP_CSR_READ:

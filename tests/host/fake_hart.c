@@ -229,9 +229,9 @@ void fake_hart_fail_prepare(uint32_t n)
 	fake.fail_prepare = n;
 }
 
-void fake_hart_refuse_start(uint32_t n)
+void fake_hart_fail_set(uint32_t n)
 {
-	fake.refuse_start = n;
+	fake.fail_set = n;
 }
 
 void fake_hart_fail_run(uint32_t n)

@@ -112,6 +112,7 @@ struct fake_hart_trace {
 	uint64_t faults;    /* injected faults that happened */
 	uint64_t refused;   /* mask of the counters that they concerned */
 	uint64_t late;      /* mask of the counters that failed without an error */
+	uint64_t failed_sets;
 	uint64_t failed_runs;
 	uint64_t failed_stops;
 	/* What the observers of each vcpu, from 1 on, have sampled. */
@@ -201,15 +202,15 @@ uint64_t fake_hart_guest_flags(void);
 uint64_t fake_hart_direct(void);
 uint64_t fake_hart_running(void);
 
-/* Make the n-th prepare fail, and the start of the n-th counter, from now on. 0: none. */
+/* Makes the n-th prepare fail from now on. 0: none. */
 void fake_hart_fail_prepare(uint32_t n);
-void fake_hart_refuse_start(uint32_t n);
 
 /*
- * The same without an error: the n-th counter that is run stands still, the n-th that is stopped
- * runs on as soon as HS is left. The test asks which these were, and says when vpmu_failed() was
- * called for them.
+ * The same without an error: the n-th counter that is set keeps its old value and stands still, the
+ * n-th that is run stands still, the n-th that is stopped runs on as soon as HS is left. The test
+ * asks which these were, and says when vpmu_failed() was called for them.
  */
+void fake_hart_fail_set(uint32_t n);
 void fake_hart_fail_run(uint32_t n);
 void fake_hart_fail_stop(uint32_t n);
 uint64_t fake_hart_failed(void);

@@ -34,7 +34,7 @@ static void swap(uint32_t hart)
 	fake.now = last.now;
 	fake.chance = last.chance;
 	fake.fail_prepare = last.fail_prepare;
-	fake.refuse_start = last.refuse_start;
+	fake.fail_set = last.fail_set;
 	fake.fail_run = last.fail_run;
 	fake.fail_stop = last.fail_stop;
 }

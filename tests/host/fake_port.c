@@ -106,26 +106,41 @@ static void check_set(uint32_t idx, uint64_t value)
 	fake_require(value == (value & fake_value_mask()), "value wider than the counter");
 }
 
-uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
+/* Whether the hardware takes the value. Nobody is told before the guest goes on. */
+static bool takes(uint32_t idx)
 {
-	uint64_t refused = 0;
+	if (!fake.fail_set || --fake.fail_set)
+		return true;
+	note_failure(idx);
+	fake_trace.failed_sets++;
+	fake.unset |= 1ULL << idx;
+	return false;
+}
 
+void vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
+{
 	fake_called();
 	fake_require(hctr_mask && !(hctr_mask >> COUNTERS), "set of counters that do not exist");
 	for (uint32_t i = 0; i < COUNTERS; i++) {
 		if (!(hctr_mask & 1ULL << i))
 			continue;
 		fake_trace.started++;
-		if (fake.refuse_start && !--fake.refuse_start) {
-			note_fault(i);
-			refused |= 1ULL << i;
-			continue;
-		}
 		check_set(i, value);
-		hardware_set(i, value, armed);
+		if (takes(i))
+			hardware_set(i, value, armed);
 		fake.ready |= 1ULL << i;
 	}
-	return refused;
+}
+
+static bool runs(uint32_t idx)
+{
+	if (fake.unset >> idx & 1)
+		return false;
+	if (!fake.fail_run || --fake.fail_run)
+		return true;
+	note_failure(idx);
+	fake_trace.failed_runs++;
+	return false;
 }
 
 /* Returns those that will run. */
@@ -145,14 +160,11 @@ static uint64_t check_run(uint64_t hctr_mask)
 		fake_require(!fake.counters[i].running, "run of a running counter");
 		fake_require(fake.counters[i].owner == fake.resident,
 		             "run of a counter that its vcpu did not leave so");
-		fake.counters[i].running = !fake.fail_run || --fake.fail_run;
-		if (fake.counters[i].running) {
+		fake.counters[i].running = runs(i);
+		if (fake.counters[i].running)
 			running |= 1ULL << i;
-			continue;
-		}
-		note_failure(i);
-		fake_trace.failed_runs++;
 	}
+	fake.unset = 0;
 	return running;
 }
 
@@ -166,12 +178,12 @@ static uint64_t check_start(uint64_t hctr_mask, uint64_t value)
 {
 	fake_called();
 	fake_require(hctr_mask && !(hctr_mask >> COUNTERS), "start of counters that do not exist");
-	fake_require(!fake.refuse_start, "a start refused that must not be");
 	for (uint32_t i = 0; i < COUNTERS; i++) {
 		if (!(hctr_mask & 1ULL << i))
 			continue;
 		fake_trace.started++;
 		check_set(i, value);
+		(void)takes(i);
 	}
 	fake.ready |= hctr_mask;
 	return check_run(hctr_mask);
@@ -200,7 +212,7 @@ uint64_t fake_hart_start(const struct fake_start *starts, uint32_t n)
 		if (!vpmu_port_prepare(starts[i].hctr, &starts[i].config))
 			refused |= bit;
 		else
-			refused |= vpmu_port_set(bit, starts[i].value, starts[i].armed);
+			vpmu_port_set(bit, starts[i].value, starts[i].armed);
 	}
 	if (fake.ready)
 		vpmu_port_run(fake.ready);
@@ -298,5 +310,5 @@ uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
 bool vpmu_port_is_quiet(void)
 {
 	fake_called();
-	return !fake.lcofip && !fake.refuse_start;
+	return !fake.lcofip;
 }

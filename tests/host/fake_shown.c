@@ -27,12 +27,17 @@ void fake_hart_flags_load(uint32_t vcpu)
 
 static void show(struct fake_world *world)
 {
+	uint64_t failed;
 	bool closed;
 
 	hardware_show(guests_flags(world));
 	/* Others may run between two of these calls; the random steps come between whole ones. */
-	while (!vpmu_show_flags(world->vpmu, true, &closed))
-		;
+	do {
+		failed = fake.failed;
+		if (failed)
+			vpmu_failed(world->vpmu, failed);
+		fake_hart_settled(failed);
+	} while (!vpmu_show_flags(world->vpmu, true, &closed));
 	world->show_due = false;
 	world->show_at_start = vpmu_scountovf(world->vpmu) || closed;
 }

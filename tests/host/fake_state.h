@@ -47,6 +47,7 @@ struct fake_hart {
 	uint64_t direct;
 	uint64_t shown; /* see hardware_show() */
 	uint64_t ready; /* set by the port, and started by its next run */
+	uint64_t unset; /* of these, those that were not set, and will not run */
 	uint64_t now;
 	bool polling;       /* a poll is requested */
 	uint64_t poll_left; /* units until then in which a fixed counter counts */
@@ -54,7 +55,7 @@ struct fake_hart {
 	uint64_t chance;
 	uint32_t resident;
 	uint32_t fail_prepare;
-	uint32_t refuse_start;
+	uint32_t fail_set;
 	uint32_t fail_run;
 	uint32_t fail_stop;
 	uint64_t failed;  /* the vPMU was not told yet */

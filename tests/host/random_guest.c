@@ -230,8 +230,8 @@ void random_op(struct chance *c, const struct random_manner *manner, struct op *
 	if (percent(c, manner->refusals)) {
 		if (percent(c, 50)) {
 			op->fail_prepare = (uint8_t)below(c, 3);
-			op->refuse_start = (uint8_t)below(c, 4);
 		} else {
+			op->fail_set = (uint8_t)below(c, 4);
 			op->fail_run = (uint8_t)below(c, 4);
 			op->fail_stop = (uint8_t)below(c, 3);
 		}

@@ -152,7 +152,7 @@ static void test_refused_is_not_direct(void **state)
 	assert_int_equal(config(HW, AUTO, CYCLES), 3);
 	assert_int_equal(stop(8, 0), 0);
 	assert_true(guest_reads_direct(3));
-	stub.refuse_start = 8;
+	stub.fail_start = 8;
 	assert_int_equal(start(8, 0, 0), SBI_ERR_FAILED);
 	assert_false(guest_reads_direct(3));
 	assert_int_equal(stop(8, 0), SBI_ERR_ALREADY_STOPPED);

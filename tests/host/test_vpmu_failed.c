@@ -64,10 +64,10 @@ static void test_it_stays_so(void **state)
 	(void)state;
 	assert_int_equal(start(A, INIT, 70), 0);
 	start_failed();
-	stub.refuse_start = A;
+	stub.refuse_prepare = A;
 	assert_int_equal(config_error(A, SBI_PMU_CFG_FLAG_AUTO_START, CYCLES),
 	                 SBI_ERR_NOT_SUPPORTED);
-	stub.refuse_start = 0;
+	stub.refuse_prepare = 0;
 	assert_int_equal(start(A, 0, 0), SBI_ERR_FAILED);
 	assert_true(guest_read_is_illegal(3));
 }
@@ -121,6 +121,64 @@ static void test_what_was_parked_is_set_anew(void **state)
 	assert_int_equal(guest_read(3), 20);
 }
 
+/* The hart has not taken the value of a polled counter that comes back: nobody reads what it has
+ * instead, which would look like a wrap. */
+static void test_no_poll_reads_what_was_not_set(void **state)
+{
+	struct vpmu_policy policy = stub_policy;
+
+	(void)state;
+	policy.polled_cache = true;
+	stub_setup_policy(&policy);
+	assert_int_equal(config(HW, 0, DTLB), 5);
+	assert_int_equal(start(1UL << 5, INIT, -100UL), 0);
+	stub.fail_start = 1UL << 5;
+	stub_away();
+	assert_true(guest_read_is_illegal(5));
+	assert_int_equal(vpmu_scountovf(&vpmu), 0);
+	assert_int_equal(stub.lcofis, 0);
+}
+
+static void start_both_fixed(void)
+{
+	assert_int_equal(config(HW, CLEAR | SINH, CYCLES), 3);
+	assert_int_equal(config(HW, CLEAR | UINH, CYCLES), 0);
+	assert_int_equal(config(HW, CLEAR | SINH, INSTRS), 4);
+	assert_int_equal(config(HW, CLEAR | UINH, INSTRS), 2);
+	assert_int_equal(start(5, INIT, -100UL), 0);
+}
+
+static void both_are_lost(void)
+{
+	assert_true(guest_read_is_illegal(0));
+	assert_true(guest_read_is_illegal(2));
+	assert_int_equal(vpmu_scountovf(&vpmu), 0);
+	assert_int_equal(stub.lcofis, 0);
+}
+
+/* Nor what the fixed counters have, when one of two is lost, or when an instruction is emulated. */
+static void test_two_fixed_counters_are_lost(void **state)
+{
+	(void)state;
+	stub_setup(state);
+	stub.filters = true;
+	start_both_fixed();
+	stub.fail_start = 5;
+	stub_away();
+	both_are_lost();
+}
+
+static void test_two_fixed_counters_are_lost_by_an_instruction(void **state)
+{
+	(void)state;
+	stub_setup(state);
+	stub.filters = true;
+	start_both_fixed();
+	stub.fail_start = 5;
+	stub_emulate(false);
+	both_are_lost();
+}
+
 int test_vpmu_failed(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -130,6 +188,9 @@ int test_vpmu_failed(void)
 	    cmocka_unit_test_setup(test_sharers_are_lost_together, setup),
 	    cmocka_unit_test_setup(test_a_stop_that_failed, setup),
 	    cmocka_unit_test_setup(test_what_was_parked_is_set_anew, setup),
+	    cmocka_unit_test(test_no_poll_reads_what_was_not_set),
+	    cmocka_unit_test(test_two_fixed_counters_are_lost),
+	    cmocka_unit_test(test_two_fixed_counters_are_lost_by_an_instruction),
 	};
 
 	return cmocka_run_group_tests_name("vpmu: what failed", tests, NULL, NULL);

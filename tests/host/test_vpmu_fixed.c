@@ -268,11 +268,11 @@ static void test_refused_start_gives_it_back(void **state)
 {
 	(void)state;
 	configure_both();
-	stub.refuse_start = 4;
+	stub.fail_start = 4;
 	assert_int_equal(start(4, INIT, -100UL), -1);
 	assert_int_equal(stub.released, 1);
 	assert_true(guest_read_is_illegal(2));
-	stub.refuse_start = 0;
+	stub.fail_start = 0;
 	assert_int_equal(start(4, INIT, -100UL), 0);
 	assert_int_equal(guest_read(2), -100UL);
 }
@@ -284,9 +284,11 @@ static void test_refused_auto_start_keeps_it(void **state)
 	assert_int_equal(config(1UL << 18, CLEAR | UINH, INSTRS), 18);
 	assert_int_equal(start(1UL << 18, INIT, -100UL), 0);
 	assert_int_equal(stop(1UL << 18, 0), 0);
-	stub.refuse_start = 1UL << 5;
+	assert_int_equal(config(1UL << 17, 0, DTLB), 17);
+	stub_away();
+	stub.refuse_prepare = 1UL << 5;
 	assert_int_equal(config_error(1UL << 18, AUTO, DTLB), -2);
-	stub.refuse_start = 0;
+	stub.refuse_prepare = 0;
 	assert_int_equal(start(1UL << 18, 0, 0), 0);
 	assert_int_equal(stub.polls_after, 100);
 	stub_count(INSTRS, 3);

@@ -268,11 +268,12 @@ static void test_lost(void **state)
 	struct vpmu_view view;
 
 	(void)state;
-	stub.refuse_start = A;
+	stub.fail_start = A;
 	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVES);
+	stub_settle();
 	assert_true(vpmu_describe(&vpmu, VPMU_OBSERVER(0), true, &view));
 	assert_int_equal(view.state, VPMU_LOST);
-	stub.refuse_start = 0;
+	stub.fail_start = 0;
 	unobserve(0);
 	assert_int_equal(observe(0, CYCLES, 0, 0), VPMU_OBSERVES);
 	assert_int_equal(observed(0), 0);

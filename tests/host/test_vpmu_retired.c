@@ -138,15 +138,19 @@ static void test_reconfigured(void **state)
 	assert_int_equal(guest_read(4), 0);
 	assert_int_equal(stop(0x10, 0), SBI_SUCCESS);
 	/* A refused AUTO_START leaves the counter as it was. */
-	stub.refuse_start = 0x10;
+	assert_int_equal(config(1UL << 17, 0, DTLB), 17);
+	assert_int_equal(config(1UL << 18, 0, INSTRS), 18);
+	stub_away();
+	stub.refuse_prepare = 0x10;
 	assert_int_equal(config_error(0x10, SKIP | AUTO, INSTRS), SBI_ERR_NOT_SUPPORTED);
-	stub.refuse_start = 0;
+	stub.refuse_prepare = 0;
 	assert_int_equal(start(0x10, 0, 0), SBI_SUCCESS);
 	stub_emulate(false);
 	assert_int_equal(guest_read(4), 0);
 	assert_int_equal(stop(0x10, RESET), SBI_SUCCESS);
 	assert_int_equal(config(0x10, 0, INSTRS), 4);
-	stub.refuse_start = 0x20;
+	stub_away();
+	stub.refuse_prepare = 0x20;
 	assert_int_equal(config_error(0x10, SKIP | AUTO, DTLB), SBI_ERR_NOT_SUPPORTED);
 	assert_int_equal(start(0x10, 0, 0), SBI_SUCCESS);
 	stub_emulate(false);
@@ -353,12 +357,13 @@ static void test_refused(void **state)
 	(void)state;
 	assert_int_equal(config(HW, 0, INSTRS), 4);
 	assert_int_equal(start(0x10, INIT, -5UL), SBI_SUCCESS);
-	stub.refuse_start = 0x10;
+	stub.fail_start = 0x10;
 	stub_emulate(false);
 	assert_true(guest_read_is_illegal(4));
 	assert_int_equal(stop(0x10, 0), SBI_ERR_ALREADY_STOPPED);
-	stub.refuse_start = 0;
-	assert_int_equal(start(0x10, 0, 0), SBI_SUCCESS);
+	stub.fail_start = 0;
+	assert_int_equal(start(0x10, 0, 0), SBI_ERR_FAILED);
+	assert_int_equal(start(0x10, INIT, -4UL), SBI_SUCCESS);
 	assert_int_equal(guest_read(4), -4UL);
 }
 

@@ -261,11 +261,12 @@ static void test_lost(void **state)
 
 	(void)state;
 	assert_int_equal(sample(0, INSTRS, 0, 100), VPMU_OBSERVES);
-	stub.refuse_start = A;
+	stub.fail_start = A;
 	stub_run(INSTRS, 100);
+	stub_settle();
 	assert_int_equal(stub.samples[0], 1);
 	assert_false(vpmu_observed(&vpmu, 0, &value, &shared));
-	stub.refuse_start = 0;
+	stub.fail_start = 0;
 	vpmu_unobserve(&vpmu, true, 0);
 	assert_int_equal(sample(0, INSTRS, 0, 100), VPMU_OBSERVES);
 	stub_run(INSTRS, 100);

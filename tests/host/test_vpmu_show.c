@@ -126,7 +126,7 @@ static void test_lost(void **state)
 {
 	(void)state;
 	assert_int_equal(config(HW, 0, CYCLES), 3);
-	stub.refuse_start = A;
+	stub.fail_start = A;
 	assert_int_not_equal(start(A, INIT, 7), 0);
 	SEES(3, true, VPMU_LOST, VPMU_VALUE_NONE, vpmu.counter[3].value);
 	assert_false(look(3, true).direct);

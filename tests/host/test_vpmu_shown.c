@@ -408,9 +408,10 @@ static void test_auto_start_refused_keeps_of(void **state)
 	overflow_cycles();
 	assert_int_equal(config(HW, 0, INSTRS), 4);
 	assert_int_equal(stop(A, 0), SBI_SUCCESS);
-	stub.refuse_start = I;
+	stub_away();
+	assert_shows(A, 0);
+	stub.refuse_prepare = I;
 	assert_int_equal(config_error(A, AUTO, INSTRS), SBI_ERR_NOT_SUPPORTED);
-	stub.refuse_start = 0;
 	assert_shows(A, 0);
 	stub.refuse_prepare = D;
 	assert_int_equal(config_error(A, AUTO, DTLB), SBI_ERR_NOT_SUPPORTED);
@@ -689,11 +690,11 @@ static void test_refused_while_it_runs(void **state)
 	overflow_cycles();
 	stub_leave();
 	stub_neighbour();
-	stub.refuse_start = A;
+	stub.fail_start = A;
 	stub_come_back();
 	assert_int_equal(guest_sees(), 0);
 	assert_true(guest_read_is_illegal(3));
-	stub.refuse_start = 0;
+	stub.fail_start = 0;
 	assert_int_equal(guest_sees(), 0);
 	assert_int_equal(start(A, INIT, -1UL), SBI_SUCCESS);
 	stub_run(CYCLES, 1);
@@ -703,24 +704,24 @@ static void test_refused_while_it_runs(void **state)
 	assert_int_equal(start(A, INIT, -1UL), SBI_SUCCESS);
 	stub_emulate(false);
 	assert_true(stub.show_due);
-	stub.refuse_start = A;
+	stub.fail_start = A;
 	assert_int_equal(guest_sees(), 0);
 	assert_true(guest_read_is_illegal(3));
 	assert_false(stub.hctr[3].running);
 }
 
-static void stop_and_lose(uint64_t refuse_start, uint64_t refuse_prepare)
+static void stop_and_lose(uint64_t fail_start, uint64_t refuse_prepare)
 {
 	overflow_cycles();
 	assert_int_equal(stop(A, 0), SBI_SUCCESS);
 	stub_leave();
 	stub_neighbour();
 	stub_come_back();
-	stub.refuse_start = refuse_start;
+	stub.fail_start = fail_start;
 	stub.refuse_prepare = refuse_prepare;
 	assert_int_equal(guest_sees(), 0);
 	assert_true(guest_read_is_illegal(3));
-	stub.refuse_start = stub.refuse_prepare = 0;
+	stub.fail_start = stub.refuse_prepare = 0;
 	assert_int_equal(guest_sees(), 0);
 	assert_true(guest_read_is_illegal(3));
 	assert_int_equal(stop(A, 0), SBI_ERR_ALREADY_STOPPED);

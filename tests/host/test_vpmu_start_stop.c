@@ -75,7 +75,7 @@ static void test_several_at_once(void **state)
 	assert_int_equal(stop(8, 0), 0);
 	assert_int_equal(stub.direct, 0x38);
 	/* Refused one after the other, both are lost. */
-	stub.refuse_start = 0x18;
+	stub.fail_start = 0x18;
 	assert_int_equal(start(8, 0, 0), SBI_ERR_FAILED);
 	assert_int_equal(start(0x10, 0, 0), SBI_ERR_FAILED);
 	assert_true(guest_read_is_illegal(3));
@@ -101,7 +101,7 @@ static void test_start_refused_by_hart(void **state)
 	(void)state;
 	assert_int_equal(config(HW, 0, CYCLES), 3);
 	assert_int_equal(config(HW, 0, INSTRS), 4);
-	stub.refuse_start = 8;
+	stub.fail_start = 8;
 	assert_int_equal(start(0x18, INIT, 70), SBI_ERR_FAILED);
 	/* The other runs. The refused one has no value, and counts nothing. */
 	assert_int_equal(guest_read(4), 70);
@@ -111,8 +111,9 @@ static void test_start_refused_by_hart(void **state)
 	assert_int_equal(stop(8, 0), SBI_ERR_ALREADY_STOPPED);
 	assert_true(guest_read_is_illegal(3));
 	/* It may be started again. */
-	stub.refuse_start = 0;
-	assert_int_equal(start(8, 0, 0), 0);
+	stub.fail_start = 0;
+	assert_int_equal(start(8, 0, 0), SBI_ERR_FAILED);
+	assert_int_equal(start(8, INIT, 70), 0);
 	assert_true(guest_reads_direct(3));
 	assert_int_equal(guest_read(3), 70);
 	assert_true(vpmu_wfi_must_trap(&vpmu));
@@ -122,7 +123,8 @@ static void test_lost_then_configured(void **state)
 {
 	(void)state;
 	assert_int_equal(config(8, 0, CYCLES), 3);
-	stub.refuse_start = 8;
+	stub_away();
+	stub.refuse_prepare = 8;
 	assert_int_equal(start(8, INIT, 70), SBI_ERR_FAILED);
 	assert_int_equal(config(8, 0, CYCLES), 3);
 	assert_int_equal(guest_read(3), 70);

@@ -157,7 +157,7 @@ static void test_restore_refused(void **state)
 	assert_int_equal(config(HW, 0, CYCLES), 17);
 	assert_int_equal(start(1UL << 17, INIT, -9UL), 0);
 	stub_count(CYCLES, 2);
-	stub.refuse_start = 8;
+	stub.refuse_prepare = 8;
 	away();
 	/* No number is better than a wrong one. */
 	assert_true(guest_read_is_illegal(3));
@@ -165,7 +165,7 @@ static void test_restore_refused(void **state)
 	assert_int_equal(guest_read(4), 40);
 	assert_false(vpmu_wfi_must_trap(&vpmu));
 	/* It is not retried without the guest's request. */
-	stub.refuse_start = 0;
+	stub.refuse_prepare = 0;
 	away();
 	assert_true(guest_read_is_illegal(3));
 	assert_int_equal(start(A, 0, 0), 0);

@@ -52,11 +52,27 @@ void stub_neighbour(void)
 	}
 }
 
+void stub_settle(void)
+{
+	uint64_t failed = stub.failed;
+	uint32_t i;
+
+	if (failed == 0)
+		return;
+	stub.failed = 0;
+	stub.call_failed = true;
+	for (i = 0; i < 32; i++)
+		if ((failed >> i & 1) != 0 && (HCTRS_FIXED >> i & 1) == 0)
+			stub.hctr[i].ours = false;
+	vpmu_failed(&vpmu, failed);
+}
+
 static void count_data(unsigned long event_idx, uint64_t event_data, uint64_t n,
                        uint32_t inhibited_by)
 {
 	uint32_t i;
 
+	stub_settle();
 	for (i = 0; i < 32; i++) {
 		struct stub_hctr *h = &stub.hctr[i];
 		uint64_t to_wrap = stub.width_mask - h->value;
@@ -105,6 +121,7 @@ void stub_run(unsigned long event_idx, uint64_t n)
 
 void stub_emulate(bool user)
 {
+	stub_settle();
 	vpmu_retired(&vpmu, user);
 }
 
@@ -198,9 +215,8 @@ bool vpmu_port_prepare(hctr_t hctr, const struct hw_event *config)
 	return true;
 }
 
-uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
+void vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
 {
-	uint64_t refused = hctr_mask & stub.refuse_start;
 	bool zero = armed || (vpmu.policy.shows_flags && (stub.shown & hctr_mask) == 0);
 	uint32_t i;
 
@@ -213,15 +229,14 @@ uint64_t vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
 			continue;
 		assert_true(h->ours);
 		assert_false(h->running);
-		if ((refused >> i & 1) != 0)
+		if ((stub.fail_start >> i & 1) != 0)
 			continue;
 		h->armed = armed;
 		h->zeroed = zero && (can_arm(i) || !vpmu.policy.shows_flags);
 		h->flag = !h->zeroed;
 		h->value = value;
 	}
-	stub.ready |= hctr_mask & ~refused;
-	return refused;
+	stub.ready |= hctr_mask;
 }
 
 /* OF of a counter that continues: see run_any() in arch/riscv/hpm_sbi.c. */
@@ -254,21 +269,22 @@ void vpmu_port_run(uint64_t hctr_mask)
 		run_again(i);
 		assert_true(stub.hctr[i].ours);
 		assert_false(stub.hctr[i].running);
-		stub.hctr[i].running = true;
+		stub.hctr[i].running = (stub.fail_start >> i & 1) == 0;
 		hs_works();
 	}
+	stub.failed |= hctr_mask & stub.fail_start;
 	stub.ready = 0;
 }
 
 void vpmu_port_start(uint64_t hctr_mask, uint64_t value)
 {
-	assert_int_equal(vpmu_port_set(hctr_mask, value, false), 0);
+	vpmu_port_set(hctr_mask, value, false);
 	vpmu_port_run(hctr_mask);
 }
 
 void vpmu_port_start_armed(hctr_t hctr, uint64_t value)
 {
-	assert_int_equal(vpmu_port_set(UINT64_C(1) << hctr.idx, value, true), 0);
+	vpmu_port_set(UINT64_C(1) << hctr.idx, value, true);
 	vpmu_port_run(UINT64_C(1) << hctr.idx);
 }
 
@@ -285,7 +301,7 @@ void vpmu_port_stop(uint64_t hctr_mask)
 	for (i = 0; i < 32; i++) {
 		if ((hctr_mask >> i & 1) == 0)
 			continue;
-		assert_true(stub.hctr[i].running);
+		assert_true(stub.hctr[i].running || (stub.failed >> i & 1) != 0);
 		stub.hctr[i].running = false;
 	}
 }
@@ -350,6 +366,8 @@ uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
 	for (i = 0; i < 32; i++) {
 		if ((armed_hctrs >> i & 1) == 0)
 			continue;
+		if ((stub.failed >> i & 1) != 0)
+			continue;
 		assert_true(stub.hctr[i].running && stub.hctr[i].armed);
 		if (stub.hctr[i].flag && (stub.hctr[i].zeroed || !vpmu.policy.shows_flags))
 			wrapped |= UINT64_C(1) << i;
@@ -359,7 +377,7 @@ uint64_t vpmu_port_take_overflow(uint64_t armed_hctrs)
 
 bool vpmu_port_is_quiet(void)
 {
-	return !stub.pending && stub.refuse_start == 0;
+	return !stub.pending;
 }
 
 /* --- fixed counters ------------------------------------------------------------------------- */
@@ -372,7 +390,8 @@ void vpmu_port_fixed_take(hctr_t hctr, const struct hw_event *config, uint64_t v
 	assert_true(event_hctrs(config->event_idx, config->event_data) >> hctr.idx & 1);
 	assert_false(h->running || h->ours);
 	h->config = *config;
-	h->value = value;
+	/* It need not be valid before it is set. */
+	h->value = ~value & stub.width_mask;
 	h->ours = true;
 }
 
@@ -582,8 +601,10 @@ static void show(void)
 
 	stub.shown = vpmu_scountovf(&vpmu);
 	/* Each time one OF is made at most. */
-	while (!vpmu_show_flags(&vpmu, true, &closed))
-		;
+	do
+		stub_settle();
+	while (!vpmu_show_flags(&vpmu, true, &closed));
+	stub_settle();
 	stub.show_due = false;
 	stub.show_at_start = stub.shown != 0 || closed;
 }
@@ -611,6 +632,7 @@ static void started(void)
 void stub_leave(void)
 {
 	vpmu_save(&vpmu);
+	stub_settle();
 }
 
 void stub_come_back(void)
@@ -621,8 +643,16 @@ void stub_come_back(void)
 	vpmu_restore(&vpmu);
 }
 
+void stub_away(void)
+{
+	stub_leave();
+	stub_neighbour();
+	stub_come_back();
+}
+
 uint64_t guest_sees(void)
 {
+	stub_settle();
 	assert_false(stub.pending);
 	if (stub.show_due)
 		show();
@@ -631,6 +661,7 @@ uint64_t guest_sees(void)
 
 bool guest_reads_direct(uint32_t idx)
 {
+	stub_settle();
 	return (stub.direct >> idx & 1) != 0;
 }
 
@@ -638,6 +669,7 @@ uint64_t guest_read(uint32_t idx)
 {
 	uint64_t value = 0;
 
+	stub_settle();
 	assert_true(vpmu_csr_read(&vpmu, 0xc00 + idx, &value));
 	/* A trapped read must return the same as the hardware. */
 	if (guest_reads_direct(idx))
@@ -652,38 +684,61 @@ bool guest_read_is_illegal(uint32_t idx)
 	return !guest_reads_direct(idx) && !vpmu_csr_read(&vpmu, 0xc00 + idx, &value);
 }
 
+/* As core/vm/hpm_failures.h: a call that was to start a counter fails if the hart has failed. */
+static void begin_call(void)
+{
+	stub_settle();
+	stub.call_failed = false;
+}
+
+static bool end_call(void)
+{
+	stub_settle();
+	return stub.call_failed;
+}
+
 unsigned long config(unsigned long mask, unsigned long flags, unsigned long event_idx)
 {
 	struct sbi_ret ret;
 
+	stub_settle();
 	ret = vpmu_counter_config_matching(&vpmu, 0, mask, flags, event_idx, 0);
 	configured();
 	assert_int_equal(ret.error, 0);
+	assert_int_equal(stub.failed, 0);
 	return ret.value;
 }
 
 long config_error(unsigned long mask, unsigned long flags, unsigned long event_idx)
 {
-	long error;
+	struct sbi_ret ret;
 
-	error = vpmu_counter_config_matching(&vpmu, 0, mask, flags, event_idx, 0).error;
+	begin_call();
+	ret = vpmu_counter_config_matching(&vpmu, 0, mask, flags, event_idx, 0);
 	configured();
-	return error;
+	if (!end_call() || ret.error != 0)
+		return ret.error;
+	(void)vpmu_counter_stop(&vpmu, ret.value, 1, RESET);
+	stub_settle();
+	return SBI_ERR_FAILED;
 }
 
 long start(unsigned long mask, unsigned long flags, uint64_t value)
 {
 	long error;
 
+	begin_call();
 	error = vpmu_counter_start(&vpmu, 0, mask, flags, value).error;
 	started();
-	return error;
+	return end_call() && error == 0 ? SBI_ERR_FAILED : error;
 }
 
 long stop(unsigned long mask, unsigned long flags)
 {
-	long error = vpmu_counter_stop(&vpmu, 0, mask, flags).error;
+	long error;
 
+	stub_settle();
+	error = vpmu_counter_stop(&vpmu, 0, mask, flags).error;
 	started();
 	return error;
 }

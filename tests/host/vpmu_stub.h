@@ -59,10 +59,14 @@ struct stub_hctr {
 struct stub {
 	struct stub_hctr hctr[32];
 	uint64_t width_mask;
-	uint64_t refuse_start;
 	uint64_t refuse_prepare;
-	bool any_hctr; /* cycles and instructions count on all of 3 to 18 */
-	bool filters;  /* the fixed counters have filters, and can count a second one */
+	/* Counters that are not set, and stand still when they are run. The vPMU is told before the
+	 * guest goes on: those of which it was not are in `failed`. */
+	uint64_t fail_start;
+	uint64_t failed;
+	bool call_failed; /* so the present call does not succeed */
+	bool any_hctr;    /* cycles and instructions count on all of 3 to 18 */
+	bool filters;     /* the fixed counters have filters, and can count a second one */
 	/* Asking for a raw event destroys the contents of all counters that do not run. */
 	bool asking_evicts;
 	bool any_event; /* counter 3 counts every event, even undefined ones */
@@ -124,6 +128,9 @@ void stub_count_raw(uint64_t event_data, uint64_t n);
 /* The same in VS, with LCOFI taken at the very event. */
 void stub_run(unsigned long event_idx, uint64_t n);
 
+/* The vPMU is told what has failed. Each function here by which the guest goes on begins so. */
+void stub_settle(void);
+
 /* The guest executes one instruction in VS, or VU, that traps and is emulated. */
 void stub_emulate(bool user);
 
@@ -139,6 +146,9 @@ unsigned int ram_bytes_written(void);
 
 /* Another vcpu uses every counter of the hart, between a save and a restore. */
 void stub_neighbour(void);
+
+/* The vcpu leaves, another one uses every counter, and it comes back. */
+void stub_away(void);
 
 /* With shows_flags: the vcpu leaves, and comes back; what the guest reads in scountovf. */
 void stub_leave(void);

@@ -99,7 +99,7 @@ static void between_stays(struct vcpu *vc, const struct op *op)
 	note_dropped(vc, op->a);
 	vc->model.fault = vc->model.fault || fake_trace.faults != 0;
 	world_note_lost(vc);
-	if (op->fail_prepare || op->refuse_start || op->fail_run || op->fail_stop)
+	if (op->fail_prepare || op->fail_set || op->fail_run || op->fail_stop)
 		return;
 	switch_to((self + 1) % VCPUS, false);
 	switch_to(self, false);
@@ -411,6 +411,8 @@ static void retired(bool user)
 	if (!model_retired(&vc->model, user) && !world_observers(vc) &&
 	    !vc->model.policy.budget_hctr && port_work() != work)
 		world_differ("an emulated instruction that nobody counts was not cheap");
+	/* As in core/, the polls of a timer come when it is known which counters have failed. */
+	world_note_lost(vc);
 	/* A counter that shares a fixed one may have wrapped; only a poll shows that. */
 	if (fake_hart_take_poll())
 		vpmu_poll(&vc->vpmu);
@@ -632,11 +634,12 @@ struct answer world_do(const struct op *op)
 	uint32_t which = (uint32_t)(op->a[0] % VCPUS);
 	uint64_t watches = fake_trace.watches;
 	uint64_t hs_wraps = fake_trace.hs_wraps;
-	uint64_t runs = fake_trace.failed_runs, stops = fake_trace.failed_stops;
+	uint64_t sets = fake_trace.failed_sets, runs = fake_trace.failed_runs;
+	uint64_t stops = fake_trace.failed_stops;
 
 	fake_mem_forget();
 	fake_hart_fail_prepare(op->fail_prepare);
-	fake_hart_refuse_start(op->refuse_start);
+	fake_hart_fail_set(op->fail_set);
 	fake_hart_fail_run(op->fail_run);
 	fake_hart_fail_stop(op->fail_stop);
 	resident()->model.hs_before = fake_trace.hs_units;
@@ -684,7 +687,7 @@ struct answer world_do(const struct op *op)
 		do_call(op, &answer);
 	}
 	fake_hart_fail_prepare(0);
-	fake_hart_refuse_start(0);
+	fake_hart_fail_set(0);
 	fake_hart_fail_run(0);
 	fake_hart_fail_stop(0);
 	world_note_lost(resident());
@@ -692,6 +695,7 @@ struct answer world_do(const struct op *op)
 	world_budget_check(resident(), op);
 	world_count.watch_changes += fake_trace.watches - watches;
 	world_count.lcofi_from_hs += fake_trace.hs_wraps - hs_wraps;
+	world_count.failed_sets += fake_trace.failed_sets - sets;
 	world_count.failed_runs += fake_trace.failed_runs - runs;
 	world_count.failed_stops += fake_trace.failed_stops - stops;
 	if (!difference[0])

@@ -60,11 +60,11 @@ enum op_kind {
 
 struct op {
 	uint8_t kind;
-	/* The n-th counter that is prepared or started in this step is refused; 0: none. */
+	/* The n-th counter that is prepared in this step is refused; 0: none. */
 	uint8_t fail_prepare;
-	uint8_t refuse_start;
-	/* Or the n-th that is run or stopped fails without an error. Never both kinds in one
+	/* Or the n-th that is set, run or stopped fails without an error. Never both kinds in one
 	 * step. */
+	uint8_t fail_set;
 	uint8_t fail_run;
 	uint8_t fail_stop;
 	uint64_t a[5];
@@ -154,6 +154,7 @@ struct vcpu {
 	X(polling)                                                                                 \
 	X(looks_put_off)                                                                           \
 	X(faults)                                                                                  \
+	X(failed_sets)                                                                             \
 	X(failed_runs)                                                                             \
 	X(failed_stops)                                                                            \
 	X(resets)                                                                                  \

@@ -121,7 +121,7 @@ void world_budget_saved(struct vcpu *vc)
 /* Its owner would end the VM. Here it has another one. */
 static void again(struct vcpu *vc, const struct op *op)
 {
-	if (!op->fail_prepare && !op->refuse_start && !op->fail_run && !op->fail_stop)
+	if (!op->fail_prepare && !op->fail_set && !op->fail_run && !op->fail_stop)
 		world_differ("the budget's counter is lost without a reason");
 	world_count.budgets_lost++;
 	vc->budget = of(4000);

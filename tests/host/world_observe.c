@@ -342,8 +342,7 @@ void world_observers_check(struct vcpu *vc, const struct op *op)
 		check_short(vc, n, &view);
 		if (view.state == VPMU_LOST) {
 			world_count.observers_lost++;
-			if (!op->fail_prepare && !op->refuse_start && !op->fail_run &&
-			    !op->fail_stop)
+			if (!op->fail_prepare && !op->fail_set && !op->fail_run && !op->fail_stop)
 				world_differ("observer %u is lost without a reason", n);
 			vpmu_unobserve(&vc->vpmu, world_is_resident(vc), n);
 			o->on = false;

@@ -101,12 +101,12 @@ void world_describe(const struct op *op, const struct answer *answer, char *text
 	if (answer && op->kind < OP_CALLS && n < (int)WORLD_TEXT)
 		n += snprintf(text + n, WORLD_TEXT - (size_t)n, ": %ld, %#lx%s", answer->ret.error,
 		              answer->ret.value, answer->again ? ", again" : "");
-	if ((op->fail_prepare || op->refuse_start) && n < (int)WORLD_TEXT)
-		n += snprintf(text + n, WORLD_TEXT - (size_t)n, " (prepare %u, start %u refused)",
-		              op->fail_prepare, op->refuse_start);
-	if ((op->fail_run || op->fail_stop) && n < (int)WORLD_TEXT)
-		snprintf(text + n, WORLD_TEXT - (size_t)n, " (run %u, stop %u fails)", op->fail_run,
-		         op->fail_stop);
+	if (op->fail_prepare && n < (int)WORLD_TEXT)
+		n += snprintf(text + n, WORLD_TEXT - (size_t)n, " (prepare %u refused)",
+		              op->fail_prepare);
+	if ((op->fail_set || op->fail_run || op->fail_stop) && n < (int)WORLD_TEXT)
+		snprintf(text + n, WORLD_TEXT - (size_t)n, " (set %u, run %u, stop %u fails)",
+		         op->fail_set, op->fail_run, op->fail_stop);
 }
 
 void world_describe_machine(const struct machine *machine, char *text, size_t size)

@@ -13,8 +13,8 @@ HOST_SRC_vpmu := $(addprefix tests/host/,test_vpmu.c test_vpmu_config.c test_vpm
 	test_vpmu_event_info.c test_vpmu_policy.c test_vpmu_retired.c test_vpmu_count_hs.c \
 	test_vpmu_show.c test_vpmu_observe.c test_vpmu_sample.c test_vpmu_budget.c \
 	test_vpmu_fixed.c test_vpmu_failed.c \
-	test_vpmu_room.c test_vpmu_shown.c \
-	vpmu_stub.c) $(VPMU_SRC)
+	test_vpmu_room.c test_vpmu_shown.c test_vpmu_shown_near.c test_vpmu_shown_made.c \
+	vpmu_shown.c vpmu_stub.c) $(VPMU_SRC)
 
 HOST_TESTS += vpmu_model
 FAKE_PORT_SRC := $(addprefix tests/host/,fake_port.c fake_port_fixed.c fake_port_events.c \

@@ -192,5 +192,7 @@ int main(void)
 	failed += test_vpmu_failed();
 	failed += test_vpmu_room();
 	failed += test_vpmu_shown();
+	failed += test_vpmu_shown_near();
+	failed += test_vpmu_shown_made();
 	return failed;
 }

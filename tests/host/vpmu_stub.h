@@ -190,5 +190,7 @@ int test_vpmu_budget(void);
 int test_vpmu_failed(void);
 int test_vpmu_room(void);
 int test_vpmu_shown(void);
+int test_vpmu_shown_near(void);
+int test_vpmu_shown_made(void);
 
 #endif

@@ -77,7 +77,7 @@ static void configure(struct vpmu *v, struct vpmu_place place, const struct hw_e
 	vpmu_note_solo(v, place.hctr);
 }
 
-/* What configuring a stopped counter changes of it. */
+/* The parts of a stopped counter that its configuration changes. */
 struct former {
 	struct vpmu_counter counter;
 	struct hw_event event;

@@ -78,7 +78,7 @@ void vpmu_reset(struct vpmu *v)
 	bool wfi_traps = v->wfi_traps;
 
 	if (v->active != 0) {
-		/* Who has just spent its budget is told so. */
+		/* Reports a budget that has just been spent. */
 		if (v->policy.budget_hctr != 0)
 			(void)vpmu_take_overflows(v);
 		(void)vpmu_port_take_overflow(v->armed);

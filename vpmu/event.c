@@ -121,7 +121,7 @@ static bool look_up(struct vpmu *v, unsigned long event_idx, uint64_t event_data
 	if (vpmu_event_is_fw(event))
 		return true;
 	*hctrs = hart_hctrs(v, event);
-	/* By what the event became: a raw one may be the budget's under another name. */
+	/* event_idx may have changed: a raw event may be the budget's under another name. */
 	*hctrs = granted(&v->policy, event->event_idx, *hctrs);
 	/* Raw events are not remembered, because event_data would have to be compared as well. */
 	if (hw_event_is_raw((uint32_t)event_idx))
@@ -138,7 +138,7 @@ uint64_t vpmu_movable(const struct vpmu *v, hctr_t hctr)
 	const struct vpmu_known *known = &v->known[vpmu_known_index(event.event_idx)];
 	uint64_t hctrs;
 
-	/* The budget's counter stays where it is, and one whose OF the guest sees. */
+	/* The budget's counter does not move, nor does one whose OF the guest sees. */
 	if (vpmu_is_budgets(v, hctr) || (vpmu_shown_hctrs(v) & bit64(hctr.idx)) != 0)
 		return 0;
 	if (hw_event_is_raw(event.event_idx))

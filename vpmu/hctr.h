@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operations of vpmu/ on hardware counters through the port: who owns them, at which value they
- * run, and what their wraps mean. All functions are for the resident vcpu.
+ * Operations of vpmu/ on hardware counters through the port: their owners, the values at which they
+ * run, and their wraps. All functions are for the resident vcpu.
  */
 #ifndef VPMU_HCTR_H
 #define VPMU_HCTR_H
@@ -39,18 +39,18 @@ uint64_t vpmu_end_observers(struct vpmu *v, hctr_t hctr);
  * applied afterwards. */
 void vpmu_sampled(struct vpmu *v, hctr_t hctr, uint32_t idx);
 
-/* The armed hctr has overflowed. Does the same if its only user is an observer, in fewer
- * instructions, and applies it. Returns false otherwise. */
+/* The armed hctr has overflowed. If an observer is its only user, does the same in fewer
+ * instructions, and starts the hctr again. Returns false otherwise. */
 bool vpmu_sampled_alone(struct vpmu *v, hctr_t hctr);
 
-/* Does the same as vpmu_end_observers(), not inlined; the other one is, where it is called. */
+/* Does the same as vpmu_end_observers(), but is never inlined. */
 uint64_t vpmu_end_observers_again(struct vpmu *v, hctr_t hctr);
 
 /*
- * Surround a change of those users of an hctr that are not the guest's. The first reads its count;
- * the second sets it again for all running counters, now or when the vcpu comes back. What the
- * first returns is for the second. `resident` is whether the vcpu is; if not, it was last on this
- * hart.
+ * Called before and after a change of those users of an hctr that are not the guest's. The first
+ * reads the count of the hctr. The second sets the hctr again for all running counters, now or when
+ * the vcpu comes back; `flagged` is the result of the first. `resident`: whether the vcpu is
+ * resident; if not, it was last on this hart.
  */
 uint64_t vpmu_users_change(struct vpmu *v, bool resident, hctr_t hctr);
 void vpmu_users_changed(struct vpmu *v, bool resident, hctr_t hctr, uint64_t flagged);
@@ -76,7 +76,7 @@ void vpmu_give_overflows(struct vpmu *v, uint64_t flagged);
 
 /*
  * Takes a pending LCOFI, and records the overflows for the counters that they belong to. Returns
- * the hctrs that must be applied because of it, nearly always none.
+ * the hctrs that must be applied afterwards, usually none.
  */
 static inline uint64_t vpmu_take_overflows(struct vpmu *v)
 {
@@ -153,8 +153,8 @@ uint64_t vpmu_slow_path_starts(struct vpmu *v, uint64_t hctrs);
 void vpmu_end_polling(struct vpmu *v);
 void vpmu_resume_polling(struct vpmu *v);
 
-/* Called while a poll is requested, after emulated instructions have brought polled hctrs nearer to
- * their wraps than the hardware shows. */
+/* Requests an earlier poll. Called while a poll is requested, after emulated instructions were
+ * added to the counts of polled hctrs. */
 void vpmu_poll_sooner(struct vpmu *v);
 
 /* Gives the fixed hctrs among these stopped ones back to HS. */
@@ -196,7 +196,7 @@ static inline void vpmu_stop(struct vpmu *v, uint64_t hctrs)
 		vpmu_slow_path_stopped(v, hctrs);
 }
 
-/* Updates whether WFI must trap, after a change of what runs. */
+/* Updates whether WFI must trap, after the set of running counters has changed. */
 static inline void vpmu_settle_wfi(struct vpmu *v)
 {
 	if (!v->wfi_traps && vpmu_wfi_must_trap(v)) {

@@ -28,7 +28,7 @@
 /* Counts HS as well, if VS is counted. */
 #define HW_COUNT_HS 4U
 
-/* What a hardware counter counts. */
+/* The event and filter of a hardware counter. */
 struct hw_event {
 	uint32_t event_idx; /* SBI type 0, 1, 2 or 3 */
 	uint32_t inhibit;   /* HW_INH_*, HW_COUNT_HS */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which counters there are, and what they read. Nothing here changes a counter. */
+/* The list of counters, and their values. Nothing here changes a counter. */
 #include "vpmu/internal.h"
 #include "vpmu/retired.h"
 

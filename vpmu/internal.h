@@ -103,7 +103,7 @@ uint64_t vpmu_event_hctrs(const struct vpmu *v, unsigned long event_idx, uint64_
 uint64_t vpmu_table_hctrs(const struct vpmu_policy *policy, uint32_t event_idx,
                           uint64_t event_data);
 
-/* Returns the programmable hctrs that can count what a configured hctr counts. No side effects. */
+/* Returns the programmable hctrs that can count the event of a configured hctr. No side effects. */
 uint64_t vpmu_movable(const struct vpmu *v, hctr_t hctr);
 
 /* Returns the index of an event in the table of known events. The standard events of types 0 and 1
@@ -251,9 +251,9 @@ static inline uint64_t vpmu_shown_hctrs(const struct vpmu *v)
 	return v->policy.shows_flags ? (v->near | v->overflow) & ~UINT64_C(7) : 0;
 }
 
-/* With shows_flags, before counters in `set`, which do not run, are started near their wraps: ends
- * the observers beside them. Returns those whose OF could not be shown, because others of the guest
- * are. */
+/* With shows_flags, before the stopped counters in `set` are started near their wraps: ends the
+ * observers that share their hctrs. Returns the counters whose OF could not be shown, because they
+ * share an hctr with another counter of the guest, or have that of another index. */
 uint64_t vpmu_not_showable(struct vpmu *v, uint64_t set);
 
 /* The hardware has refused the hctr. If the guest was to see OF of a stopped counter there, the

@@ -146,15 +146,15 @@ bool vpmu_observed(const struct vpmu *v, uint32_t n, uint64_t *value, bool *shar
 	*shared = (h->users & v->all_lctrs) != 0;
 	if ((v->running & ~v->lost & bit64(VPMU_OBSERVER(n))) == 0)
 		return false;
-	/* As in show.c: what the hart's counter holds has not been read yet. */
+	/* As in show.c: the value of the hart's counter has not been read yet. */
 	if (((v->active | (v->parked & v->owned)) & bit) != 0)
 		count = vpmu_count(v, hctr);
 	*value = (count + c->offset + v->set_back[n]) & v->value_mask;
 	return true;
 }
 
-/* How many periods of this length were over besides, when one was found to be over so many counts
- * ago. The length is 0 only of an observer that does not sample, whose wrap is the end of none. */
+/* Returns how many more periods are over, if one that is found to be over ended `beyond` counts
+ * ago. The length is 0 only for an observer that does not sample: its wrap ends no period. */
 static uint64_t periods_missed(uint64_t beyond, uint64_t period)
 {
 	return beyond < period || period == 0 ? 0 : beyond / period;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Observers are counters of a vcpu that do not belong to its guest. Each counts an event with a
- * filter as a counter of the guest would, and shares the hardware counter with a counter of the
- * guest that counts the same. The guest has priority: its calls return, and its counters read, what
- * they would without observers, and an observer that is in the way ends. Only the cost of reads may
- * differ: a counter of the guest that shares an hctr, or shared it when it was stopped, may need an
- * exit to be read.
+ * filter as a counter of the guest would. If a counter of the guest counts the same, both share the
+ * hardware counter. The guest has priority: its calls and the values of its counters are the same
+ * as without observers, and an observer ends if the guest needs its hardware counter. Only reads
+ * may cost more: a counter of the guest that shares an hctr, or shared it when it was stopped, may
+ * need an exit to be read.
  *
- * An observer may sample: each time when so many events have happened, the port is told
- * (vpmu_port_sampled()). Its counter is then near its wrap all the time, as that of a guest that
- * samples, and is set back by one period after the other.
+ * An observer may sample: vpmu_port_sampled() is called after each period of events. Its counter is
+ * then always near its wrap, like that of a guest that samples: each period sets it back.
  *
  * All functions are called on the hart where the vcpu is resident, or was last.
  */

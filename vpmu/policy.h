@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a VM's virtual PMU has: made once, at boot. */
+/* The features of a VM's virtual PMU: made once, at boot. */
 #ifndef VPMU_POLICY_H
 #define VPMU_POLICY_H
 
@@ -38,7 +38,8 @@ struct vpmu_table {
 	uint32_t n_allowed;
 };
 
-/* What the VM tree says about a VM's PMU, and what the harts that it may run on have. Constant. */
+/* The VM tree's properties of a VM's PMU, and the features of the harts that it may run on.
+ * Constant. */
 struct vpmu_policy {
 	uint64_t hctrs;   /* hardware counters that the VM has; bit 1 (time) is 0 */
 	uint32_t fw_base; /* counter_idx of the first firmware counter, <= 39 */
@@ -62,7 +63,7 @@ struct vpmu_policy {
 	 */
 	const uint32_t *events;
 
-	const struct vpmu_table *table; /* NULL: only the hart knows what counts what */
+	const struct vpmu_table *table; /* NULL: the hart alone decides */
 
 	/* VPMU_KNOWN entries that vpmu_know() has filled in. NULL: events are looked up when they
 	 * are first asked for. */
@@ -102,7 +103,7 @@ struct vpmu_policy {
 	bool idle_cycles;
 
 	/* The vcpus have budgets of budget_event (type 0 or 1), which this hctr counts from boot
-	 * on; 0: none has. Not with count_hs or hart_flags. See budget.h. */
+	 * on; 0 if they have none. Not with count_hs or hart_flags. See budget.h. */
 	uint8_t budget_hctr;
 	uint32_t budget_event;
 };

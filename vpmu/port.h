@@ -14,7 +14,7 @@
  *   events          vpmu_port_event_*: which counters can count an event; vpmu_port_fw_*: how often
  *                   a firmware event happened
  *   guest memory    vpmu_port_guest_*
- *   notices         what the vcpu's owner must know or do
+ *   notices         for the vcpu's owner
  *
  * Only vpmu_port_prepare() returns whether the hardware refused. If the hardware refuses to set,
  * run or stop a counter, or to give a fixed one its filter, vpmu/ learns this by vpmu_failed(),
@@ -163,17 +163,16 @@ bool vpmu_port_guest_ram(uint64_t gpa, uint64_t n);
  */
 void vpmu_port_poll_after(uint64_t counts);
 
-/* Each WFI of the resident vcpu must trap from now on, which it did not before; see
- * vpmu_note_wfi(). */
+/* Each WFI of the resident vcpu must trap from now on. Before, none did; see vpmu_note_wfi(). */
 void vpmu_port_trap_wfi(void);
 
 /* Makes a virtual LCOFI pending in the resident vcpu (sip.LCOFIP). */
 void vpmu_port_raise_lcofi(void);
 
-/* The resident vcpu has spent its budget (budget.h). It is told once for each budget. */
+/* The resident vcpu has spent its budget (budget.h). Called once for each budget. */
 void vpmu_port_budget_spent(void);
 
-/* The hart has refused the counter of its budget, so that it would have none. */
+/* The hart has refused the counter of the resident vcpu's budget, which does not count any more. */
 void vpmu_port_budget_lost(void);
 
 /* Observer n (observe.h) of the resident vcpu has ended with this value, because the guest needs
@@ -181,9 +180,9 @@ void vpmu_port_budget_lost(void);
 void vpmu_port_unobserved(uint32_t n, uint64_t value);
 
 /*
- * A period of observer n of the resident vcpu is over, and `missed` more since then, which were not
- * noticed in time. Returns how many events the next period has: not 0, and less than a quarter of
- * what the counters count to.
+ * A period of observer n of the resident vcpu is over, and `missed` more that were not noticed in
+ * time. Returns the number of events of the next period: not 0, and less than a quarter of the
+ * counters' range.
  */
 uint64_t vpmu_port_sampled(uint32_t n, uint64_t period, uint64_t missed);
 

@@ -6,8 +6,8 @@
  * All running counters of an hctr count the same, so adding one in the hardware adds one to each of
  * them, and no offset changes. If that is expensive, or would make the hardware wrap, the
  * instruction is counted in memory instead (`ahead`). An armed hctr would then wrap one count too
- * late, so it is set again at once, and so is one whose OF the guest sees only while it reads it
- * directly. Others are set again only if that is cheap, because they lose nothing but direct reads.
+ * late, so it is set again at once. So is an hctr whose OF the guest sees only while it can read
+ * the hctr directly. Others lose only direct reads, so they are set again only if that is cheap.
  */
 #include "vpmu/hctr.h"
 

@@ -138,10 +138,10 @@ static inline uint64_t vpmu_vs_retires(const struct vpmu *v)
 }
 
 /*
- * Whether it is recorded for this reader which hctrs count a read of the counter by VS: its own and
- * at most one more. *counts becomes those hctrs. Recorded only of hardware counters that run. n:
- * 0..31. reader: not 0, as passed to vpmu_retired_read(). Whoever checked then that this reader may
- * read need not check again.
+ * Whether this reader's last read of the counter has recorded the hctrs that count such a read by
+ * VS: its own and at most one more. *counts becomes those hctrs. Only hardware counters that run
+ * have a record. n: 0..31. reader: not 0, as passed to vpmu_retired_read(). The caller that checked
+ * then that this reader may read need not check again.
  */
 static inline bool vpmu_read_noted(const struct vpmu *v, uint64_t n, uint64_t reader,
                                    uint64_t *counts)
@@ -193,8 +193,8 @@ static inline uint64_t vpmu_retired_scountovf_noted(struct vpmu *v, uint64_t cou
 	return vpmu_step_noted(v, counts);
 }
 
-/* vpmu_retired_noted() for any read by VS of a hardware counter that runs. Records what the next
- * one can use. */
+/* vpmu_retired_noted() for any read by VS of a hardware counter that runs. Makes the record that
+ * vpmu_read_noted() finds. */
 uint64_t vpmu_retired_read(struct vpmu *v, uint64_t n, uint64_t reader, uint64_t *value);
 
 static inline uint64_t vpmu_csr_value(const struct vpmu *v, uint64_t n)

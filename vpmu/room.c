@@ -5,9 +5,10 @@
  * to different programmable counters exists.
  *
  * A move is exact. The guest does not run meanwhile, and a counter that does not count HS stands
- * still in HS: what was read from one hctr is what the other one starts from, as at a world switch.
- * A counter that counts HS would miss what HS does in between, so its policy has no moves. A
- * stopped counter moves without the hardware, which is prepared when the counter is started.
+ * still in HS: the new hctr starts at the value that was read from the old one, as at a world
+ * switch. A counter that counts HS would miss the work of HS in between, so its policy has no
+ * moves. A stopped counter moves without the hardware, which is prepared when the counter is
+ * started.
  *
  * The shortest path is taken. Where the port is expensive, each call moves one running event, and
  * the call is made again: the path is then one shorter.
@@ -19,7 +20,7 @@
 #define NOBODY UINT8_MAX
 
 struct path {
-	uint8_t hctr[VPMU_HW_COUNTERS]; /* the end, the one whose event goes there, ... */
+	uint8_t hctr[VPMU_HW_COUNTERS]; /* the end; the hctr whose event moves to the end; ... */
 	uint32_t n;
 };
 

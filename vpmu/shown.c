@@ -67,13 +67,14 @@ static void make(struct vpmu *v, hctr_t hctr)
 		vpmu_stop(v, bit);
 }
 
-/* Those whose OF the guest is to see. */
+/* Returns the counters whose OF the guest must see. */
 static uint64_t ones(const struct vpmu *v)
 {
 	return v->overflow & VPMU_SHOWABLE & vpmu_hw_lctrs(v) & ~v->lost;
 }
 
-/* Those of them whose OF, or value, is not in the hart. flags: OF of all counters of the hart. */
+/* Returns those of them whose OF or value the hart does not have. flags: OF of all counters of the
+ * hart. */
 static uint64_t missing_of(const struct vpmu *v, uint64_t flags)
 {
 	return ones(v) & ~(flags & v->in_step);
@@ -84,7 +85,7 @@ bool vpmu_misses_flags(const struct vpmu *v)
 	return ones(v) != 0 && missing_of(v, vpmu_port_flags()) != 0;
 }
 
-/* Makes one of them. Afterwards it is not missing: it is shown, or lost. */
+/* Makes the first one that is missing. Afterwards it is shown, or lost. */
 static void make_one(struct vpmu *v, uint64_t missing)
 {
 	uint64_t bit = missing & -missing;

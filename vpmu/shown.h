@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A guest that reads those OF bits of the hart whose counters it may read directly
+ * A guest that reads the hart's OF bits: those of the counters that it may read directly
  * (vpmu_policy.shows_flags).
  */
 #ifndef VPMU_SHOWN_H
@@ -41,12 +41,12 @@ static inline bool vpmu_shows_none(struct vpmu *v, uint64_t flags, bool *closed)
 }
 
 /*
- * Makes the guest see its own OF bits and no others: closes counters whose OF is 1 in the hart and
- * 0 in the guest, and opens those of the guest whose OF is 1, with their values, where the hart's
- * OF is 1 or can be made 1. A counter that the hart refuses is told by vpmu_failed(). Making one OF
- * takes some 3,000 instructions with the firmware's, so a call makes one at most, and none unless
- * `make`. Returns whether the guest may go on; *closed is then what vpmu_close_flags() returns.
- * false: it must be called again.
+ * Makes the guest see its own OF bits and no others. Closes counters whose OF is 1 in the hart and
+ * 0 in the guest. If OF is 1 in the guest, makes it 1 in the hart as well, together with the
+ * counter's value, and opens the counter. A counter that the hart refuses becomes lost, some only
+ * by vpmu_failed(). Making one OF takes some 3,000 instructions, including the firmware's, so a
+ * call makes one at most, and none unless `make`. Returns whether the guest may go on; *closed is
+ * then the result of vpmu_close_flags(). If false is returned, call it again.
  */
 bool vpmu_show_flags(struct vpmu *v, bool make, bool *closed);
 

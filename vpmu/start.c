@@ -90,7 +90,7 @@ void vpmu_start_set(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uin
 	vpmu_apply(v, hctrs, 0, ready);
 }
 
-/* With shows_flags: those of these counters that cannot be started, because the guest would not see
+/* With shows_flags. Returns the counters that cannot be started, because the guest would not see
  * their OF. */
 static uint64_t refused(struct vpmu *v, uint64_t set, enum vpmu_start_from from, uint64_t arg)
 {
@@ -188,7 +188,7 @@ static inline void note_started_near(struct vpmu *v, uint64_t set)
 	v->armed |= set;
 }
 
-/* For what the fast path finds that it cannot do. */
+/* A start of solo counters that is too difficult for the fast path. */
 static __attribute__((noinline)) vpmu_answer start_solo(struct vpmu *v, uint64_t set,
                                                         enum vpmu_start_from from, uint64_t value)
 {

@@ -27,14 +27,14 @@ struct vpmu_counter {
 	uint32_t read_counts;
 	uint8_t hctr; /* hardware events: the hctr behind it */
 	uint8_t beside;
-	/* Who read it since it was started, see vpmu_read_noted(); 0: nobody. */
+	/* The reader since the last start, see vpmu_read_noted(); 0 if there was none. */
 	uint32_t reader;
 } __attribute__((aligned(32))); /* a power of two, so that an index needs only a shift */
 
-/* What this vcpu knows of a hardware counter. Private to vpmu/. */
+/* This vcpu's state of a hardware counter. Private to vpmu/. */
 struct vpmu_hctr {
-	/* Emulated instructions that count on it but that the hardware has not counted, since it
-	 * was last set, see retired.c. */
+	/* Emulated instructions since it was last set that the hardware has not counted, see
+	 * retired.c. */
 	uint64_t ahead;
 	uint64_t count;         /* count of the hardware plus `ahead`, when last read */
 	uint64_t users;         /* lctrs configured on it, including observers, and VPMU_HS_USES */
@@ -75,13 +75,12 @@ struct vpmu {
 	uint64_t armed;  /* part of active or parked: will raise LCOFI, but has not yet */
 	uint64_t
 	    owned; /* the hardware holds its event for this vcpu, and no other has used it since */
-	/* Part of `owned`: it holds exactly what the lctr of its index would read now, configured
-	 * or not, and runs if and only if that runs. */
+	/* Part of `owned`: its value is that of the lctr of its index, configured or not, and it
+	 * runs if and only if that lctr runs. */
 	uint64_t in_step;
 	uint64_t direct; /* as passed to vpmu_port_set_direct() */
-	/* By the event that an hctr was last made to hold: those for which a WFI in VS would count
-	 * more than the WFI itself; and those with CPU_CYCLES or INSTRUCTIONS that count VS [0], VU
-	 * [1]. */
+	/* By the event that an hctr was last made to hold. wfi: a WFI in VS would count more than
+	 * the WFI itself. retires: CPU_CYCLES or INSTRUCTIONS that count VS [0], VU [1]. */
 	uint64_t wfi;
 	uint64_t retires[2];
 	uint64_t openable; /* those that may be read directly if they are in step */
@@ -94,7 +93,8 @@ struct vpmu {
 	bool wfi_traps; /* as passed to vpmu_note_wfi(), or set by vpmu_port_trap_wfi() */
 
 	/* The last set of one or two hctrs on which an emulated instruction counted, like
-	 * read_counts, hctr and beside of a counter; and who read scountovf, like reader. */
+	 * read_counts, hctr and beside of a counter; and the last reader of scountovf, like
+	 * `reader`. */
 	uint8_t step_hctr;
 	uint8_t step_beside;
 	uint32_t step_counts;
@@ -114,8 +114,8 @@ struct vpmu {
 	uint64_t unknown;    /* part of `lost`: its value is not known either */
 	uint32_t raw_hctrs;  /* the hctrs for the raw event that was last looked up */
 
-	/* Of observers that sample: how many events a period has, 0: it only counts; and what its
-	 * counter was set back by, so that both together are what it has counted. */
+	/* Of observers. period: in events, 0 if it only counts. set_back: the sum of the periods by
+	 * which its counter was set back; the counter's value plus this is its count. */
 	uint64_t period[VPMU_OBSERVERS];
 	uint64_t set_back[VPMU_OBSERVERS];
 

@@ -19,9 +19,9 @@
 /* Makes an empty PMU: every counter is unconfigured and zero. The vcpu is not resident. */
 void vpmu_init(struct vpmu *v, const struct vpmu_policy *policy);
 
-/* Resets the PMU to the state of vpmu_init(), and stops what runs; WFI continues to trap as
- * vpmu_wfi_traps() says. The vcpu is resident. What is left of its budget is kept, and counts again
- * when the vcpu comes back. */
+/* Resets the PMU to the state of vpmu_init(), and stops all counters. vpmu_wfi_traps() does not
+ * change. The vcpu is resident. The rest of its budget is kept, and counts again when the vcpu
+ * comes back. */
 void vpmu_reset(struct vpmu *v);
 
 /* The same for a vcpu that is not resident, and was last on this hart. */
@@ -127,7 +127,7 @@ static inline bool vpmu_has_overflow(const struct vpmu *v)
 	return v->policy.overflow;
 }
 
-/* Returns what the guest reads in scountovf: OF of its own hardware counters. */
+/* Returns the guest's value of scountovf: OF of its own hardware counters. */
 static inline uint32_t vpmu_scountovf(const struct vpmu *v)
 {
 	return (uint32_t)v->overflow;
@@ -173,10 +173,10 @@ static inline bool vpmu_wfi_must_trap(const struct vpmu *v)
 }
 
 /*
- * vpmu_note_wfi() tells the vPMU whether every WFI of the guest traps, or none, which is not
- * allowed while vpmu_wfi_must_trap(). Initially every WFI traps. While none does,
- * vpmu_port_trap_wfi() says when WFI must trap again. vpmu_wfi_traps() returns what was last said,
- * by either side.
+ * vpmu_note_wfi() tells the vPMU whether every WFI of the guest traps, or none. While
+ * vpmu_wfi_must_trap(), every WFI must trap. Initially every WFI traps. While none does,
+ * vpmu_port_trap_wfi() is called when WFI must trap again. vpmu_wfi_traps() returns the last state
+ * that either function has set.
  */
 static inline void vpmu_note_wfi(struct vpmu *v, bool traps)
 {

@@ -78,23 +78,25 @@ $(OUT)/obj/vpmu/%.c.o: TARGET_CFLAGS += -fstack-protector
 # compiler keeps this with each function, so it holds beyond LTO. tools/footprint shows what it is
 # worth, tools/bench-calls and tools/bench-switch that no guest pays for it.
 COLD := $(filter-out core/config/fdt_walk.c core/config/dt_path.c,\
-		$(wildcard core/boot/*.c core/config/*.c)) \
+		$(wildcard core/boot/*.c core/config/*.c core/debug/*.c)) \
 	core/panic.c $(addprefix core/lib/,event_names.c numbers.c sbi_names.c words.c) \
 	core/console/console_keys.c $(wildcard core/operator/prompt*.c) \
 	$(addprefix arch/riscv/,ad_trial.c device_reset.c fw_events.c gstage.c hpm_exact.c \
 		hpm_flag_trials.c hpm_probe.c hpm_raw.c hpm_selfcheck.c hpm_table.c hs_map.c \
 		iommu.c iommu_queue.c iommu_try.c isa.c isa_trial.c pci.c pci_access.c \
 		pci_reset.c quirks.c touch.c) \
-	$(addprefix core/vm/,account.c account_class.c bell_pci.c budget_hart.c check.c dma.c \
+	$(addprefix core/vm/,account.c account_class.c bell_pci.c budget_hart.c dma.c \
 		dma_faults.c dma_tell.c functions.c guest_dt.c hart_kind.c heart.c \
-		hs_faults.c last_words.c ledger.c long_call.c observe.c observe_request.c seed.c \
+		hs_faults.c last_words.c long_call.c observe.c observe_request.c seed.c \
 		stays.c vcpu_move.c vm_command.c vm_life.c vm_load.c vm_overflow.c \
 		vm_pmu_policy.c vm_quiet.c vm_tell.c vpci.c)
 $(COLD:%=$(OUT)/obj/%.o): TARGET_CFLAGS += -Os
 
+# No other build has these.
+DEBUG_SRC := $(sort $(wildcard arch/riscv/debug/*.S core/debug/*.c))
 TALLY_SRC := $(sort $(wildcard arch/riscv/*.S)) \
-	$(filter-out arch/riscv/asm_offsets.c,$(sort $(wildcard arch/riscv/*.c core/*.c core/*/*.c \
-		vpmu/*.c)))
+	$(filter-out arch/riscv/asm_offsets.c $(DEBUG_SRC),$(sort $(wildcard arch/riscv/*.c \
+		core/*.c core/*/*.c vpmu/*.c))) $(if $(DEBUG),$(DEBUG_SRC))
 TALLY_OBJ := $(TALLY_SRC:%=$(OUT)/obj/%.o)
 OFFSETS   := $(OUT)/gen/asm_offsets.h
 
@@ -283,8 +285,9 @@ check: setup $(B)/guest/fdt.stamp check-clang
 # A second compiler reads every C file of the microvisor with the flags that it is built with.
 TARGET_C := $(filter %.c,$(TALLY_SRC)) arch/riscv/asm_offsets.c
 check-clang: $(OFFSETS)
-	$(Q)for file in $(TARGET_C); do \
-		$(CLANG) --target=riscv64-linux-gnu $(TARGET_CFLAGS) \
+	$(Q)for file in $(TARGET_C) $(filter %.c,$(DEBUG_SRC)); do \
+		case $$file in core/debug/*) define=-DTALLY_DEBUG;; *) define=;; esac; \
+		$(CLANG) --target=riscv64-linux-gnu $(TARGET_CFLAGS) $$define \
 			-isystem /usr/riscv64-linux-gnu/include -Wno-unknown-warning-option \
 			-fsyntax-only $$file || exit 1; \
 	done && echo "check: clang: ok"

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #ifdef TALLY_DEBUG
-void hfence_done(bool gstage); /* core/vm/ledger.c: one was executed */
+void hfence_done(bool gstage); /* core/debug/ledger.c: one was executed */
 #else
 static inline void hfence_done(bool gstage)
 {

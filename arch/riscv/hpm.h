@@ -68,8 +68,7 @@ struct hpm {
 	bool flags_hidden; /* VS reads 0 for a counter closed in hcounteren, OF for an open one */
 	bool start_sets_flag; /* so does a start while an LCOFI pends; false: it keeps OF */
 	bool far_loses;       /* a start far from the wrap with OF = 0 loses the next overflow */
-	bool silent; /* for tests: events that may never count are not refused; see hpm_init() */
-	bool ssccfg; /* menvcfg.CDE is set: a guest's read of scountovf traps */
+	bool ssccfg;          /* menvcfg.CDE is set: a guest's read of scountovf traps */
 	bool
 	    delegated; /* counters are driven without the firmware: the ssccfg back end, else sbi */
 	const char *undelegated; /* with ssccfg: why they cannot be, NULL: they can */
@@ -101,8 +100,7 @@ enum hpm_choice { HPM_AUTO, HPM_SBI, HPM_SSCCFG };
 
 /* Finds counters and events, compares them with the table (NULL: there is none), clears old OF
  * bits, chooses the back end, and checks what counts rely on (hpm_selfcheck.h). `patience` is how
- * long an overflow may take, in ticks of host time. At boot; hpm->silent is set, all else is not.
- */
+ * long an overflow may take, in ticks of host time. At boot. */
 void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t patience,
               const struct selectors *table);
 

@@ -315,7 +315,7 @@ void hpm_init(struct hpm *hpm, bool sscofpmf, enum hpm_choice choice, uint64_t p
 {
 	bool homes;
 
-	*hpm = (struct hpm){.width = 64, .silent = hpm->silent, .table = table};
+	*hpm = (struct hpm){.width = 64, .table = table};
 	/* Without Sscofpmf a programmable counter has no filters, and would count HS and other
 	 * guests. */
 	if (!sscofpmf || !sbi_probe(SBI_EXT_PMU))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/hpm_raw.h"
+#include "arch/riscv/hpm_silent.h"
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/sbi.h"
 #include "vpmu/bits.h"
@@ -82,9 +83,9 @@ static void reset(struct hpm *hpm, uint64_t hctrs)
 }
 
 /* Whether the event might be given and never count. */
-static bool is_silent(const struct hpm *hpm, uint64_t event_data)
+static bool is_silent(uint64_t event_data)
 {
-	return quirks.home_counters && (!hpm->silent || quirk_takes_for_own(event_data));
+	return quirks.home_counters && (!hpm_gives_silent() || quirk_takes_for_own(event_data));
 }
 
 /* A counter whose event was changed by a delegated write goes on with the one that it counted. */
@@ -128,7 +129,7 @@ uint64_t hpm_raw_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data,
 	uint64_t idle = hpm->hctrs & ~running;
 	uint32_t firmware_event, i;
 
-	if (is_silent(hpm, event_data))
+	if (is_silent(event_data))
 		return 0;
 	if (hpm->table)
 		return hctrs_by_table(hpm, &config, running);

@@ -11,8 +11,8 @@
  * not asked for: a reset clears MINH, which only the firmware could set again, so HS writes a
  * selector of the table itself, into counters whose MINH is set. These events are refused
  * - where events want home counters: the hart that is like that (QEMU) takes any selector and
- *   counts only those that it knows, so the others would read 0 for ever. With hpm->silent, which
- *   is for tests, only those are refused that this hart would take for an event of its own;
+ *   counts only those that it knows, so the others would read 0 for ever. If
+ *   hpm_gives_silent(), only those are refused that it would take for an event of its own;
  * - with delegated counters and no table, because nobody says what a selector means.
  */
 #ifndef ARCH_HPM_RAW_H

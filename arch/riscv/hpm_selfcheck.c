@@ -11,6 +11,7 @@
 #include "arch/riscv/fence.h"
 #include "arch/riscv/hpm_backend.h"
 #include "arch/riscv/hpm_exact.h"
+#include "arch/riscv/hpm_silent.h"
 #include "arch/riscv/hpm_selfcheck.h"
 #include "arch/riscv/sbi.h"
 
@@ -102,7 +103,7 @@ static const char *filtered(struct hpm *hpm, uint32_t hctr, uint32_t event_idx)
 	bool in_vu = counts_as_told(hpm, hctr, true, true);
 	const char *fault;
 
-	if (hpm->silent && !in_vs && !in_vu)
+	if (hpm_gives_silent() && !in_vs && !in_vu)
 		return NULL;
 	if (!in_vs || !in_vu)
 		return STANDS_STILL;
@@ -175,7 +176,7 @@ static const char *check_interrupt(struct hpm *hpm, uint32_t event_idx, uint32_t
 	const char *fault =
 	    hpm_selfcheck_begin(hpm, hctr, event_idx, HW_COUNT_HS | HW_INH_VS | HW_INH_VU);
 
-	if (!fault && hpm->silent && counts_as_told(hpm, hctr, false, false))
+	if (!fault && hpm_gives_silent() && counts_as_told(hpm, hctr, false, false))
 		fault = STANDS_STILL;
 	if (!fault)
 		fault = overflows(hpm, hctr, patience);

@@ -3,6 +3,7 @@
 #include "arch/riscv/quirks.h"
 #include "arch/riscv/sbi.h"
 #include "core/boot/boot_report.h"
+#include "core/boot/debug.h"
 #include "core/boot/hart_table.h"
 #include "core/boot/ram.h"
 #include "core/config/host_tree.h"
@@ -301,7 +302,5 @@ void boot_report_machine(void)
 	report_harts();
 	quirks_text(text, sizeof(text));
 	log_line("quirks: %s", text);
-	if (platform.silent)
-		log_line("WARNING: tally.silent-events: events that a hart may never count are not "
-		         "refused, and read 0");
+	debug_report();
 }

@@ -5,6 +5,7 @@
 
 #include "arch/riscv/csr.h"
 #include "arch/riscv/isa.h"
+#include "core/boot/bootargs.h"
 #include "core/boot/boot_report.h"
 #include "core/config/dt_path.h"
 #include "core/config/host_cpus.h"
@@ -297,43 +298,9 @@ static void read_uart(const void *dtb)
 	platform.uart_irq = read_uart_irq(dtb, node);
 }
 
-/* Returns what follows the beginning of a word. NULL: no word begins so. */
-static const char *word_of(const char *args, const char *begin)
+static void read_vm_tree_place(const void *dtb, int chosen)
 {
-	size_t n = strlen(begin);
-
-	for (const char *p = args; *p; p++) {
-		if ((p == args || p[-1] == ' ') && !strncmp(p, begin, n))
-			return p + n;
-	}
-	return NULL;
-}
-
-static bool has_word(const char *args, const char *word)
-{
-	size_t n = strlen(word);
-
-	for (const char *p = args; *p; p++) {
-		if ((p == args || p[-1] == ' ') && !strncmp(p, word, n) && (!p[n] || p[n] == ' '))
-			return true;
-	}
-	return false;
-}
-
-static void read_trip(const char *args)
-{
-	const char *trip = word_of(args, "tally.trip=");
-	size_t n = 0;
-
-	while (trip && trip[n] && trip[n] != ' ' && n + 1 < sizeof(platform.trip)) {
-		platform.trip[n] = trip[n];
-		n++;
-	}
-}
-
-static void read_chosen(const void *dtb, int chosen)
-{
-	int start_len, end_len, len;
+	int start_len, end_len;
 
 	if (chosen < 0)
 		return;
@@ -347,23 +314,6 @@ static void read_chosen(const void *dtb, int chosen)
 		platform.tree_base = from;
 		platform.tree_size = to > from ? to - from : 0;
 	}
-	const char *args = fdt_getprop(dtb, chosen, "bootargs", &len);
-
-	if (!args || len < 1 || args[len - 1])
-		return;
-	if (has_word(args, "tally.backend=sbi"))
-		platform.backend = HPM_SBI;
-	if (has_word(args, "tally.backend=ssccfg"))
-		platform.backend = HPM_SSCCFG;
-	platform.interactive = has_word(args, "tally.console=interactive");
-	platform.frames = has_word(args, "tally.console=frames");
-	platform.roam = has_word(args, "tally.roam");
-	platform.broken = has_word(args, "tally.broken");
-	platform.ledger = has_word(args, "tally.ledger");
-	platform.no_vmids = has_word(args, "tally.no-vmids");
-	platform.silent = has_word(args, "tally.silent-events");
-	platform.inexact = has_word(args, "tally.inexact-counts");
-	read_trip(args);
 }
 
 /*
@@ -393,7 +343,8 @@ void host_dt_read(void *dtb, uint64_t boot_hartid, struct vm_range image)
 	read_uart(dtb);
 	if (!host_iommu_find(dtb, &platform.iommu))
 		platform.iommu = (struct host_iommu){0};
-	read_chosen(dtb, chosen);
+	read_vm_tree_place(dtb, chosen);
+	bootargs_read(dtb);
 	read_memory(dtb, image);
 	take_seed(dtb, chosen);
 }

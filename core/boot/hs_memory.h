@@ -25,9 +25,4 @@ void hs_memory_without(void (*what)(void *), void *with);
  * without translation. */
 void hs_memory_use(uint64_t hartid);
 
-#ifdef TALLY_DEBUG
-/* For tests: does what platform.trip says, which the map forbids. */
-void hs_memory_trip(struct pcpu *pcpu);
-#endif
-
 #endif

@@ -8,7 +8,9 @@
 #include "arch/riscv/sbi.h"
 #include "arch/riscv/touch.h"
 #include "arch/riscv/trap.h"
+#include "core/boot/bootargs.h"
 #include "core/boot/boot_report.h"
+#include "core/boot/debug.h"
 #include "core/vm/dma.h"
 #include "core/vm/external.h"
 #include "core/vm/budget_hart.h"
@@ -180,17 +182,6 @@ static void make_memory(uint64_t hartid, const void *dtb)
 	hs_memory_use(hartid);
 }
 
-/* For tests: the hart that started last does what HS must not. */
-static void trip(void)
-{
-#ifdef TALLY_DEBUG
-	struct pcpu *pcpu = this_pcpu();
-
-	if (pcpu->index || platform.n_harts == 1)
-		hs_memory_trip(pcpu);
-#endif
-}
-
 /* Without the host's tree the parser has looked at words only. */
 static void require_host_tree(void)
 {
@@ -295,7 +286,7 @@ void secondary_main(uint64_t hartid, uint64_t index)
 	hs_memory_use(hartid);
 	if (pcpu_init(hartid, (uint32_t)index, pcpu->isa))
 		hart_leaves(&pcpu->online, PCPU_LEFT);
-	trip();
+	debug_trip(pcpu);
 	harts_join(pcpu);
 	run(pcpu);
 }
@@ -320,6 +311,7 @@ void main(uint64_t hartid, void *dtb)
 		this_pcpu()->blocks = platform.harts[i].blocks;
 	}
 	boot_report_require(hartid, this_pcpu()->isa, dtb);
+	bootargs_report(dtb);
 	make_memory(hartid, dtb);
 	read_table();
 	const char *why = pcpu_init(hartid, 0, this_pcpu()->isa);
@@ -329,7 +321,7 @@ void main(uint64_t hartid, void *dtb)
 		platform_lacks(UNFIT_BOOT_HART, hartid, why);
 	}
 	harts_start(hartid, n_stacks);
-	trip();
+	debug_trip(this_pcpu());
 	if (is_tree_given())
 		dma_init(page_alloc);
 	boot_report_machine();

@@ -6,6 +6,7 @@
 #include "arch/riscv/isa.h"
 #include "arch/riscv/quirks.h"
 #include "core/log.h"
+#include "core/boot/debug.h"
 #include "core/boot/hs_memory.h"
 #include "core/boot/page_alloc.h"
 #include "core/config/vm_memory.h"
@@ -400,7 +401,7 @@ static bool have_vmids(uint32_t n)
 		if (hart_stacks[i].pcpu.vmids <= n)
 			return false;
 	}
-	return !platform.no_vmids;
+	return !debug_no_vmids();
 }
 
 /* What a VM takes beside its RAM and its last words, with its place in arrays: its own and the VM

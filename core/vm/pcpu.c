@@ -112,7 +112,6 @@ const char *pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa)
 		return pcpu->unfit;
 	pcpu->unfit = NULL;
 	pcpu->ad_ungated = !quirk_probe_ad();
-	pcpu->hpm.silent = platform.silent;
 	hpm_init(&pcpu->hpm, isa & BIT(ISA_SSCOFPMF), platform.backend, platform.timebase,
 	         platform.table);
 	vs_delegate(true); /* again: that may have found quirks of faults */

@@ -34,18 +34,12 @@ struct platform {
 	struct irqchip irqchip;
 	struct host_iommu iommu; /* size 0: the machine has none */
 	struct imsic imsic;      /* ids 0: no guest has a file in it */
-	/* From /chosen bootargs: tally.backend=, tally.console=, tally.roam, tally.broken,
-	 * tally.no-vmids, tally.trip=, tally.silent-events, tally.inexact-counts. */
+	/* From /chosen bootargs: tally.backend=, tally.console=, tally.roam, tally.inexact-counts
+	 * (core/boot/bootargs.h). */
 	enum hpm_choice backend;
 	const struct selectors *table; /* the VM tree's node /pmu; NULL: it has none */
 	bool interactive, frames;
-	bool roam;     /* for tests: each vcpu moves to its next hart after every time slice */
-	bool broken;   /* for tests: an invariant that does not hold, found with make DEBUG=1 */
-	bool ledger;   /* for tests: keep one (core/vm/ledger.h) */
-	bool no_vmids; /* for tests: use no VMIDs */
-	char
-	    trip[24]; /* for tests: what HS tries with its memory, with make DEBUG=1; "": nothing */
-	bool silent;  /* for tests: events that may never count are not refused */
+	bool roam;    /* for tests: each vcpu moves to its next hart after every time slice */
 	bool inexact; /* counters of a hart that counts wrong are not refused; the VM tree may say
 	               * so, too */
 };

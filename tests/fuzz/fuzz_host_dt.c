@@ -139,8 +139,7 @@ static void check_devices(const void *tree)
 	require(platform.irqchip.kind != IRQCHIP_NONE || !platform.irqchip.base);
 	if (!args)
 		require(!platform.interactive && !platform.frames && !platform.roam &&
-		        !platform.broken && !platform.no_vmids && !platform.silent &&
-		        platform.backend == HPM_AUTO);
+		        !platform.inexact && platform.backend == HPM_AUTO);
 }
 
 /* Guest files of an APLIC's MSI controller only, and each hart's are where it says. */

@@ -13,6 +13,7 @@ import browser
 import harness
 import ledger
 import peers
+import plain
 
 
 # Lines "SECONDS FILE", as a session leaves them in build/test.
@@ -63,6 +64,18 @@ def linux(tmp_path):
 def bare(tmp_path):
     """run(SCRIPT) -> lines: the same Debian guest without Tally, as the reference."""
     return lambda script, **arguments: harness.bare_linux(tmp_path, script, **arguments)
+
+
+@pytest.fixture(scope="session", name="debug_image")
+def made_with_debug():
+    """The path of the microvisor of `make DEBUG=1`, which has what only tests need (core/debug)."""
+    return plain.make("build/debug/tally.bin", variables=["DEBUG=1"])
+
+
+@pytest.fixture(scope="session")
+def debug_build(debug_image):
+    """The options of tools/run that boot it."""
+    return ["--kernel", debug_image]
 
 
 @pytest.fixture(scope="session")

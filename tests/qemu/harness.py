@@ -132,11 +132,16 @@ def perf_counts(lines):
 ledgers = []
 
 
-def ledger_of(options):
-    """The option that keeps a ledger, if that build is booted."""
+def is_debug(options):
+    """Whether that build is booted."""
     words = [KERNEL and "--kernel", KERNEL, *map(str, options)]
     kernels = [after for word, after in zip(words, words[1:]) if word == "--kernel"]
-    if not kernels or "debug" not in Path(kernels[-1]).parts or "--ledger" in words:
+    return bool(kernels) and "debug" in Path(kernels[-1]).parts
+
+
+def ledger_of(options):
+    """The option that keeps a ledger, if that build is booted."""
+    if not is_debug(options) or "--ledger" in options:
         return []
     file, name = tempfile.mkstemp(suffix=".ledger")
     os.close(file)
@@ -194,7 +199,8 @@ def run(vms, until=None, meanwhile=None, stays=True, **arguments):
     """Boots a VM tree and waits for its end, or for a line that contains `until`: then the status
     is INTERRUPTED. meanwhile: a thread that is started when guests are about to. stays: False where
     several harts are awake, whose instructions are in each stay, or where the serial line is full,
-    whose reader HS waits for. Other arguments as for command().
+    whose reader HS waits for. They are not looked at in a build with DEBUG=1. Other
+    arguments as for command().
     """
     exact = arguments.get("profile", "exact") == "exact"
     # The messages go to a file, so that they cannot fill a pipe that nobody reads.
@@ -212,7 +218,7 @@ def run(vms, until=None, meanwhile=None, stays=True, **arguments):
         messages.seek(0)
         result = Result(process.returncode, console.decode(errors="replace"),
                         messages.read().decode())
-    if exact and stays and not KERNEL:
+    if exact and stays and not is_debug(arguments.get("options", ())):
         note_stays(result)
     return result
 

@@ -141,7 +141,7 @@ def of_core(core):
     return tool(core, "node").stdout, tool(core, "vm-node").stdout
 
 
-def session(folder, nodes, backend, drive, options=("--append", "tally.silent-events")):
+def session(folder, nodes, backend, drive, options=()):
     """drive(Readback), while the guest runs; the run's result."""
     with tempfile.TemporaryDirectory() as short, \
             concurrent.futures.ThreadPoolExecutor(1) as beside:

@@ -96,7 +96,7 @@ def allowed_of(table, names):
 
 @harness.both_backends
 @pytest.mark.parametrize("which", NAMES)
-def test_names_of_kunminghu(tmp_path, which, backend):
+def test_names_of_kunminghu(tmp_path, debug_build, which, backend):
     """On a hart with its counters, which takes all selectors."""
     value, names, combinations = NAMES[which]
     table = tables.load("kunminghu")
@@ -111,6 +111,6 @@ def test_names_of_kunminghu(tmp_path, which, backend):
     qemu = readback.machine(tmp_path, tool("kunminghu", "node").stdout)
     result = harness.run(tree, backend=backend, options=[
         "--include", harness.BUILD / "guests", "--qemu", qemu, "--cpu", readback.CPU,
-        "--append", "tally.silent-events"])
+        *debug_build, "--append", "tally.silent-events"])
     assert result.status == harness.OK, str(result)
     assert counted(result) == allowed

@@ -17,7 +17,6 @@ import bare_guests
 import harness
 import peers
 import plain
-from test_invariants import debug_build  # pylint: disable=unused-import
 from test_smp import vector_cpu
 
 ROUNDS, MORE_ROUNDS = 2, 20
@@ -153,11 +152,11 @@ def without_them(tmp_path_factory):
 
 @harness.both_backends
 @pytest.mark.parametrize("seed", seeds())
-def test_victim_is_the_same(tmp_path, alone, backend, seed):
+def test_victim_is_the_same(tmp_path, alone, debug_build, backend, seed):
     """On one hart, where all counts are exact."""
     chance = random.Random(seed)
     reads = chance.choice(("", "", "trap"))
-    options = ["--append", "tally.no-vmids"] if chance.random() < 0.2 else []
+    options = [*debug_build, "--append", "tally.no-vmids"] if chance.random() < 0.2 else []
     options += files(seed)
     they = list(hostile(chance, seed, ["0"]))
     others = sum(vcpus for _, _, vcpus in they)
@@ -173,12 +172,12 @@ def test_victim_is_the_same(tmp_path, alone, backend, seed):
 
 
 @pytest.mark.parametrize("seed", seeds(short=1))
-def test_no_invariant_breaks(tmp_path, checked, seed):
+def test_no_invariant_breaks(tmp_path, debug_build, seed):
     """The microvisor that checks them at each exit and entry. It takes longer, so what the victim
     says of its share of time is left out."""
     they = list(hostile(random.Random(seed), seed, ["0"]))
     nodes = [victim("others=1000", ""), *(node for _, node, _ in they)]
-    result = boot(tmp_path, nodes, options=[*checked, *files(seed)], stays=False)
+    result = boot(tmp_path, nodes, options=[*debug_build, *files(seed)], stays=False)
     assert result.vm("alpha")[-1] == "victim: ends, 0 wrong", str(result)[-20000:]
 
 

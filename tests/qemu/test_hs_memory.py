@@ -10,7 +10,6 @@ import pytest
 import bare_guests
 import harness
 import peers
-import plain
 
 FETCH, LOAD, STORE = "c", "d", "f"
 TRIPS = {"text-write": STORE, "rodata-write": STORE, "tree-write": STORE, "data-exec": FETCH,
@@ -21,12 +20,10 @@ TRIPS = {"text-write": STORE, "rodata-write": STORE, "tree-write": STORE, "data-
 PROFILES = [("exact", 0, None), ("smp", "[01]", None), ("exact", 0, "trixie")]
 
 
-def trips(folder, trip, profile, release=None):
+def trips(folder, debug_build, trip, profile, release=None):
     """What Tally says at its end, and the run."""
     bios = ["--bios", peers.opensbi(release)] if release else []
-    plain.make("build/debug/tally.bin", variables=["DEBUG=1"])
-    options = [*bios, "--kernel", harness.BUILD / "debug/tally.bin", "--append",
-               f"tally.trip={trip}"]
+    options = [*bios, *debug_build, "--append", f"tally.trip={trip}"]
     result = bare_guests.boot(folder, {"alpha": "kind=busy"}, status=harness.NO_VERDICT,
                               profile=profile, stays=False, options=options)
     assert not result.vm("alpha")
@@ -43,8 +40,8 @@ def symbols(pattern):
 
 @pytest.mark.parametrize("profile, hart, release", PROFILES)
 @pytest.mark.parametrize("trip", TRIPS)
-def test_what_is_forbidden(tmp_path, trip, profile, hart, release):
-    (line,), result = trips(tmp_path, trip, profile, release)
+def test_what_is_forbidden(tmp_path, debug_build, trip, profile, hart, release):
+    (line,), result = trips(tmp_path, debug_build, trip, profile, release)
     found = re.fullmatch(rf"panic: hart {hart}: trap in HS: scause {TRIPS[trip]} sepc (\w+) "
                          r"stval (\w+) sp \w+", line)
     assert found, str(result)
@@ -64,9 +61,9 @@ def test_what_is_forbidden(tmp_path, trip, profile, hart, release):
 
 
 @pytest.mark.parametrize("profile, hart, release", PROFILES)
-def test_a_stack_that_is_full(tmp_path, profile, hart, release):
+def test_a_stack_that_is_full(tmp_path, debug_build, profile, hart, release):
     """The first page below it is the guard; the line comes from another stack."""
-    (line,), result = trips(tmp_path, "stack-overflow", profile, release)
+    (line,), result = trips(tmp_path, debug_build, "stack-overflow", profile, release)
     found = re.fullmatch(rf"panic: hart ({hart}): its stack is full: sepc \w+ sp (\w+)", line)
     assert found, str(result)
     stacks = symbols("_stacks_start")["_stacks_start"]
@@ -75,15 +72,15 @@ def test_a_stack_that_is_full(tmp_path, profile, hart, release):
 
 
 @pytest.mark.parametrize("profile", ["exact", "smp"])
-def test_no_stack(tmp_path, profile):
-    (line,), _ = trips(tmp_path, "stack-lost", profile)
+def test_no_stack(tmp_path, debug_build, profile):
+    (line,), _ = trips(tmp_path, debug_build, "stack-lost", profile)
     assert re.fullmatch(r"panic: a hart without a stack: trap in HS: scause f sepc \w+ "
                         r"stval fffffffffffffff8 sp 0", line)
 
 
 @pytest.mark.parametrize("profile", ["exact", "smp"])
-def test_no_last_words_twice(tmp_path, profile):
+def test_no_last_words_twice(tmp_path, debug_build, profile):
     """A trap after a hart's last words ends the machine without others, and without a loop."""
-    lines, result = trips(tmp_path, "last-words-twice", profile)
+    lines, result = trips(tmp_path, debug_build, "last-words-twice", profile)
     assert not lines
     assert "the machine stopped before all VMs had ended" in result.messages

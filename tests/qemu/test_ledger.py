@@ -15,7 +15,6 @@ import pytest
 import bare_guests
 import harness
 import ledger
-import plain
 from test_moves import ROAM
 from test_smp import vector_cpu
 
@@ -31,10 +30,9 @@ def kept(folder, kernel, guests=None, **arguments):
 
 
 @pytest.fixture(scope="module", name="whole")
-def a_ledger(tmp_path_factory):
+def a_ledger(tmp_path_factory, debug_image):
     """The entries of a run with everything in it."""
-    kernel = plain.make("build/debug/tally.bin", variables=["DEBUG=1"])
-    return kept(tmp_path_factory.mktemp("ledger"), kernel, vcpus=["0", "0"],
+    return kept(tmp_path_factory.mktemp("ledger"), debug_image, vcpus=["0", "0"],
                 options=["--cpu", vector_cpu(128)])
 
 
@@ -51,11 +49,10 @@ def test_each_unit_has_one_owner(whole):
     assert len(owners["counter 3"]) > 1 and len(owners["counter 4"]) > 1
 
 
-def test_on_two_harts(tmp_path):
+def test_on_two_harts(tmp_path, debug_image):
     """Profile smp: vcpus that roam, so long that each is on both harts, whichever host thread is
     slow."""
-    kernel = plain.make("build/debug/tally.bin", variables=["DEBUG=1"])
-    entries = kept(tmp_path, kernel, {"alpha": "kind=smp rounds=10"}, vcpus=("0 1", "1 0"),
+    entries = kept(tmp_path, debug_image, {"alpha": "kind=smp rounds=10"}, vcpus=("0 1", "1 0"),
                    profile="smp", options=["--harts", 2, *ROAM])
     found = ledger.check(entries)
     assert found.breaches == []

@@ -135,11 +135,12 @@ def test_a_world_switch_keeps_all_state(tmp_path, backend):
     assert result.vm("beta") == ["marks: ends, 0 wrong"]
 
 
-def test_without_vmids(tmp_path):
+def test_without_vmids(tmp_path, debug_build):
     """As on harts that have none: all VMs share number 0, and each switch fences."""
     guests = {"alpha": "kind=marks mark=1 ticks=200000", "beta": "kind=marks mark=2 ticks=200000",
               "gamma": MEASURE, "delta": "kind=life type=0"}
-    result = bare_guests.boot(tmp_path, guests, options=["--append", "tally.no-vmids"])
+    result = bare_guests.boot(tmp_path, guests,
+                              options=[*debug_build, "--append", "tally.no-vmids"])
     assert result.vm("alpha") == result.vm("beta") == ["marks: ends, 0 wrong"]
     assert result.vm("gamma") == EXPECTED
     assert result.vm("delta")[0].startswith("life: fresh 1, dirty words 0, pmu 0, ")

@@ -163,7 +163,7 @@ def on_the_newest_kernel(folder, script, qemu, nodes="", memory=512, **arguments
 
 @pytest.mark.long
 @harness.both_backends
-def test_a_kernel_that_knows_raw_v2(tmp_path, machine, backend):
+def test_a_kernel_that_knows_raw_v2(tmp_path, debug_build, machine, backend):
     """It asks for all as raw v2. OpenSBI 1.5.1 knows raw v1 alone: what fits is given by both back
     ends, the rest by the one that needs no firmware for it."""
     raw = words("kunminghu", "perf-lines")[:2]
@@ -181,7 +181,8 @@ def test_a_kernel_that_knows_raw_v2(tmp_path, machine, backend):
     (tmp_path / "asked").mkdir()
     lines = on_the_newest_kernel(
         tmp_path / "vm", script, readback.machine(tmp_path / "asked", node), vm_node,
-        backend=backend, options=["--cpu", readback.CPU, "--append", "tally.silent-events"])
+        backend=backend,
+        options=[*debug_build, "--cpu", readback.CPU, "--append", "tally.silent-events"])
     assert harness.perf_counts(lines) == {
         "narrow": 0, "wide": 0 if backend == "ssccfg" else "<not counted>"}
     assert any("value too big for format (event), maximum is 72057594037927935" in line

@@ -41,9 +41,9 @@ def table():
     return tables.load(CORE)
 
 
-def options(firmware):
+def options(debug_build, firmware):
     """For tools/run."""
-    return ["--append", "tally.silent-events",
+    return [*debug_build, "--append", "tally.silent-events",
             *(["--bios", peers.opensbi(firmware)] if firmware else [])]
 
 
@@ -172,7 +172,7 @@ def no_selectors(table):
 
 
 @each_way
-def test_selectors(tmp_path, table, backend, firmware, bits, refused):
+def test_selectors(tmp_path, debug_build, table, backend, firmware, bits, refused):
     driver = Driver(table)
     standard = standard_events(table, driver.chance)
     every, refusals = singles(table), list(no_selectors(table))
@@ -196,7 +196,8 @@ def test_selectors(tmp_path, table, backend, firmware, bits, refused):
         driver.wrong(guest, [Request(selector, event_idx) for _, selector in wide
                              for event_idx in (RAW, RAW_V2) if event_idx == RAW or bits < 56])
 
-    result = readback.session(tmp_path, readback.of_core(CORE), backend, drive, options(firmware))
+    result = readback.session(tmp_path, readback.of_core(CORE), backend, drive,
+                              options(debug_build, firmware))
     assert result.status == harness.OK, str(result)
     assert result.vm("alpha") == [f"readback: {driver.given} counters given, "
                                   f"{len(driver.refused)} requests refused"]
@@ -213,7 +214,7 @@ def test_silent_events_are_refused(tmp_path, table, backend):
     """Without the option nothing is given but two events of the SBI, of which boot cannot know.
     It finds that instructions and branches stand still."""
     driver = Driver(table)
-    known = {event.selector for event in table.standard 
+    known = {event.selector for event in table.standard
              if event.event_idx not in (INSTRUCTIONS, BRANCHES)}
 
     def drive(guest):
@@ -221,7 +222,7 @@ def test_silent_events_are_refused(tmp_path, table, backend):
                              if selector not in known])
         driver.all_right(guest, [pair for pair in singles(table) if pair[1] in known])
 
-    result = readback.session(tmp_path, readback.of_core(CORE), backend, drive, ())
+    result = readback.session(tmp_path, readback.of_core(CORE), backend, drive)
     assert (driver.given, len(driver.refused)) == (2, EVENTS - 2)
     assert result.status == harness.OK, str(result)
     assert not any("silent" in line for line in result.own)
@@ -232,7 +233,7 @@ def test_silent_events_are_refused(tmp_path, table, backend):
 @harness.both_backends
 @pytest.mark.parametrize("initial_value, flag", [
     (0, readback.EVENT_OF), (1 << 63, readback.EVENT_OF), ((1 << 64) - 1000, 0)])
-def test_overflow_flag(tmp_path, table, backend, initial_value, flag):
+def test_overflow_flag(tmp_path, debug_build, table, backend, initial_value, flag):
     """A machine whose hart can be tried: the node maps raw events alone, so QEMU's own cycles and
     instructions are there, on counters 3 and 4. OF is 0 where a wrap is near, else 1."""
     driver = Driver(table)
@@ -250,7 +251,7 @@ def test_overflow_flag(tmp_path, table, backend, initial_value, flag):
     def drive(guest):
         driver.right(guest, batch, initial_value, flag)
 
-    result = readback.session(tmp_path, nodes, backend, drive)
+    result = readback.session(tmp_path, nodes, backend, drive, options(debug_build, None))
     assert result.status == harness.OK, str(result)
     assert driver.given == 27
     assert any(f" back end {backend}, overflow to guests" in line for line in result.own)

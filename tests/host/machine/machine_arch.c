@@ -10,7 +10,7 @@
 #include "arch/riscv/isa.h"
 #include "arch/riscv/isa_trial.h"
 #include "arch/riscv/quirks.h"
-#include "arch/riscv/semihosting.h"
+#include "arch/riscv/debug/semihosting.h"
 #include "arch/riscv/touch.h"
 #include "arch/riscv/uart.h"
 #include "core/boot/harts.h"
@@ -143,7 +143,7 @@ void hs_memory_use(uint64_t hartid)
 	(void)hartid;
 }
 
-void hs_memory_trip(struct pcpu *pcpu)
+void debug_trip(struct pcpu *pcpu)
 {
 	(void)pcpu;
 }

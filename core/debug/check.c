@@ -2,8 +2,8 @@
 #include "core/vm/check.h"
 
 #include "arch/riscv/trap.h"
+#include "core/debug/words.h"
 #include "core/vm/ledger.h"
-#include "core/vm/platform.h"
 #include "core/vm/vcpu.h"
 #include "core/vm/vm.h"
 #include "vpmu/bits.h"
@@ -13,7 +13,6 @@ _Noreturn void check_failed(const char *condition, const char *file, int line)
 	panic("hart %lu: broken invariant: %s (%s:%d)", this_pcpu()->hartid, condition, file, line);
 }
 
-#ifdef TALLY_DEBUG
 /* A vcpu is in at most one state, and only on its home hart. */
 static void check_lists(const struct pcpu *pcpu)
 {
@@ -47,7 +46,7 @@ static void check_resident(const struct pcpu *pcpu, const struct vcpu *vcpu)
 
 void check_exit(void)
 {
-	CHECK(!platform.broken);
+	CHECK(!debug_words.broken);
 	check_resident(this_pcpu(), this_vcpu());
 	check_lists(this_pcpu());
 }
@@ -64,4 +63,3 @@ void check_entry(void)
 	CHECK(!vcpu->fw.ready_since);
 	CHECK(atomic_load(&vcpu->hsm_state) == SBI_HSM_STATE_STARTED);
 }
-#endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For tests, and with make DEBUG=1 only: what HS must not do with its memory. */
-#ifdef TALLY_DEBUG
+/* What HS must not do with its memory. */
 #include <string.h>
 
+#include "core/boot/debug.h"
 #include "core/boot/hs_memory.h"
+#include "core/debug/words.h"
 #include "core/panic.h"
 #include "core/vm/platform.h"
 #include "core/vm/vcpu.h"
@@ -36,9 +37,13 @@ static void lose_stack(void)
 	__asm__ volatile("mv sp, zero\nsd zero, -8(sp)" ::: "memory");
 }
 
-void hs_memory_trip(struct pcpu *pcpu)
+/* The hart that started last does it. */
+void debug_trip(struct pcpu *pcpu)
 {
-	const char *trip = platform.trip;
+	const char *trip = debug_words.trip;
+
+	if (!pcpu->index && platform.n_harts > 1)
+		return;
 
 	if (!strcmp(trip, "text-write"))
 		store((uint64_t)hs_memory_use);
@@ -69,6 +74,3 @@ void hs_memory_trip(struct pcpu *pcpu)
 	if (trip[0])
 		panic("tally.trip=%s: nothing forbids it", trip);
 }
-#else
-typedef int hs_trips_are_in_debug_builds;
-#endif

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/vm/ledger.h"
 
-#ifdef TALLY_DEBUG
-
 #include <stdatomic.h>
 
 #include "arch/riscv/csr.h"
 #include "arch/riscv/fence.h"
-#include "arch/riscv/semihosting.h"
+#include "arch/riscv/debug/semihosting.h"
 #include "arch/riscv/trap.h"
+#include "core/debug/words.h"
 #include "core/panic.h"
-#include "core/vm/platform.h"
 #include "core/vm/vcpu.h"
 #include "core/vm/vcpu_registers.h"
 
@@ -33,7 +31,7 @@ void ledger_open(void)
 	const uint64_t line[] = {(uint64_t)name, sizeof(name)};
 	uint64_t open[] = {(uint64_t)name, SEMIHOSTING_MODE_WB, 0};
 
-	if (!platform.ledger)
+	if (!debug_words.ledger)
 		return;
 	if (semihosting(SEMIHOSTING_CMDLINE, line))
 		panic("ledger: the emulator does not say where");
@@ -114,5 +112,3 @@ void hfence_done(bool gstage)
 {
 	ledger(gstage ? LEDGER_GVMA : LEDGER_VVMA, 0, NULL, csr_read(CSR_HGATP));
 }
-
-#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What boot asks of core/debug, which only builds of `make DEBUG=1` have. In others nothing of it
+ * is left. Boot hart only, except for debug_trip(). */
+#ifndef CORE_BOOT_DEBUG_H
+#define CORE_BOOT_DEBUG_H
+
+#include "core/vm/pcpu.h"
+
+#ifdef TALLY_DEBUG
+/* Takes a word of Tally's command line, of n bytes. Returns false if it is not one of these
+ * builds'. */
+bool debug_word(const char *word, size_t n);
+
+/* Logs a line for each of these words by which guests might get wrong counts. */
+void debug_report(void);
+
+/* Whether all VMs share VMID 0, as on harts that have no VMIDs. */
+bool debug_no_vmids(void);
+
+/* Tries the access that tally.trip= names, which the map of HS forbids. Any hart, on its stack. */
+void debug_trip(struct pcpu *pcpu);
+#else
+static inline bool debug_word(const char *word, size_t n)
+{
+	(void)word, (void)n;
+	return false;
+}
+
+static inline void debug_report(void)
+{
+}
+
+static inline bool debug_no_vmids(void)
+{
+	return false;
+}
+
+static inline void debug_trip(struct pcpu *pcpu)
+{
+	(void)pcpu;
+}
+#endif
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The words of Tally's command line that only builds of `make DEBUG=1` know. For tests. */
+#ifndef CORE_DEBUG_WORDS_H
+#define CORE_DEBUG_WORDS_H
+
+#include "core/lib/types.h"
+
+struct debug_words {
+	bool broken;        /* tally.broken: an invariant does not hold */
+	bool ledger;        /* tally.ledger: keep one (core/vm/ledger.h) */
+	bool no_vmids;      /* tally.no-vmids: use no VMIDs */
+	bool silent_events; /* tally.silent-events (arch/riscv/hpm_silent.h) */
+	char trip[24];      /* tally.trip=: the access that HS tries at boot; "" if none */
+};
+
+extern struct debug_words debug_words; /* constant after boot */
+
+#endif

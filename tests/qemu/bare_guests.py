@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """VM trees of bare guests (guests/selftest, guests/bare) that share hart 0, and what they print."""
 
+import string
+import struct
+
 import harness
 import plain
 
+# For as long as a test looks.
+FOREVER = "kind=busy ticks=100000000000"
+LOGISTIC_STEPS = 300000  # of guests/bare/smp.c
 VM = """
 		{name} {{
 			memory = /bits/ 64 <({memory} << 20)>;
@@ -79,3 +85,21 @@ def kinds(lines):
     """How many lines of the self test begin with each verdict."""
     return {kind: sum(line.startswith(kind + " ") for line in lines)
             for kind in ("PASS", "FAIL", "KNOWN", "SKIP")}
+
+
+def letters(n):
+    """Line n of the bare guest `chatter`."""
+    return f"line {n} " + (string.ascii_lowercase * 4)[: n % 97]
+
+
+def on_harts(folder, harts):
+    """The options for a machine of several harts in the exact profile."""
+    return [*harness.several_harts(folder, harts), "--include", harness.BUILD / "guests"]
+
+
+def logistic(vcpu):
+    """What guests/bare/smp.c computes: the same double, to the last bit."""
+    x = 0.1 + 0.01 * vcpu
+    for _ in range(LOGISTIC_STEPS):
+        x = 3.9 * x * (1.0 - x)
+    return struct.pack(">d", x).hex().lstrip("0")

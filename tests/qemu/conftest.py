@@ -3,17 +3,24 @@
 
 import collections
 import contextlib
+import io
 import os
 from pathlib import Path
+import subprocess
 
 import pexpect
 import pytest
 
+import bare_guests
 import browser
+import fakes
 import harness
 import ledger
 import peers
 import plain
+import prompts
+import raw_events
+import tool_run
 
 
 # Lines "SECONDS FILE", as a session leaves them in build/test.
@@ -113,6 +120,121 @@ def console():
             return child
 
         yield start
+
+
+@pytest.fixture
+def running(tmp_path):
+    """(guests, or a tree's path) -> tool_run.Run, when its guests are about to start."""
+    with contextlib.ExitStack() as stack:
+
+        def start(guests, vcpus=("0",), options=(), properties="", memory=16, folder=tmp_path,
+                  **arguments):
+            plain.make("build/guests/bare.bin")
+            tree = guests
+            if isinstance(guests, dict):
+                tree = tmp_path / "bare.dts"
+                tree.write_text(bare_guests.tree(guests, vcpus, properties, memory),
+                                encoding="utf-8")
+            path = folder / "control"
+            process = stack.enter_context(subprocess.Popen(
+                harness.command(tree, timeout=harness.GUARD, options=[
+                    "--include", harness.BUILD / "guests", "--control", path, *options
+                ], **arguments),
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE))
+            stack.callback(process.terminate)
+            run = tool_run.Run(process, path)
+            run.read_until("OpenSBI")
+            return run
+
+        yield start
+
+
+@pytest.fixture(scope="module")
+def two_functions(tmp_path_factory):
+    program = tmp_path_factory.mktemp("program") / "two_functions"
+    subprocess.run([os.environ.get("CROSS_COMPILE", "riscv64-linux-gnu-") + "gcc", "-static",
+                    "-nostdlib", "-no-pie", "-Wl,--build-id=none",
+                    harness.ROOT / "tests/qemu/two_functions.S", "-o", program], check=True)
+    return program
+
+
+@pytest.fixture(scope="module")
+def two_harts(tmp_path_factory):
+    """The options for a machine of two harts where counts are exact."""
+    return harness.several_harts(tmp_path_factory.mktemp("machine"), 2)
+
+
+@pytest.fixture
+def at_prompt(console, tmp_path):
+    """(backend) -> the terminal of prompts.GUESTS, when both have begun."""
+
+    def start(backend, guests=None, text=None, options=(), **arguments):
+        plain.make("build/guests/bare.bin")
+        tree = tmp_path / "bare.dts"
+        tree.write_text(text or bare_guests.tree(guests or prompts.GUESTS), encoding="utf-8")
+        screen = console(tree, timeout=harness.GUARD, backend=backend, **arguments,
+                         options=["--include", harness.BUILD / "guests", *options])
+        screen.logfile_read = io.StringIO()
+        screen.expect("busy: begins")
+        return screen
+
+    return start
+
+
+@pytest.fixture(scope="module")
+def raw_machine(tmp_path_factory):
+    """machine(CPU) -> the path of a QEMU whose pmu node maps raw events."""
+    return lambda *cpu: raw_events.machine(tmp_path_factory.mktemp("machine"), *cpu)
+
+
+@pytest.fixture
+def fake_run(tmp_path):
+    """(console, names, ends) -> the words of a command: tools/run with a machine that prints that,
+    and ends or reads what is typed for ever."""
+    (tmp_path / "temporary").mkdir()
+    return lambda *arguments, **named: tool_run.fake(tmp_path, *arguments, **named)
+
+
+@pytest.fixture
+def fake_machine(tmp_path):
+    """A machine whose looks are told by fakes.looked(): the next one begins with `vms`."""
+    step, told = -1, None
+
+    def answer(command):
+        nonlocal step, told
+        step += command.startswith("vms")
+        if command.startswith("sample "):
+            told = 0
+        # At a look once, when they have been begun.
+        if command == "samples" and told is not None and told < step:
+            told = step
+            return 0, fakes.noted()
+        if command == "samples":
+            return 0, []
+        return fakes.told(fakes.looked(command, step))
+
+    made = fakes.Asked(tmp_path / "control", answer)
+    yield made
+    made.end()
+
+
+@pytest.fixture(scope="module")
+def vm_check_built():
+    """The program that tools/vm-check runs."""
+    subprocess.run(["make", "-s", "-C", harness.ROOT, "vm-check"], check=True)
+
+
+@pytest.fixture
+def tree_file(tmp_path):
+    """write(TEXT) -> path of a tree, beside an image of 100 bytes."""
+    (tmp_path / "hundred-zeros.bin").write_bytes(bytes(100))
+
+    def write(text):
+        path = tmp_path / "vms.dts"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return write
 
 
 @pytest.fixture(autouse=True)

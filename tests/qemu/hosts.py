@@ -2,6 +2,8 @@
 """Machines of QEMU for tests of devices: with more options than tools/run gives, what their device
 tree says, and one that says something else."""
 
+import json
+import socket
 import subprocess
 
 import plain
@@ -12,6 +14,7 @@ CHIPS = ("none", "aplic", "aplic-imsic")
 # Of virtio functions whose DMA goes through an IOMMU.
 ISOLATED = "disable-legacy=on,iommu_platform=on"
 RNG = f"virtio-rng-pci,addr=01.0,{ISOLATED}"
+CLOCK = 'devices { clock { host = "/soc/rtc@101000"; dma = "none"; }; };'
 
 
 def qemu(folder, *options, program=plain.QEMU):
@@ -44,3 +47,22 @@ def changed(folder, edits, memory="1G", harts=1, **machine):
     for words in edits:
         subprocess.run(["fdtput", *words], cwd=folder, check=True)
     return ["-dtb", file]
+
+
+class Monitor:
+    """QEMU's, while it runs."""
+
+    def __init__(self, path):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(str(path))
+        self.lines = self.socket.makefile(encoding="utf-8")
+        self.ask("qmp_capabilities")
+
+    def ask(self, command, **arguments):
+        """Waits until it is done."""
+        self.socket.sendall(json.dumps({"execute": command, "arguments": arguments}).encode())
+        for line in self.lines:
+            answer = json.loads(line)
+            assert "error" not in answer, answer
+            if "return" in answer:
+                return

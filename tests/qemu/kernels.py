@@ -20,6 +20,11 @@ NOP, CALL, SHORT_CALL, RET = b"\1\0", b"\xef\0\0\0", b"\x82\x90", b"\x82\x80"
 BODY = NOP * 2 + CALL + NOP * 3 + CALL + NOP * 3 + SHORT_CALL + NOP * 18 + RET
 RETURNS = (8, 18, 26)
 assert len(BODY) == 64
+PROGRAM = """
+asm(".text; .globl first, second, _start; .type first, @function; .type second, @function;"
+    "_start: nop; nop; first: nop; nop; .size first, . - first; .zero 8;"
+    "second: nop; nop; nop; nop; .size second, . - second");
+"""
 
 
 def tokens():
@@ -165,4 +170,12 @@ def vmlinux(folder, count=300, seed="__pi_get_kaslr_seed"):
     layout.write_text(LAYOUT.replace("BASE", hex(BASE)), encoding="utf-8")
     subprocess.run([GCC, "-nostdlib", "-static", "-no-pie", "-Wl,-T," + str(layout),
                     "-Wl,--build-id", "-mcmodel=medany", source, "-o", path], check=True)
+    return path
+
+
+def program(folder, *words):
+    source = folder / "program.c"
+    source.write_text(PROGRAM, encoding="utf-8")
+    path = folder / "program"
+    subprocess.run([GCC, "-nostdlib", *words, source, "-o", path], check=True)
     return path

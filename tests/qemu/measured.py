@@ -5,6 +5,10 @@
 ROUNDS = 2
 LENGTH = 1000000
 MEASURE = f"kind=measure rounds={ROUNDS} length={LENGTH}"
+ONE_LENGTH = 100000
+ONE_ROUND = f"kind=measure rounds=1 length={ONE_LENGTH}"
+SHORT_LENGTH = 20000
+SHORT = f"kind=measure rounds=1 length={SHORT_LENGTH}"
 
 
 def rounds(number=ROUNDS, length=LENGTH):
@@ -24,3 +28,16 @@ def expected(number=ROUNDS, length=LENGTH):
 
 
 EXPECTED = expected()
+
+
+ONE_EXPECTED = expected(1, ONE_LENGTH)
+
+
+def refused(event):
+    """What kind=measure says of an event that is not counted."""
+    return [f"measure: round 0 event {event} flags {flags}: S 0, U 0, odd reads 0 WRONG"
+            for flags in ("0x0", "0x20", "0x40", "0x60")]
+
+
+ALL_EXACT = expected(1, SHORT_LENGTH)
+ALL_REFUSED = refused("0x2") + refused("0x1") + ["measure: ends, 8 wrong of 8"]

@@ -12,9 +12,9 @@ import time
 
 import bare_guests
 import debugger
+from event_tables import tool
 import harness
 import plain
-from test_event_tables import tool
 
 CPU = "rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on,pmu-mask=0xfffffff8"
 COUNTERS = range(3, 32)

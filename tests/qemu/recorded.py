@@ -13,6 +13,9 @@ from runlib.flow import Flow
 from runlib.keys import Keys
 from runlib.prompt import Prompt
 from runlib.terminal import Terminal
+import re
+
+from tallylib.frames import Output, Plain
 
 VMS = ("linux-a", "linux-b", "c")
 
@@ -169,3 +172,27 @@ class Screen(pyte.Screen):
     def all_rows(self):
         """All that were on the main screen, without those that are empty."""
         return [row for row in [*self.rows, *(row.rstrip() for row in self.display)] if row]
+
+
+def merged(events):
+    """Neighbours that are one stream are one event."""
+    out = []
+    for event in events:
+        last = out[-1] if out else None
+        if isinstance(event, Plain) and isinstance(last, Plain):
+            out[-1] = Plain(last.data + event.data)
+        elif isinstance(event, Output) and isinstance(last, Output) and last.vm == event.vm:
+            out[-1] = Output(event.vm, last.data + event.data)
+        else:
+            out.append(event)
+    return out
+
+
+def until_shown(screen, text, before=""):
+    """Reads until a row of the terminal shows that; what came, behind what came before."""
+    shown, came = Screen(columns=100, lines=30).feed(before.encode()), ""
+    while not any(text in row for row in shown.display):
+        screen.expect(re.compile(".+", re.DOTALL))
+        came += screen.after
+        shown.feed(screen.after.encode())
+    return came

@@ -12,12 +12,12 @@ import pytest
 
 import bare_guests
 import harness
+from hosts import CLOCK
+from linux_counts import BARE_NODE, KNOWN, STAT, check
 from measured import EXPECTED, MEASURE
 import plain
 from runlib.qemu import CPU
 from tallylib import tally_ctl
-from test_linux_counts import BARE_NODE, KNOWN, STAT, check
-from test_wired import CLOCK
 
 IMSIC = ["--aia", "aplic-imsic", "--aia-guests"]
 AIA = 'interrupts = "aia";'

@@ -7,11 +7,12 @@ import subprocess
 
 import pytest
 
+from bad_properties import REFUSALS
 import bad_trees
 import harness
 import hosts
 import plain
-from test_vm_tree import REFUSALS, check
+from vm_check import check
 
 ALL = [bad for group in bad_trees.GROUPS.values() for bad in group]
 # tools/run's options for each machine, and QEMU's for what its tree says.

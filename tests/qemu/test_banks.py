@@ -10,12 +10,11 @@ import bare_guests
 import harness
 import hosts
 from measured import EXPECTED, MEASURE
-from test_boards import reserved
-from test_memory_at import lives, memory_at, tree
+from memory_at import lives, memory_at, reserved, tree
+import pci_functions
 import plain
-import test_pci
-import test_shared
-from test_vm_tree import check
+import shared_memory
+from vm_check import check
 
 MIB = 1 << 20
 MEMORY = "/memory@80000000"
@@ -86,13 +85,14 @@ def test_a_function_whose_vm_is_in_another(tmp_path):
     """Above 4 GiB, where DMA of the VM's own finds it through the IOMMU."""
     edits = banks((0x80000000, 40 * MIB), (0x140000000, 64 * MIB))
     options = hosts.changed(tmp_path, edits, memory="6G", iommu_sys="on")
-    result = test_pci.boot(
-        tmp_path, {"alpha": ("kind=pci fills=300", test_pci.devices(rng="00:01.0")),
+    result = pci_functions.boot(
+        tmp_path, {"alpha": ("kind=pci fills=300", pci_functions.devices(rng="00:01.0")),
                    "beta": (MEASURE, memory_at([(0x142000000, 16 * MIB)]) + ";")},
         *hosts.functions(hosts.RNG), *options, options=["--memory", "6G"])
     assert "RAM 0x140000000 to 0x143ffffff: 2 VMs, 30 MiB free" in result.own, str(result)
     assert lines(result, "vm alpha: 16 MiB (lies at 0x140000000), "), str(result)
-    assert result.vm("alpha") == test_pci.BUS + test_pci.STARTED + [test_pci.filled(300)]
+    assert result.vm("alpha") == [*pci_functions.BUS, *pci_functions.STARTED,
+                                  pci_functions.filled(300)]
     assert result.vm("beta") == EXPECTED
 
 
@@ -100,9 +100,9 @@ def test_shared_in_another(tmp_path):
     """Each VM and both shared memories are in banks of their own."""
     edits = banks((0x80000000, 38 * MIB), (0x140000000, 6 * MIB), (0x150000000, 6 * MIB))
     qemu = hosts.qemu(tmp_path, *hosts.changed(tmp_path, edits, memory="6G"))
-    result = test_shared.run(tmp_path, test_shared.ring(64, messages=10000),
-                             [test_shared.DOWN, test_shared.UP],
-                             options=["--memory", "6G", "--qemu", qemu])
+    result = shared_memory.run(tmp_path, shared_memory.ring(64, messages=10000),
+                               [shared_memory.DOWN, shared_memory.UP],
+                               options=["--memory", "6G", "--qemu", qemu])
     assert result.status == harness.OK, str(result)
     assert lines(result, "RAM ") == [
         "RAM 0x80000000 to 0x825fffff: Tally, 1 VM, 0 MiB free",
@@ -110,7 +110,7 @@ def test_shared_in_another(tmp_path):
         "RAM 0x150000000 to 0x1505fffff: 0 VMs, 1 shared, 0 MiB free"], str(result)
     assert lines(result, "shared ") == ["shared down: 1028 KiB at 0x140400000",
                                         "shared up: 4100 KiB at 0x150000000"], str(result)
-    assert test_shared.lines_of(result)[0] == [
+    assert shared_memory.lines_of(result)[0] == [
         f"shared: {done} 10000 messages, 0 wrong, 0 instructions too many or too few"
         for done in ("sent", "received")]
 

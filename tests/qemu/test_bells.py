@@ -8,22 +8,16 @@ import re
 import pytest
 
 import harness
+from lives import told
 from measured import EXPECTED, MEASURE
 import plain
-from test_life import told
-from test_shared import MIB, TREE, VM, check, run
+from shared_memory import PLACE, MIB, TREE, VM, RINGS, bells, check, run
 
 # Instructions of a ring, from before the store to behind it.
 MOST = 350
 ROUNDS = 200
 AIA = ["--aia", "aplic-imsic", "--aia-guests", "2"]
 CHIPS = pytest.mark.parametrize("chip", ["plic", "aia"])
-SHARED = """
-		{name} {{
-			size = /bits/ 64 <0x10000>;
-			{users}
-		}};"""
-AT = {"alpha": 0x100000000, "beta": 0x40000000, "gamma": 0x1ffff800000}
 
 
 def vm(name, bootargs, chip="plic", properties="", hart=0):
@@ -31,14 +25,6 @@ def vm(name, bootargs, chip="plic", properties="", hart=0):
     properties += ' interrupts = "aia";' if chip == "aia" else ""
     return VM.format(name=name, memory=4 * MIB, bootargs="kind=bell " + bootargs, hart=hart,
                      properties=properties)
-
-
-def bells(chip, names, name="ring", source=1):
-    """A node of /shared."""
-    identity = f"bell-identity = <{source + 4}>;" if chip == "aia" else ""
-    return SHARED.format(name=name, users=" ".join(
-        f'{user} {{ at = /bits/ 64 <{AT[user]:#x}>; access = "read-write"; bell = <{source}>; '
-        f"{identity} }};" for user in names))
 
 
 def pair(chip, first, second, **others):
@@ -88,9 +74,9 @@ def test_a_source_of_an_aplic(tmp_path, console, source):
               f'console = "{console}"; {fails}'),
            vm("beta", args + "ping", properties=fails)]
     users = " ".join(
-        f'{name} {{ at = /bits/ 64 <{AT[name]:#x}>; access = "read-write"; bell = <{bell}>; }};'
+        f'{name} {{ at = /bits/ 64 <{PLACE[name]:#x}>; access = "read-write"; bell = <{bell}>; }};'
         for name, bell in (("alpha", source), ("beta", 1)))
-    result = run(tmp_path, vms, [SHARED.format(name="ring", users=users)], AIA)
+    result = run(tmp_path, vms, [RINGS.format(name="ring", users=users)], AIA)
     assert result.status == harness.OK, str(result)
     assert result.vm("beta") == [f"bell: {ROUNDS} rounds, {ROUNDS} rung, 0 wrong, 0 strange"]
 
@@ -100,12 +86,12 @@ def test_what_is_typed_is_no_level(tmp_path, console):
     until its state is taken."""
     plain.make("build/guests/bare.bin")
     users = " ".join(
-        f'{name} {{ at = /bits/ 64 <{AT[name]:#x}>; access = "read-write"; bell = <{bell}>; }};'
+        f'{name} {{ at = /bits/ 64 <{PLACE[name]:#x}>; access = "read-write"; bell = <{bell}>; }};'
         for name, bell in (("alpha", 10), ("beta", 1)))
     vms = [vm("alpha", "role=is-rung chip=aplic console=off", "aia", 'console = "off";'),
            vm("beta", "role=rings")]
     file = tmp_path / "vms.dts"
-    file.write_text(TREE.format(vms="".join(vms), shared=SHARED.format(name="ring", users=users)),
+    file.write_text(TREE.format(vms="".join(vms), shared=RINGS.format(name="ring", users=users)),
                     encoding="utf-8")
     screen = console(file, options=["--include", harness.BUILD / "guests", *AIA])
     screen.expect("bell: has rung")

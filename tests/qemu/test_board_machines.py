@@ -11,13 +11,12 @@ import pytest
 import bare_guests
 import harness
 import hosts
+import linux_counts
+from measured import EXPECTED, MEASURE
 import peers
 import plain
-import test_sampling
-import test_schedules
-import test_shared_flags
-import test_smp
-from measured import EXPECTED, MEASURE
+import sampling
+import schedules
 
 # The first QEMU that has both.
 SUITE = "sid"
@@ -44,7 +43,7 @@ def test_counts_and_samples(tmp_path, machine):
     result = boot(tmp_path, machine, {"alpha": "sampling=table", "beta": "sampling=table",
                                       "gamma": MEASURE})
     for name in ("alpha", "beta"):
-        assert result.vm(name) == test_sampling.table("alone")
+        assert result.vm(name) == sampling.table("alone")
     assert result.vm("gamma") == EXPECTED
     assert result.own[-2:] == ["all VMs ended", STOPS]
     assert result.own[0].endswith(" MiB of RAM; console input by APLIC and IMSIC")
@@ -69,7 +68,7 @@ def test_several_harts(tmp_path, machine):
         *lines, last = result.vm(name)
         assert last == "smp: ends, 4 vcpus, 0 bad"
         for n, line in enumerate(lines):
-            assert line.endswith(f", fp {test_smp.logistic(n)}, errors 0, ipi 2"), line
+            assert line.endswith(f", fp {bare_guests.logistic(n)}, errors 0, ipi 2"), line
     assert result.own[-2:] == ["all VMs ended", STOPS]
 
 
@@ -88,18 +87,18 @@ def test_several_harts_that_count_each_other(tmp_path):
 def test_windows_begin_at_their_ticks(tmp_path, machine):
     """A tick of a microsecond is none too few, one of a nanosecond none too many."""
     us = TICKS_A_US[machine]
-    kind = f"kind=windows frame={test_schedules.FRAME * us} ticks={100000 * us}"
+    kind = f"kind=windows frame={schedules.FRAME * us} ticks={100000 * us}"
     windows = [("alpha", 500, 1000, 50), ("beta", 2000, 2500, 50)]
-    result = test_schedules.boot(
+    result = schedules.boot(
         tmp_path, {"alpha": kind, "beta": kind} if us == 1 else
         dict.fromkeys(("alpha", "beta"), f"kind=busy ticks={100000 * us}"),
-        [test_schedules.schedule(windows)], backend="auto", options=options(machine))
+        [schedules.schedule(windows)], backend="auto", options=options(machine))
     assert not any("began late" in line for line in result.own), str(result)
     for name, start, length, _ in windows if us == 1 else ():
-        begins, (begin, end, away, stolen) = test_schedules.told(result, name)
+        begins, (begin, end, away, stolen) = schedules.told(result, name)
         assert begins == [(start, start, 21)]
-        assert (end - begin, away) == (20 * test_schedules.FRAME,
-                                       20 * (test_schedules.FRAME - length))
+        assert (end - begin, away) == (20 * schedules.FRAME,
+                                       20 * (schedules.FRAME - length))
         # Of each time it is away parts of a tick are not told.
         assert away - 20 <= stolen <= away
 
@@ -131,12 +130,12 @@ def test_a_refusal_where_nothing_resets(tmp_path):
 @pytest.mark.long
 @both
 def test_two_debian_guests(tmp_path, machine):
-    tree = harness.linux_tree(tmp_path, {"alpha": test_shared_flags.LINUX,
-                                         "beta": test_shared_flags.LINUX})
+    tree = harness.linux_tree(tmp_path, {"alpha": linux_counts.LINUX,
+                                         "beta": linux_counts.LINUX})
     result = harness.run(tree, options=options(machine))
     assert result.status == harness.OK, str(result)
     for name in ("alpha", "beta"):
-        assert test_shared_flags.exact(result.guest_output(name, name))
+        assert linux_counts.exact(result.guest_output(name, name))
 
 
 def complaint(folder, *words):

@@ -11,8 +11,8 @@ import pytest
 
 import harness
 from samples import blocks
-from test_vm_tree import built  # pylint: disable=unused-import
 
+pytestmark = pytest.mark.usefixtures("vm_check_built")
 PAGE = (harness.ROOT / "docs/boards.md").read_text(encoding="utf-8")
 TRIALS = json.loads((harness.ROOT / "tests/machines.json").read_text(encoding="utf-8"))
 ROWS = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in

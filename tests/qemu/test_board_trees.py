@@ -10,8 +10,9 @@ import pytest
 
 import harness
 import hosts
-from test_vm_tree import built, check  # pylint: disable=unused-import
+from vm_check import check
 
+pytestmark = pytest.mark.usefixtures("vm_check_built")
 FOLDER = harness.ROOT / "dts/boards"
 X100 = "0 to 7 are alike: h v sscofpmf ssaia sstc svpbmt zicbom zicboz zicbop"
 HARTS = {

@@ -10,10 +10,10 @@ import bare_guests
 import harness
 import hosts
 from measured import EXPECTED, MEASURE
-from test_vm_tree import check
+from memory_at import reserved
+from vm_check import check
 
 CPUS = "/cpus/cpu@"
-KEPT = "/reserved-memory/kept@"
 
 
 def boot(folder, edits, guest=MEASURE, harts=1, **arguments):
@@ -22,21 +22,6 @@ def boot(folder, edits, guest=MEASURE, harts=1, **arguments):
     if harts > 1:
         options += ["--harts", harts]
     return bare_guests.boot(folder, {"alpha": guest}, options=options, **arguments)
-
-
-def keep(base, size):
-    """What keeps memory from everybody."""
-    return [["-cp", "host.dtb", f"{KEPT}{base:x}"],
-            ["-t", "x", "host.dtb", f"{KEPT}{base:x}", "reg", "0", f"{base:x}", "0", f"{size:x}"]]
-
-
-def reserved(*ranges):
-    """A tree that keeps memory has these in it."""
-    return [["-cp", "host.dtb", "/reserved-memory"],
-            ["host.dtb", "/reserved-memory", "#address-cells", "2"],
-            ["host.dtb", "/reserved-memory", "#size-cells", "2"],
-            ["host.dtb", "/reserved-memory", "ranges"],
-            *[edit for it in ranges for edit in keep(*it)]]
 
 
 def boots_first(cpu):

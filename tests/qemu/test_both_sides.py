@@ -5,15 +5,16 @@
 /proc/zoneinfo is printed with a zone's lock held and interrupts off. The overflow of the guest's
 own counter is delivered when they are on again, so its perf shows the function that puts them on.
 """
+
 import math
 import re
 import subprocess
 
-import harness
 import boots
+import harness
+from perf_runs import TOOL
 from perflib import samples, symbols
-from test_control import running  # pylint: disable=unused-import
-from test_record import TOOL, until
+from recordings import until
 
 # Longer than the reading of one. The guest's own period begins anew when interrupts are on, so a
 # short one would end at the same few places each time.

@@ -6,28 +6,20 @@ import re
 import pytest
 
 import bare_guests
+from budgets import CYCLES, DTLB, INSTRUCTIONS, LATE, away, budget
 import harness
 import measured
 import plain
-import test_machines
-import test_sampling
+import platforms
+import sampling
 
 TICKS_A_US = 10
 NS_AN_INSTRUCTION = 1
-CYCLES, INSTRUCTIONS, DTLB = 1, 2, 0x10019
 UINH, SINH = 0x20, 0x40
 SPENT = re.compile(r"vm (\w+): vcpu (\d): budget spent in (\d+) periods, "
                    r"exceeded by (\d+) at most, throttled for (\d+) ticks")
-AWAY = re.compile(r"budget: away (\d+) times, (\d+) of \d+ ticks, longest (\d+); "
-                  r"steal (\d+), throttled (\d+); between (\d+) to (\d+)")
 # Of the loop in guests/bare/budget.c, and what it does when it was away.
 ROUND = 300
-# To stop the vcpu and to let it go on: 2,000 instructions, and a round until it looks at the time.
-LATE = 300
-
-
-def budget(event, count, period_us):
-    return f"\t\t\tbudget = <{event} {count} {period_us}>;"
 
 
 def spent(result):
@@ -35,11 +27,6 @@ def spent(result):
     return {(vm, int(vcpu)): tuple(map(int, numbers))
             for vm, vcpu, *numbers in filter(None, (
                 match and match.groups() for match in map(SPENT.fullmatch, result.own)))}
-
-
-def away(result, name):
-    (line,) = result.vm(name)
-    return tuple(map(int, AWAY.fullmatch(line).groups()))
 
 
 @harness.both_backends
@@ -106,7 +93,7 @@ def test_the_guest_samples(tmp_path, backend, event, chosen, flags):
     result = bare_guests.boot(tmp_path, {"alpha": text}, backend=backend,
                               properties=budget(event, 100000, 200))
     wanted, its = [], False
-    for line in test_sampling.table(backend)[:-1]:
+    for line in sampling.table(backend)[:-1]:
         if line.startswith("event"):
             # The table has the filters in turn, each with both events; the first is none.
             its = line == f"event 0x{chosen:x}" and not (flags == 0 and wanted)
@@ -208,10 +195,10 @@ def test_without_a_pmu(tmp_path):
 @pytest.mark.parametrize("event, cpu, words", [
     (DTLB, None, "hart 0 has no overflow interrupt of cache events"),
     (3, None, "hart 0 has no counter for the event"),
-    (INSTRUCTIONS, test_machines.cpu(["ssccfg"]), "hart 0 has no ssccfg"),
-    (INSTRUCTIONS, test_machines.cpu(["ssaia"]),
+    (INSTRUCTIONS, platforms.cpu(["ssccfg"]), "hart 0 has no ssccfg"),
+    (INSTRUCTIONS, platforms.cpu(["ssaia"]),
      "hart 0 has no access to hvien (mstateen0.AIA is 0)"),
-    (INSTRUCTIONS, test_machines.cpu(["sscofpmf"]), "hart 0 has no counters"),
+    (INSTRUCTIONS, platforms.cpu(["sscofpmf"]), "hart 0 has no counters"),
 ], ids=["cache", "references", "no-ssccfg", "no-ssaia", "no-sscofpmf"])
 def test_harts_that_cannot(tmp_path, event, cpu, words):
     plain.make("build/guests/bare.bin")

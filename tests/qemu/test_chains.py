@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Chains of callers of a Debian kernel's samples lead to where the kernel was entered."""
+
 import re
 import subprocess
 
 import boots
 import harness
+from perf_runs import TOOL
 from perflib import samples
-from test_control import running  # pylint: disable=unused-import
-from test_record import TOOL, until
+from recordings import until
 
 # Of exceptions, system calls and interrupts; of a thread of the kernel; of the boot hart and of
 # others, whose idle loops began there.

@@ -12,15 +12,11 @@ import pexpect
 import pytest
 
 import bare_guests
+from bare_guests import letters
 import harness
 import programs
 
 LINES = 600
-
-
-def letters(n):
-    """Line n of the bare guest `chatter`."""
-    return f"line {n} " + (string.ascii_lowercase * 4)[: n % 97]
 
 
 @pytest.mark.parametrize("beta", ["dbcn", "call", "uart"])

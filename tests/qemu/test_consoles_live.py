@@ -5,9 +5,9 @@ import json
 import os
 import subprocess
 
+from bare_guests import FOREVER
 import consoles
 import harness
-from test_control import FOREVER, running  # pylint: disable=unused-import
 
 TOOLS = harness.ROOT / "tools"
 

@@ -10,81 +10,16 @@ import socket
 import subprocess
 import threading
 
-import pytest
-
 import bare_guests
+from bare_guests import FOREVER
 import harness
 from perflib import events as perf_events
 import plain
 import programs
+import prompts
 from tallylib import tally_ctl
-import test_console
-import test_prompt
 
 FLOOD = 1000
-FOREVER = "kind=busy ticks=100000000000"
-
-
-class Run:
-    """tools/run without a terminal."""
-
-    def __init__(self, process, path):
-        self.process = process
-        self.path = path
-        self.console = ""
-
-    def read_until(self, text):
-        """Until a line contains text; everything, if there is none."""
-        for line in self.process.stdout:
-            self.console += line.decode(errors="replace")
-            if text and text in self.console:
-                return
-        assert not text, self.console
-
-    def read_line(self):
-        """The next line, which must come."""
-        line = self.process.stdout.readline().decode(errors="replace")
-        assert line, self.console
-        self.console += line
-
-    def ctl(self, *words):
-        """Status, lines of the answer and lines of complaint of tools/tally-ctl."""
-        done = subprocess.run([harness.ROOT / "tools/tally-ctl", "--socket", self.path, "--timeout",
-                               str(harness.GUARD), *words],
-                              capture_output=True, text=True, check=False, timeout=harness.GUARD)
-        return done.returncode, done.stdout.splitlines(), done.stderr.splitlines()
-
-    def wait_for_guests(self):
-        """Tally answers while it still copies images; from here on every VM has begun."""
-        while any(" loading " in line for line in self.ctl("vms")[1]):
-            pass
-
-
-@pytest.fixture
-def running(tmp_path):
-    """(guests, or a tree's path) -> Run, when its guests are about to start."""
-    with contextlib.ExitStack() as stack:
-
-        def start(guests, vcpus=("0",), options=(), properties="", memory=16, folder=tmp_path,
-                  **arguments):
-            plain.make("build/guests/bare.bin")
-            tree = guests
-            if isinstance(guests, dict):
-                tree = tmp_path / "bare.dts"
-                tree.write_text(bare_guests.tree(guests, vcpus, properties, memory),
-                                encoding="utf-8")
-            path = folder / "control"
-            process = stack.enter_context(subprocess.Popen(
-                harness.command(tree, timeout=harness.GUARD, options=[
-                    "--include", harness.BUILD / "guests", "--control", path, *options
-                ], **arguments),
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE))
-            stack.callback(process.terminate)
-            run = Run(process, path)
-            run.read_until("OpenSBI")
-            return run
-
-        yield start
 
 
 def test_a_deep_folder(running, tmp_path):
@@ -118,7 +53,7 @@ def test_while_all_guests_wait_for_ever(running):
 def test_two_programs_while_guests_count_and_flood(running, backend):
     """Each answer is whole and its asker's; alpha's counts are those that test_prompt.py has
     without anybody who asks; of beta's flood no byte is lost, and nobody sees the frames."""
-    run = running({"alpha": test_prompt.ON_AND_ON,
+    run = running({"alpha": prompts.ON_AND_ON,
                    "beta": f"kind=chatter lines={FLOOD} by=dbcn"}, backend=backend)
     end, answers = threading.Event(), ([], [])
     threads = [threading.Thread(target=programs.ask_until, args=(run.path, end, mine))
@@ -135,8 +70,8 @@ def test_two_programs_while_guests_count_and_flood(running, backend):
     run.read_until(None)
     assert run.process.wait() == harness.OK
     result = harness.Result(harness.OK, run.console)
-    test_prompt.check_rounds(result.vm("alpha"))
-    assert result.vm("beta") == [test_console.letters(n) for n in range(FLOOD)]
+    prompts.check_rounds(result.vm("alpha"))
+    assert result.vm("beta") == [bare_guests.letters(n) for n in range(FLOOD)]
     assert "tally@" not in run.console and "\x1e" not in run.console
     for mine in answers:
         for command, objects in mine:
@@ -232,7 +167,7 @@ def test_a_half_typed_line_and_the_focus(console, tmp_path):
     screen.expect(r"\[beta\] busy: begins\r\n")
     with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
         assert machine.objects("vms")[0]["vm"] == "alpha"
-        prompt = test_prompt.Prompt(screen)
+        prompt = prompts.Prompt(screen)
         screen.send("vm")
         screen.expect("vm")
         assert len(machine.objects("exits")) == 2

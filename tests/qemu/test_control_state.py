@@ -7,7 +7,7 @@ import pytest
 
 import bare_guests
 import harness
-from test_smp import vector_cpu
+from platforms import vector_cpu
 
 TWO_HARTS = ("--harts", 2, "--append", "tally.roam")
 GOOD = ["control: begins, 0 left by others", "control: ends, 0 wrong"]

@@ -8,9 +8,9 @@ import subprocess
 import pytest
 
 import bare_guests
+from event_tables import tool
 import harness
 import plain
-from test_event_tables import tool
 
 CPU = "rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on,pmu-mask=0xfffffff8"
 MEASURE = "kind=measure rounds=1 length=100000"

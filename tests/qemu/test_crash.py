@@ -6,8 +6,8 @@ import re
 from urllib.parse import unquote_to_bytes
 
 import bare_guests
+from bare_guests import FOREVER
 import plain
-from test_control import FOREVER, running  # pylint: disable=unused-import
 
 TICKS_MS = 10000
 HEARTBEAT = 50 * TICKS_MS

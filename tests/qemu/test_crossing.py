@@ -14,6 +14,7 @@ import re
 import pytest
 
 import bare_guests
+from bare_guests import on_harts
 import harness
 import plain
 
@@ -69,11 +70,6 @@ TREE = """/dts-v1/;
 """
 
 
-def machine(folder, harts):
-    """The options for a machine of several harts in the exact profile."""
-    return [*harness.several_harts(folder, harts), "--include", harness.BUILD / "guests"]
-
-
 def boot(folder, guests, options=(), status=harness.OK, **arguments):
     """guests: {NAME: (bootargs, harts of each vcpu)}; on a machine of three harts."""
     plain.make("build/guests/bare.bin")
@@ -84,7 +80,7 @@ def boot(folder, guests, options=(), status=harness.OK, **arguments):
     tree = folder / "vms.dts"
     tree.write_text(TREE.format(nodes=nodes), encoding="ascii")
     if arguments.get("profile") != "smp":
-        options = [*machine(folder, 3), *options]
+        options = [*on_harts(folder, 3), *options]
     result = harness.run(tree, options=["--include", harness.BUILD / "guests", *options],
                          stays=False, **arguments)
     assert result.status == status, str(result)

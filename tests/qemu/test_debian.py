@@ -9,9 +9,9 @@ import subprocess
 
 import pytest
 
+from disks import BEGIN, content, disk_of
 import harness
 import plain
-from test_disks import BEGIN, content, disk_of
 
 TREE = harness.ROOT / "dts/debian-disks.dts"
 # Who am I, and how often was I here?

@@ -11,10 +11,10 @@ import subprocess
 
 import pytest
 
+from debian_machine import Machine, TREES
 import harness
 import mirrors
 import packages
-from test_debian_long import TREES, Machine
 
 pytestmark = pytest.mark.long
 

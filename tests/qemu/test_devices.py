@@ -10,10 +10,10 @@ import pytest
 
 import bare_guests
 import harness
+from harness import ROOT
 import hosts
-from test_control import running  # pylint: disable=unused-import
-from test_perf_vms import perf_vms
-from test_vm_tree import ROOT, check
+from perf_runs import perf_vms
+from vm_check import check
 
 RTC = 'clock { host = "/soc/rtc@101000"; dma = "none"; };'
 FLASH = 'flash { host = "/flash@20000000"; dma = "none"; dma-unchecked; };'

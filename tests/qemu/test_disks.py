@@ -3,15 +3,15 @@
 it writes is on the disk afterwards. And what tools/run says of a --disk or --net that cannot be."""
 
 import re
-import shutil
 import subprocess
 
 import pytest
 
 import bare_guests
+from disks import BEGIN, WRITES, content, disk_of
 import harness
 import plain
-from test_run import start
+from tool_run import start
 
 TREE = """/dts-v1/;
 / {
@@ -44,29 +44,6 @@ TREE = """/dts-v1/;
 };
 """
 
-# Of the first process on the disk.
-BEGIN = """#!/bin/busybox sh
-export PATH=/bin
-/bin/busybox --install -s /bin
-mkdir -p /sys /proc
-mount -t proc proc /proc
-mount -t sysfs sysfs /sys
-mount -t devtmpfs devtmpfs /dev
-"""
-# 8 MiB go out and come back; what the disk had before is there.
-WRITES = BEGIN + """echo "alpha begin"
-cat /before
-dd if=/dev/urandom of=/random bs=1M count=8 2>/dev/null
-sync
-sum=$(md5sum </random)
-echo 3 >/proc/sys/vm/drop_caches
-[ "$(md5sum </random)" = "$sum" ] && echo "$sum" >/after
-ls -1 /sys/class/net
-sync
-mount -o remount,ro /
-echo "alpha end $?"
-poweroff -f
-"""
 # Three lives end in the middle of writing.
 REBOOTS = BEGIN + """life=$(($(cat /life) + 1))
 echo $life >/life
@@ -90,27 +67,6 @@ def made_tree(tmp_path):
     path = tmp_path / "vms.dts"
     path.write_text(TREE, encoding="ascii")
     return path
-
-
-def disk_of(folder, process):
-    """A file system with busybox and a first process."""
-    root = folder / "root"
-    for name in ("bin", "sbin", "dev", "mnt", "etc/ssh"):
-        (root / name).mkdir(parents=True)
-    shutil.copy(harness.GUEST / "root/usr/bin/busybox", root / "bin/busybox")
-    (root / "sbin/init").write_text(process, encoding="ascii")
-    (root / "sbin/init").chmod(0o755)
-    (root / "before").write_text("written on the host\n", encoding="ascii")
-    (root / "life").write_text("0\n", encoding="ascii")
-    path = folder / "disk.ext4"
-    subprocess.run(["/usr/sbin/mke2fs", "-q", "-t", "ext4", "-d", root, path, "32M"], check=True)
-    return path
-
-
-def content(disk, name):
-    """A file on the disk, read on the host."""
-    return subprocess.run(["/usr/sbin/debugfs", "-R", f"cat {name}", disk], check=True, text=True,
-                          capture_output=True).stdout
 
 
 def test_what_a_guest_writes_is_on_its_disk(tmp_path, tree):

@@ -5,7 +5,7 @@ instruction at each register, on both ways that an exit can take."""
 import bare_guests
 import harness
 import plain
-from test_prompt import Prompt
+from prompts import Prompt
 
 # What is sent is printed: four stores of different width, in S and in U, near a wrap and not.
 SENT = 4 * 2 * 2 * 8

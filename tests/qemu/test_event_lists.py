@@ -7,13 +7,12 @@ import re
 import pytest
 
 import bare_guests
+from event_tables import tool
 import harness
 import plain
-import readback
 from pmulib import tables
-from test_event_tables import tool
-from test_raw_events import boot, machine  # pylint: disable=unused-import
-
+from raw_events import boot
+import readback
 
 HART = {0x1, 0x2, 0x10019, 0x1001b, 0x10021}
 OF_FIRMWARE = {0xf0000 + code for code in (*range(14), *range(256, 272))}
@@ -63,10 +62,10 @@ LISTS = {
 
 @harness.both_backends
 @pytest.mark.parametrize("which", LISTS)
-def test_both_calls_agree(tmp_path, machine, which, backend):
+def test_both_calls_agree(tmp_path, raw_machine, which, backend):
     """Of every event, over a VM's list; the counted ones are those of the list."""
     value, allowed = LISTS[which]
-    result = boot(tmp_path, machine(), {"alpha": "kind=answers"}, backend=backend,
+    result = boot(tmp_path, raw_machine(), {"alpha": "kind=answers"}, backend=backend,
                   properties=listed(value))
     assert counted(result) == allowed
 

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
+from event_tables import CHAPTER, SMALL, tool
 import harness
 from pmulib import tables
-from test_event_tables import CHAPTER, SMALL, tool
 
 KERNEL_EVENTS = harness.GUEST / "kernel-events"
 PROPERTIES = ("riscv,event-to-mhpmevent", "riscv,event-to-mhpmcounters",

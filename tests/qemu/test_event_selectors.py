@@ -10,10 +10,10 @@ import subprocess
 
 import pytest
 
+from event_tables import TOOL, random_tree, tool
 import harness
 from pmulib import expressions, perf, tables
 from pmulib.expressions import ExpressionError, Join
-from test_event_tables import TOOL, tool
 
 ROUNDS = 3000
 # Of these, by the seeds below.
@@ -23,21 +23,6 @@ WITH_V2, REFUSED = 516, 811
 POSSIBLE = 1459
 OPERATION = {"OR": int.__or__, "AND": int.__and__, "XOR": int.__xor__, "ADD": int.__add__}
 NUMBER = {0: "OR", 1: "AND", 2: "XOR", 4: "ADD"}
-
-
-def random_tree(chance, table):
-    """A tree that the core's selector may express or not, of one group."""
-    group = chance.choice(table.groups)
-    events = [event for event in group.events if not event.nothing]
-    operators = list(table.layout.operators) or ["OR"]
-
-    def part(depth):
-        if depth == 0 or chance.random() < 0.4:
-            return chance.choice(events)
-        return expressions.join(chance.choice(operators),
-                                [part(depth - 1) for _ in range(chance.randint(2, 4 - depth))])
-
-    return part(2)
 
 
 def encodable(core):

@@ -8,8 +8,8 @@ import pytest
 
 import bare_guests
 import harness
+from measured import ALL_EXACT, ALL_REFUSED, SHORT
 import plain
-from test_selfcheck import ALL_EXACT, ALL_REFUSED, MEASURE
 
 TURNS = r"while harts take turns it counts -?\d+ for \d+ instructions"
 ALONE = r"alone it counts -?\d+ for \d+ instructions"
@@ -35,7 +35,7 @@ def without_switch(folder, harts):
 def test_harts_that_share_one_count_are_refused(tmp_path, backend, harts):
     """A guest that is alone would have exact counts, but what others will do is not known. Alone
     each of them counts right as well, unless a turn of the emulator's ends just then."""
-    result = bare_guests.boot(tmp_path, {"alpha": MEASURE}, backend=backend,
+    result = bare_guests.boot(tmp_path, {"alpha": SHORT}, backend=backend,
                               status=harness.VM_FAILED, stays=False,
                               options=without_switch(tmp_path, harts))
     how, kind = told(result)
@@ -54,7 +54,7 @@ def test_they_are_offered_to_a_user_who_insists(tmp_path, backend, by):
     """And it is said: in the boot report, at the start and at the end."""
     options = harness.several_harts(tmp_path, 2)
     if by == "tree":
-        tree = bare_guests.tree({"alpha": MEASURE}).replace(
+        tree = bare_guests.tree({"alpha": SHORT}).replace(
             "vms {", 'vms {\n\t\tinexact-counts = "on";', 1)
         plain.make("build/guests/bare.bin")
         file = tmp_path / "insists.dts"
@@ -63,7 +63,7 @@ def test_they_are_offered_to_a_user_who_insists(tmp_path, backend, by):
             *options[:2], "--include", harness.BUILD / "guests"])
         assert result.status == harness.OK, str(result)
     else:
-        result = bare_guests.boot(tmp_path, {"alpha": MEASURE}, backend=backend, stays=False,
+        result = bare_guests.boot(tmp_path, {"alpha": SHORT}, backend=backend, stays=False,
                                   options=options)
     how, kind = told(result)
     assert kind == (WARNING, "counts are wrong")
@@ -85,7 +85,7 @@ def test_counts_that_follow_the_hosts_time_are_refused(tmp_path):
                       f' *) set -- "$@" "$word";; esac; done\nexec {plain.QEMU} "$@"\n',
                       encoding="ascii")
     script.chmod(0o755)
-    result = bare_guests.boot(tmp_path, {"alpha": MEASURE}, status=harness.VM_FAILED, stays=False,
+    result = bare_guests.boot(tmp_path, {"alpha": SHORT}, status=harness.VM_FAILED, stays=False,
                               options=["--qemu", script])
     how, kind = told(result)
     assert kind == ("", "hardware counters are refused")
@@ -106,7 +106,7 @@ def test_smp_insists(tmp_path):
 
 @harness.both_backends
 def test_nothing_is_said_of_a_hart_that_counts_right(tmp_path, backend):
-    result = bare_guests.boot(tmp_path, {"alpha": MEASURE}, backend=backend)
+    result = bare_guests.boot(tmp_path, {"alpha": SHORT}, backend=backend)
     assert result.vm("alpha") == ALL_EXACT
     assert not any(" it counts " in line for line in result.own)
     assert result.messages == ""

@@ -7,10 +7,11 @@ import re
 import pytest
 
 import bare_guests
+from firmwares import WITH_SNAPSHOT
 import harness
-from test_pci import BUS, FILLS, MSIX, RNG, STARTED, boot, devices, filled, functions
-from test_sampling import sampling
-from test_selftest_tally import WITH_SNAPSHOT
+from hosts import RNG, functions
+from pci_functions import BUS, FILLS, MSIX, STARTED, boot, devices, filled
+from sampling import sampling
 
 AIA = 'interrupts = "aia";'
 RNG_NODE = devices(rng="00:01.0")

@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 import harness
-from test_evaluation import text_of
+from pages import text_of
 
 TOOL = harness.ROOT / "tools/figures"
 TRAP_PATH = "docs/trap-path.md"

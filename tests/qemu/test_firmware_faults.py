@@ -10,7 +10,7 @@ import pytest
 import bare_guests
 import harness
 import plain
-from test_machines import cpu
+from platforms import cpu
 
 ROUNDS = 50
 FAULTS = f"kind=faults rounds={ROUNDS}"

@@ -8,7 +8,7 @@ import pexpect
 import pytest
 
 import harness
-from test_run_files import ENDED, fake, start  # pylint: disable=unused-import  # a fixture
+from tool_run import ENDED, start_fake
 
 PHASES = harness.ROOT / "tools/phases"
 
@@ -71,12 +71,10 @@ TOLD = "tally: vm alpha: ended\ntally: all VMs ended\n"
     ("OpenSBI\n\nBoot HART\n" + ENDED, TOLD, "OpenSBI\n\nBoot HART\n" + TOLD),
     ("OpenSBI\n tally: no\n", "OpenSBI\n tally: no\n", "OpenSBI\n tally: no\n"),
 ])
-def test_the_firmware_is_shown_when_nothing_follows(fake, tmp_path, console, shown, kept):
+def test_the_firmware_is_shown_when_nothing_follows(fake_run, tmp_path, console, shown, kept):
     """And it is in the log in any case."""
     log = tmp_path / "log"
     with open(tmp_path / "out", "wb") as out:
-        start([*fake(console), "--brief", "--log", str(log)], tmp_path, stdout=out)
+        start_fake([*fake_run(console), "--brief", "--log", str(log)], tmp_path, stdout=out)
     assert (tmp_path / "out").read_text(encoding="utf-8") == shown
     assert log.read_text(encoding="utf-8") == kept
-
-

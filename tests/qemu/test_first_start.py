@@ -6,12 +6,11 @@ import pytest
 
 import bare_guests
 import harness
+from lives import ends_of
 import measured
 import plain
-import test_prompt
-import test_schedules
-from test_prompt import boot  # pylint: disable=unused-import
-from test_warden import told
+import prompts
+import schedules
 
 DEFER = 'boot = "defer";'
 WAITS = 'vm beta: waits for its first start: boot is "defer"'
@@ -82,7 +81,7 @@ def test_all_of_a_life_after_the_first_start(tmp_path):
         status=harness.INTERRUPTED, until="vm alpha: ended",
         own={"alpha": 'controls = "beta";', "beta": DEFER})
     assert result.vm("alpha") == ["warden: ends, 73 checks, 0 failed"], str(result)
-    assert told(result, "beta") == ["stopped", "starts again"] * 3 + ["stopped"]
+    assert ends_of(result, "beta") == ["stopped", "starts again"] * 3 + ["stopped"]
     assert result.own.count("vm beta: starts") == 1
     assert result.vm("beta") == ["busy: begins"] * 4
 
@@ -98,12 +97,12 @@ def test_nobody_starts_it(tmp_path, mib):
 
 
 @pytest.mark.parametrize("command", ["start", "restart"])
-def test_started_at_the_prompt(boot, command):  # pylint: disable=redefined-outer-name
+def test_started_at_the_prompt(at_prompt, command):  # pylint: disable=redefined-outer-name
     """It is off until then, nothing was stolen from it, and it counts right."""
-    text = bare_guests.tree({"alpha": FOR_EVER, "beta": test_prompt.GUESTS["alpha"]},
+    text = bare_guests.tree({"alpha": FOR_EVER, "beta": prompts.GUESTS["alpha"]},
                             own={"beta": DEFER})
-    screen = boot("ssccfg", text=sized(text, "beta", 256))
-    prompt = test_prompt.Prompt(screen)
+    screen = at_prompt("ssccfg", text=sized(text, "beta", 256))
+    prompt = prompts.Prompt(screen)
     while prompt.objects("vms")[1]["state"] == "clearing":
         pass
     alpha, beta = prompt.objects("vms")
@@ -123,36 +122,36 @@ def test_started_at_the_prompt(boot, command):  # pylint: disable=redefined-oute
     screen.send("start beta\r")
     screen.expect("tally: vm beta: starts again\r+\n")
     screen.send("poweroff\r")
-    test_prompt.to_the_end(screen)
+    prompts.to_the_end(screen)
 
 
-def test_power_off_with_one_that_waits(boot):  # pylint: disable=redefined-outer-name
+def test_power_off_with_one_that_waits(at_prompt):  # pylint: disable=redefined-outer-name
     """Nothing of it has to be stopped."""
     text = bare_guests.tree({"alpha": FOR_EVER, "beta": FOR_EVER}, own={"beta": DEFER})
-    screen = boot("ssccfg", text=text)
-    test_prompt.Prompt(screen)
+    screen = at_prompt("ssccfg", text=text)
+    prompts.Prompt(screen)
     screen.send("poweroff\r")
-    said = test_prompt.to_the_end(screen)
+    said = prompts.to_the_end(screen)
     assert said.count("tally: vm alpha: stopped") == 1 and "vm beta: stopped" not in said
 
 
 def test_in_windows(tmp_path):
     """It is cleared, and later started, in its own windows, and begins each at its tick. Another
     one of that hart has every window from boot on."""
-    frame = test_schedules.FRAME * test_schedules.TICKS_A_US
-    result = test_schedules.boot(
+    frame = schedules.FRAME * schedules.TICKS_A_US
+    result = schedules.boot(
         tmp_path, {"alpha": "kind=warden of=beta first=1 only=1",
                    "beta": f"kind=windows frame={frame} ticks=1000000",
                    "gamma": f"kind=windows frame={frame} ticks=1000000"},
-        [test_schedules.schedule([("alpha", 500, 500, 50), ("beta", 1500, 1000, 50),
-                                  ("gamma", 3000, 1000, 50)])],
+        [schedules.schedule([("alpha", 500, 500, 50), ("beta", 1500, 1000, 50),
+                             ("gamma", 3000, 1000, 50)])],
         own={"alpha": 'controls = "beta";', "beta": DEFER})
     assert result.vm("alpha")[-1].endswith(" 0 failed"), str(result)
-    ((first, last, times),), (begin, end, _, _) = test_schedules.told(result, "gamma")
-    begins = 3000 * test_schedules.TICKS_A_US
+    ((first, last, times),), (begin, end, _, _) = schedules.told(result, "gamma")
+    begins = 3000 * schedules.TICKS_A_US
     assert begins <= first <= last <= begins + harness.CHECKS, str(result)
     assert times == (end - begin) // frame + 1
-    ((first, last, times),), (begin, end, away, stolen) = test_schedules.told(result, "beta")
+    ((first, last, times),), (begin, end, away, stolen) = schedules.told(result, "beta")
     assert first <= last <= first + harness.CHECKS, str(result)
     assert times == (end - begin) // frame + 1
     assert 0 <= away - stolen <= times * 15

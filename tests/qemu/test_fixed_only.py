@@ -9,10 +9,11 @@ import subprocess
 import pytest
 
 import bare_guests
+from event_tables import tool
 import harness
+from measured import ONE_EXPECTED, ONE_ROUND
 import plain
-from test_event_tables import tool
-from test_machines import BASE, EXPECTED, MEASURE, cpu
+from platforms import BASE, cpu
 
 # By perf's numbers: cycles on counter 0, instructions on counter 2.
 NODE = """
@@ -51,7 +52,7 @@ def lines(result):
 @harness.both_backends
 def test_without_filters_they_are_refused(tmp_path, backend):
     """Never wrong: the guest gets errors."""
-    result = bare_guests.boot(tmp_path, {"alpha": MEASURE}, backend=backend,
+    result = bare_guests.boot(tmp_path, {"alpha": ONE_ROUND}, backend=backend,
                               status=harness.VM_FAILED, options=machine(tmp_path, BARE))
     assert lines(result) == [f"hart 0: {LINE}"]
     assert result.vm("alpha")[-1] == "measure: ends, 8 wrong of 8"
@@ -70,10 +71,10 @@ def test_one_event_alone(tmp_path):
     tree = tmp_path / "fixed.dtb"
     subprocess.run(["fdtput", "-t", "x", tree, "/pmu", "riscv,event-to-mhpmcounters", "1", "1", "1",
                     "2", "2", "7fff8"], check=True)
-    result = bare_guests.boot(tmp_path, {"alpha": MEASURE}, status=harness.VM_FAILED,
+    result = bare_guests.boot(tmp_path, {"alpha": ONE_ROUND}, status=harness.VM_FAILED,
                               options=options)
     assert lines(result) == [f"hart 0: cycles: {REFUSED}"]
-    assert result.vm("alpha")[:4] == EXPECTED[:4]
+    assert result.vm("alpha")[:4] == ONE_EXPECTED[:4]
 
 
 @harness.both_backends
@@ -81,12 +82,12 @@ def test_one_event_alone(tmp_path):
 def test_with_filters_each_is_its_events_home(tmp_path, backend, missing):
     """Two guests count under each filter, exactly. There is no overflow to try."""
     text = cpu(missing)
-    result = bare_guests.boot(tmp_path, {"alpha": MEASURE, "beta": MEASURE}, backend=backend,
+    result = bare_guests.boot(tmp_path, {"alpha": ONE_ROUND, "beta": ONE_ROUND}, backend=backend,
                               options=machine(tmp_path, text))
     assert lines(result) == []
     assert any(line.endswith("cycles on 0; instructions on 2") for line in result.own)
     assert any("overflow not available to guests" in line for line in result.own)
-    assert result.vm("alpha") == result.vm("beta") == EXPECTED
+    assert result.vm("alpha") == result.vm("beta") == ONE_EXPECTED
 
 
 # What Linux's eic7700.dtsi says, for all events that have names: (event, selector), (events,

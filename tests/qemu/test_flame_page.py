@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/perf-vms html: what the page shows and does, in a real browser. Its numbers are the sums of
 the file of samples, to the event."""
+
 import collections
 
 import pytest
 
+import bare_guests
 import flames
-from test_control import running  # pylint: disable=unused-import
-import test_perf_vms
-import test_record
+import recordings
 
 
 @pytest.fixture(scope="module", name="path")
@@ -33,10 +33,10 @@ def test_sums_are_exact(chromium, path):
 
 def test_two_guests(chromium, running, tmp_path):
     """As they were recorded: a graph for each and one for all, with all samples and callers."""
-    run = running({"alpha": "kind=chain frames=3", "beta": test_perf_vms.FOREVER})
+    run = running({"alpha": "kind=chain frames=3", "beta": bare_guests.FOREVER})
     file, page = tmp_path / "samples", tmp_path / "page.html"
-    found, _ = test_record.record(run, file, "-g", "-c", "50000", "-e", "instructions:k", "--",
-                                  *test_record.until(file, 40))
+    found, _ = recordings.record(run, file, "-g", "-c", "50000", "-e", "instructions:k", "--",
+                                 *recordings.until(file, 40))
     done = flames.call("html", file, "-o", page)
     assert done.returncode == 0, done.stderr
     taken = [each for each in found if each.get("type") == "sample"]

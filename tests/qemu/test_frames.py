@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The frames of a serial line (docs/frames.md), however they come."""
+
 import os
 import random
 import subprocess
 
 import plain
-from tallylib.frames import (Answer, AnswerEnd, Begun, Frames, Name, Output, Own, Plain, framed,
-                             typed_to)
+from recorded import merged
+from tallylib.frames import (
+    Answer, AnswerEnd, Begun, Frames, Name, Output, Own, Plain, framed, typed_to,
+)
 
 LINE = (b"OpenSBI\r\ntally: early\n\x1e+\n\x1e:A alpha\n\x1e:B beta\n\x1eAlogin: \n"
         b"\x1e!vm beta: ended\n"
@@ -15,20 +18,6 @@ EVENTS = [Plain(b"OpenSBI\r\ntally: early\n"), Begun(True), Name(0, "alpha"), Na
           Output(0, b"login: "), Own("vm beta: ended"), Output(0, b"100%\r\n\x1b"),
           Answer("r1", '{"a": 1}'), AnswerEnd("r1", 0), Output(1, b"\xc3\xa9"), Begun(False),
           Plain(b" tail")]
-
-
-def merged(events):
-    """Neighbours that are one stream are one event."""
-    out = []
-    for event in events:
-        last = out[-1] if out else None
-        if isinstance(event, Plain) and isinstance(last, Plain):
-            out[-1] = Plain(last.data + event.data)
-        elif isinstance(event, Output) and isinstance(last, Output) and last.vm == event.vm:
-            out[-1] = Output(event.vm, last.data + event.data)
-        else:
-            out.append(event)
-    return out
 
 
 def read(data, sizes):

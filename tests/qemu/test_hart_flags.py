@@ -8,10 +8,10 @@ import pytest
 
 import bare_guests
 import harness
-import test_linux_sampling
-import test_sampling
-from test_linux_sampling import two_functions  # pylint: disable=unused-import
-from test_machines import EXPECTED, MEASURE, cpu
+import linux_counts
+from measured import ONE_EXPECTED, ONE_ROUND
+from platforms import cpu
+import sampling
 
 CPU = ["--cpu", cpu(["ssccfg"])]
 OFFERED = ("vm alpha: overflow interrupts without ssccfg: one counter for each event, "
@@ -33,11 +33,11 @@ def alone(folder, bootargs, **arguments):
 
 def test_every_arming_brings_one_interrupt_at_its_instruction(tmp_path):
     """After starts far from the wrap, too, which have OF = 0 here."""
-    assert alone(tmp_path, "table") == test_sampling.table("alone")
+    assert alone(tmp_path, "table") == sampling.table("alone")
 
 
 def test_pending_bit_and_flags_at_each_step(tmp_path):
-    expected = 2 * test_sampling.MASKED + test_sampling.LATE + "steps: ends"
+    expected = 2 * sampling.MASKED + sampling.LATE + "steps: ends"
     assert alone(tmp_path, "steps") == expected.splitlines()
 
 
@@ -46,7 +46,7 @@ def test_a_sample_costs_no_exit_for_its_flags(tmp_path):
     expected = []
     for look in (False, True):
         for period in (1, 10, 1000, 5000):
-            run = test_sampling.RUN
+            run = sampling.RUN
             overflows, samples = run // period, (run - 1) // period
             expected.append(f"period {period}, scountovf {'read' if look else 'not read'}: "
                             f"{samples} samples, exits {overflows + 2 * samples}, by calls "
@@ -84,7 +84,7 @@ def test_the_snapshot_and_a_limit(tmp_path):
     assert lines[0] == "snapshot: 1000 samples, 0 wrong"
     lines = alone(tmp_path, "limit limit=7 period=10 windows=5 shared=no",
                   properties="\t\t\tpmu-overflow-limit = <7>;")
-    assert lines[1:] == ["limit: made pending 36, held back 5", *test_sampling.by_hand(7),
+    assert lines[1:] == ["limit: made pending 36, held back 5", *sampling.by_hand(7),
                          "limit: ends, 0 wrong"]
 
 
@@ -109,9 +109,9 @@ def test_what_cannot_be_shown_is_refused(tmp_path):
 
 
 def test_counts_are_exact(tmp_path):
-    result = boot(tmp_path, {"alpha": MEASURE})
+    result = boot(tmp_path, {"alpha": ONE_ROUND})
     assert OFFERED in result.own
-    assert result.vm("alpha") == EXPECTED
+    assert result.vm("alpha") == ONE_EXPECTED
     assert bare_guests.exits(result, "alpha")["csr"] == 0
 
 
@@ -120,11 +120,11 @@ def test_counts_are_exact(tmp_path):
     (("alpha",), 'pmu-reads = "trap";', 'pmu-reads is "trap"'),
 ], ids=["two", "trap"])
 def test_where_it_is_not_offered_counting_is_exact(tmp_path, guests, properties, why):
-    result = boot(tmp_path, {name: MEASURE for name in guests}, properties="\t\t\t" + properties)
+    result = boot(tmp_path, {name: ONE_ROUND for name in guests}, properties="\t\t\t" + properties)
     for name in guests:
         line = f"vm {name}: {bare_guests.NO_OVERFLOW}: hart 0 has no ssccfg, and {why}"
         assert line in result.own
-        assert result.vm(name) == EXPECTED
+        assert result.vm(name) == ONE_EXPECTED
 
 
 def test_frozen_with_the_vcpu_it_is_not_offered(tmp_path):
@@ -135,7 +135,7 @@ def test_frozen_with_the_vcpu_it_is_not_offered(tmp_path):
 
 
 # TLB events are refused; a count beside samples, and one that is far from its wrap after them.
-DEBIAN = test_linux_sampling.PROFILE + """
+DEBIAN = linux_counts.PROFILE + """
 perf stat -x, -e instructions:u,cycles:u,dTLB-load-misses work 10000000 2>&1 | sed 's/^/stat: /'
 perf record -q -e instructions:u -c 9973 -o /tmp/data /test/two_functions 2>&1
 perf script -i /tmp/data -F ip 2>/dev/null | wc -l | sed 's/^/again: /'
@@ -150,9 +150,9 @@ def test_profile_of_two_functions(tmp_path, two_functions):  # pylint: disable=r
     assert result.status == harness.OK, str(result)
     assert OFFERED in result.own
     lines = result.guest_output("alpha", "alpha")
-    heavy = (test_linux_sampling.HEAVY - 1) // test_linux_sampling.PERIOD
-    samples = test_linux_sampling.ALL // test_linux_sampling.PERIOD
-    assert test_linux_sampling.symbols([line for line in lines if ":" not in line]) == {
+    heavy = (linux_counts.HEAVY - 1) // linux_counts.PERIOD
+    samples = linux_counts.ALL // linux_counts.PERIOD
+    assert linux_counts.symbols([line for line in lines if ":" not in line]) == {
         "heavy": heavy, "light": samples - heavy}, lines
     counts = harness.perf_counts([line.removeprefix("stat: ") for line in lines])
     assert counts["instructions:u"] == counts["cycles:u"] == 10000000

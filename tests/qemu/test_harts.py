@@ -6,11 +6,11 @@ import re
 import pytest
 
 import bare_guests
+from bare_guests import logistic
 import harness
 import hosts
 import measured
 import plain
-from test_smp import logistic
 
 # What tests/firmware makes of the harts' numbers.
 FIRST_ID = {"clusters": 0, "high": 0xfffff000}

@@ -5,9 +5,8 @@ import pytest
 
 import bare_guests
 import harness
-from test_bells import bells
-from test_shared import MIB, VM, run
-from test_warden import told
+from lives import ends_of
+from shared_memory import MIB, VM, bells, run
 
 
 def test_silent(tmp_path):
@@ -19,10 +18,10 @@ def test_silent(tmp_path):
                    "delta": "kind=busy ticks=10000000"},
         status=harness.VM_FAILED,
         own={name: "heartbeat-ms = <50>;" for name in ("alpha", "beta", "gamma")})
-    assert told(result, "alpha") == ["failed: did not ring for 50 ms"]
-    assert told(result, "beta") == ["failed: did not ring for 50 ms"]
-    assert told(result, "gamma") == ["ended"]
-    assert told(result, "delta") == ["ended"]
+    assert ends_of(result, "alpha") == ["failed: did not ring for 50 ms"]
+    assert ends_of(result, "beta") == ["failed: did not ring for 50 ms"]
+    assert ends_of(result, "gamma") == ["ended"]
+    assert ends_of(result, "delta") == ["ended"]
     assert result.vm("alpha") == ["heart: begins", "heart: has rung 0 times, last behind 0"]
     assert result.vm("beta")[1].startswith("heart: has rung 10 times, last behind ")
     assert result.vm("gamma")[-1] == "heart: ends, 45 checks, 0 failed"
@@ -35,8 +34,8 @@ def test_a_second(tmp_path, ms):
         tmp_path, {"alpha": f"kind=heart rings=4 every={ms * 3000} then=end",
                    "beta": f"kind=heart rings=4 every={ms * 20000} then=end"},
         status=harness.VM_FAILED, properties=f"heartbeat-ms = <{ms}>;")
-    assert told(result, "alpha") == ["ended"]
-    assert told(result, "beta") == [f"failed: did not ring for {ms} ms"]
+    assert ends_of(result, "alpha") == ["ended"]
+    assert ends_of(result, "beta") == [f"failed: did not ring for {ms} ms"]
 
 
 @pytest.mark.parametrize("look", ["on", "off"])
@@ -47,7 +46,7 @@ def test_a_trap_loop(tmp_path, look, rings):
     result = bare_guests.boot(
         tmp_path, {"alpha": f"kind=heart rings={rings} every=300000 busy=1 then=loop"},
         status=harness.VM_FAILED, properties=f'heartbeat-ms = <300>; look = "{look}";')
-    line, = told(result, "alpha")
+    line, = ends_of(result, "alpha")
     assert line.startswith("failed: its trap handler traps for ever at" if rings else
                            "failed: did not ring for 300 ms")
 
@@ -60,8 +59,8 @@ def test_restarts(tmp_path):
         status=harness.VM_FAILED,
         properties='heartbeat-ms = <10>; restart = "on-failure"; restart-limit = <2>;')
     failed, again = "failed: did not ring for 10 ms", "starts again"
-    assert told(result, "alpha") == [failed, again, failed, again, failed,
-                                     "stays off: restart-limit is 2"]
+    assert ends_of(result, "alpha") == [failed, again, failed, again, failed,
+                                        "stays off: restart-limit is 2"]
     assert [line.split(",")[0] for line in result.vm("alpha")] == [
         "heart: begins", "heart: has rung 5 times"] * 3
 
@@ -75,8 +74,8 @@ def test_on_several_harts(tmp_path, roam):
         status=harness.VM_FAILED, vcpus=("0 1", "1 0"), profile="smp",
         options=["--harts", 2, *(["--append", roam] if roam else [])],
         own={"alpha": "heartbeat-ms = <60000>;", "beta": "heartbeat-ms = <3000>;"})
-    assert told(result, "alpha") == ["ended"]
-    assert told(result, "beta") == ["failed: did not ring for 3000 ms"]
+    assert ends_of(result, "alpha") == ["ended"]
+    assert ends_of(result, "beta") == ["failed: did not ring for 3000 ms"]
     assert result.vm("alpha")[-1] == "heart: ends, 86 checks, 0 failed"
 
 
@@ -92,7 +91,7 @@ def test_by_a_bell(tmp_path):
                             for name, (bootargs, properties) in does.items()],
                  [bells("plic", does)])
     assert result.status == harness.VM_FAILED, str(result)
-    assert told(result, "alpha") == ["failed: did not ring for 50 ms"]
+    assert ends_of(result, "alpha") == ["failed: did not ring for 50 ms"]
     assert result.vm("alpha")[1].startswith("heart: has rung 10 times, last behind ")
-    assert told(result, "beta") == ["ended"] and told(result, "gamma") == ["ended"]
+    assert ends_of(result, "beta") == ["ended"] and ends_of(result, "gamma") == ["ended"]
     assert result.vm("beta")[-1] == "heart: ends, 1 checks, 0 failed"

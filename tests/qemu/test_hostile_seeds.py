@@ -17,7 +17,7 @@ import bare_guests
 import harness
 import peers
 import plain
-from test_smp import vector_cpu
+from platforms import vector_cpu
 
 ROUNDS, MORE_ROUNDS = 2, 20
 # In `make test`; the rest of 100 with `make test-long`.

@@ -9,19 +9,17 @@ import threading
 
 import pytest
 
+import bare_guests
 import harness
+import moving
+import perf_runs
 from perflib import samples
+import prompts
 from tallylib import tally_ctl
-from test_control import running  # pylint: disable=unused-import
-import test_moves as test_moves_of
-from test_moves import two_harts  # pylint: disable=unused-import
-import test_perf_vms
-import test_prompt
-import test_record
-import test_tally_trace
+import tracing
 
-TOOL = test_record.TOOL
-FOREVER = test_perf_vms.FOREVER
+TOOL = perf_runs.TOOL
+FOREVER = bare_guests.FOREVER
 ROUNDS = 50
 ASKS = f"kind=asks rounds={ROUNDS}"
 # What guests/bare/asks.c does in a round.
@@ -161,7 +159,7 @@ def test_equals_what_is_counted(running):
 def test_moves(running, two_harts, backend):
     """A vcpu that goes to the other hart after each turn: its account goes with it."""
     run = running({"alpha": ASKS + " repeat=yes"}, vcpus=("0 1",), backend=backend,
-                  options=[*two_harts, *test_moves_of.ROAM])
+                  options=[*two_harts, *moving.ROAM])
     with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
         machine.objects("account alpha")
         (count,) = machine.objects("observe alpha 0xf0109")
@@ -198,7 +196,7 @@ def toggle(path, end, ended):
 def test_guests_count_the_same(running, backend):
     """alpha counts under all filters, and its values are those of test_prompt.py; beta samples
     itself and judges each value, flag and interrupt of random sequences."""
-    run = running({"alpha": test_prompt.ON_AND_ON,
+    run = running({"alpha": prompts.ON_AND_ON,
                    "beta": "sampling=chance seed=2 sequences=400 sharers=3"}, backend=backend)
     end, ended = threading.Event(), []
     program = threading.Thread(target=toggle, args=(run.path, end, ended))
@@ -212,7 +210,7 @@ def test_guests_count_the_same(running, backend):
     run.read_until(None)
     assert run.process.wait() == harness.OK, run.console
     result = harness.Result(harness.OK, run.console)
-    test_prompt.check_rounds(result.vm("alpha"))
+    prompts.check_rounds(result.vm("alpha"))
     assert result.vm("beta")[-1].endswith(" 0 wrong")
     assert len(ended) > 100 and None in ended
 
@@ -319,9 +317,9 @@ def test_beside_a_trace(running, tmp_path, chosen):
     with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
         machine.objects("account alpha")
         done = subprocess.run(
-            test_tally_trace.tracing(run, out, *chosen, "--", "python3", "-c",
-                                     test_tally_trace.WATCH, harness.ROOT / "tools", run.path,
-                                     "alpha"),
+            tracing.tracing(run, out, *chosen, "--", "python3", "-c",
+                            tracing.WATCH, harness.ROOT / "tools", run.path,
+                            "alpha"),
             check=False, capture_output=True, text=True, timeout=harness.GUARD)
         assert done.returncode == 0, done.stderr
         before, after = map(json.loads, done.stdout.splitlines())
@@ -329,7 +327,7 @@ def test_beside_a_trace(running, tmp_path, chosen):
     assert exits_of(rows) == {**LIFE, **{key: n * ROUNDS for key, n in ROUND.items()}}
     # Its observer ends with the life; what clears it for the next one comes behind that.
     assert head["value"] <= after["hs_instructions"] - before["hs_instructions"]
-    traced = test_tally_trace.Traced(out)
+    traced = tracing.Traced(out)
     stays = [event for event in traced.of("stay", "alpha/0")
              if before["time_us"] < event["ts"] < after["time_us"]]
     if "beta" in chosen:

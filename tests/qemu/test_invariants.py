@@ -8,8 +8,7 @@ import pytest
 
 import bare_guests
 import harness
-from test_control import running  # pylint: disable=unused-import
-from test_moves import ROAM, Operator, moves
+from moving import Operator, ROAM, moves
 
 
 def test_a_broken_one_is_told(tmp_path, debug_build):

@@ -6,8 +6,8 @@ import pytest
 
 import bare_guests
 import hosts
+from isolation import NODE, NO_WIRES
 
-NODE = "/soc/iommu@3010000"
 GOOD = "IOMMU at 0x3010000: translates as it must; faults by interrupt 37"
 TYPES = "; the host's tree gives its interrupts types, which a PLIC has not"
 LOOKS = "IOMMU at 0x3010000: translates as it must; faults are looked for once a second"
@@ -34,7 +34,6 @@ def test_none(tmp_path):
     assert not boot(tmp_path, iommu="off")
 
 
-NO_WIRES = [["-d", "host.dtb", NODE, "interrupts"]]
 # What the tree says, and the line.
 TREES = {
     "right": ([["host.dtb", NODE, "interrupts", "36", "37", "38", "39"]], [GOOD]),

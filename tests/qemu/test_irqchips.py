@@ -10,7 +10,7 @@ import bare_guests
 import harness
 import measured
 import plain
-from test_prompt import Prompt, check_rounds, to_the_end
+from prompts import Prompt, check_rounds, to_the_end
 
 LENGTH = 10000000
 MEASURE = f"kind=measure rounds=1000000 length={LENGTH}"

@@ -3,25 +3,20 @@
 memory is exact, and nothing outside is read or written (docs/dma.md)."""
 
 import hashlib
-import re
-import subprocess
 
 import pytest
 
 import bare_guests
 import harness
 import hosts
+from hosts import Monitor
+from isolation import (
+    CHIPS, END, FILE, MEMORY, NO_WIRES, SIZE, TALLY, chips, faults, machine, targets,
+)
 from measured import EXPECTED, MEASURE
 import plain
 from tallylib import tally_ctl
-from test_iommu import NO_WIRES
-from test_seed import Monitor
 
-# The host's interrupt controllers; and a guest with an AIA, whose functions have messages.
-CHIPS = (*hosts.CHIPS, "aia")
-MIB = 1 << 20
-MEMORY = 0x90000000  # of the guest, and of the machine
-SIZE = 16 * MIB
 NEIGHBOUR = 0x98000000
 
 TREE = """/dts-v1/;
@@ -51,18 +46,6 @@ TREE = """/dts-v1/;
 """
 
 
-def machine(folder, *options):
-    """The path of a QEMU with an IOMMU, an edu, and more options."""
-    return hosts.qemu(folder, "-machine", "iommu-sys=on",
-                      "-device", "edu,addr=05.0,dma_mask=0xffffffffffffffff",
-                      "-device", f"virtio-rng-pci,addr=06.0,{hosts.ISOLATED}", *options)
-
-
-def chips(aia):
-    """What tools/run is told of interrupt controllers."""
-    return ["--aia", "aplic-imsic", "--aia-guests", 2] if aia == "aia" else ["--aia", aia]
-
-
 def tree_of(folder, bootargs, beta=MEASURE, properties="", beta_devices="", hart=0, aia="none"):
     """The path of a tree with the hostile guest alpha."""
     plain.make("build/guests/bare.bin")
@@ -86,18 +69,6 @@ def boot(folder, bootargs, status=harness.OK, aia="none", **arguments):
     return result
 
 
-def faults(result):
-    """[(what, address, cause, faults before it)] of the lines about alpha's function."""
-    found = []
-    for line in result.own:
-        line = re.fullmatch(r"vm alpha: DMA of edu \(00:05\.0\): (read from|write to) "
-                            r"0x([0-9a-f]+): outside its memory \(cause (\d+)\)"
-                            r"(?:; (\d+) before it)?", line)
-        if line:
-            found.append((line[1], int(line[2], 16), int(line[3]), int(line[4] or 0)))
-    return found
-
-
 @pytest.mark.parametrize("aia", CHIPS)
 def test_inside(tmp_path, aia):
     """Each byte goes where it belongs, at both ends of its memory too. The neighbour counts exactly
@@ -109,13 +80,6 @@ def test_inside(tmp_path, aia):
     assert not faults(result)
 
 
-TALLY = {name: int(at, 16) for at, name in re.findall(
-    r"^([0-9a-f]+) \w (_image_start|_rodata_start|_data_start|_image_end)$",
-    subprocess.run(["riscv64-linux-gnu-nm", harness.BUILD / "tally.elf"], check=True, text=True,
-                   stdout=subprocess.PIPE).stdout if (harness.BUILD / "tally.elf").exists() else "",
-    re.MULTILINE)}
-END = MEMORY + SIZE
-FILE = 0x28000000  # of a guest with an AIA
 # Each address with the first one that is refused, if it is another.
 AT_EDGES = {MEMORY - 4096: 0, MEMORY - 8: 0, MEMORY - 4: 0, MEMORY - 1: 0, END - 7: END,
             END - 4: END, END - 1: END, END: 0, END + 1: 0, END + 4096: 0}
@@ -127,11 +91,6 @@ ELSEWHERE = {
     "beta": NEIGHBOUR, "beta's end": NEIGHBOUR + SIZE - 8,
     "above Sv39x4": 1 << 41, "its image": MEMORY | 1 << 41, "highest": (1 << 56) - 8,
 }
-
-
-def targets(addresses):
-    """The bootargs."""
-    return "targets=" + ",".join(map(str, addresses))
 
 
 @pytest.mark.parametrize("aia", ("none", "aia"))

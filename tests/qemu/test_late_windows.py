@@ -16,7 +16,6 @@ import pytest
 import harness
 import plain
 from tallylib import exposition, metrics, tally_ctl, told
-from test_control import running  # pylint: disable=unused-import
 from toplib import table
 
 FRAME, START, LENGTH = 2000, 1000, 100  # us

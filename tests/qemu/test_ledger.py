@@ -15,8 +15,9 @@ import pytest
 import bare_guests
 import harness
 import ledger
-from test_moves import ROAM
-from test_smp import vector_cpu
+from moving import ROAM
+import plain
+from platforms import vector_cpu
 
 GUESTS = {"alpha": "kind=smp rounds=1", "beta": "kind=pmuloop", "gamma": "kind=control vector=1"}
 

@@ -7,28 +7,10 @@ import pytest
 
 import bare_guests
 import harness
+from lives import NEW_LIFE, registers, told
 from measured import EXPECTED, MEASURE
 
 BACKENDS = ("sbi", "ssccfg")
-NEW_LIFE = "life: fresh 1, dirty words 0, pmu 0, early 1, counted 2001"
-
-
-def told(result, name):
-    """Tally's lines about a VM from its start on, but for registers and exits."""
-    boot = next(n for n, line in enumerate(result.own) if "to the first guest" in line)
-    lines = [line.removeprefix(f"vm {name}: ") for line in result.own[boot:]
-             if line.startswith(f"vm {name}: ")]
-    return [line for line in lines if not line.startswith("vcpu ")]
-
-
-def registers(result, name):
-    """{register: value} of the lines behind a failure, which are no more than ten."""
-    lines = [line for line in result.own
-             if re.match(rf"vm {name}: vcpu \d+: ", line) and ": exits " not in line]
-    assert len(lines) == 10, str(result)
-    return {name: int(value, 16) for line in lines
-            for name, value in re.findall(r" ([a-z]+[0-9]*) ([0-9a-f]+)(?= |$)",
-                                          line.split(": ", 2)[2].join("  "))}
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

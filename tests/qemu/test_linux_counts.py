@@ -9,56 +9,7 @@ import pytest
 
 import bare_guests
 import harness
-import plain
-
-KNOWN = 20000000
-EXACT = {"instructions:u": KNOWN, "cycles:u": KNOWN}
-STAT = f"""
-perf stat -x, -e instructions:u,cycles:u work {KNOWN} 2>&1
-perf stat -x, -e instructions:k,cycles:k work 1000 2>&1
-"""
-# A neighbour begins after 3.95 s, when Linux has booted: one that traps without end makes the
-# emulator slow. It is there all the time that counts are taken. perf's first start is a long one.
-AFTER = "after=39500000 ticks=1000000000"
-WAIT = ("perf stat -e cycles:u work 1000 2>/dev/null >&2\n"
-        "while [ $(cut -d. -f1 /proc/uptime) -lt 4 ]; do sleep 0.1; done\n")
-# What the kernel executes to start and end a program: about 140,000. Time slices add ticks.
-KERNEL = range(100000, 1000000)
-
-BARE_NODE = """
-		beta {{
-			memory = /bits/ 64 <(16 << 20)>;
-			kernel = <&bare>;
-			bootargs = "kind={kind}";
-
-			vcpu0 {{
-				harts = <0>;
-			}};
-		}};
-	}};
-}};
-"""
-
-
-def check(lines):
-    """Judges the two measurements of STAT; returns how many nanoseconds the first one took. When
-    it has the hart to itself, an instruction takes one."""
-    counts = harness.perf_counts(lines)
-    assert {name: counts.pop(name) for name in EXACT} == EXACT
-    assert sorted(counts) == ["cycles:k", "instructions:k"]
-    assert all(count in KERNEL for count in counts.values()), counts
-    return int(next(line for line in lines if ",instructions:u," in line).split(",")[3])
-
-
-def with_neighbour(folder, script, kind, properties=""):
-    """A tree of one Debian guest, alpha, with further properties, and a bare one, beta."""
-    bare = plain.make("build/guests/bare.bin")
-    tree = harness.linux_tree(folder, {"alpha": script}, properties=properties)
-    text = tree.read_text(encoding="utf-8")
-    text = text.replace("images {", f'images {{\n\t\tbare: bare {{ data = /incbin/("{bare}"); }};')
-    end = text.rindex("\t};\n};")
-    tree.write_text(text[:end] + BARE_NODE.format(kind=kind), encoding="utf-8")
-    return tree
+from linux_counts import AFTER, KNOWN, STAT, WAIT, check, with_neighbour
 
 
 @pytest.fixture(scope="module")

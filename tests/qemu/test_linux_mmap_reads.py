@@ -9,8 +9,8 @@ import shutil
 import pytest
 
 import harness
+from linux_counts import AFTER, WAIT, with_neighbour
 import plain
-from test_linux_counts import AFTER, WAIT, with_neighbour
 
 ALONE, BESIDE = 100, 500
 # perf has libperf inside; its own tests of user space reads (4.2, 4.3) use that.

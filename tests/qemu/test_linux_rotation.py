@@ -5,9 +5,9 @@ counts of all turns add up to the whole. Scaled figures are perf's estimates."""
 import pytest
 
 import harness
+from linux_counts import AFTER, WAIT, with_neighbour
 from perf_scaling import check_scaled, show, turns
-from test_linux_counts import AFTER, WAIT, with_neighbour
-from test_machines import cpu
+from platforms import cpu
 
 KNOWN = 100000000
 GROUPS = {

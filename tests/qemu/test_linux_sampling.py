@@ -2,31 +2,18 @@
 """Debian's perf takes samples in a guest: as many as there are periods, in the right places, in
 every way that perf has; and what it makes of the snapshot."""
 
-import os
 import re
 import shutil
-import subprocess
 
 import pytest
 
 import bare_guests
 import harness
+from linux_counts import ALL, HEAVY, PERIOD, PROFILE, symbols
 import peers
 
 BACKENDS = ("sbi", "ssccfg")
-# Of two_functions.S: all its instructions, and the number of the last one of heavy.
-ALL, HEAVY = 20000011, 15000004
-PERIOD = 9973
 KNOWN = 20000000
-
-
-@pytest.fixture(scope="module")
-def two_functions(tmp_path_factory):
-    program = tmp_path_factory.mktemp("program") / "two_functions"
-    subprocess.run([os.environ.get("CROSS_COMPILE", "riscv64-linux-gnu-") + "gcc", "-static",
-                    "-nostdlib", "-no-pie", "-Wl,--build-id=none",
-                    harness.ROOT / "tests/qemu/two_functions.S", "-o", program], check=True)
-    return program
 
 
 def boot(folder, script, program=None, snapshot="off", **arguments):
@@ -39,17 +26,6 @@ def boot(folder, script, program=None, snapshot="off", **arguments):
     result = harness.run(tree, **arguments)
     assert result.status == harness.OK, str(result)
     return result.guest_output("alpha", "alpha"), result
-
-
-PROFILE = f"""
-perf record -q -e instructions:u -c {PERIOD} -o /tmp/data /test/two_functions 2>&1
-perf script -i /tmp/data -F ip,sym 2>/dev/null | awk '{{ print $2 }}' | sort | uniq -c
-"""
-
-
-def symbols(lines):
-    """{symbol: samples} of PROFILE."""
-    return {line.split()[1]: int(line.split()[0]) for line in lines if len(line.split()) == 2}
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -5,12 +5,9 @@ import pytest
 
 import bare_guests
 import harness
-import measured
+from measured import ONE_EXPECTED, ONE_ROUND
+from platforms import BASE, cpu
 
-BASE = ("sscofpmf", "smcntrpmf", "ssaia", "ssccfg")
-LENGTH = 100000
-MEASURE = f"kind=measure rounds=1 length={LENGTH}"
-EXPECTED = measured.expected(1, LENGTH)
 BEGGED = "hart 0: back end ssccfg was asked for, but its counters are not delegated"
 # In the order in which the boot report names what overflow interrupts want.
 WANTED = ("sscofpmf", "ssaia", "ssccfg")
@@ -21,14 +18,9 @@ def lacks(missing):
     return ", ".join(f"no {name}" for name in WANTED if name in missing)
 
 
-def cpu(without=(), more=""):
-    """QEMU's -cpu without some of the extensions that Tally uses."""
-    return "rv64" + "".join(f",{name}=on" for name in BASE if name not in without) + more
-
-
 def boot(folder, text, **arguments):
     """Two guests that measure, on such a hart."""
-    return bare_guests.boot(folder, {"alpha": MEASURE, "beta": MEASURE}, timeout=harness.GUARD,
+    return bare_guests.boot(folder, {"alpha": ONE_ROUND, "beta": ONE_ROUND}, timeout=harness.GUARD,
                             options=["--cpu", text], **arguments)
 
 
@@ -65,7 +57,7 @@ def test_counts_are_exact(tmp_path, text, missing, backend):
     assert counters == f"16 counters (3 to 18) of 64 bits, back end {chosen}, overflow {offered}"
     assert (BEGGED in result.own) == (chosen != backend == "ssccfg")
     for name in ("alpha", "beta"):
-        assert result.vm(name) == EXPECTED
+        assert result.vm(name) == ONE_EXPECTED
         assert f"vm {name}: 16 MiB, 1 vcpu on hart 0, 18 counters (0, 2 to 18)" in result.own
         said = [line for line in result.own if line.startswith(f"vm {name}: no overflow")]
         shared = "" if "ssaia" in missing else ", and other vcpus share it"
@@ -80,7 +72,7 @@ def test_without_access_to_hvien(tmp_path):
     assert hart(result)[1].endswith(f"overflow not available to guests: {why}")
     for name in ("alpha", "beta"):
         assert f"vm {name}: {bare_guests.NO_OVERFLOW}: hart 0 has {why}" in result.own
-        assert result.vm(name) == EXPECTED
+        assert result.vm(name) == ONE_EXPECTED
 
 
 @pytest.mark.parametrize("text, missing", [
@@ -110,14 +102,14 @@ BESIDE = "kind=hostile ticks=0"
 def test_one_delegated_counter_has_one_event(tmp_path):
     """Nobody can try what it does when it changes its event, which on QEMU is to count both: all
     but the first are refused."""
-    result = bare_guests.boot(tmp_path, {"alpha": MEASURE, "beta": BESIDE}, backend="ssccfg",
+    result = bare_guests.boot(tmp_path, {"alpha": ONE_ROUND, "beta": BESIDE}, backend="ssccfg",
                               options=ONE_COUNTER, status=harness.VM_FAILED)
     assert hart(result)[1].startswith("1 counter (3) of 64 bits")
     lines = result.vm("alpha")
     assert [line.removesuffix(" WRONG") for line in lines[:4]] == [
         f"measure: round 0 event 0x2 flags {flags}: S 0, U 0, odd reads 0"
         for flags in ("0x0", "0x20", "0x40", "0x60")]
-    assert lines[4:8] == EXPECTED[4:8]
+    assert lines[4:8] == ONE_EXPECTED[4:8]
 
 
 @harness.both_backends
@@ -127,14 +119,14 @@ def test_all_counters_that_there_may_be(tmp_path, backend):
     assert hart(result)[1].startswith("29 counters (3 to 31) of 64 bits")
     for name in ("alpha", "beta"):
         assert f"vm {name}: 16 MiB, 1 vcpu on hart 0, 31 counters (0, 2 to 31)" in result.own
-        assert result.vm(name) == EXPECTED
+        assert result.vm(name) == ONE_EXPECTED
 
 
 def test_one_counter_of_the_firmware_has_any(tmp_path):
     """One after the other: its RESET makes it a fresh one."""
-    result = bare_guests.boot(tmp_path, {"alpha": MEASURE, "beta": BESIDE}, backend="sbi",
+    result = bare_guests.boot(tmp_path, {"alpha": ONE_ROUND, "beta": BESIDE}, backend="sbi",
                               options=ONE_COUNTER)
-    assert result.vm("alpha") == EXPECTED
+    assert result.vm("alpha") == ONE_EXPECTED
 
 
 @pytest.mark.parametrize("more, there", [("", "none there"), (",smctr=on,ssctr=on", "there"),
@@ -179,7 +171,7 @@ def test_flags_tell_nothing_of_a_neighbour(tmp_path, text, flags, flags_alone):
     others do with counters, or nothing. Who is alone sees its own flags."""
     leaks = {"alpha": "sampling=leaks ticks=100000"}
     idle = {**leaks, "beta": "kind=idle ticks=1000"}
-    beside = {**leaks, "beta": "kind=pmuloop ticks=90000 after=10000", "gamma": MEASURE}
+    beside = {**leaks, "beta": "kind=pmuloop ticks=90000 after=10000", "gamma": ONE_ROUND}
     for guests, expected in ((leaks, flags_alone), (idle, flags), (beside, flags)):
         result = bare_guests.boot(tmp_path, guests, timeout=harness.GUARD, options=["--cpu", text])
         assert result.vm("alpha") == [expected]

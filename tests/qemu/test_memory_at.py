@@ -5,57 +5,17 @@ each of its lives; and it counts there as elsewhere."""
 import pytest
 
 import harness
+from linux_counts import STAT, check
+from lives import told
 from measured import EXPECTED, MEASURE
+from memory_at import MIB, lives, memory_at, tree
 import plain
-from test_life import told
-from test_linux_counts import STAT, check
-from test_prompt import Prompt, boot  # pylint: disable=unused-import # a fixture
+from prompts import Prompt
 
-MIB = 1 << 20
 # They lie between each other, so what is beside a piece of one is the other's, or Tally's.
 ALPHA = [(0x90000000, 4 * MIB), (0xa0200000, 4 * MIB)]
 BETA = [(0x90400000, 4 * MIB), (0xa0000000, 2 * MIB), (0xa0600000, 2 * MIB)]
 GAMMA = [(0x82000000, 4 * MIB), (0xbfc00000, 2 * MIB)]
-
-TREE = """/dts-v1/;
-/ {{
-	compatible = "tally,vm-tree-1";
-	images {{ bare: bare {{ data = /incbin/("bare.bin"); }}; }};
-	vms {{{nodes}
-	}};
-}};
-"""
-NODE = """
-		{name} {{
-			{memory};
-			kernel = <&bare>;
-			bootargs = "{bootargs}";
-			restart-limit = <2>;
-
-			vcpu0 {{ harts = <0>; }};
-		}};
-"""
-
-
-def memory_at(pieces):
-    """The property."""
-    numbers = " ".join(f"{base:#x} {size:#x}" for base, size in pieces)
-    return f"memory-at = /bits/ 64 <{numbers}>"
-
-
-def tree(guests):
-    """{name: (pieces, or MiB anywhere, bootargs)} as the text of a tree."""
-    return TREE.format(nodes="".join(
-        NODE.format(name=name, bootargs=bootargs, memory=memory_at(memory) if isinstance(
-            memory, list) else f"memory = /bits/ 64 <{memory * MIB}>")
-        for name, (memory, bootargs) in guests.items()))
-
-
-def lives(pieces, n):
-    """What kind=pieces prints in so many lives."""
-    lines = [line for base, size in sorted(pieces) for line in (
-        "piece!", "piece!", f"pieces: {base:x} has {size:x} bytes, dirty words 0")]
-    return (lines + [f"pieces: {len(pieces)}, wrong 0, counted 2001"]) * n
 
 
 @harness.both_backends
@@ -96,9 +56,9 @@ def test_pieces_that_touch(tmp_path):
     assert result.vm("alpha") == lives([(0x90000000, 6 * MIB)], 1)
 
 
-def test_at_the_prompt(boot):  # pylint: disable=redefined-outer-name
+def test_at_the_prompt(at_prompt):
     """`vms` says where it is, of those who have chosen it."""
-    screen = boot("sbi", text=tree({
+    screen = at_prompt("sbi", text=tree({
         "alpha": (ALPHA, "kind=idle ticks=100000000000"),
         "beta": (4, "kind=busy ticks=100000000000")}))
     alpha, beta = Prompt(screen).objects("vms")

@@ -13,12 +13,12 @@ import subprocess
 from prometheus_client.parser import text_string_to_metric_families
 import pytest
 
+from bare_guests import FOREVER
+import budgets
 import fakes
 import harness
-import test_budgets
-import test_prompt
+import prompts
 from tallylib import exposition, tally_ctl
-from test_control import FOREVER, running  # pylint: disable=unused-import
 
 TOOL = harness.ROOT / "tools/tally-ctl"
 CAUSES = fakes.CAUSES
@@ -222,9 +222,9 @@ def between(tmp_path):
 def test_each_number(running, between, backend):
     """Of a machine whose guests go on, one of them with a budget: what was told when the tool
     asked. Then one VM is off, and has been started again."""
-    run = running({"alpha": test_prompt.ON_AND_ON, "beta": FOREVER,
+    run = running({"alpha": prompts.ON_AND_ON, "beta": FOREVER,
                    "gamma": "kind=crash how=vector"}, backend=backend,
-                  properties=test_budgets.budget(test_budgets.INSTRUCTIONS, 5000000, 10000))
+                  properties=budgets.budget(budgets.INSTRUCTIONS, 5000000, 10000))
     for text in ("vm gamma: failed", "measure: round 0 "):
         if text not in run.console:
             run.read_until(text)

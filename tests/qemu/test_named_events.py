@@ -6,13 +6,15 @@ import subprocess
 
 import pytest
 
+from bad_properties import TREE, spoilt
 import bare_guests
+from event_tables import tool
 import harness
 from pmulib import nodes, tables
-from test_event_tables import tool
-from test_raw_events import COUNTS, boot, machine  # pylint: disable=unused-import
-from test_vm_tree import TREE, built, check, spoilt, tree  # pylint: disable=unused-import
+from raw_events import COUNTS, boot
+from vm_check import check
 
+pytestmark = pytest.mark.usefixtures("vm_check_built")
 EXACT = 0xffffffffffffffff
 
 
@@ -29,7 +31,7 @@ def pmu(path):
     return said["vms"][0]["pmu"]["events"], said["vms"][0]["pmu"]["raw_events"], said.get("core")
 
 
-def test_names_become_numbers(tree):
+def test_names_become_numbers(tree_file):
     for value, events, raw in (
             ('"kunminghu:frontend"', [], [[0, EXACT ^ 0xff]]),
             ('"kunminghu:cache"', [], [[0xc0300c0300, EXACT ^ 0xff]]),
@@ -38,28 +40,28 @@ def test_names_become_numbers(tree):
              [[0x4010040151, EXACT], [0x8020080228, EXACT]]),
             ('"kunminghu:memory", // all of it\n\t<5>, /* "kunminghu:no" */ <6>', [5, 6],
              [[0x8020080200, EXACT ^ 0xff]])):
-        assert pmu(tree(with_events(value))) == (events, raw, "kunminghu"), value
-    assert pmu(tree(with_events('"u74:memory", "u74:JAL_INSTRUCTION_RETIRED"'))) == (
+        assert pmu(tree_file(with_events(value))) == (events, raw, "kunminghu"), value
+    assert pmu(tree_file(with_events('"u74:memory", "u74:JAL_INSTRUCTION_RETIRED"'))) == (
         [], [[2, EXACT ^ 0xffffffffffff00], [0x8000, EXACT]], "u74")
-    assert pmu(tree(with_events("<1>"))) == ([1], [], None)
+    assert pmu(tree_file(with_events("<1>"))) == ([1], [], None)
 
 
-def test_every_name(tree):
+def test_every_name(tree_file):
     """All that vm-names has, in trees of as many as a VM may have."""
     names = json.loads(tool("kunminghu", "vm-names", "--json").stdout)
     table = tables.load("kunminghu")
     for n in range(0, len(names), 64):
         some = names[n:n + 64]
         value = ", ".join(f'"{name}"' for name in some)
-        assert pmu(tree(with_events(value)))[1] == [
+        assert pmu(tree_file(with_events(value)))[1] == [
             list(nodes.allowed(table, name.partition(":")[2])) for name in some]
-    done = check(tree(with_events(", ".join(f'"{name}"' for name in names[4:69]))))
+    done = check(tree_file(with_events(", ".join(f'"{name}"' for name in names[4:69]))))
     assert (done.returncode, done.stderr.splitlines()) == (1, [
         "/vms/one: pmu-raw-events: has 65 rows, more than 64", "vm-check: that is in vms.dts:8"])
 
 
-def test_what_is_shown(tree):
-    lines = check(tree(with_events('<1>, "kunminghu:frontend"'))).stdout.splitlines()
+def test_what_is_shown(tree_file):
+    lines = check(tree_file(with_events('<1>, "kunminghu:frontend"'))).stdout.splitlines()
     assert lines[:5] == [
         "core        kunminghu: selectors of 4 events; 7 general and cache events",
         "  events    0x1 to 0x36 of 0x0: counters 3-10",
@@ -67,7 +69,7 @@ def test_what_is_shown(tree):
         "  events    0x201 to 0x27d of 0x8020080200: counters 19-26",
         "  events    0x301 to 0x319 of 0xc0300c0300: counters 27-31"]
     assert lines[-3:-1] == ["  events    0x1", "  raw       0x0, where 0xffffffffffffff00 are 1"]
-    lines = check(tree(with_events('"u74:memory"'))).stdout.splitlines()
+    lines = check(tree_file(with_events('"u74:memory"'))).stdout.splitlines()
     assert lines[0] == ("core        u74: selectors of a bit for each event; "
                         "12 general and cache events")
     assert lines[-3:-1] == ["  events    raw ones alone",
@@ -85,24 +87,24 @@ def test_what_is_shown(tree):
     ('"kunminghu:cache", "u74:memory"', '"u74:memory": the tree names events of kunminghu already, '
      "and a machine has one kind of core"),
 ])
-def test_refused_names(tree, value, reason):
-    path = tree(with_events(value))
+def test_refused_names(tree_file, value, reason):
+    path = tree_file(with_events(value))
     done = check(path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"{path}:8: pmu-events: {reason}\n"
 
 
-def test_refused_at_boot_too(tree):
-    path = tree(with_events('"virt:CYCLE"'))
+def test_refused_at_boot_too(tree_file):
+    path = tree_file(with_events('"virt:CYCLE"'))
     done = subprocess.run([harness.ROOT / "tools/run", "--vms", path], capture_output=True,
                           text=True, check=False)
     assert done.returncode == harness.REFUSED
     assert done.stderr == f"tools/run: {path}:8: pmu-events: virt has no event CYCLE\n"
 
 
-def test_includes(tree, tmp_path):
+def test_includes(tree_file, tmp_path):
     """The lines told are the user's own, whichever file has the name and whichever the mistake."""
-    inner = tree(with_events('"kunminghu:frontend"'))
+    inner = tree_file(with_events('"kunminghu:frontend"'))
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub/inner.dts").write_text(inner.read_text(encoding="ascii"), encoding="ascii")
     (tmp_path / "sub/hundred-zeros.bin").write_bytes(bytes(100))
@@ -118,27 +120,27 @@ def test_includes(tree, tmp_path):
     assert "Error: outer.dts:3" in check(outer).stderr
 
 
-def test_a_node_of_its_own(tree):
+def test_a_node_of_its_own(tree_file):
     """One that stands in the tree is not made again; without names it is there, too."""
     node = tool("virt", "vm-node").stdout
-    assert pmu(tree(TREE + node))[2] == "virt"
-    assert pmu(tree(with_events('"virt:CYCLES"') + node)) == ([], [[1, EXACT]], "virt")
+    assert pmu(tree_file(TREE + node))[2] == "virt"
+    assert pmu(tree_file(with_events('"virt:CYCLES"') + node)) == ([], [[1, EXACT]], "virt")
     again = node.replace("0x7fff9", "0x0")
-    done = check(tree(with_events('"virt:CYCLES"') + again))
+    done = check(tree_file(with_events('"virt:CYCLES"') + again))
     assert done.stderr.splitlines()[0] == (
         "/pmu: sbi-events: row 0: counter mask 0 has others than count it")
 
 
 @harness.both_backends
-def test_a_guest_counts_what_is_named(tmp_path, machine, backend):
+def test_a_guest_counts_what_is_named(tmp_path, raw_machine, backend):
     """Raw 1 is cycles and raw 2 instructions; the others are no events of the table."""
-    result = boot(tmp_path, machine(), {"alpha": "kind=raw"}, backend=backend,
+    result = boot(tmp_path, raw_machine(), {"alpha": "kind=raw"}, backend=backend,
                   properties='\t\t\tpmu-events = <1 2>, "virt:all";')
     lines = result.vm("alpha")
     assert lines[:16] == COUNTS
     assert lines[24] == ("raw: event info with nothing configured: error 0, 2000 of 4000 can be "
                          "counted, 0 wrong")
-    result = boot(tmp_path, machine(), {"alpha": "kind=raw"}, backend=backend,
+    result = boot(tmp_path, raw_machine(), {"alpha": "kind=raw"}, backend=backend,
                   properties='\t\t\tpmu-events = <1 2>, "virt:CYCLES";')
     lines = result.vm("alpha")
     assert lines[:16] == [line if "data 0x1 " in line else line.split(": S ")[0] + ": error -2"

@@ -2,32 +2,22 @@
 """Tally on firmware and emulators of later Debian releases, whatever versions these have today.
 Results are exact on those that tests/peers.toml knows (peers.py)."""
 
-import functools
-import re
-
 import pytest
 
 import bare_guests
-import firmwares
 import harness
+from measured import ONE_EXPECTED, ONE_ROUND
 import peers
-from test_machines import EXPECTED, MEASURE, cpu
+from platforms import AS_EVER, CHANCE, cpu, has_lcofi, on_qemu
 
 # Releases whose OpenSBI is looked at, and whose QEMU.
 FIRMWARES = ("trixie", "forky")
 QEMUS = ("forky", "sid")
-CHANCE = "sampling=chance clean=yes sharers=1 sequences=400"
-AS_EVER = ["chance: ends after 400 sequences, 131 interrupts, 0 wrong"]
 
 
 def on_firmware(suite, text=None):
     """Options for OpenSBI of a release, on a hart that QEMU knows as `text`."""
     return ["--bios", peers.opensbi(suite), *(["--cpu", text] if text else [])]
-
-
-def on_qemu(suite, *options):
-    """The same for QEMU."""
-    return ["--qemu", peers.qemu(suite), "--any-qemu", *options]
 
 
 @pytest.mark.parametrize("suite, text", [
@@ -67,20 +57,10 @@ def test_what_a_hart_shows_of_flags(tmp_path, machine, firmware):
 @harness.both_backends
 @pytest.mark.parametrize("suite", FIRMWARES)
 def test_counts_and_samples_are_exact_on_newer_firmware(tmp_path, suite, backend):
-    result = bare_guests.boot(tmp_path, {"alpha": CHANCE, "beta": MEASURE}, backend=backend,
+    result = bare_guests.boot(tmp_path, {"alpha": CHANCE, "beta": ONE_ROUND}, backend=backend,
                               options=on_firmware(suite))
     assert result.vm("alpha") == AS_EVER
-    assert result.vm("beta") == EXPECTED
-
-
-@functools.lru_cache(None)
-def has_lcofi(suite):
-    """Whether bit 13 of sie can be set on that QEMU, as the self test finds on the firmware alone.
-    """
-    (found,) = (re.search(r"; sie bit 13: (yes|no)$", line)
-                for line in firmwares.on_opensbi("", None, suite)
-                if line.startswith("hart: ECALL counts"))
-    return found[1] == "yes"
+    assert result.vm("beta") == ONE_EXPECTED
 
 
 @harness.both_backends
@@ -89,9 +69,9 @@ def test_newer_qemu(tmp_path, suite, backend):
     """Counts are exact. With LCOFIs samples are, too: a timer that pends at boot must not hide that
     unmasking an LCOFI comes late. Without them, sampling is refused in words."""
     sampler = {"alpha": CHANCE} if has_lcofi(suite) else {}
-    result = bare_guests.boot(tmp_path, {**sampler, "beta": MEASURE}, backend=backend,
+    result = bare_guests.boot(tmp_path, {**sampler, "beta": ONE_ROUND}, backend=backend,
                               options=on_qemu(suite))
-    assert result.vm("beta") == EXPECTED
+    assert result.vm("beta") == ONE_EXPECTED
     why = "no bit 13 of sie and hvien that can be set"
     refused = (f"hart 0: 16 counters (3 to 18) of 64 bits, back end {backend}, overflow not "
                f"available to guests: {why}")

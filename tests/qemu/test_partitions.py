@@ -8,10 +8,10 @@ import subprocess
 import pytest
 
 import bare_guests
+from disks import WRITES, content, disk_of
 import harness
+from lives import WARDEN_LINES, ends_of
 import plain
-from test_disks import WRITES, content, disk_of
-from test_warden import LINES, told
 
 STEPS = r"steps: (\d+) steps, the latest \d+ ticks late, (\d+) exits"
 
@@ -58,8 +58,8 @@ def test_a_warden():
     """Each answer, three new lives of the worker, and none of the bystander."""
     result = boot("partition-warden.dts", harness.INTERRUPTED, until="vm warden: ended")
     assert result.vm("warden") == ["warden: ends, 68 checks, 0 failed"], str(result)
-    assert told(result, "worker") == LINES
-    assert told(result, "bystander") == []
+    assert ends_of(result, "worker") == WARDEN_LINES
+    assert ends_of(result, "bystander") == []
     assert result.vm("worker") == ["busy: begins"] * 4
     assert result.vm("bystander") == ["busy: begins"]
 

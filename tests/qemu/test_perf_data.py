@@ -14,10 +14,10 @@ import pytest
 
 import harness
 import kernels
+from kernels import program
+from perf_runs import TOOL
 from perflib import kallsyms, symbols
-from test_control import running  # pylint: disable=unused-import
-from test_record import TOOL, until
-from test_symbols import program
+from recordings import until
 
 NS = 1000000000
 MOVED = 0x1400000

@@ -12,13 +12,13 @@ import subprocess
 
 import pytest
 
+from event_tables import tool
 import harness
 import peers
 import plain
-import readback
 from pmulib import tables
-from test_event_tables import tool
-from test_raw_events import CPU, machine  # pylint: disable=unused-import
+from raw_events import CPU
+import readback
 
 WORK = 3000000
 KUNMINGHU = CPU + ",marchid=0x19"
@@ -44,7 +44,7 @@ def boot(folder, script, qemu=None, cpu=None, perf=None, **arguments):
 
 
 @harness.both_backends
-def test_debians_perf_takes_the_words(tmp_path, machine, backend):
+def test_debians_perf_takes_the_words(tmp_path, raw_machine, backend):
     virt = [line for line in words("virt", "perf-lines") if "ITLB" not in line]
     raw = words("kunminghu", "perf-lines")[:2]
     assert raw == ["cpu/config=0x1,name=frontendFlush/", "cpu/config=0x2,name=ifu_req/"]
@@ -61,7 +61,7 @@ perf stat -x, -e '{wide}u' work {WORK} 2>&1
 echo cut
 perf stat -x, -e '{cut}u' work {WORK} 2>&1
 """
-    lines = boot(tmp_path, script, machine(), backend=backend)
+    lines = boot(tmp_path, script, raw_machine(), backend=backend)
     ends = [lines.index(word) for word in ("raw", "wide", "cut")]
     counts = harness.perf_counts(lines[:ends[0]])
     # The same event by two names, on one counter: one number.
@@ -95,7 +95,7 @@ def metric(lines, name):
 
 @pytest.mark.long
 @harness.both_backends
-def test_names_of_kunminghu(tmp_path, machine, perf, backend):
+def test_names_of_kunminghu(tmp_path, raw_machine, perf, backend):
     """On a hart with its ids: perf finds the table by itself."""
     script = f"""
 /test/perf list --no-desc 2>&1 | sed 's/^ */name /'
@@ -110,7 +110,7 @@ echo record
 /test/perf report -i /tmp/data -D 2>/dev/null | grep -c PERF_RECORD_SAMPLE
 /test/perf report -i /tmp/data --stdio 2>/dev/null | grep -E "event|loop"
 """
-    lines = boot(tmp_path, script, machine(KUNMINGHU), KUNMINGHU, perf, backend=backend)
+    lines = boot(tmp_path, script, raw_machine(KUNMINGHU), KUNMINGHU, perf, backend=backend)
     ends = [lines.index(word) for word in ("counts", "refused", "metric", "record")]
     listed = {line.split()[1] for line in lines[:ends[0]] if re.fullmatch(r"name \S+", line)}
     table = tables.load("kunminghu")
@@ -163,12 +163,12 @@ def on_the_newest_kernel(folder, script, qemu, nodes="", memory=512, **arguments
 
 @pytest.mark.long
 @harness.both_backends
-def test_a_kernel_that_knows_raw_v2(tmp_path, debug_build, machine, backend):
+def test_a_kernel_that_knows_raw_v2(tmp_path, debug_build, raw_machine, backend):
     """It asks for all as raw v2. OpenSBI 1.5.1 knows raw v1 alone: what fits is given by both back
     ends, the rest by the one that needs no firmware for it."""
     raw = words("kunminghu", "perf-lines")[:2]
     script = f"perf stat -x, -e '{'u,'.join(raw)}u,instructions:u' work {WORK} 2>&1\n"
-    lines = on_the_newest_kernel(tmp_path / "counted", script, machine(), backend=backend)
+    lines = on_the_newest_kernel(tmp_path / "counted", script, raw_machine(), backend=backend)
     assert harness.perf_counts(lines) == {"frontendFlush": WORK, "ifu_req": WORK,
                                           "instructions:u": WORK}
     # Nothing counts these here, so those that are given read 0. Too many bits are perf's to refuse.

@@ -12,45 +12,19 @@ import threading
 import pytest
 
 import bare_guests
+from bare_guests import FOREVER
 import harness
+from perf_runs import TOOL, begin, perf_vms, quiet, tool_of
 from perflib import events as perf_events
 import plain
+import prompts
 from tallylib import tally_ctl
-import test_prompt
-from test_control import running  # pylint: disable=unused-import
 
-TOOL = harness.ROOT / "tools/perf-vms"
-FOREVER = "kind=busy ticks=100000000000"
 LENGTH = 1000000
 ROUNDS = 4
 CALLS = 7
 # The jump to the work, two instructions a round and the return, and the ecall.
 USER_WORK = 2 * LENGTH + 3
-QUIET_NS = 30_000_000  # longer than the guest's work in the other mode, in turns with its neighbour
-
-
-def tool_of(run):
-    """The words of perf-vms for that machine, which may take its time to answer."""
-    return [TOOL, "--socket", run.path, "--timeout", str(harness.GUARD)]
-
-
-def quiet(machine, number):
-    """What has been counted, once it has stood still for a while: the guest waits again."""
-    since = None
-    while True:
-        (line,) = [line for line in machine.objects("observed") if line["observation"] == number]
-        assert line["ended"] is None
-        if since is None or since["value"] != line["value"]:
-            since = line
-        elif line["at_ns"] - since["at_ns"] > QUIET_NS:
-            return line
-
-
-def begin(machine, vm, event):
-    """A new observation's line."""
-    (line,) = machine.objects(f"observe {vm} {event}")
-    assert line["ended"] is None, line
-    return line
 
 
 @harness.both_backends
@@ -120,7 +94,7 @@ def test_guests_count_the_same(running, backend):
     """alpha counts under all filters, and its values are those of test_prompt.py, where nobody
     looks; beta judges each value, flag and interrupt of random sequences itself. It goes on until
     the guests were in the observers' way; the other way round they never are."""
-    run = running({"alpha": test_prompt.ON_AND_ON,
+    run = running({"alpha": prompts.ON_AND_ON,
                    "beta": "sampling=chance seed=1 sequences=600 sharers=3"}, backend=backend)
     end, ended = threading.Event(), []
     program = threading.Thread(target=toggle, args=(run.path, end, ended))
@@ -136,18 +110,10 @@ def test_guests_count_the_same(running, backend):
     run.read_until(None)
     assert run.process.wait() == harness.OK, run.console
     result = harness.Result(harness.OK, run.console)
-    test_prompt.check_rounds(result.vm("alpha"))
+    prompts.check_rounds(result.vm("alpha"))
     assert result.vm("beta")[-1].endswith(" 0 wrong")
     for vcpu in re.findall(r"longest-stay=(\d+)", run.console):
         assert int(vcpu) <= harness.LONGEST_STAY
-
-
-def perf_vms(run, *words, status=0):
-    """Lines of its output and of complaint."""
-    done = subprocess.run([*tool_of(run), *words], capture_output=True, text=True,
-                          check=False, timeout=harness.GUARD)
-    assert done.returncode == status, done
-    return done.stdout.splitlines(), done.stderr.splitlines()
 
 
 def test_output(running):

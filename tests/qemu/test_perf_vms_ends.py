@@ -9,11 +9,11 @@ import subprocess
 
 import pytest
 
+from bare_guests import FOREVER
 import harness
+from perf_runs import perf_vms, tool_of
 from perflib import events as perf_events
 from tallylib import tally_ctl
-from test_control import FOREVER, running  # pylint: disable=unused-import
-from test_perf_vms import perf_vms, tool_of
 
 
 def start(run, *words, **arguments):

@@ -7,12 +7,12 @@ import subprocess
 
 import pytest
 
+from bare_guests import FOREVER
 import harness
+from moving import ROAM
+from perf_runs import begin, perf_vms, tool_of
 from perflib import events as perf_events
 from tallylib import tally_ctl
-from test_control import FOREVER, running  # pylint: disable=unused-import
-from test_moves import ROAM, two_harts  # pylint: disable=unused-import
-from test_perf_vms import begin, perf_vms, tool_of
 
 LOOKS = 20
 TABLES = 4

@@ -9,15 +9,14 @@ import re
 import subprocess
 import unicodedata
 
-import pytest
 from elftools.elf.elffile import ELFFile
+import pytest
 
 import fakes
 import flames
 import harness
 import kernels
 from tallylib import frames, printable
-from test_tally_top import fake  # pylint: disable=unused-import
 
 TOOLS = harness.ROOT / "tools"
 TEXT = 0xffffffff80000000
@@ -348,11 +347,11 @@ def test_event_tables(tmp_path, escape):
 
 
 @pytest.mark.parametrize("words", [[], ["--json"]])
-def test_functions_as_they_run(tmp_path, fake, words):
+def test_functions_as_they_run(tmp_path, fake_machine, words):
     """tools/tally-top, of a System.map."""
     name = b"f\x1b]0;PWN\x07" + HOSTILE["c1"]
     (tmp_path / "names").write_bytes(b"%x T _text\n%x T %s\n%x T _etext\n" % (
         0x80200000, 0x80200008, name, 0x80201000))
-    text = call(tmp_path, "tally-top", "--socket", fake.path, "--once", "-d", "0.01",
+    text = call(tmp_path, "tally-top", "--socket", fake_machine.path, "--once", "-d", "0.01",
                 "--functions", "--symbols", "names@0x80200000", *words)[0]
     assert printable.name(name.decode("ascii", "replace")) in text.replace("\\\\", "\\")

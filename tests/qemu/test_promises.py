@@ -12,14 +12,14 @@ import bare_guests
 import harness
 import hosts
 import measured
+from measured import ONE_LENGTH
 import plain
+from platforms import AS_EVER, CHANCE, cpu
 from runlib.verdict import INTERRUPTED
-from test_machines import LENGTH, cpu
-from test_newer_platforms import AS_EVER, CHANCE
 
 EVERYTHING = cpu(more=",v=on,svpbmt=on")
-MEASURE = f"kind=measure rounds=1 length={LENGTH}"
-EXPECTED = measured.expected(1, LENGTH)
+MEASURE = f"kind=measure rounds=1 length={ONE_LENGTH}"
+EXPECTED = measured.expected(1, ONE_LENGTH)
 IDLE = "kind=idle ticks=1000"
 NOTHING = "the platform: no guest can run on boot hart 0: "
 BLOCK = ": it traps, or its block has another size"

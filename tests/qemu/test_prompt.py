@@ -1,94 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operator's prompt (Ctrl-T :) while two guests run on one hart."""
 
-import io
-import json
 import re
-
-import pexpect
-import pytest
 
 import bare_guests
 import harness
-import measured
-import plain
-import test_screen
+from prompts import EXPECTED, GUESTS, LENGTH, ON_AND_ON, Prompt, check_rounds, to_the_end
+import recorded
 
-LENGTH = 50000000
 ONE = 2 * LENGTH + 1
 START = 1 << 63  # guests/bare's measure starts its counters one above it
-GUESTS = {"alpha": f"kind=measure rounds=1 length={LENGTH}", "beta": "kind=busy ticks=40000000"}
-EXPECTED = measured.rounds(1, LENGTH)
-# The same without an end, for who looks meanwhile however long that takes.
-ON_AND_ON = f"kind=measure rounds=1000000 length={LENGTH}"
 EXITS = ["ecall", "timer", "irq", "lcofi", "mmio", "csr", "wfi", "other"]
-
-
-def as_seen(text):
-    """What stays on the screen: no erased lines, escape sequences or CR."""
-    text = re.sub(r"[^\n]*\x1b\[m\r\x1b\[K", "", text)
-    return re.sub(r"\x1b(\[[?0-9;]*[A-Za-z]|[78>]|\(B)|[\r\x0f]", "", text)
-
-
-def check_rounds(lines, expected=None):
-    """What a guest of ON_AND_ON has printed, a whole round at least; a stop may have cut the last
-    line."""
-    expected = expected or EXPECTED
-    rows = [line for line in lines if line.startswith("measure: round ")][:-1]
-    assert len(rows) >= len(expected)
-    assert rows == [expected[n % 8].replace("round 0", f"round {n // 8}") for n in range(len(rows))]
-
-
-class Prompt:
-    """A prompt that reads commands."""
-
-    def __init__(self, screen):
-        self.screen = screen
-        screen.send("\x14:")
-        screen.expect("tally: input goes to the prompt .*\n")
-        self.wait()
-
-    def wait(self):
-        """Until it reads on; what was printed meanwhile."""
-        self.screen.expect(r"tally> \x1b\[K")
-        return as_seen(self.screen.before)
-
-    def ask(self, command):
-        """Tally's lines in answer, without their prefix."""
-        self.screen.send(command + "\r")
-        self.screen.expect(re.escape(command) + r"\r+\n")
-        return [line.removeprefix("tally: ") for line in self.wait().split("\n")
-                if line.startswith("tally: ")]
-
-    def objects(self, command):
-        return [json.loads(line) for line in self.ask(command + " --json")]
-
-
-@pytest.fixture
-def boot(console, tmp_path):
-    """(backend) -> the terminal of GUESTS, when both have begun."""
-
-    def start(backend, guests=None, text=None, options=(), **arguments):
-        plain.make("build/guests/bare.bin")
-        tree = tmp_path / "bare.dts"
-        tree.write_text(text or bare_guests.tree(guests or GUESTS), encoding="utf-8")
-        screen = console(tree, timeout=harness.GUARD, backend=backend, **arguments,
-                         options=["--include", harness.BUILD / "guests", *options])
-        screen.logfile_read = io.StringIO()
-        screen.expect("busy: begins")
-        return screen
-
-    return start
-
-
-def to_the_end(screen):
-    """All that was seen."""
-    screen.expect("tally: all VMs ended")
-    screen.expect(pexpect.EOF)
-    screen.wait()
-    screen.close()
-    assert screen.exitstatus == harness.OK
-    return as_seen(screen.logfile_read.getvalue())
 
 
 def check_times(earlier, later):
@@ -153,10 +75,10 @@ def check_trace(prompt):
 
 
 @harness.both_backends
-def test_every_command_and_the_counts(boot, backend):
+def test_every_command_and_the_counts(at_prompt, backend):
     """Each table, plain and as objects, with alpha counting meanwhile: its counts are those of a
     run without a prompt, which are exact."""
-    screen = boot(backend, {"alpha": ON_AND_ON, "beta": "kind=busy ticks=100000000000"})
+    screen = at_prompt(backend, {"alpha": ON_AND_ON, "beta": "kind=busy ticks=100000000000"})
     prompt = Prompt(screen)
     # Two looks, at alpha's first filter both.
     told = []
@@ -220,9 +142,9 @@ def test_counts_without_the_prompt(tmp_path):
     assert result.vm("alpha") == [*EXPECTED, "measure: ends, 0 wrong of 8"]
 
 
-def test_stop_start_restart(boot):
+def test_stop_start_restart(at_prompt):
     """And what is no command, or of no VM."""
-    screen = boot("ssccfg", {"alpha": GUESTS["alpha"], "beta": "kind=busy ticks=2000000000"})
+    screen = at_prompt("ssccfg", {"alpha": GUESTS["alpha"], "beta": "kind=busy ticks=2000000000"})
     prompt = Prompt(screen)
     assert prompt.ask("") == []
     for wrong in ("nonsense", "vms all", "vms --json x", "help me", "VMS"):
@@ -268,11 +190,11 @@ def test_stop_start_restart(boot):
     screen.expect("tally: beta is off already\r+\n")
 
 
-def test_power_off(boot):
+def test_power_off(at_prompt):
     """Who runs is stopped first, whatever its policy, and who is off already does not keep the
     machine on."""
     guests = {"alpha": "kind=busy ticks=100000000000", "beta": "kind=busy ticks=100000000000"}
-    screen = boot("ssccfg", text=bare_guests.tree(guests, properties='restart = "always";'))
+    screen = at_prompt("ssccfg", text=bare_guests.tree(guests, properties='restart = "always";'))
     prompt = Prompt(screen)
     assert prompt.ask("poweroff now") == ["poweroff takes nothing"]
     screen.send("stop beta\r")
@@ -285,29 +207,29 @@ def test_power_off(boot):
     assert text.count("tally: vm alpha: stopped") == text.count("tally: vm beta: stopped") == 1
 
 
-def test_top(boot, tmp_path):
+def test_top(at_prompt, tmp_path):
     """tools/tally-top has the screen until it is left, by its key or for a guest."""
     names = ("alpha-345678901", "alpha-345678902")  # as long as they may be
-    screen = boot("ssccfg", {name: "kind=busy ticks=100000000000" for name in names},
-                  options=["--control", tmp_path / "control"])
+    screen = at_prompt("ssccfg", {name: "kind=busy ticks=100000000000" for name in names},
+                       options=["--control", tmp_path / "control"])
     screen.expect("busy: begins")
     prompt = Prompt(screen)
     for wrong in ("top 0", "top 1x", "top 1 1"):
         assert len(prompt.ask(wrong)) == 1, wrong
     screen.send("top 1\r")
-    shown = test_screen.until_shown(screen, "CPU%")
-    test_screen.until_shown(screen, names[1], shown)
+    shown = recorded.until_shown(screen, "CPU%")
+    recorded.until_shown(screen, names[1], shown)
     screen.send("q")
     prompt.wait()
     assert [vm["vm"] for vm in prompt.objects("vms")] == list(names)
     screen.send("top 1\r")
-    test_screen.until_shown(screen, "CPU%")
+    recorded.until_shown(screen, "CPU%")
     screen.send("\x14n")
     screen.expect("input goes to alpha-345678902")
     assert len(Prompt(screen).ask("vms")) == 2
 
 
-def test_several_harts(boot):
+def test_several_harts(at_prompt):
     """Keys and prompt where the console's hart is one of two: a guest of the other one is looked
     at, stopped and started from here, too."""
     guests = {"alpha": "kind=busy ticks=100000000000",
@@ -315,7 +237,7 @@ def test_several_harts(boot):
     text = bare_guests.tree(guests)
     last = text.rindex("harts = <0>")
     text = text[:last] + text[last:].replace("harts = <0>", "harts = <1>")
-    screen = boot("auto", text=text, profile="smp", options=["--harts", "2"])
+    screen = at_prompt("auto", text=text, profile="smp", options=["--harts", "2"])
     prompt = Prompt(screen)
     assert [(vm["vm"], vm["state"], vm["harts"]) for vm in prompt.objects("vms")] == [
         ("alpha", "running", [0]), ("beta", "running", [1])]
@@ -337,9 +259,9 @@ def test_several_harts(boot):
     assert all(text.count(f"tally: vm {name}: stopped") == 2 for name in guests)
 
 
-def test_editing_and_a_burst(boot):
+def test_editing_and_a_burst(at_prompt):
     """Backspace; and commands that come faster than their answers are all carried out."""
-    screen = boot("ssccfg")
+    screen = at_prompt("ssccfg")
     prompt = Prompt(screen)
     screen.send("vmx\x7fs --jsom\bn\r")
     assert "uptime_ms" in prompt.wait()

@@ -9,8 +9,8 @@ import harness
 import hosts
 import peers
 import plain
-from test_machines import cpu
-from test_sampling import TLB_LINES
+from platforms import cpu
+from sampling import TLB_LINES
 
 # What is believed.
 BELIEVED = ("no-armed-cache-events", "fetch-faults-stop-time", "lcofi-delegates-load-faults")

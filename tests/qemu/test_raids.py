@@ -13,11 +13,11 @@ import pytest
 import bare_guests
 import harness
 import hosts
+from hosts import Monitor
+from isolation import CHIPS, END, FILE, MEMORY, SIZE, TALLY, chips, targets
 from measured import rounds
+from prompts import check_rounds
 from tallylib import tally_ctl
-from test_isolation import CHIPS, END, FILE, MEMORY, SIZE, TALLY, chips, targets
-from test_prompt import check_rounds
-from test_seed import Monitor
 
 # The others differ in how interrupts come only.
 MACHINES = [pytest.param(aia, marks=() if aia in ("none", "aia") else pytest.mark.long)

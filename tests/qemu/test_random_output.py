@@ -4,16 +4,17 @@ each is what it would be if no other guest had printed, and Tally's are what Tal
 
 Hypothesis makes the bytes, and shortens what differs; keep that as an @example. The examples are
 the same each time: no test depends on chance."""
+
 import pathlib
 import re
 import tempfile
 import types
 
+from hypothesis import HealthCheck, given, seed, settings, strategies as st
 import pytest
-from hypothesis import HealthCheck, given, seed, settings
-from hypothesis import strategies as st
 
 import recorded
+from recorded import merged
 from runlib.colours import Names
 from runlib.console import Console
 from runlib.flow import Flow
@@ -22,7 +23,6 @@ from runlib.record import Record
 from runlib.terminal import Terminal
 from runlib.verdict import Stop, Verdict
 from tallylib import frames
-from test_frames import merged
 
 VMS = ("alpha", "beta", "tally")
 EXPECT = "report end [0-9]"

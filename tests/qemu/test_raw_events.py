@@ -3,70 +3,31 @@
 This hart knows cycles as 1 and instructions as 2, so code of known length judges the counts."""
 
 import re
-import subprocess
 
 import pytest
 
 import bare_guests
 import harness
 import plain
+from raw_events import COUNTS, CPU, boot
 
-CPU = "rv64,sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on"
-# Selectors of up to 24 bits, on all programmable counters.
-MAP = "riscv,raw-event-to-mhpmcounters = <0 0 0xffffffff 0xff000000 0x7fff8>;"
-ONE = 2 * 100000 + 1
-FILTERS = {"0x0": (ONE, ONE), "0x20": (ONE, 0), "0x40": (0, ONE), "0x60": (0, 0)}
-COUNTS = [f"raw: event {event} data {data} flags {flags}: S {s}, U {u}"
-          for flags, (s, u) in FILTERS.items()
-          for data in ("0x1", "0x2")
-          for event in ("0x20000", "0x30000")]
 # What QEMU would count as something else than it was told, or never: see docs/platform.md.
 REFUSED = [f"raw: event {event} data {data} flags 0x0: error -2"
            for event in ("0x20000", "0x30000") for data in ("0x1234", "0x100002")]
 
 
 @pytest.fixture(scope="module")
-def machine(tmp_path_factory):
-    """machine(CPU) -> the path of a QEMU whose pmu node maps raw events."""
-
-    def make(cpu=CPU):
-        folder = tmp_path_factory.mktemp("machine")
-        subprocess.run([plain.QEMU, "-machine", f"virt,dumpdtb={folder}/virt.dtb", "-cpu", cpu,
-                        "-smp", "1", "-m", "1G", "-nographic", "-bios", "none"],
-                       check=True, capture_output=True)
-        text = subprocess.run(["dtc", "-q", "-O", "dts", folder / "virt.dtb"], check=True,
-                              capture_output=True, text=True).stdout
-        pmu = 'compatible = "riscv,pmu";'
-        assert text.count(pmu) == 1
-        subprocess.run(["dtc", "-q", "-O", "dtb", "-o", folder / "raw.dtb"], check=True, text=True,
-                       input=text.replace(pmu, pmu + MAP))
-        script = folder / "qemu"
-        script.write_text(f'#!/bin/sh\nexec {plain.QEMU} "$@" -dtb {folder}/raw.dtb\n',
-                          encoding="utf-8")
-        script.chmod(0o755)
-        return script
-
-    return make
-
-
-@pytest.fixture(scope="module")
-def on_firmware(machine):
+def on_firmware(raw_machine):
     """Lines of the same guest on the firmware alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plain, "QEMU", str(machine()))
+        patch.setattr(plain, "QEMU", str(raw_machine()))
         text = plain.run(plain.make("build/guests/bare.bin"), "kind=raw", memory="1G")
     return [line for line in text.splitlines() if line.startswith("raw: ")]
 
 
-def boot(folder, qemu, guests, **arguments):
-    """Tally on that machine."""
-    return bare_guests.boot(folder, guests, options=["--qemu", qemu], timeout=harness.GUARD,
-                            **arguments)
-
-
 @pytest.mark.parametrize("backend", ["sbi", "ssccfg"])
-def test_counts(tmp_path, machine, on_firmware, backend):
-    result = boot(tmp_path, machine(), {"alpha": "kind=raw"}, backend=backend)
+def test_counts(tmp_path, raw_machine, on_firmware, backend):
+    result = boot(tmp_path, raw_machine(), {"alpha": "kind=raw"}, backend=backend)
     lines = result.vm("alpha")
     assert lines[:16] == COUNTS
     # OpenSBI 1.5.1 knows version 1 only.
@@ -82,11 +43,11 @@ def test_counts(tmp_path, machine, on_firmware, backend):
 
 
 @pytest.mark.parametrize("backend", ["sbi", "ssccfg"])
-def test_neighbours(tmp_path, machine, backend):
+def test_neighbours(tmp_path, raw_machine, backend):
     """Raw events in one guest, the same events by their names in another, on one hart."""
     guests = {"alpha": "kind=raw", "beta": "kind=measure rounds=1 length=1000000",
               "gamma": "kind=pmuloop ticks=300000"}
-    result = boot(tmp_path, machine(), guests, backend=backend)
+    result = boot(tmp_path, raw_machine(), guests, backend=backend)
     assert result.vm("alpha")[:16] == COUNTS
     assert result.vm("beta")[-1] == "measure: ends, 0 wrong of 8"
     for name in guests:
@@ -94,21 +55,21 @@ def test_neighbours(tmp_path, machine, backend):
 
 
 @pytest.mark.parametrize("backend", ["sbi", "ssccfg"])
-def test_perf(tmp_path, machine, backend):
+def test_perf(tmp_path, raw_machine, backend):
     """Debian's perf counts r1 and r2."""
     script = "perf stat -x, -e r2:u,instructions:u,r1:u work 3000000 2>&1\n"
     result = harness.run(harness.linux_tree(tmp_path, {"alpha": script}), backend=backend,
-                         options=["--qemu", machine()], timeout=harness.GUARD)
+                         options=["--qemu", raw_machine()], timeout=harness.GUARD)
     assert result.status == harness.OK, str(result)
     counts = harness.perf_counts(result.guest_output("alpha", "alpha"))
     assert counts == {"r2:u": 3000000, "instructions:u": 3000000, "r1:u": 3000000}
 
 
-def test_refused_where_selectors_cannot_be_learnt(tmp_path, machine):
+def test_refused_where_selectors_cannot_be_learnt(tmp_path, raw_machine):
     """Without Ssccfg nobody can say that raw 2 and instructions want the same counter."""
     cpu = CPU.replace(",ssccfg=on", "")
     result = bare_guests.boot(tmp_path, {"alpha": "kind=raw"}, timeout=harness.GUARD,
-                              options=["--qemu", machine(cpu), "--cpu", cpu])
+                              options=["--qemu", raw_machine(cpu), "--cpu", cpu])
     lines = result.vm("alpha")
     assert [line for line in lines if line.startswith("raw: event 0x")
             and "error" not in line] == []

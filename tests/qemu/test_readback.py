@@ -10,13 +10,13 @@ import re
 import pytest
 
 import bare_guests
+from event_tables import random_tree
 import harness
 import peers
-import readback
 from pmulib import expressions, perf, tables
 from pmulib.expressions import ExpressionError
+import readback
 from readback import NOT_SUPPORTED, RAW, RAW_V2, Request
-from test_event_selectors import random_tree
 
 CORE = "kunminghu"
 EVENTS, RANDOM, STANDARD, WIDE = 346, 1000, 6, 200

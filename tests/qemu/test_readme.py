@@ -10,8 +10,8 @@ import pexpect
 import pytest
 
 import harness
+from pages import EVALUATION, cells, column, text_of
 import samples
-from test_evaluation import PAGE, cells, column, text_of
 
 
 def test_beside_kvm():
@@ -26,7 +26,7 @@ def test_beside_kvm():
     assert tally == f"{passed} of {passed + wrong + silent + machine} test cases right"
     passed, wrong, silent, machine, _ = counts["KVM"]
     assert kvm == f"{wrong} of {passed + wrong + silent + machine} wrong"
-    read = column(PAGE, "read-direct", "kvm-6.12")
+    read = column(EVALUATION, "read-direct", "kvm-6.12")
     assert cells("README.md", "read of a counter")[1] == f"{read:,.0f} instructions"
 
 

@@ -3,7 +3,6 @@
 behind it, and no guest counts anything else than without."""
 
 import contextlib
-import io
 import json
 import re
 import statistics
@@ -12,175 +11,20 @@ import threading
 
 import pytest
 
-import bare_guests
+from bare_guests import FOREVER
 import boots
 import harness
+import moving
+from perf_runs import TOOL
 from perflib import samples
-import plain
+from recordings import OWN, begin, count_the_same, every_period, record, taken, until
 from tallylib import tally_ctl
-from test_control import running  # pylint: disable=unused-import
-import test_moves as test_moves_of
-from test_moves import two_harts  # pylint: disable=unused-import
-import test_perf_vms
-import test_prompt
-
-TOOL = harness.ROOT / "tools/perf-vms"
-FOREVER = test_perf_vms.FOREVER
-LENGTH = 1000000
-PERIOD = 100000
-ROUNDS = 3
-# The jump to the work, two instructions a round and the return, and the ecall.
-USER_WORK = 2 * LENGTH + 3
-
-
-def taken(machine, decoder):
-    """The samples that were noted since the last call."""
-    status, lines = machine.ask("samples")
-    assert status == 0
-    return [sample for line in lines for sample in decoder.line(line)]
-
-
-def begin(machine, vm, event, period):
-    """A new observation's line."""
-    (line,) = machine.objects(f"sample {vm} {event} {period}")
-    assert line["ended"] is None, line
-    return line
-
-
-def console_of(console, tmp_path, guests, options=(), properties="", **arguments):
-    """The machine's terminal, and where it is asked."""
-    plain.make("build/guests/bare.bin")
-    tree = tmp_path / "bare.dts"
-    tree.write_text(bare_guests.tree(guests, properties=properties), encoding="utf-8")
-    path = tmp_path / "control"
-    screen = console(tree, timeout=harness.GUARD, options=[
-        "--include", harness.BUILD / "guests", "--control", path, *options], **arguments)
-    screen.logfile_read = io.StringIO()
-    for _ in guests:
-        screen.expect("(waits|busy): begins")
-    return screen, path
-
-
-def check_places(found):
-    """Each is at the instruction after its period: the loop has two, and which it is follows from
-    the number of the sample."""
-    places = {}
-    for n, sample in enumerate(found, 1):
-        behind = n * PERIOD % USER_WORK
-        assert 0 < behind <= 2 * LENGTH, "choose numbers for which a sample is in the loop"
-        places.setdefault(behind % 2, set()).add(sample.pc)
-    (first,), (second,) = places[1], places[0]
-    assert second - first in (2, 4)
-
-
-def every_period(console, tmp_path, own, **arguments):
-    """Samples of instructions in U of a fixed loop, beside a busy neighbour that is sampled as
-    well, whether or not the guest counts the same; and the guest's counts are its own."""
-    screen, path = console_of(console, tmp_path, {
-        "alpha": f"kind=waits filter=u rounds={ROUNDS + 1} length={LENGTH} {own}",
-        "beta": FOREVER}, **arguments)
-    decoder = samples.Decoder()
-    with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
-        number = begin(machine, "alpha", "0x2:u", PERIOD)["observation"]
-        other = begin(machine, "beta", "0x2:k", PERIOD)["observation"]
-        found = []
-        for i in range(ROUNDS):
-            screen.send("x")
-            screen.expect(rf"waits: {i}: \d+\r+\n")
-            line = test_perf_vms.quiet(machine, number)
-            found += taken(machine, decoder)
-            assert line["value"] == USER_WORK * (i + 1)
-        (line,) = machine.objects(f"unobserve {number}")
-        (beta,) = machine.objects(f"unobserve {other}")
-        found += taken(machine, decoder)
-        assert machine.objects("observed") == []
-    screen.send("x")
-    screen.expect(rf"waits: {ROUNDS}: \d+\r+\n")
-    assert line["shared"] == (own != "")
-    assert (line["lost"], line["late"]) == (beta["lost"], beta["late"]) == (0, 0)
-
-    mine = [sample for sample in found if sample.observation == number]
-    assert len(mine) == line["samples"] == USER_WORK * ROUNDS // PERIOD
-    assert [sample.number for sample in mine] == list(range(1, len(mine) + 1))
-    assert {(sample.hart, sample.vcpu, sample.events, sample.mode(), sample.satp, sample.flags)
-            for sample in mine} == {(0, 0, PERIOD, "user", 0, samples.USER)}
-    assert [sample.ticks for sample in mine] == sorted(sample.ticks for sample in mine)
-    check_places(mine)
-
-    theirs = [sample for sample in found if sample.observation == other]
-    # One more may have been taken between the look and the end.
-    assert len(theirs) in (beta["samples"], beta["samples"] + 1)
-    assert beta["samples"] == beta["value"] // PERIOD
-    assert {sample.flags for sample in theirs} == {samples.MASKED}
-    if own:
-        seen = re.findall(r"waits: [1-9]: (\d+)\r", screen.logfile_read.getvalue())
-        assert [int(n) for n in seen] == [USER_WORK] * ROUNDS
-
-
-OWN = pytest.mark.parametrize("own", ["", "own=yes", "own=restarts"])
 
 
 @harness.both_backends
 @OWN
 def test_every_period_gives_one_sample(console, tmp_path, backend, own):
     every_period(console, tmp_path, own, backend=backend)
-
-
-# Of each filter of an event, what a sample's period is. Of alpha, which executes ten thousand times
-# as much, a thousand times that.
-PERIODS = {"0x2:uk": 777, "0x2:u": 1000, "0x1:k": 5000, "0x1:uk": 101, "0x2:k": 12345}
-
-
-def toggle(path, end, ended, decoder):
-    """Observers that sample come and go, until the event is set."""
-    rates = set()
-    with tally_ctl.Machine(str(path), timeout=harness.GUARD) as machine:
-        try:
-            while not end.is_set():
-                for vm, times in (("alpha", 1000), ("beta", 1)):
-                    for event, period in PERIODS.items():
-                        machine.objects(f"sample {vm} {event} {times * period} 3")
-                    (line,) = machine.objects(f"sample {vm} 0x2:uk 1000hz")
-                    rates.add(line["observation"])
-                for _ in range(4):
-                    ended += [line["ended"] for line in machine.objects("observed")]
-                    taken(machine, decoder)
-                for line in machine.objects("unobserve"):
-                    if line["observation"] not in rates:
-                        check_sum(line)
-        except tally_ctl.NoAnswer as error:
-            assert str(error) == "the machine has ended"
-
-
-def check_sum(line):
-    """Each period of a fixed length was sampled, or was found too late and is counted."""
-    period = PERIODS[f"{line['event']}:{line['filter']}"] * (1000 if line["vm"] == "alpha" else 1)
-    if line["ended"] in (None, "the guest needed that counter"):
-        assert line["value"] // period == line["samples"] + line["late"], line
-
-
-def count_the_same(running, beta, **arguments):  # pylint: disable=redefined-outer-name
-    """The lines of beta, which ends by itself. alpha counts under all filters, and its values are
-    those of test_prompt.py, where nobody looks; here observers of both come and go."""
-    run = running({"alpha": test_prompt.ON_AND_ON, "beta": beta}, **arguments)
-    end, ended = threading.Event(), []
-    program = threading.Thread(target=toggle, args=(run.path, end, ended, samples.Decoder()))
-    program.start()
-    seen = {None, "the guest needed that counter",
-            "the guest counts something else on that counter"}
-    while not ("[alpha] measure: round 1 " in run.console and "vm beta: ended" in run.console and
-               seen <= set(ended)):
-        run.read_line()
-    end.set()
-    program.join()
-    assert run.ctl("poweroff")[0] == 0
-    run.read_until(None)
-    assert run.process.wait() == harness.OK, run.console
-    result = harness.Result(harness.OK, run.console)
-    test_prompt.check_rounds(result.vm("alpha"))
-    for vcpu in re.findall(r"longest-stay=(\d+)", run.console):
-        assert int(vcpu) <= harness.LONGEST_STAY
-    return result.vm("beta")
 
 
 @harness.both_backends
@@ -235,7 +79,7 @@ def test_moves(running, two_harts, backend):
     """A vcpu that goes to the other hart after each turn: no sample is missing or there twice, in
     the rings of both."""
     run = running({"alpha": "kind=chain frames=3"}, vcpus=("0 1",), backend=backend,
-                  options=[*two_harts, *test_moves_of.ROAM])
+                  options=[*two_harts, *moving.ROAM])
     run.read_until("chain: begins")
     period = 77777
     with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
@@ -398,23 +242,6 @@ def test_frames_and_tables_that_change(running, two_harts, harts):
         assert max(stays) <= harness.LONGEST_STAY
 
 
-def record(run, file, *words, status=0):
-    """What the file has and what was said."""
-    done = subprocess.run([TOOL, "record", "--socket", run.path, "--timeout", str(harness.GUARD),
-                           "-o", file, *words], capture_output=True, text=True, check=False,
-                          timeout=harness.GUARD)
-    assert done.returncode == status, done
-    if status:
-        return None, done.stderr
-    return samples.read(file.read_text(encoding="utf-8").splitlines()), done.stderr
-
-
-def until(file, n):
-    """A command that ends when the file has so many lines. The tool writes whole lines, and an
-    interval of this computer's clock may be any time of the machine's."""
-    return "sh", "-c", f"until [ $(wc -l <{file}) -ge {n} ]; do sleep 0.05; done"
-
-
 def test_the_file(running, tmp_path):
     """It has every sample, and what was not sampled."""
     run = running({"alpha": "kind=waits filter=u own=yes", "beta": FOREVER})
@@ -454,7 +281,7 @@ def test_the_file(running, tmp_path):
 def test_the_file_of_one_that_moves(running, two_harts, tmp_path):
     """Samples of both harts are in the order of time, and none is told to be lost."""
     run = running({"alpha": "kind=chain"}, vcpus=("0 1",),
-                  options=[*two_harts, *test_moves_of.ROAM])
+                  options=[*two_harts, *moving.ROAM])
     run.read_until("chain: begins")
     file = tmp_path / "samples"
     found, _ = record(run, file, "-c", "77777", "-e", "instructions", "--", *until(file, 1000))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/perf-vms record is cut short by what is wrong on this computer, or asked for something
 twice: nothing that it began goes on in the machine, and each sample is in the file once."""
+
 import json
 import subprocess
 
@@ -8,7 +9,7 @@ import pytest
 
 import fakes
 import harness
-from test_record import TOOL
+from perf_runs import TOOL
 
 LONG = "a-vm-of-fifteen"
 

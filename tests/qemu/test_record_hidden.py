@@ -5,14 +5,12 @@ is refused in words."""
 
 import pytest
 
+import bare_guests
 import harness
 import peers
+from platforms import cpu, has_lcofi, on_qemu
+from recordings import OWN, count_the_same, every_period
 from tallylib import tally_ctl
-from test_control import running  # pylint: disable=unused-import
-from test_machines import cpu
-from test_newer_platforms import has_lcofi, on_qemu
-import test_perf_vms
-from test_record import OWN, count_the_same, every_period
 
 # The first has hvien, so that LCOFIs of guests would be possible; the last has no Smcntrpmf either.
 CPUS = ["tt-ascalon", cpu(["ssaia", "ssccfg"]), "rva23s64"]
@@ -66,7 +64,7 @@ def test_guests_sample_the_same(running):
 ])
 def test_refused_in_words(running, text, why):
     """Where closed counters are shown, and where HS gets no LCOFI."""
-    run = running({"alpha": test_perf_vms.FOREVER}, options=["--cpu", text])
+    run = running({"alpha": bare_guests.FOREVER}, options=["--cpu", text])
     with tally_ctl.Machine(str(run.path), timeout=harness.GUARD) as machine:
         (line,) = machine.objects("sample alpha 0x2:uk 100000")
         assert line["ended"] == why

@@ -5,7 +5,6 @@ import bare_guests
 import harness
 
 
-
 @harness.both_backends
 def test_no_guest_ends_the_emulator(tmp_path, backend):
     """A TLB counter that goes on after a stop was armed, and its wrap ended QEMU."""

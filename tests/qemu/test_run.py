@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/run: what its exit status tells, and a person's session at the console."""
 
-import subprocess
-
 import pexpect
 import pytest
 
@@ -10,18 +8,11 @@ import bare_guests
 import harness
 import plain
 from tallylib import vm_tree
+from tool_run import start
 
 BAD_TREE = """/dts-v1/;
 / { compatible = "tally,vm-tree-1"; images { }; vms { alpha { colour = "red"; }; }; };
 """
-
-
-def start(*arguments, cwd=harness.ROOT):
-    """tools/run with these arguments, in the exact profile; status and messages."""
-    done = subprocess.run([harness.ROOT / "tools/run", *map(str, arguments)], cwd=cwd,
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          check=False, timeout=harness.GUARD)
-    return done.returncode, done.stderr
 
 
 def fake_qemu(folder, version):

@@ -3,27 +3,18 @@
 
 import ctypes
 import os
+from pathlib import Path
 import signal
 import subprocess
 import termios
-from pathlib import Path
 
 import pexpect
 import pytest
 
 import harness
 import recorded
+from tool_run import ENDED, start_fake
 
-TREE = """/dts-v1/;
-/ { compatible = "tally,vm-tree-1"; images { x { data = [00]; }; }; vms { %s }; };
-"""
-WAITS = "while read -r line; do :; done\n"
-QEMU = """#!/bin/sh
-if [ "$1" = --version ]; then echo 'QEMU emulator version 10.0.2'; exit; fi
-printf '%s\\n' "$@" >"$0.arguments"
-cat "$0.console"
-""" + WAITS
-ENDED = "\x1e!vm alpha: ended\n\x1e!all VMs ended\n"
 ONE = "\x1e+\n\x1e:A alpha\n\x1eAone%0A\n"
 
 
@@ -34,92 +25,60 @@ def framed(names, *outputs):
     return data.decode()
 
 
-@pytest.fixture
-def fake(tmp_path):
-    """(console, names, ends) -> the words of a command: tools/run with a machine that prints that,
-    and ends or reads what is typed for ever."""
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-
-    def make(console, names=("alpha",), ends=True):
-        tree = tmp_path / "vms.dts"
-        tree.write_text(TREE % "".join(name + " { }; " for name in names), encoding="ascii")
-        qemu = tmp_path / ("qemu" if ends else "qemu-on")
-        qemu.write_text(QEMU if not ends else QEMU.replace(WAITS, ""),
-                        encoding="ascii")
-        qemu.chmod(0o755)
-        (tmp_path / f"{qemu.name}.console").write_text(console, encoding="utf-8")
-        bios = tmp_path / "bios"
-        bios.touch()
-        return [str(harness.ROOT / "tools/run"), "--vms", str(tree), "--qemu", str(qemu), "--bios",
-                str(bios), "--kernel", str(bios)]
-
-    return make
-
-
-def start(command, folder, **arguments):
-    """Status and messages."""
-    arguments.setdefault("stdout", subprocess.DEVNULL)
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-                          check=False, env={**os.environ, "TMPDIR": str(folder / "temporary")},
-                          **arguments)
-    return done.returncode, done.stderr
-
-
-def test_a_forged_name_opens_no_file(fake, tmp_path):
+def test_a_forged_name_opens_no_file(fake_run, tmp_path):
     """No name of a guest's making counts, whatever it does to the terminal."""
     forged = b"".join(b"\x1b[8D[forged-%d] x\n\r[beta] y\n" % n for n in range(1000))
-    command = fake(framed(("alpha", "beta"), (0, b"one\n" + forged + b"two\n")) + ENDED,
-                   ("alpha", "beta"))
+    command = fake_run(framed(("alpha", "beta"), (0, b"one\n" + forged + b"two\n")) + ENDED,
+                       ("alpha", "beta"))
     logs = tmp_path / "logs"
-    assert start([*command, "--log-dir", logs], tmp_path) == (harness.OK, "")
+    assert start_fake([*command, "--log-dir", logs], tmp_path) == (harness.OK, "")
     assert sorted(path.name for path in logs.iterdir()) == ["alpha.log", "beta.log", "tally.log"]
     lines = (logs / "alpha.log").read_text(encoding="utf-8").splitlines()
     assert lines[::len(lines) - 1] == ["one", "two"] and len(lines) == 2002
     assert (logs / "beta.log").read_text(encoding="utf-8") == ""
 
 
-def test_each_vm_has_a_log_of_its_own(fake, tmp_path):
+def test_each_vm_has_a_log_of_its_own(fake_run, tmp_path):
     """Whatever it is called; and one that says nothing has one, too."""
     names = ("tally", "vm-tally", "silent")
-    command = fake(framed(names, (0, b"a\n"), (1, b"b\n\nc\n"), (0, b"l" * 700 + b"\n")) +
-                   "\x1e!all VMs ended\n", names)
+    command = fake_run(framed(names, (0, b"a\n"), (1, b"b\n\nc\n"), (0, b"l" * 700 + b"\n")) +
+                       "\x1e!all VMs ended\n", names)
     logs = tmp_path / "logs"
-    assert start([*command, "--log-dir", logs], tmp_path) == (harness.OK, "")
+    assert start_fake([*command, "--log-dir", logs], tmp_path) == (harness.OK, "")
     assert {path.name: path.read_text(encoding="utf-8") for path in logs.iterdir()} == {
         "tally.log": "all VMs ended\n", "tally.vm.log": f"a\n{'l' * 700}\n",
         "vm-tally.log": "b\n\nc\n",
         "silent.log": ""}
 
 
-def test_a_disk_that_is_full(fake, tmp_path):
+def test_a_disk_that_is_full(fake_run, tmp_path):
     """A word about each file, once; and the machine goes on to its end."""
-    command = fake(framed(("alpha",), (0, b"one\n" * 1000)) + ENDED)
+    command = fake_run(framed(("alpha",), (0, b"one\n" * 1000)) + ENDED)
     logs = tmp_path / "logs"
     logs.mkdir()
     (logs / "alpha.log").symlink_to("/dev/full")
     full = "No space left on device"
-    status, messages = start([*command, "--log", "/dev/full", "--log-dir", logs], tmp_path)
+    status, messages = start_fake([*command, "--log", "/dev/full", "--log-dir", logs], tmp_path)
     assert status == harness.OK
     assert sorted(messages.splitlines()) == [
         f"tools/run: {path}: {full}; it ends here, and the machine goes on"
         for path in ("/dev/full", f"{logs}/alpha.log")]
     assert "all VMs ended" in (logs / "tally.log").read_text(encoding="ascii")
     with open("/dev/full", "wb") as nothing:
-        assert start(command, tmp_path, stdout=nothing) == (
+        assert start_fake(command, tmp_path, stdout=nothing) == (
             harness.OK, f"tools/run: standard output: {full}; the machine goes on\n")
 
 
-def test_a_log_that_cannot_be(fake, tmp_path):
-    command = fake(ENDED)
+def test_a_log_that_cannot_be(fake_run, tmp_path):
+    command = fake_run(ENDED)
     (tmp_path / "logs/alpha.log").mkdir(parents=True)
-    assert start([*command, "--log-dir", tmp_path / "logs"], tmp_path) == (
+    assert start_fake([*command, "--log-dir", tmp_path / "logs"], tmp_path) == (
         harness.USAGE, f"tools/run: --log-dir {tmp_path}/logs/alpha.log: Is a directory\n")
 
 
-def test_the_debugger_is_on_this_machine(fake, tmp_path):
-    command = fake(ENDED)
-    assert start([*command, "--gdb"], tmp_path)[0] == harness.OK
+def test_the_debugger_is_on_this_machine(fake_run, tmp_path):
+    command = fake_run(ENDED)
+    assert start_fake([*command, "--gdb"], tmp_path)[0] == harness.OK
     words = (tmp_path / "qemu.arguments").read_text(encoding="utf-8").splitlines()
     assert words[words.index("-gdb") + 1] == "tcp:127.0.0.1:1234" and "-s" not in words
 
@@ -132,9 +91,9 @@ def mode(terminal):
 @pytest.mark.parametrize("number, status", [
     (signal.SIGQUIT, harness.INTERRUPTED), (signal.SIGTERM, harness.INTERRUPTED),
     (signal.SIGHUP, harness.INTERRUPTED), (signal.SIGKILL, None)])
-def test_ended_by_a_signal(fake, tmp_path, number, status):
+def test_ended_by_a_signal(fake_run, tmp_path, number, status):
     """The terminal is as it was. No file stays, or the next run removes it, and no other's."""
-    command = fake(ONE, ends=False)
+    command = fake_run(ONE, ends=False)
     temporary = tmp_path / "temporary"
     (temporary / "tally-notes").mkdir()
     screen = pexpect.spawn(command[0], [*command[1:], "--profile", "interactive"], timeout=None,
@@ -154,7 +113,7 @@ def test_ended_by_a_signal(fake, tmp_path, number, status):
     assert (screen.exitstatus, screen.signalstatus) == (
         (status, None) if status else (None, signal.SIGKILL))
     assert len(list(temporary.iterdir())) == (1 if status else 2)
-    assert start(fake(ENDED), tmp_path) == (harness.OK, "")
+    assert start_fake(fake_run(ENDED), tmp_path) == (harness.OK, "")
     assert [path.name for path in temporary.iterdir()] == ["tally-notes"]
     assert not [path for path in (harness.BUILD / "control").iterdir()
                 if path.name.endswith(f"-{screen.pid}.sock")]
@@ -166,10 +125,10 @@ def state_of(pid):
     return text.rsplit(")", 1)[1].split()[0]
 
 
-def test_a_signal_that_another_thread_takes(fake):
+def test_a_signal_that_another_thread_takes(fake_run):
     """It ends the run, too, while nobody types and the machine prints nothing. The system may give
     a signal to any thread; and one that comes just before a wait is not seen by that wait."""
-    command = fake(ONE, ends=False)
+    command = fake_run(ONE, ends=False)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as run:
         run.stdout.readline()
         while state_of(run.pid) != "S":
@@ -180,22 +139,22 @@ def test_a_signal_that_another_thread_takes(fake):
         assert run.wait(harness.GUARD) == harness.INTERRUPTED
 
 
-def test_two_runs_leave_each_other_alone(fake, tmp_path):
+def test_two_runs_leave_each_other_alone(fake_run, tmp_path):
     """The folder of one that goes on is no leftover."""
-    command = fake(ONE, ends=False)
+    command = fake_run(ONE, ends=False)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           env={**os.environ, "TMPDIR": str(tmp_path / "temporary")}) as first:
         first.stdout.readline()
         mine = list((tmp_path / "temporary").iterdir())
-        assert start(fake(ENDED), tmp_path) == (harness.OK, "")
+        assert start_fake(fake_run(ENDED), tmp_path) == (harness.OK, "")
         assert list((tmp_path / "temporary").iterdir()) == mine and len(mine) == 1
         first.terminate()
     assert not list((tmp_path / "temporary").iterdir())
 
 
-def test_leaving_a_machine(fake):
+def test_leaving_a_machine(fake_run):
     """QEMU ends by Ctrl-A x: no VM has ended well, so it is not told."""
-    command = fake(ONE)
+    command = fake_run(ONE)
     screen = pexpect.spawn(command[0], [*command[1:], "--profile", "interactive"], timeout=None,
                            encoding="utf-8")
     screen.expect("the machine was left before all VMs had ended")
@@ -205,10 +164,10 @@ def test_leaving_a_machine(fake):
 
 
 @pytest.mark.parametrize("keys", ["/dev/null", "file"])
-def test_nobody_types(fake, tmp_path, keys):
+def test_nobody_types(fake_run, tmp_path, keys):
     """Interactive, but without a terminal: the machine goes on to its end."""
     (tmp_path / "file").write_text("\x142x", encoding="ascii")
-    command = fake(framed(("alpha", "beta"), (0, b"one\n")) + ENDED)
+    command = fake_run(framed(("alpha", "beta"), (0, b"one\n")) + ENDED)
     with open(tmp_path / keys, "rb") as stdin:
         done = subprocess.run([*command, "--profile", "interactive"], stdin=stdin,
                               capture_output=True, check=False)

@@ -7,56 +7,13 @@ import re
 import pytest
 
 import bare_guests
+import budgets
 import harness
-import plain
-import test_budgets
-import test_crossing
 from hosts import CHIPS
+import plain
+from schedules import BEGINS, FRAME, TICKS_A_US, boot, schedule, told
 
 CLOCK = 'devices { clock { host = "/soc/rtc@101000"; dma = "none"; }; };'
-TICKS_A_US = 10
-FRAME = 5000
-BEGINS = re.compile(r"begins: (\d+) to (\d+), (\d+) times")
-AWAY = re.compile(r"from (\d+) to (\d+): away (\d+), stolen (\d+)")
-
-
-def window(number, vm, start, length, guard=0, more=""):
-    """The text of one window."""
-    guard = f"guard-us = <{guard}>; " if guard else ""
-    return (f'window{number} {{ vm = "{vm}"; start-us = <{start}>; length-us = <{length}>; '
-            f'{guard}{more}}};')
-
-
-def schedule(windows, slack="", frame=FRAME, hart=0):
-    """The text of a hart's schedule; windows: arguments of window() without the number."""
-    nodes = "\n".join(window(n, *arguments) for n, arguments in enumerate(windows))
-    slack = f"slack = {slack};" if slack else ""
-    return f"hart{hart} {{ major-frame-us = <{frame}>; {slack}\n{nodes}\n}};"
-
-
-def boot(folder, guests, schedules, status=harness.OK, **arguments):
-    """Boots bare guests with these schedules."""
-    for name in ("selftest", "bare", "sampling"):
-        plain.make(f"build/guests/{name}.bin")
-    options = ["--include", harness.BUILD / "guests", *arguments.pop("options", ())]
-    backend = arguments.pop("backend", "ssccfg")
-    until = arguments.pop("until", None)
-    text = bare_guests.tree(guests, **arguments)
-    at = text.rindex("};")
-    file = folder / "schedules.dts"
-    file.write_text(text[:at] + "schedules {\n" + "\n".join(schedules) + "\n};\n" + text[at:],
-                    encoding="utf-8")
-    result = harness.run(file, until=until, options=options, backend=backend)
-    assert status is None or result.status == status, str(result)
-    return result
-
-
-def told(result, name):
-    """What a guest of kind=windows says: [(earliest, latest, times)] and (from, to, away, stolen),
-    in ticks."""
-    *windows, last = result.vm(name)
-    return ([tuple(map(int, BEGINS.fullmatch(line).groups())) for line in windows],
-            tuple(map(int, AWAY.fullmatch(last).groups())))
 
 
 @harness.both_backends
@@ -205,7 +162,7 @@ def crossing(folder, alpha, windows):
     file.write_text("/dts-v1/; / { compatible = \"tally,vm-tree-1\"; images { bare: bare { data = "
                     "/incbin/(\"bare.bin\"); }; }; vms {" + tree + "}; schedules {"
                     + schedule(windows, hart=1) + "}; };", encoding="ascii")
-    result = harness.run(file, options=test_crossing.machine(folder, 3), stays=False,
+    result = harness.run(file, options=bare_guests.on_harts(folder, 3), stays=False,
                          backend="ssccfg")
     assert result.status == harness.OK, str(result)
     return result
@@ -236,10 +193,10 @@ def test_budgets_in_windows(tmp_path, backend):
     result = boot(tmp_path, {"alpha": f"kind=budget ticks={frames * frame * TICKS_A_US}",
                              "beta": "kind=busy ticks=100000"},
                   [schedule([("alpha", 500, 1000, 50), ("beta", 2000, 2000)])], backend=backend,
-                  properties=test_budgets.budget(2, run * 1000, period))
-    times, total, longest, steal, throttled, *_ = test_budgets.away(result, "alpha")
+                  properties=budgets.budget(2, run * 1000, period))
+    times, total, longest, steal, throttled, *_ = budgets.away(result, "alpha")
     # In each window it runs from 500 and from 1000 on.
-    late = test_budgets.LATE
+    late = budgets.LATE
     assert abs(times - 2 * frames) <= 1
     assert 0 <= total - steal - throttled <= times * late
     assert abs(longest - (5500 - 1000 - run) * TICKS_A_US) <= late
@@ -255,11 +212,11 @@ def test_a_period_that_ends_with_the_window(tmp_path, backend):
     result = boot(tmp_path, {"alpha": f"kind=budget ticks={frames * frame * TICKS_A_US}",
                              "beta": "kind=busy ticks=100000"},
                   [schedule([("beta", 500, 1000), ("alpha", 4000, 1000, 50)])], backend=backend,
-                  own={"alpha": test_budgets.budget(2, run * 1000, frame)})
-    _, _, _, steal, throttled, *_ = test_budgets.away(result, "alpha")
+                  own={"alpha": budgets.budget(2, run * 1000, frame)})
+    _, _, _, steal, throttled, *_ = budgets.away(result, "alpha")
     for ticks, us in (throttled, 1000 - run), (steal, 4000):
         assert abs(ticks - frames * us * TICKS_A_US) <= (
-            us * TICKS_A_US + frames * test_budgets.LATE), str(result)
+            us * TICKS_A_US + frames * budgets.LATE), str(result)
 
 
 @harness.both_backends
@@ -270,9 +227,9 @@ def test_a_period_that_ends_in_a_guard(tmp_path, backend):
     result = boot(tmp_path, {"alpha": f"kind=budget ticks={frames * frame * TICKS_A_US}",
                              "beta": "kind=busy ticks=100000"},
                   [schedule([("alpha", 2500, 1000, 32), ("beta", 4000, 900)], '"alpha"', frame)],
-                  backend=backend, own={"alpha": test_budgets.budget(2, run * 1000, frame // 2)})
-    times, total, _, steal, throttled, *_ = test_budgets.away(result, "alpha")
-    late = test_budgets.LATE
+                  backend=backend, own={"alpha": budgets.budget(2, run * 1000, frame // 2)})
+    times, total, _, steal, throttled, *_ = budgets.away(result, "alpha")
+    late = budgets.LATE
     assert abs(times - 2 * frames) <= 1
     assert 0 <= total - steal - throttled <= times * late, str(result)
     for ticks, us in (throttled, 2480 - run + 2480 - run), (steal, 20):
@@ -288,7 +245,7 @@ def test_windows_begin_with_periods(tmp_path, backend, count, period, start):
     result = boot(tmp_path, {"alpha": f"kind=windows frame={FRAME * TICKS_A_US} ticks=1000000",
                              "beta": "kind=busy ticks=1200000"},
                   [schedule([("alpha", start, 1000, 100), ("beta", 2500, 1500)])],
-                  backend=backend, own={"alpha": test_budgets.budget(2, count, period)})
+                  backend=backend, own={"alpha": budgets.budget(2, count, period)})
     windows, _ = told(result, "alpha")
     earliest, latest, times = windows[0]
     assert earliest == start * TICKS_A_US and times >= 19, str(result)

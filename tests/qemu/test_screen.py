@@ -6,7 +6,7 @@ import re
 import pexpect
 
 import harness
-import recorded
+from recorded import until_shown
 from tallylib import tally_ctl
 
 SCRIPTS = {"alpha": "true", "beta": "true"}
@@ -29,16 +29,6 @@ def wait_for_beta(path):
         enough = printed() + 200
         while printed() < enough:
             pass
-
-
-def until_shown(screen, text, before=""):
-    """Reads until a row of the terminal shows that; what came, behind what came before."""
-    shown, came = recorded.Screen(columns=100, lines=30).feed(before.encode()), ""
-    while not any(text in row for row in shown.display):
-        screen.expect(re.compile(".+", re.DOTALL))
-        came += screen.after
-        shown.feed(screen.after.encode())
-    return came
 
 
 def in_vi(screen, path):

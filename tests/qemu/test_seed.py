@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Seeds for guests' random numbers: one for each life of each VM, out of the host's."""
 
-import json
 import re
-import socket
 import struct
 import subprocess
 import threading
@@ -12,6 +10,7 @@ import pytest
 
 import bare_guests
 import harness
+from hosts import Monitor
 import plain
 from tallylib import tally_ctl
 
@@ -131,25 +130,6 @@ def test_system_calls_of_linux(linux, bare):
     assert result.status == harness.OK, str(result)
     most = 1.05 * price(bare(LINUX))
     assert all(price(result.guest_output(name, name)) < most for name in GUESTS)
-
-
-class Monitor:
-    """QEMU's, while it runs."""
-
-    def __init__(self, path):
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(str(path))
-        self.lines = self.socket.makefile(encoding="utf-8")
-        self.ask("qmp_capabilities")
-
-    def ask(self, command, **arguments):
-        """Waits until it is done."""
-        self.socket.sendall(json.dumps({"execute": command, "arguments": arguments}).encode())
-        for line in self.lines:
-            answer = json.loads(line)
-            assert "error" not in answer, answer
-            if "return" in answer:
-                return
 
 
 def test_the_hosts_is_wiped(tmp_path, monkeypatch):

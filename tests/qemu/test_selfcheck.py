@@ -6,34 +6,22 @@ import pytest
 
 import bare_guests
 import harness
-import measured
+from measured import ALL_EXACT, ALL_REFUSED, SHORT
 import plain
-from test_machines import cpu
+from platforms import cpu
 
-LENGTH = 20000
-MEASURE = f"kind=measure rounds=1 length={LENGTH}"
 CHANCE = "sampling=chance clean=yes sharers=1 sequences=100"
 HS = "a counter that counts HS-mode"
 M = "a counter that counts M-mode, or takes no value"
 
 
-def boot(folder, word, bootargs=MEASURE, status=harness.OK, text=None, **arguments):
+def boot(folder, word, bootargs=SHORT, status=harness.OK, text=None, **arguments):
     """A guest on a firmware that is told a word: what it prints, and what Tally does."""
     options = ["--bios", plain.make("build/tests/firmware.bin"), "--append", word,
                *(["--cpu", text] if text else [])]
     result = bare_guests.boot(folder, {"alpha": bootargs}, status=status, options=options,
                               timeout=harness.GUARD, **arguments)
     return result.vm("alpha"), result.own
-
-
-def refused(event):
-    """What kind=measure says of an event that is not counted."""
-    return [f"measure: round 0 event {event} flags {flags}: S 0, U 0, odd reads 0 WRONG"
-            for flags in ("0x0", "0x20", "0x40", "0x60")]
-
-
-ALL_EXACT = measured.expected(1, LENGTH)
-ALL_REFUSED = refused("0x2") + refused("0x1") + ["measure: ends, 8 wrong of 8"]
 
 
 def hart(backend, overflow):

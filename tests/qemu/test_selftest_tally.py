@@ -4,12 +4,12 @@
 import pytest
 
 import bare_guests
+from firmwares import WITH_SNAPSHOT
 import harness
 import plain
 
 NEIGHBOURS = ("idle", "busy", "pmuloop", "hostile")
 VERDICTS = {"PASS": 338, "FAIL": 0, "KNOWN": 0, "SKIP": 2}
-WITH_SNAPSHOT = {"PASS": 376, "FAIL": 0, "KNOWN": 0, "SKIP": 1}
 
 
 def numbers(lines):

@@ -10,11 +10,13 @@ import pytest
 
 import bare_guests
 import harness
+from linux_counts import LINUX, exact
+from measured import ONE_EXPECTED, ONE_ROUND
 import peers
-import plain
-import test_sampling
 from perf_scaling import check_scaled, show, turns
-from test_machines import EXPECTED, MEASURE, cpu
+import plain
+from platforms import cpu
+import sampling
 from tool_module import tool
 
 CALLS, SWITCH = tool("bench-calls"), tool("bench-switch")
@@ -46,42 +48,17 @@ def chance(sequences, **words):
 @pytest.mark.parametrize("text", CPUS)
 def test_two_guests_sample_and_a_third_counts(tmp_path, text):
     result = boot(tmp_path, {"alpha": chance(400, clean="yes"), "beta": chance(400, clean="yes"),
-                             "gamma": MEASURE}, text)
+                             "gamma": ONE_ROUND}, text)
     for name in ("alpha", "beta"):
         (line,) = result.vm(name)
         assert line.endswith(" interrupts, 0 wrong"), line
-    assert result.vm("gamma") == EXPECTED
+    assert result.vm("gamma") == ONE_EXPECTED
 
 
 def test_every_arming_brings_one_interrupt_at_its_instruction(tmp_path):
     result = boot(tmp_path, {"alpha": "sampling=table", "beta": "sampling=table"})
     for name in ("alpha", "beta"):
-        assert result.vm(name) == test_sampling.table("alone")
-
-
-LINUX = """
-perf stat -x, -e instructions:u work 50000000 2>&1 | sed 's/^/stat: /'
-perf stat -x, -e instructions:u,cycles:u,dTLB-load-misses work 10000000 2>&1 | sed 's/^/three: /'
-perf record -q -e instructions:u -c 300000 -o /tmp/data work 20000000 2>&1
-perf script -i /tmp/data -F comm 2>/dev/null | sort | uniq -c
-perf record -q -e instructions:u -c 10000 -o /tmp/data work 20000000 2>&1
-perf script -i /tmp/data -F comm 2>/dev/null | sort | uniq -c
-perf stat -x, -e instructions:u work 50000000 2>&1 | sed 's/^/after: /'
-"""
-
-
-def exact(lines):
-    """Whether a guest printed what LINUX is to print."""
-    counts = {prefix: harness.perf_counts([line.removeprefix(prefix + ": ") for line in lines
-                                           if line.startswith(prefix + ": ")])
-              for prefix in ("stat", "three", "after")}
-    assert counts["stat"] == {"instructions:u": 50000000}, lines
-    assert counts["after"] == {"instructions:u": 50000000}, lines
-    assert counts["three"]["instructions:u"] == counts["three"]["cycles:u"] == 10000000
-    assert counts["three"]["dTLB-load-misses"] > 0
-    assert [line.split() for line in lines if ":" not in line] == [
-        ["66", "work"], ["2000", "work"]], lines
-    return True
+        assert result.vm(name) == sampling.table("alone")
 
 
 @pytest.mark.parametrize("text", CPUS)
@@ -214,7 +191,7 @@ def test_all_that_counted_before_counts(tmp_path):
     """TLB events, counters that share an event, and counters by index; two that would sample under
     one filter are refused, and the counter is as before."""
     lines = boot(tmp_path, {"alpha": "sampling=tlb", "beta": "sampling=steps shared=yes"})
-    assert lines.vm("alpha") == test_sampling.TLB_LINES
+    assert lines.vm("alpha") == sampling.TLB_LINES
     assert lines.vm("beta")[-1] == "steps: ends"
     assert any("18 counters (0, 2 to 18)" in line for line in lines.own)
 

@@ -5,11 +5,11 @@ its device tree says, and no hart may set A and D there. Other VMs keep Svadu.""
 import pytest
 
 import harness
+from moving import ROAM, moves
 import peers
 import plain
-from test_machines import cpu
-from test_moves import ROAM, moves, two_harts  # pylint: disable=unused-import
-from test_shared import run, shared, vm
+from platforms import cpu
+from shared_memory import run, shared, vm
 
 TRIES = ("load", "store", "AMO", "jump", "load from a large page", "store to a large page")
 AT = 0x100000000

@@ -2,24 +2,15 @@
 """Guests with several vcpus, on one hart where counts are exact, and on several in any placement.
 """
 
-import struct
-
 import pytest
 
 import bare_guests
+from bare_guests import logistic
 import boots
 import harness
+from platforms import vector_cpu
 
 BACKENDS = ("sbi", "ssccfg")
-STEPS = 300000
-
-
-def logistic(vcpu):
-    """What guests/bare/smp.c computes: the same double, to the last bit."""
-    x = 0.1 + 0.01 * vcpu
-    for _ in range(STEPS):
-        x = 3.9 * x * (1.0 - x)
-    return struct.pack(">d", x).hex().lstrip("0")
 
 
 def lanes(vcpu):
@@ -28,11 +19,6 @@ def lanes(vcpu):
     for _ in range(20000):
         lane = [(x * 6364136223846793005 + 1442695040888963407) % 2**64 for x in lane]
     return sum(lane) % 2**64
-
-
-def vector_cpu(bits):
-    """The machine of the other tests, with vector registers of so many bits."""
-    return f"rv64,v=on,vlen={bits},sscofpmf=on,smcntrpmf=on,ssaia=on,ssccfg=on"
 
 
 def smp_lines(vcpus):

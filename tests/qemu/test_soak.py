@@ -12,13 +12,13 @@ import time
 
 import pytest
 
+from disks import BEGIN, content, disk_of
 import harness
 import hosts
+from hosts import Monitor
+from lives import NEW_LIFE
 import plain
 from tallylib import tally_ctl
-from test_disks import BEGIN, content, disk_of
-from test_life import NEW_LIFE
-from test_seed import Monitor
 
 pytestmark = pytest.mark.long
 

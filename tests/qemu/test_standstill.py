@@ -7,8 +7,8 @@ import pytest
 
 import bare_guests
 import harness
+import lives
 from measured import EXPECTED, MEASURE
-import test_life
 
 
 @pytest.mark.parametrize("fault", ["load", "store", "amo", "load lcofi=yes"])
@@ -17,9 +17,9 @@ def test_such_a_guest_ends(tmp_path, fault):
     guests = {"alpha": MEASURE, "beta": f"kind=crash how=standstill fault={fault}"}
     result = bare_guests.boot(tmp_path, guests, status=harness.VM_FAILED)
     assert result.vm("alpha") == EXPECTED
-    state = test_life.registers(result, "beta")
+    state = lives.registers(result, "beta")
     told = f"its trap handler traps for ever at {state['stvec']:x}"
-    assert test_life.told(result, "beta") == [f"failed: {told}"]
+    assert lives.told(result, "beta") == [f"failed: {told}"]
     assert (state["scause"], state["stval"]) == (13 if "load" in fault else 15, 0x40000000)
     assert result.messages.splitlines() == [
         "tools/run: virtual time stands still; Tally is asked to look for the guest that executes "

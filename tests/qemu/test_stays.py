@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """No stay in HS of a Debian guest that is sampled, with its callers, and asked for its samples, is
 longer than others may be."""
+
 import re
 import subprocess
 
 import boots
 import harness
-from test_control import running  # pylint: disable=unused-import
-from test_record import TOOL, until
+from perf_runs import TOOL
+from recordings import until
 
 LOAD = ("cat $(yes /proc/zoneinfo | head -200) >/dev/null; ls -lR /proc/1 >/dev/null 2>&1; "
         "head -c 4000000 /dev/zero | gzip >/dev/null")

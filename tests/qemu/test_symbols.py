@@ -14,8 +14,9 @@ import pytest
 
 import harness
 import kernels
-import plain
+from kernels import program
 from perflib import kallsyms, naming, symbols
+import plain
 
 TOOL = harness.ROOT / "tools/perf-vms"
 MOVED = 0x1400000
@@ -131,21 +132,6 @@ def test_maps(tmp_path):
                       ("\x7fELF", "damaged ELF file")):
         with pytest.raises(symbols.BadSymbols, match=why):
             symbols.load(written(tmp_path, "bad", data.encode()))
-
-
-PROGRAM = """
-asm(".text; .globl first, second, _start; .type first, @function; .type second, @function;"
-    "_start: nop; nop; first: nop; nop; .size first, . - first; .zero 8;"
-    "second: nop; nop; nop; nop; .size second, . - second");
-"""
-
-
-def program(folder, *words):
-    source = folder / "program.c"
-    source.write_text(PROGRAM, encoding="utf-8")
-    path = folder / "program"
-    subprocess.run([kernels.GCC, "-nostdlib", *words, source, "-o", path], check=True)
-    return path
 
 
 def test_programs(tmp_path):

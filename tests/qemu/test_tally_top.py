@@ -15,41 +15,18 @@ import pyte
 import pytest
 
 import bare_guests
+from bare_guests import FOREVER
 import fakes
 import harness
-import test_record
+import recordings
 from toplib import counts, functions, looks
 from toplib.table import pane
-from test_control import FOREVER, running  # pylint: disable=unused-import
 
 TOOL = harness.ROOT / "tools/tally-top"
 KEYS = ["vm", "vcpu", "state", "uptime_ms", "hart", "seconds", "cpu_percent", "steal_percent",
         "exits_per_s", "exits_per_s_by", "hs_instructions_per_s", "hs_percent", "counters",
         "overflows_per_s", "instructions_per_s", "ipc", "not_counted", "samples", "samples_lost",
         "not_sampled", "functions"]
-
-
-@pytest.fixture
-def fake(tmp_path):
-    """A machine whose looks are told by fakes.looked(): the next one begins with `vms`."""
-    step, told = -1, None
-
-    def answer(command):
-        nonlocal step, told
-        step += command.startswith("vms")
-        if command.startswith("sample "):
-            told = 0
-        # At a look once, when they have been begun.
-        if command == "samples" and told is not None and told < step:
-            told = step
-            return 0, fakes.noted()
-        if command == "samples":
-            return 0, []
-        return fakes.told(fakes.looked(command, step))
-
-    made = fakes.Asked(tmp_path / "control", answer)
-    yield made
-    made.end()
 
 
 def top(path, *words, status=0):
@@ -68,9 +45,9 @@ ALPHA = {"vm": "alpha", "vcpu": 0, "state": "running", "uptime_ms": 2000, "hart"
          "overflows_per_s": 2.5, **dict.fromkeys(KEYS[-7:])}
 
 
-def test_objects(fake):
+def test_objects(fake_machine):
     """Each field, exactly; of a vcpu that was not there before there are no rates."""
-    lines, complaints = top(fake.path, "--once", "--json")
+    lines, complaints = top(fake_machine.path, "--once", "--json")
     assert complaints == []
     alpha, beta, new = map(json.loads, lines)
     assert list(alpha) == KEYS and alpha == ALPHA
@@ -80,7 +57,7 @@ def test_objects(fake):
     assert new == {**beta, "vcpu": 1, "seconds": 0, **{key: None for key in (
         "cpu_percent", "steal_percent", "exits_per_s", "hs_instructions_per_s",
         "overflows_per_s")}, "exits_per_s_by": dict.fromkeys(fakes.CAUSES)}
-    assert fake.commands == ["vms --json", "exits --json", "pmu --json"] * 2
+    assert fake_machine.commands == ["vms --json", "exits --json", "pmu --json"] * 2
     page = (harness.ROOT / "docs/consoles.md").read_text(encoding="utf-8")
     assert json.loads(page.split("```\n")[3]) == {
         **ALPHA, "hs_percent": 10.0, **COUNTED, **SAMPLED}
@@ -102,37 +79,38 @@ def test_the_share_of_a_vcpu_that_hardly_ran():
         assert looks.hs_percent(before, after, cpu_percent) == shown
 
 
-def test_counts(fake):
+def test_counts(fake_machine):
     """Instructions and cycles of alpha at one moment; what was begun is ended."""
-    lines, _ = top(fake.path, "--once", "--json", "--counts")
+    lines, _ = top(fake_machine.path, "--once", "--json", "--counts")
     alpha, beta, _ = map(json.loads, lines)
     assert alpha == {**ALPHA, **COUNTED, "hs_percent": 10.0}
     assert beta["ipc"] is None is beta["not_counted"]
-    assert [command for command in fake.commands if "observe " in command] == [
+    assert [command for command in fake_machine.commands if "observe " in command] == [
         "observe alpha 0x2:uk --json", "observe alpha 0x1:uk --json", "unobserve 7", "unobserve 9"]
 
 
-def test_counts_in_the_table(fake):
-    table = top(fake.path, "--once", "--counts")[0]
+def test_counts_in_the_table(fake_machine):
+    table = top(fake_machine.path, "--once", "--counts")[0]
     assert table[1].split()[6:10] == ["HS%", "INSN/S", "IPC", "HS-I/S"]
     assert table[2].split()[6:10] == ["10.0", "450k", "0.83", "50000"]
 
 
-def test_functions(fake):
+def test_functions(fake_machine):
     """Of alpha, weighed by the events for which samples stand; beta's guest has the counter."""
-    lines, _ = top(fake.path, "--once", "--json", "--functions")
+    lines, _ = top(fake_machine.path, "--once", "--json", "--functions")
     alpha, beta, new = map(json.loads, lines)
     assert alpha == {**ALPHA, **SAMPLED}
     assert (beta["samples"], beta["functions"]) == (0, [])
     assert beta["not_sampled"] == "the guest counts something else on that counter"
     assert new["functions"] is None
-    assert fake.commands[:5] == ["vms --json", "samples", "sample alpha 0x1:uk 200hz --json",
-                                 "sample beta 0x1:uk 200hz --json", "samples"]
-    assert fake.commands[-2:] == ["unobserve 21", "unobserve 22"]
+    assert fake_machine.commands[:5] == [
+        "vms --json", "samples", "sample alpha 0x1:uk 200hz --json",
+        "sample beta 0x1:uk 200hz --json", "samples"]
+    assert fake_machine.commands[-2:] == ["unobserve 21", "unobserve 22"]
 
 
-def test_functions_below_the_table(fake):
-    lines, _ = top(fake.path, "--once", "--functions", "--top", "1")
+def test_functions_below_the_table(fake_machine):
+    lines, _ = top(fake_machine.path, "--once", "--functions", "--top", "1")
     assert lines[5:] == ["", "alpha: 4 samples, 2 lost", " 80.00%  kernel  0x80200010",
                          "", "beta: 0 samples",
                          "  vcpu 0 is not sampled: the guest counts something else on that counter"]
@@ -177,13 +155,13 @@ def test_where_a_kernel_is(monkeypatch):
         "  no names of its kernel yet: too few"]
 
 
-def test_share_of_hs(fake):
+def test_share_of_hs(fake_machine):
     """100,000 of 1,000,000 instructions; beta does not run. What was begun is ended."""
-    lines, _ = top(fake.path, "--once", "--json", "--hs-share")
+    lines, _ = top(fake_machine.path, "--once", "--json", "--hs-share")
     assert [json.loads(line)["hs_percent"] for line in lines] == [10.0, None, None]
-    assert [command for command in fake.commands if command.startswith("observe ")] == [
+    assert [command for command in fake_machine.commands if command.startswith("observe ")] == [
         "observe alpha 0x2:uk --json"]
-    assert fake.commands[-1] == "unobserve 7"
+    assert fake_machine.commands[-1] == "unobserve 7"
 
 
 TABLE = """\
@@ -199,16 +177,16 @@ beta               1    3 off          -      -     -       -      -   1     -  
 """
 
 
-def test_table(fake):
+def test_table(fake_machine):
     """Sorted, what is not known last; the next table follows after an empty line."""
-    lines, _ = top(fake.path, "--batch", "-n", "2", "--sort", "cpu")
+    lines, _ = top(fake_machine.path, "--batch", "-n", "2", "--sort", "cpu")
     assert "\n".join(lines[:6]) == TABLE
     assert lines[6] == TABLE.splitlines()[0] and len(lines) == 11
 
 
-def test_nobody_reads(fake):
+def test_nobody_reads(fake_machine):
     """As behind `| head -1`: no words about it."""
-    with subprocess.Popen([TOOL, "--socket", fake.path, "-d", "0.01", "--batch"],
+    with subprocess.Popen([TOOL, "--socket", fake_machine.path, "-d", "0.01", "--batch"],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.readline()
         process.stdout.close()
@@ -216,13 +194,13 @@ def test_nobody_reads(fake):
         assert process.stderr.read() == b""
 
 
-def test_wrong_use(fake, tmp_path):
+def test_wrong_use(fake_machine, tmp_path):
     for words, why in ((["-d", "0"], "not a positive"), (["-n", "0"], "not a positive"),
                        (["--once", "-n", "3"], "exclude"), (["--sort", "age"], "invalid choice"),
                        (["--top", "0"], "not a positive"), (["-F", "0"], "not from 1"),
                        (["-e", "nonsense"], "none of that name"),
                        (["--symbols", str(tmp_path / "none")], "none")):
-        lines, complaints = top(fake.path, *words, status=2)
+        lines, complaints = top(fake_machine.path, *words, status=2)
         assert lines == [] and why in complaints[-1]
     nobody = tmp_path / "nobody"
     assert top(nobody, "--once", status=4) == (
@@ -275,11 +253,11 @@ class Terminal:
 
 
 @pytest.fixture
-def terminal(fake):
+def terminal(fake_machine):
     """(lines, columns) -> Terminal."""
     with contextlib.ExitStack() as stack:
         def start(**size):
-            made = Terminal(fake.path, **size)
+            made = Terminal(fake_machine.path, **size)
             stack.callback(made.child.close, force=True)
             return made
         yield start
@@ -288,7 +266,7 @@ def terminal(fake):
 HEAD = "VM              VCPU HART STATE     CPU% STEAL%   HS%  HS-I/S EXIT/S CTR OVF/S"
 
 
-def test_switches(fake, terminal):
+def test_switches(fake_machine, terminal):
     """Guests are counted and sampled from the key on, until the key again."""
     top_ = terminal(lines=24, columns=100)
     top_.shown(lambda lines: lines[2].startswith(HEAD))
@@ -308,9 +286,10 @@ def test_switches(fake, terminal):
     top_.press("q")
     assert top_.status()[0] == 0
     # The screen may change before all is ended: the key's own look and that of the space follow.
-    last = max(n for n, command in enumerate(fake.commands) if command.startswith("unobserve"))
-    assert fake.commands[last + 1:] == ["vms --json", "exits --json", "pmu --json"] * 2
-    assert {"unobserve %d" % n for n in (7, 9, 21, 22)} <= set(fake.commands)
+    last = max(n for n, command in enumerate(fake_machine.commands)
+               if command.startswith("unobserve"))
+    assert fake_machine.commands[last + 1:] == ["vms --json", "exits --json", "pmu --json"] * 2
+    assert {"unobserve %d" % n for n in (7, 9, 21, 22)} <= set(fake_machine.commands)
 
 
 def test_terminal(terminal):
@@ -456,7 +435,7 @@ def test_two_who_sample(running, tmp_path):
         while not json.loads(tool.stdout.readline())["samples"]:
             pass
         file = tmp_path / "samples"
-        _, said = test_record.record(run, file, "-F", "5000", "--", *test_record.until(file, 2000))
+        _, said = recordings.record(run, file, "-F", "5000", "--", *recordings.until(file, 2000))
         assert re.search(r"alpha/0: \d{4,} samples of \d+ cycles, 0 lost \]", said), said
         tool.terminate()
         rows = [json.loads(line) for line in tool.stdout]
@@ -466,11 +445,11 @@ def test_two_who_sample(running, tmp_path):
     assert run.ctl("poweroff")[0] == 0
 
 
-def test_the_machine_ends(fake, terminal):
+def test_the_machine_ends(fake_machine, terminal):
     """The terminal is given back first."""
     top_ = terminal()
     top_.vms("alpha", "beta")
-    fake.end()
+    fake_machine.end()
     top_.press(" ")
     status, said = top_.status()
     assert status == 6

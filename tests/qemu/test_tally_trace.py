@@ -15,36 +15,14 @@ import pytest
 import bare_guests
 import fakes
 import harness
-import trace_model
 from tallylib import tally_ctl
-from test_control import running  # pylint: disable=unused-import
-from test_moves import two_harts  # pylint: disable=unused-import
+import trace_model
+from tracing import TOOL, Traced, WATCH, tracing
 
-TOOL = harness.ROOT / "tools/tally-trace"
 FOREVER = "kind=busy ticks=100000000000"
 MIX = "kind=mix event=2 flags=0 share=1 period=30000 length=100000 parts=5"
 ASKS = "kind=asks repeat=yes"
 DEFERRED = 'boot = "defer";'
-
-
-class Traced:
-    """What a file has."""
-
-    def __init__(self, path):
-        whole = json.loads(path.read_text(encoding="utf-8"))
-        self.events, self.other = whole["traceEvents"], whole["otherData"]
-        self.tracks = {(event["pid"], event["tid"]): event["args"]["name"]
-                       for event in self.events if event["name"] == "thread_name"}
-
-    def of(self, category, track=None):
-        return [event for event in self.events if event.get("cat") == category and
-                track in (None, self.tracks[event["pid"], event["tid"]])]
-
-    def names(self, category, track=None):
-        return collections.Counter(event["name"] for event in self.of(category, track))
-
-    def instructions(self, track):
-        return sum(event["args"]["instructions"] for event in self.of("stay", track))
 
 
 def deferred(tmp_path, alpha, beta=FOREVER):
@@ -53,34 +31,6 @@ def deferred(tmp_path, alpha, beta=FOREVER):
     tree.write_text(bare_guests.tree({"alpha": alpha, "beta": beta}, own={"alpha": DEFERRED}),
                     encoding="utf-8")
     return tree
-
-
-def tracing(run, out, *words):
-    """The tool, which traces until the command of its own ends."""
-    return [TOOL, "--socket", run.path, "--timeout", str(harness.GUARD), "-o", out, *words]
-
-
-# Starts a VM that is off and waits until it is again. Prints what `exits` tells of its first vcpu
-# before and after, each when it stands still.
-WATCH = """
-import json, sys, time
-sys.path.insert(0, sys.argv[1])
-from tallylib import tally_ctl
-
-with tally_ctl.Machine(sys.argv[2], timeout=600) as machine:
-    def quiet():
-        seen = []
-        while len(seen) < 5 or seen[-5]["hs_instructions"] != seen[-1]["hs_instructions"]:
-            seen += [line for line in machine.objects("exits")
-                     if line["vm"] == sys.argv[3] and line["vcpu"] == 0]
-            time.sleep(0.05)
-        print(json.dumps(seen[-1]))
-    quiet()
-    assert machine.ask("start " + sys.argv[3])[0] == 0
-    while any(vm["vm"] == sys.argv[3] and vm["state"] != "off" for vm in machine.objects("vms")):
-        time.sleep(0.01)
-    quiet()
-"""
 
 
 def trace_life(run, tmp_path, name="alpha"):

@@ -8,12 +8,14 @@ import subprocess
 import pytest
 
 import bare_guests
+from bare_guests import NO_OVERFLOW
 import harness
 import hosts
-from bare_guests import NO_OVERFLOW
-from test_machines import MEASURE, cpu
-from test_vm_tree import built, check  # pylint: disable=unused-import
+from measured import ONE_ROUND
+from platforms import cpu
+from vm_check import check
 
+pytestmark = pytest.mark.usefixtures("vm_check_built")
 SHOWS = "if the hart shows VS the OF bits of closed counters: "
 HOME = "if the hart counts an event on one counter at a time: "
 BOTH = "if it does both, as QEMU 10.0 does: "
@@ -129,7 +131,7 @@ def test_budgets(tmp_path, text, event, words, lines):
 def test_boot_says_the_same(tmp_path, names, text):
     """The last of vm-check's lines is for such a hart."""
     told = limits(tmp_path, names, hosts.tree(tmp_path / "host.dtb", cpu=text))[0]
-    result = bare_guests.boot(tmp_path, dict.fromkeys(names, MEASURE), options=["--cpu", text])
+    result = bare_guests.boot(tmp_path, dict.fromkeys(names, ONE_ROUND), options=["--cpu", text])
     for name, lines in told.items():
         said = [line.removeprefix(f"vm {name}: ") for line in result.own
                 if line.startswith(f"vm {name}: ") and "overflow interrupts" in line]

@@ -5,17 +5,9 @@ import pytest
 
 import bare_guests
 import harness
+from lives import WARDEN_LINES, ends_of
 
 BUSY = "kind=busy ticks=4000000000"
-LINES = ["stopped", "starts again"] * 3 + ["stopped"]
-
-
-def told(result, name):
-    """Tally's lines about a VM, but for those at boot, registers and exits."""
-    lines = [line.removeprefix(f"vm {name}: ") for line in result.own
-             if line.startswith(f"vm {name}: ")]
-    return [line for line in lines if line in ("stopped", "starts again", "ended")
-            or line.startswith(("failed", "stays off"))]
 
 
 def test_control(tmp_path):
@@ -25,9 +17,9 @@ def test_control(tmp_path):
         status=harness.INTERRUPTED, until="vm alpha: ended",
         own={"alpha": 'controls = "beta";'})
     assert result.vm("alpha") == ["warden: ends, 68 checks, 0 failed"], str(result)
-    assert told(result, "alpha") == ["ended"]
-    assert told(result, "beta") == LINES
-    assert told(result, "gamma") == []
+    assert ends_of(result, "alpha") == ["ended"]
+    assert ends_of(result, "beta") == WARDEN_LINES
+    assert ends_of(result, "gamma") == []
     assert result.vm("beta") == ["busy: begins"] * 4
     assert result.vm("gamma") == ["busy: begins"]
 
@@ -42,9 +34,9 @@ def test_on_another_hart(tmp_path, chip):
         options=["--harts", 2, "--aia", chip],
         own={"alpha": 'controls = "beta"; ' + hart(1), "beta": hart(0), "gamma": hart(0)})
     assert result.vm("alpha") == ["warden: ends, 64 checks, 0 failed"], str(result)
-    assert told(result, "alpha") == ["ended"]
-    assert told(result, "beta") == LINES
-    assert told(result, "gamma") == []
+    assert ends_of(result, "alpha") == ["ended"]
+    assert ends_of(result, "beta") == WARDEN_LINES
+    assert ends_of(result, "gamma") == []
     assert result.vm("beta") == ["busy: begins"] * 4
     assert result.vm("gamma") == ["busy: begins"]
 

@@ -10,10 +10,9 @@ import pytest
 import bare_guests
 import harness
 import hosts
-from hosts import CHIPS
+from hosts import CHIPS, CLOCK
 from measured import EXPECTED, MEASURE
 
-CLOCK = 'devices { clock { host = "/soc/rtc@101000"; dma = "none"; }; };'
 ALARMS = 300
 DONE = (f"alarm: 0 before the first, {ALARMS} alarms, {ALARMS} interrupts, 0 early, "
         "0 too many or few, 0 claims of nothing, 0 of others")

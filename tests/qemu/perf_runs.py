@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""tools/perf-vms beside a machine that runs: observations and their values."""
+
+import subprocess
+
+import harness
+
+TOOL = harness.ROOT / "tools/perf-vms"
+QUIET_NS = 30_000_000  # longer than the guest's work in the other mode, in turns with its neighbour
+
+
+def tool_of(run):
+    """The words of perf-vms for that machine, which may take its time to answer."""
+    return [TOOL, "--socket", run.path, "--timeout", str(harness.GUARD)]
+
+
+def quiet(machine, number):
+    """What has been counted, once it has stood still for a while: the guest waits again."""
+    since = None
+    while True:
+        (line,) = [line for line in machine.objects("observed") if line["observation"] == number]
+        assert line["ended"] is None
+        if since is None or since["value"] != line["value"]:
+            since = line
+        elif line["at_ns"] - since["at_ns"] > QUIET_NS:
+            return line
+
+
+def begin(machine, vm, event):
+    """A new observation's line."""
+    (line,) = machine.objects(f"observe {vm} {event}")
+    assert line["ended"] is None, line
+    return line
+
+
+def perf_vms(run, *words, status=0):
+    """Lines of its output and of complaint."""
+    done = subprocess.run([*tool_of(run), *words], capture_output=True, text=True,
+                          check=False, timeout=harness.GUARD)
+    assert done.returncode == status, done
+    return done.stdout.splitlines(), done.stderr.splitlines()

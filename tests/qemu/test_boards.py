@@ -10,7 +10,7 @@ import bare_guests
 import harness
 import hosts
 from measured import EXPECTED, MEASURE
-from memory_at import reserved
+from memory_at import KEPT, reserved
 from vm_check import check
 
 CPUS = "/cpus/cpu@"

@@ -16,7 +16,6 @@ import bare_guests
 import harness
 import ledger
 from moving import ROAM
-import plain
 from platforms import vector_cpu
 
 GUESTS = {"alpha": "kind=smp rounds=1", "beta": "kind=pmuloop", "gamma": "kind=control vector=1"}

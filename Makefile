@@ -211,7 +211,7 @@ test-qemu: all guests
 # Would these notice a defect of the hart's own state? HOSTILE_MUTANTS='--only registers'
 .PHONY: hostile-mutants
 hostile-mutants: all guests
-	$(Q)tests/qemu/hostile_mutants.py $(HOSTILE_MUTANTS) $(B)/mutants/hostile
+	$(Q)tests/qemu/life/hostile_mutants.py $(HOSTILE_MUTANTS) $(B)/mutants/hostile
 
 # Everything longer than that, in parts that are left out once they passed: PART='fuzz debug/2'.
 PART ?=

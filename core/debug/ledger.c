@@ -12,7 +12,7 @@
 #include "core/vm/vcpu.h"
 #include "core/vm/vcpu_registers.h"
 
-/* As tests/qemu/ledger.py reads it. */
+/* As tests/qemu/lib/ledger.py reads it. */
 struct entry {
 	uint64_t number; /* in the order of all harts */
 	uint64_t time;

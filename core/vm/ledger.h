@@ -2,7 +2,7 @@
 /*
  * The ledger of `make DEBUG=1`: who had which hardware counter, the FP and vector registers, and
  * the VMID of each hart, from when to when. Each entry goes to a file of the host's at once, so
- * none is lost (`tools/run --ledger`). tests/qemu/ledger.py has the rules, and checks them.
+ * none is lost (`tools/run --ledger`). tests/qemu/lib/ledger.py has the rules, and checks them.
  */
 #ifndef CORE_VM_LEDGER_H
 #define CORE_VM_LEDGER_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pace FOLDER UIO MESSAGES: the other side of guests/bare/pace.c, on Linux. FOLDER is that of the
- * bell's PCI function below /sys/bus/pci/devices, which uio_pci_generic serves as UIO. Each message
- * that comes is checked, and answered by one.
+ * pace FOLDER UIO MESSAGES: the other side of guests/bare/io/pace.c, on Linux. FOLDER is that of
+ * the bell's PCI function below /sys/bus/pci/devices, which uio_pci_generic serves as UIO. Each
+ * message that comes is checked, and answered by one.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=dash
-# A test of a Linux guest (see init): answers pace.messages= messages of guests/bare/pace.c, through
-# the bell that uio_pci_generic serves.
+# A test of a Linux guest (see init): answers pace.messages= messages of guests/bare/io/pace.c,
+# through the bell that uio_pci_generic serves.
 while read -r module; do
 	insmod "/modules/$module.ko" || exit 1
 done </modules/order

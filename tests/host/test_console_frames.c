@@ -207,7 +207,7 @@ static unsigned int listen(const char *s)
 	return own;
 }
 
-/* For another reader, tests/qemu/test_frames.py, which names a folder. */
+/* For another reader, tests/qemu/operator/test_frames.py, which names a folder. */
 static void keep(const char *name, const char *bytes, size_t n)
 {
 	const char *folder = getenv("TALLY_FRAMES");

@@ -7,9 +7,13 @@ import io
 import os
 from pathlib import Path
 import subprocess
+import sys
 
 import pexpect
 import pytest
+
+# Helper modules, for tests of all folders.
+sys.path.insert(0, str(Path(__file__).parent / "lib"))
 
 import bare_guests
 import browser
@@ -154,7 +158,8 @@ def two_functions(tmp_path_factory):
     program = tmp_path_factory.mktemp("program") / "two_functions"
     subprocess.run([os.environ.get("CROSS_COMPILE", "riscv64-linux-gnu-") + "gcc", "-static",
                     "-nostdlib", "-no-pie", "-Wl,--build-id=none",
-                    harness.ROOT / "tests/qemu/two_functions.S", "-o", program], check=True)
+                    harness.ROOT / "tests/qemu/programs/two_functions.S", "-o", program],
+                    check=True)
     return program
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a neighbour can do without a pause (guests/bare/tempest.c), by name."""
+"""What a neighbour can do without a pause (guests/bare/hostile/tempest.c), by name."""
 
 # {name: (what it does, how many gusts a victim waits for: they take long)}
 STORMS = {

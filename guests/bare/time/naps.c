@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All vcpus sleep again and again until their timers, `nap=` ticks and 7 more for each vcpu, so
+ * they wake one by one and together. nap=0: they compute. The last vcpu has the guest's device
+ * interrupts `wires=`, a mask, enabled at its PLIC. Ends after `ticks=`.
+ */
+#include "guests/bare/vcpu/smp.h"
+
+#define PLIC         0x0c000000UL
+#define PRIORITY(s)  (*(volatile uint32_t *)(PLIC + 4UL * (s)))
+#define ENABLE(vcpu) (*(volatile uint32_t *)(PLIC + 0x2000UL + 0x80UL * (vcpu)))
+#define STEP         7U /* ticks */
+
+static void enable_wires(uint64_t vcpu)
+{
+	for (uint32_t source = 1; source < 32; source++)
+		PRIORITY(source) = 1;
+	ENABLE(vcpu) = (uint32_t)bootarg_num("wires", 0);
+}
+
+static void nap(uint64_t hartid, struct smp_vcpu *self)
+{
+	uint64_t ticks = bootarg_num("nap", 0);
+
+	(void)self;
+	csr_write(sie, IRQ_TIMER);
+	while (hartid || !time_is_up()) {
+		if (!ticks)
+			continue;
+		sbi_call(SBI_EXT_TIME, SBI_TIME_SET_TIMER, csr_read(time) + ticks + STEP * hartid,
+		         0, 0, 0, 0, 0);
+		__asm__ volatile("wfi");
+	}
+}
+
+int naps(uint64_t hartid)
+{
+	uint64_t n = smp_count();
+	int bad = 0;
+
+	for (uint64_t i = 1; i < n; i++)
+		bad += smp_start(i, nap) != 0;
+	if (bootarg("wires"))
+		enable_wires(n - 1);
+	nap(hartid, NULL);
+	print("naps: ends, %u vcpus\n", n);
+	return bad;
+}

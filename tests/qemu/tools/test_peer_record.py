@@ -129,7 +129,7 @@ def session(folder, version, machine=True):
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir",
          folder, "-p", "conftest", test], cwd=folder, capture_output=True, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": str(harness.ROOT / "tests/qemu/lib"),
+        env={**os.environ, "PYTHONPATH": str(harness.ROOT / "tests/qemu"),
              "PYTHONDONTWRITEBYTECODE": "1"})
     return done.returncode, done.stdout
 

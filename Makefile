@@ -7,8 +7,8 @@ HOSTCC        ?= cc
 PYTHON        := /usr/bin/python3
 DTC           ?= dtc
 B             := build
-# Where the microvisor goes. DEBUG=1 makes one that checks its invariants (core/vm/check.h), beside
-# it.
+# Where the microvisor goes. DEBUG=1 makes one that checks its invariants (core/hart/check.h),
+# beside it.
 # Where RAM begins, if not at 0x80000000: Tally is built for one address.
 BOARD_RAM     ?=
 OUT           := $(B)$(if $(BOARD_RAM),/board-$(BOARD_RAM))$(if $(DEBUG),/debug)
@@ -77,26 +77,27 @@ $(OUT)/obj/vpmu/%.c.o: TARGET_CFLAGS += -fstack-protector
 # What runs at boot, or from life to life of a VM, is small rather than quick. The
 # compiler keeps this with each function, so it holds beyond LTO. tools/footprint shows what it is
 # worth, tools/bench-calls and tools/bench-switch that no guest pays for it.
-COLD := $(filter-out core/config/fdt_walk.c core/config/dt_path.c,\
-		$(wildcard core/boot/*.c core/config/*.c core/debug/*.c)) \
+COLD := $(filter-out core/host/fdt_walk.c core/host/dt_path.c,\
+		$(wildcard $(addsuffix /*.c,core/boot core/debug core/host core/life core/tree))) \
 	core/panic.c $(addprefix core/lib/,event_names.c numbers.c sbi_names.c words.c) \
 	core/console/console_keys.c $(wildcard core/operator/prompt*.c) \
-	$(addprefix arch/riscv/,ad_trial.c device_reset.c fw_events.c gstage.c hpm_exact.c \
-		hpm_flag_trials.c hpm_probe.c hpm_raw.c hpm_selfcheck.c hpm_table.c hs_map.c \
-		iommu.c iommu_queue.c iommu_try.c isa.c isa_trial.c pci.c pci_access.c \
-		pci_reset.c quirks.c touch.c) \
-	$(addprefix core/vm/,account.c account_class.c bell_pci.c budget_hart.c dma.c \
-		dma_faults.c dma_tell.c functions.c guest_dt.c hart_kind.c heart.c \
-		hs_faults.c last_words.c long_call.c observe.c observe_request.c seed.c \
-		stays.c vcpu_move.c vm_command.c vm_life.c vm_load.c vm_overflow.c \
-		vm_pmu_policy.c vm_quiet.c vm_tell.c vpci.c)
+	$(addprefix arch/riscv/counters/,ad_trial.c fw_events.c hpm_exact.c hpm_flag_trials.c \
+		hpm_probe.c hpm_raw.c hpm_selfcheck.c hpm_table.c quirk_counters.c) \
+	$(addprefix arch/riscv/devices/,device_reset.c iommu.c iommu_queue.c iommu_try.c pci.c \
+		pci_access.c pci_reset.c) \
+	$(addprefix arch/riscv/hart/,gstage.c hs_map.c isa.c isa_trial.c quirks.c touch.c) \
+	core/hart/hart_kind.c $(addprefix core/dispatch/,account_class.c hs_faults.c) \
+	$(addprefix core/io/,bell_pci.c dma.c dma_faults.c dma_tell.c functions.c vm_quiet.c vpci.c) \
+	$(addprefix core/pmu/,budget_hart.c vm_overflow.c vm_pmu_policy.c) core/sched/vcpu_move.c \
+	core/vcpu/long_call.c core/vcpu/vm_command.c \
+	$(addprefix core/watch/,account.c observe.c observe_request.c stays.c)
 $(COLD:%=$(OUT)/obj/%.o): TARGET_CFLAGS += -Os
 
 # No other build has these.
 DEBUG_SRC := $(sort $(wildcard arch/riscv/debug/*.S core/debug/*.c))
-TALLY_SRC := $(sort $(wildcard arch/riscv/*.S)) \
-	$(filter-out arch/riscv/asm_offsets.c $(DEBUG_SRC),$(sort $(wildcard arch/riscv/*.c \
-		core/*.c core/*/*.c vpmu/*.c))) $(if $(DEBUG),$(DEBUG_SRC))
+TALLY_SRC := $(sort $(wildcard arch/riscv/hart/*.S)) \
+	$(filter-out arch/riscv/hart/asm_offsets.c $(DEBUG_SRC),$(sort $(wildcard \
+		arch/riscv/*/*.c core/*.c core/*/*.c vpmu/*.c))) $(if $(DEBUG),$(DEBUG_SRC))
 TALLY_OBJ := $(TALLY_SRC:%=$(OUT)/obj/%.o)
 OFFSETS   := $(OUT)/gen/asm_offsets.h
 
@@ -119,30 +120,30 @@ $(OUT)/obj/%.S.o: %.S $(OFFSETS) Makefile | setup
 	$(Q)$(CROSS_COMPILE)gcc $(TARGET_FLAGS) -MMD -MP -c $< -o $@
 
 # Offsets of C structures for assembly: asm_offsets.c emits lines `->NAME VALUE`.
-$(OFFSETS): arch/riscv/asm_offsets.c | setup $(B)/guest/fdt.stamp
+$(OFFSETS): arch/riscv/hart/asm_offsets.c | setup $(B)/guest/fdt.stamp
 	@mkdir -p $(@D)
 	@echo "  GEN     $@"
-	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) -MMD -MP -MT $@ -MF $(OUT)/gen/asm_offsets.d \
+	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) -MMD -MP -MT $@ -MF $(OUT)/gen/asm_offsets.h.d \
 		-S $< -o $(OUT)/gen/asm_offsets.s
 	$(Q){ echo "/* Generated from $<. */"; \
 		sed -En 's/^.*->([A-Za-z_][A-Za-z0-9_]*) [$$#]*(-?[0-9]+).*/#define \1 \2/p' \
 		$(OUT)/gen/asm_offsets.s; } > $@
 
-# libfdt, but for what core/config/fdt_walk.c does in its place.
+# libfdt, but for what core/host/fdt_walk.c does in its place.
 FDT_OWN := fdt_offset_ptr fdt_next_tag fdt_getprop fdt_getprop_namelen
 $(OUT)/obj/libfdt.a: Makefile | setup $(B)/guest/fdt.stamp
 	@mkdir -p $(@D)
 	@echo "  WEAKEN  $@"
 	$(Q)$(CROSS_COMPILE)objcopy $(FDT_OWN:%=--weaken-symbol=%) $(B)/guest/libfdt.a $@
 
-$(OUT)/tally.elf: $(TALLY_OBJ) arch/riscv/link.ld tools/check-elf tools/check-stack \
+$(OUT)/tally.elf: $(TALLY_OBJ) arch/riscv/hart/link.ld tools/check-elf tools/check-stack \
 		tools/stacks.toml $(OUT)/obj/libfdt.a
 	@echo "  LD      $@"
 	@rm -f $(OUT)/tally.elf.*.ci
 	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) $(LTO) -static -nostdlib -nostartfiles -no-pie \
 		-Wl,--fatal-warnings -Wl,--build-id=none \
 		-Wl,-Map=$(OUT)/tally.map -Wl,--defsym=board_ram=$(or $(BOARD_RAM),0x80000000) \
-		-T arch/riscv/link.ld $(TALLY_OBJ) $(OUT)/obj/libfdt.a \
+		-T arch/riscv/hart/link.ld $(TALLY_OBJ) $(OUT)/obj/libfdt.a \
 		-fcallgraph-info=su -o $@
 	$(Q)mv -f $(OUT)/tally.elf.*.ci $(OUT)/tally.ci
 	$(Q)tools/check-elf $(CROSS_COMPILE) $@
@@ -152,7 +153,7 @@ $(OUT)/tally.bin: $(OUT)/tally.elf
 	@echo "  BIN     $@"
 	$(Q)$(CROSS_COMPILE)objcopy -O binary $< $@
 
--include $(TALLY_OBJ:.o=.d) $(OUT)/gen/asm_offsets.d
+-include $(TALLY_OBJ:.o=.d) $(OUT)/gen/asm_offsets.h.d
 -include $(wildcard guests/*/guest.mk)
 -include tools/vm-check.mk
 -include tests/spike/spike.mk tests/firmware/firmware.mk
@@ -283,7 +284,7 @@ check: setup $(B)/guest/fdt.stamp check-clang
 	$(Q)tools/check
 
 # A second compiler reads every C file of the microvisor with the flags that it is built with.
-TARGET_C := $(filter %.c,$(TALLY_SRC)) arch/riscv/asm_offsets.c
+TARGET_C := $(filter %.c,$(TALLY_SRC)) arch/riscv/hart/asm_offsets.c
 check-clang: $(OFFSETS)
 	$(Q)for file in $(TARGET_C) $(filter %.c,$(DEBUG_SRC)); do \
 		case $$file in core/debug/*) define=-DTALLY_DEBUG;; *) define=;; esac; \

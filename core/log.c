@@ -4,8 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "arch/riscv/hart/spinlock.h"
 #include "core/lib/printf.h"
-#include "core/lib/spinlock.h"
 
 static struct spinlock lock;
 static struct uart uart;

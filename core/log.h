@@ -3,7 +3,7 @@
 #ifndef CORE_LOG_H
 #define CORE_LOG_H
 
-#include "arch/riscv/uart.h"
+#include "arch/riscv/devices/uart.h"
 #include "core/lib/types.h"
 
 /* Sets the host's UART. uart_base 0 means that there is none; then output goes through the

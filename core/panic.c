@@ -2,12 +2,12 @@
 #include <stdarg.h>
 #include <stdatomic.h>
 
-#include "arch/riscv/csr.h"
-#include "arch/riscv/fence.h"
-#include "arch/riscv/sbi.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/fence.h"
+#include "arch/riscv/hart/sbi.h"
+#include "core/lib/printf.h"
 #include "core/log.h"
 #include "core/panic.h"
-#include "core/lib/printf.h"
 
 /* Instructions, at least, that a firmware gets that answers success and switches off later. */
 #define PATIENCE 100000000U

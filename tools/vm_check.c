@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/config/host_cpus.h"
-#include "core/config/host_memory.h"
-#include "core/config/vm_config.h"
-#include "core/config/vm_memory.h"
-#include "core/config/vm_refusals.h"
-#include "core/vm/budget_hart.h"
+#include "core/host/host_cpus.h"
+#include "core/host/host_memory.h"
+#include "core/host/vm_config.h"
+#include "core/pmu/budget_hart.h"
+#include "core/tree/vm_memory.h"
+#include "core/tree/vm_refusals.h"
 #include "tools/vm_check_harts.h"
 #include "tools/vm_check_host.h"
 #include "tools/vm_check_memory.h"

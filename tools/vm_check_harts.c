@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Boot compares more, since it has tried the harts (core/vm/hart_kind.c): their counters and
+/* Boot compares more, since it has tried the harts (core/hart/hart_kind.c): their counters and
  * events. The tree shows extensions, and the sizes of blocks. */
 #include "tools/vm_check_harts.h"
 
@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "arch/riscv/isa.h"
-#include "core/config/host_cpus.h"
+#include "arch/riscv/hart/isa.h"
+#include "core/host/host_cpus.h"
 #include "tools/vm_check_host.h"
 
 enum use { USED, DISABLED, WITHOUT_H, NOT_NAMED, TOO_MANY };

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arch/riscv/isa.h"
-#include "core/config/host_tree.h"
+#include "arch/riscv/hart/isa.h"
+#include "core/host/host_tree.h"
 
 static const char *const dma_names[] = {
     [VM_DMA_NONE] = "none",

@@ -5,13 +5,13 @@
 
 #include <stddef.h>
 
-#include "core/config/host_cpus.h"
-#include "core/config/vm_config.h"
+#include "core/host/host_cpus.h"
+#include "core/host/vm_config.h"
 
 /* A hart as its node says. */
 struct host_hart {
 	uint64_t id;
-	uint64_t isa;                    /* extensions, as in arch/riscv/isa.h */
+	uint64_t isa;                    /* extensions, as in arch/riscv/hart/isa.h */
 	uint32_t zicbom, zicboz, zicbop; /* sizes of blocks in bytes; 0: none is given */
 	bool disabled;
 };
@@ -32,8 +32,8 @@ bool host_hart_next(struct host_cpu *cpu, struct host_hart *hart);
 /* The harts of a host's tree that can run guests, by ascending ids. None: it is empty. */
 struct vm_harts host_harts(const void *tree);
 
-/* Returns a hart's extensions, as in arch/riscv/isa.h. 0: the tree has no such hart that can run
- * guests. */
+/* Returns a hart's extensions, as in arch/riscv/hart/isa.h. 0: the tree has no such hart that can
+ * run guests. */
 uint64_t host_isa(const void *tree, uint32_t hartid);
 
 /* Prints a VM's devices as lines, or as JSON's array. tree is the host's, or NULL. */

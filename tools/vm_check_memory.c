@@ -5,9 +5,9 @@
 #include <libfdt.h>
 #include <stdio.h>
 
-#include "core/config/host_memory.h"
-#include "core/config/host_reserved.h"
-#include "core/config/vm_memory.h"
+#include "core/host/host_memory.h"
+#include "core/host/host_reserved.h"
+#include "core/tree/vm_memory.h"
 
 /* Where loaders put Tally, from the start of RAM; its size does not matter. */
 #define IMAGE_AT UINT64_C(0x200000)

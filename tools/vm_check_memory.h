@@ -3,7 +3,7 @@
 #ifndef TOOLS_VM_CHECK_MEMORY_H
 #define TOOLS_VM_CHECK_MEMORY_H
 
-#include "core/config/vm_config.h"
+#include "core/host/vm_config.h"
 
 /* RAM in one piece, with Tally at its start. */
 struct vm_ram one_bank(uint64_t base, uint64_t size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rules are the hypervisor's own, core/vm/vm_overflow.c. It is given harts that have what the
+ * The rules are the hypervisor's own, core/pmu/vm_overflow.c. It is given harts that have what the
  * host's tree shows, once with good results of the trials at boot, and once with each bad one.
  */
 #include "tools/vm_check_pmu.h"
@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arch/riscv/isa.h"
-#include "arch/riscv/quirks.h"
+#include "arch/riscv/hart/isa.h"
+#include "arch/riscv/hart/quirks.h"
 #include "core/lib/text.h"
 #include "core/log.h"
-#include "core/vm/budget_hart.h"
-#include "core/vm/vm_overflow.h"
-#include "core/vm/vm_pmu_policy.h"
+#include "core/pmu/budget_hart.h"
+#include "core/pmu/vm_overflow.h"
+#include "core/pmu/vm_pmu_policy.h"
 #include "tools/vm_check_host.h"
 
 #define MOST_LINES 8U

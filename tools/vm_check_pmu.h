@@ -3,7 +3,7 @@
 #ifndef TOOLS_VM_CHECK_PMU_H
 #define TOOLS_VM_CHECK_PMU_H
 
-#include "core/config/vm_config.h"
+#include "core/host/vm_config.h"
 
 /* Returns the hardware counters that the host's tree names, and those that each hart has; 0: it
  * names none. */

@@ -3,7 +3,7 @@
 #ifndef TOOLS_VM_CHECK_SCHEDULE_H
 #define TOOLS_VM_CHECK_SCHEDULE_H
 
-#include "core/config/vm_config.h"
+#include "core/host/vm_config.h"
 
 /* A table of the hart's time for each schedule, and which windows begin late. */
 void print_schedules(const struct vm_tree *tree);

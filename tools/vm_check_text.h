@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/config/vm_config.h"
+#include "core/host/vm_config.h"
 
 /* Writes bits as "0,2-18", or for JSON, without ranges, as "0,2,3" and so on. Has one buffer. */
 const char *set_list(uint64_t mask, bool ranges);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hardware events and counters, in the terms that the vPMU, its port and the hart's driver
- * (arch/riscv/hpm.h) share.
+ * (arch/riscv/counters/hpm.h) share.
  */
 #ifndef VPMU_HW_EVENT_H
 #define VPMU_HW_EVENT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Everything that the vPMU needs from outside, resolved at link time: by core/vm/vpmu_port.c on a
+ * Everything that the vPMU needs from outside, resolved at link time: by core/pmu/vpmu_port.c on a
  * hart, and on a host by tests/host/fake_port*.c, on a fake hart, in the model test, and by
  * tests/host/vpmu_stub.c, which records requests, in the unit tests.
  *

@@ -3,8 +3,8 @@
 #ifndef CORE_BOOT_BOOT_REPORT_H
 #define CORE_BOOT_BOOT_REPORT_H
 
+#include "core/hart/pcpu.h"
 #include "core/lib/types.h"
-#include "core/vm/pcpu.h"
 
 /* Returns why a hart with this id and these extensions cannot run guests. NULL: it can. */
 const char *hart_unusable(uint64_t hartid, uint64_t isa);

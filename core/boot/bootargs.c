@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "core/boot/debug.h"
+#include "core/hart/platform.h"
 #include "core/lib/text.h"
 #include "core/log.h"
-#include "core/vm/platform.h"
 
 #define TALLY "tally."
 

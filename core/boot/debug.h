@@ -4,7 +4,7 @@
 #ifndef CORE_BOOT_DEBUG_H
 #define CORE_BOOT_DEBUG_H
 
-#include "core/vm/pcpu.h"
+#include "core/hart/pcpu.h"
 
 #ifdef TALLY_DEBUG
 /* Takes a word of Tally's command line, of n bytes. Returns false if it is not one of these

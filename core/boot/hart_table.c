@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/boot/hart_table.h"
 
-#include "arch/riscv/quirks.h"
+#include "arch/riscv/hart/quirks.h"
 #include "core/lib/event_names.h"
 #include "core/lib/text.h"
 #include "core/lib/words.h"

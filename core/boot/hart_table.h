@@ -3,7 +3,7 @@
 #ifndef CORE_BOOT_HART_TABLE_H
 #define CORE_BOOT_HART_TABLE_H
 
-#include "core/vm/pcpu.h"
+#include "core/hart/pcpu.h"
 
 /* For vm_limits.contradicts, of the hart with this index. The text is valid until the next call. */
 const char *hart_contradicts(uint32_t hart);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "arch/riscv/isa.h"
+#include "arch/riscv/hart/isa.h"
 #include "core/boot/boot_report.h"
 #include "core/boot/harts.h"
-#include "core/config/host_cpus.h"
-#include "core/config/vm_config.h"
+#include "core/hart/platform.h"
+#include "core/host/host_cpus.h"
+#include "core/host/vm_config.h"
 #include "core/log.h"
 #include "core/panic.h"
-#include "core/vm/platform.h"
 
 const char *hart_unusable(uint64_t hartid, uint64_t isa)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/boot/harts.h"
 
-#include "arch/riscv/csr.h"
-#include "arch/riscv/fence.h"
-#include "arch/riscv/hpm_exact.h"
-#include "arch/riscv/sbi.h"
+#include "arch/riscv/counters/hpm_exact.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/fence.h"
+#include "arch/riscv/hart/sbi.h"
 #include "core/boot/boot_report.h"
+#include "core/hart/pcpu.h"
+#include "core/hart/platform.h"
 #include "core/log.h"
 #include "core/panic.h"
-#include "core/vm/pcpu.h"
-#include "core/vm/platform.h"
-#include "core/vm/sched_parts.h"
+#include "core/sched/sched_parts.h"
 
 /* Seconds that each hart may take to start, and to probe its counters. */
 #define TO_COME  1U

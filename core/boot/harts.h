@@ -3,8 +3,8 @@
 #ifndef CORE_BOOT_HARTS_H
 #define CORE_BOOT_HARTS_H
 
+#include "core/hart/pcpu.h"
 #include "core/lib/types.h"
-#include "core/vm/pcpu.h"
 
 /*
  * Starts the harts that can run guests one after the other, `most` of them with the boot hart,

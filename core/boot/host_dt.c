@@ -3,17 +3,17 @@
 
 #include <libfdt.h>
 
-#include "arch/riscv/csr.h"
-#include "arch/riscv/isa.h"
-#include "core/boot/bootargs.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/isa.h"
 #include "core/boot/boot_report.h"
-#include "core/config/dt_path.h"
-#include "core/config/host_cpus.h"
-#include "core/config/host_memory.h"
-#include "core/config/host_tree.h"
+#include "core/boot/bootargs.h"
+#include "core/hart/platform.h"
+#include "core/host/dt_path.h"
+#include "core/host/host_cpus.h"
+#include "core/host/host_memory.h"
+#include "core/host/host_tree.h"
+#include "core/life/seed.h"
 #include "core/panic.h"
-#include "core/vm/platform.h"
-#include "core/vm/seed.h"
 #include <string.h>
 
 struct platform platform;

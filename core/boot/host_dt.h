@@ -2,7 +2,7 @@
 #ifndef CORE_BOOT_HOST_DT_H
 #define CORE_BOOT_HOST_DT_H
 
-#include "core/config/vm_config.h"
+#include "core/host/vm_config.h"
 #include "core/lib/types.h"
 
 /*

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/boot/hs_memory.h"
 
-#include "arch/riscv/fence.h"
-#include "arch/riscv/hs_map.h"
+#include "arch/riscv/hart/fence.h"
+#include "arch/riscv/hart/hs_map.h"
 #include "core/boot/page_alloc.h"
+#include "core/hart/platform.h"
 #include "core/log.h"
 #include "core/panic.h"
-#include "core/vm/platform.h"
 
 extern char _image_start[], _rodata_start[], _data_start[], _stacks_start[];
 

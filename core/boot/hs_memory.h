@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What HS may do with which memory (arch/riscv/hs_map.h). docs/design.md has the list. */
+/* What HS may do with which memory (arch/riscv/hart/hs_map.h). docs/design.md has the list. */
 #ifndef CORE_BOOT_HS_MEMORY_H
 #define CORE_BOOT_HS_MEMORY_H
 
-#include "core/config/vm_config.h"
-#include "core/vm/pcpu.h"
+#include "core/hart/pcpu.h"
+#include "core/host/vm_config.h"
 
 /* Makes the map, from platform and the image. Boot hart only, after page_alloc_init() and before
  * the other harts start. */

@@ -3,18 +3,18 @@
 
 #include <libfdt.h>
 
-#include "arch/riscv/csr.h"
-#include "arch/riscv/pci_reset.h"
+#include "arch/riscv/devices/pci_reset.h"
+#include "arch/riscv/hart/csr.h"
 #include "core/boot/hs_memory.h"
 #include "core/boot/pci_place.h"
-#include "core/config/pci_acts.h"
-#include "core/config/vm_memory.h"
+#include "core/hart/platform.h"
+#include "core/host/pci_acts.h"
+#include "core/io/dma.h"
+#include "core/io/functions.h"
 #include "core/lib/text.h"
 #include "core/log.h"
-#include "core/vm/dma.h"
-#include "core/vm/functions.h"
-#include "core/vm/platform.h"
-#include "core/vm/vm.h"
+#include "core/tree/vm_memory.h"
+#include "core/vcpu/vm.h"
 
 #define CLASS_HOST_BRIDGE 0x0600U
 #define CLASS_IOMMU       0x0806U

@@ -3,7 +3,7 @@
 #ifndef CORE_BOOT_PCI_ASSIGN_H
 #define CORE_BOOT_PCI_ASSIGN_H
 
-#include "core/config/vm_config.h"
+#include "core/host/vm_config.h"
 
 /*
  * If the tree names functions: turns off all of the host's bus, whoever has left them on, and finds

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/boot/pci_place.h"
 
-#include "core/config/vm_memory.h"
+#include "core/tree/vm_memory.h"
 
 #define BAR_MAX GIB(1) /* bytes; larger ones would take too many tables */
 

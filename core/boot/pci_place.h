@@ -4,9 +4,9 @@
 #ifndef CORE_BOOT_PCI_PLACE_H
 #define CORE_BOOT_PCI_PLACE_H
 
-#include "arch/riscv/pci.h"
-#include "core/config/host_bridge.h"
-#include "core/config/vm_config.h"
+#include "arch/riscv/devices/pci.h"
+#include "core/host/host_bridge.h"
+#include "core/host/vm_config.h"
 
 /* The windows, and where the free part of each begins. */
 struct pci_room {

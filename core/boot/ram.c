@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/boot/ram.h"
 
-#include "arch/riscv/touch.h"
+#include "arch/riscv/hart/touch.h"
 #include "core/boot/boot_report.h"
-#include "core/config/host_memory.h"
-#include "core/config/vm_memory.h"
+#include "core/hart/platform.h"
+#include "core/host/host_memory.h"
 #include "core/lib/text.h"
 #include "core/log.h"
 #include "core/panic.h"
-#include "core/vm/platform.h"
+#include "core/tree/vm_memory.h"
 
 /* Tries both ends of a step. *lost is the one that HS does not reach. */
 static bool reaches_step(uint64_t at, uint64_t *lost)

@@ -3,7 +3,7 @@
 #ifndef CORE_BOOT_RAM_H
 #define CORE_BOOT_RAM_H
 
-#include "core/config/vm_config.h"
+#include "core/host/vm_config.h"
 #include "core/lib/types.h"
 
 /*

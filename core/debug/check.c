@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/vm/check.h"
+#include "core/hart/check.h"
 
-#include "arch/riscv/trap.h"
+#include "arch/riscv/hart/trap.h"
 #include "core/debug/words.h"
-#include "core/vm/ledger.h"
-#include "core/vm/vcpu.h"
-#include "core/vm/vm.h"
+#include "core/vcpu/ledger.h"
+#include "core/vcpu/vcpu.h"
+#include "core/vcpu/vm.h"
 #include "vpmu/bits.h"
 
 _Noreturn void check_failed(const char *condition, const char *file, int line)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/vm/ledger.h"
+#include "core/vcpu/ledger.h"
 
 #include <stdatomic.h>
 
-#include "arch/riscv/csr.h"
-#include "arch/riscv/fence.h"
 #include "arch/riscv/debug/semihosting.h"
-#include "arch/riscv/trap.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/fence.h"
+#include "arch/riscv/hart/trap.h"
 #include "core/debug/words.h"
 #include "core/panic.h"
-#include "core/vm/vcpu.h"
-#include "core/vm/vcpu_registers.h"
+#include "core/vcpu/vcpu.h"
+#include "core/vcpu/vcpu_registers.h"
 
 /* As tests/qemu/lib/ledger.py reads it. */
 struct entry {

@@ -5,9 +5,9 @@
 #include "core/boot/debug.h"
 #include "core/boot/hs_memory.h"
 #include "core/debug/words.h"
+#include "core/hart/platform.h"
 #include "core/panic.h"
-#include "core/vm/platform.h"
-#include "core/vm/vcpu.h"
+#include "core/vcpu/vcpu.h"
 
 static const uint32_t constant = 1;
 static uint32_t data[] = {0x00008067}; /* ret */

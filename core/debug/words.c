@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "arch/riscv/hpm_silent.h"
+#include "arch/riscv/counters/hpm_silent.h"
 #include "core/boot/bootargs.h"
 #include "core/boot/debug.h"
 #include "core/log.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of SBI extensions and functions, as in the specification. */
-#include "arch/riscv/sbi_spec.h"
+#include "arch/riscv/hart/sbi_spec.h"
 #include "core/lib/words.h"
 #include "vpmu/sbi_pmu.h"
 

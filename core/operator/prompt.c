@@ -7,8 +7,8 @@
 #include "core/lib/numbers.h"
 #include "core/lib/printf.h"
 #include "core/operator/terminal.h"
-#include "core/vm/terminal_port.h"
-#include "core/vm/vcpu_move.h"
+#include "core/sched/vcpu_move.h"
+#include "core/vcpu/terminal_port.h"
 
 static prompt_fn life, move, power_off, frames, help;
 

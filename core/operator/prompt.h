@@ -11,10 +11,10 @@
 #define CORE_OPERATOR_PROMPT_H
 
 #include "core/console/console.h"
+#include "core/hart/platform.h"
 #include "core/lib/text.h"
-#include "core/vm/platform.h"
-#include "core/vm/trace_entry.h"
-#include "core/vm/vm.h"
+#include "core/vcpu/trace_entry.h"
+#include "core/vcpu/vm.h"
 
 #define PROMPT_LINE_BYTES 640U
 #define PROMPT_MOST_WORDS 6U

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The prompt's `accounts`: to which exits the instructions in HS of each vcpu went that has an
- * account (core/vm/account.h). Of each vcpu the first line is that of its observer, read in the
+ * account (core/watch/account.h). Of each vcpu the first line is that of its observer, read in the
  * same stay in HS as the rows in the lines behind it, which add up to its value.
  */
+#include "core/dispatch/account_class.h"
+#include "core/dispatch/mmio.h"
 #include "core/lib/words.h"
 #include "core/operator/prompt.h"
-#include "core/vm/account_class.h"
-#include "core/vm/mmio.h"
 
 static const char *const devices[MMIO_DEVICES] = {"nothing", "PLIC", "UART",
                                                   "APLIC",   "PCI",  "bell"};

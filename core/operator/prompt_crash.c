@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The prompt's `crash`: a VM's last words, line by line, while it may run again. */
+#include "core/life/last_words.h"
+#include "core/life/vm_tell.h"
 #include "core/operator/prompt.h"
-#include "core/vm/last_words.h"
-#include "core/vm/vm_tell.h"
 
 #define US_PER_S 1000000U
 /* A line of text has so many bytes of the VM's, each of which may take three. */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The prompt's `observe`, `sample`, `account`, `observed` and `unobserve` count events of VMs
- * without their guests' help (core/vm/observe.h). An observation is one event of one VM, on all its
- * vcpus, and has a number. All vcpus are read at one moment, and told one by one. To begin and to
- * end an observation, the hart of each vcpu is asked in turn.
+ * without their guests' help (core/watch/observe.h). An observation is one event of one VM, on all
+ * its vcpus, and has a number. All vcpus are read at one moment, and told one by one. To begin and
+ * to end an observation, the hart of each vcpu is asked in turn.
  */
 #include <string.h>
 
 #include "core/lib/event_names.h"
 #include "core/lib/numbers.h"
 #include "core/operator/prompt.h"
-#include "core/vm/unwind.h"
+#include "core/vcpu/unwind.h"
 #include "vpmu/tally_events.h"
 
 #define NS_PER_S 1000000000U

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The prompt's `samples`, which a program sends again and again while VMs are sampled: what the
- * rings of all harts had when it came (core/vm/samples.h). A line has the number of the hart and
+ * rings of all harts had when it came (core/watch/samples.h). A line has the number of the hart and
  * words of its ring in base64, the low byte first. A sample may begin in one line and end in the
  * next.
  */
 #include "core/operator/prompt.h"
-#include "core/vm/samples.h"
+#include "core/watch/samples.h"
 
 /* A multiple of three, so that base64 needs no padding. More would be a long stay in HS, since each
  * character is written to the console. */

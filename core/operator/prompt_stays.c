@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The prompt's `stays`, by which a program has each stay in HS noted (core/vm/stays.h). It takes
+ * The prompt's `stays`, by which a program has each stay in HS noted (core/watch/stays.h). It takes
  * them with `samples`. The answer comes when all harts have done it, and says whose vcpus are
  * which.
  */
 #include <string.h>
 
 #include "core/operator/prompt.h"
-#include "core/vm/observe.h"
-#include "core/vm/stays.h"
+#include "core/watch/observe.h"
+#include "core/watch/stays.h"
 
 static void told(struct prompt *p)
 {

@@ -2,10 +2,10 @@
 /* The prompt's `trace`: the last exits, the oldest first. */
 #include <string.h>
 
-#include "arch/riscv/csr.h"
+#include "arch/riscv/hart/csr.h"
 #include "core/lib/words.h"
 #include "core/operator/prompt.h"
-#include "core/vm/trace.h"
+#include "core/watch/trace.h"
 
 /* In a virtual-instruction trap, stval is the instruction. */
 #define IS_CSR(insn) (((insn)&0x7f) == 0x73 && ((insn) >> 12 & 3))

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "arch/riscv/csr.h"
-#include "arch/riscv/uart.h"
+#include "arch/riscv/devices/uart.h"
+#include "arch/riscv/hart/csr.h"
 #include "core/console/console.h"
-#include "core/log.h"
-#include "core/vm/external.h"
-#include "core/vm/pcpu.h"
-#include "core/vm/platform.h"
+#include "core/hart/pcpu.h"
+#include "core/hart/platform.h"
+#include "core/io/external.h"
 #include "core/lib/printf.h"
+#include "core/log.h"
 #include "core/operator/prompt.h"
 #include "core/operator/terminal.h"
-#include "core/vm/terminal_port.h"
-#include "core/vm/vm.h"
+#include "core/vcpu/terminal_port.h"
+#include "core/vcpu/vm.h"
 
 /* One stay in HS passes on at most INPUT_BURST typed bytes, and no further one when the console has
  * printed INPUT_PRINTS bytes. */

@@ -7,7 +7,7 @@
 #ifndef CORE_OPERATOR_TERMINAL_H
 #define CORE_OPERATOR_TERMINAL_H
 
-#include "core/config/vm_config.h"
+#include "core/host/vm_config.h"
 
 /* Sends Tally's own lines through the console. Boot hart only, after log_init(). */
 void terminal_init(void);

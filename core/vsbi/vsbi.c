@@ -2,7 +2,7 @@
 #include <stddef.h>
 
 #include "core/panic.h"
-#include "core/vm/vm.h"
+#include "core/vcpu/vm.h"
 #include "core/vsbi/vsbi.h"
 #include "vpmu/bits.h"
 

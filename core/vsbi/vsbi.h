@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SBI 3.0 served to guests. Each extension is a table of functions (core/vm/vsbi_slot.h), called by
- * the vcpu this_vcpu(). The upper half of a parameter that the specification calls 32 bits wide
+ * SBI 3.0 served to guests. Each extension is a table of functions (core/vcpu/vsbi_slot.h), called
+ * by the vcpu this_vcpu(). The upper half of a parameter that the specification calls 32 bits wide
  * means nothing (section 3): it holds whatever the caller's ABI leaves there.
  */
 #ifndef CORE_VSBI_VSBI_H
 #define CORE_VSBI_VSBI_H
 
-#include "arch/riscv/sbi.h"
-#include "core/vm/vcpu.h"
-#include "core/vm/vsbi_slot.h"
+#include "arch/riscv/hart/sbi.h"
+#include "core/vcpu/vcpu.h"
+#include "core/vcpu/vsbi_slot.h"
 
 /* The functions that there are; the others are NULL. */
 extern const struct vsbi_slot vsbi_base, vsbi_time, vsbi_ipi, vsbi_rfence, vsbi_hsm, vsbi_srst,

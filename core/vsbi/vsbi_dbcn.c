@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SBI 3.0 chapter 12 (DBCN), the debug console. */
-#include "core/vm/guest_mem.h"
+#include "core/vcpu/guest_mem.h"
 #include <string.h>
-#include "core/vm/terminal_port.h"
-#include "core/vm/long_call.h"
-#include "core/vm/vm.h"
+#include "core/vcpu/long_call.h"
+#include "core/vcpu/terminal_port.h"
+#include "core/vcpu/vm.h"
 #include "core/vsbi/vsbi.h"
 
 /* The most bytes in one stay in HS, to keep it short. A write continues in the next stay; a read

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PMU calls of guests that read the hart's scountovf (core/vm/hart_flags.h). */
-#include "arch/riscv/csr.h"
-#include "core/vm/hart_flags.h"
+/* PMU calls of guests that read the hart's scountovf (core/vcpu/hart_flags.h). */
+#include "arch/riscv/hart/csr.h"
+#include "core/vcpu/hart_flags.h"
 #include "core/vsbi/vsbi.h"
 #include "vpmu/shown.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SBI 3.0 chapters 9 (HSM) and 10 (SRST): start and stop of vcpus, and the end of the VM. */
-#include "arch/riscv/csr.h"
-#include "core/vm/guest_mem.h"
-#include "core/vm/sched.h"
-#include "core/vm/vcpu_requests.h"
-#include "core/vm/vm.h"
+#include "arch/riscv/hart/csr.h"
+#include "core/dispatch/vcpu_requests.h"
+#include "core/sched/sched.h"
+#include "core/vcpu/guest_mem.h"
+#include "core/vcpu/vm.h"
 #include "core/vsbi/vsbi.h"
 
 /* Whether a vcpu can start at this address. */

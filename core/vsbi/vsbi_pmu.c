@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* SBI 3.0 chapter 11 (PMU): turns registers into calls of vpmu/. There is no PMU logic here. */
-#include "core/vm/hpm_failures.h"
-#include "core/vm/long_call.h"
-#include "core/vm/vm.h"
-#include "core/vm/vs_interrupts.h"
+#include "core/vcpu/hpm_failures.h"
+#include "core/vcpu/long_call.h"
+#include "core/vcpu/vm.h"
+#include "core/vcpu/vs_interrupts.h"
 #include "core/vsbi/vsbi.h"
 
 /* The vPMU of the calling vcpu. */

@@ -4,10 +4,10 @@
  * instruction. If the vcpu is resident on another hart now, that hart is interrupted and the caller
  * waits. If not, the fence is pending until the vcpu's next time slice.
  */
-#include "arch/riscv/csr.h"
-#include "arch/riscv/fence.h"
-#include "core/vm/vcpu_requests.h"
-#include "core/vm/vm.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/fence.h"
+#include "core/dispatch/vcpu_requests.h"
+#include "core/vcpu/vm.h"
 #include "core/vsbi/vsbi.h"
 
 struct fence {

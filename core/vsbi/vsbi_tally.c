@@ -2,8 +2,8 @@
 /* Tally's own extension (docs/sbi-tally.md), for VMs to which the VM tree gives something of it. */
 #include <string.h>
 
-#include "core/vm/heart.h"
-#include "core/vm/vm.h"
+#include "core/life/heart.h"
+#include "core/vcpu/vm.h"
 #include "core/vsbi/vsbi.h"
 #include "vpmu/bits.h"
 

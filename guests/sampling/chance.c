@@ -253,7 +253,7 @@ static void operation(void)
 	case 4:
 		csr_clear(sie, IRQ_LCOFI);
 		enabled = false;
-		/* Tally must notice it, see core/vm/vs_interrupts.h. */
+		/* Tally must notice it, see core/vcpu/vs_interrupts.h. */
 		if (calls && pending)
 			pmu_stop(0);
 		break;
@@ -266,7 +266,7 @@ static void operation(void)
 		pending = false;
 		break;
 	case 7:
-		/* While it is masked, Tally would not notice it, see core/vm/vs_interrupts.h. */
+		/* While it is masked, Tally would not notice it, see core/vcpu/vs_interrupts.h. */
 		if (random(4) || clean || !enabled)
 			break;
 		csr_set(sip, IRQ_LCOFI);

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "arch/riscv/sbi_spec.h"
+#include "arch/riscv/hart/sbi_spec.h"
 #include "vpmu/sbi_pmu.h"
 
 #define BIT(n) (1UL << (n))

@@ -15,17 +15,17 @@ FUZZ_SRC_vpmu      := $(addprefix tests/fuzz/,fuzz_vpmu.c fuzz_emulated.c) $(EMU
 	$(VPMU_SRC)
 FUZZ_SRC_vpmu_combining := $(addprefix tests/fuzz/,fuzz_vpmu.c fuzz_combining.c) \
 	$(COMBINING_SRC) $(VPMU_SRC)
-FUZZ_SRC_vm_config := $(addprefix tests/fuzz/,fuzz_vm_config.c guest_tree.c) core/vm/guest_dt.c \
-	arch/riscv/isa.c $(VM_TREE_TEST)
-FUZZ_SRC_insn      := tests/fuzz/fuzz_insn.c arch/riscv/insn.c
+FUZZ_SRC_vm_config := $(addprefix tests/fuzz/,fuzz_vm_config.c guest_tree.c) core/life/guest_dt.c \
+	arch/riscv/hart/isa.c $(VM_TREE_TEST)
+FUZZ_SRC_insn      := tests/fuzz/fuzz_insn.c arch/riscv/hart/insn.c
 FUZZ_MUTATOR_vm_config := $(addprefix tests/fuzz/,mutate_fdt.c words_vm_tree.c)
 FUZZ_SRC_host_dt   := tests/fuzz/fuzz_host_dt.c core/boot/bootargs.c core/boot/host_dt.c \
-	core/boot/hart_usable.c core/config/dt_path.c \
-	$(addprefix core/config/,host_cpus.c host_iommu.c host_memory.c host_reserved.c \
-	host_tree.c vm_banks.c vm_memory.c) arch/riscv/isa.c
+	core/boot/hart_usable.c core/host/dt_path.c \
+	$(addprefix core/host/,host_cpus.c host_iommu.c host_memory.c host_reserved.c \
+	host_tree.c vm_banks.c) core/tree/vm_memory.c arch/riscv/hart/isa.c
 FUZZ_MUTATOR_host_dt := $(addprefix tests/fuzz/,mutate_fdt.c words_host_tree.c)
 FUZZ_LIBS_host_dt  := -lfdt
-FUZZ_SRC_devices   := tests/fuzz/fuzz_devices.c core/vm/guest_dt.c $(VM_TREE_TEST)
+FUZZ_SRC_devices   := tests/fuzz/fuzz_devices.c core/life/guest_dt.c $(VM_TREE_TEST)
 FUZZ_MUTATOR_devices := $(addprefix tests/fuzz/,mutate_fdt.c words_board.c)
 FUZZ_LIBS_devices  := -lfdt -lcmocka
 FUZZ_OPTIONS_devices := -max_len=12000
@@ -40,7 +40,7 @@ FUZZ_OPTIONS_insn      := -max_len=48
 FUZZ_SRC_console   := tests/fuzz/fuzz_console.c $(CONSOLE_SRC)
 FUZZ_OPTIONS_console   := -max_len=1500 -dict=tests/fuzz/console.dict
 FUZZ_SRC_operator  := $(sort $(addprefix tests/fuzz/,fuzz_operator.c operator_model.c) \
-	$(wildcard core/operator/*.c) $(CONSOLE_SRC) core/log.c core/vm/last_words.c \
+	$(wildcard core/operator/*.c) $(CONSOLE_SRC) core/log.c core/life/last_words.c \
 	$(addprefix core/lib/,event_names.c numbers.c sbi_names.c words.c) vpmu/bits.c \
 	$(VM_TREE_SRC))
 FUZZ_LIBS_operator := -lfdt

@@ -10,9 +10,9 @@
 
 #include <libfdt.h>
 
-#include "core/config/host_cpus.h"
-#include "core/config/host_tree.h"
-#include "core/vm/guest_dt.h"
+#include "core/host/host_cpus.h"
+#include "core/host/host_tree.h"
+#include "core/life/guest_dt.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/host/vm_tree.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tree that the firmware gives: refused, or each promise of core/vm/platform.h kept, whatever
+ * The tree that the firmware gives: refused, or each promise of core/hart/platform.h kept, whatever
  * the tree says. Harts are counted by another walk than core/boot/host_dt.c makes. The header's
  * boot_cpuid_phys is the boot hart.
  */
@@ -10,14 +10,14 @@
 
 #include <libfdt.h>
 
-#include "arch/riscv/isa.h"
+#include "arch/riscv/hart/isa.h"
 #include "core/boot/harts.h"
 #include "core/boot/host_dt.h"
-#include "core/config/host_tree.h"
+#include "core/hart/platform.h"
+#include "core/host/host_tree.h"
+#include "core/life/seed.h"
 #include "core/log.h"
 #include "core/panic.h"
-#include "core/vm/platform.h"
-#include "core/vm/seed.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Where the machines of the corpus have their memory. Tally lies in it. */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "arch/riscv/insn.h"
+#include "arch/riscv/hart/insn.h"
 #include "tests/fuzz/fuzz.h"
 
 static void check_fields(struct insn i)

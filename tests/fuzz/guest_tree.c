@@ -10,10 +10,10 @@
 #include <cmocka.h>
 #include <libfdt.h>
 
-#include "arch/riscv/isa.h"
-#include "core/config/pci_node.h"
-#include "core/config/vm_memory.h"
-#include "core/vm/guest_dt.h"
+#include "arch/riscv/hart/isa.h"
+#include "core/life/guest_dt.h"
+#include "core/tree/pci_node.h"
+#include "core/tree/vm_memory.h"
 
 #define IMSICS "/soc/interrupt-controller@28000000"
 

@@ -3,7 +3,7 @@
 #ifndef TESTS_FUZZ_GUEST_TREE_H
 #define TESTS_FUZZ_GUEST_TREE_H
 
-#include "core/config/vm_config.h"
+#include "core/host/vm_config.h"
 
 /* Makes the tree of each VM, for a machine that `chance` chooses, and fails by cmocka's assertions
  * if one is not what its VM has. */

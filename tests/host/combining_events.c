@@ -4,9 +4,9 @@
 #include <libfdt.h>
 #include <stdlib.h>
 
-#include "core/config/pmu_node.h"
-#include "core/config/vm_config.h"
+#include "core/host/vm_config.h"
 #include "core/lib/types.h"
+#include "core/tree/pmu_node.h"
 #include "tests/host/fake_state.h"
 
 struct table_event {

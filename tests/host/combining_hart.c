@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "arch/riscv/ssccfg.h"
+#include "arch/riscv/counters/ssccfg.h"
 #include "core/lib/types.h"
 
 #define OPS    3U

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/host/delegated_csrs.h"
 
-#include "arch/riscv/csr.h"
-#include "arch/riscv/ssccfg.h"
+#include "arch/riscv/counters/ssccfg.h"
+#include "arch/riscv/hart/csr.h"
 #include "tests/host/combining_hart.h"
 
 static uint32_t loses;

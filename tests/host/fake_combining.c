@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The counters of a fake hart like Kunminghu: arch/riscv/hpm*.c, which core/vm/vpmu_port.c calls in
- * the same way, above the calls of OpenSBI and the registers of the hart.
+ * The counters of a fake hart like Kunminghu: arch/riscv/counters/hpm*.c, which
+ * core/pmu/vpmu_port.c calls in the same way, above the calls of OpenSBI and the registers of the
+ * hart.
  */
-#include "arch/riscv/hpm_backend.h"
-#include "arch/riscv/hpm_raw.h"
-#include "arch/riscv/hpm_table.h"
+#include "arch/riscv/counters/hpm_backend.h"
+#include "arch/riscv/counters/hpm_raw.h"
+#include "arch/riscv/counters/hpm_table.h"
 #include "tests/host/combining_events.h"
 #include "tests/host/delegated_csrs.h"
 #include "tests/host/fake_hardware.h"

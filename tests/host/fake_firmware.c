@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "arch/riscv/csr.h"
-#include "arch/riscv/hpm.h"
-#include "arch/riscv/sbi.h"
+#include "arch/riscv/counters/hpm.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/sbi.h"
 #include "vpmu/sbi_pmu.h"
 
 #define COUNTERS 32U

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A hart whose counters only the firmware can drive, and the SBI PMU of that firmware, like OpenSBI
- * 1.7. For arch/riscv/hpm_sbi.c and hpm_fixed.c. A test can make any of its calls fail.
+ * 1.7. For arch/riscv/counters/hpm_sbi.c and hpm_fixed.c. A test can make any of its calls fail.
  */
 #ifndef TESTS_HOST_FAKE_FIRMWARE_H
 #define TESTS_HOST_FAKE_FIRMWARE_H

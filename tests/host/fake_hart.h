@@ -188,7 +188,7 @@ bool fake_hart_pending(void);
 bool fake_hart_guest_read(uint32_t csr, uint64_t *value);
 
 /*
- * With hides_flags, as core/vm/hart_flags.h: before vpmu_restore() of a vcpu; after a call that
+ * With hides_flags, as core/vcpu/hart_flags.h: before vpmu_restore() of a vcpu; after a call that
  * configures, which may go on; after one that starts; and before the guest goes on. Then it reads
  * fake_hart_guest_flags().
  */

@@ -3,7 +3,7 @@
 #ifndef FAKE_IOMMU_PARTS_H
 #define FAKE_IOMMU_PARTS_H
 
-#include "arch/riscv/iommu_regs.h"
+#include "arch/riscv/devices/iommu_regs.h"
 #include "tests/host/fake_iommu.h"
 
 #define FAKE_KEPT 64U

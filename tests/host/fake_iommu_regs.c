@@ -2,7 +2,7 @@
 /* Commands and registers of the IOMMU that is part of a test. */
 #include <stdlib.h>
 
-#include "arch/riscv/io.h"
+#include "arch/riscv/hart/io.h"
 #include "tests/host/fake_iommu_parts.h"
 
 /* --- commands ---------------------------------------------------------------------------- */

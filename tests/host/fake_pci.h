@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "arch/riscv/pci.h"
-#include "core/config/vm_config.h"
+#include "arch/riscv/devices/pci.h"
+#include "core/host/vm_config.h"
 
 #define ECAM        UINT64_C(0x30000000) /* of tests/host/boards/plic.dts */
 #define WINDOW      UINT64_C(0x40000000)

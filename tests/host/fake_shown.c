@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* When a guest is shown its OF bits on a fake hart that hides those of closed counters: as
- * core/vm/hart_flags.c does it. */
+ * core/vcpu/hart_flags.c does it. */
 #include "tests/host/fake_hardware.h"
 #include "vpmu/shown.h"
 

@@ -31,10 +31,10 @@ HOST_SRC_vpmu_model := $(RANDOM_SRC) tests/host/test_fake_hart.c tests/host/rand
 # The same guests on harts that combine events, below the drivers of arch/riscv/.
 HOST_TESTS += vpmu_model_combining
 COMBINING_SRC := $(WORLD_SRC) core/lib/text.c core/lib/printf.c \
-	$(addprefix core/config/,pmu_node.c vm_props.c vm_refusal.c) \
+	$(addprefix core/host/,vm_props.c vm_refusal.c) core/tree/pmu_node.c \
 	$(addprefix tests/host/,fake_combining.c combining_events.c combining_hart.c \
 	delegated_csrs.c opensbi_pmu.c) \
-	$(addprefix arch/riscv/,hpm.c hpm_sbi.c hpm_raw.c hpm_table.c)
+	$(addprefix arch/riscv/counters/,hpm.c hpm_sbi.c hpm_raw.c hpm_table.c)
 HOST_SRC_vpmu_model_combining := $(RANDOM_SRC) $(addprefix tests/host/,test_combining_events.c \
 	random_combining.c) $(COMBINING_SRC) $(VPMU_SRC)
 HOST_LIBS_vpmu_model_combining := -lfdt
@@ -57,11 +57,11 @@ mutants: $(EVENT_TABLE) | setup
 		--harts combining '$(COMBINING_CFLAGS)' $(HOST_SRC_vpmu_model_combining)
 
 HOST_TESTS += vm_config
-HOST_SRC_vm_config := tests/host/test_vm_config.c core/config/vm_config.c
+HOST_SRC_vm_config := tests/host/test_vm_config.c core/host/vm_config.c
 HOST_LIBS_vm_config := -lfdt
 
 HOST_TESTS += dt_path
-HOST_SRC_dt_path := tests/host/test_dt_path.c core/config/dt_path.c
+HOST_SRC_dt_path := tests/host/test_dt_path.c core/host/dt_path.c
 HOST_LIBS_dt_path := -lfdt
 
 # What Tally has instead of two functions of libfdt, beside those.
@@ -70,19 +70,20 @@ HOST_SRC_fdt_walk := tests/host/test_fdt_walk.c
 HOST_LIBS_fdt_walk := -lfdt
 
 HOST_TESTS += guest_dt
-GUEST_DT_SRC := $(addprefix core/config/,device_node.c pci_node.c host_reserved.c host_tree.c \
-	dt_path.c vm_banks.c vm_memory.c vm_props.c vm_refusal.c) core/lib/text.c core/lib/printf.c
-HOST_SRC_guest_dt := tests/host/test_guest_dt.c core/vm/guest_dt.c $(GUEST_DT_SRC)
+GUEST_DT_SRC := $(addprefix core/host/,host_reserved.c host_tree.c dt_path.c vm_banks.c \
+	vm_props.c vm_refusal.c) $(addprefix core/tree/,device_node.c pci_node.c vm_memory.c) \
+	core/lib/text.c core/lib/printf.c
+HOST_SRC_guest_dt := tests/host/test_guest_dt.c core/life/guest_dt.c $(GUEST_DT_SRC)
 HOST_LIBS_guest_dt := -lfdt
 
 # The parser itself sees it through vm_schedule.c.
 HOST_TESTS += vm_stay
-HOST_SRC_vm_stay := tests/host/test_vm_stay.c $(addprefix core/config/,vm_stay.c \
-	vm_schedule_check.c vm_props.c vm_refusal.c) core/lib/text.c core/lib/printf.c
+HOST_SRC_vm_stay := tests/host/test_vm_stay.c $(addprefix core/host/,vm_props.c vm_refusal.c) \
+	$(addprefix core/tree/,vm_stay.c vm_schedule_check.c) core/lib/text.c core/lib/printf.c
 HOST_LIBS_vm_stay := -lfdt
 
 HOST_TESTS += seed
-HOST_SRC_seed := tests/host/test_seed.c core/vm/seed.c
+HOST_SRC_seed := tests/host/test_seed.c core/life/seed.c
 
 HOST_TESTS += vuart
 HOST_SRC_vuart := tests/host/test_vuart.c core/devices/vuart.c
@@ -94,14 +95,14 @@ HOST_TESTS += vplic
 HOST_SRC_vplic := tests/host/test_vplic.c core/devices/vplic.c
 
 HOST_TESTS += vpci
-HOST_SRC_vpci := tests/host/test_vpci.c core/vm/vpci.c arch/riscv/pci.c
+HOST_SRC_vpci := tests/host/test_vpci.c core/io/vpci.c arch/riscv/devices/pci.c
 $(HOST_SRC_vpci:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += requests
 HOST_SRC_requests := tests/host/test_requests.c
 
 HOST_TESTS += wake_times
-HOST_SRC_wake_times := tests/host/test_wake_times.c core/vm/wake_times.c
+HOST_SRC_wake_times := tests/host/test_wake_times.c core/hart/wake_times.c
 
 CONSOLE_SRC := core/console/console.c core/console/console_frame.c core/console/console_keys.c \
 	core/console/console_line.c core/lib/text.c core/lib/printf.c
@@ -130,91 +131,92 @@ HOST_SRC_words := tests/host/test_words.c $(addprefix core/lib/,words.c event_na
 	text.c printf.c)
 
 HOST_TESTS += insn
-HOST_SRC_insn := tests/host/test_insn.c arch/riscv/insn.c
+HOST_SRC_insn := tests/host/test_insn.c arch/riscv/hart/insn.c
 
 # The guest's table on core/'s decoders. In these tests/host/hart stands in for what is assembly.
 HOST_TESTS += selftest
 SELFTEST_SRC := $(filter-out %/report.c %/known.c %/known_kvm.c,\
 	$(sort $(wildcard guests/selftest/*.c))) guests/lib/print.c guests/lib/trap.c \
 	$(addprefix core/vsbi/,vsbi.c vsbi_base.c vsbi_rfence.c vsbi_pmu.c vsbi_hart_flags.c) \
-	core/vm/virtual_insn.c $(addprefix tests/host/,test_selftest.c selftest_hart.c \
+	core/dispatch/virtual_insn.c $(addprefix tests/host/,test_selftest.c selftest_hart.c \
 	selftest_guest.c selftest_report.c)
 HOST_SRC_selftest := $(SELFTEST_SRC) tests/host/fake_hart.c tests/host/fake_emulated.c \
 	$(FAKE_PORT_SRC) \
-	arch/riscv/insn.c $(VPMU_SRC)
+	arch/riscv/hart/insn.c $(VPMU_SRC)
 $(SELFTEST_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 $(SELFTEST_SRC:%=$(B)/cov/%.o): COV_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += vm_commands
-HOST_SRC_vm_commands := tests/host/test_vm_commands.c core/vm/vm_life.c core/vm/vm_command.c \
-	core/vm/last_words.c
+HOST_SRC_vm_commands := tests/host/test_vm_commands.c core/life/vm_life.c core/vcpu/vm_command.c \
+	core/life/last_words.c
 $(HOST_SRC_vm_commands:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += guest_file
-HOST_SRC_guest_file := tests/host/test_guest_file.c core/vm/guest_file.c core/vm/sched_notified.c \
+HOST_SRC_guest_file := tests/host/test_guest_file.c core/vcpu/guest_file.c core/sched/sched_notified.c \
 	vpmu/bits.c
 $(HOST_SRC_guest_file:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += irqchip
-HOST_SRC_irqchip := tests/host/test_irqchip.c arch/riscv/irqchip.c
+HOST_SRC_irqchip := tests/host/test_irqchip.c arch/riscv/devices/irqchip.c
 $(HOST_SRC_irqchip:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 # The driver of the console, on UARTs that are part of the test.
 HOST_TESTS += uart
-HOST_SRC_uart := tests/host/test_uart.c arch/riscv/uart.c
+HOST_SRC_uart := tests/host/test_uart.c arch/riscv/devices/uart.c
 $(HOST_SRC_uart:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart \
 	-iquote tests/host/device
 
 HOST_TESTS += terminal
 TERMINAL_SRC := tests/host/test_terminal.c core/operator/terminal.c core/log.c
-HOST_SRC_terminal := $(TERMINAL_SRC) $(CONSOLE_SRC) core/vm/last_words.c
+HOST_SRC_terminal := $(TERMINAL_SRC) $(CONSOLE_SRC) core/life/last_words.c
 $(TERMINAL_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 # Its writes of CSRs are seen.
 HOST_TESTS += vmids
-HOST_SRC_vmids := tests/host/test_vmids.c arch/riscv/gstage.c
+HOST_SRC_vmids := tests/host/test_vmids.c arch/riscv/hart/gstage.c
 $(HOST_SRC_vmids:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_WRITES
 
 HOST_TESTS += gstage
-HOST_SRC_gstage := tests/host/test_gstage.c arch/riscv/gstage.c
+HOST_SRC_gstage := tests/host/test_gstage.c arch/riscv/hart/gstage.c
 $(HOST_SRC_gstage:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_WRITES
 
 # The driver of the IOMMU, on one that may have any defect.
 HOST_TESTS += iommu
 FAKE_IOMMU_SRC := tests/host/fake_iommu.c tests/host/fake_iommu_regs.c
-IOMMU_SRC := arch/riscv/iommu.c arch/riscv/iommu_queue.c arch/riscv/iommu_try.c
+IOMMU_SRC := arch/riscv/devices/iommu.c arch/riscv/devices/iommu_queue.c arch/riscv/devices/iommu_try.c
 HOST_SRC_iommu := tests/host/test_iommu.c $(FAKE_IOMMU_SRC) $(IOMMU_SRC)
 $(HOST_SRC_iommu:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart \
 	-iquote tests/host/device -DHOST_CSR_READS
 
 # Who serves faults of DMA, and what is told of them.
 HOST_TESTS += dma
-HOST_SRC_dma := tests/host/test_dma.c core/vm/dma.c core/vm/dma_faults.c core/vm/dma_tell.c \
+HOST_SRC_dma := tests/host/test_dma.c core/io/dma.c core/io/dma_faults.c core/io/dma_tell.c \
 	core/lib/printf.c $(FAKE_IOMMU_SRC) $(IOMMU_SRC)
-DMA_SRC := tests/host/test_dma.c core/vm/dma.c core/vm/dma_faults.c core/vm/dma_tell.c
+DMA_SRC := tests/host/test_dma.c core/io/dma.c core/io/dma_faults.c core/io/dma_tell.c
 $(DMA_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_READS
 
 # How long a VM waits for its devices.
 HOST_TESTS += vm_quiet
-HOST_SRC_vm_quiet := tests/host/test_vm_quiet.c core/vm/vm_quiet.c
+HOST_SRC_vm_quiet := tests/host/test_vm_quiet.c core/io/vm_quiet.c
 $(HOST_SRC_vm_quiet:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 # The map of HS, beside a register that takes what the hart has.
 HOST_TESTS += hs_map
-HOST_SRC_hs_map := tests/host/test_hs_map.c arch/riscv/hs_map.c
+HOST_SRC_hs_map := tests/host/test_hs_map.c arch/riscv/hart/hs_map.c
 $(HOST_SRC_hs_map:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_CSR_WRITES
 
 # Combined events, on the counters of another hart.
 HOST_TESTS += combining_hart
 COMBINING_HART_SRC := $(addprefix tests/host/,test_combining_hart.c combining_hart.c \
-	delegated_csrs.c opensbi_pmu.c) $(addprefix arch/riscv/,hpm.c hpm_sbi.c hpm_raw.c)
+	delegated_csrs.c opensbi_pmu.c) $(addprefix arch/riscv/counters/,hpm.c hpm_sbi.c \
+	hpm_raw.c)
 HOST_SRC_combining_hart := $(COMBINING_HART_SRC) vpmu/bits.c vpmu/selector.c
 $(COMBINING_HART_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE \
 	-DHOST_CSR_WRITES
 
 # Two filters of one event on that hart, as boot tries them.
 HOST_TESTS += selfcheck
-SELFCHECK_SRC := tests/host/test_selfcheck.c arch/riscv/hpm_selfcheck.c
+SELFCHECK_SRC := tests/host/test_selfcheck.c arch/riscv/counters/hpm_selfcheck.c
 HOST_SRC_selfcheck := $(SELFCHECK_SRC) $(filter-out %/test_combining_hart.c,\
 	$(COMBINING_HART_SRC)) vpmu/bits.c vpmu/selector.c
 $(SELFCHECK_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE \
@@ -222,7 +224,7 @@ $(SELFCHECK_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DH
 
 # What that hart shows of OF.
 HOST_TESTS += flag_trials
-FLAG_TRIALS_SRC := tests/host/test_flag_trials.c arch/riscv/hpm_flag_trials.c
+FLAG_TRIALS_SRC := tests/host/test_flag_trials.c arch/riscv/counters/hpm_flag_trials.c
 HOST_SRC_flag_trials := $(FLAG_TRIALS_SRC) $(filter-out %/test_combining_hart.c,\
 	$(COMBINING_HART_SRC)) vpmu/bits.c vpmu/selector.c
 $(FLAG_TRIALS_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE \
@@ -230,7 +232,7 @@ $(FLAG_TRIALS_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -
 
 # An event table beside that hart's answers.
 HOST_TESTS += hpm_table
-HPM_TABLE_SRC := tests/host/test_hpm_table.c arch/riscv/hpm_table.c
+HPM_TABLE_SRC := tests/host/test_hpm_table.c arch/riscv/counters/hpm_table.c
 HOST_SRC_hpm_table := $(HPM_TABLE_SRC) $(filter-out %/test_combining_hart.c,\
 	$(COMBINING_HART_SRC)) vpmu/bits.c vpmu/selector.c
 $(HPM_TABLE_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE \
@@ -238,25 +240,26 @@ $(HPM_TABLE_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DH
 
 # vpmu/ on the sbi back end, above a firmware that fails.
 HOST_TESTS += sbi_faults
-SBI_FAULTS_SRC := tests/host/test_sbi_faults.c tests/host/fake_firmware.c core/vm/vpmu_port.c \
-	$(addprefix arch/riscv/,hpm.c hpm_sbi.c hpm_fixed.c hpm_raw.c)
+SBI_FAULTS_SRC := tests/host/test_sbi_faults.c tests/host/fake_firmware.c core/pmu/vpmu_port.c \
+	$(addprefix arch/riscv/counters/,hpm.c hpm_sbi.c hpm_fixed.c hpm_raw.c)
 HOST_SRC_sbi_faults := $(SBI_FAULTS_SRC) $(VPMU_SRC)
 $(SBI_FAULTS_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -DHOST_FIRMWARE \
 	-DHOST_CSR_WRITES
 
 # Chains of callers, of a guest in the host's memory.
 HOST_TESTS += unwind
-HOST_SRC_unwind := tests/host/test_unwind.c core/vm/unwind.c
+HOST_SRC_unwind := tests/host/test_unwind.c core/vcpu/unwind.c
 $(HOST_SRC_unwind:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 # Rings of samples, and periods at a rate.
 HOST_TESTS += samples
-HOST_SRC_samples := tests/host/test_samples.c core/vm/samples.c
+HOST_SRC_samples := tests/host/test_samples.c core/watch/samples.c
 $(HOST_SRC_samples:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 # Harts that are threads, under ThreadSanitizer: what one hands to another must be in order.
 THREADS_SRC := $(addprefix tests/host/,test_threads.c threads.c) core/log.c core/lib/printf.c \
-	$(addprefix core/vm/,vcpu_requests.c vm_command.c observe_request.c trace.c) \
+	core/dispatch/vcpu_requests.c core/vcpu/vm_command.c \
+	$(addprefix core/watch/,observe_request.c trace.c) \
 	core/vsbi/vsbi_hsm.c vpmu/bits.c
 THREADS_CFLAGS = $(filter-out -fsanitize=%,$(HOST_CFLAGS)) -fsanitize=thread -Wno-tsan \
 	-iquote tests/host/hart -DHOST_THREADS -DHOST_CSR_READS

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "arch/riscv/csr.h"
-#include "arch/riscv/hpm.h"
-#include "arch/riscv/sbi.h"
-#include "arch/riscv/ssccfg.h"
+#include "arch/riscv/counters/hpm.h"
+#include "arch/riscv/counters/ssccfg.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/sbi.h"
 #include "vpmu/bits.h"
 #include "vpmu/sbi_pmu.h"
 

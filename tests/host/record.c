@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arch/riscv/sbi_spec.h"
+#include "arch/riscv/hart/sbi_spec.h"
 #include "tests/host/random_guest.h"
 
 #define TIMER_OFF   ~0UL

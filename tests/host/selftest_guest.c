@@ -167,7 +167,7 @@ uint64_t insn_run(uint32_t insn, uint64_t arg)
 	return reg_a0;
 }
 
-/* VS CSRs. What core/ sees of them is in the array of arch/riscv/csr.h. */
+/* VS CSRs. What core/ sees of them is in the array of arch/riscv/hart/csr.h. */
 extern uint64_t host_csrs[4096];
 #define HOST_SCOUNTEREN 0x106
 #define HOST_VSIE       0x204

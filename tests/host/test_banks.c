@@ -14,14 +14,14 @@
 #include <cmocka.h>
 #include <libfdt.h>
 
-#include "arch/riscv/touch.h"
+#include "arch/riscv/hart/touch.h"
 #include "core/boot/boot_report.h"
 #include "core/boot/ram.h"
-#include "core/config/host_memory.h"
-#include "core/config/vm_memory.h"
+#include "core/hart/platform.h"
+#include "core/host/host_memory.h"
 #include "core/log.h"
 #include "core/panic.h"
-#include "core/vm/platform.h"
+#include "core/tree/vm_memory.h"
 #include "tests/host/vm_tree.h"
 
 #define MACHINES 8000

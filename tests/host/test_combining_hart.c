@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Combined events on a hart of 29 counters, driven by arch/riscv/hpm*.c through OpenSBI's calls.
- * Each count must equal a cycle-by-cycle evaluation of the expression that does not use the
+ * Combined events on a hart of 29 counters, driven by arch/riscv/counters/hpm*.c through OpenSBI's
+ * calls. Each count must equal a cycle-by-cycle evaluation of the expression that does not use the
  * selector.
  */
 #include <setjmp.h>
@@ -11,9 +11,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "arch/riscv/hpm_backend.h"
-#include "arch/riscv/hpm_raw.h"
-#include "arch/riscv/ssccfg.h"
+#include "arch/riscv/counters/hpm_backend.h"
+#include "arch/riscv/counters/hpm_raw.h"
+#include "arch/riscv/counters/ssccfg.h"
 #include "tests/host/chance.h"
 #include "tests/host/opensbi_pmu.h"
 

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 #include <libfdt.h>
 
-#include "core/config/device_node.h"
-#include "core/vm/guest_dt.h"
+#include "core/life/guest_dt.h"
+#include "core/tree/device_node.h"
 #include "tests/host/board.h"
 #include "tests/host/vm_tree.h"
 

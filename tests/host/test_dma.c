@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults of DMA (core/vm/dma.h): the hart and the account on which each is served, and what is told
+/* Faults of DMA (core/io/dma.h): the hart and the account on which each is served, and what is told
  * of it. Two harts, VMs on both, and an IOMMU that records what their functions do. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,13 +11,13 @@
 
 #include <cmocka.h>
 
+#include "core/dispatch/vcpu_requests.h"
+#include "core/hart/platform.h"
+#include "core/io/dma_parts.h"
+#include "core/io/external.h"
 #include "core/log.h"
-#include "core/vm/dma_parts.h"
-#include "core/vm/external.h"
-#include "core/vm/platform.h"
-#include "core/vm/sched.h"
-#include "core/vm/vcpu_requests.h"
-#include "core/vm/vm.h"
+#include "core/sched/sched.h"
+#include "core/vcpu/vm.h"
 #include "tests/host/fake_iommu.h"
 
 #define HARTS    2U

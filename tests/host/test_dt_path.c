@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <libfdt.h>
 
-#include "core/config/dt_path.h"
+#include "core/host/dt_path.h"
 
 static _Alignas(8) uint8_t dt[4096];
 

@@ -25,7 +25,7 @@ const void *tally_getprop_namelen(const void *tree, int node, const char *name, 
                                   int *length);
 int tally_address_cells(const void *tree, int node);
 int tally_size_cells(const void *tree, int node);
-#include "core/config/fdt_walk.c"
+#include "core/host/fdt_walk.c"
 #undef fdt_offset_ptr
 #undef fdt_next_tag
 #undef fdt_getprop

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "arch/riscv/hpm_backend.h"
-#include "arch/riscv/hpm_selfcheck.h"
+#include "arch/riscv/counters/hpm_backend.h"
+#include "arch/riscv/counters/hpm_selfcheck.h"
 #include "tests/host/opensbi_pmu.h"
 
 #define HCTR     5U

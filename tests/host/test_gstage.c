@@ -9,9 +9,9 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "arch/riscv/csr.h"
-#include "arch/riscv/fence.h"
-#include "arch/riscv/gstage.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/fence.h"
+#include "arch/riscv/hart/gstage.h"
 #include "core/panic.h"
 
 #define READ    2U

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <libfdt.h>
 
-#include "core/vm/guest_dt.h"
+#include "core/life/guest_dt.h"
 
 #define MIB(n) ((uint64_t)(n) << 20)
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Several guest interrupt files pend at once, in the time slice of somebody else: each VM pays for
- * what is done for it (core/vm/guest_file.c, core/vm/sched_notified.c). Time passes with each vcpu
- * that is woken, and instructions are ticks.
+ * what is done for it (core/vcpu/guest_file.c, core/sched/sched_notified.c). Time passes with each
+ * vcpu that is woken, and instructions are ticks.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "core/vm/check.h"
-#include "core/vm/guest_file.h"
-#include "core/vm/platform.h"
-#include "core/vm/sched_parts.h"
-#include "core/vm/vcpu_requests.h"
-#include "core/vm/vm.h"
+#include "core/dispatch/vcpu_requests.h"
+#include "core/hart/check.h"
+#include "core/hart/platform.h"
+#include "core/sched/sched_parts.h"
+#include "core/vcpu/guest_file.h"
+#include "core/vcpu/vm.h"
 
 #define VMS   4U
 #define FILES 3U

@@ -7,11 +7,11 @@
 
 #include <cmocka.h>
 
-#include "arch/riscv/isa.h"
+#include "arch/riscv/hart/isa.h"
 #include "core/boot/boot_report.h"
 #include "core/boot/host_dt.h"
-#include "core/vm/pcpu.h"
-#include "core/vm/platform.h"
+#include "core/hart/pcpu.h"
+#include "core/hart/platform.h"
 #include "tests/host/board.h"
 #include "tests/host/host_dt.h"
 

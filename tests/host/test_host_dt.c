@@ -10,15 +10,15 @@
 #include <cmocka.h>
 #include <libfdt.h>
 
-#include "arch/riscv/isa.h"
+#include "arch/riscv/hart/isa.h"
 #include "core/boot/boot_report.h"
 #include "core/boot/harts.h"
 #include "core/boot/host_dt.h"
-#include "core/config/host_memory.h"
+#include "core/hart/platform.h"
+#include "core/host/host_memory.h"
+#include "core/life/seed.h"
 #include "core/log.h"
 #include "core/panic.h"
-#include "core/vm/platform.h"
-#include "core/vm/seed.h"
 #include "tests/host/board.h"
 #include "tests/host/host_dt.h"
 

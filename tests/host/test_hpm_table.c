@@ -11,10 +11,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "arch/riscv/hpm_backend.h"
-#include "arch/riscv/hpm_raw.h"
-#include "arch/riscv/hpm_table.h"
-#include "arch/riscv/ssccfg.h"
+#include "arch/riscv/counters/hpm_backend.h"
+#include "arch/riscv/counters/hpm_raw.h"
+#include "arch/riscv/counters/hpm_table.h"
+#include "arch/riscv/counters/ssccfg.h"
 #include "tests/host/chance.h"
 #include "tests/host/delegated_csrs.h"
 #include "tests/host/opensbi_pmu.h"

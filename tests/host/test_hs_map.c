@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "arch/riscv/csr.h"
-#include "arch/riscv/fence.h"
-#include "arch/riscv/hs_map.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/fence.h"
+#include "arch/riscv/hart/hs_map.h"
 #include "core/panic.h"
 
 #define SATP_SV39 8UL

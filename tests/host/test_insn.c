@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "arch/riscv/insn.h"
+#include "arch/riscv/hart/insn.h"
 
 #define RANDOM_WORDS 10000000u
 

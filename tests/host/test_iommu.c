@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver of the IOMMU (arch/riscv/iommu.h), on an IOMMU that keeps what it was not told to
- * forget, runs commands in any order, and may have any defect. */
+/* The driver of the IOMMU (arch/riscv/devices/iommu.h), on an IOMMU that keeps what it was not told
+ * to forget, runs commands in any order, and may have any defect. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "arch/riscv/csr.h"
-#include "arch/riscv/iommu.h"
-#include "arch/riscv/iommu_regs.h"
+#include "arch/riscv/devices/iommu.h"
+#include "arch/riscv/devices/iommu_regs.h"
+#include "arch/riscv/hart/csr.h"
 #include "tests/host/fake_iommu.h"
 
 #define LAST_ID  0xfffeU

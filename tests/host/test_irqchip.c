@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Identities of HS's own messages (arch/riscv/irqchip.c): sources whose messages go straight to
- * guests take none. The registers are an array. */
+/* Identities of HS's own messages (arch/riscv/devices/irqchip.c): sources whose messages go
+ * straight to guests take none. The registers are an array. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "arch/riscv/irqchip.h"
-#include "arch/riscv/csr.h"
+#include "arch/riscv/devices/irqchip.h"
+#include "arch/riscv/hart/csr.h"
 
 #define SOURCECFG(source) (4 * (source) / 4)
 #define TARGET(source)    ((0x3000 + 4 * (source)) / 4)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core/vm/requests.h: all orders of the steps of a hart that makes a request and of a home that
+ * core/vcpu/requests.h: all orders of the steps of a hart that makes a request and of a home that
  * enables more requests. In each order, a request that is enabled in the end was seen by the home
  * or notified, and one that is not enabled interrupts nobody.
  */
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "core/vm/requests.h"
+#include "core/vcpu/requests.h"
 
 static struct requests r;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings of samples (core/vm/samples.h): what is noted is taken once and in order, or counted as
+/* Rings of samples (core/watch/samples.h): what is noted is taken once and in order, or counted as
  * lost; and the periods of who samples at a rate. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,11 +10,11 @@
 
 #include <cmocka.h>
 
-#include "arch/riscv/csr.h"
-#include "core/vm/samples.h"
-#include "core/vm/unwind.h"
-#include "core/vm/vcpu.h"
-#include "core/vm/vm.h"
+#include "arch/riscv/hart/csr.h"
+#include "core/vcpu/unwind.h"
+#include "core/vcpu/vcpu.h"
+#include "core/vcpu/vm.h"
+#include "core/watch/samples.h"
 #include "tests/host/chance.h"
 
 #define MHZ 1000000U

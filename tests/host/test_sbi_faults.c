@@ -13,15 +13,15 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "arch/riscv/hpm_backend.h"
-#include "arch/riscv/hpm_selfcheck.h"
-#include "arch/riscv/trap.h"
-#include "core/vm/guest_mem.h"
-#include "core/vm/hart_flags.h"
-#include "core/vm/hpm_failures.h"
+#include "arch/riscv/counters/hpm_backend.h"
+#include "arch/riscv/counters/hpm_selfcheck.h"
+#include "arch/riscv/hart/trap.h"
+#include "core/hart/platform.h"
 #include "core/panic.h"
-#include "core/vm/platform.h"
-#include "core/vm/samples.h"
+#include "core/vcpu/guest_mem.h"
+#include "core/vcpu/hart_flags.h"
+#include "core/vcpu/hpm_failures.h"
+#include "core/watch/samples.h"
 #include "tests/host/fake_firmware.h"
 #include "vpmu/retired.h"
 
@@ -231,7 +231,7 @@ static void check(void)
 
 /* --- what it does ---------------------------------------------------------------------- */
 
-/* The end of an exit, as in core/vm/exit.c. */
+/* The end of an exit, as in core/dispatch/exit.c. */
 static struct sbi_ret leave_hs(uint64_t fid, struct sbi_ret ret)
 {
 	uint64_t *x = g->vcpu->ctx.x;

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "core/vm/seed.h"
+#include "core/life/seed.h"
 
 /* RFC 8439, section 2.3.2: the key is 0, 1, 2 ..., the block counter 1. */
 #define RFC_LIFE UINT64_C(0x0900000000000001) /* the nonce's first word is the upper half */

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "arch/riscv/fence.h"
-#include "arch/riscv/hpm_backend.h"
-#include "arch/riscv/hpm_exact.h"
-#include "arch/riscv/hpm_selfcheck.h"
+#include "arch/riscv/counters/hpm_backend.h"
+#include "arch/riscv/counters/hpm_exact.h"
+#include "arch/riscv/counters/hpm_selfcheck.h"
+#include "arch/riscv/hart/fence.h"
 #include "tests/host/opensbi_pmu.h"
 
 #define EVENT    SBI_PMU_HW_INSTRUCTIONS

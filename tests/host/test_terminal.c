@@ -9,15 +9,15 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "arch/riscv/uart.h"
+#include "arch/riscv/devices/uart.h"
+#include "core/hart/pcpu.h"
+#include "core/hart/platform.h"
+#include "core/io/external.h"
 #include "core/log.h"
-#include "core/vm/external.h"
-#include "core/vm/pcpu.h"
-#include "core/vm/platform.h"
 #include "core/operator/prompt.h"
 #include "core/operator/terminal.h"
-#include "core/vm/terminal_port.h"
-#include "core/vm/vm.h"
+#include "core/vcpu/terminal_port.h"
+#include "core/vcpu/vm.h"
 
 #define ROOM  VUART_RX_BYTES
 #define TYPED 8U

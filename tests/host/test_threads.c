@@ -12,13 +12,13 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "core/dispatch/vcpu_requests.h"
+#include "core/hart/platform.h"
 #include "core/log.h"
-#include "core/vm/platform.h"
-#include "core/vm/sched.h"
-#include "core/vm/trace.h"
-#include "core/vm/vcpu_requests.h"
-#include "core/vm/vm.h"
+#include "core/sched/sched.h"
+#include "core/vcpu/vm.h"
 #include "core/vsbi/vsbi.h"
+#include "core/watch/trace.h"
 #include "tests/host/threads.h"
 #include "vpmu/show.h"
 

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "arch/riscv/io.h"
-#include "arch/riscv/uart.h"
+#include "arch/riscv/devices/uart.h"
+#include "arch/riscv/hart/io.h"
 
 #define BASE UINT64_C(0x50900000)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Chains of callers (core/vm/unwind.h) of a guest with 64 KiB of RAM: right ones, with and without
- * page tables, and what a hostile guest may leave, also while it is read.
+ * Chains of callers (core/vcpu/unwind.h) of a guest with 64 KiB of RAM: right ones, with and
+ * without page tables, and what a hostile guest may leave, also while it is read.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,10 +11,10 @@
 
 #include <cmocka.h>
 
-#include "arch/riscv/csr.h"
-#include "core/vm/guest_mem.h"
-#include "core/vm/unwind.h"
-#include "core/vm/vm.h"
+#include "arch/riscv/hart/csr.h"
+#include "core/vcpu/guest_mem.h"
+#include "core/vcpu/unwind.h"
+#include "core/vcpu/vm.h"
 #include "tests/host/chance.h"
 
 #define RAM_BASE  0x80000000UL

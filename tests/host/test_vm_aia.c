@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "core/config/host_cpus.h"
+#include "core/host/host_cpus.h"
 #include "tests/host/board.h"
 #include "tests/host/vm_tree.h"
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <libfdt.h>
 
-#include "core/config/pci_node.h"
+#include "core/tree/pci_node.h"
 #include "tests/host/board.h"
 #include "tests/host/vm_tree.h"
 

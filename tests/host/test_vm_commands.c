@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The user's commands to a VM (core/vm/vm_life.h), at any moment of its life and several at once:
+ * The user's commands to a VM (core/life/vm_life.h), at any moment of its life and several at once:
  * none is lost. This program is the lead hart. What that would wait for happens when settle() is
  * called.
  */
@@ -11,21 +11,21 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "core/dispatch/vcpu_requests.h"
+#include "core/hart/platform.h"
+#include "core/io/bells.h"
+#include "core/io/dma.h"
+#include "core/io/functions.h"
+#include "core/io/vm_quiet.h"
+#include "core/io/wired.h"
+#include "core/life/heart.h"
+#include "core/life/vm_load.h"
+#include "core/life/vm_tell.h"
 #include "core/log.h"
 #include "core/panic.h"
-#include "core/vm/bells.h"
-#include "core/vm/heart.h"
-#include "core/vm/terminal_port.h"
-#include "core/vm/platform.h"
-#include "core/vm/sched.h"
-#include "core/vm/vcpu_requests.h"
-#include "core/vm/vm.h"
-#include "core/vm/vm_load.h"
-#include "core/vm/dma.h"
-#include "core/vm/functions.h"
-#include "core/vm/vm_quiet.h"
-#include "core/vm/vm_tell.h"
-#include "core/vm/wired.h"
+#include "core/sched/sched.h"
+#include "core/vcpu/terminal_port.h"
+#include "core/vcpu/vm.h"
 
 #define VCPUS  2U
 #define SLICES 3U /* of quieting, of clearing and of loading, each */

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 #include <libfdt.h>
 
-#include "core/config/host_bridge.h"
-#include "core/config/host_iommu.h"
+#include "core/host/host_bridge.h"
+#include "core/host/host_iommu.h"
 #include "tests/host/board.h"
 #include "tests/host/vm_tree.h"
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <libfdt.h>
 
-#include "core/config/vm_memory.h"
+#include "core/tree/vm_memory.h"
 #include "tests/host/board.h"
 #include "tests/host/vm_tree.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a VM that has ended waits for its devices (core/vm/vm_quiet.h). */
+/* How long a VM that has ended waits for its devices (core/io/vm_quiet.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,14 +10,14 @@
 
 #include <cmocka.h>
 
-#include "arch/riscv/device_reset.h"
+#include "arch/riscv/devices/device_reset.h"
+#include "core/hart/platform.h"
+#include "core/io/bells.h"
+#include "core/io/dma.h"
+#include "core/io/functions.h"
+#include "core/io/vm_quiet.h"
+#include "core/io/wired.h"
 #include "core/log.h"
-#include "core/vm/bells.h"
-#include "core/vm/dma.h"
-#include "core/vm/functions.h"
-#include "core/vm/platform.h"
-#include "core/vm/vm_quiet.h"
-#include "core/vm/wired.h"
 
 #define SECOND 1000U
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <libfdt.h>
 
-#include "core/config/vm_layout.h"
+#include "core/tree/vm_layout.h"
 #include "tests/host/vm_tree.h"
 
 #define MIB(n) ((uint64_t)(n) << 20)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The longest stay on a hart with a schedule, and its least guard (core/config/vm_stay.h): what
+/* The longest stay on a hart with a schedule, and its least guard (core/tree/vm_stay.h): what
  * each part of a tree adds, and trees at the limits. The sums are written out, as somebody would
  * who has the table of vm_stay.c and a tree. */
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "core/config/vm_stay.h"
+#include "core/tree/vm_stay.h"
 
 #define HART  3U
 #define OTHER 4U

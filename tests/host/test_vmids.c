@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a hart's VMIDs are counted (arch/riscv/gstage.h): what is written to hgatp is always
+/* How a hart's VMIDs are counted (arch/riscv/hart/gstage.h): what is written to hgatp is always
  * valid. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "arch/riscv/csr.h"
-#include "arch/riscv/fence.h"
-#include "arch/riscv/gstage.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/fence.h"
+#include "arch/riscv/hart/gstage.h"
 #include "core/panic.h"
 
 #define MODE(hgatp) ((hgatp) >> 60)

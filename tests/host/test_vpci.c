@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "arch/riscv/fence.h"
-#include "core/vm/vpci.h"
+#include "arch/riscv/hart/fence.h"
+#include "core/io/vpci.h"
 #include "tests/host/chance.h"
 
 #define BDF   0x0008U /* 00:01.0 */

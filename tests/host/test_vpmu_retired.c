@@ -399,7 +399,7 @@ static void test_pending_overflow_of_another(void **state)
 #define READER 0x6f
 #define OTHER  0x70
 
-/* A read by VS that traps, as core/vm/virtual_insn.c serves it. */
+/* A read by VS that traps, as core/dispatch/virtual_insn.c serves it. */
 static uint64_t trapped_read(uint64_t n)
 {
 	uint64_t counts;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "core/vm/wake_times.h"
+#include "core/hart/wake_times.h"
 
 #define NEVER UINT64_MAX
 

@@ -4,21 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/vm/account.h"
+#include "core/dispatch/vcpu_requests.h"
+#include "core/hart/platform.h"
+#include "core/io/bells.h"
+#include "core/io/dma.h"
+#include "core/life/heart.h"
 #include "core/log.h"
-#include "core/vm/account.h"
-#include "core/vm/bells.h"
-#include "core/vm/heart.h"
-#include "core/vm/dma.h"
-#include "core/vm/guest_file.h"
-#include "core/vm/hart_flags.h"
-#include "core/vm/windows.h"
-#include "core/vm/guest_mem.h"
-#include "core/vm/platform.h"
-#include "core/vm/sched.h"
-#include "core/vm/trace.h"
-#include "core/vm/vcpu_move.h"
-#include "core/vm/vcpu_requests.h"
+#include "core/sched/sched.h"
+#include "core/sched/vcpu_move.h"
+#include "core/sched/windows.h"
+#include "core/vcpu/guest_file.h"
+#include "core/vcpu/guest_mem.h"
+#include "core/vcpu/hart_flags.h"
+#include "core/watch/account.h"
+#include "core/watch/account.h"
+#include "core/watch/trace.h"
 
 uint64_t host_csrs[4096];
 char host_locks;

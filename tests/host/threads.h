@@ -3,7 +3,7 @@
 #ifndef TESTS_HOST_THREADS_H
 #define TESTS_HOST_THREADS_H
 
-#include "core/vm/vm.h"
+#include "core/vcpu/vm.h"
 
 extern struct vcpu vcpus[2];
 

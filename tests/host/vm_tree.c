@@ -10,9 +10,9 @@
 #include <cmocka.h>
 #include <libfdt.h>
 
-#include "core/config/host_reserved.h"
-#include "core/config/vm_memory.h"
-#include "core/config/vm_refusals.h"
+#include "core/host/host_reserved.h"
+#include "core/tree/vm_memory.h"
+#include "core/tree/vm_refusals.h"
 
 /* Harts 2 and 63 are of different kinds: the second and the third. */
 static const char *differ(uint32_t hart, uint32_t other)

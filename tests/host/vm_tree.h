@@ -6,7 +6,7 @@
 #ifndef TESTS_HOST_VM_TREE_H
 #define TESTS_HOST_VM_TREE_H
 
-#include "core/config/vm_config.h"
+#include "core/host/vm_config.h"
 
 /* The machine of the tests: harts 0, 2 and 63, counters 0, 2 to 5, room for 128 MiB of guests from
  * 0x82000000 on. */
@@ -99,7 +99,7 @@ uint32_t all_refused_on(const struct vm_limits *limits, const void *tree,
 /* Whether refused() succeeded with that code. */
 bool was_refused(enum vm_refusal_code code);
 
-/* Fails the test if the result breaks a promise of core/config/vm_config.h, whatever the blob
+/* Fails the test if the result breaks a promise of core/host/vm_config.h, whatever the blob
  * was. */
 void check_promises(bool ok, const struct vm_limits *limits, const struct vm_tree *tree,
                     const struct vm_refusal *why, const void *blob, uint64_t size);

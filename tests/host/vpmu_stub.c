@@ -184,7 +184,7 @@ static uint64_t harts_flags(void)
 	return set;
 }
 
-/* As core/vm/hart_flags.c. */
+/* As core/vcpu/hart_flags.c. */
 static void flags_raised(void)
 {
 	stub.shown = vpmu_scountovf(&vpmu);
@@ -239,7 +239,7 @@ void vpmu_port_set(uint64_t hctr_mask, uint64_t value, bool armed)
 	stub.ready |= hctr_mask;
 }
 
-/* OF of a counter that continues: see run_any() in arch/riscv/hpm_sbi.c. */
+/* OF of a counter that continues: see run_any() in arch/riscv/counters/hpm_sbi.c. */
 static void run_again(uint32_t i)
 {
 	struct stub_hctr *h = &stub.hctr[i];
@@ -684,7 +684,7 @@ bool guest_read_is_illegal(uint32_t idx)
 	return !guest_reads_direct(idx) && !vpmu_csr_read(&vpmu, 0xc00 + idx, &value);
 }
 
-/* As core/vm/hpm_failures.h: a call that was to start a counter fails if the hart has failed. */
+/* As core/vcpu/hpm_failures.h: a call that was to start a counter fails if the hart has failed. */
 static void begin_call(void)
 {
 	stub_settle();

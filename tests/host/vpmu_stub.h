@@ -77,7 +77,7 @@ struct stub {
 	bool clears_flags; /* OF is 0, also where it was set */
 	uint64_t direct;
 	uint64_t ready; /* set, and started by the next run */
-	/* With shows_flags, as core/vm/hart_flags.c does it: the counters whose OF the guest sees
+	/* With shows_flags, as core/vcpu/hart_flags.c does it: the counters whose OF the guest sees
 	 * as 1, as the port knows them, and whether vpmu_show_flags() is due. */
 	uint64_t shown;
 	bool show_due, show_at_start;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples as the microvisor notes them (core/vm/samples.h), and the file of `perf-vms record`
+"""Samples as the microvisor notes them (core/watch/samples.h), and the file of `perf-vms record`
 (docs/samples.md)."""
 import base64
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What harts note of stays in HS and of who is resident (core/vm/stays.h)."""
+"""What harts note of stays in HS and of who is resident (core/watch/stays.h)."""
 import dataclasses
 
 from perflib.samples import NO_SAMPLE, BadSamples

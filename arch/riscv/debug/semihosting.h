@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Calls of the emulator ("Semihosting for RISC-V" 1.0; the operations are Arm's). Only where
  * tools/run has switched them on. */
-#ifndef ARCH_SEMIHOSTING_H
-#define ARCH_SEMIHOSTING_H
+#ifndef ARCH_RISCV_DEBUG_SEMIHOSTING_H
+#define ARCH_RISCV_DEBUG_SEMIHOSTING_H
 
 #include "core/lib/types.h"
 

@@ -2,9 +2,9 @@
 /* Guests that do one thing after the other at random, and what switch.S does at their exits. */
 #include <string.h>
 
-#include "arch/riscv/csr.h"
-#include "arch/riscv/trap.h"
-#include "core/vm/sched.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/trap.h"
+#include "core/sched/sched.h"
 #include "tests/host/machine/guest_acts.h"
 #include "tests/host/machine/model.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/vm/bells.h"
+#include "core/io/bells.h"
 #include "tests/host/machine/guest_acts.h"
 
 #include <string.h>
 
-#include "arch/riscv/csr.h"
+#include "arch/riscv/hart/csr.h"
 
 #define WFI           0x10500073U
 #define WRS_NTO       0x00d00073U

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a guest with an AIA does with its interrupt file, and with its APLIC. */
-#include "arch/riscv/csr.h"
+#include "arch/riscv/hart/csr.h"
 #include "tests/host/machine/guest_acts.h"
 
 #define APLIC(offset) (GUEST_APLIC_BASE + (offset))

@@ -2,8 +2,8 @@
 /* SBI calls of guests, and what must come of them. */
 #include <string.h>
 
-#include "arch/riscv/csr.h"
-#include "arch/riscv/sbi.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/sbi.h"
 #include "tests/host/machine/guest_acts.h"
 
 #define TEXT_AT     0x180000UL /* where guests keep what they print */

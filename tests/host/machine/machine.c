@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
-#include "arch/riscv/csr.h"
-#include "core/config/vm_config.h"
-#include "core/vm/platform.h"
+#include "arch/riscv/hart/csr.h"
+#include "core/hart/platform.h"
+#include "core/host/vm_config.h"
 #include "tests/host/machine/model.h"
 
 #if defined(__SANITIZE_ADDRESS__)

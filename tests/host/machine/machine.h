@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/vm/vm.h"
+#include "core/vcpu/vm.h"
 #include "tests/host/chance.h"
 #include "tests/host/machine/sees.h"
 

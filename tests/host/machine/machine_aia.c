@@ -8,9 +8,9 @@
  */
 #include <string.h>
 
-#include "arch/riscv/csr.h"
-#include "arch/riscv/imsic.h"
-#include "core/vm/platform.h"
+#include "arch/riscv/devices/imsic.h"
+#include "arch/riscv/hart/csr.h"
+#include "core/hart/platform.h"
 #include "tests/host/machine/model.h"
 
 #define FILE_PAGES (1U << MACHINE_FILE_BITS) /* of a hart: its own file, then the guests' */

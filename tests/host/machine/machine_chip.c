@@ -7,11 +7,11 @@
  */
 #include <stdlib.h>
 
-#include "arch/riscv/csr.h"
-#include "arch/riscv/device_reset.h"
-#include "arch/riscv/irqchip.h"
-#include "arch/riscv/pci.h"
-#include "core/vm/bells.h"
+#include "arch/riscv/devices/device_reset.h"
+#include "arch/riscv/devices/irqchip.h"
+#include "arch/riscv/devices/pci.h"
+#include "arch/riscv/hart/csr.h"
+#include "core/io/bells.h"
 #include "tests/host/machine/machine.h"
 
 #define UART_IRQ 10U

@@ -2,11 +2,11 @@
 /* The CSRs of a hart, its counters, its fences, and what is assembly in arch/riscv/. */
 #include <string.h>
 
-#include "arch/riscv/csr.h"
-#include "arch/riscv/fence.h"
-#include "arch/riscv/hlvx.h"
-#include "arch/riscv/ssccfg.h"
-#include "arch/riscv/trap.h"
+#include "arch/riscv/counters/ssccfg.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/fence.h"
+#include "arch/riscv/hart/hlvx.h"
+#include "arch/riscv/hart/trap.h"
 #include "tests/host/machine/machine.h"
 
 /* --- counters ------------------------------------------------------------------------ */

@@ -8,10 +8,10 @@
  */
 #include <string.h>
 
-#include "arch/riscv/io.h"
-#include "arch/riscv/iommu_regs.h"
-#include "core/config/vm_memory.h"
-#include "core/vm/dma.h"
+#include "arch/riscv/devices/iommu_regs.h"
+#include "arch/riscv/hart/io.h"
+#include "core/io/dma.h"
+#include "core/tree/vm_memory.h"
 #include "tests/host/fake_iommu.h"
 #include "tests/host/machine/model.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The firmware: it starts harts, sends IPIs, drives counters, and fails now and then. */
-#include "arch/riscv/csr.h"
-#include "arch/riscv/fw_events.h"
-#include "arch/riscv/sbi.h"
+#include "arch/riscv/counters/fw_events.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/sbi.h"
 #include "tests/host/machine/machine.h"
 
 #define HW_COUNTERS 8U

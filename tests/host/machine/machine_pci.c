@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "arch/riscv/pci_reset.h"
-#include "core/vm/functions.h"
+#include "arch/riscv/devices/pci_reset.h"
+#include "core/io/functions.h"
 #include "tests/host/fake_iommu.h"
 #include "tests/host/machine/model.h"
 

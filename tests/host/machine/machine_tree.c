@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arch/riscv/csr.h"
-#include "core/vm/platform.h"
+#include "arch/riscv/hart/csr.h"
+#include "core/hart/platform.h"
 #include "tests/host/fake_iommu.h"
 #include "tests/host/machine/machine.h"
 

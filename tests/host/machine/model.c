@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "arch/riscv/csr.h"
-#include "arch/riscv/trap.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/trap.h"
 
 const uint32_t model_csrs[MODEL_CSRS] = {CSR_VSSTATUS,   CSR_VSIE,    CSR_VSTVEC,   CSR_VSSCRATCH,
                                          CSR_VSEPC,      CSR_VSCAUSE, CSR_VSTVAL,   CSR_VSATP,
@@ -72,7 +72,7 @@ void model_entered(struct machine_hart *h, struct vcpu *vcpu)
 	for (uint32_t i = 0; i < MAX_HART_VCPUS && this_pcpu()->vcpus[i]; i++)
 		model_of(this_pcpu()->vcpus[i])->wakes.on = false;
 	/* An SBI call does not look at it, nor, with an AIA, does a read of a counter
-	 * (core/vm/vs_interrupts.h). */
+	 * (core/vcpu/vs_interrupts.h). */
 	m->masked &= h->csr[CSR_SCAUSE] == CAUSE_ECALL_VS ||
 	             (vcpu->vm->config->aia && h->csr[CSR_SCAUSE] == CAUSE_VIRTUAL_INSN);
 	m->wants_since = 0;

@@ -4,8 +4,8 @@
  * when one of its counters has wrapped, masked or not, until the guest clears it, wherever the vcpu
  * is meanwhile; and nobody else's does.
  */
-#include "arch/riscv/csr.h"
-#include "core/vm/vm_overflow.h"
+#include "arch/riscv/hart/csr.h"
+#include "core/pmu/vm_overflow.h"
 #include "tests/host/machine/model.h"
 
 static void counted(struct model_vcpu *m, uint64_t insns)

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "arch/riscv/csr.h"
+#include "arch/riscv/hart/csr.h"
 #include "tests/host/machine/model.h"
 
 static struct model_due mail[MACHINE_HARTS], requests[VM_MAX_ALL_VCPUS];

@@ -2,7 +2,7 @@
 /* Whose a hart is when a guest is entered: its home, its memory, its window, its counters. */
 #include "tests/host/machine/model.h"
 
-#include "arch/riscv/csr.h"
+#include "arch/riscv/hart/csr.h"
 
 /* How long after the end of its window a vcpu may be entered: HS was on its way to it. What other
  * harts did meanwhile comes on top. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a guest pays for: time and instructions, from above and from below. */
-#include "arch/riscv/csr.h"
-#include "core/vm/account.h"
+#include "arch/riscv/hart/csr.h"
+#include "core/watch/account.h"
 #include "tests/host/machine/model.h"
 
 /* Instructions between the last account of a stay and the guest: check_entry() looks at so many

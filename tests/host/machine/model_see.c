@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "arch/riscv/csr.h"
+#include "arch/riscv/hart/csr.h"
 
 uint64_t model_ram(const struct vm *vm)
 {

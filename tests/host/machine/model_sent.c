@@ -2,8 +2,8 @@
 /* What a vcpu has sent to others, which they must have when its call returns. */
 #include "tests/host/machine/model.h"
 
-#include "arch/riscv/csr.h"
-#include "arch/riscv/trap.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/trap.h"
 
 /* Whether a fence is missing that somebody counts on. */
 bool model_is_behind(const struct machine_hart *h, const struct vcpu *vcpu)

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "arch/riscv/csr.h"
-#include "arch/riscv/trap.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/trap.h"
 
 /* Host time after which a vcpu that should run has run: each other one had some turns, and its
  * windows are each a twentieth of a frame at least. */

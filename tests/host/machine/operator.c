@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "arch/riscv/csr.h"
+#include "arch/riscv/hart/csr.h"
 #include "tests/host/machine/machine.h"
 
 #define KEY         "\x14"

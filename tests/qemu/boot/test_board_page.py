@@ -11,15 +11,15 @@ import harness
 PAGE = (harness.ROOT / "docs/boards.md").read_text(encoding="utf-8")
 
 # What prints about firmware, harts and the host's tree, or says why.
-SOURCES = ["arch/riscv/hpm_exact.c", "arch/riscv/hpm_flag_trials.c",
-           "arch/riscv/hpm_probe.c", "arch/riscv/hpm_selfcheck.c",
-           "arch/riscv/imsic.c",
+SOURCES = ["arch/riscv/counters/hpm_exact.c", "arch/riscv/counters/hpm_flag_trials.c",
+           "arch/riscv/counters/hpm_probe.c", "arch/riscv/counters/hpm_selfcheck.c",
+           "arch/riscv/devices/imsic.c",
            "core/boot/boot_report.c", "core/boot/hart_table.c", "core/boot/hart_usable.c",
            "core/boot/bootargs.c", "core/boot/harts.c", "core/boot/host_dt.c",
            "core/boot/hs_memory.c",
-           "core/boot/main.c", "core/config/host_cpus.c", "core/config/host_memory.h",
-           "core/config/host_tree.h", "core/lib/words.c", "core/vm/guest_file.c",
-           "core/vm/hart_kind.c", "core/vm/pcpu.c", "core/vm/vm_overflow.c"]
+           "core/boot/main.c", "core/host/host_cpus.c", "core/host/host_memory.h",
+           "core/host/host_tree.h", "core/lib/words.c", "core/vcpu/guest_file.c",
+           "core/hart/hart_kind.c", "core/hart/pcpu.c", "core/pmu/vm_overflow.c"]
 STRING = r'"(?:[^"\\]|\\.)*"'
 QUIRK = re.compile(r"\{&quirks\.\w+, \"([\w-]+)\"\}")
 
@@ -58,14 +58,14 @@ def test_each_line_is_explained(name):
 
 
 def test_each_quirk_is_explained():
-    names = QUIRK.findall((harness.ROOT / "arch/riscv/quirks.c").read_text(encoding="utf-8"))
+    names = QUIRK.findall((harness.ROOT / "arch/riscv/hart/quirks.c").read_text(encoding="utf-8"))
     assert len(names) == 10
     assert missing(names, PAGE) == []
 
 
 def test_the_line_before_all_others():
     """In assembly, in two parts."""
-    source = (harness.ROOT / "arch/riscv/entry.S").read_text(encoding="utf-8")
+    source = (harness.ROOT / "arch/riscv/hart/entry.S").read_text(encoding="utf-8")
     text = "".join(re.findall(r'\.ascii\s+"([^"]*)"', source)[-2:])
     assert text.endswith("\\n")
     assert missing([text[:-2].partition("the platform: ")[2]], PAGE) == []

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads a ledger (core/vm/ledger.h): who had which counter, the FP and vector registers, and the
+"""Reads a ledger (core/vcpu/ledger.h): who had which counter, the FP and vector registers, and the
 VMID of each hart, from when to when. Nothing of one vcpu may be there for another.
 
   tests/qemu/lib/ledger.py [--units] FILE...    a line for each breach; --units: for each owner, too

@@ -117,15 +117,15 @@ def test_one_that_is_not_whole_is_refused(tmp_path, whole):
 # What a source then has instead, and what the ledger says.
 PUT_BACK = {
     "no fence between two vcpus": (
-        "core/vm/vcpu.c", "if (*last == vcpu)",
+        "core/vcpu/vcpu.c", "if (*last == vcpu)",
         "if (__builtin_expect(*last && *last != pcpu, 0))", "translations of vcpu"),
     "no exchange of registers": (
-        "core/vm/vcpu.c", "vcpu_registers_load(pcpu, vcpu);", ";", "the FP registers of vcpu"),
+        "core/vcpu/vcpu.c", "vcpu_registers_load(pcpu, vcpu);", ";", "the FP registers of vcpu"),
     "vectors stay": (
-        "core/vm/vcpu_registers.c", "vec_restore(to->vec->v, to->vec->csrs);", "(void)to;",
+        "core/vcpu/vcpu_registers.c", "vec_restore(to->vec->v, to->vec->csrs);", "(void)to;",
         "the vector registers of vcpu"),
     "a counter is kept": (
-        "core/vm/vpmu_port.c", "if (*owner != vcpu)\n\t\tledger(LEDGER_OWNS, hctr.idx, vcpu, 0);\n"
+        "core/pmu/vpmu_port.c", "if (*owner != vcpu)\n\t\tledger(LEDGER_OWNS, hctr.idx, vcpu, 0);\n"
         "\t*owner = vcpu;", "if (!*owner)\n\t\tledger(LEDGER_OWNS, hctr.idx, vcpu, 0);\n"
         "\tif (!*owner)\n\t\t*owner = vcpu;", "and is vcpu"),
 }

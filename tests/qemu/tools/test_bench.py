@@ -301,12 +301,12 @@ def dearer(tmp_path_factory):
             shutil.copy(harness.ROOT / name, root / name)
     (root / "build").mkdir()
     (root / "build/guest").symlink_to(os.path.realpath(harness.GUEST))
-    file = root / "core/vm/vcpu.c"
+    file = root / "core/vcpu/vcpu.c"
     text = file.read_text(encoding="utf-8")
     begin = "void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu)\n{\n"
     assert text.count(begin) == 1
     more = "\t(void)sbi_probe(SBI_EXT_PMU);\n"
-    file.write_text('#include "arch/riscv/sbi.h"\n' + text.replace(begin, begin + more),
+    file.write_text('#include "arch/riscv/hart/sbi.h"\n' + text.replace(begin, begin + more),
                     encoding="utf-8")
     subprocess.run(["make", "-s", "-C", root, "all", "build/guests/bench.bin"], check=True,
                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

@@ -38,23 +38,23 @@ def test_circles(tmp_path):
     """Of units, a source file and its header: of two folders they are named, of one they are not.
     """
     assert check(tmp_path, {
-        "core/lib/a.c": '#include "arch/riscv/fence.h"\n',
+        "core/lib/a.c": '#include "arch/riscv/hart/fence.h"\n',
         "core/lib/a.h": "",
         "core/lib/d.h": '#include "core/lib/e.h"\n',
         "core/lib/e.c": '#include "core/lib/d.h"\n',
-        "arch/riscv/fence.h": '#include "core/lib/types.h"\n',
+        "arch/riscv/hart/fence.h": '#include "core/lib/types.h"\n',
         "core/lib/types.h": '#include "core/lib/a.h"\n'}) == (
-            1, ["arch/riscv/fence and core/lib/a: files of two folders include each other",
-                "arch/riscv/fence and core/lib/types: files of two folders include each other"])
+            1, ["arch/riscv/hart/fence and core/lib/a: files of two folders include each other",
+                "arch/riscv/hart/fence and core/lib/types: files of two folders include each other"])
 
 
 def test_what_is_closed(tmp_path):
     """struct vpmu, and the port's way back."""
     assert check(tmp_path, {
         "core/vm/a.c": "x = vcpu->pmu.running;\ny = vpmu_started(&vcpu->pmu);\n",
-        "core/vm/vpmu_port.c": "vpmu_evict(v);\nvpmu_wfi_must_trap(v);\n"}) == (
+        "core/pmu/vpmu_port.c": "vpmu_evict(v);\nvpmu_wfi_must_trap(v);\n"}) == (
             1, ["core/vm/a.c:1: struct vpmu is private to vpmu/",
-                "core/vm/vpmu_port.c:2: the port calls vpmu/ back"])
+                "core/pmu/vpmu_port.c:2: the port calls vpmu/ back"])
 
 
 def test_this_tree():

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/counters/hpm_raw.h"
+#include "arch/riscv/counters/hpm_silent.h"
+#include "arch/riscv/hart/quirks.h"
+#include "arch/riscv/hart/sbi.h"
+#include "vpmu/bits.h"
+
+#define RAW_V1_BITS 48
+#define SBI_3_0     (3UL << 24)
+/* Counters that are looked for: each costs up to 2,600 instructions, and all of it one stay. */
+#define MAX_ASKED 3U
+
+bool hpm_firmware_event(const struct hw_event *config, uint32_t *event_idx)
+{
+	*event_idx = config->event_idx;
+	if (!hw_event_is_raw(config->event_idx))
+		return true;
+	if (sbi_call(SBI_EXT_BASE, SBI_BASE_GET_SPEC_VERSION, 0, 0, 0, 0, 0).value >= SBI_3_0)
+		*event_idx = SBI_PMU_TYPE_RAW_V2 << 16;
+	else if (config->event_data >> RAW_V1_BITS == 0)
+		*event_idx = SBI_PMU_TYPE_RAW << 16;
+	else
+		return false;
+	return true;
+}
+
+/* Asks for one of the counters, which all hold nothing; leaves it so. 0: none can. */
+static uint64_t ask(uint32_t event_idx, uint64_t event_data, uint64_t hctrs)
+{
+	struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, 0, hctrs,
+	                              SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH |
+	                                  SBI_PMU_CFG_FLAG_SET_UINH,
+	                              event_idx, event_data);
+
+	if (ret.error != SBI_SUCCESS || ret.value >= 32)
+		return 0;
+	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, ret.value, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
+	return BIT(ret.value) & hctrs;
+}
+
+static uint64_t running_it(const struct hpm *hpm, uint64_t running, const struct hw_event *config)
+{
+	uint64_t hctrs = 0;
+	uint32_t i;
+
+	for_each_bit (i, running) {
+		if (hpm->slots[i].config.event_idx == config->event_idx &&
+		    hpm->slots[i].config.event_data == config->event_data)
+			hctrs |= BIT(i);
+	}
+	return hctrs;
+}
+
+const struct hpm_event *hpm_raw_find(const struct hpm *hpm, uint64_t event_data)
+{
+	for (uint32_t i = 0; i < hpm->n_events; i++) {
+		if (hpm->events[i].raw && hpm->events[i].selector == event_data)
+			return &hpm->events[i];
+	}
+	return NULL;
+}
+
+bool hpm_raw_is_taken(uint64_t event_data, uint64_t hctrs)
+{
+	struct hw_event config = {.event_idx = SBI_PMU_TYPE_RAW_V2 << 16, .event_data = event_data};
+	uint32_t firmware_event;
+
+	return hpm_firmware_event(&config, &firmware_event) &&
+	       ask(firmware_event, event_data, hctrs);
+}
+
+/* Resets counters that do not run. */
+static void reset(struct hpm *hpm, uint64_t hctrs)
+{
+	uint32_t i;
+
+	for_each_bit (i, hctrs) {
+		if (hpm->slots[i].programmed)
+			sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, i, 1, SBI_PMU_STOP_FLAG_RESET,
+			         0, 0);
+		hpm->slots[i].programmed = false;
+	}
+}
+
+/* Whether the event might be given and never count. */
+static bool is_silent(uint64_t event_data)
+{
+	return quirks.home_counters && (!hpm_gives_silent() || quirk_takes_for_own(event_data));
+}
+
+/* A counter whose event was changed by a delegated write goes on with the one that it counted. */
+static uint64_t homes_that_count(const struct hpm *hpm)
+{
+	uint64_t hctrs = 0;
+
+	for (uint32_t i = 0; quirks.home_counters && i < hpm->n_events; i++) {
+		if (quirk_takes_for_own(hpm->events[i].selector))
+			hctrs |= hpm->events[i].hctrs;
+	}
+	return hctrs;
+}
+
+/* The counters of the table, if the firmware takes the event on one of them. Boot has seen that it
+ * makes no difference between the counters of a row. */
+static uint64_t hctrs_by_table(struct hpm *hpm, const struct hw_event *config, uint64_t running)
+{
+	uint64_t able = selector_hctrs(hpm->table, config->event_data) & hpm->hctrs;
+	uint64_t idle = able & ~running;
+	uint32_t firmware_event;
+
+	if (!hpm->table_raw)
+		return 0;
+	if (hpm->delegated)
+		return able & hpm->without_m & ~homes_that_count(hpm);
+	if (!hpm_firmware_event(config, &firmware_event))
+		return 0;
+	/* Which counters are free is not asked here. */
+	if (!idle || running_it(hpm, running, config))
+		return able;
+	idle &= -idle;
+	reset(hpm, idle);
+	return ask(firmware_event, config->event_data, idle) ? able : 0;
+}
+
+uint64_t hpm_raw_hctrs(struct hpm *hpm, uint32_t event_idx, uint64_t event_data, uint64_t running)
+{
+	struct hw_event config = {.event_idx = event_idx, .event_data = event_data};
+	uint64_t able = running_it(hpm, running, &config);
+	uint64_t idle = hpm->hctrs & ~running;
+	uint32_t firmware_event, i;
+
+	if (is_silent(event_data))
+		return 0;
+	if (hpm->table)
+		return hctrs_by_table(hpm, &config, running);
+	if (hpm->delegated || !hpm_firmware_event(&config, &firmware_event))
+		return 0;
+	reset(hpm, idle);
+	for (i = 0; i < MAX_ASKED; i++) {
+		uint64_t found = ask(firmware_event, event_data, idle & ~able);
+
+		if (!found)
+			break;
+		able |= found;
+	}
+	return able;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The back end that drives counters through the firmware's SBI PMU. Masks have one bit, because
+ * Tally chooses the counter, and because the firmware returns only the error of the last counter of
+ * a mask. After boot it is never mixed with hpm_ssccfg.h on one hart, because the firmware does not
+ * see accesses to delegated counters.
+ */
+#include "arch/riscv/counters/hpm_backend.h"
+
+bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
+{
+	uint64_t flags = SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_UINH;
+	uint32_t event_idx;
+	struct sbi_ret ret;
+
+	if (!hpm_firmware_event(config, &event_idx))
+		return false;
+	if (!(config->inhibit & HW_COUNT_HS))
+		flags |= SBI_PMU_CFG_FLAG_SET_SINH;
+	if (config->inhibit & HW_INH_VS)
+		flags |= SBI_PMU_CFG_FLAG_SET_VSINH;
+	if (config->inhibit & HW_INH_VU)
+		flags |= SBI_PMU_CFG_FLAG_SET_VUINH;
+	/* Only RESET frees a counter for another event or filter. Only RESET makes QEMU forget
+	 * which counter an event was on. */
+	if (hpm->slots[hctr].programmed)
+		sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
+	ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1, flags, event_idx,
+	               config->event_data);
+	/* OpenSBI may return a fixed counter that is not in the mask. */
+	return ret.error == SBI_SUCCESS && ret.value == hctr;
+}
+
+/* The contents of the counters are unknown now, so they are reset before they are used again. */
+static __attribute__((noinline)) void fail(struct hpm *hpm, uint64_t hctrs)
+{
+	uint32_t i;
+
+	hpm->failed |= hctrs;
+	hpm_failed();
+	hpm->armed &= ~hctrs;
+	for_each_bit (i, hctrs)
+		hpm->slots[i].config = (struct hw_event){0};
+}
+
+__attribute__((noinline)) void hpm_sbi_start_each(struct hpm *hpm, uint64_t hctrs, uint64_t flags,
+                                                  uint64_t value, bool armed)
+{
+	uint32_t i;
+
+	for_each_bit (i, hctrs) {
+		hpm_sbi_stop_call(BIT(i));
+		if (hpm_sbi_start_call(BIT(i), flags, value, armed))
+			continue;
+		hpm_sbi_stop_call(BIT(i));
+		fail(hpm, BIT(i));
+	}
+}
+
+static __attribute__((noinline)) void stop_each(struct hpm *hpm, uint64_t hctrs)
+{
+	uint32_t i;
+
+	for_each_bit (i, hctrs) {
+		if (!hpm_sbi_stop_call(BIT(i)))
+			fail(hpm, BIT(i));
+	}
+}
+
+__attribute__((noinline)) void hpm_sbi_stop(struct hpm *hpm, uint64_t hctrs)
+{
+	if (__builtin_expect(!hpm_sbi_stop_call(hctrs), 0))
+		stop_each(hpm, hctrs);
+}
+
+/* For who is in no hurry. */
+static __attribute__((noinline)) void start(struct hpm *hpm, uint64_t hctrs, uint64_t flags,
+                                            uint64_t value, bool armed)
+{
+	hpm_sbi_start_at(hpm, hctrs, flags, value, armed);
+}
+
+/* Whether OF is set without a wrap. This happens if an LCOFI became pending just before the call,
+ * which then did not clear OF. */
+static bool started_stale(uint32_t hctr, uint64_t value)
+{
+	return (csr_read(CSR_SCOUNTOVF) & BIT(hctr)) && hpm_read(hctr) >= value;
+}
+
+void hpm_sbi_clear_flags(struct hpm *hpm, uint64_t hctrs, uint64_t value)
+{
+	start(hpm, hctrs, SBI_PMU_START_SET_INIT_VALUE, value, true);
+}
+
+/*
+ * QEMU: if a counter was started far from its wrap with OF = 0, the first expiry of its timer may
+ * be lost. So the timer must expire here once: the counter starts one count before its wrap. It
+ * does not count HS, but the timer ignores filters.
+ */
+static void spend_alarm(struct hpm *hpm, uint32_t hctr)
+{
+	if (!hpm->far_loses || !(hpm->far & BIT(hctr)))
+		return;
+	hpm->far &= ~BIT(hctr);
+	hpm_sbi_clear_flags(hpm, BIT(hctr), ~0UL);
+	hpm_sbi_stop(hpm, BIT(hctr));
+}
+
+static inline void start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value)
+{
+	hpm_sbi_start_at(hpm, BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, true);
+	/* This happens only if other counters count HS. One repetition is nearly always enough. */
+	for (int i = 0; i < 3 && started_stale(hctr, value); i++) {
+		hpm_sbi_stop(hpm, BIT(hctr));
+		start(hpm, BIT(hctr), SBI_PMU_START_SET_INIT_VALUE, value, true);
+	}
+}
+
+/* Counters that have the value and OF already need no initial value, so one call starts all of
+ * them. */
+static void set(struct hpm *hpm, uint32_t hctr, uint64_t value, bool armed)
+{
+	uint64_t bit = BIT(hctr);
+	/* The guest sees this OF bit, and it is wrong. */
+	bool flagged = hpm->hart_flags && armed && csr_read(CSR_SCOUNTOVF) & bit;
+
+	if (armed == ((hpm->armed & bit) != 0) && hpm_read(hctr) == value && !flagged) {
+		hpm->fresh &= ~bit;
+		return;
+	}
+	hpm->slots[hctr].value = value;
+	hpm->fresh |= bit;
+	hpm->armed = armed ? hpm->armed | bit : hpm->armed & ~bit;
+	/* A counter that was armed and did not overflow has OF = 0. Only a configuration sets it,
+	 * or, with newer firmware, the start. */
+	if (!armed && !hpm->start_sets_flag && !(csr_read(CSR_SCOUNTOVF) & bit) &&
+	    !(hpm->fixed & bit) && !hpm_sbi_program(hpm, hctr, &hpm->slots[hctr].config))
+		fail(hpm, bit);
+}
+
+void hpm_sbi_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed)
+{
+	uint32_t i;
+
+	if (hpm->hart_flags && !(hpm->shown & hctrs))
+		armed = true;
+	for_each_bit (i, hctrs)
+		set(hpm, i, value, armed && (hpm->may_arm & BIT(i)));
+}
+
+/* Counters that are not armed and have the same initial value are started by one call. */
+static uint64_t start_together(struct hpm *hpm, uint64_t hctrs)
+{
+	uint64_t value = hpm->slots[lowest_bit(hctrs)].value;
+	uint64_t together = 0;
+	uint32_t i;
+
+	for_each_bit (i, hctrs) {
+		if (hpm->slots[i].value == value)
+			together |= BIT(i);
+	}
+	start(hpm, together, SBI_PMU_START_SET_INIT_VALUE, value, false);
+	return together;
+}
+
+__attribute__((noinline)) void hpm_sbi_start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value)
+{
+	hpm->fresh &= ~BIT(hctr);
+	hpm->armed |= BIT(hctr);
+	start_armed(hpm, hctr, value);
+}
+
+static __attribute__((noinline)) void start_near(struct hpm *hpm, uint32_t hctr, uint64_t value)
+{
+	spend_alarm(hpm, hctr);
+	start_armed(hpm, hctr, value);
+}
+
+static __attribute__((noinline)) void run_any(struct hpm *hpm, uint64_t hctrs)
+{
+	uint64_t again = hctrs & ~hpm->fresh;
+	uint64_t cleared = again & hpm->armed;
+	uint64_t unarmed = hctrs & hpm->fresh & ~hpm->armed;
+	uint32_t i;
+
+	hpm->fresh &= ~hctrs;
+	/* The guest must continue to see OF of those that have wrapped since they were set. */
+	cleared &= ~hpm->shown;
+	if (cleared)
+		start(hpm, cleared, 0, 0, true);
+	if (again & ~cleared)
+		start(hpm, again & ~cleared, 0, 0, false);
+	while (unarmed)
+		unarmed &= ~start_together(hpm, unarmed);
+	for_each_bit (i, hctrs & ~again & hpm->armed) {
+		uint64_t value = hpm->slots[i].value;
+
+		if (hpm->hart_flags && value < HPM_NEAR) {
+			hpm->far |= BIT(i);
+			start(hpm, BIT(i), SBI_PMU_START_SET_INIT_VALUE, value, true);
+		} else {
+			start_near(hpm, i, value);
+		}
+	}
+}
+
+void hpm_sbi_run(struct hpm *hpm, uint64_t hctrs)
+{
+	if (!(hctrs & (hpm->fresh | hpm->armed)))
+		hpm_sbi_start_at(hpm, hctrs, 0, 0, false);
+	else if (hpm->hart_flags && !(hctrs & (hpm->fresh | ~hpm->armed | hpm->shown)))
+		hpm_sbi_start_at(hpm, hctrs, 0, 0, true);
+	else
+		run_any(hpm, hctrs);
+}

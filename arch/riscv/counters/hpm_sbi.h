@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The firmware calls that a start or a stop nearly always consists of. If one is refused, hpm_sbi.c
+ * takes over.
+ */
+#ifndef ARCH_RISCV_COUNTERS_HPM_SBI_H
+#define ARCH_RISCV_COUNTERS_HPM_SBI_H
+
+#include "arch/riscv/counters/hpm.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/sbi.h"
+
+/* Starts the counters one by one, because it is not known how far a call for several of them
+ * got. */
+void hpm_sbi_start_each(struct hpm *hpm, uint64_t hctrs, uint64_t flags, uint64_t value,
+                        bool armed);
+
+/*
+ * Starts counters. With `armed` OF is 0 afterwards. Otherwise an OF of 1 stays 1; then the counters
+ * must have OF.
+ *
+ * OpenSBI clears OF when it starts a counter, unless an LCOFI is pending. In that case OF does not
+ * change up to OpenSBI 1.7, and becomes 1 since 1.8. So Tally sets the pending bit to keep an OF of
+ * 1; nothing keeps an OF of 0 except clearing the bit. Interrupts are off in HS, so nobody takes
+ * the LCOFI meanwhile. The caller has taken the LCOFI that was pending before. Only a counter that
+ * counts HS can have caused another one, which stays pending until the guest is entered. No counter
+ * counts M-mode.
+ */
+static inline bool hpm_sbi_start_call(uint64_t mask, uint64_t flags, uint64_t value, bool armed)
+{
+	uint64_t sip = armed ? csr_read(CSR_SIP) : csr_read_set(CSR_SIP, BIT(IRQ_LCOFI));
+	uint64_t pending = sip & BIT(IRQ_LCOFI);
+
+	if (armed && pending)
+		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
+	long error = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, 0, mask, flags, value, 0).error;
+	if (!armed && !pending)
+		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
+	if (armed && pending)
+		csr_set(CSR_SIP, BIT(IRQ_LCOFI));
+	return error == SBI_SUCCESS;
+}
+
+static inline bool hpm_sbi_stop_call(uint64_t mask)
+{
+	long error = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, 0, mask, 0, 0, 0).error;
+
+	return error == SBI_SUCCESS || error == SBI_ERR_ALREADY_STOPPED;
+}
+
+static inline void hpm_sbi_start_at(struct hpm *hpm, uint64_t hctrs, uint64_t flags, uint64_t value,
+                                    bool armed)
+{
+	if (__builtin_expect(!hpm_sbi_start_call(hctrs, flags, value, armed), 0))
+		hpm_sbi_start_each(hpm, hctrs, flags, value, armed);
+}
+
+/* Those that were not armed, and so have OF = 1; what they held before does not matter. */
+static inline void hpm_sbi_start(struct hpm *hpm, uint64_t hctrs, uint64_t value)
+{
+	hpm->fresh &= ~hctrs;
+	hpm_sbi_start_at(hpm, hctrs, SBI_PMU_START_SET_INIT_VALUE, value, false);
+}
+
+/* With hart_flags, where starts far from the wrap have OF = 0, too. */
+static inline void hpm_sbi_start_far(struct hpm *hpm, uint64_t hctrs, uint64_t value)
+{
+	hpm->fresh &= ~hctrs;
+	hpm->armed |= hctrs;
+	hpm->far |= hctrs;
+	hpm_sbi_start_at(hpm, hctrs, SBI_PMU_START_SET_INIT_VALUE, value, true);
+}
+
+/* Not inline: with delegated counters nothing is called, and so nothing saved, around a stop. */
+void hpm_sbi_stop(struct hpm *hpm, uint64_t hctrs);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The back end that drives counters by supervisor counter delegation (Smcdeleg, Ssccfg). siselect
+ * 0x40 + n makes sireg the counter and sireg2 its mhpmevent; scountinhibit stops and starts. QEMU
+ * supports only writes of the whole sireg and sireg2, not set, clear or swap. Each function takes a
+ * few instructions, so all are inlined.
+ */
+#ifndef ARCH_RISCV_COUNTERS_HPM_SSCCFG_H
+#define ARCH_RISCV_COUNTERS_HPM_SSCCFG_H
+
+#include "arch/riscv/counters/hpm.h"
+#include "arch/riscv/counters/ssccfg.h"
+#include "arch/riscv/hart/csr.h"
+#include "vpmu/bits.h"
+
+static inline uint64_t hpm_ssccfg_bits(const struct hpm *hpm, const struct hw_event *config)
+{
+	const struct hpm_event *event = hpm_event_find(hpm, config->event_idx);
+	/* According to the manual MINH is read-only 0 here, and only M-mode can set it. If a hart
+	 * lets HS write it, it must be set. */
+	uint64_t bits = MHPMEVENT_UINH | MHPMEVENT_MINH;
+
+	if (!event && !hw_event_is_raw(config->event_idx))
+		return 0;
+	if (!(config->inhibit & HW_COUNT_HS))
+		bits |= MHPMEVENT_SINH;
+	if (config->inhibit & HW_INH_VS)
+		bits |= MHPMEVENT_VSINH;
+	if (config->inhibit & HW_INH_VU)
+		bits |= MHPMEVENT_VUINH;
+	/* Of a raw event hpm_raw_hctrs() has said that the table has it. */
+	return bits | (event ? event->selector : config->event_data & MHPMEVENT_SELECTOR);
+}
+
+/* Programs a stopped counter with an event and filter. Returns false if refused; then the counter
+ * has no contents. */
+static inline bool hpm_ssccfg_program(struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
+{
+	uint64_t bits = hpm_ssccfg_bits(hpm, config);
+
+	if (!bits)
+		return false;
+	hpm->slots[hctr].selector = bits;
+	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
+	csr_write(CSR_SIREG2, bits | MHPMEVENT_OF);
+	return true;
+}
+
+static inline void hpm_ssccfg_set(struct hpm *hpm, uint64_t hctrs, uint64_t value, bool armed)
+{
+	uint64_t arm = armed ? hctrs & hpm->may_arm : 0;
+	uint64_t change = arm | hpm->armed;
+	uint32_t i;
+
+	for_each_bit (i, hctrs) {
+		csr_write(CSR_SISELECT, SISELECT_COUNTER0 + i);
+		/* Only the hart itself changes OF otherwise: from 0 to 1, when an armed counter
+		 * wraps. */
+		if (change >> i & 1)
+			csr_write(CSR_SIREG2,
+			          hpm->slots[i].selector | (arm >> i & 1 ? 0 : MHPMEVENT_OF));
+		/* Writing the value again is cheaper than checking whether it is still there. */
+		csr_write(CSR_SIREG, value);
+	}
+	hpm->armed = (hpm->armed & ~hctrs) | arm;
+}
+
+/* For counters in may_arm. */
+static inline void hpm_ssccfg_start_armed(struct hpm *hpm, uint32_t hctr, uint64_t value)
+{
+	hpm->armed |= BIT(hctr);
+	csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
+	csr_write(CSR_SIREG2, hpm->slots[hctr].selector);
+	csr_write(CSR_SIREG, value);
+	csr_clear(CSR_SCOUNTINHIBIT, BIT(hctr));
+}
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/counters/hpm_table.h"
+
+#include "arch/riscv/counters/ssccfg.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/sbi.h"
+#include "vpmu/bits.h"
+
+/* The first one is told. The others often follow from it. */
+static void contradict(struct hpm *hpm, struct hpm_contradiction found)
+{
+	if (hpm->contradiction.kind == HPM_AGREES)
+		hpm->contradiction = found;
+}
+
+static bool has_fixed(uint32_t hctr)
+{
+	struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_GET_INFO, hctr, 0, 0, 0, 0);
+
+	return ret.error == SBI_SUCCESS && !(ret.value & SBI_PMU_INFO_TYPE_FW) &&
+	       (ret.value & 0xfff) == CSR_CYCLE + hctr;
+}
+
+static void check_counters(struct hpm *hpm)
+{
+	uint64_t missing = 0;
+	uint32_t i;
+
+	for (i = 0; i < hpm->table->n_runs; i++)
+		missing |= hpm->table->runs[i].hctrs;
+	for (i = 0; i < hpm->table->n_standard; i++)
+		missing |= hpm->table->standard[i].hctrs;
+	missing &= ~hpm->hctrs;
+	for_each_bit (i, missing) {
+		if (!(BIT(i) & HCTRS_FIXED) || !has_fixed(i))
+			contradict(hpm,
+			           (struct hpm_contradiction){.kind = HPM_NO_COUNTER, .hctr = i});
+	}
+}
+
+static void check_standard(struct hpm *hpm)
+{
+	for (uint32_t i = 0; i < hpm->table->n_standard; i++) {
+		const struct selector_standard *standard = &hpm->table->standard[i];
+		const struct hpm_event *event = hpm_event_find(hpm, standard->event_idx);
+		uint64_t wanted = standard->hctrs & hpm->hctrs;
+		struct hpm_contradiction found = {
+		    .event_idx = standard->event_idx,
+		    .selector = standard->selector,
+		};
+
+		/* There is no room for more events, so this one was not asked for. */
+		if (!event && hpm->n_events == HPM_MAX_EVENTS)
+			continue;
+		if (event && hpm->ssccfg && event->selector != standard->selector) {
+			found.kind = HPM_KEEPS;
+			found.hctr = lowest_bit(event->hctrs);
+			found.kept = event->selector;
+		} else if (wanted & ~(event ? event->hctrs : 0)) {
+			found.kind = HPM_REFUSES;
+			found.hctr = lowest_bit(wanted & ~(event ? event->hctrs : 0));
+		}
+		if (found.kind != HPM_AGREES)
+			contradict(hpm, found);
+	}
+}
+
+/* As hpm_try() does, for a counter that holds nothing. */
+static bool configure(uint64_t selector, uint32_t hctr)
+{
+	struct hw_event config = {SBI_PMU_TYPE_RAW_V2 << 16, 0, selector};
+	uint32_t event_idx;
+	struct sbi_ret ret;
+
+	if (!hpm_firmware_event(&config, &event_idx))
+		return false;
+	ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1,
+	               SBI_PMU_CFG_FLAG_SET_MINH | SBI_PMU_CFG_FLAG_SET_SINH |
+	                   SBI_PMU_CFG_FLAG_SET_UINH,
+	               event_idx, selector);
+	return ret.error == SBI_SUCCESS && ret.value == hctr;
+}
+
+/* Whether the firmware knows raw events that are as wide as this selector. */
+static bool can_be_asked(uint64_t selector)
+{
+	struct hw_event config = {SBI_PMU_TYPE_RAW_V2 << 16, 0, selector};
+	uint32_t event_idx;
+
+	return hpm_firmware_event(&config, &event_idx);
+}
+
+static struct hpm_contradiction ask(const struct hpm *hpm, uint64_t selector, uint32_t hctr)
+{
+	struct hpm_contradiction found = {.hctr = hctr, .selector = selector};
+
+	if (!configure(selector, hctr)) {
+		found.kind = HPM_REFUSES;
+		return found;
+	}
+	if (hpm->ssccfg) {
+		csr_write(CSR_SISELECT, SISELECT_COUNTER0 + hctr);
+		found.kept = csr_read(CSR_SIREG2) & MHPMEVENT_SELECTOR;
+		if (found.kept != selector)
+			found.kind = HPM_KEEPS;
+	}
+	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
+	return found;
+}
+
+static void check_raw(struct hpm *hpm)
+{
+	struct hpm_contradiction refused = {.kind = HPM_AGREES};
+	uint32_t hctr;
+
+	for (uint32_t i = 0; i < hpm->table->n_runs; i++) {
+		const struct selector_run *run = &hpm->table->runs[i];
+		uint32_t number = run->first;
+
+		for_each_bit (hctr, run->hctrs & hpm->hctrs) {
+			uint64_t selector = selector_single(hpm->table, run, number);
+			struct hpm_contradiction found;
+
+			number = number == run->last ? run->first : number + 1;
+			if (!can_be_asked(selector))
+				continue;
+			found = ask(hpm, selector, hctr);
+			if (found.kind == HPM_KEEPS)
+				contradict(hpm, found);
+			if (found.kind != HPM_REFUSES)
+				hpm->table_raw = true;
+			else if (refused.kind == HPM_AGREES)
+				refused = found;
+		}
+	}
+	if (hpm->table_raw && refused.kind != HPM_AGREES)
+		contradict(hpm, refused);
+}
+
+void hpm_table_check(struct hpm *hpm)
+{
+	check_counters(hpm);
+	check_standard(hpm);
+	check_raw(hpm);
+}
+
+uint64_t hpm_table_configure(const struct hpm *hpm, uint64_t hctrs)
+{
+	uint64_t done = 0;
+	uint32_t hctr;
+
+	for (uint32_t i = 0; i < hpm->table->n_runs; i++) {
+		const struct selector_run *run = &hpm->table->runs[i];
+
+		for_each_bit (hctr, run->hctrs & hctrs & ~done) {
+			if (configure(selector_single(hpm->table, run, run->last), hctr))
+				done |= BIT(hctr);
+		}
+	}
+	return done;
+}

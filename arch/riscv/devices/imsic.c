@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Registers: Advanced Interrupt Architecture 1.0, chapters 3 and 6. */
+#include "arch/riscv/devices/imsic.h"
+
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/fence.h"
+#include "arch/riscv/hart/trap.h"
+#include "arch/riscv/hart/vs_state.h"
+
+#define EIDELIVERY  0x70UL
+#define EITHRESHOLD 0x72UL
+#define EIP0        0x80UL
+#define EIE0        0xc0UL
+#define IDS_A_WORD  64U
+#define MOST_WORDS  32U
+#define PATIENCE    1000U /* reads until a message has arrived */
+#define WORD_STEP   2UL   /* on RV64 every second register exists */
+
+hpa_t imsic_file_at(const struct imsic *imsic, uint32_t place, uint32_t file)
+{
+	uint64_t group = imsic->group_shift ? place >> imsic->hart_bits : 0;
+	uint64_t hart = place - (group << imsic->hart_bits);
+
+	return (hpa_t){imsic->base + ((hart << imsic->file_bits) + file) * PAGE_SIZE +
+	               (group << imsic->group_shift)};
+}
+
+static void write_file(uint64_t select, uint64_t value)
+{
+	csr_write(CSR_VSISELECT, select);
+	csr_write(CSR_VSIREG, value);
+}
+
+/* Makes a file the one that vsireg accesses. Returns hstatus as it was. */
+static uint64_t choose(uint32_t file)
+{
+	uint64_t hstatus = csr_read(CSR_HSTATUS);
+
+	csr_write(CSR_HSTATUS, (hstatus & ~HSTATUS_VGEIN) | (uint64_t)file << HSTATUS_VGEIN_SHIFT);
+	return hstatus;
+}
+
+void imsic_file_clear(uint32_t words, uint32_t file)
+{
+	/* They are the resident vcpu's. */
+	uint64_t select = csr_read(CSR_VSISELECT), hstatus = choose(file);
+
+	write_file(EIDELIVERY, 0);
+	write_file(EITHRESHOLD, 0);
+	for (uint32_t word = 0; word < words; word++) {
+		write_file(EIE0 + WORD_STEP * word, 0);
+		write_file(EIP0 + WORD_STEP * word, 0);
+	}
+	csr_write(CSR_HSTATUS, hstatus);
+	csr_write(CSR_VSISELECT, select);
+}
+
+/* Whether a register of a file can be read and written, under a guard: an instruction that traps
+ * changes nothing. */
+static bool works(uint32_t file)
+{
+	struct trap_guard guard;
+	uint64_t hstatus = choose(file), read = 0;
+
+	trap_guard_begin(&guard);
+	__asm__ volatile(".option push\n.option norvc\n"
+	                 "csrw %1, %3\n"
+	                 "csrw %2, %4\n"
+	                 "csrr %0, %2\n"
+	                 "csrw %2, zero\n"
+	                 ".option pop"
+	                 : "+r"(read)
+	                 : "i"(CSR_VSISELECT), "i"(CSR_VSIREG), "r"(EITHRESHOLD), "r"(1UL)
+	                 : "memory");
+	bool trapped = trap_guard_end(&guard) != ~0UL;
+
+	csr_write(CSR_HSTATUS, hstatus);
+	if (!trapped)
+		csr_write(CSR_VSISELECT, 0);
+	return !trapped && read == 1;
+}
+
+/* Of each file of the hart. Where there is no register the access traps. */
+static uint32_t count_words(void)
+{
+	uint64_t select = csr_read(CSR_VSISELECT), hstatus = choose(1), trapped = ~0UL;
+	uint32_t n = 0;
+
+	while (n < MOST_WORDS && trapped == ~0UL) {
+		struct trap_guard guard;
+
+		csr_write(CSR_VSISELECT, EIE0 + WORD_STEP * n);
+		trap_guard_begin(&guard);
+		__asm__ volatile(
+		    ".option push\n.option norvc\ncsrw %0, zero\n.option pop" ::"i"(CSR_VSIREG)
+		    : "memory");
+		trapped = trap_guard_end(&guard);
+		n += trapped == ~0UL;
+	}
+	csr_write(CSR_HSTATUS, hstatus);
+	csr_write(CSR_VSISELECT, select);
+	return n;
+}
+
+/* What hgeie can hold: the files that the hart implements. */
+static uint64_t probe_hgeie(void)
+{
+	struct trap_guard guard;
+	uint64_t files;
+
+	trap_guard_begin(&guard);
+	__asm__ volatile(".option push\n.option norvc\ncsrw %0, %1\n.option pop" ::"i"(CSR_HGEIE),
+	                 "r"(~0UL)
+	                 : "memory");
+	files = csr_read_guarded(CSR_HGEIE);
+	if (trap_guard_end(&guard) != ~0UL)
+		return 0;
+	csr_write(CSR_HGEIE, 0);
+	return files;
+}
+
+uint32_t imsic_probe(const struct imsic *imsic, uint32_t *words, const char **why)
+{
+	uint64_t files;
+	uint32_t n = 0;
+
+	*why = "the host's tree has no IMSIC with guest interrupt files";
+	if (!imsic->ids)
+		return 0;
+	*why = "mstateen0 of the hart keeps the IMSIC from guests";
+	if (!vs_state_opens_aia())
+		return 0;
+	*why = "hgeie of the hart has no bits: it has no guest interrupt files";
+	files = probe_hgeie();
+	while (n < IMSIC_GUEST_FILES && n + 1 < 1U << imsic->file_bits && files & 2UL << n)
+		n++;
+	if (!n)
+		return 0;
+	*why = "a register of a guest interrupt file did not keep what was written";
+	if (!works(1))
+		return 0;
+	*words = count_words();
+	for (uint32_t file = 1; file <= n; file++) {
+		if (!works(file))
+			return 0;
+		imsic_file_clear(*words, file);
+	}
+	*why = "guest interrupt files of the hart have fewer identities than the host's tree says";
+	if (imsic->ids >= *words * IDS_A_WORD)
+		return 0;
+	*why = NULL;
+	return n;
+}
+
+bool imsic_file_is_at(hpa_t page, uint32_t file)
+{
+	uint64_t select = csr_read(CSR_VSISELECT), hstatus = choose(file), found = 0;
+
+	csr_write(CSR_VSISELECT, EIP0);
+	imsic_send(page, 1);
+	for (uint32_t i = 0; i < PATIENCE && !found; i++)
+		found = csr_read(CSR_VSIREG) & 2;
+	csr_write(CSR_VSIREG, 0);
+	csr_write(CSR_HSTATUS, hstatus);
+	csr_write(CSR_VSISELECT, select);
+	return found;
+}
+
+void imsic_send(hpa_t file, uint32_t identity)
+{
+	fence_memory_then_output(); /* what the guest is to see when it is interrupted */
+	*(volatile uint32_t *)file.a = identity;
+}

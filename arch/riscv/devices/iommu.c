@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/devices/iommu.h"
+
+#include <stdatomic.h>
+
+#include "arch/riscv/devices/iommu_parts.h"
+
+#define NODE_BITS    9U /* of an id, that a table of tables looks at */
+#define ID_BITS      24U
+#define CONTEXT_BITS 6U /* of eight words; 7 of four words */
+
+#define FILES_MASK (IOMMU_FILES - 1UL)
+
+static uint32_t leaf_bits(const struct iommu *iommu)
+{
+	return iommu->words == 8 ? CONTEXT_BITS : CONTEXT_BITS + 1;
+}
+
+static uint32_t id_bits(const struct iommu *iommu, uint32_t levels)
+{
+	uint32_t bits = leaf_bits(iommu) + NODE_BITS * (levels - 1);
+
+	return bits < ID_BITS ? bits : ID_BITS;
+}
+
+/* Writes ddtp and waits. Returns false if it is not what was asked for. */
+static bool set_directory(struct iommu *iommu, uint64_t mode)
+{
+	uint64_t value = IOMMU_PPN((uint64_t)iommu->directory) | mode;
+
+	iommu_wait_from_now(iommu);
+	if (!iommu_wait(iommu, IOMMU_DDTP, (uint32_t)DDTP_BUSY, 0))
+		return false;
+	/* A change of the directory on the way to Off is not defined. */
+	if (mode == DDTP_OFF)
+		value = io_read64(iommu->base + IOMMU_DDTP) & ~(DDTP_MODE | DDTP_BUSY);
+	fence_memory_then_output();
+	io_write64(iommu->base + IOMMU_DDTP, value);
+	if (!iommu_wait(iommu, IOMMU_DDTP, (uint32_t)DDTP_BUSY, 0))
+		return false;
+	value ^= io_read64(iommu->base + IOMMU_DDTP);
+	return mode == DDTP_OFF ? !(value & DDTP_MODE) : !value;
+}
+
+static const char *lacks(const struct iommu *iommu, uint64_t last)
+{
+	uint64_t caps = iommu->capabilities;
+
+	if (CAP_MAJOR(caps) != 1)
+		return "it is not of version 1";
+	if (!(caps & CAP_SV39X4))
+		return "it has no Sv39x4";
+	if (last >> CAP_PAS(caps))
+		return "its addresses do not reach the end of the RAM";
+	return NULL;
+}
+
+/* Registers that must be as they were written. */
+static const char *configure(struct iommu *iommu)
+{
+	uint32_t fctl = io_read32(iommu->base + IOMMU_FCTL) & ~(FCTL_BE | FCTL_GXL | FCTL_WSI);
+	const char *why;
+
+	if (!set_directory(iommu, DDTP_OFF))
+		return "it cannot be turned off";
+	/* fctl may be written while nothing is on. */
+	why = iommu_queues_off(iommu);
+	if (why)
+		return why;
+	if (CAP_IGS(iommu->capabilities) != CAP_IGS_MSI_ONLY)
+		fctl |= FCTL_WSI;
+	io_write32(iommu->base + IOMMU_FCTL, fctl);
+	fctl = io_read32(iommu->base + IOMMU_FCTL);
+	if (fctl & FCTL_BE)
+		return "it is big-endian";
+	if (fctl & FCTL_GXL)
+		return "its guests are of 32 bits";
+	/* Its counters may share a wire with faults. */
+	if (iommu->capabilities & CAP_HPM)
+		io_write32(iommu->base + IOMMU_IOCOUNTINH, ~0U);
+	io_write32(iommu->base + IOMMU_IPSR, IPSR_ALL);
+	return NULL;
+}
+
+const char *iommu_init(struct iommu *iommu, uint64_t base, uint32_t last_id, uint64_t last,
+                       uint64_t patience, iommu_alloc_fn *alloc)
+{
+	uint64_t caps = io_read64(base + IOMMU_CAPABILITIES);
+	const char *why;
+
+	*iommu = (struct iommu){.base = base, .patience = patience, .capabilities = caps};
+	why = lacks(iommu, last);
+	if (!why)
+		why = configure(iommu);
+	if (why)
+		return why;
+	iommu->words = caps & CAP_MSI_FLAT ? 8 : 4;
+	iommu->directory = alloc(PAGE_SIZE);
+	iommu->commands = alloc(IOMMU_QUEUE_BYTES);
+	iommu->faults = alloc(IOMMU_QUEUE_BYTES);
+	iommu->answer = alloc(PAGE_SIZE);
+	why = iommu_queues_on(iommu);
+	if (why)
+		return why;
+	iommu_wait_from_now(iommu);
+	if (!iommu_fence(iommu))
+		return "it does not answer commands";
+	for (iommu->levels = 1; iommu->levels < 3 && last_id >> id_bits(iommu, iommu->levels);)
+		iommu->levels++;
+	/* What it knows of a directory before this one. */
+	iommu_wait_from_now(iommu);
+	if (!iommu_command(iommu, CMD_IODIR_INVAL_DDT, 0) || !iommu_fence(iommu) ||
+	    !iommu_command(iommu, CMD_IOTINVAL_VMA, 0) ||
+	    !iommu_command(iommu, CMD_IOTINVAL_GVMA, 0) || !iommu_fence(iommu)) {
+		iommu->levels = 0;
+		return "it does not answer commands";
+	}
+	if (!set_directory(iommu, DDTP_LEVELS(iommu->levels))) {
+		iommu_off(iommu);
+		return "it does not take a directory of devices";
+	}
+	return NULL;
+}
+
+void iommu_off(struct iommu *iommu)
+{
+	(void)set_directory(iommu, DDTP_OFF);
+	iommu->levels = 0;
+}
+
+bool iommu_has_files(const struct iommu *iommu)
+{
+	return iommu->words == 8;
+}
+
+/* Returns the context of a device, or NULL: there is no table for it, and alloc is NULL, or the id
+ * is too high. */
+static uint64_t *context_of(const struct iommu *iommu, uint32_t id, iommu_alloc_fn *alloc)
+{
+	uint64_t *table = iommu->directory;
+
+	if (!iommu->levels || id >> id_bits(iommu, iommu->levels))
+		return NULL;
+	for (uint32_t level = iommu->levels - 1; level; level--) {
+		uint32_t shift = leaf_bits(iommu) + NODE_BITS * (level - 1);
+		uint64_t *entry = &table[id >> shift & (BIT(NODE_BITS) - 1)];
+
+		if (!*entry) {
+			if (!alloc)
+				return NULL;
+			*entry = IOMMU_PPN((uint64_t)alloc(PAGE_SIZE)) | CONTEXT_V;
+		}
+		table = (uint64_t *)(*entry >> 10 << 12);
+	}
+	return &table[iommu->words * (id & (BIT(leaf_bits(iommu)) - 1))];
+}
+
+bool iommu_add(struct iommu *iommu, uint32_t id, iommu_alloc_fn *alloc)
+{
+	return context_of(iommu, id, alloc);
+}
+
+void iommu_domain_init(struct iommu_domain *domain, const uint64_t *root, uint32_t gscid,
+                       uint64_t *files, uint64_t interrupt_files)
+{
+	*domain = (struct iommu_domain){
+	    .iohgatp = IOHGATP_SV39X4 | (uint64_t)gscid << IOHGATP_GSCID | (uint64_t)root >> 12,
+	    .gscid = gscid,
+	    .files = files,
+	    .interrupt_files = interrupt_files,
+	};
+}
+
+void iommu_map_file(struct iommu_domain *domain, uint32_t n, hpa_t file)
+{
+	domain->files[2UL * n] = IOMMU_PPN(file.a) | MSI_PTE_BASIC | MSI_PTE_V;
+}
+
+/* The IOMMU forgets the device's context, and then what it has translated by it, as either stage.
+ * Only a fence is an order between commands. */
+static bool forget(struct iommu *iommu, uint32_t id, uint32_t gscid)
+{
+	if (iommu_is_broken(iommu))
+		return false;
+	iommu_wait_from_now(iommu);
+	return iommu_command(iommu, CMD_IODIR_INVAL_DDT | CMD_DEVICE(id), 0) &&
+	       iommu_fence(iommu) &&
+	       iommu_command(iommu, CMD_IOTINVAL_VMA | CMD_GV_GSCID(gscid), 0) &&
+	       iommu_command(iommu, CMD_IOTINVAL_GVMA | CMD_GV_GSCID(gscid), 0) &&
+	       iommu_fence(iommu);
+}
+
+bool iommu_attach(struct iommu *iommu, uint32_t id, const struct iommu_domain *domain)
+{
+	volatile uint64_t *context = context_of(iommu, id, NULL);
+
+	if (!context || context[CONTEXT_TC] || (domain->files && !iommu_has_files(iommu)))
+		return false;
+	context[CONTEXT_IOHGATP] = domain->iohgatp;
+	context[CONTEXT_TA] = 0;
+	context[CONTEXT_FSC] = 0;
+	if (domain->files) {
+		context[CONTEXT_MASK] = FILES_MASK;
+		context[CONTEXT_PATTERN] = domain->interrupt_files >> 12;
+		context[CONTEXT_MSIPTP] = MSIPTP_FLAT | (uint64_t)domain->files >> 12;
+	} else if (iommu_has_files(iommu)) {
+		context[CONTEXT_MSIPTP] = 0;
+	}
+	/* It is valid last. */
+	atomic_thread_fence(memory_order_release);
+	context[CONTEXT_TC] = CONTEXT_V;
+	if (forget(iommu, id, domain->gscid))
+		return true;
+	context[CONTEXT_TC] = 0;
+	return false;
+}
+
+bool iommu_detach(struct iommu *iommu, uint32_t id, const struct iommu_domain *domain)
+{
+	volatile uint64_t *context = context_of(iommu, id, NULL);
+
+	if (!context)
+		return true;
+	context[CONTEXT_TC] = 0;
+	return forget(iommu, id, domain->gscid);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether the IOMMU translates as it must, asked of its registers for debugging. */
+#include "arch/riscv/devices/iommu_parts.h"
+
+/* Where the device of the trial finds the pages of memory that it is given. */
+#define FIRST_AT  0x40201000UL
+#define SECOND_AT 0x40203000UL
+#define GSCID     0xffffU  /* no VM's */
+#define ROOT      0x4000UL /* bytes of a root of Sv39x4 */
+#define PTE_NODE  0x01UL   /* V */
+#define PTE_LEAF  0xd7UL   /* V, R, W, U, A, D */
+
+bool iommu_can_translate(const struct iommu *iommu)
+{
+	return iommu->capabilities & CAP_DBG;
+}
+
+enum answer { TRANSLATED, FAULT, SILENT };
+
+/* What an access of a device would lead to. */
+static enum answer ask(struct iommu *iommu, uint32_t id, uint64_t address, bool write,
+                       uint64_t *response)
+{
+	iommu_wait_from_now(iommu);
+	if (!iommu_wait(iommu, IOMMU_TR_REQ_CTL, (uint32_t)TR_REQ_GO, 0))
+		return SILENT;
+	io_write64(iommu->base + IOMMU_TR_REQ_IOVA, ALIGN_DOWN(address, PAGE_SIZE));
+	io_write64(iommu->base + IOMMU_TR_REQ_CTL,
+	           TR_REQ_DEVICE(id) | (write ? 0 : TR_REQ_READ) | TR_REQ_GO);
+	if (!iommu_wait(iommu, IOMMU_TR_REQ_CTL, (uint32_t)TR_REQ_GO, 0))
+		return SILENT;
+	*response = io_read64(iommu->base + IOMMU_TR_RESPONSE);
+	return *response & TR_RESPONSE_FAULT ? FAULT : TRANSLATED;
+}
+
+/* A translation that covers several pages says how many by its lowest bits, as NAPOT does. QEMU
+ * (10.0) has the number of the page at bit 0, without its lowest ten bits. */
+static bool says(uint64_t response, uint64_t to)
+{
+	uint64_t page = TR_RESPONSE_PPN(response), covered = 0;
+
+	if (response & TR_RESPONSE_SUPER)
+		covered = page ^ (page + 1);
+	return (page & ~covered) == (to / PAGE_SIZE & ~covered) ||
+	       (response ^ to / PAGE_SIZE) >> 10 == 0;
+}
+
+static bool leads_to(struct iommu *iommu, uint32_t id, uint64_t address, uint64_t to)
+{
+	uint64_t by_read, by_write;
+
+	return ask(iommu, id, address, false, &by_read) == TRANSLATED &&
+	       ask(iommu, id, address, true, &by_write) == TRANSLATED && says(by_read, to) &&
+	       says(by_write, to);
+}
+
+static bool is_fault(struct iommu *iommu, uint32_t id, uint64_t address)
+{
+	uint64_t response;
+
+	return ask(iommu, id, address, false, &response) == FAULT &&
+	       ask(iommu, id, address, true, &response) == FAULT;
+}
+
+static const char *look(struct iommu *iommu, uint32_t id, const uint64_t given[2])
+{
+	if (!leads_to(iommu, id, FIRST_AT, given[0]) || !leads_to(iommu, id, SECOND_AT, given[1]))
+		return "it does not translate an address as its table says";
+	if (!is_fault(iommu, id, FIRST_AT - 1) || !is_fault(iommu, id, FIRST_AT + PAGE_SIZE) ||
+	    !is_fault(iommu, id, SECOND_AT - 1) || !is_fault(iommu, id, SECOND_AT + PAGE_SIZE) ||
+	    !is_fault(iommu, id, given[0]) || !is_fault(iommu, id, given[1]))
+		return "it translates an address that its table does not have";
+	return NULL;
+}
+
+/* A second stage with two pages: larger ones would do, but QEMU (10.0) does not tell where in such
+ * a page an address leads to. */
+static const uint64_t *make_table(const uint64_t given[2], iommu_alloc_fn *alloc)
+{
+	uint64_t *root = alloc(ROOT), *middle = alloc(PAGE_SIZE), *leaves = alloc(PAGE_SIZE);
+
+	root[FIRST_AT >> 30] = IOMMU_PPN(middle) | PTE_NODE;
+	middle[FIRST_AT >> 21 & 511] = IOMMU_PPN(leaves) | PTE_NODE;
+	leaves[FIRST_AT >> 12 & 511] = IOMMU_PPN(given[0]) | PTE_LEAF;
+	leaves[SECOND_AT >> 12 & 511] = IOMMU_PPN(given[1]) | PTE_LEAF;
+	return root;
+}
+
+const char *iommu_try(struct iommu *iommu, uint32_t id, uint64_t last, iommu_alloc_fn *alloc)
+{
+	const uint64_t given[2] = {(uint64_t)iommu->directory, ALIGN_DOWN(last, PAGE_SIZE)};
+	struct iommu_domain domain;
+	struct iommu_fault fault;
+	const char *why = NULL;
+
+	if (!iommu_can_translate(iommu))
+		return NULL;
+	if (!iommu_add(iommu, id, alloc) || !is_fault(iommu, id, FIRST_AT))
+		return "it translates for a device without a context";
+	iommu_domain_init(&domain, make_table(given, alloc), GSCID, NULL, 0);
+	if (!iommu_attach(iommu, id, &domain))
+		why = "it does not answer commands";
+	if (!why)
+		why = look(iommu, id, given);
+	if (!iommu_detach(iommu, id, &domain) && !why)
+		why = "it does not answer commands";
+	if (!why && !is_fault(iommu, id, FIRST_AT))
+		why = "it goes on translating for a device without a context";
+	/* Some IOMMUs record these faults, too. */
+	for (uint32_t i = 0; i < IOMMU_QUEUE_BYTES && iommu_next_fault(iommu, &fault); i++)
+		;
+	(void)iommu_lost_faults(iommu);
+	iommu_faults_seen(iommu);
+	return why;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/devices/uart.h"
+#include "arch/riscv/hart/io.h"
+#include "arch/riscv/hart/sbi.h"
+
+#define RBR      0U
+#define THR      0U
+#define IER      1U
+#define IIR      2U
+#define FCR      2U
+#define LSR      5U
+#define USR      31U /* DesignWare: status; reading it ends IIR_BUSY */
+#define IER_RX   0x01U
+#define IER_UUE  0x40U /* XScale: the UART is on; it reads 0 elsewhere */
+#define FCR_FIFO 0x01U
+#define LSR_DR   0x01U
+#define LSR_THRE 0x20U
+#define IIR_ID   0x0fU
+#define IIR_BUSY 0x07U /* DesignWare: LCR was written while it was busy, as loaders do */
+#define IIR_TIME 0x0cU /* bytes wait for long */
+
+static uint8_t get(const struct uart *uart, uint32_t n)
+{
+	uint64_t at = uart->base + ((uint64_t)n << uart->shift);
+
+	return uart->width == 4 ? (uint8_t)io_read32(at) : io_read8(at);
+}
+
+static void put(const struct uart *uart, uint32_t n, uint8_t value)
+{
+	uint64_t at = uart->base + ((uint64_t)n << uart->shift);
+
+	if (uart->width == 4)
+		io_write32(at, value);
+	else
+		io_write8(at, value);
+}
+
+void uart_init(struct uart *uart, hpa_t base, uint32_t reg_shift, uint32_t io_width)
+{
+	*uart = (struct uart){.base = base.a, .shift = reg_shift, .width = io_width};
+	if (!uart->base)
+		return;
+	/* The firmware has set the line format and speed. */
+	put(uart, FCR, FCR_FIFO);
+	uart_listen(uart, true);
+}
+
+void uart_listen(const struct uart *uart, bool on)
+{
+	if (uart->base)
+		put(uart, IER, (get(uart, IER) & IER_UUE) | (on ? IER_RX : 0));
+}
+
+void uart_write(const struct uart *uart, const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (!uart->base) {
+			sbi_call(SBI_EXT_DBCN, SBI_DBCN_WRITE_BYTE, (uint8_t)s[i], 0, 0, 0, 0);
+			continue;
+		}
+		while (!(get(uart, LSR) & LSR_THRE))
+			;
+		put(uart, THR, (uint8_t)s[i]);
+	}
+}
+
+/* Ends interrupts of a DesignWare UART that no byte is the cause of. It would interrupt for ever.
+ * An ns16550a has none of these without a byte. */
+static void settle(const struct uart *uart)
+{
+	uint8_t id = get(uart, IIR) & IIR_ID;
+
+	if (id == IIR_BUSY && uart->shift >= 2)
+		(void)get(uart, USR);
+	if (id == IIR_TIME && !(get(uart, LSR) & LSR_DR))
+		(void)get(uart, RBR);
+}
+
+int uart_read(const struct uart *uart)
+{
+	if (!uart->base)
+		return -1;
+	if (get(uart, LSR) & LSR_DR)
+		return get(uart, RBR);
+	settle(uart);
+	return -1;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/hart/cbo.h"
+
+/* MISC-MEM with funct3 = 2. The immediate selects the operation. */
+#define CBO_INVAL 0
+#define CBO_CLEAN 1
+#define CBO_FLUSH 2
+#define CBO_ZERO  4
+
+#define CBO(operation, address)                                                                    \
+	__asm__ volatile(".insn i 0x0f, 2, x0, %0, %1" ::"r"(address), "i"(operation) : "memory")
+
+static uint8_t scratch[2 * CBO_MAX_BLOCK] __attribute__((aligned(CBO_MAX_BLOCK)));
+
+static bool is_block(uint32_t size)
+{
+	return size && !(size & (size - 1)) && size <= CBO_MAX_BLOCK;
+}
+
+/* Whether cbo.zero clears exactly one block. */
+static bool zeroes(uint32_t size)
+{
+	uint32_t i;
+
+	for (i = 0; i < sizeof(scratch); i++)
+		scratch[i] = 0xff;
+	CBO(CBO_ZERO, scratch);
+	for (i = 0; i < sizeof(scratch) && !scratch[i]; i++)
+		;
+	return i == size;
+}
+
+/* The firmware may permit some of these instructions and not others. */
+bool cbo_try_m(const struct cbo_blocks *blocks)
+{
+	CBO(CBO_CLEAN, scratch);
+	CBO(CBO_FLUSH, scratch);
+	CBO(CBO_INVAL, scratch);
+	return is_block(blocks->zicbom);
+}
+
+bool cbo_try_z(const struct cbo_blocks *blocks)
+{
+	return is_block(blocks->zicboz) && zeroes(blocks->zicboz);
+}
+
+/* A prefetch is a hint and never traps. */
+bool cbo_try_p(const struct cbo_blocks *blocks)
+{
+	return is_block(blocks->zicbop);
+}
+
+/* About 0.04 instructions a byte with blocks of 64 bytes. */
+#define BLOCKS_A_ROUND 4U
+void cbo_clear(void *to, uint64_t size, uint32_t block)
+{
+	uint64_t at = (uint64_t)to, end = at + size;
+
+	if (!block || (at | size) & (BLOCKS_A_ROUND * block - 1)) {
+		__builtin_memset(to, 0, size);
+		return;
+	}
+	while (at < end) {
+		for (uint32_t i = 0; i < BLOCKS_A_ROUND; i++, at += block)
+			CBO(CBO_ZERO, at);
+	}
+}

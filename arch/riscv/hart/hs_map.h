@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The translation of HS itself: each address stands for itself, and has the permissions that HS
+ * needs there, or is not mapped. Made once, at boot, with the mode that reaches all addresses with
+ * the fewest levels, and used by all harts.
+ */
+#ifndef ARCH_RISCV_HART_HS_MAP_H
+#define ARCH_RISCV_HART_HS_MAP_H
+
+#include "core/lib/types.h"
+
+enum hs_access {
+	HS_READ = 1 << 1,
+	HS_WRITE = 1 << 2,
+	HS_EXECUTE = 1 << 3,
+	HS_READ_WRITE = HS_READ | HS_WRITE,
+	HS_READ_EXECUTE = HS_READ | HS_EXECUTE,
+};
+
+/* Returns `size` bytes of zeroed memory, aligned to size. Never fails. */
+typedef void *hs_map_alloc_fn(size_t size);
+
+struct hs_map {
+	uint64_t *root;
+	uint32_t levels; /* 3: Sv39, 4: Sv48, 5: Sv57 */
+	uint64_t satp;
+};
+
+/* Begins a map of addresses up to `last`. Returns false if no mode reaches that far. */
+bool hs_map_init(struct hs_map *map, uint64_t last, hs_map_alloc_fn *alloc);
+
+/* Whether it can map an address. */
+bool hs_map_reaches(const struct hs_map *map, uint64_t address);
+
+/* Maps whole pages. Larger leaves are used where they fit. What is mapped already panics. */
+void hs_map_add(struct hs_map *map, uint64_t address, uint64_t size, enum hs_access access,
+                hs_map_alloc_fn *alloc);
+
+/* Whether an address is mapped. */
+bool hs_map_has(const struct hs_map *map, uint64_t address);
+
+/* The calling hart translates nothing, until it returns to what it did before. */
+uint64_t hs_map_leave(void);
+void hs_map_return(uint64_t satp);
+
+/* The calling hart uses the map from here on. Returns false if it does not have the mode; then
+ * nothing has changed. */
+bool hs_map_use(const struct hs_map *map);
+
+#endif

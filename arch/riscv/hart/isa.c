@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/hart/isa.h"
+
+static const char *const ext_names[ISA_EXTENSIONS] = {
+    [ISA_H] = "h",
+    [ISA_V] = "v",
+    [ISA_SSCOFPMF] = "sscofpmf",
+    [ISA_SSAIA] = "ssaia",
+    [ISA_SSTC] = "sstc",
+    [ISA_SMCNTRPMF] = "smcntrpmf",
+    [ISA_SSCCFG] = "ssccfg",
+    [ISA_SVADU] = "svadu",
+    [ISA_SVPBMT] = "svpbmt",
+    [ISA_ZICBOM] = "zicbom",
+    [ISA_ZICBOZ] = "zicboz",
+    [ISA_ZICBOP] = "zicbop",
+    [ISA_ZICNTR] = "zicntr",
+    [ISA_ZIFENCEI] = "zifencei",
+    [ISA_ZIHINTPAUSE] = "zihintpause",
+    [ISA_ZIHPM] = "zihpm",
+    [ISA_ZAWRS] = "zawrs",
+    [ISA_ZFA] = "zfa",
+    [ISA_ZFH] = "zfh",
+    [ISA_ZFHMIN] = "zfhmin",
+    [ISA_ZBA] = "zba",
+    [ISA_ZBB] = "zbb",
+    [ISA_ZBC] = "zbc",
+    [ISA_ZBS] = "zbs",
+    [ISA_SVINVAL] = "svinval",
+    [ISA_SVNAPOT] = "svnapot",
+    [ISA_SVVPTC] = "svvptc",
+    [ISA_ZIC64B] = "zic64b",
+    [ISA_ZICCAMOA] = "ziccamoa",
+    [ISA_ZICCIF] = "ziccif",
+    [ISA_ZICCLSM] = "zicclsm",
+    [ISA_ZICCRSE] = "ziccrse",
+    [ISA_ZICOND] = "zicond",
+    [ISA_ZIHINTNTL] = "zihintntl",
+    [ISA_ZIMOP] = "zimop",
+    [ISA_ZMMUL] = "zmmul",
+    [ISA_ZA64RS] = "za64rs",
+    [ISA_ZAAMO] = "zaamo",
+    [ISA_ZALRSC] = "zalrsc",
+    [ISA_ZABHA] = "zabha",
+    [ISA_ZACAS] = "zacas",
+    [ISA_ZCA] = "zca",
+    [ISA_ZCD] = "zcd",
+    [ISA_ZBKB] = "zbkb",
+    [ISA_ZBKC] = "zbkc",
+    [ISA_ZBKX] = "zbkx",
+    [ISA_ZKND] = "zknd",
+    [ISA_ZKNE] = "zkne",
+    [ISA_ZKNH] = "zknh",
+    [ISA_ZKSED] = "zksed",
+    [ISA_ZKSH] = "zksh",
+    [ISA_ZKT] = "zkt",
+};
+
+static const char *const base_names[] = {"i", "m", "a", "f", "d", "c"};
+
+const char *isa_name(enum isa_ext ext)
+{
+	return ext_names[ext];
+}
+
+uint64_t isa_bits(const char *name, size_t len)
+{
+	/* RISC-V Unprivileged ISA, "B" Extension. */
+	if (len == 1 && (name[0] | 0x20) == 'b')
+		return BIT(ISA_ZBA) | BIT(ISA_ZBB) | BIT(ISA_ZBS);
+	for (size_t e = 0; e < ISA_EXTENSIONS; e++) {
+		size_t i = 0;
+
+		while (i < len && ext_names[e][i] && (name[i] | 0x20) == (ext_names[e][i] | 0x20))
+			i++;
+		if (i == len && !ext_names[e][i])
+			return BIT(e);
+	}
+	return 0;
+}
+
+uint64_t isa_list(const char *list, size_t len)
+{
+	uint64_t bits = 0;
+	size_t start = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (list[i])
+			continue;
+		bits |= isa_bits(&list[start], i - start);
+		start = i + 1;
+	}
+	return bits;
+}
+
+/* Whether an extension of several letters begins, which may come without an underscore. Old trees
+ * have "su" among the letters, for the modes S and U. */
+static bool begins_word(const char *isa, size_t len)
+{
+	char c = isa[0] | 0x20;
+
+	return c == 'x' || c == 'z' || (c == 's' && !(len > 1 && (isa[1] | 0x20) == 'u'));
+}
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static size_t without_digits(const char *name, size_t len)
+{
+	while (len && is_digit(name[len - 1]))
+		len--;
+	return len;
+}
+
+/* The length of a name without its version, "zicbom1p0". Version 1 may be "zicbom1". */
+static size_t without_version(const char *name, size_t len)
+{
+	size_t minor = without_digits(name, len);
+
+	if (minor < len && minor > 1 && (name[minor - 1] | 0x20) == 'p' &&
+	    is_digit(name[minor - 2]))
+		return without_digits(name, minor - 1);
+	return minor;
+}
+
+uint64_t isa_parse(const char *isa, size_t len)
+{
+	uint64_t bits = 0;
+	size_t i = 4; /* skips "rv64" */
+
+	for (; i < len && isa[i] && isa[i] != '_' && !begins_word(&isa[i], len - i); i++)
+		bits |= isa_bits(&isa[i], 1);
+	while (i < len && isa[i]) {
+		size_t start = i += isa[i] == '_';
+
+		while (i < len && isa[i] && isa[i] != '_')
+			i++;
+		bits |= isa_bits(&isa[start], without_version(&isa[start], i - start));
+	}
+	return bits;
+}
+
+static void append(char *buf, size_t size, size_t *used, const char *s)
+{
+	while (*s && *used + 1 < size)
+		buf[(*used)++] = *s++;
+	buf[*used] = 0;
+}
+
+size_t isa_guest(uint64_t host, bool sscofpmf, char *buf, size_t size, const char **names)
+{
+	uint64_t guest = host & (~0UL << ISA_GUEST_FIRST);
+	size_t used = 0, n = 0;
+
+	/* henvcfg enables these for guests, or the guest's tree has their block sizes. */
+	guest |=
+	    host & (BIT(ISA_SSAIA) | BIT(ISA_SSTC) | BIT(ISA_SVADU) | BIT(ISA_SVPBMT) | ISA_CBO);
+	if (sscofpmf)
+		guest |= BIT(ISA_SSCOFPMF);
+	append(buf, size, &used, "rv64");
+	for (size_t i = 0; i < ARRAY_SIZE(base_names); i++) {
+		append(buf, size, &used, base_names[i]);
+		names[n++] = base_names[i];
+	}
+	if (host & BIT(ISA_V)) {
+		append(buf, size, &used, ext_names[ISA_V]);
+		names[n++] = ext_names[ISA_V];
+	}
+	/* Linux expects it in the list, and every hart has it. */
+	append(buf, size, &used, "_zicsr");
+	names[n++] = "zicsr";
+	for (size_t e = 0; e < ISA_EXTENSIONS; e++) {
+		if (!(guest & BIT(e)))
+			continue;
+		append(buf, size, &used, "_");
+		append(buf, size, &used, ext_names[e]);
+		names[n++] = ext_names[e];
+	}
+	return n;
+}

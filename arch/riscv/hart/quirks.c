@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/counters/hpm.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/fence.h"
+#include "arch/riscv/hart/quirks.h"
+#include "arch/riscv/hart/sbi.h"
+#include "arch/riscv/hart/trap.h"
+
+struct quirks quirks;
+
+void quirks_believe_qemu(void)
+{
+	quirks.no_armed_cache_events = true;
+	quirks.fetch_faults_stop_time = true;
+	quirks.lcofi_delegates = true;
+}
+
+/* The probe counts HS itself, unlike any guest's counter: all modes except M. */
+static bool probe_start(uint32_t event_idx, uint32_t hctr)
+{
+	struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1,
+	                              SBI_PMU_CFG_FLAG_SET_MINH, event_idx, 0);
+
+	if (ret.error != SBI_SUCCESS || ret.value != hctr)
+		return false;
+	ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, hctr, 1, SBI_PMU_START_SET_INIT_VALUE, 0,
+	               0);
+	return ret.error == SBI_SUCCESS;
+}
+
+bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t hctr_b)
+{
+	bool started = probe_start(event_idx, hctr_a) && probe_start(event_idx, hctr_b);
+	uint64_t before_a = hpm_read(hctr_a), before_b = hpm_read(hctr_b);
+
+	for (volatile int i = 0; i < 100; i++)
+		;
+	bool moved = hpm_read(hctr_b) != before_b;
+
+	if (started && !moved && hpm_read(hctr_a) != before_a)
+		quirks_believe_qemu();
+	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr_a, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
+	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr_b, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
+	/* If a counter does not even start, it is safer to assume the quirk. */
+	return !started || !moved;
+}
+
+/* Returns the number of instructions between two reads of instret; only `insn` differs. */
+#define COUNT_BEFORE_NOPS(insn)                                                                    \
+	({                                                                                         \
+		uint64_t first_, last_;                                                            \
+		__asm__ volatile(                                                                  \
+		    ".balign 64\n" /* one translation block: no page ends in it; before norvc */   \
+		    ".option push\n.option norvc\n"                                                \
+		    "csrr %0, instret\n" insn "\n"                                                 \
+		    ".rept 8\nnop\n.endr\n"                                                        \
+		    "csrr %1, instret\n"                                                           \
+		    ".option pop"                                                                  \
+		    : "=&r"(first_), "=r"(last_)::"memory");                                       \
+		last_ - first_;                                                                    \
+	})
+
+bool quirk_wfi_recounts(void)
+{
+	uint64_t sie = csr_read(CSR_SIE);
+
+	/* Interrupts are disabled at boot, so a pending one ends WFI and is not taken. */
+	csr_write(CSR_SIE, BIT(IRQ_SSI));
+	csr_set(CSR_SIP, BIT(IRQ_SSI));
+	bool recounts = COUNT_BEFORE_NOPS("wfi") > COUNT_BEFORE_NOPS("nop");
+
+	csr_clear(CSR_SIP, BIT(IRQ_SSI));
+	fence_output_then_memory();
+	csr_write(CSR_SIE, sie);
+	return recounts;
+}
+
+extern const char vs_wfi_at[]; /* vs_run.S */
+
+void quirk_probe_wfi_pc(void)
+{
+	uint64_t at = (uint64_t)vs_wfi_at;
+	struct vs_end end = vs_run(at, 0, 0, 0);
+
+	if (end.scause == CAUSE_VIRTUAL_INSN && csr_read(CSR_SEPC) == at + PAGE_SIZE) {
+		quirks.wfi_pc_at_page_end = true;
+		quirks_believe_qemu();
+	}
+}
+
+bool quirk_vs_timer_pends(void)
+{
+	struct trap_guard guard;
+
+	/* Where the tree alone says nothing of Sstc this is enough. */
+	trap_guard_begin(&guard);
+	csr_write(CSR_VSTIMECMP, ~0UL);
+	(void)trap_guard_end(&guard);
+	csr_write(CSR_HTIMEDELTA, 0);
+	return csr_read(CSR_HIP) & BIT(IRQ_VSTI);
+}
+
+void quirk_probe_unmask(void)
+{
+	const uint64_t lcofi = BIT(IRQ_LCOFI);
+	/* While any interrupt is pending, QEMU checks all of them at each instruction. It would not
+	 * do so for a guest. */
+	bool quiet = !csr_read(CSR_SIP);
+	bool at_once =
+	    quiet && vs_probe(0, lcofi, 0, lcofi, SSTATUS_SIE) && vs_probe(0, lcofi, 0, lcofi, 0);
+	/* According to the AIA, VTI may keep other interrupts from the guest. Then it is of no use
+	 * here. */
+	bool others = vs_probe(BIT(IRQ_SSI), BIT(IRQ_VSSI), HVICTL_VTI, 0, SSTATUS_SIE);
+
+	quirks.late_unmask = !at_once && others;
+}
+
+void quirks_text(char *buf, size_t size)
+{
+	static const struct {
+		const bool *found;
+		const char *name;
+	} names[] = {
+	    {&quirks.home_counters, "home-counters"},
+	    {&quirks.no_armed_cache_events, "no-armed-cache-events"},
+	    {&quirks.scountovf_leaks, "scountovf-leaks"},
+	    {&quirks.wfi_recounts, "wfi-recounts"},
+	    {&quirks.wfi_pc_at_page_end, "wfi-pc-at-page-end"},
+	    {&quirks.ad_past_gstage, "ad-past-gstage"},
+	    {&quirks.late_unmask, "late-unmask"},
+	    {&quirks.no_lcofi, "no-lcofi"},
+	    {&quirks.fetch_faults_stop_time, "fetch-faults-stop-time"},
+	    {&quirks.lcofi_delegates, "lcofi-delegates-load-faults"},
+	};
+	size_t used = 0;
+
+	for (size_t i = 0; i <= ARRAY_SIZE(names); i++) {
+		const char *name = "none";
+
+		if (i < ARRAY_SIZE(names)) {
+			if (!*names[i].found)
+				continue;
+			name = names[i].name;
+		} else if (used) {
+			break;
+		}
+		if (used && used + 1 < size)
+			buf[used++] = ' ';
+		while (*name && used + 1 < size)
+			buf[used++] = *name++;
+	}
+	buf[used] = 0;
+}

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * From VS/VU into HS and back. This is the only code that handles a guest's registers.
+ *
+ * sscratch is the struct guest_context of the resident vcpu while a guest runs, and 0 in HS. This
+ * is how the trap vector distinguishes a trap in HS from an exit.
+ *
+ * An SBI call saves only what C may clobber and the guest must find unchanged. s0..s11, and gp and
+ * t2..t6 (which no C code of Tally uses) stay in their registers, and a0 and a1 are the results of
+ * the call. A trapped CSR read does the same, and writes its value into the register that it names;
+ * so do a counter overflow and an access to an emulated device. Everything else takes the slow
+ * path, which saves all registers and may enter another vcpu. While a vcpu is served, tp points to
+ * its context.
+ */
+#include "arch/riscv/hart/csr.h"
+#include "asm_offsets.h"
+
+#define X(n) (CTX_X + 8 * (n))(tp)
+
+/* Accounts this stay, after an exit of this kind. Clobbers t0, t1, a2 and a4, and what C may
+ * clobber except a0, a1 and a3 where it is the longest or noted: then it calls stay_longest(). */
+	.macro	account_stay exit
+	csrr	t0, CSR_INSTRET
+	ld	t1, CTX_ENTERED_HS(tp)
+	ld	a4, (CTX_HS_INSNS + 8 * \exit)(tp)
+	ld	a2, CTX_HS_LONGEST(tp)
+	sub	t0, t0, t1
+	add	a4, a4, t0
+	sd	a4, (CTX_HS_INSNS + 8 * \exit)(tp)
+	bltu	a2, t0, longest_\exit
+accounted_\exit:
+	.endm
+
+	.macro	longest exit
+longest_\exit:
+	sd	a3, CTX_ENTERED_HS(tp)
+	.if	\exit == ASM_EXIT_ECALL
+	sd	a0, X(10)
+	sd	a1, X(11)
+	.endif
+	mv	a0, tp
+	li	a1, \exit
+	mv	a2, t0
+	call	stay_longest
+	.if	\exit == ASM_EXIT_ECALL
+	ld	a0, X(10)
+	ld	a1, X(11)
+	.endif
+	ld	a3, CTX_ENTERED_HS(tp)
+	j	accounted_\exit
+	.endm
+
+/* make DEBUG=1: calls a function without arguments, and preserves everything that C may clobber.
+ * Then t0 is the cause, as the following code expects it. */
+	.macro	check function
+#ifdef TALLY_DEBUG
+	sd	a0, X(10)
+	sd	a1, X(11)
+	call	\function
+	.irp	n, 0,1,2,3,4,5,6,7
+	ld	a\n, (CTX_X + 8 * (10 + \n))(tp)
+	.endr
+	csrr	t0, CSR_SCAUSE
+	addi	t0, t0, -CAUSE_ECALL_VS
+#endif
+	.endm
+
+/* 8 bytes of code for each register: loads it from the context (ld), or stores it there (sd),
+ * unless it is one of those that the fast paths save. */
+	.macro	register_table op then
+	.option	push
+	.option	norvc
+	sd	zero, X(0)
+	j	\then
+	.irp	n, 1,2
+	j	\then
+	nop
+	.endr
+	\op	gp, X(3)
+	j	\then
+	.irp	n, 4,5,6
+	j	\then
+	nop
+	.endr
+	.irp	n, 7,8,9
+	\op	x\n, X(\n)
+	j	\then
+	.endr
+	.irp	n, 10,11,12,13,14,15,16,17
+	j	\then
+	nop
+	.endr
+	.irp	n, 18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	\op	x\n, X(\n)
+	j	\then
+	.endr
+	.option	pop
+	.endm
+
+	.text
+	/* The next two, which trap_keep() chooses, do what trap_vector does and something before:
+	 * nobody knows the callers at this exit yet. This one notes it in the hart's struct
+	 * noted_exit, and keeps s0 as well. */
+	.balign	4
+	.globl	trap_vector_stays
+trap_vector_stays:
+	csrrw	tp, CSR_SSCRATCH, tp
+	beqz	tp, hs_trap
+	sd	s0, X(8)
+	sd	t0, X(5)
+	sd	zero, CTX_CALLERS(tp)
+	ld	s0, CTX_HS_SP(tp)
+	ld	s0, 8(s0)
+	csrr	t0, CSR_TIME
+	sd	t0, EXIT_TIME(s0)
+	csrr	t0, CSR_SCAUSE
+	sd	t0, EXIT_SCAUSE(s0)
+	csrr	t0, CSR_SEPC
+	sd	t0, EXIT_SEPC(s0)
+	csrr	t0, CSR_STVAL
+	sd	t0, EXIT_STVAL(s0)
+	csrr	t0, CSR_HTVAL
+	sd	t0, EXIT_HTVAL(s0)
+	csrr	t0, CSR_HVIP
+	sd	t0, EXIT_HVIP(s0)
+	sd	a7, EXIT_EID(s0)
+	sd	a6, EXIT_FID(s0)
+	sd	tp, EXIT_OF(s0)
+	ld	t0, X(5)
+	ld	s0, X(8)
+	j	1f
+
+	/* This one puts s0 into the context from the beginning. */
+	.balign	4
+	.globl	trap_vector_s0
+trap_vector_s0:
+	csrrw	tp, CSR_SSCRATCH, tp
+	beqz	tp, hs_trap
+	sd	s0, X(8)
+	sd	zero, CTX_CALLERS(tp)
+	j	1f
+
+	.balign	4
+	.globl	trap_vector
+trap_vector:
+	csrrw	tp, CSR_SSCRATCH, tp
+	beqz	tp, hs_trap
+1:
+	sd	t0, X(5)
+	csrr	t0, CSR_SCAUSE
+	addi	t0, t0, -CAUSE_ECALL_VS
+	sd	ra, X(1)
+	sd	sp, X(2)
+	sd	t1, X(6)
+	sd	a2, X(12)
+	sd	a3, X(13)
+	sd	a4, X(14)
+	sd	a5, X(15)
+	sd	a6, X(16)
+	sd	a7, X(17)
+	csrrw	t1, CSR_SSCRATCH, zero
+	sd	t1, X(4)
+	csrr	t1, CSR_INSTRET
+	sd	t1, CTX_ENTERED_HS(tp)
+	ld	sp, CTX_HS_SP(tp)
+2:	check	check_exit
+	bnez	t0, no_ecall
+
+	/* An SBI call: its arguments a0..a7 are those of the C function, and its results a0 and a1
+	 * are those of the guest, which continues after the call. */
+	csrr	t0, CSR_SEPC
+	addi	t0, t0, 4
+	csrw	CSR_SEPC, t0
+	/* vsbi_find(): the extension's id, then its functions. */
+	ld	t1, CTX_CALLS(tp)
+	andi	t0, a7, ASM_VSBI_SLOTS - 1
+	slli	t0, t0, 7
+	add	t1, t1, t0
+	ld	t0, 0(t1)
+	bne	t0, a7, nobody
+	li	t0, ASM_VSBI_FUNCTIONS
+	bgeu	a6, t0, nobody
+	slli	t0, a6, 3
+	add	t1, t1, t0
+	ld	t1, 8(t1)
+	jalr	t1
+served:
+	/* The hart's pending word is at the top of the stack. */
+	ld	t0, 0(sp)
+	ld	t1, CTX_ECALLS(tp)
+	addi	t1, t1, 1
+	sd	t1, CTX_ECALLS(tp)
+	bnez	t0, after_ecall
+
+	account_stay ASM_EXIT_ECALL
+leave_fast:
+	check	check_entry
+	csrw	CSR_SSCRATCH, tp
+	ld	ra, X(1)
+	ld	sp, X(2)
+	ld	t0, X(5)
+	ld	t1, X(6)
+	ld	a2, X(12)
+	ld	a3, X(13)
+	ld	a4, X(14)
+	ld	a5, X(15)
+	ld	a6, X(16)
+	ld	a7, X(17)
+	ld	tp, X(4)
+	sret
+
+nobody:
+	call	vsbi_not_supported
+	j	served
+	longest ASM_EXIT_ECALL
+	longest ASM_EXIT_CSR
+	longest ASM_EXIT_LCOFI
+	longest ASM_EXIT_MMIO
+
+no_ecall:
+	sd	a0, X(10)
+	sd	a1, X(11)
+	addi	t0, t0, CAUSE_ECALL_VS - CAUSE_VIRTUAL_INSN
+	bnez	t0, no_csr
+	/* QEMU leaves it at 0 at WRS.NTO. */
+	csrr	a1, CSR_STVAL
+	beqz	a1, long_way
+	call	csr_read_fast
+	bltz	a0, no_read
+
+	/* Register a0 / 8 has a new value in the context. leave_fast loads it, or an entry of the
+	 * table below, which restores x0 and loads registers that this path does not save. */
+2:	auipc	a3, %pcrel_hi(into_register)
+	add	a3, a3, a0
+	account_stay ASM_EXIT_CSR
+	ld	a0, X(10)
+	ld	a1, X(11)
+	jr	%pcrel_lo(2b)(a3)
+into_register:
+	register_table ld leave_fast
+
+no_read:
+	/* ASM_CSR_READ_PENDING less 8 times a register: the register has its value, but the hart
+	 * has other work. */
+	addi	t0, a0, -ASM_CSR_READ_PENDING
+	bgtz	t0, long_way
+	li	a1, ~ASM_EXIT_CSR
+	neg	a0, t0
+register_first:
+	lla	a3, into_register_first
+	add	a3, a3, a0
+	jr	a3
+into_register_first:
+	register_table ld save_the_rest
+
+no_csr:
+	/* Is it an overflow? The shift removes the interrupt bit from the cause. */
+	addi	t0, t0, CAUSE_VIRTUAL_INSN
+	bgez	t0, no_interrupt
+	slli	t0, t0, 1
+	addi	t0, t0, -2 * IRQ_LCOFI
+	bnez	t0, long_way
+	call	lcofi_fast
+	ld	t0, 0(sp)
+	bnez	t0, after_lcofi
+	account_stay ASM_EXIT_LCOFI
+	ld	a0, X(10)
+	ld	a1, X(11)
+	j	leave_fast
+
+no_interrupt:
+	/* Is it an access to an emulated device? htinst names the register; if it is one that this
+	 * path does not save, a store puts it into the context first. */
+	addi	t0, t0, -CAUSE_LOAD_GUEST_PAGE
+	csrr	a0, CSR_HTINST
+	bnez	t0, no_load
+	call	mmio_load
+	bltz	a0, long_way
+accessed:
+	ld	t0, 0(sp)
+	bnez	t0, after_access
+2:	auipc	a3, %pcrel_hi(into_register)
+	add	a3, a3, a0
+	account_stay ASM_EXIT_MMIO
+	ld	a0, X(10)
+	ld	a1, X(11)
+	jr	%pcrel_lo(2b)(a3)
+no_load:
+	addi	t0, t0, CAUSE_LOAD_GUEST_PAGE - CAUSE_STORE_GUEST_PAGE
+	bnez	t0, long_way
+	srli	t0, a0, 20 - 3
+	andi	t0, t0, 31 * 8
+2:	auipc	t1, %pcrel_hi(out_of_register)
+	add	t1, t1, t0
+	jr	%pcrel_lo(2b)(t1)
+out_of_register:
+	register_table sd from_register
+from_register:
+	call	mmio_store
+	bgez	a0, accessed
+	j	long_way
+
+/* The call is served, but the hart has other work. C has preserved s0..s11 and gp. */
+after_ecall:
+	sd	a0, X(10)
+	sd	a1, X(11)
+	li	a1, ~ASM_EXIT_ECALL
+	j	save_the_rest
+after_lcofi:
+	li	a1, ~ASM_EXIT_LCOFI
+	j	save_the_rest
+after_access:
+	li	a1, ~ASM_EXIT_MMIO
+	j	register_first
+long_way:
+	csrr	a1, CSR_SCAUSE
+save_the_rest:
+	sd	t2, X(7)
+	sd	t3, X(28)
+	sd	t4, X(29)
+	sd	t5, X(30)
+	sd	t6, X(31)
+	sd	gp, X(3)
+	sd	s0, X(8)
+	sd	s1, X(9)
+	sd	s2, X(18)
+	sd	s3, X(19)
+	sd	s4, X(20)
+	sd	s5, X(21)
+	sd	s6, X(22)
+	sd	s7, X(23)
+	sd	s8, X(24)
+	sd	s9, X(25)
+	sd	s10, X(26)
+	sd	s11, X(27)
+	mv	a0, tp
+	mv	s0, zero
+	mv	ra, zero
+	tail	exit_long	/* ends in enter_guest() */
+
+/* _Noreturn void enter_guest(struct guest_context *) */
+	.globl	enter_guest
+enter_guest:
+	mv	tp, a0
+#ifdef TALLY_DEBUG
+	call	check_entry
+#endif
+	csrw	CSR_SSCRATCH, tp
+	ld	ra, X(1)
+	ld	sp, X(2)
+	ld	gp, X(3)
+	ld	t0, X(5)
+	ld	t1, X(6)
+	ld	t2, X(7)
+	ld	s0, X(8)
+	ld	s1, X(9)
+	ld	a0, X(10)
+	ld	a1, X(11)
+	ld	a2, X(12)
+	ld	a3, X(13)
+	ld	a4, X(14)
+	ld	a5, X(15)
+	ld	a6, X(16)
+	ld	a7, X(17)
+	ld	s2, X(18)
+	ld	s3, X(19)
+	ld	s4, X(20)
+	ld	s5, X(21)
+	ld	s6, X(22)
+	ld	s7, X(23)
+	ld	s8, X(24)
+	ld	s9, X(25)
+	ld	s10, X(26)
+	ld	s11, X(27)
+	ld	t3, X(28)
+	ld	t4, X(29)
+	ld	t5, X(30)
+	ld	t6, X(31)
+	ld	tp, X(4)
+	sret
+
+/*
+ * A trap in HS: either a trap_guard expects it (skip the instruction, and store the cause in the
+ * second of the two words at the lowest address of what the hart has for itself), or it is a bug of
+ * Tally. The stack may have none left, so nothing is pushed. sscratch holds tp meanwhile.
+ */
+hs_trap:
+	lla	tp, _stacks_start
+	bltu	sp, tp, unexpected
+	lla	tp, _stacks_end
+	bgeu	sp, tp, unexpected
+	li	tp, -ASM_HART_STACK_SIZE
+	and	tp, sp, tp
+	sd	t0, ASM_TRAP_T0(tp)
+	ld	t0, 0(tp)
+	beqz	t0, unexpected
+	csrr	t0, CSR_SCAUSE
+	sd	t0, 8(tp)
+	csrr	t0, CSR_SEPC
+	addi	t0, t0, 4
+	csrw	CSR_SEPC, t0
+	ld	t0, ASM_TRAP_T0(tp)
+	csrrw	tp, CSR_SSCRATCH, zero
+	sret
+unexpected:
+	csrr	a0, CSR_SCAUSE
+	csrr	a1, CSR_SEPC
+	csrr	a2, CSR_STVAL
+	mv	a3, sp
+	csrw	CSR_SSCRATCH, zero
+	lla	a5, trap_in_hs
+	j	last_words
+
+/* For -fstack-protector-strong, in Tally and in libfdt. */
+	.globl	__stack_chk_fail
+__stack_chk_fail:
+	mv	a0, ra
+	lla	a5, frame_overwritten
+
+/* Calls a5 on the trap stack of this hart, with its arguments in a0 to a3. A hart that is there for
+ * the second time ends the machine without a word. */
+last_words:
+	lla	t0, _stacks_start
+	bltu	sp, t0, 1f
+	lla	a4, _stacks_end
+	bgeu	sp, a4, 1f
+	li	t0, -ASM_HART_STACK_SIZE
+	and	t0, sp, t0
+1:	ld	a4, ASM_TRAP_ENDED(t0)
+	bnez	a4, 2f
+	li	a4, 1
+	sd	a4, ASM_TRAP_ENDED(t0)
+	li	a4, ASM_HART_STACK_GUARD
+	add	sp, t0, a4
+	jr	a5
+2:	li	a7, ASM_EXT_SRST
+	li	a6, 0
+	li	a0, ASM_SRST_SHUTDOWN
+	li	a1, ASM_SRST_SYSFAIL
+	ecall
+3:	wfi
+	j	3b
+
+/* void fp_save(uint64_t fp[33]): saves f0..f31, then fcsr. fp_exchange(to_save, to_load) and
+ * fp_restore(to_load) use the same layout. */
+	.macro	save_all_fp
+	.irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	fsd	f\n, (8 * \n)(a0)
+	.endr
+	frcsr	t0
+	sd	t0, 256(a0)
+	.endm
+	.globl	fp_save
+fp_save:
+	save_all_fp
+	ret
+	.globl	fp_exchange
+fp_exchange:
+	save_all_fp
+	mv	a0, a1
+	/* fall through */
+	.globl	fp_restore
+fp_restore:
+	.irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
+	fld	f\n, (8 * \n)(a0)
+	.endr
+	ld	t0, 256(a0)
+	fscsr	t0
+	ret

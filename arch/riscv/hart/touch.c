@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/hart/touch.h"
+
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/trap.h"
+
+/* Memory takes an AMO, which reads and writes at once: nobody's store in between is lost. */
+bool touch(uint64_t address)
+{
+	struct trap_guard guard;
+	uint64_t cause;
+
+	trap_guard_begin(&guard);
+	__asm__ volatile("amoor.d zero, zero, (%0)" ::"r"(address) : "memory");
+	cause = trap_guard_end(&guard);
+	/* On a hart without H, which is not known yet, the guard itself traps before. */
+	return cause == ~0UL || cause == CAUSE_ILLEGAL_INSN;
+}

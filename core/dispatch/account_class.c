@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/dispatch/account_class.h"
+
+#include "arch/riscv/hart/csr.h"
+#include "core/dispatch/mmio.h"
+#include "core/panic.h"
+#include "core/vcpu/vcpu.h"
+#include "core/vcpu/vm.h"
+
+#define WFI     0x10500073U
+#define WRS_NTO 0x00d00073U
+#define SYSTEM  0x73U
+
+_Static_assert(ACCOUNT_FETCH == ACCOUNT_LOAD + 2 * MMIO_DEVICES, "rows of loads and stores");
+
+/* The rows of each extension, by the low bits of its id, which differ: the first one, and how many
+ * functions it has. The row behind them is for all others. Constant after boot. */
+static struct extension {
+	uint64_t eid;
+	uint8_t first, functions;
+} extensions[VSBI_SLOTS];
+
+/* How many functions any VM has there. */
+static void look_at(const struct vsbi_slot *slot, struct extension *e)
+{
+	if (!slot->eid)
+		return;
+	e->eid = slot->eid;
+	for (uint8_t fid = e->functions; fid < VSBI_FUNCTIONS; fid++) {
+		if (slot->fn[fid] != vsbi_not_supported)
+			e->functions = fid + 1;
+	}
+}
+
+void account_class_init(void)
+{
+	uint32_t rows = 1;
+
+	for (uint32_t i = 0; i < VSBI_SLOTS; i++) {
+		for (uint32_t vm = 0; vm < n_vms; vm++)
+			look_at(&vms[vm].sbi[i], &extensions[i]);
+		if (!extensions[i].eid)
+			continue;
+		extensions[i].first = (uint8_t)rows;
+		rows += extensions[i].functions + 1U;
+	}
+	if (rows > ACCOUNT_CALLS)
+		panic("account: %u rows of SBI calls", rows);
+}
+
+uint64_t account_call(uint32_t row, uint64_t *fid)
+{
+	for (const struct extension *e = extensions; row && e < extensions + VSBI_SLOTS; e++) {
+		if (!e->eid || row - e->first > e->functions)
+			continue;
+		*fid = row - e->first < e->functions ? row - e->first : ~0UL;
+		return e->eid;
+	}
+	return 0;
+}
+
+static uint32_t of_call(const struct vm *vm, uint64_t eid, uint64_t fid)
+{
+	const struct extension *e = &extensions[eid % VSBI_SLOTS];
+	vsbi_fn *fn = vsbi_find(vm->sbi, eid, fid);
+
+	if (!eid || vm->sbi[eid % VSBI_SLOTS].eid != eid)
+		return 0;
+	return e->first + (fn && fn != vsbi_not_supported ? (uint32_t)fid : e->functions);
+}
+
+static enum account_class of_csr(uint32_t csr)
+{
+	if (csr - CSR_CYCLE < 32)
+		return csr - CSR_CYCLE < 3 ? ACCOUNT_CSR_CYCLE + (csr - CSR_CYCLE)
+		                           : ACCOUNT_CSR_HPM;
+	switch (csr) {
+	case CSR_SCOUNTOVF:
+		return ACCOUNT_CSR_SCOUNTOVF;
+	case CSR_SIE:
+		return ACCOUNT_CSR_SIE;
+	case CSR_SIP:
+		return ACCOUNT_CSR_SIP;
+	case CSR_STIMECMP:
+		return ACCOUNT_CSR_STIMECMP;
+	case CSR_SIREG:
+		return ACCOUNT_CSR_SIREG;
+	default:
+		return ACCOUNT_CSR_OTHER;
+	}
+}
+
+/* 0: the hart has not told the instruction. */
+static enum account_class of_insn(uint32_t insn, enum vcpu_exit why)
+{
+	if (why == EXIT_WFI)
+		return insn == WFI ? ACCOUNT_WFI : insn ? ACCOUNT_WRS_NTO : ACCOUNT_WAIT_MUTE;
+	if (!insn)
+		return ACCOUNT_INSN_MUTE;
+	return (insn & 0x7f) == SYSTEM && insn >> 12 & 3 ? of_csr(insn >> 20) : ACCOUNT_INSN;
+}
+
+static enum account_class of_interrupt(uint64_t irq)
+{
+	switch (irq) {
+	case IRQ_STI:
+		return ACCOUNT_TIMER;
+	case IRQ_LCOFI:
+		return ACCOUNT_LCOFI;
+	case IRQ_SSI:
+		return ACCOUNT_IPI;
+	case IRQ_SEI:
+		return ACCOUNT_EXTERNAL;
+	default:
+		return ACCOUNT_INTERRUPT;
+	}
+}
+
+enum account_class account_class(const struct vm *vm, const struct noted_exit *exit,
+                                 enum vcpu_exit why)
+{
+	uint64_t cause = ~exit->scause ? exit->scause : exit->told;
+	bool store = cause == CAUSE_STORE_GUEST_PAGE;
+
+	if (cause & CAUSE_INTERRUPT)
+		return of_interrupt(cause & ~CAUSE_INTERRUPT);
+	switch (cause) {
+	case CAUSE_ECALL_VS:
+		return of_call(vm, exit->eid, exit->fid);
+	case CAUSE_VIRTUAL_INSN:
+		return of_insn((uint32_t)exit->stval, why);
+	case CAUSE_LOAD_GUEST_PAGE:
+	case CAUSE_STORE_GUEST_PAGE:
+		return ACCOUNT_LOAD + store +
+		       2 * mmio_device(vm, exit->htval << 2 | (exit->stval & 3));
+	default:
+		return cause == CAUSE_INSN_GUEST_PAGE ? ACCOUNT_FETCH : ACCOUNT_EXCEPTION;
+	}
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dispatches exits from VS/VU by their cause. */
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/trap.h"
+#include "core/dispatch/mmio.h"
+#include "core/dispatch/vcpu_requests.h"
+#include "core/dispatch/virtual_insn.h"
+#include "core/sched/sched.h"
+#include "core/sched/windows.h"
+#include "core/vcpu/hart_flags.h"
+#include "core/vcpu/hpm_failures.h"
+#include "core/vcpu/long_call.h"
+#include "core/vcpu/trap_loop.h"
+#include "core/vcpu/vcpu.h"
+#include "core/vcpu/vm.h"
+#include "core/vcpu/vs_interrupts.h"
+#include "core/watch/trace.h"
+
+/* An LCOFI never comes here, because lcofi_fast() handles it. */
+static enum vcpu_exit interrupt(struct pcpu *pcpu, uint64_t irq)
+{
+	pcpu_interrupts(pcpu, BIT(irq));
+	switch (irq) {
+	case IRQ_SSI:
+		/* Behind the fence of the acknowledgement, or it might not see whom it is for. */
+		sched_ipi_came();
+		return EXIT_IRQ;
+	case IRQ_STI:
+		return EXIT_TIMER;
+	case IRQ_SEI:
+		trap_loop_knock(pcpu->current);
+		return EXIT_IRQ;
+	default:
+		return EXIT_IRQ;
+	}
+}
+
+/* Not inlined, because exit_long() would save more registers, also for vcpus that wait or yield. */
+static __attribute__((noinline)) enum vcpu_exit exception(struct vcpu *vcpu, uint64_t cause)
+{
+	switch (cause) {
+	case CAUSE_LOAD_GUEST_PAGE:
+	case CAUSE_STORE_GUEST_PAGE:
+		mmio_access(vcpu, cause == CAUSE_STORE_GUEST_PAGE);
+		return EXIT_MMIO;
+	case CAUSE_INSN_GUEST_PAGE:
+		if (vcpu->vm->config->bad_access_stops)
+			vm_failed(vcpu, "jump outside its memory, to", csr_read(CSR_HTVAL) << 2);
+		else
+			trap_inject(vcpu, CAUSE_INSN_ACCESS, csr_read(CSR_STVAL));
+		return EXIT_OTHER;
+	default:
+		/* An exception that is delegated to the guest: a suspect's, or one that M-mode sees
+		 * first and the firmware redirected to HS. */
+		trap_inject(vcpu, cause, csr_read(CSR_STVAL));
+		return EXIT_OTHER;
+	}
+}
+
+__attribute__((flatten)) void lcofi_fast(void)
+{
+	struct vcpu *vcpu = this_vcpu();
+
+	vcpu->ctx.exits[EXIT_LCOFI]++;
+	vpmu_overflow(&vcpu->pmu);
+}
+
+static enum vcpu_exit serve(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t scause)
+{
+	if (scause == CAUSE_VIRTUAL_INSN)
+		return virtual_insn(vcpu);
+	if (scause & CAUSE_INTERRUPT)
+		return interrupt(pcpu, scause & ~CAUSE_INTERRUPT);
+	return exception(vcpu, scause);
+}
+
+/* The last steps before the guest. */
+static inline __attribute__((always_inline)) void settle(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	hart_flags_settle(vcpu);
+	if (vcpu->guest_file)
+		vs_interrupts_settle_aia(pcpu, vcpu);
+	else
+		vs_interrupts_settle();
+	hpm_failures_settle_on(pcpu, vcpu);
+	pcpu_account_stay(pcpu);
+}
+
+/* The same where its length matters more than its time. */
+static __attribute__((noinline, cold)) void settle_small(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	settle(pcpu, vcpu);
+}
+
+/* OF bits are made while the vcpu waits for its window, each in a stay of its own. Nothing but
+ * fences is served between two of them: that is for long_call_finish(), if some are left. */
+static __attribute__((cold)) void make_flags(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t at)
+{
+	do {
+		long_call_slice(pcpu, vcpu);
+		vcpu_serve_fences(vcpu);
+		pcpu_account_stay(pcpu);
+		pcpu->looked = pcpu->stay_start;
+	} while (vcpu->call.slice == hart_flags_slice && csr_read(CSR_TIME) < at);
+}
+
+/* Between the end of the waiting and the guest are as few instructions as can be. The time until
+ * then is steal, and the instructions are nobody's. What is left of a long call comes behind the
+ * waiting. */
+void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64_t at)
+{
+	bool calls;
+	uint64_t now;
+
+	if (vcpu->call.slice == hart_flags_slice)
+		make_flags(pcpu, vcpu, at);
+	calls = vcpu->call.slice;
+	if (calls) {
+		pcpu_account_stay(pcpu);
+	} else {
+		sched_entered(pcpu, vcpu);
+		settle_small(pcpu, vcpu);
+	}
+	pcpu->slice_end += at - loaded;
+	vcpu->fw.steal_ticks += at - loaded;
+	vcpu_fw_resident_until(&vcpu->fw, loaded);
+	/* Who waits for a fence need not wait for the window. */
+	while ((now = csr_read(CSR_TIME)) < at)
+		vcpu_serve_fences(vcpu);
+	if (now > at || calls)
+		windows_begun(vcpu, now);
+	vcpu_fw_resident_from(&vcpu->fw, at);
+	if (!calls)
+		enter_guest(&vcpu->ctx);
+	pcpu->stay_start = csr_read(CSR_INSTRET);
+	pcpu->looked = pcpu->stay_start;
+}
+
+/* The end of exit_long(), which goes on there at less cost. */
+__attribute__((cold)) _Noreturn void exit_enter(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	if (vcpu->call.slice)
+		vcpu = long_call_finish(vcpu);
+	settle_small(pcpu, vcpu);
+	enter_guest(&vcpu->ctx);
+}
+
+static __attribute__((noinline)) void note(const struct vcpu *vcpu, uint64_t scause)
+{
+	if (atomic_load_explicit(&vcpu->traced, memory_order_relaxed))
+		trace_exit(vcpu, scause);
+	if (vcpu->last_words)
+		last_words_exit(vcpu);
+}
+
+_Noreturn void exit_long(struct guest_context *ctx, uint64_t scause)
+{
+	struct vcpu *vcpu = vcpu_of(ctx);
+	struct pcpu *pcpu = this_pcpu();
+
+	pcpu->stay_start = ctx->entered_hs;
+	pcpu->looked = ctx->entered_hs;
+	pcpu->stay_of = vcpu;
+	if (~scause < VCPU_EXITS) {
+		/* The fast path has counted the exit already. */
+		pcpu->stay_why = (enum vcpu_exit) ~scause;
+		if (vcpu->last_words)
+			last_words_exit(vcpu);
+	} else {
+		if (__atomic_load_n(&vcpu->exits_noted, __ATOMIC_RELAXED))
+			note(vcpu, scause);
+		pcpu->stay_why = serve(pcpu, vcpu, scause);
+		vcpu->ctx.exits[pcpu->stay_why]++;
+	}
+
+	hpm_failures_settle_exit(pcpu, vcpu, scause);
+	/* The vcpu may be off, or on its way to another hart, after this. */
+	sched_check_notified(pcpu);
+	if (*pcpu_pending(pcpu)) {
+		vcpu = sched_next(pcpu);
+		if (vcpu->call.slice)
+			vcpu = long_call_finish(vcpu);
+	}
+	settle(pcpu, vcpu);
+	enter_guest(&vcpu->ctx);
+}

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Devicetree Specification 0.4, 3.4: several nodes, and several ranges in one. */
+#include "core/host/host_memory.h"
+
+#include <libfdt.h>
+
+#include "core/host/dt_path.h"
+#include "core/host/host_tree.h"
+#include "core/lib/types.h"
+
+struct host_memory_walk host_memory_walk(const void *tree)
+{
+	return (struct host_memory_walk){tree, dt_memory(tree, -1), 0};
+}
+
+bool host_memory_next(struct host_memory_walk *walk, struct vm_range *range)
+{
+	for (; walk->node >= 0; walk->node = dt_memory(walk->tree, walk->node)) {
+		struct host_place place = {.tree = walk->tree, .depth = 1, .node = {0, walk->node}};
+		uint64_t base, size;
+
+		if (host_tree_is_disabled(walk->tree, walk->node))
+			continue;
+		while (host_tree_reg(&place, walk->index, &base, &size) == HOST_REG_OK) {
+			walk->index++;
+			if (!size)
+				continue;
+			*range = (struct vm_range){base, base + size};
+			return true;
+		}
+		walk->index = 0;
+	}
+	return false;
+}
+
+static void drop(struct vm_ram *ram, uint32_t i)
+{
+	for (ram->n--; i < ram->n; i++)
+		ram->banks[i] = ram->banks[i + 1];
+}
+
+/* Adds a range as one bank with those that it overlaps or touches. Of more banks than there may be
+ * it is not used. */
+static void add(struct vm_ram *ram, struct vm_range range)
+{
+	uint32_t at = 0;
+
+	for (uint32_t i = ram->n; i--;) {
+		const struct vm_range *bank = &ram->banks[i];
+
+		if (range.to < bank->from || bank->to < range.from)
+			continue;
+		range.from = bank->from < range.from ? bank->from : range.from;
+		range.to = bank->to > range.to ? bank->to : range.to;
+		drop(ram, i);
+	}
+	if (ram->n == VM_MAX_BANKS) {
+		ram->beyond += range.to - range.from;
+		return;
+	}
+	while (at < ram->n && ram->banks[at].from < range.from)
+		at++;
+	for (uint32_t i = ram->n++; i > at; i--)
+		ram->banks[i] = ram->banks[i - 1];
+	ram->banks[at] = range;
+}
+
+/* Whether the tree says where in the RAM before Tally the firmware is: at its start, or where the
+ * firmware lets nobody map it. Memory that is kept for devices says nothing of it. */
+static bool keeps_before(const void *tree, uint64_t from, uint64_t tally)
+{
+	struct host_reserved found;
+
+	return from < tally && (host_reserved_find(tree, from, 1, &found) ||
+	                        host_reserved_no_map(tree, from, tally - from));
+}
+
+/* Places what Tally keeps in the bank with its image. */
+static bool place_tally(const void *tree, struct vm_range image, struct vm_ram *ram)
+{
+	struct vm_range *own = (struct vm_range *)(uintptr_t)vm_bank_of(ram, image.from);
+
+	if (!own || image.to > own->to)
+		return false;
+	ram->tally = ALIGN_UP(own->from, VM_MEMORY_STEP);
+	/* The tables of 64 harts need 19 MiB. */
+	if (image.to - own->from > VM_RESERVED_MEMORY / 4) {
+		ram->tally = ALIGN_DOWN(image.from, VM_MEMORY_STEP);
+		if (!keeps_before(tree, own->from, ram->tally)) {
+			ram->before = ram->tally - own->from;
+			own->from = ram->tally;
+		}
+	}
+	return ram->tally >= own->from && ram->tally < own->to;
+}
+
+bool host_memory_find(const void *tree, struct vm_range image, struct vm_ram *ram)
+{
+	struct host_memory_walk walk = host_memory_walk(tree);
+	struct vm_range range;
+
+	/* Tally's bank has a place, wherever it is in the tree. */
+	do {
+		if (!host_memory_next(&walk, &range))
+			return false;
+	} while (image.from < range.from || image.from >= range.to);
+	*ram = (struct vm_ram){0};
+	add(ram, range);
+	for (walk = host_memory_walk(tree); host_memory_next(&walk, &range);)
+		add(ram, range);
+	return place_tally(tree, image, ram);
+}
+
+/* Ends the bank with the VM tree before what is kept there, or where the copy of the host's tree
+ * goes. Returns false if nothing is. */
+static bool end_before(const void *tree, struct vm_ram *ram, const struct vm_range *at,
+                       struct host_reserved *found)
+{
+	uint32_t i = 0;
+	struct vm_range *bank;
+	uint64_t from;
+
+	while (ram->banks[i].to < at->to)
+		i++;
+	bank = &ram->banks[i];
+	from = at->from - bank->from > HOST_TREE_MAX ? at->from - HOST_TREE_MAX : bank->from;
+	if (!host_reserved_find(tree, from, at->to - from, found))
+		return false;
+	ram->behind += bank->to - bank->from;
+	bank->to = found->range.from;
+	if (bank->to > bank->from)
+		ram->behind -= bank->to - bank->from;
+	else
+		drop(ram, i);
+	return true;
+}
+
+bool host_memory_keep(const void *tree, struct vm_range image, uint64_t tree_size,
+                      struct vm_ram *ram, struct host_reserved *found)
+{
+	struct vm_guests guests;
+
+	if (host_reserved_find(tree, image.from, ram->tally + VM_RESERVED_MEMORY - image.from,
+	                       found))
+		return false;
+	do
+		vm_guest_ranges(ram, tree_size, &guests);
+	while (guests.n && end_before(tree, ram, &guests.tree, found));
+	return true;
+}
+
+static void tell_if_broken(const void *tree, int above, int node, void (*tell)(const char *name))
+{
+	struct host_place place = {.tree = tree, .depth = 1, .node = {above, node}};
+	uint64_t base, size;
+	enum host_reg found = HOST_REG_OK;
+
+	for (uint32_t i = 0; found == HOST_REG_OK; i++)
+		found = host_tree_reg(&place, i, &base, &size);
+	if (found != HOST_REG_NONE && !host_tree_is_disabled(tree, node))
+		tell(fdt_get_name(tree, node, NULL));
+}
+
+void host_memory_broken(const void *tree, void (*tell)(const char *name))
+{
+	int node, above = fdt_subnode_offset(tree, 0, "reserved-memory");
+
+	for (node = dt_memory(tree, -1); node >= 0; node = dt_memory(tree, node))
+		tell_if_broken(tree, 0, node, tell);
+	if (above < 0)
+		return;
+	fdt_for_each_subnode(node, tree, above)
+	{
+		tell_if_broken(tree, above, node, tell);
+	}
+}

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/host/host_tree.h"
+
+#include <libfdt.h>
+#include <string.h>
+
+#include "core/host/dt_path.h"
+
+#define SOURCES   1023U /* of a controller, if its node does not say how many */
+#define IRQ_S_EXT 9U    /* a hart's local interrupt: supervisor external */
+
+uint64_t host_tree_cells(const fdt32_t *cells, int n)
+{
+	uint64_t value = 0;
+
+	for (int i = 0; i < n; i++)
+		value = value << 32 | fdt32_ld(&cells[i]);
+	return value;
+}
+
+/* A property of whole cells; *n is their number. */
+static const fdt32_t *get_cells(const void *tree, int node, const char *name, int *n)
+{
+	int size;
+	const fdt32_t *cells = fdt_getprop(tree, node, name, &size);
+
+	*n = cells ? size / 4 : 0;
+	return cells && size % 4 == 0 ? cells : NULL;
+}
+
+uint32_t host_tree_u32(const void *tree, int node, const char *name, uint32_t otherwise)
+{
+	int n;
+	const fdt32_t *cells = get_cells(tree, node, name, &n);
+
+	return cells && n == 1 ? fdt32_ld(cells) : otherwise;
+}
+
+bool host_tree_is_flat(const void *tree)
+{
+	int depth = 0;
+
+	for (int node = 0; node >= 0; node = fdt_next_node(tree, node, &depth)) {
+		if (depth < 0)
+			return true;
+		if (depth >= HOST_TREE_DEPTH)
+			return false;
+	}
+	return true;
+}
+
+struct host_place host_place_root(const void *tree)
+{
+	return (struct host_place){.tree = tree};
+}
+
+bool host_place_next(struct host_place *place)
+{
+	int depth = place->depth;
+	int node = place->node[depth];
+
+	do {
+		node = fdt_next_node(place->tree, node, &depth);
+		if (node < 0 || depth < 0)
+			return false;
+	} while (depth >= HOST_TREE_DEPTH);
+	place->depth = depth;
+	place->node[depth] = node;
+	return true;
+}
+
+struct host_place host_place_of(const void *tree, int node)
+{
+	struct host_place place = host_place_root(tree);
+
+	while (place.node[place.depth] != node && host_place_next(&place))
+		;
+	return place;
+}
+
+/* From an address below a bus to one above it. `bus` and `above` are nodes. */
+static enum host_reg go_up(const void *tree, int bus, int above, uint64_t *base, uint64_t size)
+{
+	int n, low = fdt_address_cells(tree, bus), high = fdt_address_cells(tree, above);
+	int span = fdt_size_cells(tree, bus), row = low + high + span;
+	const fdt32_t *ranges = get_cells(tree, bus, "ranges", &n);
+
+	if (!fdt_getprop(tree, bus, "ranges", NULL))
+		return HOST_REG_ELSEWHERE;
+	if (high < 1 || high > 2)
+		return HOST_REG_ELSEWHERE;
+	if (!ranges || low < 1 || span < 1 || span > 2 || n % row)
+		return HOST_REG_BROKEN;
+	if (!n)
+		return low == high ? HOST_REG_OK : HOST_REG_BROKEN;
+	for (; n; n -= row, ranges += row) {
+		uint64_t from = host_tree_cells(ranges, low);
+		uint64_t to = host_tree_cells(ranges + low, high);
+		uint64_t length = host_tree_cells(ranges + low + high, span);
+		uint64_t offset = *base - from;
+
+		if (*base < from || offset >= length)
+			continue;
+		if (size > length - offset || to > UINT64_MAX - length)
+			return HOST_REG_BROKEN;
+		*base = to + offset;
+		return HOST_REG_OK;
+	}
+	return HOST_REG_ELSEWHERE;
+}
+
+/* From an address on the bus that a node is on to one of the harts. */
+static enum host_reg go_to_root(const struct host_place *place, uint64_t *base, uint64_t size)
+{
+	for (int at = place->depth - 1; at > 0; at--) {
+		enum host_reg up =
+		    go_up(place->tree, place->node[at], place->node[at - 1], base, size);
+
+		if (up != HOST_REG_OK)
+			return up;
+	}
+	return HOST_REG_OK;
+}
+
+enum host_reg host_tree_reg(const struct host_place *place, uint32_t index, uint64_t *base,
+                            uint64_t *size)
+{
+	const void *tree = place->tree;
+	int n, node = place->node[place->depth];
+	int bus = place->depth ? place->node[place->depth - 1] : 0;
+	int address = fdt_address_cells(tree, bus), span = fdt_size_cells(tree, bus);
+	const fdt32_t *reg = get_cells(tree, node, "reg", &n);
+	int row = address + span;
+
+	if (!place->depth || !fdt_getprop(tree, node, "reg", NULL))
+		return HOST_REG_NONE;
+	if (address < 0 || span < 0)
+		return HOST_REG_BROKEN;
+	if (!reg || (row && n % row))
+		return HOST_REG_BROKEN;
+	if (index >= (row ? (uint32_t)(n / row) : 1))
+		return HOST_REG_NONE;
+	if (address < 1 || address > 2 || span < 1 || span > 2)
+		return HOST_REG_ELSEWHERE;
+	reg += (ptrdiff_t)index * row;
+	*base = host_tree_cells(reg, address);
+	*size = host_tree_cells(reg + address, span);
+	if (*size > UINT64_MAX - *base)
+		return HOST_REG_BROKEN;
+	return go_to_root(place, base, *size);
+}
+
+enum host_reg host_tree_window(const struct host_place *place, uint32_t index, uint64_t *base,
+                               uint64_t *size)
+{
+	const void *tree = place->tree;
+	int n, node = place->node[place->depth];
+	int low = fdt_address_cells(tree, node), span = fdt_size_cells(tree, node);
+	int high = place->depth ? fdt_address_cells(tree, place->node[place->depth - 1]) : 0;
+	const fdt32_t *ranges = get_cells(tree, node, "ranges", &n);
+	int row = low + high + span;
+
+	if (low != 3 || span != 2 || high < 1 || high > 2 || !ranges ||
+	    index >= (uint32_t)(n / row))
+		return HOST_REG_NONE;
+	ranges += (int)index * row + low;
+	*base = host_tree_cells(ranges, high);
+	*size = host_tree_cells(ranges + high, span);
+	if (*size > UINT64_MAX - *base)
+		return HOST_REG_BROKEN;
+	return go_to_root(place, base, *size);
+}
+
+bool host_tree_says(const void *tree, int node, const char *property, const char *word)
+{
+	int size;
+	const char *list = fdt_getprop(tree, node, property, &size);
+
+	return list && fdt_stringlist_contains(list, size, word);
+}
+
+bool host_tree_is_disabled(const void *tree, int node)
+{
+	int size;
+	const char *status = fdt_getprop(tree, node, "status", &size);
+
+	return status && size > 0 && !(size >= 5 && memcmp(status, "okay", 5) == 0) &&
+	       !(size >= 3 && memcmp(status, "ok", 3) == 0);
+}
+
+/* Whether arch/riscv/devices/uart.c can drive it. */
+static bool is_uart(const void *tree, int node)
+{
+	static const char *const known[] = {"ns16550a", "ns16550", "snps,dw-apb-uart",
+	                                    "intel,xscale-uart"};
+	uint32_t width = host_tree_u32(tree, node, "reg-io-width", 1);
+
+	if (host_tree_is_disabled(tree, node) || (width != 1 && width != 4) ||
+	    host_tree_u32(tree, node, "reg-shift", 0) > 4)
+		return false;
+	for (unsigned int i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (host_tree_says(tree, node, "compatible", known[i]))
+			return true;
+	}
+	return false;
+}
+
+int host_tree_stdout(const void *tree)
+{
+	int size;
+	const char *path =
+	    fdt_getprop(tree, fdt_subnode_offset(tree, 0, "chosen"), "stdout-path", &size);
+	const char *end = NULL;
+
+	if (path && size > 0) {
+		end = memchr(path, ':', (size_t)size);
+		if (!end)
+			end = memchr(path, 0, (size_t)size);
+	}
+	return end ? dt_path(tree, path, (size_t)(end - path)) : -FDT_ERR_NOTFOUND;
+}
+
+int host_tree_console(const void *tree)
+{
+	int node = host_tree_stdout(tree);
+
+	if (node >= 0)
+		return is_uart(tree, node) ? node : -FDT_ERR_NOTFOUND;
+	for (node = 0; node >= 0; node = fdt_next_node(tree, node, NULL)) {
+		if (is_uart(tree, node))
+			return node;
+	}
+	return node;
+}
+
+/* Whether a controller interrupts S-mode of the hart whose own controller is intc; 0: of any. */
+static bool interrupts_s(const void *tree, int node, uint32_t intc)
+{
+	int n;
+	const fdt32_t *pairs = get_cells(tree, node, "interrupts-extended", &n);
+
+	for (int i = 0; pairs && i + 1 < n; i += 2) {
+		if (fdt32_ld(&pairs[i + 1]) == IRQ_S_EXT && (!intc || fdt32_ld(&pairs[i]) == intc))
+			return true;
+	}
+	return false;
+}
+
+/* Whether the controller, or its MSI controller, interrupts S-mode of some hart. */
+static bool is_for_s(const void *tree, int node)
+{
+	uint32_t imsic = host_tree_u32(tree, node, "msi-parent", 0);
+
+	return interrupts_s(tree, imsic ? fdt_node_offset_by_phandle(tree, imsic) : node, 0);
+}
+
+struct host_chip host_tree_chip(const void *tree)
+{
+	static const struct {
+		const char *compatible;
+		uint32_t cells;
+		const char *sources;
+	} known[] = {{"riscv,plic0", 1, "riscv,ndev"},
+	             {"sifive,plic-1.0.0", 1, "riscv,ndev"},
+	             {"riscv,aplic", 2, "riscv,num-sources"}};
+
+	for (unsigned int i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		int node = -1;
+
+		while ((node = dt_compatible(tree, node, known[i].compatible)) >= 0) {
+			if (!host_tree_is_disabled(tree, node) && is_for_s(tree, node) &&
+			    host_tree_u32(tree, node, "#interrupt-cells", known[i].cells) ==
+			        known[i].cells)
+				return (struct host_chip){
+				    node, fdt_get_phandle(tree, node), known[i].cells,
+				    host_tree_u32(tree, node, known[i].sources, SOURCES)};
+		}
+	}
+	return (struct host_chip){.node = -1};
+}
+
+uint32_t host_tree_guest_files(const void *tree, uint32_t intc)
+{
+	struct host_chip chip = host_tree_chip(tree);
+	uint32_t imsic = chip.cells == 2 ? host_tree_u32(tree, chip.node, "msi-parent", 0) : 0;
+	int node = imsic ? fdt_node_offset_by_phandle(tree, imsic) : -1;
+	uint32_t bits;
+
+	if (node < 0 || !intc || !interrupts_s(tree, node, intc))
+		return 0;
+	bits = host_tree_u32(tree, node, "riscv,guest-index-bits", 0);
+	return bits < HOST_FILE_BITS ? (1U << bits) - 1 : HOST_GUEST_FILES;
+}
+
+/* The interrupts of one node, one after the other. */
+struct irq_walk {
+	const fdt32_t *at;
+	int left;        /* cells */
+	uint32_t parent; /* 0: each interrupt names its own */
+};
+
+static struct irq_walk irq_walk(const struct host_place *place)
+{
+	const void *tree = place->tree;
+	int node = place->node[place->depth];
+	struct irq_walk walk = {0};
+
+	walk.at = get_cells(tree, node, "interrupts-extended", &walk.left);
+	if (walk.at)
+		return walk;
+	walk.at = get_cells(tree, node, "interrupts", &walk.left);
+	/* A node without interrupt-parent has that of the node above it. */
+	for (int i = place->depth; i >= 0 && !walk.parent; i--)
+		walk.parent = host_tree_u32(tree, place->node[i], "interrupt-parent", 0);
+	return walk;
+}
+
+/* Returns as host_tree_irq() does. After -1 the walk may go on if it has cells left. */
+static int irq_next(const void *tree, struct irq_walk *walk, const struct host_chip *chip,
+                    struct host_irq *irq)
+{
+	uint32_t parent = walk->parent;
+	int n = (int)chip->cells;
+
+	if (!walk->at || !walk->left)
+		return 0;
+	if (!parent) {
+		parent = fdt32_ld(walk->at++);
+		walk->left--;
+	}
+	if (!parent || parent != chip->phandle)
+		n = (int)(host_tree_u32(tree, fdt_node_offset_by_phandle(tree, parent),
+		                        "#interrupt-cells", UINT32_MAX) &
+		          INT32_MAX);
+	/* Without a cell the walk would stay where it is. */
+	if (n > walk->left || !n) {
+		walk->left = 0;
+		return -1;
+	}
+	if (parent && parent == chip->phandle)
+		*irq = (struct host_irq){fdt32_ld(walk->at), n > 1 ? fdt32_ld(walk->at + 1) : 0};
+	walk->at += n;
+	walk->left -= n;
+	return parent && parent == chip->phandle ? 1 : -1;
+}
+
+int host_tree_irq(const struct host_place *place, const struct host_chip *chip, uint32_t index,
+                  struct host_irq *irq)
+{
+	struct irq_walk walk = irq_walk(place);
+	int result = irq_next(place->tree, &walk, chip, irq);
+
+	while (result && index--)
+		result = irq_next(place->tree, &walk, chip, irq);
+	return result;
+}
+
+/* Whether a row of the node's interrupt-map leads to the source. */
+static bool maps_source(const void *tree, int node, const struct host_chip *chip, uint32_t source)
+{
+	int n, own = fdt_address_cells(tree, node) +
+	             (int)(host_tree_u32(tree, node, "#interrupt-cells", 1) & 15);
+	const fdt32_t *map = get_cells(tree, node, "interrupt-map", &n);
+
+	while (map && own >= 0 && n > own) {
+		uint32_t phandle = fdt32_ld(&map[own]);
+		int parent = phandle == chip->phandle ? chip->node
+		                                      : fdt_node_offset_by_phandle(tree, phandle);
+		int address = (int)(host_tree_u32(tree, parent, "#address-cells", 0) & 15);
+		int row = own + 1 + address +
+		          (int)(host_tree_u32(tree, parent, "#interrupt-cells", 1) & 15);
+
+		if (row > n)
+			return false;
+		if (phandle == chip->phandle && row > own + 1 + address &&
+		    fdt32_ld(&map[own + 1 + address]) == source)
+			return true;
+		map += row;
+		n -= row;
+	}
+	return false;
+}
+
+bool host_tree_has_types(const struct host_place *place, const struct host_chip *chip)
+{
+	int n, node = place->node[place->depth];
+	const fdt32_t *cells = get_cells(place->tree, node, "interrupts", &n);
+
+	return cells && n == 8 && chip->cells == 1 && fdt32_ld(&cells[1]) == fdt32_ld(&cells[3]) &&
+	       host_tree_says(place->tree, node, "compatible", "riscv,iommu");
+}
+
+bool host_tree_has_source(const struct host_place *place, const struct host_chip *chip,
+                          uint32_t source)
+{
+	struct irq_walk walk = irq_walk(place);
+	struct host_irq irq, type;
+	int result;
+
+	while ((result = irq_next(place->tree, &walk, chip, &irq))) {
+		if (result > 0 && irq.source == source)
+			return true;
+		if (host_tree_has_types(place, chip))
+			irq_next(place->tree, &walk, chip, &type);
+	}
+	return maps_source(place->tree, place->node[place->depth], chip, source);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bells: VMs that share memory ring each other (docs/shared.md). A bell is a page of registers in
+ * its VM, which traps, and an interrupt of its VM. Who rings it pays for what that takes until the
+ * other VM's hart is told; what it interrupts there is that VM's.
+ */
+#ifndef CORE_IO_BELLS_H
+#define CORE_IO_BELLS_H
+
+#include <stdatomic.h>
+
+#include "core/host/vm_config.h"
+#include "core/lib/types.h"
+
+struct vm;
+
+/* Registers in its page, of 32 bits. */
+#define BELL_RING      0x00U
+#define BELL_STATE     0x04U
+#define BELL_MASK      0x08U
+#define BELL_ALIVE     0x0cU
+#define BELL_SELF      0x10U
+#define BELL_BELLS     0x14U
+#define BELL_SOURCE    0x18U
+#define BELL_IDENTITY  0x1cU
+#define BELL_HEARTBEAT 0x20U
+#define BELL_ACCESS    0x24U
+#define BELL_SIZE      0x28U
+#define BELL_NAME      0x30U
+#define BELL_LIVES     0x40U
+
+/* Of BELL_STATE and BELL_MASK. */
+#define BELL_RUNG    1U /* somebody has rung */
+#define BELL_CHANGED 2U /* a life of another VM has begun or is over */
+
+struct bell {
+	/* Constant after boot. */
+	struct vm *vm;
+	const struct vm_shared *shared;
+	uint64_t at;
+	uint32_t n; /* of the VM's shared memories */
+	uint32_t source, identity, slot;
+	uint32_t self;              /* its number among the bells of this memory */
+	uint32_t all, others;       /* bit n: there is a bell with number n; but for the own */
+	uint8_t number[VM_MAX_VMS]; /* of these: the index in bells[] */
+	/* Any hart reads them; the lead hart writes them. */
+	atomic_uint alive; /* 1: in a life of its VM */
+	atomic_uint lives;
+	/* Of a life. The lock of the VM's devices protects these. */
+	uint32_t state, mask;
+	uint32_t sizing;  /* bit n: all ones were written to BAR n last */
+	uint16_t command; /* as the guest has written it */
+	uint8_t line;     /* a byte that guests write notes in */
+};
+
+extern struct bell bells[VM_MAX_BELLS];
+
+/* Makes the bells of all VMs, whose functions have their places. At boot only. */
+void bells_make(const struct vm_tree *tree);
+
+/* Returns the n-th bell of a VM, counted by its shared memories; NULL: that has none. */
+struct bell *bell_of(const struct vm *vm, uint64_t n);
+
+/* The guest writes 32 bits to a register of a bell that there is; what is not aligned is none. */
+void bells_write(struct vm *vm, uint64_t offset, uint32_t value);
+
+/* Any access of the guest's to the pages. */
+uint64_t bells_access(struct vm *vm, uint64_t offset, bool store, uint64_t value, uint32_t width);
+
+/* The level of its interrupt may have changed. The caller holds the lock of the VM's devices. */
+void bell_update(struct bell *bell);
+
+/* A life begins: all registers are as after reset, and the others are told. */
+void bells_begin(struct vm *vm);
+
+/* The interrupt file of vcpu 0 was cleared. What has rung since the life began is sent again. Home
+ * hart of vcpu 0 only. */
+void bells_started(struct vm *vm);
+
+/* A life is over: nobody rings any more, and the others are told. */
+void bells_end(struct vm *vm);
+
+#endif

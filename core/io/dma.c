@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/io/dma.h"
+
+#include "core/hart/platform.h"
+#include "core/io/dma_parts.h"
+#include "core/io/external.h"
+#include "core/lib/printf.h"
+#include "core/log.h"
+#include "core/vcpu/vm.h"
+
+struct dma dma;
+
+/* Ticks for one command at boot, and for one in a life, where a guest waits. */
+#define BOOT_HZ 100U
+#define LIFE_HZ 1000U
+
+static uint64_t ram_end(void)
+{
+	return platform.ram.banks[platform.ram.n - 1].to;
+}
+
+static const char *turn_on(const struct host_iommu *host, uint32_t last_id, iommu_alloc_fn *alloc)
+{
+	return iommu_init(&dma.iommu, host->base, last_id, ram_end() - 1,
+	                  platform.timebase / BOOT_HZ, alloc);
+}
+
+void dma_init(iommu_alloc_fn *alloc)
+{
+	const struct host_iommu *host = &platform.iommu;
+
+	dma.alloc = alloc;
+	dma.refused = "the machine has no IOMMU";
+	if (!host->size)
+		return;
+	dma.refused = "the host's tree does not say by which ids the IOMMU knows PCI functions";
+	if (!host->n_ranges)
+		return;
+	/* The trial needs an id that no device has, because it leads somewhere. The directory may
+	 * have no room for one. */
+	if (host->nobodys_id && !turn_on(host, host->nobodys_id, alloc)) {
+		dma.tried = iommu_can_translate(&dma.iommu);
+		dma.refused = iommu_try(&dma.iommu, host->nobodys_id, ram_end() - 1, alloc);
+		if (dma.refused)
+			iommu_off(&dma.iommu);
+	} else {
+		dma.refused = turn_on(host, host->last_id, alloc);
+	}
+	dma.iommu.patience = platform.timebase / LIFE_HZ;
+}
+
+const char *dma_refused(void)
+{
+	return dma.refused;
+}
+
+bool dma_has_files(void)
+{
+	return !dma.refused && iommu_has_files(&dma.iommu);
+}
+
+void dma_add_file(struct vm *vm, uint64_t base, uint32_t n, hpa_t file)
+{
+	struct iommu_domain *domain = &dma.vms[vm->index].domain;
+
+	if (n >= IOMMU_FILES)
+		return;
+	if (!domain->files)
+		domain->files = dma.alloc(PAGE_SIZE);
+	domain->interrupt_files = base;
+	iommu_map_file(domain, n, file);
+}
+
+const char *dma_add(uint32_t device_id, struct vm *vm, const char *name)
+{
+	struct iommu_domain *domain = &dma.vms[vm->index].domain;
+
+	if (dma.refused)
+		return dma.refused;
+	if (dma.n_functions == DMA_FUNCTIONS)
+		return "all VMs together have too many isolated functions";
+	for (uint32_t i = 0; i < dma.n_functions; i++) {
+		if (dma.functions[i].id == device_id)
+			return "the IOMMU knows another function by the same id";
+	}
+	if (!iommu_add(&dma.iommu, device_id, dma.alloc))
+		return "its id is too high for the IOMMU";
+	iommu_domain_init(domain, vm->gstage.root, vm->index + 1, domain->files,
+	                  domain->interrupt_files);
+	dma.functions[dma.n_functions++] =
+	    (struct dma_function){.vm = vm, .name = name, .id = device_id};
+	return NULL;
+}
+
+static const struct iommu_domain *domain_of(const struct vm *vm)
+{
+	return &dma.vms[vm->index].domain;
+}
+
+bool dma_may_begin(const struct vm *vm)
+{
+	bool has = false, may;
+
+	for (uint32_t i = 0; i < dma.n_functions; i++)
+		has |= dma.functions[i].vm == vm;
+	if (!has)
+		return true;
+	spin_lock(&dma.lock);
+	may = !iommu_is_broken(&dma.iommu);
+	spin_unlock(&dma.lock);
+	return may;
+}
+
+void dma_begin(struct vm *vm)
+{
+	bool answers = true;
+
+	spin_lock(&dma.lock);
+	for (uint32_t i = 0; i < dma.n_functions; i++) {
+		struct dma_function *f = &dma.functions[i];
+
+		if (f->vm != vm)
+			continue;
+		f->life = vm->life.number;
+		f->faults = 0;
+		f->off = false;
+		f->first = dma.served + iommu_waiting_faults(&dma.iommu);
+		f->live = answers && iommu_attach(&dma.iommu, f->id, domain_of(vm));
+		if (answers && !f->live)
+			log_line("vm %s: %s, and what comes after it, reaches no memory: the IOMMU "
+			         "does not answer",
+			         vm->config->name, f->name);
+		answers &= f->live;
+	}
+	spin_unlock(&dma.lock);
+}
+
+bool dma_end(struct vm *vm)
+{
+	bool done = true;
+
+	spin_lock(&dma.lock);
+	for (uint32_t i = 0; i < dma.n_functions; i++) {
+		struct dma_function *f = &dma.functions[i];
+
+		if (f->vm != vm)
+			continue;
+		f->live = false;
+		if (done)
+			done = iommu_detach(&dma.iommu, f->id, domain_of(vm));
+	}
+	spin_unlock(&dma.lock);
+	return done;
+}
+
+static const char *heard(char *text, size_t size)
+{
+	if (dma.wire.number)
+		(void)tally_snprintf(text, size, "faults by interrupt %u", dma.wire.number);
+	else
+		(void)tally_snprintf(text, size, "faults are looked for once a second");
+	return text;
+}
+
+void dma_report(void)
+{
+	const struct host_iommu *host = &platform.iommu;
+	char by[48];
+
+	if (!host->size)
+		return;
+	if (dma.refused) {
+		log_line("IOMMU at 0x%lx: not used: %s: no VM can have an isolated function",
+		         host->base, dma.refused);
+		return;
+	}
+	log_line("IOMMU at 0x%lx: %s%s; %s%s", host->base,
+	         dma.tried ? "translates as it must" : "taken as it is: it cannot be asked",
+	         iommu_has_files(&dma.iommu) ? "" : ", without messages to guests",
+	         heard(by, sizeof(by)),
+	         host->typed_wires
+	             ? "; the host's tree gives its interrupts types, which a PLIC has not"
+	             : "");
+}

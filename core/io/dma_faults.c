@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Faults of functions: whose hart serves them, and what follows. */
+#include "arch/riscv/hart/csr.h"
+#include "core/dispatch/vcpu_requests.h"
+#include "core/hart/platform.h"
+#include "core/io/dma_parts.h"
+#include "core/io/external.h"
+#include "core/sched/sched.h"
+#include "core/vcpu/vm.h"
+
+struct dma_function *dma_function_of(uint32_t id)
+{
+	for (uint32_t i = 0; i < dma.n_functions; i++) {
+		if (dma.functions[i].id == id)
+			return &dma.functions[i];
+	}
+	return NULL;
+}
+
+/* --- stays ------------------------------------------------------------------------------- */
+
+static void begin(struct dma_stay *stay, const struct vm *vm)
+{
+	stay->begun = true;
+	stay->vm = vm;
+	if (vm)
+		sched_works_for(vm->vcpus[0]);
+}
+
+/* The next faults come to this hart. */
+static void listen_here(void)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	dma.listener = pcpu;
+	if (!dma.wire.number || pcpu->irq_place == dma.place || pcpu->irq_place == IRQCHIP_NOWHERE)
+		return;
+	external_aim(&dma.wire, dma.place, pcpu->irq_place);
+	dma.place = pcpu->irq_place;
+}
+
+bool dma_stay_is_for(struct dma_stay *stay, const struct vm *vm)
+{
+	if (!stay->begun && (!vm || vcpu_home(vm->vcpus[0]) == this_pcpu()))
+		begin(stay, vm);
+	if (stay->begun && stay->vm == vm)
+		return true;
+	if (vm && !stay->other)
+		stay->other = vm->vcpus[0];
+	else if (!vm || stay->other != vm->vcpus[0])
+		stay->again = true;
+	return false;
+}
+
+/* --- one fault --------------------------------------------------------------------------- */
+
+static void turn_off(struct dma_stay *stay, const struct dma_function *f)
+{
+	for (uint32_t i = 0; i < stay->n_off; i++) {
+		if (stay->off[i].id == f->id)
+			return;
+	}
+	stay->off[stay->n_off].id = f->id;
+	stay->off[stay->n_off++].life = f->life;
+}
+
+/* Counts a fault of a VM's function. */
+static void count(struct dma_stay *stay, struct dma_function *f)
+{
+	uint64_t window = platform.timebase / 1000 * STORM_MS;
+
+	/* What waits in the queue was made when the queue filled, however late it is served. */
+	if (!f->faults || (stay->now - f->since >= window && dma.emptied >= f->since)) {
+		f->since = stay->now;
+		f->faults = 0;
+	}
+	if (++f->faults < STORM_FAULTS)
+		return;
+	turn_off(stay, f);
+	f->faults = 0;
+	if (f->live && !f->off)
+		dma_tell_off(stay, f);
+	f->off = true;
+}
+
+static void serve(struct dma_stay *stay, const struct iommu_fault *fault)
+{
+	struct dma_function *f = dma_function_of(fault->device);
+	uint64_t number = dma.served++;
+
+	dma_tell(stay, f, fault);
+	/* Of a life before, which nobody must pay for in this one. */
+	if (!f || number < f->first)
+		return;
+	count(stay, f);
+	if (f->live && f->vm->config->bad_access_stops)
+		vm_end(f->vm, f->vm->vcpus[0], VM_END_FAILED,
+		       fault->access == IOMMU_READ ? "DMA outside its memory, from"
+		                                   : "DMA outside its memory, to",
+		       fault->address);
+}
+
+/* --- all faults -------------------------------------------------------------------------- */
+
+/* Whether the oldest record is one that the stay serves. */
+static bool is_next(struct dma_stay *stay)
+{
+	const struct dma_function *f;
+	uint32_t id;
+
+	if (!iommu_first_fault(&dma.iommu, &id))
+		return false;
+	f = dma_function_of(id);
+	return dma_stay_is_for(stay, f ? f->vm : NULL);
+}
+
+/* Serves some faults. Returns whether none is left. */
+static bool serve_some(struct dma_stay *stay)
+{
+	struct iommu_fault fault;
+
+	if (stay->now - dma.budget_since >= platform.timebase / 1000 * DMA_REST_MS) {
+		dma.budget_since = stay->now;
+		dma.budget = STAY_FAULTS;
+	}
+	while (is_next(stay)) {
+		if (!dma.budget) {
+			stay->again = true;
+			return false;
+		}
+		dma.budget--;
+		listen_here();
+		if (iommu_next_fault(&dma.iommu, &fault))
+			serve(stay, &fault);
+	}
+	dma_tell_lost();
+	if (iommu_has_fault(&dma.iommu))
+		return false;
+	dma.emptied = stay->now;
+	/* What comes from here on interrupts again. */
+	iommu_faults_seen(&dma.iommu);
+	stay->again |= iommu_has_fault(&dma.iommu);
+	return !stay->again;
+}
+
+/* The wire stays as it is while faults are left, so that a device cannot interrupt more often than
+ * DMA_REST_MS says. */
+static uint64_t work(struct dma_stay *stay)
+{
+	uint64_t next, soon = platform.timebase / 1000 * DMA_REST_MS;
+	bool none_left = serve_some(stay);
+
+	if (stay->other && !none_left && dma.listener == this_pcpu())
+		dma.listener = vcpu_home(stay->other);
+	next = dma_tell_due(stay);
+	if (none_left && dma.held) {
+		dma.held = false;
+		irqchip_complete(&platform.irqchip, &dma.wire, dma.place, true);
+	}
+	if (!dma.wire.number && dma.listener == this_pcpu() && stay->now + platform.timebase < next)
+		next = stay->now + platform.timebase;
+	if (stay->again && stay->now + soon < next)
+		next = stay->now + soon;
+	return next;
+}
+
+static void turn_all_off(const struct dma_stay *stay)
+{
+	for (uint32_t i = 0; i < stay->n_off; i++)
+		(void)pci_mute(stay->off[i].id, stay->off[i].life);
+}
+
+static void stay_for(const struct vm *vm)
+{
+	struct dma_stay stay = {0};
+	uint64_t next;
+
+	spin_lock(&dma.lock);
+	stay.now = csr_read(CSR_TIME);
+	if (vm) {
+		begin(&stay, vm);
+		listen_here();
+	}
+	next = work(&stay);
+	spin_unlock(&dma.lock);
+	external_look_at(EXTERNAL_DMA, next);
+	turn_all_off(&stay);
+	if (stay.other)
+		vcpu_request(stay.other, REQ_FAULTS);
+}
+
+void dma_asked(struct vm *vm)
+{
+	stay_for(vm);
+}
+
+void dma_look(void)
+{
+	stay_for(NULL);
+}
+
+bool dma_came(uint32_t source)
+{
+	if (!dma.wire.number || source != dma.wire.number)
+		return false;
+	spin_lock(&dma.lock);
+	dma.held = true;
+	irqchip_hold(&platform.irqchip, &dma.wire);
+	spin_unlock(&dma.lock);
+	stay_for(NULL);
+	return true;
+}
+
+bool dma_tell_rest(struct vm *vm)
+{
+	struct dma_stay stay = {.begun = true, .vm = vm};
+	struct iommu_fault fault;
+	uint32_t served = 0;
+
+	if (!dma.n_functions)
+		return false;
+	spin_lock(&dma.lock);
+	stay.now = csr_read(CSR_TIME);
+	while (served < STAY_FAULTS && is_next(&stay) && iommu_next_fault(&dma.iommu, &fault)) {
+		serve(&stay, &fault);
+		served++;
+	}
+	if (!stay.told)
+		dma_tell_rest_of(&stay);
+	spin_unlock(&dma.lock);
+	turn_all_off(&stay);
+	return stay.told || served == STAY_FAULTS;
+}
+
+static enum irqchip_mode mode_of(uint32_t type)
+{
+	switch (type) {
+	case 1:
+		return IRQCHIP_RISING;
+	case 2:
+		return IRQCHIP_FALLING;
+	case 8:
+		return IRQCHIP_LOW;
+	default:
+		return IRQCHIP_HIGH;
+	}
+}
+
+/* The lead hart of a VM that has a function. */
+static const struct pcpu *first_listener(void)
+{
+	return dma.n_functions ? vcpu_home(dma.functions[0].vm->vcpus[0]) : this_pcpu();
+}
+
+void dma_listen(void)
+{
+	const struct host_iommu *host = &platform.iommu;
+	uint32_t wire;
+
+	if (dma.refused)
+		return;
+	dma.listener = first_listener();
+	wire = iommu_wire(&dma.iommu, host->n_wires);
+	if (wire < host->n_wires && dma.listener->irq_place != IRQCHIP_NOWHERE &&
+	    irqchip_use(&platform.irqchip, &dma.wire, host->wires[wire].source,
+	                mode_of(host->wires[wire].type))) {
+		dma.place = dma.listener->irq_place;
+		external_aim(&dma.wire, IRQCHIP_NOWHERE, dma.place);
+		irqchip_listen(&platform.irqchip, &dma.wire, true, false);
+	} else {
+		dma.wire.number = 0;
+		/* It looks first, and then again. */
+		dma.listener = this_pcpu();
+	}
+	/* Faults that came before do not interrupt. */
+	if (dma.n_functions || iommu_has_fault(&dma.iommu))
+		external_look_at(EXTERNAL_DMA, csr_read(CSR_TIME) + platform.timebase);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lines about faults of functions: one in a stay at most, and one in a second of a VM. */
+#include "core/hart/platform.h"
+#include "core/io/dma_parts.h"
+#include "core/lib/printf.h"
+#include "core/log.h"
+#include "core/vcpu/vm.h"
+
+#define LINE_S      1UL /* between two lines of a VM */
+#define PLACE_BYTES 40U
+
+/* The PCI function of an id: bus << 8 | device << 3 | number. */
+static uint32_t by_map(uint32_t id)
+{
+	for (uint32_t i = 0; i < platform.iommu.n_ranges; i++) {
+		uint32_t offset = id - platform.iommu.ranges[i].id;
+
+		if (offset < platform.iommu.ranges[i].length)
+			return platform.iommu.ranges[i].function + offset;
+	}
+	return id;
+}
+
+static const char *place_text(uint32_t id, char *text)
+{
+	uint32_t function = by_map(id);
+
+	(void)tally_snprintf(text, PLACE_BYTES, "%02x:%02x.%x", function >> 8, function >> 3 & 31,
+	                     function & 7);
+	return text;
+}
+
+static const char *access_text(enum iommu_access access)
+{
+	static const char *const names[] = {
+	    [IOMMU_ACCESS] = "access to",     [IOMMU_READ] = "read from",
+	    [IOMMU_WRITE] = "write to",       [IOMMU_FETCH] = "fetch from",
+	    [IOMMU_MESSAGE] = "interrupt to",
+	};
+
+	return names[access];
+}
+
+static const char *cause_text(uint32_t cause)
+{
+	switch (cause) {
+	case 20:
+	case 21:
+	case 23:
+		return "outside its memory";
+	case 256:
+	case 258:
+		return "it has no memory";
+	case 260:
+		return "not an access that it may make";
+	case 262:
+		return "no interrupt file of its VM";
+	default:
+		return "refused";
+	}
+}
+
+/* Writes the line of a fault, after so many that were not told. */
+static void say(const struct iommu_fault *fault, uint32_t before)
+{
+	const struct dma_function *f = dma_function_of(fault->device);
+	char place[PLACE_BYTES], more[32] = "";
+
+	if (before)
+		(void)tally_snprintf(more, sizeof(more), "; %u before it", before);
+	if (f)
+		log_line("vm %s: DMA of %s (%s): %s 0x%lx: %s (cause %u)%s", f->vm->config->name,
+		         f->name, place_text(f->id, place), access_text(fault->access),
+		         fault->address, cause_text(fault->cause), fault->cause, more);
+	else
+		log_line("IOMMU: DMA of %s, which no VM has: %s 0x%lx (cause %u)%s",
+		         place_text(fault->device, place), access_text(fault->access),
+		         fault->address, fault->cause, more);
+}
+
+static uint64_t line_at(const struct dma_told *told)
+{
+	return told->ever ? told->at + platform.timebase * LINE_S : 0;
+}
+
+static void say_untold(struct dma_stay *stay, struct dma_told *told)
+{
+	stay->told = told->ever = true;
+	told->at = stay->now;
+	if (told != &dma.lost)
+		say(&told->last, told->untold - 1);
+	else if (dma.lost_by_memory)
+		log_line("IOMMU: it could not write its queue of faults");
+	else
+		log_line("IOMMU: more faults than its queue holds: the rest is not known");
+	told->untold = 0;
+}
+
+void dma_tell(struct dma_stay *stay, const struct dma_function *f, const struct iommu_fault *fault)
+{
+	struct dma_told *told = f ? &dma.vms[f->vm->index].told : &dma.nobody;
+
+	told->untold++;
+	told->last = *fault;
+	if (!stay->told && line_at(told) <= stay->now)
+		say_untold(stay, told);
+}
+
+static void say_off(struct dma_stay *stay, struct dma_function *f)
+{
+	stay->told = true;
+	f->off_untold = false;
+	dma.offs_untold--;
+	log_line("vm %s: DMA of %s is off until the VM's next life: %u faults in %lu ms",
+	         f->vm->config->name, f->name, STORM_FAULTS, STORM_MS);
+}
+
+void dma_tell_off(struct dma_stay *stay, struct dma_function *f)
+{
+	if (f->off_untold)
+		return;
+	f->off_untold = true;
+	dma.offs_untold++;
+	if (!stay->told)
+		say_off(stay, f);
+}
+
+void dma_tell_lost(void)
+{
+	enum iommu_lost how = iommu_lost_faults(&dma.iommu);
+
+	if (how == IOMMU_LOST_NONE)
+		return;
+	dma.lost.untold = 1;
+	dma.lost_by_memory = how == IOMMU_LOST_MEMORY;
+}
+
+/* Whether the stay may write a line for a VM, which is due. */
+static bool may_tell(struct dma_stay *stay, const struct vm *vm)
+{
+	if (!dma_stay_is_for(stay, vm))
+		return false;
+	stay->again |= stay->told;
+	return !stay->told;
+}
+
+static void tell_offs(struct dma_stay *stay)
+{
+	for (uint32_t i = 0; i < dma.n_functions && dma.offs_untold; i++) {
+		struct dma_function *f = &dma.functions[i];
+
+		if (f->off_untold && may_tell(stay, f->vm))
+			say_off(stay, f);
+	}
+}
+
+/* Lost records are nobody's, and told by whose hart listens. */
+static void tell_lost(struct dma_stay *stay)
+{
+	if (stay->told)
+		stay->again = true;
+	else
+		say_untold(stay, &dma.lost);
+}
+
+uint64_t dma_tell_due(struct dma_stay *stay)
+{
+	uint64_t next = ~0UL;
+
+	tell_offs(stay);
+	for (uint32_t i = 0; i < n_vms + 2; i++) {
+		const struct vm *vm = i < n_vms ? &vms[i] : NULL;
+		struct dma_told *told = vm           ? &dma.vms[i].told
+		                        : i == n_vms ? &dma.nobody
+		                                     : &dma.lost;
+		const struct pcpu *hart = vm ? vcpu_home(vm->vcpus[0]) : dma.listener;
+		uint64_t at = line_at(told);
+
+		if (!told->untold || (hart != this_pcpu() && (!vm || at > stay->now)))
+			continue;
+		if (at > stay->now)
+			next = at < next ? at : next;
+		else if (told == &dma.lost)
+			tell_lost(stay);
+		else if (may_tell(stay, vm))
+			say_untold(stay, told);
+	}
+	return next;
+}
+
+void dma_tell_rest_of(struct dma_stay *stay)
+{
+	struct dma_told *told = &dma.vms[stay->vm->index].told;
+
+	for (uint32_t i = 0; i < dma.n_functions && dma.offs_untold; i++) {
+		struct dma_function *f = &dma.functions[i];
+
+		if (f->vm == stay->vm && f->off_untold && !stay->told)
+			say_off(stay, f);
+	}
+	if (!stay->told && told->untold)
+		say_untold(stay, told);
+}

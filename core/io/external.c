@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/io/external.h"
+
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/spinlock.h"
+#include "core/hart/platform.h"
+#include "core/io/dma.h"
+#include "core/io/wired.h"
+#include "core/life/heart.h"
+#include "core/sched/windows.h"
+
+/* Constant after boot, and the boot hart's. */
+static struct irqchip_source uart;
+static void (*serve_console)(void);
+
+/* Of what irqchip_aim() changes. The innermost lock. */
+static struct spinlock aiming;
+
+void external_init(void)
+{
+	if (platform.irqchip.kind == IRQCHIP_NONE)
+		return;
+	irqchip_init(&platform.irqchip);
+	if (platform.uart_irq)
+		(void)irqchip_use(&platform.irqchip, &uart, platform.uart_irq, IRQCHIP_HIGH);
+}
+
+void external_init_hart(struct pcpu *pcpu)
+{
+	pcpu->irq_place = IRQCHIP_NOWHERE;
+	for (uint32_t what = 0; what < EXTERNAL_KINDS; what++)
+		pcpu->looks[what] = ~0UL;
+	if (platform.irqchip.kind == IRQCHIP_NONE || pcpu->no_imsic)
+		return;
+	for (uint32_t i = 0; i < platform.n_harts; i++) {
+		if (platform.harts[i].hartid == pcpu->hartid)
+			pcpu->irq_place = platform.harts[i].irq_place;
+	}
+	if (pcpu->irq_place == IRQCHIP_NOWHERE)
+		return;
+	irqchip_init_hart(&platform.irqchip, pcpu->irq_place);
+	csr_set(CSR_SIE, BIT(IRQ_SEI));
+}
+
+void external_aim(const struct irqchip_source *source, uint32_t from, uint32_t to)
+{
+	spin_lock(&aiming);
+	irqchip_aim(&platform.irqchip, source, from, to);
+	spin_unlock(&aiming);
+}
+
+void external_look_begins(struct pcpu *pcpu, enum external_what what, uint64_t time)
+{
+	uint64_t *at = pcpu->looks, earliest = ~0UL;
+
+	at[what] = time;
+	for (uint32_t i = 0; i < EXTERNAL_KINDS; i++)
+		earliest = at[i] < earliest ? at[i] : earliest;
+	pcpu->external_at = earliest;
+}
+
+void external_look_at(enum external_what what, uint64_t time)
+{
+	external_look_begins(this_pcpu(), what, time);
+	pcpu_resched(this_pcpu()); /* the timer is set anew */
+}
+
+/* Each says when again, which is not now. */
+static void look(struct pcpu *pcpu, bool console)
+{
+	if (!pcpu_may_begin(pcpu))
+		return;
+	pcpu->worked |= WORKED;
+	if (console)
+		serve_console();
+	else
+		dma_look();
+}
+
+void external_look(void)
+{
+	struct pcpu *pcpu = this_pcpu();
+	const uint64_t *at = pcpu->looks;
+	uint64_t now = csr_read(CSR_TIME);
+
+	/* One of them is enough for a stay. */
+	if (at[EXTERNAL_CONSOLE] <= now || at[EXTERNAL_DMA] <= now)
+		look(pcpu, at[EXTERNAL_CONSOLE] <= now);
+	if (at[EXTERNAL_HEART] <= now)
+		heart_look();
+	if (at[EXTERNAL_WINDOW] <= now)
+		windows_look();
+}
+
+bool external_hears(void)
+{
+	return uart.number;
+}
+
+void external_listen(void (*serve)(void))
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	serve_console = serve;
+	external_aim(&uart, IRQCHIP_NOWHERE, pcpu->irq_place);
+	irqchip_listen(&platform.irqchip, &uart, true, false);
+}
+
+/* The boot hart completes it after it has read the UART. If there are more bytes the level is still
+ * high, and the next interrupt takes them. */
+static void uart_came(struct pcpu *pcpu)
+{
+	if (pcpu_may_begin(pcpu)) {
+		pcpu->worked |= WORKED;
+		serve_console();
+	} else {
+		/* A PLIC that nobody reads the UART for may not interrupt again (QEMU's). */
+		external_look_at(EXTERNAL_CONSOLE, csr_read(CSR_TIME));
+	}
+	irqchip_complete(&platform.irqchip, &uart, pcpu->irq_place, false);
+}
+
+void external_came(void)
+{
+	struct pcpu *pcpu = this_pcpu();
+	uint32_t source = irqchip_claim(&platform.irqchip, pcpu->irq_place);
+
+	if (!source)
+		return; /* another hart was faster, or it has been turned off */
+	if (source == uart.number) {
+		uart_came(pcpu);
+	} else if (dma_came(source)) {
+		pcpu->worked |= WORKED;
+	} else {
+		wired_came(source);
+	}
+}

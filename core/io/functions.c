@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/io/functions.h"
+
+#include "arch/riscv/devices/pci_reset.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/fence.h"
+#include "core/hart/platform.h"
+#include "core/io/dma.h"
+#include "core/panic.h"
+#include "core/vcpu/vm.h"
+
+struct function functions[VM_MAX_FUNCTIONS];
+uint32_t n_functions;
+
+static struct function *function_of(const struct vm_device *device)
+{
+	return &functions[device->pci.number];
+}
+
+/* Calls for each function of a VM. */
+#define for_each_function(f, vm)                                                                   \
+	for (uint32_t i_ = 0; i_ < (vm)->pci.n; i_++)                                              \
+		if (((f) = function_of_shown((vm)->pci.functions[i_])))
+
+static struct function *function_of_shown(struct vpci_function *shown)
+{
+	return (struct function *)((char *)shown - offsetof(struct function, shown));
+}
+
+bool functions_have_messages(const struct vm_config *vm)
+{
+	return vm->aia && dma_has_files();
+}
+
+void functions_make(struct vm *vm)
+{
+	bool messages = functions_have_messages(vm->config);
+	const char *why;
+
+	for (uint32_t i = 0; i < vm->config->n_vcpus && messages; i++)
+		dma_add_file(vm, GUEST_IMSIC_BASE, i, vm->vcpus[i]->guest_file_at);
+
+	for (uint32_t i = 0; i < n_functions; i++) {
+		struct function *f = &functions[i];
+
+		if (f->vm != vm)
+			continue;
+		vpci_init(&f->shown, &f->pci, f->device->pci.pin, messages);
+		vm->pci.functions[vm->pci.n++] = &f->shown;
+		why = dma_add(f->device_id, vm, f->device->name);
+		if (why)
+			platform_lacks("vm %s: %s: %s", vm->config->name, f->device->name, why);
+	}
+	vpci_join(&vm->pci);
+}
+
+uint64_t functions_access(struct vm *vm, uint64_t offset, bool store, uint64_t value,
+                          uint32_t width)
+{
+	/* Their pages came into the map of HS after this hart had begun to use the map. */
+	sfence_vma_all();
+	spin_lock(&vm->devices);
+	if (store)
+		vpci_write(&vm->pci, (uint32_t)offset, width, (uint32_t)value);
+	else
+		value = vpci_read(&vm->pci, (uint32_t)offset, width);
+	spin_unlock(&vm->devices);
+	return value;
+}
+
+void functions_begin(struct vm *vm)
+{
+	struct function *f;
+
+	sfence_vma_all();
+	for_each_function(f, vm)
+	{
+		f->life = vm->life.number;
+		vpci_reset(&f->shown);
+	}
+}
+
+void functions_stop(struct vm *vm)
+{
+	struct function *f;
+
+	spin_lock(&vm->devices);
+	for_each_function(f, vm)
+	{
+		pci_master_off(&f->pci);
+		f->shown.command = 0;
+		f->shown.muted = true;
+		f->resetting = false;
+	}
+	spin_unlock(&vm->devices);
+}
+
+/* Between two lives. A function that has its INTx off for good had it on after the reset. */
+static uint16_t resting_command(const struct function *f)
+{
+	return PCI_COMMAND_MEMORY | (f->shown.intx ? pci_intx(&f->pci) : PCI_COMMAND_INTX_DISABLE);
+}
+
+bool function_reset(const struct vm_device *device)
+{
+	struct function *f = function_of(device);
+	uint64_t wait =
+	    f->pci.reset == PCI_RESET_VIRTIO ? 0 : platform.timebase / 1000 * PCI_FLR_MS;
+
+	/* The VM may have moved to a hart that has not touched these registers yet. */
+	sfence_vma_all();
+	if (!f->resetting) {
+		if (pci_is_busy(&f->pci))
+			return false;
+		f->resetting = true;
+		f->set_up = false;
+		f->msix_cleared = 0;
+		pci_reset_begin(&f->pci);
+		f->since = csr_read(CSR_TIME);
+	}
+	if (!f->set_up) {
+		if (csr_read(CSR_TIME) - f->since < wait || !pci_reset_done(&f->pci))
+			return false;
+		pci_set_up(&f->pci, resting_command(f));
+		f->set_up = true;
+	}
+	return pci_clear_msix(&f->pci, &f->msix_cleared);
+}
+
+bool pci_mute(uint32_t device_id, uint64_t life)
+{
+	for (uint32_t i = 0; i < n_functions; i++) {
+		struct function *f = &functions[i];
+		bool now;
+
+		if (f->device_id != device_id)
+			continue;
+		sfence_vma_all();
+		spin_lock(&f->vm->devices);
+		now = f->life == life;
+		if (now)
+			vpci_mute(&f->shown);
+		spin_unlock(&f->vm->devices);
+		return now;
+	}
+	return false;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/io/vm_quiet.h"
+
+#include "arch/riscv/devices/device_reset.h"
+#include "arch/riscv/hart/csr.h"
+#include "core/hart/platform.h"
+#include "core/io/bells.h"
+#include "core/io/dma.h"
+#include "core/io/functions.h"
+#include "core/io/wired.h"
+#include "core/log.h"
+
+/* A device that is not at rest after so long never will be. */
+#define PATIENCE_S 1UL
+
+static void wires_off(struct vm *vm)
+{
+	spin_lock(&vm->devices);
+	wired_end(vm);
+	spin_unlock(&vm->devices);
+}
+
+void vm_quiet_begin(struct vm *vm)
+{
+	vm->life.device = 0;
+	vm->life.waiting = false;
+	vm->life.detached = false;
+	vm->life.drained = false;
+	wires_off(vm);
+	functions_stop(vm);
+	bells_end(vm);
+}
+
+/* Returns whether the device is at rest. */
+static bool reset(const struct vm_device *device)
+{
+	uint64_t base = device->registers;
+
+	switch (device->reset) {
+	case VM_RESET_GOLDFISH_RTC:
+		return device_reset_goldfish_rtc(base);
+	case VM_RESET_NS16550:
+		return device_reset_ns16550(base, device->reg_shift);
+	case VM_RESET_VIRTIO_MMIO:
+		return device_reset_virtio_mmio(base);
+	case VM_RESET_PCI:
+		return function_reset(device);
+	case VM_RESET_UNKNOWN:
+		break;
+	}
+	return false;
+}
+
+/* A step was in vain. The waiting begins with the first one: before it the hart may have had others
+ * to run for long. */
+static bool waited_enough(struct vm *vm)
+{
+	uint64_t now = csr_read(CSR_TIME);
+
+	if (!vm->life.waiting)
+		vm->life.since = now;
+	vm->life.waiting = true;
+	return now - vm->life.since >= platform.timebase * PATIENCE_S;
+}
+
+static void next(struct vm *vm)
+{
+	vm->life.device++;
+	vm->life.waiting = false;
+}
+
+static void reset_slice(struct vm *vm)
+{
+	const struct vm_device *device = &vm->config->devices[vm->life.device];
+
+	if (reset(device)) {
+		next(vm);
+	} else if (device->reset == VM_RESET_UNKNOWN || waited_enough(vm)) {
+		if (!vm->life.restless || vm->life.restless->reset == VM_RESET_UNKNOWN)
+			vm->life.restless = device;
+		next(vm);
+	}
+}
+
+static void drain_slice(struct vm *vm)
+{
+	spin_lock(&vm->devices);
+	vm->life.drained = wired_drained(vm);
+	spin_unlock(&vm->devices);
+	if (vm->life.drained || !waited_enough(vm))
+		return;
+	log_line("vm %s: an interrupt of its devices does not end", vm->config->name);
+	vm->life.unquiet = true;
+	vm->life.drained = true;
+	wires_off(vm);
+}
+
+/* The devices are at rest, so nothing comes any more that would be translated. */
+static void detach_slice(struct vm *vm)
+{
+	vm->life.detached = dma_end(vm);
+	if (!vm->life.detached && !waited_enough(vm))
+		return;
+	vm->life.waiting = false;
+	if (vm->life.detached)
+		return;
+	log_line("vm %s: the IOMMU does not answer", vm->config->name);
+	vm->life.unquiet = true;
+	vm->life.detached = true;
+}
+
+bool vm_quiet_slice(struct vm *vm)
+{
+	if (vm->life.device < vm->config->n_devices)
+		reset_slice(vm);
+	else if (!vm->life.detached)
+		detach_slice(vm);
+	else if (!vm->life.drained)
+		drain_slice(vm);
+	else
+		return false;
+	return true;
+}
+
+bool vm_is_quiet(const struct vm *vm)
+{
+	const struct vm_device *device = vm->life.restless;
+
+	if (vm->life.unquiet) {
+		log_line("vm %s: stays off", vm->config->name);
+		return false;
+	}
+	if (!device)
+		return true;
+	/* Of a device without a known reset the VM says that one life is enough. */
+	if (!vm->life.number && device->reset == VM_RESET_UNKNOWN)
+		return true;
+	if (device->reset == VM_RESET_UNKNOWN)
+		log_line("vm %s: stays off: Tally knows no reset of its device %s",
+		         vm->config->name, device->name);
+	else
+		log_line("vm %s: stays off: its device %s does not come to rest", vm->config->name,
+		         device->name);
+	return false;
+}

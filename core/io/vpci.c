@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/io/vpci.h"
+
+#define BAR_ADDRESS          0xfffffff0U
+#define COMMAND_SEEN         (PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER | PCI_COMMAND_INTX_DISABLE)
+#define STATUS_READ          (PCI_STATUS_INTX | PCI_STATUS_ERRORS)
+#define EXPRESS_CAN_RESET    0x10000000U /* the guest's reset would take the BARs their places */
+#define MSIX_CONTROL_WRITTEN (PCI_MSIX_ENABLE | PCI_MSIX_MASK)
+
+/* Words of a capability that is shown. 0: it is hidden. */
+static uint32_t words_of(const struct vpci_function *f, uint32_t id, uint32_t at)
+{
+	uint64_t page = f->host->page;
+
+	switch (id) {
+	case PCI_CAP_EXPRESS:
+		return 15;
+	case PCI_CAP_MSIX:
+		return f->msix == at ? 3 : 0;
+	case PCI_CAP_VENDOR:
+		if (!f->host->virtio || pci_read8(page, at + 3) == VIRTIO_CAP_CONFIG)
+			return 0;
+		return pci_read8(page, at + 2) / 4U;
+	default:
+		return 0;
+	}
+}
+
+/* Copies capabilities that are shown, each of which then leads to the next. */
+static void copy_caps(struct vpci_function *f)
+{
+	const struct pci_function *host = f->host;
+	uint32_t last = PCI_CAPABILITIES / 4, shift = 0;
+
+	for (uint32_t i = 0; i < host->n_caps; i++) {
+		uint32_t at = host->caps[i].at, n = words_of(f, host->caps[i].id, at);
+
+		if (!n)
+			continue;
+		for (uint32_t k = 0; k < n && at / 4 + k < VPCI_WORDS; k++)
+			f->words[at / 4 + k] = pci_read32(host->page, at + 4 * k);
+		f->words[at / 4] &= ~0xff00U;
+		if (host->caps[i].id == PCI_CAP_EXPRESS && at / 4 + 1 < VPCI_WORDS)
+			f->words[at / 4 + 1] &= ~EXPRESS_CAN_RESET;
+		if (host->caps[i].id == PCI_CAP_MSIX)
+			f->words[at / 4] &= ~((uint32_t)MSIX_CONTROL_WRITTEN << 16);
+		f->words[last] |= at << shift;
+		last = at / 4;
+		shift = 8;
+		f->words[PCI_COMMAND / 4] |= (uint32_t)PCI_STATUS_CAPABILITIES << 16;
+	}
+}
+
+static void copy_bars(struct vpci_function *f)
+{
+	for (uint32_t n = 0; n < PCI_BARS; n++) {
+		const struct pci_bar *bar = &f->host->bars[n];
+		uint64_t size = ~(bar->size - 1);
+
+		if (!bar->size || bar->flags & PCI_BAR_IO)
+			continue;
+		f->words[PCI_BAR / 4 + n] = (uint32_t)bar->value | bar->flags;
+		f->sizes[n] = ((uint32_t)size & BAR_ADDRESS) | bar->flags;
+		if (!(bar->flags & PCI_BAR_WIDE) || n + 1 == PCI_BARS)
+			continue;
+		f->words[PCI_BAR / 4 + ++n] = (uint32_t)(bar->value >> 32);
+		f->sizes[n] = (uint32_t)(size >> 32);
+	}
+}
+
+void vpci_init(struct vpci_function *f, const struct pci_function *host, bool intx, bool msix)
+{
+	uint64_t page = host->page;
+
+	*f = (struct vpci_function){.host = host, .intx = intx, .msix = msix ? host->msix : 0};
+	f->words[PCI_ID / 4] = host->id;
+	f->words[PCI_CLASS / 4] = pci_read32(page, PCI_CLASS);
+	f->words[PCI_SUBSYSTEM / 4] = pci_read32(page, PCI_SUBSYSTEM);
+	if (intx)
+		f->words[PCI_LINE / 4] = host->pin << 8;
+	copy_bars(f);
+	copy_caps(f);
+}
+
+static uint32_t devfn(const struct vpci_function *f)
+{
+	return f->host->bdf & (PCI_FUNCTIONS - 1);
+}
+
+void vpci_join(struct vpci *v)
+{
+	for (uint32_t i = 0; i < v->n; i++) {
+		for (uint32_t k = 0; k < v->n; k++) {
+			if (i != k && devfn(v->functions[i]) / 8 == devfn(v->functions[k]) / 8)
+				v->functions[i]->words[PCI_HEADER / 4] |= PCI_HEADER_MULTI << 16;
+		}
+	}
+}
+
+/* The command that the function has, of the one that the guest has written. */
+static uint16_t command_of(const struct vpci_function *f)
+{
+	uint16_t command = PCI_COMMAND_MEMORY;
+
+	if (f->command & PCI_COMMAND_MASTER && !f->muted)
+		command |= PCI_COMMAND_MASTER;
+	if (f->command & PCI_COMMAND_INTX_DISABLE || !f->intx)
+		command |= PCI_COMMAND_INTX_DISABLE;
+	return command;
+}
+
+void vpci_reset(struct vpci_function *f)
+{
+	f->sizing = 0;
+	f->command = 0;
+	f->line = 0;
+	f->muted = false;
+	pci_set_up(f->host, command_of(f));
+}
+
+void vpci_mute(struct vpci_function *f)
+{
+	f->muted = true;
+	pci_write16(f->host->page, PCI_COMMAND, command_of(f));
+}
+
+static struct vpci_function *find(const struct vpci *v, uint32_t offset)
+{
+	for (uint32_t i = 0; i < v->n; i++) {
+		if (devfn(v->functions[i]) == offset / PCI_PAGE)
+			return v->functions[i];
+	}
+	return NULL;
+}
+
+/* Beyond the header a function has nothing that is shown. */
+static uint32_t read_word(const struct vpci_function *f, uint32_t word)
+{
+	uint32_t bar = word - PCI_BAR / 4, value;
+
+	if (word >= VPCI_WORDS)
+		return 0;
+	value = f->words[word];
+	if (word == PCI_COMMAND / 4)
+		return value | f->command |
+		       (uint32_t)(pci_read16(f->host->page, PCI_STATUS) & STATUS_READ) << 16;
+	if (word == PCI_LINE / 4)
+		return value | f->line;
+	if (bar < PCI_BARS && f->sizing & 1U << bar)
+		return f->sizes[bar];
+	if (f->msix && word == f->msix / 4)
+		return value | (uint32_t)(pci_read16(f->host->page, f->msix + PCI_MSIX_CONTROL) &
+		                          MSIX_CONTROL_WRITTEN)
+		                   << 16;
+	return value;
+}
+
+static uint32_t ones(uint32_t width)
+{
+	return width < 4 ? (1U << 8 * width) - 1 : ~0U;
+}
+
+static bool is_whole(uint32_t offset, uint32_t width)
+{
+	return (width == 1 || width == 2 || width == 4) && offset % width == 0;
+}
+
+uint32_t vpci_read(const struct vpci *v, uint32_t offset, uint32_t width)
+{
+	const struct vpci_function *f = find(v, offset);
+
+	if (!f || !is_whole(offset, width))
+		return ~0U;
+	return read_word(f, offset % (uint32_t)PCI_PAGE / 4) >> offset % 4 * 8 & ones(width);
+}
+
+static void write_command(struct vpci_function *f, uint32_t value, uint32_t mask)
+{
+	uint32_t cleared = (value & mask) >> 16 & PCI_STATUS_ERRORS;
+
+	if (mask & 0xffff) {
+		f->command = (uint16_t)((f->command & ~mask) | (value & mask & COMMAND_SEEN));
+		pci_write16(f->host->page, PCI_COMMAND, command_of(f));
+	}
+	if (cleared)
+		pci_write16(f->host->page, PCI_STATUS, (uint16_t)cleared);
+}
+
+/* `mask` has the bytes that are written. Enable and mask are in the highest one. */
+static void write_msix(struct vpci_function *f, uint32_t value, uint32_t mask)
+{
+	if (mask >> 24)
+		pci_write16(f->host->page, f->msix + PCI_MSIX_CONTROL,
+		            (uint16_t)(value >> 16 & MSIX_CONTROL_WRITTEN));
+}
+
+void vpci_write(struct vpci *v, uint32_t offset, uint32_t width, uint32_t value)
+{
+	struct vpci_function *f = find(v, offset);
+	uint32_t word = offset % (uint32_t)PCI_PAGE / 4, bar = word - PCI_BAR / 4, mask;
+
+	if (!f || !is_whole(offset, width))
+		return;
+	mask = ones(width) << offset % 4 * 8;
+	value <<= offset % 4 * 8;
+	if (word == PCI_COMMAND / 4)
+		write_command(f, value, mask);
+	else if (word == PCI_LINE / 4 && mask & 0xff)
+		f->line = (uint8_t)value;
+	else if (f->msix && word == f->msix / 4)
+		write_msix(f, value, mask);
+	else if (bar < PCI_BARS && width == 4 && (value | 0xf) == ~0U)
+		f->sizing |= 1U << bar;
+	else if (bar < PCI_BARS)
+		f->sizing &= ~(1U << bar);
+}

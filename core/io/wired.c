@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/io/wired.h"
+
+#include "core/hart/pcpu.h"
+#include "core/hart/platform.h"
+#include "core/io/external.h"
+#include "core/sched/sched.h"
+#include "core/sched/windows.h"
+#include "core/vcpu/vm.h"
+#include "vpmu/bits.h"
+
+/* vm, guest and source are constant after boot. The lock of vm->devices protects the others. */
+struct wire {
+	struct vm *vm;
+	uint32_t guest; /* source of its PLIC */
+	struct irqchip_source source;
+	uint32_t place; /* where it aims; it may be completed there at any time */
+	bool live;      /* in a life of the VM */
+	bool listens;
+	bool held; /* claimed, and the guest has not completed it */
+};
+
+static struct wire wires[VM_MAX_ALL_IRQS];
+static uint32_t n_wires;
+static uint8_t wire_of_source[IRQCHIP_SOURCES + 1]; /* one more than its index; 0: none */
+
+static void aim(struct wire *wire, uint32_t place)
+{
+	external_aim(&wire->source, wire->place, place);
+	wire->place = place;
+}
+
+static void listen(struct wire *wire, bool on)
+{
+	irqchip_listen(&platform.irqchip, &wire->source, on, wire->held);
+	wire->listens = on;
+}
+
+bool wired_add(struct vm *vm, uint32_t source, enum irqchip_mode mode, uint32_t guest)
+{
+	struct wire *wire = &wires[n_wires];
+
+	if (vm->wired & 1U << guest)
+		return true;
+	if (n_wires == VM_MAX_ALL_IRQS || source > IRQCHIP_SOURCES ||
+	    platform.irqchip.kind == IRQCHIP_NONE)
+		return false;
+	wire->place = IRQCHIP_NOWHERE;
+	if (vm->config->aia) {
+		irqchip_use_routed(&platform.irqchip, &wire->source, source);
+	} else {
+		if (!irqchip_use(&platform.irqchip, &wire->source, source, mode))
+			return false;
+		/* Some place, so that what comes at any time can be completed. */
+		aim(wire, hart_stacks[0].pcpu.irq_place);
+	}
+	wire->vm = vm;
+	wire->guest = guest;
+	wire_of_source[source] = (uint8_t)++n_wires;
+	vm->wire_of[guest] = (uint8_t)n_wires;
+	vm->wired |= 1U << guest;
+	return true;
+}
+
+static struct wire *wire_of(const struct vm *vm, uint32_t guest)
+{
+	return &wires[vm->wire_of[guest] - 1];
+}
+
+/* Configures a source of a VM with an AIA as the guest has it, or not to be there. */
+static void route(struct wire *wire)
+{
+	const struct vaplic *a = &wire->vm->aplic;
+	const struct vcpu *vcpu = wire->vm->vcpus[a->vcpu[wire->guest]];
+	struct irqchip_route route = {
+	    .mode = wire->live ? a->mode[wire->guest] : VAPLIC_INACTIVE,
+	    .place = vcpu->home->irq_place,
+	    .file = vcpu->guest_file,
+	    .identity = a->identity[wire->guest],
+	    .on = wire->live && vaplic_sends(a, wire->guest),
+	};
+
+	irqchip_route(&platform.irqchip, &wire->source, &route);
+}
+
+void wired_changed(struct vm *vm, const struct vaplic_change *change)
+{
+	uint32_t guest;
+
+	for_each_bit (guest, change->routes)
+		route(wire_of(vm, guest));
+	for_each_bit (guest, change->set)
+		irqchip_pend(&platform.irqchip, &wire_of(vm, guest)->source, true);
+	for_each_bit (guest, change->clear)
+		irqchip_pend(&platform.irqchip, &wire_of(vm, guest)->source, false);
+}
+
+uint32_t wired_bits(struct vm *vm, enum vaplic_needs needs)
+{
+	uint32_t guest, bits = 0;
+
+	for_each_bit (guest, needs == VAPLIC_NEEDS_NOTHING ? 0 : vm->wired) {
+		const struct irqchip_source *source = &wire_of(vm, guest)->source;
+		bool bit = needs == VAPLIC_NEEDS_PENDING ? irqchip_pends(&platform.irqchip, source)
+		                                         : irqchip_input(&platform.irqchip, source);
+
+		bits |= (uint32_t)bit << guest;
+	}
+	return bits;
+}
+
+void wired_begin(struct vm *vm)
+{
+	uint32_t guest;
+
+	for_each_bit (guest, vm->wired) {
+		wire_of(vm, guest)->live = true;
+		if (vm->config->aia)
+			route(wire_of(vm, guest));
+	}
+}
+
+void wired_end(struct vm *vm)
+{
+	uint32_t guest;
+
+	for_each_bit (guest, vm->wired) {
+		struct wire *wire = wire_of(vm, guest);
+
+		wire->live = false;
+		if (vm->config->aia) {
+			route(wire);
+			continue;
+		}
+		listen(wire, false);
+		if (wire->held)
+			irqchip_complete(&platform.irqchip, &wire->source, wire->place, false);
+		wire->held = false;
+	}
+}
+
+bool wired_drained(struct vm *vm)
+{
+	bool drained = true;
+	uint32_t guest;
+
+	/* Its sources are inactive, and whatever they sent went to its own interrupt files. */
+	if (vm->config->aia)
+		return true;
+	for_each_bit (guest, vm->wired) {
+		struct wire *wire = wire_of(vm, guest);
+		bool forgotten = irqchip_forget(&platform.irqchip, &wire->source);
+
+		/* It comes to this hart, which completes it. */
+		if (!forgotten && this_pcpu()->irq_place != IRQCHIP_NOWHERE)
+			aim(wire, this_pcpu()->irq_place);
+		if (wire->listens == forgotten)
+			listen(wire, !forgotten);
+		drained &= forgotten;
+	}
+	return drained;
+}
+
+static void follow(struct wire *wire)
+{
+	struct vm *vm = wire->vm;
+	int context = wire->live ? vplic_context(&vm->plic, wire->guest) : -1;
+	uint32_t place;
+	bool on = context >= 0;
+
+	if (on) {
+		/* Outside its vcpu's windows it is off, and comes when the next one begins. */
+		on = !windows_away(vm->vcpus[context]);
+		place = vcpu_home(vm->vcpus[context])->irq_place;
+		if (place != wire->place && place != IRQCHIP_NOWHERE)
+			aim(wire, place);
+	}
+	if (wire->listens != on)
+		listen(wire, on);
+}
+
+void wired_follow(struct vm *vm)
+{
+	uint32_t guest;
+
+	for_each_bit (guest, vm->config->aia ? 0 : vm->wired)
+		follow(wire_of(vm, guest));
+}
+
+void wired_completed(struct vm *vm, uint32_t guest)
+{
+	struct wire *wire = wire_of(vm, guest);
+
+	if (!wire->held)
+		return;
+	wire->held = false;
+	irqchip_complete(&platform.irqchip, &wire->source, wire->place, wire->listens);
+}
+
+/* The caller holds vm->devices. */
+static void take(struct wire *wire)
+{
+	struct vm *vm = wire->vm;
+
+	if (!wire->live) {
+		/* Once for each look of wired_drained(), or a wire that stays high would come for
+		 * ever. */
+		if (wire->listens)
+			listen(wire, false);
+		irqchip_complete(&platform.irqchip, &wire->source, wire->place, false);
+		return;
+	}
+	if (!wire->source.edge) {
+		/* A message that was on its way when the source was turned off. The completion asks
+		 * for another one. */
+		if (wire->held || irqchip_has_gone(&platform.irqchip, &wire->source))
+			return;
+		wire->held = true;
+		irqchip_hold(&platform.irqchip, &wire->source);
+	}
+	vplic_request(&vm->plic, wire->guest);
+	vm_update_interrupts(vm);
+}
+
+/* The vcpu for which an interrupt comes. */
+static struct vcpu *whose(const struct wire *wire)
+{
+	int context = vplic_context(&wire->vm->plic, wire->guest);
+
+	return wire->vm->vcpus[context > 0 ? context : 0];
+}
+
+void wired_came(uint32_t source)
+{
+	struct wire *wire;
+
+	/* Nobody has it, so what was before Tally has left it on. It is never completed. */
+	if (source > IRQCHIP_SOURCES || !wire_of_source[source]) {
+		irqchip_hold(&platform.irqchip, &(struct irqchip_source){.number = source});
+		return;
+	}
+	wire = &wires[wire_of_source[source] - 1];
+	spin_lock(&wire->vm->devices);
+	sched_works_for(whose(wire));
+	take(wire);
+	spin_unlock(&wire->vm->devices);
+}

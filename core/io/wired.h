@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Wired interrupts of devices that VMs have: from a source of the host's interrupt controller to a
+ * source of the VM's PLIC, and back with the completion.
+ *
+ * A source interrupts the home of the vcpu that has it enabled (of several, the lowest one), and
+ * follows both. A level source is held at the host from its claim until the guest completes it, so
+ * that it interrupts Tally once for each time that the guest serves it. While the VM is off its
+ * sources are off, and what comes then is dropped.
+ *
+ * The lock of the VM's devices protects its wires and the host's registers of their sources.
+ */
+#ifndef CORE_IO_WIRED_H
+#define CORE_IO_WIRED_H
+
+#include "arch/riscv/devices/irqchip.h"
+#include "core/devices/vaplic.h"
+#include "core/host/vm_config.h"
+#include "core/lib/types.h"
+
+struct vm;
+
+/* Makes a source of the host's a source of the VM's, which it may be already. Returns false if
+ * there are too many. At boot only. */
+bool wired_add(struct vm *vm, uint32_t source, enum irqchip_mode mode, uint32_t guest);
+
+/* The caller of these holds vm->devices. A life begins or is over, and no vcpu is on a hart. */
+void wired_begin(struct vm *vm);
+void wired_end(struct vm *vm);
+
+/* The VM is off, and its devices are at rest. Takes up what is left of their interrupts. Returns
+ * false if there may be more. Lead hart only; the caller holds vm->devices. */
+bool wired_drained(struct vm *vm);
+
+/* The guest has changed what it has enabled, or a vcpu has a new home. The caller holds
+ * vm->devices. */
+void wired_follow(struct vm *vm);
+
+/* The guest has completed a source that it had claimed, one of vm->wired. The caller holds
+ * vm->devices. */
+void wired_completed(struct vm *vm, uint32_t guest);
+
+/*
+ * A VM with an AIA: its sources are configured as the guest has them, and send messages straight to
+ * the guest interrupt file of the vcpu that the guest chose. So nobody claims or completes them.
+ * After a write to its APLIC; and what a read of it needs, a bit for each source. The caller holds
+ * vm->devices.
+ */
+void wired_changed(struct vm *vm, const struct vaplic_change *change);
+uint32_t wired_bits(struct vm *vm, enum vaplic_needs needs);
+
+/* A source was claimed by the calling hart. */
+void wired_came(uint32_t source);
+
+#endif

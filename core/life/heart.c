@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/life/heart.h"
+
+#include "arch/riscv/hart/csr.h"
+#include "core/hart/platform.h"
+#include "core/io/external.h"
+#include "core/sched/sched.h"
+#include "core/vcpu/vm.h"
+
+#define MS_PER_S 1000UL
+
+/* In ticks, and never less than heartbeat-ms says. */
+static uint64_t period(const struct vm *vm)
+{
+	return ((uint64_t)vm->config->heartbeat_ms * platform.timebase + MS_PER_S - 1) / MS_PER_S;
+}
+
+/* The latest of several vcpus' rings counts, in whatever order they come here. */
+void heart_ring(struct vm *vm)
+{
+	uint64_t now = csr_read(CSR_TIME);
+	unsigned long last = atomic_load(&vm->rang_at);
+
+	while (last < now && !atomic_compare_exchange_weak(&vm->rang_at, &last, now))
+		;
+}
+
+void heart_begin(struct vm *vm, uint64_t now)
+{
+	atomic_store(&vm->rang_at, now);
+}
+
+/* The hart looks for that VM of its own which is the first to need it. */
+static void look_again(void)
+{
+	uint64_t next = ~0UL;
+
+	for (uint32_t i = 0; i < n_vms; i++) {
+		const struct vm *vm = &vms[i];
+
+		/* What belongs to another hart is not read. */
+		if (vm->config->heartbeat_ms && vcpu_home(vm->vcpus[0]) == this_pcpu() &&
+		    vm->heart_at < next)
+			next = vm->heart_at;
+	}
+	external_look_at(EXTERNAL_HEART, next);
+}
+
+static void watch_at(struct vm *vm, uint64_t at)
+{
+	vm->heart_at = at;
+	look_again();
+}
+
+void heart_watch(struct vm *vm)
+{
+	if (vm->config->heartbeat_ms)
+		watch_at(vm, atomic_load(&vm->rang_at) + period(vm));
+}
+
+void heart_ignore(struct vm *vm)
+{
+	if (vm->config->heartbeat_ms)
+		watch_at(vm, ~0UL);
+}
+
+/* Its time would be over, but for a ring. */
+static void look(struct vm *vm)
+{
+	sched_works_too(vm->vcpus[0]);
+	vm->heart_at = atomic_load(&vm->rang_at) + period(vm);
+	if (csr_read(CSR_TIME) < vm->heart_at)
+		return;
+	vm->heart_at = ~0UL;
+	vm_silent(vm);
+}
+
+/* Not inlined, because each timer interrupt would save more registers. */
+__attribute__((noinline)) void heart_look(void)
+{
+	uint64_t now = csr_read(CSR_TIME);
+
+	for (uint32_t i = 0; i < n_vms; i++) {
+		struct vm *vm = &vms[i];
+
+		if (vm->config->heartbeat_ms && vcpu_home(vm->vcpus[0]) == this_pcpu() &&
+		    vm->heart_at <= now)
+			look(vm);
+	}
+	look_again();
+}

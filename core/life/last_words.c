@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/life/last_words.h"
+
+#include "arch/riscv/hart/csr.h"
+#include "core/vcpu/vm.h"
+
+void last_words_begin(struct vm *vm)
+{
+	struct last_words *last = &vm->last;
+
+	last->printed[last->live] = 0;
+	for (uint32_t i = 0; i < vm->config->n_vcpus && vm->config->crash_exits; i++)
+		last->exits[last->live][i]->n = 0;
+}
+
+/* Who reads meanwhile sees that it changes, before vm->crash does and the next life has the buffers
+ * (docs/memory-order.md, "Last words"). */
+void last_words_change(struct vm *vm)
+{
+	atomic_fetch_add_explicit(&vm->last.changes, 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+}
+
+void last_words_keep(struct vm *vm)
+{
+	struct last_words *last = &vm->last;
+
+	for (uint32_t i = 0; i < vm->config->n_vcpus && vm->config->crash_exits; i++)
+		last->exits[last->live][i]->hs_insns = vcpu_hs_insns(vm->vcpus[i]);
+	last->live ^= 1;
+	atomic_fetch_add_explicit(&last->changes, 1, memory_order_release);
+}
+
+void last_words_printed(struct vm *vm, const char *bytes, size_t n)
+{
+	struct last_words *last = &vm->last;
+	char *text = last->text[last->live];
+	uint64_t printed = last->printed[last->live];
+
+	if (!text)
+		return;
+	for (size_t i = 0; i < n; i++)
+		text[printed++ % LAST_BYTES] = bytes[i];
+	last->printed[last->live] = printed;
+}
+
+void last_words_exit(const struct vcpu *vcpu)
+{
+	const struct last_words *last = &vcpu->vm->last;
+	struct last_exits *exits = last->exits[last->live][vcpu->id];
+	struct last_exit *e = &exits->entries[exits->n++ % LAST_EXITS];
+	uint64_t scause = csr_read(CSR_SCAUSE);
+	bool call = scause == CAUSE_ECALL_VS;
+
+	e->exit = (struct trace_entry){
+	    .time = csr_read(CSR_TIME),
+	    .vcpu = vcpu,
+	    .scause = scause,
+	    .pc = csr_read(CSR_SEPC),
+	    .value = {call ? vcpu->ctx.x[REG_A7] : csr_read(CSR_STVAL),
+	              call ? vcpu->ctx.x[REG_A6] : csr_read(CSR_HTVAL) << 2},
+	};
+	e->hs_insns = vcpu_hs_insns(vcpu);
+}
+
+unsigned long last_words_state(const struct vm *vm)
+{
+	return atomic_load_explicit(&vm->last.changes, memory_order_acquire);
+}
+
+bool last_words_same(const struct vm *vm, unsigned long from)
+{
+	atomic_thread_fence(memory_order_acquire);
+	return !(from & 1) && atomic_load_explicit(&vm->last.changes, memory_order_relaxed) == from;
+}

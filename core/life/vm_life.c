@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/life/vm_life.h"
+
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/sbi.h"
+#include "core/dispatch/vcpu_requests.h"
+#include "core/hart/platform.h"
+#include "core/io/bells.h"
+#include "core/io/dma.h"
+#include "core/io/functions.h"
+#include "core/io/vm_quiet.h"
+#include "core/io/wired.h"
+#include "core/life/heart.h"
+#include "core/life/vm_load.h"
+#include "core/life/vm_tell.h"
+#include "core/log.h"
+#include "core/panic.h"
+#include "core/sched/sched.h"
+#include "core/vcpu/terminal_port.h"
+#include "core/vcpu/vm.h"
+
+/* A VM that ran for so long starts a new row of restarts. */
+#define GOOD_LIFE_S 60UL
+
+/* The queue of faults twice. A device that makes them for ever must not keep its VM from its end.
+ */
+#define RESTS 16U
+
+static atomic_uint vms_on, vms_failed;
+
+void vms_start_counting(uint32_t n)
+{
+	atomic_store(&vms_on, n);
+}
+
+static enum vm_state state_of(const struct vm *vm)
+{
+	return (enum vm_state)atomic_load(&vm->state);
+}
+
+const char *vm_state_name(const struct vm *vm)
+{
+	static const char *const names[] = {
+	    [VM_LOADING] = "loading",   [VM_RUNNING] = "running", [VM_ENDING] = "ending",
+	    [VM_CLEARING] = "clearing", [VM_OFF] = "off",
+	};
+
+	return names[state_of(vm)];
+}
+
+static void end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *failure,
+                uint64_t value, const char *unit)
+{
+	unsigned int running = VM_RUNNING;
+
+	if (!atomic_compare_exchange_strong(&vm->state, &running, VM_ENDING))
+		return;
+	vm->end.why = why;
+	vm->end.by = by;
+	vm->end.failure = failure;
+	vm->end.value = value;
+	vm->end.unit = unit;
+	vm->end.at = csr_read(CSR_TIME);
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
+		vcpu_request(vm->vcpus[i], REQ_STOP);
+}
+
+void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *failure,
+            uint64_t value)
+{
+	end(vm, by, why, failure, value, NULL);
+}
+
+void vm_silent(struct vm *vm)
+{
+	end(vm, vm->vcpus[0], VM_END_FAILED, "did not ring for", vm->config->heartbeat_ms, "ms");
+}
+
+void vm_failed(struct vcpu *vcpu, const char *failure, uint64_t value)
+{
+	vm_end(vcpu->vm, vcpu, VM_END_FAILED, failure, value);
+}
+
+void vm_vcpu_gone(struct vcpu *vcpu)
+{
+	struct vm *vm = vcpu->vm;
+
+	if (atomic_fetch_sub(&vm->vcpus_alive, 1) == 1)
+		terminal_vm_ended(vm->index, true);
+	vm_tell_exits(vcpu);
+	/* After the last line of this life, because a command may start the next life at once
+	 * (docs/memory-order.md, "Life"). */
+	if (atomic_fetch_sub(&vm->vcpus_untold, 1) == 1)
+		vcpu_request(vm->vcpus[0], REQ_LIFE);
+}
+
+/* Whether the guest, or the VM tree, wants another life after this end. */
+static bool wants_another(const struct vm *vm)
+{
+	switch (vm->end.why) {
+	case VM_END_REBOOT:
+	case VM_END_RESTART:
+		return true;
+	case VM_END_FAILED:
+		return vm->config->restart != VM_RESTART_NEVER;
+	case VM_END_STOP:
+	case VM_END_POWER_OFF:
+		return false;
+	default:
+		return vm->config->restart == VM_RESTART_ALWAYS;
+	}
+}
+
+/* All vcpus are gone. Decides why the VM ended and whether it starts again. */
+static void judge(struct vm *vm)
+{
+	struct vm_life *life = &vm->life;
+	uint64_t age = csr_read(CSR_TIME) - life->begun;
+	bool by_user = vm->end.why == VM_END_STOP || vm->end.why == VM_END_RESTART ||
+	               vm->end.why == VM_END_POWER_OFF;
+
+	if (by_user || age >= platform.timebase * GOOD_LIFE_S)
+		life->restarts = 0;
+	life->again = wants_another(vm);
+	life->too_often = life->again && !by_user && life->restarts >= vm->config->restart_limit;
+	if (life->too_often) {
+		life->again = false;
+		if (vm->end.why == VM_END_REBOOT) {
+			vm->end.why = VM_END_FAILED;
+			vm->end.failure = "asked for a restart once too often; reset type";
+			vm->end.unit = NULL;
+		}
+	} else if (life->again && !by_user) {
+		life->restarts++;
+	}
+	if (vm->end.why != VM_END_FAILED)
+		return;
+	atomic_fetch_add(&vms_failed, 1);
+	last_words_change(vm);
+	vm->crash.failure = vm->end.failure;
+	vm->crash.value = vm->end.value;
+	vm->crash.unit = vm->end.unit;
+	vm->crash.at = vm->end.at;
+	vm->crash.age = vm->end.at - life->begun;
+	vm->crash.life = life->number;
+	vm_crash_note(&vm->crash, vm->end.by);
+	last_words_keep(vm);
+}
+
+static _Noreturn void power_off(void)
+{
+	uint64_t reason = atomic_load(&vms_failed) ? SBI_SRST_REASON_SYSFAIL : SBI_SRST_REASON_NONE;
+
+	log_line("all VMs ended");
+	machine_off(reason);
+}
+
+/* A VM that the user stopped keeps the machine on, because the user may start it again. */
+static void leave_for_good(struct vm *vm)
+{
+	if (vm->end.why == VM_END_STOP || vm->life.off_for_good)
+		return;
+	vm->life.off_for_good = true;
+	if (atomic_fetch_sub(&vms_on, 1) == 1)
+		power_off();
+}
+
+/* Before the first life. What booted Tally may have used the devices and the memory. */
+static void prepare_first(struct vm *vm)
+{
+	vm_quiet_begin(vm);
+	vm_load_begin(vm);
+	sched_work(vm->vcpus[0]);
+}
+
+void vm_prepare(struct vm *vm, uint64_t now)
+{
+	vm->htimedelta = -now;
+	vm->life.again = !vm->config->deferred;
+	vm->life.off_for_good = vm->config->deferred;
+	if (vm->config->deferred)
+		terminal_vm_ended(vm->index, true);
+	atomic_store(&vm->state, VM_CLEARING);
+	vcpu_request(vm->vcpus[0], REQ_LIFE);
+}
+
+static enum vm_end end_of_stop(enum vm_command c)
+{
+	return c == VM_COMMAND_STOP ? VM_END_STOP : VM_END_POWER_OFF;
+}
+
+/* Takes up a command that came while the VM was not running. */
+static enum vm_command take_command(struct vm *vm)
+{
+	enum vm_command c = vm_command_take(vm);
+
+	if (c == VM_COMMAND_NONE)
+		return c;
+	vm->life.again = c == VM_COMMAND_START || c == VM_COMMAND_RESTART;
+	vm->life.restarts = 0;
+	if (!vm->life.again)
+		vm->end.why = end_of_stop(c);
+	return c;
+}
+
+/* One line in each stay: late windows, the end, registers after a failure, and what budgets have
+ * cost. */
+static void tell(struct vm *vm)
+{
+	struct vm_life *life = &vm->life;
+	uint32_t windows = vm->config->n_vcpus;
+	uint32_t registers = vm->end.why == VM_END_FAILED ? VM_TELL_LINES : 0;
+	uint32_t budgets = vm->config->budget.count ? vm->config->n_vcpus : 0;
+	uint32_t step = life->step - windows;
+
+	/* What its devices did comes before its end. */
+	if (life->step == 0 && life->rests++ < RESTS && dma_tell_rest(vm))
+		return;
+	if (life->step < windows)
+		vm_tell_windows(vm->vcpus[life->step]);
+	else if (step == 0)
+		vm_tell_end(vm);
+	else if (step <= registers)
+		vm_tell_registers(vm, step - 1);
+	else
+		vm_tell_budget(vm->vcpus[step - 1 - registers]);
+	if (life->step++ < windows + registers + budgets)
+		return;
+	(void)take_command(vm);
+	if (!life->again)
+		leave_for_good(vm);
+	vm_load_begin(vm);
+	atomic_store(&vm->state, VM_CLEARING);
+}
+
+static void count_in(struct vm *vm)
+{
+	if (vm->life.off_for_good)
+		atomic_fetch_add(&vms_on, 1);
+	vm->life.off_for_good = false;
+}
+
+/* Returns false if it cannot start any more. */
+static bool start_loading(struct vm *vm)
+{
+	if (!vm_is_quiet(vm)) {
+		atomic_store(&vm->never, true);
+		vm->life.again = false;
+		return false;
+	}
+	count_in(vm);
+	vm->life.again = false;
+	vm_load_begin(vm);
+	atomic_store(&vm->state, VM_LOADING);
+	return true;
+}
+
+bool vm_life_work(struct vm *vm)
+{
+	switch (state_of(vm)) {
+	case VM_ENDING:
+		tell(vm);
+		return true;
+	case VM_CLEARING:
+		if (vm_quiet_slice(vm) || vm_clear_slice(vm))
+			return true;
+		if (vm->life.again) {
+			if (start_loading(vm))
+				return true;
+			atomic_fetch_add(&vms_failed, 1);
+		}
+		if (!vm->life.number)
+			terminal_vm_ended(vm->index, true);
+		atomic_store(&vm->state, VM_OFF);
+		leave_for_good(vm);
+		return false;
+	case VM_LOADING:
+		/* In this order: behind the last slice there is none. */
+		if (!dma_may_begin(vm) || vm_load_slice(vm))
+			return true;
+		if (vm->life.number || vm->config->deferred)
+			log_line("vm %s: starts%s", vm->config->name,
+			         vm->life.number ? " again" : "");
+		vm_begin(vm, csr_read(CSR_TIME));
+		return false;
+	default:
+		return false;
+	}
+}
+
+void vm_begin(struct vm *vm, uint64_t now)
+{
+	struct vcpu *first = vm->vcpus[0];
+
+	vm->life.number++;
+	spin_lock(&vm->devices);
+	vplic_init(&vm->plic, vm->config->n_vcpus);
+	vaplic_init(&vm->aplic, vm->config->n_vcpus, vm->wired);
+	vuart_init(&vm->uart);
+	vm->plic_outputs = 0;
+	wired_begin(vm);
+	functions_begin(vm);
+	spin_unlock(&vm->devices);
+	bells_begin(vm);
+	dma_begin(vm);
+	/* Its clock starts at 0. Those of the VMs that boot starts do so together. */
+	if (vm->life.number > 1 || vm->config->deferred)
+		vm->htimedelta = -now;
+	vm->life.begun = now;
+	heart_begin(vm, now);
+	last_words_begin(vm);
+	atomic_store(&vm->vcpus_alive, vm->config->n_vcpus);
+	atomic_store(&vm->vcpus_untold, vm->config->n_vcpus);
+	for (uint32_t i = 0; i < vm->config->n_vcpus; i++) {
+		atomic_store(&vm->vcpus[i]->hsm_state, SBI_HSM_STATE_STOPPED);
+		/* Its home does not look at it before REQ_START. */
+		if (vm->life.number == 1)
+			vcpu_budget_begin(vm->vcpus[i], now);
+	}
+	terminal_vm_ended(vm->index, false);
+	first->start_pc = vm->config->ram_base + vm->config->kernel_offset;
+	first->start_opaque = vm->config->ram_base + vm->config->dtb_offset;
+	atomic_store(&first->hsm_state, SBI_HSM_STATE_START_PENDING);
+	atomic_store(&vm->state, VM_RUNNING);
+	vcpu_request(first, REQ_START);
+}
+
+/* Takes up a command to a running VM. */
+static void end_by_command(struct vm *vm)
+{
+	enum vm_command c = vm_command_take(vm);
+
+	if (c == VM_COMMAND_NONE || c == VM_COMMAND_START)
+		return;
+	vm_end(vm, NULL, c == VM_COMMAND_RESTART ? VM_END_RESTART : end_of_stop(c), NULL, 0);
+}
+
+void vm_life_serve(struct vm *vm)
+{
+	struct vcpu *lead = vm->vcpus[0];
+	enum vm_command c;
+
+	switch (state_of(vm)) {
+	case VM_RUNNING:
+		end_by_command(vm);
+		break;
+	case VM_ENDING:
+		/* A command waits until the log has all lines of this life. */
+		if (atomic_load(&vm->vcpus_untold) || sched_works(lead))
+			break;
+		heart_ignore(vm);
+		vm_quiet_begin(vm);
+		judge(vm);
+		vm->life.step = 0;
+		vm->life.rests = 0;
+		sched_work(lead);
+		break;
+	case VM_CLEARING:
+		(void)take_command(vm);
+		if (vm->life.again)
+			count_in(vm);
+		if (!sched_works(lead))
+			prepare_first(vm);
+		break;
+	case VM_LOADING:
+		c = take_command(vm);
+		/* The images may be loaded in part. */
+		if (c == VM_COMMAND_STOP || c == VM_COMMAND_POWER_OFF) {
+			vm_load_begin(vm);
+			atomic_store(&vm->state, VM_CLEARING);
+		}
+		break;
+	case VM_OFF:
+		(void)take_command(vm);
+		if (vm->life.again && start_loading(vm))
+			sched_work(lead);
+		else
+			leave_for_good(vm);
+		break;
+	}
+}

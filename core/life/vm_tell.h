@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lines that are logged when a VM ends. */
+#ifndef CORE_LIFE_VM_TELL_H
+#define CORE_LIFE_VM_TELL_H
+
+#include "core/vcpu/vm.h"
+
+/* Number of lines of vm_tell_registers(). */
+#define VM_TELL_LINES 10U
+
+/* Saves the registers of a vcpu that is off its hart, for vm_tell_registers() and for the
+ * operator. */
+void vm_crash_note(struct vm_crash *crash, const struct vcpu *vcpu);
+
+/* The names of crash->x[], x0's place being that of pc. */
+extern const char *const vm_register_names[32];
+
+#define VM_FAILURE_BYTES 96U
+/* Why the VM failed, as the log says it. */
+void vm_failure_text(const char *failure, uint64_t value, const char *unit, char *text,
+                     size_t size);
+
+/* Writes the line that vm_tell_exits() logs. */
+void vm_exits_text(const struct vcpu *vcpu, char *text, size_t size);
+
+/* Each call logs one or two lines, which is enough for one stay in HS. */
+void vm_tell_exits(const struct vcpu *vcpu);
+void vm_tell_end(const struct vm *vm);
+void vm_tell_registers(const struct vm *vm, uint32_t n); /* n < VM_TELL_LINES */
+void vm_tell_windows(const struct vcpu *vcpu);
+void vm_tell_budget(const struct vcpu *vcpu); /* it has one */
+
+#endif

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Time slices: which vcpu runs next, and the world switch. */
+#include "arch/riscv/hart/csr.h"
+#include "core/dispatch/vcpu_requests.h"
+#include "core/hart/check.h"
+#include "core/hart/platform.h"
+#include "core/sched/sched_parts.h"
+#include "core/sched/vcpu_move.h"
+#include "core/sched/windows.h"
+#include "core/vcpu/hart_flags.h"
+#include "core/vcpu/trap_loop.h"
+#include "core/vcpu/vm.h"
+#include "vpmu/bits.h"
+
+/* Round robin: returns the next ready vcpu after the one that ran last. */
+static struct vcpu *choose(const struct pcpu *pcpu)
+{
+	uint64_t after = pcpu->ready & -(pcpu->last << 1);
+
+	return pcpu->vcpus[lowest_bit(after ? after : pcpu->ready)];
+}
+
+/* Whether requests were left pending, which would interrupt the first instruction of a window. */
+static bool left_pending(const struct pcpu *pcpu)
+{
+	return pcpu->scheduled && atomic_load_explicit(&pcpu->notified, memory_order_relaxed);
+}
+
+bool sched_next_stay(struct pcpu *pcpu)
+{
+	uint64_t pending, came = 0;
+
+	/* What is left the first time because a turn to a window was in the way is not the second
+	 * time. */
+	for (uint32_t n = 0; n == 0 || (n == 1 && left_pending(pcpu)); n++) {
+		pcpu_account_stay(pcpu);
+		pcpu->looked = pcpu->stay_start;
+		pending = pcpu_pending_interrupts(pcpu);
+		came |= pending;
+		pcpu_interrupts(pcpu, pending);
+		sched_check_notified(pcpu);
+	}
+	return came;
+}
+
+/* Waits, with no vcpu resident, until one is ready, and returns the host time. Idle time is not
+ * accounted as a stay in HS. Not inlined, because sched_next() would save more registers. */
+static __attribute__((noinline)) uint64_t idle(struct pcpu *pcpu)
+{
+	/* The last vcpu's timer, which is still in the hart, must not end this WFI. */
+	csr_write(CSR_VSIE, 0);
+	if (pcpu->scheduled)
+		windows_idle(pcpu);
+	do {
+		sched_set_timer(pcpu, NULL);
+		pcpu_account_stay(pcpu);
+		if (!atomic_load(&pcpu->notified))
+			wfi();
+		pcpu->stay_start = csr_read(CSR_INSTRET);
+		pcpu->looked = pcpu->stay_start;
+		pcpu_interrupts(pcpu, pcpu_pending_interrupts(pcpu));
+		sched_check_notified(pcpu);
+		/* Seldom once more: as a loop it would keep what it needs in six registers more. */
+	} while (__builtin_expect(!pcpu->ready || left_pending(pcpu), 0));
+	return csr_read(CSR_TIME);
+}
+
+/*
+ * Serves the requests of a vcpu in its own time slice, on its own account. Returns false if it does
+ * not run now: it was ready for its requests only, it is off, or it has moved away.
+ */
+static __attribute__((noinline)) bool serve_turn(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	uint64_t bit = vcpu->bit;
+
+	if (!pcpu_may_begin(pcpu)) {
+		requests_disable(&vcpu->requests);
+		sched_set_timer(pcpu, NULL);
+		(void)sched_next_stay(pcpu);
+		return false;
+	}
+	pcpu_account_to(pcpu, vcpu, EXIT_IRQ);
+	pcpu->ready &= ~(pcpu->called & bit);
+	pcpu->called &= ~bit;
+	pcpu->last = vcpu->bit;
+	if (vcpu_serve_turn(vcpu)) {
+		if (pcpu->ready & bit) {
+			/* It may have been woken. Requests that came meanwhile are served as a
+			 * notification. */
+			if (requests_enable(&vcpu->requests, REQ_ALL))
+				pcpu_notify(pcpu, bit);
+			return true;
+		}
+		pcpu->steal_not_begun &= ~bit;
+		vcpu->fw.ready_since = 0;
+		sched_enable_requests(vcpu);
+	}
+	(void)sched_next_stay(pcpu);
+	return false;
+}
+
+/* Of a vcpu that asks: returns whether its guest runs now. Not inlined, because it is rare. */
+static __attribute__((noinline)) bool may_run(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+{
+	if (!(pcpu->working & vcpu->bit))
+		return vcpu_budget_allows(vcpu, now);
+	sched_do_work(pcpu, vcpu);
+	return false;
+}
+
+/* Returns the next vcpu that has a guest to run. *now is the host time, and is updated if it took a
+ * while. */
+static struct vcpu *next_to_run(struct pcpu *pcpu, uint64_t *now)
+{
+	for (;; *now = csr_read(CSR_TIME)) {
+		if (!pcpu->ready)
+			*now = idle(pcpu);
+		struct vcpu *vcpu = choose(pcpu);
+
+		/* From here on, all requests to the vcpu interrupt this hart. */
+		if (requests_enable(&vcpu->requests, REQ_ALL) && !serve_turn(pcpu, vcpu))
+			continue;
+		if (!(pcpu->asks & vcpu->bit) || may_run(pcpu, vcpu, *now))
+			return vcpu;
+	}
+}
+
+/* Further steps for a vcpu that is alone on its hart, roams, or has a window. It has just been
+ * loaded, at host time `now`. */
+static __attribute__((noinline)) void loaded_unshared(struct pcpu *pcpu, struct vcpu *vcpu,
+                                                      uint64_t now)
+{
+	if (pcpu->n_vcpus == 1)
+		vcpu_trap_wfi(vcpu, !vcpu_may_sleep(vcpu));
+	/* Else it would move before its guest goes on: long_call_finish() lets it roam. */
+	if (platform.roam && vcpu->call.slice != hart_flags_slice)
+		vcpu_roam(vcpu);
+	if (pcpu->scheduled)
+		windows_loaded(pcpu, vcpu, now);
+}
+
+static void load(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+{
+	uint64_t steal_not_begun = pcpu->steal_not_begun;
+	uint32_t i;
+
+	if (vcpu->fw.ready_since) {
+		vcpu->fw.steal_ticks += now - vcpu->fw.ready_since;
+		vcpu->fw.ready_since = 0;
+	}
+	if (steal_not_begun) {
+		pcpu->steal_not_begun = 0;
+		for_each_bit (i, steal_not_begun & ~vcpu->bit)
+			sched_begin_steal(pcpu->vcpus[i], now);
+	}
+	pcpu->slice_end = now + vcpu->slice;
+	if (atomic_load_explicit(&vcpu->vm->debt_ticks, memory_order_relaxed))
+		sched_charge_debt(pcpu, vcpu);
+	vcpu_fw_resident_from(&vcpu->fw, now);
+	vcpu_load(pcpu, vcpu);
+	if (!pcpu->shared)
+		loaded_unshared(pcpu, vcpu, now);
+}
+
+/* A vcpu that is blocked, throttled or off leaves the hart. Not inlined, because change() would
+ * save more registers. */
+static __attribute__((noinline)) void rest(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+{
+	if (pcpu->waiting & vcpu->bit)
+		sched_wake_in_time(vcpu);
+	else if (pcpu->asks & vcpu->bit)
+		vcpu_budget_left_hart(vcpu, now);
+	if (!(pcpu->ready & vcpu->bit))
+		sched_enable_requests(vcpu);
+}
+
+/* Not inlined, like idle(). */
+static __attribute__((noinline)) void leave(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+{
+	if (!(pcpu->ready & vcpu->bit))
+		rest(pcpu, vcpu, now);
+	/* It may have been asked to move to where it is. */
+	if (!vcpu_hand_over(vcpu) && pcpu->ready & vcpu->bit)
+		sched_begin_steal(vcpu, now);
+}
+
+/* Takes the current vcpu off the hart. */
+static inline __attribute__((always_inline)) void put(struct pcpu *pcpu, struct vcpu *vcpu,
+                                                      uint64_t now)
+{
+	vcpu_fw_resident_until(&vcpu->fw, now);
+	vcpu_put(pcpu, vcpu);
+	pcpu->last = vcpu->bit;
+	if (vcpu_wants_to_move(vcpu)) {
+		leave(pcpu, vcpu, now);
+		return;
+	}
+	if (pcpu->ready & vcpu->bit)
+		sched_begin_steal(vcpu, now);
+	else
+		rest(pcpu, vcpu, now);
+}
+
+/* Whether the resident vcpu keeps the hart: its slice goes on, or it gets another one because no
+ * other vcpu is ready. */
+static inline bool keeps_hart(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t now)
+{
+	if (!(pcpu->ready & vcpu->bit) || vcpu_wants_to_move(vcpu))
+		return false;
+	if (now < pcpu->slice_end)
+		return true;
+	if (pcpu->ready != vcpu->bit)
+		return false;
+	pcpu->slice_end = now + vcpu->slice;
+	return true;
+}
+
+static inline __attribute__((always_inline)) void watch_suspect(struct pcpu *pcpu,
+                                                                const struct vcpu *vcpu)
+{
+	/* Nearly always no vcpu is a suspect. */
+	if (__builtin_expect(pcpu->suspect == vcpu->suspect, 1))
+		return;
+	pcpu->suspect = vcpu->suspect;
+	vs_delegate(!pcpu->suspect);
+}
+
+static inline __attribute__((always_inline)) struct vcpu *enter(struct pcpu *pcpu,
+                                                                struct vcpu *vcpu)
+{
+	*pcpu_pending(pcpu) = 0;
+	sched_set_timer(pcpu, vcpu);
+	return vcpu;
+}
+
+/* The world switch. `last` is the resident vcpu, NULL: none. Not inlined, so that sched_next()
+ * saves no registers. */
+static __attribute__((noinline)) struct vcpu *change(struct pcpu *pcpu, struct vcpu *last,
+                                                     uint64_t now)
+{
+	struct vcpu *vcpu;
+
+	if (last)
+		put(pcpu, last, now);
+	vcpu = next_to_run(pcpu, &now);
+	load(pcpu, vcpu, now);
+	watch_suspect(pcpu, vcpu);
+	return enter(pcpu, vcpu);
+}
+
+void sched_entered(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	watch_suspect(pcpu, vcpu);
+	(void)enter(pcpu, vcpu);
+}
+
+/* A window has ended, or a guard begins. The resident vcpu leaves as at the end of a turn. */
+static __attribute__((noinline)) struct vcpu *next_window(struct pcpu *pcpu, struct vcpu *vcpu,
+                                                          uint64_t now)
+{
+	trap_loop_look(vcpu);
+	put(pcpu, vcpu, now);
+	windows_turn(pcpu, now);
+	if (left_pending(pcpu)) {
+		sched_set_timer(pcpu, NULL);
+		(void)sched_next_stay(pcpu);
+		now = csr_read(CSR_TIME);
+	}
+	return change(pcpu, NULL, now);
+}
+
+/* Whether the vcpu's time is over, but not in this stay. */
+static bool puts_off(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t now)
+{
+	if (pcpu->worked == PUT_OFF || !(pcpu->worked || pcpu->scheduled) || pcpu_may_begin(pcpu))
+		return false;
+	return (now >= pcpu->slice_end || (pcpu->scheduled && windows_over(pcpu, now))) &&
+	       keeps_hart(pcpu, vcpu, 0);
+}
+
+/* The rare cases of sched_next(): the resident vcpu has steal time to end, or it, or the vcpu
+ * before it, is a suspect or looks like one, or the hart has a schedule, or has done other work. */
+static __attribute__((noinline)) struct vcpu *look(struct pcpu *pcpu, struct vcpu *vcpu,
+                                                   uint64_t now)
+{
+	if (vcpu->fw.ready_since)
+		sched_end_steal(pcpu, vcpu, now);
+	if (puts_off(pcpu, vcpu, now)) {
+		pcpu->worked = PUT_OFF;
+		now = 0;
+	} else {
+		pcpu->worked = 0;
+	}
+	if (pcpu->scheduled && windows_over(pcpu, now))
+		return next_window(pcpu, vcpu, now);
+	if (now >= pcpu->slice_end)
+		trap_loop_look(vcpu);
+	if (!keeps_hart(pcpu, vcpu, now))
+		return change(pcpu, vcpu, now);
+	watch_suspect(pcpu, vcpu);
+	return enter(pcpu, vcpu);
+}
+
+struct vcpu *sched_next(struct pcpu *pcpu)
+{
+	struct vcpu *vcpu = pcpu->current;
+	uint64_t now = csr_read(CSR_TIME);
+
+	if (vcpu) {
+		if (vcpu->fw.ready_since || vcpu->suspect || pcpu->special ||
+		    (now >= pcpu->slice_end && trap_loop_seems()))
+			return look(pcpu, vcpu, now);
+		if (keeps_hart(pcpu, vcpu, now))
+			return enter(pcpu, vcpu);
+	}
+	return change(pcpu, vcpu, now);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which vcpu runs on this hart. Ready vcpus take time slices, each as long as its VM's share says,
+ * and a vcpu in WFI gives the hart away. All functions are called on the vcpu's home hart.
+ */
+#ifndef CORE_SCHED_SCHED_H
+#define CORE_SCHED_SCHED_H
+
+#include "core/vcpu/vcpu.h"
+
+/* Switches to another vcpu if the time slice of the resident one is over or it cannot run, and
+ * idles while no vcpu can. Returns the vcpu to enter, which is then resident. */
+struct vcpu *sched_next(struct pcpu *pcpu);
+
+/* Of exit.c: what is left to do after sched_next(), and then the guest of the vcpu that it
+ * returned, or of another one if that was in a long call. */
+_Noreturn void exit_enter(struct pcpu *pcpu, struct vcpu *vcpu);
+
+/* The last step of sched_next() for a vcpu that was just loaded and does not return from it. */
+void sched_entered(struct pcpu *pcpu, struct vcpu *vcpu);
+
+/* Makes the vcpu ready to run. */
+void sched_set_ready(struct vcpu *vcpu);
+
+/* Enables those requests that are to interrupt the hart while the vcpu is not resident: the ones
+ * that make it ready. If one of them is pending already, the vcpu becomes ready. */
+void sched_enable_requests(struct vcpu *vcpu);
+
+/* Blocks the resident vcpu until an interrupt comes (WFI). */
+void sched_wait(struct vcpu *vcpu);
+
+/* Ends the time slice of the resident vcpu if another vcpu is ready. */
+void sched_yield(void);
+
+/* Wakes a blocked vcpu if it has an interrupt. The vcpu is not resident. */
+void sched_wake_if_interrupted(struct vcpu *vcpu);
+
+/* Takes the vcpu out of all lists until sched_set_ready(). */
+void sched_off(struct vcpu *vcpu);
+
+/* The vcpu's VM has ended. Takes the vcpu off the hart for this life and resets its PMU. */
+void sched_remove(struct vcpu *vcpu);
+
+/* Wakes a blocked vcpu at once if it has an interrupt, otherwise when its timer expires. The vcpu
+ * is not resident. */
+void sched_wake_in_time(struct vcpu *vcpu);
+
+/* Keeps the hart asleep for so many ticks of host time, even if vcpus are ready. Called where
+ * requests are served. */
+void sched_nap(uint64_t ticks);
+
+/* The vcpu is off. Its time slices go to vm_life_work() until that is done. */
+void sched_work(struct vcpu *vcpu);
+bool sched_works(const struct vcpu *vcpu);
+
+/* Handles the hart's timer interrupt. */
+void sched_timer(void);
+
+/* This stay, from the exit on, is for a vcpu. Nothing changes if its home is another hart. */
+void sched_works_for(struct vcpu *vcpu);
+
+/* The same for one more vcpu of this hart in the stay: what was done so far stays with who had it.
+ */
+void sched_works_too(struct vcpu *vcpu);
+
+/* An IPI has interrupted the resident vcpu. Accounts the stay to the vcpu that the IPI is for. */
+void sched_ipi_came(void);
+
+/* Serves the requests of the vcpus of this hart that were notified. Not to be called in the middle
+ * of an exit, because the resident vcpu may be off or on another hart afterwards. */
+void sched_serve_notified(void);
+static inline void sched_check_notified(struct pcpu *pcpu)
+{
+	if (atomic_load_explicit(&pcpu->notified, memory_order_relaxed))
+		sched_serve_notified();
+}
+
+/* Ends the current stay and begins another one, without a guest in between, as if interrupts had
+ * been taken. Returns whether there were some: a request comes with one. The timer has to be set
+ * if it may be later than the next event. */
+bool sched_next_stay(struct pcpu *pcpu);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Work for one vcpu in the time slice of another, and who is charged for it. */
+#include "arch/riscv/hart/csr.h"
+#include "core/dispatch/vcpu_requests.h"
+#include "core/hart/check.h"
+#include "core/sched/sched_parts.h"
+#include "core/vcpu/vm.h"
+#include "vpmu/bits.h"
+
+/*
+ * Begins work for a vcpu in the time slice of the resident one. If they belong to different VMs,
+ * the resident vcpu has steal time until sched_end_steal(). What the hart did before in this stay
+ * for a vcpu of a third VM is on that one's account.
+ */
+static void work_for(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	struct vcpu *current = pcpu->current;
+
+	pcpu_account_to(pcpu, vcpu, EXIT_IRQ);
+	if (current && current->fw.ready_since && pcpu->told && pcpu->told->vm != vcpu->vm) {
+		sched_end_steal(pcpu, current, csr_read(CSR_TIME));
+		pcpu_resched(pcpu); /* its time slice ends later */
+	}
+	pcpu->told = vcpu;
+	if (current && current->vm != vcpu->vm)
+		sched_begin_steal(current, csr_read(CSR_TIME));
+}
+
+/* The same, and the whole stay is accounted to it, from the exit on. */
+static inline void stay_for(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	pcpu->stay_of = vcpu;
+	pcpu->stay_why = EXIT_IRQ;
+	work_for(pcpu, vcpu);
+}
+
+void sched_works_for(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = this_pcpu();
+
+	if (vcpu_home(vcpu) != pcpu)
+		return;
+	stay_for(pcpu, vcpu);
+	if (pcpu->current && pcpu->current->fw.ready_since)
+		pcpu_resched(pcpu); /* to end the steal time */
+}
+
+void sched_works_too(struct vcpu *vcpu)
+{
+	CHECK(vcpu->home == this_pcpu());
+	work_for(this_pcpu(), vcpu);
+	pcpu_resched(this_pcpu());
+}
+
+void sched_ipi_came(void)
+{
+	struct pcpu *pcpu = this_pcpu();
+	uint64_t notified = atomic_load_explicit(&pcpu->notified, memory_order_relaxed);
+	struct vcpu *vcpu = notified ? pcpu->vcpus[lowest_bit(notified)] : pcpu->told;
+
+	if (vcpu && vcpu_home(vcpu) == pcpu)
+		stay_for(pcpu, vcpu);
+}
+
+void sched_serve_notified(void)
+{
+	struct pcpu *pcpu = this_pcpu();
+	struct vcpu *whose = pcpu->stay_of;
+	enum vcpu_exit why = pcpu->stay_why;
+	uint64_t left;
+
+	/* The order matters: clear the interrupt, take the mask, take the requests. Whatever comes
+	 * in between is seen the next time (docs/memory-order.md, "Mail"). */
+	pcpu_ack_ipi();
+	left = atomic_exchange(&pcpu->notified, 0);
+	for (; left; left &= left - 1) {
+		struct vcpu *vcpu = pcpu->vcpus[lowest_bit(left)];
+
+		if (!pcpu_may_begin(pcpu)) {
+			atomic_fetch_or(&pcpu->notified, left);
+			csr_set(CSR_SIP, BIT(IRQ_SSI));
+			break;
+		}
+		if (vcpu_home(vcpu) == pcpu)
+			work_for(pcpu, vcpu);
+		vcpu_serve_notified(vcpu);
+	}
+	if (pcpu->current && whose && vcpu_home(whose) == pcpu)
+		pcpu_account_to(pcpu, whose, why);
+	pcpu_resched(pcpu);
+}
+
+void sched_end_steal(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+{
+	uint64_t taken = now - vcpu->fw.ready_since;
+
+	vcpu->fw.ready_since = 0;
+	vcpu->fw.steal_ticks += taken;
+	vcpu_fw_add_cpu(&vcpu->fw, -taken);
+	pcpu->slice_end += taken;
+	atomic_fetch_add(&pcpu->told->vm->debt_ticks, taken);
+}
+
+void sched_charge_debt(struct pcpu *pcpu, const struct vcpu *vcpu)
+{
+	struct vm *vm = vcpu->vm;
+	unsigned long debt = atomic_load(&vm->debt_ticks);
+	uint64_t paid = debt < vcpu->slice / 2 ? debt : vcpu->slice / 2;
+
+	/* If it fails, another hart is charging this VM, and the next time slice pays. */
+	if (atomic_compare_exchange_strong(&vm->debt_ticks, &debt, debt - paid))
+		pcpu->slice_end -= paid;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/vcpu_budget.h"
+
+#include "arch/riscv/hart/csr.h"
+#include "core/hart/platform.h"
+#include "core/sched/sched.h"
+#include "core/sched/windows.h"
+#include "core/vcpu/vm.h"
+#include "vpmu/budget.h"
+
+#define NEVER (~UINT64_C(0))
+
+void vcpu_budget_make(struct vcpu *vcpu)
+{
+	const struct vm_config *config = vcpu->vm->config;
+	struct vcpu_budget *b = &vcpu->budget;
+
+	b->look_at = NEVER;
+	b->count = config->budget.count;
+	if (!b->count)
+		return;
+	/* Never shorter than the tree says, on a slow clock. */
+	b->period = ((uint64_t)platform.timebase * config->budget.period_us + 999999) / 1000000;
+	vcpu->has_deadlines = true;
+	vcpu->home->asks |= vcpu->bit;
+}
+
+void vcpu_budget_first(struct vcpu *vcpu)
+{
+	if (vcpu->budget.count)
+		(void)vpmu_budget_set(&vcpu->pmu, false, (int64_t)vcpu->budget.count);
+}
+
+void vcpu_budget_begin(struct vcpu *vcpu, uint64_t now)
+{
+	struct vcpu_budget *b = &vcpu->budget;
+	uint64_t since = vcpu->home->scheduled ? windows_since(now) : 0;
+
+	if (b->count)
+		b->period_end = now + b->period - since % b->period;
+}
+
+/* Begins the period that `now` is in. */
+static void renew(struct vcpu *vcpu, uint64_t now)
+{
+	struct vcpu_budget *b = &vcpu->budget;
+	bool resident = vcpu_is_current(vcpu);
+	int64_t left = vpmu_budget_set(&vcpu->pmu, resident, (int64_t)b->count);
+	uint64_t over = left < 0 ? (uint64_t)-left : 0;
+
+	if (over > b->over_most)
+		b->over_most = over;
+	b->period_end += ((now - b->period_end) / b->period + 1) * b->period;
+	b->spent = false;
+	if (over)
+		(void)vpmu_budget_set(&vcpu->pmu, resident,
+		                      over < b->count ? (int64_t)(b->count - over) : 1);
+}
+
+/* It was throttled, up to now. */
+static void release(struct vcpu_budget *b, uint64_t now)
+{
+	b->throttled_ticks += now - b->throttled_since;
+	b->throttled_since = 0;
+	b->released = false;
+}
+
+uint64_t vcpu_budget_deadline(const struct vcpu *vcpu)
+{
+	/* What sleeps needs no new period. It begins when the vcpu wakes. */
+	return vcpu->home->waiting & vcpu->bit ? NEVER : vcpu->budget.look_at;
+}
+
+bool vcpu_budget_allows(struct vcpu *vcpu, uint64_t now)
+{
+	struct vcpu_budget *b = &vcpu->budget;
+	struct pcpu *pcpu = vcpu->home;
+	uint64_t since = vcpu->fw.ready_since;
+	/* It may be loaded in its window's guard, and does not run before. */
+	uint64_t runs_at = pcpu->scheduled ? windows_runs_at(pcpu, now) : now;
+
+	if (b->throttled_since && b->released)
+		release(b, since ? since : now);
+	/* Otherwise it slept meanwhile, and was not throttled. */
+	b->throttled_since = 0;
+	if (runs_at >= b->period_end) {
+		/* It wanted the hart before the period was over, and could not have had it. */
+		if (b->spent && since && since < b->period_end) {
+			b->throttled_ticks += b->period_end - since;
+			vcpu->fw.ready_since = b->period_end;
+		}
+		renew(vcpu, runs_at);
+	}
+	b->look_at = b->period_end;
+	if (!b->spent) {
+		vcpu_set_wake(vcpu);
+		return true;
+	}
+	b->throttled_since = since ? since : now;
+	vcpu->fw.ready_since = 0;
+	pcpu->steal_not_begun &= ~vcpu->bit;
+	pcpu->ready &= ~vcpu->bit;
+	vcpu_set_wake(vcpu);
+	sched_enable_requests(vcpu);
+	return false;
+}
+
+void vcpu_budget_again(struct vcpu *vcpu)
+{
+	vcpu->fw.ready_since = vcpu->budget.throttled_since;
+	vcpu->budget.throttled_since = 0;
+	vcpu->home->ready |= vcpu->bit;
+}
+
+void vcpu_budget_spent(struct vcpu *vcpu)
+{
+	struct vcpu_budget *b = &vcpu->budget;
+	struct pcpu *pcpu = vcpu->home;
+
+	b->spent = true;
+	b->periods_spent++;
+	b->throttled_since = csr_read(CSR_TIME);
+	b->look_at = b->period_end;
+	pcpu->ready &= ~vcpu->bit;
+	vcpu_set_wake(vcpu);
+	/* So that it is looked at for trap loops, as at the end of a slice. */
+	pcpu->slice_end = 0;
+	pcpu_resched(pcpu);
+}
+
+/* It may have spent its budget in this very stay, or that is found out now. Then it goes on. */
+static void renew_resident(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+{
+	struct vcpu_budget *b = &vcpu->budget;
+
+	renew(vcpu, now);
+	if (b->throttled_since) {
+		b->throttled_since = 0;
+		pcpu->ready |= vcpu->bit;
+	}
+	b->look_at = b->period_end;
+	vcpu_set_wake(vcpu);
+}
+
+void vcpu_budget_look(struct vcpu *vcpu, uint64_t now)
+{
+	struct vcpu_budget *b = &vcpu->budget;
+	struct pcpu *pcpu = vcpu->home;
+
+	if (pcpu->waiting & vcpu->bit || b->look_at == NEVER)
+		return;
+	if (now < b->look_at) {
+		vcpu_set_wake(vcpu);
+		return;
+	}
+	/* A vcpu that waits for its turn gets its new period when that comes. */
+	b->look_at = NEVER;
+	if (vcpu_is_current(vcpu)) {
+		renew_resident(pcpu, vcpu, now);
+	} else if (b->throttled_since) {
+		renew(vcpu, now);
+		/* It has a turn, in which all requests are served. */
+		requests_disable(&vcpu->requests);
+		sched_set_ready(vcpu);
+		/* From here on it is stolen from, unless the hart is idle until it is loaded. */
+		if (vcpu->fw.ready_since)
+			release(b, vcpu->fw.ready_since);
+		else
+			b->released = true;
+	}
+}
+
+/* So that no tick of its time is counted twice. */
+void vcpu_budget_left_hart(struct vcpu *vcpu, uint64_t now)
+{
+	if (vcpu->budget.throttled_since)
+		vcpu->budget.throttled_since = now;
+}
+
+void vcpu_budget_off(struct vcpu *vcpu)
+{
+	struct vcpu_budget *b = &vcpu->budget;
+
+	if (b->throttled_since && !(vcpu->home->waiting & vcpu->bit))
+		release(b, csr_read(CSR_TIME));
+	b->throttled_since = 0;
+	b->released = false;
+}
+
+uint64_t vcpu_budget_throttled(const struct vcpu *vcpu, uint64_t now)
+{
+	const struct vcpu_budget *b = &vcpu->budget;
+	uint64_t since = *(const volatile uint64_t *)&b->throttled_since;
+
+	if (vcpu_home(vcpu)->waiting & vcpu->bit)
+		since = 0;
+	return b->throttled_ticks + (since && now > since ? now - since : 0);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/vcpu_move.h"
+
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/fence.h"
+#include "core/dispatch/vcpu_requests.h"
+#include "core/hart/check.h"
+#include "core/hart/platform.h"
+#include "core/io/wired.h"
+#include "core/life/heart.h"
+#include "core/sched/sched.h"
+#include "core/vcpu/ledger.h"
+#include "core/vcpu/vcpu_registers.h"
+#include "core/vcpu/vm.h"
+#include "vpmu/bits.h"
+
+/* Longer than a hart needs to fall asleep. Ticks of host time. */
+#define ROAM_NAP_TICKS 100
+
+/* The lists of its old home that the vcpu was in. */
+enum { CARRIED_READY = 1, CARRIED_WAITING = 2, CARRIED_WORKING = 4 };
+
+static uint64_t allowed(const struct vcpu *vcpu)
+{
+	return vcpu->vm->config->vcpus[vcpu->id].harts;
+}
+
+bool vcpu_move(struct vcpu *vcpu, uint64_t hartid)
+{
+	struct pcpu *to = pcpu_of_hart(hartid);
+
+	if (!to || !(allowed(vcpu) & BIT(to->index)))
+		return false;
+	__atomic_store_n(&vcpu->migrate_to, to, __ATOMIC_RELAXED); /* REQ_MOVE publishes it */
+	vcpu_request(vcpu, REQ_MOVE);
+	return true;
+}
+
+void vcpu_roam(struct vcpu *vcpu)
+{
+	uint32_t mine = vcpu->home->index;
+	uint64_t after = allowed(vcpu) & ~((BIT(mine) << 1) - 1);
+	uint32_t next = lowest_bit(after ? after : allowed(vcpu));
+
+	/* The hart need not be notified: the scheduler is about to check. */
+	if (next != mine)
+		__atomic_store_n(&vcpu->migrate_to, pcpu_at(next), __ATOMIC_RELAXED);
+}
+
+/* Reads what the hart's counters hold for the vcpu, and frees them. */
+static void leave_counters(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	for (uint32_t i = 0; i < ARRAY_SIZE(pcpu->hctr_owner); i++) {
+		if (pcpu->hctr_owner[i] != vcpu)
+			continue;
+		vpmu_evict(&vcpu->pmu, (hctr_t){i});
+		ledger(LEDGER_EVICTED, i, vcpu, 0);
+		pcpu->hctr_owner[i] = NULL;
+		ledger(LEDGER_OWNS, i, NULL, 0);
+	}
+}
+
+static uint32_t leave_lists(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	uint64_t bit = vcpu->bit;
+	uint32_t carried = (pcpu->ready & ~pcpu->called & bit ? CARRIED_READY : 0) |
+	                   (pcpu->waiting & bit ? CARRIED_WAITING : 0) |
+	                   (pcpu->working & bit ? CARRIED_WORKING : 0);
+
+	sched_off(vcpu);
+	pcpu->working &= ~bit;
+	pcpu->asks &= ~bit;
+	pcpu_count_vcpus(pcpu, -1);
+	vcpu_observers_leave(vcpu);
+	return carried;
+}
+
+bool vcpu_hand_over(struct vcpu *vcpu)
+{
+	struct pcpu *from = vcpu->home;
+	struct pcpu *to = __atomic_exchange_n(&vcpu->migrate_to, NULL, __ATOMIC_RELAXED);
+
+	CHECK(from == this_pcpu() && !vcpu_is_current(vcpu));
+	if (!to || to == from)
+		return false;
+	leave_counters(from, vcpu);
+	vcpu_registers_leave(vcpu);
+	/* A stay on its behalf must be accounted while the vcpu still belongs to this hart. */
+	if (from->stay_of == vcpu) {
+		pcpu_account_stay(from);
+		from->stay_of = NULL;
+	}
+	vcpu->carried = leave_lists(from, vcpu);
+	vcpu->moves++;
+	atomic_fetch_or(&vcpu->requests.pending, REQ_ARRIVE);
+	requests_disable(&vcpu->requests);
+	if (vcpu->id == 0)
+		heart_ignore(vcpu->vm);
+	if (vcpu->vm->config->n_devices)
+		fence_release_all(); /* its guest's accesses to devices */
+	/* From here on the vcpu belongs to the new home. */
+	vcpu_goes_to(vcpu, to);
+	pcpu_notify(to, vcpu->bit);
+	return true;
+}
+
+/* WFI traps if a hart has several vcpus. A vcpu that was here before may have been alone. */
+static void share_the_hart(const struct pcpu *pcpu)
+{
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
+		struct vcpu *vcpu = pcpu->vcpus[i];
+
+		if (vcpu_home(vcpu) != pcpu || vpmu_wfi_traps(&vcpu->pmu))
+			continue;
+		if (vcpu == pcpu->current) {
+			vcpu_trap_wfi(vcpu, true);
+		} else {
+			vpmu_note_wfi(&vcpu->pmu, true);
+			vcpu->vs.hstatus |= HSTATUS_VTW;
+		}
+	}
+}
+
+static void join_lists(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	CHECK(!((pcpu->ready | pcpu->waiting) & vcpu->bit));
+	pcpu_count_vcpus(pcpu, 1);
+	vcpu_observers_arrive(vcpu);
+	wake_times_set(&pcpu->wake, vcpu->index, vcpu_deadline(vcpu));
+	if (vcpu->carried & CARRIED_WORKING) {
+		sched_work(vcpu);
+	} else if (vcpu->carried & CARRIED_READY) {
+		sched_set_ready(vcpu);
+	} else if (vcpu->carried & CARRIED_WAITING) {
+		pcpu->waiting |= vcpu->bit;
+		sched_wake_in_time(vcpu);
+		pcpu_resched(pcpu);
+	}
+	sched_enable_requests(vcpu);
+}
+
+/* Interrupts of the VM's devices come to this hart, if the vcpu is the one that has them enabled.
+ */
+static void follow_wires(struct vm *vm)
+{
+	spin_lock(&vm->devices);
+	wired_follow(vm);
+	spin_unlock(&vm->devices);
+}
+
+void vcpu_arrive(struct vcpu *vcpu)
+{
+	/* The old home still executes a few instructions. It must be asleep before the vcpu runs
+	 * here, because on QEMU the counters of each hart count the instructions of all harts. */
+	if (platform.roam)
+		sched_nap(ROAM_NAP_TICKS);
+	if (vcpu->vm->config->n_devices)
+		fence_acquire_all(); /* its guest's accesses to devices */
+	/* What this hart has cached of the vcpu's memory may be older than its last stay here. */
+	fence_i();
+	vcpu_fence_vm(vcpu);
+	join_lists(vcpu->home, vcpu);
+	if (vcpu->id == 0 && atomic_load(&vcpu->vm->state) == VM_RUNNING)
+		heart_watch(vcpu->vm);
+	if (vcpu->vm->wired)
+		follow_wires(vcpu->vm);
+	if (vcpu->home->n_vcpus > 1)
+		share_the_hart(vcpu->home);
+}

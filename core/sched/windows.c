@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/sched/windows.h"
+
+#include "arch/riscv/hart/csr.h"
+#include "core/dispatch/vcpu_requests.h"
+#include "core/hart/check.h"
+#include "core/hart/platform.h"
+#include "core/io/external.h"
+#include "core/io/wired.h"
+#include "core/log.h"
+#include "core/sched/sched_parts.h"
+#include "core/vcpu/guest_file.h"
+#include "core/vcpu/hart_flags.h"
+#include "core/vcpu/vm.h"
+#include "vpmu/bits.h"
+
+/* What a hart is in. A guard that is longer than the least one begins with GUARD, where nobody can
+ * run and interrupts are served. For the rest of it the window is open already: its vcpu is loaded,
+ * and waits. */
+enum phase { SLACK, GUARD, OPEN };
+
+#define MILLION 1000000UL
+/* A window that begins within 100 ns is not late: where a tick of the clock is shorter than a few
+ * instructions, none could begin at its tick. */
+#define SOON_HZ 10000000U
+
+/* Masks are of vcpus[]. The first group is constant after boot, the second the hart's own. Other
+ * harts read `here` alone, under the lock of a VM's devices. */
+struct windows {
+	const struct vm_schedule *schedule;
+	uint64_t frame; /* ticks, and millionths of one, in `part` */
+	uint64_t part;
+	uint64_t mine;  /* all vcpus of the hart */
+	uint64_t slack; /* those that have the slack */
+	uint64_t whose[VM_MAX_HART_WINDOWS];
+
+	enum phase phase;
+	bool begins;        /* a window, with a vcpu that is ready: none has been loaded yet */
+	struct vcpu *makes; /* has the window first, but its OF bits are being made; or NULL */
+	uint32_t next;      /* the window that is open, or comes next */
+	uint64_t frame_at;  /* host time of the beginning of its frame, and millionths of a tick */
+	uint64_t part_at;
+	uint64_t until;    /* host time of the end of the phase */
+	uint64_t opens;    /* OPEN: host time of the beginning of the window */
+	uint64_t promised; /* OPEN: how many ticks later its first vcpu is loaded at most */
+	uint64_t turn_to;  /* who is not away when a turn is over */
+	uint64_t here;     /* who is not away */
+	/* The value of pcpu->last when each window ended last; behind them that of the slack. A
+	 * window or piece of slack may be shorter than a turn: so the next one begins with the turn
+	 * that comes next in its own circle, not with the first after that of somebody else. */
+	uint64_t last[VM_MAX_HART_WINDOWS + 1];
+	uint64_t ready, waiting, working, called; /* in which lists those away were */
+};
+
+static struct windows *of(const struct pcpu *pcpu)
+{
+	return pcpu->windows;
+}
+
+/* Once in a turn: other harts must not see a phase that is over already. */
+static void set_here(struct windows *w, uint64_t here)
+{
+	__atomic_store_n(&w->here, here, __ATOMIC_RELAXED);
+}
+
+static uint64_t ticks(uint64_t us)
+{
+	return us * platform.timebase / MILLION;
+}
+
+static void make(struct windows *w, struct pcpu *pcpu, const struct vm_schedule *schedule)
+{
+	uint32_t v;
+
+	w->schedule = schedule;
+	w->frame = ticks(schedule->frame_us);
+	w->part = (uint64_t)schedule->frame_us * platform.timebase % MILLION;
+	for (uint32_t i = 0; i < n_vms; i++) {
+		for_each_bit (v, vm_vcpus_on(vms[i].config, schedule->hart)) {
+			struct vcpu *vcpu = vms[i].vcpus[v];
+
+			w->mine |= vcpu->bit;
+			if (schedule->slack >> i & 1)
+				w->slack |= vcpu->bit;
+			atomic_store(&vcpu->requests.enabled, REQ_OBSERVE);
+		}
+	}
+	for (uint32_t i = 0; i < schedule->n_windows; i++)
+		for_each_bit (v, schedule->windows[i].vcpus)
+			w->whose[i] |= vms[schedule->windows[i].vm].vcpus[v]->bit;
+	w->until = ~0UL;
+	pcpu->scheduled = true;
+	/* No vcpu is alone here: others' windows are as another one's turns. */
+	pcpu_count_vcpus(pcpu, 1);
+}
+
+/* What the schedule promises. */
+static void report(const struct vm_schedule *s)
+{
+	log_line("hart %u: no stay in HS is longer than %u instructions; least guard %u us", s->id,
+	         s->longest_stay, s->least_guard_us);
+}
+
+void windows_make(const struct vm_tree *tree, void *(*alloc)(size_t size))
+{
+	for (uint32_t i = 0; i < tree->n_schedules; i++) {
+		struct pcpu *pcpu = pcpu_at(tree->schedules[i].hart);
+
+		pcpu->windows = alloc(sizeof(*pcpu->windows));
+		make(of(pcpu), pcpu, &tree->schedules[i]);
+		report(&tree->schedules[i]);
+	}
+}
+
+static uint64_t started_at; /* before any VM runs */
+
+uint64_t windows_since(uint64_t now)
+{
+	return now - started_at;
+}
+
+void windows_start(uint64_t now)
+{
+	started_at = now;
+	for (uint32_t i = 0; i < n_pcpus; i++) {
+		struct pcpu *pcpu = &hart_stacks[i].pcpu;
+
+		if (!pcpu->scheduled)
+			continue;
+		/* As if the frame before had just ended. The hart idles, or will. */
+		of(pcpu)->phase = OPEN;
+		of(pcpu)->next = of(pcpu)->schedule->n_windows - 1;
+		of(pcpu)->frame_at = now - of(pcpu)->frame;
+		of(pcpu)->until = now;
+		external_look_begins(pcpu, EXTERNAL_WINDOW, now);
+		pcpu_notify(pcpu, 0);
+	}
+}
+
+/* From which tick on the window with this guard, or a part of it, is kept free. */
+static uint64_t before(const struct windows *w, uint64_t guard_us)
+{
+	return w->frame_at + ticks(w->schedule->windows[w->next].start_us) - ticks(guard_us);
+}
+
+/* The hart has not come to n windows like this. What is off misses nothing. */
+static void miss(const struct pcpu *pcpu, const struct windows *w, uint32_t window, uint64_t n)
+{
+	uint64_t on = w->ready | w->waiting | pcpu->ready | pcpu->waiting;
+	uint32_t i;
+
+	for_each_bit (i, w->whose[window] & on)
+		pcpu->vcpus[i]->windows_missed += n;
+}
+
+/* No part of a tick gets lost, so frames of different harts keep their places to each other. */
+static void pass_frames(struct windows *w, uint64_t n)
+{
+	w->part_at += n * w->part;
+	w->frame_at += n * w->frame + w->part_at / MILLION;
+	w->part_at %= MILLION;
+}
+
+static void open_window(struct windows *w)
+{
+	const struct vm_window_of *window = &w->schedule->windows[w->next];
+
+	w->phase = OPEN;
+	w->turn_to = w->whose[w->next];
+	w->opens = before(w, 0);
+	w->until = w->opens + ticks(window->length_us);
+	w->promised = window->guard_us ? (platform.timebase - 1) / SOON_HZ
+	                               : ticks(w->schedule->least_guard_us);
+}
+
+static void next_phase(struct windows *w)
+{
+	uint32_t guard = w->schedule->windows[w->next].guard_us;
+	uint32_t least = w->schedule->least_guard_us;
+
+	if (w->phase == SLACK && guard > least) {
+		w->phase = GUARD;
+		w->turn_to = 0;
+		w->until = before(w, least);
+		return;
+	}
+	if (w->phase != OPEN) {
+		open_window(w);
+		return;
+	}
+	if (++w->next == w->schedule->n_windows) {
+		w->next = 0;
+		pass_frames(w, 1);
+	}
+	w->phase = SLACK;
+	w->turn_to = w->slack;
+	w->until = before(w, w->schedule->windows[w->next].guard_us);
+}
+
+/* Of frames that are over nothing is made up for. So the loop ends after two frames at most. */
+static void advance(const struct pcpu *pcpu, struct windows *w, uint64_t now)
+{
+	while (now > w->frame_at && now - w->frame_at >= 2 * (w->frame + 1)) {
+		uint64_t n = (now - w->frame_at) / (w->frame + 1) - 1;
+
+		for (uint32_t i = 0; i < w->schedule->n_windows; i++)
+			miss(pcpu, w, i, n);
+		pass_frames(w, n);
+	}
+	while (now >= w->until) {
+		next_phase(w);
+		if (w->phase == OPEN && now >= w->until)
+			miss(pcpu, w, w->next, 1);
+	}
+}
+
+/* Takes these vcpus out of the hart's lists. */
+static void leave_lists(struct pcpu *pcpu, struct windows *w, uint64_t vcpus)
+{
+	w->ready |= pcpu->ready & vcpus;
+	w->waiting |= pcpu->waiting & vcpus;
+	w->working |= pcpu->working & vcpus;
+	w->called |= pcpu->called & vcpus;
+	pcpu->ready &= ~vcpus;
+	pcpu->waiting &= ~vcpus;
+	pcpu->working &= ~vcpus;
+	pcpu->called &= ~vcpus;
+	pcpu->steal_not_begun &= ~vcpus;
+}
+
+static void leave(struct pcpu *pcpu, struct windows *w, struct vcpu *vcpu, uint64_t now)
+{
+	uint64_t bit = vcpu->bit;
+
+	vcpu->away_since = now;
+	if (w->ready & ~w->working & ~w->called & bit)
+		sched_begin_steal(vcpu, now);
+	if (vcpu->guest_file && w->waiting & bit)
+		guest_file_ignore(vcpu);
+	wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
+	atomic_store_explicit(&vcpu->requests.enabled, REQ_OBSERVE, memory_order_release);
+}
+
+/* It sleeps. If its timer has expired since it left, or in the stay in which it left, it has wanted
+ * to run from then on. Of what else may wake it nobody knows when it came. */
+static void sleeps_on(struct vcpu *vcpu, uint64_t now)
+{
+	uint64_t timer =
+	    vcpu->home->vs_has.sstc ? vcpu->vs.vstimecmp - vcpu->vm->htimedelta : vcpu->timer;
+
+	if (vcpu->vs.vsie & BIT(IRQ_STI) && vcpu_timer_deadline(vcpu) <= now && timer <= now)
+		vcpu->fw.ready_since = timer > vcpu->away_since ? timer : vcpu->away_since;
+	sched_wake_in_time(vcpu);
+}
+
+static void join_lists(struct pcpu *pcpu, struct windows *w, uint64_t vcpus)
+{
+	pcpu->ready |= w->ready & vcpus;
+	pcpu->waiting |= w->waiting & vcpus;
+	pcpu->working |= w->working & vcpus;
+	pcpu->called |= w->called & vcpus;
+	w->ready &= ~vcpus;
+	w->waiting &= ~vcpus;
+	w->working &= ~vcpus;
+	w->called &= ~vcpus;
+}
+
+static void come(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+{
+	uint64_t bit = vcpu->bit;
+
+	if (vcpu->budget.throttled_since && !((pcpu->waiting | pcpu->ready) & bit))
+		vcpu_budget_again(vcpu);
+	/* It sleeps on also if it has a turn for a request, which need not wake it. */
+	if (pcpu->waiting & bit)
+		sleeps_on(vcpu, now);
+	else if (pcpu->ready & bit)
+		wake_times_set(&pcpu->wake, vcpu->index, vcpu_deadline(vcpu));
+	if (requests_enable(&vcpu->requests, REQ_AT_ONCE))
+		pcpu_notify(pcpu, bit);
+	if (!(pcpu->ready & bit))
+		sched_enable_requests(vcpu);
+}
+
+/* Turns the sources of these VMs on, or off at the host's controller, if such a vcpu takes them. */
+static void follow_wires(uint64_t changed)
+{
+	uint32_t i;
+
+	for_each_bit (i, changed) {
+		struct vm *vm = &vms[i];
+
+		spin_lock(&vm->devices);
+		wired_follow(vm);
+		spin_unlock(&vm->devices);
+	}
+}
+
+/* Returns those VMs with wires that have one of these vcpus. */
+static uint64_t wired_vms(const struct pcpu *pcpu, uint64_t vcpus)
+{
+	uint64_t found = 0;
+	uint32_t i;
+
+	for_each_bit (i, vcpus) {
+		const struct vm *vm = pcpu->vcpus[i]->vm;
+
+		if (vm->wired)
+			found |= BIT(vm - vms);
+	}
+	return found;
+}
+
+static uint64_t *last(struct windows *w)
+{
+	return &w->last[w->phase == OPEN ? w->next : VM_MAX_HART_WINDOWS];
+}
+
+/* The window's guest begins, or it ends before that. */
+static __attribute__((noinline)) void note_late(struct windows *w, struct vcpu *vcpu, uint64_t now)
+{
+	uint64_t late = now - w->opens;
+
+	w->makes = NULL;
+	if (late <= w->promised)
+		return;
+	vcpu->windows_late++;
+	if (late > vcpu->windows_latest)
+		vcpu->windows_latest = late;
+}
+
+void windows_turn(struct pcpu *pcpu, uint64_t now)
+{
+	struct windows *w = of(pcpu);
+	uint64_t were = w->here;
+	uint32_t i;
+
+	CHECK(!pcpu->current);
+	if (w->makes)
+		note_late(w, w->makes, now);
+	*last(w) = pcpu->last;
+	advance(pcpu, w, now);
+	set_here(w, w->turn_to);
+	pcpu->last = *last(w);
+	leave_lists(pcpu, w, were & ~w->here);
+	for_each_bit (i, were & ~w->here)
+		leave(pcpu, w, pcpu->vcpus[i], now);
+	join_lists(pcpu, w, w->here & ~were);
+	for_each_bit (i, w->here & ~were)
+		come(pcpu, pcpu->vcpus[i], now);
+	follow_wires(wired_vms(pcpu, were ^ w->here));
+	external_look_at(EXTERNAL_WINDOW, w->until);
+	/* A vcpu that sleeps, or whose VM is being loaded, may begin later and is not late. */
+	w->begins = w->phase == OPEN && pcpu->ready & ~pcpu->working & ~pcpu->called;
+}
+
+void windows_idle(const struct pcpu *pcpu)
+{
+	of(pcpu)->begins = false;
+}
+
+__attribute__((cold)) void windows_flags_made(struct vcpu *vcpu)
+{
+	if (of(vcpu->home)->makes == vcpu)
+		note_late(of(vcpu->home), vcpu, csr_read(CSR_TIME));
+}
+
+void windows_begun(struct vcpu *vcpu, uint64_t now)
+{
+	struct windows *w = of(vcpu->home);
+
+	if (vcpu->call.slice == hart_flags_slice)
+		w->makes = vcpu;
+	else
+		note_late(w, vcpu, now);
+}
+
+bool windows_over(const struct pcpu *pcpu, uint64_t now)
+{
+	return now >= of(pcpu)->until;
+}
+
+__attribute__((noinline)) void windows_look(void)
+{
+	struct pcpu *pcpu = this_pcpu();
+	uint64_t now = csr_read(CSR_TIME);
+
+	if (!pcpu->current && windows_over(pcpu, now))
+		windows_turn(pcpu, now);
+}
+
+uint64_t windows_runs_at(const struct pcpu *pcpu, uint64_t now)
+{
+	const struct windows *w = of(pcpu);
+
+	return w->phase == OPEN && now < w->opens ? w->opens : now;
+}
+
+void windows_loaded(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t now)
+{
+	struct windows *w = of(pcpu);
+	bool begins = w->begins;
+
+	w->begins = false;
+	/* Also if that took until then: no tick before the window is the vcpu's. */
+	if (w->phase == OPEN && now < w->opens)
+		exit_enter_at(pcpu, vcpu, now, w->opens);
+	else if (begins)
+		windows_begun(vcpu, csr_read(CSR_TIME));
+}
+
+bool windows_away(const struct vcpu *vcpu)
+{
+	const struct pcpu *home = vcpu_home(vcpu);
+
+	return home->scheduled && !(__atomic_load_n(&of(home)->here, __ATOMIC_RELAXED) & vcpu->bit);
+}

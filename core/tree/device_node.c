@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/tree/device_node.h"
+
+#include <libfdt.h>
+#include <string.h>
+
+#include "core/host/host_tree.h"
+#include "core/lib/text.h"
+
+#define PATH_BYTES     72U
+#define NAME_BYTES     64U
+#define NAME_BASE      31  /* characters of a node's name before the address */
+#define UNKNOWN_BYTES  256 /* a property of which nothing is known is searched for phandles */
+#define PROPERTY_BYTES 12U /* tag, length and name of a property in a blob */
+
+/* What becomes of a property. */
+enum fate {
+	COPIED,
+	DROPPED, /* the guest has no use for it, or gets one of its own */
+	CLOCKS,
+	REFERENCE, /* it begins with a phandle */
+	UNKNOWN,
+};
+
+static const char *const literal[] = {
+    "compatible",      "reg-names",       "interrupt-names",
+    "clock-names",     "model",           "label",
+    "status",          "clock-frequency", "current-speed",
+    "reg-shift",       "reg-io-width",    "reg-offset",
+    "fifo-size",       "tx-threshold",    "no-loopback-test",
+    "dma-coherent",    "dma-noncoherent", "big-endian",
+    "little-endian",   "native-endian",   "bank-width",
+    "device-width",    "device_type",     "#address-cells",
+    "#size-cells",     "pinctrl-names",   "auto-flow-control",
+    "uart-has-rtscts", "reset-names",     "dma-names",
+};
+
+static const char *const dropped[] = {
+    "reg", "phandle", "linux,phandle", "interrupt-parent", "interrupts", "interrupts-extended",
+};
+
+/* By the conventions of bindings. */
+static const char *const references[] = {
+    "assigned-clocks",
+    "assigned-clock-parents",
+    "dmas",
+    "iommus",
+    "iommu-map",
+    "resets",
+    "power-domains",
+    "phys",
+    "phy-handle",
+    "mboxes",
+    "memory-region",
+    "nvmem",
+    "nvmem-cells",
+    "msi-parent",
+    "msi-map",
+    "regmap",
+    "syscon",
+    "interrupt-map",
+    "gpios",
+    "hwlocks",
+    "interconnects",
+    "io-channels",
+    "pwms",
+    "thermal-sensors",
+    "remote-endpoint",
+    "operating-points-v2",
+    "sound-dai",
+    "access-controllers",
+};
+static const char *const reference_ends[] = {"-gpios", "-gpio", "-supply"};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool is_among(const char *name, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_reference(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < COUNT(reference_ends); i++) {
+		size_t end = strlen(reference_ends[i]);
+
+		if (length > end && strcmp(name + length - end, reference_ends[i]) == 0)
+			return true;
+	}
+	return strncmp(name, "pinctrl-", 8) == 0 || is_among(name, references, COUNT(references));
+}
+
+static enum fate fate_of(const char *name)
+{
+	if (is_among(name, literal, COUNT(literal)))
+		return COPIED;
+	if (is_among(name, dropped, COUNT(dropped)))
+		return DROPPED;
+	if (strcmp(name, "clocks") == 0)
+		return CLOCKS;
+	return is_reference(name) ? REFERENCE : UNKNOWN;
+}
+
+/* Whether a value is one string or more, as they are in device trees. */
+static bool is_text(const char *value, int size)
+{
+	if (size < 2 || value[size - 1])
+		return false;
+	for (int i = 0; i < size; i++) {
+		bool printable = value[i] >= ' ' && value[i] <= '~';
+
+		if (!printable && (value[i] || !i || !value[i - 1]))
+			return false;
+	}
+	return true;
+}
+
+static const char *path_of(const void *host, int node, char *buffer, int size)
+{
+	const char *name;
+
+	if (node >= 0 && fdt_get_path(host, node, buffer, size) == 0)
+		return buffer;
+	name = node < 0 ? NULL : fdt_get_name(host, node, NULL);
+	return name ? name : "a node that is not there";
+}
+
+static bool refuse_reference(const struct vm_blob *b, int node, const char *name, const void *host,
+                             int other)
+{
+	char path[PATH_BYTES];
+
+	return vm_refuse_text(b, VM_REFUSED_REFERENCE, node, "host",
+	                      "%s refers to %s, which the VM does not have", name,
+	                      path_of(host, other, path, sizeof(path)));
+}
+
+/* A clock that is always there, so a copy of its node is as good. */
+static bool is_fixed_clock(const void *host, int clock)
+{
+	int size;
+	const fdt32_t *cells = fdt_getprop(host, clock, "#clock-cells", &size);
+	const void *rate = cells && size == 4 && !fdt32_ld(cells)
+	                       ? fdt_getprop(host, clock, "clock-frequency", &size)
+	                       : NULL;
+
+	return rate && size == 4 && host_tree_says(host, clock, "compatible", "fixed-clock");
+}
+
+static bool check_clocks(const struct vm_blob *b, int node, const void *host, const fdt32_t *cells,
+                         int size, uint32_t *bytes)
+{
+	if (size % 4 || size / 4 > (int)DEVICE_CLOCKS)
+		return vm_refuse_numbers(b, VM_REFUSED_TOO_MANY, node, "host",
+		                         "has more than # clocks", DEVICE_CLOCKS, 0);
+	for (int i = 0; i < size / 4; i++) {
+		int clock = fdt_node_offset_by_phandle(host, fdt32_ld(&cells[i]));
+
+		if (clock < 0 || !is_fixed_clock(host, clock))
+			return refuse_reference(b, node, "clocks", host, clock);
+		*bytes += 256; /* its node, see write_clock() */
+	}
+	return true;
+}
+
+/* Refuses a property that may hold a phandle. Text does not, nor do numbers that are none. */
+static bool check_unknown(const struct vm_blob *b, int node, const void *host, const char *name,
+                          const void *value, int size)
+{
+	char path[PATH_BYTES];
+	uint32_t last = 0;
+
+	if (!size || size % 4 || is_text(value, size))
+		return true;
+	if (size > UNKNOWN_BYTES)
+		return vm_refuse_text(b, VM_REFUSED_REFERENCE, node, "host",
+		                      "%s has %d bytes, too many to tell that none is a phandle",
+		                      name, size);
+	if (fdt_find_max_phandle(host, &last))
+		last = UINT32_MAX;
+	for (int i = 0; i < size / 4; i++) {
+		uint32_t cell = fdt32_ld((const fdt32_t *)value + i);
+		int other = cell && cell <= last ? fdt_node_offset_by_phandle(host, cell) : -1;
+
+		if (other >= 0)
+			return vm_refuse_text(
+			    b, VM_REFUSED_REFERENCE, node, "host",
+			    "%s may refer to %s, which the VM does not have: it has a %u", name,
+			    path_of(host, other, path, sizeof(path)), cell);
+	}
+	return true;
+}
+
+static bool check_property(const struct vm_blob *b, int node, const void *host, const char *name,
+                           const void *value, int size, uint32_t *bytes)
+{
+	*bytes += PROPERTY_BYTES + (uint32_t)strlen(name) + 1 + ((uint32_t)size + 3) / 4 * 4;
+	switch (fate_of(name)) {
+	case CLOCKS:
+		return check_clocks(b, node, host, value, size, bytes);
+	case REFERENCE:
+		return refuse_reference(
+		    b, node, name, host,
+		    size >= 4 ? fdt_node_offset_by_phandle(host, fdt32_ld((const fdt32_t *)value))
+		              : -1);
+	case UNKNOWN:
+		return check_unknown(b, node, host, name, value, size);
+	default:
+		return true;
+	}
+}
+
+bool device_node_check(const struct vm_blob *b, int node, const void *host,
+                       const struct vm_device *device, uint32_t *bytes)
+{
+	int offset, child = fdt_first_subnode(host, device->node);
+
+	if (child >= 0)
+		return vm_refuse_text(b, VM_REFUSED_REFERENCE, node, "host",
+		                      "has a node of its own, %s: only devices without are given",
+		                      fdt_get_name(host, child, NULL));
+	/* Its name, tags, registers and interrupts. */
+	*bytes += NAME_BYTES + 64 + 16 * VM_DEVICE_MAX_REGS + 4 * VM_DEVICE_MAX_IRQS;
+	fdt_for_each_property_offset(offset, host, device->node)
+	{
+		const char *name;
+		int size;
+		const void *value = fdt_getprop_by_offset(host, offset, &name, &size);
+
+		if (!value)
+			return vm_refuse(b, VM_REFUSED_DEVICE, node, "host",
+			                 "has a broken property");
+		if (*bytes > DEVICE_NODES_BYTES)
+			return true; /* the caller refuses it */
+		if (!check_property(b, node, host, name, value, size, bytes))
+			return false;
+	}
+	return true;
+}
+
+/* A node's name before the address, and the address that its registers have in the guest. */
+static void name_node(char *buffer, const char *name, char before, uint64_t address)
+{
+	const char *end = strchr(name, '@');
+	struct text text = text_begin(buffer, NAME_BYTES);
+	int length = end ? (int)(end - name) : (int)strlen(name);
+
+	text_add(&text, "%.*s%c%llx", length < NAME_BASE ? length : NAME_BASE, name, before,
+	         (unsigned long long)address);
+}
+
+/* The node of a clock is named and referred to by its phandle in the guest's tree. */
+static int write_clock(void *fdt, const void *host, int clock, uint32_t phandle)
+{
+	static const char *const wanted[] = {"clock-frequency", "clock-output-names",
+	                                     "clock-accuracy"};
+	char name[NAME_BYTES];
+	int size, error;
+
+	name_node(name, "clock", '-', phandle);
+	error = fdt_begin_node(fdt, name);
+	if (!error)
+		error = fdt_property_string(fdt, "compatible", "fixed-clock");
+	if (!error)
+		error = fdt_property_u32(fdt, "#clock-cells", 0);
+	for (size_t i = 0; i < COUNT(wanted) && !error; i++) {
+		const void *value = fdt_getprop(host, clock, wanted[i], &size);
+
+		if (value && size <= 64)
+			error = fdt_property(fdt, wanted[i], value, size);
+	}
+	if (!error)
+		error = fdt_property_u32(fdt, "phandle", phandle);
+	return error ? error : fdt_end_node(fdt);
+}
+
+static int write_clocks(void *fdt, const void *host, const struct vm_device *device, uint32_t first)
+{
+	int size, error = 0;
+	const fdt32_t *cells = fdt_getprop(host, device->node, "clocks", &size);
+
+	for (int i = 0; cells && i < size / 4 && i < (int)DEVICE_CLOCKS && !error; i++)
+		error =
+		    write_clock(fdt, host, fdt_node_offset_by_phandle(host, fdt32_ld(&cells[i])),
+		                first + (uint32_t)i);
+	return error;
+}
+
+static int write_reg(void *fdt, const struct host_place *place)
+{
+	fdt64_t cells[2 * VM_DEVICE_MAX_REGS];
+	uint64_t base, size;
+	uint32_t n = 0;
+
+	while (n < VM_DEVICE_MAX_REGS && host_tree_reg(place, n, &base, &size) == HOST_REG_OK) {
+		cells[2UL * n] = cpu_to_fdt64(base);
+		cells[2UL * n + 1] = cpu_to_fdt64(size);
+		n++;
+	}
+	return fdt_property(fdt, "reg", cells, (int)(2UL * n * sizeof(cells[0])));
+}
+
+/* The second cell of an interrupt at an APLIC. */
+static uint32_t irq_type(enum vm_irq_mode mode)
+{
+	switch (mode) {
+	case VM_IRQ_RISING:
+		return 1;
+	case VM_IRQ_FALLING:
+		return 2;
+	case VM_IRQ_LOW:
+		return 8;
+	default:
+		return 4;
+	}
+}
+
+static int write_interrupts(void *fdt, const struct vm_device *device,
+                            const struct device_chip *chip)
+{
+	fdt32_t cells[2 * VM_DEVICE_MAX_IRQS];
+	uint32_t n = 0;
+	int error;
+
+	if (!device->n_irqs)
+		return 0;
+	for (uint32_t i = 0; i < device->n_irqs; i++) {
+		cells[n++] = cpu_to_fdt32(device->irqs[i].guest);
+		if (chip->types)
+			cells[n++] = cpu_to_fdt32(irq_type(device->irqs[i].mode));
+	}
+	error = fdt_property_u32(fdt, "interrupt-parent", chip->phandle);
+	return error ? error : fdt_property(fdt, "interrupts", cells, (int)(n * sizeof(cells[0])));
+}
+
+static int write_property(void *fdt, const char *name, const void *value, int size, uint32_t clocks)
+{
+	fdt32_t cells[DEVICE_CLOCKS];
+
+	switch (fate_of(name)) {
+	case CLOCKS:
+		for (int i = 0; i < size / 4 && i < (int)DEVICE_CLOCKS; i++)
+			cells[i] = cpu_to_fdt32(clocks + (uint32_t)i);
+		return fdt_property(fdt, name, cells, size);
+	case DROPPED:
+		return 0;
+	default:
+		return fdt_property(fdt, name, value, size);
+	}
+}
+
+int device_node_write(void *fdt, const void *host, const struct vm_device *device,
+                      const struct device_chip *chip, uint32_t clocks)
+{
+	struct host_place place = host_place_of(host, device->node);
+	uint64_t base = 0, size = 0;
+	char name[NAME_BYTES];
+	int offset, error = write_clocks(fdt, host, device, clocks);
+
+	host_tree_reg(&place, 0, &base, &size);
+	name_node(name, fdt_get_name(host, device->node, NULL), '@', base);
+	if (!error)
+		error = fdt_begin_node(fdt, name);
+	fdt_for_each_property_offset(offset, host, device->node)
+	{
+		const char *property;
+		int bytes;
+		const void *value = fdt_getprop_by_offset(host, offset, &property, &bytes);
+
+		if (!error && value)
+			error = write_property(fdt, property, value, bytes, clocks);
+	}
+	if (!error)
+		error = write_reg(fdt, &place);
+	if (!error)
+		error = write_interrupts(fdt, device, chip);
+	return error ? error : fdt_end_node(fdt);
+}

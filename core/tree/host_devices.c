@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/tree/host_devices.h"
+
+#include <libfdt.h>
+#include <string.h>
+
+#include "core/host/dt_path.h"
+#include "core/host/host_above.h"
+#include "core/host/host_tree.h"
+#include "core/tree/vm_aia.h"
+
+#define PAGE          UINT64_C(4096)
+#define PATH_BYTES    72U
+#define REGISTERS_MAX UINT64_C(0x40000000) /* of a device, in bytes */
+#define GUEST_SPACE   (UINT64_C(1) << 41)  /* what the G-stage (Sv39x4) can map */
+
+/* The second cell of an interrupt at an APLIC. */
+enum { EDGE_RISING = 1, EDGE_FALLING = 2, LEVEL_HIGH = 4, LEVEL_LOW = 8 };
+
+/* Whose devices these are, whatever their registers say. */
+static const struct {
+	const char *compatible;
+	const char *reason;
+} kept[] = {
+    {"sifive,plic-1.0.0", "is an interrupt controller, which Tally drives"},
+    {"riscv,plic0", "is an interrupt controller, which Tally drives"},
+    {"riscv,aplic", "is an interrupt controller, which Tally drives"},
+    {"riscv,imsics", "is an interrupt controller, which Tally drives"},
+    {"sifive,clint0", "is the firmware's: it has the timers and IPIs of all harts"},
+    {"riscv,clint0", "is the firmware's: it has the timers and IPIs of all harts"},
+    {"thead,c900-clint", "is the firmware's: it has the timers and IPIs of all harts"},
+    {"riscv,aclint-mswi", "is the firmware's: it has the IPIs of all harts"},
+    {"riscv,aclint-sswi", "is the firmware's: it has the IPIs of all harts"},
+    {"riscv,aclint-mtimer", "is the firmware's: it has the timers of all harts"},
+    {"riscv,iommu", "is an IOMMU"},
+    {"riscv,pci-iommu", "is an IOMMU"},
+    {"sifive,test0", "switches the machine off"},
+    {"sifive,test1", "switches the machine off"},
+    {"syscon-poweroff", "switches the machine off"},
+    {"syscon-reboot", "switches the machine off"},
+    {"qemu,fw-cfg-mmio", "can write all memory, by a register of its own"},
+    {"pci-host-ecam-generic", "is a PCI host bridge, with the functions of all VMs"},
+};
+
+/* Devices whose bindings and hardware have no bus master. */
+static const char *const without_dma[] = {
+    "google,goldfish-rtc", "ns16550a", "ns16550", "ns8250", "snps,dw-apb-uart", "sifive,uart0",
+};
+
+static const struct {
+	const char *compatible;
+	enum vm_device_reset reset;
+	uint32_t bytes; /* of registers, before reg-shift */
+} resets[] = {
+    {"google,goldfish-rtc", VM_RESET_GOLDFISH_RTC, 0x20},
+    {"ns16550a", VM_RESET_NS16550, 8},
+    {"ns16550", VM_RESET_NS16550, 8},
+    {"virtio,mmio", VM_RESET_VIRTIO_MMIO, 0x100},
+};
+
+/* A device that is being looked up. */
+struct search {
+	const struct vm_blob *b;
+	int node; /* in the VM tree */
+	const void *host;
+	struct vm_device *device;
+};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static bool is(const struct search *s, const char *compatible)
+{
+	return host_tree_says(s->host, s->device->node, "compatible", compatible);
+}
+
+static bool refuse(const struct search *s, const char *reason)
+{
+	return vm_refuse(s->b, VM_REFUSED_DEVICE, s->node, "host", reason);
+}
+
+/* The path of a node of the host, or its name where the path is too long. */
+static const char *host_name(const void *host, int node, char *buffer, int size)
+{
+	const char *name;
+
+	if (fdt_get_path(host, node, buffer, size) == 0)
+		return buffer;
+	name = fdt_get_name(host, node, NULL);
+	return name ? name : "?";
+}
+
+static bool find_node(struct search *s)
+{
+	const char *path = s->device->host;
+
+	s->device->node = dt_path(s->host, path, strlen(path));
+	if (s->device->node >= 0)
+		return true;
+	return refuse(s, path[0] == '/' ? "the host's tree has no such node"
+	                                : "the host's tree has no such alias");
+}
+
+/* Whether a node that switches the machine off does it with this one's registers. */
+static bool is_power_switch(const struct search *s)
+{
+	static const char *const switches[] = {"syscon-poweroff", "syscon-reboot"};
+	uint32_t phandle = fdt_get_phandle(s->host, s->device->node);
+
+	for (unsigned int i = 0; i < COUNT(switches); i++) {
+		int node = -1;
+
+		while ((node = dt_compatible(s->host, node, switches[i])) >= 0) {
+			int size;
+			const fdt32_t *regmap = fdt_getprop(s->host, node, "regmap", &size);
+
+			if ((regmap && size == 4 && phandle && fdt32_ld(regmap) == phandle) ||
+			    fdt_parent_offset(s->host, node) == s->device->node)
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool check_kind(const struct search *s)
+{
+	int node = s->device->node;
+
+	if (node == 0)
+		return refuse(s, "is the whole machine");
+	if (node == host_tree_console(s->host) || node == host_tree_stdout(s->host))
+		return refuse(s, "is Tally's console");
+	for (unsigned int i = 0; i < COUNT(kept); i++) {
+		if (is(s, kept[i].compatible))
+			return refuse(s, kept[i].reason);
+	}
+	if (host_tree_says(s->host, node, "device_type", "memory"))
+		return refuse(s, "is memory: a VM has memory by its own properties");
+	if (host_tree_says(s->host, node, "device_type", "cpu"))
+		return refuse(s, "is a hart: a VM has harts by its vcpus");
+	if (host_tree_says(s->host, node, "device_type", "pci"))
+		return refuse(s, "is a PCI host bridge, with the functions of all VMs");
+	if (fdt_getprop(s->host, node, "interrupt-controller", NULL) ||
+	    fdt_getprop(s->host, node, "msi-controller", NULL))
+		return refuse(s, "is an interrupt controller");
+	if (fdt_getprop(s->host, node, "#iommu-cells", NULL))
+		return refuse(s, "is an IOMMU");
+	if (is_power_switch(s))
+		return refuse(s, "switches the machine off");
+	if (host_tree_is_disabled(s->host, node))
+		return refuse(s, "is disabled in the host's tree");
+	return true;
+}
+
+static bool check_dma(const struct search *s)
+{
+	const char *name = fdt_stringlist_get(s->host, s->device->node, "compatible", 0, NULL);
+
+	if (s->device->dma != VM_DMA_NONE)
+		return true;
+	if (is(s, "virtio,mmio"))
+		return vm_refuse(s->b, VM_REFUSED_DMA, s->node, "dma",
+		                 "virtio,mmio has DMA: only \"trusted\" is true of it");
+	for (unsigned int i = 0; i < COUNT(without_dma); i++) {
+		if (is(s, without_dma[i]))
+			return true;
+	}
+	if (s->device->dma_unchecked)
+		return true;
+	return vm_refuse_text(s->b, VM_REFUSED_DMA, s->node, "dma",
+	                      "that %s has none is not known; dma-unchecked says that you know it",
+	                      name ? name : "such a device");
+}
+
+static bool check_lives(const struct search *s, const struct vm_config *vm)
+{
+	if (s->device->reset != VM_RESET_UNKNOWN ||
+	    (vm->restart == VM_RESTART_NEVER && !vm->restart_limit))
+		return true;
+	return refuse(s, "Tally knows no reset of it: the VM has to have one life, by "
+	                 "restart = \"never\" and restart-limit = <0>");
+}
+
+static bool overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
+{
+	return a < b ? b - a < a_size : a - b < b_size;
+}
+
+static bool refuse_region(const struct search *s, uint64_t base, const char *reason)
+{
+	return vm_refuse_text(s->b, VM_REFUSED_REGISTERS, s->node, "host",
+	                      "its registers at 0x%llx %s", (unsigned long long)base, reason);
+}
+
+/* Adds whole pages, as one region with those that it overlaps. */
+static bool add_region(struct search *s, uint64_t base, uint64_t size)
+{
+	struct vm_device *d = s->device;
+
+	for (uint32_t i = 0; i < d->n_regions;) {
+		uint64_t from = d->regions[i].base, to = from + d->regions[i].size;
+
+		if (!overlap(base, size, from, to - from)) {
+			i++;
+			continue;
+		}
+		to = to > base + size ? to : base + size;
+		base = base < from ? base : from;
+		size = to - base;
+		d->regions[i] = d->regions[--d->n_regions];
+		i = 0;
+	}
+	if (d->n_regions == VM_DEVICE_MAX_REGIONS)
+		return vm_refuse_numbers(s->b, VM_REFUSED_TOO_MANY, s->node, "host",
+		                         "has more than # pieces of registers",
+		                         VM_DEVICE_MAX_REGIONS, 0);
+	d->regions[d->n_regions].base = base;
+	d->regions[d->n_regions++].size = size;
+	return true;
+}
+
+/* What the guest has at the same addresses. */
+static bool check_guest_space(const struct search *s, const struct vm_config *vm, uint64_t base,
+                              uint64_t size)
+{
+	uint64_t chip;
+
+	if (vm_covers_chip(vm, base, size, &chip))
+		return refuse_region(s, base, "lie where the VM has its interrupt controller");
+	if (vm->console && overlap(base, size, GUEST_UART_BASE, PAGE))
+		return refuse_region(s, base, "lie where the VM has its UART");
+	if (!vm->n_pieces && overlap(base, size, vm->ram_base, vm->memory))
+		return refuse_region(s, base, "lie where the VM has its memory");
+	for (uint32_t i = 0; i < vm->n_pieces; i++) {
+		if (overlap(base, size, vm->pieces[i].base, vm->pieces[i].size))
+			return refuse_region(s, base, "lie where the VM has its memory");
+	}
+	return true;
+}
+
+/* What a reset has to know. Tally writes registers of one byte to a UART. */
+static void find_reset(struct search *s, uint64_t base, uint64_t size)
+{
+	uint32_t width = host_tree_u32(s->host, s->device->node, "reg-io-width", 1);
+	uint32_t shift = host_tree_u32(s->host, s->device->node, "reg-shift", 0);
+
+	s->device->registers = base;
+	s->device->registers_size = size;
+	for (unsigned int i = 0; i < COUNT(resets) && shift <= 2; i++) {
+		bool narrow = width == 1 || resets[i].reset != VM_RESET_NS16550;
+
+		if (is(s, resets[i].compatible) && narrow && size >= resets[i].bytes << shift) {
+			s->device->reset = resets[i].reset;
+			s->device->reg_shift = (uint8_t)shift;
+			return;
+		}
+	}
+}
+
+static bool find_regions(struct search *s, const struct host_place *place,
+                         const struct vm_config *vm)
+{
+	uint64_t base = 0, size = 0, pages;
+	enum host_reg found;
+
+	for (uint32_t i = 0; (found = host_tree_reg(place, i, &base, &size)) == HOST_REG_OK; i++) {
+		if (i == VM_DEVICE_MAX_REGS)
+			return vm_refuse_numbers(s->b, VM_REFUSED_TOO_MANY, s->node, "host",
+			                         "has more than # ranges of registers",
+			                         VM_DEVICE_MAX_REGS, 0);
+		if (!size)
+			return refuse_region(s, base, "have no size");
+		if (size > GUEST_SPACE) /* and its pages need not be a number */
+			return refuse_region(s, base, "are more than 1 GiB");
+		if (!i)
+			find_reset(s, base, size);
+		pages = ((base % PAGE + (size - 1) % PAGE) / PAGE + (size - 1) / PAGE + 1) * PAGE;
+		base -= base % PAGE;
+		if (base >= GUEST_SPACE || pages > GUEST_SPACE - base)
+			return refuse_region(s, base, "lie above all that a VM can address");
+		if (pages > REGISTERS_MAX)
+			return refuse_region(s, base, "are more than 1 GiB");
+		if (!check_guest_space(s, vm, base, pages) || !add_region(s, base, pages))
+			return false;
+	}
+	if (found == HOST_REG_BROKEN)
+		return refuse(s, "its registers contradict the buses above it");
+	if (found == HOST_REG_ELSEWHERE)
+		return refuse(s, "no hart can see its registers");
+	return s->device->n_regions || refuse(s, "has no registers");
+}
+
+static bool add_irq(struct search *s, const struct host_chip *chip, const struct host_irq *irq)
+{
+	struct vm_device *d = s->device;
+	uint32_t i = d->n_irqs;
+
+	if (i == VM_DEVICE_MAX_IRQS)
+		return vm_refuse_numbers(s->b, VM_REFUSED_TOO_MANY, s->node, "host",
+		                         "has more than # interrupts", VM_DEVICE_MAX_IRQS, 0);
+	for (uint32_t k = 0; k < i; k++) {
+		if (d->irqs[k].source == irq->source)
+			return vm_refuse_numbers(s->b, VM_REFUSED_INTERRUPT, s->node, "host",
+			                         "has interrupt # twice", irq->source, 0);
+	}
+	d->irqs[i].source = irq->source;
+	d->irqs[i].mode = VM_IRQ_UNKNOWN;
+	if (irq->source > chip->sources)
+		return vm_refuse_numbers(s->b, VM_REFUSED_INTERRUPT, s->node, "host",
+		                         "interrupt # is none: the harts' controller has #",
+		                         irq->source, chip->sources);
+	if (!irq->source || irq->source > 1023)
+		return vm_refuse_numbers(s->b, VM_REFUSED_INTERRUPT, s->node, "host",
+		                         "interrupt # is none", irq->source, 0);
+	if (chip->cells == 2) {
+		switch (irq->type) {
+		case EDGE_RISING:
+			d->irqs[i].mode = VM_IRQ_RISING;
+			break;
+		case EDGE_FALLING:
+			d->irqs[i].mode = VM_IRQ_FALLING;
+			break;
+		case LEVEL_HIGH:
+			d->irqs[i].mode = VM_IRQ_HIGH;
+			break;
+		case LEVEL_LOW:
+			d->irqs[i].mode = VM_IRQ_LOW;
+			break;
+		default:
+			return vm_refuse_numbers(s->b, VM_REFUSED_INTERRUPT, s->node, "host",
+			                         "interrupt # has type #, which is neither edge "
+			                         "nor level",
+			                         irq->source, irq->type);
+		}
+	}
+	d->irqs[i].edge = d->irqs[i].mode == VM_IRQ_RISING || d->irqs[i].mode == VM_IRQ_FALLING;
+	d->n_irqs++;
+	return true;
+}
+
+static bool find_irqs(struct search *s, const struct host_place *place)
+{
+	struct host_chip chip = host_tree_chip(s->host);
+	struct host_irq irq = {0};
+	int found;
+
+	if (!host_above_interrupts(s->b, s->node, place))
+		return false;
+	for (uint32_t i = 0; (found = host_tree_irq(place, &chip, i, &irq)) > 0; i++) {
+		if (!add_irq(s, &chip, &irq))
+			return false;
+	}
+	if (!found)
+		return true;
+	return vm_refuse(s->b, VM_REFUSED_INTERRUPT, s->node, "host",
+	                 "has an interrupt that does not go to the harts' PLIC or APLIC");
+}
+
+bool host_device_find(const struct vm_blob *b, int node, const void *host,
+                      const struct vm_config *vm, struct vm_device *device)
+{
+	struct search s = {b, node, host, device};
+	struct host_place place;
+
+	if (!host_tree_is_flat(host))
+		return vm_refuse_numbers(b, VM_REFUSED_DEVICE, node, "host",
+		                         "the host's tree is nested deeper than # nodes",
+		                         HOST_TREE_DEPTH, 0);
+	if (!find_node(&s))
+		return false;
+	place = host_place_of(host, device->node);
+	return check_kind(&s) && host_above_check(b, node, &place, device->host) && check_dma(&s) &&
+	       find_regions(&s, &place, vm) && check_lives(&s, vm) && find_irqs(&s, &place);
+}
+
+static bool is_of_vm(const struct vm_config *vm, int node)
+{
+	for (uint32_t i = 0; i < vm->n_devices; i++) {
+		if (vm->devices[i].node == node)
+			return true;
+	}
+	return false;
+}
+
+/* Whether the device shares a page with registers of a node, or with a window of it; *page is its
+ * address. */
+static bool shares_page(const struct vm_device *device, const struct host_place *place,
+                        bool windows, uint64_t *page)
+{
+	uint64_t base = 0, size = 0;
+
+	for (uint32_t i = 0;; i++) {
+		enum host_reg found = windows ? host_tree_window(place, i, &base, &size)
+		                              : host_tree_reg(place, i, &base, &size);
+
+		if (found == HOST_REG_NONE || found == HOST_REG_BROKEN)
+			return false;
+		uint64_t from = base - base % PAGE;
+
+		for (uint32_t k = 0; k < device->n_regions && size && found == HOST_REG_OK; k++) {
+			if (!overlap(from, base - from + size, device->regions[k].base,
+			             device->regions[k].size))
+				continue;
+			*page = from > device->regions[k].base ? from : device->regions[k].base;
+			return true;
+		}
+	}
+}
+
+static bool check_apart(const struct vm_blob *b, int node, const struct host_place *place,
+                        const struct host_chip *chip, const struct vm_device *device)
+{
+	int other = place->node[place->depth];
+	char buffer[PATH_BYTES];
+	uint64_t page;
+
+	if (shares_page(device, place, false, &page) || shares_page(device, place, true, &page)) {
+		const char *name = host_name(place->tree, other, buffer, sizeof(buffer));
+
+		if (host_tree_says(place->tree, other, "device_type", "memory"))
+			return vm_refuse_text(b, VM_REFUSED_REGISTERS, node, "host",
+			                      "its registers at 0x%llx lie in the machine's memory",
+			                      (unsigned long long)page);
+		return vm_refuse_text(b, VM_REFUSED_REGISTERS, node, "host",
+		                      "shares the page 0x%llx with %s, which is not this VM's",
+		                      (unsigned long long)page, name);
+	}
+	for (uint32_t i = 0; i < device->n_irqs; i++) {
+		if (host_tree_has_source(place, chip, device->irqs[i].source))
+			return vm_refuse_text(
+			    b, VM_REFUSED_INTERRUPT, node, "host",
+			    "shares interrupt %u with %s, which is not this VM's",
+			    device->irqs[i].source,
+			    host_name(place->tree, other, buffer, sizeof(buffer)));
+	}
+	return true;
+}
+
+bool host_device_is_apart(const struct vm_blob *b, int node, const void *host,
+                          const struct vm_config *vm, const struct vm_device *device)
+{
+	struct host_place place = host_place_root(host);
+	struct host_chip chip = host_tree_chip(host);
+
+	while (host_place_next(&place)) {
+		if (!is_of_vm(vm, place.node[place.depth]) &&
+		    !check_apart(b, node, &place, &chip, device))
+			return false;
+	}
+	return true;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/tree/vm_aia.h"
+
+#include <libfdt.h>
+
+#include "core/tree/vm_memory.h"
+
+/* Vcpus with a guest interrupt file on this hart, of the VMs before. */
+static uint32_t taken(const struct vm_tree *tree, uint32_t hart)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		const struct vm_config *vm = &tree->vms[i];
+
+		for (uint32_t k = 0; k < vm->n_vcpus && vm->aia; k++)
+			n += vm->vcpus[k].first_hart == hart;
+	}
+	return n;
+}
+
+static bool check_files(const struct vm_blob *b, int node, const struct vm_limits *limits,
+                        const struct vm_tree *tree, const struct vm_config *vm, uint32_t index)
+{
+	uint32_t hart = vm->vcpus[index].first_hart, id = limits->harts.ids[hart];
+	uint32_t files, n = taken(tree, hart) + 1;
+
+	if (!limits->guest_files)
+		return true;
+	for (uint32_t k = 0; k < index; k++)
+		n += vm->vcpus[k].first_hart == hart;
+	files = limits->guest_files(hart);
+	if (n <= files)
+		return true;
+	if (!files)
+		return vm_refuse_numbers(b, VM_REFUSED_GUEST_FILES, node, "interrupts",
+		                         "\"aia\": hart # has no guest interrupt files", id, 0);
+	return vm_refuse_text(b, VM_REFUSED_GUEST_FILES, node, "interrupts",
+	                      "\"aia\": hart %u has %u guest interrupt file%s, and vcpu%u would be "
+	                      "number %u there",
+	                      id, files, files == 1 ? "" : "s", index, n);
+}
+
+bool vm_parse_interrupts(const struct vm_blob *b, int node, const struct vm_prop *prop,
+                         const struct vm_limits *limits, const struct vm_tree *tree,
+                         struct vm_config *vm)
+{
+	if (!vm_read_choice(b, node, prop, "aia", "plic", "is not \"plic\" or \"aia\"", &vm->aia))
+		return false;
+	for (uint32_t i = 0; i < vm->n_vcpus && vm->aia; i++) {
+		if (vm->vcpus[i].harts & (vm->vcpus[i].harts - 1))
+			return vm_refuse_numbers(b, VM_REFUSED_GUEST_FILES, node, "interrupts",
+			                         "\"aia\" keeps each vcpu on one hart, and vcpu# "
+			                         "may be on several",
+			                         i, 0);
+		if (!check_files(b, node, limits, tree, vm, i))
+			return false;
+	}
+	return true;
+}
+
+bool vm_covers_chip(const struct vm_config *vm, uint64_t base, uint64_t size, uint64_t *chip)
+{
+	const struct {
+		uint64_t base, size;
+		bool aia;
+	} chips[] = {
+	    {GUEST_PLIC_BASE, GUEST_PLIC_SIZE, false},
+	    {GUEST_APLIC_BASE, GUEST_APLIC_SIZE, true},
+	    {GUEST_IMSIC_BASE, GUEST_IMSIC_SIZE, true},
+	};
+
+	for (uint32_t i = 0; i < sizeof(chips) / sizeof(chips[0]); i++) {
+		*chip = chips[i].base;
+		if (chips[i].aia == vm->aia &&
+		    vm_ranges_overlap(base, size, chips[i].base, chips[i].size))
+			return true;
+	}
+	return false;
+}

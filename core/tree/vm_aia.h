@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The property `interrupts` of a VM. For the parser only. */
+#ifndef CORE_TREE_VM_AIA_H
+#define CORE_TREE_VM_AIA_H
+
+#include "core/host/vm_props.h"
+
+/* Sets aia of *vm, whose vcpus are known, and checks that its vcpus and those of the VMs before can
+ * have guest interrupt files. */
+bool vm_parse_interrupts(const struct vm_blob *b, int node, const struct vm_prop *prop,
+                         const struct vm_limits *limits, const struct vm_tree *tree,
+                         struct vm_config *vm);
+
+/* Whether a range of guest physical addresses covers the VM's interrupt controllers; *chip is where
+ * the first of these begins. */
+bool vm_covers_chip(const struct vm_config *vm, uint64_t base, uint64_t size, uint64_t *chip);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/tree/vm_bell.h"
+
+#include <libfdt.h>
+
+#include "core/host/host_bridge.h"
+#include "core/tree/vm_memory.h"
+
+#define IDENTITIES 63U /* each interrupt file has so many */
+
+typedef unsigned long long ull;
+
+/* A BAR has the size of a power of two, and begins at a multiple of it. */
+static bool check_memory(const struct vm_blob *b, int node, uint64_t at, uint64_t size)
+{
+	if (size & (size - 1))
+		return vm_refuse_text(b, VM_REFUSED_BELL, node, "bell",
+		                      "the memory is a BAR of its bell: 0x%llx bytes are no power "
+		                      "of two",
+		                      (ull)size);
+	if (at & (size - 1))
+		return vm_refuse_text(
+		    b, VM_REFUSED_BELL, node, "bell",
+		    "the memory is a BAR of its bell: 0x%llx is not a multiple of "
+		    "its size",
+		    (ull)at);
+	return true;
+}
+
+static bool check_source(const struct vm_blob *b, int node, const struct vm_config *vm,
+                         uint32_t source)
+{
+	if (!source || source > GUEST_PLIC_SOURCES)
+		return vm_refuse_numbers(b, VM_REFUSED_VALUE, node, "bell",
+		                         "# is no source of the VM's interrupt controller, which "
+		                         "are 1 to #",
+		                         source, GUEST_PLIC_SOURCES);
+	if (source == GUEST_UART_IRQ && vm->console)
+		return vm_refuse_numbers(b, VM_REFUSED_INTERRUPT, node, "bell",
+		                         "source # is that of the VM's UART", source, 0);
+	for (uint32_t i = 0; i < vm->n_devices; i++) {
+		const struct vm_device *d = &vm->devices[i];
+
+		for (uint32_t k = 0; k < d->n_irqs; k++) {
+			if (d->irqs[k].guest == source)
+				return vm_refuse_text(b, VM_REFUSED_INTERRUPT, node, "bell",
+				                      "source %u is that of the VM's device %s",
+				                      source, d->name);
+		}
+	}
+	for (uint32_t i = 0; i < vm->n_shared; i++) {
+		if (vm->shared[i].bell == source)
+			return vm_refuse_numbers(b, VM_REFUSED_INTERRUPT, node, "bell",
+			                         "source # is that of another bell of the VM",
+			                         source, 0);
+	}
+	return true;
+}
+
+static bool check_identity(const struct vm_blob *b, int node, const struct vm_config *vm,
+                           bool has_bell, uint32_t identity)
+{
+	if (!has_bell)
+		return vm_refuse(b, VM_REFUSED_MISSING_PROPERTY, node, "bell-identity",
+		                 "is that of a bell, and there is no property bell");
+	if (!vm->aia)
+		return vm_refuse(b, VM_REFUSED_INTERRUPT, node, "bell-identity",
+		                 "is one of an interrupt file, which the VM has with interrupts = "
+		                 "\"aia\"");
+	if (!identity || identity > IDENTITIES)
+		return vm_refuse_numbers(b, VM_REFUSED_VALUE, node, "bell-identity",
+		                         "# is no identity that each interrupt file has: these are "
+		                         "1 to #",
+		                         identity, IDENTITIES);
+	for (uint32_t i = 0; i < vm->n_shared; i++) {
+		if (vm->shared[i].identity == identity)
+			return vm_refuse_numbers(b, VM_REFUSED_INTERRUPT, node, "bell-identity",
+			                         "# is that of another bell of the VM", identity,
+			                         0);
+	}
+	return true;
+}
+
+bool vm_parse_bell(const struct vm_blob *b, int node, const struct vm_prop *props, uint64_t size,
+                   struct vm_config *vm)
+{
+	uint32_t last = vm->n_shared - 1, source = 0, identity = 0;
+	const struct vm_prop *bell = &props[VM_BELL_SOURCE], *id = &props[VM_BELL_IDENTITY];
+
+	if (bell->data &&
+	    (!vm_read_u32(b, node, bell, &source) || !check_source(b, node, vm, source) ||
+	     !check_memory(b, node, vm->shared[last].at, size)))
+		return false;
+	if (id->data && (!vm_read_u32(b, node, id, &identity) ||
+	                 !check_identity(b, node, vm, bell->data, identity)))
+		return false;
+	vm->shared[last].bell = source;
+	vm->shared[last].identity = identity;
+	return true;
+}
+
+/* A bell that is being checked, by the node of the VM in that of the memory. */
+struct checked {
+	const struct vm_blob *b;
+	int node;
+	const struct vm_config *vm;
+};
+
+static bool covers_bus(const struct checked *c, const char *what, uint64_t base, uint64_t size)
+{
+	if (!vm_ranges_overlap(base, size, GUEST_ECAM_BASE, GUEST_ECAM_SIZE + GUEST_BELL_SIZE))
+		return false;
+	(void)vm_refuse_text(c->b, VM_REFUSED_MEMORY_GUEST, c->node, "bell",
+	                     "%s at 0x%llx are where the VM's PCI bus would be, at 0x%llx", what,
+	                     (ull)base, (ull)GUEST_ECAM_BASE);
+	return true;
+}
+
+/* The function is on the VM's PCI bus, whose place has to be free. */
+static bool check_bus(const struct checked *c, const struct vm_limits *limits,
+                      const struct vm_tree *tree)
+{
+	const struct vm_config *vm = c->vm;
+	struct host_bridge bridge = {.n_windows = 0};
+
+	for (uint32_t i = 0; vm_piece(vm, i).size; i++) {
+		if (covers_bus(c, "the VM's memory", vm_piece(vm, i).guest, vm_piece(vm, i).size))
+			return false;
+	}
+	for (uint32_t i = 0; i < vm->n_shared; i++) {
+		if (covers_bus(c, "shared memory", vm->shared[i].at,
+		               tree->shared[vm->shared[i].number].size))
+			return false;
+	}
+	for (uint32_t i = 0; i < vm->n_devices; i++) {
+		for (uint32_t k = 0; k < vm->devices[i].n_regions; k++) {
+			if (covers_bus(c, "registers of a device", vm->devices[i].regions[k].base,
+			               vm->devices[i].regions[k].size))
+				return false;
+		}
+	}
+	/* A VM without functions has no windows of the host's bus. */
+	if (!limits->host_tree || !vm_guard(vm) || host_bridge_find(limits->host_tree, &bridge))
+		return true;
+	for (uint32_t i = 0; i < bridge.n_windows; i++) {
+		if (covers_bus(c, "windows of the host's PCI bus", bridge.windows[i].base,
+		               bridge.windows[i].size) ||
+		    covers_bus(c, "addresses of the host's PCI bus", bridge.windows[i].bus,
+		               bridge.windows[i].size))
+			return false;
+	}
+	return true;
+}
+
+static uint32_t bells_at(const struct vm_tree *tree, uint32_t number)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		for (uint32_t k = 0; k < tree->vms[i].n_shared; k++)
+			n += tree->vms[i].shared[k].number == number && tree->vms[i].shared[k].bell;
+	}
+	return n;
+}
+
+static bool check_one(const struct checked *c, const struct vm_limits *limits,
+                      const struct vm_tree *tree, uint32_t number, uint32_t all)
+{
+	if (all > VM_MAX_BELLS)
+		return vm_refuse_numbers(c->b, VM_REFUSED_TOO_MANY, c->node, "bell",
+		                         "is one bell more than #", VM_MAX_BELLS, 0);
+	if (bells_at(tree, number) < 2)
+		return vm_refuse(c->b, VM_REFUSED_BELL, c->node, "bell",
+		                 "no other VM has a bell there, so nobody would ring this one");
+	return check_bus(c, limits, tree);
+}
+
+bool vm_check_bells(const struct vm_blob *b, int shared, const struct vm_limits *limits,
+                    const struct vm_tree *tree)
+{
+	uint32_t all = 0;
+
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		const struct vm_config *vm = &tree->vms[i];
+
+		for (uint32_t k = 0; k < vm->n_shared; k++) {
+			uint32_t number = vm->shared[k].number;
+			int memory = fdt_subnode_offset(b->blob, shared, tree->shared[number].name);
+			struct checked c = {b, fdt_subnode_offset(b->blob, memory, vm->name), vm};
+
+			if (vm->shared[k].bell && !check_one(&c, limits, tree, number, ++all))
+				return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bells: by which VMs that share memory call each other. */
+#ifndef CORE_TREE_VM_BELL_H
+#define CORE_TREE_VM_BELL_H
+
+#include "core/host/vm_props.h"
+
+#define VM_BELL_PROP_NAMES "bell", "bell-identity"
+enum { VM_BELL_SOURCE, VM_BELL_IDENTITY, VM_BELL_PROPS };
+
+/* Parses the bell of the VM's last shared memory, whose size is known. */
+bool vm_parse_bell(const struct vm_blob *b, int node, const struct vm_prop *props, uint64_t size,
+                   struct vm_config *vm);
+
+/* Checks what can be told when all shared memory is known; `shared` is the node, or negative. */
+bool vm_check_bells(const struct vm_blob *b, int shared, const struct vm_limits *limits,
+                    const struct vm_tree *tree);
+
+#endif

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/tree/vm_devices.h"
+
+#include <libfdt.h>
+#include <string.h>
+
+#include "core/tree/device_node.h"
+#include "core/tree/host_devices.h"
+#include "core/tree/vm_functions.h"
+
+#define PATH_MAX_BYTES 127U /* of `host` */
+#define NAME_MAX_BYTES 31
+
+enum {
+	DEVICE_HOST,
+	DEVICE_PCI,
+	DEVICE_DMA,
+	DEVICE_UNCHECKED,
+	DEVICE_FORCE,
+	DEVICE_NUMBERS,
+	DEVICE_PROPS
+};
+static const char *const device_props[DEVICE_PROPS] = {
+    "host", "pci", "dma", "dma-unchecked", "force", "interrupt-numbers"};
+
+bool vm_is_devices(const struct vm_blob *b, int child)
+{
+	return strcmp(fdt_get_name(b->blob, child, NULL), "devices") == 0;
+}
+
+const struct vm_device *vm_device_without_reset(const struct vm_config *vm)
+{
+	for (uint32_t i = 0; i < vm->n_devices; i++) {
+		if (vm->devices[i].reset == VM_RESET_UNKNOWN)
+			return &vm->devices[i];
+	}
+	return NULL;
+}
+
+/* Returns how far pages from `at` on go in any device. */
+static uint64_t end_of_pages(const struct vm_config *vm, uint64_t at)
+{
+	uint64_t before;
+
+	do {
+		before = at;
+		for (uint32_t i = 0; i < vm->n_devices; i++) {
+			const struct vm_device *d = &vm->devices[i];
+
+			for (uint32_t k = 0; k < d->n_regions; k++) {
+				uint64_t end = d->regions[k].base + d->regions[k].size;
+
+				if (d->regions[k].base <= at && end > at)
+					at = end;
+			}
+		}
+	} while (at != before);
+	return at;
+}
+
+struct vm_range vm_device_pages(const struct vm_config *vm, uint64_t from)
+{
+	struct vm_range pages = {UINT64_MAX, UINT64_MAX};
+
+	for (uint32_t i = 0; i < vm->n_devices; i++) {
+		const struct vm_device *d = &vm->devices[i];
+
+		for (uint32_t k = 0; k < d->n_regions; k++) {
+			uint64_t base = d->regions[k].base;
+
+			if (base + d->regions[k].size <= from)
+				continue;
+			base = base < from ? from : base;
+			pages.from = base < pages.from ? base : pages.from;
+		}
+	}
+	pages.to = pages.from == UINT64_MAX ? pages.from : end_of_pages(vm, pages.from);
+	return pages;
+}
+
+bool vm_has_trusted_dma(const struct vm_config *vm)
+{
+	for (uint32_t i = 0; i < vm->n_devices; i++) {
+		if (vm->devices[i].dma == VM_DMA_TRUSTED)
+			return true;
+	}
+	return false;
+}
+
+static bool check_name(const struct vm_blob *b, int node)
+{
+	int length;
+	const char *name = fdt_get_name(b->blob, node, &length);
+	bool good = length > 0 && length <= NAME_MAX_BYTES;
+
+	for (int i = 0; i < length && good; i++)
+		good = (name[i] >= 'a' && name[i] <= 'z') || (name[i] >= '0' && name[i] <= '9') ||
+		       name[i] == '-';
+	if (good)
+		return true;
+	return vm_refuse_numbers(b, VM_REFUSED_NAME, node, "",
+	                         "the name of a device is 1 to # characters of a-z, 0-9 and -",
+	                         NAME_MAX_BYTES, 0);
+}
+
+static bool parse_dma(const struct vm_blob *b, int node, const struct vm_prop *props,
+                      const struct vm_config *vm, struct vm_device *device)
+{
+	static const char *const words[] = {
+	    [VM_DMA_NONE] = "none",
+	    [VM_DMA_ISOLATED] = "isolated",
+	    [VM_DMA_TRUSTED] = "trusted",
+	};
+	const struct vm_prop *unchecked = &props[DEVICE_UNCHECKED];
+	uint32_t dma = VM_DMA_NONE;
+
+	if (!vm_require(b, node, &props[DEVICE_DMA]) ||
+	    !vm_read_word(b, node, &props[DEVICE_DMA], words, 3,
+	                  "is not \"none\", \"isolated\" or \"trusted\"", &dma))
+		return false;
+	device->dma = (enum vm_dma)dma;
+	device->dma_unchecked = unchecked->data != NULL;
+	if (unchecked->data && unchecked->size)
+		return vm_refuse(b, VM_REFUSED_VALUE, node, unchecked->name,
+		                 "is a flag, without a value");
+	if (unchecked->data && dma != VM_DMA_NONE)
+		return vm_refuse(b, VM_REFUSED_DMA, node, unchecked->name,
+		                 "has no meaning but with dma = \"none\"");
+	if (props[DEVICE_PCI].data)
+		return true; /* see vm_function_parse() */
+	if (dma == VM_DMA_ISOLATED)
+		return vm_refuse(b, VM_REFUSED_DMA, node, "dma",
+		                 "nothing translates this device's DMA: only PCI functions behind "
+		                 "an IOMMU can be isolated");
+	if (dma == VM_DMA_TRUSTED && !vm->n_pieces)
+		return vm_refuse(b, VM_REFUSED_DMA, node, "dma",
+		                 "\"trusted\" needs memory-at: the device takes the VM's addresses "
+		                 "for the machine's");
+	return true;
+}
+
+static bool is_same(const struct vm_device *a, const struct vm_device *b, bool resolved)
+{
+	if (a->pci.given || b->pci.given)
+		return vm_function_is_same(a, b);
+	return resolved ? a->node == b->node : strcmp(a->host, b->host) == 0;
+}
+
+/* No node of the host is given twice. */
+static bool check_doubles(const struct vm_blob *b, int node, const struct vm_tree *tree,
+                          const struct vm_device *device, bool resolved)
+{
+	for (uint32_t i = 0; i <= tree->n_vms; i++) {
+		const struct vm_config *vm = &tree->vms[i];
+
+		for (uint32_t k = 0; k < vm->n_devices; k++) {
+			if (!is_same(&vm->devices[k], device, resolved))
+				continue;
+			return vm_refuse_text(
+			    b, VM_REFUSED_DUPLICATE, node, device->pci.given ? "pci" : "host",
+			    "VM %s has it already, as %s", vm->name, vm->devices[k].name);
+		}
+	}
+	return true;
+}
+
+/* Reads which device it is: a node of the host's tree, or a PCI function. */
+static bool parse_which(const struct vm_blob *b, int node, const struct vm_prop *props,
+                        struct vm_tree *tree, struct vm_device *device)
+{
+	const struct vm_prop *host = &props[DEVICE_HOST], *pci = &props[DEVICE_PCI];
+
+	if (!pci->data && props[DEVICE_FORCE].data)
+		return vm_refuse(b, VM_REFUSED_VALUE, node, "force",
+		                 "has no meaning but for a PCI function, by pci");
+	if (pci->data && props[DEVICE_NUMBERS].data)
+		return vm_refuse(b, VM_REFUSED_VALUE, node, "interrupt-numbers",
+		                 "has no meaning but for a node, by host");
+	if (!vm_read_choice(b, node, &props[DEVICE_NUMBERS], "host", "own",
+	                    "is not \"own\" or \"host\"", &device->host_numbers))
+		return false;
+	if (!pci->data)
+		return vm_require(b, node, host) &&
+		       vm_read_string(b, node, host, PATH_MAX_BYTES, &device->host);
+	if (host->data)
+		return vm_refuse(b, VM_REFUSED_VALUE, node, "pci",
+		                 "a device is a node, by host, or a PCI function, not both");
+	return vm_function_parse(b, node, pci, &props[DEVICE_FORCE], tree, device);
+}
+
+static bool parse_device(const struct vm_blob *b, int node, const struct vm_limits *limits,
+                         struct vm_tree *tree, struct vm_device *device)
+{
+	const struct vm_config *vm = &tree->vms[tree->n_vms];
+	struct vm_prop props[DEVICE_PROPS];
+
+	device->name = fdt_get_name(b->blob, node, NULL);
+	device->node = -1;
+	if (!check_name(b, node) || !vm_read_props(b, node, device_props, DEVICE_PROPS, props) ||
+	    !vm_refuse_children(b, node) || !parse_dma(b, node, props, vm, device) ||
+	    !parse_which(b, node, props, tree, device))
+		return false;
+	if (limits->host_tree && !device->pci.given &&
+	    !host_device_find(b, node, limits->host_tree, vm, device))
+		return false;
+	return check_doubles(b, node, tree, device, limits->host_tree != NULL);
+}
+
+/* Returns the VM's own source of one of the host's that one of its devices has. 0: none has. */
+static uint32_t known_irq(const struct vm_config *vm, uint32_t source)
+{
+	for (const struct vm_device *d = vm->devices; d < vm->devices + vm->n_devices; d++) {
+		for (uint32_t i = 0; i < d->n_irqs; i++) {
+			if (d->irqs[i].source == source && d->irqs[i].guest)
+				return d->irqs[i].guest;
+		}
+	}
+	return 0;
+}
+
+bool vm_has_irq(const struct vm_config *vm, uint32_t number)
+{
+	for (const struct vm_device *d = vm->devices; d < vm->devices + vm->n_devices; d++) {
+		for (uint32_t i = 0; i < d->n_irqs; i++) {
+			if (d->irqs[i].guest == number)
+				return true;
+		}
+	}
+	return number == GUEST_UART_IRQ;
+}
+
+/* The number that the host has, if the tree wants it. */
+static bool keep_number(const struct vm_blob *b, int node, uint32_t source)
+{
+	if (source > GUEST_PLIC_SOURCES)
+		return vm_refuse_numbers(b, VM_REFUSED_INTERRUPT, node, "interrupt-numbers",
+		                         "interrupt # of the host is above #, the last of a VM",
+		                         source, GUEST_PLIC_SOURCES);
+	return source != GUEST_UART_IRQ ||
+	       vm_refuse_numbers(b, VM_REFUSED_INTERRUPT, node, "interrupt-numbers",
+	                         "interrupt # of the host has the number of the VM's UART", source,
+	                         0);
+}
+
+/* Sources of the VM's PLIC: those of the host, or from 1 upwards what is free. */
+static bool number_irqs(const struct vm_blob *b, int node, struct vm_tree *tree,
+                        struct vm_device *device)
+{
+	const struct vm_config *vm = &tree->vms[tree->n_vms];
+	uint32_t next = 1;
+
+	for (uint32_t i = 0; i < device->n_irqs; i++) {
+		device->irqs[i].guest = known_irq(vm, device->irqs[i].source);
+		if (device->irqs[i].guest)
+			continue;
+		if (device->host_numbers) {
+			next = device->irqs[i].source;
+			if (!keep_number(b, node, next))
+				return false;
+		}
+		while (!device->host_numbers && vm_has_irq(vm, next))
+			next++;
+		if (next > GUEST_PLIC_SOURCES)
+			return vm_refuse_numbers(
+			    b, VM_REFUSED_TOO_MANY, node, "host",
+			    "the VM's devices have more than # interrupts together",
+			    GUEST_PLIC_SOURCES - 1, 0);
+		if (tree->n_irqs == VM_MAX_ALL_IRQS)
+			return vm_refuse_numbers(b, VM_REFUSED_TOO_MANY, node, "host",
+			                         "the devices of all VMs have more than # "
+			                         "interrupts together",
+			                         VM_MAX_ALL_IRQS, 0);
+		tree->n_irqs++;
+		device->irqs[i].guest = next;
+	}
+	return true;
+}
+
+/* Those that keep the host's numbers come first, whatever their order. */
+static bool number_kept(const struct vm_blob *b, int devices, struct vm_tree *tree)
+{
+	struct vm_device *device = tree->vms[tree->n_vms].devices;
+	int node;
+
+	fdt_for_each_subnode(node, b->blob, devices)
+	{
+		if (device->host_numbers && !number_irqs(b, node, tree, device))
+			return false;
+		device++;
+	}
+	return true;
+}
+
+/* What can be told only when all devices of the VM are known. */
+static bool check_devices(const struct vm_blob *b, int devices, const struct vm_limits *limits,
+                          struct vm_tree *tree)
+{
+	struct vm_config *vm = &tree->vms[tree->n_vms];
+	uint32_t i = 0, bytes = 0;
+	int node;
+
+	if (!number_kept(b, devices, tree))
+		return false;
+	fdt_for_each_subnode(node, b->blob, devices)
+	{
+		struct vm_device *device = &vm->devices[i++];
+
+		if (device->pci.given) {
+			if (!vm_function_check(b, node, limits->host_tree, vm, device))
+				return false;
+			continue;
+		}
+		if (!limits->host_tree)
+			continue;
+		if (!host_device_is_apart(b, node, limits->host_tree, vm, device) ||
+		    !number_irqs(b, node, tree, device) ||
+		    !device_node_check(b, node, limits->host_tree, device, &bytes))
+			return false;
+		if (bytes > DEVICE_NODES_BYTES)
+			return vm_refuse_numbers(
+			    b, VM_REFUSED_TOO_MANY, node, "host",
+			    "the nodes of the devices up to this one take more than # bytes of the "
+			    "VM's device tree",
+			    DEVICE_NODES_BYTES, 0);
+	}
+	return true;
+}
+
+static bool parse_all(const struct vm_blob *b, int devices, const struct vm_limits *limits,
+                      struct vm_tree *tree)
+{
+	struct vm_config *vm = &tree->vms[tree->n_vms];
+	int node;
+
+	if (!vm_read_props(b, devices, NULL, 0, NULL))
+		return false;
+	fdt_for_each_subnode(node, b->blob, devices)
+	{
+		if (vm->n_devices == VM_MAX_DEVICES)
+			return vm_refuse_numbers(b, VM_REFUSED_TOO_MANY, node, "",
+			                         "is one device more than #", VM_MAX_DEVICES, 0);
+		if (!parse_device(b, node, limits, tree, &vm->devices[vm->n_devices]))
+			return false;
+		vm->n_devices++;
+	}
+	return check_devices(b, devices, limits, tree);
+}
+
+bool vm_parse_devices(const struct vm_blob *b, int vm_node, const struct vm_limits *limits,
+                      struct vm_tree *tree)
+{
+	int child, devices = -1;
+
+	fdt_for_each_subnode(child, b->blob, vm_node)
+	{
+		if (!vm_is_devices(b, child))
+			continue;
+		if (devices >= 0)
+			return vm_refuse(b, VM_REFUSED_DUPLICATE, child, "", "is there twice");
+		devices = child;
+	}
+	return devices < 0 || parse_all(b, devices, limits, tree);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The node `devices` of a VM. For the parser only. */
+#ifndef CORE_TREE_VM_DEVICES_H
+#define CORE_TREE_VM_DEVICES_H
+
+#include "core/host/vm_props.h"
+
+/* Whether a child of a VM's node is this one. */
+bool vm_is_devices(const struct vm_blob *b, int child);
+
+/*
+ * Reads the devices of tree->vms[tree->n_vms], whose other properties are read already, and checks
+ * them against the host's tree, if there is one, and against the VMs before.
+ */
+bool vm_parse_devices(const struct vm_blob *b, int vm_node, const struct vm_limits *limits,
+                      struct vm_tree *tree);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A VM's RAM, or its first piece, from ram_base upwards:
+ *
+ *   | ... | kernel: size, then its bss | free ... | initrd | dtb |
+ *         ^ kernel_offset                         ^ 4 KiB  ^ first_size - 64 KiB
+ *
+ * The initrd is as high as possible, because the kernel takes its first free memory from directly
+ * after itself. Linux maps the dtb with 2 MiB pages before it knows its RAM, so the dtb must not
+ * cross a 2 MiB boundary. Memory is a multiple of 2 MiB, so the last 64 KiB do not.
+ */
+#include "core/tree/vm_layout.h"
+
+#include "core/host/vm_refusal.h"
+#include "core/tree/kernel_file.h"
+
+#define PAGE UINT64_C(4096)
+
+/* The RISC-V Image header (Linux, Documentation/arch/riscv/boot-image-header.rst). */
+#define IMAGE_HEADER_SIZE 64U
+#define IMAGE_TEXT_OFFSET 8U
+#define IMAGE_SIZE        16U
+#define IMAGE_FLAGS       24U
+#define IMAGE_MAGIC2      56U
+#define IMAGE_MAGIC2_RSC  0x05435352U
+#define IMAGE_FLAG_BE     1U
+#define IMAGE_TEXT_STEP   UINT64_C(0x200000) /* boot.rst: the kernel starts at a PMD boundary */
+
+/* The blob aligns data to 4 bytes only, and the header is little-endian on every host. */
+static uint64_t le(const uint8_t *bytes, unsigned int n)
+{
+	uint64_t value = 0;
+
+	while (n--)
+		value = value << 8 | bytes[n];
+	return value;
+}
+
+static bool refuse(struct vm_refusal *why, enum vm_refusal_code code, const char *property,
+                   const char *reason, uint64_t a, uint64_t b)
+{
+	vm_refusal_set(why, code, property, reason, a, b);
+	return false;
+}
+
+static bool is_image(const struct vm_image *kernel)
+{
+	return kernel->size >= IMAGE_HEADER_SIZE &&
+	       le((const uint8_t *)kernel->data + IMAGE_MAGIC2, 4) == IMAGE_MAGIC2_RSC;
+}
+
+static bool read_image_header(struct vm_config *vm, struct vm_refusal *why)
+{
+	const uint8_t *header = vm->kernel.data;
+	uint64_t span = le(header + IMAGE_SIZE, 8);
+
+	vm->kernel_offset = le(header + IMAGE_TEXT_OFFSET, 8);
+	if (le(header + IMAGE_FLAGS, 8) & IMAGE_FLAG_BE)
+		return refuse(why, VM_REFUSED_IMAGE_HEADER, "kernel",
+		              "Image header: a big-endian kernel", 0, 0);
+	if (vm->kernel_offset % IMAGE_TEXT_STEP)
+		return refuse(why, VM_REFUSED_IMAGE_HEADER, "kernel",
+		              "Image header: text_offset # is not a multiple of 2 MiB",
+		              vm->kernel_offset, 0);
+	if (!span)
+		return refuse(why, VM_REFUSED_IMAGE_HEADER, "kernel",
+		              "Image header: image_size is 0", 0, 0);
+	/* A file may have more after the kernel than the kernel knows about, for instance a
+	 * signature. */
+	if (span > vm->kernel_span)
+		vm->kernel_span = span;
+	return true;
+}
+
+bool vm_layout(struct vm_config *vm, bool load_offset_given, struct vm_refusal *why)
+{
+	char reason[sizeof(why->reason)];
+	uint64_t kernel_end;
+
+	vm->kernel_is_image = is_image(&vm->kernel);
+	vm->kernel_span = vm->kernel.size;
+	if (!vm->kernel_is_image && !kernel_file_is_raw(&vm->kernel, reason, sizeof(reason))) {
+		vm_refusal_set_text(why, VM_REFUSED_KERNEL_FILE, "kernel", reason);
+		return false;
+	}
+	if (vm->kernel_is_image && load_offset_given)
+		return refuse(why, VM_REFUSED_LOAD_OFFSET, "load-offset",
+		              "the kernel is an Image, which says itself where it goes", 0, 0);
+	if (vm->kernel_offset % PAGE)
+		return refuse(why, VM_REFUSED_LOAD_OFFSET, "load-offset",
+		              "# is not a multiple of 4096", vm->kernel_offset, 0);
+	if (vm->kernel_is_image && !read_image_header(vm, why))
+		return false;
+
+	vm->dtb_offset = vm->first_size - VM_DTB_SIZE;
+	/* Both numbers come from the tree. Compare them without a sum that may wrap. */
+	if (vm->kernel_offset > vm->dtb_offset ||
+	    vm->kernel_span > vm->dtb_offset - vm->kernel_offset)
+		return refuse(
+		    why, VM_REFUSED_KERNEL_FIT, "kernel",
+		    vm->n_pieces > 1
+		        ? "# bytes at offset # do not fit into the lowest piece of memory-at"
+		        : "# bytes at offset # do not fit into the VM's memory",
+		    vm->kernel_span, vm->kernel_offset);
+	vm->initrd_offset = 0;
+	if (!vm->initrd.data)
+		return true;
+
+	kernel_end = vm->kernel_offset + vm->kernel_span;
+	if (vm->initrd.size <= vm->dtb_offset)
+		vm->initrd_offset = (vm->dtb_offset - vm->initrd.size) & ~(PAGE - 1);
+	if (vm->initrd.size > vm->dtb_offset || vm->initrd_offset < kernel_end)
+		return refuse(
+		    why, VM_REFUSED_INITRD_FIT, "initrd",
+		    vm->n_pieces > 1
+		        ? "# bytes do not fit behind the kernel, which ends at offset # of "
+		          "the lowest piece of memory-at"
+		        : "# bytes do not fit behind the kernel, which ends at offset #",
+		    vm->initrd.size, kernel_end);
+	return true;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The properties of a VM that concern its end and its next life. For the parser only. */
+#ifndef CORE_TREE_VM_LIFE_CONFIG_H
+#define CORE_TREE_VM_LIFE_CONFIG_H
+
+#include "core/host/vm_props.h"
+
+/* These properties of a VM node, in the order of VM_LIFE_PROP_NAMES. */
+enum {
+	LIFE_RESTART,
+	LIFE_RESTART_LIMIT,
+	LIFE_BAD_ACCESS,
+	LIFE_CONTROLS,
+	LIFE_HEARTBEAT,
+	LIFE_CRASH_EXITS,
+	LIFE_BOOT,
+	VM_LIFE_PROPS
+};
+#define VM_LIFE_PROP_NAMES                                                                         \
+	"restart", "restart-limit", "bad-access", "controls", "heartbeat-ms", "crash-exits", "boot"
+
+/* Sets what these properties say, except controls, of *vm. props has VM_LIFE_PROPS entries. */
+bool vm_parse_life(const struct vm_blob *b, int node, const struct vm_prop *props,
+                   struct vm_config *vm);
+
+/* Refuses VMs of which boot starts none. */
+bool vm_check_started(const struct vm_blob *b, int vms, const struct vm_tree *tree);
+
+/* Sets controls of all VMs, when their names are known. vms is the node /vms. */
+bool vm_parse_controls(const struct vm_blob *b, int vms, struct vm_tree *tree);
+
+#endif

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/tree/vm_memory.h"
+
+#include "core/host/host_reserved.h"
+
+#include "core/lib/types.h"
+
+struct vm_piece vm_piece(const struct vm_config *vm, uint32_t number)
+{
+	if (number < vm->n_pieces)
+		return (struct vm_piece){vm->pieces[number].base, vm->pieces[number].base,
+		                         vm->pieces[number].size};
+	if (!vm->n_pieces && number == 0)
+		return (struct vm_piece){vm->ram_base, vm->host_base, vm->memory};
+	return (struct vm_piece){0};
+}
+
+bool vm_ranges_overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
+{
+	return a < b + b_size && b < a + a_size;
+}
+
+uint64_t vm_guard(const struct vm_config *vm)
+{
+	for (uint32_t i = 0; i < vm->n_devices; i++) {
+		if (vm->devices[i].pci.given)
+			return VM_MEMORY_STEP;
+	}
+	return 0;
+}
+
+uint64_t vm_shared_room(const struct vm_shared *shared)
+{
+	return ALIGN_UP(shared->size, VM_MEMORY_STEP);
+}
+
+/* The same as vm_guard(), if a VM that has it has functions. */
+static uint64_t shared_guard(const struct vm_tree *tree, uint32_t number)
+{
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		const struct vm_config *vm = &tree->vms[i];
+
+		for (uint32_t k = 0; k < vm->n_shared; k++) {
+			if (vm->shared[k].number == number && vm_guard(vm))
+				return vm_guard(vm);
+		}
+	}
+	return 0;
+}
+
+/* What there is to place VMs in. */
+struct room {
+	const struct vm_tree *tree;
+	const struct vm_limits *limits;
+	uint32_t placed; /* VMs before this one have their memory */
+	uint32_t shared; /* shared memory before this one has its place */
+	uint64_t guard;  /* behind the memory of this one */
+};
+
+/* The same as taken_until(), for one piece that is followed by bytes that have to be nobody's. */
+static uint64_t taken_by(const struct room *room, uint64_t from, uint64_t size,
+                         const struct vm_range *taken, uint64_t guard)
+{
+	uint64_t bytes = taken->to - taken->from;
+
+	if (vm_ranges_overlap(from, size + room->guard, taken->from, bytes) ||
+	    vm_ranges_overlap(from, size, taken->from, bytes + guard))
+		return taken->to + guard;
+	return 0;
+}
+
+/* Returns where it may go on behind the first piece that is in the way of [from, from + size), or
+ * 0. */
+static uint64_t taken_until(const struct room *room, uint64_t from, uint64_t size)
+{
+	const struct vm_tree *tree = room->tree;
+	struct host_reserved kept;
+	uint64_t end;
+
+	if (host_reserved_find(room->limits->host_tree, from, size + room->guard, &kept)) {
+		/* Behind the last step of all addresses is nothing. */
+		end = ALIGN_UP(kept.range.to, VM_MEMORY_STEP);
+		return end ? end : UINT64_MAX;
+	}
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		const struct vm_config *vm = &tree->vms[i];
+
+		for (uint32_t k = 0; vm->n_pieces || i < room->placed; k++) {
+			struct vm_piece piece = vm_piece(vm, k);
+			struct vm_range taken = {piece.host, piece.host + piece.size};
+
+			if (!piece.size)
+				break;
+			end = taken_by(room, from, size, &taken, vm_guard(vm));
+			if (end)
+				return end;
+		}
+	}
+	for (uint32_t i = 0; i < room->shared; i++) {
+		const struct vm_shared *shared = &tree->shared[i];
+		struct vm_range taken = {shared->host_base,
+		                         shared->host_base + vm_shared_room(shared)};
+
+		end = taken_by(room, from, size, &taken, shared_guard(tree, i));
+		if (end)
+			return end;
+	}
+	return 0;
+}
+
+/* Returns whether there is one free range of this size in another one; *at is the lowest one. */
+static bool find_free_in(const struct room *room, const struct vm_range *range, uint64_t size,
+                         uint64_t *at)
+{
+	uint64_t end;
+
+	/* Each round passes a piece, and comes to none twice. */
+	for (*at = range->from; *at <= range->to && size + room->guard <= range->to - *at;
+	     *at = end) {
+		end = taken_until(room, *at, size);
+		if (!end)
+			return true;
+	}
+	return false;
+}
+
+/* The same in all that is for VMs. */
+static bool find_free(const struct room *room, uint64_t size, uint64_t *at)
+{
+	const struct vm_guests *guests = &room->limits->guests;
+
+	for (uint32_t i = 0; i < guests->n; i++) {
+		if (find_free_in(room, &guests->ranges[i], size, at))
+			return true;
+	}
+	return false;
+}
+
+/* Returns the bytes of the largest free range in another one. */
+static uint64_t largest_in(const struct room *room, const struct vm_range *range)
+{
+	uint64_t low = 0, high = (range->to - range->from) / VM_MEMORY_STEP, at;
+
+	/* What holds one size holds each smaller one. */
+	while (low < high) {
+		uint64_t steps = low + (high - low + 1) / 2;
+
+		if (find_free_in(room, range, steps * VM_MEMORY_STEP, &at))
+			low = steps;
+		else
+			high = steps - 1;
+	}
+	return low * VM_MEMORY_STEP;
+}
+
+/* The same in all that is for VMs. */
+static uint64_t largest_free(const struct room *room)
+{
+	const struct vm_guests *guests = &room->limits->guests;
+	uint64_t largest = 0;
+
+	for (uint32_t i = 0; i < guests->n; i++) {
+		uint64_t size = largest_in(room, &guests->ranges[i]);
+
+		largest = size > largest ? size : largest;
+	}
+	return largest;
+}
+
+bool vm_place_memory(struct vm_tree *tree, const struct vm_limits *limits, uint32_t *which,
+                     uint64_t *largest)
+{
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		struct vm_config *vm = &tree->vms[i];
+		struct room room = {tree, limits, i, 0, vm_guard(vm)};
+
+		if (vm->n_pieces || find_free(&room, vm->memory, &vm->host_base))
+			continue;
+		*which = i;
+		*largest = largest_free(&room);
+		return false;
+	}
+	return true;
+}
+
+bool vm_place_shared(struct vm_tree *tree, const struct vm_limits *limits, uint32_t *which,
+                     uint64_t *largest)
+{
+	for (uint32_t i = 0; i < tree->n_shared; i++) {
+		struct vm_shared *shared = &tree->shared[i];
+		struct room room = {tree, limits, tree->n_vms, i, shared_guard(tree, i)};
+
+		if (find_free(&room, vm_shared_room(shared), &shared->host_base))
+			continue;
+		*which = i;
+		*largest = largest_free(&room);
+		return false;
+	}
+	return true;
+}
+
+static void end_at(uint64_t from, uint64_t *to, uint64_t taken, uint64_t taken_to)
+{
+	if (taken_to > from && taken < *to)
+		*to = taken > from ? ALIGN_DOWN(taken, VM_MEMORY_STEP) : from;
+}
+
+/* Returns how many bytes from an address on are free. */
+static uint64_t free_from(const struct room *room, uint64_t from, uint64_t to)
+{
+	const struct vm_tree *tree = room->tree;
+	struct host_reserved kept;
+
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		const struct vm_config *vm = &tree->vms[i];
+		struct vm_piece piece;
+
+		for (uint32_t k = 0; (piece = vm_piece(vm, k)).size; k++)
+			end_at(from, &to, piece.host, piece.host + piece.size + vm_guard(vm));
+	}
+	for (uint32_t i = 0; i < tree->n_shared; i++)
+		end_at(from, &to, tree->shared[i].host_base,
+		       tree->shared[i].host_base + vm_shared_room(&tree->shared[i]) +
+		           shared_guard(tree, i));
+	/* Each round comes nearer. */
+	while (from < to && host_reserved_find(room->limits->host_tree, from, to - from, &kept))
+		end_at(from, &to, kept.range.from, kept.range.to);
+	return to - from;
+}
+
+/* Returns how many bytes of a range for VMs are nobody's. */
+static uint64_t free_in(const struct room *room, const struct vm_range *range)
+{
+	uint64_t sum = 0, size;
+
+	/* Each round passes a free range, or a piece. */
+	for (uint64_t at = range->from; at < range->to;) {
+		size = free_from(room, at, range->to);
+		sum += size;
+		at = size ? at + size : taken_until(room, at, VM_MEMORY_STEP);
+	}
+	return sum;
+}
+
+static bool lies_in(const struct vm_range *bank, uint64_t at)
+{
+	return at >= bank->from && at < bank->to;
+}
+
+struct vm_bank_use vm_bank_use(const struct vm_tree *tree, const struct vm_limits *limits,
+                               const struct vm_range *bank)
+{
+	struct room room = {tree, limits, tree->n_vms, tree->n_shared, 0};
+	const struct vm_guests *guests = &limits->guests;
+	struct vm_bank_use use = {.tally = lies_in(bank, limits->ram.tally)};
+
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		bool here = false;
+
+		for (uint32_t k = 0; vm_piece(&tree->vms[i], k).size; k++)
+			here |= lies_in(bank, vm_piece(&tree->vms[i], k).host);
+		use.vms += here;
+	}
+	for (uint32_t i = 0; i < tree->n_shared; i++)
+		use.shared += lies_in(bank, tree->shared[i].host_base);
+	for (uint32_t i = 0; i < guests->n; i++) {
+		if (lies_in(bank, guests->ranges[i].from))
+			use.free += free_in(&room, &guests->ranges[i]);
+	}
+	return use;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All that is refused in a VM tree, not only the first. */
+#ifndef CORE_TREE_VM_REFUSALS_H
+#define CORE_TREE_VM_REFUSALS_H
+
+#include "core/host/vm_config.h"
+
+/* Refusals that are told one by one. */
+#define VM_REFUSALS_TOLD 20U
+
+/*
+ * Tells each refusal of a tree that vm_config_parse() refused with the same arguments, the first
+ * VM_REFUSALS_TOLD of them, and then in one more line how many there are beside these. What is only
+ * refused because of another refusal is left out, and in doubt what may be.
+ *
+ * It takes out what was refused and parses again, so the blob is changed: it must be writable. The
+ * time is linear in the size of the blob's structure, times VM_REFUSAL_STEPS at most.
+ */
+#define VM_REFUSAL_STEPS 96U
+void vm_config_refusals(void *blob, uint64_t blob_size, const struct vm_limits *limits,
+                        struct vm_tree *tree, void (*tell)(const char *line));
+
+#endif

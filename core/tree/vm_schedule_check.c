@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/tree/vm_schedule_check.h"
+
+#include <libfdt.h>
+#include <string.h>
+
+uint32_t vm_vcpus_on(const struct vm_config *vm, uint32_t hart)
+{
+	uint32_t vcpus = 0;
+
+	for (uint32_t i = 0; i < vm->n_vcpus; i++)
+		if (vm->vcpus[i].harts >> hart & 1)
+			vcpus |= UINT32_C(1) << i;
+	return vcpus;
+}
+
+uint32_t vm_slack_us(const struct vm_schedule *s)
+{
+	uint32_t taken = 0;
+
+	for (uint32_t i = 0; i < s->n_windows; i++)
+		taken += s->windows[i].length_us + s->windows[i].guard_us;
+	return s->frame_us - taken;
+}
+
+/* What is left of the frame before a window and its guard. */
+static uint32_t gap(const struct vm_schedule *s, uint32_t i)
+{
+	const struct vm_window_of *w = &s->windows[i];
+	const struct vm_window_of *before = &s->windows[i ? i - 1 : s->n_windows - 1];
+	uint32_t from = before->start_us + before->length_us;
+
+	return w->start_us + (i ? 0 : s->frame_us) - from - w->guard_us;
+}
+
+static bool has_window(const struct vm_schedule *s, uint32_t vm, uint32_t vcpu)
+{
+	for (uint32_t i = 0; i < s->n_windows; i++)
+		if (s->windows[i].vm == vm && s->windows[i].vcpus >> vcpu & 1)
+			return true;
+	return false;
+}
+
+/* When a vcpu has had the hart, from the beginning of the first of two frames on. */
+struct presence {
+	uint32_t since; /* us; the end of its last time */
+	bool begun;
+	uint32_t longest; /* between two */
+};
+
+static void has_time(struct presence *p, uint32_t from, uint32_t to)
+{
+	if (from >= to)
+		return;
+	if (p->begun && from - p->since > p->longest)
+		p->longest = from - p->since;
+	p->since = to;
+	p->begun = true;
+}
+
+/* Returns for how many microseconds at most a vcpu with windows or slack has neither. */
+static uint32_t longest_absence(const struct vm_schedule *s, uint32_t vm, uint32_t vcpu)
+{
+	struct presence p = {0};
+	uint32_t end = 0;
+
+	for (uint32_t n = 0; n < 2 * s->n_windows; n++) {
+		const struct vm_window_of *w = &s->windows[n % s->n_windows];
+		uint32_t start = w->start_us + n / s->n_windows * s->frame_us;
+
+		/* The guard of the first window may begin before the first frame. */
+		if (s->slack >> vm & 1 && start >= w->guard_us)
+			has_time(&p, end, start - w->guard_us);
+		end = start + w->length_us;
+		if (w->vm == vm && w->vcpus >> vcpu & 1)
+			has_time(&p, start, end);
+	}
+	return p.longest;
+}
+
+/* It has failed if it did not ring for so long, and it cannot ring while it is away. */
+static bool check_heartbeat(const struct vm_blob *b, int node, const struct vm_tree *tree,
+                            const struct vm_schedule *s, uint32_t vm)
+{
+	const struct vm_config *config = &tree->vms[vm];
+
+	/* Another vcpu may ring. */
+	if (!config->heartbeat_ms || config->n_vcpus > 1 || !(vm_vcpus_on(config, s->hart) & 1) ||
+	    config->heartbeat_ms * UINT64_C(1000) > longest_absence(s, vm, 0))
+		return true;
+	return vm_refuse_text(b, VM_REFUSED_VALUE, node, "",
+	                      "heartbeat-ms of %s is not longer than the time between two of its "
+	                      "windows%s",
+	                      config->name, s->slack >> vm & 1 ? " and pieces of slack" : "");
+}
+
+bool vm_check_schedule(const struct vm_blob *b, int node, int first, const struct vm_tree *tree,
+                       const struct vm_schedule *s)
+{
+	const struct vm_window_of *last = &s->windows[s->n_windows - 1];
+	uint32_t since = s->windows[0].start_us + s->frame_us - last->start_us - last->length_us;
+	bool long_enough = false;
+
+	if (s->windows[0].guard_us > since)
+		return vm_refuse_numbers(
+		    b, VM_REFUSED_OVERLAP, first, "guard-us",
+		    "# us are more than the # us since the last window of the frame before",
+		    s->windows[0].guard_us, since);
+	for (uint32_t i = 0; i < s->n_windows; i++)
+		long_enough |= gap(s, i) >= VM_WINDOW_US_MIN;
+	if (s->slack && !long_enough)
+		return vm_refuse_numbers(b, VM_REFUSED_VALUE, node, "slack",
+		                         "nowhere between the windows and guards are # us free",
+		                         VM_WINDOW_US_MIN, 0);
+	for (uint32_t vm = 0; vm < tree->n_vms; vm++) {
+		uint32_t vcpus = s->slack >> vm & 1 ? 0 : vm_vcpus_on(&tree->vms[vm], s->hart);
+
+		for (uint32_t v = 0; v < VM_MAX_VCPUS; v++)
+			if (vcpus >> v & 1 && !has_window(s, vm, v))
+				return vm_refuse_text(b, VM_REFUSED_MISSING_NODE, node, "",
+				                      "vcpu%lu of %s has no window, and slack does "
+				                      "not name %s",
+				                      (unsigned long)v, tree->vms[vm].name,
+				                      tree->vms[vm].name);
+		if (!check_heartbeat(b, node, tree, s, vm))
+			return false;
+	}
+	return true;
+}
+
+static bool check_vcpu(const struct vm_blob *b, int node, const struct vm_config *vm, uint32_t v,
+                       uint32_t id)
+{
+	char name[] = "vcpu0";
+	uint64_t harts = vm->vcpus[v].harts;
+
+	name[4] = (char)('0' + v);
+	if (harts & (harts - 1))
+		return vm_refuse_numbers(
+		    b, VM_REFUSED_SHARED, fdt_subnode_offset(b->blob, node, name), "harts",
+		    "are several, but hart # has a schedule, whose vcpus stay", id, 0);
+	if (vm->no_look)
+		return vm_refuse_numbers(b, VM_REFUSED_SHARED, node, "look",
+		                         "\"off\" is for a hart without interruptions, but hart # "
+		                         "has a schedule",
+		                         id, 0);
+	if (vm->pmu_freeze_vcpu)
+		return vm_refuse_numbers(b, VM_REFUSED_SHARED, node, "pmu-freeze",
+		                         "\"vcpu\" counts what others' windows and guards take, "
+		                         "and hart # has a schedule",
+		                         id, 0);
+	if (vm->pmu_idle_cycles)
+		return vm_refuse_numbers(b, VM_REFUSED_SHARED, node, "pmu-idle-cycles",
+		                         "\"on\" is for a hart that is the vcpu's alone, but hart "
+		                         "# has a schedule",
+		                         id, 0);
+	return true;
+}
+
+bool vm_check_scheduled(const struct vm_blob *b, int vms, const struct vm_tree *tree)
+{
+	uint32_t vm = 0;
+	int node;
+
+	fdt_for_each_subnode(node, b->blob, vms)
+	{
+		const struct vm_config *config = &tree->vms[vm++];
+
+		for (uint32_t v = 0; v < config->n_vcpus; v++)
+			for (uint32_t i = 0; i < tree->n_schedules; i++)
+				if (config->vcpus[v].harts >> tree->schedules[i].hart & 1 &&
+				    !check_vcpu(b, node, config, v, tree->schedules[i].id))
+					return false;
+	}
+	return true;
+}

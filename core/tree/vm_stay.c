@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/tree/vm_stay.h"
+
+/*
+ * Instructions, measured under QEMU's -icount, and rounded up. In brackets: by which test, and the
+ * most that it has seen.
+ *
+ * PIECE: the dearest piece of work: a line about a vcpu that ended (test_longest_stay: 11,910, and
+ *   it asserts this figure).
+ * WAKE: a sleeping vcpu whose timer has expired (test_late_windows: 190).
+ * TURN: exit, look and the turn to a window, of no vcpu (690).
+ * LEAVE, COME: each vcpu that a turn takes off the hart or brings (6,304 of 58; 10,664 of 58, all
+ *   of them asleep).
+ * WIRE: each device interrupt of a VM whose vcpus they are (2,278 of nine).
+ * SWITCH, COUNTER: a world switch, and more for each counter that is armed in both guests, of at
+ *   most COUNTERS: QEMU has no more different events (test_bench_switch: armed-1 and armed-2 are
+ *   4,268 and 6,580 with sbi, and on OpenSBI 1.9 4,407 and 7,001; 1,008 and 1,281 with ssccfg).
+ *   Overflows that wait have their own stays (core/vcpu/hart_flags.h), or are set by the switch
+ *   (test_overflows_that_stand: 9,804 of five, all of the stay).
+ */
+#define PIECE    13000U
+#define WAKE     200U
+#define TURN     700U
+#define LEAVE    110U
+#define COME     190U
+#define WIRE     260U
+#define COUNTERS 5U
+static const struct {
+	uint32_t base, counter;
+} switches[2] = {{2450, 2280}, {740, 280}}; /* sbi, ssccfg */
+
+/* A hart is taken to execute so many instructions in a microsecond. */
+#define INSNS_A_US 1000U
+
+static __attribute__((noinline)) uint32_t count(uint64_t mask)
+{
+	uint32_t n = 0;
+
+	for (; mask; mask &= mask - 1)
+		n++;
+	return n;
+}
+
+/* Of VMs with a PLIC; an AIA's follow no window. Without the host's tree, and of a PCI function, no
+ * interrupts are known: one each. */
+static uint32_t wires(const struct vm_config *vm)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; !vm->aia && i < vm->n_devices; i++)
+		n += vm->devices[i].n_irqs ? vm->devices[i].n_irqs : 1;
+	return n;
+}
+
+static uint32_t counters(const struct vm_config *vm, uint64_t hctrs)
+{
+	uint32_t n = count(hctrs ? vm->pmu_counters & hctrs : vm->pmu_counters);
+
+	if (vm->budget.count && !n)
+		n = 1;
+	return n < COUNTERS ? n : COUNTERS;
+}
+
+void vm_stay_bounds(const struct vm_tree *tree, struct vm_schedule *s, bool ssccfg, uint64_t hctrs)
+{
+	uint32_t all = 0, window = 0, wired = 0, live = 0, turn;
+
+	for (uint32_t i = 0; i < tree->n_vms; i++) {
+		const struct vm_config *vm = &tree->vms[i];
+		uint32_t here = count(vm_vcpus_on(vm, s->hart)), n = counters(vm, hctrs);
+
+		all += here;
+		wired += here ? wires(vm) : 0;
+		live = here && n > live ? n : live;
+	}
+	for (uint32_t i = 0; i < s->n_windows; i++) {
+		uint32_t n = count(s->windows[i].vcpus);
+
+		window = n > window ? n : window;
+	}
+	turn = VM_STAY_YOUNG + TURN + WAKE * (all < VM_STAY_WAKES ? all : VM_STAY_WAKES) +
+	       WIRE * wired + switches[ssccfg].base + switches[ssccfg].counter * live;
+	/* The end of a window brings more vcpus than its beginning. */
+	s->longest_stay = turn + LEAVE * window + COME * all;
+	if (s->longest_stay < VM_LONGEST_STAY)
+		s->longest_stay = VM_LONGEST_STAY;
+	turn += PIECE + LEAVE * all + COME * window;
+	s->least_guard_us = (turn + INSNS_A_US - 1) / INSNS_A_US;
+}

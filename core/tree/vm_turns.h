@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The properties that concern how vcpus share a hart. For the parser only. */
+#ifndef CORE_TREE_VM_TURNS_H
+#define CORE_TREE_VM_TURNS_H
+
+#include "core/host/vm_props.h"
+
+/* These properties of a VM node, in the order of VM_TURN_PROP_NAMES. */
+enum { TURN_LOOK, TURN_SHARE, VM_TURN_PROPS };
+#define VM_TURN_PROP_NAMES "look", "share"
+
+/* Sets tree->turn_us. turn is the property turn-us of /vms. */
+bool vm_parse_turn(const struct vm_blob *b, int node, const struct vm_prop *turn,
+                   struct vm_tree *tree);
+
+/* Sets no_look, share and turn_us of *vm, where a share is turn_us. props has VM_TURN_PROPS
+ * entries. Who else may run on the VM's harts is not known yet: vm_check_alone(). */
+bool vm_parse_turns(const struct vm_blob *b, int node, const struct vm_prop *props,
+                    uint32_t turn_us, struct vm_config *vm);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What happens when the firmware refuses to start or stop counters. The vPMU of the vcpu that asked
+ * for it is told before anybody can read a wrong number. Delegated counters are never refused.
+ */
+#ifndef CORE_VCPU_HPM_FAILURES_H
+#define CORE_VCPU_HPM_FAILURES_H
+
+#include "core/vcpu/ledger.h"
+#include "core/vcpu/vcpu.h"
+
+/* Call it before the guest, or another vcpu, goes on. vcpu is resident on this hart, or has just
+ * been saved. */
+static inline void hpm_failures_settle_on(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	if (__builtin_expect(pcpu->hpm.failed == 0, 1))
+		return;
+	uint64_t failed = hpm_failures(&pcpu->hpm);
+
+	/* They do not run, or count for nobody. */
+	ledger(LEDGER_STOP, 0, vcpu, failed);
+	vpmu_failed(&vcpu->pmu, failed);
+}
+
+static inline void hpm_failures_settle(struct vcpu *vcpu)
+{
+	hpm_failures_settle_on(vcpu->home, vcpu);
+}
+
+/*
+ * A PMU call that was to start a counter returns SBI_ERR_FAILED. If the call configured that
+ * counter too, its configuration is dropped: the guest assumes that the counter is configured as
+ * before, so a later start must not start the new event.
+ */
+static inline void hpm_failures_answer(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t *x)
+{
+	if (x[16] == SBI_PMU_COUNTER_CONFIG_MATCHING) {
+		vpmu_counter_stop(&vcpu->pmu, x[11], 1, SBI_PMU_STOP_FLAG_RESET);
+		hpm_failures_settle_on(pcpu, vcpu);
+	}
+	x[10] = (uint64_t)SBI_ERR_FAILED;
+	x[11] = 0;
+}
+
+/* Does the same for an exit that goes the slow path. Must be called before anything else is
+ * done. */
+static inline __attribute__((always_inline)) void
+hpm_failures_settle_exit(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t scause)
+{
+	uint64_t *x = vcpu->ctx.x;
+
+	if (__builtin_expect(pcpu->hpm.failed == 0, 1))
+		return;
+	hpm_failures_settle_on(pcpu, vcpu);
+	if (scause == ~(uint64_t)EXIT_ECALL && x[17] == SBI_EXT_PMU &&
+	    (x[16] == SBI_PMU_COUNTER_START || x[16] == SBI_PMU_COUNTER_CONFIG_MATCHING) && !x[10])
+		hpm_failures_answer(pcpu, vcpu, x);
+}
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Detects a guest whose trap handler traps at its beginning, and so for ever. A PC would call it a
+ * triple fault.
+ *
+ * Most exceptions go to the guest without an exit, so detection has two steps. At the end of a time
+ * slice, and at a device interrupt, Tally checks whether the guest is where such a loop would be.
+ * If so, the vcpu is a *suspect*: all its exceptions come to HS, which injects them unchanged. If
+ * TRAP_LOOP_MANY exceptions come from the same place with the same cause, and the handler never
+ * returns in between (that would clear SPP), the VM is stopped.
+ */
+#ifndef CORE_VCPU_TRAP_LOOP_H
+#define CORE_VCPU_TRAP_LOOP_H
+
+#include "arch/riscv/hart/csr.h"
+#include "core/vcpu/vcpu.h"
+
+/* How often a vcpu that is alone on its hart is checked if nothing else makes it exit. */
+#define TRAP_LOOP_LOOKS_HZ 1U
+
+/* Injects an exception into the resident guest, or ends its VM. */
+void trap_inject(struct vcpu *vcpu, uint64_t cause, uint64_t tval);
+
+/* Decides whether the resident vcpu is a suspect. */
+void trap_loop_judge(struct vcpu *vcpu);
+
+/*
+ * Checks the resident vcpu at a device interrupt, before its time slice has ended. It may be the
+ * only kind of exit that comes: if the first instruction of the handler causes a page fault, QEMU
+ * with -icount executes no instruction, so time stands still (docs/platform.md).
+ */
+void trap_loop_knock(struct vcpu *vcpu);
+
+/* Nearly every guest is in VU-mode, or not in a handler for a trap from VS-mode. */
+static inline bool trap_loop_seems(void)
+{
+	return csr_read(CSR_VSSTATUS) & SSTATUS_SPP;
+}
+
+/* Checks the resident vcpu at the end of its time slice. */
+static inline void trap_loop_look(struct vcpu *vcpu)
+{
+	if (vcpu->suspect || trap_loop_seems())
+		trap_loop_judge(vcpu);
+}
+
+#endif

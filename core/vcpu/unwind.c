@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/vcpu/unwind.h"
+
+#include "arch/riscv/hart/csr.h"
+#include "core/vcpu/guest_mem.h"
+#include "core/vcpu/vcpu.h"
+
+#define PTE_V         BIT(0)
+#define PTE_R         BIT(1)
+#define PTE_X         BIT(3)
+#define PTE_U         BIT(4)
+#define PTE_PPN_SHIFT 10
+#define PPN_MASK      (BIT(44) - 1)
+#define LEVEL_BITS    9
+
+#define SATP_MODE_SHIFT 60
+#define SATP_SV39       8U /* three levels; Sv48 and Sv57 follow with one more each */
+#define SATP_SV57       10U
+
+/* What the guest has at its addresses, and the page that was translated last. */
+struct view {
+	const struct vm *vm;
+	uint64_t satp;
+	uint32_t bits; /* of an address that are translated; 64: none is */
+	bool user;
+	uint64_t needs; /* of PTE_R and PTE_X, in the leaf */
+	uint32_t walks; /* how many more are made */
+	uint64_t page;
+	const char *host; /* NULL: there is none */
+};
+
+/* Reads a word of the guest's RAM. Returns false if there is none. */
+static bool read_table(const struct vm *vm, uint64_t gpa, uint64_t *value)
+{
+	const volatile uint64_t *at = guest_mem(vm, (gpa_t){gpa}, sizeof(*at));
+
+	if (at)
+		*value = *at;
+	return at;
+}
+
+/* Whether all bits of an address above those that are translated are copies of the highest one. */
+static bool is_canonical(const struct view *v, uint64_t va)
+{
+	return v->bits == 64 || !((va + BIT(v->bits - 1)) >> v->bits);
+}
+
+/* Translates the address of a page as the hart would for such an access. Returns false if that
+ * would fault. */
+static bool walk(const struct view *v, uint64_t va, uint64_t *gpa)
+{
+	uint64_t table = (v->satp & PPN_MASK) * PAGE_SIZE, pte;
+	uint32_t shift = v->bits;
+
+	*gpa = va;
+	if (shift == 64)
+		return true;
+	while (shift > 12 && is_canonical(v, va)) {
+		shift -= LEVEL_BITS;
+		if (!read_table(v->vm, table + (va >> shift & (BIT(LEVEL_BITS) - 1)) * sizeof(pte),
+		                &pte) ||
+		    !(pte & PTE_V))
+			return false;
+		table = (pte >> PTE_PPN_SHIFT & PPN_MASK) * PAGE_SIZE;
+		if (!(pte & (PTE_R | PTE_X)))
+			continue;
+		*gpa = table | (va & (BIT(shift) - 1));
+		/* Pages of 64 KiB (Svnapot) are not offered to guests. */
+		return pte & v->needs && (bool)(pte & PTE_U) == v->user && !(pte >> 63) &&
+		       !(table & (BIT(shift) - 1));
+	}
+	return false;
+}
+
+/* Translates the page of an address, which read() does not have. Not inlined, because most frames
+ * are in the page of the one before. */
+static __attribute__((noinline)) bool turn_page(struct view *v, uint64_t va)
+{
+	uint64_t gpa;
+
+	v->host = NULL;
+	if (!v->walks || !walk(v, ALIGN_DOWN(va, PAGE_SIZE), &gpa))
+		return false;
+	v->walks--;
+	v->host = guest_mem(v->vm, (gpa_t){gpa}, PAGE_SIZE);
+	v->page = ALIGN_DOWN(va, PAGE_SIZE);
+	return v->host;
+}
+
+/* Reads a word, which is aligned. */
+static inline __attribute__((always_inline)) bool read(struct view *v, uint64_t va, uint64_t *value)
+{
+	if ((va - v->page >= PAGE_SIZE || !v->host) && !turn_page(v, va))
+		return false;
+	*value = *(const volatile uint64_t *)(v->host + (va - v->page));
+	return true;
+}
+
+/* Whether code may return there. What is no chain soon has a word that is none. */
+static bool is_code(const struct view *v, uint64_t va)
+{
+	return va && !(va & 1) && va <= -(uint64_t)PAGE_SIZE && is_canonical(v, va);
+}
+
+/* Returns false if there is nothing to be read with that vsatp. */
+static bool look_at(struct view *v)
+{
+	uint64_t mode = v->satp >> SATP_MODE_SHIFT;
+
+	v->bits = mode ? 12 + LEVEL_BITS * (3 + (uint32_t)(mode - SATP_SV39)) : 64;
+	return !mode || (mode >= SATP_SV39 && mode <= SATP_SV57);
+}
+
+uint32_t unwind(const struct vcpu *vcpu, uint64_t fp, bool user, uint64_t *chain, uint32_t most)
+{
+	struct view v = {.vm = vcpu->vm,
+	                 .satp = csr_read(CSR_VSATP),
+	                 .user = user,
+	                 .needs = PTE_R,
+	                 .walks = UNWIND_WALKS};
+	uint32_t n = 0;
+
+	if (!look_at(&v))
+		return 0;
+	while (n < most) {
+		uint64_t ra, next;
+
+		if (fp & (sizeof(fp) - 1) || !read(&v, fp - 8, &ra) || !read(&v, fp - 16, &next))
+			break;
+		if (!is_code(&v, ra))
+			return ra ? n | UNWIND_CUT : n;
+		chain[n++] = ra;
+		fp = next;
+	}
+	return n;
+}
+
+uint32_t unwind_insn(const struct vcpu *vcpu, uint64_t pc, bool user)
+{
+	struct view v = {
+	    .vm = vcpu->vm, .satp = csr_read(CSR_VSATP), .user = user, .needs = PTE_X, .walks = 2};
+	uint32_t insn = 0;
+	uint64_t word;
+
+	if (!look_at(&v))
+		return 0;
+	/* By halves: the second one may be on the next page. */
+	for (uint32_t shift = 0; shift < 32 && (!shift || (insn & 3) == 3); shift += 16, pc += 2) {
+		if (!read(&v, ALIGN_DOWN(pc, sizeof(word)), &word))
+			return 0;
+		insn |= (uint32_t)(uint16_t)(word >> (pc & 6) * 8) << shift;
+	}
+	return insn;
+}

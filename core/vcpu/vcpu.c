@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/fence.h"
+#include <string.h>
+#include "core/hart/check.h"
+#include "core/vcpu/guest_file.h"
+#include "core/vcpu/hart_flags.h"
+#include "core/vcpu/hpm_failures.h"
+#include "core/vcpu/ledger.h"
+#include "core/vcpu/vcpu.h"
+#include "core/vcpu/vcpu_registers.h"
+#include "core/vcpu/vm.h"
+#include "core/vcpu/vs_interrupts.h"
+#include "core/watch/trace.h"
+#include "vpmu/retired.h"
+
+void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1)
+{
+	memset(vcpu->ctx.x, 0, sizeof(vcpu->ctx.x));
+	vcpu->ctx.x[REG_A0] = vcpu->id;
+	vcpu->ctx.x[REG_A1] = a1;
+	vs_state_reset(&vcpu->vs, pc);
+	vcpu->vs.hstatus |= (uint64_t)vcpu->guest_file << HSTATUS_VGEIN_SHIFT;
+	vcpu->timer = ~0UL;
+	vcpu->poll_at = ~0UL;
+	vcpu->lcofi.held = false;
+	vcpu->lcofi.window_end = 0;
+	vpmu_note_wfi(&vcpu->pmu, true);
+	vcpu_registers_reset(vcpu);
+	vcpu->suspect = false;
+	vcpu->lcofi_hidden = false;
+	vcpu->traps_in_row = 0;
+	vcpu->call.slice = NULL;
+}
+
+/*
+ * Two vcpus of one VM may use one ASID for two address spaces. Without VMIDs (all are 0) this is
+ * true for any two vcpus, and for the G-stage as well. Then the translations of the vcpu that ran
+ * before must be fenced. So must those of the first one under each VMID, because the boot hart made
+ * the G-stage table without a fence on this hart.
+ */
+static void fence_if_strange(struct pcpu *pcpu, const struct vcpu *vcpu, const struct vm *vm)
+{
+	const void **last = &pcpu->last_of_vmid[vm->vmid];
+
+	if (*last == vcpu)
+		return;
+	if (!*last || !vm->vmid)
+		hfence_gvma_all();
+	hfence_vvma_all();
+	*last = vcpu;
+}
+
+void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	const struct vm *vm = vcpu->vm;
+	const struct vs_state *vs = &vcpu->vs;
+
+	CHECK(pcpu == this_pcpu() && vcpu->home == pcpu && !pcpu->current);
+	pcpu->current = vcpu;
+	vcpu_registers_load(pcpu, vcpu);
+	reservation_end(&pcpu->scratch);
+	/* vsatp is 0 here, and is loaded after hgatp and the fences. A hart may walk the tables at
+	 * any time, in HS-mode too, and cache the result under the VMID in hgatp (privileged
+	 * manual, "Virtual Supervisor Address Translation and Protection Register"). */
+	csr_write(CSR_HGATP, vm->gstage.hgatp);
+	fence_if_strange(pcpu, vcpu, vm);
+	vs_state_keep(vs);
+	vs_state_load(vs, &pcpu->vs_has);
+	csr_write(CSR_HTIMEDELTA, vm->htimedelta);
+	vs_interrupts_loaded(pcpu, vcpu);
+	if (vcpu->fw.at_switches)
+		vcpu_fw_load(vcpu);
+	hart_flags_load(pcpu, vcpu);
+	ledger_resident(LEDGER_COMES, vcpu);
+}
+
+void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu)
+{
+	CHECK(pcpu == this_pcpu() && vcpu->home == pcpu && vcpu_is_current(vcpu));
+	ledger_resident(LEDGER_GOES, vcpu);
+	/* Counters come first: their overflows must be found while they belong to this vcpu. */
+	vpmu_save(&vcpu->pmu);
+	hpm_failures_settle_on(pcpu, vcpu);
+	if (vcpu->fw.at_switches)
+		vcpu_fw_put(vcpu);
+	if (pcpu->unmask_traps && vcpu->guest_file)
+		vs_interrupts_put_aia(pcpu, vcpu);
+	vs_state_put(&vcpu->vs, &pcpu->vs_has);
+	/* From here on the hart must not walk its tables, which may be cleared or belong to another
+	 * vcpu under this VMID. hgatp may stay: its table is constant after boot and not in guest
+	 * memory. */
+	csr_write(CSR_VSATP, 0);
+	pcpu->current = NULL;
+	requests_disable(&vcpu->requests);
+}
+
+uint64_t vcpu_next_deadline(const struct vcpu *vcpu)
+{
+	uint64_t lcofi = vcpu->lcofi.held ? vcpu->lcofi.window_end : ~0UL;
+	uint64_t budget = vcpu_budget_deadline(vcpu);
+
+	return lcofi < budget ? lcofi : budget;
+}
+
+void vcpu_set_virq(struct vcpu *vcpu, uint64_t irq, bool level)
+{
+	CHECK(vcpu->home == this_pcpu());
+	if (vcpu_is_current(vcpu)) {
+		if (level)
+			csr_set(CSR_HVIP, BIT(irq));
+		else
+			csr_clear(CSR_HVIP, BIT(irq));
+	} else if (level) {
+		vcpu->vs.hvip |= BIT(irq);
+	} else {
+		vcpu->vs.hvip &= ~BIT(irq);
+	}
+}
+
+uint64_t vcpu_timer_deadline(const struct vcpu *vcpu)
+{
+	if (!vcpu->home->vs_has.sstc)
+		return vcpu->timer;
+	if (!(vcpu->vs.vsie & BIT(IRQ_STI)) || vcpu->vs.vstimecmp == ~0UL)
+		return ~0UL;
+	uint64_t host = vcpu->vs.vstimecmp - vcpu->vm->htimedelta;
+	/* Read once: a timer that expires between two reads would seem to be in the far future. */
+	uint64_t now = csr_read(CSR_TIME);
+
+	/* A compare value in the far past or future may wrap in host time. */
+	if (vcpu->vs.vstimecmp <= now + vcpu->vm->htimedelta)
+		return 0;
+	return host < now ? ~0UL : host;
+}
+
+bool vcpu_has_interrupt(const struct vcpu *vcpu)
+{
+	uint64_t pending = (vcpu->vs.hvip & VS_INTERRUPTS) >> 1;
+
+	pending |= vcpu->vs.hvip & BIT(IRQ_LCOFI);
+	if (vcpu->home->vs_has.sstc &&
+	    vcpu->vs.vstimecmp <= csr_read(CSR_TIME) + vcpu->vm->htimedelta)
+		pending |= BIT(IRQ_STI);
+	if (vcpu->guest_file && guest_file_pends(vcpu))
+		pending |= BIT(IRQ_SEI);
+	return pending & vcpu->vs.vsie;
+}
+
+uint64_t vcpu_woken_by(const struct vcpu *vcpu)
+{
+	return (vcpu->vs.vsie & BIT(IRQ_SSI) ? REQ_IPI : 0) |
+	       (vcpu->vs.vsie & BIT(IRQ_SEI) ? REQ_DEVICES : 0);
+}
+
+/* Nothing is called but in the end, so it needs no stack. */
+__attribute__((flatten)) void vcpu_emulated(struct vcpu *vcpu, uint32_t length)
+{
+	csr_write(CSR_SEPC, csr_read(CSR_SEPC) + length);
+	vpmu_retired(&vcpu->pmu, vcpu_from_user());
+}
+
+void vcpu_set_vtw(struct vcpu *vcpu, bool trap)
+{
+	if (trap) {
+		vcpu->vs.hstatus |= HSTATUS_VTW;
+		csr_set(CSR_HSTATUS, HSTATUS_VTW);
+	} else {
+		vcpu->vs.hstatus &= ~HSTATUS_VTW;
+		csr_clear(CSR_HSTATUS, HSTATUS_VTW);
+	}
+}
+
+void vcpu_trap_wfi(struct vcpu *vcpu, bool trap)
+{
+	vpmu_note_wfi(&vcpu->pmu, trap);
+	vcpu_set_vtw(vcpu, trap);
+}
+
+bool vcpu_may_sleep(const struct vcpu *vcpu)
+{
+	/* If the hart has several vcpus, another one may use the time in which this one sleeps. */
+	return vcpu->home->n_vcpus == 1 && !vpmu_wfi_must_trap(&vcpu->pmu);
+}
+
+void vcpu_fence_vm(const struct vcpu *vcpu)
+{
+	const void **last = &vcpu->home->last_of_vmid[vcpu->vm->vmid];
+
+	/* The fence applies to the VMID in hgatp, which must not change while another vcpu's vsatp
+	 * is loaded. So a vcpu that is not resident is fenced when it is loaded. Where no vcpu has
+	 * run under this VMID that load fences both stages, and must find so. */
+	if (vcpu_is_current(vcpu))
+		hfence_vvma_all();
+	else if (*last)
+		*last = vcpu->home;
+}

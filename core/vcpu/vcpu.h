@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A virtual hart. It runs on one hart, its home, which alone owns its state. Other harts talk to it
+ * through `requests` and `start_*` (core/dispatch/vcpu_requests.h). It may move to another home
+ * (core/sched/vcpu_move.h).
+ */
+#ifndef CORE_VCPU_VCPU_H
+#define CORE_VCPU_VCPU_H
+
+#include <stdatomic.h>
+
+#include "arch/riscv/hart/context.h"
+#include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/sbi_spec.h"
+#include "arch/riscv/hart/trap.h"
+#include "arch/riscv/hart/vs_state.h"
+#include "core/hart/pcpu.h"
+#include "core/sched/vcpu_budget.h"
+#include "core/vcpu/long_call.h"
+#include "core/vcpu/requests.h"
+#include "core/vcpu/vcpu_fw.h"
+#include "core/vcpu/vcpu_lcofi.h"
+#include "core/watch/observe.h"
+#include "core/watch/stays.h"
+#include "vpmu/vpmu.h"
+
+struct vm;
+
+/*
+ * A state of a stopped vcpu between STOPPED and START_PENDING: start_pc and start_opaque are being
+ * written. A REQ_START of the VM's former life, which its home may still have, does nothing then.
+ */
+#define HSM_CLAIMED (~0UL)
+
+/* The large members, and those seldom used, come last: one instruction reaches what is within 2 KiB
+ * of the start, up to the first counters of pmu. */
+struct vcpu {
+	struct guest_context ctx; /* comes first: switch.S holds a pointer to it */
+
+	/* Constant after boot. */
+	struct vm *vm;
+	uint32_t id;         /* vhartid: the index in the VM */
+	uint32_t index;      /* index among all vcpus, in each hart's vcpus[] */
+	uint64_t bit;        /* BIT(index), in each hart's masks */
+	uint32_t slice;      /* length of its time slices, at most a second; host time */
+	uint32_t guest_file; /* its guest interrupt file, for good; 0: its VM has no AIA */
+
+	/* Written by the home that the vcpu leaves. Other harts read it with vcpu_home(). */
+	struct pcpu *home;
+	struct pcpu *migrate_to; /* the new home; NULL: it does not move. Atomic */
+
+	/* Any hart may access these. */
+	struct requests requests;
+	atomic_ulong hsm_state; /* SBI_HSM_STATE_*, HSM_CLAIMED */
+
+	/* Host time at which the PMU polls a counter, ~0: never. ~0 also while the vcpu is not
+	 * resident. */
+	uint64_t poll_at;
+
+	/* Its exits are noted: for the operator, written by the boot hart, like ctx.calls; for its
+	 * VM's last words, constant after boot. */
+	union {
+		struct {
+			atomic_bool traced;
+			bool last_words;
+		};
+		uint16_t exits_noted; /* either */
+	};
+
+	/* Private to the home hart. */
+	bool few_lcofis;    /* lcofi.limit is not 0 */
+	bool has_deadlines; /* it has such a limit, or a budget */
+	bool hart_flags;    /* it reads the hart's scountovf, see core/vcpu/hart_flags.h */
+	/* It may not see its OF bits there: now (without flags_hidden: at any exit), or after a
+	 * call that starts or stops. */
+	bool flags_due, flags_in_calls;
+	/* See core/vcpu/trap_loop.h. */
+	bool suspect;
+	/* Without Sstc, or in vs_aia.c: host time of the guest's timer; ~0: off. */
+	uint64_t timer;
+	struct long_call call; /* the long call in progress; slice NULL: none */
+	struct vcpu_fw fw;
+	struct vpmu pmu;
+	struct vs_state vs;
+	struct vcpu_lcofi lcofi;
+	bool lcofi_hidden;     /* see core/vcpu/trap_loop.h */
+	bool file_used;        /* its guest file has to be cleared before it starts */
+	uint32_t traps_in_row; /* see core/vcpu/trap_loop.h */
+	uint32_t carried;      /* while it moves: its state in the lists of the old home */
+	uint64_t moves;        /* number of moves to another hart */
+	/* Any hart: written by the one that claimed the vcpu, before START_PENDING. */
+	uint64_t start_pc, start_opaque;
+	/* Not valid while the home hart holds the registers, see core/vcpu/vcpu_registers.h. */
+	struct vec_image *vec; /* NULL: the VM has no V. The pointer is constant */
+	uint64_t fp[33];
+	struct vcpu_observers observers;
+	struct vcpu_budget budget;
+	struct vcpu_stays stays;
+	hpa_t guest_file_at; /* the page of guest_file; constant after boot */
+	uint64_t away_since; /* host time of the end of its last window */
+	/* Of its windows (docs/schedules.md): how many began later than promised, the latest of
+	 * those, in ticks after its beginning, and how many its hart did not come to at all. The
+	 * home hart writes them. */
+	uint64_t windows_late, windows_latest, windows_missed;
+};
+_Static_assert(offsetof(struct vcpu, pmu) + VPMU_REACH <= 2048, "pmu begins too late");
+
+static inline struct vcpu *vcpu_of(struct guest_context *ctx)
+{
+	return (struct vcpu *)ctx;
+}
+
+/* Returns the vcpu whose exit is being handled. Home hart only, from the exit until the scheduler
+ * chooses the next vcpu. */
+static inline struct vcpu *this_vcpu(void)
+{
+	return vcpu_of(this_context());
+}
+
+/* Returns how often it left its guest. */
+static inline uint64_t vcpu_exits(const struct vcpu *vcpu)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < VCPU_EXITS; i++)
+		sum += vcpu->ctx.exits[i];
+	return sum;
+}
+
+/* Returns the instructions in HS and M for it. */
+static inline uint64_t vcpu_hs_insns(const struct vcpu *vcpu)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < VCPU_KINDS; i++)
+		sum += vcpu->ctx.hs_insns[i];
+	return sum;
+}
+
+/* Returns the instructions of its longest stay. Any hart may ask. */
+static inline uint64_t vcpu_longest_stay(const struct vcpu *vcpu)
+{
+	uint64_t noted = vcpu->stays.longest, other = vcpu->ctx.hs_longest;
+
+	return noted > other ? noted : other;
+}
+
+/* Returns the vcpu's home, for other harts. It may change at any time, except that a hart that
+ * finds itself owns the vcpu. */
+static inline struct pcpu *vcpu_home(const struct vcpu *vcpu)
+{
+	return __atomic_load_n(&vcpu->home, __ATOMIC_ACQUIRE);
+}
+
+/* Whether the vcpu is resident on the calling hart. */
+static inline bool vcpu_is_current(const struct vcpu *vcpu)
+{
+	return this_pcpu()->current == vcpu;
+}
+
+/* Make the vcpu resident, and take it off the hart. Called on its home hart. */
+void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu);
+void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu);
+
+/* Sets a new home. Called at boot, or by the old home before other harts can see the change
+ * (docs/memory-order.md, "Move"). */
+static inline void vcpu_goes_to(struct vcpu *vcpu, struct pcpu *home)
+{
+	vcpu->ctx.hs_sp = (uint64_t)home + HART_STACK_TOP;
+	__atomic_store_n(&vcpu->home, home, __ATOMIC_RELEASE);
+}
+
+/* Sets or clears a bit of hvip. Home hart only. */
+void vcpu_set_virq(struct vcpu *vcpu, uint64_t irq, bool level);
+
+/* Whether WFI would end at once. The vcpu is not resident. Home hart only. */
+bool vcpu_has_interrupt(const struct vcpu *vcpu);
+
+/* Returns the requests that may end its WFI. The vcpu is not resident. Home hart only. */
+uint64_t vcpu_woken_by(const struct vcpu *vcpu);
+
+/* Returns the host time of the guest's next timer interrupt, ~0: none. The vcpu is not resident.
+ * Home hart only. */
+uint64_t vcpu_timer_deadline(const struct vcpu *vcpu);
+
+/* Whether it is started or suspended, so that interrupts and fences concern it. Any hart may
+ * ask. */
+static inline bool vcpu_is_on(struct vcpu *vcpu)
+{
+	unsigned long state = atomic_load(&vcpu->hsm_state);
+
+	return state == SBI_HSM_STATE_STARTED || state == SBI_HSM_STATE_SUSPENDED;
+}
+
+/* Returns the host time at which a held LCOFI is raised, or the period of a budget ends; ~0:
+ * neither. Home hart only. */
+uint64_t vcpu_next_deadline(const struct vcpu *vcpu);
+static inline uint64_t vcpu_deadline(const struct vcpu *vcpu)
+{
+	return __builtin_expect(vcpu->has_deadlines, 0) ? vcpu_next_deadline(vcpu) : ~0UL;
+}
+
+/* Sets the wake time of a vcpu that is not blocked to the next thing that must be done for it. */
+static inline void vcpu_set_wake(struct vcpu *vcpu)
+{
+	uint64_t at = vcpu_deadline(vcpu);
+
+	wake_times_set(&vcpu->home->wake, vcpu->index, vcpu->poll_at < at ? vcpu->poll_at : at);
+}
+
+/* Whether the guest was in VU-mode at the exit that is being handled. The vcpu is resident. */
+static inline bool vcpu_from_user(void)
+{
+	return !(csr_read(CSR_SSTATUS) & SSTATUS_SPP);
+}
+
+/*
+ * Tally has executed, or is executing, the instruction at pc for the resident guest. Advances pc by
+ * `length` bytes and counts the instruction as retired by the guest.
+ */
+void vcpu_emulated(struct vcpu *vcpu, uint32_t length);
+
+/* Whether the guest may execute WFI without an exit: no other vcpu needs the hart, and no count
+ * becomes wrong. */
+bool vcpu_may_sleep(const struct vcpu *vcpu);
+
+/* Make WFI trap or not. trap may be true even if vcpu_may_sleep(). The vcpu is resident.
+ * vcpu_set_vtw() does not tell the vPMU. */
+void vcpu_trap_wfi(struct vcpu *vcpu, bool trap);
+void vcpu_set_vtw(struct vcpu *vcpu, bool trap);
+
+/* Fences the VM's cached translations on this hart before the vcpu's next instruction. Home hart
+ * only. */
+void vcpu_fence_vm(const struct vcpu *vcpu);
+
+/* Sets the state after power-on, with these values of pc and a1; a0 is the vhartid. The vcpu is not
+ * resident. Home hart only, or at boot. */
+void vcpu_reset(struct vcpu *vcpu, uint64_t pc, uint64_t a1);
+
+#endif

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/hart/csr.h"
+#include "core/vcpu/vcpu.h"
+#include "core/watch/stays.h"
+#include "vpmu/bits.h"
+#include "vpmu/tally_events.h"
+
+static uint64_t since_base(const struct vcpu *vcpu, uint32_t code)
+{
+	return fw_events_read(&vcpu->home->fw_events, code) - vcpu->fw.base[code];
+}
+
+static void take_bases(struct vcpu *vcpu, uint32_t codes)
+{
+	uint32_t code;
+
+	for_each_bit (code, codes)
+		vcpu->fw.base[code] = fw_events_read(&vcpu->home->fw_events, code);
+}
+
+static void add_up(struct vcpu *vcpu, uint32_t codes)
+{
+	uint32_t code;
+
+	for_each_bit (code, codes)
+		vcpu->fw.total[code] += since_base(vcpu, code);
+}
+
+void vcpu_fw_watch(struct vcpu *vcpu, uint32_t codes)
+{
+	add_up(vcpu, vcpu->fw.watched & ~codes);
+	take_bases(vcpu, codes & ~vcpu->fw.watched);
+	vcpu->fw.watched = codes;
+}
+
+void vcpu_fw_load(struct vcpu *vcpu)
+{
+	take_bases(vcpu, vcpu->fw.watched);
+	if (vcpu->fw.stays)
+		stays_comes(vcpu);
+}
+
+void vcpu_fw_put(struct vcpu *vcpu)
+{
+	add_up(vcpu, vcpu->fw.watched);
+	if (vcpu->fw.stays)
+		stays_goes(vcpu);
+}
+
+void vcpu_fw_seen(struct vcpu *vcpu, uint32_t code)
+{
+	vcpu->fw.total[code]++;
+}
+
+uint64_t vcpu_fw_total(const struct vcpu *vcpu, uint32_t code)
+{
+	if (code < FW_EVENTS_M)
+		return vcpu->fw.total[code] +
+		       (vcpu->fw.watched & 1U << code ? since_base(vcpu, code) : 0);
+	switch (code) {
+	case TALLY_EVENT_EXITS:
+		return vcpu_exits(vcpu);
+	case TALLY_EVENT_HS_INSTRUCTIONS:
+		return vcpu_hs_insns(vcpu);
+	case TALLY_EVENT_STEAL_TICKS:
+		return vcpu->fw.steal_ticks;
+	case TALLY_EVENT_LCOFI_INJECTED:
+		return vcpu->fw.lcofis;
+	case TALLY_EVENT_LCOFI_HELD:
+		return vcpu->lcofi.held_back;
+	case TALLY_EVENT_THROTTLED_TICKS:
+		return vcpu->budget.throttled_ticks;
+	case TALLY_EVENT_REFUSALS:
+		return vcpu->fw.refusals;
+	case TALLY_EVENT_LONGEST_STAY:
+		return vcpu_longest_stay(vcpu);
+	default:
+		return vcpu->ctx.exits[code - TALLY_EVENT_EXITS_ECALL + EXIT_ECALL];
+	}
+}

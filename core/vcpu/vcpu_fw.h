@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Firmware events that vpmu/ does not count itself: Tally's own, and those that only M-mode sees.
+ * Of the latter, the firmware's counters are read when the vcpu becomes resident and when it
+ * leaves.
+ */
+#ifndef CORE_VCPU_VCPU_FW_H
+#define CORE_VCPU_VCPU_FW_H
+
+#include "arch/riscv/counters/fw_events.h"
+#include "arch/riscv/hart/csr.h"
+#include "core/lib/types.h"
+
+struct vcpu;
+
+struct vcpu_fw {
+	/* What vcpu_load() and vcpu_put() ask in one go: it is not 0 if one of them is set. */
+	union {
+		struct {
+			uint32_t watched; /* codes of the M-mode events that somebody counts */
+			bool stays;       /* it is noted, see core/watch/stays.h */
+		};
+		uint64_t at_switches;
+	};
+	uint32_t observed;           /* those of them that an observer counts */
+	bool clock_observed;         /* an observer counts with instret while HS has it */
+	uint64_t total[FW_EVENTS_M]; /* up to the last read of base */
+	uint64_t base[FW_EVENTS_M];  /* the firmware's count when the vcpu became resident */
+	uint64_t lcofis, refusals;
+	uint64_t steal_ticks, ready_since; /* ready_since: 0: it has no steal time now */
+	/* How long it was resident, without the steal time within. While it is resident, less the
+	 * host time: negative. One word, because other harts read it (docs/memory-order.md). */
+	int64_t cpu_ticks;
+};
+
+/* Adds to cpu_ticks. */
+static inline void vcpu_fw_add_cpu(struct vcpu_fw *fw, uint64_t ticks)
+{
+	__atomic_store_n(&fw->cpu_ticks, (int64_t)((uint64_t)fw->cpu_ticks + ticks),
+	                 __ATOMIC_RELAXED);
+}
+
+/* Begins and ends residence. */
+static inline void vcpu_fw_resident_from(struct vcpu_fw *fw, uint64_t now)
+{
+	vcpu_fw_add_cpu(fw, -now);
+}
+
+static inline void vcpu_fw_resident_until(struct vcpu_fw *fw, uint64_t now)
+{
+	vcpu_fw_add_cpu(fw, now);
+}
+
+/* How long the vcpu was resident so far. *now becomes the host time of that. Any hart may ask. */
+static inline uint64_t vcpu_fw_cpu(const struct vcpu_fw *fw, uint64_t *now)
+{
+	int64_t ticks;
+
+	/* Again if its residence began or ended meanwhile. */
+	do {
+		ticks = __atomic_load_n(&fw->cpu_ticks, __ATOMIC_RELAXED);
+		*now = csr_read(CSR_TIME);
+	} while (ticks != __atomic_load_n(&fw->cpu_ticks, __ATOMIC_RELAXED));
+	return (uint64_t)ticks + (ticks < 0 ? *now : 0);
+}
+
+/* Sets the M-mode events that are counted from now on. The vcpu is resident. */
+void vcpu_fw_watch(struct vcpu *vcpu, uint32_t codes);
+
+/* Called when the vcpu is loaded and put, if at_switches is not 0. Otherwise the firmware need not
+ * be called. */
+void vcpu_fw_load(struct vcpu *vcpu);
+void vcpu_fw_put(struct vcpu *vcpu);
+
+/* Counts an event that M-mode would have seen if Tally had not taken the trap itself. */
+void vcpu_fw_seen(struct vcpu *vcpu, uint32_t code);
+
+/* Returns the total of SBI_PMU_FW_MISALIGNED_LOAD to ILLEGAL_INSN, or of one of
+ * vpmu/tally_events.h. The vcpu is resident. */
+uint64_t vcpu_fw_total(const struct vcpu *vcpu, uint32_t code);
+
+#endif

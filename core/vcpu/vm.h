@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A guest: its memory, vcpus and devices, from the VM tree to its end. */
+#ifndef CORE_VCPU_VM_H
+#define CORE_VCPU_VM_H
+
+#include "arch/riscv/hart/gstage.h"
+#include "arch/riscv/hart/spinlock.h"
+#include "core/devices/vaplic.h"
+#include "core/devices/vplic.h"
+#include "core/devices/vuart.h"
+#include "core/host/vm_config.h"
+#include "core/io/vpci.h"
+#include "core/life/guest_dt.h"
+#include "core/life/last_words.h"
+#include "core/life/vm_life.h"
+#include "core/vcpu/vcpu.h"
+#include "core/vcpu/vm_command.h"
+#include "core/vcpu/vsbi_slot.h"
+
+struct vm {
+	/* Constant after boot. */
+	const struct vm_config *config;
+	uint32_t index;
+	uint64_t vmid; /* index + 1, or 0 for all VMs if a hart has no VMIDs */
+	struct gstage gstage;
+	/* It has shared memory that it may only read, and a hart might set A and D there: it has no
+	 * Svadu. See quirks.ad_past_gstage. */
+	bool no_adue;
+	/* Host time that requests of this VM took from vcpus of other VMs, and that has not been
+	 * taken off its own time slices yet. Any hart may add to it. */
+	atomic_ulong debt_ticks;
+	/* Guest time = host time + htimedelta; guest time starts at 0 in each life. */
+	uint64_t htimedelta;
+
+	/* Also constant after boot. */
+	struct vcpu *vcpus[VM_MAX_VCPUS];
+	hpa_t memory; /* its first piece */
+	/* Of its PLIC or APLIC: the sources that come from the host, and the wire of each. See
+	 * core/io/wired.h. */
+	uint32_t wired;
+	uint8_t wire_of[VPLIC_SOURCES + 1];
+
+	/* Protects the members below, the wires, and what is shown of PCI functions. In reach of
+	 * one instruction, like the first of struct vcpu. */
+	struct spinlock devices;
+	struct vplic plic;
+	uint64_t plic_outputs; /* bit n: the level that vcpu n was told last */
+	struct vuart uart;
+	struct vaplic aplic;               /* instead of the PLIC, if the VM has an AIA */
+	struct vaplic_change aplic_change; /* by the access that is served; not on a stack */
+	struct vpci pci;                   /* its functions; see core/io/functions.h */
+
+	/* Also constant after boot. */
+	uint32_t bells;                 /* how many it has; see core/io/bells.h */
+	uint8_t bell_of[VM_MAX_SHARED]; /* of each shared memory: one more than the index */
+	struct vpmu_policy pmu_policy;
+	struct vpmu_table pmu_table; /* selectors NULL: the VM tree has no node /pmu */
+	struct vpmu_known pmu_known[VPMU_KNOWN];
+	struct vsbi_slot sbi[VSBI_SLOTS];
+	struct vm_image dtb; /* the guest's device tree */
+	size_t seed_at;      /* offset of the seed in it; 0: it has none */
+
+	/* See core/life/vm_life.h. */
+	atomic_uint state;   /* enum vm_state */
+	atomic_uint command; /* enum vm_command that was not taken up yet */
+	atomic_bool never;   /* its devices are not at rest, so it does not start any more */
+	/* After the end of the VM: the number of vcpus that are still on a hart, and of those whose
+	 * last line is not in the log yet. */
+	atomic_uint vcpus_alive, vcpus_untold;
+	/* Written by the hart that set the state to VM_ENDING. */
+	struct {
+		enum vm_end why;
+		const struct vcpu *by;
+		const char *failure;
+		uint64_t value;
+		const char *unit;
+		uint64_t at; /* host time */
+	} end;
+	/* See core/life/heart.h; in host time. */
+	atomic_ulong rang_at; /* the last ring, or the begin of the life */
+	uint64_t heart_at;    /* when the lead hart looks; its own. ~0: not at all */
+	struct vm_life life;
+	struct vm_crash crash;
+	struct last_words last;
+};
+
+extern struct vm *vms; /* [n_vms] */
+extern uint32_t n_vms;
+
+/* Creates every VM of the VM tree. Boot hart only. */
+void vms_create(const struct vm_tree *tree);
+
+/* Makes the harts clear and load their VMs, and start them. Boot hart only, as the last step of
+ * boot. */
+void vms_start(void);
+
+/* Passes changed outputs of the PLIC on to the vcpus, or sends the messages of the APLIC. The
+ * caller holds vm->devices. */
+void vm_update_interrupts(struct vm *vm);
+
+/* Passes the level of an emulated device's interrupt on to the PLIC or APLIC, and to the vcpus. The
+ * caller holds vm->devices. */
+void vm_set_level(struct vm *vm, uint32_t source, bool level);
+
+/* The same for a level that becomes high. It is the short way. */
+void vm_raise(struct vm *vm, uint32_t source);
+
+/* Passes the level of the UART's interrupt on to the PLIC or APLIC. Few accesses change it. The
+ * PLIC has the last one in any case. The caller holds vm->devices. */
+void vm_uart_changed(struct vm *vm, bool level);
+static inline void vm_update_uart(struct vm *vm)
+{
+	bool level = vuart_irq(&vm->uart);
+
+	if (level != vplic_level(&vm->plic, GUEST_UART_IRQ))
+		vm_uart_changed(vm, level);
+}
+
+/* Passes on what accesses to the devices have changed. The caller holds vm->devices. */
+void vm_devices_changed(struct vm *vm);
+static inline void vm_update_devices(struct vm *vm)
+{
+	if (vm->plic.changed)
+		vm_devices_changed(vm);
+}
+
+/* Whether the VM's UART has room for input. */
+bool vm_input_space(struct vm *vm);
+
+/* Gives the VM's UART a byte of input. It is dropped if there is no room, or no UART. */
+void vm_input(struct vm *vm, uint8_t byte);
+
+#endif

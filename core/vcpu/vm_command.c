@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/vcpu/vm_command.h"
+
+#include "core/dispatch/vcpu_requests.h"
+#include "core/vcpu/vm.h"
+
+/* Returns the one command with the same effect as two in a row, so that one slot loses none. */
+static enum vm_command both(enum vm_command first, enum vm_command then)
+{
+	if (then == VM_COMMAND_START && first > VM_COMMAND_START)
+		return VM_COMMAND_RESTART;
+	if (then == VM_COMMAND_STOP && first == VM_COMMAND_POWER_OFF)
+		return VM_COMMAND_POWER_OFF;
+	return then;
+}
+
+/* Returns the command that the lead hart will take up. */
+static enum vm_command command(struct vm *vm, enum vm_command c)
+{
+	unsigned int waiting = atomic_load(&vm->command);
+	enum vm_command all;
+
+	do
+		all = both((enum vm_command)waiting, c);
+	while (!atomic_compare_exchange_weak(&vm->command, &waiting, all));
+	vcpu_request(vm->vcpus[0], REQ_LIFE);
+	return all;
+}
+
+bool vm_start(struct vm *vm)
+{
+	unsigned int state = atomic_load(&vm->state);
+
+	return command(vm, VM_COMMAND_START) != VM_COMMAND_START ||
+	       (state != VM_RUNNING && state != VM_LOADING);
+}
+
+bool vm_stop(struct vm *vm)
+{
+	command(vm, VM_COMMAND_STOP);
+	return atomic_load(&vm->state) != VM_OFF;
+}
+
+bool vm_restart(struct vm *vm)
+{
+	command(vm, VM_COMMAND_RESTART);
+	return true;
+}
+
+void vm_power_off(struct vm *vm)
+{
+	command(vm, VM_COMMAND_POWER_OFF);
+}
+
+const struct vm_device *vm_needs_reset(const struct vm *vm)
+{
+	/* Private to the lead hart, but it changes once from 0. */
+	return *(const volatile uint64_t *)&vm->life.number ? vm_device_without_reset(vm->config)
+	                                                    : NULL;
+}
+
+/* A command that would wait, or has no effect, sends no request: only changes of a VM's state, each
+ * of which takes the VM's own time slices, interrupt the hart that takes them up. */
+enum vm_answer vm_ask(struct vm *vm, enum vm_command c)
+{
+	unsigned int none = VM_COMMAND_NONE, state = atomic_load(&vm->state);
+
+	if (atomic_load(&vm->command) != none || (state != VM_RUNNING && state != VM_OFF))
+		return VM_ANSWER_BETWEEN;
+	if ((c == VM_COMMAND_START && state == VM_RUNNING) ||
+	    (c == VM_COMMAND_STOP && state == VM_OFF))
+		return VM_ANSWER_ALREADY;
+	if (c != VM_COMMAND_STOP && (atomic_load(&vm->never) || vm_needs_reset(vm)))
+		return VM_ANSWER_NEVER;
+	if (!atomic_compare_exchange_strong(&vm->command, &none, c))
+		return VM_ANSWER_BETWEEN;
+	vcpu_request(vm->vcpus[0], REQ_LIFE);
+	return VM_ANSWER_TAKEN;
+}
+
+enum vm_command vm_command_take(struct vm *vm)
+{
+	return (enum vm_command)atomic_exchange(&vm->command, VM_COMMAND_NONE);
+}

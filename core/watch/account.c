@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/watch/account.h"
+
+#include "core/dispatch/account_class.h"
+#include "core/vcpu/vcpu.h"
+#include "core/vcpu/vm.h"
+
+/* A hart changes an account while the vcpu that has it is there. Which are free is changed while
+ * one request of the operator's is served, so by one hart at a time. */
+static struct account *accounts;
+static uint32_t n_accounts;
+static struct account told;
+
+void account_init(void *(*alloc)(size_t size))
+{
+	for (uint32_t i = 0; i < n_vms; i++)
+		n_accounts += vms[i].config->n_vcpus;
+	if (n_accounts > ACCOUNTS)
+		n_accounts = ACCOUNTS;
+	accounts = alloc(n_accounts * sizeof(accounts[0]));
+	account_class_init();
+}
+
+/* The last exit is over, or is looked at. */
+static void end_exit(struct account *a)
+{
+	struct account_row *row = &a->rows[a->last];
+	uint32_t insns = a->so_far < UINT32_MAX ? (uint32_t)a->so_far : UINT32_MAX;
+
+	if (a->kind == VCPU_KINDS)
+		return;
+	if (insns < row->least)
+		row->least = insns;
+	if (insns > row->most)
+		row->most = insns;
+}
+
+void account_stay(struct vcpu *vcpu, struct noted_exit *exit, enum vcpu_exit why, uint64_t insns)
+{
+	struct account *a = vcpu->observers.account;
+	bool here = !exit->of && exit->accounted == &vcpu->ctx;
+
+	if (exit->of == &vcpu->ctx) {
+		end_exit(a);
+		a->last = account_class(vcpu->vm, exit, why);
+		a->kind = why;
+		a->so_far = 0;
+		a->rows[a->last].exits++;
+		exit->accounted = exit->of;
+		exit->of = NULL;
+	} else if (why != a->kind || !(here || why == EXIT_ECALL)) {
+		a->rows[ACCOUNT_NO_EXIT + why].insns += insns;
+		return;
+	}
+	a->so_far += insns;
+	a->rows[a->last].insns += insns;
+}
+
+/* Not by an assignment of the whole, which would be put together on the stack. */
+static void clear(struct account *a)
+{
+	for (uint32_t i = 0; i < ACCOUNT_CLASSES; i++)
+		a->rows[i] = (struct account_row){.least = UINT32_MAX};
+	a->kind = VCPU_KINDS;
+}
+
+const char *account_begin(struct vcpu *vcpu, uint32_t number)
+{
+	struct account *a = accounts;
+
+	if (vcpu->vm->pmu_policy.count_hs)
+		return "its counters count HS as well";
+	if (vcpu->observers.account)
+		return "its exits are accounted already";
+	while (a < accounts + n_accounts && a->number)
+		a++;
+	if (a == accounts + n_accounts)
+		return "too many vcpus have an account";
+	clear(a);
+	a->number = number;
+	__atomic_store_n(&vcpu->observers.account, a, __ATOMIC_RELEASE);
+	stays_note(vcpu, STAYS_FOR_ACCOUNT);
+	return NULL;
+}
+
+void account_stop(struct vcpu *vcpu)
+{
+	stays_ignore(vcpu, STAYS_FOR_ACCOUNT);
+}
+
+void account_end(struct vcpu *vcpu, uint32_t number)
+{
+	struct account *a = vcpu->observers.account;
+
+	if (!a || a->number != number)
+		return;
+	account_stop(vcpu);
+	__atomic_store_n(&vcpu->observers.account, NULL, __ATOMIC_RELAXED);
+	a->number = 0;
+}
+
+void account_tell(const struct vcpu *vcpu)
+{
+	if (!vcpu->observers.account)
+		return;
+	told = *vcpu->observers.account;
+	end_exit(&told);
+}
+
+const struct account *account_told(void)
+{
+	return &told;
+}
+
+uint32_t account_of(const struct vcpu *vcpu)
+{
+	const struct account *a = __atomic_load_n(&vcpu->observers.account, __ATOMIC_ACQUIRE);
+
+	return a ? a->number : 0;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counters of a vcpu that belong to the operator. Hardware events use observers of the vPMU
+ * (vpmu/observe.h). Firmware events and Tally's own are counted as differences of totals. Observers
+ * change nothing that the guest counts or that its SBI calls return.
+ *
+ * Only the vcpu's home hart does the work. The boot hart, which serves the operator, posts a
+ * request and checks later whether it is done.
+ *
+ * One read of several vcpus happens at one moment: each hart reads all of its vcpus in one stay in
+ * HS, so no guest executes an instruction in between. If several harts take part, they all wait for
+ * the same host time. A hart that sees the request after that time reads late.
+ */
+#ifndef CORE_WATCH_OBSERVE_H
+#define CORE_WATCH_OBSERVE_H
+
+#include <stdatomic.h>
+
+#include "core/lib/types.h"
+#include "vpmu/observe.h"
+
+struct account;
+struct vcpu;
+
+/* The event to count, in the terms of the SBI PMU extension. */
+struct observed_event {
+	uint32_t event_idx;
+	uint32_t flags; /* SBI_PMU_CFG_FLAG_SET_UINH, SBI_PMU_CFG_FLAG_SET_SINH */
+	uint64_t data;
+	/* How many of these events there are from one sample to the next, the first of them only if
+	 * hz is not 0: then so many samples are wanted in a second of the vcpu's time on its hart.
+	 * 0: it is counted only. */
+	uint64_t period;
+	uint32_t hz;
+	uint16_t depth; /* of the chain of callers that a sample has at most */
+	bool account;   /* of hs-instructions: also which exits they went to (core/watch/account.h) */
+};
+
+/* A shorter one would leave the guest hardly any time. */
+#define OBSERVE_LEAST_PERIOD 100U
+
+struct observer {
+	uint32_t number; /* of the observation that it is part of; 0: free */
+	/* At the last read, the guest counted the same event on the same counter. */
+	bool shared;
+	/* Why it has ended or has never begun. NULL: it counts. */
+	const char *ended;
+	struct observed_event event;
+	uint64_t value; /* count when it ended or was last read */
+	uint64_t until; /* host time of `value` */
+	uint64_t since; /* host time when it began */
+	uint64_t base;  /* firmware events: the total at `since` */
+	/* Samples so far (core/watch/samples.h), those of them for which there was no room, and
+	 * periods that were over before the sample of the last one was taken. */
+	uint64_t samples, lost, late;
+	/* With a rate: host time from one sample to the next, and how long the vcpu had been
+	 * resident at the last one. */
+	uint64_t every, sampled_at;
+};
+
+/* Part of struct vcpu. Private to the home hart. */
+struct vcpu_observers {
+	struct observer observer[VPMU_OBSERVERS];
+	uint32_t n;      /* number of observers in use */
+	uint32_t chains; /* those of them that sample with callers */
+	/* Of the one that has an account; NULL: none has. Atomic, for account_of(). */
+	struct account *account;
+	/* Copies of the observers that the last request concerned, taken when it was done. An entry
+	 * with number 0 is unused. The client may read them while no request is posted for the
+	 * vcpu. */
+	struct observer told[VPMU_OBSERVERS];
+	uint64_t told_at; /* host time of the copies */
+};
+
+/* The maximum on all vcpus of one hart, so that reading them all is a short stay. Only moves of
+ * vcpus can exceed it. */
+#define OBSERVERS_OF_HART 96U
+
+enum observe_what {
+	OBSERVE_BEGIN, /* on each vcpu when its home hart sees the request */
+	OBSERVE_LOOK,  /* read all vcpus at one moment */
+	OBSERVE_ROWS,  /* read one vcpu, and its account to account_told() */
+	OBSERVE_END,   /* on each vcpu, like OBSERVE_BEGIN; the values are not read */
+	/* Its stays in HS are noted, or not any more (core/watch/stays.h). No observers are
+	 * meant. */
+	OBSERVE_STAYS,
+	OBSERVE_NO_STAYS,
+};
+
+/* The request of the operator, who makes one at a time. */
+struct observe_request {
+	/* Indices of the vcpus that have not served the request yet. While the mask is not 0, the
+	 * client must not touch the other fields (docs/memory-order.md, "Observers"). */
+	atomic_ulong vcpus;
+	enum observe_what what;
+	uint32_t number; /* the observation to read or end; 0: all */
+	struct observed_event event;
+	uint64_t at; /* OBSERVE_LOOK: host time at which to read */
+};
+extern struct observe_request observe_request;
+
+/* Posts the request, whose number and event the caller has filled in, for these vcpus of the
+ * machine. Boot hart only. */
+void observe_post(enum observe_what what, uint64_t vcpus);
+
+/* Whether the vcpu has observers. Any hart may ask; the answer may be outdated when it returns. */
+bool vcpu_is_observed(const struct vcpu *vcpu);
+
+/* Serves the request if it was posted for the vcpu. A read also serves all other vcpus of this
+ * hart. Home hart only. */
+void vcpu_serve_observers(struct vcpu *vcpu);
+
+/* The operations that requests consist of. Home hart only. */
+void observer_begin(struct vcpu *vcpu, uint32_t number, const struct observed_event *event);
+/* Reads observer n. `now` is the current host time. */
+void observer_look(struct vcpu *vcpu, uint32_t n, uint64_t now);
+void observer_end(struct vcpu *vcpu, uint32_t n);
+
+/* A period may be over and its interrupt still pending: takes that sample. Before a look. */
+void vcpu_take_samples(struct vcpu *vcpu);
+
+/* The observers of a vcpu are on its home hart from now on, or will be on another one. Home hart
+ * only. */
+void vcpu_observers_arrive(struct vcpu *vcpu);
+void vcpu_observers_leave(struct vcpu *vcpu);
+
+/* Ends all observers, because the vPMU is about to be reset. Home hart only. */
+void vcpu_end_observers(struct vcpu *vcpu);
+
+/* The resident vcpu's guest takes over instret, with which HS measures its stays. Ends the
+ * observers that depend on it. */
+void vcpu_observers_lose_clock(struct vcpu *vcpu);
+
+/* Observer n of the resident vcpu has lost its counter to the guest, at this value. */
+void vcpu_observer_taken(struct vcpu *vcpu, uint32_t n, uint64_t value);
+
+#endif

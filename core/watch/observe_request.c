@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the operator's request concerning observers reaches the home harts, and what comes back. */
+#include "arch/riscv/hart/csr.h"
+#include "core/dispatch/vcpu_requests.h"
+#include "core/hart/platform.h"
+#include "core/sched/sched.h"
+#include "core/vcpu/vm.h"
+#include "core/watch/account.h"
+#include "core/watch/stays.h"
+#include "vpmu/bits.h"
+
+/* If several harts read, they do so 1/MOMENT_HZ seconds after the request. On most machines an IPI
+ * takes less. */
+#define MOMENT_HZ 20000UL
+
+struct observe_request observe_request;
+
+/* Returns the host time of the read: now, or later if another hart has to be interrupted first. */
+static uint64_t moment_of(uint64_t vcpus)
+{
+	uint64_t now = csr_read(CSR_TIME);
+	uint32_t i;
+
+	for_each_bit (i, vcpus) {
+		if (vcpu_home(this_pcpu()->vcpus[i]) != this_pcpu())
+			return now + platform.timebase / MOMENT_HZ;
+	}
+	return now;
+}
+
+void observe_post(enum observe_what what, uint64_t vcpus)
+{
+	uint32_t i;
+
+	observe_request.what = what;
+	observe_request.at = moment_of(vcpus);
+	atomic_store(&observe_request.vcpus, vcpus);
+	for_each_bit (i, vcpus)
+		vcpu_request(this_pcpu()->vcpus[i], REQ_OBSERVE);
+}
+
+static bool is_requested(const struct observer *o)
+{
+	return o->number && (!observe_request.number || o->number == observe_request.number);
+}
+
+static void done(const struct vcpu *vcpu)
+{
+	atomic_fetch_and(&observe_request.vcpus, ~vcpu->bit);
+}
+
+/* Not all of it where there are no samples: a look may be at 96 of them in one stay. */
+static inline void copy(struct observer *to, const struct observer *o)
+{
+	to->number = o->number;
+	to->shared = o->shared;
+	to->ended = o->ended;
+	to->event = o->event;
+	to->value = o->value;
+	to->until = o->until;
+	to->since = o->since;
+	if (o->event.period) {
+		to->samples = o->samples;
+		to->lost = o->lost;
+		to->late = o->late;
+	}
+}
+
+/* Reads the observers that the request concerns, and copies them for the client. */
+static void look(struct vcpu *vcpu, uint64_t now)
+{
+	struct observer *told = vcpu->observers.told;
+
+	vcpu_take_samples(vcpu);
+	vcpu->observers.told_at = now;
+	for (uint32_t n = 0; n < VPMU_OBSERVERS; n++) {
+		const struct observer *o = &vcpu->observers.observer[n];
+
+		told[n].number = 0;
+		if (!is_requested(o))
+			continue;
+		observer_look(vcpu, n, now);
+		copy(&told[n], o);
+	}
+}
+
+/*
+ * All vcpus are read in one stay, so no count moves between the first and the last. A vcpu that is
+ * on its way here from its old home does not run either.
+ */
+static void look_at_all_here(void)
+{
+	struct pcpu *pcpu = this_pcpu();
+	uint64_t left = observe_request.at - csr_read(CSR_TIME);
+	uint64_t now;
+	uint32_t i;
+
+	/* If the moment is over, the difference has wrapped and is large. */
+	if (left <= platform.timebase / MOMENT_HZ)
+		sched_nap(left);
+	now = csr_read(CSR_TIME);
+	for_each_bit (i, atomic_load(&observe_request.vcpus)) {
+		if (vcpu_home(pcpu->vcpus[i]) != pcpu)
+			continue;
+		look(pcpu->vcpus[i], now);
+		done(pcpu->vcpus[i]);
+	}
+}
+
+static void begin_or_end(struct vcpu *vcpu)
+{
+	if (observe_request.what == OBSERVE_BEGIN) {
+		observer_begin(vcpu, observe_request.number, &observe_request.event);
+		look(vcpu, csr_read(CSR_TIME));
+	}
+	if (observe_request.what == OBSERVE_ROWS) {
+		look(vcpu, csr_read(CSR_TIME));
+		account_tell(vcpu);
+	}
+	if (observe_request.what == OBSERVE_STAYS)
+		stays_begin(vcpu);
+	if (observe_request.what == OBSERVE_NO_STAYS)
+		stays_end(vcpu);
+	for (uint32_t n = 0; n < VPMU_OBSERVERS && observe_request.what == OBSERVE_END; n++) {
+		if (is_requested(&vcpu->observers.observer[n]))
+			observer_end(vcpu, n);
+	}
+	done(vcpu);
+}
+
+void vcpu_serve_observers(struct vcpu *vcpu)
+{
+	if (!(atomic_load(&observe_request.vcpus) & vcpu->bit))
+		return;
+	if (observe_request.what == OBSERVE_LOOK)
+		look_at_all_here();
+	else
+		begin_or_end(vcpu);
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/watch/stays.h"
+
+#include "arch/riscv/hart/csr.h"
+#include "core/vcpu/vcpu.h"
+#include "core/vcpu/vm.h"
+#include "core/watch/account.h"
+#include "core/watch/samples.h"
+
+#define WORDS 7U /* at most */
+/* Of each vcpu: that one trace has ended, and that another has begun. */
+_Static_assert(4 * 2 * MAX_HART_VCPUS <= SAMPLE_RING_SPARE, "room for all vcpus");
+
+/* What a hart knows of its current stay. */
+static struct hart_stay {
+	struct noted_exit exit; /* comes first, for switch.S; scause ~0: was noted already */
+	uint32_t number;        /* of the last thing that was noted, or had no room */
+	bool idle;              /* the hart has slept since the last one */
+} * hart_stays;                 /* [n_pcpus] */
+
+#define NOTED (~UINT64_C(0))
+
+/* An account may still have to know what it was. */
+static void set_noted(struct noted_exit *exit, uint64_t now, uint64_t hvip)
+{
+	if (exit->scause != NOTED)
+		exit->told = exit->scause;
+	exit->scause = NOTED;
+	exit->time = now;
+	exit->hvip = hvip;
+}
+
+/* Not inlined: their callers would save more registers, also when nobody traces. */
+#define ASIDE __attribute__((noinline))
+
+/* Of hvip: some emulators show the hart's own interrupts there as well. */
+#define INJECTED (VS_INTERRUPTS | BIT(IRQ_LCOFI))
+
+static const struct vm *chosen;
+
+void stays_init(void *(*alloc)(size_t size))
+{
+	hart_stays = alloc(n_pcpus * sizeof(hart_stays[0]));
+	for (uint32_t i = 0; i < n_pcpus; i++)
+		hart_stacks[i].top.exit = &hart_stays[i].exit;
+}
+
+void stays_choose(const struct vm *vm)
+{
+	__atomic_store_n(&chosen, vm, __ATOMIC_RELAXED);
+}
+
+/* Of the resident vcpu. */
+static uint64_t injected_now(void)
+{
+	return this_pcpu()->current ? csr_read(CSR_HVIP) & INJECTED : 0;
+}
+
+static void put(const struct vcpu *vcpu, uint64_t kind, uint64_t words[WORDS], uint32_t n)
+{
+	uint32_t hart = vcpu->home->index;
+	uint64_t number = ++hart_stays[hart].number;
+
+	words[0] = number << 32 | kind << 24 | (uint64_t)vcpu->index << 16 | n;
+	(void)samples_put(hart, words, n, kind < STAYS_BEGIN ? SAMPLE_RING_SPARE : 0);
+}
+
+/* --- stays -------------------------------------------------------------------------------- */
+
+/* The host time at which the stay, or this part of it, began. The hart's sleep is no part of it,
+ * and nobody has looked when that ended: an instruction takes a cycle or more. */
+static uint64_t beginning(const struct pcpu *pcpu, const struct hart_stay *s, uint64_t now,
+                          uint64_t insns)
+{
+	uint64_t ticks = pcpu->counts_a_tick ? insns / pcpu->counts_a_tick + 1 : 0;
+
+	return s->idle && now - s->exit.time > ticks ? now - ticks : s->exit.time;
+}
+
+/* The exit with which it began. Returns how many words there are now. */
+static uint32_t add_exit(const struct noted_exit *exit, uint64_t words[WORDS])
+{
+	words[4] = exit->sepc;
+	if (exit->scause & CAUSE_INTERRUPT)
+		return 5;
+	words[5] = exit->scause == CAUSE_ECALL_VS ? exit->eid : exit->stval;
+	words[6] = exit->scause == CAUSE_ECALL_VS ? exit->fid : exit->htval << 2;
+	return 7;
+}
+
+static void trace(struct pcpu *pcpu, const struct vcpu *vcpu, uint64_t why, uint64_t insns)
+{
+	struct hart_stay *s = &hart_stays[pcpu->index];
+	const struct vcpu *resident = pcpu->current;
+	uint64_t now = csr_read(CSR_TIME), from = beginning(pcpu, s, now, insns);
+	uint64_t hvip = injected_now();
+	uint64_t cause = s->exit.scause == NOTED
+	                     ? STAY_GOES_ON
+	                     : (s->exit.scause & 0x3f) | s->exit.scause >> 63 << 7;
+	const struct vm *of = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+	uint64_t words[WORDS];
+	uint32_t n = 4;
+
+	words[1] = from;
+	words[2] = (now - from) << 32 | (insns & UINT32_MAX);
+	words[3] = (hvip & ~s->exit.hvip) << 32 |
+	           (uint64_t)(resident ? resident->index : 0xff) << 16 | why << 8 | cause;
+	if (cause != STAY_GOES_ON)
+		n = add_exit(&s->exit, words);
+	if (!of || vcpu->vm == of)
+		put(vcpu, STAYS_STAY, words, n);
+	set_noted(&s->exit, now, hvip);
+	s->idle = !resident && !pcpu->ready;
+}
+
+void stay_longest(struct guest_context *ctx, uint64_t why, uint64_t insns)
+{
+	struct vcpu *vcpu = vcpu_of(ctx);
+	struct pcpu *pcpu = vcpu->home;
+
+	if (!vcpu->stays.whom) {
+		ctx->hs_longest = insns;
+		return;
+	}
+	if (insns > vcpu->stays.longest)
+		vcpu->stays.longest = insns;
+	if (vcpu->stays.whom & STAYS_FOR_ACCOUNT)
+		account_stay(vcpu, &hart_stays[pcpu->index].exit, (enum vcpu_exit)why, insns);
+	if (vcpu->stays.whom & STAYS_FOR_TRACE)
+		trace(pcpu, vcpu, why, insns);
+	/* What this took is nobody's. */
+	pcpu->stay_start = csr_read(CSR_INSTRET);
+}
+
+/* --- who is resident ---------------------------------------------------------------------- */
+
+static void come(const struct vcpu *vcpu, uint64_t injected)
+{
+	uint64_t words[WORDS] = {
+	    [1] = csr_read(CSR_TIME), [2] = vcpu->fw.steal_ticks, [3] = injected & INJECTED};
+
+	put(vcpu, STAYS_COME, words, 4);
+}
+
+/* What has been executed since then is part of no stay, but for a few instructions around it. */
+static void is_nobodys(struct pcpu *pcpu, uint64_t since)
+{
+	pcpu->stay_start += csr_read(CSR_INSTRET) - since;
+}
+
+ASIDE void stays_comes(struct vcpu *vcpu)
+{
+	uint64_t since = csr_read(CSR_INSTRET);
+
+	hart_stays[vcpu->home->index].exit.hvip = vcpu->vs.hvip;
+	come(vcpu, vcpu->vs.hvip & ~vcpu->stays.hvip);
+	is_nobodys(vcpu->home, since);
+}
+
+ASIDE void stays_goes(struct vcpu *vcpu)
+{
+	struct pcpu *pcpu = vcpu->home;
+	uint64_t since = csr_read(CSR_INSTRET);
+	uint64_t words[WORDS] = {[1] = csr_read(CSR_TIME)};
+
+	words[2] = pcpu->ready & vcpu->bit     ? STAYS_READY
+	           : pcpu->waiting & vcpu->bit ? STAYS_WAITING
+	                                       : STAYS_OFF;
+	vcpu->stays.hvip = injected_now();
+	words[3] = vcpu->stays.hvip & ~hart_stays[pcpu->index].exit.hvip;
+	words[4] = vcpu->fw.steal_ticks;
+	put(vcpu, STAYS_GO, words, 5);
+	is_nobodys(pcpu, since);
+}
+
+/* --- from when to when -------------------------------------------------------------------- */
+
+/* The current stay began before it was traced. */
+static void forget_exit(const struct pcpu *pcpu)
+{
+	set_noted(&hart_stays[pcpu->index].exit, csr_read(CSR_TIME), injected_now());
+}
+
+/* Of all vcpus of a hart, or of none, exits are noted by its trap vector. */
+static void add_noted(struct pcpu *pcpu, uint32_t more)
+{
+	uint32_t before = pcpu->stays;
+
+	pcpu->stays += more;
+	if (!before == !pcpu->stays)
+		return;
+	trap_keep(pcpu->chains, pcpu->stays);
+	forget_exit(pcpu);
+}
+
+static bool is_traced(const struct pcpu *pcpu)
+{
+	for (uint32_t i = 0; i < MAX_HART_VCPUS && pcpu->vcpus[i]; i++) {
+		if (vcpu_home(pcpu->vcpus[i]) == pcpu && pcpu->vcpus[i]->fw.stays)
+			return true;
+	}
+	return false;
+}
+
+/* What the hart knows of an exit of this vcpu is one that nobody has noted. */
+static void add_vcpu(const struct vcpu *vcpu)
+{
+	struct noted_exit *exit = &hart_stays[vcpu->home->index].exit;
+
+	add_noted(vcpu->home, 1);
+	if (exit->of == &vcpu->ctx)
+		exit->of = NULL;
+}
+
+void stays_note(struct vcpu *vcpu, uint32_t whom)
+{
+	if (!vcpu->stays.whom) {
+		add_vcpu(vcpu);
+		vcpu->stays.longest = vcpu->ctx.hs_longest;
+		vcpu->ctx.hs_longest = 0;
+	}
+	vcpu->stays.whom |= whom;
+}
+
+void stays_ignore(struct vcpu *vcpu, uint32_t whom)
+{
+	if (!(vcpu->stays.whom & whom))
+		return;
+	vcpu->stays.whom &= ~whom;
+	if (vcpu->stays.whom)
+		return;
+	vcpu->ctx.hs_longest = vcpu->stays.longest;
+	add_noted(vcpu->home, -1U);
+}
+
+ASIDE void stays_arrive(struct vcpu *vcpu)
+{
+	uint64_t words[WORDS] = {[1] = csr_read(CSR_TIME)};
+
+	if (vcpu->stays.whom)
+		add_vcpu(vcpu);
+	if (vcpu->fw.stays)
+		put(vcpu, STAYS_MOVED, words, 2);
+}
+
+ASIDE void stays_leave(struct vcpu *vcpu)
+{
+	if (vcpu->stays.whom)
+		add_noted(vcpu->home, -1U);
+}
+
+static void note_account(const struct vcpu *vcpu, uint64_t kind)
+{
+	uint64_t words[WORDS] = {[1] = csr_read(CSR_TIME), [2] = vcpu_hs_insns(vcpu)};
+
+	put(vcpu, kind, words, 3);
+}
+
+void stays_begin(struct vcpu *vcpu)
+{
+	stays_end(vcpu);
+	if (!is_traced(vcpu->home))
+		forget_exit(vcpu->home);
+	stays_note(vcpu, STAYS_FOR_TRACE);
+	vcpu->stays.hvip = vcpu->vs.hvip;
+	vcpu->fw.stays = true;
+	note_account(vcpu, STAYS_BEGIN);
+	if (vcpu_is_current(vcpu))
+		come(vcpu, 0);
+}
+
+void stays_end(struct vcpu *vcpu)
+{
+	if (!vcpu->fw.stays)
+		return;
+	note_account(vcpu, STAYS_END);
+	vcpu->fw.stays = false;
+	stays_ignore(vcpu, STAYS_FOR_TRACE);
+}

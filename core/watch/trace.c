@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdatomic.h>
+
+#include "arch/riscv/hart/csr.h"
+#include "core/watch/trace.h"
+
+#define RING 128U
+
+/* Written by its own hart, which goes on while the boot hart reads (docs/memory-order.md, "Trace").
+ * It has more entries than are shown, so that few are overwritten meanwhile. */
+static struct ring {
+	atomic_ulong begun; /* entries since boot, with the one that is being written */
+	atomic_ulong count; /* entries since boot that are complete */
+	struct trace_entry entries[RING];
+} * rings; /* [n_pcpus] */
+
+#define WORDS (sizeof(struct trace_entry) / sizeof(uint64_t))
+_Static_assert(sizeof(struct trace_entry) % sizeof(uint64_t) == 0, "copied word by word");
+
+/* Copies an entry that another hart may be writing. */
+static void copy(struct trace_entry *to, const struct trace_entry *from)
+{
+	uint64_t *t = (uint64_t *)to;
+	const uint64_t *f = (const uint64_t *)from;
+
+	for (size_t i = 0; i < WORDS; i++)
+		__atomic_store_n(&t[i], __atomic_load_n(&f[i], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+}
+
+/* The true functions of each VM, each served by call() instead: one table for all VMs that are
+ * offered the same. Constant after boot. */
+static struct vsbi_slot *calls[VM_MAX_VMS];
+
+static void note(const struct vcpu *vcpu, uint64_t scause, uint64_t a, uint64_t b)
+{
+	struct ring *ring = &rings[vcpu->home->index];
+	unsigned long n = atomic_load_explicit(&ring->count, memory_order_relaxed);
+	struct trace_entry entry = {.time = csr_read(CSR_TIME),
+	                            .vcpu = vcpu,
+	                            .scause = scause,
+	                            .pc = csr_read(CSR_SEPC),
+	                            .value = {a, b}};
+
+	atomic_store_explicit(&ring->begun, n + 1, memory_order_relaxed);
+	atomic_thread_fence(memory_order_release);
+	copy(&ring->entries[n % RING], &entry);
+	atomic_store_explicit(&ring->count, n + 1, memory_order_release);
+}
+
+void trace_exit(const struct vcpu *vcpu, uint64_t scause)
+{
+	note(vcpu, scause, csr_read(CSR_STVAL), csr_read(CSR_HTVAL) << 2);
+}
+
+static VSBI_FN(call)
+{
+	const struct vcpu *vcpu = this_vcpu();
+
+	note(vcpu, CAUSE_ECALL_VS, eid, fid);
+	return vsbi_find(vcpu->vm->sbi, eid, fid)(a0, a1, a2, a3, a4, a5, fid, eid);
+}
+
+/* Returns a table that another VM, one of the first n, has. NULL: none is offered the same. */
+static struct vsbi_slot *calls_like(const struct vsbi_slot sbi[VSBI_SLOTS], uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t same = 0;
+
+		while (same < VSBI_SLOTS && calls[i][same].eid == sbi[same].eid)
+			same++;
+		if (same == VSBI_SLOTS)
+			return calls[i];
+	}
+	return NULL;
+}
+
+static struct vsbi_slot *make_calls(const struct vsbi_slot sbi[VSBI_SLOTS],
+                                    void *(*alloc)(size_t size))
+{
+	struct vsbi_slot *made = alloc(VSBI_SLOTS * sizeof(*made));
+
+	for (uint32_t n = 0; n < VSBI_SLOTS; n++) {
+		made[n].eid = sbi[n].eid;
+		for (uint32_t k = 0; k < VSBI_FUNCTIONS; k++)
+			made[n].fn[k] = call;
+	}
+	return made;
+}
+
+void trace_init(void *(*alloc)(size_t size))
+{
+	rings = alloc(n_pcpus * sizeof(rings[0]));
+	for (uint32_t i = 0; i < n_vms; i++) {
+		calls[i] = calls_like(vms[i].sbi, i);
+		if (!calls[i])
+			calls[i] = make_calls(vms[i].sbi, alloc);
+	}
+	trace_switch(NULL, false);
+}
+
+/* switch.S finds the table by this pointer on any hart. The tables are older than the vcpu's first
+ * start, so no order is needed. */
+static void trace_vcpu(struct vcpu *vcpu, bool on)
+{
+	const void *table = on ? calls[vcpu->vm->index] : vcpu->vm->sbi;
+
+	atomic_store_explicit(&vcpu->traced, on, memory_order_relaxed);
+	__atomic_store_n(&vcpu->ctx.calls, table, __ATOMIC_RELAXED);
+}
+
+void trace_switch(const struct vm *vm, bool on)
+{
+	for (uint32_t i = 0; i < n_vms; i++) {
+		if (on && vm && vm != &vms[i])
+			continue;
+		for (uint32_t n = 0; n < vms[i].config->n_vcpus; n++)
+			trace_vcpu(vms[i].vcpus[n], on);
+	}
+}
+
+static const struct trace_entry *entry_of(const struct ring *ring, unsigned long n)
+{
+	return &ring->entries[(n - 1) % RING];
+}
+
+/* Copies entry n of a ring, from 1 on. Returns false if its hart has begun to overwrite it. */
+static bool take(struct ring *ring, unsigned long n, struct trace_entry *entry)
+{
+	copy(entry, entry_of(ring, n));
+	atomic_thread_fence(memory_order_acquire);
+	return atomic_load_explicit(&ring->begun, memory_order_relaxed) - n < RING;
+}
+
+/* Copies the newest entry of all harts that was not taken yet; a hart that has overwritten its own
+ * has none. Returns false if there is none. */
+static bool newest(unsigned long left[MAX_HARTS], struct trace_entry *entry)
+{
+	for (;;) {
+		uint64_t best = 0;
+		uint32_t of = MAX_HARTS;
+
+		for (uint32_t i = 0; i < n_pcpus; i++) {
+			const uint64_t *at = &entry_of(&rings[i], left[i])->time;
+			uint64_t time = __atomic_load_n(at, __ATOMIC_RELAXED);
+
+			if (left[i] && (of == MAX_HARTS || time > best)) {
+				best = time;
+				of = i;
+			}
+		}
+		if (of == MAX_HARTS)
+			return false;
+		if (take(&rings[of], left[of], entry)) {
+			left[of]--;
+			return true;
+		}
+		left[of] = 0;
+	}
+}
+
+uint32_t trace_newest(struct trace_entry entries[TRACE_SHOWN])
+{
+	unsigned long left[MAX_HARTS] = {0};
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < n_pcpus; i++)
+		left[i] = atomic_load_explicit(&rings[i].count, memory_order_acquire);
+	while (n < TRACE_SHOWN && newest(left, &entries[n]))
+		n++;
+	return n;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A ring for each hart with the last exits of the vcpus that the operator traces. When tracing is
+ * off, it costs a slow exit one load and a fast exit nothing, because SBI calls are traced by
+ * swapping the VM's table of extensions. Counter reads and overflows on the fast path are not
+ * traced; the command `exits` counts them.
+ */
+#ifndef CORE_WATCH_TRACE_H
+#define CORE_WATCH_TRACE_H
+
+#include "core/lib/types.h"
+#include "core/vcpu/trace_entry.h"
+#include "core/vcpu/vm.h"
+
+#define TRACE_SHOWN 64U
+
+/* Makes the rings, and turns tracing off for all vcpus. At boot, after vsbi_init(). alloc() returns
+ * zeroed memory of any size. */
+void trace_init(void *(*alloc)(size_t size));
+
+/* Traces the vcpus of vm, NULL: of all VMs. Turning off always concerns all. Boot hart only. */
+void trace_switch(const struct vm *vm, bool on);
+
+/* Notes an exit on the slow path. Home hart, while the vcpu is resident. */
+void trace_exit(const struct vcpu *vcpu, uint64_t scause);
+
+/* Copies the newest entries of all harts, newest first, and returns their number. Boot hart
+ * only. */
+uint32_t trace_newest(struct trace_entry entries[TRACE_SHOWN]);
+
+#endif

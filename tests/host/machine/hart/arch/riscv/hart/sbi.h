@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The machine is the firmware. */
+#ifndef MACHINE_SBI_H
+#define MACHINE_SBI_H
+
+#include "arch/riscv/hart/sbi_spec.h"
+#include "core/lib/types.h"
+#include "vpmu/sbi_pmu.h"
+
+struct sbi_ret sbi_call(uint64_t eid, uint64_t fid, uint64_t arg0, uint64_t arg1, uint64_t arg2,
+                        uint64_t arg3, uint64_t arg4);
+
+static inline bool sbi_probe(uint64_t eid)
+{
+	struct sbi_ret ret = sbi_call(SBI_EXT_BASE, SBI_BASE_PROBE_EXTENSION, eid, 0, 0, 0, 0);
+
+	return ret.error == SBI_SUCCESS && ret.value != 0;
+}
+
+#endif

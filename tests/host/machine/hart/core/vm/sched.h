@@ -1,9 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* A host's C library has a function of this name. */
-#ifndef MACHINE_SCHED_H
-#define MACHINE_SCHED_H
-
-#define sched_yield tally_sched_yield
-#include_next "core/vm/sched.h"
-
-#endif

@@ -87,7 +87,8 @@ COLD := $(filter-out core/host/fdt_walk.c core/host/dt_path.c,\
 		pci_access.c pci_reset.c) \
 	$(addprefix arch/riscv/hart/,gstage.c hs_map.c isa.c isa_trial.c quirks.c touch.c) \
 	core/hart/hart_kind.c $(addprefix core/dispatch/,account_class.c hs_faults.c) \
-	$(addprefix core/io/,bell_pci.c dma.c dma_faults.c dma_tell.c functions.c vm_quiet.c vpci.c) \
+	$(addprefix core/io/,bell_pci.c dma.c dma_faults.c dma_tell.c functions.c vm_quiet.c \
+		vpci.c) \
 	$(addprefix core/pmu/,budget_hart.c vm_overflow.c vm_pmu_policy.c) core/sched/vcpu_move.c \
 	core/vcpu/long_call.c core/vcpu/vm_command.c \
 	$(addprefix core/watch/,account.c observe.c observe_request.c stays.c)
@@ -136,8 +137,8 @@ $(OUT)/obj/libfdt.a: Makefile | setup $(B)/guest/fdt.stamp
 	@echo "  WEAKEN  $@"
 	$(Q)$(CROSS_COMPILE)objcopy $(FDT_OWN:%=--weaken-symbol=%) $(B)/guest/libfdt.a $@
 
-$(OUT)/tally.elf: $(TALLY_OBJ) arch/riscv/hart/link.ld tools/check-elf tools/check-stack \
-		tools/stacks.toml $(OUT)/obj/libfdt.a
+$(OUT)/tally.elf: $(TALLY_OBJ) arch/riscv/hart/link.ld tools/check-elf tools/check-calls \
+		tools/check-stack tools/stacks.toml $(OUT)/obj/libfdt.a
 	@echo "  LD      $@"
 	@rm -f $(OUT)/tally.elf.*.ci
 	$(Q)$(CROSS_COMPILE)gcc $(TARGET_CFLAGS) $(LTO) -static -nostdlib -nostartfiles -no-pie \
@@ -147,6 +148,7 @@ $(OUT)/tally.elf: $(TALLY_OBJ) arch/riscv/hart/link.ld tools/check-elf tools/che
 		-fcallgraph-info=su -o $@
 	$(Q)mv -f $(OUT)/tally.elf.*.ci $(OUT)/tally.ci
 	$(Q)tools/check-elf $(CROSS_COMPILE) $@
+	$(Q)tools/check-calls $(CROSS_COMPILE) $(TALLY_OBJ)
 	$(Q)tools/check-stack $(CROSS_COMPILE) $@ $(OUT)/tally.ci $(OFFSETS) >$(OUT)/stacks.txt
 
 $(OUT)/tally.bin: $(OUT)/tally.elf

@@ -14,6 +14,7 @@
 #include "core/host/host_memory.h"
 #include "core/host/vm_config.h"
 #include "core/pmu/budget_hart.h"
+#include "core/tree/parse.h"
 #include "core/tree/vm_memory.h"
 #include "core/tree/vm_refusals.h"
 #include "tools/vm_check_harts.h"

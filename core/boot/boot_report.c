@@ -9,12 +9,10 @@
 #include "core/hart/platform.h"
 #include "core/host/host_tree.h"
 #include "core/lib/event_names.h"
-#include "core/lib/printf.h"
 #include "core/lib/text.h"
 #include "core/lib/words.h"
 #include "core/life/seed.h"
 #include "core/log.h"
-#include "core/panic.h"
 #include "core/pmu/vm_overflow.h"
 #include <string.h>
 

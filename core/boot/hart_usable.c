@@ -4,7 +4,6 @@
 #include "core/boot/harts.h"
 #include "core/hart/platform.h"
 #include "core/host/host_cpus.h"
-#include "core/host/vm_config.h"
 #include "core/log.h"
 #include "core/panic.h"
 

@@ -8,7 +8,6 @@
 #include "core/boot/boot_report.h"
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
-#include "core/log.h"
 #include "core/panic.h"
 #include "core/sched/sched_parts.h"
 

@@ -16,8 +16,6 @@
 #include "core/panic.h"
 #include <string.h>
 
-struct platform platform;
-
 /* Reads the first registers of a device, as the harts see them. */
 static bool read_registers(const void *dtb, int node, uint64_t *base, uint64_t *size)
 {

@@ -5,12 +5,12 @@
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/instret.h"
 #include "arch/riscv/hart/isa_trial.h"
-#include "arch/riscv/hart/sbi.h"
+#include "arch/riscv/hart/port.h"
 #include "arch/riscv/hart/touch.h"
-#include "arch/riscv/hart/trap.h"
 #include "core/boot/boot_report.h"
 #include "core/boot/bootargs.h"
 #include "core/boot/debug.h"
+#include "core/boot/hart_init.h"
 #include "core/boot/hart_table.h"
 #include "core/boot/harts.h"
 #include "core/boot/host_dt.h"
@@ -18,6 +18,7 @@
 #include "core/boot/page_alloc.h"
 #include "core/boot/pci_assign.h"
 #include "core/boot/ram.h"
+#include "core/dispatch/exit.h"
 #include "core/hart/hart_kind.h"
 #include "core/hart/platform.h"
 #include "core/host/host_memory.h"
@@ -28,6 +29,7 @@
 #include "core/panic.h"
 #include "core/pmu/budget_hart.h"
 #include "core/sched/sched.h"
+#include "core/tree/parse.h"
 #include "core/tree/vm_refusals.h"
 #include "core/vcpu/ledger.h"
 #include <string.h>
@@ -35,8 +37,6 @@
 #include "core/vsbi/vsbi.h"
 
 extern char _image_start[], _image_end[];
-void main(uint64_t hartid, void *dtb);
-void secondary_main(uint64_t hartid, uint64_t index);
 
 static struct vm_tree *tree;
 

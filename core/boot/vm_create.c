@@ -12,8 +12,12 @@
 #include "core/io/bells.h"
 #include "core/lib/event_names.h"
 #include "core/lib/text.h"
+#include "core/life/guest_dt.h"
+#include "core/life/seed.h"
+#include "core/life/vm_life.h"
 #include "core/log.h"
 #include "core/panic.h"
+#include "core/sched/vcpu_budget.h"
 #include "core/tree/vm_memory.h"
 #include "core/vcpu/guest_file.h"
 #include "core/watch/account.h"
@@ -32,7 +36,6 @@
 #include "core/vcpu/vm.h"
 #include "core/vsbi/vsbi.h"
 #include "core/watch/trace.h"
-#include "vpmu/bits.h"
 
 static void make_vcpu(struct vm *vm, uint32_t id)
 {

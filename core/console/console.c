@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/console/console_parts.h"
+#include "core/console/port.h"
 #include "core/lib/printf.h"
 
 void console_put(struct console *c, const char *s, size_t n)

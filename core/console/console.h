@@ -55,15 +55,6 @@ struct console {
 	struct console_request request;
 };
 
-/* Provided by whoever links this file. Writes all n bytes to the physical console, in order and
- * unchanged. Called with the console lock held. */
-void console_emit(const char *s, size_t n);
-
-/* Likewise. Takes up a command, and prints nothing before it returns. id is "" if the command was
- * typed; console_prompt_ready() follows its last line. Otherwise a program has sent it, and
- * console_answer() prints the answer; text is NULL if the request was malformed. */
-void console_command(const char *id, const char *text);
-
 /* Sets up the console for n (at most CONSOLE_MAX_VMS) VMs. Their names are printable ASCII of at
  * most CONSOLE_NAME_BYTES, and must live as long as the console. n is 0 while the VMs are not
  * known; a second call starts over. VM 0 gets the focus. Prints nothing. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/console/console_parts.h"
+#include "core/console/port.h"
 #include "core/lib/printf.h"
 
 #define CTRL_C    0x03

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/hart/check.h"
 
-#include "arch/riscv/hart/trap.h"
 #include "core/debug/words.h"
 #include "core/vcpu/ledger.h"
 #include "core/vcpu/vcpu.h"

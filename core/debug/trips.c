@@ -7,7 +7,6 @@
 #include "core/debug/words.h"
 #include "core/hart/platform.h"
 #include "core/panic.h"
-#include "core/vcpu/vcpu.h"
 
 static const uint32_t constant = 1;
 static uint32_t data[] = {0x00008067}; /* ret */

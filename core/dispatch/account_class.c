@@ -6,6 +6,7 @@
 #include "core/panic.h"
 #include "core/vcpu/vcpu.h"
 #include "core/vcpu/vm.h"
+#include "core/watch/port.h"
 
 #define WFI     0x10500073U
 #define WRS_NTO 0x00d00073U

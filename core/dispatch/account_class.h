@@ -7,13 +7,6 @@
 
 struct vm;
 
-/* Gives each function that a VM is offered a row. At boot, after vsbi_init() of all VMs. */
-void account_class_init(void);
-
-/* Returns the row of an exit of this VM that is accounted to this kind. */
-enum account_class account_class(const struct vm *vm, const struct noted_exit *exit,
-                                 enum vcpu_exit why);
-
 /* Returns the extension that a row below ACCOUNT_CALLS is of, and sets the function, to ~0 for all
  * that it has not. Returns 0 for row 0. */
 uint64_t account_call(uint32_t row, uint64_t *fid);

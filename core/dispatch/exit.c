@@ -2,8 +2,13 @@
 /* Dispatches exits from VS/VU by their cause. */
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/trap.h"
+#include "core/dispatch/exit.h"
+#include "core/dispatch/long_call_run.h"
 #include "core/dispatch/mmio.h"
-#include "core/dispatch/vcpu_requests.h"
+#include "core/dispatch/serve_requests.h"
+#include "core/life/last_words.h"
+#include "core/sched/port.h"
+#include "core/vcpu/stay.h"
 #include "core/dispatch/virtual_insn.h"
 #include "core/sched/sched.h"
 #include "core/sched/windows.h"
@@ -13,6 +18,7 @@
 #include "core/vcpu/trap_loop.h"
 #include "core/vcpu/vcpu.h"
 #include "core/vcpu/vm.h"
+#include "core/vcpu/vm_end.h"
 #include "core/vcpu/vs_interrupts.h"
 #include "core/watch/trace.h"
 

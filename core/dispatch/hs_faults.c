@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Bugs of Tally that the hart or the compiler detects. Each ends the machine with one line. */
 #include "arch/riscv/hart/csr.h"
-#include "arch/riscv/hart/trap.h"
+#include "arch/riscv/hart/port.h"
 #include "core/hart/pcpu.h"
 #include "core/panic.h"
 

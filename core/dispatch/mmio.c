@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/insn.h"
-#include "arch/riscv/hart/trap.h"
 #include "core/dispatch/mmio.h"
 #include "core/io/bell_pci.h"
 #include "core/io/bells.h"
 #include "core/io/functions.h"
+#include "core/io/vm_interrupts.h"
 #include "core/io/wired.h"
 #include "core/vcpu/guest_mem.h"
 #include "core/vcpu/terminal_port.h"
 #include "core/vcpu/trap_loop.h"
 #include "core/vcpu/vm.h"
+#include "core/vcpu/vm_end.h"
 #include "core/vcpu/vs_interrupts.h"
 #include "vpmu/retired.h"
 

@@ -203,9 +203,6 @@ static inline void pcpu_ack_ipi(void)
 /* `more` vcpus (negative: fewer) have their home on pcpu. Called on that hart, or at boot. */
 void pcpu_count_vcpus(struct pcpu *pcpu, int32_t more);
 
-/* Accounts the current stay in HS up to now, and begins a new one. Called on this hart. */
-void pcpu_account_stay(struct pcpu *pcpu);
-
 /* Whether a piece of work may begin in the current stay. Two pieces would be too long a stay: what
  * makes the second one necessary is left pending, so it begins the next stay at once. That stay is
  * young, unless instret counts something else than what HS executes: then work always begins if
@@ -220,10 +217,6 @@ static inline bool pcpu_may_begin(struct pcpu *pcpu)
 	return true;
 }
 
-/* From now on, the current stay is accounted to this vcpu and cause. Called on the vcpu's home
- * hart. */
-void pcpu_account_to(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why);
-
 /* Returns what would interrupt HS now, in the layout of sip, which does not have SGEI itself. Of a
  * file that nobody listens to there is none. Called on this hart. */
 static inline uint64_t pcpu_pending_interrupts(const struct pcpu *pcpu)
@@ -234,13 +227,5 @@ static inline uint64_t pcpu_pending_interrupts(const struct pcpu *pcpu)
 		pending |= BIT(IRQ_SGEI);
 	return pending;
 }
-
-/* Handles interrupts for HS; `pending` has the layout of sip. Called on this hart. */
-void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending);
-
-/* Sets up CSRs, counters and interrupts of the calling hart. Its pcpu is zero except for `blocks`;
- * `blocks` and `isa` are what the host device tree says. Returns why no guest can run on it, which
- * is also in `unfit`. NULL: guests can. */
-const char *pcpu_init(uint64_t hartid, uint32_t index, uint64_t isa);
 
 #endif

@@ -11,7 +11,6 @@
 #include <libfdt.h>
 
 #include "core/host/host_tree.h"
-#include "core/tree/vm_memory.h"
 
 /* The first in the tree; no_map: of those alone that have this property. */
 static bool find(const void *tree, uint64_t base, uint64_t size, bool no_map,

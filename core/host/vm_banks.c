@@ -101,3 +101,8 @@ void vm_guest_ranges(const struct vm_ram *ram, uint64_t tree_size, struct vm_gue
 	guests->n = 0;
 	guests->tree.from = guests->kept.to;
 }
+
+bool vm_ranges_overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
+{
+	return a < b + b_size && b < a + a_size;
+}

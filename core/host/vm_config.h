@@ -423,23 +423,6 @@ struct vm_refusal {
 /* Enough bytes for every refusal as text. */
 #define VM_REFUSAL_TEXT 256U
 
-/*
- * Parses a VM tree of at most blob_size bytes; blob is 8-byte aligned. Returns true if *out is
- * complete and everything holds that the comments above say. Returns false if *why says what was
- * refused; *out must not be used then. The time is linear in the size of the blob's structure, and
- * does not depend on the size of the images.
- */
-bool vm_config_parse(const void *blob, uint64_t blob_size, const struct vm_limits *limits,
-                     struct vm_tree *out, struct vm_refusal *why);
-
-/*
- * Parses what the harts' probes want of such a blob: the node /pmu, and whether /vms has
- * inexact-counts = "on". Returns false if there is no such node, or if vm_config_parse() will
- * refuse it.
- */
-bool vm_config_parse_early(const void *blob, uint64_t blob_size, struct selectors *out,
-                           bool *inexact);
-
 /* Returns the first device without a known reset, by which the VM has one life. NULL: there is
  * none. */
 const struct vm_device *vm_device_without_reset(const struct vm_config *vm);
@@ -485,5 +468,8 @@ const char *vm_ram_unused(const struct vm_ram *ram, uint32_t number, uint64_t *b
 
 /* Returns the bytes of all ranges for VMs. */
 uint64_t vm_guest_sum(const struct vm_guests *guests);
+
+/* Whether two ranges, of an address and bytes each, have a byte in common. None of them wraps. */
+bool vm_ranges_overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size);
 
 #endif

@@ -6,8 +6,9 @@
 #include "arch/riscv/devices/pci.h"
 #include "arch/riscv/hart/fence.h"
 #include "core/hart/pcpu.h"
-#include "core/life/heart.h"
+#include "core/io/vm_interrupts.h"
 #include "core/tree/pci_node.h"
+#include "core/vcpu/heart_ring.h"
 #include "core/vcpu/vm.h"
 #include "vpmu/bits.h"
 

@@ -3,7 +3,6 @@
 
 #include "core/hart/platform.h"
 #include "core/io/dma_parts.h"
-#include "core/io/external.h"
 #include "core/lib/printf.h"
 #include "core/log.h"
 #include "core/vcpu/vm.h"

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Faults of functions: whose hart serves them, and what follows. */
 #include "arch/riscv/hart/csr.h"
-#include "core/dispatch/vcpu_requests.h"
+#include "core/hart/looks.h"
+#include "core/vcpu/vcpu_requests.h"
 #include "core/hart/platform.h"
 #include "core/io/dma_parts.h"
 #include "core/io/external.h"
 #include "core/sched/sched.h"
 #include "core/vcpu/vm.h"
+#include "core/vcpu/vm_end.h"
 
 struct dma_function *dma_function_of(uint32_t id)
 {

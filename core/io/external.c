@@ -3,11 +3,10 @@
 
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/spinlock.h"
+#include "core/hart/looks.h"
 #include "core/hart/platform.h"
 #include "core/io/dma.h"
 #include "core/io/wired.h"
-#include "core/life/heart.h"
-#include "core/sched/windows.h"
 
 /* Constant after boot, and the boot hart's. */
 static struct irqchip_source uart;
@@ -49,24 +48,7 @@ void external_aim(const struct irqchip_source *source, uint32_t from, uint32_t t
 	spin_unlock(&aiming);
 }
 
-void external_look_begins(struct pcpu *pcpu, enum external_what what, uint64_t time)
-{
-	uint64_t *at = pcpu->looks, earliest = ~0UL;
-
-	at[what] = time;
-	for (uint32_t i = 0; i < EXTERNAL_KINDS; i++)
-		earliest = at[i] < earliest ? at[i] : earliest;
-	pcpu->external_at = earliest;
-}
-
-void external_look_at(enum external_what what, uint64_t time)
-{
-	external_look_begins(this_pcpu(), what, time);
-	pcpu_resched(this_pcpu()); /* the timer is set anew */
-}
-
-/* Each says when again, which is not now. */
-static void look(struct pcpu *pcpu, bool console)
+void external_work(struct pcpu *pcpu, bool console)
 {
 	if (!pcpu_may_begin(pcpu))
 		return;
@@ -75,21 +57,6 @@ static void look(struct pcpu *pcpu, bool console)
 		serve_console();
 	else
 		dma_look();
-}
-
-void external_look(void)
-{
-	struct pcpu *pcpu = this_pcpu();
-	const uint64_t *at = pcpu->looks;
-	uint64_t now = csr_read(CSR_TIME);
-
-	/* One of them is enough for a stay. */
-	if (at[EXTERNAL_CONSOLE] <= now || at[EXTERNAL_DMA] <= now)
-		look(pcpu, at[EXTERNAL_CONSOLE] <= now);
-	if (at[EXTERNAL_HEART] <= now)
-		heart_look();
-	if (at[EXTERNAL_WINDOW] <= now)
-		windows_look();
 }
 
 bool external_hears(void)

@@ -21,15 +21,9 @@ bool external_hears(void);
  * boot. */
 void external_listen(void (*serve)(void));
 
-/* The calling hart looks at that time, in host time, at what may not interrupt, for guests that
- * have to ring, or for the next window; ~0: not at all. */
-void external_look_at(enum external_what what, uint64_t time);
-
-/* The same for another hart. Boot hart only, before that one looks at anything. */
-void external_look_begins(struct pcpu *pcpu, enum external_what what, uint64_t time);
-
-/* external_at of the calling hart has come. */
-void external_look(void);
+/* Serves the console, or the IOMMU, if the stay is young enough. Each sets the time of its next
+ * look, which is not now. Called on the hart that looks at it. */
+void external_work(struct pcpu *pcpu, bool console);
 
 /* A source interrupts another hart. Any hart may call it. */
 void external_aim(const struct irqchip_source *source, uint32_t from, uint32_t to);

@@ -4,6 +4,8 @@
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
 #include "core/io/external.h"
+#include "core/io/vm_interrupts.h"
+#include "core/sched/port.h"
 #include "core/sched/sched.h"
 #include "core/sched/windows.h"
 #include "core/vcpu/vm.h"

@@ -32,10 +32,6 @@ void wired_end(struct vm *vm);
  * false if there may be more. Lead hart only; the caller holds vm->devices. */
 bool wired_drained(struct vm *vm);
 
-/* The guest has changed what it has enabled, or a vcpu has a new home. The caller holds
- * vm->devices. */
-void wired_follow(struct vm *vm);
-
 /* The guest has completed a source that it had claimed, one of vm->wired. The caller holds
  * vm->devices. */
 void wired_completed(struct vm *vm, uint32_t guest);

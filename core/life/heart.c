@@ -2,10 +2,12 @@
 #include "core/life/heart.h"
 
 #include "arch/riscv/hart/csr.h"
+#include "core/hart/looks.h"
 #include "core/hart/platform.h"
-#include "core/io/external.h"
+#include "core/sched/port.h"
 #include "core/sched/sched.h"
 #include "core/vcpu/vm.h"
+#include "core/vcpu/vm_end.h"
 
 #define MS_PER_S 1000UL
 
@@ -13,16 +15,6 @@
 static uint64_t period(const struct vm *vm)
 {
 	return ((uint64_t)vm->config->heartbeat_ms * platform.timebase + MS_PER_S - 1) / MS_PER_S;
-}
-
-/* The latest of several vcpus' rings counts, in whatever order they come here. */
-void heart_ring(struct vm *vm)
-{
-	uint64_t now = csr_read(CSR_TIME);
-	unsigned long last = atomic_load(&vm->rang_at);
-
-	while (last < now && !atomic_compare_exchange_weak(&vm->rang_at, &last, now))
-		;
 }
 
 void heart_begin(struct vm *vm, uint64_t now)

@@ -12,16 +12,8 @@
 
 struct vm;
 
-/* The guest has rung. Any hart may call it; for a VM without heartbeat-ms it changes nothing. */
-void heart_ring(struct vm *vm);
-
 /* A life begins at that host time. Before the VM runs; lead hart, or boot hart. */
 void heart_begin(struct vm *vm, uint64_t now);
-
-/* vcpu 0 starts, or has come to this hart; the VM has ended, or vcpu 0 is about to leave this hart.
- * Lead hart only, and nothing for VMs without heartbeat-ms. */
-void heart_watch(struct vm *vm);
-void heart_ignore(struct vm *vm);
 
 /* The time that was given to external_look_at() has come. */
 void heart_look(void);

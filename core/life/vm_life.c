@@ -2,8 +2,10 @@
 #include "core/life/vm_life.h"
 
 #include "arch/riscv/hart/csr.h"
-#include "arch/riscv/hart/sbi.h"
-#include "core/dispatch/vcpu_requests.h"
+#include "core/life/last_words.h"
+#include "core/sched/port.h"
+#include "core/sched/vcpu_budget.h"
+#include "core/vcpu/vcpu_requests.h"
 #include "core/hart/platform.h"
 #include "core/io/bells.h"
 #include "core/io/dma.h"
@@ -18,6 +20,7 @@
 #include "core/sched/sched.h"
 #include "core/vcpu/terminal_port.h"
 #include "core/vcpu/vm.h"
+#include "core/vcpu/vm_end.h"
 
 /* A VM that ran for so long starts a new row of restarts. */
 #define GOOD_LIFE_S 60UL
@@ -28,57 +31,14 @@
 
 static atomic_uint vms_on, vms_failed;
 
-void vms_start_counting(uint32_t n)
-{
-	atomic_store(&vms_on, n);
-}
-
 static enum vm_state state_of(const struct vm *vm)
 {
 	return (enum vm_state)atomic_load(&vm->state);
 }
 
-const char *vm_state_name(const struct vm *vm)
+void vms_start_counting(uint32_t n)
 {
-	static const char *const names[] = {
-	    [VM_LOADING] = "loading",   [VM_RUNNING] = "running", [VM_ENDING] = "ending",
-	    [VM_CLEARING] = "clearing", [VM_OFF] = "off",
-	};
-
-	return names[state_of(vm)];
-}
-
-static void end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *failure,
-                uint64_t value, const char *unit)
-{
-	unsigned int running = VM_RUNNING;
-
-	if (!atomic_compare_exchange_strong(&vm->state, &running, VM_ENDING))
-		return;
-	vm->end.why = why;
-	vm->end.by = by;
-	vm->end.failure = failure;
-	vm->end.value = value;
-	vm->end.unit = unit;
-	vm->end.at = csr_read(CSR_TIME);
-	for (uint32_t i = 0; i < vm->config->n_vcpus; i++)
-		vcpu_request(vm->vcpus[i], REQ_STOP);
-}
-
-void vm_end(struct vm *vm, const struct vcpu *by, enum vm_end why, const char *failure,
-            uint64_t value)
-{
-	end(vm, by, why, failure, value, NULL);
-}
-
-void vm_silent(struct vm *vm)
-{
-	end(vm, vm->vcpus[0], VM_END_FAILED, "did not ring for", vm->config->heartbeat_ms, "ms");
-}
-
-void vm_failed(struct vcpu *vcpu, const char *failure, uint64_t value)
-{
-	vm_end(vcpu->vm, vcpu, VM_END_FAILED, failure, value);
+	atomic_store(&vms_on, n);
 }
 
 void vm_vcpu_gone(struct vcpu *vcpu)

@@ -4,10 +4,12 @@
  * account (core/watch/account.h). Of each vcpu the first line is that of its observer, read in the
  * same stay in HS as the rows in the lines behind it, which add up to its value.
  */
+#include "core/console/console.h"
 #include "core/dispatch/account_class.h"
 #include "core/dispatch/mmio.h"
 #include "core/lib/words.h"
 #include "core/operator/prompt.h"
+#include "core/watch/observe.h"
 
 static const char *const devices[MMIO_DEVICES] = {"nothing", "PLIC", "UART",
                                                   "APLIC",   "PCI",  "bell"};

@@ -10,7 +10,9 @@
 #include "core/lib/event_names.h"
 #include "core/lib/numbers.h"
 #include "core/operator/prompt.h"
+#include "core/vcpu/observers.h"
 #include "core/vcpu/unwind.h"
+#include "core/watch/observe.h"
 #include "vpmu/tally_events.h"
 
 #define NS_PER_S 1000000000U

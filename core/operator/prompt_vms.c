@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The prompt's `vms` and `exits`. Counts are since power-on: for rates, a program asks twice. */
 #include "arch/riscv/hart/csr.h"
-#include "core/life/vm_tell.h"
 #include "core/operator/prompt.h"
+#include "core/sched/vcpu_budget.h"
+#include "core/vcpu/vm_end.h"
 
 #define US_PER_S 1000000U
 #define NS_PER_S 1000000000U

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/pmu/budget_hart.h"
 
-#include "arch/riscv/hart/isa.h"
 #include "arch/riscv/hart/quirks.h"
 #include "core/hart/pcpu.h"
 #include "core/lib/text.h"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Time slices: which vcpu runs next, and the world switch. */
 #include "arch/riscv/hart/csr.h"
-#include "core/dispatch/vcpu_requests.h"
-#include "core/hart/check.h"
+#include "core/sched/port.h"
+#include "core/sched/vcpu_budget.h"
+#include "core/sched/world_switch.h"
+#include "core/vcpu/stay.h"
 #include "core/hart/platform.h"
 #include "core/sched/sched_parts.h"
 #include "core/sched/vcpu_move.h"

@@ -12,10 +12,6 @@
  * idles while no vcpu can. Returns the vcpu to enter, which is then resident. */
 struct vcpu *sched_next(struct pcpu *pcpu);
 
-/* Of exit.c: what is left to do after sched_next(), and then the guest of the vcpu that it
- * returned, or of another one if that was in a long call. */
-_Noreturn void exit_enter(struct pcpu *pcpu, struct vcpu *vcpu);
-
 /* The last step of sched_next() for a vcpu that was just loaded and does not return from it. */
 void sched_entered(struct pcpu *pcpu, struct vcpu *vcpu);
 
@@ -38,23 +34,13 @@ void sched_wake_if_interrupted(struct vcpu *vcpu);
 /* Takes the vcpu out of all lists until sched_set_ready(). */
 void sched_off(struct vcpu *vcpu);
 
-/* The vcpu's VM has ended. Takes the vcpu off the hart for this life and resets its PMU. */
-void sched_remove(struct vcpu *vcpu);
-
 /* Wakes a blocked vcpu at once if it has an interrupt, otherwise when its timer expires. The vcpu
  * is not resident. */
 void sched_wake_in_time(struct vcpu *vcpu);
 
-/* Keeps the hart asleep for so many ticks of host time, even if vcpus are ready. Called where
- * requests are served. */
-void sched_nap(uint64_t ticks);
-
 /* The vcpu is off. Its time slices go to vm_life_work() until that is done. */
 void sched_work(struct vcpu *vcpu);
 bool sched_works(const struct vcpu *vcpu);
-
-/* Handles the hart's timer interrupt. */
-void sched_timer(void);
 
 /* This stay, from the exit on, is for a vcpu. Nothing changes if its home is another hart. */
 void sched_works_for(struct vcpu *vcpu);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Work for one vcpu in the time slice of another, and who is charged for it. */
 #include "arch/riscv/hart/csr.h"
-#include "core/dispatch/vcpu_requests.h"
+#include "core/sched/port.h"
+#include "core/vcpu/stay.h"
 #include "core/hart/check.h"
 #include "core/sched/sched_parts.h"
 #include "core/vcpu/vm.h"

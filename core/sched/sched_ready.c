@@ -3,8 +3,8 @@
 #include "arch/riscv/hart/csr.h"
 #include "core/hart/check.h"
 #include "core/sched/sched_parts.h"
+#include "core/sched/vcpu_budget.h"
 #include "core/vcpu/guest_file.h"
-#include "core/vcpu/vm.h"
 
 static void wants_turn(struct pcpu *pcpu, struct vcpu *vcpu)
 {
@@ -90,27 +90,4 @@ void sched_off(struct vcpu *vcpu)
 	pcpu->called &= ~vcpu->bit;
 	pcpu->steal_not_begun &= ~vcpu->bit;
 	pcpu_resched(pcpu);
-}
-
-void sched_remove(struct vcpu *vcpu)
-{
-	CHECK(vcpu->home == this_pcpu());
-	vcpu_end_observers(vcpu);
-	/* First, because it may find out that the vcpu has spent its budget. */
-	if (vcpu_is_current(vcpu))
-		vpmu_reset(&vcpu->pmu);
-	sched_off(vcpu);
-	if (vcpu_is_current(vcpu)) {
-		vcpu_fw_resident_until(&vcpu->fw, csr_read(CSR_TIME));
-		vcpu_put(vcpu->home, vcpu);
-	} else {
-		vpmu_clear(&vcpu->pmu);
-	}
-	if (vcpu->guest_file)
-		guest_file_end(vcpu);
-	vcpu->fw.watched = 0;
-	vcpu->fw.ready_since = 0;
-	vcpu->timer = ~0UL;
-	sched_enable_requests(vcpu);
-	vm_vcpu_gone(vcpu);
 }

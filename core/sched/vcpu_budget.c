@@ -3,6 +3,7 @@
 
 #include "arch/riscv/hart/csr.h"
 #include "core/hart/platform.h"
+#include "core/pmu/port.h"
 #include "core/sched/sched.h"
 #include "core/sched/windows.h"
 #include "core/vcpu/vm.h"
@@ -63,12 +64,6 @@ static void release(struct vcpu_budget *b, uint64_t now)
 	b->throttled_ticks += now - b->throttled_since;
 	b->throttled_since = 0;
 	b->released = false;
-}
-
-uint64_t vcpu_budget_deadline(const struct vcpu *vcpu)
-{
-	/* What sleeps needs no new period. It begins when the vcpu wakes. */
-	return vcpu->home->waiting & vcpu->bit ? NEVER : vcpu->budget.look_at;
 }
 
 bool vcpu_budget_allows(struct vcpu *vcpu, uint64_t now)

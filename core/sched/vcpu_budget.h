@@ -11,24 +11,9 @@
 #define CORE_SCHED_VCPU_BUDGET_H
 
 #include "core/lib/types.h"
+#include "core/vcpu/budget_state.h"
 
 struct vcpu;
-
-struct vcpu_budget {
-	uint64_t count;      /* events in a period; 0: it has no budget, and nothing below counts */
-	uint64_t period;     /* host time */
-	uint64_t period_end; /* host time; of the period that the counter counts */
-	/* Host time at which the vcpu, resident or throttled, is looked at: the end of the period;
-	 * ~0: it is neither, or was looked at. */
-	uint64_t look_at;
-	bool spent;               /* in the period that the counter counts */
-	uint64_t throttled_since; /* host time; 0: it is not throttled, or slept meanwhile */
-	bool released;            /* and waits for its turn, or to be loaded */
-	/* For the user; other harts read them. */
-	uint64_t throttled_ticks; /* up to throttled_since */
-	uint64_t periods_spent;   /* how often a budget was spent */
-	uint64_t over_most;       /* by how much at most it was exceeded */
-};
 
 /* Gives the vcpu the budget of its VM. At boot. */
 void vcpu_budget_make(struct vcpu *vcpu);
@@ -48,10 +33,7 @@ bool vcpu_budget_allows(struct vcpu *vcpu, uint64_t now);
  * vcpu_budget_allows() to judge: what is over of its period is not throttled, but stolen. */
 void vcpu_budget_again(struct vcpu *vcpu);
 
-/* The resident vcpu has spent its budget. It leaves the hart at the end of this stay. */
-void vcpu_budget_spent(struct vcpu *vcpu);
-
-/* The time that vcpu_budget_deadline() returned may have come. */
+/* The time of look_at may have come. */
 void vcpu_budget_look(struct vcpu *vcpu, uint64_t now);
 
 /* The vcpu was resident until now, and does not wait for its turn. */
@@ -59,9 +41,6 @@ void vcpu_budget_left_hart(struct vcpu *vcpu, uint64_t now);
 
 /* The vcpu stops, or its VM ends. */
 void vcpu_budget_off(struct vcpu *vcpu);
-
-/* Returns when vcpu_budget_look() has something to do, ~0: never. */
-uint64_t vcpu_budget_deadline(const struct vcpu *vcpu);
 
 /* Returns how long the vcpu was throttled up to `now`, in host time. Any hart may ask. */
 uint64_t vcpu_budget_throttled(const struct vcpu *vcpu, uint64_t now);

@@ -3,15 +3,17 @@
 
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/fence.h"
-#include "core/dispatch/vcpu_requests.h"
+#include "core/sched/port.h"
+#include "core/vcpu/stay.h"
+#include "core/vcpu/vcpu_requests.h"
 #include "core/hart/check.h"
 #include "core/hart/platform.h"
-#include "core/io/wired.h"
-#include "core/life/heart.h"
 #include "core/sched/sched.h"
 #include "core/vcpu/ledger.h"
 #include "core/vcpu/vcpu_registers.h"
 #include "core/vcpu/vm.h"
+#include "core/watch/observe.h"
+#include "core/watch/port.h"
 #include "vpmu/bits.h"
 
 /* Longer than a hart needs to fall asleep. Ticks of host time. */

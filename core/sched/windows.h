@@ -50,10 +50,6 @@ void windows_begun(struct vcpu *vcpu, uint64_t now);
 /* They are. Called on the hart, which has a schedule. */
 void windows_flags_made(struct vcpu *vcpu);
 
-/* Of exit.c: enters the vcpu, which was loaded at host time `loaded`, at host time `at`. Returns
- * then if it is in a long call. */
-void exit_enter_at(struct pcpu *pcpu, struct vcpu *vcpu, uint64_t loaded, uint64_t at);
-
 /* Whether the vcpu's home has a schedule, and the vcpu is outside its windows. Exact on its home
  * only. */
 bool windows_away(const struct vcpu *vcpu);

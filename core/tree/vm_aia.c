@@ -3,8 +3,6 @@
 
 #include <libfdt.h>
 
-#include "core/tree/vm_memory.h"
-
 /* Vcpus with a guest interrupt file on this hart, of the VMs before. */
 static uint32_t taken(const struct vm_tree *tree, uint32_t hart)
 {

@@ -6,7 +6,6 @@
 
 #include "core/host/host_bridge.h"
 #include "core/host/pci_acts.h"
-#include "core/tree/vm_memory.h"
 
 #define NAME_BYTES 15U
 

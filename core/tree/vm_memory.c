@@ -15,11 +15,6 @@ struct vm_piece vm_piece(const struct vm_config *vm, uint32_t number)
 	return (struct vm_piece){0};
 }
 
-bool vm_ranges_overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
-{
-	return a < b + b_size && b < a + a_size;
-}
-
 uint64_t vm_guard(const struct vm_config *vm)
 {
 	for (uint32_t i = 0; i < vm->n_devices; i++) {

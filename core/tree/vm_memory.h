@@ -16,9 +16,6 @@ struct vm_piece {
 /* Returns the piece with this number; their addresses ascend. size 0: there are not so many. */
 struct vm_piece vm_piece(const struct vm_config *vm, uint32_t number);
 
-/* Whether two ranges, of an address and bytes each, have a byte in common. None of them wraps. */
-bool vm_ranges_overlap(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size);
-
 /*
  * Returns how many bytes behind each piece of a VM's memory have to be nobody's. A VM with PCI
  * functions needs some: QEMU (10.0) asks the IOMMU for the first byte of an access of virtio to a

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/lib/text.h"
+#include "core/tree/parse.h"
 
 #define CODE(name) (UINT64_C(1) << VM_REFUSED_##name)
 

@@ -4,8 +4,6 @@
 #include "arch/riscv/hart/fence.h"
 #include "core/hart/check.h"
 #include "core/hart/platform.h"
-#include "core/sched/sched.h"
-#include "vpmu/bits.h"
 
 /* Of siselect: priorities of major interrupts. On RV64 every second register exists. */
 #define IPRIO_FIRST 0x30UL
@@ -30,28 +28,6 @@ void guest_file_give(struct vcpu *vcpu)
 	vcpu->guest_file_at = imsic_file_at(&platform.imsic, home->irq_place, vcpu->guest_file);
 	home->vcpu_of_file[vcpu->guest_file] = vcpu;
 	CHECK(vcpu->guest_file <= home->guest_files);
-}
-
-void guest_file_came(void)
-{
-	struct pcpu *pcpu = this_pcpu();
-	uint64_t came = csr_read(CSR_HGEIP) & csr_read(CSR_HGEIE);
-	bool first = true;
-	uint32_t file;
-
-	/* Or the interrupt would come for ever. */
-	csr_clear(CSR_HGEIE, came);
-	for_each_bit (file, came) {
-		struct vcpu *vcpu = pcpu->vcpu_of_file[file];
-
-		/* Each VM pays for what it causes. */
-		if (first)
-			sched_works_for(vcpu);
-		else
-			sched_works_too(vcpu);
-		first = false;
-		sched_wake_if_interrupted(vcpu);
-	}
 }
 
 bool guest_file_begin(struct vcpu *vcpu)

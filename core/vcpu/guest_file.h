@@ -34,9 +34,6 @@ static inline void guest_file_ignore(const struct vcpu *vcpu)
 	csr_clear(CSR_HGEIE, BIT(vcpu->guest_file));
 }
 
-/* SGEI has come. */
-void guest_file_came(void);
-
 /* The vcpu starts; or a life of its VM is over. Home hart only. Returns false if the file is not
  * where the host's tree says: then the page that the VM has is somebody else's. */
 bool guest_file_begin(struct vcpu *vcpu);

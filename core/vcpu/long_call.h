@@ -35,8 +35,4 @@ void long_call_begin(struct vcpu *vcpu, const struct long_call *call);
  * resident. */
 void long_call_slice(struct pcpu *pcpu, struct vcpu *vcpu);
 
-/* Does all that is left of the call of the vcpu that sched_next() chose, whose call.slice is not
- * NULL. Returns the vcpu to enter, which may be another one. */
-struct vcpu *long_call_finish(struct vcpu *vcpu);
-
 #endif

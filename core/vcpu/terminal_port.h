@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What core/vm needs of the terminal, which is in a higher layer. core/operator/terminal.c defines
- * it. */
+/* Calls to the terminal, which is above: core/operator/terminal.c defines these functions. */
 #ifndef CORE_VCPU_TERMINAL_PORT_H
 #define CORE_VCPU_TERMINAL_PORT_H
 

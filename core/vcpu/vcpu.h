@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A virtual hart. It runs on one hart, its home, which alone owns its state. Other harts talk to it
- * through `requests` and `start_*` (core/dispatch/vcpu_requests.h). It may move to another home
+ * through `requests` and `start_*` (core/vcpu/vcpu_requests.h). It may move to another home
  * (core/sched/vcpu_move.h).
  */
 #ifndef CORE_VCPU_VCPU_H
@@ -15,13 +15,13 @@
 #include "arch/riscv/hart/trap.h"
 #include "arch/riscv/hart/vs_state.h"
 #include "core/hart/pcpu.h"
-#include "core/sched/vcpu_budget.h"
+#include "core/vcpu/budget_state.h"
 #include "core/vcpu/long_call.h"
+#include "core/vcpu/observers.h"
 #include "core/vcpu/requests.h"
+#include "core/vcpu/stays_state.h"
 #include "core/vcpu/vcpu_fw.h"
 #include "core/vcpu/vcpu_lcofi.h"
-#include "core/watch/observe.h"
-#include "core/watch/stays.h"
 #include "vpmu/vpmu.h"
 
 struct vm;
@@ -157,10 +157,6 @@ static inline bool vcpu_is_current(const struct vcpu *vcpu)
 {
 	return this_pcpu()->current == vcpu;
 }
-
-/* Make the vcpu resident, and take it off the hart. Called on its home hart. */
-void vcpu_load(struct pcpu *pcpu, struct vcpu *vcpu);
-void vcpu_put(struct pcpu *pcpu, struct vcpu *vcpu);
 
 /* Sets a new home. Called at boot, or by the old home before other harts can see the change
  * (docs/memory-order.md, "Move"). */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "arch/riscv/hart/csr.h"
 #include "core/vcpu/vcpu.h"
-#include "core/watch/stays.h"
 #include "vpmu/bits.h"
 #include "vpmu/tally_events.h"
 
@@ -31,20 +29,6 @@ void vcpu_fw_watch(struct vcpu *vcpu, uint32_t codes)
 	add_up(vcpu, vcpu->fw.watched & ~codes);
 	take_bases(vcpu, codes & ~vcpu->fw.watched);
 	vcpu->fw.watched = codes;
-}
-
-void vcpu_fw_load(struct vcpu *vcpu)
-{
-	take_bases(vcpu, vcpu->fw.watched);
-	if (vcpu->fw.stays)
-		stays_comes(vcpu);
-}
-
-void vcpu_fw_put(struct vcpu *vcpu)
-{
-	add_up(vcpu, vcpu->fw.watched);
-	if (vcpu->fw.stays)
-		stays_goes(vcpu);
 }
 
 void vcpu_fw_seen(struct vcpu *vcpu, uint32_t code)
@@ -77,4 +61,14 @@ uint64_t vcpu_fw_total(const struct vcpu *vcpu, uint32_t code)
 	default:
 		return vcpu->ctx.exits[code - TALLY_EVENT_EXITS_ECALL + EXIT_ECALL];
 	}
+}
+
+void vcpu_fw_comes(struct vcpu *vcpu)
+{
+	take_bases(vcpu, vcpu->fw.watched);
+}
+
+void vcpu_fw_goes(struct vcpu *vcpu)
+{
+	add_up(vcpu, vcpu->fw.watched);
 }

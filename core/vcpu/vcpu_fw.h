@@ -67,10 +67,10 @@ static inline uint64_t vcpu_fw_cpu(const struct vcpu_fw *fw, uint64_t *now)
 /* Sets the M-mode events that are counted from now on. The vcpu is resident. */
 void vcpu_fw_watch(struct vcpu *vcpu, uint32_t codes);
 
-/* Called when the vcpu is loaded and put, if at_switches is not 0. Otherwise the firmware need not
- * be called. */
-void vcpu_fw_load(struct vcpu *vcpu);
-void vcpu_fw_put(struct vcpu *vcpu);
+/* The firmware's counts of the events that are watched are read: the vcpu becomes resident, or
+ * leaves the hart. */
+void vcpu_fw_comes(struct vcpu *vcpu);
+void vcpu_fw_goes(struct vcpu *vcpu);
 
 /* Counts an event that M-mode would have seen if Tally had not taken the trap itself. */
 void vcpu_fw_seen(struct vcpu *vcpu, uint32_t code);

@@ -9,12 +9,11 @@
 #include "core/devices/vplic.h"
 #include "core/devices/vuart.h"
 #include "core/host/vm_config.h"
-#include "core/io/vpci.h"
-#include "core/life/guest_dt.h"
-#include "core/life/last_words.h"
-#include "core/life/vm_life.h"
+#include "core/vcpu/last_words_state.h"
 #include "core/vcpu/vcpu.h"
 #include "core/vcpu/vm_command.h"
+#include "core/vcpu/vm_state.h"
+#include "core/vcpu/vpci_state.h"
 #include "core/vcpu/vsbi_slot.h"
 
 struct vm {
@@ -93,41 +92,5 @@ void vms_create(const struct vm_tree *tree);
 /* Makes the harts clear and load their VMs, and start them. Boot hart only, as the last step of
  * boot. */
 void vms_start(void);
-
-/* Passes changed outputs of the PLIC on to the vcpus, or sends the messages of the APLIC. The
- * caller holds vm->devices. */
-void vm_update_interrupts(struct vm *vm);
-
-/* Passes the level of an emulated device's interrupt on to the PLIC or APLIC, and to the vcpus. The
- * caller holds vm->devices. */
-void vm_set_level(struct vm *vm, uint32_t source, bool level);
-
-/* The same for a level that becomes high. It is the short way. */
-void vm_raise(struct vm *vm, uint32_t source);
-
-/* Passes the level of the UART's interrupt on to the PLIC or APLIC. Few accesses change it. The
- * PLIC has the last one in any case. The caller holds vm->devices. */
-void vm_uart_changed(struct vm *vm, bool level);
-static inline void vm_update_uart(struct vm *vm)
-{
-	bool level = vuart_irq(&vm->uart);
-
-	if (level != vplic_level(&vm->plic, GUEST_UART_IRQ))
-		vm_uart_changed(vm, level);
-}
-
-/* Passes on what accesses to the devices have changed. The caller holds vm->devices. */
-void vm_devices_changed(struct vm *vm);
-static inline void vm_update_devices(struct vm *vm)
-{
-	if (vm->plic.changed)
-		vm_devices_changed(vm);
-}
-
-/* Whether the VM's UART has room for input. */
-bool vm_input_space(struct vm *vm);
-
-/* Gives the VM's UART a byte of input. It is dropped if there is no room, or no UART. */
-void vm_input(struct vm *vm, uint8_t byte);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "arch/riscv/hart/quirks.h"
 #include "core/vcpu/vs_interrupts.h"
 
 /*

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "arch/riscv/hart/port.h"
 #include "arch/riscv/hart/trap.h"
 
 #define VSBI_UNUSED __attribute__((unused))

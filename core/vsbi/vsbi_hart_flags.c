@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* PMU calls of guests that read the hart's scountovf (core/vcpu/hart_flags.h). */
-#include "arch/riscv/hart/csr.h"
 #include "core/vcpu/hart_flags.h"
 #include "core/vsbi/vsbi.h"
-#include "vpmu/shown.h"
 
 /* Takes and returns the result of a call, so that those who call it need not save it. */
 static __attribute__((noinline)) vsbi_ret show(vsbi_ret ret)

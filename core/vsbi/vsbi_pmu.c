@@ -2,7 +2,6 @@
 /* SBI 3.0 chapter 11 (PMU): turns registers into calls of vpmu/. There is no PMU logic here. */
 #include "core/vcpu/hpm_failures.h"
 #include "core/vcpu/long_call.h"
-#include "core/vcpu/vm.h"
 #include "core/vcpu/vs_interrupts.h"
 #include "core/vsbi/vsbi.h"
 

@@ -4,10 +4,9 @@
  * instruction. If the vcpu is resident on another hart now, that hart is interrupted and the caller
  * waits. If not, the fence is pending until the vcpu's next time slice.
  */
-#include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/fence.h"
-#include "core/dispatch/vcpu_requests.h"
-#include "core/vcpu/vm.h"
+#include "core/dispatch/serve_requests.h"
+#include "core/vcpu/vcpu_requests.h"
 #include "core/vsbi/vsbi.h"
 
 struct fence {

@@ -2,7 +2,7 @@
 /* Tally's own extension (docs/sbi-tally.md), for VMs to which the VM tree gives something of it. */
 #include <string.h>
 
-#include "core/life/heart.h"
+#include "core/vcpu/heart_ring.h"
 #include "core/vcpu/vm.h"
 #include "core/vsbi/vsbi.h"
 #include "vpmu/bits.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/watch/account.h"
 
-#include "core/dispatch/account_class.h"
 #include "core/vcpu/vcpu.h"
 #include "core/vcpu/vm.h"
+#include "core/watch/port.h"
+#include "core/watch/stays.h"
 
 /* A hart changes an account while the vcpu that has it is there. Which are free is changed while
  * one request of the operator's is served, so by one hart at a time. */

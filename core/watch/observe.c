@@ -2,12 +2,10 @@
 #include "core/watch/observe.h"
 
 #include "arch/riscv/hart/csr.h"
-#include "core/dispatch/vcpu_requests.h"
 #include "core/hart/platform.h"
 #include "core/vcpu/vm.h"
 #include "core/watch/account.h"
 #include "core/watch/stays.h"
-#include "vpmu/bits.h"
 #include "vpmu/show.h"
 #include "vpmu/tally_events.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the operator's request concerning observers reaches the home harts, and what comes back. */
 #include "arch/riscv/hart/csr.h"
-#include "core/dispatch/vcpu_requests.h"
+#include "core/vcpu/vcpu_requests.h"
 #include "core/hart/platform.h"
-#include "core/sched/sched.h"
-#include "core/vcpu/vm.h"
 #include "core/watch/account.h"
+#include "core/watch/observe.h"
+#include "core/watch/port.h"
 #include "core/watch/stays.h"
 #include "vpmu/bits.h"
 

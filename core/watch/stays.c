@@ -2,6 +2,7 @@
 #include "core/watch/stays.h"
 
 #include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/port.h"
 #include "core/vcpu/vcpu.h"
 #include "core/vcpu/vm.h"
 #include "core/watch/account.h"

@@ -13,6 +13,7 @@
 #define CORE_WATCH_STAYS_H
 
 #include "core/lib/types.h"
+#include "core/vcpu/stays_state.h"
 
 struct vcpu;
 struct vm;
@@ -37,14 +38,6 @@ struct vm;
 enum { STAYS_STAY = 0x80, STAYS_COME, STAYS_GO, STAYS_MOVED, STAYS_BEGIN, STAYS_END };
 enum { STAYS_OFF, STAYS_READY, STAYS_WAITING };
 #define STAY_GOES_ON 0xffU
-
-/* Part of struct vcpu. Private to the home hart, except that others read `longest`. */
-struct vcpu_stays {
-	uint64_t longest; /* what ctx.hs_longest would be, while that is 0 */
-	uint64_t hvip;    /* when it left the hart */
-	uint32_t whom;    /* for whom they are noted: STAYS_FOR_* */
-};
-enum { STAYS_FOR_TRACE = 1, STAYS_FOR_ACCOUNT = 2 };
 
 /* Makes what each hart has for it. At boot; alloc() returns zeroed memory of any size. */
 void stays_init(void *(*alloc)(size_t size));

@@ -57,7 +57,7 @@ mutants: $(EVENT_TABLE) | setup
 		--harts combining '$(COMBINING_CFLAGS)' $(HOST_SRC_vpmu_model_combining)
 
 HOST_TESTS += vm_config
-HOST_SRC_vm_config := tests/host/test_vm_config.c core/host/vm_config.c
+HOST_SRC_vm_config := tests/host/test_vm_config.c core/tree/parse.c
 HOST_LIBS_vm_config := -lfdt
 
 HOST_TESTS += dt_path
@@ -152,8 +152,8 @@ HOST_SRC_vm_commands := tests/host/test_vm_commands.c core/life/vm_life.c core/v
 $(HOST_SRC_vm_commands:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += guest_file
-HOST_SRC_guest_file := tests/host/test_guest_file.c core/vcpu/guest_file.c core/sched/sched_notified.c \
-	vpmu/bits.c
+HOST_SRC_guest_file := tests/host/test_guest_file.c core/vcpu/guest_file.c \
+	core/sched/sched_notified.c vpmu/bits.c
 $(HOST_SRC_guest_file:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += irqchip
@@ -183,7 +183,7 @@ $(HOST_SRC_gstage:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart -
 # The driver of the IOMMU, on one that may have any defect.
 HOST_TESTS += iommu
 FAKE_IOMMU_SRC := tests/host/fake_iommu.c tests/host/fake_iommu_regs.c
-IOMMU_SRC := arch/riscv/devices/iommu.c arch/riscv/devices/iommu_queue.c arch/riscv/devices/iommu_try.c
+IOMMU_SRC := $(addprefix arch/riscv/devices/,iommu.c iommu_queue.c iommu_try.c)
 HOST_SRC_iommu := tests/host/test_iommu.c $(FAKE_IOMMU_SRC) $(IOMMU_SRC)
 $(HOST_SRC_iommu:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart \
 	-iquote tests/host/device -DHOST_CSR_READS
@@ -258,7 +258,7 @@ $(HOST_SRC_samples:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 # Harts that are threads, under ThreadSanitizer: what one hands to another must be in order.
 THREADS_SRC := $(addprefix tests/host/,test_threads.c threads.c) core/log.c core/lib/printf.c \
-	core/dispatch/vcpu_requests.c core/vcpu/vm_command.c \
+	core/dispatch/serve_requests.c core/vcpu/vm_command.c \
 	$(addprefix core/watch/,observe_request.c trace.c) \
 	core/vsbi/vsbi_hsm.c vpmu/bits.c
 THREADS_CFLAGS = $(filter-out -fsanitize=%,$(HOST_CFLAGS)) -fsanitize=thread -Wno-tsan \

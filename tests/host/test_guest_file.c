@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "core/dispatch/vcpu_requests.h"
+#include "core/vcpu/vcpu_requests.h"
 #include "core/hart/check.h"
 #include "core/hart/platform.h"
 #include "core/sched/sched_parts.h"

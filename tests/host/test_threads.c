@@ -12,7 +12,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/dispatch/vcpu_requests.h"
+#include "core/vcpu/vcpu_requests.h"
 #include "core/hart/platform.h"
 #include "core/log.h"
 #include "core/sched/sched.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/dispatch/vcpu_requests.h"
+#include "core/vcpu/vcpu_requests.h"
 #include "core/hart/platform.h"
 #include "core/io/bells.h"
 #include "core/io/dma.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/dispatch/vcpu_requests.h"
+#include "core/vcpu/vcpu_requests.h"
 #include "core/hart/platform.h"
 #include "core/io/bells.h"
 #include "core/io/dma.h"

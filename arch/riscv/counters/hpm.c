@@ -3,7 +3,6 @@
 #include "arch/riscv/counters/hpm_backend.h"
 #include "arch/riscv/counters/hpm_raw.h"
 #include "arch/riscv/hart/csr.h"
-#include "vpmu/bits.h"
 
 const struct hpm_event *hpm_event_find(const struct hpm *hpm, uint32_t event_idx)
 {

@@ -133,15 +133,6 @@ static inline bool hpm_holds(const struct hpm *hpm, uint32_t hctr, const struct 
 	return slot->programmed && hw_event_equal(&slot->config, config);
 }
 
-/*
- * Returns the counters for which the firmware has refused a start, a stop, or the requested filter
- * or OF bit since the last call. A counter that should run may stand still or count wrong. A
- * counter that should be stopped may run, but its value is right until HS-mode is left.
- * hpm_failed() is called when there are some; core/ then calls hpm_failures() before it enters a
- * guest.
- */
-void hpm_failed(void);
-
 static inline uint64_t hpm_failures(struct hpm *hpm)
 {
 	uint64_t failed = hpm->failed;

@@ -10,6 +10,7 @@
  */
 #include "arch/riscv/counters/hpm_backend.h"
 #include "arch/riscv/hart/csr.h"
+#include "arch/riscv/hart/port.h"
 #include "vpmu/bits.h"
 
 void hpm_show_flags(struct hpm *hpm)

@@ -4,6 +4,7 @@
 #include "arch/riscv/counters/hpm_raw.h"
 #include "arch/riscv/counters/hpm_selfcheck.h"
 #include "arch/riscv/counters/hpm_table.h"
+#include "arch/riscv/counters/quirk_counters.h"
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/quirks.h"
 #include "arch/riscv/hart/sbi.h"

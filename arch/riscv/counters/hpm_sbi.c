@@ -6,6 +6,7 @@
  * see accesses to delegated counters.
  */
 #include "arch/riscv/counters/hpm_backend.h"
+#include "arch/riscv/hart/port.h"
 
 bool hpm_sbi_program(struct hpm *hpm, uint32_t hctr, const struct hw_event *config)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Compiled to assembly only; the build turns each "->NAME VALUE" line into a #define. */
 #include "arch/riscv/hart/context.h"
+#include "arch/riscv/hart/port.h"
 #include "arch/riscv/hart/trap.h"
 
 #define DEFINE(name, value) __asm__ volatile("\n.ascii \"->" #name " %0\"" ::"i"(value))

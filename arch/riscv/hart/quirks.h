@@ -74,13 +74,6 @@ static inline bool quirk_takes_for_own(uint64_t selector)
 	return low == 1 || low == 2 || low == 0x10019 || low == 0x1001b || low == 0x10021;
 }
 
-/*
- * Whether one of two counters stands still if both count one event. Both are programmable, can
- * count the event, and are reset before and afterwards. Calls quirks_believe_qemu() where one
- * counts and the other one does not.
- */
-bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t hctr_b);
-
 /* Whether WFI with nothing to wait for advances instret by more than one. */
 bool quirk_wfi_recounts(void);
 /* Sets quirks.wfi_pc_at_page_end if this hart has it, and what that tells. At boot; sie is 0. */

@@ -329,9 +329,9 @@ def test_example_in_the_documentation(tmp_path):
 
 def test_every_property_is_documented():
     def names(file, after):
-        return (ROOT / "core/config" / file).read_text(encoding="utf-8").split(after)[1]
+        return (ROOT / "core/tree" / file).read_text(encoding="utf-8").split(after)[1]
 
-    source = (names("vm_config.c", "vm_props[VM_PROPS]").split(";")[0] +
+    source = (names("parse.c", "vm_props[VM_PROPS]").split(";")[0] +
               names("vm_pmu_config.h", "#define VM_PMU_PROP_NAMES") +
               names("vm_memory_config.h", "#define VM_MEMORY_PROP_NAMES").split("\n")[0] +
               names("vm_life_config.h", "#define VM_LIFE_PROP_NAMES").split("\n\n")[0] +

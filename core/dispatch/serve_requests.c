@@ -1,30 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/dispatch/vcpu_requests.h"
+#include "core/dispatch/serve_requests.h"
 
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/fence.h"
 #include "core/hart/check.h"
 #include "core/io/bells.h"
 #include "core/io/dma.h"
-#include "core/life/heart.h"
+#include "core/life/vcpu_gone.h"
+#include "core/life/vm_life.h"
+#include "core/sched/port.h"
 #include "core/sched/sched.h"
 #include "core/sched/vcpu_move.h"
 #include "core/sched/windows.h"
+#include "core/sched/world_switch.h"
 #include "core/vcpu/guest_file.h"
 #include "core/vcpu/hart_flags.h"
 #include "core/vcpu/vm.h"
-
-void vcpu_request(struct vcpu *vcpu, uint64_t what)
-{
-	if (requests_make(&vcpu->requests, what))
-		pcpu_notify(vcpu_home(vcpu), vcpu->bit);
-}
-
-void vcpu_send(struct vcpu *vcpu, uint64_t what, uint32_t kind)
-{
-	atomic_fetch_add(&vcpu->requests.got[kind], 1);
-	vcpu_request(vcpu, what);
-}
+#include "core/vcpu/vm_end.h"
+#include "core/watch/observe.h"
 
 static void count(struct vcpu *vcpu, uint32_t kind, uint32_t fw_event)
 {

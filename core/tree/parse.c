@@ -5,7 +5,7 @@
  * The properties of each node are read in one pass and compared with the list of those it may have.
  * So a misspelt property is refused instead of having no effect.
  */
-#include "core/host/vm_config.h"
+#include "core/tree/parse.h"
 
 #include <libfdt.h>
 #include <string.h>

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/counters/quirk_counters.h"
+#include "arch/riscv/counters/hpm.h"
+#include "arch/riscv/hart/quirks.h"
+#include "arch/riscv/hart/sbi.h"
+
+/* The probe counts HS itself, unlike any guest's counter: all modes except M. */
+static bool probe_start(uint32_t event_idx, uint32_t hctr)
+{
+	struct sbi_ret ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_CONFIG_MATCHING, hctr, 1,
+	                              SBI_PMU_CFG_FLAG_SET_MINH, event_idx, 0);
+
+	if (ret.error != SBI_SUCCESS || ret.value != hctr)
+		return false;
+	ret = sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_START, hctr, 1, SBI_PMU_START_SET_INIT_VALUE, 0,
+	               0);
+	return ret.error == SBI_SUCCESS;
+}
+
+bool quirk_one_counter_per_event(uint32_t event_idx, uint32_t hctr_a, uint32_t hctr_b)
+{
+	bool started = probe_start(event_idx, hctr_a) && probe_start(event_idx, hctr_b);
+	uint64_t before_a = hpm_read(hctr_a), before_b = hpm_read(hctr_b);
+
+	for (volatile int i = 0; i < 100; i++)
+		;
+	bool moved = hpm_read(hctr_b) != before_b;
+
+	if (started && !moved && hpm_read(hctr_a) != before_a)
+		quirks_believe_qemu();
+	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr_a, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
+	sbi_call(SBI_EXT_PMU, SBI_PMU_COUNTER_STOP, hctr_b, 1, SBI_PMU_STOP_FLAG_RESET, 0, 0);
+	/* If a counter does not even start, it is safer to assume the quirk. */
+	return !started || !moved;
+}

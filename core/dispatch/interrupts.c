@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The interrupts of a hart, and what is done when its timer comes. */
+#include "core/dispatch/interrupts.h"
+#include "arch/riscv/hart/csr.h"
+#include "core/io/external.h"
+#include "core/life/heart.h"
+#include "core/sched/port.h"
+#include "core/sched/sched.h"
+#include "core/sched/vcpu_budget.h"
+#include "core/sched/windows.h"
+#include "core/vcpu/guest_file.h"
+#include "core/vcpu/vcpu.h"
+#include "vpmu/bits.h"
+
+static void external_look(void)
+{
+	struct pcpu *pcpu = this_pcpu();
+	const uint64_t *at = pcpu->looks;
+	uint64_t now = csr_read(CSR_TIME);
+
+	/* One of them is enough for a stay. */
+	if (at[EXTERNAL_CONSOLE] <= now || at[EXTERNAL_DMA] <= now)
+		external_work(pcpu, at[EXTERNAL_CONSOLE] <= now);
+	if (at[EXTERNAL_HEART] <= now)
+		heart_look();
+	if (at[EXTERNAL_WINDOW] <= now)
+		windows_look();
+}
+
+/* Without Sstc: the guest's timer has expired. */
+static void timer_came(struct vcpu *vcpu)
+{
+	vcpu->timer = ~0UL;
+	vcpu_set_virq(vcpu, IRQ_VSTI, true);
+}
+
+static void deadline_came(struct vcpu *vcpu, uint64_t now)
+{
+	if (vcpu->few_lcofis)
+		vcpu_lcofi_release(vcpu, now);
+	if (vcpu->budget.count)
+		vcpu_budget_look(vcpu, now);
+}
+
+/* Polls a counter for the vcpu's PMU if it is time to. */
+static void poll(struct vcpu *vcpu, uint64_t now)
+{
+	if (now < vcpu->poll_at) {
+		vcpu_set_wake(vcpu);
+		return;
+	}
+	vcpu->poll_at = ~0UL;
+	vpmu_poll(&vcpu->pmu);
+}
+
+void sched_timer(void)
+{
+	struct pcpu *pcpu = this_pcpu();
+	uint64_t now = csr_read(CSR_TIME);
+
+	/* The timer has others begin the next stay at once. */
+	for (uint32_t n = 0; n < VM_STAY_WAKES && wake_times_earliest(&pcpu->wake) <= now; n++) {
+		struct vcpu *vcpu = pcpu->vcpus[wake_times_who(&pcpu->wake)];
+
+		wake_times_set(&pcpu->wake, vcpu->index, ~0UL);
+		if (vcpu->timer <= now)
+			timer_came(vcpu);
+		if (vcpu->has_deadlines)
+			deadline_came(vcpu, now);
+		if (vcpu->poll_at != ~0UL)
+			poll(vcpu, now);
+		/* It may sleep on, for instance when its LCOFI has come, and is masked. */
+		if (pcpu->waiting & vcpu->bit)
+			sched_wake_in_time(vcpu);
+	}
+	if (pcpu->current && pcpu->current->timer <= now)
+		timer_came(pcpu->current);
+	if (pcpu->external_at <= now)
+		external_look();
+	/* Also if nothing changed, because the timer must be set again. */
+	pcpu_resched(pcpu);
+}
+
+static void guest_file_came(void)
+{
+	struct pcpu *pcpu = this_pcpu();
+	uint64_t came = csr_read(CSR_HGEIP) & csr_read(CSR_HGEIE);
+	bool first = true;
+	uint32_t file;
+
+	/* Or the interrupt would come for ever. */
+	csr_clear(CSR_HGEIE, came);
+	for_each_bit (file, came) {
+		struct vcpu *vcpu = pcpu->vcpu_of_file[file];
+
+		/* Each VM pays for what it causes. */
+		if (first)
+			sched_works_for(vcpu);
+		else
+			sched_works_too(vcpu);
+		first = false;
+		sched_wake_if_interrupted(vcpu);
+	}
+}
+
+void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending)
+{
+	/* With no vcpu resident, the LCOFI belongs to nobody. Otherwise the hart takes it as soon
+	 * as the guest goes on. */
+	if (pending & BIT(IRQ_LCOFI) && !pcpu->current)
+		csr_clear(CSR_SIP, BIT(IRQ_LCOFI));
+	if (pending & BIT(IRQ_SSI)) {
+		pcpu_ack_ipi();
+		pcpu_resched(pcpu);
+	}
+	if (pending & BIT(IRQ_SEI))
+		external_came();
+	if (pending & BIT(IRQ_SGEI))
+		guest_file_came();
+	if (pending & BIT(IRQ_STI))
+		sched_timer();
+}

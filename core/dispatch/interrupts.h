@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The interrupts of a hart. */
+#ifndef CORE_DISPATCH_INTERRUPTS_H
+#define CORE_DISPATCH_INTERRUPTS_H
+
+#include "core/hart/pcpu.h"
+
+/* Handles the hart's timer interrupt. */
+void sched_timer(void);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/life/vcpu_gone.h"
+#include "arch/riscv/hart/csr.h"
+#include "core/hart/check.h"
+#include "core/life/vm_life.h"
+#include "core/sched/sched.h"
+#include "core/sched/world_switch.h"
+#include "core/vcpu/guest_file.h"
+#include "core/watch/observe.h"
+
+void sched_remove(struct vcpu *vcpu)
+{
+	CHECK(vcpu->home == this_pcpu());
+	vcpu_end_observers(vcpu);
+	/* First, because it may find out that the vcpu has spent its budget. */
+	if (vcpu_is_current(vcpu))
+		vpmu_reset(&vcpu->pmu);
+	sched_off(vcpu);
+	if (vcpu_is_current(vcpu)) {
+		vcpu_fw_resident_until(&vcpu->fw, csr_read(CSR_TIME));
+		vcpu_put(vcpu->home, vcpu);
+	} else {
+		vpmu_clear(&vcpu->pmu);
+	}
+	if (vcpu->guest_file)
+		guest_file_end(vcpu);
+	vcpu->fw.watched = 0;
+	vcpu->fw.ready_since = 0;
+	vcpu->timer = ~0UL;
+	sched_enable_requests(vcpu);
+	vm_vcpu_gone(vcpu);
+}

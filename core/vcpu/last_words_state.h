@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Part of struct vm: core/life/last_words.h. */
+#ifndef CORE_VCPU_LAST_WORDS_STATE_H
+#define CORE_VCPU_LAST_WORDS_STATE_H
+
+#include <stdatomic.h>
+#include "core/host/vm_config.h"
+#include "core/vcpu/trace_entry.h"
+
+#define LAST_BYTES 4096U
+#define LAST_EXITS 64U
+
+struct last_exit {
+	struct trace_entry exit;
+	uint64_t hs_insns; /* of the vcpu, all that were accounted before this exit */
+};
+
+/* Of one vcpu. In a page. */
+struct last_exits {
+	uint64_t n;        /* noted in that life; entry i is at i % LAST_EXITS */
+	uint64_t hs_insns; /* of the vcpu, at the end */
+	struct last_exit entries[LAST_EXITS];
+};
+
+struct last_words {
+	/* Goes up by two at each crash, and is odd while a crash is being noted. */
+	atomic_ulong changes;
+	/* Constant after boot. NULL: the VM prints nothing, or its exits are not noted. */
+	char *text[2];
+	struct last_exits *exits[2][VM_MAX_VCPUS];
+	/* Of the life that goes on: which of the two. */
+	uint32_t live;
+	uint64_t printed[2]; /* bytes; byte i is at i % LAST_BYTES */
+};
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "arch/riscv/hart/port.h"
+#include "core/vcpu/stay.h"
+#include "arch/riscv/hart/csr.h"
+#include "core/hart/check.h"
+#include "core/vcpu/vcpu.h"
+
+void pcpu_account_stay(struct pcpu *pcpu)
+{
+	struct vcpu *vcpu = pcpu->stay_of;
+	uint64_t now = csr_read(CSR_INSTRET);
+	uint64_t stay = now - pcpu->stay_start;
+
+	pcpu->stay_start = now;
+	if (!vcpu)
+		return;
+	CHECK(vcpu_home(vcpu) == pcpu);
+	vcpu->ctx.hs_insns[pcpu->stay_why] += stay;
+	if (__builtin_expect(stay > vcpu->ctx.hs_longest, 0))
+		stay_longest(&vcpu->ctx, pcpu->stay_why, stay);
+}
+
+void pcpu_account_to(struct pcpu *pcpu, struct vcpu *vcpu, enum vcpu_exit why)
+{
+	if (pcpu->stay_of != vcpu || pcpu->stay_why != why)
+		pcpu_account_stay(pcpu);
+	pcpu->stay_of = vcpu;
+	pcpu->stay_why = why;
+}

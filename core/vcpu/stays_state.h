@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Part of struct vcpu: core/watch/stays.h. */
+#ifndef CORE_VCPU_STAYS_STATE_H
+#define CORE_VCPU_STAYS_STATE_H
+
+#include "core/lib/types.h"
+
+/* Part of struct vcpu. Private to the home hart, except that others read `longest`. */
+struct vcpu_stays {
+	uint64_t longest; /* what ctx.hs_longest would be, while that is 0 */
+	uint64_t hvip;    /* when it left the hart */
+	uint32_t whom;    /* for whom they are noted: STAYS_FOR_* */
+};
+enum { STAYS_FOR_TRACE = 1, STAYS_FOR_ACCOUNT = 2 };
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/vcpu/vcpu_requests.h"
+
+void vcpu_request(struct vcpu *vcpu, uint64_t what)
+{
+	if (requests_make(&vcpu->requests, what))
+		pcpu_notify(vcpu_home(vcpu), vcpu->bit);
+}
+
+void vcpu_send(struct vcpu *vcpu, uint64_t what, uint32_t kind)
+{
+	atomic_fetch_add(&vcpu->requests.got[kind], 1);
+	vcpu_request(vcpu, what);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of struct vm: the state of its life, and what is left of a life that failed.
+ * core/life/vm_life.h has the functions. */
+#ifndef CORE_VCPU_VM_STATE_H
+#define CORE_VCPU_VM_STATE_H
+
+#include "arch/riscv/hart/vs_state.h"
+#include "core/lib/types.h"
+
+struct vm_device;
+
+enum vm_state {
+	VM_CLEARING, /* devices are brought to rest, and memory is being cleared; the first */
+	VM_LOADING,  /* images are being copied */
+	VM_RUNNING,
+	VM_ENDING, /* vcpus leave their harts, and the end is logged */
+	VM_OFF,    /* nothing of the last life is left except vm->crash */
+};
+
+/* Why a life ends. */
+enum vm_end {
+	VM_END_SHUTDOWN,
+	VM_END_ALL_STOPPED, /* the last vcpu stopped itself (HSM) */
+	VM_END_REBOOT,
+	VM_END_FAILED,
+	VM_END_STOP, /* a command of the user */
+	VM_END_RESTART,
+	VM_END_POWER_OFF, /* a command of the user; the VM does not keep the machine on */
+};
+
+/* The vcpu that made its VM fail, at the VM's last failure. */
+struct vm_crash {
+	const char *failure; /* one phrase; NULL: the VM has not failed yet */
+	uint64_t value;      /* the value that explains it */
+	const char *unit;    /* of it; NULL: it is an address or the like, in hexadecimal */
+	uint64_t at;         /* host time */
+	uint64_t age;        /* how long the VM had run; host time */
+	uint64_t life;       /* life.number of the life that ended so */
+	uint32_t vcpu;
+	uint64_t x[32];
+	struct vs_state vs;
+};
+
+/* Private to the lead hart. */
+struct vm_life {
+	bool again;        /* another life follows this one */
+	bool too_often;    /* the limit of restarts is reached */
+	bool off_for_good; /* it does not keep the machine on */
+	uint32_t rests;    /* how often it has told what is left to tell of its devices */
+	uint32_t restarts; /* in a row; a minute of running or a command ends the row */
+	uint64_t begun;    /* host time of the last start */
+	uint64_t number;   /* of starts */
+	uint64_t loaded;   /* number of lives loaded completely; each one has its seed */
+	uint32_t step;     /* the line to log, the image to load, or the piece to clear */
+	uint64_t done;     /* bytes of that done */
+	/* See core/io/vm_quiet.h: the device to reset, whether none is translated any
+	 * more, and whether no interrupt of the devices is left; a device that did not come to
+	 * rest, NULL: none. */
+	uint32_t device;
+	bool detached;
+	bool drained;
+	bool waiting; /* the last step was in vain, since `since` */
+	uint64_t since;
+	const struct vm_device *restless;
+	bool unquiet; /* an interrupt or the IOMMU has no end, whichever device it is for */
+};
+
+#endif

@@ -34,8 +34,8 @@ HOST_LIBS_device_node := -lfdt
 
 # What boot reads in the trees of boards.
 HOST_TESTS += host_dt
-HOST_DT_SRC := $(addprefix tests/host/,test_host_dt.c test_host_boards.c) core/boot/bootargs.c \
-	core/boot/host_dt.c core/boot/hart_usable.c
+HOST_DT_SRC := $(addprefix tests/host/,test_host_dt.c test_host_boards.c) \
+	$(addprefix core/boot/,bootargs.c host_dt.c hart_usable.c) core/hart/platform.c
 HOST_SRC_host_dt := $(HOST_DT_SRC) tests/host/board.c $(VM_TREE_TEST) arch/riscv/hart/isa.c \
 	core/host/host_iommu.c
 HOST_LIBS_host_dt := -lfdt

@@ -5,7 +5,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/instret.h"
 #include "arch/riscv/hart/isa_trial.h"
-#include "arch/riscv/hart/port.h"
+#include "arch/riscv/hart/entry.h"
 #include "arch/riscv/hart/touch.h"
 #include "core/boot/boot_report.h"
 #include "core/boot/bootargs.h"

@@ -10,7 +10,6 @@
 #include "core/sched/windows.h"
 #include "core/vcpu/guest_file.h"
 #include "core/vcpu/vcpu.h"
-#include "vpmu/bits.h"
 
 static void external_look(void)
 {
@@ -79,28 +78,6 @@ void sched_timer(void)
 		external_look();
 	/* Also if nothing changed, because the timer must be set again. */
 	pcpu_resched(pcpu);
-}
-
-static void guest_file_came(void)
-{
-	struct pcpu *pcpu = this_pcpu();
-	uint64_t came = csr_read(CSR_HGEIP) & csr_read(CSR_HGEIE);
-	bool first = true;
-	uint32_t file;
-
-	/* Or the interrupt would come for ever. */
-	csr_clear(CSR_HGEIE, came);
-	for_each_bit (file, came) {
-		struct vcpu *vcpu = pcpu->vcpu_of_file[file];
-
-		/* Each VM pays for what it causes. */
-		if (first)
-			sched_works_for(vcpu);
-		else
-			sched_works_too(vcpu);
-		first = false;
-		sched_wake_if_interrupted(vcpu);
-	}
 }
 
 void pcpu_interrupts(struct pcpu *pcpu, uint64_t pending)

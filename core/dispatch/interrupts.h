@@ -8,4 +8,7 @@
 /* Handles the hart's timer interrupt. */
 void sched_timer(void);
 
+/* SGEI has come: messages to guest interrupt files that HS listens to. */
+void guest_file_came(void);
+
 #endif

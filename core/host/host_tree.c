@@ -176,7 +176,8 @@ bool host_tree_says(const void *tree, int node, const char *property, const char
 	int size;
 	const char *list = fdt_getprop(tree, node, property, &size);
 
-	return list && fdt_stringlist_contains(list, size, word);
+	/* libfdt would take the padding behind a list without its NUL for the NUL. */
+	return list && size > 0 && !list[size - 1] && fdt_stringlist_contains(list, size, word);
 }
 
 bool host_tree_is_disabled(const void *tree, int node)

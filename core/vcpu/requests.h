@@ -25,8 +25,9 @@
 #define REQ_START   (UINT64_C(1) << 4) /* HSM start: start_pc, start_opaque */
 #define REQ_STOP    (UINT64_C(1) << 5) /* take the vcpu off its hart, because the VM ends */
 /* Rare requests: the operator makes them, or they come once in a life of the VM. */
-#define REQ_LIFE    (UINT64_C(1) << 6) /* to vcpu 0: its VM changes state, core/life/vm_life.h */
-#define REQ_OBSERVE (UINT64_C(1) << 7) /* an observe_request is posted, see core/watch/observe.h   \
+#define REQ_LIFE (UINT64_C(1) << 6) /* to vcpu 0: its VM changes state, core/life/vm_life.h */
+#define REQ_OBSERVE                                                                                \
+	(UINT64_C(1) << 7)             /* an observe_request is posted, see core/watch/observe.h   \
 	                                */
 #define REQ_MOVE   (UINT64_C(1) << 8)  /* `migrate_to` is set, see core/sched/vcpu_move.h */
 #define REQ_ARRIVE (UINT64_C(1) << 9)  /* from the old home to the new: the vcpu is yours now */

@@ -20,7 +20,8 @@ FUZZ_SRC_vm_config := $(addprefix tests/fuzz/,fuzz_vm_config.c guest_tree.c) cor
 FUZZ_SRC_insn      := tests/fuzz/fuzz_insn.c arch/riscv/hart/insn.c
 FUZZ_MUTATOR_vm_config := $(addprefix tests/fuzz/,mutate_fdt.c words_vm_tree.c)
 FUZZ_SRC_host_dt   := tests/fuzz/fuzz_host_dt.c core/boot/bootargs.c core/boot/host_dt.c \
-	core/boot/hart_usable.c core/host/dt_path.c \
+	core/boot/hart_usable.c core/hart/platform.c core/host/dt_path.c \
+	core/lib/text.c core/lib/printf.c \
 	$(addprefix core/host/,host_cpus.c host_iommu.c host_memory.c host_reserved.c \
 	host_tree.c vm_banks.c) core/tree/vm_memory.c arch/riscv/hart/isa.c
 FUZZ_MUTATOR_host_dt := $(addprefix tests/fuzz/,mutate_fdt.c words_host_tree.c)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/console/console.h"
+#include "core/console/port.h"
 #include "tests/fuzz/fuzz.h"
 
 #define VMS      4U

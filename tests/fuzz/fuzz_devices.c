@@ -13,6 +13,7 @@
 #include "core/host/host_cpus.h"
 #include "core/host/host_tree.h"
 #include "core/life/guest_dt.h"
+#include "core/tree/parse.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/host/vm_tree.h"
 

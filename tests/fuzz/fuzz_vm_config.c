@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/tree/parse.h"
 #include "core/tree/vm_refusals.h"
 #include "tests/fuzz/guest_tree.h"
 #include "tests/host/vm_tree.h"

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "core/console/port.h"
+
 #include "tests/host/console_log.h"
 
 const char *const names[3] = {"linux-a", "linux-b", "c"};

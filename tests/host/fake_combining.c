@@ -7,6 +7,7 @@
 #include "arch/riscv/counters/hpm_backend.h"
 #include "arch/riscv/counters/hpm_raw.h"
 #include "arch/riscv/counters/hpm_table.h"
+#include "arch/riscv/hart/port.h"
 #include "tests/host/combining_events.h"
 #include "tests/host/delegated_csrs.h"
 #include "tests/host/fake_hardware.h"

@@ -147,13 +147,13 @@ $(SELFTEST_SRC:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 $(SELFTEST_SRC:%=$(B)/cov/%.o): COV_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += vm_commands
-HOST_SRC_vm_commands := tests/host/test_vm_commands.c core/life/vm_life.c core/vcpu/vm_command.c \
-	core/life/last_words.c
+HOST_SRC_vm_commands := tests/host/test_vm_commands.c core/life/vm_life.c \
+	core/life/last_words.c core/vcpu/vm_command.c core/vcpu/vm_end.c
 $(HOST_SRC_vm_commands:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += guest_file
 HOST_SRC_guest_file := tests/host/test_guest_file.c core/vcpu/guest_file.c \
-	core/sched/sched_notified.c vpmu/bits.c
+	core/dispatch/guest_file_came.c core/sched/sched_notified.c vpmu/bits.c
 $(HOST_SRC_guest_file:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 HOST_TESTS += irqchip
@@ -258,13 +258,13 @@ $(HOST_SRC_samples:%=$(B)/host/obj/%.o): HOST_CFLAGS += -iquote tests/host/hart
 
 # Harts that are threads, under ThreadSanitizer: what one hands to another must be in order.
 THREADS_SRC := $(addprefix tests/host/,test_threads.c threads.c) core/log.c core/lib/printf.c \
-	core/dispatch/serve_requests.c core/vcpu/vm_command.c \
+	core/dispatch/serve_requests.c $(addprefix core/vcpu/,vcpu_requests.c vm_command.c) \
 	$(addprefix core/watch/,observe_request.c trace.c) \
 	core/vsbi/vsbi_hsm.c vpmu/bits.c
 THREADS_CFLAGS = $(filter-out -fsanitize=%,$(HOST_CFLAGS)) -fsanitize=thread -Wno-tsan \
 	-iquote tests/host/hart -DHOST_THREADS -DHOST_CSR_READS
 $(B)/host/threads: $(THREADS_SRC) $(wildcard tests/host/threads.h core/*/*.h \
-		tests/host/hart/*/*/*.h)
+		tests/host/hart/*/*/*.h tests/host/hart/*/*/*/*.h)
 	@mkdir -p $(@D)
 	@echo "  HOSTCC  $@"
 	$(Q)$(HOSTCC) $(THREADS_CFLAGS) $(filter %.c,$^) -lcmocka -lpthread -o $@

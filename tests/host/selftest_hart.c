@@ -10,6 +10,7 @@
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/quirks.h"
 #include "arch/riscv/hart/trap.h"
+#include "core/dispatch/serve_requests.h"
 #include "core/vcpu/vcpu_requests.h"
 #include "core/dispatch/virtual_insn.h"
 #include "core/panic.h"

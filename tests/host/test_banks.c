@@ -21,6 +21,7 @@
 #include "core/host/host_memory.h"
 #include "core/log.h"
 #include "core/panic.h"
+#include "core/tree/parse.h"
 #include "core/tree/vm_memory.h"
 #include "tests/host/vm_tree.h"
 

@@ -14,6 +14,7 @@
 #include "arch/riscv/counters/hpm_backend.h"
 #include "arch/riscv/counters/hpm_raw.h"
 #include "arch/riscv/counters/ssccfg.h"
+#include "arch/riscv/hart/port.h"
 #include "tests/host/chance.h"
 #include "tests/host/opensbi_pmu.h"
 

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "core/hart/looks.h"
 #include "core/vcpu/vcpu_requests.h"
 #include "core/hart/platform.h"
 #include "core/io/dma_parts.h"
@@ -18,6 +19,8 @@
 #include "core/log.h"
 #include "core/sched/sched.h"
 #include "core/vcpu/vm.h"
+#include "core/vcpu/vm_end.h"
+#include "core/vcpu/vm_state.h"
 #include "tests/host/fake_iommu.h"
 
 #define HARTS    2U

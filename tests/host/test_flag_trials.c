@@ -12,6 +12,7 @@
 
 #include "arch/riscv/counters/hpm_backend.h"
 #include "arch/riscv/counters/hpm_selfcheck.h"
+#include "arch/riscv/hart/port.h"
 #include "tests/host/opensbi_pmu.h"
 
 #define HCTR     5U

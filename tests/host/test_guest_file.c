@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "core/dispatch/interrupts.h"
+#include "core/sched/port.h"
+#include "core/vcpu/stay.h"
 #include "core/vcpu/vcpu_requests.h"
 #include "core/hart/check.h"
 #include "core/hart/platform.h"

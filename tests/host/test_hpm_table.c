@@ -15,6 +15,7 @@
 #include "arch/riscv/counters/hpm_raw.h"
 #include "arch/riscv/counters/hpm_table.h"
 #include "arch/riscv/counters/ssccfg.h"
+#include "arch/riscv/hart/port.h"
 #include "tests/host/chance.h"
 #include "tests/host/delegated_csrs.h"
 #include "tests/host/opensbi_pmu.h"

@@ -15,6 +15,7 @@
 #include "arch/riscv/counters/hpm_exact.h"
 #include "arch/riscv/counters/hpm_selfcheck.h"
 #include "arch/riscv/hart/fence.h"
+#include "arch/riscv/hart/port.h"
 #include "tests/host/opensbi_pmu.h"
 
 #define EVENT    SBI_PMU_HW_INSTRUCTIONS

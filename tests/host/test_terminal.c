@@ -10,9 +10,12 @@
 #include <cmocka.h>
 
 #include "arch/riscv/devices/uart.h"
+#include "core/console/port.h"
+#include "core/hart/looks.h"
 #include "core/hart/pcpu.h"
 #include "core/hart/platform.h"
 #include "core/io/external.h"
+#include "core/io/vm_interrupts.h"
 #include "core/log.h"
 #include "core/operator/prompt.h"
 #include "core/operator/terminal.h"

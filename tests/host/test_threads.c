@@ -12,12 +12,15 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "core/sched/port.h"
+#include "core/vcpu/observers.h"
 #include "core/vcpu/vcpu_requests.h"
 #include "core/hart/platform.h"
 #include "core/log.h"
 #include "core/sched/sched.h"
 #include "core/vcpu/vm.h"
 #include "core/vsbi/vsbi.h"
+#include "core/watch/observe.h"
 #include "core/watch/trace.h"
 #include "tests/host/threads.h"
 #include "vpmu/show.h"

@@ -11,6 +11,10 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "core/life/last_words.h"
+#include "core/life/vm_life.h"
+#include "core/sched/port.h"
+#include "core/sched/vcpu_budget.h"
 #include "core/vcpu/vcpu_requests.h"
 #include "core/hart/platform.h"
 #include "core/io/bells.h"
@@ -26,6 +30,8 @@
 #include "core/sched/sched.h"
 #include "core/vcpu/terminal_port.h"
 #include "core/vcpu/vm.h"
+#include "core/vcpu/vm_end.h"
+#include "core/vcpu/vm_state.h"
 
 #define VCPUS  2U
 #define SLICES 3U /* of quieting, of clearing and of loading, each */

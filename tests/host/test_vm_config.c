@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/tree/parse.h"
+
 #include <cmocka.h>
 #include <libfdt.h>
 

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "core/tree/parse.h"
+
 #include <cmocka.h>
 #include <libfdt.h>
 

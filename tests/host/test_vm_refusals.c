@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <libfdt.h>
 
+#include "core/tree/parse.h"
 #include "core/tree/vm_layout.h"
 #include "tests/host/vm_tree.h"
 

@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/life/vcpu_gone.h"
+#include "core/life/vm_life.h"
+#include "core/sched/port.h"
+#include "core/sched/world_switch.h"
 #include "core/vcpu/vcpu_requests.h"
 #include "core/hart/platform.h"
 #include "core/io/bells.h"
@@ -16,8 +20,13 @@
 #include "core/vcpu/guest_file.h"
 #include "core/vcpu/guest_mem.h"
 #include "core/vcpu/hart_flags.h"
+#include "core/vcpu/vm_end.h"
+#include "core/vcpu/vm_state.h"
 #include "core/watch/account.h"
 #include "core/watch/account.h"
+#include "core/watch/observe.h"
+#include "core/watch/port.h"
+#include "core/watch/stays.h"
 #include "core/watch/trace.h"
 
 uint64_t host_csrs[4096];

@@ -11,6 +11,7 @@
 #include <libfdt.h>
 
 #include "core/host/host_reserved.h"
+#include "core/tree/parse.h"
 #include "core/tree/vm_memory.h"
 #include "core/tree/vm_refusals.h"
 

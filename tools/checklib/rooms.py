@@ -12,6 +12,7 @@ ROOMS = ("core/lib", "vpmu", "core/console", "core/devices",
 
 # A file may include the ports of rooms below, as everything else there. These are the ports.
 PORTS = {"vpmu/port.h": "vpmu", "arch/riscv/hart/port.h": "arch/riscv/hart",
+         "arch/riscv/hart/entry.h": "arch/riscv/hart",
          "core/console/port.h": "core/console", "core/vcpu/terminal_port.h": "core/vcpu",
          "core/watch/port.h": "core/watch", "core/pmu/port.h": "core/pmu",
          "core/sched/port.h": "core/sched",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * All that arch/ calls in rooms above it, which define these functions: the handlers of exits and
- * traps, and the two functions with which a hart enters C code. They run in HS-mode on the hart's
+ * traps. They run in HS-mode on the hart's
  * own stack with interrupts off.
  */
 #ifndef ARCH_RISCV_HART_PORT_H
@@ -79,11 +79,5 @@ _Noreturn void frame_overwritten(uint64_t from);
  * guest.
  */
 void hpm_failed(void);
-
-/* Where entry.S leaves for C code, which does not return: the boot hart, with the id and the device
- * tree that it got from the firmware, and each hart that was started later, with its index in
- * hart_stacks[] of core/hart/pcpu.h, from which entry.S takes a hart's stack. */
-void main(uint64_t hartid, void *dtb);
-void secondary_main(uint64_t hartid, uint64_t index);
 
 #endif

@@ -13,6 +13,7 @@
 #include "arch/riscv/hart/isa_trial.h"
 #include "arch/riscv/hart/quirks.h"
 #include "arch/riscv/hart/touch.h"
+#include "core/boot/debug.h"
 #include "core/boot/harts.h"
 #include "core/boot/hs_memory.h"
 #include "tests/host/machine/machine.h"

@@ -6,6 +6,9 @@
 
 #include "arch/riscv/hart/csr.h"
 #include "arch/riscv/hart/trap.h"
+#include "core/vcpu/observers.h"
+#include "core/vcpu/vm_end.h"
+#include "core/watch/observe.h"
 
 /* Host time after which a vcpu that should run has run: each other one had some turns, and its
  * windows are each a twentieth of a frame at least. */

@@ -79,7 +79,8 @@ def test_what_is_closed(tmp_path):
 def calls(top, files):
     """Exit status and lines of check-calls for these objects, without the rows of CIRCLES."""
     ports = {path: harness.ROOT.joinpath(path).read_text(encoding="utf-8")
-             for path in ("vpmu/port.h", "arch/riscv/hart/port.h", "core/console/port.h",
+             for path in ("vpmu/port.h", "arch/riscv/hart/port.h", "arch/riscv/hart/entry.h",
+                          "core/console/port.h",
                           "core/vcpu/terminal_port.h", "core/watch/port.h", "core/pmu/port.h",
                           "core/sched/port.h", "core/panic.h")}
     written(top, ports | files)

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/dispatch/interrupts.h"
+#include "arch/riscv/hart/csr.h"
+#include "core/sched/sched.h"
+#include "vpmu/bits.h"
+
+void guest_file_came(void)
+{
+	struct pcpu *pcpu = this_pcpu();
+	uint64_t came = csr_read(CSR_HGEIP) & csr_read(CSR_HGEIE);
+	bool first = true;
+	uint32_t file;
+
+	/* Or the interrupt would come for ever. */
+	csr_clear(CSR_HGEIE, came);
+	for_each_bit (file, came) {
+		struct vcpu *vcpu = pcpu->vcpu_of_file[file];
+
+		/* Each VM pays for what it causes. */
+		if (first)
+			sched_works_for(vcpu);
+		else
+			sched_works_too(vcpu);
+		first = false;
+		sched_wake_if_interrupted(vcpu);
+	}
+}

@@ -67,11 +67,14 @@ static const char *words_of(const void *dtb)
 	return !args || len < 1 || args[len - 1] ? "" : args;
 }
 
-static void take_all(const void *dtb, bool report)
+/* Of the host's tree, which is where it was until boot has reported. */
+static const char *words = "";
+
+static void take_all(bool report)
 {
 	size_t n;
 
-	for (const char *word = words_of(dtb); *word; word += n) {
+	for (const char *word = words; *word; word += n) {
 		for (n = 0; word[n] && word[n] != ' ';)
 			n++;
 		if (n >= strlen(TALLY) && !memcmp(word, TALLY, strlen(TALLY)) && !take(word, n) &&
@@ -83,10 +86,11 @@ static void take_all(const void *dtb, bool report)
 
 void bootargs_read(const void *dtb)
 {
-	take_all(dtb, false);
+	words = words_of(dtb);
+	take_all(false);
 }
 
-void bootargs_report(const void *dtb)
+void bootargs_report(void)
 {
-	take_all(dtb, true);
+	take_all(true);
 }

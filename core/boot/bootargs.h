@@ -11,7 +11,7 @@ void bootargs_read(const void *dtb);
 
 /* Logs a line for each word that this build does not know. Boot hart only, with the tree that
  * bootargs_read() had. */
-void bootargs_report(const void *dtb);
+void bootargs_report(void);
 
 struct bootargs_flag {
 	const char *word;

@@ -159,7 +159,6 @@ static void make_memory(uint64_t hartid, const void *dtb)
 	struct host_reserved kept;
 	const void *aside;
 
-	ram_report_broken(dtb);
 	/* Without a bank the VM tree may go elsewhere. Nothing new lies in Tally. */
 	if (!ram_try(dtb))
 		host_memory_keep(dtb, image(), platform.tree_size, &platform.ram, &kept);
@@ -311,7 +310,7 @@ void main(uint64_t hartid, void *dtb)
 		this_pcpu()->blocks = platform.harts[i].blocks;
 	}
 	boot_report_require(hartid, this_pcpu()->isa, dtb);
-	bootargs_report(dtb);
+	bootargs_report();
 	make_memory(hartid, dtb);
 	read_table();
 	const char *why = pcpu_init(hartid, 0, this_pcpu()->isa);

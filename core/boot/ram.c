@@ -82,16 +82,6 @@ bool ram_try(const void *dtb)
 	return all;
 }
 
-static void tell_broken(const char *name)
-{
-	log_line("host tree: %s: " HOST_MEMORY_BROKEN, name);
-}
-
-void ram_report_broken(const void *dtb)
-{
-	host_memory_broken(dtb, tell_broken);
-}
-
 uint64_t ram_sum(void)
 {
 	uint64_t sum = 0;

@@ -13,9 +13,6 @@
  */
 bool ram_try(const void *dtb);
 
-/* Logs which memory nodes, and which of /reserved-memory, cannot be read. */
-void ram_report_broken(const void *dtb);
-
 /* Returns the bytes of all banks. */
 uint64_t ram_sum(void);
 

@@ -67,13 +67,11 @@ def test_vm_check_knows_harts_without_h(tmp_path):
 
 
 def test_memory_that_cannot_be_read(tmp_path):
-    """Boot and vm-check tell it, and go on."""
+    """Boot goes on without it, and vm-check tells it."""
     edits = [*reserved((0x90000000, 0x1000)),
              ["-t", "x", "host.dtb", KEPT + "90000000", "reg", "0", "90000000", "1000"]]
     words = "kept@90000000: reg has cells that are no address and size"
-    result = boot(tmp_path, edits)
-    assert "host tree: " + words in result.own, str(result)
-    assert result.vm("alpha") == EXPECTED
+    assert boot(tmp_path, edits).vm("alpha") == EXPECTED
     host = tmp_path / "host.dtb"
     done = check("--host", host, "--include", harness.BUILD / "guests", tmp_path / "bare.dts")
     assert (done.returncode, done.stderr) == (0, f"vm-check: {host}: {words}\n")
